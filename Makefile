@@ -1,0 +1,39 @@
+# Targets are described behind "##"; "make" alone lists them.
+
+.PHONY: help run test check-host check-qemu image launcher gdb bench setup vet
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+run: setup ## boot to a prompt (Ctrl-A X leaves); without a terminal, run examples/demo.sonde
+	@if [ -t 0 ]; then go run ./qemu; \
+	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
+
+test: setup vet ## everything: go vet, gofmt, the tests on the host and in QEMU
+	go test -timeout 14m ./...
+
+check-host: vet ## the tests that do not boot the kernel, go vet and gofmt
+	go test -short ./...
+
+check-qemu: setup ## the tests that boot the kernel
+	go test -timeout 14m ./qemu/...
+
+image: ## build build/sonde.elf and show its layout
+	@go run ./qemu -build
+
+launcher: ## build build/qemu, which passes on the exit status that "go run" hides
+	go build -o build/qemu ./qemu
+
+gdb: setup ## boot to a prompt, but wait for gdb first
+	go run ./qemu -gdb
+
+bench: setup ## boot time in ms, cost of probes in ns; PEER=file.tsv adds another kernel's and the ratio
+	@go run ./qemu/bench $(if $(PEER),-peer $(PEER))
+
+setup: ## install the Debian packages that are missing
+	@./internal/host-packages.sh
+
+vet:
+	go vet ./...
+	@unformatted=$$(find . -name build -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

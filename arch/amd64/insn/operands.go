@@ -1,0 +1,162 @@
+package insn
+
+// operands reads what follows the opcode, by the letter the table has for it.
+func (d *decoder) operands(shape byte) {
+	switch shape {
+	case '.':
+	case 'M':
+		d.modrm()
+	case 'C': // mov to and from CR, DR: mod is ignored, rm is a register
+		d.in.ModOff, d.in.HasModRM = d.pos, true
+		d.in.ModRM = d.next() | 0xC0
+	case 'b':
+		d.imm(1)
+	case 'w':
+		d.imm(2)
+	case 'e':
+		d.imm(3)
+	case 'z':
+		d.imm(d.immZ())
+	case 'v':
+		d.imm(d.immV())
+	case 'B':
+		d.modrm()
+		d.imm(1)
+	case 'Z':
+		d.modrm()
+		d.immOrRel(d.immZ())
+	case 'j':
+		d.in.RelLen, d.in.RelOff = 1, d.skip(1)
+	case 'J':
+		d.rel()
+	case 'o':
+		d.moffs()
+	case 'V':
+		d.vector1()
+	case 't', 'T', 's', '3':
+		d.odd(shape)
+	default:
+		d.refuse()
+	}
+}
+
+// odd reads the operands that depend on more than the opcode.
+func (d *decoder) odd(shape byte) {
+	d.modrm()
+	switch shape {
+	case 't': // F6: test has an immediate, not, neg, mul, div have none
+		if d.in.Group() < 2 {
+			d.imm(1)
+		}
+	case 'T': // F7
+		if d.in.Group() < 2 {
+			d.imm(d.immZ())
+		}
+	case 's': // 0F 78: vmread, but extrq, insertq imm8, imm8 with 66, F2
+		if d.in.Prefix.Has(P66 | PF2) {
+			d.imm(2)
+		}
+	case '3': // 3DNow!: the opcode proper is where an immediate would be
+		d.imm(1)
+		if !is3DNow(d.in.Imm(d.code)) {
+			d.fail(ErrInvalid)
+		}
+	}
+}
+
+// refuse fails for an opcode that has no shape.
+func (d *decoder) refuse() {
+	if d.in.Map == Map1B && d.in.Opcode == 0xD5 { // REX2
+		d.fail(ErrRefused)
+	}
+	d.fail(ErrInvalid)
+}
+
+func (d *decoder) imm(n uint8) { d.in.ImmLen, d.in.ImmOff = n, d.skip(n) }
+
+// immOrRel reads the immediate of 81, 69, C7; C7 F8 is XBEGIN, whose is a branch displacement.
+func (d *decoder) immOrRel(n uint8) {
+	if d.in.Opcode == 0xC7 && d.in.ModRM == 0xF8 {
+		d.in.RelLen, d.in.RelOff = n, d.skip(n)
+		return
+	}
+	d.imm(n)
+}
+
+// immZ is the immediate that does not grow beyond 32 bits; W overrides 66.
+func (d *decoder) immZ() uint8 {
+	if d.in.Prefix.Has(P66) && d.in.REX&REXW == 0 {
+		return 2
+	}
+	return 4
+}
+
+// immV is the immediate of B8..BF, the only one with 64 bits.
+func (d *decoder) immV() uint8 {
+	if d.in.REX&REXW != 0 {
+		return 8
+	}
+	return d.immZ()
+}
+
+// rel reads the displacement of a near branch. With 66 alone its size
+// depends on the maker of the processor.
+func (d *decoder) rel() {
+	if d.immZ() != 4 {
+		d.fail(ErrRefused)
+	}
+	d.in.RelLen, d.in.RelOff = 4, d.skip(4)
+}
+
+// moffs reads the absolute address of A0..A3, which has the address size.
+func (d *decoder) moffs() {
+	n := uint8(8)
+	if d.in.Prefix.Has(P67) {
+		n = 4
+	}
+	d.in.DispLen, d.in.DispOff = n, d.skip(n)
+}
+
+// modrm reads ModRM, SIB and displacement.
+//
+// Source: Intel SDM vol. 2, "ModR/M and SIB Bytes", "RIP-Relative Addressing".
+func (d *decoder) modrm() {
+	in := &d.in
+	in.ModOff, in.HasModRM = d.pos, true
+	in.ModRM = d.next()
+	if d.err == nil {
+		d.fail(d.group())
+	}
+	mod, base := in.Mod(), in.ModRM&7
+	if mod == 3 {
+		return
+	}
+	if base == 4 {
+		in.HasSIB, in.SIB = true, d.next()
+		base = in.SIB & 7
+	}
+	switch {
+	case mod == 1:
+		in.DispLen = 1
+	case mod == 2 || base == 5: // with mod 0, base 5 is a disp32 instead of RBP
+		in.DispLen = 4
+		in.RIPRel = mod == 0 && !in.HasSIB
+	}
+	in.DispOff = d.skip(in.DispLen)
+}
+
+// group refuses what the ModRM byte just read makes of the opcode, or returns nil.
+func (d *decoder) group() error {
+	in := &d.in
+	if in.Map == Map1B && in.Opcode == 0x8F && !in.Prefix.Has(PVEX|PEVEX) && in.ModRM&31 >= 8 {
+		return ErrRefused // XOP: this byte is not ModRM but holds a map number
+	}
+	mem, reg := groups(in)
+	if in.Mod() == 3 {
+		mem = reg
+	}
+	if mem>>in.Group()&1 == 0 {
+		return ErrInvalid
+	}
+	return nil
+}

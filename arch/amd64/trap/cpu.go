@@ -1,0 +1,152 @@
+// Package trap is the machine's trap layer: descriptor tables, entry stubs and
+// stacks of every CPU. It turns each of the 256 vectors into a call of one Go
+// function with the interrupted registers.
+//
+// # How a trap arrives
+//
+// Every gate is an interrupt gate with a stack of its own (IST): a trap may
+// arrive with no room left on a goroutine's stack, so the CPU must not push
+// there. That entry stack is in use for a dozen instructions only: the stub
+// moves the frame to the CPU's trap stack, so that the next trap can use the
+// entry stack again. If the interrupted code was itself on a trap stack, the
+// frame goes below what it has in use: that is all there is to nesting.
+//
+//	goroutine ──#BP──▶ entry stack ──▶ trap stack: [Regs|XMM] Go handler
+//	                                                  └─#PF──▶ entry stack
+//	                                     trap stack: … [Regs|XMM] Go handler
+//
+// Then the stub makes the trap stack's g the current one (see the runtime
+// overlay's sonde_trap.go), so that handlers are ordinary Go for which the
+// runtime's rules for signal handlers hold, and calls the handler. IRETQ
+// restores whatever Regs says by then.
+//
+// NMI, double fault and machine check may interrupt even the stub. They have
+// stacks and a g of their own and stay there. A trap that finds the trap stack
+// nearly used up continues on the double-fault stack, to report that.
+//
+// Rejected: pushing on the interrupted stack unless it is short (two paths, one
+// never tested); one IST stack per vector (nesting the same vector destroys the
+// outer frame); TamaGo's stubs (they do not return).
+package trap
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+)
+
+// MaxCPUs is how many CPUs there can be.
+const MaxCPUs = 32
+
+// Stacks a CPU can handle traps on, as indices of CPU.stacks.
+const (
+	stackTrap = iota
+	stackNMI
+	stackFault
+	numStacks
+)
+
+// stack is one handler stack. The entry stub knows its layout.
+type stack struct {
+	lo, hi uintptr
+	g      uintptr // what runs on it: *runtime.g
+}
+
+// CPU is what a CPU's entry stub finds at its GS base.
+type CPU struct {
+	self uintptr // address of this CPU; 0(GS)
+	// Runtime belongs to the Go runtime's thread shim; it reads 8(GS).
+	Runtime uintptr
+	stacks  [numStacks]stack
+	ID      uint32
+	APIC    uint32
+	counts  uintptr // &counts[ID]
+
+	gdt [amd64.GDTSlots]uint64
+	tss amd64.TSS
+	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS
+
+	// What SoftEntry needs: the top of the entry stack, and two words to keep
+	// while it has no register to spare.
+	softTop, softSP, softFlags uintptr
+}
+
+// VecSoft is the vector of a trap that code made by itself (SoftEntry).
+const VecSoft = 0x83
+
+// Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
+const (
+	page      = 4096
+	entrySize = page
+	nmiSize   = 4 * page
+	faultSize = 6 * page
+	trapSize  = 16 * page
+	AreaSize  = page + 2*(page+entrySize) + (page + nmiSize) + (page + faultSize) + (page + trapSize)
+	MaxGuards = 5
+	reserve   = 8 << 10 // what a trap must find left on the trap stack
+	nestGap   = 128     // left free below interrupted trap code: emulating its PUSH or CALL stores there
+)
+
+// Entry stacks as numbered in the TSS. NMI, double fault and machine check keep
+// theirs as the handler's.
+const (
+	istTrap = iota + 1
+	istDebug
+	istNMI
+	istFault
+	numIST = istFault
+)
+
+// Area describes the memory of one CPU: AreaSize bytes at base.
+type Area struct {
+	CPU    *CPU
+	Guards [MaxGuards]uintptr // pages that must not be mapped
+}
+
+// Layout lays out a CPU's memory at base (page-aligned and zeroed).
+func Layout(base uintptr) Area {
+	// Safe because: base is memory that the caller gives this CPU for good.
+	c := *(**CPU)(unsafe.Pointer(&base))
+	a := Area{CPU: c}
+	next := base + page
+	for i, size := range [MaxGuards]uintptr{entrySize, entrySize, nmiSize, faultSize, trapSize} {
+		a.Guards[i] = next
+		lo := next + page
+		next = lo + size
+		switch i {
+		case 0:
+			c.ist[istTrap] = next
+		case 1:
+			c.ist[istDebug] = next
+		case 2:
+			c.ist[istNMI] = next
+			c.stacks[stackNMI].lo, c.stacks[stackNMI].hi = lo, next
+		case 3:
+			c.ist[istFault] = next
+			c.stacks[stackFault].lo, c.stacks[stackFault].hi = lo, next
+		case 4:
+			c.stacks[stackTrap].lo, c.stacks[stackTrap].hi = lo, next
+		}
+	}
+	return a
+}
+
+// TrapStack returns the bounds of the stack that c's handlers run on. Until
+// the first trap it is free for c to boot on.
+func (c *CPU) TrapStack() (lo, hi uintptr) {
+	return c.stacks[stackTrap].lo, c.stacks[stackTrap].hi
+}
+
+// Guard names the guard page that addr lies in, "" if none: a stack of c ran over.
+//
+// Context: any.
+func (c *CPU) Guard(addr uintptr) string {
+	for i := range c.stacks {
+		if s := &c.stacks[i]; addr < s.lo && addr >= s.lo-page {
+			return stackNames[i]
+		}
+	}
+	return ""
+}
+
+var stackNames = [numStacks]string{"trap stack", "NMI stack", "fault stack"}

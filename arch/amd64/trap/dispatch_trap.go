@@ -1,0 +1,112 @@
+//go:build tamago
+
+package trap
+
+// Trap context. What handlers may ask about the trap they take.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+)
+
+// A Handler takes one trap. What r is when it returns is what the trap returns to.
+//
+// Context: trap. Interrupts are off, the stack is the CPU's trap stack.
+type Handler func(r *amd64.Regs)
+
+// handlers is indexed by vector; the entry stub calls them.
+var handlers [vectors]Handler
+
+// lazyXMM is 1 when #DB, #BP and soft traps leave X0-X14 to their handlers.
+var lazyXMM uint8
+
+// LazyXMM has the entry stub not save X0-X14 for #DB, #BP and soft traps. Their
+// handlers must from then on leave these registers alone, or call SaveXMM
+// before anything that may not.
+//
+// Context: goroutine, with no probe armed.
+func LazyXMM() { lazyXMM = 1 }
+
+// SetHandler makes h the handler of vector v.
+//
+// Context: boot, or while v cannot arrive.
+func SetHandler(v uint8, h Handler) { handlers[v] = h }
+
+// SetAll makes h the handler of every vector that has none.
+//
+// Context: boot.
+func SetAll(h Handler) {
+	for v := range handlers {
+		if handlers[v] == nil {
+			handlers[v] = h
+		}
+	}
+}
+
+// counts is how often each vector arrived, per CPU.
+var counts [MaxCPUs][vectors]uint64
+
+// Count returns how often vector v arrived on CPU id.
+func Count(id int, v uint8) uint64 { return counts[id][v] }
+
+// frame is what lies below Regs: see entry_amd64.s.
+type frame struct {
+	spill uintptr
+	g     unsafe.Pointer
+	cpu   uint64
+	saved uint64
+	xmm   [16][16]byte
+}
+
+// frameOf returns the frame of r. Safe because: r was made by the entry stub.
+func frameOf(r *amd64.Regs) *frame {
+	return (*frame)(unsafe.Add(unsafe.Pointer(r), -int(unsafe.Sizeof(frame{}))))
+}
+
+// G returns the g the trap interrupted, as a *runtime.g; code of the kernel's
+// own boot may have none that means anything.
+//
+// Context: trap.
+func G(r *amd64.Regs) unsafe.Pointer { return frameOf(r).g }
+
+// ID returns the CPU that r's trap was taken on.
+//
+// Context: trap.
+func ID(r *amd64.Regs) int { return int(frameOf(r).cpu & (MaxCPUs - 1)) }
+
+// XMM returns the saved X0-X15; changes take effect when the trap returns.
+//
+// Context: trap.
+func XMM(r *amd64.Regs) *[16][16]byte {
+	SaveXMM(r)
+	return &frameOf(r).xmm
+}
+
+// SaveXMM saves X0-X14, to be restored when r's trap returns, unless that has
+// been done.
+//
+// Context: trap.
+func SaveXMM(r *amd64.Regs) {
+	if frameOf(r).saved == 0 {
+		saveLate(r)
+	}
+}
+
+//go:noescape
+func saveLate(r *amd64.Regs)
+
+func unwindAddr() uintptr
+
+// Divert has r, a trap inside the handling of outer on the same stack, not
+// return to where it came from. Instead everything that runs above outer is
+// given up, *f is called with outer, and outer's trap returns.
+//
+// Context: trap.
+func Divert(r, outer *amd64.Regs, f *func(*amd64.Regs)) {
+	r.IP = uint64(unwindAddr())
+	r.AX = uint64(uintptr(unsafe.Pointer(outer)))
+	r.DX = uint64(**(**uintptr)(unsafe.Pointer(&f)))
+	r.SP = r.AX
+	r.Flags = amd64.RFLAGS_FIXED
+}

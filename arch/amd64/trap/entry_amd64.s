@@ -1,0 +1,309 @@
+// Trap entry and exit. Assembly moves registers; every decision that can be
+// made in Go is made there (dispatch).
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// The frame on the handler's stack, from its bottom (struct frame in Go):
+//
+//	 0  room for the handler to spill its argument
+//	 8  g of the interrupted code
+//	16  the CPU's number
+//	24  whether X0-X14 are saved
+//	32  X0-X15
+//	288 Regs (176 bytes)
+#define G	8
+#define CPUID	16
+#define SAVED	24
+#define XMM	32
+#define REGS	288
+#define FRAME	464
+
+// A stub pushes 0 in place of a missing error code and its vector and jumps to
+// entry or entryFixed. Interrupts are off; the stack is the entry stack:
+//
+//	0 vector  8 error  16 IP  24 CS  32 FLAGS  40 SP  48 SS
+//
+// From ring 3 GS is the program's: take ours.
+#define ENTER \
+	TESTB	$3, 24(SP); \
+	JEQ	2(PC); \
+	SWAPGS; \
+	PUSHQ	R15; \
+	PUSHQ	R14; \
+	PUSHQ	R13; \
+	PUSHQ	AX; \
+	MOVQ	0(GS), R15
+
+// Stack i of CPU R15: lo, hi, g.
+#define LO(i)	(CPU_stacks+24*i)(R15)
+#define HI(i)	(CPU_stacks+24*i+8)(R15)
+#define GOF(i)	(CPU_stacks+24*i+16)(R15)
+
+// Everything but NMI, #DF and #MC: choose a stack by where the trap came from.
+TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	ENTER
+	MOVQ	72(SP), R13		// interrupted SP
+	CMPQ	R13, HI(0)
+	JHI	notTrap
+	MOVQ	LO(0), AX
+	CMPQ	R13, AX
+	JLS	notTrap
+	ADDQ	$const_reserve, AX
+	CMPQ	R13, AX
+	JLS	exhausted
+	MOVQ	GOF(0), R14
+	JMP	nested
+notTrap:
+	CMPQ	R13, HI(1)
+	JHI	notNMI
+	CMPQ	R13, LO(1)
+	JLS	notNMI
+	MOVQ	GOF(1), R14
+	JMP	nested
+notNMI:
+	CMPQ	R13, HI(2)
+	JHI	fresh
+	CMPQ	R13, LO(2)
+	JLS	fresh
+	MOVQ	GOF(2), R14
+nested:
+	SUBQ	$const_nestGap, R13
+	ANDQ	$~15, R13
+	JMP	·save(SB)
+exhausted:
+	MOVQ	HI(2), R13
+	MOVQ	GOF(2), R14
+	JMP	·save(SB)
+fresh:
+	MOVQ	HI(0), R13
+	MOVQ	GOF(0), R14
+	JMP	·save(SB)
+
+// NMI is on its own stack already; its frame starts there anew.
+TEXT ·entryNMI(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	ENTER
+	LEAQ	-128(SP), R13
+	ANDQ	$~15, R13
+	MOVQ	GOF(1), R14
+	JMP	·save(SB)
+
+// Double fault and machine check likewise.
+TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	ENTER
+	LEAQ	-128(SP), R13
+	ANDQ	$~15, R13
+	MOVQ	GOF(2), R14
+	JMP	·save(SB)
+
+// save moves the frame below R13, calls the vector's handler with g = R14, and
+// returns from the trap. The entry stack holds AX R13 R14 R15 and what ENTER
+// found. R15 is the CPU.
+//
+// X0-X14 are not saved for #DB, #BP and soft traps once LazyXMM has been called.
+TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	SUBQ	$FRAME, R13
+	MOVQ	BP, (REGS+const_regBP)(R13)
+	MOVQ	BX, (REGS+const_regBX)(R13)
+	MOVQ	CX, (REGS+const_regCX)(R13)
+	MOVQ	DX, (REGS+const_regDX)(R13)
+	MOVQ	SI, (REGS+const_regSI)(R13)
+	MOVQ	DI, (REGS+const_regDI)(R13)
+	MOVQ	R8, (REGS+const_regR8)(R13)
+	MOVQ	R9, (REGS+const_regR9)(R13)
+	MOVQ	R10, (REGS+const_regR10)(R13)
+	MOVQ	R11, (REGS+const_regR11)(R13)
+	MOVQ	R12, (REGS+const_regR12)(R13)
+	MOVQ	0(SP), AX
+	MOVQ	8(SP), BX
+	MOVQ	16(SP), CX
+	MOVQ	24(SP), DX
+	MOVQ	AX, (REGS+const_regAX)(R13)
+	MOVQ	BX, (REGS+const_regR13)(R13)
+	MOVQ	CX, (REGS+const_regR14)(R13)
+	MOVQ	DX, (REGS+const_regR15)(R13)
+	MOVQ	32(SP), DX		// vector
+	MOVQ	40(SP), AX		// error
+	MOVQ	48(SP), BX		// IP
+	MOVQ	56(SP), CX		// CS
+	MOVQ	64(SP), SI		// FLAGS
+	MOVQ	72(SP), DI		// SP
+	MOVQ	80(SP), R8		// SS
+	MOVQ	DX, (REGS+const_regVector)(R13)
+	MOVQ	AX, (REGS+const_regErr)(R13)
+	MOVQ	BX, (REGS+const_regIP)(R13)
+	MOVQ	CX, (REGS+const_regCS)(R13)
+	MOVQ	SI, (REGS+const_regFlags)(R13)
+	MOVQ	DI, (REGS+const_regSP)(R13)
+	MOVQ	R8, (REGS+const_regSS)(R13)
+	MOVQ	R13, SP			// the entry stack is free again
+	MOVUPS	X15, (XMM+240)(SP)
+	MOVQ	$0, SAVED(SP)
+	CMPB	·lazyXMM(SB), $0
+	JEQ	eager
+	MOVL	DX, CX
+	ORL	$2, CX			// #DB is 1, #BP is 3
+	CMPL	CX, $3
+	JEQ	lazy
+	CMPL	DX, $const_VecSoft
+	JEQ	lazy
+eager:
+	MOVQ	SP, CX
+	CALL	·saveXMM(SB)
+lazy:
+	XORPS	X15, X15
+	CLD
+	MOVQ	(TLS), AX
+	MOVQ	AX, G(SP)
+	MOVQ	R14, (TLS)
+	MOVL	CPU_ID(R15), AX
+	MOVQ	AX, CPUID(SP)
+	MOVQ	CPU_counts(R15), CX
+	INCQ	(CX)(DX*8)
+	LEAQ	·handlers(SB), CX
+	MOVQ	(CX)(DX*8), DX		// a func value: DX is its context
+	MOVQ	(DX), CX
+	LEAQ	REGS(SP), AX
+	XORL	BP, BP			// frame pointers end here
+	CALL	CX
+	JMP	·restore(SB)
+
+// restore is the way back: SP is at the frame.
+TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	G(SP), AX
+	MOVQ	AX, (TLS)
+	MOVUPS	(XMM+240)(SP), X15
+	CMPQ	SAVED(SP), $0
+	JEQ	general
+	MOVUPS	(XMM+0)(SP), X0
+	MOVUPS	(XMM+16)(SP), X1
+	MOVUPS	(XMM+32)(SP), X2
+	MOVUPS	(XMM+48)(SP), X3
+	MOVUPS	(XMM+64)(SP), X4
+	MOVUPS	(XMM+80)(SP), X5
+	MOVUPS	(XMM+96)(SP), X6
+	MOVUPS	(XMM+112)(SP), X7
+	MOVUPS	(XMM+128)(SP), X8
+	MOVUPS	(XMM+144)(SP), X9
+	MOVUPS	(XMM+160)(SP), X10
+	MOVUPS	(XMM+176)(SP), X11
+	MOVUPS	(XMM+192)(SP), X12
+	MOVUPS	(XMM+208)(SP), X13
+	MOVUPS	(XMM+224)(SP), X14
+general:
+	ADDQ	$REGS, SP
+	POPQ	R15
+	POPQ	R14
+	POPQ	R13
+	POPQ	R12
+	POPQ	BP
+	POPQ	BX
+	POPQ	R11
+	POPQ	R10
+	POPQ	R9
+	POPQ	R8
+	POPQ	AX
+	POPQ	CX
+	POPQ	DX
+	POPQ	SI
+	POPQ	DI
+	ADDQ	$16, SP			// vector, error
+	TESTB	$3, 8(SP)
+	JEQ	2(PC)
+	SWAPGS
+	IRETQ
+
+// saveXMM saves X0-X14 in the frame at CX.
+TEXT ·saveXMM(SB),NOSPLIT|NOFRAME,$0
+	MOVUPS	X0, (XMM+0)(CX)
+	MOVUPS	X1, (XMM+16)(CX)
+	MOVUPS	X2, (XMM+32)(CX)
+	MOVUPS	X3, (XMM+48)(CX)
+	MOVUPS	X4, (XMM+64)(CX)
+	MOVUPS	X5, (XMM+80)(CX)
+	MOVUPS	X6, (XMM+96)(CX)
+	MOVUPS	X7, (XMM+112)(CX)
+	MOVUPS	X8, (XMM+128)(CX)
+	MOVUPS	X9, (XMM+144)(CX)
+	MOVUPS	X10, (XMM+160)(CX)
+	MOVUPS	X11, (XMM+176)(CX)
+	MOVUPS	X12, (XMM+192)(CX)
+	MOVUPS	X13, (XMM+208)(CX)
+	MOVUPS	X14, (XMM+224)(CX)
+	MOVQ	$1, SAVED(CX)
+	RET
+
+// func saveLate(r *amd64.Regs)
+// The same from a handler: the frame is r's.
+TEXT ·saveLate(SB),NOSPLIT|NOFRAME,$0-8
+	MOVQ	r+8(SP), CX
+	SUBQ	$REGS, CX
+	JMP	·saveXMM(SB)
+
+// unwind gives up everything above the frame of the Regs at AX on this stack,
+// calls the func value in DX with them, and returns from that trap.
+TEXT ·unwind(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAQ	-(REGS)(AX), SP
+	XORL	BP, BP
+	XORPS	X15, X15
+	MOVQ	(DX), CX
+	CALL	CX
+	JMP	·restore(SB)
+
+// func unwindAddr() uintptr
+TEXT ·unwindAddr(SB),NOSPLIT,$0-8
+	MOVQ	$·unwind(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// func addresses() (entry, nmi, fault uintptr)
+TEXT ·addresses(SB),NOSPLIT,$0-24
+	MOVQ	$·entry(SB), AX
+	MOVQ	AX, entry+0(FP)
+	MOVQ	$·entryNMI(SB), AX
+	MOVQ	AX, nmi+8(FP)
+	MOVQ	$·entryFault(SB), AX
+	MOVQ	AX, fault+16(FP)
+	RET
+
+// func load(gdtr, idtr *[10]byte, tr uint16)
+TEXT ·load(SB),NOSPLIT,$0-24
+	MOVQ	gdtr+0(FP), AX
+	LGDT	(AX)
+	MOVQ	idtr+8(FP), AX
+	LIDT	(AX)
+	MOVW	tr+16(FP), AX
+	LTR	AX
+	RET
+
+// func wrmsr(msr uint32, v uint64)
+TEXT ·wrmsr(SB),NOSPLIT,$0-16
+	MOVL	msr+0(FP), CX
+	MOVL	v_lo+8(FP), AX
+	MOVL	v_hi+12(FP), DX
+	WRMSR
+	RET
+
+// func Self() *CPU
+TEXT ·Self(SB),NOSPLIT,$0-8
+	MOVQ	0(GS), AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// SoftEntry makes a trap of VecSoft out of a jump. It is jumped to with
+// interrupts off and the flags pushed; r.SP will be above them and r.IP is the
+// handler's to set.
+TEXT ·SoftEntry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	POPQ	CPU_softFlags(GS)
+	MOVQ	SP, CPU_softSP(GS)
+	MOVQ	CPU_softTop(GS), SP
+	PUSHQ	$0x10
+	PUSHQ	CPU_softSP(GS)
+	PUSHQ	CPU_softFlags(GS)
+	PUSHQ	$0x08
+	PUSHQ	$0
+	PUSHQ	$0
+	PUSHQ	$const_VecSoft
+	JMP	·entry(SB)

@@ -1,0 +1,136 @@
+//go:build tamago
+
+package trap
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+)
+
+// One IDT serves all CPUs: the gates differ in nothing but the stack, which
+// is named by number and looked up in each CPU's own TSS.
+const (
+	stubSize = 16
+	vectors  = 256
+	// TablesSize is the size in bytes of what BuildTables fills: the IDT, and
+	// the entry stubs in a page of their own, to be mapped executable.
+	TablesSize = 2 * page
+)
+
+// Table addresses, written once at boot.
+var (
+	idt   *[vectors]amd64.Gate
+	stubs *[vectors][stubSize]byte
+)
+
+func addresses() (entry, nmi, fault uintptr)
+
+//go:noescape
+func load(gdtr, idtr *[10]byte, tr uint16)
+func wrmsr(msr uint32, v uint64)
+
+// Self returns the CPU this runs on. In a goroutine the answer is stale at once
+// unless interrupts are off.
+//
+// Context: any.
+//
+//go:noescape
+func Self() *CPU
+
+//go:linkname runtimeTrapInit runtime.sondeTrapInit
+func runtimeTrapInit(cpu, i int, lo, hi uintptr) unsafe.Pointer
+
+// BuildTables fills the IDT page at base and the stub page behind it, and
+// returns the address of the stubs.
+//
+// Context: boot, before the runtime.
+func BuildTables(base uintptr) (stubPage uintptr) {
+	// Safe because: base is memory that the caller gives away for good.
+	idt = (*[vectors]amd64.Gate)(unsafe.Pointer(base))
+	stubs = (*[vectors][stubSize]byte)(unsafe.Pointer(base + page))
+	entry, nmi, fault := addresses()
+	for v := 0; v < vectors; v++ {
+		ist, to := uint8(istTrap), entry
+		switch v {
+		case amd64.VEC_DB:
+			ist = istDebug
+		case amd64.VEC_NMI:
+			ist, to = istNMI, nmi
+		case amd64.VEC_DF, amd64.VEC_MC:
+			ist, to = istFault, fault
+		}
+		writeStub(v, to)
+		idt[v] = amd64.MakeGate(uint64(uintptr(unsafe.Pointer(&stubs[v]))), amd64.SelKernelCode, ist, amd64.GateInterrupt, 0)
+	}
+	return base + page
+}
+
+// writeStub writes: PUSH $0 (unless the CPU pushed an error code); PUSH $v; JMP to.
+func writeStub(v int, to uintptr) {
+	s := &stubs[v]
+	n := 0
+	if !amd64.HasErrorCode(uint8(v)) {
+		s[0], s[1] = 0x6a, 0
+		n = 2
+	}
+	s[n] = 0x68
+	put32(s, n+1, uint32(v))
+	s[n+5] = 0xe9
+	put32(s, n+6, uint32(to-uintptr(unsafe.Pointer(s))-uintptr(n)-10))
+	for i := n + 10; i < stubSize; i++ {
+		s[i] = 0xcc
+	}
+}
+
+func put32(s *[stubSize]byte, at int, v uint32) {
+	for i := 0; i < 4; i++ {
+		s[at+i] = byte(v >> (8 * i))
+	}
+}
+
+// Install makes c the CPU this runs on: its GDT, TSS and GS base, and the IDT.
+//
+// Context: boot of that CPU, interrupts off, before the runtime.
+func Install(c *CPU, id, apic uint32) {
+	c.self = uintptr(unsafe.Pointer(c))
+	c.ID, c.APIC = id, apic
+	c.counts = uintptr(unsafe.Pointer(&counts[id]))
+	for i := range c.stacks {
+		s := &c.stacks[i]
+		s.g = uintptr(runtimeTrapInit(int(id), i, s.lo, s.hi))
+	}
+	for i := 1; i <= numIST; i++ {
+		c.tss.SetIST(i, uint64(c.ist[i]))
+	}
+	c.softTop = c.ist[istTrap]
+	c.tss.RSP[0].Set(uint64(c.ist[istTrap]))
+	c.tss.IOPB = amd64.TSSSize
+	c.gdt[amd64.SelKernelCode/8] = amd64.CodeDesc(0)
+	c.gdt[amd64.SelKernelData/8] = amd64.DataDesc(0)
+	c.gdt[amd64.SelUserData/8] = amd64.DataDesc(3)
+	c.gdt[amd64.SelUserCode/8] = amd64.CodeDesc(3)
+	tss := uint64(uintptr(unsafe.Pointer(&c.tss)))
+	c.gdt[amd64.SelTSS/8], c.gdt[amd64.SelTSS/8+1] = amd64.TSSDesc(tss, amd64.TSSSize-1)
+	gdtr := pseudo(uintptr(unsafe.Pointer(&c.gdt)), uint16(unsafe.Sizeof(c.gdt)-1))
+	idtr := pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
+	load(&gdtr, &idtr, amd64.SelTSS)
+	wrmsr(amd64.MSR_GS_BASE, uint64(c.self))
+	wrmsr(amd64.MSR_KERNEL_GS_BASE, uint64(c.self))
+}
+
+// pseudo is the operand of LGDT and LIDT.
+func pseudo(base uintptr, limit uint16) (d [10]byte) {
+	d[0], d[1] = byte(limit), byte(limit>>8)
+	for i := 0; i < 8; i++ {
+		d[2+i] = byte(base >> (8 * i))
+	}
+	return d
+}
+
+// BootG returns the g of c's trap stack, as a *runtime.g: what CPU id may run on
+// before the runtime gives it threads.
+func BootG(id int, c *CPU) uintptr {
+	s := &c.stacks[stackTrap]
+	return uintptr(runtimeTrapInit(id, stackTrap, s.lo, s.hi))
+}

@@ -1,0 +1,60 @@
+//go:build tamago
+
+package trap
+
+import "sonde/arch/amd64"
+
+// Breakpoint executes an INT3 that is nobody's; it returns.
+func Breakpoint()
+
+// InvalidOpcode executes UD2.
+func InvalidOpcode()
+
+// DoubleFault takes the stack away from this CPU's page faults, and faults.
+func DoubleFault()
+
+// OverflowStack has a trap handler recurse until its stack is used up.
+func OverflowStack()
+
+const vecOverflow = 0x82
+
+func init() { SetHandler(vecOverflow, func(r *amd64.Regs) { overflow(r, 0) }) }
+
+// overflow does without the stack check that would stop it in time.
+//
+//go:nosplit
+func overflow(r *amd64.Regs, n int) int {
+	return overflowMore(r, n+1) + 1
+}
+
+var overflowMore func(*amd64.Regs, int) int
+
+func init() { overflowMore = overflow }
+
+func bareAddresses() (ret, set, clear uintptr)
+
+// Bare makes the gates of #BP and #DB the least they can be, for measuring: one
+// IRETQ; with step, #BP sets the trap flag and #DB clears it. No probe may be
+// hit until the function it returns has been called.
+//
+// Context: goroutine.
+func Bare(step bool) (restore func()) {
+	ret, set, clear := bareAddresses()
+	bp, db := idt[amd64.VEC_BP], idt[amd64.VEC_DB]
+	to := ret
+	if step {
+		to = set
+		idt[amd64.VEC_DB] = amd64.MakeGate(uint64(clear), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
+	}
+	idt[amd64.VEC_BP] = amd64.MakeGate(uint64(to), amd64.SelKernelCode, istTrap, amd64.GateInterrupt, 0)
+	return func() { idt[amd64.VEC_BP], idt[amd64.VEC_DB] = bp, db }
+}
+
+// Empty makes #BP call an empty Go handler and nothing else, for measuring.
+//
+// Context: goroutine.
+func Empty() (restore func()) {
+	h := handlers[amd64.VEC_BP]
+	handlers[amd64.VEC_BP] = func(*amd64.Regs) {}
+	return func() { handlers[amd64.VEC_BP] = h }
+}

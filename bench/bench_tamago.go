@@ -1,0 +1,233 @@
+//go:build tamago
+
+// Package bench measures what probes cost on this machine: the bench command.
+//
+// Rows are TSV, name<TAB>ns, the median of five runs, net of the plain call.
+// Handlers only count. No absolute figure is stable under an emulator: compare
+// rows of one run, above all with the bare traps.
+package bench
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kprobes"
+	"sonde/shell"
+)
+
+const (
+	runs  = 5
+	calls = 100_000
+	batch = 256
+)
+
+func targetMov()
+func targetJmp()
+func targetInt3()
+func spill()
+
+//go:noinline
+func targetGo(a, b int) int { return a + b + len(sink) }
+
+var sink [4]byte
+
+func callGo() { targetGo(1, 2) }
+
+// counts is what the handlers do: one counter per CPU.
+var counts [trap.MaxCPUs]struct {
+	n uint64
+	_ [7]uint64
+}
+
+func count(*kprobes.Kprobe, *amd64.Regs) int { counts[cpu.ID()].n++; return 0 }
+
+func countPost(*kprobes.Kprobe, *amd64.Regs, uint64) {}
+
+func countReturn(*kprobes.KretprobeInstance, *amd64.Regs) int { counts[cpu.ID()].n++; return 0 }
+
+func mirror(a, b int) int {
+	counts[cpu.ID()].n++
+	kprobes.JprobeReturn()
+	return 0
+}
+
+func total() (n uint64) {
+	for i := range counts {
+		n += counts[i].n
+	}
+	return n
+}
+
+// A row is one measurement.
+type row struct {
+	name   string
+	target func()
+	plant  func() (remove func(), err error) // nil: nothing
+	hits   int                               // that one call gives
+}
+
+var rows = []row{
+	{"call", targetMov, nil, 0},
+	{"spill", spill, nil, 0},
+	{"bare_int3", targetInt3, bare(false), 0},
+	{"bare_step", targetInt3, bare(true), 0},
+	{"trap", targetInt3, func() (func(), error) { return trap.Empty(), nil }, 0},
+	{"k", targetMov, plantK("sonde/bench.targetMov", countPost), 1},
+	{"b", targetMov, plantK("sonde/bench.targetMov", nil), 1},
+	{"e", targetJmp, plantK("sonde/bench.targetJmp", nil), 1},
+	{"j", callGo, plantJ, 1},
+	{"r", callGo, plantR, 1},
+	{"kr", callGo, both(plantK("sonde/bench.targetGo", nil), plantR), 2},
+	{"jr", callGo, both(plantJ, plantR), 2},
+}
+
+func bare(step bool) func() (func(), error) {
+	return func() (func(), error) { return trap.Bare(step), nil }
+}
+
+func plantK(symbol string, post kprobes.PostHandler) func() (func(), error) {
+	return func() (func(), error) {
+		k := &kprobes.Kprobe{SymbolName: symbol, PreHandler: count, PostHandler: post}
+		if err := kprobes.RegisterKprobe(k); err != nil {
+			return nil, err
+		}
+		return func() { kprobes.UnregisterKprobe(k) }, nil
+	}
+}
+
+func plantJ() (func(), error) {
+	j := kprobes.NewJprobe(targetGo, mirror)
+	return func() { kprobes.UnregisterJprobe(j) }, kprobes.RegisterJprobe(j)
+}
+
+func plantR() (func(), error) {
+	rp := &kprobes.Kretprobe{Handler: countReturn}
+	rp.KP.SymbolName = "sonde/bench.targetGo"
+	return func() { kprobes.UnregisterKretprobe(rp) }, kprobes.RegisterKretprobe(rp)
+}
+
+func both(plants ...func() (func(), error)) func() (func(), error) {
+	return func() (func(), error) {
+		var removes []func()
+		for _, p := range plants {
+			remove, err := p()
+			if err != nil {
+				return nil, err
+			}
+			removes = append(removes, remove)
+		}
+		return func() {
+			for _, f := range removes {
+				f()
+			}
+		}, nil
+	}
+}
+
+// Command is the bench command of the shell.
+var Command = &shell.Command{
+	Name:  "bench",
+	Usage: "[NAME]...",
+	Help:  "measure what probes cost: TSV, name and nanoseconds",
+	Run: func(c *shell.Context, args []string) error {
+		for _, r := range rows {
+			if len(args) > 0 && !slices.Contains(args, r.name) {
+				continue
+			}
+			if err := r.run(c.Out); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+		}
+		if len(args) == 0 || slices.Contains(args, "reg") {
+			return registration(c.Out)
+		}
+		return nil
+	},
+}
+
+func (r *row) run(w io.Writer) error {
+	base := int64(0)
+	if r.plant != nil {
+		base = median(func() int64 { return perCall(r.target, r.name) })
+		remove, err := r.plant()
+		if err != nil {
+			return err
+		}
+		defer remove()
+	}
+	before := total()
+	ps := median(func() int64 { return perCall(r.target, "") })
+	if got, want := total()-before, uint64(r.hits*calls*runs); got != want {
+		return fmt.Errorf("%d hits, not %d", got, want)
+	}
+	fmt.Fprintf(w, "%s\t%d\n", r.name, (ps-base)/1000)
+	return nil
+}
+
+// perCall returns picoseconds per call of f. The int3 of a bare trap cannot be
+// called without one: its base is a plain call.
+func perCall(f func(), name string) int64 {
+	if strings.HasPrefix(name, "bare") || name == "trap" {
+		f = targetMov
+	}
+	from := cpu.Nanotime()
+	for range calls {
+		f()
+	}
+	return (cpu.Nanotime() - from) * 1000 / calls
+}
+
+func median(f func() int64) int64 {
+	var all []int64
+	for range runs {
+		all = append(all, f())
+	}
+	slices.Sort(all)
+	return all[runs/2]
+}
+
+// registration measures one probe put in and taken out, and many at once.
+func registration(w io.Writer) error {
+	k := &kprobes.Kprobe{SymbolName: "sonde/bench.targetGo", PreHandler: count}
+	var failed error
+	pair := median(func() int64 {
+		const n = 50
+		from := time.Now()
+		for range n {
+			if err := kprobes.RegisterKprobe(k); err != nil {
+				failed = err
+			}
+			kprobes.UnregisterKprobe(k)
+		}
+		return time.Since(from).Nanoseconds() / n
+	})
+	if failed != nil {
+		return failed
+	}
+	fmt.Fprintf(w, "regpair\t%d\n", pair)
+	ks, err := many()
+	if err != nil {
+		return err
+	}
+	var out []int64
+	in := median(func() int64 {
+		from := time.Now()
+		if err := kprobes.RegisterKprobes(ks); err != nil {
+			failed = err
+		}
+		d := time.Since(from).Nanoseconds()
+		from = time.Now()
+		kprobes.UnregisterKprobes(ks)
+		out = append(out, time.Since(from).Nanoseconds())
+		return d
+	})
+	slices.Sort(out)
+	fmt.Fprintf(w, "batch256_register\t%d\nbatch256_unregister\t%d\n", in, out[len(out)/2])
+	return failed
+}

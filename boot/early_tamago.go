@@ -1,0 +1,124 @@
+//go:build tamago
+
+package main
+
+import (
+	_ "unsafe"
+
+	"sonde/arch/amd64/phys"
+	"sonde/arch/amd64/trap"
+	"sonde/boot/pvh"
+	"sonde/kernel/acpi"
+	"sonde/kernel/cpu"
+	"sonde/kernel/die"
+	"sonde/kernel/irq"
+	"sonde/kernel/power"
+	"sonde/kernel/printk"
+	"sonde/kernel/serial"
+	"sonde/kernel/smp"
+)
+
+// What the machine said; kept for /proc and the drivers. Written once at boot.
+var (
+	startInfo  pvh.Info
+	acpiInfo   acpi.Info
+	cmdlineBuf [pvh.MaxCmdline]byte
+	cmdlineLen int
+	failedAPs  int
+)
+
+// What the log is given; variables because there is no heap for closures yet.
+var (
+	logClock   = cpu.Nanotime
+	logCPU     = cpu.ID
+	logConsole = serial.Write
+)
+
+// early brings the machine up to where the Go runtime can start: memory, traps,
+// clock, all CPUs parked. It is called once, on the boot stack, with
+// hvm_start_info's address.
+//
+// Context: before the runtime: no allocation, no maps, no goroutines, package
+// variables hold only what the linker could put there.
+func early(info uintptr) {
+	serial.Init()
+	mem := phys.Identity(bootMapped)
+	if c := pvh.Parse(mem, uint64(info), &startInfo); c != pvh.OK {
+		fatal(c.String(), uint64(info))
+	}
+	readCmdline(mem)
+	acpi.Parse(mem, startInfo.RSDP, &acpiInfo) // none on some machines
+	findImage()
+	limit = memoryBehind(next)
+	lapic := lapicBase()
+	apic := cpu.InitLAPIC(lapic)
+	findCPUs(apic)
+	buildMemory(&startInfo, lapic)
+	power.Init(&acpiInfo)
+	die.Install()
+	irq.Install()
+	smp.Install()
+	trap.Install(areas[0].CPU, 0, apic)
+	printk.Boot(&logClock, &logCPU, &logConsole)
+	maskPIC()
+	cpu.Calibrate(&acpiInfo)
+	startCPUs()
+	cpu.Serve(die.Exit)
+}
+
+//go:linkname putc runtime/goos.Printk
+//go:nosplit
+func putc(c byte) {
+	if c == '\n' {
+		serial.Putc('\r')
+	}
+	serial.Putc(c)
+}
+
+func readCmdline(mem phys.Mem) {
+	s := mem.String(startInfo.Cmdline.PA, startInfo.Cmdline.Len)
+	cmdlineLen = copy(cmdlineBuf[:], s)
+}
+
+// memoryBehind returns the end of the memory that addr lies in.
+func memoryBehind(addr uintptr) uintptr {
+	for i := 0; i < startInfo.NMap; i++ {
+		r := startInfo.Map[i]
+		if r.Type == pvh.RAM && uint64(addr) >= r.PA && uint64(addr) < r.PA+r.Len {
+			return uintptr(min(r.PA+r.Len, bootMapped))
+		}
+	}
+	fatal("the image is not in memory", uint64(addr))
+	return 0
+}
+
+func lapicBase() uint64 {
+	if acpiInfo.MADT.Found && acpiInfo.MADT.LAPIC != 0 {
+		return acpiInfo.MADT.LAPIC
+	}
+	return 0xfee00000
+}
+
+// maskPIC silences the two legacy interrupt controllers: interrupts come by
+// the IOAPIC. Moved off the exceptions first, for what is pending.
+func maskPIC() {
+	for _, w := range [...][2]uint16{
+		{0x20, 0x11}, {0x21, cpu.VecLegacy}, {0x21, 4}, {0x21, 1},
+		{0xa0, 0x11}, {0xa1, cpu.VecLegacy + 8}, {0xa1, 2}, {0xa1, 1},
+		{0x21, 0xff}, {0xa1, 0xff},
+	} {
+		cpu.Out8(w[0], uint8(w[1]))
+	}
+}
+
+// fatal ends a boot that has not got as far as traps.
+func fatal(why string, value uint64) {
+	serial.WriteString("sonde: boot failed: ")
+	serial.WriteString(why)
+	serial.WriteString(" (0x")
+	for i := 60; i >= 0; i -= 4 {
+		serial.Putc("0123456789abcdef"[value>>i&15])
+	}
+	serial.WriteString(")\n")
+	die.Exit(1)
+}

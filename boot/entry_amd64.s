@@ -1,0 +1,177 @@
+// From the loader to Go: 32-bit PVH entry, real-mode entry of further CPUs, and
+// the way of both into long mode.
+//
+// The assembler knows 64-bit code only. In the 32-bit part only instructions
+// are used whose encoding means the same in both modes; addresses, which would
+// be RIP-relative here and absolute there, are built from the return address
+// that CALL pushes (ADDR).
+//
+// Source: Xen "x86/HVM direct boot ABI"; Intel SDM vol. 3A, "Switching to
+// Protected Mode" and "Initializing IA-32e Mode".
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+#define CR0_PE_MP_NE_WP_PG	(1<<0 | 1<<1 | 1<<5 | 1<<16 | 1<<31)
+#define CR0_EM_TS_NW_CD		(1<<2 | 1<<3 | 1<<29 | 1<<30)
+#define CR4_PAE_PGE_SSE		(1<<5 | 1<<7 | 1<<9 | 1<<10)
+#define EFER_LME_NXE		(1<<8 | 1<<11)
+#define MSR_EFER		0xc0000080
+#define MSR_FS_BASE		0xc0000100
+
+// A word of stack for ADDR, in memory nobody has a use for yet, and the operand
+// of LGDT above it.
+#define SCRATCH	0x7c00
+
+// ADDR puts the address of sym into reg; it loses AX. LEAL is 6 bytes long.
+#define ADDR(sym, reg) \
+	CALL	·here<>(SB); \
+	LEAL	sym(SB), reg; \
+	LEAL	6(AX)(reg*1), reg
+
+TEXT ·here<>(SB),NOSPLIT|NOFRAME,$0
+	POPQ	AX
+	PUSHQ	AX
+	RET
+
+// pvhentry: 32-bit protected mode, paging off, BX = hvm_start_info. It maps the
+// first 4 GiB one to one, all access allowed, until Go has built real tables.
+TEXT pvhentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	CLI
+	CLD
+	MOVL	$SCRATCH, SP
+	MOVL	BX, BP
+	ADDR(·bootTables, DI)
+	ADDL	$4095, DI
+	ANDL	$~4095, DI
+	MOVL	DI, DX
+	XORL	AX, AX
+	MOVL	$6*1024, CX
+	REP
+	STOSL
+	MOVL	DX, DI
+	LEAL	0x1003(DI), AX
+	MOVL	AX, (DI)		// PML4[0]
+	LEAL	0x2003(DI), AX
+	MOVL	AX, 0x1000(DI)		// PDPT[0..3]
+	ADDL	$0x1000, AX
+	MOVL	AX, 0x1008(DI)
+	ADDL	$0x1000, AX
+	MOVL	AX, 0x1010(DI)
+	ADDL	$0x1000, AX
+	MOVL	AX, 0x1018(DI)
+	LEAL	0x2000(DI), SI
+	MOVL	$0x83, AX		// present, writable, 2 MiB
+	MOVL	$2048, CX
+pde:
+	MOVL	AX, (SI)
+	ADDL	$8, SI
+	ADDL	$0x200000, AX
+	SUBL	$1, CX
+	JNE	pde
+	JMP	·longmode(SB)
+
+// apentry: where the real-mode stub of a further CPU ends up, in 32-bit mode.
+// It is told nothing: BP = 0, and the page tables are the kernel's.
+TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVL	$SCRATCH, SP
+	XORL	BP, BP
+	ADDR(·kernelCR3, DI)
+	MOVL	(DI), DI
+	JMP	·longmode(SB)
+
+// longmode: DI = CR3, BP = hvm_start_info or 0.
+TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVL	CR4, AX
+	ORL	$CR4_PAE_PGE_SSE, AX
+	MOVL	AX, CR4
+	MOVL	DI, CR3
+	MOVL	$MSR_EFER, CX
+	RDMSR
+	ORL	$EFER_LME_NXE, AX
+	WRMSR
+	MOVL	CR0, AX
+	ANDL	$~CR0_EM_TS_NW_CD, AX
+	ORL	$CR0_PE_MP_NE_WP_PG, AX
+	MOVL	AX, CR0
+	ADDR(·bootGDT, SI)
+	MOVL	$SCRATCH, DI
+	MOVW	$23, (DI)
+	MOVL	SI, 2(DI)
+	LGDT	(DI)
+	ADDR(·entry64, SI)
+	PUSHQ	$8
+	PUSHQ	SI
+	BYTE	$0xcb			// far return, 32-bit
+
+TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVL	$0x10, AX
+	MOVW	AX, DS
+	MOVW	AX, ES
+	MOVW	AX, SS
+	XORL	AX, AX
+	MOVW	AX, FS
+	MOVW	AX, GS
+	TESTL	BP, BP
+	JEQ	further
+	LEAQ	·bootStack(SB), SP
+	ADDQ	$const_bootStackSize, SP
+	LEAQ	·bootG(SB), R14
+	LEAQ	·bootStack(SB), AX
+	MOVQ	AX, 0(R14)		// g.stack.lo
+	MOVQ	SP, 8(R14)		// g.stack.hi
+	ADDQ	$8192, AX
+	MOVQ	AX, 16(R14)		// g.stackguard0
+	MOVQ	AX, 24(R14)		// g.stackguard1
+	LEAQ	·bootTLS(SB), DI
+	CALL	·settls<>(SB)
+	SUBQ	$16, SP
+	MOVQ	BP, 0(SP)
+	XORL	BP, BP
+	CALL	·early(SB)
+	ADDQ	$16, SP
+	JMP	_rt0_tamago_start(SB)
+further:
+	MOVQ	·apStack(SB), SP
+	MOVQ	·apG(SB), R14
+	MOVQ	·apTLS(SB), DI
+	CALL	·settls<>(SB)
+	CALL	·apMain(SB)
+	JMP	0(PC)
+
+// settls points FS at the 8 bytes at DI, which get g (R14).
+TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0
+	MOVQ	R14, (DI)
+	ADDQ	$8, DI
+	MOVL	DI, AX
+	MOVQ	DI, DX
+	SHRQ	$32, DX
+	MOVL	$MSR_FS_BASE, CX
+	WRMSR
+	XORPS	X15, X15
+	RET
+
+// cpuinit is the ELF entry point, for loaders that enter in 64-bit mode. There
+// is no such loader yet: say so on the serial line and stop.
+TEXT cpuinit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of it
+	MOVL	$0x3f8, DX
+	MOVB	$'!', AX
+	OUTB
+	CLI
+	HLT
+	JMP	-2(PC)
+
+// func apEntryAddr() uintptr
+TEXT ·apEntryAddr(SB),NOSPLIT,$0-8
+	MOVQ	$·apentry(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// func textStart() uintptr
+TEXT ·textStart(SB),NOSPLIT,$0-8
+	MOVQ	$runtime·text(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET

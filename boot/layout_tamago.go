@@ -1,0 +1,43 @@
+//go:build tamago
+
+package main
+
+// The address space, lowest first. Everything is mapped where it is, but for
+// the heap, which is one range whatever holes the machine's memory has.
+//
+//	0                 nothing: nil dereferences fault
+//	4 KiB .. 1 MiB    firmware's; start-up of further CPUs
+//	64 MiB            the image: text r-x, rodata r--, data rw-
+//	  + image         page tables, traps' stacks and tables
+//	  + 4 MiB         probe slots, r-x: near enough to text for a 32-bit displacement
+//	4 GiB - 32 MiB    device registers, uncached
+//	640 GiB           text and slots again, rw-: kernel/text writes here
+//	768 GiB           the heap: all other memory, rw-
+//
+// User programs, when they come, have tables of their own with the usual
+// 0x400000 free: the image lies above any of reasonable size.
+const (
+	lowEnd      = 1 << 20
+	slotBytes   = 4 << 20
+	devices     = 1<<32 - 32<<20
+	devicesEnd  = 1 << 32
+	aliasBase   = 640 << 30
+	heapBase    = 768 << 30
+	hugePage    = 2 << 20
+	pageSize    = 4096
+	bootMapped  = 1 << 32 // what entry_amd64.s maps
+	trampoline  = 0x8000  // where further CPUs start, below 1 MiB
+	tablesBytes = 1 << 20 // room for page tables: enough to map 64 GiB
+)
+
+// What entry_amd64.s works with before there is anything else.
+const bootStackSize = 256 << 10
+
+var (
+	bootTables [7 * pageSize]byte
+	bootStack  [bootStackSize]byte
+	bootG      [64]uintptr
+	bootTLS    [2]uintptr
+	bootGDT    = [3]uint64{0, 0x00af9b000000ffff, 0x00cf93000000ffff}
+	kernelCR3  uint32
+)

@@ -1,0 +1,112 @@
+//go:build tamago
+
+// Package main boots sonde. The order of things is on this page and in early:
+//
+//	pvhentry    entry_amd64.s      the loader's jump; long mode
+//	early       early_tamago.go    memory, traps, clock, CPUs; no runtime yet
+//	rt0_go      the Go runtime
+//	main        below              symbols, files, probes, devices, shell
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	"sonde/boot/cmdline"
+	_ "sonde/examples"
+	"sonde/internal/exitcode"
+	"sonde/kallsyms"
+	"sonde/kernel/console"
+	"sonde/kernel/cpu"
+	"sonde/kernel/kthread"
+	"sonde/kernel/mm"
+	"sonde/kernel/power"
+	"sonde/kernel/printk"
+	"sonde/kernel/vfs"
+	"sonde/kprobes"
+	"sonde/shell"
+)
+
+// symtab is where the build leaves address and size of the symbol table it
+// carries along. Not zero, so that it is in the file.
+var symtab = [2]uint64{1, 0}
+
+func main() {
+	limitMemory()
+	banner()
+	loadSymbols()
+	setWallClock()
+	mountFiles(vfs.Root)
+	kprobes.Init()
+	if err := console.Init(&acpiInfo.MADT); err != nil {
+		printk.Err("console: %s", err.Error())
+	}
+	if script, ok := cmdline.Script(commandLine()); ok {
+		runScript(script)
+	}
+	kthread.RunCritical("shell", interact)
+	select {}
+}
+
+func commandLine() string { return string(cmdlineBuf[:cmdlineLen]) }
+
+// limitMemory has the garbage collector work harder before memory runs out, and
+// a runaway recursion end before the heap does.
+func limitMemory() {
+	const gigabyte = 1 << 30
+	debug.SetMemoryLimit(int64(mm.Usable / 8 * 7))
+	debug.SetMaxStack(int(min(mm.Usable/8, gigabyte/2)))
+}
+
+func banner() {
+	hz, ref := cpu.TSC()
+	printk.Info("sonde %s (%s) booting on %d CPUs, %d MiB", version, runtime.Version(), cpu.Num(), mm.RAM>>20)
+	printk.Info("Command line: %s", commandLine())
+	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
+	if failedAPs > 0 {
+		printk.Err("smp: %d CPUs did not start", failedAPs)
+	}
+	if level, ok := cmdline.Get(commandLine(), "loglevel"); ok && len(level) == 1 {
+		printk.SetConsoleLevel(int(level[0] - '0'))
+	} else if _, ok := cmdline.Get(commandLine(), "quiet"); ok {
+		printk.SetConsoleLevel(int(printk.LevelWarning))
+	}
+}
+
+func loadSymbols() {
+	// Safe because: the build put the table there and boot mapped it read-only.
+	blob := unsafe.Slice((*byte)(unsafe.Pointer(uintptr(symtab[0]))), symtab[1])
+	t, err := kallsyms.Load(blob)
+	if err != nil {
+		printk.Err("kallsyms: %s", err.Error())
+		return
+	}
+	kallsyms.SetKernel(t)
+}
+
+// runScript runs the commands behind "--" and ends the machine with the status
+// of the last. It does not return.
+func runScript(script string) {
+	var s *shell.Shell
+	if console.HasPipe() {
+		s = newShell(new(console.Pipe))
+	} else {
+		s = newShell(new(console.Output))
+	}
+	done := kthread.RunCritical("script", func() { s.Run(script) })
+	<-done.Done()
+	printk.Flush()
+	power.Exit(exitcode.ForScript(s.Status()))
+}
+
+// interact is the shell on the serial line, again and again.
+func interact() {
+	out := new(console.Output)
+	s := newShell(out)
+	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
+	t := shell.NewSession(s, console.Input{}, out)
+	for t.Run() == nil {
+	}
+}

@@ -1,0 +1,64 @@
+// Package goos is the seam between the Go runtime and the machine: TamaGo's
+// contract (github.com/usbarmory/tamago/goos), so that the same kernel sources
+// also build with a TamaGo toolchain, which brings a goos of its own.
+//
+// Why an overlay file: the stock standard library has no such package. The
+// functions have no body here; the kernel provides them by linkname.
+package goos
+
+import "unsafe"
+
+// The memory the runtime may use, one contiguous range of virtual addresses.
+// Written once at boot, before the runtime starts.
+var (
+	RamStart       uint
+	RamSize        uint
+	RamStackOffset uint
+)
+
+// Hwinit1 runs early, once goroutines can be started.
+//
+//go:linkname Hwinit1
+func Hwinit1()
+
+// GetRandomData fills b with random bytes.
+//
+//go:linkname GetRandomData
+func GetRandomData(b []byte)
+
+// Nanotime returns nanoseconds since boot. It is nosplit.
+//
+//go:linkname Nanotime
+func Nanotime() int64
+
+// Printk writes one byte to the console. It is nosplit.
+//
+//go:linkname Printk
+func Printk(c byte)
+
+// Set before the runtime starts; every one is nosplit.
+var (
+	// Exit ends the machine.
+	Exit func(code int32)
+	// Idle halts this CPU until the next interrupt. It is called with
+	// interrupts off and returns with interrupts off.
+	Idle func(until int64)
+	// ProcID returns the index of this CPU.
+	ProcID func() uint64
+	// Task has the next parked CPU call fn on the stack that ends at sp.
+	Task func(sp, mp, gp, fn unsafe.Pointer)
+	// Wake ends the Idle of CPU procid.
+	Wake func(procid uint64)
+)
+
+// Beyond TamaGo's contract, for a runtime that multiplexes its threads (Ms)
+// on the CPUs, as the stock one must. Set before the runtime starts.
+var (
+	// Alarm has this CPU interrupted at the given Nanotime
+	// (math.MaxInt64: never). It is nosplit.
+	Alarm func(at int64)
+	// CPUs is how many CPUs can run Go code.
+	CPUs int
+	// WallOffset plus Nanotime is the Unix time in nanoseconds.
+	WallOffset int64
+)

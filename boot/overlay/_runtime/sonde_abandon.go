@@ -1,0 +1,37 @@
+package runtime
+
+// A probe handler that breaks the rules of trap context must not take the
+// machine down.
+//
+// Why it is here: the runtime is where breaking them is noticed. Where it would
+// throw, panic or park on a trap stack's g, it asks the kernel first, by a
+// software interrupt, to abandon the handler; if one was running, the interrupt
+// does not return.
+
+import _ "unsafe" // for linkname
+
+// sondeAbandon has the handler that runs on this trap stack abandoned for why.
+// Elsewhere, or with no handler running, it does nothing.
+//
+//go:nosplit
+//go:nowritebarrierrec
+func sondeAbandon(why string) {
+	if mp := getg().m; mp != nil && mp.id < 0 {
+		sondeRaiseAbandon(why)
+	}
+}
+
+// sondeRaiseAbandon is INT $0x84 with the reason in AX and BX.
+func sondeRaiseAbandon(why string)
+
+// sondeTrapReset undoes what a handler that was abandoned left in its m.
+//
+//go:nosplit
+//go:nowritebarrierrec
+//go:linkname sondeTrapReset
+func sondeTrapReset(cpu int) {
+	for i := range sondeTrapM[cpu] {
+		mp := &sondeTrapM[cpu][i]
+		mp.locks, mp.mallocing, mp.throwing, mp.dying = 0, 0, throwTypeNone, 0
+	}
+}

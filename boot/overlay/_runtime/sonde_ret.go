@@ -1,0 +1,103 @@
+package runtime
+
+// Return probes replace return addresses on stacks; the runtime walks and moves
+// those stacks.
+//
+// Why it is here: the unwinder must see the real return address (it throws on
+// one it does not know), and only the runtime knows when a goroutine or its
+// frames are gone. It does not depend on the shim.
+//
+// A call whose return address is replaced has a sondeRet, in a list headed in
+// its g, innermost first. It is found by the distance of the slot from the
+// stack's top, which stays the same when the stack is copied. The list belongs
+// to whoever runs the goroutine; others read it only while it is stopped.
+
+import "unsafe"
+
+// sondeRet is the beginning of a kprobes.KretprobeInstance, which keeps it
+// alive; so nothing here is a pointer to the garbage collector.
+type sondeRet struct {
+	next uintptr // *sondeRet
+	off  uintptr // stack.hi less the address of the slot
+	lr   uintptr // the real return address
+}
+
+// sondeTrampoline is the address the slots hold instead, 0 while there is none.
+var sondeTrampoline uintptr
+
+// sondeDead is called with the head of a list of calls that will never return.
+// It is nosplit and allocates nothing.
+var sondeDead func(head uintptr)
+
+// sondeRetInit sets both. Kernel code calls it by linkname before the first
+// return probe.
+//
+//go:linkname sondeRetInit
+func sondeRetInit(trampoline uintptr, dead func(head uintptr)) {
+	sondeDead = dead
+	sondeTrampoline = trampoline
+}
+
+// sondeRetHead returns where g0's list begins, and its stack's top.
+//
+//go:nosplit
+//go:linkname sondeRetHead
+func sondeRetHead(g0 unsafe.Pointer) (head *uintptr, hi uintptr) {
+	gp := (*g)(g0)
+	return &gp.sondeRet, gp.stack.hi
+}
+
+// sondeRealLR returns the return address that the slot at addr on gp's stack
+// stands for; lr is what it holds. The unwinder calls it for every frame.
+//
+//go:nosplit
+func sondeRealLR(gp *g, addr, lr uintptr) uintptr {
+	if lr != sondeTrampoline || lr == 0 {
+		return lr
+	}
+	for p := gp.sondeRet; p != 0; {
+		r := (*sondeRet)(unsafe.Pointer(p))
+		if r.off == gp.stack.hi-addr {
+			return r.lr
+		}
+		p = r.next
+	}
+	return lr
+}
+
+// sondeRealFP is sondeRealLR for walks by frame pointer, which know only the
+// address: it lies on the stack of this M's goroutine or on its g0's.
+func sondeRealFP(addr uintptr) uintptr {
+	lr := *(*uintptr)(unsafe.Pointer(addr))
+	if lr != sondeTrampoline || lr == 0 {
+		return lr
+	}
+	mp := getg().m
+	if gp := mp.curg; gp != nil && addr >= gp.stack.lo && addr < gp.stack.hi {
+		return sondeRealLR(gp, addr, lr)
+	}
+	return sondeRealLR(mp.g0, addr, lr)
+}
+
+// sondeRetUnwind gives up the calls of gp whose frames lie below sp: a panic
+// was recovered above them, or, with sp at the top, gp ends.
+//
+//go:nosplit
+func sondeRetUnwind(gp *g, sp uintptr) {
+	first := gp.sondeRet
+	last := uintptr(0)
+	for p := first; p != 0; {
+		r := (*sondeRet)(unsafe.Pointer(p))
+		if gp.stack.hi-r.off >= sp {
+			break
+		}
+		last, p = p, r.next
+	}
+	if last == 0 {
+		return
+	}
+	r := (*sondeRet)(unsafe.Pointer(last))
+	gp.sondeRet = r.next
+	r.next = 0
+	sondeDead(first)
+}

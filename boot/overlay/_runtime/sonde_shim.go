@@ -1,0 +1,390 @@
+package runtime
+
+// The Linux-ABI shim: what the stock runtime asks of Linux, served on the bare
+// machine through TamaGo's goos contract.
+//
+// Why it is here: it must run before and below the scheduler, and knows m.
+//
+// The runtime's threads (Ms) outnumber the CPUs: sysmon, Ms that wait in a
+// note, spares. So the shim is a small kernel of threads: a system call stores
+// the caller's registers in its sondeThread, sondeDispatch (sonde_syscall.go)
+// serves it on the CPU's own shim stack, and whatever thread it returns is
+// resumed. A thread that blocks is just not returned; nothing of it stays on
+// a stack. With nothing to run a CPU halts (goos.Idle) until an interrupt.
+//
+// Threads change CPU only inside their own system calls: no interrupt switches
+// threads, so no goroutine is ever preempted at an arbitrary instruction.
+// An interrupt that makes a thread runnable wakes an idle CPU or, if there is
+// none, asks the goroutine it interrupted to yield (sondeTick), which it does
+// at its next function prologue; schedule() then calls sondeSchedule.
+//
+// Rejected: one thread per CPU as in TamaGo's own runtime (a stock runtime does
+// not start without sysmon and hands Ps between Ms); switching threads in the
+// timer interrupt (it would preempt goroutines anywhere).
+//
+// Everything runs with interrupts off under sondeLock, is nosplit (the shim
+// stack is no goroutine's), and keeps pointers as uintptr (no write barriers).
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	machine "runtime/goos"
+	"unsafe"
+)
+
+const (
+	sondeMaxCPUs    = 32
+	sondeMaxThreads = 256
+	sondeStackSize  = 16 << 10
+	sondeForever    = 1<<63 - 1
+)
+
+// sondeThread is one M as the shim sees it.
+type sondeThread struct {
+	_ sys.NotInHeap // so that storing a *sondeThread needs no write barrier
+
+	// Saved registers; sonde_shim_amd64.s knows the names.
+	ax, bx, dx, si, di, bp, sp, ip  uintptr
+	r8, r9, r10, r12, r13, r14, r15 uintptr
+	flags, fs                       uintptr
+	mp                              uintptr // *m
+	state                           uint32
+	id                              int32
+	next                            *sondeThread // in the run queue; threads are static data
+	futex                           uintptr      // address it sleeps on, or 0
+	epoll                           bool         // sleeps in epoll_wait
+	wakeAt                          int64        // Nanotime at which the sleep ends
+}
+
+const (
+	sondeFree = iota
+	sondeRunning
+	sondeRunnable
+	sondeBlocked
+)
+
+// sondeCPU is what the shim keeps per CPU; 8(GS) points to it.
+type sondeCPU struct {
+	_ sys.NotInHeap
+
+	cur   *sondeThread // never nil: while idle, &none
+	none  sondeThread
+	stack uintptr // top of the shim stack
+	idle  bool
+	alarm int64  // what this CPU's timer is set to
+	quiet uint64 // scheduling points passed: see sondeSchedule
+	halts uint64 // times it went idle
+	slept int64  // nanoseconds spent idle
+	since int64  // when it went idle, 0 while it is not
+	tls   [4]uintptr
+	idleG g
+}
+
+// guarded by sondeLock:
+var (
+	sondeThreads [sondeMaxThreads]sondeThread
+	sondeNThread int32 // high-water mark in sondeThreads
+	sondeHead    *sondeThread
+	sondeTail    *sondeThread
+)
+
+// sondeRunq is the length of the run queue; read without the lock as a hint.
+var sondeRunq atomic.Int32
+
+var (
+	sondeLockWord uint32
+	sondeCPUs     [sondeMaxCPUs]sondeCPU
+	sondeStacks   [sondeMaxCPUs][sondeStackSize]byte
+)
+
+func sondeSyscall()
+func sondeClock()
+func sondeCPUStart()
+func sondeWrfsbase(base uintptr)
+func sondeCPUSelf() *sondeCPU
+func sondeSetCPUSelf(c *sondeCPU)
+func sondeIRQOff() (flags uintptr)
+func sondeIRQRestore(flags uintptr)
+
+// sondeArgv is what a Linux kernel leaves on the stack: argv, envp, auxv.
+var (
+	sondeArgv [9]uintptr
+	sondeRand [16]byte
+	sondeName = [...]byte{'s', 'o', 'n', 'd', 'e', 0}
+	sondeEnv  [64]byte
+)
+
+// sondeShimInit makes the caller thread 0, has the other CPUs wait for threads,
+// and returns the argument vector for rt0_go.
+//
+// Context: CPU 0 before the runtime, interrupts off.
+//
+//go:nosplit
+func sondeShimInit() uintptr {
+	for i := 0; i < machine.CPUs; i++ {
+		c := &sondeCPUs[i]
+		c.stack = uintptr(unsafe.Pointer(&sondeStacks[i])) + sondeStackSize - 64
+		c.alarm = sondeForever
+		c.cur = &c.none
+		c.tls[0] = uintptr(unsafe.Pointer(&c.idleG))
+	}
+	// No preemption by signal; and scavenged memory is not given back, so
+	// have the runtime use MADV_FREE, which costs nothing.
+	copy(sondeEnv[:], "GODEBUG=asyncpreemptoff=1,madvdontneed=0")
+	t := &sondeThreads[0]
+	sondeNThread = 1
+	t.id, t.state, t.mp = 1, sondeRunning, uintptr(unsafe.Pointer(&m0))
+	sondeCPUs[0].cur = t
+	sondeSetCPUSelf(&sondeCPUs[0])
+	sondeHeapInit()
+	vdsoClockgettimeSym = abi.FuncPCABI0(sondeClock)
+	for i := 1; i < machine.CPUs; i++ {
+		machine.Task(unsafe.Pointer(sondeCPUs[i].stack), nil, unsafe.Pointer(&sondeCPUs[i].idleG), unsafe.Pointer(abi.FuncPCABI0(sondeCPUStart)))
+	}
+	machine.GetRandomData(sondeRand[:])
+	sondeArgv = [9]uintptr{
+		uintptr(unsafe.Pointer(&sondeName)), 0,
+		uintptr(unsafe.Pointer(&sondeEnv)), 0,
+		_AT_PAGESZ, 4096,
+		_AT_RANDOM, uintptr(unsafe.Pointer(&sondeRand)),
+		_AT_NULL,
+	}
+	return uintptr(unsafe.Pointer(&sondeArgv))
+}
+
+// sondeFirstThread is where a further CPU begins: idle, until it is given a
+// thread.
+//
+//go:nosplit
+func sondeFirstThread() *sondeThread {
+	c := &sondeCPUs[machine.ProcID()]
+	sondeSetCPUSelf(c)
+	sondeAcquire()
+	return sondePick(c)
+}
+
+//go:nosplit
+func sondeAcquire() {
+	for !atomic.Cas(&sondeLockWord, 0, 1) {
+		procyield(10)
+	}
+}
+
+//go:nosplit
+func sondeRelease() { atomic.Store(&sondeLockWord, 0) }
+
+// sondePick chooses the thread that c runs next, halting until there is one,
+// and releases sondeLock. From here until the thread is resumed FS is its own:
+// whatever traps finds a g that only this CPU uses.
+//
+//go:nosplit
+func sondePick(c *sondeCPU) *sondeThread {
+	for sondeHead == nil {
+		sondeWrfsbase(uintptr(unsafe.Pointer(&c.tls[1])))
+		c.cur = &c.none
+		c.idle = true
+		c.halts++
+		c.quiet++
+		c.since = machine.Nanotime()
+		sondeRelease()
+		machine.Idle(c.alarm)
+		sondeAcquire()
+		c.idle = false
+		c.slept += machine.Nanotime() - c.since
+		c.since = 0
+	}
+	t := sondeHead
+	sondeHead = t.next
+	if sondeHead == nil {
+		sondeTail = nil
+	}
+	sondeRunq.Add(-1)
+	t.state = sondeRunning
+	c.cur = t
+	c.quiet++
+	sondeWrfsbase(t.fs)
+	sondeRelease()
+	return t
+}
+
+// sondeReady makes a blocked thread runnable and has an idle CPU take it.
+//
+//go:nosplit
+func sondeReady(t *sondeThread, ret uintptr) {
+	t.ax = ret
+	t.futex, t.epoll, t.wakeAt = 0, false, sondeForever
+	sondeEnqueue(t)
+	for i := 0; i < machine.CPUs; i++ {
+		if sondeCPUs[i].idle {
+			sondeCPUs[i].idle = false
+			machine.Wake(uint64(i))
+			return
+		}
+	}
+}
+
+//go:nosplit
+func sondeEnqueue(t *sondeThread) {
+	t.state = sondeRunnable
+	t.next = nil
+	if sondeTail == nil {
+		sondeHead = t
+	} else {
+		sondeTail.next = t
+	}
+	sondeTail = t
+	sondeRunq.Add(1)
+}
+
+// sondeSleep blocks t until it is readied or, d >= 0, for d nanoseconds.
+//
+//go:nosplit
+func sondeSleep(c *sondeCPU, t *sondeThread, d int64) {
+	t.state = sondeBlocked
+	t.wakeAt = sondeForever
+	if d >= 0 {
+		t.wakeAt = machine.Nanotime() + d
+		if t.wakeAt < c.alarm {
+			c.alarm = t.wakeAt
+			machine.Alarm(c.alarm)
+		}
+	}
+}
+
+// sondeExpire readies every thread whose sleep is over and sets c's timer to
+// the next end of a sleep.
+//
+//go:nosplit
+func sondeExpire(c *sondeCPU) {
+	now, next := machine.Nanotime(), int64(sondeForever)
+	for i := int32(0); i < sondeNThread; i++ {
+		t := &sondeThreads[i]
+		if t.state != sondeBlocked || t.wakeAt == sondeForever {
+			continue
+		}
+		if t.wakeAt > now {
+			next = min(next, t.wakeAt)
+			continue
+		}
+		ret := uintptr(0)
+		if t.futex != 0 {
+			ret = ^uintptr(_ETIMEDOUT - 1)
+		}
+		sondeReady(t, ret)
+	}
+	const slice = 10e6 // while threads wait for a CPU, look again this soon
+	if sondeHead != nil {
+		next = min(next, now+slice)
+	}
+	if sondePeriod != 0 {
+		next = min(next, now+sondePeriod)
+	}
+	c.alarm = next
+	machine.Alarm(next)
+}
+
+// sondePeriod is the longest this CPU may go without a timer interrupt, 0 for
+// no limit. guarded by sondeLock
+var sondePeriod int64
+
+// sondeTickEvery sets sondePeriod and applies it to this CPU.
+//
+// Context: interrupts off.
+//
+//go:nosplit
+//go:linkname sondeTickEvery
+func sondeTickEvery(ns int64) {
+	sondeAcquire()
+	sondePeriod = ns
+	sondeExpire(sondeCPUSelf())
+	sondeRelease()
+}
+
+// sondeTick is the timer interrupt: it ends sleeps and, if a thread must wait
+// for a CPU, asks the interrupted goroutine to yield. It returns by how many
+// nanoseconds the interrupt was late. Kernel code calls it by linkname.
+//
+// Context: interrupt.
+//
+//go:nosplit
+//go:nowritebarrierrec
+//go:linkname sondeTick
+func sondeTick() (late int64) {
+	c := sondeCPUSelf()
+	if c.alarm != sondeForever {
+		late = machine.Nanotime() - c.alarm
+	}
+	sondeAcquire()
+	sondeExpire(c)
+	t := c.cur
+	wait := sondeHead != nil
+	sondeRelease()
+	if wait && t.mp != 0 {
+		if gp := (*m)(unsafe.Pointer(t.mp)).curg; gp != nil {
+			gp.preempt = true
+			gp.stackguard0 = stackPreempt
+		}
+	}
+	return late
+}
+
+// sondeSchedule is called at the top of schedule(): a scheduling point of this
+// CPU (no goroutine is running, no probe handler, detour or slot is in use),
+// and the place where an M makes way for one that waits for a CPU.
+func sondeSchedule() {
+	if sondeRunq.Load() != 0 {
+		osyield()
+	}
+	flags := sondeIRQOff()
+	sondeCPUSelf().quiet++
+	sondeIRQRestore(flags)
+}
+
+// sondeWake wakes the goroutine that sleeps on n (sondeSleepOn), once.
+//
+// Context: any; interrupts are off meanwhile.
+//
+//go:nosplit
+//go:nowritebarrierrec
+//go:linkname sondeWake
+func sondeWake(n *note) {
+	key := (*uint32)(unsafe.Pointer(&n.key))
+	if atomic.Xchg(key, 1) != 0 {
+		return // already awake
+	}
+	flags := sondeIRQOff()
+	sondeAcquire()
+	sondeFutexWake(uintptr(unsafe.Pointer(key)), 1)
+	sondeRelease()
+	sondeIRQRestore(flags)
+}
+
+// sondeQuiet returns how many scheduling points CPU i has passed, and sondeIdle
+// how often and how long (ns) it has halted.
+//
+//go:nosplit
+//go:linkname sondeQuiet
+func sondeQuiet(i int) uint64 { return atomic.Load64(&sondeCPUs[i].quiet) }
+
+//go:nosplit
+//go:linkname sondeIdle
+func sondeIdle(i int) (idle bool, halts uint64, ns int64) {
+	c := &sondeCPUs[i]
+	ns = c.slept
+	if since := atomic.Loadint64(&c.since); since != 0 {
+		ns += machine.Nanotime() - since
+	}
+	return c.idle, c.halts, ns
+}
+
+func init() { machine.Hwinit1() }
+
+// sondeExitContext returns where the thread of this CPU called exit.
+//
+//go:nosplit
+//go:linkname sondeExitContext
+func sondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
+	t := sondeCPUSelf().cur
+	return uint64(t.ip), uint64(t.sp), uint64(t.bp), unsafe.Pointer(t.r14)
+}

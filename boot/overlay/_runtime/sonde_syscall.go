@@ -1,0 +1,393 @@
+package runtime
+
+// The system calls of the shim: see sonde_shim.go. Everything the runtime and
+// the standard library can do without is ENOSYS.
+
+import (
+	machine "runtime/goos"
+	"unsafe"
+)
+
+// Linux system call numbers (arch/x86/entry/syscalls of any version).
+const (
+	sysRead             = 0
+	sysWrite            = 1
+	sysMmapNr           = 9
+	sysMunmapNr         = 11
+	sysRtSigaction      = 13
+	sysRtSigprocmask    = 14
+	sysSchedYield       = 24
+	sysMadviseNr        = 28
+	sysNanosleep        = 35
+	sysSetitimer        = 38
+	sysGetpid           = 39
+	sysClone            = 56
+	sysExit             = 60
+	sysKill             = 62
+	sysFcntl            = 72
+	sysSigaltstack      = 131
+	sysArchPrctl        = 158
+	sysGettid           = 186
+	sysFutex            = 202
+	sysSchedGetaffinity = 204
+	sysClockGettime     = 228
+	sysExitGroup        = 231
+	sysEpollWait        = 232
+	sysEpollCtl         = 233
+	sysTgkill           = 234
+	sysOpenat           = 257
+	sysEpollPwait       = 281
+	sysEventfd2         = 290
+	sysEpollCreate1     = 291
+	sysGetrandom        = 318
+)
+
+const madvDontNeed = 4
+
+const (
+	sondeEventFd = 3 // the runtime's netpollBreak
+	sondeEpollFd = 4
+)
+
+// sondeEvent is the one eventfd and the one epoll the runtime makes: enough for
+// netpoll to sleep until a timer is due or it is told to look again.
+// guarded by sondeLock
+var sondeEvent struct {
+	count uint64
+	data  uint64 // of the eventfd's epoll_ctl
+}
+
+// sondeDispatch serves the system call of t and returns the thread to resume,
+// t or another. It runs on the shim stack with interrupts off.
+//
+//go:nosplit
+//go:nowritebarrierrec
+func sondeDispatch(t *sondeThread) *sondeThread {
+	const ifFlag = 1 << 9
+	c := sondeCPUSelf()
+	sondeAcquire()
+	if t.flags&ifFlag == 0 && (t.ax == sysFutex || t.ax == sysNanosleep || t.ax == sysSchedYield) {
+		t.ax = 0 // a caller with interrupts off, as in a trap: it may only spin
+		sondeRelease()
+		return t
+	}
+	switch t.ax {
+	case sysFutex:
+		sondeDoFutex(c, t)
+	case sysNanosleep:
+		ts := (*timespec)(unsafe.Pointer(t.di))
+		t.ax = 0
+		sondeSleep(c, t, ts.tv_sec*1e9+ts.tv_nsec)
+	case sysSchedYield:
+		t.ax = 0
+		if sondeHead != nil {
+			sondeEnqueue(t)
+		}
+	case sysEpollWait, sysEpollPwait:
+		sondeDoEpollWait(c, t)
+	case sysWrite:
+		t.ax = sondeDoWrite(t.di, t.si, t.dx)
+	case sysClone:
+		t.ax = sondeDoClone(t)
+	case sysExit:
+		t.state = sondeFree
+	case sysMmapNr:
+		t.ax = sondeMmap(t.di, t.si, t.dx, t.r10)
+	case sysMunmapNr:
+		t.ax = sondeMunmap(t.di, t.si)
+	default:
+		t.ax = sondeMisc(t)
+	}
+	if t.state != sondeRunning {
+		return sondePick(c)
+	}
+	sondeRelease()
+	return t
+}
+
+// sondeMisc serves what neither blocks nor touches the scheduler.
+//
+//go:nosplit
+func sondeMisc(t *sondeThread) uintptr {
+	switch t.ax {
+	case sysMadviseNr:
+		// Memory once given is kept, but it must read as Linux would have it:
+		// the runtime counts on zeros after MADV_DONTNEED.
+		if t.dx == madvDontNeed {
+			sondeZero(t.di, t.si)
+		}
+		return 0
+	case sysRtSigaction, sysRtSigprocmask, sysSetitimer, sysTgkill, sysKill:
+		return 0 // there are no signals
+	case sysSigaltstack:
+		if t.si != 0 {
+			(*stackt)(unsafe.Pointer(t.si)).ss_flags = _SS_DISABLE
+		}
+		return 0
+	case sysArchPrctl: // ARCH_SET_FS
+		t.fs = t.si
+		sondeWrfsbase(t.fs)
+		return 0
+	case sysGettid:
+		return uintptr(t.id)
+	case sysGetpid:
+		return 1
+	case sysFcntl:
+		if t.di > 2 {
+			return sondeErr(_EBADF)
+		}
+		return 2 // F_GETFL: O_RDWR; F_GETFD: open
+	case sysRead:
+		if t.di == sondeEventFd {
+			sondeEvent.count = 0
+			return 8
+		}
+		return 0 // end of file: the console is a device of the kernel's
+	case sysOpenat:
+		return sondeErr(_ENOENT)
+	case sysClockGettime:
+		sondeClockGettime(t.di, (*timespec)(unsafe.Pointer(t.si)))
+		return 0
+	case sysSchedGetaffinity:
+		mask := uint64(1)<<machine.CPUs - 1
+		*(*uint64)(unsafe.Pointer(t.dx)) = mask
+		return 8
+	case sysEpollCreate1:
+		return sondeEpollFd
+	case sysEventfd2:
+		return sondeEventFd
+	case sysEpollCtl:
+		sondeEvent.data = *(*uint64)(unsafe.Pointer(t.r10 + 4))
+		return 0
+	case sysGetrandom:
+		machine.GetRandomData(unsafe.Slice((*byte)(unsafe.Pointer(t.di)), t.si))
+		return t.si
+	case sysExitGroup:
+		sondeRelease()
+		machine.Exit(int32(t.di))
+	}
+	return sondeErr(_ENOSYS)
+}
+
+// Linux errnos that the runtime does not name itself.
+const (
+	_ENOENT    = 2
+	_EBADF     = 9
+	_ETIMEDOUT = 110
+)
+
+//go:nosplit
+func sondeErr(errno int) uintptr { return uintptr(-errno) }
+
+//go:nosplit
+func sondeDoFutex(c *sondeCPU, t *sondeThread) {
+	const wait, wake, opMask = 0, 1, 0x7f
+	switch t.si & opMask {
+	case wait:
+		if *(*uint32)(unsafe.Pointer(t.di)) != uint32(t.dx) {
+			t.ax = sondeErr(_EAGAIN)
+			return
+		}
+		d := int64(-1)
+		if ts := (*timespec)(unsafe.Pointer(t.r10)); ts != nil {
+			d = ts.tv_sec*1e9 + ts.tv_nsec
+		}
+		t.futex = t.di
+		sondeSleep(c, t, d)
+	case wake:
+		t.ax = sondeFutexWake(t.di, t.dx)
+	default:
+		t.ax = sondeErr(_ENOSYS)
+	}
+}
+
+//go:nosplit
+func sondeFutexWake(addr, max uintptr) (n uintptr) {
+	for i := int32(0); i < sondeNThread && n < max; i++ {
+		if w := &sondeThreads[i]; w.state == sondeBlocked && w.futex == addr {
+			sondeReady(w, 0)
+			n++
+		}
+	}
+	return n
+}
+
+//go:nosplit
+func sondeDoEpollWait(c *sondeCPU, t *sondeThread) {
+	if sondeEvent.count != 0 {
+		sondeEpollFill(t)
+		t.ax = 1
+		return
+	}
+	ms := int64(int32(t.r10))
+	if ms == 0 {
+		t.ax = 0
+		return
+	}
+	t.epoll = true
+	if ms > 0 {
+		ms *= 1e6
+	}
+	sondeSleep(c, t, ms)
+}
+
+// sondeEpollFill stores the eventfd's readiness as t's one epoll event:
+// struct epoll_event is {u32 events; u64 data} packed.
+//
+//go:nosplit
+func sondeEpollFill(t *sondeThread) {
+	*(*uint32)(unsafe.Pointer(t.si)) = 1 // EPOLLIN
+	*(*uint64)(unsafe.Pointer(t.si + 4)) = sondeEvent.data
+}
+
+//go:nosplit
+func sondeDoWrite(fd, p, n uintptr) uintptr {
+	switch fd {
+	case 1, 2:
+		for i := uintptr(0); i < n; i++ {
+			machine.Printk(*(*byte)(unsafe.Pointer(p + i)))
+		}
+		return n
+	case sondeEventFd:
+		sondeEvent.count++
+		for i := int32(0); i < sondeNThread; i++ {
+			if w := &sondeThreads[i]; w.state == sondeBlocked && w.epoll {
+				sondeEpollFill(w)
+				sondeReady(w, 1)
+			}
+		}
+		return n
+	}
+	return sondeErr(_EBADF)
+}
+
+// sondeDoClone starts a thread that returns 0 from the same call, with the
+// registers of its parent. runtime.clone passes the m in R13, TLS in R8.
+//
+//go:nosplit
+func sondeDoClone(t *sondeThread) uintptr {
+	for i := range sondeThreads {
+		n := &sondeThreads[i]
+		if n.state != sondeFree {
+			continue
+		}
+		*n = *t
+		n.ax, n.fs, n.mp = 0, t.r8, t.r13
+		n.id = int32(i) + 1
+		n.futex, n.epoll, n.wakeAt = 0, false, sondeForever
+		sondeNThread = max(sondeNThread, int32(i)+1)
+		sondeReady(n, 0)
+		return uintptr(n.id)
+	}
+	return sondeErr(_EAGAIN)
+}
+
+// sondeClockGettime is also the runtime's vDSO (sondeClock).
+//
+//go:nosplit
+func sondeClockGettime(clock uintptr, ts *timespec) {
+	now := machine.Nanotime()
+	if clock == 0 { // CLOCK_REALTIME
+		now += machine.WallOffset
+	}
+	ts.tv_sec = now / 1e9
+	ts.tv_nsec = now % 1e9
+}
+
+// Memory: one contiguous range of addresses backed by RAM throughout. The heap's
+// arenas grow up from its bottom, where the runtime's first hint lies; all else
+// (the runtime's own tables) comes down from its top. Reserving is taking: what
+// is given is backed, so memory runs out here and nowhere else.
+// guarded by sondeLock
+var sondeMem struct {
+	low, high uintptr // what is free: [low, high)
+	start     uintptr
+	end       uintptr
+	holes     [64]struct{ addr, size uintptr } // unmapped again, in the middle
+	lost      uintptr                          // unmapped when holes was full
+}
+
+//go:nosplit
+func sondeHeapInit() {
+	m := &sondeMem
+	m.start = uintptr(machine.RamStart)
+	m.end = m.start + uintptr(machine.RamSize)
+	m.low, m.high = m.start, m.end
+}
+
+//go:nosplit
+func sondeMmap(addr, n, prot, flags uintptr) uintptr {
+	const fixed = 0x10
+	n = (n + 4095) &^ 4095
+	if flags&fixed == 0 {
+		addr = sondeTake(addr, n)
+		if addr == 0 {
+			return sondeErr(_ENOMEM)
+		}
+	}
+	if prot != 0 {
+		sondeZero(addr, n)
+	}
+	return addr
+}
+
+//go:nosplit
+func sondeTake(hint, n uintptr) uintptr {
+	m := &sondeMem
+	for i := range m.holes {
+		if h := &m.holes[i]; h.size >= n && hint == 0 {
+			h.size -= n
+			return h.addr + h.size
+		}
+	}
+	if n > m.high-m.low {
+		return 0
+	}
+	if hint == m.low {
+		m.low += n
+		return hint
+	}
+	m.high -= n
+	return m.high
+}
+
+//go:nosplit
+func sondeMunmap(addr, n uintptr) uintptr {
+	m := &sondeMem
+	n = (n + 4095) &^ 4095
+	switch {
+	case addr == m.high:
+		m.high += n
+	case addr+n == m.low:
+		m.low = addr
+	default:
+		for i := range m.holes {
+			if h := &m.holes[i]; h.size == 0 {
+				h.addr, h.size = addr, n
+				return 0
+			}
+		}
+		m.lost += n
+	}
+	return 0
+}
+
+// sondeZero clears pages: real machines do not hand out cleared memory.
+//
+//go:nosplit
+func sondeZero(addr, n uintptr) {
+	memclrNoHeapPointers(unsafe.Pointer(addr), n)
+}
+
+// sondeMemory reports the bytes of memory in all and those still unused.
+// Kernel code calls it by linkname.
+//
+//go:linkname sondeMemory
+func sondeMemory() (total, free uintptr) {
+	m := &sondeMem
+	free = m.high - m.low
+	for i := range m.holes {
+		free += m.holes[i].size
+	}
+	return m.end - m.start, free
+}

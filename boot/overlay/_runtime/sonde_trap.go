@@ -1,0 +1,123 @@
+package runtime
+
+// What a kernel's trap layer needs of the runtime.
+//
+// Why it is here: trap handlers are Go and need a g to run on, and only the
+// runtime can make one, turn a fault into a panic, or walk a goroutine's stack.
+// It does not depend on the shim: builds with a TamaGo toolchain use it too.
+//
+// Handlers run on a g of their own per CPU and stack, with an m of their own
+// whose gsignal it is. To the runtime that is a signal handler: allocating
+// throws, the stack check works, systemstack stays where it is. It shares
+// nothing with the interrupted M, so a probe inside malloc or print is safe.
+
+import (
+	"internal/abi"
+	"unsafe"
+)
+
+const (
+	sondeTrapCPUs   = 32
+	sondeTrapStacks = 3
+)
+
+var (
+	sondeTrapG [sondeTrapCPUs][sondeTrapStacks]g
+	sondeTrapM [sondeTrapCPUs][sondeTrapStacks]m
+)
+
+// sondeTrapInit makes the g for one trap stack of one CPU.
+//
+// Context: boot, before the runtime.
+//
+//go:nosplit
+//go:linkname sondeTrapInit
+func sondeTrapInit(cpu, i int, lo, hi uintptr) unsafe.Pointer {
+	gp, mp := &sondeTrapG[cpu][i], &sondeTrapM[cpu][i]
+	gp.stack = stack{lo, hi}
+	gp.stackguard0 = lo + stackGuard
+	gp.stackguard1 = lo + stackGuard
+	gp.m = mp
+	mp.g0 = gp
+	mp.gsignal = gp
+	mp.id = -1 - int64(cpu)
+	return unsafe.Pointer(gp)
+}
+
+// sondeSigpanic has the goroutine gp, interrupted by a fault at *pc, call
+// sigpanic when it goes on, as Linux's signal handler would arrange. It refuses
+// where the runtime could not survive a panic; the fault is then fatal.
+//
+// Context: trap.
+//
+//go:nowritebarrierrec
+//go:linkname sondeSigpanic
+func sondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool {
+	gp := (*g)(g0)
+	mp := gp.m
+	if mp == nil || gp != mp.curg || gp.throwsplit {
+		return false
+	}
+	if mp.locks != 0 || mp.mallocing != 0 || mp.throwing != throwTypeNone || mp.preemptoff != "" || mp.dying != 0 {
+		return false
+	}
+	if readgstatus(gp)&^_Gscan != _Grunning || gp.syscallsp != 0 {
+		return false
+	}
+	gp.sig, gp.sigcode0, gp.sigcode1, gp.sigpc = sig, code, addr, *pc
+	if shouldPushSigpanic(gp, *pc, *(*uintptr)(unsafe.Pointer(*sp))) {
+		*sp -= 8
+		*(*uintptr)(unsafe.Pointer(*sp)) = *pc
+	}
+	*pc = abi.FuncPCABI0(sigpanic0)
+	return true
+}
+
+// sondeCallers stores the return addresses of the stack at pc, sp of the
+// interrupted g, and returns how many. It allocates nothing.
+//
+// Context: any but the goroutine itself.
+//
+//go:linkname sondeCallers
+func sondeCallers(g0 unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
+	var u unwinder
+	u.initAt(pc, sp, 0, (*g)(g0), unwindSilentErrors|unwindTrap|unwindJumpStack)
+	return tracebackPCs(&u, 0, buf)
+}
+
+// sondeGoid returns the goroutine id of g0, 0 if it is none.
+//
+//go:nosplit
+//go:linkname sondeGoid
+func sondeGoid(g0 unsafe.Pointer) uint64 {
+	if g0 == nil {
+		return 0
+	}
+	return (*g)(g0).goid
+}
+
+// sondeStack returns the bounds of g0's stack.
+//
+//go:nosplit
+//go:linkname sondeStack
+func sondeStack(g0 unsafe.Pointer) (lo, hi uintptr) {
+	gp := (*g)(g0)
+	return gp.stack.lo, gp.stack.hi
+}
+
+// sondeSleepOn blocks the calling goroutine, not its P, until the note is
+// woken or ns nanoseconds have passed (ns < 0: never).
+//
+// Context: goroutine.
+//
+//go:linkname sondeSleepOn
+func sondeSleepOn(n *note, ns int64) bool {
+	return notetsleepg(n, ns)
+}
+
+// sondeStackguard returns the limit that g0's code compares SP with at function
+// entry. It changes at any time: another M may ask for preemption.
+//
+//go:nosplit
+//go:linkname sondeStackguard
+func sondeStackguard(g0 unsafe.Pointer) uintptr { return (*g)(g0).stackguard0 }

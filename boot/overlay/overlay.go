@@ -1,0 +1,166 @@
+// Package overlay makes the `go build -overlay` file with which the stock Go
+// toolchain builds a kernel: the installed standard library with the few places
+// changed where its runtime meets Linux. README.md lists each change and why.
+//
+// Nothing of the library is copied into this repository. The changes are made
+// to the text of the installed GOROOT; where that text is not what is expected,
+// the build stops and says which file lacks what.
+package overlay
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrUnexpected is wrapped by every error about a GOROOT that this package does
+// not know how to change.
+var ErrUnexpected = errors.New("the standard library is not as expected")
+
+//go:embed all:_goos all:_runtime
+var files embed.FS
+
+// An edit replaces old, which must occur exactly count times, by new.
+type edit struct {
+	file, old, new string
+	count          int
+}
+
+const (
+	syscallInsn = "\tSYSCALL\n"
+	shimCall    = "\tCALL\truntime·sondeSyscall(SB)\n"
+)
+
+// shimEdits put the shim under the stock runtime.
+var shimEdits = []edit{
+	{"runtime/sys_linux_amd64.s", syscallInsn, shimCall, 40},
+	{"runtime/time_linux_amd64.s", syscallInsn, shimCall, 2},
+	{"internal/runtime/syscall/linux/asm_linux_amd64.s", syscallInsn, shimCall, 1},
+	// The heap is one range of real memory below 1 TiB, so the runtime's own
+	// tables must be sized for that: TamaGo's values.
+	{"runtime/malloc.go", "\theapAddrBits = (_64bit", "\theapAddrBits = 40 + 0*(_64bit", 1},
+	{"runtime/malloc.go", "\tlogHeapArenaBytes = (6+20)", "\tlogHeapArenaBytes = (2 + 20) + 0*(6+20)", 1},
+	{"runtime/malloc.go", "\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64", "\tarenaBaseOffset = 0*goarch.IsAmd64", 1},
+	{"runtime/proc.go", "func schedule() {\n\tmp := getg().m\n", "func schedule() {\n\tmp := getg().m\n\tsondeSchedule()\n", 1},
+}
+
+// trapEdits are what any runtime needs for probes, TamaGo's included.
+var trapEdits = []edit{
+	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n}\n", 1},
+	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
+	{"runtime/tracestack.go", "pcBuf[i] = *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pcBuf[i] = sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
+	{"runtime/mprof.go", "pc := *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pc := sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
+	{"runtime/proc.go", "func gdestroy(gp *g) {\n", "func gdestroy(gp *g) {\n\tsondeRetUnwind(gp, ^uintptr(0))\n", 1},
+	{"runtime/panic.go", "\tpc, sp, fp := p.retpc, uintptr(p.sp), uintptr(p.fp)\n", "\tpc, sp, fp := p.retpc, uintptr(p.sp), uintptr(p.fp)\n\tsondeRetUnwind(gp, sp)\n", 1},
+	{"runtime/panic.go", "func throw(s string) {\n", "func throw(s string) {\n\tsondeAbandon(s)\n", 1},
+	{"runtime/panic.go", "func fatal(s string) {\n", "func fatal(s string) {\n\tsondeAbandon(s)\n", 1},
+	{"runtime/panic.go", "func gopanic(e any) {\n", "func gopanic(e any) {\n\tsondeAbandon(\"panic\")\n", 1},
+	{"runtime/proc.go", "func badmorestackg0() {\n", "func badmorestackg0() {\n\tsondeAbandon(\"stack overflow\")\n", 1},
+	{"runtime/proc.go", "traceReason traceBlockReason, traceskip int) {\n\tif reason != waitReasonSleep {\n", "traceReason traceBlockReason, traceskip int) {\n\tsondeAbandon(\"blocks\")\n\tif reason != waitReasonSleep {\n", 1},
+	{"runtime/chan.go", "func chansend(c *hchan, ep unsafe.Pointer, block bool, callerpc uintptr) bool {\n", "func chansend(c *hchan, ep unsafe.Pointer, block bool, callerpc uintptr) bool {\n\tsondeAbandon(\"channel operation\")\n", 1},
+	{"runtime/chan.go", "func chanrecv(c *hchan, ep unsafe.Pointer, block bool) (selected, received bool) {\n", "func chanrecv(c *hchan, ep unsafe.Pointer, block bool) (selected, received bool) {\n\tsondeAbandon(\"channel operation\")\n", 1},
+	{"runtime/select.go", "nsends, nrecvs int, block bool) (int, bool) {\n", "nsends, nrecvs int, block bool) (int, bool) {\n\tsondeAbandon(\"channel operation\")\n", 1},
+}
+
+// An added file is one of ours, put into the library as it is.
+type added struct{ file, from string }
+
+var shimFiles = []added{
+	{"runtime/goos/goos.go", "_goos/goos.go"},
+	{"runtime/rt0_linux_amd64.s", "_runtime/rt0_linux_amd64.s"},
+	{"runtime/sonde_shim.go", "_runtime/sonde_shim.go"},
+	{"runtime/sonde_shim_amd64.s", "_runtime/sonde_shim_amd64.s"},
+	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
+}
+
+// trapFiles are what any runtime must offer a kernel, TamaGo's included.
+var trapFiles = []added{
+	{"runtime/sonde_trap.go", "_runtime/sonde_trap.go"},
+	{"runtime/sonde_ret.go", "_runtime/sonde_ret.go"},
+	{"runtime/sonde_abandon.go", "_runtime/sonde_abandon.go"},
+	{"runtime/sonde_abandon_amd64.s", "_runtime/sonde_abandon_amd64.s"},
+}
+
+// noshimFiles stand in for the shim under TamaGo's runtime.
+var noshimFiles = []added{
+	{"runtime/sonde_noshim.go", "_runtime/sonde_noshim.go"},
+}
+
+// Generate writes the overlay for the stock toolchain at goroot into dir and
+// returns the path of its JSON file.
+//
+// Errors: ErrUnexpected, wrapped with the file and what it lacks.
+func Generate(goroot, dir string) (string, error) {
+	return generate(goroot, dir, slices.Concat(shimEdits, trapEdits), slices.Concat(trapFiles, shimFiles))
+}
+
+// GenerateTamago is Generate for a TamaGo toolchain, which needs no shim.
+func GenerateTamago(goroot, dir string) (string, error) {
+	return generate(goroot, dir, trapEdits, slices.Concat(trapFiles, noshimFiles))
+}
+
+func generate(goroot, dir string, edits []edit, adds []added) (string, error) {
+	src := filepath.Join(goroot, "src")
+	texts, err := apply(src, edits)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range adds {
+		b, err := files.ReadFile(a.from)
+		if err != nil {
+			return "", err
+		}
+		texts[a.file] = string(b)
+	}
+	replace := map[string]string{}
+	for file, text := range texts {
+		to := filepath.Join(dir, filepath.FromSlash(file))
+		if err := writeIfChanged(to, text); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(src, filepath.FromSlash(file))] = to
+	}
+	b, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, writeIfChanged(path, string(b))
+}
+
+// apply returns the changed text of every file that edits name.
+func apply(src string, edits []edit) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, e := range edits {
+		text, ok := texts[e.file]
+		if !ok {
+			b, err := os.ReadFile(filepath.Join(src, filepath.FromSlash(e.file)))
+			if err != nil {
+				return nil, fmt.Errorf("overlay: %s: %w: %w", e.file, ErrUnexpected, err)
+			}
+			text = string(b)
+		}
+		if n := strings.Count(text, e.old); n != e.count {
+			return nil, fmt.Errorf("overlay: %s: %w: %q occurs %d times, not %d (is this Go 1.26?)",
+				e.file, ErrUnexpected, e.old, n, e.count)
+		}
+		texts[e.file] = strings.ReplaceAll(text, e.old, e.new)
+	}
+	return texts, nil
+}
+
+// writeIfChanged leaves an up-to-date file alone, so that builds stay incremental.
+func writeIfChanged(path, text string) error {
+	if b, err := os.ReadFile(path); err == nil && string(b) == text {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}

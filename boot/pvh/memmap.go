@@ -1,0 +1,110 @@
+package pvh
+
+import "sonde/arch/amd64/phys"
+
+const (
+	entrySize = 24 // hvm_memmap_table_entry: addr, size uint64; type, reserved uint32
+	pageSize  = 4096
+)
+
+// rawMap is the loader's map, in any order and possibly overlapping.
+type rawMap struct {
+	mem   phys.Mem
+	pa, n uint64
+}
+
+// entry returns the i-th entry as [start,end); an end past 2⁶⁴ is clipped.
+func (m rawMap) entry(i uint64) (start, end uint64, typ Type) {
+	e := m.pa + i*entrySize
+	start = m.mem.Read64(e)
+	end = start + m.mem.Read64(e+8)
+	if end < start {
+		end = ^uint64(0)
+	}
+	typ = Type(m.mem.Read32(e + 16))
+	if typ < RAM || typ > PMEM {
+		typ = Reserved // ACPI 6.5, "System Address Map Interfaces" (15)
+	}
+	return start, end, typ
+}
+
+// rank orders the types: of two that claim a byte, the higher one has it.
+// Anything beats RAM and Reserved beats everything.
+func (t Type) rank() uint8 {
+	switch t {
+	case RAM:
+		return 1
+	case ACPI:
+		return 2
+	case PMEM:
+		return 3
+	case NVS:
+		return 4
+	case Disabled:
+		return 5
+	case Unusable:
+		return 6
+	}
+	return 7
+}
+
+// resolve sweeps upwards from one entry boundary to the next; between two
+// boundaries the claims are constant. Quadratic, but there is nothing to sort
+// into and maps are short.
+func (m rawMap) resolve(out *Info) {
+	var cur Region // grows while the type stays the same
+	for pos, more := uint64(0), true; more; {
+		typ, next := m.at(pos)
+		more = next > pos
+		if typ != cur.Type || typ == 0 || !more {
+			out.add(cur)
+			cur = Region{Span{pos, 0}, typ}
+		}
+		cur.Len += next - pos
+		pos = next
+	}
+}
+
+// at returns the type of the byte at pos (0: nobody's) and the next boundary
+// above it (pos itself if there is none).
+func (m rawMap) at(pos uint64) (typ Type, next uint64) {
+	next = pos
+	for i := uint64(0); i < m.n; i++ {
+		start, end, t := m.entry(i)
+		if start == end {
+			continue
+		}
+		if start <= pos && pos < end && (typ == 0 || t.rank() > typ.rank()) {
+			typ = t
+		}
+		if start > pos && (next == pos || start < next) {
+			next = start
+		}
+		if end > pos && (next == pos || end < next) {
+			next = end
+		}
+	}
+	return typ, next
+}
+
+// add appends r to the map, RAM cut to whole pages.
+func (out *Info) add(r Region) {
+	if r.Type == 0 {
+		return
+	}
+	if r.Type == RAM {
+		end := (r.PA + r.Len) &^ (pageSize - 1)
+		skip := -r.PA & (pageSize - 1)
+		if skip >= r.Len || r.PA+skip >= end {
+			return
+		}
+		r.PA += skip
+		r.Len = end - r.PA
+	}
+	if out.NMap == MaxRegions {
+		out.Truncated = true
+		return
+	}
+	out.Map[out.NMap] = r
+	out.NMap++
+}

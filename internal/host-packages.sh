@@ -1,0 +1,29 @@
+#!/bin/sh
+# Installs the Debian packages that building and testing need besides Go:
+# qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
+# compare our instruction decoder. Does nothing if all is there.
+set -eu
+
+missing=
+command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
+command -v objdump >/dev/null || missing="$missing binutils"
+if [ -z "$missing" ]; then
+	exit 0
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+	as_root="sudo -n"
+fi
+install="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null || { [ -n "$as_root" ] && ! sudo -n true 2>/dev/null; }; then
+	echo "Missing packages; please run as root: $install" >&2
+	exit 1
+fi
+
+echo "Installing:$missing"
+DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND
+# The package lists may be old or not there at all: then fetch them once.
+# shellcheck disable=SC2086 # both are lists of words
+$as_root $install </dev/null || { $as_root apt-get update </dev/null && $as_root $install </dev/null; }

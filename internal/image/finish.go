@@ -1,0 +1,136 @@
+package image
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"sonde/kallsyms"
+)
+
+// MaxSize is the greatest size of an image in bytes.
+const MaxSize = 8 << 20
+
+const pageSize = 4096
+
+var (
+	// ErrLayout says that the linked file is not laid out as Finish needs it.
+	ErrLayout = errors.New("unexpected ELF layout")
+	// ErrSymbol says that a symbol Finish needs is missing or unfit.
+	ErrSymbol = errors.New("unusable symbol")
+	// ErrSize says that the image is larger than MaxSize.
+	ErrSize = errors.New("image too large")
+)
+
+// Options name the symbols by which kernel and Finish find each other.
+type Options struct {
+	Entry     string // 32-bit entry point; "" means "pvhentry"
+	SymtabVar string // 16-byte variable {addr, size uint64}; "" means "main.symtab"
+}
+
+func (o Options) withDefaults() Options {
+	if o.Entry == "" {
+		o.Entry = "pvhentry"
+	}
+	if o.SymtabVar == "" {
+		o.SymtabVar = "main.symtab"
+	}
+	return o
+}
+
+// Finish turns the linked file in into the bootable image out. The image
+// appears at out only when it is complete.
+//
+// Errors: ErrLayout, ErrSymbol, ErrSize (wrapped with what and where).
+func Finish(in, out string, opts Options) error {
+	raw, err := os.ReadFile(in)
+	if err != nil {
+		return fmt.Errorf("image: finish: %w", err)
+	}
+	done, err := finish(raw, opts.withDefaults())
+	if err != nil {
+		return fmt.Errorf("image: finish %s: %w", in, err)
+	}
+	if err := writeWhole(out, done); err != nil {
+		return fmt.Errorf("image: finish: %w", err)
+	}
+	return nil
+}
+
+func finish(raw []byte, opts Options) ([]byte, error) {
+	f, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := f.symbol(opts.Entry)
+	if err != nil {
+		return nil, err
+	}
+	table := kallsyms.Encode(f.kernelSymbols())
+	addr := alignUp(f.memoryEnd(), pageSize)
+	if err := f.patch(opts.SymtabVar, addr, uint64(len(table))); err != nil {
+		return nil, err
+	}
+	tableOff := f.appendAligned(table, pageSize)
+	note := entryNote(entry.Value)
+	noteOff := f.appendAligned(note, 8)
+
+	f.dropHeaders(elf.PT_GNU_STACK)
+	f.progs = append(f.progs,
+		elf.Prog64{
+			Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R), Off: tableOff,
+			Vaddr: addr, Filesz: uint64(len(table)), Memsz: uint64(len(table)), Align: pageSize,
+		},
+		elf.Prog64{
+			Type: uint32(elf.PT_NOTE), Flags: uint32(elf.PF_R), Off: noteOff,
+			Filesz: uint64(len(note)), Memsz: uint64(len(note)), Align: 4,
+		})
+	if err := f.writeHeaders(); err != nil {
+		return nil, err
+	}
+	return f.data, CheckSize(int64(len(f.data)))
+}
+
+// CheckSize returns ErrSize if an image of so many bytes is too large.
+func CheckSize(size int64) error {
+	if size > MaxSize {
+		return fmt.Errorf("%d bytes, at most %d: %w", size, int64(MaxSize), ErrSize)
+	}
+	return nil
+}
+
+// entryNote is the note that makes a loader enter at addr.
+//
+// Source: Xen public headers, elfnote.h, XEN_ELFNOTE_PHYS32_ENTRY; QEMU
+// hw/i386/x86.c, read_pvh_start_addr, reads a 64-bit descriptor.
+func entryNote(addr uint64) []byte {
+	const XEN_ELFNOTE_PHYS32_ENTRY = 18
+	var b bytes.Buffer
+	name := "Xen\x00"
+	for _, v := range []uint32{uint32(len(name)), 8, XEN_ELFNOTE_PHYS32_ENTRY} {
+		b.Write(binary.LittleEndian.AppendUint32(nil, v))
+	}
+	b.WriteString(name)
+	b.Write(binary.LittleEndian.AppendUint64(nil, addr))
+	return b.Bytes()
+}
+
+// writeWhole replaces path at once, so that nobody boots half an image.
+func writeWhole(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(0o755), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func alignUp(v, to uint64) uint64 { return (v + to - 1) &^ (to - 1) }

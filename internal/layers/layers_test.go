@@ -1,0 +1,154 @@
+package layers
+
+import (
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allFiles reads the imports of every Go file of the module, its build tags
+// disregarded.
+func allFiles(t *testing.T) (files []file) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "build" || name == "testdata" || name[0] == '_' || name[0] == '.' && path != root) {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		f := file{path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(path, "_test.go")}
+		for _, i := range tree.Imports {
+			imp, _ := strconv.Unquote(i.Path.Value)
+			f.imports = append(f.imports, imp)
+		}
+		for _, g := range tree.Comments {
+			for _, c := range g.List {
+				if strings.HasPrefix(c.Text, "//go:linkname ") {
+					f.imports = append(f.imports, "go:linkname")
+				}
+			}
+		}
+		files = append(files, f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestImportsGoOneWayOnly(t *testing.T) {
+	r := parse(t, rulesText)
+	for _, f := range allFiles(t) {
+		for _, wrong := range r.check(f) {
+			t.Error(wrong)
+		}
+	}
+}
+
+// TestEveryRuleIsInUse: what nobody does any more must leave the table.
+func TestEveryRuleIsInUse(t *testing.T) {
+	r, files := parse(t, rulesText), allFiles(t)
+	used := func(pattern string, f func(file) bool) {
+		if !slices.ContainsFunc(files, f) {
+			t.Errorf("layers.txt: nothing fits %q", pattern)
+		}
+	}
+	for _, l := range r.layers {
+		for _, pattern := range l.packages {
+			used(l.name+": "+pattern, func(f file) bool { return match(pattern, f.pkg) })
+		}
+	}
+	for what, who := range r.only {
+		for _, one := range who {
+			used("only "+what+": "+one, func(f file) bool {
+				does := slices.ContainsFunc(f.imports, func(imp string) bool { return match(what, imp) })
+				return does && f.isOne([]string{one}, r.layerOf(f.pkg).name)
+			})
+		}
+	}
+}
+
+func TestRulesRefuse(t *testing.T) {
+	r := parse(t, rulesText)
+	for _, c := range []struct {
+		path, imp string
+		says      string // "" if allowed
+	}{
+		{"kernel/vfs/file.go", "sonde/kernel/mm", ""},
+		{"kernel/vfs/file.go", "sonde/shell", "layer kernel may not import shell"},
+		{"kernel/vfs/file.go", "sonde/kprobes", "layer kernel may not import kprobes"},
+		{"kernel/vfs/file.go", "sonde/boot/pvh", "layer kernel may not import boot/pvh"},
+		{"kernel/vfs/file_test.go", "sonde/shell", "layer kernel may not import shell"},
+		{"kernel/vfs/file.go", "os/exec", "os/exec is only for host tests"},
+		{"kernel/vfs/file_test.go", "os/exec", ""},
+		{"arch/amd64/regs.go", "sonde/kernel/mm", "layer arch may not import kernel/mm"},
+		{"arch/amd64/insn/a_test.go", "golang.org/x/arch/x86/x86asm", ""},
+		{"arch/amd64/insn/a.go", "golang.org/x/arch/x86/x86asm", "only for arch/amd64/insn:test"},
+		{"kallsyms/table.go", "sonde/arch/amd64", "layer pure may not import arch/amd64"},
+		{"kernel/vfs/a.go", "github.com/usbarmory/tamago/amd64", "only for"},
+		{"kernel/vfs/a.go", "go:linkname", "only for"},
+		{"shell/a.go", "unsafe", "only for"},
+		{"kernel/vfs/a.go", "example.org/x", "nobody may import"},
+		{"kernel/printk/a_trap.go", "fmt", "in trap context"},
+		{"kernel/printk/a_trap_amd64.go", "fmt", "in trap context"},
+		{"kernel/printk/a.go", "fmt", ""},
+		{"qemu/main.go", "sonde/kernel/mm", "layer host may not import kernel/mm"},
+		{"newcomer/a.go", "fmt", "in no layer"},
+	} {
+		wrong := strings.Join(r.check(file{c.path, filepath.Dir(c.path), strings.HasSuffix(c.path, "_test.go"), []string{c.imp}}), "; ")
+		if (wrong == "") != (c.says == "") || !strings.Contains(wrong, c.says) {
+			t.Errorf("%s importing %s: %q, want %q", c.path, c.imp, wrong, c.says)
+		}
+	}
+}
+
+// TestMarksAndBuildLinesAgree: _tamago files compile for the machine only, and
+// _host files for the host only.
+func TestMarksAndBuildLinesAgree(t *testing.T) {
+	for _, f := range allFiles(t) {
+		name := strings.TrimSuffix(filepath.Base(f.path), ".go")
+		machine := strings.Contains(name+"_", "_tamago_")
+		host := strings.Contains(name+"_", "_host_")
+		if machine && compiles(t, f.path, false) {
+			t.Errorf("%s compiles without the tag tamago", f.path)
+		}
+		if host && compiles(t, f.path, true) {
+			t.Errorf("%s compiles with the tag tamago", f.path)
+		}
+	}
+}
+
+// compiles reports whether the build line of a file allows tamago to be or not
+// to be set, all other tags being set.
+func compiles(t *testing.T, path string, tamago bool) bool {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", path), nil, parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range tree.Comments {
+		for _, c := range g.List {
+			if expr, err := constraint.Parse(c.Text); err == nil {
+				return expr.Eval(func(tag string) bool { return tag != "tamago" || tamago })
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,136 @@
+package layers
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+//go:embed layers.txt
+var rulesText string
+
+const module = "sonde/"
+
+// layer is a line "NAME: packages < layers".
+type layer struct {
+	name          string
+	packages, may []string
+}
+
+// rules is layers.txt.
+type rules struct {
+	layers []layer
+	tests  []string            // layers
+	only   map[string][]string // by what
+	noTrap []string
+}
+
+func parse(t *testing.T, text string) *rules {
+	t.Helper()
+	r := &rules{only: map[string][]string{}}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
+		if line == "" {
+			continue
+		}
+		name, rest, ok := strings.Cut(line+" ", ": ")
+		if !ok {
+			t.Fatalf("layers.txt: %q", line)
+		}
+		if what, ok := strings.CutPrefix(name, "only "); ok {
+			r.only[what] = strings.Fields(rest)
+			continue
+		}
+		packages, may, _ := strings.Cut(rest, "<")
+		switch name {
+		case "tests":
+			r.tests = strings.Fields(packages)
+		case "not in _trap":
+			r.noTrap = strings.Fields(packages)
+		default:
+			r.layers = append(r.layers, layer{name, strings.Fields(packages), strings.Fields(may)})
+		}
+	}
+	return r
+}
+
+// match reports whether pkg is pattern or, if that ends in "/...", below it.
+func match(pattern, pkg string) bool {
+	root, tree := strings.CutSuffix(pattern, "/...")
+	return pkg == root || tree && strings.HasPrefix(pkg, root+"/")
+}
+
+func matchAny(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, pkg) })
+}
+
+func (r *rules) layerOf(pkg string) *layer {
+	for i := range r.layers {
+		if matchAny(r.layers[i].packages, pkg) {
+			return &r.layers[i]
+		}
+	}
+	return nil
+}
+
+// A file is what the rules want to know of a Go file.
+type file struct {
+	path, pkg string
+	test      bool
+	imports   []string // and "go:linkname"
+}
+
+// check returns what is wrong with the imports of f.
+func (r *rules) check(f file) (wrong []string) {
+	say := func(format string, args ...any) {
+		wrong = append(wrong, f.path+": "+fmt.Sprintf(format, args...))
+	}
+	from := r.layerOf(f.pkg)
+	if from == nil {
+		say("package %s is in no layer", f.pkg)
+		return wrong
+	}
+	for _, imp := range f.imports {
+		if pkg, ours := strings.CutPrefix(imp, module); ours {
+			to := r.layerOf(pkg)
+			ok := to != nil && (to == from || slices.Contains(from.may, to.name) || f.test && slices.Contains(r.tests, to.name))
+			if !ok {
+				say("layer %s may not import %s", from.name, pkg)
+			}
+			continue
+		}
+		if what, who := r.restricted(imp); what != "" && !f.isOne(who, from.name) {
+			say("%s is only for %s", imp, strings.Join(who, " "))
+		} else if what == "" && strings.Contains(imp, ".") {
+			say("%s: a module that nobody may import", imp)
+		}
+		if isTrap(f.path) && slices.Contains(r.noTrap, imp) {
+			say("%s in trap context", imp)
+		}
+	}
+	return wrong
+}
+
+// restricted returns the "only" line that is about imp.
+func (r *rules) restricted(imp string) (what string, who []string) {
+	for what, who := range r.only {
+		if match(what, imp) {
+			return what, who
+		}
+	}
+	return "", nil
+}
+
+// isOne reports whether f, in layer, is one of who: packages, layers, "tests",
+// or PACKAGE:test for the tests of one package.
+func (f *file) isOne(who []string, layer string) bool {
+	return matchAny(who, f.pkg) || slices.Contains(who, layer) ||
+		f.test && (slices.Contains(who, "tests") || slices.Contains(who, f.pkg+":test"))
+}
+
+func isTrap(path string) bool {
+	return strings.Contains(filepath.Base(path), "_trap.") || strings.Contains(filepath.Base(path), "_trap_")
+}

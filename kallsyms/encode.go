@@ -1,0 +1,117 @@
+package kallsyms
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	magic      = "sondeSYM"
+	version    = 1
+	headerSize = 32
+	addrSize   = 8
+	entrySize  = 12
+	indexSize  = 4
+
+	maxName = math.MaxUint16
+)
+
+// Encode packs syms into a blob for Load. The order of syms does not matter.
+// A symbol without a size is given all bytes up to the next address that has a
+// symbol of the same class: assembly functions often declare none. Names
+// longer than 65535 bytes, which Go's linker does not write, are cut.
+func Encode(syms []Symbol) []byte {
+	syms = slices.Clone(syms)
+	slices.SortStableFunc(syms, byAddress)
+	fillSizes(syms)
+
+	names := 0
+	for i := range syms {
+		if len(syms[i].Name) > maxName {
+			syms[i].Name = syms[i].Name[:maxName]
+		}
+		names += len(syms[i].Name)
+	}
+	n := len(syms)
+	total := headerSize + n*(addrSize+entrySize+indexSize) + names
+	blob := make([]byte, 0, total)
+	blob = append(blob, magic...)
+	for _, v := range []int{version, n, names, total, 0, 0} {
+		blob = binary.LittleEndian.AppendUint32(blob, uint32(v))
+	}
+	for _, s := range syms {
+		blob = binary.LittleEndian.AppendUint64(blob, s.Addr)
+	}
+	blob = appendEntries(blob, syms)
+	for _, i := range nameOrder(syms) {
+		blob = binary.LittleEndian.AppendUint32(blob, i)
+	}
+	for _, s := range syms {
+		blob = append(blob, s.Name...)
+	}
+	return blob
+}
+
+func appendEntries(blob []byte, syms []Symbol) []byte {
+	off := 0
+	for _, s := range syms {
+		blob = binary.LittleEndian.AppendUint32(blob, uint32(off))
+		blob = binary.LittleEndian.AppendUint32(blob, uint32(min(s.Size, math.MaxUint32)))
+		blob = binary.LittleEndian.AppendUint16(blob, uint16(len(s.Name)))
+		blob = append(blob, s.Type, byte(s.Flags))
+		off += len(s.Name)
+	}
+	return blob
+}
+
+// byAddress orders symbols so that among those at one address the best answer
+// to "what is here?" comes last, where the binary search ends: code before
+// markers such as runtime.text, global before local, sized before unsized.
+func byAddress(a, b Symbol) int {
+	return cmp.Or(
+		cmp.Compare(a.Addr, b.Addr),
+		cmp.Compare(rank(a), rank(b)),
+		cmp.Compare(a.Size, b.Size),
+		strings.Compare(b.Name, a.Name),
+	)
+}
+
+func rank(s Symbol) int {
+	r := 0
+	if s.Size > 0 {
+		r += 2
+	}
+	if s.Type == class(s.Type) {
+		r++
+	}
+	return r
+}
+
+// fillSizes gives unsized symbols the room up to the next address. syms are
+// sorted. At a change of class (end markers such as runtime.etext) the size
+// stays 0: the gap belongs to nobody.
+func fillSizes(syms []Symbol) {
+	next := -1 // first symbol at a higher address than i
+	for i := len(syms) - 1; i >= 0; i-- {
+		if i+1 < len(syms) && syms[i+1].Addr > syms[i].Addr {
+			next = i + 1
+		}
+		if syms[i].Size == 0 && next >= 0 && class(syms[next].Type) == class(syms[i].Type) {
+			syms[i].Size = syms[next].Addr - syms[i].Addr
+		}
+	}
+}
+
+func nameOrder(syms []Symbol) []uint32 {
+	order := make([]uint32, len(syms))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int {
+		return strings.Compare(syms[a].Name, syms[b].Name)
+	})
+	return order
+}

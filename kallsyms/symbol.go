@@ -1,0 +1,85 @@
+package kallsyms
+
+import "io"
+
+// Flags are facts about a symbol that the image build adds to what the linker
+// knows.
+type Flags uint8
+
+const (
+	// NoProbe marks a function that probing would make call itself: it can be
+	// reached from the trap entries.
+	NoProbe Flags = 1 << iota
+)
+
+// Symbol is one entry of the table.
+type Symbol struct {
+	Name  string
+	Addr  uint64
+	Size  uint64 // in bytes; 0 when even the next symbol does not tell
+	Type  byte   // the letter nm prints: T text, R read-only, D data, B bss; lower case when local
+	Flags Flags
+}
+
+// IsText reports whether the symbol names code.
+func (s Symbol) IsText() bool { return class(s.Type) == 'T' }
+
+// End returns the first address behind the symbol.
+func (s Symbol) End() uint64 { return s.Addr + s.Size }
+
+// class folds the letter of a local symbol into that of a global one.
+func class(t byte) byte {
+	if 'a' <= t && t <= 'z' {
+		return t - 'a' + 'A'
+	}
+	return t
+}
+
+// All calls yield for each symbol in the order of addresses until yield
+// returns false.
+func (t *Table) All(yield func(Symbol) bool) {
+	for i := range t.n {
+		if !yield(t.symbol(i)) {
+			return
+		}
+	}
+}
+
+// Text is All for symbols that name code.
+func (t *Table) Text(yield func(Symbol) bool) {
+	for i := range t.n {
+		if class(t.kind(i)) == 'T' && !yield(t.symbol(i)) {
+			return
+		}
+	}
+}
+
+// WriteTo renders the table as Linux's /proc/kallsyms does: one line
+// "%016x %c %s" per symbol, in the order of addresses.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	const flushAt = 16 << 10
+	var total int64
+	buf := make([]byte, 0, flushAt+512)
+	for i := range t.n {
+		buf = appendLine(buf, t.addr(i), t.kind(i), t.name(i))
+		if len(buf) < flushAt && i != t.n-1 {
+			continue
+		}
+		n, err := w.Write(buf)
+		total += int64(n)
+		if err != nil {
+			return total, err
+		}
+		buf = buf[:0]
+	}
+	return total, nil
+}
+
+func appendLine(buf []byte, addr uint64, kind byte, name string) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		buf = append(buf, hexDigits[addr>>shift&15])
+	}
+	buf = append(buf, ' ', kind, ' ')
+	buf = append(buf, name...)
+	return append(buf, '\n')
+}

@@ -1,0 +1,18 @@
+//go:build tamago && linux
+
+package cpu
+
+import "runtime/goos"
+
+// The stock runtime's thread shim wants more than TamaGo's contract (see
+// boot/overlay/_goos).
+
+func serveShim() {
+	goos.Alarm = alarm
+	goos.CPUs = numCPUs
+}
+
+// SetWallClock says what to add to Nanotime to get the Unix time, in ns.
+//
+// Context: goroutine.
+func SetWallClock(offset int64) { goos.WallOffset = offset }

@@ -1,0 +1,154 @@
+//go:build tamago
+
+package cpu
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+
+	"github.com/usbarmory/tamago/amd64/lapic"
+)
+
+// The local APIC, in xAPIC mode. TamaGo's driver gives the registers' names;
+// its functions are not nosplit, and IPIs are sent below the scheduler.
+//
+// Source: Intel SDM vol. 3A, "Advanced Programmable Interrupt Controller".
+const (
+	lapicID         = lapic.LAPIC_ID
+	lapicEOI        = lapic.LAPIC_EOI
+	lapicTPR        = 0x80
+	lapicSVR        = lapic.LAPIC_SVR
+	lapicICRL       = lapic.LAPIC_ICRL
+	lapicICRH       = lapic.LAPIC_ICRH
+	lapicLVTTimer   = lapic.LAPIC_LVT_TIMER
+	lapicLVTLint0   = 0x350
+	lapicLVTLint1   = 0x360
+	lapicTimerInit  = 0x380
+	lapicTimerCount = 0x390
+	lapicTimerDiv   = 0x3e0
+
+	lvtMasked = 1 << 16
+	divideBy1 = 0xb
+)
+
+// written once at boot:
+var (
+	lapicBase uintptr = 0xfee00000
+	apicIDs   [trap.MaxCPUs]uint32
+	numCPUs   int
+)
+
+//go:nosplit
+func lapicRead(reg uintptr) uint32 {
+	// Safe because: the register page is mapped, uncached, for good.
+	return *(*uint32)(unsafe.Pointer(lapicBase + reg))
+}
+
+//go:nosplit
+func lapicWrite(reg uintptr, v uint32) {
+	// Safe because: see lapicRead.
+	*(*uint32)(unsafe.Pointer(lapicBase + reg)) = v
+}
+
+// InitLAPIC turns this CPU's local APIC on, its timer and pins masked, and
+// returns the APIC id. base is the register page's address.
+//
+// Context: boot of that CPU, before the runtime.
+func InitLAPIC(base uint64) uint32 {
+	lapicBase = uintptr(base)
+	Wrmsr(amd64.MSR_APIC_BASE, Rdmsr(amd64.MSR_APIC_BASE)|1<<11)
+	lapicWrite(lapicTPR, 0)
+	lapicWrite(lapicLVTTimer, VecTimer|lvtMasked)
+	lapicWrite(lapicTimerDiv, divideBy1)
+	lapicWrite(lapicLVTLint0, lvtMasked)
+	lapicWrite(lapicLVTLint1, lvtMasked)
+	lapicWrite(lapicSVR, 1<<lapic.SVR_ENABLE|VecSpurious)
+	lapicWrite(lapicLVTTimer, VecTimer)
+	return lapicRead(lapicID) >> lapic.ID
+}
+
+// AddCPU gives the next CPU index to apic and returns it; ok is false when
+// there are MaxCPUs already.
+//
+// Context: boot, before the runtime.
+func AddCPU(apic uint32) (id int, ok bool) {
+	if numCPUs == trap.MaxCPUs {
+		return 0, false
+	}
+	apicIDs[numCPUs] = apic
+	numCPUs++
+	return numCPUs - 1, true
+}
+
+// APIC returns the APIC id of CPU id.
+func APIC(id int) uint32 { return apicIDs[id] }
+
+// Num returns how many CPUs run.
+//
+//go:nosplit
+func Num() int { return numCPUs }
+
+// SetNum forgets CPUs from index n on: they did not start.
+//
+// Context: boot, before the runtime.
+func SetNum(n int) { numCPUs = n }
+
+// ID returns the index of the CPU this runs on.
+//
+// Context: any; in a goroutine it is stale at once.
+//
+//go:nosplit
+func ID() int { return int(trap.Self().ID) }
+
+// EOI ends the interrupt in service.
+//
+// Context: interrupt.
+func EOI() { lapicWrite(lapicEOI, 0) }
+
+// SendIPI sends interrupt vector v to CPU id.
+//
+// Context: any.
+//
+//go:nosplit
+func SendIPI(id int, v uint8) { sendICR(apicIDs[id], uint32(v)) }
+
+// SendNMI interrupts CPU id even if it has interrupts off.
+//
+// Context: any.
+//
+//go:nosplit
+func SendNMI(id int) { sendICR(apicIDs[id], lapic.ICR_DLV_NMI) }
+
+// sendICR writes the command register, its two halves undisturbed.
+//
+//go:nosplit
+func sendICR(apic, command uint32) {
+	flags := IRQOff()
+	for lapicRead(lapicICRL)&(1<<lapic.ICR_DLV_STATUS) != 0 {
+		Pause()
+	}
+	lapicWrite(lapicICRH, apic<<lapic.ID)
+	lapicWrite(lapicICRL, command)
+	IRQRestore(flags)
+}
+
+// StartAP sends the INIT and start-up sequence to APIC id apic: it begins in
+// real mode at page<<12.
+//
+// Context: boot, before the runtime.
+func StartAP(apic uint32, page uint8) {
+	sendICR(apic, 1<<lapic.ICR_INIT|lapic.ICR_DLV_INIT)
+	Delay(200e3)
+	sendICR(apic, 1<<lapic.ICR_INIT|lapic.ICR_DLV_SIPI|uint32(page))
+}
+
+// Delay spins for ns nanoseconds.
+//
+// Context: any.
+func Delay(ns int64) {
+	for end := Nanotime() + ns; Nanotime() < end; {
+		Pause()
+	}
+}

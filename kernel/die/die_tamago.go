@@ -1,0 +1,226 @@
+//go:build tamago
+
+package die
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/internal/exitcode"
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/notifier"
+	"sonde/kernel/power"
+	"sonde/kernel/printk"
+	"sonde/kernel/text"
+)
+
+// vecExit is the software interrupt with which a dying runtime gets off the
+// thread shim's stack, where ordinary Go cannot run.
+const vecExit = 0x81
+
+// Install takes every exception.
+//
+// Context: boot, before the runtime.
+func Install() {
+	for v := uint8(0); v < amd64.Exceptions; v++ {
+		trap.SetHandler(v, exception)
+	}
+	trap.SetHandler(amd64.VEC_BP, breakpoint)
+	trap.SetHandler(amd64.VEC_DB, debug)
+	trap.SetHandler(amd64.VEC_NMI, nmi)
+	trap.SetHandler(vecExit, exited)
+	trap.SetAll(unexpected)
+}
+
+// breakpoint and debug are on the way of every probe hit: they ask the chain
+// and do nothing else, X0-X14 included.
+func breakpoint(r *amd64.Regs) {
+	if notifier.Die[amd64.VEC_BP].Walk(r, 0) == notifier.Next {
+		trap.SaveXMM(r)
+		strayBreakpoint(r)
+	}
+}
+
+func debug(r *amd64.Regs) {
+	if notifier.Die[amd64.VEC_DB].Walk(r, 0) == notifier.Next {
+		trap.SaveXMM(r)
+		printk.Warn("debug trap at %s that is nobody's", Symbol(r.IP))
+		r.Flags &^= amd64.RFLAGS_TF
+	}
+}
+
+// exception asks the chain, then the rules of the package comment.
+func exception(r *amd64.Regs) {
+	addr := uint64(0)
+	if r.Vector == amd64.VEC_PF {
+		addr = cpu.ReadCR2()
+	}
+	if r.Vector != amd64.VEC_DF && notifier.Die[r.Vector&(amd64.Exceptions-1)].Walk(r, addr) == notifier.Stop {
+		return
+	}
+	if !panics(r, addr) {
+		Fatal(r, addr)
+	}
+}
+
+// Refault has r, the registers of code that is about to go on, go on as if its
+// instruction had raised exception vector.
+//
+// Context: trap.
+func Refault(r *amd64.Regs, vector, err, addr uint64) {
+	r.Vector, r.Err = vector, err
+	if !panics(r, addr) {
+		Fatal(r, addr)
+	}
+}
+
+// strayBreakpoint reports an int3 that no probe owns. A probe may have been
+// removed between the int3 and now: then the byte is gone, and the instruction
+// that is there is executed.
+func strayBreakpoint(r *amd64.Regs) {
+	at := r.IP - 1
+	if mm.Text.Contains(uintptr(at)) && *(*byte)(unsafe.Pointer(uintptr(at))) != 0xcc && !twoByteInt3(at) {
+		text.Refresh(uintptr(at))
+		r.IP = at
+		return
+	}
+	printk.Warn("int3 at %s that is nobody's", Symbol(at))
+}
+
+// twoByteInt3 reports whether CD 03, the assembler's INT $3, ends at at.
+func twoByteInt3(at uint64) bool {
+	// Safe because: text is readable, and at is not its first byte.
+	return *(*[2]byte)(unsafe.Pointer(uintptr(at - 1))) == [2]byte{0xcd, 0x03}
+}
+
+//go:noescape
+//go:linkname runtimeSigpanic runtime.sondeSigpanic
+func runtimeSigpanic(g unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool
+
+// Linux's numbers, which the runtime's sigpanic expects.
+const (
+	sigFPE, fpeIntDiv   = 8, 1
+	sigSEGV, segvMapErr = 11, 1
+)
+
+// panics turns a fault in a goroutine into the Go panic that it is on every
+// platform, if it is one.
+func panics(r *amd64.Regs, addr uint64) bool {
+	sig, code := uint32(sigSEGV), uintptr(segvMapErr)
+	switch r.Vector {
+	case amd64.VEC_PF:
+	case amd64.VEC_DE:
+		sig, code = sigFPE, fpeIntDiv
+	default:
+		return false
+	}
+	pc, sp := uintptr(r.IP), uintptr(r.SP)
+	if !runtimeSigpanic(trap.G(r), sig, code, uintptr(addr), &pc, &sp) {
+		return false
+	}
+	r.IP, r.SP = uint64(pc), uint64(sp)
+	return true
+}
+
+func unexpected(r *amd64.Regs) {
+	printk.Warn("interrupt %d that is nobody's", r.Vector)
+	cpu.EOI()
+}
+
+// dying is 1 more than the CPU that ends the machine.
+var dying atomic.Int32
+
+// nmi stops this CPU if another is ending the machine.
+func nmi(r *amd64.Regs) {
+	if dying.Load() != 0 {
+		cpu.HaltForever()
+	}
+	if notifier.Die[amd64.VEC_NMI].Walk(r, 0) == notifier.Next {
+		printk.Warn("NMI that is nobody's")
+	}
+}
+
+// begin makes this CPU the one that ends the machine; a second one stops, and
+// a fault while dying ends it without another word.
+func begin() {
+	me := int32(cpu.ID() + 1)
+	if !dying.CompareAndSwap(0, me) {
+		if dying.Load() == me {
+			power.Exit(exitcode.Crash)
+		}
+		cpu.HaltForever()
+	}
+	for i := 0; i < cpu.Num(); i++ {
+		if i != int(me)-1 {
+			cpu.SendNMI(i)
+		}
+	}
+}
+
+// Fatal reports an exception there is no way on from, and ends the machine.
+//
+// Context: trap.
+func Fatal(r *amd64.Regs, addr uint64) {
+	begin()
+	explain(r, addr)
+	dump(r, trap.G(r))
+	end(amd64.VectorName(uint8(r.Vector)))
+}
+
+// explain says what the exception means, in the words a Linux user knows.
+func explain(r *amd64.Regs, addr uint64) {
+	switch {
+	case r.Vector == amd64.VEC_PF && trap.Self().Guard(uintptr(addr)) != "":
+		printk.Emerg("BUG: %s overflow at %#x", trap.Self().Guard(uintptr(addr)), addr)
+	case r.Vector == amd64.VEC_PF && addr < 4096:
+		printk.Emerg("BUG: kernel NULL pointer dereference, address: %#016x", addr)
+	case r.Vector == amd64.VEC_PF:
+		printk.Emerg("BUG: unable to handle page fault for address: %#016x", addr)
+	}
+	printk.Emerg("%s, error code %#x", amd64.VectorName(uint8(r.Vector)), r.Err)
+}
+
+func end(why string) {
+	printk.Emerg("---[ end Kernel panic - not syncing: %s ]---", why)
+	printk.Flush()
+	power.Exit(exitcode.Crash)
+}
+
+// exitCode is what the runtime exits with, for exited.
+var exitCode int32
+
+// Exit ends the machine for the Go runtime: code 0 turns it off, anything else
+// is a crash that the runtime has already described.
+//
+// Context: the thread shim, interrupts off.
+//
+//go:nosplit
+func Exit(code int32) {
+	exitCode = code
+	raiseExit()
+	cpu.HaltForever()
+}
+
+// raiseExit is INT $vecExit.
+func raiseExit()
+
+//go:linkname runtimeExitContext runtime.sondeExitContext
+func runtimeExitContext() (ip, sp, bp uint64, g unsafe.Pointer)
+
+func exited(r *amd64.Regs) {
+	if exitCode == 0 {
+		printk.Flush()
+		power.Off()
+	}
+	begin()
+	var at amd64.Regs
+	var g unsafe.Pointer
+	at = *r
+	at.IP, at.SP, at.BP, g = runtimeExitContext()
+	printk.Emerg("Go runtime: exit status %d", exitCode)
+	dump(&at, g)
+	end("Go runtime gave up")
+}

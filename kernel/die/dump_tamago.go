@@ -1,0 +1,88 @@
+//go:build tamago
+
+package die
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/printk"
+)
+
+//go:noescape
+//go:linkname runtimeCallers runtime.sondeCallers
+func runtimeCallers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int
+
+//go:linkname runtimeGoid runtime.sondeGoid
+func runtimeGoid(g unsafe.Pointer) uint64
+
+//go:linkname runtimeStack runtime.sondeStack
+func runtimeStack(g unsafe.Pointer) (lo, hi uintptr)
+
+// symbolBuf is where Symbol writes, per CPU.
+var symbolBuf [trap.MaxCPUs][256]byte
+
+// Symbol returns addr as name+offset/size. The string is good until the next
+// call on this CPU.
+//
+// Context: trap.
+func Symbol(addr uint64) string {
+	buf := &symbolBuf[cpu.ID()]
+	b := kallsyms.Symbolize(buf[:0], addr)
+	// Safe because: the bytes are this CPU's until its next call.
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// dump prints CPU, registers, and the backtrace of g from there.
+func dump(r *amd64.Regs, g unsafe.Pointer) {
+	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), runtimeGoid(g))
+	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(r.IP))
+	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
+	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
+	printk.Emerg("RDX: %016x RSI: %016x RDI: %016x", r.DX, r.SI, r.DI)
+	printk.Emerg("RBP: %016x R08: %016x R09: %016x", r.BP, r.R8, r.R9)
+	printk.Emerg("R10: %016x R11: %016x R12: %016x", r.R10, r.R11, r.R12)
+	printk.Emerg("R13: %016x R14: %016x R15: %016x", r.R13, r.R14, r.R15)
+	printk.Emerg("CR2: %016x CR3: %016x", cpu.ReadCR2(), cpu.ReadCR3())
+	Backtrace(printk.LevelEmerg, r, g)
+}
+
+// DumpStack prints the stack that the trap with registers r interrupted: what
+// Linux's dump_stack() does for a probe handler.
+//
+// Context: trap.
+func DumpStack(r *amd64.Regs) {
+	g := trap.G(r)
+	printk.Info("CPU: %d goroutine: %d", cpu.ID(), runtimeGoid(g))
+	Backtrace(printk.LevelInfo, r, g)
+}
+
+// Backtrace prints the callers of r's code on g's stack.
+//
+// Context: trap.
+func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
+	printk.Printk(level, "Call Trace:")
+	if !walkable(r, g) {
+		printk.Printk(level, " (no stack known here)")
+		return
+	}
+	var pcs [32]uintptr
+	n := runtimeCallers(g, uintptr(r.IP), uintptr(r.SP), pcs[:])
+	for _, pc := range pcs[:n] {
+		printk.Printk(level, " %s", Symbol(uint64(pc)-1))
+	}
+}
+
+// walkable reports whether the runtime can walk g's stack from r: it is in Go
+// code, on that stack, or has just run over its end.
+func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
+	if g == nil || !mm.Text.Contains(uintptr(r.IP)) {
+		return false
+	}
+	lo, hi := runtimeStack(g)
+	return uintptr(r.SP) >= lo-4096 && uintptr(r.SP) < hi
+}

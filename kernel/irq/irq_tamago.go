@@ -1,0 +1,155 @@
+//go:build tamago
+
+// Package irq gives device interrupts to handlers and wakes goroutines from
+// them.
+package irq
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	_ "unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/acpi"
+	"sonde/kernel/cpu"
+
+	"github.com/usbarmory/tamago/soc/intel/ioapic"
+)
+
+//go:linkname runtimeTick runtime.sondeTick
+func runtimeTick() (late int64)
+
+//go:linkname runtimeTickEvery runtime.sondeTickEvery
+func runtimeTickEvery(ns int64)
+
+// TickEvery has this CPU take a timer interrupt every ns nanoseconds at least, 0:
+// only when there is something to do.
+//
+// Context: interrupts off.
+func TickEvery(ns int64) { runtimeTickEvery(ns) }
+
+// onTick is told of every timer interrupt; nil until OnTick.
+var onTick atomic.Pointer[func(late int64)]
+
+// OnTick has f called by every timer interrupt, with the nanoseconds by which
+// it is late. There is one such f.
+//
+// Context: goroutine; f runs in interrupt context.
+func OnTick(f func(late int64)) { onTick.Store(&f) }
+
+// Install takes the interrupts that the scheduler lives on: timer, wake-up,
+// and the spurious one.
+//
+// Context: boot, before the runtime.
+func Install() {
+	trap.SetHandler(cpu.VecTimer, timer)
+	trap.SetHandler(cpu.VecWake, wake)
+	trap.SetHandler(cpu.VecSpurious, spurious)
+}
+
+func timer(*amd64.Regs) {
+	cpu.EOI()
+	late := runtimeTick()
+	if f := onTick.Load(); f != nil {
+		(*f)(late)
+	}
+}
+
+// wake does nothing: that the interrupt came has ended Idle.
+func wake(*amd64.Regs) { cpu.EOI() }
+
+// spurious wants no EOI: Intel SDM vol. 3A, "Spurious Interrupt".
+func spurious(*amd64.Regs) {}
+
+// lines are the handlers of the legacy interrupts.
+var lines [16]struct {
+	name string
+	f    atomic.Pointer[func()]
+}
+
+// Request routes legacy interrupt n to CPU 0 and has f called for it.
+//
+// Context: goroutine; f runs in interrupt context.
+// Errors: EINVAL no such line or no IOAPIC for it, EBUSY it is taken.
+func Request(m *acpi.MADT, n uint8, name string, f func()) error {
+	if int(n) >= len(lines) {
+		return fmt.Errorf("irq: request %d for %s: %w", n, name, syscall.EINVAL)
+	}
+	if !lines[n].f.CompareAndSwap(nil, &f) {
+		return fmt.Errorf("irq: request %d for %s: %w: %s has it", n, name, syscall.EBUSY, lines[n].name)
+	}
+	lines[n].name = name
+	trap.SetHandler(cpu.VecLegacy+n, legacy)
+	route := m.GSI(n)
+	io, ok := find(m, route.GSI)
+	if !ok {
+		lines[n].f.Store(nil)
+		return fmt.Errorf("irq: request %d for %s: %w: no IOAPIC serves it", n, name, syscall.EINVAL)
+	}
+	io.EnableInterrupt(int(route.GSI), int(cpu.VecLegacy+n))
+	return nil
+}
+
+// Name returns who has the legacy interrupt that arrives as vector v.
+func Name(v uint8) string {
+	if v < cpu.VecLegacy || int(v-cpu.VecLegacy) >= len(lines) {
+		return ""
+	}
+	return lines[v-cpu.VecLegacy].name
+}
+
+// find returns the IOAPIC that serves gsi; without ACPI the usual one.
+func find(m *acpi.MADT, gsi uint32) (*ioapic.IOAPIC, bool) {
+	if m.NIOAPIC == 0 {
+		return &ioapic.IOAPIC{Base: 0xfec00000}, gsi < 24
+	}
+	for i := 0; i < m.NIOAPIC; i++ {
+		a := m.IOAPICs[i]
+		io := &ioapic.IOAPIC{Index: i, Base: a.Addr, GSIBase: int(a.GSIBase)}
+		if gsi >= a.GSIBase && gsi < a.GSIBase+uint32(io.Entries()) {
+			return io, true
+		}
+	}
+	return nil, false
+}
+
+func legacy(r *amd64.Regs) {
+	cpu.EOI()
+	if f := lines[(r.Vector-cpu.VecLegacy)&15].f.Load(); f != nil {
+		(*f)()
+	}
+}
+
+// An Event lets an interrupt wake one goroutine. The zero Event is ready.
+type Event struct {
+	note note
+}
+
+// note has the layout of the runtime's.
+type note struct{ key uintptr }
+
+//go:linkname runtimeSleepOn runtime.sondeSleepOn
+func runtimeSleepOn(n *note, ns int64) bool
+
+//go:linkname runtimeWake runtime.sondeWake
+func runtimeWake(n *note)
+
+// Wait blocks until Wake has been called since the last Wait, or ns nanoseconds
+// have passed (ns < 0: no limit), and reports which. One goroutine waits on an
+// Event at a time.
+//
+// Context: goroutine.
+func (e *Event) Wait(ns int64) bool {
+	woken := runtimeSleepOn(&e.note, ns)
+	if woken {
+		atomic.StoreUintptr(&e.note.key, 0)
+	}
+	return woken
+}
+
+// Wake ends the Wait, or the next one.
+//
+// Context: any.
+func (e *Event) Wake() { runtimeWake(&e.note) }

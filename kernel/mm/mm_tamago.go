@@ -1,0 +1,46 @@
+//go:build tamago
+
+// Package mm is the kernel's memory map: its page tables, where the parts of
+// the image lie, and how much memory there is. boot fills it in before the Go
+// runtime starts; afterwards the tables do not change.
+package mm
+
+import (
+	"sonde/arch/amd64/paging"
+	_ "unsafe"
+)
+
+// A Range is [Start, End) in virtual addresses, bytes.
+type Range struct{ Start, End uintptr }
+
+// Contains reports whether addr lies in r.
+//
+//go:nosplit
+func (r Range) Contains(addr uintptr) bool { return addr >= r.Start && addr < r.End }
+
+// Written once at boot:
+var (
+	Tables  paging.Tables
+	Text    Range // the image's code
+	ROData  Range
+	Data    Range // data and bss
+	Symbols Range // the symbol table carried along
+	Slots   Range // executable memory for probes, near Text
+	Heap    Range
+	// AliasOffset is what to add to an address in Text or Slots to get the
+	// same memory writable. For kernel/text alone.
+	AliasOffset uintptr
+	// RAM is the machine's memory in bytes, Usable what the runtime got of it.
+	RAM, Usable uint64
+)
+
+//go:linkname runtimeMemory runtime.sondeMemory
+func runtimeMemory() (total, free uintptr)
+
+// Memory returns the bytes of memory the runtime has and has not yet taken.
+//
+// Context: goroutine.
+func Memory() (total, free uint64) {
+	t, f := runtimeMemory()
+	return uint64(t), uint64(f)
+}

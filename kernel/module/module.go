@@ -1,0 +1,205 @@
+// Package module has the kernel's modules: pieces that are linked in but do
+// nothing until insmod, and nothing any more after rmmod.
+//
+// A module is a Go value, registered when its package is initialized. Its
+// parameters are variables, bound by name with a type and a description; each
+// insmod starts from their values at registration. An Init that fails leaves
+// everything as it was.
+//
+// Rejected: loading code at run time. What insmod is for in a course (see it
+// arrive, see it go, give it parameters) needs no linker in the kernel.
+//
+// Locks: table.mu, not held while Init or Exit run; a module that is on its
+// way in or out is marked instead, so they may load and unload others.
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Module is a loadable piece of the kernel.
+type Module struct {
+	Name   string
+	Doc    string // one line for lsmod
+	Params Params
+	Init   func() error // nil is fine
+	Exit   func()       // nil: cannot be unloaded
+}
+
+// State is what a module is at, in the words of /proc/modules.
+type State string
+
+// The states; a module that is not loaded has none.
+const (
+	Live      State = "Live"
+	Loading   State = "Loading"
+	Unloading State = "Unloading"
+)
+
+// Status is a loaded module and what it is at.
+type Status struct {
+	*Module
+	State State
+}
+
+var table struct {
+	mu sync.Mutex
+	// guarded by mu:
+	known  map[string]*Module
+	loaded []*Status // newest last
+}
+
+// Register makes a module known. Two of one name are a mistake in the program.
+func Register(m *Module) {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if table.known == nil {
+		table.known = make(map[string]*Module)
+	}
+	if table.known[m.Name] != nil {
+		panic("module: " + m.Name + " registered twice")
+	}
+	m.Params.bind()
+	table.known[m.Name] = m
+}
+
+// Available returns the known modules by name.
+func Available() []*Module {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	all := make([]*Module, 0, len(table.known))
+	for _, m := range table.known {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *Module) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Loaded returns the loaded modules, newest first as lsmod has them.
+func Loaded() []Status {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	all := make([]Status, 0, len(table.loaded))
+	for _, s := range slices.Backward(table.loaded) {
+		all = append(all, *s)
+	}
+	return all
+}
+
+// ProcModules returns the text of /proc/modules. All code is part of the
+// kernel, so there is neither size nor address to show.
+func ProcModules() string {
+	var b strings.Builder
+	for _, s := range Loaded() {
+		fmt.Fprintf(&b, "%s 0 0 - %s 0x%016x\n", s.Name, s.State, 0)
+	}
+	return b.String()
+}
+
+// Insmod loads a module with parameters of the form "name=value".
+//
+// Context: goroutine; calls Init.
+// Errors:  ENOENT (with names that are near), EEXIST, EINVAL, EFAULT when
+// Init panics, and what Init returns (wrapped with the module).
+func Insmod(name string, params ...string) error {
+	s, err := begin(name)
+	if err == nil {
+		if err = s.load(params); err == nil {
+			return nil
+		}
+		s.forget()
+	}
+	return fmt.Errorf("module %s: %w", name, err)
+}
+
+// Rmmod unloads a module.
+//
+// Context: goroutine; calls Exit.
+// Errors:  ENOENT when it is not loaded, EBUSY when it cannot be unloaded or
+// is on its way (wrapped with the module).
+func Rmmod(name string) error {
+	s, err := leave(name)
+	if err != nil {
+		return fmt.Errorf("module %s: %w", name, err)
+	}
+	err = guard("exit", func() error { s.Exit(); return nil })
+	s.Params.reset()
+	s.forget()
+	if err != nil {
+		return fmt.Errorf("module %s: %w", name, err)
+	}
+	return nil
+}
+
+// begin marks a module as loading.
+func begin(name string) (*Status, error) {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	m := table.known[name]
+	if m == nil {
+		return nil, unknown(name)
+	}
+	if find(name) != nil {
+		return nil, fmt.Errorf("already loaded: %w", syscall.EEXIST)
+	}
+	s := &Status{m, Loading}
+	table.loaded = append(table.loaded, s)
+	return s, nil
+}
+
+// leave marks a module as unloading.
+func leave(name string) (*Status, error) {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	s := find(name)
+	switch {
+	case s == nil && table.known[name] == nil:
+		return nil, unknown(name)
+	case s == nil:
+		return nil, fmt.Errorf("not loaded: %w", syscall.ENOENT)
+	case s.State != Live || s.Exit == nil:
+		return nil, syscall.EBUSY
+	}
+	s.State = Unloading
+	return s, nil
+}
+
+// load sets the parameters and calls Init; on an error they are as before.
+func (s *Status) load(params []string) error {
+	s.Params.reset()
+	err := s.Params.set(params)
+	if err == nil && s.Init != nil {
+		err = guard("init", s.Init)
+	}
+	if err != nil {
+		s.Params.reset()
+		return err
+	}
+	table.mu.Lock()
+	s.State = Live
+	table.mu.Unlock()
+	return nil
+}
+
+// forget takes a module off the list of loaded ones.
+func (s *Status) forget() {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if i := slices.Index(table.loaded, s); i >= 0 {
+		table.loaded = slices.Delete(table.loaded, i, i+1)
+	}
+}
+
+// find returns the entry of a loaded module. The caller holds table.mu.
+func find(name string) *Status {
+	for _, s := range table.loaded {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}

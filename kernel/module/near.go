@@ -1,0 +1,56 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// unknown is the error for a name that no module has, with those that could
+// have been meant. The caller holds table.mu.
+func unknown(name string) error {
+	var near []string
+	for known := range table.known {
+		if isNear(name, known) {
+			near = append(near, known)
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Errorf("no such module: %w", syscall.ENOENT)
+	}
+	slices.Sort(near)
+	return fmt.Errorf("no such module, perhaps %s: %w", strings.Join(near, ", "), syscall.ENOENT)
+}
+
+// isNear reports whether one name is part of the other or at most two
+// characters off; "-" and "_" are the same, and a final ".ko" is forgiven.
+func isNear(name, known string) bool {
+	plain := strings.NewReplacer("-", "_")
+	name, known = plain.Replace(strings.TrimSuffix(name, ".ko")), plain.Replace(known)
+	if name == "" {
+		return false
+	}
+	return strings.Contains(known, name) || strings.Contains(name, known) || distance(name, known) <= 2
+}
+
+// distance counts the characters to change, add or drop to make a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,130 @@
+package module
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Param is a parameter: a variable with a type and a description.
+type Param struct {
+	Type string // "string", "int", "uint", "bool"
+	Doc  string
+	set  func(string) error
+	get  func() string
+	def  string // the value at registration
+}
+
+// Params are the parameters of a module by name.
+type Params map[string]*Param
+
+// Value returns the value as text.
+func (p *Param) Value() string { return p.get() }
+
+// String binds a parameter to a string.
+func String(v *string, doc string) *Param {
+	return &Param{Type: "string", Doc: doc,
+		set: func(s string) error { *v = s; return nil },
+		get: func() string { return *v },
+	}
+}
+
+// Int binds a parameter to an integer; it is written decimal or with 0x.
+func Int(v *int, doc string) *Param {
+	return &Param{Type: "int", Doc: doc,
+		set: func(s string) error {
+			n, err := strconv.ParseInt(s, 0, 64)
+			if err == nil {
+				*v = int(n)
+			}
+			return err
+		},
+		get: func() string { return strconv.Itoa(*v) },
+	}
+}
+
+// Uint binds a parameter to an unsigned integer, such as an address.
+func Uint(v *uint64, doc string) *Param {
+	return &Param{Type: "uint", Doc: doc,
+		set: func(s string) error {
+			n, err := strconv.ParseUint(s, 0, 64)
+			if err == nil {
+				*v = n
+			}
+			return err
+		},
+		get: func() string { return strconv.FormatUint(*v, 10) },
+	}
+}
+
+// Bool binds a parameter to a switch: 0, 1, n, y, false or true. The name
+// alone, without a value, means 1.
+func Bool(v *bool, doc string) *Param {
+	return &Param{Type: "bool", Doc: doc,
+		set: func(s string) error {
+			switch strings.ToLower(s) {
+			case "1", "y", "true":
+				*v = true
+			case "0", "n", "false":
+				*v = false
+			default:
+				return syscall.EINVAL
+			}
+			return nil
+		},
+		get: func() string {
+			if *v {
+				return "y"
+			}
+			return "n"
+		},
+	}
+}
+
+// Names returns the names of the parameters in order.
+func (ps Params) Names() []string { return slices.Sorted(maps.Keys(ps)) }
+
+// bind notes the defaults.
+func (ps Params) bind() {
+	for _, p := range ps {
+		p.def = p.get()
+	}
+}
+
+// reset puts all parameters back to their defaults.
+func (ps Params) reset() {
+	for _, p := range ps {
+		p.set(p.def) // cannot fail: get wrote it
+	}
+}
+
+// set sets parameters from words of the form "name=value".
+//
+// Errors: EINVAL, naming the parameters there are.
+func (ps Params) set(words []string) error {
+	for _, word := range words {
+		name, value, given := strings.Cut(word, "=")
+		p := ps[name]
+		if p == nil {
+			return ps.unknown(name)
+		}
+		if !given && p.Type == "bool" {
+			value = "1"
+		}
+		if err := p.set(value); err != nil {
+			return fmt.Errorf("parameter %s=%s: not a valid %s: %w", name, value, p.Type, syscall.EINVAL)
+		}
+	}
+	return nil
+}
+
+func (ps Params) unknown(name string) error {
+	if len(ps) == 0 {
+		return fmt.Errorf("parameter %q: the module has none: %w", name, syscall.EINVAL)
+	}
+	return fmt.Errorf("unknown parameter %q (known: %s): %w",
+		name, strings.Join(ps.Names(), ", "), syscall.EINVAL)
+}

@@ -1,0 +1,89 @@
+// Package notifier is the chain that decides who takes an exception: what
+// spec/1 §1.1 calls notifier_call_chain.
+//
+// A block is asked in order of priority; the first that says Stop has taken the
+// exception. The chain is an immutable slice behind one atomic pointer, so that
+// walking it takes no lock and changing it disturbs no trap in progress.
+package notifier
+
+// Trap context. Walk is called for every exception.
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+)
+
+// Action is a block's answer.
+type Action uint8
+
+const (
+	Next Action = iota // not mine: ask the next (NOTIFY_DONE)
+	Stop               // taken (NOTIFY_STOP)
+)
+
+// Block is one member of a chain.
+type Block struct {
+	Name     string
+	Priority int // higher is asked first
+	// Call looks at an exception: r.Vector says which; addr is the faulting
+	// address of a #PF. Context: trap.
+	Call func(r *amd64.Regs, addr uint64) Action
+}
+
+// Chain is a list of blocks. The zero Chain is empty.
+type Chain struct {
+	blocks atomic.Pointer[[]*Block]
+	mu     sync.Mutex // serializes writers
+}
+
+// Die holds the chain of every exception: #BP, #DB, #PF, #GP and the others. One
+// each, because most takers want one, and #BP should not wait for the rest.
+var Die [amd64.Exceptions]Chain
+
+// Walk asks the blocks of c until one takes the exception.
+//
+// Context: trap.
+func (c *Chain) Walk(r *amd64.Regs, addr uint64) Action {
+	blocks := c.blocks.Load()
+	if blocks == nil {
+		return Next
+	}
+	for _, b := range *blocks {
+		if b.Call(r, addr) == Stop {
+			return Stop
+		}
+	}
+	return Next
+}
+
+// Register adds b.
+//
+// Context: goroutine.
+func (c *Chain) Register(b *Block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := append(c.list(), b)
+	slices.SortStableFunc(list, func(a, b *Block) int { return b.Priority - a.Priority })
+	c.blocks.Store(&list)
+}
+
+// Unregister removes b. A walk already under way may still call it.
+//
+// Context: goroutine.
+func (c *Chain) Unregister(b *Block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := slices.DeleteFunc(c.list(), func(x *Block) bool { return x == b })
+	c.blocks.Store(&list)
+}
+
+// list returns a copy of the chain.
+func (c *Chain) list() []*Block {
+	if p := c.blocks.Load(); p != nil {
+		return slices.Clone(*p)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+//go:build tamago
+
+// Package power ends the machine: off, reset, or out of QEMU with a code.
+package power
+
+import (
+	"sonde/internal/exitcode"
+	"sonde/kernel/acpi"
+	"sonde/kernel/cpu"
+)
+
+// info is what ACPI says about power; set once at boot.
+var info *acpi.Info
+
+// Init says where the power registers are.
+//
+// Context: boot, before the runtime.
+func Init(a *acpi.Info) { info = a }
+
+// Off turns the machine off. It does not return.
+//
+// Context: any.
+func Off() {
+	if a := info; a != nil {
+		if f := &a.FADT; a.S5.Found && f.SleepControl.Present() {
+			write(f.SleepControl, uint32(acpi.Sleep(a.S5.TypA)))
+		}
+		if f := &a.FADT; a.S5.Found && f.PM1a.IO() {
+			cpu.Out16(uint16(f.PM1a.Addr), acpi.PM1(cpu.In16(uint16(f.PM1a.Addr)), a.S5.TypA))
+			if f.PM1b.IO() {
+				cpu.Out16(uint16(f.PM1b.Addr), acpi.PM1(cpu.In16(uint16(f.PM1b.Addr)), a.S5.TypB))
+			}
+		}
+	}
+	Exit(exitcode.ForScript(0))
+}
+
+// Reboot resets the machine. It does not return.
+//
+// Context: any.
+func Reboot() {
+	if a := info; a != nil && a.FADT.Reset.Present() {
+		write(a.FADT.Reset, uint32(a.FADT.ResetValue))
+	}
+	cpu.Out8(0xcf9, 6)   // PIIX/ICH reset control
+	cpu.Out8(0x64, 0xfe) // keyboard controller: pulse the reset line
+	cpu.Delay(50e6)
+	TripleFault()
+}
+
+// InQEMU reports whether QEMU's exit device is there.
+func InQEMU() bool { return cpu.In8(exitcode.Port) == 0 }
+
+// Exit leaves QEMU with value (package exitcode), or halts for good.
+//
+// Context: any.
+func Exit(value uint32) {
+	if InQEMU() {
+		cpu.Out32(exitcode.Port, value)
+	}
+	cpu.HaltForever()
+}
+
+func write(r acpi.Register, v uint32) {
+	if r.IO() {
+		cpu.Out8(uint16(r.Addr), uint8(v))
+		return
+	}
+	cpu.WriteMMIO8(uintptr(r.Addr), uint8(v))
+}
+
+// TripleFault has the processor reset itself: a trap without a usable IDT.
+func TripleFault()

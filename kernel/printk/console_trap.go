@@ -1,0 +1,159 @@
+package printk
+
+// Trap context. Whoever logs also drives the console, so a message from a
+// handler is out before the handler returns, unless another CPU holds it.
+
+import "sync/atomic"
+
+// patience is how many tickets may be handed out behind a record that is not
+// finished before the console goes on without it: its writer was abandoned
+// (a fault in a handler), or is stopped for very long.
+const patience = 256
+
+var (
+	consoleHook  atomic.Pointer[func([]byte)]
+	consoleLevel atomic.Uint32 // 0 stands for the default
+	consoleBusy  atomic.Uint32 // the try-lock: 1 more than the CPU that has it
+
+	// consoleNext is the next ticket to show; written under consoleBusy.
+	consoleNext atomic.Uint64
+
+	// guarded by consoleBusy:
+	consoleUnseen uint64 // how many the console has said it did not show
+	consoleRecord Record
+	consoleBytes  [maxText + 32]byte
+)
+
+// defaultConsoleLevel shows everything but debug messages, as Linux does.
+const defaultConsoleLevel = uint32(LevelDebug)
+
+// emit shows what is new on the console, or leaves it to whoever is at it.
+func emit() {
+	for consoleHook.Load() != nil {
+		if !consoleBusy.CompareAndSwap(0, uint32(currentCPU())+1) {
+			return
+		}
+		drain(false)
+		consoleBusy.Store(0)
+		// Somebody may have finished a record after our last look and
+		// failed to get the console before we let it go.
+		if !showable() {
+			return
+		}
+	}
+}
+
+// showable reports whether drain would get on.
+func showable() bool {
+	t := consoleNext.Load()
+	switch log.peek(t) {
+	case atEnd:
+		return false
+	case unfinished:
+		return log.next.Load()-t >= patience
+	}
+	return true
+}
+
+// drain shows all records from consoleNext on. At an unfinished one it stops,
+// as its writer comes here next; with skip it steps over it.
+func drain(skip bool) {
+	for {
+		t := consoleNext.Load()
+		next, st := log.get(t, &consoleRecord)
+		switch st {
+		case atEnd:
+			return
+		case unfinished:
+			if !skip && log.next.Load()-t < patience {
+				return
+			}
+			log.unseen.Add(1)
+		}
+		// Moved on before the slow part: what is overwritten from here on
+		// was copied already and does not count as unseen.
+		consoleNext.Store(next)
+		if st == ready && uint32(consoleRecord.Level) < currentConsoleLevel() {
+			showUnseen()
+			show(&consoleRecord)
+		}
+	}
+}
+
+// showUnseen says how many records the ring lost because the console was too
+// slow for them.
+func showUnseen() {
+	n := log.unseen.Load()
+	if n == consoleUnseen {
+		return
+	}
+	l := line{b: consoleBytes[:]}
+	l.string("** ")
+	l.integer(n-consoleUnseen, false, spec{verb: 'd', prec: -1})
+	l.string(" printk messages dropped **\n")
+	consoleUnseen = n
+	consoleWrite(consoleBytes[:l.n])
+}
+
+// show writes a record to the console, each of its lines with a time stamp.
+func show(rec *Record) {
+	text := rec.text[:rec.n]
+	for {
+		var head []byte
+		head, text = cutLine(text)
+		l := line{b: consoleBytes[:]}
+		l.stamp(rec.Time)
+		l.bytes(head)
+		l.byte('\n')
+		consoleWrite(consoleBytes[:l.n])
+		if len(text) == 0 {
+			return
+		}
+	}
+}
+
+// cutLine splits text after its first line, without the newline.
+func cutLine(text []byte) (head, rest []byte) {
+	for i, c := range text {
+		if c == '\n' {
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, nil
+}
+
+// consoleWrite is the indirect call of this file, alone so that the trap
+// check can name it.
+//
+//go:noinline
+func consoleWrite(p []byte) {
+	if f := consoleHook.Load(); f != nil {
+		(*f)(p)
+	}
+}
+
+func currentConsoleLevel() uint32 {
+	if n := consoleLevel.Load(); n != 0 {
+		return n
+	}
+	return defaultConsoleLevel
+}
+
+// Flush shows everything there is, taking the console away from whoever
+// holds it and stepping over unfinished records. It is for the moments before
+// the machine stops: the holder may be the one that died.
+//
+// Context: any; only on the way down.
+func Flush() {
+	consoleBusy.Store(uint32(currentCPU()) + 1)
+	if consoleHook.Load() != nil {
+		drain(true)
+	}
+	consoleBusy.Store(0)
+}
+
+// Rescue gives up the console if CPU id has it: what wrote there has been
+// abandoned.
+//
+// Context: any, on CPU id.
+func Rescue(id int) { consoleBusy.CompareAndSwap(uint32(id)+1, 0) }

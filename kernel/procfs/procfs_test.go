@@ -1,0 +1,101 @@
+package procfs
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"sonde/kernel/vfs"
+	"sonde/sysctl"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var knob = sysctl.NewBool("debug.kprobes-optimization", true, "turn optimization on and off")
+
+var _ = sysctl.NewInt("kernel.panic", 5, "seconds to reboot")
+
+func mount(t *testing.T) *vfs.FS {
+	t.Helper()
+	f := vfs.New()
+	err := Mount(f, Sources{
+		Version: func() string { return "sonde version 0.1 (go1.26)" },
+		Cmdline: func() string { return "console=ttyS0" },
+		Uptime:  func() (time.Duration, time.Duration) { return 12349 * time.Millisecond, 40 * time.Second },
+		Memory: func() Memory {
+			return Memory{Total: 128 << 20, Free: 64 << 20, Heap: 1 << 20, Idle: 1 << 20, Stack: 64 << 10, Image: 5 << 20,
+				Lines: []MemLine{{"ProbeSlots", 4096}}}
+		},
+		CPUs: func() []CPU {
+			return []CPU{{ID: 0, Vendor: "GenuineIntel", Model: "QEMU Virtual CPU version 2.5+", Family: 15, ModelID: 107,
+				Stepping: 1, MHz: 2400.5, Online: true, Flags: []string{"fpu", "tsc"}}, {ID: 1}}
+		},
+		Loadavg:  func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
+		Kallsyms: func(w io.Writer) { fmt.Fprintln(w, "0000000000401000 T vfs.Read") },
+		Extra:    map[string]func(io.Writer){"driver/rtc": func(w io.Writer) { fmt.Fprintln(w, "rtc") }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFilesHaveTheFormatsOfLinux(t *testing.T) {
+	f := mount(t)
+	var got bytes.Buffer
+	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "loadavg", "kallsyms",
+		"modules", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
+		text, err := f.ReadFile("proc/" + name)
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(&got, "--- /proc/%s\n%s", name, text)
+	}
+	const golden = "testdata/proc.golden"
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("got:\n%s\nwant:\n%s", got.Bytes(), want)
+	}
+}
+
+func TestTreeIsAnFS(t *testing.T) {
+	if err := fstest.TestFS(mount(t), "proc/version", "proc/sys/debug/kprobes-optimization", "sys/kernel/debug"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFileWithoutSourceIsNotThere(t *testing.T) {
+	if _, err := mount(t).ReadFile("proc/interrupts"); !errors.Is(err, syscall.ENOENT) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKnobIsSetThroughItsFile(t *testing.T) {
+	f := mount(t)
+	defer knob.Store(true)
+	w, err := f.OpenFile("/proc/sys/debug/kprobes-optimization", os.O_WRONLY|os.O_TRUNC|os.O_CREATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vfs.Write(w, []byte("0\n")); err != nil || knob.Get() {
+		t.Errorf("%v, value %v", err, knob.Get())
+	}
+	if _, err := vfs.Write(w, []byte("2\n")); !errors.Is(err, syscall.EINVAL) || knob.Get() {
+		t.Errorf("%v, value %v", err, knob.Get())
+	}
+}

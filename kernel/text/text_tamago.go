@@ -1,0 +1,94 @@
+//go:build tamago
+
+// Package text is the only writer of executable memory. The code is mapped
+// read-only where it runs; writing goes through a second mapping that nothing
+// else knows (W^X).
+//
+// One byte may be replaced at any time: other CPUs execute the old or the new
+// instruction, never a mixture, if the byte is the first of an instruction and
+// one of the two is INT3. When Sync has returned, they execute the new one.
+//
+// Source: Intel SDM vol. 3A, "Handling Self- and Cross-Modifying Code".
+package text
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/smp"
+)
+
+var mu sync.Mutex // serializes writers of text
+
+// Poke replaces the byte old at addr by new. Call Sync before relying on it.
+//
+// Context: goroutine.
+// Errors: EFAULT addr is not code, EILSEQ there is another byte than old.
+func Poke(addr uintptr, old, new byte) error {
+	if !mm.Text.Contains(addr) {
+		return fmt.Errorf("text: poke %#x: %w: not kernel text", addr, syscall.EFAULT)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	// Safe because: addr is mapped code.
+	if have := *(*byte)(unsafe.Pointer(addr)); have != old {
+		return fmt.Errorf("text: poke %#x: %w: found %#02x, not %#02x", addr, syscall.EILSEQ, have, old)
+	}
+	*alias(addr) = new
+	return nil
+}
+
+// Sync returns when every CPU executes what has been poked. It also means that
+// every CPU has since been outside all trap handlers.
+//
+// Context: goroutine.
+func Sync() { smp.CallAll(cpu.Serialize) }
+
+// Refresh writes what is at addr there once more. QEMU (7.2, several vCPUs) can
+// translate code while it is being changed and keep the translation of the old
+// bytes; this write, when no CPU can be translating those any more, drops it.
+// To a processor it is nothing.
+//
+// Context: any.
+func Refresh(addr uintptr) {
+	word := (*uint32)(unsafe.Pointer(alias(addr &^ 3)))
+	v := atomic.LoadUint32(word)
+	atomic.CompareAndSwapUint32(word, v, v)
+}
+
+// WriteSlot copies code to addr in mm.Slots, where nothing executes yet.
+//
+// Context: goroutine.
+func WriteSlot(addr uintptr, code []byte) {
+	if !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(len(code))-1) {
+		panic("text: write outside the slots")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for i, c := range code {
+		*alias(addr + uintptr(i)) = c
+	}
+}
+
+// alias returns the writable view of a byte of code.
+func alias(addr uintptr) *byte {
+	// Safe because: boot mapped Text and Slots there a second time.
+	return (*byte)(unsafe.Pointer(addr + mm.AliasOffset))
+}
+
+// Bytes returns the n bytes of code at addr, as they are now.
+//
+// Context: any.
+// Errors: nil when that is not code.
+func Bytes(addr, n uintptr) []byte {
+	if n == 0 || !mm.Text.Contains(addr) || !mm.Text.Contains(addr+n-1) {
+		return nil
+	}
+	// Safe because: it is readable for good; callers do not write to it.
+	return unsafe.Slice((*byte)(unsafe.Pointer(addr)), n)
+}

@@ -1,0 +1,116 @@
+// Package ctl makes control files: a file in /proc or /sys is a pair of
+// functions.
+//
+// What is read is made when the file is opened, so a reader that takes it in
+// small pieces gets one consistent picture. What is written arrives as it was
+// given to one call of vfs.Write, without its final newline.
+package ctl
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"sonde/kernel/vfs"
+)
+
+// File is a control file. A nil function makes the file write-only or
+// read-only; the mode says so, and vfs refuses with EACCES.
+type File struct {
+	Read  func() ([]byte, error)
+	Write func(p []byte) error
+}
+
+// Text is a read-only file that holds what f returns.
+func Text(f func() string) File {
+	return File{Read: func() ([]byte, error) { return []byte(f()), nil }}
+}
+
+// Print is a read-only file that holds what f prints.
+func Print(f func(w io.Writer)) File {
+	return File{Read: func() ([]byte, error) {
+		var b bytes.Buffer
+		f(&b)
+		return b.Bytes(), nil
+	}}
+}
+
+// Stat implements vfs.Node: mode 0644, 0444 or 0200, and size 0 as in Linux.
+func (f File) Stat() vfs.Info {
+	var mode fs.FileMode
+	if f.Read != nil {
+		mode |= 0444
+	}
+	if f.Write != nil {
+		mode |= 0200
+	}
+	return vfs.Info{Mode: mode}
+}
+
+// Open implements vfs.Opener.
+//
+// Errors: those of Read.
+func (f File) Open(flag int) (vfs.Handle, error) {
+	h := &handle{write: f.Write}
+	if flag&(os.O_WRONLY|os.O_RDWR) != os.O_WRONLY && f.Read != nil {
+		text, err := f.Read()
+		if err != nil {
+			return nil, err
+		}
+		h.text = text
+	}
+	return h, nil
+}
+
+// handle is an open control file with the text as it was at that time.
+type handle struct {
+	text  []byte
+	write func([]byte) error
+}
+
+// ReadAt implements vfs.Handle.
+func (h *handle) ReadAt(p []byte, off int64) (int, error) {
+	if off >= int64(len(h.text)) {
+		return 0, io.EOF
+	}
+	return copy(p, h.text[off:]), nil
+}
+
+// WriteAt implements vfs.Handle; a control file has no places to write at.
+func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
+	if h.write == nil {
+		return 0, syscall.EBADF
+	}
+	if err := h.write(bytes.TrimSuffix(p, []byte("\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close implements vfs.Handle.
+func (h *handle) Close() error { return nil }
+
+// Dir is a directory whose names are made on demand. Node returns nil for a
+// name that is not there.
+type Dir struct {
+	List func() []string
+	Node func(name string) vfs.Node
+}
+
+// Stat implements vfs.Node.
+func (d Dir) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0555} }
+
+// Names implements vfs.Directory.
+func (d Dir) Names() []string { return d.List() }
+
+// Lookup implements vfs.Directory.
+//
+// Errors: ENOENT.
+func (d Dir) Lookup(name string) (vfs.Node, error) {
+	if n := d.Node(name); n != nil {
+		return n, nil
+	}
+	return nil, syscall.ENOENT
+}

@@ -1,0 +1,118 @@
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fileInfo is an Info with the name it was found under, as an fs.FileInfo.
+type fileInfo struct {
+	name string
+	Info
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.Info.Size }
+func (i fileInfo) Mode() fs.FileMode  { return i.Info.Mode }
+func (i fileInfo) ModTime() time.Time { return i.Info.ModTime }
+func (i fileInfo) IsDir() bool        { return i.Info.Mode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
+
+// list returns the entries of a directory by name. A name that is gone
+// before it is looked up is left out.
+func list(d Directory) []fs.DirEntry {
+	names := d.Names()
+	slices.Sort(names)
+	entries := make([]fs.DirEntry, 0, len(names))
+	for _, name := range names {
+		if n, err := d.Lookup(name); err == nil {
+			entries = append(entries, fs.FileInfoToDirEntry(fileInfo{name, n.Stat()}))
+		}
+	}
+	return entries
+}
+
+// readDir lists the directory at an absolute path.
+func (f *FS) readDir(name string) ([]fs.DirEntry, error) {
+	n, err := f.walk(name)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	d, ok := n.(Directory)
+	if !ok {
+		return nil, pathError("readdir", name, syscall.ENOTDIR)
+	}
+	return list(d), nil
+}
+
+func (f *FS) stat(name string) (fs.FileInfo, error) {
+	n, err := f.walk(name)
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	name = clean(name)
+	if name != "/" {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return fileInfo{name, n.Stat()}, nil
+}
+
+// valid refuses what is not a name of fs.FS.
+func valid(op, name string) error {
+	if !fs.ValidPath(name) {
+		return pathError(op, name, fs.ErrInvalid)
+	}
+	return nil
+}
+
+// Open implements fs.FS.
+func (f *FS) Open(name string) (fs.File, error) {
+	if err := valid("open", name); err != nil {
+		return nil, err
+	}
+	file, err := f.OpenFile(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := valid("readdir", name); err != nil {
+		return nil, err
+	}
+	return f.readDir(name)
+}
+
+// Stat implements fs.StatFS.
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
+	if err := valid("stat", name); err != nil {
+		return nil, err
+	}
+	if name == "." {
+		return fileInfo{name, f.root.Stat()}, nil
+	}
+	return f.stat(name)
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (f *FS) ReadFile(name string) ([]byte, error) {
+	if err := valid("read", name); err != nil {
+		return nil, err
+	}
+	return f.readFile(name)
+}
+
+func (f *FS) readFile(name string) ([]byte, error) {
+	file, err := f.OpenFile(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer Close(file)
+	return io.ReadAll(file)
+}

@@ -1,0 +1,72 @@
+package vfs
+
+import (
+	"io/fs"
+	"os"
+)
+
+// Root is the tree of the running kernel. /tmp is there from the start; who
+// brings /proc, /sys and the rest binds them.
+var Root = newRoot()
+
+func newRoot() *FS {
+	f := New()
+	f.root.findOrAdd("tmp", newDir(fs.ModeSticky|0777))
+	return f
+}
+
+// Open opens a file of Root; flag is as for os.OpenFile.
+//
+// Errors: as FS.OpenFile.
+//
+//go:noinline
+func Open(name string, flag int) (*File, error) { return Root.OpenFile(name, flag) }
+
+// Create makes or empties a file of Root and opens it for writing.
+//
+// Errors: as FS.OpenFile.
+func Create(name string) (*File, error) {
+	return Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+}
+
+// Mkdir makes a directory in Root. Errors: as FS.Mkdir.
+func Mkdir(name string) error { return Root.Mkdir(name) }
+
+// MkdirAll makes directories in Root for the kernel. Errors: as FS.MkdirAll.
+func MkdirAll(name string, perm fs.FileMode) error { return Root.MkdirAll(name, perm) }
+
+// Remove removes a file or empty directory of Root. Errors: as FS.Remove.
+func Remove(name string) error { return Root.Remove(name) }
+
+// Bind puts a node into Root. Errors: as FS.Bind.
+func Bind(name string, n Node) error { return Root.Bind(name, n) }
+
+// Unbind takes a node off Root. Errors: as FS.Unbind.
+func Unbind(name string) error { return Root.Unbind(name) }
+
+// ReadDir lists a directory of Root by name.
+//
+// Errors: ENOENT, ENOTDIR (wrapped with the path).
+func ReadDir(name string) ([]fs.DirEntry, error) { return Root.readDir(name) }
+
+// Stat tells about a node of Root.
+//
+// Errors: ENOENT, ENOTDIR (wrapped with the path).
+func Stat(name string) (fs.FileInfo, error) { return Root.stat(name) }
+
+// ReadFile returns all that a file of Root holds. Errors: as Open and Read.
+func ReadFile(name string) ([]byte, error) { return Root.readFile(name) }
+
+// WriteFile writes p as one piece to a file of Root, which is made if need be.
+// Errors: as Open and Write.
+func WriteFile(name string, p []byte) error {
+	f, err := Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = Write(f, p)
+	if cerr := Close(f); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. Exceptions in handlers, in copies and in emulations.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/die"
+	"sonde/kernel/mm"
+	"sonde/kernel/notifier"
+)
+
+// onFault takes every exception but #BP, #DB and NMI. The fault-handler is
+// asked; unhandled, a fault of a copy or an emulation becomes one of the
+// original, and a handler that faults is abandoned.
+func onFault(r *amd64.Regs, addr uint64) notifier.Action {
+	id := trap.ID(r)
+	st := &states[id]
+	if mm.Slots.Contains(uintptr(r.IP)) {
+		switch {
+		case st.nested != 0:
+			asSite(st.nested).undoStep(r, st.nFlags)
+			st.nested = 0
+		case st.phase == stepping:
+			return st.copyFault(id, r, addr)
+		default:
+			r.IP = uint64(OriginalIP(uintptr(r.IP)))
+		}
+	}
+	switch {
+	case st.probe != 0:
+		return st.handlerFault(id, r)
+	case st.phase == emulating:
+		st.fault, st.err, st.addr = r.Vector, r.Err, addr
+		st.abandon(r)
+		return notifier.Stop
+	}
+	return notifier.Next
+}
+
+// handlerFault is a fault in a handler, or in what it called. The fault-handler
+// is not asked about its own.
+func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
+	k := asProbe(st.probe)
+	if k.FaultHandler != nil && !st.inFault {
+		st.inFault = true
+		done := k.FaultHandler(k, r, int(r.Vector)) != 0
+		st.inFault = false
+		if done {
+			return notifier.Stop
+		}
+	}
+	kill(id, amd64.VectorName(uint8(r.Vector)), r)
+	return notifier.Stop
+}
+
+// copyFault is a fault in a copy that is being stepped.
+func (st *state) copyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
+	s := asSite(st.site)
+	st.fault, st.err, st.addr = r.Vector, r.Err, addr
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.phase = faulting
+	for _, k := range s.probes() {
+		if k.FaultHandler == nil || k.has(FlagDisabled|flagGone) {
+			continue
+		}
+		st.begin(k)
+		done := k.FaultHandler(k, r, int(r.Vector)) != 0
+		st.end()
+		if done {
+			s.settle(r, st.flags)
+			st.phase = idle
+			return notifier.Stop
+		}
+	}
+	st.phase = idle
+	s.undoStep(r, st.flags)
+	return notifier.Next
+}
+
+// settle has r go on after a fault that a handler has dealt with: where it
+// said, or at the original instruction again.
+func (s *site) settle(r *amd64.Regs, flags uint64) {
+	if mm.Slots.Contains(uintptr(r.IP)) {
+		r.IP = uint64(s.addr)
+	}
+	r.Flags = r.Flags&^uint64(stepFlags) | flags
+}
+
+// undoStep has r look as if the original instruction had faulted.
+func (s *site) undoStep(r *amd64.Regs, flags uint64) {
+	r.IP = uint64(s.addr)
+	r.Flags = r.Flags&^uint64(stepFlags) | flags
+}
+
+// refault has r go on as if the probed instruction had faulted in its place.
+func refault(r *amd64.Regs, st *state) {
+	trap.SaveXMM(r)
+	die.Refault(r, st.fault, st.err, st.addr)
+}

@@ -1,0 +1,210 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. What happens between the breakpoint and the instruction behind
+// the probe. onBreakpoint and onStep and what they call leave X0-X14 alone:
+// sse_tamago.go checks it.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/notifier"
+)
+
+const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
+
+func onBreakpoint(r *amd64.Regs, _ uint64) notifier.Action {
+	s := find(uintptr(r.IP) - 1)
+	if s == nil {
+		return notifier.Next
+	}
+	id := trap.ID(r)
+	st := &states[id]
+	if st.phase != idle {
+		s.reenter(st, id, r)
+		return notifier.Stop
+	}
+	if s.check.kind != noCheck && s.check.grows(r, stackGuard(trap.G(r))) { // not a call yet
+		if s.check.alone(s.addr) {
+			s.check.perform(r, s.addr, true)
+		} else {
+			s.passBy(st, r)
+		}
+		return notifier.Stop
+	}
+	if s.sse.Load() {
+		trap.SaveXMM(r)
+	}
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.site = uintptr(unsafe.Pointer(s))
+	st.list = uintptr(unsafe.Pointer(s.list.Load()))
+	st.index = 0
+	st.phase = pre
+	s.callPre(st, id, r)
+	return notifier.Stop
+}
+
+// callPre calls the pre-handlers from st.index on, in order of registration,
+// and then has the instruction executed. One that returns non-zero has taken
+// over: the rest and the instruction are skipped, as on Linux.
+func (s *site) callPre(st *state, id int, r *amd64.Regs) {
+	for list := *asList(st.list); st.index < len(list); {
+		k := list[st.index]
+		st.index++
+		k.ledger.count(id, entered)
+		if k.has(FlagDisabled | flagGone) {
+			k.ledger.count(id, disarmed)
+			continue
+		}
+		if k.kind == kindKretprobe {
+			asKretprobe(k).enter(st, id, r) // it counts for itself
+			continue
+		}
+		ret := 0
+		st.begin(k)
+		if k.kind == kindJprobe {
+			asJprobe(k).enter(id, r)
+		} else if k.PreHandler != nil {
+			ret = k.PreHandler(k, r)
+		}
+		st.end()
+		k.ledger.count(id, handled)
+		if ret != 0 {
+			st.phase = idle
+			return
+		}
+	}
+	s.execute(st, id, r)
+}
+
+// execute does the probed instruction, or starts to: a step ends in onStep.
+func (s *site) execute(st *state, id int, r *amd64.Regs) {
+	wantPost := s.post.Load()
+	if s.check.kind > smallFrame {
+		st.decided, st.decidedSP = s.addr+uintptr(s.check.compare()), r.SP
+	}
+	switch {
+	case s.slot == 0:
+		st.phase = emulating
+		s.emulate(r)
+		s.finish(st, id, r)
+	case s.check.kind != noCheck && !(wantPost && s.check.kind == smallFrame) && s.check.alone(s.addr):
+		s.check.perform(r, s.addr, false)
+		s.finish(st, id, r)
+	case s.cmp && st.decided == s.addr && st.decidedSP == r.SP:
+		st.decided = 0
+		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
+		r.IP = uint64(s.addr) + uint64(s.in.Len)
+		s.finish(st, id, r)
+	case s.boost && !wantPost:
+		r.IP = uint64(s.slot)
+		st.phase = idle
+	default:
+		st.phase = stepping
+		st.flags = r.Flags & stepFlags
+		s.startStep(r)
+	}
+}
+
+// startStep has the CPU execute the copy and trap behind it, with no interrupt
+// in between.
+func (s *site) startStep(r *amd64.Regs) {
+	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
+	r.IP = uint64(s.slot)
+}
+
+func onStep(r *amd64.Regs, _ uint64) notifier.Action {
+	id := trap.ID(r)
+	st := &states[id]
+	if st.nested != 0 {
+		if asSite(st.nested).endStep(r, st.nFlags) {
+			st.nested = 0
+		}
+		return notifier.Stop
+	}
+	if st.phase != stepping {
+		return notifier.Next
+	}
+	s := asSite(st.site)
+	if !s.endStep(r, st.flags) {
+		return notifier.Stop
+	}
+	if s.check.kind == smallFrame {
+		// Counted as a call: a preemption request that came meanwhile waits
+		// for the next function.
+		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
+	}
+	s.finish(st, id, r)
+	return notifier.Stop
+}
+
+// endStep moves IP from behind the copy to behind the original and restores the
+// flags. False: the copy is a repeated string instruction that is not done.
+func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
+	if r.IP == uint64(s.slot) {
+		return false
+	}
+	if r.IP-uint64(s.slot) < slotSize { // else the step took the jump back, too (QEMU, PAUSE)
+		r.IP += uint64(s.addr) - uint64(s.slot)
+	}
+	r.Flags = r.Flags&^uint64(stepFlags) | flags
+	return true
+}
+
+// finish ends a hit whose instruction has been done.
+func (s *site) finish(st *state, id int, r *amd64.Regs) {
+	if !s.post.Load() {
+		st.phase = idle
+		return
+	}
+	if s.sse.Load() {
+		trap.SaveXMM(r)
+	}
+	st.frame = uintptr(unsafe.Pointer(r)) // after a step this is another trap
+	st.list = uintptr(unsafe.Pointer(s.list.Load()))
+	st.index = 0
+	st.phase = post
+	s.callPost(st, id, r)
+}
+
+// callPost calls the post-handlers from st.index on.
+func (s *site) callPost(st *state, id int, r *amd64.Regs) {
+	for list := *asList(st.list); st.index < len(list); {
+		k := list[st.index]
+		st.index++
+		if k.PostHandler == nil || k.has(FlagDisabled|flagGone) {
+			continue
+		}
+		st.begin(k)
+		k.PostHandler(k, r, 0)
+		st.end()
+	}
+	st.phase = idle
+}
+
+// reenter is a hit inside a handler: it is counted as missed and the
+// instruction executed, nothing more.
+func (s *site) reenter(st *state, id int, r *amd64.Regs) {
+	for _, k := range s.probes() {
+		k.ledger.count(id, entered)
+		k.ledger.count(id, recursion)
+	}
+	s.passBy(st, r)
+}
+
+// passBy has the instruction executed and calls nobody.
+func (s *site) passBy(st *state, r *amd64.Regs) {
+	switch {
+	case s.slot == 0:
+		s.emulate(r)
+	case s.boost:
+		r.IP = uint64(s.slot)
+	default:
+		st.nested = uintptr(unsafe.Pointer(s))
+		st.nFlags = r.Flags & stepFlags
+		s.startStep(r)
+	}
+}

@@ -1,0 +1,79 @@
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte) (ended int)
+//
+// The stack while the handler runs, from its bottom:
+//
+//	 0  copy of the stack arguments, 64 bytes (const_maxStack)
+//	64  room for the handler to spill its argument registers
+//	192 saved BP, return address
+//
+// mirrorSP remembers SP for leaveMirror.
+//
+// Go's argument registers: AX BX CX DI SI R8 R9 R10 R11, X0-X14; DX is the
+// closure, R14 is g, X15 zero.
+TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-40
+	PUSHQ	BP
+	MOVQ	SP, BP
+	SUBQ	$192, SP
+	MOVQ	0(GS), CX
+	MOVL	const_cpuID(CX), CX
+	LEAQ	·mirrorSP(SB), AX
+	MOVQ	SP, (AX)(CX*8)
+	MOVQ	32(BP), R13		// r
+	MOVQ	40(BP), R12		// xmm
+	MOVQ	const_rSP(R13), SI
+	ADDQ	$8, SI			// behind the return address
+	MOVQ	SP, DI
+	MOVQ	$(const_maxStack/8), CX
+	CLD
+	REP
+	MOVSQ
+	MOVUPS	0(R12), X0
+	MOVUPS	16(R12), X1
+	MOVUPS	32(R12), X2
+	MOVUPS	48(R12), X3
+	MOVUPS	64(R12), X4
+	MOVUPS	80(R12), X5
+	MOVUPS	96(R12), X6
+	MOVUPS	112(R12), X7
+	MOVUPS	128(R12), X8
+	MOVUPS	144(R12), X9
+	MOVUPS	160(R12), X10
+	MOVUPS	176(R12), X11
+	MOVUPS	192(R12), X12
+	MOVUPS	208(R12), X13
+	MOVUPS	224(R12), X14
+	MOVQ	const_rAX(R13), AX
+	MOVQ	const_rBX(R13), BX
+	MOVQ	const_rCX(R13), CX
+	MOVQ	const_rDI(R13), DI
+	MOVQ	const_rSI(R13), SI
+	MOVQ	const_rR8(R13), R8
+	MOVQ	const_rR9(R13), R9
+	MOVQ	const_rR10(R13), R10
+	MOVQ	const_rR11(R13), R11
+	MOVQ	24(BP), DX		// context
+	MOVQ	16(BP), R12		// code
+	XORPS	X15, X15
+	CALL	R12
+	LEAQ	192(SP), BP
+	MOVQ	$0, 48(BP)
+	ADDQ	$192, SP
+	POPQ	BP
+	RET
+
+// func leaveMirror(sp uintptr)
+// It goes back to callMirrored's frame at sp, wherever the handler is.
+TEXT ·leaveMirror(SB),NOSPLIT|NOFRAME,$0-8
+	MOVQ	8(SP), SP
+	LEAQ	192(SP), BP
+	MOVQ	$1, 48(BP)
+	MOVQ	BP, SP
+	MOVQ	0(SP), BP
+	MOVQ	8(SP), CX		// callMirrored's return address
+	ADDQ	$16, SP
+	JMP	CX

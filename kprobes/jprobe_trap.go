@@ -1,0 +1,67 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. A jprobe's handler is called as the function would have been.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/printk"
+)
+
+// JprobeReturn ends a jprobe handler. It does not return.
+//
+// Context: a jprobe handler.
+// Source: spec/1 §1.2.
+func JprobeReturn() {
+	sp := mirrorSP[cpu.ID()]
+	if sp == 0 {
+		panic("kprobes: JprobeReturn outside a jprobe handler")
+	}
+	leaveMirror(sp)
+}
+
+// mirrorSP is the stack of the callMirrored that runs on each CPU, 0 if none.
+var mirrorSP [trap.MaxCPUs]uintptr
+
+func leaveMirror(sp uintptr)
+
+// What jprobe_amd64.s needs to know of other packages' types.
+const (
+	cpuID = unsafe.Offsetof(trap.CPU{}.ID)
+	rSP   = unsafe.Offsetof(amd64.Regs{}.SP)
+	rAX   = unsafe.Offsetof(amd64.Regs{}.AX)
+	rBX   = unsafe.Offsetof(amd64.Regs{}.BX)
+	rCX   = unsafe.Offsetof(amd64.Regs{}.CX)
+	rDI   = unsafe.Offsetof(amd64.Regs{}.DI)
+	rSI   = unsafe.Offsetof(amd64.Regs{}.SI)
+	rR8   = unsafe.Offsetof(amd64.Regs{}.R8)
+	rR9   = unsafe.Offsetof(amd64.Regs{}.R9)
+	rR10  = unsafe.Offsetof(amd64.Regs{}.R10)
+	rR11  = unsafe.Offsetof(amd64.Regs{}.R11)
+)
+
+// callMirrored calls code with the closure context, the integer and SSE
+// argument registers of r and xmm, and a copy of n bytes of stack arguments.
+// It returns 1 if the handler ended with JprobeReturn, 0 if by returning.
+//
+//go:noescape
+func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte) (ended int)
+
+// enter is the pre-handler of the entry.
+func (j *Jprobe) enter(id int, r *amd64.Regs) {
+	ended := callMirrored(j.code, j.context, r, trap.XMM(r))
+	mirrorSP[id] = 0
+	if ended == 0 && !j.sloppy {
+		j.sloppy = true
+		printk.Warn("kprobes: the jprobe handler of %s returned without JprobeReturn", symbolOf(&j.KP))
+	}
+}
+
+// asJprobe returns the jprobe that k, of that kind, is the entry of.
+// Safe because: KP is its first field.
+func asJprobe(k *Kprobe) *Jprobe { return (*Jprobe)(unsafe.Pointer(k)) }

@@ -1,0 +1,131 @@
+package kprobes
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+)
+
+// KretprobeHandler runs when a probed call enters or returns, in trap context
+// with interrupts off. An entry handler that returns non-zero declines the
+// call: no return handler is called for it. What a return handler returns is
+// ignored.
+type KretprobeHandler func(ri *KretprobeInstance, r *amd64.Regs) int
+
+// Kretprobe is a return probe on a function: the function's entry is KP, of
+// which only SymbolName or Addr, and FlagDisabled, are to be set.
+type Kretprobe struct {
+	KP           Kprobe // first: a *Kprobe of kindKretprobe is a *Kretprobe
+	Handler      KretprobeHandler
+	EntryHandler KretprobeHandler // may be nil
+	MaxActive    int              // calls probed at the same time; 0 or less: the number of CPUs
+	DataSize     uintptr          // bytes of private data per call
+
+	pool pool
+	sse  bool // Handler may change X0-X14
+}
+
+// KretprobeInstance is one call that has been entered and will return.
+type KretprobeInstance struct {
+	ret // first: the runtime's sondeRet
+
+	RP      *Kretprobe
+	RetAddr uintptr // the real return address
+	Task    Task    // the goroutine
+	Data    []byte  // DataSize bytes, what the entry handler left there
+
+	index    uint32
+	nextFree uint32 // in the pool: index+1 of the next, 0 at its end
+}
+
+// Task identifies a goroutine by its id, 0 for none.
+type Task uint64
+
+// ret is the runtime's sondeRet: see the overlay's sonde_ret.go.
+type ret struct {
+	next uintptr // *ret
+	off  uintptr // stack top less the address of the return address
+	lr   uintptr
+}
+
+// NMissed returns how often the function was entered with all MaxActive
+// instances in use, or inside a handler.
+func (rp *Kretprobe) NMissed() uint64 {
+	l := rp.Ledger()
+	return l.NoInst + l.Recursion
+}
+
+// Hits returns how often the return handler has run.
+func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }
+
+// Ledger returns the probe's account.
+//
+// Context: any.
+func (rp *Kretprobe) Ledger() Ledger {
+	l := rp.KP.Ledger()
+	l.InFlight = uint64(rp.pool.used.Load())
+	return l
+}
+
+// RegsReturnValue returns what the function returns, from the register that Go
+// and C return the first result in.
+func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
+
+// pool is the instances of one return probe. Free ones are a list whose head
+// carries a tag, so that it can be changed without a lock from any context.
+type pool struct {
+	instances []KretprobeInstance
+	head      atomic.Uint64 // tag<<32 | index+1
+	used      atomic.Int64
+}
+
+func (p *pool) init(rp *Kretprobe, n int, size uintptr) {
+	p.instances = make([]KretprobeInstance, n)
+	data := make([]byte, uintptr(n)*size)
+	for i := range p.instances {
+		in := &p.instances[i]
+		in.RP, in.index = rp, uint32(i)
+		in.Data = data[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
+		in.nextFree = uint32(i) // the one before
+	}
+	p.head.Store(uint64(n))
+	p.used.Store(0)
+}
+
+// get takes a free instance, nil if there is none.
+//
+// Context: any.
+func (p *pool) get() *KretprobeInstance {
+	for {
+		old := p.head.Load()
+		i := uint32(old)
+		if i == 0 || int(i) > len(p.instances) {
+			return nil
+		}
+		in := &p.instances[i-1]
+		next := uint64(atomic.LoadUint32(&in.nextFree))
+		if p.head.CompareAndSwap(old, (old>>32+1)<<32|next) {
+			p.used.Add(1)
+			return in
+		}
+	}
+}
+
+// put gives an instance back.
+//
+// Context: any.
+func (p *pool) put(in *KretprobeInstance) {
+	p.used.Add(-1)
+	for {
+		old := p.head.Load()
+		atomic.StoreUint32(&in.nextFree, uint32(old))
+		if p.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.index+1)) {
+			return
+		}
+	}
+}
+
+// asKretprobe returns the return probe that k, of that kind, is the entry of.
+// Safe because: KP is its first field.
+func asKretprobe(k *Kprobe) *Kretprobe { return (*Kretprobe)(unsafe.Pointer(k)) }

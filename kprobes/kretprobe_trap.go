@@ -1,0 +1,163 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. A call is entered: its return address is replaced. It returns:
+// to the trampoline, and from there to where it should.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/die"
+	"sonde/kernel/printk"
+)
+
+//go:linkname runtimeRetHead runtime.sondeRetHead
+//go:noescape
+func runtimeRetHead(g unsafe.Pointer) (head *uintptr, hi uintptr)
+
+//go:linkname runtimeGoid runtime.sondeGoid
+//go:noescape
+func runtimeGoid(g unsafe.Pointer) uint64
+
+// trampolineAddr is what a replaced return address is.
+func trampolineAddr() uintptr
+
+// asInstance turns an address from a goroutine's list back. Safe because: the
+// pools of probes with calls in flight are kept (graveyard).
+func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
+
+// enter is the pre-handler of the entry. r.SP is at the return address.
+func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
+	g := trap.G(r)
+	head, hi := runtimeRetHead(g)
+	off := hi - uintptr(r.SP)
+	buryAbove(head, off, id)
+	lr := uintptr(load(r.SP))
+	if lr == trampolineAddr() {
+		// Another return probe of this function was here first.
+		lr = asInstance(*head).lr
+	} else if *head != 0 && asInstance(*head).off == off {
+		bury(head, id) // the slot's last user never returned
+	}
+	in := rp.pool.get()
+	if in == nil {
+		rp.KP.ledger.count(id, noInst)
+		return
+	}
+	in.lr, in.RetAddr, in.off = lr, lr, off
+	in.Task = Task(runtimeGoid(g))
+	if rp.EntryHandler != nil && rp.declines(st, in, r) {
+		rp.pool.put(in)
+		rp.KP.ledger.count(id, declined)
+		return
+	}
+	in.next = *head
+	*head = uintptr(unsafe.Pointer(in))
+	store(r.SP, uint64(trampolineAddr()))
+}
+
+// declines calls the entry handler. If that has to be abandoned, in is lost to
+// the pool with it, so it is noted first.
+func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) bool {
+	st.begin(&rp.KP)
+	st.instance = uintptr(unsafe.Pointer(in))
+	ret := rp.EntryHandler(in, r)
+	st.instance = 0
+	st.end()
+	return ret != 0
+}
+
+// bury gives up the innermost call of a list: it will never return.
+func bury(head *uintptr, id int) {
+	in := asInstance(*head)
+	*head = in.next
+	in.RP.KP.ledger.count(id, abandoned)
+	in.RP.pool.put(in)
+}
+
+// buryAbove gives up the calls whose frames lie below the frame at off: a panic
+// or a switch of stacks has gone past them.
+func buryAbove(head *uintptr, off uintptr, id int) {
+	for *head != 0 && asInstance(*head).off > off {
+		bury(head, id)
+	}
+}
+
+// onDead is the runtime giving up calls: a goroutine ends, or recovers.
+//
+// Context: any.
+func onDead(head uintptr) {
+	flags := cpu.IRQOff()
+	id := cpu.ID()
+	for head != 0 {
+		bury(&head, id)
+	}
+	cpu.IRQRestore(flags)
+}
+
+// onReturn is a probed function returning to the trampoline, which has made r
+// look like a trap; r.SP is behind the slot.
+func onReturn(r *amd64.Regs) {
+	id := trap.ID(r)
+	st := &states[id]
+	head, hi := runtimeRetHead(trap.G(r))
+	off := hi - uintptr(r.SP) + 8
+	buryAbove(head, off, id)
+	if *head == 0 || asInstance(*head).off != off {
+		bug(*head, r)
+	}
+	r.IP = uint64(asInstance(*head).lr)
+	if st.phase != idle { // returning inside a handler
+		for *head != 0 && asInstance(*head).off == off {
+			in := asInstance(*head)
+			*head = in.next
+			in.RP.KP.ledger.count(id, recursion)
+			in.RP.pool.put(in)
+		}
+		return
+	}
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.phase = returning
+	st.callReturns(id, r)
+}
+
+// callReturns calls the return handlers of the call that r returns from, one
+// after the other, innermost first.
+func (st *state) callReturns(id int, r *amd64.Regs) {
+	head, hi := runtimeRetHead(trap.G(r))
+	off := hi - uintptr(r.SP) + 8
+	for *head != 0 && asInstance(*head).off == off {
+		in := asInstance(*head)
+		*head = in.next
+		k := &in.RP.KP
+		if k.has(FlagDisabled|flagGone) || !k.has(flagRegistered) {
+			k.ledger.count(id, disarmed)
+			in.RP.pool.put(in)
+			continue
+		}
+		if in.RP.sse {
+			trap.SaveXMM(r)
+		}
+		if in.RP.Handler != nil {
+			st.instance = uintptr(unsafe.Pointer(in))
+			st.begin(k)
+			in.RP.Handler(in, r)
+			st.end()
+			st.instance = 0
+		}
+		k.ledger.count(id, handled)
+		in.RP.pool.put(in)
+	}
+	st.phase = idle
+}
+
+// bug is a return that no instance stands for: there is nowhere to go.
+func bug(p uintptr, r *amd64.Regs) {
+	trap.SaveXMM(r)
+	printk.Emerg("kretprobe BUG!: Processing kretprobe %x @ %x", p, r.SP)
+	die.Fatal(r, 0)
+}

@@ -1,0 +1,156 @@
+//go:build tamago
+
+package kprobes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
+	"sonde/kernel/mm"
+	"sonde/kernel/text"
+)
+
+type symbol = kallsyms.Symbol
+
+const (
+	int3    = 0xcc
+	jmpRel  = 0xe9
+	jmpSize = 5
+)
+
+// name is how errors call k.
+func (k *Kprobe) name() string {
+	if k.SymbolName == "" {
+		return fmt.Sprintf("%#x", k.Addr)
+	}
+	return fmt.Sprintf("%s+%#x", k.SymbolName, k.Offset)
+}
+
+func (k kind) noun() string { return [...]string{"kprobe", "return probe", "jprobe"}[k] }
+
+// resolve returns where k goes and the function that is in.
+func (k *Kprobe) resolve() (addr uintptr, fn symbol, err error) {
+	switch {
+	case k.SymbolName != "" && k.Addr != 0:
+		return 0, fn, refuse(syscall.EINVAL, "both SymbolName and Addr are given")
+	case k.SymbolName != "":
+		if fn, err = kallsyms.Resolve(k.SymbolName); err != nil {
+			return 0, fn, err
+		}
+		if !fn.IsText() {
+			return 0, fn, refuse(syscall.EINVAL, "%s is data", fn.Name)
+		}
+		if uint64(k.Offset) >= fn.Size {
+			return 0, fn, refuse(syscall.EINVAL, "%s has %#x bytes", fn.Name, fn.Size)
+		}
+		return uintptr(fn.Addr) + k.Offset, fn, nil
+	case k.Addr != 0:
+		var ok bool
+		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || !mm.Text.Contains(k.Addr) {
+			return 0, fn, refuse(syscall.EINVAL, "not an address of kernel text")
+		}
+		return k.Addr, fn, nil
+	}
+	return 0, fn, refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
+}
+
+// newSite checks that addr, in function fn, can be probed and makes its site.
+func newSite(addr uintptr, fn symbol) (*site, error) {
+	if why := blacklisted(fn); why != "" {
+		return nil, refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
+	}
+	code := original(uintptr(fn.Addr), uintptr(fn.Size))
+	off := int(addr - uintptr(fn.Addr))
+	in, err := insn.BoundaryAt(code, off)
+	switch {
+	case errors.Is(err, insn.ErrBoundary):
+		return nil, refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
+	case err != nil:
+		return nil, refuse(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
+	}
+	s := &site{addr: addr, in: in}
+	copy(s.orig[:], code[off:off+int(in.Len)])
+	if p := findPrologue(code); off == 0 {
+		s.check = p
+	} else {
+		s.cmp = p.kind != noCheck && off == p.compare()
+	}
+	return s, s.prepare()
+}
+
+// prepare finds out how the instruction will be executed, and gives it a slot if
+// not by emulation.
+//
+// Errors: EILSEQ it cannot be executed elsewhere; ENOMEM.
+func (s *site) prepare() error {
+	in := &s.in
+	if in.Emulable() && s.hasOperand() {
+		return nil
+	}
+	if why := in.Movable(); why != insn.Fine {
+		return refuse(syscall.EILSEQ, "the instruction cannot be executed elsewhere: %v", why)
+	}
+	s.boost, s.step = in.Boostable(), in.Steppable()
+	if !s.boost && !s.step {
+		return refuse(syscall.EILSEQ, "the instruction cannot be single-stepped")
+	}
+	slot, err := allocSlot(s.addr)
+	if err != nil {
+		return err
+	}
+	s.slot = slot
+	code := append([]byte(nil), s.code()...)
+	if in.RIPRel {
+		d := int64(int32(binary.LittleEndian.Uint32(code[in.DispOff:])))
+		binary.LittleEndian.PutUint32(code[in.DispOff:], uint32(d+int64(s.addr)-int64(slot)))
+	}
+	// Behind the copy, the way back of a boosted one.
+	code = append(code, jmpRel)
+	code = binary.LittleEndian.AppendUint32(code, uint32(int64(s.addr)-int64(slot)-jmpSize))
+	text.WriteSlot(slot, code)
+	return nil
+}
+
+// hasOperand reports whether an indirect branch's target can be computed.
+func (s *site) hasOperand() bool {
+	if s.in.Flow != insn.JmpInd && s.in.Flow != insn.CallInd {
+		return true
+	}
+	var mem bool
+	s.mem, mem = s.in.MemOperand(s.code())
+	return mem || s.in.RMReg() != insn.NoReg
+}
+
+// original returns the n bytes of code at addr as the image has them, without
+// the breakpoints of other probes.
+func original(addr, n uintptr) []byte {
+	code := append([]byte(nil), text.Bytes(addr, n)...)
+	for i := range code {
+		if code[i] == int3 {
+			if s := find(addr + uintptr(i)); s != nil {
+				code[i] = s.orig[0]
+			}
+		}
+	}
+	return code
+}
+
+// switchesStacks returns why a return probe on the function called name cannot
+// work: it does not return on the stack it was called on, or to its caller.
+func switchesStacks(name string) string {
+	name = strings.TrimSuffix(name, ".abi0")
+	switch name {
+	case "runtime.systemstack", "runtime.mcall", "runtime.gogo", "runtime.gosave", "runtime.asmcgocall",
+		"runtime.morestack", "runtime.morestack_noctxt", "runtime.newstack", "runtime.mstart", "runtime.mstart0",
+		"runtime.mstart1", "runtime.rt0_go", "runtime.goexit", "runtime.clone", "runtime.sigreturn__sigaction",
+		"runtime.switchToCrashStack", "runtime.switchToCrashStack0", "runtime.sigpanic0", "runtime.reflectcall",
+		"runtime.systemstack_switch":
+		return "switches stacks"
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+//go:build tamago
+
+package kprobes
+
+import (
+	"syscall"
+
+	"sonde/kernel/mm"
+	"sonde/kernel/sched"
+)
+
+// Slots hold the copies of probed instructions: slotSize bytes each, in memory
+// that is executable and within reach of a 32-bit displacement from text.
+const (
+	slotSize = 32
+	maxSlots = 4 << 20 / slotSize
+)
+
+// A slot that was freed is used again only after a grace period: a boosted copy
+// may have been interrupted, and is returned to.
+type freed struct {
+	slot uintptr
+	when sched.Snapshot
+}
+
+// guarded by mu:
+var (
+	slotFree []freed // oldest first
+	slotNext uintptr // never used yet, from here up
+	slotUsed int
+)
+
+// slotOwner is the address each slot's instruction was copied from.
+var slotOwner [maxSlots]uintptr
+
+// allocSlot returns a free slot for the instruction at addr.
+//
+// Errors: ENOMEM.
+func allocSlot(addr uintptr) (s uintptr, err error) {
+	if slotNext == 0 {
+		slotNext = mm.Slots.Start
+	}
+	switch {
+	case len(slotFree) > 0 && slotFree[0].when.Passed():
+		s = slotFree[0].slot
+		slotFree = slotFree[1:]
+	case slotNext+slotSize <= mm.Slots.End:
+		s = slotNext
+		slotNext += slotSize
+	default:
+		return 0, refuse(syscall.ENOMEM, "all %d slots in use", slotUsed)
+	}
+	slotUsed++
+	slotOwner[(s-mm.Slots.Start)/slotSize] = addr
+	return s, nil
+}
+
+// freeSlot takes back a slot that no CPU enters since when.
+func freeSlot(s uintptr, when sched.Snapshot) {
+	slotUsed--
+	slotFree = append(slotFree, freed{s, when})
+}
+
+// SlotsUsed returns how many slots are in use.
+//
+// Context: goroutine.
+func SlotsUsed() int {
+	mu.Lock()
+	defer mu.Unlock()
+	return slotUsed
+}
+
+// OriginalIP returns where the instruction at ip belongs: for a copy in a slot
+// the probed address, or what is behind it; otherwise ip itself.
+//
+// Context: any.
+func OriginalIP(ip uintptr) uintptr {
+	if !mm.Slots.Contains(ip) {
+		return ip
+	}
+	off := ip - mm.Slots.Start
+	addr := slotOwner[off/slotSize]
+	if addr == 0 {
+		return ip
+	}
+	if off%slotSize == 0 {
+		return addr
+	}
+	if s := find(addr); s != nil {
+		return addr + uintptr(s.in.Len)
+	}
+	return addr
+}

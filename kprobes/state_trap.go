@@ -1,0 +1,124 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. What a CPU is doing for a probe, and how it gets out of a
+// handler that breaks the rules.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+)
+
+// state is one CPU's. From the breakpoint to the end of the step interrupts
+// are off, so nobody else changes it. Sites and probes are kept as uintptr,
+// because storing a pointer needs a write barrier; the holders of mu keep them
+// alive until every CPU has been outside all handlers.
+type state struct {
+	phase phase
+	probe uintptr // the *Kprobe whose handler runs, else 0
+	seq   uint64  // handlers begun: tells the watch one from the next
+	last  uintptr // the *Kprobe whose handler ran last
+	frame uintptr // the *Regs of the trap being handled
+	site  uintptr // the *site hit
+	list  uintptr // the *[]*Kprobe that is gone through
+	index int     // the next of them
+
+	// A call was counted at its entry, but its stack check is left to the probe
+	// on the comparison here, with this SP: it must not grow the stack now.
+	decided   uintptr
+	decidedSP uint64
+
+	flags   uint64  // the interrupted code's TF and IF, while stepping
+	nested  uintptr // the *site stepped inside a handler
+	nFlags  uint64
+	fault   uint64 // what ended the emulation: vector, error code, address
+	err     uint64
+	addr    uint64
+	inFault bool   // a fault-handler runs for a fault of a handler
+	killed  uint64 // seq of the handler that the watch wants ended
+	// instance is the *KretprobeInstance a handler is called with, else 0.
+	instance uintptr
+}
+
+// phase is where in a hit a CPU is.
+type phase uint8
+
+const (
+	idle      phase = iota
+	pre             // calling pre-handlers
+	stepping        // the copy is executed
+	emulating       // the instruction is emulated
+	post            // calling post-handlers
+	faulting        // calling fault-handlers for a fault of the copy
+	returning       // calling return handlers
+)
+
+var states [trap.MaxCPUs]state
+
+// asSite and its kin turn a kept address back. Safe because: see state.
+func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
+func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
+func asList(p uintptr) *[]*Kprobe  { return *(**[]*Kprobe)(unsafe.Pointer(&p)) }
+func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
+
+// begin notes that a handler of k is about to run; end that it has.
+func (st *state) begin(k *Kprobe) {
+	st.seq++
+	st.inFault = false
+	st.probe = uintptr(unsafe.Pointer(k))
+}
+
+func (st *state) end() {
+	st.last = st.probe
+	st.probe = 0
+}
+
+// onward is afterAbandon as trap.Divert wants it.
+var onward = afterAbandon
+
+// abandon gives up what runs above the trap that st is handling; r is a trap
+// in there.
+func (st *state) abandon(r *amd64.Regs) {
+	st.nested = 0
+	trap.Divert(r, asRegs(st.frame), &onward)
+}
+
+// afterAbandon goes on with the hit whose handler, or emulation, was given up.
+func afterAbandon(r *amd64.Regs) {
+	id := trap.ID(r)
+	st := &states[id]
+	s := asSite(st.site)
+	if st.probe != 0 {
+		k := asProbe(st.probe)
+		if st.phase == post || st.phase == faulting {
+			k.ledger.uncount(id, handled) // the pre-handler's
+		}
+		k.ledger.count(id, abandoned)
+		st.end()
+	}
+	if st.instance != 0 {
+		in := asInstance(st.instance)
+		st.instance = 0
+		in.RP.pool.put(in)
+	}
+	mirrorSP[id] = 0
+	switch st.phase {
+	case pre:
+		s.callPre(st, id, r)
+	case post:
+		s.callPost(st, id, r)
+	case returning:
+		st.callReturns(id, r)
+	case faulting:
+		st.phase = idle
+		s.undoStep(r, st.flags)
+		refault(r, st)
+	case emulating:
+		st.phase = idle
+		r.IP = uint64(s.addr)
+		refault(r, st)
+	}
+}

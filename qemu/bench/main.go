@@ -1,0 +1,152 @@
+// Command bench measures the kernel in QEMU and prints a table, TSV:
+//
+//	boot_ms<TAB>203        from the start of QEMU to the prompt, q35
+//	boot_microvm_ms<TAB>121
+//	k<TAB>520              what the kernel's own bench command says, in ns
+//
+// Boot times are the median of several boots. With -peer two columns follow:
+// the number of the same name in that file, and ours divided by it. The file
+// has lines NAME<TAB>NUMBER, as this command prints them.
+//
+// No figure is stable on a shared machine under an emulator; compare only what
+// was measured in alternation.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+const limit = 5 * time.Minute // for each machine
+
+func main() {
+	n := flag.Int("n", 5, "boots per machine")
+	smp := flag.Int("smp", 1, "number of processors")
+	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file`")
+	flag.Parse()
+	if err := run(max(*n, 1), *smp, *peerFile); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(n, smp int, peerFile string) error {
+	peer, err := readPeer(peerFile)
+	if err != nil {
+		return err
+	}
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		return err
+	}
+	c := machine.Config{Image: path, SMP: smp, Timeout: limit}
+	for _, row := range []struct{ name, machine string }{{"boot_ms", "q35"}, {"boot_microvm_ms", "microvm"}} {
+		c.Machine = row.machine
+		ms, err := median(n, func() (float64, error) { return boot(c) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.name, err)
+		}
+		fmt.Println(line(row.name, ms, peer))
+	}
+	c.Machine, c.Script = "q35", "bench"
+	return probes(c, peer)
+}
+
+// boot returns how many milliseconds it takes to the prompt.
+func boot(c machine.Config) (float64, error) {
+	from := time.Now()
+	s, err := machine.Start(context.Background(), c)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	_, err = s.Expect(`sonde# `, limit)
+	return float64(time.Since(from).Microseconds()) / 1000, err
+}
+
+// probes prints what the kernel measures itself, as far as it gets.
+func probes(c machine.Config, peer map[string]float64) error {
+	r, err := machine.Run(context.Background(), c)
+	for text := range strings.Lines(string(r.Stdout)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(text), "\t")
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			fmt.Println(line(name, v, peer))
+		}
+	}
+	if err == nil && r.Status != 0 {
+		last := r.Stdout[bytes.LastIndexByte(bytes.TrimSpace(r.Stdout), '\n')+1:]
+		err = fmt.Errorf("status %d: %s %s", r.Status, bytes.TrimSpace(last), r.Reason)
+	}
+	return err
+}
+
+// line renders a row; without a peer it has no columns for one.
+func line(name string, v float64, peer map[string]float64) string {
+	s := fmt.Sprintf("%s\t%.0f", name, v)
+	if peer == nil {
+		return s
+	}
+	if p, ok := peer[name]; ok && p > 0 {
+		return s + fmt.Sprintf("\t%.0f\t%.2f", p, v/p)
+	}
+	return s + "\t-\t-"
+}
+
+// readPeer reads lines NAME<TAB>NUMBER; nil without a file.
+func readPeer(path string) (map[string]float64, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parsePeer(string(b))
+}
+
+var errPeer = errors.New("not NAME<TAB>NUMBER")
+
+func parsePeer(text string) (map[string]float64, error) {
+	peer := map[string]float64{}
+	for row := range strings.Lines(text) {
+		row = strings.TrimSpace(row)
+		if row == "" || row[0] == '#' {
+			continue
+		}
+		fields := strings.Split(row, "\t")
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("%q: %w", row, errPeer)
+		}
+		v, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", row, errPeer)
+		}
+		peer[fields[0]] = v
+	}
+	return peer, nil
+}
+
+// median returns the middle one of n results of f.
+func median(n int, f func() (float64, error)) (float64, error) {
+	var all []float64
+	for range n {
+		v, err := f()
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, v)
+	}
+	slices.Sort(all)
+	return all[n/2], nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+// bootLimit bounds one boot. It is generous: the host may be slow and shared.
+const bootLimit = 5 * time.Minute
+
+var (
+	normalImage = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{}) })
+	testImage   = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{Test: true}) })
+)
+
+// build builds a kernel. It looks into every folder first, for the go command to
+// see that this test depends on them: it would take a result it has cached for
+// the one of a changed kernel.
+func build(o image.BuildOptions) (string, error) {
+	filepath.WalkDir("..", func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == "build" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	return image.Build(o)
+}
+
+// bootScript runs a script on a freshly booted machine. What the machine cannot do
+// without, an image and QEMU, fails the test: nothing is skipped silently.
+func bootScript(t *testing.T, build func() (string, error), c machine.Config) machine.Result {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Image, c.Timeout = path, bootLimit
+	r, err := machine.Run(context.Background(), c)
+	if errors.Is(err, machine.ErrTimeout) {
+		t.Errorf("%v\n%s", err, said(r))
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// said renders what a machine printed, for messages about failures.
+func said(r machine.Result) string {
+	const most = 6000
+	return fmt.Sprintf("status %d after %v\n--- output\n%s\n--- console\n%s",
+		r.Status, r.Duration.Round(time.Millisecond), end(r.Stdout, most), end(r.Log, most))
+}
+
+func end(b []byte, most int) []byte {
+	return b[max(0, len(b)-most):]
+}
+
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: boots machines")
+	}
+}
+
+// console is a machine to type at. It does not outlive its test.
+type console struct {
+	*testing.T
+	*machine.Session
+	ended bool
+}
+
+func startConsole(t *testing.T, c machine.Config) *console {
+	t.Helper()
+	path, err := normalImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Image, c.Timeout = path, bootLimit
+	s, err := machine.Start(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	con := &console{T: t, Session: s}
+	t.Cleanup(func() {
+		if !con.ended {
+			s.Close()
+		}
+	})
+	return con
+}
+
+// prompt is what the shell waits with, perhaps behind the editor's escapes.
+const prompt = `sonde# (\x1b\[[0-9;?]*[A-Za-z])*$`
+
+// see waits for the console to show the pattern and returns all up to there.
+func (c *console) see(pattern string) string {
+	c.Helper()
+	text, err := c.Expect(pattern, time.Minute)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return text
+}
+
+// enter types text when there is a prompt.
+func (c *console) enter(text string) {
+	c.Helper()
+	c.see(prompt)
+	c.key(text + "\r")
+}
+
+// key types text at once.
+func (c *console) key(text string) {
+	c.Helper()
+	if err := c.Type(text); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// wait waits for the machine's own end.
+func (c *console) wait() machine.Result {
+	c.Helper()
+	c.ended = true
+	r, err := c.Wait()
+	if err != nil {
+		c.Fatalf("%v\n%s", err, said(r))
+	}
+	return r
+}

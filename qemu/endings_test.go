@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// An ending is what an argument of the crash command comes to. log is a regexp
+// for the console: what happened, in words of its own. A deadlock is none: the
+// runtime does not notice it as long as any goroutine sleeps.
+type ending struct {
+	kind   string
+	crash  bool
+	memory string
+	log    string
+}
+
+var endings = []ending{
+	{"panic", true, "", `(?m)^panic: crash: asked for`},
+	{"stackoverflow", true, "", `fatal error: stack overflow`},
+	{"trapoverflow", true, "", `BUG: trap stack overflow at 0x`},
+	{"doublefault", true, "", `#DF double fault, error code`},
+	{"exception", true, "", `#UD invalid opcode`},
+	{"wildpointer", true, "", `unexpected fault address 0x123456789000`},
+	{"oom", true, "128M", `(?i)out of memory`},
+	{"int3", false, "", `int3 at sonde/arch/amd64/trap\.Breakpoint\S* that is nobody's`},
+	{"nil-recover", false, "", ``},
+}
+
+// TestEndings makes the kernel go wrong in every way it has a rule for. A
+// crash must say what happened; nothing may end in a reset without a word.
+func TestEndings(t *testing.T) {
+	skipIfShort(t)
+	for _, e := range endings {
+		t.Run(e.kind, func(t *testing.T) {
+			for _, name := range []string{"q35", "microvm"} {
+				t.Run(name, func(t *testing.T) {
+					r := bootScript(t, normalImage, machine.Config{
+						Machine: name, SMP: 2, Memory: e.memory, Script: "crash " + e.kind + "; echo alive",
+					})
+					if !regexp.MustCompile(e.log).Match(r.Log) {
+						t.Errorf("the console does not say %q\n%s", e.log, said(r))
+					} else if e.crash {
+						checkCrash(t, r)
+					} else if r.Crash || r.Status != 0 || string(r.Stdout) != "alive\n" {
+						t.Errorf("crash %v (%s), want the kernel to go on\n%s", r.Crash, r.Reason, said(r))
+					}
+				})
+			}
+		})
+	}
+}
+
+// obituary is what every crash must say, in this order.
+var obituary = []string{
+	`CPU: \d+ goroutine: \d+`,
+	`RIP: 0008:(runtime|main|sonde/\S+)\.\S+\+0x`,
+	`RSP: [0-9a-f]{4}:[0-9a-f]{16} EFLAGS: [0-9a-f]{8}`,
+	`RAX: [0-9a-f]{16} RBX: `,
+	`R13: [0-9a-f]{16} R14: [0-9a-f]{16} R15: [0-9a-f]{16}`,
+	`CR2: [0-9a-f]{16}`,
+	`Call Trace:`,
+	`\]  (runtime|main|sonde/\S+)\.\S+\+0x`,
+	`Kernel panic - not syncing: \S.*---\r?\n$`, // nothing comes after it
+}
+
+func checkCrash(t *testing.T, r machine.Result) {
+	t.Helper()
+	if !r.Crash || r.Status != machine.StatusCrash || len(r.Stdout) > 0 {
+		t.Errorf("crash %v (%s), want one\n%s", r.Crash, r.Reason, said(r))
+		return
+	}
+	if !regexp.MustCompile("(?s)" + strings.Join(obituary, ".*")).Match(r.Log) {
+		for _, want := range obituary {
+			if !regexp.MustCompile(want).Match(r.Log) {
+				t.Errorf("the console does not say %q", want)
+			}
+		}
+		t.Errorf("no full report of a crash\n%s", said(r))
+	}
+	if n := bytes.Count(r.Log, []byte("Kernel panic")); n > 1 {
+		t.Errorf("it panics %d times\n%s", n, said(r))
+	}
+}
+
+// TestEveryKindOfCrashIsTested asks the kernel which kinds there are.
+func TestEveryKindOfCrashIsTested(t *testing.T) {
+	skipIfShort(t)
+	r := bootScript(t, normalImage, machine.Config{Script: "help crash"})
+	_, list, _ := strings.Cut(string(r.Stdout), "end the kernel:")
+	kinds := strings.Fields(strings.NewReplacer(";", "", "or not:", "").Replace(list))
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(endings, func(e ending) bool { return e.kind == kind }) {
+			t.Errorf("crash %s has no line in endings", kind)
+		}
+	}
+	if len(kinds) < 8 {
+		t.Errorf("kinds: %q\n%s", kinds, said(r))
+	}
+}

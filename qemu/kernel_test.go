@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+	"sonde/qemu/report"
+)
+
+// kernelMachines are the machines on which the kernel's own tests run.
+var kernelMachines = []machine.Config{
+	{Machine: "q35", SMP: 1},
+	{Machine: "q35", SMP: 2},
+	{Machine: "q35", SMP: 4},
+	{Machine: "microvm", SMP: 2},
+}
+
+// TestKernel boots the kernel with its tests once per machine. Each case of
+// the kernel's is a subtest, as TestKernel/q35-smp2/kprobes/first_hit.
+func TestKernel(t *testing.T) {
+	skipIfShort(t)
+	for _, c := range kernelMachines {
+		t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
+			c.Script = "ktest"
+			result := bootScript(t, testImage, c)
+			judge(t, report.Parse(string(result.Stdout)), result)
+		})
+	}
+}
+
+// judge turns a report into subtests and checks the run as a whole.
+func judge(t *testing.T, r report.Report, result machine.Result) {
+	t.Helper()
+	failed := false
+	for _, c := range r.Cases {
+		failed = failed || c.Verdict == report.Fail
+		t.Run(c.Name, func(t *testing.T) {
+			for _, remark := range c.Remarks {
+				t.Log(remark)
+			}
+			switch c.Verdict {
+			case report.Fail:
+				t.Error(c.Why)
+			case report.Skip:
+				t.Skip(c.Why)
+			case report.Unfinished:
+				t.Errorf("the machine ended here: %s", result.Reason)
+			}
+		})
+	}
+	for _, problem := range problems(r, result, failed) {
+		t.Error(problem)
+	}
+	if t.Failed() {
+		t.Log(said(result))
+	} else {
+		t.Log(r.Summary)
+	}
+}
+
+// problems lists what is wrong with a run beyond its single cases.
+func problems(r report.Report, result machine.Result, failed bool) []string {
+	var list []string
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if result.Crash {
+		add("kernel crashed: %s", result.Reason)
+	}
+	switch {
+	case r.Summary == "":
+		add("no summary: the tests did not run to their end")
+	case len(r.Cases) == 0:
+		add("no cases")
+	case r.Mismatch != "":
+		add("%s", r.Mismatch)
+	case result.Status != 0 && !failed:
+		add("status %d, but no case failed", result.Status)
+	}
+	if r.Summary != "" && len(r.Leaks) == 0 {
+		add("no leak line")
+	}
+	for _, l := range r.Leaked() {
+		add("leaked %s: %d before, %d after", l.Name, l.Before, l.After)
+	}
+	return list
+}
+
+func TestProblems(t *testing.T) {
+	const fine = "=== a\nok a\nleak: pages 1->1\n1 passed, 0 failed, 0 skipped\n"
+	for _, c := range []struct {
+		name, out string
+		result    machine.Result
+		says      []string
+	}{
+		{"fine", fine, machine.Result{}, nil},
+		{"leak", strings.Replace(fine, "1->1", "1->3", 1), machine.Result{}, []string{"leaked pages: 1 before, 3 after"}},
+		{"status", fine, machine.Result{Status: 1}, []string{"status 1"}},
+		{"crash", "=== a\n", machine.Result{Status: 70, Crash: true, Reason: "BUG"}, []string{"crashed: BUG", "no summary"}},
+		{"silence", "", machine.Result{}, []string{"no summary"}},
+		{"no leak line", "=== a\nok a\n1 passed, 0 failed, 0 skipped\n", machine.Result{}, []string{"no leak line"}},
+	} {
+		got := problems(report.Parse(c.out), c.result, false)
+		if len(got) != len(c.says) {
+			t.Errorf("%s: %q", c.name, got)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.says[i]) {
+				t.Errorf("%s: %q does not say %q", c.name, got[i], c.says[i])
+			}
+		}
+	}
+}

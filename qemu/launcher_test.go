@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/qemu/machine"
+)
+
+// launcherDir is what launcher made, for TestMain to clear away.
+var launcherDir string
+
+// launcher builds the command itself, for what "go run" would hide.
+var launcher = sync.OnceValues(func() (path string, err error) {
+	if launcherDir, err = os.MkdirTemp("", "launcher"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(launcherDir, "qemu")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if launcherDir != "" {
+		os.RemoveAll(launcherDir)
+	}
+	os.Exit(code)
+}
+
+// launch returns the launcher with the image that the tests use.
+func launch(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	image, err := normalImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := launcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(path, append([]string{"-image", image}, args...)...)
+}
+
+// TestExitStatus: a shell sees how the guest ended, and the two outputs apart.
+func TestExitStatus(t *testing.T) {
+	skipIfShort(t)
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status int
+		stdout string // exactly
+		stderr string // somewhere
+	}{
+		{"success", []string{"-c", "echo hello"}, 0, "hello\n", "booting on 2 CPUs"},
+		{"failure", []string{"-c", "echo hello; false"}, 1, "hello\n", ""},
+		{"wrong usage in the guest", []string{"-c", "sleep"}, 2, "sleep: one duration wanted\nusage: sleep seconds\n", ""},
+		{"not found", []string{"-c", "nosuch"}, 127, "nosuch: command not found\n", ""},
+		{"crash", []string{"-c", "crash panic"}, machine.StatusCrash, "", "qemu: kernel crashed (panic: crash: asked for)"},
+		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3"},
+		{"no such image", []string{"-image", "none.elf", "-c", "true"}, machine.StatusQEMU, "", "none.elf"},
+		{"wrong usage", []string{"-nope"}, statusUsage, "", "flag provided but not defined"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			cmd := launch(t, c.args...)
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			if err := cmd.Run(); cmd.ProcessState == nil {
+				t.Fatal(err)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != c.status {
+				t.Errorf("status %d, want %d", got, c.status)
+			}
+			if stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) {
+				t.Errorf("standard output %q, want %q; standard error lacks %q:\n%s", &stdout, c.stdout, c.stderr, &stderr)
+			}
+		})
+	}
+}
+
+func TestCtrlCStopsTheLauncher(t *testing.T) {
+	skipIfShort(t)
+	cmd := launch(t, "-c", "echo begun; sleep 1000")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it is running
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	io.Copy(io.Discard, out)
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != machine.StatusInterrupt {
+		t.Errorf("status %d, want %d", got, machine.StatusInterrupt)
+	}
+}
+
+// TestRebootAtThePrompt: only a machine at a terminal really starts again.
+func TestRebootAtThePrompt(t *testing.T) {
+	skipIfShort(t)
+	for _, m := range []string{"q35", "microvm"} {
+		t.Run(m, func(t *testing.T) {
+			cmd := launch(t, "-machine", m)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			screen := newScreen()
+			cmd.Stdout, cmd.Stderr = screen, screen
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // QEMU too
+			for i, line := range []string{"reboot\r", "poweroff\r"} {
+				screen.await(t, "sonde# ", i+1)
+				io.WriteString(in, line)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v\n%s", err, screen.text())
+			}
+			if n := strings.Count(screen.text(), "] sonde "); n != 2 {
+				t.Errorf("booted %d times, want 2\n%s", n, screen.text())
+			}
+		})
+	}
+}
+
+// screen keeps what a command prints.
+type screen struct {
+	mu   sync.Mutex
+	data []byte        // guarded by mu
+	more chan struct{} // told of each change
+}
+
+func newScreen() *screen { return &screen{more: make(chan struct{}, 1)} }
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data = append(s.data, b...)
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.data)
+}
+
+// await waits until want is there n times.
+func (s *screen) await(t *testing.T, want string, n int) {
+	t.Helper()
+	late := time.After(time.Minute)
+	for strings.Count(s.text(), want) < n {
+		select {
+		case <-s.more:
+		case <-late:
+			t.Fatalf("no %q, number %d:\n%s", want, n, s.text())
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package machine
+
+import (
+	"fmt"
+	"os/exec"
+)
+
+// Accel is a way in which QEMU executes guest code.
+type Accel string
+
+const (
+	TCG Accel = "tcg" // translation, works everywhere; the default
+	KVM Accel = "kvm" // the host's processor
+)
+
+// KVM is not chosen by itself where there is a /dev/kvm: some hosts have one
+// that makes a processor and then stops at an instruction that it cannot
+// emulate, and a figure or a test should not depend on what the host has.
+
+func (a Accel) argument() string {
+	if a == KVM {
+		return "kvm"
+	}
+	return "tcg,thread=multi"
+}
+
+func (a Accel) cpu() string {
+	if a == KVM {
+		return "host"
+	}
+	return "max"
+}
+
+// ParseAccel reads a command-line flag.
+func ParseAccel(s string) (Accel, error) {
+	switch a := Accel(s); a {
+	case TCG, KVM:
+		return a, nil
+	}
+	return "", fmt.Errorf("machine: accelerator %q: know tcg and kvm: %w", s, ErrConfig)
+}
+
+// Find returns the path of QEMU.
+//
+// Errors: ErrNoQEMU, with what to install.
+func Find() (string, error) {
+	path, err := exec.LookPath("qemu-system-x86_64")
+	if err != nil {
+		return "", fmt.Errorf("machine: %w", ErrNoQEMU)
+	}
+	return path, nil
+}

@@ -1,0 +1,109 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// killed is the exit code of a process that a signal ended.
+const killed = -1
+
+// process is a QEMU that cannot outlive this process.
+type process struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer // read after wait
+	code   chan int
+}
+
+// startProcess starts QEMU; it is killed when ctx ends.
+//
+// The kernel of the host sends Pdeathsig when the *thread* that started the
+// child ends, so a goroutine that lives as long as the child keeps its thread.
+func startProcess(ctx context.Context, path string, args []string, in, out *os.File, extra []*os.File) (*process, error) {
+	p := &process{cmd: exec.CommandContext(ctx, path, args...), code: make(chan int, 1)}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, &p.stderr
+	p.cmd.ExtraFiles = extra
+	return p, p.start()
+}
+
+func (p *process) start() error {
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.WaitDelay = 5 * time.Second
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.code <- exitCode(p.cmd.Wait())
+		}
+	}()
+	return <-started
+}
+
+// wait waits for the end of the process and returns its exit code, or killed.
+func (p *process) wait() int { return <-p.code }
+
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return killed
+}
+
+// pipe has an end for this process and one for the child.
+type pipe struct{ ours, theirs *os.File }
+
+// pipes collects pipes and the first error, so that setting up several needs
+// one check.
+type pipes struct {
+	all []pipe
+	err error
+}
+
+// pipeSize is generous: QEMU drops console output when a pipe stays full.
+const pipeSize = 1 << 20
+
+func (p *pipes) fromChild() pipe {
+	r, w, err := os.Pipe()
+	if err != nil {
+		p.err = err
+		return pipe{}
+	}
+	// Best effort: an unprivileged user may be over the system's limit.
+	syscall.Syscall(syscall.SYS_FCNTL, w.Fd(), syscall.F_SETPIPE_SZ, pipeSize)
+	p.all = append(p.all, pipe{r, w})
+	return pipe{r, w}
+}
+
+func (p *pipes) toChild() pipe {
+	r, w, err := os.Pipe()
+	if err != nil {
+		p.err = err
+		return pipe{}
+	}
+	p.all = append(p.all, pipe{w, r})
+	return pipe{w, r}
+}
+
+func (p *pipes) closeTheirs() {
+	for _, x := range p.all {
+		x.theirs.Close()
+	}
+}
+
+func (p *pipes) closeOurs() {
+	for _, x := range p.all {
+		x.ours.Close()
+	}
+}

@@ -1,0 +1,167 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// Session is a running machine whose console the caller types at.
+type Session struct {
+	proc    *process
+	console *os.File
+	log     *stream
+	out     *stream
+	control *control
+	end     func() (Result, error) // ended, once
+	started time.Time
+	cancel  context.CancelFunc
+	ctx     context.Context
+	filled  sync.WaitGroup
+	read    int // Expect has consumed the log up to here
+}
+
+// Run boots a machine and waits for its end. A script's failure and a crash
+// are results, not errors.
+//
+// Errors: ErrConfig, ErrNoQEMU, ErrQEMU, ErrTimeout, ErrInterrupted.
+func Run(ctx context.Context, c Config) (Result, error) {
+	s, err := Start(ctx, c)
+	if err != nil {
+		return Result{Status: StatusQEMU}, err
+	}
+	return s.Wait()
+}
+
+// Start boots a machine. The caller must Wait or Close. The machine is killed
+// when ctx or the configured timeout ends, and when this process does.
+//
+// Errors: ErrConfig, ErrNoQEMU, ErrQEMU.
+func Start(ctx context.Context, c Config) (*Session, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	path, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{log: newStream(c.Log), out: newStream(c.Stdout), started: time.Now()}
+	s.end = sync.OnceValues(s.ended)
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	if c.Timeout > 0 {
+		s.ctx, s.cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
+	}
+	if err := s.launch(path, c); err != nil {
+		s.cancel()
+		return nil, fmt.Errorf("machine: start: %w: %w", ErrQEMU, err)
+	}
+	return s, nil
+}
+
+// launch connects pipes and starts QEMU. Its ends of the pipes are closed here
+// as soon as it has them, so that each stream ends when QEMU does.
+func (s *Session) launch(path string, c Config) error {
+	var pipes pipes
+	defer pipes.closeTheirs()
+	in, out, script := pipes.toChild(), pipes.fromChild(), pipes.fromChild()
+	ctl, err := newControl()
+	if err = errors.Join(pipes.err, err); err != nil {
+		pipes.closeOurs()
+		return err
+	}
+	s.control, s.console = ctl, in.ours
+	s.proc, err = startProcess(s.ctx, path, c.pipedArguments(), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
+	if err != nil {
+		pipes.closeOurs()
+		ctl.close()
+		return err
+	}
+	ctl.theirs.Close()
+	go ctl.listen(c.GDB)
+	s.filled.Go(func() { s.log.fill(out.ours); out.ours.Close() })
+	s.filled.Go(func() { s.out.fill(script.ours); script.ours.Close() })
+	return nil
+}
+
+// Pid returns the process id of QEMU.
+func (s *Session) Pid() int { return s.proc.cmd.Process.Pid }
+
+// Type sends text to the console as if typed; end a line with "\r".
+func (s *Session) Type(text string) error {
+	if _, err := io.WriteString(s.console, text); err != nil {
+		return fmt.Errorf("machine: type %q: %w", text, err)
+	}
+	return nil
+}
+
+// Expect waits until the console shows something that matches pattern, behind
+// what earlier calls have matched, and returns the text up to its end.
+//
+// Errors: ErrTimeout, io.EOF if the machine ends first; wrapped with what the
+// console showed instead.
+func (s *Session) Expect(pattern string, timeout time.Duration) (string, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", fmt.Errorf("machine: expect: %w", err)
+	}
+	deadline := time.NewTimer(timeout)
+	defer deadline.Stop()
+	for {
+		data, closed, changed := s.log.from(s.read)
+		if at := re.FindIndex(data); at != nil {
+			s.read += at[1]
+			return string(data[:at[1]]), nil
+		}
+		if closed {
+			return "", fmt.Errorf("machine: expect %q: %w; console: %q", pattern, io.EOF, data)
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			return "", fmt.Errorf("machine: expect %q: %w; console: %q", pattern, ErrTimeout, data)
+		}
+	}
+}
+
+// Wait waits for the end of the machine.
+//
+// Errors: ErrQEMU, ErrTimeout, ErrInterrupted.
+func (s *Session) Wait() (Result, error) { return s.end() }
+
+// ended collects what is left of a machine that ends.
+func (s *Session) ended() (Result, error) {
+	code := s.proc.wait()
+	s.filled.Wait()
+	<-s.control.done
+	s.console.Close()
+	s.control.close()
+	r := Result{Stdout: s.out.bytes(), Log: s.log.bytes(), Duration: time.Since(s.started)}
+	cause := context.Cause(s.ctx)
+	s.cancel()
+	if code == killed && cause != nil {
+		return r, r.stopped(cause)
+	}
+	return r, r.classify(ending{code, s.control.shutdown, r.Log, s.proc.stderr.Bytes()})
+}
+
+// stopped fills in that the machine was killed because of cause.
+func (r *Result) stopped(cause error) error {
+	if errors.Is(cause, ErrTimeout) || errors.Is(cause, context.DeadlineExceeded) {
+		r.Status = StatusTimeout
+		return fmt.Errorf("machine: %w after %v", ErrTimeout, r.Duration.Round(time.Second/10))
+	}
+	r.Status = StatusInterrupt
+	return fmt.Errorf("machine: %w", ErrInterrupted)
+}
+
+// Close kills the machine, if it still runs, and waits until it is gone.
+func (s *Session) Close() {
+	s.cancel()
+	s.Wait()
+}

@@ -1,0 +1,150 @@
+// Command qemu builds the kernel, boots it in QEMU and reports how it ended.
+//
+//	go run ./qemu                      a prompt on this terminal; Ctrl-A X leaves
+//	go run ./qemu -c 'cmd; cmd'        run a script, then stop
+//	go run ./qemu -gdb                 wait for gdb before the first instruction
+//
+// With -c the script's standard output is this command's, byte for byte, and
+// the console goes to standard error. The exit status is the script's (126, 127
+// and 0 to 63 as they are, others as 63), or
+//
+//	70   the kernel crashed
+//	71   QEMU failed, or the kernel does not build
+//	124  -timeout
+//	130  Ctrl-C
+//
+// "go run" itself turns every status but 0 into 1; "go build -o build/qemu
+// ./qemu" makes a command that passes it on.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+const (
+	statusUsage   = 2
+	scriptTimeout = 120 * time.Second
+)
+
+// options are the command line: the machine, and which image it boots.
+type options struct {
+	machine.Config
+	scripted bool // -c was given, even if empty
+	test     bool
+	build    bool
+}
+
+func main() {
+	opts, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "qemu:", err)
+		os.Exit(statusUsage)
+	}
+	os.Exit(run(opts))
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	var accel string
+	flags := flag.NewFlagSet("qemu", flag.ContinueOnError)
+	flags.SetOutput(w)
+	flags.IntVar(&o.SMP, "smp", 2, "number of processors")
+	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
+	flags.StringVar(&o.Machine, "machine", "q35", "q35 or microvm")
+	flags.StringVar(&o.Append, "append", "", "kernel command `line`")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "give up after this time (default none; 2m with -c)")
+	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234")
+	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
+	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
+	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
+	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
+	flags.StringVar(&accel, "accel", "tcg", "tcg, or kvm: the host's processor")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	flags.Visit(func(f *flag.Flag) { o.scripted = o.scripted || f.Name == "c" })
+	if o.test && !o.scripted {
+		o.Script, o.scripted = "ktest", true
+	}
+	if o.scripted && o.Script == "" {
+		return o, errors.New("-c: empty script")
+	}
+	if o.scripted && o.Timeout == 0 && !o.GDB {
+		o.Timeout = scriptTimeout
+	}
+	var err error
+	o.Accel, err = machine.ParseAccel(accel)
+	return o, err
+}
+
+// run boots what the options say and returns the exit status.
+func run(o options) int {
+	if o.Image == "" {
+		path, err := image.Build(image.BuildOptions{Test: o.test})
+		if err != nil {
+			return fail(err, machine.StatusQEMU)
+		}
+		o.Image = path
+	}
+	if o.build {
+		return show(o.Image)
+	}
+	if o.GDB {
+		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb %s -ex 'target remote :1234'\n", o.Image)
+	}
+	result, err := boot(o)
+	if err != nil {
+		return fail(err, result.Status)
+	}
+	if result.Crash {
+		fmt.Fprintf(os.Stderr, "\nqemu: kernel crashed (%s)\n", result.Reason)
+	}
+	return result.Status
+}
+
+// show prints the layout of an image.
+func show(path string) int {
+	info, err := image.Inspect(path)
+	if err != nil {
+		return fail(err, machine.StatusQEMU)
+	}
+	fmt.Print(info)
+	return 0
+}
+
+func boot(o options) (machine.Result, error) {
+	stop := []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
+	if o.scripted {
+		ctx, cancel := signal.NotifyContext(context.Background(), append(stop, os.Interrupt)...)
+		defer cancel()
+		o.Stdout, o.Log = os.Stdout, os.Stderr
+		return machine.Run(ctx, o.Config)
+	}
+	// Ctrl-C belongs to the guest: QEMU reads it from the raw terminal.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	ctx, cancel := signal.NotifyContext(context.Background(), stop...)
+	defer cancel()
+	return machine.Interact(ctx, o.Config)
+}
+
+func fail(err error, status int) int {
+	fmt.Fprintln(os.Stderr, "qemu:", err)
+	return status
+}

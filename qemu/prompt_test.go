@@ -1,0 +1,69 @@
+package main
+
+import (
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestPrompt types at the serial console as a person does.
+func TestPrompt(t *testing.T) {
+	skipIfShort(t)
+	for _, m := range []string{"q35", "microvm"} {
+		t.Run(m, func(t *testing.T) {
+			c := startConsole(t, machine.Config{Machine: m, SMP: 2})
+			c.enter("echo a\x7fb") // backspace
+			c.see(`(?m)^b\r?$`)
+			c.enter("nosuchcommand")
+			c.see(`nosuchcommand: command not found\r?\n`)
+			c.enter("echo $?")
+			c.see(`(?m)^127\r?$`)
+			c.see(prompt)
+			c.key("\x1b[A\x1b[A\r") // two lines up in the history
+			c.see(`nosuchcommand: command not found`)
+			c.enter("history")
+			c.see(`1  echo b\r\n +2  nosuchcommand\r\n +3  echo \$\?`)
+			c.see(prompt)
+			c.key("cat /proc/vers\t")
+			c.see(`cat /proc/version`)
+			c.key("\r")
+			c.see(`sonde version `)
+			c.enter("poweroff")
+			if r := c.wait(); r.Status != 0 || r.Crash {
+				t.Error(said(r))
+			}
+		})
+	}
+}
+
+// TestCtrlC ends a command that runs, and a line that is being typed.
+func TestCtrlC(t *testing.T) {
+	skipIfShort(t)
+	c := startConsole(t, machine.Config{SMP: 2})
+	c.enter("sleep 1000")
+	c.see(`sleep 1000\r?\n`)
+	c.key("\x03")
+	c.see(`\^C`)
+	c.enter("echo $?")
+	c.see(`(?m)^130\r?$`)
+	c.see(prompt)
+	c.key("echo never\x03")
+	c.enter("echo now")
+	c.see(`(?m)^now\r?$`)
+	c.enter("poweroff")
+	if r := c.wait(); r.Status != 0 || r.Crash {
+		t.Error(said(r))
+	}
+}
+
+// TestInterrupts: what is typed arrives as interrupts, and /proc counts them.
+func TestInterrupts(t *testing.T) {
+	skipIfShort(t)
+	c := startConsole(t, machine.Config{SMP: 2})
+	c.enter("cat /proc/interrupts")
+	c.see(`CPU0 +CPU1\r?\n`)
+	c.see(`^ +\d+: +[1-9]\d* +\d+  serial\r?\n`)
+	c.see(`local timer\r?\n`)
+	c.enter("poweroff")
+	c.wait()
+}

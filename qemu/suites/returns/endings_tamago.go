@@ -1,0 +1,174 @@
+//go:build tamago
+
+package returns
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/kprobes"
+	"sonde/qemu/suites"
+	"sonde/qemu/suites/targets"
+)
+
+func init() {
+	suites.Add("returns/panics_through_probed_calls_give_instances_back", panicsThrough)
+	suites.Add("returns/goexit_through_probed_calls_gives_instances_back", goexitThrough)
+	suites.Add("returns/recovered_call_returns_to_its_handler", recoveredCall)
+	suites.Add("returns/parked_call_outlives_its_probe", parkedCall)
+	suites.Add("returns/unregistered_under_load", unregisteredUnderLoad)
+	suites.Add("returns/disabled_with_calls_in_flight", disabledInFlight)
+}
+
+// sinkhole recurses depth times and then ends otherwise than by returning.
+//
+//go:noinline
+func sinkhole(depth int, end func()) int {
+	if depth == 0 {
+		end()
+		return 1
+	}
+	return sinkhole(depth-1, end) + 1
+}
+
+const (
+	sinkDepth = 5
+	sinkCalls = sinkDepth + 1
+	sinkTimes = 100
+)
+
+// panicsThrough has just enough instances for one descent: the second would be
+// missed if the first left any behind.
+func panicsThrough(t *suites.T) {
+	rp := on(sinkhole, nothing)
+	rp.MaxActive = sinkCalls
+	remove := register(t, rp)
+	for range sinkTimes {
+		func() {
+			defer func() {
+				if e := recover(); e != "down" {
+					t.Errorf("recovered %v", e)
+				}
+			}()
+			sinkhole(sinkDepth, func() { panic("down") })
+		}()
+		expect(t, "InFlight after recover", rp.Ledger().InFlight, 0)
+	}
+	expect(t, "a call that returns", uint64(sinkhole(sinkDepth, func() {})), sinkCalls)
+	remove()
+	l := rp.Ledger()
+	expect(t, "Entered", l.Entered, (sinkTimes+1)*sinkCalls)
+	expect(t, "Abandoned", l.Abandoned, sinkTimes*sinkCalls)
+	expect(t, "Handled", l.Handled, sinkCalls)
+	expect(t, "NMissed", rp.NMissed(), 0)
+}
+
+func goexitThrough(t *suites.T) {
+	rp := on(sinkhole, nothing)
+	rp.MaxActive = sinkCalls
+	remove := register(t, rp)
+	for i := range sinkTimes {
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			sinkhole(sinkDepth, runtime.Goexit)
+		}()
+		<-done
+		// The goroutine's end is behind its last deferred call.
+		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == uint64(i+1)*sinkCalls })
+		expect(t, "InFlight", rp.Ledger().InFlight, 0)
+	}
+	remove()
+	expect(t, "Handled", rp.Hits(), 0)
+	expect(t, "NMissed", rp.NMissed(), 0)
+}
+
+// recoveredCall probes the function that recovers: it does return.
+func recoveredCall(t *suites.T) {
+	var last uint64
+	rp := on(targets.Deferred, func(_ *kprobes.KretprobeInstance, r *amd64.Regs) int {
+		last = kprobes.RegsReturnValue(r)
+		return 0
+	})
+	remove := register(t, rp)
+	for range 100 {
+		v, err := targets.Deferred(nil, 3)
+		if v != 77 || err == nil || err.Error() != "recovered" {
+			t.Errorf("Deferred returns %d, %v", v, err)
+		}
+		expect(t, "what the handler saw", last, 77)
+	}
+	remove()
+	expect(t, "Handled", rp.Hits(), 100)
+	expect(t, "Abandoned", rp.Ledger().Abandoned, 0)
+}
+
+// parkedCall blocks in a probed function for as long as the probe exists; when
+// it returns at last, no handler is called.
+func parkedCall(t *suites.T) {
+	for range 20 {
+		rp := on(during, nothing)
+		t.Must(kprobes.RegisterKretprobe(rp))
+		parked, release := make(chan bool), make(chan bool)
+		var n uint64
+		t.Go(func() { n, _ = during(41, func() { parked <- true; <-release }) })
+		<-parked
+		kprobes.UnregisterKretprobe(rp)
+		expect(t, "InFlight without the probe", rp.Ledger().InFlight, 1)
+		runtime.GC() // nobody but the stack knows the instance now
+		release <- true
+		t.Wait()
+		expect(t, "result", n, 42)
+		expect(t, "Handled", rp.Hits(), 0)
+		expect(t, "Disarmed", rp.Ledger().Disarmed, 1)
+		balanced(t, rp)
+	}
+}
+
+// unregisteredUnderLoad takes the probe away while calls on all CPUs are
+// anywhere between their first instruction and behind their last.
+func unregisteredUnderLoad(t *suites.T) {
+	const rounds = 100
+	var stop atomic.Bool
+	var calls, hits atomic.Uint64
+	for g := range 4 {
+		t.Go(func() {
+			for i := uint64(g); !stop.Load(); i++ {
+				if targets.Count(i) != targets.CountWant(i) {
+					t.Fatalf("Count(%d) is wrong", i)
+				}
+				if calls.Add(1)%64 == 0 {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	for range rounds {
+		rp := on(targets.Count, nothing)
+		remove := register(t, rp)
+		before := calls.Load()
+		t.Until("calls", func() bool { return calls.Load() > before+10 })
+		remove()
+		hits.Add(rp.Hits())
+	}
+	stop.Store(true)
+	t.Wait()
+	if hits.Load() == 0 {
+		t.Errorf("no hits in %d calls", calls.Load())
+	}
+}
+
+func disabledInFlight(t *suites.T) {
+	rp := on(during, nothing)
+	remove := register(t, rp)
+	n, _ := during(1, func() { t.Must(kprobes.DisableKretprobe(rp)) })
+	expect(t, "result", n, 2)
+	expect(t, "handled while disabled", rp.Hits(), 0)
+	during(1, func() { t.Must(kprobes.EnableKretprobe(rp)) })
+	expect(t, "entered while disabled", rp.Ledger().Entered, 1)
+	during(1, func() {})
+	expect(t, "handled when enabled again", rp.Hits(), 1)
+	remove()
+	expect(t, "Disarmed", rp.Ledger().Disarmed, 1)
+}

@@ -1,0 +1,99 @@
+//go:build tamago
+
+package returns
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+
+	"sonde/qemu/suites"
+	"sonde/qemu/suites/targets"
+	"sonde/sysctl"
+)
+
+func init() {
+	suites.Add("returns/storm", func(t *suites.T) { storm(t, 300_000) })
+	suites.Add("returns/ten_million", func(t *suites.T) {
+		if !long.Get() {
+			t.Skipf("takes minutes: sysctl -w %s=1", long.Name())
+		}
+		storm(t, 10_000_000)
+	})
+}
+
+// long allows the cases that take minutes.
+var long = sysctl.NewBool("debug.ktest-long", false, "ktest also runs the cases that take minutes")
+
+//go:noinline
+func stormy(n uint64, how func(uint64)) uint64 {
+	how(n)
+	return targets.CountWant(n)
+}
+
+// weather is what may happen during a call.
+var weather = []func(n uint64){
+	func(uint64) {},
+	func(uint64) { runtime.Gosched() },
+	func(n uint64) { targets.Grow(n % 200) },
+	func(n uint64) { kept.Store(&[]byte{byte(n)}) },
+	func(uint64) { panic("storm") },
+	func(n uint64) { stormy(n, func(uint64) {}) },
+}
+
+// gust is one call; it reports whether it returned.
+func gust(t *suites.T, i uint64) (returned bool) {
+	defer func() {
+		if e := recover(); e != nil && e != "storm" {
+			t.Errorf("%v", e)
+		}
+	}()
+	// Panics and growth are dear: mostly calm, or it takes minutes.
+	how := weather[0]
+	if i%16 == 0 {
+		how = weather[i/16%uint64(len(weather))]
+	}
+	if stormy(i, how) != targets.CountWant(i) {
+		t.Errorf("stormy(%d) is wrong", i)
+	}
+	return true
+}
+
+// storm has at least n probed calls in several goroutines, each of which lasts
+// for a while only, so that stacks are small again and again; with the garbage
+// collector never at rest.
+func storm(t *suites.T, n uint64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	rp := on(stormy, nothing)
+	rp.MaxActive = 6 // a few are missed
+	remove := register(t, rp)
+	var calls, lost atomic.Uint64
+	for range 6 {
+		t.Go(func() {
+			for calls.Load() < n && !t.Failed() {
+				done := make(chan bool)
+				t.Go(func() {
+					defer close(done)
+					for range 2000 {
+						if !gust(t, calls.Add(1)) {
+							lost.Add(1)
+						}
+					}
+				})
+				<-done
+			}
+		})
+	}
+	t.Wait()
+	remove()
+	l := rp.Ledger()
+	t.Logf("%+v", l)
+	if l.Entered < n || l.Handled == 0 {
+		t.Errorf("only %d entered, %d handled", l.Entered, l.Handled)
+	}
+	if l.Abandoned == 0 || l.Abandoned > lost.Load() {
+		t.Errorf("%d abandoned, but %d calls panicked", l.Abandoned, lost.Load())
+	}
+	expect(t, "InFlight", l.InFlight, 0)
+	expect(t, "entered less all else", l.Entered-l.Handled-l.Declined-l.Missed(), 0)
+}

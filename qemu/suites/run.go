@@ -1,0 +1,95 @@
+package suites
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// order is that of the suites: what others stand on comes first. Suites that
+// are not listed follow in the order in which they were registered.
+var order = []string{"traps", "memory", "sched", "symbols", "kprobes"}
+
+type namedCase struct {
+	name string
+	f    func(*T)
+}
+
+var cases []namedCase
+
+// Add registers a case under "suite/case". It is for init functions.
+func Add(name string, f func(t *T)) {
+	suite, rest, ok := strings.Cut(name, "/")
+	if !ok || rest == "" || strings.ContainsAny(name, " :") {
+		panic("suites: " + name + ": want suite/case, without spaces and colons")
+	}
+	if slices.ContainsFunc(cases, func(c namedCase) bool { return c.name == name }) {
+		panic("suites: " + name + " registered twice")
+	}
+	if !slices.Contains(order, suite) {
+		order = append(order, suite)
+	}
+	cases = append(cases, namedCase{name, f})
+}
+
+// Run runs the cases that fit pattern ("" fits all), prints what happens to
+// out, and returns how many failed.
+func Run(out io.Writer, pattern string) (failed int) {
+	todo := matching(pattern)
+	before := takeStock()
+	var passed, skipped int
+	for _, c := range todo {
+		t := runCase(out, c)
+		switch {
+		case len(t.failures) > 0:
+			failed++
+		case t.skipped != "":
+			skipped++
+		default:
+			passed++
+		}
+	}
+	fmt.Fprintln(out, before.compare())
+	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+	return failed
+}
+
+// matching returns the cases whose name contains pattern or, with wildcards,
+// fits it as a path; suites in their order.
+func matching(pattern string) (todo []namedCase) {
+	for _, suite := range order {
+		for _, c := range cases {
+			in, _, _ := strings.Cut(c.name, "/")
+			fits, _ := path.Match(pattern, c.name)
+			if in == suite && (fits || strings.Contains(c.name, pattern)) {
+				todo = append(todo, c)
+			}
+		}
+	}
+	return todo
+}
+
+// runCase runs one case in a goroutine of its own, which Fatalf may end.
+func runCase(out io.Writer, c namedCase) *T {
+	fmt.Fprintf(out, "=== %s\n", c.name)
+	t := &T{name: c.name, out: out}
+	watchdog := time.AfterFunc(Limit, func() { t.Logf("%s still runs after %v", c.name, Limit) })
+	start := time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer t.wg.Wait()
+		defer t.catch()
+		c.f(t)
+	}()
+	<-done
+	watchdog.Stop()
+	if d := time.Since(start); d > time.Second {
+		t.Logf("took %.1f s", d.Seconds())
+	}
+	fmt.Fprintln(out, t.verdict())
+	return t
+}

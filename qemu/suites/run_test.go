@@ -1,0 +1,93 @@
+package suites
+
+import (
+	"strings"
+	"testing"
+
+	"sonde/qemu/report"
+)
+
+// with runs the given cases in place of the registered ones.
+func with(t *testing.T, pattern string, add func()) (out string, failed int) {
+	t.Helper()
+	oldCases, oldOrder := cases, order
+	defer func() { cases, order = oldCases, oldOrder }()
+	cases, order = nil, []string{"first"}
+	add()
+	var b strings.Builder
+	failed = Run(&b, pattern)
+	return b.String(), failed
+}
+
+func TestReportUnderstandsRun(t *testing.T) {
+	out, failed := with(t, "", func() {
+		Add("later/fine", func(t *T) { t.Logf("a remark\nof two lines") })
+		Add("first/error", func(t *T) { t.Errorf("one: thing"); t.Errorf("another") })
+		Add("later/fatal", func(t *T) { t.Fatalf("no way on"); panic("unreachable") })
+		Add("later/panic", func(t *T) { panic("oops") })
+		Add("later/helper", func(t *T) { t.Go(func() { panic("in a goroutine") }) })
+		Add("first/skip", func(t *T) { t.Skipf("needs two CPUs") })
+	})
+	r := report.Parse(out)
+	if failed != 4 || r.Mismatch != "" || r.Summary == "" || len(r.Leaked()) != 0 {
+		t.Errorf("%d failed, mismatch %q\n%s", failed, r.Mismatch, out)
+	}
+	want := []report.Case{
+		{Name: "first/error", Verdict: report.Fail, Why: "one: thing (and 1 more)"},
+		{Name: "first/skip", Verdict: report.Skip, Why: "needs two CPUs"},
+		{Name: "later/fine", Verdict: report.OK},
+		{Name: "later/fatal", Verdict: report.Fail, Why: "no way on"},
+		{Name: "later/panic", Verdict: report.Fail, Why: "panic: oops"},
+		{Name: "later/helper", Verdict: report.Fail, Why: "panic: in a goroutine"},
+	}
+	if len(r.Cases) != len(want) {
+		t.Fatalf("%d cases\n%s", len(r.Cases), out)
+	}
+	for i, c := range r.Cases {
+		if c.Name != want[i].Name || c.Verdict != want[i].Verdict || c.Why != want[i].Why {
+			t.Errorf("%+v, want %+v", c, want[i])
+		}
+	}
+	if !strings.Contains(out, "run_test.go") {
+		t.Errorf("the panic's stack is missing\n%s", out)
+	}
+}
+
+func TestPatternSelects(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		want    int
+	}{{"", 3}, {"a/", 2}, {"x", 2}, {"a/x", 1}, {"*/x", 2}, {"?/y", 1}, {"none", 0}} {
+		out, _ := with(t, c.pattern, func() {
+			for _, name := range []string{"a/x", "a/y", "b/x"} {
+				Add(name, func(*T) {})
+			}
+		})
+		if n := strings.Count(out, "\nok ") + strings.Count(out[:min(3, len(out))], "ok "); n != c.want {
+			t.Errorf("%q runs %d, want %d\n%s", c.pattern, n, c.want, out)
+		}
+	}
+}
+
+func TestLeakIsSeen(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	out, _ := with(t, "", func() { Add("a/leaks", func(*T) { go func() { <-end }() }) })
+	r := report.Parse(out)
+	if l := r.Leaked(); len(l) != 1 || l[0].Name != "goroutines" {
+		t.Errorf("%v\n%s", l, out)
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	for _, name := range []string{"", "a", "a/", "a/b c", "a/b:"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q accepted", name)
+				}
+			}()
+			with(t, "", func() { Add(name, nil) })
+		}()
+	}
+}

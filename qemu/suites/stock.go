@@ -1,0 +1,75 @@
+package suites
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A count is something that all cases together must leave as they found it.
+type count struct {
+	name   string
+	before int
+	now    func() int
+}
+
+// counts are added by stock_tamago.go; on the host there are only goroutines.
+var counts = []count{{name: "goroutines", now: runtime.NumGoroutine}}
+
+// stock is what there was before the cases.
+type stock struct {
+	counts []count
+	heap   uint64
+}
+
+// takeStock counts everything.
+func takeStock() stock {
+	prepareStock()
+	s := stock{counts: append([]count(nil), counts...), heap: heapInUse()}
+	for i := range s.counts {
+		s.counts[i].before = s.counts[i].now()
+	}
+	return s
+}
+
+// compare counts again and returns the leak line. What ends by itself (timers,
+// goroutines that are on their way out) is given time to.
+func (s stock) compare() string {
+	var line strings.Builder
+	line.WriteString("leak:")
+	for _, c := range s.counts {
+		now := c.now()
+		for tries := 0; now > c.before && tries < 100; tries++ {
+			time.Sleep(10 * time.Millisecond)
+			now = c.now()
+		}
+		fmt.Fprintf(&line, " %s %d->%d", c.name, c.before, now)
+	}
+	fmt.Fprintf(&line, " heap-MiB 0->%d", s.heapGrown())
+	return line.String()
+}
+
+// slack is by how much the heap may grow: the runtime never frees the
+// descriptors of goroutines (a case makes ten thousand of them), and pools and
+// maps keep what they once needed.
+const slack = 8 << 20
+
+// heapGrown returns by how many MiB the heap has grown beyond the slack.
+func (s stock) heapGrown() int {
+	if now := heapInUse(); now > s.heap+slack {
+		return int((now - s.heap - slack + 1<<20 - 1) >> 20)
+	}
+	return 0
+}
+
+// heapInUse returns the bytes of objects that survive collection. Two rounds:
+// finalizers and pools let go only in the second.
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

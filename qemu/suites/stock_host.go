@@ -1,0 +1,5 @@
+//go:build !tamago
+
+package suites
+
+func prepareStock() {}

@@ -1,0 +1,156 @@
+#include "textflag.h"
+
+// DONE defines the flags that the shape's instruction leaves undefined.
+#define DONE \
+	TESTQ	AX, AX; \
+	RET
+
+TEXT ·shiftImm(SB),NOSPLIT|NOFRAME,$0-0
+	SHLQ	$8, BX
+	MOVQ	BX, AX
+	DONE
+
+TEXT ·shiftCL(SB),NOSPLIT|NOFRAME,$0-0
+	SHLQ	CX, BX
+	MOVQ	BX, AX
+	DONE
+
+TEXT ·shiftDouble(SB),NOSPLIT|NOFRAME,$0-0
+	SHLQ	$4, AX, BX
+	MOVQ	BX, AX
+	DONE
+
+TEXT ·rotate(SB),NOSPLIT|NOFRAME,$0-0
+	ROLQ	$8, AX
+	DONE
+
+TEXT ·multiply(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	BX, AX
+	MULQ	CX
+	DONE
+
+TEXT ·divide(SB),NOSPLIT|NOFRAME,$0-0
+	XORL	DX, DX
+	MOVL	$100, AX
+	DIVQ	BX
+	DONE
+
+TEXT ·divideSigned(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	$-100, AX
+	CQO
+	IDIVQ	BX
+	DONE
+
+TEXT ·signExtend(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	$-5, AX
+	CDQE
+	DONE
+
+TEXT ·byteSwap(SB),NOSPLIT|NOFRAME,$0-0
+	BSWAPQ	AX
+	RET
+
+TEXT ·bitScan(SB),NOSPLIT|NOFRAME,$0-0
+	BSFQ	CX, AX
+	DONE
+
+TEXT ·translate(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	SI, BX
+	MOVL	$8, AX
+	XLAT
+	RET
+
+TEXT ·bitTest(SB),NOSPLIT|NOFRAME,$0-0
+	BTQ	$1, BX
+	SETCS	AL
+	MOVBLZX	AL, AX
+	DONE
+
+// A bit number in a register reaches beyond the operand: bit 72 is in qword 1.
+TEXT ·bitTestFar(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	$72, R8
+	BTQ	R8, 0(SI)
+	SETCS	AL
+	MOVBLZX	AL, AX
+	DONE
+
+TEXT ·lockBitSet(SB),NOSPLIT|NOFRAME,$0-0
+	LOCK; BTSQ	$5, 8(SI)
+	MOVQ	8(SI), AX
+	DONE
+
+TEXT ·lockXadd(SB),NOSPLIT|NOFRAME,$0-0
+	LOCK; XADDQ	BX, 8(SI)
+	MOVQ	8(SI), AX
+	ADDQ	BX, AX
+	RET
+
+TEXT ·lockCmpxchg(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	8(SI), AX
+	LOCK; CMPXCHGQ	BX, 8(SI)
+	MOVQ	8(SI), AX
+	RET
+
+TEXT ·cmpxchgFails(SB),NOSPLIT|NOFRAME,$0-0
+	LOCK; CMPXCHGQ	BX, 8(SI)
+	RET
+
+TEXT ·lockCmpxchg16(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	0(SI), AX
+	MOVQ	8(SI), DX
+	LOCK; CMPXCHG16B	0(SI)
+	MOVQ	8(SI), AX
+	RET
+
+TEXT ·lockIncRIP(SB),NOSPLIT|NOFRAME,$0-0
+	LOCK; INCQ	·Mem+8(SB)
+	MOVQ	8(SI), AX
+	RET
+
+TEXT ·xchgMem(SB),NOSPLIT|NOFRAME,$0-0
+	XCHGQ	BX, 8(SI)
+	MOVQ	8(SI), AX
+	RET
+
+// One of each length the manual recommends, and pause.
+TEXT ·nops(SB),NOSPLIT|NOFRAME,$0-0
+	BYTE	$0x90
+	BYTE	$0x66; BYTE $0x90
+	BYTE	$0x0f; BYTE $0x1f; BYTE $0x00
+	BYTE	$0x0f; BYTE $0x1f; BYTE $0x40; BYTE $0x00
+	BYTE	$0x0f; BYTE $0x1f; BYTE $0x44; BYTE $0x00; BYTE $0x00
+	BYTE	$0x66; BYTE $0x0f; BYTE $0x1f; BYTE $0x44; BYTE $0x00; BYTE $0x00
+	BYTE	$0x0f; BYTE $0x1f; BYTE $0x80; LONG $0
+	BYTE	$0x0f; BYTE $0x1f; BYTE $0x84; BYTE $0x00; LONG $0
+	BYTE	$0x66; BYTE $0x0f; BYTE $0x1f; BYTE $0x84; BYTE $0x00; LONG $0
+	PAUSE
+	RET
+
+TEXT ·fences(SB),NOSPLIT|NOFRAME,$0-0
+	MFENCE
+	LFENCE
+	SFENCE
+	PREFETCHT0	0(SI)
+	RET
+
+TEXT ·cpuid(SB),NOSPLIT|NOFRAME,$0-0
+	XORL	AX, AX
+	XORL	CX, CX
+	CPUID
+	RET
+
+// 1 if the counter did not go back.
+TEXT ·rdtsc(SB),NOSPLIT|NOFRAME,$0-0
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	AX, DX
+	MOVQ	DX, R8
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	CMPQ	AX, R8
+	SETCC	AL
+	MOVBLZX	AL, AX
+	MOVQ	AX, DX
+	MOVQ	AX, R8
+	DONE

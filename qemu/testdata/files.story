@@ -1,0 +1,85 @@
+# Files, /proc and sysctl.
+
+NAME echo writes to a file
+RUN echo hello > /tmp/x
+RUN echo again >> /tmp/x
+RUN cat /tmp/x
+EXPECT ^hello$
+EXPECT ^again$
+
+NAME ls shows a new file
+RUN echo x > /tmp/new
+RUN ls /tmp
+EXPECT ^new$
+
+NAME directories come and go
+RUN mkdir /tmp/d && echo x > /tmp/d/f
+RUN rm /tmp/d || echo refused
+RUN rm /tmp/d/f /tmp/d && ls /tmp
+EXPECT ^rm: /tmp/d: directory not empty$
+EXPECT ^refused$
+EXPECT_NOT ^d$
+
+NAME cat of a missing file fails
+RUN cat /tmp/missing
+EXPECT ^cat: /tmp/missing: no such file or directory$
+STATUS 1
+
+NAME a read-only file cannot be written
+RUN echo 1 > /proc/version
+EXPECT ^echo: /proc/version: permission denied$
+STATUS 1
+
+NAME nothing can be added to /proc
+RUN echo 1 > /proc/new
+EXPECT ^echo: /proc/new: permission denied$
+STATUS 1
+
+NAME proc has what a user of Linux looks for
+RUN ls /proc
+EXPECT ^cmdline$
+EXPECT ^cpuinfo$
+EXPECT ^interrupts$
+EXPECT ^kallsyms$
+EXPECT ^meminfo$
+EXPECT ^modules$
+EXPECT ^uptime$
+EXPECT ^version$
+
+NAME uptime is two numbers
+RUN cat /proc/uptime
+EXPECT ^\d+\.\d\d \d+\.\d\d$
+
+NAME cmdline is what the loader was told
+RUN cat /proc/cmdline
+EXPECT ^debug x=1 -- cat /proc/cmdline$
+APPEND debug x=1
+
+NAME cpuinfo has a block per processor
+RUN grep -c ^processor /proc/cpuinfo
+SMP 2
+EXPECT ^2$
+
+NAME meminfo is in kB
+RUN cat /proc/meminfo
+EXPECT ^MemTotal: +\d+ kB$
+EXPECT ^MemFree: +\d+ kB$
+
+NAME kallsyms has the format of Linux
+RUN cat /proc/kallsyms
+EXPECT ^[0-9a-f]{16} T sonde/kernel/vfs\.Read$
+EXPECT ^[0-9a-f]{16} T pvhentry$
+EXPECT_NOT ^[^0-9a-f]
+EXPECT_NOT ^.{16}[^ ]
+EXPECT_NOT ^.{17}[^A-Za-z]
+
+NAME interrupts are counted per processor
+RUN sleep 0.1; cat /proc/interrupts
+SMP 2
+EXPECT ^ +CPU0 +CPU1$
+EXPECT ^ *\d+: +\d+ +\d+  local timer$
+
+NAME an unknown knob is an error
+RUN sysctl kernel.no_such
+EXPECT ^sysctl: kernel\.no_such: no such file or directory$
+STATUS 1

@@ -1,0 +1,54 @@
+# Return probes and jprobes, after the examples of spec/1.
+
+NAME a return probe tells what a function returned and how long it took
+RUN echo hello > /tmp/x
+RUN insmod kretprobe_example
+RUN cat /tmp/x
+RUN rmmod kretprobe_example
+RUN dmesg
+EXPECT Planted return probe at 0x[0-9a-f]+$
+EXPECT sonde/kernel/vfs\.Read returns 6 and took \d+ ns to execute$
+EXPECT sonde/kernel/vfs\.Read returns 0 and took \d+ ns to execute$
+EXPECT kretprobe unregistered$
+EXPECT Missed probing 0 instances of sonde/kernel/vfs\.Read$
+
+NAME a return probe on four processors of microvm
+RUN echo hello > /tmp/x
+RUN dmesg -C
+RUN insmod kretprobe_example
+RUN cat /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x | wc -c
+RUN rmmod kretprobe_example
+RUN dmesg | grep -c returns
+MACHINE microvm
+SMP 4
+EXPECT ^30$
+EXPECT ^10$
+
+NAME a jprobe sees the arguments
+RUN insmod jprobe_example
+RUN cat /proc/version
+RUN rmmod jprobe_example
+RUN dmesg
+EXPECT ^sonde version
+EXPECT Planted jprobe at 0x[0-9a-f]+, handler addr
+EXPECT jprobe: file=0x[0-9a-f]+, buf=0x[0-9a-f]+, len=4096$
+EXPECT jprobe unregistered$
+
+NAME three kinds of probes share a function
+RUN dmesg -C
+RUN insmod kprobe_example; insmod kretprobe_example; insmod jprobe_example
+RUN cat /proc/version
+RUN rmmod jprobe_example; rmmod kretprobe_example; rmmod kprobe_example
+RUN dmesg | grep -c pre_handler
+RUN dmesg | grep -c returns
+RUN dmesg | grep -c jprobe:
+EXPECT ^sonde version
+EXPECT ^2$
+EXPECT ^2$
+EXPECT ^2$
+
+NAME a return probe on nothing is refused
+RUN insmod kretprobe_example func=no.such
+EXPECT ^insmod: module kretprobe_example: .*"no\.such": no such symbol
+EXPECT_NOT ^[^i]
+STATUS 1

@@ -1,0 +1,7 @@
+package shell
+
+var falseCommand = &Command{
+	Name: "false",
+	Help: "fail",
+	Run:  func(*Context, []string) error { return Status(statusError) },
+}

@@ -1,0 +1,123 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var grepCommand = &Command{
+	Name:  "grep",
+	Usage: "[-civn] text [file...]",
+	Help:  "print the lines that hold a text (^ and $ tie it to the ends; -i: in any case, -v: that do not, -c: count, -n: number)",
+	Run:   grep,
+}
+
+// matcher is what grep looks for. It is text, not a pattern: the names of Go
+// symbols are full of what patterns mean something else by.
+type matcher struct {
+	text             string
+	atStart, atEnd   bool
+	fold, not, count bool
+	number           bool
+}
+
+func grep(c *Context, args []string) error {
+	opts, rest, err := Options(args, "civnFe")
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		return Usagef("no text given")
+	}
+	m := matcher{fold: has(opts, 'i'), not: has(opts, 'v'), count: has(opts, 'c'), number: has(opts, 'n')}
+	m.text, m.atStart = strings.CutPrefix(rest[0], "^")
+	m.text, m.atEnd = strings.CutSuffix(m.text, "$")
+	if m.fold {
+		m.text = strings.ToLower(m.text)
+	}
+	found := false
+	err = eachInput(c, rest[1:], func(name, text string) error {
+		n, err := m.print(c, name, text)
+		found = found || n > 0
+		return err
+	})
+	if err == nil && !found {
+		return Status(statusError)
+	}
+	return err
+}
+
+// print prints the lines that match, each after the name if there is one.
+func (m matcher) print(c *Context, name, text string) (int, error) {
+	n, i := 0, 0
+	if name != "" {
+		name += ":"
+	}
+	for line := range strings.Lines(text) {
+		i++
+		line = strings.TrimSuffix(line, "\n")
+		if m.match(line) == m.not {
+			continue
+		}
+		n++
+		prefix := name
+		if m.number {
+			prefix += fmt.Sprintf("%d:", i)
+		}
+		if !m.count {
+			if _, err := fmt.Fprintln(c.Out, prefix+line); err != nil {
+				return n, err
+			}
+		}
+	}
+	if m.count {
+		fmt.Fprintf(c.Out, "%s%d\n", name, n)
+	}
+	return n, nil
+}
+
+func (m matcher) match(line string) bool {
+	if m.fold {
+		line = strings.ToLower(line)
+	}
+	switch {
+	case m.atStart && m.atEnd:
+		return line == m.text
+	case m.atStart:
+		return strings.HasPrefix(line, m.text)
+	case m.atEnd:
+		return strings.HasSuffix(line, m.text)
+	}
+	return strings.Contains(line, m.text)
+}
+
+// eachInput calls f with what each file holds, or the input if there are
+// none. The name is empty unless there are several files.
+func eachInput(c *Context, paths []string, f func(name, text string) error) error {
+	if len(paths) == 0 {
+		var b strings.Builder
+		keep := *c
+		keep.Out = &b
+		if err := copyOut(&keep, c.In); err != nil {
+			return err
+		}
+		return f("", b.String())
+	}
+	var errs []error
+	for _, path := range paths {
+		var b strings.Builder
+		keep := *c
+		keep.Out = &b
+		err := catFile(&keep, path)
+		if err == nil {
+			name := path
+			if len(paths) == 1 {
+				name = ""
+			}
+			err = f(name, b.String())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,51 @@
+package shell
+
+import (
+	"io"
+	"strconv"
+	"strings"
+)
+
+var headCommand = &Command{
+	Name:  "head",
+	Usage: "[-n lines] [file...]",
+	Help:  "print the first lines",
+	Run: func(c *Context, args []string) error {
+		n, files, err := lineCount(args)
+		if err != nil {
+			return err
+		}
+		return eachInput(c, files, func(_, text string) error {
+			end, left := 0, n
+			for line := range strings.Lines(text) {
+				if left--; left < 0 {
+					break
+				}
+				end += len(line)
+			}
+			_, err := io.WriteString(c.Out, text[:end])
+			return err
+		})
+	},
+}
+
+// lineCount reads "-n 5" or "-5"; 10 is the default.
+func lineCount(args []string) (n int, files []string, err error) {
+	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		if n, err := strconv.Atoi(args[0][1:]); err == nil && n >= 0 {
+			return n, args[1:], nil
+		}
+	}
+	opts, files, err := Options(args, "n:")
+	if err != nil {
+		return 0, nil, err
+	}
+	text, given := opts['n']
+	if !given {
+		return 10, files, nil
+	}
+	if n, err = strconv.Atoi(text); err != nil || n < 0 {
+		return 0, nil, Usagef("%q is no number of lines", text)
+	}
+	return n, files, nil
+}

@@ -1,0 +1,39 @@
+package shell
+
+import (
+	"fmt"
+
+	"sonde/kernel/module"
+)
+
+var lsmodCommand = &Command{
+	Name:  "lsmod",
+	Usage: "[-a]",
+	Help:  "list the loaded modules (-a: all there are)",
+	Run:   lsmod,
+}
+
+func lsmod(c *Context, args []string) error {
+	opts, rest, err := Options(args, "a")
+	if err != nil {
+		return err
+	}
+	if err := noArgs(rest); err != nil {
+		return err
+	}
+	if has(opts, 'a') {
+		for _, m := range module.Available() {
+			if _, err := fmt.Fprintf(c.Out, "%-23s %s\n", m.Name, m.Doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	fmt.Fprintln(c.Out, "Module                  Size  Used by")
+	for _, m := range module.Loaded() {
+		if _, err := fmt.Fprintf(c.Out, "%-23s %4d  %d\n", m.Name, 0, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

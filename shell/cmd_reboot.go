@@ -1,0 +1,9 @@
+package shell
+
+var rebootCommand = &Command{
+	Name: "reboot",
+	Help: "start the machine anew",
+	Run: func(c *Context, args []string) error {
+		return c.Machine.stop("reboot", c.Machine.Reboot, args)
+	},
+}

@@ -1,0 +1,12 @@
+package shell
+
+import "sonde/kernel/vfs"
+
+var rmCommand = &Command{
+	Name:  "rm",
+	Usage: "path...",
+	Help:  "remove files and empty directories",
+	Run: func(c *Context, args []string) error {
+		return eachPath(args, vfs.Remove)
+	},
+}

@@ -1,0 +1,77 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sonde/sysctl"
+)
+
+var sysctlCommand = &Command{
+	Name:  "sysctl",
+	Usage: "[-adnw] [name | name=value...]",
+	Help:  "show and set knobs (-a: all, -d: what they do, -n: values only)",
+	Run:   sysctlRun,
+	Complete: func(*Shell, []string) []string {
+		var names []string
+		for _, k := range sysctl.All() {
+			names = append(names, k.Name())
+		}
+		return names
+	},
+}
+
+func sysctlRun(c *Context, args []string) error {
+	opts, words, err := Options(args, "adnw")
+	if err != nil {
+		return err
+	}
+	if has(opts, 'a') {
+		for _, k := range sysctl.All() {
+			if err := printKnob(c, k, opts); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(words) == 0 {
+		return Usagef("no name given")
+	}
+	var errs []error
+	for _, word := range words {
+		errs = append(errs, sysctlWord(c, word, opts))
+	}
+	return errors.Join(errs...)
+}
+
+// sysctlWord sets a knob, or shows it.
+func sysctlWord(c *Context, word string, opts map[byte]string) error {
+	name, value, set := strings.Cut(word, "=")
+	if has(opts, 'w') && !set {
+		return Usagef("-w needs name=value, not %q", word)
+	}
+	name = strings.TrimSpace(name)
+	k, err := sysctl.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if set {
+		if err := k.Set(strings.TrimSpace(value)); err != nil {
+			return err
+		}
+	}
+	return printKnob(c, k, opts)
+}
+
+func printKnob(c *Context, k sysctl.Knob, opts map[byte]string) error {
+	line := sysctl.Line(k)
+	switch {
+	case has(opts, 'd'):
+		line = fmt.Sprintf("%s: %s (default %s)", k.Name(), k.Doc(), k.Default())
+	case has(opts, 'n'):
+		line = k.String()
+	}
+	_, err := fmt.Fprintln(c.Out, line)
+	return err
+}

@@ -1,0 +1,38 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+)
+
+var unameCommand = &Command{
+	Name:  "uname",
+	Usage: "[-asnrvm]",
+	Help:  "print the name of the system (-a: and all else about it)",
+	Run:   uname,
+}
+
+func uname(c *Context, args []string) error {
+	opts, rest, err := Options(args, "asnrvm")
+	if err != nil {
+		return err
+	}
+	if err := noArgs(rest); err != nil {
+		return err
+	}
+	if c.Machine.Uname == nil {
+		return missing("uname")
+	}
+	u := c.Machine.Uname()
+	var parts []string
+	for _, p := range []struct {
+		opt  byte
+		text string
+	}{{'s', u.System}, {'n', u.Node}, {'r', u.Release}, {'v', u.Version}, {'m', u.Machine}} {
+		if has(opts, p.opt) || has(opts, 'a') || len(opts) == 0 && p.opt == 's' {
+			parts = append(parts, p.text)
+		}
+	}
+	_, err = fmt.Fprintln(c.Out, strings.Join(parts, " "))
+	return err
+}

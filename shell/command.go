@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Command is one command of the shell.
+type Command struct {
+	Name  string
+	Usage string // the arguments: "[-l] [path...]"
+	Help  string // one line
+	Run   func(c *Context, args []string) error
+
+	// Complete lists words that the last of args may become; nil means paths.
+	Complete func(s *Shell, args []string) []string
+}
+
+// Context is what a command runs in. args do not include its name.
+type Context struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Shell    *Shell
+	Machine  *Machine
+
+	// Interrupt is closed when ^C is typed; nil when nobody can.
+	Interrupt <-chan struct{}
+}
+
+// Interrupted reports whether ^C was typed.
+func (c *Context) Interrupted() bool {
+	select {
+	case <-c.Interrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// Status is an error that only sets $? and prints nothing.
+type Status int
+
+// Error implements error.
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// The statuses that the shell itself gives.
+const (
+	statusOK          = 0
+	statusError       = 1
+	statusUsage       = 2
+	statusNotFound    = 127
+	statusInterrupted = 130
+)
+
+// ErrUsage is what a command returns, wrapped, when its arguments are wrong.
+var ErrUsage = errors.New("usage")
+
+// usageError prints as its message alone.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+func (e usageError) Unwrap() error { return ErrUsage }
+
+// Usagef returns an error that has the usage printed and makes the status 2.
+func Usagef(format string, args ...any) error {
+	return usageError(fmt.Sprintf(format, args...))
+}
+
+// Options takes options of one letter off args, as getopt does. known lists
+// them; a letter followed by ":" takes a value. The first word that is not an
+// option, or "--", ends them.
+//
+// Errors: ErrUsage.
+func Options(args []string, known string) (map[byte]string, []string, error) {
+	opts := make(map[byte]string)
+	for len(args) > 0 {
+		word := args[0]
+		if len(word) < 2 || word[0] != '-' {
+			break
+		}
+		args = args[1:]
+		if word == "--" {
+			break
+		}
+		for i := 1; i < len(word); i++ {
+			at := strings.IndexByte(known, word[i])
+			if at < 0 || word[i] == ':' {
+				return nil, nil, Usagef("unknown option -%c", word[i])
+			}
+			if !strings.HasPrefix(known[at+1:], ":") {
+				opts[word[i]] = ""
+				continue
+			}
+			value := word[i+1:]
+			if value == "" {
+				if len(args) == 0 {
+					return nil, nil, Usagef("option -%c needs a value", word[i])
+				}
+				value, args = args[0], args[1:]
+			}
+			opts[word[i]] = value
+			break
+		}
+	}
+	return opts, args, nil
+}
+
+// noArgs refuses any argument.
+func noArgs(args []string) error {
+	if len(args) > 0 {
+		return Usagef("takes no arguments")
+	}
+	return nil
+}
+
+// missing is the error for a fact or action the machine did not provide.
+//
+// Errors: ENOSYS.
+func missing(what string) error {
+	return fmt.Errorf("%s: %w", what, syscall.ENOSYS)
+}
+
+// builtins are the commands that every shell has.
+var builtins = []*Command{
+	catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
+	freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
+	lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
+	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
+	sleepCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
+	uptimeCommand, wcCommand,
+}
+
+// Commands returns all commands by name.
+func (s *Shell) Commands() []*Command {
+	all := make([]*Command, 0, len(s.commands))
+	for _, c := range s.commands {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}

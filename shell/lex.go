@@ -1,0 +1,141 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// token is a word, or an operator when op is set.
+type token struct {
+	text string
+	op   bool
+	line int
+}
+
+// statusMark stands for $? in a word until the word is used; no input has it.
+const statusMark = '\x00'
+
+// operators, longer ones first.
+var operators = []string{"&&", "||", ">>", ">", "<", "|", ";", "\n"}
+
+// lexer cuts a script into tokens.
+type lexer struct {
+	in     string
+	pos    int
+	line   int
+	word   strings.Builder
+	inWord bool // "" is a word too
+	tokens []token
+}
+
+// lex returns the tokens of a script.
+//
+// Errors: EINVAL for a quote that is not closed (wrapped with the line).
+func lex(script string) ([]token, error) {
+	script = strings.NewReplacer("\r\n", "\n", "\r", "\n", string(statusMark), "").Replace(script)
+	l := &lexer{in: script, line: 1}
+	for l.pos < len(l.in) {
+		if err := l.next(); err != nil {
+			return nil, err
+		}
+	}
+	l.end()
+	return l.tokens, nil
+}
+
+// end ends the word, if there is one.
+func (l *lexer) end() {
+	if l.inWord {
+		l.tokens = append(l.tokens, token{l.word.String(), false, l.line})
+	}
+	l.word.Reset()
+	l.inWord = false
+}
+
+func (l *lexer) add(c byte) {
+	l.word.WriteByte(c)
+	l.inWord = true
+}
+
+// next reads a piece of a word, an operator, or what separates them.
+func (l *lexer) next() error {
+	c, rest := l.in[l.pos], l.in[l.pos:]
+	switch {
+	case c == ' ' || c == '\t':
+		l.end()
+		l.pos++
+	case c == '#' && !l.inWord:
+		for l.pos < len(l.in) && l.in[l.pos] != '\n' {
+			l.pos++
+		}
+	case c == '\'' || c == '"':
+		return l.quoted(c)
+	case c == '\\':
+		l.backslash(rest)
+	case strings.HasPrefix(rest, "$?"):
+		l.add(statusMark)
+		l.pos += 2
+	default:
+		if !l.operator(rest) {
+			l.add(c)
+			l.pos++
+		}
+	}
+	return nil
+}
+
+// operator reads an operator, if there is one.
+func (l *lexer) operator(rest string) bool {
+	for _, op := range operators {
+		if strings.HasPrefix(rest, op) {
+			l.end()
+			l.tokens = append(l.tokens, token{op, true, l.line})
+			l.pos += len(op)
+			if op == "\n" {
+				l.line++
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// backslash takes the next character as it is; before a newline it joins the
+// lines.
+func (l *lexer) backslash(rest string) {
+	l.pos += min(2, len(rest))
+	switch {
+	case len(rest) == 1:
+		l.add('\\')
+	case rest[1] == '\n':
+		l.line++
+	default:
+		l.add(rest[1])
+	}
+}
+
+// quoted reads up to the closing quote. Between double quotes a backslash
+// takes the meaning of ", \ and $, and $? is replaced.
+func (l *lexer) quoted(quote byte) error {
+	first := l.line
+	l.inWord = true
+	for l.pos++; l.pos < len(l.in); l.pos++ {
+		c, rest := l.in[l.pos], l.in[l.pos:]
+		switch {
+		case c == quote:
+			l.pos++
+			return nil
+		case c == '\n':
+			l.line++
+		case quote == '"' && c == '\\' && len(rest) > 1 && strings.IndexByte(`"\$`, rest[1]) >= 0:
+			l.pos++
+			c = rest[1]
+		case quote == '"' && strings.HasPrefix(rest, "$?"):
+			l.pos++
+			c = statusMark
+		}
+		l.word.WriteByte(c)
+	}
+	return fmt.Errorf("line %d: quote %c is not closed: %w", first, quote, syscall.EINVAL)
+}

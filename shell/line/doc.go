@@ -1,0 +1,12 @@
+// Package line reads lines from a terminal on a serial port: with the keys of
+// emacs, a history, and completion.
+//
+// Bytes come in one at a time. A decoder makes keys of them, as a state
+// machine that never waits for what may not come: a lone escape or a sequence
+// nobody knows is forgotten with the next key. The editor changes the line
+// and draws what differs. Typing at the end of the line only echoes, so that
+// a log of the terminal reads like what was typed.
+//
+// The terminal is one of the ANSI kind, of a width that has to be told; the
+// driver turns "\n" into "\r\n". Each character is taken to be one column.
+package line

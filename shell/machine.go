@@ -1,0 +1,48 @@
+package shell
+
+import (
+	"time"
+
+	"sonde/kernel/kthread"
+	"sonde/kernel/procfs"
+)
+
+// Machine is what commands know of the machine and can do to it. The kernel
+// fills it in at boot; any function may be missing.
+type Machine struct {
+	Uname    func() Uname
+	Uptime   func() time.Duration
+	Now      func() time.Time
+	CPUs     func() []procfs.CPU
+	Memory   func() procfs.Memory
+	Load     func() procfs.Load
+	Tasks    func() []Task // nil: the table of kthread
+	Poweroff func() error  // returns only if it fails
+	Reboot   func() error  // likewise
+}
+
+// Uname is what uname(1) prints.
+type Uname struct {
+	System, Node, Release, Version, Machine string
+}
+
+// Task is one line of ps.
+type Task struct {
+	ID    int
+	Name  string
+	State string
+	CPU   int           // the CPU it runs on; -1 when that is not known
+	Age   time.Duration // since its start
+}
+
+// tasks returns the tasks of the machine.
+func (m *Machine) tasks() []Task {
+	if m.Tasks != nil {
+		return m.Tasks()
+	}
+	var all []Task
+	for _, s := range kthread.Tasks() {
+		all = append(all, Task{s.ID, s.Name, string(s.State), -1, time.Since(s.Started)})
+	}
+	return all
+}

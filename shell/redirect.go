@@ -1,0 +1,88 @@
+package shell
+
+import (
+	"errors"
+	"io/fs"
+
+	"sonde/kernel/vfs"
+)
+
+// maxPiece is how much output for a file is kept back at most.
+const maxPiece = 64 << 10
+
+// redirection is the files of one command.
+type redirection struct {
+	name  string // of the command
+	files []*vfs.File
+	out   *pieceWriter
+}
+
+// open opens the files and puts them into the context.
+//
+// Errors: those of vfs.Open.
+func (r *redirection) open(c *Context, list []redirect, expand func(string) string) error {
+	for _, d := range list {
+		f, err := vfs.Open(expand(d.path), redirectFlags[d.op])
+		if err != nil {
+			return err
+		}
+		r.files = append(r.files, f)
+		if d.op == "<" {
+			c.In = f
+			continue
+		}
+		r.out = &pieceWriter{f: f}
+		c.Out = r.out
+	}
+	return nil
+}
+
+// close writes what is left and closes the files.
+//
+// Errors: those of vfs.Write.
+func (r *redirection) close() error {
+	var err error
+	if r.out != nil {
+		err = r.out.flush()
+	}
+	for _, f := range r.files {
+		if cerr := vfs.Close(f); err == nil {
+			err = cerr
+		}
+	}
+	return err
+}
+
+// pieceWriter keeps output back to write it in one piece: for a control file
+// a write is a command.
+type pieceWriter struct {
+	f   *vfs.File
+	buf []byte
+	err error
+}
+
+// Write implements io.Writer.
+func (w *pieceWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.buf = append(w.buf, p...)
+	if len(w.buf) >= maxPiece {
+		return len(p), w.flush()
+	}
+	return len(p), nil
+}
+
+// flush writes what was kept back. An error is returned once.
+func (w *pieceWriter) flush() error {
+	if w.err != nil || len(w.buf) == 0 {
+		return nil
+	}
+	_, w.err = vfs.Write(w.f, w.buf)
+	w.buf = w.buf[:0]
+	var pe *fs.PathError
+	if errors.As(w.err, &pe) {
+		pe.Op = "write error"
+	}
+	return w.err
+}

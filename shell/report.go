@@ -1,0 +1,64 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+
+	"sonde/kernel/printk"
+)
+
+// guard runs a command and makes an error of its panic: a mistake in one
+// command should not end the kernel.
+func guard(cmd *Command, c *Context, args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+			printk.Err("shell: %s panicked", cmd.Name)
+			printk.Lines(printk.LevelErr, string(debug.Stack()))
+		}
+	}()
+	return cmd.Run(c, args)
+}
+
+// report prints the error of a command and returns its status.
+func report(c *Context, cmd *Command, err error) int {
+	var status Status
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.As(err, &status):
+		return int(status)
+	case errors.Is(err, ErrUsage):
+		fmt.Fprintf(c.Err, "%s: %s\n", cmd.Name, message(cmd, err))
+		fmt.Fprintf(c.Err, "usage: %s\n", cmd.synopsis())
+		return statusUsage
+	}
+	fmt.Fprintf(c.Err, "%s: %s\n", cmd.Name, message(cmd, err))
+	return statusError
+}
+
+// message is the text of an error without what would be said twice.
+func message(cmd *Command, err error) string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var parts []string
+		for _, e := range joined.Unwrap() {
+			parts = append(parts, message(cmd, e))
+		}
+		return strings.Join(parts, "\n"+cmd.Name+": ")
+	}
+	if pe, ok := err.(*fs.PathError); ok {
+		if strings.HasPrefix(pe.Op, "write") {
+			return pe.Path + ": " + pe.Op + ": " + pe.Err.Error()
+		}
+		return pe.Path + ": " + pe.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), cmd.Name+": ")
+}
+
+// synopsis is the command with its arguments.
+func (cmd *Command) synopsis() string {
+	return strings.TrimSpace(cmd.Name + " " + cmd.Usage)
+}

@@ -1,0 +1,159 @@
+package shell
+
+import (
+	"io"
+	"sync"
+
+	"sonde/shell/line"
+)
+
+// prompt is what a session shows before each line.
+const prompt = "sonde# "
+
+// typeAhead is how many bytes may be typed before they are asked for; what is
+// typed beyond is lost, as at any terminal.
+const typeAhead = 4096
+
+// ctrlC is what the terminal sends for ^C.
+const ctrlC = 3
+
+// Session is a shell at a terminal. One goroutine reads the terminal for as
+// long as there is one, so that ^C arrives while a command runs.
+type Session struct {
+	shell  *Shell
+	editor *line.Editor
+
+	mu    sync.Mutex
+	typed sync.Cond // queue or err changed
+	// guarded by mu:
+	queue     []byte        // typed and not asked for yet
+	err       error         // why the terminal ended
+	interrupt chan struct{} // of the command that runs; nil between commands
+	stopped   bool          // interrupt is closed
+}
+
+// NewSession returns a session of s on a terminal. Output of commands goes
+// there too.
+func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
+	t := &Session{shell: s}
+	t.typed.L = &t.mu
+	t.editor = line.New(t, out)
+	t.editor.History = s.History
+	t.editor.Complete = s.complete
+	s.Out, s.Err = out, out
+	go t.pump(in)
+	return t
+}
+
+// Editor returns the line editor, to tell it the width of the terminal.
+func (t *Session) Editor() *line.Editor { return t.editor }
+
+// Run reads and runs lines until ^D is typed on an empty one. It may be
+// called again afterwards.
+//
+// Context: goroutine.
+// Errors:  what reading the terminal returns, io.EOF excepted.
+func (t *Session) Run() error {
+	for {
+		text, err := t.editor.ReadLine(prompt)
+		switch err {
+		case nil:
+			t.shell.History.Add(text)
+			t.execute(text)
+		case line.ErrInterrupted:
+			t.shell.status = statusInterrupted
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// Interact runs a session on a terminal until ^D.
+//
+// Errors: as Run.
+func (s *Shell) Interact(in io.Reader, out io.Writer) error {
+	return NewSession(s, in, out).Run()
+}
+
+// execute runs a line; meanwhile ^C closes the interrupt channel.
+func (t *Session) execute(text string) {
+	t.begin()
+	t.shell.Run(text)
+	if t.end() {
+		io.WriteString(t.shell.Out, "^C\n")
+	}
+}
+
+// begin makes ^C mean the command that starts now: also the one
+// that was typed at once behind the line, before anybody could take it.
+func (t *Session) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.interrupt, t.stopped = make(chan struct{}), false
+	t.shell.interrupt = t.interrupt
+	if len(t.queue) > 0 && t.queue[0] == ctrlC {
+		t.queue = t.queue[1:]
+		t.stop()
+	}
+}
+
+// end reports whether the command that ends here was interrupted.
+func (t *Session) end() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.interrupt, t.shell.interrupt = nil, nil
+	return t.stopped
+}
+
+// stop interrupts the command that runs. Context: mu held.
+func (t *Session) stop() {
+	if !t.stopped {
+		close(t.interrupt)
+		t.stopped = true
+	}
+}
+
+// pump takes what the terminal sends.
+func (t *Session) pump(in io.Reader) {
+	buf := make([]byte, 256)
+	for {
+		n, err := in.Read(buf)
+		t.arrived(buf[:n], err)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// arrived queues what was typed, but for a ^C that a command takes.
+func (t *Session) arrived(typed []byte, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range typed {
+		switch {
+		case c == ctrlC && t.interrupt != nil:
+			t.stop()
+		case len(t.queue) < typeAhead:
+			t.queue = append(t.queue, c)
+		}
+	}
+	t.err = err
+	t.typed.Signal()
+}
+
+// ReadByte implements io.ByteReader for the editor.
+func (t *Session) ReadByte() (byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.queue) == 0 {
+		if t.err != nil {
+			return 0, t.err
+		}
+		t.typed.Wait()
+	}
+	c := t.queue[0]
+	t.queue = t.queue[1:]
+	return c, nil
+}

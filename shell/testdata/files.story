@@ -1,0 +1,57 @@
+sonde# ls
+proc
+sys
+tmp
+sonde# echo hi > /tmp/x; cat /tmp/x
+hi
+sonde# echo again >> /tmp/x; cat /tmp/x /tmp/x | wc
+4 4 18
+sonde# echo -n no newline > /tmp/y; wc -c /tmp/y
+10
+sonde# mkdir /tmp/d && ls /tmp
+d
+x
+y
+sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
+-r--r--r--        0                - /proc/version
+--w-------        0                - /sys/kernel/debug/kprobes/enabled
+
+/proc/sys/kernel:
+-rw-r--r--        0                - panic
+sonde# ls -ld /tmp | grep -c drwxrwxrwt
+1
+sonde# ls /nope /tmp/x
+/tmp/x
+ls: /nope: no such file or directory
+(status 1)
+sonde# cat /nope /proc/version | head -1
+cat: /nope: no such file or directory
+sonde version test
+sonde# cat /tmp
+cat: /tmp: is a directory
+(status 1)
+sonde# cat /sys/kernel/debug/kprobes/enabled
+cat: /sys/kernel/debug/kprobes/enabled: permission denied
+(status 1)
+sonde# echo 1 > /proc/version
+echo: /proc/version: permission denied
+(status 1)
+sonde# echo 1 > /proc/new
+echo: /proc/new: permission denied
+(status 1)
+sonde# echo 2 > /sys/kernel/debug/kprobes/enabled
+echo: /sys/kernel/debug/kprobes/enabled: write error: invalid argument
+(status 1)
+sonde# mkdir /tmp/d
+mkdir: /tmp/d: file exists
+(status 1)
+sonde# echo a > /tmp/d/f; rm /tmp/d
+rm: /tmp/d: directory not empty
+(status 1)
+sonde# rm /tmp/d/f /tmp/d /tmp/x /tmp/y; ls /tmp
+sonde# rm /proc/version
+rm: /proc/version: permission denied
+(status 1)
+sonde# cat /proc/uptime ../proc/./version
+12300.00 18000.00
+sonde version test

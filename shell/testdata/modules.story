@@ -1,0 +1,39 @@
+sonde# dmesg -C
+sonde# lsmod -a
+kprobe_example          plants a probe
+sonde# modinfo kprobe_example
+name:        kprobe_example
+description: plants a probe
+parm:        symbol: function to probe (string, now vfs.Read)
+sonde# insmod kprobe_example symbol=vfs.(*File).Read
+sonde# lsmod; cat /proc/modules
+Module                  Size  Used by
+kprobe_example             0  0
+kprobe_example 0 0 - Live 0x0000000000000000
+sonde# insmod kprobe_example
+insmod: module kprobe_example: already loaded: file exists
+(status 1)
+sonde# rmmod kprobe_example; lsmod
+Module                  Size  Used by
+sonde# rmmod kprobe_example
+rmmod: module kprobe_example: not loaded: no such file or directory
+(status 1)
+sonde# insmod kprobe-exampel
+insmod: module kprobe-exampel: no such module, perhaps kprobe_example: no such file or directory
+(status 1)
+sonde# insmod kprobe_example sym=x
+insmod: module kprobe_example: unknown parameter "sym" (known: symbol): invalid argument
+(status 1)
+sonde# insmod
+insmod: no module given
+usage: insmod module [name=value...]
+(status 2)
+sonde# dmesg
+[    0.000000] planted kprobe at vfs.(*File).Read
+[    0.000000] kprobe at vfs.(*File).Read unregistered
+sonde# dmesg -l err
+sonde# dmesg -n 8; dmesg -n warn; dmesg -n 7; dmesg -n 9
+dmesg: printk: console level 9, not 1 to 8: invalid argument
+(status 1)
+sonde# dmesg -c | wc -l; dmesg
+2

@@ -1,0 +1,33 @@
+sonde# sysctl -a
+debug.kprobes-optimization = 1
+kernel.panic = 5
+sonde# sysctl -w debug.kprobes_optimization=n
+debug.kprobes-optimization = 0
+sonde# cat /proc/sys/debug/kprobes-optimization
+0
+sonde# echo 1 > /proc/sys/debug/kprobes-optimization; sysctl debug.kprobes-optimization
+debug.kprobes-optimization = 1
+sonde# echo maybe > /proc/sys/debug/kprobes-optimization
+echo: /proc/sys/debug/kprobes-optimization: write error: sysctl: set debug.kprobes-optimization to "maybe": not 0, 1, n or y: invalid argument
+(status 1)
+sonde# sysctl kernel.panic=100
+sysctl: set kernel.panic to "100": not from 0 to 60: invalid argument
+(status 1)
+sonde# sysctl kernel/panic=10 kernel.panic; sysctl -n kernel.panic; sysctl -d kernel.panic
+kernel.panic = 10
+kernel.panic = 10
+10
+kernel.panic: Seconds from a panic to a reboot. (default 5)
+sonde# sysctl kernel.panic=5 | grep 5
+kernel.panic = 5
+sonde# sysctl kernel.pan
+sysctl: kernel.pan: no such file or directory
+(status 1)
+sonde# sysctl
+sysctl: no name given
+usage: sysctl [-adnw] [name | name=value...]
+(status 2)
+sonde# sysctl -w kernel.panic
+sysctl: -w needs name=value, not "kernel.panic"
+usage: sysctl [-adnw] [name | name=value...]
+(status 2)

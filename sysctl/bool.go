@@ -1,0 +1,75 @@
+package sysctl
+
+import (
+	"strings"
+	"sync/atomic"
+)
+
+// Bool is a switch; as text it is 0 or 1.
+type Bool struct {
+	head
+	def     bool
+	value   atomic.Bool
+	changed func(bool) error
+}
+
+// NewBool registers a switch.
+func NewBool(name string, def bool, doc string) *Bool {
+	b := &Bool{head: head{name, doc}, def: def}
+	b.value.Store(def)
+	register(b)
+	return b
+}
+
+// OnChange has f called after each change; an error from it is returned to
+// who set the switch, and puts the old value back. It returns b.
+func (b *Bool) OnChange(f func(v bool) error) *Bool {
+	setMu.Lock()
+	defer setMu.Unlock()
+	b.changed = f
+	return b
+}
+
+// String returns the value as text.
+func (b *Bool) String() string { return boolText(b.Get()) }
+
+// Default returns the first value as text.
+func (b *Bool) Default() string { return boolText(b.def) }
+
+// Set takes 0, 1, n and y.
+//
+// Errors: EINVAL, and that of the hook (wrapped).
+func (b *Bool) Set(text string) error {
+	switch strings.TrimSpace(text) {
+	case "0", "n", "N":
+		return b.Store(false)
+	case "1", "y", "Y":
+		return b.Store(true)
+	}
+	return b.refuse(text, "0, 1, n or y")
+}
+
+// Store sets the switch. Setting what it is already calls no hook.
+//
+// Context: goroutine; takes setMu.
+// Errors:  that of the hook.
+func (b *Bool) Store(v bool) error {
+	setMu.Lock()
+	defer setMu.Unlock()
+	old := b.value.Swap(v)
+	if old == v || b.changed == nil {
+		return nil
+	}
+	if err := b.changed(v); err != nil {
+		b.value.Store(old)
+		return err
+	}
+	return nil
+}
+
+func boolText(v bool) string {
+	if v {
+		return "1"
+	}
+	return "0"
+}
