@@ -25,6 +25,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -35,6 +36,7 @@ import (
 const (
 	statusUsage   = 2
 	scriptTimeout = 120 * time.Second
+	autoAccel     = "auto"
 )
 
 // options are the command line: the machine, and which image it boots.
@@ -72,7 +74,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
 	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
-	flags.StringVar(&accel, "accel", "tcg", "tcg, or kvm: the host's processor")
+	flags.StringVar(&accel, "accel", autoAccel, "tcg, kvm or auto: kvm where it works")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -88,6 +90,9 @@ func parse(args []string, w io.Writer) (options, error) {
 	}
 	if o.scripted && o.Timeout == 0 && !o.GDB {
 		o.Timeout = scriptTimeout
+	}
+	if accel == autoAccel {
+		return o, nil
 	}
 	var err error
 	o.Accel, err = machine.ParseAccel(accel)
@@ -105,6 +110,9 @@ func run(o options) int {
 	}
 	if o.build {
 		return show(o.Image)
+	}
+	if o.Accel == "" {
+		o.Accel = machine.Best(o.Image, filepath.Dir(o.Image))
 	}
 	if o.GDB {
 		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb %s -ex 'target remote :1234'\n", o.Image)

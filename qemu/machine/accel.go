@@ -13,10 +13,6 @@ const (
 	KVM Accel = "kvm" // the host's processor
 )
 
-// KVM is not chosen by itself where there is a /dev/kvm: some hosts have one
-// that makes a processor and then stops at an instruction that it cannot
-// emulate, and a figure or a test should not depend on what the host has.
-
 func (a Accel) argument() string {
 	if a == KVM {
 		return "kvm"

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Best returns KVM if it really works on this host, and TCG otherwise.
+//
+// That /dev/kvm can be opened, or that QEMU starts with it, says little: some
+// hosts have one that makes a processor and then stops at an instruction that
+// it cannot emulate. So image is booted once; the answer is kept in a file in
+// the folder cache until the host boots again.
+func Best(image, cache string) Accel {
+	if !kvmAnswers() {
+		return TCG
+	}
+	name := filepath.Join(cache, "accel-"+bootID())
+	if b, err := os.ReadFile(name); err == nil {
+		if a, err := ParseAccel(string(b)); err == nil {
+			return a
+		}
+	}
+	a := TCG
+	if kvmBoots(image) {
+		a = KVM
+	}
+	os.WriteFile(name, []byte(a), 0o666) // if that fails, the next caller asks again
+	return a
+}
+
+// bootID is different each time the host boots.
+//
+// Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, "random".
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(b[:max(len(b)-1, 0)])
+}
+
+// kvmAnswers asks the host's kernel for a virtual machine.
+//
+// Source: Linux, Documentation/virt/kvm/api.rst, "API description".
+func kvmAnswers() bool {
+	const (
+		KVM_GET_API_VERSION = 0xae00
+		KVM_CREATE_VM       = 0xae01
+		wantVersion         = 12
+	)
+	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	version, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), KVM_GET_API_VERSION, 0)
+	if errno != 0 || version != wantVersion {
+		return false
+	}
+	vm, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), KVM_CREATE_VM, 0)
+	return errno == 0 && syscall.Close(int(vm)) == nil
+}
+
+// kvmBoots runs the command "true" in a machine with a host processor. A boot
+// takes a fraction of a second.
+func kvmBoots(image string) bool {
+	r, err := Run(context.Background(), Config{Image: image, Accel: KVM, Script: "true", Timeout: 10 * time.Second})
+	return err == nil && r.Status == 0
+}
