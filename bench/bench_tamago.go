@@ -12,12 +12,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
+	"sonde/optprobe"
 	"sonde/shell"
 )
 
@@ -45,11 +45,11 @@ var counts [trap.MaxCPUs]struct {
 	_ [7]uint64
 }
 
-func count(*kprobes.Kprobe, *amd64.Regs) int { counts[cpu.ID()].n++; return 0 }
+func count(_ *kprobes.Kprobe, r *amd64.Regs) int { counts[trap.ID(r)].n++; return 0 }
 
 func countPost(*kprobes.Kprobe, *amd64.Regs, uint64) {}
 
-func countReturn(*kprobes.KretprobeInstance, *amd64.Regs) int { counts[cpu.ID()].n++; return 0 }
+func countReturn(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { counts[trap.ID(r)].n++; return 0 }
 
 func mirror(a, b int) int {
 	counts[cpu.ID()].n++
@@ -70,21 +70,25 @@ type row struct {
 	target func()
 	plant  func() (remove func(), err error) // nil: nothing
 	hits   int                               // that one call gives
+	jump   bool                              // the probes are optimized
 }
 
 var rows = []row{
-	{"call", targetMov, nil, 0},
-	{"spill", spill, nil, 0},
-	{"bare_int3", targetInt3, bare(false), 0},
-	{"bare_step", targetInt3, bare(true), 0},
-	{"trap", targetInt3, func() (func(), error) { return trap.Empty(), nil }, 0},
-	{"k", targetMov, plantK("sonde/bench.targetMov", countPost), 1},
-	{"b", targetMov, plantK("sonde/bench.targetMov", nil), 1},
-	{"e", targetJmp, plantK("sonde/bench.targetJmp", nil), 1},
-	{"j", callGo, plantJ, 1},
-	{"r", callGo, plantR, 1},
-	{"kr", callGo, both(plantK("sonde/bench.targetGo", nil), plantR), 2},
-	{"jr", callGo, both(plantJ, plantR), 2},
+	{name: "call", target: targetMov},
+	{name: "spill", target: spill},
+	{name: "bare_int3", target: targetInt3, plant: bare(false)},
+	{name: "bare_step", target: targetInt3, plant: bare(true)},
+	{name: "trap", target: targetInt3, plant: func() (func(), error) { return trap.Empty(), nil }},
+	{name: "k", target: targetMov, plant: plantK("sonde/bench.targetMov", countPost), hits: 1},
+	{name: "b", target: targetMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1},
+	{name: "e", target: targetJmp, plant: plantK("sonde/bench.targetJmp", nil), hits: 1},
+	{name: "o", target: targetMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1, jump: true},
+	{name: "j", target: callGo, plant: plantJ, hits: 1},
+	{name: "r", target: callGo, plant: plantR, hits: 1},
+	{name: "kr", target: callGo, plant: both(plantK("sonde/bench.targetGo", nil), plantR), hits: 2},
+	{name: "jr", target: callGo, plant: both(plantJ, plantR), hits: 2},
+	{name: "ro", target: callGo, plant: plantR, hits: 1, jump: true},
+	{name: "kro", target: callGo, plant: both(plantK("sonde/bench.targetGo", nil), plantR), hits: 2, jump: true},
 }
 
 func bare(step bool) func() (func(), error) {
@@ -136,6 +140,7 @@ var Command = &shell.Command{
 	Usage: "[NAME]...",
 	Help:  "measure what probes cost: TSV, name and nanoseconds",
 	Run: func(c *shell.Context, args []string) error {
+		defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 		for _, r := range rows {
 			if len(args) > 0 && !slices.Contains(args, r.name) {
 				continue
@@ -160,6 +165,9 @@ func (r *row) run(w io.Writer) error {
 			return err
 		}
 		defer remove()
+		if err := optimize(r.jump); err != nil {
+			return err
+		}
 	}
 	before := total()
 	ps := median(func() int64 { return perCall(r.target, "") })
@@ -190,44 +198,4 @@ func median(f func() int64) int64 {
 	}
 	slices.Sort(all)
 	return all[runs/2]
-}
-
-// registration measures one probe put in and taken out, and many at once.
-func registration(w io.Writer) error {
-	k := &kprobes.Kprobe{SymbolName: "sonde/bench.targetGo", PreHandler: count}
-	var failed error
-	pair := median(func() int64 {
-		const n = 50
-		from := time.Now()
-		for range n {
-			if err := kprobes.RegisterKprobe(k); err != nil {
-				failed = err
-			}
-			kprobes.UnregisterKprobe(k)
-		}
-		return time.Since(from).Nanoseconds() / n
-	})
-	if failed != nil {
-		return failed
-	}
-	fmt.Fprintf(w, "regpair\t%d\n", pair)
-	ks, err := many()
-	if err != nil {
-		return err
-	}
-	var out []int64
-	in := median(func() int64 {
-		from := time.Now()
-		if err := kprobes.RegisterKprobes(ks); err != nil {
-			failed = err
-		}
-		d := time.Since(from).Nanoseconds()
-		from = time.Now()
-		kprobes.UnregisterKprobes(ks)
-		out = append(out, time.Since(from).Nanoseconds())
-		return d
-	})
-	slices.Sort(out)
-	fmt.Fprintf(w, "batch256_register\t%d\nbatch256_unregister\t%d\n", in, out[len(out)/2])
-	return failed
 }

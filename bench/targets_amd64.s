@@ -5,6 +5,7 @@
 // func targetMov()
 TEXT ·targetMov(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	AX, CX
+	MOVQ	CX, DX
 	RET
 
 // func targetJmp()

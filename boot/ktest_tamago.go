@@ -11,6 +11,7 @@ import (
 	_ "sonde/qemu/suites/probes"
 	_ "sonde/qemu/suites/returns"
 	_ "sonde/qemu/suites/sched"
+	_ "sonde/qemu/suites/stop"
 	_ "sonde/qemu/suites/symbols"
 	_ "sonde/qemu/suites/traps"
 	"sonde/shell"

@@ -80,6 +80,7 @@ func cpus() (all []procfs.CPU) {
 	model := procfs.CPU{
 		Vendor: words(b, d, c), Model: brand(), MHz: float64(hz) / 1e6, Online: true,
 		Family: int(a>>8&15 + a>>20&255), ModelID: int(a>>4&15 | a>>12&0xf0), Stepping: int(a & 15),
+		Flags: amd64.Features(cpu.CPUID),
 	}
 	for i := range cpu.Num() {
 		one := model
@@ -139,8 +140,8 @@ func vectorName(v uint8) string {
 		return "wake-up IPI"
 	case cpu.VecCall:
 		return "function call IPI"
-	case trap.VecSoft:
-		return "return probe"
+	case cpu.VecStop:
+		return "stop machine IPI"
 	}
 	if name := irq.Name(v); name != "" {
 		return name

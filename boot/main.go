@@ -26,6 +26,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
+	"sonde/optprobe"
 	"sonde/shell"
 )
 
@@ -40,6 +41,9 @@ func main() {
 	setWallClock()
 	mountFiles(vfs.Root)
 	kprobes.Init()
+	if err := optprobe.Init(); err != nil {
+		printk.Err("%s", err.Error())
+	}
 	if err := console.Init(&acpiInfo.MADT); err != nil {
 		printk.Err("console: %s", err.Error())
 	}

@@ -23,7 +23,7 @@ var roots = []string{
 	"sonde/arch/amd64/trap.",
 	"sonde/kprobes.on", "sonde/kprobes.(*site).reenter", "sonde/kprobes.(*site).passBy", "sonde/kprobes.(*site).endStep",
 	"sonde/kernel/notifier.(*Chain).Walk",
-	"sonde/kernel/die.exception", "sonde/kernel/die.breakpoint", "sonde/kernel/die.debug", "sonde/kernel/die.nmi",
+	"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kernel/die.nmi",
 }
 
 // own are functions that may not be probed whatever they call: the probes' own

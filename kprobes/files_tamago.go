@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
+	"sonde/kernel/module"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 )
@@ -56,23 +57,28 @@ func sorted() []*site {
 	return all
 }
 
-// writeList prints a line per probe: address, type, symbol+offset, status.
+// writeList prints a line per probe: address, type, symbol+offset, the module
+// that the probed function belongs to, status. Without a module its column is a
+// blank, as on Linux.
 func writeList(w io.Writer) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, s := range sorted() {
 		for _, k := range s.probes() {
-			fmt.Fprintf(w, "%016x  %s  %s%s\n", s.addr, k.kind, where(s.addr), k.status())
+			line := fmt.Sprintf("%016x  %s  %s  %1s %s", s.addr, k.kind, where(s.addr), module.Of(s.addr), k.status(s))
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
 	}
 }
 
-func (k *Kprobe) status() string {
+func (k *Kprobe) status(s *site) string {
 	switch {
 	case k.has(flagGone):
-		return "    [GONE][DISABLED]"
+		return "[GONE][DISABLED]"
 	case k.has(FlagDisabled):
-		return "    [DISABLED]"
+		return "[DISABLED]"
+	case s.jumped:
+		return "[OPTIMIZED]"
 	}
 	return ""
 }

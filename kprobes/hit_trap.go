@@ -11,47 +11,94 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/notifier"
+	"sonde/kernel/die"
 )
 
 const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
 
-func onBreakpoint(r *amd64.Regs, _ uint64) notifier.Action {
+// onBreakpoint takes #BP. It is long, and repeats in place what callPre and
+// execute do for the common case of one probe: each call of a function here is
+// a tenth of what a hit costs.
+func onBreakpoint(r *amd64.Regs) {
 	s := find(uintptr(r.IP) - 1)
 	if s == nil {
-		return notifier.Next
+		die.Breakpoint(r)
+		return
 	}
 	id := trap.ID(r)
 	st := &states[id]
 	if st.phase != idle {
 		s.reenter(st, id, r)
-		return notifier.Stop
+		return
 	}
 	if s.check.kind != noCheck && s.check.grows(r, stackGuard(trap.G(r))) { // not a call yet
-		if s.check.alone(s.addr) {
-			s.check.perform(r, s.addr, true)
-		} else {
-			s.passBy(st, r)
-		}
-		return notifier.Stop
+		s.grow(st, r)
+		return
 	}
 	if s.sse.Load() {
 		trap.SaveXMM(r)
 	}
+	st.phase = pre
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.site = uintptr(unsafe.Pointer(s))
-	st.list = uintptr(unsafe.Pointer(s.list.Load()))
-	st.index = 0
-	st.phase = pre
-	s.callPre(st, id, r)
-	return notifier.Stop
+	k := s.sole.Load()
+	if k == nil || k.has(FlagDisabled|flagGone) {
+		st.list = uintptr(unsafe.Pointer(s.list.Load()))
+		st.index = 0
+		s.callPre(st, id, r)
+		return
+	}
+	st.list = 0
+	n := &k.ledger[id].n
+	n[entered]++
+	if k.kind == kindKretprobe {
+		asKretprobe(k).enter(st, id, r) // it counts for itself
+	} else {
+		st.begin(k)
+		ret := k.PreHandler(k, r)
+		st.end()
+		n[handled]++
+		if ret != 0 {
+			st.phase = idle
+			return
+		}
+	}
+	switch means(s.how.Load()) {
+	case meansSlot:
+		r.IP = uint64(s.slot)
+	case meansStep:
+		st.phase = stepping
+		st.flags = r.Flags & stepFlags
+		s.startStep(r)
+		return
+	case meansJump:
+		r.IP = s.to
+	case meansCheck:
+		s.check.perform(r, s.addr, false)
+	case meansDetour:
+		r.IP = uint64(s.resume.Load())
+	default:
+		s.execute(st, id, r)
+		return
+	}
+	st.phase = idle
+}
+
+// grow has r take the way to morestack: the call is counted when the function
+// starts again.
+func (s *site) grow(st *state, r *amd64.Regs) {
+	if s.check.alone(s.addr) {
+		s.check.perform(r, s.addr, true)
+		return
+	}
+	s.passBy(st, r)
 }
 
 // callPre calls the pre-handlers from st.index on, in order of registration,
 // and then has the instruction executed. One that returns non-zero has taken
 // over: the rest and the instruction are skipped, as on Linux.
 func (s *site) callPre(st *state, id int, r *amd64.Regs) {
-	for list := *asList(st.list); st.index < len(list); {
+	for list := st.probes(); st.index < len(list); {
 		k := list[st.index]
 		st.index++
 		k.ledger.count(id, entered)
@@ -72,7 +119,7 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 		}
 		st.end()
 		k.ledger.count(id, handled)
-		if ret != 0 {
+		if ret != 0 && st.resume == 0 {
 			st.phase = idle
 			return
 		}
@@ -82,6 +129,15 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 
 // execute does the probed instruction, or starts to: a step ends in onStep.
 func (s *site) execute(st *state, id int, r *amd64.Regs) {
+	if st.resume != 0 {
+		st.leaveDetour(r)
+		return
+	}
+	if means(s.how.Load()) == meansDetour {
+		r.IP = uint64(s.resume.Load())
+		st.phase = idle
+		return
+	}
 	wantPost := s.post.Load()
 	if s.check.kind > smallFrame {
 		st.decided, st.decidedSP = s.addr+uintptr(s.check.compare()), r.SP
@@ -116,29 +172,45 @@ func (s *site) startStep(r *amd64.Regs) {
 	r.IP = uint64(s.slot)
 }
 
-func onStep(r *amd64.Regs, _ uint64) notifier.Action {
+// onStep takes #DB. Like onBreakpoint it repeats what finish and callPost do for
+// the common case.
+func onStep(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id]
-	if st.nested != 0 {
-		if asSite(st.nested).endStep(r, st.nFlags) {
+	if st.phase != stepping || st.nested != 0 {
+		if st.nested == 0 {
+			die.Debug(r)
+		} else if asSite(st.nested).endStep(r, st.nFlags) {
 			st.nested = 0
 		}
-		return notifier.Stop
-	}
-	if st.phase != stepping {
-		return notifier.Next
+		return
 	}
 	s := asSite(st.site)
 	if !s.endStep(r, st.flags) {
-		return notifier.Stop
+		return
 	}
+	k := s.sole.Load()
+	if k == nil || k.PostHandler == nil || s.check.kind != noCheck || s.sse.Load() || k.has(FlagDisabled|flagGone) {
+		s.finishStep(st, id, r)
+		return
+	}
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.list = 0
+	st.phase = post
+	st.begin(k)
+	k.PostHandler(k, r, 0)
+	st.end()
+	st.phase = idle
+}
+
+// finishStep ends a hit whose instruction has been stepped.
+func (s *site) finishStep(st *state, id int, r *amd64.Regs) {
 	if s.check.kind == smallFrame {
 		// Counted as a call: a preemption request that came meanwhile waits
 		// for the next function.
 		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
 	}
 	s.finish(st, id, r)
-	return notifier.Stop
 }
 
 // endStep moves IP from behind the copy to behind the original and restores the
@@ -172,7 +244,7 @@ func (s *site) finish(st *state, id int, r *amd64.Regs) {
 
 // callPost calls the post-handlers from st.index on.
 func (s *site) callPost(st *state, id int, r *amd64.Regs) {
-	for list := *asList(st.list); st.index < len(list); {
+	for list := st.probes(); st.index < len(list); {
 		k := list[st.index]
 		st.index++
 		if k.PostHandler == nil || k.has(FlagDisabled|flagGone) {
@@ -188,16 +260,22 @@ func (s *site) callPost(st *state, id int, r *amd64.Regs) {
 // reenter is a hit inside a handler: it is counted as missed and the
 // instruction executed, nothing more.
 func (s *site) reenter(st *state, id int, r *amd64.Regs) {
-	for _, k := range s.probes() {
-		k.ledger.count(id, entered)
-		k.ledger.count(id, recursion)
-	}
+	s.countMissed(id)
 	s.passBy(st, r)
+}
+
+func (s *site) countMissed(id int) {
+	for _, k := range s.probes() {
+		k.ledger.countNested(id, enteredNested)
+		k.ledger.countNested(id, recursion)
+	}
 }
 
 // passBy has the instruction executed and calls nobody.
 func (s *site) passBy(st *state, r *amd64.Regs) {
 	switch {
+	case means(s.how.Load()) == meansDetour:
+		r.IP = uint64(s.resume.Load())
 	case s.slot == 0:
 		s.emulate(r)
 	case s.boost:

@@ -29,6 +29,8 @@ const vecAbandon = 0x84
 //go:linkname runtimeTrapReset runtime.sondeTrapReset
 func runtimeTrapReset(cpu int)
 
+const tooLong = "it runs too long"
+
 // disarmer wakes the thread that disarms sites nobody wants any more.
 var disarmer irq.Event
 
@@ -64,10 +66,10 @@ func kill(id int, why string, r *amd64.Regs) {
 
 func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }
 
-// watch is called by every CPU's timer interrupt, late nanoseconds after it was
+// watch is called by every CPU's timer interrupt r, late nanoseconds after it was
 // due. It looks for handlers that have run too long: other CPUs' are ended by
-// NMI; this CPU's own has ended, or the timer could not have come.
-func watch(late int64) {
+// NMI; this CPU's own has either ended, or lets interrupts in and is ended here.
+func watch(r *amd64.Regs, late int64) {
 	limit := HandlerLimit.Get() * 1e6
 	if limit == 0 {
 		return
@@ -80,8 +82,13 @@ func watch(late int64) {
 	w.explained, w.ticked = false, st.seq
 	now := cpu.Nanotime()
 	for i := 0; i < cpu.Num(); i++ {
-		if i != self {
-			watched[i].look(i, now, limit)
+		if watched[i].look(i, now, limit) {
+			if i != self {
+				cpu.SendNMI(i)
+				continue
+			}
+			atomic.StoreUint64(&st.killed, 0)
+			kill(i, tooLong, r)
 		}
 	}
 }
@@ -98,11 +105,12 @@ type sighting struct {
 	ticked    uint64 // this CPU's handlers begun by its last timer interrupt
 }
 
-// look ends CPU i's handler if it is the one seen limit nanoseconds ago.
-func (w *sighting) look(i int, now, limit int64) {
+// look reports whether CPU i's handler is the one seen limit nanoseconds ago; one
+// caller is told.
+func (w *sighting) look(i int, now, limit int64) (end bool) {
 	st := &states[i]
 	if !w.busy.CompareAndSwap(0, 1) {
-		return
+		return false
 	}
 	running := atomic.LoadUintptr(&st.probe) != 0
 	seq := atomic.LoadUint64(&st.seq)
@@ -111,9 +119,10 @@ func (w *sighting) look(i int, now, limit int64) {
 		w.seq, w.since = seq, now
 	case now-w.since > limit && atomic.LoadUint64(&st.killed) != seq:
 		atomic.StoreUint64(&st.killed, seq)
-		cpu.SendNMI(i)
+		end = true
 	}
 	w.busy.Store(0)
+	return end
 }
 
 // onNMI ends the handler that the watch on another CPU has found.
@@ -124,7 +133,7 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 		return notifier.Next
 	}
 	if st.killed == st.seq && st.probe != 0 {
-		kill(id, "it runs too long", r)
+		kill(id, tooLong, r)
 		watched[id].explained = true
 	}
 	st.killed = 0

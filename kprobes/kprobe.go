@@ -46,7 +46,9 @@ type Kprobe struct {
 	kind   kind
 	sse    bool // a handler may change X0-X14
 	ledger ledger
-	site   *site // guarded by mu
+	// guarded by mu:
+	site  *site
+	owner string // the module that registered it, "" for the kernel
 }
 
 // kind is what a Kprobe is part of; the letters of the list file.

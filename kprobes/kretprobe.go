@@ -1,7 +1,6 @@
 package kprobes
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -64,67 +63,13 @@ func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }
 // Context: any.
 func (rp *Kretprobe) Ledger() Ledger {
 	l := rp.KP.Ledger()
-	l.InFlight = uint64(rp.pool.used.Load())
+	l.InFlight = uint64(rp.pool.inUse())
 	return l
 }
 
 // RegsReturnValue returns what the function returns, from the register that Go
 // and C return the first result in.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
-
-// pool is the instances of one return probe. Free ones are a list whose head
-// carries a tag, so that it can be changed without a lock from any context.
-type pool struct {
-	instances []KretprobeInstance
-	head      atomic.Uint64 // tag<<32 | index+1
-	used      atomic.Int64
-}
-
-func (p *pool) init(rp *Kretprobe, n int, size uintptr) {
-	p.instances = make([]KretprobeInstance, n)
-	data := make([]byte, uintptr(n)*size)
-	for i := range p.instances {
-		in := &p.instances[i]
-		in.RP, in.index = rp, uint32(i)
-		in.Data = data[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
-		in.nextFree = uint32(i) // the one before
-	}
-	p.head.Store(uint64(n))
-	p.used.Store(0)
-}
-
-// get takes a free instance, nil if there is none.
-//
-// Context: any.
-func (p *pool) get() *KretprobeInstance {
-	for {
-		old := p.head.Load()
-		i := uint32(old)
-		if i == 0 || int(i) > len(p.instances) {
-			return nil
-		}
-		in := &p.instances[i-1]
-		next := uint64(atomic.LoadUint32(&in.nextFree))
-		if p.head.CompareAndSwap(old, (old>>32+1)<<32|next) {
-			p.used.Add(1)
-			return in
-		}
-	}
-}
-
-// put gives an instance back.
-//
-// Context: any.
-func (p *pool) put(in *KretprobeInstance) {
-	p.used.Add(-1)
-	for {
-		old := p.head.Load()
-		atomic.StoreUint32(&in.nextFree, uint32(old))
-		if p.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.index+1)) {
-			return
-		}
-	}
-}
 
 // asKretprobe returns the return probe that k, of that kind, is the entry of.
 // Safe because: KP is its first field.

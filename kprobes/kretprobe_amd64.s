@@ -5,14 +5,12 @@
 
 // trampoline is where probed functions return to. It makes a trap frame without
 // a trap: SP behind the return address, all registers as the function left
-// them. The flags are pushed where the return address was, so that no stack is
-// needed that the function did not have. Then the entry stack is used as a real
-// trap would use it; interrupts are off by then.
+// them. The flags are pushed where the return address was.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	NOP
 	PUSHFQ
-	CLI
-	JMP	sonde∕arch∕amd64∕trap·SoftEntry(SB)
+	PUSHQ	R15
+	JMP	sonde∕arch∕amd64∕trap·SoftReturn(SB)
 
 // func trampolineAddr() uintptr
 TEXT ·trampolineAddr(SB),NOSPLIT,$0-8

@@ -15,9 +15,17 @@ import (
 	"sonde/kernel/printk"
 )
 
-//go:linkname runtimeRetHead runtime.sondeRetHead
-//go:noescape
-func runtimeRetHead(g unsafe.Pointer) (head *uintptr, hi uintptr)
+//go:linkname runtimeRetOffset runtime.sondeRetOffset
+func runtimeRetOffset() uintptr
+
+// retOffset is where in a g the list of its calls is headed.
+var retOffset = runtimeRetOffset()
+
+// calls returns the head of g's list of calls, and the top of its stack (the
+// second word of a g).
+func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
+	return (*uintptr)(unsafe.Add(g, retOffset)), *(*uintptr)(unsafe.Add(g, 8))
+}
 
 //go:linkname runtimeGoid runtime.sondeGoid
 //go:noescape
@@ -33,9 +41,11 @@ func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(un
 // enter is the pre-handler of the entry. r.SP is at the return address.
 func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
-	head, hi := runtimeRetHead(g)
+	head, hi := calls(g)
 	off := hi - uintptr(r.SP)
-	buryAbove(head, off, id)
+	if *head != 0 && asInstance(*head).off > off {
+		buryAbove(head, off, id)
+	}
 	lr := uintptr(load(r.SP))
 	if lr == trampolineAddr() {
 		// Another return probe of this function was here first.
@@ -43,7 +53,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	} else if *head != 0 && asInstance(*head).off == off {
 		bury(head, id) // the slot's last user never returned
 	}
-	in := rp.pool.get()
+	in := rp.pool.get(id)
 	if in == nil {
 		rp.KP.ledger.count(id, noInst)
 		return
@@ -51,7 +61,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	in.lr, in.RetAddr, in.off = lr, lr, off
 	in.Task = Task(runtimeGoid(g))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
-		rp.pool.put(in)
+		rp.pool.put(in, id)
 		rp.KP.ledger.count(id, declined)
 		return
 	}
@@ -75,8 +85,8 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 func bury(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
-	in.RP.KP.ledger.count(id, abandoned)
-	in.RP.pool.put(in)
+	in.RP.KP.ledger.countNested(id, abandoned)
+	in.RP.pool.put(in, id)
 }
 
 // buryAbove gives up the calls whose frames lie below the frame at off: a panic
@@ -100,35 +110,51 @@ func onDead(head uintptr) {
 }
 
 // onReturn is a probed function returning to the trampoline, which has made r
-// look like a trap; r.SP is behind the slot.
+// look like a trap; r.SP is behind the slot. Interrupts are as the function has
+// them: see detour_trap.go.
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id]
-	head, hi := runtimeRetHead(trap.G(r))
+	if st.phase != idle {
+		missReturn(id, r)
+		return
+	}
+	st.phase = returning
+	st.soft++
+	st.frame = uintptr(unsafe.Pointer(r))
+	head, hi := calls(trap.G(r))
+	off := hi - uintptr(r.SP) + 8
+	if *head == 0 || asInstance(*head).off != off {
+		buryAbove(head, off, id)
+		if *head == 0 || asInstance(*head).off != off {
+			bug(*head, r)
+		}
+	}
+	r.IP = uint64(asInstance(*head).lr)
+	st.callReturns(id, r)
+}
+
+// missReturn is a return inside a handler: its instances are given back.
+func missReturn(id int, r *amd64.Regs) {
+	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
 	buryAbove(head, off, id)
 	if *head == 0 || asInstance(*head).off != off {
 		bug(*head, r)
 	}
 	r.IP = uint64(asInstance(*head).lr)
-	if st.phase != idle { // returning inside a handler
-		for *head != 0 && asInstance(*head).off == off {
-			in := asInstance(*head)
-			*head = in.next
-			in.RP.KP.ledger.count(id, recursion)
-			in.RP.pool.put(in)
-		}
-		return
+	for *head != 0 && asInstance(*head).off == off {
+		in := asInstance(*head)
+		*head = in.next
+		in.RP.KP.ledger.countNested(id, recursion)
+		in.RP.pool.put(in, id)
 	}
-	st.frame = uintptr(unsafe.Pointer(r))
-	st.phase = returning
-	st.callReturns(id, r)
 }
 
 // callReturns calls the return handlers of the call that r returns from, one
 // after the other, innermost first.
 func (st *state) callReturns(id int, r *amd64.Regs) {
-	head, hi := runtimeRetHead(trap.G(r))
+	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
 	for *head != 0 && asInstance(*head).off == off {
 		in := asInstance(*head)
@@ -136,7 +162,7 @@ func (st *state) callReturns(id int, r *amd64.Regs) {
 		k := &in.RP.KP
 		if k.has(FlagDisabled|flagGone) || !k.has(flagRegistered) {
 			k.ledger.count(id, disarmed)
-			in.RP.pool.put(in)
+			in.RP.pool.put(in, id)
 			continue
 		}
 		if in.RP.sse {
@@ -150,7 +176,7 @@ func (st *state) callReturns(id int, r *amd64.Regs) {
 			st.instance = 0
 		}
 		k.ledger.count(id, handled)
-		in.RP.pool.put(in)
+		in.RP.pool.put(in, id)
 	}
 	st.phase = idle
 }

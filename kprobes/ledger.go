@@ -33,6 +33,7 @@ type event uint8
 
 const (
 	entered event = iota
+	enteredNested
 	handled
 	declined
 	recursion
@@ -45,13 +46,19 @@ const (
 // ledger is the counters: a cache line for each CPU, so that CPUs that hit one
 // probe at once do not wait for each other.
 type ledger [trap.MaxCPUs]struct {
-	n [numEvents]uint64 // written by this CPU, interrupts off
+	n [numEvents]uint64 // written by this CPU, during a hit that is not nested
 	_ [8 - numEvents]uint64
 }
 
 func (l *ledger) count(cpu int, e event) { l[cpu&(trap.MaxCPUs-1)].n[e]++ }
 
 func (l *ledger) uncount(cpu int, e event) { l[cpu&(trap.MaxCPUs-1)].n[e]-- }
+
+// countNested is count for what an interrupt, or a handler that it interrupts,
+// may count at the same time.
+func (l *ledger) countNested(cpu int, e event) {
+	atomic.AddUint64(&l[cpu&(trap.MaxCPUs-1)].n[e], 1)
+}
 
 func (l *ledger) sum(e event) (n uint64) {
 	for i := range l {
@@ -69,6 +76,6 @@ func (k *Kprobe) Ledger() Ledger {
 		Recursion: k.ledger.sum(recursion), NoInst: k.ledger.sum(noInst),
 		Disarmed: k.ledger.sum(disarmed), Abandoned: k.ledger.sum(abandoned),
 	}
-	l.Entered = k.ledger.sum(entered)
+	l.Entered = k.ledger.sum(entered) + k.ledger.sum(enteredNested)
 	return l
 }

@@ -3,23 +3,32 @@
 package kprobes
 
 import (
+	"fmt"
 	"syscall"
+	"unsafe"
 
 	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
 )
 
 // graveyard keeps return probes that were unregistered with calls in flight:
 // those calls still return through their instances. guarded by mu
 var graveyard []*Kretprobe
 
-// maxMaxActive bounds MaxActive, as Linux's trace interface does.
-const maxMaxActive = 1 << 20
+// What a return probe may ask for: calls at the same time, far beyond the
+// goroutines of this kernel, and bytes for each.
+const (
+	maxMaxActive = 1 << 20
+	maxDataSize  = 1 << 16
+)
 
 // RegisterKretprobe establishes rp.
 //
 // Context: goroutine.
 // Errors: as RegisterKprobe; EINVAL also for what is not the entry of a function
-// or does not return to its caller; ERANGE MaxActive or DataSize is absurd.
+// or does not return to its caller; ERANGE MaxActive or DataSize is absurd; ENOMEM
+// there is no memory for so many instances; EBUSY it was registered before, and
+// calls from then have not returned.
 // Source: spec/4 §4.3.
 func RegisterKretprobe(rp *Kretprobe) error { return RegisterKretprobes([]*Kretprobe{rp}) }
 
@@ -33,23 +42,37 @@ func RegisterKretprobes(rps []*Kretprobe) error {
 		if rp.KP.has(flagRegistered) {
 			continue // register refuses it
 		}
-		n := rp.MaxActive
-		if n <= 0 {
-			n = cpu.Num() // not preemptible: spec/4 §1.3.1
+		if err := rp.prepare(); err != nil {
+			return fmt.Errorf("kprobes: register return probe %s: %w", rp.KP.name(), err)
 		}
-		if n > maxMaxActive || rp.DataSize > 1<<16 {
-			return refuse(syscall.ERANGE, "kprobes: register return probe %s: MaxActive %d, DataSize %d",
-				rp.KP.name(), n, rp.DataSize)
-		}
-		if rp.pool.used.Load() != 0 {
-			return refuse(syscall.EBUSY, "kprobes: register return probe %s: %d calls from before have not returned",
-				rp.KP.name(), rp.pool.used.Load())
-		}
-		rp.KP.kind = kindKretprobe
-		rp.MaxActive = n
-		rp.pool.init(rp, n, rp.DataSize)
 	}
 	return register(ks)
+}
+
+// prepare makes the instances.
+//
+// Errors: ERANGE, ENOMEM, EBUSY: see RegisterKretprobe.
+func (rp *Kretprobe) prepare() error {
+	n := rp.MaxActive
+	if n <= 0 {
+		n = cpu.Num() // not preemptible: spec/4 §1.3.1
+	}
+	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
+	switch flying := rp.pool.inUse(); {
+	case n > maxMaxActive:
+		return refuse(syscall.ERANGE, "MaxActive is %d, more than %d", n, maxMaxActive)
+	case rp.DataSize > maxDataSize:
+		return refuse(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
+	case flying != 0:
+		return refuse(syscall.EBUSY, "%d calls from before have not returned", flying)
+	case uint64(n)*each > mm.Usable/4:
+		return refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
+			n, each, uint64(n)*each>>20)
+	}
+	rp.KP.kind = kindKretprobe
+	rp.MaxActive = n
+	rp.pool.init(rp, n, cpu.Num(), rp.DataSize)
+	return nil
 }
 
 // UnregisterKretprobe removes rp. Calls that are in flight return as if there
@@ -67,14 +90,21 @@ func UnregisterKretprobes(rps []*Kretprobe) {
 	ks := make([]*Kprobe, len(rps))
 	for i, rp := range rps {
 		ks[i] = &rp.KP
-		if rp.KP.has(flagRegistered) {
-			graveyard = append(graveyard, rp)
+	}
+	detachAll(ks)
+}
+
+// detachAll is detach for probes of any kind.
+func detachAll(ks []*Kprobe) {
+	for _, k := range ks {
+		if k.kind == kindKretprobe && k.has(flagRegistered) {
+			graveyard = append(graveyard, asKretprobe(k))
 		}
 	}
 	detach(ks)
 	keep := graveyard[:0]
 	for _, rp := range graveyard {
-		if rp.pool.used.Load() > 0 {
+		if rp.pool.inUse() > 0 {
 			keep = append(keep, rp)
 		}
 	}

@@ -4,13 +4,17 @@ package kprobes
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/die"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/notifier"
@@ -31,14 +35,11 @@ var mu sync.Mutex
 // whatever its probes want. guarded by mu
 var disarmedAll bool
 
-//go:linkname runtimeStackguard runtime.sondeStackguard
-//go:noescape
-func runtimeStackguard(g unsafe.Pointer) uintptr
-
-// stackGuard returns the stack limit of g.
+// stackGuard returns the stack limit of g, from where every prologue reads it:
+// 16(R14).
 //
 // Context: trap.
-func stackGuard(g unsafe.Pointer) uint64 { return uint64(runtimeStackguard(g)) }
+func stackGuard(g unsafe.Pointer) uint64 { return *(*uint64)(unsafe.Add(g, 16)) }
 
 //go:linkname runtimeRetInit runtime.sondeRetInit
 func runtimeRetInit(trampoline uintptr, dead func(head uintptr))
@@ -46,30 +47,32 @@ func runtimeRetInit(trampoline uintptr, dead func(head uintptr))
 // chain returns this package's place in the notifier chain of vector v.
 func chain(v int) *notifier.Block {
 	b := &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
-	switch v {
-	case amd64.VEC_BP:
-		b.Call = onBreakpoint
-	case amd64.VEC_DB:
-		b.Call = onStep
-	case amd64.VEC_NMI:
+	if v == amd64.VEC_NMI {
 		b.Call = onNMI
 	}
 	return b
 }
 
-// Init takes this package's places: in the notifier chain, for returns, for
-// handlers that break the rules.
+// Init takes this package's places: #BP and #DB before the notifier chain, as on
+// Linux today, because each link of it would be a tenth of a hit; the other
+// exceptions in the chain; returns and detours; handlers that break the rules.
 //
 // Context: boot, goroutine.
 func Init() {
 	goLean()
-	trap.SetHandler(trap.VecSoft, onReturn)
+	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
+	trap.SetHandler(amd64.VEC_DB, onStep)
+	trap.SetHandler(trap.VecReturn, onReturn)
+	trap.SetHandler(trap.VecDetour, onDetour)
 	trap.SetHandler(vecAbandon, onAbandon)
 	runtimeRetInit(trampolineAddr(), onDead)
 	for v := range notifier.Die {
-		notifier.Die[v].Register(chain(v))
+		if v != amd64.VEC_BP && v != amd64.VEC_DB {
+			notifier.Die[v].Register(chain(v))
+		}
 	}
 	irq.OnTick(watch)
+	die.SetOriginal(OriginalIP)
 	kthread.Run("kprobe_disarm", func() {
 		for disarmer.Wait(-1) {
 			mu.Lock()
@@ -116,6 +119,7 @@ func register(ks []*Kprobe) error {
 	}
 	keepWatch()
 	rearm(sitesOf(ks))
+	kick()
 	return nil
 }
 
@@ -145,9 +149,14 @@ func (k *Kprobe) attach() error {
 	k.clear(flagGone)
 	k.set(flagRegistered)
 	first := len(s.probes()) == 0
+	if k.wantsPost() || k.kind == kindJprobe {
+		unjump([]*site{s})
+	}
+	unjumpAround(addr)
 	s.add(k)
 	if first { // with its list: a CPU may still take an INT3 that was here before
 		insert(s)
+		neighboured(s.addr)
 	}
 	return nil
 }
@@ -225,7 +234,7 @@ func detach(ks []*Kprobe) {
 	}
 	all := sitesOf(gone)
 	if !rearm(all) {
-		text.Sync() // every CPU has been outside all handlers since
+		outside()
 	}
 	var empty []*site
 	for _, s := range all {
@@ -235,6 +244,7 @@ func detach(ks []*Kprobe) {
 	}
 	drop(empty...)
 	for _, s := range empty {
+		neighboured(s.addr)
 		retire(s)
 	}
 	for _, k := range gone {
@@ -243,6 +253,7 @@ func detach(ks []*Kprobe) {
 			k.Addr = 0
 		}
 	}
+	kick()
 }
 
 // DisableKprobe stops k's handlers from being called until EnableKprobe.
@@ -270,8 +281,9 @@ func (k *Kprobe) toggle(what string, change func(uint32)) error {
 	}
 	change(FlagDisabled)
 	if !rearm([]*site{k.site}) && what == "disable" {
-		text.Sync()
+		outside()
 	}
+	kick()
 	return nil
 }
 
@@ -284,6 +296,7 @@ func SetEnabled(on bool) {
 	defer mu.Unlock()
 	disarmedAll = !on
 	rearm(allSites())
+	kick()
 }
 
 // Enabled returns what SetEnabled set; at first true.
@@ -298,6 +311,7 @@ func Enabled() bool {
 // every CPU has been outside all handlers since.
 func rearm(list []*site) bool {
 	var changed []*site
+	unjump(slices.DeleteFunc(slices.Clone(list), func(s *site) bool { return s.wanted() && !disarmedAll }))
 	for _, s := range list {
 		want := s.wanted() && !disarmedAll
 		if want == s.armed {
@@ -320,10 +334,24 @@ func rearm(list []*site) bool {
 	for _, s := range changed {
 		text.Refresh(s.addr)
 	}
-	if cpu.Num() > 1 {
-		text.Sync()
-	}
+	outside()
 	return true
+}
+
+// outside returns when every CPU executes what has been poked and has been
+// outside all handlers. A handler that a trap called keeps interrupts off, so
+// the interrupt of Sync comes after it; one that was called by a jump is waited
+// for.
+//
+// Context: goroutine.
+func outside() {
+	text.Sync()
+	for i := range cpu.Num() {
+		st := &states[i]
+		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
+			runtime.Gosched()
+		}
+	}
 }
 
 // sitesOf returns the sites of ks, each once.
@@ -342,5 +370,8 @@ func sitesOf(ks []*Kprobe) (list []*site) {
 func retire(s *site) {
 	if s.slot != 0 {
 		freeSlot(s.slot, sched.Now())
+	}
+	if s.detour != nil {
+		optimizer.Release(s.detour)
 	}
 }

@@ -74,7 +74,10 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 		return nil, refuse(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
 	}
 	s := &site{addr: addr, in: in}
-	copy(s.orig[:], code[off:off+int(in.Len)])
+	copy(s.orig[:], code[off:])
+	if in.Flow == insn.Jmp {
+		s.to = in.Target(uint64(addr), s.code())
+	}
 	if p := findPrologue(code); off == 0 {
 		s.check = p
 	} else {
@@ -131,10 +134,16 @@ func (s *site) hasOperand() bool {
 func original(addr, n uintptr) []byte {
 	code := append([]byte(nil), text.Bytes(addr, n)...)
 	for i := range code {
-		if code[i] == int3 {
-			if s := find(addr + uintptr(i)); s != nil {
-				code[i] = s.orig[0]
-			}
+		if code[i] != int3 && code[i] != jmpRel {
+			continue
+		}
+		s := find(addr + uintptr(i))
+		switch {
+		case s == nil:
+		case s.jumped:
+			copy(code[i:], s.orig[:JumpSize])
+		case code[i] == int3:
+			code[i] = s.orig[0]
 		}
 	}
 	return code

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/module"
 )
 
 // A site is a probed address: the instruction there, its copy, and the probes
@@ -19,10 +20,20 @@ type site struct {
 	check prologue
 	cmp   bool                      // it is the comparison of a function's stack check
 	mem   insn.Mem                  // of an indirect branch through memory
+	to    uint64                    // target of a direct branch
 	post  atomic.Bool               // some probe has a post-handler
 	sse   atomic.Bool               // some handler may change X0-X14
 	list  atomic.Pointer[[]*Kprobe] // in order of registration
-	armed bool                      // guarded by mu: INT3 is in place
+	sole  atomic.Pointer[Kprobe]    // the one in it, if its way through a hit is the short one
+	how   atomic.Uint32             // a means: what is done about the instruction
+	// resume is where the detour's copy begins, once there is a detour.
+	resume atomic.Uintptr
+
+	// guarded by mu:
+	armed  bool    // INT3 is in place, or
+	jumped bool    // a jump to the detour
+	detour *Detour // nil if there is none
+	turn   int     // times that how has changed
 }
 
 // code returns the instruction's own bytes.
@@ -36,7 +47,11 @@ func (s *site) probes() []*Kprobe {
 }
 
 // add and remove replace the list by a changed copy: hits read the old one.
-func (s *site) add(k *Kprobe) { s.set(append(slices.Clone(s.probes()), k)) }
+// From now on k is the probe of the module that registers it.
+func (s *site) add(k *Kprobe) {
+	k.owner = module.Current()
+	s.set(append(slices.Clone(s.probes()), k))
+}
 
 func (s *site) remove(k *Kprobe) {
 	s.set(slices.DeleteFunc(slices.Clone(s.probes()), func(x *Kprobe) bool { return x == k }))
@@ -46,6 +61,46 @@ func (s *site) set(l []*Kprobe) {
 	s.post.Store(slices.ContainsFunc(l, (*Kprobe).wantsPost))
 	s.sse.Store(slices.ContainsFunc(l, func(k *Kprobe) bool { return k.sse }))
 	s.list.Store(&l)
+	if old := s.how.Swap(uint32(s.means())); old != s.how.Load() {
+		s.turn++
+	}
+	s.sole.Store(nil)
+	if len(l) == 1 && (l[0].kind == kindKretprobe || l[0].kind == kindKprobe && l[0].PreHandler != nil) {
+		s.sole.Store(l[0])
+	}
+}
+
+// A means is how the instruction gets executed after the pre-handlers.
+type means uint8
+
+const (
+	meansOther  means = iota // see execute
+	meansSlot                // the copy, which jumps back
+	meansStep                // the copy, under the trace flag
+	meansJump                // a direct jump, to s.to
+	meansCheck               // the stack check of a small frame, known to pass
+	meansDetour              // the copy in the detour
+)
+
+// means chooses the short way where there is one.
+func (s *site) means() means {
+	post := s.post.Load()
+	switch {
+	case s.detour != nil && !post && !s.crowded():
+		return meansDetour
+	case s.slot == 0:
+		if s.in.Flow == insn.Jmp && !post {
+			return meansJump
+		}
+	case s.check.kind == smallFrame && !post:
+		return meansCheck
+	case s.check.kind != noCheck || s.cmp:
+	case post:
+		return meansStep
+	case s.boost:
+		return meansSlot
+	}
+	return meansOther
 }
 
 // wanted reports whether some probe is enabled: the site is to be armed.

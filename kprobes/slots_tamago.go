@@ -14,7 +14,18 @@ import (
 const (
 	slotSize = 32
 	maxSlots = 4 << 20 / slotSize
+
+	// DetourSize is how much memory a detour gets, in bytes: package optprobe
+	// has the upper half of the slots' memory for them (DetourMemory).
+	DetourSize = 128
 )
+
+// DetourMemory returns the memory for detours.
+//
+// Context: goroutine.
+func DetourMemory() mm.Range {
+	return mm.Range{Start: mm.Slots.Start + (mm.Slots.End-mm.Slots.Start)/2, End: mm.Slots.End}
+}
 
 // A slot that was freed is used again only after a grace period: a boosted copy
 // may have been interrupted, and is returned to.
@@ -44,15 +55,22 @@ func allocSlot(addr uintptr) (s uintptr, err error) {
 	case len(slotFree) > 0 && slotFree[0].when.Passed():
 		s = slotFree[0].slot
 		slotFree = slotFree[1:]
-	case slotNext+slotSize <= mm.Slots.End:
+	case slotNext+slotSize <= DetourMemory().Start:
 		s = slotNext
 		slotNext += slotSize
 	default:
 		return 0, refuse(syscall.ENOMEM, "all %d slots in use", slotUsed)
 	}
 	slotUsed++
-	slotOwner[(s-mm.Slots.Start)/slotSize] = addr
+	claim(s, slotSize, addr)
 	return s, nil
+}
+
+// claim notes which address n bytes of slots from s on are for.
+func claim(s, n, addr uintptr) {
+	for i := s; i < s+n; i += slotSize {
+		slotOwner[(i-mm.Slots.Start)/slotSize] = addr
+	}
 }
 
 // freeSlot takes back a slot that no CPU enters since when.
@@ -83,10 +101,14 @@ func OriginalIP(ip uintptr) uintptr {
 	if addr == 0 {
 		return ip
 	}
-	if off%slotSize == 0 {
-		return addr
-	}
-	if s := find(addr); s != nil {
+	s := find(addr)
+	switch {
+	case s == nil:
+	case ip >= DetourMemory().Start:
+		if d := s.detour; d != nil {
+			return d.Original(ip)
+		}
+	case off%slotSize != 0:
 		return addr + uintptr(s.in.Len)
 	}
 	return addr

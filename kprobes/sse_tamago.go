@@ -82,7 +82,7 @@ func searchSSE(fn symbol, path bool) error {
 // saved are functions on our own path that are only called with X0-X14 saved.
 var saved = []string{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
-	"sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/printk.", "sonde/kprobes.(*Jprobe).enter",
+	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).enter",
 	"sonde/kprobes.bug",
 }
 
@@ -143,8 +143,8 @@ func integer0F(in *insn.Inst) bool {
 // leaves them alone. Should the compiler ever make it otherwise, every trap
 // saves them, and says so.
 func goLean() {
-	for _, root := range []string{"sonde/kernel/die.breakpoint", "sonde/kernel/die.debug",
-		"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn"} {
+	for _, root := range []string{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep",
+		"sonde/kprobes.onReturn", "sonde/kprobes.onDetour"} {
 		s, err := kallsyms.Kernel().Addr(root)
 		if err == nil {
 			err = searchSSE(s, true)

@@ -6,6 +6,7 @@ package kprobes
 // handler that breaks the rules.
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -18,6 +19,7 @@ import (
 // alive until every CPU has been outside all handlers.
 type state struct {
 	phase phase
+	soft  uint64  // hits by a jump begun: tells one from the next
 	probe uintptr // the *Kprobe whose handler runs, else 0
 	seq   uint64  // handlers begun: tells the watch one from the next
 	last  uintptr // the *Kprobe whose handler ran last
@@ -25,6 +27,9 @@ type state struct {
 	site  uintptr // the *site hit
 	list  uintptr // the *[]*Kprobe that is gone through
 	index int     // the next of them
+
+	// resume is where a hit that came by a detour goes on in its copy, else 0.
+	resume uintptr
 
 	// A call was counted at its entry, but its stack check is left to the probe
 	// on the comparison here, with this SP: it must not grow the stack now.
@@ -44,7 +49,7 @@ type state struct {
 }
 
 // phase is where in a hit a CPU is.
-type phase uint8
+type phase uint32
 
 const (
 	idle      phase = iota
@@ -58,11 +63,22 @@ const (
 
 var states [trap.MaxCPUs]state
 
+// busy reports whether the CPU is in a hit. Context: any.
+func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
+
 // asSite and its kin turn a kept address back. Safe because: see state.
 func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asList(p uintptr) *[]*Kprobe  { return *(**[]*Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
+
+// probes returns the list that is gone through; the short way has none.
+func (st *state) probes() []*Kprobe {
+	if st.list == 0 {
+		return nil
+	}
+	return *asList(st.list)
+}
 
 // begin notes that a handler of k is about to run; end that it has.
 func (st *state) begin(k *Kprobe) {
@@ -96,13 +112,13 @@ func afterAbandon(r *amd64.Regs) {
 		if st.phase == post || st.phase == faulting {
 			k.ledger.uncount(id, handled) // the pre-handler's
 		}
-		k.ledger.count(id, abandoned)
+		k.ledger.countNested(id, abandoned)
 		st.end()
 	}
 	if st.instance != 0 {
 		in := asInstance(st.instance)
 		st.instance = 0
-		in.RP.pool.put(in)
+		in.RP.pool.put(in, id)
 	}
 	mirrorSP[id] = 0
 	switch st.phase {

@@ -30,6 +30,10 @@ var (
 type Options struct {
 	Entry     string // 32-bit entry point; "" means "pvhentry"
 	SymtabVar string // 16-byte variable {addr, size uint64}; "" means "main.symtab"
+
+	// EntriesVar is such a variable for the table of package optprobe/entries,
+	// "" means the one in that package. A kernel without it gets no table.
+	EntriesVar string
 }
 
 func (o Options) withDefaults() Options {
@@ -38,6 +42,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.SymtabVar == "" {
 		o.SymtabVar = "main.symtab"
+	}
+	if o.EntriesVar == "" {
+		o.EntriesVar = "sonde/optprobe/entries.image"
 	}
 	return o
 }
@@ -73,6 +80,9 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	table := kallsyms.Encode(f.kernelSymbols())
 	addr := alignUp(f.memoryEnd(), pageSize)
 	if err := f.patch(opts.SymtabVar, addr, uint64(len(table))); err != nil {
+		return nil, err
+	}
+	if table, err = f.appendEntries(table, addr, opts.EntriesVar); err != nil {
 		return nil, err
 	}
 	tableOff := f.appendAligned(table, pageSize)

@@ -10,6 +10,7 @@ package cpu
 const (
 	VecLegacy   = 0x20
 	VecTimer    = 0xec
+	VecStop     = 0xfb // stand still
 	VecCall     = 0xfc // run a function on that CPU
 	VecWake     = 0xfd // leave Idle
 	VecSpurious = 0xff

@@ -28,25 +28,29 @@ func Install() {
 	for v := uint8(0); v < amd64.Exceptions; v++ {
 		trap.SetHandler(v, exception)
 	}
-	trap.SetHandler(amd64.VEC_BP, breakpoint)
-	trap.SetHandler(amd64.VEC_DB, debug)
+	trap.SetHandler(amd64.VEC_BP, Breakpoint)
+	trap.SetHandler(amd64.VEC_DB, Debug)
 	trap.SetHandler(amd64.VEC_NMI, nmi)
 	trap.SetHandler(vecExit, exited)
 	trap.SetAll(unexpected)
 }
 
-// breakpoint and debug are on the way of every probe hit: they ask the chain
-// and do nothing else, X0-X14 included.
-func breakpoint(r *amd64.Regs) {
+// Breakpoint takes a #BP that is no probe's: it asks the chain.
+//
+// Context: trap.
+func Breakpoint(r *amd64.Regs) {
+	trap.SaveXMM(r)
 	if notifier.Die[amd64.VEC_BP].Walk(r, 0) == notifier.Next {
-		trap.SaveXMM(r)
 		strayBreakpoint(r)
 	}
 }
 
-func debug(r *amd64.Regs) {
+// Debug takes a #DB that is no probe's: it asks the chain.
+//
+// Context: trap.
+func Debug(r *amd64.Regs) {
+	trap.SaveXMM(r)
 	if notifier.Die[amd64.VEC_DB].Walk(r, 0) == notifier.Next {
-		trap.SaveXMM(r)
 		printk.Warn("debug trap at %s that is nobody's", Symbol(r.IP))
 		r.Flags &^= amd64.RFLAGS_TF
 	}

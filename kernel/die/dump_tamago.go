@@ -3,6 +3,7 @@
 package die
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -37,10 +38,27 @@ func Symbol(addr uint64) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
+// original is what SetOriginal set.
+var original atomic.Pointer[func(ip uintptr) uintptr]
+
+// SetOriginal has reports show f(ip) where code runs at ip: the place that a
+// copy was made of.
+//
+// Context: goroutine; f runs in any.
+func SetOriginal(f func(ip uintptr) uintptr) { original.Store(&f) }
+
+// shown returns r's IP as reports show it.
+func shown(r *amd64.Regs) uint64 {
+	if f := original.Load(); f != nil {
+		return uint64((*f)(uintptr(r.IP)))
+	}
+	return r.IP
+}
+
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
 	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), runtimeGoid(g))
-	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(r.IP))
+	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(shown(r)))
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
 	printk.Emerg("RDX: %016x RSI: %016x RDI: %016x", r.DX, r.SI, r.DI)
@@ -71,7 +89,7 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 		return
 	}
 	var pcs [32]uintptr
-	n := runtimeCallers(g, uintptr(r.IP), uintptr(r.SP), pcs[:])
+	n := runtimeCallers(g, uintptr(shown(r)), uintptr(r.SP), pcs[:])
 	for _, pc := range pcs[:n] {
 		printk.Printk(level, " %s", Symbol(uint64(pc)-1))
 	}
@@ -80,7 +98,7 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 // walkable reports whether the runtime can walk g's stack from r: it is in Go
 // code, on that stack, or has just run over its end.
 func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
-	if g == nil || !mm.Text.Contains(uintptr(r.IP)) {
+	if g == nil || !mm.Text.Contains(uintptr(shown(r))) {
 		return false
 	}
 	lo, hi := runtimeStack(g)

@@ -31,13 +31,13 @@ func runtimeTickEvery(ns int64)
 func TickEvery(ns int64) { runtimeTickEvery(ns) }
 
 // onTick is told of every timer interrupt; nil until OnTick.
-var onTick atomic.Pointer[func(late int64)]
+var onTick atomic.Pointer[func(r *amd64.Regs, late int64)]
 
-// OnTick has f called by every timer interrupt, with the nanoseconds by which
-// it is late. There is one such f.
+// OnTick has f called by every timer interrupt, with what it interrupted and the
+// nanoseconds by which it is late. There is one such f.
 //
 // Context: goroutine; f runs in interrupt context.
-func OnTick(f func(late int64)) { onTick.Store(&f) }
+func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
 
 // Install takes the interrupts that the scheduler lives on: timer, wake-up,
 // and the spurious one.
@@ -49,11 +49,11 @@ func Install() {
 	trap.SetHandler(cpu.VecSpurious, spurious)
 }
 
-func timer(*amd64.Regs) {
+func timer(r *amd64.Regs) {
 	cpu.EOI()
 	late := runtimeTick()
 	if f := onTick.Load(); f != nil {
-		(*f)(late)
+		(*f)(r, late)
 	}
 }
 

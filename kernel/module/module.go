@@ -4,7 +4,8 @@
 // A module is a Go value, registered when its package is initialized. Its
 // parameters are variables, bound by name with a type and a description; each
 // insmod starts from their values at registration. An Init that fails leaves
-// everything as it was.
+// everything as it was. What a module forgets to take back when it goes is taken
+// from it by those who know of it, OnUnload.
 //
 // Rejected: loading code at run time. What insmod is for in a course (see it
 // arrive, see it go, give it parameters) needs no linker in the kernel.
@@ -15,6 +16,7 @@ package module
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +30,8 @@ type Module struct {
 	Params Params
 	Init   func() error // nil is fine
 	Exit   func()       // nil: cannot be unloaded
+
+	file string // the source file that registers it
 }
 
 // State is what a module is at, in the words of /proc/modules.
@@ -49,8 +53,9 @@ type Status struct {
 var table struct {
 	mu sync.Mutex
 	// guarded by mu:
-	known  map[string]*Module
-	loaded []*Status // newest last
+	known    map[string]*Module
+	loaded   []*Status // newest last
+	onUnload []func(name string)
 }
 
 // Register makes a module known. Two of one name are a mistake in the program.
@@ -64,6 +69,7 @@ func Register(m *Module) {
 		panic("module: " + m.Name + " registered twice")
 	}
 	m.Params.bind()
+	_, m.file, _, _ = runtime.Caller(1)
 	table.known[m.Name] = m
 }
 
@@ -116,7 +122,7 @@ func Insmod(name string, params ...string) error {
 	return fmt.Errorf("module %s: %w", name, err)
 }
 
-// Rmmod unloads a module.
+// Rmmod unloads a module. When it returns nothing of the module's is left.
 //
 // Context: goroutine; calls Exit.
 // Errors:  ENOENT when it is not loaded, EBUSY when it cannot be unloaded or
@@ -126,7 +132,8 @@ func Rmmod(name string) error {
 	if err != nil {
 		return fmt.Errorf("module %s: %w", name, err)
 	}
-	err = guard("exit", func() error { s.Exit(); return nil })
+	err = guard("exit", func() error { return as(s.Module, func() error { s.Exit(); return nil }) })
+	sweep(s.Module)
 	s.Params.reset()
 	s.forget()
 	if err != nil {
@@ -173,9 +180,10 @@ func (s *Status) load(params []string) error {
 	s.Params.reset()
 	err := s.Params.set(params)
 	if err == nil && s.Init != nil {
-		err = guard("init", s.Init)
+		err = guard("init", func() error { return as(s.Module, s.Init) })
 	}
 	if err != nil {
+		sweep(s.Module)
 		s.Params.reset()
 		return err
 	}

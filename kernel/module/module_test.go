@@ -10,9 +10,9 @@ import (
 // fresh empties the table for one test.
 func fresh(t *testing.T) {
 	t.Helper()
-	known, loaded := table.known, table.loaded
-	table.known, table.loaded = nil, nil
-	t.Cleanup(func() { table.known, table.loaded = known, loaded })
+	known, loaded, hooks := table.known, table.loaded, table.onUnload
+	table.known, table.loaded, table.onUnload = nil, nil, nil
+	t.Cleanup(func() { table.known, table.loaded, table.onUnload = known, loaded, hooks })
 }
 
 // sample is a module with one parameter of each type.

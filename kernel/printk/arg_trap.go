@@ -63,7 +63,9 @@ func (l *line) arg(a *any, sp spec) {
 		l.boolean(*(*bool)(e.data), sp)
 	case kindString:
 		l.text(*(*string)(e.data), sp)
-	case kindChan, kindFunc, kindMap, kindPointer, kindUnsafePointer:
+	case kindFunc:
+		l.pointer(codeOf(e.data), sp)
+	case kindChan, kindMap, kindPointer, kindUnsafePointer:
 		l.pointer(uint64(uintptr(e.data)), sp)
 	default:
 		if v, negative, ok := loadInteger(k, e.data); ok {
@@ -74,6 +76,16 @@ func (l *line) arg(a *any, sp spec) {
 			l.bad(sp)
 		}
 	}
+}
+
+// codeOf returns where the code of a func value is: its closure begins with that.
+//
+// Safe because: see arg.
+func codeOf(closure unsafe.Pointer) uint64 {
+	if closure == nil {
+		return 0
+	}
+	return uint64(*(*uintptr)(closure))
 }
 
 // loadInteger reads an integer of kind k as magnitude and sign.

@@ -33,7 +33,9 @@ func emit() {
 		if !consoleBusy.CompareAndSwap(0, uint32(currentCPU())+1) {
 			return
 		}
+		atConsole()
 		drain(false)
+		consoleTask.Store(0)
 		consoleBusy.Store(0)
 		// Somebody may have finished a record after our last look and
 		// failed to get the console before we let it go.
@@ -146,9 +148,11 @@ func currentConsoleLevel() uint32 {
 // Context: any; only on the way down.
 func Flush() {
 	consoleBusy.Store(uint32(currentCPU()) + 1)
+	atConsole()
 	if consoleHook.Load() != nil {
 		drain(true)
 	}
+	consoleTask.Store(0)
 	consoleBusy.Store(0)
 }
 
@@ -156,4 +160,9 @@ func Flush() {
 // abandoned.
 //
 // Context: any, on CPU id.
-func Rescue(id int) { consoleBusy.CompareAndSwap(uint32(id)+1, 0) }
+func Rescue(id int) {
+	if consoleBusy.Load() == uint32(id)+1 {
+		consoleTask.Store(0)
+		consoleBusy.Store(0)
+	}
+}

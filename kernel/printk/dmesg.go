@@ -111,7 +111,7 @@ func Clear() { cleared.Store(log.next.Load()) }
 type Stats struct {
 	Overwritten uint64 // made room for newer records
 	Unseen      uint64 // were not shown, because the console was late
-	Dropped     uint64 // found their slot still being written
+	Dropped     uint64 // found their slot still being written, or were an echo too many
 }
 
 // ReadStats returns the counts since boot.

@@ -64,6 +64,8 @@ func TestFormatMistakesAreVisible(t *testing.T) {
 		{"pointer", print("%p", &n), fmt.Sprintf("%p", &n)},
 		{"pointer to pointer type", print("%p", unsafe.Pointer(&n)), fmt.Sprintf("%p", &n)},
 		{"address", print("%p", uintptr(0x10)), "0x10"},
+		{"func", print("%p", TestKindsMatchReflect), fmt.Sprintf("%p", TestKindsMatchReflect)},
+		{"nil func", print("%p", (func())(nil)), "0x0"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

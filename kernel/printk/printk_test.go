@@ -15,6 +15,8 @@ func fresh(t *testing.T) {
 		consoleHook.Store(nil)
 		clockHook.Store(nil)
 		cpuHook.Store(nil)
+		taskHook.Store(nil)
+		consoleTask.Store(0)
 		consoleLevel.Store(0)
 		consoleNext.Store(0)
 		consoleUnseen = 0

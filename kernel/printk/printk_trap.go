@@ -25,6 +25,9 @@ var log ring
 //
 //go:noinline
 func Printk(level Level, format string, args ...any) {
+	if echo(level) {
+		return
+	}
 	var text [maxText]byte
 	l := line{b: text[:]}
 	l.format(format, args)

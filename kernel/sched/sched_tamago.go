@@ -5,11 +5,18 @@
 // no probe's copy, detour or handler, because goroutines are never preempted
 // there; what was reachable before the period can be reused after it.
 //
+// That a CPU is idle is not enough: it may be in an interrupt that came before
+// the period, and in a probe there. So an idle CPU is woken, and has passed when
+// it has been through its idle loop once more, which it cannot from within an
+// interrupt.
+//
+// A CPU that runs a goroutine is asked to yield, which happens at the goroutine's
+// next stack check; only a loop without calls can hold a period up.
+//
 // Source: spec/4 §1.4.5, synchronize_sched.
 package sched
 
 import (
-	"runtime"
 	"time"
 	_ "unsafe"
 
@@ -22,6 +29,11 @@ func runtimeQuiet(i int) uint64
 
 //go:linkname runtimeIdle runtime.sondeIdle
 func runtimeIdle(i int) (idle bool, halts uint64, ns int64)
+
+// runtimePreemptAll asks the goroutines that run on other CPUs to yield.
+//
+//go:linkname runtimePreemptAll runtime.preemptall
+func runtimePreemptAll() bool
 
 // Idle reports whether CPU i is halted now, how often it has halted, and for how
 // long in all.
@@ -46,25 +58,53 @@ func Now() (s Snapshot) {
 }
 
 // Passed reports whether every CPU has passed a scheduling point since s was
-// taken, or is idle.
+// taken. It wakes idle CPUs that have not: they soon will have.
 //
 // Context: any.
 func (s *Snapshot) Passed() bool {
+	passed := true
 	for i := range cpu.Num() {
-		if idle, _, _ := runtimeIdle(i); !idle && runtimeQuiet(i) == s[i] {
-			return false
+		if runtimeQuiet(i) != s[i] {
+			continue
+		}
+		passed = false
+		if idle, _, _ := runtimeIdle(i); idle {
+			cpu.SendIPI(i, cpu.VecWake)
+		}
+	}
+	return passed
+}
+
+// passedWithin waits for s to pass, and disturbs nobody while it does.
+func (s *Snapshot) passedWithin(ns int64) bool {
+	end := cpu.Nanotime() + ns
+	for i := range cpu.Num() {
+		for runtimeQuiet(i) == s[i] {
+			if cpu.Nanotime() > end {
+				return false
+			}
+			cpu.Pause()
 		}
 	}
 	return true
 }
 
 // Synchronize returns when every CPU has passed a scheduling point since the
-// call. It stops nobody; a CPU in a loop without calls delays it.
+// call, and how long that took. It stops nobody; a CPU in a loop without calls
+// delays it.
 //
 // Context: goroutine.
-func Synchronize() {
+func Synchronize() (took time.Duration) {
+	start := cpu.Nanotime()
 	s := Now()
-	for runtime.Gosched(); !s.Passed(); {
-		time.Sleep(time.Millisecond)
+	s[cpu.ID()]-- // to be here is to be at a scheduling point
+	const spin, most = 100e3, time.Millisecond
+	for nap := most / 16; !s.Passed(); nap = min(2*nap, most) {
+		runtimePreemptAll()
+		if s.passedWithin(spin) {
+			break
+		}
+		time.Sleep(nap)
 	}
+	return time.Duration(cpu.Nanotime() - start)
 }

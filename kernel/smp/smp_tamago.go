@@ -1,6 +1,11 @@
 //go:build tamago
 
-// Package smp runs functions on other CPUs.
+// Package smp runs functions on other CPUs, and makes them stand still.
+//
+// What the calling CPU does, it does in interrupt context too: it raises a
+// software interrupt. Interrupts off in a goroutine would not do, since the
+// stack check of the next function called may lead to the scheduler, which
+// would hand the CPU to another goroutine with interrupts off.
 package smp
 
 import (
@@ -12,45 +17,66 @@ import (
 	"sonde/kernel/cpu"
 )
 
+// vecSelf is the software interrupt by which a goroutine gets into interrupt
+// context on its own CPU.
+const vecSelf = 0x86
+
 var (
-	mu sync.Mutex // one call at a time
-	// guarded by mu; read by the CPUs called:
-	call func()
+	mu sync.Mutex // one call or stop at a time
+	// guarded by mu; read in interrupt context:
+	own  func() // what vecSelf does: callOthers or stopOthers
+	call func() // what CallAll has the CPUs run
 	// pending counts the CPUs that have yet to finish call.
 	pending atomic.Int32
 )
 
-// Install takes the call interrupt.
+// Install takes the interrupts.
 //
 // Context: boot, before the runtime.
-func Install() { trap.SetHandler(cpu.VecCall, run) }
+func Install() {
+	trap.SetHandler(vecSelf, func(*amd64.Regs) { own() })
+	trap.SetHandler(cpu.VecCall, called)
+	trap.SetHandler(cpu.VecStop, hold)
+}
 
-func run(*amd64.Regs) {
+// raiseSelf is INT $vecSelf.
+func raiseSelf()
+
+func called(*amd64.Regs) {
 	cpu.EOI()
 	call()
 	pending.Add(-1)
 }
 
-// CallAll runs f on every CPU, in interrupt context on all but this one, and
-// returns when all have. A CPU takes it between instructions of its goroutine
-// and outside every handler, since handlers run with interrupts off.
+// CallAll runs f on every CPU, in interrupt context, and returns when all have.
+// A CPU takes it between instructions of its goroutine and outside every handler
+// that runs with interrupts off.
 //
-// Context: goroutine. f runs with interrupts off.
+// Context: goroutine.
 func CallAll(f func()) {
 	mu.Lock()
 	defer mu.Unlock()
-	flags := cpu.IRQOff() // stay on this CPU
-	self := cpu.ID()
-	call = f
+	own, call = callOthers, f
+	raiseSelf()
+	call = nil
+}
+
+// callOthers is CallAll in interrupt context.
+func callOthers() {
 	pending.Store(int32(cpu.Num() - 1))
-	for i := 0; i < cpu.Num(); i++ {
-		if i != self {
-			cpu.SendIPI(i, cpu.VecCall)
-		}
-	}
-	f()
+	sendOthers(cpu.VecCall)
+	call()
 	for pending.Load() != 0 {
 		cpu.Pause()
 	}
-	cpu.IRQRestore(flags)
+}
+
+// sendOthers sends interrupt v to every CPU but this.
+func sendOthers(v uint8) {
+	self := cpu.ID()
+	for i := range cpu.Num() {
+		if i != self {
+			cpu.SendIPI(i, v)
+		}
+	}
 }

@@ -4,16 +4,20 @@
 // read-only where it runs; writing goes through a second mapping that nothing
 // else knows (W^X).
 //
-// One byte may be replaced at any time: other CPUs execute the old or the new
-// instruction, never a mixture, if the byte is the first of an instruction and
-// one of the two is INT3. When Sync has returned, they execute the new one.
+// One byte may be replaced at any time (Poke): other CPUs execute the old or the
+// new instruction, never a mixture, if the byte is the first of an instruction
+// and one of the two is INT3. When Sync has returned, they execute the new one.
+// More than one byte is replaced while the machine stands still (Replace, Batch).
+//
+// There is no lock. Poke is one compare-and-swap, so it neither loses what
+// another Poke writes next to it, nor can it be stopped half-way by the stop in
+// which a Batch is written.
 //
 // Source: Intel SDM vol. 3A, "Handling Self- and Cross-Modifying Code".
 package text
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -23,8 +27,6 @@ import (
 	"sonde/kernel/smp"
 )
 
-var mu sync.Mutex // serializes writers of text
-
 // Poke replaces the byte old at addr by new. Call Sync before relying on it.
 //
 // Context: goroutine.
@@ -33,18 +35,24 @@ func Poke(addr uintptr, old, new byte) error {
 	if !mm.Text.Contains(addr) {
 		return fmt.Errorf("text: poke %#x: %w: not kernel text", addr, syscall.EFAULT)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	// Safe because: addr is mapped code.
-	if have := *(*byte)(unsafe.Pointer(addr)); have != old {
-		return fmt.Errorf("text: poke %#x: %w: found %#02x, not %#02x", addr, syscall.EILSEQ, have, old)
+	word := wordOf(addr)
+	shift := addr % 4 * 8
+	for {
+		v := atomic.LoadUint32(word)
+		if have := byte(v >> shift); have != old {
+			return fmt.Errorf("text: poke %#x: %w: found %#02x, not %#02x", addr, syscall.EILSEQ, have, old)
+		}
+		if atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {
+			return nil
+		}
 	}
-	*alias(addr) = new
-	return nil
 }
 
+// wordOf returns the writable view of the aligned word that addr lies in.
+func wordOf(addr uintptr) *uint32 { return (*uint32)(unsafe.Pointer(alias(addr &^ 3))) }
+
 // Sync returns when every CPU executes what has been poked. It also means that
-// every CPU has since been outside all trap handlers.
+// every CPU has since been outside all handlers that run with interrupts off.
 //
 // Context: goroutine.
 func Sync() { smp.CallAll(cpu.Serialize) }
@@ -56,7 +64,7 @@ func Sync() { smp.CallAll(cpu.Serialize) }
 //
 // Context: any.
 func Refresh(addr uintptr) {
-	word := (*uint32)(unsafe.Pointer(alias(addr &^ 3)))
+	word := wordOf(addr)
 	v := atomic.LoadUint32(word)
 	atomic.CompareAndSwapUint32(word, v, v)
 }
@@ -68,8 +76,6 @@ func WriteSlot(addr uintptr, code []byte) {
 	if !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(len(code))-1) {
 		panic("text: write outside the slots")
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	for i, c := range code {
 		*alias(addr + uintptr(i)) = c
 	}

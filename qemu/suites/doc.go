@@ -10,6 +10,7 @@
 //	traps     faults, nesting, registers across a trap
 //	memory    who may write and execute what
 //	sched     goroutines, timers and clock on all CPUs
+//	stop      grace periods, stopping the machine, writing code
 //	symbols   kallsyms, /proc and modules
 //	probes    kprobes
 //

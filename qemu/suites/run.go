@@ -11,7 +11,7 @@ import (
 
 // order is that of the suites: what others stand on comes first. Suites that
 // are not listed follow in the order in which they were registered.
-var order = []string{"traps", "memory", "sched", "symbols", "kprobes"}
+var order = []string{"traps", "memory", "sched", "stop", "symbols", "kprobes"}
 
 type namedCase struct {
 	name string

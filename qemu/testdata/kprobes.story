@@ -165,3 +165,11 @@ EXPECT int3 at .* that is nobody's$
 EXPECT pre_handler
 EXPECT post_handler
 EXPECT kprobe unregistered$
+
+NAME a probe on what the console itself uses comes to an end
+RUN insmod kprobe_example symbol=runtime.memmove
+RUN rmmod kprobe_example
+RUN echo done
+EXPECT ^done$
+EXPECT_LOG printk messages dropped
+EXPECT_LOG kprobe unregistered

@@ -52,3 +52,8 @@ RUN insmod kretprobe_example func=no.such
 EXPECT ^insmod: module kretprobe_example: .*"no\.such": no such symbol
 EXPECT_NOT ^[^i]
 STATUS 1
+
+NAME a module that is refused says so in the log
+RUN insmod kretprobe_example func=no.such
+RUN dmesg
+EXPECT register_kretprobe failed, returned .*"no\.such": no such symbol

@@ -94,6 +94,14 @@ RUN lscpu
 SMP 3
 EXPECT ^CPU\(s\): +3$
 EXPECT ^On-line CPU\(s\) list: 0,1,2$
+EXPECT ^Flags: +fpu .*\bapic .*\bsse2 .*\bsyscall nx .*\blm .*\bhypervisor\b
+
+NAME cpuinfo has the flags of every processor
+RUN grep -c '^flags' /proc/cpuinfo
+RUN cat /proc/cpuinfo
+SMP 3
+EXPECT ^3$
+EXPECT ^flags\t\t: fpu .*\blm\b
 
 NAME the shell runs on microvm with four processors
 RUN echo hello

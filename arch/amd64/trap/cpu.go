@@ -65,14 +65,13 @@ type CPU struct {
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS
-
-	// What SoftEntry needs: the top of the entry stack, and two words to keep
-	// while it has no register to spare.
-	softTop, softSP, softFlags uintptr
 }
 
-// VecSoft is the vector of a trap that code made by itself (SoftEntry).
-const VecSoft = 0x83
+// The vectors of traps that code makes by itself, with a jump (soft_amd64.s).
+const (
+	VecReturn = 0x83 // from the trampoline of return probes
+	VecDetour = 0x85 // from the detour of an optimized probe
+)
 
 // Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
 const (

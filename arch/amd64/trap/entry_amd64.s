@@ -5,21 +5,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-// The frame on the handler's stack, from its bottom (struct frame in Go):
-//
-//	 0  room for the handler to spill its argument
-//	 8  g of the interrupted code
-//	16  the CPU's number
-//	24  whether X0-X14 are saved
-//	32  X0-X15
-//	288 Regs (176 bytes)
-#define G	8
-#define CPUID	16
-#define SAVED	24
-#define XMM	32
-#define REGS	288
-#define FRAME	464
+#include "frame_amd64.h"
 
 // A stub pushes 0 in place of a missing error code and its vector and jumps to
 // entry or entryFixed. Interrupts are off; the stack is the entry stack:
@@ -37,49 +23,11 @@
 	PUSHQ	AX; \
 	MOVQ	0(GS), R15
 
-// Stack i of CPU R15: lo, hi, g.
-#define LO(i)	(CPU_stacks+24*i)(R15)
-#define HI(i)	(CPU_stacks+24*i+8)(R15)
-#define GOF(i)	(CPU_stacks+24*i+16)(R15)
-
 // Everything but NMI, #DF and #MC: choose a stack by where the trap came from.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
 	MOVQ	72(SP), R13		// interrupted SP
-	CMPQ	R13, HI(0)
-	JHI	notTrap
-	MOVQ	LO(0), AX
-	CMPQ	R13, AX
-	JLS	notTrap
-	ADDQ	$const_reserve, AX
-	CMPQ	R13, AX
-	JLS	exhausted
-	MOVQ	GOF(0), R14
-	JMP	nested
-notTrap:
-	CMPQ	R13, HI(1)
-	JHI	notNMI
-	CMPQ	R13, LO(1)
-	JLS	notNMI
-	MOVQ	GOF(1), R14
-	JMP	nested
-notNMI:
-	CMPQ	R13, HI(2)
-	JHI	fresh
-	CMPQ	R13, LO(2)
-	JLS	fresh
-	MOVQ	GOF(2), R14
-nested:
-	SUBQ	$const_nestGap, R13
-	ANDQ	$~15, R13
-	JMP	·save(SB)
-exhausted:
-	MOVQ	HI(2), R13
-	MOVQ	GOF(2), R14
-	JMP	·save(SB)
-fresh:
-	MOVQ	HI(0), R13
-	MOVQ	GOF(0), R14
+	CHOOSE
 	JMP	·save(SB)
 
 // NMI is on its own stack already; its frame starts there anew.
@@ -102,7 +50,7 @@ TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 // returns from the trap. The entry stack holds AX R13 R14 R15 and what ENTER
 // found. R15 is the CPU.
 //
-// X0-X14 are not saved for #DB, #BP and soft traps once LazyXMM has been called.
+// X0-X14 are not saved for #DB and #BP once LazyXMM has been called.
 TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SUBQ	$FRAME, R13
 	MOVQ	BP, (REGS+const_regBP)(R13)
@@ -147,8 +95,6 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ORL	$2, CX			// #DB is 1, #BP is 3
 	CMPL	CX, $3
 	JEQ	lazy
-	CMPL	DX, $const_VecSoft
-	JEQ	lazy
 eager:
 	MOVQ	SP, CX
 	CALL	·saveXMM(SB)
@@ -177,21 +123,7 @@ TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVUPS	(XMM+240)(SP), X15
 	CMPQ	SAVED(SP), $0
 	JEQ	general
-	MOVUPS	(XMM+0)(SP), X0
-	MOVUPS	(XMM+16)(SP), X1
-	MOVUPS	(XMM+32)(SP), X2
-	MOVUPS	(XMM+48)(SP), X3
-	MOVUPS	(XMM+64)(SP), X4
-	MOVUPS	(XMM+80)(SP), X5
-	MOVUPS	(XMM+96)(SP), X6
-	MOVUPS	(XMM+112)(SP), X7
-	MOVUPS	(XMM+128)(SP), X8
-	MOVUPS	(XMM+144)(SP), X9
-	MOVUPS	(XMM+160)(SP), X10
-	MOVUPS	(XMM+176)(SP), X11
-	MOVUPS	(XMM+192)(SP), X12
-	MOVUPS	(XMM+208)(SP), X13
-	MOVUPS	(XMM+224)(SP), X14
+	CALL	·loadXMM(SB)
 general:
 	ADDQ	$REGS, SP
 	POPQ	R15
@@ -233,6 +165,25 @@ TEXT ·saveXMM(SB),NOSPLIT|NOFRAME,$0
 	MOVUPS	X13, (XMM+208)(CX)
 	MOVUPS	X14, (XMM+224)(CX)
 	MOVQ	$1, SAVED(CX)
+	RET
+
+// loadXMM is the opposite, called with SP at the frame.
+TEXT ·loadXMM(SB),NOSPLIT|NOFRAME,$0
+	MOVUPS	(8+XMM+0)(SP), X0
+	MOVUPS	(8+XMM+16)(SP), X1
+	MOVUPS	(8+XMM+32)(SP), X2
+	MOVUPS	(8+XMM+48)(SP), X3
+	MOVUPS	(8+XMM+64)(SP), X4
+	MOVUPS	(8+XMM+80)(SP), X5
+	MOVUPS	(8+XMM+96)(SP), X6
+	MOVUPS	(8+XMM+112)(SP), X7
+	MOVUPS	(8+XMM+128)(SP), X8
+	MOVUPS	(8+XMM+144)(SP), X9
+	MOVUPS	(8+XMM+160)(SP), X10
+	MOVUPS	(8+XMM+176)(SP), X11
+	MOVUPS	(8+XMM+192)(SP), X12
+	MOVUPS	(8+XMM+208)(SP), X13
+	MOVUPS	(8+XMM+224)(SP), X14
 	RET
 
 // func saveLate(r *amd64.Regs)
@@ -291,19 +242,3 @@ TEXT ·Self(SB),NOSPLIT,$0-8
 	MOVQ	0(GS), AX
 	MOVQ	AX, ret+0(FP)
 	RET
-
-// SoftEntry makes a trap of VecSoft out of a jump. It is jumped to with
-// interrupts off and the flags pushed; r.SP will be above them and r.IP is the
-// handler's to set.
-TEXT ·SoftEntry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	POPQ	CPU_softFlags(GS)
-	MOVQ	SP, CPU_softSP(GS)
-	MOVQ	CPU_softTop(GS), SP
-	PUSHQ	$0x10
-	PUSHQ	CPU_softSP(GS)
-	PUSHQ	CPU_softFlags(GS)
-	PUSHQ	$0x08
-	PUSHQ	$0
-	PUSHQ	$0
-	PUSHQ	$const_VecSoft
-	JMP	·entry(SB)

@@ -103,7 +103,6 @@ func Install(c *CPU, id, apic uint32) {
 	for i := 1; i <= numIST; i++ {
 		c.tss.SetIST(i, uint64(c.ist[i]))
 	}
-	c.softTop = c.ist[istTrap]
 	c.tss.RSP[0].Set(uint64(c.ist[istTrap]))
 	c.tss.IOPB = amd64.TSSSize
 	c.gdt[amd64.SelKernelCode/8] = amd64.CodeDesc(0)

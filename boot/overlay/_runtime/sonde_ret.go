@@ -38,14 +38,10 @@ func sondeRetInit(trampoline uintptr, dead func(head uintptr)) {
 	sondeTrampoline = trampoline
 }
 
-// sondeRetHead returns where g0's list begins, and its stack's top.
+// sondeRetOffset returns where in a g its list is headed.
 //
-//go:nosplit
-//go:linkname sondeRetHead
-func sondeRetHead(g0 unsafe.Pointer) (head *uintptr, hi uintptr) {
-	gp := (*g)(g0)
-	return &gp.sondeRet, gp.stack.hi
-}
+//go:linkname sondeRetOffset
+func sondeRetOffset() uintptr { return unsafe.Offsetof(g{}.sondeRet) }
 
 // sondeRealLR returns the return address that the slot at addr on gp's stack
 // stands for; lr is what it holds. The unwinder calls it for every frame.

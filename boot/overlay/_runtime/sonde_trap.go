@@ -96,6 +96,12 @@ func sondeGoid(g0 unsafe.Pointer) uint64 {
 	return (*g)(g0).goid
 }
 
+// sondeTask returns the goroutine that is running; 0 for none, as in a trap.
+//
+//go:nosplit
+//go:linkname sondeTask
+func sondeTask() uintptr { return uintptr(unsafe.Pointer(getg().m.curg)) }
+
 // sondeStack returns the bounds of g0's stack.
 //
 //go:nosplit
@@ -114,10 +120,3 @@ func sondeStack(g0 unsafe.Pointer) (lo, hi uintptr) {
 func sondeSleepOn(n *note, ns int64) bool {
 	return notetsleepg(n, ns)
 }
-
-// sondeStackguard returns the limit that g0's code compares SP with at function
-// entry. It changes at any time: another M may ask for preemption.
-//
-//go:nosplit
-//go:linkname sondeStackguard
-func sondeStackguard(g0 unsafe.Pointer) uintptr { return (*g)(g0).stackguard0 }

@@ -11,7 +11,10 @@ var (
 	small = uint64(1)
 )
 
+// entries is the variable for the second table.
+var entries = [2]uint64{1, 0}
+
 func main() {
 	inBss[0]++
-	fmt.Printf("table at %#x, %d bytes, %d %d\n", symtab.addr, symtab.size, inBss, small)
+	fmt.Printf("table at %#x, %d bytes, %d %d %d\n", symtab.addr, symtab.size, inBss, small, entries)
 }

@@ -1,0 +1,51 @@
+package amd64
+
+import "strings"
+
+// features names the bits that CPUID tells, as /proc/cpuinfo of Linux does and
+// in its order; "-" is a bit without a name there. The names of a register begin
+// at bit 0.
+//
+// Source: Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Obtaining Processor
+// Information Via the CPUID Instruction"; names: Linux 6.1 cpufeatures.h.
+var features = []struct {
+	leaf, sub uint32
+	reg       int // 0 to 3: A, B, C, D
+	names     string
+}{
+	{1, 0, 3, "fpu vme de pse tsc msr pae mce cx8 apic - sep mtrr pge mca cmov " +
+		"pat pse36 pn clflush - dts acpi mmx fxsr sse sse2 ss ht tm ia64 pbe"},
+	{0x80000001, 0, 3, "- - - - - - - - - - - syscall - - - - " +
+		"- - - mp nx - mmxext - - fxsr_opt pdpe1gb rdtscp - lm 3dnowext 3dnow"},
+	{1, 0, 2, "pni pclmulqdq dtes64 monitor ds_cpl vmx smx est tm2 ssse3 cid sdbg fma cx16 xtpr pdcm " +
+		"- pcid dca sse4_1 sse4_2 x2apic movbe popcnt tsc_deadline_timer aes xsave - avx f16c rdrand hypervisor"},
+	{0x80000001, 0, 2, "lahf_lm cmp_legacy svm extapic cr8_legacy abm sse4a misalignsse 3dnowprefetch osvw ibs xop skinit wdt - lwp " +
+		"fma4 tce - nodeid_msr - tbm topoext perfctr_core perfctr_nb - bpext ptsc perfctr_llc mwaitx"},
+	{7, 0, 1, "fsgsbase tsc_adjust sgx bmi1 hle avx2 - smep bmi2 erms invpcid rtm cqm - mpx rdt_a " +
+		"avx512f avx512dq rdseed adx smap avx512ifma - clflushopt clwb intel_pt avx512pf avx512er avx512cd sha_ni avx512bw avx512vl"},
+	{0xd, 1, 0, "xsaveopt xsavec xgetbv1 xsaves"},
+	{0x80000008, 0, 1, "clzero irperf xsaveerptr - rdpru - - - - wbnoinvd"},
+	{6, 0, 0, "dtherm ida arat - pln - pts hwp hwp_notify hwp_act_window hwp_epp hwp_pkg_req"},
+	{7, 0, 2, "- avx512vbmi umip pku ospke waitpkg avx512_vbmi2 - gfni vaes vpclmulqdq avx512_vnni avx512_bitalg tme avx512_vpopcntdq - " +
+		"la57 - - - - - rdpid - bus_lock_detect cldemote - movdiri movdir64b enqcmd sgx_lc"},
+	{7, 0, 3, "- - avx512_4vnniw avx512_4fmaps fsrm - - - avx512_vp2intersect - md_clear - - - serialize - " +
+		"tsxldtrk - pconfig arch_lbr ibt - amx_bf16 avx512_fp16 amx_tile amx_int8 - - flush_l1d arch_capabilities"},
+}
+
+// Features returns what the processor behind cpuid can do, in Linux's words.
+// That the processor can does not say that this kernel does.
+func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string) {
+	for _, f := range features {
+		if max, _, _, _ := cpuid(f.leaf&0x80000000, 0); f.leaf > max {
+			continue
+		}
+		a, b, c, d := cpuid(f.leaf, f.sub)
+		bits := [4]uint32{a, b, c, d}[f.reg]
+		for i, name := range strings.Fields(f.names) {
+			if bits>>i&1 != 0 && name != "-" {
+				flags = append(flags, name)
+			}
+		}
+	}
+	return flags
+}

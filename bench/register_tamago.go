@@ -1,0 +1,108 @@
+//go:build tamago
+
+package bench
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/sched"
+	"sonde/kernel/smp"
+	"sonde/kprobes"
+	"sonde/optprobe"
+)
+
+// optimize has the probes that are registered hit by jumps, or by traps.
+func optimize(jumps bool) error {
+	if err := optprobe.Optimization.Store(jumps); err != nil || !jumps {
+		return err
+	}
+	if err := optprobe.Optimize(); err != nil {
+		return err
+	}
+	if left := kprobes.Candidates(); len(left) > 0 {
+		return fmt.Errorf("%d probes are not optimized, the first at %#x", len(left), left[0].Addr)
+	}
+	return nil
+}
+
+// registration measures what is done once per probe, or once for many.
+func registration(w io.Writer) error {
+	var failed error
+	print := func(name string, f func() (time.Duration, error)) {
+		ns := median(func() int64 {
+			d, err := f()
+			if err != nil && failed == nil {
+				failed = fmt.Errorf("%s: %w", name, err)
+			}
+			return d.Nanoseconds()
+		})
+		fmt.Fprintf(w, "%s\t%d\n", name, ns)
+	}
+	if err := optimize(false); err != nil {
+		return err
+	}
+	print("regpair", pair)
+	many, err := many()
+	if err != nil {
+		return err
+	}
+	var out []time.Duration
+	print("batch256_register", func() (time.Duration, error) {
+		in, o, err := group(many, nil)
+		out = append(out, o)
+		return in, err
+	})
+	slices.Sort(out)
+	fmt.Fprintf(w, "batch256_unregister\t%d\n", out[len(out)/2].Nanoseconds())
+	optprobe.Optimization.Store(true)
+	one := []*kprobes.Kprobe{{SymbolName: "sonde/bench.targetMov", PreHandler: count}}
+	print("reg_to_opt", func() (time.Duration, error) { d, _, err := group(one, optimized); return d, err })
+	print("batch256_optimized", func() (time.Duration, error) { d, _, err := group(many, optimized); return d, err })
+	print("stop_machine", func() (time.Duration, error) {
+		return smp.StopMachine(func([]*amd64.Regs) error { return nil })
+	})
+	print("synchronize_sched", func() (time.Duration, error) { return sched.Synchronize(), nil })
+	return failed
+}
+
+// pair registers and unregisters a probe.
+func pair() (time.Duration, error) {
+	const n = 50
+	k := &kprobes.Kprobe{SymbolName: "sonde/bench.targetGo", PreHandler: count}
+	from := time.Now()
+	for range n {
+		if err := kprobes.RegisterKprobe(k); err != nil {
+			return 0, err
+		}
+		kprobes.UnregisterKprobe(k)
+	}
+	return time.Since(from) / n, nil
+}
+
+// group registers ks, waits until done says so, if given, and unregisters them.
+func group(ks []*kprobes.Kprobe, done func([]*kprobes.Kprobe) bool) (in, out time.Duration, err error) {
+	from := time.Now()
+	if err := kprobes.RegisterKprobes(ks); err != nil {
+		return 0, 0, err
+	}
+	for done != nil && !done(ks) {
+		if time.Since(from) > 10*time.Second {
+			err = fmt.Errorf("not optimized after %v", time.Since(from))
+			break
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	in = time.Since(from)
+	from = time.Now()
+	kprobes.UnregisterKprobes(ks)
+	return in, time.Since(from), err
+}
+
+// optimized reports whether all of ks are hit by jumps.
+func optimized(ks []*kprobes.Kprobe) bool {
+	return !slices.ContainsFunc(ks, func(k *kprobes.Kprobe) bool { return !kprobes.Optimized(k.Addr) })
+}

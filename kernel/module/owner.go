@@ -1,0 +1,99 @@
+package module
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Whose code runs? A goroutine in a module's Init or Exit carries a label with
+// the module's name, and goroutines that it starts inherit the label. So what a
+// module sets up later, from a goroutine of its own, is known as the module's.
+//
+// The label is the one that profilers use, so that they show it as well.
+//
+// Rejected: an argument to every function that registers something (Linux has
+// THIS_MODULE; whoever forgets to clean up also forgets that).
+
+// labels is what the runtime takes for a goroutine's labels.
+// Source: Go 1.26 internal/runtime/pprof/label, Set.
+type labels struct{ list []label }
+
+type label struct{ key, value string }
+
+const labelKey = "module"
+
+// Both belong to the runtime, Go 1.26 runtime/proflabel.go, which keeps them
+// for others to use.
+//
+//go:linkname setLabels runtime/pprof.runtime_setProfLabel
+func setLabels(unsafe.Pointer)
+
+//go:linkname getLabels runtime/pprof.runtime_getProfLabel
+func getLabels() unsafe.Pointer
+
+// as calls f on behalf of module m.
+func as(m *Module, f func() error) error {
+	before := getLabels()
+	defer setLabels(before)
+	// Safe because: labels has the layout that the runtime expects.
+	setLabels(unsafe.Pointer(&labels{[]label{{labelKey, m.Name}}}))
+	return f()
+}
+
+// Current returns the name of the module on whose behalf the caller runs, ""
+// for the kernel's own code.
+//
+// Context: goroutine.
+func Current() string {
+	set := (*labels)(getLabels()) // Safe because: only as sets them
+	if set == nil {
+		return ""
+	}
+	for _, l := range set.list {
+		if l.key == labelKey {
+			return l.value
+		}
+	}
+	return ""
+}
+
+// Of returns the name of the loaded module that the function at pc belongs to,
+// "" if it is the kernel's. A module's functions are those in the file that
+// registers it.
+//
+// Context: goroutine.
+func Of(pc uintptr) string {
+	fn := runtime.FuncForPC(pc)
+	if fn == nil {
+		return ""
+	}
+	file, _ := fn.FileLine(fn.Entry())
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	for _, s := range table.loaded {
+		if s.file == file {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// OnUnload has f called with the name of each module that goes: after its Exit,
+// or after an Init that failed. What it still holds is to be taken away.
+//
+// Context: package initialization.
+func OnUnload(f func(name string)) {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	table.onUnload = append(table.onUnload, f)
+}
+
+// sweep has what m left behind taken away.
+func sweep(m *Module) {
+	table.mu.Lock()
+	hooks := table.onUnload
+	table.mu.Unlock()
+	for _, f := range hooks {
+		f(m.Name)
+	}
+}

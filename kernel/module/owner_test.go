@@ -1,0 +1,86 @@
+package module
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestCurrentIsTheModuleWhoseCodeRuns(t *testing.T) {
+	fresh(t)
+	var log []string
+	note := func() { log = append(log, Current()) }
+	later := make(chan string)
+	Register(&Module{Name: "inner", Init: func() error { note(); return nil }})
+	Register(&Module{Name: "outer",
+		Init: func() error {
+			go func() { later <- Current() }()
+			err := Insmod("inner")
+			note()
+			return err
+		},
+		Exit: note})
+	Register(&Module{Name: "bomb", Init: func() error { panic("boom") }})
+	if err := Insmod("outer"); err != nil {
+		t.Fatal(err)
+	}
+	note()
+	if got := <-later; got != "outer" {
+		t.Errorf("a goroutine started by outer runs for %q", got)
+	}
+	if err := Rmmod("outer"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Insmod("bomb"); err == nil {
+		t.Error("bomb loaded")
+	}
+	note()
+	if want := []string{"inner", "outer", "", "outer", ""}; !slices.Equal(log, want) {
+		t.Errorf("got %q, want %q", log, want)
+	}
+}
+
+func TestHooksAreToldOfEveryModuleThatGoes(t *testing.T) {
+	fresh(t)
+	var gone []string
+	OnUnload(func(name string) {
+		gone = append(gone, name)
+		if find(name) == nil {
+			t.Errorf("%s is off the list before it was swept", name)
+		}
+	})
+	Register(&Module{Name: "good", Exit: func() {}})
+	Register(&Module{Name: "rude", Exit: func() { panic("boom") }})
+	Register(&Module{Name: "bad", Init: func() error { return errors.New("no") }})
+	Register(&Module{Name: "bomb", Init: func() error { panic("boom") }})
+	for _, name := range []string{"good", "rude", "bad", "bomb"} {
+		if Insmod(name) == nil {
+			Rmmod(name)
+		}
+	}
+	if want := []string{"good", "rude", "bad", "bomb"}; !slices.Equal(gone, want) {
+		t.Errorf("got %q, want %q", gone, want)
+	}
+}
+
+func ours() {}
+
+func TestFunctionsBelongToTheModuleOfTheirFile(t *testing.T) {
+	fresh(t)
+	pc, foreign := reflect.ValueOf(ours).Pointer(), reflect.ValueOf(Insmod).Pointer()
+	Register(&Module{Name: "mine", Exit: func() {}})
+	check := func(when, want string) {
+		if got := Of(pc); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+		if got := Of(foreign) + Of(1); got != "" {
+			t.Errorf("%s: others are of %q", when, got)
+		}
+	}
+	check("before", "")
+	Insmod("mine")
+	check("loaded", "mine")
+	Rmmod("mine")
+	check("unloaded", "")
+}

@@ -1,0 +1,61 @@
+package printk
+
+// Trap context. A probe whose handler logs may sit on a function that showing a
+// line calls, memmove say: every line shown is a hit, and every hit logs another
+// line. Whoever shows the first would never come to the end.
+//
+// So the records that are logged on top of whoever is at the console, by handlers
+// that interrupt it, are an echo of what it shows. A screenful is let through, to see what
+// happens; the others are dropped and counted. Handlers run as ever.
+//
+// Rejected: not to run handlers on whoever is at the console (one could not
+// probe the way to the console at all, and most handlers do not log), and to
+// look for traps by CPU instead of by goroutine (a goroutine can be moved
+// while it is at the console).
+//
+// Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
+// PRINTK_MAX_RECURSION in printk_enter_irqsave.
+
+import "sync/atomic"
+
+// maxEchoes is how many records are let through each time the console is taken.
+const maxEchoes = 100
+
+var (
+	taskHook atomic.Pointer[func() uintptr]
+
+	consoleTask   atomic.Uintptr // the goroutine at the console; 0: none, or not known
+	consoleEchoes atomic.Uint32  // records logged on top of it
+)
+
+// SetTask gives the log the goroutine that is running, or that the running
+// handler of a probe interrupted; 0 for none. f must be fit for trap context.
+func SetTask(f func() uintptr) { taskHook.Store(&f) }
+
+// currentTask is an indirect call of its own, so that the trap check can name it.
+//
+//go:noinline
+func currentTask() uintptr {
+	if f := taskHook.Load(); f != nil {
+		return (*f)()
+	}
+	return 0
+}
+
+// atConsole notes who has just taken the console.
+func atConsole() {
+	consoleEchoes.Store(0)
+	consoleTask.Store(currentTask())
+}
+
+// echo reports whether a record is one echo too many. Errors always pass: the
+// machine may be about to stop because of what happened at the console.
+func echo(level Level) bool {
+	t := currentTask()
+	if t == 0 || t != consoleTask.Load() || level <= LevelErr || consoleEchoes.Add(1) <= maxEchoes {
+		return false
+	}
+	log.dropped.Add(1)
+	log.unseen.Add(1)
+	return true
+}

@@ -1,0 +1,62 @@
+//go:build tamago
+
+package sched
+
+import "sync"
+
+// Calls that wait for a grace period. There is a goroutine to make them while
+// there are any; those that come while it waits for one period share the next.
+var calls struct {
+	mu sync.Mutex
+	// guarded by mu:
+	waiting []func()
+	running bool // makeCalls does
+}
+
+// Call has f called after a grace period, in a goroutine: for freeing what a CPU
+// may still be using. The fs are called one at a time, in the order of the
+// Calls; one that blocks holds up the others.
+//
+// Context: goroutine; f may call it.
+// Source: Linux call_rcu_sched.
+func Call(f func()) {
+	calls.mu.Lock()
+	defer calls.mu.Unlock()
+	calls.waiting = append(calls.waiting, f)
+	if !calls.running {
+		calls.running = true
+		go makeCalls()
+	}
+}
+
+// Barrier returns when the fs of all Calls made before it have returned.
+//
+// Context: goroutine, not an f.
+func Barrier() {
+	done := make(chan struct{})
+	Call(func() { close(done) })
+	<-done
+}
+
+func makeCalls() {
+	for {
+		fs := take()
+		if fs == nil {
+			return
+		}
+		Synchronize()
+		for _, f := range fs {
+			f()
+		}
+	}
+}
+
+// take returns what waits; with nothing waiting, makeCalls is over.
+func take() []func() {
+	calls.mu.Lock()
+	defer calls.mu.Unlock()
+	fs := calls.waiting
+	calls.waiting = nil
+	calls.running = fs != nil
+	return fs
+}

@@ -1,0 +1,18 @@
+//go:build tamago
+
+#include "textflag.h"
+
+// func raiseSelf()
+TEXT ·raiseSelf(SB),NOSPLIT,$0
+	INT	$0x86
+	RET
+
+// func standStill(r *atomic.Uint64, n uint64)
+TEXT ·standStill(SB),NOSPLIT,$0-16
+	MOVQ	r+0(FP), AX
+	MOVQ	n+8(FP), CX
+again:
+	PAUSE
+	CMPQ	(AX), CX
+	JEQ	again
+	RET

@@ -1,0 +1,95 @@
+package optprobe
+
+// maxCopy is the greatest length of a copy. The worst case in five bytes and
+// the end of the last instruction: two loops, which grow from two bytes to
+// nine, an instruction of 15 bytes, and the jump back.
+const maxCopy = 48
+
+// maxMarks is how many marks a copy can need: three loops and the jump back.
+const maxMarks = 3*3 + 1
+
+// Copy is the code of a region written for another address.
+type Copy struct {
+	From, To uint64 // where the region and the copy begin
+	code     [maxCopy]byte
+	marks    [maxMarks]mark
+	len      uint8
+	nmarks   uint8
+}
+
+// mark says what state the code has come to when IP is at a byte of the copy
+// or behind it, up to the next mark.
+type mark struct {
+	off  uint8 // in the copy
+	kind kind
+	ip   uint64 // in the original
+}
+
+type kind uint8
+
+const (
+	begins  kind = iota // nothing of the instruction at ip has been done
+	pushed              // of the call at ip, the return address is on the stack
+	decided             // the copied branch only has to go on, to ip
+)
+
+// Bytes returns the code, to be placed at To. It ends with a jump back behind
+// the region, unless the last instruction goes elsewhere in any case.
+func (c *Copy) Bytes() []byte { return c.code[:c.len] }
+
+// Place is a point of execution in original code.
+type Place struct {
+	IP uint64
+
+	// Pushed: the copy of a call has been left between its two instructions.
+	// IP is the call; RSP is 8 less than it was there, and the return address
+	// is what it points to. To show the state in front of the call, or to go
+	// on at IP, add 8 to RSP.
+	Pushed bool
+}
+
+// Original translates an IP in the copy. False: it is not in the copy.
+//
+// Context: any, including trap context.
+func (c *Copy) Original(ip uint64) (Place, bool) {
+	off := ip - c.To
+	if off >= uint64(c.len) {
+		return Place{}, false
+	}
+	for i := min(int(c.nmarks), maxMarks) - 1; i >= 0; i-- {
+		if m := &c.marks[i]; uint64(m.off) <= off {
+			return Place{IP: m.ip, Pushed: m.kind == pushed}, true
+		}
+	}
+	return Place{}, false
+}
+
+// At returns where in the copy the instruction stands that begins at address
+// ip of the region. False: none does. It is for a CPU that was stopped inside
+// the region, and for leaving out a stack check that has been decided already.
+//
+// Context: any, including trap context.
+func (c *Copy) At(ip uint64) (uint64, bool) {
+	for i := range min(int(c.nmarks), maxMarks) {
+		if m := &c.marks[i]; m.kind == begins && m.ip == ip {
+			return c.To + uint64(m.off), true
+		}
+	}
+	return 0, false
+}
+
+// Jump returns the jump that stands at from and leads to to. False: they are
+// more than 2 GB apart.
+//
+// Source: Intel SDM vol. 2, "JMP".
+func Jump(from, to uint64) (b [JumpSize]byte, ok bool) {
+	rel, ok := distance(from+JumpSize, to)
+	b = [JumpSize]byte{opJMP, byte(rel), byte(rel >> 8), byte(rel >> 16), byte(rel >> 24)}
+	return b, ok
+}
+
+// distance returns what takes from to to, if it fits a disp32.
+func distance(from, to uint64) (int32, bool) {
+	d := int64(to - from)
+	return int32(d), int64(int32(d)) == d
+}

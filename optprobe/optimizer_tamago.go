@@ -1,0 +1,232 @@
+//go:build tamago
+
+package optprobe
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"sonde/kallsyms"
+	"sonde/kernel/kthread"
+	"sonde/kernel/printk"
+	"sonde/kernel/sched"
+	"sonde/kprobes"
+	"sonde/optprobe/entries"
+	"sonde/sysctl"
+)
+
+const (
+	// delay is waited after a change, so that a probe that goes at once costs
+	// nothing, and one batch is one stop of the machine.
+	delay = time.Millisecond
+	// perStop is how many jumps are written at one stop.
+	perStop = 256
+	// tries is how often a stop is repeated that finds a CPU in a region.
+	tries = 20
+)
+
+// Optimization says whether probes are optimized.
+//
+// Source: spec/4 §1.4.6, appendix B.
+var Optimization = sysctl.NewBool("debug.kprobes-optimization", true,
+	"replace the breakpoints of probes by jumps where that is safe")
+
+// worker is the thread that optimizes.
+type worker struct{ kicked chan struct{} }
+
+// enteredAt is where functions of the image are entered but at their beginning.
+// Set once, at boot.
+var enteredAt *entries.Table
+
+// Locks, in this order: planning, that of kprobes, mu.
+var planning, mu sync.Mutex
+
+// guarded by planning:
+var (
+	scan    Scan
+	refused = map[uintptr]Obstacle{} // by address; code does not change
+)
+
+// guarded by mu:
+var stats Stats
+
+// Stats is what the optimizer has done since boot.
+type Stats struct {
+	Jumps   int           // put in
+	Stops   int           // of the machine, to put them in
+	Stopped time.Duration // in all
+	Longest time.Duration // one stop
+	Retries int           // stops that found a CPU in a region
+	Detours int           // in use now
+}
+
+// Counts returns the optimizer's statistics.
+//
+// Context: goroutine.
+func Counts() Stats {
+	mu.Lock()
+	defer mu.Unlock()
+	stats.Detours = used
+	return stats
+}
+
+// Init starts the optimizer.
+//
+// Context: boot, goroutine, after kprobes.Init.
+// Errors: the image does not say where its functions are entered; then no place
+// is known to be safe.
+func Init() error {
+	table, err := entries.Kernel()
+	if err != nil {
+		return fmt.Errorf("optprobe: %w", err)
+	}
+	enteredAt = table
+	w := &worker{kicked: make(chan struct{}, 1)}
+	kprobes.SetOptimizer(w)
+	kthread.Run("kprobe-optimizer", w.run)
+	Optimization.OnChange(func(on bool) error { kprobes.SetJumps(on); return nil })
+	return nil
+}
+
+// Kick implements kprobes.Optimizer.
+func (w *worker) Kick() {
+	select {
+	case w.kicked <- struct{}{}:
+	default:
+	}
+}
+
+// Release implements kprobes.Optimizer.
+func (w *worker) Release(d *kprobes.Detour) {
+	mu.Lock()
+	defer mu.Unlock()
+	release(d)
+}
+
+func (w *worker) run() {
+	for range w.kicked {
+		time.Sleep(delay)
+		if err := Optimize(); err != nil {
+			printk.Err("optprobe: %s", err.Error())
+		}
+	}
+}
+
+// Optimize gives a jump to every probe that may have one, unless
+// Optimization is off.
+//
+// Context: goroutine.
+// Errors: what prevents writing text.
+func Optimize() error {
+	if !Optimization.Get() {
+		return nil
+	}
+	list := prepare(kprobes.Candidates())
+	if len(list) == 0 {
+		return nil
+	}
+	sched.Synchronize()
+	for len(list) > 0 {
+		n := min(len(list), perStop)
+		if err := commit(list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// prepare returns the candidates that have a detour, made if need be.
+func prepare(cands []kprobes.Candidate) (list []kprobes.Candidate) {
+	planning.Lock()
+	defer planning.Unlock()
+	var fn Function
+	for _, c := range cands {
+		if c.Detour != nil {
+			list = append(list, c)
+			continue
+		}
+		if _, no := refused[c.Addr]; no {
+			continue
+		}
+		if a := uint64(c.Addr); a < fn.Addr || a >= fn.Addr+uint64(len(fn.Code)) {
+			fn = function(c.Addr)
+			scan.Read(fn)
+		}
+		if plant(fn, &c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// plant makes the detour of a candidate in fn, if it can have one.
+// Called with planning held, scan having read fn.
+func plant(fn Function, c *kprobes.Candidate) bool {
+	size, why := scan.Check(int(uint64(c.Addr) - fn.Addr))
+	if why.Reason != Fine {
+		refused[c.Addr] = why
+		return false
+	}
+	head, err := allocate()
+	if err != nil {
+		printk.Warn("optprobe: %s", err.Error())
+		return false
+	}
+	p, why := layout(fn, c.Addr, head, size, c.Check)
+	if why.Reason == Fine {
+		p.write()
+		if c.Bind(&p.Detour) {
+			return true
+		}
+	} else {
+		refused[c.Addr] = why
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	release(&kprobes.Detour{Head: head})
+	return false
+}
+
+// commit writes the jumps of list at one stop.
+func commit(list []kprobes.Candidate) error {
+	for range tries {
+		done, stopped, err := kprobes.Jump(list)
+		account(done, stopped, err)
+		if !errors.Is(err, kprobes.ErrRetry) {
+			return err
+		}
+		sched.Synchronize() // it leaves the region, and cannot enter it again
+	}
+	return nil // the next change looks at it again
+}
+
+func account(done int, stopped time.Duration, err error) {
+	mu.Lock()
+	defer mu.Unlock()
+	stats.Jumps += done
+	stats.Stopped += stopped
+	stats.Longest = max(stats.Longest, stopped)
+	switch {
+	case errors.Is(err, kprobes.ErrRetry):
+		stats.Retries++
+	case done > 0:
+		stats.Stops++
+	}
+}
+
+// function returns what the check wants to know of the function at addr.
+func function(addr uintptr) Function {
+	s, ok := kallsyms.Kernel().At(uint64(addr))
+	if !ok {
+		return Function{}
+	}
+	return Function{
+		Addr:    s.Addr,
+		Code:    kprobes.Original(uintptr(s.Addr), uintptr(s.Size)),
+		Entries: enteredAt.Within(s.Addr, s.Size),
+		Word:    word,
+	}
+}

@@ -1,0 +1,134 @@
+package optprobe
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"sonde/arch/amd64/insn"
+)
+
+// JumpSize is the length of the jump that leads to a detour.
+const JumpSize = 5
+
+// Function is what the check has to know about a function.
+type Function struct {
+	Addr    uint64
+	Code    []byte   // as the image has it, without anybody's breakpoints
+	Entries []uint64 // addresses in it that others lead to: entries.Table.Within
+
+	// Word reads a word of read-only data, where jump tables are. False: there
+	// is none at addr. Nil is as if there was no read-only data.
+	Word func(addr uint64) (v uint64, ok bool)
+}
+
+// A Scan knows one function at a time. The zero Scan is ready for Read; a Scan
+// that is used again has the memory it needs.
+//
+// Context: goroutine, one at a time.
+type Scan struct {
+	fn    Function
+	cells []byte // one per byte of code, up to a multiple of 8: a set of the bits below
+	jumps []int  // offsets of indirect jumps
+	whole Obstacle
+}
+
+// What is known of a byte of code: how it can be reached, but from the
+// instruction before, and whether an instruction begins there.
+const (
+	byBranch = 1 << iota
+	byTable
+	byEntry
+	byAddress
+	byReturn
+	ways   = 1<<iota - 1
+	begin  = 0x80
+	onEach = 0x0101_0101_0101_0101 // times a set: it, in each of eight cells
+)
+
+// Read decodes fn and notes where its instructions begin and who leads to
+// them. It returns the first reason that refuses all of the function, which
+// Check then repeats for each offset. fn.Code must stay unchanged while the
+// answers are used.
+//
+// Context: goroutine. Allocates only for a function longer, or with more
+// indirect jumps, than any before.
+func (s *Scan) Read(fn Function) Obstacle {
+	s.fn, s.jumps = fn, s.jumps[:0]
+	if n := (len(fn.Code) + 7) &^ 7; n > cap(s.cells) {
+		s.cells = make([]byte, n, n+n/2)
+	} else {
+		s.cells = s.cells[:n]
+		clear(s.cells)
+	}
+	if s.whole = s.decode(); s.whole.Reason == Fine {
+		s.enter()
+		s.whole = s.resolveJumps()
+	}
+	if s.whole.Reason == Fine {
+		s.whole = s.overlaps()
+	}
+	return s.whole
+}
+
+// decode goes over the instructions from the first to the last.
+func (s *Scan) decode() Obstacle {
+	code := s.fn.Code
+	for off := 0; off < len(code); {
+		in, err := insn.Decode(code[off:])
+		if err != nil {
+			return Obstacle{Reason: NoDecode, Off: off}
+		}
+		s.cells[off] |= begin
+		if in.Flow != insn.Next {
+			s.flow(off, &in)
+		} else if in.RIPRel && in.Map == insn.Map1B && in.Opcode == opLEA {
+			s.reach(uint64(off)+uint64(in.Len)+uint64(in.Disp(code[off:])), byAddress)
+		}
+		off += int(in.Len)
+	}
+	return Obstacle{}
+}
+
+// flow notes where an instruction that is not Next leads.
+func (s *Scan) flow(off int, in *insn.Inst) {
+	switch in.Flow {
+	case insn.Jmp, insn.Jcc, insn.Loop, insn.Xbegin:
+		s.reach(in.Target(uint64(off), s.fn.Code[off:]), byBranch)
+	case insn.Call:
+		s.reach(in.Target(uint64(off), s.fn.Code[off:]), byBranch)
+		s.reach(uint64(off)+uint64(in.Len), byReturn)
+	case insn.CallInd:
+		s.reach(uint64(off)+uint64(in.Len), byReturn)
+	case insn.JmpInd:
+		s.jumps = append(s.jumps, off)
+	}
+}
+
+// reach notes that somebody gets to offset off. What is outside the function
+// is not its business: such offsets are large, whatever their sign was.
+func (s *Scan) reach(off uint64, way byte) {
+	if off < uint64(len(s.fn.Code)) {
+		s.cells[off] |= way
+	}
+}
+
+// enter notes the entries that the function cannot tell itself.
+func (s *Scan) enter() {
+	for _, addr := range s.fn.Entries {
+		s.reach(addr-s.fn.Addr, byEntry)
+	}
+}
+
+// overlaps refuses a function with a way to where no instruction begins: then
+// its bytes have two meanings, and only one of them was looked at. It looks at
+// eight cells at once.
+func (s *Scan) overlaps() Obstacle {
+	for off := 0; off+8 <= len(s.cells); off += 8 {
+		c := binary.LittleEndian.Uint64(s.cells[off:])
+		reached := c&(ways*onEach) + (begin-1)*onEach // sets begin in each cell with a way
+		if odd := reached &^ c & (begin * onEach); odd != 0 {
+			return Obstacle{Reason: Overlap, Off: off + bits.TrailingZeros64(odd)/8}
+		}
+	}
+	return Obstacle{}
+}

@@ -1,0 +1,156 @@
+//go:build tamago
+
+package stop
+
+import (
+	"sync/atomic"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/sched"
+	"sonde/qemu/suites"
+)
+
+func init() {
+	suites.Add("stop/grace_period_on_an_idle_machine", graceIdle)
+	suites.Add("stop/grace_period_with_busy_cpus", graceBusy)
+	suites.Add("stop/grace_period_waits_for_interrupts_of_idle_cpus", graceInterrupt)
+	suites.Add("stop/calls_come_after_the_period_once", callsAfter)
+	suites.Add("stop/calls_share_periods", callsShare)
+}
+
+func graceIdle(t *suites.T) {
+	took := times(101, func() time.Duration {
+		time.Sleep(2 * time.Millisecond)
+		return sched.Synchronize()
+	})
+	logTimes(t, "grace period, others idle", took)
+	if took[50] > 20*time.Millisecond { // far more than it needs, on a slow host too
+		t.Errorf("half of them take more than %v", took[50])
+	}
+}
+
+// graceBusy has every CPU run goroutines that never block.
+func graceBusy(t *suites.T) {
+	for _, n := range []int{cpu.Num() - 1, 3 * cpu.Num()} {
+		l := newLoad(t, n)
+		t.Until("all to count", func() bool { return l.moved(make([]uint64, n)) })
+		took := times(31, func() time.Duration { return sched.Synchronize() })
+		l.stop.Store(true)
+		t.Wait()
+		t.Logf("%d busy goroutines:", n)
+		logTimes(t, "grace period", took)
+		if took[30] > 10*time.Second {
+			t.Errorf("one took %v", took[30])
+		}
+	}
+}
+
+// vecSlow is an interrupt whose handler takes its time.
+const vecSlow = 0x91
+
+// graceInterrupt begins a period while an idle CPU is in an interrupt.
+func graceInterrupt(t *suites.T) {
+	severalCPUs(t)
+	var inside, seen, early atomic.Int32
+	trap.SetHandler(vecSlow, func(*amd64.Regs) {
+		cpu.EOI()
+		inside.Store(1)
+		for end := cpu.Nanotime() + 5e9; seen.Load() == 0 && cpu.Nanotime() < end; {
+			cpu.Pause()
+		}
+		cpu.Delay(30e6)
+		inside.Store(0)
+	})
+	for range 20 {
+		cpu.SendIPI(idleCPU(t), vecSlow)
+		t.Until("the handler", func() bool { return inside.Load() != 0 })
+		seen.Store(1)
+		sched.Synchronize()
+		early.Add(inside.Load())
+		t.Until("its end", func() bool { return inside.Load() == 0 })
+		seen.Store(0)
+	}
+	if early.Load() != 0 {
+		t.Errorf("the period ended %d times while an interrupt was in progress", early.Load())
+	}
+}
+
+// idleCPU waits until a CPU is idle. It does not yield: that would wake one.
+func idleCPU(t *suites.T) int {
+	for end := time.Now().Add(suites.Limit); time.Now().Before(end); {
+		for i := range cpu.Num() {
+			if idle, _, _ := sched.Idle(i); idle {
+				return i
+			}
+		}
+	}
+	t.Fatalf("there is no idle CPU")
+	return 0
+}
+
+// callsAfter makes a Call while another CPU is busy with something that the
+// scheduler cannot stop.
+func callsAfter(t *suites.T) {
+	var inside, seen, early, calls atomic.Int32
+	const rounds = 10
+	for range rounds {
+		if cpu.Num() > 1 {
+			t.Go(func() {
+				inside.Store(1)
+				for seen.Load() == 0 {
+				}
+				for end := cpu.Nanotime() + 20e6; cpu.Nanotime() < end; {
+				}
+				inside.Store(0)
+			})
+			t.Until("the other goroutine", func() bool { return inside.Load() != 0 })
+			seen.Store(1)
+		}
+		sched.Call(func() {
+			calls.Add(1)
+			early.Add(inside.Load())
+		})
+		sched.Barrier()
+		t.Wait()
+		seen.Store(0)
+	}
+	if calls.Load() != rounds || early.Load() != 0 {
+		t.Errorf("%d of %d calls, %d of them early", calls.Load(), rounds, early.Load())
+	}
+}
+
+// callsShare makes more Calls than there is time for periods, and one from
+// within a call.
+func callsShare(t *suites.T) {
+	const each = 5000
+	var made, nested, wrong atomic.Int32
+	start := time.Now()
+	t.Together(func(int) {
+		var next atomic.Int32
+		for i := range int32(each) {
+			sched.Call(func() {
+				made.Add(1)
+				if !next.CompareAndSwap(i, i+1) {
+					wrong.Add(1) // out of order, or twice
+				}
+			})
+		}
+		sched.Barrier()
+		if next.Load() != each {
+			t.Errorf("a barrier ended after %d of %d calls", next.Load(), each)
+		}
+	})
+	t.Logf("%d calls in %v", made.Load(), time.Since(start))
+	if want := int32(each * cpu.Num()); made.Load() != want || wrong.Load() != 0 {
+		t.Errorf("%d calls of %d made, %d out of order", made.Load(), want, wrong.Load())
+	}
+	sched.Call(func() { sched.Call(func() { nested.Add(1) }) })
+	sched.Barrier()
+	sched.Barrier()
+	if nested.Load() != 1 {
+		t.Errorf("a call from within a call was made %d times", nested.Load())
+	}
+}
