@@ -29,7 +29,7 @@ var roots = []string{
 // own are functions that may not be probed whatever they call: the probes' own
 // (spec/4 §5), and switches of context and stack. Prefixes.
 var own = []string{
-	"sonde/kprobes.", "sonde/kernel/text.",
+	"sonde/kprobes.", "sonde/kernel/text.", "sonde/kernel/smp.", "main.early",
 	"runtime.sonde", "runtime.gogo", "runtime.mcall", "runtime.systemstack", "runtime.rt0_go", "_rt0_",
 }
 

@@ -39,17 +39,13 @@ func onDetour(r *amd64.Regs) {
 	st.site = h.site
 	st.resume = h.resume
 	r.IP = uint64(s.addr) + 1
-	if s.sse.Load() {
-		trap.SaveXMM(r)
-	}
-	k := s.sole.Load()
-	if k == nil || k.has(FlagDisabled|flagGone) {
-		st.list = uintptr(unsafe.Pointer(s.list.Load()))
-		st.index = 0
-		s.callPre(st, id, r)
+	st.list = 0
+	sole := s.sole.Load()
+	if sole == 0 {
+		s.callAll(st, id, r)
 		return
 	}
-	st.list = 0
+	k := asProbe(sole)
 	n := &k.ledger[id].n
 	n[entered]++
 	if k.kind == kindKretprobe {

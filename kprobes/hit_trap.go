@@ -35,20 +35,16 @@ func onBreakpoint(r *amd64.Regs) {
 		s.grow(st, r)
 		return
 	}
-	if s.sse.Load() {
-		trap.SaveXMM(r)
-	}
 	st.phase = pre
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.site = uintptr(unsafe.Pointer(s))
-	k := s.sole.Load()
-	if k == nil || k.has(FlagDisabled|flagGone) {
-		st.list = uintptr(unsafe.Pointer(s.list.Load()))
-		st.index = 0
-		s.callPre(st, id, r)
+	st.list = 0
+	sole := s.sole.Load()
+	if sole == 0 {
+		s.callAll(st, id, r)
 		return
 	}
-	st.list = 0
+	k := asProbe(sole)
 	n := &k.ledger[id].n
 	n[entered]++
 	if k.kind == kindKretprobe {
@@ -82,6 +78,16 @@ func onBreakpoint(r *amd64.Regs) {
 		return
 	}
 	st.phase = idle
+}
+
+// callAll calls the pre-handlers, as many as there are.
+func (s *site) callAll(st *state, id int, r *amd64.Regs) {
+	if s.sse.Load() {
+		trap.SaveXMM(r)
+	}
+	st.list = uintptr(unsafe.Pointer(s.list.Load()))
+	st.index = 0
+	s.callPre(st, id, r)
 }
 
 // grow has r take the way to morestack: the call is counted when the function
@@ -189,11 +195,12 @@ func onStep(r *amd64.Regs) {
 	if !s.endStep(r, st.flags) {
 		return
 	}
-	k := s.sole.Load()
-	if k == nil || k.PostHandler == nil || s.check.kind != noCheck || s.sse.Load() || k.has(FlagDisabled|flagGone) {
+	sole := s.sole.Load()
+	if sole == 0 || asProbe(sole).PostHandler == nil || s.check.kind != noCheck {
 		s.finishStep(st, id, r)
 		return
 	}
+	k := asProbe(sole)
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.list = 0
 	st.phase = post

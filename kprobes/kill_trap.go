@@ -54,6 +54,7 @@ func kill(id int, why string, r *amd64.Regs) {
 	st := &states[id]
 	k := asProbe(st.probe)
 	printk.Rescue(id)
+	asSite(st.site).sole.Store(0)
 	if k.markGone() {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
 		printk.Err("CPU: %d", id)
@@ -145,6 +146,9 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 func blame(k *Kprobe, ns int64) {
 	if k == nil || !k.markGone() {
 		return
+	}
+	if s := find(k.Addr); s != nil {
+		s.sole.Store(0)
 	}
 	printk.Err("kprobes: handler of %s at %s ran for about %d ms; the probe is disabled", k.kind.String(), symbolOf(k), ns/1e6)
 	disarmer.Wake()

@@ -34,6 +34,7 @@ type KretprobeInstance struct {
 	Task    Task    // the goroutine
 	Data    []byte  // DataSize bytes, what the entry handler left there
 
+	busy     bool // not in the pool
 	index    uint32
 	nextFree uint32 // in the pool: index+1 of the next, 0 at its end
 }

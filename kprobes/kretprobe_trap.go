@@ -6,6 +6,7 @@ package kprobes
 // to the trampoline, and from there to where it should.
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -18,8 +19,8 @@ import (
 //go:linkname runtimeRetOffset runtime.sondeRetOffset
 func runtimeRetOffset() uintptr
 
-// retOffset is where in a g the list of its calls is headed.
-var retOffset = runtimeRetOffset()
+// Where in a g the list of its calls is headed, and its number.
+var retOffset, goidOffset = runtimeRetOffset(), runtimeGoidOffset()
 
 // calls returns the head of g's list of calls, and the top of its stack (the
 // second word of a g).
@@ -27,12 +28,13 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 	return (*uintptr)(unsafe.Add(g, retOffset)), *(*uintptr)(unsafe.Add(g, 8))
 }
 
-//go:linkname runtimeGoid runtime.sondeGoid
-//go:noescape
-func runtimeGoid(g unsafe.Pointer) uint64
+//go:linkname runtimeGoidOffset runtime.sondeGoidOffset
+func runtimeGoidOffset() uintptr
 
-// trampolineAddr is what a replaced return address is.
 func trampolineAddr() uintptr
+
+// trampolinePC is what a replaced return address is.
+var trampolinePC = trampolineAddr()
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
 // pools of probes with calls in flight are kept (graveyard).
@@ -47,7 +49,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 		buryAbove(head, off, id)
 	}
 	lr := uintptr(load(r.SP))
-	if lr == trampolineAddr() {
+	if lr == trampolinePC {
 		// Another return probe of this function was here first.
 		lr = asInstance(*head).lr
 	} else if *head != 0 && asInstance(*head).off == off {
@@ -59,7 +61,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 		return
 	}
 	in.lr, in.RetAddr, in.off = lr, lr, off
-	in.Task = Task(runtimeGoid(g))
+	in.Task = *(*Task)(unsafe.Add(g, goidOffset))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
 		rp.pool.put(in, id)
 		rp.KP.ledger.count(id, declined)
@@ -67,7 +69,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	}
 	in.next = *head
 	*head = uintptr(unsafe.Pointer(in))
-	store(r.SP, uint64(trampolineAddr()))
+	store(r.SP, uint64(trampolinePC))
 }
 
 // declines calls the entry handler. If that has to be abandoned, in is lost to
@@ -110,8 +112,9 @@ func onDead(head uintptr) {
 }
 
 // onReturn is a probed function returning to the trampoline, which has made r
-// look like a trap; r.SP is behind the slot. Interrupts are as the function has
-// them: see detour_trap.go.
+// look like a trap; r.SP is behind the slot. It calls the return handlers of the
+// call, innermost first. Interrupts are as the function has them: see
+// detour_trap.go.
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id]
@@ -125,23 +128,56 @@ func onReturn(r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
 	if *head == 0 || asInstance(*head).off != off {
-		buryAbove(head, off, id)
-		if *head == 0 || asInstance(*head).off != off {
-			bug(*head, r)
-		}
+		search(head, off, id, r)
 	}
-	r.IP = uint64(asInstance(*head).lr)
-	st.callReturns(id, r)
+	in := asInstance(*head)
+	r.IP = uint64(in.lr)
+	rp := in.RP
+	k := &rp.KP
+	switch {
+	case atomic.LoadUint32(&k.Flags)&(FlagDisabled|flagGone|flagRegistered) != flagRegistered:
+		k.ledger.count(id, disarmed)
+	case rp.sse:
+		trap.SaveXMM(r)
+		fallthrough
+	default:
+		if rp.Handler != nil {
+			st.begin(k)
+			rp.Handler(in, r)
+			st.end()
+		}
+		k.ledger.count(id, handled)
+	}
+	st.afterReturn(id, r)
+}
+
+// afterReturn gives the instance back whose handler is done, or was abandoned,
+// and goes on with the next of the same call.
+func (st *state) afterReturn(id int, r *amd64.Regs) {
+	head, hi := calls(trap.G(r))
+	in := asInstance(*head)
+	*head = in.next
+	in.RP.pool.put(in, id)
+	st.phase = idle
+	if *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {
+		onReturn(r)
+	}
+}
+
+// search finds the instance of the call whose slot is off below the top of its
+// stack, and gives up those below it.
+func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
+	buryAbove(head, off, id)
+	if *head == 0 || asInstance(*head).off != off {
+		bug(*head, r)
+	}
 }
 
 // missReturn is a return inside a handler: its instances are given back.
 func missReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
-	buryAbove(head, off, id)
-	if *head == 0 || asInstance(*head).off != off {
-		bug(*head, r)
-	}
+	search(head, off, id, r)
 	r.IP = uint64(asInstance(*head).lr)
 	for *head != 0 && asInstance(*head).off == off {
 		in := asInstance(*head)
@@ -149,36 +185,6 @@ func missReturn(id int, r *amd64.Regs) {
 		in.RP.KP.ledger.countNested(id, recursion)
 		in.RP.pool.put(in, id)
 	}
-}
-
-// callReturns calls the return handlers of the call that r returns from, one
-// after the other, innermost first.
-func (st *state) callReturns(id int, r *amd64.Regs) {
-	head, hi := calls(trap.G(r))
-	off := hi - uintptr(r.SP) + 8
-	for *head != 0 && asInstance(*head).off == off {
-		in := asInstance(*head)
-		*head = in.next
-		k := &in.RP.KP
-		if k.has(FlagDisabled|flagGone) || !k.has(flagRegistered) {
-			k.ledger.count(id, disarmed)
-			in.RP.pool.put(in, id)
-			continue
-		}
-		if in.RP.sse {
-			trap.SaveXMM(r)
-		}
-		if in.RP.Handler != nil {
-			st.instance = uintptr(unsafe.Pointer(in))
-			st.begin(k)
-			in.RP.Handler(in, r)
-			st.end()
-			st.instance = 0
-		}
-		k.ledger.count(id, handled)
-		in.RP.pool.put(in, id)
-	}
-	st.phase = idle
 }
 
 // bug is a return that no instance stands for: there is nowhere to go.

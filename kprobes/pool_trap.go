@@ -20,8 +20,7 @@ type pool struct {
 
 type freeList struct {
 	head atomic.Uint64 // tag<<32 | index+1
-	used atomic.Int64  // taken from any list by this CPU, less given back
-	_    [6]uint64
+	_    [7]uint64
 }
 
 // init makes n instances of rp with size bytes of data each, spread over cpus
@@ -44,10 +43,23 @@ func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 //
 // Context: any, on CPU id.
 func (p *pool) get(id int) *KretprobeInstance {
+	l := &p.lists[id&(trap.MaxCPUs-1)]
+	old := l.head.Load()
+	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
+		in := &p.instances[i]
+		if l.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.nextFree)) {
+			in.busy = true
+			return in
+		}
+	}
+	return p.find(id)
+}
+
+// find is get for when that is not as easy.
+func (p *pool) find(id int) *KretprobeInstance {
 	for i := range p.lists {
-		l := &p.lists[(id+i)&(trap.MaxCPUs-1)]
-		if in := l.pop(p.instances); in != nil {
-			p.lists[id&(trap.MaxCPUs-1)].used.Add(1)
+		if in := p.lists[(id+i)&(trap.MaxCPUs-1)].pop(p.instances); in != nil {
+			in.busy = true
 			return in
 		}
 	}
@@ -58,17 +70,18 @@ func (p *pool) get(id int) *KretprobeInstance {
 //
 // Context: any, on CPU id.
 func (p *pool) put(in *KretprobeInstance, id int) {
-	l := &p.lists[id&(trap.MaxCPUs-1)]
-	l.used.Add(-1)
-	l.push(in)
+	in.busy = false
+	p.lists[id&(trap.MaxCPUs-1)].push(in)
 }
 
-// inUse is how many instances are taken.
+// inUse counts the instances that are taken.
 //
 // Context: any.
 func (p *pool) inUse() (n int64) {
-	for i := range p.lists {
-		n += p.lists[i].used.Load()
+	for i := range p.instances {
+		if p.instances[i].busy {
+			n++
+		}
 	}
 	return n
 }
@@ -91,7 +104,7 @@ func (l *freeList) pop(all []KretprobeInstance) *KretprobeInstance {
 func (l *freeList) push(in *KretprobeInstance) {
 	for {
 		old := l.head.Load()
-		atomic.StoreUint32(&in.nextFree, uint32(old))
+		in.nextFree = uint32(old)
 		if l.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.index+1)) {
 			return
 		}

@@ -65,7 +65,7 @@ func Init() {
 	trap.SetHandler(trap.VecReturn, onReturn)
 	trap.SetHandler(trap.VecDetour, onDetour)
 	trap.SetHandler(vecAbandon, onAbandon)
-	runtimeRetInit(trampolineAddr(), onDead)
+	runtimeRetInit(trampolinePC, onDead)
 	for v := range notifier.Die {
 		if v != amd64.VEC_BP && v != amd64.VEC_DB {
 			notifier.Die[v].Register(chain(v))
@@ -277,9 +277,10 @@ func (k *Kprobe) toggle(what string, change func(uint32)) error {
 		return refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	}
 	if what == "enable" && k.has(flagGone) {
-		return refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules", k.name())
+		return refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
 	}
 	change(FlagDisabled)
+	k.site.set(k.site.probes())
 	if !rearm([]*site{k.site}) && what == "disable" {
 		outside()
 	}

@@ -3,6 +3,7 @@ package kprobes
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/module"
@@ -24,7 +25,7 @@ type site struct {
 	post  atomic.Bool               // some probe has a post-handler
 	sse   atomic.Bool               // some handler may change X0-X14
 	list  atomic.Pointer[[]*Kprobe] // in order of registration
-	sole  atomic.Pointer[Kprobe]    // the one in it, if its way through a hit is the short one
+	sole  atomic.Uintptr            // the *Kprobe in it, if its way through a hit is the short one
 	how   atomic.Uint32             // a means: what is done about the instruction
 	// resume is where the detour's copy begins, once there is a detour.
 	resume atomic.Uintptr
@@ -64,10 +65,16 @@ func (s *site) set(l []*Kprobe) {
 	if old := s.how.Swap(uint32(s.means())); old != s.how.Load() {
 		s.turn++
 	}
-	s.sole.Store(nil)
-	if len(l) == 1 && (l[0].kind == kindKretprobe || l[0].kind == kindKprobe && l[0].PreHandler != nil) {
-		s.sole.Store(l[0])
+	s.sole.Store(0)
+	if len(l) == 1 && l[0].short() {
+		s.sole.Store(uintptr(unsafe.Pointer(l[0]))) // kept by list
 	}
+}
+
+// short reports whether a hit need only call k's handler: it is enabled, and
+// X0-X14 are safe from it.
+func (k *Kprobe) short() bool {
+	return !k.sse && !k.has(FlagDisabled|flagGone) && (k.kind == kindKretprobe || k.kind == kindKprobe && k.PreHandler != nil)
 }
 
 // A means is how the instruction gets executed after the pre-handlers.

@@ -22,7 +22,7 @@ type state struct {
 	soft  uint64  // hits by a jump begun: tells one from the next
 	probe uintptr // the *Kprobe whose handler runs, else 0
 	seq   uint64  // handlers begun: tells the watch one from the next
-	last  uintptr // the *Kprobe whose handler ran last
+	last  uintptr // the *Kprobe whose handler was called last
 	frame uintptr // the *Regs of the trap being handled
 	site  uintptr // the *site hit
 	list  uintptr // the *[]*Kprobe that is gone through
@@ -44,7 +44,7 @@ type state struct {
 	addr    uint64
 	inFault bool   // a fault-handler runs for a fault of a handler
 	killed  uint64 // seq of the handler that the watch wants ended
-	// instance is the *KretprobeInstance a handler is called with, else 0.
+	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 }
 
@@ -83,14 +83,11 @@ func (st *state) probes() []*Kprobe {
 // begin notes that a handler of k is about to run; end that it has.
 func (st *state) begin(k *Kprobe) {
 	st.seq++
-	st.inFault = false
 	st.probe = uintptr(unsafe.Pointer(k))
+	st.last = st.probe
 }
 
-func (st *state) end() {
-	st.last = st.probe
-	st.probe = 0
-}
+func (st *state) end() { st.probe = 0 }
 
 // onward is afterAbandon as trap.Divert wants it.
 var onward = afterAbandon
@@ -113,6 +110,7 @@ func afterAbandon(r *amd64.Regs) {
 			k.ledger.uncount(id, handled) // the pre-handler's
 		}
 		k.ledger.countNested(id, abandoned)
+		st.inFault = false
 		st.end()
 	}
 	if st.instance != 0 {
@@ -127,7 +125,7 @@ func afterAbandon(r *amd64.Regs) {
 	case post:
 		s.callPost(st, id, r)
 	case returning:
-		st.callReturns(id, r)
+		st.afterReturn(id, r)
 	case faulting:
 		st.phase = idle
 		s.undoStep(r, st.flags)

@@ -23,8 +23,10 @@ const (
 	delay = time.Millisecond
 	// perStop is how many jumps are written at one stop.
 	perStop = 256
-	// tries is how often a stop is repeated that finds a CPU in a region.
+	// tries is how often a stop is repeated that finds a CPU in a region, and
+	// pause how long nothing is tried after that.
 	tries = 20
+	pause = time.Second
 )
 
 // Optimization says whether probes are optimized.
@@ -109,7 +111,8 @@ func (w *worker) run() {
 	for range w.kicked {
 		time.Sleep(delay)
 		if err := Optimize(); err != nil {
-			printk.Err("optprobe: %s", err.Error())
+			printk.Warn("optprobe: %s; trying again", err.Error())
+			time.AfterFunc(pause, w.Kick)
 		}
 	}
 }
@@ -118,7 +121,7 @@ func (w *worker) run() {
 // Optimization is off.
 //
 // Context: goroutine.
-// Errors: what prevents writing text.
+// Errors: kprobes.ErrRetry; what stopping the machine returns.
 func Optimize() error {
 	if !Optimization.Get() {
 		return nil
@@ -192,15 +195,14 @@ func plant(fn Function, c *kprobes.Candidate) bool {
 
 // commit writes the jumps of list at one stop.
 func commit(list []kprobes.Candidate) error {
-	for range tries {
+	for try := 1; ; try++ {
 		done, stopped, err := kprobes.Jump(list)
 		account(done, stopped, err)
-		if !errors.Is(err, kprobes.ErrRetry) {
+		if !errors.Is(err, kprobes.ErrRetry) || try == tries {
 			return err
 		}
 		sched.Synchronize() // it leaves the region, and cannot enter it again
 	}
-	return nil // the next change looks at it again
 }
 
 func account(done int, stopped time.Duration, err error) {

@@ -67,15 +67,30 @@ func appendWays(list []Obstacle, c byte, off int) []Obstacle {
 	if c&ways == 0 {
 		return list
 	}
-	for _, w := range [...]struct {
-		way    byte
-		reason Reason
-	}{{byBranch, Branch}, {byTable, TableEntry}, {byEntry, Entry}, {byReturn, Return}, {byAddress, Address}} {
+	for _, w := range wayReasons {
 		if c&w.way != 0 {
 			list = append(list, Obstacle{Reason: w.reason, Off: off})
 		}
 	}
 	return list
+}
+
+// wayReasons is what each way to a byte means for a jump over it.
+var wayReasons = [...]struct {
+	way    byte
+	reason Reason
+}{{byBranch, Branch}, {byTable, TableEntry}, {byEntry, Entry}, {byReturn, Return}, {byAddress, Address}}
+
+// Ways returns by which ways, beside the instruction before it, the byte at
+// offset off is reached, as the reasons that they are behind a region's first byte.
+func (s *Scan) Ways(off int) (ways []Reason) {
+	if off < 0 || off >= len(s.fn.Code) {
+		return nil
+	}
+	for _, o := range appendWays(nil, s.cells[off], off) {
+		ways = append(ways, o.Reason)
+	}
+	return ways
 }
 
 // All calls yield for each instruction of the function with its offset and

@@ -108,16 +108,7 @@ lazy:
 	MOVQ	(REGS+const_regIP)(SP), CX
 	MOVQ	(REGS+const_regSP)(SP), DX
 	CMPQ	(REGS+const_regVector)(SP), $const_VecDetour
-	JEQ	detour
-	CMPQ	(REGS+const_regVector)(SP), $const_VecReturn
-	JNE	iret
-	// Return: the address goes where the function's return address was.
-	SUBQ	$8, DX
-	MOVQ	CX, (DX)
-	MOVQ	DX, (REGS+const_regSP)(SP)
-	LEAQ	·softRet(SB), CX
-	JMP	back
-detour:
+	JNE	notDetour
 	SUBQ	$const_DetourBack, CX	// the instruction that is softRet's first
 back:
 	MOVQ	CX, (REGS+const_regIP)(SP)
@@ -151,6 +142,15 @@ general:
 	MOVQ	(REGS+const_regR14)(SP), R14
 	MOVQ	(REGS+const_regR15)(SP), R15
 	JMP	(REGS+const_regIP)(SP)
+notDetour:
+	CMPQ	(REGS+const_regVector)(SP), $const_VecReturn
+	JNE	iret
+	// The address goes where the function's return address was.
+	SUBQ	$8, DX
+	MOVQ	CX, (DX)
+	MOVQ	DX, (REGS+const_regSP)(SP)
+	LEAQ	·softRet(SB), CX
+	JMP	back
 iret:
 	JMP	·restore(SB)
 

@@ -43,6 +43,11 @@ func sondeRetInit(trampoline uintptr, dead func(head uintptr)) {
 //go:linkname sondeRetOffset
 func sondeRetOffset() uintptr { return unsafe.Offsetof(g{}.sondeRet) }
 
+// sondeGoidOffset returns where in a g its number is.
+//
+//go:linkname sondeGoidOffset
+func sondeGoidOffset() uintptr { return unsafe.Offsetof(g{}.goid) }
+
 // sondeRealLR returns the return address that the slot at addr on gp's stack
 // stands for; lr is what it holds. The unwinder calls it for every frame.
 //

@@ -1,0 +1,62 @@
+//go:build tamago
+
+package optprobe
+
+import (
+	"unsafe"
+
+	"sonde/kernel/mm"
+	"sonde/kprobes"
+)
+
+// What package explain shows: the same function, check and layout that the
+// optimizer goes by, without anything being changed.
+
+// At returns what the check knows of the function that addr lies in.
+//
+// Context: goroutine.
+func At(addr uintptr) Function { return function(addr) }
+
+// Draft returns the detour that the probe at addr has or would get, and its
+// code from Entry on. fn is the function, size the region's length, check that of
+// the stack check there, without its last branch. At head 0 it is laid out
+// where the next detour goes.
+//
+// Context: goroutine.
+// Errors: an Obstacle that Check does not see, because it depends on where the
+// detour is.
+func Draft(fn Function, addr, head uintptr, size, check int) (kprobes.Detour, []byte, Obstacle) {
+	if head == 0 {
+		head = nextHead()
+	}
+	p, why := layout(fn, addr, head, size, check)
+	if why.Reason != Fine {
+		return kprobes.Detour{}, nil, why
+	}
+	return p.Detour, p.code[headSize:], Obstacle{}
+}
+
+// nextHead is what allocate would return now.
+func nextHead() uintptr {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case len(freed) > 0 && freed[0].when.Passed():
+		return freed[0].d.Head
+	case next == 0:
+		return kprobes.DetourMemory().Start
+	}
+	return next
+}
+
+// Live returns n bytes of a detour as they are now.
+//
+// Context: goroutine.
+// Errors: nil when addr is not in a detour.
+func Live(addr uintptr, n int) []byte {
+	if n <= 0 || !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(n)-1) {
+		return nil
+	}
+	// Safe because: it is mapped for good, and copied.
+	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(addr)), n)...)
+}
