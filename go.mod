@@ -4,5 +4,5 @@ go 1.26.5
 
 require (
 	github.com/usbarmory/tamago v1.26.6 // indirect
-	golang.org/x/arch v0.32.0 // indirect
+	golang.org/x/arch v0.32.0
 )

@@ -137,7 +137,7 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 // Command is the bench command of the shell.
 var Command = &shell.Command{
 	Name:  "bench",
-	Usage: "[NAME]...",
+	Usage: "[NAME|reg|scale]...",
 	Help:  "measure what probes cost: TSV, name and nanoseconds",
 	Run: func(c *shell.Context, args []string) error {
 		defer optprobe.Optimization.Store(optprobe.Optimization.Get())
@@ -150,7 +150,12 @@ var Command = &shell.Command{
 			}
 		}
 		if len(args) == 0 || slices.Contains(args, "reg") {
-			return registration(c.Out)
+			if err := registration(c.Out); err != nil {
+				return err
+			}
+		}
+		if len(args) == 0 || slices.Contains(args, "scale") {
+			return scale(c.Out)
 		}
 		return nil
 	},

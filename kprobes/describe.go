@@ -35,8 +35,8 @@ type Description struct {
 
 // ProbeInfo is one probe of a place.
 type ProbeInfo struct {
-	Kind     string // k, r, j: the letters of the list file
-	Handlers string // what it calls
+	Kind     string   // k, r, j: the letters of the list file
+	Handlers []string // what it calls
 	Disabled bool
 	Entered  uint64 // hits so far
 }

@@ -2,11 +2,7 @@
 
 package kprobes
 
-import (
-	"strings"
-
-	"sonde/kallsyms"
-)
+import "sonde/kallsyms"
 
 // Describe says what a probe at offset off of the symbol would be, and what is
 // there now; or, without a symbol, at address off. It makes the site that
@@ -33,7 +29,7 @@ func Describe(symbol string, off uintptr) (Description, error) {
 		if s, err = newSite(addr, fn); err != nil {
 			return d, err
 		}
-		defer retire(s)
+		defer retire(s, now())
 	} else {
 		d.Slot, d.Detour, d.Armed, d.Jumped = s.slot, s.detour, s.armed, s.jumped
 	}
@@ -105,7 +101,7 @@ func (k *Kprobe) info() ProbeInfo {
 	var calls []string
 	say := func(what string, f any) {
 		if name, _, _, ok := kallsyms.Lookup(uint64(codeOf(f))); ok {
-			calls = append(calls, what+" "+name)
+			calls = append(calls, what+"-handler "+name)
 		}
 	}
 	switch k.kind {
@@ -113,14 +109,14 @@ func (k *Kprobe) info() ProbeInfo {
 		say("entry", asKretprobe(k).EntryHandler)
 		say("return", asKretprobe(k).Handler)
 	case kindJprobe:
-		say("handler", asJprobe(k).Entry)
+		say("jprobe", asJprobe(k).Entry)
 	default:
 		say("pre", k.PreHandler)
 		say("post", k.PostHandler)
 		say("fault", k.FaultHandler)
 	}
 	return ProbeInfo{
-		Kind: k.kind.String(), Handlers: strings.Join(calls, ", "),
+		Kind: k.kind.String(), Handlers: calls,
 		Disabled: k.has(FlagDisabled | flagGone), Entered: k.Ledger().Entered,
 	}
 }

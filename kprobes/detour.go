@@ -4,7 +4,7 @@ package kprobes
 const JumpSize = 5
 
 // maxCovered bounds Detour.Len, in bytes.
-const maxCovered = 64
+const maxCovered = 32
 
 // A Detour is where the jump of a site leads, made by package optprobe.
 type Detour struct {

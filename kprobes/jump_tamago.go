@@ -31,8 +31,11 @@ type Optimizer interface {
 	Release(*Detour)
 }
 
-// optimizer is set once, at boot. guarded by mu
-var optimizer Optimizer
+// guarded by mu:
+var (
+	optimizer Optimizer // set once, at boot
+	detours   int       // sites that have one
+)
 
 // SetOptimizer makes o the optimizer.
 //
@@ -119,8 +122,9 @@ func (c *Candidate) Bind(d *Detour) bool {
 	head = binary.LittleEndian.AppendUint64(head, uint64(uintptr(unsafe.Pointer(s))))
 	head = binary.LittleEndian.AppendUint64(head, uint64(d.Resume))
 	text.WriteSlot(d.Head, head)
-	claim(d.Head, DetourSize, s.addr)
+	claim(d.Head, slotSize, s.addr)
 	d.site, s.detour = s, d
+	detours++
 	s.resume.Store(d.Resume)
 	s.set(s.probes())
 	c.Detour, c.turn = d, s.turn
@@ -182,6 +186,9 @@ func unjump(list []*site) {
 
 // unjumpAround puts the breakpoint back where a jump covers addr.
 func unjumpAround(addr uintptr) {
+	if detours == 0 {
+		return
+	}
 	for off := uintptr(1); off < maxCovered; off++ {
 		if s := find(addr - off); s != nil && s.jumped && off < s.detour.Len {
 			unjump([]*site{s})
@@ -192,6 +199,9 @@ func unjumpAround(addr uintptr) {
 // neighboured has the sites whose detours cover addr look again whether they
 // are crowded. Called with mu held.
 func neighboured(addr uintptr) {
+	if detours == 0 {
+		return
+	}
 	for off := uintptr(1); off < maxCovered; off++ {
 		if s := find(addr - off); s != nil && s.detour != nil && off < s.detour.Len {
 			s.set(s.probes())

@@ -14,6 +14,7 @@ const (
 	FlagDisabled uint32 = 1 << iota
 	flagRegistered
 	flagGone // its handler broke the rules: disabled for good
+	flagUsed // has been registered before
 )
 
 // Handlers; all in trap context with interrupts off.

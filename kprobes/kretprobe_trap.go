@@ -31,10 +31,8 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 //go:linkname runtimeGoidOffset runtime.sondeGoidOffset
 func runtimeGoidOffset() uintptr
 
-func trampolineAddr() uintptr
-
 // trampolinePC is what a replaced return address is.
-var trampolinePC = trampolineAddr()
+var trampolinePC = trap.ReturnAddr()
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
 // pools of probes with calls in flight are kept (graveyard).

@@ -62,8 +62,7 @@ func Init() {
 	goLean()
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
-	trap.SetHandler(trap.VecReturn, onReturn)
-	trap.SetHandler(trap.VecDetour, onDetour)
+	trap.SetSoft(onReturn, onDetour)
 	trap.SetHandler(vecAbandon, onAbandon)
 	runtimeRetInit(trampolinePC, onDead)
 	for v := range notifier.Die {
@@ -140,14 +139,17 @@ func (k *Kprobe) attach() error {
 	}
 	if err := k.fits(s, fn); err != nil {
 		if len(s.probes()) == 0 {
-			retire(s)
+			retire(s, now())
 		}
 		return err
 	}
-	k.Addr, k.site, k.ledger = addr, s, ledger{}
+	k.Addr, k.site = addr, s
+	if k.has(flagUsed) {
+		k.ledger = ledger{}
+	}
 	k.sse = k.touchesSSE()
 	k.clear(flagGone)
-	k.set(flagRegistered)
+	k.set(flagRegistered | flagUsed)
 	first := len(s.probes()) == 0
 	if k.wantsPost() || k.kind == kindJprobe {
 		unjump([]*site{s})
@@ -243,9 +245,10 @@ func detach(ks []*Kprobe) {
 		}
 	}
 	drop(empty...)
+	when := now()
 	for _, s := range empty {
 		neighboured(s.addr)
-		retire(s)
+		retire(s, when)
 	}
 	for _, k := range gone {
 		k.site = nil
@@ -331,9 +334,11 @@ func rearm(list []*site) bool {
 	if len(changed) == 0 {
 		return false
 	}
-	text.Sync()
-	for _, s := range changed {
-		text.Refresh(s.addr)
+	if cpu.Num() > 1 {
+		text.Sync()
+		for _, s := range changed {
+			text.Refresh(s.addr)
+		}
 	}
 	outside()
 	return true
@@ -357,22 +362,32 @@ func outside() {
 
 // sitesOf returns the sites of ks, each once.
 func sitesOf(ks []*Kprobe) (list []*site) {
-	seen := map[*site]bool{}
+	round++
 	for _, k := range ks {
-		if s := k.site; s != nil && !seen[s] {
-			seen[s] = true
+		if s := k.site; s != nil && s.seen != round {
+			s.seen = round
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
+// round is how often sites have been gathered. guarded by mu
+var round uint64
+
+// now is a snapshot for several to share.
+func now() *sched.Snapshot {
+	s := sched.Now()
+	return &s
+}
+
 // retire gives the slot of s back, once nobody can be in it.
-func retire(s *site) {
+func retire(s *site, when *sched.Snapshot) {
 	if s.slot != 0 {
-		freeSlot(s.slot, sched.Now())
+		freeSlot(s.slot, when)
 	}
 	if s.detour != nil {
+		detours--
 		optimizer.Release(s.detour)
 	}
 }

@@ -64,9 +64,8 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 	if why := blacklisted(fn); why != "" {
 		return nil, refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
 	}
-	code := original(uintptr(fn.Addr), uintptr(fn.Size))
 	off := int(addr - uintptr(fn.Addr))
-	in, err := insn.BoundaryAt(code, off)
+	in, code, err := instruction(fn, off)
 	switch {
 	case errors.Is(err, insn.ErrBoundary):
 		return nil, refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
@@ -84,6 +83,31 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 		s.cmp = p.kind != noCheck && off == p.compare()
 	}
 	return s, s.prepare()
+}
+
+// decoded are functions known to decode to their end; code does not change.
+// guarded by mu
+var decoded = map[uint64]bool{}
+
+// headSize is more than a stack check is long, and than an instruction.
+const headSize = 48
+
+// instruction returns the one at off in fn and code of fn that begins with its
+// first instruction.
+//
+// Errors: those of insn.BoundaryAt.
+func instruction(fn symbol, off int) (insn.Inst, []byte, error) {
+	if off == 0 && decoded[fn.Addr] {
+		code := original(uintptr(fn.Addr), min(uintptr(fn.Size), headSize))
+		in, err := insn.Decode(code)
+		return in, code, err
+	}
+	code := original(uintptr(fn.Addr), uintptr(fn.Size))
+	in, err := insn.BoundaryAt(code, off)
+	if err == nil {
+		decoded[fn.Addr] = true
+	}
+	return in, code, err
 }
 
 // prepare finds out how the instruction will be executed, and gives it a slot if

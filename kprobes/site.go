@@ -35,6 +35,8 @@ type site struct {
 	jumped bool    // a jump to the detour
 	detour *Detour // nil if there is none
 	turn   int     // times that how has changed
+	seen   uint64  // the round of sitesOf it was last seen in
+	gone   bool    // it leaves the table
 }
 
 // code returns the instruction's own bytes.
@@ -55,6 +57,10 @@ func (s *site) add(k *Kprobe) {
 }
 
 func (s *site) remove(k *Kprobe) {
+	if l := s.probes(); len(l) == 1 && l[0] == k {
+		s.set(nil)
+		return
+	}
 	s.set(slices.DeleteFunc(slices.Clone(s.probes()), func(x *Kprobe) bool { return x == k }))
 }
 

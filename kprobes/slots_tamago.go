@@ -13,25 +13,26 @@ import (
 // that is executable and within reach of a 32-bit displacement from text.
 const (
 	slotSize = 32
-	maxSlots = 4 << 20 / slotSize
+	maxSlots = 8 << 20 / slotSize
 
-	// DetourSize is how much memory a detour gets, in bytes: package optprobe
-	// has the upper half of the slots' memory for them (DetourMemory).
-	DetourSize = 128
+	// DetourSize is how much memory a detour gets, in bytes.
+	DetourSize = 768
+	// detoursAt is where the memory for detours begins, behind that for slots.
+	detoursAt = 2 << 20
 )
 
-// DetourMemory returns the memory for detours.
+// DetourMemory returns the memory for detours, which package optprobe gives out.
 //
 // Context: goroutine.
 func DetourMemory() mm.Range {
-	return mm.Range{Start: mm.Slots.Start + (mm.Slots.End-mm.Slots.Start)/2, End: mm.Slots.End}
+	return mm.Range{Start: mm.Slots.Start + detoursAt, End: mm.Slots.End}
 }
 
 // A slot that was freed is used again only after a grace period: a boosted copy
 // may have been interrupted, and is returned to.
 type freed struct {
 	slot uintptr
-	when sched.Snapshot
+	when *sched.Snapshot
 }
 
 // guarded by mu:
@@ -74,7 +75,7 @@ func claim(s, n, addr uintptr) {
 }
 
 // freeSlot takes back a slot that no CPU enters since when.
-func freeSlot(s uintptr, when sched.Snapshot) {
+func freeSlot(s uintptr, when *sched.Snapshot) {
 	slotUsed--
 	slotFree = append(slotFree, freed{s, when})
 }
@@ -97,6 +98,9 @@ func OriginalIP(ip uintptr) uintptr {
 		return ip
 	}
 	off := ip - mm.Slots.Start
+	if off >= detoursAt {
+		off -= (off - detoursAt) % DetourSize // the detour's first slot has the owner
+	}
 	addr := slotOwner[off/slotSize]
 	if addr == 0 {
 		return ip

@@ -1,5 +1,7 @@
 package kprobes
 
+import "slices"
+
 // siteCount is how many sites the table holds. guarded by mu
 var siteCount int
 
@@ -30,17 +32,10 @@ func drop(gone ...*site) {
 	if len(gone) == 0 {
 		return
 	}
-	out := make(map[*site]bool, len(gone))
 	for _, s := range gone {
-		out[s] = true
+		s.gone = true
 	}
-	var keep []*site
-	for _, s := range allSites() {
-		if !out[s] {
-			keep = append(keep, s)
-		}
-	}
-	rebuild(keep)
+	rebuild(slices.DeleteFunc(allSites(), func(s *site) bool { return s.gone }))
 }
 
 // allSites returns every site, in no order.

@@ -33,7 +33,7 @@ func Draft(fn Function, addr, head uintptr, size, check int) (kprobes.Detour, []
 	if why.Reason != Fine {
 		return kprobes.Detour{}, nil, why
 	}
-	return p.Detour, p.code[headSize:], Obstacle{}
+	return p.Detour, p.code[p.Entry-p.Head:], Obstacle{}
 }
 
 // nextHead is what allocate would return now.
@@ -49,12 +49,13 @@ func nextHead() uintptr {
 	return next
 }
 
-// Live returns n bytes of a detour as they are now.
+// Live returns n bytes of code or of a detour as they are now.
 //
 // Context: goroutine.
-// Errors: nil when addr is not in a detour.
+// Errors: nil when addr is in neither.
 func Live(addr uintptr, n int) []byte {
-	if n <= 0 || !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(n)-1) {
+	in := func(r mm.Range) bool { return r.Contains(addr) && r.Contains(addr+uintptr(n)-1) }
+	if n <= 0 || !in(mm.Slots) && !in(mm.Text) {
 		return nil
 	}
 	// Safe because: it is mapped for good, and copied.

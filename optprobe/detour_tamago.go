@@ -3,12 +3,16 @@
 package optprobe
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"syscall"
+	_ "unsafe"
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
 	"sonde/kernel/sched"
 	"sonde/kernel/text"
 	"sonde/kprobes"
@@ -18,20 +22,35 @@ import (
 //
 //	head    what kprobes finds the probe by
 //	entry   the stack check, if the probe is on a function that begins with one
-//	        PUSHFQ; PUSHQ R15; MOVQ $head, R15; JMP trap.SoftDetour
-//	        MOVQ r.SP, SP
+//	        a copy of trap.detour, which calls the handlers on the trap stack
 //	resume  the copy of the region; JMP back
 //
-// SoftDetour calls the handlers on the trap stack and returns to the MOVQ. A
-// stack check comes before that, because one that fails is not a call yet; and
-// it is not in the copy, because it must not be made twice (prologue_trap.go in
-// kprobes).
+// The stack check comes before the handlers, because one that fails is not a
+// call yet; and it is not in the copy, because it must not be made twice
+// (prologue_trap.go in kprobes).
 
-const headSize = 16
+const (
+	headSize = 16
+	codeAt   = 64 // where the copy of trap.detour is: runtime.sondeDetours
+)
 
-// The longest detour fits: a head, a stack check of 27 bytes with its branches
-// made long, the way to the handlers, and a copy.
-const _ = uint(kprobes.DetourSize - headSize - 27 - 26 - maxCopy)
+// template is the code of trap.detour.
+var template = sync.OnceValue(func() []byte {
+	s, _ := kallsyms.Kernel().At(uint64(trap.DetourAddr()))
+	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))
+	end, _ := insn.Walk(code, func(off int, _ insn.Inst) bool { return code[off] != 0x0f || code[off+1] != 0x0b })
+	return code[:end]
+})
+
+//go:linkname runtimeDetours runtime.sondeDetoursInit
+func runtimeDetours(lo, hi, size, at, code, n uintptr)
+
+// tellRuntime has the runtime show the copies of trap.detour as that: a handler's
+// return address is in one.
+func tellRuntime() {
+	area := kprobes.DetourMemory()
+	runtimeDetours(area.Start, area.End, kprobes.DetourSize, codeAt, trap.DetourAddr(), uintptr(len(template())))
+}
 
 // plan is a detour before it is written.
 type plan struct {
@@ -44,13 +63,15 @@ type plan struct {
 // bytes), to be placed at head. size is the region's length, check that of the
 // stack check up to its last branch, 0 for none.
 func layout(fn Function, addr, head uintptr, size, check int) (*plan, Obstacle) {
-	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Entry: head + headSize, Len: uintptr(size)}}
+	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Entry: head + codeAt, Len: uintptr(size)}}
 	off := int(uint64(addr) - fn.Addr)
-	p.code = make([]byte, headSize, kprobes.DetourSize)
+	p.code = make([]byte, codeAt, kprobes.DetourSize)
 	if check > 0 {
-		p.Len = uintptr(p.stackCheck(fn.Code, check))
+		p.stackCheck(fn.Code, check)
 	}
-	p.call()
+	p.code = append(p.code, template()...)
+	arg := bytes.Index(p.code, binary.LittleEndian.AppendUint32(nil, trap.DetourArg))
+	binary.LittleEndian.PutUint32(p.code[arg:], uint32(head))
 	p.Resume = p.here()
 	if check > 0 {
 		p.jump(addr + p.Len)
@@ -76,34 +97,35 @@ func (p *plan) jump(to uintptr) {
 	p.code = append(p.code, b[:]...)
 }
 
-// stackCheck adds the stack check that code begins with, and returns how long
-// it is there, with its last branch.
-func (p *plan) stackCheck(code []byte, check int) (size int) {
+// stackCheck puts the stack check that code begins with before the rest, and
+// makes Len cover it with its last branch.
+func (p *plan) stackCheck(code []byte, check int) {
+	out, size := copyCheck(code, check, uint64(p.Addr), 0)
+	p.Entry -= uintptr(len(out))
+	out, _ = copyCheck(code, check, uint64(p.Addr), uint64(p.Entry))
+	copy(p.code[p.Entry-p.Head:], out)
+	p.Len = uintptr(size)
+}
+
+// copyCheck returns the instructions that code, at from, begins with, up to and
+// with the one at check, for address to, and how long they are in code. They
+// are comparisons and branches out of them.
+func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 	for size <= check {
 		in, err := insn.Decode(code[size:])
 		if err != nil {
 			break // Read has seen that it decodes
 		}
 		if in.Flow == insn.Jcc {
-			to := in.Target(uint64(p.Addr)+uint64(size), code[size:])
-			rel, _ := distance(uint64(p.here())+6, to)
-			p.code = append(p.code, 0x0f, opJCC|in.Cond())
-			p.code = binary.LittleEndian.AppendUint32(p.code, uint32(rel))
+			rel, _ := distance(to+uint64(len(out))+6, in.Target(from+uint64(size), code[size:]))
+			out = append(out, 0x0f, opJCC|in.Cond())
+			out = binary.LittleEndian.AppendUint32(out, uint32(rel))
 		} else {
-			p.code = append(p.code, code[size:size+int(in.Len)]...)
+			out = append(out, code[size:size+int(in.Len)]...)
 		}
 		size += int(in.Len)
 	}
-	return size
-}
-
-// call adds the way to the handlers and back.
-func (p *plan) call() {
-	p.code = append(p.code, 0x9c, 0x41, 0x57, 0x49, 0xc7, 0xc7) // PUSHFQ; PUSHQ R15; MOVQ $imm32, R15
-	p.code = binary.LittleEndian.AppendUint32(p.code, uint32(p.Head))
-	p.jump(trap.SoftDetourAddr())
-	back := trap.DetourSwitch()
-	p.code = append(p.code, back[:]...)
+	return out, size
 }
 
 // original is Detour.Original.

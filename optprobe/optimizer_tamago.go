@@ -86,6 +86,7 @@ func Init() error {
 	}
 	enteredAt = table
 	w := &worker{kicked: make(chan struct{}, 1)}
+	tellRuntime()
 	kprobes.SetOptimizer(w)
 	kthread.Run("kprobe-optimizer", w.run)
 	Optimization.OnChange(func(on bool) error { kprobes.SetJumps(on); return nil })

@@ -76,9 +76,7 @@ func WriteSlot(addr uintptr, code []byte) {
 	if !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(len(code))-1) {
 		panic("text: write outside the slots")
 	}
-	for i, c := range code {
-		*alias(addr + uintptr(i)) = c
-	}
+	write(addr, code)
 }
 
 // alias returns the writable view of a byte of code.

@@ -62,6 +62,12 @@ type CPU struct {
 	APIC    uint32
 	counts  uintptr // &counts[ID]
 
+	// What soft traps use, as addresses of functions and of func values.
+	fresh                             uintptr // where on the trap stack, unless it is in use, a frame begins
+	choose, saveXMM, loadXMM, restore uintptr
+	onReturn, onDetour                uintptr
+	lazyXMM                           uintptr // as the variable
+
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS

@@ -26,7 +26,14 @@ var lazyXMM uint8
 // before anything that may not.
 //
 // Context: goroutine, with no probe armed.
-func LazyXMM() { lazyXMM = 1 }
+func LazyXMM() {
+	lazyXMM = 1
+	for _, c := range cpus {
+		if c != nil {
+			c.lazyXMM = 1
+		}
+	}
+}
 
 // SetHandler makes h the handler of vector v.
 //
@@ -93,22 +100,6 @@ func SaveXMM(r *amd64.Regs) {
 	if frameOf(r).saved == 0 {
 		saveLate(r)
 	}
-}
-
-// SoftDetourAddr returns what a detour jumps to, with its flags and R15 pushed
-// and R15 the address that the handler finds in Regs.Err: soft_amd64.s.
-func SoftDetourAddr() uintptr
-
-// DetourBack is how many bytes before where a VecDetour returns to there is an
-// instruction that DetourSwitch has written.
-const DetourBack = 8
-
-// DetourSwitch returns MOVQ r.SP, SP, to be executed with SP at the frame: the
-// last step out of a VecDetour, which is the detour's own because only that
-// knows where to go without a register.
-func DetourSwitch() [DetourBack]byte {
-	const disp = unsafe.Sizeof(frame{}) + regSP
-	return [...]byte{0x48, 0x8b, 0xa4, 0x24, byte(disp & 0xff), byte(disp >> 8), 0, 0}
 }
 
 //go:noescape

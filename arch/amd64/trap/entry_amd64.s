@@ -23,11 +23,58 @@
 	PUSHQ	AX; \
 	MOVQ	0(GS), R15
 
+// choose sets R13 to where the frame of a trap that interrupted a stack at R13
+// ends, and R14 to the g of that stack; AX is lost. R15 is the CPU, whose stacks
+// lie together, the trap stack uppermost, the NMI stack lowest: a goroutine's is
+// outside.
+TEXT ·choose(SB),NOSPLIT|NOFRAME,$0
+	PCALIGN	$1024			// this and what follows, up to loadXMM, on one page
+	CMPQ	R13, HI(0)
+	JHI	fresh
+	CMPQ	R13, LO(1)
+	JLS	fresh
+	CMPQ	R13, LO(0)
+	JLS	notTrap
+	MOVQ	LO(0), AX
+	ADDQ	$const_reserve, AX
+	CMPQ	R13, AX
+	JLS	exhausted
+	MOVQ	GOF(0), R14
+	JMP	nested
+notTrap:
+	MOVQ	GOF(1), R14
+	CMPQ	R13, HI(1)
+	JLS	nested
+	MOVQ	GOF(2), R14
+	CMPQ	R13, HI(2)
+	JHI	fresh
+	CMPQ	R13, LO(2)
+	JLS	fresh
+nested:
+	SUBQ	$const_nestGap, R13
+	ANDQ	$~15, R13
+	JMP	chosen
+exhausted:
+	MOVQ	HI(2), R13
+	MOVQ	GOF(2), R14
+	JMP	chosen
+fresh:
+	MOVQ	HI(0), R13
+	MOVQ	GOF(0), R14
+chosen:
+	RET
+
 // Everything but NMI, #DF and #MC: choose a stack by where the trap came from.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
 	MOVQ	72(SP), R13		// interrupted SP
-	CHOOSE
+	CMPQ	R13, HI(0)
+	JHI	fresh			// a goroutine's stack
+	CALL	·choose(SB)
+	JMP	·save(SB)
+fresh:
+	MOVQ	HI(0), R13
+	MOVQ	GOF(0), R14
 	JMP	·save(SB)
 
 // NMI is on its own stack already; its frame starts there anew.

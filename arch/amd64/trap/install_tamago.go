@@ -95,6 +95,7 @@ func put32(s *[stubSize]byte, at int, v uint32) {
 func Install(c *CPU, id, apic uint32) {
 	c.self = uintptr(unsafe.Pointer(c))
 	c.ID, c.APIC = id, apic
+	c.initSoft(id)
 	c.counts = uintptr(unsafe.Pointer(&counts[id]))
 	for i := range c.stacks {
 		s := &c.stacks[i]

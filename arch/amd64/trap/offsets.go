@@ -33,12 +33,13 @@ const (
 	regSS     = unsafe.Offsetof(amd64.Regs{}.SS)
 )
 
+const regSize = unsafe.Sizeof(amd64.Regs{})
+
 // What soft_amd64.s needs of the flags and of the descriptors.
 const (
-	flagsArith = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF | amd64.RFLAGS_OF
-	flagDF     = amd64.RFLAGS_DF
-	selCode    = amd64.SelKernelCode
-	selData    = amd64.SelKernelData
+	flagDF  = amd64.RFLAGS_DF
+	selCode = amd64.SelKernelCode
+	selData = amd64.SelKernelData
 )
 
 // ist1 is where a CPU keeps the stack of most traps, in its TSS.

@@ -1,0 +1,135 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+
+	"sonde/arch/amd64/insn"
+	"sonde/optprobe"
+)
+
+// writeDetour lists the detour from the jump's target to the jump back.
+func (p *Place) writeDetour(w io.Writer) {
+	if len(p.Layout.Code) == 0 {
+		return
+	}
+	what := "would be laid out"
+	if p.Detour != nil {
+		what = "is in memory"
+	}
+	fmt.Fprintf(w, "\nDETOUR    of %s, as it %s\n", count(len(p.Layout.Code), "byte"), what)
+	p.writePath(w)
+	var f folder
+	for at := 0; at < len(p.Layout.Code); {
+		addr := p.Layout.Entry + uint64(at)
+		in, text := p.asm(addr, p.Layout.Code[at:])
+		r := row{label: fmt.Sprintf("%#x", addr), code: p.Layout.Code[at:][:in.Len], text: text}
+		if title := p.part(addr, &in); title != "" {
+			f.flush(w)
+			f.doing = ""
+			fmt.Fprintf(w, " %s\n", title)
+		}
+		if addr < p.Layout.Resume {
+			r.note = p.wayNote(at, &in)
+		} else {
+			r.note = p.copyNote(addr, &in)
+		}
+		f.add(w, r)
+		at += int(in.Len)
+	}
+	f.flush(w)
+}
+
+// writePath draws who leads to where: in the end, and before the jump is in.
+func (p *Place) writePath(w io.Writer) {
+	from, end := offset(p.off()), offset(p.off()+int(p.Layout.Len))
+	code := p.region()
+	for at := 0; at < len(code); {
+		in, _ := insn.Decode(code[at:])
+		if at += int(in.Len); at == len(code) && !in.Flow.FallsThrough() {
+			end = "target"
+		}
+	}
+	fmt.Fprintf(w, "  JMP  at %s --> entry %#x --> handlers --> resume %#x --> %s\n", from, p.Layout.Entry, p.Layout.Resume, end)
+	if len(p.blockers()) == 0 {
+		fmt.Fprintf(w, "  INT3 at %s --> #BP --> handlers --> resume %#x --> %s\n", from, p.Layout.Resume, end)
+	}
+}
+
+// part is the title of the part of the detour that begins at addr.
+func (p *Place) part(addr uint64, in *insn.Inst) string {
+	switch {
+	case addr == p.Layout.Resume:
+		return "resume: the copy. A hit of the INT3 comes here, too"
+	case addr > p.Layout.Resume:
+	case in.IsPushf():
+		return "the handlers"
+	case addr == p.Layout.Entry:
+		return "entry: the stack check, once. One that fails is not a call yet"
+	}
+	return ""
+}
+
+// Notes of the way to the handlers that say where in it one is.
+const (
+	noteNames = "names the probe"
+	noteStack = "--> the trap stack"
+	noteCall  = "the handlers"
+)
+
+// wayNote explains the instruction at offset at of the detour, in front of the copy.
+func (p *Place) wayNote(at int, in *insn.Inst) string {
+	code := p.Layout.Code
+	addr := p.Layout.Entry + uint64(at)
+	reg := in.RMReg()
+	switch {
+	case in.Flow == insn.Jcc && in.Target(addr, code[at:])-p.Fn.Addr < uint64(len(p.Fn.Code)):
+		return "--> morestack"
+	case in.IsPushf():
+		return "as an INT3 would"
+	case at > 0 && code[at-1] == 0x9c: // PUSHFQ
+		return "for the argument"
+	case in.ImmLen == 4 && in.Imm(code[at:]) == p.Layout.Head:
+		return noteNames
+	case in.Map == insn.Map1B && in.Opcode == 0x87 && (reg == insn.RSP || in.Reg() == insn.RSP): // XCHGQ
+		return noteStack
+	case in.Flow == insn.CallInd && reg != insn.NoReg:
+		return noteCall
+	case addr+uint64(in.Len) == p.Layout.Resume:
+		return "<-- its own stack"
+	}
+	return ""
+}
+
+// copyNote says how an instruction of the copy differs from the original.
+func (p *Place) copyNote(addr uint64, in *insn.Inst) string {
+	c, _ := optprobe.Relocate(p.region(), uint64(p.Addr), p.Layout.Resume)
+	at, ok := c.Original(addr)
+	if p.Check > 0 || !ok {
+		return "--> behind check"
+	}
+	if at.Pushed {
+		return "... and the call"
+	}
+	start, begins := c.At(at.IP)
+	if !begins || start != addr {
+		if in.Flow == insn.Jmp && at.IP == uint64(p.Addr)+uint64(p.Size) {
+			return "--> behind region"
+		}
+		return ""
+	}
+	was, err := insn.Decode(p.Fn.Code[at.IP-p.Fn.Addr:])
+	switch {
+	case err != nil:
+		return ""
+	case was.Flow == insn.Call || was.Flow == insn.CallInd:
+		return "original return IP"
+	case was.Flow.Direct() && was.RelLen == 1:
+		return "was rel8"
+	case was.Flow.Direct():
+		return "rel32 corrected"
+	case was.RIPRel:
+		return "disp32 corrected"
+	}
+	return ""
+}

@@ -1,0 +1,17 @@
+// Package explain draws one place in the code with all that probes make of it:
+// who would be called how, what a jump would replace, what the detour looks
+// like, and every reason why there can be none.
+//
+//	p := &explain.Place{Description: d, Fn: fn}
+//	p.Judge()
+//	p.WriteTo(w)
+//
+// A Place holds facts and is text in the end; only kernel_tamago.go knows where
+// they come from. So the drawings are tested on the host, against golden files.
+//
+// Instructions are printed by x/arch/x86/x86asm. Where they begin it is not
+// asked: package insn decides, and an instruction that x86asm finds shorter,
+// longer or not at all is printed as "?".
+//
+// The drawings are plain ASCII, 80 columns wide, for any terminal.
+package explain

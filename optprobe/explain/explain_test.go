@@ -1,0 +1,160 @@
+package explain
+
+import (
+	"encoding/hex"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"sonde/kprobes"
+	"sonde/optprobe"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const (
+	funcAt   = 0x4100000
+	headAt   = 0x4a00000
+	detourAt = headAt + 0x10
+	calleeAt = 0x4100015
+)
+
+// way returns the way to the handlers, much shortened: PUSHFQ; PUSHQ R15;
+// MOVL $head, R15; LEAQ 0x68(R14), R13; XCHGQ R13, SP; some stores; CALL CX;
+// loads; MOVQ r.SP, SP.
+func way() []byte {
+	return bytesOf("9c 4157 41bf0000a004 4d8b6e68 4c87ec" + strings.Repeat("4889842480010000", 4) +
+		"ffd1" + strings.Repeat("488b842480010000", 3) + "488ba424d0010000")
+}
+
+func jump(at, to uint64) []byte {
+	b, _ := optprobe.Jump(at, to)
+	return b[:]
+}
+
+// cases are functions with a place in each.
+var cases = []struct {
+	name   string
+	code   string
+	off    uintptr
+	change func(p *Place)
+}{
+	{"stackcheck", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
+		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
+		check := bytesOf("493b6610 0f86f2ff6fff") // CMPQ SP, 16(R14); JBE +0xc
+		p.Layout.Code = append(check, way()...)
+		p.Layout.Resume, p.Layout.Len = detourAt+uint64(len(p.Layout.Code)), 6
+		p.Layout.Code = append(p.Layout.Code, jump(p.Layout.Resume, funcAt+6)...)
+	}},
+	{"moved", "90 7408 90 488b0510000000 c3", 1, nil},
+	{"call", "e810000000 c3", 0, func(p *Place) { p.Pre, p.Post = kprobes.Emulated, kprobes.Emulated }},
+	{"refused", "4889c3 f4 ffc8 75fc c3", 0, nil},
+	{"unprintable", "c5f877 4889c3 c3", 0, nil},
+	{"optimized", "4889c7 4889de c3", 0, func(p *Place) {
+		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Entered: 2}}
+		p.Armed, p.Jumped, p.Description.Detour = true, true, new(kprobes.Detour)
+		p.Live = bytesOf("e90b009000de")
+	}},
+	{"blocked", "4889c7 4889de c3", 0, func(p *Place) {
+		p.Probes = []kprobes.ProbeInfo{{Kind: "j", Handlers: []string{"jprobe-handler f"}, Disabled: true}}
+		p.NoJump, p.On, p.NoRet = "there is a jprobe here", false, "switches stacks"
+		p.Near = []kprobes.Neighbour{{Addr: funcAt + 3}}
+	}},
+}
+
+func bytesOf(s string) []byte {
+	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// place makes the Place of a case, with its detour if there can be one.
+func place(code string, off uintptr, change func(p *Place)) *Place {
+	p := &Place{
+		Description: kprobes.Description{
+			Symbol: "sonde/kernel/vfs.F", Func: funcAt, Addr: funcAt + off, Pre: kprobes.Boosted, Post: kprobes.Stepped,
+		},
+		Fn: optprobe.Function{Addr: funcAt, Code: bytesOf(code)},
+		On: true,
+		Name: func(addr uint64) (string, uint64) {
+			if addr == calleeAt {
+				return "sonde/kernel/vfs.callee", calleeAt
+			}
+			return "", 0
+		},
+	}
+	p.Judge()
+	if len(p.Why) == 0 {
+		p.Layout = Layout{Entry: detourAt, Head: headAt, Code: way(), Len: uint64(p.Size)}
+		p.Layout.Resume = detourAt + uint64(len(p.Layout.Code))
+		c, _ := optprobe.Relocate(p.region(), uint64(p.Addr), p.Layout.Resume)
+		p.Layout.Code = append(p.Layout.Code, c.Bytes()...)
+	}
+	if change != nil {
+		change(p)
+	}
+	return p
+}
+
+func TestDrawings(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			if _, err := place(c.code, c.off, c.change).WriteTo(&b); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if len(line) > width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+					t.Errorf("not plain text of %d columns: %q", width, line)
+				}
+			}
+			golden := "testdata/" + c.name + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(b.String()), 0644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", b.String(), want)
+			}
+		})
+	}
+}
+
+func TestInsideNamesTheNeighbours(t *testing.T) {
+	const code = "4889c7 4889de c3"
+	for _, c := range []struct {
+		off  uintptr
+		want string
+	}{
+		{0, ""}, {3, ""}, {6, ""},
+		{1, "sonde/kernel/vfs.F+0x1 is byte 2 of 3 of the instruction at +0x0, MOVQ AX, DI: try +0x0 or +0x3"},
+		{5, "sonde/kernel/vfs.F+0x5 is byte 3 of 3 of the instruction at +0x3, MOVQ BX, SI: try +0x3 or +0x6"},
+	} {
+		got := ""
+		if err := place(code, c.off, nil).Inside(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("+%d: %q, want %q", c.off, got, c.want)
+		}
+	}
+}
+
+func TestEachReasonHasALesson(t *testing.T) {
+	for r := optprobe.NoDecode; r < optprobe.NotRegion; r++ {
+		if r == optprobe.Outside || r == optprobe.NotStart { // said before
+			continue
+		}
+		if s := lessons[r]; s == "" || len(s) > width-7 {
+			t.Errorf("%v: lesson %q", r, s)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+)
+
+// A folder keeps rows without a note back, as long as it knows what they do in
+// common, and prints one line for them if they are many.
+type folder struct {
+	doing string // what those now coming do; "": each is printed
+	rows  []row
+}
+
+// few rows are printed all the same.
+const few = 2
+
+// doings is what comes behind a note.
+var doings = map[string]string{
+	noteNames: "find the trap stack",
+	noteStack: "save the registers as a trap does, enter the trap's g",
+	noteCall:  "back to the goroutine's g, and all registers",
+}
+
+// add prints r, now or later.
+func (f *folder) add(w io.Writer, r row) {
+	if r.note == "" && f.doing != "" {
+		f.rows = append(f.rows, r)
+		return
+	}
+	f.flush(w)
+	r.write(w)
+	f.doing = doings[r.note]
+}
+
+// flush prints what has been kept back.
+func (f *folder) flush(w io.Writer) {
+	if len(f.rows) > few {
+		n := 0
+		for _, r := range f.rows {
+			n += len(r.code)
+		}
+		fmt.Fprintf(w, "  %-10s (%d bytes: %s)\n", "..", n, f.doing)
+		f.rows = nil
+	}
+	for _, r := range f.rows {
+		r.write(w)
+	}
+	f.rows = nil
+}

@@ -1,0 +1,87 @@
+//go:build tamago
+
+package explain
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"sonde/kallsyms"
+	"sonde/kprobes"
+	"sonde/optprobe"
+)
+
+// Explain draws the place that is called SYMBOL, SYMBOL+OFFSET or by its address.
+// Nothing is changed.
+//
+// Context: goroutine.
+// Errors: those of kprobes.RegisterKprobe.
+func Explain(w io.Writer, place string) error {
+	symbol, off := split(place)
+	d, err := kprobes.Describe(symbol, off)
+	p := &Place{Description: d, On: optprobe.Optimization.Get(), Name: name}
+	if d.Addr != 0 {
+		p.Fn = optprobe.At(d.Addr)
+	}
+	if errors.Is(err, syscall.EILSEQ) {
+		if why := p.Inside(); why != nil {
+			return why
+		}
+	}
+	if err != nil {
+		return err
+	}
+	p.Judge()
+	p.Live = optprobe.Live(d.Addr, p.Size)
+	p.draft()
+	_, err = p.WriteTo(w)
+	return err
+}
+
+// split takes a place apart. The offset may be followed by the function's size,
+// as in traces: "+0x12/0x34".
+func split(place string) (symbol string, off uintptr) {
+	if addr, err := strconv.ParseUint(place, 0, 64); err == nil {
+		return "", uintptr(addr)
+	}
+	at := strings.LastIndexByte(place, '+')
+	if at < 0 {
+		return place, 0
+	}
+	number, _, _ := strings.Cut(place[at+1:], "/")
+	n, err := strconv.ParseUint(number, 0, 32)
+	if err != nil {
+		return place, 0 // a symbol that is unknown
+	}
+	return place[:at], uintptr(n)
+}
+
+func name(addr uint64) (string, uint64) {
+	name, off, _, _ := kallsyms.Lookup(addr)
+	return name, addr - off
+}
+
+// draft fills in the detour.
+func (p *Place) draft() {
+	if len(p.Why) > 0 {
+		return
+	}
+	head := uintptr(0)
+	if p.Detour != nil {
+		head = p.Detour.Head
+	}
+	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check)
+	if why.Reason != optprobe.Fine {
+		p.Why = append(p.Why, why)
+		return
+	}
+	if head != 0 {
+		code = optprobe.Live(d.Entry, len(code))
+	}
+	p.Layout = Layout{
+		Head: uint64(d.Head), Entry: uint64(d.Entry), Resume: uint64(d.Resume), Len: uint64(d.Len), Code: code,
+	}
+}

@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+
+	"sonde/kprobes"
+)
+
+// ways says what becomes of the instruction behind a breakpoint.
+var ways = [...]string{
+	kprobes.Refused:  "refused: it cannot be single-stepped",
+	kprobes.Emulated: "emulated on the saved registers",
+	kprobes.Decided:  "decided: the hit makes the stack check itself",
+	kprobes.Boosted:  "boosted: run in a slot, which jumps back",
+	kprobes.Stepped:  "single-stepped in a slot, with a second trap",
+}
+
+// inDetour is the same for a jump.
+const inDetour = "run as a copy in the detour, which jumps back"
+
+// writeTiers says for each set of handlers how a hit comes and goes on.
+func (p *Place) writeTiers(w io.Writer) {
+	tier := func(handlers, hit, then string) { fmt.Fprintf(w, "  %-22s %-6s %s\n", handlers, hit, then) }
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "TIERS                    HIT BY THE INSTRUCTION IS")
+	entry := p.Addr == p.Func
+	if len(p.Why) == 0 {
+		tier("pre-handler", "JUMP", inDetour)
+		tier("  until the jump is in", "INT3", inDetour)
+		tier("  optimization off", "INT3", ways[p.Pre])
+	} else {
+		tier("pre-handler", "INT3", ways[p.Pre])
+	}
+	if p.Post == kprobes.Refused {
+		tier("with post-handler", "-", ways[p.Post])
+	} else {
+		tier("with post-handler", "INT3", ways[p.Post])
+	}
+	switch {
+	case !entry:
+		tier("return probe, jprobe", "-", "refused: not the entry of a function")
+		return
+	case p.NoRet != "":
+		tier("return probe", "-", "refused: the function "+p.NoRet)
+	default:
+		tier("return probe", "", "as with a pre-handler")
+	}
+	tier("jprobe", "INT3", ways[p.Pre])
+}

@@ -1,0 +1,64 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"sonde/arch/amd64/insn"
+)
+
+// WriteTo draws the place.
+func (p *Place) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	p.writeTitle(&b)
+	p.writeProbes(&b)
+	p.writeTiers(&b)
+	p.writeWhy(&b)
+	if p.Size > 0 {
+		p.writeRegion(&b)
+	}
+	p.writeDetour(&b)
+	return b.WriteTo(w)
+}
+
+// writeTitle tells which instruction it is about, and how it ends.
+func (p *Place) writeTitle(w io.Writer) {
+	n := 0
+	insn.Walk(p.Fn.Code, func(int, insn.Inst) bool { n++; return true })
+	fmt.Fprintf(w, "%s%s\n", p.Symbol, offset(p.off()))
+	fmt.Fprintf(w, "  at %#x, in a function of %s, %s\n", p.Addr, count(len(p.Fn.Code), "byte"), count(n, "instruction"))
+	fmt.Fprintf(w, "  %s\n\n", p.verdict())
+	code := p.Fn.Code[p.off():]
+	in, text := p.asm(uint64(p.Addr), code)
+	fmt.Fprintln(w, "INSTRUCTION")
+	row{label: offset(p.off()), code: code[:in.Len], text: text}.write(w)
+	if p.Check > 0 {
+		fmt.Fprintf(w, "  with which the function's stack check begins, %s up to its branch\n", count(p.Check, "byte"))
+	}
+}
+
+// writeProbes lists the probes there and close by.
+func (p *Place) writeProbes(w io.Writer) {
+	if len(p.Probes)+len(p.Near) > 0 {
+		fmt.Fprintln(w)
+		fmt.Fprintln(w, "PROBES")
+	}
+	for _, k := range p.Probes {
+		note := ""
+		if k.Disabled {
+			note = ", disabled"
+		}
+		fmt.Fprintf(w, "  %s  %s%s\n", k.Kind, count(int(k.Entered), "hit"), note)
+		for _, h := range k.Handlers {
+			fmt.Fprintln(w, cut("     "+h, width))
+		}
+	}
+	for _, n := range p.Near {
+		note := ""
+		if n.Addr < p.Addr && p.Addr < n.Addr+n.Covers && len(p.Probes) == 0 && n.Jumped {
+			note = ": a probe here takes its jump away"
+		}
+		fmt.Fprintf(w, "  another at %s%s\n", offset(int(n.Addr)-int(p.Func)), note)
+	}
+}

@@ -1,0 +1,69 @@
+# explain: what a probe would be, without one being set.
+
+NAME a function's entry gets a jump
+RUN explain vfs.Read
+RUN cat /sys/kernel/debug/kprobes/list
+EXPECT ^sonde/kernel/vfs\.Read\+0x0$
+EXPECT Not probed\. A probe here would be hit by a JUMP\.$
+EXPECT ^  \+0x0 +49 3b 66 10 +CMPQ SP, 0x10\(R14\)$
+EXPECT stack check
+EXPECT ^  pre-handler +JUMP
+EXPECT ^  with post-handler +INT3 +single-stepped
+EXPECT ^REGION +10 bytes, 2 instructions
+EXPECT ^  before +49 3b 66 10 0f 86
+EXPECT ^  INT3 +cc \.\. \.\.
+EXPECT ^  JUMP +e9 .. .. .. .. \.\. .*JMP 0x[0-9a-f]+$
+EXPECT \[<- DCR -+>\]
+EXPECT is reached from its callers$
+EXPECT ^DETOUR .* as it would be laid out$
+EXPECT JBE \+0x[0-9a-f]+ +; --> morestack$
+EXPECT JMP trap\.SoftDetour +; --> handlers$
+EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- its own stack$
+EXPECT JMP \+0xa +; --> behind check$
+EXPECT_NOT WHY NOT|^[0-9a-f]{16}  k
+
+NAME a place that gets no jump says why
+RUN explain cpu.Pause
+EXPECT hit by an INT3: see WHY NOT\.$
+EXPECT ^  pre-handler +INT3 +boosted
+EXPECT ^WHY NOT
+EXPECT ^  1\. the function ends within the jump's five bytes, at \+0x3$
+EXPECT_NOT DETOUR
+
+NAME an optimized probe is shown as it is
+RUN insmod kprobe_example post=0; sleep 0.2; explain vfs.Read
+RUN sysctl -w debug.kprobes_optimization=0
+RUN explain vfs.Read | grep -v DETOUR
+EXPECT Probed and hit by a JUMP: \[OPTIMIZED\]\.$
+EXPECT ^  k  \d+ hits?$
+EXPECT ^     pre-handler sonde/examples\.handlerPre$
+EXPECT ^  now +e9
+EXPECT as it is in memory$
+EXPECT Probed and hit by an INT3: see WHY NOT\.$
+EXPECT ^  1\. for the moment: sysctl debug\.kprobes-optimization is 0$
+EXPECT ^  now +cc
+
+NAME a post-handler keeps the jump out
+RUN insmod kprobe_example; sleep 0.1; explain vfs.Read
+EXPECT ^  1\. for the moment: a probe here has a post-handler$
+
+NAME the middle of an instruction is named with its neighbours
+RUN explain vfs.Read+0x1
+EXPECT ^explain: sonde/kernel/vfs\.Read\+0x1 is byte 2 of 4 of the instruction at \+0x0, CMPQ SP, 0x10\(R14\): try \+0x0 or \+0x4$
+EXPECT_NOT ^[^e]
+STATUS 1
+
+NAME an unknown symbol gets near names
+RUN explain vfs.Raed
+EXPECT ^explain: .*"vfs\.Raed": no such symbol.*did you mean .*sonde/kernel/vfs\.Read
+STATUS 1
+
+NAME what handles traps is refused
+RUN explain kprobes.onBreakpoint
+EXPECT ^explain: sonde/kprobes\.onBreakpoint may not be probed: it handles traps$
+STATUS 1
+
+NAME data is refused
+RUN explain kprobes.states
+EXPECT ^explain: sonde/kprobes\.states is data$
+STATUS 1

@@ -1,0 +1,76 @@
+# Probes that are hit by a jump: spec/4 §1.4 and appendix B.
+
+NAME the jump comes by itself and goes by sysctl
+RUN insmod kprobe_example symbol=vfs.Read post=0; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+RUN sysctl -w debug.kprobes_optimization=0; cat /sys/kernel/debug/kprobes/list
+RUN sysctl -w debug.kprobes-optimization=1; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+SMP 2
+EXPECT ^[0-9a-f]{16}  k  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+EXPECT ^debug\.kprobes-optimization = 0$
+EXPECT ^[0-9a-f]{16}  k  sonde/kernel/vfs\.Read\+0x0$
+EXPECT ^debug\.kprobes-optimization = 1$
+EXPECT ^[0-9a-f]{16}  k  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+
+NAME an optimized probe shows every hit
+RUN dmesg -C
+RUN insmod kprobe_example symbol=vfs.Open post=0; sleep 0.2
+RUN cat /proc/version; cat /sys/kernel/debug/kprobes/list
+RUN rmmod kprobe_example; dmesg | grep -c pre_handler
+EXPECT ^sonde version
+EXPECT \[OPTIMIZED\]$
+EXPECT ^2$
+
+NAME switched off, new probes stay breakpoints
+RUN echo n > /proc/sys/debug/kprobes-optimization; cat /proc/sys/debug/kprobes-optimization
+RUN insmod kprobe_example symbol=vfs.Read post=0; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+RUN echo y > /proc/sys/debug/kprobes-optimization; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+EXPECT ^0$
+EXPECT vfs\.Read\+0x0$
+EXPECT \[OPTIMIZED\]$
+
+NAME other values of the knob are refused
+RUN sysctl -w debug.kprobes_optimization=maybe
+EXPECT ^sysctl: .*maybe
+STATUS 1
+
+NAME a post-handler at an optimized place takes the jump away
+RUN insmod kretprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+RUN insmod kprobe_example; cat /sys/kernel/debug/kprobes/list
+RUN rmmod kprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0$
+EXPECT   k  sonde/kernel/vfs\.Read\+0x0$
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+
+NAME a jprobe at an optimized place takes the jump away
+RUN insmod kretprobe_example; sleep 0.2; insmod jprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+RUN rmmod jprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0$
+EXPECT   j  sonde/kernel/vfs\.Read\+0x0$
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+
+NAME a probe inside the region takes the jump away
+RUN insmod kretprobe_example; sleep 0.2
+RUN insmod kprobe_example symbol=vfs.Read offset=4 post=0; cat /sys/kernel/debug/kprobes/list
+RUN explain vfs.Read
+RUN rmmod kprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0$
+EXPECT   k  sonde/kernel/vfs\.Read\+0x4
+EXPECT   1\. for the moment: another probe is at \+0x4$
+EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+
+NAME what is switched off has no jump, and gets it back
+RUN insmod kretprobe_example; sleep 0.2
+RUN echo 0 > /sys/kernel/debug/kprobes/enabled; explain vfs.Read
+RUN echo 1 > /sys/kernel/debug/kprobes/enabled; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+EXPECT ^  1\. for the moment: all probes are switched off
+EXPECT \[OPTIMIZED\]$
+
+NAME a place that cannot be optimized is hit all the same
+RUN explain cpu.CPUID.abi0+0x1a
+RUN insmod kprobe_example symbol=cpu.CPUID.abi0 offset=26 post=0; sleep 0.2; cat /sys/kernel/debug/kprobes/list
+RUN dmesg -C; lscpu > /tmp/x; rmmod kprobe_example; dmesg
+EXPECT ^  \+0x1a +c3 +RET$
+EXPECT ^  1\. the function ends within the jump's five bytes
+EXPECT ^[0-9a-f]{16}  k  sonde/kernel/cpu\.CPUID\.abi0\+0x1a$
+EXPECT pre_handler
