@@ -39,12 +39,13 @@ func onDetour(r *amd64.Regs) {
 	st.site = h.site
 	st.resume = h.resume
 	r.IP = uint64(s.addr) + 1
-	st.list = 0
 	sole := s.sole.Load()
 	if sole == 0 {
-		s.callAll(st, id, r)
+		st.begins(s, r)
+		s.callPre(st, id, r)
 		return
 	}
+	st.list = 0
 	k := asProbe(sole)
 	n := &k.ledger[id].n
 	n[entered]++

@@ -38,12 +38,13 @@ func onBreakpoint(r *amd64.Regs) {
 	st.phase = pre
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.site = uintptr(unsafe.Pointer(s))
-	st.list = 0
 	sole := s.sole.Load()
 	if sole == 0 {
-		s.callAll(st, id, r)
+		st.begins(s, r)
+		s.callPre(st, id, r)
 		return
 	}
+	st.list = 0
 	k := asProbe(sole)
 	n := &k.ledger[id].n
 	n[entered]++
@@ -80,14 +81,13 @@ func onBreakpoint(r *amd64.Regs) {
 	st.phase = idle
 }
 
-// callAll calls the pre-handlers, as many as there are.
-func (s *site) callAll(st *state, id int, r *amd64.Regs) {
+// begins prepares for callPre to go through all probes of s.
+func (st *state) begins(s *site, r *amd64.Regs) {
 	if s.sse.Load() {
 		trap.SaveXMM(r)
 	}
 	st.list = uintptr(unsafe.Pointer(s.list.Load()))
 	st.index = 0
-	s.callPre(st, id, r)
 }
 
 // grow has r take the way to morestack: the call is counted when the function
@@ -129,6 +129,11 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 			st.phase = idle
 			return
 		}
+	}
+	if st.resume == 0 && means(s.how.Load()) == meansSlot {
+		r.IP = uint64(s.slot)
+		st.phase = idle
+		return
 	}
 	s.execute(st, id, r)
 }

@@ -17,7 +17,9 @@ EXPECT \[<- DCR -+>\]
 EXPECT is reached from its callers$
 EXPECT ^DETOUR .* as it would be laid out$
 EXPECT JBE \+0x[0-9a-f]+ +; --> morestack$
-EXPECT JMP trap\.SoftDetour +; --> handlers$
+EXPECT ; names the probe$
+EXPECT ; --> the trap stack$
+EXPECT CALL CX +; the handlers$
 EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- its own stack$
 EXPECT JMP \+0xa +; --> behind check$
 EXPECT_NOT WHY NOT|^[0-9a-f]{16}  k
