@@ -5,8 +5,9 @@
 //	k<TAB>520              what the kernel's own bench command says, in ns
 //
 // Boot times are the median of several boots. With -peer two columns follow:
-// the number of the same name in that file, and ours divided by it. The file
-// has lines NAME<TAB>NUMBER, as this command prints them.
+// that kernel's number, and ours divided by it. The file has lines
+// NAME<TAB>NUMBER, as this command prints them or as Linux's harness does (see
+// peer.go).
 //
 // No figure is stable on a shared machine under an emulator; compare only what
 // was measured in alternation.
@@ -15,7 +16,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -76,7 +76,7 @@ func boot(c machine.Config) (float64, error) {
 }
 
 // probes prints what the kernel measures itself, as far as it gets.
-func probes(c machine.Config, peer map[string]float64) error {
+func probes(c machine.Config, peer figures) error {
 	r, err := machine.Run(context.Background(), c)
 	for text := range strings.Lines(string(r.Stdout)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(text), "\t")
@@ -92,7 +92,7 @@ func probes(c machine.Config, peer map[string]float64) error {
 }
 
 // line renders a row; without a peer it has no columns for one.
-func line(name string, v float64, peer map[string]float64) string {
+func line(name string, v float64, peer figures) string {
 	s := fmt.Sprintf("%s\t%.0f", name, v)
 	if peer == nil {
 		return s
@@ -101,40 +101,6 @@ func line(name string, v float64, peer map[string]float64) string {
 		return s + fmt.Sprintf("\t%.0f\t%.2f", p, v/p)
 	}
 	return s + "\t-\t-"
-}
-
-// readPeer reads lines NAME<TAB>NUMBER; nil without a file.
-func readPeer(path string) (map[string]float64, error) {
-	if path == "" {
-		return nil, nil
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return parsePeer(string(b))
-}
-
-var errPeer = errors.New("not NAME<TAB>NUMBER")
-
-func parsePeer(text string) (map[string]float64, error) {
-	peer := map[string]float64{}
-	for row := range strings.Lines(text) {
-		row = strings.TrimSpace(row)
-		if row == "" || row[0] == '#' {
-			continue
-		}
-		fields := strings.Split(row, "\t")
-		if len(fields) < 2 {
-			return nil, fmt.Errorf("%q: %w", row, errPeer)
-		}
-		v, err := strconv.ParseFloat(fields[1], 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", row, errPeer)
-		}
-		peer[fields[0]] = v
-	}
-	return peer, nil
 }
 
 // median returns the middle one of n results of f.

@@ -2,12 +2,15 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"testing"
 )
 
 func TestParsePeer(t *testing.T) {
-	peer, err := parsePeer("# Linux\n\nboot_ms\t2000\nk\t1139\tmore\n")
-	if err != nil || len(peer) != 2 || peer["boot_ms"] != 2000 || peer["k"] != 1139 {
+	peer, err := parsePeer("# Linux\n\nboot_ms\t2000\nk\t1200\tmore\n510/off/smp1/k.net\t1139\n61/off/smp1/k.net\t1242\n" +
+		"510/off/smp2/b.net\t100\n510/default/smp1/b.net\t90\n510/off/smp1/regpair_us\t231\nunknown\t1\n")
+	want := figures{"boot_ms": 2000, "k": 1139, "regpair": 231e3}
+	if err != nil || !maps.Equal(peer, want) {
 		t.Errorf("%v, %v", peer, err)
 	}
 	for _, bad := range []string{"boot_ms 2000\n", "boot_ms\tfast\n"} {
@@ -19,12 +22,12 @@ func TestParsePeer(t *testing.T) {
 
 func TestRatioOnlyWithAPeer(t *testing.T) {
 	for _, c := range []struct {
-		peer map[string]float64
+		peer figures
 		want string
 	}{
 		{nil, "boot_ms\t500"},
-		{map[string]float64{"boot_ms": 2000}, "boot_ms\t500\t2000\t0.25"},
-		{map[string]float64{"other": 1}, "boot_ms\t500\t-\t-"},
+		{figures{"boot_ms": 2000}, "boot_ms\t500\t2000\t0.25"},
+		{figures{"other": 1}, "boot_ms\t500\t-\t-"},
 	} {
 		if got := line("boot_ms", 500, c.peer); got != c.want {
 			t.Errorf("%v: %q, want %q", c.peer, got, c.want)

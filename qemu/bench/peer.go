@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+var errPeer = errors.New("not NAME<TAB>NUMBER")
+
+// figures are another kernel's, in this command's names and units.
+type figures map[string]float64
+
+// peerNames says what this command's rows are called there, with the factor to
+// this command's unit.
+var peerNames = map[string]struct {
+	name   string
+	factor float64
+}{
+	"call":                {"base_mov", 1},
+	"int3":                {"int3.net", 1},
+	"k":                   {"k.net", 1},
+	"b":                   {"b.net", 1},
+	"e":                   {"e.net", 1},
+	"o":                   {"o.net", 1},
+	"r":                   {"r.net", 1},
+	"kr":                  {"kr.net", 1},
+	"ro":                  {"ro.net", 1},
+	"kro":                 {"kro.net", 1},
+	"regpair":             {"regpair_us", 1e3},
+	"batch256_register":   {"batch256_register_ms", 1e6},
+	"batch256_unregister": {"batch256_unregister_ms", 1e6},
+	"reg_to_opt":          {"time_to_optimized_us", 1e3},
+	"batch256_optimized":  {"batch256_all_optimized_ms", 1e6},
+	"boot_ms":             {"boot_ms", 1},
+	"boot_microvm_ms":     {"boot_microvm_ms", 1},
+}
+
+// readPeer reads the file that PEER names; nil without one.
+func readPeer(path string) (figures, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parsePeer(string(b))
+}
+
+// parsePeer reads lines NAME<TAB>NUMBER. A name may begin with
+// KERNEL/MITIGATIONS/smpN/; of several kernels, with mitigations off and one CPU,
+// the best figure counts.
+func parsePeer(text string) (figures, error) {
+	raw := figures{}
+	for row := range strings.Lines(text) {
+		row = strings.TrimSpace(row)
+		if row == "" || row[0] == '#' {
+			continue
+		}
+		fields := strings.Split(row, "\t")
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("%q: %w", row, errPeer)
+		}
+		v, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", row, errPeer)
+		}
+		name, ok := plainName(fields[0])
+		if old, have := raw[name]; ok && (!have || v < old) {
+			raw[name] = v
+		}
+	}
+	return raw.translate(), nil
+}
+
+// plainName takes the prefix off; false: the figure is of another configuration.
+func plainName(name string) (string, bool) {
+	parts := strings.Split(name, "/")
+	switch len(parts) {
+	case 1:
+		return name, true
+	case 4:
+		return parts[3], parts[1] == "off" && parts[2] == "smp1"
+	}
+	return "", false
+}
+
+// translate returns the figures under this command's names, which they may have
+// already.
+func (raw figures) translate() figures {
+	out := figures{}
+	for name, v := range raw {
+		if _, ours := peerNames[name]; !ours {
+			continue
+		}
+		out[name] = v
+	}
+	for name, there := range peerNames {
+		if v, ok := raw[there.name]; ok {
+			out[name] = v * there.factor
+		}
+	}
+	return out
+}
