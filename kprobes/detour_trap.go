@@ -27,7 +27,7 @@ func onDetour(r *amd64.Regs) {
 	h := *(**detourHead)(unsafe.Pointer(&p)) // Safe because: detours are given back after a grace period
 	s := asSite(h.site)
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if st.phase != idle {
 		s.countMissed(id)
 		r.IP = uint64(h.resume)

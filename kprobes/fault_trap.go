@@ -19,7 +19,7 @@ import (
 // original, and a handler that faults is abandoned.
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		switch {
 		case st.nested != 0:

@@ -26,7 +26,7 @@ func onBreakpoint(r *amd64.Regs) {
 		return
 	}
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if st.phase != idle {
 		s.reenter(st, id, r)
 		return
@@ -187,7 +187,7 @@ func (s *site) startStep(r *amd64.Regs) {
 // the common case.
 func onStep(r *amd64.Regs) {
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if st.phase != stepping || st.nested != 0 {
 		if st.nested == 0 {
 			die.Debug(r)

@@ -51,7 +51,7 @@ func onAbandon(r *amd64.Regs) {
 // kill abandons the handler that r interrupted on CPU id, disables its probe
 // for good, and says so.
 func kill(id int, why string, r *amd64.Regs) {
-	st := &states[id]
+	st := &states[id].state
 	k := asProbe(st.probe)
 	printk.Rescue(id)
 	asSite(st.site).sole.Store(0)
@@ -76,7 +76,7 @@ func watch(r *amd64.Regs, late int64) {
 		return
 	}
 	self := cpu.ID()
-	w, st := &watched[self], &states[self]
+	w, st := &watched[self], &states[self].state
 	if late > limit && !w.explained && st.seq != w.ticked {
 		blame(asProbe(st.last), late)
 	}
@@ -109,7 +109,7 @@ type sighting struct {
 // look reports whether CPU i's handler is the one seen limit nanoseconds ago; one
 // caller is told.
 func (w *sighting) look(i int, now, limit int64) (end bool) {
-	st := &states[i]
+	st := &states[i].state
 	if !w.busy.CompareAndSwap(0, 1) {
 		return false
 	}
@@ -129,7 +129,7 @@ func (w *sighting) look(i int, now, limit int64) (end bool) {
 // onNMI ends the handler that the watch on another CPU has found.
 func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if st.killed == 0 {
 		return notifier.Next
 	}

@@ -36,7 +36,8 @@ type KretprobeInstance struct {
 
 	busy     bool // not in the pool
 	index    uint32
-	nextFree uint32 // in the pool: index+1 of the next, 0 at its end
+	nextFree uint32   // in the pool: index+1 of the next, 0 at its end
+	_        [40]byte // to two cache lines: another CPU uses the next instance
 }
 
 // Task identifies a goroutine by its id, 0 for none.

@@ -115,7 +115,7 @@ func onDead(head uintptr) {
 // detour_trap.go.
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	if st.phase != idle {
 		missReturn(id, r)
 		return

@@ -43,11 +43,12 @@ const (
 	numEvents
 )
 
-// ledger is the counters: a cache line for each CPU, so that CPUs that hit one
-// probe at once do not wait for each other.
+// ledger is the counters: two cache lines for each CPU, of which one is used,
+// wherever the ledger begins, so that CPUs that hit one probe at once do not wait
+// for each other.
 type ledger [trap.MaxCPUs]struct {
 	n [numEvents]uint64 // written by this CPU, during a hit that is not nested
-	_ [8 - numEvents]uint64
+	_ [16 - numEvents]uint64
 }
 
 func (l *ledger) count(cpu int, e event) { l[cpu&(trap.MaxCPUs-1)].n[e]++ }

@@ -353,7 +353,7 @@ func rearm(list []*site) bool {
 func outside() {
 	text.Sync()
 	for i := range cpu.Num() {
-		st := &states[i]
+		st := &states[i].state
 		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
 			runtime.Gosched()
 		}

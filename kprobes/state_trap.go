@@ -61,7 +61,11 @@ const (
 	returning       // calling return handlers
 )
 
-var states [trap.MaxCPUs]state
+// states is spaced so that no two CPUs write to one cache line.
+var states [trap.MaxCPUs]struct {
+	state
+	_ [256 - unsafe.Sizeof(state{})]byte
+}
 
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
@@ -102,7 +106,7 @@ func (st *state) abandon(r *amd64.Regs) {
 // afterAbandon goes on with the hit whose handler, or emulation, was given up.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
-	st := &states[id]
+	st := &states[id].state
 	s := asSite(st.site)
 	if st.probe != 0 {
 		k := asProbe(st.probe)

@@ -23,7 +23,7 @@ func task() uintptr {
 	if g := runtimeTask(); g != 0 {
 		return g
 	}
-	if st := &states[cpu.ID()]; st.probe != 0 {
+	if st := &states[cpu.ID()].state; st.probe != 0 {
 		return uintptr(unsafe.Pointer(trap.G(asRegs(st.frame))))
 	}
 	return 0
