@@ -61,6 +61,7 @@ func sorted() []*site {
 // that the probed function belongs to, status. Without a module its column is a
 // blank, as on Linux.
 func writeList(w io.Writer) {
+	settled()
 	mu.Lock()
 	defer mu.Unlock()
 	for _, s := range sorted() {

@@ -26,6 +26,8 @@ import (
 type Optimizer interface {
 	// Kick says that Candidates may have something new. Context: goroutine, mu held.
 	Kick()
+	// Finish returns when what has been kicked is done. Context: goroutine.
+	Finish()
 	// Release takes back a detour that nobody enters any more; some CPU may
 	// still be in its copy until a grace period has passed. Context: as Kick.
 	Release(*Detour)
@@ -34,6 +36,7 @@ type Optimizer interface {
 // guarded by mu:
 var (
 	optimizer Optimizer // set once, at boot
+	noJumps   bool      // what SetJumps has said
 	detours   int       // sites that have one
 )
 
@@ -44,6 +47,17 @@ func SetOptimizer(o Optimizer) {
 	mu.Lock()
 	defer mu.Unlock()
 	optimizer = o
+}
+
+// settled waits for the optimizer, so that who asks right after registering a
+// probe is told what it will be.
+func settled() {
+	mu.Lock()
+	o := optimizer
+	mu.Unlock()
+	if o != nil {
+		o.Finish()
+	}
 }
 
 func kick() {
@@ -72,6 +86,9 @@ type Candidate struct {
 func Candidates() (list []Candidate) {
 	mu.Lock()
 	defer mu.Unlock()
+	if noJumps {
+		return nil
+	}
 	for _, s := range allSites() {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
 			list = append(list, Candidate{s.addr, int(s.check.len), s.detour, s.turn})
@@ -146,7 +163,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	var list []*site
 	for _, c := range cands {
 		s := find(c.Addr)
-		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped && means(s.how.Load()) == meansDetour {
+		if s != nil && !noJumps && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped && means(s.how.Load()) == meansDetour {
 			list = append(list, s)
 		}
 	}
@@ -215,7 +232,8 @@ func neighboured(addr uintptr) {
 func SetJumps(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
-	if !on {
+	noJumps = !on
+	if noJumps {
 		unjump(allSites())
 	}
 	kick()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sonde/kallsyms"
@@ -36,7 +37,11 @@ var Optimization = sysctl.NewBool("debug.kprobes-optimization", true,
 	"replace the breakpoints of probes by jumps where that is safe")
 
 // worker is the thread that optimizes.
-type worker struct{ kicked chan struct{} }
+type worker struct {
+	pending atomic.Bool // there may be something to do
+	wake    chan struct{}
+	busy    sync.Mutex // held while optimizing; before all other locks
+}
 
 // enteredAt is where functions of the image are entered but at their beginning.
 // Set once, at boot.
@@ -85,7 +90,7 @@ func Init() error {
 		return fmt.Errorf("optprobe: %w", err)
 	}
 	enteredAt = table
-	w := &worker{kicked: make(chan struct{}, 1)}
+	w := &worker{wake: make(chan struct{}, 1)}
 	tellRuntime()
 	kprobes.SetOptimizer(w)
 	kthread.Run("kprobe-optimizer", w.run)
@@ -95,9 +100,23 @@ func Init() error {
 
 // Kick implements kprobes.Optimizer.
 func (w *worker) Kick() {
+	w.pending.Store(true)
 	select {
-	case w.kicked <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default:
+	}
+}
+
+// Finish implements kprobes.Optimizer.
+func (w *worker) Finish() {
+	w.busy.Lock()
+	defer w.busy.Unlock()
+	if !w.pending.Swap(false) {
+		return
+	}
+	if err := Optimize(); err != nil {
+		printk.Warn("optprobe: %s; trying again", err.Error())
+		time.AfterFunc(pause, w.Kick)
 	}
 }
 
@@ -109,12 +128,9 @@ func (w *worker) Release(d *kprobes.Detour) {
 }
 
 func (w *worker) run() {
-	for range w.kicked {
+	for range w.wake {
 		time.Sleep(delay)
-		if err := Optimize(); err != nil {
-			printk.Warn("optprobe: %s; trying again", err.Error())
-			time.AfterFunc(pause, w.Kick)
-		}
+		w.Finish()
 	}
 }
 

@@ -21,17 +21,20 @@ func echoes(t *suites.T) {
 		PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { printk.Info("echo"); return 0 }}
 	t.Must(kprobes.RegisterKprobe(k))
 	since := mark()
-	printk.Info("a line to be shown")
+	// Whoever has the console shows the line: perhaps another CPU, later.
+	t.Until("echoes to be dropped", func() bool {
+		printk.Info("a line to be shown")
+		return printk.ReadStats().Dropped != before.Dropped
+	})
 	kprobes.UnregisterKprobe(k)
-	after := printk.ReadStats()
 	told := 0
 	for rec := range printk.Records() {
 		if rec.Seq > since && strings.HasPrefix(string(rec.Text()), "echo") {
 			told++
 		}
 	}
-	if told == 0 || after.Dropped == before.Dropped {
-		t.Errorf("%d echoes in the log, %d dropped", told, after.Dropped-before.Dropped)
+	if told == 0 {
+		t.Errorf("no echo in the log")
 	}
 	if l := k.Ledger(); l.Handled == 0 || l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
