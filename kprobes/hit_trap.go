@@ -20,10 +20,13 @@ const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
 // execute do for the common case of one probe: each call of a function here is
 // a tenth of what a hit costs.
 func onBreakpoint(r *amd64.Regs) {
-	s := find(uintptr(r.IP) - 1)
-	if s == nil {
-		die.Breakpoint(r)
-		return
+	at := uintptr(r.IP) - 1
+	s := first(at)
+	if s == nil || s.addr != at {
+		if s = find(at); s == nil {
+			die.Breakpoint(r)
+			return
+		}
 	}
 	id := trap.ID(r)
 	st := &states[id].state

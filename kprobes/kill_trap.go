@@ -133,12 +133,20 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	if st.killed == 0 {
 		return notifier.Next
 	}
-	if st.killed == st.seq && st.probe != 0 {
+	if st.killed == st.seq && st.probe != 0 && !st.interrupted(r) {
 		kill(id, tooLong, r)
 		watched[id].explained = true
 	}
 	st.killed = 0
 	return notifier.Stop
+}
+
+// interrupted reports whether r came on top of an interrupt that came on top of
+// the handler: then that must end first, and the next watch tries again.
+func (st *state) interrupted(r *amd64.Regs) bool {
+	f := asRegs(st.frame)
+	soft := f.Vector == trap.VecDetour || f.Vector == trap.VecReturn
+	return soft && f.Flags&amd64.RFLAGS_IF != 0 && r.Flags&amd64.RFLAGS_IF == 0
 }
 
 // blame disables a probe whose handler ran for ns nanoseconds with nobody to
