@@ -8,6 +8,7 @@ import (
 	_ "sonde/qemu/suites/handlers"
 	_ "sonde/qemu/suites/jumpers"
 	_ "sonde/qemu/suites/memory"
+	_ "sonde/qemu/suites/optimized"
 	_ "sonde/qemu/suites/probes"
 	_ "sonde/qemu/suites/returns"
 	_ "sonde/qemu/suites/sched"

@@ -16,6 +16,9 @@ type Detour struct {
 	// Original returns where the instruction at ip, in the detour, belongs.
 	// Context: any.
 	Original func(ip uintptr) uintptr
+	// Pushed reports whether at ip, in the detour, a call has been left half
+	// done: its return address is on the stack already. Context: any.
+	Pushed func(ip uintptr) bool
 
 	site *site // kept for who still is on the way to its handlers
 }

@@ -27,8 +27,10 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 			st.nested = 0
 		case st.phase == stepping:
 			return st.copyFault(id, r, addr)
+		case st.probe != 0:
+			return st.nestedCopyFault(id, r)
 		default:
-			r.IP = uint64(OriginalIP(uintptr(r.IP)))
+			toOriginal(r)
 		}
 	}
 	switch {
@@ -56,6 +58,20 @@ func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
 	}
 	kill(id, amd64.VectorName(uint8(r.Vector)), r)
 	return notifier.Stop
+}
+
+// nestedCopyFault is handlerFault in the copy of an instruction that a handler
+// has come to. If the fault-handler mends it, the copy goes on: the original may
+// be under a jump.
+func (st *state) nestedCopyFault(id int, r *amd64.Regs) notifier.Action {
+	ip, sp := r.IP, r.SP
+	toOriginal(r)
+	shown, by := r.IP, r.SP-sp
+	action := st.handlerFault(id, r)
+	if r.IP == shown {
+		r.IP, r.SP = ip, r.SP-by
+	}
+	return action
 }
 
 // copyFault is a fault in a copy that is being stepped.

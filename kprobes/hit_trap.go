@@ -115,6 +115,9 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 			k.ledger.count(id, disarmed)
 			continue
 		}
+		if k.sse { // asked for each: the list may have changed since the site was asked
+			trap.SaveXMM(r)
+		}
 		if k.kind == kindKretprobe {
 			asKretprobe(k).enter(st, id, r) // it counts for itself
 			continue
@@ -153,8 +156,9 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 		return
 	}
 	wantPost := s.post.Load()
-	if s.check.kind > smallFrame {
-		st.decided, st.decidedSP = s.addr+uintptr(s.check.compare()), r.SP
+	if s.within > 0 && s.decided(st, r) {
+		s.finish(st, id, r)
+		return
 	}
 	switch {
 	case s.slot == 0:
@@ -164,10 +168,9 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 	case s.check.kind != noCheck && !(wantPost && s.check.kind == smallFrame) && s.check.alone(s.addr):
 		s.check.perform(r, s.addr, false)
 		s.finish(st, id, r)
-	case s.cmp && st.decided == s.addr && st.decidedSP == r.SP:
-		st.decided = 0
-		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
-		r.IP = uint64(s.addr) + uint64(s.in.Len)
+	case s.check.kind > smallFrame:
+		st.decided, st.decidedSP = s.addr, r.SP
+		s.check.skip(r, s.addr, 1)
 		s.finish(st, id, r)
 	case s.boost && !wantPost:
 		r.IP = uint64(s.slot)
@@ -177,6 +180,19 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 		st.flags = r.Flags & stepFlags
 		s.startStep(r)
 	}
+}
+
+// decided reports whether s is within a stack check that a probe at the entry has
+// decided; then r goes on in it, as decided: the check is not made once more.
+func (s *site) decided(st *state, r *amd64.Regs) bool {
+	head := s.addr - uintptr(s.within)
+	if st.decided != head || st.decidedSP != r.SP || !s.around.fits(r, stackLow(trap.G(r))) {
+		return false
+	}
+	if s.around.skip(r, head, s.within+1) {
+		st.decided = 0
+	}
+	return true
 }
 
 // startStep has the CPU execute the copy and trap behind it, with no interrupt
@@ -265,6 +281,9 @@ func (s *site) callPost(st *state, id int, r *amd64.Regs) {
 		if k.PostHandler == nil || k.has(FlagDisabled|flagGone) {
 			continue
 		}
+		if k.sse {
+			trap.SaveXMM(r)
+		}
 		st.begin(k)
 		k.PostHandler(k, r, 0)
 		st.end()
@@ -286,10 +305,15 @@ func (s *site) countMissed(id int) {
 	}
 }
 
-// passBy has the instruction executed and calls nobody.
+// passBy has the instruction executed and calls nobody. The copy in a detour
+// begins behind the stack check, which is made here then.
 func (s *site) passBy(st *state, r *amd64.Regs) {
 	switch {
 	case means(s.how.Load()) == meansDetour:
+		if s.check.kind != noCheck && s.check.grows(r, stackGuard(trap.G(r))) {
+			s.check.perform(r, s.addr, true)
+			return
+		}
 		r.IP = uint64(s.resume.Load())
 	case s.slot == 0:
 		s.emulate(r)

@@ -80,7 +80,8 @@ type Candidate struct {
 }
 
 // Candidates returns the places with no post-handler and no jprobe, and with no
-// other probe within their detour, in order of address.
+// other probe within their detour, in order of address. After SetJumps(false)
+// there are none.
 //
 // Context: goroutine.
 func Candidates() (list []Candidate) {
@@ -108,9 +109,11 @@ func Optimized(addr uintptr) bool {
 	return s != nil && s.jumped
 }
 
-// jumpable reports whether all probes on s can be called from a detour.
+// jumpable reports whether all probes on s can be called from a detour. Not those
+// within a stack check: a probe at the entry may have decided what comes of it,
+// and a copy would make it again.
 func (s *site) jumpable() bool {
-	return !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
+	return s.within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
 }
 
 // Original returns the n bytes of code at addr as the image has them, without
@@ -160,10 +163,14 @@ func (c *Candidate) Bind(d *Detour) bool {
 func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	mu.Lock()
 	defer mu.Unlock()
+	if noJumps {
+		return 0, 0, nil
+	}
 	var list []*site
 	for _, c := range cands {
 		s := find(c.Addr)
-		if s != nil && !noJumps && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped && means(s.how.Load()) == meansDetour {
+		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped &&
+			s.jumpable() && means(s.how.Load()) == meansDetour {
 			list = append(list, s)
 		}
 	}
@@ -226,14 +233,14 @@ func neighboured(addr uintptr) {
 	}
 }
 
-// SetJumps has every jump taken out (off), or has the optimizer look again (on).
+// SetJumps has every jump taken out, and no other goes in (off), or has the
+// optimizer look again (on).
 //
 // Context: goroutine.
 func SetJumps(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
-	noJumps = !on
-	if noJumps {
+	if noJumps = !on; noJumps {
 		unjump(allSites())
 	}
 	kick()

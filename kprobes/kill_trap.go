@@ -53,8 +53,9 @@ func onAbandon(r *amd64.Regs) {
 func kill(id int, why string, r *amd64.Regs) {
 	st := &states[id].state
 	k := asProbe(st.probe)
+	atomic.StoreUint64(&st.dying, st.seq)
 	printk.Rescue(id)
-	asSite(st.site).sole.Store(0)
+	k.takeShort()
 	if k.markGone() {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
 		printk.Err("CPU: %d", id)
@@ -63,6 +64,13 @@ func kill(id int, why string, r *amd64.Regs) {
 	runtimeTrapReset(id)
 	st.abandon(r)
 	disarmer.Wake()
+}
+
+// takeShort takes the short way from hits of k: they must look at its flags.
+func (k *Kprobe) takeShort() {
+	if s := find(k.Addr); s != nil {
+		s.sole.Store(0)
+	}
 }
 
 func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }
@@ -113,8 +121,8 @@ func (w *sighting) look(i int, now, limit int64) (end bool) {
 	if !w.busy.CompareAndSwap(0, 1) {
 		return false
 	}
-	running := atomic.LoadUintptr(&st.probe) != 0
 	seq := atomic.LoadUint64(&st.seq)
+	running := atomic.LoadUintptr(&st.probe) != 0 && atomic.LoadUint64(&st.dying) != seq
 	switch {
 	case !running || seq != w.seq:
 		w.seq, w.since = seq, now
@@ -133,7 +141,7 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	if st.killed == 0 {
 		return notifier.Next
 	}
-	if st.killed == st.seq && st.probe != 0 && !st.interrupted(r) {
+	if st.killed == st.seq && st.probe != 0 && st.dying != st.seq && !st.interrupted(r) {
 		kill(id, tooLong, r)
 		watched[id].explained = true
 	}
@@ -155,9 +163,7 @@ func blame(k *Kprobe, ns int64) {
 	if k == nil || !k.markGone() {
 		return
 	}
-	if s := find(k.Addr); s != nil {
-		s.sole.Store(0)
-	}
+	k.takeShort()
 	printk.Err("kprobes: handler of %s at %s ran for about %d ms; the probe is disabled", k.kind.String(), symbolOf(k), ns/1e6)
 	disarmer.Wake()
 }

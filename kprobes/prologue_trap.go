@@ -6,6 +6,7 @@ package kprobes
 import (
 	"bytes"
 	"encoding/binary"
+	"unsafe"
 
 	"sonde/arch/amd64"
 )
@@ -98,16 +99,56 @@ func (p *prologue) perform(r *amd64.Regs, addr uintptr, grow bool) {
 // compare is the offset of the comparison.
 func (p *prologue) compare() int { return int(p.len) - len(cmpR12) }
 
-// alone reports whether no other probe is on the instructions of the check,
-// which perform would pass by.
+// alone reports whether there is no breakpoint on the instructions of the check
+// behind the first, which perform would pass by.
 //
 // Context: trap.
-func (p *prologue) alone(addr uintptr) bool {
-	if p.kind == smallFrame {
-		return true
+func (p *prologue) alone(addr uintptr) bool { return p.next(addr, 1) == p.len }
+
+// next returns the offset of the first instruction of the check, from offset off
+// on, that has a breakpoint; len if there is none. It looks at the code: that a
+// site is in the table does not say that it is armed.
+//
+// Context: trap.
+func (p *prologue) next(addr uintptr, off uint8) uint8 {
+	const sub, jcs = 3, 10 // of a large frame
+	const int3 = 0xcc
+	if p.kind == largeFrame && off <= jcs {
+		if off <= sub && load8(addr+sub) == int3 {
+			return sub
+		}
+		if load8(addr+jcs) == int3 {
+			return jcs
+		}
 	}
-	if p.kind == largeFrame && (find(addr+3) != nil || find(addr+10) != nil) {
-		return false
+	if cmp := uint8(p.compare()); p.kind != smallFrame && off <= cmp && load8(addr+uintptr(cmp)) == int3 {
+		return cmp
 	}
-	return find(addr+uintptr(p.compare())) == nil
+	return p.len
 }
+
+// skip has r, in the check at addr, which is known to pass, go on at the next
+// breakpoint from offset off on, or at the JLS.
+//
+// Context: trap.
+func (p *prologue) skip(r *amd64.Regs, addr uintptr, off uint8) (done bool) {
+	n := p.next(addr, off)
+	if r.R12 = r.SP - p.frame; p.kind == largeFrame && n == 3 {
+		r.R12 = r.SP
+	}
+	r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
+	r.IP = uint64(addr) + uint64(n)
+	return n == p.len
+}
+
+// fits reports whether the frame fits the stack that ends at lo, whatever the
+// stack limit says, which may ask for something else. It is on the safe side.
+//
+// Context: trap.
+func (p *prologue) fits(r *amd64.Regs, lo uint64) bool {
+	const guard = 1 << 10 // the runtime's, and some
+	return r.SP > p.frame && r.SP-p.frame > lo+guard
+}
+
+// load8 reads a byte of code.
+func load8(addr uintptr) byte { return **(**byte)(unsafe.Pointer(&addr)) } // Safe because: it is mapped for good

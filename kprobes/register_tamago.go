@@ -41,6 +41,11 @@ var disarmedAll bool
 // Context: trap.
 func stackGuard(g unsafe.Pointer) uint64 { return *(*uint64)(unsafe.Add(g, 16)) }
 
+// stackLow returns where the stack of g ends.
+//
+// Context: trap.
+func stackLow(g unsafe.Pointer) uint64 { return *(*uint64)(g) }
+
 //go:linkname runtimeRetInit runtime.sondeRetInit
 func runtimeRetInit(trampoline uintptr, dead func(head uintptr))
 

@@ -79,8 +79,8 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 	}
 	if p := findPrologue(code); off == 0 {
 		s.check = p
-	} else {
-		s.cmp = p.kind != noCheck && off == p.compare()
+	} else if off < int(p.len) {
+		s.around, s.within = p, uint8(off)
 	}
 	return s, s.prepare()
 }

@@ -19,14 +19,17 @@ type site struct {
 	boost bool    // the copy may run without a step
 	step  bool    // the copy may be stepped
 	check prologue
-	cmp   bool                      // it is the comparison of a function's stack check
-	mem   insn.Mem                  // of an indirect branch through memory
-	to    uint64                    // target of a direct branch
-	post  atomic.Bool               // some probe has a post-handler
-	sse   atomic.Bool               // some handler may change X0-X14
-	list  atomic.Pointer[[]*Kprobe] // in order of registration
-	sole  atomic.Uintptr            // the *Kprobe in it, if its way through a hit is the short one
-	how   atomic.Uint32             // a means: what is done about the instruction
+	// The stack check that the site is within, but not its first instruction, and
+	// how far; 0: not in one.
+	around prologue
+	within uint8
+	mem    insn.Mem                  // of an indirect branch through memory
+	to     uint64                    // target of a direct branch
+	post   atomic.Bool               // some probe has a post-handler
+	sse    atomic.Bool               // some handler may change X0-X14
+	list   atomic.Pointer[[]*Kprobe] // in order of registration
+	sole   atomic.Uintptr            // the *Kprobe in it, if its way through a hit is the short one
+	how    atomic.Uint32             // a means: what is done about the instruction
 	// resume is where the detour's copy begins, once there is a detour.
 	resume atomic.Uintptr
 
@@ -107,7 +110,7 @@ func (s *site) means() means {
 		}
 	case s.check.kind == smallFrame && !post:
 		return meansCheck
-	case s.check.kind != noCheck || s.cmp:
+	case s.check.kind != noCheck || s.within > 0:
 	case post:
 		return meansStep
 	case s.boost:

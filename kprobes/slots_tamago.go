@@ -5,6 +5,7 @@ package kprobes
 import (
 	"syscall"
 
+	"sonde/arch/amd64"
 	"sonde/kernel/mm"
 	"sonde/kernel/sched"
 )
@@ -89,6 +90,15 @@ func SlotsUsed() int {
 	return slotUsed
 }
 
+// ownerOf returns the address that the slot or the detour at ip was made for.
+func ownerOf(ip uintptr) uintptr {
+	off := ip - mm.Slots.Start
+	if off >= detoursAt {
+		off -= (off - detoursAt) % DetourSize // the detour's first slot has the owner
+	}
+	return slotOwner[off/slotSize]
+}
+
 // OriginalIP returns where the instruction at ip belongs: for a copy in a slot
 // the probed address, or what is behind it; otherwise ip itself.
 //
@@ -97,11 +107,7 @@ func OriginalIP(ip uintptr) uintptr {
 	if !mm.Slots.Contains(ip) {
 		return ip
 	}
-	off := ip - mm.Slots.Start
-	if off >= detoursAt {
-		off -= (off - detoursAt) % DetourSize // the detour's first slot has the owner
-	}
-	addr := slotOwner[off/slotSize]
+	addr := ownerOf(ip)
 	if addr == 0 {
 		return ip
 	}
@@ -112,8 +118,22 @@ func OriginalIP(ip uintptr) uintptr {
 		if d := s.detour; d != nil {
 			return d.Original(ip)
 		}
-	case off%slotSize != 0:
+	case (ip-mm.Slots.Start)%slotSize != 0:
 		return addr + uintptr(s.in.Len)
 	}
 	return addr
+}
+
+// toOriginal moves r from an instruction in a copy to the one it is a copy of.
+//
+// Context: trap.
+func toOriginal(r *amd64.Regs) {
+	ip := uintptr(r.IP)
+	r.IP = uint64(OriginalIP(ip))
+	if r.IP == uint64(ip) || ip < DetourMemory().Start {
+		return
+	}
+	if s := find(ownerOf(ip)); s != nil && s.detour != nil && s.detour.Pushed(ip) {
+		r.SP += 8
+	}
 }

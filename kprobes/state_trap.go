@@ -31,8 +31,8 @@ type state struct {
 	// resume is where a hit that came by a detour goes on in its copy, else 0.
 	resume uintptr
 
-	// A call was counted at its entry, but its stack check is left to the probe
-	// on the comparison here, with this SP: it must not grow the stack now.
+	// A call was counted at its entry, here, and its stack check decided, with this
+	// SP; but there are probes on instructions of the check, which come next.
 	decided   uintptr
 	decidedSP uint64
 
@@ -44,6 +44,7 @@ type state struct {
 	addr    uint64
 	inFault bool   // a fault-handler runs for a fault of a handler
 	killed  uint64 // seq of the handler that the watch wants ended
+	dying   uint64 // seq of the handler last given up: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 }

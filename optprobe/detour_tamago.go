@@ -83,7 +83,7 @@ func layout(fn Function, addr, head uintptr, size, check int) (*plan, Obstacle) 
 		p.copy = c
 		p.code = append(p.code, c.Bytes()...)
 	}
-	p.Original = p.original
+	p.Original, p.Pushed = p.original, p.pushed
 	return p, Obstacle{}
 }
 
@@ -137,6 +137,12 @@ func (p *plan) original(ip uintptr) uintptr {
 		return uintptr(at.IP)
 	}
 	return p.Addr + p.Len
+}
+
+// pushed is Detour.Pushed.
+func (p *plan) pushed(ip uintptr) bool {
+	at, ok := p.copy.Original(uint64(ip))
+	return ok && at.Pushed
 }
 
 // Detours are given out from the memory that kprobes sets aside, and again when
