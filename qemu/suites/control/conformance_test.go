@@ -27,7 +27,7 @@ func TestConformanceNamesCasesThatExist(t *testing.T) {
 		}
 		source.Write(b)
 	}
-	named := regexp.MustCompile(`\b(returns|jumpers|handlers|control|kprobes|traps|symbols|stop)/(\w+)`)
+	named := regexp.MustCompile(`\b(returns|jumpers|handlers|control|kprobes|traps|symbols|stop|optimized)/(\w+)`)
 	for _, m := range named.FindAllStringSubmatch(string(page), -1) {
 		// The misdeeds of package handlers are registered from a table.
 		if !strings.Contains(source.String(), `"`+m[0]+`"`) && !strings.Contains(source.String(), `{"`+m[2]+`", "`) {
