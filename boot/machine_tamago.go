@@ -19,6 +19,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/sched"
+	"sonde/kernel/smp"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/shell"
@@ -142,6 +143,8 @@ func vectorName(v uint8) string {
 		return "function call IPI"
 	case cpu.VecStop:
 		return "stop machine IPI"
+	case smp.VecSelf:
+		return "call on the calling CPU"
 	}
 	if name := irq.Name(v); name != "" {
 		return name

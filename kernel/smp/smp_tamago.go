@@ -17,14 +17,14 @@ import (
 	"sonde/kernel/cpu"
 )
 
-// vecSelf is the software interrupt by which a goroutine gets into interrupt
+// VecSelf is the software interrupt by which a goroutine gets into interrupt
 // context on its own CPU.
-const vecSelf = 0x86
+const VecSelf = 0x86
 
 var (
 	mu sync.Mutex // one call or stop at a time
 	// guarded by mu; read in interrupt context:
-	own  func() // what vecSelf does: callOthers or stopOthers
+	own  func() // what VecSelf does: callOthers or stopOthers
 	call func() // what CallAll has the CPUs run
 	// pending counts the CPUs that have yet to finish call.
 	pending atomic.Int32
@@ -34,12 +34,12 @@ var (
 //
 // Context: boot, before the runtime.
 func Install() {
-	trap.SetHandler(vecSelf, func(*amd64.Regs) { own() })
+	trap.SetHandler(VecSelf, func(*amd64.Regs) { own() })
 	trap.SetHandler(cpu.VecCall, called)
 	trap.SetHandler(cpu.VecStop, hold)
 }
 
-// raiseSelf is INT $vecSelf.
+// raiseSelf is INT $VecSelf.
 func raiseSelf()
 
 func called(*amd64.Regs) {
