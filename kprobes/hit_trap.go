@@ -158,6 +158,7 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 	wantPost := s.post.Load()
 	if s.within > 0 && s.decided(st, r) {
 		s.finish(st, id, r)
+		s.around.goOn(r, s.addr-uintptr(s.within))
 		return
 	}
 	switch {
@@ -172,6 +173,7 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 		st.decided, st.decidedSP = s.addr, r.SP
 		s.check.skip(r, s.addr, 1)
 		s.finish(st, id, r)
+		s.check.goOn(r, s.addr)
 	case s.boost && !wantPost:
 		r.IP = uint64(s.slot)
 		st.phase = idle
@@ -193,6 +195,20 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 		st.decided = 0
 	}
 	return true
+}
+
+// goOn has r, within the stack check at addr that has been decided, hit the next
+// breakpoint there. It does not go there to hit it: that might be gone by then,
+// and the check be made once more, with another outcome.
+func (p *prologue) goOn(r *amd64.Regs, addr uintptr) {
+	for uintptr(r.IP)-addr < uintptr(p.len) {
+		if find(uintptr(r.IP)) != nil {
+			r.IP++
+			onBreakpoint(r)
+			return
+		}
+		p.skip(r, addr, uint8(uintptr(r.IP)-addr)+1)
+	}
 }
 
 // startStep has the CPU execute the copy and trap behind it, with no interrupt
