@@ -90,7 +90,7 @@ func insideRegion(t *suites.T) {
 	}
 	k := at(fillerAddr(), pre)
 	optimized(t, k)
-	const enough = 8
+	const enough = 3
 	retries := 0
 	for round := 0; round < 200 && retries < enough; round++ {
 		t.Must(kprobes.DisableKprobe(k))
