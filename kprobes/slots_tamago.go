@@ -14,12 +14,12 @@ import (
 // that is executable and within reach of a 32-bit displacement from text.
 const (
 	slotSize = 32
-	maxSlots = 8 << 20 / slotSize
+	maxSlots = 5 << 20 / slotSize
 
 	// DetourSize is how much memory a detour gets, in bytes.
 	DetourSize = 768
 	// detoursAt is where the memory for detours begins, behind that for slots.
-	detoursAt = 2 << 20
+	detoursAt = 1 << 20
 )
 
 // DetourMemory returns the memory for detours, which package optprobe gives out.

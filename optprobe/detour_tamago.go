@@ -149,13 +149,48 @@ func (p *plan) pushed(ip uintptr) bool {
 // a grace period has passed since they were given back. guarded by mu
 var (
 	next  uintptr
-	freed []free
+	freed []free    // given back; d is kept for who still is in it
+	idle  []uintptr // nobody is in them any more
 	used  int
 )
 
 type free struct {
 	d    *kprobes.Detour
 	when sched.Snapshot
+}
+
+// manyFreed is how many detours are kept for nothing at most, until the
+// optimizer has time.
+const manyFreed = 64
+
+// reclaim forgets detours that nobody is in any more, if there are many.
+//
+// Context: goroutine.
+func reclaim() {
+	mu.Lock()
+	n := len(freed)
+	mu.Unlock()
+	if n < manyFreed {
+		return
+	}
+	sched.Synchronize()
+	mu.Lock()
+	defer mu.Unlock()
+	for reap() {
+	}
+}
+
+// reap moves the first of freed to idle if it can. Called with mu held.
+func reap() bool {
+	if len(freed) == 0 || !freed[0].when.Passed() {
+		return false
+	}
+	idle = append(idle, freed[0].d.Head)
+	freed[0] = free{}
+	if freed = freed[1:]; len(freed) == 0 {
+		freed = nil
+	}
+	return true
 }
 
 // allocate returns memory for a detour.
@@ -169,9 +204,9 @@ func allocate() (uintptr, error) {
 		next = area.Start
 	}
 	switch {
-	case len(freed) > 0 && freed[0].when.Passed():
-		head := freed[0].d.Head
-		freed = freed[1:]
+	case len(idle) > 0 || reap():
+		head := idle[len(idle)-1]
+		idle = idle[:len(idle)-1]
 		used++
 		return head, nil
 	case next+kprobes.DetourSize <= area.End:
@@ -189,4 +224,7 @@ func release(d *kprobes.Detour) {
 }
 
 // write puts the detour where it was laid out for.
-func (p *plan) write() { text.WriteSlot(p.Head+headSize, p.code[headSize:]) }
+func (p *plan) write() {
+	text.WriteSlot(p.Head+headSize, p.code[headSize:])
+	p.code = nil // the rest lives as long as the detour
+}

@@ -131,6 +131,7 @@ func (w *worker) run() {
 	for range w.wake {
 		time.Sleep(delay)
 		w.Finish()
+		reclaim()
 	}
 }
 

@@ -13,6 +13,7 @@
 //	stop      grace periods, stopping the machine, writing code
 //	symbols   kallsyms, /proc and modules
 //	probes    kprobes
+//	optimized probes that are hit by a jump
 //
 // A case asks for what it waits for and never sleeps in hope; limits are for a
 // machine that hangs, not for a slow one. What a case needs and cannot get is a

@@ -33,7 +33,7 @@ const (
 // entry returns the address of a function's code.
 func entry(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 
-// pre returns a handler that does nothing.
+// pre is a pre-handler that does nothing.
 func pre(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
 // post is a post-handler that does nothing.

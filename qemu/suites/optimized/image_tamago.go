@@ -3,16 +3,12 @@
 package optimized
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"sonde/kallsyms"
-	"sonde/kernel/cpu"
 	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
@@ -26,22 +22,14 @@ func init() {
 	suites.Add("optimized/every_function_of_the_image", everyFunctionOfImage)
 }
 
-// everyEntry returns a probe for each function that may be probed. What may not,
-// registering says: it is done once for each, disabled, which costs little.
+// everyEntry returns a probe for each function that may be probed.
 func everyEntry(t *suites.T) (all []*kprobes.Kprobe, refused int) {
 	for s := range kallsyms.Kernel().Text {
-		k := at(uintptr(s.Addr), pre)
-		k.Flags = kprobes.FlagDisabled
-		switch err := kprobes.RegisterKprobe(k); {
-		case err == nil:
-			all = append(all, k)
-		case errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EILSEQ):
-			refused++
-		default:
-			t.Errorf("%s: %v", s.Name, err)
-		}
+		all = append(all, at(uintptr(s.Addr), pre))
 	}
-	return all, refused
+	n := len(all)
+	all = accepted(t, all)
+	return all, n - len(all)
 }
 
 // jumped returns how many of ks are hit by a jump.
@@ -57,10 +45,6 @@ func jumped(ks []*kprobes.Kprobe) (n int) {
 // everyFunctionOfImage has a jump in every function that can have one, at once.
 func everyFunctionOfImage(t *suites.T) {
 	all, refused := everyEntry(t)
-	kprobes.UnregisterKprobes(all)
-	for _, k := range all {
-		k.Flags = 0
-	}
 	before, start := optprobe.Counts(), time.Now()
 	register(t, all...)
 	registered := time.Since(start)
@@ -151,5 +135,4 @@ func workload(t *suites.T) {
 	if err != nil || len(f) == 0 {
 		t.Errorf("/proc/version: %v", err)
 	}
-	fmt.Fprintf(io.Discard, "%d CPUs", cpu.Num())
 }

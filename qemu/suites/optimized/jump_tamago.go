@@ -56,8 +56,7 @@ func callOne(t *suites.T, f any, i uint64) {
 	case func(uint64, uint64) uint64:
 		expect(t, "Leaf", f(i, 1), 3*i+1)
 	case func(uint64) uint64:
-		// Outside any probed function, what Leaf would say.
-		var want uint64
+		var want uint64 // not from the function itself, which is probed
 		switch entry(f) {
 		case entry(targets.Small):
 			want = 6*i + 3

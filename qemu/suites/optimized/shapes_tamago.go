@@ -3,13 +3,11 @@
 package optimized
 
 import (
-	"sync"
-	"sync/atomic"
-	"unsafe"
+	"errors"
+	"slices"
+	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/arch/amd64/insn"
-	"sonde/kernel/notifier"
 	"sonde/kprobes"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
@@ -21,111 +19,94 @@ func init() {
 	suites.Add("optimized/every_fifth_byte_at_once", severalAtOnce)
 }
 
-// How often each instruction of a shape is executed is found out by running it
-// under the trap flag; one function at a time.
-var tracing struct {
-	on             atomic.Bool
-	lo, ret, last  uint64
-	hi             uint64
-	counts         [256]uint64
-	repeats, quiet [256]bool
+// accepted returns those of ks that can be registered, which it tries with each,
+// disabled: that costs little.
+func accepted(t *suites.T, ks []*kprobes.Kprobe) (list []*kprobes.Kprobe) {
+	for _, k := range ks {
+		k.Flags = kprobes.FlagDisabled
+		switch err := kprobes.RegisterKprobe(k); {
+		case err == nil:
+			list = append(list, k)
+		case !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.EILSEQ):
+			t.Errorf("%v", err)
+		}
+	}
+	kprobes.UnregisterKprobes(list)
+	for _, k := range list {
+		k.Flags = 0
+	}
+	return list
 }
 
-var traceOnce = sync.OnceFunc(func() {
-	notifier.Die[amd64.VEC_DB].Register(&notifier.Block{Name: "optimized", Priority: 1000, Call: traceStep})
-})
+// clobber is a handler that changes all it may.
+func clobber(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 }
 
-// traceStep counts an instruction. Context: trap.
-func traceStep(r *amd64.Regs, _ uint64) notifier.Action {
-	c := &tracing
-	if !c.on.Load() {
-		return notifier.Next
+// eachBoundary registers probes on the first instruction of all functions, then
+// on the second of all, and so on, and calls check with those that are hit by a
+// jump. One at a time would take minutes on some machines.
+func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kprobe, unregister func())) (done, all int) {
+	offs := make([][]uintptr, len(entries))
+	for i, addr := range entries {
+		offs[i] = boundaries(t, function(t, addr))
+		all += len(offs[i])
 	}
-	r.Flags |= amd64.RFLAGS_TF
-	switch {
-	case c.ret == 0 && r.IP == c.lo:
-		p := uintptr(r.SP)
-		c.ret = **(**uint64)(unsafe.Pointer(&p)) // Safe because: it is the shape's stack
-	case c.ret != 0 && r.IP == c.ret:
-		c.on.Store(false)
-		r.Flags &^= amd64.RFLAGS_TF
-	}
-	if off := r.IP - c.lo; off < c.hi-c.lo && c.on.Load() && !(c.repeats[off&255] && r.IP == c.last) {
-		c.counts[off&255]++
-	}
-	c.last = r.IP
-	return notifier.Stop
-}
-
-// executions returns how often all runs of s execute the instruction at each
-// offset.
-func executions(t *suites.T, s *targets.Shape) map[uintptr]uint64 {
-	traceOnce()
-	c, fn := &tracing, function(t, s.Entry)
-	c.lo, c.hi = fn.Addr, fn.End()
-	clear(c.counts[:])
-	before := map[int]int{} // the instruction before one whose own trap may not come
-	last := -1
-	insn.Walk(kprobes.Original(s.Entry, uintptr(fn.Size)), func(off int, in insn.Inst) bool {
-		if last >= 0 {
-			before[off] = last
+	for n := 0; ; n++ {
+		var ks []*kprobes.Kprobe
+		for i, addr := range entries {
+			if n < len(offs[i]) {
+				ks = append(ks, at(addr+offs[i][n], clobber))
+			}
 		}
-		c.repeats[off] = in.IsRep()
-		last = -1
-		if in.IsSti() || in.Map == insn.Map1B && in.Opcode == 0x90 && in.Prefix.Has(insn.PF3) {
-			last = off
+		if len(ks) == 0 {
+			return done, all
 		}
-		return true
-	})
-	sum := map[uintptr]uint64{}
-	for input := range s.Inputs() {
-		c.ret, c.last = 0, 0
-		c.on.Store(true)
-		s.Trace(input, amd64.RFLAGS_TF)
+		ks = accepted(t, ks)
+		register(t, ks...)
+		optimize(t)
+		jumps := slices.DeleteFunc(slices.Clone(ks), func(k *kprobes.Kprobe) bool { return !kprobes.Optimized(k.Addr) })
+		done += len(jumps)
+		check(jumps, func() { kprobes.UnregisterKprobes(ks) })
 	}
-	for off, n := range c.counts {
-		if p, ok := before[off]; ok {
-			n = c.counts[p]
-		}
-		sum[uintptr(off)] = n
-	}
-	return sum
 }
 
 // everyShape sets a probe on each instruction of each shape that a jump can
 // replace, and compares all registers, flags, memory, and the number of hits.
 func everyShape(t *suites.T) {
-	all, done, hits := 0, 0, uint64(0)
+	type subject struct {
+		*targets.Shape
+		want  []targets.Result
+		often map[uintptr]uint64
+	}
+	subjects, entries := map[string]subject{}, []uintptr{}
 	for _, s := range targets.Shapes() {
 		want, err := s.Run()
 		t.Must(err)
-		often := executions(t, &s)
-		for _, off := range boundaries(t, function(t, s.Entry)) {
-			all++
-			k := at(s.Entry+off, func(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 })
-			if kprobes.RegisterKprobe(k) != nil {
-				continue
+		subjects[function(t, s.Entry).Name] = subject{&s, want, executions(t, &s)}
+		entries = append(entries, s.Entry)
+	}
+	hits := uint64(0)
+	done, all := eachBoundary(t, entries, func(jumps []*kprobes.Kprobe, unregister func()) {
+		got := make([][]targets.Result, len(jumps))
+		addrs := make([]uintptr, len(jumps))
+		for i, k := range jumps {
+			var err error
+			addrs[i] = k.Addr
+			if got[i], err = subjects[function(t, k.Addr).Name].Run(); err != nil {
+				t.Errorf("jump at %s: %v", name(k.Addr), err)
 			}
-			optimize(t)
-			jumped := kprobes.Optimized(k.Addr)
-			got, err := s.Run()
-			kprobes.UnregisterKprobe(k)
-			if !jumped {
-				continue
-			}
-			done++
-			if err != nil {
-				t.Errorf("jump at %s+%#x: %v", s.Name, off, err)
-			}
-			for i := range got {
-				if d := got[i].Diff(&want[i]); d != "" {
-					t.Errorf("jump at %s+%#x, input %d: %s", s.Name, off, i, d)
+		}
+		unregister()
+		for i, addr := range addrs {
+			s := subjects[function(t, addr).Name]
+			for j := range got[i] {
+				if d := got[i][j].Diff(&s.want[j]); d != "" {
+					t.Errorf("jump at %s, input %d: %s", name(addr), j, d)
 				}
 			}
-			account(t, k, s.Name, often[off], 0)
-			hits += k.Hits()
+			account(t, jumps[i], name(addr), s.often[addr-s.Entry], 0)
+			hits += jumps[i].Hits()
 		}
-	}
+	})
 	clean(t)
 	t.Logf("%d of %d places optimized, %d hits", done, all, hits)
 	if done < all/3 { // shapes are short: many end within the jump
@@ -133,38 +114,37 @@ func everyShape(t *suites.T) {
 	}
 }
 
-// everyFunction does so with what the compiler makes, where only the entry's
-// number of hits is known.
+// everyFunction does so with what the compiler makes, where only the entries'
+// number of hits is known, of those that are called by nobody else.
 func everyFunction(t *suites.T) {
-	all, done := 0, 0
+	var entries []uintptr
+	calls := map[uintptr]uint64{}
 	for _, f := range targets.Funcs() {
-		k := &kprobes.Kprobe{SymbolName: targetsPkg + f.Name}
-		register(t, k)
-		addr := k.Addr
-		kprobes.UnregisterKprobe(k)
-		for _, off := range boundaries(t, function(t, addr)) {
-			all++
-			k := at(addr+off, func(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 })
-			if kprobes.RegisterKprobe(k) != nil {
-				continue
-			}
-			optimize(t)
-			if kprobes.Optimized(k.Addr) {
-				done++
-			} else if off == 0 {
-				t.Errorf("%s: the entry is not optimized", f.Name)
-			}
-			if got := f.Call(); got != f.Want {
-				t.Errorf("%s with a jump at +%#x returns %d, want %d", f.Name, off, got, f.Want)
-			}
-			kprobes.UnregisterKprobe(k)
-			if hits := k.Hits(); off > 0 {
-				account(t, k, f.Name, hits, 0)
-			} else {
-				account(t, k, f.Name, f.Calls, 0)
-			}
+		addr := symbol(t, targetsPkg+f.Name)
+		entries = append(entries, addr)
+		if !slices.Contains(called, f.Name) {
+			calls[addr] = f.Calls
 		}
 	}
+	done, all := eachBoundary(t, entries, func(jumps []*kprobes.Kprobe, unregister func()) {
+		addrs := make([]uintptr, len(jumps))
+		for i, k := range jumps {
+			addrs[i] = k.Addr
+		}
+		for _, f := range targets.Funcs() {
+			if got := f.Call(); got != f.Want {
+				t.Errorf("%s, among %s and others, returns %d, want %d", f.Name, name(addrs[0]), got, f.Want)
+			}
+		}
+		unregister()
+		for i, k := range jumps {
+			n, known := calls[addrs[i]]
+			if !known {
+				n = k.Hits()
+			}
+			account(t, k, name(addrs[i]), n, 0)
+		}
+	})
 	clean(t)
 	t.Logf("%d of %d places optimized", done, all)
 	if done < all*7/10 {

@@ -1,0 +1,114 @@
+//go:build tamago
+
+package optimized
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
+	"sonde/kprobes"
+	"sonde/qemu/suites"
+	"sonde/qemu/suites/targets"
+)
+
+func init() {
+	suites.Add("optimized/stack_check_with_other_probes", withOthers)
+	suites.Add("optimized/endless_recursion_in_a_handler", endlessInHandler)
+}
+
+// withOthers has probes on each set of the other instructions of the stack check,
+// enabled and disabled, while the collector has checks fail. A call was counted
+// twice when such a request came between the probe at the entry, which decides
+// what comes of the check, and the comparison.
+func withOthers(t *suites.T) {
+	const calls = 100
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	var stop atomic.Bool
+	ended := make(chan bool)
+	go func() { // not t.Go: Together waits for all of those
+		for !stop.Load() {
+			runtime.GC()
+		}
+		close(ended)
+	}()
+	defer func() { stop.Store(true); <-ended }()
+	for _, f := range []func(uint64) uint64{targets.Medium, targets.Large} {
+		offs := boundaries(t, function(t, entry(f)))[1:4]
+		if entry(f) == entry(targets.Medium) {
+			offs = offs[:1]
+		}
+		for set := range 1 << (2 * len(offs)) {
+			if !othersSet(t, f, offs, set, calls) {
+				return
+			}
+		}
+	}
+}
+
+// othersSet calls f with a probe at its entry, and at those of offs that set says.
+func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, calls uint64) bool {
+	ks := []*kprobes.Kprobe{at(entry(f), pre)}
+	for i, off := range offs {
+		if set>>(2*i)&1 == 0 {
+			continue
+		}
+		k := at(entry(f)+off, pre)
+		if set>>(2*i)&2 != 0 {
+			k.Flags = kprobes.FlagDisabled
+		}
+		ks = append(ks, k)
+	}
+	register(t, ks...)
+	optimize(t)
+	t.Together(func(int) {
+		for i := range calls {
+			callOne(t, f, i)
+		}
+	})
+	kprobes.UnregisterKprobes(ks)
+	n := calls * uint64(cpu.Num())
+	account(t, ks[0], "the entry", n, 0)
+	for _, k := range ks[1:] {
+		if k.Flags&kprobes.FlagDisabled == 0 && k.Hits() < n {
+			t.Errorf("%s was hit %d times in %d calls", name(k.Addr), k.Hits(), n)
+		}
+	}
+	return !t.Failed()
+}
+
+//go:noinline
+func endless(n uint64) uint64 {
+	var pad [32]uint64
+	pad[n%32] = n
+	return endless(n+1) + pad[(n+1)%32]
+}
+
+var sink uint64
+
+// endlessInHandler has a handler overflow the trap stack by a function that is
+// probed itself. A breakpoint that goes on in a detour used to leave out the
+// stack check that notices.
+func endlessInHandler(t *suites.T) {
+	defer knob(t, "1")
+	for _, jump := range []string{"1", "0"} {
+		knob(t, "1")
+		inner := at(entry(endless), pre)
+		outer := at(entry(targets.Leaf), func(*kprobes.Kprobe, *amd64.Regs) int { sink = endless(0); return 0 })
+		optimized(t, inner, outer)
+		knob(t, jump)
+		for i := range uint64(3) {
+			expect(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
+		}
+		kprobes.UnregisterKprobes([]*kprobes.Kprobe{inner, outer})
+		if l := outer.Ledger(); l.Abandoned != 1 || l.Handled != 0 || l.Unexplained() != 0 {
+			t.Errorf("outer: %+v", l)
+		}
+		if l := inner.Ledger(); l.Recursion < 2 || l.Handled != 0 || l.Unexplained() != 0 {
+			t.Errorf("inner: %+v", l)
+		}
+	}
+	clean(t)
+}
