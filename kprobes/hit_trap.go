@@ -188,7 +188,7 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 // decided; then r goes on in it, as decided: the check is not made once more.
 func (s *site) decided(st *state, r *amd64.Regs) bool {
 	head := s.addr - uintptr(s.within)
-	if st.decided != head || st.decidedSP != r.SP || !s.around.fits(r, stackLow(trap.G(r))) {
+	if st.decided != head || st.decidedSP != r.SP || !s.around.fits(r, stackLow(trap.G(r)), stackRoom) {
 		return false
 	}
 	if s.around.skip(r, head, s.within+1) {

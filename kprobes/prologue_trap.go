@@ -142,11 +142,11 @@ func (p *prologue) skip(r *amd64.Regs, addr uintptr, off uint8) (done bool) {
 }
 
 // fits reports whether the frame fits the stack that ends at lo, whatever the
-// stack limit says, which may ask for something else. It is on the safe side.
+// stack limit says, which may ask for something else: a check that has passed
+// does, exactly.
 //
 // Context: trap.
-func (p *prologue) fits(r *amd64.Regs, lo uint64) bool {
-	const guard = 1 << 10 // the runtime's, and some
+func (p *prologue) fits(r *amd64.Regs, lo, guard uint64) bool {
 	return r.SP > p.frame && r.SP-p.frame > lo+guard
 }
 

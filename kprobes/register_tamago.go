@@ -41,6 +41,12 @@ var disarmedAll bool
 // Context: trap.
 func stackGuard(g unsafe.Pointer) uint64 { return *(*uint64)(unsafe.Add(g, 16)) }
 
+//go:linkname runtimeStackRoom runtime.sondeStackRoom
+func runtimeStackRoom() uint64
+
+// stackRoom is what a stack check leaves free above the end of a stack, in bytes.
+var stackRoom = runtimeStackRoom()
+
 // stackLow returns where the stack of g ends.
 //
 // Context: trap.

@@ -48,6 +48,11 @@ func sondeRetOffset() uintptr { return unsafe.Offsetof(g{}.sondeRet) }
 //go:linkname sondeGoidOffset
 func sondeGoidOffset() uintptr { return unsafe.Offsetof(g{}.goid) }
 
+// sondeStackRoom returns by how much a stack's limit is above its end.
+//
+//go:linkname sondeStackRoom
+func sondeStackRoom() uint64 { return stackGuard }
+
 // sondeRealLR returns the return address that the slot at addr on gp's stack
 // stands for; lr is what it holds. The unwinder calls it for every frame.
 //

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
@@ -16,6 +17,7 @@ import (
 
 func init() {
 	suites.Add("optimized/stack_check_with_other_probes", withOthers)
+	suites.Add("optimized/stack_check_with_probes_that_come_and_go", comeAndGo)
 	suites.Add("optimized/endless_recursion_in_a_handler", endlessInHandler)
 }
 
@@ -77,6 +79,40 @@ func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, call
 		}
 	}
 	return !t.Failed()
+}
+
+// comeAndGo has a probe on the comparison, at first enabled, then disabled, and so
+// on. When it went while a CPU was on its way there from the entry, the comparison
+// was made after all.
+func comeAndGo(t *suites.T) {
+	k := at(entry(targets.Medium), pre)
+	inner := at(k.Addr+boundaries(t, function(t, k.Addr))[1], pre)
+	register(t, k, inner)
+	var stop atomic.Bool
+	var calls atomic.Uint64
+	for range cpu.Num() + 1 {
+		t.Go(func() {
+			for n := uint64(0); !stop.Load(); n++ {
+				callOne(t, targets.Medium, n)
+				calls.Add(1)
+			}
+		})
+	}
+	t.Go(func() {
+		for !stop.Load() {
+			runtime.GC()
+		}
+	})
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		t.Must(kprobes.DisableKprobe(inner))
+		t.Must(kprobes.EnableKprobe(inner))
+	}
+	stop.Store(true)
+	t.Wait()
+	kprobes.UnregisterKprobes([]*kprobes.Kprobe{k, inner})
+	account(t, k, "the entry", calls.Load(), 0)
+	account(t, inner, "the comparison", inner.Hits(), inner.NMissed()+inner.Ledger().Disarmed)
+	clean(t)
 }
 
 //go:noinline
