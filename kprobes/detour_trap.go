@@ -14,8 +14,8 @@ import (
 	"sonde/arch/amd64/trap"
 )
 
-// detourHead is what a detour begins with. Its address is what SoftDetour
-// passes on.
+// detourHead is what a detour begins with. Its address is what the
+// copy of trap.detour in it passes on, in Regs.Err.
 type detourHead struct {
 	site   uintptr // the *site, which the table keeps alive
 	resume uintptr // where its copy of the region goes on
