@@ -12,6 +12,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
@@ -27,10 +28,21 @@ const (
 	batch = 256
 )
 
-func targetMov()
-func targetJmp()
-func targetInt3()
-func spill()
+// targets returns the addresses of assembly. What Go calls by the name of such a
+// function is a wrapper, of two calls, whose first instruction is another.
+func targets() (mov, jmp, int3, spill uintptr)
+
+var codeMov, codeJmp, codeInt3, codeSpill = targets()
+
+// asm is the code at *p as a func: the address of a word that holds the code's.
+func asm(p *uintptr) func() { return *(*func())(unsafe.Pointer(&p)) }
+
+var (
+	callMov   = asm(&codeMov)
+	callJmp   = asm(&codeJmp)
+	callInt3  = asm(&codeInt3)
+	callSpill = asm(&codeSpill)
+)
 
 //go:noinline
 func targetGo(a, b int) int { return a + b + len(sink) }
@@ -74,15 +86,15 @@ type row struct {
 }
 
 var rows = []row{
-	{name: "call", target: targetMov},
-	{name: "spill", target: spill},
-	{name: "bare_int3", target: targetInt3, plant: bare(false)},
-	{name: "bare_step", target: targetInt3, plant: bare(true)},
-	{name: "trap", target: targetInt3, plant: func() (func(), error) { return trap.Empty(), nil }},
-	{name: "k", target: targetMov, plant: plantK("sonde/bench.targetMov", countPost), hits: 1},
-	{name: "b", target: targetMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1},
-	{name: "e", target: targetJmp, plant: plantK("sonde/bench.targetJmp", nil), hits: 1},
-	{name: "o", target: targetMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1, jump: true},
+	{name: "call", target: callMov},
+	{name: "spill", target: callSpill},
+	{name: "bare_int3", target: callInt3, plant: bare(false)},
+	{name: "bare_step", target: callInt3, plant: bare(true)},
+	{name: "trap", target: callInt3, plant: func() (func(), error) { return trap.Empty(), nil }},
+	{name: "k", target: callMov, plant: plantK("sonde/bench.targetMov", countPost), hits: 1},
+	{name: "b", target: callMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1},
+	{name: "e", target: callJmp, plant: plantK("sonde/bench.targetJmp", nil), hits: 1},
+	{name: "o", target: callMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1, jump: true},
 	{name: "j", target: callGo, plant: plantJ, hits: 1},
 	{name: "r", target: callGo, plant: plantR, hits: 1},
 	{name: "kr", target: callGo, plant: both(plantK("sonde/bench.targetGo", nil), plantR), hits: 2},
@@ -187,7 +199,7 @@ func (r *row) run(w io.Writer) error {
 // called without one: its base is a plain call.
 func perCall(f func(), name string) int64 {
 	if strings.HasPrefix(name, "bare") || name == "trap" {
-		f = targetMov
+		f = callMov
 	}
 	from := cpu.Nanotime()
 	for range calls {

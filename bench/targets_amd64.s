@@ -2,26 +2,34 @@
 
 #include "textflag.h"
 
-// func targetMov()
+// func targets() (mov, jmp, int3, spill uintptr)
+TEXT ·targets(SB),NOSPLIT,$0-32
+	MOVQ	$·targetMov(SB), AX
+	MOVQ	AX, mov+0(FP)
+	MOVQ	$·targetJmp(SB), AX
+	MOVQ	AX, jmp+8(FP)
+	MOVQ	$·targetInt3(SB), AX
+	MOVQ	AX, int3+16(FP)
+	MOVQ	$·spill(SB), AX
+	MOVQ	AX, spill+24(FP)
+	RET
+
 TEXT ·targetMov(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	AX, CX
 	MOVQ	CX, DX
 	RET
 
-// func targetJmp()
 TEXT ·targetJmp(SB),NOSPLIT|NOFRAME,$0
 	JMP	out
 	UD2
 out:
 	RET
 
-// func targetInt3()
 TEXT ·targetInt3(SB),NOSPLIT|NOFRAME,$0
 	BYTE	$0xcc
 	NOP
 	RET
 
-// func spill()
 // What saving and restoring the registers of a trap costs: 14 general and 16
 // SSE registers.
 TEXT ·spill(SB),NOSPLIT,$400
