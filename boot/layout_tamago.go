@@ -18,7 +18,7 @@ package main
 // 0x400000 free: the image lies above any of reasonable size.
 const (
 	lowEnd      = 1 << 20
-	slotBytes   = 5 << 20
+	slotBytes   = 7 << 20
 	devices     = 1<<32 - 32<<20
 	devicesEnd  = 1 << 32
 	aliasBase   = 640 << 30

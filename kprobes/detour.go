@@ -9,10 +9,11 @@ const maxCovered = 32
 // A Detour is where the jump of a site leads, made by package optprobe.
 type Detour struct {
 	Addr   uintptr // the probed address
-	Head   uintptr // of the detour, in detour memory: a detourHead
+	Head   uintptr // of the detour, in detour memory
 	Entry  uintptr // what the jump leads to
 	Resume uintptr // where the copy begins
 	Len    uintptr // bytes from Addr on that the jump replaces or the copy executes
+	Return bool    // laid out for a return probe and nothing else
 	// Original returns where the instruction at ip, in the detour, belongs.
 	// Context: any.
 	Original func(ip uintptr) uintptr

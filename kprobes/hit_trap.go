@@ -131,12 +131,12 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 		}
 		st.end()
 		k.ledger.count(id, handled)
-		if ret != 0 && st.resume == 0 {
+		if ret != 0 && r.Vector != trap.VecDetour {
 			st.phase = idle
 			return
 		}
 	}
-	if st.resume == 0 && means(s.how.Load()) == meansSlot {
+	if r.Vector != trap.VecDetour && means(s.how.Load()) == meansSlot {
 		r.IP = uint64(s.slot)
 		st.phase = idle
 		return
@@ -146,11 +146,7 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 
 // execute does the probed instruction, or starts to: a step ends in onStep.
 func (s *site) execute(st *state, id int, r *amd64.Regs) {
-	if st.resume != 0 {
-		st.leaveDetour(r)
-		return
-	}
-	if means(s.how.Load()) == meansDetour {
+	if r.Vector == trap.VecDetour || means(s.how.Load()) == meansDetour {
 		r.IP = uint64(s.resume.Load())
 		st.phase = idle
 		return

@@ -4,12 +4,10 @@ package kprobes
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/sched"
@@ -75,6 +73,7 @@ type Candidate struct {
 	Addr   uintptr
 	Check  int     // bytes of the stack check there, as kprobes decides it: up to its last branch
 	Detour *Detour // nil if it has none yet
+	Return bool    // there is a return probe there and nothing else
 
 	turn int // as seen then
 }
@@ -92,7 +91,7 @@ func Candidates() (list []Candidate) {
 	}
 	for _, s := range allSites() {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.addr, int(s.check.len), s.detour, s.turn})
+			list = append(list, Candidate{s.addr, int(s.check.len), s.detour, s.enter.Load() != 0, s.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -138,11 +137,8 @@ func (c *Candidate) Bind(d *Detour) bool {
 	if s == nil || s.detour != nil || len(s.probes()) == 0 {
 		return false
 	}
-	var head []byte
-	head = binary.LittleEndian.AppendUint64(head, uint64(uintptr(unsafe.Pointer(s))))
-	head = binary.LittleEndian.AppendUint64(head, uint64(d.Resume))
-	text.WriteSlot(d.Head, head)
-	claim(d.Head, slotSize, s.addr)
+	d.bind(s)
+	claimDetour(d.Head, s.addr)
 	d.site, s.detour = s, d
 	detours++
 	s.resume.Store(d.Resume)

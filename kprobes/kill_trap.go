@@ -69,7 +69,7 @@ func kill(id int, why string, r *amd64.Regs) {
 // takeShort takes the short way from hits of k: they must look at its flags.
 func (k *Kprobe) takeShort() {
 	if s := find(k.Addr); s != nil {
-		s.sole.Store(0)
+		s.setSole(nil)
 	}
 }
 

@@ -21,22 +21,22 @@ type Kretprobe struct {
 	MaxActive    int              // calls probed at the same time; 0 or less: the number of CPUs
 	DataSize     uintptr          // bytes of private data per call
 
-	pool pool
-	sse  bool // Handler may change X0-X14
+	pool   pool
+	sse    bool             // Handler may change X0-X14
+	direct KretprobeHandler // Handler, if it may not
 }
 
 // KretprobeInstance is one call that has been entered and will return.
 type KretprobeInstance struct {
-	ret // first: the runtime's sondeRet
+	ret // first: the runtime's sondeRet; with RetAddr
 
-	RP      *Kretprobe
-	RetAddr uintptr // the real return address
-	Task    Task    // the goroutine
-	Data    []byte  // DataSize bytes, what the entry handler left there
+	RP   *Kretprobe
+	Task Task   // the goroutine
+	Data []byte // DataSize bytes, what the entry handler left there
 
-	busy     bool // not in the pool
-	index    uint32
-	nextFree uint32   // in the pool: index+1 of the next, 0 at its end
+	busy     bool     // not in the pool
+	index1   uint64   // in the pool, counted from 1
+	nextFree uint64   // index1 of the next in the pool, 0 at its end
 	_        [40]byte // to two cache lines: another CPU uses the next instance
 }
 
@@ -45,9 +45,9 @@ type Task uint64
 
 // ret is the runtime's sondeRet: see the overlay's sonde_ret.go.
 type ret struct {
-	next uintptr // *ret
-	off  uintptr // stack top less the address of the return address
-	lr   uintptr
+	next    uintptr // *ret
+	off     uintptr // stack top less the address of the return address
+	RetAddr uintptr // the real return address
 }
 
 // NMissed returns how often the function was entered with all MaxActive

@@ -32,13 +32,14 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 func runtimeGoidOffset() uintptr
 
 // trampolinePC is what a replaced return address is.
-var trampolinePC = trap.ReturnAddr()
+var _, _, _, trampolinePC = codeAddrs()
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
 // pools of probes with calls in flight are kept (graveyard).
 func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
 
-// enter is the pre-handler of the entry. r.SP is at the return address.
+// enter is the pre-handler of the entry. r.SP is at the return address. Detours do
+// the usual case themselves (detour_amd64.s).
 func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
 	head, hi := calls(g)
@@ -49,7 +50,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	lr := uintptr(load(r.SP))
 	if lr == trampolinePC {
 		// Another return probe of this function was here first.
-		lr = asInstance(*head).lr
+		lr = asInstance(*head).RetAddr
 	} else if *head != 0 && asInstance(*head).off == off {
 		bury(head, id) // the slot's last user never returned
 	}
@@ -58,7 +59,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 		rp.KP.ledger.count(id, noInst)
 		return
 	}
-	in.lr, in.RetAddr, in.off = lr, lr, off
+	in.RetAddr, in.off = lr, off
 	in.Task = *(*Task)(unsafe.Add(g, goidOffset))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
 		rp.pool.put(in, id)
@@ -110,7 +111,8 @@ func onDead(head uintptr) {
 }
 
 // onReturn is a probed function returning to the trampoline, which has made r
-// look like a trap; r.SP is behind the slot. It calls the return handlers of the
+// look like a trap; r.SP is behind the slot. The trampoline has not dealt with it
+// itself. It calls the return handlers of the
 // call, innermost first. Interrupts are as the function has them: see
 // detour_trap.go.
 func onReturn(r *amd64.Regs) {
@@ -129,7 +131,7 @@ func onReturn(r *amd64.Regs) {
 		search(head, off, id, r)
 	}
 	in := asInstance(*head)
-	r.IP = uint64(in.lr)
+	r.IP = uint64(in.RetAddr)
 	rp := in.RP
 	k := &rp.KP
 	switch {
@@ -176,7 +178,7 @@ func missReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
 	search(head, off, id, r)
-	r.IP = uint64(asInstance(*head).lr)
+	r.IP = uint64(asInstance(*head).RetAddr)
 	for *head != 0 && asInstance(*head).off == off {
 		in := asInstance(*head)
 		*head = in.next

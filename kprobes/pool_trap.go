@@ -33,7 +33,7 @@ func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 	data := make([]byte, uintptr(n)*size)
 	for i := range p.instances {
 		in := &p.instances[i]
-		in.RP, in.index = rp, uint32(i)
+		in.RP, in.index1 = rp, uint64(i)+1
 		in.Data = data[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
 		p.lists[i%cpus&(trap.MaxCPUs-1)].push(in)
 	}
@@ -47,7 +47,7 @@ func (p *pool) get(id int) *KretprobeInstance {
 	old := l.head.Load()
 	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
 		in := &p.instances[i]
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.nextFree)) {
+		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.nextFree) {
 			in.busy = true
 			return in
 		}
@@ -94,7 +94,7 @@ func (l *freeList) pop(all []KretprobeInstance) *KretprobeInstance {
 			return nil
 		}
 		in := &all[i]
-		next := uint64(atomic.LoadUint32(&in.nextFree))
+		next := atomic.LoadUint64(&in.nextFree)
 		if l.head.CompareAndSwap(old, (old>>32+1)<<32|next) {
 			return in
 		}
@@ -104,8 +104,8 @@ func (l *freeList) pop(all []KretprobeInstance) *KretprobeInstance {
 func (l *freeList) push(in *KretprobeInstance) {
 	for {
 		old := l.head.Load()
-		in.nextFree = uint32(old)
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|uint64(in.index+1)) {
+		in.nextFree = uint64(uint32(old))
+		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.index1) {
 			return
 		}
 	}

@@ -49,6 +49,9 @@ func stackLow(g unsafe.Pointer) uint64 { return *(*uint64)(g) }
 //go:linkname runtimeRetInit runtime.sondeRetInit
 func runtimeRetInit(trampoline uintptr, dead func(head uintptr))
 
+//go:linkname runtimeDetours runtime.sondeDetoursInit
+func runtimeDetours(lo, hi, size, code, n uintptr)
+
 // chain returns this package's place in the notifier chain of vector v.
 func chain(v int) *notifier.Block {
 	b := &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
@@ -67,9 +70,11 @@ func Init() {
 	goLean()
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
-	trap.SetSoft(onReturn, onDetour)
+	trap.SetProbes(initState)
 	trap.SetHandler(vecAbandon, onAbandon)
 	runtimeRetInit(trampolinePC, onDead)
+	calls, _ := templates() // enter calls nobody
+	runtimeDetours(DetourMemory().Start, DetourMemory().End, DetourSize, calls.addr, uintptr(len(calls.code)))
 	for v := range notifier.Die {
 		if v != amd64.VEC_BP && v != amd64.VEC_DB {
 			notifier.Die[v].Register(chain(v))
@@ -174,6 +179,10 @@ func (k *Kprobe) touchesSSE() bool {
 	if k.kind == kindKretprobe {
 		rp := asKretprobe(k)
 		rp.sse = writesSSE(rp.Handler)
+		rp.direct = nil
+		if !rp.sse {
+			rp.direct = rp.Handler
+		}
 		return writesSSE(rp.EntryHandler)
 	}
 	return writesSSE(k.PreHandler) || writesSSE(k.PostHandler)

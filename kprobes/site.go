@@ -29,6 +29,8 @@ type site struct {
 	sse    atomic.Bool               // some handler may change X0-X14
 	list   atomic.Pointer[[]*Kprobe] // in order of registration
 	sole   atomic.Uintptr            // the *Kprobe in it, if its way through a hit is the short one
+	call   atomic.Uintptr            // sole, if it is a kprobe
+	enter  atomic.Uintptr            // sole, if it is a return probe without an entry handler
 	how    atomic.Uint32             // a means: what is done about the instruction
 	// resume is where the detour's copy begins, once there is a detour.
 	resume atomic.Uintptr
@@ -74,10 +76,24 @@ func (s *site) set(l []*Kprobe) {
 	if old := s.how.Swap(uint32(s.means())); old != s.how.Load() {
 		s.turn++
 	}
-	s.sole.Store(0)
+	s.setSole(l)
+}
+
+// setSole opens or closes the short way through a hit.
+func (s *site) setSole(l []*Kprobe) {
+	var sole, call, enter uintptr
 	if len(l) == 1 && l[0].short() {
-		s.sole.Store(uintptr(unsafe.Pointer(l[0]))) // kept by list
+		sole = uintptr(unsafe.Pointer(l[0])) // kept by list
+		switch {
+		case l[0].kind == kindKprobe:
+			call = sole
+		case asKretprobe(l[0]).EntryHandler == nil:
+			enter = sole
+		}
 	}
+	s.sole.Store(sole)
+	s.call.Store(call)
+	s.enter.Store(enter)
 }
 
 // short reports whether a hit need only call k's handler: it is enabled, and

@@ -14,12 +14,12 @@ import (
 // that is executable and within reach of a 32-bit displacement from text.
 const (
 	slotSize = 32
-	maxSlots = 5 << 20 / slotSize
 
-	// DetourSize is how much memory a detour gets, in bytes.
-	DetourSize = 768
+	// DetourSize is how much memory a detour gets, in bytes. None is on two pages.
+	DetourSize = 1024
 	// detoursAt is where the memory for detours begins, behind that for slots.
-	detoursAt = 1 << 20
+	detoursAt  = 1 << 20
+	detoursEnd = 7 << 20
 )
 
 // DetourMemory returns the memory for detours, which package optprobe gives out.
@@ -43,8 +43,12 @@ var (
 	slotUsed int
 )
 
-// slotOwner is the address each slot's instruction was copied from.
-var slotOwner [maxSlots]uintptr
+// The address that each slot's instruction was copied from, and that each detour
+// is for.
+var (
+	slotOwner   [detoursAt / slotSize]uintptr
+	detourOwner [(detoursEnd - detoursAt) / DetourSize]uintptr
+)
 
 // allocSlot returns a free slot for the instruction at addr.
 //
@@ -64,15 +68,13 @@ func allocSlot(addr uintptr) (s uintptr, err error) {
 		return 0, refuse(syscall.ENOMEM, "all %d slots in use", slotUsed)
 	}
 	slotUsed++
-	claim(s, slotSize, addr)
+	slotOwner[(s-mm.Slots.Start)/slotSize] = addr
 	return s, nil
 }
 
-// claim notes which address n bytes of slots from s on are for.
-func claim(s, n, addr uintptr) {
-	for i := s; i < s+n; i += slotSize {
-		slotOwner[(i-mm.Slots.Start)/slotSize] = addr
-	}
+// claimDetour notes which address the detour at head is for.
+func claimDetour(head, addr uintptr) {
+	detourOwner[(head-DetourMemory().Start)/DetourSize] = addr
 }
 
 // freeSlot takes back a slot that no CPU enters since when.
@@ -94,7 +96,7 @@ func SlotsUsed() int {
 func ownerOf(ip uintptr) uintptr {
 	off := ip - mm.Slots.Start
 	if off >= detoursAt {
-		off -= (off - detoursAt) % DetourSize // the detour's first slot has the owner
+		return detourOwner[(off-detoursAt)/DetourSize]
 	}
 	return slotOwner[off/slotSize]
 }

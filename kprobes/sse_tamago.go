@@ -154,5 +154,6 @@ func goLean() {
 			return
 		}
 	}
+	lean = true
 	trap.LazyXMM()
 }

@@ -28,9 +28,6 @@ type state struct {
 	list  uintptr // the *[]*Kprobe that is gone through
 	index int     // the next of them
 
-	// resume is where a hit that came by a detour goes on in its copy, else 0.
-	resume uintptr
-
 	// A call was counted at its entry, here, and its stack check decided, with this
 	// SP; but there are probes on instructions of the check, which come next.
 	decided   uintptr
@@ -47,6 +44,15 @@ type state struct {
 	dying   uint64 // seq of the handler last given up: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
+
+	// What detours and the trampoline find here, because they have nothing else to
+	// find it by; never changed.
+	id         uint64
+	retOffset  uintptr // in a g, of the head of its list of calls
+	goid       uintptr // of its number, from there
+	trampoline uintptr
+	onDetour   uintptr // addresses of code
+	onReturn   uintptr
 }
 
 // phase is where in a hit a CPU is.

@@ -20,16 +20,16 @@ func At(addr uintptr) Function { return function(addr) }
 // Draft returns the detour that the probe at addr has or would get, and its
 // code from Entry on. fn is the function, size the region's length, check that of
 // the stack check there, without its last branch. At head 0 it is laid out
-// where the next detour goes.
+// where the next detour goes; returns is for a return probe and nothing else.
 //
 // Context: goroutine.
 // Errors: an Obstacle that Check does not see, because it depends on where the
 // detour is.
-func Draft(fn Function, addr, head uintptr, size, check int) (kprobes.Detour, []byte, Obstacle) {
+func Draft(fn Function, addr, head uintptr, size, check int, returns bool) (kprobes.Detour, []byte, Obstacle) {
 	if head == 0 {
 		head = nextHead()
 	}
-	p, why := layout(fn, addr, head, size, check)
+	p, why := layout(fn, addr, head, size, check, returns)
 	if why.Reason != Fine {
 		return kprobes.Detour{}, nil, why
 	}

@@ -3,16 +3,11 @@
 package optprobe
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"sync"
 	"syscall"
-	_ "unsafe"
 
 	"sonde/arch/amd64/insn"
-	"sonde/arch/amd64/trap"
-	"sonde/kallsyms"
 	"sonde/kernel/sched"
 	"sonde/kernel/text"
 	"sonde/kprobes"
@@ -20,37 +15,13 @@ import (
 
 // A detour, from its beginning:
 //
-//	head    what kprobes finds the probe by
+//	head    the way to the handlers: Begin of kprobes.Detour. Within it
 //	entry   the stack check, if the probe is on a function that begins with one
-//	        a copy of trap.detour, which calls the handlers on the trap stack
 //	resume  the copy of the region; JMP back
 //
 // The stack check comes before the handlers, because one that fails is not a
 // call yet; and it is not in the copy, because it must not be made twice
 // (prologue_trap.go in kprobes).
-
-const (
-	headSize = 16
-	codeAt   = 64 // where the copy of trap.detour is: runtime.sondeDetours
-)
-
-// template is the code of trap.detour.
-var template = sync.OnceValue(func() []byte {
-	s, _ := kallsyms.Kernel().At(uint64(trap.DetourAddr()))
-	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))
-	end, _ := insn.Walk(code, func(off int, _ insn.Inst) bool { return code[off] != 0x0f || code[off+1] != 0x0b })
-	return code[:end]
-})
-
-//go:linkname runtimeDetours runtime.sondeDetoursInit
-func runtimeDetours(lo, hi, size, at, code, n uintptr)
-
-// tellRuntime has the runtime show the copies of trap.detour as that: a handler's
-// return address is in one.
-func tellRuntime() {
-	area := kprobes.DetourMemory()
-	runtimeDetours(area.Start, area.End, kprobes.DetourSize, codeAt, trap.DetourAddr(), uintptr(len(template())))
-}
 
 // plan is a detour before it is written.
 type plan struct {
@@ -61,18 +32,19 @@ type plan struct {
 
 // layout writes the detour of the probe at addr, in function code fn (original
 // bytes), to be placed at head. size is the region's length, check that of the
-// stack check up to its last branch, 0 for none.
-func layout(fn Function, addr, head uintptr, size, check int) (*plan, Obstacle) {
-	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Entry: head + codeAt, Len: uintptr(size)}}
+// stack check up to its last branch, 0 for none; returns says that there is a
+// return probe and nothing else.
+func layout(fn Function, addr, head uintptr, size, check int, returns bool) (*plan, Obstacle) {
+	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Len: uintptr(size), Return: returns}}
 	off := int(uint64(addr) - fn.Addr)
-	p.code = make([]byte, codeAt, kprobes.DetourSize)
+	var entry int
+	p.code, entry = p.Begin()
+	p.Entry = head + uintptr(entry)
 	if check > 0 {
 		p.stackCheck(fn.Code, check)
 	}
-	p.code = append(p.code, template()...)
-	arg := bytes.Index(p.code, binary.LittleEndian.AppendUint32(nil, trap.DetourArg))
-	binary.LittleEndian.PutUint32(p.code[arg:], uint32(head))
 	p.Resume = p.here()
+	p.Fill(p.code)
 	if check > 0 {
 		p.jump(addr + p.Len)
 	} else {
@@ -82,6 +54,9 @@ func layout(fn Function, addr, head uintptr, size, check int) (*plan, Obstacle) 
 		}
 		p.copy = c
 		p.code = append(p.code, c.Bytes()...)
+	}
+	if len(p.code) > kprobes.DetourSize {
+		panic("optprobe: a detour is too long") // regions are at most kprobes.maxCovered
 	}
 	p.Original, p.Pushed = p.original, p.pushed
 	return p, Obstacle{}
@@ -225,6 +200,6 @@ func release(d *kprobes.Detour) {
 
 // write puts the detour where it was laid out for.
 func (p *plan) write() {
-	text.WriteSlot(p.Head+headSize, p.code[headSize:])
+	text.WriteSlot(p.Head, p.code)
 	p.code = nil // the rest lives as long as the detour
 }

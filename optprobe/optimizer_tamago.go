@@ -91,7 +91,6 @@ func Init() error {
 	}
 	enteredAt = table
 	w := &worker{wake: make(chan struct{}, 1)}
-	tellRuntime()
 	kprobes.SetOptimizer(w)
 	kthread.Run("kprobe-optimizer", w.run)
 	Optimization.OnChange(func(on bool) error { kprobes.SetJumps(on); return nil })
@@ -196,7 +195,7 @@ func plant(fn Function, c *kprobes.Candidate) bool {
 		printk.Warn("optprobe: %s", err.Error())
 		return false
 	}
-	p, why := layout(fn, c.Addr, head, size, c.Check)
+	p, why := layout(fn, c.Addr, head, size, c.Check, c.Return)
 	if why.Reason == Fine {
 		p.write()
 		if c.Bind(&p.Detour) {

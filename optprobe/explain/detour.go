@@ -64,16 +64,41 @@ func (p *Place) part(addr uint64, in *insn.Inst) string {
 	case addr > p.Layout.Resume:
 	case in.IsPushf():
 		return "the handlers"
+	case p.returnOnly() && addr == p.Layout.Entry+p.checkLen():
+		return "a return probe alone: no handler, no other stack"
 	case addr == p.Layout.Entry:
 		return "entry: the stack check, once. One that fails is not a call yet"
 	}
 	return ""
 }
 
+// returnOnly reports whether the way to the handlers begins with what is done for
+// a return probe and nothing else.
+func (p *Place) returnOnly() bool { return p.Detour != nil && p.Detour.Return }
+
+// checkLen is how long the copy of the stack check is. Its branches, of two bytes
+// in the original, have six.
+func (p *Place) checkLen() (n uint64) {
+	code := p.Layout.Code
+	for at := 0; p.Check > 0 && at <= p.Check && n < uint64(len(code)); {
+		in, _ := insn.Decode(code[n:])
+		was, err := insn.Decode(p.Fn.Code[p.off()+at:])
+		if err != nil {
+			break
+		}
+		at += int(was.Len)
+		n += uint64(in.Len)
+	}
+	return n
+}
+
 // Notes of the way to the handlers that say where in it one is.
 const (
-	noteNames = "names the probe"
+	noteOwn   = "for the CPU"
 	noteStack = "--> the trap stack"
+	noteNames = "names the probes"
+	noteFew   = "on its stack"
+	noteAlone = "names the probe"
 	noteCall  = "the handlers"
 )
 
@@ -88,14 +113,18 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 	case in.IsPushf():
 		return "as an INT3 would"
 	case at > 0 && code[at-1] == 0x9c: // PUSHFQ
-		return "for the argument"
-	case in.ImmLen == 4 && in.Imm(code[at:]) == p.Layout.Head:
+		return noteOwn
+	case p.returnOnly() && addr == p.Layout.Entry+p.checkLen():
+		return noteFew
+	case in.ImmLen == 8 && p.returnOnly():
+		return noteAlone
+	case in.ImmLen == 8:
 		return noteNames
 	case in.Map == insn.Map1B && in.Opcode == 0x87 && (reg == insn.RSP || in.Reg() == insn.RSP): // XCHGQ
 		return noteStack
 	case in.Flow == insn.CallInd && reg != insn.NoReg:
 		return noteCall
-	case addr+uint64(in.Len) == p.Layout.Resume:
+	case addr+uint64(in.Len) == p.Layout.Resume && !p.returnOnly():
 		return "<-- its own stack"
 	}
 	return ""

@@ -15,17 +15,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	funcAt   = 0x4100000
-	headAt   = 0x4a00000
-	detourAt = headAt + 0x10
+	detourAt = 0x4a00010
 	calleeAt = 0x4100015
 )
 
 // way returns the way to the handlers, much shortened: PUSHFQ; PUSHQ R15;
-// MOVL $head, R15; LEAQ 0x68(R14), R13; XCHGQ R13, SP; some stores; CALL CX;
-// loads; MOVQ r.SP, SP.
+// MOVQ GS:0, R15; MOVQ fresh(R15), R15; XCHGQ R15, SP; some stores; MOVQ $site, DI;
+// loads; CALL CX; loads; MOVQ r.SP, SP.
 func way() []byte {
-	return bytesOf("9c 4157 41bf0000a004 4d8b6e68 4c87ec" + strings.Repeat("4889842480010000", 4) +
-		"ffd1" + strings.Repeat("488b842480010000", 3) + "488ba424d0010000")
+	return bytesOf("9c 4157 654c8b3c2500000000 4d8b7f68 4c87fc" + strings.Repeat("4889842480010000", 4) +
+		"48bf0000000000c00000" + strings.Repeat("488b842480010000", 3) + "ffd1" + strings.Repeat("488b842480010000", 3) + "488ba424d0010000")
 }
 
 func jump(at, to uint64) []byte {
@@ -55,6 +54,17 @@ var cases = []struct {
 		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Entered: 2}}
 		p.Armed, p.Jumped, p.Description.Detour = true, true, new(kprobes.Detour)
 		p.Live = bytesOf("e90b009000de")
+	}},
+	{"returns", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
+		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
+		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Entered: 2}}
+		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Return: true}
+		p.Live = bytesOf("e90b00900000")
+		// As in stackcheck; PUSHQ AX; LAHF; SETOS AX; PUSHQ AX; MOVQ GS:0, SI; MOVQ $site, DX; stores; POPQ AX.
+		p.Layout.Code = append(bytesOf("493b6610 0f86f2ff6fff"), bytesOf("50 9f 0f90c0 50 65488b342500000000 48ba0000000000c00000"+
+			strings.Repeat("48894140", 4)+"58")...)
+		p.Layout.Resume, p.Layout.Len = detourAt+uint64(len(p.Layout.Code)), 6
+		p.Layout.Code = append(p.Layout.Code, jump(p.Layout.Resume, funcAt+6)...)
 	}},
 	{"blocked", "4889c7 4889de c3", 0, func(p *Place) {
 		p.Probes = []kprobes.ProbeInfo{{Kind: "j", Handlers: []string{"jprobe-handler f"}, Disabled: true}}
@@ -88,7 +98,7 @@ func place(code string, off uintptr, change func(p *Place)) *Place {
 	}
 	p.Judge()
 	if len(p.Why) == 0 {
-		p.Layout = Layout{Entry: detourAt, Head: headAt, Code: way(), Len: uint64(p.Size)}
+		p.Layout = Layout{Entry: detourAt, Code: way(), Len: uint64(p.Size)}
 		p.Layout.Resume = detourAt + uint64(len(p.Layout.Code))
 		c, _ := optprobe.Relocate(p.region(), uint64(p.Addr), p.Layout.Resume)
 		p.Layout.Code = append(p.Layout.Code, c.Bytes()...)

@@ -17,9 +17,12 @@ const few = 2
 
 // doings is what comes behind a note.
 var doings = map[string]string{
-	noteNames: "find the trap stack",
+	noteOwn:   "find the trap stack",
 	noteStack: "save the registers as a trap does, enter the trap's g",
-	noteCall:  "back to the goroutine's g, and all registers",
+	noteNames: "count the hit; several probes are called elsewhere",
+	noteCall:  "count it as handled; its own g and registers",
+	noteFew:   "keep what is changed, look whether a handler runs",
+	noteAlone: "note the call; its return address is the trampoline",
 }
 
 // add prints r, now or later.

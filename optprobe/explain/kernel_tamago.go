@@ -69,11 +69,11 @@ func (p *Place) draft() {
 	if len(p.Why) > 0 {
 		return
 	}
-	head := uintptr(0)
+	head, returns := uintptr(0), false
 	if p.Detour != nil {
-		head = p.Detour.Head
+		head, returns = p.Detour.Head, p.Detour.Return
 	}
-	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check)
+	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check, returns)
 	if why.Reason != optprobe.Fine {
 		p.Why = append(p.Why, why)
 		return
@@ -82,6 +82,6 @@ func (p *Place) draft() {
 		code = optprobe.Live(d.Entry, len(code))
 	}
 	p.Layout = Layout{
-		Head: uint64(d.Head), Entry: uint64(d.Entry), Resume: uint64(d.Resume), Len: uint64(d.Len), Code: code,
+		Entry: uint64(d.Entry), Resume: uint64(d.Resume), Len: uint64(d.Len), Code: code,
 	}
 }

@@ -25,7 +25,6 @@ type Place struct {
 
 // Layout is a detour from its first instruction on.
 type Layout struct {
-	Head   uint64 // where its memory begins, by which the probe is found
 	Entry  uint64 // where the jump leads
 	Resume uint64 // where the copy begins
 	Len    uint64 // bytes of the function that the copy executes or the jump replaces

@@ -62,18 +62,19 @@ type CPU struct {
 	APIC    uint32
 	counts  uintptr // &counts[ID]
 
-	// What soft traps use, as addresses of functions and of func values.
-	fresh                             uintptr // where on the trap stack, unless it is in use, a frame begins
-	choose, saveXMM, loadXMM, restore uintptr
-	onReturn, onDetour                uintptr
-	lazyXMM                           uintptr // as the variable
+	// What soft traps use.
+	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins
+	choose  uintptr // addresses of functions
+	loadXMM uintptr
+	restore uintptr
+	probes  uintptr // see SetProbes
 
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS
 }
 
-// The vectors of traps that code makes by itself, with a jump (soft_amd64.s).
+// The vectors of soft traps.
 const (
 	VecReturn = 0x83 // from the trampoline of return probes
 	VecDetour = 0x85 // from the detour of an optimized probe

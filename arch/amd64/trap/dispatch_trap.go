@@ -18,22 +18,15 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// lazyXMM is 1 when #DB, #BP and soft traps leave X0-X14 to their handlers.
+// lazyXMM is 1 when #DB and #BP leave X0-X14 to their handlers.
 var lazyXMM uint8
 
-// LazyXMM has the entry stub not save X0-X14 for #DB, #BP and soft traps. Their
-// handlers must from then on leave these registers alone, or call SaveXMM
-// before anything that may not.
+// LazyXMM has the entry stub not save X0-X14 for #DB and #BP. Their handlers must
+// from then on leave these registers alone, or call SaveXMM before anything that
+// may not. Soft traps never save them.
 //
 // Context: goroutine, with no probe armed.
-func LazyXMM() {
-	lazyXMM = 1
-	for _, c := range cpus {
-		if c != nil {
-			c.lazyXMM = 1
-		}
-	}
-}
+func LazyXMM() { lazyXMM = 1 }
 
 // SetHandler makes h the handler of vector v.
 //
@@ -57,20 +50,19 @@ var counts [MaxCPUs][vectors]uint64
 // Count returns how often vector v arrived on CPU id.
 func Count(id int, v uint8) uint64 { return counts[id][v] }
 
-// frame is what lies below Regs: see entry_amd64.s.
-type frame struct {
-	spill uintptr
+// Frame is what lies below Regs: see frame_amd64.h.
+type Frame struct {
+	spill [2]uintptr
 	g     unsafe.Pointer
 	cpu   uint64
 	saved uint64
 	flags uint64
-	_     uint64
 	xmm   [16][16]byte
 }
 
 // frameOf returns the frame of r. Safe because: r was made by the entry stub.
-func frameOf(r *amd64.Regs) *frame {
-	return (*frame)(unsafe.Add(unsafe.Pointer(r), -int(unsafe.Sizeof(frame{}))))
+func frameOf(r *amd64.Regs) *Frame {
+	return (*Frame)(unsafe.Add(unsafe.Pointer(r), -int(unsafe.Sizeof(Frame{}))))
 }
 
 // G returns the g the trap interrupted, as a *runtime.g; code of the kernel's

@@ -266,6 +266,16 @@ TEXT ·addresses(SB),NOSPLIT,$0-24
 	MOVQ	AX, fault+16(FP)
 	RET
 
+// func softAddresses() (choose, load, restore uintptr)
+TEXT ·softAddresses(SB),NOSPLIT,$0-24
+	MOVQ	$·choose(SB), AX
+	MOVQ	AX, choose+0(FP)
+	MOVQ	$·loadXMM(SB), AX
+	MOVQ	AX, load+8(FP)
+	MOVQ	$·restore(SB), AX
+	MOVQ	AX, restore+16(FP)
+	RET
+
 // func load(gdtr, idtr *[10]byte, tr uint16)
 TEXT ·load(SB),NOSPLIT,$0-24
 	MOVQ	gdtr+0(FP), AX

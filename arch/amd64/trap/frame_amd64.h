@@ -1,18 +1,17 @@
 // What the ways into a handler share.
 
-// The frame on the handler's stack, from its bottom (struct frame in Go):
+// The frame on the handler's stack, from its bottom (struct Frame in Go):
 //
-//	 0  room for the handler to spill its argument
-//	 8  g of the interrupted code
-//	16  the CPU's number
-//	24  whether X0-X14 are saved
-//	32  flags on arrival, of a soft trap
+//	 0  room for the handler to spill its arguments
+//	16  g of the interrupted code
+//	24  the CPU's number
+//	32  whether X0-X14 are saved
+//	40  flags on arrival, of a soft trap
 //	48  X0-X15
 //	304 Regs (176 bytes)
-#define G	8
-#define CPUID	16
-#define SAVED	24
-#define FLAGS	32
+#define G	16
+#define CPUID	24
+#define SAVED	32
 #define XMM	48
 #define REGS	304
 #define FRAME	480

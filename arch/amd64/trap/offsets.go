@@ -35,12 +35,5 @@ const (
 
 const regSize = unsafe.Sizeof(amd64.Regs{})
 
-// What soft_amd64.s needs of the flags and of the descriptors.
-const (
-	flagDF  = amd64.RFLAGS_DF
-	selCode = amd64.SelKernelCode
-	selData = amd64.SelKernelData
-)
-
 // ist1 is where a CPU keeps the stack of most traps, in its TSS.
 const ist1 = unsafe.Offsetof(CPU{}.tss) + unsafe.Offsetof(amd64.TSS{}.IST)

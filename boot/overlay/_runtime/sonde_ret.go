@@ -112,25 +112,25 @@ func sondeRetUnwind(gp *g, sp uintptr) {
 }
 
 // sondeDetours is where copies of one function are executed: in [lo, lo+len)
-// one every size bytes, at offset at, of n bytes at code. Such a copy calls probe
+// one every size bytes, of n bytes at code. Such a copy calls probe
 // handlers, so its addresses are on trap stacks, and the unwinder must take them
 // for the function's.
 var sondeDetours sondeCopies
 
-type sondeCopies struct{ lo, len, size, at, code, n uintptr }
+type sondeCopies struct{ lo, len, size, code, n uintptr }
 
 // sondeDetoursInit sets it. Kernel code calls it by linkname before there is one.
 //
 //go:linkname sondeDetoursInit
-func sondeDetoursInit(lo, hi, size, at, code, n uintptr) {
-	sondeDetours = sondeCopies{lo, hi - lo, size, at, code, n}
+func sondeDetoursInit(lo, hi, size, code, n uintptr) {
+	sondeDetours = sondeCopies{lo, hi - lo, size, code, n}
 }
 
 // original returns where in the function the address pc in a copy is.
 //
 //go:nosplit
 func (c *sondeCopies) original(pc uintptr) uintptr {
-	if off := (pc-c.lo)%c.size - c.at; off < c.n {
+	if off := (pc - c.lo) % c.size; off < c.n {
 		return c.code + off
 	}
 	return pc

@@ -1,0 +1,211 @@
+//go:build tamago
+
+#include "textflag.h"
+#include "soft_amd64.h"
+
+// A detour begins with a copy of detour or of enter, with the immediates filled in
+// (detour_tamago.go), and goes on with its own copy of instructions. The constants
+// whose names end in an underscore are those immediates:
+//
+//	site_    the *site
+//	behind_  its address plus one, as behind an INT3
+//	resume_  where the copy of instructions begins
+//	where_   where site_ stands
+//	late_    late
+
+// ROOM is where the copy of a stack check may go, in front of the entry:
+// const_CheckRoom bytes, by which the entry is found.
+#define ROOM \
+	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
+	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
+	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090
+
+// detour calls the handlers. One probe of the usual kind is called from here,
+// which is onDetour (detour_trap.go) for that case, written out. A changed IP is
+// ignored: spec/4 §1.4, note.
+TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+several:
+	MOVL	$const_idle, state_phase(SI)
+slow:
+	LEAQ	REGS(SP), AX
+	MOVQ	DI, BX
+	MOVQ	state_onDetour(SI), CX
+	CALL	CX
+	JMP	back
+	SAVE_RARE
+	RESTORE_RARE
+	ROOM
+	SAVE(const_vecDetour)
+	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	$const_site_, DI
+	CMPL	state_phase(SI), $const_idle
+	JNE	slow
+	MOVL	$const_pre, state_phase(SI)
+	INCQ	state_soft(SI)
+	MOVQ	site_call(DI), AX
+	TESTQ	AX, AX
+	JEQ	several
+	MOVQ	DI, state_site(SI)
+	LEAQ	REGS(SP), BX
+	MOVQ	BX, state_frame(SI)
+	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
+	MOVQ	$0, state_list(SI)
+	MOVQ	state_id(SI), R8
+	SHLQ	$const_ledgerShift, R8
+	ADDQ	AX, R8
+	INCQ	(Kprobe_ledger+8*const_entered)(R8)
+	INCQ	state_seq(SI)
+	MOVQ	AX, state_last(SI)
+	MOVQ	AX, state_probe(SI)
+	MOVQ	Kprobe_PreHandler(AX), DX
+	MOVQ	(DX), CX
+	CALL	CX
+	MOVQ	0(GS), R15
+	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	state_id(SI), R8
+	SHLQ	$const_ledgerShift, R8
+	ADDQ	state_probe(SI), R8
+	MOVQ	$0, state_probe(SI)
+	INCQ	(Kprobe_ledger+8*const_handled)(R8)
+	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
+	MOVL	$const_idle, state_phase(SI)
+back:
+	RESTORE
+	UD2				// the end of what is copied
+
+// enter is for the entry of a function with a return probe and nothing else. Who
+// has no entry handler needs no registers to be shown, and no other stack: this is
+// (*Kretprobe).enter (kretprobe_trap.go) for the usual case, written out.
+//
+//	SI  the CPU's state
+//	DI  the probe
+//	BX  the head of g's list of calls
+//	CX  the instance
+//	DX  the distance from the stack's top
+//	R8  the CPU's list in the pool, then its part of the ledger
+TEXT ·enter(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+leave:
+	MOVL	$const_idle, state_phase(SI)
+busy:
+	POPQ	R8
+	POPQ	DI
+	POPQ	SI
+	POPQ	DX
+	POPQ	CX
+	POPQ	BX
+	POPQ	AX
+	ADDB	$0x7f, AX
+	SAHF
+	POPQ	AX
+	PUSHQ	$const_where_
+	PUSHQ	$const_late_
+	BYTE	$0xc3			// RET: to late
+	ROOM
+	PUSHQ	AX
+	LAHF
+	SETOS	AX
+	PUSHQ	AX
+	PUSHQ	BX
+	PUSHQ	CX
+	PUSHQ	DX
+	PUSHQ	SI
+	PUSHQ	DI
+	PUSHQ	R8
+	MOVQ	0(GS), SI
+	MOVQ	trapCPU_probes(SI), SI
+	CMPL	state_phase(SI), $const_idle
+	JNE	busy
+	MOVL	$const_pre, state_phase(SI)	// from here on who unregisters the probe waits
+	INCQ	state_soft(SI)
+	MOVQ	$const_site_, DX
+	MOVQ	site_enter(DX), DI
+	TESTQ	DI, DI
+	JEQ	leave
+	MOVQ	(TLS), BX
+	MOVQ	const_stackHi(BX), DX
+	LEAQ	64(SP), CX
+	SUBQ	CX, DX
+	ADDQ	state_retOffset(SI), BX
+	MOVQ	(BX), CX
+	TESTQ	CX, CX
+	JEQ	take
+	CMPQ	ret_off(CX), DX
+	JCC	leave			// calls that never returned; or this one is probed already
+take:
+	MOVQ	state_id(SI), R8
+	SHLQ	$const_freeListShift, R8
+	ADDQ	DI, R8
+	MOVQ	(Kretprobe_pool+pool_lists)(R8), AX
+	MOVL	AX, CX
+	TESTL	AX, AX
+	JEQ	leave
+	DECQ	CX
+	SHLQ	$const_instanceShift, CX
+	ADDQ	(Kretprobe_pool+pool_instances)(DI), CX
+	MOVQ	AX, DI
+	SHRQ	$32, DI
+	INCQ	DI
+	SHLQ	$32, DI
+	ORQ	KretprobeInstance_nextFree(CX), DI
+	LOCK
+	CMPXCHGQ	DI, (Kretprobe_pool+pool_lists)(R8)
+	JNE	leave
+	MOVQ	KretprobeInstance_RP(CX), DI
+	MOVB	$1, KretprobeInstance_busy(CX)
+	MOVQ	state_id(SI), R8
+	SHLQ	$const_ledgerShift, R8
+	ADDQ	DI, R8
+	INCQ	(Kretprobe_KP+Kprobe_ledger+8*const_entered)(R8)
+	MOVQ	DX, ret_off(CX)
+	MOVQ	(BX), DX
+	MOVQ	state_goid(SI), DI
+	MOVQ	DX, ret_next(CX)
+	MOVQ	(BX)(DI*1), DI
+	MOVQ	64(SP), DX
+	MOVQ	DI, KretprobeInstance_Task(CX)
+	MOVQ	DX, ret_RetAddr(CX)
+	MOVQ	CX, (BX)
+	MOVQ	state_trampoline(SI), DX
+	MOVQ	DX, 64(SP)
+	MOVL	$const_idle, state_phase(SI)
+	POPQ	R8
+	POPQ	DI
+	POPQ	SI
+	POPQ	DX
+	POPQ	CX
+	POPQ	BX
+	POPQ	AX
+	ADDB	$0x7f, AX
+	SAHF
+	POPQ	AX
+	UD2				// the end of what is copied
+
+// late is where enter leads when the case is not the usual one. On the stack is
+// where the address of the *site is.
+TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	SAVE(const_vecDetour)
+	MOVQ	(R13), BX
+	MOVQ	(BX), BX
+	ADDQ	$8, R13
+	MOVQ	R13, (REGS+regs_SP)(SP)
+	LEAQ	REGS(SP), AX
+	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	state_onDetour(SI), CX
+	CALL	CX
+	RESTORE_IP
+	RESTORE
+	BYTE	$0xc3			// RET; the assembler has counted pushes
+	SAVE_RARE
+	RESTORE_RARE
+
+// func codeAddrs() (detour, enter, late, trampoline uintptr)
+TEXT ·codeAddrs(SB),NOSPLIT,$0-32
+	MOVQ	$·detour(SB), AX
+	MOVQ	AX, detour+0(FP)
+	MOVQ	$·enter(SB), AX
+	MOVQ	AX, enter+8(FP)
+	MOVQ	$·late(SB), AX
+	MOVQ	AX, late+16(FP)
+	MOVQ	$·trampoline(SB), AX
+	MOVQ	AX, trampoline+24(FP)
+	RET

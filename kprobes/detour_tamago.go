@@ -1,0 +1,141 @@
+//go:build tamago
+
+package kprobes
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
+	"sonde/kernel/text"
+)
+
+// What assembly knows of the layouts of other packages, and of ours.
+type (
+	trapCPU   trap.CPU
+	trapFrame trap.Frame
+	regs      amd64.Regs
+)
+
+const (
+	vecReturn = trap.VecReturn
+	vecDetour = trap.VecDetour
+	flagDF    = amd64.RFLAGS_DF
+	selCode   = amd64.SelKernelCode
+	selData   = amd64.SelKernelData
+	flagsLive = FlagDisabled | flagGone | flagRegistered
+	stackHi   = 8 // in a g
+
+	ledgerShift   = 7
+	freeListShift = 6
+	instanceShift = 7
+)
+
+// The sizes are what the shifts say: otherwise this does not compile.
+var (
+	_ [0]struct{} = [unsafe.Sizeof(ledger{}[0]) - 1<<ledgerShift]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<freeListShift]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
+)
+
+// Immediates in detour and enter that stand for something else.
+const (
+	site_   = 0x6574697365746973
+	behind_ = 0x6b6e6962
+	resume_ = 0x656d7572
+	where_  = 0x65726877
+	late_   = 0x6574616c
+)
+
+// CheckRoom is how long the copy of a stack check in a detour may be, in bytes.
+const CheckRoom = 48
+
+func codeAddrs() (detour, enter, late, trampoline uintptr)
+
+// A template is what a detour begins with.
+type template struct {
+	addr  uintptr // of the original
+	code  []byte
+	entry int
+	site  int // where site_ stands
+}
+
+func newTemplate(addr uintptr) *template {
+	s, _ := kallsyms.Kernel().At(uint64(addr))
+	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))
+	end, _ := insn.Walk(code, func(off int, _ insn.Inst) bool { return code[off] != 0x0f || code[off+1] != 0x0b })
+	code = code[:end]
+	return &template{
+		addr: addr, code: code,
+		entry: bytes.Index(code, bytes.Repeat([]byte{0x90}, CheckRoom)) + CheckRoom,
+		site:  bytes.Index(code, binary.LittleEndian.AppendUint64(nil, site_)),
+	}
+}
+
+// templates are detour and enter.
+var templates = sync.OnceValues(func() (detour, enter *template) {
+	d, e, _, _ := codeAddrs()
+	return newTemplate(d), newTemplate(e)
+})
+
+// template returns what d begins with.
+func (d *Detour) template() *template {
+	detour, enter := templates()
+	if d.Return {
+		return enter
+	}
+	return detour
+}
+
+// Begin returns the code that d begins with: d.Return and d.Head are set. At entry
+// is where it is entered, with CheckRoom in front.
+//
+// Context: goroutine.
+func (d *Detour) Begin() (code []byte, entry int) {
+	t := d.template()
+	return bytes.Clone(t.code), t.entry
+}
+
+// Fill fills in in code, which begins as Begin says, where d is and leads. The
+// site is filled in when d is bound.
+//
+// Context: goroutine.
+func (d *Detour) Fill(code []byte) {
+	_, _, late, _ := codeAddrs()
+	t := d.template()
+	for _, imm := range []struct{ old, new uintptr }{
+		{behind_, d.Addr + 1}, {resume_, d.Resume}, {where_, d.Head + uintptr(t.site)}, {late_, late},
+	} {
+		if at := bytes.Index(t.code, binary.LittleEndian.AppendUint32(nil, uint32(imm.old))); at >= 0 {
+			binary.LittleEndian.PutUint32(code[at:], uint32(imm.new))
+		}
+	}
+	binary.LittleEndian.PutUint64(code[t.site:], 0)
+}
+
+// bind fills in that d is for s.
+func (d *Detour) bind(s *site) {
+	text.WriteSlot(d.Head+uintptr(d.template().site), binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
+}
+
+// lean says that our way through a hit leaves X0-X14 alone (sse_tamago.go).
+var lean bool
+
+// initState fills in what does not change of CPU id's state, and returns its
+// address.
+//
+// Context: boot, after goLean.
+func initState(id int) uintptr {
+	st := &states[id].state
+	st.id, st.retOffset, st.goid, st.trampoline = uint64(id), retOffset, goidOffset-retOffset, trampolinePC
+	st.onDetour, st.onReturn = codeOf(onDetour), codeOf(onReturn)
+	if !lean {
+		st.onDetour, st.onReturn = codeOf(onDetourEager), codeOf(onReturnEager)
+	}
+	return uintptr(unsafe.Pointer(st))
+}

@@ -1,0 +1,100 @@
+//go:build tamago
+
+#include "textflag.h"
+#include "soft_amd64.h"
+
+// trampoline is where probed functions return to: a soft trap of VecReturn. One
+// return handler of the usual kind is called from here, which is onReturn and
+// afterReturn (kretprobe_trap.go) for that case, written out; everything else is
+// left to them.
+TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	PCALIGN $2048			// all on one page
+	BYTE	$0x90			// the runtime looks at the byte in front of a return address
+	SAVE(const_vecReturn)		// PUSHFQ where the return address was
+	MOVQ	trapCPU_probes(R15), SI
+	CMPL	state_phase(SI), $const_idle
+	JNE	slow
+	MOVL	$const_returning, state_phase(SI)
+	INCQ	state_soft(SI)
+	LEAQ	REGS(SP), BX
+	MOVQ	BX, state_frame(SI)
+
+	// The call, the innermost of g's list: AX. It has no second return probe.
+	MOVQ	trapFrame_g(SP), DI
+	MOVQ	const_stackHi(DI), R9
+	ADDQ	state_retOffset(SI), DI
+	MOVQ	(DI), AX
+	SUBQ	(REGS+regs_SP)(SP), R9
+	ADDQ	$8, R9
+	TESTQ	AX, AX
+	JEQ	other
+	CMPQ	ret_off(AX), R9
+	JNE	other
+	MOVQ	ret_next(AX), CX
+	TESTQ	CX, CX
+	JEQ	single
+	CMPQ	ret_off(CX), R9
+	JEQ	other
+single:
+	MOVQ	KretprobeInstance_RP(AX), R8
+	MOVL	(Kretprobe_KP+Kprobe_Flags)(R8), CX
+	ANDL	$const_flagsLive, CX
+	CMPL	CX, $const_flagRegistered
+	JNE	other
+	MOVQ	Kretprobe_direct(R8), DX
+	TESTQ	DX, DX
+	JEQ	other
+
+	MOVQ	ret_RetAddr(AX), CX
+	MOVQ	CX, (REGS+regs_IP)(SP)
+	INCQ	state_seq(SI)
+	MOVQ	R8, state_last(SI)
+	MOVQ	R8, state_probe(SI)
+	MOVQ	(DX), CX
+	CALL	CX
+	MOVQ	0(GS), R15
+	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	state_probe(SI), R8
+	MOVQ	state_id(SI), R9
+	MOVQ	$0, state_probe(SI)
+	MOVQ	R9, R10
+	SHLQ	$const_ledgerShift, R10
+	ADDQ	R8, R10
+	INCQ	(Kretprobe_KP+Kprobe_ledger+8*const_handled)(R10)
+
+	// The instance leaves the list, and goes back to the pool.
+	MOVQ	trapFrame_g(SP), DI
+	ADDQ	state_retOffset(SI), DI
+	MOVQ	(DI), BX
+	MOVQ	ret_next(BX), CX
+	MOVQ	CX, (DI)
+	MOVB	$0, KretprobeInstance_busy(BX)
+	SHLQ	$const_freeListShift, R9
+	ADDQ	R8, R9
+again:
+	MOVQ	(Kretprobe_pool+pool_lists)(R9), AX
+	MOVL	AX, CX
+	MOVQ	CX, KretprobeInstance_nextFree(BX)
+	MOVQ	AX, DX
+	SHRQ	$32, DX
+	INCQ	DX
+	SHLQ	$32, DX
+	ORQ	KretprobeInstance_index1(BX), DX
+	LOCK
+	CMPXCHGQ	DX, (Kretprobe_pool+pool_lists)(R9)
+	JNE	again
+	MOVL	$const_idle, state_phase(SI)
+back:
+	RESTORE_IP
+	RESTORE
+	BYTE	$0xc3			// RET; the assembler has counted pushes
+
+other:
+	MOVL	$const_idle, state_phase(SI)
+slow:
+	LEAQ	REGS(SP), AX
+	MOVQ	state_onReturn(SI), CX
+	CALL	CX
+	JMP	back
+	SAVE_RARE
+	RESTORE_RARE

@@ -1,0 +1,161 @@
+// The way into a handler without a trap, and back: what detour_amd64.s and
+// return_amd64.s share.
+//
+// To the handler it looks as if the code had been interrupted. Regs.SP is the SP
+// before; Regs.IP is the handler's to set. Nothing is masked: interrupts stay as
+// they are (spec/4 §5: such handlers run without interrupts disabled). So
+// everything is kept on stacks, never in the CPU's own memory, which an
+// interrupt's probes use as well; and the frame is filled after SP has moved to
+// it, because an interrupt would take the same place otherwise. What is pushed
+// here goes below the SP of code that may have used up its stack: the runtime's
+// guard is larger for that, by eight words (overlay, stackGuard).
+//
+// None of this may depend on where it is, because it is copied: what it needs is
+// found through the CPU, and the rest is immediates (detour_tamago.go). Each
+// memory access costs an emulator a nanosecond, a jump to another page seven: so
+// what is rare is out of the way, in the macros whose names end in _RARE, but on
+// the same page.
+
+#include "go_asm.h"
+
+// Stack i of CPU R15: lo, hi, g.
+#define HI(i)	(trapCPU_stacks+24*i+8)(R15)
+#define GOF(i)	(trapCPU_stacks+24*i+16)(R15)
+
+#define REGS	trapFrame__size
+#define FRAME	(trapFrame__size+regs__size)
+
+// SAVE leaves SP at the frame, the registers in it, the CPU in R15, its g as the
+// current one, and the interrupted SP in R13.
+#define SAVE(vector) \
+	PUSHFQ; \
+	PUSHQ	R15; \
+	MOVQ	0(GS), R15; \
+	CMPQ	SP, HI(0); \
+	JLS	nested; \
+	MOVQ	trapCPU_fresh(R15), R15; \
+chosen: \
+	XCHGQ	R15, SP; \
+	MOVQ	R14, (REGS+regs_R14)(SP); \
+	MOVQ	R13, (REGS+regs_R13)(SP); \
+	MOVQ	AX, (REGS+regs_AX)(SP); \
+	MOVQ	CX, (REGS+regs_CX)(SP); \
+	MOVQ	0(R15), AX; \
+	MOVQ	8(R15), CX; \
+	LEAQ	16(R15), R13; \
+	MOVQ	0(GS), R15; \
+	MOVQ	AX, (REGS+regs_R15)(SP); \
+	MOVQ	CX, (REGS+regs_Flags)(SP); \
+	MOVQ	CX, trapFrame_flags(SP); \
+	MOVQ	R13, (REGS+regs_SP)(SP); \
+	MOVQ	BX, (REGS+regs_BX)(SP); \
+	MOVQ	BP, (REGS+regs_BP)(SP); \
+	MOVQ	DX, (REGS+regs_DX)(SP); \
+	MOVQ	SI, (REGS+regs_SI)(SP); \
+	MOVQ	DI, (REGS+regs_DI)(SP); \
+	MOVQ	R8, (REGS+regs_R8)(SP); \
+	MOVQ	R9, (REGS+regs_R9)(SP); \
+	MOVQ	R10, (REGS+regs_R10)(SP); \
+	MOVQ	R11, (REGS+regs_R11)(SP); \
+	MOVQ	R12, (REGS+regs_R12)(SP); \
+	MOVQ	$const_selCode, (REGS+regs_CS)(SP); \
+	MOVQ	$const_selData, (REGS+regs_SS)(SP); \
+	MOVQ	$vector, (REGS+regs_Vector)(SP); \
+	MOVQ	$0, (REGS+regs_Err)(SP); \
+	MOVUPS	X15, (trapFrame_xmm+240)(SP); \
+	MOVQ	$0, trapFrame_saved(SP); \
+	XORPS	X15, X15; \
+	CLD; \
+	MOVQ	(TLS), AX; \
+	MOVL	trapCPU_ID(R15), CX; \
+	MOVQ	AX, trapFrame_g(SP); \
+	MOVQ	CX, trapFrame_cpu(SP); \
+	MOVQ	GOF(0), R14; \
+	CMPQ	R13, HI(0); \
+	JLS	nestedG; \
+known: \
+	MOVQ	R14, (TLS); \
+	XORL	BP, BP
+
+// A hit on the trap stack, or another that is not a goroutine's.
+#define SAVE_RARE \
+nested: \
+	PUSHQ	R14; \
+	PUSHQ	R13; \
+	PUSHQ	AX; \
+	LEAQ	24(SP), R13; \
+	CALL	trapCPU_choose(R15); \
+	LEAQ	-FRAME(R13), R15; \
+	POPQ	AX; \
+	POPQ	R13; \
+	POPQ	R14; \
+	JMP	chosen; \
+nestedG: \
+	SUBQ	$16, R13; \
+	CALL	trapCPU_choose(R15); \
+	ADDQ	$16, R13; \
+	JMP	known
+
+// RESTORE restores all but IP, without an IRETQ, which is dear. OF comes from an
+// addition that overflows, the other flags from AH. Once SP is back an interrupt
+// may overwrite the frame.
+#define RESTORE \
+	MOVQ	(REGS+regs_Flags)(SP), AX; \
+	MOVL	AX, CX; \
+	MOVQ	AX, BX; \
+	ANDL	$const_flagDF, CX; \
+	XORQ	trapFrame_flags(SP), BX; \
+	ORQ	trapFrame_saved(SP), CX; \
+	ORQ	CX, BX; \
+	JNE	odd; \
+even: \
+	MOVQ	trapFrame_g(SP), DI; \
+	MOVUPS	(trapFrame_xmm+240)(SP), X15; \
+	MOVQ	DI, (TLS); \
+	MOVQ	AX, BX; \
+	SHRQ	$11, BX; \
+	ANDL	$1, BX; \
+	SHLQ	$8, AX; \
+	ADDB	$0x7f, BX; \
+	SAHF; \
+	MOVQ	(REGS+regs_AX)(SP), AX; \
+	MOVQ	(REGS+regs_BX)(SP), BX; \
+	MOVQ	(REGS+regs_CX)(SP), CX; \
+	MOVQ	(REGS+regs_DX)(SP), DX; \
+	MOVQ	(REGS+regs_SI)(SP), SI; \
+	MOVQ	(REGS+regs_DI)(SP), DI; \
+	MOVQ	(REGS+regs_BP)(SP), BP; \
+	MOVQ	(REGS+regs_R8)(SP), R8; \
+	MOVQ	(REGS+regs_R9)(SP), R9; \
+	MOVQ	(REGS+regs_R10)(SP), R10; \
+	MOVQ	(REGS+regs_R11)(SP), R11; \
+	MOVQ	(REGS+regs_R12)(SP), R12; \
+	MOVQ	(REGS+regs_R13)(SP), R13; \
+	MOVQ	(REGS+regs_R14)(SP), R14; \
+	MOVQ	(REGS+regs_R15)(SP), R15; \
+	MOVQ	(REGS+regs_SP)(SP), SP
+
+// RESTORE_IP, in front of RESTORE, puts IP where SP will be, for a RET.
+#define RESTORE_IP \
+	MOVQ	(REGS+regs_IP)(SP), CX; \
+	MOVQ	(REGS+regs_SP)(SP), DX; \
+	SUBQ	$8, DX; \
+	MOVQ	CX, (DX); \
+	MOVQ	DX, (REGS+regs_SP)(SP)
+
+// A handler that has changed the flags; or X0-X14 are to be restored, or DF.
+#define RESTORE_RARE \
+odd: \
+	MOVQ	0(GS), R15; \
+	CMPQ	AX, trapFrame_flags(SP); \
+	JEQ	same; \
+	JMP	trapCPU_restore(R15); \
+same: \
+	CMPQ	trapFrame_saved(SP), $0; \
+	JEQ	direction; \
+	CALL	trapCPU_loadXMM(R15); \
+direction: \
+	TESTL	$const_flagDF, AX; \
+	JEQ	even; \
+	STD; \
+	JMP	even
