@@ -184,10 +184,11 @@ take:
 // where the address of the *site is.
 TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SAVE(const_vecDetour)
-	MOVQ	(R13), BX
+	MOVQ	(REGS+regs_SP)(SP), AX
+	MOVQ	(AX), BX
 	MOVQ	(BX), BX
-	ADDQ	$8, R13
-	MOVQ	R13, (REGS+regs_SP)(SP)
+	ADDQ	$8, AX
+	MOVQ	AX, (REGS+regs_SP)(SP)
 	LEAQ	REGS(SP), AX
 	MOVQ	trapCPU_probes(R15), SI
 	MOVQ	state_onDetour(SI), CX

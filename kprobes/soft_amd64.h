@@ -25,8 +25,8 @@
 #define REGS	trapFrame__size
 #define FRAME	(trapFrame__size+regs__size)
 
-// SAVE leaves SP at the frame, the registers in it, the CPU in R15, its g as the
-// current one, and the interrupted SP in R13.
+// SAVE leaves SP at the frame, the registers in it, the CPU in R15 and the g of
+// the stack as the current one.
 #define SAVE(vector) \
 	PUSHFQ; \
 	PUSHQ	R15; \
@@ -93,7 +93,6 @@ nested: \
 nestedG: \
 	SUBQ	$16, R13; \
 	CALL	trapCPU_choose(R15); \
-	ADDQ	$16, R13; \
 	JMP	known
 
 // RESTORE restores all but IP, without an IRETQ, which is dear. OF comes from an
