@@ -13,9 +13,10 @@ import (
 )
 
 // scale prints how often one probe is hit per second, in all, from one CPU and
-// from two: NAME_x1_per_s and NAME_x2_per_s.
+// from two: NAME_x1_per_s and NAME_x2_per_s. Rows call, without a probe, say what
+// a second CPU of this machine is worth.
 func scale(w io.Writer) error {
-	for _, name := range []string{"b", "o", "ro"} {
+	for _, name := range []string{"call", "b", "o", "ro"} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
 		if err := rows[i].scale(w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -25,13 +26,15 @@ func scale(w io.Writer) error {
 }
 
 func (r *row) scale(w io.Writer) error {
-	remove, err := r.plant()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	if err := optimize(r.jump); err != nil {
-		return err
+	if r.plant != nil {
+		remove, err := r.plant()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		if err := optimize(r.jump); err != nil {
+			return err
+		}
 	}
 	for n := 1; n <= min(2, cpu.Num()); n++ {
 		fmt.Fprintf(w, "%s_x%d_per_s\t%d\n", r.name, n, median(func() int64 { return perSecond(r.target, n) }))

@@ -53,7 +53,7 @@ slow:
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_ledgerShift, R8
 	ADDQ	AX, R8
-	INCQ	(Kprobe_ledger+8*const_entered)(R8)
+	INCQ	(Kprobe_ledger+account_n+8*const_entered)(R8)
 	INCQ	state_seq(SI)
 	MOVQ	AX, state_last(SI)
 	MOVQ	AX, state_probe(SI)
@@ -66,7 +66,7 @@ slow:
 	SHLQ	$const_ledgerShift, R8
 	ADDQ	state_probe(SI), R8
 	MOVQ	$0, state_probe(SI)
-	INCQ	(Kprobe_ledger+8*const_handled)(R8)
+	INCQ	(Kprobe_ledger+account_n+8*const_handled)(R8)
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
 	MOVL	$const_idle, state_phase(SI)
 back:
@@ -135,7 +135,7 @@ take:
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_freeListShift, R8
 	ADDQ	DI, R8
-	MOVQ	(Kretprobe_pool+pool_lists)(R8), AX
+	MOVQ	(Kretprobe_pool+pool_lists+freeList_head)(R8), AX
 	MOVL	AX, CX
 	TESTL	AX, AX
 	JEQ	leave
@@ -148,14 +148,14 @@ take:
 	SHLQ	$32, DI
 	ORQ	KretprobeInstance_nextFree(CX), DI
 	LOCK
-	CMPXCHGQ	DI, (Kretprobe_pool+pool_lists)(R8)
+	CMPXCHGQ	DI, (Kretprobe_pool+pool_lists+freeList_head)(R8)
 	JNE	leave
 	MOVQ	KretprobeInstance_RP(CX), DI
 	MOVB	$1, KretprobeInstance_busy(CX)
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_ledgerShift, R8
 	ADDQ	DI, R8
-	INCQ	(Kretprobe_KP+Kprobe_ledger+8*const_entered)(R8)
+	INCQ	(Kretprobe_KP+Kprobe_ledger+account_n+8*const_entered)(R8)
 	MOVQ	DX, ret_off(CX)
 	MOVQ	(BX), DX
 	MOVQ	state_goid(SI), DI

@@ -32,7 +32,7 @@ const (
 	stackHi   = 8 // in a g
 
 	ledgerShift   = 7
-	freeListShift = 6
+	freeListShift = 7
 	instanceShift = 7
 )
 

@@ -43,12 +43,15 @@ const (
 	numEvents
 )
 
-// ledger is the counters: two cache lines for each CPU, of which one is used,
-// wherever the ledger begins, so that CPUs that hit one probe at once do not wait
-// for each other.
-type ledger [trap.MaxCPUs]struct {
-	n [numEvents]uint64 // written by this CPU, during a hit that is not nested
+// ledger is the counters.
+type ledger [trap.MaxCPUs]account
+
+// account is a CPU's part of a ledger. Wherever that begins, no cache line that is
+// written here is used by another CPU, and none that holds what lies in front of
+// the ledger, which all CPUs read.
+type account struct {
 	_ [16 - numEvents]uint64
+	n [numEvents]uint64 // written by this CPU, during a hit that is not nested
 }
 
 func (l *ledger) count(cpu int, e event) { l[cpu&(trap.MaxCPUs-1)].n[e]++ }

@@ -14,11 +14,12 @@ import (
 // that none stays unused while one is missed. The head of a list carries a tag,
 // so that it can be changed without a lock from any context.
 type pool struct {
-	instances []KretprobeInstance
 	lists     [trap.MaxCPUs]freeList
+	instances []KretprobeInstance
 }
 
 type freeList struct {
+	_    [8]uint64     // as in account
 	head atomic.Uint64 // tag<<32 | index+1
 	_    [7]uint64
 }

@@ -60,7 +60,7 @@ single:
 	MOVQ	R9, R10
 	SHLQ	$const_ledgerShift, R10
 	ADDQ	R8, R10
-	INCQ	(Kretprobe_KP+Kprobe_ledger+8*const_handled)(R10)
+	INCQ	(Kretprobe_KP+Kprobe_ledger+account_n+8*const_handled)(R10)
 
 	// The instance leaves the list, and goes back to the pool.
 	MOVQ	trapFrame_g(SP), DI
@@ -72,7 +72,7 @@ single:
 	SHLQ	$const_freeListShift, R9
 	ADDQ	R8, R9
 again:
-	MOVQ	(Kretprobe_pool+pool_lists)(R9), AX
+	MOVQ	(Kretprobe_pool+pool_lists+freeList_head)(R9), AX
 	MOVL	AX, CX
 	MOVQ	CX, KretprobeInstance_nextFree(BX)
 	MOVQ	AX, DX
@@ -81,7 +81,7 @@ again:
 	SHLQ	$32, DX
 	ORQ	KretprobeInstance_index1(BX), DX
 	LOCK
-	CMPXCHGQ	DX, (Kretprobe_pool+pool_lists)(R9)
+	CMPXCHGQ	DX, (Kretprobe_pool+pool_lists+freeList_head)(R9)
 	JNE	again
 	MOVL	$const_idle, state_phase(SI)
 back:
