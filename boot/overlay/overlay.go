@@ -51,7 +51,7 @@ var shimEdits = []edit{
 
 // trapEdits are what any runtime needs for probes, TamaGo's included.
 var trapEdits = []edit{
-	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n}\n", 1},
+	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n\t_ [48]byte\n}\n", 1},
 	{"runtime/stack.go", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall\n", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall + 64 // for a soft trap\n", 1},
 	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
 	{"runtime/tracestack.go", "pcBuf[i] = *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pcBuf[i] = sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
