@@ -60,21 +60,26 @@ func codeAddrs() (detour, enter, late, trampoline uintptr)
 // A template is what a detour begins with.
 type template struct {
 	addr  uintptr // of the original
-	code  []byte
+	code  []byte  // with 0 in place of site_
 	entry int
-	site  int // where site_ stands
+	// Where the immediates stand; -1: nowhere.
+	site, behind, resume, where, late int
 }
 
 func newTemplate(addr uintptr) *template {
 	s, _ := kallsyms.Kernel().At(uint64(addr))
 	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))
 	end, _ := insn.Walk(code, func(off int, _ insn.Inst) bool { return code[off] != 0x0f || code[off+1] != 0x0b })
-	code = code[:end]
-	return &template{
+	code = bytes.Clone(code[:end])
+	at := func(imm uint32) int { return bytes.Index(code, binary.LittleEndian.AppendUint32(nil, imm)) }
+	t := &template{
 		addr: addr, code: code,
-		entry: bytes.Index(code, bytes.Repeat([]byte{0x90}, CheckRoom)) + CheckRoom,
-		site:  bytes.Index(code, binary.LittleEndian.AppendUint64(nil, site_)),
+		entry:  bytes.Index(code, bytes.Repeat([]byte{0x90}, CheckRoom)) + CheckRoom,
+		site:   bytes.Index(code, binary.LittleEndian.AppendUint64(nil, site_)),
+		behind: at(behind_), resume: at(resume_), where: at(where_), late: at(late_),
 	}
+	binary.LittleEndian.PutUint64(code[t.site:], 0)
+	return t
 }
 
 // templates are detour and enter.
@@ -98,7 +103,7 @@ func (d *Detour) template() *template {
 // Context: goroutine.
 func (d *Detour) Begin() (code []byte, entry int) {
 	t := d.template()
-	return bytes.Clone(t.code), t.entry
+	return append(make([]byte, 0, DetourSize), t.code...), t.entry
 }
 
 // Fill fills in in code, which begins as Begin says, where d is and leads. The
@@ -108,14 +113,15 @@ func (d *Detour) Begin() (code []byte, entry int) {
 func (d *Detour) Fill(code []byte) {
 	_, _, late, _ := codeAddrs()
 	t := d.template()
-	for _, imm := range []struct{ old, new uintptr }{
-		{behind_, d.Addr + 1}, {resume_, d.Resume}, {where_, d.Head + uintptr(t.site)}, {late_, late},
-	} {
-		if at := bytes.Index(t.code, binary.LittleEndian.AppendUint32(nil, uint32(imm.old))); at >= 0 {
-			binary.LittleEndian.PutUint32(code[at:], uint32(imm.new))
+	put := func(at int, v uintptr) {
+		if at >= 0 {
+			binary.LittleEndian.PutUint32(code[at:], uint32(v))
 		}
 	}
-	binary.LittleEndian.PutUint64(code[t.site:], 0)
+	put(t.behind, d.Addr+1)
+	put(t.resume, d.Resume)
+	put(t.where, d.Head+uintptr(t.site))
+	put(t.late, late)
 }
 
 // bind fills in that d is for s.

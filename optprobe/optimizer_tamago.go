@@ -50,10 +50,16 @@ var enteredAt *entries.Table
 // Locks, in this order: planning, that of kprobes, mu.
 var planning, mu sync.Mutex
 
+// verdict is what the safety check says of a place.
+type verdict struct {
+	size int // of the region, in bytes
+	why  Obstacle
+}
+
 // guarded by planning:
 var (
-	scan    Scan
-	refused = map[uintptr]Obstacle{} // by address; code does not change
+	scan     Scan
+	verdicts = map[uintptr]verdict{} // by address; code does not change
 )
 
 // guarded by mu:
@@ -168,28 +174,36 @@ func prepare(cands []kprobes.Candidate) (list []kprobes.Candidate) {
 			list = append(list, c)
 			continue
 		}
-		if _, no := refused[c.Addr]; no {
+		v, known := verdicts[c.Addr]
+		if v.why.Reason != Fine {
 			continue
 		}
 		if a := uint64(c.Addr); a < fn.Addr || a >= fn.Addr+uint64(len(fn.Code)) {
 			fn = function(c.Addr)
-			scan.Read(fn)
 		}
-		if plant(fn, &c) {
+		if !known {
+			v = check(fn, c.Addr)
+		}
+		if v.why.Reason == Fine && plant(fn, &c, v.size) {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// plant makes the detour of a candidate in fn, if it can have one.
-// Called with planning held, scan having read fn.
-func plant(fn Function, c *kprobes.Candidate) bool {
-	size, why := scan.Check(int(uint64(c.Addr) - fn.Addr))
-	if why.Reason != Fine {
-		refused[c.Addr] = why
-		return false
+// check makes the safety check for addr in fn. Called with planning held.
+func check(fn Function, addr uintptr) (v verdict) {
+	if scan.fn.Addr != fn.Addr {
+		scan.Read(fn)
 	}
+	v.size, v.why = scan.Check(int(uint64(addr) - fn.Addr))
+	verdicts[addr] = v
+	return v
+}
+
+// plant makes the detour of a candidate in fn, whose region has size bytes.
+// Called with planning held.
+func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	head, err := allocate()
 	if err != nil {
 		printk.Warn("optprobe: %s", err.Error())
@@ -202,7 +216,7 @@ func plant(fn Function, c *kprobes.Candidate) bool {
 			return true
 		}
 	} else {
-		refused[c.Addr] = why
+		verdicts[c.Addr] = verdict{why: why}
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -23,6 +23,7 @@ package text
 // could see one half of a place written: none does.
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"syscall"
@@ -161,12 +162,16 @@ func write(addr uintptr, code []byte) {
 		n := min(8-at, uintptr(len(code)))
 		// Safe because: an aligned word lies in one page, and the page is code's.
 		word := (*uint64)(unsafe.Pointer(alias(addr - at)))
-		v := *word
-		for i := range n {
-			shift := (at + i) * 8
-			v = v&^(0xff<<shift) | uint64(code[i])<<shift
+		if n == 8 {
+			*word = binary.LittleEndian.Uint64(code)
+		} else {
+			v := *word
+			for i := range n {
+				shift := (at + i) * 8
+				v = v&^(0xff<<shift) | uint64(code[i])<<shift
+			}
+			*word = v
 		}
-		*word = v
 		addr, code = addr+n, code[n:]
 	}
 }
