@@ -13,12 +13,11 @@ const patience = 256
 var (
 	consoleHook  atomic.Pointer[func([]byte)]
 	consoleLevel atomic.Uint32 // 0 stands for the default
-	consoleBusy  atomic.Uint32 // the try-lock: 1 more than the CPU that has it
 
-	// consoleNext is the next ticket to show; written under consoleBusy.
+	// consoleNext is the next ticket to show; written by who is at the console.
 	consoleNext atomic.Uint64
 
-	// guarded by consoleBusy:
+	// guarded by consoleOwner:
 	consoleUnseen uint64 // how many the console has said it did not show
 	consoleRecord Record
 	consoleBytes  [maxText + 32]byte
@@ -29,17 +28,13 @@ const defaultConsoleLevel = uint32(LevelDebug)
 
 // emit shows what is new on the console, or leaves it to whoever is at it.
 func emit() {
-	for consoleHook.Load() != nil {
-		if !consoleBusy.CompareAndSwap(0, uint32(currentCPU())+1) {
-			return
-		}
+	for consoleHook.Load() != nil && (take() || relieve()) {
 		atConsole()
 		drain(false)
 		consoleTask.Store(0)
-		consoleBusy.Store(0)
 		// Somebody may have finished a record after our last look and
 		// failed to get the console before we let it go.
-		if !showable() {
+		if release() || !showable() {
 			return
 		}
 	}
@@ -57,10 +52,11 @@ func showable() bool {
 	return true
 }
 
-// drain shows all records from consoleNext on. At an unfinished one it stops,
-// as its writer comes here next; with skip it steps over it.
+// drain shows all records from consoleNext on, or until somebody else waits to
+// go on with it. At an unfinished one it stops, as its writer comes here next;
+// with skip it steps over it.
 func drain(skip bool) {
-	for {
+	for skip || !awaited() {
 		t := consoleNext.Load()
 		next, st := log.get(t, &consoleRecord)
 		switch st {
@@ -78,6 +74,7 @@ func drain(skip bool) {
 		if st == ready && uint32(consoleRecord.Level) < currentConsoleLevel() {
 			showUnseen()
 			show(&consoleRecord)
+			consoleShown.Add(1)
 		}
 	}
 }
@@ -139,30 +136,4 @@ func currentConsoleLevel() uint32 {
 		return n
 	}
 	return defaultConsoleLevel
-}
-
-// Flush shows everything there is, taking the console away from whoever
-// holds it and stepping over unfinished records. It is for the moments before
-// the machine stops: the holder may be the one that died.
-//
-// Context: any; only on the way down.
-func Flush() {
-	consoleBusy.Store(uint32(currentCPU()) + 1)
-	atConsole()
-	if consoleHook.Load() != nil {
-		drain(true)
-	}
-	consoleTask.Store(0)
-	consoleBusy.Store(0)
-}
-
-// Rescue gives up the console if CPU id has it: what wrote there has been
-// abandoned.
-//
-// Context: any, on CPU id.
-func Rescue(id int) {
-	if consoleBusy.Load() == uint32(id)+1 {
-		consoleTask.Store(0)
-		consoleBusy.Store(0)
-	}
 }

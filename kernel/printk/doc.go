@@ -2,7 +2,7 @@
 // one ring in memory, from there to the console and to dmesg.
 //
 // A message may be logged from a trap or NMI handler that interrupted
-// another message half-way on the same CPU, so nothing here waits for anybody:
+// another message half-way on the same CPU, so hardly anything here waits for anybody:
 //
 //   - The text is formatted on the caller's stack first. A fault while doing
 //     so (a bad string, say) leaves nothing half-made behind.
@@ -14,13 +14,15 @@
 //     counted.
 //   - The console is taken with a try-lock. Whoever fails to get it leaves,
 //     because the holder looks for new records once more after letting go.
+//     Only when that does not come to an end does the next one wait, for one
+//     record, to relieve it (owner_trap.go).
 //
 // Rejected: a lock with interrupts off (an NMI does not care), one ring per
 // CPU (dmesg would have to merge, and the order is the first thing one asks
 // of a log), and fmt (it allocates and calls methods of its arguments, which
 // is not for trap context).
 //
-// Locks: consoleBusy (try-lock) is the only one; the console function is
+// Locks: consoleOwner (try-lock) is the only one; the console function is
 // called under it.
 package printk
 

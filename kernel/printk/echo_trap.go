@@ -44,6 +44,7 @@ func currentTask() uintptr {
 
 // atConsole notes who has just taken the console.
 func atConsole() {
+	consoleShown.Store(0)
 	consoleEchoes.Store(0)
 	consoleTask.Store(currentTask())
 }
@@ -51,8 +52,7 @@ func atConsole() {
 // echo reports whether a record is one echo too many. Errors always pass: the
 // machine may be about to stop because of what happened at the console.
 func echo(level Level) bool {
-	t := currentTask()
-	if t == 0 || t != consoleTask.Load() || level <= LevelErr || consoleEchoes.Add(1) <= maxEchoes {
+	if level <= LevelErr || !interruptsOwner() || consoleEchoes.Add(1) <= maxEchoes {
 		return false
 	}
 	log.dropped.Add(1)

@@ -17,6 +17,7 @@ func fresh(t *testing.T) {
 		cpuHook.Store(nil)
 		taskHook.Store(nil)
 		consoleTask.Store(0)
+		consoleStuck.Store(0)
 		consoleLevel.Store(0)
 		consoleNext.Store(0)
 		consoleUnseen = 0

@@ -1,7 +1,8 @@
 package printk
 
 // Trap context. Messages come from handlers, interrupts and NMIs as well as
-// from goroutines, so nothing on this path allocates, locks or waits.
+// from goroutines, so nothing on this path allocates or locks, and what
+// waits is in owner_trap.go.
 
 import "sync/atomic"
 

@@ -66,7 +66,7 @@ func TestFlushShowsEverythingThoughTheConsoleIsTaken(t *testing.T) {
 	fresh(t)
 	var out bytes.Buffer
 	SetConsole(func(p []byte) { out.Write(p) })
-	consoleBusy.Store(1) // by somebody who died
+	consoleOwner.Store(1) // by somebody who died
 	log.claim(log.next.Add(1) - 1)
 	Emerg("last words")
 	if out.Len() != 0 {

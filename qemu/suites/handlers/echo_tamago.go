@@ -16,17 +16,10 @@ func init() { suites.Add("handlers/log_about_what_logging_uses", echoes) }
 // echoes has a handler log every call of memmove, which the way to the console
 // calls several times for each line. It used to go on for ever.
 func echoes(t *suites.T) {
-	before := printk.ReadStats()
 	k := &kprobes.Kprobe{SymbolName: "runtime.memmove",
 		PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { printk.Info("echo"); return 0 }}
-	t.Must(kprobes.RegisterKprobe(k))
 	since := mark()
-	// Whoever has the console shows the line: perhaps another CPU, later.
-	t.Until("echoes to be dropped", func() bool {
-		printk.Info("a line to be shown")
-		return printk.ReadStats().Dropped != before.Dropped
-	})
-	kprobes.UnregisterKprobe(k)
+	untilDropped(t, k)
 	told := 0
 	for rec := range printk.Records() {
 		if rec.Seq > since && strings.HasPrefix(string(rec.Text()), "echo") {
@@ -39,4 +32,16 @@ func echoes(t *suites.T) {
 	if l := k.Ledger(); l.Handled == 0 || l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
 	}
+}
+
+// untilDropped logs with k registered until echoes are dropped.
+func untilDropped(t *suites.T, k *kprobes.Kprobe) {
+	before := printk.ReadStats()
+	t.Must(kprobes.RegisterKprobe(k))
+	defer kprobes.UnregisterKprobe(k)
+	// Whoever has the console shows the line: perhaps another CPU, later.
+	t.Until("echoes to be dropped", func() bool {
+		printk.Info("a line to be shown")
+		return printk.ReadStats().Dropped != before.Dropped
+	})
 }

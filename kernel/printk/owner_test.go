@@ -1,0 +1,104 @@
+package printk
+
+import (
+	"testing"
+	"time"
+)
+
+// flooded is a console on which every line shown finds another logged, as by a
+// CPU that logs without end. It calls at with the number of the line.
+func flooded(t *testing.T, at func(line int)) (lines *int) {
+	fresh(t)
+	SetClock(func() int64 { return time.Now().UnixNano() })
+	lines = new(int)
+	SetConsole(func([]byte) {
+		*lines++
+		at(*lines)
+		if *lines < 2*turn {
+			Info("another")
+		}
+	})
+	return lines
+}
+
+// onCPU1 has f run on another CPU than that of the caller, and returns when it
+// waits for the console or is done, which done tells.
+func onCPU1(f func()) (done chan struct{}) {
+	one := func() int { return 1 }
+	cpuHook.Store(&one)
+	defer cpuHook.Store(nil)
+	done = make(chan struct{})
+	go func() { defer close(done); f() }()
+	for !awaited() {
+		select {
+		case <-done:
+			return done
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return done
+}
+
+func another() { Info("of another CPU") }
+
+func TestWhoShowedAScreenfulIsRelieved(t *testing.T) {
+	var done chan struct{}
+	lines := flooded(t, func(line int) {
+		switch owner := consoleOwner.Load() & ownerMask; {
+		case line == turn+1:
+			done = onCPU1(another)
+		case owner != 1 && line <= turn, owner != 2 && line > turn:
+			t.Errorf("line %d shown by CPU %d", line, int(owner)-1)
+		}
+	})
+	Info("the first")
+	if done == nil {
+		t.Fatal("not shown to the screenful")
+	}
+	<-done
+	if *lines < 2*turn {
+		t.Errorf("%d lines", *lines)
+	}
+	if v := consoleOwner.Load(); v != 0 {
+		t.Errorf("owner %#x", v)
+	}
+}
+
+func TestNobodyWaitsForWhoHasJustBegun(t *testing.T) {
+	flooded(t, func(line int) {
+		if line == turn/2 {
+			<-onCPU1(another)
+		}
+	})
+	Info("the first")
+}
+
+func TestWaitingEnds(t *testing.T) {
+	var waits []time.Duration
+	flooded(t, func(line int) {
+		for line == turn+1 && len(waits) < 2 {
+			begin := time.Now()
+			done := onCPU1(another)
+			<-done
+			waits = append(waits, time.Since(begin))
+		}
+	})
+	Info("the first")
+	if len(waits) != 2 || waits[0] < relieveWithin || waits[1] >= relieveWithin {
+		t.Errorf("waited %v", waits)
+	}
+}
+
+func TestRescueOfWhoWaits(t *testing.T) {
+	fresh(t)
+	for _, c := range []struct{ owner, rescued, want uint32 }{
+		{2<<16 | 1, 1, 1}, {2<<16 | 1, 0, 2}, {2<<16 | 1, 2, 2<<16 | 1}, {1, 0, 0}, {0, 0, 0},
+	} {
+		consoleOwner.Store(c.owner)
+		Rescue(int(c.rescued))
+		if v := consoleOwner.Load(); v != c.want {
+			t.Errorf("%#x, CPU %d rescued: %#x, want %#x", c.owner, c.rescued, v, c.want)
+		}
+	}
+	consoleOwner.Store(0)
+}

@@ -1,0 +1,128 @@
+package printk
+
+// Trap context. Who is at the console, and who is next.
+//
+// Whoever logs shows, and what others log meanwhile, too. When they log faster
+// than the console shows, the first is held for as long as they like. It may be
+// a handler on another CPU, which has a time limit. So once it has shown a
+// screenful, the next who logs waits for it to finish a record and relieves it,
+// at the price of logging no faster than the console shows.
+//
+// Waiting is what a log for any context should not do. It is for one record, of
+// somebody on another CPU, who is seen to get on; and it has a limit.
+//
+// Rejected: to go away after a screenful (the last records of a burst would be
+// shown when somebody logs again, if ever), and a thread that shows (it does
+// not run when a handler loops and the log matters most).
+//
+// Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
+// console_trylock_spinning.
+
+import "sync/atomic"
+
+const (
+	// turn is how many records one has to show before others wait to relieve it.
+	turn = 100
+	// relieveWithin is how long they wait at most, in ns: what a line takes at
+	// 115,200 baud, twice.
+	relieveWithin = 20_000_000
+)
+
+var (
+	// consoleOwner has in its low half 1 more than the CPU that is at the console, in
+	// its high half 1 more than the one that waits to relieve it; 0: nobody.
+	consoleOwner atomic.Uint32
+	consoleShown atomic.Uint32 // records, since it was taken
+
+	// consoleStuck is the ticket that was next when somebody waited in vain:
+	// until it is shown nobody waits again.
+	consoleStuck atomic.Uint64
+)
+
+const ownerMask = 1<<16 - 1
+
+// me is how consoleOwner names this CPU.
+func me() uint32 { return uint32(currentCPU()) + 1 }
+
+// take takes the console if it is free.
+func take() bool { return consoleOwner.CompareAndSwap(0, me()) }
+
+// release gives the console to whoever waits for it, and reports that.
+func release() (relieved bool) {
+	for {
+		v := consoleOwner.Load()
+		if consoleOwner.CompareAndSwap(v, v>>16) {
+			return v>>16 != 0
+		}
+	}
+}
+
+// awaited reports whether somebody waits for the console.
+func awaited() bool { return consoleOwner.Load()>>16 != 0 }
+
+// relieve takes over from who has been at the console for long, and reports
+// whether it did.
+func relieve() bool {
+	owner, me, since := consoleOwner.Load(), me(), now()
+	if owner == 0 || owner == me || owner > ownerMask || since == 0 || interruptsOwner() ||
+		consoleShown.Load() < turn || consoleStuck.Load() == consoleNext.Load() ||
+		!consoleOwner.CompareAndSwap(owner, owner|me<<16) {
+		return false
+	}
+	for {
+		v := consoleOwner.Load()
+		switch {
+		case v == me:
+			return true
+		case v>>16 != me: // Flush or Rescue
+			return false
+		case now()-since > relieveWithin && consoleOwner.CompareAndSwap(v, v&ownerMask):
+			consoleStuck.Store(consoleNext.Load())
+			return false
+		}
+	}
+}
+
+// interruptsOwner reports whether this runs on top of the goroutine that is at
+// the console, which may have been moved to this CPU since.
+func interruptsOwner() bool {
+	t := currentTask()
+	return t != 0 && t == consoleTask.Load()
+}
+
+// Flush shows everything there is, taking the console away from whoever
+// holds it and stepping over unfinished records. It is for the moments before
+// the machine stops: the holder may be the one that died.
+//
+// Context: any; only on the way down.
+func Flush() {
+	consoleOwner.Store(me())
+	atConsole()
+	if consoleHook.Load() != nil {
+		drain(true)
+	}
+	consoleTask.Store(0)
+	consoleOwner.Store(0)
+}
+
+// Rescue gives up the console if CPU id has it or waits for it: what wrote there
+// has been abandoned.
+//
+// Context: any, on CPU id.
+func Rescue(id int) {
+	me := uint32(id) + 1
+	for {
+		v := consoleOwner.Load()
+		rest := v
+		if v>>16 == me {
+			rest = v & ownerMask
+		}
+		if v&ownerMask == me {
+			consoleTask.Store(0)
+			rest >>= 16
+		}
+		if consoleOwner.CompareAndSwap(v, rest) {
+			return
+		}
+	}
+}
