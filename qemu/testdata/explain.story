@@ -17,8 +17,8 @@ EXPECT \[<- DCR -+>\]
 EXPECT is reached from its callers$
 EXPECT ^DETOUR .* as it would be laid out$
 EXPECT JBE \+0x[0-9a-f]+ +; --> morestack$
-EXPECT ; names the probes$
 EXPECT ; --> the trap stack$
+EXPECT ; names the probes$
 EXPECT CALL CX +; the handlers$
 EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- its own stack$
 EXPECT JMP \+0xa +; --> behind check$
