@@ -32,11 +32,14 @@ slow:
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	JMP	back
-	SAVE_RARE
 	RESTORE_RARE
+changed:
+	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
+	IRET
+	SAVE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	$const_site_, DI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
@@ -60,14 +63,12 @@ slow:
 	MOVQ	Kprobe_PreHandler(AX), DX
 	MOVQ	(DX), CX
 	CALL	CX
-	MOVQ	0(GS), R15
-	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_ledgerShift, R8
 	ADDQ	state_probe(SI), R8
 	MOVQ	$0, state_probe(SI)
 	INCQ	(Kprobe_ledger+account_n+8*const_handled)(R8)
-	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
 	MOVL	$const_idle, state_phase(SI)
 back:
 	RESTORE
@@ -111,8 +112,7 @@ busy:
 	PUSHQ	SI
 	PUSHQ	DI
 	PUSHQ	R8
-	MOVQ	0(GS), SI
-	MOVQ	trapCPU_probes(SI), SI
+	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	busy
 	MOVL	$const_pre, state_phase(SI)	// from here on who unregisters the probe waits
@@ -190,7 +190,7 @@ TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$8, AX
 	MOVQ	AX, (REGS+regs_SP)(SP)
 	LEAQ	REGS(SP), AX
-	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	RESTORE_IP
@@ -198,6 +198,9 @@ TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	BYTE	$0xc3			// RET; the assembler has counted pushes
 	SAVE_RARE
 	RESTORE_RARE
+changed:
+	ADDQ	$8, (REGS+regs_SP)(SP)
+	IRET
 
 // func codeAddrs() (detour, enter, late, trampoline uintptr)
 TEXT ·codeAddrs(SB),NOSPLIT,$0-32

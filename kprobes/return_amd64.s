@@ -11,7 +11,7 @@ TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte in front of a return address
 	SAVE(const_vecReturn)		// PUSHFQ where the return address was
-	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
 	MOVL	$const_returning, state_phase(SI)
@@ -52,8 +52,7 @@ single:
 	MOVQ	R8, state_probe(SI)
 	MOVQ	(DX), CX
 	CALL	CX
-	MOVQ	0(GS), R15
-	MOVQ	trapCPU_probes(R15), SI
+	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_probe(SI), R8
 	MOVQ	state_id(SI), R9
 	MOVQ	$0, state_probe(SI)
@@ -98,3 +97,6 @@ slow:
 	JMP	back
 	SAVE_RARE
 	RESTORE_RARE
+changed:
+	ADDQ	$8, (REGS+regs_SP)(SP)	// back from what RESTORE_IP did
+	IRET

@@ -11,29 +11,28 @@
 // guard is larger for that, by eight words (overlay, stackGuard).
 //
 // None of this may depend on where it is, because it is copied: what it needs is
-// found through the CPU, and the rest is immediates (detour_tamago.go). Each
+// found at the GS base (trap.CPU), and the rest is immediates (detour_tamago.go). Each
 // memory access costs an emulator a nanosecond, a jump to another page seven: so
 // what is rare is out of the way, in the macros whose names end in _RARE, but on
 // the same page.
 
 #include "go_asm.h"
 
-// Stack i of CPU R15: lo, hi, g.
-#define HI(i)	(trapCPU_stacks+24*i+8)(R15)
-#define GOF(i)	(trapCPU_stacks+24*i+16)(R15)
+// The trap stack of this CPU, which is at the GS base: hi, g.
+#define HI	(trapCPU_stacks+8)(GS)
+#define GOF	(trapCPU_stacks+16)(GS)
 
 #define REGS	trapFrame__size
 #define FRAME	(trapFrame__size+regs__size)
 
-// SAVE leaves SP at the frame, the registers in it, the CPU in R15 and the g of
-// the stack as the current one.
+// SAVE leaves SP at the frame, the registers in it, and the g of the stack as the
+// current one. It writes flags and saved at once.
 #define SAVE(vector) \
 	PUSHFQ; \
 	PUSHQ	R15; \
-	MOVQ	0(GS), R15; \
-	CMPQ	SP, HI(0); \
+	CMPQ	SP, HI; \
 	JLS	nested; \
-	MOVQ	trapCPU_fresh(R15), R15; \
+	MOVQ	trapCPU_fresh(GS), R15; \
 chosen: \
 	XCHGQ	R15, SP; \
 	MOVQ	R14, (REGS+regs_R14)(SP); \
@@ -43,7 +42,6 @@ chosen: \
 	MOVQ	0(R15), AX; \
 	MOVQ	8(R15), CX; \
 	LEAQ	16(R15), R13; \
-	MOVQ	0(GS), R15; \
 	MOVQ	AX, (REGS+regs_R15)(SP); \
 	MOVQ	CX, (REGS+regs_Flags)(SP); \
 	MOVQ	CX, trapFrame_flags(SP); \
@@ -63,15 +61,14 @@ chosen: \
 	MOVQ	$vector, (REGS+regs_Vector)(SP); \
 	MOVQ	$0, (REGS+regs_Err)(SP); \
 	MOVUPS	X15, (trapFrame_xmm+240)(SP); \
-	MOVQ	$0, trapFrame_saved(SP); \
 	XORPS	X15, X15; \
 	CLD; \
 	MOVQ	(TLS), AX; \
-	MOVL	trapCPU_ID(R15), CX; \
+	MOVL	trapCPU_ID(GS), CX; \
 	MOVQ	AX, trapFrame_g(SP); \
 	MOVQ	CX, trapFrame_cpu(SP); \
-	MOVQ	GOF(0), R14; \
-	CMPQ	R13, HI(0); \
+	MOVQ	GOF, R14; \
+	CMPQ	R13, HI; \
 	JLS	nestedG; \
 known: \
 	MOVQ	R14, (TLS); \
@@ -80,6 +77,7 @@ known: \
 // A hit on the trap stack, or another that is not a goroutine's.
 #define SAVE_RARE \
 nested: \
+	MOVQ	0(GS), R15; \
 	PUSHQ	R14; \
 	PUSHQ	R13; \
 	PUSHQ	AX; \
@@ -91,6 +89,7 @@ nested: \
 	POPQ	R14; \
 	JMP	chosen; \
 nestedG: \
+	MOVQ	0(GS), R15; \
 	SUBQ	$16, R13; \
 	CALL	trapCPU_choose(R15); \
 	JMP	known
@@ -104,7 +103,6 @@ nestedG: \
 	MOVQ	AX, BX; \
 	ANDL	$const_flagDF, CX; \
 	XORQ	trapFrame_flags(SP), BX; \
-	ORQ	trapFrame_saved(SP), CX; \
 	ORQ	CX, BX; \
 	JNE	odd; \
 even: \
@@ -142,19 +140,21 @@ even: \
 	MOVQ	CX, (DX); \
 	MOVQ	DX, (REGS+regs_SP)(SP)
 
-// A handler that has changed the flags; or X0-X14 are to be restored, or DF.
+// RESTORE_RARE is for when X0-X14 are to be restored, or DF. A handler that has
+// changed the flags needs an IRETQ: label changed, which ends with IRET.
 #define RESTORE_RARE \
 odd: \
-	MOVQ	0(GS), R15; \
-	CMPQ	AX, trapFrame_flags(SP); \
-	JEQ	same; \
-	JMP	trapCPU_restore(R15); \
-same: \
-	CMPQ	trapFrame_saved(SP), $0; \
+	CMPL	AX, trapFrame_flags(SP); \
+	JNE	changed; \
+	CMPL	trapFrame_saved(SP), $0; \
 	JEQ	direction; \
-	CALL	trapCPU_loadXMM(R15); \
+	CALL	trapCPU_loadXMM(GS); \
 direction: \
 	TESTL	$const_flagDF, AX; \
 	JEQ	even; \
 	STD; \
 	JMP	even
+
+// IRET restores everything.
+#define IRET \
+	JMP	trapCPU_restore(GS)

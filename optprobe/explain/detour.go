@@ -94,7 +94,7 @@ func (p *Place) checkLen() (n uint64) {
 
 // Notes of the way to the handlers that say where in it one is.
 const (
-	noteOwn   = "for the CPU"
+	noteOwn   = "to hold SP"
 	noteStack = "--> the trap stack"
 	noteNames = "names the probes"
 	noteFew   = "on its stack"

@@ -55,8 +55,9 @@ type Frame struct {
 	spill [2]uintptr
 	g     unsafe.Pointer
 	cpu   uint64
-	saved uint64
-	flags uint64
+	flags uint32
+	saved uint32 // soft traps write 0 with flags
+	_     uint64
 	xmm   [16][16]byte
 }
 

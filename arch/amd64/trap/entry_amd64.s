@@ -135,7 +135,7 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	R8, (REGS+const_regSS)(R13)
 	MOVQ	R13, SP			// the entry stack is free again
 	MOVUPS	X15, (XMM+240)(SP)
-	MOVQ	$0, SAVED(SP)
+	MOVL	$0, SAVED(SP)
 	CMPB	·lazyXMM(SB), $0
 	JEQ	eager
 	MOVL	DX, CX
@@ -168,7 +168,7 @@ TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	G(SP), AX
 	MOVQ	AX, (TLS)
 	MOVUPS	(XMM+240)(SP), X15
-	CMPQ	SAVED(SP), $0
+	CMPL	SAVED(SP), $0
 	JEQ	general
 	CALL	·loadXMM(SB)
 general:
@@ -211,7 +211,7 @@ TEXT ·saveXMM(SB),NOSPLIT|NOFRAME,$0
 	MOVUPS	X12, (XMM+192)(CX)
 	MOVUPS	X13, (XMM+208)(CX)
 	MOVUPS	X14, (XMM+224)(CX)
-	MOVQ	$1, SAVED(CX)
+	MOVL	$1, SAVED(CX)
 	RET
 
 // loadXMM is the opposite, called with SP at the frame.

@@ -13,6 +13,8 @@ func init() {
 	suites.Add("optimized/return_probes_leave_everything_alone", leaveAlone)
 	suites.Add("optimized/return_probes_leave_everything_alone_inside_a_handler", leaveAloneInHandler)
 	suites.Add("optimized/return_probe_joined_by_others", joined)
+	suites.Add("optimized/return_handlers_change_flags", changedByReturn)
+	suites.Add("optimized/flags_changed_beside_a_return_probe", changedBeside)
 	suites.Add("optimized/return_probe_without_free_instances", noneFree)
 }
 
@@ -129,6 +131,33 @@ func joined(t *suites.T) {
 	expect(t, "returns of the second", second.Hits(), 7)
 	expect(t, "returns of the first", rps[0].Hits(), calls-disabled)
 	remove()
+}
+
+// changedByReturn: the trampoline returns with a RET, or with an IRETQ.
+func changedByReturn(t *suites.T) {
+	s := shape(t, "pushf")
+	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: s.Entry},
+		Handler: func(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { changeFlags(r); return 0 }}
+	t.Must(kprobes.RegisterKretprobe(rp))
+	optimize(t)
+	flagsChange(t, s, func(r *targets.Result) uint64 { return r.Flags })
+	kprobes.UnregisterKretprobe(rp)
+	settled(t, rp)
+	clean(t)
+}
+
+// changedBeside has a handler change them whose hits come by the detour that was
+// made for a return probe alone.
+func changedBeside(t *suites.T) {
+	s := shape(t, "pushf")
+	rp := onShape(t, s)
+	k := at(s.Entry, func(_ *kprobes.Kprobe, r *amd64.Regs) int { changeFlags(r); return 0 })
+	optimized(t, k)
+	flagsChange(t, s, before)
+	kprobes.UnregisterKprobe(k)
+	kprobes.UnregisterKretprobe(rp)
+	settled(t, rp)
+	clean(t)
 }
 
 // nested calls itself n times.

@@ -150,30 +150,42 @@ const (
 	direction  = amd64.RFLAGS_DF
 )
 
-// changedFlags sets and clears each flag in the handler, with every state of it
-// before; "pushf" says what there was then.
-func changedFlags(t *suites.T) {
-	s := shape(t, "pushf")
+// change is what a handler does to the flags.
+var change struct{ set, clear uint64 }
+
+func changeFlags(r *amd64.Regs) { r.Flags = r.Flags&^change.clear | change.set }
+
+// flagsChange sets and clears each flag in a handler that is on s, with every state
+// of it before; seen says what s finds.
+func flagsChange(t *suites.T, s *targets.Shape, seen func(*targets.Result) uint64) {
+	change.set, change.clear = 0, 0
 	plain, err := s.Run()
 	t.Must(err)
-	var set, clear uint64
-	k := at(s.Entry, func(_ *kprobes.Kprobe, r *amd64.Regs) int { r.Flags = r.Flags&^clear | set; return 0 })
-	optimized(t, k)
 	all := uint64(arithmetic | direction)
 	for bit := uint64(1); bit <= direction; bit <<= 1 {
 		if bit&all == 0 {
 			continue
 		}
 		for _, c := range [][2]uint64{{bit, 0}, {0, bit}, {all &^ bit, bit}, {bit, all &^ bit}} {
-			set, clear = c[0], c[1]
+			change.set, change.clear = c[0], c[1]
 			got, _ := s.Run()
 			for i := range got {
-				if have, want := got[i].AX&all, plain[i].AX&all&^clear|set; have != want {
-					t.Errorf("input %d, set %#x, clear %#x: flags %#x, want %#x", i, set, clear, have, want)
+				if have, want := seen(&got[i])&all, seen(&plain[i])&all&^change.clear|change.set; have != want {
+					t.Errorf("input %d, set %#x, clear %#x: flags %#x, want %#x", i, change.set, change.clear, have, want)
 				}
 			}
 		}
 	}
+}
+
+// before is the flags as "pushf" finds them.
+func before(r *targets.Result) uint64 { return r.AX }
+
+func changedFlags(t *suites.T) {
+	s := shape(t, "pushf")
+	k := at(s.Entry, func(_ *kprobes.Kprobe, r *amd64.Regs) int { changeFlags(r); return 0 })
+	optimized(t, k)
+	flagsChange(t, s, before)
 	kprobes.UnregisterKprobe(k)
 }
 
