@@ -33,13 +33,10 @@ func optimize(jumps bool) error {
 func registration(w io.Writer) error {
 	var failed error
 	print := func(name string, f func() (time.Duration, error)) {
-		ns := median(func() int64 {
-			d, err := f()
-			if err != nil && failed == nil {
-				failed = fmt.Errorf("%s: %w", name, err)
-			}
-			return d.Nanoseconds()
-		})
+		ns, err := median(func(int) (int64, error) { d, err := f(); return d.Nanoseconds(), err })
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %w", name, err)
+		}
 		fmt.Fprintf(w, "%s\t%d\n", name, ns)
 	}
 	if err := optimize(false); err != nil {

@@ -26,18 +26,14 @@ func scale(w io.Writer) error {
 }
 
 func (r *row) scale(w io.Writer) error {
-	if r.plant != nil {
-		remove, err := r.plant()
+	for n := 1; n <= min(2, cpu.Num()); n++ {
+		rate, err := median(func(run int) (int64, error) {
+			return r.planted(run, func() int64 { return perSecond(r.target, n) })
+		})
 		if err != nil {
 			return err
 		}
-		defer remove()
-		if err := optimize(r.jump); err != nil {
-			return err
-		}
-	}
-	for n := 1; n <= min(2, cpu.Num()); n++ {
-		fmt.Fprintf(w, "%s_x%d_per_s\t%d\n", r.name, n, median(func() int64 { return perSecond(r.target, n) }))
+		fmt.Fprintf(w, "%s_x%d_per_s\t%d\n", r.name, n, rate)
 	}
 	return nil
 }
