@@ -54,7 +54,7 @@ func kill(id int, why string, r *amd64.Regs) {
 	st := &states[id].state
 	k := asProbe(st.probe)
 	atomic.StoreUint64(&st.dying, st.seq)
-	printk.Rescue(id)
+	printk.Rescue(id, uintptr(r.SP), st.frame)
 	k.takeShort()
 	if k.markGone() {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)

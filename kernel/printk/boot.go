@@ -8,5 +8,5 @@ func Boot(clock *func() int64, cpu *func() int, console *func(p []byte)) {
 	clockHook.Store(clock)
 	cpuHook.Store(cpu)
 	consoleHook.Store(console)
-	emit()
+	emit(0)
 }

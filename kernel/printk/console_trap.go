@@ -3,7 +3,10 @@ package printk
 // Trap context. Whoever logs also drives the console, so a message from a
 // handler is out before the handler returns, unless another CPU holds it.
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // patience is how many tickets may be handed out behind a record that is not
 // finished before the console goes on without it: its writer was abandoned
@@ -27,11 +30,13 @@ var (
 const defaultConsoleLevel = uint32(LevelDebug)
 
 // emit shows what is new on the console, or leaves it to whoever is at it.
-func emit() {
+// Unfinished records with tickets below over will never be finished.
+func emit(over uint64) {
+	var here uintptr
 	for consoleHook.Load() != nil && (take() || relieve()) {
-		atConsole()
-		drain(false)
-		consoleTask.Store(0)
+		atConsole(uintptr(unsafe.Pointer(&here)))
+		drain(over)
+		leaveConsole()
 		// Somebody may have finished a record after our last look and
 		// failed to get the console before we let it go.
 		if release() || !showable() {
@@ -53,17 +58,16 @@ func showable() bool {
 }
 
 // drain shows all records from consoleNext on, or until somebody else waits to
-// go on with it. At an unfinished one it stops, as its writer comes here next;
-// with skip it steps over it.
-func drain(skip bool) {
-	for skip || !awaited() {
-		t := consoleNext.Load()
+// go on with it. At an unfinished one it stops, as its writer comes here next,
+// but steps over those below over, which nobody is to wait for.
+func drain(over uint64) {
+	for t := consoleNext.Load(); t < over || !awaited(); t = consoleNext.Load() {
 		next, st := log.get(t, &consoleRecord)
 		switch st {
 		case atEnd:
 			return
 		case unfinished:
-			if !skip && log.next.Load()-t < patience {
+			if t >= over && log.next.Load()-t < patience {
 				return
 			}
 			log.unseen.Add(1)
@@ -74,8 +78,8 @@ func drain(skip bool) {
 		if st == ready && uint32(consoleRecord.Level) < currentConsoleLevel() {
 			showUnseen()
 			show(&consoleRecord)
-			consoleShown.Add(1)
 		}
+		consoleShown.Add(1)
 	}
 }
 

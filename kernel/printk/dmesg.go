@@ -40,7 +40,7 @@ func SetCPU(f func() int) { cpuHook.Store(&f) }
 // it must be fit for trap context and not keep p.
 func SetConsole(f func(p []byte)) {
 	consoleHook.Store(&f)
-	emit()
+	emit(0)
 }
 
 // SetConsoleLevel sets which messages are shown: those with a level smaller

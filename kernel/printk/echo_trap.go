@@ -42,11 +42,18 @@ func currentTask() uintptr {
 	return 0
 }
 
-// atConsole notes who has just taken the console.
-func atConsole() {
+// atConsole notes who has just taken the console, with its stack at sp.
+func atConsole(sp uintptr) {
 	consoleShown.Store(0)
 	consoleEchoes.Store(0)
 	consoleTask.Store(currentTask())
+	consoleStack.Store(sp)
+}
+
+// leaveConsole is for just before it is released.
+func leaveConsole() {
+	consoleStack.Store(0)
+	consoleTask.Store(0)
 }
 
 // echo reports whether a record is one echo too many. Errors always pass: the

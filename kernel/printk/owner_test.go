@@ -1,6 +1,7 @@
 package printk
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -21,11 +22,12 @@ func flooded(t *testing.T, at func(line int)) (lines *int) {
 	return lines
 }
 
+var cpu1 = func() int { return 1 }
+
 // onCPU1 has f run on another CPU than that of the caller, and returns when it
 // waits for the console or is done, which done tells.
 func onCPU1(f func()) (done chan struct{}) {
-	one := func() int { return 1 }
-	cpuHook.Store(&one)
+	cpuHook.Store(&cpu1)
 	defer cpuHook.Store(nil)
 	done = make(chan struct{})
 	go func() { defer close(done); f() }()
@@ -91,14 +93,50 @@ func TestWaitingEnds(t *testing.T) {
 
 func TestRescueOfWhoWaits(t *testing.T) {
 	fresh(t)
-	for _, c := range []struct{ owner, rescued, want uint32 }{
-		{2<<16 | 1, 1, 1}, {2<<16 | 1, 0, 2}, {2<<16 | 1, 2, 2<<16 | 1}, {1, 0, 0}, {0, 0, 0},
+	for _, c := range []struct {
+		owner, rescued, want uint32
+		sp                   uintptr
+	}{
+		{2<<16 | 1, 1, 1, 500}, {2<<16 | 1, 0, 2, 500}, {2<<16 | 1, 2, 2<<16 | 1, 500}, {1, 0, 0, 400}, {0, 0, 0, 0},
+		{1, 0, 1, 600}, {1, 0, 1, 399}, {1, 0, 0, 0}, // who was interrupted; not noted yet
 	} {
 		consoleOwner.Store(c.owner)
-		Rescue(int(c.rescued))
+		consoleStack.Store(c.sp)
+		Rescue(int(c.rescued), 400, 600)
 		if v := consoleOwner.Load(); v != c.want {
-			t.Errorf("%#x, CPU %d rescued: %#x, want %#x", c.owner, c.rescued, v, c.want)
+			t.Errorf("%#x at %d, CPU %d rescued: %#x, want %#x", c.owner, c.sp, c.rescued, v, c.want)
 		}
 	}
 	consoleOwner.Store(0)
+	leaveConsole()
+}
+
+// TestRescueShowsWhatIsLeft: the abandoned one was writing a record, and another
+// CPU has left one to it.
+func TestRescueShowsWhatIsLeft(t *testing.T) {
+	fresh(t)
+	var out strings.Builder
+	SetConsole(func(p []byte) { out.Write(p) })
+	consoleOwner.Store(1)
+	consoleStack.Store(500)
+	log.claim(log.next.Add(1) - 1)
+	cpuHook.Store(&cpu1)
+	Info("of another CPU")
+	cpuHook.Store(nil)
+	if out.Len() > 0 {
+		t.Fatalf("shown: %s", out.String())
+	}
+	Rescue(0, 400, 600)
+	if got := out.String(); !strings.Contains(got, "of another CPU") {
+		t.Errorf("shown: %q", got)
+	}
+}
+
+// TestFilteredRecordsCount: who steps over them for long is relieved, too.
+func TestFilteredRecordsCount(t *testing.T) {
+	flooded(t, func(int) {})
+	Debug("not shown")
+	if n := consoleShown.Load(); n != 1 {
+		t.Errorf("%d are counted", n)
+	}
 }

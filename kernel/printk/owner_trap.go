@@ -18,7 +18,11 @@ package printk
 // Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
 // console_trylock_spinning.
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+)
 
 const (
 	// turn is how many records one has to show before others wait to relieve it.
@@ -33,6 +37,10 @@ var (
 	// its high half 1 more than the one that waits to relieve it; 0: nobody.
 	consoleOwner atomic.Uint32
 	consoleShown atomic.Uint32 // records, since it was taken
+
+	// consoleStack is where the stack of who is at the console was when it took it;
+	// 0: about to be noted.
+	consoleStack atomic.Uintptr
 
 	// consoleStuck is the ticket that was next when somebody waited in vain:
 	// until it is shown nobody waits again.
@@ -96,29 +104,35 @@ func interruptsOwner() bool {
 //
 // Context: any; only on the way down.
 func Flush() {
+	var here uintptr
 	consoleOwner.Store(me())
-	atConsole()
+	atConsole(uintptr(unsafe.Pointer(&here)))
 	if consoleHook.Load() != nil {
-		drain(true)
+		drain(math.MaxUint64)
 	}
-	consoleTask.Store(0)
+	leaveConsole()
 	consoleOwner.Store(0)
 }
 
-// Rescue gives up the console if CPU id has it or waits for it: what wrote there
-// has been abandoned.
+// Rescue is for when what ran on CPU id with its stack between lo and hi has been
+// abandoned: it gives up the console if that has it or waits for it, and shows
+// what it has left. Whoever was interrupted keeps the console.
 //
 // Context: any, on CPU id.
-func Rescue(id int) {
-	me := uint32(id) + 1
+func Rescue(id int, lo, hi uintptr) {
+	giveUp(uint32(id)+1, lo, hi)
+	emit(log.next.Load())
+}
+
+func giveUp(me uint32, lo, hi uintptr) {
 	for {
 		v := consoleOwner.Load()
 		rest := v
 		if v>>16 == me {
 			rest = v & ownerMask
 		}
-		if v&ownerMask == me {
-			consoleTask.Store(0)
+		if sp := consoleStack.Load(); v&ownerMask == me && (sp == 0 || lo <= sp && sp < hi) {
+			leaveConsole()
 			rest >>= 16
 		}
 		if consoleOwner.CompareAndSwap(v, rest) {

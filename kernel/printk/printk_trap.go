@@ -34,7 +34,7 @@ func Printk(level Level, format string, args ...any) {
 	l.format(format, args)
 	l.finish()
 	log.put(level, currentCPU(), now(), &text, l.n)
-	emit()
+	emit(0)
 }
 
 // Emerg logs at LevelEmerg. Context: any.

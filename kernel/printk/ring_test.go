@@ -26,7 +26,7 @@ func TestUnfinishedRecordHoldsTheConsoleUntilItIsFinished(t *testing.T) {
 	}
 	log.slot(ticket).meta.Store(packMeta(LevelInfo, 0, 0, 1))
 	log.slot(ticket).state.Store(done(ticket))
-	emit()
+	emit(0)
 	if got, want := out.String(), "[    0.000000] \n[    0.000000] from the NMI\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
