@@ -49,10 +49,10 @@ func rearm(list []*site) bool {
 // outside returns when every CPU executes what has been poked and has been
 // outside all handlers. A handler that a trap called keeps interrupts off, so
 // the interrupt of Sync comes after it; one that was called by a jump is waited
-// for.
-//
-// Context: goroutine.
+// for. Called with mu held.
 func outside() {
+	was := replaced
+	replaced = nil
 	text.Sync()
 	for i := range cpu.Num() {
 		st := &states[i].state
@@ -60,6 +60,7 @@ func outside() {
 			runtime.Gosched()
 		}
 	}
+	runtime.KeepAlive(was)
 }
 
 // sitesOf returns the sites of ks, each once.

@@ -312,8 +312,7 @@ func (s *site) reenter(st *state, id int, r *amd64.Regs) {
 
 func (s *site) countMissed(id int) {
 	for _, k := range s.probes() {
-		k.ledger.countNested(id, enteredNested)
-		k.ledger.countNested(id, recursion)
+		k.ledger.countNested(id, missed) // one event: the handler may be abandoned here
 	}
 }
 

@@ -33,7 +33,7 @@ type event uint8
 
 const (
 	entered event = iota
-	enteredNested
+	missed        // inside a handler: entered, and recursion
 	handled
 	declined
 	recursion
@@ -80,6 +80,8 @@ func (k *Kprobe) Ledger() Ledger {
 		Recursion: k.ledger.sum(recursion), NoInst: k.ledger.sum(noInst),
 		Disarmed: k.ledger.sum(disarmed), Abandoned: k.ledger.sum(abandoned),
 	}
-	l.Entered = k.ledger.sum(entered) + k.ledger.sum(enteredNested)
+	nested := k.ledger.sum(missed)
+	l.Entered = k.ledger.sum(entered) + nested
+	l.Recursion += nested
 	return l
 }

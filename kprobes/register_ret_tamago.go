@@ -69,6 +69,12 @@ func (rp *Kretprobe) prepare() error {
 		return refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
 			n, each, uint64(n)*each>>20)
 	}
+	if rp.KP.has(flagUsed) {
+		// Who gives an instance back may not have put it on a list yet.
+		mu.Lock()
+		outside()
+		mu.Unlock()
+	}
 	rp.KP.kind = kindKretprobe
 	rp.MaxActive = n
 	rp.pool.init(rp, n, cpu.Num(), rp.DataSize)

@@ -122,7 +122,7 @@ func register(ks []*Kprobe) error {
 	defer mu.Unlock()
 	for i, k := range ks {
 		if err := k.attach(); err != nil {
-			detach(ks[:i])
+			detachAll(ks[:i]) // a return probe on an armed site may have calls in flight
 			return fmt.Errorf("kprobes: register %s: %w", k.name(), err)
 		}
 	}
