@@ -59,7 +59,8 @@ func leaveConsole() {
 // echo reports whether a record is one echo too many. Errors always pass: the
 // machine may be about to stop because of what happened at the console.
 func echo(level Level) bool {
-	if level <= LevelErr || !interruptsOwner() || consoleEchoes.Add(1) <= maxEchoes {
+	t := currentTask()
+	if t == 0 || t != consoleTask.Load() || level <= LevelErr || consoleEchoes.Add(1) <= maxEchoes {
 		return false
 	}
 	log.dropped.Add(1)

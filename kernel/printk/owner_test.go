@@ -2,6 +2,7 @@ package printk
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -11,6 +12,8 @@ import (
 func flooded(t *testing.T, at func(line int)) (lines *int) {
 	fresh(t)
 	SetClock(func() int64 { return time.Now().UnixNano() })
+	var tasks atomic.Uintptr // each call another: nobody logs on top of another
+	SetTask(func() uintptr { return tasks.Add(1) })
 	lines = new(int)
 	SetConsole(func([]byte) {
 		*lines++
@@ -73,6 +76,23 @@ func TestNobodyWaitsForWhoHasJustBegun(t *testing.T) {
 		}
 	})
 	Info("the first")
+}
+
+// TestInterruptsDoNotWait: what they interrupted may be at the console.
+func TestInterruptsDoNotWait(t *testing.T) {
+	var waited time.Duration
+	flooded(t, func(line int) {
+		if line == turn+1 {
+			SetTask(func() uintptr { return 0 })
+			begin := time.Now()
+			<-onCPU1(another)
+			waited = time.Since(begin)
+		}
+	})
+	Info("the first")
+	if waited == 0 || waited >= relieveWithin {
+		t.Errorf("waited %v", waited)
+	}
 }
 
 func TestWaitingEnds(t *testing.T) {

@@ -71,8 +71,9 @@ func awaited() bool { return consoleOwner.Load()>>16 != 0 }
 // relieve takes over from who has been at the console for long, and reports
 // whether it did.
 func relieve() bool {
-	owner, me, since := consoleOwner.Load(), me(), now()
-	if owner == 0 || owner == me || owner > ownerMask || since == 0 || interruptsOwner() ||
+	owner, me, since, task := consoleOwner.Load(), me(), now(), currentTask()
+	if owner == 0 || owner == me || owner > ownerMask || since == 0 ||
+		task == 0 || task == consoleTask.Load() || // this may be on top of it
 		consoleShown.Load() < turn || consoleStuck.Load() == consoleNext.Load() ||
 		!consoleOwner.CompareAndSwap(owner, owner|me<<16) {
 		return false
@@ -89,13 +90,6 @@ func relieve() bool {
 			return false
 		}
 	}
-}
-
-// interruptsOwner reports whether this runs on top of the goroutine that is at
-// the console, which may have been moved to this CPU since.
-func interruptsOwner() bool {
-	t := currentTask()
-	return t != 0 && t == consoleTask.Load()
 }
 
 // Flush shows everything there is, taking the console away from whoever
