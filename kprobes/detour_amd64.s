@@ -74,6 +74,31 @@ back:
 	RESTORE
 	UD2				// the end of what is copied
 
+// PUSHES keeps the flags and the registers that enter uses; POPS restores them.
+#define PUSHES \
+	PUSHQ	AX; \
+	LAHF; \
+	SETOS	AX; \
+	PUSHQ	AX; \
+	PUSHQ	BX; \
+	PUSHQ	CX; \
+	PUSHQ	DX; \
+	PUSHQ	SI; \
+	PUSHQ	DI; \
+	PUSHQ	R8
+
+#define POPS \
+	POPQ	R8; \
+	POPQ	DI; \
+	POPQ	SI; \
+	POPQ	DX; \
+	POPQ	CX; \
+	POPQ	BX; \
+	POPQ	AX; \
+	ADDB	$0x7f, AX; \
+	SAHF; \
+	POPQ	AX
+
 // enter is for the entry of a function with a return probe and nothing else. Who
 // has no entry handler needs no registers to be shown, and no other stack: this is
 // (*Kretprobe).enter (kretprobe_trap.go) for the usual case, written out.
@@ -88,30 +113,12 @@ TEXT ·enter(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 leave:
 	MOVL	$const_idle, state_phase(SI)
 busy:
-	POPQ	R8
-	POPQ	DI
-	POPQ	SI
-	POPQ	DX
-	POPQ	CX
-	POPQ	BX
-	POPQ	AX
-	ADDB	$0x7f, AX
-	SAHF
-	POPQ	AX
+	POPS
 	PUSHQ	$const_where_
 	PUSHQ	$const_late_
 	BYTE	$0xc3			// RET: to late
 	ROOM
-	PUSHQ	AX
-	LAHF
-	SETOS	AX
-	PUSHQ	AX
-	PUSHQ	BX
-	PUSHQ	CX
-	PUSHQ	DX
-	PUSHQ	SI
-	PUSHQ	DI
-	PUSHQ	R8
+	PUSHES
 	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	busy
@@ -168,16 +175,7 @@ take:
 	MOVQ	state_trampoline(SI), DX
 	MOVQ	DX, 64(SP)
 	MOVL	$const_idle, state_phase(SI)
-	POPQ	R8
-	POPQ	DI
-	POPQ	SI
-	POPQ	DX
-	POPQ	CX
-	POPQ	BX
-	POPQ	AX
-	ADDB	$0x7f, AX
-	SAHF
-	POPQ	AX
+	POPS
 	UD2				// the end of what is copied
 
 // late is where enter leads when the case is not the usual one. On the stack is
