@@ -9,7 +9,7 @@ package main
 //	4 KiB .. 1 MiB    firmware's; start-up of further CPUs
 //	64 MiB            the image: text r-x, rodata r--, data rw-
 //	  + image         page tables, traps' stacks and tables
-//	  + 5 MiB         probe slots, r-x: near enough to text for a 32-bit displacement
+//	  + mm.SlotBytes  probe slots and detours, r-x: near enough to text for a 32-bit displacement
 //	4 GiB - 32 MiB    device registers, uncached
 //	640 GiB           text and slots again, rw-: kernel/text writes here
 //	768 GiB           the heap: all other memory, rw-
@@ -18,7 +18,6 @@ package main
 // 0x400000 free: the image lies above any of reasonable size.
 const (
 	lowEnd      = 1 << 20
-	slotBytes   = 7 << 20
 	devices     = 1<<32 - 32<<20
 	devicesEnd  = 1 << 32
 	aliasBase   = 640 << 30

@@ -85,7 +85,7 @@ func buildMemory(info *pvh.Info, lapic uint64) {
 	tables := take(trap.TablesSize)
 	stubs := trap.BuildTables(tables)
 	next = (next + hugePage - 1) &^ (hugePage - 1)
-	mm.Slots = mm.Range{Start: take(slotBytes), End: next}
+	mm.Slots = mm.Range{Start: take(mm.SlotBytes), End: next}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
 		*(*uint64)(unsafe.Pointer(i)) = 0xcccccccccccccccc // INT3: Safe because: take gave it to us
 	}

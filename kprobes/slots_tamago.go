@@ -18,8 +18,7 @@ const (
 	// DetourSize is how much memory a detour gets, in bytes. None is on two pages.
 	DetourSize = 1024
 	// detoursAt is where the memory for detours begins, behind that for slots.
-	detoursAt  = 1 << 20
-	detoursEnd = 7 << 20
+	detoursAt = 1 << 20
 )
 
 // DetourMemory returns the memory for detours, which package optprobe gives out.
@@ -47,7 +46,7 @@ var (
 // is for.
 var (
 	slotOwner   [detoursAt / slotSize]uintptr
-	detourOwner [(detoursEnd - detoursAt) / DetourSize]uintptr
+	detourOwner [(mm.SlotBytes - detoursAt) / DetourSize]uintptr
 )
 
 // allocSlot returns a free slot for the instruction at addr.

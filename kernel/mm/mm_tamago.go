@@ -18,6 +18,9 @@ type Range struct{ Start, End uintptr }
 //go:nosplit
 func (r Range) Contains(addr uintptr) bool { return addr >= r.Start && addr < r.End }
 
+// SlotBytes is how large Slots is.
+const SlotBytes = 7 << 20
+
 // Written once at boot:
 var (
 	Tables  paging.Tables
