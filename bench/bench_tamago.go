@@ -197,8 +197,9 @@ func (r *row) run(w io.Writer) error {
 // A probe's copy or detour lies where there is room, and under QEMU that matters. The
 // targets of jumps to other pages are found through a table in which all addresses
 // of a page share 64 entries, and distant pages the same ones (tb_jmp_cache). Two
-// targets of one hit that share an entry cost 40 ns, in one build and not in the
-// next. So each run has probes on one pad more, and its own elsewhere.
+// targets of one hit that share an entry are searched for at every hit, in one
+// build and not in the next. So each run has probes on one pad more, and its own
+// elsewhere.
 var pads = []string{"sonde/bench.scale", "sonde/bench.registration", "sonde/bench.many", "sonde/bench.perSecond"}
 
 // planted returns what measure does in the given run, with the row's probes.

@@ -7,11 +7,15 @@ import (
 	"time"
 )
 
+// clock stands still unless a test moves it: nobody has waited for too long.
+var clock atomic.Int64
+
 // flooded is a console on which every line shown finds another logged, as by a
 // CPU that logs without end. It calls at with the number of the line.
 func flooded(t *testing.T, at func(line int)) (lines *int) {
 	fresh(t)
-	SetClock(func() int64 { return time.Now().UnixNano() })
+	clock.Store(1)
+	SetClock(clock.Load)
 	var tasks atomic.Uintptr // each call another: nobody logs on top of another
 	SetTask(func() uintptr { return tasks.Add(1) })
 	lines = new(int)
@@ -70,44 +74,57 @@ func TestWhoShowedAScreenfulIsRelieved(t *testing.T) {
 }
 
 func TestNobodyWaitsForWhoHasJustBegun(t *testing.T) {
-	flooded(t, func(line int) {
+	lines := flooded(t, func(line int) {
 		if line == turn/2 {
-			<-onCPU1(another)
+			onCPU1(another)
+			if awaited() {
+				t.Error("waits")
+			}
 		}
 	})
 	Info("the first")
+	if *lines < turn/2 {
+		t.Errorf("%d lines", *lines)
+	}
 }
 
 // TestInterruptsDoNotWait: what they interrupted may be at the console.
 func TestInterruptsDoNotWait(t *testing.T) {
-	var waited time.Duration
-	flooded(t, func(line int) {
+	lines := flooded(t, func(line int) {
 		if line == turn+1 {
 			SetTask(func() uintptr { return 0 })
-			begin := time.Now()
-			<-onCPU1(another)
-			waited = time.Since(begin)
+			onCPU1(another)
+			if awaited() {
+				t.Error("waits")
+			}
 		}
 	})
 	Info("the first")
-	if waited == 0 || waited >= relieveWithin {
-		t.Errorf("waited %v", waited)
+	if *lines <= turn {
+		t.Errorf("%d lines", *lines)
 	}
 }
 
+// TestWaitingEnds: who is at the console does not get on, so the next does not wait.
 func TestWaitingEnds(t *testing.T) {
-	var waits []time.Duration
-	flooded(t, func(line int) {
-		for line == turn+1 && len(waits) < 2 {
-			begin := time.Now()
-			done := onCPU1(another)
-			<-done
-			waits = append(waits, time.Since(begin))
+	lines := flooded(t, func(line int) {
+		if line != turn+1 {
+			return
+		}
+		done := onCPU1(another)
+		if !awaited() {
+			t.Error("does not wait")
+		}
+		clock.Add(relieveWithin + 1)
+		<-done
+		onCPU1(another)
+		if awaited() {
+			t.Error("waits once more")
 		}
 	})
 	Info("the first")
-	if len(waits) != 2 || waits[0] < relieveWithin || waits[1] >= relieveWithin {
-		t.Errorf("waited %v", waits)
+	if *lines <= turn {
+		t.Errorf("%d lines", *lines)
 	}
 }
 

@@ -47,6 +47,9 @@ func refusedBatch(t *suites.T) {
 		t.Wait()
 	}
 	t.Logf("%d calls between", caught)
+	if caught == 0 {
+		t.Errorf("no call came while a batch was being registered")
+	}
 }
 
 // refuseOnce returns the probe that was not registered in the end, how many calls of
