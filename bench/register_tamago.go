@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/kprobes"
 	"sonde/optprobe"
@@ -62,7 +62,7 @@ func registration(w io.Writer) error {
 	print("stop_machine", func() (time.Duration, error) {
 		return smp.StopMachine(func([]*amd64.Regs) error { return nil })
 	})
-	print("synchronize_sched", func() (time.Duration, error) { return sched.Synchronize(), nil })
+	print("synchronize_sched", func() (time.Duration, error) { return grace.Synchronize(), nil })
 	return failed
 }
 

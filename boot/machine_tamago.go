@@ -13,12 +13,12 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
+	"sonde/kernel/grace"
 	"sonde/kernel/irq"
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
-	"sonde/kernel/sched"
 	"sonde/kernel/smp"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
@@ -35,7 +35,7 @@ func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
 
 func idleTime() (sum time.Duration) {
 	for i := range cpu.Num() {
-		_, _, asleep := sched.Idle(i)
+		_, _, asleep := grace.Idle(i)
 		sum += asleep
 	}
 	return sum

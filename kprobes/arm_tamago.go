@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/text"
 )
 
@@ -79,13 +79,13 @@ func sitesOf(ks []*Kprobe) (list []*site) {
 var round uint64
 
 // now is a snapshot for several to share.
-func now() *sched.Snapshot {
-	s := sched.Now()
+func now() *grace.Snapshot {
+	s := grace.Now()
 	return &s
 }
 
 // retire gives the slot of s back, once nobody can be in it.
-func retire(s *site, when *sched.Snapshot) {
+func retire(s *site, when *grace.Snapshot) {
 	if s.slot != 0 {
 		freeSlot(s.slot, when)
 	}

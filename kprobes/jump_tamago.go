@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
 )
@@ -197,7 +197,7 @@ func unjump(list []*site) {
 		if !errors.Is(err, ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
 			panic(err) // somebody else writes text
 		}
-		sched.Synchronize()
+		grace.Synchronize()
 	}
 	for _, s := range list {
 		s.jumped = false

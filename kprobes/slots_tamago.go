@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/grace"
 	"sonde/kernel/mm"
-	"sonde/kernel/sched"
 )
 
 // Slots hold the copies of probed instructions: slotSize bytes each, in memory
@@ -32,7 +32,7 @@ func DetourMemory() mm.Range {
 // may have been interrupted, and is returned to.
 type freed struct {
 	slot uintptr
-	when *sched.Snapshot
+	when *grace.Snapshot
 }
 
 // guarded by mu:
@@ -77,7 +77,7 @@ func claimDetour(head, addr uintptr) {
 }
 
 // freeSlot takes back a slot that no CPU enters since when.
-func freeSlot(s uintptr, when *sched.Snapshot) {
+func freeSlot(s uintptr, when *grace.Snapshot) {
 	slotUsed--
 	slotFree = append(slotFree, freed{s, when})
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 )
@@ -131,7 +131,7 @@ var (
 
 type free struct {
 	d    *kprobes.Detour
-	when sched.Snapshot
+	when grace.Snapshot
 }
 
 // manyFreed is how many detours are kept for nothing at most, until the
@@ -148,7 +148,7 @@ func reclaim() {
 	if n < manyFreed {
 		return
 	}
-	sched.Synchronize()
+	grace.Synchronize()
 	mu.Lock()
 	defer mu.Unlock()
 	for reap() {
@@ -195,7 +195,7 @@ func allocate() (uintptr, error) {
 // release takes d's memory back. Called with mu held.
 func release(d *kprobes.Detour) {
 	used--
-	freed = append(freed, free{d, sched.Now()})
+	freed = append(freed, free{d, grace.Now()})
 }
 
 // write puts the detour where it was laid out for.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
-	"sonde/kernel/sched"
 	"sonde/kprobes"
 	"sonde/optprobe/entries"
 	"sonde/sysctl"
@@ -153,7 +153,7 @@ func Optimize() error {
 	if len(list) == 0 {
 		return nil
 	}
-	sched.Synchronize()
+	grace.Synchronize()
 	for len(list) > 0 {
 		n := min(len(list), perStop)
 		if err := commit(list[:n]); err != nil {
@@ -232,7 +232,7 @@ func commit(list []kprobes.Candidate) error {
 		if !errors.Is(err, kprobes.ErrRetry) || try == tries {
 			return err
 		}
-		sched.Synchronize() // it leaves the region, and cannot enter it again
+		grace.Synchronize() // it leaves the region, and cannot enter it again
 	}
 }
 

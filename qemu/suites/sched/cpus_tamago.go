@@ -12,7 +12,7 @@ import (
 
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/qemu/suites"
 )
 
@@ -127,13 +127,13 @@ func idleCPUsHalt(t *suites.T) {
 	const pause = 300 * time.Millisecond
 	var before time.Duration
 	for i := range cpu.Num() {
-		_, _, ns := sched.Idle(i)
+		_, _, ns := grace.Idle(i)
 		before -= ns
 	}
 	time.Sleep(pause)
 	slept := before
 	for i := range cpu.Num() {
-		_, _, ns := sched.Idle(i)
+		_, _, ns := grace.Idle(i)
 		slept += ns
 	}
 	if all := pause * time.Duration(cpu.Num()); slept < all/2 {
@@ -156,13 +156,13 @@ func synchronizeWaits(t *suites.T) {
 		inside.Store(false)
 	})
 	t.Until("the other goroutine", inside.Load)
-	sched.Synchronize()
+	grace.Synchronize()
 	early := inside.Load()
 	t.Wait()
 	if early {
 		t.Errorf("the grace period ended while a CPU had not left its code")
 	}
 	for range 20 {
-		sched.Synchronize()
+		grace.Synchronize()
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/qemu/suites"
 )
 
@@ -24,7 +24,7 @@ func init() {
 func graceIdle(t *suites.T) {
 	took := times(101, func() time.Duration {
 		time.Sleep(2 * time.Millisecond)
-		return sched.Synchronize()
+		return grace.Synchronize()
 	})
 	logTimes(t, "grace period, others idle", took)
 	if took[50] > 20*time.Millisecond { // far more than it needs, on a slow host too
@@ -37,7 +37,7 @@ func graceBusy(t *suites.T) {
 	for _, n := range []int{cpu.Num() - 1, 3 * cpu.Num()} {
 		l := newLoad(t, n)
 		t.Until("all to count", func() bool { return l.moved(make([]uint64, n)) })
-		took := times(31, func() time.Duration { return sched.Synchronize() })
+		took := times(31, func() time.Duration { return grace.Synchronize() })
 		l.stop.Store(true)
 		t.Wait()
 		t.Logf("%d busy goroutines:", n)
@@ -68,7 +68,7 @@ func graceInterrupt(t *suites.T) {
 		cpu.SendIPI(idleCPU(t), vecSlow)
 		t.Until("the handler", func() bool { return inside.Load() != 0 })
 		seen.Store(1)
-		sched.Synchronize()
+		grace.Synchronize()
 		early.Add(inside.Load())
 		t.Until("its end", func() bool { return inside.Load() == 0 })
 		seen.Store(0)
@@ -82,7 +82,7 @@ func graceInterrupt(t *suites.T) {
 func idleCPU(t *suites.T) int {
 	for end := time.Now().Add(suites.Limit); time.Now().Before(end); {
 		for i := range cpu.Num() {
-			if idle, _, _ := sched.Idle(i); idle {
+			if idle, _, _ := grace.Idle(i); idle {
 				return i
 			}
 		}
@@ -109,11 +109,11 @@ func callsAfter(t *suites.T) {
 			t.Until("the other goroutine", func() bool { return inside.Load() != 0 })
 			seen.Store(1)
 		}
-		sched.Call(func() {
+		grace.Call(func() {
 			calls.Add(1)
 			early.Add(inside.Load())
 		})
-		sched.Barrier()
+		grace.Barrier()
 		t.Wait()
 		seen.Store(0)
 	}
@@ -131,14 +131,14 @@ func callsShare(t *suites.T) {
 	t.Together(func(int) {
 		var next atomic.Int32
 		for i := range int32(each) {
-			sched.Call(func() {
+			grace.Call(func() {
 				made.Add(1)
 				if !next.CompareAndSwap(i, i+1) {
 					wrong.Add(1) // out of order, or twice
 				}
 			})
 		}
-		sched.Barrier()
+		grace.Barrier()
 		if next.Load() != each {
 			t.Errorf("a barrier ended after %d of %d calls", next.Load(), each)
 		}
@@ -147,9 +147,9 @@ func callsShare(t *suites.T) {
 	if want := int32(each * cpu.Num()); made.Load() != want || wrong.Load() != 0 {
 		t.Errorf("%d calls of %d made, %d out of order", made.Load(), want, wrong.Load())
 	}
-	sched.Call(func() { sched.Call(func() { nested.Add(1) }) })
-	sched.Barrier()
-	sched.Barrier()
+	grace.Call(func() { grace.Call(func() { nested.Add(1) }) })
+	grace.Barrier()
+	grace.Barrier()
 	if nested.Load() != 1 {
 		t.Errorf("a call from within a call was made %d times", nested.Load())
 	}

@@ -14,7 +14,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/qemu/suites"
 )
@@ -105,7 +105,7 @@ func well(t *suites.T) {
 	}
 	t.Together(func(int) { runtime.Gosched() })
 	stopIt(t)
-	sched.Synchronize()
+	grace.Synchronize()
 }
 
 // nameAt returns the function that ip lies in.

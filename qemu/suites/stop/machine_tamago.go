@@ -13,7 +13,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
-	"sonde/kernel/sched"
+	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/qemu/suites"
 )
@@ -177,7 +177,7 @@ func storm(t *suites.T) {
 		worker(func() { sink.Store(grow(6)) })
 	}
 	worker(func() { runtime.GC(); collections.Add(1) })
-	worker(func() { sched.Synchronize(); periods.Add(1) })
+	worker(func() { grace.Synchronize(); periods.Add(1) })
 	t.Wait()
 	t.Logf("%d stops, %d calls, %d collections, %d grace periods", stops.Load(), calls.Load(), collections.Load(), periods.Load())
 	if !over() {

@@ -1,6 +1,6 @@
 //go:build tamago
 
-// Package sched tells when every CPU has passed a scheduling point: a grace
+// Package grace tells when every CPU has passed a scheduling point: a grace
 // period. At a scheduling point (a switch of goroutines, or idling) a CPU is in
 // no probe's copy, detour or handler, because goroutines are never preempted
 // there; what was reachable before the period can be reused after it.
@@ -14,7 +14,7 @@
 // next stack check; only a loop without calls can hold a period up.
 //
 // Source: spec/4 §1.4.5, synchronize_sched.
-package sched
+package grace
 
 import (
 	"time"

@@ -1,6 +1,6 @@
 //go:build tamago
 
-package sched
+package grace
 
 import "sync"
 
