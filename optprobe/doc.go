@@ -27,7 +27,7 @@
 //   - no entry of its jump tables, which are read; an indirect jump whose
 //     table is not found has the whole function refused;
 //   - no code that enters the function from outside (package
-//     optprobe/entries: branches of other functions, and the points where
+//     kallsyms/entries: branches of other functions, and the points where
 //     recover goes on);
 //   - no return: behind a call lies a return address, so a call is either in
 //     front of the region or its last instruction;

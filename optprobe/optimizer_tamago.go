@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kallsyms/entries"
 	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
 	"sonde/kprobes"
-	"sonde/optprobe/entries"
 	"sonde/sysctl"
 )
 

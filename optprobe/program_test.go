@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sonde/internal/image"
-	"sonde/optprobe/entries"
+	"sonde/kallsyms/entries"
 )
 
 // program is a linked Go program.

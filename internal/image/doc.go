@@ -9,7 +9,7 @@
 //   - the symbol table (package kallsyms) as one more read-only PT_LOAD behind
 //     the bss, with its address and size stored in a variable of the kernel;
 //     behind it the addresses that are entered by hidden ways (package
-//     optprobe/entries), if the kernel links the package that reads them.
+//     kallsyms/entries), if the kernel links the package that reads them.
 //
 // The program headers grow at the place where they are; the section headers
 // that the linker puts right behind them move to the end of the file. Nothing

@@ -4,7 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 
-	"sonde/optprobe/entries"
+	"sonde/kallsyms/entries"
 )
 
 // appendEntries puts the table of hidden entries behind blob, which will be at

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sonde/kallsyms"
-	"sonde/optprobe/entries"
+	"sonde/kallsyms/entries"
 )
 
 func TestFinishAddsTheTableOfEntries(t *testing.T) {

@@ -31,7 +31,7 @@ type Options struct {
 	Entry     string // 32-bit entry point; "" means "pvhentry"
 	SymtabVar string // 16-byte variable {addr, size uint64}; "" means "main.symtab"
 
-	// EntriesVar is such a variable for the table of package optprobe/entries,
+	// EntriesVar is such a variable for the table of package kallsyms/entries,
 	// "" means the one in that package. A kernel without it gets no table.
 	EntriesVar string
 }
@@ -44,7 +44,7 @@ func (o Options) withDefaults() Options {
 		o.SymtabVar = "main.symtab"
 	}
 	if o.EntriesVar == "" {
-		o.EntriesVar = "sonde/optprobe/entries.image"
+		o.EntriesVar = "sonde/kallsyms/entries.image"
 	}
 	return o
 }
