@@ -5,6 +5,7 @@ package main
 import (
 	_ "unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	"sonde/boot/pvh"
@@ -103,8 +104,8 @@ func lapicBase() uint64 {
 // the IOAPIC. Moved off the exceptions first, for what is pending.
 func maskPIC() {
 	for _, w := range [...][2]uint16{
-		{0x20, 0x11}, {0x21, cpu.VecLegacy}, {0x21, 4}, {0x21, 1},
-		{0xa0, 0x11}, {0xa1, cpu.VecLegacy + 8}, {0xa1, 2}, {0xa1, 1},
+		{0x20, 0x11}, {0x21, amd64.VecLegacy}, {0x21, 4}, {0x21, 1},
+		{0xa0, 0x11}, {0xa1, amd64.VecLegacy + 8}, {0xa1, 2}, {0xa1, 1},
 		{0x21, 0xff}, {0xa1, 0xff},
 	} {
 		cpu.Out8(w[0], uint8(w[1]))

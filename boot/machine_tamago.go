@@ -19,7 +19,6 @@ import (
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
-	"sonde/kernel/smp"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/shell"
@@ -135,15 +134,15 @@ func interrupts(w io.Writer) {
 
 func vectorName(v uint8) string {
 	switch v {
-	case cpu.VecTimer:
+	case amd64.VecTimer:
 		return "local timer"
-	case cpu.VecWake:
+	case amd64.VecWake:
 		return "wake-up IPI"
-	case cpu.VecCall:
+	case amd64.VecCall:
 		return "function call IPI"
-	case cpu.VecStop:
+	case amd64.VecStop:
 		return "stop machine IPI"
-	case smp.VecSelf:
+	case amd64.VecSelf:
 		return "call on the calling CPU"
 	}
 	if name := irq.Name(v); name != "" {

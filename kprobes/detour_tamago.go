@@ -23,8 +23,8 @@ type (
 )
 
 const (
-	vecReturn = trap.VecReturn
-	vecDetour = trap.VecDetour
+	vecReturn = amd64.VecReturn
+	vecDetour = amd64.VecDetour
 	flagDF    = amd64.RFLAGS_DF
 	selCode   = amd64.SelKernelCode
 	selData   = amd64.SelKernelData

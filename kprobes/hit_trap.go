@@ -131,12 +131,12 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 		}
 		st.end()
 		k.ledger.count(id, handled)
-		if ret != 0 && r.Vector != trap.VecDetour {
+		if ret != 0 && r.Vector != amd64.VecDetour {
 			st.phase = idle
 			return
 		}
 	}
-	if r.Vector != trap.VecDetour && means(s.how.Load()) == meansSlot {
+	if r.Vector != amd64.VecDetour && means(s.how.Load()) == meansSlot {
 		r.IP = uint64(s.slot)
 		st.phase = idle
 		return
@@ -146,7 +146,7 @@ func (s *site) callPre(st *state, id int, r *amd64.Regs) {
 
 // execute does the probed instruction, or starts to: a step ends in onStep.
 func (s *site) execute(st *state, id int, r *amd64.Regs) {
-	if r.Vector == trap.VecDetour || means(s.how.Load()) == meansDetour {
+	if r.Vector == amd64.VecDetour || means(s.how.Load()) == meansDetour {
 		r.IP = uint64(s.resume.Load())
 		st.phase = idle
 		return

@@ -24,7 +24,7 @@ var HandlerLimit = sysctl.NewRange("debug.kprobes-handler-limit-ms", 2000, 0, 60
 	"milliseconds after which a probe handler is abandoned; 0: never")
 
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
-const vecAbandon = 0x84
+const vecAbandon = amd64.VecAbandon
 
 //go:linkname runtimeTrapReset runtime.sondeTrapReset
 func runtimeTrapReset(cpu int)
@@ -153,7 +153,7 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 // the handler: then that must end first, and the next watch tries again.
 func (st *state) interrupted(r *amd64.Regs) bool {
 	f := asRegs(st.frame)
-	soft := f.Vector == trap.VecDetour || f.Vector == trap.VecReturn
+	soft := f.Vector == amd64.VecDetour || f.Vector == amd64.VecReturn
 	return soft && f.Flags&amd64.RFLAGS_IF != 0 && r.Flags&amd64.RFLAGS_IF == 0
 }
 

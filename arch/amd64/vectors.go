@@ -29,6 +29,28 @@ const (
 	Exceptions = 32 // vectors below are the processor's
 )
 
+// Interrupts, of devices and of other CPUs. 0x20-0x2f are the legacy interrupts
+// behind the IOAPIC. The higher the vector, the more urgent it is to the APIC.
+const (
+	VecLegacy   = 0x20
+	VecTimer    = 0xec
+	VecStop     = 0xfb // stand still
+	VecCall     = 0xfc // run a function on that CPU
+	VecWake     = 0xfd // leave Idle
+	VecSpurious = 0xff
+)
+
+// Software interrupts (INT n), and the vectors of soft traps, which enter the trap
+// layer by a jump. The handlers are in the packages named.
+const (
+	VecExit     = 0x81 // kernel/die: a dying runtime gets off its stack
+	VecOverflow = 0x82 // arch/amd64/trap: overflow the trap stack, for a test
+	VecReturn   = 0x83 // kprobes: the trampoline of return probes; soft
+	VecAbandon  = 0x84 // kprobes: the runtime has a handler abandoned (overlay, sonde_abandon_amd64.s)
+	VecDetour   = 0x85 // kprobes: the detour of an optimized probe; soft
+	VecSelf     = 0x86 // kernel/smp: a goroutine gets into interrupt context on its own CPU
+)
+
 // Not a map and not built by init code: it is read before the runtime runs.
 var vectorNames = [Exceptions]string{
 	VEC_DE:  "#DE divide error",

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sonde/arch/amd64"
 )
 
 var (
@@ -248,5 +250,28 @@ func TestReadmeListsEveryChange(t *testing.T) {
 	rows = slices.Compact(rows) // some are changed for two purposes
 	if want := changedFiles(); !slices.Equal(rows, want) {
 		t.Errorf("rows: %q\nwant: %q", rows, want)
+	}
+}
+
+// TestVectorsAreThoseOfTheTable: package runtime cannot import the table.
+func TestVectorsAreThoseOfTheTable(t *testing.T) {
+	files, err := filepath.Glob("_runtime/*.s")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no assembly: %v", err)
+	}
+	vector := regexp.MustCompile(`(?m)^\s*INT\s+\$(\S+)`)
+	var found []string
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range vector.FindAllStringSubmatch(string(text), -1) {
+			found = append(found, name+" "+m[1])
+		}
+	}
+	want := []string{fmt.Sprintf("_runtime/sonde_abandon_amd64.s %#x", amd64.VecAbandon)}
+	if !slices.Equal(found, want) {
+		t.Errorf("software interrupts %q, the table in arch/amd64 says %q", found, want)
 	}
 }

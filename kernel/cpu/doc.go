@@ -6,15 +6,5 @@
 // off: such functions are nosplit, allocate nothing and say so.
 package cpu
 
-// Interrupt vectors. 0x20-0x2f are the legacy interrupts behind the IOAPIC.
-const (
-	VecLegacy   = 0x20
-	VecTimer    = 0xec
-	VecStop     = 0xfb // stand still
-	VecCall     = 0xfc // run a function on that CPU
-	VecWake     = 0xfd // leave Idle
-	VecSpurious = 0xff
-)
-
 // Forever is the time of an alarm that never comes.
 const Forever = 1<<63 - 1

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 )
 
@@ -36,7 +37,7 @@ func procID() uint64 { return uint64(trap.Self().ID) }
 func idle(int64) { haltOnce() }
 
 //go:nosplit
-func wake(id uint64) { SendIPI(int(id), VecWake) }
+func wake(id uint64) { SendIPI(int(id), amd64.VecWake) }
 
 // alarm sets this CPU's timer. The counter has 32 bits: a late time comes
 // early, and is then set again.

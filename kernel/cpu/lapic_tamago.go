@@ -60,12 +60,12 @@ func InitLAPIC(base uint64) uint32 {
 	lapicBase = uintptr(base)
 	Wrmsr(amd64.MSR_APIC_BASE, Rdmsr(amd64.MSR_APIC_BASE)|1<<11)
 	lapicWrite(lapicTPR, 0)
-	lapicWrite(lapicLVTTimer, VecTimer|lvtMasked)
+	lapicWrite(lapicLVTTimer, amd64.VecTimer|lvtMasked)
 	lapicWrite(lapicTimerDiv, divideBy1)
 	lapicWrite(lapicLVTLint0, lvtMasked)
 	lapicWrite(lapicLVTLint1, lvtMasked)
-	lapicWrite(lapicSVR, 1<<lapic.SVR_ENABLE|VecSpurious)
-	lapicWrite(lapicLVTTimer, VecTimer)
+	lapicWrite(lapicSVR, 1<<lapic.SVR_ENABLE|amd64.VecSpurious)
+	lapicWrite(lapicLVTTimer, amd64.VecTimer)
 	return lapicRead(lapicID) >> lapic.ID
 }
 

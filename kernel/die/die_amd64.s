@@ -1,8 +1,9 @@
 //go:build tamago
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // func raiseExit()
 TEXT ·raiseExit(SB),NOSPLIT,$0
-	INT	$0x81
+	INT	$const_vecExit
 	RET

@@ -19,7 +19,7 @@ import (
 
 // vecExit is the software interrupt with which a dying runtime gets off the
 // thread shim's stack, where ordinary Go cannot run.
-const vecExit = 0x81
+const vecExit = amd64.VecExit
 
 // Install takes every exception.
 //

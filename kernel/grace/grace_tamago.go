@@ -20,6 +20,7 @@ import (
 	"time"
 	_ "unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 )
@@ -69,7 +70,7 @@ func (s *Snapshot) Passed() bool {
 		}
 		passed = false
 		if idle, _, _ := runtimeIdle(i); idle {
-			cpu.SendIPI(i, cpu.VecWake)
+			cpu.SendIPI(i, amd64.VecWake)
 		}
 	}
 	return passed

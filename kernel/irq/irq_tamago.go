@@ -44,9 +44,9 @@ func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
 //
 // Context: boot, before the runtime.
 func Install() {
-	trap.SetHandler(cpu.VecTimer, timer)
-	trap.SetHandler(cpu.VecWake, wake)
-	trap.SetHandler(cpu.VecSpurious, spurious)
+	trap.SetHandler(amd64.VecTimer, timer)
+	trap.SetHandler(amd64.VecWake, wake)
+	trap.SetHandler(amd64.VecSpurious, spurious)
 }
 
 func timer(r *amd64.Regs) {
@@ -81,23 +81,23 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 		return fmt.Errorf("irq: request %d for %s: %w: %s has it", n, name, syscall.EBUSY, lines[n].name)
 	}
 	lines[n].name = name
-	trap.SetHandler(cpu.VecLegacy+n, legacy)
+	trap.SetHandler(amd64.VecLegacy+n, legacy)
 	route := m.GSI(n)
 	io, ok := find(m, route.GSI)
 	if !ok {
 		lines[n].f.Store(nil)
 		return fmt.Errorf("irq: request %d for %s: %w: no IOAPIC serves it", n, name, syscall.EINVAL)
 	}
-	io.EnableInterrupt(int(route.GSI), int(cpu.VecLegacy+n))
+	io.EnableInterrupt(int(route.GSI), int(amd64.VecLegacy+n))
 	return nil
 }
 
 // Name returns who has the legacy interrupt that arrives as vector v.
 func Name(v uint8) string {
-	if v < cpu.VecLegacy || int(v-cpu.VecLegacy) >= len(lines) {
+	if v < amd64.VecLegacy || int(v-amd64.VecLegacy) >= len(lines) {
 		return ""
 	}
-	return lines[v-cpu.VecLegacy].name
+	return lines[v-amd64.VecLegacy].name
 }
 
 // find returns the IOAPIC that serves gsi; without ACPI the usual one.
@@ -117,7 +117,7 @@ func find(m *acpi.MADT, gsi uint32) (*ioapic.IOAPIC, bool) {
 
 func legacy(r *amd64.Regs) {
 	cpu.EOI()
-	if f := lines[(r.Vector-cpu.VecLegacy)&15].f.Load(); f != nil {
+	if f := lines[(r.Vector-amd64.VecLegacy)&15].f.Load(); f != nil {
 		(*f)()
 	}
 }

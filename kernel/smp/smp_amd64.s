@@ -1,10 +1,11 @@
 //go:build tamago
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // func raiseSelf()
 TEXT ·raiseSelf(SB),NOSPLIT,$0
-	INT	$0x86
+	INT	$const_vecSelf
 	RET
 
 // func standStill(r *atomic.Uint64, n uint64)

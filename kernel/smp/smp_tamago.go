@@ -17,14 +17,14 @@ import (
 	"sonde/kernel/cpu"
 )
 
-// VecSelf is the software interrupt by which a goroutine gets into interrupt
+// vecSelf is the software interrupt by which a goroutine gets into interrupt
 // context on its own CPU.
-const VecSelf = 0x86
+const vecSelf = amd64.VecSelf
 
 var (
 	mu sync.Mutex // one call or stop at a time
 	// guarded by mu; read in interrupt context:
-	own  func() // what VecSelf does: callOthers or stopOthers
+	own  func() // what vecSelf does: callOthers or stopOthers
 	call func() // what CallAll has the CPUs run
 	// pending counts the CPUs that have yet to finish call.
 	pending atomic.Int32
@@ -34,12 +34,12 @@ var (
 //
 // Context: boot, before the runtime.
 func Install() {
-	trap.SetHandler(VecSelf, func(*amd64.Regs) { own() })
-	trap.SetHandler(cpu.VecCall, called)
-	trap.SetHandler(cpu.VecStop, hold)
+	trap.SetHandler(vecSelf, func(*amd64.Regs) { own() })
+	trap.SetHandler(amd64.VecCall, called)
+	trap.SetHandler(amd64.VecStop, hold)
 }
 
-// raiseSelf is INT $VecSelf.
+// raiseSelf is INT $vecSelf.
 func raiseSelf()
 
 func called(*amd64.Regs) {
@@ -64,7 +64,7 @@ func CallAll(f func()) {
 // callOthers is CallAll in interrupt context.
 func callOthers() {
 	pending.Store(int32(cpu.Num() - 1))
-	sendOthers(cpu.VecCall)
+	sendOthers(amd64.VecCall)
 	call()
 	for pending.Load() != 0 {
 		cpu.Pause()

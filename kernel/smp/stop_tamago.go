@@ -134,7 +134,7 @@ func stopOthers() {
 	start := cpu.Nanotime()
 	self := cpu.ID()
 	n := round.Add(1)
-	sendOthers(cpu.VecStop)
+	sendOthers(amd64.VecStop)
 	if stop.wait = limit.Load(); stop.wait == 0 {
 		stop.wait = int64(defaultLimit)
 	}

@@ -74,12 +74,6 @@ type CPU struct {
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS
 }
 
-// The vectors of soft traps.
-const (
-	VecReturn = 0x83 // from the trampoline of return probes
-	VecDetour = 0x85 // from the detour of an optimized probe
-)
-
 // Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
 const (
 	page      = 4096

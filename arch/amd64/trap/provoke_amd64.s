@@ -31,7 +31,7 @@ TEXT ·DoubleFault(SB),NOSPLIT,$0
 // func OverflowStack()
 // Runs the trap stack over: recursion from within a trap.
 TEXT ·OverflowStack(SB),NOSPLIT,$0
-	INT	$0x82
+	INT	$const_vecOverflow
 	RET
 
 // The gates of Bare: the least a trap can do.

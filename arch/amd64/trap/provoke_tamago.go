@@ -16,7 +16,7 @@ func DoubleFault()
 // OverflowStack has a trap handler recurse until its stack is used up.
 func OverflowStack()
 
-const vecOverflow = 0x82
+const vecOverflow = amd64.VecOverflow // for the assembly
 
 func init() { SetHandler(vecOverflow, func(r *amd64.Regs) { overflow(r, 0) }) }
 

@@ -84,9 +84,9 @@ func interruptsCome(t *suites.T) {
 	wake, third := at(symbol(t, "sonde/kernel/irq.wake"), pre), at(entry(bystander), pre)
 	outer := at(entry(victim), func(*kprobes.Kprobe, *amd64.Regs) int {
 		id := cpu.ID()
-		n := trap.Count(id, cpu.VecWake)
-		cpu.SendIPI(id, cpu.VecWake)
-		for end := cpu.Nanotime() + 100e6; trap.Count(id, cpu.VecWake) == n; {
+		n := trap.Count(id, amd64.VecWake)
+		cpu.SendIPI(id, amd64.VecWake)
+		for end := cpu.Nanotime() + 100e6; trap.Count(id, amd64.VecWake) == n; {
 			if bystander(6) != 15 || cpu.ID() != id {
 				odd.Add(1)
 			}

@@ -102,9 +102,9 @@ func interruptsChangeNothing(t *suites.T) {
 			text.Sync()
 		}
 	})
-	before := arrived(cpu.VecTimer) + arrived(cpu.VecCall)
+	before := arrived(amd64.VecTimer) + arrived(amd64.VecCall)
 	var want []targets.Result
-	for n := 0; n < 300 || arrived(cpu.VecTimer)+arrived(cpu.VecCall)-before < 50; n++ {
+	for n := 0; n < 300 || arrived(amd64.VecTimer)+arrived(amd64.VecCall)-before < 50; n++ {
 		got, err := targets.Spin.Run()
 		if err != nil {
 			t.Errorf("%v", err)
@@ -159,9 +159,9 @@ func everyCPUTakesInterrupts(t *suites.T) {
 		name   string
 		skip   bool
 	}{
-		{cpu.VecTimer, "timer", false},
-		{cpu.VecCall, "call", cpu.Num() == 1},
-		{cpu.VecWake, "wake-up", cpu.Num() == 1},
+		{amd64.VecTimer, "timer", false},
+		{amd64.VecCall, "call", cpu.Num() == 1},
+		{amd64.VecWake, "wake-up", cpu.Num() == 1},
 	} {
 		var before [trap.MaxCPUs]uint64
 		for id := range cpu.Num() {
