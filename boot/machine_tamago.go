@@ -177,6 +177,5 @@ func newShell(out io.Writer) *shell.Shell {
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },
 	}, out)
 	s.Symbols = func(prefix string) []string { return kallsyms.Kernel().Complete(prefix, 100) }
-	s.Register(extraCommands...)
 	return s
 }

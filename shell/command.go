@@ -124,7 +124,8 @@ func missing(what string) error {
 	return fmt.Errorf("%s: %w", what, syscall.ENOSYS)
 }
 
-// builtins are the commands that every shell has.
+// builtins are the commands that every shell has, also in a test on the host;
+// machine_commands_tamago.go adds the others.
 var builtins = []*Command{
 	catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
 	freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,

@@ -20,6 +20,10 @@ type namedCase struct {
 
 var cases []namedCase
 
+// Script runs a line of the shell for a case and returns its status. The ktest
+// command sets it: the shell imports the suites, not the other way.
+var Script func(out io.Writer, line string) (status int)
+
 // Add registers a case under "suite/case". It is for init functions.
 func Add(name string, f func(t *T)) {
 	suite, rest, ok := strings.Cut(name, "/")

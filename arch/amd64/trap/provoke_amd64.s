@@ -15,6 +15,12 @@ TEXT ·InvalidOpcode(SB),NOSPLIT,$0
 	UD2
 	RET
 
+// func WildWrite()
+TEXT ·WildWrite(SB),NOSPLIT,$0
+	MOVQ	$0x123456789000, AX
+	MOVQ	AX, (AX)
+	RET
+
 // func DoubleFault()
 // A page fault whose gate leads to an unmapped stack: with the TSS gone, the
 // CPU faults on delivering it.

@@ -10,6 +10,9 @@ func Breakpoint()
 // InvalidOpcode executes UD2.
 func InvalidOpcode()
 
+// WildWrite stores to an address where nothing is mapped.
+func WildWrite()
+
 // DoubleFault takes the stack away from this CPU's page faults, and faults.
 func DoubleFault()
 

@@ -15,7 +15,6 @@ import (
 	"sonde/optprobe"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
-	"sonde/shell"
 )
 
 func init() {
@@ -82,7 +81,6 @@ func everyFunctionOfImage(t *suites.T) {
 // workload uses the shell, files, the log, the heap, and all CPUs.
 func workload(t *suites.T) {
 	var out strings.Builder
-	sh := shell.New(&shell.Machine{}, &out)
 	for _, script := range []string{
 		"ls /proc; cat /proc/version; cat /proc/cpuinfo | wc",
 		"mkdir /tmp/o; echo hello > /tmp/o/f; cat /tmp/o/f | grep hell; rm /tmp/o/f",
@@ -90,7 +88,7 @@ func workload(t *suites.T) {
 		"cat /sys/kernel/debug/kprobes/stats | tail -n 3",
 	} {
 		out.Reset()
-		sh.Run(script)
+		suites.Script(&out, script)
 		if out.Len() == 0 {
 			t.Errorf("%q printed nothing", script)
 		}

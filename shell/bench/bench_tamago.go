@@ -1,6 +1,7 @@
 //go:build tamago
 
-// Package bench measures what probes cost on this machine: the bench command.
+// Package bench measures what probes cost on this machine: the bench command of
+// the shell.
 //
 // Rows are TSV, name<TAB>ns, the median of five runs, net of the plain call.
 // Handlers only count. No absolute figure is stable under an emulator: compare
@@ -19,7 +20,6 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
 	"sonde/optprobe"
-	"sonde/shell"
 )
 
 const (
@@ -91,16 +91,16 @@ var rows = []row{
 	{name: "bare_int3", target: callInt3, plant: bare(false)},
 	{name: "bare_step", target: callInt3, plant: bare(true)},
 	{name: "trap", target: callInt3, plant: func() (func(), error) { return trap.Empty(), nil }},
-	{name: "k", target: callMov, plant: plantK("sonde/bench.targetMov", countPost), hits: 1},
-	{name: "b", target: callMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1},
-	{name: "e", target: callJmp, plant: plantK("sonde/bench.targetJmp", nil), hits: 1},
-	{name: "o", target: callMov, plant: plantK("sonde/bench.targetMov", nil), hits: 1, jump: true},
+	{name: "k", target: callMov, plant: plantK("sonde/shell/bench.targetMov", countPost), hits: 1},
+	{name: "b", target: callMov, plant: plantK("sonde/shell/bench.targetMov", nil), hits: 1},
+	{name: "e", target: callJmp, plant: plantK("sonde/shell/bench.targetJmp", nil), hits: 1},
+	{name: "o", target: callMov, plant: plantK("sonde/shell/bench.targetMov", nil), hits: 1, jump: true},
 	{name: "j", target: callGo, plant: plantJ, hits: 1},
 	{name: "r", target: callGo, plant: plantR, hits: 1},
-	{name: "kr", target: callGo, plant: both(plantK("sonde/bench.targetGo", nil), plantR), hits: 2},
+	{name: "kr", target: callGo, plant: both(plantK("sonde/shell/bench.targetGo", nil), plantR), hits: 2},
 	{name: "jr", target: callGo, plant: both(plantJ, plantR), hits: 2},
 	{name: "ro", target: callGo, plant: plantR, hits: 1, jump: true},
-	{name: "kro", target: callGo, plant: both(plantK("sonde/bench.targetGo", nil), plantR), hits: 2, jump: true},
+	{name: "kro", target: callGo, plant: both(plantK("sonde/shell/bench.targetGo", nil), plantR), hits: 2, jump: true},
 }
 
 func bare(step bool) func() (func(), error) {
@@ -124,7 +124,7 @@ func plantJ() (func(), error) {
 
 func plantR() (func(), error) {
 	rp := &kprobes.Kretprobe{Handler: countReturn}
-	rp.KP.SymbolName = "sonde/bench.targetGo"
+	rp.KP.SymbolName = "sonde/shell/bench.targetGo"
 	return func() { kprobes.UnregisterKretprobe(rp) }, kprobes.RegisterKretprobe(rp)
 }
 
@@ -146,31 +146,29 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 	}
 }
 
-// Command is the bench command of the shell.
-var Command = &shell.Command{
-	Name:  "bench",
-	Usage: "[NAME|reg|scale]...",
-	Help:  "measure what probes cost: TSV, name and nanoseconds",
-	Run: func(c *shell.Context, args []string) error {
-		defer optprobe.Optimization.Store(optprobe.Optimization.Get())
-		for _, r := range rows {
-			if len(args) > 0 && !slices.Contains(args, r.name) {
-				continue
-			}
-			if err := r.run(c.Out); err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
+// Run measures the rows that args name, all with none, and prints them to out.
+// args may name the groups "reg" (registration) and "scale" (a second CPU) too.
+//
+// Context: goroutine.
+func Run(out io.Writer, args []string) error {
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+	for _, r := range rows {
+		if len(args) > 0 && !slices.Contains(args, r.name) {
+			continue
 		}
-		if len(args) == 0 || slices.Contains(args, "reg") {
-			if err := registration(c.Out); err != nil {
-				return err
-			}
+		if err := r.run(out); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		if len(args) == 0 || slices.Contains(args, "scale") {
-			return scale(c.Out)
+	}
+	if len(args) == 0 || slices.Contains(args, "reg") {
+		if err := registration(out); err != nil {
+			return err
 		}
-		return nil
-	},
+	}
+	if len(args) == 0 || slices.Contains(args, "scale") {
+		return scale(out)
+	}
+	return nil
 }
 
 func (r *row) run(w io.Writer) error {
@@ -200,7 +198,7 @@ func (r *row) run(w io.Writer) error {
 // targets of one hit that share an entry are searched for at every hit, in one
 // build and not in the next. So each run has probes on one pad more, and its own
 // elsewhere.
-var pads = []string{"sonde/bench.scale", "sonde/bench.registration", "sonde/bench.many", "sonde/bench.perSecond"}
+var pads = []string{"sonde/shell/bench.scale", "sonde/shell/bench.registration", "sonde/shell/bench.many", "sonde/shell/bench.perSecond"}
 
 // planted returns what measure does in the given run, with the row's probes.
 func (r *row) planted(run int, measure func() int64) (int64, error) {

@@ -56,7 +56,7 @@ func registration(w io.Writer) error {
 	slices.Sort(out)
 	fmt.Fprintf(w, "batch256_unregister\t%d\n", out[len(out)/2].Nanoseconds())
 	optprobe.Optimization.Store(true)
-	one := []*kprobes.Kprobe{{SymbolName: "sonde/bench.targetMov", PreHandler: count}}
+	one := []*kprobes.Kprobe{{SymbolName: "sonde/shell/bench.targetMov", PreHandler: count}}
 	print("reg_to_opt", func() (time.Duration, error) { d, _, err := group(one, optimized); return d, err })
 	print("batch256_optimized", func() (time.Duration, error) { d, _, err := group(many, optimized); return d, err })
 	print("stop_machine", func() (time.Duration, error) {
@@ -69,7 +69,7 @@ func registration(w io.Writer) error {
 // pair registers and unregisters a probe.
 func pair() (time.Duration, error) {
 	const n = 50
-	k := &kprobes.Kprobe{SymbolName: "sonde/bench.targetGo", PreHandler: count}
+	k := &kprobes.Kprobe{SymbolName: "sonde/shell/bench.targetGo", PreHandler: count}
 	from := time.Now()
 	for range n {
 		if err := kprobes.RegisterKprobe(k); err != nil {

@@ -1,8 +1,10 @@
 //go:build tamago && ktest
 
-package main
+package shell
 
 import (
+	"io"
+
 	"sonde/qemu/suites"
 	_ "sonde/qemu/suites/control"
 	_ "sonde/qemu/suites/handlers"
@@ -15,28 +17,28 @@ import (
 	_ "sonde/qemu/suites/stop"
 	_ "sonde/qemu/suites/symbols"
 	_ "sonde/qemu/suites/traps"
-	"sonde/shell"
 )
 
 // ktestCommand runs the kernel's own tests; only images built for that have it.
-var ktestCommand = &shell.Command{
+var ktestCommand = &Command{
 	Name:  "ktest",
 	Usage: "[PATTERN]",
 	Help:  "run the kernel's tests, all or those whose SUITE/CASE fits",
-	Run: func(c *shell.Context, args []string) error {
+	Run: func(c *Context, args []string) error {
 		pattern := ""
 		switch len(args) {
 		case 0:
 		case 1:
 			pattern = args[0]
 		default:
-			return shell.Usagef("one pattern")
+			return Usagef("one pattern")
 		}
+		suites.Script = func(out io.Writer, line string) int { return New(new(Machine), out).Run(line) }
 		if suites.Run(c.Out, pattern) > 0 {
-			return shell.Status(1)
+			return Status(1)
 		}
 		return nil
 	},
 }
 
-func init() { extraCommands = append(extraCommands, ktestCommand) }
+func init() { builtins = append(builtins, ktestCommand) }
