@@ -66,18 +66,18 @@ func init() {
 	for _, m := range misdeeds {
 		suites.Add("handlers/"+m.name, func(t *suites.T) { everywhere(t, m) })
 	}
-	suites.Add("handlers/loops_for_ever", loops)
+	suites.Add("handlers/never_returns", neverReturns)
 	suites.Add("handlers/runs_too_long_but_ends", overstays)
 	held.Lock() // for good
 }
 
-// loops needs another CPU, which finds the loop and ends it by NMI.
-func loops(t *suites.T) {
+// neverReturns needs another CPU, which finds the loop and ends it by NMI.
+func neverReturns(t *suites.T) {
 	if cpu.Num() < 2 {
 		t.Skipf("with one CPU nobody can end it")
 	}
 	defer limit(t, "100")()
-	everywhere(t, misdeed{"loops_for_ever", "runs too long", func() {
+	everywhere(t, misdeed{"never_returns", "runs too long", func() {
 		for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {
 			sink++
 		}
