@@ -103,7 +103,7 @@ func callees(s kallsyms.Symbol) (to []uint64) {
 	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))
 	insn.Walk(code, func(off int, in insn.Inst) bool {
 		if in.Flow == insn.Call || in.Flow == insn.Jmp || in.Flow == insn.Jcc {
-			to = append(to, in.Target(s.Addr+uint64(off), code[off:]))
+			to = append(to, in.Target(s.Addr+uint64(off)))
 		}
 		return true
 	})

@@ -16,23 +16,23 @@ import (
 //
 // Context: trap.
 func (s *site) emulate(r *amd64.Regs) {
-	in, code := &s.in, s.orig[:]
+	in := &s.in
 	next := uint64(s.addr) + uint64(in.Len)
 	to := next
 	switch in.Flow {
 	case insn.Jmp:
-		to = in.Target(uint64(s.addr), code)
+		to = in.Target(uint64(s.addr))
 	case insn.Jcc:
 		if insn.CondTrue(in.Cond(), r.Flags) {
-			to = in.Target(uint64(s.addr), code)
+			to = in.Target(uint64(s.addr))
 		}
 	case insn.Loop:
 		cx, taken := in.LoopTaken(r.CX, r.Flags)
 		if r.CX = cx; taken {
-			to = in.Target(uint64(s.addr), code)
+			to = in.Target(uint64(s.addr))
 		}
 	case insn.Call:
-		to = in.Target(uint64(s.addr), code)
+		to = in.Target(uint64(s.addr))
 		push(r, next)
 	case insn.CallInd:
 		to = s.operand(r, next)
@@ -41,7 +41,7 @@ func (s *site) emulate(r *amd64.Regs) {
 		to = s.operand(r, next)
 	case insn.Ret:
 		to = load(r.SP)
-		r.SP += 8 + uint64(in.StackPop(code))
+		r.SP += 8 + uint64(in.StackPop())
 	default:
 		emulateFlags(in, r)
 	}

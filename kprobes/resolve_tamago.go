@@ -75,7 +75,7 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 	s := &site{addr: addr, in: in}
 	copy(s.orig[:], code[off:])
 	if in.Flow == insn.Jmp {
-		s.to = in.Target(uint64(addr), s.code())
+		s.to = in.Target(uint64(addr))
 	}
 	if p := findPrologue(code); off == 0 {
 		s.check = p
@@ -149,7 +149,7 @@ func (s *site) hasOperand() bool {
 		return true
 	}
 	var mem bool
-	s.mem, mem = s.in.MemOperand(s.code())
+	s.mem, mem = s.in.MemOperand()
 	return mem || s.in.RMReg() != insn.NoReg
 }
 

@@ -92,7 +92,7 @@ func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 			break // Read has seen that it decodes
 		}
 		if in.Flow == insn.Jcc {
-			rel, _ := distance(to+uint64(len(out))+6, in.Target(from+uint64(size), code[size:]))
+			rel, _ := distance(to+uint64(len(out))+6, in.Target(from+uint64(size)))
 			out = append(out, 0x0f, opJCC|in.Cond())
 			out = binary.LittleEndian.AppendUint32(out, uint32(rel))
 		} else {

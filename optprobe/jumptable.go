@@ -71,7 +71,7 @@ func (s *Scan) resolve(off int) Reason {
 // or what precedes it is of another form, or something leads in between.
 func (s *Scan) findLEA(off int) (lea, bool) {
 	jmp := s.at(off)
-	m, ok := jmp.MemOperand(s.fn.Code[off:])
+	m, ok := jmp.MemOperand()
 	if !ok || m.Base < 0 || m.Index < 0 || m.Scale != 8 || m.Disp != 0 || m.Seg != insn.SegNone || m.Addr32 {
 		return lea{}, false
 	}
@@ -86,7 +86,7 @@ func (s *Scan) findLEA(off int) (lea, bool) {
 		is := in.RIPRel && in.Map == insn.Map1B && in.Opcode == opLEA &&
 			in.REX&insn.REXW != 0 && !in.Prefix.Has(insn.P67) && in.Reg() == m.Base
 		next := s.fn.Addr + uint64(off) + uint64(in.Len)
-		return lea{off, next + uint64(in.Disp(s.fn.Code[off:])), m.Index}, is
+		return lea{off, next + uint64(in.Disp()), m.Index}, is
 	}
 	return lea{}, false
 }
@@ -150,7 +150,7 @@ func arithmetic(in *insn.Inst, code []byte) (op uint8, reg int8, imm int64) {
 	if in.Map != insn.Map1B || in.ImmLen != 1 && in.ImmLen != 4 {
 		return opNot, insn.NoReg, 0
 	}
-	imm = int64(int32(in.Imm(code)))
+	imm = int64(int32(in.Imm()))
 	switch in.Opcode {
 	case 0x83:
 		return in.Group(), in.RMReg(), int64(int8(imm))

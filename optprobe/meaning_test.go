@@ -59,8 +59,8 @@ func (m *meaning) next() (insn.Inst, []byte, uint64) {
 func (m *meaning) direct(f insn.Flow, target uint64) insn.Inst {
 	m.t.Helper()
 	in, code, pc := m.next()
-	if in.Flow != f || in.Target(pc, code) != target {
-		m.t.Errorf("% x at %#x: %v to %#x, want %v to %#x", code, pc, in.Flow, in.Target(pc, code), f, target)
+	if in.Flow != f || in.Target(pc) != target {
+		m.t.Errorf("% x at %#x: %v to %#x, want %v to %#x", code, pc, in.Flow, in.Target(pc), f, target)
 	}
 	return in
 }
@@ -69,7 +69,7 @@ func (m *meaning) direct(f insn.Flow, target uint64) insn.Inst {
 func (m *meaning) push(ret, call uint64) {
 	m.t.Helper()
 	in, code, pc := m.next()
-	if in.Opcode != opPUSH || in.Imm(code) != ret {
+	if in.Opcode != opPUSH || in.Imm() != ret {
 		m.t.Errorf("% x at %#x, want a push of %#x", code, pc, ret)
 	}
 	if p, ok := m.c.Original(m.at); !ok || p != (Place{call, true}) {
@@ -80,7 +80,7 @@ func (m *meaning) push(ret, call uint64) {
 // compare compares the original instruction, which is at address pc.
 func (m *meaning) compare(in *insn.Inst, code []byte, pc uint64) {
 	m.t.Helper()
-	next, target := pc+uint64(in.Len), in.Target(pc, code)
+	next, target := pc+uint64(in.Len), in.Target(pc)
 	switch in.Flow {
 	case insn.Jmp:
 		m.direct(insn.Jmp, target)
@@ -104,7 +104,7 @@ func (m *meaning) compare(in *insn.Inst, code []byte, pc uint64) {
 func (m *meaning) loop(in *insn.Inst, next, target uint64) {
 	m.t.Helper()
 	got, code, pc := m.next()
-	taken := got.Target(pc, code)
+	taken := got.Target(pc)
 	if got.Flow != insn.Loop || got.Opcode != in.Opcode || got.Prefix.Has(insn.P67) != in.Prefix.Has(insn.P67) {
 		m.t.Errorf("% x, want a loop with opcode %#x", code, in.Opcode)
 	}
@@ -119,7 +119,7 @@ func (m *meaning) loop(in *insn.Inst, next, target uint64) {
 		m.t.Errorf("taken: %+v, want %#x", p, target)
 	}
 	m.direct(insn.Jmp, target)
-	if got := skip.Target(pc, code); got != m.at {
+	if got := skip.Target(pc); got != m.at {
 		m.t.Errorf("not taken, it goes to %#x, want %#x", got, m.at)
 	}
 }
@@ -152,8 +152,8 @@ func (m *meaning) operand(in *insn.Inst, code []byte, next uint64, bytesPushed u
 	}
 	now = regs
 	now[insn.RSP] -= bytesPushed
-	a, ok := in.MemOperand(code)
-	b, ok2 := got.MemOperand(copied)
+	a, ok := in.MemOperand()
+	b, ok2 := got.MemOperand()
 	if ok != ok2 || ok && a.Addr(&regs, next) != b.Addr(&now, pc+uint64(got.Len)) {
 		m.t.Errorf("% x copied as % x: operands %+v, %+v", code, copied, a, b)
 	}

@@ -43,7 +43,7 @@ func (s *Scan) Explain(list []Obstacle, off int) (int, []Obstacle) {
 		}
 		in := s.at(at)
 		end = at + int(in.Len)
-		if o := movable(&in, s.fn.Code[at:end]); o.Reason != Fine {
+		if o := movable(&in); o.Reason != Fine {
 			o.Off = at
 			list = append(list, o)
 		}
@@ -52,12 +52,12 @@ func (s *Scan) Explain(list []Obstacle, off int) (int, []Obstacle) {
 }
 
 // movable says whether a copy of the instruction can do its work elsewhere.
-func movable(in *insn.Inst, code []byte) Obstacle {
+func movable(in *insn.Inst) Obstacle {
 	if move := in.Movable(); move != insn.Fine {
 		return Obstacle{Reason: Unmovable, Move: move}
 	}
 	if in.Flow == insn.CallInd {
-		return Obstacle{Reason: callThrough(in, code)}
+		return Obstacle{Reason: callThrough(in)}
 	}
 	return Obstacle{}
 }

@@ -41,7 +41,7 @@ func Relocate(code []byte, from, to uint64) (Copy, Obstacle) {
 		if err != nil {
 			return Copy{}, Obstacle{Reason: NoDecode, Off: off}
 		}
-		if o := movable(&in, code[off:]); o.Reason != Fine {
+		if o := movable(&in); o.Reason != Fine {
 			o.Off = off
 			return Copy{}, o
 		}
@@ -71,7 +71,7 @@ func Relocate(code []byte, from, to uint64) (Copy, Obstacle) {
 
 // move writes the instruction in, that was code at address addr.
 func (w *writer) move(in *insn.Inst, code []byte, addr uint64) {
-	target := in.Target(addr, code)
+	target := in.Target(addr)
 	next := addr + uint64(in.Len)
 	switch in.Flow {
 	case insn.Jmp:
@@ -99,7 +99,7 @@ func (w *writer) same(in *insn.Inst, code []byte, addr uint64) {
 	if !in.RIPRel || w.why != Fine {
 		return
 	}
-	disp := in.Disp(code) + int64(delta)
+	disp := in.Disp() + int64(delta)
 	if disp != int64(int32(disp)) {
 		w.why = TooFar
 	}
@@ -140,7 +140,7 @@ func (w *writer) callThrough(in *insn.Inst, code []byte, addr uint64) {
 	n := copy(jmp[:], code)
 	const group = 7 << 3
 	jmp[in.ModOff] = in.ModRM&^group | 4<<3
-	if m, mem := in.MemOperand(code); mem && m.Base == insn.RSP {
+	if m, mem := in.MemOperand(); mem && m.Base == insn.RSP {
 		// RSP is 8 less now. Mod 2: disp32, whatever it was before.
 		jmp[in.ModOff] = 2<<6 | 4<<3 | 4
 		disp := m.Disp + 8
@@ -155,13 +155,13 @@ func (w *writer) callThrough(in *insn.Inst, code []byte, addr uint64) {
 }
 
 // callThrough says whether an indirect call can become a push and a jump.
-func callThrough(in *insn.Inst, code []byte) Reason {
+func callThrough(in *insn.Inst) Reason {
 	if r := in.RMReg(); r == insn.RSP {
 		return CallStack
 	} else if r != insn.NoReg {
 		return Fine
 	}
-	if _, ok := in.MemOperand(code); !ok {
+	if _, ok := in.MemOperand(); !ok {
 		return CallOdd
 	}
 	return Fine

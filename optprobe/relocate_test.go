@@ -123,7 +123,7 @@ func TestJump(t *testing.T) {
 	}{{high + 5 + 1<<31 - 1, true}, {high + 5 + 1<<31, false}, {high + 5 - 1<<31, true}, {high + 4 - 1<<31, false}} {
 		b, ok := Jump(high, c.to)
 		in, _ := insn.Decode(b[:])
-		if ok != c.ok || ok && in.Target(high, b[:]) != c.to {
+		if ok != c.ok || ok && in.Target(high) != c.to {
 			t.Errorf("to %#x: % x, %v", c.to, b, ok)
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Scan) decode() Obstacle {
 		if in.Flow != insn.Next {
 			s.flow(off, &in)
 		} else if in.RIPRel && in.Map == insn.Map1B && in.Opcode == opLEA {
-			s.reach(uint64(off)+uint64(in.Len)+uint64(in.Disp(code[off:])), byAddress)
+			s.reach(uint64(off)+uint64(in.Len)+uint64(in.Disp()), byAddress)
 		}
 		off += int(in.Len)
 	}
@@ -93,9 +93,9 @@ func (s *Scan) decode() Obstacle {
 func (s *Scan) flow(off int, in *insn.Inst) {
 	switch in.Flow {
 	case insn.Jmp, insn.Jcc, insn.Loop, insn.Xbegin:
-		s.reach(in.Target(uint64(off), s.fn.Code[off:]), byBranch)
+		s.reach(in.Target(uint64(off)), byBranch)
 	case insn.Call:
-		s.reach(in.Target(uint64(off), s.fn.Code[off:]), byBranch)
+		s.reach(in.Target(uint64(off)), byBranch)
 		s.reach(uint64(off)+uint64(in.Len), byReturn)
 	case insn.CallInd:
 		s.reach(uint64(off)+uint64(in.Len), byReturn)

@@ -47,9 +47,9 @@ func (f *finder) function(fn Func, code []byte) {
 		}
 		pc := fn.Addr + uint64(off)
 		if in.Flow.Direct() {
-			f.reach(fn, in.Target(pc, code[off:]))
+			f.reach(fn, in.Target(pc))
 		} else if lea := in.Map == insn.Map1B && in.Opcode == 0x8D; lea && in.RIPRel {
-			f.reach(fn, pc+uint64(in.Len)+uint64(in.Disp(code[off:])))
+			f.reach(fn, pc+uint64(in.Len)+uint64(in.Disp()))
 		}
 		off += int(in.Len)
 	}

@@ -85,7 +85,7 @@ func (p *Place) asm(addr uint64, code []byte) (insn.Inst, string) {
 	text := x86asm.GoSyntax(x, addr, p.symbol)
 	if in.Flow.Direct() {
 		op, _, _ := strings.Cut(text, " ")
-		text = op + " " + p.target(in.Target(addr, code))
+		text = op + " " + p.target(in.Target(addr))
 	}
 	return in, text
 }
@@ -98,7 +98,7 @@ func correct(x *x86asm.Inst, in *insn.Inst, addr uint64, code []byte) {
 	}
 	for i, a := range x.Args {
 		if m, ok := a.(x86asm.Mem); ok && in.RIPRel {
-			x.Args[i] = x86asm.Mem{Segment: m.Segment, Disp: int64(addr) + int64(in.Len) + in.Disp(code)}
+			x.Args[i] = x86asm.Mem{Segment: m.Segment, Disp: int64(addr) + int64(in.Len) + in.Disp()}
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 	addr := p.Layout.Entry + uint64(at)
 	reg := in.RMReg()
 	switch {
-	case in.Flow == insn.Jcc && in.Target(addr, code[at:])-p.Fn.Addr < uint64(len(p.Fn.Code)):
+	case in.Flow == insn.Jcc && in.Target(addr)-p.Fn.Addr < uint64(len(p.Fn.Code)):
 		return "--> morestack"
 	case in.IsPushf():
 		return "as an INT3 would"

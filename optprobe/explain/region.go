@@ -98,9 +98,9 @@ func (p *Place) comers() [][]string {
 		switch {
 		case in.Flow.Direct():
 			_, text := p.asm(p.Fn.Addr+uint64(off), code)
-			add(in.Target(uint64(off), code), "%s  %s", offset(off), text)
+			add(in.Target(uint64(off)), "%s  %s", offset(off), text)
 		case in.RIPRel && in.Map == insn.Map1B && in.Opcode == 0x8d:
-			add(end+uint64(in.Disp(code)), "what has its address from the LEA at %s", offset(off))
+			add(end+uint64(in.Disp()), "what has its address from the LEA at %s", offset(off))
 		}
 		if in.Flow == insn.Call || in.Flow == insn.CallInd {
 			add(end, "the call at %s, which returns here", offset(off))

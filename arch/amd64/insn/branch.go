@@ -11,18 +11,18 @@ const (
 	FlagOF = 1 << 11
 )
 
-// Target returns where a direct branch at address pc goes. For others it
-// returns the address behind the instruction.
-func (i *Inst) Target(pc uint64, code []byte) uint64 {
-	return pc + uint64(i.Len) + uint64(i.Rel(code))
+// Target returns where a direct branch that stands at address pc goes. Of
+// others, where Flow.Direct is false, it makes the address behind the instruction.
+func (i *Inst) Target(pc uint64) uint64 {
+	return pc + uint64(i.Len) + uint64(i.Rel())
 }
 
-// Rel returns the branch displacement, sign-extended.
-func (i *Inst) Rel(code []byte) int64 {
+// Rel returns the branch displacement, sign-extended; 0 if RelLen is 0.
+func (i *Inst) Rel() int64 {
 	if i.RelLen == 0 {
 		return 0
 	}
-	return extend(field(code, i.RelOff, i.RelLen), i.RelLen)
+	return i.imm
 }
 
 // Cond returns the condition code of a Jcc, 0..15.
@@ -80,4 +80,4 @@ func (i *Inst) LoopTaken(rcx, flags uint64) (uint64, bool) {
 }
 
 // StackPop returns how many bytes a Ret discards beyond the return address.
-func (i *Inst) StackPop(code []byte) uint16 { return uint16(i.Imm(code)) }
+func (i *Inst) StackPop() uint16 { return uint16(i.Imm()) }

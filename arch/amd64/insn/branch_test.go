@@ -63,7 +63,7 @@ func TestTargetAndCond(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.code, err)
 		}
-		if got := in.Target(0x1000, code); got != c.target {
+		if got := in.Target(0x1000); got != c.target {
 			t.Errorf("%s: target %#x, want %#x", c.code, got, c.target)
 		}
 		if in.Flow == Jcc && in.Cond() != c.cond {
@@ -118,11 +118,11 @@ func TestImmediates(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.code, err)
 		}
-		if got := in.Imm(code); got != c.want {
+		if got := in.Imm(); got != c.want {
 			t.Errorf("%s: got %#x, want %#x", c.code, got, c.want)
 		}
-		if in.Flow == Ret && in.StackPop(code) != uint16(c.want) {
-			t.Errorf("%s: StackPop %#x", c.code, in.StackPop(code))
+		if in.Flow == Ret && in.StackPop() != uint16(c.want) {
+			t.Errorf("%s: StackPop %#x", c.code, in.StackPop())
 		}
 	}
 }

@@ -62,13 +62,13 @@ func (d *decoder) next() byte {
 	return b
 }
 
-// skip steps over n bytes and returns where they begin.
-func (d *decoder) skip(n uint8) uint8 {
-	off := d.pos
-	for ; n > 0; n-- {
-		d.next()
+// field reads n little-endian bytes and returns where they begin and what they say.
+func (d *decoder) field(n uint8) (off uint8, v uint64) {
+	off = d.pos
+	for k := range n {
+		v |= uint64(d.next()) << (8 * k)
 	}
-	return off
+	return off, v
 }
 
 // opcode notes the opcode byte just read.

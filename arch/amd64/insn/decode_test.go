@@ -92,8 +92,8 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	count := 0
 	n := testing.AllocsPerRun(100, func() {
 		if off, err := Walk(code, func(off int, in Inst) bool {
-			m, _ := in.MemOperand(code[off:])
-			count += int(in.Target(0, code[off:])) + int(m.Disp) + len(in.Movable().String())
+			m, _ := in.MemOperand()
+			count += int(in.Target(0)) + int(m.Disp) + len(in.Movable().String())
 			return true
 		}); err != nil {
 			t.Fatalf("at %d: %v", off, err)
@@ -179,14 +179,31 @@ func checkParts(t *testing.T, code []byte, in *Inst) {
 	if in.Steppable() && !in.Boostable() || in.Boostable() && in.Movable() != Fine {
 		t.Fatalf("% x: steppable, boostable, movable contradict each other", code[:in.Len])
 	}
+	if want := readLE(code, in.DispOff, in.DispLen); uint64(in.Disp())<<(64-8*in.DispLen) != want<<(64-8*in.DispLen) {
+		t.Fatalf("% x: displacement %#x, want %#x", code[:in.Len], in.Disp(), want)
+	}
+	if want := readLE(code, in.ImmOff, in.ImmLen); in.Imm() != want {
+		t.Fatalf("% x: immediate %#x, want %#x", code[:in.Len], in.Imm(), want)
+	}
+	if want := readLE(code, in.RelOff, in.RelLen); uint64(in.Rel())<<(64-8*in.RelLen) != want<<(64-8*in.RelLen) {
+		t.Fatalf("% x: branch displacement %#x, want %#x", code[:in.Len], in.Rel(), want)
+	}
 	var regs [16]uint64
-	m, ok := in.MemOperand(code)
+	m, ok := in.MemOperand()
 	if ok && (m.Base > R15 || m.Index > R15 || m.Index == RSP) {
 		t.Fatalf("% x: operand %+v", code[:in.Len], m)
 	}
 	m.Addr(&regs, 0)
-	in.Target(0, nil)
+	in.Target(0)
 	in.LoopTaken(0, 0)
-	in.Imm(nil)
+	in.Imm()
 	in.RMReg()
+}
+
+// readLE reads n bytes of code, lowest first.
+func readLE(code []byte, off, n uint8) (v uint64) {
+	for k := n; k > 0; k-- {
+		v = v<<8 | uint64(code[off+k-1])
+	}
+	return v
 }

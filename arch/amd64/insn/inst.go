@@ -87,6 +87,9 @@ type Inst struct {
 
 	Flow  Flow
 	Trait Trait
+
+	disp int64 // sign-extended
+	imm  int64 // the immediate zero-extended, or a branch displacement sign-extended
 }
 
 // Mod returns the mod field of ModRM; 3 means that RM is a register.
@@ -102,28 +105,20 @@ func (i *Inst) Group() uint8 { return i.ModRM >> 3 & 7 }
 // HasMem reports whether ModRM names a memory operand.
 func (i *Inst) HasMem() bool { return i.HasModRM && i.Mod() != 3 }
 
-// Imm returns the immediate, zero-extended. For enter the low 16 bits are the
-// frame size and the next 8 the nesting level. code begins at the instruction.
-func (i *Inst) Imm(code []byte) uint64 { return field(code, i.ImmOff, i.ImmLen) }
-
-// Disp returns the displacement, sign-extended and not scaled.
-func (i *Inst) Disp(code []byte) int64 {
-	return extend(field(code, i.DispOff, i.DispLen), i.DispLen)
-}
-
-// field reads n little-endian bytes, or 0 where the slice is too short.
-func field(code []byte, off, n uint8) uint64 {
-	var v uint64
-	if int(off)+int(n) > len(code) {
+// Imm returns the immediate, zero-extended; 0 if ImmLen is 0. For enter the low
+// 16 bits are the frame size and the next 8 the nesting level.
+func (i *Inst) Imm() uint64 {
+	if i.ImmLen == 0 {
 		return 0
 	}
-	for k := n; k > 0; k-- {
-		v = v<<8 | uint64(code[off+k-1])
-	}
-	return v
+	return uint64(i.imm)
 }
 
-// extend sign-extends a field of n bytes.
+// Disp returns the displacement of a memory operand, sign-extended and not
+// scaled; 0 if DispLen is 0.
+func (i *Inst) Disp() int64 { return i.disp }
+
+// extend sign-extends a field of n bytes. Of no bytes it makes 0.
 func extend(v uint64, n uint8) int64 {
 	s := 64 - 8*uint(n)
 	return int64(v<<s) >> s

@@ -57,8 +57,8 @@ func (i *Inst) rm(b uint8) int8 { return int8(b&7 | i.REX&REXB<<3) }
 // MemOperand returns the memory operand that ModRM or moffs names. It returns
 // false if there is none, and on doubt: EVEX (scaled displacements), VEX
 // gathers and AMX tiles (the index is not a general register or the address is a row's),
-// FS or GS beside another segment prefix. code begins at the instruction.
-func (i *Inst) MemOperand(code []byte) (Mem, bool) {
+// FS or GS beside another segment prefix.
+func (i *Inst) MemOperand() (Mem, bool) {
 	m := Mem{Base: NoReg, Index: NoReg, Addr32: i.Prefix.Has(P67)}
 	switch i.Prefix & (PSeg | PFS | PGS) {
 	case 0, PSeg:
@@ -73,7 +73,7 @@ func (i *Inst) MemOperand(code []byte) (Mem, bool) {
 	if !i.HasMem() && !moffs || i.Prefix.Has(PEVEX) || i.vectorIndex() {
 		return Mem{}, false
 	}
-	m.Disp = i.Disp(code)
+	m.Disp = i.Disp()
 	switch {
 	case moffs:
 		if i.DispLen == 4 { // an address, not a displacement: not signed

@@ -34,7 +34,7 @@ func TestMemOperand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		m, ok := in.MemOperand(code)
+		m, ok := in.MemOperand()
 		if !ok || m != c.want {
 			t.Errorf("%s: got %+v, %v, want %+v", c.name, m, ok, c.want)
 		}
@@ -70,7 +70,7 @@ func TestMemOperandRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if m, ok := in.MemOperand(code); ok {
+		if m, ok := in.MemOperand(); ok {
 			t.Errorf("%s: got %+v", c.name, m)
 		}
 		if got := in.RMReg(); got != c.reg {

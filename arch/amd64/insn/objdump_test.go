@@ -183,7 +183,7 @@ func (c *comparison) compare(addr uint64, n int, text string) {
 	}
 	if in.Flow.Direct() {
 		c.direct++
-		if got := in.Target(addr, code); strconv.FormatUint(got, 16) != strings.TrimPrefix(firstWord(args), "0x") {
+		if got := in.Target(addr); strconv.FormatUint(got, 16) != strings.TrimPrefix(firstWord(args), "0x") {
 			c.report(addr, n, text, "target %#x", got)
 		}
 	}
@@ -200,8 +200,7 @@ func (c *comparison) compareMem(addr uint64, in *Inst, text string) {
 		return
 	}
 	c.rip++
-	code := c.text[addr-c.base:]
-	got := addr + uint64(in.Len) + uint64(in.Disp(code))
+	got := addr + uint64(in.Len) + uint64(in.Disp())
 	if strconv.FormatUint(got, 16) != strings.TrimPrefix(firstWord(comment), "0x") {
 		c.report(addr, int(in.Len), text, "operand at %#x", got)
 	}

@@ -26,7 +26,7 @@ func (d *decoder) operands(shape byte) {
 		d.modrm()
 		d.immOrRel(d.immZ())
 	case 'j':
-		d.in.RelLen, d.in.RelOff = 1, d.skip(1)
+		d.relative(1)
 	case 'J':
 		d.rel()
 	case 'o':
@@ -58,7 +58,7 @@ func (d *decoder) odd(shape byte) {
 		}
 	case '3': // 3DNow!: the opcode proper is where an immediate would be
 		d.imm(1)
-		if !is3DNow(d.in.Imm(d.code)) {
+		if !is3DNow(d.in.Imm()) {
 			d.fail(ErrInvalid)
 		}
 	}
@@ -72,12 +72,27 @@ func (d *decoder) refuse() {
 	d.fail(ErrInvalid)
 }
 
-func (d *decoder) imm(n uint8) { d.in.ImmLen, d.in.ImmOff = n, d.skip(n) }
+func (d *decoder) imm(n uint8) {
+	off, v := d.field(n)
+	d.in.ImmOff, d.in.ImmLen, d.in.imm = off, n, int64(v)
+}
+
+// relative reads a branch displacement of n bytes.
+func (d *decoder) relative(n uint8) {
+	off, v := d.field(n)
+	d.in.RelOff, d.in.RelLen, d.in.imm = off, n, extend(v, n)
+}
+
+// displacement reads that of a memory operand, n bytes.
+func (d *decoder) displacement(n uint8) {
+	off, v := d.field(n)
+	d.in.DispOff, d.in.DispLen, d.in.disp = off, n, extend(v, n)
+}
 
 // immOrRel reads the immediate of 81, 69, C7; C7 F8 is XBEGIN, whose is a branch displacement.
 func (d *decoder) immOrRel(n uint8) {
 	if d.in.Opcode == 0xC7 && d.in.ModRM == 0xF8 {
-		d.in.RelLen, d.in.RelOff = n, d.skip(n)
+		d.relative(n)
 		return
 	}
 	d.imm(n)
@@ -105,7 +120,7 @@ func (d *decoder) rel() {
 	if d.immZ() != 4 {
 		d.fail(ErrRefused)
 	}
-	d.in.RelLen, d.in.RelOff = 4, d.skip(4)
+	d.relative(4)
 }
 
 // moffs reads the absolute address of A0..A3, which has the address size.
@@ -114,7 +129,7 @@ func (d *decoder) moffs() {
 	if d.in.Prefix.Has(P67) {
 		n = 4
 	}
-	d.in.DispLen, d.in.DispOff = n, d.skip(n)
+	d.displacement(n)
 }
 
 // modrm reads ModRM, SIB and displacement.
@@ -137,12 +152,11 @@ func (d *decoder) modrm() {
 	}
 	switch {
 	case mod == 1:
-		in.DispLen = 1
+		d.displacement(1)
 	case mod == 2 || base == 5: // with mod 0, base 5 is a disp32 instead of RBP
-		in.DispLen = 4
+		d.displacement(4)
 		in.RIPRel = mod == 0 && !in.HasSIB
 	}
-	in.DispOff = d.skip(in.DispLen)
 }
 
 // group refuses what the ModRM byte just read makes of the opcode, or returns nil.

@@ -119,7 +119,7 @@ func entry(f func()) uintptr {
 	var to uintptr
 	insn.Walk(code, func(off int, in insn.Inst) bool {
 		if in.Flow == insn.Call {
-			to = uintptr(in.Target(uint64(wrapper)+uint64(off), code[off:]))
+			to = uintptr(in.Target(uint64(wrapper) + uint64(off)))
 		}
 		return to == 0
 	})
