@@ -22,6 +22,7 @@ const (
 	Transaction        // xbegin, xend, xabort
 	Obsolete           // 3DNow!: not on CPUs of today, untested
 	Elsewhere          // vmlaunch, enclu, rsm ..
+	Undecoded          // the zero Inst, as Decode returns it with an error
 	reasons
 )
 
@@ -43,6 +44,7 @@ var reasonText = [reasons]string{
 	Transaction: "it belongs to a memory transaction",
 	Obsolete:    "it is a 3DNow! instruction",
 	Elsewhere:   "it goes elsewhere by rules of its own",
+	Undecoded:   "it has not been decoded",
 }
 
 // String returns a short clause, as in "insn: cannot be moved: it is a far branch".
@@ -63,6 +65,8 @@ func (r Reason) String() string {
 // fault in the copy reports the copy's address, which the trap path translates.
 func (i *Inst) Movable() Reason {
 	switch p := i.Prefix; {
+	case i.Len == 0:
+		return Undecoded
 	case p.Has(PStray):
 		return StrayREX
 	case p.Has(PLock) && !i.lockable():
@@ -158,25 +162,35 @@ func (i *Inst) Emulable() bool {
 	return false
 }
 
-// lockable reports whether LOCK is allowed: a read-modify-write of memory.
+// lockable reports whether LOCK is allowed: a read-modify-write of memory. All
+// such instructions are in the first two maps.
 //
 // Source: Intel SDM vol. 2, "LOCK".
 func (i *Inst) lockable() bool {
-	if !i.HasMem() {
+	switch {
+	case !i.HasMem() || i.Prefix.Has(PVEX|PEVEX):
 		return false
+	case i.Map == Map1B:
+		return lockable1(i.Opcode, i.Group())
+	case i.Map == Map0F:
+		return lockable2(i.Opcode, i.Group())
 	}
-	op, g := i.Opcode, i.Group()
-	if i.Map == Map0F {
-		switch op {
-		case 0xAB, 0xB3, 0xBB, 0xB0, 0xB1, 0xC0, 0xC1: // bts, btr, btc, cmpxchg, xadd
-			return true
-		case 0xBA:
-			return g >= 5
-		case 0xC7: // cmpxchg8b, cmpxchg16b
-			return g == 1
-		}
-		return false
+	return false
+}
+
+func lockable2(op, g uint8) bool {
+	switch op {
+	case 0xAB, 0xB3, 0xBB, 0xB0, 0xB1, 0xC0, 0xC1: // bts, btr, btc, cmpxchg, xadd
+		return true
+	case 0xBA:
+		return g >= 5
+	case 0xC7: // cmpxchg8b, cmpxchg16b
+		return g == 1
 	}
+	return false
+}
+
+func lockable1(op, g uint8) bool {
 	switch op {
 	case 0x80, 0x81, 0x83: // all but cmp
 		return g < 7
@@ -187,5 +201,5 @@ func (i *Inst) lockable() bool {
 	case 0xFE, 0xFF: // inc, dec
 		return g < 2
 	}
-	return i.Map == Map1B && op < 0x38 && op&7 < 2 // add .. xor to memory
+	return op < 0x38 && op&7 < 2 // add .. xor to memory
 }

@@ -29,6 +29,9 @@ func TestMove(t *testing.T) {
 		{"lock cmp", "f0 83 38 01", BadLock, ""},
 		{"lock add to register", "f0 01 c0", BadLock, ""},
 		{"lock pop", "f0 58", BadLock, ""},
+		{"lock in map 0F38, opcode as add imm", "66 f0 0f 38 80 08", BadLock, ""},
+		{"lock in map 0F38, opcode as add", "f0 0f 38 00 08", BadLock, ""},
+		{"lock in map 0F3A, opcode as or", "66 f0 0f 3a 08 08 00", BadLock, ""},
 
 		{"jmp", "eb 00", Fine, "E"},
 		{"jcc", "0f 84 00 00 00 00", Fine, "E"},
@@ -109,6 +112,18 @@ func TestMove(t *testing.T) {
 		if can != c.can {
 			t.Errorf("%s: can %q, want %q", c.name, can, c.can)
 		}
+	}
+}
+
+// TestNothingIsNotMovable: what Decode returns with an error could be moved,
+// boosted and stepped, so that a caller who overlooked the error went on.
+func TestNothingIsNotMovable(t *testing.T) {
+	in, err := Decode(unhex(t, "06"))
+	if err != ErrInvalid {
+		t.Fatal(err)
+	}
+	if in.Movable() != Undecoded || in.Boostable() || in.Steppable() || in.Emulable() {
+		t.Errorf("movable: %q, boostable %v, steppable %v, emulable %v", in.Movable(), in.Boostable(), in.Steppable(), in.Emulable())
 	}
 }
 
