@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
@@ -87,7 +88,7 @@ func buildMemory(info *pvh.Info, lapic uint64) {
 	next = (next + hugePage - 1) &^ (hugePage - 1)
 	mm.Slots = mm.Range{Start: take(mm.SlotBytes), End: next}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
-		*(*uint64)(unsafe.Pointer(i)) = 0xcccccccccccccccc // INT3: Safe because: take gave it to us
+		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take gave it to us
 	}
 
 	identity(pageSize, lowEnd, rw)

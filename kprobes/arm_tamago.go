@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"sonde/arch/amd64/insn"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/text"
@@ -23,7 +24,7 @@ func rearm(list []*site) bool {
 		if want == s.armed {
 			continue
 		}
-		old, new := s.orig[0], byte(int3)
+		old, new := s.orig[0], byte(insn.OpInt3)
 		if !want {
 			old, new = new, old
 		}

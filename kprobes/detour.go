@@ -1,7 +1,9 @@
 package kprobes
 
+import "sonde/arch/amd64/insn"
+
 // JumpSize is the bytes of code that a jump replaces.
-const JumpSize = 5
+const JumpSize = insn.JumpSize
 
 // maxCovered bounds Detour.Len, in bytes.
 const maxCovered = 32

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -284,11 +285,11 @@ func standing(list []*site, held []*amd64.Regs) bool {
 // trapped and jump are the five bytes at s when it is armed, one way or the other.
 func (s *site) trapped() (b [JumpSize]byte) {
 	copy(b[:], s.orig[:])
-	b[0] = int3
+	b[0] = insn.OpInt3
 	return b
 }
 
-func (s *site) jump() (b [JumpSize]byte) {
-	d := uint32(s.detour.Entry - s.addr - JumpSize)
-	return [...]byte{jmpRel, byte(d), byte(d >> 8), byte(d >> 16), byte(d >> 24)}
+func (s *site) jump() [JumpSize]byte {
+	b, _ := insn.Jump(uint64(s.addr), uint64(s.detour.Entry)) // boot lays detours out within reach
+	return b
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 )
 
 // A prologue is the stack check of a Go function, as the compiler writes it
@@ -112,16 +113,15 @@ func (p *prologue) alone(addr uintptr) bool { return p.next(addr, 1) == p.len }
 // Context: trap.
 func (p *prologue) next(addr uintptr, off uint8) uint8 {
 	const sub, jcs = 3, 10 // of a large frame
-	const int3 = 0xcc
 	if p.kind == largeFrame && off <= jcs {
-		if off <= sub && load8(addr+sub) == int3 {
+		if off <= sub && load8(addr+sub) == insn.OpInt3 {
 			return sub
 		}
-		if load8(addr+jcs) == int3 {
+		if load8(addr+jcs) == insn.OpInt3 {
 			return jcs
 		}
 	}
-	if cmp := uint8(p.compare()); p.kind != smallFrame && off <= cmp && load8(addr+uintptr(cmp)) == int3 {
+	if cmp := uint8(p.compare()); p.kind != smallFrame && off <= cmp && load8(addr+uintptr(cmp)) == insn.OpInt3 {
 		return cmp
 	}
 	return p.len

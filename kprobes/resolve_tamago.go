@@ -3,7 +3,6 @@
 package kprobes
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,12 +15,6 @@ import (
 )
 
 type symbol = kallsyms.Symbol
-
-const (
-	int3    = 0xcc
-	jmpRel  = 0xe9
-	jmpSize = 5
-)
 
 // name is how errors call k.
 func (k *Kprobe) name() string {
@@ -126,21 +119,26 @@ func (s *site) prepare() error {
 	if !s.boost && !s.step {
 		return refuse(syscall.EILSEQ, "the instruction cannot be single-stepped")
 	}
+	if !s.reaches(mm.Slots.Start) || !s.reaches(mm.Slots.End) {
+		return refuse(syscall.EILSEQ, "the instruction's operand is not within reach of a copy")
+	}
 	slot, err := allocSlot(s.addr)
 	if err != nil {
 		return err
 	}
 	s.slot = slot
-	code := append([]byte(nil), s.code()...)
-	if in.RIPRel {
-		d := int64(int32(binary.LittleEndian.Uint32(code[in.DispOff:])))
-		binary.LittleEndian.PutUint32(code[in.DispOff:], uint32(d+int64(s.addr)-int64(slot)))
-	}
+	code := make([]byte, in.Len, insn.MaxLen+insn.JumpSize)
+	in.CopyTo(code, s.code(), uint64(s.addr), uint64(slot))
 	// Behind the copy, the way back of a boosted one.
-	code = append(code, jmpRel)
-	code = binary.LittleEndian.AppendUint32(code, uint32(int64(s.addr)-int64(slot)-jmpSize))
-	text.WriteSlot(slot, code)
+	back, _ := insn.Jump(uint64(slot)+uint64(in.Len), uint64(s.addr)+uint64(in.Len))
+	text.WriteSlot(slot, append(code, back[:]...))
 	return nil
+}
+
+// reaches reports whether a copy at to would reach the instruction's operand.
+func (s *site) reaches(to uintptr) bool {
+	var scratch [insn.MaxLen]byte
+	return s.in.CopyTo(scratch[:], s.code(), uint64(s.addr), uint64(to))
 }
 
 // hasOperand reports whether an indirect branch's target can be computed.
@@ -158,7 +156,7 @@ func (s *site) hasOperand() bool {
 func original(addr, n uintptr) []byte {
 	code := append([]byte(nil), text.Bytes(addr, n)...)
 	for i := range code {
-		if code[i] != int3 && code[i] != jmpRel {
+		if code[i] != insn.OpInt3 && code[i] != insn.OpJmp {
 			continue
 		}
 		s := find(addr + uintptr(i))
@@ -166,7 +164,7 @@ func original(addr, n uintptr) []byte {
 		case s == nil:
 		case s.jumped:
 			copy(code[i:], s.orig[:JumpSize])
-		case code[i] == int3:
+		case code[i] == insn.OpInt3:
 			code[i] = s.orig[0]
 		}
 	}

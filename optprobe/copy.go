@@ -77,19 +77,3 @@ func (c *Copy) At(ip uint64) (uint64, bool) {
 	}
 	return 0, false
 }
-
-// Jump returns the jump that stands at from and leads to to. False: they are
-// more than 2 GB apart.
-//
-// Source: Intel SDM vol. 2, "JMP".
-func Jump(from, to uint64) (b [JumpSize]byte, ok bool) {
-	rel, ok := distance(from+JumpSize, to)
-	b = [JumpSize]byte{opJMP, byte(rel), byte(rel >> 8), byte(rel >> 16), byte(rel >> 24)}
-	return b, ok
-}
-
-// distance returns what takes from to to, if it fits a disp32.
-func distance(from, to uint64) (int32, bool) {
-	d := int64(to - from)
-	return int32(d), int64(int32(d)) == d
-}

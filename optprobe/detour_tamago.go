@@ -68,7 +68,7 @@ func (p *plan) here() uintptr { return p.Head + uintptr(len(p.code)) }
 // jump adds a jump. Text and detours are within reach of each other: boot lays
 // them out so.
 func (p *plan) jump(to uintptr) {
-	b, _ := Jump(uint64(p.here()), uint64(to))
+	b, _ := insn.Jump(uint64(p.here()), uint64(to))
 	p.code = append(p.code, b[:]...)
 }
 
@@ -92,8 +92,8 @@ func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 			break // Read has seen that it decodes
 		}
 		if in.Flow == insn.Jcc {
-			rel, _ := distance(to+uint64(len(out))+6, in.Target(from+uint64(size)))
-			out = append(out, 0x0f, opJCC|in.Cond())
+			rel, _ := insn.Distance(to+uint64(len(out))+6, in.Target(from+uint64(size)))
+			out = append(out, 0x0f, insn.OpJcc|in.Cond())
 			out = binary.LittleEndian.AppendUint32(out, uint32(rel))
 		} else {
 			out = append(out, code[size:size+int(in.Len)]...)

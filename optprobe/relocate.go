@@ -7,14 +7,6 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// Opcodes that a copy is made with.
-const (
-	opPUSH = 0x68 // imm32, sign-extended
-	opJMP  = 0xE9 // rel32
-	opJMPS = 0xEB // rel8
-	opJCC  = 0x80 // behind 0F, rel32
-)
-
 // writer fills a copy with one instruction after the other. The first reason
 // sticks.
 type writer struct {
@@ -77,7 +69,7 @@ func (w *writer) move(in *insn.Inst, code []byte, addr uint64) {
 	case insn.Jmp:
 		w.jump(target)
 	case insn.Jcc:
-		w.put(0x0F, opJCC|in.Cond())
+		w.put(0x0F, insn.OpJcc|in.Cond())
 		w.rel(target)
 	case insn.Loop:
 		w.loop(in, next, target)
@@ -93,17 +85,11 @@ func (w *writer) move(in *insn.Inst, code []byte, addr uint64) {
 
 // same writes an instruction that only differs in a RIP-relative displacement.
 func (w *writer) same(in *insn.Inst, code []byte, addr uint64) {
-	at := w.to.len
-	delta := addr - w.pos // the operand does not move, the instruction does
-	w.put(code...)
-	if !in.RIPRel || w.why != Fine {
-		return
-	}
-	disp := in.Disp() + int64(delta)
-	if disp != int64(int32(disp)) {
+	var copied [insn.MaxLen + 4]byte
+	if !in.CopyTo(copied[:], code, addr, w.pos) && w.why == Fine {
 		w.why = TooFar
 	}
-	binary.LittleEndian.PutUint32(w.to.code[at+in.DispOff:], uint32(disp))
+	w.put(copied[:len(code)]...)
 }
 
 // loop writes LOOP, LOOPE, LOOPNE or JRCXZ, which know no rel32, as
@@ -117,7 +103,7 @@ func (w *writer) loop(in *insn.Inst, next, target uint64) {
 	}
 	w.put(in.Opcode, 2)
 	w.mark(decided, next)
-	w.put(opJMPS, JumpSize)
+	w.put(insn.OpJmp8, JumpSize)
 	w.mark(decided, target)
 	w.jump(target)
 }
@@ -128,7 +114,7 @@ func (w *writer) pushReturn(next, addr uint64) {
 		w.why = TooHigh
 		return
 	}
-	w.put(opPUSH, byte(next), byte(next>>8), byte(next>>16), byte(next>>24))
+	w.put(insn.OpPush, byte(next), byte(next>>8), byte(next>>16), byte(next>>24))
 	w.mark(pushed, addr)
 }
 
@@ -169,13 +155,13 @@ func callThrough(in *insn.Inst) Reason {
 
 // jump writes a jump to target.
 func (w *writer) jump(target uint64) {
-	w.put(opJMP)
+	w.put(insn.OpJmp)
 	w.rel(target)
 }
 
 // rel writes the displacement to target that ends an instruction.
 func (w *writer) rel(target uint64) {
-	d, ok := distance(w.pos+4, target)
+	d, ok := insn.Distance(w.pos+4, target)
 	if !ok && w.why == Fine {
 		w.why = TooFar
 	}

@@ -111,20 +111,3 @@ func TestCopyTranslatesAddresses(t *testing.T) {
 		t.Error("the empty copy has a place")
 	}
 }
-
-func TestJump(t *testing.T) {
-	if b, ok := Jump(funcAddr, detourAddr); !ok || b != [5]byte{0xe9, 0xfb, 0xff, 0x1f, 0} {
-		t.Errorf("% x, %v", b, ok)
-	}
-	const high = 1 << 40
-	for _, c := range []struct {
-		to uint64
-		ok bool
-	}{{high + 5 + 1<<31 - 1, true}, {high + 5 + 1<<31, false}, {high + 5 - 1<<31, true}, {high + 4 - 1<<31, false}} {
-		b, ok := Jump(high, c.to)
-		in, _ := insn.Decode(b[:])
-		if ok != c.ok || ok && in.Target(high) != c.to {
-			t.Errorf("to %#x: % x, %v", c.to, b, ok)
-		}
-	}
-}

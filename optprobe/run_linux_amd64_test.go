@@ -4,6 +4,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"sonde/arch/amd64/insn"
 )
 
 // The page holds, below 2 GB where a return address fits a push:
@@ -78,7 +80,7 @@ func detour(t *testing.T, page []byte, base uint64, size, off int) {
 	if o.Reason != Fine {
 		t.Fatal(o)
 	}
-	jump, _ := Jump(base+uint64(off), base+pageDetour)
+	jump, _ := insn.Jump(base+uint64(off), base+pageDetour)
 	copy(page[pageDetour:], c.Bytes())
 	copy(page[off:], jump[:])
 	for i := off + JumpSize; i < off+n; i++ {

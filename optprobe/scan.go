@@ -8,7 +8,7 @@ import (
 )
 
 // JumpSize is the length of the jump that leads to a detour.
-const JumpSize = 5
+const JumpSize = insn.JumpSize
 
 // Function is what the check has to know about a function.
 type Function struct {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/trap"
 	"sonde/internal/exitcode"
 	"sonde/kernel/cpu"
@@ -86,7 +87,7 @@ func Refault(r *amd64.Regs, vector, err, addr uint64) {
 // that is there is executed.
 func strayBreakpoint(r *amd64.Regs) {
 	at := r.IP - 1
-	if mm.Text.Contains(uintptr(at)) && *(*byte)(unsafe.Pointer(uintptr(at))) != 0xcc && !twoByteInt3(at) {
+	if mm.Text.Contains(uintptr(at)) && *(*byte)(unsafe.Pointer(uintptr(at))) != insn.OpInt3 && !twoByteInt3(at) {
 		text.Refresh(uintptr(at))
 		r.IP = at
 		return

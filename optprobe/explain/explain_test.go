@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/arch/amd64/insn"
 	"sonde/kprobes"
 	"sonde/optprobe"
 )
@@ -28,7 +29,7 @@ func way() []byte {
 }
 
 func jump(at, to uint64) []byte {
-	b, _ := optprobe.Jump(at, to)
+	b, _ := insn.Jump(at, to)
 	return b[:]
 }
 

@@ -65,7 +65,7 @@ func (p *Place) drawBytes(w io.Writer) {
 	if len(code) >= optprobe.JumpSize {
 		jump, text := "e9 <- rel32 ->", "  JMP detour"
 		if p.Layout.Entry != 0 {
-			b, _ := optprobe.Jump(uint64(p.Addr), p.Layout.Entry)
+			b, _ := insn.Jump(uint64(p.Addr), p.Layout.Entry)
 			jump, text = hexBytes(b[:]), fmt.Sprintf("  JMP %#x", p.Layout.Entry)
 		}
 		if len(p.Why) > 0 {

@@ -90,7 +90,7 @@ func flow1(in *Inst) Flow {
 		return Ret
 	case 0xCA, 0xCB:
 		return FarRet
-	case 0xCC:
+	case OpInt3:
 		return Int3
 	case 0xCD, 0xF1:
 		return Int
@@ -98,7 +98,7 @@ func flow1(in *Inst) Flow {
 		return Iret
 	case 0xE8:
 		return Call
-	case 0xE9, 0xEB:
+	case OpJmp, OpJmp8:
 		return Jmp
 	case 0xF4:
 		return Hlt

@@ -3,9 +3,11 @@
 package trap
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 )
 
 // One IDT serves all CPUs: the gates differ in nothing but the stack, which
@@ -71,21 +73,15 @@ func writeStub(v int, to uintptr) {
 	s := &stubs[v]
 	n := 0
 	if !amd64.HasErrorCode(uint8(v)) {
-		s[0], s[1] = 0x6a, 0
+		s[0], s[1] = insn.OpPush8, 0
 		n = 2
 	}
-	s[n] = 0x68
-	put32(s, n+1, uint32(v))
-	s[n+5] = 0xe9
-	put32(s, n+6, uint32(to-uintptr(unsafe.Pointer(s))-uintptr(n)-10))
-	for i := n + 10; i < stubSize; i++ {
-		s[i] = 0xcc
-	}
-}
-
-func put32(s *[stubSize]byte, at int, v uint32) {
-	for i := 0; i < 4; i++ {
-		s[at+i] = byte(v >> (8 * i))
+	s[n] = insn.OpPush
+	binary.LittleEndian.PutUint32(s[n+1:], uint32(v))
+	n += 5
+	jump, _ := insn.Jump(uint64(uintptr(unsafe.Pointer(s)))+uint64(n), uint64(to)) // both are in the image
+	for i := n + copy(s[n:], jump[:]); i < stubSize; i++ {
+		s[i] = insn.OpInt3
 	}
 }
 

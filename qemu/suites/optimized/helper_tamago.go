@@ -25,7 +25,7 @@ const (
 	knobName = "debug.kprobes-optimization"
 
 	// jmpRel and int3 are what a probed instruction begins with.
-	jmpRel, int3 = 0xe9, 0xcc
+	jmpRel, int3 = insn.OpJmp, insn.OpInt3
 
 	targetsPkg = "sonde/qemu/suites/targets."
 )

@@ -4,13 +4,13 @@ package stop
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/kernel/mm"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -42,7 +42,8 @@ func codeAt(addr, n uintptr) []byte { return bytes.Clone(text.Bytes(addr, n)) }
 func replaceRunning(t *suites.T) {
 	const rounds = 100
 	_, at, other, _ := addresses()
-	jump := binary.LittleEndian.AppendUint32([]byte{0xe9}, uint32(other-at-5))
+	b, _ := insn.Jump(uint64(at), uint64(other))
+	jump := b[:]
 	there := text.Patch{Addr: at, Old: codeAt(at, 5), New: jump}
 	back := text.Patch{Addr: at, Old: jump, New: there.Old}
 	var stop atomic.Bool

@@ -89,7 +89,7 @@ TEXT ·RaiseInt90(SB),NOSPLIT|NOFRAME,$0-0
 	INT	$0x90
 	RET
 
-// Each of these would do harm in a copy, or at least when stepped.
+// Each of these would do harm in a copy, or at least when stepped, or not work there.
 TEXT ·refused(SB),NOSPLIT|NOFRAME,$0-0
 	BYTE	$0xcc
 	INT	$0x90
@@ -108,6 +108,7 @@ TEXT ·refused(SB),NOSPLIT|NOFRAME,$0-0
 	BYTE	$0x0f; BYTE $0x01; BYTE $0xc1	// VMCALL
 	BYTE	$0x0f; BYTE $0x01; BYTE $0xc9	// MWAIT
 	BYTE	$0x67; BYTE $0x8b; BYTE $0x05; LONG $0	// MOVL (EIP), AX
+	BYTE	$0x48; BYTE $0x8b; BYTE $0x05; LONG $0x80000000	// MOVQ -2GiB(IP), AX: slots lie above text
 	BYTE	$0xcb			// far return
 	RET
 

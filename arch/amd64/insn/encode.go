@@ -1,0 +1,65 @@
+package insn
+
+import "encoding/binary"
+
+// The few opcodes that code is patched and made with. The decoder knows all
+// others as entries of its tables.
+//
+// Source: Intel SDM vol. 2, "INT n/INTO/INT3/INT1", "JMP", "Jcc", "PUSH".
+const (
+	OpInt3  = 0xCC // one byte
+	OpJmp   = 0xE9 // rel32
+	OpJmp8  = 0xEB // rel8
+	OpJcc   = 0x80 // behind 0F, with the condition in its low four bits: rel32
+	OpJcc8  = 0x70 // with the condition in its low four bits: rel8
+	OpPush  = 0x68 // imm32, sign-extended
+	OpPush8 = 0x6A // imm8, sign-extended
+)
+
+// JumpSize is the length of a jump with a 32-bit displacement, in bytes.
+const JumpSize = 5
+
+// Jump returns the jump that stands at from and leads to to. False: it does not
+// reach.
+//
+// Context: any.
+// Source:  Intel SDM vol. 2, "JMP".
+func Jump(from, to uint64) (b [JumpSize]byte, ok bool) {
+	rel, ok := Distance(from+JumpSize, to)
+	b[0] = OpJmp
+	binary.LittleEndian.PutUint32(b[1:], uint32(rel))
+	return b, ok
+}
+
+// Distance returns the 32-bit displacement that leads from the end of an
+// instruction, next, to to. False: they are more than 2 GiB apart.
+//
+// Context: any.
+func Distance(next, to uint64) (rel int32, ok bool) {
+	d := int64(to - next)
+	return int32(d), int64(int32(d)) == d
+}
+
+// CopyTo writes the instruction, which is code and stands at from, to dst, for
+// address to. A RIP-relative displacement is corrected: the operand stays where
+// it is. What else an instruction that is not Next needs elsewhere, a branch or
+// call for one, is the caller's business: see Movable.
+//
+// False: the operand is not within reach of to; dst is not changed then.
+//
+// Context: any.
+// Units:   code is the whole instruction; len(dst) ≥ len(code).
+// Source:  Intel SDM vol. 2, "RIP-Relative Addressing".
+func (i *Inst) CopyTo(dst, code []byte, from, to uint64) bool {
+	if !i.RIPRel {
+		copy(dst[:len(code)], code)
+		return true
+	}
+	rel, ok := Distance(to, from+uint64(i.Disp()))
+	if !ok {
+		return false
+	}
+	copy(dst[:len(code)], code)
+	binary.LittleEndian.PutUint32(dst[i.DispOff:], uint32(rel))
+	return true
+}
