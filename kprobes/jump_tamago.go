@@ -11,6 +11,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -235,6 +236,7 @@ func neighboured(addr uintptr) {
 //
 // Context: goroutine.
 func SetJumps(on bool) {
+	cpu.Forbid("takes jumps in or out")
 	mu.Lock()
 	defer mu.Unlock()
 	if noJumps = !on; noJumps {

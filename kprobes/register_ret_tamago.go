@@ -30,12 +30,20 @@ const (
 // there is no memory for so many instances; EBUSY it was registered before, and
 // calls from then have not returned.
 // Source: spec/4 §4.3.
-func RegisterKretprobe(rp *Kretprobe) error { return RegisterKretprobes([]*Kretprobe{rp}) }
+func RegisterKretprobe(rp *Kretprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterKretprobes([]*Kretprobe{rp})
+}
 
 // RegisterKretprobes registers each of rps, or none.
 //
 // Source: spec/4 §4.5.
 func RegisterKretprobes(rps []*Kretprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
 	ks := make([]*Kprobe, len(rps))
 	for i, rp := range rps {
 		ks[i] = &rp.KP
@@ -85,12 +93,16 @@ func (rp *Kretprobe) prepare() error {
 // had been no probe.
 //
 // Source: spec/4 §4.4.
-func UnregisterKretprobe(rp *Kretprobe) { UnregisterKretprobes([]*Kretprobe{rp}) }
+func UnregisterKretprobe(rp *Kretprobe) {
+	cpu.Forbid("unregisters a return probe")
+	UnregisterKretprobes([]*Kretprobe{rp})
+}
 
 // UnregisterKretprobes is UnregisterKretprobe for each of rps at once.
 //
 // Source: spec/4 §4.6.
 func UnregisterKretprobes(rps []*Kretprobe) {
+	cpu.Forbid("unregisters return probes")
 	mu.Lock()
 	defer mu.Unlock()
 	ks := make([]*Kprobe, len(rps))
@@ -131,12 +143,20 @@ func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(&rp.KP) }
 // Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
 // function has a jprobe already.
 // Source: spec/4 §4.2.
-func RegisterJprobe(j *Jprobe) error { return RegisterJprobes([]*Jprobe{j}) }
+func RegisterJprobe(j *Jprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterJprobes([]*Jprobe{j})
+}
 
 // RegisterJprobes registers each of js, or none.
 //
 // Source: spec/4 §4.5.
 func RegisterJprobes(js []*Jprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
 	ks := make([]*Kprobe, len(js))
 	for i, j := range js {
 		ks[i] = &j.KP
@@ -160,6 +180,7 @@ func UnregisterJprobe(j *Jprobe) { UnregisterKprobe(&j.KP) }
 //
 // Source: spec/4 §4.6.
 func UnregisterJprobes(js []*Jprobe) {
+	cpu.Forbid("unregisters jprobes")
 	ks := make([]*Kprobe, len(js))
 	for i, j := range js {
 		ks[i] = &j.KP

@@ -10,6 +10,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
@@ -97,10 +98,15 @@ func Init() {
 // Errors: EINVAL both or neither of SymbolName and Addr given, the address is
 // not in kernel text, or the code there may not be probed; ENOENT no such
 // symbol; EILSEQ not the first byte of an instruction, or one that cannot be
-// executed elsewhere; EEXIST k is registered; ENOMEM no slot left. Nothing has
-// changed then.
+// executed elsewhere; EEXIST k is registered; ENOMEM no slot left; EDEADLK called
+// in a handler. Nothing has changed then.
 // Source: spec/4 §4.1.
-func RegisterKprobe(k *Kprobe) error { return RegisterKprobes([]*Kprobe{k}) }
+func RegisterKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterKprobes([]*Kprobe{k})
+}
 
 // RegisterKprobes registers each of ks, or none: if one is refused, those before
 // it are unregistered again.
@@ -109,6 +115,9 @@ func RegisterKprobe(k *Kprobe) error { return RegisterKprobes([]*Kprobe{k}) }
 // Errors: as RegisterKprobe, for the first that is refused.
 // Source: spec/4 §4.5.
 func RegisterKprobes(ks []*Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
 	for _, k := range ks {
 		if !k.has(flagRegistered) {
 			k.kind = kindKprobe
@@ -216,11 +225,14 @@ func (k *Kprobe) fits(s *site, fn symbol) error {
 
 // UnregisterKprobe removes k. When it returns no CPU is in a handler of k's,
 // and the text is as it was if no other probe is there. A probe that is not
-// registered only has its Addr cleared.
+// registered only has its Addr cleared. A handler that calls this is abandoned.
 //
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.4.
-func UnregisterKprobe(k *Kprobe) { UnregisterKprobes([]*Kprobe{k}) }
+func UnregisterKprobe(k *Kprobe) {
+	cpu.Forbid("unregisters a probe")
+	UnregisterKprobes([]*Kprobe{k})
+}
 
 // UnregisterKprobes is UnregisterKprobe for each of ks at once: it waits for the
 // other CPUs a single time.
@@ -228,6 +240,7 @@ func UnregisterKprobe(k *Kprobe) { UnregisterKprobes([]*Kprobe{k}) }
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.6.
 func UnregisterKprobes(ks []*Kprobe) {
+	cpu.Forbid("unregisters probes")
 	mu.Lock()
 	defer mu.Unlock()
 	detach(ks)
@@ -276,16 +289,27 @@ func detach(ks []*Kprobe) {
 // DisableKprobe stops k's handlers from being called until EnableKprobe.
 //
 // Context: goroutine.
-// Errors: EINVAL k is not registered.
+// Errors: EINVAL k is not registered; EDEADLK called in a handler.
 // Source: spec/4 §4.7.
-func DisableKprobe(k *Kprobe) error { return k.toggle("disable", k.set) }
+func DisableKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return k.toggle("disable", k.set)
+}
 
 // EnableKprobe undoes DisableKprobe.
 //
 // Context: goroutine.
-// Errors: EINVAL k is not registered, or its handler was abandoned.
+// Errors: EINVAL k is not registered, or its handler was abandoned; EDEADLK called
+// in a handler.
 // Source: spec/4 §4.8.
-func EnableKprobe(k *Kprobe) error { return k.toggle("enable", k.clear) }
+func EnableKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return k.toggle("enable", k.clear)
+}
 
 func (k *Kprobe) toggle(what string, change func(uint32)) error {
 	mu.Lock()
@@ -310,6 +334,7 @@ func (k *Kprobe) toggle(what string, change func(uint32)) error {
 // Context: goroutine.
 // Source: spec/4 appendix A, "enabled".
 func SetEnabled(on bool) {
+	cpu.Forbid("arms or disarms all probes")
 	mu.Lock()
 	defer mu.Unlock()
 	disarmedAll = !on

@@ -22,7 +22,7 @@ import (
 // not know how to change.
 var ErrUnexpected = errors.New("the standard library is not as expected")
 
-//go:embed all:_goos all:_runtime
+//go:embed all:_goos all:_runtime all:_internal
 var files embed.FS
 
 // An edit replaces old, which must occur exactly count times, by new.
@@ -49,8 +49,8 @@ var shimEdits = []edit{
 	{"runtime/proc.go", "func schedule() {\n\tmp := getg().m\n", "func schedule() {\n\tmp := getg().m\n\tsondeSchedule()\n", 1},
 }
 
-// trapEdits are what any runtime needs for probes, TamaGo's included.
-var trapEdits = []edit{
+// probeEdits and abandonEdits make trapEdits.
+var probeEdits = []edit{
 	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n\t_ [48]byte\n}\n", 1},
 	{"runtime/stack.go", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall\n", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall + 64 // for a soft trap\n", 1},
 	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
@@ -97,12 +97,12 @@ var noshimFiles = []added{
 //
 // Errors: ErrUnexpected, wrapped with the file and what it lacks.
 func Generate(goroot, dir string) (string, error) {
-	return generate(goroot, dir, slices.Concat(shimEdits, trapEdits), slices.Concat(trapFiles, shimFiles))
+	return generate(goroot, dir, slices.Concat(shimEdits, trapEdits), slices.Concat(trapFiles, abandonFiles, shimFiles))
 }
 
 // GenerateTamago is Generate for a TamaGo toolchain, which needs no shim.
 func GenerateTamago(goroot, dir string) (string, error) {
-	return generate(goroot, dir, trapEdits, slices.Concat(trapFiles, noshimFiles))
+	return generate(goroot, dir, trapEdits, slices.Concat(trapFiles, abandonFiles, noshimFiles))
 }
 
 func generate(goroot, dir string, edits []edit, adds []added) (string, error) {

@@ -20,7 +20,7 @@ import (
 
 var (
 	allEdits = slices.Concat(shimEdits, trapEdits)
-	allAdded = slices.Concat(trapFiles, shimFiles, noshimFiles)
+	allAdded = slices.Concat(trapFiles, abandonFiles, shimFiles, noshimFiles)
 )
 
 func goroot(t *testing.T) string {

@@ -96,6 +96,7 @@ func (s *Snapshot) passedWithin(ns int64) bool {
 //
 // Context: goroutine.
 func Synchronize() (took time.Duration) {
+	cpu.Forbid("waits for a grace period")
 	start := cpu.Nanotime()
 	s := Now()
 	s[cpu.ID()]-- // to be here is to be at a scheduling point

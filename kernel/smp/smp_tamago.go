@@ -54,6 +54,7 @@ func called(*amd64.Regs) {
 //
 // Context: goroutine.
 func CallAll(f func()) {
+	cpu.Forbid("calls all CPUs")
 	mu.Lock()
 	defer mu.Unlock()
 	own, call = callOthers, f

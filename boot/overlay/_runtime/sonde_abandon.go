@@ -4,9 +4,9 @@ package runtime
 // machine down.
 //
 // Why it is here: the runtime is where breaking them is noticed. Where it would
-// throw, panic or park on a trap stack's g, it asks the kernel first, by a
-// software interrupt, to abandon the handler; if one was running, the interrupt
-// does not return.
+// throw, panic or park on a trap stack's g, take a lock or wake a goroutine, it asks
+// the kernel first, by a software interrupt, to abandon the handler; if one was
+// running, the interrupt does not return. Nothing has been taken or changed then.
 
 import _ "unsafe" // for linkname
 
@@ -15,6 +15,7 @@ import _ "unsafe" // for linkname
 //
 //go:nosplit
 //go:nowritebarrierrec
+//go:linkname sondeAbandon
 func sondeAbandon(why string) {
 	if mp := getg().m; mp != nil && mp.id < 0 {
 		sondeRaiseAbandon(why)
@@ -32,6 +33,6 @@ func sondeRaiseAbandon(why string)
 func sondeTrapReset(cpu int) {
 	for i := range sondeTrapM[cpu] {
 		mp := &sondeTrapM[cpu][i]
-		mp.locks, mp.mallocing, mp.throwing, mp.dying = 0, 0, throwTypeNone, 0
+		mp.locks, mp.mallocing, mp.throwing, mp.dying, mp.printlock = 0, 0, throwTypeNone, 0, 0
 	}
 }
