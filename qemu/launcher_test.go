@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,8 +33,14 @@ var launcher = sync.OnceValues(func() (path string, err error) {
 	return path, err
 })
 
+// TestMain also looks whether the tests have left a file in this folder.
 func TestMain(m *testing.M) {
+	before, _ := filepath.Glob("*")
 	code := m.Run()
+	if after, _ := filepath.Glob("*"); !slices.Equal(before, after) {
+		fmt.Printf("FAIL: the tests changed this folder:\nbefore %q\nafter  %q\n", before, after)
+		code = 1
+	}
 	if launcherDir != "" {
 		os.RemoveAll(launcherDir)
 	}
@@ -70,8 +77,10 @@ func TestExitStatus(t *testing.T) {
 		{"not found", []string{"-c", "nosuch"}, 127, "nosuch: command not found\n", ""},
 		{"crash", []string{"-c", "crash panic"}, machine.StatusCrash, "", "qemu: kernel crashed (panic: crash: asked for)"},
 		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3"},
+		{"as long as it takes", []string{"-timeout", "0", "-c", "true"}, 0, "", ""},
 		{"no such image", []string{"-image", "none.elf", "-c", "true"}, machine.StatusQEMU, "", "none.elf"},
-		{"wrong usage", []string{"-nope"}, statusUsage, "", "flag provided but not defined"},
+		{"wrong machine", []string{"-m", "1024K", "-c", "true"}, machine.StatusUsage, "", "memory 1024K: the kernel is linked at 64 MiB"},
+		{"wrong usage", []string{"-nope"}, machine.StatusUsage, "", "flag provided but not defined"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

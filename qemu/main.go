@@ -8,6 +8,7 @@
 // the console goes to standard error. The exit status is the script's (126, 127
 // and 0 to 63 as they are, others as 63), or
 //
+//	2    wrong arguments; standard error says what is wrong with which
 //	70   the kernel crashed
 //	71   QEMU failed, or the kernel does not build
 //	124  -timeout
@@ -34,8 +35,8 @@ import (
 )
 
 const (
-	statusUsage   = 2
-	scriptTimeout = 120 * time.Second
+	scriptTimeout = 2 * time.Minute
+	testTimeout   = 30 * time.Minute // all tests of the kernel, on a slow host
 	autoAccel     = "auto"
 )
 
@@ -54,7 +55,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "qemu:", err)
-		os.Exit(statusUsage)
+		os.Exit(machine.StatusUsage)
 	}
 	os.Exit(run(opts))
 }
@@ -68,7 +69,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
 	flags.StringVar(&o.Machine, "machine", "q35", "q35 or microvm")
 	flags.StringVar(&o.Append, "append", "", "kernel command `line`")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "give up after this time (default none; 2m with -c)")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "give up after this time; 0: never (default 0; 2m with -c, 30m with -test)")
 	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234")
 	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
@@ -81,38 +82,53 @@ func parse(args []string, w io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	flags.Visit(func(f *flag.Flag) { o.scripted = o.scripted || f.Name == "c" })
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	o.scripted = given["c"]
 	if o.test && !o.scripted {
 		o.Script, o.scripted = "ktest", true
 	}
 	if o.scripted && o.Script == "" {
 		return o, errors.New("-c: empty script")
 	}
-	if o.scripted && o.Timeout == 0 && !o.GDB {
-		o.Timeout = scriptTimeout
+	if !given["timeout"] {
+		o.Timeout = o.limit()
 	}
-	if accel == autoAccel {
-		return o, nil
+	if accel != autoAccel {
+		var err error
+		if o.Accel, err = machine.ParseAccel(accel); err != nil {
+			return o, err
+		}
 	}
-	var err error
-	o.Accel, err = machine.ParseAccel(accel)
-	return o, err
+	return o, o.Check()
+}
+
+// limit returns the time limit when none is asked for.
+func (o options) limit() time.Duration {
+	switch {
+	case !o.scripted || o.GDB:
+		return 0
+	case o.test:
+		return testTimeout
+	}
+	return scriptTimeout
 }
 
 // run boots what the options say and returns the exit status.
 func run(o options) int {
+	cache := "" // a given image lies in a folder that is not ours
 	if o.Image == "" {
 		path, err := image.Build(image.BuildOptions{Test: o.test})
 		if err != nil {
 			return fail(err, machine.StatusQEMU)
 		}
-		o.Image = path
+		o.Image, cache = path, filepath.Dir(path)
 	}
 	if o.build {
 		return show(o.Image)
 	}
 	if o.Accel == "" {
-		o.Accel = machine.Best(o.Image, filepath.Dir(o.Image))
+		o.Accel = machine.Best(o.Image, cache)
 	}
 	if o.GDB {
 		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb %s -ex 'target remote :1234'\n", o.Image)

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
+
+	"sonde/qemu/machine"
 )
 
 func TestParse(t *testing.T) {
@@ -18,8 +23,10 @@ func TestParse(t *testing.T) {
 		{[]string{"-c", "ls"}, "ls", true, scriptTimeout, true},
 		{[]string{"-c", "ls", "-timeout", "5s"}, "ls", true, 5 * time.Second, true},
 		{[]string{"-c", "ls", "-gdb"}, "ls", true, 0, true},
-		{[]string{"-test"}, "ktest", true, scriptTimeout, true},
-		{[]string{"-test", "-c", "ktest sched"}, "ktest sched", true, scriptTimeout, true},
+		{[]string{"-c", "ls", "-timeout", "0"}, "ls", true, 0, true},
+		{[]string{"-test"}, "ktest", true, testTimeout, true},
+		{[]string{"-test", "-c", "ktest sched"}, "ktest sched", true, testTimeout, true},
+		{[]string{"-test", "-timeout", "5s"}, "ktest", true, 5 * time.Second, true},
 		{[]string{"-c", ""}, "", true, 0, false},
 		{[]string{"ls"}, "", false, 0, false},
 		{[]string{"-accel", "xen"}, "", false, 0, false},
@@ -28,6 +35,53 @@ func TestParse(t *testing.T) {
 		o, err := parse(c.args, io.Discard)
 		if (err == nil) != c.ok || c.ok && (o.Script != c.script || o.scripted != c.scripted || o.Timeout != c.timeout) {
 			t.Errorf("parse %q: %+v, %v", c.args, o, err)
+		}
+	}
+}
+
+// TestWrongArguments: whatever cannot be run as it is meant ends with status 2,
+// at once, and the reason names what was asked for.
+func TestWrongArguments(t *testing.T) {
+	path, err := launcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"-m", "1M"}, "memory 1M: the kernel is linked at 64 MiB and needs 96 MiB at least"},
+		{[]string{"-m", "1024K"}, "memory 1024K: the kernel is linked at 64 MiB"}, // did hang
+		{[]string{"-m", "0.09g"}, "memory 0.09g: the kernel"},
+		{[]string{"-m", ""}, `memory "": want a number`},
+		{[]string{"-m", "-512"}, `memory "-512": want a number`},
+		{[]string{"-m", "512,slots=2"}, `memory "512,slots=2": want a number`},
+		{[]string{"-m", "1X"}, `memory "1X": want a number`},
+		{[]string{"-smp", "-1"}, "-1 processors: the kernel runs on 1 to 32"},
+		{[]string{"-smp", "0"}, "0 processors"},
+		{[]string{"-smp", "33"}, "33 processors"},
+		{[]string{"-smp", "many"}, `invalid value "many" for flag -smp`},
+		{[]string{"-machine", "vax"}, `machine "vax": know only q35 and microvm`},
+		{[]string{"-machine", ""}, `machine ""`},
+		{[]string{"-timeout", "-5s"}, "timeout -5s"},
+		{[]string{"-append", "x -- y"}, `command line "x -- y"`}, // did replace the script
+		{[]string{"-append", `x="y`}, "quotes must be closed"},   // did swallow it
+		{[]string{"-accel", "xen"}, `accelerator "xen"`},
+		{[]string{"-c", ""}, "empty script"},
+		{[]string{"-c", strings.Repeat("x", machine.MaxCommandLine)}, "at most 4095 fit"},
+		{[]string{"-nope"}, "flag provided but not defined: -nope"},
+		{[]string{"ls"}, `unexpected argument "ls"`},
+	} {
+		args := c.args
+		if args[0] != "-c" {
+			args = append([]string{"-c", "true"}, args...)
+		}
+		cmd := exec.Command(path, args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != machine.StatusUsage || !strings.Contains(stderr.String(), c.says) {
+			t.Errorf("%.40q: status %d, want %d and %q\n%s", c.args, got, 2, c.says, &stderr)
 		}
 	}
 }

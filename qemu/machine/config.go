@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sonde/arch/amd64/trap"
+	"sonde/boot/cmdline"
 )
 
 // Config describes one virtual machine. Only Image must be set.
@@ -29,6 +32,12 @@ type Config struct {
 // MaxCommandLine is how long command line and script may be together, in
 // bytes: the PVH option ROM of QEMU has a buffer of one page.
 const MaxCommandLine = 4095
+
+// maxSMP is how many processors the kernel has room for.
+const maxSMP = trap.MaxCPUs
+
+// spaces are what the kernel skips in front of the script.
+const spaces = " \t\n\v\f\r"
 
 // ErrConfig says that a machine cannot be made as described.
 var ErrConfig = errors.New("impossible machine")
@@ -71,38 +80,45 @@ func (c Config) commandLine() string {
 	return strings.TrimPrefix(c.Append+" -- "+c.Script, " ")
 }
 
-func (c Config) check() error {
-	if machineArgs[c.Machine] == "" {
-		return fmt.Errorf("machine: %q: know only q35 and microvm: %w", c.Machine, ErrConfig)
-	}
-	if c.SMP < 1 {
-		return fmt.Errorf("machine: %d processors: %w", c.SMP, ErrConfig)
-	}
-	if n, ok := mebibytes(c.Memory); ok && n < minMemory {
-		return fmt.Errorf("machine: %s of memory: the kernel is linked at 64 MiB and needs %d MiB at least: %w", c.Memory, minMemory, ErrConfig)
-	}
-	if n := len(c.commandLine()); n > MaxCommandLine {
-		return fmt.Errorf("machine: command line and script have %d bytes, at most %d fit: %w", n, MaxCommandLine, ErrConfig)
+// Check refuses what QEMU or the kernel could not run, or would understand
+// otherwise than it is meant. It takes c as it is: 0 and "" are no defaults here.
+//
+// Errors: ErrConfig, with the field's value and what would be right.
+func (c Config) Check() error {
+	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine()} {
+		if err != nil {
+			return fmt.Errorf("machine: %w: %w", ErrConfig, err)
+		}
 	}
 	return nil
 }
 
-// minMemory is the least the kernel boots with, in MiB.
-const minMemory = 96
-
-// mebibytes reads what QEMU's -m takes: a number, MiB unless a suffix says
-// otherwise. What it does not understand is left to QEMU.
-func mebibytes(s string) (n int, ok bool) {
-	unit := strings.ToUpper(strings.TrimLeft(s, "0123456789"))
-	n, err := strconv.Atoi(s[:len(s)-len(unit)])
-	switch unit {
-	case "", "M":
-	case "G":
-		n *= 1024
-	default:
-		return 0, false
+func (c Config) checkMachine() error {
+	switch {
+	case machineArgs[c.Machine] == "":
+		return fmt.Errorf("machine %q: know only q35 and microvm", c.Machine)
+	case c.SMP < 1 || c.SMP > maxSMP:
+		return fmt.Errorf("%d processors: the kernel runs on 1 to %d", c.SMP, maxSMP)
+	case c.Timeout < 0:
+		return fmt.Errorf("timeout %v: it is over before the start", c.Timeout)
 	}
-	return n, err == nil
+	return nil
+}
+
+// checkLine makes sure that the kernel finds the script that was given, and none
+// that was not.
+func (c Config) checkLine() error {
+	line := c.commandLine()
+	script, found := cmdline.Script(line)
+	switch {
+	case strings.ContainsRune(line, 0):
+		return errors.New("command line or script: it holds a zero byte, which ends it for QEMU")
+	case len(line) > MaxCommandLine:
+		return fmt.Errorf("command line and script have %d bytes, at most %d fit", len(line), MaxCommandLine)
+	case found == (c.Script == "") || script != strings.TrimLeft(c.Script, spaces):
+		return fmt.Errorf("command line %q: its quotes must be closed, and the word -- is for the script", c.Append)
+	}
+	return nil
 }
 
 // arguments returns what all kinds of runs have in common.

@@ -13,7 +13,7 @@ import (
 // That /dev/kvm can be opened, or that QEMU starts with it, says little: some
 // hosts have one that makes a processor and then stops at an instruction that
 // it cannot emulate. So image is booted once; the answer is kept in a file in
-// the folder cache until the host boots again.
+// the folder cache until the host boots again. If cache is "" it is not kept.
 func Best(image, cache string) Accel {
 	if !kvmAnswers() {
 		return TCG
@@ -28,7 +28,9 @@ func Best(image, cache string) Accel {
 	if kvmBoots(image) {
 		a = KVM
 	}
-	os.WriteFile(name, []byte(a), 0o666) // if that fails, the next caller asks again
+	if cache != "" {
+		os.WriteFile(name, []byte(a), 0o666) // if that fails, the next caller asks again
+	}
 	return a
 }
 

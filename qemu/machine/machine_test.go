@@ -156,9 +156,26 @@ func TestImpossibleMachinesAreRefused(t *testing.T) {
 	for _, c := range []Config{
 		{Machine: "vax"},
 		{SMP: -1},
+		{SMP: maxSMP + 1},
+		{Memory: "64"},
+		{Memory: "Inf"},
+		{Timeout: -1},
+		{Append: "x -- y", Script: "ls"},
+		{Append: "x -- y"},
+		{Append: `x="y`, Script: "ls"},
+		{Script: "ls\x00"},
 		{Script: strings.Repeat("x", MaxCommandLine)},
 	} {
-		if _, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) {
+		if r, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) || r.Status != StatusUsage {
+			t.Errorf("%+.40v: status %d, %v", c, r.Status, err)
+		}
+	}
+	for _, c := range []Config{
+		{Memory: "96"}, {Memory: "98304K"}, {Memory: "0.125g"}, {Memory: "1T"}, {SMP: maxSMP},
+		{Append: `a="b -- c" --d`, Script: " \t\nls -- x"},
+		{Append: `a="b -- c"`},
+	} {
+		if err := c.withDefaults().Check(); err != nil {
 			t.Errorf("%+.40v: %v", c, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // What a run can come to besides the end of the script, as exit statuses of
 // the launcher.
 const (
+	StatusUsage     = 2   // there is no such machine: ErrConfig
 	StatusCrash     = 70  // the kernel ended fatally
 	StatusQEMU      = 71  // QEMU failed
 	StatusTimeout   = 124 // as timeout(1)

@@ -32,7 +32,10 @@ type Session struct {
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU, ErrTimeout, ErrInterrupted.
 func Run(ctx context.Context, c Config) (Result, error) {
 	s, err := Start(ctx, c)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrConfig):
+		return Result{Status: StatusUsage}, err
+	case err != nil:
 		return Result{Status: StatusQEMU}, err
 	}
 	return s.Wait()
@@ -44,7 +47,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU.
 func Start(ctx context.Context, c Config) (*Session, error) {
 	c = c.withDefaults()
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	path, err := Find()

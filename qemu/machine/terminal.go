@@ -18,8 +18,8 @@ import (
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU, ErrTimeout, ErrInterrupted.
 func Interact(ctx context.Context, c Config) (Result, error) {
 	c = c.withDefaults()
-	if err := c.check(); err != nil {
-		return Result{Status: StatusQEMU}, err
+	if err := c.Check(); err != nil {
+		return Result{Status: StatusUsage}, err
 	}
 	path, err := Find()
 	if err != nil {
