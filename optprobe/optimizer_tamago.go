@@ -40,15 +40,16 @@ var Optimization = sysctl.NewBool("debug.kprobes-optimization", true,
 type worker struct {
 	pending atomic.Bool // there may be something to do
 	wake    chan struct{}
-	busy    sync.Mutex // held while optimizing; before all other locks
 }
 
 // enteredAt is where functions of the image are entered but at their beginning.
 // Set once, at boot.
 var enteredAt *entries.Table
 
-// Locks, in this order: planning, that of kprobes, mu.
-var planning, mu sync.Mutex
+// Locks, in this order: busy, planning, that of kprobes, mu. busy is held from
+// the look for candidates to their jumps: two at a time would each leave out what
+// the other has begun.
+var busy, planning, mu sync.Mutex
 
 // verdict is what the safety check says of a place.
 type verdict struct {
@@ -114,12 +115,12 @@ func (w *worker) Kick() {
 
 // Finish implements kprobes.Optimizer.
 func (w *worker) Finish() {
-	w.busy.Lock()
-	defer w.busy.Unlock()
+	busy.Lock()
+	defer busy.Unlock()
 	if !w.pending.Swap(false) {
 		return
 	}
-	if err := Optimize(); err != nil {
+	if err := optimize(); err != nil {
 		printk.Warn("optprobe: %s; trying again", err.Error())
 		time.AfterFunc(pause, w.Kick)
 	}
@@ -141,11 +142,19 @@ func (w *worker) run() {
 }
 
 // Optimize gives a jump to every probe that may have one, unless
-// Optimization is off.
+// Optimization is off. When it returns, nobody else is still about to give one
+// to a probe that was there when it was called.
 //
 // Context: goroutine.
 // Errors: kprobes.ErrRetry; what stopping the machine returns.
 func Optimize() error {
+	busy.Lock()
+	defer busy.Unlock()
+	return optimize()
+}
+
+// optimize is Optimize. Called with busy held.
+func optimize() error {
 	if !Optimization.Get() {
 		return nil
 	}

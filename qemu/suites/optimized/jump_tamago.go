@@ -20,6 +20,7 @@ import (
 func init() {
 	suites.Add("optimized/jump_goes_in_and_out", inAndOut)
 	suites.Add("optimized/optimizer_works_by_itself", byItself)
+	suites.Add("optimized/optimize_waits_for_what_others_began", waitsForOthers)
 	suites.Add("optimized/sysctl_takes_jumps_out_and_back", sysctlToggles)
 	suites.Add("optimized/sysctl_refuses_other_values", sysctlRefuses)
 	suites.Add("optimized/sysctl_off_wins_a_race", offWins)
@@ -78,6 +79,39 @@ func byItself(t *suites.T) {
 	targets.Leaf(1, 2)
 	kprobes.UnregisterKprobe(k)
 	account(t, k, "Leaf", 1, 0)
+	clean(t)
+}
+
+// waitsForOthers optimizes from two goroutines while the thread does, too. Who
+// came second returned at once, before the first had put the jump in.
+func waitsForOthers(t *suites.T) {
+	const rounds = 60
+	early := 0
+	for range rounds {
+		k := at(entry(targets.Leaf), pre)
+		register(t, k)
+		var asked, late atomic.Int32
+		for range 2 {
+			t.Go(func() {
+				asked.Add(1)
+				for asked.Load() < 2 {
+					runtime.Gosched()
+				}
+				optimize(t)
+				if !kprobes.Optimized(k.Addr) {
+					late.Add(1)
+				}
+			})
+		}
+		t.Wait()
+		if late.Load() > 0 {
+			early++
+		}
+		kprobes.UnregisterKprobe(k)
+	}
+	if early > 0 {
+		t.Errorf("Optimize came back too early in %d of %d rounds", early, rounds)
+	}
 	clean(t)
 }
 
