@@ -25,7 +25,8 @@ var (
 	acpiInfo   acpi.Info
 	cmdlineBuf [pvh.MaxCmdline]byte
 	cmdlineLen int
-	failedAPs  int
+	failedAPs  int // do not start
+	spareAPs   int // there is no room for
 )
 
 // What the log is given; variables because there is no heap for closures yet.

@@ -18,6 +18,7 @@
 #define CR0_EM_TS_NW_CD		(1<<2 | 1<<3 | 1<<29 | 1<<30)
 #define CR4_PAE_PGE_SSE		(1<<5 | 1<<7 | 1<<9 | 1<<10)
 #define EFER_LME_NXE		(1<<8 | 1<<11)
+#define CPUID1_NEEDED		(1<<4 | 1<<5 | 1<<6 | 1<<9 | 1<<13 | 1<<24 | 1<<25 | 1<<26)	// TSC MSR PAE APIC PGE FXSR SSE SSE2
 #define MSR_EFER		0xc0000080
 #define MSR_FS_BASE		0xc0000100
 
@@ -43,6 +44,7 @@ TEXT pvhentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CLD
 	MOVL	$SCRATCH, SP
 	MOVL	BX, BP
+	CALL	·needs(SB)
 	ADDR(·bootTables, DI)
 	ADDL	$4095, DI
 	ANDL	$~4095, DI
@@ -72,6 +74,60 @@ pde:
 	SUBL	$1, CX
 	JNE	pde
 	JMP	·longmode(SB)
+
+// needs goes on only where the processor has what longmode switches on: a bit
+// that it does not know would reset it, without a word. It loses AX, BX, CX, DX.
+//
+// Source: Intel SDM vol. 2A, "CPUID".
+TEXT ·needs(SB),NOSPLIT|NOFRAME,$0
+	MOVL	$1, AX
+	CPUID
+	ANDL	$CPUID1_NEEDED, DX
+	CMPL	DX, $CPUID1_NEEDED
+	JNE	basics
+	MOVL	$0x80000000, AX
+	CPUID
+	CMPL	AX, $0x80000001
+	JCS	bits
+	MOVL	$0x80000001, AX
+	CPUID
+	BTL	$29, DX
+	JCC	bits
+	BTL	$20, DX
+	JCC	nx
+	RET
+basics:
+	ADDR(·noBasics, SI)
+	JMP	·refuse(SB)
+bits:
+	ADDR(·noLongMode, SI)
+	JMP	·refuse(SB)
+nx:
+	ADDR(·noNX, SI)
+	JMP	·refuse(SB)
+
+// refuse prints the Go string at SI on COM1, tells the launcher of a crash, and
+// halts where there is none. It runs in either mode.
+TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
+	MOVL	8(SI), CX
+	MOVL	(SI), SI
+full:
+	MOVL	$0x3fd, DX
+	INB
+	TESTB	$0x20, AX		// room for a byte
+	JEQ	full
+	MOVL	$0x3f8, DX
+	MOVBLZX	(SI), AX
+	OUTB
+	ADDL	$1, SI
+	SUBL	$1, CX
+	JNE	full
+	MOVL	$const_crashPort, DX
+	MOVL	$const_crashValue, AX
+	OUTL
+	CLI
+	HLT
+	JMP	-2(PC)
 
 // apentry: where the real-mode stub of a further CPU ends up, in 32-bit mode.
 // It is told nothing: BP = 0, and the page tables are the kernel's.
@@ -154,15 +210,12 @@ TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0
 	RET
 
 // cpuinit is the ELF entry point, for loaders that enter in 64-bit mode. There
-// is no such loader yet: say so on the serial line and stop.
+// is no such loader yet.
 TEXT cpuinit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of it
-	MOVL	$0x3f8, DX
-	MOVB	$'!', AX
-	OUTB
-	CLI
-	HLT
-	JMP	-2(PC)
+	MOVL	$SCRATCH, SP
+	ADDR(·noPVH, SI)
+	JMP	·refuse(SB)
 
 // func apEntryAddr() uintptr
 TEXT ·apEntryAddr(SB),NOSPLIT,$0-8

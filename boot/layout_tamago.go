@@ -2,6 +2,8 @@
 
 package main
 
+import "sonde/internal/exitcode"
+
 // The address space, lowest first. Everything is mapped where it is, but for
 // the heap, which is one range whatever holes the machine's memory has.
 //
@@ -27,6 +29,20 @@ const (
 	bootMapped  = 1 << 32 // what entry_amd64.s maps
 	trampoline  = 0x8000  // where further CPUs start, below 1 MiB
 	tablesBytes = 1 << 20 // room for page tables: enough to map 64 GiB
+)
+
+// What entry_amd64.s says when it cannot go on, and to whom.
+var (
+	noBasics   = refusal + "the processor lacks TSC, MSR, PAE, APIC, PGE, FXSR, SSE or SSE2\r\n"
+	noLongMode = refusal + "the processor has no 64-bit mode\r\n"
+	noNX       = refusal + "the processor has no NX, so data could be executed\r\n"
+	noPVH      = refusal + "it was entered in 64-bit mode, and knows the PVH entry only\r\n"
+)
+
+const (
+	refusal    = "sonde: boot failed: "
+	crashPort  = exitcode.Port
+	crashValue = exitcode.Crash
 )
 
 // What entry_amd64.s works with before there is anything else.

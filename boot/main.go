@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"sonde/arch/amd64/trap"
 	"sonde/boot/cmdline"
 	_ "sonde/examples"
 	"sonde/internal/exitcode"
@@ -71,6 +72,9 @@ func banner() {
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	if failedAPs > 0 {
 		printk.Err("smp: %d CPUs did not start", failedAPs)
+	}
+	if spareAPs > 0 {
+		printk.Warn("smp: %d CPUs are not used: there is room for %d", spareAPs, trap.MaxCPUs)
 	}
 	if level, ok := cmdline.Get(commandLine(), "loglevel"); ok && len(level) == 1 {
 		printk.SetConsoleLevel(int(level[0] - '0'))

@@ -32,14 +32,14 @@ func findCPUs(self uint32) {
 	for i := 0; i < m.NCPU; i++ {
 		if c := m.CPUs[i]; c.Enabled && c.APIC != self && c.APIC < 255 {
 			if _, ok := cpu.AddCPU(c.APIC); !ok {
-				failedAPs++
+				spareAPs++
 			}
 		}
 	}
 }
 
 // startCPUs starts the CPUs that findCPUs found, each up to its park; one that
-// does not come ends the list.
+// does not come ends the list. It has 10 s for that: a host may be busy.
 func startCPUs() {
 	writeTrampoline()
 	n := cpu.Num()
@@ -51,7 +51,7 @@ func startCPUs() {
 		apTLS = uintptr(unsafe.Pointer(&apTLSMem[id]))
 		apID = id
 		cpu.StartAP(cpu.APIC(id), trampoline>>12)
-		for end := cpu.Nanotime() + 1e9; apUp.Load() != int32(id); {
+		for end := cpu.Nanotime() + 10e9; apUp.Load() != int32(id); {
 			if cpu.Nanotime() > end {
 				failedAPs += n - id
 				cpu.SetNum(id)

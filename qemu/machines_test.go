@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"sonde/qemu/machine"
@@ -54,4 +55,39 @@ func number(text, pattern string) int {
 	}
 	n, _ := strconv.Atoi(m[1])
 	return n
+}
+
+// TestProcessors: one that lacks what the kernel needs is refused, with the
+// reason. Its first write to a control register used to reset it, silently.
+func TestProcessors(t *testing.T) {
+	skipIfShort(t)
+	for _, c := range []struct{ name, says string }{
+		{"max,-nx", "the processor has no NX"},
+		{"max,-lm", "the processor has no 64-bit mode"},
+		{"qemu32", "the processor has no 64-bit mode"},
+		{"max,-pge", "the processor lacks"},
+		{"max,-sse2", "the processor lacks"},
+		{"qemu64", ""},
+		{"kvm64", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "echo alive", Extra: []string{"-cpu", c.name}})
+			switch {
+			case c.says == "" && (r.Crash || string(r.Stdout) != "alive\n"):
+				t.Errorf("it does not run\n%s", said(r))
+			case c.says != "" && (r.Status != machine.StatusCrash || !strings.HasPrefix(r.Reason, "sonde: boot failed: "+c.says)):
+				t.Errorf("reason %q\n%s", r.Reason, said(r))
+			}
+		})
+	}
+}
+
+// TestMoreProcessorsThanRoom: the rest runs. It used to say that they did not start.
+func TestMoreProcessorsThanRoom(t *testing.T) {
+	skipIfShort(t)
+	r := bootScript(t, normalImage, machine.Config{SMP: 1, Script: "lscpu | grep CPU(s):", Extra: []string{"-smp", "34"}})
+	const says = "smp: 2 CPUs are not used: there is room for 32"
+	if n := number(string(r.Stdout), `CPU\(s\): +(\d+)`); n != 32 || !strings.Contains(string(r.Log), says) {
+		t.Errorf("%d CPUs, want 32 and %q\n%s", n, says, said(r))
+	}
 }
