@@ -2,11 +2,21 @@
 
 package shell
 
-import "sonde/shell/bench"
+import (
+	"errors"
+
+	"sonde/shell/bench"
+)
 
 var benchCommand = &Command{
 	Name:  "bench",
 	Usage: "[NAME|reg|scale]...",
-	Help:  "measure what probes cost: TSV, name and nanoseconds",
-	Run:   func(c *Context, args []string) error { return bench.Run(c.Out, args) },
+	Help:  "measure what probes cost: TSV, name, nanoseconds, least..greatest of five runs",
+	Run: func(c *Context, args []string) error {
+		err := bench.Run(c.Out, args)
+		if errors.Is(err, bench.ErrName) {
+			return Usagef("%s", err.Error())
+		}
+		return err
+	},
 }

@@ -1,13 +1,13 @@
 // Command bench measures the kernel in QEMU and prints a table, TSV:
 //
-//	boot_ms<TAB>203        from the start of QEMU to the prompt, q35
-//	boot_microvm_ms<TAB>121
-//	k<TAB>520              what the kernel's own bench command says, in ns
+//	boot_ms<TAB>203<TAB>198..241    from the start of QEMU to the prompt, q35
+//	boot_microvm_ms<TAB>121<TAB>119..135
+//	k<TAB>520<TAB>515..602          what the kernel's own bench command says, in ns
 //
-// Boot times are the median of several boots. With -peer two columns follow:
-// that kernel's number, and ours divided by it. The file has lines
-// NAME<TAB>NUMBER, as this command prints them or as Linux's harness does (see
-// peer.go).
+// The second column is the median of several boots or runs, the last the least
+// and the greatest. With -peer two columns are between them: that kernel's
+// number, and ours divided by it. The file has lines NAME<TAB>NUMBER, as this
+// command prints them or as Linux's harness does (see peer.go).
 //
 // No figure is stable on a shared machine under an emulator; compare only what
 // was measured in alternation.
@@ -53,11 +53,11 @@ func run(n, smp int, peerFile string) error {
 	c := machine.Config{Image: path, SMP: smp, Timeout: limit}
 	for _, row := range []struct{ name, machine string }{{"boot_ms", "q35"}, {"boot_microvm_ms", "microvm"}} {
 		c.Machine = row.machine
-		ms, err := median(n, func() (float64, error) { return boot(c) })
+		ms, spread, err := median(n, func() (float64, error) { return boot(c) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.name, err)
 		}
-		fmt.Println(line(row.name, ms, peer))
+		fmt.Println(line(row.name, ms, spread, peer))
 	}
 	c.Machine, c.Script = "q35", "bench"
 	return probes(c, peer)
@@ -79,9 +79,12 @@ func boot(c machine.Config) (float64, error) {
 func probes(c machine.Config, peer figures) error {
 	r, err := machine.Run(context.Background(), c)
 	for text := range strings.Lines(string(r.Stdout)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(text), "\t")
-		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			fmt.Println(line(name, v, peer))
+		fields := strings.Split(strings.TrimSpace(text), "\t")
+		if len(fields) != 3 {
+			continue
+		}
+		if v, err := strconv.ParseFloat(fields[1], 64); err == nil {
+			fmt.Println(line(fields[0], v, fields[2], peer))
 		}
 	}
 	if err == nil && r.Status != 0 {
@@ -92,27 +95,26 @@ func probes(c machine.Config, peer figures) error {
 }
 
 // line renders a row; without a peer it has no columns for one.
-func line(name string, v float64, peer figures) string {
-	s := fmt.Sprintf("%s\t%.0f", name, v)
-	if peer == nil {
-		return s
-	}
+func line(name string, v float64, spread string, peer figures) string {
+	columns := []string{name, fmt.Sprintf("%.0f", v)}
 	if p, ok := peer[name]; ok && p > 0 {
-		return s + fmt.Sprintf("\t%.0f\t%.2f", p, v/p)
+		columns = append(columns, fmt.Sprintf("%.0f", p), fmt.Sprintf("%.2f", v/p))
+	} else if peer != nil {
+		columns = append(columns, "-", "-")
 	}
-	return s + "\t-\t-"
+	return strings.Join(append(columns, spread), "\t")
 }
 
-// median returns the middle one of n results of f.
-func median(n int, f func() (float64, error)) (float64, error) {
+// median returns the middle one of n results of f, and how far apart they are.
+func median(n int, f func() (float64, error)) (v float64, spread string, err error) {
 	var all []float64
 	for range n {
 		v, err := f()
 		if err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		all = append(all, v)
 	}
 	slices.Sort(all)
-	return all[n/2], nil
+	return all[n/2], fmt.Sprintf("%.0f..%.0f", all[0], all[n-1]), nil
 }

@@ -25,11 +25,11 @@ func TestRatioOnlyWithAPeer(t *testing.T) {
 		peer figures
 		want string
 	}{
-		{nil, "boot_ms\t500"},
-		{figures{"boot_ms": 2000}, "boot_ms\t500\t2000\t0.25"},
-		{figures{"other": 1}, "boot_ms\t500\t-\t-"},
+		{nil, "boot_ms\t500\t490..520"},
+		{figures{"boot_ms": 2000}, "boot_ms\t500\t2000\t0.25\t490..520"},
+		{figures{"other": 1}, "boot_ms\t500\t-\t-\t490..520"},
 	} {
-		if got := line("boot_ms", 500, c.peer); got != c.want {
+		if got := line("boot_ms", 500, "490..520", c.peer); got != c.want {
 			t.Errorf("%v: %q, want %q", c.peer, got, c.want)
 		}
 	}
@@ -37,8 +37,8 @@ func TestRatioOnlyWithAPeer(t *testing.T) {
 
 func TestMedian(t *testing.T) {
 	values := []float64{5, 1, 4, 2, 3}
-	got, err := median(5, func() (float64, error) { v := values[0]; values = values[1:]; return v, nil })
-	if got != 3 || err != nil {
-		t.Error(got, err)
+	got, spread, err := median(5, func() (float64, error) { v := values[0]; values = values[1:]; return v, nil })
+	if got != 3 || spread != "1..5" || err != nil {
+		t.Error(got, spread, err)
 	}
 }

@@ -3,12 +3,13 @@
 // Package bench measures what probes cost on this machine: the bench command of
 // the shell.
 //
-// Rows are TSV, name<TAB>ns, the median of five runs, net of the plain call.
-// Handlers only count. No absolute figure is stable under an emulator: compare
-// rows of one run, above all with the bare traps.
+// Rows are TSV, name<TAB>ns<TAB>least..greatest: the median of five runs and how far
+// they were apart, net of the plain call. Handlers only count. No absolute figure is
+// stable under an emulator: compare rows of one run, above all with the bare traps.
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -146,38 +147,54 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 	}
 }
 
+// ErrName says that no row is called so.
+var ErrName = errors.New("there is no such row")
+
 // Run measures the rows that args name, all with none, and prints them to out.
 // args may name the groups "reg" (registration) and "scale" (a second CPU) too.
 //
 // Context: goroutine.
+// Errors: ErrName, before anything is measured; what registering returns.
 func Run(out io.Writer, args []string) error {
+	for _, name := range args {
+		if !known(name) {
+			return fmt.Errorf("%s: %w", name, ErrName)
+		}
+	}
+	wanted := func(name string) bool { return len(args) == 0 || slices.Contains(args, name) }
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, r := range rows {
-		if len(args) > 0 && !slices.Contains(args, r.name) {
+		if !wanted(r.name) {
 			continue
 		}
 		if err := r.run(out); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
-	if len(args) == 0 || slices.Contains(args, "reg") {
+	if wanted("reg") {
 		if err := registration(out); err != nil {
 			return err
 		}
 	}
-	if len(args) == 0 || slices.Contains(args, "scale") {
+	if wanted("scale") {
 		return scale(out)
 	}
 	return nil
 }
 
+// known reports whether name is a row's, or that of several.
+func known(name string) bool {
+	return name == "reg" || name == "scale" || slices.ContainsFunc(rows, func(r row) bool { return r.name == name })
+}
+
 func (r *row) run(w io.Writer) error {
 	base := int64(0)
 	if r.plant != nil {
-		base, _ = median(func(int) (int64, error) { return perCall(r.target, r.name), nil })
+		ps, _ := measure(func(int) (int64, error) { return perCall(r.target, r.name), nil })
+		base = ps.median()
 	}
 	before := total()
-	ps, err := median(func(run int) (int64, error) {
+	ps, err := measure(func(run int) (int64, error) {
 		return r.planted(run, func() int64 { return perCall(r.target, "") })
 	})
 	if err != nil {
@@ -186,7 +203,7 @@ func (r *row) run(w io.Writer) error {
 	if got, want := total()-before, uint64(r.hits*calls*runs); got != want {
 		return fmt.Errorf("%d hits, not %d", got, want)
 	}
-	fmt.Fprintf(w, "%s\t%d\n", r.name, (ps-base)/1000)
+	fmt.Fprintf(w, "%s\t%s\n", r.name, ps.net(base))
 	return nil
 }
 
@@ -198,12 +215,12 @@ func (r *row) run(w io.Writer) error {
 // targets of one hit that share an entry are searched for at every hit, in one
 // build and not in the next. So each run has probes on one pad more, and its own
 // elsewhere.
-var pads = []string{"sonde/shell/bench.scale", "sonde/shell/bench.registration", "sonde/shell/bench.many", "sonde/shell/bench.perSecond"}
+var pads = []string{"sonde/shell/bench.scale", "sonde/shell/bench.registration", "sonde/shell/bench.many", "sonde/shell/bench.pair"}
 
-// planted returns what measure does in the given run, with the row's probes.
-func (r *row) planted(run int, measure func() int64) (int64, error) {
+// planted returns what f does in the given run, with the row's probes.
+func (r *row) planted(run int, f func() int64) (int64, error) {
 	if r.plant == nil {
-		return measure(), nil
+		return f(), nil
 	}
 	var first []func() (func(), error)
 	for _, pad := range pads[:run] {
@@ -219,7 +236,7 @@ func (r *row) planted(run int, measure func() int64) (int64, error) {
 			return 0, err
 		}
 	}
-	return measure(), nil
+	return f(), nil
 }
 
 // perCall returns picoseconds per call of f. The int3 of a bare trap cannot be
@@ -235,16 +252,35 @@ func perCall(f func(), name string) int64 {
 	return (cpu.Nanotime() - from) * 1000 / calls
 }
 
-// median returns that of what f returns in all runs.
-func median(f func(run int) (int64, error)) (int64, error) {
-	var all []int64
+// A figure is what some runs of one measurement came to, in order.
+type figure []int64
+
+// String renders the median and the spread.
+func (f figure) String() string {
+	return fmt.Sprintf("%d\t%d..%d", f.median(), f[0], f[len(f)-1])
+}
+
+func (f figure) median() int64 { return f[len(f)/2] }
+
+// net returns f without base, in thousandths.
+func (f figure) net(base int64) figure {
+	f = slices.Clone(f)
+	for i := range f {
+		f[i] = (f[i] - base) / 1000
+	}
+	return f
+}
+
+// measure collects what f returns in all runs.
+func measure(f func(run int) (int64, error)) (figure, error) {
+	var all figure
 	for i := range runs {
 		n, err := f(i)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		all = append(all, n)
 	}
 	slices.Sort(all)
-	return all[runs/2], nil
+	return all, nil
 }

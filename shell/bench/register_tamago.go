@@ -33,11 +33,12 @@ func optimize(jumps bool) error {
 func registration(w io.Writer) error {
 	var failed error
 	print := func(name string, f func() (time.Duration, error)) {
-		ns, err := median(func(int) (int64, error) { d, err := f(); return d.Nanoseconds(), err })
-		if err != nil && failed == nil {
+		ns, err := measure(func(int) (int64, error) { d, err := f(); return d.Nanoseconds(), err })
+		if err == nil {
+			fmt.Fprintf(w, "%s\t%s\n", name, ns)
+		} else if failed == nil {
 			failed = fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(w, "%s\t%d\n", name, ns)
 	}
 	if err := optimize(false); err != nil {
 		return err
@@ -47,14 +48,15 @@ func registration(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var out []time.Duration
+	var out figure
 	print("batch256_register", func() (time.Duration, error) {
 		in, o, err := group(many, nil)
-		out = append(out, o)
+		out = append(out, o.Nanoseconds())
 		return in, err
 	})
-	slices.Sort(out)
-	fmt.Fprintf(w, "batch256_unregister\t%d\n", out[len(out)/2].Nanoseconds())
+	if slices.Sort(out); failed == nil {
+		fmt.Fprintf(w, "batch256_unregister\t%s\n", out)
+	}
 	optprobe.Optimization.Store(true)
 	one := []*kprobes.Kprobe{{SymbolName: "sonde/shell/bench.targetMov", PreHandler: count}}
 	print("reg_to_opt", func() (time.Duration, error) { d, _, err := group(one, optimized); return d, err })

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sonde/kernel/cpu"
@@ -27,29 +28,37 @@ func scale(w io.Writer) error {
 
 func (r *row) scale(w io.Writer) error {
 	for n := 1; n <= min(2, cpu.Num()); n++ {
-		rate, err := median(func(run int) (int64, error) {
+		rate, err := measure(func(run int) (int64, error) {
 			return r.planted(run, func() int64 { return perSecond(r.target, n) })
 		})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s_x%d_per_s\t%d\n", r.name, n, rate)
+		fmt.Fprintf(w, "%s_x%d_per_s\t%s\n", r.name, n, rate)
 	}
 	return nil
 }
 
-// perSecond has n goroutines call f and returns the calls per second, in all.
+// perSecond has n goroutines call f for a while and returns the calls per second,
+// in all. A while, and not a number of calls: those could take minutes where
+// the host is slow.
 func perSecond(f func(), n int) int64 {
-	const each = 20 * calls
+	const while = 250 * time.Millisecond
 	var all sync.WaitGroup
-	from := time.Now()
+	var done atomic.Int64
+	from := cpu.Nanotime()
 	for range n {
 		all.Go(func() {
-			for range each {
-				f()
+			calls := int64(0)
+			for cpu.Nanotime()-from < int64(while) {
+				for range 1000 {
+					f()
+				}
+				calls += 1000
 			}
+			done.Add(calls)
 		})
 	}
 	all.Wait()
-	return int64(float64(n*each) / time.Since(from).Seconds())
+	return done.Load() * 1e9 / (cpu.Nanotime() - from)
 }
