@@ -30,7 +30,7 @@ var roots = []string{
 // (spec/4 §5), and switches of context and stack. Prefixes.
 var own = []string{
 	"sonde/kprobes.", "sonde/kernel/text.", "sonde/kernel/smp.", "main.early",
-	"runtime.sonde", "runtime.gogo", "runtime.mcall", "runtime.systemstack", "runtime.rt0_go", "_rt0_",
+	"runtime.sonde", "runtime.Sonde", "sonde/kernel/goruntime.", "runtime.gogo", "runtime.mcall", "runtime.systemstack", "runtime.rt0_go", "_rt0_",
 }
 
 // cold are functions that the roots reach only to report something, or once a

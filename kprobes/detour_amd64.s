@@ -132,7 +132,7 @@ busy:
 	MOVQ	const_stackHi(BX), DX
 	LEAQ	64(SP), CX
 	SUBQ	CX, DX
-	ADDQ	state_retOffset(SI), BX
+	ADDQ	$const_gCalls, BX
 	MOVQ	(BX), CX
 	TESTQ	CX, CX
 	JEQ	take
@@ -165,9 +165,8 @@ take:
 	INCQ	(Kretprobe_KP+Kprobe_ledger+account_n+8*const_entered)(R8)
 	MOVQ	DX, ret_off(CX)
 	MOVQ	(BX), DX
-	MOVQ	state_goid(SI), DI
 	MOVQ	DX, ret_next(CX)
-	MOVQ	(BX)(DI*1), DI
+	MOVQ	(const_gGoid-const_gCalls)(BX), DI
 	MOVQ	64(SP), DX
 	MOVQ	DI, KretprobeInstance_Task(CX)
 	MOVQ	DX, ret_RetAddr(CX)

@@ -12,6 +12,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/text"
 )
 
@@ -29,7 +30,9 @@ const (
 	selCode   = amd64.SelKernelCode
 	selData   = amd64.SelKernelData
 	flagsLive = FlagDisabled | flagGone | flagRegistered
-	stackHi   = 8 // in a g
+	stackHi   = goruntime.GStackHi
+	gGoid     = goruntime.GGoid
+	gCalls    = goruntime.GCalls
 
 	ledgerShift   = 7
 	freeListShift = 7
@@ -138,7 +141,7 @@ var lean bool
 // Context: boot, after goLean.
 func initState(id int) uintptr {
 	st := &states[id].state
-	st.id, st.retOffset, st.goid, st.trampoline = uint64(id), retOffset, goidOffset-retOffset, trampolinePC
+	st.id, st.trampoline = uint64(id), trampolinePC
 	st.onDetour, st.onReturn = codeOf(onDetour), codeOf(onReturn)
 	if !lean {
 		st.onDetour, st.onReturn = codeOf(onDetourEager), codeOf(onReturnEager)

@@ -12,11 +12,11 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/sysctl"
-	_ "unsafe"
 )
 
 // HandlerLimit is how long a handler may run, in milliseconds; 0 is for ever.
@@ -25,9 +25,6 @@ var HandlerLimit = sysctl.NewRange("debug.kprobes-handler-limit-ms", 2000, 0, 60
 
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
 const vecAbandon = amd64.VecAbandon
-
-//go:linkname runtimeTrapReset runtime.sondeTrapReset
-func runtimeTrapReset(cpu int)
 
 const tooLong = "it runs too long"
 
@@ -61,7 +58,7 @@ func kill(id int, why string, r *amd64.Regs) {
 		printk.Err("CPU: %d", id)
 		die.Backtrace(printk.LevelErr, r, trap.G(r))
 	}
-	runtimeTrapReset(id)
+	goruntime.TrapReset(id)
 	st.abandon(r)
 	disarmer.Wake()
 }

@@ -13,23 +13,15 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/printk"
 )
 
-//go:linkname runtimeRetOffset runtime.sondeRetOffset
-func runtimeRetOffset() uintptr
-
-// Where in a g the list of its calls is headed, and its number.
-var retOffset, goidOffset = runtimeRetOffset(), runtimeGoidOffset()
-
-// calls returns the head of g's list of calls, and the top of its stack (the
-// second word of a g).
+// calls returns the head of g's list of calls, and the top of its stack.
 func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
-	return (*uintptr)(unsafe.Add(g, retOffset)), *(*uintptr)(unsafe.Add(g, 8))
+	_, hi = goruntime.Stack(g)
+	return goruntime.Calls(g), hi
 }
-
-//go:linkname runtimeGoidOffset runtime.sondeGoidOffset
-func runtimeGoidOffset() uintptr
 
 // trampolinePC is what a replaced return address is.
 var _, _, _, trampolinePC = codeAddrs()
@@ -60,7 +52,7 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 		return
 	}
 	in.RetAddr, in.off = lr, off
-	in.Task = *(*Task)(unsafe.Add(g, goidOffset))
+	in.Task = Task(goruntime.Goid(g))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
 		rp.pool.put(in, id)
 		rp.KP.ledger.count(id, declined)

@@ -12,6 +12,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/notifier"
@@ -30,28 +31,21 @@ var mu sync.Mutex
 // whatever its probes want. guarded by mu
 var disarmedAll bool
 
-// stackGuard returns the stack limit of g, from where every prologue reads it:
-// 16(R14).
+// stackRoom is what a stack check leaves free above the end of a stack, in bytes.
+const stackRoom = goruntime.StackRoom
+
+// stackGuard returns the stack limit of g, from where every prologue reads it.
 //
 // Context: trap.
-func stackGuard(g unsafe.Pointer) uint64 { return *(*uint64)(unsafe.Add(g, 16)) }
-
-//go:linkname runtimeStackRoom runtime.sondeStackRoom
-func runtimeStackRoom() uint64
-
-// stackRoom is what a stack check leaves free above the end of a stack, in bytes.
-var stackRoom = runtimeStackRoom()
+func stackGuard(g unsafe.Pointer) uint64 { return uint64(goruntime.StackGuard(g)) }
 
 // stackLow returns where the stack of g ends.
 //
 // Context: trap.
-func stackLow(g unsafe.Pointer) uint64 { return *(*uint64)(g) }
-
-//go:linkname runtimeRetInit runtime.sondeRetInit
-func runtimeRetInit(trampoline uintptr, dead func(head uintptr))
-
-//go:linkname runtimeDetours runtime.sondeDetoursInit
-func runtimeDetours(lo, hi, size, code, n uintptr)
+func stackLow(g unsafe.Pointer) uint64 {
+	lo, _ := goruntime.Stack(g)
+	return uint64(lo)
+}
 
 // chain returns this package's place in the notifier chain of vector v.
 func chain(v int) *notifier.Block {
@@ -73,9 +67,9 @@ func Init() {
 	trap.SetHandler(amd64.VEC_DB, onStep)
 	trap.SetProbes(initState)
 	trap.SetHandler(vecAbandon, onAbandon)
-	runtimeRetInit(trampolinePC, onDead)
+	goruntime.ReplaceReturns(trampolinePC, onDead)
 	calls, _ := templates() // enter calls nobody
-	runtimeDetours(DetourMemory().Start, DetourMemory().End, DetourSize, calls.addr, uintptr(len(calls.code)))
+	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), DetourMemory().Start, DetourMemory().End, DetourSize)
 	for v := range notifier.Die {
 		if v != amd64.VEC_BP && v != amd64.VEC_DB {
 			notifier.Die[v].Register(chain(v))

@@ -22,7 +22,7 @@ TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	// The call, the innermost of g's list: AX. It has no second return probe.
 	MOVQ	trapFrame_g(SP), DI
 	MOVQ	const_stackHi(DI), R9
-	ADDQ	state_retOffset(SI), DI
+	ADDQ	$const_gCalls, DI
 	MOVQ	(DI), AX
 	SUBQ	(REGS+regs_SP)(SP), R9
 	ADDQ	$8, R9
@@ -63,7 +63,7 @@ single:
 
 	// The instance leaves the list, and goes back to the pool.
 	MOVQ	trapFrame_g(SP), DI
-	ADDQ	state_retOffset(SI), DI
+	ADDQ	$const_gCalls, DI
 	MOVQ	(DI), BX
 	MOVQ	ret_next(BX), CX
 	MOVQ	CX, (DI)

@@ -48,8 +48,6 @@ type state struct {
 	// What detours and the trampoline find here, because they have nothing else to
 	// find it by; never changed.
 	id         uint64
-	retOffset  uintptr // in a g, of the head of its list of calls
-	goid       uintptr // of its number, from there
 	trampoline uintptr
 	onDetour   uintptr // addresses of code
 	onReturn   uintptr

@@ -10,17 +10,15 @@ import (
 
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 )
-
-//go:linkname runtimeTask runtime.sondeTask
-func runtimeTask() uintptr
 
 // task returns the goroutine that is running, or that the hit interrupted whose
 // handler is; 0 for none.
 //
 // Context: any.
 func task() uintptr {
-	if g := runtimeTask(); g != 0 {
+	if g := goruntime.Task(); g != 0 {
 		return g
 	}
 	if st := &states[cpu.ID()].state; st.probe != 0 {

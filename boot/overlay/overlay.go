@@ -81,6 +81,7 @@ var shimFiles = []added{
 
 // trapFiles are what any runtime must offer a kernel, TamaGo's included.
 var trapFiles = []added{
+	{"runtime/sonde_kernel.go", "_runtime/sonde_kernel.go"},
 	{"runtime/sonde_trap.go", "_runtime/sonde_trap.go"},
 	{"runtime/sonde_ret.go", "_runtime/sonde_ret.go"},
 	{"runtime/sonde_abandon.go", "_runtime/sonde_abandon.go"},

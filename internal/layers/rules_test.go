@@ -80,7 +80,7 @@ func (r *rules) layerOf(pkg string) *layer {
 type file struct {
 	path, pkg string
 	test      bool
-	imports   []string // and "go:linkname"
+	imports   []string // and "go:linkname", "runtime.Sonde"
 }
 
 // check returns what is wrong with the imports of f.

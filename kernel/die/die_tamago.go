@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/internal/exitcode"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kernel/power"
@@ -101,10 +102,6 @@ func twoByteInt3(at uint64) bool {
 	return *(*[2]byte)(unsafe.Pointer(uintptr(at - 1))) == [2]byte{0xcd, 0x03}
 }
 
-//go:noescape
-//go:linkname runtimeSigpanic runtime.sondeSigpanic
-func runtimeSigpanic(g unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool
-
 // Linux's numbers, which the runtime's sigpanic expects.
 const (
 	sigFPE, fpeIntDiv   = 8, 1
@@ -123,7 +120,7 @@ func panics(r *amd64.Regs, addr uint64) bool {
 		return false
 	}
 	pc, sp := uintptr(r.IP), uintptr(r.SP)
-	if !runtimeSigpanic(trap.G(r), sig, code, uintptr(addr), &pc, &sp) {
+	if !goruntime.Sigpanic(trap.G(r), sig, code, uintptr(addr), &pc, &sp) {
 		return false
 	}
 	r.IP, r.SP = uint64(pc), uint64(sp)
@@ -212,9 +209,6 @@ func Exit(code int32) {
 // raiseExit is INT $vecExit.
 func raiseExit()
 
-//go:linkname runtimeExitContext runtime.sondeExitContext
-func runtimeExitContext() (ip, sp, bp uint64, g unsafe.Pointer)
-
 func exited(r *amd64.Regs) {
 	if exitCode == 0 {
 		printk.Flush()
@@ -224,7 +218,7 @@ func exited(r *amd64.Regs) {
 	var at amd64.Regs
 	var g unsafe.Pointer
 	at = *r
-	at.IP, at.SP, at.BP, g = runtimeExitContext()
+	at.IP, at.SP, at.BP, g = goruntime.ExitContext()
 	printk.Emerg("Go runtime: exit status %d", exitCode)
 	dump(&at, g)
 	end("Go runtime gave up")

@@ -10,19 +10,10 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/printk"
 )
-
-//go:noescape
-//go:linkname runtimeCallers runtime.sondeCallers
-func runtimeCallers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int
-
-//go:linkname runtimeGoid runtime.sondeGoid
-func runtimeGoid(g unsafe.Pointer) uint64
-
-//go:linkname runtimeStack runtime.sondeStack
-func runtimeStack(g unsafe.Pointer) (lo, hi uintptr)
 
 // symbolBuf is where Symbol writes, per CPU.
 var symbolBuf [trap.MaxCPUs][256]byte
@@ -57,7 +48,7 @@ func shown(r *amd64.Regs) uint64 {
 
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
-	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), runtimeGoid(g))
+	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
 	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(shown(r)))
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
@@ -75,7 +66,7 @@ func dump(r *amd64.Regs, g unsafe.Pointer) {
 // Context: trap.
 func DumpStack(r *amd64.Regs) {
 	g := trap.G(r)
-	printk.Info("CPU: %d goroutine: %d", cpu.ID(), runtimeGoid(g))
+	printk.Info("CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
 	Backtrace(printk.LevelInfo, r, g)
 }
 
@@ -89,7 +80,7 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 		return
 	}
 	var pcs [32]uintptr
-	n := runtimeCallers(g, uintptr(shown(r)), uintptr(r.SP), pcs[:])
+	n := goruntime.Callers(g, uintptr(shown(r)), uintptr(r.SP), pcs[:])
 	for _, pc := range pcs[:n] {
 		printk.Printk(level, " %s", Symbol(uint64(pc)-1))
 	}
@@ -101,6 +92,6 @@ func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
 	if g == nil || !mm.Text.Contains(uintptr(shown(r))) {
 		return false
 	}
-	lo, hi := runtimeStack(g)
+	lo, hi := goruntime.Stack(g)
 	return uintptr(r.SP) >= lo-4096 && uintptr(r.SP) < hi
 }

@@ -18,30 +18,19 @@ package grace
 
 import (
 	"time"
-	_ "unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 )
-
-//go:linkname runtimeQuiet runtime.sondeQuiet
-func runtimeQuiet(i int) uint64
-
-//go:linkname runtimeIdle runtime.sondeIdle
-func runtimeIdle(i int) (idle bool, halts uint64, ns int64)
-
-// runtimePreemptAll asks the goroutines that run on other CPUs to yield.
-//
-//go:linkname runtimePreemptAll runtime.preemptall
-func runtimePreemptAll() bool
 
 // Idle reports whether CPU i is halted now, how often it has halted, and for how
 // long in all.
 //
 // Context: any.
 func Idle(i int) (idle bool, halts uint64, asleep time.Duration) {
-	idle, halts, ns := runtimeIdle(i)
+	idle, halts, ns := goruntime.Idle(i)
 	return idle, halts, time.Duration(ns)
 }
 
@@ -53,7 +42,7 @@ type Snapshot [trap.MaxCPUs]uint64
 // Context: any.
 func Now() (s Snapshot) {
 	for i := range cpu.Num() {
-		s[i] = runtimeQuiet(i)
+		s[i] = goruntime.Quiet(i)
 	}
 	return s
 }
@@ -65,11 +54,11 @@ func Now() (s Snapshot) {
 func (s *Snapshot) Passed() bool {
 	passed := true
 	for i := range cpu.Num() {
-		if runtimeQuiet(i) != s[i] {
+		if goruntime.Quiet(i) != s[i] {
 			continue
 		}
 		passed = false
-		if idle, _, _ := runtimeIdle(i); idle {
+		if idle, _, _ := goruntime.Idle(i); idle {
 			cpu.SendIPI(i, amd64.VecWake)
 		}
 	}
@@ -80,7 +69,7 @@ func (s *Snapshot) Passed() bool {
 func (s *Snapshot) passedWithin(ns int64) bool {
 	end := cpu.Nanotime() + ns
 	for i := range cpu.Num() {
-		for runtimeQuiet(i) == s[i] {
+		for goruntime.Quiet(i) == s[i] {
 			if cpu.Nanotime() > end {
 				return false
 			}
@@ -102,7 +91,7 @@ func Synchronize() (took time.Duration) {
 	s[cpu.ID()]-- // to be here is to be at a scheduling point
 	const spin, most = 100e3, time.Millisecond
 	for nap := most / 16; !s.Passed(); nap = min(2*nap, most) {
-		runtimePreemptAll()
+		goruntime.YieldAll()
 		if s.passedWithin(spin) {
 			break
 		}

@@ -8,27 +8,21 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
-	_ "unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 
 	"github.com/usbarmory/tamago/soc/intel/ioapic"
 )
-
-//go:linkname runtimeTick runtime.sondeTick
-func runtimeTick() (late int64)
-
-//go:linkname runtimeTickEvery runtime.sondeTickEvery
-func runtimeTickEvery(ns int64)
 
 // TickEvery has this CPU take a timer interrupt every ns nanoseconds at least, 0:
 // only when there is something to do.
 //
 // Context: interrupts off.
-func TickEvery(ns int64) { runtimeTickEvery(ns) }
+func TickEvery(ns int64) { goruntime.TickEvery(ns) }
 
 // onTick is told of every timer interrupt; nil until OnTick.
 var onTick atomic.Pointer[func(r *amd64.Regs, late int64)]
@@ -51,7 +45,7 @@ func Install() {
 
 func timer(r *amd64.Regs) {
 	cpu.EOI()
-	late := runtimeTick()
+	late := goruntime.Tick()
 	if f := onTick.Load(); f != nil {
 		(*f)(r, late)
 	}
@@ -124,17 +118,8 @@ func legacy(r *amd64.Regs) {
 
 // An Event lets an interrupt wake one goroutine. The zero Event is ready.
 type Event struct {
-	note note
+	note goruntime.Note
 }
-
-// note has the layout of the runtime's.
-type note struct{ key uintptr }
-
-//go:linkname runtimeSleepOn runtime.sondeSleepOn
-func runtimeSleepOn(n *note, ns int64) bool
-
-//go:linkname runtimeWake runtime.sondeWake
-func runtimeWake(n *note)
 
 // Wait blocks until Wake has been called since the last Wait, or ns nanoseconds
 // have passed (ns < 0: no limit), and reports which. One goroutine waits on an
@@ -142,9 +127,9 @@ func runtimeWake(n *note)
 //
 // Context: goroutine.
 func (e *Event) Wait(ns int64) bool {
-	woken := runtimeSleepOn(&e.note, ns)
+	woken := goruntime.SleepOn(&e.note, ns)
 	if woken {
-		atomic.StoreUintptr(&e.note.key, 0)
+		goruntime.ClearNote(&e.note)
 	}
 	return woken
 }
@@ -152,4 +137,4 @@ func (e *Event) Wait(ns int64) bool {
 // Wake ends the Wait, or the next one.
 //
 // Context: any.
-func (e *Event) Wake() { runtimeWake(&e.note) }
+func (e *Event) Wake() { goruntime.Wake(&e.note) }

@@ -7,7 +7,7 @@ package mm
 
 import (
 	"sonde/arch/amd64/paging"
-	_ "unsafe"
+	"sonde/kernel/goruntime"
 )
 
 // A Range is [Start, End) in virtual addresses, bytes.
@@ -37,13 +37,10 @@ var (
 	RAM, Usable uint64
 )
 
-//go:linkname runtimeMemory runtime.sondeMemory
-func runtimeMemory() (total, free uintptr)
-
 // Memory returns the bytes of memory the runtime has and has not yet taken.
 //
 // Context: goroutine.
 func Memory() (total, free uint64) {
-	t, f := runtimeMemory()
+	t, f := goruntime.Memory()
 	return uint64(t), uint64(f)
 }

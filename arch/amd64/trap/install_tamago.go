@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/goruntime"
 )
 
 // One IDT serves all CPUs: the gates differ in nothing but the stack, which
@@ -39,9 +40,6 @@ func wrmsr(msr uint32, v uint64)
 //
 //go:noescape
 func Self() *CPU
-
-//go:linkname runtimeTrapInit runtime.sondeTrapInit
-func runtimeTrapInit(cpu, i int, lo, hi uintptr) unsafe.Pointer
 
 // BuildTables fills the IDT page at base and the stub page behind it, and
 // returns the address of the stubs.
@@ -95,7 +93,7 @@ func Install(c *CPU, id, apic uint32) {
 	c.counts = uintptr(unsafe.Pointer(&counts[id]))
 	for i := range c.stacks {
 		s := &c.stacks[i]
-		s.g = uintptr(runtimeTrapInit(int(id), i, s.lo, s.hi))
+		s.g = uintptr(goruntime.TrapG(int(id), i, s.lo, s.hi))
 	}
 	for i := 1; i <= numIST; i++ {
 		c.tss.SetIST(i, uint64(c.ist[i]))
@@ -128,5 +126,5 @@ func pseudo(base uintptr, limit uint16) (d [10]byte) {
 // before the runtime gives it threads.
 func BootG(id int, c *CPU) uintptr {
 	s := &c.stacks[stackTrap]
-	return uintptr(runtimeTrapInit(id, stackTrap, s.lo, s.hi))
+	return uintptr(goruntime.TrapG(id, stackTrap, s.lo, s.hi))
 }

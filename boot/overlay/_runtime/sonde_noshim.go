@@ -11,30 +11,23 @@ import (
 	"unsafe"
 )
 
-//go:linkname sondeTick
-func sondeTick() (late int64) { return 0 }
+func SondeTick() (late int64) { return 0 }
 
-//go:linkname sondeTickEvery
-func sondeTickEvery(ns int64) {}
+func SondeTickEvery(ns int64) {}
 
-//go:linkname sondeWake
-func sondeWake(n *note) { notewakeup(n) }
+func SondeWake(n *SondeNote) { notewakeup(n) }
 
-//go:linkname sondeMemory
-func sondeMemory() (total, free uintptr) {
+func SondeMemory() (total, free uintptr) {
 	total = uintptr(machine.RamSize)
 	return total, total - uintptr(memstats.mappedReady.Load())
 }
 
-//go:linkname sondeQuiet
-func sondeQuiet(i int) uint64 { return uint64(allp[i].schedtick) }
+func SondeQuiet(i int) uint64 { return uint64(allp[i].schedtick) }
 
-//go:linkname sondeIdle
-func sondeIdle(i int) (idle bool, halts uint64, ns int64) {
+func SondeIdle(i int) (idle bool, halts uint64, ns int64) {
 	return allp[i].status == _Pidle, 0, 0
 }
 
-//go:linkname sondeExitContext
-func sondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
+func SondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
 	return 0, 0, 0, nil
 }

@@ -15,7 +15,7 @@ package runtime
 // Threads change CPU only inside their own system calls: no interrupt switches
 // threads, so no goroutine is ever preempted at an arbitrary instruction.
 // An interrupt that makes a thread runnable wakes an idle CPU or, if there is
-// none, asks the goroutine it interrupted to yield (sondeTick), which it does
+// none, asks the goroutine it interrupted to yield (SondeTick), which it does
 // at its next function prologue; schedule() then calls sondeSchedule.
 //
 // Rejected: one thread per CPU as in TamaGo's own runtime (a stock runtime does
@@ -288,29 +288,27 @@ func sondeExpire(c *sondeCPU) {
 // no limit. guarded by sondeLock
 var sondePeriod int64
 
-// sondeTickEvery sets sondePeriod and applies it to this CPU.
+// SondeTickEvery sets sondePeriod and applies it to this CPU.
 //
 // Context: interrupts off.
 //
 //go:nosplit
-//go:linkname sondeTickEvery
-func sondeTickEvery(ns int64) {
+func SondeTickEvery(ns int64) {
 	sondeAcquire()
 	sondePeriod = ns
 	sondeExpire(sondeCPUSelf())
 	sondeRelease()
 }
 
-// sondeTick is the timer interrupt: it ends sleeps and, if a thread must wait
+// SondeTick is the timer interrupt: it ends sleeps and, if a thread must wait
 // for a CPU, asks the interrupted goroutine to yield. It returns by how many
-// nanoseconds the interrupt was late. Kernel code calls it by linkname.
+// nanoseconds the interrupt was late.
 //
 // Context: interrupt.
 //
 //go:nosplit
 //go:nowritebarrierrec
-//go:linkname sondeTick
-func sondeTick() (late int64) {
+func SondeTick() (late int64) {
 	c := sondeCPUSelf()
 	if c.alarm != sondeForever {
 		late = machine.Nanotime() - c.alarm
@@ -341,14 +339,13 @@ func sondeSchedule() {
 	sondeIRQRestore(flags)
 }
 
-// sondeWake wakes the goroutine that sleeps on n (sondeSleepOn), once.
+// SondeWake wakes the goroutine that sleeps on n (SondeSleepOn), once.
 //
 // Context: any; interrupts are off meanwhile.
 //
 //go:nosplit
 //go:nowritebarrierrec
-//go:linkname sondeWake
-func sondeWake(n *note) {
+func SondeWake(n *SondeNote) {
 	key := (*uint32)(unsafe.Pointer(&n.key))
 	if atomic.Xchg(key, 1) != 0 {
 		return // already awake
@@ -360,16 +357,14 @@ func sondeWake(n *note) {
 	sondeIRQRestore(flags)
 }
 
-// sondeQuiet returns how many scheduling points CPU i has passed, and sondeIdle
+// SondeQuiet returns how many scheduling points CPU i has passed, and SondeIdle
 // how often and how long (ns) it has halted.
 //
 //go:nosplit
-//go:linkname sondeQuiet
-func sondeQuiet(i int) uint64 { return atomic.Load64(&sondeCPUs[i].quiet) }
+func SondeQuiet(i int) uint64 { return atomic.Load64(&sondeCPUs[i].quiet) }
 
 //go:nosplit
-//go:linkname sondeIdle
-func sondeIdle(i int) (idle bool, halts uint64, ns int64) {
+func SondeIdle(i int) (idle bool, halts uint64, ns int64) {
 	c := &sondeCPUs[i]
 	ns = c.slept
 	if since := atomic.Loadint64(&c.since); since != 0 {
@@ -380,11 +375,10 @@ func sondeIdle(i int) (idle bool, halts uint64, ns int64) {
 
 func init() { machine.Hwinit1() }
 
-// sondeExitContext returns where the thread of this CPU called exit.
+// SondeExitContext returns where the thread of this CPU called exit.
 //
 //go:nosplit
-//go:linkname sondeExitContext
-func sondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
+func SondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
 	t := sondeCPUSelf().cur
 	return uint64(t.ip), uint64(t.sp), uint64(t.bp), unsafe.Pointer(t.r14)
 }

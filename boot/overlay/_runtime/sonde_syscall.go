@@ -379,11 +379,8 @@ func sondeZero(addr, n uintptr) {
 	memclrNoHeapPointers(unsafe.Pointer(addr), n)
 }
 
-// sondeMemory reports the bytes of memory in all and those still unused.
-// Kernel code calls it by linkname.
-//
-//go:linkname sondeMemory
-func sondeMemory() (total, free uintptr) {
+// SondeMemory reports the bytes of memory in all and those still unused.
+func SondeMemory() (total, free uintptr) {
 	m := &sondeMem
 	free = m.high - m.low
 	for i := range m.holes {

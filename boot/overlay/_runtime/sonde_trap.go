@@ -26,13 +26,12 @@ var (
 	sondeTrapM [sondeTrapCPUs][sondeTrapStacks]m
 )
 
-// sondeTrapInit makes the g for one trap stack of one CPU.
+// SondeTrapG makes the g for one trap stack of one CPU.
 //
 // Context: boot, before the runtime.
 //
 //go:nosplit
-//go:linkname sondeTrapInit
-func sondeTrapInit(cpu, i int, lo, hi uintptr) unsafe.Pointer {
+func SondeTrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer {
 	gp, mp := &sondeTrapG[cpu][i], &sondeTrapM[cpu][i]
 	gp.stack = stack{lo, hi}
 	gp.stackguard0 = lo + stackGuard
@@ -44,15 +43,14 @@ func sondeTrapInit(cpu, i int, lo, hi uintptr) unsafe.Pointer {
 	return unsafe.Pointer(gp)
 }
 
-// sondeSigpanic has the goroutine gp, interrupted by a fault at *pc, call
+// SondeSigpanic has the goroutine gp, interrupted by a fault at *pc, call
 // sigpanic when it goes on, as Linux's signal handler would arrange. It refuses
 // where the runtime could not survive a panic; the fault is then fatal.
 //
 // Context: trap.
 //
 //go:nowritebarrierrec
-//go:linkname sondeSigpanic
-func sondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool {
+func SondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool {
 	gp := (*g)(g0)
 	mp := gp.m
 	if mp == nil || gp != mp.curg || gp.throwsplit {
@@ -73,50 +71,33 @@ func sondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *ui
 	return true
 }
 
-// sondeCallers stores the return addresses of the stack at pc, sp of the
+// SondeCallers stores the return addresses of the stack at pc, sp of the
 // interrupted g, and returns how many. It allocates nothing.
 //
 // Context: any but the goroutine itself.
-//
-//go:linkname sondeCallers
-func sondeCallers(g0 unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
+func SondeCallers(g0 unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
 	var u unwinder
 	u.initAt(pc, sp, 0, (*g)(g0), unwindSilentErrors|unwindTrap|unwindJumpStack)
 	return tracebackPCs(&u, 0, buf)
 }
 
-// sondeGoid returns the goroutine id of g0, 0 if it is none.
+// SondeTask returns the goroutine that is running; 0 for none, as in a trap.
 //
 //go:nosplit
-//go:linkname sondeGoid
-func sondeGoid(g0 unsafe.Pointer) uint64 {
-	if g0 == nil {
-		return 0
-	}
-	return (*g)(g0).goid
-}
+func SondeTask() uintptr { return uintptr(unsafe.Pointer(getg().m.curg)) }
 
-// sondeTask returns the goroutine that is running; 0 for none, as in a trap.
-//
-//go:nosplit
-//go:linkname sondeTask
-func sondeTask() uintptr { return uintptr(unsafe.Pointer(getg().m.curg)) }
+// SondeNote is what a goroutine sleeps on until it is woken, once. The zero
+// SondeNote is ready.
+type SondeNote = note
 
-// sondeStack returns the bounds of g0's stack.
-//
-//go:nosplit
-//go:linkname sondeStack
-func sondeStack(g0 unsafe.Pointer) (lo, hi uintptr) {
-	gp := (*g)(g0)
-	return gp.stack.lo, gp.stack.hi
-}
-
-// sondeSleepOn blocks the calling goroutine, not its P, until the note is
+// SondeSleepOn blocks the calling goroutine, not its P, until the note is
 // woken or ns nanoseconds have passed (ns < 0: never).
 //
 // Context: goroutine.
-//
-//go:linkname sondeSleepOn
-func sondeSleepOn(n *note, ns int64) bool {
-	return notetsleepg(n, ns)
-}
+func SondeSleepOn(n *SondeNote, ns int64) bool { return notetsleepg(n, ns) }
+
+// SondeNoteClear makes a note that has woken somebody ready again.
+func SondeNoteClear(n *SondeNote) { noteclear(n) }
+
+// SondeYieldAll asks the goroutines that run on other CPUs to yield.
+func SondeYieldAll() { preemptall() }

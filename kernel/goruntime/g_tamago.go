@@ -1,0 +1,51 @@
+//go:build tamago
+
+package goruntime
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Where in a g something is, in bytes. They are for assembly, which reads a g
+// itself; Go code has the functions below.
+const (
+	GStackHi    = runtime.SondeStackHi    // the stack's top
+	GStackGuard = runtime.SondeStackGuard // what a stack check compares SP with
+	GGoid       = runtime.SondeGoid       // the goroutine's number
+	GCalls      = runtime.SondeCalls      // the head of its list of calls with a replaced return address
+)
+
+// StackRoom is what a stack check leaves free above the end of a stack, in bytes.
+const StackRoom = runtime.SondeStackRoom
+
+// word is the word at offset off of g. Safe because: g is a *runtime.g, which
+// is never freed.
+func word(g unsafe.Pointer, off uintptr) *uintptr { return (*uintptr)(unsafe.Add(g, off)) }
+
+// Stack returns the bounds of g's stack.
+//
+// Context: any, where g cannot run meanwhile.
+func Stack(g unsafe.Pointer) (lo, hi uintptr) {
+	return *word(g, runtime.SondeStackLo), *word(g, GStackHi)
+}
+
+// StackGuard returns what g's stack checks compare SP with.
+//
+// Context: any.
+func StackGuard(g unsafe.Pointer) uintptr { return *word(g, GStackGuard) }
+
+// Goid returns the number of goroutine g, 0 if it is none.
+//
+// Context: any.
+func Goid(g unsafe.Pointer) uint64 {
+	if g == nil {
+		return 0
+	}
+	return uint64(*word(g, GGoid))
+}
+
+// Calls returns the head of g's list of calls with a replaced return address.
+//
+// Context: that of g, or any while g cannot run.
+func Calls(g unsafe.Pointer) *uintptr { return word(g, GCalls) }

@@ -1,0 +1,60 @@
+//go:build tamago
+
+package goruntime
+
+import "runtime"
+
+// A Note is what a goroutine sleeps on until it is woken, once. The zero Note is
+// ready.
+type Note = runtime.SondeNote
+
+// SleepOn blocks until n is woken, or for ns nanoseconds (ns < 0: no limit), and
+// reports which.
+//
+// Context: goroutine, one at a time.
+func SleepOn(n *Note, ns int64) bool { return runtime.SondeSleepOn(n, ns) }
+
+// Wake ends the SleepOn of n, or the next one.
+//
+// Context: any.
+func Wake(n *Note) { runtime.SondeWake(n) }
+
+// ClearNote makes a note that has woken somebody ready again.
+//
+// Context: the goroutine that slept on it.
+func ClearNote(n *Note) { runtime.SondeNoteClear(n) }
+
+// Tick is the scheduler's part of a timer interrupt; late is the nanoseconds by
+// which it came late.
+//
+// Context: interrupt.
+func Tick() (late int64) { return runtime.SondeTick() }
+
+// TickEvery has this CPU take a timer interrupt every ns nanoseconds at least, 0:
+// only when there is something to do.
+//
+// Context: interrupts off.
+func TickEvery(ns int64) { runtime.SondeTickEvery(ns) }
+
+// Quiet returns how many scheduling points CPU i has passed.
+//
+// Context: any.
+func Quiet(i int) uint64 { return runtime.SondeQuiet(i) }
+
+// Idle reports whether CPU i is halted, how often it has halted, and for how
+// many nanoseconds in all.
+//
+// Context: any.
+func Idle(i int) (idle bool, halts uint64, ns int64) { return runtime.SondeIdle(i) }
+
+// YieldAll asks the goroutines that run on other CPUs to yield, which they do at
+// their next stack check.
+//
+// Context: goroutine.
+func YieldAll() { runtime.SondeYieldAll() }
+
+// Memory returns the bytes of memory the runtime was given, and has not yet
+// taken.
+//
+// Context: goroutine.
+func Memory() (total, free uintptr) { return runtime.SondeMemory() }

@@ -1,0 +1,63 @@
+//go:build tamago
+
+package goruntime
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// TrapG makes the g, as a *runtime.g, on which handlers run on the i-th trap stack
+// of CPU cpu, which is [lo, hi).
+//
+// Context: boot, before the runtime.
+func TrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer { return runtime.SondeTrapG(cpu, i, lo, hi) }
+
+// TrapReset undoes what a handler that was abandoned on CPU cpu left in the
+// runtime's state of its trap stacks.
+//
+// Context: trap, on that CPU.
+func TrapReset(cpu int) { runtime.SondeTrapReset(cpu) }
+
+// Sigpanic has the goroutine g, interrupted by a fault at *pc, panic when it goes
+// on, as Linux's signal handler would arrange; *pc and *sp change accordingly. It
+// refuses where the runtime could not survive a panic.
+//
+// Context: trap.
+func Sigpanic(g unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr) bool {
+	return runtime.SondeSigpanic(g, sig, code, addr, pc, sp)
+}
+
+// Callers stores the return addresses of the stack at pc, sp of the interrupted
+// g, and returns how many.
+//
+// Context: any but g itself; it allocates nothing.
+func Callers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
+	return runtime.SondeCallers(g, pc, sp, buf)
+}
+
+// Task returns the goroutine that is running, as an address; 0 for none, as in a trap.
+//
+// Context: any.
+func Task() uintptr { return runtime.SondeTask() }
+
+// ExitContext returns where this CPU's thread called exit, and on which g.
+//
+// Context: trap on top of that call.
+func ExitContext() (ip, sp, bp uint64, g unsafe.Pointer) { return runtime.SondeExitContext() }
+
+// ReplaceReturns tells the runtime of return probes: slots that hold trampoline
+// stand for the address in the call that the list in their g names, and dead is
+// called with the head of a list of calls that will never return.
+//
+// Context: goroutine, before the first return probe; dead runs in any.
+func ReplaceReturns(trampoline uintptr, dead func(head uintptr)) {
+	runtime.SondeRetInit(trampoline, dead)
+}
+
+// CopiesOf tells the runtime where copies of one function are executed: one every
+// size bytes in [lo, hi), of the n bytes at code. The unwinder takes addresses
+// in them for the function's.
+//
+// Context: goroutine, before there is one.
+func CopiesOf(code, n, lo, hi, size uintptr) { runtime.SondeDetoursInit(lo, hi, size, code, n) }
