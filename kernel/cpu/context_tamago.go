@@ -2,20 +2,14 @@
 
 package cpu
 
-import _ "unsafe" // for linkname
-
-//go:linkname runtimeTask runtime.sondeTask
-func runtimeTask() uintptr
-
-//go:linkname runtimeAbandon runtime.sondeAbandon
-func runtimeAbandon(why string)
+import "sonde/kernel/goruntime"
 
 // InHandler reports whether this runs in trap context: in an interrupt, or in the
 // handler of a probe. What takes a lock must not go on then. The lock may be held
 // by the code below, and whoever ends the handler cannot give it back.
 //
 // Context: any.
-func InHandler() bool { return runtimeTask() == 0 }
+func InHandler() bool { return goruntime.Task() == 0 }
 
 // Forbid is for the beginning of functions that handlers may not call and that
 // have no error to return: in trap context it does not return. The handler of a
@@ -24,7 +18,7 @@ func InHandler() bool { return runtimeTask() == 0 }
 // Context: any.
 func Forbid(what string) {
 	if InHandler() {
-		runtimeAbandon(what)
+		goruntime.Abandon(what)
 		panic("cpu: in trap context, something " + what)
 	}
 }

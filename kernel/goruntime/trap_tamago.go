@@ -13,6 +13,12 @@ import (
 // Context: boot, before the runtime.
 func TrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer { return runtime.SondeTrapG(cpu, i, lo, hi) }
 
+// Abandon has the probe handler that runs on this trap stack abandoned for why, and
+// does not return then. Elsewhere it does nothing.
+//
+// Context: any.
+func Abandon(why string) { runtime.SondeAbandon(why) }
+
 // TrapReset undoes what a handler that was abandoned on CPU cpu left in the
 // runtime's state of its trap stacks.
 //

@@ -26,6 +26,12 @@ func SondeRetInit(trampoline uintptr, dead func(head uintptr)) { sondeRetInit(tr
 // SondeDetoursInit is sondeDetoursInit.
 func SondeDetoursInit(lo, hi, size, code, n uintptr) { sondeDetoursInit(lo, hi, size, code, n) }
 
+// SondeAbandon is sondeAbandon.
+//
+//go:nosplit
+//go:nowritebarrierrec
+func SondeAbandon(why string) { sondeAbandon(why) }
+
 // SondeTrapReset is sondeTrapReset.
 //
 //go:nosplit
