@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
+	"sonde/boot/handoff"
 	"sonde/boot/pvh"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
@@ -21,9 +22,9 @@ import (
 
 // What the machine said; kept for /proc and the drivers. Written once at boot.
 var (
-	startInfo  pvh.Info
+	loader     handoff.Info
 	acpiInfo   acpi.Info
-	cmdlineBuf [pvh.MaxCmdline]byte
+	cmdlineBuf [handoff.MaxCmdline]byte
 	cmdlineLen int
 	failedAPs  int // do not start
 	spareAPs   int // there is no room for
@@ -45,17 +46,17 @@ var (
 func early(info uintptr) {
 	serial.Init()
 	mem := phys.Identity(bootMapped)
-	if c := pvh.Parse(mem, uint64(info), &startInfo); c != pvh.OK {
+	if c := pvh.Parse(mem, uint64(info), &loader); c != pvh.OK {
 		fatal(c.String(), uint64(info))
 	}
 	readCmdline(mem)
-	acpi.Parse(mem, startInfo.RSDP, &acpiInfo) // none on some machines
+	acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
 	findImage()
 	limit = memoryBehind(next)
 	lapic := lapicBase()
 	apic := cpu.InitLAPIC(lapic)
 	findCPUs(apic)
-	buildMemory(&startInfo, lapic)
+	buildMemory(&loader, lapic)
 	power.Init(&acpiInfo)
 	die.Install()
 	irq.Install()
@@ -78,15 +79,15 @@ func putc(c byte) {
 }
 
 func readCmdline(mem phys.Mem) {
-	s := mem.String(startInfo.Cmdline.PA, startInfo.Cmdline.Len)
+	s := mem.String(loader.Cmdline.PA, loader.Cmdline.Len)
 	cmdlineLen = copy(cmdlineBuf[:], s)
 }
 
 // memoryBehind returns the end of the memory that addr lies in.
 func memoryBehind(addr uintptr) uintptr {
-	for i := 0; i < startInfo.NMap; i++ {
-		r := startInfo.Map[i]
-		if r.Type == pvh.RAM && uint64(addr) >= r.PA && uint64(addr) < r.PA+r.Len {
+	for i := 0; i < loader.NMap; i++ {
+		r := loader.Map[i]
+		if r.Type == handoff.RAM && uint64(addr) >= r.PA && uint64(addr) < r.PA+r.Len {
 			return uintptr(min(r.PA+r.Len, bootMapped))
 		}
 	}

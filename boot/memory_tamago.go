@@ -11,7 +11,7 @@ import (
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
-	"sonde/boot/pvh"
+	"sonde/boot/handoff"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 )
@@ -75,7 +75,7 @@ func findImage() {
 
 // buildMemory maps everything (layout_tamago.go), gives the runtime its heap,
 // and switches to the new tables.
-func buildMemory(info *pvh.Info, lapic uint64) {
+func buildMemory(info *handoff.Info, lapic uint64) {
 	t := &mm.Tables
 	t.Mem = phys.Identity(bootMapped)
 	t.Next = uint64(take(tablesBytes))
@@ -135,11 +135,11 @@ func guards() {
 }
 
 // giveHeap lines up what memory is left at heapBase, in 2 MiB pages.
-func giveHeap(info *pvh.Info) {
+func giveHeap(info *handoff.Info) {
 	va := uint64(heapBase)
 	for i := 0; i < info.NMap; i++ {
 		r := info.Map[i]
-		if r.Type != pvh.RAM {
+		if r.Type != handoff.RAM {
 			continue
 		}
 		mm.RAM += r.Len
@@ -161,7 +161,7 @@ func giveHeap(info *pvh.Info) {
 
 // giveRange maps the 2 MiB pages in [start,end) at va, leaving out what the
 // loader left there, and returns the address behind them.
-func giveRange(info *pvh.Info, va, start, end uint64) uint64 {
+func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	for pa := (start + hugePage - 1) &^ (hugePage - 1); pa+hugePage <= end; pa += hugePage {
 		if keep(info, pa) {
 			continue
@@ -177,7 +177,7 @@ func giveRange(info *pvh.Info, va, start, end uint64) uint64 {
 }
 
 // keep reports whether the page at pa holds something of the loader's.
-func keep(info *pvh.Info, pa uint64) bool {
+func keep(info *handoff.Info, pa uint64) bool {
 	for i := 0; i < info.NModules; i++ {
 		m := info.Modules[i]
 		if m.PA < pa+hugePage && m.PA+m.Len > pa {

@@ -1,27 +1,27 @@
-package pvh
+package handoff
 
-import "sonde/arch/amd64/phys"
-
-const (
-	entrySize = 24 // hvm_memmap_table_entry: addr, size uint64; type, reserved uint32
-	pageSize  = 4096
-)
+const pageSize = 4096
 
 // rawMap is the loader's map, in any order and possibly overlapping.
 type rawMap struct {
-	mem   phys.Mem
-	pa, n uint64
+	n  uint64
+	at func(i uint64) Region
+}
+
+// SetMap makes the Map from a loader's: n regions, of which at returns the i-th.
+// They may come in any order, overlap, wrap and be empty.
+func (out *Info) SetMap(n uint64, at func(i uint64) Region) {
+	out.NMap = 0
+	rawMap{n, at}.resolve(out)
 }
 
 // entry returns the i-th entry as [start,end); an end past 2⁶⁴ is clipped.
 func (m rawMap) entry(i uint64) (start, end uint64, typ Type) {
-	e := m.pa + i*entrySize
-	start = m.mem.Read64(e)
-	end = start + m.mem.Read64(e+8)
+	r := m.at(i)
+	start, end, typ = r.PA, r.PA+r.Len, r.Type
 	if end < start {
 		end = ^uint64(0)
 	}
-	typ = Type(m.mem.Read32(e + 16))
 	if typ < RAM || typ > PMEM {
 		typ = Reserved // ACPI 6.5, "System Address Map Interfaces" (15)
 	}
@@ -54,7 +54,7 @@ func (t Type) rank() uint8 {
 func (m rawMap) resolve(out *Info) {
 	var cur Region // grows while the type stays the same
 	for pos, more := uint64(0), true; more; {
-		typ, next := m.at(pos)
+		typ, next := m.byteAt(pos)
 		more = next > pos
 		if typ != cur.Type || typ == 0 || !more {
 			out.add(cur)
@@ -65,9 +65,9 @@ func (m rawMap) resolve(out *Info) {
 	}
 }
 
-// at returns the type of the byte at pos (0: nobody's) and the next boundary
+// byteAt returns the type of the byte at pos (0: nobody's) and the next boundary
 // above it (pos itself if there is none).
-func (m rawMap) at(pos uint64) (typ Type, next uint64) {
+func (m rawMap) byteAt(pos uint64) (typ Type, next uint64) {
 	next = pos
 	for i := uint64(0); i < m.n; i++ {
 		start, end, t := m.entry(i)

@@ -1,0 +1,62 @@
+// Package handoff is what a loader tells the kernel: where memory is, the command
+// line, the ACPI tables, the modules. The rest of boot reads an Info and does not
+// know which loader it was. Each boot protocol has a package that fills one in:
+// boot/pvh.
+//
+// It runs before the Go runtime does: no allocation, and an Info is a variable of
+// the caller's because the boot stack is small.
+package handoff
+
+// How much an Info can hold; a command line of MaxCmdline bytes or more is cut.
+const (
+	MaxCmdline = 4096
+	MaxRegions = 64
+	MaxModules = 4
+)
+
+// Type is the kind of a Region, numbered as in E820.
+type Type uint32
+
+const (
+	RAM Type = 1 + iota
+	Reserved
+	ACPI // tables, RAM once they have been read
+	NVS
+	Unusable
+	Disabled
+	PMEM
+)
+
+// Span is Len bytes at physical address PA.
+type Span struct{ PA, Len uint64 }
+
+// Region is a Span of the memory map.
+type Region struct {
+	Span
+	Type Type
+}
+
+// Info is what the loader said. Cmdline and Modules lie in memory that the
+// Map calls RAM: who hands out pages must keep them (and the ACPI tables).
+//
+// What does not fit is left out and Truncated is set; a page that is not in Map
+// is never RAM, so a truncated map is still a safe one.
+type Info struct {
+	Cmdline   Span
+	RSDP      uint64 // 0 if the loader gave none
+	Modules   [MaxModules]Span
+	NModules  int
+	Map       [MaxRegions]Region // sorted, no overlaps, neighbours merged
+	NMap      int
+	Truncated bool // more regions, modules or command line than fit
+}
+
+// AddModule appends a module.
+func (out *Info) AddModule(m Span) {
+	if out.NModules == MaxModules {
+		out.Truncated = true
+		return
+	}
+	out.Modules[out.NModules] = m
+	out.NModules++
+}
