@@ -32,6 +32,45 @@ var features = []struct {
 		"tsxldtrk - pconfig arch_lbr ibt - amx_bf16 avx512_fp16 amx_tile amx_int8 - - flush_l1d arch_capabilities"},
 }
 
+// Processor is what a processor says it is.
+type Processor struct {
+	Vendor, Brand           string // "GenuineIntel"; the name it is sold by
+	Family, Model, Stepping int
+}
+
+// Identify asks the processor behind cpuid what it is.
+//
+// Source: Intel SDM vol. 2A, "CPUID": leaves 0, 1 and 0x80000002 to 0x80000004.
+func Identify(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) Processor {
+	_, b, c, d := cpuid(0, 0)
+	a, _, _, _ := cpuid(1, 0)
+	return Processor{
+		Vendor: words(b, d, c), Brand: brand(cpuid),
+		Family: int(a>>8&15 + a>>20&255), Model: int(a>>4&15 | a>>12&0xf0), Stepping: int(a & 15),
+	}
+}
+
+func brand(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) string {
+	const first, last = 0x80000002, 0x80000004
+	if max, _, _, _ := cpuid(0x80000000, 0); max < last {
+		return "unknown"
+	}
+	var s strings.Builder
+	for leaf := uint32(first); leaf <= last; leaf++ {
+		s.WriteString(words(cpuid(leaf, 0)))
+	}
+	return strings.TrimSpace(s.String())
+}
+
+// words are registers as text, which ends at a NUL.
+func words(regs ...uint32) string {
+	var b []byte
+	for _, r := range regs {
+		b = append(b, byte(r), byte(r>>8), byte(r>>16), byte(r>>24))
+	}
+	return strings.TrimRight(string(b), "\x00")
+}
+
 // Features returns what the processor behind cpuid can do, in Linux's words.
 // That the processor can does not say that this kernel does.
 func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string) {

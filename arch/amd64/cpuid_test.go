@@ -80,3 +80,25 @@ func TestFeaturesAreInLinuxOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestIdentify: the registers are those of an AMD EPYC, family 25, model 1.
+func TestIdentify(t *testing.T) {
+	leaves := map[uint32][4]uint32{
+		0:          {16, 0x68747541, 0x444d4163, 0x69746e65}, // "Auth" "cAMD" "enti"
+		1:          {0x00a00f11, 0, 0, 0},
+		0x80000000: {0x80000004, 0, 0, 0},
+		0x80000002: {0x20444d41, 0x43595045, 0x00000000, 0}, // "AMD EPYC", ends early
+	}
+	cpuid := func(leaf, _ uint32) (_, _, _, _ uint32) {
+		r := leaves[leaf]
+		return r[0], r[1], r[2], r[3]
+	}
+	want := Processor{"AuthenticAMD", "AMD EPYC", 25, 1, 1}
+	if got := Identify(cpuid); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	leaves[0x80000000] = [4]uint32{0x80000001}
+	if got := Identify(cpuid); got.Brand != "unknown" {
+		t.Errorf("brand %q of a processor that has none", got.Brand)
+	}
+}

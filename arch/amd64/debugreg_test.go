@@ -54,7 +54,8 @@ func TestHitDR6(t *testing.T) {
 
 func TestVectors(t *testing.T) {
 	for v, want := range map[uint8]string{0: "#DE divide error", 13: "#GP general protection", 14: "#PF page fault",
-		15: "reserved exception", 31: "reserved exception", 32: "interrupt", 255: "interrupt"} {
+		15: "reserved exception", 31: "reserved exception", 32: "interrupt",
+		VecTimer: "local timer", VecSelf: "call on the calling CPU", 255: "spurious interrupt"} {
 		if got := VectorName(v); got != want {
 			t.Errorf("%d: %q, want %q", v, got, want)
 		}

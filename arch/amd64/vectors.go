@@ -79,16 +79,34 @@ var vectorNames = [Exceptions]string{
 	VEC_SX:  "#SX security exception",
 }
 
-// VectorName returns the mnemonic and name of an exception; what is not one is
-// an "interrupt".
+// VectorName returns the mnemonic and name of an exception, or what the interrupt
+// is for; one that is not of the tables above is an "interrupt".
 func VectorName(v uint8) string {
 	if v >= Exceptions {
-		return "interrupt"
+		return interruptName(v)
 	}
 	if vectorNames[v] == "" {
 		return "reserved exception"
 	}
 	return vectorNames[v]
+}
+
+func interruptName(v uint8) string {
+	switch v {
+	case VecTimer:
+		return "local timer"
+	case VecWake:
+		return "wake-up IPI"
+	case VecCall:
+		return "function call IPI"
+	case VecStop:
+		return "stop machine IPI"
+	case VecSpurious:
+		return "spurious interrupt"
+	case VecSelf:
+		return "call on the calling CPU"
+	}
+	return "interrupt"
 }
 
 // errorCodes has bit v set if exception v pushes an error code.

@@ -86,12 +86,15 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 	return nil
 }
 
-// Name returns who has the legacy interrupt that arrives as vector v.
+// Name returns the name of vector v: the device's that has requested it, or what
+// the table of vectors says.
 func Name(v uint8) string {
-	if v < amd64.VecLegacy || int(v-amd64.VecLegacy) >= len(lines) {
-		return ""
+	if v >= amd64.VecLegacy && int(v-amd64.VecLegacy) < len(lines) {
+		if name := lines[v-amd64.VecLegacy].name; name != "" {
+			return name
+		}
 	}
-	return lines[v-amd64.VecLegacy].name
+	return amd64.VectorName(v)
 }
 
 // find returns the IOAPIC that serves gsi; without ACPI the usual one.

@@ -37,6 +37,9 @@ func mount(t *testing.T) *vfs.FS {
 			return []CPU{{ID: 0, Vendor: "GenuineIntel", Model: "QEMU Virtual CPU version 2.5+", Family: 15, ModelID: 107,
 				Stepping: 1, MHz: 2400.5, Online: true, Flags: []string{"fpu", "tsc"}}, {ID: 1}}
 		},
+		Interrupts: func() []Interrupt {
+			return []Interrupt{{3, "#BP breakpoint", []uint64{2, 0}}, {252, "function call IPI", []uint64{0, 12345678901}}}
+		},
 		Loadavg:  func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
 		Kallsyms: func(w io.Writer) { fmt.Fprintln(w, "0000000000401000 T vfs.Read") },
 		Extra:    map[string]func(io.Writer){"driver/rtc": func(w io.Writer) { fmt.Fprintln(w, "rtc") }},
@@ -50,7 +53,7 @@ func mount(t *testing.T) *vfs.FS {
 func TestFilesHaveTheFormatsOfLinux(t *testing.T) {
 	f := mount(t)
 	var got bytes.Buffer
-	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "loadavg", "kallsyms",
+	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "loadavg", "kallsyms",
 		"modules", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
 		text, err := f.ReadFile("proc/" + name)
 		if err != nil {
@@ -80,7 +83,11 @@ func TestTreeIsAnFS(t *testing.T) {
 }
 
 func TestFileWithoutSourceIsNotThere(t *testing.T) {
-	if _, err := mount(t).ReadFile("proc/interrupts"); !errors.Is(err, syscall.ENOENT) {
+	f := vfs.New()
+	if err := Mount(f, Sources{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ReadFile("proc/interrupts"); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("got %v", err)
 	}
 }
