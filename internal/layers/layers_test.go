@@ -33,7 +33,7 @@ func allFiles(t *testing.T) (files []file) {
 			return err
 		}
 		rel, err := filepath.Rel(root, path)
-		f := file{path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(path, "_test.go")}
+		f := fileAt(filepath.ToSlash(rel))
 		for _, i := range tree.Imports {
 			imp, _ := strconv.Unquote(i.Path.Value)
 			f.imports = append(f.imports, imp)
@@ -81,23 +81,56 @@ func TestImportsGoOneWayOnly(t *testing.T) {
 
 // TestEveryRuleIsInUse: what nobody does any more must leave the table.
 func TestEveryRuleIsInUse(t *testing.T) {
+	for _, rule := range parse(t, rulesText).unused(allFiles(t)) {
+		t.Errorf("layers.txt: nothing fits %q", rule)
+	}
+}
+
+// TestNewPackageIsReported: a package that nobody has given a layer yet must be
+// reported with its name, whatever it imports and whoever imports it. This used
+// to panic.
+func TestNewPackageIsReported(t *testing.T) {
 	r, files := parse(t, rulesText), allFiles(t)
-	used := func(pattern string, f func(file) bool) {
-		if !slices.ContainsFunc(files, f) {
-			t.Errorf("layers.txt: nothing fits %q", pattern)
+	want := r.unused(files)
+	for _, c := range []struct{ path, imp, says string }{
+		{"newcomer/a.go", "unsafe", "newcomer/a.go: package newcomer is in no layer"},
+		{"newcomer/a.go", "sonde/sysctl", "newcomer/a.go: package newcomer is in no layer"},
+		{"newcomer/a_test.go", "os/exec", "newcomer/a_test.go: package newcomer is in no layer"},
+		{"kprobes/newcomer/a_trap.go", "go:linkname", "kprobes/newcomer/a_trap.go: package kprobes/newcomer is in no layer"},
+		{"a.go", "fmt", "a.go: package . is in no layer"},
+		{"shell/a.go", "sonde/newcomer", "shell/a.go: imports newcomer, which is in no layer"},
+	} {
+		f := fileAt(c.path, c.imp)
+		if got := r.check(f); !slices.Equal(got, []string{c.says}) {
+			t.Errorf("%s importing %s: %q, want %q", c.path, c.imp, got, c.says)
+		}
+		if got := r.unused(append(slices.Clip(files), f)); !slices.Equal(got, want) {
+			t.Errorf("%s importing %s changes which rules are in use: %q", c.path, c.imp, got)
 		}
 	}
-	for _, l := range r.layers {
-		for _, pattern := range l.packages {
-			used(l.name+": "+pattern, func(f file) bool { return match(pattern, f.pkg) })
-		}
+}
+
+// TestUserProbesNeverImportKernelProbes: the layer that user probes and watchpoints
+// will have keeps them apart from kprobes and optprobe.
+func TestUserProbesNeverImportKernelProbes(t *testing.T) {
+	_, line, ok := strings.Cut(rulesText, "# When they come: ")
+	if !ok {
+		t.Fatal("layers.txt: no line for uprobes and kwatch")
 	}
-	for what, who := range r.only {
-		for _, one := range who {
-			used("only "+what+": "+one, func(f file) bool {
-				does := slices.ContainsFunc(f.imports, func(imp string) bool { return match(what, imp) })
-				return does && f.isOne([]string{one}, r.layerOf(f.pkg).name)
-			})
+	line, _, _ = strings.Cut(line, "\n")
+	r := parse(t, rulesText+line+"\n")
+	for _, pkg := range []string{"uprobes", "kwatch"} {
+		for _, name := range []string{"/a.go", "/a_test.go", "/a_tamago.go"} {
+			for imp, says := range map[string]string{
+				"kernel/text": "", "arch/amd64/insn": "", "kallsyms/entries": "",
+				"kprobes": "layer uprobes may not import kprobes", "optprobe": "layer uprobes may not import optprobe",
+				"optprobe/explain": "layer uprobes may not import optprobe/explain", "shell": "layer uprobes may not import shell",
+			} {
+				got := strings.Join(r.check(fileAt(pkg+name, module+imp)), "; ")
+				if (got == "") != (says == "") || !strings.HasSuffix(got, says) {
+					t.Errorf("%s%s importing %s: %q, want %q", pkg, name, imp, got, says)
+				}
+			}
 		}
 	}
 }
@@ -129,8 +162,10 @@ func TestRulesRefuse(t *testing.T) {
 		{"kernel/printk/a.go", "fmt", ""},
 		{"qemu/main.go", "sonde/kernel/mm", "layer host may not import kernel/mm"},
 		{"newcomer/a.go", "fmt", "in no layer"},
+		{"shell/a.go", "sonde/qemu/suites", ""},
+		{"qemu/suites/sched/a.go", "sonde/shell", "layer trials may not import shell"},
 	} {
-		wrong := strings.Join(r.check(file{c.path, filepath.Dir(c.path), strings.HasSuffix(c.path, "_test.go"), []string{c.imp}}), "; ")
+		wrong := strings.Join(r.check(fileAt(c.path, c.imp)), "; ")
 		if (wrong == "") != (c.says == "") || !strings.Contains(wrong, c.says) {
 			t.Errorf("%s importing %s: %q, want %q", c.path, c.imp, wrong, c.says)
 		}

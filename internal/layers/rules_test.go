@@ -83,6 +83,11 @@ type file struct {
 	imports   []string // and "go:linkname", "runtime.Sonde"
 }
 
+// fileAt is a file at path, of the package that its folder says.
+func fileAt(path string, imports ...string) file {
+	return file{path, filepath.ToSlash(filepath.Dir(path)), strings.HasSuffix(path, "_test.go"), imports}
+}
+
 // check returns what is wrong with the imports of f.
 func (r *rules) check(f file) (wrong []string) {
 	say := func(format string, args ...any) {
@@ -95,9 +100,10 @@ func (r *rules) check(f file) (wrong []string) {
 	}
 	for _, imp := range f.imports {
 		if pkg, ours := strings.CutPrefix(imp, module); ours {
-			to := r.layerOf(pkg)
-			ok := to != nil && (to == from || slices.Contains(from.may, to.name) || f.test && slices.Contains(r.tests, to.name))
-			if !ok {
+			switch to := r.layerOf(pkg); {
+			case to == nil:
+				say("imports %s, which is in no layer", pkg)
+			case to != from && !slices.Contains(from.may, to.name) && !(f.test && slices.Contains(r.tests, to.name)):
 				say("layer %s may not import %s", from.name, pkg)
 			}
 			continue
@@ -133,4 +139,32 @@ func (f *file) isOne(who []string, layer string) bool {
 
 func isTrap(path string) bool {
 	return strings.Contains(filepath.Base(path), "_trap.") || strings.Contains(filepath.Base(path), "_trap_")
+}
+
+// unused returns the patterns of r that fit none of files. Files in no layer do
+// not count: check reports them.
+func (r *rules) unused(files []file) (rules []string) {
+	need := func(rule string, fits func(f file, layer string) bool) {
+		if !slices.ContainsFunc(files, func(f file) bool {
+			l := r.layerOf(f.pkg)
+			return l != nil && fits(f, l.name)
+		}) {
+			rules = append(rules, rule)
+		}
+	}
+	for _, l := range r.layers {
+		for _, pattern := range l.packages {
+			need(l.name+": "+pattern, func(f file, _ string) bool { return match(pattern, f.pkg) })
+		}
+	}
+	for what, who := range r.only {
+		for _, one := range who {
+			need("only "+what+": "+one, func(f file, layer string) bool {
+				does := slices.ContainsFunc(f.imports, func(imp string) bool { return match(what, imp) })
+				return does && f.isOne([]string{one}, layer)
+			})
+		}
+	}
+	slices.Sort(rules)
+	return rules
 }
