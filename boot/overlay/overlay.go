@@ -34,6 +34,10 @@ type edit struct {
 const (
 	syscallInsn = "\tSYSCALL\n"
 	shimCall    = "\tCALL\truntime·sondeSyscall(SB)\n"
+
+	// A function that reads its own return address.
+	callerPC     = "sys.GetCallerPC()"
+	realCallerPC = "sondeCallerPC(sys.GetCallerPC(), sys.GetCallerSP())"
 )
 
 // shimEdits put the shim under the stock runtime.
@@ -41,6 +45,10 @@ var shimEdits = []edit{
 	{"runtime/sys_linux_amd64.s", syscallInsn, shimCall, 40},
 	{"runtime/time_linux_amd64.s", syscallInsn, shimCall, 2},
 	{"internal/runtime/syscall/linux/asm_linux_amd64.s", syscallInsn, shimCall, 1},
+	// There is no vDSO, so nobody asks who called into it: not reading the return
+	// address lets these two have return probes.
+	{"runtime/sys_linux_amd64.s", "\tLEAQ\tret+0(FP), DX\n\tMOVQ\t-8(DX), CX\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},
+	{"runtime/time_linux_amd64.s", "\tLEAQ\tsec+0(FP), DX\n\tMOVQ\t-8(DX), CX\t// Sets CX to function return address.\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},
 	// The heap is one range of real memory below 1 TiB, so the runtime's own
 	// tables must be sized for that: TamaGo's values.
 	{"runtime/malloc.go", "\theapAddrBits = (_64bit", "\theapAddrBits = 40 + 0*(_64bit", 1},
@@ -56,8 +64,22 @@ var probeEdits = []edit{
 	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
 	{"runtime/tracestack.go", "pcBuf[i] = *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pcBuf[i] = sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
 	{"runtime/mprof.go", "pc := *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pc := sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
+	{"runtime/chan.go", callerPC, realCallerPC, 4},
+	{"runtime/coro.go", callerPC, realCallerPC, 1},
+	{"runtime/debugcall.go", callerPC, realCallerPC, 1},
+	{"runtime/error.go", callerPC, realCallerPC, 1},
+	{"runtime/mcleanup.go", callerPC, realCallerPC, 1},
+	{"runtime/mfinal.go", callerPC, realCallerPC, 1},
+	{"runtime/mprof.go", callerPC, realCallerPC, 6},
+	{"runtime/panic.go", callerPC, realCallerPC, 29},
+	{"runtime/proc.go", callerPC, realCallerPC, 5},
+	{"runtime/select.go", callerPC, realCallerPC, 1},
+	{"runtime/synctest.go", callerPC, realCallerPC, 1},
+	{"runtime/traceback.go", callerPC, realCallerPC, 1},
+	{"runtime/unsafe.go", callerPC, realCallerPC, 7},
+	{"runtime/asm_amd64.s", "\tMOVQ\t152(AX), AX\t// PC immediately after call to panicBounds\n", "\tMOVQ\t152(AX), AX\t// PC immediately after call to panicBounds\n\tLEAQ\t160(SP), BX\n\tCALL\truntime·sondeCallerPC<ABIInternal>(SB)\n", 1},
 	{"runtime/proc.go", "func gdestroy(gp *g) {\n", "func gdestroy(gp *g) {\n\tsondeRetUnwind(gp, ^uintptr(0))\n", 1},
-	{"runtime/panic.go", "\tpc, sp, fp := p.retpc, uintptr(p.sp), uintptr(p.fp)\n", "\tpc, sp, fp := p.retpc, uintptr(p.sp), uintptr(p.fp)\n\tsondeRetUnwind(gp, sp)\n", 1},
+	{"runtime/panic.go", "\tgp._panic = p\n\n\tif p == nil { // must be done with signal\n", "\tgp._panic = p\n\tsondeRetUnwind(gp, sp)\n\n\tif p == nil { // must be done with signal\n", 1},
 	{"runtime/panic.go", "func throw(s string) {\n", "func throw(s string) {\n\tsondeAbandon(s)\n", 1},
 	{"runtime/panic.go", "func fatal(s string) {\n", "func fatal(s string) {\n\tsondeAbandon(s)\n", 1},
 	{"runtime/panic.go", "func gopanic(e any) {\n", "func gopanic(e any) {\n\tsondeAbandon(\"panic\")\n", 1},

@@ -16,7 +16,10 @@ package runtime
 // what every function's stack check reads: so a g is filled up to whole cache
 // lines, 512 bytes.
 
-import "unsafe"
+import (
+	"internal/goarch"
+	"unsafe"
+)
 
 // sondeRet is the beginning of a kprobes.KretprobeInstance, which keeps it
 // alive; so nothing here is a pointer to the garbage collector.
@@ -79,6 +82,17 @@ func sondeRealLR(gp *g, addr, lr uintptr) uintptr {
 		p = r.next
 	}
 	return lr
+}
+
+// sondeCallerPC is sondeRealLR for a function that reads its own return address:
+// pc is what it has read, sp is the stack pointer of its caller. The runtime's
+// functions that do so call it (see the overlay), and sonde/arch/amd64/retslot
+// knows them by this call, so it is not inlined.
+//
+//go:nosplit
+//go:noinline
+func sondeCallerPC(pc, sp uintptr) uintptr {
+	return sondeRealLR(getg(), sp-goarch.PtrSize, pc)
 }
 
 // sondeRealFP is sondeRealLR for walks by frame pointer, which know only the
