@@ -1,0 +1,75 @@
+package retslot
+
+import (
+	"debug/elf"
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+)
+
+// refused are the functions of the kernel that use their own return address
+// without asking the runtime for the real one: they switch stacks or contexts, they
+// are the probes themselves, or nobody calls them here.
+var refused = []string{
+	"main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
+	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.save", "sonde/kprobes.detour",
+	"sonde/kprobes.enter", "syscall.rawVforkSyscall",
+}
+
+// askers must be found, and ask: a change of the runtime that reads its return
+// address elsewhere, or of the overlay, shows here.
+var askers = []string{"runtime.gopanic", "runtime.panicBounds", "runtime.deferproc", "runtime.deferprocStack",
+	"runtime.deferreturn", "runtime.entersyscall", "runtime.entersyscallblock", "runtime.callers", "runtime.newproc",
+	"runtime.(*_panic).start"}
+
+func TestWhoUsesItsReturnAddressInTheKernel(t *testing.T) {
+	done, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(done + ".raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	code, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	syms, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(syms, func(s elf.Symbol) bool { return s.Name == "runtime.sondeCallerPC" })
+	if i < 0 {
+		t.Fatal("no runtime.sondeCallerPC")
+	}
+	asks := syms[i].Value
+	var have, asking []string
+	for _, s := range syms {
+		off := s.Value - text.Addr
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || off+s.Size > uint64(len(code)) {
+			continue
+		}
+		name := strings.TrimSuffix(s.Name, ".abi0")
+		use, err := Scan(s.Value, code[off:off+s.Size])
+		switch {
+		case err != nil: // no probe of any kind goes there
+		case use.Unasked(asks):
+			have = append(have, name)
+		case len(use.Slot) > 0:
+			asking = append(asking, name)
+		}
+	}
+	if slices.Sort(have); !slices.Equal(have, refused) {
+		t.Errorf("refused are\n%q, want\n%q", have, refused)
+	}
+	for _, name := range askers {
+		if !slices.Contains(asking, name) {
+			t.Errorf("%s is not among those that ask: %q", name, asking)
+		}
+	}
+}
