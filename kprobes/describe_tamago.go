@@ -45,7 +45,7 @@ func (d *Description) describeSite(s *site, fn symbol) {
 	case s.addr != uintptr(fn.Addr):
 		d.NoRet = "it is not the entry of a function"
 	default:
-		d.NoRet = switchesStacks(fn.Name)
+		d.NoRet = noReturnProbe(fn)
 	}
 	for _, k := range s.probes() {
 		d.Probes = append(d.Probes, k.info())

@@ -206,7 +206,7 @@ func (k *Kprobe) fits(s *site, fn symbol) error {
 	if s.addr != uintptr(fn.Addr) {
 		return refuse(syscall.EINVAL, "%s is not the entry of a function", k.kind.noun())
 	}
-	if why := switchesStacks(fn.Name); k.kind == kindKretprobe && why != "" {
+	if why := noReturnProbe(fn); k.kind == kindKretprobe && why != "" {
 		return refuse(syscall.EINVAL, "%s %s", fn.Name, why)
 	}
 	for _, other := range s.probes() {
