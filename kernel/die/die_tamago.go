@@ -32,7 +32,7 @@ func Install() {
 	}
 	trap.SetHandler(amd64.VEC_BP, Breakpoint)
 	trap.SetHandler(amd64.VEC_DB, Debug)
-	trap.SetHandler(amd64.VEC_NMI, nmi)
+	trap.SetNMI(nmi)
 	trap.SetHandler(vecExit, exited)
 	trap.SetAll(unexpected)
 }

@@ -21,7 +21,8 @@
 // restores whatever Regs says by then.
 //
 // NMI, double fault and machine check may interrupt even the stub. They have
-// stacks and a g of their own and stay there. A trap that finds the trap stack
+// stacks and a g of their own and stay there; what NMIs need beyond that is in
+// nmi_trap.go. A trap that finds the trap stack
 // nearly used up continues on the double-fault stack, to report that.
 //
 // Rejected: pushing on the interrupted stack unless it is short (two paths, one
@@ -61,6 +62,8 @@ type CPU struct {
 	ID      uint32
 	APIC    uint32
 	counts  uintptr // &counts[ID]
+	nmi     uint32  // 1 while an NMI is handled: see nmi_trap.go
+	again   uint32  // 1 if another came meanwhile
 
 	// What soft traps use.
 	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins

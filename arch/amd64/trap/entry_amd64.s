@@ -77,15 +77,37 @@ fresh:
 	MOVQ	GOF(0), R14
 	JMP	·save(SB)
 
-// NMI is on its own stack already; its frame starts there anew.
+// NMI is on its own stack already; its frame starts there anew, or below what came
+// from there: see nmi_trap.go. What the CPU pushes and ENTER adds is above both.
 TEXT ·entryNMI(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
-	LEAQ	-128(SP), R13
-	ANDQ	$~15, R13
+	CMPL	CPU_nmi(R15), $0
+	JNE	busy
 	MOVQ	GOF(1), R14
+	MOVQ	72(SP), R13		// interrupted SP
+	CMPQ	R13, HI(1)
+	JHI	anew
+	CMPQ	R13, LO(1)
+	JHI	below
+anew:
+	MOVQ	SP, R13
+below:
+	SUBQ	$const_nestGap, R13
+	ANDQ	$~15, R13
 	JMP	·save(SB)
+busy:
+	MOVL	$1, CPU_again(R15)
+	POPQ	AX
+	POPQ	R13
+	POPQ	R14
+	POPQ	R15
+	ADDQ	$16, SP			// vector, error
+	TESTB	$3, 8(SP)
+	JEQ	2(PC)
+	SWAPGS
+	IRETQ
 
-// Double fault and machine check likewise.
+// Double fault and machine check start anew: nobody returns from them.
 TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
 	LEAQ	-128(SP), R13
