@@ -92,6 +92,33 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+func TestNamedYieldsWhatBeginsAlike(t *testing.T) {
+	table := mustLoad(t, sample())
+	for _, c := range []struct {
+		prefix string
+		want   []string
+	}{
+		{"runtime.", []string{"runtime.etext", "runtime.memmove", "runtime.text"}},
+		{"sonde/kernel/vfs.R", []string{"sonde/kernel/vfs.Read"}},
+		{"vfs.", nil},
+		{"zzz", nil},
+	} {
+		var got []string
+		for s := range table.Named(c.prefix) {
+			got = append(got, s.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("Named(%q): %q, want %q", c.prefix, got, c.want)
+		}
+	}
+	for s := range table.Named("") {
+		if s.Name != "entry_stub" {
+			t.Errorf("the first of all names is %q", s.Name)
+		}
+		break
+	}
+}
+
 func TestDistanceIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

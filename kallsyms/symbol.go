@@ -1,6 +1,10 @@
 package kallsyms
 
-import "io"
+import (
+	"io"
+	"iter"
+	"strings"
+)
 
 // Flags are facts about a symbol that the image build adds to what the linker
 // knows.
@@ -82,4 +86,16 @@ func appendLine(buf []byte, addr uint64, kind byte, name string) []byte {
 	buf = append(buf, ' ', kind, ' ')
 	buf = append(buf, name...)
 	return append(buf, '\n')
+}
+
+// Named returns the symbols whose names begin with prefix, in the order of their
+// names.
+func (t *Table) Named(prefix string) iter.Seq[Symbol] {
+	return func(yield func(Symbol) bool) {
+		for i := t.searchName(prefix); i < t.n; i++ {
+			if s := t.symbol(t.byName(i)); !strings.HasPrefix(s.Name, prefix) || !yield(s) {
+				return
+			}
+		}
+	}
 }
