@@ -1,0 +1,51 @@
+package reach
+
+import "sonde/kallsyms"
+
+// A Breach is a way from code that runs in a trap to what does not work there.
+type Breach struct {
+	Rule string   // what it does: "allocates memory"
+	Path []string // the calls that lead there, names of symbols, the last breaks the rule
+}
+
+func (b Breach) String() string { return b.Rule + ": " + Arrows(b.Path) }
+
+// Breaches returns how the function at addr breaks the rules of trap context, by
+// the shortest way for each rule; none if direct calls do not show that it does.
+// What a function does on its way to a panic is not looked at.
+//
+// Context: goroutine.
+func (g *Graph) Breaches(addr uint64) []Breach {
+	return g.breaches([]uint64{addr}, func(f *Func) []uint64 { return f.Calls }, nil)
+}
+
+// TrapBreaches is Breaches for all that runs before a handler does.
+//
+// Context: goroutine.
+func (g *Graph) TrapBreaches() []Breach { return g.breaches(g.addrs(trapEntries), g.leads, cold) }
+
+func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names) (found []Breach) {
+	done := map[string]bool{}
+	g.walk(roots, leads, func(f *Func, from Reached) Next {
+		switch rule := broken(f.Symbol); {
+		case rule != "" && !done[rule]:
+			done[rule] = true
+			found = append(found, Breach{rule, g.Path(from, f.Addr)})
+			return Skip
+		case rule != "" || dying.fits(f.Name) || apart.fits(f.Name):
+			return Skip
+		}
+		return Into
+	})
+	return found
+}
+
+// broken returns the rule that a call of fn breaks, "" if none.
+func broken(fn kallsyms.Symbol) string {
+	for _, r := range forbidden {
+		if r.calls.fits(fn.Name) {
+			return r.rule
+		}
+	}
+	return ""
+}

@@ -1,0 +1,221 @@
+package reach
+
+import (
+	"debug/elf"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+)
+
+// kernel returns the graph of the kernel as it is linked, with the in-kernel tests.
+func kernel(t testing.TB) *Graph {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the kernel")
+	}
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := image.Inspect(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	code, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(info.Symbols, func(addr, n uint64) []byte {
+		off := addr - text.Addr
+		if off > uint64(len(code)) || n > uint64(len(code))-off {
+			return nil
+		}
+		return code[off : off+n]
+	})
+}
+
+// marked returns the names given to NoKprobe as literals anywhere in the tree.
+func marked(t *testing.T) (list []string) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if name := d.Name(); err == nil && d.IsDir() && (name == "build" || name[0] == '_' || name[0] == '.' && path != root) {
+			return fs.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			lit, isLit := call.Args[0].(*ast.BasicLit)
+			if ok && isLit && f.Sel.Name == "NoKprobe" {
+				name, _ := strconv.Unquote(lit.Value)
+				list = append(list, name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("no NoKprobe in the tree")
+	}
+	return list
+}
+
+// TestEveryNameFitsTheImage: a name that fits nothing protects nothing.
+func TestEveryNameFitsTheImage(t *testing.T) {
+	for _, wrong := range kernel(t).Check(marked(t)) {
+		t.Error(wrong)
+	}
+}
+
+// TestIndirectCallsOfTrapCodeAreListed: a call through a register hides what it
+// leads to from the walk. Say in rules.go what it is.
+func TestIndirectCallsOfTrapCodeAreListed(t *testing.T) {
+	g := kernel(t)
+	for _, f := range g.Unlisted() {
+		t.Errorf("%s has an indirect call at +%#x, of which the list indirect does not say what it calls: %s",
+			f.Name, f.Indirect[0], Arrows(g.Path(g.trapPath(), f.Addr)))
+	}
+}
+
+// TestIndirectRulesAreInUse: what has no indirect call any more must leave the list.
+func TestIndirectRulesAreInUse(t *testing.T) {
+	g := kernel(t)
+	for _, r := range indirect {
+		used := false
+		for _, addr := range g.addrs(names{r.caller}) {
+			f, _ := g.At(addr)
+			used = used || len(f.Indirect) > 0
+		}
+		if !used {
+			t.Errorf("%s has no indirect call", r.caller)
+		}
+	}
+}
+
+// TestColdCodeIsReached: what traps do not reach must leave the list.
+func TestColdCodeIsReached(t *testing.T) {
+	g := kernel(t)
+	r := g.trapPath()
+	for _, p := range cold {
+		called := false
+		for addr := range r {
+			f, _ := g.At(addr)
+			for _, to := range g.leads(f) {
+				callee, _ := g.At(to)
+				called = called || fits(p, callee.Name)
+			}
+		}
+		if !called {
+			t.Errorf("no trap reaches %s", p)
+		}
+	}
+}
+
+func TestTrapCodeKeepsItsRules(t *testing.T) {
+	for _, b := range kernel(t).TrapBreaches() {
+		t.Error(b)
+	}
+}
+
+func TestHitsKeepSSE(t *testing.T) {
+	if err := kernel(t).HitKeepsSSE(); err != nil {
+		t.Error(err)
+	}
+}
+
+// maxBlack is how many functions may not be probed at most. It is there to be
+// noticed: who needs more says why.
+const maxBlack = 290
+
+func TestBlacklistOfTheKernel(t *testing.T) {
+	g := kernel(t)
+	black := g.Blacklist(marked(t))
+	kinds := map[string]int{}
+	for _, why := range black {
+		kind, _, _ := strings.Cut(why, ":")
+		kinds[kind]++
+	}
+	t.Logf("%d functions may not be probed: %v", len(black), kinds)
+	if len(black) > maxBlack {
+		t.Errorf("more than %d", maxBlack)
+	}
+	for name, want := range map[string]string{
+		"sonde/arch/amd64/trap.save":          "trap.entry -> trap.save",
+		"sonde/arch/amd64/insn.CondTrue":      "kprobes.onBreakpoint -> ",
+		"sonde/kernel/notifier.(*Chain).Walk": "die.exception -> notifier.(*Chain).Walk",
+		"sonde/kprobes.RegisterKprobe":        "implements probes",
+		"sonde/kernel/text.Poke":              "code is changed",
+		"runtime.sondeDispatch":               "threads are switched",
+		"runtime.gogo.abi0":                   "switches stacks",
+		"sonde/qemu/suites/control.shielded":  "marked NoKprobe",
+		"sonde/kernel/vfs.Read":               "",
+		"runtime.mallocgc":                    "",
+		"sonde/kernel/cpu.Nanotime":           "",
+		"runtime.SondeCallers":                "",
+		"sonde/kernel/printk.Printk":          "",
+		"sonde/arch/amd64/trap.Install":       "",
+	} {
+		sym, err := g.Symbols().Addr(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if why := black[sym.Addr]; (why == "") != (want == "") || !contains(why, want) {
+			t.Errorf("%s: %q, want %q", name, why, want)
+		}
+	}
+}
+
+// TestSwitchersOfTheKernel names some that switch, and some that only look so:
+// calls of a vDSO come back.
+func TestSwitchersOfTheKernel(t *testing.T) {
+	g := kernel(t)
+	for name, want := range map[string]bool{
+		"runtime.systemstack.abi0": true, "runtime.mcall": true, "runtime.gogo.abi0": true, "runtime.morestack_noctxt.abi0": true,
+		"runtime.asmcgocall.abi0": true, "runtime.newstack": true, "runtime.clone.abi0": true,
+		"runtime.nanotime1.abi0": false, "time.now": false, "runtime.schedule": false, "runtime.goexit1": false, "fmt.Fprintf": false,
+	} {
+		sym, err := g.Symbols().Addr(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if why := g.SwitchesStacks(sym.Addr); (why != "") != want {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// BenchmarkBlacklist measures what the first probe waits for.
+func BenchmarkBlacklist(b *testing.B) {
+	g := kernel(b)
+	for b.Loop() {
+		New(g.syms, g.code).Blacklist(nil)
+	}
+}

@@ -1,0 +1,173 @@
+package reach
+
+// What cannot be read from the code, by name. Each name fits a symbol of the
+// image: see Check.
+
+// trapEntries are where a hit or another trap begins: the stubs of the IDT lead
+// here, the gates for measuring, the return from a handler that was abandoned,
+// the jump of an optimized probe, and the return of a probed function.
+var trapEntries = names{
+	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
+	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
+	"sonde/arch/amd64/trap.unwind",
+	"sonde/kprobes.detour", "sonde/kprobes.enter", "sonde/kprobes.late", "sonde/kprobes.trampoline",
+}
+
+// indirect says of each function on these ways that has indirect calls what they
+// call, as far as that is on the way as well. Handlers of users are not: a hit
+// inside a handler is known to be one.
+var indirect = []struct {
+	caller string
+	calls  names
+	why    string
+}{
+	{
+		"sonde/arch/amd64/trap.save",
+		names{
+			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onAbandon",
+			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kernel/die.nmi",
+		},
+		"the vector's handler; those of interrupts are apart: an interrupt never comes when a hit is half done",
+	},
+	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon"}, "what kprobes gives to trap.Divert"},
+	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI"}, "the chain's blocks"},
+	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
+	{"sonde/kprobes.late", softTrap, "a soft trap"},
+	{"sonde/kprobes.trampoline", softReturn, "a soft trap; a return handler"},
+	{"sonde/kprobes.onBreakpoint", nil, "a kprobe's handler"},
+	{"sonde/kprobes.onStep", nil, "a post-handler"},
+	{"sonde/kprobes.onReturn", nil, "a return handler"},
+	{"sonde/kprobes.(*site).callPre", nil, "a kprobe's handler"},
+	{"sonde/kprobes.(*site).callPost", nil, "a post-handler"},
+	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
+	{"sonde/kprobes.(*state).copyFault", nil, "a fault-handler"},
+	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
+	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "what a detour's IP stands for"},
+	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
+	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
+}
+
+// softTrap is what a jump to a detour leads to, softReturn what a return does.
+var (
+	softTrap   = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onDetour*"}
+	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
+)
+
+// cold are functions that a trap reaches only to report something, or once a
+// handler runs; what they call can be probed.
+var cold = names{
+	"sonde/kernel/printk.*",
+	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
+	"sonde/kprobes.(*Jprobe).enter", "sonde/kprobes.kill", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"runtime.morestack*", "runtime.panic*",
+}
+
+// keptOut are functions that may not be probed whatever reaches them.
+var keptOut = []struct {
+	names names
+	why   string
+}{
+	{names{"sonde/kprobes.*"}, "it implements probes"}, // spec/4 §1.5
+	{names{"runtime.gogo", "gogo", "runtime.mcall", "runtime.systemstack"}, "it switches stacks"},
+	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
+}
+
+// regions are code that may not be probed from its entries on, as far as it
+// stays within certain packages: what it calls elsewhere everybody calls.
+var regions = []struct {
+	entries, within names
+	why             string
+}{
+	{
+		names{
+			"sonde/kernel/text.Poke", "sonde/kernel/text.WriteSlot", "sonde/kernel/text.(*Batch).Commit",
+			"sonde/kernel/smp.stopOthers", "sonde/kernel/smp.hold", "sonde/kernel/smp.callOthers", "sonde/kernel/smp.called",
+		},
+		names{"sonde/kernel/text.*", "sonde/kernel/smp.*"},
+		"code is changed while CPUs are in it",
+	},
+	{ // boot/overlay, sonde_shim.go: a handler abandoned there would leave its lock behind
+		names{
+			"runtime.sondeSyscall", "runtime.SondeTick", "runtime.SondeTickEvery", "runtime.SondeWake", "runtime.sondeSchedule",
+		},
+		names{"runtime.sonde*", "runtime.Sonde*"},
+		"threads are switched in it",
+	},
+}
+
+// hits are what handles hits, for the proof that it leaves X0-X14 alone.
+var hits = names{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour"}
+
+// saved are functions on the way of a hit that are only called when X0-X14 have
+// been saved.
+var saved = names{
+	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
+	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).enter",
+	"sonde/kprobes.bug",
+}
+
+// noReturn are functions that a handler calls only on its way to being abandoned.
+var noReturn = names{"runtime.panic*", "runtime.morestack*", "runtime.throw", "runtime.gopanic"}
+
+// neverReturn are functions that end in other ways than by returning to their
+// caller: a stack begins or ends with them, or gogo goes on from there.
+var neverReturn = names{
+	"runtime.goexit", "runtime.mstart", "runtime.mstart0", "runtime.mstart1", "runtime.newstack",
+}
+
+// dying are functions that are called only when there is no way on.
+var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.morestack*", "sonde/kernel/die.Fatal"}
+
+// forbidden is what does not work in a trap, by what it is called.
+var forbidden = []struct {
+	rule  string
+	calls names
+}{
+	{"allocates memory", names{
+		"runtime.mallocgc*", "runtime.newobject", "runtime.makeslice*", "runtime.growslice*", "runtime.makechan*",
+		"runtime.makemap*", "runtime.concatstring*", "runtime.convT*", "runtime.slicebytetostring", "runtime.stringtoslicebyte",
+	}},
+	{"stores a pointer that the collector must see", names{
+		"runtime.gcWriteBarrier*", "runtime.wbZero", "runtime.wbMove", "runtime.typedmemmove", "runtime.typedmemclr",
+	}},
+	{"uses a map", names{"runtime.mapaccess*", "runtime.mapassign*", "runtime.mapdelete*", "runtime.mapIterStart", "internal/runtime/maps.*"}},
+	{"uses a channel", names{"runtime.chansend*", "runtime.chanrecv*", "runtime.closechan", "runtime.selectgo", "runtime.selectnb*"}},
+	{"takes a lock", names{
+		"runtime.lock2", "internal/sync.(*Mutex).*", "sync.(*Mutex).*", "sync.(*RWMutex).*", "sync.(*WaitGroup).*",
+		"sync.(*Once).doSlow", "runtime.semacquire*", "runtime.semrelease*",
+	}},
+	{"sleeps or switches goroutines", names{"time.Sleep", "runtime.gopark*", "runtime.Gosched", "runtime.mcall", "runtime.ready"}},
+	{"starts a goroutine", names{"runtime.newproc*"}},
+	{"panics", names{"runtime.gopanic"}},
+	{"defers a call", names{"runtime.deferproc*", "runtime.deferreturn"}},
+}
+
+// Check returns an error for each name in the rules, and in marked, that fits
+// nothing in the image: with it a function goes unprotected in silence.
+//
+// Context: goroutine.
+func (g *Graph) Check(marked []string) (wrong []error) {
+	lists := map[string]names{
+		"trapEntries": trapEntries, "cold": cold, "hits": hits, "saved": saved, "noReturn": noReturn, "neverReturn": neverReturn,
+		"dying": dying, "NoKprobe": marked,
+	}
+	add := func(list string, ns ...string) { lists[list] = append(lists[list], ns...) }
+	for _, r := range indirect {
+		add("indirect", r.caller)
+		add("indirect", r.calls...)
+	}
+	for _, r := range keptOut {
+		add("keptOut", r.names...)
+	}
+	for _, r := range regions {
+		add("regions", r.entries...)
+		add("regions", r.within...)
+	}
+	for _, r := range forbidden {
+		add("forbidden", r.calls...)
+	}
+	for list, ns := range lists {
+		wrong = append(wrong, g.check(list, ns)...)
+	}
+	return wrong
+}

@@ -1,0 +1,74 @@
+package reach
+
+import (
+	"fmt"
+	"testing"
+
+	"sonde/arch/amd64/insn"
+)
+
+func TestHandlersThatKeepSSE(t *testing.T) {
+	const addsd = "\xf2\x0f\x58\xc1" // ADDSD X1, X0
+	f := &fake{}
+	f.add("x.good", f.call(0, 1)+f.jmp(5, 2))
+	f.add("x.counts", "\x48\xff\x00"+f.call(3, 2)+"\x45\x0f\x57\xff"+ret) // INCQ (AX); XORPS X15, X15
+	f.add("runtime.panicBounds", addsd+ret)
+	f.add("x.bad", f.call(0, 4)+ret)
+	f.add("x.adds", nop+addsd+ret)
+	f.add("x.asks", "\xff\xd0"+ret)
+	f.add("x.switches", "\xff\x24\xc8")
+	f.add("x.broken", "\x06")
+	f.add("x.lost", "\xe8\x00\x00\x01\x00"+ret)
+	g := f.graph(t)
+	for i, want := range map[int]string{
+		0: "", 1: "", 3: "x.bad -> x.adds+0x1 may write SSE registers", 4: "x.adds+0x1 may write",
+		5: "x.asks calls what is not known", 6: "x.switches calls what is not known",
+		7: "x.broken: " + insn.ErrInvalid.Error(), 8: "x.lost calls what has no symbol",
+	} {
+		err := g.KeepsSSE(f.addr(i))
+		if want == "" && err != nil || want != "" && (err == nil || !contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", f.names[i], err, want)
+		}
+	}
+	if g.KeepsSSE(1) == nil {
+		t.Error("what is no function keeps SSE registers")
+	}
+}
+
+func TestProofEnds(t *testing.T) {
+	f := &fake{}
+	for i := range maxCalls + 5 {
+		f.add(fmt.Sprint("x.f", i), f.call(0, i+1)+ret)
+	}
+	f.add("x.last", ret)
+	g := f.graph(t)
+	if err := g.KeepsSSE(f.addr(0)); err == nil || !contains(err.Error(), "x.f0 calls too much") {
+		t.Error(err)
+	}
+	if err := g.KeepsSSE(f.addr(10)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInstructionsThatMayWriteXMM(t *testing.T) {
+	for _, c := range []struct {
+		what, code string
+		want       bool
+	}{
+		{"MOVQ", "\x48\x89\xc8", false}, {"CMOVQ", "\x48\x0f\x44\xc1", false}, {"MOVZX", "\x0f\xb6\xc0", false},
+		{"LOCK CMPXCHG", "\xf0\x0f\xb1\x11", false}, {"MFENCE", "\x0f\xae\xf0", false}, {"BSWAP", "\x0f\xc8", false},
+		{"MOVUPS X0, (AX)", "\x0f\x11\x00", false}, {"MOVUPS (AX), X0", "\x0f\x10\x00", true}, {"MOVUPS X0, X1", "\x0f\x11\xc1", true},
+		{"XORPS X15, X15", "\x45\x0f\x57\xff", false}, {"XORPS X0, X0", "\x0f\x57\xc0", true},
+		{"FXRSTOR", "\x0f\xae\x08", true}, {"FLD1", "\xd9\xe8", true}, {"PSHUFB", "\x66\x0f\x38\x00\xc1", true},
+		{"VZEROUPPER", "\xc5\xf8\x77", true}, {"POPCNT", "\xf3\x48\x0f\xb8\xc1", false},
+	} {
+		in, err := insn.Decode([]byte(c.code))
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		if mayWriteXMM(&in) != c.want {
+			t.Errorf("%s: mayWriteXMM is not %v", c.what, c.want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+)
+
+// Next is what a walk does with a function it has come to.
+type Next uint8
+
+const (
+	Into Next = iota // go on to what it leads to
+	Skip             // leave it out: it does not count as reached
+	Stop             // end the walk here
+)
+
+// Reached is where a walk has been: for each function, by address, the one that
+// the walk came from; a root came from itself.
+type Reached map[uint64]uint64
+
+// Walk goes from roots, which are addresses of functions, breadth first to all
+// that direct calls and jumps reach from there, and asks visit about each function
+// once.
+//
+// Context: goroutine.
+func (g *Graph) Walk(roots []uint64, visit func(f *Func, from Reached) Next) Reached {
+	return g.walk(roots, func(f *Func) []uint64 { return f.Calls }, visit)
+}
+
+// walk is Walk along other ways than calls.
+func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(*Func, Reached) Next) Reached {
+	from := Reached{}
+	var todo, skipped []uint64
+	add := func(addr, by uint64) {
+		if _, seen := from[addr]; !seen {
+			from[addr] = by
+			todo = append(todo, addr)
+		}
+	}
+	for _, r := range roots {
+		add(r, r)
+	}
+	for next := Into; len(todo) > 0 && next != Stop; todo = todo[1:] {
+		f, ok := g.At(todo[0])
+		if !ok {
+			continue
+		}
+		switch next = visit(f, from); next {
+		case Skip:
+			skipped = append(skipped, f.Addr)
+		case Into:
+			for _, to := range leads(f) {
+				add(to, f.Addr)
+			}
+		}
+	}
+	for _, addr := range skipped {
+		delete(from, addr)
+	}
+	return from
+}
+
+// Path returns the names of the functions by which r came to addr, from a root on.
+func (g *Graph) Path(r Reached, addr uint64) (path []string) {
+	for {
+		if sym, ok := g.syms.At(addr); ok {
+			path = append(path, sym.Name)
+		}
+		from, ok := r[addr]
+		if !ok || from == addr {
+			slices.Reverse(path)
+			return path
+		}
+		addr = from
+	}
+}
+
+// Arrows writes a path for people: without the folders of packages.
+func Arrows(path []string) string {
+	short := make([]string, len(path))
+	for i, name := range path {
+		short[i] = strings.TrimSuffix(base(name), abi0)
+	}
+	return strings.Join(short, " -> ")
+}
+
+// base returns what follows the last slash of a symbol's path. The slashes of a
+// type argument are not the path's.
+func base(name string) string {
+	path, _, _ := strings.Cut(name, "[")
+	return name[strings.LastIndexByte(path, '/')+1:]
+}
