@@ -4,7 +4,7 @@ package kprobes
 
 // Trap context. What happens between the breakpoint and the instruction behind
 // the probe. onBreakpoint and onStep and what they call leave X0-X14 alone:
-// sse_tamago.go checks it.
+// reach.HitKeepsSSE checks it.
 
 import (
 	"unsafe"

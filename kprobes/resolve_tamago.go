@@ -5,7 +5,6 @@ package kprobes
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"sonde/arch/amd64/insn"
@@ -169,19 +168,4 @@ func original(addr, n uintptr) []byte {
 		}
 	}
 	return code
-}
-
-// switchesStacks returns why a return probe on the function called name cannot
-// work: it does not return on the stack it was called on, or to its caller.
-func switchesStacks(name string) string {
-	name = strings.TrimSuffix(name, ".abi0")
-	switch name {
-	case "runtime.systemstack", "runtime.mcall", "runtime.gogo", "runtime.gosave", "runtime.asmcgocall",
-		"runtime.morestack", "runtime.morestack_noctxt", "runtime.newstack", "runtime.mstart", "runtime.mstart0",
-		"runtime.mstart1", "runtime.rt0_go", "runtime.goexit", "runtime.clone", "runtime.sigreturn__sigaction",
-		"runtime.switchToCrashStack", "runtime.switchToCrashStack0", "runtime.sigpanic0", "runtime.reflectcall",
-		"runtime.systemstack_switch":
-		return "switches stacks"
-	}
-	return ""
 }

@@ -27,7 +27,7 @@ var slotUses = map[uint64]string{}
 //
 // Context: goroutine, with mu held.
 func noReturnProbe(fn symbol) string {
-	if why := switchesStacks(fn.Name); why != "" {
+	if why := switchesStacks(fn); why != "" {
 		return why
 	}
 	why, ok := slotUses[fn.Addr]

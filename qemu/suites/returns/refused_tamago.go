@@ -40,7 +40,7 @@ func refused(t *suites.T, what string, rp *kprobes.Kretprobe, why error) {
 
 func switchersRefused(t *suites.T) {
 	for _, name := range []string{"runtime.systemstack", "runtime.mcall", "runtime.gogo", "runtime.morestack",
-		"runtime.asmcgocall", "runtime.goexit", "runtime.newstack", "runtime.mstart"} {
+		"runtime.asmcgocall.abi0", "runtime.goexit", "runtime.newstack", "runtime.mstart"} {
 		rp := &kprobes.Kretprobe{Handler: nothing}
 		rp.KP.SymbolName = name
 		if _, err := kallsyms.Resolve(name); err != nil {
