@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// A block is a fenced block of a document.
+type block struct {
+	file  string // below the module's root
+	line  int    // of its first
+	lines []string
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
+
+// blocks returns the fenced blocks of a document.
+func blocks(t *testing.T, file string) (list []block) {
+	t.Helper()
+	inside, n := false, 0
+	for line := range strings.Lines(document(t, file)) {
+		n++
+		line = strings.TrimRight(line, "\n")
+		switch fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```"); {
+		case fence && !inside:
+			list = append(list, block{file: file, line: n + 1})
+			inside = true
+		case fence:
+			inside = false
+		case inside:
+			last := &list[len(list)-1]
+			last.lines = append(last.lines, line)
+		}
+	}
+	return list
+}
+
+func document(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// quoted says where the output in the documents comes from: the block that holds
+// words is an excerpt of what the script prints, on a kernel with its tests if the
+// script runs one of them.
+var quoted = []struct{ file, words, script string }{
+	{"README.md", "pre_handler: p->addr", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg"},
+	{"README.md", "[OPTIMIZED]", listScript},
+	{"README.md", "HIT BY THE", "explain vfs.Read"},
+	{"docs/optimization.md", "JTPR", "explain vfs.Read"},
+	{"docs/optimization.md", "resume: the copy", "explain vfs.Read"},
+	{"docs/optimization.md", "[OPTIMIZED]", listScript},
+	{"docs/how-a-hit-works.md", " k  sonde", "insmod kprobe_example; cat /sys/kernel/debug/kprobes/list"},
+	{"docs/how-a-hit-works.md", "pre_handler:", hitScript},
+	{"docs/how-a-hit-works.md", "post_handler:", hitScript},
+	{"docs/how-a-hit-works.md", "#BP breakpoint", hitScript},
+	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
+}
+
+const (
+	listScript = "insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; cat /sys/kernel/debug/kprobes/list; " +
+		"sysctl -w debug.kprobes_optimization=0; cat /sys/kernel/debug/kprobes/list"
+	hitScript = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; dmesg; cat /proc/interrupts"
+)
+
+// otherBlocks are checked by TestDocsShowMemory, are drawings, or come from gdb.
+var otherBlocks = map[string]string{
+	"docs/how-a-hit-works.md": `^ *0?x?[0-9a-f]{8,16}: |^\(gdb\)`,
+	"docs/optimization.md":    `register, enable`,
+}
+
+// TestDocsShowOutput: what the documents show as output is what comes out, but
+// for addresses, displacements, times and counts.
+func TestDocsShowOutput(t *testing.T) {
+	skipIfShort(t)
+	said := map[string][]string{}
+	output := func(script string) []string {
+		if said[script] == nil {
+			image := normalImage
+			if strings.HasPrefix(script, "ktest") {
+				image = testImage
+			}
+			r := bootScript(t, image, machine.Config{SMP: 2, Script: script})
+			said[script] = masked(string(r.Stdout))
+		}
+		return said[script]
+	}
+	used := map[int]bool{}
+	for _, file := range []string{"README.md", "docs/how-a-hit-works.md", "docs/optimization.md"} {
+		for _, b := range blocks(t, file) {
+			text, checked := strings.Join(b.lines, "\n"), false
+			for i, q := range quoted {
+				if q.file == file && strings.Contains(text, q.words) && !checked {
+					used[i], checked = true, true
+					b.compare(t, output(q.script))
+				}
+			}
+			if other := otherBlocks[file]; !checked && (other == "" || !regexp.MustCompile("(?m)"+other).MatchString(text)) {
+				t.Errorf("%v: nobody checks this block\n%s", b, text)
+			}
+		}
+	}
+	for i, q := range quoted {
+		if !used[i] {
+			t.Errorf("%s has no block with %q", q.file, q.words)
+		}
+	}
+}
+
+// compare looks for the lines of b in out, in order. In a drawing only those
+// count that a handler has printed.
+func (b block) compare(t *testing.T, out []string) {
+	t.Helper()
+	text := strings.Join(b.lines, "\n")
+	if drawn := regexp.MustCompile(`\w+_handler: .*`); strings.Contains(text, "▼") {
+		text = strings.Join(drawn.FindAllString(text, -1), "\n")
+	}
+	left := out
+	for _, want := range masked(text) {
+		i := 0
+		for i < len(left) && left[i] != want {
+			i++
+		}
+		if i == len(left) {
+			t.Errorf("%v: this is not in the output, or not in this order:\n%s\nthe output, addresses and counts masked:\n%s", b, want, strings.Join(out, "\n"))
+			return
+		}
+		left = left[i+1:]
+	}
+}
+
+// masks hide what differs between builds and runs: times, bytes of a detour,
+// displacements, addresses and numbers.
+var masks = []struct{ find, put string }{
+	{`^ *\[ *\d+\.\d+\] `, ""},
+	{`(handler of k at) \S+`, "$1 N"},
+	{`^( *0x[0-9a-f]+ +|             )[0-9a-f]{2}( [0-9a-f]{2})*`, "AT BYTES"},
+	{`\b(0f 86|e9)( [0-9a-f]{2}){4}`, "$1 DISP"},
+	{`\bip=[0-9a-f]+`, "ip=N"},
+	{`\b[0-9a-f]{16}\b`, "N"},
+	{`0x[0-9a-f]+`, "N"},
+	{`\(\d+ bytes`, "(N bytes"},
+	{`(CPU|goroutine): \d+`, "$1: N"},
+	{`^( *\d+:) +\d+ +\d+ +`, "$1 N N "},
+	{`\s+`, " "},
+}
+
+var compiled = func() (list []*regexp.Regexp) {
+	for _, m := range masks {
+		list = append(list, regexp.MustCompile(m.find))
+	}
+	return list
+}()
+
+// masked returns the lines of text that are not empty, with all that masked out.
+func masked(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for i, m := range masks {
+			line = compiled[i].ReplaceAllString(line, m.put)
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
