@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// readmeCommands are all commands in README.md, and what becomes of them. A
+// command that names no number of processors runs with one and with two.
+var readmeCommands = map[string]func(t *testing.T, command string){
+	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg'": prints("post_handler: p->addr="),
+	"go run ./qemu -c '" + listScript + "'":       prints("[OPTIMIZED]"),
+	"go run ./qemu -c 'explain vfs.Read'":         prints("JTPR"),
+	"go run ./qemu -c 'COMMAND; COMMAND'":         prints("0 failures"), // COMMAND is filled in
+	"go run ./qemu -smp 2 -c 'bench scale'":       prints("ro_x1_per_s"),
+	"go run ./qemu":                               prompts,
+	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
+	"go run ./qemu -gdb":                          waitsForGDB,
+	"go run ./qemu -h":                            once("processors"),
+	"make":                                        once("make run"),
+	"make run":                                    once("== The end"),
+	"make launcher":                               once("go build -o build/qemu"),
+	"make test":                                   dry("go test -timeout 14m ./..."), // this test is part of it
+	"make bench":                                  benches,
+}
+
+// readmeFinds commands: a line that begins with one, up to its comment, or code
+// within text.
+var readmeFinds = []*regexp.Regexp{
+	regexp.MustCompile("(?m)^    ((?:go run ./qemu|make)(?: [^ \n]+)*)"),
+	regexp.MustCompile("`((?:go run|make)(?: [^`\n]*)?)`"),
+}
+
+// TestReadmeCommands runs every command in README.md.
+func TestReadmeCommands(t *testing.T) {
+	skipIfShort(t)
+	var found []string
+	for _, re := range readmeFinds {
+		for _, m := range re.FindAllStringSubmatch(document(t, "README.md"), -1) {
+			if !slices.Contains(found, m[1]) {
+				found = append(found, m[1])
+			}
+		}
+	}
+	for _, command := range found {
+		run := readmeCommands[command]
+		switch {
+		case command == "go run": // the text talks about it
+		case run == nil:
+			t.Errorf("nobody tests %q", command)
+		default:
+			t.Run(strings.ReplaceAll(command, "/", "_"), func(t *testing.T) { run(t, command) })
+		}
+	}
+	for command := range readmeCommands {
+		if !slices.Contains(found, command) {
+			t.Errorf("README.md has no %q", command)
+		}
+	}
+}
+
+// shell returns a command line for the module's root. It gets no terminal and
+// does not outlive the test.
+func shell(t *testing.T, line string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = ".."
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	t.Cleanup(func() {
+		if cmd.Process != nil {
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	})
+	return cmd
+}
+
+// once runs a command that must succeed and print want.
+func once(want string) func(*testing.T, string) {
+	return func(t *testing.T, command string) {
+		var out bytes.Buffer
+		cmd := shell(t, command)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%v; it should say %q\n%s", err, want, end(out.Bytes(), 6000))
+		}
+	}
+}
+
+// dry has make say what it would run.
+func dry(want string) func(*testing.T, string) {
+	return func(t *testing.T, command string) { once(want)(t, command+" -n") }
+}
+
+// bothSizes runs f with one processor and with two, unless command says how many.
+func bothSizes(t *testing.T, command string, f func(*testing.T, string)) {
+	for _, n := range []string{"1", "2"} {
+		t.Run("smp"+n, func(t *testing.T) { f(t, command+" -smp "+n) }) // the last one counts
+	}
+}
+
+// prints is once for a script, where the console must not tell of trouble.
+func prints(want string) func(*testing.T, string) {
+	return func(t *testing.T, command string) {
+		command = strings.ReplaceAll(command, "COMMAND", "echo 0 failures")
+		bothSizes(t, command, func(t *testing.T, command string) {
+			var stdout, stderr bytes.Buffer
+			cmd := shell(t, command)
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err := cmd.Run()
+			bad := regexp.MustCompile(`BUG|panic|not optimized|crashed`).FindString(stderr.String())
+			if err != nil || bad != "" || !strings.Contains(stdout.String(), want) {
+				t.Errorf("%v %s; it should print %q\n%s\n%s", err, bad, want, &stdout, end(stderr.Bytes(), 6000))
+			}
+		})
+	}
+}
+
+// prompts runs a command for a person, who switches the machine off.
+func prompts(t *testing.T, command string) {
+	bothSizes(t, command, func(t *testing.T, command string) { atPrompt(t, command, nil) })
+}
+
+// atPrompt types poweroff as soon as there is a prompt. before, if not nil, is
+// called when the command has begun.
+func atPrompt(t *testing.T, command string, before func(*screen)) {
+	cmd := shell(t, command)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := newScreen()
+	cmd.Stdout, cmd.Stderr = screen, screen
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if before != nil {
+		before(screen)
+	}
+	screen.await(t, "sonde# ", 1)
+	io.WriteString(in, "poweroff\r")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, screen.text())
+	}
+}
+
+// waitsForGDB is gdb: it has the machine go on.
+func waitsForGDB(t *testing.T, command string) {
+	bothSizes(t, command, func(t *testing.T, command string) {
+		atPrompt(t, command, func(s *screen) {
+			s.await(t, "waiting for gdb", 1)
+			var gdb net.Conn
+			for from := time.Now(); gdb == nil && time.Since(from) < time.Minute; time.Sleep(100 * time.Millisecond) {
+				if strings.Contains(s.text(), "in use") {
+					t.Skip("somebody else has gdb's port")
+				}
+				gdb, _ = net.Dial("tcp", "127.0.0.1:1234")
+			}
+			if gdb == nil {
+				t.Fatalf("nobody listens for gdb\n%s", s.text())
+			}
+			t.Cleanup(func() { gdb.Close() })
+			fmt.Fprint(gdb, "$c#63") // continue
+		})
+	})
+}
+
+// benches measures everything, with one boot instead of five, and looks whether
+// README.md has the rows. One processor is what make bench has; with a second one
+// "bench scale" runs.
+func benches(t *testing.T, command string) {
+	dry("go run ./qemu/bench")(t, command)
+	out, err := shell(t, "go run ./qemu/bench -n 1").Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	names := func(pattern, text string) (list []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			if !strings.HasSuffix(m[1], "_per_s") {
+				list = append(list, m[1])
+			}
+		}
+		return list
+	}
+	have := names(`(?m)^(\w+)\t-?\d+\t-?\d+\.\.-?\d+$`, string(out))
+	want := names(`(?m)^\| (\w+) \|.*\| *\d+ \|[^|]*\|[^|]*\|$`, document(t, "README.md"))
+	if !slices.Equal(have, want) {
+		t.Errorf("README.md has the rows\n%q, it prints\n%q", want, have)
+	}
+}
