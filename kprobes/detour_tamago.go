@@ -29,7 +29,6 @@ const (
 	flagDF    = amd64.RFLAGS_DF
 	selCode   = amd64.SelKernelCode
 	selData   = amd64.SelKernelData
-	flagsLive = FlagDisabled | flagGone | flagRegistered
 	stackHi   = goruntime.GStackHi
 	gGoid     = goruntime.GGoid
 	gCalls    = goruntime.GCalls

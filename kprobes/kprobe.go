@@ -17,6 +17,10 @@ const (
 	flagUsed // has been registered before
 )
 
+// flagsReturn decide whether a call in flight returns to its handler: it does if of
+// these only flagRegistered is set.
+const flagsReturn = flagGone | flagRegistered
+
 // Handlers; all in trap context with interrupts off.
 type (
 	// PreHandler runs before the probed instruction; r.IP is behind the INT3,

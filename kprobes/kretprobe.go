@@ -6,10 +6,15 @@ import (
 	"sonde/arch/amd64"
 )
 
-// KretprobeHandler runs when a probed call enters or returns, in trap context
-// with interrupts off. An entry handler that returns non-zero declines the
-// call: no return handler is called for it. What a return handler returns is
-// ignored.
+// KretprobeHandler runs when a probed call enters or returns. An entry handler that
+// returns 0 is sure of its return handler, unless the call never returns, or the
+// probe is unregistered before. One that returns another value declines the call:
+// no return handler is called for it. What a return handler returns is ignored.
+//
+// Context: trap. Interrupts are as the probed function has them for a return
+// handler, and for an entry handler that is reached by a jump; they are off for one
+// that is reached by a breakpoint.
+// Source: spec/4 §1.3.2, §5.
 type KretprobeHandler func(ri *KretprobeInstance, r *amd64.Regs) int
 
 // Kretprobe is a return probe on a function: the function's entry is KP, of
@@ -50,12 +55,13 @@ type ret struct {
 	RetAddr uintptr // the real return address
 }
 
-// NMissed returns how often the function was entered with all MaxActive
-// instances in use, or inside a handler.
-func (rp *Kretprobe) NMissed() uint64 {
-	l := rp.Ledger()
-	return l.NoInst + l.Recursion
-}
+// NMissed returns how often the function was entered with all MaxActive instances
+// in use. Entries inside another handler are counted by rp.KP.NMissed, as for any
+// probe.
+//
+// Context: any.
+// Source: spec/4 §1.3.1; for KP.NMissed §5.
+func (rp *Kretprobe) NMissed() uint64 { return rp.Ledger().NoInst }
 
 // Hits returns how often the return handler has run.
 func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }

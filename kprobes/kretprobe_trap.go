@@ -126,7 +126,7 @@ func onReturn(r *amd64.Regs) {
 	rp := in.RP
 	k := &rp.KP
 	switch {
-	case atomic.LoadUint32(&k.Flags)&(FlagDisabled|flagGone|flagRegistered) != flagRegistered:
+	case atomic.LoadUint32(&k.Flags)&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2
 		k.ledger.count(id, disarmed)
 	case rp.sse:
 		trap.SaveXMM(r)

@@ -90,7 +90,7 @@ func (rp *Kretprobe) prepare() error {
 }
 
 // UnregisterKretprobe removes rp. Calls that are in flight return as if there
-// had been no probe.
+// had been no probe: when it returns no handler of rp's is called any more.
 //
 // Source: spec/4 §4.4.
 func UnregisterKretprobe(rp *Kretprobe) {
@@ -131,7 +131,8 @@ func detachAll(ks []*Kprobe) {
 }
 
 // DisableKretprobe and EnableKretprobe are DisableKprobe and EnableKprobe for
-// return probes. Calls entered before return without their handler.
+// return probes. A call that was entered before, and that the entry handler has not
+// declined, still has its return handler called (spec/4 §1.3.2).
 func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(&rp.KP) }
 
 // EnableKretprobe undoes DisableKretprobe.

@@ -38,7 +38,7 @@ TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 single:
 	MOVQ	KretprobeInstance_RP(AX), R8
 	MOVL	(Kretprobe_KP+Kprobe_Flags)(R8), CX
-	ANDL	$const_flagsLive, CX
+	ANDL	$const_flagsReturn, CX
 	CMPL	CX, $const_flagRegistered
 	JNE	other
 	MOVQ	Kretprobe_direct(R8), DX

@@ -48,11 +48,11 @@ func missedExactly(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 	want := uint64(5 * calls * cpu.Num())
 	check(t, "kprobe's NMissed", below.k.NMissed(), want)
-	check(t, "return probe's NMissed", below.rp.NMissed(), want)
+	check(t, "return probe's NMissed", below.rp.KP.NMissed(), want)
 	check(t, "jprobe's NMissed", below.j.KP.NMissed(), want)
 	below.remove(t, "below", 0)
 	check(t, "wrong results", wrong.Load(), 0)
-	check(t, "NMissed above", k.NMissed()+rp.NMissed()+j.KP.NMissed(), 0)
+	check(t, "NMissed above", k.NMissed()+rp.NMissed()+rp.KP.NMissed()+j.KP.NMissed(), 0)
 }
 
 // faultyFaultHandler faults while it handles a fault.

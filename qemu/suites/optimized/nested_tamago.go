@@ -62,7 +62,7 @@ func missedExactly(t *suites.T) {
 	kprobes.UnregisterKretprobe(rbelow)
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{jump, below})
 	account(t, below, "below", 0, visits)
-	expect(t, "return probe below", rbelow.NMissed(), visits)
+	expect(t, "return probe below", rbelow.KP.NMissed(), visits)
 	settled(t, rbelow)
 	settled(t, rp)
 	expect(t, "wrong results in handlers", wrong.Load(), 0)

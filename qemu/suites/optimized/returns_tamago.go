@@ -205,5 +205,5 @@ func jumpsComeAndGo(t *suites.T) {
 	for _, rp := range rps[:2] {
 		expect(t, "calls that returned", rp.Hits(), calls.Load())
 	}
-	expect(t, "missed", rps[2].NMissed()+rps[2].Ledger().NoInst, 0)
+	expect(t, "missed", rps[2].NMissed()+rps[2].KP.NMissed(), 0)
 }

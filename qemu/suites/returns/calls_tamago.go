@@ -20,6 +20,7 @@ func init() {
 	suites.Add("returns/entry_handler_declines", declines)
 	suites.Add("returns/max_active_defaults_to_cpus", defaultMaxActive)
 	suites.Add("returns/nmissed_is_exact", nmissedIsExact)
+	suites.Add("returns/nmissed_begins_at_zero", nmissedFromZero)
 	suites.Add("returns/every_kind_of_function", everyFunction)
 }
 
@@ -151,6 +152,20 @@ func nmissedIsExact(t *suites.T) {
 		expect(t, "entry handler calls", entries, 3*got)
 		expect(t, "NMissed", rp.NMissed(), 3*(depth-got))
 		expect(t, "NoInst", rp.Ledger().NoInst, 3*(depth-got))
+	}
+}
+
+// nmissedFromZero registers one probe twice: nothing is left of the first time.
+func nmissedFromZero(t *suites.T) {
+	rp := on(targets.Grow, nothing)
+	rp.MaxActive = 1
+	for range 2 {
+		remove := register(t, rp)
+		expect(t, "NMissed at registration", rp.NMissed(), 0)
+		expect(t, "Grow", targets.Grow(4), 10)
+		remove()
+		expect(t, "NMissed", rp.NMissed(), 4)
+		rp.KP.Addr = entry(targets.Grow)
 	}
 }
 

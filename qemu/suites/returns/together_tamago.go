@@ -150,7 +150,8 @@ func inHandler(t *suites.T) {
 	removeOutside()
 	remove()
 	expect(t, "wrong results in the handler", wrong, 0)
-	expect(t, "NMissed", rp.NMissed(), 100)
+	expect(t, "NMissed: entered without an instance", rp.NMissed(), 0)
+	expect(t, "NMissed of the entry: entered in a handler", rp.KP.NMissed(), 100)
 	expect(t, "Recursion", rp.Ledger().Recursion, 100)
 	expect(t, "Handled", rp.Hits(), 0)
 }
