@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/printk"
 	"sonde/kprobes"
@@ -48,7 +49,8 @@ func stacktraceDriver() uint64 { return stacktraceTarget() + 1 }
 // seen is what the handlers of a case have found.
 type seen struct {
 	pre, post, entry, ret atomic.Uint64
-	recurse               bool // handlers call recursionTarget
+	preempted             atomic.Uint64 // handlers of kprobes that ran with interrupts on
+	recurse               bool          // handlers call recursionTarget
 }
 
 // note counts a call of a handler. That it is not preempted, which Linux checks
@@ -60,10 +62,19 @@ func (s *seen) note(n *atomic.Uint64) {
 	}
 }
 
+// lookAround notes whether the handler could be preempted.
+func (s *seen) lookAround() {
+	flags := cpu.IRQOff()
+	cpu.IRQRestore(flags)
+	if flags&amd64.RFLAGS_IF != 0 {
+		s.preempted.Add(1)
+	}
+}
+
 func (s *seen) kprobe(f any) *kprobes.Kprobe {
 	return &kprobes.Kprobe{Addr: entry(f),
-		PreHandler:  func(*kprobes.Kprobe, *amd64.Regs) int { s.note(&s.pre); return 0 },
-		PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) { s.note(&s.post) }}
+		PreHandler:  func(*kprobes.Kprobe, *amd64.Regs) int { s.lookAround(); s.note(&s.pre); return 0 },
+		PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) { s.lookAround(); s.note(&s.post) }}
 }
 
 // kretprobe's return handler compares the result with want's.
@@ -84,6 +95,7 @@ func (s *seen) expect(t *suites.T, pre, post, entry, ret uint64) {
 	if want := [...]uint64{pre, post, entry, ret}; have != want {
 		t.Errorf("pre, post, entry and return handlers called %v times, want %v", have, want)
 	}
+	check(t, "handlers with interrupts on", fmt.Sprint(s.preempted.Load()), "0")
 }
 
 func (s *seen) oneKprobe(t *suites.T) {

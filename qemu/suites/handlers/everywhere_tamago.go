@@ -91,12 +91,12 @@ func isDisabled(t *suites.T, what string, o *offence, b *bad, since uint64) {
 	t.Must(err)
 	marked := 0
 	for line := range strings.Lines(string(list)) {
-		if strings.Contains(line, "handlers.victim+0x0") && strings.Contains(line, "[DISABLED]") {
+		if strings.Contains(line, "handlers.victim+0x0") && strings.Contains(line, "[GONE][DISABLED]") {
 			marked++
 		}
 	}
 	if marked != 1 {
-		t.Errorf("%s: not one [DISABLED] in\n%s", what, list)
+		t.Errorf("%s: not one [GONE][DISABLED] in\n%s", what, list)
 	}
 }
 

@@ -128,6 +128,7 @@ func staleCandidates(t *suites.T) {
 		{"a neighbour", func() { register(t, neighbour) }, func() { kprobes.UnregisterKprobe(neighbour) }},
 		{"a neighbour that has gone again", func() { register(t, neighbour); kprobes.UnregisterKprobe(neighbour) }, func() {}},
 		{"a disabled probe", func() { t.Must(kprobes.DisableKprobe(k)) }, func() { t.Must(kprobes.EnableKprobe(k)) }},
+		{"no probe", func() { kprobes.UnregisterKprobe(k) }, func() { k.Addr = entry(targets.Small); register(t, k) }},
 		{"all probes off", func() { kprobes.SetEnabled(false) }, func() { kprobes.SetEnabled(true) }},
 		{"the sysctl off", func() { knob(t, "0") }, func() {}},
 	} {

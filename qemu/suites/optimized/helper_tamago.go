@@ -94,6 +94,20 @@ func hasNone(t *suites.T, when string, addr uintptr) {
 	}
 }
 
+// haveBreakpoints checks that all text is as in the image but for an INT3 in the
+// first byte of each of ks.
+func haveBreakpoints(t *suites.T, when string, ks ...*kprobes.Kprobe) {
+	for _, k := range ks {
+		hasNone(t, when, k.Addr)
+		if code := text.Bytes(k.Addr, kprobes.JumpSize); code[0] != int3 {
+			t.Errorf("%s: %s is % x, want an INT3", when, name(k.Addr), code)
+		}
+	}
+	if n := suites.TextChanged(); n != len(ks) {
+		t.Errorf("%s: %d bytes of text are changed by %d breakpoints", when, n, len(ks))
+	}
+}
+
 // restored checks that the code at addr is as in the image.
 func restored(t *suites.T, when string, addr uintptr) {
 	have, want := string(text.Bytes(addr, 16)), string(kprobes.Original(addr, 16))

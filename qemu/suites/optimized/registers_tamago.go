@@ -205,4 +205,30 @@ func changedIP(t *suites.T) {
 			k.Addr = entry(targets.Leaf)
 		}
 	}
+	ipCounts(t)
+}
+
+// ipCounts has a handler return for the function, at a place that gets no jump: an
+// empty post-handler keeps it out, or the knob.
+func ipCounts(t *suites.T) {
+	defer knob(t, "1")
+	k := at(entry(targets.Leaf), func(_ *kprobes.Kprobe, r *amd64.Regs) int {
+		sp := uintptr(r.SP)
+		r.AX, r.IP, r.SP = 4711, **(**uint64)(unsafe.Pointer(&sp)), r.SP+8 // Safe because: Leaf was just called
+		return 1
+	})
+	for what, prepare := range map[string]func(){
+		"an empty post-handler": func() { k.PostHandler = post },
+		"the knob":              func() { k.PostHandler = nil; knob(t, "0") },
+	} {
+		knob(t, "1")
+		prepare()
+		k.Addr = entry(targets.Leaf)
+		register(t, k)
+		optimize(t)
+		hasNone(t, what, k.Addr)
+		expect(t, "Leaf with "+what, targets.Leaf(1, 2), 4711)
+		kprobes.UnregisterKprobe(k)
+		account(t, k, "Leaf with "+what, 1, 0)
+	}
 }

@@ -3,10 +3,14 @@
 package probes
 
 import (
+	"bytes"
 	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+	"sonde/kernel/notifier"
+	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
@@ -15,6 +19,8 @@ import (
 func init() {
 	suites.Add("kprobes/handlers_are_called_once_per_call", oncePerCall)
 	suites.Add("kprobes/handlers_get_probe_and_place", probeAndPlace)
+	suites.Add("kprobes/breakpoint_replaces_one_byte", oneByte)
+	suites.Add("kprobes/chain_gets_what_is_no_probes", chainGetsTheRest)
 	suites.Add("kprobes/post_handler_sees_what_was_done", postSees)
 	suites.Add("kprobes/by_address", byAddress)
 	suites.Add("kprobes/several_in_order_of_registration", severalInOrder)
@@ -87,6 +93,57 @@ func probeAndPlace(t *suites.T) {
 	}
 	if got := ip.Load(); got <= uint64(k.Addr) || got > uint64(k.Addr)+15 {
 		t.Errorf("the post-handler sees IP %#x, the probe is at %#x", got, k.Addr)
+	}
+}
+
+// oneByte looks at the code of a probed function: INT3 in the first byte, nothing
+// else changed, the instruction in a slot; and all as before afterwards.
+func oneByte(t *suites.T) {
+	addr := codeOf(targets.Leaf)
+	before := bytes.Clone(text.Bytes(addr, 16))
+	slots := kprobes.SlotsUsed()
+	k := arm(t, &kprobes.Kprobe{Addr: addr, PostHandler: postNothing})
+	during := bytes.Clone(text.Bytes(addr, 16))
+	used := kprobes.SlotsUsed() - slots
+	kprobes.UnregisterKprobe(k)
+	if during[0] != insn.OpInt3 || !bytes.Equal(during[1:], before[1:]) || used != 1 {
+		t.Errorf("probed, % x is % x, and %d slots are in use", before, during, used)
+	}
+	if after := text.Bytes(addr, 16); !bytes.Equal(after, before) {
+		t.Errorf("unregistered, % x is % x", before, after)
+	}
+	clean(t)
+}
+
+// chainGetsTheRest has a block in the chain of #BP, which must be asked about an
+// INT3 of the code itself, and not about a probe's.
+func chainGetsTheRest(t *suites.T) {
+	var asked, stopped atomic.Uint64
+	b := &notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
+		asked.Add(1)
+		if r.IP == uint64(targets.Int3.Entry)+1 {
+			stopped.Add(1)
+			return notifier.Stop
+		}
+		return notifier.Next
+	}}
+	notifier.Die[amd64.VEC_BP].Register(b)
+	defer notifier.Die[amd64.VEC_BP].Unregister(b)
+	k := on(t, "Leaf", nothing)
+	defer kprobes.UnregisterKprobe(k)
+	const calls = 10
+	for range calls {
+		targets.Leaf(1, 2)
+	}
+	expect(t, k, calls, 0)
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the chain was asked %d times about a probe's breakpoint", n)
+	}
+	if _, err := targets.Int3.Run(); err != nil {
+		t.Errorf("%v", err)
+	}
+	if asked.Load() != 1 || stopped.Load() != 1 {
+		t.Errorf("the chain was asked %d times about an INT3 that is no probe's, %d times at its place", asked.Load(), stopped.Load())
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 
 func init() {
 	suites.Add("kprobes/functions_that_everything_uses", usedByEverything)
+	suites.Add("kprobes/hits_neither_allocate_nor_lock", neitherAllocateNorLock)
 	suites.Add("kprobes/many_functions_at_once", manyAtOnce)
 }
 
@@ -135,6 +136,22 @@ func usedByEverything(t *suites.T) {
 	}
 	end()
 	t.Logf("hits, - for what may not be probed: %s", strings.Join(list, ", "))
+	clean(t)
+}
+
+// neitherAllocateNorLock: a hit that came by a probed function itself would be a
+// hit within a hit, which is missed. With a post-handler, hits run with interrupts
+// off, so nothing else can come between.
+func neitherAllocateNorLock(t *suites.T) {
+	end := startLoad(t)
+	for _, name := range []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.lock2", "runtime.unlock2"} {
+		k := arm(t, &kprobes.Kprobe{SymbolName: name, PostHandler: postNothing,
+			PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }})
+		t.Until("a hundred hits on "+name, func() bool { time.Sleep(time.Millisecond); return k.Hits() > 100 })
+		kprobes.UnregisterKprobe(k)
+		expect(t, k, k.Hits(), 0)
+	}
+	end()
 	clean(t)
 }
 
