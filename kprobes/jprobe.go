@@ -2,6 +2,7 @@ package kprobes
 
 import (
 	"reflect"
+	"syscall"
 	"unsafe"
 )
 
@@ -9,8 +10,8 @@ import (
 // the function's own arguments. Make one with NewJprobe: it checks that the
 // signatures agree when it is compiled.
 //
-// The handler runs in trap context, on copies: of the registers, and of
-// maxStack bytes of stack arguments. It must end by calling JprobeReturn; the
+// The handler runs in trap context, on copies: of the registers, and of the
+// arguments that are passed on the stack. It must end by calling JprobeReturn; the
 // function then runs with its arguments as they were.
 type Jprobe struct {
 	KP    Kprobe // first: a *Kprobe of kindJprobe is a *Jprobe
@@ -18,11 +19,15 @@ type Jprobe struct {
 
 	code    uintptr // of Entry
 	context uintptr // its closure
+	words   uintptr // arguments on the stack, in words
 	sloppy  bool    // it has been told to call JprobeReturn
 }
 
-// maxStack is how many bytes of stack arguments a handler sees: MAX_STACK_SIZE.
-const maxStack = 64
+// maxStack is how many bytes of its caller's frame a handler may need, for arguments
+// and results that are passed on the stack and for spilling argument registers, which
+// are 192 at most. It is MAX_STACK_SIZE of spec/4 §1.2, but nothing is cut off: a
+// signature that needs more is refused.
+const maxStack = 1024
 
 // NewJprobe returns a jprobe on function target with the given handler. That
 // both are of one type F is the check; F must be a function type.
@@ -41,14 +46,20 @@ func codeOf(f any) uintptr {
 	return v.Pointer()
 }
 
-// setHandler prepares the call of Entry; false if it is no function.
-func (j *Jprobe) setHandler() bool {
-	j.code = codeOf(j.Entry)
-	if j.code == 0 {
-		return false
+// setHandler prepares the call of Entry.
+//
+// Errors: EINVAL it is no function; E2BIG its signature needs more than maxStack.
+func (j *Jprobe) setHandler() error {
+	code := codeOf(j.Entry)
+	if code == 0 {
+		return refuse(syscall.EINVAL, "Entry is not a function")
+	}
+	args, size := callFrame(reflect.TypeOf(j.Entry))
+	if size > maxStack {
+		return refuse(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
 	}
 	// A func in an interface is one word, the closure.
 	// Safe because: j.Entry keeps it alive.
-	j.context = (*[2]uintptr)(unsafe.Pointer(&j.Entry))[1]
-	return true
+	j.code, j.context, j.words = code, (*[2]uintptr)(unsafe.Pointer(&j.Entry))[1], args/wordSize
+	return nil
 }

@@ -3,22 +3,22 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte) (ended int)
+// func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte, words uintptr) (ended int)
 //
 // The stack while the handler runs, from its bottom:
 //
-//	 0  copy of the stack arguments, 64 bytes (const_maxStack)
-//	64  room for the handler to spill its argument registers
-//	192 saved BP, return address
+//	0         copy of the stack arguments, room for results on the stack, and
+//	          room for the handler to spill its argument registers
+//	maxStack  saved BP, return address
 //
 // mirrorSP remembers SP for leaveMirror.
 //
 // Go's argument registers: AX BX CX DI SI R8 R9 R10 R11, X0-X14; DX is the
 // closure, R14 is g, X15 zero.
-TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-40
+TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-48
 	PUSHQ	BP
 	MOVQ	SP, BP
-	SUBQ	$192, SP
+	SUBQ	$const_maxStack, SP
 	MOVQ	0(GS), CX
 	MOVL	const_cpuID(CX), CX
 	LEAQ	·mirrorSP(SB), AX
@@ -28,7 +28,7 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-40
 	MOVQ	const_rSP(R13), SI
 	ADDQ	$8, SI			// behind the return address
 	MOVQ	SP, DI
-	MOVQ	$(const_maxStack/8), CX
+	MOVQ	48(BP), CX		// words
 	CLD
 	REP
 	MOVSQ
@@ -60,9 +60,9 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-40
 	MOVQ	16(BP), R12		// code
 	XORPS	X15, X15
 	CALL	R12
-	LEAQ	192(SP), BP
-	MOVQ	$0, 48(BP)
-	ADDQ	$192, SP
+	LEAQ	const_maxStack(SP), BP
+	MOVQ	$0, 56(BP)
+	ADDQ	$const_maxStack, SP
 	POPQ	BP
 	RET
 
@@ -70,8 +70,8 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-40
 // It goes back to callMirrored's frame at sp, wherever the handler is.
 TEXT ·leaveMirror(SB),NOSPLIT|NOFRAME,$0-8
 	MOVQ	8(SP), SP
-	LEAQ	192(SP), BP
-	MOVQ	$1, 48(BP)
+	LEAQ	const_maxStack(SP), BP
+	MOVQ	$1, 56(BP)
 	MOVQ	BP, SP
 	MOVQ	0(SP), BP
 	MOVQ	8(SP), CX		// callMirrored's return address

@@ -46,15 +46,15 @@ const (
 )
 
 // callMirrored calls code with the closure context, the integer and SSE
-// argument registers of r and xmm, and a copy of n bytes of stack arguments.
+// argument registers of r and xmm, and a copy of so many words of stack arguments.
 // It returns 1 if the handler ended with JprobeReturn, 0 if by returning.
 //
 //go:noescape
-func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte) (ended int)
+func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte, words uintptr) (ended int)
 
 // enter is the pre-handler of the entry.
 func (j *Jprobe) enter(id int, r *amd64.Regs) {
-	ended := callMirrored(j.code, j.context, r, trap.XMM(r))
+	ended := callMirrored(j.code, j.context, r, trap.XMM(r), j.words)
 	mirrorSP[id] = 0
 	if ended == 0 && !j.sloppy {
 		j.sloppy = true

@@ -141,8 +141,9 @@ func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(&rp.KP) }
 // RegisterJprobe sets j on its function.
 //
 // Context: goroutine.
-// Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
-// function has a jprobe already.
+// Errors: as RegisterKprobe; EINVAL also when Entry is no function; E2BIG its
+// arguments and results on the stack are more than a kilobyte; EBUSY the function has
+// a jprobe already.
 // Source: spec/4 §4.2.
 func RegisterJprobe(j *Jprobe) error {
 	if err := inHandler(); err != nil {
@@ -165,8 +166,8 @@ func RegisterJprobes(js []*Jprobe) error {
 			continue
 		}
 		j.KP.kind = kindJprobe
-		if !j.setHandler() {
-			return refuse(syscall.EINVAL, "kprobes: register jprobe %s: Entry is not a function", j.KP.name())
+		if err := j.setHandler(); err != nil {
+			return fmt.Errorf("kprobes: register jprobe %s: %w", j.KP.name(), err)
 		}
 	}
 	return register(ks)

@@ -1,0 +1,89 @@
+package kprobes
+
+import "reflect"
+
+// What Go's calling convention has: integer and floating-point argument registers,
+// and the alignment of a frame's parts.
+//
+// Source: the Go tree's src/cmd/compile/abi-internal.md, "Function call argument and
+// result passing"; there for the rest of this file as well.
+const (
+	intRegs   = 9
+	floatRegs = 15
+	wordSize  = 8
+)
+
+// callFrame returns what a call of a function of type t needs of its caller's
+// frame, in bytes: args for arguments that are passed on the stack, and size in all,
+// with results on the stack and room where the callee spills arguments that are in
+// registers.
+func callFrame(t reflect.Type) (args, size uintptr) {
+	var frame, spill frameLayout
+	var in, out argRegs
+	for i := range t.NumIn() {
+		if in.take(t.In(i)) {
+			spill.add(t.In(i))
+		} else {
+			frame.add(t.In(i))
+		}
+	}
+	frame.align(wordSize)
+	args = frame.size
+	for i := range t.NumOut() {
+		if !out.take(t.Out(i)) {
+			frame.add(t.Out(i))
+		}
+	}
+	frame.align(wordSize)
+	spill.align(wordSize)
+	return args, frame.size + spill.size
+}
+
+// frameLayout puts values one behind the other.
+type frameLayout struct{ size uintptr }
+
+func (l *frameLayout) add(t reflect.Type) {
+	l.align(uintptr(t.Align()))
+	l.size += t.Size()
+}
+
+func (l *frameLayout) align(n uintptr) { l.size = (l.size + n - 1) / n * n }
+
+// argRegs is how many are taken.
+type argRegs struct{ ints, floats int }
+
+// take takes registers for a value of type t, or none if they are not enough, or if
+// t is never passed in registers.
+func (r *argRegs) take(t reflect.Type) bool {
+	n := *r
+	if t.Size() == 0 || !n.assign(t) || n.ints > intRegs || n.floats > floatRegs {
+		return false
+	}
+	*r = n
+	return true
+}
+
+// assign counts the registers for t; false: an array with several elements.
+func (r *argRegs) assign(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64:
+		r.floats++
+	case reflect.Complex64, reflect.Complex128:
+		r.floats += 2
+	case reflect.String, reflect.Interface:
+		r.ints += 2
+	case reflect.Slice:
+		r.ints += 3
+	case reflect.Array:
+		return t.Len() == 0 || t.Len() == 1 && r.assign(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !r.assign(t.Field(i).Type) {
+				return false
+			}
+		}
+	default:
+		r.ints++
+	}
+	return true
+}
