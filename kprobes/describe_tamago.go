@@ -2,7 +2,10 @@
 
 package kprobes
 
-import "sonde/kallsyms"
+import (
+	"sonde/arch/amd64/prologue"
+	"sonde/kallsyms"
+)
 
 // Describe says what a probe at offset off of the symbol would be, and what is
 // there now; or, without a symbol, at address off. It makes the site that
@@ -39,7 +42,7 @@ func Describe(symbol string, off uintptr) (Description, error) {
 
 // describeSite fills in what s says. Called with mu held.
 func (d *Description) describeSite(s *site, fn symbol) {
-	d.Check = int(s.check.len)
+	d.Check = int(s.check.Len)
 	d.Pre, d.Post = s.waysOf()
 	switch {
 	case s.addr != uintptr(fn.Addr):
@@ -80,13 +83,13 @@ func (s *site) waysOf() (pre, post How) {
 		return Emulated, Emulated
 	case !s.step:
 		post = Refused
-	case s.check.kind > smallFrame:
+	case s.check.Kind > prologue.Small:
 		post = Decided
 	default:
 		post = Stepped
 	}
 	switch {
-	case s.check.kind != noCheck:
+	case s.check.Kind != prologue.None:
 		pre = Decided
 	case s.boost:
 		pre = Boosted

@@ -29,7 +29,7 @@
 // room or the scheduler wants the CPU, calls morestack, which afterwards starts
 // the function again from its first byte. At symbol+0 such a first try is not a
 // hit: N calls give N hits. The check is decided once, by the hit itself
-// (prologue_trap.go), so that nothing can change between counting and running.
+// (arch/amd64/prologue), so that nothing can change between counting and running.
 //
 // # Rules for handlers
 //

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
 )
@@ -34,7 +35,7 @@ func onBreakpoint(r *amd64.Regs) {
 		s.reenter(st, id, r)
 		return
 	}
-	if s.check.kind != noCheck && s.check.grows(r, stackGuard(trap.G(r))) { // not a call yet
+	if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
 		s.grow(st, r)
 		return
 	}
@@ -74,7 +75,7 @@ func onBreakpoint(r *amd64.Regs) {
 	case meansJump:
 		r.IP = s.to
 	case meansCheck:
-		s.check.perform(r, s.addr, false)
+		s.check.Perform(r, uint64(s.addr), false)
 	case meansDetour:
 		r.IP = uint64(s.resume.Load())
 	default:
@@ -96,8 +97,8 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 // grow has r take the way to morestack: the call is counted when the function
 // starts again.
 func (s *site) grow(st *state, r *amd64.Regs) {
-	if s.check.alone(s.addr) {
-		s.check.perform(r, s.addr, true)
+	if s.check.Alone(checkCode(&s.check, s.addr)) {
+		s.check.Perform(r, uint64(s.addr), true)
 		return
 	}
 	s.passBy(st, r)
@@ -154,7 +155,7 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 	wantPost := s.post.Load()
 	if s.within > 0 && s.decided(st, r) {
 		s.finish(st, id, r)
-		s.around.goOn(r, s.addr-uintptr(s.within))
+		goOn(&s.around, r, s.addr-uintptr(s.within))
 		return
 	}
 	switch {
@@ -162,14 +163,14 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 		st.phase = emulating
 		s.emulate(r)
 		s.finish(st, id, r)
-	case s.check.kind != noCheck && !(wantPost && s.check.kind == smallFrame) && s.check.alone(s.addr):
-		s.check.perform(r, s.addr, false)
+	case s.check.Kind != prologue.None && !(wantPost && s.check.Kind == prologue.Small) && s.check.Alone(checkCode(&s.check, s.addr)):
+		s.check.Perform(r, uint64(s.addr), false)
 		s.finish(st, id, r)
-	case s.check.kind > smallFrame:
+	case s.check.Kind > prologue.Small:
 		st.decided, st.decidedSP = s.addr, r.SP
-		s.check.skip(r, s.addr, 1)
+		s.check.Skip(r, uint64(s.addr), checkCode(&s.check, s.addr), 1)
 		s.finish(st, id, r)
-		s.check.goOn(r, s.addr)
+		goOn(&s.check, r, s.addr)
 	case s.boost && !wantPost:
 		r.IP = uint64(s.slot)
 		st.phase = idle
@@ -184,10 +185,10 @@ func (s *site) execute(st *state, id int, r *amd64.Regs) {
 // decided; then r goes on in it, as decided: the check is not made once more.
 func (s *site) decided(st *state, r *amd64.Regs) bool {
 	head := s.addr - uintptr(s.within)
-	if st.decided != head || st.decidedSP != r.SP || !s.around.fits(r, stackLow(trap.G(r)), stackRoom) {
+	if st.decided != head || st.decidedSP != r.SP || !s.around.Fits(r, stackLow(trap.G(r)), stackRoom) {
 		return false
 	}
-	if s.around.skip(r, head, s.within+1) {
+	if s.around.Skip(r, uint64(head), checkCode(&s.around, head), s.within+1) {
 		st.decided = 0
 	}
 	return true
@@ -196,15 +197,20 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 // goOn has r, within the stack check at addr that has been decided, hit the next
 // breakpoint there. It does not go there to hit it: that might be gone by then,
 // and the check be made once more, with another outcome.
-func (p *prologue) goOn(r *amd64.Regs, addr uintptr) {
-	for uintptr(r.IP)-addr < uintptr(p.len) {
+func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
+	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if find(uintptr(r.IP)) != nil {
 			r.IP++
 			onBreakpoint(r)
 			return
 		}
-		p.skip(r, addr, uint8(uintptr(r.IP)-addr)+1)
+		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)
 	}
+}
+
+// checkCode is the stack check c, which stands at addr, as it is now.
+func checkCode(c *prologue.Check, addr uintptr) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), c.Len) // Safe because: text is mapped for good
 }
 
 // startStep has the CPU execute the copy and trap behind it, with no interrupt
@@ -232,7 +238,7 @@ func onStep(r *amd64.Regs) {
 		return
 	}
 	sole := s.sole.Load()
-	if sole == 0 || asProbe(sole).PostHandler == nil || s.check.kind != noCheck {
+	if sole == 0 || asProbe(sole).PostHandler == nil || s.check.Kind != prologue.None {
 		s.finishStep(st, id, r)
 		return
 	}
@@ -248,7 +254,7 @@ func onStep(r *amd64.Regs) {
 
 // finishStep ends a hit whose instruction has been stepped.
 func (s *site) finishStep(st *state, id int, r *amd64.Regs) {
-	if s.check.kind == smallFrame {
+	if s.check.Kind == prologue.Small {
 		// Counted as a call: a preemption request that came meanwhile waits
 		// for the next function.
 		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
@@ -321,8 +327,8 @@ func (s *site) countMissed(id int) {
 func (s *site) passBy(st *state, r *amd64.Regs) {
 	switch {
 	case means(s.how.Load()) == meansDetour:
-		if s.check.kind != noCheck && s.check.grows(r, stackGuard(trap.G(r))) {
-			s.check.perform(r, s.addr, true)
+		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) {
+			s.check.Perform(r, uint64(s.addr), true)
 			return
 		}
 		r.IP = uint64(s.resume.Load())

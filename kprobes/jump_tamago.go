@@ -93,7 +93,7 @@ func Candidates() (list []Candidate) {
 	}
 	for _, s := range allSites() {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.addr, int(s.check.len), s.detour, s.enter.Load() != 0, s.turn})
+			list = append(list, Candidate{s.addr, int(s.check.Len), s.detour, s.enter.Load() != 0, s.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })

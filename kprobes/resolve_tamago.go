@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/insn/emulate"
+	"sonde/arch/amd64/prologue"
 	"sonde/kallsyms"
 	"sonde/kernel/mm"
 	"sonde/kernel/text"
@@ -69,9 +71,9 @@ func newSite(addr uintptr, fn symbol) (*site, error) {
 	if in.Flow == insn.Jmp {
 		s.to = in.Target(uint64(addr))
 	}
-	if p := findPrologue(code); off == 0 {
+	if p := prologue.Find(code); off == 0 {
 		s.check = p
-	} else if off < int(p.len) {
+	} else if off < int(p.Len) {
 		s.around, s.within = p, uint8(off)
 	}
 	return s, s.prepare()
@@ -108,7 +110,8 @@ func instruction(fn symbol, off int) (insn.Inst, []byte, error) {
 // Errors: EILSEQ it cannot be executed elsewhere; ENOMEM.
 func (s *site) prepare() error {
 	in := &s.in
-	if in.Emulable() && s.hasOperand() {
+	var emulable bool
+	if s.op, emulable = emulate.New(in, uint64(s.addr)); emulable {
 		return nil
 	}
 	if why := in.Movable(); why != insn.Fine {
@@ -138,16 +141,6 @@ func (s *site) prepare() error {
 func (s *site) reaches(to uintptr) bool {
 	var scratch [insn.MaxLen]byte
 	return s.in.CopyTo(scratch[:], s.code(), uint64(s.addr), uint64(to))
-}
-
-// hasOperand reports whether an indirect branch's target can be computed.
-func (s *site) hasOperand() bool {
-	if s.in.Flow != insn.JmpInd && s.in.Flow != insn.CallInd {
-		return true
-	}
-	var mem bool
-	s.mem, mem = s.in.MemOperand()
-	return mem || s.in.RMReg() != insn.NoReg
 }
 
 // original returns the n bytes of code at addr as the image has them, without

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/insn/emulate"
+	"sonde/arch/amd64/prologue"
 	"sonde/kernel/module"
 )
 
@@ -18,12 +20,12 @@ type site struct {
 	slot  uintptr // the copy, followed by a jump back; 0 if the instruction is emulated
 	boost bool    // the copy may run without a step
 	step  bool    // the copy may be stepped
-	check prologue
+	check prologue.Check
 	// The stack check that the site is within, but not its first instruction, and
 	// how far; 0: not in one.
-	around prologue
+	around prologue.Check
 	within uint8
-	mem    insn.Mem                  // of an indirect branch through memory
+	op     emulate.Op                // if it is emulated
 	to     uint64                    // target of a direct branch
 	post   atomic.Bool               // some probe has a post-handler
 	sse    atomic.Bool               // some handler may change X0-X14
@@ -131,9 +133,9 @@ func (s *site) means() means {
 		if s.in.Flow == insn.Jmp && !post {
 			return meansJump
 		}
-	case s.check.kind == smallFrame && !post:
+	case s.check.Kind == prologue.Small && !post:
 		return meansCheck
-	case s.check.kind != noCheck || s.within > 0:
+	case s.check.Kind != prologue.None || s.within > 0:
 	case post:
 		return meansStep
 	case s.boost:

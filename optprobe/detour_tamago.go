@@ -21,7 +21,7 @@ import (
 //
 // The stack check comes before the handlers, because one that fails is not a
 // call yet; and it is not in the copy, because it must not be made twice
-// (prologue_trap.go in kprobes).
+// (arch/amd64/prologue).
 
 // plan is a detour before it is written.
 type plan struct {

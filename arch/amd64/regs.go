@@ -10,3 +10,15 @@ type Regs struct {
 	Err                        uint64 // the CPU's error code, 0 where it pushes none
 	IP, CS, Flags, SP, SS      uint64 // as the CPU pushed them
 }
+
+// General stores the general registers in to by their hardware numbers, as
+// ModRM and REX name them.
+//
+// Context: any.
+// Source:  Intel SDM vol. 2, "ModR/M and SIB Bytes".
+func (r *Regs) General(to *[16]uint64) {
+	to[0], to[1], to[2], to[3] = r.AX, r.CX, r.DX, r.BX
+	to[4], to[5], to[6], to[7] = r.SP, r.BP, r.SI, r.DI
+	to[8], to[9], to[10], to[11] = r.R8, r.R9, r.R10, r.R11
+	to[12], to[13], to[14], to[15] = r.R12, r.R13, r.R14, r.R15
+}

@@ -42,8 +42,10 @@ var zeros = []func(*State){
 	func(s *State) { s.CX = 1 << 32 },
 }
 
+// viaCallee is what callee leaves in AX.
+const viaCallee = 3 + 100
+
 func init() {
-	const viaCallee = 3 + 100
 	add(
 		Shape{f: jmpShort, want: is(2)},
 		Shape{f: jmpLong, want: is(2)},

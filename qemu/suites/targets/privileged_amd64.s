@@ -69,6 +69,38 @@ TEXT ·gsLoad(SB),NOSPLIT|NOFRAME,$0-0
 	MOVBLZX	AL, AX
 	RET
 
+// Calls and a jump through FS and GS: R11 is what leads to Mem[Pointer] from
+// the segment's base, which no other CPU has.
+// callee changes R11.
+#define FROM_BASE(msr) \
+	MOVL	$msr, CX; \
+	RDMSR; \
+	SHLQ	$32, DX; \
+	ORQ	DX, AX; \
+	LEAQ	320(SI), R11; \
+	SUBQ	AX, R11; \
+	XORL	AX, AX; \
+	XORL	CX, CX; \
+	XORL	DX, DX
+
+TEXT ·callFS(SB),NOSPLIT|NOFRAME,$0-0
+	FROM_BASE(0xc0000100)
+	BYTE	$0x64; BYTE $0x41; BYTE $0xff; BYTE $0x13	// CALL FS:0(R11)
+	ADDQ	$1, AX
+	RET
+
+TEXT ·callGS(SB),NOSPLIT|NOFRAME,$0-0
+	FROM_BASE(0xc0000101)
+	BYTE	$0x65; BYTE $0x41; BYTE $0xff; BYTE $0x53; BYTE $0	// CALL GS:0(R11)
+	ADDQ	$1, AX
+	RET
+
+// callee returns to our caller.
+TEXT ·jmpGS(SB),NOSPLIT|NOFRAME,$0-0
+	FROM_BASE(0xc0000101)
+	SUBQ	BX, R11
+	BYTE	$0x65; BYTE $0x41; BYTE $0xff; BYTE $0x24; BYTE $0x1b	// JMP GS:(R11)(BX*1)
+
 TEXT ·int3(SB),NOSPLIT|NOFRAME,$0-0
 	BYTE	$0xcc
 	RET

@@ -13,6 +13,9 @@ func controlRegs()
 func readMSR()
 func invalidate()
 func gsLoad()
+func callFS()
+func callGS()
+func jmpGS()
 func int3()
 func int90()
 func spin()
@@ -30,6 +33,9 @@ func init() {
 		Shape{f: readMSR},
 		Shape{f: invalidate, want: unchanged},
 		Shape{f: gsLoad, want: is(1)},
+		Shape{f: callFS, want: is(viaCallee + 1)},
+		Shape{f: callGS, want: is(viaCallee + 1)},
+		Shape{f: jmpGS, want: is(viaCallee)},
 	)
 	for _, s := range []*Shape{&Int3, &Int90, &Spin, &Refused, &Data} {
 		s.Entry, s.Name = entry(s.f), nameOf(s.f)
