@@ -68,7 +68,6 @@ var keptOut = []struct {
 	why   string
 }{
 	{names{"sonde/kprobes.*"}, "it implements probes"}, // spec/4 §1.5
-	{names{"runtime.gogo", "gogo", "runtime.mcall", "runtime.systemstack"}, "it switches stacks"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }
 

@@ -144,7 +144,7 @@ func refusesTrapHandling(t *suites.T) {
 		"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore",
 		"sonde/kprobes.onBreakpoint", "sonde/kprobes.find", "sonde/kprobes.(*site).callPre",
 		"sonde/kprobes.RegisterKprobe", "sonde/kernel/text.Poke",
-		"runtime.gogo.abi0", "runtime.SondeTick",
+		"runtime.sondeDispatch", "runtime.SondeTick",
 	} {
 		if _, err := kallsyms.Kernel().Addr(name); err != nil {
 			t.Logf("%v", err) // inlined, or called otherwise by now
