@@ -54,6 +54,8 @@ var shimEdits = []edit{
 	{"runtime/malloc.go", "\theapAddrBits = (_64bit", "\theapAddrBits = 40 + 0*(_64bit", 1},
 	{"runtime/malloc.go", "\tlogHeapArenaBytes = (6+20)", "\tlogHeapArenaBytes = (2 + 20) + 0*(6+20)", 1},
 	{"runtime/malloc.go", "\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64", "\tarenaBaseOffset = 0*goarch.IsAmd64", 1},
+	// There are no signals: the stack for them is the least that the runtime can free.
+	{"runtime/os_linux.go", "\tmp.gsignal = malg(32 * 1024) // Linux wants >= 2K\n", "\tmp.gsignal = malg(2 * 1024)\n", 1},
 	{"runtime/proc.go", "func schedule() {\n\tmp := getg().m\n", "func schedule() {\n\tmp := getg().m\n\tsondeSchedule()\n", 1},
 }
 
@@ -99,6 +101,7 @@ var shimFiles = []added{
 	{"runtime/sonde_shim.go", "_runtime/sonde_shim.go"},
 	{"runtime/sonde_shim_amd64.s", "_runtime/sonde_shim_amd64.s"},
 	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
+	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
 }
 
 // trapFiles are what any runtime must offer a kernel, TamaGo's included.

@@ -34,10 +34,9 @@ import (
 )
 
 const (
-	sondeMaxCPUs    = 32
-	sondeMaxThreads = 256
-	sondeStackSize  = 16 << 10
-	sondeForever    = 1<<63 - 1
+	sondeMaxCPUs   = 32
+	sondeStackSize = 16 << 10
+	sondeForever   = 1<<63 - 1
 )
 
 // sondeThread is one M as the shim sees it.
@@ -51,10 +50,10 @@ type sondeThread struct {
 	mp                              uintptr // *m
 	state                           uint32
 	id                              int32
-	next                            *sondeThread // in the run queue; threads are static data
-	futex                           uintptr      // address it sleeps on, or 0
-	epoll                           bool         // sleeps in epoll_wait
+	next, prev                      *sondeThread // in the list that its state says: sonde_threads.go
+	key                             uintptr      // what it sleeps on: a futex's address, or &sondeEvent; or 0
 	wakeAt                          int64        // Nanotime at which the sleep ends
+	later, earlier                  *sondeThread // in sondeSleepers, if wakeAt is not sondeForever
 }
 
 const (
@@ -81,16 +80,12 @@ type sondeCPU struct {
 	idleG g
 }
 
-// guarded by sondeLock:
-var (
-	sondeThreads [sondeMaxThreads]sondeThread
-	sondeNThread int32 // high-water mark in sondeThreads
-	sondeHead    *sondeThread
-	sondeTail    *sondeThread
-)
+// sondeRunq holds the runnable threads, first come first served.
+// guarded by sondeLock
+var sondeRunq sondeList
 
-// sondeRunq is the length of the run queue; read without the lock as a hint.
-var sondeRunq atomic.Int32
+// sondeWaiting is the length of sondeRunq; read without the lock as a hint.
+var sondeWaiting atomic.Int32
 
 var (
 	sondeLockWord uint32
@@ -132,12 +127,11 @@ func sondeShimInit() uintptr {
 	// No preemption by signal; and scavenged memory is not given back, so
 	// have the runtime use MADV_FREE, which costs nothing.
 	copy(sondeEnv[:], "GODEBUG=asyncpreemptoff=1,madvdontneed=0")
-	t := &sondeThreads[0]
-	sondeNThread = 1
-	t.id, t.state, t.mp = 1, sondeRunning, uintptr(unsafe.Pointer(&m0))
+	sondeHeapInit()
+	t := sondeNewThread()
+	t.state, t.mp = sondeRunning, uintptr(unsafe.Pointer(&m0))
 	sondeCPUs[0].cur = t
 	sondeSetCPUSelf(&sondeCPUs[0])
-	sondeHeapInit()
 	vdsoClockgettimeSym = abi.FuncPCABI0(sondeClock)
 	for i := 1; i < machine.CPUs; i++ {
 		machine.Task(unsafe.Pointer(sondeCPUs[i].stack), nil, unsafe.Pointer(&sondeCPUs[i].idleG), unsafe.Pointer(abi.FuncPCABI0(sondeCPUStart)))
@@ -180,7 +174,7 @@ func sondeRelease() { atomic.Store(&sondeLockWord, 0) }
 //
 //go:nosplit
 func sondePick(c *sondeCPU) *sondeThread {
-	for sondeHead == nil {
+	for sondeRunq.head == nil {
 		sondeWrfsbase(uintptr(unsafe.Pointer(&c.tls[1])))
 		c.cur = &c.none
 		c.idle = true
@@ -194,12 +188,9 @@ func sondePick(c *sondeCPU) *sondeThread {
 		c.slept += machine.Nanotime() - c.since
 		c.since = 0
 	}
-	t := sondeHead
-	sondeHead = t.next
-	if sondeHead == nil {
-		sondeTail = nil
-	}
-	sondeRunq.Add(-1)
+	t := sondeRunq.head
+	sondeRunq.remove(t)
+	sondeWaiting.Add(-1)
 	t.state = sondeRunning
 	c.cur = t
 	c.quiet++
@@ -213,7 +204,7 @@ func sondePick(c *sondeCPU) *sondeThread {
 //go:nosplit
 func sondeReady(t *sondeThread, ret uintptr) {
 	t.ax = ret
-	t.futex, t.epoll, t.wakeAt = 0, false, sondeForever
+	sondeUnblock(t)
 	sondeEnqueue(t)
 	for i := 0; i < machine.CPUs; i++ {
 		if sondeCPUs[i].idle {
@@ -227,29 +218,8 @@ func sondeReady(t *sondeThread, ret uintptr) {
 //go:nosplit
 func sondeEnqueue(t *sondeThread) {
 	t.state = sondeRunnable
-	t.next = nil
-	if sondeTail == nil {
-		sondeHead = t
-	} else {
-		sondeTail.next = t
-	}
-	sondeTail = t
-	sondeRunq.Add(1)
-}
-
-// sondeSleep blocks t until it is readied or, d >= 0, for d nanoseconds.
-//
-//go:nosplit
-func sondeSleep(c *sondeCPU, t *sondeThread, d int64) {
-	t.state = sondeBlocked
-	t.wakeAt = sondeForever
-	if d >= 0 {
-		t.wakeAt = machine.Nanotime() + d
-		if t.wakeAt < c.alarm {
-			c.alarm = t.wakeAt
-			machine.Alarm(c.alarm)
-		}
-	}
+	sondeRunq.add(t)
+	sondeWaiting.Add(1)
 }
 
 // sondeExpire readies every thread whose sleep is over and sets c's timer to
@@ -258,23 +228,21 @@ func sondeSleep(c *sondeCPU, t *sondeThread, d int64) {
 //go:nosplit
 func sondeExpire(c *sondeCPU) {
 	now, next := machine.Nanotime(), int64(sondeForever)
-	for i := int32(0); i < sondeNThread; i++ {
-		t := &sondeThreads[i]
-		if t.state != sondeBlocked || t.wakeAt == sondeForever {
-			continue
-		}
-		if t.wakeAt > now {
-			next = min(next, t.wakeAt)
+	for t := sondeSleepers; t != nil; {
+		over := t
+		t = t.later
+		if over.wakeAt > now {
+			next = min(next, over.wakeAt)
 			continue
 		}
 		ret := uintptr(0)
-		if t.futex != 0 {
-			ret = ^uintptr(_ETIMEDOUT - 1)
+		if over.key != 0 && over.key != sondeEventKey() {
+			ret = sondeErr(_ETIMEDOUT)
 		}
-		sondeReady(t, ret)
+		sondeReady(over, ret)
 	}
 	const slice = 10e6 // while threads wait for a CPU, look again this soon
-	if sondeHead != nil {
+	if sondeRunq.head != nil {
 		next = min(next, now+slice)
 	}
 	if sondePeriod != 0 {
@@ -316,7 +284,7 @@ func SondeTick() (late int64) {
 	sondeAcquire()
 	sondeExpire(c)
 	t := c.cur
-	wait := sondeHead != nil
+	wait := sondeRunq.head != nil
 	sondeRelease()
 	if wait && t.mp != 0 {
 		if gp := (*m)(unsafe.Pointer(t.mp)).curg; gp != nil {
@@ -331,7 +299,7 @@ func SondeTick() (late int64) {
 // CPU (no goroutine is running, no probe handler, detour or slot is in use),
 // and the place where an M makes way for one that waits for a CPU.
 func sondeSchedule() {
-	if sondeRunq.Load() != 0 {
+	if sondeWaiting.Load() != 0 {
 		osyield()
 	}
 	flags := sondeIRQOff()

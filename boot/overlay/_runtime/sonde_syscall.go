@@ -77,10 +77,10 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 	case sysNanosleep:
 		ts := (*timespec)(unsafe.Pointer(t.di))
 		t.ax = 0
-		sondeSleep(c, t, ts.tv_sec*1e9+ts.tv_nsec)
+		sondeSleep(c, t, 0, ts.tv_sec*1e9+ts.tv_nsec)
 	case sysSchedYield:
 		t.ax = 0
-		if sondeHead != nil {
+		if sondeRunq.head != nil {
 			sondeEnqueue(t)
 		}
 	case sysEpollWait, sysEpollPwait:
@@ -90,7 +90,7 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 	case sysClone:
 		t.ax = sondeDoClone(t)
 	case sysExit:
-		t.state = sondeFree
+		sondeFreeThread(t)
 	case sysMmapNr:
 		t.ax = sondeMmap(t.di, t.si, t.dx, t.r10)
 	case sysMunmapNr:
@@ -192,8 +192,7 @@ func sondeDoFutex(c *sondeCPU, t *sondeThread) {
 		if ts := (*timespec)(unsafe.Pointer(t.r10)); ts != nil {
 			d = ts.tv_sec*1e9 + ts.tv_nsec
 		}
-		t.futex = t.di
-		sondeSleep(c, t, d)
+		sondeSleep(c, t, t.di, d)
 	case wake:
 		t.ax = sondeFutexWake(t.di, t.dx)
 	default:
@@ -203,11 +202,13 @@ func sondeDoFutex(c *sondeCPU, t *sondeThread) {
 
 //go:nosplit
 func sondeFutexWake(addr, max uintptr) (n uintptr) {
-	for i := int32(0); i < sondeNThread && n < max; i++ {
-		if w := &sondeThreads[i]; w.state == sondeBlocked && w.futex == addr {
-			sondeReady(w, 0)
-			n++
+	for n < max {
+		w := sondeSleeperOn(addr)
+		if w == nil {
+			break
 		}
+		sondeReady(w, 0)
+		n++
 	}
 	return n
 }
@@ -224,12 +225,16 @@ func sondeDoEpollWait(c *sondeCPU, t *sondeThread) {
 		t.ax = 0
 		return
 	}
-	t.epoll = true
 	if ms > 0 {
 		ms *= 1e6
 	}
-	sondeSleep(c, t, ms)
+	sondeSleep(c, t, sondeEventKey(), ms)
 }
+
+// sondeEventKey is what a thread in epoll_wait sleeps on.
+//
+//go:nosplit
+func sondeEventKey() uintptr { return uintptr(unsafe.Pointer(&sondeEvent)) }
 
 // sondeEpollFill stores the eventfd's readiness as t's one epoll event:
 // struct epoll_event is {u32 events; u64 data} packed.
@@ -250,11 +255,9 @@ func sondeDoWrite(fd, p, n uintptr) uintptr {
 		return n
 	case sondeEventFd:
 		sondeEvent.count++
-		for i := int32(0); i < sondeNThread; i++ {
-			if w := &sondeThreads[i]; w.state == sondeBlocked && w.epoll {
-				sondeEpollFill(w)
-				sondeReady(w, 1)
-			}
+		for w := sondeSleeperOn(sondeEventKey()); w != nil; w = sondeSleeperOn(sondeEventKey()) {
+			sondeEpollFill(w)
+			sondeReady(w, 1)
 		}
 		return n
 	}
@@ -266,20 +269,15 @@ func sondeDoWrite(fd, p, n uintptr) uintptr {
 //
 //go:nosplit
 func sondeDoClone(t *sondeThread) uintptr {
-	for i := range sondeThreads {
-		n := &sondeThreads[i]
-		if n.state != sondeFree {
-			continue
-		}
-		*n = *t
-		n.ax, n.fs, n.mp = 0, t.r8, t.r13
-		n.id = int32(i) + 1
-		n.futex, n.epoll, n.wakeAt = 0, false, sondeForever
-		sondeNThread = max(sondeNThread, int32(i)+1)
-		sondeReady(n, 0)
-		return uintptr(n.id)
+	n := sondeNewThread()
+	if n == nil {
+		return sondeErr(_EAGAIN)
 	}
-	return sondeErr(_EAGAIN)
+	id := n.id
+	*n = *t
+	n.id, n.fs, n.mp = id, t.r8, t.r13
+	sondeReady(n, 0)
+	return uintptr(id)
 }
 
 // sondeClockGettime is also the runtime's vDSO (sondeClock).
