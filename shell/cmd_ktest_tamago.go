@@ -9,6 +9,7 @@ import (
 	_ "sonde/qemu/suites/control"
 	_ "sonde/qemu/suites/handlers"
 	_ "sonde/qemu/suites/jumpers"
+	_ "sonde/qemu/suites/library"
 	_ "sonde/qemu/suites/memory"
 	_ "sonde/qemu/suites/optimized"
 	_ "sonde/qemu/suites/probes"

@@ -22,7 +22,7 @@ import (
 // not know how to change.
 var ErrUnexpected = errors.New("the standard library is not as expected")
 
-//go:embed all:_goos all:_runtime all:_internal
+//go:embed all:_goos all:_runtime all:_signal all:_internal
 var files embed.FS
 
 // An edit replaces old, which must occur exactly count times, by new.
@@ -49,6 +49,12 @@ var shimEdits = []edit{
 	// address lets these two have return probes.
 	{"runtime/sys_linux_amd64.s", "\tLEAQ\tret+0(FP), DX\n\tMOVQ\t-8(DX), CX\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},
 	{"runtime/time_linux_amd64.s", "\tLEAQ\tsec+0(FP), DX\n\tMOVQ\t-8(DX), CX\t// Sets CX to function return address.\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},
+	{"syscall/asm_linux_amd64.s", syscallInsn, shimCall, 3},
+	// notewakeup is a system call, which interrupts must not make.
+	{"runtime/sigqueue.go", "\t\t\t\tnotewakeup(&sig.note)\n", "\t\t\t\tSondeWake(&sig.note)\n", 1},
+	// 32 MiB that only FIPS mode uses are no part of every image: real machines clear them.
+	{"crypto/internal/fips140/drbg/entropy_fips140.go", "\nvar memory entropy.ScratchBuffer\n", "\ntype scratch = entropy.ScratchBuffer\n", 1},
+	{"crypto/internal/fips140/drbg/entropy_fips140.go", "entropy.Seed(&memory)", "entropy.Seed(new(scratch))", 2},
 	// The heap is one range of real memory below 1 TiB, so the runtime's own
 	// tables must be sized for that: TamaGo's values.
 	{"runtime/malloc.go", "\theapAddrBits = (_64bit", "\theapAddrBits = 40 + 0*(_64bit", 1},
@@ -102,6 +108,9 @@ var shimFiles = []added{
 	{"runtime/sonde_shim_amd64.s", "_runtime/sonde_shim_amd64.s"},
 	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
 	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
+	{"runtime/sonde_drivers.go", "_runtime/sonde_drivers.go"},
+	{"os/signal/sonde_signal.go", "_signal/sonde_signal.go"},
+	{"os/signal/sonde_signal_amd64.s", "_signal/sonde_signal_amd64.s"},
 }
 
 // trapFiles are what any runtime must offer a kernel, TamaGo's included.

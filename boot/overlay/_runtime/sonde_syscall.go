@@ -25,6 +25,14 @@ const (
 	sysExit             = 60
 	sysKill             = 62
 	sysFcntl            = 72
+	sysUmask            = 95
+	sysGettimeofday     = 96
+	sysGetuid           = 102
+	sysGetgid           = 104
+	sysGeteuid          = 107
+	sysGetegid          = 108
+	sysGetppid          = 110
+	sysGetpgid          = 121
 	sysSigaltstack      = 131
 	sysArchPrctl        = 158
 	sysGettid           = 186
@@ -42,7 +50,11 @@ const (
 	sysGetrandom        = 318
 )
 
-const madvDontNeed = 4
+const (
+	madvDontNeed  = 4
+	clockRealtime = 0
+	cloneThread   = 0x10000
+)
 
 const (
 	sondeEventFd = 3 // the runtime's netpollBreak
@@ -130,8 +142,15 @@ func sondeMisc(t *sondeThread) uintptr {
 		return 0
 	case sysGettid:
 		return uintptr(t.id)
-	case sysGetpid:
+	case sysGetpid, sysGetpgid:
 		return 1
+	case sysGetppid, sysGetuid, sysGeteuid, sysGetgid, sysGetegid, sysUmask:
+		return 0 // these cannot fail
+	case sysGettimeofday:
+		ts := (*timespec)(unsafe.Pointer(t.di))
+		sondeClockGettime(clockRealtime, ts)
+		ts.tv_nsec /= 1000 // a timeval
+		return 0
 	case sysFcntl:
 		if t.di > 2 {
 			return sondeErr(_EBADF)
@@ -269,6 +288,9 @@ func sondeDoWrite(fd, p, n uintptr) uintptr {
 //
 //go:nosplit
 func sondeDoClone(t *sondeThread) uintptr {
+	if t.di&cloneThread == 0 {
+		return sondeErr(_ENOSYS) // there are no processes
+	}
 	n := sondeNewThread()
 	if n == nil {
 		return sondeErr(_EAGAIN)
@@ -285,7 +307,7 @@ func sondeDoClone(t *sondeThread) uintptr {
 //go:nosplit
 func sondeClockGettime(clock uintptr, ts *timespec) {
 	now := machine.Nanotime()
-	if clock == 0 { // CLOCK_REALTIME
+	if clock == clockRealtime {
 		now += machine.WallOffset
 	}
 	ts.tv_sec = now / 1e9
