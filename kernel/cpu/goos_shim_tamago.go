@@ -10,6 +10,7 @@ import "runtime/goos"
 func serveShim() {
 	goos.Alarm = alarm
 	goos.CPUs = numCPUs
+	goos.Random = getRandomData
 }
 
 // SetWallClock says what to add to Nanotime to get the Unix time, in ns.

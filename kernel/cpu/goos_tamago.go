@@ -99,7 +99,6 @@ func hwinit1() {}
 var rngState atomic.Uint64
 
 //go:nosplit
-//go:linkname getRandomData runtime/goos.GetRandomData
 func getRandomData(b []byte) {
 	_, _, c, _ := CPUID(1, 0)
 	for i := range b {

@@ -57,6 +57,9 @@ var (
 	// Alarm has this CPU interrupted at the given Nanotime
 	// (math.MaxInt64: never). It is nosplit.
 	Alarm func(at int64)
+	// Random fills b with random bytes. It is nosplit. GetRandomData is left to
+	// TamaGo's drivers, some of which bring one.
+	Random func(b []byte)
 	// CPUs is how many CPUs can run Go code.
 	CPUs int
 	// WallOffset plus Nanotime is the Unix time in nanoseconds.

@@ -136,7 +136,7 @@ func sondeShimInit() uintptr {
 	for i := 1; i < machine.CPUs; i++ {
 		machine.Task(unsafe.Pointer(sondeCPUs[i].stack), nil, unsafe.Pointer(&sondeCPUs[i].idleG), unsafe.Pointer(abi.FuncPCABI0(sondeCPUStart)))
 	}
-	machine.GetRandomData(sondeRand[:])
+	machine.Random(sondeRand[:])
 	sondeArgv = [9]uintptr{
 		uintptr(unsafe.Pointer(&sondeName)), 0,
 		uintptr(unsafe.Pointer(&sondeEnv)), 0,

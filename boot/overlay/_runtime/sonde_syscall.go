@@ -179,7 +179,7 @@ func sondeMisc(t *sondeThread) uintptr {
 		sondeEvent.data = *(*uint64)(unsafe.Pointer(t.r10 + 4))
 		return 0
 	case sysGetrandom:
-		machine.GetRandomData(unsafe.Slice((*byte)(unsafe.Pointer(t.di)), t.si))
+		machine.Random(unsafe.Slice((*byte)(unsafe.Pointer(t.di)), t.si))
 		return t.si
 	case sysExitGroup:
 		sondeRelease()
