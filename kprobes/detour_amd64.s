@@ -141,8 +141,8 @@ busy:
 take:
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_freeListShift, R8
-	ADDQ	DI, R8
-	MOVQ	(Kretprobe_pool+pool_lists+freeList_head)(R8), AX
+	ADDQ	(Kretprobe_pool+pool_lists)(DI), R8
+	MOVQ	freeList_head(R8), AX
 	MOVL	AX, CX
 	TESTL	AX, AX
 	JEQ	leave
@@ -155,7 +155,7 @@ take:
 	SHLQ	$32, DI
 	ORQ	KretprobeInstance_nextFree(CX), DI
 	LOCK
-	CMPXCHGQ	DI, (Kretprobe_pool+pool_lists+freeList_head)(R8)
+	CMPXCHGQ	DI, freeList_head(R8)
 	JNE	leave
 	MOVQ	KretprobeInstance_RP(CX), DI
 	MOVB	$1, KretprobeInstance_busy(CX)

@@ -3,18 +3,14 @@ package kprobes
 // Trap context. The instances of a return probe are taken and given back on
 // every call of a probed function, on all CPUs at once.
 
-import (
-	"sync/atomic"
-
-	"sonde/arch/amd64/trap"
-)
+import "sync/atomic"
 
 // pool is the instances of one return probe. Each CPU has a list of free ones
 // on a cache line of its own; where that is empty another's is taken from, so
 // that none stays unused while one is missed. The head of a list carries a tag,
 // so that it can be changed without a lock from any context.
 type pool struct {
-	lists     [trap.MaxCPUs]freeList
+	lists     []freeList // by CPU
 	instances []KretprobeInstance
 }
 
@@ -30,13 +26,13 @@ type freeList struct {
 // Context: goroutine.
 func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 	p.instances = make([]KretprobeInstance, n)
-	p.lists = [trap.MaxCPUs]freeList{}
+	p.lists = make([]freeList, cpus)
 	data := make([]byte, uintptr(n)*size)
 	for i := range p.instances {
 		in := &p.instances[i]
 		in.RP, in.index1 = rp, uint64(i)+1
 		in.Data = data[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
-		p.lists[i%cpus&(trap.MaxCPUs-1)].push(in)
+		p.lists[i%cpus].push(in)
 	}
 }
 
@@ -44,7 +40,7 @@ func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 //
 // Context: any, on CPU id.
 func (p *pool) get(id int) *KretprobeInstance {
-	l := &p.lists[id&(trap.MaxCPUs-1)]
+	l := &p.lists[id]
 	old := l.head.Load()
 	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
 		in := &p.instances[i]
@@ -58,10 +54,13 @@ func (p *pool) get(id int) *KretprobeInstance {
 
 // find is get for when that is not as easy.
 func (p *pool) find(id int) *KretprobeInstance {
-	for i := range p.lists {
-		if in := p.lists[(id+i)&(trap.MaxCPUs-1)].pop(p.instances); in != nil {
+	for range p.lists {
+		if in := p.lists[id].pop(p.instances); in != nil {
 			in.busy = true
 			return in
+		}
+		if id++; id == len(p.lists) {
+			id = 0
 		}
 	}
 	return nil
@@ -72,7 +71,7 @@ func (p *pool) find(id int) *KretprobeInstance {
 // Context: any, on CPU id.
 func (p *pool) put(in *KretprobeInstance, id int) {
 	in.busy = false
-	p.lists[id&(trap.MaxCPUs-1)].push(in)
+	p.lists[id].push(in)
 }
 
 // inUse counts the instances that are taken.

@@ -69,9 +69,9 @@ single:
 	MOVQ	CX, (DI)
 	MOVB	$0, KretprobeInstance_busy(BX)
 	SHLQ	$const_freeListShift, R9
-	ADDQ	R8, R9
+	ADDQ	(Kretprobe_pool+pool_lists)(R8), R9
 again:
-	MOVQ	(Kretprobe_pool+pool_lists+freeList_head)(R9), AX
+	MOVQ	freeList_head(R9), AX
 	MOVL	AX, CX
 	MOVQ	CX, KretprobeInstance_nextFree(BX)
 	MOVQ	AX, DX
@@ -80,7 +80,7 @@ again:
 	SHLQ	$32, DX
 	ORQ	KretprobeInstance_index1(BX), DX
 	LOCK
-	CMPXCHGQ	DX, (Kretprobe_pool+pool_lists+freeList_head)(R9)
+	CMPXCHGQ	DX, freeList_head(R9)
 	JNE	again
 	MOVL	$const_idle, state_phase(SI)
 back:
