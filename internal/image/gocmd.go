@@ -1,0 +1,39 @@
+package image
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Go returns the go command "go VERB ARGS" as it sees the kernel: with the overlay
+// and the build tags of the machine, in the root of the module. It is for tools
+// and tests that read the kernel's packages; VERB is one that builds, such as
+// list or vet.
+//
+// Errors: those of finding the toolchain and of making the overlay.
+func Go(verb string, args ...string) (*exec.Cmd, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, "build")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("image: go %s: %w", verb, err)
+	}
+	unlock, err := lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return nil, fmt.Errorf("image: go %s: %w", verb, err)
+	}
+	defer unlock()
+	tool, err := chooseToolchain(root, dir)
+	if err != nil {
+		return nil, fmt.Errorf("image: go %s: %w", verb, err)
+	}
+	all := append([]string{verb, "-overlay=" + tool.overlay, "-tags", machineTags, "-trimpath", "-buildvcs=false"}, args...)
+	cmd := exec.Command(tool.goCmd, all...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), tool.env...)
+	return cmd, nil
+}

@@ -1,0 +1,128 @@
+package probe
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Ledger accounts for every hit of a probe. What has been entered has been
+// handled or is missed for one of the reasons: Unexplained is 0, unless a
+// handler is running just now.
+type Ledger struct {
+	Entered   uint64 // times the probed instruction was reached with the probe armed
+	Handled   uint64 // its handler ran to its end; of a return probe, the return handler
+	Declined  uint64 // return probe: its entry handler did not want this call
+	Recursion uint64 // reached inside a handler
+	NoInst    uint64 // return probe: all MaxActive instances in use
+	Disarmed  uint64 // disabled or unregistered meanwhile
+	Abandoned uint64 // the handler broke the rules; of a return probe, also calls that never return
+	InFlight  uint64 // return probe: calls that have not returned yet
+}
+
+// Missed is the sum of the reasons.
+func (l Ledger) Missed() uint64 { return l.Recursion + l.NoInst + l.Disarmed + l.Abandoned }
+
+// Unexplained is how many hits the ledger has lost.
+func (l Ledger) Unexplained() int64 {
+	return int64(l.Entered - l.Handled - l.Declined - l.Missed() - l.InFlight)
+}
+
+// An Event is a line of the ledger that is counted.
+type Event uint8
+
+// The events.
+const (
+	Entered Event = iota
+	Missed        // inside a handler: entered, and recursion
+	Handled
+	Declined
+	Recursion
+	NoInst
+	Disarmed
+	Abandoned
+	NumEvents
+)
+
+// account is a CPU's part of a ledger. Wherever it begins, no cache line that
+// its counters are in is used by another CPU's.
+type account struct {
+	_ [16 - NumEvents]uint64
+	n [NumEvents]uint64 // written by this CPU, during a hit that is not nested
+}
+
+// For code that counts without calling Accounts: a CPU's counters are at
+// Accounts.base + cpu<<AccountShift + AccountCounters, 8 bytes for each Event.
+const (
+	AccountShift    = 7
+	AccountCounters = unsafe.Offsetof(account{}.n)
+	AccountBytes    = unsafe.Sizeof(account{})
+)
+
+// This does not compile unless the shift is that of the size.
+var _ [0]struct{} = [AccountBytes - 1<<AccountShift]struct{}{}
+
+// Accounts are the counters of one probe, an account for each CPU. They are made
+// when the probe is registered for the first time, so that a probe costs no more
+// memory than its machine has CPUs.
+type Accounts struct {
+	base *account // of CPU 0; the others follow
+	n    int
+}
+
+// Open makes the accounts of n CPUs, all at zero.
+//
+// Context: goroutine, with no hit of the probe under way.
+func (a *Accounts) Open(n int) {
+	if a.n == n {
+		clear(unsafe.Slice(a.base, n))
+		return
+	}
+	all := make([]account, n+1) // one more: nobody else's data is behind the last
+	a.base, a.n = &all[0], n
+}
+
+// of returns the counters of a CPU. Safe because: hits are of CPUs that Open has
+// been told of; what is asked of another is counted as CPU 0's.
+func (a *Accounts) of(cpu int) *[NumEvents]uint64 {
+	if uint(cpu) >= uint(a.n) {
+		cpu = 0
+	}
+	return &(*account)(unsafe.Add(unsafe.Pointer(a.base), uintptr(cpu)<<AccountShift)).n
+}
+
+// Count counts e on a CPU, in a hit that is not nested.
+//
+// Context: trap, on that CPU.
+func (a *Accounts) Count(cpu int, e Event) { a.of(cpu)[e]++ }
+
+// Uncount takes a Count back.
+//
+// Context: trap, on that CPU.
+func (a *Accounts) Uncount(cpu int, e Event) { a.of(cpu)[e]-- }
+
+// CountNested is Count for what an interrupt, or a handler that it interrupts,
+// may count at the same time.
+//
+// Context: any.
+func (a *Accounts) CountNested(cpu int, e Event) { atomic.AddUint64(&a.of(cpu)[e], 1) }
+
+func (a *Accounts) sum(e Event) (n uint64) {
+	for cpu := range a.n {
+		n += atomic.LoadUint64(&a.of(cpu)[e])
+	}
+	return n
+}
+
+// Ledger returns the sums.
+//
+// Context: any.
+func (a *Accounts) Ledger() Ledger {
+	nested := a.sum(Missed)
+	return Ledger{
+		// What is entered last: a hit that is counted meanwhile is in flight, not lost.
+		Handled: a.sum(Handled), Declined: a.sum(Declined),
+		Recursion: a.sum(Recursion) + nested, NoInst: a.sum(NoInst),
+		Disarmed: a.sum(Disarmed), Abandoned: a.sum(Abandoned),
+		Entered: a.sum(Entered) + nested,
+	}
+}

@@ -1,0 +1,159 @@
+package probe
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestRefusalIsItsErrno(t *testing.T) {
+	err := Refuse(syscall.EINVAL, "%s is data", "x")
+	if !errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || err.Error() != "x is data" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	var f Flags
+	if f.Has(3) || !f.Set(1) || f.Set(3) || !f.Has(2) {
+		t.Errorf("%b", f)
+	}
+	f.Clear(1)
+	if f.Has(1) || f != 2 {
+		t.Errorf("%b", f)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	var a Accounts
+	if a.Ledger() != (Ledger{}) {
+		t.Error("accounts that are not open are not empty")
+	}
+	a.Open(3)
+	for cpu := range 3 {
+		a.Count(cpu, Entered)
+		a.Count(cpu, Handled)
+	}
+	a.CountNested(2, Missed)
+	a.Count(1, Entered)
+	a.Count(1, Handled)
+	a.Uncount(1, Handled)
+	a.CountNested(1, Abandoned)
+	want := Ledger{Entered: 5, Handled: 3, Recursion: 1, Abandoned: 1}
+	if got := a.Ledger(); got != want || got.Unexplained() != 0 || got.Missed() != 2 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	a.Count(0, Entered)
+	if n := a.Ledger().Unexplained(); n != 1 {
+		t.Errorf("%d unexplained, want 1", n)
+	}
+	a.Open(3)
+	if got := a.Ledger(); got != (Ledger{}) {
+		t.Errorf("opened again: %+v", got)
+	}
+}
+
+func TestListIsReplaced(t *testing.T) {
+	var l List[int]
+	if l.Load() != nil || l.All() != nil {
+		t.Error("not empty")
+	}
+	l.Add(1)
+	old := l.All()
+	if was := l.Add(2); !slices.Equal(*was, []int{1}) {
+		t.Error(*was)
+	}
+	l.Add(3)
+	l.Remove(2)
+	if got := l.All(); !slices.Equal(got, []int{1, 3}) || !slices.Equal(old, []int{1}) {
+		t.Error(got, old)
+	}
+}
+
+// TestTable compares a table with a map, through growth and removal.
+func TestTable(t *testing.T) {
+	type place struct{ addr uintptr }
+	var table Table[place]
+	want := map[uintptr]*place{}
+	for i := range 20_000 {
+		addr := uintptr(rand.IntN(3000)+1) * 16
+		if want[addr] != nil {
+			table.Remove(addr)
+			delete(want, addr)
+		} else {
+			want[addr] = &place{addr}
+			table.Insert(addr, want[addr])
+		}
+		probe := uintptr(rand.IntN(3000)+1) * 16
+		if got := table.Find(probe); got != want[probe] {
+			t.Fatalf("%d: %#x: %v, want %v", i, probe, got, want[probe])
+		}
+		if got := table.First(probe); got != nil && got != want[probe] {
+			t.Fatalf("%d: first %#x: %v, want %v", i, probe, got, want[probe])
+		}
+	}
+	n := 0
+	for v := range table.All {
+		if want[v.addr] != v {
+			t.Errorf("%#x is not in the table", v.addr)
+		}
+		n++
+	}
+	if n != len(want) || table.Len() != n {
+		t.Errorf("%d of %d, Len %d", n, len(want), table.Len())
+	}
+	table.Remove(1) // never was there
+}
+
+// TestTableIsReadWhileItChanges: who looks for what stays there finds it, and
+// nobody finds what belongs elsewhere.
+func TestTableIsReadWhileItChanges(t *testing.T) {
+	type place struct{ addr uintptr }
+	var table Table[place]
+	for i := uintptr(1); i <= 40; i++ {
+		table.Insert(i, &place{i})
+	}
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for i := uintptr(1); i <= 200; i++ {
+					got := table.Find(i)
+					if got == nil && i <= 40 || got != nil && got.addr != i {
+						t.Errorf("%d: %v", i, got)
+						return
+					}
+				}
+			}
+		})
+	}
+	for range 3000 {
+		for i := uintptr(41); i <= 60; i++ {
+			table.Insert(i, &place{i})
+		}
+		for i := uintptr(41); i <= 60; i++ {
+			table.Remove(i)
+		}
+	}
+	close(stop)
+	readers.Wait()
+}
+
+func TestHitsDoNotAllocate(t *testing.T) {
+	var table Table[int]
+	var a Accounts
+	a.Open(2)
+	table.Insert(8, new(int))
+	if n := testing.AllocsPerRun(100, func() { table.Find(8); table.Find(9); a.Count(1, Entered); a.CountNested(0, Missed) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
