@@ -14,7 +14,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/vfs"
-	"sonde/kprobes"
+	"sonde/kprobes/control"
 	"sonde/shell"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
@@ -51,7 +51,7 @@ func mountFiles(tree *vfs.FS) {
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())
 	}
-	if err := kprobes.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
+	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())
 	}
 }

@@ -1,15 +1,10 @@
 package kprobes
 
-// How is how a probed instruction gets executed when a breakpoint has been hit.
-type How uint8
+import (
+	"cmp"
+	"slices"
 
-// The ways. Optimized probes have theirs: the copy in the detour.
-const (
-	Refused  How = iota // such a probe is not registered
-	Emulated            // done on the saved registers
-	Decided             // a stack check, done on the saved registers once for all its instructions
-	Boosted             // the copy in the slot runs, and jumps back
-	Stepped             // the copy in the slot is single-stepped
+	"sonde/kallsyms"
 )
 
 // Description is what there is to know of a place for probes. What is about
@@ -36,9 +31,12 @@ type Description struct {
 // ProbeInfo is one probe of a place.
 type ProbeInfo struct {
 	Kind     string   // k, r, j: the letters of the list file
+	Noun     string   // the same in words
+	Owner    string   // the module that registered it, "" for the kernel
 	Handlers []string // what it calls
-	Disabled bool
-	Entered  uint64 // hits so far
+	Disabled bool     // by DisableKprobe, or because it is gone
+	Gone     bool     // for good: its handler broke the rules, or its module is gone
+	Ledger   Ledger
 }
 
 // Neighbour is another probed place.
@@ -46,4 +44,115 @@ type Neighbour struct {
 	Addr   uintptr
 	Covers uintptr // bytes that its detour covers, 0 without one
 	Jumped bool
+}
+
+// Describe says what a probe at offset off of the symbol would be, and what is
+// there now; or, without a symbol, at address off. Nothing is taken or changed.
+//
+// Context: goroutine.
+// Errors: those of RegisterKprobe, without its "register"; what was found
+// before the error is returned with it.
+func Describe(symbol string, off uintptr) (Description, error) {
+	k := &Kprobe{SymbolName: symbol, Offset: off}
+	if symbol == "" {
+		k.Addr, k.Offset = off, 0
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	addr, fn, err := k.resolve()
+	d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: addr}
+	if err != nil {
+		return d, err
+	}
+	s := sites.Find(addr)
+	if s == nil {
+		if s, err = newSite(addr, fn); err != nil {
+			return d, err
+		}
+	}
+	d.describe(s, fn)
+	d.near()
+	return d, nil
+}
+
+// All returns a Description of every probed place, in order of address, without
+// what is near.
+//
+// Context: goroutine.
+func All() (list []Description) {
+	mu.Lock()
+	defer mu.Unlock()
+	for s := range sites.All {
+		fn, _ := kallsyms.Kernel().At(uint64(s.addr))
+		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.addr}
+		d.describe(s, fn)
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.Addr, b.Addr) })
+	return list
+}
+
+// describe fills in what s says. Called with mu held.
+func (d *Description) describe(s *site, fn symbol) {
+	d.Slot, d.Detour, d.Armed, d.Jumped = s.slot, s.detour, s.armed, s.jumped
+	d.Pre, d.Post = s.way(false), s.way(true)
+	d.Check = int(s.check.Len)
+	if d.NoRet = mach.noReturn(fn); s.addr != uintptr(fn.Addr) {
+		d.NoRet = "it is not the entry of a function"
+	}
+	for _, k := range s.probes() {
+		d.Probes = append(d.Probes, k.info())
+	}
+	switch {
+	case disarmedAll:
+		d.NoJump = "all probes are switched off (debug/kprobes/enabled)"
+	case len(d.Probes) == 0:
+	case s.post.Load():
+		d.NoJump = "a probe here has a post-handler"
+	case !s.jumpable():
+		d.NoJump = "there is a jprobe here"
+	case !s.wanted():
+		d.NoJump = "the probes here are disabled"
+	}
+}
+
+// near fills in what is close by. Called with mu held.
+func (d *Description) near() {
+	for at := d.Addr - maxCovered; at < d.Addr+maxCovered; at++ {
+		if n := sites.Find(at); n != nil && at != d.Addr {
+			near := Neighbour{Addr: at, Jumped: n.jumped}
+			if n.detour != nil {
+				near.Covers = n.detour.Len
+			}
+			d.Near = append(d.Near, near)
+		}
+	}
+}
+
+// info describes k.
+func (k *Kprobe) info() ProbeInfo {
+	var calls []string
+	say := func(what string, f any) {
+		if name, _, _, ok := kallsyms.Lookup(uint64(codeOf(f))); ok {
+			calls = append(calls, what+"-handler "+name)
+		}
+	}
+	ledger := k.Ledger()
+	switch k.kind {
+	case kindKretprobe:
+		rp := asKretprobe(k)
+		say("entry", rp.EntryHandler)
+		say("return", rp.Handler)
+		ledger = rp.Ledger()
+	case kindJprobe:
+		say("jprobe", asJprobe(k).Entry)
+	default:
+		say("pre", k.PreHandler)
+		say("post", k.PostHandler)
+		say("fault", k.FaultHandler)
+	}
+	return ProbeInfo{
+		Kind: k.kind.String(), Noun: k.kind.noun(), Owner: k.owner, Handlers: calls,
+		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: ledger,
+	}
 }

@@ -52,11 +52,13 @@ changed:
 	LEAQ	REGS(SP), BX
 	MOVQ	BX, state_frame(SI)
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
-	MOVQ	$0, state_list(SI)
+	LEAQ	state_none(SI), R9
+	MOVQ	R9, state_next(SI)
 	MOVQ	state_id(SI), R8
-	SHLQ	$const_ledgerShift, R8
-	ADDQ	AX, R8
-	INCQ	(Kprobe_ledger+account_n+8*const_entered)(R8)
+	SHLQ	$const_accountShift, R8
+	ADDQ	Kprobe_ledger(AX), R8
+	MOVQ	R8, state_account(SI)
+	INCQ	(const_accountN+8*const_entered)(R8)
 	INCQ	state_seq(SI)
 	MOVQ	AX, state_last(SI)
 	MOVQ	AX, state_probe(SI)
@@ -64,11 +66,9 @@ changed:
 	MOVQ	(DX), CX
 	CALL	CX
 	MOVQ	trapCPU_probes(GS), SI
-	MOVQ	state_id(SI), R8
-	SHLQ	$const_ledgerShift, R8
-	ADDQ	state_probe(SI), R8
+	MOVQ	state_account(SI), R8
 	MOVQ	$0, state_probe(SI)
-	INCQ	(Kprobe_ledger+account_n+8*const_handled)(R8)
+	INCQ	(const_accountN+8*const_handled)(R8)
 	MOVL	$const_idle, state_phase(SI)
 back:
 	RESTORE
@@ -125,7 +125,7 @@ busy:
 	MOVL	$const_pre, state_phase(SI)	// from here on who unregisters the probe waits
 	INCQ	state_soft(SI)
 	MOVQ	$const_site_, DX
-	MOVQ	site_enter(DX), DI
+	MOVQ	site_note(DX), DI
 	TESTQ	DI, DI
 	JEQ	leave
 	MOVQ	(TLS), BX
@@ -160,9 +160,9 @@ take:
 	MOVQ	KretprobeInstance_RP(CX), DI
 	MOVB	$1, KretprobeInstance_busy(CX)
 	MOVQ	state_id(SI), R8
-	SHLQ	$const_ledgerShift, R8
-	ADDQ	DI, R8
-	INCQ	(Kretprobe_KP+Kprobe_ledger+account_n+8*const_entered)(R8)
+	SHLQ	$const_accountShift, R8
+	ADDQ	(Kretprobe_KP+Kprobe_ledger)(DI), R8
+	INCQ	(const_accountN+8*const_entered)(R8)
 	MOVQ	DX, ret_off(CX)
 	MOVQ	(BX), DX
 	MOVQ	DX, ret_next(CX)

@@ -13,6 +13,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/probe"
 	"sonde/kernel/text"
 )
 
@@ -33,14 +34,18 @@ const (
 	gGoid     = goruntime.GGoid
 	gCalls    = goruntime.GCalls
 
-	ledgerShift   = 7
+	// Of a probe.Accounts, which begins with the address of CPU 0's.
+	accountShift = probe.AccountShift
+	accountN     = probe.AccountCounters
+	entered      = probe.Entered
+	handled      = probe.Handled
+
 	freeListShift = 7
 	instanceShift = 7
 )
 
 // The sizes are what the shifts say: otherwise this does not compile.
 var (
-	_ [0]struct{} = [unsafe.Sizeof(ledger{}[0]) - 1<<ledgerShift]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<freeListShift]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
 )
@@ -127,8 +132,16 @@ func (d *Detour) Fill(code []byte) {
 }
 
 // bind fills in that d is for s.
-func (d *Detour) bind(s *site) {
+func bind(d *Detour, s *site) {
 	text.WriteSlot(d.Head+uintptr(d.template().site), binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
+}
+
+// initDetours tells the runtime where detours are and what they begin with.
+//
+// Context: boot.
+func initDetours() {
+	calls, _ := templates() // the other calls nobody
+	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), mach.detours.Start(), mach.detours.End(), DetourSize)
 }
 
 // lean says that our way through a hit leaves X0-X14 alone (sse_tamago.go).

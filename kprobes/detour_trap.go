@@ -9,10 +9,13 @@ package kprobes
 // anything else, from then on those are nested hits.
 
 import (
-	"unsafe"
+	"runtime"
+	"sync/atomic"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/text"
 )
 
 // onDetour is onBreakpoint for a hit of s by a jump.
@@ -24,13 +27,26 @@ func onDetour(r *amd64.Regs, s *site) {
 		r.IP = uint64(s.resume.Load())
 		return
 	}
-	st.phase = pre
-	st.soft++
-	st.frame = uintptr(unsafe.Pointer(r))
-	st.site = uintptr(unsafe.Pointer(s))
-	r.IP = uint64(s.addr) + 1
 	st.begins(s, r)
-	s.callPre(st, id, r)
+	st.soft++
+	r.IP = uint64(s.addr) + 1
+	st.handOver(r)
+	onBreakpoint(r)
+}
+
+// quiesceHits returns when every CPU has been outside all handlers. A handler that
+// a trap called keeps interrupts off, so the interrupt of Sync comes after it; one
+// that was called by a jump is waited for.
+//
+// Context: goroutine.
+func quiesceHits() {
+	text.Sync()
+	for i := range cpu.Num() {
+		st := &states[i].state
+		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
+			runtime.Gosched()
+		}
+	}
 }
 
 // onDetourEager and onReturnEager are for when the rest may change X0-X14.

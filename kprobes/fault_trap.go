@@ -81,7 +81,7 @@ func (st *state) copyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.phase = faulting
 	for _, k := range s.probes() {
-		if k.FaultHandler == nil || k.has(FlagDisabled|flagGone) {
+		if k.FaultHandler == nil || k.Flags.Has(flagOff) {
 			continue
 		}
 		st.begin(k)

@@ -2,9 +2,9 @@
 
 package kprobes
 
-// Trap context. What happens between the breakpoint and the instruction behind
-// the probe. onBreakpoint and onStep and what they call leave X0-X14 alone:
-// reach.HitKeepsSSE checks it.
+// Trap context. What happens between the breakpoint and the probed instruction.
+// onBreakpoint and onStep and what they call leave X0-X14 alone: sse_tamago.go
+// checks it.
 
 import (
 	"unsafe"
@@ -13,85 +13,153 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
+	"sonde/kernel/probe"
 )
 
-const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
-
-// onBreakpoint takes #BP. It is long, and repeats in place what callPre and
-// execute do for the common case of one probe: each call of a function here is
-// a tenth of what a hit costs.
+// onBreakpoint takes #BP. It is the one text for what a hit does in front of the
+// instruction: onDetour leads here for a hit by a jump, and afterAbandon when a
+// handler has been given up and the rest is to be done; both with the hit's own
+// frame, which tells them from a nested hit. It is long because each call of a
+// function here is a tenth of what a hit costs.
+//
+// The pre-handlers are called in order of registration. One that returns non-zero
+// has taken over: the rest and the instruction are skipped, as on Linux. Of a hit
+// by a jump that is ignored: spec/4 §1.4, note.
 func onBreakpoint(r *amd64.Regs) {
-	at := uintptr(r.IP) - 1
-	s := first(at)
-	if s == nil || s.addr != at {
-		if s = find(at); s == nil {
-			die.Breakpoint(r)
-			return
-		}
-	}
 	id := trap.ID(r)
 	st := &states[id].state
-	if st.phase != idle {
-		s.reenter(st, id, r)
-		return
-	}
-	if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
-		s.grow(st, r)
-		return
-	}
-	st.phase = pre
-	st.frame = uintptr(unsafe.Pointer(r))
-	st.site = uintptr(unsafe.Pointer(s))
-	sole := s.sole.Load()
-	if sole == 0 {
+	var s *site
+	if st.phase == idle {
+		at := uintptr(r.IP) - 1
+		if s = sites.First(at); s == nil || s.addr != at {
+			if s = sites.Find(at); s == nil {
+				die.Breakpoint(r)
+				return
+			}
+		}
+		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
+			s.grow(st, r)
+			return
+		}
 		st.begins(s, r)
-		s.callPre(st, id, r)
+	} else if st.takesOver(r) {
+		s = asSite(st.site)
+	} else {
+		reenter(st, id, r)
 		return
 	}
-	st.list = 0
-	k := asProbe(sole)
-	n := &k.ledger[id].n
-	n[entered]++
-	if k.kind == kindKretprobe {
-		asKretprobe(k).enter(st, id, r) // it counts for itself
-	} else {
-		st.begin(k)
-		ret := k.PreHandler(k, r)
-		st.end()
-		n[handled]++
-		if ret != 0 {
+	for k := nextProbe(st); k != nil; k = nextProbe(st) {
+		n := k.ledger.On(id)
+		n[probe.Entered]++
+		taken := false
+		switch k.Flags & (flagOff | flagSpecial | flagNotes) {
+		case 0:
+			st.begin(k)
+			taken = k.PreHandler(k, r) != 0
+			st.end()
+			n[probe.Handled]++
+		case flagNotes:
+			asKretprobe(k).enter(st, id, r) // it counts for itself
+		default:
+			taken = k.callSpecial(st, id, r)
+		}
+		if taken && r.Vector != amd64.VecDetour {
 			st.phase = idle
 			return
 		}
 	}
-	switch means(s.how.Load()) {
-	case meansSlot:
+	how := How(s.how.Load())
+	if r.Vector == amd64.VecDetour {
+		how = Detoured
+	}
+bare:
+	switch how {
+	case Boosted:
 		r.IP = uint64(s.slot)
-	case meansStep:
+	case Detoured:
+		r.IP = uint64(s.resume.Load())
+	case Branched:
+		r.IP = s.to
+	case Stepped:
 		st.phase = stepping
 		st.flags = r.Flags & stepFlags
 		s.startStep(r)
 		return
-	case meansJump:
-		r.IP = s.to
-	case meansCheck:
-		s.check.Perform(r, uint64(s.addr), false)
-	case meansDetour:
-		r.IP = uint64(s.resume.Load())
-	default:
-		s.execute(st, id, r)
+	case Decided:
+		s.passCheck(st, id, r)
 		return
+	case Emulated:
+		st.phase = emulating
+		s.emulate(r)
+		s.finish(st, id, r)
+		return
+	case Within:
+		if s.decided(st, r) {
+			s.finish(st, id, r)
+			goOn(&s.around, r, s.addr-uintptr(s.within))
+			return
+		}
+		how = s.bare(s.post.Load())
+		goto bare
 	}
 	st.phase = idle
 }
 
-// begins prepares for callPre to go through all probes of s.
+// begins notes that a hit of s begins.
 func (st *state) begins(s *site, r *amd64.Regs) {
-	if s.sse.Load() {
+	st.phase = pre
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.site = uintptr(unsafe.Pointer(s))
+	st.next = uintptr(unsafe.Pointer(s.list.First()))
+}
+
+// handOver has onBreakpoint or onStep, which is called next with r, go on with the
+// hit whose frame r is; takesOver is for them to know. A hit that comes in between,
+// in an interrupt, has another frame.
+func (st *state) handOver(r *amd64.Regs) { st.handed = uintptr(unsafe.Pointer(r)) }
+
+func (st *state) takesOver(r *amd64.Regs) bool {
+	if st.handed != uintptr(unsafe.Pointer(r)) {
+		return false
+	}
+	st.handed = 0
+	return true
+}
+
+// nextProbe returns the next probe of the list that a hit goes through, nil at
+// its end.
+func nextProbe(st *state) *Kprobe {
+	k := **(***Kprobe)(unsafe.Pointer(&st.next)) // Safe because: mu's holders keep the list
+	st.next += unsafe.Sizeof(k)
+	return k
+}
+
+// callSpecial calls k's handler where that is not as simple as for most: k is
+// disabled, is a jprobe, has no pre-handler, or one that may change X0-X14. The hit
+// is counted as entered already.
+func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
+	if k.Flags.Has(flagOff) {
+		k.ledger.Count(id, probe.Disarmed)
+		return false
+	}
+	if k.Flags.Has(flagSSE) {
 		trap.SaveXMM(r)
 	}
-	st.list = uintptr(unsafe.Pointer(s.list.Load()))
-	st.index = 0
+	switch {
+	case k.kind == kindKretprobe:
+		asKretprobe(k).enter(st, id, r) // it counts for itself
+		return false
+	case k.kind == kindJprobe:
+		st.begin(k)
+		asJprobe(k).enter(id, r)
+		st.end()
+	case k.PreHandler != nil:
+		st.begin(k)
+		taken = k.PreHandler(k, r) != 0
+		st.end()
+	}
+	k.ledger.Count(id, probe.Handled)
+	return taken
 }
 
 // grow has r take the way to morestack: the call is counted when the function
@@ -104,237 +172,39 @@ func (s *site) grow(st *state, r *amd64.Regs) {
 	s.passBy(st, r)
 }
 
-// callPre calls the pre-handlers from st.index on, in order of registration,
-// and then has the instruction executed. One that returns non-zero has taken
-// over: the rest and the instruction are skipped, as on Linux.
-func (s *site) callPre(st *state, id int, r *amd64.Regs) {
-	for list := st.probes(); st.index < len(list); {
-		k := list[st.index]
-		st.index++
-		k.ledger.count(id, entered)
-		if k.has(FlagDisabled | flagGone) {
-			k.ledger.count(id, disarmed)
-			continue
-		}
-		if k.sse { // asked for each: the list may have changed since the site was asked
-			trap.SaveXMM(r)
-		}
-		if k.kind == kindKretprobe {
-			asKretprobe(k).enter(st, id, r) // it counts for itself
-			continue
-		}
-		ret := 0
-		st.begin(k)
-		if k.kind == kindJprobe {
-			asJprobe(k).enter(id, r)
-		} else if k.PreHandler != nil {
-			ret = k.PreHandler(k, r)
-		}
-		st.end()
-		k.ledger.count(id, handled)
-		if ret != 0 && r.Vector != amd64.VecDetour {
-			st.phase = idle
-			return
-		}
-	}
-	if r.Vector != amd64.VecDetour && means(s.how.Load()) == meansSlot {
-		r.IP = uint64(s.slot)
-		st.phase = idle
-		return
-	}
-	s.execute(st, id, r)
-}
-
-// execute does the probed instruction, or starts to: a step ends in onStep.
-func (s *site) execute(st *state, id int, r *amd64.Regs) {
-	if r.Vector == amd64.VecDetour || means(s.how.Load()) == meansDetour {
-		r.IP = uint64(s.resume.Load())
-		st.phase = idle
-		return
-	}
-	wantPost := s.post.Load()
-	if s.within > 0 && s.decided(st, r) {
-		s.finish(st, id, r)
-		goOn(&s.around, r, s.addr-uintptr(s.within))
-		return
-	}
-	switch {
-	case s.slot == 0:
-		st.phase = emulating
-		s.emulate(r)
-		s.finish(st, id, r)
-	case s.check.Kind != prologue.None && !(wantPost && s.check.Kind == prologue.Small) && s.check.Alone(checkCode(&s.check, s.addr)):
-		s.check.Perform(r, uint64(s.addr), false)
-		s.finish(st, id, r)
-	case s.check.Kind > prologue.Small:
-		st.decided, st.decidedSP = s.addr, r.SP
-		s.check.Skip(r, uint64(s.addr), checkCode(&s.check, s.addr), 1)
-		s.finish(st, id, r)
-		goOn(&s.check, r, s.addr)
-	case s.boost && !wantPost:
-		r.IP = uint64(s.slot)
-		st.phase = idle
-	default:
-		st.phase = stepping
-		st.flags = r.Flags & stepFlags
-		s.startStep(r)
-	}
-}
-
-// decided reports whether s is within a stack check that a probe at the entry has
-// decided; then r goes on in it, as decided: the check is not made once more.
-func (s *site) decided(st *state, r *amd64.Regs) bool {
-	head := s.addr - uintptr(s.within)
-	if st.decided != head || st.decidedSP != r.SP || !s.around.Fits(r, stackLow(trap.G(r)), stackRoom) {
-		return false
-	}
-	if s.around.Skip(r, uint64(head), checkCode(&s.around, head), s.within+1) {
-		st.decided = 0
-	}
-	return true
-}
-
-// goOn has r, within the stack check at addr that has been decided, hit the next
-// breakpoint there. It does not go there to hit it: that might be gone by then,
-// and the check be made once more, with another outcome.
-func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
-	for uintptr(r.IP)-addr < uintptr(c.Len) {
-		if find(uintptr(r.IP)) != nil {
-			r.IP++
-			onBreakpoint(r)
-			return
-		}
-		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)
-	}
-}
-
-// checkCode is the stack check c, which stands at addr, as it is now.
-func checkCode(c *prologue.Check, addr uintptr) []byte {
-	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), c.Len) // Safe because: text is mapped for good
-}
-
-// startStep has the CPU execute the copy and trap behind it, with no interrupt
-// in between.
-func (s *site) startStep(r *amd64.Regs) {
-	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
-	r.IP = uint64(s.slot)
-}
-
-// onStep takes #DB. Like onBreakpoint it repeats what finish and callPost do for
-// the common case.
-func onStep(r *amd64.Regs) {
-	id := trap.ID(r)
-	st := &states[id].state
-	if st.phase != stepping || st.nested != 0 {
-		if st.nested == 0 {
-			die.Debug(r)
-		} else if asSite(st.nested).endStep(r, st.nFlags) {
-			st.nested = 0
-		}
-		return
-	}
-	s := asSite(st.site)
-	if !s.endStep(r, st.flags) {
-		return
-	}
-	sole := s.sole.Load()
-	if sole == 0 || asProbe(sole).PostHandler == nil || s.check.Kind != prologue.None {
-		s.finishStep(st, id, r)
-		return
-	}
-	k := asProbe(sole)
-	st.frame = uintptr(unsafe.Pointer(r))
-	st.list = 0
-	st.phase = post
-	st.begin(k)
-	k.PostHandler(k, r, 0)
-	st.end()
-	st.phase = idle
-}
-
-// finishStep ends a hit whose instruction has been stepped.
-func (s *site) finishStep(st *state, id int, r *amd64.Regs) {
-	if s.check.Kind == prologue.Small {
-		// Counted as a call: a preemption request that came meanwhile waits
-		// for the next function.
-		r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
-	}
-	s.finish(st, id, r)
-}
-
-// endStep moves IP from behind the copy to behind the original and restores the
-// flags. False: the copy is a repeated string instruction that is not done.
-func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
-	if r.IP == uint64(s.slot) {
-		return false
-	}
-	if r.IP-uint64(s.slot) < slotSize { // else the step took the jump back, too (QEMU, PAUSE)
-		r.IP += uint64(s.addr) - uint64(s.slot)
-	}
-	r.Flags = r.Flags&^uint64(stepFlags) | flags
-	return true
-}
-
-// finish ends a hit whose instruction has been done.
-func (s *site) finish(st *state, id int, r *amd64.Regs) {
-	if !s.post.Load() {
-		st.phase = idle
-		return
-	}
-	if s.sse.Load() {
-		trap.SaveXMM(r)
-	}
-	st.frame = uintptr(unsafe.Pointer(r)) // after a step this is another trap
-	st.list = uintptr(unsafe.Pointer(s.list.Load()))
-	st.index = 0
-	st.phase = post
-	s.callPost(st, id, r)
-}
-
-// callPost calls the post-handlers from st.index on.
-func (s *site) callPost(st *state, id int, r *amd64.Regs) {
-	for list := st.probes(); st.index < len(list); {
-		k := list[st.index]
-		st.index++
-		if k.PostHandler == nil || k.has(FlagDisabled|flagGone) {
-			continue
-		}
-		if k.sse {
-			trap.SaveXMM(r)
-		}
-		st.begin(k)
-		k.PostHandler(k, r, 0)
-		st.end()
-	}
-	st.phase = idle
-}
-
 // reenter is a hit inside a handler: it is counted as missed and the
 // instruction executed, nothing more.
-func (s *site) reenter(st *state, id int, r *amd64.Regs) {
+func reenter(st *state, id int, r *amd64.Regs) {
+	s := sites.Find(uintptr(r.IP) - 1)
+	if s == nil {
+		die.Breakpoint(r)
+		return
+	}
 	s.countMissed(id)
 	s.passBy(st, r)
 }
 
 func (s *site) countMissed(id int) {
 	for _, k := range s.probes() {
-		k.ledger.countNested(id, missed) // one event: the handler may be abandoned here
+		k.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here
 	}
 }
 
 // passBy has the instruction executed and calls nobody. The copy in a detour
 // begins behind the stack check, which is made here then.
 func (s *site) passBy(st *state, r *amd64.Regs) {
-	switch {
-	case means(s.how.Load()) == meansDetour:
+	if How(s.how.Load()) == Detoured {
 		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) {
 			s.check.Perform(r, uint64(s.addr), true)
 			return
 		}
 		r.IP = uint64(s.resume.Load())
-	case s.slot == 0:
+		return
+	}
+	switch s.bare(false) {
+	case Emulated:
 		s.emulate(r)
-	case s.boost:
+	case Boosted:
 		r.IP = uint64(s.slot)
 	default:
 		st.nested = uintptr(unsafe.Pointer(s))

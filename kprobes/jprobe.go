@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"syscall"
 	"unsafe"
+
+	"sonde/kernel/probe"
 )
 
 // Jprobe calls a handler of the function's own signature at its entry, with
@@ -52,11 +54,11 @@ func codeOf(f any) uintptr {
 func (j *Jprobe) setHandler() error {
 	code := codeOf(j.Entry)
 	if code == 0 {
-		return refuse(syscall.EINVAL, "Entry is not a function")
+		return probe.Refuse(syscall.EINVAL, "Entry is not a function")
 	}
 	args, size := callFrame(reflect.TypeOf(j.Entry))
 	if size > maxStack {
-		return refuse(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
+		return probe.Refuse(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
 	}
 	// A func in an interface is one word, the closure.
 	// Safe because: j.Entry keeps it alive.

@@ -61,7 +61,3 @@ func (j *Jprobe) enter(id int, r *amd64.Regs) {
 		printk.Warn("kprobes: the jprobe handler of %s returned without JprobeReturn", symbolOf(&j.KP))
 	}
 }
-
-// asJprobe returns the jprobe that k, of that kind, is the entry of.
-// Safe because: KP is its first field.
-func asJprobe(k *Kprobe) *Jprobe { return (*Jprobe)(unsafe.Pointer(k)) }

@@ -53,7 +53,7 @@ func kill(id int, why string, r *amd64.Regs) {
 	atomic.StoreUint64(&st.dying, st.seq)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
 	k.takeShort()
-	if k.markGone() {
+	if k.Flags.Set(flagGone) {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
 		printk.Err("CPU: %d", id)
 		die.Backtrace(printk.LevelErr, r, trap.G(r))
@@ -65,8 +65,9 @@ func kill(id int, why string, r *amd64.Regs) {
 
 // takeShort takes the short way from hits of k: they must look at its flags.
 func (k *Kprobe) takeShort() {
-	if s := find(k.Addr); s != nil {
-		s.setSole(nil)
+	if s := sites.Find(k.Addr); s != nil {
+		s.call.Store(0)
+		s.note.Store(0)
 	}
 }
 
@@ -157,7 +158,7 @@ func (st *state) interrupted(r *amd64.Regs) bool {
 // blame disables a probe whose handler ran for ns nanoseconds with nobody to
 // stop it.
 func blame(k *Kprobe, ns int64) {
-	if k == nil || !k.markGone() {
+	if k == nil || !k.Flags.Set(flagGone) {
 		return
 	}
 	k.takeShort()

@@ -1,9 +1,10 @@
 package kprobes
 
 import (
-	"sync/atomic"
+	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/probe"
 )
 
 // Flags of a probe.
@@ -11,22 +12,31 @@ const (
 	// FlagDisabled is KPROBE_FLAG_DISABLED: registered, but its handlers are
 	// not called. Set before registering to begin so; change it afterwards
 	// with EnableKprobe and DisableKprobe.
-	FlagDisabled uint32 = 1 << iota
+	FlagDisabled probe.Flags = 1 << iota
 	flagRegistered
 	flagGone // its handler broke the rules: disabled for good
-	flagUsed // has been registered before
+	flagSSE  // a handler may change X0-X14; of a return probe, the entry handler
+	// What hits do for it, see onBreakpoint: none of the two, the pre-handler is
+	// called as it is; flagNotes, a return probe notes the call; flagSpecial, all else.
+	flagNotes
+	flagSpecial
+
+	flagOff = FlagDisabled | flagGone
+	// flagsReturn decide whether a call in flight returns to its handler: it does if
+	// of these only flagRegistered is set.
+	flagsReturn = flagGone | flagRegistered
 )
 
-// flagsReturn decide whether a call in flight returns to its handler: it does if of
-// these only flagRegistered is set.
-const flagsReturn = flagGone | flagRegistered
-
-// Handlers; all in trap context with interrupts off.
+// The handlers; all in trap context. Those that a trap calls have interrupts off;
+// those that a jump calls ([OPTIMIZED] in the list) have them as the probed code
+// has: a handler that minds must turn them off itself.
 type (
 	// PreHandler runs before the probed instruction; r.IP is behind the INT3,
 	// one more than k.Addr, as on Linux. It returns 0. Any other value means
 	// that it has changed r.IP: the instruction is not executed, no
-	// post-handler is called, and the code goes on at r.IP.
+	// post-handler is called, and the code goes on at r.IP. Of a probe that is
+	// hit by a jump the value is ignored: give one that changes r.IP a
+	// post-handler, an empty one will do (spec/4 §1.4, note).
 	PreHandler func(k *Kprobe, r *amd64.Regs) int
 	// PostHandler runs after the probed instruction; flags is always 0.
 	PostHandler func(k *Kprobe, r *amd64.Regs, flags uint64)
@@ -39,18 +49,17 @@ type (
 // Kprobe is a probe on one instruction. Set either SymbolName and Offset or
 // Addr, and the handlers wanted; leave the rest alone while it is registered.
 type Kprobe struct {
-	SymbolName string
-	Offset     uintptr
-	Addr       uintptr // filled in from SymbolName
-	Flags      uint32
+	SymbolName string      // the function, as kallsyms has it; a name may be cut at any slash
+	Offset     uintptr     // bytes from there
+	Addr       uintptr     // filled in from SymbolName
+	Flags      probe.Flags // FlagDisabled, or 0
 
 	PreHandler   PreHandler
 	PostHandler  PostHandler
 	FaultHandler FaultHandler
 
 	kind   kind
-	sse    bool // a handler may change X0-X14
-	ledger ledger
+	ledger probe.Accounts
 	// guarded by mu:
 	site  *site
 	owner string // the module that registered it, "" for the kernel
@@ -66,16 +75,26 @@ const (
 )
 
 func (k kind) String() string { return [...]string{"k", "r", "j"}[k] }
+func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe"}[k] }
 
-func (k *Kprobe) has(f uint32) bool { return atomic.LoadUint32(&k.Flags)&f != 0 }
-func (k *Kprobe) set(f uint32)      { atomic.OrUint32(&k.Flags, f) }
-func (k *Kprobe) clear(f uint32)    { atomic.AndUint32(&k.Flags, ^f) }
+// asKretprobe returns the return probe that k, of that kind, is the entry of.
+// Safe because: KP is its first field.
+func asKretprobe(k *Kprobe) *Kretprobe { return (*Kretprobe)(unsafe.Pointer(k)) }
 
-// markGone disables k for good, and reports whether this was the call that did.
-func (k *Kprobe) markGone() bool { return atomic.OrUint32(&k.Flags, flagGone)&flagGone == 0 }
+// asJprobe returns the jprobe that k, of that kind, is the entry of.
+// Safe because: KP is its first field.
+func asJprobe(k *Kprobe) *Jprobe { return (*Jprobe)(unsafe.Pointer(k)) }
 
 // wantsPost reports whether k keeps its instruction from being boosted.
 func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil }
+
+// A Ledger accounts for every hit of a probe.
+type Ledger = probe.Ledger
+
+// Ledger returns the probe's account.
+//
+// Context: any.
+func (k *Kprobe) Ledger() Ledger { return k.ledger.Ledger() }
 
 // NMissed returns how often the probe was hit but its handler not called,
 // because it was hit inside a handler.

@@ -1,10 +1,6 @@
 package kprobes
 
-import (
-	"unsafe"
-
-	"sonde/arch/amd64"
-)
+import "sonde/arch/amd64"
 
 // KretprobeHandler runs when a probed call enters or returns. An entry handler that
 // returns 0 is sure of its return handler, unless the call never returns, or the
@@ -78,7 +74,3 @@ func (rp *Kretprobe) Ledger() Ledger {
 // RegsReturnValue returns what the function returns, from the register that Go
 // and C return the first result in.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
-
-// asKretprobe returns the return probe that k, of that kind, is the entry of.
-// Safe because: KP is its first field.
-func asKretprobe(k *Kprobe) *Kretprobe { return (*Kretprobe)(unsafe.Pointer(k)) }

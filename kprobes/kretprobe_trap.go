@@ -6,7 +6,6 @@ package kprobes
 // to the trampoline, and from there to where it should.
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -15,6 +14,7 @@ import (
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/printk"
+	"sonde/kernel/probe"
 )
 
 // calls returns the head of g's list of calls, and the top of its stack.
@@ -48,14 +48,14 @@ func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
 	}
 	in := rp.pool.get(id)
 	if in == nil {
-		rp.KP.ledger.count(id, noInst)
+		rp.KP.ledger.Count(id, probe.NoInst)
 		return
 	}
 	in.RetAddr, in.off = lr, off
 	in.Task = Task(goruntime.Goid(g))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
 		rp.pool.put(in, id)
-		rp.KP.ledger.count(id, declined)
+		rp.KP.ledger.Count(id, probe.Declined)
 		return
 	}
 	in.next = *head
@@ -78,7 +78,7 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 func bury(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
-	in.RP.KP.ledger.countNested(id, abandoned)
+	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
 	in.RP.pool.put(in, id)
 }
 
@@ -126,8 +126,8 @@ func onReturn(r *amd64.Regs) {
 	rp := in.RP
 	k := &rp.KP
 	switch {
-	case atomic.LoadUint32(&k.Flags)&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2
-		k.ledger.count(id, disarmed)
+	case k.Flags&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2
+		k.ledger.Count(id, probe.Disarmed)
 	case rp.sse:
 		trap.SaveXMM(r)
 		fallthrough
@@ -137,7 +137,7 @@ func onReturn(r *amd64.Regs) {
 			rp.Handler(in, r)
 			st.end()
 		}
-		k.ledger.count(id, handled)
+		k.ledger.Count(id, probe.Handled)
 	}
 	st.afterReturn(id, r)
 }
@@ -173,7 +173,7 @@ func missReturn(id int, r *amd64.Regs) {
 	for *head != 0 && asInstance(*head).off == off {
 		in := asInstance(*head)
 		*head = in.next
-		in.RP.KP.ledger.countNested(id, recursion)
+		in.RP.KP.ledger.CountNested(id, probe.Recursion)
 		in.RP.pool.put(in, id)
 	}
 }

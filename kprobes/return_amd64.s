@@ -57,9 +57,9 @@ single:
 	MOVQ	state_id(SI), R9
 	MOVQ	$0, state_probe(SI)
 	MOVQ	R9, R10
-	SHLQ	$const_ledgerShift, R10
-	ADDQ	R8, R10
-	INCQ	(Kretprobe_KP+Kprobe_ledger+account_n+8*const_handled)(R10)
+	SHLQ	$const_accountShift, R10
+	ADDQ	(Kretprobe_KP+Kprobe_ledger)(R8), R10
+	INCQ	(const_accountN+8*const_handled)(R10)
 
 	// The instance leaves the list, and goes back to the pool.
 	MOVQ	trapFrame_g(SP), DI

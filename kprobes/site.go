@@ -2,6 +2,7 @@ package kprobes
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -9,33 +10,41 @@ import (
 	"sonde/arch/amd64/insn/emulate"
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/module"
+	"sonde/kernel/probe"
 )
 
+// sites are the probed places by address. guarded by mu; hits read it without.
+var sites probe.Table[site]
+
+// mu guards everything that is not read by hits: see doc.go.
+var mu sync.Mutex
+
 // A site is a probed address: the instruction there, its copy, and the probes
-// on it. All but the list of probes is immutable.
+// on it.
 type site struct {
-	addr  uintptr
-	in    insn.Inst
-	orig  [insn.MaxLen]byte
-	slot  uintptr // the copy, followed by a jump back; 0 if the instruction is emulated
-	boost bool    // the copy may run without a step
-	step  bool    // the copy may be stepped
-	check prologue.Check
+	// Never changed:
+	addr     uintptr
+	in       insn.Inst
+	orig     [insn.MaxLen]byte
+	slot     uintptr // the copy, followed by a jump back; 0 if there is none
+	emulated bool    // no copy is needed
+	boost    bool    // the copy may run without a step
+	step     bool    // the copy may be stepped
+	check    prologue.Check
 	// The stack check that the site is within, but not its first instruction, and
 	// how far; 0: not in one.
 	around prologue.Check
 	within uint8
-	op     emulate.Op                // if it is emulated
-	to     uint64                    // target of a direct branch
-	post   atomic.Bool               // some probe has a post-handler
-	sse    atomic.Bool               // some handler may change X0-X14
-	list   atomic.Pointer[[]*Kprobe] // in order of registration
-	sole   atomic.Uintptr            // the *Kprobe in it, if its way through a hit is the short one
-	call   atomic.Uintptr            // sole, if it is a kprobe
-	enter  atomic.Uintptr            // sole, if it is a return probe without an entry handler
-	how    atomic.Uint32             // a means: what is done about the instruction
-	// resume is where the detour's copy begins, once there is a detour.
-	resume atomic.Uintptr
+	op     emulate.Op // if it is emulated
+	to     uint64     // target of a direct branch
+
+	// Written with mu held, read by hits:
+	list   probe.List[Kprobe] // in order of registration
+	post   atomic.Bool        // some probe has a post-handler
+	how    atomic.Uint32      // a How: what a hit does about the instruction
+	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and plain
+	note   atomic.Uintptr     // the same for a return probe without an entry handler
+	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
 	armed  bool    // INT3 is in place, or
@@ -43,108 +52,141 @@ type site struct {
 	detour *Detour // nil if there is none
 	turn   int     // times that how has changed
 	seen   uint64  // the round of sitesOf it was last seen in
-	gone   bool    // it leaves the table
 }
 
 // code returns the instruction's own bytes.
 func (s *site) code() []byte { return s.orig[:s.in.Len] }
 
-func (s *site) probes() []*Kprobe {
-	if p := s.list.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
+// probes returns the probes in order of registration.
+//
+// Context: any.
+func (s *site) probes() []*Kprobe { return s.list.All() }
 
-// add and remove replace the list by a changed copy: hits read the old one.
-// From now on k is the probe of the module that registers it.
+// add and remove change the list. From now on k is the probe of the module that
+// registers it.
 func (s *site) add(k *Kprobe) {
 	k.owner = module.Current()
-	s.set(append(slices.Clone(s.probes()), k))
+	s.changed(s.list.Add(k))
 }
 
-func (s *site) remove(k *Kprobe) {
-	if l := s.probes(); len(l) == 1 && l[0] == k {
-		s.set(nil)
-		return
-	}
-	s.set(slices.DeleteFunc(slices.Clone(s.probes()), func(x *Kprobe) bool { return x == k }))
-}
-
-func (s *site) set(l []*Kprobe) {
-	s.post.Store(slices.ContainsFunc(l, (*Kprobe).wantsPost))
-	s.sse.Store(slices.ContainsFunc(l, func(k *Kprobe) bool { return k.sse }))
-	if old := s.list.Swap(&l); old != nil {
-		replaced = append(replaced, old)
-	}
-	if old := s.how.Swap(uint32(s.means())); old != s.how.Load() {
-		s.turn++
-	}
-	s.setSole(l)
-}
+func (s *site) remove(k *Kprobe) { s.changed(s.list.Remove(k)) }
 
 // replaced are lists that a hit may still go through: the collector does not wait
-// for an interrupt that came to an idle CPU. Until nobody does: outside.
+// for an interrupt that came to an idle CPU. Until all CPUs are quiesced.
 // guarded by mu
-var replaced []*[]*Kprobe
+var replaced []**Kprobe
 
-// setSole opens or closes the short way through a hit.
-func (s *site) setSole(l []*Kprobe) {
-	var sole, call, enter uintptr
-	if len(l) == 1 && l[0].short() {
-		sole = uintptr(unsafe.Pointer(l[0])) // kept by list
+// changed keeps the list that was replaced and works out anew what hits read.
+func (s *site) changed(was **Kprobe) {
+	if was != nil {
+		replaced = append(replaced, was)
+	}
+	s.post.Store(slices.ContainsFunc(s.probes(), (*Kprobe).wantsPost))
+	s.decide()
+	s.shorten()
+}
+
+// shorten opens or closes the short way of a hit by a jump: for a lone probe.
+func (s *site) shorten() {
+	var call, note uintptr
+	if l := s.probes(); len(l) == 1 && !l[0].Flags.Has(flagOff|flagSpecial) {
+		k := uintptr(unsafe.Pointer(l[0])) // kept by list
 		switch {
-		case l[0].kind == kindKprobe:
-			call = sole
+		case !l[0].Flags.Has(flagNotes):
+			call = k
 		case asKretprobe(l[0]).EntryHandler == nil:
-			enter = sole
+			note = k
 		}
 	}
-	s.sole.Store(sole)
 	s.call.Store(call)
-	s.enter.Store(enter)
-}
-
-// short reports whether a hit need only call k's handler: it is enabled, and
-// X0-X14 are safe from it.
-func (k *Kprobe) short() bool {
-	return !k.sse && !k.has(FlagDisabled|flagGone) && (k.kind == kindKretprobe || k.kind == kindKprobe && k.PreHandler != nil)
-}
-
-// A means is how the instruction gets executed after the pre-handlers.
-type means uint8
-
-const (
-	meansOther  means = iota // see execute
-	meansSlot                // the copy, which jumps back
-	meansStep                // the copy, under the trace flag
-	meansJump                // a direct jump, to s.to
-	meansCheck               // the stack check of a small frame, known to pass
-	meansDetour              // the copy in the detour
-)
-
-// means chooses the short way where there is one.
-func (s *site) means() means {
-	post := s.post.Load()
-	switch {
-	case s.detour != nil && !post && !s.crowded():
-		return meansDetour
-	case s.slot == 0:
-		if s.in.Flow == insn.Jmp && !post {
-			return meansJump
-		}
-	case s.check.Kind == prologue.Small && !post:
-		return meansCheck
-	case s.check.Kind != prologue.None || s.within > 0:
-	case post:
-		return meansStep
-	case s.boost:
-		return meansSlot
-	}
-	return meansOther
+	s.note.Store(note)
 }
 
 // wanted reports whether some probe is enabled: the site is to be armed.
 func (s *site) wanted() bool {
-	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.has(FlagDisabled | flagGone) })
+	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })
 }
+
+// How is how a probed instruction gets done when the handlers in front of it have
+// been called. Hits go by it, and explain prints it.
+type How uint8
+
+// The ways.
+const (
+	Refused  How = iota // not at all: such a probe is not registered
+	Emulated            // on the saved registers
+	Branched            // a direct jump: IP is set to its target
+	Decided             // a stack check, on the saved registers, once for all its instructions
+	Within              // inside a stack check: as that was decided; else as if it were not
+	Boosted             // the copy in the slot runs, and jumps back
+	Stepped             // the copy in the slot is single-stepped
+	Detoured            // the copy in the detour runs, and jumps back
+)
+
+// bare returns how the instruction gets done by itself; post: when a post-handler
+// must get control behind it.
+func (s *site) bare(post bool) How {
+	switch {
+	case s.emulated:
+		return Emulated
+	case s.boost && !post:
+		return Boosted
+	case s.step:
+		return Stepped
+	}
+	return Refused
+}
+
+// way returns how the instruction gets done when handlers have been called; post:
+// one of them is a post-handler.
+func (s *site) way(post bool) How {
+	how := s.bare(post)
+	switch {
+	case how == Refused:
+	case s.within > 0:
+		return Within
+	case how == Emulated:
+		if s.in.Flow == insn.Jmp && !post {
+			return Branched
+		}
+	case s.check.Kind > prologue.Small || s.check.Kind == prologue.Small && !post:
+		return Decided
+	}
+	return how
+}
+
+// decide has hits go by the way that fits the site as it is now. With a detour it
+// is the copy in there, so that nobody comes back into the middle of its region,
+// unless there is another probe in what the copy would execute.
+func (s *site) decide() {
+	how := s.way(s.post.Load())
+	if s.detour != nil && !s.post.Load() && !s.crowded() {
+		how = Detoured
+	}
+	if old := s.how.Swap(uint32(how)); How(old) != how {
+		s.turn++
+	}
+}
+
+// crowded reports whether another probe is on the bytes that the detour covers.
+func (s *site) crowded() bool {
+	for off := uintptr(1); off < s.detour.Len; off++ {
+		if sites.Find(s.addr+off) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// jumpable reports whether all probes on s can be called from a detour. Not those
+// within a stack check: a probe at the entry may have decided what comes of it,
+// and a copy would make it again.
+func (s *site) jumpable() bool {
+	return s.within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
+}
+
+// JumpSize is the bytes of code that a jump replaces.
+const JumpSize = insn.JumpSize
+
+// maxCovered bounds Detour.Len, in bytes.
+const maxCovered = 32

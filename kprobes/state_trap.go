@@ -11,6 +11,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/probe"
 )
 
 // state is one CPU's. From the breakpoint to the end of the step interrupts
@@ -25,8 +26,9 @@ type state struct {
 	last  uintptr // the *Kprobe whose handler was called last
 	frame uintptr // the *Regs of the trap being handled
 	site  uintptr // the *site hit
-	list  uintptr // the *[]*Kprobe that is gone through
-	index int     // the next of them
+	next  uintptr // the **Kprobe of the list that comes next
+	// handed is frame while the hit is handed over, else 0: see handOver.
+	handed uintptr
 
 	// A call was counted at its entry, here, and its stack check decided, with this
 	// SP; but there are probes on instructions of the check, which come next.
@@ -39,9 +41,10 @@ type state struct {
 	fault   uint64 // what ended the emulation: vector, error code, address
 	err     uint64
 	addr    uint64
-	inFault bool   // a fault-handler runs for a fault of a handler
-	killed  uint64 // seq of the handler that the watch wants ended
-	dying   uint64 // seq of the handler last given up: its report may not be
+	account uintptr // what a detour counts in: of this CPU and the probe
+	inFault bool    // a fault-handler runs for a fault of a handler
+	killed  uint64  // seq of the handler that the watch wants ended
+	dying   uint64  // seq of the handler last given up: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 
@@ -49,6 +52,7 @@ type state struct {
 	// find it by; never changed.
 	id         uint64
 	trampoline uintptr
+	none       uintptr // 0: the end of a list
 	onDetour   uintptr // addresses of code
 	onReturn   uintptr
 }
@@ -78,16 +82,7 @@ func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) !=
 // asSite and its kin turn a kept address back. Safe because: see state.
 func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
-func asList(p uintptr) *[]*Kprobe  { return *(**[]*Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
-
-// probes returns the list that is gone through; the short way has none.
-func (st *state) probes() []*Kprobe {
-	if st.list == 0 {
-		return nil
-	}
-	return *asList(st.list)
-}
 
 // begin notes that a handler of k is about to run; end that it has.
 func (st *state) begin(k *Kprobe) {
@@ -112,13 +107,12 @@ func (st *state) abandon(r *amd64.Regs) {
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
-	s := asSite(st.site)
 	if st.probe != 0 {
 		k := asProbe(st.probe)
 		if st.phase == post || st.phase == faulting {
-			k.ledger.uncount(id, handled) // the pre-handler's
+			k.ledger.Uncount(id, probe.Handled) // the pre-handler's
 		}
-		k.ledger.countNested(id, abandoned)
+		k.ledger.CountNested(id, probe.Abandoned)
 		st.inFault = false
 		st.end()
 	}
@@ -130,18 +124,20 @@ func afterAbandon(r *amd64.Regs) {
 	mirrorSP[id] = 0
 	switch st.phase {
 	case pre:
-		s.callPre(st, id, r)
+		st.handOver(r)
+		onBreakpoint(r)
 	case post:
-		s.callPost(st, id, r)
+		st.handOver(r)
+		onStep(r)
 	case returning:
 		st.afterReturn(id, r)
 	case faulting:
 		st.phase = idle
-		s.undoStep(r, st.flags)
+		asSite(st.site).undoStep(r, st.flags)
 		refault(r, st)
 	case emulating:
 		st.phase = idle
-		r.IP = uint64(s.addr)
+		r.IP = uint64(asSite(st.site).addr)
 		refault(r, st)
 	}
 }

@@ -27,26 +27,13 @@ func At(addr uintptr) Function { return function(addr) }
 // detour is.
 func Draft(fn Function, addr, head uintptr, size, check int, returns bool) (kprobes.Detour, []byte, Obstacle) {
 	if head == 0 {
-		head = nextHead()
+		head, _ = kprobes.Detours().Next()
 	}
 	p, why := layout(fn, addr, head, size, check, returns)
 	if why.Reason != Fine {
 		return kprobes.Detour{}, nil, why
 	}
 	return p.Detour, p.code[p.Entry-p.Head:], Obstacle{}
-}
-
-// nextHead is what allocate would return now.
-func nextHead() uintptr {
-	mu.Lock()
-	defer mu.Unlock()
-	switch {
-	case len(freed) > 0 && freed[0].when.Passed():
-		return freed[0].d.Head
-	case next == 0:
-		return kprobes.DetourMemory().Start
-	}
-	return next
 }
 
 // Live returns n bytes of code or of a detour as they are now.

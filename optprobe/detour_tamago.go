@@ -4,11 +4,8 @@ package optprobe
 
 import (
 	"encoding/binary"
-	"fmt"
-	"syscall"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/grace"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 )
@@ -118,84 +115,6 @@ func (p *plan) original(ip uintptr) uintptr {
 func (p *plan) pushed(ip uintptr) bool {
 	at, ok := p.copy.Original(uint64(ip))
 	return ok && at.Pushed
-}
-
-// Detours are given out from the memory that kprobes sets aside, and again when
-// a grace period has passed since they were given back. guarded by mu
-var (
-	next  uintptr
-	freed []free    // given back; d is kept for who still is in it
-	idle  []uintptr // nobody is in them any more
-	used  int
-)
-
-type free struct {
-	d    *kprobes.Detour
-	when grace.Snapshot
-}
-
-// manyFreed is how many detours are kept for nothing at most, until the
-// optimizer has time.
-const manyFreed = 64
-
-// reclaim forgets detours that nobody is in any more, if there are many.
-//
-// Context: goroutine.
-func reclaim() {
-	mu.Lock()
-	n := len(freed)
-	mu.Unlock()
-	if n < manyFreed {
-		return
-	}
-	grace.Synchronize()
-	mu.Lock()
-	defer mu.Unlock()
-	for reap() {
-	}
-}
-
-// reap moves the first of freed to idle if it can. Called with mu held.
-func reap() bool {
-	if len(freed) == 0 || !freed[0].when.Passed() {
-		return false
-	}
-	idle = append(idle, freed[0].d.Head)
-	freed[0] = free{}
-	if freed = freed[1:]; len(freed) == 0 {
-		freed = nil
-	}
-	return true
-}
-
-// allocate returns memory for a detour.
-//
-// Errors: ENOMEM.
-func allocate() (uintptr, error) {
-	mu.Lock()
-	defer mu.Unlock()
-	area := kprobes.DetourMemory()
-	if next == 0 {
-		next = area.Start
-	}
-	switch {
-	case len(idle) > 0 || reap():
-		head := idle[len(idle)-1]
-		idle = idle[:len(idle)-1]
-		used++
-		return head, nil
-	case next+kprobes.DetourSize <= area.End:
-		next += kprobes.DetourSize
-		used++
-		return next - kprobes.DetourSize, nil
-	}
-	return 0, fmt.Errorf("all %d detours in use: %w", used, syscall.ENOMEM)
-}
-
-// release takes d's memory back. Called with mu held.
-func release(d *kprobes.Detour) {
-	used--
-	freed = append(freed, free{d, grace.Now()})
 }
 
 // write puts the detour where it was laid out for.

@@ -82,7 +82,7 @@ type Stats struct {
 func Counts() Stats {
 	mu.Lock()
 	defer mu.Unlock()
-	stats.Detours = used
+	stats.Detours = kprobes.Detours().Used()
 	return stats
 }
 
@@ -124,13 +124,6 @@ func (w *worker) Finish() {
 		printk.Warn("optprobe: %s; trying again", err.Error())
 		time.AfterFunc(pause, w.Kick)
 	}
-}
-
-// Release implements kprobes.Optimizer.
-func (w *worker) Release(d *kprobes.Detour) {
-	mu.Lock()
-	defer mu.Unlock()
-	release(d)
 }
 
 func (w *worker) run() {
@@ -213,9 +206,9 @@ func check(fn Function, addr uintptr) (v verdict) {
 // plant makes the detour of a candidate in fn, whose region has size bytes.
 // Called with planning held.
 func plant(fn Function, c *kprobes.Candidate, size int) bool {
-	head, err := allocate()
-	if err != nil {
-		printk.Warn("optprobe: %s", err.Error())
+	head, ok := kprobes.Detours().Take(c.Addr)
+	if !ok {
+		printk.Warn("optprobe: all %d detours are in use", kprobes.Detours().Used())
 		return false
 	}
 	p, why := layout(fn, c.Addr, head, size, c.Check, c.Return)
@@ -227,10 +220,23 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	} else {
 		verdicts[c.Addr] = verdict{why: why}
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	release(&kprobes.Detour{Head: head})
+	since := grace.Now()
+	kprobes.Detours().Put(head, &since, nil)
 	return false
+}
+
+// manyReturned is how many detours are kept for nothing at most, until the
+// optimizer has time.
+const manyReturned = 64
+
+// reclaim forgets detours that nobody is in any more, if there are many.
+//
+// Context: goroutine.
+func reclaim() {
+	if kprobes.Detours().Reap() >= manyReturned {
+		grace.Synchronize()
+		kprobes.Detours().Reap()
+	}
 }
 
 // commit writes the jumps of list at one stop.

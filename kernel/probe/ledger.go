@@ -14,7 +14,7 @@ type Ledger struct {
 	Declined  uint64 // return probe: its entry handler did not want this call
 	Recursion uint64 // reached inside a handler
 	NoInst    uint64 // return probe: all MaxActive instances in use
-	Disarmed  uint64 // disabled or unregistered meanwhile
+	Disarmed  uint64 // disabled or unregistered meanwhile; of a return probe, unregistered before the call returned
 	Abandoned uint64 // the handler broke the rules; of a return probe, also calls that never return
 	InFlight  uint64 // return probe: calls that have not returned yet
 }
@@ -81,34 +81,32 @@ func (a *Accounts) Open(n int) {
 	a.base, a.n = &all[0], n
 }
 
-// of returns the counters of a CPU. Safe because: hits are of CPUs that Open has
-// been told of; what is asked of another is counted as CPU 0's.
-func (a *Accounts) of(cpu int) *[NumEvents]uint64 {
-	if uint(cpu) >= uint(a.n) {
-		cpu = 0
-	}
+// On returns the counters of a CPU, by Event, for a hit that counts several.
+//
+// Context: trap, on that CPU. Safe because: Open has been told of all CPUs.
+func (a *Accounts) On(cpu int) *[NumEvents]uint64 {
 	return &(*account)(unsafe.Add(unsafe.Pointer(a.base), uintptr(cpu)<<AccountShift)).n
 }
 
 // Count counts e on a CPU, in a hit that is not nested.
 //
 // Context: trap, on that CPU.
-func (a *Accounts) Count(cpu int, e Event) { a.of(cpu)[e]++ }
+func (a *Accounts) Count(cpu int, e Event) { a.On(cpu)[e]++ }
 
 // Uncount takes a Count back.
 //
 // Context: trap, on that CPU.
-func (a *Accounts) Uncount(cpu int, e Event) { a.of(cpu)[e]-- }
+func (a *Accounts) Uncount(cpu int, e Event) { a.On(cpu)[e]-- }
 
 // CountNested is Count for what an interrupt, or a handler that it interrupts,
 // may count at the same time.
 //
 // Context: any.
-func (a *Accounts) CountNested(cpu int, e Event) { atomic.AddUint64(&a.of(cpu)[e], 1) }
+func (a *Accounts) CountNested(cpu int, e Event) { atomic.AddUint64(&a.On(cpu)[e], 1) }
 
 func (a *Accounts) sum(e Event) (n uint64) {
 	for cpu := range a.n {
-		n += atomic.LoadUint64(&a.of(cpu)[e])
+		n += atomic.LoadUint64(&a.On(cpu)[e])
 	}
 	return n
 }

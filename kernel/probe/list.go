@@ -3,41 +3,58 @@ package probe
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 )
 
-// A List is an ordered list that hits go through without a lock: a change replaces
-// it by a changed copy. Who changes it holds a lock of his own.
-type List[T comparable] struct{ p atomic.Pointer[[]T] }
+// A List is an ordered list of pointers that hits go through without a lock: a
+// change replaces it by a changed copy. Who changes it holds a lock of his own.
+type List[T any] struct {
+	first atomic.Pointer[*T] // in an array, behind which is a nil
+}
 
-// Load returns the list as it is now; it does not change any more. Nil if it has
-// never held anything.
+// First returns the address of the first element; the others follow, and a nil.
+// They do not change any more. Nil if there never was an element.
 //
 // Context: any.
-func (l *List[T]) Load() *[]T { return l.p.Load() }
+func (l *List[T]) First() **T { return l.first.Load() }
 
 // All returns the elements in order.
 //
 // Context: any.
-func (l *List[T]) All() []T {
-	if p := l.p.Load(); p != nil {
-		return *p
+func (l *List[T]) All() []*T {
+	p := l.first.Load()
+	if p == nil {
+		return nil
 	}
-	return nil
+	n := 0
+	for *at(p, n) != nil {
+		n++
+	}
+	return unsafe.Slice(p, n)
 }
 
-// Add puts x at the end and returns the list that was replaced, which hits may
-// still go through.
-//
-// Context: goroutine.
-func (l *List[T]) Add(x T) (was *[]T) {
-	list := append(slices.Clip(slices.Clone(l.All())), x)
-	return l.p.Swap(&list)
+// at returns the address of the element that lies i behind p's. Safe because: the
+// caller stops at the nil.
+func at[T any](p **T, i int) **T {
+	return (**T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(p)))
 }
 
-// Remove takes x out and returns the list that was replaced, as Add.
+// Add puts x at the end. It returns what was replaced, which hits may still go
+// through.
 //
 // Context: goroutine.
-func (l *List[T]) Remove(x T) (was *[]T) {
-	list := slices.DeleteFunc(slices.Clone(l.All()), func(y T) bool { return x == y })
-	return l.p.Swap(&list)
+func (l *List[T]) Add(x *T) (was **T) {
+	return l.set(append(slices.Clone(l.All()), x))
+}
+
+// Remove takes x out, and returns what Add does.
+//
+// Context: goroutine.
+func (l *List[T]) Remove(x *T) (was **T) {
+	return l.set(slices.DeleteFunc(slices.Clone(l.All()), func(y *T) bool { return x == y }))
+}
+
+func (l *List[T]) set(list []*T) (was **T) {
+	list = append(list, nil)
+	return l.first.Swap(&list[0])
 }

@@ -58,18 +58,24 @@ func TestAccounts(t *testing.T) {
 
 func TestListIsReplaced(t *testing.T) {
 	var l List[int]
-	if l.Load() != nil || l.All() != nil {
+	if l.First() != nil || l.All() != nil {
 		t.Error("not empty")
 	}
-	l.Add(1)
+	a, b, c := new(int), new(int), new(int)
+	l.Add(a)
 	old := l.All()
-	if was := l.Add(2); !slices.Equal(*was, []int{1}) {
-		t.Error(*was)
+	if was := l.Add(b); *was != a {
+		t.Error("another list was replaced")
 	}
-	l.Add(3)
-	l.Remove(2)
-	if got := l.All(); !slices.Equal(got, []int{1, 3}) || !slices.Equal(old, []int{1}) {
+	l.Add(c)
+	l.Remove(b)
+	if got := l.All(); !slices.Equal(got, []*int{a, c}) || !slices.Equal(old, []*int{a}) {
 		t.Error(got, old)
+	}
+	l.Remove(a)
+	l.Remove(c)
+	if first := l.First(); first == nil || *first != nil || len(l.All()) != 0 {
+		t.Error("not empty in the end")
 	}
 }
 
@@ -85,13 +91,13 @@ func TestTable(t *testing.T) {
 			delete(want, addr)
 		} else {
 			want[addr] = &place{addr}
-			table.Insert(addr, want[addr])
+			table.Insert(want[addr])
 		}
 		probe := uintptr(rand.IntN(3000)+1) * 16
 		if got := table.Find(probe); got != want[probe] {
 			t.Fatalf("%d: %#x: %v, want %v", i, probe, got, want[probe])
 		}
-		if got := table.First(probe); got != nil && got != want[probe] {
+		if got := table.First(probe); got != nil && got.addr == probe && got != want[probe] {
 			t.Fatalf("%d: first %#x: %v, want %v", i, probe, got, want[probe])
 		}
 	}
@@ -108,13 +114,29 @@ func TestTable(t *testing.T) {
 	table.Remove(1) // never was there
 }
 
+// TestTableFillsGaps: what comes and goes does not make the way to it longer.
+func TestTableFillsGaps(t *testing.T) {
+	var table Table[uintptr]
+	addr := uintptr(0x1000)
+	for range 1000 {
+		table.Insert(&addr)
+		if table.First(addr) != &addr {
+			t.Fatal("it is not where one looks first")
+		}
+		table.Remove(addr)
+	}
+	if n := len(*table.p.Load()); n != minEntries {
+		t.Errorf("%d entries", n)
+	}
+}
+
 // TestTableIsReadWhileItChanges: who looks for what stays there finds it, and
 // nobody finds what belongs elsewhere.
 func TestTableIsReadWhileItChanges(t *testing.T) {
 	type place struct{ addr uintptr }
 	var table Table[place]
 	for i := uintptr(1); i <= 40; i++ {
-		table.Insert(i, &place{i})
+		table.Insert(&place{i})
 	}
 	stop := make(chan struct{})
 	var readers sync.WaitGroup
@@ -138,7 +160,7 @@ func TestTableIsReadWhileItChanges(t *testing.T) {
 	}
 	for range 3000 {
 		for i := uintptr(41); i <= 60; i++ {
-			table.Insert(i, &place{i})
+			table.Insert(&place{i})
 		}
 		for i := uintptr(41); i <= 60; i++ {
 			table.Remove(i)
@@ -149,10 +171,11 @@ func TestTableIsReadWhileItChanges(t *testing.T) {
 }
 
 func TestHitsDoNotAllocate(t *testing.T) {
-	var table Table[int]
+	var table Table[uintptr]
 	var a Accounts
 	a.Open(2)
-	table.Insert(8, new(int))
+	at8 := uintptr(8)
+	table.Insert(&at8)
 	if n := testing.AllocsPerRun(100, func() { table.Find(8); table.Find(9); a.Count(1, Entered); a.CountNested(0, Missed) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -1,25 +1,20 @@
 package probe
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // A Table finds what is at an address, without a lock: open addressing, at most
-// half of the entries used. Who changes it holds a lock of his own; readers see
+// half of the entries used. A T begins with its address, a uintptr that is not 0
+// and does not change. Who changes the table holds a lock of his own; readers see
 // each change as a whole.
-//
-// An entry that was removed stays used (its address is 0) until the table is
-// made anew: were it used again, a reader who has read its value could read
-// another's address.
 type Table[T any] struct {
-	p atomic.Pointer[[]entry[T]] // a power of two of entries
+	p atomic.Pointer[[]atomic.Pointer[T]] // a power of two of entries
 	// guarded by the writers' lock:
-	used int // entries that are, or were
 	live int
-	none T // what removed entries hold
-}
-
-type entry[T any] struct {
-	value atomic.Pointer[T]
-	addr  atomic.Uintptr // written before value is, read after it
+	used int // live, and what was removed and has left a gap in a chain
+	gap  T   // what such entries hold; its address is 0
 }
 
 // minEntries is how small a table is.
@@ -27,6 +22,22 @@ const minEntries = 64
 
 // hash spreads addresses: Fibonacci hashing.
 func hash(addr uintptr) uintptr { return addr * 0x9e3779b97f4a7c15 >> 32 }
+
+// address returns the address of what is at v. Safe because: a T begins with it.
+func address[T any](v *T) uintptr { return *(*uintptr)(unsafe.Pointer(v)) }
+
+// First returns what Find looks at first, mostly what it returns: the caller looks
+// at its address. It is small enough to be inlined.
+//
+// Context: any.
+func (t *Table[T]) First(addr uintptr) *T {
+	p := t.p.Load()
+	if p == nil {
+		return nil
+	}
+	all := *p
+	return all[hash(addr)&uintptr(len(all)-1)].Load()
+}
 
 // Find returns what is at addr, nil if there is nothing.
 //
@@ -37,46 +48,54 @@ func (t *Table[T]) Find(addr uintptr) *T {
 		return nil
 	}
 	all := *p
-	mask := uintptr(len(all) - 1)
-	for i := hash(addr) & mask; ; i = (i + 1) & mask {
-		e := &all[i&uintptr(len(all)-1)]
-		v := e.value.Load()
-		if v == nil || e.addr.Load() == addr {
+	for i := hash(addr); ; i++ {
+		v := all[i&uintptr(len(all)-1)].Load()
+		if v == nil || address(v) == addr {
 			return v
 		}
 	}
 }
 
-// First is Find, but gives up after one look: nil does not say that there is
-// nothing. It is small enough to be inlined.
-//
-// Context: any.
-func (t *Table[T]) First(addr uintptr) *T {
-	p := t.p.Load()
-	if p == nil {
-		return nil
-	}
-	all := *p
-	e := &all[hash(addr)&uintptr(len(all)-1)]
-	v := e.value.Load()
-	if v != nil && e.addr.Load() != addr {
-		return nil
-	}
-	return v
-}
-
-// Insert puts v at addr, where nothing is.
+// Insert puts v in the table, which has nothing at its address.
 //
 // Context: goroutine.
-func (t *Table[T]) Insert(addr uintptr, v *T) {
-	p := t.p.Load()
-	if p == nil || 2*(t.used+1) > len(*p) {
-		p = t.rebuilt(t.live + 1)
-		defer t.p.Store(p)
-	}
-	place(*p, addr, v)
-	t.used++
+func (t *Table[T]) Insert(v *T) {
 	t.live++
+	p := t.p.Load()
+	if p != nil && 2*(t.used+1) <= len(*p) {
+		if t.place(*p, v) {
+			t.used++
+		}
+		return
+	}
+	t.rebuild(v)
+}
+
+// place stores v in the first entry of its chain that is free or a gap, and reports
+// whether it was free.
+func (t *Table[T]) place(all []atomic.Pointer[T], v *T) (free bool) {
+	for i := hash(address(v)); ; i++ {
+		e := &all[i&uintptr(len(all)-1)]
+		if old := e.Load(); old == nil || old == &t.gap {
+			e.Store(v)
+			return old == nil
+		}
+	}
+}
+
+// rebuild makes a table without gaps, with v in it, and publishes it.
+func (t *Table[T]) rebuild(v *T) {
+	size := minEntries
+	for size < 4*t.live {
+		size *= 2
+	}
+	all := make([]atomic.Pointer[T], size)
+	for old := range t.All {
+		t.place(all, old)
+	}
+	t.place(all, v)
+	t.used = t.live
+	t.p.Store(&all)
 }
 
 // Remove takes out what is at addr.
@@ -87,25 +106,18 @@ func (t *Table[T]) Remove(addr uintptr) {
 	if p == nil {
 		return
 	}
-	mask := uintptr(len(*p) - 1)
-	for i := hash(addr) & mask; ; i = (i + 1) & mask {
-		e := &(*p)[i]
-		switch {
-		case e.value.Load() == nil:
+	for i := hash(addr); ; i++ {
+		e := &(*p)[i&uintptr(len(*p)-1)]
+		switch v := e.Load(); {
+		case v == nil:
 			return
-		case e.addr.Load() == addr:
-			e.addr.Store(0)
-			e.value.Store(&t.none)
+		case address(v) == addr:
+			e.Store(&t.gap)
 			t.live--
 			return
 		}
 	}
 }
-
-// Len returns how many values there are.
-//
-// Context: as Insert.
-func (t *Table[T]) Len() int { return t.live }
 
 // All calls yield for each value, in no order.
 //
@@ -116,37 +128,13 @@ func (t *Table[T]) All(yield func(*T) bool) {
 		return
 	}
 	for i := range *p {
-		if e := &(*p)[i]; e.addr.Load() != 0 && !yield(e.value.Load()) {
+		if v := (*p)[i].Load(); v != nil && v != &t.gap && !yield(v) {
 			return
 		}
 	}
 }
 
-// rebuilt returns entries for n values, with those of t in them.
-func (t *Table[T]) rebuilt(n int) *[]entry[T] {
-	size := minEntries
-	for size < 4*n {
-		size *= 2
-	}
-	all := make([]entry[T], size)
-	if p := t.p.Load(); p != nil {
-		for i := range *p {
-			if e := &(*p)[i]; e.addr.Load() != 0 {
-				place(all, e.addr.Load(), e.value.Load())
-			}
-		}
-	}
-	t.used = t.live
-	return &all
-}
-
-// place stores v in the first free entry of its chain.
-func place[T any](all []entry[T], addr uintptr, v *T) {
-	mask := uintptr(len(all) - 1)
-	i := hash(addr) & mask
-	for all[i].value.Load() != nil {
-		i = (i + 1) & mask
-	}
-	all[i].addr.Store(addr)
-	all[i].value.Store(v)
-}
+// Len returns how many values there are.
+//
+// Context: as Insert.
+func (t *Table[T]) Len() int { return t.live }

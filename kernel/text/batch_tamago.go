@@ -35,12 +35,6 @@ import (
 	"sonde/kernel/smp"
 )
 
-// A Patch replaces the bytes Old at Addr by New, which are as many.
-type Patch struct {
-	Addr     uintptr
-	Old, New []byte
-}
-
 // A Batch is written all or not at all.
 type Batch struct {
 	Patches []Patch

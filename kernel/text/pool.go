@@ -124,6 +124,16 @@ func (p *Pool) Used() int {
 	return p.used
 }
 
+// Start and End are the bounds of the memory.
+//
+// Context: any.
+func (p *Pool) Start() uintptr { return p.start }
+
+// End is behind the last byte.
+//
+// Context: any.
+func (p *Pool) End() uintptr { return p.end }
+
 // Contains reports whether addr is in a piece.
 //
 // Context: any.

@@ -52,13 +52,13 @@ var cases = []struct {
 	{"refused", "4889c3 f4 ffc8 75fc c3", 0, nil},
 	{"unprintable", "c5f877 4889c3 c3", 0, nil},
 	{"optimized", "4889c7 4889de c3", 0, func(p *Place) {
-		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Entered: 2}}
+		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Ledger: kprobes.Ledger{Entered: 2}}}
 		p.Armed, p.Jumped, p.Description.Detour = true, true, new(kprobes.Detour)
 		p.Live = bytesOf("e90b009000de")
 	}},
 	{"returns", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
 		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
-		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Entered: 2}}
+		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Ledger: kprobes.Ledger{Entered: 2}}}
 		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Return: true}
 		p.Live = bytesOf("e90b00900000")
 		// As in stackcheck; PUSHQ AX; LAHF; SETOS AX; PUSHQ AX; MOVQ GS:0, SI; MOVQ $site, DX; stores; POPQ AX.

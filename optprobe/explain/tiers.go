@@ -11,9 +11,12 @@ import (
 var ways = [...]string{
 	kprobes.Refused:  "refused: it cannot be single-stepped",
 	kprobes.Emulated: "emulated on the saved registers",
+	kprobes.Branched: "emulated on the saved registers",
 	kprobes.Decided:  "decided: the hit makes the stack check itself",
+	kprobes.Within:   "decided, if a probe at the entry has been; else in a slot",
 	kprobes.Boosted:  "boosted: run in a slot, which jumps back",
 	kprobes.Stepped:  "single-stepped in a slot, with a second trap",
+	kprobes.Detoured: inDetour,
 }
 
 // inDetour is the same for a jump.

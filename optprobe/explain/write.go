@@ -49,7 +49,7 @@ func (p *Place) writeProbes(w io.Writer) {
 		if k.Disabled {
 			note = ", disabled"
 		}
-		fmt.Fprintf(w, "  %s  %s%s\n", k.Kind, count(int(k.Entered), "hit"), note)
+		fmt.Fprintf(w, "  %s  %s%s\n", k.Kind, count(int(k.Ledger.Entered), "hit"), note)
 		for _, h := range k.Handlers {
 			fmt.Fprintln(w, cut("     "+h, width))
 		}

@@ -82,7 +82,7 @@ func jumpTarget(addr uintptr) uintptr {
 // detours, and hasNone that it is not.
 func hasJump(t *suites.T, when string, addr uintptr) {
 	code := text.Bytes(addr, kprobes.JumpSize)
-	if !kprobes.Optimized(addr) || code[0] != jmpRel || !kprobes.DetourMemory().Contains(jumpTarget(addr)) {
+	if !kprobes.Optimized(addr) || code[0] != jmpRel || !kprobes.Detours().Contains(jumpTarget(addr)) {
 		t.Errorf("%s: %s is not a jump to a detour: % x", when, name(addr), code)
 	}
 }

@@ -193,7 +193,7 @@ func offWins(t *suites.T) {
 
 // usedAgain takes more detours than there are, some at a time.
 func usedAgain(t *suites.T) {
-	most := int(kprobes.DetourMemory().End-kprobes.DetourMemory().Start) / kprobes.DetourSize
+	most := int(kprobes.Detours().End()-kprobes.Detours().Start()) / kprobes.DetourSize
 	used, rounds := 0, 0
 	for ; used <= most+100; rounds++ {
 		var ks []*kprobes.Kprobe

@@ -99,7 +99,7 @@ func translated(t *suites.T) {
 		k := at(entry(f), pre)
 		optimized(t, k)
 		to := jumpTarget(k.Addr)
-		last, end := uintptr(0), to+kprobes.DetourSize-(to-kprobes.DetourMemory().Start)%kprobes.DetourSize
+		last, end := uintptr(0), to+kprobes.DetourSize-(to-kprobes.Detours().Start())%kprobes.DetourSize
 		for ip := to; ip < end; ip++ {
 			o := kprobes.OriginalIP(ip)
 			if o < k.Addr || o > k.Addr+40 || o < last {

@@ -142,7 +142,7 @@ func refusesData(t *suites.T) {
 func refusesTrapHandling(t *suites.T) {
 	for _, name := range []string{
 		"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore",
-		"sonde/kprobes.onBreakpoint", "sonde/kprobes.find", "sonde/kprobes.(*site).callPre",
+		"sonde/kprobes.onBreakpoint", "sonde/kprobes.reenter", "sonde/kprobes.(*Kprobe).callSpecial",
 		"sonde/kprobes.RegisterKprobe", "sonde/kernel/text.Poke",
 		"runtime.sondeDispatch", "runtime.SondeTick",
 	} {

@@ -1,16 +1,16 @@
-//go:build tamago
-
 package kprobes
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 )
 
-func init() {
-	module.OnUnload(forgetModule)
-	printk.SetTask(task)
-}
+func init() { module.OnUnload(forgetModule) }
 
 // forgetModule unregisters the probes that a module leaves behind, naming each;
 // probes of others on its functions are gone for good. When it returns no CPU is
@@ -23,18 +23,32 @@ func forgetModule(name string) {
 	defer mu.Unlock()
 	var left []*Kprobe
 	var gone []*site
-	for _, s := range sorted() {
+	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.addr, b.addr) }) {
 		for _, k := range s.probes() {
 			switch {
 			case k.owner == name:
-				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), where(s.addr))
+				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.addr))
 				left = append(left, k)
 			case module.Of(s.addr) == name:
-				k.markGone()
+				k.Flags.Set(flagGone)
 				gone = append(gone, s)
 			}
 		}
 	}
-	detachAll(left)
+	detach(left)
+	for _, s := range gone {
+		s.shorten()
+	}
 	rearm(gone)
+}
+
+// Where is addr as lists have it: symbol+offset.
+//
+// Context: any.
+func Where(addr uintptr) string {
+	name, off, _, ok := kallsyms.Lookup(uint64(addr))
+	if !ok {
+		return "0x0"
+	}
+	return fmt.Sprintf("%s+%#x", name, off)
 }

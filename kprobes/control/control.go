@@ -1,12 +1,9 @@
-//go:build tamago
-
-package kprobes
+// Package control is the control files of probes: spec/4 appendix A.
+package control
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -14,10 +11,10 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/kprobes"
 )
 
-// Mount makes the control files of spec/4 appendix A under dir, usually
-// /sys/kernel/debug/kprobes.
+// Mount makes the control files under dir, usually /sys/kernel/debug/kprobes.
 //
 // Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
@@ -26,7 +23,9 @@ func Mount(tree *vfs.FS, dir string) error {
 		"stats":     ctl.Print(writeStats),
 		"blacklist": ctl.Print(writeBlacklist),
 		"enabled": ctl.File{
-			Read:  func() ([]byte, error) { return []byte(map[bool]string{true: "1\n", false: "0\n"}[Enabled()]), nil },
+			Read: func() ([]byte, error) {
+				return []byte(map[bool]string{true: "1\n", false: "0\n"}[kprobes.Enabled()]), nil
+			},
 			Write: writeEnabled,
 		},
 	} {
@@ -41,72 +40,49 @@ func Mount(tree *vfs.FS, dir string) error {
 func writeEnabled(p []byte) error {
 	switch strings.TrimSpace(string(p)) {
 	case "1", "y", "Y":
-		SetEnabled(true)
+		kprobes.SetEnabled(true)
 	case "0", "n", "N":
-		SetEnabled(false)
+		kprobes.SetEnabled(false)
 	default:
 		return fmt.Errorf("%q: %w: write 0 or 1", p, syscall.EINVAL)
 	}
 	return nil
 }
 
-// sorted returns the sites in order of address. Called with mu held.
-func sorted() []*site {
-	all := allSites()
-	slices.SortFunc(all, func(a, b *site) int { return cmp.Compare(a.addr, b.addr) })
-	return all
-}
-
 // writeList prints a line per probe: address, type, symbol+offset, the module
 // that the probed function belongs to, status. Without a module its column is a
 // blank, as on Linux.
 func writeList(w io.Writer) {
-	settled()
-	mu.Lock()
-	defer mu.Unlock()
-	for _, s := range sorted() {
-		for _, k := range s.probes() {
-			line := fmt.Sprintf("%016x  %s  %s  %1s %s", s.addr, k.kind, where(s.addr), module.Of(s.addr), k.status(s))
+	kprobes.AwaitJumps()
+	for _, d := range kprobes.All() {
+		for _, k := range d.Probes {
+			line := fmt.Sprintf("%016x  %s  %s  %1s %s", d.Addr, k.Kind, kprobes.Where(d.Addr), module.Of(d.Addr), status(&d, &k))
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
 	}
 }
 
-func (k *Kprobe) status(s *site) string {
+func status(d *kprobes.Description, k *kprobes.ProbeInfo) string {
 	switch {
-	case k.has(flagGone):
+	case k.Gone:
 		return "[GONE][DISABLED]"
-	case k.has(FlagDisabled):
+	case k.Disabled:
 		return "[DISABLED]"
-	case s.jumped:
+	case d.Jumped:
 		return "[OPTIMIZED]"
 	}
 	return ""
 }
 
-// where is addr as the list has it: symbol+offset.
-func where(addr uintptr) string {
-	name, off, _, ok := kallsyms.Lookup(uint64(addr))
-	if !ok {
-		return "0x0"
-	}
-	return fmt.Sprintf("%s+%#x", name, off)
-}
-
 // writeStats prints every probe's ledger.
 func writeStats(w io.Writer) {
-	mu.Lock()
-	defer mu.Unlock()
 	fmt.Fprintf(w, "%-16s  t %10s %10s %8s %9s %8s %8s %9s %8s %11s  symbol\n", "address",
 		"entered", "handled", "declined", "recursion", "no_inst", "disarmed", "abandoned", "inflight", "unexplained")
-	for _, s := range sorted() {
-		for _, k := range s.probes() {
-			l := k.Ledger()
-			if k.kind == kindKretprobe {
-				l = asKretprobe(k).Ledger()
-			}
-			fmt.Fprintf(w, "%016x  %s %10d %10d %8d %9d %8d %8d %9d %8d %11d  %s\n", s.addr, k.kind,
-				l.Entered, l.Handled, l.Declined, l.Recursion, l.NoInst, l.Disarmed, l.Abandoned, l.InFlight, l.Unexplained(), where(s.addr))
+	for _, d := range kprobes.All() {
+		for _, k := range d.Probes {
+			l := k.Ledger
+			fmt.Fprintf(w, "%016x  %s %10d %10d %8d %9d %8d %8d %9d %8d %11d  %s\n", d.Addr, k.Kind,
+				l.Entered, l.Handled, l.Declined, l.Recursion, l.NoInst, l.Disarmed, l.Abandoned, l.InFlight, l.Unexplained(), kprobes.Where(d.Addr))
 		}
 	}
 }
@@ -114,7 +90,7 @@ func writeStats(w io.Writer) {
 // writeBlacklist prints a line per function that may not be probed, in Linux's
 // format: the range and the name.
 func writeBlacklist(w io.Writer) {
-	black := Blacklisted()
+	black := kprobes.Blacklisted()
 	for s := range kallsyms.Kernel().Text {
 		if why := black[s.Addr]; why != "" {
 			fmt.Fprintf(w, "0x%016x-0x%016x\t%s\t# %s\n", s.Addr, s.End(), s.Name, why)

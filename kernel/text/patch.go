@@ -1,0 +1,7 @@
+package text
+
+// A Patch replaces the bytes Old at Addr by New, which are as many.
+type Patch struct {
+	Addr     uintptr
+	Old, New []byte
+}

@@ -1,0 +1,185 @@
+package kprobes
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"sonde/arch/amd64/insn"
+	"sonde/kernel/text"
+)
+
+// disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
+// whatever its probes want. guarded by mu
+var disarmedAll bool
+
+// rearm puts INT3s in and takes them out, so that exactly the sites are armed
+// whose probes want it. It reports whether there was something to do; then
+// every CPU has been outside all handlers since. Called with mu held.
+func rearm(list []*site) bool {
+	unjump(slices.DeleteFunc(slices.Clone(list), func(s *site) bool { return s.wanted() && !disarmedAll }))
+	var poked []uintptr
+	for _, s := range list {
+		want := s.wanted() && !disarmedAll
+		if want == s.armed {
+			continue
+		}
+		old, new := s.orig[0], byte(insn.OpInt3)
+		if !want {
+			old, new = new, old
+		}
+		if err := mach.poke(s.addr, old, new); err != nil {
+			panic(err) // somebody else writes text
+		}
+		s.armed = want
+		poked = append(poked, s.addr)
+	}
+	if len(poked) == 0 {
+		return false
+	}
+	mach.sync(poked)
+	quiesce()
+	return true
+}
+
+// quiesce returns when every CPU executes what has been poked and has been
+// outside all handlers: what was taken from hits before is nobody's now. Called
+// with mu held.
+func quiesce() {
+	was := replaced
+	replaced = nil
+	mach.quiesce()
+	runtime.KeepAlive(was)
+}
+
+// allSites returns every site, in no order. Called with mu held.
+func allSites() []*site { return slices.Collect(sites.All) }
+
+// sitesOf returns the sites of ks, each once.
+func sitesOf(ks []*Kprobe) (list []*site) {
+	round++
+	for _, k := range ks {
+		if s := k.site; s != nil && s.seen != round {
+			s.seen = round
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// round is how often sites have been gathered. guarded by mu
+var round uint64
+
+// retire gives back what s has of the pools. A CPU may still be in it: until the
+// grace period that began at since is over.
+func (s *site) retire(since text.InUse) {
+	if s.slot != 0 {
+		mach.slots.Put(s.slot, since, nil)
+	}
+	if s.detour != nil {
+		detours--
+		mach.detours.Put(s.detour.Head, since, s.detour)
+	}
+}
+
+// ErrRetry says that nothing was changed because some CPU stood in the code to
+// be replaced.
+var ErrRetry = errors.New("a CPU stands in the region")
+
+// detours is how many sites have one. guarded by mu
+var detours int
+
+// unjump puts breakpoints back where there are jumps. Called with mu held.
+func unjump(list []*site) {
+	list = slices.DeleteFunc(slices.Clone(list), func(s *site) bool { return !s.jumped })
+	if len(list) == 0 {
+		return
+	}
+	for {
+		_, err := swap(list, false)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
+			panic(err) // somebody else writes text
+		}
+		mach.grace()
+	}
+}
+
+// unjumpAround puts the breakpoint back where a jump covers addr. Called with mu
+// held.
+func unjumpAround(addr uintptr) {
+	for s := range covering(addr) {
+		if s.jumped {
+			unjump([]*site{s})
+		}
+	}
+}
+
+// neighboured has the sites whose detours cover addr look again whether they
+// are crowded. Called with mu held.
+func neighboured(addr uintptr) {
+	for s := range covering(addr) {
+		s.decide()
+	}
+}
+
+// covering calls yield for each site in front of addr whose detour covers addr.
+// Called with mu held.
+func covering(addr uintptr) func(yield func(*site) bool) {
+	return func(yield func(*site) bool) {
+		if detours == 0 {
+			return
+		}
+		for off := uintptr(1); off < maxCovered; off++ {
+			if s := sites.Find(addr - off); s != nil && s.detour != nil && off < s.detour.Len && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// swap exchanges breakpoints and jumps, at one stop of the machine. A CPU that
+// goes on in the region of a site, behind its first byte, would find part of an
+// address there. From the site's slot one would come back to it, too; but while a
+// site has a detour nobody is sent to the slot, and those before have left it a
+// grace period ago. Called with mu held.
+func swap(list []*site, in bool) (time.Duration, error) {
+	patches := make([]text.Patch, len(list))
+	for i, s := range list {
+		trapped, jump := s.trapped(), s.jump()
+		patches[i] = text.Patch{Addr: s.addr, Old: trapped[:], New: jump[:]}
+		if !in {
+			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
+		}
+	}
+	took, err := mach.swap(patches, func(ip uintptr) bool {
+		for _, s := range list {
+			if ip > s.addr && ip < s.addr+JumpSize {
+				return true
+			}
+		}
+		return false
+	})
+	if err == nil {
+		for _, s := range list {
+			s.jumped = in
+		}
+	}
+	return took, err
+}
+
+// trapped and jump are the five bytes at s when it is armed, one way or the other.
+func (s *site) trapped() (b [JumpSize]byte) {
+	copy(b[:], s.orig[:])
+	b[0] = insn.OpInt3
+	return b
+}
+
+func (s *site) jump() [JumpSize]byte {
+	b, _ := insn.Jump(uint64(s.addr), uint64(s.detour.Entry)) // boot lays detours out within reach
+	return b
+}

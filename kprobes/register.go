@@ -1,0 +1,262 @@
+package kprobes
+
+import (
+	"syscall"
+
+	"sonde/kernel/probe"
+)
+
+// RegisterKprobe sets k on its instruction and arms it.
+//
+// Context: goroutine.
+// Errors: EINVAL both or neither of SymbolName and Addr given, the address is
+// not in kernel text, or the code there may not be probed; ENOENT no such
+// symbol; EILSEQ not the first byte of an instruction, or one that cannot be
+// executed elsewhere; EEXIST k is registered; ENOMEM no slot or memory left;
+// EDEADLK called in a handler. Nothing has changed then.
+// Source: spec/4 §4.1.
+func RegisterKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterKprobes([]*Kprobe{k})
+}
+
+// RegisterKprobes registers each of ks, or none: if one is refused, those before
+// it are unregistered again.
+//
+// Context: goroutine.
+// Errors: as RegisterKprobe, for the first that is refused.
+// Source: spec/4 §4.5.
+func RegisterKprobes(ks []*Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return register(kindKprobe, ks)
+}
+
+// RegisterKretprobe establishes rp.
+//
+// Context: goroutine.
+// Errors: as RegisterKprobe; EINVAL also for what is not the entry of a function
+// or does not return to its caller; ERANGE MaxActive or DataSize is absurd; ENOMEM
+// there is no memory for so many instances; EBUSY it was registered before, and
+// calls from then have not returned.
+// Source: spec/4 §4.3.
+func RegisterKretprobe(rp *Kretprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterKretprobes([]*Kretprobe{rp})
+}
+
+// RegisterKretprobes registers each of rps, or none.
+//
+// Context: goroutine.
+// Errors: as RegisterKretprobe, for the first that is refused.
+// Source: spec/4 §4.5.
+func RegisterKretprobes(rps []*Kretprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return register(kindKretprobe, entries(rps))
+}
+
+// RegisterJprobe sets j on its function.
+//
+// Context: goroutine.
+// Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
+// function has a jprobe already.
+// Source: spec/4 §4.2.
+func RegisterJprobe(j *Jprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return RegisterJprobes([]*Jprobe{j})
+}
+
+// RegisterJprobes registers each of js, or none.
+//
+// Context: goroutine.
+// Errors: as RegisterJprobe, for the first that is refused.
+// Source: spec/4 §4.5.
+func RegisterJprobes(js []*Jprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return register(kindJprobe, entriesOf(js))
+}
+
+// UnregisterKprobe removes k. When it returns no CPU is in a handler of k's,
+// and the text is as it was if no other probe is there. A probe that is not
+// registered only has its Addr cleared. A handler that calls this is abandoned.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.4.
+func UnregisterKprobe(k *Kprobe) {
+	mach.forbid("unregisters a probe")
+	UnregisterKprobes([]*Kprobe{k})
+}
+
+// UnregisterKprobes is UnregisterKprobe for each of ks at once: it waits for the
+// other CPUs a single time.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.6.
+func UnregisterKprobes(ks []*Kprobe) {
+	mach.forbid("unregisters probes")
+	mu.Lock()
+	defer mu.Unlock()
+	detach(ks)
+}
+
+// UnregisterKretprobe removes rp. Calls that are in flight return as if there
+// had been no probe: when it returns no handler of rp's is called any more.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.4.
+func UnregisterKretprobe(rp *Kretprobe) {
+	mach.forbid("unregisters a return probe")
+	UnregisterKretprobes([]*Kretprobe{rp})
+}
+
+// UnregisterKretprobes is UnregisterKretprobe for each of rps at once.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.6.
+func UnregisterKretprobes(rps []*Kretprobe) {
+	mach.forbid("unregisters return probes")
+	UnregisterKprobes(entries(rps))
+}
+
+// UnregisterJprobe removes j.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.4.
+func UnregisterJprobe(j *Jprobe) {
+	mach.forbid("unregisters a jprobe")
+	UnregisterJprobes([]*Jprobe{j})
+}
+
+// UnregisterJprobes is UnregisterJprobe for each of js at once.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 §4.6.
+func UnregisterJprobes(js []*Jprobe) {
+	mach.forbid("unregisters jprobes")
+	UnregisterKprobes(entriesOf(js))
+}
+
+// DisableKprobe stops k's handlers from being called until EnableKprobe.
+//
+// Context: goroutine.
+// Errors: EINVAL k is not registered; EDEADLK called in a handler.
+// Source: spec/4 §4.7.
+func DisableKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return k.toggle("disable", false)
+}
+
+// EnableKprobe undoes DisableKprobe.
+//
+// Context: goroutine.
+// Errors: EINVAL k is not registered, or its handler was abandoned; EDEADLK called
+// in a handler.
+// Source: spec/4 §4.8.
+func EnableKprobe(k *Kprobe) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return k.toggle("enable", true)
+}
+
+// DisableKretprobe and EnableKretprobe are DisableKprobe and EnableKprobe for
+// return probes. A call that was entered before, and that the entry handler has not
+// declined, still has its return handler called (spec/4 §1.3.2).
+func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(&rp.KP) }
+
+// EnableKretprobe undoes DisableKretprobe.
+func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(&rp.KP) }
+
+// DisableJprobe and EnableJprobe are DisableKprobe and EnableKprobe for jprobes.
+func DisableJprobe(j *Jprobe) error { return DisableKprobe(&j.KP) }
+
+// EnableJprobe undoes DisableJprobe.
+func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
+
+// SetEnabled arms or disarms everything, without touching what each probe is.
+//
+// Context: goroutine.
+// Source: spec/4 appendix A, "enabled".
+func SetEnabled(on bool) {
+	mach.forbid("arms or disarms all probes")
+	mu.Lock()
+	defer mu.Unlock()
+	disarmedAll = !on
+	rearm(allSites())
+	kick()
+}
+
+// Enabled returns what SetEnabled set; at first true.
+//
+// Context: goroutine.
+func Enabled() bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return !disarmedAll
+}
+
+// entries are the probes on the entries of return probes, entriesOf of jprobes.
+func entries(rps []*Kretprobe) []*Kprobe {
+	ks := make([]*Kprobe, len(rps))
+	for i, rp := range rps {
+		ks[i] = &rp.KP
+	}
+	return ks
+}
+
+func entriesOf(js []*Jprobe) []*Kprobe {
+	ks := make([]*Kprobe, len(js))
+	for i, j := range js {
+		ks[i] = &j.KP
+	}
+	return ks
+}
+
+func (k *Kprobe) toggle(what string, on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case !k.Flags.Has(flagRegistered):
+		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+	case on && k.Flags.Has(flagGone):
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
+	case on:
+		k.Flags.Clear(FlagDisabled)
+	default:
+		k.Flags.Set(FlagDisabled)
+	}
+	k.site.shorten()
+	if !rearm([]*site{k.site}) && !on {
+		quiesce()
+	}
+	kick()
+	return nil
+}
+
+// errHandler is made beforehand: a handler may not allocate.
+var errHandler = probe.Refuse(syscall.EDEADLK, "kprobes: a handler may not register, enable or disable probes")
+
+// inHandler refuses what would wait for mu, and for all handlers to end, when it is
+// called in one. It comes before anything is changed.
+//
+// Context: any.
+// Errors: EDEADLK in trap context.
+func inHandler() error {
+	if mach.inHandler() {
+		return errHandler
+	}
+	return nil
+}
