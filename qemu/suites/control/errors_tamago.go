@@ -58,7 +58,7 @@ func refusals(t *suites.T) {
 		{kprobes.RegisterKretprobe(many), syscall.ERANGE, "MaxActive is 1048577, more than 1048576"},
 		{kprobes.RegisterKretprobe(big), syscall.ERANGE, "DataSize is 65537, more than 65536"},
 		{kprobes.RegisterKretprobe(huge), syscall.ENOMEM, "more than a quarter of memory"},
-		{module.Insmod("kretprobe_example", "func="+name, "maxactive=2000000"), syscall.ERANGE, "module kretprobe_example: kprobes: register return probe " + name},
+		{module.Insmod("kretprobe_example", "func="+name, "maxactive=2000000"), syscall.ERANGE, "module kretprobe_example: kprobes: register " + name},
 	} {
 		if !errors.Is(c.err, c.errno) || c.err == nil || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("%v, want %v and %q", c.err, c.errno, c.says)
