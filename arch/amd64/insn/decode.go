@@ -131,19 +131,17 @@ func prefixOf(b byte) Prefix {
 func (d *decoder) escape() byte {
 	switch b := d.next(); b {
 	case 0x38:
-		return d.listed(Map0F38, &legacy38, d.mandatory(), 'M')
+		return d.listed(Map0F38, &legacy38, d.mandatory(), 'M', d.next())
 	case 0x3A:
-		return d.listed(Map0F3A, &legacy3A, d.mandatory(), 'B')
+		return d.listed(Map0F3A, &legacy3A, d.mandatory(), 'B', d.next())
 	default:
-		d.opcode(Map0F, b)
-		return twoByte.at(b)
+		return d.listed(Map0F, &legacy0F, d.mandatory(), twoByte.at(b), b)
 	}
 }
 
-// listed reads an opcode of a map in which all opcodes have one shape, and
-// checks that the map defines it for the mandatory prefix pp.
-func (d *decoder) listed(m Map, defined *bitmap, pp uint8, shape byte) byte {
-	b := d.next()
+// listed notes opcode b of map m, just read, checks that the map defines it for
+// the mandatory prefix pp, and returns shape.
+func (d *decoder) listed(m Map, defined *bitmap, pp uint8, shape, b byte) byte {
 	d.opcode(m, b)
 	if !defined.has(b, pp) {
 		d.fail(ErrInvalid)

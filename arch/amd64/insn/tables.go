@@ -78,6 +78,27 @@ var twoByte = opmap{
 	"MMMMMMMMMMMMMMMM", // F0
 }
 
+// legacy0F says for which mandatory prefixes the opcodes of twoByte are defined.
+// Those of general registers ignore the prefixes.
+var legacy0F = bitmap{
+	"ffff.ffff5.f.fff", // 00
+	"fff33373ffffffff", // 10
+	"ffff....33ffff33", // 20
+	"ffffff.f........", // 30
+	"ffffffffffffffff", // 40
+	"3f553333fff7ffff", // 50
+	"3333333333332237", // 60
+	"f3333331bb..aa77", // 70
+	"ffffffffffffffff", // 80
+	"ffffffffffffffff", // 90
+	"ffffff..ffffffff", // A0
+	"ffffffff4fff77ff", // B0
+	"fff1333fffffffff", // C0
+	"a33333ef33333333", // D0
+	"333333e333333333", // E0
+	"833333333333333f", // F0
+}
+
 // legacy38 is the map of 0F 38 xx; each opcode has ModRM and no immediate.
 var legacy38 = bitmap{
 	"333333333333....", // 00

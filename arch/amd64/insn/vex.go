@@ -27,11 +27,11 @@ func (d *decoder) vex(first byte) byte {
 	pp := last & 3
 	switch m {
 	case Map0F:
-		return d.listed(m, &vex1, pp, 'V')
+		return d.listed(m, &vex1, pp, 'V', d.next())
 	case Map0F38:
-		return d.listed(m, &vex2, pp, 'M')
+		return d.listed(m, &vex2, pp, 'M', d.next())
 	case Map0F3A:
-		return d.listed(m, &vex3, pp, 'B')
+		return d.listed(m, &vex3, pp, 'B', d.next())
 	}
 	d.fail(ErrRefused)
 	return 'x'
@@ -56,15 +56,15 @@ func (d *decoder) evex() byte {
 	m, pp := Map(b0&7), b1&3
 	switch m {
 	case Map0F:
-		return d.listed(m, &evex1, pp, 'V')
+		return d.listed(m, &evex1, pp, 'V', d.next())
 	case Map0F38:
-		return d.listed(m, &evex2, pp, 'M')
+		return d.listed(m, &evex2, pp, 'M', d.next())
 	case Map0F3A:
-		return d.listed(m, &evex3, pp, 'B')
+		return d.listed(m, &evex3, pp, 'B', d.next())
 	case Map5:
-		return d.listed(m, &evex5, pp, 'M')
+		return d.listed(m, &evex5, pp, 'M', d.next())
 	case Map6:
-		return d.listed(m, &evex6, pp, 'M')
+		return d.listed(m, &evex6, pp, 'M', d.next())
 	}
 	d.fail(ErrRefused)
 	return 'x'
