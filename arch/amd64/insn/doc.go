@@ -27,7 +27,7 @@
 // # What the tables hold
 //
 //   - oneByte and twoByte: a letter per opcode, the shape of what follows it.
-//   - legacy38, legacy3A, vex1..3, evex1..6: in these maps the shape is fixed
+//   - legacy0F, legacy38, legacy3A, vex1..3, evex1..6: in these maps the shape is fixed
 //     (ModRM, and imm8 in map 3), so the letter is a hexadecimal digit: the
 //     set of mandatory prefixes (none, 66, F3, F2 = 1, 2, 4, 8) for which the
 //     opcode is defined.
@@ -38,8 +38,8 @@
 //
 // Not checked, since neither length nor flow depends on it: whether an
 // operand must be memory or a register (except where an opcode means
-// something else then), x87 sub-opcodes, mandatory prefixes in map 0F (F3 0F 54),
-// reserved VEX.vvvv, W and L values, whether this CPU has the extension. Such an instruction raises #UD where it
+// something else then), x87 sub-opcodes, reserved VEX.vvvv, W and L values,
+// whether this CPU has the extension. Such an instruction raises #UD where it
 // stands and, if moved, in its copy.
 //
 // # What is refused
@@ -71,6 +71,16 @@
 // "Single-Step Exception Condition". Intel APX Architecture Specification,
 // "REX2 Prefix", "Extended EVEX Prefix". AMD APM vol. 3, "Instruction
 // Encoding", "Near Branches in 64-Bit Mode", "3DNow! Opcodes", "XOP".
+//
+// # How it is tested
+//
+// Each opcode of each map, behind each mandatory prefix, with each ModRM.reg, is
+// disassembled by objdump, too. What objdump calls (bad) must be refused here,
+// and the reverse; the few exceptions are listed with their reasons
+// (opcodes_test.go). Length, flow, branch target, immediate and memory operand
+// must be the same; as says where LOCK is allowed. Then each entry of each table
+// is made wrong in each way, one at a time, and the comparison must notice
+// (mutate_test.go): of 19276 such mutants none survives.
 //
 // # What was rejected
 //

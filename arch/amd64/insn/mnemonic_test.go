@@ -49,13 +49,13 @@ func flowOf(op, args string) Flow {
 		return Ret
 	case "lret":
 		return FarRet
-	case "iret":
+	case "iret", "uiret":
 		return Iret
 	case "int3":
 		return Int3
 	case "int", "int1", "icebp":
 		return Int
-	case "loop", "loope", "loopne", "jrcxz", "jecxz":
+	case "loop", "loope", "loopne", "loopl", "loopel", "loopnel", "jrcxz", "jecxz":
 		return Loop
 	case "syscall":
 		return Syscall
@@ -63,7 +63,7 @@ func flowOf(op, args string) Flow {
 		return Sysret
 	case "sysenter":
 		return Sysenter
-	case "sysexit":
+	case "sysexit", "sysexitl":
 		return Sysexit
 	case "hlt":
 		return Hlt

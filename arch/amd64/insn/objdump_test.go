@@ -187,8 +187,14 @@ func (c *comparison) compare(addr uint64, n int, text string) {
 			c.report(addr, n, text, "target %#x", got)
 		}
 	}
-	if in.RIPRel != strings.Contains(args, "(%rip)") {
-		c.report(addr, n, text, "RIPRel %v", in.RIPRel)
+	plain, _, _ := strings.Cut(args, "<") // the names of branch targets
+	plain, _, _ = strings.Cut(plain, "#")
+	mem, hasMem := parseOperand(strings.TrimSpace(plain))
+	if d := diffOperand(&in, mem, hasMem); d != "" {
+		c.report(addr, n, text, "%s", d)
+	}
+	if d := diffParts(&in, code); d != "" {
+		c.report(addr, n, text, "%s", d)
 	}
 	c.compareMem(addr, &in, text)
 }
