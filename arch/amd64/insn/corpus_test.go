@@ -34,6 +34,7 @@ type claim struct {
 
 	op, args string // without prefixes and comment
 	flow     Flow
+	trait    Trait
 	mem      operand
 	hasMem   bool
 }
@@ -92,6 +93,10 @@ func ask(t testing.TB, cells []cell) {
 		c := &cells[addr/cellLen].claim
 		said++
 		c.read(part[2], len(strings.Fields(part[1])))
+		c.trait = traitsOf(c.text, c.op, c.args)
+		if at := cells[addr/cellLen].at(); at == "0f 0e" || at == "0f 0f" { // 3DNow! has two dozen names
+			c.trait |= Retired
+		}
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("objdump: %v", err)
@@ -198,6 +203,9 @@ func grouped(enc string, op byte) bool {
 	}[enc]
 	return strings.IndexByte(list, op) >= 0
 }
+
+// at returns the table and the opcode of c.
+func (c *cell) at() string { return fmt.Sprintf("%s %02x", c.enc, c.code[c.mod-1]) }
 
 // modrm returns the byte behind the opcode of c.
 func (c *cell) modrm() byte { return c.code[c.mod] }

@@ -77,8 +77,8 @@
 // Each opcode of each map, behind each mandatory prefix, with each ModRM.reg, is
 // disassembled by objdump, too. What objdump calls (bad) must be refused here,
 // and the reverse; the few exceptions are listed with their reasons
-// (opcodes_test.go). Length, flow, branch target, immediate and memory operand
-// must be the same; as says where LOCK is allowed. Then each entry of each table
+// (opcodes_test.go). Length, flow, traits, branch target, immediate and memory
+// operand must be the same; as says where LOCK is allowed. Then each entry of each table
 // is made wrong in each way, one at a time, and the comparison must notice
 // (mutate_test.go): of 19276 such mutants none survives.
 //

@@ -175,6 +175,8 @@ func diffInst(in *Inst, c *cell) string {
 		return fmt.Sprintf("length %d", in.Len)
 	case in.Flow != c.claim.flow && !newer:
 		return fmt.Sprintf("flow %v, want %v", in.Flow, c.claim.flow)
+	case in.Trait != c.claim.trait && !newer:
+		return fmt.Sprintf("traits %#x, want %#x", in.Trait, c.claim.trait)
 	case in.Flow.Direct() != (in.RelLen > 0):
 		return fmt.Sprintf("flow %v with %d bytes of displacement", in.Flow, in.RelLen)
 	}
@@ -243,7 +245,7 @@ func diffParts(in *Inst, code []byte) string {
 func refusedOnPurpose(c *cell) bool {
 	op, args := c.claim.op, c.claim.args
 	opcode := c.code[c.mod-1]
-	at := fmt.Sprintf("%s %02x", c.enc, opcode)
+	at := c.at()
 	branch := c.claim.flow.Direct() && (opcode>>1 == 0xE8>>1 || opcode>>4 == 8)
 	switch {
 	case branch && c.code[0] == 0x66 && c.code[1] != 0x48: // makers disagree

@@ -162,7 +162,7 @@ func (d *decoder) modrm() {
 // group refuses what the ModRM byte just read makes of the opcode, or returns nil.
 func (d *decoder) group() error {
 	in := &d.in
-	if in.Map == Map1B && in.Opcode == 0x8F && !in.Prefix.Has(PVEX|PEVEX) && in.ModRM&31 >= 8 {
+	if in.Map == Map1B && in.Opcode == 0x8F && in.ModRM&31 >= 8 {
 		return ErrRefused // XOP: this byte is not ModRM but holds a map number
 	}
 	mem, reg := groups(in)

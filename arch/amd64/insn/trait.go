@@ -163,7 +163,11 @@ func traitSystem(in *Inst) Trait {
 		return Hyper
 	case 0xC6, 0xD1, 0xF8: // wrmsrns, rdmsrlist, wrmsrlist, xsetbv, swapgs
 		return Machine
-	case 0xC8, 0xC9, 0xFA, 0xFB: // monitor, mwait, monitorx, mwaitx
+	case 0xFA: // monitorx; with F3 mcommit
+		if !in.Prefix.Has(PF3) {
+			return Wait
+		}
+	case 0xC8, 0xC9, 0xFB: // monitor, mwait, mwaitx
 		return Wait
 	case 0xD5: // xend
 		return Tx
