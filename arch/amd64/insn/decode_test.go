@@ -86,6 +86,20 @@ func TestDecodeInvalidOpcodesOf64BitMode(t *testing.T) {
 	}
 }
 
+// TestDecodeNothingBeforeVEX: these prefixes raise #UD there.
+func TestDecodeNothingBeforeVEX(t *testing.T) {
+	for _, code := range []string{"c5 f8 77", "c4 e1 7c 77", "62 f1 fe 48 6f 07"} {
+		for _, p := range []string{"66", "f2", "f3", "f0", "40", "48", "48 2e"} {
+			if got := describe(unhex(t, p+code)); got != "invalid" {
+				t.Errorf("%s %s: got %q, want invalid", p, code, got)
+			}
+		}
+		if got := describe(unhex(t, "2e 67 64"+code)); got == "invalid" {
+			t.Errorf("%s behind segment and address size is invalid", code)
+		}
+	}
+}
+
 func TestDecodeAllocatesNothing(t *testing.T) {
 	code := unhex(t, "48 8b 05 00 00 00 00 0f 84 00 00 00 00 c5 f8 77 62 f1 7c 48 10 07 e8 00 00 00 00 ff 24 cd 00 00 00 00 c3")
 	bad := unhex(t, "66 e8 00 00")

@@ -11,7 +11,6 @@ const (
 	OpJmp   = 0xE9 // rel32
 	OpJmp8  = 0xEB // rel8
 	OpJcc   = 0x80 // behind 0F, with the condition in its low four bits: rel32
-	OpJcc8  = 0x70 // with the condition in its low four bits: rel8
 	OpPush  = 0x68 // imm32, sign-extended
 	OpPush8 = 0x6A // imm8, sign-extended
 )

@@ -168,7 +168,7 @@ func (i *Inst) Emulable() bool {
 // Source: Intel SDM vol. 2, "LOCK".
 func (i *Inst) lockable() bool {
 	switch {
-	case !i.HasMem() || i.Prefix.Has(PVEX|PEVEX):
+	case !i.HasMem():
 		return false
 	case i.Map == Map1B:
 		return lockable1(i.Opcode, i.Group())
