@@ -119,6 +119,9 @@ func takingOverSkips(t *suites.T) {
 	second := arm(t, &kprobes.Kprobe{
 		SymbolName: pkg + "Leaf",
 		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int { return returning(r, 5) },
+		// So that no jump takes the breakpoint's place: behind a jump nobody can take
+		// over. On a busy host there was time for one.
+		PostHandler: postNothing,
 	})
 	third := on(t, "Leaf", nothing)
 	got := targets.Leaf(1, 2)
