@@ -66,3 +66,23 @@ func TestCopyToKeepsTheOperand(t *testing.T) {
 		}
 	}
 }
+
+func TestOpcodesAreWhatTheySay(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code []byte
+		want string
+	}{
+		{"INT3", []byte{OpInt3}, "1 int3"},
+		{"JMP", []byte{OpJmp, 0, 0, 0, 0}, "5 jmp rel@1+4"},
+		{"JMP rel8", []byte{OpJmp8, 0}, "2 jmp rel@1+1"},
+		{"JO", []byte{0x0F, OpJcc, 0, 0, 0, 0}, "6 jcc rel@2+4"},
+		{"PUSH", []byte{OpPush, 0, 0, 0, 0}, "5 next imm@1+4"},
+		{"PUSH imm8", []byte{OpPush8, 0}, "2 next imm@1+1"},
+	} {
+		in, err := Decode(c.code)
+		if got := describe(c.code); err != nil || got != c.want || in.Flow == Jcc && in.Cond() != 0 || c.name[0] == 'P' && in.Trait != Push {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
