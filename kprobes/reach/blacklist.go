@@ -33,8 +33,8 @@ func (g *Graph) Blacklist(marked []string) map[uint64]string {
 // trapPath walks what a trap may run before it is known what it is: from where
 // the CPU enters, without what is cold.
 func (g *Graph) trapPath() Reached {
-	return g.walk(g.addrs(trapEntries), g.leads, func(f *Func, _ Reached) Next {
-		if cold.fits(f.Name) {
+	return g.walk(g.addrs(trapEntries), g.leads, func(fn kallsyms.Symbol, _ Reached) Next {
+		if cold.fits(fn.Name) {
 			return Skip
 		}
 		return Into
@@ -55,8 +55,8 @@ func (g *Graph) leads(f *Func) []uint64 {
 
 // region walks from entries, as far as that is within.
 func (g *Graph) region(entries, within names) Reached {
-	return g.walk(g.addrs(entries), g.leads, func(f *Func, _ Reached) Next {
-		if !within.fits(f.Name) {
+	return g.walk(g.addrs(entries), g.leads, func(fn kallsyms.Symbol, _ Reached) Next {
+		if !within.fits(fn.Name) {
 			return Skip
 		}
 		return Into

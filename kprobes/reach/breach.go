@@ -26,13 +26,13 @@ func (g *Graph) TrapBreaches() []Breach { return g.breaches(g.addrs(trapEntries)
 
 func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names) (found []Breach) {
 	done := map[string]bool{}
-	g.walk(roots, leads, func(f *Func, from Reached) Next {
-		switch rule := broken(f.Symbol); {
+	g.walk(roots, leads, func(fn kallsyms.Symbol, from Reached) Next {
+		switch rule := broken(fn.Name); {
 		case rule != "" && !done[rule]:
 			done[rule] = true
-			found = append(found, Breach{rule, g.Path(from, f.Addr)})
+			found = append(found, Breach{rule, g.Path(from, fn.Addr)})
 			return Skip
-		case rule != "" || dying.fits(f.Name) || apart.fits(f.Name):
+		case rule != "" || dying.fits(fn.Name) || apart.fits(fn.Name):
 			return Skip
 		}
 		return Into
@@ -40,10 +40,10 @@ func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names
 	return found
 }
 
-// broken returns the rule that a call of fn breaks, "" if none.
-func broken(fn kallsyms.Symbol) string {
+// broken returns the rule that a call of the function called name breaks, "" if none.
+func broken(name string) string {
 	for _, r := range forbidden {
-		if r.calls.fits(fn.Name) {
+		if r.calls.fits(name) {
 			return r.rule
 		}
 	}

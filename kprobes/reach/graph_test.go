@@ -3,6 +3,8 @@ package reach
 import (
 	"slices"
 	"testing"
+
+	"sonde/kallsyms"
 )
 
 // chain is a calls b twice, b jumps to c, c calls a and itself, and nobody calls d.
@@ -54,7 +56,7 @@ func TestFuncHasWhereItsCodeLeads(t *testing.T) {
 func TestWalkComesEverywhereOnceAndKnowsTheWay(t *testing.T) {
 	f, g := chain(t)
 	var seen []string
-	r := g.Walk([]uint64{f.addr(0)}, func(f *Func, _ Reached) Next {
+	r := g.Walk([]uint64{f.addr(0)}, func(f kallsyms.Symbol, _ Reached) Next {
 		seen = append(seen, f.Name)
 		return Into
 	})
@@ -79,7 +81,7 @@ func TestWalkSkipsAndStops(t *testing.T) {
 		{Stop, []uint64{f.addr(0), f.addr(1)}},
 	} {
 		n := 0
-		r := g.Walk([]uint64{f.addr(0)}, func(f *Func, _ Reached) Next {
+		r := g.Walk([]uint64{f.addr(0)}, func(f kallsyms.Symbol, _ Reached) Next {
 			n++
 			if f.Name == "x/b" {
 				return c.next

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
 )
 
 // maxCalls is how many functions the proof looks at before it gives up.
@@ -40,11 +41,14 @@ func (g *Graph) keepsSSE(addr uint64, apart names, indirect bool) (err error) {
 	if !ok {
 		return fmt.Errorf("%#x is no function", addr)
 	}
-	g.Walk([]uint64{sym.Addr}, func(f *Func, from Reached) Next {
-		path := func() string { return Arrows(g.Path(from, f.Addr)) }
-		switch {
-		case apart.fits(f.Name):
+	g.Walk([]uint64{sym.Addr}, func(fn kallsyms.Symbol, from Reached) Next {
+		if apart.fits(fn.Name) {
 			return Skip
+		}
+		path := func() string { return Arrows(g.Path(from, fn.Addr)) }
+		switch f, ok := g.At(fn.Addr); {
+		case !ok:
+			err = fmt.Errorf("%s is no function", path())
 		case len(from) > maxCalls:
 			err = fmt.Errorf("%s calls too much", sym.Name)
 		case f.Err != nil:

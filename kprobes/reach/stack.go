@@ -1,6 +1,9 @@
 package reach
 
-import "sonde/arch/amd64/insn"
+import (
+	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
+)
 
 // Stack is what a function does to SP. Frames are made and left by adding to SP,
 // LEA of SP or BP, and LEAVE; none of that counts.
@@ -73,17 +76,17 @@ func loadsSP(in *insn.Inst) bool {
 // Context: goroutine.
 func (g *Graph) SwitchesStacks(addr uint64) (why string) {
 	tails := func(f *Func) []uint64 { return f.Tails }
-	g.walk([]uint64{addr}, tails, func(f *Func, from Reached) Next {
-		switch {
-		case f.Stack.Switches():
+	g.walk([]uint64{addr}, tails, func(fn kallsyms.Symbol, from Reached) Next {
+		switch f, ok := g.At(fn.Addr); {
+		case ok && f.Stack.Switches():
 			why = "switches stacks"
-		case neverReturn.fits(f.Name):
+		case neverReturn.fits(fn.Name):
 			why = "does not return to its caller"
 		default:
 			return Into
 		}
-		if f.Addr != addr {
-			why += " (" + Arrows(g.Path(from, f.Addr)) + ")"
+		if fn.Addr != addr {
+			why += " (" + Arrows(g.Path(from, fn.Addr)) + ")"
 		}
 		return Stop
 	})

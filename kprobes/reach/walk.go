@@ -3,6 +3,8 @@ package reach
 import (
 	"slices"
 	"strings"
+
+	"sonde/kallsyms"
 )
 
 // Next is what a walk does with a function it has come to.
@@ -20,15 +22,15 @@ type Reached map[uint64]uint64
 
 // Walk goes from roots, which are addresses of functions, breadth first to all
 // that direct calls and jumps reach from there, and asks visit about each function
-// once.
+// once. Only those it is to go into are read.
 //
 // Context: goroutine.
-func (g *Graph) Walk(roots []uint64, visit func(f *Func, from Reached) Next) Reached {
+func (g *Graph) Walk(roots []uint64, visit func(fn kallsyms.Symbol, from Reached) Next) Reached {
 	return g.walk(roots, func(f *Func) []uint64 { return f.Calls }, visit)
 }
 
 // walk is Walk along other ways than calls.
-func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(*Func, Reached) Next) Reached {
+func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(kallsyms.Symbol, Reached) Next) Reached {
 	from := Reached{}
 	var todo, skipped []uint64
 	add := func(addr, by uint64) {
@@ -41,16 +43,18 @@ func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(*Fun
 		add(r, r)
 	}
 	for next := Into; len(todo) > 0 && next != Stop; todo = todo[1:] {
-		f, ok := g.At(todo[0])
+		fn, ok := g.syms.At(todo[0])
 		if !ok {
 			continue
 		}
-		switch next = visit(f, from); next {
+		switch next = visit(fn, from); next {
 		case Skip:
-			skipped = append(skipped, f.Addr)
+			skipped = append(skipped, fn.Addr)
 		case Into:
-			for _, to := range leads(f) {
-				add(to, f.Addr)
+			if f, ok := g.At(fn.Addr); ok {
+				for _, to := range leads(f) {
+					add(to, fn.Addr)
+				}
 			}
 		}
 	}
