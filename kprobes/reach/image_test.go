@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/arch/amd64/insn"
 	"sonde/internal/image"
 )
 
@@ -91,6 +92,37 @@ func TestEveryNameFitsTheImage(t *testing.T) {
 	for _, wrong := range kernel(t).Check(marked(t)) {
 		t.Error(wrong)
 	}
+}
+
+// TestNoFunctionRunsIntoTheNext: the walk does not look for that.
+func TestNoFunctionRunsIntoTheNext(t *testing.T) {
+	g := kernel(t)
+	for s := range g.Symbols().Text {
+		if runsOn(g.code(s.Addr, s.Size)) {
+			t.Errorf("%s goes on behind its end", s.Name)
+		}
+	}
+	for code, want := range map[string]bool{
+		"\x48\x89\xc8": true, "\x48\x89\xc8\x90": true, "\x48\x89\xc8" + ret + "\xcc": false,
+		"\xe8\x00\x00\x00\x00\x90": false, // a call of what does not return
+	} {
+		if runsOn([]byte(code)) != want {
+			t.Errorf("% x: runsOn is not %v", code, want)
+		}
+	}
+}
+
+// runsOn reports whether the last instruction of code leads behind it.
+func runsOn(code []byte) bool {
+	var last insn.Inst
+	_, err := insn.Walk(code, func(_ int, in insn.Inst) bool {
+		padding := in.Flow == insn.Int3 || in.Map == insn.Map1B && in.Opcode == 0x90 || in.Map == insn.Map0F && in.Opcode == 0x1f
+		if !padding {
+			last = in
+		}
+		return true
+	})
+	return err == nil && last.Len > 0 && last.Flow.FallsThrough()
 }
 
 // TestIndirectCallsOfTrapCodeAreListed: a call through a register hides what it
