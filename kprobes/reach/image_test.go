@@ -181,25 +181,21 @@ func TestHitsKeepSSE(t *testing.T) {
 	}
 }
 
-// maxBlack is how many functions outside kprobes and kernel/probe may not be probed at most.
-// It is there to be noticed: say why when it must grow.
-const maxBlack = 80
+// maxBlack is how many functions at most may not be probed for more reason than
+// that they are in package kprobes. It is there to be noticed: say why when it must grow.
+const maxBlack = 120
 
 func TestBlacklistOfTheKernel(t *testing.T) {
 	g := kernel(t)
 	black := g.Blacklist(marked(t))
 	kinds := map[string]int{}
-	outside := 0
-	for addr, why := range black {
+	for _, why := range black {
 		kind, _, _ := strings.Cut(why, ":")
 		kinds[kind]++
-		if f, _ := g.At(addr); !fits("sonde/kprobes.*", f.Name) && !fits("sonde/kernel/probe.*", f.Name) {
-			outside++
-		}
 	}
-	t.Logf("%d functions may not be probed: %v; %d outside package kprobes", len(black), kinds, outside)
-	if outside > maxBlack {
-		t.Errorf("more than %d outside package kprobes", maxBlack)
+	t.Logf("%d functions may not be probed: %v", len(black), kinds)
+	if len(black)-kinds["it implements probes"] > maxBlack {
+		t.Errorf("more than %d for other reasons than that they implement probes", maxBlack)
 	}
 	for name, want := range map[string]string{
 		"sonde/arch/amd64/trap.save":          "trap.entry -> trap.save",
