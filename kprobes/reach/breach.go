@@ -16,7 +16,7 @@ func (b Breach) String() string { return b.Rule + ": " + Arrows(b.Path) }
 //
 // Context: goroutine.
 func (g *Graph) Breaches(addr uint64) []Breach {
-	return g.breaches([]uint64{addr}, func(f *Func) []uint64 { return f.Calls }, nil)
+	return g.breaches([]uint64{addr}, calls, nil)
 }
 
 // TrapBreaches is Breaches for all that runs before a handler does.

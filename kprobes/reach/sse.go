@@ -16,10 +16,11 @@ const maxCalls = 64
 //
 // Context: goroutine.
 // Errors: which function it is that may change them, and the path to it.
-func (g *Graph) KeepsSSE(addr uint64) error { return g.keepsSSE(addr, noReturn, false) }
+func (g *Graph) KeepsSSE(addr uint64) error { return g.keepsSSE(addr, noReturn, nil) }
 
-// HitKeepsSSE is KeepsSSE for all that a hit enters, where indirect calls are those
-// of handlers, and what is cold saves the registers first.
+// HitKeepsSSE is KeepsSSE for all that a hit enters. Of indirect calls there, the
+// rules say what they call, or they are those of handlers; and what is cold saves
+// the registers first.
 //
 // Context: goroutine.
 func (g *Graph) HitKeepsSSE() error {
@@ -28,43 +29,58 @@ func (g *Graph) HitKeepsSSE() error {
 	}
 	apart := append(saved[:len(saved):len(saved)], noReturn...)
 	for _, addr := range g.addrs(hits) {
-		if err := g.keepsSSE(addr, apart, true); err != nil {
+		if err := g.keepsSSE(addr, apart, g.leads); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keepsSSE does not look at what is in apart.
-func (g *Graph) keepsSSE(addr uint64, apart names, indirect bool) (err error) {
+// keepsSSE does not look at what is in apart. If leads is not nil it knows what
+// indirect calls lead to.
+func (g *Graph) keepsSSE(addr uint64, apart names, leads func(*Func) []uint64) (err error) {
+	known := leads != nil
+	if !known {
+		leads = calls
+	}
 	sym, ok := g.syms.At(addr)
 	if !ok {
 		return fmt.Errorf("%#x is no function", addr)
 	}
-	g.Walk([]uint64{sym.Addr}, func(fn kallsyms.Symbol, from Reached) Next {
+	g.walk([]uint64{sym.Addr}, leads, func(fn kallsyms.Symbol, from Reached) Next {
 		if apart.fits(fn.Name) {
 			return Skip
 		}
-		path := func() string { return Arrows(g.Path(from, fn.Addr)) }
-		switch f, ok := g.At(fn.Addr); {
+		f, ok := g.At(fn.Addr)
+		switch {
 		case !ok:
-			err = fmt.Errorf("%s is no function", path())
+			err = fmt.Errorf("%s is no function", Arrows(g.Path(from, fn.Addr)))
 		case len(from) > maxCalls:
 			err = fmt.Errorf("%s calls too much", sym.Name)
-		case f.Err != nil:
-			err = fmt.Errorf("%s: %w", path(), f.Err)
-		case f.SSE >= 0:
-			err = fmt.Errorf("%s+%#x may write SSE registers", path(), f.SSE)
-		case !indirect && (f.Tables || len(f.Indirect) > 0):
-			err = fmt.Errorf("%s calls what is not known", path())
-		case f.Lost:
-			err = fmt.Errorf("%s calls what has no symbol", path())
+		case f.doubt(known) != "":
+			err = fmt.Errorf("%s%s", Arrows(g.Path(from, fn.Addr)), f.doubt(known))
 		default:
 			return Into
 		}
 		return Stop
 	})
 	return err
+}
+
+// doubt returns how f may change X0-X14 by what its own code shows, "" if it does
+// not. known: what its indirect calls lead to is looked at elsewhere.
+func (f *Func) doubt(known bool) string {
+	switch {
+	case f.Err != nil:
+		return ": " + f.Err.Error()
+	case f.SSE >= 0:
+		return fmt.Sprintf("+%#x may write SSE registers", f.SSE)
+	case !known && (f.Tables || len(f.Indirect) > 0):
+		return " calls what is not known"
+	case f.Lost:
+		return " calls what has no symbol"
+	}
+	return ""
 }
 
 // mayWriteXMM is true on doubt: of the extended maps only what is known to

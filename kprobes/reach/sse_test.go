@@ -35,6 +35,33 @@ func TestHandlersThatKeepSSE(t *testing.T) {
 	}
 }
 
+// TestHitsAreFollowedThroughListedCalls: rules.go says what OriginalIP calls.
+func TestHitsAreFollowedThroughListedCalls(t *testing.T) {
+	for last, says := range map[string]string{
+		ret:                          "",
+		"\x0f\x57\xc0" + ret:         "kprobes.onBreakpoint -> kprobes.OriginalIP -> optprobe.(*plan).original+0x0 may write SSE registers",
+		"\xe8\x00\x00\x01\x00" + ret: "calls what has no symbol",
+	} {
+		f := &fake{}
+		f.add("sonde/kprobes.onBreakpoint", f.call(0, 4)+f.call(5, 6)+"\xff\xd0"+ret)
+		f.add("sonde/kprobes.onStep", ret)
+		f.add("sonde/kprobes.onReturn", ret)
+		f.add("sonde/kprobes.onDetour", ret)
+		f.add("sonde/kprobes.OriginalIP", "\xff\xd0"+ret)
+		f.add("sonde/optprobe.(*plan).original", last)
+		f.add("sonde/kernel/die.Breakpoint", "\x0f\x57\xc0"+ret) // saves them itself
+		err := f.graph(t).HitKeepsSSE()
+		if says == "" && err != nil || says != "" && (err == nil || !contains(err.Error(), says)) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	f := &fake{}
+	f.add("sonde/kprobes.onBreakpoint", ret)
+	if err := f.graph(t).HitKeepsSSE(); err == nil || !contains(err.Error(), "onStep") {
+		t.Errorf("%v, want that there is no onStep", err)
+	}
+}
+
 func TestProofEnds(t *testing.T) {
 	f := &fake{}
 	for i := range maxCalls + 5 {

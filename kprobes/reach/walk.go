@@ -26,8 +26,10 @@ type Reached map[uint64]uint64
 //
 // Context: goroutine.
 func (g *Graph) Walk(roots []uint64, visit func(fn kallsyms.Symbol, from Reached) Next) Reached {
-	return g.walk(roots, func(f *Func) []uint64 { return f.Calls }, visit)
+	return g.walk(roots, calls, visit)
 }
+
+func calls(f *Func) []uint64 { return f.Calls }
 
 // walk is Walk along other ways than calls.
 func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(kallsyms.Symbol, Reached) Next) Reached {
