@@ -1,7 +1,7 @@
 package printk
 
-// Trap context. Whoever logs also drives the console, so a message from a
-// handler is out before the handler returns, unless another CPU holds it.
+// Trap context. The caller that logs also writes to the console, so a message from
+// a handler is out before the handler returns, unless another CPU has the console.
 
 import (
 	"sync/atomic"
@@ -17,7 +17,7 @@ var (
 	consoleHook  atomic.Pointer[func([]byte)]
 	consoleLevel atomic.Uint32 // 0 stands for the default
 
-	// consoleNext is the next ticket to show; written by who is at the console.
+	// consoleNext is the next ticket to show; written by the console's owner.
 	consoleNext atomic.Uint64
 
 	// guarded by consoleOwner:
@@ -29,7 +29,7 @@ var (
 // defaultConsoleLevel shows everything but debug messages, as Linux does.
 const defaultConsoleLevel = uint32(LevelDebug)
 
-// emit shows what is new on the console, or leaves it to whoever is at it.
+// emit shows what is new on the console, or leaves it to the console's owner.
 // Unfinished records with tickets below over will never be finished.
 func emit(over uint64) {
 	var here uintptr
@@ -37,15 +37,15 @@ func emit(over uint64) {
 		atConsole(uintptr(unsafe.Pointer(&here)))
 		drain(over)
 		leaveConsole()
-		// Somebody may have finished a record after our last look and
-		// failed to get the console before we let it go.
+		// Another CPU may have finished a record after our last look, and
+		// failed to get the console before we released it.
 		if release() || !showable() {
 			return
 		}
 	}
 }
 
-// showable reports whether drain would get on.
+// showable reports whether drain would show anything.
 func showable() bool {
 	t := consoleNext.Load()
 	switch log.peek(t) {
@@ -57,9 +57,9 @@ func showable() bool {
 	return true
 }
 
-// drain shows all records from consoleNext on, or until somebody else waits to
-// go on with it. At an unfinished one it stops, as its writer comes here next,
-// but steps over those below over, which nobody is to wait for.
+// drain shows all records from consoleNext on, or until another CPU waits to go on
+// with it. It stops at an unfinished record, because its writer comes here next; but
+// it steps over those below over, which will never be finished.
 func drain(over uint64) {
 	for t := consoleNext.Load(); t < over || !awaited(); t = consoleNext.Load() {
 		next, st := log.get(t, &consoleRecord)

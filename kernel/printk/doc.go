@@ -2,7 +2,7 @@
 // one ring in memory, from there to the console and to dmesg.
 //
 // A message may be logged from a trap or NMI handler that interrupted
-// another message half-way on the same CPU, so hardly anything here waits for anybody:
+// another message half-way on the same CPU, so almost nothing here waits:
 //
 //   - The text is formatted on the caller's stack first. A fault while doing
 //     so (a bad string, say) leaves nothing half-made behind.
@@ -12,9 +12,9 @@
 //   - A slot whose previous owner has not finished (the ring went round while
 //     it was interrupted) is never waited for: the new record is dropped and
 //     counted.
-//   - The console is taken with a try-lock. Whoever fails to get it leaves,
-//     because the holder looks for new records once more after letting go.
-//     Only when that does not come to an end does the next one wait, for one
+//   - The console is taken with a try-lock. A caller that does not get it leaves,
+//     because the owner looks for new records once more after it has released it.
+//     Only when the owner finds no end does the next caller wait, for one
 //     record, to relieve it (owner_trap.go).
 //
 // Rejected: a lock with interrupts off (an NMI does not care), one ring per

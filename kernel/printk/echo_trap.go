@@ -2,13 +2,13 @@ package printk
 
 // Trap context. A probe whose handler logs may sit on a function that showing a
 // line calls, memmove say: every line shown is a hit, and every hit logs another
-// line. Whoever shows the first would never come to the end.
+// line. The CPU that shows the first line would never finish.
 //
-// So the records that are logged on top of whoever is at the console, by handlers
-// that interrupt it, are an echo of what it shows. A screenful is let through, to see what
-// happens; the others are dropped and counted. Handlers run as ever.
+// So the records that handlers log while they interrupt the console's owner are an
+// echo of what it shows. A screenful is let through, to see what happens; the others
+// are dropped and counted. The handlers still run.
 //
-// Rejected: not to run handlers on whoever is at the console (one could not
+// Rejected: not to run handlers that interrupt the console's owner (one could not
 // probe the way to the console at all, and most handlers do not log), and to
 // look for traps by CPU instead of by goroutine (a goroutine can be moved
 // while it is at the console).
@@ -42,7 +42,7 @@ func currentTask() uintptr {
 	return 0
 }
 
-// atConsole notes who has just taken the console, with its stack at sp.
+// atConsole notes that the caller has just taken the console, with its stack at sp.
 func atConsole(sp uintptr) {
 	consoleShown.Store(0)
 	consoleEchoes.Store(0)

@@ -1,19 +1,20 @@
 package printk
 
-// Trap context. Who is at the console, and who is next.
+// Trap context. Which CPU writes to the console, and which is next.
 //
-// Whoever logs shows, and what others log meanwhile, too. When they log faster
-// than the console shows, the first is held for as long as they like. It may be
-// a handler on another CPU, which has a time limit. So once it has shown a
-// screenful, the next who logs waits for it to finish a record and relieves it,
-// at the price of logging no faster than the console shows.
+// The caller that logs also writes to the console, and it writes what others log
+// meanwhile, too. When they log faster than the console writes, the first caller
+// is held for as long as they go on. It may be a handler, which has a time limit.
+// So once it has written a screenful, the next caller that logs waits until it has
+// finished a record, and takes over. The price: that caller logs no faster than
+// the console writes.
 //
-// Waiting is what a log for any context should not do. It is for one record, of
-// somebody on another CPU, who is seen to get on; and it has a limit.
+// A log for any context should not wait. This wait is for one record, of a CPU
+// that is seen to make progress, and it has a limit.
 //
-// Rejected: to go away after a screenful (the last records of a burst would be
-// shown when somebody logs again, if ever), and a thread that shows (it does
-// not run when a handler loops and the log matters most).
+// Rejected: to leave after a screenful (the last records of a burst would be shown
+// when something is logged again, if ever), and a thread that writes (it does not
+// run when a handler loops and the log matters most).
 //
 // Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
 // console_trylock_spinning.
@@ -25,7 +26,7 @@ import (
 )
 
 const (
-	// turn is how many records one has to show before others wait to relieve it.
+	// turn is how many records a CPU has to show before others wait to relieve it.
 	turn = 100
 	// relieveWithin is how long they wait at most, in ns: what a line takes at
 	// 115,200 baud, twice.
@@ -38,12 +39,12 @@ var (
 	consoleOwner atomic.Uint32
 	consoleShown atomic.Uint32 // records, since it was taken
 
-	// consoleStack is where the stack of who is at the console was when it took it;
-	// 0: about to be noted.
+	// consoleStack is where the stack of the console's owner was when it took the
+	// console; 0: about to be noted.
 	consoleStack atomic.Uintptr
 
-	// consoleStuck is the ticket that was next when somebody waited in vain:
-	// until it is shown nobody waits again.
+	// consoleStuck is the ticket that was next when a CPU waited in vain: until it
+	// is shown no CPU waits again.
 	consoleStuck atomic.Uint64
 )
 
@@ -55,7 +56,8 @@ func me() uint32 { return uint32(currentCPU()) + 1 }
 // take takes the console if it is free.
 func take() bool { return consoleOwner.CompareAndSwap(0, me()) }
 
-// release gives the console to whoever waits for it, and reports that.
+// release gives the console to the CPU that waits for it, and reports whether there
+// was one.
 func release() (relieved bool) {
 	for {
 		v := consoleOwner.Load()
@@ -68,7 +70,7 @@ func release() (relieved bool) {
 // awaited reports whether somebody waits for the console.
 func awaited() bool { return consoleOwner.Load()>>16 != 0 }
 
-// relieve takes over from who has been at the console for long, and reports
+// relieve takes over from a CPU that has had the console for long, and reports
 // whether it did.
 func relieve() bool {
 	owner, me, since, task := consoleOwner.Load(), me(), now(), currentTask()
@@ -92,7 +94,7 @@ func relieve() bool {
 	}
 }
 
-// Flush shows everything there is, taking the console away from whoever
+// Flush shows everything there is, taking the console away from the CPU that
 // holds it and stepping over unfinished records. It is for the moments before
 // the machine stops: the holder may be the one that died.
 //
