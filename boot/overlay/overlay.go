@@ -45,7 +45,7 @@ var shimEdits = []edit{
 	{"runtime/sys_linux_amd64.s", syscallInsn, shimCall, 40},
 	{"runtime/time_linux_amd64.s", syscallInsn, shimCall, 2},
 	{"internal/runtime/syscall/linux/asm_linux_amd64.s", syscallInsn, shimCall, 1},
-	// There is no vDSO, so nobody asks who called into it: not reading the return
+	// There is no vDSO, so no code asks which function called into it: not reading the return
 	// address lets these two have return probes.
 	{"runtime/sys_linux_amd64.s", "\tLEAQ\tret+0(FP), DX\n\tMOVQ\t-8(DX), CX\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},
 	{"runtime/time_linux_amd64.s", "\tLEAQ\tsec+0(FP), DX\n\tMOVQ\t-8(DX), CX\t// Sets CX to function return address.\n", "\tXORL\tDX, DX\n\tXORL\tCX, CX\n", 1},

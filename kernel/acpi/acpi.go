@@ -1,4 +1,4 @@
-// Package acpi reads the few static ACPI tables a kernel cannot do without:
+// Package acpi reads the few static ACPI tables that a kernel needs:
 // which CPUs and interrupt controllers there are (MADT), clocks (PM timer,
 // HPET), and how to reset and power off (FADT, \_S5_).
 //

@@ -15,7 +15,7 @@ import (
 	"sonde/kernel/serial"
 )
 
-// Init has the serial port interrupt when a byte arrives.
+// Init makes the serial port interrupt when a byte arrives.
 //
 // Context: goroutine.
 func Init(m *acpi.MADT) error {

@@ -5,8 +5,8 @@ package cpu
 import "sonde/kernel/goruntime"
 
 // InHandler reports whether this runs in trap context: in an interrupt, or in the
-// handler of a probe. What takes a lock must not go on then. The lock may be held
-// by the code below, and whoever ends the handler cannot give it back.
+// handler of a probe. A function that takes a lock must not go on then: the code
+// below may hold the lock, and the code that ends the handler cannot give it back.
 //
 // Context: any.
 func InHandler() bool { return goruntime.Task() == 0 }

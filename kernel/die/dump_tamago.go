@@ -32,7 +32,7 @@ func Symbol(addr uint64) string {
 // original is what SetOriginal set.
 var original atomic.Pointer[func(ip uintptr) uintptr]
 
-// SetOriginal has reports show f(ip) where code runs at ip: the place that a
+// SetOriginal makes reports show f(ip) where code runs at ip: the place that a
 // copy was made of.
 //
 // Context: goroutine; f runs in any.

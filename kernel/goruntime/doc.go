@@ -4,7 +4,7 @@
 // The runtime's side is the overlay (boot/overlay/_runtime), which gives package
 // runtime exported names that begin with Sonde. So the compiler checks every call,
 // and the offsets of fields are constants that it computes from the runtime's own
-// types. Nobody else uses these names (internal/layers).
+// types. No other package uses these names (internal/layers).
 //
 // Rejected: go:linkname in the packages that need something, which checks neither
 // the types nor that the function is still there.

@@ -19,7 +19,7 @@ func SleepOn(n *Note, ns int64) bool { return runtime.SondeSleepOn(n, ns) }
 // Context: any.
 func Wake(n *Note) { runtime.SondeWake(n) }
 
-// ClearNote makes a note that has woken somebody ready again.
+// ClearNote makes a note ready again after it has woken a goroutine.
 //
 // Context: the goroutine that slept on it.
 func ClearNote(n *Note) { runtime.SondeNoteClear(n) }
@@ -30,7 +30,7 @@ func ClearNote(n *Note) { runtime.SondeNoteClear(n) }
 // Context: interrupt.
 func Tick() (late int64) { return runtime.SondeTick() }
 
-// TickEvery has this CPU take a timer interrupt every ns nanoseconds at least, 0:
+// TickEvery makes this CPU take a timer interrupt at least every ns nanoseconds; 0:
 // only when there is something to do.
 //
 // Context: interrupts off.

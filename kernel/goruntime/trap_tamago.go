@@ -13,8 +13,8 @@ import (
 // Context: boot, before the runtime.
 func TrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer { return runtime.SondeTrapG(cpu, i, lo, hi) }
 
-// Abandon has the probe handler that runs on this trap stack abandoned for why, and
-// does not return then. Elsewhere it does nothing.
+// Abandon gives up the probe handler that runs on this trap stack, for the reason
+// why, and does not return then. Elsewhere it does nothing.
 //
 // Context: any.
 func Abandon(why string) { runtime.SondeAbandon(why) }
@@ -25,7 +25,7 @@ func Abandon(why string) { runtime.SondeAbandon(why) }
 // Context: trap, on that CPU.
 func TrapReset(cpu int) { runtime.SondeTrapReset(cpu) }
 
-// Sigpanic has the goroutine g, interrupted by a fault at *pc, panic when it goes
+// Sigpanic makes the goroutine g, interrupted by a fault at *pc, panic when it goes
 // on, as Linux's signal handler would arrange; *pc and *sp change accordingly. It
 // refuses where the runtime could not survive a panic.
 //

@@ -4,8 +4,8 @@ package grace
 
 import "sync"
 
-// Calls that wait for a grace period. There is a goroutine to make them while
-// there are any; those that come while it waits for one period share the next.
+// Calls that wait for a grace period. A goroutine makes them as long as there are
+// any; calls that come while it waits for one period share the next.
 var calls struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -13,8 +13,8 @@ var calls struct {
 	running bool // makeCalls does
 }
 
-// Call has f called after a grace period, in a goroutine: for freeing what a CPU
-// may still be using. The fs are called one at a time, in the order of the
+// Call makes a goroutine call f after a grace period: to free what a CPU may still
+// be using. The fs are called one at a time, in the order of the
 // Calls; one that blocks holds up the others.
 //
 // Context: goroutine; f may call it.
@@ -51,7 +51,7 @@ func makeCalls() {
 	}
 }
 
-// take returns what waits; with nothing waiting, makeCalls is over.
+// take returns the calls that wait; makeCalls ends when there are none.
 func take() []func() {
 	calls.mu.Lock()
 	defer calls.mu.Unlock()

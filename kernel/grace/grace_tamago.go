@@ -5,9 +5,9 @@
 // no probe's copy, detour or handler, because goroutines are never preempted
 // there; what was reachable before the period can be reused after it.
 //
-// That a CPU is idle is not enough: it may be in an interrupt that came before
-// the period, and in a probe there. So an idle CPU is woken, and has passed when
-// it has been through its idle loop once more, which it cannot from within an
+// It is not enough that a CPU is idle: it may be in an interrupt that came before
+// the period, and in a probe there. So an idle CPU is woken, and it has passed when
+// it has gone through its idle loop once more, which it cannot do inside an
 // interrupt.
 //
 // A CPU that runs a goroutine is asked to yield, which happens at the goroutine's
@@ -65,7 +65,7 @@ func (s *Snapshot) Passed() bool {
 	return passed
 }
 
-// passedWithin waits for s to pass, and disturbs nobody while it does.
+// passedWithin waits ns for s to pass, without disturbing the other CPUs.
 func (s *Snapshot) passedWithin(ns int64) bool {
 	end := cpu.Nanotime() + ns
 	for i := range cpu.Num() {
@@ -80,7 +80,7 @@ func (s *Snapshot) passedWithin(ns int64) bool {
 }
 
 // Synchronize returns when every CPU has passed a scheduling point since the
-// call, and how long that took. It stops nobody; a CPU in a loop without calls
+// call, and how long that took. It stops no CPU; one in a loop without calls
 // delays it.
 //
 // Context: goroutine.

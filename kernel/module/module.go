@@ -1,11 +1,11 @@
-// Package module has the kernel's modules: pieces that are linked in but do
-// nothing until insmod, and nothing any more after rmmod.
+// Package module keeps the kernel's modules: pieces that are linked in, but do
+// nothing before insmod and nothing after rmmod.
 //
 // A module is a Go value, registered when its package is initialized. Its
 // parameters are variables, bound by name with a type and a description; each
 // insmod starts from their values at registration. An Init that fails leaves
-// everything as it was. What a module forgets to take back when it goes is taken
-// from it by those who know of it, OnUnload.
+// everything as it was. What a module forgets to take back when it is unloaded, the
+// packages that gave it take back (OnUnload).
 //
 // Rejected: loading code at run time. What insmod is for in a course (see it
 // arrive, see it go, give it parameters) needs no linker in the kernel.

@@ -12,7 +12,7 @@ import (
 // The label is the one that profilers use, so that they show it as well.
 //
 // Rejected: an argument to every function that registers something (Linux has
-// THIS_MODULE; whoever forgets to clean up also forgets that).
+// THIS_MODULE; a module that forgets to clean up also forgets that).
 
 // labels is what the runtime takes for a goroutine's labels.
 // Source: Go 1.26 internal/runtime/pprof/label, Set.
@@ -78,8 +78,9 @@ func Of(pc uintptr) string {
 	return ""
 }
 
-// OnUnload has f called with the name of each module that goes: after its Exit,
-// or after an Init that failed. What it still holds is to be taken away.
+// OnUnload registers f, which is called with the name of each module that is
+// unloaded: after its Exit, or after an Init that failed. f takes back what the module
+// still holds.
 //
 // Context: package initialization.
 func OnUnload(f func(name string)) {
@@ -88,7 +89,7 @@ func OnUnload(f func(name string)) {
 	table.onUnload = append(table.onUnload, f)
 }
 
-// sweep has what m left behind taken away.
+// sweep calls all of them for m.
 func sweep(m *Module) {
 	table.mu.Lock()
 	hooks := table.onUnload

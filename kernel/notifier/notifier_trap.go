@@ -1,5 +1,5 @@
-// Package notifier is the chain that decides who takes an exception: what
-// spec/1 §1.1 calls notifier_call_chain.
+// Package notifier is the chain that decides which part of the kernel takes an
+// exception: what spec/1 §1.1 calls notifier_call_chain.
 //
 // A block is asked in order of priority; the first that says Stop has taken the
 // exception. The chain is an immutable slice behind one atomic pointer, so that

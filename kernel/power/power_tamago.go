@@ -69,5 +69,5 @@ func write(r acpi.Register, v uint32) {
 	cpu.WriteMMIO8(uintptr(r.Addr), uint8(v))
 }
 
-// TripleFault has the processor reset itself: a trap without a usable IDT.
+// TripleFault makes the processor reset itself, by a trap without a usable IDT.
 func TripleFault()

@@ -1,5 +1,5 @@
 // Package procfs puts /proc and /sys/kernel/debug into a tree of names, in
-// the formats of Linux, so that what one knows from there works here.
+// the formats of Linux, so that what users know from there works here.
 //
 // What the files hold comes from the functions of a Sources, those of the machine
 // this runs on from Machine; a file whose function is missing is not made.

@@ -42,7 +42,7 @@ func Init() {
 
 // Putc writes one byte, when the transmitter has room.
 //
-// Context: any. It is nosplit for the thread shim's sake.
+// Context: any. It is nosplit because the thread shim calls it.
 //
 //go:nosplit
 func Putc(c byte) {
@@ -86,7 +86,7 @@ func Getc() (c byte, ok bool) {
 	return cpu.In8(COM1 + uart.RBR), true
 }
 
-// EnableReceive has the port interrupt when a byte arrives.
+// EnableReceive makes the port interrupt when a byte arrives.
 //
 // Context: goroutine.
 func EnableReceive() { cpu.Out8(COM1+uart.IER, 1<<uart.IER_ERBFI) }

@@ -2,8 +2,8 @@
 
 package smp
 
-// CPUs that do not stop. Something keeps interrupts off there: an NMI brings out
-// what.
+// CPUs that do not stop, because something keeps interrupts off there. An NMI finds
+// out what.
 
 import (
 	"fmt"
@@ -82,8 +82,8 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Stop
 }
 
-// askLate has the late CPUs say where they are. It asks again, since an NMI that
-// comes together with another may be taken for that.
+// askLate asks the late CPUs where they are. It asks again, because an NMI that
+// comes together with another one may be lost in it.
 //
 // Context: interrupt.
 func askLate(late uint32) {

@@ -2,10 +2,10 @@
 
 // Package smp runs functions on other CPUs, and makes them stand still.
 //
-// What the calling CPU does, it does in interrupt context too: it raises a
-// software interrupt. Interrupts off in a goroutine would not do, since the
-// stack check of the next function called may lead to the scheduler, which
-// would hand the CPU to another goroutine with interrupts off.
+// The calling CPU works in interrupt context, too: it raises a software interrupt.
+// To turn interrupts off in a goroutine would not be enough, because the stack check of
+// the next function called may lead to the scheduler, which would give the CPU to
+// another goroutine with interrupts off.
 package smp
 
 import (
@@ -25,8 +25,8 @@ var (
 	mu sync.Mutex // one call or stop at a time
 	// guarded by mu; read in interrupt context:
 	own  func() // what vecSelf does: callOthers or stopOthers
-	call func() // what CallAll has the CPUs run
-	// pending counts the CPUs that have yet to finish call.
+	call func() // what CallAll makes the CPUs run
+	// pending counts the CPUs that have not finished call.
 	pending atomic.Int32
 )
 

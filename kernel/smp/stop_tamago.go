@@ -7,17 +7,17 @@ package smp
 // Every other CPU gets an interrupt and stands in its handler (hold) until the
 // stop is over. So its saved registers are those of a goroutine, of the idle
 // loop, or of a probe handler that runs with interrupts on; never those of a
-// handler that runs with them off. Nothing else is waiting to be returned to in
-// code that fn may change: hold's frame is the only one with interrupts off.
+// handler that runs with them off. No other frame returns to code that fn may
+// change: hold's frame is the only one with interrupts off.
 //
 // A stop has a number, odd while it is on (round). A CPU that is held says so
-// with that number (here), and leaves when round is another one. So nobody has
-// to wait for the last CPU to leave: one that is slow to see the end of a stop
+// with that number (here), and leaves when round is another one. So no CPU has to
+// wait for the last one to leave: one that is slow to see the end of a stop
 // cannot be mistaken for one that is held by the next, and an interrupt that
 // arrives when its stop has been given up finds an even number and returns.
 //
-// fn runs in interrupt context, because only there can neither the scheduler
-// nor the garbage collector take the CPU. It must not store pointers (the write
+// fn runs in interrupt context, where neither the scheduler nor the garbage
+// collector can take the CPU. It must not store pointers (the write
 // barrier needs a P), so what it returns goes out as two plain words.
 //
 // A CPU leaves by IRETQ, which serializes, so it executes what fn has written:

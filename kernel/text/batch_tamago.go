@@ -7,7 +7,7 @@ package text
 //
 // The other CPUs stand in smp.standStill, which nobody may change, and leave it
 // by a serializing instruction. An NMI there runs handlers that are not probed.
-// What they were about to execute is the caller's business: a CPU whose saved IP
+// The caller has to look at what they were about to execute: a CPU whose saved IP
 // lies inside a place would go on in the middle of the new bytes (see
 // smp.StopMachine).
 //
@@ -19,8 +19,8 @@ package text
 //
 // A write to a page with code makes QEMU drop the translations of that page, so
 // bytes are written in as few aligned words of 8 as they touch. No such word
-// crosses a page, and on a processor each is one store. CPUs that fetch code
-// could see one half of a place written: none does.
+// crosses a page, and on a processor each is one store. A CPU that fetched
+// code meanwhile could see half of a place written; none does.
 
 import (
 	"encoding/binary"
@@ -77,8 +77,8 @@ func Replace(patches ...Patch) (took time.Duration, err error) {
 	return smp.StopMachine(func([]*amd64.Regs) error { return b.Commit() })
 }
 
-// Commit writes all of b if what is there is as expected everywhere, and looks
-// whether it is there afterwards; on any error the code is as it was.
+// Commit writes all of b if the code is as expected everywhere, and then checks what
+// it has written; on any error the code is as it was.
 //
 // Context: a fn of smp.StopMachine.
 // Errors: EBUSY elsewhere; EFAULT not code; EINVAL Old and New differ in length;
@@ -110,7 +110,7 @@ func (b *Batch) Commit() error {
 	return nil
 }
 
-// check refuses what is no place to write.
+// check refuses patches that are not code, or of two lengths.
 func (p *Patch) check() error {
 	n := uintptr(len(p.New))
 	switch {
@@ -125,8 +125,8 @@ func (p *Patch) check() error {
 // differs looks for want at patch i, and notes what is there instead.
 func (b *Batch) differs(i int, want []byte, errno syscall.Errno) bool {
 	addr := b.Patches[i].Addr
-	// Safe because: check has seen that it is code. Not bytes.Equal: that may
-	// be what has just been changed.
+	// Safe because: check has seen that it is code. Not bytes.Equal: its code may
+	// just have been changed.
 	have := unsafe.Slice((*byte)(unsafe.Pointer(addr)), len(want))
 	for j := range want {
 		if have[j] == want[j] {

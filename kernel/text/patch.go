@@ -1,6 +1,6 @@
 package text
 
-// A Patch replaces the bytes Old at Addr by New, which are as many.
+// A Patch replaces the bytes Old at Addr by as many bytes New.
 type Patch struct {
 	Addr     uintptr
 	Old, New []byte

@@ -9,9 +9,9 @@
 // and one of the two is INT3. When Sync has returned, they execute the new one.
 // More than one byte is replaced while the machine stands still (Replace, Batch).
 //
-// There is no lock. Poke is one compare-and-swap, so it neither loses what
-// another Poke writes next to it, nor can it be stopped half-way by the stop in
-// which a Batch is written.
+// There is no lock. Poke is one compare-and-swap, so it does not lose what another
+// Poke writes next to it, and the stop in which a Batch is written cannot come in
+// the middle of it.
 //
 // Source: Intel SDM vol. 3A, "Handling Self- and Cross-Modifying Code".
 package text
@@ -59,8 +59,8 @@ func Sync() { smp.CallAll(cpu.Serialize) }
 
 // Refresh writes what is at addr there once more. QEMU (7.2, several vCPUs) can
 // translate code while it is being changed and keep the translation of the old
-// bytes; this write, when no CPU can be translating those any more, drops it.
-// To a processor it is nothing.
+// bytes; this write drops it, when no CPU can be translating those bytes any more.
+// For a real processor it has no effect.
 //
 // Context: any.
 func Refresh(addr uintptr) {

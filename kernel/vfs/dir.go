@@ -96,7 +96,7 @@ func (d *Dir) remove(name string, force bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.nodes[name] != n {
-		return syscall.ENOENT // somebody else was faster
+		return syscall.ENOENT // another goroutine was faster
 	}
 	delete(d.nodes, name)
 	d.modTime = time.Now()

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Root is the tree of the running kernel. /tmp is there from the start; who
-// brings /proc, /sys and the rest binds them.
+// Root is the tree of the running kernel. /tmp is there from the start; the packages
+// that make /proc, /sys and the rest bind them.
 var Root = newRoot()
 
 func newRoot() *FS {

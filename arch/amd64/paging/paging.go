@@ -2,7 +2,7 @@
 //
 // Table pages come from a bump region and are never given back: a kernel's own
 // map only grows, and there is no allocator yet when it is built. Nothing here
-// allocates Go memory or touches CR3 and the TLB: whoever changes tables that
+// allocates Go memory or touches CR3 and the TLB: a caller that changes tables that
 // are in use invalidates afterwards, on all CPUs.
 //
 // Each change is checked over its whole range first and is made wholly or, on

@@ -6,7 +6,7 @@
 //
 // An access outside the value reads as zero and writes nothing: firmware
 // tables are untrusted, and a wild pointer in one must not fault the machine
-// before it has an IDT. Who must tell "zero" from "absent" asks Has first.
+// before it has an IDT. A caller that must tell "zero" from "absent" asks Has first.
 package phys
 
 import "unsafe"

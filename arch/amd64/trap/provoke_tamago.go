@@ -4,7 +4,7 @@ package trap
 
 import "sonde/arch/amd64"
 
-// Breakpoint executes an INT3 that is nobody's; it returns.
+// Breakpoint executes an INT3 that belongs to no probe; it returns.
 func Breakpoint()
 
 // InvalidOpcode executes UD2.
@@ -16,14 +16,14 @@ func WildWrite()
 // DoubleFault takes the stack away from this CPU's page faults, and faults.
 func DoubleFault()
 
-// OverflowStack has a trap handler recurse until its stack is used up.
+// OverflowStack makes a trap handler recurse until its stack is used up.
 func OverflowStack()
 
 const vecOverflow = amd64.VecOverflow // for the assembly
 
 func init() { SetHandler(vecOverflow, func(r *amd64.Regs) { overflow(r, 0) }) }
 
-// overflow does without the stack check that would stop it in time.
+// overflow has no stack check, which would stop it in time.
 //
 //go:nosplit
 func overflow(r *amd64.Regs, n int) int {

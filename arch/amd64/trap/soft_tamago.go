@@ -11,8 +11,8 @@ import "unsafe"
 // cpus are the CPUs that Install has been called for.
 var cpus [MaxCPUs]*CPU
 
-// SetProbes has probes(id) be what CPU id's soft traps find in the field of that
-// name.
+// SetProbes puts probes(id) into the field of that name, where CPU id's soft traps
+// find it.
 //
 // Context: boot, before the first.
 func SetProbes(probes func(id int) uintptr) {

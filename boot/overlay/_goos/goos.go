@@ -45,7 +45,7 @@ var (
 	Idle func(until int64)
 	// ProcID returns the index of this CPU.
 	ProcID func() uint64
-	// Task has the next parked CPU call fn on the stack that ends at sp.
+	// Task makes the next parked CPU call fn on the stack that ends at sp.
 	Task func(sp, mp, gp, fn unsafe.Pointer)
 	// Wake ends the Idle of CPU procid.
 	Wake func(procid uint64)
@@ -54,7 +54,7 @@ var (
 // Beyond TamaGo's contract, for a runtime that multiplexes its threads (Ms)
 // on the CPUs, as the stock one must. Set before the runtime starts.
 var (
-	// Alarm has this CPU interrupted at the given Nanotime
+	// Alarm makes the timer interrupt this CPU at the given Nanotime
 	// (math.MaxInt64: never). It is nosplit.
 	Alarm func(at int64)
 	// Random fills b with random bytes. It is nosplit. GetRandomData is left to

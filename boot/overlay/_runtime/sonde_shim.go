@@ -110,7 +110,7 @@ var (
 	sondeEnv  [64]byte
 )
 
-// sondeShimInit makes the caller thread 0, has the other CPUs wait for threads,
+// sondeShimInit makes the caller thread 0, makes the other CPUs wait for threads,
 // and returns the argument vector for rt0_go.
 //
 // Context: CPU 0 before the runtime, interrupts off.
@@ -125,7 +125,7 @@ func sondeShimInit() uintptr {
 		c.tls[0] = uintptr(unsafe.Pointer(&c.idleG))
 	}
 	// No preemption by signal; and scavenged memory is not given back, so
-	// have the runtime use MADV_FREE, which costs nothing.
+	// make the runtime use MADV_FREE, which costs nothing.
 	copy(sondeEnv[:], "GODEBUG=asyncpreemptoff=1,madvdontneed=0")
 	sondeHeapInit()
 	t := sondeNewThread()
@@ -199,7 +199,7 @@ func sondePick(c *sondeCPU) *sondeThread {
 	return t
 }
 
-// sondeReady makes a blocked thread runnable and has an idle CPU take it.
+// sondeReady makes a blocked thread runnable and wakes an idle CPU to take it.
 //
 //go:nosplit
 func sondeReady(t *sondeThread, ret uintptr) {

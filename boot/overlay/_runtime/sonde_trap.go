@@ -43,7 +43,7 @@ func SondeTrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer {
 	return unsafe.Pointer(gp)
 }
 
-// SondeSigpanic has the goroutine gp, interrupted by a fault at *pc, call
+// SondeSigpanic makes the goroutine gp, interrupted by a fault at *pc, call
 // sigpanic when it goes on, as Linux's signal handler would arrange. It refuses
 // where the runtime could not survive a panic; the fault is then fatal.
 //
@@ -96,7 +96,7 @@ type SondeNote = note
 // Context: goroutine.
 func SondeSleepOn(n *SondeNote, ns int64) bool { return notetsleepg(n, ns) }
 
-// SondeNoteClear makes a note that has woken somebody ready again.
+// SondeNoteClear makes a note ready again after it has woken a goroutine.
 func SondeNoteClear(n *SondeNote) { noteclear(n) }
 
 // SondeYieldAll asks the goroutines that run on other CPUs to yield.
