@@ -114,7 +114,7 @@ func maskPIC() {
 	}
 }
 
-// fatal ends a boot that has not got as far as traps.
+// fatal ends a boot before there are traps.
 func fatal(why string, value uint64) {
 	serial.WriteString("sonde: boot failed: ")
 	serial.WriteString(why)

@@ -4,8 +4,8 @@ package main
 
 import "sonde/internal/exitcode"
 
-// The address space, lowest first. Everything is mapped where it is, but for
-// the heap, which is one range whatever holes the machine's memory has.
+// The address space, lowest first. Everything is mapped at its physical address,
+// except the heap, which is one range whatever holes the machine's memory has.
 //
 //	0                 nothing: nil dereferences fault
 //	4 KiB .. 1 MiB    firmware's; start-up of further CPUs

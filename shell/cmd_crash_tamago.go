@@ -9,10 +9,10 @@ import (
 	"sonde/arch/amd64/trap"
 )
 
-// The crash command ends the kernel in each way it has a rule for, so that one
-// can see, and test, what is said then.
+// The crash command ends the kernel in each way that the kernel has a rule for, so
+// that users and tests see what it says then.
 
-// crashKinds are its arguments; those that return are no crashes.
+// crashKinds are its arguments. Those that return do not end the kernel.
 var crashKinds = map[string]func() error{
 	"panic":         func() error { go panic("crash: asked for"); select {} },
 	"stackoverflow": func() error { return recurse(0) },

@@ -14,7 +14,7 @@ var grepCommand = &Command{
 }
 
 // matcher is what grep looks for. It is text, not a pattern: the names of Go
-// symbols are full of what patterns mean something else by.
+// symbols are full of characters that have another meaning in patterns.
 type matcher struct {
 	text             string
 	atStart, atEnd   bool

@@ -27,7 +27,7 @@ type Context struct {
 	Shell    *Shell
 	Machine  *Machine
 
-	// Interrupt is closed when ^C is typed; nil when nobody can.
+	// Interrupt is closed when ^C is typed; nil where there is no terminal.
 	Interrupt <-chan struct{}
 }
 
@@ -65,7 +65,7 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 func (e usageError) Unwrap() error { return ErrUsage }
 
-// Usagef returns an error that has the usage printed and makes the status 2.
+// Usagef returns an error that makes the shell print the usage, with status 2.
 func Usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }

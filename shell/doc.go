@@ -7,8 +7,8 @@
 // "(" and "$" stand for themselves: vfs.(*File).Read and $stack need no quotes.
 //
 // Each command is a Command in a file cmd_NAME.go. Commands of a pipe run one
-// after the other, with the output of each kept for the next. What a command
-// writes to a file is handed over in one piece, as control files want it.
+// after the other; the output of each is kept for the next. The shell hands over what
+// a command writes to a file in one piece, because control files need that.
 //
 // The machine is known through the functions of a Machine; one that is
 // missing makes its commands fail, not the shell.

@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/procfs"
 )
 
-// Machine is what commands know of the machine and can do to it. The kernel
-// fills it in at boot; any function may be missing.
+// Machine is what commands know of the machine and can do with it. boot fills it
+// in; any function may be missing.
 type Machine struct {
 	Uname    func() Uname
 	Uptime   func() time.Duration

@@ -53,7 +53,7 @@ func parse(script string) ([]pipeline, error) {
 	return p.list, p.operator(end)
 }
 
-// parser holds what is being read.
+// parser holds what has been read of a script so far.
 type parser struct {
 	list    []pipeline
 	after   string // the operator before the pipeline being read

@@ -10,8 +10,8 @@ import (
 // prompt is what a session shows before each line.
 const prompt = "sonde# "
 
-// typeAhead is how many bytes may be typed before they are asked for; what is
-// typed beyond is lost, as at any terminal.
+// typeAhead is how many bytes may be typed before a command reads them; more are
+// lost, as at any terminal.
 const typeAhead = 4096
 
 // ctrlC is what the terminal sends for ^C.
@@ -87,7 +87,7 @@ func (t *Session) execute(text string) {
 }
 
 // begin makes ^C mean the command that starts now: also the one
-// that was typed at once behind the line, before anybody could take it.
+// that was typed right behind the line, before the command could take it.
 func (t *Session) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,6 @@
 // Package handoff is what a loader tells the kernel: where memory is, the command
 // line, the ACPI tables, the modules. The rest of boot reads an Info and does not
-// know which loader it was. Each boot protocol has a package that fills one in:
-// boot/pvh.
+// know which loader filled it in. Each boot protocol has a package for that: boot/pvh.
 //
 // It runs before the Go runtime does: no allocation, and an Info is a variable of
 // the caller's because the boot stack is small.
@@ -37,7 +36,7 @@ type Region struct {
 }
 
 // Info is what the loader said. Cmdline and Modules lie in memory that the
-// Map calls RAM: who hands out pages must keep them (and the ACPI tables).
+// Map calls RAM: the code that hands out pages must spare them (and the ACPI tables).
 //
 // What does not fit is left out and Truncated is set; a page that is not in Map
 // is never RAM, so a truncated map is still a safe one.

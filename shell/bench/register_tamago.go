@@ -15,7 +15,7 @@ import (
 	"sonde/optprobe"
 )
 
-// optimize has the probes that are registered hit by jumps, or by traps.
+// optimize makes the registered probes be hit by jumps, or by traps.
 func optimize(jumps bool) error {
 	if err := optprobe.Optimization.Store(jumps); err != nil || !jumps {
 		return err

@@ -39,7 +39,7 @@ func (r *row) scale(w io.Writer) error {
 	return nil
 }
 
-// perSecond has n goroutines call f for a while and returns the calls per second,
+// perSecond makes n goroutines call f for a while and returns the calls per second,
 // in all. A while, and not a number of calls: those could take minutes where
 // the host is slow.
 func perSecond(f func(), n int) int64 {

@@ -2,8 +2,8 @@
 // emacs, a history, and completion.
 //
 // Bytes come in one at a time. A decoder makes keys of them, as a state
-// machine that never waits for what may not come: a lone escape or a sequence
-// nobody knows is forgotten with the next key. The editor changes the line
+// machine that never waits for what may not come: the next key ends a lone escape,
+// or a sequence that is not known. The editor changes the line
 // and draws what differs. Typing at the end of the line only echoes, so that
 // a log of the terminal reads like what was typed.
 //
