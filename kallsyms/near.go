@@ -25,7 +25,7 @@ func (t *Table) unknown(name string) error {
 
 // near returns the names most similar to name: those that contain it, and
 // those whose part after the last slash is at most maxDistance edits away.
-// The cost is one pass over the names; nearly all fall out by their length.
+// It costs one pass over the names; the length of nearly all rules them out.
 func (t *Table) near(name string) []string {
 	type candidate struct {
 		name  string

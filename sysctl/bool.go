@@ -21,8 +21,8 @@ func NewBool(name string, def bool, doc string) *Bool {
 	return b
 }
 
-// OnChange has f called after each change; an error from it is returned to
-// who set the switch, and puts the old value back. It returns b.
+// OnChange makes each change call f. If f returns an error, the old value is put
+// back, and the caller that set the switch gets the error. It returns b.
 func (b *Bool) OnChange(f func(v bool) error) *Bool {
 	setMu.Lock()
 	defer setMu.Unlock()

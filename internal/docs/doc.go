@@ -1,3 +1,3 @@
-// Package docs holds the tests of what is written: that files, tests and stories
-// which the pages name exist. Nobody reads a page again when he renames a file.
+// Package docs holds the tests of the pages: the files, tests and stories that they
+// name must exist. A renamed file does not remind anybody of the page that names it.
 package docs

@@ -130,7 +130,7 @@ func (r *rules) restricted(imp string) (what string, who []string) {
 	return "", nil
 }
 
-// isOne reports whether f, in layer, is one of who: packages, layers, "tests",
+// isOne reports whether f, in layer, is among who: packages, layers, "tests",
 // or PACKAGE:test for the tests of one package.
 func (f *file) isOne(who []string, layer string) bool {
 	return matchAny(who, f.pkg) || slices.Contains(who, layer) ||
