@@ -47,6 +47,22 @@ EXPECT ^2$
 EXPECT ^2$
 EXPECT ^2$
 
+NAME a return probe where panics read their return address leaves them alone
+RUN insmod kretprobe_example func=runtime.gopanic
+RUN crash nil-recover; echo status $?
+RUN rmmod kretprobe_example
+RUN insmod kretprobe_example func=runtime.deferreturn
+RUN crash nil-recover; echo status $?
+RUN rmmod kretprobe_example; echo alive
+EXPECT ^status 0$
+EXPECT ^status 0$
+EXPECT ^alive$
+
+NAME a return probe on a function that uses its return address otherwise is refused
+RUN insmod kretprobe_example func=runtime.debugCallV2
+EXPECT ^insmod: .*runtime\.debugCallV2 uses its own return address, which a return probe replaces \(at \+0x[0-9a-f]+\)
+STATUS 1
+
 NAME a return probe on nothing is refused
 RUN insmod kretprobe_example func=no.such
 EXPECT ^insmod: module kretprobe_example: .*"no\.such": no such symbol
