@@ -28,7 +28,7 @@ var readers = []string{"runtime.gopanic", "runtime.Goexit", "runtime.panicBounds
 	"runtime.gorecover", "runtime.sigpanic", "runtime.nanotime1", "time.now"}
 
 // every: of the other functions the short variant tries one in so many.
-const every = 32
+const every = 64
 
 // alone has a return probe on one function of the runtime at a time, and lives: what
 // it does must be the same as without.
