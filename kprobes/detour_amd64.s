@@ -20,8 +20,66 @@
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090
 
+// NOTE is (*Kretprobe).enter (kretprobe_trap.go) for the usual case, written out: the
+// call whose return address is in SLOT gets an instance. It goes to leave, with
+// nothing changed, if there is a call in g's list that never returned, or this call is
+// in it already, or no instance is at hand.
+//
+//	SI  the CPU's state
+//	DI  the probe; then its number, tag and instance
+//	BX  g; then the head of its list of calls
+//	CX  the instance
+//	DX  the distance from the stack's top
+//	R8  the CPU's list in the pool, then its part of the ledger
+#define NOTE(SLOT) \
+	MOVQ	const_stackHi(BX), DX; \
+	LEAQ	SLOT, CX; \
+	SUBQ	CX, DX; \
+	ADDQ	$const_gCalls, BX; \
+	MOVQ	(BX), CX; \
+	TESTQ	CX, CX; \
+	JEQ	take; \
+	CMPQ	ret_off(CX), DX; \
+	JCC	leave; \
+take: \
+	MOVQ	state_id(SI), R8; \
+	SHLQ	$const_freeListShift, R8; \
+	ADDQ	(Kretprobe_pool+pool_lists)(DI), R8; \
+	MOVQ	freeList_head(R8), AX; \
+	MOVL	AX, CX; \
+	TESTL	AX, AX; \
+	JEQ	leave; \
+	DECQ	CX; \
+	SHLQ	$const_instanceShift, CX; \
+	ADDQ	(Kretprobe_pool+pool_instances)(DI), CX; \
+	MOVQ	AX, DI; \
+	SHRQ	$32, DI; \
+	INCQ	DI; \
+	SHLQ	$32, DI; \
+	ORQ	KretprobeInstance_nextFree(CX), DI; \
+	LOCK; \
+	CMPXCHGQ	DI, freeList_head(R8); \
+	JNE	leave; \
+	MOVQ	KretprobeInstance_RP(CX), DI; \
+	MOVB	$1, KretprobeInstance_busy(CX); \
+	MOVQ	state_id(SI), R8; \
+	SHLQ	$const_accountShift, R8; \
+	ADDQ	(Kretprobe_KP+Kprobe_ledger)(DI), R8; \
+	INCQ	(const_accountN+8*const_entered)(R8); \
+	MOVQ	DX, ret_off(CX); \
+	MOVQ	(BX), DX; \
+	MOVQ	DX, ret_next(CX); \
+	MOVQ	(const_gGoid-const_gCalls)(BX), DI; \
+	MOVQ	SLOT, DX; \
+	MOVQ	DI, KretprobeInstance_Task(CX); \
+	MOVQ	DX, ret_RetAddr(CX); \
+	MOVQ	CX, (BX); \
+	MOVQ	state_trampoline(SI), DX; \
+	MOVQ	DX, SLOT
+
 // detour calls the handlers. One probe of the usual kind is called from here,
-// which is onDetour (detour_trap.go) for that case, written out. A changed IP is
+// which is onDetour (detour_trap.go) for that case, written out; and a return probe
+// behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
@@ -32,6 +90,12 @@ slow:
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	JMP	back
+note:
+	LEAQ	REGS(SP), AX
+	MOVQ	state_noted(SI), CX
+	CALL	CX
+	MOVQ	trapCPU_probes(GS), SI
+	JMP	done
 	RESTORE_RARE
 changed:
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
@@ -45,6 +109,7 @@ changed:
 	JNE	slow
 	MOVL	$const_pre, state_phase(SI)
 	INCQ	state_soft(SI)
+	MOVQ	site_list(DI), R9
 	MOVQ	site_call(DI), AX
 	TESTQ	AX, AX
 	JEQ	several
@@ -52,7 +117,7 @@ changed:
 	LEAQ	REGS(SP), BX
 	MOVQ	BX, state_frame(SI)
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
-	LEAQ	state_none(SI), R9
+	ADDQ	$8, R9
 	MOVQ	R9, state_next(SI)
 	MOVQ	state_id(SI), R8
 	SHLQ	$const_accountShift, R8
@@ -69,6 +134,10 @@ changed:
 	MOVQ	state_account(SI), R8
 	MOVQ	$0, state_probe(SI)
 	INCQ	(const_accountN+8*const_handled)(R8)
+	MOVQ	state_site(SI), DI
+	CMPQ	site_second(DI), $0
+	JNE	note
+done:
 	MOVL	$const_idle, state_phase(SI)
 back:
 	RESTORE
@@ -100,15 +169,7 @@ back:
 	POPQ	AX
 
 // enter is for the entry of a function with a return probe and nothing else. Who
-// has no entry handler needs no registers to be shown, and no other stack: this is
-// (*Kretprobe).enter (kretprobe_trap.go) for the usual case, written out.
-//
-//	SI  the CPU's state
-//	DI  the probe
-//	BX  the head of g's list of calls
-//	CX  the instance
-//	DX  the distance from the stack's top
-//	R8  the CPU's list in the pool, then its part of the ledger
+// has no entry handler needs no registers to be shown, and no other stack.
 TEXT ·enter(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 leave:
 	MOVL	$const_idle, state_phase(SI)
@@ -129,53 +190,29 @@ busy:
 	TESTQ	DI, DI
 	JEQ	leave
 	MOVQ	(TLS), BX
-	MOVQ	const_stackHi(BX), DX
-	LEAQ	64(SP), CX
-	SUBQ	CX, DX
-	ADDQ	$const_gCalls, BX
-	MOVQ	(BX), CX
-	TESTQ	CX, CX
-	JEQ	take
-	CMPQ	ret_off(CX), DX
-	JCC	leave			// calls that never returned; or this one is probed already
-take:
-	MOVQ	state_id(SI), R8
-	SHLQ	$const_freeListShift, R8
-	ADDQ	(Kretprobe_pool+pool_lists)(DI), R8
-	MOVQ	freeList_head(R8), AX
-	MOVL	AX, CX
-	TESTL	AX, AX
-	JEQ	leave
-	DECQ	CX
-	SHLQ	$const_instanceShift, CX
-	ADDQ	(Kretprobe_pool+pool_instances)(DI), CX
-	MOVQ	AX, DI
-	SHRQ	$32, DI
-	INCQ	DI
-	SHLQ	$32, DI
-	ORQ	KretprobeInstance_nextFree(CX), DI
-	LOCK
-	CMPXCHGQ	DI, freeList_head(R8)
-	JNE	leave
-	MOVQ	KretprobeInstance_RP(CX), DI
-	MOVB	$1, KretprobeInstance_busy(CX)
-	MOVQ	state_id(SI), R8
-	SHLQ	$const_accountShift, R8
-	ADDQ	(Kretprobe_KP+Kprobe_ledger)(DI), R8
-	INCQ	(const_accountN+8*const_entered)(R8)
-	MOVQ	DX, ret_off(CX)
-	MOVQ	(BX), DX
-	MOVQ	DX, ret_next(CX)
-	MOVQ	(const_gGoid-const_gCalls)(BX), DI
-	MOVQ	64(SP), DX
-	MOVQ	DI, KretprobeInstance_Task(CX)
-	MOVQ	DX, ret_RetAddr(CX)
-	MOVQ	CX, (BX)
-	MOVQ	state_trampoline(SI), DX
-	MOVQ	DX, 64(SP)
+	NOTE(64(SP))
 	MOVL	$const_idle, state_phase(SI)
 	POPS
 	UD2				// the end of what is copied
+
+// noted is where detour leads for a return probe behind a kprobe: DI is the *site, AX
+// the Regs. What is not the usual case is for onNote.
+TEXT ·noted(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	site_second(DI), DI
+	TESTQ	DI, DI
+	JEQ	gone
+	MOVQ	DI, R10
+	MOVQ	(trapFrame_g-REGS)(AX), BX
+	MOVQ	AX, R11
+	MOVQ	regs_SP(AX), R9
+	NOTE((R9))
+gone:
+	RET
+leave:
+	MOVQ	R11, AX
+	MOVQ	R10, BX
+	MOVQ	state_onNote(SI), CX
+	JMP	CX
 
 // late is where enter leads when the case is not the usual one. On the stack is
 // where the address of the *site is.
@@ -199,14 +236,16 @@ changed:
 	ADDQ	$8, (REGS+regs_SP)(SP)
 	IRET
 
-// func codeAddrs() (detour, enter, late, trampoline uintptr)
-TEXT ·codeAddrs(SB),NOSPLIT,$0-32
+// func codeAddrs() (detour, enter, late, noted, trampoline uintptr)
+TEXT ·codeAddrs(SB),NOSPLIT,$0-40
 	MOVQ	$·detour(SB), AX
 	MOVQ	AX, detour+0(FP)
 	MOVQ	$·enter(SB), AX
 	MOVQ	AX, enter+8(FP)
 	MOVQ	$·late(SB), AX
 	MOVQ	AX, late+16(FP)
+	MOVQ	$·noted(SB), AX
+	MOVQ	AX, noted+24(FP)
 	MOVQ	$·trampoline(SB), AX
-	MOVQ	AX, trampoline+24(FP)
+	MOVQ	AX, trampoline+32(FP)
 	RET

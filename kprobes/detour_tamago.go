@@ -62,7 +62,7 @@ const (
 // CheckRoom is how long the copy of a stack check in a detour may be, in bytes.
 const CheckRoom = 48
 
-func codeAddrs() (detour, enter, late, trampoline uintptr)
+func codeAddrs() (detour, enter, late, noted, trampoline uintptr)
 
 // A template is what a detour begins with.
 type template struct {
@@ -91,7 +91,7 @@ func newTemplate(addr uintptr) *template {
 
 // templates are detour and enter.
 var templates = sync.OnceValues(func() (detour, enter *template) {
-	d, e, _, _ := codeAddrs()
+	d, e, _, _, _ := codeAddrs()
 	return newTemplate(d), newTemplate(e)
 })
 
@@ -118,7 +118,7 @@ func (d *Detour) Begin() (code []byte, entry int) {
 //
 // Context: goroutine.
 func (d *Detour) Fill(code []byte) {
-	_, _, late, _ := codeAddrs()
+	_, _, late, _, _ := codeAddrs()
 	t := d.template()
 	put := func(at int, v uintptr) {
 		if at >= 0 {
@@ -154,9 +154,10 @@ var lean bool
 func initState(id int) uintptr {
 	st := &states[id].state
 	st.id, st.trampoline = uint64(id), trampolinePC
-	st.onDetour, st.onReturn = codeOf(onDetour), codeOf(onReturn)
+	_, _, _, st.noted, _ = codeAddrs()
+	st.onDetour, st.onReturn, st.onNote = codeOf(onDetour), codeOf(onReturn), codeOf(onNote)
 	if !lean {
-		st.onDetour, st.onReturn = codeOf(onDetourEager), codeOf(onReturnEager)
+		st.onDetour, st.onReturn, st.onNote = codeOf(onDetourEager), codeOf(onReturnEager), codeOf(onNoteEager)
 	}
 	return uintptr(unsafe.Pointer(st))
 }

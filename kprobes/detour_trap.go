@@ -15,6 +15,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/probe"
 	"sonde/kernel/text"
 )
 
@@ -34,6 +35,14 @@ func onDetour(r *amd64.Regs, s *site) {
 	onBreakpoint(r)
 }
 
+// onNote is (*Kretprobe).enter for rp behind a kprobe, where the detour does not deal
+// with it itself. It calls no handler.
+func onNote(r *amd64.Regs, rp *Kretprobe) {
+	id := trap.ID(r)
+	rp.KP.ledger.Count(id, probe.Entered)
+	rp.enter(&states[id].state, id, r)
+}
+
 // quiesceHits returns when every CPU has been outside all handlers. A handler that
 // a trap called keeps interrupts off, so the interrupt of Sync comes after it; one
 // that was called by a jump is waited for.
@@ -49,10 +58,15 @@ func quiesceHits() {
 	}
 }
 
-// onDetourEager and onReturnEager are for when the rest may change X0-X14.
+// onDetourEager, onNoteEager and onReturnEager are for when the rest may change X0-X14.
 func onDetourEager(r *amd64.Regs, s *site) {
 	trap.SaveXMM(r)
 	onDetour(r, s)
+}
+
+func onNoteEager(r *amd64.Regs, rp *Kretprobe) {
+	trap.SaveXMM(r)
+	onNote(r, rp)
 }
 
 func onReturnEager(r *amd64.Regs) {

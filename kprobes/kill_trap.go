@@ -68,6 +68,7 @@ func (k *Kprobe) takeShort() {
 	if s := sites.Find(k.Addr); s != nil {
 		s.call.Store(0)
 		s.note.Store(0)
+		s.second.Store(0)
 	}
 }
 

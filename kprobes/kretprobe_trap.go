@@ -24,7 +24,7 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 }
 
 // trampolinePC is what a replaced return address is.
-var _, _, _, trampolinePC = codeAddrs()
+var _, _, _, _, trampolinePC = codeAddrs()
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
 // pools of probes with calls in flight are kept (graveyard).

@@ -44,6 +44,7 @@ type site struct {
 	how    atomic.Uint32      // a How: what a hit does about the instruction
 	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and plain
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
+	second atomic.Uintptr     // such a return probe, if call is not the only one but in front of it
 	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
@@ -86,20 +87,30 @@ func (s *site) changed(was **Kprobe) {
 	s.shorten()
 }
 
-// shorten opens or closes the short way of a hit by a jump: for a lone probe.
+// shorten opens or closes the short way of a hit by a jump: for a lone probe, or a
+// kprobe and a return probe behind it.
 func (s *site) shorten() {
-	var call, note uintptr
-	if l := s.probes(); len(l) == 1 && !l[0].Flags.Has(flagOff|flagSpecial) {
-		k := uintptr(unsafe.Pointer(l[0])) // kept by list
-		switch {
-		case !l[0].Flags.Has(flagNotes):
-			call = k
-		case asKretprobe(l[0]).EntryHandler == nil:
-			note = k
-		}
+	var call, note, second uintptr
+	switch l := s.probes(); {
+	case len(l) == 1 && l[0].calls():
+		call = uintptr(unsafe.Pointer(l[0])) // kept by list
+	case len(l) == 1 && l[0].notes():
+		note = uintptr(unsafe.Pointer(l[0]))
+	case len(l) == 2 && l[0].calls() && l[1].notes():
+		call, second = uintptr(unsafe.Pointer(l[0])), uintptr(unsafe.Pointer(l[1]))
 	}
+	s.second.Store(0) // never with another call in front
 	s.call.Store(call)
 	s.note.Store(note)
+	s.second.Store(second)
+}
+
+// calls and notes report whether all that k wants of a hit is its pre-handler called,
+// or the call noted.
+func (k *Kprobe) calls() bool { return !k.Flags.Has(flagOff | flagSpecial | flagNotes) }
+
+func (k *Kprobe) notes() bool {
+	return k.Flags.Has(flagNotes) && !k.Flags.Has(flagOff|flagSpecial) && asKretprobe(k).EntryHandler == nil
 }
 
 // wanted reports whether some probe is enabled: the site is to be armed.

@@ -52,9 +52,10 @@ type state struct {
 	// find it by; never changed.
 	id         uint64
 	trampoline uintptr
-	none       uintptr // 0: the end of a list
 	onDetour   uintptr // addresses of code
 	onReturn   uintptr
+	onNote     uintptr
+	noted      uintptr
 }
 
 // phase is where in a hit a CPU is.

@@ -48,7 +48,7 @@ var indirect = []struct {
 
 // softTrap is what a jump to a detour leads to, softReturn what a return does.
 var (
-	softTrap   = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onDetour*"}
+	softTrap   = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onDetour*", "sonde/kprobes.onNote*"}
 	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
 )
 
@@ -94,7 +94,7 @@ var regions = []struct {
 }
 
 // hits are what handles hits, for the proof that it leaves X0-X14 alone.
-var hits = names{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour"}
+var hits = names{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote"}
 
 // saved are functions on the way of a hit that are only called when X0-X14 have
 // been saved.

@@ -21,7 +21,24 @@ func init() {
 	suites.Add("optimized/returns_by_recover", recovers)
 	suites.Add("optimized/returns_in_many_goroutines", manyGoroutines)
 	suites.Add("optimized/returns_while_jumps_come_and_go", jumpsComeAndGo)
+	suites.Add("optimized/returns_while_stacks_grow_and_shrink_behind_a_kprobe", behindKprobe(returnsGrow))
+	suites.Add("optimized/returns_that_never_come_behind_a_kprobe", behindKprobe(neverReturns))
+	suites.Add("optimized/returns_by_recover_behind_a_kprobe", behindKprobe(recovers))
+	suites.Add("optimized/returns_in_many_goroutines_behind_a_kprobe", behindKprobe(manyGoroutines))
+	suites.Add("optimized/returns_while_jumps_come_and_go_behind_a_kprobe", behindKprobe(jumpsComeAndGo))
 }
+
+// behindKprobe is f with behind set.
+func behindKprobe(f func(*suites.T)) func(*suites.T) {
+	return func(t *suites.T) {
+		behind = true
+		defer func() { behind = false }()
+		f(t)
+	}
+}
+
+// behind has onReturn set a kprobe on each entry first: calls are entered another way.
+var behind bool
 
 // ret is a return handler that does nothing.
 func ret(*kprobes.KretprobeInstance, *amd64.Regs) int { return 0 }
@@ -29,7 +46,12 @@ func ret(*kprobes.KretprobeInstance, *amd64.Regs) int { return 0 }
 // onReturn registers return probes and ends the case unless their entries are
 // optimized; remove checks that every call is accounted for.
 func onReturn(t *suites.T, max int, fs ...any) (rps []*kprobes.Kretprobe, remove func()) {
+	var front []*kprobes.Kprobe
 	for _, f := range fs {
+		if behind {
+			front = append(front, at(entry(f), pre))
+			t.Must(kprobes.RegisterKprobe(front[len(front)-1]))
+		}
 		rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: entry(f)}, Handler: ret, MaxActive: max}
 		t.Must(kprobes.RegisterKretprobe(rp))
 		rps = append(rps, rp)
@@ -44,6 +66,10 @@ func onReturn(t *suites.T, max int, fs ...any) (rps []*kprobes.Kretprobe, remove
 			t.Until("the last probed call", func() bool { return rp.Ledger().InFlight == 0 })
 			settled(t, rp)
 		}
+		for i, k := range front {
+			account(t, k, "the kprobe in front", rps[i].Ledger().Entered, 0)
+		}
+		kprobes.UnregisterKprobes(front)
 		clean(t)
 	}
 }
