@@ -21,6 +21,7 @@ func init() {
 	suites.Add("optimized/returns_by_recover", recovers)
 	suites.Add("optimized/returns_in_many_goroutines", manyGoroutines)
 	suites.Add("optimized/returns_while_jumps_come_and_go", jumpsComeAndGo)
+	suites.Add("optimized/returns_behind_an_abandoned_handler", abandonedInFront)
 	suites.Add("optimized/returns_while_stacks_grow_and_shrink_behind_a_kprobe", behindKprobe(returnsGrow))
 	suites.Add("optimized/returns_that_never_come_behind_a_kprobe", behindKprobe(neverReturns))
 	suites.Add("optimized/returns_by_recover_behind_a_kprobe", behindKprobe(recovers))
@@ -232,4 +233,21 @@ func jumpsComeAndGo(t *suites.T) {
 		expect(t, "calls that returned", rp.Hits(), calls.Load())
 	}
 	expect(t, "missed", rps[2].NMissed()+rps[2].KP.NMissed(), 0)
+}
+
+// abandonedInFront has the handler of a kprobe break the rules in front of a return
+// probe: the call is entered and returns, as all later ones.
+func abandonedInFront(t *suites.T) {
+	const calls = 10
+	var nobody *uint64
+	k := at(entry(targets.Count), func(*kprobes.Kprobe, *amd64.Regs) int { *nobody++; return 0 })
+	t.Must(kprobes.RegisterKprobe(k))
+	rps, remove := onReturn(t, 4, targets.Count)
+	for i := range uint64(calls) {
+		expect(t, "Count", targets.Count(i), targets.CountWant(i))
+	}
+	kprobes.UnregisterKprobe(k)
+	remove()
+	expect(t, "returns", rps[0].Hits(), calls)
+	expect(t, "handlers abandoned", k.Ledger().Abandoned, 1)
 }
