@@ -39,6 +39,9 @@ import (
 // MaxCPUs is how many CPUs there can be.
 const MaxCPUs = 32
 
+// vectors is how many there are.
+const vectors = 256
+
 // Stacks a CPU can handle traps on, as indices of CPU.stacks.
 const (
 	stackTrap = iota
@@ -61,9 +64,9 @@ type CPU struct {
 	stacks  [numStacks]stack
 	ID      uint32
 	APIC    uint32
-	counts  uintptr // &counts[ID]
-	nmi     uint32  // 1 while an NMI is handled: see nmi_trap.go
-	again   uint32  // 1 if another came meanwhile
+	lazyXMM uint32 // 1 when #DB and #BP leave X0-X14 to their handlers
+	nmi     uint32 // 1 while an NMI is handled: see nmi_trap.go
+	again   uint32 // 1 if another came meanwhile
 
 	// What soft traps use.
 	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins
@@ -75,7 +78,14 @@ type CPU struct {
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS
+
+	counts [vectors]uint64 // how often each vector arrived
 }
+
+// All of it is in one page: see Layout. Every page more that a trap touches may
+// cost it several times its accesses under QEMU, whose TLB holds one page of each
+// 64 while the machine uses little memory.
+const _ = page - unsafe.Sizeof(CPU{})
 
 // Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
 const (

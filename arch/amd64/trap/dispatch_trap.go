@@ -18,15 +18,18 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// lazyXMM is 1 when #DB and #BP leave X0-X14 to their handlers.
-var lazyXMM uint8
-
 // LazyXMM has the entry stub not save X0-X14 for #DB and #BP. Their handlers must
 // from then on leave these registers alone, or call SaveXMM before anything that
 // may not. Soft traps never save them.
 //
 // Context: goroutine, with no probe armed.
-func LazyXMM() { lazyXMM = 1 }
+func LazyXMM() {
+	for _, c := range cpus {
+		if c != nil {
+			c.lazyXMM = 1
+		}
+	}
+}
 
 // SetHandler makes h the handler of vector v.
 //
@@ -44,11 +47,8 @@ func SetAll(h Handler) {
 	}
 }
 
-// counts is how often each vector arrived, per CPU.
-var counts [MaxCPUs][vectors]uint64
-
 // Count returns how often vector v arrived on CPU id.
-func Count(id int, v uint8) uint64 { return counts[id][v] }
+func Count(id int, v uint8) uint64 { return cpus[id].counts[v] }
 
 // Frame is what lies below Regs: see frame_amd64.h.
 type Frame struct {

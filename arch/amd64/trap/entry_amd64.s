@@ -158,7 +158,7 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	R13, SP			// the entry stack is free again
 	MOVUPS	X15, (XMM+240)(SP)
 	MOVL	$0, SAVED(SP)
-	CMPB	·lazyXMM(SB), $0
+	CMPL	CPU_lazyXMM(R15), $0
 	JEQ	eager
 	MOVL	DX, CX
 	ORL	$2, CX			// #DB is 1, #BP is 3
@@ -175,8 +175,7 @@ lazy:
 	MOVQ	R14, (TLS)
 	MOVL	CPU_ID(R15), AX
 	MOVQ	AX, CPUID(SP)
-	MOVQ	CPU_counts(R15), CX
-	INCQ	(CX)(DX*8)
+	INCQ	CPU_counts(R15)(DX*8)
 	LEAQ	·handlers(SB), CX
 	MOVQ	(CX)(DX*8), DX		// a func value: DX is its context
 	MOVQ	(DX), CX

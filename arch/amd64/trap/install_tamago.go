@@ -15,7 +15,6 @@ import (
 // is named by number and looked up in each CPU's own TSS.
 const (
 	stubSize = 16
-	vectors  = 256
 	// TablesSize is the size in bytes of what BuildTables fills: the IDT, and
 	// the entry stubs in a page of their own, to be mapped executable.
 	TablesSize = 2 * page
@@ -90,7 +89,6 @@ func Install(c *CPU, id, apic uint32) {
 	c.self = uintptr(unsafe.Pointer(c))
 	c.ID, c.APIC = id, apic
 	c.initSoft(id)
-	c.counts = uintptr(unsafe.Pointer(&counts[id]))
 	for i := range c.stacks {
 		s := &c.stacks[i]
 		s.g = uintptr(goruntime.TrapG(int(id), i, s.lo, s.hi))
