@@ -43,7 +43,7 @@ func (r *row) scale(w io.Writer) error {
 // in all. A while, and not a number of calls: those could take minutes where
 // the host is slow.
 func perSecond(f func(), n int) int64 {
-	const while = 250 * time.Millisecond
+	const while = 150 * time.Millisecond
 	var all sync.WaitGroup
 	var done atomic.Int64
 	from := cpu.Nanotime()
