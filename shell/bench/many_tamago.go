@@ -11,31 +11,36 @@ import (
 	"sonde/optprobe"
 )
 
-// many returns probes on the entries of 256 functions that can be optimized,
-// none of the runtime's.
+// many returns probes on the entries of 256 functions that can be optimized, and
+// that nobody calls while probes come and go: their hits would be counted in.
 func many() (ks []*kprobes.Kprobe, err error) {
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	optprobe.Optimization.Store(true)
 	var all []*kprobes.Kprobe
 	for s := range kallsyms.Kernel().Text {
 		if strings.HasPrefix(s.Name, "runtime") || strings.HasPrefix(s.Name, "internal/") {
-			continue // hit while being counted
+			continue
 		}
 		k := &kprobes.Kprobe{Addr: uintptr(s.Addr), PreHandler: count}
 		if kprobes.RegisterKprobe(k) != nil {
 			continue
 		}
-		if all = append(all, k); len(all) == 2*batch {
+		if all = append(all, k); len(all) == 3*batch {
 			break
 		}
 	}
 	err = optprobe.Optimize()
+	able := map[*kprobes.Kprobe]bool{}
 	for _, k := range all {
-		if kprobes.Optimized(k.Addr) && len(ks) < batch {
+		able[k] = kprobes.Optimized(k.Addr)
+	}
+	optprobe.Optimization.Store(false)
+	kprobes.UnregisterKprobes(all)
+	for _, k := range all {
+		if l := k.Ledger(); able[k] && l.Entered == 0 && len(ks) < batch {
 			ks = append(ks, &kprobes.Kprobe{Addr: k.Addr, PreHandler: count})
 		}
 	}
-	kprobes.UnregisterKprobes(all)
 	if err != nil || len(ks) == batch {
 		return ks, err
 	}
