@@ -29,7 +29,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make":                                        once("make run"),
 	"make run":                                    once("== The end"),
 	"make launcher":                               once("go build -o build/qemu"),
-	"make test":                                   dry("go test -timeout 14m ./..."), // this test is part of it
+	"make test":                                   testsAll, // this test is part of it
 	"make bench":                                  benches,
 }
 
@@ -97,6 +97,15 @@ func once(want string) func(*testing.T, string) {
 // dry has make say what it would run.
 func dry(want string) func(*testing.T, string) {
 	return func(t *testing.T, command string) { once(want)(t, command+" -n") }
+}
+
+// testsAll looks whether make test and .ci/run end with the same run of all tests.
+func testsAll(t *testing.T, command string) {
+	const last = "go test -timeout 14m ./...\n"
+	dry(last)(t, command)
+	if !strings.HasSuffix(document(t, ".ci/run"), "\nexec "+last) {
+		t.Errorf(".ci/run does not end with %q", last)
+	}
 }
 
 // bothSizes runs f with one processor and with two, unless command says how many.
