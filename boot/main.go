@@ -21,6 +21,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
+	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
@@ -41,6 +42,9 @@ func main() {
 	loadSymbols()
 	setWallClock()
 	mountFiles(vfs.Root)
+	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
+		irq.AllowNMI(&acpiInfo.MADT)
+	}
 	kprobes.Init()
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())

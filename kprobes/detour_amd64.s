@@ -125,7 +125,6 @@ changed:
 	MOVQ	R8, state_account(SI)
 	INCQ	(const_accountN+8*const_entered)(R8)
 	INCQ	state_seq(SI)
-	MOVQ	AX, state_last(SI)
 	MOVQ	AX, state_probe(SI)
 	MOVQ	Kprobe_PreHandler(AX), DX
 	MOVQ	(DX), CX

@@ -20,6 +20,12 @@ import (
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
 	st := &states[id].state
+	if st.probe != 0 && st.interrupted() { // nobody's but the interrupt's
+		if mm.Slots.Contains(uintptr(r.IP)) {
+			toOriginal(r)
+		}
+		return notifier.Next
+	}
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		switch {
 		case st.nested != 0:

@@ -7,7 +7,6 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
@@ -41,7 +40,6 @@ func Init() {
 			notifier.Die[v].Register(chain(v))
 		}
 	}
-	irq.OnTick(watch)
 	die.SetOriginal(OriginalIP)
 	printk.SetTask(task)
 	kthread.Run("kprobe_disarm", func() {

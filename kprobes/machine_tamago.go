@@ -3,13 +3,11 @@
 package kprobes
 
 import (
-	"sync"
 	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
-	"sonde/kernel/irq"
 	"sonde/kernel/mm"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -72,8 +70,3 @@ func swapStopped(patches []text.Patch, standing func(ip uintptr) bool) (time.Dur
 		return batch.Commit()
 	})
 }
-
-// keepWatch has every CPU take timer interrupts from now on, to look for
-// handlers that run too long. It begins with the first probe and does not end:
-// ten interrupts a second are nothing, stopping the CPUs for each probe is not.
-var keepWatch = sync.OnceFunc(func() { smp.CallAll(func() { irq.TickEvery(100e6) }) })

@@ -48,7 +48,6 @@ single:
 	MOVQ	ret_RetAddr(AX), CX
 	MOVQ	CX, (REGS+regs_IP)(SP)
 	INCQ	state_seq(SI)
-	MOVQ	R8, state_last(SI)
 	MOVQ	R8, state_probe(SI)
 	MOVQ	(DX), CX
 	CALL	CX

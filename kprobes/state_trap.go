@@ -23,7 +23,6 @@ type state struct {
 	soft  uint64  // hits by a jump begun: tells one from the next
 	probe uintptr // the *Kprobe whose handler runs, else 0
 	seq   uint64  // handlers begun: tells the watch one from the next
-	last  uintptr // the *Kprobe whose handler was called last
 	frame uintptr // the *Regs of the trap being handled
 	site  uintptr // the *site hit
 	next  uintptr // the **Kprobe of the list that comes next
@@ -43,7 +42,6 @@ type state struct {
 	addr    uint64
 	account uintptr // what a detour counts in: of this CPU and the probe
 	inFault bool    // a fault-handler runs for a fault of a handler
-	killed  uint64  // seq of the handler that the watch wants ended
 	dying   uint64  // seq of the handler last given up: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
@@ -69,6 +67,7 @@ const (
 	post            // calling post-handlers
 	faulting        // calling fault-handlers for a fault of the copy
 	returning       // calling return handlers
+	watching        // no hit: looking for handlers that run too long
 )
 
 // states is spaced so that no two CPUs write to one cache line.
@@ -89,7 +88,6 @@ func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) 
 func (st *state) begin(k *Kprobe) {
 	st.seq++
 	st.probe = uintptr(unsafe.Pointer(k))
-	st.last = st.probe
 }
 
 func (st *state) end() { st.probe = 0 }

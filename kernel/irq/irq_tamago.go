@@ -38,9 +38,9 @@ func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
 //
 // Context: boot, before the runtime.
 func Install() {
-	trap.SetHandler(amd64.VecTimer, timer)
-	trap.SetHandler(amd64.VecWake, wake)
-	trap.SetHandler(amd64.VecSpurious, spurious)
+	trap.SetInterrupt(amd64.VecTimer, timer)
+	trap.SetInterrupt(amd64.VecWake, wake)
+	trap.SetInterrupt(amd64.VecSpurious, spurious)
 }
 
 func timer(r *amd64.Regs) {
@@ -75,7 +75,7 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 		return fmt.Errorf("irq: request %d for %s: %w: %s has it", n, name, syscall.EBUSY, lines[n].name)
 	}
 	lines[n].name = name
-	trap.SetHandler(amd64.VecLegacy+n, legacy)
+	trap.SetInterrupt(amd64.VecLegacy+n, legacy)
 	route := m.GSI(n)
 	io, ok := find(m, route.GSI)
 	if !ok {

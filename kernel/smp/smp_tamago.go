@@ -35,8 +35,8 @@ var (
 // Context: boot, before the runtime.
 func Install() {
 	trap.SetHandler(vecSelf, func(*amd64.Regs) { own() })
-	trap.SetHandler(amd64.VecCall, called)
-	trap.SetHandler(amd64.VecStop, hold)
+	trap.SetInterrupt(amd64.VecCall, called)
+	trap.SetInterrupt(amd64.VecStop, hold)
 }
 
 // raiseSelf is INT $vecSelf.

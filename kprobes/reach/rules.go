@@ -25,10 +25,11 @@ var indirect = []struct {
 		"sonde/arch/amd64/trap.save",
 		names{
 			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onAbandon",
-			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kernel/die.nmi",
+			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/arch/amd64/trap.takeNMI",
 		},
 		"the vector's handler; those of interrupts are apart: an interrupt never comes when a hit is half done",
 	},
+	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die gives to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon"}, "what kprobes gives to trap.Divert"},
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI"}, "the chain's blocks"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
@@ -52,12 +53,12 @@ var (
 	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
 )
 
-// cold are functions that a trap reaches only to report something, or once a
-// handler runs; what they call can be probed.
+// cold are functions that a trap reaches only to report something, or when a hit is
+// known to be a nested one; what they call can be probed.
 var cold = names{
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
-	"sonde/kprobes.(*Jprobe).enter", "sonde/kprobes.kill", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"sonde/kprobes.(*Jprobe).enter", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
 	"runtime.morestack*", "runtime.panic*",
 }
 

@@ -68,6 +68,8 @@ type CPU struct {
 	nmi     uint32 // 1 while an NMI is handled: see nmi_trap.go
 	again   uint32 // 1 if another came meanwhile
 
+	interrupt uintptr // see Interrupt
+
 	// What soft traps use.
 	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins
 	choose  uintptr // addresses of functions

@@ -36,6 +36,32 @@ func LazyXMM() {
 // Context: boot, or while v cannot arrive.
 func SetHandler(v uint8, h Handler) { handlers[v] = h }
 
+// interrupts are the handlers of interrupts, by vector.
+var interrupts [vectors]Handler
+
+// SetInterrupt makes h the handler of vector v, a device's or another CPU's. While it
+// runs, Interrupt tells.
+//
+// Context: boot, or while v cannot arrive.
+func SetInterrupt(v uint8, h Handler) {
+	interrupts[v] = h
+	handlers[v] = takeInterrupt
+}
+
+func takeInterrupt(r *amd64.Regs) {
+	c := Self()
+	outer := c.interrupt
+	c.interrupt = uintptr(unsafe.Pointer(r))
+	interrupts[uint8(r.Vector)](r)
+	c.interrupt = outer
+}
+
+// Interrupt returns where the registers of the interrupt are that this CPU handles, the
+// innermost, 0 if it handles none. On one stack, what came later is lower.
+//
+// Context: trap.
+func Interrupt() uintptr { return Self().interrupt }
+
 // SetAll makes h the handler of every vector that has none.
 //
 // Context: boot.

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/qemu/machine"
+)
+
+// TestPauseIsNobodysFault pauses the whole machine for longer than a handler may
+// run, while probes are hit all the time. The last handler before the pause used
+// to be blamed for it, and its probe disabled for good.
+func TestPauseIsNobodysFault(t *testing.T) {
+	skipIfShort(t)
+	const limit = 2 * time.Second // debug.kprobes-handler-limit-ms
+	for _, smp := range []int{1, 2} {
+		con := startConsole(t, machine.Config{SMP: smp})
+		con.enter("bench e b k r j")
+		con.see(`(?m)^e\t`) // the other rows are next
+		for range 2 {
+			con.signal(syscall.SIGSTOP)
+			time.Sleep(limit + limit/2) // not a wait for something: the pause itself
+			con.signal(syscall.SIGCONT)
+			time.Sleep(limit / 10)
+		}
+		con.enter("poweroff")
+		r := con.wait()
+		if strings.Contains(string(r.Log), "the probe is disabled") {
+			t.Errorf("%d CPUs: a probe was disabled\n%s", smp, said(r))
+		}
+	}
+}
+
+// signal sends QEMU a signal.
+func (c *console) signal(s syscall.Signal) {
+	c.Helper()
+	if err := syscall.Kill(c.Pid(), s); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// TestHandlersEndWithoutNMI: a machine that has no timer for NMIs, or is told not to
+// use it, still ends a handler that loops, unless all CPUs are in one.
+func TestHandlersEndWithoutNMI(t *testing.T) {
+	skipIfShort(t)
+	r := bootScript(t, testImage, machine.Config{SMP: 2, Append: "nmi_watchdog=0",
+		Script: "ktest handlers/never_returns; ktest optimized/handler_that_loops"})
+	if r.Status != 0 || strings.Count(string(r.Stdout), "1 passed, 0 failed") != 2 {
+		t.Error(said(r))
+	}
+	if !strings.Contains(string(r.Log), "handlers that never return on all CPUs at once are not found") {
+		t.Errorf("it does not say what is missing\n%s", said(r))
+	}
+}
+
+// TestAllCPUsLoop has all CPUs in a handler that never returns, on each kind of
+// machine. It used to be the end, without a word.
+func TestAllCPUsLoop(t *testing.T) {
+	skipIfShort(t)
+	for _, name := range []string{"q35", "microvm"} {
+		for _, smp := range []int{1, 4} {
+			r := bootScript(t, testImage, machine.Config{Machine: name, SMP: smp, Script: "ktest handlers/loop_on_all"})
+			if r.Status != 0 || !strings.Contains(string(r.Stdout), "2 passed, 0 failed") {
+				t.Errorf("%s, %d CPUs:\n%s", name, smp, said(r))
+			}
+		}
+	}
+}
