@@ -12,13 +12,13 @@ import (
 	"sonde/kernel/printk"
 )
 
-// chain returns this package's place in the notifier chain of vector v.
+// chain returns this package's place in the notifier chain of vector v. Of NMIs it is
+// the last: the watch takes all that nobody else wants.
 func chain(v int) *notifier.Block {
-	b := &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
 	if v == amd64.VEC_NMI {
-		b.Call = onNMI
+		return &notifier.Block{Name: "kprobes", Priority: -100, Call: onNMI}
 	}
-	return b
+	return &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
 }
 
 // Init takes this package's places: #BP and #DB before the notifier chain, as on

@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/notifier"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/smp"
 	"sonde/kernel/text"
 )
 
@@ -135,10 +136,14 @@ func unexpected(r *amd64.Regs) {
 // dying is 1 more than the CPU that ends the machine.
 var dying atomic.Int32
 
-// nmi stops this CPU if another is ending the machine.
+// nmi stops this CPU if another is ending the machine. While the machine is stopped
+// code may be half changed: then nobody is asked, and the NMI is lost.
 func nmi(r *amd64.Regs) {
 	if dying.Load() != 0 {
 		cpu.HaltForever()
+	}
+	if smp.Stopped() {
+		return
 	}
 	if notifier.Die[amd64.VEC_NMI].Walk(r, 0) == notifier.Next {
 		printk.Warn("NMI that is nobody's")

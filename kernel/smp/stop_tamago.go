@@ -24,6 +24,8 @@ package smp
 // Intel SDM vol. 3A, "Serializing Instructions" and "Handling Self- and
 // Cross-Modifying Code".
 //
+// NMIs cannot be held off. While fn runs, nothing but their entry is executed.
+//
 // Locks: mu is taken with interrupts on. Whoever holds a cpu.SpinLock has
 // interrupts off, so no CPU is ever held while it holds one.
 //
@@ -141,6 +143,7 @@ func stopOthers() {
 	if stop.late = gather(n, start+stop.wait); stop.late == 0 {
 		frames[self] = 0
 		stopper.Store(int32(self) + 1)
+		awaitNMIs()
 		err := stop.fn(heldRegs())
 		stopper.Store(0)
 		stop.err = *(*[2]uintptr)(unsafe.Pointer(&err)) // Safe because: that is what an interface is
@@ -165,6 +168,16 @@ func gather(n uint64, end int64) (late uint32) {
 		}
 	}
 	return late
+}
+
+// awaitNMIs returns when no CPU is in an NMI that came before stopper was set: others
+// do not get as far as code that fn may change (die.nmi).
+func awaitNMIs() {
+	for i := range cpu.Num() {
+		for trap.InNMI(i) {
+			cpu.Pause()
+		}
+	}
 }
 
 // heldRegs returns frames as what they are.

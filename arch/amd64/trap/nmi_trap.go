@@ -60,6 +60,11 @@ func takeNMI(r *amd64.Regs) {
 	}
 }
 
+// InNMI reports whether CPU id handles an NMI.
+//
+// Context: any.
+func InNMI(id int) bool { return atomic.LoadUint32(&cpus[id].nmi) != 0 }
+
 // shiftEntries has the entry stacks begin n bytes below their tops.
 func (c *CPU) shiftEntries(n uintptr) {
 	c.tss.SetIST(istTrap, uint64(c.ist[istTrap]-n))

@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/notifier"
+	"sonde/kernel/smp"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/qemu/suites"
@@ -19,6 +20,7 @@ import (
 func init() {
 	suites.Add("traps/breakpoint_in_an_nmi_in_the_entry_stub", nmiInEntryStub)
 	suites.Add("traps/nmi_in_an_nmi_comes_after_it", nmiInNMI)
+	suites.Add("traps/nmi_while_the_machine_is_stopped", nmiWhileStopped)
 	suites.Add("traps/storm_of_nmis_with_breakpoints", nmiStorm)
 }
 
@@ -160,6 +162,31 @@ func nmiInNMI(t *suites.T) {
 	if have, want := nop.Hits()+nop.NMissed(), uint64(2*rounds); have != want {
 		t.Errorf("%d hits, want %d", have, want)
 	}
+}
+
+// nmiWhileStopped sends NMIs to all CPUs while the machine is stopped. Who takes NMIs
+// must not be asked, because its code may be half changed; afterwards it is again.
+func nmiWhileStopped(t *suites.T) {
+	var before, during uint64
+	nmis := takeNMIs(1, nothing)
+	_, err := smp.StopMachine(func([]*amd64.Regs) error {
+		before = nmis.count.Load()
+		for range 10 {
+			for id := range cpu.Num() {
+				cpu.SendNMI(id)
+				cpu.Delay(100e3)
+			}
+		}
+		during = nmis.count.Load() - before
+		return nil
+	})
+	t.Must(err)
+	if during != 0 {
+		t.Errorf("%d NMIs were handled while the machine was stopped", during)
+	}
+	cpu.SendNMI(0)
+	t.Until("an NMI afterwards", func() bool { return nmis.count.Load() > before })
+	nmis.end()
 }
 
 // nmiStorm has all CPUs but one hit probes while that one sends them NMIs, which
