@@ -32,11 +32,14 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 			asSite(st.nested).undoStep(r, st.nFlags)
 			st.nested = 0
 		case st.phase == stepping:
-			return st.copyFault(id, r, addr)
+			return st.copyFault(r, addr)
 		case st.probe != 0:
 			return st.nestedCopyFault(id, r)
 		default:
 			toOriginal(r)
+			if st.phase == idle {
+				return st.runFault(r, addr)
+			}
 		}
 	}
 	switch {
@@ -81,10 +84,48 @@ func (st *state) nestedCopyFault(id int, r *amd64.Regs) notifier.Action {
 }
 
 // copyFault is a fault in a copy that is being stepped.
-func (st *state) copyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
+func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	s := asSite(st.site)
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
-	st.frame = uintptr(unsafe.Pointer(r))
+	if s.mended(st, r) {
+		s.settle(r, st.flags)
+		return notifier.Stop
+	}
+	s.undoStep(r, st.flags)
+	return notifier.Next
+}
+
+// runFault is a fault in a copy that runs, in a slot or in a detour; r is as if the
+// original had faulted. In a detour that need not be the probed instruction.
+func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
+	s := sites.Find(uintptr(r.IP))
+	if s == nil {
+		return notifier.Next
+	}
+	st.fault, st.err, st.addr = r.Vector, r.Err, addr
+	st.flags = r.Flags & stepFlags
+	if s.mended(st, r) {
+		return notifier.Stop
+	}
+	r.IP = uint64(s.addr)
+	return notifier.Next
+}
+
+// emulationFault is a fault of the emulation of s that ended it; r is the hit's.
+func (st *state) emulationFault(s *site, r *amd64.Regs) {
+	trap.SaveXMM(r)
+	r.IP, r.Vector, r.Err = uint64(s.addr), st.fault, st.err
+	st.flags = r.Flags & stepFlags
+	if !s.mended(st, r) {
+		r.IP = uint64(s.addr)
+		refault(r, st)
+	}
+}
+
+// mended asks the fault-handlers of s about the fault r of its instruction, and
+// reports whether one has dealt with it.
+func (s *site) mended(st *state, r *amd64.Regs) bool {
+	st.frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
 	st.phase = faulting
 	for _, k := range s.probes() {
 		if k.FaultHandler == nil || k.Flags.Has(flagOff) {
@@ -94,14 +135,12 @@ func (st *state) copyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 		done := k.FaultHandler(k, r, int(r.Vector)) != 0
 		st.end()
 		if done {
-			s.settle(r, st.flags)
 			st.phase = idle
-			return notifier.Stop
+			return true
 		}
 	}
 	st.phase = idle
-	s.undoStep(r, st.flags)
-	return notifier.Next
+	return false
 }
 
 // settle has r go on after a fault that a handler has dealt with: where it

@@ -41,8 +41,9 @@ type (
 	// PostHandler runs after the probed instruction; flags is always 0.
 	PostHandler func(k *Kprobe, r *amd64.Regs, flags uint64)
 	// FaultHandler runs when exception trapnr occurs in one of the handlers or
-	// in the single-stepped instruction. Non-zero says that it has been dealt
-	// with: the code goes on with r as it is then.
+	// in the probed instruction, however that is executed. Non-zero says that it has
+	// been dealt with: the code goes on with r as it is then. At k.Addr that is
+	// another hit.
 	FaultHandler func(k *Kprobe, r *amd64.Regs, trapnr int) int
 )
 

@@ -135,8 +135,6 @@ func afterAbandon(r *amd64.Regs) {
 		asSite(st.site).undoStep(r, st.flags)
 		refault(r, st)
 	case emulating:
-		st.phase = idle
-		r.IP = uint64(asSite(st.site).addr)
-		refault(r, st)
+		st.emulationFault(asSite(st.site), r)
 	}
 }

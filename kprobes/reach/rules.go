@@ -40,7 +40,7 @@ var indirect = []struct {
 	{"sonde/kprobes.onReturn", nil, "a return handler"},
 	{"sonde/kprobes.(*Kprobe).callSpecial", nil, "a kprobe's handler"},
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
-	{"sonde/kprobes.(*state).copyFault", nil, "a fault-handler"},
+	{"sonde/kprobes.(*site).mended", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "what a detour's IP stands for"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},

@@ -22,6 +22,8 @@ func init() {
 	suites.Add("handlers/fault_handler_mends_a_post_handler", mendsPost)
 	suites.Add("handlers/fault_handler_mends_the_stepped_copy", mendsCopy)
 	suites.Add("handlers/fault_handler_that_declines", declinesFault)
+	suites.Add("handlers/fault_handler_is_asked_however_it_is_executed", asksHowever)
+	suites.Add("handlers/fault_handler_of_an_instruction_is_abandoned", abandonsFault)
 }
 
 func loadThrough(p *uint64) uint64
