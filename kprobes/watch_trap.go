@@ -119,8 +119,8 @@ func (w *sighting) suspect(i int) bool {
 }
 
 // measure adds to the account of the handler that r interrupted on CPU id, and ends
-// it if it has run too long. On top of it there may be an interrupt, which must end
-// first: then the next look does.
+// it if it has run too long. There may be an interrupt on top of it, or it may be
+// waking a thread: that must end first, and the next look does it.
 func (w *sighting) measure(id int, r *amd64.Regs) {
 	st := &states[id].state
 	now := cpu.Nanotime()
@@ -131,7 +131,7 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 		return
 	}
 	w.ran += gap
-	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && !st.interrupted() {
+	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && !st.interrupted() && !goruntime.Locked() {
 		kill(id, tooLong, r)
 	}
 }

@@ -58,3 +58,9 @@ func YieldAll() { runtime.SondeYieldAll() }
 //
 // Context: goroutine.
 func Memory() (total, free uintptr) { return runtime.SondeMemory() }
+
+// Locked reports whether some CPU is in the scheduler of threads, perhaps this one:
+// what runs here must not be given up then.
+//
+// Context: any.
+func Locked() bool { return runtime.SondeLocked() }

@@ -168,6 +168,14 @@ func sondeAcquire() {
 //go:nosplit
 func sondeRelease() { atomic.Store(&sondeLockWord, 0) }
 
+// SondeLocked reports whether some CPU holds sondeLock: it may be this one, and what
+// runs here then must not be given up.
+//
+// Context: any.
+//
+//go:nosplit
+func SondeLocked() bool { return atomic.Load(&sondeLockWord) != 0 }
+
 // sondePick chooses the thread that c runs next, halting until there is one,
 // and releases sondeLock. From here until the thread is resumed FS is its own:
 // whatever traps finds a g that only this CPU uses.

@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
 	"sonde/kprobes"
 	"sonde/optprobe"
@@ -18,6 +19,7 @@ import (
 func init() {
 	suites.Add("handlers/loop_on_all_cpus_at_once", func(t *suites.T) { allLoop(t, false) })
 	suites.Add("handlers/loop_on_all_cpus_at_once_by_a_jump", func(t *suites.T) { allLoop(t, true) })
+	suites.Add("handlers/loop_that_wakes_a_thread", wakesForEver)
 	suites.Add("handlers/fault_of_an_interrupt_on_top_of_one", faultOnTop)
 }
 
@@ -56,6 +58,29 @@ func allLoop(t *suites.T, jump bool) {
 		t.Errorf("%d reports", n)
 	}
 	isWell(t, "afterwards")
+}
+
+// wakesForEver has a handler wake somebody without end, which takes the lock of the
+// scheduler of threads each time. Ended while it had it, it took the machine along.
+func wakesForEver(t *suites.T) {
+	defer limit(t, "50")()
+	var events [1024]irq.Event
+	for range 20 {
+		b := badKprobe(&kprobes.Kprobe{PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
+			for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {
+				for i := range events {
+					events[i].Wake()
+				}
+				clear(events[:]) // woken once, the next is nothing
+			}
+			return 0
+		}})
+		t.Must(b.register())
+		check(t, "victim", victim(2), 9)
+		b.unregister()
+		check(t, "Abandoned", b.ledger().Abandoned, 1)
+	}
+	goesOn(t)
 }
 
 // faultOnTop has an interrupt come on top of a handler, and fault. That is not the
