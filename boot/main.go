@@ -9,6 +9,7 @@
 package main
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -62,10 +63,12 @@ func main() {
 func commandLine() string { return string(cmdlineBuf[:cmdlineLen]) }
 
 // limitMemory has the garbage collector work harder before memory runs out, and
-// a runaway recursion end before the heap does.
+// a runaway recursion end before the heap does. Threads may be as many as fit into
+// memory: the runtime's own limit would end the kernel earlier.
 func limitMemory() {
 	const gigabyte = 1 << 30
 	debug.SetMemoryLimit(int64(mm.Usable / 8 * 7))
+	debug.SetMaxThreads(math.MaxInt32)
 	debug.SetMaxStack(int(min(mm.Usable/8, gigabyte/2)))
 }
 

@@ -2,7 +2,9 @@ package overlay_test
 
 import (
 	"debug/elf"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +151,33 @@ func goCommand(t *testing.T, verb string, args ...string) string {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	return string(out)
+}
+
+// TestDependenciesAreDocumented: docs/dependencies.md lists what is in the image, and
+// go.mod says what we import ourselves.
+func TestDependenciesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed, linked []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z.]+/[^`]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		listed = append(listed, m[1])
+	}
+	for _, pkg := range strings.Fields(goCommand(t, "list", "-deps", "./boot")) {
+		if first, _, _ := strings.Cut(pkg, "/"); strings.Contains(first, ".") {
+			linked = append(linked, pkg)
+		}
+	}
+	slices.Sort(listed)
+	slices.Sort(linked)
+	if !slices.Equal(listed, linked) {
+		t.Errorf("docs/dependencies.md lists %q\nthe image has %q", listed, linked)
+	}
+	mods := goCommand(t, "list", "-m", "-f", "{{.Path}} {{.Indirect}}", "all")
+	for _, mod := range []string{"github.com/usbarmory/tamago", "golang.org/x/arch"} {
+		if !strings.Contains(mods, mod+" false\n") {
+			t.Errorf("go.mod does not require %s directly:\n%s", mod, mods)
+		}
+	}
 }

@@ -44,9 +44,12 @@ const (
 	Large       // compares SP-n, and looks whether that is below 0
 )
 
+// GuardOffset is where in a g the limit is that stack checks compare SP with.
+const GuardOffset = 16
+
 var (
-	cmpSP  = []byte{0x49, 0x3b, 0x66, 0x10}             // CMPQ SP, 16(R14)
-	cmpR12 = []byte{0x4d, 0x3b, 0x66, 0x10}             // CMPQ R12, 16(R14)
+	cmpSP  = []byte{0x49, 0x3b, 0x66, GuardOffset}      // CMPQ SP, 16(R14)
+	cmpR12 = []byte{0x4d, 0x3b, 0x66, GuardOffset}      // CMPQ R12, 16(R14)
 	lea8   = []byte{0x4c, 0x8d, 0x64, 0x24}             // LEAQ disp8(SP), R12
 	lea32  = []byte{0x4c, 0x8d, 0xa4, 0x24}             // LEAQ disp32(SP), R12
 	movSub = []byte{0x49, 0x89, 0xe4, 0x49, 0x81, 0xec} // MOVQ SP, R12; SUBQ $imm32, R12

@@ -25,12 +25,11 @@ func sondeAbandon(why string) {
 // sondeRaiseAbandon is INT $0x84 with the reason in AX and BX.
 func sondeRaiseAbandon(why string)
 
-// sondeTrapReset undoes what a handler that was abandoned left in its m.
+// SondeTrapReset undoes what a handler that was abandoned left in its m.
 //
 //go:nosplit
 //go:nowritebarrierrec
-//go:linkname sondeTrapReset
-func sondeTrapReset(cpu int) {
+func SondeTrapReset(cpu int) {
 	for i := range sondeTrapM[cpu] {
 		mp := &sondeTrapM[cpu][i]
 		mp.locks, mp.mallocing, mp.throwing, mp.dying, mp.printlock = 0, 0, throwTypeNone, 0, 0

@@ -39,29 +39,11 @@ var sondeTrampoline uintptr
 // It is nosplit and allocates nothing.
 var sondeDead func(head uintptr)
 
-// sondeRetInit sets both. Kernel code calls it by linkname before the first
-// return probe.
-//
-//go:linkname sondeRetInit
-func sondeRetInit(trampoline uintptr, dead func(head uintptr)) {
+// SondeRetInit sets both, before the first return probe.
+func SondeRetInit(trampoline uintptr, dead func(head uintptr)) {
 	sondeDead = dead
 	sondeTrampoline = trampoline
 }
-
-// sondeRetOffset returns where in a g its list is headed.
-//
-//go:linkname sondeRetOffset
-func sondeRetOffset() uintptr { return unsafe.Offsetof(g{}.sondeRet) }
-
-// sondeGoidOffset returns where in a g its number is.
-//
-//go:linkname sondeGoidOffset
-func sondeGoidOffset() uintptr { return unsafe.Offsetof(g{}.goid) }
-
-// sondeStackRoom returns by how much a stack's limit is above its end.
-//
-//go:linkname sondeStackRoom
-func sondeStackRoom() uint64 { return stackGuard }
 
 // sondeRealLR returns the return address that the slot at addr on gp's stack
 // stands for; lr is what it holds. The unwinder calls it for every frame.
@@ -140,10 +122,8 @@ var sondeDetours sondeCopies
 
 type sondeCopies struct{ lo, len, size, code, n uintptr }
 
-// sondeDetoursInit sets it. Kernel code calls it by linkname before there is one.
-//
-//go:linkname sondeDetoursInit
-func sondeDetoursInit(lo, hi, size, code, n uintptr) {
+// SondeDetoursInit sets it, before there is one.
+func SondeDetoursInit(lo, hi, size, code, n uintptr) {
 	sondeDetours = sondeCopies{lo, hi - lo, size, code, n}
 }
 
