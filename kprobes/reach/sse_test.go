@@ -50,6 +50,7 @@ func TestHitsAreFollowedThroughListedCalls(t *testing.T) {
 		f.add("sonde/kprobes.OriginalIP", "\xff\xd0"+ret)
 		f.add("sonde/optprobe.(*plan).original", last)
 		f.add("sonde/kernel/die.Breakpoint", "\x0f\x57\xc0"+ret) // saves them itself
+		f.add("sonde/kprobes.onNote", ret)
 		err := f.graph(t).HitKeepsSSE()
 		if says == "" && err != nil || says != "" && (err == nil || !contains(err.Error(), says)) {
 			t.Errorf("%v, want %q", err, says)
