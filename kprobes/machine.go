@@ -62,6 +62,11 @@ var mach machine
 // Context: goroutine.
 func Detours() *text.Pool { return mach.detours }
 
+// Slots is the memory for copies of single instructions.
+//
+// Context: goroutine.
+func Slots() *text.Pool { return mach.slots }
+
 // SlotsUsed returns how many slots are in use.
 //
 // Context: goroutine.

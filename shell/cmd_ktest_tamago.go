@@ -7,6 +7,7 @@ import (
 
 	"sonde/qemu/suites"
 	_ "sonde/qemu/suites/control"
+	_ "sonde/qemu/suites/grace"
 	_ "sonde/qemu/suites/handlers"
 	_ "sonde/qemu/suites/jumpers"
 	_ "sonde/qemu/suites/library"

@@ -14,6 +14,7 @@
 //	symbols   kallsyms, /proc and modules
 //	probes    kprobes
 //	optimized probes that are hit by a jump
+//	grace     what waits until no CPU is in a slot, a detour or a region
 //
 // A case asks for what it waits for and never sleeps in hope; limits are for a
 // machine that hangs, not for a slow one. What a case needs and cannot get is a
