@@ -110,7 +110,7 @@ func (k *Kprobe) touchesSSE() bool {
 		rp := asKretprobe(k)
 		rp.sse = mach.writesSSE(rp.Handler)
 		rp.direct = nil
-		if !rp.sse {
+		if !rp.sse && !Plain.Get() {
 			rp.direct = rp.Handler
 		}
 		return mach.writesSSE(rp.EntryHandler)

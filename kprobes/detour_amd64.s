@@ -3,7 +3,7 @@
 #include "textflag.h"
 #include "soft_amd64.h"
 
-// A detour begins with a copy of detour or of enter, with the immediates filled in
+// A detour begins with a copy of detour, note or plain, with the immediates filled in
 // (detour_tamago.go), and goes on with its own copy of instructions. The constants
 // whose names end in an underscore are those immediates:
 //
@@ -20,7 +20,7 @@
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090
 
-// NOTE is (*Kretprobe).enter (kretprobe_trap.go) for the usual case, written out: the
+// NOTE is (*Kretprobe).note (kretprobe_trap.go) for the usual case, written out: the
 // call whose return address is in SLOT gets an instance. It goes to leave, with
 // nothing changed, if there is a call in g's list that never returned, or this call is
 // in it already, or no instance is at hand.
@@ -31,6 +31,8 @@
 //	CX  the instance
 //	DX  the distance from the stack's top
 //	R8  the CPU's list in the pool, then its part of the ledger
+//
+// Mirrors (*Kretprobe).note, (*pool).get: go 23b2821f2655, asm dc9840bc5448.
 #define NOTE(SLOT) \
 	MOVQ	const_stackHi(BX), DX; \
 	LEAQ	SLOT, CX; \
@@ -81,6 +83,8 @@ take: \
 // which is onDetour (detour_trap.go) for that case, written out; and a return probe
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
+//
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 1ed694bcfd53, asm b76501bde7d2.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -142,7 +146,7 @@ back:
 	RESTORE
 	UD2				// the end of what is copied
 
-// PUSHES keeps the flags and the registers that enter uses; POPS restores them.
+// PUSHES keeps the flags and the registers that note uses; POPS restores them.
 #define PUSHES \
 	PUSHQ	AX; \
 	LAHF; \
@@ -167,9 +171,27 @@ back:
 	SAHF; \
 	POPQ	AX
 
-// enter is for the entry of a function with a return probe and nothing else. Who
-// has no entry handler needs no registers to be shown, and no other stack.
-TEXT ·enter(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+// plain is for who wants to see no decision here: it moves registers and calls
+// onDetour. The knob debug.kprobes-plain has detours begin with it.
+TEXT ·plain(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+changed:
+	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
+	IRET
+	SAVE_RARE
+	RESTORE_RARE
+	ROOM
+	SAVE(const_vecDetour)
+	MOVQ	trapCPU_probes(GS), SI
+	MOVQ	$const_site_, BX
+	LEAQ	REGS(SP), AX
+	MOVQ	state_onDetour(SI), CX
+	CALL	CX
+	RESTORE
+	UD2				// the end of what is copied
+
+// note is for the entry of a function with a return probe and nothing else. One
+// without an entry handler needs no registers to be shown, and no other stack.
+TEXT ·note(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 leave:
 	MOVL	$const_idle, state_phase(SI)
 busy:
@@ -213,7 +235,7 @@ leave:
 	MOVQ	state_onNote(SI), CX
 	JMP	CX
 
-// late is where enter leads when the case is not the usual one. On the stack is
+// late is where note leads when the case is not the usual one. On the stack is
 // where the address of the *site is.
 TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SAVE(const_vecDetour)
@@ -235,16 +257,18 @@ changed:
 	ADDQ	$8, (REGS+regs_SP)(SP)
 	IRET
 
-// func codeAddrs() (detour, enter, late, noted, trampoline uintptr)
-TEXT ·codeAddrs(SB),NOSPLIT,$0-40
+// func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
+TEXT ·codeAddrs(SB),NOSPLIT,$0-48
 	MOVQ	$·detour(SB), AX
-	MOVQ	AX, detour+0(FP)
-	MOVQ	$·enter(SB), AX
-	MOVQ	AX, enter+8(FP)
+	MOVQ	AX, at_detour+0(FP)
+	MOVQ	$·note(SB), AX
+	MOVQ	AX, at_note+8(FP)
+	MOVQ	$·plain(SB), AX
+	MOVQ	AX, at_plain+16(FP)
 	MOVQ	$·late(SB), AX
-	MOVQ	AX, late+16(FP)
+	MOVQ	AX, at_late+24(FP)
 	MOVQ	$·noted(SB), AX
-	MOVQ	AX, noted+24(FP)
+	MOVQ	AX, at_noted+32(FP)
 	MOVQ	$·trampoline(SB), AX
-	MOVQ	AX, trampoline+32(FP)
+	MOVQ	AX, at_trampoline+40(FP)
 	RET

@@ -50,7 +50,7 @@ var (
 	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
 )
 
-// Immediates in detour and enter that stand for something else.
+// Immediates in the templates that stand for something else.
 const (
 	site_   = 0x6574697365746973
 	behind_ = 0x6b6e6962
@@ -62,7 +62,10 @@ const (
 // CheckRoom is how long the copy of a stack check in a detour may be, in bytes.
 const CheckRoom = 48
 
-func codeAddrs() (detour, enter, late, noted, trampoline uintptr)
+// codeAt is where our assembly is that is copied, or jumped to.
+var codeAt = codeAddrs()
+
+func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
 
 // A template is what a detour begins with.
 type template struct {
@@ -89,22 +92,17 @@ func newTemplate(addr uintptr) *template {
 	return t
 }
 
-// templates are detour and enter.
-var templates = sync.OnceValues(func() (detour, enter *template) {
-	d, e, _, _, _ := codeAddrs()
-	return newTemplate(d), newTemplate(e)
+// templates are detour, note and plain, by Template.
+var templates = sync.OnceValue(func() [3]*template {
+	return [...]*template{
+		TemplateCall: newTemplate(codeAt.detour), TemplateNote: newTemplate(codeAt.note), TemplatePlain: newTemplate(codeAt.plain),
+	}
 })
 
 // template returns what d begins with.
-func (d *Detour) template() *template {
-	detour, enter := templates()
-	if d.Return {
-		return enter
-	}
-	return detour
-}
+func (d *Detour) template() *template { return templates()[d.Begins] }
 
-// Begin returns the code that d begins with: d.Return and d.Head are set. At entry
+// Begin returns the code that d begins with: d.Begins and d.Head are set. At entry
 // is where it is entered, with CheckRoom in front.
 //
 // Context: goroutine.
@@ -118,7 +116,6 @@ func (d *Detour) Begin() (code []byte, entry int) {
 //
 // Context: goroutine.
 func (d *Detour) Fill(code []byte) {
-	_, _, late, _, _ := codeAddrs()
 	t := d.template()
 	put := func(at int, v uintptr) {
 		if at >= 0 {
@@ -128,7 +125,7 @@ func (d *Detour) Fill(code []byte) {
 	put(t.behind, d.Addr+1)
 	put(t.resume, d.Resume)
 	put(t.where, d.Head+uintptr(t.site))
-	put(t.late, late)
+	put(t.late, codeAt.late)
 }
 
 // bind fills in that d is for s.
@@ -140,7 +137,7 @@ func bind(d *Detour, s *site) {
 //
 // Context: boot.
 func initDetours() {
-	calls, _ := templates() // the other calls nobody
+	calls := templates()[TemplateCall] // plain is shorter; note calls nobody
 	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), mach.detours.Start(), mach.detours.End(), DetourSize)
 }
 
@@ -154,7 +151,7 @@ var lean bool
 func initState(id int) uintptr {
 	st := &states[id].state
 	st.id, st.trampoline = uint64(id), trampolinePC
-	_, _, _, st.noted, _ = codeAddrs()
+	st.noted = codeAt.noted
 	st.onDetour, st.onReturn, st.onNote = codeOf(onDetour), codeOf(onReturn), codeOf(onNote)
 	if !lean {
 		st.onDetour, st.onReturn, st.onNote = codeOf(onDetourEager), codeOf(onReturnEager), codeOf(onNoteEager)

@@ -35,12 +35,12 @@ func onDetour(r *amd64.Regs, s *site) {
 	onBreakpoint(r)
 }
 
-// onNote is (*Kretprobe).enter for rp behind a kprobe, where the detour does not deal
+// onNote is (*Kretprobe).note for rp behind a kprobe, where the detour does not deal
 // with it itself. It calls no handler.
 func onNote(r *amd64.Regs, rp *Kretprobe) {
 	id := trap.ID(r)
 	rp.KP.ledger.Count(id, probe.Entered)
-	rp.enter(&states[id].state, id, r)
+	rp.note(&states[id].state, id, r)
 }
 
 // quiesceHits returns when every CPU has been outside all handlers. A handler that

@@ -59,7 +59,7 @@ func onBreakpoint(r *amd64.Regs) {
 			st.end()
 			n[probe.Handled]++
 		case flagNotes:
-			asKretprobe(k).enter(st, id, r) // it counts for itself
+			asKretprobe(k).note(st, id, r) // it counts for itself
 		default:
 			taken = k.callSpecial(st, id, r)
 		}
@@ -147,11 +147,11 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 	}
 	switch {
 	case k.kind == kindKretprobe:
-		asKretprobe(k).enter(st, id, r) // it counts for itself
+		asKretprobe(k).note(st, id, r) // it counts for itself
 		return false
 	case k.kind == kindJprobe:
 		st.begin(k)
-		asJprobe(k).enter(id, r)
+		asJprobe(k).mirror(id, r)
 		st.end()
 	case k.PreHandler != nil:
 		st.begin(k)

@@ -52,8 +52,8 @@ const (
 //go:noescape
 func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte, words uintptr) (ended int)
 
-// enter is the pre-handler of the entry.
-func (j *Jprobe) enter(id int, r *amd64.Regs) {
+// mirror is the pre-handler of the entry.
+func (j *Jprobe) mirror(id int, r *amd64.Regs) {
 	ended := callMirrored(j.code, j.context, r, trap.XMM(r), j.words)
 	mirrorSP[id] = 0
 	if ended == 0 && !j.sloppy {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"sonde/sysctl"
 )
 
 // A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
@@ -53,14 +55,41 @@ func AwaitJumps() {
 	}
 }
 
+// Plain has detours that are made from now on, and return probes registered from
+// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
+// moves registers and calls that function.
+var Plain = sysctl.NewBool("debug.kprobes-plain", false,
+	"detours made from now on only move registers and leave all else to Go")
+
+// A Template is what a detour begins with (detour_amd64.s).
+type Template uint8
+
+// The templates.
+const (
+	TemplateCall  Template = iota // calls the handler of a lone probe itself, and Go for others
+	TemplateNote                  // notes the call for a lone return probe, and calls Go for others
+	TemplatePlain                 // calls Go
+)
+
+// template returns what a detour for the probes of s begins with.
+func (s *site) template() Template {
+	switch {
+	case Plain.Get():
+		return TemplatePlain
+	case s.note.Load() != 0:
+		return TemplateNote
+	}
+	return TemplateCall
+}
+
 // A Detour is where the jump of a site leads, made by package optprobe.
 type Detour struct {
-	Addr   uintptr // the probed address
-	Head   uintptr // of the detour, in detour memory
-	Entry  uintptr // what the jump leads to
-	Resume uintptr // where the copy begins
-	Len    uintptr // bytes from Addr on that the jump replaces or the copy executes
-	Return bool    // laid out for a return probe and nothing else
+	Addr   uintptr  // the probed address
+	Head   uintptr  // of the detour, in detour memory
+	Entry  uintptr  // what the jump leads to
+	Resume uintptr  // where the copy begins
+	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
+	Begins Template // what it begins with
 	// Original returns where the instruction at ip, in the detour, belongs.
 	// Context: any.
 	Original func(ip uintptr) uintptr
@@ -74,9 +103,9 @@ type Detour struct {
 // A Candidate is an armed probe that could be hit by a jump but is not.
 type Candidate struct {
 	Addr   uintptr
-	Check  int     // bytes of the stack check there, as kprobes decides it: up to its last branch
-	Detour *Detour // nil if it has none yet
-	Return bool    // there is a return probe there and nothing else
+	Check  int      // bytes of the stack check there, as kprobes decides it: up to its last branch
+	Detour *Detour  // nil if it has none yet
+	Begins Template // what a detour for the probes there begins with
 
 	turn int // as seen then
 }
@@ -94,7 +123,7 @@ func Candidates() (list []Candidate) {
 	}
 	for s := range sites.All {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.addr, int(s.check.Len), s.detour, s.note.Load() != 0, s.turn})
+			list = append(list, Candidate{s.addr, int(s.check.Len), s.detour, s.template(), s.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })

@@ -24,15 +24,15 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 }
 
 // trampolinePC is what a replaced return address is.
-var _, _, _, _, trampolinePC = codeAddrs()
+var trampolinePC = codeAt.trampoline
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
 // pools of probes with calls in flight are kept (graveyard).
 func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
 
-// enter is the pre-handler of the entry. r.SP is at the return address. Detours do
+// note is the pre-handler of the entry: it notes the call. r.SP is at the return address. Detours do
 // the usual case themselves (detour_amd64.s).
-func (rp *Kretprobe) enter(st *state, id int, r *amd64.Regs) {
+func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
 	head, hi := calls(g)
 	off := hi - uintptr(r.SP)

@@ -7,6 +7,8 @@
 // return handler of the usual kind is called from here, which is onReturn and
 // afterReturn (kretprobe_trap.go) for that case, written out; everything else is
 // left to them.
+//
+// Mirrors onReturn, (*state).afterReturn, (*pool).put, (*freeList).push: go 689035eff139, asm 411febb78802.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte in front of a return address

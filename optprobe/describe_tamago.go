@@ -25,11 +25,11 @@ func At(addr uintptr) Function { return function(addr) }
 // Context: goroutine.
 // Errors: an Obstacle that Check does not see, because it depends on where the
 // detour is.
-func Draft(fn Function, addr, head uintptr, size, check int, returns bool) (kprobes.Detour, []byte, Obstacle) {
+func Draft(fn Function, addr, head uintptr, size, check int, begins kprobes.Template) (kprobes.Detour, []byte, Obstacle) {
 	if head == 0 {
 		head, _ = kprobes.Detours().Next()
 	}
-	p, why := layout(fn, addr, head, size, check, returns)
+	p, why := layout(fn, addr, head, size, check, begins)
 	if why.Reason != Fine {
 		return kprobes.Detour{}, nil, why
 	}

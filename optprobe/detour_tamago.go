@@ -29,10 +29,9 @@ type plan struct {
 
 // layout writes the detour of the probe at addr, in function code fn (original
 // bytes), to be placed at head. size is the region's length, check that of the
-// stack check up to its last branch, 0 for none; returns says that there is a
-// return probe and nothing else.
-func layout(fn Function, addr, head uintptr, size, check int, returns bool) (*plan, Obstacle) {
-	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Len: uintptr(size), Return: returns}}
+// stack check up to its last branch, 0 for none; begins what it begins with.
+func layout(fn Function, addr, head uintptr, size, check int, begins kprobes.Template) (*plan, Obstacle) {
+	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: begins}}
 	off := int(uint64(addr) - fn.Addr)
 	var entry int
 	p.code, entry = p.Begin()

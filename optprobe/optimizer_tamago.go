@@ -211,7 +211,7 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 		printk.Warn("optprobe: all %d detours are in use", kprobes.Detours().Used())
 		return false
 	}
-	p, why := layout(fn, c.Addr, head, size, c.Check, c.Return)
+	p, why := layout(fn, c.Addr, head, size, c.Check, c.Begins)
 	if why.Reason == Fine {
 		p.write()
 		if c.Bind(&p.Detour) {

@@ -10,7 +10,7 @@ var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
 	"sonde/arch/amd64/trap.unwind",
-	"sonde/kprobes.detour", "sonde/kprobes.enter", "sonde/kprobes.late", "sonde/kprobes.trampoline",
+	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
 }
 
 // indirect says of each function on these ways that has indirect calls what they
@@ -34,6 +34,7 @@ var indirect = []struct {
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI"}, "the chain's blocks"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
+	{"sonde/kprobes.plain", softTrap, "a soft trap"},
 	{"sonde/kprobes.trampoline", softReturn, "a soft trap; a return handler"},
 	{"sonde/kprobes.onBreakpoint", nil, "a kprobe's handler"},
 	{"sonde/kprobes.onStep", nil, "a post-handler"},
@@ -58,7 +59,7 @@ var (
 var cold = names{
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
-	"sonde/kprobes.(*Jprobe).enter", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
 	"runtime.morestack*", "runtime.panic*",
 }
 
@@ -101,7 +102,7 @@ var hits = names{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kp
 // been saved.
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
-	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).enter",
+	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug",
 }
 

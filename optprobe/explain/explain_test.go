@@ -59,7 +59,7 @@ var cases = []struct {
 	{"returns", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
 		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
 		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Ledger: kprobes.Ledger{Entered: 2}}}
-		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Return: true}
+		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Begins: kprobes.TemplateNote}
 		p.Live = bytesOf("e90b00900000")
 		// As in stackcheck; PUSHQ AX; LAHF; SETOS AX; PUSHQ AX; MOVQ GS:0, SI; MOVQ $site, DX; stores; POPQ AX.
 		p.Layout.Code = append(bytesOf("493b6610 0f86f2ff6fff"), bytesOf("50 9f 0f90c0 50 65488b342500000000 48ba0000000000c00000"+

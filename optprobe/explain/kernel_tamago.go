@@ -69,11 +69,11 @@ func (p *Place) draft() {
 	if len(p.Why) > 0 {
 		return
 	}
-	head, returns := uintptr(0), false
+	head, begins := uintptr(0), kprobes.TemplateCall
 	if p.Detour != nil {
-		head, returns = p.Detour.Head, p.Detour.Return
+		head, begins = p.Detour.Head, p.Detour.Begins
 	}
-	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check, returns)
+	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check, begins)
 	if why.Reason != optprobe.Fine {
 		p.Why = append(p.Why, why)
 		return

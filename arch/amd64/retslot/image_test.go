@@ -15,7 +15,7 @@ import (
 var refused = []string{
 	"main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
 	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.save", "sonde/kprobes.detour",
-	"sonde/kprobes.enter", "syscall.rawVforkSyscall",
+	"sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
 }
 
 // askers must be found, and ask: a change of the runtime that reads its return
