@@ -10,6 +10,8 @@ import (
 	"weak"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
 	"sonde/kprobes"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
@@ -22,8 +24,9 @@ func init() {
 	suites.Add("returns/unregistered_as_a_kprobe_with_calls_in_flight", unregisteredAsKprobe)
 }
 
-// race has a goroutine on each CPU, and one more, register the same probe at the same
-// time, again and again. Exactly one may succeed, and its probe must see the calls.
+// race has a goroutine on each CPU register the same probe at the same time, again and
+// again, while registering something else takes long. Exactly one may succeed, and its
+// probe must see the calls.
 func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, ledger func() kprobes.Ledger) {
 	const rounds, calls = 20, 10
 	for range rounds {
@@ -37,8 +40,13 @@ func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, l
 				wrong.Add(1)
 			}
 		}
-		t.Go(attempt)
-		t.Together(func(int) { attempt() })
+		var begun atomic.Bool
+		t.Go(func() { begun.Store(true); takeLong(t) })
+		t.Until("something else to begin", begun.Load)
+		for range 2 * runtime.GOMAXPROCS(0) {
+			t.Go(attempt)
+		}
+		t.Wait()
 		if done.Load() != 1 || wrong.Load() != 0 {
 			t.Errorf("%d registered the same probe, %d were refused for another reason than EEXIST", done.Load(), wrong.Load())
 			for range done.Load() { // each has put it on the list
@@ -54,6 +62,21 @@ func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, l
 			t.Fatalf("account %+v of %d calls, %d unexplained", l, calls, l.Unexplained())
 		}
 	}
+}
+
+// takeLong registers a probe on each instruction of a long function, and takes them
+// away. It is not called meanwhile.
+func takeLong(t *suites.T) {
+	fn, err := kallsyms.Resolve("fmt.(*ss).doScanf")
+	t.Must(err)
+	var ks []*kprobes.Kprobe
+	_, err = insn.Walk(kprobes.Original(uintptr(fn.Addr), uintptr(fn.Size)), func(off int, _ insn.Inst) bool {
+		ks = append(ks, &kprobes.Kprobe{Addr: uintptr(fn.Addr) + uintptr(off)})
+		return true
+	})
+	t.Must(err)
+	t.Must(kprobes.RegisterKprobes(ks))
+	kprobes.UnregisterKprobes(ks)
 }
 
 // severalRegister used to make the instances of a probe anew under its calls:
