@@ -1,6 +1,7 @@
 package kprobes
 
 import (
+	"fmt"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -64,6 +65,23 @@ type Kprobe struct {
 	// guarded by mu:
 	site  *site
 	owner string // the module that registered it, "" for the kernel
+}
+
+// Task identifies a goroutine by its id, 0 for none.
+type Task uint64
+
+// A Context is who reached a probe, and where: see Current.
+type Context struct {
+	Goroutine Task // 0: none, it is the scheduler or an interrupt
+	CPU       int
+}
+
+// name is how errors call k.
+func (k *Kprobe) name() string {
+	if k.SymbolName == "" {
+		return fmt.Sprintf("%#x", k.Addr)
+	}
+	return fmt.Sprintf("%s+%#x", k.SymbolName, k.Offset)
 }
 
 // kind is what a Kprobe is part of; the letters of the list file.

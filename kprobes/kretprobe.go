@@ -41,9 +41,6 @@ type KretprobeInstance struct {
 	_        [40]byte // to two cache lines: another CPU uses the next instance
 }
 
-// Task identifies a goroutine by its id, 0 for none.
-type Task uint64
-
 // ret is the runtime's sondeRet: see the overlay's sonde_ret.go.
 type ret struct {
 	next    uintptr // *ret

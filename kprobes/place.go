@@ -2,7 +2,6 @@ package kprobes
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
 
 	"sonde/arch/amd64/insn"
@@ -13,14 +12,6 @@ import (
 )
 
 type symbol = kallsyms.Symbol
-
-// name is how errors call k.
-func (k *Kprobe) name() string {
-	if k.SymbolName == "" {
-		return fmt.Sprintf("%#x", k.Addr)
-	}
-	return fmt.Sprintf("%s+%#x", k.SymbolName, k.Offset)
-}
 
 // resolve returns where k goes and the function that is in.
 func (k *Kprobe) resolve() (addr uintptr, fn symbol, err error) {
