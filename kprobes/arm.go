@@ -8,12 +8,9 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/probe"
 	"sonde/kernel/text"
 )
-
-// disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
-// whatever its probes want. guarded by mu
-var disarmedAll bool
 
 // rearm puts INT3s in and takes them out, so that exactly the sites are armed
 // whose probes want it. It reports whether there was something to do; then
@@ -182,4 +179,49 @@ func (s *site) trapped() (b [JumpSize]byte) {
 func (s *site) jump() [JumpSize]byte {
 	b, _ := insn.Jump(uint64(s.addr), uint64(s.detour.Entry)) // boot lays detours out within reach
 	return b
+}
+
+// kick tells the optimizer that something has changed. Called with mu held.
+func kick() {
+	if optimizer != nil {
+		optimizer.Kick()
+	}
+}
+
+// toggle is DisableKprobe and EnableKprobe.
+func (k *Kprobe) toggle(what string, on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case !k.Flags.Has(flagRegistered):
+		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+	case on && k.Flags.Has(flagGone):
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
+	case on:
+		k.Flags.Clear(FlagDisabled)
+	default:
+		k.Flags.Set(FlagDisabled)
+	}
+	k.site.shorten()
+	if !rearm([]*site{k.site}) && !on {
+		quiesce()
+	}
+	kick()
+	return nil
+}
+
+// armAll is SetEnabled.
+func armAll(on bool) {
+	mu.Lock()
+	defer mu.Unlock()
+	disarmedAll = !on
+	rearm(allSites())
+	kick()
+}
+
+// allArmed is Enabled.
+func allArmed() bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return !disarmedAll
 }

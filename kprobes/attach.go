@@ -1,10 +1,14 @@
 package kprobes
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"syscall"
-	"unsafe"
 
+	"sonde/kallsyms"
+	"sonde/kernel/module"
+	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 )
 
@@ -23,6 +27,13 @@ func register(kind kind, ks []*Kprobe) error {
 	rearm(sitesOf(ks))
 	kick()
 	return nil
+}
+
+// unregister takes each of ks off its site.
+func unregister(ks []*Kprobe) {
+	mu.Lock()
+	defer mu.Unlock()
+	detach(ks)
 }
 
 // attach puts k on its site, made if need be; the site is not armed yet.
@@ -200,52 +211,45 @@ func detach(ks []*Kprobe) {
 	kick()
 }
 
-// graveyard keeps return probes that were unregistered with calls in flight:
-// those calls still return through their instances. guarded by mu
-var graveyard []*Kretprobe
+func init() { module.OnUnload(forgetModule) }
 
-func tidyGraveyard() {
-	keep := graveyard[:0]
-	for _, rp := range graveyard {
-		if rp.pool.inUse() > 0 {
-			keep = append(keep, rp)
+// forgetModule unregisters the probes that a module leaves behind, naming each;
+// probes of others on its functions are gone for good. When it returns no CPU is
+// in a handler of the module's.
+//
+// Context: goroutine.
+// Source: spec/4 appendix A, [GONE].
+func forgetModule(name string) {
+	mu.Lock()
+	defer mu.Unlock()
+	var left []*Kprobe
+	var gone []*site
+	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.addr, b.addr) }) {
+		for _, k := range s.probes() {
+			switch {
+			case k.owner == name:
+				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.addr))
+				left = append(left, k)
+			case module.Of(s.addr) == name:
+				k.Flags.Set(flagGone)
+				gone = append(gone, s)
+			}
 		}
 	}
-	clear(graveyard[len(keep):])
-	graveyard = keep
+	detach(left)
+	for _, s := range gone {
+		s.shorten()
+	}
+	rearm(gone)
 }
 
-// What a return probe may ask for: calls at the same time, far beyond the
-// goroutines of this kernel, and bytes for each.
-const (
-	maxMaxActive = 1 << 20
-	maxDataSize  = 1 << 16
-)
-
-// prepare makes the instances.
+// Where is addr as lists have it: symbol+offset.
 //
-// Errors: ERANGE, ENOMEM, EBUSY: see RegisterKretprobe.
-func (rp *Kretprobe) prepare() error {
-	n := rp.MaxActive
-	if n <= 0 {
-		n = mach.cpus // not preemptible: spec/4 §1.3.1
+// Context: any.
+func Where(addr uintptr) string {
+	name, off, _, ok := kallsyms.Lookup(uint64(addr))
+	if !ok {
+		return "0x0"
 	}
-	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
-	switch flying := rp.pool.inUse(); {
-	case n > maxMaxActive:
-		return probe.Refuse(syscall.ERANGE, "MaxActive is %d, more than %d", n, maxMaxActive)
-	case rp.DataSize > maxDataSize:
-		return probe.Refuse(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
-	case flying != 0:
-		return probe.Refuse(syscall.EBUSY, "%d calls from before have not returned", flying)
-	case uint64(n)*each > mach.memory/4:
-		return probe.Refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
-			n, each, uint64(n)*each>>20)
-	}
-	if rp.pool.instances != nil {
-		quiesce() // who gives an instance back may not have put it on a list yet
-	}
-	rp.MaxActive = n
-	rp.pool.init(rp, n, mach.cpus, rp.DataSize)
-	return nil
+	return fmt.Sprintf("%s+%#x", name, off)
 }

@@ -80,7 +80,7 @@ take: \
 	MOVQ	DX, SLOT
 
 // detour calls the handlers. One probe of the usual kind is called from here,
-// which is onDetour (detour_trap.go) for that case, written out; and a return probe
+// which is onDetour (detour_tamago.go) for that case, written out; and a return probe
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //

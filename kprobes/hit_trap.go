@@ -3,8 +3,8 @@
 package kprobes
 
 // Trap context. What happens between the breakpoint and the probed instruction.
-// onBreakpoint and onStep and what they call leave X0-X14 alone: sse_tamago.go
-// checks it.
+// onBreakpoint and onStep and what they call leave X0-X14 alone:
+// reach.HitKeepsSSE checks it.
 
 import (
 	"unsafe"

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/probe"
 )
 
@@ -39,15 +40,6 @@ func NewJprobe[F any](target, handler F) *Jprobe {
 	return j
 }
 
-// codeOf returns the address of a function's code, 0 if f is not a function.
-func codeOf(f any) uintptr {
-	v := reflect.ValueOf(f)
-	if v.Kind() != reflect.Func || v.IsNil() {
-		return 0
-	}
-	return v.Pointer()
-}
-
 // setHandler prepares the call of Entry.
 //
 // Errors: EINVAL it is no function; E2BIG its signature needs more than maxStack.
@@ -56,12 +48,12 @@ func (j *Jprobe) setHandler() error {
 	if code == 0 {
 		return probe.Refuse(syscall.EINVAL, "Entry is not a function")
 	}
-	args, size := callFrame(reflect.TypeOf(j.Entry))
+	args, size := goabi.CallFrame(reflect.TypeOf(j.Entry))
 	if size > maxStack {
 		return probe.Refuse(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
 	}
 	// A func in an interface is one word, the closure.
 	// Safe because: j.Entry keeps it alive.
-	j.code, j.context, j.words = code, (*[2]uintptr)(unsafe.Pointer(&j.Entry))[1], args/wordSize
+	j.code, j.context, j.words = code, (*[2]uintptr)(unsafe.Pointer(&j.Entry))[1], args/goabi.WordSize
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/die"
 	"sonde/kernel/printk"
 )
 
@@ -58,6 +59,6 @@ func (j *Jprobe) mirror(id int, r *amd64.Regs) {
 	mirrorSP[id] = 0
 	if ended == 0 && !j.sloppy {
 		j.sloppy = true
-		printk.Warn("kprobes: the jprobe handler of %s returned without JprobeReturn", symbolOf(&j.KP))
+		printk.Warn("kprobes: the jprobe handler of %s returned without JprobeReturn", die.Symbol(uint64(j.KP.Addr)))
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
-	"sonde/sysctl"
 )
 
 // A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
@@ -35,13 +33,6 @@ func SetOptimizer(o Optimizer) {
 	optimizer = o
 }
 
-// kick tells the optimizer that something has changed. Called with mu held.
-func kick() {
-	if optimizer != nil {
-		optimizer.Kick()
-	}
-}
-
 // AwaitJumps waits until the optimizer has done what there is to do, so that who
 // asks right after registering a probe is told what it will be.
 //
@@ -53,51 +44,6 @@ func AwaitJumps() {
 	if o != nil {
 		o.Finish()
 	}
-}
-
-// Plain has detours that are made from now on, and return probes registered from
-// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
-// moves registers and calls that function.
-var Plain = sysctl.NewBool("debug.kprobes-plain", false,
-	"detours made from now on only move registers and leave all else to Go")
-
-// A Template is what a detour begins with (detour_amd64.s).
-type Template uint8
-
-// The templates.
-const (
-	TemplateCall  Template = iota // calls the handler of a lone probe itself, and Go for others
-	TemplateNote                  // notes the call for a lone return probe, and calls Go for others
-	TemplatePlain                 // calls Go
-)
-
-// template returns what a detour for the probes of s begins with.
-func (s *site) template() Template {
-	switch {
-	case Plain.Get():
-		return TemplatePlain
-	case s.note.Load() != 0:
-		return TemplateNote
-	}
-	return TemplateCall
-}
-
-// A Detour is where the jump of a site leads, made by package optprobe.
-type Detour struct {
-	Addr   uintptr  // the probed address
-	Head   uintptr  // of the detour, in detour memory
-	Entry  uintptr  // what the jump leads to
-	Resume uintptr  // where the copy begins
-	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
-	Begins Template // what it begins with
-	// Original returns where the instruction at ip, in the detour, belongs.
-	// Context: any.
-	Original func(ip uintptr) uintptr
-	// Pushed reports whether at ip, in the detour, a call has been left half
-	// done: its return address is on the stack already. Context: any.
-	Pushed func(ip uintptr) bool
-
-	site *site // kept for CPUs still on their way to its handlers
 }
 
 // A Candidate is an armed probe that could be hit by a jump but is not.

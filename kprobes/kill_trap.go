@@ -2,18 +2,40 @@
 
 package kprobes
 
-// Trap context. Handlers that break the rules: found, abandoned, disarmed.
+// Trap context. Handlers that break the rules: found, abandoned, disarmed. Those that
+// run too long are found whatever the other CPUs do.
+//
+// CPU 0 takes an NMI 18 times a second, which nothing holds up (irq.StartNMI). It
+// looks at itself, and sends an NMI to each CPU that is in the same handler as at the
+// last look. So a CPU is measured by itself, by NMIs that it takes in the handler: one
+// that the host gives no time to is not blamed for that. Each NMI adds the time since
+// the last to the handler's account, but never more than maxGap: after a pause of the
+// whole machine the clock has jumped, and that counts as one gap.
+//
+// Without that NMI (command line nmi_watchdog=0, or no such timer) every CPU's timer
+// interrupt does the same. It does not come in a handler that runs with interrupts
+// off; so CPUs that are all in such handlers are not found.
+//
+// Rejected: RDTSC at the begin and end of each handler (a tenth of a hit by a jump,
+// and it measures the pause as well); an NMI to every CPU each time (wakes idle CPUs).
+//
+// Source: the NMI by the I/O APIC is that of Linux 2.6, Documentation/nmi_watchdog.txt.
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/irq"
+	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
+	"sonde/kernel/smp"
+	"sonde/sysctl"
 )
 
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
@@ -65,3 +87,104 @@ func (k *Kprobe) takeShort() {
 }
 
 func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }
+
+// HandlerLimit is how long a handler may run, in milliseconds; 0 is for ever.
+var HandlerLimit = sysctl.NewRange("debug.kprobes-handler-limit-ms", 2000, 0, 60_000,
+	"milliseconds after which a probe handler is abandoned; 0: never")
+
+const (
+	tooLong = "it runs too long"
+
+	maxGap     = 2 * irq.NMIPeriod // ns; the most that one look can add
+	timerEvery = irq.NMIPeriod     // ns, without the NMI
+)
+
+// byNMI is whether CPU 0's NMI looks.
+var byNMI atomic.Bool
+
+// keepWatch begins with the first probe and does not end: a few interrupts a second
+// are nothing.
+//
+// Context: goroutine.
+var keepWatch = sync.OnceFunc(func() {
+	err := irq.StartNMI()
+	if byNMI.Store(err == nil); err == nil {
+		return
+	}
+	printk.Warn("kprobes: %s; handlers that never return on all CPUs at once are not found", err.Error())
+	irq.OnTick(func(r *amd64.Regs, _ int64) { watch(cpu.ID(), r, true) })
+	smp.CallAll(func() { goruntime.TickEvery(timerEvery) })
+})
+
+// A sighting is what the watch knows of a CPU.
+type sighting struct {
+	seen  atomic.Uint64 // the handler it was in when another CPU looked
+	asked atomic.Uint32 // 1: an NMI is on its way to it
+
+	// This CPU's own:
+	seq uint64 // the handler it was in at its last look
+	at  int64  // when that was
+	ran int64  // ns that handler has been seen running
+}
+
+var watched [trap.MaxCPUs]sighting
+
+// onNMI takes NMIs that the watch has sent, or that are its clock.
+func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
+	id := trap.ID(r)
+	clock := id == 0 && byNMI.Load()
+	if asked := watched[id].asked.Swap(0) != 0; !asked && !clock {
+		return notifier.Next
+	}
+	watch(id, r, clock)
+	return notifier.Stop
+}
+
+// watch looks at CPU id, which r was interrupted on, and at the others too if it
+// shall. A probe that it hits is missed: a handler called from here could not be ended.
+func watch(id int, r *amd64.Regs, others bool) {
+	st := &states[id].state
+	mine := st.phase == idle
+	if mine {
+		st.phase = watching
+	}
+	watched[id].measure(id, r)
+	for i := range cpu.Num() {
+		if others && i != id && watched[i].suspect(i) {
+			watched[i].asked.Store(1)
+			cpu.SendNMI(i)
+		}
+	}
+	if mine {
+		st.phase = idle
+	}
+}
+
+// suspect reports whether CPU i is in the handler that it was in when somebody last
+// looked.
+func (w *sighting) suspect(i int) bool {
+	st := &states[i].state
+	seq := atomic.LoadUint64(&st.seq)
+	if atomic.LoadUintptr(&st.probe) == 0 || atomic.LoadUint64(&st.dying) == seq {
+		return false
+	}
+	return w.seen.Swap(seq) == seq
+}
+
+// measure adds to the account of the handler that r interrupted on CPU id, and ends
+// it if it has run too long. There may be an interrupt on top of it, or it may be
+// waking a thread: that must end first, and the next look does it.
+func (w *sighting) measure(id int, r *amd64.Regs) {
+	st := &states[id].state
+	now := cpu.Nanotime()
+	gap := min(now-w.at, maxGap)
+	w.at = now
+	if st.probe == 0 || st.dying == st.seq || st.seq != w.seq {
+		w.seq, w.ran = st.seq, 0
+		return
+	}
+	w.ran += gap
+	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && !st.interrupted() && !goruntime.Locked() {
+		kill(id, tooLong, r)
+	}
+}

@@ -105,7 +105,7 @@ func onDead(head uintptr) {
 // onReturn is a probed function returning to the trampoline, which has made r
 // look like a trap and does not deal with it itself; r.SP is behind the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the
-// function has them: see detour_trap.go.
+// function has them: see detour_tamago.go.
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state

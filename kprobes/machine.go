@@ -1,10 +1,13 @@
 package kprobes
 
 import (
+	"reflect"
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kernel/printk"
 	"sonde/kernel/text"
+	"sonde/kprobes/reach"
 )
 
 // A machine is all that registering, arming and jumping need of the machine, so
@@ -42,14 +45,13 @@ type machine struct {
 	blacklisted func(fn kallsyms.Symbol) string
 	writesSSE   func(handler any) bool
 	noReturn    func(fn kallsyms.Symbol) string // why no return probe can be on fn, "": it can
+	guard       *reach.Guard                    // where the answers come from; nil on the host
 
 	slots   *text.Pool // for copies of single instructions, slotSize bytes each
 	detours *text.Pool // for detours, DetourSize bytes each
 }
 
 const (
-	slotSize = 32
-
 	// DetourSize is how much memory a detour gets, in bytes. None is on two pages.
 	DetourSize = 1024
 )
@@ -71,3 +73,48 @@ func Slots() *text.Pool { return mach.slots }
 //
 // Context: goroutine.
 func SlotsUsed() int { return mach.slots.Used() }
+
+// noKprobe are the functions marked with NoKprobe, by name.
+var noKprobe []string
+
+// NoKprobe marks a function as one that may not be probed, as Linux's
+// NOKPROBE_SYMBOL does. Write it next to the function:
+//
+//	var _ = kprobes.NoKprobe("sonde/kernel/foo.bar")
+//
+// A name that no function has, because it is mistyped or the function inlined, is
+// reported when the first probe is registered.
+//
+// Context: package initialization.
+func NoKprobe(name string) bool {
+	noKprobe = append(noKprobe, name)
+	return true
+}
+
+// Blacklisted returns every function that may not be probed with the reason, which
+// names the calls by which a trap comes to it. A breakpoint in the code that handles
+// breakpoints would never end; what that code is, is computed from the calls in the
+// image (package reach). Without a machine there is none.
+//
+// Context: goroutine.
+func Blacklisted() map[uint64]string {
+	if mach.guard == nil {
+		return nil
+	}
+	return mach.guard.Blacklist(func(err error) { printk.Warn("kprobes: not protected: %s", err.Error()) })
+}
+
+// Unprotected returns an error for each name that is to keep probes away, whether
+// marked with NoKprobe or in package reach, and that no function has.
+//
+// Context: goroutine.
+func Unprotected() []error { return mach.guard.Unprotected() }
+
+// codeOf returns the address of a function's code, 0 if f is not a function.
+func codeOf(f any) uintptr {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return 0
+	}
+	return v.Pointer()
+}

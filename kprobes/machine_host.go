@@ -30,11 +30,6 @@ func init() {
 	mach.cpus = 1
 }
 
-// Blacklisted returns every function that may not be probed with the reason.
-//
-// Context: goroutine.
-func Blacklisted() map[uint64]string { return nil }
-
 // Current tells whose hit a handler is called for. r is what the handler got. It
 // costs two loads, and allocates nothing.
 //
@@ -46,11 +41,3 @@ func Current(r *amd64.Regs) Context { return Context{} }
 // Context: a jprobe handler.
 // Source: spec/1 §1.2.
 func JprobeReturn() { panic("kprobes: there is no kernel here") }
-
-// NoKprobe marks a function as one that may not be probed. Write it next to the
-// function:
-//
-//	var _ = kprobes.NoKprobe("sonde/kernel/foo.bar")
-//
-// Context: package initialization.
-func NoKprobe(name string) bool { return true }

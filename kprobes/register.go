@@ -105,9 +105,7 @@ func UnregisterKprobe(k *Kprobe) {
 // Source: spec/4 §4.6.
 func UnregisterKprobes(ks []*Kprobe) {
 	mach.forbid("unregisters probes")
-	mu.Lock()
-	defer mu.Unlock()
-	detach(ks)
+	unregister(ks)
 }
 
 // UnregisterKretprobe removes rp. Calls that are in flight return as if there
@@ -192,21 +190,13 @@ func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
 // Source: spec/4 appendix A, "enabled".
 func SetEnabled(on bool) {
 	mach.forbid("arms or disarms all probes")
-	mu.Lock()
-	defer mu.Unlock()
-	disarmedAll = !on
-	rearm(allSites())
-	kick()
+	armAll(on)
 }
 
 // Enabled returns what SetEnabled set; at first true.
 //
 // Context: goroutine.
-func Enabled() bool {
-	mu.Lock()
-	defer mu.Unlock()
-	return !disarmedAll
-}
+func Enabled() bool { return allArmed() }
 
 // entries are the probes on the entries of return probes, entriesOf of jprobes.
 func entries(rps []*Kretprobe) []*Kprobe {
@@ -223,27 +213,6 @@ func entriesOf(js []*Jprobe) []*Kprobe {
 		ks[i] = &j.KP
 	}
 	return ks
-}
-
-func (k *Kprobe) toggle(what string, on bool) error {
-	mu.Lock()
-	defer mu.Unlock()
-	switch {
-	case !k.Flags.Has(flagRegistered):
-		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
-	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
-	case on:
-		k.Flags.Clear(FlagDisabled)
-	default:
-		k.Flags.Set(FlagDisabled)
-	}
-	k.site.shorten()
-	if !rearm([]*site{k.site}) && !on {
-		quiesce()
-	}
-	kick()
-	return nil
 }
 
 // errHandler is made beforehand: a handler may not allocate.

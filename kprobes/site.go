@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
+	"sonde/sysctl"
 )
 
 // sites are the probed places by address. guarded by mu; hits read it without.
@@ -201,3 +202,55 @@ const JumpSize = insn.JumpSize
 
 // maxCovered bounds Detour.Len, in bytes.
 const maxCovered = 32
+
+// disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
+// whatever its probes want. guarded by mu
+var disarmedAll bool
+
+// Plain has detours that are made from now on, and return probes registered from
+// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
+// moves registers and calls that function.
+var Plain = sysctl.NewBool("debug.kprobes-plain", false,
+	"detours made from now on only move registers and leave all else to Go")
+
+// A Template is what a detour begins with (detour_amd64.s).
+type Template uint8
+
+// The templates.
+const (
+	TemplateCall  Template = iota // calls the handler of a lone probe itself, and Go for others
+	TemplateNote                  // notes the call for a lone return probe, and calls Go for others
+	TemplatePlain                 // calls Go
+)
+
+// template returns what a detour for the probes of s begins with.
+func (s *site) template() Template {
+	switch {
+	case Plain.Get():
+		return TemplatePlain
+	case s.note.Load() != 0:
+		return TemplateNote
+	}
+	return TemplateCall
+}
+
+// A Detour is where the jump of a site leads, made by package optprobe.
+type Detour struct {
+	Addr   uintptr  // the probed address
+	Head   uintptr  // of the detour, in detour memory
+	Entry  uintptr  // what the jump leads to
+	Resume uintptr  // where the copy begins
+	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
+	Begins Template // what it begins with
+	// Original returns where the instruction at ip, in the detour, belongs.
+	// Context: any.
+	Original func(ip uintptr) uintptr
+	// Pushed reports whether at ip, in the detour, a call has been left half
+	// done: its return address is on the stack already. Context: any.
+	Pushed func(ip uintptr) bool
+
+	site *site // kept for CPUs still on their way to its handlers
+}
+
+// slotSize is how much memory a copy of an instruction gets, in bytes.
+const slotSize = 32

@@ -11,6 +11,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/probe"
 )
 
@@ -137,4 +139,35 @@ func afterAbandon(r *amd64.Regs) {
 	case emulating:
 		st.emulationFault(asSite(st.site), r)
 	}
+}
+
+// task returns the goroutine that is running, or that the hit interrupted whose
+// handler is; 0 for none.
+//
+// Context: any.
+func task() uintptr {
+	if g := goruntime.Task(); g != 0 {
+		return g
+	}
+	if st := &states[cpu.ID()].state; st.probe != 0 {
+		return uintptr(unsafe.Pointer(trap.G(asRegs(st.frame))))
+	}
+	return 0
+}
+
+// load and store reach the interrupted code's memory.
+func load(addr uint64) uint64 { return *at(addr) }
+func store(addr, v uint64)    { *at(addr) = v }
+
+// at returns addr as a pointer.
+// Safe because: the address is what the code's own instruction would use.
+func at(addr uint64) *uint64 { return *(**uint64)(unsafe.Pointer(&addr)) }
+
+// stepFlags are what a single step changes of the interrupted flags.
+const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
+
+// interrupted reports whether an interrupt has come on top of the handler.
+func (st *state) interrupted() bool {
+	at := trap.Interrupt()
+	return at != 0 && at < st.frame
 }

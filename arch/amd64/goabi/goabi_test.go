@@ -1,4 +1,4 @@
-package kprobes
+package goabi
 
 import (
 	"reflect"
@@ -40,7 +40,7 @@ func TestCallFrame(t *testing.T) {
 		{"arguments and results", func([3]byte, int) [2]int32 { panic(0) }, 8, 24},
 		{"the rest", func(int, ...string) {}, 0, 32},
 	} {
-		args, size := callFrame(reflect.TypeOf(c.f))
+		args, size := CallFrame(reflect.TypeOf(c.f))
 		if args != c.args || size != c.size {
 			t.Errorf("%s: %d, %d, want %d, %d", c.name, args, size, c.args, c.size)
 		}

@@ -1,23 +1,27 @@
-package kprobes
+// Package goabi is what Go's calling convention says of a call's frame.
+//
+// Source: the Go tree's src/cmd/compile/abi-internal.md, "Function call argument and
+// result passing".
+package goabi
 
 import "reflect"
 
-// What Go's calling convention has: integer and floating-point argument registers,
-// and the alignment of a frame's parts.
-//
-// Source: the Go tree's src/cmd/compile/abi-internal.md, "Function call argument and
-// result passing"; there for the rest of this file as well.
+// WordSize is the size of a register, and what a frame's parts are aligned to.
+const WordSize = 8
+
+// How many arguments are passed in registers.
 const (
 	intRegs   = 9
 	floatRegs = 15
-	wordSize  = 8
 )
 
-// callFrame returns what a call of a function of type t needs of its caller's
+// CallFrame returns what a call of a function of type t needs of its caller's
 // frame, in bytes: args for arguments that are passed on the stack, and size in all,
 // with results on the stack and room where the callee spills arguments that are in
 // registers.
-func callFrame(t reflect.Type) (args, size uintptr) {
+//
+// Context: goroutine.
+func CallFrame(t reflect.Type) (args, size uintptr) {
 	var frame, spill frameLayout
 	var in, out argRegs
 	for i := range t.NumIn() {
@@ -27,15 +31,15 @@ func callFrame(t reflect.Type) (args, size uintptr) {
 			frame.add(t.In(i))
 		}
 	}
-	frame.align(wordSize)
+	frame.align(WordSize)
 	args = frame.size
 	for i := range t.NumOut() {
 		if !out.take(t.Out(i)) {
 			frame.add(t.Out(i))
 		}
 	}
-	frame.align(wordSize)
-	spill.align(wordSize)
+	frame.align(WordSize)
+	spill.align(WordSize)
 	return args, frame.size + spill.size
 }
 

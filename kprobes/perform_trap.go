@@ -1,0 +1,190 @@
+//go:build tamago
+
+package kprobes
+
+// Trap context. How a hit gets the probed instruction done: the single step of the
+// copy and what comes behind it, a stack check that is decided, an emulation; and what
+// that reads of the interrupted code.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
+)
+
+// startStep has the CPU execute the copy and trap behind it, with no interrupt
+// in between.
+func (s *site) startStep(r *amd64.Regs) {
+	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
+	r.IP = uint64(s.slot)
+}
+
+// onStep takes #DB. It is the one text for what a hit does behind the instruction:
+// finish leads here when there was no step, and afterAbandon when a post-handler
+// has been given up (see onBreakpoint).
+func onStep(r *amd64.Regs) {
+	id := trap.ID(r)
+	st := &states[id].state
+	var s *site
+	if st.phase == stepping && st.nested == 0 {
+		s = asSite(st.site)
+		if !s.endStep(r, st.flags) {
+			return
+		}
+		if s.check.Kind == prologue.Small {
+			// Counted as a call: a preemption request that came meanwhile waits
+			// for the next function.
+			r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
+		}
+		st.follows(s, r)
+	} else if !st.takesOver(r) {
+		st.endNested(r)
+		return
+	}
+	for k := nextProbe(st); k != nil; k = nextProbe(st) {
+		f := k.Flags & (flagOff | flagSSE)
+		if k.PostHandler == nil || f&flagOff != 0 {
+			continue
+		}
+		if f != 0 {
+			trap.SaveXMM(r)
+		}
+		st.begin(k)
+		k.PostHandler(k, r, 0)
+		st.end()
+	}
+	st.phase = idle
+}
+
+// follows notes that the instruction of s has been done: the post-handlers come.
+// After a step r is another trap.
+func (st *state) follows(s *site, r *amd64.Regs) {
+	st.frame = uintptr(unsafe.Pointer(r))
+	st.next = uintptr(unsafe.Pointer(s.list.First()))
+	st.phase = post
+}
+
+// finish ends a hit whose instruction has been done without a step.
+func (s *site) finish(st *state, id int, r *amd64.Regs) {
+	if !s.post.Load() {
+		st.phase = idle
+		return
+	}
+	st.follows(s, r)
+	st.handOver(r)
+	onStep(r)
+}
+
+// endNested takes a #DB that is no hit's: of a step in a handler, or nobody's.
+func (st *state) endNested(r *amd64.Regs) {
+	if st.nested == 0 {
+		die.Debug(r)
+	} else if asSite(st.nested).endStep(r, st.nFlags) {
+		st.nested = 0
+	}
+}
+
+// endStep moves IP from behind the copy to behind the original and restores the
+// flags. False: the copy is a repeated string instruction that is not done.
+func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
+	if r.IP == uint64(s.slot) {
+		return false
+	}
+	if r.IP-uint64(s.slot) < slotSize { // else the step took the jump back, too (QEMU, PAUSE)
+		r.IP += uint64(s.addr) - uint64(s.slot)
+	}
+	r.Flags = r.Flags&^uint64(stepFlags) | flags
+	return true
+}
+
+// passCheck has r come out of the stack check that s begins with, or, if there are
+// probes on further instructions of it, hit those.
+func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
+	if s.check.Alone(checkCode(&s.check, s.addr)) {
+		s.check.Perform(r, uint64(s.addr), false)
+		s.finish(st, id, r)
+		return
+	}
+	st.decided, st.decidedSP = s.addr, r.SP
+	s.check.Skip(r, uint64(s.addr), checkCode(&s.check, s.addr), 1)
+	s.finish(st, id, r)
+	goOn(&s.check, r, s.addr)
+}
+
+// decided reports whether s is within a stack check that a probe at the entry has
+// decided; then r goes on in it, as decided: the check is not made once more.
+func (s *site) decided(st *state, r *amd64.Regs) bool {
+	head := s.addr - uintptr(s.within)
+	if st.decided != head || st.decidedSP != r.SP || !s.around.Fits(r, stackLow(trap.G(r)), stackRoom) {
+		return false
+	}
+	if s.around.Skip(r, uint64(head), checkCode(&s.around, head), s.within+1) {
+		st.decided = 0
+	}
+	return true
+}
+
+// goOn has r, within the stack check at addr that has been decided, hit the next
+// breakpoint there. It does not go there to hit it: that might be gone by then,
+// and the check be made once more, with another outcome.
+func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
+	for uintptr(r.IP)-addr < uintptr(c.Len) {
+		if sites.Find(uintptr(r.IP)) != nil {
+			r.IP++
+			onBreakpoint(r)
+			return
+		}
+		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)
+	}
+}
+
+// checkCode is the stack check c, which stands at addr, as it is now.
+func checkCode(c *prologue.Check, addr uintptr) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), c.Len) // Safe because: text is mapped for good
+}
+
+// emulate executes s's instruction on r. What it loads and stores is the
+// interrupted code's own memory, so it faults where the instruction would, and r
+// is not changed then.
+//
+// Context: trap.
+func (s *site) emulate(r *amd64.Regs) {
+	var v uint64
+	if addr, ok := s.op.Loads(r, segmentBase(s.op.Seg())); ok {
+		v = load(addr)
+	}
+	if p, ok := s.op.Pushes(r); ok {
+		store(r.SP-8, p)
+	}
+	s.op.Finish(r, v)
+}
+
+// segmentBase returns what the interrupted kernel code has as the base of seg:
+// traps out of ring 0 change neither.
+func segmentBase(seg insn.Seg) uint64 {
+	switch seg {
+	case insn.SegFS:
+		return cpu.Rdmsr(amd64.MSR_FS_BASE)
+	case insn.SegGS:
+		return cpu.Rdmsr(amd64.MSR_GS_BASE)
+	}
+	return 0
+}
+
+// stackRoom is what a stack check leaves free above the end of a stack, in bytes.
+const stackRoom = goruntime.StackRoom
+
+// stackGuard returns the stack limit of g, from where every prologue reads it.
+func stackGuard(g unsafe.Pointer) uint64 { return uint64(goruntime.StackGuard(g)) }
+
+// stackLow returns where the stack of g ends.
+func stackLow(g unsafe.Pointer) uint64 {
+	lo, _ := goruntime.Stack(g)
+	return uint64(lo)
+}

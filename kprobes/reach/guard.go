@@ -1,0 +1,123 @@
+package reach
+
+import (
+	"fmt"
+	"sync"
+
+	"sonde/arch/amd64/retslot"
+	"sonde/kallsyms"
+)
+
+// A Guard says what may be done to a function, and remembers the answers: reading
+// code takes longer than all else of a registration, and code does not change.
+type Guard struct {
+	g      *Graph
+	marked []string
+
+	mu sync.Mutex
+	// guarded by mu:
+	black map[uint64]string
+	sse   map[uint64]bool   // by address of a handler: it may change X0-X14
+	slots map[uint64]string // why no return probe, as far as asked
+}
+
+// NewGuard returns the Guard of g's image. marked are the names of further functions
+// that may not be probed.
+//
+// Context: goroutine.
+func NewGuard(g *Graph, marked []string) *Guard {
+	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, slots: map[uint64]string{}}
+}
+
+// Graph returns the image's graph.
+func (g *Guard) Graph() *Graph { return g.g }
+
+// Unprotected returns an error for each name that is to keep probes away and that
+// no function has.
+//
+// Context: goroutine.
+func (g *Guard) Unprotected() []error { return g.g.Check(g.marked) }
+
+// Blacklist returns the functions that may not be probed, by address, with the
+// reason. warn is told of what Unprotected returns, once.
+//
+// Context: goroutine.
+func (g *Guard) Blacklist(warn func(error)) map[uint64]string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.black == nil {
+		for _, err := range g.Unprotected() {
+			warn(err)
+		}
+		g.black = g.g.Blacklist(g.marked)
+	}
+	return g.black
+}
+
+// WritesSSE reports whether the function at pc may change X0-X14.
+//
+// Context: goroutine.
+func (g *Guard) WritesSSE(pc uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w, ok := g.sse[pc]
+	if !ok {
+		w = g.g.KeepsSSE(pc) != nil
+		g.sse[pc] = w
+	}
+	return w
+}
+
+// NoReturn returns why a return probe on fn cannot work, "" if it can.
+//
+// Context: goroutine.
+func (g *Guard) NoReturn(fn kallsyms.Symbol) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	why, ok := g.slots[fn.Addr]
+	if !ok {
+		if why = g.g.SwitchesStacks(fn.Addr); why == "" {
+			why = g.usesSlot(fn)
+		}
+		g.slots[fn.Addr] = why
+	}
+	return why
+}
+
+// asksRuntime is the function by which one that reads its own return address
+// learns the real one: see the overlay's sonde_ret.go.
+const asksRuntime = "runtime.sondeCallerPC"
+
+// usesSlot returns how fn, or a function that it jumps to, uses its own return
+// address, "" if it does not or asks for the real one.
+func (g *Guard) usesSlot(fn kallsyms.Symbol) string {
+	asks, _ := g.g.syms.Addr(asksRuntime)
+	seen := map[uint64]bool{fn.Addr: true}
+	for todo := []kallsyms.Symbol{fn}; len(todo) > 0; {
+		f := todo[0]
+		todo = todo[1:]
+		use, err := retslot.Scan(f.Addr, g.g.code(f.Addr, f.Size))
+		if err != nil {
+			return fmt.Sprintf("does not decode to its end: %v", err)
+		}
+		if use.Unasked(asks.Addr) {
+			return how(fn, f, use.Slot[0])
+		}
+		for _, to := range use.Tails {
+			if h, ok := g.g.syms.At(to); ok && h.Addr == to && !seen[to] {
+				seen[to] = true
+				todo = append(todo, h)
+			}
+		}
+	}
+	return ""
+}
+
+// how is the reason for refusing fn: f, at off, uses the return address.
+func how(fn, f kallsyms.Symbol, off int) string {
+	const uses = "uses its own return address, which a return probe replaces"
+	if f.Addr == fn.Addr {
+		return fmt.Sprintf("%s (at +%#x)", uses, off)
+	}
+	return fmt.Sprintf("jumps to %s, which %s (at +%#x)", f.Name, uses, off)
+}
