@@ -20,12 +20,12 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-48
 	MOVQ	SP, BP
 	SUBQ	$const_maxStack, SP
 	MOVQ	0(GS), CX
-	MOVL	const_cpuID(CX), CX
+	MOVL	trapCPU_ID(CX), CX
 	LEAQ	·mirrorSP(SB), AX
 	MOVQ	SP, (AX)(CX*8)
 	MOVQ	32(BP), R13		// r
 	MOVQ	40(BP), R12		// xmm
-	MOVQ	const_rSP(R13), SI
+	MOVQ	regs_SP(R13), SI
 	ADDQ	$8, SI			// behind the return address
 	MOVQ	SP, DI
 	MOVQ	48(BP), CX		// words
@@ -47,15 +47,15 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-48
 	MOVUPS	192(R12), X12
 	MOVUPS	208(R12), X13
 	MOVUPS	224(R12), X14
-	MOVQ	const_rAX(R13), AX
-	MOVQ	const_rBX(R13), BX
-	MOVQ	const_rCX(R13), CX
-	MOVQ	const_rDI(R13), DI
-	MOVQ	const_rSI(R13), SI
-	MOVQ	const_rR8(R13), R8
-	MOVQ	const_rR9(R13), R9
-	MOVQ	const_rR10(R13), R10
-	MOVQ	const_rR11(R13), R11
+	MOVQ	regs_AX(R13), AX
+	MOVQ	regs_BX(R13), BX
+	MOVQ	regs_CX(R13), CX
+	MOVQ	regs_DI(R13), DI
+	MOVQ	regs_SI(R13), SI
+	MOVQ	regs_R8(R13), R8
+	MOVQ	regs_R9(R13), R9
+	MOVQ	regs_R10(R13), R10
+	MOVQ	regs_R11(R13), R11
 	MOVQ	24(BP), DX		// context
 	MOVQ	16(BP), R12		// code
 	XORPS	X15, X15

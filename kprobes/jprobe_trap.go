@@ -5,8 +5,6 @@ package kprobes
 // Trap context. A jprobe's handler is called as the function would have been.
 
 import (
-	"unsafe"
-
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
@@ -30,21 +28,6 @@ func JprobeReturn() {
 var mirrorSP [trap.MaxCPUs]uintptr
 
 func leaveMirror(sp uintptr)
-
-// What jprobe_amd64.s needs to know of other packages' types.
-const (
-	cpuID = unsafe.Offsetof(trap.CPU{}.ID)
-	rSP   = unsafe.Offsetof(amd64.Regs{}.SP)
-	rAX   = unsafe.Offsetof(amd64.Regs{}.AX)
-	rBX   = unsafe.Offsetof(amd64.Regs{}.BX)
-	rCX   = unsafe.Offsetof(amd64.Regs{}.CX)
-	rDI   = unsafe.Offsetof(amd64.Regs{}.DI)
-	rSI   = unsafe.Offsetof(amd64.Regs{}.SI)
-	rR8   = unsafe.Offsetof(amd64.Regs{}.R8)
-	rR9   = unsafe.Offsetof(amd64.Regs{}.R9)
-	rR10  = unsafe.Offsetof(amd64.Regs{}.R10)
-	rR11  = unsafe.Offsetof(amd64.Regs{}.R11)
-)
 
 // callMirrored calls code with the closure context, the integer and SSE
 // argument registers of r and xmm, and a copy of so many words of stack arguments.

@@ -122,25 +122,25 @@ TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 // X0-X14 are not saved for #DB and #BP once LazyXMM has been called.
 TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SUBQ	$FRAME, R13
-	MOVQ	BP, (REGS+const_regBP)(R13)
-	MOVQ	BX, (REGS+const_regBX)(R13)
-	MOVQ	CX, (REGS+const_regCX)(R13)
-	MOVQ	DX, (REGS+const_regDX)(R13)
-	MOVQ	SI, (REGS+const_regSI)(R13)
-	MOVQ	DI, (REGS+const_regDI)(R13)
-	MOVQ	R8, (REGS+const_regR8)(R13)
-	MOVQ	R9, (REGS+const_regR9)(R13)
-	MOVQ	R10, (REGS+const_regR10)(R13)
-	MOVQ	R11, (REGS+const_regR11)(R13)
-	MOVQ	R12, (REGS+const_regR12)(R13)
+	MOVQ	BP, (REGS+regs_BP)(R13)
+	MOVQ	BX, (REGS+regs_BX)(R13)
+	MOVQ	CX, (REGS+regs_CX)(R13)
+	MOVQ	DX, (REGS+regs_DX)(R13)
+	MOVQ	SI, (REGS+regs_SI)(R13)
+	MOVQ	DI, (REGS+regs_DI)(R13)
+	MOVQ	R8, (REGS+regs_R8)(R13)
+	MOVQ	R9, (REGS+regs_R9)(R13)
+	MOVQ	R10, (REGS+regs_R10)(R13)
+	MOVQ	R11, (REGS+regs_R11)(R13)
+	MOVQ	R12, (REGS+regs_R12)(R13)
 	MOVQ	0(SP), AX
 	MOVQ	8(SP), BX
 	MOVQ	16(SP), CX
 	MOVQ	24(SP), DX
-	MOVQ	AX, (REGS+const_regAX)(R13)
-	MOVQ	BX, (REGS+const_regR13)(R13)
-	MOVQ	CX, (REGS+const_regR14)(R13)
-	MOVQ	DX, (REGS+const_regR15)(R13)
+	MOVQ	AX, (REGS+regs_AX)(R13)
+	MOVQ	BX, (REGS+regs_R13)(R13)
+	MOVQ	CX, (REGS+regs_R14)(R13)
+	MOVQ	DX, (REGS+regs_R15)(R13)
 	MOVQ	32(SP), DX		// vector
 	MOVQ	40(SP), AX		// error
 	MOVQ	48(SP), BX		// IP
@@ -148,13 +148,13 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	64(SP), SI		// FLAGS
 	MOVQ	72(SP), DI		// SP
 	MOVQ	80(SP), R8		// SS
-	MOVQ	DX, (REGS+const_regVector)(R13)
-	MOVQ	AX, (REGS+const_regErr)(R13)
-	MOVQ	BX, (REGS+const_regIP)(R13)
-	MOVQ	CX, (REGS+const_regCS)(R13)
-	MOVQ	SI, (REGS+const_regFlags)(R13)
-	MOVQ	DI, (REGS+const_regSP)(R13)
-	MOVQ	R8, (REGS+const_regSS)(R13)
+	MOVQ	DX, (REGS+regs_Vector)(R13)
+	MOVQ	AX, (REGS+regs_Err)(R13)
+	MOVQ	BX, (REGS+regs_IP)(R13)
+	MOVQ	CX, (REGS+regs_CS)(R13)
+	MOVQ	SI, (REGS+regs_Flags)(R13)
+	MOVQ	DI, (REGS+regs_SP)(R13)
+	MOVQ	R8, (REGS+regs_SS)(R13)
 	MOVQ	R13, SP			// the entry stack is free again
 	MOVUPS	X15, (XMM+240)(SP)
 	MOVL	$0, SAVED(SP)
