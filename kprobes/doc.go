@@ -11,13 +11,13 @@
 // # How a hit works (spec/1 §1.1)
 //
 // Registering copies the probed instruction into a slot and replaces its first
-// byte by INT3. A CPU that comes there traps; the trap layer saves its
-// registers and asks the notifier chain, where this package recognizes the
-// address. It calls the pre-handlers, has the CPU single-step the copy in the
-// slot (the original cannot be stepped in place: another CPU would run past the
-// probe meanwhile), takes the debug trap behind it, corrects what the copy did
-// by its own address, calls the post-handlers and returns behind the probe.
-// docs/how-a-hit-works.md shows one hit with all addresses.
+// byte by INT3. A CPU that comes there traps; the trap layer saves its registers
+// and calls this package, which finds the address in the table of sites. It calls
+// the pre-handlers and has the CPU run the copy in the slot (the original cannot be
+// stepped in place: another CPU would run past the probe meanwhile): with a jump
+// back behind it, or, if there is a post-handler, under a single step, after whose
+// debug trap the post-handlers are called. docs/how-a-hit-works.md shows one hit with
+// all addresses. [How] lists the ways in which an instruction gets done.
 //
 // Instructions that depend on where they stand (branches, calls, returns) or
 // on the flags that stepping changes (pushf, popf, cli, sti) are not stepped
@@ -33,18 +33,28 @@
 //
 // # Rules for handlers
 //
-// Handlers run in trap context with interrupts off, on several CPUs at once:
-// no allocation, no locks, no blocking, no fmt; atomics, fixed arrays and
-// printk are fine. A probe hit inside a handler runs no handlers and counts as
-// missed.
+// Handlers run in trap context, on several CPUs at once: no allocation, no locks, no
+// blocking, no fmt; atomics, fixed arrays and printk are fine. Those that a trap
+// calls run with interrupts off. Those that a jump calls (optimized probes), and the
+// handlers of return probes, run with interrupts as the probed code has them
+// (spec/4 §5). A probe hit inside a handler runs no handlers and counts as missed.
+// A handler that breaks the rules is abandoned, and its probe disabled. In a handler,
+// registering answers EDEADLK. [Current] tells whose hit it is.
 //
 // # Locking
 //
 //	mu                  all changes: registration, arming
-//	  kernel/text.mu
+//	  the locks of the pools (kernel/text)
 //	  kernel/smp.mu
 //
 // A hit takes no lock: it reads the table of sites, whose entries are atomic
-// pointers to immutable values. What unregistering takes out of the table it
-// reuses only after text.Sync, by which every CPU has been outside all handlers.
+// pointers to immutable values. What unregistering takes out of the table is used
+// again only when every CPU has been outside all handlers; slots and detours, in
+// whose copies a CPU may be interrupted, only after a grace period (kernel/grace).
+//
+// # Without a machine
+//
+// Registering, arming and jumping need about a dozen functions of the machine, a
+// value of type machine. So they compile on the host, where there is nothing to be
+// probed, and are tested there against a made-up one.
 package kprobes
