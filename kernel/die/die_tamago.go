@@ -73,7 +73,7 @@ func exception(r *amd64.Regs) {
 	}
 }
 
-// Refault has r, the registers of code that is about to go on, go on as if its
+// Refault makes r, the registers of code that is about to go on, go on as if its
 // instruction had raised exception vector.
 //
 // Context: trap.

@@ -18,7 +18,7 @@ import (
 	"github.com/usbarmory/tamago/soc/intel/ioapic"
 )
 
-// TickEvery has this CPU take a timer interrupt every ns nanoseconds at least, 0:
+// TickEvery makes this CPU take a timer interrupt at least every ns nanoseconds; 0:
 // only when there is something to do.
 //
 // Context: interrupts off.
@@ -27,8 +27,8 @@ func TickEvery(ns int64) { goruntime.TickEvery(ns) }
 // onTick is told of every timer interrupt; nil until OnTick.
 var onTick atomic.Pointer[func(r *amd64.Regs, late int64)]
 
-// OnTick has f called by every timer interrupt, with what it interrupted and the
-// nanoseconds by which it is late. There is one such f.
+// OnTick makes every timer interrupt call f, with the registers that it interrupted
+// and the nanoseconds by which it is late. There is one such f.
 //
 // Context: goroutine; f runs in interrupt context.
 func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
@@ -51,10 +51,10 @@ func timer(r *amd64.Regs) {
 	}
 }
 
-// wake does nothing: that the interrupt came has ended Idle.
+// wake does nothing: the interrupt itself has ended Idle.
 func wake(*amd64.Regs) { cpu.EOI() }
 
-// spurious wants no EOI: Intel SDM vol. 3A, "Spurious Interrupt".
+// spurious sends no EOI: Intel SDM vol. 3A, "Spurious Interrupt".
 func spurious(*amd64.Regs) {}
 
 // lines are the handlers of the legacy interrupts.
@@ -63,7 +63,7 @@ var lines [16]struct {
 	f    atomic.Pointer[func()]
 }
 
-// Request routes legacy interrupt n to CPU 0 and has f called for it.
+// Request routes legacy interrupt n to CPU 0 and makes it call f.
 //
 // Context: goroutine; f runs in interrupt context.
 // Errors: EINVAL no such line or no IOAPIC for it, EBUSY it is taken.

@@ -7,10 +7,10 @@ type Reason uint8
 const (
 	Fine        Reason = iota
 	StrayREX           // assemblers do not write it: probably not code
-	BadLock            // #UD; whoever wrote it, it is probably not code
+	BadLock            // #UD; it is probably not code
 	Branch66           // Intel ignores the 66, AMD truncates IP to 16 bits
 	RIP67              // EIP-relative: correcting disp32 does not give the same address
-	Breakpoint         // somebody else's int3, or padding
+	Breakpoint         // an int3 of other code, or padding
 	Undefined          // it faults, and the fault names the place
 	Interrupt          // int, int1: pushes IP
 	Far                // far call, jmp, ret: changes CS

@@ -1,6 +1,6 @@
 package insn
 
-// Trait is a set of facts about an instruction that matter to one who moves,
+// Trait is a set of facts about an instruction that matter to code that moves,
 // steps or emulates it. Control flow is not here but in Flow.
 type Trait uint16
 

@@ -18,7 +18,7 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// LazyXMM has the entry stub not save X0-X14 for #DB and #BP. Their handlers must
+// LazyXMM stops the entry stub from saving X0-X14 for #DB and #BP. Their handlers must
 // from then on leave these registers alone, or call SaveXMM before anything that
 // may not. Soft traps never save them.
 //
@@ -126,9 +126,9 @@ func saveLate(r *amd64.Regs)
 
 func unwindAddr() uintptr
 
-// Divert has r, a trap inside the handling of outer on the same stack, not
-// return to where it came from. Instead everything that runs above outer is
-// given up, *f is called with outer, and outer's trap returns.
+// Divert makes r, a trap inside the handling of outer on the same stack, return
+// elsewhere than where it came from. Everything that runs above outer is given up,
+// *f is called with outer, and outer's trap returns.
 //
 // Context: trap.
 func Divert(r, outer *amd64.Regs, f *func(*amd64.Regs)) {

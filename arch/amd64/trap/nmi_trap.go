@@ -15,11 +15,11 @@ package trap
 // with nmi no longer set, one may come on top of the frame that is about to be
 // returned from: entryNMI sees that it came from this stack and stays below.
 //
-// #DF and #MC do none of this: nobody returns from them.
+// #DF and #MC do none of this: nothing returns from them.
 //
 // Rejected: a stack pointer in memory from which each NMI takes its stack (the
-// processor pushes before it is asked), and handlers that never trap (the notifier
-// chain is anybody's).
+// processor pushes before it is asked), and handlers that never trap (any package may
+// join the notifier chain).
 //
 // Source: Intel SDM vol. 3A, "Handling Multiple NMIs". The note left to the first
 // is the idea of Linux arch/x86/entry/entry_64.S, "repeat_nmi".
@@ -65,7 +65,7 @@ func takeNMI(r *amd64.Regs) {
 // Context: any.
 func InNMI(id int) bool { return atomic.LoadUint32(&cpus[id].nmi) != 0 }
 
-// shiftEntries has the entry stacks begin n bytes below their tops.
+// shiftEntries makes the entry stacks begin n bytes below their tops.
 func (c *CPU) shiftEntries(n uintptr) {
 	c.tss.SetIST(istTrap, uint64(c.ist[istTrap]-n))
 	c.tss.SetIST(istDebug, uint64(c.ist[istDebug]-n))

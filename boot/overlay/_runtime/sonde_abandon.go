@@ -10,7 +10,7 @@ package runtime
 
 import _ "unsafe" // for linkname
 
-// sondeAbandon has the handler that runs on this trap stack abandoned for why.
+// sondeAbandon gives up the handler that runs on this trap stack, for the reason why.
 // Elsewhere, or with no handler running, it does nothing.
 //
 //go:nosplit

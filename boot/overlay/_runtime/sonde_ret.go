@@ -10,7 +10,7 @@ package runtime
 // A call whose return address is replaced has a sondeRet, in a list headed in
 // its g, innermost first. It is found by the distance of the slot from the
 // stack's top, which stays the same when the stack is copied. The list belongs
-// to whoever runs the goroutine; others read it only while it is stopped.
+// to the CPU that runs the goroutine; others read it only while it is stopped.
 //
 // The head is written at every probed call, and the next g in memory begins with
 // what every function's stack check reads: so a g is filled up to whole cache
