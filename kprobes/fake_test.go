@@ -1,0 +1,198 @@
+package kprobes
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
+	"sonde/kernel/probe"
+	"sonde/kernel/text"
+)
+
+// A fake is a machine that is memory and a log. It checks what it is asked to do,
+// and, when its test ends, that everything is as it was in the beginning.
+type fake struct {
+	t     *testing.T
+	image []byte // the code without probes
+	text  []byte // the code now
+	wrote map[uintptr][]byte
+	log   []string // what was called, in order
+
+	graces []*gracePeriod
+	stands []uintptr // where CPUs go on when the machine is stopped
+	inTrap bool      // the caller is a handler
+	sse    any       // the handler that may change X0-X14
+	during map[string]func()
+}
+
+// gracePeriod ends when the test says so.
+type gracePeriod struct{ over bool }
+
+func (g *gracePeriod) Passed() bool { return g.over }
+
+// newFake makes a fake the machine until the test ends.
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	code, syms := assemble(t)
+	f := &fake{t: t, image: code, text: bytes.Clone(code), wrote: map[uintptr][]byte{}, during: map[string]func(){}}
+	realMach, realKernel := mach, kallsyms.Kernel()
+	mach = f.machine()
+	kallsyms.SetKernel(fakeKernel(t, syms))
+	t.Cleanup(func() {
+		f.nothingLeft()
+		forgetAll()
+		mach = realMach
+		kallsyms.SetKernel(realKernel)
+	})
+	return f
+}
+
+func (f *fake) machine() machine {
+	return machine{
+		code: f.code, poke: f.poke, swap: f.swap, write: f.write,
+		bind:    func(d *Detour, s *site) { f.note("bind " + Where(s.addr)) },
+		sync:    func(poked []uintptr) { f.note(fmt.Sprintf("sync %d", len(poked))) },
+		quiesce: func() { f.note("quiesce") },
+		grace:   func() { f.note("grace") },
+		watch:   func() { f.note("watch") },
+		since: func() text.InUse {
+			g := &gracePeriod{}
+			f.graces = append(f.graces, g)
+			return g
+		},
+		inHandler:   func() bool { return f.inTrap },
+		forbid:      f.forbid,
+		cpus:        4,
+		memory:      64 << 20,
+		blacklisted: says("t.trap", "it handles traps"),
+		noReturn:    says("t.stays", "does not return to its caller"),
+		writesSSE:   func(h any) bool { return f.sse != nil && codeOf(h) == codeOf(f.sse) },
+		slots:       text.NewPool(fakeSlots, fakeSlots+16*slotSize, slotSize),
+		detours:     text.NewPool(fakeDetours, fakeDetours+4*DetourSize, DetourSize),
+	}
+}
+
+// says returns a verdict on one function.
+func says(name, why string) func(kallsyms.Symbol) string {
+	return func(fn kallsyms.Symbol) string {
+		if fn.Name == name {
+			return why
+		}
+		return ""
+	}
+}
+
+// note logs a call, and does what the test wants to happen during it.
+func (f *fake) note(what string) {
+	f.log = append(f.log, what)
+	if mu.TryLock() {
+		mu.Unlock()
+		f.t.Errorf("%s without mu", what)
+	}
+	if do := f.during[what]; do != nil {
+		do()
+	}
+}
+
+func (f *fake) code(addr, n uintptr) []byte {
+	if n == 0 || addr < fakeText || addr-fakeText+n > uintptr(len(f.text)) {
+		return nil
+	}
+	return f.text[addr-fakeText:][:n:n]
+}
+
+// poke is how breakpoints come and go. What a hit needs must be there first.
+func (f *fake) poke(addr uintptr, old, new byte) error {
+	b := f.code(addr, 1)
+	if b == nil {
+		return probe.Refuse(syscall.EFAULT, "%#x is not code", addr)
+	}
+	if b[0] != old || old == new || old != insn.OpInt3 && new != insn.OpInt3 {
+		return probe.Refuse(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", Where(addr), b[0], old, new)
+	}
+	s := sites.Find(addr)
+	switch {
+	case s == nil:
+		f.t.Errorf("%s is written, but is not in the table", Where(addr))
+	case new == insn.OpInt3 && (len(s.probes()) == 0 || How(s.how.Load()) == Refused):
+		f.t.Errorf("%s is armed, but a hit would not know what to do", Where(addr))
+	case new == insn.OpInt3 && !s.emulated && f.wrote[s.slot] == nil:
+		f.t.Errorf("%s is armed, but its slot is empty", Where(addr))
+	}
+	b[0] = new
+	f.note(map[bool]string{true: "arm ", false: "disarm "}[new == insn.OpInt3] + Where(addr))
+	return nil
+}
+
+// swap is how jumps come and go.
+func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Duration, error) {
+	f.note(fmt.Sprintf("swap %d", len(patches)))
+	if slices.ContainsFunc(f.stands, standing) {
+		return 0, ErrRetry
+	}
+	for _, p := range patches {
+		if len(p.Old) != len(p.New) || !bytes.Equal(f.code(p.Addr, uintptr(len(p.Old))), p.Old) {
+			return 0, probe.Refuse(syscall.EILSEQ, "%s: % x is not there", Where(p.Addr), p.Old)
+		}
+	}
+	for _, p := range patches {
+		copy(f.code(p.Addr, uintptr(len(p.New))), p.New)
+	}
+	return time.Microsecond, nil
+}
+
+// write fills a slot, which must have been taken for something.
+func (f *fake) write(addr uintptr, code []byte) {
+	if piece, owner := mach.slots.Find(addr); piece != addr || owner == 0 || len(code) > slotSize {
+		f.t.Errorf("%d bytes written to %#x, which is no slot", len(code), addr)
+	}
+	f.wrote[addr] = bytes.Clone(code)
+	f.note("write")
+}
+
+// forbidden is what forbid panics with, since it may not return.
+type forbidden string
+
+func (f *fake) forbid(what string) {
+	if f.inTrap {
+		panic(forbidden(what))
+	}
+}
+
+// graceEnds lets all grace periods end that have begun.
+func (f *fake) graceEnds() {
+	for _, g := range f.graces {
+		g.over = true
+	}
+}
+
+// nothingLeft fails if probes, pieces or changes of the code are left.
+func (f *fake) nothingLeft() {
+	f.t.Helper()
+	if !mu.TryLock() {
+		f.t.Fatal("mu is held")
+	}
+	defer mu.Unlock()
+	if !bytes.Equal(f.text, f.image) {
+		f.t.Error("the code is not as it was")
+	}
+	if n := sites.Len() + mach.slots.Used() + mach.detours.Used() + detours + len(graveyard) + len(replaced); n != 0 {
+		f.t.Errorf("left: %d sites, %d slots, %d detours (%d counted), %d return probes, %d lists",
+			sites.Len(), mach.slots.Used(), mach.detours.Used(), detours, len(graveyard), len(replaced))
+	}
+}
+
+// forgetAll makes this package as it is at boot.
+func forgetAll() {
+	for _, s := range allSites() {
+		sites.Remove(s.addr)
+	}
+	graveyard, replaced, optimizer = nil, nil, nil
+	disarmedAll, noJumps, detours = false, false, 0
+	clear(decoded)
+}
