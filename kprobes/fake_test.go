@@ -65,7 +65,7 @@ func (f *fake) machine() machine {
 			f.graces = append(f.graces, g)
 			return g
 		},
-		inHandler:   func() bool { return f.inTrap },
+		inHandler:   f.inHandler,
 		forbid:      f.forbid,
 		cpus:        4,
 		memory:      64 << 20,
@@ -159,9 +159,17 @@ func (f *fake) write(addr uintptr, code []byte) {
 type forbidden string
 
 func (f *fake) forbid(what string) {
-	if f.inTrap {
+	if f.inHandler() {
 		panic(forbidden(what))
 	}
+}
+
+func (f *fake) inHandler() bool {
+	if !mu.TryLock() {
+		f.t.Fatal("asked with mu held, by a handler perhaps that came in between")
+	}
+	mu.Unlock()
+	return f.inTrap
 }
 
 // graceEnds lets all grace periods end that have begun.

@@ -66,3 +66,6 @@ func fakeKernel(t *testing.T, syms []kallsyms.Symbol) *kallsyms.Table {
 
 // farPool is slots from which no jump leads back.
 func farPool() *text.Pool { return text.NewPool(fakeFar, fakeFar+4*slotSize, slotSize) }
+
+// smallPool is n slots.
+func smallPool(n uintptr) *text.Pool { return text.NewPool(fakeSlots, fakeSlots+n*slotSize, slotSize) }

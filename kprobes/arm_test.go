@@ -1,0 +1,151 @@
+package kprobes
+
+import (
+	"bytes"
+	"errors"
+	"syscall"
+	"testing"
+
+	"sonde/arch/amd64/insn"
+	"sonde/kernel/probe"
+)
+
+// TestBreakpointComesLast: a hit finds the copy and the site when INT3 is there
+// (the fake looks), and every CPU executes it when registering returns.
+func TestBreakpointComesLast(t *testing.T) {
+	f := newFake(t)
+	k := at("t.work", 3)
+	f.must(k)
+	n := f.did(0, "write", "watch", "arm t.work+0x3", "sync 1", "quiesce")
+	if f.byteAt("t.work", 3) != insn.OpInt3 {
+		t.Error("no breakpoint")
+	}
+	more := at("t.work", 3)
+	f.must(more) // armed already: nothing to be written
+	n = f.did(n, "watch")
+	UnregisterKprobe(k)
+	n = f.did(n, "quiesce")
+	if f.byteAt("t.work", 3) != insn.OpInt3 {
+		t.Error("the breakpoint is gone, but not the last probe")
+	}
+	UnregisterKprobe(more)
+	f.did(n, "disarm t.work+0x3", "sync 1", "quiesce")
+	f.nothingLeft()
+}
+
+// TestSlotHoldsTheInstructionAndTheWayBack: with the operand where it was.
+func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
+	f := newFake(t)
+	f.must(at("t.work", 10)) // lea 0x100(%rip), %rcx
+	s := f.siteAt("t.work", 10)
+	code := f.wrote[s.slot]
+	in, err := insn.Decode(code)
+	if err != nil || in.Len != 7 || !bytes.Equal(code[:3], []byte{0x48, 0x8d, 0x0d}) {
+		t.Fatalf("% x: %v", code, err)
+	}
+	if have, want := s.slot+uintptr(in.Disp()), s.addr+0x100; have != want {
+		t.Errorf("the copy's operand is %#x, not %#x", have, want)
+	}
+	back, err := insn.Decode(code[7:])
+	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.slot)+7) != uint64(s.addr)+7 {
+		t.Errorf("behind the copy: % x", code[7:])
+	}
+}
+
+// TestUnregisterWaits: while CPUs may be in handlers or in the slot, the site can be
+// found and the slot is not given out.
+func TestUnregisterWaits(t *testing.T) {
+	f := newFake(t)
+	mach.slots = smallPool(1)
+	k := at("t.work", 0)
+	f.must(k)
+	looked := false
+	f.during["quiesce"] = func() {
+		looked = true
+		if f.byteAt("t.work", 0) == insn.OpInt3 || sites.Find(k.Addr) == nil || mach.slots.Used() != 1 {
+			t.Errorf("byte %#x, site %v, %d slots", f.byteAt("t.work", 0), sites.Find(k.Addr), mach.slots.Used())
+		}
+		if len(k.site.probes()) != 0 || len(f.graces) != 0 {
+			t.Error("the probe is called still, or the grace period has begun")
+		}
+	}
+	UnregisterKprobe(k)
+	delete(f.during, "quiesce")
+	if !looked || len(f.graces) != 1 {
+		t.Errorf("quiesced: %v; %d grace periods", looked, len(f.graces))
+	}
+	f.refused(f.now(), RegisterKprobe(at("t.work", 3)), syscall.ENOMEM, "slots are in use")
+	f.graceEnds()
+	f.must(at("t.work", 3))
+}
+
+// TestSlotsRunOut: then nothing changes, and what needs none is registered still.
+func TestSlotsRunOut(t *testing.T) {
+	f := newFake(t)
+	mach.slots = smallPool(2)
+	f.must(at("t.work", 0), at("t.work", 3))
+	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "all 2 slots are in use")
+	f.must(at("t.work", 0), at("t.branches", 0))
+}
+
+// TestMemoryRunsOut: probed places are as many as half of the memory takes, probes
+// at one place are not counted.
+func TestMemoryRunsOut(t *testing.T) {
+	f := newFake(t)
+	each := siteBytes + uint64(mach.cpus+1)*uint64(probe.AccountBytes)
+	mach.memory = 2*2*each + 1
+	f.must(at("t.work", 0), at("t.work", 3))
+	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "2 probed places are as many")
+	f.must(at("t.work", 0))
+}
+
+// TestBatch: one wait for all of a batch, whether it comes or goes.
+func TestBatch(t *testing.T) {
+	f := newFake(t)
+	ks := []*Kprobe{at("t.work", 0), at("t.work", 3), at("t.work", 0), at("t.branches", 0)}
+	f.must(ks...)
+	n := f.did(0, "write", "write", "watch", "arm t.work+0x0", "arm t.work+0x3", "arm t.branches+0x0", "sync 3", "quiesce")
+	UnregisterKprobes(ks)
+	f.did(n, "disarm t.work+0x0", "disarm t.work+0x3", "disarm t.branches+0x0", "sync 3", "quiesce")
+	if len(f.graces) != 1 {
+		t.Errorf("%d grace periods", len(f.graces))
+	}
+	f.nothingLeft()
+	UnregisterKprobes(ks) // they are not registered: nothing happens
+	f.did(len(f.log))
+}
+
+// TestTwice: a registered probe is not registered again, not even within a batch.
+func TestTwice(t *testing.T) {
+	f := newFake(t)
+	k := at("t.work", 0)
+	before := f.now()
+	f.refused(before, RegisterKprobes([]*Kprobe{k, k}), syscall.EEXIST, "registered already")
+	f.graceEnds()
+	f.must(k)
+	site := k.site
+	f.refused(f.now(), RegisterKprobe(k), syscall.EEXIST, "registered already")
+	if k.site != site || k.Addr == 0 {
+		t.Error("the registered probe has changed")
+	}
+	if err := DisableKprobe(at("t.work", 0)); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("disabling another: %v", err)
+	}
+}
+
+// TestOrder: probes at one place are called in the order of registration, and hits
+// read a list that is replaced, not changed.
+func TestOrder(t *testing.T) {
+	f := newFake(t)
+	a, b, c := at("t.work", 0), at("t.work", 0), at("t.work", 0)
+	f.must(a, b, c)
+	was := a.site.probes()
+	UnregisterKprobe(b)
+	if now := a.site.probes(); len(now) != 2 || now[0] != a || now[1] != c || len(was) != 3 || was[1] != b {
+		t.Errorf("%v, before %v", now, was)
+	}
+	f.must(b)
+	if now := a.site.probes(); now[2] != b {
+		t.Error("registered again, it is not the last")
+	}
+}
