@@ -52,6 +52,8 @@ func untilShort(t *suites.T) {
 	clean(t)
 	n := uint64(len(ks))
 	clear(ks)
+	kprobes.AwaitJumps()
+	t.Until("detours to be forgotten", func() bool { return kprobes.Slots().Reap()+kprobes.Detours().Reap() == 0 })
 	if now := heap(); now > before+n*known {
 		t.Errorf("%d KiB of heap before %d probes, %d after", before>>10, n, now>>10)
 	}
