@@ -171,8 +171,8 @@ back:
 	SAHF; \
 	POPQ	AX
 
-// plain is for who wants to see no decision here: it moves registers and calls
-// onDetour. The knob debug.kprobes-plain has detours begin with it.
+// plain makes no decision in assembly: it only moves registers and calls
+// onDetour. With the knob debug.kprobes-plain set, detours begin with it.
 TEXT ·plain(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 changed:
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
@@ -204,7 +204,7 @@ busy:
 	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	busy
-	MOVL	$const_pre, state_phase(SI)	// from here on who unregisters the probe waits
+	MOVL	$const_pre, state_phase(SI)	// from here on, unregistering the probe waits for this CPU
 	INCQ	state_soft(SI)
 	MOVQ	$const_site_, DX
 	MOVQ	site_note(DX), DI

@@ -21,7 +21,7 @@ import (
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
 	st := &states[id].state
-	if st.probe != 0 && st.interrupted() { // nobody's but the interrupt's
+	if st.probe != 0 && st.interrupted() { // the fault is only the interrupt's
 		if mm.Slots.Contains(uintptr(r.IP)) {
 			toOriginal(r)
 		}
@@ -71,7 +71,7 @@ func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
 }
 
 // nestedCopyFault is handlerFault in the copy of an instruction that a handler
-// has come to. If the fault-handler mends it, the copy goes on: the original may
+// has come to. If the fault-handler fixes it, the copy goes on: the original may
 // be under a jump.
 func (st *state) nestedCopyFault(id int, r *amd64.Regs) notifier.Action {
 	ip, sp := r.IP, r.SP
@@ -144,7 +144,7 @@ func (s *site) mended(st *state, r *amd64.Regs) bool {
 	return false
 }
 
-// settle has r go on after a fault that a handler has dealt with: where it
+// settle makes r go on after a fault that a handler has dealt with: where it
 // said, or at the original instruction again.
 func (s *site) settle(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
@@ -153,13 +153,13 @@ func (s *site) settle(r *amd64.Regs, flags uint64) {
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
-// undoStep has r look as if the original instruction had faulted.
+// undoStep makes r look as if the original instruction had faulted.
 func (s *site) undoStep(r *amd64.Regs, flags uint64) {
 	r.IP = uint64(s.addr)
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
-// refault has r go on as if the probed instruction had faulted in its place.
+// refault makes r go on as if the probed instruction had faulted in its place.
 func refault(r *amd64.Regs, st *state) {
 	trap.SaveXMM(r)
 	die.Refault(r, st.fault, st.err, st.addr)

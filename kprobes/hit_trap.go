@@ -113,8 +113,8 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 }
 
-// handOver has onBreakpoint or onStep, which is called next with r, go on with the
-// hit whose frame r is; takesOver is for them to know. A hit that comes in between,
+// handOver tells onBreakpoint or onStep, which is called next with r, to go on with
+// the hit whose frame r is; takesOver is how they ask. A hit that comes in between,
 // in an interrupt, has another frame.
 func (st *state) handOver(r *amd64.Regs) { st.handed = uintptr(unsafe.Pointer(r)) }
 
@@ -162,7 +162,7 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 	return taken
 }
 
-// grow has r take the way to morestack: the call is counted when the function
+// grow makes r take the way to morestack: the call is counted when the function
 // starts again.
 func (s *site) grow(st *state, r *amd64.Regs) {
 	if s.check.Alone(checkCode(&s.check, s.addr)) {
@@ -190,7 +190,7 @@ func (s *site) countMissed(id int) {
 	}
 }
 
-// passBy has the instruction executed and calls nobody. The copy in a detour
+// passBy gets the instruction executed and calls no handler. The copy in a detour
 // begins behind the stack check, which is made here then.
 func (s *site) passBy(st *state, r *amd64.Regs) {
 	if How(s.how.Load()) == Detoured {

@@ -41,7 +41,7 @@ import (
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
 const vecAbandon = amd64.VecAbandon
 
-// disarmer wakes the thread that disarms sites nobody wants any more.
+// disarmer wakes the thread that disarms sites that no probe needs any more.
 var disarmer irq.Event
 
 // onAbandon is the runtime saying that the code on this trap stack does what it
@@ -160,8 +160,8 @@ func watch(id int, r *amd64.Regs, others bool) {
 	}
 }
 
-// suspect reports whether CPU i is in the handler that it was in when somebody last
-// looked.
+// suspect reports whether CPU i is in the handler that it was in at the last
+// look.
 func (w *sighting) suspect(i int) bool {
 	st := &states[i].state
 	seq := atomic.LoadUint64(&st.seq)

@@ -18,7 +18,7 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// startStep has the CPU execute the copy and trap behind it, with no interrupt
+// startStep makes the CPU execute the copy and trap behind it, with no interrupt
 // in between.
 func (s *site) startStep(r *amd64.Regs) {
 	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
@@ -81,7 +81,8 @@ func (s *site) finish(st *state, id int, r *amd64.Regs) {
 	onStep(r)
 }
 
-// endNested takes a #DB that is no hit's: of a step in a handler, or nobody's.
+// endNested takes a #DB that belongs to no hit: it is of a step in a handler, or of
+// nothing known.
 func (st *state) endNested(r *amd64.Regs) {
 	if st.nested == 0 {
 		die.Debug(r)
@@ -103,7 +104,7 @@ func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
 	return true
 }
 
-// passCheck has r come out of the stack check that s begins with, or, if there are
+// passCheck makes r come out of the stack check that s begins with, or, if there are
 // probes on further instructions of it, hit those.
 func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
 	if s.check.Alone(checkCode(&s.check, s.addr)) {
@@ -118,7 +119,7 @@ func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
 }
 
 // decided reports whether s is within a stack check that a probe at the entry has
-// decided; then r goes on in it, as decided: the check is not made once more.
+// decided; then r goes on in it, as decided: the check is not made again.
 func (s *site) decided(st *state, r *amd64.Regs) bool {
 	head := s.addr - uintptr(s.within)
 	if st.decided != head || st.decidedSP != r.SP || !s.around.Fits(r, stackLow(trap.G(r)), stackRoom) {
@@ -130,9 +131,9 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 	return true
 }
 
-// goOn has r, within the stack check at addr that has been decided, hit the next
+// goOn makes r, within the stack check at addr that has been decided, hit the next
 // breakpoint there. It does not go there to hit it: that might be gone by then,
-// and the check be made once more, with another outcome.
+// and the check be made again, with another outcome.
 func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if sites.Find(uintptr(r.IP)) != nil {

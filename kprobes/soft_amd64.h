@@ -94,7 +94,7 @@ nestedG: \
 	CALL	trapCPU_choose(R15); \
 	JMP	known
 
-// RESTORE restores all but IP, without an IRETQ, which is dear. OF comes from an
+// RESTORE restores all but IP, without an IRETQ, which is expensive. OF comes from an
 // addition that overflows, the other flags from AH. Once SP is back an interrupt
 // may overwrite the frame.
 #define RESTORE \

@@ -17,7 +17,7 @@ import (
 )
 
 // state is one CPU's. From the breakpoint to the end of the step interrupts
-// are off, so nobody else changes it. Sites and probes are kept as uintptr,
+// are off, so nothing else changes it. Sites and probes are kept as uintptr,
 // because storing a pointer needs a write barrier; the holders of mu keep them
 // alive until every CPU has been outside all handlers.
 type state struct {

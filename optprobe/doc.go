@@ -14,24 +14,24 @@
 //
 // They are the region. Their copies, written for another address, run in the
 // detour that the jump leads to, and behind them a jump leads back to ins4.
-// The bytes off+1 to off+4 are no longer instructions: whoever comes there by
+// The bytes off+1 to off+4 are no longer instructions: code that comes there by
 // another way than from off would execute a piece of an address.
 //
 // # The safety check (spec/4 §1.4.2)
 //
-// [Scan.Read] decodes a whole function once and notes for each byte who leads
+// [Scan.Read] decodes a whole function once and notes for each byte what leads
 // there; [Scan.Check] then answers for any offset at the cost of looking at
-// five bytes. Into the region, behind its first byte, nobody may come:
+// five bytes. Nothing may lead into the region behind its first byte:
 //
 //   - no direct branch of the function;
 //   - no entry of its jump tables, which are read; an indirect jump whose
-//     table is not found has the whole function refused;
+//     table is not found makes the check refuse the whole function;
 //   - no code that enters the function from outside (package
 //     kallsyms/entries: branches of other functions, and the points where
 //     recover goes on);
-//   - no return: behind a call lies a return address, so a call is either in
+//   - no return: a call returns to the instruction behind it, so a call is either in
 //     front of the region or its last instruction;
-//   - nobody whom the function tells an address of its own code (LEA).
+//   - no code that gets an address in the region from the function itself (LEA).
 //
 // And the region must end where the function does, or before; all of the
 // function must decode, or there might be a branch in what does not; and each
@@ -56,7 +56,7 @@
 //
 //   - Calls in the middle of a region: the callee returns to the original
 //     address behind the call, which is inside the jump.
-//   - Padding behind the function as room for the jump: nobody promises that
+//   - Padding behind the function as room for the jump: nothing promises that
 //     it stays unused, and it gains 1 % of the places.
 //   - A length of jump tables taken from the comparison in front of them: it
 //     is often too far away to recognize. See jumptable.go.

@@ -168,7 +168,7 @@ func isNop(in *insn.Inst) bool {
 		in.Map == insn.Map0F && in.Opcode == 0x1F
 }
 
-// at decodes the instruction at off once more: few are asked for twice.
+// at decodes the instruction at off again: few are asked for twice.
 func (s *Scan) at(off int) insn.Inst {
 	in, _ := insn.Decode(s.fn.Code[off:]) // Read has seen that it decodes
 	return in

@@ -42,7 +42,7 @@ type worker struct {
 	wake    chan struct{}
 }
 
-// enteredAt is where functions of the image are entered but at their beginning.
+// enteredAt is where functions of the image are entered other than at their beginning.
 // Set once, at boot.
 var enteredAt *entries.Table
 
@@ -135,7 +135,7 @@ func (w *worker) run() {
 }
 
 // Optimize gives a jump to every probe that may have one, unless
-// Optimization is off. When it returns, nobody else is still about to give one
+// Optimization is off. When it returns, no other goroutine is still about to give one
 // to a probe that was there when it was called.
 //
 // Context: goroutine.
@@ -229,7 +229,7 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 // optimizer has time.
 const manyReturned = 64
 
-// reclaim forgets detours that nobody is in any more, if there are many.
+// reclaim frees detours that no CPU is in any more, if there are many.
 //
 // Context: goroutine.
 func reclaim() {

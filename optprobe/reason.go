@@ -70,7 +70,7 @@ func (r Reason) String() string {
 func (r Reason) OfFunction() bool { return r >= NoDecode && r <= BadTable }
 
 // Obstacle is a reason and where in the function it is: the offset of the
-// instruction at fault, or the one that somebody leads to.
+// instruction at fault, or the one that other code leads to.
 type Obstacle struct {
 	Reason Reason
 	Off    int

@@ -62,7 +62,7 @@ func movable(in *insn.Inst) Obstacle {
 	return Obstacle{}
 }
 
-// appendWays appends who leads to the byte at offset off, whose cell is c.
+// appendWays appends what leads to the byte at offset off, whose cell is c.
 func appendWays(list []Obstacle, c byte, off int) []Obstacle {
 	if c&ways == 0 {
 		return list

@@ -84,7 +84,7 @@ func detour(t *testing.T, page []byte, base uint64, size, off int) {
 	copy(page[pageDetour:], c.Bytes())
 	copy(page[off:], jump[:])
 	for i := off + JumpSize; i < off+n; i++ {
-		page[i] = 0xcc // nobody comes here any more
+		page[i] = 0xcc // no code comes here any more
 	}
 }
 

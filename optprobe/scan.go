@@ -13,7 +13,7 @@ const JumpSize = insn.JumpSize
 // Function is what the check has to know about a function.
 type Function struct {
 	Addr    uint64
-	Code    []byte   // as the image has it, without anybody's breakpoints
+	Code    []byte   // as the image has it, without breakpoints
 	Entries []uint64 // addresses in it that others lead to: entries.Table.Within
 
 	// Word reads a word of read-only data, where jump tables are. False: there
@@ -45,7 +45,7 @@ const (
 	onEach = 0x0101_0101_0101_0101 // times a set: it, in each of eight cells
 )
 
-// Read decodes fn and notes where its instructions begin and who leads to
+// Read decodes fn and notes where its instructions begin and what leads to
 // them. It returns the first reason that refuses all of the function, which
 // Check then repeats for each offset. fn.Code must stay unchanged while the
 // answers are used.
@@ -104,8 +104,8 @@ func (s *Scan) flow(off int, in *insn.Inst) {
 	}
 }
 
-// reach notes that somebody gets to offset off. What is outside the function
-// is not its business: such offsets are large, whatever their sign was.
+// reach notes that some code leads to offset off. It ignores what is outside the
+// function: such offsets are large, whatever their sign was.
 func (s *Scan) reach(off uint64, way byte) {
 	if off < uint64(len(s.fn.Code)) {
 		s.cells[off] |= way

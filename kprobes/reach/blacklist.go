@@ -63,8 +63,8 @@ func (g *Graph) region(entries, within names) Reached {
 	})
 }
 
-// Unlisted returns the functions that a trap may run and that call what nobody
-// can read from their code, and of which the rules do not say what it is.
+// Unlisted returns the functions that a trap may run and that make calls whose target
+// neither their code shows nor the rules name.
 //
 // Context: goroutine.
 func (g *Graph) Unlisted() (found []*Func) {

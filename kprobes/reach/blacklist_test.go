@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBlacklistFollowsTraps has the calls of a small kernel under its real names.
+// TestBlacklistFollowsTraps uses the calls of a small kernel under its real names.
 func TestBlacklistFollowsTraps(t *testing.T) {
 	f := &fake{}
 	f.add("sonde/arch/amd64/trap.entry", nop+f.jmp(1, 1))
@@ -42,7 +42,7 @@ func TestBlacklistFollowsTraps(t *testing.T) {
 	}
 }
 
-// TestUnlistedIndirectCallsOfTrapsAreFound: nobody says where x/deep's leads.
+// TestUnlistedIndirectCallsOfTrapsAreFound: no rule says where x/deep's call leads.
 func TestUnlistedIndirectCallsOfTrapsAreFound(t *testing.T) {
 	f := &fake{}
 	f.add("sonde/arch/amd64/trap.entry", f.call(0, 1)+f.call(5, 2)+ret)

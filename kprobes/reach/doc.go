@@ -10,8 +10,8 @@
 //     allocator, locks, maps, channels ([Graph.Breaches])?
 //
 // A [Graph] reads each function when it is first asked for, and once for all
-// three. It sees direct calls and jumps. What a call through a register or memory
-// may lead to, nobody can read from the code; where it matters, rules.go says so
+// three. It sees direct calls and jumps. The code does not show what a call through a
+// register or memory may lead to; where it matters, rules.go says so
 // by name, and tests over the linked image fail when trap code has an indirect
 // call that is not in that list.
 //

@@ -7,7 +7,7 @@ import (
 	"sonde/kallsyms"
 )
 
-// chain is a calls b twice, b jumps to c, c calls a and itself, and nobody calls d.
+// chain is a calls b twice, b jumps to c, c calls a and itself, and nothing calls d.
 func chain(t *testing.T) (*fake, *Graph) {
 	f := &fake{}
 	f.add("x/a", f.call(0, 1)+f.call(5, 1)+ret)

@@ -135,7 +135,7 @@ func TestIndirectCallsOfTrapCodeAreListed(t *testing.T) {
 	}
 }
 
-// TestIndirectRulesAreInUse: what has no indirect call any more must leave the list.
+// TestIndirectRulesAreInUse: a function that has no indirect call any more must leave the list.
 func TestIndirectRulesAreInUse(t *testing.T) {
 	g := kernel(t)
 	for _, r := range indirect {

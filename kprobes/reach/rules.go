@@ -73,7 +73,7 @@ var keptOut = []struct {
 }
 
 // regions are code that may not be probed from its entries on, as far as it
-// stays within certain packages: what it calls elsewhere everybody calls.
+// stays within certain packages: what it calls elsewhere is called by all code.
 var regions = []struct {
 	entries, within names
 	why             string

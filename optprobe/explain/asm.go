@@ -90,7 +90,7 @@ func (p *Place) asm(addr uint64, code []byte) (insn.Inst, string) {
 	return in, text
 }
 
-// correct mends what x86asm says unclearly: operands relative to RIP become the
+// correct fixes what x86asm says unclearly: operands relative to RIP become the
 // addresses that they are, with all bits; and there is no 32-bit PUSH.
 func correct(x *x86asm.Inst, in *insn.Inst, addr uint64, code []byte) {
 	if x.Op == x86asm.PUSH && x.DataSize == 32 {

@@ -41,7 +41,7 @@ func (p *Place) writeDetour(w io.Writer) {
 	f.flush(w)
 }
 
-// writePath draws who leads to where: in the end, and before the jump is in.
+// writePath draws what leads to where: in the end, and before the jump is in.
 func (p *Place) writePath(w io.Writer) {
 	from, end := offset(p.off()), offset(p.off()+int(p.Layout.Len))
 	code := p.region()

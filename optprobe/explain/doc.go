@@ -1,5 +1,5 @@
 // Package explain draws one place in the code with all that probes make of it:
-// who would be called how, what a jump would replace, what the detour looks
+// which handlers are called and how, what a jump would replace, what the detour looks
 // like, and every reason why there can be none.
 //
 //	p := &explain.Place{Description: d, Fn: fn}

@@ -32,10 +32,10 @@ func (p *Place) writeRegion(w io.Writer) {
 	}
 }
 
-// maxComers is how many of those who lead to a byte are listed.
+// maxComers is how many of the places that lead to a byte are listed.
 const maxComers = 4
 
-// writeComers lists who leads to the byte called at, the first of them.
+// writeComers lists the first of the places that lead to the byte called at.
 func writeComers(w io.Writer, at string, who []string) {
 	for i, from := range who {
 		switch {
@@ -48,7 +48,7 @@ func writeComers(w io.Writer, at string, who []string) {
 }
 
 // drawBytes draws the region's bytes, one line per state. DCR and JTPR are the
-// names that spec/4 §5 has for the region and for the bytes that nobody may
+// names that spec/4 §5 has for the region and for the bytes that no code may
 // jump to.
 func (p *Place) drawBytes(w io.Writer) {
 	code := p.region()
@@ -81,7 +81,7 @@ func (p *Place) drawBytes(w io.Writer) {
 	}
 }
 
-// comers returns who leads to each byte of the region, by its offset in it.
+// comers returns what leads to each byte of the region, by its offset in it.
 func (p *Place) comers() [][]string {
 	lo := p.off()
 	list := make([][]string, p.Size)
