@@ -92,7 +92,7 @@ func rank(s Symbol) int {
 
 // fillSizes gives unsized symbols the room up to the next address. syms are
 // sorted. At a change of class (end markers such as runtime.etext) the size
-// stays 0: the gap belongs to nobody.
+// stays 0: the gap belongs to no symbol.
 func fillSizes(syms []Symbol) {
 	next := -1 // first symbol at a higher address than i
 	for i := len(syms) - 1; i >= 0; i-- {

@@ -36,7 +36,7 @@ func sample() []Symbol {
 }
 
 // linkedSymbols reads the symbols of this package's test binary. A binary that
-// "go test" runs has none, so it is linked once more.
+// "go test" runs has none, so it is linked again.
 func linkedSymbols(t testing.TB) []Symbol {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "linked")

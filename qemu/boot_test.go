@@ -22,9 +22,9 @@ var (
 	testImage   = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{Test: true}) })
 )
 
-// build builds a kernel. It looks into every folder first, for the go command to
-// see that this test depends on them: it would take a result it has cached for
-// the one of a changed kernel.
+// build builds a kernel. It looks into every folder first, so that the go command
+// sees that this test depends on them: otherwise it would take a cached result for
+// that of a changed kernel.
 func build(o image.BuildOptions) (string, error) {
 	filepath.WalkDir("..", func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && (d.Name() == "build" || d.Name() == ".git") {

@@ -106,7 +106,7 @@ func TestDocsShowOutput(t *testing.T) {
 				}
 			}
 			if other := otherBlocks[file]; !checked && (other == "" || !regexp.MustCompile("(?m)"+other).MatchString(text)) {
-				t.Errorf("%v: nobody checks this block\n%s", b, text)
+				t.Errorf("%v: no test checks this block\n%s", b, text)
 			}
 		}
 	}

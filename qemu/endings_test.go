@@ -33,7 +33,7 @@ var endings = []ending{
 }
 
 // TestEndings makes the kernel go wrong in every way it has a rule for. A
-// crash must say what happened; nothing may end in a reset without a word.
+// crash must say what happened; nothing may end in a reset without a message.
 func TestEndings(t *testing.T) {
 	skipIfShort(t)
 	for _, e := range endings {

@@ -56,7 +56,7 @@ func TestReadmeCommands(t *testing.T) {
 		switch {
 		case command == "go run": // the text talks about it
 		case run == nil:
-			t.Errorf("nobody tests %q", command)
+			t.Errorf("no test runs %q", command)
 		default:
 			t.Run(strings.ReplaceAll(command, "/", "_"), func(t *testing.T) { run(t, command) })
 		}
@@ -94,7 +94,7 @@ func once(want string) func(*testing.T, string) {
 	}
 }
 
-// dry has make say what it would run.
+// dry asks make what it would run.
 func dry(want string) func(*testing.T, string) {
 	return func(t *testing.T, command string) { once(want)(t, command+" -n") }
 }
@@ -115,7 +115,7 @@ func bothSizes(t *testing.T, command string, f func(*testing.T, string)) {
 	}
 }
 
-// prints is once for a script, where the console must not tell of trouble.
+// prints is once for a script, where the console must not report trouble.
 func prints(want string) func(*testing.T, string) {
 	return func(t *testing.T, command string) {
 		command = strings.ReplaceAll(command, "COMMAND", "echo 0 failures")
@@ -132,7 +132,7 @@ func prints(want string) func(*testing.T, string) {
 	}
 }
 
-// prompts runs a command for a person, who switches the machine off.
+// prompts runs a command that gives a prompt, and switches the machine off there.
 func prompts(t *testing.T, command string) {
 	bothSizes(t, command, func(t *testing.T, command string) { atPrompt(t, command, nil) })
 }
@@ -160,7 +160,7 @@ func atPrompt(t *testing.T, command string, before func(*screen)) {
 	}
 }
 
-// waitsForGDB is gdb: it has the machine go on.
+// waitsForGDB plays gdb: it makes the machine go on.
 func waitsForGDB(t *testing.T, command string) {
 	bothSizes(t, command, func(t *testing.T, command string) {
 		atPrompt(t, command, func(s *screen) {
@@ -168,12 +168,12 @@ func waitsForGDB(t *testing.T, command string) {
 			var gdb net.Conn
 			for from := time.Now(); gdb == nil && time.Since(from) < time.Minute; time.Sleep(100 * time.Millisecond) {
 				if strings.Contains(s.text(), "in use") {
-					t.Skip("somebody else has gdb's port")
+					t.Skip("another process has gdb's port")
 				}
 				gdb, _ = net.Dial("tcp", "127.0.0.1:1234")
 			}
 			if gdb == nil {
-				t.Fatalf("nobody listens for gdb\n%s", s.text())
+				t.Fatalf("nothing listens for gdb\n%s", s.text())
 			}
 			t.Cleanup(func() { gdb.Close() })
 			fmt.Fprint(gdb, "$c#63") // continue

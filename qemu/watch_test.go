@@ -55,8 +55,8 @@ func TestHandlersEndWithoutNMI(t *testing.T) {
 	}
 }
 
-// TestAllCPUsLoop has all CPUs in a handler that never returns, on each kind of
-// machine. It used to be the end, without a word.
+// TestAllCPUsLoop puts all CPUs into a handler that never returns, on each kind of
+// machine. The machine used to hang, without a message.
 func TestAllCPUsLoop(t *testing.T) {
 	skipIfShort(t)
 	for _, name := range []string{"q35", "microvm"} {

@@ -18,7 +18,7 @@ type Machine struct {
 	Load     func() procfs.Load
 	Tasks    func() []Task // nil: the table of kthread
 	Poweroff func() error  // returns only if it fails
-	Reboot   func() error  // likewise
+	Reboot   func() error  // returns only if it fails, too
 }
 
 // Uname is what uname(1) prints.

@@ -1,3 +1,3 @@
 // Package docs holds the tests of the pages: the files, tests and stories that they
-// name must exist. A renamed file does not remind anybody of the page that names it.
+// name must exist. Renaming a file breaks a page that names it, and nothing else would tell.
 package docs

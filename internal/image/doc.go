@@ -6,7 +6,7 @@
 //
 //   - a PT_NOTE with the Xen note PHYS32_ENTRY, the address where a PVH loader
 //     enters in 32-bit mode;
-//   - the symbol table (package kallsyms) as one more read-only PT_LOAD behind
+//   - the symbol table (package kallsyms) as another read-only PT_LOAD behind
 //     the bss, with its address and size stored in a variable of the kernel;
 //     behind it the addresses that are entered by hidden ways (package
 //     kallsyms/entries), if the kernel links the package that reads them.

@@ -129,7 +129,7 @@ func entryNote(addr uint64) []byte {
 	return b.Bytes()
 }
 
-// writeWhole replaces path at once, so that nobody boots half an image.
+// writeWhole replaces path in one step, so that half an image is never booted.
 func writeWhole(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -79,15 +79,15 @@ func TestImportsGoOneWayOnly(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsInUse: what nobody does any more must leave the table.
+// TestEveryRuleIsInUse: a rule that no file needs any more must leave the table.
 func TestEveryRuleIsInUse(t *testing.T) {
 	for _, rule := range parse(t, rulesText).unused(allFiles(t)) {
 		t.Errorf("layers.txt: nothing fits %q", rule)
 	}
 }
 
-// TestNewPackageIsReported: a package that nobody has given a layer yet must be
-// reported with its name, whatever it imports and whoever imports it. This used
+// TestNewPackageIsReported: a package that has no layer yet must be reported with
+// its name, whatever it imports and whatever imports it. This used
 // to panic.
 func TestNewPackageIsReported(t *testing.T) {
 	r, files := parse(t, rulesText), allFiles(t)

@@ -100,8 +100,8 @@ func listed(t *testing.T, pkg string) (export map[string]string, files []string)
 	return export, files
 }
 
-// TestKprobesIsNoTangle: a ratchet. It was 153 of 561 when everything that probes
-// need lay in one package.
+// TestKprobesIsNoTangle: the number may only go down. It was 153 of 561 when
+// everything that probes need was in one package.
 func TestKprobesIsNoTangle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the kernel's packages")

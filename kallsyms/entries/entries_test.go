@@ -62,7 +62,7 @@ func TestKernelWithoutTable(t *testing.T) {
 	}
 }
 
-// TestFind has three functions of 16 bytes.
+// TestFind looks at three functions of 16 bytes.
 func TestFind(t *testing.T) {
 	const base = 0x1000
 	text := make([]byte, 48)

@@ -81,7 +81,7 @@ func (c Config) commandLine() string {
 }
 
 // Check refuses what QEMU or the kernel could not run, or would understand
-// otherwise than it is meant. It takes c as it is: 0 and "" are no defaults here.
+// in another way than it is meant. It takes c as it is: 0 and "" are no defaults here.
 //
 // Errors: ErrConfig, with the field's value and what would be right.
 func (c Config) Check() error {

@@ -53,7 +53,7 @@ type ending struct {
 //
 // With -no-reboot QEMU exits with 0 both when the guest powers the machine off
 // and when it resets it, as a triple fault does. The control socket knows the
-// difference; a reset nobody announced is a crash.
+// difference; a reset that the kernel did not announce is a crash.
 func (r *Result) classify(e ending) error {
 	if value, ok := exitcode.Value(e.code); ok {
 		if status, ok := exitcode.Status(value); ok {

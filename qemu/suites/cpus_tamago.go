@@ -12,8 +12,8 @@ import (
 )
 
 // Together runs f in one goroutine per CPU, none before all of them run at
-// once, and returns when all have ended. i counts the goroutines; on which CPU
-// each is, is for it to find out, and may change whenever it calls something.
+// once, and returns when all have ended. i counts the goroutines; each must
+// find out itself on which CPU it is, and that may change whenever it calls something.
 func (t *T) Together(f func(i int)) {
 	n := runtime.GOMAXPROCS(0)
 	var arrived atomic.Int32

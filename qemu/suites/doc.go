@@ -8,7 +8,7 @@
 //
 //	targets   what is probed: Go functions, and every instruction shape
 //	traps     faults, nesting, registers across a trap
-//	memory    who may write and execute what
+//	memory    what may be read, written and executed
 //	sched     goroutines, timers and clock on all CPUs
 //	stop      grace periods, stopping the machine, writing code
 //	symbols   kallsyms, /proc and modules

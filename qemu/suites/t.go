@@ -97,7 +97,7 @@ func (t *T) Go(f func()) {
 // Wait returns when all goroutines started by Go have ended.
 func (t *T) Wait() { t.wg.Wait() }
 
-// catch makes a panic the case's failure. It is to be deferred.
+// catch makes a panic the case's failure. The caller defers it.
 func (t *T) catch() {
 	if e := recover(); e != nil {
 		t.Errorf("panic: %v\n%s", e, debug.Stack())

@@ -147,7 +147,7 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 	}
 }
 
-// ErrName says that no row is called so.
+// ErrName says that no row has that name.
 var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all with none, and prints them to out.

@@ -12,7 +12,7 @@ import (
 )
 
 // many returns probes on the entries of 256 functions that can be optimized, and
-// that nobody calls while probes come and go: their hits would be counted in.
+// that nothing calls while probes come and go: their hits would add to the figure.
 func many() (ks []*kprobes.Kprobe, err error) {
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	optprobe.Optimization.Store(true)

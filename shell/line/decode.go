@@ -70,7 +70,7 @@ func (d *decoder) character() key {
 }
 
 // continued is inside a character of several bytes. Another that cannot
-// belong to it begins anew; the broken one is dropped.
+// belong to it begins another character; the broken one is dropped.
 func (d *decoder) continued(c byte) key {
 	if c < 0x80 || c >= 0xc0 {
 		return d.ground(c)

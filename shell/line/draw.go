@@ -77,7 +77,7 @@ func (e *Editor) wrapped() {
 	e.row = end / e.Columns
 }
 
-// draw shows the line anew, from the prompt on.
+// draw shows the line again, from the prompt on.
 func (e *Editor) draw() {
 	e.sequence(e.row, "A")
 	e.put("\r\x1b[J" + e.prompt + string(e.buf))

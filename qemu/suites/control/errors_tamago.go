@@ -70,7 +70,7 @@ func refusals(t *suites.T) {
 	check(t, "at the end", state(), before)
 }
 
-// flyingCall has a call of parked in flight when its probe is unregistered.
+// flyingCall unregisters the probe of parked while a call of it is in flight.
 func flyingCall(t *suites.T, rp *kprobes.Kretprobe) (release func()) {
 	in, out := make(chan bool), make(chan bool)
 	t.Must(kprobes.RegisterKretprobe(rp))

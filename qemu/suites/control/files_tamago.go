@@ -114,7 +114,7 @@ func listDisabled(t *suites.T) {
 	kprobes.UnregisterKretprobe(rp)
 }
 
-// enabledFile has a disabled and an enabled probe go through 0 and 1.
+// enabledFile writes 0 and 1 while one probe is disabled and another enabled.
 func enabledFile(t *suites.T) {
 	before := suites.TextChanged()
 	k, off, rp := onOne(), onTwo(), returnOfThree()

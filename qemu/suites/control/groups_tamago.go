@@ -78,7 +78,7 @@ func groupStrangers(t *suites.T) {
 	check(t, "at the very end", state(), before)
 }
 
-// disableOne has two probes on a function: only one of them rests.
+// disableOne sets two probes on a function: only one of them is disabled.
 func disableOne(t *suites.T) {
 	before := state()
 	a, b := kprobeOn(one), kprobeOn(one)

@@ -157,7 +157,7 @@ func linuxKretprobes(t *suites.T) {
 	s.expect(t, 0, 0, 2, 2)
 }
 
-// linuxMissed has every handler of the cases above hit a probe.
+// linuxMissed makes every handler of the cases above hit a probe.
 func linuxMissed(t *suites.T) {
 	var missed seen
 	k := missed.kprobe(recursionTarget)
@@ -173,7 +173,7 @@ func linuxMissed(t *suites.T) {
 	check(t, "NMissed", fmt.Sprint(k.NMissed()), "12")
 }
 
-// trace has the return handlers of functions print their stacks during a call,
+// trace makes the return handlers of functions print their stacks during a call,
 // and returns the functions in them, one text per handler.
 func trace(t *suites.T, call func() uint64, functions ...any) []string {
 	since := logEnd()

@@ -110,7 +110,7 @@ func expectSwept(t *suites.T, since uint64) {
 	}
 }
 
-// moduleForgets has another's probe among those of the module: it stays.
+// moduleForgets sets a probe of other code among those of the module: it stays.
 func moduleForgets(t *suites.T) {
 	before, since := state(), logEnd()
 	other := kprobeOn(one)

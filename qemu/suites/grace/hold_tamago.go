@@ -97,7 +97,7 @@ func (h *hold) call(t *suites.T, f func() uint64) uintptr {
 	return uintptr(h.ip.Load())
 }
 
-// callDeaf has deaf called and returns where the CPU is held: behind the first
+// callDeaf makes a goroutine call deaf and returns where the CPU is held: behind the first
 // instruction of opening.
 func (h *hold) callDeaf(t *suites.T) uintptr {
 	var id atomic.Int32
@@ -122,8 +122,8 @@ func (h *hold) release(t *suites.T) {
 	}
 }
 
-// until is t.Until, but sleeps. Who only yields is queued before the goroutines
-// that are waiting for the CPU that is held, and would keep them from another.
+// until is t.Until, but sleeps. A goroutine that only yields is queued before those
+// that wait for the CPU that is held, and would keep them from running on another.
 func until(t *suites.T, what string, done func() bool) {
 	t.Until(what, func() bool { time.Sleep(100 * time.Microsecond); return done() })
 }

@@ -31,7 +31,7 @@ func candidate(addr uintptr) []kprobes.Candidate {
 	return list[i : i+1]
 }
 
-// cameBefore holds a CPU in the slot of a probe that is to have a jump. What
+// cameBefore holds a CPU in the slot of a probe that will get a jump. What
 // stops the machine does not see it there; from the slot it would come back to
 // the second byte of the jump.
 func cameBefore(t *suites.T) {
@@ -60,7 +60,7 @@ func cameBefore(t *suites.T) {
 	h.release(t)
 	t.Must(optprobe.Optimize())
 	if !jumped() {
-		t.Errorf("there is no jump when nobody is on the way")
+		t.Errorf("there is no jump when no CPU is on the way")
 	}
 	clean(t, k, 1)
 }
@@ -76,7 +76,7 @@ func requests() *atomic.Uint32 {
 	return *(**atomic.Uint32)(unsafe.Pointer(&p)) // Safe because: it is mapped, uncached, for good
 }
 
-// standsInside has the stop that would write a jump come when a CPU is behind the
+// standsInside makes the stop that would write a jump come when a CPU is behind the
 // first instruction of the region. It leaves out the grace period: a CPU that has
 // passed a scheduling point is in no region.
 func standsInside(t *suites.T) {

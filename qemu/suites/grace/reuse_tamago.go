@@ -48,7 +48,7 @@ func slotReuse(t *suites.T) {
 		t.Must(kprobes.RegisterKprobe(twin))
 	}
 	if _, owner := kprobes.Slots().Find(ip); owner != twin.Addr {
-		t.Errorf("the slot is not used again when nobody is in it")
+		t.Errorf("the slot is not used again when no CPU is in it")
 	}
 	clean(t, twin, 0)
 	clean(t, k, 1)
@@ -87,7 +87,7 @@ func detourReuse(t *suites.T) {
 	grace.Synchronize()
 	t.Must(optprobe.Optimize())
 	if !kprobes.Optimized(twinAddr) || owner() != twinAddr {
-		t.Errorf("the detour is not used again when nobody is in it")
+		t.Errorf("the detour is not used again when no CPU is in it")
 	}
 	clean(t, twin, 0)
 	clean(t, k, 1)

@@ -28,7 +28,7 @@ func init() {
 }
 
 // What the misdeeds below get hold of. All of it must still work afterwards: they
-// used to leave it locked, marked as in use, or counted and nobody woken.
+// used to leave it locked, marked as in use, or counted without waking any goroutine.
 var (
 	unlocked sync.Mutex
 	unread   sync.RWMutex
@@ -95,7 +95,7 @@ var refused = []struct {
 	{"enabling_a_jprobe_is_refused", "a handler may not", func() error { return kprobes.EnableJprobe(otherJ) }},
 }
 
-// isRefused has each kind of handler make a call, which must return EDEADLK with
+// isRefused makes each kind of handler make a call, which must return EDEADLK with
 // a reason, and leave the handler and everything else alone.
 func isRefused(t *suites.T, what, says string, call func() error) {
 	for _, kind := range kinds {
@@ -148,7 +148,7 @@ func goesOn(t *suites.T) {
 	}
 }
 
-// wakes has a goroutine wait for a condition and another for the first.
+// wakes makes a goroutine wait for a condition and another for the first.
 func wakes(t *suites.T) {
 	ready := false
 	waited.Add(1)

@@ -39,7 +39,7 @@ func knowContext(t *suites.T) {
 	}
 }
 
-// askAll has a goroutine on each CPU hit a kprobe and a return probe.
+// askAll starts a goroutine on each CPU that hits a kprobe and a return probe.
 func askAll(t *suites.T, jumps bool) {
 	const calls = 50
 	var wrong, asked atomic.Int32

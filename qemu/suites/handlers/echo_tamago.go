@@ -13,7 +13,7 @@ import (
 
 func init() { suites.Add("handlers/log_about_what_logging_uses", echoes) }
 
-// echoes has a handler log every call of memmove, which the way to the console
+// echoes makes a handler log every call of memmove, which the way to the console
 // calls several times for each line. It used to go on for ever.
 func echoes(t *suites.T) {
 	k := &kprobes.Kprobe{SymbolName: "runtime.memmove",
@@ -39,7 +39,7 @@ func untilDropped(t *suites.T, k *kprobes.Kprobe) {
 	before := printk.ReadStats()
 	t.Must(kprobes.RegisterKprobe(k))
 	defer kprobes.UnregisterKprobe(k)
-	// Whoever has the console shows the line: perhaps another CPU, later.
+	// The CPU that has the console shows the line: perhaps another one, later.
 	t.Until("echoes to be dropped", func() bool {
 		printk.Info("a line to be shown")
 		return printk.ReadStats().Dropped != before.Dropped

@@ -31,7 +31,7 @@ func (o *offence) once() {
 	}
 }
 
-// everywhere has a misdeed committed in each kind of handler.
+// everywhere commits a misdeed in each kind of handler.
 func everywhere(t *suites.T, m misdeed) {
 	for _, k := range kinds {
 		if t.Failed() {
@@ -43,7 +43,7 @@ func everywhere(t *suites.T, m misdeed) {
 	}
 }
 
-// contained registers the bad probe between good ones, has it misbehave at the
+// contained registers the bad probe between good ones, makes it misbehave at the
 // third hit, and looks at what is left.
 func contained(t *suites.T, what string, o *offence, b *bad) {
 	since := mark()
@@ -76,7 +76,7 @@ func contained(t *suites.T, what string, o *offence, b *bad) {
 }
 
 // isDisabled checks what is said about the bad probe: once in the log, in the
-// list, and to who wants to enable it.
+// list, and by the error when it is enabled.
 func isDisabled(t *suites.T, what string, o *offence, b *bad, since uint64) {
 	if n := logged(since, "abandoned: "); n != 1 {
 		t.Errorf("%s: %d reports", what, n)
@@ -100,7 +100,7 @@ func isDisabled(t *suites.T, what string, o *offence, b *bad, since uint64) {
 	}
 }
 
-// isWell has every CPU hit probes of every kind, on another function.
+// isWell makes every CPU hit probes of every kind, on another function.
 func isWell(t *suites.T, what string) {
 	const calls = 20
 	g := newGood(t, bystander, true)

@@ -119,10 +119,10 @@ func faultAt(t *suites.T, c culprit, addr uintptr, post bool, want string) {
 	}
 }
 
-// word is what mended pointers point to.
+// word is what pointers point to when they have been corrected.
 var word uint64 = 4711
 
-// mender returns a fault-handler that has the faulting code use word.
+// mender returns a fault-handler that makes the faulting code use word.
 func mender(calls, trap *int) kprobes.FaultHandler {
 	return func(_ *kprobes.Kprobe, r *amd64.Regs, trapnr int) int {
 		*calls++
@@ -148,7 +148,7 @@ func mendsPost(t *suites.T) {
 		FaultHandler: mender(&calls, &trap)}, &calls, &trap, &got)
 }
 
-// mends has a handler of k fault in each hit, and go on.
+// mends makes a handler of k fault in each hit, and go on.
 func mends(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 	const hits = 10
 	k.Addr = entry(victim)
@@ -175,7 +175,7 @@ func second(t *suites.T, sym string) uintptr {
 	return addr + uintptr(in.Len)
 }
 
-// mendsCopy mends a load through nil that is single-stepped, and so executed
+// mendsCopy corrects a load through nil that is single-stepped, and so executed
 // again: another hit.
 func mendsCopy(t *suites.T) {
 	const hits = 10
@@ -195,7 +195,7 @@ func mendsCopy(t *suites.T) {
 	}
 }
 
-// declinesFault has a fault-handler look, and do nothing.
+// declinesFault uses a fault-handler that looks, and does nothing.
 func declinesFault(t *suites.T) {
 	var calls, post int
 	k := &kprobes.Kprobe{Addr: second(t, "loadThrough.abi0"),

@@ -32,7 +32,7 @@ var ways = []struct {
 	{"an emulated jump", "jumpThrough.abi0", false, false, jumpThrough},
 }
 
-// target is what mended pointers point to: a place to store to, or a function's
+// target is what corrected pointers point to: a place to store to, or a function's
 // address.
 var target uint64
 
@@ -64,8 +64,8 @@ func faulting(t *suites.T, sym string, post, jump bool, f kprobes.FaultHandler) 
 	return k
 }
 
-// asksHowever has a fault-handler mend the fault of the instruction, and look at it and
-// decline. It used to be asked only when the instruction was single-stepped.
+// asksHowever uses a fault-handler that first declines the fault of the instruction, and
+// then fixes it. It used to be asked only when the instruction was single-stepped.
 func asksHowever(t *suites.T) {
 	const calls = 10
 	for _, w := range ways {
@@ -104,7 +104,7 @@ func asksHowever(t *suites.T) {
 	}
 }
 
-// abandonsFault has the fault-handler break the rules: it is abandoned, and the fault
+// abandonsFault makes the fault-handler break the rules: it is abandoned, and the fault
 // is the code's own.
 func abandonsFault(t *suites.T) {
 	for _, w := range ways {

@@ -71,7 +71,7 @@ func init() {
 	held.Lock() // for good
 }
 
-// neverReturns has a handler loop on one CPU.
+// neverReturns makes a handler loop on one CPU.
 func neverReturns(t *suites.T) {
 	defer limit(t, "100")()
 	everywhere(t, misdeed{"never_returns", "runs too long", loop})
@@ -101,7 +101,7 @@ func overstays(t *suites.T) {
 	}
 }
 
-// isFound has the bad handler run for too long, and waits for the watch to see.
+// isFound makes the bad handler run for too long, and waits for the watch to see.
 func isFound(t *suites.T, what string, o *offence, b *bad) {
 	since := mark()
 	t.Must(b.register())

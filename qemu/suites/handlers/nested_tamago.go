@@ -17,7 +17,7 @@ func init() {
 	suites.Add("handlers/run_on_several_cpus_at_once", atOnce)
 }
 
-// missedExactly has every handler of victim call bystander, where there is a
+// missedExactly makes every handler of victim call bystander, where there is a
 // probe of each kind: none is called, all count.
 func missedExactly(t *suites.T) {
 	const calls = 100
@@ -77,7 +77,7 @@ func faultyFaultHandler(t *suites.T) {
 	}
 }
 
-// atOnce has a handler wait until its probe is hit on another CPU as well.
+// atOnce makes a handler wait until its probe is hit on another CPU as well.
 func atOnce(t *suites.T) {
 	if cpu.Num() < 2 {
 		t.Skipf("needs two CPUs")

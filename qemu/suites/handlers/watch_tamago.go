@@ -23,8 +23,8 @@ func init() {
 	suites.Add("handlers/fault_of_an_interrupt_on_top_of_one", faultOnTop)
 }
 
-// allLoop has one handler loop on all CPUs at once: nobody is left to look, but by
-// NMI. It used to be the end.
+// allLoop makes one handler loop on all CPUs at once: only an NMI can still look at
+// them. The machine used to hang.
 func allLoop(t *suites.T, jump bool) {
 	defer limit(t, "500")()
 	n := int32(cpu.Num())
@@ -60,8 +60,9 @@ func allLoop(t *suites.T, jump bool) {
 	isWell(t, "afterwards")
 }
 
-// wakesForEver has a handler wake somebody without end, which takes the lock of the
-// scheduler of threads each time. Ended while it had it, it took the machine along.
+// wakesForEver makes a handler wake a thread without end, which takes the lock of the
+// scheduler of threads each time. The machine used to hang when the handler was ended
+// while it held the lock.
 func wakesForEver(t *suites.T) {
 	defer limit(t, "50")()
 	var events [1024]irq.Event
@@ -83,7 +84,7 @@ func wakesForEver(t *suites.T) {
 	goesOn(t)
 }
 
-// faultOnTop has an interrupt come on top of a handler, and fault. That is not the
+// faultOnTop makes an interrupt come on top of a handler, and fault. That is not the
 // handler's fault: it used to be abandoned for it.
 func faultOnTop(t *suites.T) {
 	var faults, ended atomic.Int32

@@ -55,7 +55,7 @@ func secondIsBusy(t *suites.T) {
 	expect(t, "handlers", n, 2)
 }
 
-// withKprobe has kprobes before and after the jprobe, one with a post-handler.
+// withKprobe registers kprobes before and after the jprobe, one with a post-handler.
 func withKprobe(t *suites.T) {
 	var n, pre, post int
 	j := counting(&n)

@@ -18,7 +18,7 @@ func init() {
 	suites.Add("library/dma_outside_the_heap_only", dmaOutsideHeap)
 }
 
-// virtioRefuses has the driver look at a device that is not virtio: the host bridge.
+// virtioRefuses makes the driver look at a device that is not virtio: the host bridge.
 func virtioRefuses(t *suites.T) {
 	devices := pci.Devices(0)
 	if len(devices) == 0 {

@@ -57,7 +57,7 @@ func identity(t *suites.T) {
 	}
 }
 
-// noSuchCalls makes system calls that the shim has not, by every way that package
+// noSuchCalls makes system calls that the shim does not have, in every way that package
 // syscall has.
 func noSuchCalls(t *suites.T) {
 	check := func(how string, e syscall.Errno) {
@@ -136,7 +136,7 @@ func interruptsSendSignals(t *suites.T) {
 		t.Until("the receiver to wait", signal.Waiting)
 		smp.CallAll(func() { // in an interrupt on all other CPUs
 			relay(uint(syscall.SIGTRAP))
-			signal.Relay(uint(syscall.SIGUSR1)) // nobody asked for this
+			signal.Relay(uint(syscall.SIGUSR1)) // no goroutine asked for this
 		})
 		select {
 		case s := <-signals:

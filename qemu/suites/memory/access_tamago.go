@@ -1,6 +1,6 @@
 //go:build tamago
 
-// Package memory tests who may read, write and execute what.
+// Package memory tests what may be read, written and executed.
 package memory
 
 import (

@@ -90,7 +90,7 @@ func nothingForRing3(t *suites.T) {
 	}
 }
 
-// noPageTwice: what two addresses reach, one of them does not expect to change.
+// noPageTwice: code that uses memory by one address does not expect another to change it.
 // Only text and slots have a second one, to write to them.
 func noPageTwice(t *suites.T) {
 	first := map[uint64]uint64{}

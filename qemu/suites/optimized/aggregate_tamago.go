@@ -20,7 +20,7 @@ func init() {
 	suites.Add("optimized/enabled_file_takes_jumps_out", enabledFile)
 }
 
-// several has kprobes and a return probe at one entry: in order of registration.
+// several sets kprobes and a return probe at one entry: in order of registration.
 func several(t *suites.T) {
 	const calls = 100
 	var order [5]byte
@@ -61,8 +61,8 @@ func several(t *suites.T) {
 	clean(t)
 }
 
-// goesAndComes has a change take out the jump of k, on Small, and its undoing
-// bring it back; each call in between is a hit.
+// goesAndComes makes a change that takes out the jump of k, on Small, and undoes it,
+// which brings the jump back; each call in between is a hit.
 func goesAndComes(t *suites.T, k *kprobes.Kprobe, change, undo func()) {
 	optimized(t, k)
 	const rounds = 10

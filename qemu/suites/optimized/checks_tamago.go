@@ -21,8 +21,8 @@ func init() {
 	suites.Add("optimized/endless_recursion_in_a_handler", endlessInHandler)
 }
 
-// withOthers has probes on each set of the other instructions of the stack check,
-// enabled and disabled, while the collector has checks fail. A call was counted
+// withOthers sets probes on each set of the other instructions of the stack check,
+// enabled and disabled, while the collector makes checks fail. A call was counted
 // twice when such a request came between the probe at the entry, which decides
 // what comes of the check, and the comparison.
 func withOthers(t *suites.T) {
@@ -81,7 +81,7 @@ func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, call
 	return !t.Failed()
 }
 
-// comeAndGo has a probe on the comparison, at first enabled, then disabled, and so
+// comeAndGo sets a probe on the comparison, at first enabled, then disabled, and so
 // on. When it went while a CPU was on its way there from the entry, the comparison
 // was made after all.
 func comeAndGo(t *suites.T) {
@@ -124,7 +124,7 @@ func endless(n uint64) uint64 {
 
 var sink uint64
 
-// endlessInHandler has a handler overflow the trap stack by a function that is
+// endlessInHandler makes a handler overflow the trap stack by a function that is
 // probed itself. A breakpoint that goes on in a detour used to leave out the
 // stack check that notices.
 func endlessInHandler(t *suites.T) {

@@ -98,8 +98,8 @@ func leaveAloneInHandler(t *suites.T) {
 	clean(t)
 }
 
-// joined has other probes come to a return probe's entry, whose detour is for it
-// alone, and leave it again.
+// joined adds other probes to a return probe's entry, whose detour is for that probe
+// alone, and takes them away again.
 func joined(t *suites.T) {
 	rps, remove := onReturn(t, 4, targets.Leaf)
 	calls := uint64(0)
@@ -146,8 +146,8 @@ func changedByReturn(t *suites.T) {
 	clean(t)
 }
 
-// changedBeside has a handler change them whose hits come by the detour that was
-// made for a return probe alone.
+// changedBeside is about a handler that changes flags, and whose hits come by the detour
+// that was made for a return probe alone.
 func changedBeside(t *suites.T) {
 	s := shape(t, "pushf")
 	rp := onShape(t, s)
@@ -170,7 +170,7 @@ func nested(n int) int {
 	return 1 + nested(n-1)
 }
 
-// noneFree has more calls under way than there are instances.
+// noneFree keeps more calls in flight than there are instances.
 func noneFree(t *suites.T) {
 	rps, remove := onReturn(t, 3, nested)
 	const depth = 9

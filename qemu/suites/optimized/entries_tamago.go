@@ -41,7 +41,7 @@ func callAll() bool {
 	return targets.Small(7) == 45 && targets.Medium(7) == 148 && targets.Large(7) == 58
 }
 
-// growingStacks has new goroutines, with small stacks, whose first deep call is
+// growingStacks starts new goroutines, with small stacks, whose first deep call is
 // the probed one.
 func growingStacks(t *suites.T) {
 	const goroutines, depth = 60, 200
@@ -70,7 +70,7 @@ func growingStacks(t *suites.T) {
 	clean(t)
 }
 
-// everyDepth has each function grow the stack itself, at one depth or another.
+// everyDepth makes each function grow the stack itself, at one depth or another.
 func everyDepth(t *suites.T) {
 	const depths = 160
 	small, medium, large := onEntries()
@@ -90,8 +90,8 @@ func everyDepth(t *suites.T) {
 	clean(t)
 }
 
-// preemption has the collector stop the goroutines all the time: it asks by
-// having their stack checks fail.
+// preemption makes the collector stop the goroutines all the time: it asks them by
+// making their stack checks fail.
 func preemption(t *suites.T) {
 	const calls = 20_000
 	small, medium, large := onEntries()

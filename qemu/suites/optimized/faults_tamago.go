@@ -109,8 +109,8 @@ func faultInCopy(t *suites.T) {
 	}
 }
 
-// mendsCopy has a handler call an optimized function that faults in its copy, and
-// a fault-handler mend that. It used to go on in the middle of the jump.
+// mendsCopy makes a handler call an optimized function that faults in its copy, and
+// a fault-handler fix that. It used to go on in the middle of the jump.
 func mendsCopy(t *suites.T) {
 	const calls = 20
 	word := uint64(4711)

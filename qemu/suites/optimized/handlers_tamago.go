@@ -83,7 +83,7 @@ func breakRules(t *suites.T) {
 	clean(t)
 }
 
-// contained has f done once by a handler of each kind, at the third hit.
+// contained makes a handler of each kind do f once, at the third hit.
 func contained(t *suites.T, what string, f func()) {
 	var armed atomic.Bool
 	once := func() {
@@ -133,7 +133,7 @@ func isContained(t *suites.T, what string, b bad, armed *atomic.Bool, alone bool
 	well(t, what)
 }
 
-// well has every CPU hit an optimized probe elsewhere.
+// well makes every CPU hit an optimized probe elsewhere.
 func well(t *suites.T, what string) {
 	const calls = 20
 	k := at(entry(bystander), pre)

@@ -41,7 +41,7 @@ func jumped(ks []*kprobes.Kprobe) (n int) {
 	return n
 }
 
-// everyFunctionOfImage has a jump in every function that can have one, at once.
+// everyFunctionOfImage puts a jump into every function that can have one, at once.
 func everyFunctionOfImage(t *suites.T) {
 	all, refused := everyEntry(t)
 	before, start := optprobe.Counts(), time.Now()

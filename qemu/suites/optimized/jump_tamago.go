@@ -82,8 +82,8 @@ func byItself(t *suites.T) {
 	clean(t)
 }
 
-// waitsForOthers optimizes from two goroutines while the thread does, too. Who
-// came second returned at once, before the first had put the jump in.
+// waitsForOthers optimizes from two goroutines while the thread does, too. The
+// second of them returned at once, before the first had put the jump in.
 func waitsForOthers(t *suites.T) {
 	const rounds = 60
 	early := 0

@@ -20,7 +20,7 @@ func init() {
 	suites.Add("optimized/functions_of_interrupt_handlers", interruptHandlers)
 }
 
-// missedExactly has handlers, called by a jump, by a breakpoint and at a return,
+// missedExactly makes handlers, called by a jump, by a breakpoint and at a return,
 // call an optimized function.
 func missedExactly(t *suites.T) {
 	const calls = 200
@@ -76,7 +76,7 @@ func symbol(t *suites.T, name string) uintptr {
 	return uintptr(s.Addr)
 }
 
-// interruptsCome has a handler send its own CPU an interrupt, whose function is
+// interruptsCome makes a handler send its own CPU an interrupt, whose function is
 // probed as well, and call a third probed function: all of that is nested.
 func interruptsCome(t *suites.T) {
 	const calls = 300
@@ -118,7 +118,7 @@ func interruptsCome(t *suites.T) {
 	clean(t)
 }
 
-// interruptHandlers has jumps in what every interrupt calls.
+// interruptHandlers puts jumps into what every interrupt calls.
 func interruptHandlers(t *suites.T) {
 	names := []string{"sonde/kernel/irq.timer", "sonde/kernel/irq.wake", "sonde/kernel/cpu.Nanotime"}
 	var all []*kprobes.Kprobe

@@ -132,7 +132,7 @@ func insideRegion(t *suites.T) {
 	clean(t)
 }
 
-// optimizerWaits has the optimizer do the same with its grace period: no stop
+// optimizerWaits lets the optimizer do the same with its grace period: no stop
 // finds the CPU inside, as far as a breakpoint keeps it out from then on.
 func optimizerWaits(t *suites.T) {
 	k := at(fillerAddr(), pre)

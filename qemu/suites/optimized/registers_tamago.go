@@ -108,7 +108,7 @@ func (v *view) same(t *suites.T, name string, w *view) {
 	}
 }
 
-// changesCount has the handler change each register that "nops" leaves alone.
+// changesCount makes the handler change each register that "nops" leaves alone.
 func changesCount(t *suites.T) {
 	s := shape(t, "nops")
 	want, err := s.Run()
@@ -208,7 +208,7 @@ func changedIP(t *suites.T) {
 	ipCounts(t)
 }
 
-// ipCounts has a handler return for the function, at a place that gets no jump: an
+// ipCounts makes a handler return for the function, at a place that gets no jump: an
 // empty post-handler keeps it out, or the knob.
 func ipCounts(t *suites.T) {
 	defer knob(t, "1")

@@ -141,7 +141,7 @@ func sinkhole(depth int, end func()) int {
 	return sinkhole(depth-1, end) + 1
 }
 
-// neverReturns has panics and Goexit go through probed calls; there are just
+// neverReturns makes panics and Goexit go through probed calls; there are just
 // enough instances for one descent.
 func neverReturns(t *suites.T) {
 	const calls, times = 6, 100
@@ -181,7 +181,7 @@ func recovers(t *suites.T) {
 	expect(t, "Handled", rps[0].Hits(), 200)
 }
 
-// manyGoroutines has all of them in the probed function at once; they leave it
+// manyGoroutines puts all of them into the probed function at once; they leave it
 // on any CPU.
 func manyGoroutines(t *suites.T) {
 	const goroutines = 400
@@ -235,7 +235,7 @@ func jumpsComeAndGo(t *suites.T) {
 	expect(t, "missed", rps[2].NMissed()+rps[2].KP.NMissed(), 0)
 }
 
-// abandonedInFront has the handler of a kprobe break the rules in front of a return
+// abandonedInFront makes the handler of a kprobe break the rules in front of a return
 // probe: the call is entered and returns, as all later ones.
 func abandonedInFront(t *suites.T) {
 	const calls = 10

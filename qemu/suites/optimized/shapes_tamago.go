@@ -115,7 +115,7 @@ func everyShape(t *suites.T) {
 }
 
 // everyFunction does so with what the compiler makes, where only the entries'
-// number of hits is known, of those that are called by nobody else.
+// number of hits is known, and only of functions that nothing else calls.
 func everyFunction(t *suites.T) {
 	var entries []uintptr
 	calls := map[uintptr]uint64{}
@@ -152,7 +152,7 @@ func everyFunction(t *suites.T) {
 	}
 }
 
-// severalAtOnce has as many jumps in one function as there is room for.
+// severalAtOnce puts as many jumps into one function as there is room for.
 func severalAtOnce(t *suites.T) {
 	most := 0
 	for _, f := range targets.Funcs() {

@@ -21,7 +21,7 @@ func init() {
 	suites.Add("optimized/sse_handlers_come_and_go", sseComesAndGoes)
 }
 
-// floats has handlers calculate while the probed function does.
+// floats makes handlers calculate while the probed function does.
 func floats(t *suites.T) {
 	sum := 0.
 	k := at(entry(targets.Float), func(_ *kprobes.Kprobe, r *amd64.Regs) int {

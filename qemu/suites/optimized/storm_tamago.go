@@ -42,7 +42,7 @@ type weather struct {
 	inHandler atomic.Uint64        // calls of Nine by handlers
 	wrong     atomic.Uint64        // of those, the ones with a wrong result
 	kprobes   []*kprobes.Kprobe    // witnesses, nil for none
-	returns   []*kprobes.Kretprobe // likewise; of one function one of the two
+	returns   []*kprobes.Kretprobe // nil for none; a function has a witness of one kind
 	end       time.Time
 	actions   [16]atomic.Uint64 // times each of acts was done
 }

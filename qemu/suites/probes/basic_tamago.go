@@ -115,7 +115,7 @@ func oneByte(t *suites.T) {
 	clean(t)
 }
 
-// chainGetsTheRest has a block in the chain of #BP, which must be asked about an
+// chainGetsTheRest adds a block to the chain of #BP, which must be asked about an
 // INT3 of the code itself, and not about a probe's.
 func chainGetsTheRest(t *suites.T) {
 	var asked, stopped atomic.Uint64
@@ -190,7 +190,7 @@ func byAddress(t *suites.T) {
 	}
 }
 
-// severalInOrder has five probes on one address write down that they were there.
+// severalInOrder makes five probes on one address note the order of their calls.
 func severalInOrder(t *suites.T) {
 	const n = 5
 	var trail [2 * n]int32
@@ -254,7 +254,7 @@ func unregisteredIsNotCalled(t *suites.T) {
 			t.Fatalf("round %d: %d calls", round, calls.Load())
 		}
 		clean(t)
-		arm(t, k) // the same Kprobe again: counts begin anew
+		arm(t, k) // the same Kprobe again: counts begin at 0
 		expect(t, k, 0, 0)
 	}
 	kprobes.UnregisterKprobe(k)

@@ -117,9 +117,8 @@ func allBoundaries(t *suites.T) {
 	clean(t)
 }
 
-// everyFunction does the same with what the compiler makes. How often an
-// instruction there is executed the compiler knows; only the entry's number is
-// ours to know.
+// everyFunction does the same with what the compiler makes. How often each
+// instruction there is executed is not known, only how often the function is entered.
 func everyFunction(t *suites.T) {
 	sites := 0
 	for _, f := range targets.Funcs() {

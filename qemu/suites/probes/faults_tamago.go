@@ -102,7 +102,7 @@ func faultHandlerIsTold(t *suites.T) {
 	}
 }
 
-// faultHandlerRepairs sets the register that the load goes by and has it done
+// faultHandlerRepairs sets the register that the load goes by and makes it run
 // again: another hit, without a fault.
 func faultHandlerRepairs(t *suites.T) {
 	value := new(uint64)

@@ -19,7 +19,7 @@ func init() {
 	suites.Add("kprobes/own_function_in_own_handler", ownFunction)
 }
 
-// hitInHandler has handlers of both kinds call probed functions: none of those
+// hitInHandler makes handlers of both kinds call probed functions: none of those
 // probes' handlers runs, each hit is counted.
 func hitInHandler(t *suites.T) {
 	const calls = 100

@@ -119,7 +119,7 @@ func takingOverSkips(t *suites.T) {
 	second := arm(t, &kprobes.Kprobe{
 		SymbolName: pkg + "Leaf",
 		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int { return returning(r, 5) },
-		// So that no jump takes the breakpoint's place: behind a jump nobody can take
+		// So that no jump takes the breakpoint's place: behind a jump no handler can take
 		// over. On a busy host there was time for one.
 		PostHandler: postNothing,
 	})
@@ -131,9 +131,9 @@ func takingOverSkips(t *suites.T) {
 	}
 }
 
-var clobber = targets.Clobber // an indirect call: nobody can know what it does
+var clobber = targets.Clobber // an indirect call: its code does not show what it does
 
-// xmmSurvive has handlers of every kind change all registers that a handler may
+// xmmSurvive makes handlers of every kind change all registers that a handler may
 // change, however they come to it, while the probed code has values in each.
 func xmmSurvive(t *suites.T) {
 	s := movAbs(t)

@@ -72,7 +72,7 @@ func everySwitch(t *suites.T) {
 
 var leaked *[64]byte
 
-// badSwitch has a handler print the stack, and break the rules then, at each of
+// badSwitch makes a handler print the stack and then break the rules, at each of
 // their instructions.
 func badSwitch(t *suites.T) {
 	end := startLoad(t)

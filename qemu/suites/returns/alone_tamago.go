@@ -19,7 +19,7 @@ func init() {
 }
 
 // readers are functions of the runtime that read their own return address, or are
-// handed it, and use it: to find deferred calls, to walk the stack, to say who
+// handed it, and use it: to find deferred calls, to walk the stack, to say what
 // created a goroutine. They are always tried.
 var readers = []string{"runtime.gopanic", "runtime.Goexit", "runtime.panicBounds", "runtime.panicBounds64",
 	"runtime.deferproc", "runtime.deferprocStack", "runtime.deferprocat", "runtime.deferrangefunc", "runtime.deferreturn",
@@ -30,8 +30,8 @@ var readers = []string{"runtime.gopanic", "runtime.Goexit", "runtime.panicBounds
 // every: of the other functions the short variant tries one in so many.
 const every = 64
 
-// alone has a return probe on one function of the runtime at a time, and lives: what
-// it does must be the same as without.
+// alone sets a return probe on one function of the runtime at a time and runs life: the
+// result must be the same as without.
 func alone(t *suites.T) {
 	want := life()
 	if have := life(); have != want {

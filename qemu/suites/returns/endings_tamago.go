@@ -21,7 +21,7 @@ func init() {
 	suites.Add("returns/disabled_with_calls_in_flight", disabledInFlight)
 }
 
-// sinkhole recurses depth times and then ends otherwise than by returning.
+// sinkhole recurses depth times and then ends in another way than by returning.
 //
 //go:noinline
 func sinkhole(depth int, end func()) int {
@@ -116,7 +116,7 @@ func parkedCall(t *suites.T) {
 		<-parked
 		kprobes.UnregisterKretprobe(rp)
 		expect(t, "InFlight without the probe", rp.Ledger().InFlight, 1)
-		runtime.GC() // nobody but the stack knows the instance now
+		runtime.GC() // only the stack refers to the instance now
 		release <- true
 		t.Wait()
 		expect(t, "result", n, 42)

@@ -120,7 +120,7 @@ func exits() string {
 	return b.String()
 }
 
-// whoCalls looks at the stack in all ways, in a goroutine: who created it is on it.
+// whoCalls looks at the stack in all ways, in a goroutine: its creator is on it.
 func whoCalls() string {
 	var b strings.Builder
 	done := make(chan bool)
@@ -139,7 +139,7 @@ func whoCalls() string {
 	}, b.String())
 }
 
-// blocks waits in all ways, while the stacks of those who wait are scanned.
+// blocks waits in all ways, while the stacks of waiting goroutines are scanned.
 func blocks() string {
 	var e irq.Event
 	c, done := make(chan int), make(chan bool)

@@ -21,7 +21,7 @@ func on(f any, handler kprobes.KretprobeHandler) *kprobes.Kretprobe {
 	return &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: entry(f)}, Handler: handler, MaxActive: 64}
 }
 
-// nothing is a handler for those who only count.
+// nothing is a handler for probes that only count.
 func nothing(*kprobes.KretprobeInstance, *amd64.Regs) int { return 0 }
 
 // register registers rps, in order, and returns how to take them away again:

@@ -24,7 +24,7 @@ func init() {
 	suites.Add("returns/unregistered_as_a_kprobe_with_calls_in_flight", unregisteredAsKprobe)
 }
 
-// race has a goroutine on each CPU register the same probe at the same time, again and
+// race makes a goroutine on each CPU register the same probe at the same time, again and
 // again, while registering something else takes long. Exactly one may succeed, and its
 // probe must see the calls.
 func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, ledger func() kprobes.Ledger) {
@@ -79,7 +79,7 @@ func takeLong(t *suites.T) {
 	kprobes.UnregisterKprobes(ks)
 }
 
-// severalRegister used to make the instances of a probe anew under its calls:
+// severalRegister used to replace the instances of a probe during its calls:
 // "kretprobe BUG!", or a hang.
 func severalRegister(t *suites.T) {
 	rp := on(targets.Leaf, nothing)

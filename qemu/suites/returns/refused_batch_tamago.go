@@ -22,7 +22,7 @@ func init() {
 
 // refusedBatch registers a batch whose last probe is refused. Its first is on a
 // function with a breakpoint already, and called meanwhile: those calls return
-// through a probe that never was, as far as its owner knows.
+// through a probe that its owner believes was never registered.
 func refusedBatch(t *suites.T) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU: nobody calls while the batch is being registered")
@@ -37,7 +37,7 @@ func refusedBatch(t *suites.T) {
 	for range 20 {
 		rp, n, release := refuseOnce(t, held)
 		caught += n
-		t.Must(kprobes.DisableKprobe(k)) // nobody goes through the list any more that the probe was in
+		t.Must(kprobes.DisableKprobe(k)) // no hit goes through the list any more that the probe was in
 		t.Must(kprobes.EnableKprobe(k))
 		runtime.GC()
 		if n > 0 && rp.Value() == nil {
@@ -53,7 +53,7 @@ func refusedBatch(t *suites.T) {
 }
 
 // refuseOnce returns the probe that was not registered in the end, how many calls of
-// it are in flight, and how to have them return.
+// it are in flight, and a function that makes them return.
 func refuseOnce(t *suites.T, held *kprobes.Kretprobe) (rp weak.Pointer[kprobes.Kretprobe], n uint64, release func()) {
 	const most = 500
 	batch := []*kprobes.Kretprobe{on(during, nothing)}

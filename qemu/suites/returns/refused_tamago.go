@@ -98,7 +98,7 @@ func unregisterTwice(t *suites.T) {
 	expect(t, "Leaf", targets.Leaf(2, 1), 7)
 }
 
-// batch has a refused probe in the middle: nothing of it stays.
+// batch registers a batch with a refused probe in the middle: nothing of it stays.
 func batch(t *suites.T) {
 	bad := on(targets.Small, nothing)
 	bad.KP.Addr += second(t, targets.Small)

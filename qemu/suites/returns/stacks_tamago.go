@@ -195,7 +195,7 @@ func callers(t *suites.T) {
 	}
 }
 
-// backtrace has the handlers of two nested calls print their stacks.
+// backtrace makes the handlers of two nested calls print their stacks.
 func backtrace(t *suites.T) {
 	since := mark()
 	show := func(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { die.DumpStack(r); return 0 }

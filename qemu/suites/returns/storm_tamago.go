@@ -48,7 +48,7 @@ func gust(t *suites.T, i uint64) (returned bool) {
 			t.Errorf("%v", e)
 		}
 	}()
-	// Panics and growth are dear: mostly calm, or it takes minutes.
+	// Panics and growth are expensive: they must be rare, or it takes minutes.
 	how := weather[0]
 	if i%16 == 0 {
 		how = weather[i/16%uint64(len(weather))]
@@ -59,7 +59,7 @@ func gust(t *suites.T, i uint64) (returned bool) {
 	return true
 }
 
-// storm has at least n probed calls in several goroutines, each of which lasts
+// storm makes at least n probed calls in several goroutines, each of which lasts
 // for a while only, so that stacks are small again and again; with the garbage
 // collector never at rest.
 func storm(t *suites.T, n uint64) {

@@ -20,7 +20,7 @@ func init() {
 	suites.Add("returns/in_a_handler_is_missed", inHandler)
 }
 
-// several has three return probes and two kprobes, registered alternately. Of
+// several registers three return probes and two kprobes alternately. Of
 // the return handlers the last one registered is called first.
 func several(t *suites.T) {
 	const calls = 100
@@ -131,7 +131,7 @@ func changeCPU(t *suites.T) {
 	t.Logf("%d of %d returned on another CPU", moved.Load(), goroutines)
 }
 
-// inHandler has a handler call the probed function.
+// inHandler makes a handler call the probed function.
 func inHandler(t *suites.T) {
 	rp := on(targets.Leaf, nothing)
 	remove := register(t, rp)

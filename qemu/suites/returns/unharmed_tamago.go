@@ -76,7 +76,7 @@ var shapes = []struct {
 	{"none", none, func() string { none(); return "" }},
 }
 
-// resultsUnharmed has a handler that uses all the registers results are in.
+// resultsUnharmed sets a handler that uses all the registers results are in.
 func resultsUnharmed(t *suites.T) {
 	for _, c := range shapes {
 		want := c.call()

@@ -55,7 +55,7 @@ func step(n uint64) uint64 {
 	return n + 1
 }
 
-// busyDoesNotStarve keeps all CPUs busy and has another goroutine make progress.
+// busyDoesNotStarve keeps all CPUs busy; another goroutine must still make progress.
 func busyDoesNotStarve(t *suites.T) {
 	var stop atomic.Bool
 	for range cpu.Num() {
@@ -80,7 +80,7 @@ func busyDoesNotStarve(t *suites.T) {
 }
 
 // busyGoroutinesShare runs three busy goroutines per CPU until each has had a
-// share; how large, is the runtime's business.
+// share; the runtime decides how large it is.
 func busyGoroutinesShare(t *suites.T) {
 	var stop atomic.Bool
 	counts := make([]atomic.Uint64, 3*cpu.Num())
@@ -102,7 +102,7 @@ func busyGoroutinesShare(t *suites.T) {
 	})
 }
 
-// goschedIsFair has goroutines yield to each other: none gets far ahead while
+// goschedIsFair makes goroutines yield to each other: none gets far ahead while
 // another waits.
 func goschedIsFair(t *suites.T) {
 	counts := make([]int, 4*cpu.Num())

@@ -72,7 +72,7 @@ func (n *tree) sum() uint64 {
 	return s + uint64(len(n.pad)-1)*uint64(byte(n.value))
 }
 
-// collectingKeeps has 20 goroutines build and check structures while every
+// collectingKeeps makes 20 goroutines build and check structures while every
 // percent of growth starts a collection.
 func collectingKeeps(t *suites.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
@@ -153,7 +153,7 @@ func panicsAndExits(t *suites.T) {
 	}
 }
 
-// manyThreads locks more goroutines to threads than there are CPUs and has them
+// manyThreads locks more goroutines to threads than there are CPUs and makes them
 // all wait and run.
 func manyThreads(t *suites.T) {
 	const n = 40

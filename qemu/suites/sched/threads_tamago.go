@@ -73,7 +73,7 @@ func twoThousandThreads(t *suites.T) {
 	}
 }
 
-// hundredsBlock has goroutines keep their threads while they wait, some with a limit:
+// hundredsBlock makes goroutines keep their threads while they wait, some with a limit:
 // each wakes for its own reason, and by its own event.
 func hundredsBlock(t *suites.T) {
 	const n = 600

@@ -86,7 +86,7 @@ func timersCanBeStopped(t *suites.T) {
 	}
 }
 
-// clockIsMonotonic has all CPUs hand a time stamp round: none may see a later
+// clockIsMonotonic makes all CPUs hand a time stamp round: none may see a later
 // one than its own.
 func clockIsMonotonic(t *suites.T) {
 	var latest atomic.Int64
@@ -133,7 +133,7 @@ func eventTimesOut(t *suites.T) {
 	var e irq.Event
 	start := time.Now()
 	if e.Wait(int64(20 * time.Millisecond)) {
-		t.Errorf("woken by nobody")
+		t.Errorf("woken without a wake-up")
 	}
 	if d := time.Since(start); d < 20*time.Millisecond {
 		t.Errorf("gave up after %v", d)

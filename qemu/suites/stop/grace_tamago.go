@@ -32,7 +32,7 @@ func graceIdle(t *suites.T) {
 	}
 }
 
-// graceBusy has every CPU run goroutines that never block.
+// graceBusy makes every CPU run goroutines that never block.
 func graceBusy(t *suites.T) {
 	for _, n := range []int{cpu.Num() - 1, 3 * cpu.Num()} {
 		l := newLoad(t, n)

@@ -27,7 +27,7 @@ func init() {
 	suites.Add("stop/stop_machine_latency", stopLatency)
 }
 
-// standStill has every CPU count, and looks twice during a stop.
+// standStill makes every CPU count, and looks twice during a stop.
 func standStill(t *suites.T) {
 	n := cpu.Num()
 	l := newLoad(t, n)
@@ -142,7 +142,7 @@ func lateCPU(t *suites.T) {
 	}
 }
 
-// storm has everybody stop, call, collect and wait for grace periods at once.
+// storm makes goroutines stop, call, collect and wait for grace periods at once.
 func storm(t *suites.T) {
 	const rounds, rest = 200, 20
 	defer debug.SetGCPercent(debug.SetGCPercent(5))

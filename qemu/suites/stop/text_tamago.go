@@ -38,7 +38,7 @@ func unchanged(t *suites.T) {
 func codeAt(addr, n uintptr) []byte { return bytes.Clone(text.Bytes(addr, n)) }
 
 // replaceRunning puts a jump into a function and takes it out again while every
-// CPU calls it: when Replace has returned, nobody gets the old answer.
+// CPU calls it: when Replace has returned, no CPU gets the old answer.
 func replaceRunning(t *suites.T) {
 	const rounds = 100
 	_, at, other, _ := addresses()
@@ -101,7 +101,7 @@ func anyAlignment(t *suites.T) {
 }
 
 // acrossPages changes what lies across each page boundary, and puts it back in
-// the same stop: nobody executes it meanwhile.
+// the same stop: no CPU executes it meanwhile.
 func acrossPages(t *suites.T) {
 	var there, back text.Batch
 	for page := mm.Text.Start&^4095 + 4096; page < mm.Text.End-8; page += 4096 {
@@ -193,7 +193,7 @@ func badPatches(t *suites.T) {
 	unchanged(t)
 }
 
-// pokes has goroutines write bytes next to each other, and stops in between.
+// pokes makes goroutines write bytes next to each other, and stops in between.
 func pokes(t *suites.T) {
 	_, _, _, sled := addresses()
 	var left atomic.Int32

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// TF (bit 8) is among what is looked at: nobody may see that a probe steps.
+// TF (bit 8) is among what is looked at: the code must not see that a probe steps.
 TEXT ·pushf(SB),NOSPLIT|NOFRAME,$0-0
 	PUSHFQ
 	POPQ	AX

@@ -93,7 +93,7 @@ TEXT ·callSP(SB),NOSPLIT|NOFRAME,$0-0
 TEXT ·ret(SB),NOSPLIT|NOFRAME,$0-0
 	RET
 
-// Makes two words below its return address and has RET $16 drop them.
+// Makes two words below its return address, which RET $16 drops.
 TEXT ·retImm(SB),NOSPLIT|NOFRAME,$0-0
 	XORL	AX, AX
 	BYTE	$0x41; BYTE $0x5a	// POPQ R10

@@ -178,5 +178,5 @@ func Grow(n uint64) uint64 {
 //go:noinline
 func Count(n uint64) uint64 { return Leaf(n, n) ^ n }
 
-// CountWant is Count, for those who check it while Count is probed.
+// CountWant is Count, to check the results of Count while that is probed.
 func CountWant(n uint64) uint64 { return (n*3 + n) ^ n }

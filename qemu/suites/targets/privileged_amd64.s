@@ -27,7 +27,7 @@ TEXT ·cliPopf(SB),NOSPLIT|NOFRAME,$0-0
 	ANDQ	$1, AX
 	RET
 
-// Port 0x80 is where firmware leaves progress codes: writing disturbs nobody.
+// Port 0x80 is where firmware leaves progress codes: writing does no harm.
 TEXT ·portImm(SB),NOSPLIT|NOFRAME,$0-0
 	BYTE	$0xe6; BYTE $0x80	// OUT AL, $0x80
 	BYTE	$0xe4; BYTE $0xe9	// IN $0xe9, AL

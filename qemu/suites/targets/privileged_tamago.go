@@ -44,8 +44,8 @@ func init() {
 
 // Shapes that are not probed, so not in the list.
 var (
-	Int3    = Shape{f: int3, want: unchanged}  // an int3 that is nobody's
-	Int90   = Shape{f: int90, want: unchanged} // interrupt 0x90, for who sets a handler
+	Int3    = Shape{f: int3, want: unchanged}  // an int3 that is no probe's
+	Int90   = Shape{f: int90, want: unchanged} // interrupt 0x90, for cases that set a handler
 	Spin    = Shape{f: spin, want: is(0)}      // half a millisecond or so with every register in use
 	Refused = Shape{f: refused}                // is never run: nothing in it can be probed but its RET
 	Data    = Shape{f: data}                   // is never run: not all of it is code
@@ -57,7 +57,7 @@ var (
 func RaiseInt90()
 
 // Clobber changes all registers a function may, X0-X15 among them: for handlers
-// that are to prove that somebody saves them.
+// by which a case shows that they are saved.
 //
 // Context: any.
 func Clobber()

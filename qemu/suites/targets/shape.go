@@ -49,7 +49,7 @@ func unchanged(in *State) uint64 { return in.AX }
 // Run runs s with each of its inputs and returns what came out. Shapes are run
 // one at a time.
 //
-// Errors: the first AX that is not what it has to be.
+// Errors: the first AX that is not what it must be.
 func (s *Shape) Run() (results []Result, err error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Shape) Run() (results []Result, err error) {
 }
 
 // Prepare sets up input i, which Prepared runs and returns what came out of it,
-// unchecked. A handler may call Prepared, if nobody else runs shapes.
+// unchecked. A handler may call Prepared, if nothing else runs shapes.
 func (s *Shape) Prepare(i int) {
 	prepared.reset()
 	if s.vary != nil {

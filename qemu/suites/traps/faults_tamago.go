@@ -72,7 +72,7 @@ func faultsArePanics(t *suites.T) {
 	}
 }
 
-// faultsWhileCollecting has every fault happen a thousand times in several
+// faultsWhileCollecting makes every fault happen a thousand times in several
 // goroutines, garbage collection running without a pause.
 func faultsWhileCollecting(t *suites.T) {
 	const goroutines, rounds, collections = 8, 1000, 30

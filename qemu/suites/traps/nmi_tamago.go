@@ -43,7 +43,7 @@ type takenNMIs struct {
 	count, bad atomic.Uint64
 }
 
-// takeNMIs has every NMI call first, with the CPU, and inNMI n times. The watch's NMIs
+// takeNMIs makes every NMI call first, with the CPU, and inNMI n times. The watch's NMIs
 // are among them.
 func takeNMIs(n uint64, first func(id int)) *takenNMIs {
 	x := &takenNMIs{}
@@ -101,7 +101,7 @@ func second(t *suites.T, f func(uint64) uint64) uintptr {
 	return addr + uintptr(in.Len)
 }
 
-// nmiInEntryStub has an NMI interrupt the entry stub of a breakpoint, and hit
+// nmiInEntryStub makes an NMI interrupt the entry stub of a breakpoint, and hit
 // probes itself. Their frames used to be pushed over the one that the stub had not
 // taken away yet.
 func nmiInEntryStub(t *suites.T) {
@@ -126,7 +126,7 @@ func nmiInEntryStub(t *suites.T) {
 	t.Logf("%d hits in NMIs, %d missed: they came on top of another", inner.Hits(), inner.NMissed())
 }
 
-// nmiInNMI has the handler of an NMI send another, and hit a breakpoint, whose end
+// nmiInNMI makes the handler of an NMI send another, and hit a breakpoint, whose end
 // lets that in. It must not be handled before the first is done, whose frame it would
 // overwrite, nor be lost.
 func nmiInNMI(t *suites.T) {
@@ -164,8 +164,8 @@ func nmiInNMI(t *suites.T) {
 	}
 }
 
-// nmiWhileStopped sends NMIs to all CPUs while the machine is stopped. Who takes NMIs
-// must not be asked, because its code may be half changed; afterwards it is again.
+// nmiWhileStopped sends NMIs to all CPUs while the machine is stopped. Their handlers
+// must not be called then, because their code may be half changed; afterwards they are.
 func nmiWhileStopped(t *suites.T) {
 	var before, during uint64
 	nmis := takeNMIs(1, nothing)
@@ -189,7 +189,7 @@ func nmiWhileStopped(t *suites.T) {
 	nmis.end()
 }
 
-// nmiStorm has all CPUs but one hit probes while that one sends them NMIs, which
+// nmiStorm makes all CPUs but one hit probes while that one sends them NMIs, which
 // hit probes as well, and are interrupted by further NMIs: the end of the first
 // breakpoint in an NMI lets the next NMI in.
 func nmiStorm(t *suites.T) {

@@ -92,7 +92,7 @@ func handlersChangeRegisters(t *suites.T) {
 	}
 }
 
-// interruptsChangeNothing has code spin with every register in use while
+// interruptsChangeNothing makes code spin with every register in use while
 // interrupts of all kinds arrive.
 func interruptsChangeNothing(t *suites.T) {
 	var stop atomic.Bool
@@ -122,7 +122,7 @@ func interruptsChangeNothing(t *suites.T) {
 
 const depth = 6
 
-// nestedTraps has a handler trap on its own vector, several times over, and
+// nestedTraps makes a handler trap on its own vector, several times over, and
 // checks that every frame is as it was when the inner one returns.
 func nestedTraps(t *suites.T) {
 	var level, wrong atomic.Int32
