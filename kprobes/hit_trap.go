@@ -51,19 +51,24 @@ func onBreakpoint(r *amd64.Regs) {
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
 		n := k.ledger.On(id)
 		n[probe.Entered]++
-		taken := false
 		switch k.Flags & (flagOff | flagSpecial | flagNotes) {
 		case 0:
 			st.begin(k)
-			taken = k.PreHandler(k, r) != 0
+			ret := k.PreHandler(k, r)
 			st.end()
 			n[probe.Handled]++
+			if ret == 0 {
+				continue
+			}
 		case flagNotes:
 			asKretprobe(k).note(st, id, r) // it counts for itself
+			continue
 		default:
-			taken = k.callSpecial(st, id, r)
+			if !k.callSpecial(st, id, r) {
+				continue
+			}
 		}
-		if taken && r.Vector != amd64.VecDetour {
+		if r.Vector != amd64.VecDetour {
 			st.phase = idle
 			return
 		}
