@@ -219,9 +219,9 @@ func (r *row) run(w io.Writer) error {
 // hit, in one build and not in the next.
 //
 // Data: the TLB has one entry for all pages whose numbers are equal modulo 256. A
-// hit uses some 18 pages. Two of them that share an entry cost 20 ns whenever one
-// comes after the other, and pages of the heap lie elsewhere in each boot: there were
-// 2 to 22 such turns in a hit of row k.
+// hit uses some 18 pages. Two of them that share an entry cost about 20 ns whenever
+// one comes after the other, and pages of the heap lie elsewhere in each boot. That
+// is part of why row k differs between boots, not all of it.
 var pads = []string{"sonde/shell/bench.scale", "sonde/shell/bench.registration", "sonde/shell/bench.many", "sonde/shell/bench.pair"}
 
 // deeper calls f that many pages further down the stack.
