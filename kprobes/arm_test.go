@@ -92,6 +92,7 @@ func TestSlotsRunOut(t *testing.T) {
 // at one place are not counted.
 func TestMemoryRunsOut(t *testing.T) {
 	f := newFake(t)
+	mach.cpus = 64 // their accounts are most of it
 	each := siteBytes + uint64(mach.cpus+1)*uint64(probe.AccountBytes)
 	mach.memory = 2*2*each + 1
 	f.must(at("t.work", 0), at("t.work", 3))
@@ -147,5 +148,19 @@ func TestOrder(t *testing.T) {
 	f.must(b)
 	if now := a.site.probes(); now[2] != b {
 		t.Error("registered again, it is not the last")
+	}
+}
+
+// TestProbesAreNotCode: the code that is looked at is the image's, whatever probes
+// have put there.
+func TestProbesAreNotCode(t *testing.T) {
+	f := newFake(t)
+	f.must(at("t.work", 3))
+	if _, err := Describe("t.work", 4); !errors.Is(err, syscall.EILSEQ) {
+		t.Errorf("behind the byte of a breakpoint: %v", err)
+	}
+	fn := f.image[addrOf(t, "t.work", 0)-fakeText:][:16]
+	if have := Original(addrOf(t, "t.work", 0), 16); !bytes.Equal(have, fn) {
+		t.Errorf("% x, want % x", have, fn)
 	}
 }
