@@ -56,7 +56,7 @@ func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
 // found and the slot is not given out.
 func TestUnregisterWaits(t *testing.T) {
 	f := newFake(t)
-	mach.slots = smallPool(1)
+	mach.slots = poolAt(fakeSlots, 1)
 	k := at("t.work", 0)
 	f.must(k)
 	looked := false
@@ -82,7 +82,7 @@ func TestUnregisterWaits(t *testing.T) {
 // TestSlotsRunOut: then nothing changes, and what needs none is registered still.
 func TestSlotsRunOut(t *testing.T) {
 	f := newFake(t)
-	mach.slots = smallPool(2)
+	mach.slots = poolAt(fakeSlots, 2)
 	f.must(at("t.work", 0), at("t.work", 3))
 	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "all 2 slots are in use")
 	f.must(at("t.work", 0), at("t.branches", 0))

@@ -16,7 +16,6 @@ const (
 	fakeText    = 0x400000
 	fakeSlots   = 0x500000
 	fakeDetours = 0x600000
-	fakeFar     = 1 << 40 // out of reach of a 32-bit displacement
 )
 
 // fakeFuncs is the code of the fake machine. A bar ends an instruction.
@@ -31,7 +30,8 @@ var fakeFuncs = []struct{ name, code string }{
 	{"t.system", "9c | fa | f3a4 | 0f22d8 | c3"},
 	// syscall, ud2, a popf of 16 bits
 	{"t.fixed", "90 | 0f05 | 0f0b | 669d | c3"},
-	{"t.broken", "4889c3 | 06"}, // 06 is no instruction
+	{"t.low", "488d0d00000090 | c3"}, // the operand is 1.75 GiB below
+	{"t.broken", "4889c3 | 06"},      // 06 is no instruction
 	{"t.trap", "4889c3 | c3"},
 	{"t.stays", "4889c3 | c3"},
 }
@@ -64,8 +64,5 @@ func fakeKernel(t *testing.T, syms []kallsyms.Symbol) *kallsyms.Table {
 	return table
 }
 
-// farPool is slots from which no jump leads back.
-func farPool() *text.Pool { return text.NewPool(fakeFar, fakeFar+4*slotSize, slotSize) }
-
-// smallPool is n slots.
-func smallPool(n uintptr) *text.Pool { return text.NewPool(fakeSlots, fakeSlots+n*slotSize, slotSize) }
+// poolAt is n slots.
+func poolAt(start, n uintptr) *text.Pool { return text.NewPool(start, start+n*slotSize, slotSize) }

@@ -66,10 +66,16 @@ func TestAddressOrSymbol(t *testing.T) {
 	}
 }
 
-// TestNoSlotWithinReach: what cannot be copied has its slot taken back.
+// TestNoSlotWithinReach: of the way back, or of the operand. What cannot be copied
+// has its slot taken back.
 func TestNoSlotWithinReach(t *testing.T) {
 	f := newFake(t)
-	mach.slots = farPool()
-	f.refused(f.now(), RegisterKprobe(at("t.work", 10)), syscall.EILSEQ, "not within reach of a copy")
-	f.must(at("t.branches", 0)) // emulated: needs none
+	for _, c := range []struct {
+		symbol string
+		slots  uintptr
+	}{{"t.work", 1 << 40}, {"t.low", fakeText + 1<<29}} {
+		mach.slots = poolAt(c.slots, 4)
+		f.refused(f.now(), RegisterKprobe(at(c.symbol, 0)), syscall.EILSEQ, "not within reach of a copy")
+	}
+	f.must(at("t.work", 0), at("t.branches", 0)) // the jump back reaches; emulated, it needs none
 }
