@@ -36,14 +36,14 @@ type ProbeInfo struct {
 	Handlers []string // what it calls
 	Disabled bool     // by DisableKprobe, or because it is gone
 	Gone     bool     // for good: its handler broke the rules, or its module is gone
-	Ledger   Ledger
+	Ledger   Ledger   // its account
 }
 
 // Neighbour is another probed place.
 type Neighbour struct {
-	Addr   uintptr
+	Addr   uintptr // the place
 	Covers uintptr // bytes that its detour covers, 0 without one
-	Jumped bool
+	Jumped bool    // a jump is in place
 }
 
 // Describe says what a probe at offset off of the symbol would be, and what is

@@ -34,6 +34,8 @@ const maxStack = 1024
 
 // NewJprobe returns a jprobe on function target with the given handler. That
 // both are of one type F is the check; F must be a function type.
+//
+// Context: any.
 func NewJprobe[F any](target, handler F) *Jprobe {
 	j := &Jprobe{Entry: handler}
 	j.KP.Addr = codeOf(target)

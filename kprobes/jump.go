@@ -48,7 +48,7 @@ func AwaitJumps() {
 
 // A Candidate is an armed probe that could be hit by a jump but is not.
 type Candidate struct {
-	Addr   uintptr
+	Addr   uintptr  // the probed address
 	Check  int      // bytes of the stack check there, as kprobes decides it: up to its last branch
 	Detour *Detour  // nil if it has none yet
 	Begins Template // what a detour for the probes there begins with

@@ -28,9 +28,7 @@ const (
 	flagsReturn = flagGone | flagRegistered
 )
 
-// The handlers; all in trap context. Those that a trap calls have interrupts off;
-// those that a jump calls ([OPTIMIZED] in the list) have them as the probed code
-// has: a handler that minds must turn them off itself.
+// The handlers. What they may do is in the package's documentation.
 type (
 	// PreHandler runs before the probed instruction; r.IP is behind the INT3,
 	// one more than k.Addr, as on Linux. It returns 0. Any other value means
@@ -38,13 +36,22 @@ type (
 	// post-handler is called, and the code goes on at r.IP. Of a probe that is
 	// hit by a jump the value is ignored: give one that changes r.IP a
 	// post-handler, an empty one will do (spec/4 §1.4, note).
+	//
+	// Context: trap. Interrupts are off when a trap calls it; when a jump does
+	// ([OPTIMIZED] in the list), they are as the probed code has them: a handler
+	// that minds must turn them off itself.
+	// Source: spec/4 §5.
 	PreHandler func(k *Kprobe, r *amd64.Regs) int
 	// PostHandler runs after the probed instruction; flags is always 0.
+	//
+	// Context: trap, with interrupts off.
 	PostHandler func(k *Kprobe, r *amd64.Regs, flags uint64)
 	// FaultHandler runs when exception trapnr occurs in one of the handlers or
 	// in the probed instruction, however that is executed. Non-zero says that it has
 	// been dealt with: the code goes on with r as it is then. At k.Addr that is
 	// another hit.
+	//
+	// Context: trap, with interrupts off.
 	FaultHandler func(k *Kprobe, r *amd64.Regs, trapnr int) int
 )
 
@@ -56,9 +63,9 @@ type Kprobe struct {
 	Addr       uintptr     // filled in from SymbolName
 	Flags      probe.Flags // FlagDisabled, or 0
 
-	PreHandler   PreHandler
-	PostHandler  PostHandler
-	FaultHandler FaultHandler
+	PreHandler   PreHandler   // nil: hits are counted
+	PostHandler  PostHandler  // may be nil
+	FaultHandler FaultHandler // may be nil
 
 	kind   kind
 	ledger probe.Accounts
@@ -73,7 +80,7 @@ type Task uint64
 // A Context is who reached a probe, and where: see Current.
 type Context struct {
 	Goroutine Task // 0: none, it is the scheduler or an interrupt
-	CPU       int
+	CPU       int  // counted from 0
 }
 
 // name is how errors call k.

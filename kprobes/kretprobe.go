@@ -23,9 +23,9 @@ type KretprobeHandler func(ri *KretprobeInstance, r *amd64.Regs) int
 // Kretprobe is a return probe on a function: the function's entry is KP, of
 // which only SymbolName or Addr, and FlagDisabled, are to be set.
 type Kretprobe struct {
-	KP           Kprobe // first: a *Kprobe of kindKretprobe is a *Kretprobe
-	Handler      KretprobeHandler
-	EntryHandler KretprobeHandler // may be nil
+	KP           Kprobe           // first: a *Kprobe of kindKretprobe is a *Kretprobe
+	Handler      KretprobeHandler // called when a call returns; nil: returns are counted
+	EntryHandler KretprobeHandler // called when it is entered; may be nil
 	MaxActive    int              // calls probed at the same time; 0 or less: the number of CPUs
 	DataSize     uintptr          // bytes of private data per call
 
@@ -34,13 +34,14 @@ type Kretprobe struct {
 	direct KretprobeHandler // Handler, if it may not
 }
 
-// KretprobeInstance is one call that has been entered and will return.
+// KretprobeInstance is one call that has been entered and will return. Its field
+// RetAddr, a uintptr, is the address that it will return to.
 type KretprobeInstance struct {
 	ret // first: the runtime's sondeRet; with RetAddr
 
-	RP   *Kretprobe
-	Task Task   // the goroutine
-	Data []byte // DataSize bytes, what the entry handler left there
+	RP   *Kretprobe // the probe
+	Task Task       // the goroutine
+	Data []byte     // DataSize bytes, what the entry handler left there
 
 	busy     bool     // not in the pool
 	index1   uint64   // in the pool, counted from 1
@@ -64,6 +65,8 @@ type ret struct {
 func (rp *Kretprobe) NMissed() uint64 { return rp.Ledger().NoInst }
 
 // Hits returns how often the return handler has run.
+//
+// Context: any.
 func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }
 
 // Ledger returns the probe's account.
@@ -77,6 +80,8 @@ func (rp *Kretprobe) Ledger() Ledger {
 
 // RegsReturnValue returns what the function returns, from the register that Go
 // and C return the first result in.
+//
+// Context: a return handler.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 
 // graveyard keeps return probes that were unregistered with calls in flight:

@@ -170,23 +170,40 @@ func EnableKprobe(k *Kprobe) error {
 	return k.toggle("enable", true)
 }
 
-// DisableKretprobe and EnableKretprobe are DisableKprobe and EnableKprobe for
-// return probes. A call that was entered before, and that the entry handler has not
-// declined, still has its return handler called (spec/4 §1.3.2).
+// DisableKretprobe is DisableKprobe for a return probe. A call that was entered
+// before, and that the entry handler has not declined, still has its return handler
+// called.
+//
+// Context: goroutine.
+// Errors: as DisableKprobe.
+// Source: spec/4 §4.7, §1.3.2.
 func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(&rp.KP) }
 
 // EnableKretprobe undoes DisableKretprobe.
+//
+// Context: goroutine.
+// Errors: as EnableKprobe.
+// Source: spec/4 §4.8.
 func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(&rp.KP) }
 
-// DisableJprobe and EnableJprobe are DisableKprobe and EnableKprobe for jprobes.
+// DisableJprobe is DisableKprobe for a jprobe.
+//
+// Context: goroutine.
+// Errors: as DisableKprobe.
+// Source: spec/4 §4.7.
 func DisableJprobe(j *Jprobe) error { return DisableKprobe(&j.KP) }
 
 // EnableJprobe undoes DisableJprobe.
-func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
-
-// SetEnabled arms or disarms everything, without touching what each probe is.
 //
 // Context: goroutine.
+// Errors: as EnableKprobe.
+// Source: spec/4 §4.8.
+func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
+
+// SetEnabled arms or disarms everything, without touching what each probe is. A
+// handler that calls this is abandoned.
+//
+// Context: goroutine, not a handler.
 // Source: spec/4 appendix A, "enabled".
 func SetEnabled(on bool) {
 	mach.forbid("arms or disarms all probes")
