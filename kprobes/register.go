@@ -66,7 +66,7 @@ func RegisterKretprobes(rps []*Kretprobe) error {
 //
 // Context: goroutine.
 // Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
-// function has a jprobe already.
+// function has a jprobe already; E2BIG its arguments and results need too much stack.
 // Source: spec/4 §4.2.
 func RegisterJprobe(j *Jprobe) error {
 	if err := inHandler(); err != nil {
