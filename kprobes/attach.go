@@ -99,6 +99,10 @@ func (k *Kprobe) open() {
 	k.ledger.Open(mach.cpus)
 	k.Flags.Clear(flagGone | flagSSE | flagNotes | flagSpecial)
 	k.Flags.Set(flagRegistered | k.manner())
+	if k.kind == kindKretprobe {
+		rp := asKretprobe(k)
+		rp.MaxActive = len(rp.pool.instances)
+	}
 }
 
 // manner returns the flags that say how hits call k's handlers.

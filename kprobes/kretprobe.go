@@ -129,7 +129,6 @@ func (rp *Kretprobe) prepare() error {
 	if rp.pool.instances != nil {
 		quiesce() // who gives an instance back may not have put it on a list yet
 	}
-	rp.MaxActive = n
 	rp.pool.init(rp, n, mach.cpus, rp.DataSize)
 	return nil
 }

@@ -33,6 +33,9 @@ func TestReturnProbeRefuses(t *testing.T) {
 		rp.KP.Offset, rp.MaxActive, rp.DataSize = c.off, c.maxActive, c.dataSize
 		before := f.now()
 		f.refused(before, RegisterKretprobe(rp), c.errno, c.why)
+		if rp.MaxActive != c.maxActive {
+			t.Errorf("%s: MaxActive was %d, is %d", c.name, c.maxActive, rp.MaxActive)
+		}
 		first := returns("t.work")
 		f.refused(before, RegisterKretprobes([]*Kretprobe{first, rp}), c.errno, c.why)
 		f.graceEnds()
