@@ -54,7 +54,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Next
 }
 
-// handlerFault is a fault in a handler, or in what it called. The fault-handler
+// handlerFault takes a fault in a handler, or in what it called. The fault-handler
 // is not asked about its own.
 func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
 	k := asProbe(st.probe)
@@ -84,7 +84,7 @@ func (st *state) nestedCopyFault(id int, r *amd64.Regs) notifier.Action {
 	return action
 }
 
-// copyFault is a fault in a copy that is being stepped.
+// copyFault takes a fault in a copy that is being stepped.
 func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	s := asSite(st.site)
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
@@ -96,7 +96,7 @@ func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Next
 }
 
-// runFault is a fault in a copy that runs, in a slot or in a detour; r is as if the
+// runFault takes a fault in a copy that runs, in a slot or in a detour; r is as if the
 // original had faulted. In a detour that need not be the probed instruction.
 func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	s := sites.Find(uintptr(r.IP))
@@ -112,7 +112,7 @@ func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Next
 }
 
-// emulationFault is a fault of the emulation of s that ended it; r is the hit's.
+// emulationFault takes a fault that ended the emulation of s; r is the hit's.
 func (st *state) emulationFault(s *site, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	r.IP, r.Vector, r.Err = uint64(s.addr), st.fault, st.err

@@ -177,7 +177,7 @@ func (s *site) grow(st *state, r *amd64.Regs) {
 	s.passBy(st, r)
 }
 
-// reenter is a hit inside a handler: it is counted as missed and the
+// reenter takes a hit inside a handler: it is counted as missed and the
 // instruction executed, nothing more.
 func reenter(st *state, id int, r *amd64.Regs) {
 	s := sites.Find(uintptr(r.IP) - 1)

@@ -44,7 +44,7 @@ const vecAbandon = amd64.VecAbandon
 // disarmer wakes the thread that disarms sites that no probe needs any more.
 var disarmer irq.Event
 
-// onAbandon is the runtime saying that the code on this trap stack does what it
+// onAbandon is called by the runtime when the code on this trap stack does what it
 // must not: allocate, block, panic, use up the stack. With no handler to
 // abandon it returns, and the runtime ends the machine; nor is a handler to blame for
 // an interrupt that came on top of it.
@@ -103,7 +103,7 @@ const (
 var byNMI atomic.Bool
 
 // keepWatch begins with the first probe and does not end: a few interrupts a second
-// are nothing.
+// cost next to nothing.
 //
 // Context: goroutine.
 var keepWatch = sync.OnceFunc(func() {
@@ -140,8 +140,7 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Stop
 }
 
-// watch looks at CPU id, which r was interrupted on, and at the others too if it
-// shall. A probe that it hits is missed: a handler called from here could not be ended.
+// watch looks at CPU id, which r was interrupted on, and with others at all CPUs. A probe that it hits is missed: a handler called from here could not be ended.
 func watch(id int, r *amd64.Regs, others bool) {
 	st := &states[id].state
 	mine := st.phase == idle

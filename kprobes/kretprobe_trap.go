@@ -23,7 +23,7 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 	return goruntime.Calls(g), hi
 }
 
-// trampolinePC is what a replaced return address is.
+// trampolinePC is the address that replaces a return address.
 var trampolinePC = codeAt.trampoline
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
@@ -90,7 +90,7 @@ func buryAbove(head *uintptr, off uintptr, id int) {
 	}
 }
 
-// onDead is the runtime giving up calls: a goroutine ends, or recovers.
+// onDead is called by the runtime when it gives up calls: a goroutine ends, or recovers.
 //
 // Context: any.
 func onDead(head uintptr) {
@@ -102,7 +102,7 @@ func onDead(head uintptr) {
 	cpu.IRQRestore(flags)
 }
 
-// onReturn is a probed function returning to the trampoline, which has made r
+// onReturn takes the return of a probed function to the trampoline, which has made r
 // look like a trap and does not deal with it itself; r.SP is behind the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the
 // function has them: see detour_tamago.go.
@@ -164,7 +164,7 @@ func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
 	}
 }
 
-// missReturn is a return inside a handler: its instances are given back.
+// missReturn takes a return inside a handler: its instances are given back.
 func missReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
@@ -178,7 +178,7 @@ func missReturn(id int, r *amd64.Regs) {
 	}
 }
 
-// bug is a return that no instance stands for: there is nowhere to go.
+// bug takes a return that no instance stands for: there is nowhere to go.
 func bug(p uintptr, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	printk.Emerg("kretprobe BUG!: Processing kretprobe %x @ %x", p, r.SP)

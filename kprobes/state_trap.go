@@ -81,7 +81,7 @@ var states [trap.MaxCPUs]struct {
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
 
-// asSite and its kin turn a kept address back. Safe because: see state.
+// asSite, asProbe and the like turn a kept address back. Safe because: see state.
 func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }

@@ -61,7 +61,7 @@
 //   - A length of jump tables taken from the comparison in front of them: it
 //     is often too far away to recognize. See jumptable.go.
 //   - A control-flow graph, with only reachable code counted: more code, and a
-//     wrong edge would allow what must be refused. Here every doubt refuses.
+//     wrong edge would allow what must be refused. Here every doubt is a reason to refuse.
 //   - Maps and sorted lists of targets: one cell per byte of code is faster to
 //     fill and to ask, and the caller can use the memory again.
 //

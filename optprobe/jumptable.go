@@ -38,7 +38,7 @@ func (s *Scan) resolveJumps() Obstacle {
 			return Obstacle{Reason: why, Off: off}
 		}
 	}
-	// Once more: a table read later may lead between a LEA and its jump.
+	// Again: a table read later may lead between a LEA and its jump.
 	for _, off := range s.jumps {
 		if _, ok := s.findLEA(off); !ok {
 			return Obstacle{Reason: JumpAway, Off: off}

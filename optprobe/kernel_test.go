@@ -92,7 +92,7 @@ func relocateAt(t *testing.T, s *Scan, off int) {
 }
 
 // BenchmarkRead measures what the optimizer does for a probe at a function's
-// entry, but for the writing.
+// entry, except for the writing.
 func BenchmarkRead(b *testing.B) {
 	p := kernel(b)
 	funcs := make([]Function, len(p.funcs))

@@ -124,7 +124,7 @@ func (m *meaning) loop(in *insn.Inst, next, target uint64) {
 	}
 }
 
-// operand wants an instruction with the same bytes but for the displacement,
+// operand wants an instruction with the same bytes except for the displacement,
 // and the same operand when the copy has pushed so many bytes. An indirect
 // call is an indirect jump then.
 func (m *meaning) operand(in *insn.Inst, code []byte, next uint64, bytesPushed uint64) {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// delay is waited after a change, so that a probe that goes at once costs
-	// nothing, and one batch is one stop of the machine.
+	// delay is how long the optimizer waits after a change, so that a probe that is
+	// removed at once costs nothing, and one batch is one stop of the machine.
 	delay = time.Millisecond
 	// perStop is how many jumps are written at one stop.
 	perStop = 256
@@ -225,8 +225,8 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	return false
 }
 
-// manyReturned is how many detours are kept for nothing at most, until the
-// optimizer has time.
+// manyReturned is how many unused detours are kept at most, until the optimizer
+// has time.
 const manyReturned = 64
 
 // reclaim frees detours that no CPU is in any more, if there are many.

@@ -20,7 +20,7 @@ type program struct {
 	entries      *entries.Table
 }
 
-// kernel returns the kernel, built as for booting but for the tables that the
+// kernel returns the kernel, built as for booting except for the tables that the
 // build adds; or the program named by SONDE_OPTPROBE_ELF, to try others by hand.
 func kernel(t testing.TB) *program {
 	t.Helper()

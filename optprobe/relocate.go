@@ -92,7 +92,7 @@ func (w *writer) same(in *insn.Inst, code []byte, addr uint64) {
 	w.put(copied[:len(code)]...)
 }
 
-// loop writes LOOP, LOOPE, LOOPNE or JRCXZ, which know no rel32, as
+// loop writes LOOP, LOOPE, LOOPNE or JRCXZ, which have no form with rel32, as
 //
 //	LOOP 1f; JMP 2f
 //	1: JMP target

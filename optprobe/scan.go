@@ -32,7 +32,7 @@ type Scan struct {
 	whole Obstacle
 }
 
-// What is known of a byte of code: how it can be reached, but from the
+// What is known of a byte of code: how it can be reached, other than from the
 // instruction before, and whether an instruction begins there.
 const (
 	byBranch = 1 << iota

@@ -127,7 +127,7 @@ func (t *Session) pump(in io.Reader) {
 	}
 }
 
-// arrived queues what was typed, but for a ^C that a command takes.
+// arrived queues what was typed, except for a ^C that a command takes.
 func (t *Session) arrived(typed []byte, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	// Script plus a status of 0…MaxStatus is the value for the end of a script.
 	Script = 0x20
 	// MaxStatus is the greatest status that fits. Greater ones become
-	// MaxStatus, but for the two that shells give a meaning.
+	// MaxStatus, except for the two that shells give a meaning.
 	MaxStatus = 63
 )
 

@@ -57,7 +57,7 @@ func (f *elfFile) symbol(name string) (elf.Symbol, error) {
 	return elf.Symbol{}, fmt.Errorf("%s is not in the linked kernel: %w", name, ErrSymbol)
 }
 
-// kernelSymbols returns what the kernel's own table is to hold.
+// kernelSymbols returns what the kernel's own table holds.
 func (f *elfFile) kernelSymbols() []kallsyms.Symbol {
 	var syms []kallsyms.Symbol
 	for _, s := range f.syms {

@@ -53,7 +53,7 @@ func (g *Graph) leads(f *Func) []uint64 {
 	return all
 }
 
-// region walks from entries, as far as that is within.
+// region walks from entries, through the functions that are in within.
 func (g *Graph) region(entries, within names) Reached {
 	return g.walk(g.addrs(entries), g.leads, func(fn kallsyms.Symbol, _ Reached) Next {
 		if !within.fits(fn.Name) {

@@ -32,7 +32,7 @@ func NewGuard(g *Graph, marked []string) *Guard {
 // Graph returns the image's graph.
 func (g *Guard) Graph() *Graph { return g.g }
 
-// Unprotected returns an error for each name that is to keep probes away and that
+// Unprotected returns an error for each name that should keep probes away and that
 // no function has.
 //
 // Context: goroutine.

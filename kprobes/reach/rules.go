@@ -143,7 +143,7 @@ var forbidden = []struct {
 }
 
 // Check returns an error for each name in the rules, and in marked, that fits
-// nothing in the image: with it a function goes unprotected in silence.
+// nothing in the image: then a function is unprotected, and nothing else would tell.
 //
 // Context: goroutine.
 func (g *Graph) Check(marked []string) (wrong []error) {

@@ -22,7 +22,7 @@ type Reached map[uint64]uint64
 
 // Walk goes from roots, which are addresses of functions, breadth first to all
 // that direct calls and jumps reach from there, and asks visit about each function
-// once. Only those it is to go into are read.
+// once. It reads only functions that visit wants it to go into.
 //
 // Context: goroutine.
 func (g *Graph) Walk(roots []uint64, visit func(fn kallsyms.Symbol, from Reached) Next) Reached {

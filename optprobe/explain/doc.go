@@ -6,11 +6,11 @@
 //	p.Judge()
 //	p.WriteTo(w)
 //
-// A Place holds facts and is text in the end; only kernel_tamago.go knows where
+// A Place holds facts, from which the text is made; only kernel_tamago.go knows where
 // they come from. So the drawings are tested on the host, against golden files.
 //
-// Instructions are printed by x/arch/x86/x86asm. Where they begin it is not
-// asked: package insn decides, and an instruction that x86asm finds shorter,
+// Instructions are printed by x/arch/x86/x86asm. Package insn decides
+// where they begin; an instruction that x86asm finds shorter,
 // longer or not at all is printed as "?".
 //
 // The drawings are plain ASCII, 80 columns wide, for any terminal.

@@ -34,7 +34,7 @@ func newControl() (*control, error) {
 
 // listen starts the machine, unless gdb is going to, and ends when QEMU closes
 // its end. QEMU sends events only after the handshake, and a guest can be done
-// before that: hence it is started stopped. Answers are not waited for, only
+// before that: so QEMU starts it stopped. listen does not wait for answers, only
 // events matter.
 func (c *control) listen(gdb bool) {
 	defer close(c.done)

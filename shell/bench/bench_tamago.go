@@ -209,8 +209,8 @@ func (r *row) run(w io.Writer) error {
 
 // pads are functions that no row calls.
 //
-// Under QEMU it matters where things lie, and the median is to depend on that as little
-// as may be. So each run has other places for what a hit uses: probes on one pad
+// Under QEMU it matters where things lie, and the median should depend on that as little
+// as possible. So each run uses other places for what a hit needs: probes on one pad
 // more, and its own elsewhere; and a stack that is a page longer.
 //
 // Code: the targets of jumps to other pages are found through a table in which all

@@ -36,7 +36,7 @@ var forgetful struct {
 	j            *kprobes.Jprobe
 	late, early  *kprobes.Kprobe
 	entered      atomic.Bool // linger was called
-	inside, stay atomic.Bool // it runs, it is to go on
+	inside, stay atomic.Bool // it runs, it should go on
 }
 
 // forgetfulInit registers a probe of each kind, one that it takes back, and one

@@ -94,7 +94,7 @@ func hasNone(t *suites.T, when string, addr uintptr) {
 	}
 }
 
-// haveBreakpoints checks that all text is as in the image but for an INT3 in the
+// haveBreakpoints checks that all text is as in the image except for an INT3 in the
 // first byte of each of ks.
 func haveBreakpoints(t *suites.T, when string, ks ...*kprobes.Kprobe) {
 	for _, k := range ks {

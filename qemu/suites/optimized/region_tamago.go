@@ -133,7 +133,7 @@ func insideRegion(t *suites.T) {
 }
 
 // optimizerWaits lets the optimizer do the same with its grace period: no stop
-// finds the CPU inside, as far as a breakpoint keeps it out from then on.
+// finds the CPU inside, because a breakpoint keeps it out from then on.
 func optimizerWaits(t *suites.T) {
 	k := at(fillerAddr(), pre)
 	optimized(t, k)

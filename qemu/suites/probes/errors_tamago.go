@@ -147,7 +147,7 @@ func refusesTrapHandling(t *suites.T) {
 		"runtime.sondeDispatch", "runtime.SondeTick",
 	} {
 		if _, err := kallsyms.Kernel().Addr(name); err != nil {
-			t.Logf("%v", err) // inlined, or called otherwise by now
+			t.Logf("%v", err) // inlined, or it has another name by now
 			continue
 		}
 		refused(t, name, &kprobes.Kprobe{SymbolName: name}, syscall.EINVAL, "may not be probed")

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// State is all that a shape can see and change, but for SP.
+// State is all that a shape can see and change, except SP.
 type State struct {
 	AX, BX, CX, DX, SI, DI, BP      uint64
 	R8, R9, R10, R11, R12, R13      uint64

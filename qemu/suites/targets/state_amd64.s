@@ -2,7 +2,7 @@
 #include "textflag.h"
 
 // func call(fn uintptr, s *State)
-// Nothing survives the call but what is on the stack: s at 8(SP).
+// Only what is on the stack survives the call: s at 8(SP).
 TEXT ·call(SB),NOSPLIT,$32-16
 	MOVQ	fn+0(FP), AX
 	MOVQ	AX, 0(SP)

@@ -3,8 +3,8 @@
 #include "textflag.h"
 
 // func nmiAtProbe(apic uintptr)
-// Sends this CPU an NMI from its local APIC at apic, and executes the NOP that is to
-// be probed. QEMU notices the NMI where the next block of instructions begins, which
+// Sends this CPU an NMI from its local APIC at apic, and executes the NOP that
+// has the probe. QEMU notices the NMI where the next block of instructions begins, which
 // is the first instruction of the breakpoint's entry stub.
 TEXT ·nmiAtProbe(SB),NOSPLIT,$0-8
 	MOVQ	apic+0(FP), AX
