@@ -30,7 +30,7 @@ type kind uint8
 const (
 	begins  kind = iota // nothing of the instruction at ip has been done
 	pushed              // of the call at ip, the return address is on the stack
-	decided             // the copied branch only has to go on, to ip
+	decided             // of a copied branch, only the jump to ip is left
 )
 
 // Bytes returns the code, to be placed at To. It ends with a jump back behind

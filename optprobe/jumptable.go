@@ -16,7 +16,7 @@ import "sonde/arch/amd64/insn"
 // How long is the table? Every entry is the start of an instruction of this
 // function, so the table ends at the latest at the first word that is not.
 // It may end earlier, if another table of the same function follows; then the
-// words read in excess are entries, too. So reading on until a word does not
+// words read too far are entries, too. So reading on until a word does not
 // fit finds all entries and almost never anything else. The comparison, where
 // it is recognized, must not want more entries than that. (In the test kernel
 // it is at 31 of 36 tables, and wants exactly as many as are found.)

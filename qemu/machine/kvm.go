@@ -10,7 +10,7 @@ import (
 
 // Best returns KVM if it really works on this host, and TCG otherwise.
 //
-// That /dev/kvm can be opened, or that QEMU starts with it, says little: some
+// To open /dev/kvm, or to start QEMU with it, proves little: some
 // hosts have one that makes a processor and then stops at an instruction that
 // it cannot emulate. So image is booted once; the answer is kept in a file in
 // the folder cache until the host boots again. If cache is "" it is not kept.

@@ -53,8 +53,8 @@ type seen struct {
 	recurse               bool          // handlers call recursionTarget
 }
 
-// note counts a call of a handler. That it is not preempted, which Linux checks
-// here, need not be: nothing is.
+// note counts a call of a handler. Linux also checks here that it is not preempted;
+// on this kernel nothing is.
 func (s *seen) note(n *atomic.Uint64) {
 	n.Add(1)
 	if s.recurse {

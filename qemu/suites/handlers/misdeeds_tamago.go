@@ -77,7 +77,7 @@ func neverReturns(t *suites.T) {
 	everywhere(t, misdeed{"never_returns", "runs too long", loop})
 }
 
-// loop is for ever, as far as the watch is concerned.
+// loop runs for longer than the watch allows.
 func loop() {
 	for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {
 		sink++

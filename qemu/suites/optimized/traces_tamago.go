@@ -75,7 +75,7 @@ func stacksShow(t *suites.T) {
 	}
 }
 
-// dumpInHandler has an optimized handler print the stack it came from.
+// dumpInHandler makes an optimized handler print the stack it came from.
 func dumpInHandler(t *suites.T) {
 	since := mark()
 	k := at(entry(inner), func(_ *kprobes.Kprobe, r *amd64.Regs) int { die.DumpStack(r); return 0 })

@@ -61,7 +61,7 @@ func panics() string {
 	}, "; ")
 }
 
-// deferred has every kind of deferred call: open-coded, in a loop, on the stack, in a
+// deferred makes every kind of deferred call: open-coded, in a loop, on the stack, in a
 // range over a function.
 func deferred() string {
 	var b strings.Builder

@@ -58,7 +58,7 @@ func count(c *atomic.Uint64) {
 	}
 }
 
-// moved reports whether every counter has gone on since before.
+// moved reports whether every counter has changed since before.
 func (l *load) moved(before []uint64) bool {
 	for i := range l.counts {
 		if l.counts[i].Load() == before[i] {
