@@ -28,7 +28,7 @@ func rearm(list []*site) bool {
 			old, new = new, old
 		}
 		if err := mach.poke(s.addr, old, new); err != nil {
-			panic(err) // somebody else writes text
+			panic(err) // something else writes text
 		}
 		s.armed = want
 		poked = append(poked, s.addr)
@@ -42,7 +42,7 @@ func rearm(list []*site) bool {
 }
 
 // quiesce returns when every CPU executes what has been poked and has been
-// outside all handlers: what was taken from hits before is nobody's now. Called
+// outside all handlers: no hit uses what was taken from hits before. Called
 // with mu held.
 func quiesce() {
 	was := replaced
@@ -100,7 +100,7 @@ func unjump(list []*site) {
 			return
 		}
 		if !errors.Is(err, ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
-			panic(err) // somebody else writes text
+			panic(err) // something else writes text
 		}
 		mach.grace()
 	}
@@ -142,7 +142,7 @@ func covering(addr uintptr) func(yield func(*site) bool) {
 // swap exchanges breakpoints and jumps, at one stop of the machine. A CPU that
 // goes on in the region of a site, behind its first byte, would find part of an
 // address there. From the site's slot one would come back to it, too; but while a
-// site has a detour nobody is sent to the slot, and those before have left it a
+// site has a detour no hit is sent to the slot, and earlier ones have left it a
 // grace period ago. Called with mu held.
 func swap(list []*site, in bool) (time.Duration, error) {
 	patches := make([]text.Patch, len(list))

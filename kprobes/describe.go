@@ -24,7 +24,7 @@ type Description struct {
 	Armed  bool        // a breakpoint or a jump is in place
 	Jumped bool        // a jump
 	Slot   uintptr     // of the probes there, 0 for none
-	Detour *Detour     // likewise, nil for none
+	Detour *Detour     // of the probes there, nil for none
 	Near   []Neighbour // probes close by, in order of address
 }
 

@@ -140,7 +140,7 @@ func bind(d *Detour, s *site) {
 //
 // Context: boot.
 func initDetours() {
-	calls := templates()[TemplateCall] // plain is shorter; note calls nobody
+	calls := templates()[TemplateCall] // plain is shorter; note calls nothing
 	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), mach.detours.Start(), mach.detours.End(), DetourSize)
 }
 

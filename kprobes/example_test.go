@@ -43,11 +43,11 @@ func ExampleKprobe() {
 	vfs.ReadFile("/proc/version")
 }
 
-// Replace a function by another of the same signature, to mend a bug, say: the
+// Replace a function by another of the same signature, to fix a bug, say: the
 // handler takes over by changing IP and returning non-zero.
 func ExamplePreHandler() {
-	mended := func(f *vfs.File, p []byte) (int, error) { return 0, syscall.EIO }
-	entry := uint64(reflect.ValueOf(mended).Pointer())
+	fixed := func(f *vfs.File, p []byte) (int, error) { return 0, syscall.EIO }
+	entry := uint64(reflect.ValueOf(fixed).Pointer())
 	k := &kprobes.Kprobe{
 		SymbolName: "sonde/kernel/vfs.Read",
 		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int { r.IP = entry; return 1 },

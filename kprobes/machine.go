@@ -32,7 +32,7 @@ type machine struct {
 	// since is the beginning of a grace period; grace is a whole one.
 	since func() text.InUse
 	grace func()
-	// watch has all CPUs look for handlers that run too long.
+	// watch makes all CPUs look for handlers that run too long.
 	watch func()
 	// inHandler tells whether this is trap context; forbid does not return then.
 	inHandler func() bool

@@ -59,7 +59,7 @@ func realMachine() machine {
 	}
 }
 
-// syncPoked has all CPUs execute what was poked. What is written again is for
+// syncPoked makes all CPUs execute what was poked. What is written again is for
 // QEMU's sake, see text.Refresh; quiesce makes them serialize once more.
 func syncPoked(poked []uintptr) {
 	if cpu.Num() == 1 {
@@ -85,7 +85,7 @@ func swapStopped(patches []text.Patch, standing func(ip uintptr) bool) (time.Dur
 }
 
 // chain returns this package's place in the notifier chain of vector v. Of NMIs it is
-// the last: the watch takes all that nobody else wants.
+// the last: the watch takes all that no other block wants.
 func chain(v int) *notifier.Block {
 	if v == amd64.VEC_NMI {
 		return &notifier.Block{Name: "kprobes", Priority: -100, Call: onNMI}

@@ -78,7 +78,7 @@ func (s *site) remove(k *Kprobe) { s.changed(s.list.Remove(k)) }
 // guarded by mu
 var replaced []**Kprobe
 
-// changed keeps the list that was replaced and works out anew what hits read.
+// changed keeps the list that was replaced and works out again what hits read.
 func (s *site) changed(was **Kprobe) {
 	if was != nil {
 		replaced = append(replaced, was)
@@ -167,8 +167,8 @@ func (s *site) way(post bool) How {
 	return how
 }
 
-// decide has hits go by the way that fits the site as it is now. With a detour it
-// is the copy in there, so that nobody comes back into the middle of its region,
+// decide makes hits take the way that fits the site as it is now. With a detour it
+// is the copy in there, so that no CPU comes back into the middle of its region,
 // unless there is another probe in what the copy would execute.
 func (s *site) decide() {
 	how := s.way(s.post.Load())
