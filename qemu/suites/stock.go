@@ -52,8 +52,10 @@ func (s stock) compare() string {
 
 // slack is by how much the heap may grow: the runtime never frees the
 // descriptors of goroutines (a case makes ten thousand of them), and pools and
-// maps keep what they once needed.
-const slack = 8 << 20
+// maps keep what they once needed. What has been read of the image is kept as well
+// (package reach, the safety check of optprobe), for each function that any case
+// has probed.
+const slack = 24 << 20
 
 // heapGrown returns by how many MiB the heap has grown beyond the slack.
 func (s stock) heapGrown() int {
