@@ -140,7 +140,8 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Stop
 }
 
-// watch looks at CPU id, which r was interrupted on, and with others at all CPUs. A probe that it hits is missed: a handler called from here could not be ended.
+// watch looks at CPU id, which r was interrupted on, and with others at all CPUs. A
+// probe that it hits is missed: a handler called from here could not be ended.
 func watch(id int, r *amd64.Regs, others bool) {
 	st := &states[id].state
 	mine := st.phase == idle
