@@ -2,46 +2,57 @@ package vfs
 
 import (
 	"io/fs"
-	"sync"
 	"syscall"
-	"time"
 )
 
 // Dir is a directory in memory.
 type Dir struct {
-	perm fs.FileMode
+	inode
+	fs     *FS
+	sealed bool // the kernel's: users make no names in it
 
-	mu sync.RWMutex
-	// guarded by mu:
-	nodes   map[string]Node
-	modTime time.Time
+	// guarded by fs.mu:
+	nodes  map[string]entry
+	parent *Dir // its own for the root
+	name   string
+	gone   bool // removed: nothing can be made in it
 }
 
-func newDir(perm fs.FileMode) *Dir {
-	return &Dir{perm: perm, nodes: make(map[string]Node), modTime: time.Now()}
+// entry is a name's node, and the inode number of a node that has none.
+type entry struct {
+	Node
+	ino uint64
+}
+
+func (f *FS) newDir(perm fs.FileMode) *Dir {
+	d := &Dir{fs: f, nodes: make(map[string]entry)}
+	d.start(fs.ModeDir | perm)
+	d.links = 1 // its own "."
+	return d
 }
 
 // Stat implements Node.
-func (d *Dir) Stat() Info {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return Info{Mode: fs.ModeDir | d.perm, ModTime: d.modTime}
-}
+func (d *Dir) Stat() Info { return d.info() }
 
 // Lookup implements Directory.
 func (d *Dir) Lookup(name string) (Node, error) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if n := d.nodes[name]; n != nil {
-		return n, nil
+	e, err := d.entry(name)
+	return e.Node, err
+}
+
+func (d *Dir) entry(name string) (entry, error) {
+	d.fs.mu.RLock()
+	defer d.fs.mu.RUnlock()
+	if e, ok := d.nodes[name]; ok {
+		return e, nil
 	}
-	return nil, syscall.ENOENT
+	return entry{}, syscall.ENOENT
 }
 
 // Names implements Directory.
 func (d *Dir) Names() []string {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
+	d.fs.mu.RLock()
+	defer d.fs.mu.RUnlock()
 	names := make([]string, 0, len(d.nodes))
 	for name := range d.nodes {
 		names = append(names, name)
@@ -49,56 +60,81 @@ func (d *Dir) Names() []string {
 	return names
 }
 
-// writable reports whether names may be made and removed by users.
-func (d *Dir) writable() bool { return d.perm&0200 != 0 }
-
-// add puts n under a name that must be free.
+// add puts n under a name that must be free. Context: fs.mu held.
 func (d *Dir) add(name string, n Node) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.nodes[name] != nil {
+	switch {
+	case d.gone:
+		return syscall.ENOENT
+	case d.nodes[name].Node != nil:
 		return syscall.EEXIST
 	}
-	d.nodes[name] = n
-	d.modTime = time.Now()
+	e := entry{Node: n}
+	if m, ok := n.(inMemory); ok {
+		m.link(1)
+		e.ino = n.Stat().Ino
+	} else {
+		e.ino = nextIno()
+	}
+	if sub, ok := n.(*Dir); ok {
+		sub.parent, sub.name = d, name
+		d.link(1) // its ".."
+	}
+	d.nodes[name] = e
+	d.touch()
 	return nil
 }
 
-// findOrAdd returns the node of that name, or else adds the one given.
-func (d *Dir) findOrAdd(name string, n Node) Node {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if old := d.nodes[name]; old != nil {
-		return old
-	}
-	d.nodes[name] = n
-	d.modTime = time.Now()
-	return n
-}
-
-// remove takes a name away. A directory must be empty; a node that is not
-// made by users goes only with force.
-func (d *Dir) remove(name string, force bool) error {
-	n, err := d.Lookup(name)
-	if err != nil {
-		return err
-	}
-	if dir, ok := n.(Directory); ok && len(dir.Names()) > 0 && !force {
-		return syscall.ENOTEMPTY
-	}
-	switch n.(type) {
-	case *Dir, *regular:
-	default:
-		if !force {
-			return syscall.EPERM
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.nodes[name] != n {
-		return syscall.ENOENT // another goroutine was faster
-	}
+// drop takes a name away that is there. Context: fs.mu held.
+func (d *Dir) drop(name string) {
+	n := d.nodes[name].Node
 	delete(d.nodes, name)
-	d.modTime = time.Now()
-	return nil
+	d.touch()
+	if m, ok := n.(inMemory); ok {
+		m.link(-1)
+	}
+	switch n := n.(type) {
+	case *Dir:
+		n.gone = true
+		d.link(-1)
+	case *regular:
+		n.settle()
+	}
+}
+
+// removable reports whether users may take away what a name stands for.
+func removable(n Node) bool {
+	_, ok := n.(inMemory)
+	return ok
+}
+
+// holds reports whether sub is d or lies below it. Context: fs.mu held.
+func (d *Dir) holds(sub *Dir) bool {
+	for sub != d {
+		if sub.parent == sub {
+			return false
+		}
+		sub = sub.parent
+	}
+	return true
+}
+
+// path returns the absolute path. Context: fs.mu held.
+//
+// Errors: ENOENT when the directory has been removed.
+func (d *Dir) path() (string, error) {
+	if d.gone {
+		return "", syscall.ENOENT
+	}
+	if d.parent == d {
+		return "/", nil
+	}
+	above, err := d.parent.path()
+	return join(above, d.name), err
+}
+
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
 }

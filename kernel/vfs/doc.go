@@ -1,22 +1,30 @@
-// Package vfs is the tree of names: directories, files in memory under /tmp,
-// and nodes that other packages bind to a name, such as the control files of
-// kernel/vfs/ctl.
+// Package vfs is the tree of names and the files behind them: directories,
+// files and symbolic links in memory, and nodes that other packages bind to a
+// name, such as the control files of kernel/vfs/ctl.
 //
 // A Node says what it is; a Directory finds nodes by name; an Opener makes a
-// Handle, which moves the bytes. Files are opened, read and written through
-// Open, Read, Write and Close. These are plain functions of their own that
-// are never inlined, as in Linux, so that one probe on vfs.Read sees each
-// read in the kernel. An FS is an fs.FS as well.
+// Handle, which moves the bytes. A File is an open file: what descriptors refer
+// to, with its position and flags. A Place is a node and the way to it, for
+// current directories and paths relative to one.
 //
-// There are no owners. The mode bits of the "owner" class are what counts:
-// they say how a file may be opened and whether names may be made in a
-// directory. Bind and Unbind, for the kernel itself, disregard them.
+// Files are opened, read and written through Open, Read, Write and Close, by the
+// kernel and for programs. These are plain functions that are never inlined, as
+// in Linux, so that one probe on vfs.Read sees each read in the kernel. None of
+// them waits: what is not there yet is EAGAIN, and File.ReadWait tries again
+// when kernel/poll says so. An FS is an fs.FS as well.
 //
-// Rejected: inodes and mount tables. A directory that another package wants
-// to bring is a Directory bound to a name; that is all a mount does here.
+// Programs run as root, so the mode of what is in memory is kept and shown, but
+// it forbids nothing. The mode of a bound node counts: its "owner" bits
+// say how it may be opened. A directory that the kernel made without write
+// permission is sealed: only Bind and Unbind change what is in it.
 //
-// Locks: Dir.mu and regular.mu, never both, and no function of a bound node
-// is called under them.
+// Rejected: mount tables. A directory that another package wants to bring
+// is a Directory bound to a name; that is all a mount does here. Rejected:
+// a lock per directory. Renames need several at a time, in an order; one
+// lock for all names, held for a map access, is simpler and fast enough.
+//
+// Locks: File.mu > FS.mu > inode.mu; File.mu > regular.mu. No function of a
+// bound node is called under FS.mu.
 package vfs
 
 import (
@@ -30,10 +38,18 @@ type Node interface {
 }
 
 // Info is what a node says about itself; its name is the directory's business.
+// What is zero is filled in where programs ask (File.Info, FS.StatAt).
 type Info struct {
-	Mode    fs.FileMode
-	Size    int64
-	ModTime time.Time
+	Mode       fs.FileMode
+	Size       int64 // bytes
+	ModTime    time.Time
+	AccTime    time.Time
+	ChangeTime time.Time // of anything in Info
+	Ino        uint64
+	Dev, RDev  uint64 // the device it is on, the device it is: see MakeDev
+	Links      uint64
+	Blocks     int64 // of 512 bytes
+	UID, GID   uint32
 }
 
 // Directory is a node that holds others.
@@ -45,6 +61,13 @@ type Directory interface {
 	Names() []string
 }
 
+// Link is a symbolic link.
+type Link interface {
+	Node
+	// Target returns the path that stands for the link's name.
+	Target() (string, error)
+}
+
 // Opener is a node that can be read or written. Open is called with flags
 // that its mode allows.
 type Opener interface {
@@ -53,9 +76,38 @@ type Opener interface {
 }
 
 // Handle is an open file of an Opener. ReadAt returns io.EOF at the end, as
-// io.ReaderAt does, but may return fewer bytes than asked for.
+// io.ReaderAt does, but may return fewer bytes than asked for. Neither it nor
+// WriteAt waits for anything but locks: they return EAGAIN, and the handle is
+// a poll.Source.
 type Handle interface {
 	ReadAt(p []byte, off int64) (int, error)
 	WriteAt(p []byte, off int64) (int, error)
 	Close() error
 }
+
+// Stream is embedded in a Handle whose bytes have no places: pipes, terminals.
+// Its offsets are meaningless, and seeking is ESPIPE.
+type Stream struct{}
+
+func (Stream) stream() {}
+
+// Appender is a Handle that can write at its end in one step, for O_APPEND. It
+// returns the new end as well.
+type Appender interface {
+	Append(p []byte) (n int, end int64, err error)
+}
+
+// Sizer is a node whose size can be set.
+type Sizer interface {
+	SetSize(size int64) error
+}
+
+// Changer is a node whose attributes can be changed.
+type Changer interface {
+	SetMode(perm fs.FileMode)            // permissions, setuid, setgid and sticky
+	SetOwner(uid, gid uint32)            // Keep: as it is
+	SetTimes(access, modified time.Time) // zero: as it is
+}
+
+// Keep, for SetOwner, leaves an owner or group as it is.
+const Keep = ^uint32(0)

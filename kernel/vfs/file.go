@@ -1,121 +1,90 @@
 package vfs
 
 import (
-	"io"
+	"fmt"
 	"io/fs"
-	"os"
 	"path"
+	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"sonde/kernel/poll"
 )
 
-// File is an open file or directory. It may be used by several goroutines,
-// but reads at the same time get the same bytes.
+// File is an open file or directory: what descriptors refer to. It may be used by
+// several goroutines; the position moves for all of them.
 type File struct {
 	name   string
+	place  *Place // nil for what has no name: pipes, events
 	node   Node
 	handle Handle // nil for a directory
-	flag   int
-	off    atomic.Int64
-	closed atomic.Bool
+	flag   atomic.Int32
+	refs   atomic.Int32
+	stream bool
 
-	entries []fs.DirEntry // of a directory, from its first ReadDir on
+	mu sync.Mutex
+	// guarded by mu:
+	off     int64
+	entries []Dirent // of a directory, from its first reading on; see list
 	listed  bool
 }
 
-const accessMask = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+// errClosed is what a closed file returns, in the words of io/fs and of programs.
+var errClosed = fmt.Errorf("%w: %w", fs.ErrClosed, syscall.EBADF)
 
-// OpenFile opens the node at a path; flag is as for os.OpenFile. O_CREATE
-// makes a file in memory where users may make names.
-//
-// Errors: ENOENT, ENOTDIR, EACCES, EISDIR, EEXIST, and those of the node
-// (wrapped with the path).
-func (f *FS) OpenFile(name string, flag int) (*File, error) {
-	var n Node
-	var err error
-	if flag&os.O_CREATE != 0 {
-		n, err = f.create(name, flag)
-	} else {
-		n, err = f.walk(name)
-	}
-	if err != nil {
-		return nil, pathError("open", name, err)
-	}
-	file := &File{name: name, node: n, flag: flag}
-	if file.handle, err = openNode(n, flag); err != nil {
-		return nil, pathError("open", name, err)
-	}
-	return file, nil
+// NewFile makes an open file of what has no name in the tree.
+func NewFile(name string, n Node, h Handle, flag int) *File {
+	f := &File{name: name, node: n, handle: h}
+	f.flag.Store(int32(flag))
+	f.refs.Store(1)
+	_, f.stream = h.(interface{ stream() })
+	return f
 }
 
-// openNode checks the access that flag asks for against the mode of n.
-func openNode(n Node, flag int) (Handle, error) {
-	access, mode := flag&accessMask, n.Stat().Mode
-	if mode.IsDir() {
-		if access != os.O_RDONLY {
-			return nil, syscall.EISDIR
+// Name returns the path that f was opened with.
+func (f *File) Name() string { return f.name }
+
+// Place returns where f is; nil if it has no name.
+func (f *File) Place() *Place { return f.place }
+
+// Node returns what f was opened from.
+func (f *File) Node() Node { return f.node }
+
+// Handle returns what moves the bytes, to ask for what only some kinds of files
+// can do; nil for a directory.
+func (f *File) Handle() Handle { return f.handle }
+
+// Flags returns the access mode and the flags that stay with an open file.
+func (f *File) Flags() int { return int(f.flag.Load()) }
+
+// SetFlags changes O_APPEND and O_NONBLOCK.
+func (f *File) SetFlags(flag int) {
+	for {
+		old := f.flag.Load()
+		if f.flag.CompareAndSwap(old, old&^settable|int32(flag)&settable) {
+			return
 		}
-		return nil, nil
 	}
-	if access != os.O_WRONLY && mode&0400 == 0 || access != os.O_RDONLY && mode&0200 == 0 {
-		return nil, syscall.EACCES
-	}
-	o, ok := n.(Opener)
-	if !ok {
-		return nil, syscall.ENXIO
-	}
-	return o.Open(flag)
 }
 
-// Read reads from where the last read or write ended. At the end it returns
-// io.EOF. It is the only way to the bytes of a file, and the place to probe.
-//
-// Errors: EBADF for a file that is not open for reading, EISDIR, and those of
-// the node (wrapped with the path).
-//
-//go:noinline
-func Read(f *File, p []byte) (int, error) {
-	if err := f.usable(os.O_WRONLY); err != nil {
-		return 0, pathError("read", f.name, err)
-	}
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := f.handle.ReadAt(p, f.off.Load())
-	f.off.Add(int64(n))
-	if err == io.EOF {
-		if n > 0 {
-			err = nil
-		}
-		return n, err // bare, as readers compare it
-	}
-	return n, pathError("read", f.name, err)
-}
+// Hold makes another descriptor refer to f: each ends with a Close of its own.
+func (f *File) Hold() { f.refs.Add(1) }
 
-// Write writes where the last read or write ended; a control file gets p as
-// one command.
-//
-// Errors: EBADF for a file that is not open for writing, and those of the
-// node (wrapped with the path).
-//
-//go:noinline
-func Write(f *File, p []byte) (int, error) {
-	if err := f.usable(os.O_RDONLY); err != nil {
-		return 0, pathError("write", f.name, err)
-	}
-	n, err := f.handle.WriteAt(p, f.off.Load())
-	f.off.Add(int64(n))
-	return n, pathError("write", f.name, err)
-}
+// Closed reports whether the last Close has been.
+func (f *File) Closed() bool { return f.refs.Load() <= 0 }
 
-// Close ends the use of f.
+// Close ends one use of f, and with the last one the file is closed.
 //
-// Errors: fs.ErrClosed the second time (wrapped with the path).
+// Errors: fs.ErrClosed and EBADF when there is no use left (wrapped with the path).
 //
 //go:noinline
 func Close(f *File) error {
-	if f.closed.Swap(true) {
-		return pathError("close", f.name, fs.ErrClosed)
+	switch n := f.refs.Add(-1); {
+	case n > 0:
+		return nil
+	case n < 0:
+		f.refs.Add(1)
+		return pathError("close", f.name, errClosed)
 	}
 	if f.handle == nil {
 		return nil
@@ -123,59 +92,65 @@ func Close(f *File) error {
 	return pathError("close", f.name, f.handle.Close())
 }
 
+// Close is vfs.Close as a method, for io.Closer.
+func (f *File) Close() error { return Close(f) }
+
 // usable refuses closed files, directories, and files opened only for the
 // other direction.
 func (f *File) usable(refused int) error {
+	flag := f.Flags()
 	switch {
-	case f.closed.Load():
-		return fs.ErrClosed
-	case f.handle == nil:
+	case f.Closed():
+		return errClosed
+	case flag&O_PATH != 0:
+		return syscall.EBADF
+	case f.handle == nil && refused == O_WRONLY:
 		return syscall.EISDIR
-	case f.flag&accessMask == refused:
+	case f.handle == nil || flag&accessMask == refused:
 		return syscall.EBADF
 	}
 	return nil
 }
-
-// Name returns the path that f was opened with.
-func (f *File) Name() string { return f.name }
-
-// Read is vfs.Read as a method, for io.Reader.
-func (f *File) Read(p []byte) (int, error) { return Read(f, p) }
-
-// Write is vfs.Write as a method, for io.Writer.
-func (f *File) Write(p []byte) (int, error) { return Write(f, p) }
-
-// Close is vfs.Close as a method, for io.Closer.
-func (f *File) Close() error { return Close(f) }
 
 // Stat implements fs.File.
 func (f *File) Stat() (fs.FileInfo, error) {
 	return fileInfo{path.Base(f.name), f.node.Stat()}, nil
 }
 
-// ReadDir implements fs.ReadDirFile: n > 0 gives the next n entries, else
-// all that are left.
+// Info tells what f is, completed for programs.
+func (f *File) Info() Info {
+	if f.place != nil {
+		return f.place.info()
+	}
+	return Root.complete(f.node.Stat())
+}
+
+// Truncate sets the size of the file.
 //
-// Errors: ENOTDIR (wrapped with the path), io.EOF.
-func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {
-	d, ok := f.node.(Directory)
-	if !ok {
-		return nil, pathError("readdir", f.name, syscall.ENOTDIR)
+// Errors: EINVAL for what has none, EFBIG; EBADF when f is not open for writing.
+func (f *File) Truncate(size int64) error {
+	err := f.usable(O_RDONLY)
+	if err == nil {
+		err = setSize(f.node, size)
 	}
-	if f.closed.Load() {
-		return nil, pathError("readdir", f.name, fs.ErrClosed)
+	return pathError("truncate", f.name, err)
+}
+
+// Poll implements poll.Source. What cannot be waited for is always ready.
+func (f *File) Poll() poll.Events {
+	if s, ok := f.handle.(poll.Source); ok {
+		return s.Poll()
 	}
-	if !f.listed {
-		f.entries, f.listed = list(d), true
+	return poll.In | poll.Out
+}
+
+// never is the queue of files that are always ready.
+var never poll.Queue
+
+// Queue implements poll.Source.
+func (f *File) Queue() *poll.Queue {
+	if s, ok := f.handle.(poll.Source); ok {
+		return s.Queue()
 	}
-	if n <= 0 || n > len(f.entries) {
-		if n > 0 && len(f.entries) == 0 {
-			return nil, io.EOF
-		}
-		n = len(f.entries)
-	}
-	got := f.entries[:n:n]
-	f.entries = f.entries[n:]
-	return got, nil
+	return &never
 }

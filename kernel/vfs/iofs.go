@@ -3,7 +3,6 @@ package vfs
 import (
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,31 +21,22 @@ func (i fileInfo) ModTime() time.Time { return i.Info.ModTime }
 func (i fileInfo) IsDir() bool        { return i.Info.Mode.IsDir() }
 func (i fileInfo) Sys() any           { return nil }
 
-// list returns the entries of a directory by name. A name that is gone
-// before it is looked up is left out.
-func list(d Directory) []fs.DirEntry {
-	names := d.Names()
-	slices.Sort(names)
-	entries := make([]fs.DirEntry, 0, len(names))
-	for _, name := range names {
-		if n, err := d.Lookup(name); err == nil {
-			entries = append(entries, fs.FileInfoToDirEntry(fileInfo{name, n.Stat()}))
-		}
-	}
-	return entries
-}
-
 // readDir lists the directory at an absolute path.
 func (f *FS) readDir(name string) ([]fs.DirEntry, error) {
-	n, err := f.walk(name)
+	p, err := f.place(name)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	d, ok := n.(Directory)
-	if !ok {
+	if _, ok := p.node.(Directory); !ok {
 		return nil, pathError("readdir", name, syscall.ENOTDIR)
 	}
-	return list(d), nil
+	entries := []fs.DirEntry{}
+	for _, e := range p.list() {
+		if e.node != nil {
+			entries = append(entries, fs.FileInfoToDirEntry(fileInfo{e.Name, e.node.Stat()}))
+		}
+	}
+	return entries, nil
 }
 
 func (f *FS) stat(name string) (fs.FileInfo, error) {

@@ -2,74 +2,148 @@ package vfs
 
 import (
 	"io"
-	"os"
+	"io/fs"
 	"sync"
 	"syscall"
-	"time"
 )
-
-// maxFile keeps a runaway redirection from eating the heap.
-const maxFile = 16 << 20
 
 // regular is a file in memory.
 type regular struct {
-	mu sync.RWMutex
-	// guarded by mu:
-	data    []byte
-	modTime time.Time
+	inode
+
+	data sync.RWMutex
+	// guarded by data:
+	pages pages
+	size  int64
+	users int  // open files and mappings
+	dead  bool // without names and users: it holds nothing any more
+}
+
+func (f *FS) newRegular(perm fs.FileMode) *regular {
+	r := &regular{pages: pages{fs: f}}
+	r.start(perm & permMask)
+	return r
 }
 
 // Stat implements Node.
 func (r *regular) Stat() Info {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return Info{Mode: 0644, Size: int64(len(r.data)), ModTime: r.modTime}
+	i := r.info()
+	r.data.RLock()
+	defer r.data.RUnlock()
+	i.Size = r.size
+	i.Blocks = r.pages.held() * (pageSize / 512)
+	return i
 }
 
 // Open implements Opener.
 func (r *regular) Open(flag int) (Handle, error) {
-	if flag&os.O_TRUNC != 0 {
-		r.mu.Lock()
-		r.data, r.modTime = nil, time.Now()
-		r.mu.Unlock()
+	if flag&O_TRUNC != 0 && flag&accessMask != O_RDONLY {
+		if err := r.SetSize(0); err != nil {
+			return nil, err
+		}
 	}
-	return regularHandle{r, flag&os.O_APPEND != 0}, nil
+	r.Hold()
+	return regularHandle{r}, nil
 }
 
-type regularHandle struct {
-	*regular
-	atEnd bool // every write goes to the end
+// Hold keeps the contents while there are no names.
+func (r *regular) Hold() {
+	r.data.Lock()
+	defer r.data.Unlock()
+	r.users++
 }
+
+// Drop undoes a Hold.
+func (r *regular) Drop() {
+	r.data.Lock()
+	r.users--
+	r.data.Unlock()
+	r.settle()
+}
+
+// settle lets go of the contents when nobody can reach them any more.
+func (r *regular) settle() {
+	if r.info().Links != 0 {
+		return
+	}
+	r.data.Lock()
+	defer r.data.Unlock()
+	if r.users == 0 && !r.dead {
+		r.dead = true
+		r.pages.truncate(0)
+		r.size = 0
+	}
+}
+
+// SetSize implements Sizer. What is cut off is gone, what is added is zeroes.
+//
+// Errors: EFBIG.
+func (r *regular) SetSize(size int64) error {
+	if size > maxFile {
+		return syscall.EFBIG
+	}
+	r.data.Lock()
+	if size < r.size {
+		r.pages.truncate(size)
+	}
+	r.size = size
+	r.data.Unlock()
+	r.touch()
+	return nil
+}
+
+// write writes at off, or at the end if off is negative, and returns the end of
+// what it has written.
+//
+// Errors: EFBIG, ENOSPC, ENOMEM. What was written before is counted, and then
+// there is no error.
+func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
+	r.data.Lock()
+	if off < 0 {
+		off = r.size
+	}
+	if len(p) > 0 && off >= maxFile {
+		err = syscall.EFBIG
+	} else {
+		n, err = r.pages.writeAt(p[:min(int64(len(p)), maxFile-off)], off)
+	}
+	end = off + int64(n)
+	if n > 0 {
+		r.size = max(r.size, end)
+		err = nil
+	}
+	r.data.Unlock()
+	if n > 0 {
+		r.touch()
+	}
+	return n, end, err
+}
+
+type regularHandle struct{ *regular }
 
 // ReadAt implements Handle.
 func (h regularHandle) ReadAt(p []byte, off int64) (int, error) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if off >= int64(len(h.data)) {
+	h.data.RLock()
+	defer h.data.RUnlock()
+	if off >= h.size {
 		return 0, io.EOF
 	}
-	return copy(p, h.data[off:]), nil
+	n := min(int64(len(p)), h.size-off)
+	h.pages.readAt(p[:n], off)
+	return int(n), nil
 }
 
-// WriteAt implements Handle.
-//
-// Errors: EFBIG.
+// WriteAt implements Handle. Errors: as write.
 func (h regularHandle) WriteAt(p []byte, off int64) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.atEnd {
-		off = int64(len(h.data))
-	}
-	end := off + int64(len(p))
-	if end > maxFile {
-		return 0, syscall.EFBIG
-	}
-	if grow := end - int64(len(h.data)); grow > 0 {
-		h.data = append(h.data, make([]byte, grow)...)
-	}
-	h.modTime = time.Now()
-	return copy(h.data[off:], p), nil
+	n, _, err := h.write(p, off)
+	return n, err
 }
+
+// Append implements Appender. Errors: as write.
+func (h regularHandle) Append(p []byte) (int, int64, error) { return h.write(p, -1) }
 
 // Close implements Handle.
-func (h regularHandle) Close() error { return nil }
+func (h regularHandle) Close() error {
+	h.Drop()
+	return nil
+}

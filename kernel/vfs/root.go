@@ -11,7 +11,7 @@ var Root = newRoot()
 
 func newRoot() *FS {
 	f := New()
-	f.root.findOrAdd("tmp", newDir(fs.ModeSticky|0777))
+	f.MkdirAll("/tmp", fs.ModeSticky|0777)
 	return f
 }
 
@@ -21,6 +21,15 @@ func newRoot() *FS {
 //
 //go:noinline
 func Open(name string, flag int) (*File, error) { return Root.OpenFile(name, flag) }
+
+// OpenAt opens a file of Root for a program.
+//
+// Errors: as FS.OpenAt.
+//
+//go:noinline
+func OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File, error) {
+	return Root.OpenAt(dir, name, flag, perm)
+}
 
 // Create makes or empties a file of Root and opens it for writing.
 //

@@ -2,96 +2,92 @@ package vfs
 
 import (
 	"io/fs"
-	"os"
 	"path"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// FS is a tree of names. Its methods take absolute slash paths, in which "."
-// and ".." are resolved; those of fs.FS, in iofs.go, take the names of fs.FS.
+// FS is a tree of names. Its methods take absolute slash paths; those with At in
+// their name take paths from a Place, as programs give them; those of fs.FS, in
+// iofs.go, take the names of fs.FS.
 type FS struct {
 	root *Dir
+	made time.Time
+
+	used  atomic.Int64 // pages that files hold
+	limit atomic.Int64 // of them; see SetLimit
+
+	mu sync.RWMutex // guards all names: see Dir
 }
 
 // New returns a tree with only a root, in which users may make names.
-func New() *FS { return &FS{root: newDir(0755)} }
+func New() *FS {
+	f := &FS{made: time.Now()}
+	f.limit.Store(defaultLimit / pageSize)
+	f.root = f.newDir(0755)
+	f.root.parent = f.root
+	f.root.links++
+	return f
+}
 
 // clean makes an absolute path without "." and "..".
 func clean(name string) string { return path.Clean("/" + name) }
 
-// walk finds the node of a path.
+// walk finds the node of an absolute path.
 //
-// Errors: ENOENT, ENOTDIR.
+// Errors: ENOENT, ENOTDIR, ELOOP.
 func (f *FS) walk(name string) (Node, error) {
-	var n Node = f.root
-	for part := range strings.SplitSeq(clean(name), "/") {
-		if part == "" {
-			continue
-		}
-		dir, ok := n.(Directory)
-		if !ok {
-			return nil, syscall.ENOTDIR
-		}
-		var err error
-		if n, err = dir.Lookup(part); err != nil {
-			return nil, err
-		}
-	}
-	return n, nil
+	p, err := f.place(name)
+	return p.node, err
 }
 
-// parent finds the directory in memory in which name is to be made or removed.
-//
-// Errors: ENOENT, ENOTDIR, EACCES; EEXIST for the root itself.
-func (f *FS) parent(name string, force bool) (*Dir, string, error) {
-	dir, base := path.Split(clean(name))
-	if base == "" {
-		return nil, "", syscall.EEXIST
-	}
-	n, err := f.walk(dir)
-	if err != nil {
-		return nil, "", err
-	}
-	d, ok := n.(*Dir)
-	if !ok {
-		if _, ok := n.(Directory); !ok {
-			return nil, "", syscall.ENOTDIR
-		}
-		return nil, "", syscall.EACCES // it makes its own names
-	}
-	if !force && !d.writable() {
-		return nil, "", syscall.EACCES
-	}
-	return d, base, nil
-}
+func (f *FS) place(name string) (Place, error) { return walk(f.RootPlace(), "/"+name, true) }
 
 func pathError(op, name string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || err == syscall.EAGAIN { // readers compare it, and it is frequent
+		return err
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
 // MkdirAll makes a directory and those above it, for the kernel: the mode of
-// the directories on the way is disregarded. perm is that of the new ones.
+// the directories on the way is disregarded. perm is that of the new ones; without
+// write permission they are sealed.
 //
-// Errors: ENOTDIR, EACCES (wrapped with the path).
+// Errors: ENOTDIR (wrapped with the path).
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.mkdirAll(name, perm)
+	return pathError("mkdir", name, err)
+}
+
+// mkdirAll makes directories. Context: mu held.
+func (f *FS) mkdirAll(name string, perm fs.FileMode) (*Dir, error) {
 	d := f.root
 	for part := range strings.SplitSeq(clean(name), "/") {
 		if part == "" {
 			continue
 		}
-		n := d.findOrAdd(part, newDir(perm))
+		n := d.nodes[part].Node
+		if n == nil {
+			sub := f.newDir(perm)
+			sub.sealed = perm&0200 == 0
+			if err := d.add(part, sub); err != nil {
+				return nil, err
+			}
+			n = sub
+		}
 		next, ok := n.(*Dir)
 		if !ok {
-			return pathError("mkdir", name, syscall.ENOTDIR)
+			return nil, syscall.ENOTDIR
 		}
 		d = next
 	}
-	return nil
+	return d, nil
 }
 
 // Bind puts a node at a path, making the directories above it. Modes of
@@ -99,11 +95,13 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 //
 // Errors: EEXIST, ENOTDIR (wrapped with the path).
 func (f *FS) Bind(name string, n Node) error {
-	name = clean(name)
-	if err := f.MkdirAll(path.Dir(name), 0555); err != nil {
-		return err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, base := path.Split(clean(name))
+	if base == "" {
+		return pathError("bind", name, syscall.EEXIST)
 	}
-	d, base, err := f.parent(name, true)
+	d, err := f.mkdirAll(dir, 0555)
 	if err == nil {
 		err = d.add(base, n)
 	}
@@ -113,48 +111,41 @@ func (f *FS) Bind(name string, n Node) error {
 // Unbind takes a node, or a directory with all there is in it, off the tree.
 // Files that are open stay so.
 //
-// Errors: ENOENT (wrapped with the path).
+// Errors: ENOENT, ENOTDIR (wrapped with the path).
 func (f *FS) Unbind(name string) error {
-	d, base, err := f.parent(name, true)
+	last, err := walkTo(f.RootPlace(), clean(name))
 	if err == nil {
-		err = d.remove(base, true)
+		err = last.unbind()
 	}
 	return pathError("unbind", name, err)
+}
+
+func (l *final) unbind() error {
+	if err := l.plain(syscall.EBUSY); err != nil {
+		return err
+	}
+	d, err := l.memory(true)
+	if err != nil {
+		return err
+	}
+	d.fs.mu.Lock()
+	defer d.fs.mu.Unlock()
+	if d.nodes[l.name].Node == nil {
+		return syscall.ENOENT
+	}
+	d.drop(l.name)
+	return nil
 }
 
 // Mkdir makes a directory.
 //
 // Errors: EEXIST, EACCES, ENOENT, ENOTDIR (wrapped with the path).
-func (f *FS) Mkdir(name string) error {
-	d, base, err := f.parent(name, false)
-	if err == nil {
-		err = d.add(base, newDir(0755))
-	}
-	return pathError("mkdir", name, err)
-}
+func (f *FS) Mkdir(name string) error { return f.MkdirAt(f.RootPlace(), "/"+name, 0755) }
 
 // Remove takes away a file or an empty directory.
 //
 // Errors: ENOENT, ENOTEMPTY, EACCES, EPERM (wrapped with the path).
 func (f *FS) Remove(name string) error {
-	d, base, err := f.parent(name, false)
-	if err == nil {
-		err = d.remove(base, false)
-	}
+	err := removeAt(f.RootPlace(), "/"+name, anything)
 	return pathError("remove", name, err)
-}
-
-// create finds or makes a file for O_CREATE.
-func (f *FS) create(name string, flag int) (Node, error) {
-	if n, err := f.walk(name); err == nil {
-		if flag&os.O_EXCL != 0 {
-			return nil, syscall.EEXIST
-		}
-		return n, nil
-	}
-	d, base, err := f.parent(name, false)
-	if err != nil {
-		return nil, err
-	}
-	return d.findOrAdd(base, &regular{modTime: time.Now()}), nil
 }

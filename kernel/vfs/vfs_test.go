@@ -86,7 +86,7 @@ func TestRefusalsHaveTheirErrno(t *testing.T) {
 		{"mkdir in a file", f.Mkdir("/tmp/x/y"), syscall.ENOTDIR},
 		{"remove full directory", f.Remove("/tmp/d"), syscall.ENOTEMPTY},
 		{"remove nothing", f.Remove("/tmp/no"), syscall.ENOENT},
-		{"bind twice", f.Bind("/tmp/x", newDir(0)), syscall.EEXIST},
+		{"bind twice", f.Bind("/tmp/x", f.newDir(0)), syscall.EEXIST},
 	}
 	for _, tt := range tests {
 		if !errors.Is(tt.err, tt.want) {
@@ -136,7 +136,7 @@ func TestRemovedFileStaysForWhoHasItOpen(t *testing.T) {
 
 func TestUnbindTakesAWholeDirectory(t *testing.T) {
 	f := New()
-	if err := f.Bind("/sys/kernel/debug/kprobes/list", &regular{}); err != nil {
+	if err := f.Bind("/sys/kernel/debug/kprobes/list", newSymlink("x")); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Unbind("/sys/kernel/debug/kprobes"); err != nil {
@@ -150,7 +150,7 @@ func TestUnbindTakesAWholeDirectory(t *testing.T) {
 func TestFileCannotOutgrowTheLimit(t *testing.T) {
 	f := newRoot()
 	file, _ := f.OpenFile("/tmp/x", os.O_WRONLY|os.O_CREATE)
-	file.off.Store(maxFile)
+	file.Seek(maxFile, io.SeekStart)
 	if _, err := Write(file, []byte("x")); !errors.Is(err, syscall.EFBIG) {
 		t.Errorf("got %v, want EFBIG", err)
 	}

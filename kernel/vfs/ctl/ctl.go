@@ -89,6 +89,9 @@ func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
+// Size is how much there is to read.
+func (h *handle) Size() int64 { return int64(len(h.text)) }
+
 // Close implements vfs.Handle.
 func (h *handle) Close() error { return nil }
 

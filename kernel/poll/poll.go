@@ -1,0 +1,103 @@
+// Package poll says when something can be read or written, and waits for that.
+//
+// A Source has a state, Poll, and a Queue of those who want to hear when the
+// state may have changed. Who waits joins the queue first and looks at the state
+// then, so no change can slip in between. All that blocks a program on a file
+// goes by this package: read, write, poll, select and epoll.
+//
+// Rejected: blocking inside each kind of file. Then each of them has a loop of
+// its own that must notice signals, and poll needs a second mechanism anyway.
+//
+// Locks: Queue.mu is a leaf. Wake functions are called under it.
+package poll
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Events is a set of poll(2)'s bits.
+type Events uint32
+
+// Source: Linux, uapi/asm-generic/poll.h.
+const (
+	In    Events = 0x001
+	Pri   Events = 0x002
+	Out   Events = 0x004
+	Err   Events = 0x008
+	Hup   Events = 0x010
+	Nval  Events = 0x020
+	RdHup Events = 0x2000
+)
+
+// always are the events that nobody can choose not to hear of.
+const always = Err | Hup
+
+// Source is something that can be waited for. Neither method blocks.
+type Source interface {
+	Poll() Events
+	Queue() *Queue
+}
+
+// Queue is who wants to hear of a source. The zero value is ready.
+type Queue struct {
+	n  atomic.Int32 // waiters, so that Notify is one load when there are none
+	mu sync.Mutex
+	// guarded by mu:
+	first, last *Waiter
+}
+
+// Waiter is a place in a queue. It is in one queue at a time.
+type Waiter struct {
+	Mask Events // Err and Hup come along
+	Wake func() // must neither block nor use the queue
+
+	next, prev *Waiter // guarded by the queue's mu
+}
+
+// Add puts w at the end of the queue.
+func (q *Queue) Add(w *Waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w.prev, w.next = q.last, nil
+	if q.last != nil {
+		q.last.next = w
+	} else {
+		q.first = w
+	}
+	q.last = w
+	q.n.Add(1)
+}
+
+// Remove takes w, which must be in the queue, out. Afterwards Wake is not called.
+func (q *Queue) Remove(w *Waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		q.first = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		q.last = w.prev
+	}
+	w.next, w.prev = nil, nil
+	q.n.Add(-1)
+}
+
+// Notify wakes those who wait for one of the events. The state must have
+// changed before.
+func (q *Queue) Notify(ev Events) {
+	if q.n.Load() == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for w := q.first; w != nil; w = w.next {
+		if ev&(w.Mask|always) != 0 {
+			w.Wake()
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package vfs
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// What programs do with names. Each takes a place where relative paths begin.
+
+// MkdirAt makes a directory.
+//
+// Errors: EEXIST, EACCES, ENOENT, ENOTDIR, ELOOP (wrapped with the path).
+func (f *FS) MkdirAt(dir *Place, name string, perm fs.FileMode) error {
+	return pathError("mkdir", name, f.makeAt(dir, name, func() (Node, error) { return f.newDir(perm & permMask), nil }))
+}
+
+// SymlinkAt makes a symbolic link.
+//
+// Errors: as MkdirAt; ENOENT for an empty target.
+func (f *FS) SymlinkAt(target string, dir *Place, name string) error {
+	if target == "" || name == "" || name[len(name)-1] == '/' {
+		return pathError("symlink", name, syscall.ENOENT)
+	}
+	return pathError("symlink", name, f.makeAt(dir, name, func() (Node, error) { return newSymlink(target), nil }))
+}
+
+// MakeFileAt makes an empty regular file, as mknod does.
+//
+// Errors: as MkdirAt.
+func (f *FS) MakeFileAt(dir *Place, name string, perm fs.FileMode) error {
+	return pathError("mknod", name, f.makeAt(dir, name, func() (Node, error) { return f.newRegular(perm), nil }))
+}
+
+// again returns the node of p, for another name, if it still has the one by which
+// it was found: what has lost its last name is not brought back. Context: fs.mu held.
+func (p *Place) again() (Node, error) {
+	if d, ok := p.up.node.(*Dir); !ok || d.nodes[p.name].Node != p.node {
+		return nil, syscall.ENOENT
+	}
+	return p.node, nil
+}
+
+// makeAt puts what make returns under a name that must be free.
+func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
+	last, err := walkTo(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := last.plain(syscall.EEXIST); err != nil {
+		return err
+	}
+	if _, err := last.dir.child(last.name); err == nil {
+		return syscall.EEXIST // before EACCES, as in Linux
+	}
+	d, err := last.memory(false)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := make()
+	if err != nil {
+		return err
+	}
+	return d.add(last.name, n)
+}
+
+// LinkAt gives the node at from another name. follow says whether a symbolic
+// link at from is followed.
+//
+// Errors: EPERM for directories and bound nodes, and as MkdirAt (wrapped).
+func (f *FS) LinkAt(fromDir *Place, from string, dir *Place, name string, follow bool) error {
+	p, err := walk(fromDir, from, follow)
+	if err == nil {
+		if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
+			err = syscall.EPERM
+		} else {
+			err = f.makeAt(dir, name, p.again)
+		}
+	}
+	return pathError("link", name, err)
+}
+
+// StatAt tells about the node at a path.
+//
+// Errors: as MkdirAt, EEXIST and EACCES excepted.
+func (f *FS) StatAt(dir *Place, name string, follow bool) (Info, error) {
+	p, err := walk(dir, name, follow)
+	if err != nil {
+		return Info{}, pathError("stat", name, err)
+	}
+	return p.info(), nil
+}
+
+// PlaceAt finds a place, to change to a directory or to look at what is there.
+//
+// Errors: as StatAt; ENOTDIR if mustDir and it is none.
+func (f *FS) PlaceAt(dir *Place, name string, follow, mustDir bool) (*Place, error) {
+	p, err := walk(dir, name, follow)
+	if err == nil && mustDir {
+		if _, ok := p.node.(Directory); !ok {
+			err = syscall.ENOTDIR
+		}
+	}
+	if err != nil {
+		return nil, pathError("lookup", name, err)
+	}
+	return &p, nil
+}
+
+// ReadlinkAt returns what a symbolic link stands for.
+//
+// Errors: EINVAL for what is none, and as StatAt.
+func (f *FS) ReadlinkAt(dir *Place, name string) (string, error) {
+	p, err := walk(dir, name, false)
+	if err != nil {
+		return "", pathError("readlink", name, err)
+	}
+	l, ok := p.node.(Link)
+	if !ok {
+		return "", pathError("readlink", name, syscall.EINVAL)
+	}
+	target, err := l.Target()
+	return target, pathError("readlink", name, err)
+}
+
+// TruncateAt sets the size of a file.
+//
+// Errors: EISDIR, EINVAL, EFBIG, and as StatAt.
+func (f *FS) TruncateAt(dir *Place, name string, size int64) error {
+	p, err := walk(dir, name, true)
+	if err == nil {
+		err = setSize(p.node, size)
+	}
+	return pathError("truncate", name, err)
+}
+
+func setSize(n Node, size int64) error {
+	if _, ok := n.(Directory); ok {
+		return syscall.EISDIR
+	}
+	s, ok := n.(Sizer)
+	if !ok || size < 0 {
+		return syscall.EINVAL
+	}
+	return s.SetSize(size)
+}
+
+// ChmodAt sets the permissions of a node.
+//
+// Errors: EPERM for what cannot be changed, and as StatAt.
+func (f *FS) ChmodAt(dir *Place, name string, perm fs.FileMode, follow bool) error {
+	return f.changeAt("chmod", dir, name, follow, func(c Changer) { c.SetMode(perm) })
+}
+
+// ChownAt sets owner and group of a node; Keep leaves one as it is. Errors: as ChmodAt.
+func (f *FS) ChownAt(dir *Place, name string, uid, gid uint32, follow bool) error {
+	return f.changeAt("chown", dir, name, follow, func(c Changer) { c.SetOwner(uid, gid) })
+}
+
+// UtimesAt sets the times of a node; zero leaves one as it is. Errors: as ChmodAt.
+func (f *FS) UtimesAt(dir *Place, name string, access, modified time.Time, follow bool) error {
+	return f.changeAt("utimes", dir, name, follow, func(c Changer) { c.SetTimes(access, modified) })
+}
+
+func (f *FS) changeAt(op string, dir *Place, name string, follow bool, change func(Changer)) error {
+	p, err := walk(dir, name, follow)
+	if err != nil {
+		return pathError(op, name, err)
+	}
+	return pathError(op, name, p.Change(change))
+}
+
+// Change changes the attributes of what is at p.
+//
+// Errors: EPERM for what cannot be changed.
+func (p *Place) Change(change func(Changer)) error {
+	c, ok := p.node.(Changer)
+	if !ok {
+		return syscall.EPERM
+	}
+	change(c)
+	return nil
+}

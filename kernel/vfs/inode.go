@@ -1,0 +1,101 @@
+package vfs
+
+import (
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// inode is what all nodes in memory have: number, mode, owner, times, links.
+type inode struct {
+	ino uint64 // does not change
+
+	mu sync.Mutex
+	// guarded by mu:
+	mode                       fs.FileMode
+	uid, gid                   uint32
+	links                      uint64
+	accessed, modified, change time.Time
+}
+
+// lastIno is the number given out last, for all trees: 1 is a root.
+var lastIno atomic.Uint64
+
+func nextIno() uint64 { return lastIno.Add(1) }
+
+// start gives a new inode its number, mode and times.
+func (i *inode) start(mode fs.FileMode) {
+	now := time.Now()
+	i.ino, i.mode = nextIno(), mode
+	i.accessed, i.modified, i.change = now, now, now
+}
+
+// info fills in what the inode knows.
+func (i *inode) info() Info {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return Info{
+		Mode: i.mode, Ino: i.ino, Links: i.links, UID: i.uid, GID: i.gid,
+		AccTime: i.accessed, ModTime: i.modified, ChangeTime: i.change,
+	}
+}
+
+// touch says that the contents have changed.
+func (i *inode) touch() {
+	now := time.Now()
+	i.mu.Lock()
+	i.modified, i.change = now, now
+	i.mu.Unlock()
+}
+
+// link adds to the number of links and returns it.
+func (i *inode) link(n int) uint64 {
+	now := time.Now()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.links += uint64(n)
+	i.change = now
+	return i.links
+}
+
+// SetMode implements Changer.
+func (i *inode) SetMode(perm fs.FileMode) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.mode = i.mode&^permMask | perm&permMask
+	i.change = time.Now()
+}
+
+// SetOwner implements Changer.
+func (i *inode) SetOwner(uid, gid uint32) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if uid != Keep {
+		i.uid = uid
+	}
+	if gid != Keep {
+		i.gid = gid
+	}
+	i.change = time.Now()
+}
+
+// SetTimes implements Changer.
+func (i *inode) SetTimes(access, modified time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !access.IsZero() {
+		i.accessed = access
+	}
+	if !modified.IsZero() {
+		i.modified = modified
+	}
+	i.change = time.Now()
+}
+
+// inMemory is a node that this package made, with links that are counted.
+type inMemory interface {
+	Node
+	Changer
+	link(n int) uint64
+}

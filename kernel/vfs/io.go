@@ -1,0 +1,214 @@
+package vfs
+
+import (
+	"io"
+	"syscall"
+
+	"sonde/kernel/poll"
+)
+
+// Read reads from where the last read or write ended. At the end it returns
+// io.EOF. It is the way to the bytes of a file, and the place to probe.
+//
+// Errors: EAGAIN when nothing is there yet; EBADF for a file that is not open for
+// reading, EISDIR, and those of the node (wrapped with the path).
+//
+//go:noinline
+func Read(f *File, p []byte) (int, error) {
+	if err := f.usable(O_WRONLY); err != nil {
+		return 0, pathError("read", f.name, err)
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if f.stream {
+		return f.readAt(p, 0)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.readAt(p, f.off)
+	f.off += int64(n)
+	return n, err
+}
+
+// readAt returns io.EOF as it is, because readers compare it.
+func (f *File) readAt(p []byte, off int64) (int, error) {
+	n, err := f.handle.ReadAt(p, off)
+	if err == nil {
+		return n, nil
+	}
+	if err == io.EOF {
+		if n > 0 {
+			err = nil
+		}
+		return n, err
+	}
+	return n, pathError("read", f.name, err)
+}
+
+// Write writes where the last read or write ended; a control file gets p as
+// one command.
+//
+// Errors: EAGAIN when there is no room now; EBADF for a file that is not open for
+// writing, and those of the node (wrapped with the path).
+//
+//go:noinline
+func Write(f *File, p []byte) (int, error) {
+	if err := f.usable(O_RDONLY); err != nil {
+		return 0, pathError("write", f.name, err)
+	}
+	if f.stream {
+		n, err := f.handle.WriteAt(p, 0)
+		return n, pathError("write", f.name, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.handle.(Appender); ok && f.Flags()&O_APPEND != 0 {
+		n, end, err := a.Append(p)
+		f.off = end
+		return n, pathError("write", f.name, err)
+	}
+	n, err := f.handle.WriteAt(p, f.off)
+	f.off += int64(n)
+	return n, pathError("write", f.name, err)
+}
+
+// ReadWait is Read that waits until there is something, unless f has O_NONBLOCK.
+// cancel, which may be nil, gives up: see poll.Until.
+//
+// Errors: as Read; EINTR.
+func (f *File) ReadWait(p []byte, cancel <-chan struct{}) (int, error) {
+	for {
+		n, err := Read(f, p)
+		if err != syscall.EAGAIN || f.Flags()&O_NONBLOCK != 0 {
+			return n, err
+		}
+		if err := poll.Until(f, poll.In, cancel); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// WriteWait is Write that waits until all is written, unless f has O_NONBLOCK.
+//
+// Errors: as Write; EINTR. What was written before is counted, and then there
+// is no error.
+func (f *File) WriteWait(p []byte, cancel <-chan struct{}) (done int, err error) {
+	for {
+		n, err := Write(f, p[done:])
+		done += n
+		switch {
+		case err != nil && err != syscall.EAGAIN, done == len(p), f.Flags()&O_NONBLOCK != 0:
+			return done, unless(done, err)
+		case err == nil && n == 0:
+			return done, nil // it takes no more
+		}
+		if err == nil {
+			continue
+		}
+		if err := poll.Until(f, poll.Out, cancel); err != nil {
+			return done, unless(done, err)
+		}
+	}
+}
+
+// unless returns err unless something has been done.
+func unless(done int, err error) error {
+	if done > 0 {
+		return nil
+	}
+	return err
+}
+
+// Read is ReadWait for io.Reader.
+func (f *File) Read(p []byte) (int, error) { return f.ReadWait(p, nil) }
+
+// Write is WriteWait for io.Writer.
+func (f *File) Write(p []byte) (int, error) { return f.WriteWait(p, nil) }
+
+// ReadAt reads at off, as pread does; the position stays. It implements io.ReaderAt:
+// fewer bytes than asked for come with an error, which is io.EOF at the end.
+//
+// Errors: ESPIPE for streams, EINVAL, and as Read.
+func (f *File) ReadAt(p []byte, off int64) (done int, err error) {
+	if err := f.placed(O_WRONLY, off); err != nil {
+		return 0, pathError("read", f.name, err)
+	}
+	for done < len(p) && err == nil {
+		var n int
+		n, err = f.handle.ReadAt(p[done:], off+int64(done))
+		done += n
+	}
+	if err == io.EOF {
+		return done, err
+	}
+	return done, pathError("read", f.name, err)
+}
+
+// WriteAt writes at off, as pwrite does; the position stays. With O_APPEND it
+// writes at the end, as in Linux.
+//
+// Errors: ESPIPE for streams, EINVAL, and as Write.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.placed(O_RDONLY, off); err != nil {
+		return 0, pathError("write", f.name, err)
+	}
+	if a, ok := f.handle.(Appender); ok && f.Flags()&O_APPEND != 0 {
+		n, _, err := a.Append(p)
+		return n, pathError("write", f.name, err)
+	}
+	n, err := f.handle.WriteAt(p, off)
+	return n, pathError("write", f.name, err)
+}
+
+// placed refuses what has no bytes at off.
+func (f *File) placed(refused int, off int64) error {
+	switch err := f.usable(refused); {
+	case err != nil:
+		return err
+	case f.stream:
+		return syscall.ESPIPE
+	case off < 0:
+		return syscall.EINVAL
+	}
+	return nil
+}
+
+// Seek moves the position. In a directory it counts entries.
+//
+// Errors: ESPIPE for streams, EINVAL, EBADF (wrapped with the path).
+func (f *File) Seek(off int64, whence int) (int64, error) {
+	switch {
+	case f.Closed() || f.Flags()&O_PATH != 0:
+		return 0, pathError("seek", f.name, errClosed)
+	case f.stream:
+		return 0, pathError("seek", f.name, syscall.ESPIPE)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		off += f.off
+	case io.SeekEnd:
+		off += f.size()
+	default:
+		return 0, pathError("seek", f.name, syscall.EINVAL)
+	}
+	if off < 0 {
+		return 0, pathError("seek", f.name, syscall.EINVAL)
+	}
+	if off == 0 {
+		f.entries, f.listed = nil, false // a directory is read anew
+	}
+	f.off = off
+	return off, nil
+}
+
+// size is where the end of f is: of a control file, that of its text.
+func (f *File) size() int64 {
+	if s, ok := f.handle.(interface{ Size() int64 }); ok {
+		return s.Size()
+	}
+	return f.node.Stat().Size
+}

@@ -1,0 +1,118 @@
+package vfs
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// OpenFile opens the node at an absolute path; flag is as for os.OpenFile. O_CREATE
+// makes a file in memory where users may make names.
+//
+// Errors: as OpenAt.
+func (f *FS) OpenFile(name string, flag int) (*File, error) {
+	return f.openAt(f.RootPlace(), "/"+name, name, flag, 0644)
+}
+
+// OpenAt opens the node at a path from dir. perm is for the file that O_CREAT makes.
+//
+// Errors: ENOENT, ENOTDIR, EACCES, EISDIR, EEXIST, ELOOP, ENXIO, and those of the
+// node (wrapped with the path).
+func (f *FS) OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File, error) {
+	return f.openAt(dir, name, name, flag, perm)
+}
+
+func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (*File, error) {
+	p, err := f.find(dir, path, flag, perm)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	h, err := openNode(p.node, flag)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	file := NewFile(name, p.node, h, flag&(accessMask|settable|O_PATH|O_DIRECTORY))
+	file.place = &p
+	return file, nil
+}
+
+// find returns the place to open, where O_CREAT makes a file if there is none.
+func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, error) {
+	create := flag&(O_CREAT|O_PATH) == O_CREAT
+	exclusive := create && flag&O_EXCL != 0
+	follow := flag&O_NOFOLLOW == 0 && !exclusive
+	w := walker{cur: *dir}
+	for {
+		err := w.run(path, follow)
+		switch {
+		case err == nil && exclusive:
+			return Place{}, syscall.EEXIST
+		case err == nil:
+			return w.cur, w.cur.opens(flag)
+		case !create || w.missing == "":
+			return Place{}, err
+		case path[len(path)-1] == '/':
+			return Place{}, syscall.EISDIR
+		}
+		if err := f.create(&w.cur, w.missing, perm); err != nil && err != syscall.EEXIST {
+			return Place{}, err
+		} else if err == nil {
+			return w.cur.child(w.missing)
+		} else if exclusive {
+			return Place{}, err
+		}
+		w = walker{cur: *dir} // another goroutine has made it: look again
+	}
+}
+
+// create makes an empty file in the directory p.
+func (f *FS) create(p *Place, name string, perm fs.FileMode) error {
+	dir := final{dir: *p, name: name}
+	d, err := dir.memory(false)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return d.add(name, f.newRegular(perm))
+}
+
+// opens refuses what flag does not want to open.
+func (p *Place) opens(flag int) error {
+	_, isDir := p.node.(Directory)
+	_, isLink := p.node.(Link)
+	switch {
+	case flag&O_PATH != 0 && flag&O_DIRECTORY == 0:
+		return nil
+	case isLink && flag&O_DIRECTORY == 0:
+		return syscall.ELOOP // only O_NOFOLLOW comes here
+	case flag&O_DIRECTORY != 0 && !isDir:
+		return syscall.ENOTDIR
+	case flag&O_CREAT != 0 && isDir:
+		return syscall.EISDIR
+	}
+	return nil
+}
+
+// openNode checks the access that flag asks for against n.
+func openNode(n Node, flag int) (Handle, error) {
+	if flag&O_PATH != 0 {
+		return nil, nil
+	}
+	access, mode := flag&accessMask, n.Stat().Mode
+	if mode.IsDir() {
+		if access != O_RDONLY {
+			return nil, syscall.EISDIR
+		}
+		return nil, nil
+	}
+	if !removable(n) { // a bound node's mode says what it can do
+		if access != O_WRONLY && mode&0400 == 0 || access != O_RDONLY && mode&0200 == 0 {
+			return nil, syscall.EACCES
+		}
+	}
+	o, ok := n.(Opener)
+	if !ok {
+		return nil, syscall.ENXIO
+	}
+	return o.Open(flag)
+}

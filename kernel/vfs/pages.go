@@ -1,0 +1,134 @@
+package vfs
+
+import "syscall"
+
+// Sizes of files and trees.
+const (
+	pageSize     = 4096
+	chunkPages   = 512
+	chunkSize    = chunkPages * pageSize
+	maxFile      = 64 << 30 // so that the table of a sparse file stays small
+	defaultLimit = 64 << 20 // of a tree, until SetLimit
+)
+
+type page = *[pageSize]byte
+
+// pages are the contents of a regular file. A page that is not there reads as what
+// base has at its place, then as zeroes. Guarded by the file's lock.
+type pages struct {
+	fs     *FS
+	base   []byte // read-only: from an initramfs
+	chunks []*chunk
+	n      int64 // pages that are there
+}
+
+type chunk [chunkPages]page
+
+// SetLimit says how many bytes all files of the tree may hold; what is read-only in
+// an initramfs does not count.
+func (f *FS) SetLimit(bytes int64) { f.limit.Store(bytes / pageSize) }
+
+// Usage returns how many pages files may hold and hold, for statfs.
+func (f *FS) Usage() (limit, used int64) { return f.limit.Load(), f.used.Load() }
+
+// held is how many pages the file takes up, those in base included.
+func (s *pages) held() int64 {
+	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
+}
+
+// at returns page i, or nil if it is not there.
+func (s *pages) at(i int64) page {
+	if c := i / chunkPages; c < int64(len(s.chunks)) && s.chunks[c] != nil {
+		return s.chunks[c][i%chunkPages]
+	}
+	return nil
+}
+
+// ready returns page i, which is made if need be.
+//
+// Errors: ENOSPC, ENOMEM.
+func (s *pages) ready(i int64) (page, error) {
+	if p := s.at(i); p != nil {
+		return p, nil
+	}
+	if s.fs.used.Add(1) > s.fs.limit.Load() {
+		s.fs.used.Add(-1)
+		return nil, syscall.ENOSPC
+	}
+	p := new([pageSize]byte)
+	if off := i * pageSize; off < int64(len(s.base)) {
+		copy(p[:], s.base[off:])
+	}
+	c := i / chunkPages
+	if missing := c + 1 - int64(len(s.chunks)); missing > 0 {
+		s.chunks = append(s.chunks, make([]*chunk, missing)...)
+	}
+	if s.chunks[c] == nil {
+		s.chunks[c] = new(chunk)
+	}
+	s.chunks[c][i%chunkPages] = p
+	s.n++
+	return p, nil
+}
+
+// readAt fills dst from off.
+func (s *pages) readAt(dst []byte, off int64) {
+	for len(dst) > 0 {
+		at := off % pageSize
+		n := min(int64(len(dst)), pageSize-at)
+		if p := s.at(off / pageSize); p != nil {
+			copy(dst[:n], p[at:])
+		} else {
+			got := 0
+			if off < int64(len(s.base)) {
+				got = copy(dst[:n], s.base[off:])
+			}
+			clear(dst[got:n])
+		}
+		dst, off = dst[n:], off+n
+	}
+}
+
+// writeAt writes src at off.
+//
+// Errors: as ready, with what was written before.
+func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
+	for len(src) > 0 {
+		p, err := s.ready(off / pageSize)
+		if err != nil {
+			return done, err
+		}
+		n := copy(p[off%pageSize:], src)
+		src, off, done = src[n:], off+int64(n), done+n
+	}
+	return done, nil
+}
+
+// truncate forgets everything from size on.
+func (s *pages) truncate(size int64) {
+	s.base = s.base[:min(int64(len(s.base)), size)]
+	if p := s.at(size / pageSize); p != nil {
+		clear(p[size%pageSize:])
+	}
+	first := (size + pageSize - 1) / pageSize
+	for c := first / chunkPages; c < int64(len(s.chunks)); c++ {
+		if s.chunks[c] != nil {
+			s.drop(s.chunks[c], max(0, first-c*chunkPages))
+		}
+	}
+	if keep := (first + chunkPages - 1) / chunkPages; keep < int64(len(s.chunks)) {
+		clear(s.chunks[keep:])
+		s.chunks = s.chunks[:keep]
+	}
+}
+
+// drop gives back the pages of c from i on.
+func (s *pages) drop(c *chunk, i int64) {
+	for ; i < chunkPages; i++ {
+		if c[i] != nil {
+			c[i] = nil
+			s.n--
+			s.fs.used.Add(-1)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+	"syscall"
+)
+
+// Dirent is an entry of a directory, as getdents returns it.
+type Dirent struct {
+	Name string
+	Ino  uint64
+	Mode fs.FileMode // the type counts
+	Next int64       // the position behind it
+
+	node Node // nil for "." and ".."
+}
+
+// list returns the entries of a directory by name, "." and ".." first. A name that
+// is gone before it is looked up is left out.
+func (p *Place) list() []Dirent {
+	above := p.above()
+	all := []Dirent{
+		{Name: ".", Ino: p.info().Ino, Mode: fs.ModeDir},
+		{Name: "..", Ino: above.info().Ino, Mode: fs.ModeDir},
+	}
+	names := p.node.(Directory).Names()
+	slices.Sort(names)
+	for _, name := range names {
+		if c, err := p.child(name); err == nil {
+			i := c.info()
+			all = append(all, Dirent{Name: name, Ino: i.Ino, Mode: i.Mode, node: c.node})
+		}
+	}
+	for i := range all {
+		all[i].Next = int64(i + 1)
+	}
+	return all
+}
+
+// ReadDirents calls take with the entries from the position on, until it returns
+// false: that entry comes again next time. The directory is as it was when its first
+// entry was read.
+//
+// Errors: ENOTDIR, ENOENT for a directory that was removed, EBADF (wrapped with the
+// path).
+func (f *File) ReadDirents(take func(Dirent) bool) error {
+	d, ok := f.node.(Directory)
+	switch {
+	case f.Closed():
+		return pathError("readdir", f.name, errClosed)
+	case !ok:
+		return pathError("readdir", f.name, syscall.ENOTDIR)
+	}
+	if m, ok := d.(*Dir); ok && m.isGone() {
+		return pathError("readdir", f.name, syscall.ENOENT)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list()
+	for f.off < int64(len(f.entries)) && take(f.entries[f.off]) {
+		f.off++
+	}
+	return nil
+}
+
+// list makes entries. Context: mu held.
+func (f *File) list() {
+	if !f.listed {
+		f.entries, f.listed = f.place.list(), true
+	}
+}
+
+func (d *Dir) isGone() bool {
+	d.fs.mu.RLock()
+	defer d.fs.mu.RUnlock()
+	return d.gone
+}
+
+// ReadDir implements fs.ReadDirFile: n > 0 gives the next n entries, else
+// all that are left.
+//
+// Errors: ENOTDIR (wrapped with the path), io.EOF.
+func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {
+	var got []fs.DirEntry
+	err := f.ReadDirents(func(e Dirent) bool {
+		if n > 0 && len(got) == n {
+			return false
+		}
+		if e.node != nil {
+			got = append(got, fs.FileInfoToDirEntry(fileInfo{e.Name, e.node.Stat()}))
+		}
+		return true
+	})
+	if err == nil && n > 0 && len(got) == 0 {
+		err = io.EOF
+	}
+	return got, err
+}

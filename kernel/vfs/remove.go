@@ -1,0 +1,83 @@
+package vfs
+
+import "syscall"
+
+// kind says what removeAt may remove.
+type kind uint8
+
+const (
+	anything kind = iota
+	noDirectory
+	onlyDirectory
+)
+
+// UnlinkAt takes a name away from what is no directory. The contents stay for
+// other names and for those who have it open.
+//
+// Errors: EISDIR, ENOENT, EACCES, EPERM, ENOTDIR, ELOOP (wrapped with the path).
+func (f *FS) UnlinkAt(dir *Place, name string) error {
+	return pathError("unlink", name, removeAt(dir, name, noDirectory))
+}
+
+// RmdirAt takes away an empty directory.
+//
+// Errors: ENOTEMPTY, ENOTDIR, EBUSY, EINVAL, and as UnlinkAt.
+func (f *FS) RmdirAt(dir *Place, name string) error {
+	return pathError("rmdir", name, removeAt(dir, name, onlyDirectory))
+}
+
+func removeAt(dir *Place, name string, k kind) error {
+	last, err := walkTo(dir, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case last.name == "/":
+		return syscall.EBUSY
+	case last.name == ".":
+		return syscall.EINVAL
+	case last.name == "..":
+		return syscall.ENOTEMPTY
+	}
+	p, err := last.dir.child(last.name)
+	if err != nil {
+		return err
+	}
+	full := false
+	d, isDir := p.node.(Directory)
+	if isDir {
+		full = len(d.Names()) > 0 // a bound directory is asked outside of the lock
+	}
+	switch {
+	case k == noDirectory && isDir:
+		return syscall.EISDIR
+	case (k == onlyDirectory || last.slash) && !isDir:
+		return syscall.ENOTDIR
+	case full:
+		return syscall.ENOTEMPTY
+	}
+	parent, err := last.memory(false)
+	if err != nil {
+		return err
+	}
+	if !removable(p.node) {
+		return syscall.EPERM
+	}
+	return parent.remove(last.name, p.node)
+}
+
+// remove takes a name away from n if that is still what it stands for.
+//
+// Errors: ENOENT, ENOTEMPTY.
+func (d *Dir) remove(name string, n Node) error {
+	d.fs.mu.Lock()
+	defer d.fs.mu.Unlock()
+	if d.nodes[name].Node != n {
+		return syscall.ENOENT // another goroutine was faster
+	}
+	if sub, ok := n.(*Dir); ok && len(sub.nodes) > 0 {
+		return syscall.ENOTEMPTY
+	}
+	d.drop(name)
+	return nil
+}

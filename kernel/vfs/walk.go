@@ -1,0 +1,171 @@
+package vfs
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+)
+
+// Limits of names, as in Linux.
+const (
+	maxName  = 255
+	maxPath  = 4095
+	maxLinks = 40 // symbolic links in one walk
+)
+
+// walker is a walk along a path.
+type walker struct {
+	cur     Place
+	links   int
+	missing string // the name that is not there, if it was the last of the path
+}
+
+// walk finds the place of a path that begins at from. follow says whether a
+// symbolic link at the end is followed.
+//
+// Errors: ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, and those of directories.
+func walk(from *Place, path string, follow bool) (Place, error) {
+	w := walker{cur: *from}
+	err := w.run(path, follow)
+	return w.cur, err
+}
+
+func (w *walker) run(path string, follow bool) error {
+	switch {
+	case path == "":
+		return syscall.ENOENT
+	case len(path) > maxPath:
+		return syscall.ENAMETOOLONG
+	}
+	if path[0] == '/' {
+		w.cur = *w.cur.fs.RootPlace()
+	}
+	for {
+		name, rest := cut(path)
+		if name == "" {
+			return nil
+		}
+		target, err := w.step(name, rest, follow)
+		if err != nil {
+			return err
+		}
+		if path = rest; target != "" {
+			path = target + rest
+		}
+	}
+}
+
+// cut takes the first name off a path. What is left begins with a slash or is empty.
+func cut(path string) (name, rest string) {
+	path = strings.TrimLeft(path, "/")
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i:]
+	}
+	return path, ""
+}
+
+// step goes to a name of the current directory, or returns the path that stands
+// for it if it is a symbolic link to be followed.
+func (w *walker) step(name, rest string, follow bool) (target string, err error) {
+	if _, ok := w.cur.node.(Directory); !ok {
+		return "", syscall.ENOTDIR
+	}
+	switch {
+	case name == ".":
+		return "", nil
+	case name == "..":
+		w.cur = w.cur.above()
+		return "", nil
+	case len(name) > maxName:
+		return "", syscall.ENAMETOOLONG
+	}
+	last := strings.Trim(rest, "/") == ""
+	next, err := w.cur.child(name)
+	if err != nil {
+		if last && errors.Is(err, syscall.ENOENT) {
+			w.missing = name
+		}
+		return "", err
+	}
+	if l, ok := next.node.(Link); ok && (follow || rest != "") {
+		return w.follow(l)
+	}
+	if _, ok := next.node.(Directory); !ok && rest != "" {
+		return "", syscall.ENOTDIR
+	}
+	w.cur = next
+	return "", nil
+}
+
+// follow returns where a symbolic link leads from here.
+func (w *walker) follow(l Link) (string, error) {
+	if w.links++; w.links > maxLinks {
+		return "", syscall.ELOOP
+	}
+	target, err := l.Target()
+	switch {
+	case err != nil:
+		return "", err
+	case target == "":
+		return "", syscall.ENOENT
+	case target[0] == '/':
+		w.cur = *w.cur.fs.RootPlace()
+	}
+	return target, nil
+}
+
+// final is the last name of a path and the directory that it is in.
+type final struct {
+	dir   Place
+	name  string // "/" for the root itself
+	slash bool   // there is a slash behind it: it must be a directory
+}
+
+// walkTo finds the directory of the last name of a path, which need not be there.
+//
+// Errors: as walk.
+func walkTo(from *Place, path string) (final, error) {
+	short := strings.TrimRight(path, "/")
+	if short == "" && path != "" {
+		return final{*from.fs.RootPlace(), "/", false}, nil
+	}
+	f := final{name: short, slash: short != path}
+	dir := "."
+	if i := strings.LastIndexByte(short, '/'); i >= 0 {
+		dir, f.name = short[:i+1], short[i+1:]
+	}
+	if path == "" {
+		return f, syscall.ENOENT
+	}
+	if len(f.name) > maxName {
+		return f, syscall.ENAMETOOLONG
+	}
+	var err error
+	f.dir, err = walk(from, dir, true)
+	if err == nil {
+		if _, ok := f.dir.node.(Directory); !ok {
+			err = syscall.ENOTDIR
+		}
+	}
+	return f, err
+}
+
+// memory returns the directory in memory in which users make and remove names.
+//
+// Errors: EACCES.
+func (f *final) memory(force bool) (*Dir, error) {
+	d, ok := f.dir.node.(*Dir)
+	if !ok || d.sealed && !force {
+		return nil, syscall.EACCES // it makes its own names, or has all it gets
+	}
+	return d, nil
+}
+
+// plain refuses the names that are not entries: the root, "." and "..".
+func (f *final) plain(err error) error {
+	switch f.name {
+	case "/", ".", "..":
+		return err
+	}
+	return nil
+}
