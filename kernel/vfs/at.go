@@ -12,7 +12,11 @@ import (
 //
 // Errors: EEXIST, EACCES, ENOENT, ENOTDIR, ELOOP (wrapped with the path).
 func (f *FS) MkdirAt(dir *Place, name string, perm fs.FileMode) error {
-	return pathError("mkdir", name, f.makeAt(dir, name, func() (Node, error) { return f.newDir(perm & permMask), nil }))
+	return pathError("mkdir", name, f.mkdir(dir, name, perm))
+}
+
+func (f *FS) mkdir(dir *Place, name string, perm fs.FileMode) error {
+	return f.makeAt(dir, name, func() (Node, error) { return f.newDir(perm & permMask), nil })
 }
 
 // SymlinkAt makes a symbolic link.

@@ -140,7 +140,9 @@ func (l *final) unbind() error {
 // Mkdir makes a directory.
 //
 // Errors: EEXIST, EACCES, ENOENT, ENOTDIR (wrapped with the path).
-func (f *FS) Mkdir(name string) error { return f.MkdirAt(f.RootPlace(), "/"+name, 0755) }
+func (f *FS) Mkdir(name string) error {
+	return pathError("mkdir", name, f.mkdir(f.RootPlace(), "/"+name, 0755))
+}
 
 // Remove takes away a file or an empty directory.
 //

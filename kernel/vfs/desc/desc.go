@@ -1,0 +1,179 @@
+// Package desc is the table by which a process knows its open files: numbers,
+// each with a flag that says whether exec closes it.
+//
+// A table holds its files (vfs.File.Hold); a clone of it, for a fork, holds them
+// again. Get gives a file out without a hold: a call that still uses it when another
+// thread closes the last descriptor sees EBADF, or what the file says when closed.
+//
+// Locks: Table.mu is a leaf; files are closed outside of it.
+package desc
+
+import (
+	"sync"
+	"syscall"
+
+	"sonde/kernel/vfs"
+)
+
+// Table is the descriptors of a process, or of several that share them. The zero
+// value is empty.
+type Table struct {
+	mu sync.RWMutex
+	// guarded by mu:
+	slots []slot
+	users int // beyond the first; see Share
+}
+
+type slot struct {
+	file        *vfs.File
+	closeOnExec bool
+}
+
+// Get returns the file of a descriptor.
+//
+// Errors: EBADF.
+func (t *Table) Get(fd int) (*vfs.File, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if s := t.at(fd); s != nil {
+		return s.file, nil
+	}
+	return nil, syscall.EBADF
+}
+
+// at returns the slot of an open descriptor, or nil. Context: mu held.
+func (t *Table) at(fd int) *slot {
+	if fd < 0 || fd >= len(t.slots) || t.slots[fd].file == nil {
+		return nil
+	}
+	return &t.slots[fd]
+}
+
+// Install gives f the lowest free number from min on, below limit (RLIMIT_NOFILE).
+// The table takes the caller's hold of f.
+//
+// Errors: EINVAL for a min that is not below limit, EMFILE; the hold stays the caller's.
+func (t *Table) Install(f *vfs.File, closeOnExec bool, min, limit int) (int, error) {
+	if min < 0 || min > 0 && min >= limit {
+		return 0, syscall.EINVAL
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fd := min
+	for t.at(fd) != nil {
+		fd++
+	}
+	if fd >= limit {
+		return 0, syscall.EMFILE
+	}
+	t.put(fd, slot{f, closeOnExec})
+	return fd, nil
+}
+
+// put fills a slot. Context: mu held.
+func (t *Table) put(fd int, s slot) {
+	if missing := fd + 1 - len(t.slots); missing > 0 {
+		t.slots = append(t.slots, make([]slot, missing)...)
+	}
+	t.slots[fd] = s
+}
+
+// Dup gives the file of fd another number, as Install does.
+//
+// Errors: EBADF, EINVAL, EMFILE.
+func (t *Table) Dup(fd int, closeOnExec bool, min, limit int) (int, error) {
+	f, err := t.hold(fd)
+	if err != nil {
+		return 0, err
+	}
+	n, err := t.Install(f, closeOnExec, min, limit)
+	if err != nil {
+		vfs.Close(f)
+	}
+	return n, err
+}
+
+// hold returns the file of fd with a hold of its own.
+func (t *Table) hold(fd int) (*vfs.File, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	s := t.at(fd)
+	if s == nil {
+		return nil, syscall.EBADF
+	}
+	s.file.Hold()
+	return s.file, nil
+}
+
+// DupTo gives the file of from the number to, in place of what has it. The same
+// number twice changes nothing.
+//
+// Errors: EBADF, also for a number from limit on.
+func (t *Table) DupTo(from, to int, closeOnExec bool, limit int) error {
+	if to < 0 || to >= limit {
+		return syscall.EBADF
+	}
+	t.mu.Lock()
+	s := t.at(from)
+	if s == nil || from == to {
+		t.mu.Unlock()
+		if s == nil {
+			return syscall.EBADF
+		}
+		return nil
+	}
+	f := s.file
+	f.Hold()
+	var old *vfs.File
+	if s := t.at(to); s != nil {
+		old = s.file
+	}
+	t.put(to, slot{f, closeOnExec})
+	t.mu.Unlock()
+	if old != nil {
+		vfs.Close(old)
+	}
+	return nil
+}
+
+// Close frees a descriptor.
+//
+// Errors: EBADF, and those of closing the file; the descriptor is free then as well.
+func (t *Table) Close(fd int) error {
+	t.mu.Lock()
+	s := t.at(fd)
+	if s == nil {
+		t.mu.Unlock()
+		return syscall.EBADF
+	}
+	f := s.file
+	*s = slot{}
+	t.mu.Unlock()
+	return vfs.Close(f)
+}
+
+// CloseOnExec returns the flag of a descriptor.
+//
+// Errors: EBADF.
+func (t *Table) CloseOnExec(fd int) (bool, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if s := t.at(fd); s != nil {
+		return s.closeOnExec, nil
+	}
+	return false, syscall.EBADF
+}
+
+// SetCloseOnExec sets the flag of a descriptor.
+//
+// Errors: EBADF.
+func (t *Table) SetCloseOnExec(fd int, on bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.at(fd)
+	if s == nil {
+		return syscall.EBADF
+	}
+	s.closeOnExec = on
+	return nil
+}

@@ -1,0 +1,81 @@
+package desc
+
+import "sonde/kernel/vfs"
+
+// Clone returns a table with the same files, for a fork.
+func (t *Table) Clone() *Table {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	c := &Table{slots: make([]slot, len(t.slots))}
+	copy(c.slots, t.slots)
+	for _, s := range c.slots {
+		if s.file != nil {
+			s.file.Hold()
+		}
+	}
+	return c
+}
+
+// Share makes one more process use the table. Each ends with a Leave.
+func (t *Table) Share() *Table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users++
+	return t
+}
+
+// Leave ends one process's use of the table, and with the last one closes all.
+func (t *Table) Leave() {
+	t.mu.Lock()
+	t.users--
+	last := t.users < 0
+	t.mu.Unlock()
+	if last {
+		t.CloseRange(0, int(^uint(0)>>1))
+	}
+}
+
+// Alone reports whether nobody else uses the table: if not, exec works on a clone.
+func (t *Table) Alone() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.users <= 0
+}
+
+// Exec closes what has the flag.
+func (t *Table) Exec() {
+	t.closeIf(func(_ int, s slot) bool { return s.closeOnExec })
+}
+
+// CloseRange closes the descriptors from first to last.
+func (t *Table) CloseRange(first, last int) {
+	t.closeIf(func(fd int, _ slot) bool { return first <= fd && fd <= last })
+}
+
+// closeIf closes what which says.
+func (t *Table) closeIf(which func(int, slot) bool) {
+	var gone []*vfs.File
+	t.mu.Lock()
+	for fd, s := range t.slots {
+		if s.file != nil && which(fd, s) {
+			gone = append(gone, s.file)
+			t.slots[fd] = slot{}
+		}
+	}
+	t.mu.Unlock()
+	for _, f := range gone {
+		vfs.Close(f)
+	}
+}
+
+// Open returns the descriptors in use, lowest first, for /proc/PID/fd.
+func (t *Table) Open() (fds []int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for fd, s := range t.slots {
+		if s.file != nil {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}

@@ -1,0 +1,187 @@
+// Package pipe makes pipes: 64 KiB between a writing and a reading end.
+//
+// Writes of up to PIPE_BUF bytes are in one piece, as POSIX has it. A pipe whose
+// reading ends are closed is EPIPE for who writes; who sends the signal is not
+// this package. One whose writing ends are closed is at its end once it is empty.
+//
+// The buffer is taken from the heap in one piece when something is written first, and
+// let go of when both ends are closed.
+package pipe
+
+import (
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// Sizes in bytes, as in Linux.
+const (
+	Capacity = 64 << 10
+	Atomic   = 4096 // PIPE_BUF
+)
+
+// pipe is what the two ends share.
+type pipe struct {
+	vfs.Anonymous
+	queue poll.Queue // of both ends
+
+	mu sync.Mutex
+	// guarded by mu:
+	buf              []byte // nil or Capacity bytes, a ring
+	first, used      int
+	readers, writers int
+}
+
+// New returns the two ends of a pipe, open. flag is O_NONBLOCK or 0.
+func New(flag int) (r, w *vfs.File) {
+	p := &pipe{readers: 1, writers: 1}
+	p.Anonymous = vfs.NewAnonymous(fs.ModeNamedPipe | 0600)
+	name := p.Name("pipe")
+	r = vfs.NewFile(name, p, readEnd{pipe: p}, vfs.O_RDONLY|flag&vfs.O_NONBLOCK)
+	w = vfs.NewFile(name, p, writeEnd{pipe: p}, vfs.O_WRONLY|flag&vfs.O_NONBLOCK)
+	return r, w
+}
+
+// Queue implements poll.Source, for both ends.
+func (p *pipe) Queue() *poll.Queue { return &p.queue }
+
+// Buffered returns how many bytes can be read, for FIONREAD.
+func (p *pipe) Buffered() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used
+}
+
+// readEnd is the end to read from.
+type readEnd struct {
+	vfs.Stream
+	*pipe
+}
+
+// ReadAt implements vfs.Handle.
+//
+// Errors: EAGAIN when it is empty, io.EOF when it stays so.
+func (r readEnd) ReadAt(dst []byte, _ int64) (int, error) {
+	p := r.pipe
+	p.mu.Lock()
+	if p.used == 0 {
+		defer p.mu.Unlock()
+		if p.writers == 0 {
+			return 0, io.EOF
+		}
+		return 0, syscall.EAGAIN
+	}
+	n := 0
+	for n < len(dst) && p.used > 0 {
+		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, Capacity)])
+		p.first = (p.first + c) % Capacity
+		p.used -= c
+		n += c
+	}
+	room := Capacity-p.used >= Atomic
+	p.mu.Unlock()
+	if room {
+		p.queue.Notify(poll.Out)
+	}
+	return n, nil
+}
+
+// WriteAt implements vfs.Handle. Errors: EBADF.
+func (r readEnd) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
+
+// Poll implements poll.Source.
+func (r readEnd) Poll() (ev poll.Events) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used > 0 {
+		ev |= poll.In
+	}
+	if r.writers == 0 {
+		ev |= poll.Hup
+	}
+	return ev
+}
+
+// Close implements vfs.Handle.
+func (r readEnd) Close() error {
+	r.mu.Lock()
+	r.readers--
+	r.release()
+	r.mu.Unlock()
+	r.queue.Notify(poll.Out | poll.Err)
+	return nil
+}
+
+// writeEnd is the end to write to.
+type writeEnd struct {
+	vfs.Stream
+	*pipe
+}
+
+// ReadAt implements vfs.Handle. Errors: EBADF.
+func (w writeEnd) ReadAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
+
+// WriteAt implements vfs.Handle.
+//
+// Errors: EAGAIN when there is no room, for all of src if it is not longer than
+// Atomic; EPIPE.
+func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
+	p := w.pipe
+	p.mu.Lock()
+	room := Capacity - p.used
+	switch {
+	case p.readers == 0:
+		p.mu.Unlock()
+		return 0, syscall.EPIPE
+	case len(src) == 0:
+		p.mu.Unlock()
+		return 0, nil
+	case room == 0 || room < len(src) && len(src) <= Atomic:
+		p.mu.Unlock()
+		return 0, syscall.EAGAIN
+	}
+	if p.buf == nil {
+		p.buf = make([]byte, Capacity)
+	}
+	src = src[:min(len(src), room)]
+	at := (p.first + p.used) % Capacity
+	copy(p.buf, src[copy(p.buf[at:], src):])
+	p.used += len(src)
+	p.mu.Unlock()
+	p.queue.Notify(poll.In)
+	return len(src), nil
+}
+
+// Poll implements poll.Source. There is room when a write in one piece fits.
+func (w writeEnd) Poll() (ev poll.Events) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if Capacity-w.used >= Atomic {
+		ev |= poll.Out
+	}
+	if w.readers == 0 {
+		ev |= poll.Out | poll.Err
+	}
+	return ev
+}
+
+// Close implements vfs.Handle.
+func (w writeEnd) Close() error {
+	w.mu.Lock()
+	w.writers--
+	w.release()
+	w.mu.Unlock()
+	w.queue.Notify(poll.In | poll.Hup)
+	return nil
+}
+
+// release lets go of the buffer when nobody is left. Context: mu held.
+func (p *pipe) release() {
+	if p.readers == 0 && p.writers == 0 {
+		p.buf = nil
+	}
+}
