@@ -1,0 +1,52 @@
+// Package frame gives out page frames: the memory behind user pages, their page
+// tables, and the contents of files.
+//
+// A Frame is a physical address. A Pool counts the references to each frame it
+// has given out; the last Put makes the frame free. Frames come in blocks of
+// 2 MiB from a Source: on the machine, the memory that the Go runtime has not
+// taken yet. A block goes back to its source when all of it is free and the pool
+// has another block's worth of free frames.
+//
+// Finding the bytes of a frame is two loads: a table by number of the block, and
+// the block's address. It takes no lock, so whoever holds a reference may read
+// and write the frame at any time, from any context.
+//
+// Rejected: frames as Go objects of the heap. The collector would have to scan or
+// at least mark them, a page table would need to be a pinned object with a known
+// physical address, and a reference count tells when a page is free at once.
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Size and BlockSize are the bytes of a frame, and of what a Source gives.
+const (
+	Size      = 4 << 10
+	BlockSize = 2 << 20
+	perBlock  = BlockSize / Size
+)
+
+// A Frame is the physical address of a page. None is no frame.
+type Frame uint64
+
+// None is no frame.
+const None Frame = 0
+
+// ErrNoMemory says that neither pool nor source has a frame left.
+var ErrNoMemory = fmt.Errorf("no page frame left: %w", syscall.ENOMEM)
+
+// errSource says what is wrong with a block of a Source.
+var errSource = errors.New("frame: a block of the source is not 2 MiB, aligned, and new")
+
+// A Source is where blocks come from. Its methods are called with the pool's
+// lock held, one at a time.
+type Source interface {
+	// Take returns BlockSize bytes and their physical address, a multiple of
+	// BlockSize and not 0. Errors: any that wraps ENOMEM.
+	Take() (mem []byte, pa uint64, err error)
+	// Give takes a block back.
+	Give(mem []byte, pa uint64)
+}

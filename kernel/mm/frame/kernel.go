@@ -1,0 +1,4 @@
+package frame
+
+// Kernel has the frames of this machine.
+var Kernel = NewPool(kernelSource)

@@ -1,0 +1,169 @@
+package frame
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Pool gives out frames of one Source.
+type Pool struct {
+	source Source
+	// table has the block of each 2 MiB of physical memory, by its number; nil
+	// where it is not this pool's. Replaced when it grows, under mu.
+	table atomic.Pointer[[]atomic.Pointer[block]]
+
+	mu sync.Mutex
+	// guarded by mu:
+	partial []*block // those with free frames
+	blocks  int
+	free    int // frames
+	taken   uint64
+	failed  uint64
+}
+
+// NewPool makes a Pool that has no block yet.
+func NewPool(s Source) *Pool {
+	p := &Pool{source: s}
+	p.table.Store(new([]atomic.Pointer[block]))
+	return p
+}
+
+// Alloc returns a frame of zeroes with one reference.
+//
+// Context: goroutine.
+// Errors: ErrNoMemory.
+func (p *Pool) Alloc() (Frame, error) {
+	f, err := p.AllocDirty()
+	if err == nil {
+		clear(p.Bytes(f))
+	}
+	return f, err
+}
+
+// AllocDirty is Alloc for who writes the whole frame before anyone can read it:
+// it holds what was there before.
+func (p *Pool) AllocDirty() (Frame, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.partial) == 0 {
+		if err := p.grow(); err != nil {
+			p.failed++
+			return None, err
+		}
+	}
+	b := p.partial[len(p.partial)-1]
+	i := b.take()
+	if b.nfree == 0 {
+		p.leave(b)
+	}
+	p.free--
+	p.taken++
+	b.refs[i].Store(1)
+	return Frame(b.pa + uint64(i)*Size), nil
+}
+
+// Ref adds a reference to f, of which the caller has one.
+//
+// Context: any.
+func (p *Pool) Ref(f Frame) {
+	if n := p.refs(f).Add(1); n <= 1 {
+		panic(fmt.Sprintf("frame: reference to %#x, which is free", uint64(f)))
+	}
+}
+
+// Put takes a reference away. The last one frees the frame.
+//
+// Context: goroutine.
+func (p *Pool) Put(f Frame) {
+	b, i := p.find(f)
+	switch n := b.refs[i].Add(-1); {
+	case n > 0:
+		return
+	case n < 0:
+		panic(fmt.Sprintf("frame: %#x is put too often", uint64(f)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.put(i)
+	p.free++
+	switch {
+	case b.nfree == 1:
+		b.place = len(p.partial)
+		p.partial = append(p.partial, b)
+	case b.nfree == perBlock && p.free >= 2*perBlock:
+		p.shrink(b)
+	}
+}
+
+// Refs returns how many references there are to f. If the caller has the only one,
+// and gives it to nobody, the answer stays 1.
+//
+// Context: any.
+func (p *Pool) Refs(f Frame) int { return int(p.refs(f).Load()) }
+
+// Bytes returns the memory of f, of which the caller has a reference.
+//
+// Context: any.
+func (p *Pool) Bytes(f Frame) []byte { return p.page(f)[:] }
+
+// Words returns the memory of f as the entries of a page table.
+//
+// Context: any.
+func (p *Pool) Words(f Frame) *[Size / 8]uint64 {
+	return (*[Size / 8]uint64)(unsafe.Pointer(p.page(f))) // Safe because: frames are aligned
+}
+
+// Owns reports whether f is a frame of p that is given out.
+//
+// Context: any.
+func (p *Pool) Owns(f Frame) bool {
+	b := p.block(f)
+	return b != nil && b.refs[f%BlockSize/Size].Load() > 0
+}
+
+// Stats are counts of frames, but for Blocks.
+type Stats struct {
+	Blocks int    // taken from the source
+	Used   int    // with references
+	Free   int    // in blocks, without
+	Taken  uint64 // since boot
+	Failed uint64 // refusals since boot
+}
+
+// Stats returns the pool's counts.
+//
+// Context: goroutine.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{p.blocks, p.blocks*perBlock - p.free, p.free, p.taken, p.failed}
+}
+
+func (p *Pool) page(f Frame) *page {
+	b, i := p.find(f)
+	return &b.pages[i]
+}
+
+func (p *Pool) refs(f Frame) *atomic.Int32 {
+	b, i := p.find(f)
+	return &b.refs[i]
+}
+
+// find returns where f is. What is no frame of p is a bug of the caller's.
+func (p *Pool) find(f Frame) (*block, int) {
+	b := p.block(f)
+	if b == nil {
+		panic(fmt.Sprintf("frame: %#x is no frame", uint64(f)))
+	}
+	return b, int(f % BlockSize / Size)
+}
+
+func (p *Pool) block(f Frame) *block {
+	t := *p.table.Load()
+	if n := uint64(f / BlockSize); n < uint64(len(t)) {
+		return t[n].Load()
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package space
+
+import (
+	"slices"
+	"sort"
+	"syscall"
+)
+
+// An area is a range of pages that are all alike.
+type area struct {
+	start, end uint64
+	prot       Prot
+	flags      Flags   // of kinds
+	back       Backing // nil: zeroes
+	off        uint64  // where start is in back, in bytes
+	name       string  // if there is no back: [heap] or the like
+}
+
+// allows reports whether the area may be accessed so.
+func (a *area) allows(want Prot) bool {
+	p := a.prot
+	if p != 0 {
+		p |= Read
+	}
+	return p&want == want
+}
+
+// page returns the number of addr's page in the backing.
+func (a *area) page(addr uint64) uint64 { return (a.off + addr - a.start) / PageSize }
+
+// continues reports whether b begins where a ends and is like it.
+func (a *area) continues(b *area) bool {
+	return a.end == b.start && a.prot == b.prot && a.flags == b.flags && a.name == b.name &&
+		a.back == b.back && (a.back == nil || a.off+a.end-a.start == b.off)
+}
+
+func (a *area) hold() {
+	if a.back != nil {
+		a.back.Hold()
+	}
+}
+
+func (a *area) drop() {
+	if a.back != nil {
+		a.back.Drop()
+	}
+}
+
+// areas is sorted by address, and no two overlap.
+type areas []area
+
+// index returns the number of the first area that ends behind addr.
+func (t areas) index(addr uint64) int {
+	return sort.Search(len(t), func(i int) bool { return t[i].end > addr })
+}
+
+// at returns the area that addr is in, or nil.
+func (t areas) at(addr uint64) *area {
+	if i := t.index(addr); i < len(t) && t[i].start <= addr {
+		return &t[i]
+	}
+	return nil
+}
+
+// free reports whether no area is in [start,end).
+func (t areas) free(start, end uint64) bool {
+	i := t.index(start)
+	return i == len(t) || t[i].start >= end
+}
+
+// covered reports whether all of [start,end) is in areas.
+func (t areas) covered(start, end uint64) bool {
+	for i := t.index(start); start < end; i++ {
+		if i == len(t) || t[i].start > start {
+			return false
+		}
+		start = t[i].end
+	}
+	return true
+}
+
+// in returns the numbers of the areas that overlap [start,end): from i to j-1.
+func (t areas) in(start, end uint64) (i, j int) {
+	i = t.index(start)
+	for j = i; j < len(t) && t[j].start < end; j++ {
+	}
+	return i, j
+}
+
+// size returns how many bytes of [start,end) are in areas.
+func (t areas) size(start, end uint64) (n uint64) {
+	i, j := t.in(start, end)
+	for _, a := range t[i:j] {
+		n += min(a.end, end) - max(a.start, start)
+	}
+	return n
+}
+
+// gap returns the largest range around addr, which is in no area, that is free.
+func (t areas) gap(addr uint64) (lo, hi uint64) {
+	i := t.index(addr)
+	hi = unlimited
+	if i < len(t) {
+		hi = t[i].start
+	}
+	if i > 0 {
+		lo = t[i-1].end
+	}
+	return lo, hi
+}
+
+// split makes addr a border, if it is in the middle of an area.
+func (t *areas) split(addr uint64) {
+	i := t.index(addr)
+	if i == len(*t) || (*t)[i].start >= addr {
+		return
+	}
+	low := (*t)[i]
+	high := low
+	low.end, high.start = addr, addr
+	high.off += addr - low.start
+	high.hold()
+	(*t)[i] = high
+	*t = slices.Insert(*t, i, low)
+}
+
+// cut takes [start,end) out and returns how many bytes of it were in areas.
+func (t *areas) cut(start, end uint64) (bytes uint64) {
+	t.split(start)
+	t.split(end)
+	i, j := t.in(start, end)
+	for k := i; k < j; k++ {
+		bytes += (*t)[k].end - (*t)[k].start
+		(*t)[k].drop()
+	}
+	*t = slices.Delete(*t, i, j)
+	return bytes
+}
+
+// insert adds a where nothing is; the reference to its backing goes with it.
+func (t *areas) insert(a area) {
+	i := t.index(a.start)
+	*t = slices.Insert(*t, i, a)
+	t.join(i, i+2)
+}
+
+// join merges the areas with numbers from i-1 to j-1 where they can be.
+func (t *areas) join(i, j int) {
+	for k := min(j, len(*t)) - 1; k >= max(i, 1); k-- {
+		a, b := &(*t)[k-1], &(*t)[k]
+		if a.continues(b) {
+			a.end = b.end
+			b.drop()
+			*t = slices.Delete(*t, k, k+1)
+		}
+	}
+}
+
+// roomFor refuses when the table is so long that cutting n times more would be too much.
+func (t areas) roomFor(n int) error {
+	if len(t)+n > maxAreas {
+		return refuse(syscall.ENOMEM, "%d areas are too many", len(t)+n)
+	}
+	return nil
+}

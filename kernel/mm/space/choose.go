@@ -1,0 +1,85 @@
+package space
+
+import "syscall"
+
+// window returns the window that all of [start,end) is in, or nil.
+func (m *Machine) window(start, end uint64) *Window {
+	for i := range m.Windows {
+		if w := &m.Windows[i]; start >= w.Start && end <= w.End && start <= end {
+			return w
+		}
+	}
+	return nil
+}
+
+// maxPrivate is how large a private area may be.
+func (m *Machine) maxPrivate() uint64 {
+	if m.RAM == 0 {
+		return unlimited
+	}
+	return m.RAM
+}
+
+// choose returns where n bytes go: at addr, if flags ask for that or it is free, or
+// else at the highest address that is. Called with mu held.
+func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
+	fits := addr <= unlimited-n && s.m.window(addr, addr+n) != nil
+	if flags&(Fixed|NoReplace) != 0 {
+		switch {
+		case !fits:
+			return 0, refuse(syscall.ENOMEM, "%#x, %d bytes, is not all for programs", addr, n)
+		case flags&NoReplace != 0 && !s.areas.free(addr, addr+n):
+			return 0, refuse(syscall.EEXIST, "something is mapped at %#x, %d bytes", addr, n)
+		}
+		return addr, nil
+	}
+	if flags&Low != 0 {
+		return s.search(n, 2<<30)
+	}
+	if hint := addr &^ (PageSize - 1); addr != 0 && s.m.window(hint, hint+n) != nil && s.roomAt(hint, n) {
+		return hint, nil
+	}
+	if at, err := s.search(n, s.mmapTop); err == nil {
+		return at, nil
+	}
+	return s.search(n, unlimited)
+}
+
+// roomAt reports whether [at,at+n) is free, and is not what a stack grows into.
+func (s *Space) roomAt(at, n uint64) bool {
+	i := s.areas.index(at)
+	return i == len(s.areas) || at+n <= s.floor(i)
+}
+
+// floor is where area i begins, with what has to stay free below it.
+func (s *Space) floor(i int) uint64 {
+	a := &s.areas[i]
+	if a.flags&GrowsDown != 0 {
+		return a.start - min(a.start, stackGap)
+	}
+	return a.start
+}
+
+// search returns the highest address below limit where n bytes are free.
+func (s *Space) search(n, limit uint64) (uint64, error) {
+	for k := len(s.m.Windows) - 1; k >= 0; k-- {
+		w := s.m.Windows[k]
+		hi := min(w.End, limit)
+		for i := s.areas.index(hi); hi > w.Start; i-- {
+			if i < len(s.areas) {
+				hi = min(hi, s.floor(i))
+			}
+			lo := w.Start
+			if i > 0 {
+				lo = max(lo, s.areas[i-1].end)
+			}
+			if hi >= lo && hi-lo >= n {
+				return hi - n, nil
+			}
+			if i == 0 {
+				break
+			}
+		}
+	}
+	return 0, refuse(syscall.ENOMEM, "no room for %d bytes", n)
+}

@@ -1,0 +1,156 @@
+package space
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+// CopyIn copies from addr in the program to dst. If not all is there it copies what
+// is, and returns how much.
+//
+// Context: goroutine.
+// Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
+func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
+	err = s.pieces(addr, uint64(len(dst)), Read, func(p []byte) bool {
+		n += copy(dst[n:], p)
+		return true
+	})
+	return n, err
+}
+
+// CopyOut copies src to addr in the program. If not all fits it copies what does,
+// and returns how much.
+//
+// Context: goroutine.
+// Errors: as CopyIn.
+func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
+	err = s.pieces(addr, uint64(len(src)), Write, func(p []byte) bool {
+		n += copy(p, src[n:])
+		return true
+	})
+	return n, err
+}
+
+// Clear writes n zeroes to addr.
+//
+// Context: goroutine.
+// Errors: as CopyIn.
+func (s *Space) Clear(addr, n uint64) error {
+	return s.pieces(addr, n, Write, func(p []byte) bool {
+		clear(p)
+		return true
+	})
+}
+
+// CString returns the string at addr, which ends before a zero.
+//
+// Context: goroutine.
+// Errors: as CopyIn; ENAMETOOLONG (no zero in the first max bytes).
+func (s *Space) CString(addr uint64, max int) (string, error) {
+	var b []byte
+	ended := false
+	err := s.pieces(addr, uint64(max), Read, func(p []byte) bool {
+		i := bytes.IndexByte(p, 0)
+		if ended = i >= 0; ended {
+			p = p[:i]
+		}
+		b = append(b, p...)
+		return !ended
+	})
+	if err == nil && !ended {
+		err = refuse(syscall.ENAMETOOLONG, "no end within %d bytes", max)
+	}
+	return string(b), err
+}
+
+// pieces calls f with the memory of [addr,addr+n), page by page, until it returns false.
+// f may not keep what it gets.
+func (s *Space) pieces(addr, n uint64, want Prot, f func(p []byte) bool) error {
+	for n > 0 {
+		size := min(n, PageSize-addr%PageSize)
+		more, err := s.piece(addr, size, want, f)
+		if err != nil || !more {
+			return err
+		}
+		addr += size
+		n -= size
+	}
+	return nil
+}
+
+func (s *Space) piece(addr, size uint64, want Prot, f func(p []byte) bool) (more bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.fault(addr, want)
+	if err != nil {
+		return false, fmt.Errorf("%#x: %w", addr, err)
+	}
+	at := addr % PageSize
+	return f(s.m.Frames.Bytes(frameOf(*e))[at : at+size]), nil
+}
+
+// word calls f with the 32-bit word at addr, which other CPUs may change at any
+// time.
+func (s *Space) word(addr uint64, want Prot, f func(w *uint32)) error {
+	if addr%4 != 0 {
+		return refuse(syscall.EINVAL, "word at %#x is not aligned", addr)
+	}
+	_, err := s.piece(addr, 4, want, func(p []byte) bool {
+		f((*uint32)(unsafe.Pointer(&p[0]))) // Safe because: aligned, within one page
+		return true
+	})
+	return err
+}
+
+// Load32 returns the word at addr.
+//
+// Context: goroutine.
+// Errors: as CopyIn; EINVAL (not aligned).
+func (s *Space) Load32(addr uint64) (v uint32, err error) {
+	err = s.word(addr, Read, func(w *uint32) { v = atomic.LoadUint32(w) })
+	return v, err
+}
+
+// Store32 sets the word at addr.
+//
+// Context: goroutine.
+// Errors: as Load32.
+func (s *Space) Store32(addr uint64, v uint32) error {
+	return s.word(addr, Write, func(w *uint32) { atomic.StoreUint32(w, v) })
+}
+
+// CompareAndSwap32 sets the word at addr to new if it is old, and reports whether it was.
+//
+// Context: goroutine.
+// Errors: as Load32.
+func (s *Space) CompareAndSwap32(addr uint64, old, new uint32) (swapped bool, err error) {
+	err = s.word(addr, Write, func(w *uint32) { swapped = atomic.CompareAndSwapUint32(w, old, new) })
+	return swapped, err
+}
+
+// A Key names a word of memory: equal for all who share it, by whatever address.
+type Key struct {
+	space *Space  // private memory
+	back  Backing // shared memory
+	at    uint64
+}
+
+// Key returns the name of the memory at addr.
+//
+// Context: goroutine.
+// Errors: ErrNotMapped.
+func (s *Space) Key(addr uint64) (Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.areas.at(addr)
+	switch {
+	case a == nil:
+		return Key{}, ErrNotMapped
+	case a.flags&Shared != 0:
+		return Key{back: a.back, at: a.off + addr - a.start}, nil
+	}
+	return Key{space: s, at: addr}, nil
+}

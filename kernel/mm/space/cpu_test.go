@@ -1,0 +1,180 @@
+package space
+
+import (
+	"testing"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
+)
+
+// testWindows leave holes for a kernel, as the machine's do.
+var testWindows = []Window{{64 << 10, 64 << 20}, {128 << 20, 3 << 30}, {4 << 30, 512 << 30}, {1 << 40, 0x7fff_ffff_f000}}
+
+// fakeMachine has processors that keep translations until they are told to forget them.
+type fakeMachine struct {
+	Machine
+	t    *testing.T
+	mem  *frame.Memory
+	cpus map[*Space]tlb
+}
+
+// tlb has the last-level entries a processor has seen, by page.
+type tlb map[uint64]uint64
+
+func newMachine(t *testing.T, bytes uint64) *fakeMachine {
+	t.Helper()
+	m := &fakeMachine{t: t, mem: &frame.Memory{Limit: bytes}, cpus: map[*Space]tlb{}}
+	m.Frames = frame.NewPool(m.mem)
+	m.Windows = testWindows
+	m.KernelHalf = kernelHalf
+	m.Shootdown = func(s *Space, start, end uint64, _ bool) {
+		for page := range m.cpus[s] {
+			if page >= start && page < end {
+				delete(m.cpus[s], page)
+			}
+		}
+	}
+	m.Retire = func(s *Space) { delete(m.cpus, s) }
+	return m
+}
+
+// kernelHalf is like the machine's: the first GiB shares its tables with programs.
+func kernelHalf(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
+	pdpt, pdptPA, err := table()
+	if err != nil {
+		return err
+	}
+	root[0] = pdptPA | linked
+	root[1] = 0x1000 | amd64.PTE_P | amd64.PTE_W
+	pd, pdPA, err := table()
+	if err != nil {
+		return err
+	}
+	pdpt[0] = pdPA | linked
+	pdpt[3] = 0x2000 | amd64.PTE_P | amd64.PTE_W
+	for i := 32; i < 64; i++ {
+		pd[i] = uint64(i)<<21 | amd64.PTE_P | amd64.PTE_W | amd64.PTE_PS
+	}
+	return nil
+}
+
+func (m *fakeMachine) space() *Space {
+	m.t.Helper()
+	s, err := m.New()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return s
+}
+
+// permits reports whether an entry lets ring 3 do what it wants.
+func permits(e uint64, want Prot) bool {
+	switch {
+	case e&(amd64.PTE_P|amd64.PTE_U) != amd64.PTE_P|amd64.PTE_U, want&Write != 0 && e&amd64.PTE_W == 0:
+		return false
+	}
+	return want&Exec == 0 || e&amd64.PTE_NX == 0
+}
+
+// translate does what a processor does in ring 3: it looks into its TLB, then walks.
+func (m *fakeMachine) translate(s *Space, addr uint64, want Prot) (uint64, bool) {
+	page := addr &^ (PageSize - 1)
+	cpu := m.cpus[s]
+	if cpu == nil {
+		cpu = tlb{}
+		m.cpus[s] = cpu
+	}
+	if e, ok := cpu[page]; ok && permits(e, want) {
+		return e, true
+	}
+	delete(cpu, page) // as a page fault does
+	t := m.Frames.Words(frame.Frame(s.Root()))
+	for level := uint(top); level > 0; level-- {
+		e := *slot(t, addr, level)
+		if !ours(e) {
+			return 0, false
+		}
+		if !m.Frames.Owns(frameOf(e)) {
+			m.t.Fatalf("%#x: the table of level %d is free", addr, level-1)
+		}
+		t = m.Frames.Words(frameOf(e))
+	}
+	e := *slot(t, addr, 0)
+	if !permits(e, want) {
+		return 0, false
+	}
+	cpu[page] = e
+	return e, true
+}
+
+// access is an access of a program's: on a fault the kernel is asked, once.
+func (m *fakeMachine) access(s *Space, addr uint64, want Prot) (*byte, error) {
+	m.t.Helper()
+	e, ok := m.translate(s, addr, want)
+	if !ok {
+		if err := s.Fault(addr, want); err != nil {
+			return nil, err
+		}
+		if e, ok = m.translate(s, addr, want); !ok {
+			m.t.Fatalf("%#x: Fault allows %d, the tables do not", addr, want)
+		}
+	}
+	if !m.Frames.Owns(frameOf(e)) {
+		m.t.Fatalf("%#x: the frame %#x is free", addr, frameOf(e))
+	}
+	return &m.Frames.Bytes(frameOf(e))[addr%PageSize], nil
+}
+
+// empty fails the test unless all frames but that of zeroes are free.
+func (m *fakeMachine) empty() {
+	m.t.Helper()
+	want := 0
+	if m.zeroes.f.Load() != 0 {
+		want = 1
+	}
+	if got := m.Frames.Stats().Used; got != want {
+		m.t.Fatalf("%d frames are still used, want %d", got, want)
+	}
+}
+
+// fakeFile is a Backing with so many pages, kept as a page cache does.
+type fakeFile struct {
+	m     *fakeMachine
+	pages map[uint64]frame.Frame
+	size  uint64 // in pages
+	holds int
+}
+
+func (m *fakeMachine) file(pages uint64) *fakeFile {
+	return &fakeFile{m: m, pages: map[uint64]frame.Frame{}, size: pages}
+}
+
+func (b *fakeFile) Frame(page uint64) (frame.Frame, error) {
+	if page >= b.size {
+		return frame.None, ErrBus
+	}
+	if b.pages[page] == frame.None {
+		f, err := b.m.Frames.Alloc()
+		if err != nil {
+			return frame.None, err
+		}
+		for i := range b.m.Frames.Bytes(f) {
+			b.m.Frames.Bytes(f)[i] = byte(page) ^ 0x80
+		}
+		b.pages[page] = f
+	}
+	b.m.Frames.Ref(b.pages[page])
+	return b.pages[page], nil
+}
+
+func (b *fakeFile) Hold()        { b.holds++ }
+func (b *fakeFile) Drop()        { b.holds-- }
+func (b *fakeFile) Ident() Ident { return Ident{"/bin/fake", 8 << 20, 42} }
+
+// close drops the cache.
+func (b *fakeFile) close() {
+	for _, f := range b.pages {
+		b.m.Frames.Put(f)
+	}
+	b.pages = nil
+}

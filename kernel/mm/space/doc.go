@@ -1,0 +1,146 @@
+// Package space is the address spaces of user programs: what is mapped where,
+// the page tables that say so to the processor, and the copies between the kernel
+// and a program.
+//
+// A Space has areas, in a table sorted by address, and page tables. An area says
+// what a fault in it means; the tables are filled by faults alone. An area is
+// private or shared, and has a Backing (the pages of a file) or none (zeroes).
+//
+//   - A shared page is the backing's frame itself.
+//   - A private page is at first the backing's frame, or the frame of zeroes, and
+//     not writable. The first write makes a copy, unless nobody else has a
+//     reference to the frame. fork makes both sides' pages not writable, which is
+//     all of copy-on-write.
+//
+// An entry of a last-level table is 0, or it holds a frame, of which it has one
+// reference. It may hold one and not be present: then the area may not be
+// accessed at all.
+//
+// The kernel never touches a user address. CopyIn and CopyOut walk the tables in
+// software and use the kernel's own address of the frame, so they neither trap nor
+// depend on CR3, and all of this is tested on the host.
+//
+// A page table also has the kernel's mappings, which are not ours: our entries have
+// PTE_U, on all levels, and the kernel's do not.
+//
+// Rejected: reserving memory when it is mapped. Like Linux we let programs map
+// more than there is, and the one that touches a page when there is none is told
+// (ErrNoMemory).
+//
+// Lock order:
+//
+//	Space.mu
+//	  a Backing's locks
+//	    frame.Pool's
+//
+// so who holds a lock of a Backing's must not call a Space.
+package space
+
+import (
+	"fmt"
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+)
+
+// PageSize is the unit of areas.
+const PageSize = frame.Size
+
+// Prot is how a page may be accessed; the bits are Linux's PROT_. None of them:
+// not at all.
+type Prot uint8
+
+// What may be done. The processor has no page that is written or executed but
+// not read.
+const (
+	Read  Prot = 1
+	Write Prot = 2
+	Exec  Prot = 4
+)
+
+// Flags say what kind of area Map makes, and where.
+type Flags uint8
+
+// Kinds of areas, and ways to choose their address.
+const (
+	Shared    Flags = 1 << iota // writes are the backing's, and seen by all who map it
+	GrowsDown                   // a stack: a fault below it makes it larger
+	NoReserve                   // may be larger than the machine's memory
+	NoWrite                     // shared, of a file opened for reading: never writable
+	Fixed                       // at addr, instead of what is there
+	NoReplace                   // at addr, or EEXIST if something is there
+	Low                         // below 2 GiB
+
+	kinds = Shared | GrowsDown | NoReserve | NoWrite
+)
+
+// What a fault finds. A program gets a signal for them, a system call EFAULT.
+var (
+	// ErrNotMapped: SIGSEGV, SEGV_MAPERR.
+	ErrNotMapped = fmt.Errorf("address is not mapped: %w", syscall.EFAULT)
+	// ErrAccess: SIGSEGV, SEGV_ACCERR.
+	ErrAccess = fmt.Errorf("address may not be accessed so: %w", syscall.EFAULT)
+	// ErrBus: SIGBUS. For a Backing to return for a page beyond its end.
+	ErrBus = fmt.Errorf("page is beyond the end of the file: %w", syscall.EFAULT)
+	// ErrNoMemory: the program has to be ended.
+	ErrNoMemory = frame.ErrNoMemory
+)
+
+// A Backing is the content of a file, or of shared memory, in pages.
+type Backing interface {
+	// Frame returns the frame of a page, with a reference for the caller.
+	// Errors: what wraps ErrBus or ErrNoMemory.
+	Frame(page uint64) (frame.Frame, error)
+	// Hold and Drop count who maps it: while anyone does, the pages stay.
+	Hold()
+	Drop()
+	// Ident is for /proc/PID/maps.
+	Ident() Ident
+}
+
+// Ident says whose pages those of an area are.
+type Ident struct {
+	Name       string // a path, or [stack] and the like
+	Dev, Inode uint64
+}
+
+// A Window is a range of addresses, [Start,End), that programs may use.
+type Window struct{ Start, End uint64 }
+
+// A Machine is what all spaces of one machine share. Functions may be nil.
+type Machine struct {
+	Frames  *frame.Pool
+	Windows []Window // lowest first, in whole pages; stacks and mappings go into the last
+	RAM     uint64   // bytes; no private area may be larger. 0: not known
+	// KernelHalf puts the kernel's mappings into a new root table. The tables
+	// that user pages share with it are made by table, and linked with PTE_U.
+	KernelHalf func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error
+	// Shootdown returns when no CPU is in ring 3 of s with a Generation before the
+	// present one. Only pages in [start,end) have changed. tables: page tables
+	// are going to be freed, so the CPUs in the kernel forget s as well.
+	Shootdown func(s *Space, start, end uint64, tables bool)
+	// Retire returns when no CPU has Root in CR3. None is in ring 3 of s.
+	Retire func(s *Space)
+
+	zeroes zeroFrame
+}
+
+// Kernel is the machine this runs on. Written once at boot.
+var Kernel *Machine
+
+// Limits of a space, in bytes.
+type Limits struct {
+	AS    uint64 // of all areas together (RLIMIT_AS)
+	Data  uint64 // of the heap (RLIMIT_DATA)
+	Stack uint64 // of an area that grows down (RLIMIT_STACK)
+}
+
+const (
+	unlimited = ^uint64(0)
+	// maxAreas is Linux's vm.max_map_count.
+	maxAreas = 65530
+	// stackGap is what stays free below an area that grows down, stackRoom what
+	// is kept free for it when addresses are given out.
+	stackGap  = 1 << 20
+	stackRoom = 128 << 20
+)

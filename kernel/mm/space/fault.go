@@ -1,0 +1,189 @@
+package space
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
+)
+
+const pteW = amd64.PTE_W
+
+// A zeroFrame is the frame that private areas of zeroes show until they are
+// written to. It is nobody's: references to it are not counted.
+type zeroFrame struct {
+	mu sync.Mutex
+	f  atomic.Uint64 // 0: there is none yet
+}
+
+// get returns the frame, making it the first time.
+func (z *zeroFrame) get(p *frame.Pool) (frame.Frame, error) {
+	if f := z.f.Load(); f != 0 {
+		return frame.Frame(f), nil
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.f.Load() == 0 {
+		f, err := p.Alloc()
+		if err != nil {
+			return frame.None, err
+		}
+		z.f.Store(uint64(f))
+	}
+	return frame.Frame(z.f.Load()), nil
+}
+
+func (z *zeroFrame) is(f frame.Frame) bool { return uint64(f) == z.f.Load() }
+
+// ref and put are Pool's, for what an entry holds; put is called with mu held.
+func (s *Space) ref(f frame.Frame) {
+	if !s.m.zeroes.is(f) {
+		s.m.Frames.Ref(f)
+	}
+}
+
+func (s *Space) put(f frame.Frame) {
+	s.resident--
+	if !s.m.zeroes.is(f) {
+		s.m.Frames.Put(f)
+	}
+}
+
+// alone reports whether f may be written to by s, in a private area: the entry has
+// the only reference, so nobody can get another meanwhile.
+func (s *Space) alone(f frame.Frame) bool {
+	return !s.m.zeroes.is(f) && s.m.Frames.Refs(f) == 1
+}
+
+// Fault makes addr accessible as wanted, if its area allows that.
+//
+// Context: goroutine.
+// Errors: ErrNotMapped, ErrAccess, ErrBus, ErrNoMemory, and others of a Backing.
+func (s *Space) Fault(addr uint64, want Prot) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.fault(addr, want)
+	return err
+}
+
+// fault is Fault; it returns the entry, which then allows the access. Called
+// with mu held.
+func (s *Space) fault(addr uint64, want Prot) (*uint64, error) {
+	a := s.areas.at(addr)
+	if a == nil {
+		if a = s.growStack(addr); a == nil {
+			return nil, ErrNotMapped
+		}
+	}
+	if a.prot == 0 || !a.allows(want) {
+		return nil, ErrAccess
+	}
+	e, err := s.entry(addr)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case *e == 0:
+		return e, s.fill(a, e, addr, want)
+	case want&Write != 0 && *e&pteW == 0:
+		return e, s.makeWritable(a, e, addr)
+	}
+	return e, nil
+}
+
+// bits returns an entry for a page of the area; writable: it may have that right,
+// if the area has.
+func (a *area) bits(f frame.Frame, writable bool) uint64 {
+	// No use is made of A and D, and the processor need not set what is set.
+	e := uint64(f) | amd64.PTE_A | amd64.PTE_D | amd64.PTE_NX
+	if a.prot != 0 {
+		e |= amd64.PTE_P | amd64.PTE_U
+	}
+	if a.prot&Write != 0 && writable {
+		e |= pteW
+	}
+	if a.prot&Exec != 0 {
+		e &^= amd64.PTE_NX
+	}
+	return e
+}
+
+// fill gives an empty entry a frame.
+func (s *Space) fill(a *area, e *uint64, addr uint64, want Prot) (err error) {
+	var f frame.Frame
+	writable := true
+	switch write := want&Write != 0; {
+	case a.flags&Shared != 0:
+		f, err = a.back.Frame(a.page(addr))
+	case a.back == nil && write:
+		f, err = s.m.Frames.Alloc()
+	case a.back == nil:
+		writable = false
+		f, err = s.m.zeroes.get(s.m.Frames)
+	default:
+		writable = write
+		f, err = a.back.Frame(a.page(addr))
+		if err == nil && write {
+			theirs := f
+			f, err = s.copyOf(theirs)
+			s.m.Frames.Put(theirs)
+		}
+	}
+	if err == nil {
+		s.resident++
+		set(e, a.bits(f, writable))
+	}
+	return err
+}
+
+// copyOf returns a new frame with the content of f.
+func (s *Space) copyOf(f frame.Frame) (frame.Frame, error) {
+	c, err := s.m.Frames.AllocDirty()
+	if err == nil {
+		copy(s.m.Frames.Bytes(c), s.m.Frames.Bytes(f))
+	}
+	return c, err
+}
+
+// makeWritable gives an entry the right to write, and a frame of its own for that.
+func (s *Space) makeWritable(a *area, e *uint64, addr uint64) error {
+	f := frameOf(*e)
+	if a.flags&Shared != 0 || s.alone(f) {
+		set(e, a.bits(f, true))
+		return nil
+	}
+	c, err := s.copyOf(f)
+	if err != nil {
+		return err
+	}
+	set(e, a.bits(c, true))
+	s.resident++
+	page := addr &^ (PageSize - 1)
+	s.flush(page, page+PageSize, false)
+	s.put(f)
+	return nil
+}
+
+// growStack makes the area behind addr reach down to it, if that is a stack, and
+// returns it; nil: it may not.
+func (s *Space) growStack(addr uint64) *area {
+	i := s.areas.index(addr)
+	if i == len(s.areas) || s.areas[i].flags&GrowsDown == 0 {
+		return nil
+	}
+	a := &s.areas[i]
+	start := addr &^ (PageSize - 1)
+	w := s.m.window(a.start, a.end)
+	if w == nil || start < w.Start || a.end-start > s.limits.Stack || !s.mayAdd(a.start-start) {
+		return nil
+	}
+	if i > 0 {
+		if below := &s.areas[i-1]; start < below.end || below.prot != 0 && start-below.end < stackGap {
+			return nil
+		}
+	}
+	s.add(a.start - start)
+	a.start = start
+	return a
+}

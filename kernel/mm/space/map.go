@@ -1,0 +1,188 @@
+package space
+
+import (
+	"syscall"
+
+	"sonde/arch/amd64"
+)
+
+// Map makes an area of n bytes, rounded up to pages, and returns where it is: at or
+// near addr if that is free or flags say so. b is what it shows from off on (nil:
+// zeroes).
+//
+// Context: goroutine.
+// Errors: EINVAL (n is 0, addr or off is no whole page, prot), ENOMEM (no room, a
+// limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
+func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b Backing, off uint64) (uint64, error) {
+	a := area{prot: prot, flags: flags & kinds, back: b, off: off}
+	switch {
+	case n == 0 || n > unlimited-PageSize:
+		return 0, refuse(syscall.EINVAL, "mapping of %d bytes", n)
+	case off%PageSize != 0 || off+n < off || flags&(Fixed|NoReplace) != 0 && addr%PageSize != 0:
+		return 0, refuse(syscall.EINVAL, "mapping at %#x of offset %#x: not a whole page", addr, off)
+	case prot&^(Read|Write|Exec) != 0:
+		return 0, refuse(syscall.EINVAL, "protection %#x", prot)
+	case flags&NoWrite != 0 && flags&Shared != 0 && prot&Write != 0:
+		return 0, errNoWrite
+	}
+	if b == nil {
+		a.off = 0
+		if flags&Shared != 0 {
+			a.back = newAnon(s.m.Frames)
+		}
+	}
+	a.hold()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, err := s.place(&a, addr, roundUp(n), flags)
+	if err != nil {
+		a.drop()
+	}
+	return at, err
+}
+
+var errNoWrite = refuse(syscall.EACCES, "the file is not open for writing")
+
+func roundUp(n uint64) uint64 { return (n + PageSize - 1) &^ (PageSize - 1) }
+
+// place finds room for a, of n bytes, and inserts it. Called with mu held.
+func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
+	if s.root == nil {
+		return 0, errReleased
+	}
+	if err := s.areas.roomFor(2); err != nil {
+		return 0, err
+	}
+	at, err := s.choose(addr, n, flags)
+	if err != nil {
+		return 0, err
+	}
+	replaced := s.areas.size(at, at+n)
+	if !s.mayAdd(n - replaced) {
+		return 0, errLimit
+	}
+	if a.back == nil && a.prot&Write != 0 && a.flags&NoReserve == 0 && n > s.m.maxPrivate() {
+		return 0, refuse(syscall.ENOMEM, "%d bytes are more than the machine has", n)
+	}
+	if replaced > 0 {
+		s.remove(at, at+n)
+	}
+	a.start, a.end = at, at+n
+	s.areas.insert(*a)
+	s.add(n)
+	return at, nil
+}
+
+var errLimit = refuse(syscall.ENOMEM, "address space is at its limit")
+
+// mayAdd reports whether n more bytes are within the limit; n may be negative.
+func (s *Space) mayAdd(n uint64) bool {
+	return int64(n) <= 0 || n <= s.limits.AS && s.total <= s.limits.AS-n
+}
+
+func (s *Space) add(n uint64) {
+	s.total += n
+	s.peak = max(s.peak, s.total)
+}
+
+// remove unmaps [start,end). Called with mu held.
+func (s *Space) remove(start, end uint64) {
+	s.total -= s.areas.cut(start, end)
+	s.zap(start, end)
+	for _, w := range s.m.Windows {
+		if from := max(start, w.Start); from < min(end, w.End) {
+			lo, hi := s.areas.gap(from)
+			s.prune(max(lo, w.Start), min(hi, w.End), from, min(end, w.End))
+		}
+	}
+}
+
+// Unmap removes what is mapped in the n bytes from addr on, rounded up to pages.
+//
+// Context: goroutine.
+// Errors: EINVAL (not whole pages, or not for programs), ENOMEM (too many areas).
+func (s *Space) Unmap(addr, n uint64) error {
+	end, err := s.rangeOf(addr, n)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.areas.roomFor(1); err != nil {
+		return err
+	}
+	if s.root != nil && !s.areas.free(addr, end) {
+		s.remove(addr, end)
+	}
+	return nil
+}
+
+// rangeOf checks a range of mapped pages and returns its end.
+func (s *Space) rangeOf(addr, n uint64) (end uint64, err error) {
+	limit := s.m.Windows[len(s.m.Windows)-1].End
+	if addr%PageSize != 0 || n == 0 || n > limit || addr > limit-n {
+		return 0, refuse(syscall.EINVAL, "%d bytes at %#x: not pages of a program", n, addr)
+	}
+	return addr + roundUp(n), nil
+}
+
+// Protect changes how the n bytes from addr on may be accessed, all of which must
+// be mapped.
+//
+// Context: goroutine.
+// Errors: EINVAL (not whole pages, or prot), ENOMEM (part is not mapped; too many
+// areas), EACCES (NoWrite).
+func (s *Space) Protect(addr, n uint64, prot Prot) error {
+	if prot&^(Read|Write|Exec) != 0 {
+		return refuse(syscall.EINVAL, "protection %#x", prot)
+	}
+	end, err := s.rangeOf(addr, n)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.areas.covered(addr, end) {
+		return refuse(syscall.ENOMEM, "not all of %#x..%#x is mapped", addr, end)
+	}
+	if err := s.areas.roomFor(2); err != nil {
+		return err
+	}
+	i, j := s.areas.in(addr, end)
+	for _, a := range s.areas[i:j] {
+		if prot&Write != 0 && a.flags&(Shared|NoWrite) == Shared|NoWrite {
+			return errNoWrite
+		}
+	}
+	s.protect(addr, end, prot)
+	return nil
+}
+
+// protect is Protect after its checks. Called with mu held.
+func (s *Space) protect(start, end uint64, prot Prot) {
+	s.areas.split(start)
+	s.areas.split(end)
+	i, j := s.areas.in(start, end)
+	lost := false
+	for k := i; k < j; k++ {
+		a := &s.areas[k]
+		a.prot = prot
+		s.each(a.start, a.end, func(_ uint64, e *uint64) {
+			f := frameOf(*e)
+			now := a.bits(f, a.flags&Shared != 0 || s.alone(f))
+			lost = lost || loses(*e, now)
+			set(e, now)
+		})
+	}
+	if lost {
+		s.flush(start, end, false)
+	}
+	s.areas.join(i, j+1)
+}
+
+// loses reports whether an entry had a right before that it has not now. A CPU
+// that does not know of a new right faults once more, and finds it.
+func loses(before, now uint64) bool {
+	const rights = amd64.PTE_P | amd64.PTE_W
+	return before&rights&^now != 0 || now&^before&amd64.PTE_NX != 0
+}

@@ -1,0 +1,110 @@
+package space
+
+import (
+	"fmt"
+	"io"
+)
+
+// An Area is what /proc/PID/maps says of one.
+type Area struct {
+	Start, End uint64
+	Prot       Prot
+	Shared     bool
+	Offset     uint64
+	Ident      Ident
+}
+
+// Areas returns what is mapped, lowest first.
+//
+// Context: goroutine.
+func (s *Space) Areas() []Area {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Area, len(s.areas))
+	for i := range s.areas {
+		a := &s.areas[i]
+		all[i] = Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, Ident{Name: a.name}}
+		if a.back != nil {
+			all[i].Ident = a.back.Ident()
+		} else if a.flags&GrowsDown != 0 {
+			all[i].Ident.Name = "[stack]"
+		}
+	}
+	return all
+}
+
+// At returns the area that addr is in.
+//
+// Context: goroutine.
+func (s *Space) At(addr uint64) (Area, bool) {
+	for _, a := range s.Areas() {
+		if addr >= a.Start && addr < a.End {
+			return a, true
+		}
+	}
+	return Area{}, false
+}
+
+// WriteTo writes /proc/PID/maps.
+//
+// Source: Linux, proc_pid_maps(5).
+func (s *Space) WriteTo(w io.Writer) (n int64, err error) {
+	for _, a := range s.Areas() {
+		k, err := io.WriteString(w, a.String()+"\n")
+		if n += int64(k); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// String is a line of /proc/PID/maps.
+func (a Area) String() string {
+	mode := []byte("---p")
+	for i, p := range []Prot{Read, Write, Exec} {
+		if a.Prot&p != 0 {
+			mode[i] = "rwx"[i]
+		}
+	}
+	if a.Shared {
+		mode[3] = 's'
+	}
+	id := a.Ident
+	// The device is 12 bits of major number and 20 of minor, as the kernel keeps it.
+	line := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", a.Start, a.End, mode, a.Offset, id.Dev>>20, id.Dev&(1<<20-1), id.Inode)
+	if id.Name == "" {
+		return line
+	}
+	return fmt.Sprintf("%-73s%s", line, id.Name)
+}
+
+// Usage is how much memory a space takes, in bytes.
+type Usage struct {
+	Total, Peak uint64 // areas
+	Resident    uint64 // frames that are there
+	Tables      uint64 // page tables
+	Data        uint64 // private areas that may be written to
+	Stack, Exec uint64 // areas that grow down; that may be executed
+}
+
+// Usage returns what s takes.
+//
+// Context: goroutine.
+func (s *Space) Usage() Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := Usage{Total: s.total, Peak: s.peak, Resident: uint64(s.resident) * PageSize, Tables: uint64(s.tables) * PageSize}
+	for i := range s.areas {
+		a := &s.areas[i]
+		n := a.end - a.start
+		switch {
+		case a.flags&GrowsDown != 0:
+			u.Stack += n
+		case a.prot&Write != 0 && a.flags&Shared == 0:
+			u.Data += n
+		case a.prot&Exec != 0:
+			u.Exec += n
+		}
+	}
+	return u
+}

@@ -1,0 +1,112 @@
+package space
+
+import "syscall"
+
+// Move says what Remap may do.
+type Move uint8
+
+// Values of Move.
+const (
+	Stay    Move = iota // only where it is
+	MayMove             // elsewhere, if need be
+	MoveTo              // to the given address, instead of what is there
+)
+
+// Remap makes the mapping of old bytes at addr n bytes long, which may move it, and
+// returns where it is.
+//
+// Context: goroutine.
+// Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area), ENOMEM (no room,
+// or a limit). Then all is as it was.
+func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) {
+	end, err := s.rangeOf(addr, old)
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 || n > unlimited-PageSize || how == MoveTo && to%PageSize != 0 {
+		return 0, refuse(syscall.EINVAL, "%d bytes at %#x", n, to)
+	}
+	old, n = end-addr, roundUp(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.areas.at(addr)
+	if a == nil || a.end < end {
+		return 0, refuse(syscall.EFAULT, "%#x..%#x is not one mapping", addr, end)
+	}
+	if err := s.areas.roomFor(4); err != nil {
+		return 0, err
+	}
+	switch {
+	case how == MoveTo:
+		if to < end && addr < to+n {
+			return 0, refuse(syscall.EINVAL, "%#x overlaps %#x", to, addr)
+		}
+		return s.move(*a, addr, old, n, to, Fixed)
+	case n <= old:
+		if n < old {
+			s.remove(addr+n, end)
+		}
+		return addr, nil
+	case a.end == end && s.m.window(addr, addr+n) != nil && s.roomAt(end, n-old):
+		return addr, s.extend(*a, end, n-old)
+	case how == MayMove:
+		return s.move(*a, addr, old, n, 0, 0)
+	}
+	return 0, refuse(syscall.ENOMEM, "no room behind %#x", end)
+}
+
+// extend makes a, which ends at end, n bytes longer. Called with mu held.
+func (s *Space) extend(a area, end, n uint64) error {
+	if a.back != nil {
+		a.off += end - a.start
+	}
+	a.hold()
+	_, err := s.place(&a, end, n, NoReplace)
+	if err != nil {
+		a.drop()
+	}
+	return err
+}
+
+// move maps the part of a at addr, old bytes, elsewhere, n bytes long, with its
+// pages. Called with mu held.
+func (s *Space) move(a area, addr, old, n, to uint64, flags Flags) (uint64, error) {
+	if a.back != nil {
+		a.off += addr - a.start
+	}
+	keep := min(old, n)
+	if n > old && !s.mayAdd(n-old) {
+		return 0, errLimit
+	}
+	to, err := s.choose(to, n, flags)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.prepare(addr, addr+keep, to); err != nil {
+		return 0, err
+	}
+	s.total -= s.areas.cut(to, to+n)
+	s.zap(to, to+n) // and keep the tables
+	s.each(addr, addr+keep, func(at uint64, e *uint64) {
+		t, _ := s.lookup(at - addr + to)
+		set(slot(t, at-addr+to, 0), *e)
+		set(e, 0)
+	})
+	s.flush(addr, addr+keep, false)
+	a.hold()
+	a.start, a.end = to, to+n
+	s.areas.insert(a) // first: remove must not free its tables
+	s.remove(addr, addr+old)
+	s.add(n)
+	return to, nil
+}
+
+// prepare makes the tables that the pages of [start,end) need at to.
+func (s *Space) prepare(start, end, to uint64) (err error) {
+	s.each(start, end, func(at uint64, _ *uint64) {
+		if err == nil {
+			_, err = s.entry(at - start + to)
+		}
+	})
+	return err
+}

@@ -1,0 +1,160 @@
+package space
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/probe"
+)
+
+// A Space is one address space. Make it with Machine.New.
+type Space struct {
+	m       *Machine
+	rootPA  atomic.Uint64
+	gen     atomic.Uint64
+	mmapTop uint64 // addresses are given out from here down
+
+	mu sync.Mutex
+	// guarded by mu:
+	root     *words // nil: released
+	areas    areas
+	limits   Limits
+	total    uint64 // bytes in areas
+	peak     uint64 // the most that total has been
+	resident int    // frames held
+	tables   int    // frames that are page tables, the root too
+	brkStart uint64 // 0: no heap
+	brk      uint64
+}
+
+// errReleased is what calls get after Release.
+var errReleased = fmt.Errorf("the address space is gone: %w", syscall.EFAULT)
+
+func refuse(errno syscall.Errno, format string, args ...any) error {
+	return probe.Refuse(errno, format, args...)
+}
+
+// New makes a space in which nothing is mapped.
+//
+// Context: goroutine.
+// Errors: ErrNoMemory, and what KernelHalf returns.
+func (m *Machine) New() (*Space, error) {
+	s := &Space{m: m, limits: Limits{unlimited, unlimited, 8 << 20}}
+	s.mmapTop = m.Windows[len(m.Windows)-1].End - stackRoom
+	root, pa, err := s.newTable()
+	if err != nil {
+		return nil, err
+	}
+	s.root = root
+	s.rootPA.Store(pa)
+	if m.KernelHalf != nil {
+		if err := m.KernelHalf(root, s.newTable); err != nil {
+			s.freeTables(subtree{frame.Frame(pa), top})
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Root is what CR3 has to be; 0 after Release.
+//
+// Context: any.
+func (s *Space) Root() uint64 { return s.rootPA.Load() }
+
+// Generation counts the changes of page tables that a CPU must not miss: what it
+// keeps of s from before is out of date. The counter stays where it is.
+//
+// Context: any.
+func (s *Space) Generation() *atomic.Uint64 { return &s.gen }
+
+// SetLimits says how large s may grow. What is there already stays.
+//
+// Context: goroutine.
+func (s *Space) SetLimits(l Limits) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limits = l
+}
+
+// Release frees all that s has. No thread may run in it any more; copies fail from
+// now on. A second call does nothing.
+//
+// Context: goroutine.
+func (s *Space) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root == nil {
+		return
+	}
+	if s.m.Retire != nil {
+		s.m.Retire(s)
+	}
+	root := frame.Frame(s.rootPA.Swap(0))
+	s.root = nil
+	s.freeTables(subtree{root, top})
+	for i := range s.areas {
+		s.areas[i].drop()
+	}
+	s.areas, s.total, s.brkStart, s.brk = nil, 0, 0, 0
+}
+
+// Fork returns a copy of s. Private pages are copied when one of the two writes
+// to them.
+//
+// Context: goroutine.
+// Errors: ErrNoMemory.
+func (s *Space) Fork() (*Space, error) {
+	child, err := s.m.New()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root == nil {
+		child.Release()
+		return nil, errReleased
+	}
+	child.limits, child.total, child.peak = s.limits, s.total, s.total
+	child.brkStart, child.brk = s.brkStart, s.brk
+	child.areas = append(areas(nil), s.areas...)
+	for i := range child.areas {
+		child.areas[i].hold()
+	}
+	if err := s.sharePages(child); err != nil {
+		child.Release()
+		return nil, err
+	}
+	return child, nil
+}
+
+// sharePages puts the pages of s into child, too, and makes the private ones
+// not writable in both. Called with mu held.
+func (s *Space) sharePages(child *Space) (err error) {
+	taken := false
+	for i := range s.areas {
+		a := &s.areas[i]
+		s.each(a.start, a.end, func(addr uint64, e *uint64) {
+			if err != nil {
+				return
+			}
+			var to *uint64
+			if to, err = child.entry(addr); err != nil {
+				return
+			}
+			if a.flags&Shared == 0 && *e&pteW != 0 {
+				set(e, *e&^uint64(pteW))
+				taken = true
+			}
+			s.ref(frameOf(*e))
+			child.resident++
+			set(to, *e)
+		})
+	}
+	if taken {
+		s.flush(0, unlimited, false)
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package space
+
+import (
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
+)
+
+type words = [512]uint64
+
+const (
+	top = 3 // level of the root; 0 is the last
+
+	// linked is what every entry that points to a table of ours has. Rights are
+	// left to the last level.
+	linked = amd64.PTE_P | amd64.PTE_W | amd64.PTE_U | amd64.PTE_A
+)
+
+// span is the number of bytes one entry of a level covers.
+func span(level uint) uint64 { return PageSize << (9 * level) }
+
+// slot returns the entry for addr in a table of level.
+func slot(t *words, addr uint64, level uint) *uint64 { return &t[addr>>(12+9*level)%512] }
+
+// next returns the lowest address behind addr that another entry of level is for.
+func next(addr uint64, level uint) uint64 { return addr&^(span(level)-1) + span(level) }
+
+// frameOf returns the frame that an entry holds.
+func frameOf(e uint64) frame.Frame { return frame.Frame(e & amd64.PTE_ADDR) }
+
+// ours reports whether an entry above the last level points to a table of ours.
+func ours(e uint64) bool { return e&(amd64.PTE_P|amd64.PTE_U|amd64.PTE_PS) == amd64.PTE_P|amd64.PTE_U }
+
+// The processor reads entries at any time, so each is written in one piece.
+func set(e *uint64, v uint64) { atomic.StoreUint64(e, v) }
+
+// What follows is called with mu held.
+
+// newTable returns an empty table of s's.
+func (s *Space) newTable() (*words, uint64, error) {
+	f, err := s.m.Frames.Alloc()
+	if err != nil {
+		return nil, 0, err
+	}
+	s.tables++
+	return s.m.Frames.Words(f), uint64(f), nil
+}
+
+// lookup returns the last-level table with addr's entry; nil: there is none for any
+// address below absent.
+func (s *Space) lookup(addr uint64) (t *words, absent uint64) {
+	t = s.root
+	for level := uint(top); level > 0; level-- {
+		e := *slot(t, addr, level)
+		if !ours(e) {
+			return nil, next(addr, level)
+		}
+		t = s.m.Frames.Words(frameOf(e))
+	}
+	return t, 0
+}
+
+// entry returns addr's entry, in a new table if need be.
+func (s *Space) entry(addr uint64) (*uint64, error) {
+	t := s.root
+	for level := uint(top); level > 0; level-- {
+		e := slot(t, addr, level)
+		if *e == 0 {
+			_, pa, err := s.newTable()
+			if err != nil {
+				return nil, err
+			}
+			set(e, pa|linked)
+		}
+		if !ours(*e) {
+			panic("space: a window has addresses of the kernel's")
+		}
+		t = s.m.Frames.Words(frameOf(*e))
+	}
+	return slot(t, addr, 0), nil
+}
+
+// each calls f with every entry of [start,end) that holds a frame.
+func (s *Space) each(start, end uint64, f func(addr uint64, e *uint64)) {
+	for addr := start; addr < end; {
+		t, absent := s.lookup(addr)
+		if t == nil {
+			addr = absent
+			continue
+		}
+		for stop := min(end, next(addr, 1)); addr < stop; addr += PageSize {
+			if e := slot(t, addr, 0); *e != 0 {
+				f(addr, e)
+			}
+		}
+	}
+}
+
+// flush makes all CPUs forget what they know of [start,end).
+func (s *Space) flush(start, end uint64, tables bool) {
+	s.gen.Add(1)
+	if s.m.Shootdown != nil {
+		s.m.Shootdown(s, start, end, tables)
+	}
+}
+
+// zap makes [start,end) hold no frame.
+func (s *Space) zap(start, end uint64) {
+	var frames []frame.Frame
+	s.each(start, end, func(_ uint64, e *uint64) {
+		frames = append(frames, frameOf(*e))
+		set(e, 0)
+	})
+	if len(frames) == 0 {
+		return
+	}
+	s.flush(start, end, false)
+	for _, f := range frames {
+		s.put(f)
+	}
+}
+
+// subtree is a table of a level with all below it.
+type subtree struct {
+	table frame.Frame
+	level uint
+}
+
+// prune frees the tables for [start,end), where nothing is mapped, that are for
+// addresses in [lo,hi) alone, where nothing is mapped either.
+func (s *Space) prune(lo, hi, start, end uint64) {
+	dead := s.unlink(nil, s.root, top, 0, Window{lo, hi}, Window{start, end})
+	if len(dead) == 0 {
+		return
+	}
+	s.flush(start, end, true)
+	for _, d := range dead {
+		s.freeTables(d)
+	}
+}
+
+// unlink empties the entries of t that are for addresses in the range in, and for no
+// other than free ones, and adds what they pointed to to dead. The first entry of t,
+// a table of level, is for base.
+func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, in Window) []subtree {
+	i := (max(in.Start, base) - base) / span(level)
+	for ; i < 512 && base+i*span(level) < in.End; i++ {
+		e, at := &t[i], base+i*span(level)
+		switch {
+		case !ours(*e):
+		case at >= free.Start && at+span(level) <= free.End:
+			dead = append(dead, subtree{frameOf(*e), level - 1})
+			set(e, 0)
+		case level > 1:
+			dead = s.unlink(dead, s.m.Frames.Words(frameOf(*e)), level-1, at, free, in)
+		}
+	}
+	return dead
+}
+
+// freeTables frees tables that nothing points to any more, and the frames they hold.
+func (s *Space) freeTables(d subtree) {
+	for _, e := range s.m.Frames.Words(d.table) {
+		switch {
+		case d.level > 0 && ours(e):
+			s.freeTables(subtree{frameOf(e), d.level - 1})
+		case d.level == 0 && e != 0:
+			s.put(frameOf(e))
+		}
+	}
+	s.tables--
+	s.m.Frames.Put(d.table)
+}
