@@ -15,23 +15,31 @@ type fakeMachine struct {
 	Machine
 	t    *testing.T
 	mem  *frame.Memory
-	cpus map[*Space]tlb
+	cpus map[*Space]*tlb
 }
 
-// tlb has the last-level entries a processor has seen, by page.
-type tlb map[uint64]uint64
+// tlb is what a processor has seen: last-level entries by page, and last-level tables
+// by their span.
+type tlb struct {
+	entries map[uint64]uint64
+	tables  map[uint64]frame.Frame
+}
 
 func newMachine(t *testing.T, bytes uint64) *fakeMachine {
 	t.Helper()
-	m := &fakeMachine{t: t, mem: &frame.Memory{Limit: bytes}, cpus: map[*Space]tlb{}}
+	m := &fakeMachine{t: t, mem: &frame.Memory{Limit: bytes}, cpus: map[*Space]*tlb{}}
 	m.Frames = frame.NewPool(m.mem)
 	m.Windows = testWindows
 	m.KernelHalf = kernelHalf
-	m.Shootdown = func(s *Space, start, end uint64, _ bool) {
-		for page := range m.cpus[s] {
+	m.Shootdown = func(s *Space, start, end uint64, tables bool) {
+		cpu := m.cpu(s)
+		for page := range cpu.entries {
 			if page >= start && page < end {
-				delete(m.cpus[s], page)
+				delete(cpu.entries, page)
 			}
+		}
+		if tables {
+			clear(cpu.tables)
 		}
 	}
 	m.Retire = func(s *Space) { delete(m.cpus, s) }
@@ -76,35 +84,53 @@ func permits(e uint64, want Prot) bool {
 	return want&Exec == 0 || e&amd64.PTE_NX == 0
 }
 
-// translate does what a processor does in ring 3: it looks into its TLB, then walks.
-func (m *fakeMachine) translate(s *Space, addr uint64, want Prot) (uint64, bool) {
-	page := addr &^ (PageSize - 1)
-	cpu := m.cpus[s]
-	if cpu == nil {
-		cpu = tlb{}
-		m.cpus[s] = cpu
+// cpu returns what the processor that runs s has seen of it.
+func (m *fakeMachine) cpu(s *Space) *tlb {
+	if m.cpus[s] == nil {
+		m.cpus[s] = &tlb{map[uint64]uint64{}, map[uint64]frame.Frame{}}
 	}
-	if e, ok := cpu[page]; ok && permits(e, want) {
+	return m.cpus[s]
+}
+
+// translate does what a processor does in ring 3: it looks at what it has seen, then
+// walks.
+func (m *fakeMachine) translate(s *Space, addr uint64, want Prot) (uint64, bool) {
+	page, cpu := addr&^(PageSize-1), m.cpu(s)
+	if e, ok := cpu.entries[page]; ok && permits(e, want) {
 		return e, true
 	}
-	delete(cpu, page) // as a page fault does
-	t := m.Frames.Words(frame.Frame(s.Root()))
-	for level := uint(top); level > 0; level-- {
-		e := *slot(t, addr, level)
-		if !ours(e) {
+	delete(cpu.entries, page) // as a page fault does
+	table, ok := cpu.tables[addr/span(1)]
+	if !ok {
+		if table, ok = m.walk(s, addr); !ok {
 			return 0, false
 		}
-		if !m.Frames.Owns(frameOf(e)) {
-			m.t.Fatalf("%#x: the table of level %d is free", addr, level-1)
-		}
-		t = m.Frames.Words(frameOf(e))
+		cpu.tables[addr/span(1)] = table
 	}
-	e := *slot(t, addr, 0)
+	if !m.Frames.Owns(table) {
+		m.t.Fatalf("%#x: the last table is free", addr)
+	}
+	e := *slot(m.Frames.Words(table), addr, 0)
 	if !permits(e, want) {
 		return 0, false
 	}
-	cpu[page] = e
+	cpu.entries[page] = e
 	return e, true
+}
+
+// walk returns the last-level table for addr.
+func (m *fakeMachine) walk(s *Space, addr uint64) (frame.Frame, bool) {
+	f := frame.Frame(s.Root())
+	for level := uint(top); level > 0; level-- {
+		e := *slot(m.Frames.Words(f), addr, level)
+		if !ours(e) {
+			return 0, false
+		}
+		if f = frameOf(e); !m.Frames.Owns(f) {
+			m.t.Fatalf("%#x: the table of level %d is free", addr, level-1)
+		}
+	}
+	return f, true
 }
 
 // access is an access of a program's: on a fault the kernel is asked, once.
