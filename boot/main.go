@@ -67,7 +67,7 @@ func commandLine() string { return string(cmdlineBuf[:cmdlineLen]) }
 // memory: the runtime's own limit would end the kernel earlier.
 func limitMemory() {
 	const gigabyte = 1 << 30
-	debug.SetMemoryLimit(int64(mm.Usable / 8 * 7))
+	mm.LimitHeap(0)
 	debug.SetMaxThreads(math.MaxInt32)
 	debug.SetMaxStack(int(min(mm.Usable/8, gigabyte/2)))
 }

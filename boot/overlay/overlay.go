@@ -108,6 +108,7 @@ var shimFiles = []added{
 	{"runtime/sonde_shim_amd64.s", "_runtime/sonde_shim_amd64.s"},
 	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
 	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
+	{"runtime/sonde_memory.go", "_runtime/sonde_memory.go"},
 	{"runtime/sonde_drivers.go", "_runtime/sonde_drivers.go"},
 	{"os/signal/sonde_signal.go", "_signal/sonde_signal.go"},
 	{"os/signal/sonde_signal_amd64.s", "_signal/sonde_signal_amd64.s"},

@@ -59,6 +59,18 @@ func YieldAll() { runtime.SondeYieldAll() }
 // Context: goroutine.
 func Memory() (total, free uintptr) { return runtime.SondeMemory() }
 
+// TakeBlock takes n bytes of what the runtime has not yet taken, a power of two, at a
+// multiple of n, if at least keep bytes are left then. 0: there are none. They are not
+// cleared.
+//
+// Context: goroutine.
+func TakeBlock(n, keep uintptr) uintptr { return runtime.SondeTakeBlock(n, keep) }
+
+// GiveBlock gives a block back.
+//
+// Context: goroutine.
+func GiveBlock(addr, n uintptr) { runtime.SondeGiveBlock(addr, n) }
+
 // Locked reports whether some CPU is in the scheduler of threads, perhaps this one:
 // what runs here must not be given up then.
 //

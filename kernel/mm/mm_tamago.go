@@ -6,6 +6,8 @@
 package mm
 
 import (
+	"runtime/debug"
+
 	"sonde/arch/amd64/paging"
 	"sonde/kernel/goruntime"
 )
@@ -43,4 +45,12 @@ var (
 func Memory() (total, free uint64) {
 	t, f := goruntime.Memory()
 	return uint64(t), uint64(f)
+}
+
+// LimitHeap makes the garbage collector work harder before memory runs out, of which
+// taken bytes are not for the runtime. It stops the world.
+//
+// Context: goroutine.
+func LimitHeap(taken uint64) {
+	debug.SetMemoryLimit(int64((Usable - taken) / 8 * 7))
 }

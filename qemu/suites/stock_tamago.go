@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64/paging"
 	"sonde/kernel/mm"
+	"sonde/kernel/mm/frame"
 	"sonde/kernel/module"
 	"sonde/kernel/text"
 	"sonde/kprobes"
@@ -26,6 +27,7 @@ func init() {
 		// Page-table pages: they come from a region that only shrinks, so any
 		// mapping a case made shows here.
 		count{name: "pages", now: func() int { return int(mm.Tables.Next / paging.PageSize) }},
+		count{name: "frames", now: func() int { return frame.Kernel.Stats().Used }},
 		count{name: "slots", now: kprobes.SlotsUsed},
 		count{name: "modules", now: func() int { return len(module.Loaded()) }},
 		// Bytes of text that differ: a probe that is still armed is one.

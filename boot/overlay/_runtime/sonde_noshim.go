@@ -22,6 +22,11 @@ func SondeMemory() (total, free uintptr) {
 	return total, total - uintptr(memstats.mappedReady.Load())
 }
 
+// SondeTakeBlock has none to give: TamaGo's runtime has all memory to itself.
+func SondeTakeBlock(n, keep uintptr) uintptr { return 0 }
+
+func SondeGiveBlock(addr, n uintptr) {}
+
 func SondeQuiet(i int) uint64 { return uint64(allp[i].schedtick) }
 
 func SondeIdle(i int) (idle bool, halts uint64, ns int64) {
