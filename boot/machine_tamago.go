@@ -7,13 +7,16 @@ import (
 	"io"
 	"runtime"
 	"time"
+	"unsafe"
 
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
 	"sonde/shell"
 
@@ -45,6 +48,7 @@ func setWallClock() {
 }
 
 func mountFiles(tree *vfs.FS) {
+	tree.SetLimit(int64(mm.Usable / 2))
 	src := procfs.Machine()
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
@@ -53,6 +57,25 @@ func mountFiles(tree *vfs.FS) {
 	}
 	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())
+	}
+}
+
+// unpackModules puts the files of the archives that the loader has left in memory
+// into the tree.
+func unpackModules(tree *vfs.FS) {
+	for i, r := range modules[:loader.NModules] {
+		if r.End == 0 {
+			printk.Err("initramfs: module %d of %d bytes at %#x cannot be mapped", i, loader.Modules[i].Len, loader.Modules[i].PA)
+			continue
+		}
+		// Safe because: boot mapped it read-only, and gave the memory to nobody else.
+		data := unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)
+		done, err := initramfs.Unpack(tree, data)
+		if err != nil {
+			printk.Err("%s", err.Error())
+			continue
+		}
+		printk.Info("initramfs: %s", done.Describe())
 	}
 }
 

@@ -43,6 +43,7 @@ func main() {
 	loadSymbols()
 	setWallClock()
 	mountFiles(vfs.Root)
+	unpackModules(vfs.Root)
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}

@@ -108,6 +108,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	}
 	alias(mm.Text)
 	alias(mm.Slots)
+	mapModules(info)
 	mm.AliasOffset = aliasBase
 	guards()
 	giveHeap(info)
@@ -121,6 +122,29 @@ func identity(start, end uintptr, flags uint64) {
 
 func alias(r mm.Range) {
 	check(mm.Tables.Map(aliasBase+uint64(r.Start), uint64(r.Start), uint64(r.End-r.Start), rw), uint64(r.Start))
+}
+
+// modules is what the loader has loaded beside the image; empty where it is
+// nowhere that can be mapped.
+var modules [handoff.MaxModules]mm.Range
+
+// mapModules makes the modules readable. They come in order; two of them may share
+// a page.
+func mapModules(info *handoff.Info) {
+	mapped := uint64(0)
+	for i := 0; i < info.NModules; i++ {
+		m := info.Modules[i]
+		end := m.PA + m.Len
+		if m.Len == 0 || end < m.PA || end > heapBase-modulesBase || m.PA&^(pageSize-1)+pageSize < mapped {
+			continue
+		}
+		start := max(m.PA&^(pageSize-1), mapped)
+		if last := (end + pageSize - 1) &^ (pageSize - 1); start < last {
+			check(mm.Tables.Map(modulesBase+start, start, last-start, ro), start)
+			mapped = last
+		}
+		modules[i] = mm.Range{Start: uintptr(modulesBase + m.PA), End: uintptr(modulesBase + end)}
+	}
 }
 
 // guards unmaps the page below every stack.

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need besides Go:
 # qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
-# compare our instruction decoder. Does nothing if all is there.
+# compare our instruction decoder, cpio reads the archives that we write. Does nothing if all is there.
 set -eu
 
 missing=
 command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
 command -v objdump >/dev/null || missing="$missing binutils"
+command -v cpio >/dev/null || missing="$missing cpio"
 if [ -z "$missing" ]; then
 	exit 0
 fi

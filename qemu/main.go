@@ -46,6 +46,8 @@ type options struct {
 	scripted bool // -c was given, even if empty
 	test     bool
 	build    bool
+	add      []string // HOST[:GUEST]
+	deps     bool
 }
 
 func main() {
@@ -74,6 +76,12 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
+	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files of this cpio archive `file`, which may be compressed by gzip")
+	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may come several times", func(spec string) error {
+		o.add = append(o.add, spec)
+		return nil
+	})
+	flags.BoolVar(&o.deps, "deps", false, "with -add: also what programs need, dynamic linker and libraries")
 	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
 	flags.StringVar(&accel, "accel", autoAccel, "tcg, kvm or auto: kvm where it works")
 	if err := flags.Parse(args); err != nil {
@@ -90,6 +98,9 @@ func parse(args []string, w io.Writer) (options, error) {
 	}
 	if o.scripted && o.Script == "" {
 		return o, errors.New("-c: empty script")
+	}
+	if o.deps && len(o.add) == 0 {
+		return o, errors.New("-deps: it is for what -add names, and there is none")
 	}
 	if !given["timeout"] {
 		o.Timeout = o.limit()
@@ -127,6 +138,11 @@ func run(o options) int {
 	if o.build {
 		return show(o.Image)
 	}
+	remove, err := o.makeInitrd()
+	if err != nil {
+		return fail(err, machine.StatusUsage)
+	}
+	defer remove()
 	if o.Accel == "" {
 		o.Accel = machine.Best(o.Image, cache)
 	}

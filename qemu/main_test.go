@@ -69,6 +69,10 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-accel", "xen"}, `accelerator "xen"`},
 		{[]string{"-c", ""}, "empty script"},
 		{[]string{"-c", strings.Repeat("x", machine.MaxCommandLine)}, "at most 4095 fit"},
+		{[]string{"-initrd", "/no/such/file"}, "initrd: stat /no/such/file: no such file"},
+		{[]string{"-initrd", "/dev/null"}, "initrd /dev/null: it is no file"},
+		{[]string{"-deps"}, "-deps: it is for what -add names"},
+		{[]string{"-add", "/no/such/file"}, "-add: /no/such/file: cannot be added"},
 		{[]string{"-nope"}, "flag provided but not defined: -nope"},
 		{[]string{"ls"}, `unexpected argument "ls"`},
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type Config struct {
 	SMP     int           // processors; 0 means 1
 	Memory  string        // as QEMU's -m; "" means 256M
 	Append  string        // kernel command line
+	Initrd  string        // file with archives for the kernel's tree of files, or ""
 	Script  string        // shell script that the kernel runs instead of a prompt
 	Accel   Accel         // "" means TCG
 	Timeout time.Duration // 0 means none
@@ -85,7 +87,7 @@ func (c Config) commandLine() string {
 //
 // Errors: ErrConfig, with the field's value and what would be right.
 func (c Config) Check() error {
-	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine()} {
+	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine(), c.checkInitrd()} {
 		if err != nil {
 			return fmt.Errorf("machine: %w: %w", ErrConfig, err)
 		}
@@ -101,6 +103,22 @@ func (c Config) checkMachine() error {
 		return fmt.Errorf("%d processors: the kernel runs on 1 to %d", c.SMP, maxSMP)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v: it is over before the start", c.Timeout)
+	}
+	return nil
+}
+
+// checkInitrd refuses what QEMU cannot load.
+func (c Config) checkInitrd() error {
+	if c.Initrd == "" {
+		return nil
+	}
+	switch info, err := os.Stat(c.Initrd); {
+	case err != nil:
+		return fmt.Errorf("initrd: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("initrd %s: it is no file", c.Initrd)
+	case info.Size() == 0:
+		return fmt.Errorf("initrd %s: it is empty", c.Initrd)
 	}
 	return nil
 }
@@ -133,6 +151,9 @@ func (c Config) arguments() []string {
 	}
 	if line := c.commandLine(); line != "" {
 		args = append(args, "-append", line)
+	}
+	if c.Initrd != "" {
+		args = append(args, "-initrd", c.Initrd)
 	}
 	if c.GDB {
 		args = append(args, "-gdb", "tcp:127.0.0.1:1234", "-S")

@@ -1,0 +1,223 @@
+// Package initramfs puts the files of archives into a tree of names.
+//
+// Contents are not copied: a file's bytes stay in the archive until they are
+// written to or mapped, so the archive must stay as it is for ever.
+package initramfs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/cpio"
+)
+
+// Result says what was unpacked.
+type Result struct {
+	Files, Bytes int
+	Skipped      []string // what the kernel has no files of: devices, pipes
+}
+
+// maxUnpacked is how large a compressed archive may be when unpacked: a small file
+// can hold gigabytes of zeroes.
+const maxUnpacked = 1 << 30
+
+// Unpack puts what data holds under the tree's root: one archive or several, each as
+// it is or compressed by gzip, with zero bytes between. What has a name already is
+// replaced, unless it is a directory. Nothing is changed if data is corrupt.
+//
+// Errors: cpio.ErrFormat, those of gzip, and those of the tree (wrapped).
+func Unpack(tree *vfs.FS, data []byte) (Result, error) {
+	list, err := read(data)
+	if err != nil {
+		return Result{}, fmt.Errorf("initramfs: %w", err)
+	}
+	u := unpacker{tree: tree, root: tree.RootPlace(), linked: map[inode]string{}}
+	for i := range list {
+		if err := u.add(&list[i]); err != nil {
+			return u.Result, fmt.Errorf("initramfs: %s: %w", list[i].Name, err)
+		}
+	}
+	for _, d := range u.dirs { // last, as making files in them changes their times
+		u.attributes(d)
+	}
+	return u.Result, nil
+}
+
+// read returns the entries of all archives in data.
+func read(data []byte) (all []cpio.Entry, err error) {
+	for {
+		if data = bytes.TrimLeft(data, "\x00"); len(data) == 0 {
+			return all, nil
+		}
+		var list []cpio.Entry
+		if list, data, err = readOne(data); err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+}
+
+// readOne reads the archive that data begins with, and returns what is behind it.
+func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
+	if len(data) < 2 || data[0] != 0x1f || data[1] != 0x8b {
+		list, n, err := cpio.Read(data)
+		if err != nil {
+			return nil, nil, err
+		}
+		return list, data[n:], nil
+	}
+	src := bytes.NewReader(data)
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	z.Multistream(false)
+	plain, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(plain) > maxUnpacked:
+		return nil, nil, fmt.Errorf("unpacked, it has more than %d bytes: %w", maxUnpacked, syscall.EFBIG)
+	}
+	list, err = read(plain)
+	return list, data[len(data)-src.Len():], err
+}
+
+// inode is a file of an archive, whatever names it has.
+type inode struct {
+	ino    uint32
+	device [2]uint32
+}
+
+// unpacker is a tree that is being filled.
+type unpacker struct {
+	Result
+	tree   *vfs.FS
+	root   *vfs.Place
+	linked map[inode]string // the first name of a file with several
+	dirs   []*cpio.Entry
+}
+
+func (u *unpacker) add(e *cpio.Entry) error {
+	e.Name = path.Clean("/" + e.Name)
+	if e.Name == "/" {
+		return nil
+	}
+	if err := u.parents(path.Dir(e.Name)); err != nil {
+		return err
+	}
+	switch e.Type() {
+	case cpio.Dir:
+		return u.dir(e)
+	case cpio.Symlink:
+		if err := u.free(e.Name); err != nil {
+			return err
+		}
+		u.Files++
+		return u.tree.SymlinkAt(string(e.Data), u.root, e.Name)
+	case cpio.Regular:
+		return u.regular(e)
+	}
+	u.Skipped = append(u.Skipped, e.Name)
+	return nil
+}
+
+// parents makes the directories that an archive has left out.
+func (u *unpacker) parents(dir string) error {
+	if _, err := u.tree.StatAt(u.root, dir, true); err == nil {
+		return nil
+	}
+	if err := u.parents(path.Dir(dir)); err != nil {
+		return err
+	}
+	return u.tree.MkdirAt(u.root, dir, 0755)
+}
+
+// dir makes a directory. One that is there stays as it is, with all that is in it.
+func (u *unpacker) dir(e *cpio.Entry) error {
+	if i, err := u.tree.StatAt(u.root, e.Name, true); err == nil && i.Mode.IsDir() {
+		return nil
+	}
+	if err := u.free(e.Name); err != nil {
+		return err
+	}
+	u.Files++
+	u.dirs = append(u.dirs, e)
+	return u.tree.MkdirAt(u.root, e.Name, vfs.Perm(e.Mode))
+}
+
+// free takes away what has a name.
+func (u *unpacker) free(name string) error {
+	err := u.tree.UnlinkAt(u.root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// regular makes a file. Of one with several names, the contents come with any of them.
+func (u *unpacker) regular(e *cpio.Entry) error {
+	id := inode{e.Ino, e.Device}
+	first := u.linked[id]
+	if e.Links < 2 {
+		first = ""
+	}
+	if first != "" && len(e.Data) == 0 {
+		if err := u.free(e.Name); err != nil {
+			return err
+		}
+		u.Files++
+		return u.tree.LinkAt(u.root, first, u.root, e.Name, false)
+	}
+	if err := u.contents(e, first); err != nil {
+		return err
+	}
+	if e.Links > 1 {
+		u.linked[id] = e.Name
+	}
+	u.Files++
+	u.Bytes += len(e.Data)
+	u.attributes(e)
+	return nil
+}
+
+// contents makes the file of e, or fills the one that has the first name.
+func (u *unpacker) contents(e *cpio.Entry, first string) error {
+	if err := u.free(e.Name); err != nil {
+		return err
+	}
+	if first == "" {
+		return u.tree.ProvideAt(u.root, e.Name, vfs.Perm(e.Mode), e.Data)
+	}
+	if err := u.tree.LinkAt(u.root, first, u.root, e.Name, false); err != nil {
+		return err
+	}
+	return u.tree.Refill(u.root, e.Name, e.Data)
+}
+
+// attributes sets owner and times as in the archive.
+func (u *unpacker) attributes(e *cpio.Entry) {
+	then := time.Unix(int64(e.Time), 0)
+	if e.UID|e.GID != 0 {
+		u.tree.ChownAt(u.root, e.Name, e.UID, e.GID, false)
+	}
+	u.tree.UtimesAt(u.root, e.Name, then, then, false)
+}
+
+// Describe says in a line for the log what was unpacked.
+func (r Result) Describe() string {
+	text := fmt.Sprintf("%d files, %d KiB", r.Files, (r.Bytes+1023)>>10)
+	if len(r.Skipped) > 0 {
+		text += "; skipped: " + strings.Join(r.Skipped, " ")
+	}
+	return text
+}

@@ -1,0 +1,139 @@
+package initrd
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// libraryFolders is where the dynamic linker of Debian looks without being told.
+var libraryFolders = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
+
+// guestFolder is where libraries go that were found in such a folder of the host, or
+// in one that its configuration names: the guest has no configuration.
+const guestFolder = "/lib/x86_64-linux-gnu"
+
+// addDeps adds what the program or library at host needs: a dynamic linker and
+// libraries, and what those need; the interpreter of a script.
+//
+// Errors: ErrFile, for what is not found.
+func (a *Archive) addDeps(host string, data []byte) error {
+	if line, ok := bytes.CutPrefix(data, []byte("#!")); ok {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		words := strings.Fields(string(line))
+		if len(words) == 0 {
+			return nil
+		}
+		return a.need(host, words[0], words[0])
+	}
+	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return nil
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
+	}
+	if interp := interpreter(f); interp != "" {
+		if err := a.need(host, interp, interp); err != nil {
+			return err
+		}
+	}
+	libs, err := f.DynString(elf.DT_NEEDED)
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
+	}
+	for _, name := range libs {
+		lib, guest := findLibrary(name, host, f)
+		if err := a.need(host, lib, guest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need adds a file that who cannot do without.
+func (a *Archive) need(who, host, guest string) error {
+	if a.has(guest) {
+		return nil
+	}
+	info, err := os.Stat(host)
+	if err != nil {
+		return fmt.Errorf("%s: %w: it needs %s: %w", who, ErrFile, host, err)
+	}
+	return a.add(host, guest, info)
+}
+
+// interpreter returns the path of the program's dynamic linker, or "".
+func interpreter(f *elf.File) string {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			b := make([]byte, min(p.Filesz, 4096))
+			n, _ := p.ReadAt(b, 0)
+			return strings.TrimRight(string(b[:n]), "\x00")
+		}
+	}
+	return ""
+}
+
+// findLibrary returns where a library is on the host, and where it is to be in the
+// guest. One that is nowhere keeps its name, for the error.
+func findLibrary(name, host string, f *elf.File) (lib, guest string) {
+	if strings.Contains(name, "/") {
+		return name, path.Clean("/" + name)
+	}
+	for _, dir := range runPaths(host, f) {
+		if p := filepath.Join(dir, name); isLibrary(p) {
+			return p, p
+		}
+	}
+	for _, dir := range append(configured(), libraryFolders...) {
+		if p := filepath.Join(dir, name); isLibrary(p) {
+			return p, path.Join(guestFolder, name)
+		}
+	}
+	return name, name
+}
+
+// runPaths are the folders that the program itself names.
+func runPaths(host string, f *elf.File) (dirs []string) {
+	for _, tag := range []elf.DynTag{elf.DT_RUNPATH, elf.DT_RPATH} {
+		list, _ := f.DynString(tag)
+		for _, s := range list {
+			for dir := range strings.SplitSeq(s, ":") {
+				origin := strings.NewReplacer("$ORIGIN", filepath.Dir(host), "${ORIGIN}", filepath.Dir(host))
+				if dir = origin.Replace(dir); filepath.IsAbs(dir) {
+					dirs = append(dirs, filepath.Clean(dir))
+				}
+			}
+		}
+	}
+	return dirs
+}
+
+// configured are the folders of the host's /etc/ld.so.conf.d.
+func configured() (dirs []string) {
+	files, _ := filepath.Glob("/etc/ld.so.conf.d/*.conf")
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); filepath.IsAbs(line) {
+				dirs = append(dirs, line)
+			}
+		}
+	}
+	return dirs
+}
+
+// isLibrary reports whether path is a 64-bit library of this processor.
+func isLibrary(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Class == elf.ELFCLASS64 && f.Machine == elf.EM_X86_64
+}

@@ -1,0 +1,136 @@
+// Package initrd makes archives of the host's files for the kernel's tree.
+package initrd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sonde/kernel/vfs/cpio"
+)
+
+// ErrFile says that something cannot be put into an archive.
+var ErrFile = errors.New("cannot be added")
+
+// Archive is what is to be in an archive, by path in the guest.
+type Archive struct {
+	files map[string]cpio.Entry
+	Deps  bool // of each program, add its interpreter and libraries
+}
+
+// Add puts a file or folder of the host into the archive. spec is HOST[:GUEST]; a
+// HOST without GUEST keeps its path if that is absolute, and gets /NAME if not. A
+// symbolic link named here is followed; those in folders stay links.
+//
+// Errors: ErrFile, with the path and what is wrong with it.
+func (a *Archive) Add(spec string) error {
+	host, guest, ok := strings.Cut(spec, ":")
+	if !ok && filepath.IsAbs(host) {
+		guest = host
+	} else if !ok {
+		guest = filepath.Base(host)
+	}
+	info, err := os.Stat(host)
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
+	}
+	if !info.IsDir() && strings.HasSuffix(guest, "/") {
+		guest += filepath.Base(host)
+	}
+	return a.add(host, path.Clean("/"+filepath.ToSlash(guest)), info)
+}
+
+func (a *Archive) add(host, guest string, info fs.FileInfo) error {
+	e := cpio.Entry{Mode: uint32(info.Mode().Perm()), Time: uint32(info.ModTime().Unix())}
+	var err error
+	switch {
+	case info.IsDir():
+		e.Mode |= cpio.Dir
+		err = a.folder(host, guest)
+	case info.Mode()&fs.ModeSymlink != 0:
+		var target string
+		e.Mode |= cpio.Symlink
+		target, err = os.Readlink(host)
+		e.Data = []byte(target)
+	case info.Mode().IsRegular():
+		e.Mode |= cpio.Regular
+		e.Data, err = os.ReadFile(host)
+	default:
+		err = fmt.Errorf("it is no file, folder or symbolic link: %v", info.Mode())
+	}
+	if err != nil {
+		if errors.Is(err, ErrFile) {
+			return err
+		}
+		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
+	}
+	a.put(guest, e)
+	if a.Deps && info.Mode().IsRegular() {
+		return a.addDeps(host, e.Data)
+	}
+	return nil
+}
+
+func (a *Archive) folder(host, guest string) error {
+	list, err := os.ReadDir(host)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if err := a.add(filepath.Join(host, d.Name()), path.Join(guest, d.Name()), info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put gives e its name; what was put last stays.
+func (a *Archive) put(guest string, e cpio.Entry) {
+	if guest == "/" {
+		return
+	}
+	if a.files == nil {
+		a.files = map[string]cpio.Entry{}
+	}
+	e.Name = strings.TrimPrefix(guest, "/")
+	a.files[guest] = e
+}
+
+// has reports whether something is at a path of the guest.
+func (a *Archive) has(guest string) bool {
+	_, ok := a.files[guest]
+	return ok
+}
+
+// WriteTo writes the archive, the same bytes for the same files.
+func (a *Archive) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	c := cpio.NewWriter(&b)
+	names := make([]string, 0, len(a.files))
+	for name := range a.files {
+		names = append(names, name)
+	}
+	slices.Sort(names) // folders before what is in them
+	for i, name := range names {
+		e := a.files[name]
+		e.Ino = uint32(i + 1)
+		if err := c.Add(e); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.Close(); err != nil {
+		return 0, err
+	}
+	return b.WriteTo(w)
+}

@@ -1,0 +1,144 @@
+package initrd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sonde/kernel/vfs/cpio"
+)
+
+// made returns the entries of an archive, by name.
+func made(t *testing.T, a *Archive) map[string]cpio.Entry {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := a.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := cpio.Read(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]cpio.Entry{}
+	for _, e := range list {
+		all[e.Name] = e
+	}
+	return all
+}
+
+func write(t *testing.T, name, text string, mode fs.FileMode) string {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestFilesAndFoldersGoWhereTheyShould(t *testing.T) {
+	dir := t.TempDir()
+	file := write(t, filepath.Join(dir, "prog"), "text", 0o755)
+	os.Mkdir(filepath.Join(dir, "sub"), 0o750)
+	write(t, filepath.Join(dir, "sub", "deep"), "deep", 0o640)
+	os.Symlink("deep", filepath.Join(dir, "sub", "link"))
+	os.Symlink("prog", filepath.Join(dir, "top"))
+	t.Chdir(dir)
+	for _, c := range []struct {
+		spec string
+		want map[string]uint32 // all that is there, with its mode
+	}{
+		{file, map[string]uint32{file[1:]: cpio.Regular | 0o755}},
+		{"prog", map[string]uint32{"prog": cpio.Regular | 0o755}},
+		{"prog:/bin/x", map[string]uint32{"bin/x": cpio.Regular | 0o755}},
+		{"prog:/bin/", map[string]uint32{"bin/prog": cpio.Regular | 0o755}},
+		{"top:bin/x", map[string]uint32{"bin/x": cpio.Regular | 0o755}},
+		{"sub:/s", map[string]uint32{"s": cpio.Dir | 0o750, "s/deep": cpio.Regular | 0o640, "s/link": cpio.Symlink | 0o777}},
+		{"sub:/", map[string]uint32{"deep": cpio.Regular | 0o640, "link": cpio.Symlink | 0o777}},
+	} {
+		var a Archive
+		if err := a.Add(c.spec); err != nil {
+			t.Errorf("%s: %v", c.spec, err)
+		}
+		got := made(t, &a)
+		for name, mode := range c.want {
+			if got[name].Mode != mode {
+				t.Errorf("%s: %s has mode %o, want %o", c.spec, name, got[name].Mode, mode)
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %d entries, want %d", c.spec, len(got), len(c.want))
+		}
+	}
+}
+
+func TestWhatCannotBeAddedIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "bad"), "\x7fELF nonsense", 0o755)
+	write(t, filepath.Join(dir, "script"), "#!/no/such/shell -x\n", 0o755)
+	for spec, says := range map[string]string{
+		"/no/such/file":                 "/no/such/file: cannot be added",
+		"/dev/null":                     "/dev/null: cannot be added: it is no file, folder or symbolic link",
+		filepath.Join(dir, "bad"):       "bad: cannot be added",
+		filepath.Join(dir, "script"):    "script: cannot be added: it needs /no/such/shell",
+		filepath.Join(dir, "bad") + "/": "cannot be added",
+	} {
+		a := Archive{Deps: true}
+		if err := a.Add(spec); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
+// TestDepsAreWhatLddSays: all libraries that the host's linker would load, and the
+// linker itself, are in the archive, also for a script.
+func TestDepsAreWhatLddSays(t *testing.T) {
+	const prog = "/bin/bash"
+	out, err := exec.Command("ldd", prog).Output()
+	if err != nil {
+		t.Skip("no ldd, or no bash: ", err)
+	}
+	script := write(t, filepath.Join(t.TempDir(), "script"), "#! "+prog+" -e\ntrue\n", 0o755)
+	for _, spec := range []string{prog, script + ":/x"} {
+		a := Archive{Deps: true}
+		if err := a.Add(spec); err != nil {
+			t.Fatal(err)
+		}
+		got := made(t, &a)
+		for line := range strings.Lines(string(out)) {
+			name := strings.Fields(line)[0]
+			if strings.HasPrefix(name, "linux-vdso") {
+				continue
+			}
+			if !strings.HasPrefix(name, "/") {
+				name = guestFolder + "/" + name
+			}
+			if e := got[name[1:]]; e.Type() != cpio.Regular || !bytes.HasPrefix(e.Data, []byte("\x7fELF")) {
+				t.Errorf("%s: %s is not there, or no library", spec, name)
+			}
+		}
+		if got[prog[1:]].Type() != cpio.Regular {
+			t.Errorf("%s: no %s", spec, prog)
+		}
+	}
+}
+
+func TestSameFilesGiveTheSameArchive(t *testing.T) {
+	var first bytes.Buffer
+	for i := range 5 {
+		var a Archive
+		var b bytes.Buffer
+		if err := a.Add("."); err != nil {
+			t.Fatal(err)
+		}
+		a.WriteTo(&b)
+		if i == 0 {
+			first = b
+		} else if !bytes.Equal(first.Bytes(), b.Bytes()) {
+			t.Fatal("they differ")
+		}
+	}
+}
