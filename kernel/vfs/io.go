@@ -24,6 +24,11 @@ func Read(f *File, p []byte) (int, error) {
 	if f.stream {
 		return f.readAt(p, 0)
 	}
+	return f.readNext(p)
+}
+
+// readNext reads at the position, and moves it.
+func (f *File) readNext(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n, err := f.readAt(p, f.off)
@@ -61,6 +66,11 @@ func Write(f *File, p []byte) (int, error) {
 		n, err := f.handle.WriteAt(p, 0)
 		return n, pathError("write", f.name, err)
 	}
+	return f.writeNext(p)
+}
+
+// writeNext writes at the position or, with O_APPEND, at the end, and moves it.
+func (f *File) writeNext(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if a, ok := f.handle.(Appender); ok && f.Flags()&O_APPEND != 0 {
