@@ -1,19 +1,24 @@
 package vfs
 
-import "syscall"
+import (
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+)
 
 // Sizes of files and trees.
 const (
-	pageSize     = 4096
+	pageSize     = frame.Size
 	chunkPages   = 512
 	chunkSize    = chunkPages * pageSize
 	maxFile      = 64 << 30 // so that the table of a sparse file stays small
 	defaultLimit = 64 << 20 // of a tree, until SetLimit
 )
 
-type page = *[pageSize]byte
+// memory is where the pages of files come from.
+var memory = frame.Kernel
 
-// pages are the contents of a regular file. A page that is not there reads as what
+// pages are the contents of a regular file, in frames that mappings share. A page that is not there reads as what
 // base has at its place, then as zeroes. Guarded by the file's lock.
 type pages struct {
 	fs     *FS
@@ -22,7 +27,7 @@ type pages struct {
 	n      int64 // pages that are there
 }
 
-type chunk [chunkPages]page
+type chunk [chunkPages]frame.Frame
 
 // SetLimit says how many bytes all files of the tree may hold; what is read-only in
 // an initramfs does not count.
@@ -36,29 +41,35 @@ func (s *pages) held() int64 {
 	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
 }
 
-// at returns page i, or nil if it is not there.
-func (s *pages) at(i int64) page {
+// at returns page i, or None if it is not there.
+func (s *pages) at(i int64) frame.Frame {
 	if c := i / chunkPages; c < int64(len(s.chunks)) && s.chunks[c] != nil {
 		return s.chunks[c][i%chunkPages]
 	}
-	return nil
+	return frame.None
 }
 
 // ready returns page i, which is made if need be.
 //
 // Errors: ENOSPC, ENOMEM.
-func (s *pages) ready(i int64) (page, error) {
-	if p := s.at(i); p != nil {
+func (s *pages) ready(i int64) (frame.Frame, error) {
+	if p := s.at(i); p != frame.None {
 		return p, nil
 	}
 	if s.fs.used.Add(1) > s.fs.limit.Load() {
 		s.fs.used.Add(-1)
-		return nil, syscall.ENOSPC
+		return frame.None, syscall.ENOSPC
 	}
-	p := new([pageSize]byte)
+	p, err := memory.AllocDirty()
+	if err != nil {
+		s.fs.used.Add(-1)
+		return frame.None, err
+	}
+	n := 0
 	if off := i * pageSize; off < int64(len(s.base)) {
-		copy(p[:], s.base[off:])
+		n = copy(memory.Bytes(p), s.base[off:])
 	}
+	clear(memory.Bytes(p)[n:])
 	c := i / chunkPages
 	if missing := c + 1 - int64(len(s.chunks)); missing > 0 {
 		s.chunks = append(s.chunks, make([]*chunk, missing)...)
@@ -76,8 +87,8 @@ func (s *pages) readAt(dst []byte, off int64) {
 	for len(dst) > 0 {
 		at := off % pageSize
 		n := min(int64(len(dst)), pageSize-at)
-		if p := s.at(off / pageSize); p != nil {
-			copy(dst[:n], p[at:])
+		if p := s.at(off / pageSize); p != frame.None {
+			copy(dst[:n], memory.Bytes(p)[at:])
 		} else {
 			got := 0
 			if off < int64(len(s.base)) {
@@ -98,7 +109,7 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 		if err != nil {
 			return done, err
 		}
-		n := copy(p[off%pageSize:], src)
+		n := copy(memory.Bytes(p)[off%pageSize:], src)
 		src, off, done = src[n:], off+int64(n), done+n
 	}
 	return done, nil
@@ -107,8 +118,8 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 // truncate forgets everything from size on.
 func (s *pages) truncate(size int64) {
 	s.base = s.base[:min(int64(len(s.base)), size)]
-	if p := s.at(size / pageSize); p != nil {
-		clear(p[size%pageSize:])
+	if p := s.at(size / pageSize); p != frame.None {
+		clear(memory.Bytes(p)[size%pageSize:])
 	}
 	first := (size + pageSize - 1) / pageSize
 	for c := first / chunkPages; c < int64(len(s.chunks)); c++ {
@@ -125,8 +136,9 @@ func (s *pages) truncate(size int64) {
 // drop gives back the pages of c from i on.
 func (s *pages) drop(c *chunk, i int64) {
 	for ; i < chunkPages; i++ {
-		if c[i] != nil {
-			c[i] = nil
+		if c[i] != frame.None {
+			memory.Put(c[i])
+			c[i] = frame.None
 			s.n--
 			s.fs.used.Add(-1)
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -17,6 +18,8 @@ type regular struct {
 	size  int64
 	users int  // open files and mappings
 	dead  bool // without names and users: it holds nothing any more
+
+	mapped atomic.Pointer[Place] // by which it was mapped last, for its name
 }
 
 func (f *FS) newRegular(perm fs.FileMode) *regular {

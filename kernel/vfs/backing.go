@@ -1,0 +1,59 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/mm/space"
+)
+
+// Backing returns the pages of f, to be mapped: one value for all who open the same
+// file.
+//
+// Errors: ENODEV for what is no regular file, EBADF (wrapped with the path).
+func (f *File) Backing() (space.Backing, error) {
+	r, ok := f.node.(*regular)
+	switch {
+	case !ok:
+		return nil, pathError("mmap", f.name, syscall.ENODEV)
+	case f.Closed() || f.handle == nil:
+		return nil, pathError("mmap", f.name, errClosed)
+	}
+	r.mapped.Store(f.place)
+	return r, nil
+}
+
+// Size returns how many bytes f has.
+func (f *File) Size() int64 { return f.size() }
+
+// Frame implements space.Backing. What is mapped shared is what is read and written.
+// A page that is cut off later stays as it is for who has it mapped.
+//
+// Errors: space.ErrBus beyond the end of the file, space.ErrNoMemory.
+func (r *regular) Frame(page uint64) (frame.Frame, error) {
+	r.data.Lock()
+	defer r.data.Unlock()
+	if page >= uint64(r.size+pageSize-1)/pageSize {
+		return frame.None, fmt.Errorf("page %d of a file of %d bytes: %w", page, r.size, space.ErrBus)
+	}
+	p, err := r.pages.ready(int64(page))
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("files hold as much as they may: %w", space.ErrNoMemory)
+	}
+	if err != nil {
+		return frame.None, err
+	}
+	memory.Ref(p)
+	return p, nil
+}
+
+// Ident implements space.Backing.
+func (r *regular) Ident() space.Ident {
+	id := space.Ident{Dev: deviceOfTree, Inode: r.ino}
+	if p := r.mapped.Load(); p != nil {
+		id.Name = p.Describe()
+	}
+	return id
+}
