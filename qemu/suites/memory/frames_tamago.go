@@ -90,12 +90,15 @@ func framesEndBeforeTheKernelDoes(t *suites.T) {
 func noMemoryIsLost(t *suites.T) {
 	_, before := mm.Memory()
 	all := takeFrames(t, -1)
-	for i := range all { // a block's frames from its neighbours' in turn
-		j := i * 7919 % len(all)
-		all[i], all[j] = all[j], all[i]
-	}
 	blocks := frame.Kernel.Stats().Blocks
-	putFrames(all)
+	const perBlock = frame.BlockSize / frame.Size
+	for odd := range 2 { // first every other block: none comes back beside another
+		for i, f := range all {
+			if i/perBlock%2 == odd {
+				frame.Kernel.Put(f)
+			}
+		}
+	}
 	now := frame.Kernel.Stats()
 	if _, free := mm.Memory(); free+uint64(now.Blocks)*frame.BlockSize < before {
 		t.Errorf("%d KiB of %d blocks are lost: %d KiB were free, %d are, and %d blocks", (before-free)>>10, blocks, before>>10, free>>10, now.Blocks)
