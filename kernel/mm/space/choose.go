@@ -83,3 +83,13 @@ func (s *Space) search(n, limit uint64) (uint64, error) {
 	}
 	return 0, refuse(syscall.ENOMEM, "no room for %d bytes", n)
 }
+
+// Top is the end of the highest window, below which the stack goes.
+//
+// Context: any.
+func (s *Space) Top() uint64 { return s.m.Windows[len(s.m.Windows)-1].End }
+
+// Allows reports whether a program may have all of [start,end).
+//
+// Context: any.
+func (s *Space) Allows(start, end uint64) bool { return s.m.window(start, end) != nil }
