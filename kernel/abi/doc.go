@@ -1,0 +1,18 @@
+// Package abi is what Linux programs for x86-64 and their kernel agree on:
+// the numbers of flags and the layout of structures in memory. It does
+// nothing, and imports nothing of the kernel.
+//
+// A structure here has the size, the offsets and the padding of Linux's, and no
+// pointers, so that Bytes makes it what a program sees.
+//
+// Source: System V ABI, AMD64 supplement, "Data Representation"; man pages,
+// section 2. The tests compare with the host's headers.
+package abi
+
+import "unsafe"
+
+// Bytes is the memory of v, which must have no pointers.
+func Bytes[T any](v *T) []byte {
+	// Safe because: the slice is as long as v, and keeps it alive.
+	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
+}

@@ -1,0 +1,33 @@
+package abi
+
+// Termios is struct termios of the kernel.
+type Termios struct {
+	Iflag, Oflag, Cflag, Lflag uint32
+	Line                       uint8
+	CC                         [19]uint8
+}
+
+// Winsize is struct winsize.
+type Winsize struct{ Rows, Cols, XPixel, YPixel uint16 }
+
+// Requests of ioctl.
+const (
+	TCGETS     = 0x5401
+	TCSETS     = 0x5402
+	TCSETSW    = 0x5403
+	TCSETSF    = 0x5404
+	TCSBRK     = 0x5409
+	TCXONC     = 0x540a
+	TCFLSH     = 0x540b
+	TIOCSCTTY  = 0x540e
+	TIOCGPGRP  = 0x540f
+	TIOCSPGRP  = 0x5410
+	TIOCGWINSZ = 0x5413
+	TIOCSWINSZ = 0x5414
+	FIONREAD   = 0x541b
+	FIONBIO    = 0x5421
+	TIOCNOTTY  = 0x5422
+	TIOCGSID   = 0x5429
+	FIONCLEX   = 0x5450
+	FIOCLEX    = 0x5451
+)
