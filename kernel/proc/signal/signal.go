@@ -1,0 +1,101 @@
+// Package signal is what signals are without the processes that get them: sets
+// of them, queues of those that wait, what is done where a program has said
+// nothing. It knows no locks: its values belong to whoever holds them.
+package signal
+
+import (
+	"strconv"
+
+	"sonde/kernel/abi"
+)
+
+// Set is a set of signals; signal n is bit n-1, as in sigset_t.
+type Set uint64
+
+// Of is the set of some signals.
+func Of(signals ...int) (s Set) {
+	for _, n := range signals {
+		s |= 1 << (n - 1)
+	}
+	return s
+}
+
+// Has reports whether n is in s.
+func (s Set) Has(n int) bool { return s>>(n-1)&1 != 0 }
+
+// Unblockable are the signals that no mask and no handler holds back.
+var Unblockable = Of(abi.SIGKILL, abi.SIGSTOP)
+
+// Stops are the signals that stop a process unless it says otherwise.
+var Stops = Of(abi.SIGSTOP, abi.SIGTSTP, abi.SIGTTIN, abi.SIGTTOU)
+
+// synchronous are those that an instruction caused. They come first: a handler
+// that runs before them would be blamed.
+var synchronous = Of(abi.SIGSEGV, abi.SIGBUS, abi.SIGILL, abi.SIGTRAP, abi.SIGFPE, abi.SIGSYS)
+
+// Valid reports whether n is the number of a signal.
+func Valid(n int) bool { return n >= 1 && n <= abi.SIGMAX }
+
+// Realtime reports whether signals of that number are queued, each for itself.
+func Realtime(n int) bool { return n >= abi.SIGRTMIN }
+
+// Default is what happens where a program has no handler.
+type Default int
+
+// The defaults of signal(7).
+const (
+	Terminate Default = iota
+	Core              // terminate, and write memory to a file where that is wanted
+	Ignore
+	Stop
+	Continue
+)
+
+// DefaultOf returns the default of a signal.
+func DefaultOf(n int) Default {
+	switch n {
+	case abi.SIGQUIT, abi.SIGILL, abi.SIGTRAP, abi.SIGABRT, abi.SIGBUS, abi.SIGFPE, abi.SIGSEGV,
+		abi.SIGXCPU, abi.SIGXFSZ, abi.SIGSYS:
+		return Core
+	case abi.SIGCHLD, abi.SIGURG, abi.SIGWINCH:
+		return Ignore
+	case abi.SIGSTOP, abi.SIGTSTP, abi.SIGTTIN, abi.SIGTTOU:
+		return Stop
+	case abi.SIGCONT:
+		return Continue
+	}
+	return Terminate
+}
+
+var names = [...]string{"",
+	"HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+	"PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+	"XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+}
+
+// Name returns a signal's name as kill -l and strace have it, "SEGV" without SIG.
+func Name(n int) string {
+	switch {
+	case n > 0 && n < len(names):
+		return names[n]
+	case n >= abi.SIGRTMIN && n <= abi.SIGMAX:
+		return "RT_" + strconv.Itoa(n-abi.SIGRTMIN)
+	}
+	return strconv.Itoa(n)
+}
+
+// ByName returns the signal that a name or a number says, with or without SIG.
+func ByName(s string) (n int, ok bool) {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n, n == 0 || Valid(n)
+	}
+	if len(s) > 3 && s[:3] == "SIG" {
+		s = s[3:]
+	}
+	for n := 1; n <= abi.SIGMAX; n++ {
+		if Name(n) == s {
+			return n, true
+		}
+	}
+	return 0, false
+}
