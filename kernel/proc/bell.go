@@ -1,0 +1,19 @@
+package proc
+
+// bell wakes all who wait for news. Its methods are called with mu held; who
+// waits receives from the channel without it, and then looks again.
+type bell struct{ ch chan struct{} }
+
+func (b *bell) wait() <-chan struct{} {
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *bell) ring() {
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}

@@ -1,0 +1,232 @@
+package proc
+
+import (
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// CloneArgs are what clone wants, of any of its forms.
+type CloneArgs struct {
+	Flags      uint64 // CLONE_*
+	ExitSignal int
+	Stack      uint64 // 0: the same address
+	TLS        uint64
+	ParentTID  uint64 // where to store the number, for CLONE_PARENT_SETTID
+	ChildTID   uint64 // for CLONE_CHILD_SETTID and CLONE_CHILD_CLEARTID
+}
+
+// unsupported are flags for which there is nothing here.
+const unsupported = abi.CLONE_PIDFD | abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
+	abi.CLONE_NEWUSER | abi.CLONE_NEWPID | abi.CLONE_NEWNET | abi.CLONE_INTO_CGROUP
+
+func (a *CloneArgs) check() error {
+	f := a.Flags
+	switch {
+	case f&unsupported != 0,
+		f&abi.CLONE_THREAD != 0 && f&abi.CLONE_SIGHAND == 0,
+		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_VM == 0,
+		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_CLEAR_SIGHAND != 0,
+		a.ExitSignal != 0 && !signal.Valid(a.ExitSignal),
+		a.Stack >= userEnd, a.TLS >= userEnd:
+		return syscall.EINVAL
+	}
+	return nil
+}
+
+// userEnd is above all addresses that a program can have.
+const userEnd = 1 << 47
+
+// Clone makes a thread or a process that goes on where t is, with 0 in AX, and
+// returns its number. After CLONE_VFORK it returns when the child has ended or
+// runs another program.
+//
+// Context: t's goroutine.
+// Errors: EINVAL, EAGAIN beyond a limit, ENOMEM, EFAULT; nothing is left behind.
+func (t *Thread) Clone(a CloneArgs) (id int, err error) {
+	if err := a.check(); err != nil {
+		return 0, err
+	}
+	n := &Thread{cpu: t.cpu.Clone(), kick: make(chan struct{}, 1)}
+	n.prepare(a)
+	if a.Flags&abi.CLONE_THREAD != 0 {
+		err = t.process.adopt(t, n)
+	} else {
+		err = t.fork(n, a)
+	}
+	if err != nil {
+		return 0, err
+	}
+	id, vfork := n.TID, n.process.vforkEnd()
+	t.storeIDs(n, a)
+	go n.run()
+	if a.Flags&abi.CLONE_VFORK != 0 {
+		t.awaitChild(vfork)
+	}
+	return id, nil
+}
+
+// prepare sets the registers of a new thread.
+func (n *Thread) prepare(a CloneArgs) {
+	r := n.cpu.Regs()
+	r.AX = 0
+	if a.Stack != 0 {
+		r.SP = a.Stack
+	}
+	if a.Flags&abi.CLONE_SETTLS != 0 {
+		fs, _ := n.cpu.Bases()
+		*fs = a.TLS
+	}
+	if a.Flags&abi.CLONE_CHILD_CLEARTID != 0 {
+		n.clearTID = a.ChildTID
+	}
+}
+
+// storeIDs writes the child's number where clone was asked to. A bad address is
+// the program's business, as in Linux.
+func (t *Thread) storeIDs(n *Thread, a CloneArgs) {
+	if a.Flags&abi.CLONE_PARENT_SETTID != 0 {
+		t.Memory().Store32(a.ParentTID, uint32(n.TID))
+	}
+	if a.Flags&abi.CLONE_CHILD_SETTID != 0 {
+		n.Memory().Store32(a.ChildTID, uint32(n.TID))
+	}
+}
+
+// adopt makes n a thread of p beside t.
+func (p *Process) adopt(t, n *Thread) error {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.exiting || p.execing != nil {
+		return syscall.EAGAIN
+	}
+	if err := p.table.mayFork(p); err != nil {
+		return err
+	}
+	id, err := p.table.newID()
+	if err != nil {
+		return err
+	}
+	n.TID, n.process, n.blocked = id, p, t.blocked
+	n.start()
+	return nil
+}
+
+// start lists n in its process. mu held.
+func (n *Thread) start() {
+	p := n.process
+	p.threads = append(p.threads, n)
+	p.table.threads[n.TID] = n
+	p.table.forks++
+	if p.stopped != 0 {
+		n.work.Store(true)
+	}
+}
+
+// fork makes n the thread of a new process, a child of t's.
+func (t *Thread) fork(n *Thread, a CloneArgs) error {
+	p := t.process
+	mem := t.Memory()
+	if a.Flags&abi.CLONE_VM != 0 {
+		mem = mem.hold()
+	} else {
+		m, err := mem.fork()
+		if err != nil {
+			return err
+		}
+		mem = m
+		n.altStack = t.altStack
+	}
+	c := &Process{table: p.table, began: time.Now(), done: make(chan struct{}), exitSignal: a.ExitSignal}
+	c.mem.Store(mem)
+	if err := p.beget(c, t, n, a); err != nil {
+		mem.drop()
+		return err
+	}
+	return nil
+}
+
+// beget makes c, with the thread n, a child of p.
+func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.exiting {
+		return syscall.EAGAIN
+	}
+	if err := p.table.mayFork(p); err != nil {
+		return err
+	}
+	id, err := p.table.newID()
+	if err != nil {
+		return err
+	}
+	c.PID, n.TID, n.process, n.blocked = id, id, c, t.blocked
+	c.inherit(p, a.Flags)
+	parent := p
+	if a.Flags&abi.CLONE_PARENT != 0 {
+		parent = p.parent
+		c.exitSignal = p.exitSignal
+	}
+	parent.give(c)
+	n.start()
+	return nil
+}
+
+// give makes c a child of p, in the group of c's maker. mu held.
+func (p *Process) give(c *Process) {
+	c.parent = p
+	p.children = append(p.children, c)
+	p.table.procs[c.PID] = c
+}
+
+// inherit copies what a child has from its maker. mu held.
+func (c *Process) inherit(p *Process, flags uint64) {
+	c.name, c.path, c.args, c.limits = p.name, p.path, p.args, p.limits
+	if flags&abi.CLONE_SIGHAND != 0 {
+		c.actions = p.actions
+	} else {
+		c.actions = &sharedActions{p.actions.Actions}
+	}
+	if flags&abi.CLONE_CLEAR_SIGHAND != 0 {
+		c.actions.ForExec()
+	}
+	if flags&abi.CLONE_VFORK != 0 {
+		c.vfork = make(chan struct{})
+	}
+	if p.res != nil {
+		c.res = p.res.Clone(flags)
+	}
+	p.table.join(c, p.group)
+}
+
+// vforkEnd is the channel that is closed when a child of vfork lets its parent go
+// on; nil for another.
+func (p *Process) vforkEnd() <-chan struct{} {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.vfork
+}
+
+// awaitChild waits until a child of vfork has its own memory, or t is to end. Other
+// signals wait, too.
+func (t *Thread) awaitChild(done <-chan struct{}) {
+	t.charge.slept()
+	t.sleeping.Store(true)
+	for done != nil && !t.dying() {
+		select {
+		case <-done:
+			return
+		case <-t.kick:
+		}
+	}
+}
+
+// dying reports whether t is to end.
+func (t *Thread) dying() bool {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.exiting || p.execing != nil && p.execing != t
+}

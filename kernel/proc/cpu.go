@@ -1,0 +1,39 @@
+package proc
+
+import (
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
+)
+
+// CPU is a thread's registers, and the way to let its program run. Only the
+// thread's goroutine uses it, apart from Kick.
+type CPU interface {
+	// Regs are the general registers. After a system call AX is its number.
+	Regs() *amd64.Regs
+	// Bases of the segments FS and GS.
+	Bases() (fs, gs *uint64)
+	// FP is the FXSAVE image of the floating-point registers, to be read; SetFP
+	// changes them, as far as what it is given makes sense.
+	FP() []byte
+	SetFP(image []byte)
+	// Address is what a page fault was about.
+	Address() uint64
+	// Run lets the program run in an address space until something happens.
+	Run(in *space.Space) Event
+	// Kick makes Run return soon, or the next Run at once. Context: any goroutine.
+	Kick()
+	// Clone is a CPU with the same registers.
+	Clone() CPU
+	// Reset sets all registers as a program finds them at its start.
+	Reset(ip, sp uint64)
+}
+
+// Event is why Run returned: a number below 32 is an exception, another below 256
+// an interrupt, which has been served.
+type Event int
+
+// Further events.
+const (
+	SystemCall Event = 0x100
+	NotRun     Event = 0x101 // something else wants to run first
+)

@@ -1,0 +1,177 @@
+package proc
+
+import (
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// verdict is what ready has found to do next.
+type verdict int
+
+const (
+	goAhead verdict = iota
+	endThread
+	park
+	handle
+)
+
+// ready does what is to be done before the program runs on: it ends the thread,
+// lets it stop, delivers signals, makes an interrupted call again. It returns
+// false when the thread is to end.
+func (t *Thread) ready() bool {
+	for t.work.Swap(false) {
+		v, info, act := t.decide()
+		switch v {
+		case endThread:
+			return false
+		case park:
+			t.park()
+		case handle:
+			t.handle(info, act)
+		case goAhead:
+			t.finishCall()
+			continue
+		}
+		t.work.Store(true) // there may be more
+	}
+	return true
+}
+
+// decide finds the next thing to do, and does those that need no memory.
+func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	for {
+		switch {
+		case t.leaving, p.exiting, p.execing != nil && p.execing != t:
+			return endThread, abi.Siginfo{}, abi.Sigaction{}
+		case p.stopped != 0:
+			return park, abi.Siginfo{}, abi.Sigaction{}
+		}
+		info, ok := t.take(t.blocked)
+		if !ok {
+			return goAhead, info, abi.Sigaction{}
+		}
+		n := int(info.Signo)
+		if act := p.actions.Actions[n]; p.actions.Caught(n) && n != abi.SIGKILL && n != abi.SIGSTOP {
+			if act.Flags&abi.SA_RESETHAND != 0 {
+				p.actions.Actions[n] = abi.Sigaction{}
+			}
+			return handle, info, act
+		}
+		p.byDefault(n)
+	}
+}
+
+// take removes the next signal from the queues. mu held.
+func (t *Thread) take(blocked signal.Set) (abi.Siginfo, bool) {
+	if info, ok := t.pending.Take(blocked); ok {
+		return info, ok
+	}
+	return t.process.pending.Take(blocked)
+}
+
+// byDefault does what happens without a handler. mu held.
+func (p *Process) byDefault(n int) {
+	if p.actions.Ignored(n) {
+		return
+	}
+	switch signal.DefaultOf(n) {
+	case signal.Terminate, signal.Core:
+		p.beginExit(Killed(n))
+	case signal.Stop:
+		if n == abi.SIGSTOP || !p.group.orphaned() {
+			p.stop(n)
+		}
+	}
+}
+
+// handle lets the program run its handler. One that cannot get its frame dies as
+// if the frame's memory had been written to by itself.
+//
+// Context: t's goroutine.
+func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
+	t.interruptCall(act)
+	mask := t.Blocked()
+	if t.unmask != nil {
+		mask, t.unmask = *t.unmask, nil
+	}
+	if err := t.pushFrame(info, act, mask); err != nil {
+		t.force(SignalOf(abi.SIGSEGV), int(info.Signo) == abi.SIGSEGV)
+		return
+	}
+	now := t.Blocked() | signal.Set(act.Mask)
+	if act.Flags&abi.SA_NODEFER == 0 {
+		now |= signal.Of(int(info.Signo))
+	}
+	t.SetBlocked(now)
+}
+
+// interruptCall decides about the system call that a handler interrupts: it
+// returns EINTR, or is made again after the handler.
+func (t *Thread) interruptCall(act abi.Sigaction) {
+	if t.again == RestartSys && act.Flags&abi.SA_RESTART != 0 {
+		t.rewind()
+	}
+	t.again = NoRestart
+}
+
+// finishCall makes the call again that something interrupted which needed no
+// handler: a stop, a signal that another thread took.
+func (t *Thread) finishCall() {
+	if t.again != NoRestart {
+		t.rewind()
+		t.again = NoRestart
+		return // the call is still to have its mask and its deadline
+	}
+	if t.unmask != nil {
+		t.restoreMask()
+	}
+}
+
+// restoreMask ends BlockUntilDelivered.
+func (t *Thread) restoreMask() {
+	t.SetBlocked(*t.unmask)
+	t.unmask = nil
+}
+
+// syscallLen is the length of the instruction SYSCALL.
+const syscallLen = 2
+
+// rewind lets the program make its system call again.
+func (t *Thread) rewind() {
+	r := t.Regs()
+	r.IP -= syscallLen
+	r.AX = t.call
+}
+
+// force gives t a signal that it cannot refuse, for what its own instruction did:
+// where it blocks or ignores it, or always with reset, the default holds.
+func (t *Thread) force(info abi.Siginfo, reset bool) {
+	p, n := t.process, int(info.Signo)
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if t.blocked.Has(n) || p.actions.Ignored(n) || reset {
+		p.actions.Actions[n] = abi.Sigaction{}
+		t.blocked &^= signal.Of(n)
+	}
+	t.pending.Add(info)
+	t.work.Store(true)
+}
+
+// Action returns what p wants done about a signal and, with set, changes it.
+func (p *Process) Action(n int, set *abi.Sigaction) (old abi.Sigaction) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	a := &p.actions.Actions
+	old = a[n]
+	if set != nil {
+		a[n] = *set
+		a[n].Mask &^= uint64(signal.Unblockable)
+		if a.Ignored(n) {
+			p.unqueue(signal.Of(n))
+		}
+	}
+	return old
+}

@@ -1,0 +1,170 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
+)
+
+// Exceptions that are handled apart from the others.
+const (
+	vecDivide    = 0
+	vecDebug     = 1
+	vecPageFault = 14
+	vecProtect   = 13
+)
+
+// Bits of a page fault's error code.
+// Source: Intel SDM vol. 3A, "Interrupt 14—Page-Fault Exception".
+const (
+	faultPresent = 1 << 0
+	faultWrite   = 1 << 1
+	faultFetch   = 1 << 4
+)
+
+// causes is which signal an exception becomes, and how the log calls it.
+var causes = map[int]struct {
+	signal int
+	code   int32
+	name   string
+}{
+	vecDivide:  {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
+	vecDebug:   {abi.SIGTRAP, abi.TRAP_TRACE, ""},
+	3:          {abi.SIGTRAP, abi.SI_KERNEL, ""},
+	4:          {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
+	5:          {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
+	6:          {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
+	7:          {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
+	10:         {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
+	11:         {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
+	12:         {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
+	vecProtect: {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
+	16:         {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
+	17:         {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
+	19:         {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
+	20:         {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
+	21:         {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
+}
+
+// exception does what an exception in the program asks for: memory is brought, or
+// the program gets a signal.
+func (t *Thread) exception(vector int) {
+	if vector == vecPageFault {
+		t.pageFault()
+		return
+	}
+	r := t.Regs()
+	c, ok := causes[vector]
+	if !ok {
+		c.signal, c.code, c.name = abi.SIGSEGV, abi.SI_KERNEL, fmt.Sprintf("exception %d", vector)
+	}
+	info := abi.Siginfo{Signo: int32(c.signal), Code: c.code}
+	if c.code != abi.SI_KERNEL {
+		info.SetAddr(r.IP)
+	}
+	if c.name != "" && t.unhandled(c.signal) {
+		t.log(fmt.Sprintf("traps: %s[%d] %s ip:%x sp:%x error:%x%s", t.process.Name(), t.TID, c.name, r.IP, r.SP, r.Err, t.where(r.IP)))
+	}
+	t.force(info, false)
+}
+
+// pageFault brings the page that the program wants, or sends the signal that says
+// why not.
+func (t *Thread) pageFault() {
+	r, addr := t.Regs(), t.cpu.Address()
+	access := space.Read
+	switch {
+	case r.Err&faultFetch != 0:
+		access = space.Exec
+	case r.Err&faultWrite != 0:
+		access = space.Write
+	}
+	err := t.Memory().Fault(addr, access)
+	if err == nil {
+		t.charge.faults.Add(1)
+		return
+	}
+	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
+	switch {
+	case errors.Is(err, space.ErrNoMemory):
+		t.log(fmt.Sprintf("Out of memory: Killed process %d (%s)", t.process.PID, t.process.Name()))
+		t.process.Kill(abi.SIGKILL)
+		return
+	case errors.Is(err, space.ErrBus):
+		info.Signo, info.Code = abi.SIGBUS, abi.BUS_ADRERR
+	case errors.Is(err, space.ErrAccess):
+		info.Code = abi.SEGV_ACCERR
+	}
+	info.SetAddr(addr)
+	if info.Signo == abi.SIGSEGV && t.unhandled(abi.SIGSEGV) {
+		t.segfault(r, addr)
+	}
+	t.force(info, false)
+}
+
+// segfault logs what Linux does.
+func (t *Thread) segfault(r *amd64.Regs, addr uint64) {
+	t.log(fmt.Sprintf("%s[%d]: segfault at %x ip %016x sp %016x error %x%s", t.process.Name(), t.TID, addr, r.IP, r.SP, r.Err, t.where(r.IP)))
+}
+
+// where says in which mapping an address is, as " in name[start+size]".
+func (t *Thread) where(addr uint64) string {
+	a, ok := t.Memory().At(addr)
+	if !ok || a.Ident.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" in %s[%x+%x]", path.Base(a.Ident.Name), a.Start, a.End-a.Start)
+}
+
+// unhandled reports whether the program has no handler for the signal, so that it
+// ends by it.
+func (t *Thread) unhandled(n int) bool {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return !p.actions.Caught(n) || t.blocked.Has(n)
+}
+
+// logLimit lets 10 lines in 5 s through: a program can make as many as it likes.
+type logLimit struct {
+	since   time.Time
+	lines   int
+	dropped int
+}
+
+const (
+	limitLines = 10
+	limitTime  = 5 * time.Second
+)
+
+// pass reports whether a line may be logged, and how many were not before it.
+func (l *logLimit) pass(now time.Time) (ok bool, dropped int) {
+	if now.Sub(l.since) > limitTime {
+		dropped = l.dropped
+		*l = logLimit{since: now}
+	}
+	if l.lines++; l.lines > limitLines {
+		l.dropped++
+		return false, 0
+	}
+	return true, dropped
+}
+
+// log logs a line about a program, unless there are too many.
+func (t *Thread) log(line string) {
+	table := t.process.table
+	table.mu.Lock()
+	ok, dropped := table.logged.pass(time.Now())
+	table.mu.Unlock()
+	if dropped > 0 {
+		table.Log(fmt.Sprintf("%d lines about programs were suppressed", dropped))
+	}
+	if ok {
+		table.Log(line)
+	}
+}

@@ -1,0 +1,157 @@
+package proc
+
+import (
+	"path"
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
+)
+
+// Image is a program that is ready to run: an address space of its own that holds
+// it, and where it begins.
+type Image struct {
+	Space  *space.Space
+	IP, SP uint64
+	Path   string // of the program's file
+	Args   []string
+}
+
+// Exec makes t's process run another program. All other threads of the process end
+// first. On an error, nothing has changed and the image is the caller's.
+//
+// Context: t's goroutine, in a system call.
+// Errors: EAGAIN where another thread was faster; EINTR where t is to end.
+func (t *Thread) Exec(img Image) error {
+	p := t.process
+	if err := p.claimExec(t); err != nil {
+		return err
+	}
+	if err := p.loneliness(t); err != nil {
+		return err
+	}
+	t.releaseFutexes()
+	old := p.mem.Swap(newMemory(img.Space))
+	p.replace(t, img)
+	old.drop()
+	if p.res != nil {
+		p.res.Exec()
+	}
+	t.altStack = abi.Stack{}
+	t.cpu.Reset(img.IP, img.SP)
+	return nil
+}
+
+// claimExec tells all threads but t to end.
+func (p *Process) claimExec(t *Thread) error {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.exiting || p.execing != nil {
+		return syscall.EAGAIN
+	}
+	p.execing = t
+	for _, o := range p.threads {
+		if o != t {
+			o.nudge()
+		}
+	}
+	p.parked = 0
+	p.resume.ring() // threads that have stopped end, too
+	return nil
+}
+
+// loneliness waits until t is the only thread.
+func (p *Process) loneliness(t *Thread) error {
+	for {
+		p.table.mu.Lock()
+		n, exiting, fewer := len(p.threads), p.exiting, p.fewer.wait()
+		if n == 1 || exiting {
+			p.execing = nil
+		}
+		p.table.mu.Unlock()
+		switch {
+		case exiting:
+			return syscall.EINTR
+		case n == 1:
+			return nil
+		}
+		select {
+		case <-fewer:
+		case <-t.kick: // maybe the end of all; other signals wait
+		}
+	}
+}
+
+// replace gives the process what a new program has. The thread becomes the first
+// of its process.
+func (p *Process) replace(t *Thread, img Image) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if t.TID != p.PID {
+		delete(p.table.threads, t.TID)
+		t.TID = p.PID
+		p.table.threads[t.TID] = t
+	}
+	p.path, p.args, p.name = img.Path, img.Args, shortName(path.Base(img.Path))
+	p.execed = true
+	p.exitSignal = abi.SIGCHLD
+	actions := *p.actions
+	actions.ForExec()
+	p.actions = &actions
+	p.releaseParent()
+	t.work.Store(true)
+}
+
+// Spec says how the kernel starts a program.
+type Spec struct {
+	Image
+	Resources Resources
+	Group     int // of process 1's session; 0: a new one
+}
+
+// Start makes a process, a child of process 1, that runs a program. On an error the
+// image is the caller's.
+//
+// Context: goroutine.
+// Errors: EAGAIN beyond a limit, EPERM for a group that is not there.
+func (t *Table) Start(s Spec) (*Process, error) {
+	n := &Thread{cpu: t.NewCPU(), kick: make(chan struct{}, 1)}
+	n.cpu.Reset(s.IP, s.SP)
+	p := &Process{
+		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,
+		name: shortName(path.Base(s.Path)), path: s.Path, args: s.Args,
+		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
+	}
+	if err := t.launch(p, n, s); err != nil {
+		return nil, err
+	}
+	go n.run()
+	return p, nil
+}
+
+// launch lists p with its thread.
+func (t *Table) launch(p *Process, n *Thread, s Spec) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.mayFork(t.init); err != nil {
+		return err
+	}
+	id, err := t.newID()
+	if err != nil {
+		return err
+	}
+	g := t.groups[s.Group]
+	if s.Group == 0 {
+		g = &Group{ID: id, session: t.init.group.session}
+	} else if g == nil || g.session != t.init.group.session {
+		return syscall.EPERM
+	}
+	p.PID, n.TID, n.process = id, id, p
+	p.limits = t.init.limits
+	p.mem.Store(newMemory(s.Space))
+	t.join(p, g)
+	t.init.give(p)
+	n.start()
+	return nil
+}

@@ -1,0 +1,182 @@
+package proc
+
+import (
+	"slices"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// Exit ends the whole process of t with a code.
+//
+// Context: t's goroutine; the program does not run on.
+func (t *Thread) Exit(code int) { t.process.exit(Exited(code)) }
+
+// Leave ends t alone; the last thread to leave ends the process with its code.
+//
+// Context: t's goroutine; the program does not run on.
+func (t *Thread) Leave(code int) {
+	p := t.process
+	p.table.mu.Lock()
+	last := len(p.threads) == 1
+	p.table.mu.Unlock()
+	if last {
+		p.exit(Exited(code))
+		return
+	}
+	t.leaving = true
+	t.work.Store(true)
+}
+
+// Kill ends p as a signal would that nobody can refuse.
+func (p *Process) Kill(sig int) { p.exit(Killed(sig)) }
+
+func (p *Process) exit(s Status) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.beginExit(s)
+}
+
+// beginExit makes all threads end. The first reason counts. mu held.
+func (p *Process) beginExit(s Status) {
+	if p.exiting || p.state != alive || p == p.table.init {
+		return
+	}
+	p.exiting, p.status = true, s
+	p.unstop()
+	for _, t := range p.threads {
+		t.nudge()
+	}
+}
+
+// end is the end of a thread: what it holds is given back, then it is forgotten.
+//
+// Context: t's goroutine.
+func (t *Thread) end() {
+	t.releaseFutexes()
+	p := t.process
+	if !p.lose(t) {
+		return
+	}
+	p.finish()
+}
+
+// lose takes an ended thread out of p and reports whether it was the last.
+func (p *Process) lose(t *Thread) bool {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.threads = slices.DeleteFunc(p.threads, func(o *Thread) bool { return o == t })
+	delete(p.table.threads, t.TID)
+	p.usage.add(t.Usage())
+	p.fewer.ring()
+	if len(p.threads) == 0 {
+		return true
+	}
+	p.allParked()
+	// What only this thread wanted, another may take.
+	for _, o := range p.threads {
+		if _, ok := o.next(); ok {
+			o.nudge()
+		}
+	}
+	return false
+}
+
+// finish gives back what the process has, and tells who is concerned. The memory
+// and the files are gone before anyone can know of the end.
+//
+// Context: the goroutine of the last thread.
+func (p *Process) finish() {
+	p.stopAlarm()
+	if p.res != nil {
+		p.res.Close()
+	}
+	p.mem.Swap(nil).drop()
+	p.table.mu.Lock()
+	hangUp := p.become()
+	p.table.mu.Unlock()
+	close(p.done)
+	if hangUp != nil {
+		hangUp.HangUp()
+	}
+}
+
+// become makes p a zombie and returns the terminal that it leaves. mu held.
+func (p *Process) become() (hangUp Terminal) {
+	p.state = zombie
+	p.releaseParent()
+	p.orphan()
+	if s := p.group.session; s.leader == p {
+		s.leader = nil
+		hangUp, s.tty = s.tty, nil
+	}
+	parent := p.parent
+	code, status := int32(abi.CLD_EXITED), p.status.Code()
+	if sig := p.status.Signal(); sig != 0 {
+		code, status = abi.CLD_KILLED, sig
+	}
+	act := &parent.actions.Actions[abi.SIGCHLD]
+	unwanted := p.exitSignal == abi.SIGCHLD && (act.Handler == abi.SIG_IGN || act.Flags&abi.SA_NOCLDWAIT != 0)
+	if unwanted || p.adopted && parent == p.table.init {
+		p.forget()
+		parent.news.ring()
+		return hangUp
+	}
+	p.tellParent(code, status)
+	return hangUp
+}
+
+// releaseParent lets the parent run on that waits in vfork. mu held.
+func (p *Process) releaseParent() {
+	if p.vfork != nil {
+		close(p.vfork)
+		p.vfork = nil
+	}
+}
+
+// orphan gives the children of p to the kernel. Jobs that nobody could continue
+// any more are told to hang up. mu held.
+func (p *Process) orphan() {
+	init := p.table.init
+	for _, c := range p.children {
+		was := c.group != nil && c.group.orphaned()
+		c.parent, c.adopted = init, true
+		init.children = append(init.children, c)
+		if c.deathSig != 0 {
+			c.send(SignalOf(c.deathSig))
+		}
+		if c.state == zombie {
+			c.forget()
+		} else if !was {
+			c.group.abandoned()
+		}
+	}
+	p.children = nil
+	if p.group != nil {
+		p.group.abandoned()
+	}
+}
+
+// abandoned tells the stopped members of a group that has become orphaned.
+// mu held.
+func (g *Group) abandoned() {
+	stopped := slices.ContainsFunc(g.members, func(p *Process) bool { return p.stopped != 0 })
+	if stopped && g.orphaned() {
+		g.send(SignalOf(abi.SIGHUP))
+		g.send(SignalOf(abi.SIGCONT))
+	}
+}
+
+// forget removes a process that has ended, once its end is known. mu held.
+func (p *Process) forget() {
+	p.state = gone
+	if parent := p.parent; parent != nil {
+		parent.children = slices.DeleteFunc(parent.children, func(c *Process) bool { return c == p })
+		u := p.used()
+		u.add(p.reaped)
+		parent.reaped.add(u)
+	}
+	p.table.leave(p)
+	delete(p.table.procs, p.PID)
+	p.pending = signal.Queue{}
+}

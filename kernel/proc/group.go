@@ -1,0 +1,171 @@
+package proc
+
+import (
+	"slices"
+	"syscall"
+)
+
+// Group is a process group: a job of a shell.
+type Group struct {
+	ID      int
+	session *Session
+	// guarded by Table.mu:
+	members []*Process // alive or not yet waited for
+}
+
+// Session is the groups of one login: those of one shell.
+type Session struct {
+	ID int
+	// guarded by Table.mu:
+	leader *Process // nil when it has ended
+	groups int
+	tty    Terminal
+}
+
+// Terminal is what processes need of the terminal that controls a session.
+type Terminal interface {
+	// HangUp says that the leader of the session has ended.
+	HangUp()
+}
+
+// join moves p into g, which may be new. mu held.
+func (t *Table) join(p *Process, g *Group) {
+	t.leave(p)
+	if len(g.members) == 0 {
+		t.groups[g.ID] = g
+		g.session.groups++
+	}
+	g.members = append(g.members, p)
+	p.group = g
+}
+
+// leave takes p out of its group; a group without members is gone, and so is a
+// session without groups. mu held.
+func (t *Table) leave(p *Process) {
+	g := p.group
+	if g == nil {
+		return
+	}
+	i := slices.Index(g.members, p)
+	g.members = slices.Delete(g.members, i, i+1)
+	p.group = nil
+	if len(g.members) == 0 {
+		delete(t.groups, g.ID)
+		if g.session.groups--; g.session.groups == 0 {
+			delete(t.sessions, g.session.ID)
+		}
+	}
+}
+
+// orphaned reports whether nobody could continue g: no member has a parent in
+// another group of the session. mu held.
+func (g *Group) orphaned() bool {
+	for _, p := range g.members {
+		if p.state == alive && p.parent != nil && p.parent.group != nil &&
+			p.parent.group != g && p.parent.group.session == g.session {
+			return false
+		}
+	}
+	return true
+}
+
+// SetGroup puts the process with number pid (0: p itself) into group id (0: that of
+// its own number).
+//
+// Errors: ESRCH, EINVAL, EPERM, EACCES: as setpgid(2).
+func (p *Process) SetGroup(pid, id int) error {
+	t := p.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	who := p
+	if pid != 0 && pid != p.PID {
+		if who = t.procs[pid]; who == nil || who.parent != p {
+			return syscall.ESRCH
+		}
+		if who.group.session != p.group.session {
+			return syscall.EPERM
+		}
+		if who.execed {
+			return syscall.EACCES
+		}
+	}
+	if id < 0 {
+		return syscall.EINVAL
+	}
+	if id == 0 {
+		id = who.PID
+	}
+	if who.group.session.leader == who {
+		return syscall.EPERM
+	}
+	g := t.groups[id]
+	switch {
+	case g == nil && id != who.PID, g != nil && g.session != who.group.session:
+		return syscall.EPERM
+	case g == nil:
+		g = &Group{ID: id, session: who.group.session}
+	}
+	if who.group != g {
+		t.join(who, g)
+	}
+	return nil
+}
+
+// NewSession makes p the leader of a new session and group, without a terminal.
+//
+// Errors: EPERM where p leads a group already.
+func (p *Process) NewSession() (id int, err error) {
+	t := p.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.groups[p.PID] != nil {
+		return 0, syscall.EPERM
+	}
+	s := &Session{ID: p.PID, leader: p}
+	t.sessions[s.ID] = s
+	t.join(p, &Group{ID: p.PID, session: s})
+	return s.ID, nil
+}
+
+// Group returns the numbers of p's group and session, 0 for one that has been
+// waited for.
+func (p *Process) Group() (group, session int) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.group == nil {
+		return 0, 0
+	}
+	return p.group.ID, p.group.session.ID
+}
+
+// HasGroup reports whether there is a group of that number in p's session.
+func (p *Process) HasGroup(id int) bool {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	g := p.table.groups[id]
+	return g != nil && p.group != nil && g.session == p.group.session
+}
+
+// Terminal returns the terminal that controls p's session, nil for none.
+func (p *Process) Terminal() Terminal {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.group == nil {
+		return nil
+	}
+	return p.group.session.tty
+}
+
+// SetTerminal makes a terminal (nil: none) that of p's session, which p leads.
+//
+// Errors: EPERM.
+func (p *Process) SetTerminal(tty Terminal) error {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	s := p.group.session
+	if s.leader != p || tty != nil && s.tty != nil && s.tty != tty {
+		return syscall.EPERM
+	}
+	s.tty = tty
+	return nil
+}

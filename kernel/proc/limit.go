@@ -1,0 +1,57 @@
+package proc
+
+import (
+	"syscall"
+
+	"sonde/kernel/abi"
+)
+
+// Limits are a process's resource limits.
+type Limits [abi.NumRlimits]abi.Rlimit
+
+// DefaultLimits are those of the first process. threads is how many threads
+// there may be on this machine.
+func DefaultLimits(threads uint64) (l Limits) {
+	for i := range l {
+		l[i] = abi.Rlimit{Cur: abi.RLIM_INFINITY, Max: abi.RLIM_INFINITY}
+	}
+	l[abi.RLIMIT_STACK].Cur = 8 << 20
+	l[abi.RLIMIT_CORE].Cur = 0
+	l[abi.RLIMIT_NPROC] = abi.Rlimit{Cur: threads, Max: threads}
+	l[abi.RLIMIT_NOFILE] = abi.Rlimit{Cur: 1024, Max: 4096}
+	l[abi.RLIMIT_MEMLOCK] = abi.Rlimit{Cur: 8 << 20, Max: 8 << 20}
+	l[abi.RLIMIT_SIGPENDING] = abi.Rlimit{Cur: 4096, Max: 4096}
+	l[abi.RLIMIT_MSGQUEUE] = abi.Rlimit{Cur: 819200, Max: 819200}
+	l[abi.RLIMIT_NICE] = abi.Rlimit{}
+	l[abi.RLIMIT_RTPRIO] = abi.Rlimit{}
+	return l
+}
+
+// Limit returns a limit of p.
+//
+// Errors: EINVAL for a number that is none.
+func (p *Process) Limit(which int) (abi.Rlimit, error) {
+	if which < 0 || which >= abi.NumRlimits {
+		return abi.Rlimit{}, syscall.EINVAL
+	}
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.limits[which], nil
+}
+
+// SetLimit changes a limit of p. Everyone is root, and may raise the upper one,
+// but not beyond what keeps the machine usable: NPROC and NOFILE.
+//
+// Errors: EINVAL, EPERM.
+func (p *Process) SetLimit(which int, to abi.Rlimit) error {
+	if which < 0 || which >= abi.NumRlimits || to.Cur > to.Max {
+		return syscall.EINVAL
+	}
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if top := p.table.init.limits[which].Max; to.Max > top {
+		return syscall.EPERM
+	}
+	p.limits[which] = to
+	return nil
+}

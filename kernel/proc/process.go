@@ -1,0 +1,223 @@
+package proc
+
+import (
+	"sync/atomic"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// state is where a process is between its start and being forgotten.
+type state int
+
+const (
+	alive  state = iota
+	zombie       // ended; its parent has not waited for it
+	gone
+)
+
+// Process is what threads share: numbers, memory, files, handlers of signals.
+type Process struct {
+	PID   int
+	table *Table
+	began time.Time
+	mem   atomic.Pointer[Memory] // changed by exec; nil for the kernel, and at the end
+	done  chan struct{}          // closed when the process has ended
+	res   Resources
+
+	// guarded by Table.mu:
+	name     string // of the program, at most 15 bytes
+	path     string // of the program's file
+	args     []string
+	parent   *Process
+	children []*Process
+	threads  []*Thread
+	group    *Group
+	state    state
+	execed   bool // it has called exec since it was made
+	adopted  bool // by the kernel
+	limits   Limits
+	usage    Usage // of threads that have ended
+	reaped   Usage // of children that were waited for
+
+	// Signals; guarded by Table.mu:
+	pending    signal.Queue
+	actions    *sharedActions
+	exitSignal int // what the parent gets at the end
+	deathSig   int // what this process gets at the parent's end
+	alarm      *realTimer
+
+	// The end; guarded by Table.mu:
+	exiting bool // threads are to end
+	status  Status
+	execing *Thread // the thread for which the others are to end
+	fewer   bell    // a thread has ended
+	vfork   chan struct{}
+
+	// Stop and continue; guarded by Table.mu:
+	stopped  int  // the signal that stopped it, 0 if it is not stopped
+	parked   int  // threads that have stopped
+	resume   bell // it goes on
+	stopNews bool // all threads have stopped
+	stopTold bool // wait has told of that
+	contNews bool // wait has not told of going on
+	news     bell // of a child, for wait
+}
+
+// Resources are what the kernel around a process keeps for it: open files, the
+// current directory. Threads share them.
+type Resources interface {
+	// Clone is for a child made with the flags of clone(2).
+	Clone(flags uint64) Resources
+	// Exec is told that another program begins.
+	Exec()
+	// Close is told that the process has ended.
+	Close()
+}
+
+// sharedActions are handlers of signals, which processes can share (CLONE_SIGHAND).
+// Guarded by Table.mu.
+type sharedActions struct{ signal.Actions }
+
+// Name returns the program's name, at most 15 bytes.
+func (p *Process) Name() string {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.name
+}
+
+// SetName changes the name.
+func (p *Process) SetName(name string) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.name = shortName(name)
+}
+
+// shortName is what fits into a name: 15 bytes, as in Linux.
+func shortName(name string) string { return name[:min(len(name), 15)] }
+
+// Program returns the path of the program's file and its arguments.
+func (p *Process) Program() (path string, args []string) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.path, p.args
+}
+
+// Memory returns the address space, nil at the end. It may be gone at any time
+// unless the caller is a thread of p.
+func (p *Process) Memory() *Memory { return p.mem.Load() }
+
+// Parent returns the number of the parent.
+func (p *Process) Parent() int {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.parent == nil {
+		return 0
+	}
+	return p.parent.PID
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Status returns how the process ended; it counts when Done is closed.
+func (p *Process) Status() Status {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.status
+}
+
+// Resources returns what Start was given, or Clone returned.
+func (p *Process) Resources() Resources { return p.res }
+
+// Began returns when the process was made.
+func (p *Process) Began() time.Time { return p.began }
+
+// Table returns the table that p is in.
+func (p *Process) Table() *Table { return p.table }
+
+// State is the letter that ps shows.
+func (p *Process) State() string {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.state != alive {
+		return "Z"
+	}
+	if p.stopped != 0 {
+		return "T"
+	}
+	for _, t := range p.threads {
+		if !t.sleeping.Load() {
+			return "R"
+		}
+	}
+	return "S"
+}
+
+// SetDeathSignal says which signal p gets when its parent ends, 0 for none.
+func (p *Process) SetDeathSignal(n int) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.deathSig = n
+}
+
+// DeathSignal returns it.
+func (p *Process) DeathSignal() int {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.deathSig
+}
+
+// Status is how a process ended or what happened to it, as wait returns it.
+type Status uint32
+
+// Exited is the status after exit(code).
+func Exited(code int) Status { return Status(code&0xff) << 8 }
+
+// Killed is the status after a signal.
+func Killed(sig int) Status { return Status(sig & 0x7f) }
+
+// Code returns the exit code, Signal the signal that ended the process; 0 for none.
+func (s Status) Code() int   { return int(s >> 8 & 0xff) }
+func (s Status) Signal() int { return int(s & 0x7f) }
+
+func stoppedBy(sig int) Status { return Status(sig)<<8 | 0x7f }
+
+const continuedStatus Status = 0xffff
+
+// Usage is what a thread or process has used.
+type Usage struct {
+	User, System time.Duration
+	Faults       int64 // served page faults
+	Sleeps       int64 // times that it blocked
+}
+
+func (u *Usage) add(v Usage) {
+	u.User += v.User
+	u.System += v.System
+	u.Faults += v.Faults
+	u.Sleeps += v.Sleeps
+}
+
+// Ticks are the times in the unit of times(2).
+func (u Usage) Ticks() (user, system int64) {
+	const tick = time.Second / abi.TicksPerSecond
+	return int64(u.User / tick), int64(u.System / tick)
+}
+
+// Usage returns what p and those of its children that were waited for have used.
+func (p *Process) Usage() (self, children Usage) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.used(), p.reaped
+}
+
+// used is what all threads have used, those that have ended too. mu held.
+func (p *Process) used() Usage {
+	u := p.usage
+	for _, t := range p.threads {
+		u.add(t.Usage())
+	}
+	return u
+}

@@ -1,0 +1,133 @@
+package proc
+
+import (
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/proc/futex"
+)
+
+// pidMax is above the largest number of a thread, as in Linux's pid_max.
+const pidMax = 1 << 22
+
+// Config is what processes need of the kernel around them.
+type Config struct {
+	Memory  *space.Machine
+	NewCPU  func() CPU
+	Syscall func(t *Thread) // serves the system call that t's registers ask for
+	Log     func(line string)
+	Clock   func() time.Duration // since some moment; nil: nobody is charged for time
+	Threads int                  // how many there may be
+}
+
+// Table is a set of processes: on the machine there is one.
+type Table struct {
+	Config
+	futexes *futex.Table[space.Key]
+	init    *Process
+
+	mu sync.Mutex
+	// guarded by mu:
+	last     int // the number given out last
+	procs    map[int]*Process
+	threads  map[int]*Thread
+	groups   map[int]*Group
+	sessions map[int]*Session
+	logged   logLimit
+	forks    uint64
+}
+
+// NewTable makes a table with process 1, the kernel, in session and group 1.
+func NewTable(c Config) *Table {
+	t := &Table{
+		Config:   c,
+		futexes:  futex.New[space.Key](),
+		last:     1,
+		procs:    make(map[int]*Process),
+		threads:  make(map[int]*Thread),
+		groups:   make(map[int]*Group),
+		sessions: make(map[int]*Session),
+	}
+	p := &Process{table: t, PID: 1, name: "sonde", actions: new(sharedActions), limits: DefaultLimits(uint64(c.Threads)), began: time.Now()}
+	s := &Session{ID: 1, leader: p}
+	t.sessions[1] = s
+	t.procs[1] = p
+	t.join(p, &Group{ID: 1, session: s})
+	t.init = p
+	return t
+}
+
+// Init is process 1.
+func (t *Table) Init() *Process { return t.init }
+
+// newID gives out a number that no thread, process, group or session has. mu held.
+//
+// Errors: EAGAIN.
+func (t *Table) newID() (int, error) {
+	for range pidMax {
+		t.last++
+		if t.last >= pidMax {
+			t.last = 300 // as Linux: the low numbers are for what starts early
+		}
+		if id := t.last; t.procs[id] == nil && t.threads[id] == nil && t.groups[id] == nil && t.sessions[id] == nil {
+			return id, nil
+		}
+	}
+	return 0, syscall.EAGAIN
+}
+
+// mayFork refuses a thread beyond the limit of p, or of the machine. mu held.
+//
+// Errors: EAGAIN.
+func (t *Table) mayFork(p *Process) error {
+	if n := len(t.threads); uint64(n) >= p.limits[abi.RLIMIT_NPROC].Cur || n >= t.Threads {
+		return syscall.EAGAIN
+	}
+	return nil
+}
+
+// Find returns the process with that number, or one of whose threads has it.
+// One that has ended counts until it has been waited for.
+//
+// Errors: ESRCH.
+func (t *Table) Find(id int) (*Process, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.find(id)
+}
+
+func (t *Table) find(id int) (*Process, error) {
+	if p := t.procs[id]; p != nil {
+		return p, nil
+	}
+	if th := t.threads[id]; th != nil {
+		return th.process, nil
+	}
+	return nil, syscall.ESRCH
+}
+
+// Processes returns all processes but the kernel, by number.
+func (t *Table) Processes() []*Process {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := make([]*Process, 0, len(t.procs))
+	for _, p := range t.procs {
+		if p != t.init {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Process) int { return a.PID - b.PID })
+	return all
+}
+
+// Counts returns how many processes and threads there are, and how many have
+// been made. Those that have ended and wait for their parent count.
+func (t *Table) Counts() (processes, threads int, forks uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.procs) - 1, len(t.threads), t.forks
+}

@@ -1,0 +1,264 @@
+package proc
+
+import (
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// Thread is a thread of a program.
+type Thread struct {
+	TID     int // changes at most once: exec makes the thread the first of its process
+	process *Process
+	cpu     CPU
+	kick    chan struct{} // capacity 1: a token means that work is set
+	work    atomic.Bool   // look for signals and the like before the program runs on
+
+	sleeping atomic.Bool // in a call that blocks
+	charge   account
+
+	// guarded by Table.mu:
+	pending signal.Queue
+	blocked signal.Set
+	waits   signal.Set // for these it waits although it blocks them: sigwait
+
+	// Used by the thread's goroutine only:
+	unmask   *signal.Set // what blocked is to be again once a signal is delivered
+	altStack abi.Stack
+	call     uint64 // number of the system call that it is in
+	again    Restart
+	deadline time.Time // of the call that is made again
+	clearTID uint64    // where to write 0 at the end
+	leaving  bool      // it ends, and not its process
+	robust   uint64    // the list of futexes that it holds
+}
+
+// Restart is how a system call goes on that a signal interrupted.
+type Restart int
+
+// The ways of signal(7), "Interruption of system calls".
+const (
+	NoRestart    Restart = iota
+	RestartSys           // again, where there is no handler or it has SA_RESTART
+	RestartQuiet         // again, only where there is no handler
+)
+
+// Process returns the process that t is of.
+func (t *Thread) Process() *Process { return t.process }
+
+// Memory returns the address space that t runs in.
+func (t *Thread) Memory() *Memory { return t.process.mem.Load() }
+
+// CPU returns what t runs on. Context: t's goroutine.
+func (t *Thread) CPU() CPU { return t.cpu }
+
+// Regs returns the registers of the program. Context: t's goroutine.
+func (t *Thread) Regs() *amd64.Regs { return t.cpu.Regs() }
+
+// Call returns the number of the system call that t is in, or was in last.
+// Context: t's goroutine.
+func (t *Thread) Call() uint64 { return t.call }
+
+// SetClearTID says where to write 0 and to wake a futex when t ends.
+// Context: t's goroutine.
+func (t *Thread) SetClearTID(addr uint64) { t.clearTID = addr }
+
+// SetRobustList says where the list of futexes is that t holds.
+// Context: t's goroutine.
+func (t *Thread) SetRobustList(addr uint64) { t.robust = addr }
+
+// RobustList returns it.
+func (t *Thread) RobustList() uint64 { return t.robust }
+
+// Cancel returns the channel of which a blocking call receives a token, once,
+// when t has something else to do. A call that blocks asks for it each time.
+//
+// Context: t's goroutine.
+func (t *Thread) Cancel() <-chan struct{} {
+	select {
+	case <-t.kick: // of something that has been done already
+	default:
+	}
+	if t.work.Load() && t.wanted() {
+		t.token()
+	}
+	t.charge.slept()
+	t.sleeping.Store(true)
+	return t.kick
+}
+
+// wanted reports whether there is anything to do for t before its program runs on.
+func (t *Thread) wanted() bool {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 {
+		return true
+	}
+	_, ok := t.next()
+	return ok
+}
+
+// next is the signal that would be delivered to t. mu held.
+func (t *Thread) next() (n int, ok bool) {
+	held := t.blocked &^ t.waits
+	if n, ok = t.pending.Next(held); ok {
+		return n, ok
+	}
+	return t.process.pending.Next(held)
+}
+
+func (t *Thread) token() {
+	select {
+	case t.kick <- struct{}{}:
+	default: // there is one already
+	}
+}
+
+// nudge makes t look for what it has to do, now or soon.
+//
+// Context: any goroutine.
+func (t *Thread) nudge() {
+	t.work.Store(true)
+	t.token()
+	t.cpu.Kick()
+}
+
+// Interrupted says how the system call that returns EINTR is to go on, once it
+// is known whether a handler runs.
+//
+// Context: t's goroutine.
+func (t *Thread) Interrupted(how Restart) {
+	t.again = how
+	t.work.Store(true)
+}
+
+// Deadline is the moment at which a call ends that waits for d: from now, or, if
+// the call is made again after a signal, from when it was made first.
+//
+// Context: t's goroutine.
+func (t *Thread) Deadline(d time.Duration) time.Time {
+	if t.deadline.IsZero() {
+		t.deadline = time.Now().Add(d)
+	}
+	return t.deadline
+}
+
+// Blocked returns the signals that t does not want now.
+func (t *Thread) Blocked() signal.Set {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	return t.blocked
+}
+
+// SetBlocked changes them. Signals that waited are delivered before the program
+// runs on.
+func (t *Thread) SetBlocked(s signal.Set) {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	t.block(s)
+}
+
+// block is SetBlocked with mu held.
+func (t *Thread) block(s signal.Set) {
+	t.blocked = s &^ signal.Unblockable
+	if _, ok := t.next(); ok {
+		t.work.Store(true)
+	}
+}
+
+// BlockUntilDelivered is SetBlocked for the time of one system call: sigsuspend,
+// ppoll and their like. The old set comes back when a signal has been delivered
+// or the call ends.
+//
+// Context: t's goroutine.
+func (t *Thread) BlockUntilDelivered(s signal.Set) {
+	old := t.Blocked()
+	if t.unmask == nil { // else the call is made again
+		t.unmask = &old
+	}
+	t.SetBlocked(s)
+	t.work.Store(true)
+}
+
+// Pending returns the signals that wait for t.
+func (t *Thread) Pending() signal.Set {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	return (t.pending.Set() | t.process.pending.Set()) & t.blocked
+}
+
+// AltStack returns the stack for handlers with SA_ONSTACK, and whether t is on it.
+// Context: t's goroutine.
+func (t *Thread) AltStack() abi.Stack {
+	s := t.altStack
+	switch {
+	case s.Size == 0:
+		s.Flags |= abi.SS_DISABLE
+	case t.onAltStack(t.Regs().SP):
+		s.Flags |= abi.SS_ONSTACK
+	}
+	return s
+}
+
+// SetAltStack changes it; one of size 0 is none. Context: t's goroutine.
+func (t *Thread) SetAltStack(s abi.Stack) { t.altStack = s }
+
+// onAltStack reports whether sp is on the stack for handlers.
+func (t *Thread) onAltStack(sp uint64) bool {
+	s := &t.altStack
+	return s.Flags&abi.SS_AUTODISARM == 0 && sp > s.SP && sp-s.SP <= s.Size
+}
+
+// WaitSignal takes a signal of a set that t blocks, waiting for one until end
+// (zero: for ever).
+//
+// Context: t's goroutine.
+// Errors: EAGAIN at the end of the time, EINTR.
+func (t *Thread) WaitSignal(set signal.Set, end time.Time) (abi.Siginfo, error) {
+	if info, ok := t.beginWait(set); ok {
+		return info, nil
+	}
+	err := t.awaitToken(end)
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	t.waits = 0
+	if info, ok := t.take(^set); ok {
+		return info, nil
+	}
+	return abi.Siginfo{}, err
+}
+
+// beginWait takes a signal that is there, or else begins to wait.
+func (t *Thread) beginWait(set signal.Set) (abi.Siginfo, bool) {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	if info, ok := t.take(^set); ok {
+		return info, true
+	}
+	t.waits = set
+	return abi.Siginfo{}, false
+}
+
+// awaitToken sleeps until there is something for t to do.
+//
+// Errors: EINTR then, EAGAIN at the end of the time.
+func (t *Thread) awaitToken(end time.Time) error {
+	var late <-chan time.Time
+	if !end.IsZero() {
+		timer := time.NewTimer(time.Until(end))
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-t.Cancel():
+		return syscall.EINTR
+	case <-late:
+		return syscall.EAGAIN
+	}
+}
