@@ -1,0 +1,47 @@
+package syscall
+
+import (
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+)
+
+// Program is a program's file and what it is told.
+type Program struct {
+	File      *vfs.File // open; its hold stays the caller's
+	Path      string
+	Args, Env []string
+	Open      func(path string) (*vfs.File, error) // for interpreters
+}
+
+// Load makes a program ready to run, in an address space of its own.
+//
+// Errors: ENOEXEC, ENOMEM, ELOOP and others of execve(2); then nothing is left.
+type Load func(p Program) (proc.Image, error)
+
+// load is written once at boot, by Start.
+var load Load
+
+func execve(t *proc.Thread, a *Args) (uint64, error) {
+	path, err := pathAt(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	room := stringsMost
+	args, err := stringsAt(t, a[1], &room)
+	if err != nil {
+		return 0, err
+	}
+	env, err := stringsAt(t, a[2], &room)
+	if err != nil {
+		return 0, err
+	}
+	img, err := image(filesOf(t).Cwd(), path, args, env)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.Exec(img); err != nil {
+		img.Space.Release()
+		return 0, err
+	}
+	return 0, nil
+}

@@ -1,0 +1,182 @@
+package syscall
+
+import (
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/pipe"
+)
+
+// base returns where a relative path begins: at an open directory or, for
+// AT_FDCWD, at the current one.
+//
+// Errors: EBADF, ENOTDIR.
+func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
+	if asInt(fd) == abi.AT_FDCWD {
+		return filesOf(t).Cwd(), nil
+	}
+	f, err := fileOf(t, fd)
+	if err != nil {
+		return nil, err
+	}
+	if f.Place() == nil {
+		return nil, sys.ENOTDIR
+	}
+	return f.Place(), nil
+}
+
+// where decodes a directory and a path. An absolute path needs no directory.
+func where(t *proc.Thread, fd, addr uint64) (*vfs.Place, string, error) {
+	path, err := pathAt(t, addr)
+	if err != nil {
+		return nil, "", err
+	}
+	if path != "" && path[0] == '/' {
+		return filesOf(t).Cwd(), path, nil
+	}
+	dir, err := base(t, fd)
+	return dir, path, err
+}
+
+const cwd = abi.AT_FDCWD & (1<<64 - 1)
+
+func openCall(t *proc.Thread, a *Args) (uint64, error) {
+	return openFile(t, cwd, a[0], asInt(a[1]), uint32(a[2]))
+}
+
+func openat(t *proc.Thread, a *Args) (uint64, error) {
+	return openFile(t, a[0], a[1], asInt(a[2]), uint32(a[3]))
+}
+
+func creat(t *proc.Thread, a *Args) (uint64, error) {
+	return openFile(t, cwd, a[0], abi.O_CREAT|abi.O_WRONLY|abi.O_TRUNC, uint32(a[1]))
+}
+
+func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, error) {
+	dir, path, err := where(t, fd, addr)
+	if err != nil {
+		return 0, err
+	}
+	f, err := vfs.OpenAt(dir, path, flags&^abi.O_CLOEXEC, vfs.Perm(mode&07777)&^filesOf(t).umask())
+	if err != nil {
+		return 0, err
+	}
+	return install(t, f, flags&abi.O_CLOEXEC != 0)
+}
+
+func closeCall(t *proc.Thread, a *Args) (uint64, error) {
+	return done(filesOf(t).desc.Close(asInt(a[0])))
+}
+
+// Flags of close_range.
+const (
+	closeRangeUnshare = 2
+	closeRangeCloexec = 4
+)
+
+func closeRange(t *proc.Thread, a *Args) (uint64, error) {
+	first, last := uint32(a[0]), uint32(a[1])
+	if first > last || a[2]&^(closeRangeUnshare|closeRangeCloexec) != 0 {
+		return 0, sys.EINVAL
+	}
+	d := filesOf(t).desc
+	if a[2]&closeRangeCloexec == 0 {
+		d.CloseRange(int(first), int(last))
+		return 0, nil
+	}
+	for _, fd := range d.Open() {
+		if fd >= int(first) && fd <= int(last) {
+			d.SetCloseOnExec(fd, true)
+		}
+	}
+	return 0, nil
+}
+
+func dup(t *proc.Thread, a *Args) (uint64, error) {
+	return dupFrom(t, a[0], 0, false)
+}
+
+func dupFrom(t *proc.Thread, fd uint64, min int, closeOnExec bool) (uint64, error) {
+	n, err := filesOf(t).desc.Dup(asInt(fd), closeOnExec, min, maxFiles(t))
+	return uint64(n), err
+}
+
+func dup2(t *proc.Thread, a *Args) (uint64, error) {
+	return dupTo(t, a[0], a[1], false)
+}
+
+func dup3(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2]&^abi.O_CLOEXEC != 0 || asInt(a[0]) == asInt(a[1]) {
+		return 0, sys.EINVAL
+	}
+	return dupTo(t, a[0], a[1], a[2] != 0)
+}
+
+func dupTo(t *proc.Thread, from, to uint64, closeOnExec bool) (uint64, error) {
+	err := filesOf(t).desc.DupTo(asInt(from), asInt(to), closeOnExec, maxFiles(t))
+	return uint64(asInt(to)), err
+}
+
+func pipeCall(t *proc.Thread, a *Args) (uint64, error) {
+	return makePipe(t, a[0], 0)
+}
+
+func pipe2(t *proc.Thread, a *Args) (uint64, error) {
+	return makePipe(t, a[0], asInt(a[1]))
+}
+
+func makePipe(t *proc.Thread, addr uint64, flags int) (uint64, error) {
+	if flags&^(abi.O_CLOEXEC|abi.O_NONBLOCK) != 0 {
+		return 0, sys.EINVAL
+	}
+	r, w := pipe.New(flags & abi.O_NONBLOCK)
+	rfd, err := install(t, r, flags&abi.O_CLOEXEC != 0)
+	if err != nil {
+		vfs.Close(w)
+		return 0, err
+	}
+	d := filesOf(t).desc
+	wfd, err := install(t, w, flags&abi.O_CLOEXEC != 0)
+	if err != nil {
+		d.Close(int(rfd))
+		return 0, err
+	}
+	if err := put(t, addr, [2]int32{int32(rfd), int32(wfd)}); err != nil {
+		d.Close(int(rfd))
+		d.Close(int(wfd))
+		return 0, err
+	}
+	return 0, nil
+}
+
+func fcntl(t *proc.Thread, a *Args) (uint64, error) {
+	d, fd := filesOf(t).desc, asInt(a[0])
+	f, err := d.Get(fd)
+	if err != nil {
+		return 0, err
+	}
+	switch a[1] {
+	case abi.F_DUPFD:
+		return dupFrom(t, a[0], asInt(a[2]), false)
+	case abi.F_DUPFD_CLOEXEC:
+		return dupFrom(t, a[0], asInt(a[2]), true)
+	case abi.F_GETFD:
+		on, err := d.CloseOnExec(fd)
+		if on {
+			return abi.FD_CLOEXEC, err
+		}
+		return 0, err
+	case abi.F_SETFD:
+		return done(d.SetCloseOnExec(fd, a[2]&abi.FD_CLOEXEC != 0))
+	case abi.F_GETFL:
+		return uint64(f.Flags()) | abi.O_LARGEFILE, nil
+	case abi.F_SETFL:
+		f.SetFlags(asInt(a[2]))
+		return 0, nil
+	case abi.F_GETPIPE_SZ:
+		return pipe.Capacity, nil
+	}
+	return 0, sys.EINVAL
+}

@@ -1,0 +1,215 @@
+package syscall
+
+import (
+	sys "syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/poll"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
+)
+
+const forever = time.Duration(-1)
+
+func pollCall(t *proc.Thread, a *Args) (uint64, error) {
+	limit := forever
+	if ms := asInt(a[2]); ms >= 0 {
+		limit = remaining(t, time.Duration(ms)*time.Millisecond)
+	}
+	return pollFiles(t, a[0], a[1], limit)
+}
+
+func ppoll(t *proc.Thread, a *Args) (uint64, error) {
+	limit, err := limitAt(t, a[2])
+	if err != nil {
+		return 0, err
+	}
+	if err := maskFor(t, a[3], a[4]); err != nil {
+		return 0, err
+	}
+	return pollFiles(t, a[0], a[1], limit)
+}
+
+// remaining is how long a call may still take that may take d and may have been
+// interrupted before.
+func remaining(t *proc.Thread, d time.Duration) time.Duration {
+	if d == 0 {
+		return 0
+	}
+	return max(time.Until(t.Deadline(d)), 0)
+}
+
+// limitAt decodes how long to wait; without an address, for ever.
+func limitAt(t *proc.Thread, addr uint64) (time.Duration, error) {
+	ts, ok, err := getIf[abi.Timespec](t, addr)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return forever, nil
+	case !ts.Valid():
+		return 0, sys.EINVAL
+	}
+	return remaining(t, ts.Duration()), nil
+}
+
+// maskFor blocks other signals for the time of the call.
+func maskFor(t *proc.Thread, addr, size uint64) error {
+	set, ok, err := getIf[signal.Set](t, addr)
+	if err != nil || !ok {
+		return err
+	}
+	if size != setSize {
+		return sys.EINVAL
+	}
+	t.BlockUntilDelivered(set)
+	return nil
+}
+
+func pollFiles(t *proc.Thread, addr, n uint64, limit time.Duration) (uint64, error) {
+	if n > uint64(maxFiles(t)) {
+		return 0, sys.EINVAL
+	}
+	fds, err := getSlice[abi.PollFD](t, addr, int(n))
+	if err != nil {
+		return 0, err
+	}
+	wants := make([]poll.Want, n)
+	bad := 0
+	for i, p := range fds {
+		if p.FD < 0 {
+			continue
+		}
+		f, err := filesOf(t).desc.Get(int(p.FD))
+		if err != nil {
+			wants[i].Got = poll.Nval
+			bad++
+			continue
+		}
+		wants[i] = poll.Want{Source: f, Events: poll.Events(uint16(p.Events))}
+	}
+	if bad > 0 {
+		limit = 0
+	}
+	got, err := poll.Many(wants, limit, t.Cancel())
+	if err != nil && bad == 0 {
+		return 0, err
+	}
+	for i := range fds {
+		fds[i].Revents = int16(wants[i].Got)
+		if err := put(t, addr+uint64(i*8), fds[i]); err != nil {
+			return 0, err
+		}
+	}
+	return uint64(got + bad), nil
+}
+
+// fdSet is fd_set: 1024 bits.
+type fdSet [16]uint64
+
+func selectCall(t *proc.Thread, a *Args) (uint64, error) {
+	tv, ok, err := getIf[abi.Timeval](t, a[4])
+	if err != nil {
+		return 0, err
+	}
+	limit := forever
+	if ok {
+		if !tv.Valid() {
+			return 0, sys.EINVAL
+		}
+		limit = remaining(t, tv.Duration())
+	}
+	return selectFiles(t, a, limit)
+}
+
+func pselect6(t *proc.Thread, a *Args) (uint64, error) {
+	limit, err := limitAt(t, a[4])
+	if err != nil {
+		return 0, err
+	}
+	mask, ok, err := getIf[[2]uint64](t, a[5])
+	if err != nil {
+		return 0, err
+	}
+	if ok {
+		if err := maskFor(t, mask[0], mask[1]); err != nil {
+			return 0, err
+		}
+	}
+	return selectFiles(t, a, limit)
+}
+
+// What each of select's three sets asks for, and what answers it.
+var selectSets = [3]struct{ want, got poll.Events }{
+	{poll.In, poll.In | poll.Hup | poll.Err},
+	{poll.Out, poll.Out | poll.Err},
+	{poll.Pri, poll.Pri},
+}
+
+func selectFiles(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
+	n := asInt(a[0])
+	if n < 0 || n > 1024 {
+		return 0, sys.EINVAL
+	}
+	sets, err := setsAt(t, a, n)
+	if err != nil {
+		return 0, err
+	}
+	var wants []poll.Want
+	var fds []int
+	for fd := range n {
+		w := poll.Want{}
+		for i := range sets {
+			if sets[i][fd/64]>>(fd%64)&1 != 0 {
+				w.Events |= selectSets[i].want
+			}
+		}
+		if w.Events == 0 {
+			continue
+		}
+		f, err := filesOf(t).desc.Get(fd)
+		if err != nil {
+			return 0, err
+		}
+		w.Source = f
+		wants, fds = append(wants, w), append(fds, fd)
+	}
+	if _, err := poll.Many(wants, limit, t.Cancel()); err != nil {
+		return 0, err
+	}
+	return putSets(t, a, sets, wants, fds, n)
+}
+
+// setsAt copies the sets, as long as n descriptors make them.
+func setsAt(t *proc.Thread, a *Args, n int) (sets [3]fdSet, err error) {
+	for i := range sets {
+		if a[1+i] != 0 {
+			if err := t.Memory().In(abi.Bytes(&sets[i])[:(n+63)/64*8], a[1+i]); err != nil {
+				return sets, err
+			}
+		}
+	}
+	return sets, nil
+}
+
+// putSets stores who got what, and returns the number of bits.
+func putSets(t *proc.Thread, a *Args, asked [3]fdSet, wants []poll.Want, fds []int, n int) (bits uint64, err error) {
+	var sets [3]fdSet
+	for j, fd := range fds {
+		for i := range sets {
+			if bit := uint64(1) << (fd % 64); asked[i][fd/64]&bit != 0 && wants[j].Got&selectSets[i].got != 0 {
+				sets[i][fd/64] |= bit
+				bits++
+			}
+		}
+	}
+	for i := range sets {
+		if a[1+i] != 0 {
+			if err := t.Memory().Out(a[1+i], abi.Bytes(&sets[i])[:(n+63)/64*8]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return bits, nil
+}

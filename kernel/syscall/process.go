@@ -1,0 +1,344 @@
+package syscall
+
+import (
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+)
+
+func fork(t *proc.Thread, _ *Args) (uint64, error) {
+	return clone(t, &Args{abi.SIGCHLD})
+}
+
+func vfork(t *proc.Thread, _ *Args) (uint64, error) {
+	return clone(t, &Args{abi.CLONE_VM | abi.CLONE_VFORK | abi.SIGCHLD})
+}
+
+// clone has its arguments in x86-64's order: flags, stack, parent's and child's
+// TID, TLS.
+func clone(t *proc.Thread, a *Args) (uint64, error) {
+	id, err := t.Clone(proc.CloneArgs{
+		Flags:      a[0] & 0xffffffff &^ abi.CSIGNAL,
+		ExitSignal: int(a[0] & abi.CSIGNAL),
+		Stack:      a[1],
+		ParentTID:  a[2],
+		ChildTID:   a[3],
+		TLS:        a[4],
+	})
+	return uint64(id), err
+}
+
+// Sizes of struct clone_args through the ages.
+const cloneArgsMin, cloneArgsMax = 64, 4096
+
+func clone3(t *proc.Thread, a *Args) (uint64, error) {
+	switch {
+	case a[1] < cloneArgsMin:
+		return 0, sys.EINVAL
+	case a[1] > cloneArgsMax:
+		return 0, sys.E2BIG
+	}
+	var c abi.CloneArgs
+	b := abi.Bytes(&c)
+	if err := t.Memory().In(b[:min(a[1], uint64(len(b)))], a[0]); err != nil {
+		return 0, err
+	}
+	if err := restIsZero(t, a[0], a[1], uint64(len(b))); err != nil {
+		return 0, err
+	}
+	if c.Flags&(abi.CSIGNAL|abi.CLONE_DETACHED) != 0 || c.SetTIDSize != 0 || (c.Stack == 0) != (c.StackSize == 0) {
+		return 0, sys.EINVAL
+	}
+	id, err := t.Clone(proc.CloneArgs{
+		Flags:      c.Flags,
+		ExitSignal: int(min(c.ExitSignal, abi.SIGMAX+1)),
+		Stack:      c.Stack + c.StackSize,
+		ParentTID:  c.ParentTID,
+		ChildTID:   c.ChildTID,
+		TLS:        c.TLS,
+	})
+	return uint64(id), err
+}
+
+// restIsZero refuses a structure whose part that we do not know says something.
+//
+// Errors: EFAULT, E2BIG.
+func restIsZero(t *proc.Thread, addr, size, known uint64) error {
+	if size <= known {
+		return nil
+	}
+	rest := make([]byte, size-known)
+	if err := t.Memory().In(rest, addr+known); err != nil {
+		return err
+	}
+	for _, b := range rest {
+		if b != 0 {
+			return sys.E2BIG
+		}
+	}
+	return nil
+}
+
+func exit(t *proc.Thread, a *Args) (uint64, error) {
+	t.Leave(asInt(a[0]))
+	return 0, nil
+}
+
+func exitGroup(t *proc.Thread, a *Args) (uint64, error) {
+	t.Exit(asInt(a[0]))
+	return 0, nil
+}
+
+func getpid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.Process().PID), nil }
+
+func getppid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.Process().Parent()), nil }
+
+func gettid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.TID), nil }
+
+// getid is for everyone's user and group: root's.
+func getid(*proc.Thread, *Args) (uint64, error) { return 0, nil }
+
+// setids changes ids, all of which stay root's.
+func setids(n int) func(*proc.Thread, *Args) (uint64, error) {
+	return func(_ *proc.Thread, a *Args) (uint64, error) {
+		for _, id := range a[:n] {
+			if id := uint32(id); id != 0 && id != ^uint32(0) {
+				return 0, sys.EPERM
+			}
+		}
+		return 0, nil
+	}
+}
+
+// getids stores three ids.
+func getids(t *proc.Thread, a *Args) (uint64, error) {
+	for _, addr := range a[:3] {
+		if err := put(t, addr, uint32(0)); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// setgroups lets the list of further groups be empty, as it is.
+func setgroups(_ *proc.Thread, a *Args) (uint64, error) {
+	if a[0] != 0 {
+		return 0, sys.EPERM
+	}
+	return 0, nil
+}
+
+// other returns the process of a number, 0 for t's own.
+func other(t *proc.Thread, pid int) (*proc.Process, error) {
+	if pid == 0 {
+		return t.Process(), nil
+	}
+	return t.Process().Table().Find(pid)
+}
+
+func setpgid(t *proc.Thread, a *Args) (uint64, error) {
+	return done(t.Process().SetGroup(asInt(a[0]), asInt(a[1])))
+}
+
+func getpgid(t *proc.Thread, a *Args) (uint64, error) {
+	p, err := other(t, asInt(a[0]))
+	if err != nil {
+		return 0, err
+	}
+	g, _ := p.Group()
+	return uint64(g), nil
+}
+
+func getpgrp(t *proc.Thread, _ *Args) (uint64, error) { return getpgid(t, &Args{}) }
+
+func getsid(t *proc.Thread, a *Args) (uint64, error) {
+	p, err := other(t, asInt(a[0]))
+	if err != nil {
+		return 0, err
+	}
+	_, s := p.Group()
+	return uint64(s), nil
+}
+
+func setsid(t *proc.Thread, _ *Args) (uint64, error) {
+	id, err := t.Process().NewSession()
+	return uint64(id), err
+}
+
+func setTIDAddress(t *proc.Thread, a *Args) (uint64, error) {
+	t.SetClearTID(a[0])
+	return uint64(t.TID), nil
+}
+
+func setRobustList(t *proc.Thread, a *Args) (uint64, error) {
+	if a[1] != uint64(len(abi.Bytes(new(abi.RobustListHead)))) {
+		return 0, sys.EINVAL
+	}
+	t.SetRobustList(a[0])
+	return 0, nil
+}
+
+func archPrctl(t *proc.Thread, a *Args) (uint64, error) {
+	fs, gs := t.CPU().Bases()
+	const userEnd = 1 << 47
+	switch a[0] {
+	case abi.ARCH_SET_FS, abi.ARCH_SET_GS:
+		if a[1] >= userEnd {
+			return 0, sys.EPERM
+		}
+		if a[0] == abi.ARCH_SET_FS {
+			*fs = a[1]
+		} else {
+			*gs = a[1]
+		}
+		return 0, nil
+	case abi.ARCH_GET_FS:
+		return done(put(t, a[1], *fs))
+	case abi.ARCH_GET_GS:
+		return done(put(t, a[1], *gs))
+	}
+	return 0, sys.EINVAL
+}
+
+// nameSize is how many bytes PR_GET_NAME writes.
+const nameSize = 16
+
+func prctl(t *proc.Thread, a *Args) (uint64, error) {
+	p := t.Process()
+	switch a[0] {
+	case abi.PR_SET_NAME:
+		name, err := t.Memory().CString(a[1], nameSize)
+		if errnoIs(err, sys.ENAMETOOLONG) {
+			b := make([]byte, nameSize-1)
+			err = t.Memory().In(b, a[1])
+			name = string(b)
+		}
+		if err == nil {
+			p.SetName(name)
+		}
+		return 0, err
+	case abi.PR_GET_NAME:
+		var b [nameSize]byte
+		copy(b[:], p.Name())
+		return done(put(t, a[1], b))
+	case abi.PR_SET_PDEATHSIG:
+		if a[1] > abi.SIGMAX {
+			return 0, sys.EINVAL
+		}
+		p.SetDeathSignal(int(a[1]))
+		return 0, nil
+	case abi.PR_GET_PDEATHSIG:
+		return done(put(t, a[1], int32(p.DeathSignal())))
+	case abi.PR_GET_DUMPABLE:
+		return 1, nil
+	case abi.PR_GET_NO_NEW_PRIVS:
+		return 0, nil
+	case abi.PR_SET_NO_NEW_PRIVS: // there are none to be got
+		return 0, nil
+	}
+	return 0, sys.EINVAL
+}
+
+func errnoIs(err error, e sys.Errno) bool { return err != nil && errnoOf(err) == e }
+
+func wait4(t *proc.Thread, a *Args) (uint64, error) {
+	options := asInt(a[2])
+	if options&^(abi.WNOHANG|abi.WUNTRACED|abi.WCONTINUED|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 {
+		return 0, sys.EINVAL
+	}
+	c, err := t.Process().Wait(whichOf(asInt(a[0])), options|abi.WEXITED, t.Cancel)
+	if err != nil || c.PID == 0 {
+		return 0, err
+	}
+	if err := putIf(t, a[1], uint32(c.Status)); err != nil {
+		return 0, err
+	}
+	if err := putIf(t, a[3], rusageOf(c.Usage)); err != nil {
+		return 0, err
+	}
+	return uint64(c.PID), nil
+}
+
+// whichOf decodes wait4's first argument.
+func whichOf(pid int) proc.Which {
+	switch {
+	case pid > 0:
+		return proc.Which{Kind: abi.P_PID, ID: pid}
+	case pid == 0:
+		return proc.Which{Kind: abi.P_PGID}
+	case pid == -1:
+		return proc.Which{Kind: abi.P_ALL}
+	}
+	return proc.Which{Kind: abi.P_PGID, ID: -pid}
+}
+
+func waitid(t *proc.Thread, a *Args) (uint64, error) {
+	which, options := proc.Which{Kind: asInt(a[0]), ID: asInt(a[1])}, asInt(a[3])
+	news := options & (abi.WEXITED | abi.WSTOPPED | abi.WCONTINUED)
+	if news == 0 || options&^(news|abi.WNOHANG|abi.WNOWAIT|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 ||
+		which.Kind != abi.P_ALL && which.Kind != abi.P_PID && which.Kind != abi.P_PGID {
+		return 0, sys.EINVAL
+	}
+	c, err := t.Process().Wait(which, options, t.Cancel)
+	if err != nil {
+		return 0, err
+	}
+	var info abi.Siginfo
+	if c.PID != 0 {
+		info.Signo, info.Code = abi.SIGCHLD, c.Code
+		user, system := c.Usage.Ticks()
+		info.SetChild(uint32(c.PID), 0, c.Value(), user, system)
+	}
+	if err := putIf(t, a[2], info); err != nil {
+		return 0, err
+	}
+	return 0, putIf(t, a[4], rusageOf(c.Usage))
+}
+
+func rusageOf(u proc.Usage) abi.Rusage {
+	return abi.Rusage{
+		User: abi.TimevalOf(u.User), System: abi.TimevalOf(u.System),
+		MinorFaults: u.Faults, VoluntarySwitches: u.Sleeps,
+	}
+}
+
+func getrusage(t *proc.Thread, a *Args) (uint64, error) {
+	self, children := t.Process().Usage()
+	switch asInt(a[0]) {
+	case abi.RUSAGE_SELF:
+		return done(put(t, a[1], rusageOf(self)))
+	case abi.RUSAGE_CHILDREN:
+		return done(put(t, a[1], rusageOf(children)))
+	case abi.RUSAGE_THREAD:
+		return done(put(t, a[1], rusageOf(t.Usage())))
+	}
+	return 0, sys.EINVAL
+}
+
+func prlimit64(t *proc.Thread, a *Args) (uint64, error) {
+	p, err := other(t, asInt(a[0]))
+	if err != nil {
+		return 0, err
+	}
+	set, ok, err := getIf[abi.Rlimit](t, a[2])
+	if err != nil {
+		return 0, err
+	}
+	old, err := p.Limit(asInt(a[1]))
+	if err == nil && ok {
+		err = p.SetLimit(asInt(a[1]), set)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return done(putIf(t, a[3], old))
+}
+
+func getrlimit(t *proc.Thread, a *Args) (uint64, error) {
+	return prlimit64(t, &Args{0, a[0], 0, a[1]})
+}
+
+func setrlimit(t *proc.Thread, a *Args) (uint64, error) {
+	return prlimit64(t, &Args{0, a[0], a[1], 0})
+}

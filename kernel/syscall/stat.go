@@ -1,0 +1,190 @@
+package syscall
+
+import (
+	sys "syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+)
+
+const blockSize = 4096
+
+func timespec(t time.Time) abi.Timespec {
+	return abi.Timespec{Sec: t.Unix(), Nsec: int64(t.Nanosecond())}
+}
+
+func statOf(i vfs.Info) abi.Stat {
+	return abi.Stat{
+		Dev: i.Dev, Ino: i.Ino, Nlink: i.Links, Mode: i.ModeBits(), UID: i.UID, GID: i.GID, Rdev: i.RDev,
+		Size: i.Size, Blksize: blockSize, Blocks: i.Blocks,
+		Atime: timespec(i.AccTime), Mtime: timespec(i.ModTime), Ctime: timespec(i.ChangeTime),
+	}
+}
+
+func stat(t *proc.Thread, a *Args) (uint64, error) {
+	return newfstatat(t, &Args{cwd, a[0], a[1], 0})
+}
+
+func lstat(t *proc.Thread, a *Args) (uint64, error) {
+	return newfstatat(t, &Args{cwd, a[0], a[1], abi.AT_SYMLINK_NOFOLLOW})
+}
+
+func fstat(t *proc.Thread, a *Args) (uint64, error) {
+	f, err := fileOf(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], statOf(f.Info())))
+}
+
+const statFlags = abi.AT_SYMLINK_NOFOLLOW | abi.AT_NO_AUTOMOUNT | abi.AT_EMPTY_PATH
+
+func newfstatat(t *proc.Thread, a *Args) (uint64, error) {
+	if a[3]&^statFlags != 0 {
+		return 0, sys.EINVAL
+	}
+	i, err := infoAt(t, a[0], a[1], a[3])
+	if err != nil {
+		return 0, err
+	}
+	return done(put(t, a[2], statOf(i)))
+}
+
+// infoAt tells about what a directory and a path stand for; with AT_EMPTY_PATH
+// and no path, about the descriptor itself.
+func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
+	path := ""
+	if addr != 0 || flags&abi.AT_EMPTY_PATH == 0 {
+		p, err := pathAt(t, addr)
+		if err != nil {
+			return vfs.Info{}, err
+		}
+		path = p
+	}
+	if path == "" && flags&abi.AT_EMPTY_PATH != 0 {
+		if asInt(fd) == abi.AT_FDCWD {
+			return vfs.Root.StatAt(filesOf(t).Cwd(), ".", true)
+		}
+		f, err := fileOf(t, fd)
+		if err != nil {
+			return vfs.Info{}, err
+		}
+		return f.Info(), nil
+	}
+	dir, path, err := where(t, fd, addr)
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	return vfs.Root.StatAt(dir, path, flags&abi.AT_SYMLINK_NOFOLLOW == 0)
+}
+
+// statxSync is the part of statx's flags about when to ask a server.
+const statxSync = 0x6000
+
+func statx(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2]&^(statFlags|statxSync) != 0 {
+		return 0, sys.EINVAL
+	}
+	i, err := infoAt(t, a[0], a[1], a[2])
+	if err != nil {
+		return 0, err
+	}
+	x := abi.Statx{
+		Mask: abi.STATX_BASIC_STATS, Blksize: blockSize, Nlink: uint32(i.Links), UID: i.UID, GID: i.GID,
+		Mode: uint16(i.ModeBits()), Ino: i.Ino, Size: uint64(i.Size), Blocks: uint64(i.Blocks),
+		Atime: statxTime(i.AccTime), Ctime: statxTime(i.ChangeTime), Mtime: statxTime(i.ModTime),
+		RdevMajor: major(i.RDev), RdevMinor: minor(i.RDev), DevMajor: major(i.Dev), DevMinor: minor(i.Dev),
+	}
+	return done(put(t, a[4], x))
+}
+
+func statxTime(t time.Time) abi.StatxTime {
+	return abi.StatxTime{Sec: t.Unix(), Nsec: uint32(t.Nanosecond())}
+}
+
+func major(dev uint64) uint32 { return uint32(dev>>8&0xfff | dev>>32&^0xfff) }
+func minor(dev uint64) uint32 { return uint32(dev&0xff | dev>>12&^0xff) }
+
+func access(t *proc.Thread, a *Args) (uint64, error) {
+	return faccessat(t, &Args{cwd, a[0], a[1], 0})
+}
+
+// faccessat asks for root, who may do all but execute what nobody may execute.
+func faccessat(t *proc.Thread, a *Args) (uint64, error) { return accessible(t, a[0], a[1], a[2], 0) }
+
+func faccessat2(t *proc.Thread, a *Args) (uint64, error) {
+	if a[3]&^(statFlags|abi.AT_EACCESS) != 0 {
+		return 0, sys.EINVAL
+	}
+	return accessible(t, a[0], a[1], a[2], a[3])
+}
+
+func accessible(t *proc.Thread, fd, addr, mode, flags uint64) (uint64, error) {
+	const exec, all = 1, 7
+	if mode&^all != 0 {
+		return 0, sys.EINVAL
+	}
+	i, err := infoAt(t, fd, addr, flags)
+	if err != nil {
+		return 0, err
+	}
+	if mode&exec != 0 && !i.Mode.IsDir() && i.Mode&0111 == 0 {
+		return 0, sys.EACCES
+	}
+	return 0, nil
+}
+
+func getdents64(t *proc.Thread, a *Args) (uint64, error) {
+	f, err := fileOf(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	err = withBuffer(min(a[2], largePiece), func(b []byte) error {
+		small := false
+		err := f.ReadDirents(func(e vfs.Dirent) bool {
+			if n+abi.Dirent64Len(e.Name) > len(b) {
+				small = n == 0
+				return false
+			}
+			n += abi.PutDirent64(b[n:], e.Ino, e.Next, byte(vfs.TypeBits(e.Mode)>>12), e.Name)
+			return true
+		})
+		if err == nil && small {
+			err = sys.EINVAL
+		}
+		if err != nil {
+			return err
+		}
+		return t.Memory().Out(a[1], b[:n])
+	})
+	return uint64(n), err
+}
+
+const (
+	tmpfsMagic = 0x01021994
+	nameMax    = 255
+)
+
+func statfs(t *proc.Thread, a *Args) (uint64, error) {
+	if _, err := infoAt(t, cwd, a[0], 0); err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], statfsOf()))
+}
+
+func fstatfs(t *proc.Thread, a *Args) (uint64, error) {
+	if _, err := fileOf(t, a[0]); err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], statfsOf()))
+}
+
+func statfsOf() abi.Statfs {
+	limit, used := vfs.Root.Usage()
+	free := uint64(max(limit-used, 0))
+	return abi.Statfs{Type: tmpfsMagic, Bsize: blockSize, Frsize: blockSize, Namelen: nameMax,
+		Blocks: uint64(limit), Bfree: free, Bavail: free}
+}

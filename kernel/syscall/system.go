@@ -1,0 +1,141 @@
+package syscall
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+)
+
+// System is what programs ask about the machine. Written once at boot.
+var System = struct {
+	Version string                      // of the kernel, as uname -v
+	CPUs    func() int                  // how many there are
+	CPU     func() int                  // on which the caller runs
+	Memory  func() (total, free uint64) // bytes
+}{
+	CPUs:   func() int { return 1 },
+	CPU:    func() int { return 0 },
+	Memory: func() (uint64, uint64) { return 0, 0 },
+}
+
+// Release is what uname -r says. C libraries refuse to run on kernels that they
+// take for too old.
+const Release = "6.1.0-sonde"
+
+func uname(t *proc.Thread, a *Args) (uint64, error) {
+	var u abi.Utsname
+	copy(u.Sysname[:], "Linux")
+	copy(u.Nodename[:], "sonde")
+	copy(u.Release[:], Release)
+	copy(u.Version[:], System.Version)
+	copy(u.Machine[:], "x86_64")
+	copy(u.Domainname[:], "(none)")
+	return done(put(t, a[0], u))
+}
+
+func sysinfo(t *proc.Thread, a *Args) (uint64, error) {
+	total, free := System.Memory()
+	_, threads, _ := t.Process().Table().Counts()
+	return done(put(t, a[0], abi.Sysinfo{
+		Uptime: int64(Uptime().Seconds()), TotalRAM: total, FreeRAM: free,
+		Procs: uint16(min(threads, 0xffff)), Unit: 1,
+	}))
+}
+
+// schedGetaffinity: a thread may run on all CPUs.
+func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
+	if err := threadIs(t, a[0]); err != nil {
+		return 0, err
+	}
+	n := uint64(System.CPUs()+63) / 64 * 8
+	if a[1] < n || a[1]&7 != 0 {
+		return 0, sys.EINVAL
+	}
+	mask := make([]byte, n)
+	for cpu := range System.CPUs() {
+		mask[cpu/8] |= 1 << (cpu % 8)
+	}
+	return n, t.Memory().Out(a[2], mask)
+}
+
+// schedSetaffinity accepts what is no restriction: goroutines are not bound to CPUs.
+func schedSetaffinity(t *proc.Thread, a *Args) (uint64, error) {
+	if err := threadIs(t, a[0]); err != nil {
+		return 0, err
+	}
+	var mask [128]byte
+	if err := t.Memory().In(mask[:min(a[1], uint64(len(mask)))], a[2]); err != nil {
+		return 0, err
+	}
+	for cpu := range System.CPUs() {
+		if mask[cpu/8]>>(cpu%8)&1 != 0 {
+			return 0, nil
+		}
+	}
+	return 0, sys.EINVAL
+}
+
+// threadIs refuses the number of a thread that is not there; 0 is the caller.
+func threadIs(t *proc.Thread, tid uint64) error {
+	if asInt(tid) == 0 {
+		return nil
+	}
+	_, err := t.Process().Table().FindThread(0, asInt(tid))
+	return err
+}
+
+// schedGet answers what the policy and the priority of a thread are: 0, the usual.
+func schedGet(t *proc.Thread, a *Args) (uint64, error) { return 0, threadIs(t, a[0]) }
+
+func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
+	if err := threadIs(t, a[0]); err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], int32(0)))
+}
+
+func getcpu(t *proc.Thread, a *Args) (uint64, error) {
+	if err := putIf(t, a[0], uint32(System.CPU())); err != nil {
+		return 0, err
+	}
+	return done(putIf(t, a[1], uint32(0)))
+}
+
+// getpriority returns 20 minus the niceness, which is always 0.
+func getpriority(*proc.Thread, *Args) (uint64, error) { return 20, nil }
+
+// Flags of getrandom.
+const randomFlags = 1 | 2 | 4
+
+// fillRandom uses the Go runtime's generator, which is ChaCha8, seeded by the machine.
+func fillRandom(b []byte) {
+	var word [8]byte
+	for len(b) > 0 {
+		binary.LittleEndian.PutUint64(word[:], rand.Uint64())
+		b = b[copy(b, word[:]):]
+	}
+}
+
+func getrandom(t *proc.Thread, a *Args) (total uint64, err error) {
+	if a[2]&^randomFlags != 0 {
+		return 0, sys.EINVAL
+	}
+	n := min(a[1], 32<<20-1)
+	for total < n && err == nil {
+		err = withBuffer(n-total, func(b []byte) error {
+			fillRandom(b)
+			if err := t.Memory().Out(a[0]+total, b); err != nil {
+				return err
+			}
+			total += uint64(len(b))
+			return nil
+		})
+	}
+	if total > 0 {
+		err = nil
+	}
+	return total, err
+}
