@@ -79,6 +79,13 @@ const (
 	RFLAGS_ID    = 1 << 21
 )
 
+// MXCSR is the SSE control register as a processor has it after a reset and programs
+// begin with it: all exceptions masked. FCW is that of the x87.
+const (
+	MXCSR = 0x1f80
+	FCW   = 0x37f
+)
+
 // Bits of a page-table entry. PTE_PS makes an entry of the two middle levels
 // map 2 MiB or 1 GiB; in the last level the same bit selects the PAT entry.
 const (

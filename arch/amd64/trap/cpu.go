@@ -21,9 +21,12 @@
 // restores whatever Regs says by then.
 //
 // NMI, double fault and machine check may interrupt even the stub. They have
-// stacks and a g of their own and stay there; what NMIs need beyond that is in
-// nmi_trap.go. A trap that finds the trap stack
-// nearly used up continues on the double-fault stack, to report that.
+// stacks and a g of their own and stay there, and they trust neither GS nor FS, which
+// may be a program's (takeOurs); what NMIs need beyond that is in nmi_trap.go.
+//
+// Traps from ring 3 do not come here: the stub hands them to package user, which
+// hands interrupts back as if they had come from the kernel.
+// A trap that finds the trap stack nearly used up continues on the double-fault stack, to report that.
 //
 // Rejected: pushing on the interrupted stack unless it is short (two paths, one
 // never tested); one IST stack per vector (nesting the same vector destroys the
@@ -70,6 +73,11 @@ type CPU struct {
 
 	interrupt uintptr // see Interrupt
 
+	// Where FS points while an NMI, or #DF or #MC, is handled: what is there is g.
+	nmiTLS, faultTLS uintptr
+
+	Ring3 Ring3
+
 	// What soft traps use.
 	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins
 	choose  uintptr // addresses of functions
@@ -83,6 +91,9 @@ type CPU struct {
 
 	counts [vectors]uint64 // how often each vector arrived
 }
+
+// cpus are the CPUs that Install has been called for.
+var cpus [MaxCPUs]*CPU
 
 // All of it is in one page: see Layout. Every page more that a trap touches may
 // cost it several times its accesses under QEMU, whose TLB holds one page of each
@@ -134,16 +145,25 @@ func Layout(base uintptr) Area {
 		case 1:
 			c.ist[istDebug] = next
 		case 2:
-			c.ist[istNMI] = next
+			c.ist[istNMI] = c.nameAt(next)
 			c.stacks[stackNMI].lo, c.stacks[stackNMI].hi = lo, next
 		case 3:
-			c.ist[istFault] = next
+			c.ist[istFault] = c.nameAt(next)
 			c.stacks[stackFault].lo, c.stacks[stackFault].hi = lo, next
 		case 4:
 			c.stacks[stackTrap].lo, c.stacks[stackTrap].hi = lo, next
 		}
 	}
 	return a
+}
+
+// nameAt puts the address of c at the end of a stack, where the stub finds it above
+// what the CPU pushes, and returns where the CPU is to push.
+func (c *CPU) nameAt(end uintptr) (top uintptr) {
+	top = end - 16 // what the CPU pushes is aligned
+	// Safe because: the stack is c's, and in use by nobody yet.
+	**(**uintptr)(unsafe.Pointer(&top)) = uintptr(unsafe.Pointer(c))
+	return top
 }
 
 // TrapStack returns the bounds of the stack that c's handlers run on. Until

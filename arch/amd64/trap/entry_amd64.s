@@ -11,17 +11,14 @@
 // entry or entryFixed. Interrupts are off; the stack is the entry stack:
 //
 //	0 vector  8 error  16 IP  24 CS  32 FLAGS  40 SP  48 SS
-//
-// From ring 3 GS is the program's: take ours.
 #define ENTER \
-	TESTB	$3, 24(SP); \
-	JEQ	2(PC); \
-	SWAPGS; \
 	PUSHQ	R15; \
 	PUSHQ	R14; \
 	PUSHQ	R13; \
-	PUSHQ	AX; \
-	MOVQ	0(GS), R15
+	PUSHQ	AX
+
+// Behind ENTER: what is above all that on the stacks of NMI, #DF and #MC.
+#define OURCPU	88(SP)
 
 // choose sets R13 to where the frame of a trap that interrupted a stack at R13
 // ends, and R14 to the g of that stack; AX is lost. R15 is the CPU, whose stacks
@@ -56,6 +53,7 @@ nested:
 	JMP	chosen
 exhausted:
 	MOVQ	HI(2), R13
+	SUBQ	$16, R13		// OURCPU is there
 	MOVQ	GOF(2), R14
 	JMP	chosen
 fresh:
@@ -64,9 +62,13 @@ fresh:
 chosen:
 	RET
 
-// Everything but NMI, #DF and #MC: choose a stack by where the trap came from.
+// Everything but NMI, #DF and #MC: choose a stack by where the trap came from. Traps
+// from ring 3 are package user's; what it makes of interrupts comes back here.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	TESTB	$3, 24(SP)
+	JNE	program
 	ENTER
+	MOVQ	0(GS), R15
 	MOVQ	72(SP), R13		// interrupted SP
 	CMPQ	R13, HI(0)
 	JHI	fresh			// a goroutine's stack
@@ -76,14 +78,17 @@ fresh:
 	MOVQ	HI(0), R13
 	MOVQ	GOF(0), R14
 	JMP	·save(SB)
+program:
+	SWAPGS
+	JMP	(CPU_Ring3+Ring3_Trap)(GS)
 
 // NMI is on its own stack already; its frame starts there anew, or below what came
 // from there: see nmi_trap.go. What the CPU pushes and ENTER adds is above both.
 TEXT ·entryNMI(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
+	MOVQ	OURCPU, R15
 	CMPL	CPU_nmi(R15), $0
 	JNE	busy
-	MOVQ	GOF(1), R14
 	MOVQ	72(SP), R13		// interrupted SP
 	CMPQ	R13, HI(1)
 	JHI	anew
@@ -94,6 +99,9 @@ anew:
 below:
 	SUBQ	$const_nestGap, R13
 	ANDQ	$~15, R13
+	LEAQ	CPU_nmiTLS(R15), R14
+	CALL	·takeOurs(SB)
+	MOVQ	GOF(1), R14
 	JMP	·save(SB)
 busy:
 	MOVL	$1, CPU_again(R15)
@@ -102,18 +110,72 @@ busy:
 	POPQ	R14
 	POPQ	R15
 	ADDQ	$16, SP			// vector, error
-	TESTB	$3, 8(SP)
-	JEQ	2(PC)
-	SWAPGS
 	IRETQ
 
 // Double fault and machine check start anew: nobody returns from them.
 TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
+	MOVQ	OURCPU, R15
 	LEAQ	-128(SP), R13
 	ANDQ	$~15, R13
+	LEAQ	CPU_faultTLS(R15), R14
+	CALL	·takeOurs(SB)
 	MOVQ	GOF(2), R14
 	JMP	·save(SB)
+
+// takeOurs makes GS, FS and MXCSR the kernel's, R15 being the CPU. NMI, #DF and #MC
+// come anywhere: in ring 3, or in ring 0 where they are a program's still or already
+// (package user). What they were is kept above the frame that is to end at R13, which
+// moves down; restore puts it back. FS comes to point at the word at R14, which gets
+// the interrupted g, 0 where that cannot be known. AX and R14 are lost.
+//
+// It goes by the MSRs, which all processors have, FSGSBASE or not: it is not often.
+TEXT ·takeOurs(SB),NOSPLIT|NOFRAME,$0
+	PUSHQ	CX
+	PUSHQ	DX
+	PUSHQ	BX
+	SUBQ	$OTHERS, R13
+	STMXCSR	MXCSR(R13)
+	LDMXCSR	·kernelMXCSR(SB)
+	MOVL	$const_msrGS, CX
+	RDMSR
+	MOVL	AX, GSBASE(R13)
+	MOVL	DX, (GSBASE+4)(R13)
+	MOVQ	R15, AX
+	MOVQ	R15, DX
+	SHRQ	$32, DX
+	WRMSR
+	XORL	BX, BX
+	CMPQ	(CPU_Ring3+Ring3_Context)(R15), $0
+	JNE	unknown			// FS may be a program's
+	MOVQ	(TLS), BX
+unknown:
+	MOVQ	BX, (R14)
+	MOVL	$const_msrFS, CX
+	RDMSR
+	MOVL	AX, FSBASE(R13)
+	MOVL	DX, (FSBASE+4)(R13)
+	LEAQ	8(R14), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
+	WRMSR
+	POPQ	BX
+	POPQ	DX
+	POPQ	CX
+	RET
+
+// giveBack undoes takeOurs; SP+8 is at the frame. AX, CX and DX are lost.
+TEXT ·giveBack(SB),NOSPLIT|NOFRAME,$0
+	LDMXCSR	(8+FRAME+MXCSR)(SP)
+	MOVL	$const_msrFS, CX
+	MOVL	(8+FRAME+FSBASE)(SP), AX
+	MOVL	(8+FRAME+FSBASE+4)(SP), DX
+	WRMSR
+	MOVL	$const_msrGS, CX
+	MOVL	(8+FRAME+GSBASE)(SP), AX
+	MOVL	(8+FRAME+GSBASE+4)(SP), DX
+	WRMSR
+	RET
 
 // save moves the frame below R13, calls the vector's handler with g = R14, and
 // returns from the trap. The entry stack holds AX R13 R14 R15 and what ENTER
@@ -192,6 +254,10 @@ TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPL	SAVED(SP), $0
 	JEQ	general
 	CALL	·loadXMM(SB)
+	CMPQ	(REGS+regs_Vector)(SP), $const_vecNMI
+	JEQ	others
+	CMPQ	(REGS+regs_Vector)(SP), $const_vecMC
+	JEQ	others
 general:
 	ADDQ	$REGS, SP
 	POPQ	R15
@@ -210,10 +276,10 @@ general:
 	POPQ	SI
 	POPQ	DI
 	ADDQ	$16, SP			// vector, error
-	TESTB	$3, 8(SP)
-	JEQ	2(PC)
-	SWAPGS
 	IRETQ
+others:
+	CALL	·giveBack(SB)
+	JMP	general
 
 // saveXMM saves X0-X14 in the frame at CX.
 TEXT ·saveXMM(SB),NOSPLIT|NOFRAME,$0

@@ -8,6 +8,12 @@
 #define REGS	Frame__size
 #define FRAME	(Frame__size+regs__size)
 
+// Above the Regs of NMI, #DF and #MC is what else they have changed: see takeOurs.
+#define GSBASE	0
+#define FSBASE	8
+#define MXCSR	16
+#define OTHERS	32
+
 // Stack i of CPU R15.
 #define LO(i)	(CPU_stacks+stack__size*i+stack_lo)(R15)
 #define HI(i)	(CPU_stacks+stack__size*i+stack_hi)(R15)

@@ -60,9 +60,17 @@ func BuildTables(base uintptr) (stubPage uintptr) {
 			ist, to = istFault, fault
 		}
 		writeStub(v, to)
-		idt[v] = amd64.MakeGate(uint64(uintptr(unsafe.Pointer(&stubs[v]))), amd64.SelKernelCode, ist, amd64.GateInterrupt, 0)
+		idt[v] = amd64.MakeGate(uint64(uintptr(unsafe.Pointer(&stubs[v]))), amd64.SelKernelCode, ist, amd64.GateInterrupt, privilege(v))
 	}
 	return base + page
+}
+
+// privilege returns which ring may raise v by an instruction: programs INT3 and INTO.
+func privilege(v int) uint8 {
+	if v == amd64.VEC_BP || v == amd64.VEC_OF {
+		return 3
+	}
+	return 0
 }
 
 // writeStub writes: PUSH $0 (unless the CPU pushed an error code); PUSH $v; JMP to.
@@ -89,6 +97,8 @@ func Install(c *CPU, id, apic uint32) {
 	c.self = uintptr(unsafe.Pointer(c))
 	c.ID, c.APIC = id, apic
 	c.initSoft(id)
+	c.Ring3.Kernel, _, _ = addresses()
+	c.Ring3.Stack = c.ist[istTrap]
 	for i := range c.stacks {
 		s := &c.stacks[i]
 		s.g = uintptr(goruntime.TrapG(int(id), i, s.lo, s.hi))

@@ -14,3 +14,13 @@ const regSize = unsafe.Sizeof(regs{})
 
 // ist1 is where a CPU keeps the stack of most traps, in its TSS.
 const ist1 = unsafe.Offsetof(CPU{}.tss) + unsafe.Offsetof(amd64.TSS{}.IST)
+
+const (
+	vecNMI = amd64.VEC_NMI
+	vecMC  = amd64.VEC_MC
+	msrFS  = amd64.MSR_FS_BASE
+	msrGS  = amd64.MSR_GS_BASE
+)
+
+// kernelMXCSR is what handlers run with: all exceptions masked, as Go has it.
+var kernelMXCSR uint32 = amd64.MXCSR

@@ -16,6 +16,27 @@ func WildWrite()
 // DoubleFault takes the stack away from this CPU's page faults, and faults.
 func DoubleFault()
 
+// Mislead makes exception v a double fault, in ring 3 too: its gate names a stack that
+// is nowhere.
+//
+// Context: goroutine.
+func Mislead(v uint8) {
+	const spare = 7
+	for _, c := range cpus {
+		if c != nil {
+			c.tss.SetIST(spare, 1<<62) // not canonical
+		}
+	}
+	idt[v] = amd64.MakeGate(idt[v].Offset(), amd64.SelKernelCode, spare, amd64.GateInterrupt, privilege(int(v)))
+}
+
+// Open lets programs raise exception v by INT.
+//
+// Context: goroutine.
+func Open(v uint8) {
+	idt[v] = amd64.MakeGate(idt[v].Offset(), amd64.SelKernelCode, istFault, amd64.GateInterrupt, 3)
+}
+
 // OverflowStack makes a trap handler recurse until its stack is used up.
 func OverflowStack()
 
@@ -49,7 +70,7 @@ func Bare(step bool) (restore func()) {
 		to = set
 		idt[amd64.VEC_DB] = amd64.MakeGate(uint64(clear), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
 	}
-	idt[amd64.VEC_BP] = amd64.MakeGate(uint64(to), amd64.SelKernelCode, istTrap, amd64.GateInterrupt, 0)
+	idt[amd64.VEC_BP] = amd64.MakeGate(uint64(to), amd64.SelKernelCode, istTrap, amd64.GateInterrupt, privilege(amd64.VEC_BP))
 	return func() { idt[amd64.VEC_BP], idt[amd64.VEC_DB] = bp, db }
 }
 

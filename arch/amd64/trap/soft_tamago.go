@@ -8,9 +8,6 @@ import "unsafe"
 // copied, so what it needs of this package it finds through the CPU: where to
 // put the frame, and the functions that the entry stub uses as well.
 
-// cpus are the CPUs that Install has been called for.
-var cpus [MaxCPUs]*CPU
-
 // SetProbes puts probes(id) into the field of that name, where CPU id's soft traps
 // find it.
 //
