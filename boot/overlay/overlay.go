@@ -62,6 +62,11 @@ var shimEdits = []edit{
 	{"runtime/malloc.go", "\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64", "\tarenaBaseOffset = 0*goarch.IsAmd64", 1},
 	// There are no signals: the stack for them is the least that the runtime can free.
 	{"runtime/os_linux.go", "\tmp.gsignal = malg(32 * 1024) // Linux wants >= 2K\n", "\tmp.gsignal = malg(2 * 1024)\n", 1},
+	// A goroutine in ring 3 does not see that it is to yield.
+	{"runtime/proc.go", "\tgp.stackguard0 = stackPreempt\n\n\t// Request an async preemption of this P.\n", "\tgp.stackguard0 = stackPreempt\n\tsondeInterrupt(mp)\n\n\t// Request an async preemption of this P.\n", 1},
+	{"runtime/preempt.go", "\t\t\tcasfrom_Gscanstatus(gp, _Gscanrunning, _Grunning)\n\n\t\t\t// Send asynchronous preemption.", "\t\t\tcasfrom_Gscanstatus(gp, _Gscanrunning, _Grunning)\n\t\t\tsondeInterrupt(asyncM2)\n\n\t\t\t// Send asynchronous preemption.", 1},
+	{"runtime/proc.go", "\t\tif delay > 10*1000 { // up to 10ms\n\t\t\tdelay = 10 * 1000\n", "\t\tif most := sondeWatchEvery(); delay > most {\n\t\t\tdelay = most\n", 1},
+	{"runtime/proc.go", "} else if pd.schedwhen+forcePreemptNS <= now {", "} else if pd.schedwhen+sondeSlice() <= now {", 1},
 	{"runtime/proc.go", "func schedule() {\n\tmp := getg().m\n", "func schedule() {\n\tmp := getg().m\n\tsondeSchedule()\n", 1},
 }
 
@@ -109,6 +114,7 @@ var shimFiles = []added{
 	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
 	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
 	{"runtime/sonde_memory.go", "_runtime/sonde_memory.go"},
+	{"runtime/sonde_programs.go", "_runtime/sonde_programs.go"},
 	{"runtime/sonde_drivers.go", "_runtime/sonde_drivers.go"},
 	{"os/signal/sonde_signal.go", "_signal/sonde_signal.go"},
 	{"os/signal/sonde_signal_amd64.s", "_signal/sonde_signal_amd64.s"},

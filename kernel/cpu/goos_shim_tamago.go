@@ -2,7 +2,11 @@
 
 package cpu
 
-import "runtime/goos"
+import (
+	"runtime/goos"
+
+	"sonde/arch/amd64/trap"
+)
 
 // The stock runtime's thread shim wants more than TamaGo's contract (see
 // boot/overlay/_goos).
@@ -11,6 +15,7 @@ func serveShim() {
 	goos.Alarm = alarm
 	goos.CPUs = numCPUs
 	goos.Random = getRandomData
+	goos.Program = trap.Program
 }
 
 // SetWallClock says what to add to Nanotime to get the Unix time, in ns.

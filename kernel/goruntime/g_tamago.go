@@ -16,6 +16,9 @@ const (
 	GCalls      = runtime.SondeCalls      // the head of its list of calls with a replaced return address
 )
 
+// StackPreempt is what the stack check of a g finds that is to yield.
+const StackPreempt = runtime.SondeStackPreempt
+
 // StackRoom is what a stack check leaves free above the end of a stack, in bytes.
 const StackRoom = runtime.SondeStackRoom
 

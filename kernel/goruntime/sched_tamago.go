@@ -2,7 +2,10 @@
 
 package goruntime
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // A Note is what a goroutine sleeps on until it is woken, once. The zero Note is
 // ready.
@@ -76,3 +79,13 @@ func GiveBlock(addr, n uintptr) { runtime.SondeGiveBlock(addr, n) }
 //
 // Context: any.
 func Locked() bool { return runtime.SondeLocked() }
+
+// Wanted returns the address of a number that is not 0 while a thread waits for a CPU:
+// ring 3 is not to be entered then.
+func Wanted() uintptr { return uintptr(unsafe.Pointer(runtime.SondeWanted())) }
+
+// SetTimer makes this CPU take a timer interrupt when a timer of the running goroutine's
+// P is due.
+//
+// Context: goroutine, about to enter ring 3.
+func SetTimer() { runtime.SondeSetTimer() }

@@ -62,6 +62,9 @@ var (
 	Random func(b []byte)
 	// CPUs is how many CPUs can run Go code.
 	CPUs int
+	// Program reports what runs in ring 3 on CPU i, 0 for nothing: to notice anything
+	// it has to be sent an interrupt (Wake). It is nosplit.
+	Program func(i int) uintptr
 	// WallOffset plus Nanotime is the Unix time in nanoseconds.
 	WallOffset int64
 )

@@ -16,6 +16,9 @@ const (
 	SondeCalls      = unsafe.Offsetof(g{}.sondeRet)
 )
 
+// SondeStackPreempt is what the limit of a g's stack is while the g is to yield.
+const SondeStackPreempt = stackPreempt
+
 // SondeStackRoom is by how much a stack's limit is above its end, in bytes.
 const SondeStackRoom = stackGuard
 

@@ -199,6 +199,9 @@ func sondePick(c *sondeCPU) *sondeThread {
 	t := sondeRunq.head
 	sondeRunq.remove(t)
 	sondeWaiting.Add(-1)
+	if sondeRunq.head == nil {
+		sondeWanted.Store(0)
+	}
 	t.state = sondeRunning
 	c.cur = t
 	c.quiet++
@@ -207,7 +210,8 @@ func sondePick(c *sondeCPU) *sondeThread {
 	return t
 }
 
-// sondeReady makes a blocked thread runnable and wakes an idle CPU to take it.
+// sondeReady makes a blocked thread runnable and has a CPU take it: an idle one, or one
+// in ring 3, or that which comes first to a scheduling point.
 //
 //go:nosplit
 func sondeReady(t *sondeThread, ret uintptr) {
@@ -221,6 +225,7 @@ func sondeReady(t *sondeThread, ret uintptr) {
 			return
 		}
 	}
+	sondeWant()
 }
 
 //go:nosplit
@@ -252,6 +257,7 @@ func sondeExpire(c *sondeCPU) {
 	const slice = 10e6 // while threads wait for a CPU, look again this soon
 	if sondeRunq.head != nil {
 		next = min(next, now+slice)
+		sondeWanted.Store(1) // whoever was on the way
 	}
 	if sondePeriod != 0 {
 		next = min(next, now+sondePeriod)
@@ -277,7 +283,7 @@ func SondeTickEvery(ns int64) {
 }
 
 // SondeTick is the timer interrupt: it ends sleeps and, if a thread must wait
-// for a CPU, asks the interrupted goroutine to yield. It returns by how many
+// for a CPU or a timer of the runtime is due, asks the interrupted goroutine to yield. It returns by how many
 // nanoseconds the interrupt was late.
 //
 // Context: interrupt.
@@ -294,11 +300,9 @@ func SondeTick() (late int64) {
 	t := c.cur
 	wait := sondeRunq.head != nil
 	sondeRelease()
-	if wait && t.mp != 0 {
-		if gp := (*m)(unsafe.Pointer(t.mp)).curg; gp != nil {
-			gp.preempt = true
-			gp.stackguard0 = stackPreempt
-		}
+	if mp := (*m)(unsafe.Pointer(t.mp)); mp != nil && mp.curg != nil && (wait || sondeTimerDue(mp)) {
+		mp.curg.preempt = true
+		mp.curg.stackguard0 = stackPreempt
 	}
 	return late
 }

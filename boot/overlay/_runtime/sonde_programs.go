@@ -1,0 +1,115 @@
+package runtime
+
+// Programs: what runs in ring 3, where goroutines have no stack checks and take no
+// part in the scheduler.
+//
+// Why it is here: the runtime asks a goroutine to yield by its stack limit, and counts
+// on its next stack check. One that is in ring 3 (package arch/amd64/user) has to be
+// sent an interrupt as well. It looks at the same things when it enters, after it has
+// said that it does; so the order is: store the request, then look who is in ring 3.
+
+import (
+	"internal/runtime/atomic"
+	machine "runtime/goos"
+	"unsafe"
+)
+
+// sondeWanted is 1 while a thread waits for a CPU and no idle CPU is on its way to it.
+// Written under sondeLock; ring 3 is not entered then. To go by the length of the
+// queue would make a CPU give up its thread for one that an idle CPU is about to take.
+var sondeWanted atomic.Int32
+
+// SondeWanted returns sondeWanted's address, for the way into ring 3.
+func SondeWanted() *int32 { return (*int32)(unsafe.Pointer(&sondeWanted)) }
+
+// sondeInterrupted counts, for its barrier: the request before it is seen by all
+// before what comes after it is read.
+var sondeInterrupted atomic.Int32
+
+// sondeInterrupt gets mp out of ring 3, to see that its goroutine is to yield.
+//
+//go:nosplit
+//go:nowritebarrierrec
+func sondeInterrupt(mp *m) {
+	sondeInterrupted.Add(1)
+	for i := 0; i < machine.CPUs; i++ {
+		if machine.Program(i) != 0 && sondeCPUs[i].cur.mp == uintptr(unsafe.Pointer(mp)) {
+			machine.Wake(uint64(i))
+		}
+	}
+}
+
+// sondeWant says that a thread waits for a CPU and none is idle. It gets one CPU out of
+// ring 3, which will yield; if none is there, the next one that wants to go there does.
+// Called under sondeLock.
+//
+//go:nosplit
+func sondeWant() {
+	sondeWanted.Store(1) // a barrier
+	for i := 0; i < machine.CPUs; i++ {
+		if machine.Program(i) != 0 {
+			machine.Wake(uint64(i))
+			return
+		}
+	}
+}
+
+// SondeSetTimer makes this CPU take a timer interrupt when the first timer of its P is
+// due, since only a switch of goroutines would look at it.
+//
+// Context: goroutine, about to enter ring 3. It is nosplit to stay on its P.
+//
+//go:nosplit
+func SondeSetTimer() {
+	next := getg().m.p.ptr().timers.wakeTime()
+	if next == 0 || next >= sondeCPUSelf().alarm {
+		return
+	}
+	flags := sondeIRQOff()
+	sondeAcquire()
+	if c := sondeCPUSelf(); next < c.alarm {
+		c.alarm = next
+		machine.Alarm(next)
+	}
+	sondeRelease()
+	sondeIRQRestore(flags)
+}
+
+// sondeTimerDue reports whether a timer of mp's P is due: SondeTick makes the goroutine
+// yield then, which is where the timer is looked at.
+//
+//go:nosplit
+func sondeTimerDue(mp *m) bool {
+	pp := mp.p.ptr()
+	if pp == nil {
+		return false
+	}
+	next := pp.timers.wakeTime()
+	return next != 0 && next <= machine.Nanotime()
+}
+
+// sondeWatchEvery is how long sysmon sleeps at most, in microseconds, and
+// sondeSlice how many nanoseconds a goroutine may run. Goroutines that are ready on a P
+// whose goroutine is in ring 3 wait for both.
+func sondeWatchEvery() uint32 {
+	if sondeInRing3() {
+		return 2 * 1000
+	}
+	return 10 * 1000
+}
+
+func sondeSlice() int64 {
+	if sondeInRing3() {
+		return 4e6
+	}
+	return forcePreemptNS
+}
+
+func sondeInRing3() bool {
+	for i := 0; i < machine.CPUs; i++ {
+		if machine.Program(i) != 0 {
+			return true
+		}
+	}
+	return false
+}
