@@ -27,6 +27,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/usermode"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/optprobe"
@@ -50,6 +51,9 @@ func main() {
 	kprobes.Init()
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
+	}
+	if err := usermode.Init(); err != nil {
+		printk.Warn("%s", err.Error())
 	}
 	if err := console.Init(&acpiInfo.MADT); err != nil {
 		printk.Err("console: %s", err.Error())

@@ -30,6 +30,8 @@ var endings = []ending{
 	{"oom", true, "128M", `(?i)out of memory`},
 	{"int3", false, "", `int3 at sonde/arch/amd64/trap\.Breakpoint\S* that is nobody's`},
 	{"nil-recover", false, "", ``},
+	{"ring3-doublefault", true, "", `#DF double fault, error code`},
+	{"ring3-machinecheck", true, "", `#MC machine check, error code`},
 }
 
 // TestEndings makes the kernel go wrong in every way it has a rule for. A
@@ -59,13 +61,13 @@ func TestEndings(t *testing.T) {
 // obituary is what every crash must say, in this order.
 var obituary = []string{
 	`CPU: \d+ goroutine: \d+`,
-	`RIP: 0008:(runtime|main|sonde/\S+)\.\S+\+0x`,
+	`RIP: (0008:(runtime|main|sonde/\S+)\.\S+\+0x|0023:0x400)`,
 	`RSP: [0-9a-f]{4}:[0-9a-f]{16} EFLAGS: [0-9a-f]{8}`,
 	`RAX: [0-9a-f]{16} RBX: `,
 	`R13: [0-9a-f]{16} R14: [0-9a-f]{16} R15: [0-9a-f]{16}`,
 	`CR2: [0-9a-f]{16}`,
 	`Call Trace:`,
-	`\]  (runtime|main|sonde/\S+)\.\S+\+0x`,
+	`\]  ((runtime|main|sonde/\S+)\.\S+\+0x|\(no stack known here\))`,
 	`Kernel panic - not syncing: \S.*---\r?\n$`, // nothing comes after it
 }
 

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"runtime"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/arch/amd64/user"
+	"sonde/kernel/usermode/bare"
 )
 
 // The crash command ends the kernel in each way that the kernel has a rule for, so
@@ -23,12 +26,15 @@ var crashKinds = map[string]func() error{
 	"int3":          func() error { trap.Breakpoint(); return nil },
 	"oom":           exhaust,
 	"nil-recover":   recoverNil,
+	// The same in ring 3. DIVL CX with CX = 0 and INT $18, which is #MC.
+	"ring3-doublefault":  func() error { trap.Mislead(amd64.VEC_DE); return inRing3(0x31, 0xc9, 0xf7, 0xf1) },
+	"ring3-machinecheck": func() error { trap.Open(amd64.VEC_MC); return inRing3(0xcd, amd64.VEC_MC) },
 }
 
 var crashCommand = &Command{
 	Name:  "crash",
 	Usage: "KIND",
-	Help:  "end the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer oom; or not: int3 nil-recover",
+	Help:  "end the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer oom ring3-doublefault ring3-machinecheck; or not: int3 nil-recover",
 	Run: func(c *Context, args []string) error {
 		if len(args) != 1 || crashKinds[args[0]] == nil {
 			return Usagef("which kind of crash?")
@@ -54,6 +60,26 @@ func exhaust() error {
 		keep = append(keep, b)
 		if len(keep) < 0 {
 			return fmt.Errorf("%d", len(keep))
+		}
+	}
+}
+
+// inRing3 runs code as a program.
+func inRing3(code ...byte) error {
+	const at = 0x400000
+	s, err := bare.New()
+	if err != nil {
+		return err
+	}
+	page, err := s.Map(at, 0)
+	if err != nil {
+		return err
+	}
+	copy(page[:], code)
+	c := s.Thread(at)
+	for {
+		if e := c.Run(); e.Exception() || e == user.SystemCall {
+			return fmt.Errorf("ring 3 came back: event %#x at %#x", uint64(e), c.Regs.IP)
 		}
 	}
 }

@@ -1,0 +1,323 @@
+// The way to ring 3 and back: the package comment has the picture. Interrupts are off
+// in all of it.
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// What the assembler has no names for.
+#define SYSRETQ	BYTE $0x48; SYSRET
+#define FNINIT	BYTE $0xdb; BYTE $0xe3
+#define FXAM	BYTE $0xd9; BYTE $0xe5
+#define FNSTSW_AX	BYTE $0xdf; BYTE $0xe0
+#define FNSTCW_CX	BYTE $0xd9; BYTE $0x39	// stores at (CX)
+
+#define R3	cpu_Ring3
+#define REGS	Context_Regs
+#define FX(off)	(Context_fx+off)
+#define XMM(i)	(Context_fx+const_fxXMM+16*i)
+
+// func enter(c *Context)
+TEXT ·enter(SB),NOSPLIT,$0-8
+	MOVQ	c+0(FP), R15
+	CLI
+	MOVQ	0(GS), R13
+	MOVQ	R15, AX
+	XCHGQ	AX, (R3+ring3_Context)(R13)	// a barrier: who wants this CPU from now on sends an interrupt
+	INCQ	(R3+ring3_Entered)(R13)
+	MOVQ	(TLS), R14
+	CMPQ	const_stackGuard(R14), $const_stackPreempt
+	JEQ	wanted
+	CMPL	Context_kick(R15), $0
+	JNE	wanted
+	MOVQ	(R3+ring3_Wanted)(R13), AX
+	CMPL	(AX), $0
+	JNE	wanted
+	MOVQ	SP, Context_kernelSP(R15)
+	MOVQ	BP, Context_kernelBP(R15)
+	RDFSBASEQ AX
+	MOVQ	AX, Context_kernelFS(R15)
+	MOVQ	Context_FSBase(R15), AX
+	WRFSBASEQ AX
+	// Tables. CR3 is told before it is loaded: see usermode.Shootdown.
+	MOVQ	Context_table(R15), AX
+	MOVQ	Context_generation(R15), CX
+	MOVQ	(CX), CX
+	CMPQ	AX, (R3+ring3_CR3)(R13)
+	JNE	load
+	CMPQ	CX, (R3+ring3_Generation)(R13)
+	JEQ	loaded
+load:
+	MOVQ	AX, (R3+ring3_CR3)(R13)
+	MOVQ	CX, (R3+ring3_Generation)(R13)
+	MOVQ	AX, CR3
+loaded:
+	CMPL	Context_x87(R15), $0
+	JEQ	2(PC)
+	FXRSTOR64 FX(0)(R15)
+	LDMXCSR	FX(const_fxMXCSR)(R15)
+	MOVUPS	XMM(0)(R15), X0
+	MOVUPS	XMM(1)(R15), X1
+	MOVUPS	XMM(2)(R15), X2
+	MOVUPS	XMM(3)(R15), X3
+	MOVUPS	XMM(4)(R15), X4
+	MOVUPS	XMM(5)(R15), X5
+	MOVUPS	XMM(6)(R15), X6
+	MOVUPS	XMM(7)(R15), X7
+	MOVUPS	XMM(8)(R15), X8
+	MOVUPS	XMM(9)(R15), X9
+	MOVUPS	XMM(10)(R15), X10
+	MOVUPS	XMM(11)(R15), X11
+	MOVUPS	XMM(12)(R15), X12
+	MOVUPS	XMM(13)(R15), X13
+	MOVUPS	XMM(14)(R15), X14
+	MOVUPS	XMM(15)(R15), X15
+	MOVQ	Context_GSBase(R15), AX
+	SWAPGS
+	WRGSBASEQ AX
+	CMPL	Context_sysret(R15), $0
+	JNE	sysret
+	JMP	·byIret(SB)
+sysret:
+	MOVQ	(REGS+regs_R14)(R15), R14
+	MOVQ	(REGS+regs_R13)(R15), R13
+	MOVQ	(REGS+regs_R12)(R15), R12
+	MOVQ	(REGS+regs_BP)(R15), BP
+	MOVQ	(REGS+regs_BX)(R15), BX
+	MOVQ	(REGS+regs_R11)(R15), R11	// flags
+	MOVQ	(REGS+regs_R10)(R15), R10
+	MOVQ	(REGS+regs_R9)(R15), R9
+	MOVQ	(REGS+regs_R8)(R15), R8
+	MOVQ	(REGS+regs_AX)(R15), AX
+	MOVQ	(REGS+regs_CX)(R15), CX	// IP
+	MOVQ	(REGS+regs_DX)(R15), DX
+	MOVQ	(REGS+regs_SI)(R15), SI
+	MOVQ	(REGS+regs_DI)(R15), DI
+	MOVQ	(REGS+regs_SP)(R15), SP
+	MOVQ	(REGS+regs_R15)(R15), R15
+	SYSRETQ
+wanted:
+	MOVQ	$0, (R3+ring3_Context)(R13)
+	MOVQ	$const_NotEntered, (REGS+regs_Vector)(R15)
+	STI
+	RET
+
+// byIret enters by IRETQ: the Regs at R15 lie as it pops them.
+TEXT ·byIret(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAQ	Context_Regs(R15), SP
+	POPQ	R15
+	POPQ	R14
+	POPQ	R13
+	POPQ	R12
+	POPQ	BP
+	POPQ	BX
+	POPQ	R11
+	POPQ	R10
+	POPQ	R9
+	POPQ	R8
+	POPQ	AX
+	POPQ	CX
+	POPQ	DX
+	POPQ	SI
+	POPQ	DI
+	ADDQ	$16, SP			// vector, error
+	IRETQ
+
+// fromTrap is where traps from ring 3 come, GS being the kernel's again. The entry
+// stack has
+//
+//	0 vector  8 error  16 IP  24 CS  32 FLAGS  40 SP  48 SS
+TEXT ·fromTrap(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	PUSHQ	R15
+	MOVQ	(R3+ring3_Context)(GS), R15
+	MOVQ	R14, (REGS+regs_R14)(R15)
+	MOVQ	R13, (REGS+regs_R13)(R15)
+	MOVQ	R12, (REGS+regs_R12)(R15)
+	MOVQ	BP, (REGS+regs_BP)(R15)
+	MOVQ	BX, (REGS+regs_BX)(R15)
+	MOVQ	R11, (REGS+regs_R11)(R15)
+	MOVQ	R10, (REGS+regs_R10)(R15)
+	MOVQ	R9, (REGS+regs_R9)(R15)
+	MOVQ	R8, (REGS+regs_R8)(R15)
+	MOVQ	AX, (REGS+regs_AX)(R15)
+	MOVQ	CX, (REGS+regs_CX)(R15)
+	MOVQ	DX, (REGS+regs_DX)(R15)
+	MOVQ	SI, (REGS+regs_SI)(R15)
+	MOVQ	DI, (REGS+regs_DI)(R15)
+	POPQ	(REGS+regs_R15)(R15)
+	POPQ	(REGS+regs_Vector)(R15)
+	POPQ	(REGS+regs_Err)(R15)
+	POPQ	(REGS+regs_IP)(R15)
+	POPQ	(REGS+regs_CS)(R15)
+	POPQ	(REGS+regs_Flags)(R15)
+	POPQ	(REGS+regs_SP)(R15)
+	POPQ	(REGS+regs_SS)(R15)
+	PUSHQ	$const_flagsFixed	// AC and DF are the program's still: SMAP would be off
+	POPFQ
+	MOVQ	(REGS+regs_Vector)(R15), AX
+	CMPQ	AX, $const_exceptions
+	JHS	counted			// trap.entry will
+	MOVQ	0(GS), R13
+	INCQ	cpu_counts(R13)(AX*8)
+counted:
+	CMPQ	AX, $const_pageFault
+	JNE	other
+	MOVQ	CR2, AX
+	MOVQ	AX, Context_CR2(R15)
+other:
+	JMP	·leave(SB)
+
+// fromSyscall is where SYSCALL leads: IP in CX, flags in R11, SP and GS the program's.
+TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	SWAPGS
+	MOVQ	SP, (R3+ring3_SP)(GS)
+	MOVQ	(R3+ring3_Context)(GS), SP
+	MOVQ	R15, (REGS+regs_R15)(SP)
+	MOVQ	R14, (REGS+regs_R14)(SP)
+	MOVQ	R13, (REGS+regs_R13)(SP)
+	MOVQ	R12, (REGS+regs_R12)(SP)
+	MOVQ	BP, (REGS+regs_BP)(SP)
+	MOVQ	BX, (REGS+regs_BX)(SP)
+	MOVQ	R11, (REGS+regs_R11)(SP)
+	MOVQ	R11, (REGS+regs_Flags)(SP)
+	MOVQ	R10, (REGS+regs_R10)(SP)
+	MOVQ	R9, (REGS+regs_R9)(SP)
+	MOVQ	R8, (REGS+regs_R8)(SP)
+	MOVQ	AX, (REGS+regs_AX)(SP)
+	MOVQ	AX, (REGS+regs_Err)(SP)
+	MOVQ	CX, (REGS+regs_CX)(SP)
+	MOVQ	CX, (REGS+regs_IP)(SP)
+	MOVQ	DX, (REGS+regs_DX)(SP)
+	MOVQ	SI, (REGS+regs_SI)(SP)
+	MOVQ	DI, (REGS+regs_DI)(SP)
+	MOVQ	SP, R15
+	MOVQ	(R3+ring3_SP)(GS), AX
+	MOVQ	AX, (REGS+regs_SP)(R15)
+	MOVQ	$const_SystemCall, (REGS+regs_Vector)(R15)
+	JMP	·leave(SB)
+
+// leave: R15 is the Context, whose Regs are filled in; GS is the kernel's.
+TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	SWAPGS
+	RDGSBASEQ AX
+	SWAPGS
+	MOVQ	AX, Context_GSBase(R15)
+	MOVQ	0(GS), R13
+	MOVQ	Context_kernelSP(R15), SP
+	MOVQ	Context_kernelBP(R15), BP
+	RDFSBASEQ AX
+	MOVQ	AX, Context_FSBase(R15)
+	MOVQ	Context_kernelFS(R15), AX
+	WRFSBASEQ AX
+	MOVQ	$0, (R3+ring3_Context)(R13)	// from here on FS is the kernel's: trap.takeOurs
+	STMXCSR	FX(const_fxMXCSR)(R15)
+	MOVUPS	X0, XMM(0)(R15)
+	MOVUPS	X1, XMM(1)(R15)
+	MOVUPS	X2, XMM(2)(R15)
+	MOVUPS	X3, XMM(3)(R15)
+	MOVUPS	X4, XMM(4)(R15)
+	MOVUPS	X5, XMM(5)(R15)
+	MOVUPS	X6, XMM(6)(R15)
+	MOVUPS	X7, XMM(7)(R15)
+	MOVUPS	X8, XMM(8)(R15)
+	MOVUPS	X9, XMM(9)(R15)
+	MOVUPS	X10, XMM(10)(R15)
+	MOVUPS	X11, XMM(11)(R15)
+	MOVUPS	X12, XMM(12)(R15)
+	MOVUPS	X13, XMM(13)(R15)
+	MOVUPS	X14, XMM(14)(R15)
+	MOVUPS	X15, XMM(15)(R15)
+	// The kernel does not use the x87, and few programs do, so it is saved only if it
+	// is not as FNINIT leaves it: FSW 0, which includes that the top of its stack is
+	// register 0; FCW the usual; and register 0 empty. FXAM then has changed nothing
+	// in FSW but C0-C3.
+	LEAQ	FX(0)(R15), CX
+	FNSTSW_AX
+	TESTW	AX, AX
+	JNE	used
+	FNSTCW_CX
+	CMPW	(CX), $const_fcw
+	JNE	used
+	FXAM
+	FNSTSW_AX
+	ANDL	$0x4500, AX
+	CMPL	AX, $0x4100		// C3 and C0, not C2: empty
+	JNE	examined
+	MOVL	$0, Context_x87(R15)
+	JMP	clean
+used:
+	FXSAVE64 (CX)
+	MOVL	$1, Context_x87(R15)
+	JMP	clean
+examined:
+	FXSAVE64 (CX)
+	MOVW	$0, FX(const_fxFSW)(R15)
+	MOVL	$1, Context_x87(R15)
+clean:
+	FNINIT
+	LDMXCSR	·kernelMXCSR(SB)
+	MOVQ	(REGS+regs_Vector)(R15), AX
+	CMPQ	AX, $const_exceptions
+	JLO	event
+	CMPQ	AX, $const_SystemCall
+	JHS	event
+	// An interrupt: it comes again, at back.
+	MOVQ	SP, CX
+	MOVQ	(R3+ring3_Stack)(R13), SP
+	PUSHQ	$const_selKernelData
+	PUSHQ	CX
+	PUSHQ	$const_flagsFixed
+	PUSHQ	$const_selKernelCode
+	LEAQ	·back(SB), CX
+	PUSHQ	CX
+	PUSHQ	$0			// error code
+	PUSHQ	AX
+	JMP	(R3+ring3_Kernel)(R13)
+event:
+	JMP	·back(SB)
+
+// back returns from enter: SP is as it was when enter was called.
+TEXT ·back(SB),NOSPLIT|NOFRAME,$0-8
+	STI
+	RET
+
+// func addresses() (fromTrap, fromSyscall uintptr)
+TEXT ·addresses(SB),NOSPLIT,$0-16
+	MOVQ	$·fromTrap(SB), AX
+	MOVQ	AX, fromTrap+0(FP)
+	MOVQ	$·fromSyscall(SB), AX
+	MOVQ	AX, fromSyscall+8(FP)
+	RET
+
+// func wrmsr(msr uint32, v uint64)
+TEXT ·wrmsr(SB),NOSPLIT,$0-16
+	MOVL	msr+0(FP), CX
+	MOVL	v_lo+8(FP), AX
+	MOVL	v_hi+12(FP), DX
+	WRMSR
+	RET
+
+// func enableSyscall()
+TEXT ·enableSyscall(SB),NOSPLIT,$0
+	MOVL	$const_msrEFER, CX
+	RDMSR
+	ORL	$const_sce, AX
+	WRMSR
+	RET
+
+// func setCR4(bits uint64)
+TEXT ·setCR4(SB),NOSPLIT,$0-8
+	MOVQ	CR4, AX
+	MOVQ	AX, CX
+	ANDQ	$~const_pge, CX
+	MOVQ	CX, CR4			// empties the TLB, of global entries too
+	ORQ	bits+0(FP), AX
+	MOVQ	AX, CR4
+	RET
+
+// func loadCR3(root uint64)
+TEXT ·loadCR3(SB),NOSPLIT,$0-8
+	MOVQ	root+0(FP), AX
+	MOVQ	AX, CR3
+	RET

@@ -1,0 +1,28 @@
+package user
+
+import (
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+)
+
+// What the assembler is told of other packages' types: see trap/offsets.go.
+type (
+	regs  amd64.Regs
+	cpu   trap.CPU
+	ring3 trap.Ring3
+)
+
+const (
+	selKernelCode = amd64.SelKernelCode
+	selKernelData = amd64.SelKernelData
+	exceptions    = amd64.Exceptions
+	pageFault     = amd64.VEC_PF
+	fcw           = amd64.FCW
+	flagsFixed    = amd64.RFLAGS_FIXED
+	msrEFER       = amd64.MSR_EFER
+	sce           = amd64.EFER_SCE
+	pge           = amd64.CR4_PGE
+)
+
+// What leave has LDMXCSR load.
+var kernelMXCSR uint32 = amd64.MXCSR

@@ -1,0 +1,129 @@
+//go:build tamago
+
+package user
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/goruntime"
+)
+
+// Where in a g the stack check looks, and what it finds if the g is to yield.
+const (
+	stackGuard   = goruntime.GStackGuard
+	stackPreempt = goruntime.StackPreempt
+)
+
+// enter is Run's way to ring 3 and back.
+func enter(c *Context)
+
+func addresses() (fromTrap, fromSyscall uintptr)
+
+// Run lets c run in ring 3 until something happens, and returns what: it is in
+// c.Regs.Vector, too, with the registers as they were then. An interrupt has been served
+// when it returns; and where the CPU is wanted by others they have had it.
+//
+// Context: goroutine, one at a time.
+func (c *Context) Run() Event {
+	if !c.prepare() {
+		return Event(c.Regs.Vector)
+	}
+	goruntime.SetTimer()
+	enter(c)
+	event := Event(c.Regs.Vector)
+	if event == NotEntered {
+		runtime.Gosched() // the caller may have no stack check of its own
+	}
+	return event
+}
+
+// wake is what Init was told.
+var wake func(id int)
+
+// Kick makes Run return soon, or not enter, until Kicked is called. It may be called
+// while c runs.
+//
+// Context: any.
+func (c *Context) Kick() {
+	atomic.SwapUint32(&c.kick, 1) // a barrier as well: see the package comment
+	for id := range trap.MaxCPUs {
+		if trap.Program(id) == uintptr(unsafe.Pointer(c)) {
+			wake(id)
+		}
+	}
+}
+
+// ErrNoFSGSBASE says why there can be no programs.
+var ErrNoFSGSBASE = errors.New("user: the processor lacks FSGSBASE")
+
+// Init prepares this package; interrupt sends CPU id an interrupt.
+//
+// Context: goroutine, once.
+// Errors: ErrNoFSGSBASE.
+func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id int)) error {
+	if maxLeaf, _, _, _ := cpuid(0, 0); maxLeaf < 7 {
+		return ErrNoFSGSBASE
+	}
+	_, b, c, _ := cpuid(7, 0)
+	if b&1 == 0 {
+		return ErrNoFSGSBASE
+	}
+	cr4 = amd64.CR4_FSGSBASE
+	for _, f := range []struct{ has, bit uint32 }{{b >> 7 & 1, amd64.CR4_SMEP}, {b >> 20 & 1, amd64.CR4_SMAP}, {c >> 2 & 1, amd64.CR4_UMIP}} {
+		if f.has != 0 {
+			cr4 |= uint64(f.bit)
+		}
+	}
+	wake = interrupt
+	return nil
+}
+
+// cr4 is what InitCPU sets.
+var cr4 uint64
+
+// programMask is what SYSCALL clears in the flags.
+const programMask = amd64.RFLAGS_TF | amd64.RFLAGS_IF | amd64.RFLAGS_DF | amd64.RFLAGS_IOPL | amd64.RFLAGS_NT | amd64.RFLAGS_AC
+
+// InitCPU makes this CPU able to run programs. root is where the kernel's tables are.
+//
+// Context: interrupt, after Init.
+func InitCPU(root uint64) {
+	r := &trap.Self().Ring3
+	r.CR3 = root
+	r.Wanted = uintptr(goruntime.Wanted())
+	var syscall uintptr
+	r.Trap, syscall = addresses()
+	wrmsr(amd64.MSR_STAR, amd64.STAR)
+	wrmsr(amd64.MSR_LSTAR, uint64(syscall))
+	wrmsr(amd64.MSR_CSTAR, 0) // 32-bit code, which there is none of
+	wrmsr(amd64.MSR_FMASK, programMask)
+	enableSyscall()
+	setCR4(cr4)
+}
+
+func wrmsr(msr uint32, v uint64)
+
+// enableSyscall sets EFER.SCE.
+func enableSyscall()
+
+// setCR4 sets these bits, and empties the TLB: the kernel's boot left entries for all
+// tables in it, of addresses that are programs' now.
+func setCR4(bits uint64)
+
+// LeaveTables loads the kernel's tables, at kernel, if this CPU has loaded those at
+// root: they are about to go.
+//
+// Context: interrupt.
+func LeaveTables(root, kernel uint64) {
+	if r := &trap.Self().Ring3; r.CR3 == root {
+		r.CR3, r.Generation = kernel, 0
+		loadCR3(kernel)
+	}
+}
+
+func loadCR3(root uint64)

@@ -1,0 +1,62 @@
+//go:build tamago
+
+// Package usermode makes the machine able to run programs, and keeps the CPUs' view of
+// their page tables right: what package arch/amd64/user cannot do for want of
+// interrupts to other CPUs.
+package usermode
+
+import (
+	"fmt"
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/arch/amd64/user"
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/smp"
+)
+
+// Init prepares all CPUs.
+//
+// Context: goroutine, once.
+// Errors: ENODEV the processor cannot run programs the way that this kernel does.
+func Init() error {
+	if err := user.Init(cpu.CPUID, interrupt); err != nil {
+		return fmt.Errorf("usermode: no programs: %w: %w", syscall.ENODEV, err)
+	}
+	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
+	return nil
+}
+
+func interrupt(id int) { cpu.SendIPI(id, amd64.VecWake) }
+
+// Shootdown returns when no CPU uses translations of the tables at root any more that
+// are older than the call. The caller has changed the tables and then counted
+// their generation up: a CPU that enters ring 3 from now on reloads them. So those
+// that are there are sent out of it; the kernel itself never uses a program's
+// translations.
+//
+// A CPU says which tables it is about to load before it loads them, so one that is seen
+// in ring 3 with other tables loads these, if at all, after the change.
+//
+// Context: goroutine.
+func Shootdown(root uint64) {
+	for id := range cpu.Num() {
+		r := trap.Ring3Of(id)
+		if entered := r.EnteredNow(); r.Has(root) {
+			interrupt(id)
+			for r.Has(root) && r.EnteredNow() == entered {
+				cpu.Pause()
+			}
+		}
+	}
+}
+
+// Retire makes every CPU that has loaded the tables at root load the kernel's: they
+// may be freed then.
+//
+// Context: goroutine.
+func Retire(root uint64) {
+	smp.CallAll(func() { user.LeaveTables(root, mm.Tables.Root) })
+}
