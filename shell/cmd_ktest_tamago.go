@@ -19,6 +19,7 @@ import (
 	_ "sonde/qemu/suites/stop"
 	_ "sonde/qemu/suites/symbols"
 	_ "sonde/qemu/suites/traps"
+	_ "sonde/qemu/suites/user"
 )
 
 // ktestCommand runs the kernel's own tests; only images built for that have it.

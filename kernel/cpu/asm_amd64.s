@@ -92,6 +92,12 @@ TEXT ·ReadCR3(SB),NOSPLIT,$0-8
 	MOVQ	AX, ret+0(FP)
 	RET
 
+// func ReadCR4() uint64
+TEXT ·ReadCR4(SB),NOSPLIT,$0-8
+	MOVQ	CR4, AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
 // func WriteCR3(v uint64)
 TEXT ·WriteCR3(SB),NOSPLIT,$0-8
 	MOVQ	v+0(FP), AX

@@ -13,6 +13,7 @@ func Rdmsr(msr uint32) uint64
 func Wrmsr(msr uint32, v uint64)
 func ReadCR2() uint64
 func ReadCR3() uint64
+func ReadCR4() uint64
 func WriteCR3(v uint64)
 func Invlpg(va uintptr)
 func In8(port uint16) uint8

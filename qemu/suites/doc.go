@@ -8,6 +8,7 @@
 //
 //	targets   what is probed: Go functions, and every instruction shape
 //	traps     faults, nesting, registers across a trap
+//	user      ring 3: entering and leaving, and what a program cannot do
 //	memory    what may be read, written and executed
 //	sched     goroutines, timers and clock on all CPUs
 //	stop      grace periods, stopping the machine, writing code

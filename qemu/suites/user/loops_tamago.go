@@ -1,0 +1,259 @@
+//go:build tamago
+
+package user
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"sonde/arch/amd64"
+	ring3 "sonde/arch/amd64/user"
+	"sonde/kernel/cpu"
+	"sonde/kernel/grace"
+	"sonde/kernel/irq"
+	"sonde/kernel/smp"
+	"sonde/kernel/usermode/bare"
+	"sonde/qemu/suites"
+)
+
+func init() {
+	suites.Add("user/loops_do_not_stop_the_machine", loopsAndMachine)
+	suites.Add("user/timers_fire_beside_loops", loopsAndTimers)
+	suites.Add("user/interrupts_wake_goroutines_beside_loops", loopsAndInterrupts)
+	suites.Add("user/kick_gets_a_loop_back", kick)
+	suites.Add("user/shootdown_changes_what_a_loop_reads", shootdown)
+	suites.Add("user/threads_keep_their_registers", threadsKeep)
+}
+
+// looping are programs that never make a system call.
+type looping struct {
+	t       *suites.T
+	stop    atomic.Bool
+	threads []*ring3.Context
+	events  atomic.Int64
+	rounds  []atomic.Int64 // of each thread, from AX
+}
+
+// loops starts n threads of p, which make no system calls, each in a goroutine. make, if
+// not nil, prepares the i-th. An exception is an error.
+func loops(t *suites.T, p *program, n int, prepare func(i int, c *ring3.Context)) *looping {
+	l := &looping{t: t, rounds: make([]atomic.Int64, n)}
+	for i := range n {
+		c := p.thread()
+		if prepare != nil {
+			prepare(i, c)
+		}
+		l.threads = append(l.threads, c)
+		t.Go(func() {
+			for !l.stop.Load() {
+				e := c.Run()
+				if l.events.Add(1); e.Exception() || e == ring3.SystemCall {
+					t.Fatalf("thread %d: %s, AX %#x", i, what(c, e), c.Regs.AX)
+				}
+				l.rounds[i].Store(int64(c.Regs.AX))
+			}
+		})
+	}
+	t.Until("the loops to run", func() bool { return l.events.Load() >= int64(n) })
+	return l
+}
+
+// end ends the loops.
+func (l *looping) end() {
+	l.stop.Store(true)
+	for _, c := range l.threads {
+		c.Kick()
+	}
+	l.t.Wait()
+}
+
+// bounded does f, and says how long the longest of n times took.
+func bounded(t *suites.T, name string, n int, f func() error) {
+	var longest time.Duration
+	for range n {
+		start := cpu.Nanotime()
+		if err := f(); err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		longest = max(longest, time.Duration(cpu.Nanotime()-start))
+	}
+	t.Logf("%s: at most %v", name, longest.Round(time.Microsecond))
+	if longest > suites.Limit/4 {
+		t.Errorf("%s took %v", name, longest)
+	}
+}
+
+// loopsAndMachine has a loop for each CPU and one more.
+func loopsAndMachine(t *suites.T) {
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	l := loops(t, p, cpu.Num()+1, nil)
+	defer l.end()
+	const n = 20
+	bounded(t, "garbage collection", n, func() error { runtime.GC(); return nil })
+	bounded(t, "grace period", n, func() error { grace.Synchronize(); return nil })
+	bounded(t, "stop machine", n, func() error {
+		_, err := smp.StopMachine(func([]*amd64.Regs) error { return nil })
+		return err
+	})
+	bounded(t, "call on all CPUs", n, func() error { smp.CallAll(func() {}); return nil })
+	bounded(t, "another goroutine", n, func() error {
+		done := make(chan bool)
+		go func() { done <- true }()
+		<-done
+		return nil
+	})
+	before := make([]int64, len(l.threads))
+	for i := range before {
+		before[i] = l.rounds[i].Load()
+	}
+	for i := range before {
+		t.Until("each loop to go on", func() bool { return l.rounds[i].Load() > before[i] })
+	}
+}
+
+// loopsAndTimers: a P's timers are looked at when goroutines are switched.
+func loopsAndTimers(t *suites.T) {
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	l := loops(t, p, cpu.Num(), nil)
+	defer l.end()
+	bounded(t, "sleep of 1 ms", 50, func() error { time.Sleep(time.Millisecond); return nil })
+	fired := make(chan bool)
+	bounded(t, "timer of 1 ms", 50, func() error {
+		time.AfterFunc(time.Millisecond, func() { fired <- true })
+		<-fired
+		return nil
+	})
+}
+
+// loopsAndInterrupts: an interrupt wakes a thread, which needs a CPU.
+func loopsAndInterrupts(t *suites.T) {
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	l := loops(t, p, cpu.Num(), nil)
+	defer l.end()
+	var event irq.Event
+	bounded(t, "waking from an interrupt", 50, func() error {
+		go smp.CallAll(func() {
+			if cpu.ID() == 0 {
+				event.Wake()
+			}
+		})
+		event.Wait(-1)
+		return nil
+	})
+}
+
+// kick sends threads out of ring 3 and sees that they stay out until they have asked.
+func kick(t *suites.T) {
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	c := p.thread()
+	var rounds atomic.Int64
+	const n = 200
+	t.Go(func() {
+		for rounds.Load() < n {
+			if c.Run() == ring3.NotEntered && c.Kicked() {
+				rounds.Add(1)
+			}
+		}
+	})
+	for i := range int64(n) {
+		c.Kick()
+		t.Until("the kick", func() bool { return rounds.Load() > i })
+	}
+	t.Wait()
+	c.Kick()
+	for range 10 {
+		if e := c.Run(); e != ring3.NotEntered {
+			t.Fatalf("kicked and not asked: %s", what(c, e))
+		}
+	}
+	if !c.Kicked() || c.Kicked() {
+		t.Errorf("Kicked must tell once")
+	}
+}
+
+// shootdown changes a page under loops that read it. After Changed none may read
+// the old one.
+func shootdown(t *suites.T) {
+	const other, rounds = dataAt + 1<<30, 100
+	_, _, _, reads, _, _ := pieces()
+	p := load(t, piece(t, reads))
+	defer p.Close()
+	pages := [2]*bare.Page{new(bare.Page), new(bare.Page)}
+	for i := range pages {
+		*word(pages[i], 0) = uint64(i)
+	}
+	t.Must(p.Put(other, pages[0], amd64.PTE_NX))
+	n := cpu.Num()
+	l := loops(t, p, n, func(i int, c *ring3.Context) { c.Regs.SI, c.Regs.DI = other, uint64(dataAt+64*i) })
+	defer l.end()
+	for round := 1; round <= rounds; round++ {
+		t.Must(p.Put(other, pages[round&1], amd64.PTE_NX))
+		p.Changed()
+		// What was read before may still be on its way into memory once.
+		for i := range n {
+			read, count := word(p.data, 64*i), word(p.data, 64*i+8)
+			from := atomic.LoadUint64(count)
+			t.Until("a loop to go on", func() bool { return atomic.LoadUint64(count) > from+2 })
+			if got := atomic.LoadUint64(read); got != uint64(round&1) {
+				t.Fatalf("round %d: loop %d still reads %d", round, i, got)
+			}
+		}
+	}
+}
+
+// threadsKeep has threads look at all their registers, twice as many as CPUs, while the
+// machine does other things.
+func threadsKeep(t *suites.T) { keepBusy(t, nil) }
+
+// keepBusy runs such threads for a while, and disturb again and again meanwhile.
+func keepBusy(t *suites.T, disturb func()) {
+	_, _, keeps, _, _, _ := pieces()
+	p := load(t, piece(t, keeps))
+	defer p.Close()
+	n := 2 * cpu.Num()
+	pages := make([]*bare.Page, n)
+	l := loops(t, p, n, func(i int, c *ring3.Context) {
+		own := uint64(dataAt + (i+1)*pageSize)
+		var err error
+		pages[i], err = p.Map(own, amd64.PTE_W|amd64.PTE_NX)
+		t.Must(err)
+		id := uint64(i+1) * 0x1_0203_0405
+		*word(pages[i], 0) = id
+		c.Regs.BX, c.Regs.SP = id, own+pageSize/2
+		c.FSBase, c.GSBase = own, own
+	})
+	defer l.end()
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && !t.Failed(); {
+		runtime.GC()
+		if disturb != nil {
+			disturb()
+		}
+		floats()
+		runtime.Gosched()
+	}
+	for i := range n {
+		if rounds := atomic.LoadUint64(word(pages[i], pageSize/2+8)); rounds < 100 {
+			t.Errorf("thread %d looked only %d times", i, rounds)
+		}
+	}
+	t.Logf("%d events", l.events.Load())
+}
+
+var float = 1.0
+
+// floats uses the kernel's SSE registers.
+func floats() {
+	for i := range 100 {
+		float = float*1.000001 + float64(i)
+	}
+}
