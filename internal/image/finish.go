@@ -13,7 +13,7 @@ import (
 )
 
 // MaxSize is the greatest size of an image in bytes.
-const MaxSize = 8 << 20
+const MaxSize = 16 << 20
 
 const pageSize = 4096
 
