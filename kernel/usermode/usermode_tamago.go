@@ -14,10 +14,11 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/smp"
 )
 
-// Init prepares all CPUs.
+// Init prepares all CPUs, and makes space.Kernel.
 //
 // Context: goroutine, once.
 // Errors: ENODEV the processor cannot run programs the way that this kernel does.
@@ -26,6 +27,7 @@ func Init() error {
 		return fmt.Errorf("usermode: no programs: %w: %w", syscall.ENODEV, err)
 	}
 	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
+	space.Kernel = machine()
 	return nil
 }
 

@@ -21,9 +21,6 @@ import (
 // Page is a page of memory.
 type Page [paging.PageSize]byte
 
-// Floor is below what the kernel shares with programs.
-const Floor = paging.BigSize
-
 // Space is an address space. Its pages are Go's memory, which does not move.
 type Space struct {
 	root       *table
@@ -39,7 +36,7 @@ type table [paging.PageSize / 8]uint64
 func New() (*Space, error) {
 	s := new(Space)
 	s.root, _ = s.table()
-	err := mm.Tables.ShareWith((*[512]uint64)(s.root), Floor, func() (*[512]uint64, uint64, error) {
+	err := mm.Tables.ShareWith((*[512]uint64)(s.root), usermode.Floor, func() (*[512]uint64, uint64, error) {
 		t, pa := s.table()
 		return (*[512]uint64)(t), pa, nil
 	})

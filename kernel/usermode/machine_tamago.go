@@ -1,0 +1,46 @@
+//go:build tamago
+
+package usermode
+
+import (
+	"sonde/arch/amd64/paging"
+	"sonde/arch/amd64/user"
+	"sonde/kernel/mm"
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/mm/space"
+)
+
+const (
+	// lowest is the lowest address that a program may use, so that a nil pointer with an
+	// offset still faults: Linux's vm.mmap_min_addr.
+	lowest = 64 << 10
+	// Floor is where the kernel's part of a program's addresses begins. What the kernel
+	// has lower is for the start of further CPUs, and programs do not see it.
+	Floor = paging.BigSize
+)
+
+// machine is what all spaces of programs share.
+func machine() *space.Machine {
+	m := &space.Machine{
+		Frames: frame.Kernel,
+		RAM:    mm.Usable,
+		KernelHalf: func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
+			return mm.Tables.ShareWith(root, Floor, table)
+		},
+		Shootdown: shootdown,
+		Retire:    func(s *space.Space) { Retire(s.Root()) },
+	}
+	for _, w := range mm.Tables.Windows(lowest, Floor, user.End) {
+		m.Windows = append(m.Windows, space.Window(w))
+	}
+	return m
+}
+
+// shootdown is Shootdown for a space. Where tables are going to be freed, no CPU may
+// have them in CR3 either: it may look at them of itself.
+func shootdown(s *space.Space, _, _ uint64, tables bool) {
+	Shootdown(s.Root())
+	if tables {
+		Retire(s.Root())
+	}
+}
