@@ -213,10 +213,11 @@ func shootdown(t *suites.T) {
 
 // threadsKeep has threads look at all their registers, twice as many as CPUs, while the
 // machine does other things.
-func threadsKeep(t *suites.T) { keepBusy(t, nil) }
+func threadsKeep(t *suites.T) { keepBusy(t, func() {}, func() bool { return true }) }
 
-// keepBusy runs such threads for a while, and disturb again and again meanwhile.
-func keepBusy(t *suites.T, disturb func()) {
+// keepBusy runs such threads for a while and until enough is true, and disturb again and
+// again meanwhile.
+func keepBusy(t *suites.T, disturb func(), enough func() bool) {
 	_, _, keeps, _, _, _ := pieces()
 	p := load(t, piece(t, keeps))
 	defer p.Close()
@@ -233,11 +234,16 @@ func keepBusy(t *suites.T, disturb func()) {
 		c.FSBase, c.GSBase = own, own
 	})
 	defer l.end()
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && !t.Failed(); {
-		runtime.GC()
-		if disturb != nil {
-			disturb()
+	const least = time.Second
+	start := time.Now()
+	for round := 0; !t.Failed() && (time.Since(start) < least || !enough()); round++ {
+		if time.Since(start) > suites.Limit {
+			t.Fatalf("not enough in %v", suites.Limit)
 		}
+		if round%8 == 0 {
+			runtime.GC()
+		}
+		disturb()
 		floats()
 		runtime.Gosched()
 	}

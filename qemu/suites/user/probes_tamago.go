@@ -49,12 +49,9 @@ func sendNMIs() {
 // change nothing.
 func nmis(t *suites.T) {
 	count, inside, end := takeNMIs(floats)
-	keepBusy(t, sendNMIs)
+	keepBusy(t, sendNMIs, func() bool { return count.Load() > 300 && (cpu.Num() == 1 || inside.Load() > 100) })
 	end()
 	t.Logf("%d NMIs, %d of them in ring 3", count.Load(), inside.Load())
-	if count.Load() < 100 || cpu.Num() > 1 && inside.Load() < 20 {
-		t.Errorf("only %d NMIs, %d of them in ring 3", count.Load(), inside.Load())
-	}
 }
 
 //go:noinline
@@ -126,7 +123,7 @@ func probesInNMIs(t *suites.T) {
 	keepBusy(t, func() {
 		sendNMIs()
 		runtime.Gosched()
-	})
+	}, func() bool { return count.Load() > 300 })
 	end()
 	if hits := int64(k.Hits() + k.NMissed()); hits != count.Load() || bad.Load() != 0 {
 		t.Errorf("%d NMIs, %d hits, %d bad results", count.Load(), hits, bad.Load())
