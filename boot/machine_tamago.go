@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -10,12 +11,15 @@ import (
 	"unsafe"
 
 	"sonde/kallsyms"
+	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
+	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/device"
 	"sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
 	"sonde/shell"
@@ -57,6 +61,17 @@ func mountFiles(tree *vfs.FS) {
 	}
 	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())
+	}
+}
+
+// mountDevices makes /dev, with the terminal under the names that programs know.
+func mountDevices(tree *vfs.FS) {
+	err := device.Mount(tree)
+	for minor, name := range []string{"tty", "console"} {
+		err = errors.Join(err, tree.Bind("/dev/"+name, &tty.Device{TTY: console.TTY, Major: 5, Minor: uint32(minor)}))
+	}
+	if err != nil {
+		printk.Err("dev: %s", err.Error())
 	}
 }
 

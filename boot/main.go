@@ -44,6 +44,7 @@ func main() {
 	loadSymbols()
 	setWallClock()
 	mountFiles(vfs.Root)
+	mountDevices(vfs.Root)
 	unpackModules(vfs.Root)
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
@@ -126,7 +127,7 @@ func interact() {
 	out := new(console.Output)
 	s := newShell(out)
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
-	t := shell.NewSession(s, console.Input{}, out)
+	t := shell.NewSession(s, console.TTY.Tap(console.Input{}), out)
 	for t.Run() == nil {
 	}
 }

@@ -90,8 +90,15 @@ func modeText(m fs.FileMode) string {
 			text[i+1] = '-'
 		}
 	}
-	if m.IsDir() {
+	switch m & fs.ModeType {
+	case fs.ModeDir:
 		text[0] = 'd'
+	case fs.ModeSymlink:
+		text[0] = 'l'
+	case fs.ModeNamedPipe:
+		text[0] = 'p'
+	case fs.ModeDevice | fs.ModeCharDevice:
+		text[0] = 'c'
 	}
 	if m&fs.ModeSticky != 0 {
 		text[9] = 't'

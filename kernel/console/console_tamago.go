@@ -13,7 +13,12 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
 	"sonde/kernel/serial"
+	"sonde/kernel/tty"
 )
+
+// TTY is the terminal on the serial line: what programs see of it. Who reads Input
+// feeds it, by its Tap.
+var TTY = tty.New(screen{}, nil)
 
 // Init makes the serial port interrupt when a byte arrives.
 //
@@ -82,6 +87,15 @@ func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	serial.Write(p)
+	return len(p), nil
+}
+
+// screen is the screen side for TTY, which makes of a newline what is to be made.
+type screen struct{}
+
+// Write implements io.Writer.
+func (screen) Write(p []byte) (int, error) {
+	serial.WriteRaw(p)
 	return len(p), nil
 }
 

@@ -69,6 +69,15 @@ func Write(p []byte) {
 	}
 }
 
+// WriteRaw writes p as it is.
+//
+// Context: any.
+func WriteRaw(p []byte) {
+	for _, c := range p {
+		Putc(c)
+	}
+}
+
 // WriteString is Write for a string.
 //
 // Context: any.

@@ -1,0 +1,212 @@
+// Package tty is a terminal in Linux's sense: what lies between a device that
+// sends and shows bytes and the programs that read lines.
+//
+// In canonical mode what is typed is kept as a line that can be edited, and goes to
+// readers when it ends. In raw mode each byte goes to them at once. Either way bytes
+// are echoed, some become signals for the foreground group of processes, and what
+// programs write is adapted for the device.
+//
+// It knows no processes: who is in the foreground is a number, and a function given
+// to New sends the signals.
+//
+// What is missing of Linux's: parity and breaks, the delays of oflag, ECHOPRT, and
+// between bytes VTIME (it counts when VMIN is 0).
+//
+// Locks: TTY.mu. The device and the function for signals are called outside of it,
+// the device under outMu, so that echo and output keep their order.
+//
+// Source: POSIX.1-2017, "General Terminal Interface"; Linux, man termios(3).
+package tty
+
+import (
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/poll"
+)
+
+// What programs get at most at a time: a line, and what was typed ahead.
+const (
+	maxLine  = 4095
+	maxAhead = 16 << 10
+)
+
+// Signal is a number of Linux's.
+type Signal int
+
+// The signals that a terminal sends.
+const (
+	SIGHUP   Signal = 1
+	SIGINT   Signal = 2
+	SIGQUIT  Signal = 3
+	SIGCONT  Signal = 18
+	SIGTSTP  Signal = 20
+	SIGWINCH Signal = 28
+)
+
+// Winsize is the size of the screen, in characters and dots.
+type Winsize = abi.Winsize
+
+// TTY is a terminal.
+type TTY struct {
+	queue poll.Queue
+
+	outMu sync.Mutex
+	out   io.Writer // guarded by outMu
+
+	mu sync.Mutex
+	// guarded by mu:
+	signal  func(group int, s Signal)
+	termios Termios
+	size    Winsize
+	group   int // in the foreground; 0: no program's
+	hungUp  bool
+	stopped bool // by VSTOP
+	column  int  // of the cursor
+
+	line    []byte   // being typed
+	start   int      // the column where it begins
+	literal bool     // the next byte means itself
+	lines   [][]byte // that readers can have; an empty one is the end of the file
+	ahead   int      // bytes in lines
+	timer   *time.Timer
+	expired bool // VTIME is over
+
+	pending []byte // output and echo not yet given to the device
+	signals []Signal
+}
+
+// New returns a terminal that shows its output on out. signal is called for each
+// signal to the foreground group; it must not call the terminal. It may be nil.
+func New(out io.Writer, signal func(group int, s Signal)) *TTY {
+	return &TTY{signal: signal, out: out, termios: Sane, size: Winsize{Rows: 24, Cols: 80}}
+}
+
+// OnSignal says who sends the signals from now on, as for New.
+func (t *TTY) OnSignal(signal func(group int, s Signal)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.signal = signal
+}
+
+// locked runs f under mu, and then does what f has left to do outside of it. f
+// returns what has changed, for those who wait.
+func (t *TTY) locked(f func() poll.Events) {
+	t.mu.Lock()
+	changed := f()
+	signals, group, signal := t.signals, t.group, t.signal
+	t.signals = nil
+	t.mu.Unlock()
+	t.flush()
+	if changed != 0 {
+		t.queue.Notify(changed)
+	}
+	for _, s := range signals {
+		if group > 0 && signal != nil {
+			signal(group, s)
+		}
+	}
+}
+
+// flush gives the device what is pending, in order.
+func (t *TTY) flush() {
+	t.outMu.Lock()
+	defer t.outMu.Unlock()
+	t.mu.Lock()
+	p := t.pending
+	t.pending = nil
+	t.mu.Unlock()
+	if len(p) > 0 {
+		t.out.Write(p)
+	}
+}
+
+// Termios returns the modes.
+func (t *TTY) Termios() Termios {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.termios
+}
+
+// SetTermios sets the modes. discard forgets what was typed and not read, as TCSETSF
+// does; drain would wait until all output is shown, which it is when Write returns.
+//
+// Errors: EIO when it has hung up.
+func (t *TTY) SetTermios(m Termios, drain, discard bool) (err error) {
+	t.locked(func() poll.Events {
+		if t.hungUp {
+			err = syscall.EIO
+			return 0
+		}
+		if discard {
+			t.forget()
+		}
+		if t.termios.Lflag&ICANON != 0 && m.Lflag&ICANON == 0 && len(t.line) > 0 {
+			t.enter() // what was being typed can be read now
+		}
+		t.termios = m
+		if m.Iflag&IXON == 0 {
+			t.stopped = false
+		}
+		return poll.In | poll.Out
+	})
+	return err
+}
+
+// Winsize returns the size of the screen.
+func (t *TTY) Winsize() Winsize {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
+
+// SetWinsize sets the size, and tells the foreground group if it is another.
+func (t *TTY) SetWinsize(size Winsize) {
+	t.locked(func() poll.Events {
+		if size != t.size {
+			t.size = size
+			t.signals = append(t.signals, SIGWINCH)
+		}
+		return 0
+	})
+}
+
+// Foreground returns the group of processes in the foreground, 0 if there is none.
+func (t *TTY) Foreground() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.group
+}
+
+// SetForeground puts a group of processes into the foreground.
+func (t *TTY) SetForeground(group int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.group = group
+}
+
+// Flush forgets what was typed and not read, as TCIFLUSH does.
+func (t *TTY) Flush() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget()
+}
+
+// forget drops all input. Context: mu held.
+func (t *TTY) forget() {
+	t.line, t.lines, t.ahead, t.literal = nil, nil, 0, false
+}
+
+// HangUp ends the terminal for those who have it open: reading is at its end,
+// writing an error, and the foreground group gets SIGHUP and SIGCONT.
+func (t *TTY) HangUp() {
+	t.locked(func() poll.Events {
+		t.hungUp = true
+		t.forget()
+		t.signals = append(t.signals, SIGHUP, SIGCONT)
+		return poll.Hup
+	})
+}

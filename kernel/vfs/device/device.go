@@ -1,0 +1,88 @@
+// Package device makes the devices of which every program expects a name in /dev.
+package device
+
+import (
+	"crypto/rand"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"sonde/kernel/vfs"
+)
+
+// Device is a character device: a node to bind to a name.
+type Device struct {
+	Major, Minor uint32
+	OpenFunc     func(flag int) (vfs.Handle, error)
+}
+
+// Stat implements vfs.Node.
+func (d *Device) Stat() vfs.Info {
+	return vfs.Info{Mode: fs.ModeDevice | fs.ModeCharDevice | 0666, RDev: vfs.MakeDev(d.Major, d.Minor)}
+}
+
+// Open implements vfs.Opener.
+func (d *Device) Open(flag int) (vfs.Handle, error) { return d.OpenFunc(flag) }
+
+// memory is the major number of the devices here.
+//
+// Source: Linux, Documentation/admin-guide/devices.txt.
+const memory = 1
+
+// Mount makes /dev and in it null, zero, full, random and urandom, the names by which
+// a process finds its own descriptors, and shm for files that are shared.
+//
+// Errors: EEXIST (wrapped with the path).
+func Mount(tree *vfs.FS) error {
+	if err := tree.MkdirAll("/dev/shm", 0755); err != nil {
+		return err
+	}
+	for name, d := range map[string]*Device{
+		"null":    character(3, nothing{}),
+		"zero":    character(5, zeroes{}),
+		"full":    character(7, full{}),
+		"random":  character(8, random{}),
+		"urandom": character(9, random{}),
+	} {
+		if err := tree.Bind("/dev/"+name, d); err != nil {
+			return err
+		}
+	}
+	for name, target := range map[string]string{
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+	} {
+		if err := tree.SymlinkAt(target, tree.RootPlace(), "/dev/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func character(minor uint32, h vfs.Handle) *Device {
+	return &Device{memory, minor, func(int) (vfs.Handle, error) { return h, nil }}
+}
+
+// nothing is /dev/null: at its end at once, and all that is written is gone.
+type nothing struct{}
+
+func (nothing) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
+func (nothing) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (nothing) Close() error                           { return nil }
+
+// zeroes is /dev/zero.
+type zeroes struct{ nothing }
+
+func (zeroes) ReadAt(p []byte, _ int64) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// full is /dev/full, a disk without room.
+type full struct{ zeroes }
+
+func (full) WriteAt([]byte, int64) (int, error) { return 0, syscall.ENOSPC }
+
+// random is /dev/random and /dev/urandom: neither ever waits.
+type random struct{ nothing }
+
+func (random) ReadAt(p []byte, _ int64) (int, error) { return rand.Read(p) }
