@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/machine"
 )
 
 // rearm puts INT3s in and takes them out, so that exactly the sites are armed
@@ -27,7 +28,7 @@ func rearm(list []*site) bool {
 		if !want {
 			old, new = new, old
 		}
-		if err := mach.poke(s.addr, old, new); err != nil {
+		if err := machine.This.Poke(s.addr, old, new); err != nil {
 			panic(err) // something else writes text
 		}
 		s.armed = want
@@ -36,7 +37,7 @@ func rearm(list []*site) bool {
 	if len(poked) == 0 {
 		return false
 	}
-	mach.sync(poked)
+	machine.This.Sync(poked)
 	quiesce()
 	return true
 }
@@ -47,7 +48,7 @@ func rearm(list []*site) bool {
 func quiesce() {
 	was := replaced
 	replaced = nil
-	mach.quiesce()
+	machine.This.Quiesce()
 	runtime.KeepAlive(was)
 }
 
@@ -73,17 +74,13 @@ var round uint64
 // grace period that began at since is over.
 func (s *site) retire(since text.InUse) {
 	if s.slot != 0 {
-		mach.slots.Put(s.slot, since, nil)
+		machine.This.Slots.Put(s.slot, since, nil)
 	}
 	if s.detour != nil {
 		detours--
-		mach.detours.Put(s.detour.Head, since, s.detour)
+		machine.This.Detours.Put(s.detour.Head, since, s.detour)
 	}
 }
-
-// ErrRetry says that nothing was changed because some CPU stood in the code to
-// be replaced.
-var ErrRetry = errors.New("a CPU stands in the region")
 
 // detours is how many sites have one. guarded by mu
 var detours int
@@ -99,10 +96,10 @@ func unjump(list []*site) {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
+		if !errors.Is(err, machine.ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
 			panic(err) // something else writes text
 		}
-		mach.grace()
+		machine.This.Grace()
 	}
 }
 
@@ -153,7 +150,7 @@ func swap(list []*site, in bool) (time.Duration, error) {
 			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
 		}
 	}
-	took, err := mach.swap(patches, func(ip uintptr) bool {
+	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
 		for _, s := range list {
 			if ip > s.addr && ip < s.addr+JumpSize {
 				return true

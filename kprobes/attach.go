@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // register puts each of ks, which are probes of one kind, on its site, or none,
@@ -23,7 +24,7 @@ func register(kind kind, ks []*Kprobe) error {
 			return fmt.Errorf("kprobes: register %s: %w", k.name(), err)
 		}
 	}
-	mach.watch()
+	machine.This.Watch()
 	rearm(sitesOf(ks))
 	kick()
 	return nil
@@ -96,7 +97,7 @@ func (k *Kprobe) prepare() error {
 
 // open begins k's account, and says how hits call its handlers.
 func (k *Kprobe) open() {
-	k.ledger.Open(mach.cpus)
+	k.ledger.Open(machine.This.CPUs)
 	k.Flags.Clear(flagGone | flagSSE | flagNotes | flagSpecial)
 	k.Flags.Set(flagRegistered | k.manner())
 	if k.kind == kindKretprobe {
@@ -123,14 +124,14 @@ func (k *Kprobe) manner() probe.Flags {
 func (k *Kprobe) touchesSSE() bool {
 	if k.kind == kindKretprobe {
 		rp := asKretprobe(k)
-		rp.sse = mach.writesSSE(rp.Handler)
+		rp.sse = machine.This.WritesSSE(rp.Handler)
 		rp.direct = nil
 		if !rp.sse && !Plain.Get() {
 			rp.direct = rp.Handler
 		}
-		return mach.writesSSE(rp.EntryHandler)
+		return machine.This.WritesSSE(rp.EntryHandler)
 	}
-	return mach.writesSSE(k.PreHandler) || mach.writesSSE(k.PostHandler)
+	return machine.This.WritesSSE(k.PreHandler) || machine.This.WritesSSE(k.PostHandler)
 }
 
 // siteBytes is about what a probed place takes of the kernel's memory, with its
@@ -140,8 +141,8 @@ const siteBytes = 2 << 10
 // room refuses one more probed place when they would take half of the memory:
 // the kernel would end in a state in which nothing else can be done.
 func room() error {
-	each := siteBytes + uint64(mach.cpus+1)*uint64(probe.AccountBytes)
-	if n := uint64(sites.Len() + 1); n*each > mach.memory/2 {
+	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	if n := uint64(sites.Len() + 1); n*each > machine.This.Memory/2 {
 		return probe.Refuse(syscall.ENOMEM, "%d probed places are as many as there is memory for", sites.Len())
 	}
 	return nil
@@ -162,7 +163,7 @@ func (k *Kprobe) fits(s *site, fn symbol) error {
 	if s.addr != uintptr(fn.Addr) {
 		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function", k.kind.noun())
 	}
-	if why := mach.noReturn(fn); k.kind == kindKretprobe && why != "" {
+	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
 		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
 	}
 	for _, other := range s.probes() {
@@ -196,7 +197,7 @@ func detach(ks []*Kprobe) {
 	if !rearm(all) {
 		quiesce()
 	}
-	since := mach.since()
+	since := machine.This.Since()
 	for _, s := range all {
 		if len(s.probes()) > 0 {
 			continue

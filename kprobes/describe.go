@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kprobes/machine"
 )
 
 // Description is what there is to know of a place for probes. What is about
@@ -97,7 +99,7 @@ func (d *Description) describe(s *site, fn symbol) {
 	d.Slot, d.Detour, d.Armed, d.Jumped = s.slot, s.detour, s.armed, s.jumped
 	d.Pre, d.Post = s.way(false), s.way(true)
 	d.Check = int(s.check.Len)
-	if d.NoRet = mach.noReturn(fn); s.addr != uintptr(fn.Addr) {
+	if d.NoRet = machine.This.NoReturn(fn); s.addr != uintptr(fn.Addr) {
 		d.NoRet = "it is not the entry of a function"
 	}
 	for _, k := range s.probes() {
@@ -133,7 +135,7 @@ func (d *Description) near() {
 func (k *Kprobe) info() ProbeInfo {
 	var calls []string
 	say := func(what string, f any) {
-		if name, _, _, ok := kallsyms.Lookup(uint64(codeOf(f))); ok {
+		if name, _, _, ok := kallsyms.Lookup(uint64(goabi.CodeOf(f))); ok {
 			calls = append(calls, what+"-handler "+name)
 		}
 	}

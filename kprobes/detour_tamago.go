@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
@@ -18,6 +19,7 @@ import (
 	"sonde/kernel/goruntime"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/machine"
 )
 
 // What assembly knows of the layouts of other packages, and of ours.
@@ -127,13 +129,9 @@ func (d *Detour) Fill(code []byte) {
 	}
 	put(t.behind, d.Addr+1)
 	put(t.resume, d.Resume)
-	put(t.where, d.Head+uintptr(t.site))
+	d.siteAt = d.Head + uintptr(t.site)
+	put(t.where, d.siteAt)
 	put(t.late, codeAt.late)
-}
-
-// bind fills in that d is for s.
-func bind(d *Detour, s *site) {
-	text.WriteSlot(d.Head+uintptr(d.template().site), binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
 }
 
 // initDetours tells the runtime where detours are and what they begin with.
@@ -141,7 +139,7 @@ func bind(d *Detour, s *site) {
 // Context: boot.
 func initDetours() {
 	calls := templates()[TemplateCall] // plain is shorter; note calls nothing
-	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), mach.detours.Start(), mach.detours.End(), DetourSize)
+	goruntime.CopiesOf(calls.addr, uintptr(len(calls.code)), machine.This.Detours.Start(), machine.This.Detours.End(), DetourSize)
 }
 
 // lean says that our way through a hit leaves X0-X14 alone (reach.HitKeepsSSE).
@@ -155,9 +153,9 @@ func initState(id int) uintptr {
 	st := &states[id].state
 	st.id, st.trampoline = uint64(id), trampolinePC
 	st.noted = codeAt.noted
-	st.onDetour, st.onReturn, st.onNote = codeOf(onDetour), codeOf(onReturn), codeOf(onNote)
+	st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetour), goabi.CodeOf(onReturn), goabi.CodeOf(onNote)
 	if !lean {
-		st.onDetour, st.onReturn, st.onNote = codeOf(onDetourEager), codeOf(onReturnEager), codeOf(onNoteEager)
+		st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetourEager), goabi.CodeOf(onReturnEager), goabi.CodeOf(onNoteEager)
 	}
 	return uintptr(unsafe.Pointer(st))
 }

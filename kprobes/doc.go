@@ -55,6 +55,6 @@
 // # Without a machine
 //
 // Registering, arming and jumping need about a dozen functions of the machine, a
-// value of type machine. So they compile on the host, where there is nothing to be
+// value of package machine. So they compile on the host, where there is nothing to be
 // probed, and are tested there against a made-up one.
 package kprobes

@@ -38,7 +38,7 @@ const maxStack = 1024
 // Context: any.
 func NewJprobe[F any](target, handler F) *Jprobe {
 	j := &Jprobe{Entry: handler}
-	j.KP.Addr = codeOf(target)
+	j.KP.Addr = goabi.CodeOf(target)
 	return j
 }
 
@@ -46,7 +46,7 @@ func NewJprobe[F any](target, handler F) *Jprobe {
 //
 // Errors: EINVAL it is no function; E2BIG its signature needs more than maxStack.
 func (j *Jprobe) setHandler() error {
-	code := codeOf(j.Entry)
+	code := goabi.CodeOf(j.Entry)
 	if code == 0 {
 		return probe.Refuse(syscall.EINVAL, "Entry is not a function")
 	}

@@ -2,8 +2,12 @@ package kprobes
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"time"
+	"unsafe"
+
+	"sonde/kprobes/machine"
 )
 
 // A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
@@ -108,7 +112,7 @@ func (c *Candidate) Bind(d *Detour) bool {
 	if s == nil || s.detour != nil || len(s.probes()) == 0 {
 		return false
 	}
-	mach.bind(d, s)
+	machine.This.Write(d.siteAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
 	d.site, s.detour = s, d
 	detours++
 	s.resume.Store(d.Resume)
@@ -116,6 +120,10 @@ func (c *Candidate) Bind(d *Detour) bool {
 	c.Detour, c.turn = d, s.turn
 	return true
 }
+
+// ErrRetry is what Jump returns when nothing was changed because some CPU stood in
+// the code to be replaced.
+var ErrRetry = machine.ErrRetry
 
 // Jump replaces the breakpoints of list by jumps, all at one stop of the machine,
 // which took stopped. Those that are not as they were when they got their detour,
@@ -151,7 +159,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 //
 // Context: goroutine.
 func SetJumps(on bool) {
-	mach.forbid("takes jumps in or out")
+	machine.This.Forbid("takes jumps in or out")
 	mu.Lock()
 	defer mu.Unlock()
 	if noJumps = !on; noJumps {

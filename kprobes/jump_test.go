@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kprobes/machine"
 )
 
 // fakeOptimizer counts what it is told.
@@ -23,11 +24,11 @@ func (f *fake) bound(n uintptr) *Candidate {
 		f.t.Fatalf("candidates: %+v", cands)
 	}
 	c := &cands[0]
-	head, ok := mach.detours.Take(c.Addr)
+	head, ok := machine.This.Detours.Take(c.Addr)
 	if !ok {
 		f.t.Fatal("no detour")
 	}
-	if !c.Bind(&Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n}) {
+	if !c.Bind(&Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, siteAt: head + 8}) {
 		f.t.Fatal("not bound")
 	}
 	return c
@@ -78,7 +79,7 @@ func TestJumpIn(t *testing.T) {
 	UnregisterKprobe(k)
 	f.did(n+1, "swap 1", "disarm t.work+0x0", "sync 1", "quiesce")
 	f.nothingLeft()
-	if mach.detours.Reap() != 1 {
+	if machine.This.Detours.Reap() != 1 {
 		t.Error("the detour can be used again before its grace period is over")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // KretprobeHandler runs when a probed call enters or returns. An entry handler that
@@ -112,7 +113,7 @@ const (
 func (rp *Kretprobe) prepare() error {
 	n := rp.MaxActive
 	if n <= 0 {
-		n = mach.cpus // not preemptible: spec/4 §1.3.1
+		n = machine.This.CPUs // not preemptible: spec/4 §1.3.1
 	}
 	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
 	switch flying := rp.pool.inUse(); {
@@ -122,14 +123,14 @@ func (rp *Kretprobe) prepare() error {
 		return probe.Refuse(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
 	case flying != 0:
 		return probe.Refuse(syscall.EBUSY, "%d calls from before have not returned", flying)
-	case uint64(n)*each > mach.memory/4:
+	case uint64(n)*each > machine.This.Memory/4:
 		return probe.Refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
 			n, each, uint64(n)*each>>20)
 	}
 	if rp.pool.instances != nil {
 		quiesce() // who gives an instance back may not have put it on a list yet
 	}
-	rp.pool.init(rp, n, mach.cpus, rp.DataSize)
+	rp.pool.init(rp, n, machine.This.CPUs, rp.DataSize)
 	return nil
 }
 

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // TestReturnProbeRefuses: what is asked for is looked at before anything is taken.
 func TestReturnProbeRefuses(t *testing.T) {
 	f := newFake(t)
-	mach.memory = 8 << 20
+	machine.This.Memory = 8 << 20
 	for _, c := range []struct {
 		name      string
 		symbol    string
@@ -65,7 +66,7 @@ func TestReturnProbeTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if done != 1 || rp.MaxActive != mach.cpus || len(rp.pool.instances) != mach.cpus {
+	if done != 1 || rp.MaxActive != machine.This.CPUs || len(rp.pool.instances) != machine.This.CPUs {
 		t.Errorf("registered %d times, %d instances", done, len(rp.pool.instances))
 	}
 	pool := &rp.pool.instances[0]
@@ -138,10 +139,10 @@ func TestAccountsBeginAnew(t *testing.T) {
 	f := newFake(t)
 	k := at("t.work", 0)
 	f.must(k)
-	for id := range mach.cpus {
+	for id := range machine.This.CPUs {
 		k.ledger.Count(id, probe.Recursion)
 	}
-	if UnregisterKprobe(k); k.NMissed() != uint64(mach.cpus) {
+	if UnregisterKprobe(k); k.NMissed() != uint64(machine.This.CPUs) {
 		t.Errorf("%d missed, when unregistered", k.NMissed())
 	}
 	if f.must(k); k.NMissed() != 0 {

@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
+	"sonde/kprobes/machine"
 )
 
 // startStep makes the CPU execute the copy and trap behind it, with no interrupt
@@ -97,7 +98,7 @@ func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
 	if r.IP == uint64(s.slot) {
 		return false
 	}
-	if r.IP-uint64(s.slot) < slotSize { // else the step took the jump back, too (QEMU, PAUSE)
+	if r.IP-uint64(s.slot) < machine.SlotSize { // else the step took the jump back, too (QEMU, PAUSE)
 		r.IP += uint64(s.addr) - uint64(s.slot)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags

@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/kallsyms"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 type symbol = kallsyms.Symbol
@@ -31,7 +32,7 @@ func (k *Kprobe) resolve() (addr uintptr, fn symbol, err error) {
 		return uintptr(fn.Addr) + k.Offset, fn, nil
 	case k.Addr != 0:
 		var ok bool
-		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || mach.code(k.Addr, 1) == nil {
+		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || machine.This.Code(k.Addr, 1) == nil {
 			return 0, fn, probe.Refuse(syscall.EINVAL, "not an address of kernel text")
 		}
 		return k.Addr, fn, nil
@@ -45,7 +46,7 @@ func (k *Kprobe) resolve() (addr uintptr, fn symbol, err error) {
 // Errors: EINVAL fn may not be probed; EILSEQ no instruction begins at addr, or
 // it cannot be executed elsewhere.
 func newSite(addr uintptr, fn symbol) (*site, error) {
-	if why := mach.blacklisted(fn); why != "" {
+	if why := machine.This.Blacklisted(fn); why != "" {
 		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
 	}
 	off := int(addr - uintptr(fn.Addr))
@@ -95,18 +96,18 @@ func (s *site) house() error {
 	if s.emulated {
 		return nil
 	}
-	slot, ok := mach.slots.Take(s.addr)
+	slot, ok := machine.This.Slots.Take(s.addr)
 	if !ok {
-		return probe.Refuse(syscall.ENOMEM, "all %d slots are in use", mach.slots.Used())
+		return probe.Refuse(syscall.ENOMEM, "all %d slots are in use", machine.This.Slots.Used())
 	}
 	code := make([]byte, s.in.Len, insn.MaxLen+insn.JumpSize)
 	back, near := insn.Jump(uint64(slot)+uint64(s.in.Len), uint64(s.addr)+uint64(s.in.Len))
 	if !near || !s.in.CopyTo(code, s.code(), uint64(s.addr), uint64(slot)) {
-		mach.slots.Put(slot, mach.since(), nil)
+		machine.This.Slots.Put(slot, machine.This.Since(), nil)
 		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is not within reach of a copy")
 	}
 	s.slot = slot
-	mach.write(slot, append(code, back[:]...))
+	machine.This.Write(slot, append(code, back[:]...))
 	return nil
 }
 
@@ -138,7 +139,7 @@ func instruction(fn symbol, off int) (insn.Inst, []byte, error) {
 // original returns the n bytes of code at addr as the image has them, without
 // the breakpoints of other probes.
 func original(addr, n uintptr) []byte {
-	code := append([]byte(nil), mach.code(addr, n)...)
+	code := append([]byte(nil), machine.This.Code(addr, n)...)
 	for i := range code {
 		if code[i] != insn.OpInt3 && code[i] != insn.OpJmp {
 			continue

@@ -249,8 +249,6 @@ type Detour struct {
 	// done: its return address is on the stack already. Context: any.
 	Pushed func(ip uintptr) bool
 
-	site *site // kept for CPUs still on their way to its handlers
+	site   *site   // kept for CPUs still on their way to its handlers
+	siteAt uintptr // where its address stands in the code that the detour begins with
 }
-
-// slotSize is how much memory a copy of an instruction gets, in bytes.
-const slotSize = 32
