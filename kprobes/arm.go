@@ -24,15 +24,15 @@ func rearm(list []*site) bool {
 		if want == s.armed {
 			continue
 		}
-		old, new := s.orig[0], byte(insn.OpInt3)
+		old, new := s.Orig[0], byte(insn.OpInt3)
 		if !want {
 			old, new = new, old
 		}
-		if err := machine.This.Poke(s.addr, old, new); err != nil {
+		if err := machine.This.Poke(s.Addr, old, new); err != nil {
 			panic(err) // something else writes text
 		}
 		s.armed = want
-		poked = append(poked, s.addr)
+		poked = append(poked, s.Addr)
 	}
 	if len(poked) == 0 {
 		return false
@@ -69,21 +69,6 @@ func sitesOf(ks []*Kprobe) (list []*site) {
 
 // round is how often sites have been gathered. guarded by mu
 var round uint64
-
-// retire gives back what s has of the pools. A CPU may still be in it: until the
-// grace period that began at since is over.
-func (s *site) retire(since text.InUse) {
-	if s.slot != 0 {
-		machine.This.Slots.Put(s.slot, since, nil)
-	}
-	if s.detour != nil {
-		detours--
-		machine.This.Detours.Put(s.detour.Head, since, s.detour)
-	}
-}
-
-// detours is how many sites have one. guarded by mu
-var detours int
 
 // unjump puts breakpoints back where there are jumps. Called with mu held.
 func unjump(list []*site) {
@@ -145,14 +130,14 @@ func swap(list []*site, in bool) (time.Duration, error) {
 	patches := make([]text.Patch, len(list))
 	for i, s := range list {
 		trapped, jump := s.trapped(), s.jump()
-		patches[i] = text.Patch{Addr: s.addr, Old: trapped[:], New: jump[:]}
+		patches[i] = text.Patch{Addr: s.Addr, Old: trapped[:], New: jump[:]}
 		if !in {
 			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
 		}
 	}
 	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
 		for _, s := range list {
-			if ip > s.addr && ip < s.addr+JumpSize {
+			if ip > s.Addr && ip < s.Addr+JumpSize {
 				return true
 			}
 		}
@@ -168,13 +153,13 @@ func swap(list []*site, in bool) (time.Duration, error) {
 
 // trapped and jump are the five bytes at s when it is armed, one way or the other.
 func (s *site) trapped() (b [JumpSize]byte) {
-	copy(b[:], s.orig[:])
+	copy(b[:], s.Orig[:])
 	b[0] = insn.OpInt3
 	return b
 }
 
 func (s *site) jump() [JumpSize]byte {
-	b, _ := insn.Jump(uint64(s.addr), uint64(s.detour.Entry)) // boot lays detours out within reach
+	b, _ := insn.Jump(uint64(s.Addr), uint64(s.detour.Entry)) // boot lays detours out within reach
 	return b
 }
 

@@ -39,16 +39,16 @@ func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
 	f := newFake(t)
 	f.must(at("t.work", 10)) // lea 0x100(%rip), %rcx
 	s := f.siteAt("t.work", 10)
-	code := f.wrote[s.slot]
+	code := f.wrote[s.Slot]
 	in, err := insn.Decode(code)
 	if err != nil || in.Len != 7 || !bytes.Equal(code[:3], []byte{0x48, 0x8d, 0x0d}) {
 		t.Fatalf("% x: %v", code, err)
 	}
-	if have, want := s.slot+uintptr(in.Disp()), s.addr+0x100; have != want {
+	if have, want := s.Slot+uintptr(in.Disp()), s.Addr+0x100; have != want {
 		t.Errorf("the copy's operand is %#x, not %#x", have, want)
 	}
 	back, err := insn.Decode(code[7:])
-	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.slot)+7) != uint64(s.addr)+7 {
+	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.Slot)+7) != uint64(s.Addr)+7 {
 		t.Errorf("behind the copy: % x", code[7:])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // register puts each of ks, which are probes of one kind, on its site, or none,
@@ -153,14 +154,14 @@ func room() error {
 // Errors: EILSEQ a post-handler, but the instruction cannot be stepped; EINVAL
 // not an entry, or a function that switches stacks; EBUSY there is a jprobe
 // already.
-func (k *Kprobe) fits(s *site, fn symbol) error {
-	if k.PostHandler != nil && s.way(true) == Refused {
+func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
+	if k.PostHandler != nil && s.Way(true) == place.Refused {
 		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
 	}
 	if k.kind == kindKprobe {
 		return nil
 	}
-	if s.addr != uintptr(fn.Addr) {
+	if s.Addr != uintptr(fn.Addr) {
 		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function", k.kind.noun())
 	}
 	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
@@ -202,8 +203,8 @@ func detach(ks []*Kprobe) {
 		if len(s.probes()) > 0 {
 			continue
 		}
-		sites.Remove(s.addr)
-		neighboured(s.addr)
+		sites.Remove(s.Addr)
+		neighboured(s.Addr)
 		s.retire(since)
 	}
 	for _, k := range gone {
@@ -229,13 +230,13 @@ func forgetModule(name string) {
 	defer mu.Unlock()
 	var left []*Kprobe
 	var gone []*site
-	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.addr, b.addr) }) {
+	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.Addr, b.Addr) }) {
 		for _, k := range s.probes() {
 			switch {
 			case k.owner == name:
-				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.addr))
+				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.Addr))
 				left = append(left, k)
-			case module.Of(s.addr) == name:
+			case module.Of(s.Addr) == name:
 				k.Flags.Set(flagGone)
 				gone = append(gone, s)
 			}

@@ -7,20 +7,21 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // Description is what there is to know of a place for probes. What is about
 // detours, and whether there can be one, package optprobe knows.
 type Description struct {
-	Symbol string  // the function
-	Func   uintptr // its address
-	Size   uintptr // its length in bytes
-	Addr   uintptr // the place
-	Pre    How     // with pre-handlers only
-	Post   How     // with a post-handler
-	Check  int     // bytes of the stack check that begins here, up to its last branch; 0: none
-	NoRet  string  // why no return probe can be here
-	NoJump string  // why no jump is put in now, whatever the code: "" if nothing is in the way
+	Symbol string    // the function
+	Func   uintptr   // its address
+	Size   uintptr   // its length in bytes
+	Addr   uintptr   // the place
+	Pre    place.How // with pre-handlers only
+	Post   place.How // with a post-handler
+	Check  int       // bytes of the stack check that begins here, up to its last branch; 0: none
+	NoRet  string    // why no return probe can be here
+	NoJump string    // why no jump is put in now, whatever the code: "" if nothing is in the way
 
 	Probes []ProbeInfo // those there now, in order of registration
 	Armed  bool        // a breakpoint or a jump is in place
@@ -85,8 +86,8 @@ func All() (list []Description) {
 	mu.Lock()
 	defer mu.Unlock()
 	for s := range sites.All {
-		fn, _ := kallsyms.Kernel().At(uint64(s.addr))
-		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.addr}
+		fn, _ := kallsyms.Kernel().At(uint64(s.Addr))
+		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.Addr}
 		d.describe(s, fn)
 		list = append(list, d)
 	}
@@ -95,11 +96,11 @@ func All() (list []Description) {
 }
 
 // describe fills in what s says. Called with mu held.
-func (d *Description) describe(s *site, fn symbol) {
-	d.Slot, d.Detour, d.Armed, d.Jumped = s.slot, s.detour, s.armed, s.jumped
-	d.Pre, d.Post = s.way(false), s.way(true)
-	d.Check = int(s.check.Len)
-	if d.NoRet = machine.This.NoReturn(fn); s.addr != uintptr(fn.Addr) {
+func (d *Description) describe(s *site, fn kallsyms.Symbol) {
+	d.Slot, d.Detour, d.Armed, d.Jumped = s.Slot, s.detour, s.armed, s.jumped
+	d.Pre, d.Post = s.Way(false), s.Way(true)
+	d.Check = int(s.Check.Len)
+	if d.NoRet = machine.This.NoReturn(fn); s.Addr != uintptr(fn.Addr) {
 		d.NoRet = "it is not the entry of a function"
 	}
 	for _, k := range s.probes() {

@@ -177,7 +177,7 @@ func onDetour(r *amd64.Regs, s *site) {
 	}
 	st.begins(s, r)
 	st.soft++
-	r.IP = uint64(s.addr) + 1
+	r.IP = uint64(s.Addr) + 1
 	st.handOver(r)
 	onBreakpoint(r)
 }

@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // A fake is a machine that is memory and a log. It checks what it is asked to do,
@@ -121,9 +122,9 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 	switch {
 	case s == nil:
 		f.t.Errorf("%s is written, but is not in the table", Where(addr))
-	case new == insn.OpInt3 && (len(s.probes()) == 0 || How(s.how.Load()) == Refused):
+	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.How(s.how.Load()) == place.Refused):
 		f.t.Errorf("%s is armed, but a hit would not know what to do", Where(addr))
-	case new == insn.OpInt3 && !s.emulated && f.wrote[s.slot] == nil:
+	case new == insn.OpInt3 && s.NeedsSlot() && f.wrote[s.Slot] == nil:
 		f.t.Errorf("%s is armed, but its slot is empty", Where(addr))
 	}
 	b[0] = new
@@ -214,9 +215,9 @@ func (f *fake) nothingLeft() {
 // forgetAll makes this package as it is at boot.
 func forgetAll() {
 	for _, s := range allSites() {
-		sites.Remove(s.addr)
+		sites.Remove(s.Addr)
 	}
 	graveyard, replaced, optimizer = nil, nil, nil
 	disarmedAll, noJumps, detours = false, false, 0
-	clear(decoded)
+	decoder = place.Decoder{Code: original}
 }

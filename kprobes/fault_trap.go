@@ -109,17 +109,17 @@ func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	if s.mended(st, r) {
 		return notifier.Stop
 	}
-	r.IP = uint64(s.addr)
+	r.IP = uint64(s.Addr)
 	return notifier.Next
 }
 
 // emulationFault takes a fault that ended the emulation of s; r is the hit's.
 func (st *state) emulationFault(s *site, r *amd64.Regs) {
 	trap.SaveXMM(r)
-	r.IP, r.Vector, r.Err = uint64(s.addr), st.fault, st.err
+	r.IP, r.Vector, r.Err = uint64(s.Addr), st.fault, st.err
 	st.flags = r.Flags & stepFlags
 	if !s.mended(st, r) {
-		r.IP = uint64(s.addr)
+		r.IP = uint64(s.Addr)
 		refault(r, st)
 	}
 }
@@ -149,14 +149,14 @@ func (s *site) mended(st *state, r *amd64.Regs) bool {
 // said, or at the original instruction again.
 func (s *site) settle(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
-		r.IP = uint64(s.addr)
+		r.IP = uint64(s.Addr)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
 // undoStep makes r look as if the original instruction had faulted.
 func (s *site) undoStep(r *amd64.Regs, flags uint64) {
-	r.IP = uint64(s.addr)
+	r.IP = uint64(s.Addr)
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
@@ -183,7 +183,7 @@ func OriginalIP(ip uintptr) uintptr {
 			return ip
 		}
 		if s := sites.Find(addr); s != nil && ip != slot {
-			return addr + uintptr(s.in.Len)
+			return addr + uintptr(s.In.Len)
 		}
 		return addr
 	case machine.This.Detours.Contains(ip):

@@ -14,6 +14,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
 	"sonde/kernel/probe"
+	"sonde/kprobes/place"
 )
 
 // onBreakpoint takes #BP. It is the one text for what a hit does in front of the
@@ -31,13 +32,13 @@ func onBreakpoint(r *amd64.Regs) {
 	var s *site
 	if st.phase == idle {
 		at := uintptr(r.IP) - 1
-		if s = sites.First(at); s == nil || s.addr != at {
+		if s = sites.First(at); s == nil || s.Addr != at {
 			if s = sites.Find(at); s == nil {
 				die.Breakpoint(r)
 				return
 			}
 		}
-		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
+		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
 			s.grow(st, r)
 			return
 		}
@@ -73,38 +74,38 @@ func onBreakpoint(r *amd64.Regs) {
 			return
 		}
 	}
-	how := How(s.how.Load())
+	how := place.How(s.how.Load())
 	if r.Vector == amd64.VecDetour {
-		how = Detoured
+		how = place.Detoured
 	}
 bare:
 	switch how {
-	case Boosted:
-		r.IP = uint64(s.slot)
-	case Detoured:
+	case place.Boosted:
+		r.IP = uint64(s.Slot)
+	case place.Detoured:
 		r.IP = uint64(s.resume.Load())
-	case Branched:
-		r.IP = s.to
-	case Stepped:
+	case place.Branched:
+		r.IP = s.To
+	case place.Stepped:
 		st.phase = stepping
 		st.flags = r.Flags & stepFlags
 		s.startStep(r)
 		return
-	case Decided:
+	case place.Decided:
 		s.passCheck(st, id, r)
 		return
-	case Emulated:
+	case place.Emulated:
 		st.phase = emulating
-		s.emulate(r)
+		perform(&s.Op, r)
 		s.finish(st, id, r)
 		return
-	case Within:
+	case place.Within:
 		if s.decided(st, r) {
 			s.finish(st, id, r)
-			goOn(&s.around, r, s.addr-uintptr(s.within))
+			goOn(&s.Around, r, s.Addr-uintptr(s.Within))
 			return
 		}
-		how = s.bare(s.post.Load())
+		how = s.Bare(s.post.Load())
 		goto bare
 	}
 	st.phase = idle
@@ -170,8 +171,8 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 // grow makes r take the way to morestack: the call is counted when the function
 // starts again.
 func (s *site) grow(st *state, r *amd64.Regs) {
-	if s.check.Alone(checkCode(&s.check, s.addr)) {
-		s.check.Perform(r, uint64(s.addr), true)
+	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
+		s.Check.Perform(r, uint64(s.Addr), true)
 		return
 	}
 	s.passBy(st, r)
@@ -198,19 +199,19 @@ func (s *site) countMissed(id int) {
 // passBy gets the instruction executed and calls no handler. The copy in a detour
 // begins behind the stack check, which is made here then.
 func (s *site) passBy(st *state, r *amd64.Regs) {
-	if How(s.how.Load()) == Detoured {
-		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) {
-			s.check.Perform(r, uint64(s.addr), true)
+	if place.How(s.how.Load()) == place.Detoured {
+		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
+			s.Check.Perform(r, uint64(s.Addr), true)
 			return
 		}
 		r.IP = uint64(s.resume.Load())
 		return
 	}
-	switch s.bare(false) {
-	case Emulated:
-		s.emulate(r)
-	case Boosted:
-		r.IP = uint64(s.slot)
+	switch s.Bare(false) {
+	case place.Emulated:
+		perform(&s.Op, r)
+	case place.Boosted:
+		r.IP = uint64(s.Slot)
 	default:
 		st.nested = uintptr(unsafe.Pointer(s))
 		st.nFlags = r.Flags & stepFlags

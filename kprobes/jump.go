@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
@@ -73,7 +74,7 @@ func Candidates() (list []Candidate) {
 	}
 	for s := range sites.All {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.addr, int(s.check.Len), s.detour, s.template(), s.turn})
+			list = append(list, Candidate{s.Addr, int(s.Check.Len), s.detour, s.template(), s.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -141,7 +142,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	for _, c := range cands {
 		s := sites.Find(c.Addr)
 		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped &&
-			s.jumpable() && How(s.how.Load()) == Detoured {
+			s.jumpable() && place.How(s.how.Load()) == place.Detoured {
 			list = append(list, s)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // fakeOptimizer counts what it is told.
@@ -58,7 +59,7 @@ func TestJumpIn(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	c := f.bound(7)
-	hitsGo(t, k, Detoured)
+	hitsGo(t, k, place.Detoured)
 	if k.site.resume.Load() != c.Detour.Resume || f.byteAt("t.work", 0) != insn.OpInt3 || Optimized(k.Addr) {
 		t.Error("bound, and not hit by a breakpoint that goes on in the detour")
 	}
@@ -147,19 +148,19 @@ func TestJumpGivesWay(t *testing.T) {
 		name string
 		add  func(f *fake) (remove func())
 		back bool // a candidate again without it
-		how  How
+		how  place.How
 	}{
-		{"a probe in the region", func(f *fake) func() { return f.added(at("t.work", 3)) }, true, Boosted},
+		{"a probe in the region", func(f *fake) func() { return f.added(at("t.work", 3)) }, true, place.Boosted},
 		{"a post-handler", func(f *fake) func() {
 			k := at("t.work", 0)
 			k.PostHandler = post
 			return f.added(k)
-		}, true, Stepped},
+		}, true, place.Stepped},
 		{"a jprobe", func(f *fake) func() {
 			j := jumps("t.work")
 			f.mustJprobe(j)
 			return func() { UnregisterJprobe(j) }
-		}, true, Detoured},
+		}, true, place.Detoured},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
@@ -173,8 +174,8 @@ func TestJumpGivesWay(t *testing.T) {
 				t.Error("a candidate still")
 			}
 			remove()
-			hitsGo(t, k, Detoured)
-			if c.how != Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
+			hitsGo(t, k, place.Detoured)
+			if c.how != place.Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
 				if done, _, _ := Jump([]Candidate{*old}); done != 0 {
 					t.Error("jumped without a new grace period")
 				}

@@ -2,10 +2,13 @@ package kprobes
 
 import (
 	"fmt"
+	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kallsyms"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // Flags of a probe.
@@ -81,6 +84,32 @@ type Task uint64
 type Context struct {
 	Goroutine Task // 0: none, it is the scheduler or an interrupt
 	CPU       int  // counted from 0
+}
+
+// resolve returns where k goes and the function that is in.
+func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
+	switch {
+	case k.SymbolName != "" && k.Addr != 0:
+		return 0, fn, probe.Refuse(syscall.EINVAL, "both SymbolName and Addr are given")
+	case k.SymbolName != "":
+		if fn, err = kallsyms.Resolve(k.SymbolName); err != nil {
+			return 0, fn, err
+		}
+		if !fn.IsText() {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "%s is data", fn.Name)
+		}
+		if uint64(k.Offset) >= fn.Size {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "%s has %#x bytes", fn.Name, fn.Size)
+		}
+		return uintptr(fn.Addr) + k.Offset, fn, nil
+	case k.Addr != 0:
+		var ok bool
+		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || machine.This.Code(k.Addr, 1) == nil {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "not an address of kernel text")
+		}
+		return k.Addr, fn, nil
+	}
+	return 0, fn, probe.Refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
 }
 
 // name is how errors call k.

@@ -9,6 +9,7 @@ import (
 
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // TestProbeIsAsLargeAsTheMachine: a probe used to have an account for each of 32
@@ -47,7 +48,7 @@ func TestRoomIsHalfOfMemory(t *testing.T) {
 			t.Fatalf("%d places: %v", n, err)
 		}
 		addr := 0x1000 + 16*n
-		sites.Insert(&site{addr: addr})
+		sites.Insert(&site{Place: place.Place{Addr: addr}})
 		defer sites.Remove(addr)
 	}
 	if err := room(); !errors.Is(err, syscall.ENOMEM) {
