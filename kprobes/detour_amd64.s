@@ -84,7 +84,7 @@ take: \
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go fec1617caa90, asm b76501bde7d2.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go a0afd44a8336, asm b76501bde7d2.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)

@@ -102,7 +102,7 @@ bare:
 	case place.Within:
 		if s.decided(st, r) {
 			s.finish(st, id, r)
-			goOn(&s.Around, r, s.Addr-uintptr(s.Within))
+			goOn(st, &s.Around, r, s.Addr-uintptr(s.Within))
 			return
 		}
 		how = s.Bare(s.post.Load())

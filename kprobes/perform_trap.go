@@ -117,7 +117,7 @@ func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
 	st.decided, st.decidedSP = s.Addr, r.SP
 	s.Check.Skip(r, uint64(s.Addr), checkCode(&s.Check, s.Addr), 1)
 	s.finish(st, id, r)
-	goOn(&s.Check, r, s.Addr)
+	goOn(st, &s.Check, r, s.Addr)
 }
 
 // decided reports whether s is within a stack check that a probe at the entry has
@@ -136,7 +136,7 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 // goOn makes r, within the stack check at addr that has been decided, hit the next
 // breakpoint there. It does not go there to hit it: that might be gone by then,
 // and the check be made again, with another outcome.
-func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
+func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if sites.Find(uintptr(r.IP)) != nil {
 			r.IP++
@@ -145,6 +145,7 @@ func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
 		}
 		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)
 	}
+	st.decided = 0 // the next check here is another call's, and not decided yet
 }
 
 // checkCode is the stack check c, which stands at addr, as it is now.
