@@ -73,13 +73,16 @@ func Describe(symbol string, off uintptr) (Description, error) {
 			return d, err
 		}
 	}
-	d.describe(s, fn)
+	d.describe(s)
+	if d.NoRet = machine.This.NoReturn(fn); s.Addr != uintptr(fn.Addr) {
+		d.NoRet = "it is not the entry of a function"
+	}
 	d.near()
 	return d, nil
 }
 
 // All returns a Description of every probed place, in order of address, without
-// what is near.
+// what is near and NoRet: that takes reading the whole function.
 //
 // Context: goroutine.
 func All() (list []Description) {
@@ -88,7 +91,7 @@ func All() (list []Description) {
 	for s := range sites.All {
 		fn, _ := kallsyms.Kernel().At(uint64(s.Addr))
 		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.Addr}
-		d.describe(s, fn)
+		d.describe(s)
 		list = append(list, d)
 	}
 	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -96,13 +99,10 @@ func All() (list []Description) {
 }
 
 // describe fills in what s says. Called with mu held.
-func (d *Description) describe(s *site, fn kallsyms.Symbol) {
+func (d *Description) describe(s *site) {
 	d.Slot, d.Detour, d.Armed, d.Jumped = s.Slot, s.detour, s.armed, s.jumped
 	d.Pre, d.Post = s.Way(false), s.Way(true)
 	d.Check = int(s.Check.Len)
-	if d.NoRet = machine.This.NoReturn(fn); s.Addr != uintptr(fn.Addr) {
-		d.NoRet = "it is not the entry of a function"
-	}
 	for _, k := range s.probes() {
 		d.Probes = append(d.Probes, k.info())
 	}
