@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 )
 
@@ -113,7 +114,7 @@ func covering(addr uintptr) func(yield func(*site) bool) {
 		if detours == 0 {
 			return
 		}
-		for off := uintptr(1); off < maxCovered; off++ {
+		for off := uintptr(1); off < detour.MaxLen; off++ {
 			if s := sites.Find(addr - off); s != nil && s.detour != nil && off < s.detour.Len && !yield(s) {
 				return
 			}
@@ -137,7 +138,7 @@ func swap(list []*site, in bool) (time.Duration, error) {
 	}
 	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
 		for _, s := range list {
-			if ip > s.Addr && ip < s.Addr+JumpSize {
+			if ip > s.Addr && ip < s.Addr+insn.JumpSize {
 				return true
 			}
 		}
@@ -152,13 +153,13 @@ func swap(list []*site, in bool) (time.Duration, error) {
 }
 
 // trapped and jump are the five bytes at s when it is armed, one way or the other.
-func (s *site) trapped() (b [JumpSize]byte) {
+func (s *site) trapped() (b [insn.JumpSize]byte) {
 	copy(b[:], s.Orig[:])
 	b[0] = insn.OpInt3
 	return b
 }
 
-func (s *site) jump() [JumpSize]byte {
+func (s *site) jump() [insn.JumpSize]byte {
 	b, _ := insn.Jump(uint64(s.Addr), uint64(s.detour.Entry)) // boot lays detours out within reach
 	return b
 }

@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -127,7 +128,7 @@ func (k *Kprobe) touchesSSE() bool {
 		rp := asKretprobe(k)
 		rp.sse = machine.This.WritesSSE(rp.Handler)
 		rp.direct = nil
-		if !rp.sse && !Plain.Get() {
+		if !rp.sse && !detour.Plain.Get() {
 			rp.direct = rp.Handler
 		}
 		return machine.This.WritesSSE(rp.EntryHandler)

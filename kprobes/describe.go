@@ -6,6 +6,7 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -23,12 +24,12 @@ type Description struct {
 	NoRet  string    // why no return probe can be here
 	NoJump string    // why no jump is put in now, whatever the code: "" if nothing is in the way
 
-	Probes []ProbeInfo // those there now, in order of registration
-	Armed  bool        // a breakpoint or a jump is in place
-	Jumped bool        // a jump
-	Slot   uintptr     // of the probes there, 0 for none
-	Detour *Detour     // of the probes there, nil for none
-	Near   []Neighbour // probes close by, in order of address
+	Probes []ProbeInfo    // those there now, in order of registration
+	Armed  bool           // a breakpoint or a jump is in place
+	Jumped bool           // a jump
+	Slot   uintptr        // of the probes there, 0 for none
+	Detour *detour.Detour // of the probes there, nil for none
+	Near   []Neighbour    // probes close by, in order of address
 }
 
 // ProbeInfo is one probe of a place.
@@ -121,7 +122,7 @@ func (d *Description) describe(s *site) {
 
 // near fills in what is close by. Called with mu held.
 func (d *Description) near() {
-	for at := d.Addr - maxCovered; at < d.Addr+maxCovered; at++ {
+	for at := d.Addr - detour.MaxLen; at < d.Addr+detour.MaxLen; at++ {
 		if n := sites.Find(at); n != nil && at != d.Addr {
 			near := Neighbour{Addr: at, Jumped: n.jumped}
 			if n.detour != nil {

@@ -4,7 +4,7 @@
 #include "soft_amd64.h"
 
 // A detour begins with a copy of detour, note or plain, with the immediates filled in
-// (detour_tamago.go), and goes on with its own copy of instructions. The constants
+// (detour/template.go), and goes on with its own copy of instructions. The constants
 // whose names end in an underscore are those immediates:
 //
 //	site_    the *site
@@ -80,7 +80,7 @@ take: \
 	MOVQ	DX, SLOT
 
 // detour calls the handlers. One probe of the usual kind is called from here,
-// which is onDetour (detour_tamago.go) for that case, written out; and a return probe
+// which is onDetour (hit_trap.go) for that case, written out; and a return probe
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //

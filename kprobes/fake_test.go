@@ -14,6 +14,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -76,7 +77,7 @@ func (f *fake) machine() machine.Machine {
 		NoReturn:    says("t.stays", "does not return to its caller"),
 		WritesSSE:   func(h any) bool { return f.sse != nil && goabi.CodeOf(h) == goabi.CodeOf(f.sse) },
 		Slots:       text.NewPool(fakeSlots, fakeSlots+16*machine.SlotSize, machine.SlotSize),
-		Detours:     text.NewPool(fakeDetours, fakeDetours+4*DetourSize, DetourSize),
+		Detours:     text.NewPool(fakeDetours, fakeDetours+4*detour.Size, detour.Size),
 	}
 }
 

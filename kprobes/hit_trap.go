@@ -119,6 +119,26 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 }
 
+// Interrupts are as the probed code has them (spec/4 §5) in a hit by a jump, so that an
+// interrupt's probes may come in between at any point: this CPU's phase is set before
+// anything else, from then on those are nested hits.
+
+// onDetour is onBreakpoint for a hit of s by a jump.
+func onDetour(r *amd64.Regs, s *site) {
+	id := trap.ID(r)
+	st := &states[id].state
+	if st.phase != idle {
+		s.countMissed(id)
+		r.IP = uint64(s.resume.Load())
+		return
+	}
+	st.begins(s, r)
+	st.soft++
+	r.IP = uint64(s.Addr) + 1
+	st.handOver(r)
+	onBreakpoint(r)
+}
+
 // handOver tells onBreakpoint or onStep, which is called next with r, to go on with
 // the hit whose frame r is; takesOver is how they ask. A hit that comes in between,
 // in an interrupt, has another frame.

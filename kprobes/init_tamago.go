@@ -3,7 +3,10 @@
 package kprobes
 
 import (
+	"unsafe"
+
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
@@ -12,9 +15,49 @@ import (
 	"sonde/kernel/kthread"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/reach"
 )
+
+// What assembly knows of the layouts of other packages, and of ours.
+type (
+	trapCPU   trap.CPU
+	trapFrame trap.Frame
+	regs      amd64.Regs
+)
+
+const (
+	vecReturn = amd64.VecReturn
+	vecDetour = amd64.VecDetour
+	flagDF    = amd64.RFLAGS_DF
+	selCode   = amd64.SelKernelCode
+	selData   = amd64.SelKernelData
+	stackHi   = goruntime.GStackHi
+	gGoid     = goruntime.GGoid
+	gCalls    = goruntime.GCalls
+
+	// Of a probe.Accounts, which begins with the address of CPU 0's.
+	accountShift = probe.AccountShift
+	accountN     = probe.AccountCounters
+	entered      = probe.Entered
+	handled      = probe.Handled
+)
+
+// Immediates in the templates that stand for something else.
+const (
+	site_   = detour.MarkSite
+	behind_ = detour.MarkBehind
+	resume_ = detour.MarkResume
+	where_  = detour.MarkWhere
+	late_   = detour.MarkLate
+)
+
+// codeAt is where our assembly is that is copied, or jumped to.
+var codeAt = codeAddrs()
+
+func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
 
 // chain returns this package's place in the notifier chain of vector v. Of NMIs it is
 // the last: the watch takes all that no other block wants.
@@ -41,7 +84,8 @@ func Init() {
 	trap.SetProbes(initState)
 	trap.SetHandler(vecAbandon, onAbandon)
 	goruntime.ReplaceReturns(trampolinePC, onDead)
-	initDetours()
+	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
+	tellOfCopies()
 	for v := range notifier.Die {
 		if v != amd64.VEC_BP && v != amd64.VEC_DB {
 			notifier.Die[v].Register(chain(v))
@@ -56,6 +100,13 @@ func Init() {
 			mu.Unlock()
 		}
 	})
+}
+
+// tellOfCopies tells the runtime where detours are and what they begin with.
+func tellOfCopies() {
+	pool := machine.This.Detours
+	addr, size := detour.Call.Where() // that of CallsGo is shorter; Note calls nothing
+	goruntime.CopiesOf(addr, size, pool.Start(), pool.End(), detour.Size)
 }
 
 // goLean has the trap layer leave X0-X14 to us, if our own way through a hit
@@ -73,3 +124,37 @@ func goLean() {
 // The limit that stack checks read is where package prologue, which knows their code,
 // expects it. Otherwise this does not compile.
 var _ [0]struct{} = [goruntime.GStackGuard - prologue.GuardOffset]struct{}{}
+
+// lean says that our way through a hit leaves X0-X14 alone (reach.HitKeepsSSE).
+var lean bool
+
+// initState fills in what does not change of CPU id's state, and returns its
+// address.
+//
+// Context: boot, after goLean.
+func initState(id int) uintptr {
+	st := &states[id].state
+	st.id, st.trampoline = uint64(id), trampolinePC
+	st.noted = codeAt.noted
+	st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetour), goabi.CodeOf(onReturn), goabi.CodeOf(onNote)
+	if !lean {
+		st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetourEager), goabi.CodeOf(onReturnEager), goabi.CodeOf(onNoteEager)
+	}
+	return uintptr(unsafe.Pointer(st))
+}
+
+// onDetourEager, onNoteEager and onReturnEager are for when the rest may change X0-X14.
+func onDetourEager(r *amd64.Regs, s *site) {
+	trap.SaveXMM(r)
+	onDetour(r, s)
+}
+
+func onNoteEager(r *amd64.Regs, rp *Kretprobe) {
+	trap.SaveXMM(r)
+	onNote(r, rp)
+}
+
+func onReturnEager(r *amd64.Regs) {
+	trap.SaveXMM(r)
+	onReturn(r)
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -53,10 +54,10 @@ func AwaitJumps() {
 
 // A Candidate is an armed probe that could be hit by a jump but is not.
 type Candidate struct {
-	Addr   uintptr  // the probed address
-	Check  int      // bytes of the stack check there, as kprobes decides it: up to its last branch
-	Detour *Detour  // nil if it has none yet
-	Begins Template // what a detour for the probes there begins with
+	Addr   uintptr         // the probed address
+	Check  int             // bytes of the stack check there, as kprobes decides it: up to its last branch
+	Detour *detour.Detour  // nil if it has none yet
+	Begins detour.Template // what a detour for the probes there begins with
 
 	turn int // as seen then
 }
@@ -106,15 +107,15 @@ func Original(addr, n uintptr) []byte {
 // reports whether there is such a site and it had none.
 //
 // Context: goroutine.
-func (c *Candidate) Bind(d *Detour) bool {
+func (c *Candidate) Bind(d *detour.Detour) bool {
 	mu.Lock()
 	defer mu.Unlock()
 	s := sites.Find(d.Addr)
 	if s == nil || s.detour != nil || len(s.probes()) == 0 {
 		return false
 	}
-	machine.This.Write(d.siteAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
-	d.site, s.detour = s, d
+	machine.This.Write(d.SiteAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
+	d.Site, s.detour = s, d
 	detours++
 	s.resume.Store(d.Resume)
 	s.decide()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -29,7 +30,7 @@ func (f *fake) bound(n uintptr) *Candidate {
 	if !ok {
 		f.t.Fatal("no detour")
 	}
-	if !c.Bind(&Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, siteAt: head + 8}) {
+	if !c.Bind(&detour.Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, SiteAt: head + 8}) {
 		f.t.Fatal("not bound")
 	}
 	return c
@@ -48,9 +49,9 @@ func (f *fake) jumped() (*Kprobe, *Candidate) {
 }
 
 // isJump reports whether a jump to d is at its place.
-func (f *fake) isJump(d *Detour) bool {
+func (f *fake) isJump(d *detour.Detour) bool {
 	in, err := insn.Decode(f.code(d.Addr, insn.MaxLen))
-	return err == nil && in.Flow == insn.Jmp && in.Len == JumpSize && in.Target(uint64(d.Addr)) == uint64(d.Entry)
+	return err == nil && in.Flow == insn.Jmp && in.Len == insn.JumpSize && in.Target(uint64(d.Addr)) == uint64(d.Entry)
 }
 
 // TestJumpIn: a breakpoint, a detour whose copy hits go by, then the jump.
@@ -63,7 +64,7 @@ func TestJumpIn(t *testing.T) {
 	if k.site.resume.Load() != c.Detour.Resume || f.byteAt("t.work", 0) != insn.OpInt3 || Optimized(k.Addr) {
 		t.Error("bound, and not hit by a breakpoint that goes on in the detour")
 	}
-	if again := *c; again.Bind(&Detour{Addr: k.Addr}) {
+	if again := *c; again.Bind(&detour.Detour{Addr: k.Addr}) {
 		t.Error("bound twice")
 	}
 	n := len(f.log)
@@ -92,7 +93,7 @@ func TestJumpRetries(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	c := f.bound(7)
-	for off := uintptr(1); off < JumpSize; off++ {
+	for off := uintptr(1); off < insn.JumpSize; off++ {
 		f.stands = []uintptr{0x1000, k.Addr + off}
 		before := f.now()
 		if done, _, err := Jump([]Candidate{*c}); done != 0 || !errors.Is(err, ErrRetry) || Optimized(k.Addr) {
@@ -100,7 +101,7 @@ func TestJumpRetries(t *testing.T) {
 		}
 		f.unchanged(before)
 	}
-	f.stands = []uintptr{k.Addr, k.Addr + JumpSize}
+	f.stands = []uintptr{k.Addr, k.Addr + insn.JumpSize}
 	if done, _, err := Jump([]Candidate{*c}); done != 1 || err != nil {
 		t.Errorf("CPUs at both ends: %d, %v", done, err)
 	}
@@ -205,13 +206,13 @@ func TestNoCandidates(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	f.must(at("t.large", 0))
-	if list := Candidates(); len(list) != 1 || list[0].Check != 16 || list[0].Begins != TemplateCall {
+	if list := Candidates(); len(list) != 1 || list[0].Check != 16 || list[0].Begins != detour.Call {
 		t.Errorf("%+v", list)
 	}
-	if f.mustReturn(returns("t.branches")); Candidates()[0].Begins != TemplateNote && Candidates()[1].Begins != TemplateNote {
+	if f.mustReturn(returns("t.branches")); Candidates()[0].Begins != detour.Note && Candidates()[1].Begins != detour.Note {
 		t.Errorf("%+v", Candidates())
 	}
-	if c := (Candidate{}); c.Bind(&Detour{Addr: addrOf(t, "t.work", 7)}) {
+	if c := (Candidate{}); c.Bind(&detour.Detour{Addr: addrOf(t, "t.work", 7)}) {
 		t.Error("a detour for a place without probes")
 	}
 }

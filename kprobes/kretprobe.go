@@ -242,3 +242,15 @@ func (l *freeList) push(in *KretprobeInstance) {
 		}
 	}
 }
+
+// For assembly, which finds an instance, and a CPU's list, by its index.
+const (
+	freeListShift = 7
+	instanceShift = 7
+)
+
+// This does not compile unless the sizes are what the shifts say.
+var (
+	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<freeListShift]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
+)

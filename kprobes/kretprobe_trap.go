@@ -63,6 +63,14 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	store(r.SP, uint64(trampolinePC))
 }
 
+// onNote is (*Kretprobe).note for rp behind a kprobe, where the detour does not deal
+// with it itself. It calls no handler.
+func onNote(r *amd64.Regs, rp *Kretprobe) {
+	id := trap.ID(r)
+	rp.KP.ledger.Count(id, probe.Entered)
+	rp.note(&states[id].state, id, r)
+}
+
 // declines calls the entry handler. If that has to be abandoned, in is lost to
 // the pool with it, so it is noted first.
 func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) bool {
@@ -105,7 +113,7 @@ func onDead(head uintptr) {
 // onReturn takes the return of a probed function to the trampoline, which has made r
 // look like a trap and does not deal with it itself; r.SP is behind the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the
-// function has them: see detour_tamago.go.
+// function has them (spec/4 §5).
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state

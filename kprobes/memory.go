@@ -5,9 +5,6 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// DetourSize is how much memory a detour gets, in bytes. None is on two pages.
-const DetourSize = machine.DetourSize
-
 // Detours is the memory for detours, which package optprobe gives out.
 //
 // Context: goroutine.

@@ -12,9 +12,9 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
-	"sonde/sysctl"
 )
 
 // sites are the probed places by address. guarded by mu; hits read it without.
@@ -38,11 +38,11 @@ type site struct {
 	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
-	armed  bool    // INT3 is in place, or
-	jumped bool    // a jump to the detour
-	detour *Detour // nil if there is none
-	turn   int     // times that how has changed
-	seen   uint64  // the round of sitesOf it was last seen in
+	armed  bool           // INT3 is in place, or
+	jumped bool           // a jump to the detour
+	detour *detour.Detour // nil if there is none
+	turn   int            // times that how has changed
+	seen   uint64         // the round of sitesOf it was last seen in
 }
 
 // decoder finds instructions. guarded by mu
@@ -191,60 +191,19 @@ func (s *site) jumpable() bool {
 	return s.Within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
 }
 
-// JumpSize is the bytes of code that a jump replaces.
-const JumpSize = insn.JumpSize
-
-// maxCovered bounds Detour.Len, in bytes.
-const maxCovered = 32
-
 // disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
 // whatever its probes want. guarded by mu
 var disarmedAll bool
 
-// Plain has detours that are made from now on, and return probes registered from
-// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
-// moves registers and calls that function.
-var Plain = sysctl.NewBool("debug.kprobes-plain", false,
-	"detours made from now on only move registers and leave all else to Go")
-
-// A Template is what a detour begins with (detour_amd64.s).
-type Template uint8
-
-// The templates.
-const (
-	TemplateCall  Template = iota // calls the handler of a lone probe itself, and Go for others
-	TemplateNote                  // notes the call for a lone return probe, and calls Go for others
-	TemplatePlain                 // calls Go
-)
-
 // template returns what a detour for the probes of s begins with.
-func (s *site) template() Template {
+func (s *site) template() detour.Template {
 	switch {
-	case Plain.Get():
-		return TemplatePlain
+	case detour.Plain.Get():
+		return detour.CallsGo
 	case s.note.Load() != 0:
-		return TemplateNote
+		return detour.Note
 	}
-	return TemplateCall
-}
-
-// A Detour is where the jump of a site leads, made by package optprobe.
-type Detour struct {
-	Addr   uintptr  // the probed address
-	Head   uintptr  // of the detour, in detour memory
-	Entry  uintptr  // what the jump leads to
-	Resume uintptr  // where the copy begins
-	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
-	Begins Template // what it begins with
-	// Original returns where the instruction at ip, in the detour, belongs.
-	// Context: any.
-	Original func(ip uintptr) uintptr
-	// Pushed reports whether at ip, in the detour, a call has been left half
-	// done: its return address is on the stack already. Context: any.
-	Pushed func(ip uintptr) bool
-
-	site   *site   // kept for CPUs still on their way to its handlers
-	siteAt uintptr // where its address stands in the code that the detour begins with
+	return detour.Call
 }
 
 // original returns the n bytes of code at addr as the image has them, without
@@ -259,7 +218,7 @@ func original(addr, n uintptr) []byte {
 		switch {
 		case s == nil:
 		case s.jumped:
-			copy(code[i:], s.Orig[:JumpSize])
+			copy(code[i:], s.Orig[:insn.JumpSize])
 		case code[i] == insn.OpInt3:
 			code[i] = s.Orig[0]
 		}

@@ -11,7 +11,7 @@
 // guard is larger for that, by eight words (overlay, stackGuard).
 //
 // None of this may depend on where it is, because it is copied: what it needs is
-// found at the GS base (trap.CPU), and the rest is immediates (detour_tamago.go).
+// found at the GS base (trap.CPU), and the rest is immediates (detour/template.go).
 // Memory accesses, and above all jumps to other pages, are what an emulator takes
 // time for: so what is rare is out of the way, in the macros whose names end in
 // _RARE, but on the same page.

@@ -9,6 +9,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/kprobes/place"
 	"sonde/optprobe"
 )
@@ -54,13 +55,13 @@ var cases = []struct {
 	{"unprintable", "c5f877 4889c3 c3", 0, nil},
 	{"optimized", "4889c7 4889de c3", 0, func(p *Place) {
 		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Ledger: kprobes.Ledger{Entered: 2}}}
-		p.Armed, p.Jumped, p.Description.Detour = true, true, new(kprobes.Detour)
+		p.Armed, p.Jumped, p.Description.Detour = true, true, new(detour.Detour)
 		p.Live = bytesOf("e90b009000de")
 	}},
 	{"returns", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
 		p.Description.Check, p.Pre, p.Post = 4, place.Decided, place.Stepped
 		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Ledger: kprobes.Ledger{Entered: 2}}}
-		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Begins: kprobes.TemplateNote}
+		p.Armed, p.Jumped, p.Description.Detour = true, true, &detour.Detour{Begins: detour.Note}
 		p.Live = bytesOf("e90b00900000")
 		// As in stackcheck; PUSHQ AX; LAHF; SETOS AX; PUSHQ AX; MOVQ GS:0, SI; MOVQ $site, DX; stores; POPQ AX.
 		p.Layout.Code = append(bytesOf("493b6610 0f86f2ff6fff"), bytesOf("50 9f 0f90c0 50 65488b342500000000 48ba0000000000c00000"+
