@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/probe"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
@@ -55,21 +54,6 @@ func quiesce() {
 
 // allSites returns every site, in no order. Called with mu held.
 func allSites() []*site { return slices.Collect(sites.All) }
-
-// sitesOf returns the sites of ks, each once.
-func sitesOf(ks []*Kprobe) (list []*site) {
-	round++
-	for _, k := range ks {
-		if s := k.site; s != nil && s.seen != round {
-			s.seen = round
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// round is how often sites have been gathered. guarded by mu
-var round uint64
 
 // unjump puts breakpoints back where there are jumps. Called with mu held.
 func unjump(list []*site) {
@@ -171,30 +155,13 @@ func kick() {
 	}
 }
 
-// toggle is DisableKprobe and EnableKprobe.
-func (k *Kprobe) toggle(what string, on bool) error {
-	mu.Lock()
-	defer mu.Unlock()
-	switch {
-	case !k.Flags.Has(flagRegistered):
-		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
-	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
-	case on:
-		k.Flags.Clear(FlagDisabled)
-	default:
-		k.Flags.Set(FlagDisabled)
-	}
-	k.site.shorten()
-	if !rearm([]*site{k.site}) && !on {
-		quiesce()
-	}
-	kick()
-	return nil
-}
-
-// armAll is SetEnabled.
-func armAll(on bool) {
+// SetEnabled arms or disarms everything, without touching what each probe is. A
+// handler that calls this is abandoned.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 appendix A, "enabled".
+func SetEnabled(on bool) {
+	machine.This.Forbid("arms or disarms all probes")
 	mu.Lock()
 	defer mu.Unlock()
 	disarmedAll = !on
@@ -202,8 +169,10 @@ func armAll(on bool) {
 	kick()
 }
 
-// allArmed is Enabled.
-func allArmed() bool {
+// Enabled returns what SetEnabled set; at first true.
+//
+// Context: goroutine.
+func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()
 	return !disarmedAll

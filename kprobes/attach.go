@@ -10,7 +10,6 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
-	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -45,7 +44,7 @@ func (k *Kprobe) attach(kind kind) error {
 		return probe.Refuse(syscall.EEXIST, "it is registered already")
 	}
 	k.kind = kind
-	if err := k.prepare(); err != nil {
+	if err := k.whole().prepare(); err != nil {
 		return err
 	}
 	addr, fn, err := k.resolve()
@@ -71,7 +70,9 @@ func (k *Kprobe) attach(kind kind) error {
 		}
 	}
 	k.Addr, k.site = addr, s
-	k.open()
+	k.ledger.Open(machine.This.CPUs)
+	k.Flags.Clear(flagsOwn)
+	k.Flags.Set(flagRegistered | k.whole().manner())
 	if k.wantsPost() || kind == kindJprobe {
 		unjump([]*site{s})
 	}
@@ -82,58 +83,6 @@ func (k *Kprobe) attach(kind kind) error {
 		neighboured(addr)
 	}
 	return nil
-}
-
-// prepare makes what a probe of k's kind needs before it can be hit.
-//
-// Errors: as RegisterKretprobe and RegisterJprobe say.
-func (k *Kprobe) prepare() error {
-	switch k.kind {
-	case kindKretprobe:
-		return asKretprobe(k).prepare()
-	case kindJprobe:
-		return asJprobe(k).setHandler()
-	}
-	return nil
-}
-
-// open begins k's account, and says how hits call its handlers.
-func (k *Kprobe) open() {
-	k.ledger.Open(machine.This.CPUs)
-	k.Flags.Clear(flagGone | flagSSE | flagNotes | flagSpecial)
-	k.Flags.Set(flagRegistered | k.manner())
-	if k.kind == kindKretprobe {
-		rp := asKretprobe(k)
-		rp.MaxActive = len(rp.pool.instances)
-	}
-}
-
-// manner returns the flags that say how hits call k's handlers.
-func (k *Kprobe) manner() probe.Flags {
-	switch {
-	case k.touchesSSE():
-		return flagSSE | flagSpecial
-	case k.kind == kindKretprobe:
-		return flagNotes
-	case k.kind == kindJprobe || k.PreHandler == nil:
-		return flagSpecial
-	}
-	return 0
-}
-
-// touchesSSE reports whether a handler of k may change X0-X14. A jprobe saves
-// them anyway.
-func (k *Kprobe) touchesSSE() bool {
-	if k.kind == kindKretprobe {
-		rp := asKretprobe(k)
-		rp.sse = machine.This.WritesSSE(rp.Handler)
-		rp.direct = nil
-		if !rp.sse && !detour.Plain.Get() {
-			rp.direct = rp.Handler
-		}
-		return machine.This.WritesSSE(rp.EntryHandler)
-	}
-	return machine.This.WritesSSE(k.PreHandler) || machine.This.WritesSSE(k.PostHandler)
 }
 
 // siteBytes is about what a probed place takes of the kernel's memory, with its
@@ -163,7 +112,7 @@ func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
 		return nil
 	}
 	if s.Addr != uintptr(fn.Addr) {
-		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function", k.kind.noun())
+		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", Where(s.Addr), k.kind.noun())
 	}
 	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
 		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
@@ -188,9 +137,6 @@ func detach(ks []*Kprobe) {
 		k.Flags.Clear(flagRegistered)
 		k.site.remove(k)
 		gone = append(gone, k)
-		if k.kind == kindKretprobe {
-			graveyard = append(graveyard, asKretprobe(k))
-		}
 	}
 	if len(gone) == 0 {
 		return
@@ -210,12 +156,50 @@ func detach(ks []*Kprobe) {
 	}
 	for _, k := range gone {
 		k.site = nil
+		k.Flags.Clear(flagsOwn)
+		k.whole().left()
 		if k.SymbolName != "" {
 			k.Addr = 0
 		}
 	}
-	tidyGraveyard()
 	kick()
+}
+
+// sitesOf returns the sites of ks, each once.
+func sitesOf(ks []*Kprobe) (list []*site) {
+	round++
+	for _, k := range ks {
+		if s := k.site; s != nil && s.seen != round {
+			s.seen = round
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// round is how often sites have been gathered. guarded by mu
+var round uint64
+
+// toggle is DisableKprobe and EnableKprobe.
+func (k *Kprobe) toggle(what string, on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case !k.Flags.Has(flagRegistered):
+		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+	case on && k.Flags.Has(flagGone):
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
+	case on:
+		k.Flags.Clear(FlagDisabled)
+	default:
+		k.Flags.Set(FlagDisabled)
+	}
+	k.site.shorten()
+	if !rearm([]*site{k.site}) && !on {
+		quiesce()
+	}
+	kick()
+	return nil
 }
 
 func init() { module.OnUnload(forgetModule) }

@@ -136,27 +136,13 @@ func (d *Description) near() {
 // info describes k.
 func (k *Kprobe) info() ProbeInfo {
 	var calls []string
-	say := func(what string, f any) {
-		if name, _, _, ok := kallsyms.Lookup(uint64(goabi.CodeOf(f))); ok {
-			calls = append(calls, what+"-handler "+name)
+	for _, h := range k.whole().handlers() {
+		if name, _, _, ok := kallsyms.Lookup(uint64(goabi.CodeOf(h.f))); ok {
+			calls = append(calls, h.role+"-handler "+name)
 		}
-	}
-	ledger := k.Ledger()
-	switch k.kind {
-	case kindKretprobe:
-		rp := asKretprobe(k)
-		say("entry", rp.EntryHandler)
-		say("return", rp.Handler)
-		ledger = rp.Ledger()
-	case kindJprobe:
-		say("jprobe", asJprobe(k).Entry)
-	default:
-		say("pre", k.PreHandler)
-		say("post", k.PostHandler)
-		say("fault", k.FaultHandler)
 	}
 	return ProbeInfo{
 		Kind: k.kind.String(), Noun: k.kind.noun(), Owner: k.owner, Handlers: calls,
-		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: ledger,
+		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
 	}
 }

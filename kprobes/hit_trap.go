@@ -139,6 +139,12 @@ func onDetour(r *amd64.Regs, s *site) {
 	onBreakpoint(r)
 }
 
+// onDetourEager is for when the rest may change X0-X14.
+func onDetourEager(r *amd64.Regs, s *site) {
+	trap.SaveXMM(r)
+	onDetour(r, s)
+}
+
 // handOver tells onBreakpoint or onStep, which is called next with r, to go on with
 // the hit whose frame r is; takesOver is how they ask. A hit that comes in between,
 // in an interrupt, has another frame.

@@ -142,19 +142,3 @@ func initState(id int) uintptr {
 	}
 	return uintptr(unsafe.Pointer(st))
 }
-
-// onDetourEager, onNoteEager and onReturnEager are for when the rest may change X0-X14.
-func onDetourEager(r *amd64.Regs, s *site) {
-	trap.SaveXMM(r)
-	onDetour(r, s)
-}
-
-func onNoteEager(r *amd64.Regs, rp *Kretprobe) {
-	trap.SaveXMM(r)
-	onNote(r, rp)
-}
-
-func onReturnEager(r *amd64.Regs) {
-	trap.SaveXMM(r)
-	onReturn(r)
-}

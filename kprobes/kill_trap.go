@@ -67,8 +67,7 @@ func kill(id int, why string, r *amd64.Regs) {
 	k := asProbe(st.probe)
 	atomic.StoreUint64(&st.dying, st.seq)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
-	k.takeShort()
-	if k.Flags.Set(flagGone) {
+	if k.disableForGood() {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
 		printk.Err("CPU: %d", id)
 		die.Backtrace(printk.LevelErr, r, trap.G(r))
@@ -76,15 +75,6 @@ func kill(id int, why string, r *amd64.Regs) {
 	goruntime.TrapReset(id)
 	st.abandon(r)
 	disarmer.Wake()
-}
-
-// takeShort takes the short way from hits of k: they must look at its flags.
-func (k *Kprobe) takeShort() {
-	if s := sites.Find(k.Addr); s != nil {
-		s.call.Store(0)
-		s.note.Store(0)
-		s.second.Store(0)
-	}
 }
 
 func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }

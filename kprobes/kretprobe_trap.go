@@ -82,12 +82,15 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 	return ret != 0
 }
 
+// giveBack puts an instance in its pool again.
+func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
+
 // bury gives up the innermost call of a list: it will never return.
 func bury(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
 	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
-	in.RP.pool.put(in, id)
+	giveBack(in, id)
 }
 
 // buryAbove gives up the calls whose frames lie below the frame at off: a panic
@@ -156,7 +159,7 @@ func (st *state) afterReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	in := asInstance(*head)
 	*head = in.next
-	in.RP.pool.put(in, id)
+	giveBack(in, id)
 	st.phase = idle
 	if *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {
 		onReturn(r)
@@ -182,7 +185,7 @@ func missReturn(id int, r *amd64.Regs) {
 		in := asInstance(*head)
 		*head = in.next
 		in.RP.KP.ledger.CountNested(id, probe.Recursion)
-		in.RP.pool.put(in, id)
+		giveBack(in, id)
 	}
 }
 
@@ -191,4 +194,15 @@ func bug(p uintptr, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	printk.Emerg("kretprobe BUG!: Processing kretprobe %x @ %x", p, r.SP)
 	die.Fatal(r, 0)
+}
+
+// onNoteEager and onReturnEager are for when the rest may change X0-X14.
+func onNoteEager(r *amd64.Regs, rp *Kretprobe) {
+	trap.SaveXMM(r)
+	onNote(r, rp)
+}
+
+func onReturnEager(r *amd64.Regs) {
+	trap.SaveXMM(r)
+	onReturn(r)
 }

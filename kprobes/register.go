@@ -201,21 +201,6 @@ func DisableJprobe(j *Jprobe) error { return DisableKprobe(&j.KP) }
 // Source: spec/4 §4.8.
 func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
 
-// SetEnabled arms or disarms everything, without touching what each probe is. A
-// handler that calls this is abandoned.
-//
-// Context: goroutine, not a handler.
-// Source: spec/4 appendix A, "enabled".
-func SetEnabled(on bool) {
-	machine.This.Forbid("arms or disarms all probes")
-	armAll(on)
-}
-
-// Enabled returns what SetEnabled set; at first true.
-//
-// Context: goroutine.
-func Enabled() bool { return allArmed() }
-
 // entries are the probes on the entries of return probes, entriesOf of jprobes.
 func entries(rps []*Kretprobe) []*Kprobe {
 	ks := make([]*Kprobe, len(rps))

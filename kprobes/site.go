@@ -148,14 +148,6 @@ func (s *site) shorten() {
 	s.second.Store(second)
 }
 
-// calls and notes report whether all that k wants of a hit is its pre-handler called,
-// or the call noted.
-func (k *Kprobe) calls() bool { return !k.Flags.Has(flagOff | flagSpecial | flagNotes) }
-
-func (k *Kprobe) notes() bool {
-	return k.Flags.Has(flagNotes) && !k.Flags.Has(flagOff|flagSpecial) && asKretprobe(k).EntryHandler == nil
-}
-
 // wanted reports whether some probe is enabled: the site is to be armed.
 func (s *site) wanted() bool {
 	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })

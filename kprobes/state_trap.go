@@ -137,7 +137,7 @@ func afterAbandon(r *amd64.Regs) {
 	if st.instance != 0 {
 		in := asInstance(st.instance)
 		st.instance = 0
-		in.RP.pool.put(in, id)
+		giveBack(in, id)
 	}
 	mirrorSP[id] = 0
 	switch st.phase {
