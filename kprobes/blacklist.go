@@ -28,7 +28,8 @@ func NoKprobe(name string) bool {
 func Blacklisted() map[uint64]string { return machine.This.Blacklist() }
 
 // Unprotected returns an error for each name that is to keep probes away, whether
-// marked with NoKprobe or in package reach, and that no function has.
+// marked with NoKprobe or in package reach, and that no function has. Without a machine
+// there is none.
 //
 // Context: goroutine.
-func Unprotected() []error { return machine.This.Guard.Unprotected() }
+func Unprotected() []error { return machine.This.Unprotected() }
