@@ -84,7 +84,7 @@ take: \
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go a0afd44a8336, asm b76501bde7d2.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4373b6b5a967, asm 8a8029fe00f1.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -107,7 +107,6 @@ changed:
 	SAVE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	$const_site_, DI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
@@ -181,7 +180,6 @@ changed:
 	RESTORE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	$const_site_, BX
 	LEAQ	REGS(SP), AX
 	MOVQ	state_onDetour(SI), CX
@@ -245,7 +243,6 @@ TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$8, AX
 	MOVQ	AX, (REGS+regs_SP)(SP)
 	LEAQ	REGS(SP), AX
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	RESTORE_IP

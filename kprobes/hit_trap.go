@@ -27,12 +27,11 @@ import (
 // has taken over: the rest and the instruction are skipped, as on Linux. Of a hit
 // by a jump that is ignored: spec/4 §1.4, note.
 func onBreakpoint(r *amd64.Regs) {
-	id := trap.ID(r)
-	st := &states[id].state
-	var s *site
+	st := stateOf(r)
 	if st.phase == idle {
 		at := uintptr(r.IP) - 1
-		if s = sites.First(at); s == nil || s.Addr != at {
+		s := sites.First(at)
+		if s == nil || s.Addr != at {
 			if s = sites.Find(at); s == nil {
 				die.Breakpoint(r)
 				return
@@ -43,17 +42,14 @@ func onBreakpoint(r *amd64.Regs) {
 			return
 		}
 		st.begins(s, r)
-	} else if st.takesOver(r) {
-		s = asSite(st.site)
-	} else {
-		reenter(st, id, r)
+	} else if !st.takesOver(r) {
+		reenter(st, r)
 		return
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
-		n := k.ledger.On(id)
+		n := k.ledger.On(int(st.id))
 		n[probe.Entered]++
-		switch k.Flags & (flagOff | flagSpecial | flagNotes) {
-		case 0:
+		if special := k.Flags & (flagOff | flagSpecial | flagNotes); special == 0 {
 			st.begin(k)
 			ret := k.PreHandler(k, r)
 			st.end()
@@ -61,47 +57,54 @@ func onBreakpoint(r *amd64.Regs) {
 			if ret == 0 {
 				continue
 			}
-		case flagNotes:
-			asKretprobe(k).note(st, id, r) // it counts for itself
+		} else if special == flagNotes {
+			asKretprobe(k).note(st, int(st.id), r) // it counts for itself
 			continue
-		default:
-			if !k.callSpecial(st, id, r) {
-				continue
-			}
+		} else if !k.callSpecial(st, int(st.id), r) {
+			continue
 		}
 		if r.Vector != amd64.VecDetour {
 			st.phase = idle
 			return
 		}
 	}
-	how := place.How(s.how.Load())
-	if r.Vector == amd64.VecDetour {
-		how = place.Detoured
+	s := asSite(st.site)
+	if to := s.lead.Load(); to != 0 && r.Vector != amd64.VecDetour {
+		r.IP = uint64(to)
+		st.phase = idle
+		return
 	}
+	switch how := place.How(s.how.Load()); {
+	case r.Vector == amd64.VecDetour:
+		s.performs(st, place.Detoured, r)
+	case how == place.Stepped:
+		s.steps(st, r)
+	default:
+		s.performs(st, how, r)
+	}
+}
+
+// performs gets the instruction done, and ends the hit unless there is a step or
+// another breakpoint to come.
+func (s *site) performs(st *state, how place.How, r *amd64.Regs) {
 bare:
 	switch how {
-	case place.Boosted:
-		r.IP = uint64(s.Slot)
-	case place.Detoured:
-		r.IP = uint64(s.resume.Load())
-	case place.Branched:
-		r.IP = s.To
+	case place.Boosted, place.Branched, place.Detoured:
+		r.IP = uint64(s.leads(how))
 	case place.Stepped:
-		st.phase = stepping
-		st.flags = r.Flags & stepFlags
-		s.startStep(r)
+		s.steps(st, r)
 		return
 	case place.Decided:
-		s.passCheck(st, id, r)
+		s.passCheck(st, r)
 		return
 	case place.Emulated:
 		st.phase = emulating
 		perform(&s.Op, r)
-		s.finish(st, id, r)
+		s.finish(st, r)
 		return
 	case place.Within:
 		if s.decided(st, r) {
-			s.finish(st, id, r)
+			s.finish(st, r)
 			goOn(st, &s.Around, r, s.Addr-uintptr(s.Within))
 			return
 		}
@@ -206,13 +209,13 @@ func (s *site) grow(st *state, r *amd64.Regs) {
 
 // reenter takes a hit inside a handler: it is counted as missed and the
 // instruction executed, nothing more.
-func reenter(st *state, id int, r *amd64.Regs) {
+func reenter(st *state, r *amd64.Regs) {
 	s := sites.Find(uintptr(r.IP) - 1)
 	if s == nil {
 		die.Breakpoint(r)
 		return
 	}
-	s.countMissed(id)
+	s.countMissed(int(st.id))
 	s.passBy(st, r)
 }
 

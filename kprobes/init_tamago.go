@@ -79,9 +79,9 @@ func Init() {
 	}), noKprobe))
 	machine.This.Quiesce, machine.This.Watch = quiesceHits, keepWatch
 	goLean()
+	trap.SetProbes(initState)
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
-	trap.SetProbes(initState)
 	trap.SetHandler(vecAbandon, onAbandon)
 	goruntime.ReplaceReturns(trampolinePC, onDead)
 	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)

@@ -27,12 +27,18 @@ func (s *site) startStep(r *amd64.Regs) {
 	r.IP = uint64(s.Slot)
 }
 
+// steps begins the step of a hit.
+func (s *site) steps(st *state, r *amd64.Regs) {
+	st.phase = stepping
+	st.flags = r.Flags & stepFlags
+	s.startStep(r)
+}
+
 // onStep takes #DB. It is the one text for what a hit does behind the instruction:
 // finish leads here when there was no step, and afterAbandon when a post-handler
 // has been given up (see onBreakpoint).
 func onStep(r *amd64.Regs) {
-	id := trap.ID(r)
-	st := &states[id].state
+	st := stateOf(r)
 	var s *site
 	if st.phase == stepping && st.nested == 0 {
 		s = asSite(st.site)
@@ -73,7 +79,7 @@ func (st *state) follows(s *site, r *amd64.Regs) {
 }
 
 // finish ends a hit whose instruction has been done without a step.
-func (s *site) finish(st *state, id int, r *amd64.Regs) {
+func (s *site) finish(st *state, r *amd64.Regs) {
 	if !s.post.Load() {
 		st.phase = idle
 		return
@@ -108,15 +114,15 @@ func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
 
 // passCheck makes r come out of the stack check that s begins with, or, if there are
 // probes on further instructions of it, hit those.
-func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
+func (s *site) passCheck(st *state, r *amd64.Regs) {
 	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
 		s.Check.Perform(r, uint64(s.Addr), false)
-		s.finish(st, id, r)
+		s.finish(st, r)
 		return
 	}
 	st.decided, st.decidedSP = s.Addr, r.SP
 	s.Check.Skip(r, uint64(s.Addr), checkCode(&s.Check, s.Addr), 1)
-	s.finish(st, id, r)
+	s.finish(st, r)
 	goOn(st, &s.Check, r, s.Addr)
 }
 

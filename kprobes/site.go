@@ -32,6 +32,7 @@ type site struct {
 	list   probe.List[Kprobe] // in order of registration
 	post   atomic.Bool        // some probe has a post-handler
 	how    atomic.Uint32      // a place.How: what a hit does about the instruction
+	lead   atomic.Uintptr     // what leads says of how
 	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and plain
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
 	second atomic.Uintptr     // such a return probe, if call is not the only one but in front of it
@@ -164,6 +165,23 @@ func (s *site) decide() {
 	if old := s.how.Swap(uint32(how)); place.How(old) != how {
 		s.turn++
 	}
+	s.lead.Store(s.leads(how))
+}
+
+// leads returns where the CPU gets the instruction done by itself, if how says so:
+// a copy, or what follows a branch. 0: there is more to do.
+//
+// Context: any.
+func (s *site) leads(how place.How) uintptr {
+	switch how {
+	case place.Boosted:
+		return s.Slot
+	case place.Branched:
+		return uintptr(s.To)
+	case place.Detoured:
+		return s.resume.Load()
+	}
+	return 0
 }
 
 // crowded reports whether another probe is on the bytes that the detour covers.

@@ -98,6 +98,14 @@ func quiesceHits() {
 	}
 }
 
+// stateOf returns the state of the CPU that r's trap was taken on.
+//
+// Context: trap. Safe because: it is what initState returned.
+func stateOf(r *amd64.Regs) *state {
+	p := trap.Probes(r)
+	return *(**state)(unsafe.Pointer(&p))
+}
+
 // asSite, asProbe and the like turn a kept address back. Safe because: see state.
 func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }

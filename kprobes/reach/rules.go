@@ -8,6 +8,7 @@ package reach
 // the jump of an optimized probe, and the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
+	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
 	"sonde/arch/amd64/trap.unwind",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
@@ -29,6 +30,8 @@ var indirect = []struct {
 		},
 		"the vector's handler; those of interrupts are apart: an interrupt never comes when a hit is half done",
 	},
+	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die gives to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon"}, "what kprobes gives to trap.Divert"},
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI"}, "the chain's blocks"},

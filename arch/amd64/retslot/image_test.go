@@ -14,7 +14,8 @@ import (
 // are the probes themselves, or nobody calls them here.
 var refused = []string{
 	"main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
-	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.save", "sonde/kprobes.detour",
+	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+	"sonde/arch/amd64/trap.save", "sonde/kprobes.detour",
 	"sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
 }
 
