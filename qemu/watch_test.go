@@ -33,6 +33,27 @@ func TestPauseIsNobodysFault(t *testing.T) {
 	}
 }
 
+// TestPauseMakesNoCPULate pauses the whole machine, again and again, for longer than a
+// stop waits for a CPU, while it is stopped all the time. The other CPUs used to be
+// reported as late if the one that stops them was the first to run again.
+func TestPauseMakesNoCPULate(t *testing.T) {
+	skipIfShort(t)
+	const limit, pauses, runs = time.Second, 8, 3 // limit: smp.StopLimit
+	con := startConsole(t, machine.Config{Image: imagePath(t, testImage), SMP: 4})
+	con.enter(strings.Repeat("ktest stop/code_at_any; ", runs) + "poweroff")
+	con.see(`=== stop/code`)
+	for range pauses {
+		time.Sleep(limit / 10)
+		con.signal(syscall.SIGSTOP)
+		time.Sleep(limit + limit/4) // not a wait for something: the pause itself
+		con.signal(syscall.SIGCONT)
+	}
+	r := con.wait()
+	if n := strings.Count(string(r.Log), "1 passed, 0 failed"); n != runs {
+		t.Errorf("%d of %d passed\n%s", n, runs, said(r))
+	}
+}
+
 // signal sends QEMU a signal.
 func (c *console) signal(s syscall.Signal) {
 	c.Helper()
