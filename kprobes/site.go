@@ -58,11 +58,11 @@ func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
 	if why := machine.This.Blacklisted(fn); why != "" {
 		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
 	}
-	p, err := place.New(&decoder, fn, addr)
-	if err != nil {
+	s := new(site)
+	if err := s.Read(&decoder, fn, addr); err != nil {
 		return nil, err
 	}
-	return &site{Place: p}, nil
+	return s, nil
 }
 
 // house gives the instruction a slot with its copy, unless it is emulated.

@@ -33,20 +33,20 @@ type Place struct {
 	step     bool // the copy may be stepped
 }
 
-// New returns what is at addr, in function fn, whose instructions d finds.
+// Read makes p what is at addr, in function fn, whose instructions d finds.
 //
 // Context: goroutine.
 // Errors: EILSEQ no instruction begins at addr, or it cannot be executed elsewhere.
-func New(d *Decoder, fn kallsyms.Symbol, addr uintptr) (Place, error) {
+func (p *Place) Read(d *Decoder, fn kallsyms.Symbol, addr uintptr) error {
 	off := int(addr - uintptr(fn.Addr))
 	in, code, err := d.At(fn, off)
 	switch {
 	case errors.Is(err, insn.ErrBoundary):
-		return Place{}, probe.Refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
+		return probe.Refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
 	case err != nil:
-		return Place{}, probe.Refuse(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
+		return probe.Refuse(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
 	}
-	p := Place{Addr: addr, In: in}
+	p.Addr, p.In = addr, in
 	copy(p.Orig[:], code[off:])
 	if in.Flow == insn.Jmp {
 		p.To = in.Target(uint64(addr))
@@ -56,7 +56,7 @@ func New(d *Decoder, fn kallsyms.Symbol, addr uintptr) (Place, error) {
 	} else if off < int(c.Len) {
 		p.Around, p.Within = c, uint8(off)
 	}
-	return p, p.classify()
+	return p.classify()
 }
 
 // classify finds out how the instruction can be executed.
