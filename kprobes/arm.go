@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
 )
 
 // rearm puts INT3s in and takes them out, so that exactly the sites are armed
@@ -23,20 +24,20 @@ func rearm(list []*site) bool {
 		if want == s.armed {
 			continue
 		}
-		old, new := s.orig[0], byte(insn.OpInt3)
+		old, new := s.Orig[0], byte(insn.OpInt3)
 		if !want {
 			old, new = new, old
 		}
-		if err := mach.poke(s.addr, old, new); err != nil {
+		if err := machine.This.Poke(s.Addr, old, new); err != nil {
 			panic(err) // something else writes text
 		}
 		s.armed = want
-		poked = append(poked, s.addr)
+		poked = append(poked, s.Addr)
 	}
 	if len(poked) == 0 {
 		return false
 	}
-	mach.sync(poked)
+	machine.This.Sync(poked)
 	quiesce()
 	return true
 }
@@ -47,46 +48,12 @@ func rearm(list []*site) bool {
 func quiesce() {
 	was := replaced
 	replaced = nil
-	mach.quiesce()
+	machine.This.Quiesce()
 	runtime.KeepAlive(was)
 }
 
 // allSites returns every site, in no order. Called with mu held.
 func allSites() []*site { return slices.Collect(sites.All) }
-
-// sitesOf returns the sites of ks, each once.
-func sitesOf(ks []*Kprobe) (list []*site) {
-	round++
-	for _, k := range ks {
-		if s := k.site; s != nil && s.seen != round {
-			s.seen = round
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// round is how often sites have been gathered. guarded by mu
-var round uint64
-
-// retire gives back what s has of the pools. A CPU may still be in it: until the
-// grace period that began at since is over.
-func (s *site) retire(since text.InUse) {
-	if s.slot != 0 {
-		mach.slots.Put(s.slot, since, nil)
-	}
-	if s.detour != nil {
-		detours--
-		mach.detours.Put(s.detour.Head, since, s.detour)
-	}
-}
-
-// ErrRetry says that nothing was changed because some CPU stood in the code to
-// be replaced.
-var ErrRetry = errors.New("a CPU stands in the region")
-
-// detours is how many sites have one. guarded by mu
-var detours int
 
 // unjump puts breakpoints back where there are jumps. Called with mu held.
 func unjump(list []*site) {
@@ -99,10 +66,10 @@ func unjump(list []*site) {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
+		if !errors.Is(err, machine.ErrRetry) && !errors.Is(err, syscall.ETIMEDOUT) {
 			panic(err) // something else writes text
 		}
-		mach.grace()
+		machine.This.Grace()
 	}
 }
 
@@ -131,7 +98,7 @@ func covering(addr uintptr) func(yield func(*site) bool) {
 		if detours == 0 {
 			return
 		}
-		for off := uintptr(1); off < maxCovered; off++ {
+		for off := uintptr(1); off < detour.MaxLen; off++ {
 			if s := sites.Find(addr - off); s != nil && s.detour != nil && off < s.detour.Len && !yield(s) {
 				return
 			}
@@ -148,14 +115,14 @@ func swap(list []*site, in bool) (time.Duration, error) {
 	patches := make([]text.Patch, len(list))
 	for i, s := range list {
 		trapped, jump := s.trapped(), s.jump()
-		patches[i] = text.Patch{Addr: s.addr, Old: trapped[:], New: jump[:]}
+		patches[i] = text.Patch{Addr: s.Addr, Old: trapped[:], New: jump[:]}
 		if !in {
 			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
 		}
 	}
-	took, err := mach.swap(patches, func(ip uintptr) bool {
+	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
 		for _, s := range list {
-			if ip > s.addr && ip < s.addr+JumpSize {
+			if ip > s.Addr && ip < s.Addr+insn.JumpSize {
 				return true
 			}
 		}
@@ -170,14 +137,14 @@ func swap(list []*site, in bool) (time.Duration, error) {
 }
 
 // trapped and jump are the five bytes at s when it is armed, one way or the other.
-func (s *site) trapped() (b [JumpSize]byte) {
-	copy(b[:], s.orig[:])
+func (s *site) trapped() (b [insn.JumpSize]byte) {
+	copy(b[:], s.Orig[:])
 	b[0] = insn.OpInt3
 	return b
 }
 
-func (s *site) jump() [JumpSize]byte {
-	b, _ := insn.Jump(uint64(s.addr), uint64(s.detour.Entry)) // boot lays detours out within reach
+func (s *site) jump() [insn.JumpSize]byte {
+	b, _ := insn.Jump(uint64(s.Addr), uint64(s.detour.Entry)) // boot lays detours out within reach
 	return b
 }
 
@@ -188,30 +155,13 @@ func kick() {
 	}
 }
 
-// toggle is DisableKprobe and EnableKprobe.
-func (k *Kprobe) toggle(what string, on bool) error {
-	mu.Lock()
-	defer mu.Unlock()
-	switch {
-	case !k.Flags.Has(flagRegistered):
-		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
-	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
-	case on:
-		k.Flags.Clear(FlagDisabled)
-	default:
-		k.Flags.Set(FlagDisabled)
-	}
-	k.site.shorten()
-	if !rearm([]*site{k.site}) && !on {
-		quiesce()
-	}
-	kick()
-	return nil
-}
-
-// armAll is SetEnabled.
-func armAll(on bool) {
+// SetEnabled arms or disarms everything, without touching what each probe is. A
+// handler that calls this is abandoned.
+//
+// Context: goroutine, not a handler.
+// Source: spec/4 appendix A, "enabled".
+func SetEnabled(on bool) {
+	machine.This.Forbid("arms or disarms all probes")
 	mu.Lock()
 	defer mu.Unlock()
 	disarmedAll = !on
@@ -219,8 +169,10 @@ func armAll(on bool) {
 	kick()
 }
 
-// allArmed is Enabled.
-func allArmed() bool {
+// Enabled returns what SetEnabled set; at first true.
+//
+// Context: goroutine.
+func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()
 	return !disarmedAll

@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // TestBreakpointComesLast: a hit finds the copy and the site when INT3 is there
@@ -38,16 +39,16 @@ func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
 	f := newFake(t)
 	f.must(at("t.work", 10)) // lea 0x100(%rip), %rcx
 	s := f.siteAt("t.work", 10)
-	code := f.wrote[s.slot]
+	code := f.wrote[s.Slot]
 	in, err := insn.Decode(code)
 	if err != nil || in.Len != 7 || !bytes.Equal(code[:3], []byte{0x48, 0x8d, 0x0d}) {
 		t.Fatalf("% x: %v", code, err)
 	}
-	if have, want := s.slot+uintptr(in.Disp()), s.addr+0x100; have != want {
+	if have, want := s.Slot+uintptr(in.Disp()), s.Addr+0x100; have != want {
 		t.Errorf("the copy's operand is %#x, not %#x", have, want)
 	}
 	back, err := insn.Decode(code[7:])
-	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.slot)+7) != uint64(s.addr)+7 {
+	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.Slot)+7) != uint64(s.Addr)+7 {
 		t.Errorf("behind the copy: % x", code[7:])
 	}
 }
@@ -56,14 +57,14 @@ func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
 // found and the slot is not given out.
 func TestUnregisterWaits(t *testing.T) {
 	f := newFake(t)
-	mach.slots = poolAt(fakeSlots, 1)
+	machine.This.Slots = poolAt(fakeSlots, 1)
 	k := at("t.work", 0)
 	f.must(k)
 	looked := false
 	f.during["quiesce"] = func() {
 		looked = true
-		if f.byteAt("t.work", 0) == insn.OpInt3 || sites.Find(k.Addr) == nil || mach.slots.Used() != 1 {
-			t.Errorf("byte %#x, site %v, %d slots", f.byteAt("t.work", 0), sites.Find(k.Addr), mach.slots.Used())
+		if f.byteAt("t.work", 0) == insn.OpInt3 || sites.Find(k.Addr) == nil || machine.This.Slots.Used() != 1 {
+			t.Errorf("byte %#x, site %v, %d slots", f.byteAt("t.work", 0), sites.Find(k.Addr), machine.This.Slots.Used())
 		}
 		if len(k.site.probes()) != 0 || len(f.graces) != 0 {
 			t.Error("the probe is called still, or the grace period has begun")
@@ -82,7 +83,7 @@ func TestUnregisterWaits(t *testing.T) {
 // TestSlotsRunOut: then nothing changes, and what needs none is registered still.
 func TestSlotsRunOut(t *testing.T) {
 	f := newFake(t)
-	mach.slots = poolAt(fakeSlots, 2)
+	machine.This.Slots = poolAt(fakeSlots, 2)
 	f.must(at("t.work", 0), at("t.work", 3))
 	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "all 2 slots are in use")
 	f.must(at("t.work", 0), at("t.branches", 0))
@@ -92,9 +93,9 @@ func TestSlotsRunOut(t *testing.T) {
 // at one place are not counted.
 func TestMemoryRunsOut(t *testing.T) {
 	f := newFake(t)
-	mach.cpus = 64 // their accounts are most of it
-	each := siteBytes + uint64(mach.cpus+1)*uint64(probe.AccountBytes)
-	mach.memory = 2*2*each + 1
+	machine.This.CPUs = 64 // their accounts are most of it
+	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	machine.This.Memory = 2*2*each + 1
 	f.must(at("t.work", 0), at("t.work", 3))
 	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "2 probed places are as many")
 	f.must(at("t.work", 0))

@@ -10,6 +10,8 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // register puts each of ks, which are probes of one kind, on its site, or none,
@@ -23,7 +25,7 @@ func register(kind kind, ks []*Kprobe) error {
 			return fmt.Errorf("kprobes: register %s: %w", k.name(), err)
 		}
 	}
-	mach.watch()
+	machine.This.Watch()
 	rearm(sitesOf(ks))
 	kick()
 	return nil
@@ -42,7 +44,7 @@ func (k *Kprobe) attach(kind kind) error {
 		return probe.Refuse(syscall.EEXIST, "it is registered already")
 	}
 	k.kind = kind
-	if err := k.prepare(); err != nil {
+	if err := k.whole().prepare(); err != nil {
 		return err
 	}
 	addr, fn, err := k.resolve()
@@ -68,7 +70,9 @@ func (k *Kprobe) attach(kind kind) error {
 		}
 	}
 	k.Addr, k.site = addr, s
-	k.open()
+	k.ledger.Open(machine.This.CPUs)
+	k.Flags.Clear(flagsOwn)
+	k.Flags.Set(flagRegistered | k.whole().manner())
 	if k.wantsPost() || kind == kindJprobe {
 		unjump([]*site{s})
 	}
@@ -81,58 +85,6 @@ func (k *Kprobe) attach(kind kind) error {
 	return nil
 }
 
-// prepare makes what a probe of k's kind needs before it can be hit.
-//
-// Errors: as RegisterKretprobe and RegisterJprobe say.
-func (k *Kprobe) prepare() error {
-	switch k.kind {
-	case kindKretprobe:
-		return asKretprobe(k).prepare()
-	case kindJprobe:
-		return asJprobe(k).setHandler()
-	}
-	return nil
-}
-
-// open begins k's account, and says how hits call its handlers.
-func (k *Kprobe) open() {
-	k.ledger.Open(mach.cpus)
-	k.Flags.Clear(flagGone | flagSSE | flagNotes | flagSpecial)
-	k.Flags.Set(flagRegistered | k.manner())
-	if k.kind == kindKretprobe {
-		rp := asKretprobe(k)
-		rp.MaxActive = len(rp.pool.instances)
-	}
-}
-
-// manner returns the flags that say how hits call k's handlers.
-func (k *Kprobe) manner() probe.Flags {
-	switch {
-	case k.touchesSSE():
-		return flagSSE | flagSpecial
-	case k.kind == kindKretprobe:
-		return flagNotes
-	case k.kind == kindJprobe || k.PreHandler == nil:
-		return flagSpecial
-	}
-	return 0
-}
-
-// touchesSSE reports whether a handler of k may change X0-X14. A jprobe saves
-// them anyway.
-func (k *Kprobe) touchesSSE() bool {
-	if k.kind == kindKretprobe {
-		rp := asKretprobe(k)
-		rp.sse = mach.writesSSE(rp.Handler)
-		rp.direct = nil
-		if !rp.sse && !Plain.Get() {
-			rp.direct = rp.Handler
-		}
-		return mach.writesSSE(rp.EntryHandler)
-	}
-	return mach.writesSSE(k.PreHandler) || mach.writesSSE(k.PostHandler)
-}
-
 // siteBytes is about what a probed place takes of the kernel's memory, with its
 // probe and its detour, without the accounts.
 const siteBytes = 2 << 10
@@ -140,8 +92,8 @@ const siteBytes = 2 << 10
 // room refuses one more probed place when they would take half of the memory:
 // the kernel would end in a state in which nothing else can be done.
 func room() error {
-	each := siteBytes + uint64(mach.cpus+1)*uint64(probe.AccountBytes)
-	if n := uint64(sites.Len() + 1); n*each > mach.memory/2 {
+	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	if n := uint64(sites.Len() + 1); n*each > machine.This.Memory/2 {
 		return probe.Refuse(syscall.ENOMEM, "%d probed places are as many as there is memory for", sites.Len())
 	}
 	return nil
@@ -152,17 +104,17 @@ func room() error {
 // Errors: EILSEQ a post-handler, but the instruction cannot be stepped; EINVAL
 // not an entry, or a function that switches stacks; EBUSY there is a jprobe
 // already.
-func (k *Kprobe) fits(s *site, fn symbol) error {
-	if k.PostHandler != nil && s.way(true) == Refused {
+func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
+	if k.PostHandler != nil && s.Way(true) == place.Refused {
 		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
 	}
 	if k.kind == kindKprobe {
 		return nil
 	}
-	if s.addr != uintptr(fn.Addr) {
-		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function", k.kind.noun())
+	if s.Addr != uintptr(fn.Addr) {
+		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", Where(s.Addr), k.kind.noun())
 	}
-	if why := mach.noReturn(fn); k.kind == kindKretprobe && why != "" {
+	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
 		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
 	}
 	for _, other := range s.probes() {
@@ -185,9 +137,6 @@ func detach(ks []*Kprobe) {
 		k.Flags.Clear(flagRegistered)
 		k.site.remove(k)
 		gone = append(gone, k)
-		if k.kind == kindKretprobe {
-			graveyard = append(graveyard, asKretprobe(k))
-		}
 	}
 	if len(gone) == 0 {
 		return
@@ -196,23 +145,61 @@ func detach(ks []*Kprobe) {
 	if !rearm(all) {
 		quiesce()
 	}
-	since := mach.since()
+	since := machine.This.Since()
 	for _, s := range all {
 		if len(s.probes()) > 0 {
 			continue
 		}
-		sites.Remove(s.addr)
-		neighboured(s.addr)
+		sites.Remove(s.Addr)
+		neighboured(s.Addr)
 		s.retire(since)
 	}
 	for _, k := range gone {
 		k.site = nil
+		k.Flags.Clear(flagsOwn)
+		k.whole().left()
 		if k.SymbolName != "" {
 			k.Addr = 0
 		}
 	}
-	tidyGraveyard()
 	kick()
+}
+
+// sitesOf returns the sites of ks, each once.
+func sitesOf(ks []*Kprobe) (list []*site) {
+	round++
+	for _, k := range ks {
+		if s := k.site; s != nil && s.seen != round {
+			s.seen = round
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// round is how often sites have been gathered. guarded by mu
+var round uint64
+
+// toggle is DisableKprobe and EnableKprobe.
+func (k *Kprobe) toggle(what string, on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case !k.Flags.Has(flagRegistered):
+		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+	case on && k.Flags.Has(flagGone):
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
+	case on:
+		k.Flags.Clear(FlagDisabled)
+	default:
+		k.Flags.Set(FlagDisabled)
+	}
+	k.site.shorten()
+	if !rearm([]*site{k.site}) && !on {
+		quiesce()
+	}
+	kick()
+	return nil
 }
 
 func init() { module.OnUnload(forgetModule) }
@@ -228,13 +215,13 @@ func forgetModule(name string) {
 	defer mu.Unlock()
 	var left []*Kprobe
 	var gone []*site
-	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.addr, b.addr) }) {
+	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.Addr, b.Addr) }) {
 		for _, k := range s.probes() {
 			switch {
 			case k.owner == name:
-				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.addr))
+				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.Addr))
 				left = append(left, k)
-			case module.Of(s.addr) == name:
+			case module.Of(s.Addr) == name:
 				k.Flags.Set(flagGone)
 				gone = append(gone, s)
 			}

@@ -4,28 +4,32 @@ import (
 	"cmp"
 	"slices"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // Description is what there is to know of a place for probes. What is about
 // detours, and whether there can be one, package optprobe knows.
 type Description struct {
-	Symbol string  // the function
-	Func   uintptr // its address
-	Size   uintptr // its length in bytes
-	Addr   uintptr // the place
-	Pre    How     // with pre-handlers only
-	Post   How     // with a post-handler
-	Check  int     // bytes of the stack check that begins here, up to its last branch; 0: none
-	NoRet  string  // why no return probe can be here
-	NoJump string  // why no jump is put in now, whatever the code: "" if nothing is in the way
+	Symbol string    // the function
+	Func   uintptr   // its address
+	Size   uintptr   // its length in bytes
+	Addr   uintptr   // the place
+	Pre    place.How // with pre-handlers only
+	Post   place.How // with a post-handler
+	Check  int       // bytes of the stack check that begins here, up to its last branch; 0: none
+	NoRet  string    // why no return probe can be here
+	NoJump string    // why no jump is put in now, whatever the code: "" if nothing is in the way
 
-	Probes []ProbeInfo // those there now, in order of registration
-	Armed  bool        // a breakpoint or a jump is in place
-	Jumped bool        // a jump
-	Slot   uintptr     // of the probes there, 0 for none
-	Detour *Detour     // of the probes there, nil for none
-	Near   []Neighbour // probes close by, in order of address
+	Probes []ProbeInfo    // those there now, in order of registration
+	Armed  bool           // a breakpoint or a jump is in place
+	Jumped bool           // a jump
+	Slot   uintptr        // of the probes there, 0 for none
+	Detour *detour.Detour // of the probes there, nil for none
+	Near   []Neighbour    // probes close by, in order of address
 }
 
 // ProbeInfo is one probe of a place.
@@ -70,22 +74,25 @@ func Describe(symbol string, off uintptr) (Description, error) {
 			return d, err
 		}
 	}
-	d.describe(s, fn)
+	d.describe(s)
+	if d.NoRet = machine.This.NoReturn(fn); s.Addr != uintptr(fn.Addr) {
+		d.NoRet = "it is not the entry of a function"
+	}
 	d.near()
 	return d, nil
 }
 
 // All returns a Description of every probed place, in order of address, without
-// what is near.
+// what is near and NoRet: that takes reading the whole function.
 //
 // Context: goroutine.
 func All() (list []Description) {
 	mu.Lock()
 	defer mu.Unlock()
 	for s := range sites.All {
-		fn, _ := kallsyms.Kernel().At(uint64(s.addr))
-		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.addr}
-		d.describe(s, fn)
+		fn, _ := kallsyms.Kernel().At(uint64(s.Addr))
+		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.Addr}
+		d.describe(s)
 		list = append(list, d)
 	}
 	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -93,13 +100,10 @@ func All() (list []Description) {
 }
 
 // describe fills in what s says. Called with mu held.
-func (d *Description) describe(s *site, fn symbol) {
-	d.Slot, d.Detour, d.Armed, d.Jumped = s.slot, s.detour, s.armed, s.jumped
-	d.Pre, d.Post = s.way(false), s.way(true)
-	d.Check = int(s.check.Len)
-	if d.NoRet = mach.noReturn(fn); s.addr != uintptr(fn.Addr) {
-		d.NoRet = "it is not the entry of a function"
-	}
+func (d *Description) describe(s *site) {
+	d.Slot, d.Detour, d.Armed, d.Jumped = s.Slot, s.detour, s.armed, s.jumped
+	d.Pre, d.Post = s.Way(false), s.Way(true)
+	d.Check = int(s.Check.Len)
 	for _, k := range s.probes() {
 		d.Probes = append(d.Probes, k.info())
 	}
@@ -118,7 +122,7 @@ func (d *Description) describe(s *site, fn symbol) {
 
 // near fills in what is close by. Called with mu held.
 func (d *Description) near() {
-	for at := d.Addr - maxCovered; at < d.Addr+maxCovered; at++ {
+	for at := d.Addr - detour.MaxLen; at < d.Addr+detour.MaxLen; at++ {
 		if n := sites.Find(at); n != nil && at != d.Addr {
 			near := Neighbour{Addr: at, Jumped: n.jumped}
 			if n.detour != nil {
@@ -132,27 +136,13 @@ func (d *Description) near() {
 // info describes k.
 func (k *Kprobe) info() ProbeInfo {
 	var calls []string
-	say := func(what string, f any) {
-		if name, _, _, ok := kallsyms.Lookup(uint64(codeOf(f))); ok {
-			calls = append(calls, what+"-handler "+name)
+	for _, h := range k.whole().handlers() {
+		if name, _, _, ok := kallsyms.Lookup(uint64(goabi.CodeOf(h.f))); ok {
+			calls = append(calls, h.role+"-handler "+name)
 		}
-	}
-	ledger := k.Ledger()
-	switch k.kind {
-	case kindKretprobe:
-		rp := asKretprobe(k)
-		say("entry", rp.EntryHandler)
-		say("return", rp.Handler)
-		ledger = rp.Ledger()
-	case kindJprobe:
-		say("jprobe", asJprobe(k).Entry)
-	default:
-		say("pre", k.PreHandler)
-		say("post", k.PostHandler)
-		say("fault", k.FaultHandler)
 	}
 	return ProbeInfo{
 		Kind: k.kind.String(), Noun: k.kind.noun(), Owner: k.owner, Handlers: calls,
-		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: ledger,
+		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
 	}
 }

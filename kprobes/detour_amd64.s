@@ -4,7 +4,7 @@
 #include "soft_amd64.h"
 
 // A detour begins with a copy of detour, note or plain, with the immediates filled in
-// (detour_tamago.go), and goes on with its own copy of instructions. The constants
+// (detour/template.go), and goes on with its own copy of instructions. The constants
 // whose names end in an underscore are those immediates:
 //
 //	site_    the *site
@@ -80,11 +80,11 @@ take: \
 	MOVQ	DX, SLOT
 
 // detour calls the handlers. One probe of the usual kind is called from here,
-// which is onDetour (detour_tamago.go) for that case, written out; and a return probe
+// which is onDetour (hit_trap.go) for that case, written out; and a return probe
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go e18a7f6d614c, asm b76501bde7d2.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4373b6b5a967, asm 8a8029fe00f1.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -107,7 +107,6 @@ changed:
 	SAVE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	$const_site_, DI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
@@ -181,7 +180,6 @@ changed:
 	RESTORE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	$const_site_, BX
 	LEAQ	REGS(SP), AX
 	MOVQ	state_onDetour(SI), CX
@@ -245,7 +243,6 @@ TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$8, AX
 	MOVQ	AX, (REGS+regs_SP)(SP)
 	LEAQ	REGS(SP), AX
-	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	RESTORE_IP

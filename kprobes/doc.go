@@ -17,7 +17,7 @@
 // stepped in place: another CPU would run past the probe meanwhile): with a jump
 // back behind it, or, if there is a post-handler, under a single step, after whose
 // debug trap the post-handlers are called. docs/how-a-hit-works.md shows one hit with
-// all addresses. [How] lists the ways in which an instruction gets done.
+// all addresses. [place.How] lists the ways in which an instruction gets done.
 //
 // Instructions that depend on where they stand (branches, calls, returns) or
 // on the flags that stepping changes (pushf, popf, cli, sti) are not stepped
@@ -55,6 +55,6 @@
 // # Without a machine
 //
 // Registering, arming and jumping need about a dozen functions of the machine, a
-// value of type machine. So they compile on the host, where there is nothing to be
+// value of package machine. So they compile on the host, where there is nothing to be
 // probed, and are tested there against a made-up one.
 package kprobes

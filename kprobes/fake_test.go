@@ -7,11 +7,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // A fake is a machine that is memory and a log. It checks what it is asked to do,
@@ -40,40 +45,39 @@ func newFake(t *testing.T) *fake {
 	t.Helper()
 	code, syms := assemble(t)
 	f := &fake{t: t, image: code, text: bytes.Clone(code), wrote: map[uintptr][]byte{}, during: map[string]func(){}}
-	realMach, realKernel := mach, kallsyms.Kernel()
-	mach = f.machine()
+	realMach, realKernel := machine.This, kallsyms.Kernel()
+	machine.This = f.machine()
 	kallsyms.SetKernel(fakeKernel(t, syms))
 	t.Cleanup(func() {
 		f.nothingLeft()
 		forgetAll()
-		mach = realMach
+		machine.This = realMach
 		kallsyms.SetKernel(realKernel)
 	})
 	return f
 }
 
-func (f *fake) machine() machine {
-	return machine{
-		code: f.code, poke: f.poke, swap: f.swap, write: f.write,
-		bind:    func(d *Detour, s *site) { f.note("bind " + Where(s.addr)) },
-		sync:    func(poked []uintptr) { f.note(fmt.Sprintf("sync %d", len(poked))) },
-		quiesce: func() { f.note("quiesce") },
-		grace:   func() { f.note("grace") },
-		watch:   func() { f.note("watch") },
-		since: func() text.InUse {
+func (f *fake) machine() machine.Machine {
+	return machine.Machine{
+		Code: f.code, Poke: f.poke, Swap: f.swap, Write: f.write,
+		Sync:    func(poked []uintptr) { f.note(fmt.Sprintf("sync %d", len(poked))) },
+		Quiesce: func() { f.note("quiesce") },
+		Grace:   func() { f.note("grace") },
+		Watch:   func() { f.note("watch") },
+		Since: func() text.InUse {
 			g := &gracePeriod{}
 			f.graces = append(f.graces, g)
 			return g
 		},
-		inHandler:   f.inHandler,
-		forbid:      f.forbid,
-		cpus:        4,
-		memory:      64 << 20,
-		blacklisted: says("t.trap", "it handles traps"),
-		noReturn:    says("t.stays", "does not return to its caller"),
-		writesSSE:   func(h any) bool { return f.sse != nil && codeOf(h) == codeOf(f.sse) },
-		slots:       text.NewPool(fakeSlots, fakeSlots+16*slotSize, slotSize),
-		detours:     text.NewPool(fakeDetours, fakeDetours+4*DetourSize, DetourSize),
+		InHandler:   f.inHandler,
+		Forbid:      f.forbid,
+		CPUs:        4,
+		Memory:      64 << 20,
+		Blacklisted: says("t.trap", "it handles traps"),
+		NoReturn:    says("t.stays", "does not return to its caller"),
+		WritesSSE:   func(h any) bool { return f.sse != nil && goabi.CodeOf(h) == goabi.CodeOf(f.sse) },
+		Slots:       text.NewPool(fakeSlots, fakeSlots+16*machine.SlotSize, machine.SlotSize),
+		Detours:     text.NewPool(fakeDetours, fakeDetours+4*detour.Size, detour.Size),
 	}
 }
 
@@ -119,9 +123,9 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 	switch {
 	case s == nil:
 		f.t.Errorf("%s is written, but is not in the table", Where(addr))
-	case new == insn.OpInt3 && (len(s.probes()) == 0 || How(s.how.Load()) == Refused):
+	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.How(s.how.Load()) == place.Refused):
 		f.t.Errorf("%s is armed, but a hit would not know what to do", Where(addr))
-	case new == insn.OpInt3 && !s.emulated && f.wrote[s.slot] == nil:
+	case new == insn.OpInt3 && s.NeedsSlot() && f.wrote[s.Slot] == nil:
 		f.t.Errorf("%s is armed, but its slot is empty", Where(addr))
 	}
 	b[0] = new
@@ -146,14 +150,25 @@ func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Dur
 	return time.Microsecond, nil
 }
 
-// write fills a slot, which must have been taken for something.
+// write fills a slot, or says in a detour whose it is. Both must have been taken for
+// something.
 func (f *fake) write(addr uintptr, code []byte) {
-	if piece, owner := mach.slots.Find(addr); piece != addr || owner == 0 || len(code) > slotSize {
+	if machine.This.Detours.Contains(addr) {
+		if _, owner := machine.This.Detours.Find(addr); sites.Find(owner) != siteIn(code) {
+			f.t.Errorf("the detour of %s is told of another site", Where(owner))
+		}
+		f.note("bind")
+		return
+	}
+	if piece, owner := machine.This.Slots.Find(addr); piece != addr || owner == 0 || len(code) > machine.SlotSize {
 		f.t.Errorf("%d bytes written to %#x, which is no slot", len(code), addr)
 	}
 	f.wrote[addr] = bytes.Clone(code)
 	f.note("write")
 }
+
+// siteIn returns the site whose address b is.
+func siteIn(b []byte) *site { return *(**site)(unsafe.Pointer(&b[0])) }
 
 // forbidden is what forbid panics with, since it may not return.
 type forbidden string
@@ -192,18 +207,18 @@ func (f *fake) nothingLeft() {
 	if !bytes.Equal(f.text, f.image) {
 		f.t.Error("the code is not as it was")
 	}
-	if n := sites.Len() + mach.slots.Used() + mach.detours.Used() + detours + len(graveyard) + len(replaced); n != 0 {
+	if n := sites.Len() + machine.This.Slots.Used() + machine.This.Detours.Used() + detours + len(graveyard) + len(replaced); n != 0 {
 		f.t.Errorf("left: %d sites, %d slots, %d detours (%d counted), %d return probes, %d lists",
-			sites.Len(), mach.slots.Used(), mach.detours.Used(), detours, len(graveyard), len(replaced))
+			sites.Len(), machine.This.Slots.Used(), machine.This.Detours.Used(), detours, len(graveyard), len(replaced))
 	}
 }
 
 // forgetAll makes this package as it is at boot.
 func forgetAll() {
 	for _, s := range allSites() {
-		sites.Remove(s.addr)
+		sites.Remove(s.Addr)
 	}
 	graveyard, replaced, optimizer = nil, nil, nil
 	disarmedAll, noJumps, detours = false, false, 0
-	clear(decoded)
+	decoder = place.Decoder{Code: original}
 }

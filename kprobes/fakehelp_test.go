@@ -10,6 +10,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kprobes/machine"
 )
 
 // Handlers that hits would call.
@@ -82,7 +83,7 @@ func (f *fake) now() state0 {
 			arms++
 		}
 	}
-	return state0{bytes.Clone(f.text), sites.Len(), mach.slots.Used(), arms}
+	return state0{bytes.Clone(f.text), sites.Len(), machine.This.Slots.Used(), arms}
 }
 
 func (f *fake) unchanged(before state0) {

@@ -13,6 +13,7 @@ import (
 	"sonde/kernel/die"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
+	"sonde/kprobes/machine"
 )
 
 // onFault takes every exception but #BP, #DB and NMI. The fault-handler is
@@ -108,17 +109,17 @@ func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	if s.mended(st, r) {
 		return notifier.Stop
 	}
-	r.IP = uint64(s.addr)
+	r.IP = uint64(s.Addr)
 	return notifier.Next
 }
 
 // emulationFault takes a fault that ended the emulation of s; r is the hit's.
 func (st *state) emulationFault(s *site, r *amd64.Regs) {
 	trap.SaveXMM(r)
-	r.IP, r.Vector, r.Err = uint64(s.addr), st.fault, st.err
+	r.IP, r.Vector, r.Err = uint64(s.Addr), st.fault, st.err
 	st.flags = r.Flags & stepFlags
 	if !s.mended(st, r) {
-		r.IP = uint64(s.addr)
+		r.IP = uint64(s.Addr)
 		refault(r, st)
 	}
 }
@@ -148,14 +149,14 @@ func (s *site) mended(st *state, r *amd64.Regs) bool {
 // said, or at the original instruction again.
 func (s *site) settle(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
-		r.IP = uint64(s.addr)
+		r.IP = uint64(s.Addr)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
 // undoStep makes r look as if the original instruction had faulted.
 func (s *site) undoStep(r *amd64.Regs, flags uint64) {
-	r.IP = uint64(s.addr)
+	r.IP = uint64(s.Addr)
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
@@ -166,7 +167,9 @@ func refault(r *amd64.Regs, st *state) {
 }
 
 // inCopy reports whether ip is in a slot or in a detour.
-func inCopy(ip uintptr) bool { return mach.slots.Contains(ip) || mach.detours.Contains(ip) }
+func inCopy(ip uintptr) bool {
+	return machine.This.Slots.Contains(ip) || machine.This.Detours.Contains(ip)
+}
 
 // OriginalIP returns where the instruction at ip belongs: for a copy in a slot
 // the probed address, or what is behind it; otherwise ip itself.
@@ -174,17 +177,17 @@ func inCopy(ip uintptr) bool { return mach.slots.Contains(ip) || mach.detours.Co
 // Context: any.
 func OriginalIP(ip uintptr) uintptr {
 	switch {
-	case mach.slots.Contains(ip):
-		slot, addr := mach.slots.Find(ip)
+	case machine.This.Slots.Contains(ip):
+		slot, addr := machine.This.Slots.Find(ip)
 		if addr == 0 {
 			return ip
 		}
 		if s := sites.Find(addr); s != nil && ip != slot {
-			return addr + uintptr(s.in.Len)
+			return addr + uintptr(s.In.Len)
 		}
 		return addr
-	case mach.detours.Contains(ip):
-		_, addr := mach.detours.Find(ip)
+	case machine.This.Detours.Contains(ip):
+		_, addr := machine.This.Detours.Find(ip)
 		if addr == 0 {
 			return ip
 		}
@@ -200,10 +203,10 @@ func OriginalIP(ip uintptr) uintptr {
 func toOriginal(r *amd64.Regs) {
 	ip := uintptr(r.IP)
 	r.IP = uint64(OriginalIP(ip))
-	if r.IP == uint64(ip) || !mach.detours.Contains(ip) {
+	if r.IP == uint64(ip) || !machine.This.Detours.Contains(ip) {
 		return
 	}
-	_, addr := mach.detours.Find(ip)
+	_, addr := machine.This.Detours.Find(ip)
 	if s := sites.Find(addr); s != nil && s.detour != nil && s.detour.Pushed(ip) {
 		r.SP += 8
 	}

@@ -14,6 +14,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
 	"sonde/kernel/probe"
+	"sonde/kprobes/place"
 )
 
 // onBreakpoint takes #BP. It is the one text for what a hit does in front of the
@@ -26,33 +27,29 @@ import (
 // has taken over: the rest and the instruction are skipped, as on Linux. Of a hit
 // by a jump that is ignored: spec/4 §1.4, note.
 func onBreakpoint(r *amd64.Regs) {
-	id := trap.ID(r)
-	st := &states[id].state
-	var s *site
+	st := stateOf(r)
 	if st.phase == idle {
 		at := uintptr(r.IP) - 1
-		if s = sites.First(at); s == nil || s.addr != at {
+		s := sites.First(at)
+		if s == nil || s.Addr != at {
 			if s = sites.Find(at); s == nil {
 				die.Breakpoint(r)
 				return
 			}
 		}
-		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
+		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
 			s.grow(st, r)
 			return
 		}
 		st.begins(s, r)
-	} else if st.takesOver(r) {
-		s = asSite(st.site)
-	} else {
-		reenter(st, id, r)
+	} else if !st.takesOver(r) {
+		reenter(st, r)
 		return
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
-		n := k.ledger.On(id)
+		n := k.ledger.On(int(st.id))
 		n[probe.Entered]++
-		switch k.Flags & (flagOff | flagSpecial | flagNotes) {
-		case 0:
+		if special := k.Flags & (flagOff | flagSpecial | flagNotes); special == 0 {
 			st.begin(k)
 			ret := k.PreHandler(k, r)
 			st.end()
@@ -60,51 +57,58 @@ func onBreakpoint(r *amd64.Regs) {
 			if ret == 0 {
 				continue
 			}
-		case flagNotes:
-			asKretprobe(k).note(st, id, r) // it counts for itself
+		} else if special == flagNotes {
+			asKretprobe(k).note(st, int(st.id), r) // it counts for itself
 			continue
-		default:
-			if !k.callSpecial(st, id, r) {
-				continue
-			}
+		} else if !k.callSpecial(st, int(st.id), r) {
+			continue
 		}
 		if r.Vector != amd64.VecDetour {
 			st.phase = idle
 			return
 		}
 	}
-	how := How(s.how.Load())
-	if r.Vector == amd64.VecDetour {
-		how = Detoured
+	s := asSite(st.site)
+	if to := s.lead.Load(); to != 0 && r.Vector != amd64.VecDetour {
+		r.IP = uint64(to)
+		st.phase = idle
+		return
 	}
+	switch how := place.How(s.how.Load()); {
+	case r.Vector == amd64.VecDetour:
+		s.performs(st, place.Detoured, r)
+	case how == place.Stepped:
+		s.steps(st, r)
+	default:
+		s.performs(st, how, r)
+	}
+}
+
+// performs gets the instruction done, and ends the hit unless there is a step or
+// another breakpoint to come.
+func (s *site) performs(st *state, how place.How, r *amd64.Regs) {
 bare:
 	switch how {
-	case Boosted:
-		r.IP = uint64(s.slot)
-	case Detoured:
-		r.IP = uint64(s.resume.Load())
-	case Branched:
-		r.IP = s.to
-	case Stepped:
-		st.phase = stepping
-		st.flags = r.Flags & stepFlags
-		s.startStep(r)
+	case place.Boosted, place.Branched, place.Detoured:
+		r.IP = uint64(s.leads(how))
+	case place.Stepped:
+		s.steps(st, r)
 		return
-	case Decided:
-		s.passCheck(st, id, r)
+	case place.Decided:
+		s.passCheck(st, r)
 		return
-	case Emulated:
+	case place.Emulated:
 		st.phase = emulating
-		s.emulate(r)
-		s.finish(st, id, r)
+		perform(&s.Op, r)
+		s.finish(st, r)
 		return
-	case Within:
+	case place.Within:
 		if s.decided(st, r) {
-			s.finish(st, id, r)
-			goOn(&s.around, r, s.addr-uintptr(s.within))
+			s.finish(st, r)
+			goOn(st, &s.Around, r, s.Addr-uintptr(s.Within))
 			return
 		}
-		how = s.bare(s.post.Load())
+		how = s.Bare(s.post.Load())
 		goto bare
 	}
 	st.phase = idle
@@ -116,6 +120,32 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.site = uintptr(unsafe.Pointer(s))
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
+}
+
+// Interrupts are as the probed code has them (spec/4 §5) in a hit by a jump, so that an
+// interrupt's probes may come in between at any point: this CPU's phase is set before
+// anything else, from then on those are nested hits.
+
+// onDetour is onBreakpoint for a hit of s by a jump.
+func onDetour(r *amd64.Regs, s *site) {
+	id := trap.ID(r)
+	st := &states[id].state
+	if st.phase != idle {
+		s.countMissed(id)
+		r.IP = uint64(s.resume.Load())
+		return
+	}
+	st.begins(s, r)
+	st.soft++
+	r.IP = uint64(s.Addr) + 1
+	st.handOver(r)
+	onBreakpoint(r)
+}
+
+// onDetourEager is for when the rest may change X0-X14.
+func onDetourEager(r *amd64.Regs, s *site) {
+	trap.SaveXMM(r)
+	onDetour(r, s)
 }
 
 // handOver tells onBreakpoint or onStep, which is called next with r, to go on with
@@ -170,8 +200,8 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 // grow makes r take the way to morestack: the call is counted when the function
 // starts again.
 func (s *site) grow(st *state, r *amd64.Regs) {
-	if s.check.Alone(checkCode(&s.check, s.addr)) {
-		s.check.Perform(r, uint64(s.addr), true)
+	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
+		s.Check.Perform(r, uint64(s.Addr), true)
 		return
 	}
 	s.passBy(st, r)
@@ -179,13 +209,13 @@ func (s *site) grow(st *state, r *amd64.Regs) {
 
 // reenter takes a hit inside a handler: it is counted as missed and the
 // instruction executed, nothing more.
-func reenter(st *state, id int, r *amd64.Regs) {
+func reenter(st *state, r *amd64.Regs) {
 	s := sites.Find(uintptr(r.IP) - 1)
 	if s == nil {
 		die.Breakpoint(r)
 		return
 	}
-	s.countMissed(id)
+	s.countMissed(int(st.id))
 	s.passBy(st, r)
 }
 
@@ -198,19 +228,19 @@ func (s *site) countMissed(id int) {
 // passBy gets the instruction executed and calls no handler. The copy in a detour
 // begins behind the stack check, which is made here then.
 func (s *site) passBy(st *state, r *amd64.Regs) {
-	if How(s.how.Load()) == Detoured {
-		if s.check.Kind != prologue.None && s.check.Grows(r, stackGuard(trap.G(r))) {
-			s.check.Perform(r, uint64(s.addr), true)
+	if place.How(s.how.Load()) == place.Detoured {
+		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
+			s.Check.Perform(r, uint64(s.Addr), true)
 			return
 		}
 		r.IP = uint64(s.resume.Load())
 		return
 	}
-	switch s.bare(false) {
-	case Emulated:
-		s.emulate(r)
-	case Boosted:
-		r.IP = uint64(s.slot)
+	switch s.Bare(false) {
+	case place.Emulated:
+		perform(&s.Op, r)
+	case place.Boosted:
+		r.IP = uint64(s.Slot)
 	default:
 		st.nested = uintptr(unsafe.Pointer(s))
 		st.nFlags = r.Flags & stepFlags

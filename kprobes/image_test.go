@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
 	"sonde/kernel/text"
+	"sonde/kprobes/machine"
 )
 
 // The memory of the fake machine.
@@ -65,4 +66,6 @@ func fakeKernel(t *testing.T, syms []kallsyms.Symbol) *kallsyms.Table {
 }
 
 // poolAt is n slots.
-func poolAt(start, n uintptr) *text.Pool { return text.NewPool(start, start+n*slotSize, slotSize) }
+func poolAt(start, n uintptr) *text.Pool {
+	return text.NewPool(start, start+n*machine.SlotSize, machine.SlotSize)
+}

@@ -38,15 +38,15 @@ const maxStack = 1024
 // Context: any.
 func NewJprobe[F any](target, handler F) *Jprobe {
 	j := &Jprobe{Entry: handler}
-	j.KP.Addr = codeOf(target)
+	j.KP.Addr = goabi.CodeOf(target)
 	return j
 }
 
-// setHandler prepares the call of Entry.
+// prepare gets the call of Entry ready.
 //
 // Errors: EINVAL it is no function; E2BIG its signature needs more than maxStack.
-func (j *Jprobe) setHandler() error {
-	code := codeOf(j.Entry)
+func (j *Jprobe) prepare() error {
+	code := goabi.CodeOf(j.Entry)
 	if code == 0 {
 		return probe.Refuse(syscall.EINVAL, "Entry is not a function")
 	}
@@ -59,3 +59,15 @@ func (j *Jprobe) setHandler() error {
 	j.code, j.context, j.words = code, (*[2]uintptr)(unsafe.Pointer(&j.Entry))[1], args/goabi.WordSize
 	return nil
 }
+
+// manner needs nothing for SSE registers: they are saved to be copied.
+func (j *Jprobe) manner() probe.Flags { return flagSpecial }
+func (j *Jprobe) left()               {}
+func (j *Jprobe) handlers() []handler { return []handler{{"jprobe", j.Entry}} }
+func (j *Jprobe) account() Ledger     { return j.KP.Ledger() }
+
+// JprobeReturn ends a jprobe handler. It does not return.
+//
+// Context: a jprobe handler.
+// Source: spec/1 §1.2.
+func JprobeReturn() { endMirrored() }

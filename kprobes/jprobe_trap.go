@@ -12,11 +12,8 @@ import (
 	"sonde/kernel/printk"
 )
 
-// JprobeReturn ends a jprobe handler. It does not return.
-//
-// Context: a jprobe handler.
-// Source: spec/1 §1.2.
-func JprobeReturn() {
+// endMirrored is JprobeReturn.
+func endMirrored() {
 	sp := mirrorSP[cpu.ID()]
 	if sp == 0 {
 		panic("kprobes: JprobeReturn outside a jprobe handler")

@@ -2,8 +2,14 @@ package kprobes
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"time"
+	"unsafe"
+
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
@@ -48,10 +54,10 @@ func AwaitJumps() {
 
 // A Candidate is an armed probe that could be hit by a jump but is not.
 type Candidate struct {
-	Addr   uintptr  // the probed address
-	Check  int      // bytes of the stack check there, as kprobes decides it: up to its last branch
-	Detour *Detour  // nil if it has none yet
-	Begins Template // what a detour for the probes there begins with
+	Addr   uintptr         // the probed address
+	Check  int             // bytes of the stack check there, as kprobes decides it: up to its last branch
+	Detour *detour.Detour  // nil if it has none yet
+	Begins detour.Template // what a detour for the probes there begins with
 
 	turn int // as seen then
 }
@@ -69,7 +75,7 @@ func Candidates() (list []Candidate) {
 	}
 	for s := range sites.All {
 		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.addr, int(s.check.Len), s.detour, s.template(), s.turn})
+			list = append(list, Candidate{s.Addr, int(s.Check.Len), s.detour, s.template(), s.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -101,21 +107,25 @@ func Original(addr, n uintptr) []byte {
 // reports whether there is such a site and it had none.
 //
 // Context: goroutine.
-func (c *Candidate) Bind(d *Detour) bool {
+func (c *Candidate) Bind(d *detour.Detour) bool {
 	mu.Lock()
 	defer mu.Unlock()
 	s := sites.Find(d.Addr)
 	if s == nil || s.detour != nil || len(s.probes()) == 0 {
 		return false
 	}
-	mach.bind(d, s)
-	d.site, s.detour = s, d
+	machine.This.Write(d.SiteAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
+	d.Site, s.detour = s, d
 	detours++
 	s.resume.Store(d.Resume)
 	s.decide()
 	c.Detour, c.turn = d, s.turn
 	return true
 }
+
+// ErrRetry is what Jump returns when nothing was changed because some CPU stood in
+// the code to be replaced.
+var ErrRetry = machine.ErrRetry
 
 // Jump replaces the breakpoints of list by jumps, all at one stop of the machine,
 // which took stopped. Those that are not as they were when they got their detour,
@@ -133,7 +143,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	for _, c := range cands {
 		s := sites.Find(c.Addr)
 		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped &&
-			s.jumpable() && How(s.how.Load()) == Detoured {
+			s.jumpable() && place.How(s.how.Load()) == place.Detoured {
 			list = append(list, s)
 		}
 	}
@@ -151,7 +161,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 //
 // Context: goroutine.
 func SetJumps(on bool) {
-	mach.forbid("takes jumps in or out")
+	machine.This.Forbid("takes jumps in or out")
 	mu.Lock()
 	defer mu.Unlock()
 	if noJumps = !on; noJumps {

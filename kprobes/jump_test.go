@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // fakeOptimizer counts what it is told.
@@ -23,11 +26,11 @@ func (f *fake) bound(n uintptr) *Candidate {
 		f.t.Fatalf("candidates: %+v", cands)
 	}
 	c := &cands[0]
-	head, ok := mach.detours.Take(c.Addr)
+	head, ok := machine.This.Detours.Take(c.Addr)
 	if !ok {
 		f.t.Fatal("no detour")
 	}
-	if !c.Bind(&Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n}) {
+	if !c.Bind(&detour.Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, SiteAt: head + 8}) {
 		f.t.Fatal("not bound")
 	}
 	return c
@@ -46,9 +49,9 @@ func (f *fake) jumped() (*Kprobe, *Candidate) {
 }
 
 // isJump reports whether a jump to d is at its place.
-func (f *fake) isJump(d *Detour) bool {
+func (f *fake) isJump(d *detour.Detour) bool {
 	in, err := insn.Decode(f.code(d.Addr, insn.MaxLen))
-	return err == nil && in.Flow == insn.Jmp && in.Len == JumpSize && in.Target(uint64(d.Addr)) == uint64(d.Entry)
+	return err == nil && in.Flow == insn.Jmp && in.Len == insn.JumpSize && in.Target(uint64(d.Addr)) == uint64(d.Entry)
 }
 
 // TestJumpIn: a breakpoint, a detour whose copy hits go by, then the jump.
@@ -57,11 +60,11 @@ func TestJumpIn(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	c := f.bound(7)
-	hitsGo(t, k, Detoured)
+	hitsGo(t, k, place.Detoured)
 	if k.site.resume.Load() != c.Detour.Resume || f.byteAt("t.work", 0) != insn.OpInt3 || Optimized(k.Addr) {
 		t.Error("bound, and not hit by a breakpoint that goes on in the detour")
 	}
-	if again := *c; again.Bind(&Detour{Addr: k.Addr}) {
+	if again := *c; again.Bind(&detour.Detour{Addr: k.Addr}) {
 		t.Error("bound twice")
 	}
 	n := len(f.log)
@@ -78,7 +81,7 @@ func TestJumpIn(t *testing.T) {
 	UnregisterKprobe(k)
 	f.did(n+1, "swap 1", "disarm t.work+0x0", "sync 1", "quiesce")
 	f.nothingLeft()
-	if mach.detours.Reap() != 1 {
+	if machine.This.Detours.Reap() != 1 {
 		t.Error("the detour can be used again before its grace period is over")
 	}
 }
@@ -90,7 +93,7 @@ func TestJumpRetries(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	c := f.bound(7)
-	for off := uintptr(1); off < JumpSize; off++ {
+	for off := uintptr(1); off < insn.JumpSize; off++ {
 		f.stands = []uintptr{0x1000, k.Addr + off}
 		before := f.now()
 		if done, _, err := Jump([]Candidate{*c}); done != 0 || !errors.Is(err, ErrRetry) || Optimized(k.Addr) {
@@ -98,7 +101,7 @@ func TestJumpRetries(t *testing.T) {
 		}
 		f.unchanged(before)
 	}
-	f.stands = []uintptr{k.Addr, k.Addr + JumpSize}
+	f.stands = []uintptr{k.Addr, k.Addr + insn.JumpSize}
 	if done, _, err := Jump([]Candidate{*c}); done != 1 || err != nil {
 		t.Errorf("CPUs at both ends: %d, %v", done, err)
 	}
@@ -146,19 +149,19 @@ func TestJumpGivesWay(t *testing.T) {
 		name string
 		add  func(f *fake) (remove func())
 		back bool // a candidate again without it
-		how  How
+		how  place.How
 	}{
-		{"a probe in the region", func(f *fake) func() { return f.added(at("t.work", 3)) }, true, Boosted},
+		{"a probe in the region", func(f *fake) func() { return f.added(at("t.work", 3)) }, true, place.Boosted},
 		{"a post-handler", func(f *fake) func() {
 			k := at("t.work", 0)
 			k.PostHandler = post
 			return f.added(k)
-		}, true, Stepped},
+		}, true, place.Stepped},
 		{"a jprobe", func(f *fake) func() {
 			j := jumps("t.work")
 			f.mustJprobe(j)
 			return func() { UnregisterJprobe(j) }
-		}, true, Detoured},
+		}, true, place.Detoured},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
@@ -172,8 +175,8 @@ func TestJumpGivesWay(t *testing.T) {
 				t.Error("a candidate still")
 			}
 			remove()
-			hitsGo(t, k, Detoured)
-			if c.how != Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
+			hitsGo(t, k, place.Detoured)
+			if c.how != place.Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
 				if done, _, _ := Jump([]Candidate{*old}); done != 0 {
 					t.Error("jumped without a new grace period")
 				}
@@ -203,13 +206,13 @@ func TestNoCandidates(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	f.must(at("t.large", 0))
-	if list := Candidates(); len(list) != 1 || list[0].Check != 16 || list[0].Begins != TemplateCall {
+	if list := Candidates(); len(list) != 1 || list[0].Check != 16 || list[0].Begins != detour.Call {
 		t.Errorf("%+v", list)
 	}
-	if f.mustReturn(returns("t.branches")); Candidates()[0].Begins != TemplateNote && Candidates()[1].Begins != TemplateNote {
+	if f.mustReturn(returns("t.branches")); Candidates()[0].Begins != detour.Note && Candidates()[1].Begins != detour.Note {
 		t.Errorf("%+v", Candidates())
 	}
-	if c := (Candidate{}); c.Bind(&Detour{Addr: addrOf(t, "t.work", 7)}) {
+	if c := (Candidate{}); c.Bind(&detour.Detour{Addr: addrOf(t, "t.work", 7)}) {
 		t.Error("a detour for a place without probes")
 	}
 }

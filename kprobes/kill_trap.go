@@ -13,8 +13,9 @@ package kprobes
 // whole machine the clock has jumped, and that counts as one gap.
 //
 // Without that NMI (command line nmi_watchdog=0, or no such timer) every CPU's timer
-// interrupt does the same. It does not come in a handler that runs with interrupts
-// off; so CPUs that are all in such handlers are not found.
+// interrupt does the same. A handler that a jump called takes it, and is ended from it.
+// One that a trap called has interrupts off: another CPU must see it, so CPUs that are
+// all in such handlers are not found.
 //
 // Rejected: RDTSC at the begin and end of each handler (a tenth of a hit by a jump,
 // and it measures the pause as well); an NMI to every CPU each time (wakes idle CPUs).
@@ -66,8 +67,7 @@ func kill(id int, why string, r *amd64.Regs) {
 	k := asProbe(st.probe)
 	atomic.StoreUint64(&st.dying, st.seq)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
-	k.takeShort()
-	if k.Flags.Set(flagGone) {
+	if k.disableForGood() {
 		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
 		printk.Err("CPU: %d", id)
 		die.Backtrace(printk.LevelErr, r, trap.G(r))
@@ -75,15 +75,6 @@ func kill(id int, why string, r *amd64.Regs) {
 	goruntime.TrapReset(id)
 	st.abandon(r)
 	disarmer.Wake()
-}
-
-// takeShort takes the short way from hits of k: they must look at its flags.
-func (k *Kprobe) takeShort() {
-	if s := sites.Find(k.Addr); s != nil {
-		s.call.Store(0)
-		s.note.Store(0)
-		s.second.Store(0)
-	}
 }
 
 func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }
@@ -111,7 +102,7 @@ var keepWatch = sync.OnceFunc(func() {
 	if byNMI.Store(err == nil); err == nil {
 		return
 	}
-	printk.Warn("kprobes: %s; handlers that never return on all CPUs at once are not found", err.Error())
+	printk.Warn("kprobes: %s; handlers that never return, with interrupts off, on all CPUs at once are not found", err.Error())
 	irq.OnTick(func(r *amd64.Regs, _ int64) { watch(cpu.ID(), r, true) })
 	smp.CallAll(func() { goruntime.TickEvery(timerEvery) })
 })
@@ -172,8 +163,7 @@ func (w *sighting) suspect(i int) bool {
 }
 
 // measure adds to the account of the handler that r interrupted on CPU id, and ends
-// it if it has run too long. There may be an interrupt on top of it, or it may be
-// waking a thread: that must end first, and the next look does it.
+// it if it has run too long and may be ended now; else the next look does it.
 func (w *sighting) measure(id int, r *amd64.Regs) {
 	st := &states[id].state
 	now := cpu.Nanotime()
@@ -184,7 +174,17 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 		return
 	}
 	w.ran += gap
-	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && !st.interrupted() && !goruntime.Locked() {
+	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && st.canEnd(r) {
 		kill(id, tooLong, r)
 	}
+}
+
+// canEnd reports whether the handler may be ended from r. What came on top of it must
+// end first: an interrupt other than r itself, or the waking of a thread. That one has
+// interrupts off, so if r is an interrupt it is another CPU's.
+func (st *state) canEnd(r *amd64.Regs) bool {
+	if trap.Interrupt() == uintptr(unsafe.Pointer(r)) {
+		return true // interrupts do not nest: each runs with them off
+	}
+	return !st.interrupted() && !goruntime.Locked()
 }

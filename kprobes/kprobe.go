@@ -2,10 +2,13 @@ package kprobes
 
 import (
 	"fmt"
+	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kallsyms"
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // Flags of a probe.
@@ -26,6 +29,8 @@ const (
 	// flagsReturn decide whether a call in flight returns to its handler: it does if
 	// of these only flagRegistered is set.
 	flagsReturn = flagGone | flagRegistered
+	// flagsOwn are not the user's.
+	flagsOwn = flagRegistered | flagGone | flagSSE | flagNotes | flagSpecial
 )
 
 // The handlers. What they may do is in the package's documentation.
@@ -83,6 +88,38 @@ type Context struct {
 	CPU       int  // counted from 0
 }
 
+// resolve returns where k goes and the function that is in.
+func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
+	switch {
+	case k.SymbolName != "" && k.Addr != 0:
+		return 0, fn, probe.Refuse(syscall.EINVAL, "both SymbolName and Addr are given")
+	case k.SymbolName != "":
+		if fn, err = kallsyms.Resolve(k.SymbolName); err != nil {
+			return 0, fn, err
+		}
+		if !fn.IsText() {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "%s is data", fn.Name)
+		}
+		if uint64(k.Offset) >= fn.Size {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "%s has %#x bytes", fn.Name, fn.Size)
+		}
+		return uintptr(fn.Addr) + k.Offset, fn, nil
+	case k.Addr != 0:
+		var ok bool
+		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || machine.This.Code(k.Addr, 1) == nil {
+			return 0, fn, probe.Refuse(syscall.EINVAL, "not an address of kernel text")
+		}
+		return k.Addr, fn, nil
+	}
+	return 0, fn, probe.Refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
+}
+
+// Current tells whose hit a handler is called for. r is what the handler got. It
+// costs two loads, and allocates nothing.
+//
+// Context: trap: a handler of a kprobe, or of a return probe.
+func Current(r *amd64.Regs) Context { return current(r) }
+
 // name is how errors call k.
 func (k *Kprobe) name() string {
 	if k.SymbolName == "" {
@@ -102,6 +139,58 @@ const (
 
 func (k kind) String() string { return [...]string{"k", "r", "j"}[k] }
 func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe"}[k] }
+
+// A whole is what a Kprobe is part of: what its kind does in its own way when it is
+// registered, and described. What a hit does goes by the flags.
+type whole interface {
+	// prepare makes what is needed before there can be a hit. Called with mu held.
+	// Errors: as RegisterKretprobe and RegisterJprobe say.
+	prepare() error
+	// manner settles how hits call the handlers, as they are now, and returns the
+	// flags that say it. Nothing can be refused any more.
+	manner() probe.Flags
+	// left is called when it is unregistered, and no CPU is in a handler of it.
+	left()
+	// handlers returns all that hits may call, by what it is called, and account
+	// what has become of the hits.
+	handlers() []handler
+	account() Ledger
+}
+
+// A handler is a function, which may be nil, and what it is to its probe.
+type handler struct {
+	role string
+	f    any
+}
+
+func (k *Kprobe) whole() whole {
+	switch k.kind {
+	case kindKretprobe:
+		return asKretprobe(k)
+	case kindJprobe:
+		return asJprobe(k)
+	}
+	return k
+}
+
+func (k *Kprobe) prepare() error { return nil }
+func (k *Kprobe) left()          {}
+
+func (k *Kprobe) manner() probe.Flags {
+	switch {
+	case machine.This.WritesSSE(k.PreHandler) || machine.This.WritesSSE(k.PostHandler):
+		return flagSSE | flagSpecial
+	case k.PreHandler == nil:
+		return flagSpecial
+	}
+	return 0
+}
+
+func (k *Kprobe) handlers() []handler {
+	return []handler{{"pre", k.PreHandler}, {"post", k.PostHandler}, {"fault", k.FaultHandler}}
+}
+
+func (k *Kprobe) account() Ledger { return k.Ledger() }
 
 // asKretprobe returns the return probe that k, of that kind, is the entry of.
 // Safe because: KP is its first field.
@@ -132,3 +221,24 @@ func (k *Kprobe) NMissed() uint64 { return k.Ledger().Recursion }
 //
 // Context: any.
 func (k *Kprobe) Hits() uint64 { return k.Ledger().Handled }
+
+// calls and notes report whether all that k wants of a hit is its pre-handler called,
+// or the call noted.
+func (k *Kprobe) calls() bool { return !k.Flags.Has(flagOff | flagSpecial | flagNotes) }
+
+func (k *Kprobe) notes() bool {
+	return k.Flags.Has(flagNotes) && !k.Flags.Has(flagOff|flagSpecial) && asKretprobe(k).EntryHandler == nil
+}
+
+// disableForGood makes hits call no handler of k's any more, and reports whether they
+// did before. They must look at its flags for that, so its site has no short way.
+//
+// Context: any.
+func (k *Kprobe) disableForGood() bool {
+	if s := sites.Find(k.Addr); s != nil {
+		s.call.Store(0)
+		s.note.Store(0)
+		s.second.Store(0)
+	}
+	return k.Flags.Set(flagGone)
+}

@@ -1,12 +1,14 @@
 package kprobes
 
 import (
-	"sync/atomic"
+	"slices"
 	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
 )
 
 // KretprobeHandler runs when a probed call enters or returns. An entry handler that
@@ -88,15 +90,13 @@ func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 // those calls still return through their instances. guarded by mu
 var graveyard []*Kretprobe
 
-func tidyGraveyard() {
-	keep := graveyard[:0]
-	for _, rp := range graveyard {
-		if rp.pool.inUse() > 0 {
-			keep = append(keep, rp)
-		}
+// left keeps rp if calls are in flight. Those of others that are not any more are
+// forgotten.
+func (rp *Kretprobe) left() {
+	graveyard = slices.DeleteFunc(graveyard, func(old *Kretprobe) bool { return old == rp || old.pool.inUse() == 0 })
+	if rp.pool.inUse() > 0 {
+		graveyard = append(graveyard, rp)
 	}
-	clear(graveyard[len(keep):])
-	graveyard = keep
 }
 
 // What a return probe may ask for: calls at the same time, far beyond the
@@ -112,7 +112,7 @@ const (
 func (rp *Kretprobe) prepare() error {
 	n := rp.MaxActive
 	if n <= 0 {
-		n = mach.cpus // not preemptible: spec/4 §1.3.1
+		n = machine.This.CPUs // not preemptible: spec/4 §1.3.1
 	}
 	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
 	switch flying := rp.pool.inUse(); {
@@ -122,122 +122,32 @@ func (rp *Kretprobe) prepare() error {
 		return probe.Refuse(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
 	case flying != 0:
 		return probe.Refuse(syscall.EBUSY, "%d calls from before have not returned", flying)
-	case uint64(n)*each > mach.memory/4:
+	case uint64(n)*each > machine.This.Memory/4:
 		return probe.Refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
 			n, each, uint64(n)*each>>20)
 	}
 	if rp.pool.instances != nil {
-		quiesce() // who gives an instance back may not have put it on a list yet
+		machine.This.Quiesce() // who gives an instance back may not have put it on a list yet
 	}
-	rp.pool.init(rp, n, mach.cpus, rp.DataSize)
+	rp.pool.init(rp, n, machine.This.CPUs, rp.DataSize)
 	return nil
 }
 
-// What follows runs in trap context as well: instances are taken and given back on
-// every call of a probed function, on all CPUs at once.
-
-// pool is the instances of one return probe. Each CPU has a list of free ones
-// on a cache line of its own; where that is empty another's is taken from, so
-// that none stays unused while one is missed. The head of a list carries a tag,
-// so that it can be changed without a lock from any context.
-type pool struct {
-	lists     []freeList // by CPU
-	instances []KretprobeInstance
-}
-
-type freeList struct {
-	_    [8]uint64     // as in account
-	head atomic.Uint64 // tag<<32 | index+1
-	_    [7]uint64
-}
-
-// init makes n instances of rp with size bytes of data each, spread over cpus
-// lists.
-//
-// Context: goroutine.
-func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
-	p.instances = make([]KretprobeInstance, n)
-	p.lists = make([]freeList, cpus)
-	data := make([]byte, uintptr(n)*size)
-	for i := range p.instances {
-		in := &p.instances[i]
-		in.RP, in.index1 = rp, uint64(i)+1
-		in.Data = data[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
-		p.lists[i%cpus].push(in)
+func (rp *Kretprobe) manner() probe.Flags {
+	rp.MaxActive = len(rp.pool.instances)
+	rp.sse = machine.This.WritesSSE(rp.Handler)
+	rp.direct = nil
+	if !rp.sse && !detour.Plain.Get() {
+		rp.direct = rp.Handler
 	}
-}
-
-// get takes a free instance, nil if there is none.
-//
-// Context: any, on CPU id.
-func (p *pool) get(id int) *KretprobeInstance {
-	l := &p.lists[id]
-	old := l.head.Load()
-	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
-		in := &p.instances[i]
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.nextFree) {
-			in.busy = true
-			return in
-		}
+	if machine.This.WritesSSE(rp.EntryHandler) {
+		return flagSSE | flagSpecial
 	}
-	return p.find(id)
+	return flagNotes
 }
 
-// find is get for when that is not as easy.
-func (p *pool) find(id int) *KretprobeInstance {
-	for range p.lists {
-		if in := p.lists[id].pop(p.instances); in != nil {
-			in.busy = true
-			return in
-		}
-		if id++; id == len(p.lists) {
-			id = 0
-		}
-	}
-	return nil
+func (rp *Kretprobe) handlers() []handler {
+	return []handler{{"entry", rp.EntryHandler}, {"return", rp.Handler}}
 }
 
-// put gives an instance back.
-//
-// Context: any, on CPU id.
-func (p *pool) put(in *KretprobeInstance, id int) {
-	in.busy = false
-	p.lists[id].push(in)
-}
-
-// inUse counts the instances that are taken.
-//
-// Context: any.
-func (p *pool) inUse() (n int64) {
-	for i := range p.instances {
-		if p.instances[i].busy {
-			n++
-		}
-	}
-	return n
-}
-
-func (l *freeList) pop(all []KretprobeInstance) *KretprobeInstance {
-	for {
-		old := l.head.Load()
-		i := int(uint32(old)) - 1
-		if i < 0 || i >= len(all) {
-			return nil
-		}
-		in := &all[i]
-		next := atomic.LoadUint64(&in.nextFree)
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|next) {
-			return in
-		}
-	}
-}
-
-func (l *freeList) push(in *KretprobeInstance) {
-	for {
-		old := l.head.Load()
-		in.nextFree = uint64(uint32(old))
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.index1) {
-			return
-		}
-	}
-}
+func (rp *Kretprobe) account() Ledger { return rp.Ledger() }

@@ -63,6 +63,14 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	store(r.SP, uint64(trampolinePC))
 }
 
+// onNote is (*Kretprobe).note for rp behind a kprobe, where the detour does not deal
+// with it itself. It calls no handler.
+func onNote(r *amd64.Regs, rp *Kretprobe) {
+	id := trap.ID(r)
+	rp.KP.ledger.Count(id, probe.Entered)
+	rp.note(&states[id].state, id, r)
+}
+
 // declines calls the entry handler. If that has to be abandoned, in is lost to
 // the pool with it, so it is noted first.
 func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) bool {
@@ -74,12 +82,15 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 	return ret != 0
 }
 
+// giveBack puts an instance in its pool again.
+func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
+
 // bury gives up the innermost call of a list: it will never return.
 func bury(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
 	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
-	in.RP.pool.put(in, id)
+	giveBack(in, id)
 }
 
 // buryAbove gives up the calls whose frames lie below the frame at off: a panic
@@ -105,7 +116,7 @@ func onDead(head uintptr) {
 // onReturn takes the return of a probed function to the trampoline, which has made r
 // look like a trap and does not deal with it itself; r.SP is behind the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the
-// function has them: see detour_tamago.go.
+// function has them (spec/4 §5).
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
@@ -148,7 +159,7 @@ func (st *state) afterReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	in := asInstance(*head)
 	*head = in.next
-	in.RP.pool.put(in, id)
+	giveBack(in, id)
 	st.phase = idle
 	if *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {
 		onReturn(r)
@@ -174,7 +185,7 @@ func missReturn(id int, r *amd64.Regs) {
 		in := asInstance(*head)
 		*head = in.next
 		in.RP.KP.ledger.CountNested(id, probe.Recursion)
-		in.RP.pool.put(in, id)
+		giveBack(in, id)
 	}
 }
 
@@ -183,4 +194,15 @@ func bug(p uintptr, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	printk.Emerg("kretprobe BUG!: Processing kretprobe %x @ %x", p, r.SP)
 	die.Fatal(r, 0)
+}
+
+// onNoteEager and onReturnEager are for when the rest may change X0-X14.
+func onNoteEager(r *amd64.Regs, rp *Kretprobe) {
+	trap.SaveXMM(r)
+	onNote(r, rp)
+}
+
+func onReturnEager(r *amd64.Regs) {
+	trap.SaveXMM(r)
+	onReturn(r)
 }

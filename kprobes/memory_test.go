@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // TestProbeIsAsLargeAsTheMachine: a probe used to have an account for each of 32
@@ -38,15 +40,15 @@ func allocated(f func()) uint64 {
 // TestRoomIsHalfOfMemory: one more place is refused before there is no memory for it.
 func TestRoomIsHalfOfMemory(t *testing.T) {
 	const places, cpus = 10, 3
-	defer func(m machine) { mach = m }(mach)
-	mach.cpus = cpus
-	mach.memory = 2 * places * (siteBytes + (cpus+1)*uint64(probe.AccountBytes))
+	defer func(m machine.Machine) { machine.This = m }(machine.This)
+	machine.This.CPUs = cpus
+	machine.This.Memory = 2 * places * (siteBytes + (cpus+1)*uint64(probe.AccountBytes))
 	for n := range uintptr(places) {
 		if err := room(); err != nil {
 			t.Fatalf("%d places: %v", n, err)
 		}
 		addr := 0x1000 + 16*n
-		sites.Insert(&site{addr: addr})
+		sites.Insert(&site{Place: place.Place{Addr: addr}})
 		defer sites.Remove(addr)
 	}
 	if err := room(); !errors.Is(err, syscall.ENOMEM) {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // TestReturnProbeRefuses: what is asked for is looked at before anything is taken.
 func TestReturnProbeRefuses(t *testing.T) {
 	f := newFake(t)
-	mach.memory = 8 << 20
+	machine.This.Memory = 8 << 20
 	for _, c := range []struct {
 		name      string
 		symbol    string
@@ -22,7 +23,7 @@ func TestReturnProbeRefuses(t *testing.T) {
 		errno     syscall.Errno
 		why       string
 	}{
-		{"not an entry", "t.work", 3, 0, 0, syscall.EINVAL, "is not the entry of a function"},
+		{"not an entry", "t.work", 3, 0, 0, syscall.EINVAL, "t.work+0x3 is not the entry of a function, where a return probe must be"},
 		{"does not return", "t.stays", 0, 0, 0, syscall.EINVAL, "t.stays does not return to its caller"},
 		{"blacklisted", "t.trap", 0, 0, 0, syscall.EINVAL, "it handles traps"},
 		{"too many calls", "t.work", 0, maxMaxActive + 1, 0, syscall.ERANGE, "MaxActive is 1048577"},
@@ -65,7 +66,7 @@ func TestReturnProbeTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if done != 1 || rp.MaxActive != mach.cpus || len(rp.pool.instances) != mach.cpus {
+	if done != 1 || rp.MaxActive != machine.This.CPUs || len(rp.pool.instances) != machine.This.CPUs {
 		t.Errorf("registered %d times, %d instances", done, len(rp.pool.instances))
 	}
 	pool := &rp.pool.instances[0]
@@ -120,7 +121,7 @@ func TestJprobeRefuses(t *testing.T) {
 		{"no handler", 0, nil, syscall.EINVAL, "Entry is not a function"},
 		{"no function", 0, 7, syscall.EINVAL, "Entry is not a function"},
 		{"nil function", 0, (func())(nil), syscall.EINVAL, "Entry is not a function"},
-		{"not an entry", 4, func() {}, syscall.EINVAL, "is not the entry of a function"},
+		{"not an entry", 4, func() {}, syscall.EINVAL, "t.small+0x4 is not the entry of a function, where a jprobe must be"},
 		{"a large frame", 0, func([maxStack + 8]byte) {}, syscall.E2BIG, "more than 1024"},
 	} {
 		other := jumps("t.small")
@@ -133,15 +134,38 @@ func TestJprobeRefuses(t *testing.T) {
 	f.mustReturn(returns("t.work"))
 }
 
+// TestFlagsAfterwards: an unregistered probe has the flags that its user gave it. Bits
+// of ours used to stay, and to be seen in Flags.
+func TestFlagsAfterwards(t *testing.T) {
+	f := newFake(t)
+	sse := at("t.work", 0)
+	f.sse = pre
+	rp, j := returns("t.small"), jumps("t.small")
+	rp.KP.Flags = FlagDisabled
+	f.mustReturn(rp)
+	f.mustJprobe(j)
+	f.must(sse)
+	for _, k := range []*Kprobe{sse, &rp.KP, &j.KP} {
+		if k.Flags&flagsOwn&^flagRegistered == 0 {
+			t.Errorf("%s: hits find nothing in its flags, %#x", k.name(), k.Flags)
+		}
+		k.disableForGood()
+	}
+	UnregisterKprobes([]*Kprobe{sse, &rp.KP, &j.KP})
+	if sse.Flags != 0 || rp.KP.Flags != FlagDisabled || j.KP.Flags != 0 {
+		t.Errorf("flags %#x, %#x and %#x are left", sse.Flags, rp.KP.Flags, j.KP.Flags)
+	}
+}
+
 // TestAccountsBeginAnew: with each registration, on all CPUs.
 func TestAccountsBeginAnew(t *testing.T) {
 	f := newFake(t)
 	k := at("t.work", 0)
 	f.must(k)
-	for id := range mach.cpus {
+	for id := range machine.This.CPUs {
 		k.ledger.Count(id, probe.Recursion)
 	}
-	if UnregisterKprobe(k); k.NMissed() != uint64(mach.cpus) {
+	if UnregisterKprobe(k); k.NMissed() != uint64(machine.This.CPUs) {
 		t.Errorf("%d missed, when unregistered", k.NMissed())
 	}
 	if f.must(k); k.NMissed() != 0 {

@@ -11,33 +11,41 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/insn/emulate"
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
+	"sonde/kprobes/machine"
 )
 
 // startStep makes the CPU execute the copy and trap behind it, with no interrupt
 // in between.
 func (s *site) startStep(r *amd64.Regs) {
 	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
-	r.IP = uint64(s.slot)
+	r.IP = uint64(s.Slot)
+}
+
+// steps begins the step of a hit.
+func (s *site) steps(st *state, r *amd64.Regs) {
+	st.phase = stepping
+	st.flags = r.Flags & stepFlags
+	s.startStep(r)
 }
 
 // onStep takes #DB. It is the one text for what a hit does behind the instruction:
 // finish leads here when there was no step, and afterAbandon when a post-handler
 // has been given up (see onBreakpoint).
 func onStep(r *amd64.Regs) {
-	id := trap.ID(r)
-	st := &states[id].state
+	st := stateOf(r)
 	var s *site
 	if st.phase == stepping && st.nested == 0 {
 		s = asSite(st.site)
 		if !s.endStep(r, st.flags) {
 			return
 		}
-		if s.check.Kind == prologue.Small {
+		if s.Check.Kind == prologue.Small {
 			// Counted as a call: a preemption request that came meanwhile waits
 			// for the next function.
 			r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
@@ -71,7 +79,7 @@ func (st *state) follows(s *site, r *amd64.Regs) {
 }
 
 // finish ends a hit whose instruction has been done without a step.
-func (s *site) finish(st *state, id int, r *amd64.Regs) {
+func (s *site) finish(st *state, r *amd64.Regs) {
 	if !s.post.Load() {
 		st.phase = idle
 		return
@@ -94,11 +102,11 @@ func (st *state) endNested(r *amd64.Regs) {
 // endStep moves IP from behind the copy to behind the original and restores the
 // flags. False: the copy is a repeated string instruction that is not done.
 func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
-	if r.IP == uint64(s.slot) {
+	if r.IP == uint64(s.Slot) {
 		return false
 	}
-	if r.IP-uint64(s.slot) < slotSize { // else the step took the jump back, too (QEMU, PAUSE)
-		r.IP += uint64(s.addr) - uint64(s.slot)
+	if r.IP-uint64(s.Slot) < machine.SlotSize { // else the step took the jump back, too (QEMU, PAUSE)
+		r.IP += uint64(s.Addr) - uint64(s.Slot)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 	return true
@@ -106,26 +114,26 @@ func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
 
 // passCheck makes r come out of the stack check that s begins with, or, if there are
 // probes on further instructions of it, hit those.
-func (s *site) passCheck(st *state, id int, r *amd64.Regs) {
-	if s.check.Alone(checkCode(&s.check, s.addr)) {
-		s.check.Perform(r, uint64(s.addr), false)
-		s.finish(st, id, r)
+func (s *site) passCheck(st *state, r *amd64.Regs) {
+	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
+		s.Check.Perform(r, uint64(s.Addr), false)
+		s.finish(st, r)
 		return
 	}
-	st.decided, st.decidedSP = s.addr, r.SP
-	s.check.Skip(r, uint64(s.addr), checkCode(&s.check, s.addr), 1)
-	s.finish(st, id, r)
-	goOn(&s.check, r, s.addr)
+	st.decided, st.decidedSP = s.Addr, r.SP
+	s.Check.Skip(r, uint64(s.Addr), checkCode(&s.Check, s.Addr), 1)
+	s.finish(st, r)
+	goOn(st, &s.Check, r, s.Addr)
 }
 
 // decided reports whether s is within a stack check that a probe at the entry has
 // decided; then r goes on in it, as decided: the check is not made again.
 func (s *site) decided(st *state, r *amd64.Regs) bool {
-	head := s.addr - uintptr(s.within)
-	if st.decided != head || st.decidedSP != r.SP || !s.around.Fits(r, stackLow(trap.G(r)), stackRoom) {
+	head := s.Addr - uintptr(s.Within)
+	if st.decided != head || st.decidedSP != r.SP || !s.Around.Fits(r, stackLow(trap.G(r)), stackRoom) {
 		return false
 	}
-	if s.around.Skip(r, uint64(head), checkCode(&s.around, head), s.within+1) {
+	if s.Around.Skip(r, uint64(head), checkCode(&s.Around, head), s.Within+1) {
 		st.decided = 0
 	}
 	return true
@@ -134,7 +142,7 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 // goOn makes r, within the stack check at addr that has been decided, hit the next
 // breakpoint there. It does not go there to hit it: that might be gone by then,
 // and the check be made again, with another outcome.
-func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
+func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if sites.Find(uintptr(r.IP)) != nil {
 			r.IP++
@@ -143,6 +151,7 @@ func goOn(c *prologue.Check, r *amd64.Regs, addr uintptr) {
 		}
 		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)
 	}
+	st.decided = 0 // the next check here is another call's, and not decided yet
 }
 
 // checkCode is the stack check c, which stands at addr, as it is now.
@@ -150,20 +159,20 @@ func checkCode(c *prologue.Check, addr uintptr) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), c.Len) // Safe because: text is mapped for good
 }
 
-// emulate executes s's instruction on r. What it loads and stores is the
+// perform executes an instruction on r. What it loads and stores is the
 // interrupted code's own memory, so it faults where the instruction would, and r
 // is not changed then.
 //
 // Context: trap.
-func (s *site) emulate(r *amd64.Regs) {
+func perform(op *emulate.Op, r *amd64.Regs) {
 	var v uint64
-	if addr, ok := s.op.Loads(r, segmentBase(s.op.Seg())); ok {
+	if addr, ok := op.Loads(r, segmentBase(op.Seg())); ok {
 		v = load(addr)
 	}
-	if p, ok := s.op.Pushes(r); ok {
+	if p, ok := op.Pushes(r); ok {
 		store(r.SP-8, p)
 	}
-	s.op.Finish(r, v)
+	op.Finish(r, v)
 }
 
 // segmentBase returns what the interrupted kernel code has as the base of seg:

@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
+	"sonde/kprobes/machine"
 )
 
 // RegisterKprobe sets k on its instruction and arms it.
@@ -94,7 +95,7 @@ func RegisterJprobes(js []*Jprobe) error {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.4.
 func UnregisterKprobe(k *Kprobe) {
-	mach.forbid("unregisters a probe")
+	machine.This.Forbid("unregisters a probe")
 	UnregisterKprobes([]*Kprobe{k})
 }
 
@@ -104,7 +105,7 @@ func UnregisterKprobe(k *Kprobe) {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.6.
 func UnregisterKprobes(ks []*Kprobe) {
-	mach.forbid("unregisters probes")
+	machine.This.Forbid("unregisters probes")
 	unregister(ks)
 }
 
@@ -114,7 +115,7 @@ func UnregisterKprobes(ks []*Kprobe) {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.4.
 func UnregisterKretprobe(rp *Kretprobe) {
-	mach.forbid("unregisters a return probe")
+	machine.This.Forbid("unregisters a return probe")
 	UnregisterKretprobes([]*Kretprobe{rp})
 }
 
@@ -123,7 +124,7 @@ func UnregisterKretprobe(rp *Kretprobe) {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.6.
 func UnregisterKretprobes(rps []*Kretprobe) {
-	mach.forbid("unregisters return probes")
+	machine.This.Forbid("unregisters return probes")
 	UnregisterKprobes(entries(rps))
 }
 
@@ -132,7 +133,7 @@ func UnregisterKretprobes(rps []*Kretprobe) {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.4.
 func UnregisterJprobe(j *Jprobe) {
-	mach.forbid("unregisters a jprobe")
+	machine.This.Forbid("unregisters a jprobe")
 	UnregisterJprobes([]*Jprobe{j})
 }
 
@@ -141,7 +142,7 @@ func UnregisterJprobe(j *Jprobe) {
 // Context: goroutine, not a handler.
 // Source: spec/4 §4.6.
 func UnregisterJprobes(js []*Jprobe) {
-	mach.forbid("unregisters jprobes")
+	machine.This.Forbid("unregisters jprobes")
 	UnregisterKprobes(entriesOf(js))
 }
 
@@ -200,21 +201,6 @@ func DisableJprobe(j *Jprobe) error { return DisableKprobe(&j.KP) }
 // Source: spec/4 §4.8.
 func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
 
-// SetEnabled arms or disarms everything, without touching what each probe is. A
-// handler that calls this is abandoned.
-//
-// Context: goroutine, not a handler.
-// Source: spec/4 appendix A, "enabled".
-func SetEnabled(on bool) {
-	mach.forbid("arms or disarms all probes")
-	armAll(on)
-}
-
-// Enabled returns what SetEnabled set; at first true.
-//
-// Context: goroutine.
-func Enabled() bool { return allArmed() }
-
 // entries are the probes on the entries of return probes, entriesOf of jprobes.
 func entries(rps []*Kretprobe) []*Kprobe {
 	ks := make([]*Kprobe, len(rps))
@@ -241,7 +227,7 @@ var errHandler = probe.Refuse(syscall.EDEADLK, "kprobes: a handler may not regis
 // Context: any.
 // Errors: EDEADLK in trap context.
 func inHandler() error {
-	if mach.inHandler() {
+	if machine.This.InHandler() {
 		return errHandler
 	}
 	return nil

@@ -3,6 +3,8 @@ package kprobes
 import (
 	"syscall"
 	"testing"
+
+	"sonde/kprobes/machine"
 )
 
 // TestRegisterRefuses: each wrong place has its errno and its reason, and a refused
@@ -57,8 +59,8 @@ func TestAddressOrSymbol(t *testing.T) {
 	byName, byAddr := at("t.work", 3), &Kprobe{Addr: addrOf(t, "t.work", 3), PreHandler: pre}
 	want := byAddr.Addr
 	f.must(byName, byAddr)
-	if byName.Addr != want || byName.site != byAddr.site || sites.Len() != 1 || mach.slots.Used() != 1 {
-		t.Errorf("%#x, %d sites, %d slots", byName.Addr, sites.Len(), mach.slots.Used())
+	if byName.Addr != want || byName.site != byAddr.site || sites.Len() != 1 || machine.This.Slots.Used() != 1 {
+		t.Errorf("%#x, %d sites, %d slots", byName.Addr, sites.Len(), machine.This.Slots.Used())
 	}
 	UnregisterKprobes([]*Kprobe{byName, byAddr})
 	if byName.Addr != 0 || byAddr.Addr != want {
@@ -74,7 +76,7 @@ func TestNoSlotWithinReach(t *testing.T) {
 		symbol string
 		slots  uintptr
 	}{{"t.work", 1 << 40}, {"t.low", fakeText + 1<<29}} {
-		mach.slots = poolAt(c.slots, 4)
+		machine.This.Slots = poolAt(c.slots, 4)
 		f.refused(f.now(), RegisterKprobe(at(c.symbol, 0)), syscall.EILSEQ, "not within reach of a copy")
 	}
 	f.must(at("t.work", 0), at("t.branches", 0)) // the jump back reaches; emulated, it needs none

@@ -8,12 +8,11 @@
 // afterReturn (kretprobe_trap.go) for that case, written out; everything else is
 // left to them.
 //
-// Mirrors onReturn, (*state).afterReturn, (*pool).put, (*freeList).push: go 689035eff139, asm 411febb78802.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 922d112f326e, asm 1761b6dcc673.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte in front of a return address
 	SAVE(const_vecReturn)		// PUSHFQ where the return address was
-	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
 	MOVL	$const_returning, state_phase(SI)

@@ -4,14 +4,17 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64/insn"
-	"sonde/arch/amd64/insn/emulate"
-	"sonde/arch/amd64/prologue"
+	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
-	"sonde/sysctl"
+	"sonde/kernel/text"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/place"
 )
 
 // sites are the probed places by address. guarded by mu; hits read it without.
@@ -23,41 +26,81 @@ var mu sync.Mutex
 // A site is a probed address: the instruction there, its copy, and the probes
 // on it.
 type site struct {
-	// Never changed:
-	addr     uintptr
-	in       insn.Inst
-	orig     [insn.MaxLen]byte
-	slot     uintptr // the copy, followed by a jump back; 0 if there is none
-	emulated bool    // no copy is needed
-	boost    bool    // the copy may run without a step
-	step     bool    // the copy may be stepped
-	check    prologue.Check
-	// The stack check that the site is within, but not its first instruction, and
-	// how far; 0: not in one.
-	around prologue.Check
-	within uint8
-	op     emulate.Op // if it is emulated
-	to     uint64     // target of a direct branch
+	place.Place // never changed
 
 	// Written with mu held, read by hits:
 	list   probe.List[Kprobe] // in order of registration
 	post   atomic.Bool        // some probe has a post-handler
-	how    atomic.Uint32      // a How: what a hit does about the instruction
+	how    atomic.Uint32      // a place.How: what a hit does about the instruction
+	lead   atomic.Uintptr     // what leads says of how
 	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and plain
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
 	second atomic.Uintptr     // such a return probe, if call is not the only one but in front of it
 	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
-	armed  bool    // INT3 is in place, or
-	jumped bool    // a jump to the detour
-	detour *Detour // nil if there is none
-	turn   int     // times that how has changed
-	seen   uint64  // the round of sitesOf it was last seen in
+	armed  bool           // INT3 is in place, or
+	jumped bool           // a jump to the detour
+	detour *detour.Detour // nil if there is none
+	turn   int            // times that how has changed
+	seen   uint64         // the round of sitesOf it was last seen in
 }
 
-// code returns the instruction's own bytes.
-func (s *site) code() []byte { return s.orig[:s.in.Len] }
+// decoder finds instructions. guarded by mu
+var decoder = place.Decoder{Code: original}
+
+// newSite returns what a probe at addr, in function fn, would be. Nothing is
+// taken or changed: see (*site).house.
+//
+// Errors: EINVAL fn may not be probed; EILSEQ no instruction begins at addr, or
+// it cannot be executed elsewhere.
+func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
+	if why := machine.This.Blacklisted(fn); why != "" {
+		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
+	}
+	s := new(site)
+	if err := s.Read(&decoder, fn, addr); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// house gives the instruction a slot with its copy, unless it is emulated.
+//
+// Errors: ENOMEM; EILSEQ the instruction's operand is not within reach.
+func (s *site) house() error {
+	if !s.NeedsSlot() {
+		return nil
+	}
+	slots := machine.This.Slots
+	slot, ok := slots.Take(s.Addr)
+	if !ok {
+		return probe.Refuse(syscall.ENOMEM, "all %d slots are in use", slots.Used())
+	}
+	code, ok := s.CopyFor(slot)
+	if !ok {
+		slots.Put(slot, machine.This.Since(), nil)
+		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is not within reach of a copy")
+	}
+	s.Slot = slot
+	machine.This.Write(slot, code)
+	return nil
+}
+
+// detours is how many sites have one. guarded by mu
+var detours int
+
+// retire gives back what s has of the pools. A CPU may still be in it: until the
+// grace period that began at since is over.
+func (s *site) retire(since text.InUse) {
+	if s.Slot != 0 {
+		machine.This.Slots.Put(s.Slot, since, nil)
+	}
+	if s.detour != nil {
+		detours--
+		machine.This.Detours.Put(s.detour.Head, since, s.detour)
+	}
+}
 
 // probes returns the probes in order of registration.
 //
@@ -106,84 +149,45 @@ func (s *site) shorten() {
 	s.second.Store(second)
 }
 
-// calls and notes report whether all that k wants of a hit is its pre-handler called,
-// or the call noted.
-func (k *Kprobe) calls() bool { return !k.Flags.Has(flagOff | flagSpecial | flagNotes) }
-
-func (k *Kprobe) notes() bool {
-	return k.Flags.Has(flagNotes) && !k.Flags.Has(flagOff|flagSpecial) && asKretprobe(k).EntryHandler == nil
-}
-
 // wanted reports whether some probe is enabled: the site is to be armed.
 func (s *site) wanted() bool {
 	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })
-}
-
-// How is how a probed instruction gets done when the handlers in front of it have
-// been called. Hits go by it, and explain prints it.
-type How uint8
-
-// The ways.
-const (
-	Refused  How = iota // not at all: such a probe is not registered
-	Emulated            // on the saved registers
-	Branched            // a direct jump: IP is set to its target
-	Decided             // a stack check, on the saved registers, once for all its instructions
-	Within              // inside a stack check: as that was decided; else as if it were not
-	Boosted             // the copy in the slot runs, and jumps back
-	Stepped             // the copy in the slot is single-stepped
-	Detoured            // the copy in the detour runs, and jumps back
-)
-
-// bare returns how the instruction gets done by itself; post: when a post-handler
-// must get control behind it.
-func (s *site) bare(post bool) How {
-	switch {
-	case s.emulated:
-		return Emulated
-	case s.boost && !post:
-		return Boosted
-	case s.step:
-		return Stepped
-	}
-	return Refused
-}
-
-// way returns how the instruction gets done when handlers have been called; post:
-// one of them is a post-handler.
-func (s *site) way(post bool) How {
-	how := s.bare(post)
-	switch {
-	case how == Refused:
-	case s.within > 0:
-		return Within
-	case how == Emulated:
-		if s.in.Flow == insn.Jmp && !post {
-			return Branched
-		}
-	case s.check.Kind > prologue.Small || s.check.Kind == prologue.Small && !post:
-		return Decided
-	}
-	return how
 }
 
 // decide makes hits take the way that fits the site as it is now. With a detour it
 // is the copy in there, so that no CPU comes back into the middle of its region,
 // unless there is another probe in what the copy would execute.
 func (s *site) decide() {
-	how := s.way(s.post.Load())
+	how := s.Way(s.post.Load())
 	if s.detour != nil && !s.post.Load() && !s.crowded() {
-		how = Detoured
+		how = place.Detoured
 	}
-	if old := s.how.Swap(uint32(how)); How(old) != how {
+	if old := s.how.Swap(uint32(how)); place.How(old) != how {
 		s.turn++
 	}
+	s.lead.Store(s.leads(how))
+}
+
+// leads returns where the CPU gets the instruction done by itself, if how says so:
+// a copy, or what follows a branch. 0: there is more to do.
+//
+// Context: any.
+func (s *site) leads(how place.How) uintptr {
+	switch how {
+	case place.Boosted:
+		return s.Slot
+	case place.Branched:
+		return uintptr(s.To)
+	case place.Detoured:
+		return s.resume.Load()
+	}
+	return 0
 }
 
 // crowded reports whether another probe is on the bytes that the detour covers.
 func (s *site) crowded() bool {
 	for off := uintptr(1); off < s.detour.Len; off++ {
-		if sites.Find(s.addr+off) != nil {
+		if sites.Find(s.Addr+off) != nil {
 			return true
 		}
 	}
@@ -194,63 +198,40 @@ func (s *site) crowded() bool {
 // within a stack check: a probe at the entry may have decided what comes of it,
 // and a copy would make it again.
 func (s *site) jumpable() bool {
-	return s.within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
+	return s.Within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
 }
-
-// JumpSize is the bytes of code that a jump replaces.
-const JumpSize = insn.JumpSize
-
-// maxCovered bounds Detour.Len, in bytes.
-const maxCovered = 32
 
 // disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
 // whatever its probes want. guarded by mu
 var disarmedAll bool
 
-// Plain has detours that are made from now on, and return probes registered from
-// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
-// moves registers and calls that function.
-var Plain = sysctl.NewBool("debug.kprobes-plain", false,
-	"detours made from now on only move registers and leave all else to Go")
-
-// A Template is what a detour begins with (detour_amd64.s).
-type Template uint8
-
-// The templates.
-const (
-	TemplateCall  Template = iota // calls the handler of a lone probe itself, and Go for others
-	TemplateNote                  // notes the call for a lone return probe, and calls Go for others
-	TemplatePlain                 // calls Go
-)
-
 // template returns what a detour for the probes of s begins with.
-func (s *site) template() Template {
+func (s *site) template() detour.Template {
 	switch {
-	case Plain.Get():
-		return TemplatePlain
+	case detour.Plain.Get():
+		return detour.CallsGo
 	case s.note.Load() != 0:
-		return TemplateNote
+		return detour.Note
 	}
-	return TemplateCall
+	return detour.Call
 }
 
-// A Detour is where the jump of a site leads, made by package optprobe.
-type Detour struct {
-	Addr   uintptr  // the probed address
-	Head   uintptr  // of the detour, in detour memory
-	Entry  uintptr  // what the jump leads to
-	Resume uintptr  // where the copy begins
-	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
-	Begins Template // what it begins with
-	// Original returns where the instruction at ip, in the detour, belongs.
-	// Context: any.
-	Original func(ip uintptr) uintptr
-	// Pushed reports whether at ip, in the detour, a call has been left half
-	// done: its return address is on the stack already. Context: any.
-	Pushed func(ip uintptr) bool
-
-	site *site // kept for CPUs still on their way to its handlers
+// original returns the n bytes of code at addr as the image has them, without
+// the breakpoints of other probes.
+func original(addr, n uintptr) []byte {
+	code := append([]byte(nil), machine.This.Code(addr, n)...)
+	for i := range code {
+		if code[i] != insn.OpInt3 && code[i] != insn.OpJmp {
+			continue
+		}
+		s := sites.Find(addr + uintptr(i))
+		switch {
+		case s == nil:
+		case s.jumped:
+			copy(code[i:], s.Orig[:insn.JumpSize])
+		case code[i] == insn.OpInt3:
+			code[i] = s.Orig[0]
+		}
+	}
+	return code
 }
-
-// slotSize is how much memory a copy of an instruction gets, in bytes.
-const slotSize = 32

@@ -11,7 +11,7 @@
 // guard is larger for that, by eight words (overlay, stackGuard).
 //
 // None of this may depend on where it is, because it is copied: what it needs is
-// found at the GS base (trap.CPU), and the rest is immediates (detour_tamago.go).
+// found at the GS base (trap.CPU), and the rest is immediates (detour/template.go).
 // Memory accesses, and above all jumps to other pages, are what an emulator takes
 // time for: so what is rare is out of the way, in the macros whose names end in
 // _RARE, but on the same page.
@@ -25,8 +25,8 @@
 #define REGS	trapFrame__size
 #define FRAME	(trapFrame__size+regs__size)
 
-// SAVE leaves SP at the frame, the registers in it, and the g of the stack as the
-// current one. It writes flags and saved at once.
+// SAVE leaves SP at the frame, the registers in it, the g of the stack as the
+// current one, and the CPU's state in SI. It writes flags and saved at once.
 #define SAVE(vector) \
 	PUSHFQ; \
 	PUSHQ	R15; \
@@ -68,7 +68,9 @@ chosen: \
 	MOVQ	AX, trapFrame_g(SP); \
 	MOVQ	CX, trapFrame_cpu(SP); \
 	MOVQ	GOF, R14; \
+	MOVQ	trapCPU_probes(GS), SI; \
 	CMPQ	R13, HI; \
+	MOVQ	SI, trapFrame_probes(SP); \
 	JLS	nestedG; \
 known: \
 	MOVQ	R14, (TLS); \

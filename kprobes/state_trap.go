@@ -6,6 +6,7 @@ package kprobes
 // handler that breaks the rules.
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -14,6 +15,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/probe"
+	"sonde/kernel/text"
 )
 
 // state is one CPU's. From the breakpoint to the end of the step interrupts
@@ -81,6 +83,29 @@ var states [trap.MaxCPUs]struct {
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
 
+// quiesceHits returns when every CPU has been outside all handlers. A handler that
+// a trap called keeps interrupts off, so the interrupt of Sync comes after it; one
+// that was called by a jump is waited for.
+//
+// Context: goroutine.
+func quiesceHits() {
+	text.Sync()
+	for i := range cpu.Num() {
+		st := &states[i].state
+		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
+			runtime.Gosched()
+		}
+	}
+}
+
+// stateOf returns the state of the CPU that r's trap was taken on.
+//
+// Context: trap. Safe because: it is what initState returned.
+func stateOf(r *amd64.Regs) *state {
+	p := trap.Probes(r)
+	return *(**state)(unsafe.Pointer(&p))
+}
+
 // asSite, asProbe and the like turn a kept address back. Safe because: see state.
 func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
@@ -120,7 +145,7 @@ func afterAbandon(r *amd64.Regs) {
 	if st.instance != 0 {
 		in := asInstance(st.instance)
 		st.instance = 0
-		in.RP.pool.put(in, id)
+		giveBack(in, id)
 	}
 	mirrorSP[id] = 0
 	switch st.phase {

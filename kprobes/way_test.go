@@ -3,6 +3,8 @@ package kprobes
 import (
 	"syscall"
 	"testing"
+
+	"sonde/kprobes/place"
 )
 
 // ways says for each kind of instruction how it gets done, and when a post-handler
@@ -11,32 +13,32 @@ var ways = []struct {
 	name    string
 	symbol  string
 	off     uintptr
-	pre     How
-	post    How
-	nested  How  // inside another handler: no handler is called
-	needsIt bool // it has a slot
+	pre     place.How
+	post    place.How
+	nested  place.How // inside another handler: no handler is called
+	needsIt bool      // it has a slot
 }{
-	{"mov", "t.work", 0, Boosted, Stepped, Boosted, true},
-	{"RIP-relative", "t.work", 10, Boosted, Stepped, Boosted, true},
-	{"jmp", "t.branches", 0, Branched, Emulated, Emulated, false},
-	{"jcc", "t.branches", 2, Emulated, Emulated, Emulated, false},
-	{"call", "t.branches", 4, Emulated, Emulated, Emulated, false},
-	{"call of a register", "t.branches", 9, Emulated, Emulated, Emulated, false},
-	{"jmp to a register", "t.branches", 11, Emulated, Emulated, Emulated, false},
-	{"ret", "t.branches", 13, Emulated, Emulated, Emulated, false},
-	{"pushf", "t.system", 0, Emulated, Emulated, Emulated, false},
-	{"cli", "t.system", 1, Emulated, Emulated, Emulated, false},
-	{"rep", "t.system", 2, Boosted, Stepped, Boosted, true},
-	{"mov to CR3", "t.system", 4, Boosted, Refused, Boosted, true},
-	{"small frame", "t.small", 0, Decided, Stepped, Boosted, true},
-	{"medium frame", "t.medium", 0, Decided, Decided, Boosted, true},
-	{"large frame", "t.large", 0, Decided, Decided, Boosted, true},
-	{"in a medium check", "t.medium", 5, Within, Within, Boosted, true},
-	{"in a large check", "t.large", 3, Within, Within, Boosted, true},
-	{"a branch in a large check", "t.large", 10, Within, Within, Emulated, false},
-	{"last of a large check", "t.large", 12, Within, Within, Boosted, true},
-	{"behind a small check", "t.small", 4, Emulated, Emulated, Emulated, false},
-	{"behind a large check", "t.large", 16, Emulated, Emulated, Emulated, false},
+	{"mov", "t.work", 0, place.Boosted, place.Stepped, place.Boosted, true},
+	{"RIP-relative", "t.work", 10, place.Boosted, place.Stepped, place.Boosted, true},
+	{"jmp", "t.branches", 0, place.Branched, place.Emulated, place.Emulated, false},
+	{"jcc", "t.branches", 2, place.Emulated, place.Emulated, place.Emulated, false},
+	{"call", "t.branches", 4, place.Emulated, place.Emulated, place.Emulated, false},
+	{"call of a register", "t.branches", 9, place.Emulated, place.Emulated, place.Emulated, false},
+	{"jmp to a register", "t.branches", 11, place.Emulated, place.Emulated, place.Emulated, false},
+	{"ret", "t.branches", 13, place.Emulated, place.Emulated, place.Emulated, false},
+	{"pushf", "t.system", 0, place.Emulated, place.Emulated, place.Emulated, false},
+	{"cli", "t.system", 1, place.Emulated, place.Emulated, place.Emulated, false},
+	{"rep", "t.system", 2, place.Boosted, place.Stepped, place.Boosted, true},
+	{"mov to CR3", "t.system", 4, place.Boosted, place.Refused, place.Boosted, true},
+	{"small frame", "t.small", 0, place.Decided, place.Stepped, place.Boosted, true},
+	{"medium frame", "t.medium", 0, place.Decided, place.Decided, place.Boosted, true},
+	{"large frame", "t.large", 0, place.Decided, place.Decided, place.Boosted, true},
+	{"in a medium check", "t.medium", 5, place.Within, place.Within, place.Boosted, true},
+	{"in a large check", "t.large", 3, place.Within, place.Within, place.Boosted, true},
+	{"a branch in a large check", "t.large", 10, place.Within, place.Within, place.Emulated, false},
+	{"last of a large check", "t.large", 12, place.Within, place.Within, place.Boosted, true},
+	{"behind a small check", "t.small", 4, place.Emulated, place.Emulated, place.Emulated, false},
+	{"behind a large check", "t.large", 16, place.Emulated, place.Emulated, place.Emulated, false},
 }
 
 // TestWays: the one decision, as it is described and as hits go by it.
@@ -50,13 +52,13 @@ func TestWays(t *testing.T) {
 			}
 			k := at(c.symbol, c.off)
 			f.must(k)
-			if (k.site.slot != 0) != c.needsIt || k.site.bare(false) != c.nested {
-				t.Errorf("slot %#x, by itself %d", k.site.slot, k.site.bare(false))
+			if (k.site.Slot != 0) != c.needsIt || k.site.Bare(false) != c.nested {
+				t.Errorf("slot %#x, by itself %d", k.site.Slot, k.site.Bare(false))
 			}
 			hitsGo(t, k, c.pre)
 			later := at(c.symbol, c.off)
 			later.PostHandler = post
-			if c.post == Refused {
+			if c.post == place.Refused {
 				f.refused(f.now(), RegisterKprobe(later), syscall.EILSEQ, "which a post-handler needs")
 				hitsGo(t, k, c.pre)
 				return
@@ -69,9 +71,9 @@ func TestWays(t *testing.T) {
 	}
 }
 
-func hitsGo(t *testing.T, k *Kprobe, want How) {
+func hitsGo(t *testing.T, k *Kprobe, want place.How) {
 	t.Helper()
-	if how := How(k.site.how.Load()); how != want {
+	if how := place.How(k.site.how.Load()); how != want {
 		t.Errorf("hits go by %d, want %d", how, want)
 	}
 }
@@ -92,7 +94,7 @@ func TestDescribingTakesNothing(t *testing.T) {
 	f.must(k)
 	f.must(at("t.work", 10))
 	d, err := Describe("", k.Addr)
-	if err != nil || d.Symbol != "t.work" || !d.Armed || d.Slot != k.site.slot || len(d.Probes) != 1 || d.Probes[0].Kind != "k" {
+	if err != nil || d.Symbol != "t.work" || !d.Armed || d.Slot != k.site.Slot || len(d.Probes) != 1 || d.Probes[0].Kind != "k" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if len(d.Near) != 1 || d.Near[0].Addr != k.Addr+7 {

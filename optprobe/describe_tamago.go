@@ -7,6 +7,7 @@ import (
 
 	"sonde/kernel/mm"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 )
 
 // What package explain shows: the same function, check and layout that the
@@ -25,13 +26,13 @@ func At(addr uintptr) Function { return function(addr) }
 // Context: goroutine.
 // Errors: an Obstacle that Check does not see, because it depends on where the
 // detour is.
-func Draft(fn Function, addr, head uintptr, size, check int, begins kprobes.Template) (kprobes.Detour, []byte, Obstacle) {
+func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Template) (detour.Detour, []byte, Obstacle) {
 	if head == 0 {
 		head, _ = kprobes.Detours().Next()
 	}
 	p, why := layout(fn, addr, head, size, check, begins)
 	if why.Reason != Fine {
-		return kprobes.Detour{}, nil, why
+		return detour.Detour{}, nil, why
 	}
 	return p.Detour, p.code[p.Entry-p.Head:], Obstacle{}
 }

@@ -7,12 +7,12 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/text"
-	"sonde/kprobes"
+	"sonde/kprobes/detour"
 )
 
 // A detour, from its beginning:
 //
-//	head    the way to the handlers: Begin of kprobes.Detour. Within it
+//	head    the way to the handlers: Begin of detour.Detour. Within it
 //	entry   the stack check, if the probe is on a function that begins with one
 //	resume  the copy of the region; JMP back
 //
@@ -22,7 +22,7 @@ import (
 
 // plan is a detour before it is written.
 type plan struct {
-	kprobes.Detour
+	detour.Detour
 	code []byte
 	copy Copy // without a stack check
 }
@@ -30,8 +30,8 @@ type plan struct {
 // layout writes the detour of the probe at addr, in function code fn (original
 // bytes), to be placed at head. size is the region's length, check that of the
 // stack check up to its last branch, 0 for none; begins what it begins with.
-func layout(fn Function, addr, head uintptr, size, check int, begins kprobes.Template) (*plan, Obstacle) {
-	p := &plan{Detour: kprobes.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: begins}}
+func layout(fn Function, addr, head uintptr, size, check int, begins detour.Template) (*plan, Obstacle) {
+	p := &plan{Detour: detour.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: begins}}
 	off := int(uint64(addr) - fn.Addr)
 	var entry int
 	p.code, entry = p.Begin()
@@ -51,7 +51,7 @@ func layout(fn Function, addr, head uintptr, size, check int, begins kprobes.Tem
 		p.copy = c
 		p.code = append(p.code, c.Bytes()...)
 	}
-	if len(p.code) > kprobes.DetourSize {
+	if len(p.code) > detour.Size {
 		panic("optprobe: a detour is too long") // regions are at most kprobes.maxCovered
 	}
 	p.Original, p.Pushed = p.original, p.pushed

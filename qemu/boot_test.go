@@ -39,11 +39,7 @@ func build(o image.BuildOptions) (string, error) {
 // without, an image and QEMU, fails the test: nothing is skipped silently.
 func bootScript(t *testing.T, build func() (string, error), c machine.Config) machine.Result {
 	t.Helper()
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Image, c.Timeout = path, bootLimit
+	c.Image, c.Timeout = imagePath(t, build), bootLimit
 	r, err := machine.Run(context.Background(), c)
 	if errors.Is(err, machine.ErrTimeout) {
 		t.Errorf("%v\n%s", err, said(r))
@@ -51,6 +47,16 @@ func bootScript(t *testing.T, build func() (string, error), c machine.Config) ma
 		t.Fatal(err)
 	}
 	return r
+}
+
+// imagePath builds an image, or takes the one built before.
+func imagePath(t *testing.T, build func() (string, error)) string {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // said renders what a machine printed, for messages about failures.
@@ -78,13 +84,13 @@ type console struct {
 	ended bool
 }
 
+// startConsole boots the image of c, the kernel without tests if c names none.
 func startConsole(t *testing.T, c machine.Config) *console {
 	t.Helper()
-	path, err := normalImage()
-	if err != nil {
-		t.Fatal(err)
+	if c.Image == "" {
+		c.Image = imagePath(t, normalImage)
 	}
-	c.Image, c.Timeout = path, bootLimit
+	c.Timeout = bootLimit
 	s, err := machine.Start(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

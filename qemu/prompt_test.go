@@ -62,7 +62,7 @@ func TestInterrupts(t *testing.T) {
 	c := startConsole(t, machine.Config{SMP: 2})
 	c.enter("cat /proc/interrupts")
 	c.see(`CPU0 +CPU1\r?\n`)
-	c.see(`^ +\d+: +[1-9]\d* +\d+  serial\r?\n`)
+	c.see(`(?m)^ +\d+: +[1-9]\d* +\d+  serial\r?\n`)
 	c.see(`local timer\r?\n`)
 	c.enter("poweroff")
 	c.wait()

@@ -33,6 +33,7 @@ func TestTenSecondsAreTenSeconds(t *testing.T) {
 	const want = 10 * time.Second
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
+			t.Parallel() // it sleeps
 			var clock lineClock
 			r := bootScript(t, normalImage, machine.Config{
 				Machine: m, SMP: 2, Stdout: &clock, Script: "cat /proc/uptime; sleep 10; cat /proc/uptime",
@@ -68,6 +69,7 @@ func TestIdleMachineLeavesTheHostAlone(t *testing.T) {
 	const span = 10 * time.Second
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
+			t.Parallel() // it sleeps
 			c := startConsole(t, machine.Config{Machine: m, SMP: 4, Accel: machine.TCG})
 			c.see(prompt)
 			time.Sleep(time.Second) // what the runtime has to do after boot

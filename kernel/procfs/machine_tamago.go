@@ -65,11 +65,11 @@ func CPUs() (all []CPU) {
 }
 
 // Interrupts returns the vectors that have arrived at least once: exceptions,
-// devices' and those by which CPUs call each other.
+// devices' and those by which CPUs call each other; and NMIs in any case, as on Linux.
 func Interrupts() (all []Interrupt) {
 	for v := range 256 {
 		one := Interrupt{Vector: uint8(v), Name: irq.Name(uint8(v))}
-		arrived := false
+		arrived := v == amd64.VEC_NMI
 		for i := range cpu.Num() {
 			n := trap.Count(i, one.Vector)
 			arrived = arrived || n > 0

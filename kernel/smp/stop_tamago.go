@@ -60,7 +60,14 @@ var (
 	}
 )
 
-const defaultLimit = time.Second
+const (
+	defaultLimit = time.Second
+
+	// maxGap is the most that one turn of a loop adds to the time waited, in
+	// nanoseconds. If it took longer the host had taken this CPU away, and the
+	// others perhaps too.
+	maxGap = 1e6
+)
 
 // Made beforehand: they are also returned where nothing can be allocated.
 var (
@@ -69,7 +76,8 @@ var (
 )
 
 // StopLimit sets how long StopMachine waits for the other CPUs to stop, and
-// returns what it was: at first one second.
+// returns what it was: at first one second. Time in which the host does not run
+// this CPU hardly counts.
 //
 // Context: any.
 func StopLimit(d time.Duration) (old time.Duration) {
@@ -140,7 +148,7 @@ func stopOthers() {
 	if stop.wait = limit.Load(); stop.wait == 0 {
 		stop.wait = int64(defaultLimit)
 	}
-	if stop.late = gather(n, start+stop.wait); stop.late == 0 {
+	if stop.late = gather(n, stop.wait); stop.late == 0 {
 		frames[self] = 0
 		stopper.Store(int32(self) + 1)
 		awaitNMIs()
@@ -154,13 +162,16 @@ func stopOthers() {
 	stop.took = cpu.Nanotime() - start
 }
 
-// gather waits until end for all others to be held by stop n, and returns those
-// that are not.
-func gather(n uint64, end int64) (late uint32) {
+// gather waits for all others to be held by stop n, for limit nanoseconds at most,
+// and returns those that are not.
+func gather(n uint64, limit int64) (late uint32) {
 	self := cpu.ID()
+	waited, last := int64(0), cpu.Nanotime()
 	for i := range cpu.Num() {
 		for i != self && here[i].Load() != n {
-			if cpu.Nanotime() > end {
+			now := cpu.Nanotime()
+			waited += min(now-last, maxGap)
+			if last = now; waited > limit {
 				late |= 1 << i
 				break
 			}

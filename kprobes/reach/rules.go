@@ -8,6 +8,7 @@ package reach
 // the jump of an optimized probe, and the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
+	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
@@ -29,6 +30,8 @@ var indirect = []struct {
 		},
 		"the vector's handler; those of interrupts are apart: an interrupt never comes when a hit is half done",
 	},
+	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.entry", names{"sonde/arch/amd64/user.fromTrap"}, "a trap from ring 3"},
 	{"sonde/arch/amd64/user.leave", names{"sonde/arch/amd64/trap.entry"}, "an interrupt, as if it came from ring 0"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die gives to trap.SetNMI"},
@@ -70,7 +73,7 @@ var keptOut = []struct {
 	names names
 	why   string
 }{
-	{names{"sonde/kprobes.*"}, "it implements probes"}, // spec/4 §1.5
+	{names{"sonde/kprobes.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // spec/4 §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret"}, "it enters ring 3"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }

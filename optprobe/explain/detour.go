@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/optprobe"
 )
 
@@ -75,7 +75,7 @@ func (p *Place) part(addr uint64, in *insn.Inst) string {
 
 // returnOnly reports whether the way to the handlers begins with what is done for
 // a return probe and nothing else.
-func (p *Place) returnOnly() bool { return p.Detour != nil && p.Detour.Begins == kprobes.TemplateNote }
+func (p *Place) returnOnly() bool { return p.Detour != nil && p.Detour.Begins == detour.Note }
 
 // checkLen is how long the copy of the stack check is. Its branches, of two bytes
 // in the original, have six.

@@ -9,6 +9,8 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/place"
 	"sonde/optprobe"
 )
 
@@ -41,25 +43,25 @@ var cases = []struct {
 	change func(p *Place)
 }{
 	{"stackcheck", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
-		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
+		p.Description.Check, p.Pre, p.Post = 4, place.Decided, place.Stepped
 		check := bytesOf("493b6610 0f86f2ff6fff") // CMPQ SP, 16(R14); JBE +0xc
 		p.Layout.Code = append(check, way()...)
 		p.Layout.Resume, p.Layout.Len = detourAt+uint64(len(p.Layout.Code)), 6
 		p.Layout.Code = append(p.Layout.Code, jump(p.Layout.Resume, funcAt+6)...)
 	}},
 	{"moved", "90 7408 90 488b0510000000 c3", 1, nil},
-	{"call", "e810000000 c3", 0, func(p *Place) { p.Pre, p.Post = kprobes.Emulated, kprobes.Emulated }},
+	{"call", "e810000000 c3", 0, func(p *Place) { p.Pre, p.Post = place.Emulated, place.Emulated }},
 	{"refused", "4889c3 f4 ffc8 75fc c3", 0, nil},
 	{"unprintable", "c5f877 4889c3 c3", 0, nil},
 	{"optimized", "4889c7 4889de c3", 0, func(p *Place) {
 		p.Probes = []kprobes.ProbeInfo{{Kind: "k", Handlers: []string{"pre-handler sonde/examples.handlerPre"}, Ledger: kprobes.Ledger{Entered: 2}}}
-		p.Armed, p.Jumped, p.Description.Detour = true, true, new(kprobes.Detour)
+		p.Armed, p.Jumped, p.Description.Detour = true, true, new(detour.Detour)
 		p.Live = bytesOf("e90b009000de")
 	}},
 	{"returns", "493b6610 7606 55 4889e5 5d c3 e800100000 ebed", 0, func(p *Place) {
-		p.Description.Check, p.Pre, p.Post = 4, kprobes.Decided, kprobes.Stepped
+		p.Description.Check, p.Pre, p.Post = 4, place.Decided, place.Stepped
 		p.Probes = []kprobes.ProbeInfo{{Kind: "r", Handlers: []string{"return-handler sonde/examples.handlerRet"}, Ledger: kprobes.Ledger{Entered: 2}}}
-		p.Armed, p.Jumped, p.Description.Detour = true, true, &kprobes.Detour{Begins: kprobes.TemplateNote}
+		p.Armed, p.Jumped, p.Description.Detour = true, true, &detour.Detour{Begins: detour.Note}
 		p.Live = bytesOf("e90b00900000")
 		// As in stackcheck; PUSHQ AX; LAHF; SETOS AX; PUSHQ AX; MOVQ GS:0, SI; MOVQ $site, DX; stores; POPQ AX.
 		p.Layout.Code = append(bytesOf("493b6610 0f86f2ff6fff"), bytesOf("50 9f 0f90c0 50 65488b342500000000 48ba0000000000c00000"+
@@ -82,11 +84,11 @@ func bytesOf(s string) []byte {
 	return b
 }
 
-// place makes the Place of a case, with its detour if there can be one.
-func place(code string, off uintptr, change func(p *Place)) *Place {
+// made makes the Place of a case, with its detour if there can be one.
+func made(code string, off uintptr, change func(p *Place)) *Place {
 	p := &Place{
 		Description: kprobes.Description{
-			Symbol: "sonde/kernel/vfs.F", Func: funcAt, Addr: funcAt + off, Pre: kprobes.Boosted, Post: kprobes.Stepped,
+			Symbol: "sonde/kernel/vfs.F", Func: funcAt, Addr: funcAt + off, Pre: place.Boosted, Post: place.Stepped,
 		},
 		Fn: optprobe.Function{Addr: funcAt, Code: bytesOf(code)},
 		On: true,
@@ -114,7 +116,7 @@ func TestDrawings(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder
-			if _, err := place(c.code, c.off, c.change).WriteTo(&b); err != nil {
+			if _, err := made(c.code, c.off, c.change).WriteTo(&b); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
@@ -150,7 +152,7 @@ func TestInsideNamesTheNeighbours(t *testing.T) {
 		{5, "sonde/kernel/vfs.F+0x5 is byte 3 of 3 of the instruction at +0x3, MOVQ BX, SI: try +0x3 or +0x6"},
 	} {
 		got := ""
-		if err := place(code, c.off, nil).Inside(); err != nil {
+		if err := made(code, c.off, nil).Inside(); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

@@ -11,6 +11,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/optprobe"
 )
 
@@ -69,7 +70,7 @@ func (p *Place) draft() {
 	if len(p.Why) > 0 {
 		return
 	}
-	head, begins := uintptr(0), kprobes.TemplateCall
+	head, begins := uintptr(0), detour.Call
 	if p.Detour != nil {
 		head, begins = p.Detour.Head, p.Detour.Begins
 	}

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"io"
 
-	"sonde/kprobes"
+	"sonde/kprobes/place"
 )
 
 // ways says what becomes of the instruction behind a breakpoint.
 var ways = [...]string{
-	kprobes.Refused:  "refused: it cannot be single-stepped",
-	kprobes.Emulated: "emulated on the saved registers",
-	kprobes.Branched: "emulated on the saved registers",
-	kprobes.Decided:  "decided: the hit makes the stack check itself",
-	kprobes.Within:   "decided, if a probe at the entry has been; else in a slot",
-	kprobes.Boosted:  "boosted: run in a slot, which jumps back",
-	kprobes.Stepped:  "single-stepped in a slot, with a second trap",
-	kprobes.Detoured: inDetour,
+	place.Refused:  "refused: it cannot be single-stepped",
+	place.Emulated: "emulated on the saved registers",
+	place.Branched: "emulated on the saved registers",
+	place.Decided:  "decided: the hit makes the stack check itself",
+	place.Within:   "decided, if a probe at the entry has been; else in a slot",
+	place.Boosted:  "boosted: run in a slot, which jumps back",
+	place.Stepped:  "single-stepped in a slot, with a second trap",
+	place.Detoured: inDetour,
 }
 
 // inDetour is the same for a jump.
@@ -35,7 +35,7 @@ func (p *Place) writeTiers(w io.Writer) {
 	} else {
 		tier("pre-handler", "INT3", ways[p.Pre])
 	}
-	if p.Post == kprobes.Refused {
+	if p.Post == place.Refused {
 		tier("with post-handler", "-", ways[p.Post])
 	} else {
 		tier("with post-handler", "INT3", ways[p.Post])

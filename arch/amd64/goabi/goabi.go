@@ -1,4 +1,5 @@
-// Package goabi is what Go's calling convention says of a call's frame.
+// Package goabi is what Go's calling convention says of a call's frame, and of what a
+// function value is.
 //
 // Source: the Go tree's src/cmd/compile/abi-internal.md, "Function call argument and
 // result passing".
@@ -90,4 +91,15 @@ func (r *argRegs) assign(t reflect.Type) bool {
 		r.ints++
 	}
 	return true
+}
+
+// CodeOf returns the address of a function's code, 0 if f is not a function.
+//
+// Context: goroutine.
+func CodeOf(f any) uintptr {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return 0
+	}
+	return v.Pointer()
 }

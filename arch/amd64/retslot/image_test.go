@@ -14,8 +14,9 @@ import (
 // are the probes themselves, or nobody calls them here.
 var refused = []string{
 	"main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
-	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/user.fromTrap",
-	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
+	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+	"sonde/arch/amd64/trap.save", "sonde/arch/amd64/user.fromTrap", "sonde/kprobes.detour",
+	"sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
 }
 
 // askers must be found, and ask: a change of the runtime that reads its return

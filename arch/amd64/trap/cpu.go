@@ -6,7 +6,7 @@
 //
 // Every gate is an interrupt gate with a stack of its own (IST): a trap may
 // arrive with no room left on a goroutine's stack, so the CPU must not push
-// there. That entry stack is in use for a dozen instructions only: the stub
+// there. That entry stack is in use for some forty instructions only: the stub
 // moves the frame to the CPU's trap stack, so that the next trap can use the
 // entry stack again. If the interrupted code was itself on a trap stack, the
 // frame goes below what it has in use: that is all there is to nesting.
@@ -67,7 +67,6 @@ type CPU struct {
 	stacks  [numStacks]stack
 	ID      uint32
 	APIC    uint32
-	lazyXMM uint32 // 1 when #DB and #BP leave X0-X14 to their handlers
 	nmi     uint32 // 1 while an NMI is handled: see nmi_trap.go
 	again   uint32 // 1 if another came meanwhile
 

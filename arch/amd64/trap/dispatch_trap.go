@@ -18,18 +18,18 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// LazyXMM stops the entry stub from saving X0-X14 for #DB and #BP. Their handlers must
+// LazyXMM gives #DB and #BP entries that do not save X0-X14. Their handlers must
 // from then on leave these registers alone, or call SaveXMM before anything that
 // may not. Soft traps never save them.
 //
 // Context: goroutine, with no probe armed.
 func LazyXMM() {
-	for _, c := range cpus {
-		if c != nil {
-			c.lazyXMM = 1
-		}
-	}
+	bp, db := leanAddresses()
+	setGate(amd64.VEC_BP, bp)
+	setGate(amd64.VEC_DB, db)
 }
+
+func leanAddresses() (bp, db uintptr)
 
 // SetHandler makes h the handler of vector v.
 //
@@ -83,8 +83,9 @@ type Frame struct {
 	cpu   uint64
 	flags uint32
 	saved uint32 // soft traps write 0 with flags
-	_     uint64
-	xmm   [16][16]byte
+	// probes is what SetProbes gave the CPU.
+	probes uintptr
+	xmm    [16][16]byte
 }
 
 // frameOf returns the frame of r. Safe because: r was made by the entry stub.
@@ -102,6 +103,11 @@ func G(r *amd64.Regs) unsafe.Pointer { return frameOf(r).g }
 //
 // Context: trap.
 func ID(r *amd64.Regs) int { return int(frameOf(r).cpu & (MaxCPUs - 1)) }
+
+// Probes returns what SetProbes gave the CPU that r's trap was taken on.
+//
+// Context: trap.
+func Probes(r *amd64.Regs) uintptr { return frameOf(r).probes }
 
 // XMM returns the saved X0-X15; changes take effect when the trap returns.
 //

@@ -180,8 +180,6 @@ TEXT ·giveBack(SB),NOSPLIT|NOFRAME,$0
 // save moves the frame below R13, calls the vector's handler with g = R14, and
 // returns from the trap. The entry stack holds AX R13 R14 R15 and what ENTER
 // found. R15 is the CPU.
-//
-// X0-X14 are not saved for #DB and #BP once LazyXMM has been called.
 TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SUBQ	$FRAME, R13
 	MOVQ	BP, (REGS+regs_BP)(R13)
@@ -219,17 +217,8 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	R8, (REGS+regs_SS)(R13)
 	MOVQ	R13, SP			// the entry stack is free again
 	MOVUPS	X15, (XMM+240)(SP)
-	MOVL	$0, SAVED(SP)
-	CMPL	CPU_lazyXMM(R15), $0
-	JEQ	eager
-	MOVL	DX, CX
-	ORL	$2, CX			// #DB is 1, #BP is 3
-	CMPL	CX, $3
-	JEQ	lazy
-eager:
 	MOVQ	SP, CX
 	CALL	·saveXMM(SB)
-lazy:
 	XORPS	X15, X15
 	CLD
 	MOVQ	(TLS), AX
@@ -237,6 +226,8 @@ lazy:
 	MOVQ	R14, (TLS)
 	MOVL	CPU_ID(R15), AX
 	MOVQ	AX, CPUID(SP)
+	MOVQ	CPU_probes(R15), AX
+	MOVQ	AX, PROBES(SP)
 	INCQ	CPU_counts(R15)(DX*8)
 	LEAQ	·handlers(SB), CX
 	MOVQ	(CX)(DX*8), DX		// a func value: DX is its context
@@ -248,9 +239,7 @@ lazy:
 
 // restore is the way back: SP is at the frame.
 TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVQ	G(SP), AX
-	MOVQ	AX, (TLS)
-	MOVUPS	(XMM+240)(SP), X15
+	GIVEG
 	CMPL	SAVED(SP), $0
 	JEQ	general
 	CALL	·loadXMM(SB)
@@ -259,23 +248,7 @@ TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPQ	(REGS+regs_Vector)(SP), $const_vecMC
 	JEQ	others
 general:
-	ADDQ	$REGS, SP
-	POPQ	R15
-	POPQ	R14
-	POPQ	R13
-	POPQ	R12
-	POPQ	BP
-	POPQ	BX
-	POPQ	R11
-	POPQ	R10
-	POPQ	R9
-	POPQ	R8
-	POPQ	AX
-	POPQ	CX
-	POPQ	DX
-	POPQ	SI
-	POPQ	DI
-	ADDQ	$16, SP			// vector, error
+	POPREGS
 	IRETQ
 others:
 	CALL	·giveBack(SB)

@@ -50,17 +50,15 @@ func BuildTables(base uintptr) (stubPage uintptr) {
 	stubs = (*[vectors][stubSize]byte)(unsafe.Pointer(base + page))
 	entry, nmi, fault := addresses()
 	for v := 0; v < vectors; v++ {
-		ist, to := uint8(istTrap), entry
+		to := entry
 		switch v {
-		case amd64.VEC_DB:
-			ist = istDebug
 		case amd64.VEC_NMI:
-			ist, to = istNMI, nmi
+			to = nmi
 		case amd64.VEC_DF, amd64.VEC_MC:
-			ist, to = istFault, fault
+			to = fault
 		}
 		writeStub(v, to)
-		idt[v] = amd64.MakeGate(uint64(uintptr(unsafe.Pointer(&stubs[v]))), amd64.SelKernelCode, ist, amd64.GateInterrupt, privilege(v))
+		setGate(v, uintptr(unsafe.Pointer(&stubs[v])))
 	}
 	return base + page
 }
@@ -71,6 +69,20 @@ func privilege(v int) uint8 {
 		return 3
 	}
 	return 0
+}
+
+// setGate makes the gate of vector v lead to addr.
+func setGate(v int, addr uintptr) {
+	ist := uint8(istTrap)
+	switch v {
+	case amd64.VEC_DB:
+		ist = istDebug
+	case amd64.VEC_NMI:
+		ist = istNMI
+	case amd64.VEC_DF, amd64.VEC_MC:
+		ist = istFault
+	}
+	idt[v] = amd64.MakeGate(uint64(addr), amd64.SelKernelCode, ist, amd64.GateInterrupt, privilege(v))
 }
 
 // writeStub writes: PUSH $0 (unless the CPU pushed an error code); PUSH $v; JMP to.

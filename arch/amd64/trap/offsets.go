@@ -10,6 +10,12 @@ import (
 // regs_AX is where AX is, regs__size the size.
 type regs amd64.Regs
 
+// Vectors with an entry of their own.
+const (
+	vecBP = amd64.VEC_BP
+	vecDB = amd64.VEC_DB
+)
+
 const regSize = unsafe.Sizeof(regs{})
 
 // ist1 is where a CPU keeps the stack of most traps, in its TSS.

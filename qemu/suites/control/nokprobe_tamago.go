@@ -63,9 +63,9 @@ func reason(t *suites.T, name string) string {
 
 // handling is a few functions of each kind that no probe may be in.
 var handling = map[string][]string{
-	"trap entry": {"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore"},
+	"trap entry": {"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore"},
 	"probes": {"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onFault",
-		"sonde/kprobes.(*Kprobe).callSpecial", "sonde/kprobes.(*site).emulate", "sonde/arch/amd64/insn/emulate.(*Op).Finish", "sonde/arch/amd64/prologue.(*Check).Skip", "sonde/kprobes.RegisterKprobe", "sonde/kprobes.trampoline", "sonde/kprobes.detour"},
+		"sonde/kprobes.(*Kprobe).callSpecial", "sonde/kprobes.perform", "sonde/arch/amd64/insn/emulate.(*Op).Finish", "sonde/arch/amd64/prologue.(*Check).Skip", "sonde/kprobes.RegisterKprobe", "sonde/kprobes.trampoline", "sonde/kprobes.detour"},
 	"notifier":          {"sonde/kernel/notifier.(*Chain).Walk"},
 	"text":              {"sonde/kernel/text.Poke"},
 	"switch of threads": {"runtime.sondeSyscall", "runtime.sondeDispatch", "runtime.sondePick", "runtime.sondeResume"},

@@ -74,21 +74,21 @@ func optimize(t *suites.T) { t.Must(optprobe.Optimize()) }
 
 // jumpTarget returns where the jump at addr leads.
 func jumpTarget(addr uintptr) uintptr {
-	b := text.Bytes(addr, kprobes.JumpSize)
-	return addr + kprobes.JumpSize + uintptr(int32(uint32(b[1])|uint32(b[2])<<8|uint32(b[3])<<16|uint32(b[4])<<24))
+	b := text.Bytes(addr, insn.JumpSize)
+	return addr + insn.JumpSize + uintptr(int32(uint32(b[1])|uint32(b[2])<<8|uint32(b[3])<<16|uint32(b[4])<<24))
 }
 
 // hasJump checks that the probe at addr is hit by a jump into memory for
 // detours, and hasNone that it is not.
 func hasJump(t *suites.T, when string, addr uintptr) {
-	code := text.Bytes(addr, kprobes.JumpSize)
+	code := text.Bytes(addr, insn.JumpSize)
 	if !kprobes.Optimized(addr) || code[0] != jmpRel || !kprobes.Detours().Contains(jumpTarget(addr)) {
 		t.Errorf("%s: %s is not a jump to a detour: % x", when, name(addr), code)
 	}
 }
 
 func hasNone(t *suites.T, when string, addr uintptr) {
-	code := text.Bytes(addr, kprobes.JumpSize)
+	code := text.Bytes(addr, insn.JumpSize)
 	if kprobes.Optimized(addr) || code[0] == jmpRel {
 		t.Errorf("%s: %s is still a jump: % x", when, name(addr), code)
 	}
@@ -99,7 +99,7 @@ func hasNone(t *suites.T, when string, addr uintptr) {
 func haveBreakpoints(t *suites.T, when string, ks ...*kprobes.Kprobe) {
 	for _, k := range ks {
 		hasNone(t, when, k.Addr)
-		if code := text.Bytes(k.Addr, kprobes.JumpSize); code[0] != int3 {
+		if code := text.Bytes(k.Addr, insn.JumpSize); code[0] != int3 {
 			t.Errorf("%s: %s is % x, want an INT3", when, name(k.Addr), code)
 		}
 	}

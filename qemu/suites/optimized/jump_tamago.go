@@ -11,6 +11,7 @@ import (
 
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/optprobe"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
@@ -193,7 +194,7 @@ func offWins(t *suites.T) {
 
 // usedAgain takes more detours than there are, some at a time.
 func usedAgain(t *suites.T) {
-	most := int(kprobes.Detours().End()-kprobes.Detours().Start()) / kprobes.DetourSize
+	most := int(kprobes.Detours().End()-kprobes.Detours().Start()) / detour.Size
 	used, rounds := 0, 0
 	for ; used <= most+100; rounds++ {
 		var ks []*kprobes.Kprobe

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/kernel/cpu"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -62,7 +63,7 @@ func cpusInside(t *suites.T) (n int32) {
 	lo := uint64(fillerAddr())
 	_, err := smp.StopMachine(func(held []*amd64.Regs) error {
 		for _, r := range held {
-			if r != nil && r.IP > lo && r.IP < lo+kprobes.JumpSize {
+			if r != nil && r.IP > lo && r.IP < lo+insn.JumpSize {
 				inside.Add(1)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/die"
 	"sonde/kernel/text"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
 )
@@ -99,7 +100,7 @@ func translated(t *suites.T) {
 		k := at(entry(f), pre)
 		optimized(t, k)
 		to := jumpTarget(k.Addr)
-		last, end := uintptr(0), to+kprobes.DetourSize-(to-kprobes.Detours().Start())%kprobes.DetourSize
+		last, end := uintptr(0), to+detour.Size-(to-kprobes.Detours().Start())%detour.Size
 		for ip := to; ip < end; ip++ {
 			o := kprobes.OriginalIP(ip)
 			if o < k.Addr || o > k.Addr+40 || o < last {

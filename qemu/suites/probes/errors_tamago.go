@@ -141,7 +141,8 @@ func refusesData(t *suites.T) {
 // refusesTrapHandling: a breakpoint in these would never end.
 func refusesTrapHandling(t *suites.T) {
 	for _, name := range []string{
-		"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore",
+		"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+		"sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore",
 		"sonde/kprobes.onBreakpoint", "sonde/kprobes.reenter", "sonde/kprobes.(*Kprobe).callSpecial",
 		"sonde/kprobes.RegisterKprobe", "sonde/kernel/text.Poke",
 		"runtime.sondeDispatch", "runtime.SondeTick",

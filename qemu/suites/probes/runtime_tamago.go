@@ -41,6 +41,7 @@ func startLoad(t *suites.T) (end func()) {
 	}
 	c := make(chan int, 1)
 	var mu sync.Mutex
+	var grown []int
 	for range cpu.Num() {
 		work(func(i int) {
 			m := map[string]int{}
@@ -61,6 +62,9 @@ func startLoad(t *suites.T) (end func()) {
 		})
 	}
 	work(func(i int) {
+		if grown = append(grown, i); len(grown) > 100 {
+			grown = nil
+		}
 		c <- i
 		if v := <-c; v != i {
 			t.Errorf("%d went into a channel, %d came out", i, v)

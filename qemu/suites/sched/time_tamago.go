@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,29 +43,49 @@ func sleepOfAMillisecond(t *suites.T) {
 	}
 }
 
+// timersInOrder sets timers in another order than they are due. None may fire early.
+// While the host takes a CPU away, the timers set there are late and those of others
+// are not; so they must be in order once.
 func timersInOrder(t *suites.T) {
-	const n, apart = 40, 3 * time.Millisecond
+	const tries, n, apart = 20, 40, 3 * time.Millisecond
+	var order string
+	for range tries {
+		fired := fire(t, n, apart)
+		at := slices.IndexFunc(fired, func(x firing) bool { return x.misplaced > 8 })
+		if at < 0 {
+			return
+		}
+		order = fmt.Sprintf("timer %d of %d fired as number %d", fired[at].timer, n, at)
+	}
+	t.Errorf("%s, and so it was %d times", order, tries)
+}
+
+// A firing is which timer fired, and by how many places too soon or too late.
+type firing struct{ timer, misplaced int }
+
+// fire sets n timers, and returns them in the order in which they fire. Each runs in a
+// goroutine of its own, so neighbours may change places.
+func fire(t *suites.T, n int, apart time.Duration) (fired []firing) {
 	var mu sync.Mutex
-	var fired []int
 	var wg sync.WaitGroup
 	wg.Add(n)
 	start := time.Now()
 	for k := range n {
-		i := k * 17 % n // set in another order than they are due
-		time.AfterFunc(time.Until(start.Add(time.Duration(i+5)*apart)), func() {
+		i := k * 17 % n
+		due := start.Add(time.Duration(i+5) * apart)
+		time.AfterFunc(time.Until(due), func() {
+			if early := time.Until(due); early > 0 {
+				t.Errorf("timer %d fired %v early", i, early)
+			}
 			mu.Lock()
-			fired = append(fired, i)
-			mu.Unlock()
+			defer mu.Unlock()
+			at := len(fired)
+			fired = append(fired, firing{i, max(i-at, at-i)})
 			wg.Done()
 		})
 	}
 	wg.Wait()
-	// Each runs in a goroutine of its own, so neighbours may change places.
-	for at, i := range fired {
-		if i < at-8 || i > at+8 {
-			t.Errorf("timer %d of %d fired as number %d", i, n, at)
-		}
-	}
+	return fired
 }
 
 func timersCanBeStopped(t *suites.T) {

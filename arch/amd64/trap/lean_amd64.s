@@ -1,0 +1,88 @@
+// The entries of #BP and #DB once LazyXMM has been called: X0-X14 are left to the
+// handler, and the usual case, a trap on a goroutine's stack, takes the shortest way.
+// All else is left to entry. Each vector has its own text, so that what depends on
+// the vector is a constant.
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+#include "frame_amd64.h"
+
+// LEAN fills the frame while SP is still on the entry stack:
+//
+//	0 R15  8 vector  16 error  24 IP  32 CS  40 FLAGS  48 SP  56 SS
+//
+// and then takes the CPU's trap stack, which nothing else can have taken meanwhile:
+// interrupts are off, and NMIs have their own. It came from ring 0 and goes back there.
+#define LEAN(vector) \
+	PUSHQ	$0; \
+	PUSHQ	$vector; \
+	TESTB	$3, 24(SP); \
+	JNE	other; \
+	PUSHQ	R15; \
+	MOVQ	48(SP), R15; \
+	CMPQ	R15, (CPU_stacks+stack_hi)(GS); \
+	JLS	within; \
+	MOVQ	CPU_fresh(GS), R15; \
+	MOVQ	R14, (REGS+regs_R14)(R15); \
+	MOVQ	R13, (REGS+regs_R13)(R15); \
+	MOVQ	R12, (REGS+regs_R12)(R15); \
+	MOVQ	BP, (REGS+regs_BP)(R15); \
+	MOVQ	BX, (REGS+regs_BX)(R15); \
+	MOVQ	R11, (REGS+regs_R11)(R15); \
+	MOVQ	R10, (REGS+regs_R10)(R15); \
+	MOVQ	R9, (REGS+regs_R9)(R15); \
+	MOVQ	R8, (REGS+regs_R8)(R15); \
+	MOVQ	AX, (REGS+regs_AX)(R15); \
+	MOVQ	CX, (REGS+regs_CX)(R15); \
+	MOVQ	DX, (REGS+regs_DX)(R15); \
+	MOVQ	SI, (REGS+regs_SI)(R15); \
+	MOVQ	DI, (REGS+regs_DI)(R15); \
+	POPQ	(REGS+regs_R15)(R15); \
+	POPQ	(REGS+regs_Vector)(R15); \
+	POPQ	(REGS+regs_Err)(R15); \
+	POPQ	(REGS+regs_IP)(R15); \
+	POPQ	(REGS+regs_CS)(R15); \
+	POPQ	(REGS+regs_Flags)(R15); \
+	POPQ	(REGS+regs_SP)(R15); \
+	POPQ	(REGS+regs_SS)(R15); \
+	MOVQ	R15, SP; \
+	MOVUPS	X15, (XMM+240)(SP); \
+	XORPS	X15, X15; \
+	CLD; \
+	MOVQ	(TLS), AX; \
+	MOVL	CPU_ID(GS), BX; \
+	MOVQ	CPU_probes(GS), CX; \
+	MOVQ	(CPU_stacks+stack_g)(GS), R14; \
+	MOVL	$0, SAVED(SP); \
+	MOVQ	AX, G(SP); \
+	MOVQ	BX, CPUID(SP); \
+	MOVQ	CX, PROBES(SP); \
+	MOVQ	R14, (TLS); \
+	INCQ	(CPU_counts+8*vector)(GS); \
+	MOVQ	·handlers+8*vector(SB), DX; \
+	LEAQ	REGS(SP), AX; \
+	XORL	BP, BP; \
+	CALL	(DX); \
+	LEAVE(general); \
+	IRETQ; \
+within: \
+	POPQ	R15; \
+other: \
+	JMP	·entry(SB)
+
+TEXT ·entryBP(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	PCALIGN	$1024			// both on one page
+	LEAN(const_vecBP)
+
+TEXT ·entryDB(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAN(const_vecDB)
+
+// func leanAddresses() (bp, db uintptr)
+TEXT ·leanAddresses(SB),NOSPLIT,$0-16
+	MOVQ	$·entryBP(SB), AX
+	MOVQ	AX, bp+0(FP)
+	MOVQ	$·entryDB(SB), AX
+	MOVQ	AX, db+8(FP)
+	RET

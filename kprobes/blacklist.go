@@ -1,0 +1,35 @@
+package kprobes
+
+import "sonde/kprobes/machine"
+
+// noKprobe are the functions marked with NoKprobe, by name.
+var noKprobe []string
+
+// NoKprobe marks a function as one that may not be probed, as Linux's
+// NOKPROBE_SYMBOL does. Write it next to the function:
+//
+//	var _ = kprobes.NoKprobe("sonde/kernel/foo.bar")
+//
+// A name that no function has, because it is mistyped or the function inlined, is
+// reported when the first probe is registered.
+//
+// Context: package initialization.
+func NoKprobe(name string) bool {
+	noKprobe = append(noKprobe, name)
+	return true
+}
+
+// Blacklisted returns every function that may not be probed with the reason, which
+// names the calls by which a trap comes to it. A breakpoint in the code that handles
+// breakpoints would never end; what that code is, is computed from the calls in the
+// image (package reach). Without a machine there is none.
+//
+// Context: goroutine.
+func Blacklisted() map[uint64]string { return machine.This.Blacklist() }
+
+// Unprotected returns an error for each name that is to keep probes away, whether
+// marked with NoKprobe or in package reach, and that no function has. Without a machine
+// there is none.
+//
+// Context: goroutine.
+func Unprotected() []error { return machine.This.Unprotected() }

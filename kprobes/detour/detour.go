@@ -1,0 +1,50 @@
+// Package detour is where the jump of an optimized probe leads. A detour begins with a
+// copy of a template, assembly of package kprobes that calls handlers, and goes on
+// with a copy of what the jump replaces, which package optprobe makes.
+package detour
+
+import (
+	"sonde/kprobes/machine"
+	"sonde/sysctl"
+)
+
+// Size is how much memory a detour gets, in bytes. None is on two pages.
+const Size = machine.DetourSize
+
+// MaxLen bounds Detour.Len, in bytes.
+const MaxLen = 32
+
+// A Detour is where the jump of a site leads, made by package optprobe.
+type Detour struct {
+	Addr   uintptr  // the probed address
+	Head   uintptr  // of the detour, in detour memory
+	Entry  uintptr  // what the jump leads to
+	Resume uintptr  // where the copy begins
+	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
+	Begins Template // what it begins with
+	// Original returns where the instruction at ip, in the detour, belongs.
+	// Context: any.
+	Original func(ip uintptr) uintptr
+	// Pushed reports whether at ip, in the detour, a call has been left half
+	// done: its return address is on the stack already. Context: any.
+	Pushed func(ip uintptr) bool
+
+	Site   any     // kept for CPUs still on their way to its handlers
+	SiteAt uintptr // where its address stands in the detour; by Fill
+}
+
+// A Template is what a detour begins with (kprobes/detour_amd64.s).
+type Template uint8
+
+// The templates.
+const (
+	Call    Template = iota // calls the handler of a lone probe itself, and Go for others
+	Note                    // notes the call for a lone return probe, and calls Go for others
+	CallsGo                 // calls Go
+)
+
+// Plain has detours that are made from now on, and return probes registered from
+// now on, decide nothing in assembly: what mirrors a Go function elsewhere only
+// moves registers and calls that function.
+var Plain = sysctl.NewBool("debug.kprobes-plain", false,
+	"detours made from now on only move registers and leave all else to Go")

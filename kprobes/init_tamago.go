@@ -1,0 +1,144 @@
+//go:build tamago
+
+package kprobes
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
+	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
+	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/kthread"
+	"sonde/kernel/notifier"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kprobes/detour"
+	"sonde/kprobes/machine"
+	"sonde/kprobes/reach"
+)
+
+// What assembly knows of the layouts of other packages, and of ours.
+type (
+	trapCPU   trap.CPU
+	trapFrame trap.Frame
+	regs      amd64.Regs
+)
+
+const (
+	vecReturn = amd64.VecReturn
+	vecDetour = amd64.VecDetour
+	flagDF    = amd64.RFLAGS_DF
+	selCode   = amd64.SelKernelCode
+	selData   = amd64.SelKernelData
+	stackHi   = goruntime.GStackHi
+	gGoid     = goruntime.GGoid
+	gCalls    = goruntime.GCalls
+
+	// Of a probe.Accounts, which begins with the address of CPU 0's.
+	accountShift = probe.AccountShift
+	accountN     = probe.AccountCounters
+	entered      = probe.Entered
+	handled      = probe.Handled
+)
+
+// Immediates in the templates that stand for something else.
+const (
+	site_   = detour.MarkSite
+	behind_ = detour.MarkBehind
+	resume_ = detour.MarkResume
+	where_  = detour.MarkWhere
+	late_   = detour.MarkLate
+)
+
+// codeAt is where our assembly is that is copied, or jumped to.
+var codeAt = codeAddrs()
+
+func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
+
+// chain returns this package's place in the notifier chain of vector v. Of NMIs it is
+// the last: the watch takes all that no other block wants.
+func chain(v int) *notifier.Block {
+	if v == amd64.VEC_NMI {
+		return &notifier.Block{Name: "kprobes", Priority: -100, Call: onNMI}
+	}
+	return &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
+}
+
+// Init takes this package's places: #BP and #DB before the notifier chain, as on
+// Linux today, because each link of it would be a tenth of a hit; the other
+// exceptions in the chain; returns and detours; handlers that break the rules.
+//
+// Context: boot, goroutine.
+func Init() {
+	machine.This = machine.Real(reach.NewGuard(reach.New(kallsyms.Kernel(), func(addr, n uint64) []byte {
+		return original(uintptr(addr), uintptr(n))
+	}), noKprobe))
+	machine.This.Quiesce, machine.This.Watch = quiesceHits, keepWatch
+	goLean()
+	trap.SetProbes(initState)
+	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
+	trap.SetHandler(amd64.VEC_DB, onStep)
+	trap.SetHandler(vecAbandon, onAbandon)
+	goruntime.ReplaceReturns(trampolinePC, onDead)
+	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
+	tellOfCopies()
+	for v := range notifier.Die {
+		if v != amd64.VEC_BP && v != amd64.VEC_DB {
+			notifier.Die[v].Register(chain(v))
+		}
+	}
+	die.SetOriginal(OriginalIP)
+	printk.SetTask(task)
+	kthread.Run("kprobe_disarm", func() {
+		for disarmer.Wait(-1) {
+			mu.Lock()
+			rearm(allSites())
+			mu.Unlock()
+		}
+	})
+}
+
+// tellOfCopies tells the runtime where detours are and what they begin with.
+func tellOfCopies() {
+	pool := machine.This.Detours
+	addr, size := detour.Call.Where() // that of CallsGo is shorter; Note calls nothing
+	goruntime.CopiesOf(addr, size, pool.Start(), pool.End(), detour.Size)
+}
+
+// goLean has the trap layer leave X0-X14 to us, if our own way through a hit
+// leaves them alone. Should the compiler ever make it otherwise, every trap
+// saves them, and says so.
+func goLean() {
+	if err := machine.This.Guard.Graph().HitKeepsSSE(); err != nil {
+		printk.Warn("kprobes: hits save all SSE registers: %s", err.Error())
+		return
+	}
+	lean = true
+	trap.LazyXMM()
+}
+
+// The limit that stack checks read is where package prologue, which knows their code,
+// expects it. Otherwise this does not compile.
+var _ [0]struct{} = [goruntime.GStackGuard - prologue.GuardOffset]struct{}{}
+
+// lean says that our way through a hit leaves X0-X14 alone (reach.HitKeepsSSE).
+var lean bool
+
+// initState fills in what does not change of CPU id's state, and returns its
+// address.
+//
+// Context: boot, after goLean.
+func initState(id int) uintptr {
+	st := &states[id].state
+	st.id, st.trampoline = uint64(id), trampolinePC
+	st.noted = codeAt.noted
+	st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetour), goabi.CodeOf(onReturn), goabi.CodeOf(onNote)
+	if !lean {
+		st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetourEager), goabi.CodeOf(onReturnEager), goabi.CodeOf(onNoteEager)
+	}
+	return uintptr(unsafe.Pointer(st))
+}

@@ -1,0 +1,77 @@
+//go:build tamago
+
+package machine
+
+import (
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
+	"sonde/kallsyms"
+	"sonde/kernel/cpu"
+	"sonde/kernel/grace"
+	"sonde/kernel/mm"
+	"sonde/kernel/smp"
+	"sonde/kernel/text"
+	"sonde/kprobes/reach"
+)
+
+// slotBytes is the part of mm.Slots that is for slots; detours are behind it.
+const slotBytes = 1 << 20
+
+// Real returns the one we run on. Quiesce and Watch, which are about handlers, are
+// for package kprobes to fill in.
+//
+// Context: boot, goroutine.
+func Real(guard *reach.Guard) Machine {
+	slots, detours := mm.Slots.Start, mm.Slots.Start+slotBytes
+	m := Machine{
+		Code:  text.Bytes,
+		Poke:  text.Poke,
+		Sync:  syncPoked,
+		Swap:  swapStopped,
+		Write: text.WriteSlot,
+
+		Since: func() text.InUse { s := grace.Now(); return &s },
+		Grace: func() { grace.Synchronize() },
+
+		InHandler: cpu.InHandler,
+		Forbid:    cpu.Forbid,
+
+		CPUs:      cpu.Num(),
+		Memory:    mm.Usable,
+		WritesSSE: func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.WritesSSE(uint64(pc)) },
+		NoReturn:  guard.NoReturn,
+		Guard:     guard,
+
+		Slots:   text.NewPool(slots, detours, SlotSize),
+		Detours: text.NewPool(detours, mm.Slots.End, DetourSize),
+	}
+	m.Blacklisted = func(fn kallsyms.Symbol) string { return m.Blacklist()[fn.Addr] }
+	return m
+}
+
+// syncPoked makes all CPUs execute what was poked. What is written again is for
+// QEMU's sake, see text.Refresh; Quiesce makes them serialize once more.
+func syncPoked(poked []uintptr) {
+	if cpu.Num() == 1 {
+		return
+	}
+	text.Sync()
+	for _, addr := range poked {
+		text.Refresh(addr)
+	}
+}
+
+// swapStopped writes patches while the machine stands still.
+func swapStopped(patches []text.Patch, standing func(ip uintptr) bool) (time.Duration, error) {
+	batch := text.Batch{Patches: patches}
+	return smp.StopMachine(func(held []*amd64.Regs) error {
+		for _, r := range held {
+			if r != nil && standing(uintptr(r.IP)) {
+				return ErrRetry
+			}
+		}
+		return batch.Commit()
+	})
+}

@@ -1,0 +1,21 @@
+package kprobes
+
+import (
+	"sonde/kernel/text"
+	"sonde/kprobes/machine"
+)
+
+// Detours is the memory for detours, which package optprobe gives out.
+//
+// Context: goroutine.
+func Detours() *text.Pool { return machine.This.Detours }
+
+// Slots is the memory for copies of single instructions.
+//
+// Context: goroutine.
+func Slots() *text.Pool { return machine.This.Slots }
+
+// SlotsUsed returns how many slots are in use.
+//
+// Context: goroutine.
+func SlotsUsed() int { return machine.This.Slots.Used() }

@@ -1,0 +1,58 @@
+package place
+
+import (
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/prologue"
+)
+
+// How is how a probed instruction gets done when the handlers in front of it have
+// been called. Hits go by it, and explain prints it.
+type How uint8
+
+// The ways.
+const (
+	Refused  How = iota // not at all: such a probe is not registered
+	Emulated            // on the saved registers
+	Branched            // a direct jump: IP is set to its target
+	Decided             // a stack check, on the saved registers, once for all its instructions
+	Within              // inside a stack check: as that was decided; else as if it were not
+	Boosted             // the copy in the slot runs, and jumps back
+	Stepped             // the copy in the slot is single-stepped
+	Detoured            // the copy in the detour runs, and jumps back
+)
+
+// Bare returns how the instruction gets done by itself; post: when a post-handler
+// must get control behind it.
+//
+// Context: any.
+func (p *Place) Bare(post bool) How {
+	switch {
+	case p.emulated:
+		return Emulated
+	case p.boost && !post:
+		return Boosted
+	case p.step:
+		return Stepped
+	}
+	return Refused
+}
+
+// Way returns how the instruction gets done when handlers have been called; post:
+// one of them is a post-handler.
+//
+// Context: any.
+func (p *Place) Way(post bool) How {
+	how := p.Bare(post)
+	switch {
+	case how == Refused:
+	case p.Within > 0:
+		return Within
+	case how == Emulated:
+		if p.In.Flow == insn.Jmp && !post {
+			return Branched
+		}
+	case p.Check.Kind > prologue.Small || p.Check.Kind == prologue.Small && !post:
+		return Decided
+	}
+	return how
+}
