@@ -108,6 +108,18 @@ func (p *Pool) Refs(f Frame) int { return int(p.refs(f).Load()) }
 // Context: any.
 func (p *Pool) Bytes(f Frame) []byte { return p.page(f)[:] }
 
+// Peek returns the memory of f, or nil if it is no frame of p. The caller need not have
+// a reference: what it reads may be anybody's.
+//
+// Context: any.
+func (p *Pool) Peek(f Frame) *[Size]byte {
+	b := p.block(f)
+	if b == nil {
+		return nil
+	}
+	return &b.pages[f%BlockSize/Size]
+}
+
 // Words returns the memory of f as the entries of a page table.
 //
 // Context: any.

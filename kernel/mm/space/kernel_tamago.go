@@ -22,7 +22,7 @@ const (
 //
 // Context: boot, once.
 func Init(shootdown, retire func(root uint64)) {
-	m := &Machine{Frames: frame.Kernel, RAM: mm.Usable}
+	m := &Machine{Frames: frame.Kernel, RAM: mm.Usable, SpareTables: 32}
 	for _, w := range mm.Tables.Windows(lowest, floor, highest) {
 		m.Windows = append(m.Windows, Window(w))
 	}

@@ -85,15 +85,11 @@ func (s *Space) add(n uint64) {
 	s.peak = max(s.peak, s.total)
 }
 
-// spareTables is how many page tables a space may have before unmapping frees those
-// that are of no use: all CPUs have to be told, and most programs map there again.
-const spareTables = 32
-
 // remove unmaps [start,end). Called with mu held.
 func (s *Space) remove(start, end uint64) {
 	s.total -= s.areas.cut(start, end)
 	s.zap(start, end)
-	if s.tables <= spareTables {
+	if s.tables <= s.m.SpareTables {
 		return
 	}
 	for _, w := range s.m.Windows {
