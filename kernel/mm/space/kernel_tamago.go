@@ -17,11 +17,11 @@ const (
 	floor = 2 << 20
 )
 
-// Init makes Kernel. shootdown returns when no CPU is in ring 3 with what it knew
-// before of the tables at root; retire when none has root in CR3.
+// ThisMachine returns a Machine for spaces that share the kernel's mappings. Boot makes
+// Kernel of it; what tells CPUs of changes is not set.
 //
-// Context: boot, once.
-func Init(shootdown, retire func(root uint64)) {
+// Context: goroutine.
+func ThisMachine() *Machine {
 	m := &Machine{Frames: frame.Kernel, RAM: mm.Usable, SpareTables: 32}
 	for _, w := range mm.Tables.Windows(lowest, floor, highest) {
 		m.Windows = append(m.Windows, Window(w))
@@ -29,6 +29,15 @@ func Init(shootdown, retire func(root uint64)) {
 	m.KernelHalf = func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
 		return mm.Tables.ShareWith(root, floor, table)
 	}
+	return m
+}
+
+// Init makes Kernel. shootdown returns when no CPU is in ring 3 with what it knew
+// before of the tables at root; retire when none has root in CR3.
+//
+// Context: boot, once.
+func Init(shootdown, retire func(root uint64)) {
+	m := ThisMachine()
 	m.Shootdown = func(s *Space, _, _ uint64, tables bool) {
 		shootdown(s.Root())
 		if tables {
