@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
+	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
@@ -56,6 +57,7 @@ func mountFiles(tree *vfs.FS) {
 	src := procfs.Machine()
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
+	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown}
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())
 	}
@@ -99,8 +101,8 @@ func newShell(out io.Writer) *shell.Shell {
 		Uname: func() shell.Uname {
 			return shell.Uname{System: "sonde", Node: "sonde", Release: version, Version: runtime.Version(), Machine: "x86_64"}
 		},
-		Uptime: func() time.Duration { return time.Duration(cpu.Nanotime()) },
-		Now:    time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
+		Uptime: uptime, Programs: programs,
+		Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
 		Poweroff: func() error { printk.Notice("reboot: Power down"); printk.Flush(); power.Off(); return nil },
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },
 	}, out)

@@ -27,7 +27,6 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
-	"sonde/kernel/usermode"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/optprobe"
@@ -53,9 +52,7 @@ func main() {
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
-	if err := usermode.Init(); err != nil {
-		printk.Warn("%s", err.Error())
-	}
+	startPrograms()
 	if err := console.Init(&acpiInfo.MADT); err != nil {
 		printk.Err("console: %s", err.Error())
 	}

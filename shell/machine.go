@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sonde/kernel/kthread"
+	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
 )
 
@@ -19,6 +20,7 @@ type Machine struct {
 	Tasks    func() []Task // nil: the table of kthread
 	Poweroff func() error  // returns only if it fails
 	Reboot   func() error  // returns only if it fails, too
+	Programs *proc.Table   // nil: there can be no programs
 }
 
 // Uname is what uname(1) prints.

@@ -96,7 +96,7 @@ func (s *Shell) runCommand(c *Context, inv invocation) int {
 	for i, w := range inv.words {
 		words[i] = s.expand(w)
 	}
-	cmd := s.commands[words[0]]
+	cmd := s.command(words[0])
 	if cmd == nil {
 		io.WriteString(c.Err, words[0]+": command not found\n")
 		return statusNotFound
@@ -110,6 +110,14 @@ func (s *Shell) runCommand(c *Context, inv invocation) int {
 		err = rerr
 	}
 	return report(c, cmd, err)
+}
+
+// command finds what a word names: a built-in command, or a program. nil: neither.
+func (s *Shell) command(word string) *Command {
+	if c := s.commands[word]; c != nil {
+		return c
+	}
+	return s.program(word)
 }
 
 // expand puts the status where a word has $?.

@@ -24,6 +24,8 @@ func machine() *space.Machine {
 	m := &space.Machine{
 		Frames: frame.Kernel,
 		RAM:    mm.Usable,
+		// 128 KiB for each program save most calls of Retire.
+		SpareTables: 32,
 		KernelHalf: func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
 			return mm.Tables.ShareWith(root, Floor, table)
 		},

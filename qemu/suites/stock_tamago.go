@@ -8,7 +8,6 @@ import (
 	"sonde/arch/amd64/paging"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/module"
 	"sonde/kernel/text"
 	"sonde/kprobes"
@@ -20,23 +19,6 @@ var pristine []byte
 func prepareStock() {
 	if pristine == nil {
 		pristine = bytes.Clone(kernelText())
-		takeZeroes()
-	}
-}
-
-// takeZeroes has a program's space read a page that nobody has written to: the frame of
-// zeroes is taken once and never given back.
-func takeZeroes() {
-	if space.Kernel == nil {
-		return // there are no programs
-	}
-	s, err := space.Kernel.New()
-	if err != nil {
-		return // the cases will say so
-	}
-	defer s.Release()
-	if addr, err := s.Map(0, paging.PageSize, space.Read, 0, nil, 0); err == nil {
-		s.Fault(addr, space.Read)
 	}
 }
 

@@ -143,6 +143,18 @@ func TestBlocksGoBack(t *testing.T) {
 	}
 }
 
+func TestZeroes(t *testing.T) {
+	p := NewPool(new(Memory))
+	if p.IsZeroes(None) {
+		t.Error("None is no frame")
+	}
+	f, err := p.Zeroes()
+	g, _ := p.Zeroes()
+	if err != nil || f != g || !p.IsZeroes(f) || p.Stats().Used != 0 || p.Bytes(f)[77] != 0 {
+		t.Error(f, g, err, p.Stats())
+	}
+}
+
 type badSource struct {
 	mem []byte
 	pa  uint64

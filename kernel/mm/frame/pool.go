@@ -12,7 +12,8 @@ type Pool struct {
 	source Source
 	// table has the block of each 2 MiB of physical memory, by its number; nil
 	// where it is not this pool's. Replaced when it grows, under mu.
-	table atomic.Pointer[[]atomic.Pointer[block]]
+	table  atomic.Pointer[[]atomic.Pointer[block]]
+	zeroes atomic.Uint64 // a Frame, which is never put
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -108,6 +109,18 @@ func (p *Pool) Refs(f Frame) int { return int(p.refs(f).Load()) }
 // Context: any.
 func (p *Pool) Bytes(f Frame) []byte { return p.page(f)[:] }
 
+// Peek returns the memory of f, or nil if it is no frame of p. The caller need not have
+// a reference: what it reads may be anybody's.
+//
+// Context: any.
+func (p *Pool) Peek(f Frame) *[Size]byte {
+	b := p.block(f)
+	if b == nil {
+		return nil
+	}
+	return &b.pages[f%BlockSize/Size]
+}
+
 // Words returns the memory of f as the entries of a page table.
 //
 // Context: any.
@@ -126,7 +139,7 @@ func (p *Pool) Owns(f Frame) bool {
 // Stats are counts of frames, but for Blocks.
 type Stats struct {
 	Blocks int    // taken from the source
-	Used   int    // with references
+	Used   int    // with references, that of zeroes apart
 	Free   int    // in blocks, without
 	Taken  uint64 // since boot
 	Failed uint64 // refusals since boot
@@ -138,8 +151,33 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Stats{p.blocks, p.blocks*perBlock - p.free, p.free, p.taken, p.failed}
+	used := p.blocks*perBlock - p.free
+	if p.zeroes.Load() != 0 {
+		used--
+	}
+	return Stats{p.blocks, used, p.free, p.taken, p.failed}
 }
+
+// Zeroes returns a frame of zeroes that nobody may write to. It is everybody's and for
+// good: references to it need not be counted.
+//
+// Context: goroutine.
+// Errors: ErrNoMemory.
+func (p *Pool) Zeroes() (Frame, error) {
+	if f := p.zeroes.Load(); f != 0 {
+		return Frame(f), nil
+	}
+	f, err := p.Alloc()
+	if err == nil && !p.zeroes.CompareAndSwap(0, uint64(f)) {
+		p.Put(f) // another was faster
+	}
+	return Frame(p.zeroes.Load()), err
+}
+
+// IsZeroes reports whether f is the frame that Zeroes returns.
+//
+// Context: any.
+func (p *Pool) IsZeroes(f Frame) bool { return f != None && uint64(f) == p.zeroes.Load() }
 
 func (p *Pool) page(f Frame) *page {
 	b, i := p.find(f)

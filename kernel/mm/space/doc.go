@@ -112,6 +112,10 @@ type Machine struct {
 	Frames  *frame.Pool
 	Windows []Window // lowest first, in whole pages; stacks and mappings go into the last
 	RAM     uint64   // bytes; no private area may be larger. 0: not known
+	// SpareTables is how many page tables a space may have before Unmap frees those
+	// that nothing needs any more. All CPUs have to be told of that, and most programs map
+	// at the same places again.
+	SpareTables int
 	// KernelHalf puts the kernel's mappings into a new root table. The tables
 	// that user pages share with it are made by table, and linked with PTE_U.
 	KernelHalf func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error
@@ -121,8 +125,6 @@ type Machine struct {
 	Shootdown func(s *Space, start, end uint64, tables bool)
 	// Retire returns when no CPU has Root in CR3. None is in ring 3 of s.
 	Retire func(s *Space)
-
-	zeroes zeroFrame
 }
 
 // Kernel is the machine this runs on. Written once at boot.

@@ -1,51 +1,24 @@
 package space
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"sonde/arch/amd64"
 	"sonde/kernel/mm/frame"
 )
 
 const pteW = amd64.PTE_W
 
-// A zeroFrame is the frame that private areas of zeroes show until they are
-// written to. It is nobody's: references to it are not counted.
-type zeroFrame struct {
-	mu sync.Mutex
-	f  atomic.Uint64 // 0: there is none yet
-}
-
-// get returns the frame, making it the first time.
-func (z *zeroFrame) get(p *frame.Pool) (frame.Frame, error) {
-	if f := z.f.Load(); f != 0 {
-		return frame.Frame(f), nil
-	}
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.f.Load() == 0 {
-		f, err := p.Alloc()
-		if err != nil {
-			return frame.None, err
-		}
-		z.f.Store(uint64(f))
-	}
-	return frame.Frame(z.f.Load()), nil
-}
-
-func (z *zeroFrame) is(f frame.Frame) bool { return uint64(f) == z.f.Load() }
-
-// ref and put are Pool's, for what an entry holds; put is called with mu held.
+// ref and put are Pool's, for what an entry holds. The frame of zeroes, which private areas
+// without a backing show until they are written to, is not counted. put is called with mu
+// held.
 func (s *Space) ref(f frame.Frame) {
-	if !s.m.zeroes.is(f) {
+	if !s.m.Frames.IsZeroes(f) {
 		s.m.Frames.Ref(f)
 	}
 }
 
 func (s *Space) put(f frame.Frame) {
 	s.resident--
-	if !s.m.zeroes.is(f) {
+	if !s.m.Frames.IsZeroes(f) {
 		s.m.Frames.Put(f)
 	}
 }
@@ -53,7 +26,7 @@ func (s *Space) put(f frame.Frame) {
 // alone reports whether f may be written to by s, in a private area: the entry has
 // the only reference, so nobody can get another meanwhile.
 func (s *Space) alone(f frame.Frame) bool {
-	return !s.m.zeroes.is(f) && s.m.Frames.Refs(f) == 1
+	return !s.m.Frames.IsZeroes(f) && s.m.Frames.Refs(f) == 1
 }
 
 // Fault makes addr accessible as wanted, if its area allows that.
@@ -120,7 +93,7 @@ func (s *Space) fill(a *area, e *uint64, addr uint64, want Prot) (err error) {
 		f, err = s.m.Frames.Alloc()
 	case a.back == nil:
 		writable = false
-		f, err = s.m.zeroes.get(s.m.Frames)
+		f, err = s.m.Frames.Zeroes()
 	default:
 		writable = write
 		f, err = a.back.Frame(a.page(addr))

@@ -89,6 +89,9 @@ func (s *Space) add(n uint64) {
 func (s *Space) remove(start, end uint64) {
 	s.total -= s.areas.cut(start, end)
 	s.zap(start, end)
+	if s.tables <= s.m.SpareTables {
+		return
+	}
 	for _, w := range s.m.Windows {
 		if from := max(start, w.Start); from < min(end, w.End) {
 			lo, hi := s.areas.gap(from)

@@ -11,6 +11,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kernel/mm/frame"
 	"sonde/qemu/suites"
 )
 
@@ -30,12 +31,23 @@ type leaf struct {
 	write, execute, user bool
 }
 
-// leaves reads the page tables themselves, not through package paging.
-func leaves() (all []leaf) {
+// leaves reads the kernel's page tables themselves, not through package paging.
+func leaves() []leaf { return leavesOf(mm.Tables.Root) }
+
+// entryOf reads entry i of the table at pa: one of the kernel's, or a program's.
+func entryOf(pa, i uint64) uint64 {
+	if p := frame.Kernel.Peek(frame.Frame(pa)); p != nil {
+		return frame.Kernel.Words(frame.Frame(pa))[i]
+	}
+	return mm.Tables.Mem.Read64(pa + i*8)
+}
+
+// leavesOf reads any tables.
+func leavesOf(root uint64) (all []leaf) {
 	var walk func(table, va uint64, level int, path leaf)
 	walk = func(table, va uint64, level int, path leaf) {
 		for i := range uint64(512) {
-			e := mm.Tables.Mem.Read64(table + i*8)
+			e := entryOf(table, i)
 			if e&amd64.PTE_P == 0 {
 				continue
 			}
@@ -53,7 +65,7 @@ func leaves() (all []leaf) {
 			all = append(all, l)
 		}
 	}
-	walk(mm.Tables.Root, 0, 3, leaf{write: true, execute: true, user: true})
+	walk(root, 0, 3, leaf{write: true, execute: true, user: true})
 	return all
 }
 

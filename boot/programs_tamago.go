@@ -1,0 +1,53 @@
+//go:build tamago
+
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/printk"
+	"sonde/kernel/proc"
+	"sonde/kernel/procfs"
+	"sonde/kernel/syscall"
+	"sonde/kernel/usermode"
+)
+
+// programs are the processes of this machine; nil where it cannot run any.
+var programs *proc.Table
+
+// threadMemory is what a thread takes at the least, in bytes: its goroutine's stack,
+// its registers, a stack and tables of its own.
+const threadMemory = 128 << 10
+
+// startPrograms makes the machine able to run programs.
+func startPrograms() {
+	if err := usermode.Init(); err != nil {
+		printk.Warn("%s", err.Error())
+		return
+	}
+	programs = proc.NewTable(proc.Config{
+		Memory:  space.Kernel,
+		NewCPU:  proc.NewCPU,
+		Syscall: syscall.Handle,
+		Log:     func(line string) { printk.Info("%s", line) },
+		Clock:   uptime,
+		Threads: int(min(mm.Usable/threadMemory, 32768)),
+	})
+	syscall.SetLoader(syscall.ELF(space.Kernel))
+	syscall.Uptime = uptime
+	syscall.System.Version = "#1 " + runtime.Version()
+	syscall.System.CPUs = cpu.Num
+	syscall.System.Memory = memoryNow
+}
+
+func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
+
+// memoryNow is what sysinfo says of memory, in bytes.
+func memoryNow() (total, free uint64) {
+	m := procfs.MemoryNow()
+	return m.Total, m.Available()
+}

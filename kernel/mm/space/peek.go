@@ -1,0 +1,63 @@
+package space
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
+)
+
+// Peek copies from addr in the program to dst, as far as the pages are there, and
+// returns how much. It takes no lock, so it is for handlers of probes. The caller sees to
+// it that s is not released meanwhile, as a thread of s does by being one.
+//
+// While it copies, another thread may unmap a page, and its frame may become somebody
+// else's. The entry is read again afterwards, and the copy counts if it is the same.
+// A frame that goes and comes back between the two is not noticed: then the bytes are
+// some that were there in that time.
+//
+// Context: any.
+func (s *Space) Peek(dst []byte, addr uint64) (n int) {
+	for n < len(dst) {
+		e, ok := s.look(addr)
+		if !ok {
+			return n
+		}
+		p := s.m.Frames.Peek(frameOf(e))
+		if p == nil {
+			return n
+		}
+		k := copy(dst[n:], p[addr%PageSize:])
+		if again, ok := s.look(addr); !ok || again != e {
+			return n
+		}
+		n += k
+		addr += uint64(k)
+	}
+	return n
+}
+
+// look returns the entry of addr's page, if a program may read there.
+func (s *Space) look(addr uint64) (e uint64, ok bool) {
+	if s.m.window(addr, addr) == nil {
+		return 0, false
+	}
+	f := frame.Frame(s.rootPA.Load())
+	for level := uint(top); ; level-- {
+		p := s.m.Frames.Peek(f)
+		if p == nil {
+			return 0, false
+		}
+		t := (*words)(unsafe.Pointer(p)) // Safe because: frames are aligned
+		e = atomic.LoadUint64(slot(t, addr, level))
+		if level == 0 {
+			const visible = amd64.PTE_P | amd64.PTE_U
+			return e, e&visible == visible
+		}
+		if !ours(e) {
+			return 0, false
+		}
+		f = frameOf(e)
+	}
+}

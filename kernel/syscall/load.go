@@ -1,0 +1,47 @@
+package syscall
+
+import (
+	"sonde/kernel/mm/space"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/elf"
+	"sonde/kernel/vfs"
+)
+
+// ELF is the Load for ELF files and scripts, in spaces of a machine.
+func ELF(m *space.Machine) Load {
+	return func(p Program) (proc.Image, error) {
+		s, err := m.New()
+		if err != nil {
+			return proc.Image{}, err
+		}
+		img, err := loadInto(s, p)
+		if err != nil {
+			s.Release()
+		}
+		return img, err
+	}
+}
+
+func loadInto(s *space.Space, p Program) (proc.Image, error) {
+	var opened []*vfs.File
+	defer func() {
+		for _, f := range opened {
+			vfs.Close(f)
+		}
+	}()
+	o := elf.Options{Args: p.Args, Env: p.Env, MaxStrings: stringsMost}
+	o.Open = func(path string) (elf.File, error) {
+		f, err := p.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		opened = append(opened, f)
+		return f, nil
+	}
+	fillRandom(o.Random[:])
+	prog, err := elf.Load(s, p.File, p.Path, o)
+	if err != nil {
+		return proc.Image{}, err
+	}
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Args: prog.Args}, nil
+}

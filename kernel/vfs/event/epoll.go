@@ -1,0 +1,284 @@
+package event
+
+import (
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// anonymous is the mode of files that have neither a type nor a name.
+const anonymous = fs.ModeIrregular | 0600
+
+// What may be set in the events of an item beside poll.Events.
+//
+// Source: Linux, uapi/linux/eventpoll.h.
+const (
+	Exclusive   = 1 << 28 // taken, but all who wait are woken
+	OneShot     = 1 << 30
+	EdgeTrigger = 1 << 31
+)
+
+// Event is what Wait returns of a file: its events, and what Add was given.
+type Event struct {
+	Events uint32
+	Data   uint64
+}
+
+// Epoll is a set of files to wait for. Each has a waiter in its file's queue, which
+// puts it into the list of those that may be ready; Wait looks only at those.
+//
+// Rejected: sets of sets. Linux allows five levels and searches them for rings; no
+// program that we know needs one.
+//
+// Locks: control > the queues of files > mu; mu > what Poll of a file takes.
+type Epoll struct {
+	vfs.Anonymous
+	vfs.Stream
+	queue poll.Queue
+
+	control sync.Mutex
+	items   map[key]*item // guarded by control
+
+	mu    sync.Mutex
+	ready []*item // guarded by mu: without repetition
+}
+
+// key names an item: a descriptor's number can be used again for another file.
+type key struct {
+	fd   int
+	file *vfs.File
+}
+
+type item struct {
+	key
+	waiter poll.Waiter
+
+	// guarded by Epoll.mu:
+	events uint32
+	data   uint64
+	listed bool // in ready
+	gone   bool
+}
+
+// NewEpoll returns an empty set, open.
+func NewEpoll() *vfs.File {
+	e := &Epoll{Anonymous: vfs.NewAnonymous(anonymous), items: map[key]*item{}}
+	return vfs.NewFile("anon_inode:[eventpoll]", e, e, vfs.O_RDWR)
+}
+
+// EpollOf returns the set that f is.
+//
+// Errors: EINVAL.
+func EpollOf(f *vfs.File) (*Epoll, error) {
+	if e, ok := f.Handle().(*Epoll); ok {
+		return e, nil
+	}
+	return nil, syscall.EINVAL
+}
+
+// Add puts a file into the set. events are poll.Events and the flags above.
+//
+// Errors: EEXIST, EPERM for what is always ready, ELOOP for another set.
+func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
+	if _, ok := f.Handle().(*Epoll); ok {
+		return syscall.ELOOP
+	}
+	if _, ok := f.Handle().(poll.Source); !ok {
+		return syscall.EPERM
+	}
+	e.control.Lock()
+	defer e.control.Unlock()
+	k := key{fd, f}
+	if e.items[k] != nil {
+		return syscall.EEXIST
+	}
+	it := &item{key: k, events: events, data: data}
+	it.waiter = poll.Waiter{Mask: ^poll.Events(0), Wake: func() { e.wake(it) }}
+	e.items[k] = it
+	f.Queue().Add(&it.waiter)
+	e.look(it)
+	return nil
+}
+
+// Modify changes what is waited for, and arms a OneShot again.
+//
+// Errors: ENOENT; EINVAL for Exclusive.
+func (e *Epoll) Modify(fd int, f *vfs.File, events uint32, data uint64) error {
+	if events&Exclusive != 0 {
+		return syscall.EINVAL
+	}
+	e.control.Lock()
+	defer e.control.Unlock()
+	it := e.items[key{fd, f}]
+	if it == nil {
+		return syscall.ENOENT
+	}
+	e.mu.Lock()
+	it.events, it.data = events, data
+	e.mu.Unlock()
+	e.look(it)
+	return nil
+}
+
+// Delete takes a file out of the set.
+//
+// Errors: ENOENT.
+func (e *Epoll) Delete(fd int, f *vfs.File) error {
+	e.control.Lock()
+	defer e.control.Unlock()
+	it := e.items[key{fd, f}]
+	if it == nil {
+		return syscall.ENOENT
+	}
+	e.drop(it)
+	return nil
+}
+
+// drop takes an item out. Context: control held.
+func (e *Epoll) drop(it *item) {
+	delete(e.items, it.key)
+	it.file.Queue().Remove(&it.waiter)
+	e.mu.Lock()
+	it.gone = true
+	e.mu.Unlock()
+}
+
+// look lists the item if it is ready already.
+func (e *Epoll) look(it *item) {
+	if it.file.Poll() != 0 {
+		e.wake(it)
+	}
+}
+
+// wake lists an item that may be ready.
+func (e *Epoll) wake(it *item) {
+	e.mu.Lock()
+	if !it.listed {
+		it.listed = true
+		e.ready = append(e.ready, it)
+	}
+	e.mu.Unlock()
+	e.queue.Notify(poll.In)
+}
+
+// Wait fills dst with events of files that have some, and returns how many. With none
+// it waits: for ever if timeout is negative. cancel, which may be nil, gives up.
+//
+// Errors: EINVAL for an empty dst, EINTR.
+func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{}) (int, error) {
+	if len(dst) == 0 {
+		return 0, syscall.EINVAL
+	}
+	late := time.Now().Add(timeout)
+	for {
+		if n := e.collect(dst); n > 0 || timeout == 0 {
+			return n, nil
+		}
+		left := time.Duration(-1)
+		if timeout > 0 {
+			if left = time.Until(late); left <= 0 {
+				return 0, nil
+			}
+		}
+		if _, err := poll.Many([]poll.Want{{Source: e, Events: poll.In}}, left, cancel); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// collect takes the events of listed items. Who stays ready stays listed, behind the
+// others, so that all get their turn.
+func (e *Epoll) collect(dst []Event) (n int) {
+	var closed []*item
+	e.mu.Lock()
+	list := e.ready
+	e.ready = nil
+	for i, it := range list {
+		if n == len(dst) {
+			e.ready = append(list[i:len(list):len(list)], e.ready...)
+			break
+		}
+		it.listed = false
+		if it.gone {
+			continue
+		}
+		if it.file.Closed() {
+			closed = append(closed, it)
+			continue
+		}
+		ev := it.now()
+		if ev == 0 {
+			continue
+		}
+		dst[n] = Event{ev, it.data}
+		n++
+		switch {
+		case it.events&OneShot != 0:
+			it.events &= EdgeTrigger | OneShot
+		case it.events&EdgeTrigger == 0:
+			it.listed = true
+			e.ready = append(e.ready, it)
+		}
+	}
+	e.mu.Unlock()
+	e.forget(closed)
+	return n
+}
+
+// now returns the events that the item is to be told of. Context: mu held.
+func (it *item) now() uint32 {
+	wanted := poll.Events(it.events &^ (Exclusive | OneShot | EdgeTrigger))
+	if wanted == 0 && it.events&OneShot != 0 {
+		return 0 // it has been told, and waits for Modify
+	}
+	return uint32(it.file.Poll() & (wanted | poll.Err | poll.Hup))
+}
+
+// forget drops items whose files have been closed.
+func (e *Epoll) forget(closed []*item) {
+	if len(closed) == 0 {
+		return
+	}
+	e.control.Lock()
+	defer e.control.Unlock()
+	for _, it := range closed {
+		if e.items[it.key] == it {
+			e.drop(it)
+		}
+	}
+}
+
+// Queue implements poll.Source.
+func (e *Epoll) Queue() *poll.Queue { return &e.queue }
+
+// Poll implements poll.Source.
+func (e *Epoll) Poll() poll.Events {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, it := range e.ready {
+		if !it.gone && !it.file.Closed() && it.now() != 0 {
+			return poll.In
+		}
+	}
+	return 0
+}
+
+// ReadAt implements vfs.Handle. Errors: EINVAL.
+func (e *Epoll) ReadAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// WriteAt implements vfs.Handle. Errors: EINVAL.
+func (e *Epoll) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// Close implements vfs.Handle.
+func (e *Epoll) Close() error {
+	e.control.Lock()
+	defer e.control.Unlock()
+	for _, it := range e.items {
+		e.drop(it)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Package event makes the files by which programs wait for other files, and wake
+// each other: eventfd and epoll.
+package event
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// counter is an eventfd.
+type counter struct {
+	vfs.Anonymous
+	vfs.Stream
+	semaphore bool
+	queue     poll.Queue
+
+	mu sync.Mutex
+	// guarded by mu:
+	value   uint64
+	refused uint64 // what a writer had no room for since the last read
+}
+
+// maxValue is the largest value of a counter.
+const maxValue = math.MaxUint64 - 1
+
+// NewEventfd returns a counter that is open: what is written adds to it, and a read
+// takes all of it or, from a semaphore, one. flag is O_NONBLOCK or 0.
+func NewEventfd(value uint64, semaphore bool, flag int) *vfs.File {
+	c := &counter{Anonymous: vfs.NewAnonymous(anonymous), semaphore: semaphore, value: value}
+	return vfs.NewFile("anon_inode:[eventfd]", c, c, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
+}
+
+// ReadAt implements vfs.Handle.
+//
+// Errors: EAGAIN while it is 0, EINVAL for less than 8 bytes.
+func (c *counter) ReadAt(p []byte, _ int64) (int, error) {
+	if len(p) < 8 {
+		return 0, syscall.EINVAL
+	}
+	c.mu.Lock()
+	got := c.value
+	if c.semaphore {
+		got = min(got, 1)
+	}
+	c.value -= got
+	c.refused = 0
+	c.mu.Unlock()
+	if got == 0 {
+		return 0, syscall.EAGAIN
+	}
+	binary.LittleEndian.PutUint64(p, got)
+	c.queue.Notify(poll.Out)
+	return 8, nil
+}
+
+// WriteAt implements vfs.Handle.
+//
+// Errors: EAGAIN while there is no room for the number, EINVAL for less than 8 bytes
+// or the largest number.
+func (c *counter) WriteAt(p []byte, _ int64) (int, error) {
+	if len(p) < 8 {
+		return 0, syscall.EINVAL
+	}
+	add := binary.LittleEndian.Uint64(p)
+	if add > maxValue {
+		return 0, syscall.EINVAL
+	}
+	c.mu.Lock()
+	fits := add <= maxValue-c.value
+	if fits {
+		c.value += add
+	} else {
+		c.refused = add
+	}
+	c.mu.Unlock()
+	if !fits {
+		return 0, syscall.EAGAIN
+	}
+	c.queue.Notify(poll.In)
+	return 8, nil
+}
+
+// Close implements vfs.Handle.
+func (c *counter) Close() error { return nil }
+
+// Queue implements poll.Source.
+func (c *counter) Queue() *poll.Queue { return &c.queue }
+
+// Poll implements poll.Source. There is room when 1 fits, or the number that a writer
+// waits with: it looks again when something has been read.
+func (c *counter) Poll() (ev poll.Events) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.value > 0 {
+		ev |= poll.In
+	}
+	if c.value <= maxValue-max(1, c.refused) {
+		ev |= poll.Out
+	}
+	return ev
+}
