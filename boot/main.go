@@ -124,6 +124,7 @@ func interact() {
 	out := new(console.Output)
 	s := newShell(out)
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
+	s.Terminal = console.TTY
 	t := shell.NewSession(s, console.TTY.Tap(console.Input{}), out)
 	for t.Run() == nil {
 	}

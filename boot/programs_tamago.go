@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/space"
@@ -13,6 +14,7 @@ import (
 	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
 	"sonde/kernel/syscall"
+	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
 )
 
@@ -37,6 +39,8 @@ func startPrograms() {
 		Clock:   uptime,
 		Threads: int(min(mm.Usable/threadMemory, 32768)),
 	})
+	programs.Init().SetTerminal(console.TTY)
+	console.TTY.OnSignal(func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) })
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
 	syscall.System.Version = "#1 " + runtime.Version()

@@ -128,8 +128,8 @@ func missing(what string) error {
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
 	catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
-	freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
-	lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
+	fgCommand, freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
+	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
 	sleepCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
 	uptimeCommand, wcCommand,

@@ -1,16 +1,13 @@
 package shell
 
 import (
-	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 	"sync"
 	"syscall"
 
-	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/proc/signal"
 	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
 )
@@ -53,43 +50,18 @@ func executable(path string) bool {
 	return err == nil && i.Mode.IsRegular() && i.Mode&0111 != 0
 }
 
-// runProgram runs a program to its end. ^C gives its group SIGINT.
+// runProgram runs a program to its end, or until it stops.
 func runProgram(c *Context, path string, args []string) error {
-	out := new(sync.Mutex)
+	j := &job{c: c, name: strings.Join(args, " ")}
 	p, err := calls.Start(c.Machine.Programs, calls.Spec{
-		Path: path, Args: args, Env: environment, Dir: "/",
-		Files: []*vfs.File{inputFile(c.In), outputFile(c.Out, out), outputFile(c.Err, out)},
+		Path: path, Args: args, Env: environment, Dir: "/", Files: j.files(),
+		Ready: func(p *proc.Process) { j.process = p; j.foreground() },
 	})
 	if err != nil {
 		return err
 	}
-	select {
-	case <-p.Done():
-	case <-c.Interrupt:
-		c.Machine.Programs.SendGroup(p.PID, proc.SignalOf(abi.SIGINT))
-		<-p.Done()
-	}
-	return ended(c, p)
-}
-
-// ended takes note of a program's end, and returns its status as sh has it.
-func ended(c *Context, p *proc.Process) error {
-	never := func() <-chan struct{} { return nil }
-	change, err := c.Machine.Programs.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, never)
-	if err != nil {
-		return err
-	}
-	s := change.Status
-	if sig := s.Signal(); sig != 0 {
-		if sig != abi.SIGINT && sig != abi.SIGPIPE {
-			fmt.Fprintf(c.Err, "%s[%d]: ended by SIG%s\n", p.Name(), p.PID, signal.Name(sig))
-		}
-		return Status(128 + sig)
-	}
-	if s.Code() != 0 {
-		return Status(s.Code())
-	}
-	return nil
+	j.process = p
+	return j.wait()
 }
 
 // inputFile is what a program reads as its input. A file is shared with it.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sonde/kernel/tty"
 	"sonde/shell/line"
 )
 
@@ -17,6 +18,9 @@ type Shell struct {
 	Out, Err io.Writer
 	History  *line.History
 
+	// Terminal is where the shell is used; nil for a script. Programs get it.
+	Terminal *tty.TTY
+
 	// Symbols lists the symbols that begin with a prefix, for completion; it
 	// may be nil.
 	Symbols func(prefix string) []string
@@ -24,6 +28,7 @@ type Shell struct {
 	commands  map[string]*Command
 	status    int
 	interrupt <-chan struct{}
+	jobs      []*job // programs that have stopped
 }
 
 // New returns a shell with the built-in commands, which writes output and

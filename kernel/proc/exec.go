@@ -107,7 +107,8 @@ func (p *Process) replace(t *Thread, img Image) {
 type Spec struct {
 	Image
 	Resources Resources
-	Group     int // of process 1's session; 0: a new one
+	Group     int              // of process 1's session; 0: a new one
+	Ready     func(p *Process) // called before the program runs; may be nil
 }
 
 // Start makes a process, a child of process 1, that runs a program. On an error the
@@ -125,6 +126,9 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	}
 	if err := t.launch(p, n, s); err != nil {
 		return nil, err
+	}
+	if s.Ready != nil {
+		s.Ready(p)
 	}
 	go n.run()
 	return p, nil

@@ -44,9 +44,10 @@ func openProgram(dir *vfs.Place, path string) (*vfs.File, error) {
 type Spec struct {
 	Path      string
 	Args, Env []string
-	Dir       string      // the current directory
-	Files     []*vfs.File // descriptors 0 and up; their holds go to the program
-	Group     int         // of process 1's session; 0: a new one
+	Dir       string              // the current directory
+	Files     []*vfs.File         // descriptors 0 and up; their holds go to the program
+	Group     int                 // of process 1's session; 0: a new one
+	Ready     func(*proc.Process) // called before the program runs; may be nil
 }
 
 // Start starts a program. On an error the files are closed.
@@ -74,7 +75,7 @@ func Start(t *proc.Table, s Spec) (*proc.Process, error) {
 		img.Space.Release()
 		return nil, err
 	}
-	p, err := t.Start(proc.Spec{Image: img, Resources: res, Group: s.Group})
+	p, err := t.Start(proc.Spec{Image: img, Resources: res, Group: s.Group, Ready: s.Ready})
 	if err != nil {
 		img.Space.Release()
 		res.Close()
