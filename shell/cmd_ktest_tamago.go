@@ -14,6 +14,7 @@ import (
 	_ "sonde/qemu/suites/memory"
 	_ "sonde/qemu/suites/optimized"
 	_ "sonde/qemu/suites/probes"
+	_ "sonde/qemu/suites/programs"
 	_ "sonde/qemu/suites/returns"
 	_ "sonde/qemu/suites/sched"
 	_ "sonde/qemu/suites/stop"
@@ -36,7 +37,9 @@ var ktestCommand = &Command{
 		default:
 			return Usagef("one pattern")
 		}
-		suites.Script = func(out io.Writer, line string) int { return New(new(Machine), out).Run(line) }
+		m := &Machine{Programs: c.Machine.Programs}
+		suites.Script = func(out io.Writer, line string) int { return New(m, out).Run(line) }
+		suites.Programs = m.Programs
 		if suites.Run(c.Out, pattern) > 0 {
 			return Status(1)
 		}

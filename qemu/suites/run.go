@@ -7,11 +7,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sonde/kernel/proc"
 )
 
 // order is that of the suites: what others stand on comes first. Suites that
 // are not listed follow in the order in which they were registered.
 var order = []string{"traps", "memory", "sched", "stop", "symbols", "kprobes"}
+
+// Programs is the processes of this machine; nil where there can be none. The ktest
+// command sets it.
+var Programs *proc.Table
 
 type namedCase struct {
 	name string

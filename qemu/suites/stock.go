@@ -15,7 +15,16 @@ type count struct {
 }
 
 // counts are added by stock_tamago.go; on the host there are only goroutines.
-var counts = []count{{name: "goroutines", now: runtime.NumGoroutine}}
+var counts = []count{{name: "goroutines", now: runtime.NumGoroutine}, {name: "processes", now: processes}}
+
+// processes counts processes and threads of programs.
+func processes() int {
+	if Programs == nil {
+		return 0
+	}
+	processes, threads, _ := Programs.Counts()
+	return processes + threads
+}
 
 // stock is what there was before the cases.
 type stock struct {

@@ -1,0 +1,82 @@
+// A Go program: goroutines on threads, garbage, timers, signals, nil pointers, a
+// loop that only a signal interrupts, a child process.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 {
+		fmt.Println("child:", os.Args[1:])
+		os.Exit(4)
+	}
+	garbage()
+	start := time.Now()
+	time.Sleep(50 * time.Millisecond)
+	fmt.Println("slept:", time.Since(start) >= 50*time.Millisecond)
+	func() {
+		defer func() { fmt.Println("recovered:", recover()) }()
+		var p *int
+		*p = 1
+	}()
+	signals()
+	child()
+}
+
+func garbage() {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	total := 0
+	for range 20 {
+		wg.Go(func() {
+			var keep [][]byte
+			for i := range 300 {
+				b := make([]byte, 5000+i)
+				b[i] = byte(i)
+				keep = append(keep, b)
+			}
+			for i, b := range keep {
+				if b[i] != byte(i) {
+					panic("memory was changed")
+				}
+				mu.Lock()
+				total += len(b)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	runtime.GC()
+	fmt.Println("total", total)
+}
+
+func signals() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+	fmt.Println("signal:", <-c)
+	done := make(chan bool)
+	for range runtime.GOMAXPROCS(0) {
+		go func() {
+			for n := 0; ; n++ {
+			}
+		}()
+	}
+	go func() { time.Sleep(20 * time.Millisecond); close(done) }()
+	<-done // the loops are interrupted by signals
+	runtime.GC()
+	fmt.Println("loops are interrupted")
+}
+
+func child() {
+	out, err := exec.Command("gothreads", "a", "b").Output()
+	fmt.Printf("%s%v\n", out, err)
+}
