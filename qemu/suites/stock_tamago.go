@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/module"
 	"sonde/kernel/text"
+	"sonde/kernel/vfs"
 	"sonde/kprobes"
 )
 
@@ -27,12 +28,19 @@ func init() {
 		// Page-table pages: they come from a region that only shrinks, so any
 		// mapping a case made shows here.
 		count{name: "pages", now: func() int { return int(mm.Tables.Next / paging.PageSize) }},
-		count{name: "frames", now: func() int { return frame.Kernel.Stats().Used }},
+		count{name: "frames", now: frames},
 		count{name: "slots", now: kprobes.SlotsUsed},
 		count{name: "modules", now: func() int { return len(module.Loaded()) }},
 		// Bytes of text that differ: a probe that is still armed is one.
 		count{name: "text", now: TextChanged},
 	)
+}
+
+// frames counts those in use but for the contents of files: what has been read of an
+// archive stays.
+func frames() int {
+	_, files := vfs.Root.Usage()
+	return frame.Kernel.Stats().Used - int(files)
 }
 
 // TextChanged returns how many bytes of kernel text are not as before the first
