@@ -17,8 +17,9 @@ import "sonde/internal/exitcode"
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
 //	768 GiB           the heap: all other memory, rw-
 //
-// User programs, when they come, have tables of their own with the usual
-// 0x400000 free: the image lies above any of reasonable size.
+// User programs have tables of their own, which hold all this but what is below 1 MiB,
+// for the supervisor only (kernel/usermode). The usual 0x400000 is free there: the image
+// lies above any of reasonable size.
 const (
 	lowEnd      = 1 << 20
 	devices     = 1<<32 - 32<<20

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	ring3 "sonde/arch/amd64/user"
+	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/qemu/suites"
 )
@@ -17,6 +18,7 @@ func init() {
 	suites.Add("user/exceptions_come_back", exceptions)
 	suites.Add("user/registers_that_no_program_can_have", impossible)
 	suites.Add("user/bases_of_fs_and_gs", bases)
+	suites.Add("user/flags_stay_a_programs", flags)
 }
 
 // fill gives each register of c but IP, SP and flags a value of its own.
@@ -156,6 +158,27 @@ func impossible(t *suites.T) {
 			(c.Regs.CS != amd64.SelUserCode || c.Regs.Flags&(amd64.RFLAGS_IF|amd64.RFLAGS_IOPL) != amd64.RFLAGS_IF) {
 			t.Errorf("%s: CS %#x, flags %#x", x.name, c.Regs.CS, c.Regs.Flags)
 		}
+	}
+}
+
+// flags: with AC set the kernel would run without SMAP, and with DF its copies go
+// backwards. A system call clears them by FMASK, a trap does not of itself.
+func flags(t *suites.T) {
+	const odd = amd64.RFLAGS_AC | amd64.RFLAGS_DF | amd64.RFLAGS_NT
+	for name, code := range map[string][]byte{"trap": {0x0f, 0x0b}, "system call": {0x0f, 0x05}} {
+		p := load(t, code)
+		c := p.thread()
+		c.Regs.Flags |= odd
+		e := c.Run()
+		kernel := cpu.IRQOff()
+		cpu.IRQRestore(kernel)
+		if kernel&odd != 0 || kernel&amd64.RFLAGS_IF == 0 {
+			t.Errorf("%s: the kernel runs with flags %#x", name, kernel)
+		}
+		if c.Regs.Flags&odd != odd {
+			t.Errorf("%s: flags %#x: %s", name, c.Regs.Flags, what(c, e))
+		}
+		p.Close()
 	}
 }
 
