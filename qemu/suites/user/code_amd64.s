@@ -31,8 +31,9 @@ again:
 	JMP	again
 
 // keeps: for ever sees that nothing changes: BX+i is in the i-th general register from
-// CX on, in the low half of XMM registers, in FS:0 and GS:0, and in the x87's top. If
-// something is different it executes UD2, with a number in AX. R15 counts rounds.
+// CX on, in the low half of XMM registers, in FS:0 and GS:0, and, unless 8(SP) is not 0,
+// in the x87's top. If something is different it executes UD2, with a number in AX.
+// 0(SP) counts rounds.
 TEXT ·keeps(SB),NOSPLIT|NOFRAME,$0
 	LEAQ	1(BX), CX
 	LEAQ	2(BX), DX
@@ -52,10 +53,13 @@ TEXT ·keeps(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	SI, X8
 	MOVQ	DI, X14
 	MOVQ	BP, X15
+	CMPQ	8(SP), $0
+	JNE	again
 	PUSHQ	BX
 	BYTE	$0xdf; BYTE $0x2c; BYTE $0x24	// FILDQ (SP)
 	POPQ	AX
 again:
+	INCQ	0(SP)
 	MOVL	$1, AX
 	LEAQ	-1(CX), R15
 	CMPQ	R15, BX
@@ -136,6 +140,8 @@ again:
 	MOVQ	0(GS), R15
 	CMPQ	R15, BX
 	JNE	wrong
+	CMPQ	8(SP), $0
+	JNE	again
 	MOVL	$40, AX
 	PUSHQ	AX
 	BYTE	$0xd9; BYTE $0xc0		// FLD ST(0)
@@ -143,7 +149,6 @@ again:
 	POPQ	R15
 	CMPQ	R15, BX
 	JNE	wrong
-	INCQ	8(SP)
 	JMP	again
 wrong:
 	UD2

@@ -169,7 +169,7 @@ func flags(t *suites.T) {
 		p := load(t, code)
 		c := p.thread()
 		c.Regs.Flags |= odd
-		e := c.Run()
+		e := settle(c)
 		kernel := cpu.IRQOff()
 		cpu.IRQRestore(kernel)
 		if kernel&odd != 0 || kernel&amd64.RFLAGS_IF == 0 {
