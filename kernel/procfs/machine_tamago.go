@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/grace"
 	"sonde/kernel/irq"
 	"sonde/kernel/mm"
+	"sonde/kernel/mm/frame"
 )
 
 // Machine returns the facts of the machine this runs on. Version and Cmdline are
@@ -39,13 +40,16 @@ func MemoryNow() Memory {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	_, free := mm.Memory()
+	frames := frame.Kernel.Stats()
 	return Memory{
 		Total: mm.Usable,
-		Free:  free,
+		Free:  free + uint64(frames.Free)*frame.Size,
 		Heap:  m.HeapInuse,
 		Idle:  m.HeapIdle,
 		Stack: m.StackInuse,
 		Image: uint64(mm.Data.End - mm.Text.Start),
+		// Programs, their page tables, and the contents of files.
+		Lines: []MemLine{{"Frames", uint64(frames.Used) * frame.Size}},
 	}
 }
 
