@@ -108,6 +108,24 @@ func madvise(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
+// mincore says of each page whether it is in memory. What is mapped will be when it
+// is used, and that is what programs want to know.
+func mincore(t *proc.Thread, a *Args) (uint64, error) {
+	if a[0]&pageMask != 0 {
+		return 0, sys.EINVAL
+	}
+	pages := (a[1] + pageMask) / space.PageSize
+	for i := range pages {
+		if _, ok := t.Memory().At(a[0] + i*space.PageSize); !ok {
+			return 0, sys.ENOMEM
+		}
+		if err := put(t, a[2]+i, byte(1)); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
 // nothing is a call about what does not exist here, and which may succeed for
 // that: memory that is never swapped out need not be locked.
 func nothing(*proc.Thread, *Args) (uint64, error) { return 0, nil }
