@@ -63,6 +63,9 @@ func (j *job) foreground() {
 		j.modes = &modes
 		group, _ := j.process.Group()
 		t.SetForeground(group)
+		if typed := j.c.Shell.typeAhead; typed != nil {
+			t.Input(typed())
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	t.editor.History = s.History
 	t.editor.Complete = s.complete
 	s.Out, s.Err = out, out
+	s.typeAhead = t.take
 	go t.pump(in)
 	return t
 }
@@ -113,6 +114,16 @@ func (t *Session) stop() {
 		close(t.interrupt)
 		t.stopped = true
 	}
+}
+
+// take returns what was typed and not asked for yet: a program gets it that now has
+// the terminal.
+func (t *Session) take() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	typed := t.queue
+	t.queue = nil
+	return typed
 }
 
 // pump takes what the terminal sends.

@@ -28,7 +28,8 @@ type Shell struct {
 	commands  map[string]*Command
 	status    int
 	interrupt <-chan struct{}
-	jobs      []*job // programs that have stopped
+	jobs      []*job        // programs that have stopped
+	typeAhead func() []byte // takes what was typed and not read yet; nil: nothing is typed
 }
 
 // New returns a shell with the built-in commands, which writes output and

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestProgramsAtThePrompt types to programs: ^C and ^Z reach the one in the foreground,
+// a shell of the programs' has jobs of its own, and the kernel's shell gets the
+// terminal back, whatever a program has made of it.
+func TestProgramsAtThePrompt(t *testing.T) {
+	skipIfShort(t)
+	p := buildPrograms(t)
+	c := startConsole(t, machine.Config{SMP: 2, Initrd: p.archive})
+	c.enter("busybox cat")
+	c.see(`busybox cat\r\n`)
+	c.key("some line\r")
+	c.see(`some line\r\n(?s:.*)some line\r\n`)
+	c.key("\x04") // the end of the input
+	c.enter("busybox sleep 1000")
+	c.see(`sleep 1000\r\n`)
+	c.key("\x03")
+	c.enter("echo $?")
+	c.see(`(?m)^130\r?$`)
+	c.enter("busybox sleep 1000")
+	c.see(`sleep 1000\r\n`)
+	c.key("\x1a")
+	c.see(`\[1\] Stopped  busybox sleep 1000`)
+	c.enter("jobs")
+	c.see(`\[1\] Stopped  busybox sleep 1000`)
+	c.enter("fg")
+	c.see(`fg\r\nbusybox sleep 1000\r\n`)
+	c.key("\x03")
+	c.enter("busybox sh")
+	sub := `/ # (\x1b\[[0-9;?]*[A-Za-z])*$`
+	c.see(sub)
+	c.key("echo $((6*7))\r")
+	c.see(`\n42\r\n`)
+	c.see(sub)
+	c.key("busybox sh -c 'echo u''p; exec busybox sleep 1000'\r")
+	c.see(`\nup\r\n`) // it has the terminal: before that ^Z would be the shell's
+	c.key("\x1a")
+	c.see(`\[1\]\+  Stopped`)
+	c.see(sub)
+	c.key("bg; jobs; kill %1; wait; echo over\r")
+	c.see(`\nover\r\n`)
+	c.see(sub)
+	c.key("busybox stty raw -echo; exit 3\r")
+	c.enter("echo $?")
+	c.see(`echo \$\?\r\n3\r\n`)
+	c.enter("poweroff")
+	if r := c.wait(); r.Status != 0 || r.Crash {
+		t.Error(said(r))
+	}
+}
