@@ -21,7 +21,7 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
-	"sonde/kernel/vfs/initramfs"
+	archive "sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
 	"sonde/shell"
 
@@ -77,23 +77,29 @@ func mountDevices(tree *vfs.FS) {
 	}
 }
 
-// unpackModules puts the files of the archives that the loader has left in memory
-// into the tree.
-func unpackModules(tree *vfs.FS) {
+// unpackFiles puts the files of the image's own archive into the tree, then those of
+// the archives that the loader has left in memory.
+func unpackFiles(tree *vfs.FS) {
+	unpack(tree, mm.Range{Start: uintptr(initramfs[0]), End: uintptr(initramfs[0] + initramfs[1])})
 	for i, r := range modules[:loader.NModules] {
 		if r.End == 0 {
 			printk.Err("initramfs: module %d of %d bytes at %#x cannot be mapped", i, loader.Modules[i].Len, loader.Modules[i].PA)
 			continue
 		}
-		// Safe because: boot mapped it read-only, and gave the memory to nobody else.
-		data := unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)
-		done, err := initramfs.Unpack(tree, data)
-		if err != nil {
-			printk.Err("%s", err.Error())
-			continue
-		}
-		printk.Info("initramfs: %s", done.Describe())
+		unpack(tree, r)
 	}
+}
+
+// unpack puts the files of the archives at r into the tree.
+func unpack(tree *vfs.FS, r mm.Range) {
+	// Safe because: boot mapped it read-only, and gave the memory to nobody else.
+	data := unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)
+	done, err := archive.Unpack(tree, data)
+	if err != nil {
+		printk.Err("%s", err.Error())
+		return
+	}
+	printk.Info("initramfs: %s", done.Describe())
 }
 
 func newShell(out io.Writer) *shell.Shell {

@@ -37,6 +37,9 @@ import (
 // carries along. Not zero, so that it is in the file.
 var symtab = [2]uint64{1, 0}
 
+// initramfs is where the build leaves the archive of our own programs, likewise.
+var initramfs = [2]uint64{1, 0}
+
 func main() {
 	limitMemory()
 	banner()
@@ -44,7 +47,7 @@ func main() {
 	setWallClock()
 	mountFiles(vfs.Root)
 	mountDevices(vfs.Root)
-	unpackModules(vfs.Root)
+	unpackFiles(vfs.Root)
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}

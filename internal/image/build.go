@@ -62,6 +62,11 @@ func Build(opts BuildOptions) (string, error) {
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
 	}
+	if opts.Finish.Initramfs == nil {
+		if opts.Finish.Initramfs, err = userland(root, dir); err != nil {
+			return "", err
+		}
+	}
 	return out, Finish(raw, out, opts.Finish)
 }
 

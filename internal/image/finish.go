@@ -34,6 +34,11 @@ type Options struct {
 	// EntriesVar is such a variable for the table of package kallsyms/entries,
 	// "" means the one in that package. A kernel without it gets no table.
 	EntriesVar string
+
+	// Initramfs is an archive for the kernel's tree of files, and InitramfsVar such a
+	// variable for it; "" means "main.initramfs". A kernel without it gets none.
+	Initramfs    []byte
+	InitramfsVar string
 }
 
 func (o Options) withDefaults() Options {
@@ -45,6 +50,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.EntriesVar == "" {
 		o.EntriesVar = "sonde/kallsyms/entries.image"
+	}
+	if o.InitramfsVar == "" {
+		o.InitramfsVar = "main.initramfs"
 	}
 	return o
 }
@@ -85,6 +93,9 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	if table, err = f.appendEntries(table, addr, opts.EntriesVar); err != nil {
 		return nil, err
 	}
+	if table, err = f.appendInitramfs(table, addr, opts); err != nil {
+		return nil, err
+	}
 	tableOff := f.appendAligned(table, pageSize)
 	note := entryNote(entry.Value)
 	noteOff := f.appendAligned(note, 8)
@@ -103,6 +114,17 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 		return nil, err
 	}
 	return f.data, CheckSize(int64(len(f.data)))
+}
+
+// appendInitramfs puts the archive behind blob, which will be at addr, and its place
+// in its variable.
+func (f *elfFile) appendInitramfs(blob []byte, addr uint64, opts Options) ([]byte, error) {
+	if _, err := f.symbol(opts.InitramfsVar); err != nil || len(opts.Initramfs) == 0 {
+		return blob, nil
+	}
+	blob = append(blob, make([]byte, alignUp(uint64(len(blob)), pageSize)-uint64(len(blob)))...)
+	err := f.patch(opts.InitramfsVar, addr+uint64(len(blob)), uint64(len(opts.Initramfs)))
+	return append(blob, opts.Initramfs...), err
 }
 
 // CheckSize returns ErrSize if an image of so many bytes is too large.

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+// TestOwnProgramsDoAsOnTheHost: the programs that the image carries, which are Go with
+// goroutines, collections, timers and child processes, print in ring 3 what they print
+// on the host.
+func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
+	skipIfShort(t)
+	if _, err := normalImage(); err != nil { // builds them
+		t.Fatal(err)
+	}
+	root, err := image.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	for _, name := range []string{"sh", "work", "cat", "shasum", "xargs", "mkdir", "cp", "find", "mktemp", "rm"} {
+		if err := os.Symlink(filepath.Join(root, "build", "box"), filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, script := range []string{
+		`work -n 4 -rounds 5 2>/dev/null`,
+		`f() { echo "$1 is $((2 * $1))"; }; for i in 1 2 3; do f $i; done | cat | cat`,
+		`echo one two | xargs echo three; (exit 5); echo $?; sh -c "exit 7" || echo "status $?"`,
+		`d=$(mktemp -d); cd $d; mkdir -p w/d; echo text > w/d/f; cp w/d/f w/g; cd w; find . -type f | xargs cat; cat g | shasum; cd /; rm -r $d`,
+	} {
+		host := exec.Command(filepath.Join(bin, "sh"), "-c", script)
+		host.Env = []string{"PATH=" + bin, "HOME=/", "TMPDIR=" + t.TempDir()}
+		want, err := host.Output()
+		if err != nil {
+			t.Errorf("on the host: %v", err)
+		}
+		for _, cpus := range []int{1, 2, 4} {
+			r := bootScript(t, normalImage, machine.Config{SMP: cpus, Script: "sh -c '" + script + "'"})
+			if string(r.Stdout) != string(want) {
+				t.Errorf("on %d CPUs, %s:\ngot  %q\nwant %q\n%s", cpus, script, r.Stdout, want, said(r))
+			}
+		}
+	}
+}

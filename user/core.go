@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+
+	uroot "github.com/u-root/u-root/pkg/core"
+	"github.com/u-root/u-root/pkg/core/cat"
+	"github.com/u-root/u-root/pkg/core/chmod"
+	"github.com/u-root/u-root/pkg/core/cp"
+	"github.com/u-root/u-root/pkg/core/find"
+	"github.com/u-root/u-root/pkg/core/gzip"
+	"github.com/u-root/u-root/pkg/core/ls"
+	"github.com/u-root/u-root/pkg/core/mkdir"
+	"github.com/u-root/u-root/pkg/core/mktemp"
+	"github.com/u-root/u-root/pkg/core/mv"
+	"github.com/u-root/u-root/pkg/core/rm"
+	"github.com/u-root/u-root/pkg/core/shasum"
+	"github.com/u-root/u-root/pkg/core/tar"
+	"github.com/u-root/u-root/pkg/core/touch"
+	"github.com/u-root/u-root/pkg/core/xargs"
+)
+
+// core are u-root's commands.
+var core = map[string]func() uroot.Command{
+	"cat":    cat.New,
+	"chmod":  chmod.New,
+	"cp":     cp.New,
+	"find":   find.New,
+	"gunzip": gzip.New,
+	"gzip":   gzip.New,
+	"ls":     ls.New,
+	"mkdir":  mkdir.New,
+	"mktemp": mktemp.New,
+	"mv":     mv.New,
+	"rm":     rm.New,
+	"shasum": shasum.New,
+	"tar":    tar.New,
+	"touch":  touch.New,
+	"xargs":  xargs.New,
+	"zcat":   gzip.New,
+}
+
+func runCore(name string, args []string) error {
+	c := core[name]()
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	c.SetIO(os.Stdin, os.Stdout, os.Stderr)
+	c.SetWorkingDir(dir)
+	c.SetLookupEnv(os.LookupEnv)
+	switch name {
+	case "gzip", "gunzip", "zcat": // the name says what to do
+		args = append([]string{name}, args...)
+	}
+	return c.Run(args...)
+}

@@ -1,0 +1,85 @@
+// Command box is sonde's own programs in one file. The name that it is called by says
+// which of them it is; called as box, it lists the names, or runs the one that its
+// first argument names.
+//
+// The shell is mvdan.cc/sh, the commands for files are u-root's; what is about the
+// kernel is ours: programs to be probed, and programs that make work.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A program gets its arguments without its name.
+type program func(args []string) error
+
+// status is an error that only sets the exit status.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// own are the programs that are ours.
+var own = map[string]program{
+	"burn":   burn,
+	"myprog": myprog,
+	"nm":     nm,
+	"sh":     sh,
+	"sleep":  sleep,
+	"work":   work,
+}
+
+func main() {
+	name, args := filepath.Base(os.Args[0]), os.Args[1:]
+	if name == "box" && len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	os.Exit(run(name, args))
+}
+
+// run runs a program and returns its exit status.
+func run(name string, args []string) int {
+	var err error
+	switch p, isOwn := own[name]; {
+	case name == "box":
+		list()
+	case isOwn:
+		err = p(args)
+	case core[name] != nil:
+		err = runCore(name, args)
+	default:
+		fmt.Fprintf(os.Stderr, "box: there is no program %q\n", name)
+		return 127
+	}
+	var s status
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &s):
+		return int(s)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	return 1
+}
+
+// list prints the names of all programs.
+func list() {
+	for _, name := range slices.Sorted(maps.Keys(names())) {
+		fmt.Println(name)
+	}
+}
+
+func names() map[string]bool {
+	all := map[string]bool{}
+	for name := range own {
+		all[name] = true
+	}
+	for name := range core {
+		all[name] = true
+	}
+	return all
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+)
+
+// myprog is the program to be probed: it calls myfunc again and again, and prints
+// what that returns: myprog [-n CALLS] [-every DURATION].
+func myprog(args []string) error {
+	flags := flag.NewFlagSet("myprog", flag.ContinueOnError)
+	n := flags.Int("n", 0, "calls; 0: without end")
+	every := flags.Duration("every", time.Second, "time between calls")
+	if err := flags.Parse(args); err != nil {
+		return status(2)
+	}
+	for i := 1; *n == 0 || i <= *n; i++ {
+		fmt.Printf("myprog[%d]: myfunc(%d) = %d\n", os.Getpid(), i, myfunc(i))
+		if i != *n {
+			time.Sleep(*every)
+		}
+	}
+	return nil
+}
+
+// myfunc is where probes go.
+//
+//go:noinline
+func myfunc(n int) int { return n * n }

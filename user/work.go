@@ -1,0 +1,106 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sleep waits for a number of seconds.
+func sleep(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("one number of seconds wanted")
+	}
+	s, err := strconv.ParseFloat(args[0], 64)
+	if err != nil || s < 0 {
+		return fmt.Errorf("%q is no number of seconds", args[0])
+	}
+	time.Sleep(time.Duration(s * float64(time.Second)))
+	return nil
+}
+
+// burn keeps CPUs busy without a system call: burn [-n CPUS] [-t DURATION]. It prints
+// how often each went round.
+func burn(args []string) error {
+	flags := flag.NewFlagSet("burn", flag.ContinueOnError)
+	n := flags.Int("n", 1, "threads")
+	d := flags.Duration("t", time.Second, "how long")
+	if err := flags.Parse(args); err != nil {
+		return status(2)
+	}
+	var wait sync.WaitGroup
+	done := make(chan struct{})
+	rounds := make([]uint64, *n)
+	for i := range rounds {
+		wait.Go(func() { rounds[i] = spin(done) })
+	}
+	time.Sleep(*d)
+	close(done)
+	wait.Wait()
+	fmt.Println(strings.Trim(fmt.Sprint(rounds), "[]"))
+	return nil
+}
+
+// spin goes round until done is closed.
+func spin(done <-chan struct{}) (rounds uint64) {
+	x := uint64(1)
+	for {
+		for range 100_000 {
+			x = x*6364136223846793005 + 1442695040888963407
+		}
+		rounds++
+		select {
+		case <-done:
+			runtime.KeepAlive(x)
+			return rounds
+		default:
+		}
+	}
+}
+
+// work makes garbage in several threads and checks it: work [-n THREADS] [-rounds N].
+// The last line is the same on every machine.
+func work(args []string) error {
+	flags := flag.NewFlagSet("work", flag.ContinueOnError)
+	n := flags.Int("n", 4, "goroutines")
+	rounds := flags.Int("rounds", 20, "of each")
+	if err := flags.Parse(args); err != nil {
+		return status(2)
+	}
+	sums := make(chan uint64)
+	for i := range *n {
+		go func() { sums <- churn(i, *rounds) }()
+	}
+	var total uint64
+	for range *n {
+		total += <-sums
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Fprintf(os.Stderr, "collected %d times, %d KiB allocated\n", m.NumGC, m.TotalAlloc>>10)
+	fmt.Printf("%016x\n", total)
+	return nil
+}
+
+// churn fills maps and slices and sums up what is in them.
+func churn(seed, rounds int) (sum uint64) {
+	for round := range rounds {
+		m := map[string][]byte{}
+		for k := range 200 {
+			h := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%d", seed, round, k))
+			m[string(h[:8])] = append(make([]byte, 0, 1000), h[:]...)
+		}
+		for _, v := range m {
+			sum += binary.LittleEndian.Uint64(v)
+		}
+		runtime.Gosched()
+	}
+	return sum
+}
