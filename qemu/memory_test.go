@@ -33,7 +33,7 @@ func TestDocsShowMemory(t *testing.T) {
 	}
 	defer monitor.Close()
 	addr, _ := code(t, target)
-	const slot = 0x4800000 // the first
+	slot := firstSlot(t, monitor)
 	shown := memoryShown(t)
 	for i, step := range []struct {
 		command string
@@ -86,6 +86,28 @@ func hexBytes(text string) (b []byte) {
 // noDisplacements renders code without what follows a JMP or JLS.
 func noDisplacements(code []byte) string {
 	return regexp.MustCompile(`(0f 86|e9)( [0-9a-f]{2}){1,4}`).ReplaceAllString(fmt.Sprintf("% x", code), "$1 ...")
+}
+
+// slotsMapped is a line of QEMU's "info mem" about the slots where they are executed,
+// which are alone in having 7 MiB: mm.SlotBytes.
+var slotsMapped = regexp.MustCompile(`^0*([0-9a-f]+)-[0-9a-f]+ 0000000000700000 -r-`)
+
+// firstSlot returns where the slots are: behind the image, whose size depends on the
+// build.
+func firstSlot(t *testing.T, monitor net.Conn) uint64 {
+	t.Helper()
+	fmt.Fprintln(monitor, "info mem")
+	monitor.SetReadDeadline(time.Now().Add(time.Minute))
+	for lines := bufio.NewReader(monitor); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := slotsMapped.FindStringSubmatch(line); m != nil {
+			addr, _ := strconv.ParseUint(m[1], 16, 64)
+			return addr
+		}
+	}
 }
 
 // peek reads n bytes of memory through QEMU's monitor.

@@ -31,7 +31,7 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 	for _, script := range []string{
 		`work -n 4 -rounds 5 2>/dev/null`,
 		`f() { echo "$1 is $((2 * $1))"; }; for i in 1 2 3; do f $i; done | cat | cat`,
-		`echo one two | xargs echo three; (exit 5); echo $?; sh -c "exit 7" || echo "status $?"`,
+		`echo "echo three" | xargs sh -c; (exit 5); echo $?; sh -c "exit 7" || echo "status $?"`,
 		`d=$(mktemp -d); cd $d; mkdir -p w/d; echo text > w/d/f; cp w/d/f w/g; cd w; find . -type f | xargs cat; cat g | shasum; cd /; rm -r $d`,
 	} {
 		host := exec.Command(filepath.Join(bin, "sh"), "-c", script)
