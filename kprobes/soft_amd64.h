@@ -99,8 +99,9 @@ nestedG: \
 	JMP	known
 
 // RESTORE restores all but IP, without an IRETQ, which is expensive. OF comes from an
-// addition that overflows (OF is bit 11 of the flags, then bit 6 of BX; bit 12 is
-// IOPL, which is 0), the other flags from AH. Once SP is back an interrupt
+// addition that overflows, the other flags from AH. The sum is 0x7f or 0x80, which
+// both clear PF: with a sum that sets it, QEMU 7.2 was seen to leave PF set behind a
+// CMPXCHG16B in the copy, whatever AH said (optimized/every_boundary_of_every_shape). Once SP is back an interrupt
 // may overwrite the frame.
 #define RESTORE \
 	MOVQ	(REGS+regs_Flags)(SP), AX; \
@@ -111,9 +112,10 @@ even: \
 	MOVUPS	(trapFrame_xmm+240)(SP), X15; \
 	MOVQ	DI, (TLS); \
 	MOVQ	AX, BX; \
-	SHRQ	$5, BX; \
+	SHRQ	$11, BX; \
+	ANDL	$1, BX; \
 	SHLQ	$8, AX; \
-	ADDB	$0x40, BX; \
+	ADDB	$0x7f, BX; \
 	SAHF; \
 	MOVQ	(REGS+regs_AX)(SP), AX; \
 	MOVQ	(REGS+regs_BX)(SP), BX; \
