@@ -17,8 +17,14 @@ import (
 // whose probes want it. It reports whether there was something to do; then
 // every CPU has been outside all handlers since. Called with mu held.
 func rearm(list []*site) bool {
-	unjump(slices.DeleteFunc(slices.Clone(list), func(s *site) bool { return s.wanted() && !disarmedAll }))
-	var poked []uintptr
+	var out []*site
+	for _, s := range list {
+		if s.jumped && (disarmedAll || !s.wanted()) {
+			out = append(out, s)
+		}
+	}
+	unjump(out)
+	poked := make([]uintptr, 0, len(list))
 	for _, s := range list {
 		want := s.wanted() && !disarmedAll
 		if want == s.armed {

@@ -128,7 +128,7 @@ func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
 // detach unregisters those of ks that are registered, of any kind. Called with mu
 // held.
 func detach(ks []*Kprobe) {
-	var gone []*Kprobe
+	gone := make([]*Kprobe, 0, len(ks))
 	for _, k := range ks {
 		if !k.Flags.Has(flagRegistered) {
 			k.Addr = 0
@@ -168,6 +168,7 @@ func detach(ks []*Kprobe) {
 // sitesOf returns the sites of ks, each once.
 func sitesOf(ks []*Kprobe) (list []*site) {
 	round++
+	list = make([]*site, 0, len(ks))
 	for _, k := range ks {
 		if s := k.site; s != nil && s.seen != round {
 			s.seen = round

@@ -25,6 +25,8 @@
 // nothing changed, if there is a call in g's list that never returned, or this call is
 // in it already, or no instance is at hand.
 //
+// Whoever uses it sets SI, DI, BX and DX.
+//
 //	SI  the CPU's state
 //	DI  the probe; then its number, tag and instance
 //	BX  g; then the head of its list of calls
@@ -32,11 +34,8 @@
 //	DX  the distance from the stack's top
 //	R8  the CPU's list in the pool, then its part of the ledger
 //
-// Mirrors (*Kretprobe).note, (*pool).get: go 23b2821f2655, asm dc9840bc5448.
+// Mirrors (*Kretprobe).note, (*pool).get: go 23b2821f2655, asm e5a7730d4753.
 #define NOTE(SLOT) \
-	MOVQ	const_stackHi(BX), DX; \
-	LEAQ	SLOT, CX; \
-	SUBQ	CX, DX; \
 	ADDQ	$const_gCalls, BX; \
 	MOVQ	(BX), CX; \
 	TESTQ	CX, CX; \
@@ -44,8 +43,7 @@
 	CMPQ	ret_off(CX), DX; \
 	JCC	leave; \
 take: \
-	MOVQ	state_id(SI), R8; \
-	SHLQ	$const_freeListShift, R8; \
+	MOVQ	state_part(SI), R8; \
 	ADDQ	(Kretprobe_pool+pool_lists)(DI), R8; \
 	MOVQ	freeList_head(R8), AX; \
 	MOVL	AX, CX; \
@@ -64,8 +62,7 @@ take: \
 	JNE	leave; \
 	MOVQ	KretprobeInstance_RP(CX), DI; \
 	MOVB	$1, KretprobeInstance_busy(CX); \
-	MOVQ	state_id(SI), R8; \
-	SHLQ	$const_accountShift, R8; \
+	MOVQ	state_part(SI), R8; \
 	ADDQ	(Kretprobe_KP+Kprobe_ledger)(DI), R8; \
 	INCQ	(const_accountN+8*const_entered)(R8); \
 	MOVQ	DX, ret_off(CX); \
@@ -84,7 +81,7 @@ take: \
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4373b6b5a967, asm 8a8029fe00f1.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4373b6b5a967, asm b5e48ec57859.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -94,12 +91,6 @@ slow:
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
 	JMP	back
-note:
-	LEAQ	REGS(SP), AX
-	MOVQ	state_noted(SI), CX
-	CALL	CX
-	MOVQ	trapCPU_probes(GS), SI
-	JMP	done
 	RESTORE_RARE
 changed:
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
@@ -122,8 +113,7 @@ changed:
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
 	ADDQ	$8, R9
 	MOVQ	R9, state_next(SI)
-	MOVQ	state_id(SI), R8
-	SHLQ	$const_accountShift, R8
+	MOVQ	state_part(SI), R8
 	ADDQ	Kprobe_ledger(AX), R8
 	MOVQ	R8, state_account(SI)
 	INCQ	(const_accountN+8*const_entered)(R8)
@@ -137,8 +127,10 @@ changed:
 	MOVQ	$0, state_probe(SI)
 	INCQ	(const_accountN+8*const_handled)(R8)
 	MOVQ	state_site(SI), DI
-	CMPQ	site_second(DI), $0
-	JNE	note
+	MOVQ	site_second(DI), DI
+	TESTQ	DI, DI
+	JEQ	done
+	CALL	state_noted(SI)
 done:
 	MOVL	$const_idle, state_phase(SI)
 back:
@@ -209,29 +201,36 @@ busy:
 	TESTQ	DI, DI
 	JEQ	leave
 	MOVQ	(TLS), BX
+	LEAQ	64(SP), CX
+	MOVQ	const_stackHi(BX), DX
+	SUBQ	CX, DX
 	NOTE(64(SP))
 	MOVL	$const_idle, state_phase(SI)
 	POPS
 	UD2				// the end of what is copied
 
-// noted is where detour leads for a return probe behind a kprobe: DI is the *site, AX
-// the Regs. What is not the usual case is for onNote.
+// noted is where detour leads for a return probe behind a kprobe: DI is the return
+// probe, SP behind the frame, and SI is kept. What is not the usual case is for onNote,
+// which may spill its arguments above the return address.
 TEXT ·noted(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVQ	site_second(DI), DI
-	TESTQ	DI, DI
-	JEQ	gone
-	MOVQ	DI, R10
-	MOVQ	(trapFrame_g-REGS)(AX), BX
-	MOVQ	AX, R11
-	MOVQ	regs_SP(AX), R9
+	MOVQ	(8+trapFrame_g)(SP), BX
+	MOVQ	(8+REGS+regs_SP)(SP), R9
+	MOVQ	const_stackHi(BX), DX
+	SUBQ	R9, DX
 	NOTE((R9))
 gone:
 	RET
 leave:
-	MOVQ	R11, AX
-	MOVQ	R10, BX
-	MOVQ	state_onNote(SI), CX
-	JMP	CX
+	LEAQ	(8+REGS)(SP), AX
+	MOVQ	state_site(SI), BX
+	MOVQ	site_second(BX), BX
+	TESTQ	BX, BX
+	JEQ	gone
+	SUBQ	$16, SP
+	CALL	state_onNote(SI)
+	ADDQ	$16, SP
+	MOVQ	trapCPU_probes(GS), SI
+	RET
 
 // late is where note leads when the case is not the usual one. On the stack is
 // where the address of the *site is.

@@ -39,10 +39,9 @@ const (
 	gCalls    = goruntime.GCalls
 
 	// Of a probe.Accounts, which begins with the address of CPU 0's.
-	accountShift = probe.AccountShift
-	accountN     = probe.AccountCounters
-	entered      = probe.Entered
-	handled      = probe.Handled
+	accountN = probe.AccountCounters
+	entered  = probe.Entered
+	handled  = probe.Handled
 )
 
 // Immediates in the templates that stand for something else.
@@ -135,6 +134,7 @@ var lean bool
 func initState(id int) uintptr {
 	st := &states[id].state
 	st.id, st.trampoline = uint64(id), trampolinePC
+	st.part = uint64(id) << probe.AccountShift
 	st.noted = codeAt.noted
 	st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetour), goabi.CodeOf(onReturn), goabi.CodeOf(onNote)
 	if !lean {

@@ -3,6 +3,8 @@ package kprobes
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"sonde/kernel/probe"
 )
 
 // Trap context, but for init: instances are taken and given back on every call of a
@@ -114,14 +116,12 @@ func (l *freeList) push(in *KretprobeInstance) {
 	}
 }
 
-// For assembly, which finds an instance, and a CPU's list, by its index.
-const (
-	freeListShift = 7
-	instanceShift = 7
-)
+// instanceShift is for assembly, which finds an instance by its index.
+const instanceShift = 7
 
-// This does not compile unless the sizes are what the shifts say.
+// This does not compile unless the sizes are what the shift says, and what
+// state.part is made with.
 var (
-	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<freeListShift]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<probe.AccountShift]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
 )

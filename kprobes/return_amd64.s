@@ -8,7 +8,7 @@
 // afterReturn (kretprobe_trap.go) for that case, written out; everything else is
 // left to them.
 //
-// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 922d112f326e, asm 1761b6dcc673.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 922d112f326e, asm 4b38dca0fd23.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte in front of a return address
@@ -54,10 +54,9 @@ single:
 	CALL	CX
 	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_probe(SI), R8
-	MOVQ	state_id(SI), R9
+	MOVQ	state_part(SI), R9
 	MOVQ	$0, state_probe(SI)
 	MOVQ	R9, R10
-	SHLQ	$const_accountShift, R10
 	ADDQ	(Kretprobe_KP+Kprobe_ledger)(R8), R10
 	INCQ	(const_accountN+8*const_handled)(R10)
 
@@ -68,7 +67,6 @@ single:
 	MOVQ	ret_next(BX), CX
 	MOVQ	CX, (DI)
 	MOVB	$0, KretprobeInstance_busy(BX)
-	SHLQ	$const_freeListShift, R9
 	ADDQ	(Kretprobe_pool+pool_lists)(R8), R9
 again:
 	MOVQ	freeList_head(R9), AX

@@ -26,7 +26,8 @@
 #define FRAME	(trapFrame__size+regs__size)
 
 // SAVE leaves SP at the frame, the registers in it, the g of the stack as the
-// current one, and the CPU's state in SI. It writes flags and saved at once.
+// current one, and the CPU's state in SI. It writes flags, without DF, and saved at
+// once.
 #define SAVE(vector) \
 	PUSHFQ; \
 	PUSHQ	R15; \
@@ -44,6 +45,7 @@ chosen: \
 	LEAQ	16(R15), R13; \
 	MOVQ	AX, (REGS+regs_R15)(SP); \
 	MOVQ	CX, (REGS+regs_Flags)(SP); \
+	ANDQ	$~const_flagDF, CX; \
 	MOVQ	CX, trapFrame_flags(SP); \
 	MOVQ	R13, (REGS+regs_SP)(SP); \
 	MOVQ	BX, (REGS+regs_BX)(SP); \
@@ -97,15 +99,13 @@ nestedG: \
 	JMP	known
 
 // RESTORE restores all but IP, without an IRETQ, which is expensive. OF comes from an
-// addition that overflows, the other flags from AH. Once SP is back an interrupt
+// addition that overflows, the other flags from AH. The sum is 0x7f or 0x80, which
+// both clear PF: with a sum that sets it, QEMU 7.2 was seen to leave PF set behind a
+// CMPXCHG16B in the copy, whatever AH said (optimized/every_boundary_of_every_shape). Once SP is back an interrupt
 // may overwrite the frame.
 #define RESTORE \
 	MOVQ	(REGS+regs_Flags)(SP), AX; \
-	MOVL	AX, CX; \
-	MOVQ	AX, BX; \
-	ANDL	$const_flagDF, CX; \
-	XORQ	trapFrame_flags(SP), BX; \
-	ORQ	CX, BX; \
+	CMPQ	AX, trapFrame_flags(SP); \
 	JNE	odd; \
 even: \
 	MOVQ	trapFrame_g(SP), DI; \
@@ -146,7 +146,9 @@ even: \
 // changed the flags needs an IRETQ: label changed, which ends with IRET.
 #define RESTORE_RARE \
 odd: \
-	CMPL	AX, trapFrame_flags(SP); \
+	MOVL	AX, BX; \
+	ANDL	$~const_flagDF, BX; \
+	CMPL	BX, trapFrame_flags(SP); \
 	JNE	changed; \
 	CMPL	trapFrame_saved(SP), $0; \
 	JEQ	direction; \

@@ -53,6 +53,7 @@ type state struct {
 	// What detours and the trampoline find here, because they have nothing else to
 	// find it by; never changed.
 	id         uint64
+	part       uint64 // how far behind CPU 0's this CPU's account, or list of instances, is
 	trampoline uintptr
 	onDetour   uintptr // addresses of code
 	onReturn   uintptr

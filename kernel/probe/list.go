@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"slices"
 	"sync/atomic"
 	"unsafe"
 )
@@ -44,17 +43,28 @@ func at[T any](p **T, i int) **T {
 //
 // Context: goroutine.
 func (l *List[T]) Add(x *T) (was **T) {
-	return l.set(append(slices.Clone(l.All()), x))
+	all := l.All()
+	list := make([]*T, len(all)+2) // and a nil
+	list[copy(list, all)] = x
+	return l.first.Swap(&list[0])
 }
 
 // Remove takes x out, and returns what Add does.
 //
 // Context: goroutine.
 func (l *List[T]) Remove(x *T) (was **T) {
-	return l.set(slices.DeleteFunc(slices.Clone(l.All()), func(y *T) bool { return x == y }))
+	all := l.All()
+	if len(all) == 1 && all[0] == x {
+		return l.first.Swap((**T)(unsafe.Pointer(&none)))
+	}
+	list := make([]*T, 0, len(all)+1)
+	for _, y := range all {
+		if y != x {
+			list = append(list, y)
+		}
+	}
+	return l.first.Swap(&list[:1][0])
 }
 
-func (l *List[T]) set(list []*T) (was **T) {
-	list = append(list, nil)
-	return l.first.Swap(&list[0])
-}
+// none is the list without elements, of whatever type. It never changes.
+var none unsafe.Pointer

@@ -10,7 +10,8 @@
 // command prints them or as Linux's harness does (see peer.go).
 //
 // No figure is stable on a shared machine under an emulator; compare only what
-// was measured in alternation.
+// was measured in alternation. With -count the kernel's rows are instructions, which
+// are the same everywhere; but one may take as long as tens of others.
 package main
 
 import (
@@ -34,8 +35,15 @@ func main() {
 	n := flag.Int("n", 5, "boots per machine")
 	smp := flag.Int("smp", 1, "number of processors")
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file`")
+	count := flag.Bool("count", false, "count the instructions of the kernel's rows, on one processor")
 	flag.Parse()
-	if err := run(max(*n, 1), *smp, *peerFile); err != nil {
+	var err error
+	if *count {
+		err = instructions("bench " + strings.Join(flag.Args(), " "))
+	} else {
+		err = run(max(*n, 1), *smp, *peerFile)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -61,6 +69,15 @@ func run(n, smp int, peerFile string) error {
 	}
 	c.Machine, c.Script = "q35", "bench"
 	return probes(c, peer)
+}
+
+// instructions prints the rows of script, a bench command, in instructions.
+func instructions(script string) error {
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		return err
+	}
+	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script}, nil)
 }
 
 // boot returns how many milliseconds it takes to the prompt.

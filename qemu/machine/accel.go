@@ -11,11 +11,19 @@ type Accel string
 const (
 	TCG Accel = "tcg" // translation, works everywhere; the default
 	KVM Accel = "kvm" // the host's processor
+
+	// Counted is translation with a clock that goes on by a nanosecond for each
+	// instruction, so that the guest counts instructions when it measures time. One
+	// processor; the same on every host, however busy. No flag chooses it.
+	Counted Accel = "counted"
 )
 
 func (a Accel) argument() string {
-	if a == KVM {
+	switch a {
+	case KVM:
 		return "kvm"
+	case Counted:
+		return "tcg,thread=single"
 	}
 	return "tcg,thread=multi"
 }

@@ -101,6 +101,8 @@ func (c Config) checkMachine() error {
 		return fmt.Errorf("machine %q: know only q35 and microvm", c.Machine)
 	case c.SMP < 1 || c.SMP > maxSMP:
 		return fmt.Errorf("%d processors: the kernel runs on 1 to %d", c.SMP, maxSMP)
+	case c.SMP > 1 && c.Accel == Counted:
+		return fmt.Errorf("%d processors: instructions are counted on one", c.SMP)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v: it is over before the start", c.Timeout)
 	}
@@ -154,6 +156,9 @@ func (c Config) arguments() []string {
 	}
 	if c.Initrd != "" {
 		args = append(args, "-initrd", c.Initrd)
+	}
+	if c.Accel == Counted {
+		args = append(args, "-icount", "shift=0")
 	}
 	if c.GDB {
 		args = append(args, "-gdb", "tcp:127.0.0.1:1234", "-S")

@@ -155,7 +155,7 @@ func TestQEMUsOwnFailureIsReported(t *testing.T) {
 func TestImpossibleMachinesAreRefused(t *testing.T) {
 	for _, c := range []Config{
 		{Machine: "vax"},
-		{SMP: -1},
+		{SMP: -1}, {SMP: 2, Accel: Counted},
 		{SMP: maxSMP + 1},
 		{Memory: "64"},
 		{Memory: "Inf"},

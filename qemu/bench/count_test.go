@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+// usual is how many instructions a hit takes, net of the plain call. It is there to be
+// noticed: say what made it more when it must grow.
+var usual = map[string]int{
+	"k": 339, "b": 175, "e": 173, "o": 117, "j": 382, "r": 404, "kr": 443, "ro": 218, "kro": 305,
+}
+
+// TestHitsTakeNoMoreInstructions: no row takes 5 % more than usual, and a kprobe
+// beside a return probe costs next to nothing (spec/4 §6).
+func TestHitsTakeNoMoreInstructions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots the kernel")
+	}
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := machine.Run(context.Background(), machine.Config{
+		Image: path, Accel: machine.Counted, Timeout: limit, Script: "bench k b e o j r kr ro kro",
+	})
+	if err != nil || r.Status != 0 {
+		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
+	}
+	got := map[string]int{}
+	for row := range strings.Lines(string(r.Stdout)) {
+		if fields := strings.Split(row, "\t"); len(fields) == 3 {
+			got[fields[0]], _ = strconv.Atoi(fields[1])
+		}
+	}
+	for name, n := range usual {
+		switch {
+		case got[name] < n/2:
+			t.Errorf("row %s: %d instructions, which cannot be", name, got[name])
+		case 100*got[name] > 105*n:
+			t.Errorf("row %s: %d instructions, not %d", name, got[name], n)
+		}
+	}
+	if 100*got["kr"] > 110*got["r"] {
+		t.Errorf("kr %d is more than r %d and 10 %%", got["kr"], got["r"])
+	}
+	if 100*got["kro"] > 140*got["ro"] {
+		t.Errorf("kro %d is more than ro %d and 40 %%", got["kro"], got["ro"])
+	}
+}
