@@ -54,13 +54,32 @@ func sondeWant() {
 	}
 }
 
+// sondeMakeWay makes a goroutine in ring 3 yield, for one that came back from a system call
+// and has found no P: it is in the global queue, ahead of the one that yields.
+//
+//go:nowritebarrierrec
+func sondeMakeWay() {
+	for i := 0; i < machine.CPUs; i++ {
+		if machine.Program(i) == 0 {
+			continue
+		}
+		mp := (*m)(unsafe.Pointer(sondeCPUs[i].cur.mp))
+		if mp != nil && mp.p != 0 && preemptone(mp.p.ptr()) {
+			return
+		}
+	}
+}
+
 // SondeSetTimer makes this CPU take a timer interrupt when the first timer of its P is
-// due, since only a switch of goroutines would look at it.
+// due, since only a switch of goroutines would look at it; and it tells sysmon.
 //
 // Context: goroutine, about to enter ring 3. It is nosplit to stay on its P.
 //
 //go:nosplit
 func SondeSetTimer() {
+	if sondeEntered.Load() == 0 {
+		sondeEntered.Store(1)
+	}
 	next := getg().m.p.ptr().timers.wakeTime()
 	if next == 0 || next >= sondeCPUSelf().alarm {
 		return
@@ -88,18 +107,26 @@ func sondeTimerDue(mp *m) bool {
 	return next != 0 && next <= machine.Nanotime()
 }
 
+// sondeEntered is set by who is about to enter ring 3, and sondePrograms by sysmon, if that
+// was so since it last looked: on a machine with one CPU none is in ring 3 then.
+var (
+	sondeEntered  atomic.Uint32
+	sondePrograms bool
+)
+
 // sondeWatchEvery is how long sysmon sleeps at most, in microseconds, and
 // sondeSlice how many nanoseconds a goroutine may run. Goroutines that are ready on a P
 // whose goroutine is in ring 3 wait for both.
 func sondeWatchEvery() uint32 {
-	if sondeInRing3() {
+	if sondePrograms = sondeInRing3() || sondeEntered.Load() != 0; sondePrograms {
+		sondeEntered.Store(0)
 		return 2 * 1000
 	}
 	return 10 * 1000
 }
 
 func sondeSlice() int64 {
-	if sondeInRing3() {
+	if sondePrograms {
 		return 4e6
 	}
 	return forcePreemptNS

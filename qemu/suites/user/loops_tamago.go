@@ -223,7 +223,7 @@ func kick(t *suites.T) {
 	}
 	t.Wait()
 	t.Logf("%d of %d got out by the timer", byTimer.Load(), n)
-	if byTimer.Load() > n/4 {
+	if cpu.Num() > 1 && byTimer.Load() > n/4 { // with one, who kicks has it
 		t.Errorf("%d of %d kicks had to wait for a timer", byTimer.Load(), n)
 	}
 	c.Kick()
