@@ -4,6 +4,7 @@ import (
 	"os"
 
 	uroot "github.com/u-root/u-root/pkg/core"
+	"github.com/u-root/u-root/pkg/core/base64"
 	"github.com/u-root/u-root/pkg/core/cat"
 	"github.com/u-root/u-root/pkg/core/chmod"
 	"github.com/u-root/u-root/pkg/core/cp"
@@ -20,8 +21,10 @@ import (
 	"github.com/u-root/u-root/pkg/core/xargs"
 )
 
-// core are u-root's commands.
+// core are those of u-root's commands that are libraries. The others are programs, which
+// nobody can import: the few of them that scripts need are in package tools.
 var core = map[string]func() uroot.Command{
+	"base64": base64.New,
 	"cat":    cat.New,
 	"chmod":  chmod.New,
 	"cp":     cp.New,
@@ -42,12 +45,7 @@ var core = map[string]func() uroot.Command{
 
 func runCore(name string, args []string) error {
 	c := core[name]()
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
 	c.SetIO(os.Stdin, os.Stdout, os.Stderr)
-	c.SetWorkingDir(dir)
 	c.SetLookupEnv(os.LookupEnv)
 	switch name {
 	case "gzip", "gunzip", "zcat": // the name says what to do

@@ -13,24 +13,45 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"sonde/user/tools"
 )
 
 // A program gets its arguments without its name.
 type program func(args []string) error
 
 // status is an error that only sets the exit status.
-type status int
-
-func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+type status = tools.Status
 
 // own are the programs that are ours.
 var own = map[string]program{
 	"burn":   burn,
+	"echo":   tool(tools.Echo),
+	"env":    tool(tools.Env),
+	"false":  tool(tools.False),
+	"grep":   tool(tools.Grep),
+	"head":   tool(tools.Head),
+	"kill":   tool(tools.Kill),
+	"ln":     tool(tools.Ln),
 	"myprog": myprog,
 	"nm":     nm,
-	"sh":     sh,
+	"seq":    tool(tools.Seq),
+	"sh":     tool(sh),
 	"sleep":  sleep,
+	"sort":   tool(tools.Sort),
+	"tail":   tool(tools.Tail),
+	"tee":    tool(tools.Tee),
+	"true":   tool(tools.True),
+	"uniq":   tool(tools.Uniq),
+	"wc":     tool(tools.Wc),
 	"work":   work,
+}
+
+// tool makes a program of a command.
+func tool(c tools.Command) program {
+	return func(args []string) error {
+		return c(tools.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, args)
+	}
 }
 
 func main() {

@@ -13,6 +13,9 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv("BOX"); name != "" {
 		os.Exit(run(name, os.Args[1:]))
 	}
+	if name := filepath.Base(os.Args[0]); names()[name] {
+		os.Exit(run(name, os.Args[1:]))
+	}
 	os.Exit(m.Run())
 }
 
@@ -45,7 +48,7 @@ func TestProgramsAndTheirStatus(t *testing.T) {
 		{"x=1\necho $((x+1))\n", []string{"sh"}, "2\n", 0},
 		{"", []string{"sh", "-c", "if"}, "", 2},
 		{"", []string{"sh", "-c"}, "", 1},
-		{"", []string{"sh", "/no/such/file"}, "", 1},
+		{"", []string{"sh", "/no/such/file"}, "", 127},
 		{"", []string{"sh", "-z"}, "", 1},
 		{"text\n", []string{"cat"}, "text\n", 0},
 		{"", []string{"cat", "/no/such/file"}, "", 1},

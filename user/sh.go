@@ -6,81 +6,129 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
+
+	"sonde/user/tools"
 )
 
-// sh is a shell: sh -c COMMAND [NAME ARG...], sh FILE [ARG...], or what standard
-// input says, with prompts if that is a terminal.
-func sh(args []string) error {
-	script, name := io.Reader(os.Stdin), "sh"
-	prompts := false
+const (
+	syntaxError  = tools.Status(2)
+	cannotOpen   = tools.Status(127)
+	firstPrompt  = "$ "
+	furtherLines = "> "
+)
+
+// sh is the shell: sh [-OPTIONS] [-c TEXT | FILE] [ARGUMENT...]. Without either it
+// reads commands from its input, and shows prompts if that is a terminal.
+//
+// What it lacks against a POSIX shell comes of its library: no job control, subshells
+// that are threads of the same process, a $! that is no process's number.
+func sh(s tools.Streams, args []string) error {
+	options, args, text := split(args)
+	name := "sh"
+	var from io.Reader
 	switch {
-	case len(args) > 0 && args[0] == "-c":
-		if len(args) < 2 {
-			return errors.New("-c: a command is missing")
-		}
-		script, args = strings.NewReader(args[1]), args[2:]
+	case text && len(args) == 0:
+		return errors.New("-c: no commands")
+	case text:
+		from, args = strings.NewReader(args[0]), args[1:]
 		if len(args) > 0 {
 			name, args = args[0], args[1:]
 		}
-	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+	case len(args) > 0:
 		f, err := os.Open(args[0])
 		if err != nil {
-			return err
+			fmt.Fprintf(s.Err, "sh: %v\n", err)
+			return cannotOpen
 		}
 		defer f.Close()
-		script, name, args = f, args[0], args[1:]
-	case len(args) > 0 && args[0] != "-i" && args[0] != "-":
-		return fmt.Errorf("unknown option %s", args[0])
-	default:
-		args = nil
-		prompts = isTerminal(os.Stdin)
+		from, name, args = f, args[0], args[1:]
 	}
-	r, err := interp.New(interp.Interactive(prompts), interp.StdIO(os.Stdin, os.Stdout, os.Stderr),
-		interp.Params(append([]string{"--"}, args...)...))
+	r, err := interp.New(interp.StdIO(s.In, s.Out, s.Err), interp.Interactive(from == nil),
+		interp.Params(append(append(options, "--"), args...)...))
 	if err != nil {
 		return err
 	}
-	if prompts {
-		return exitStatus(converse(r))
+	if from != nil {
+		return script(s, r, from, name)
 	}
-	prog, err := syntax.NewParser().Parse(script, name)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return status(2)
-	}
-	return exitStatus(r.Run(context.Background(), prog))
+	return input(s, r)
 }
 
-// converse runs what is typed, statement by statement.
-func converse(r *interp.Runner) (last error) {
-	fmt.Fprint(os.Stdout, "$ ")
-	parser := syntax.NewParser()
-	err := parser.Interactive(os.Stdin, func(list []*syntax.Stmt) bool {
-		if parser.Incomplete() {
-			fmt.Fprint(os.Stdout, "> ")
+// split parts what is for the shell from what is for the commands. -c stands alone
+// or last in a group.
+func split(args []string) (options, rest []string, text bool) {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && !text {
+		o := args[0]
+		args = args[1:]
+		if o == "--" {
+			break
+		}
+		if strings.HasSuffix(o, "c") {
+			text, o = true, strings.TrimSuffix(o, "c")
+		}
+		if o = strings.NewReplacer("i", "", "s", "", "l", "").Replace(o); o != "-" {
+			options = append(options, o)
+		}
+	}
+	return options, args, text
+}
+
+// script runs all that from has.
+func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) error {
+	p, err := syntax.NewParser().Parse(from, name)
+	if err != nil {
+		fmt.Fprintf(s.Err, "sh: %v\n", err)
+		return syntaxError
+	}
+	return exitStatus(r.Run(context.Background(), p))
+}
+
+// input runs the commands of the input as they come. On a terminal ^C ends what runs,
+// and not the shell.
+func input(s tools.Streams, r *interp.Runner) error {
+	run, show := r.Run, func(string) {}
+	if f, ok := s.In.(*os.File); ok && isTerminal(f) {
+		show = func(prompt string) { fmt.Fprint(s.Out, prompt) }
+		run = func(ctx context.Context, n syntax.Node) error {
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+			defer stop()
+			return r.Run(ctx, n)
+		}
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // between commands, too
+	}
+	p := syntax.NewParser()
+	var last error
+	show(firstPrompt)
+	err := p.Interactive(s.In, func(list []*syntax.Stmt) bool {
+		if p.Incomplete() {
+			show(furtherLines)
 			return true
 		}
-		for _, s := range list {
-			last = r.Run(context.Background(), s)
-			if r.Exited() {
+		for _, stmt := range list {
+			if last = run(context.Background(), stmt); r.Exited() {
 				return false
 			}
 		}
-		fmt.Fprint(os.Stdout, "$ ")
+		show(firstPrompt)
 		return true
 	})
-	return errors.Join(last, err)
+	if err != nil {
+		fmt.Fprintf(s.Err, "sh: %v\n", err)
+		return syntaxError
+	}
+	return exitStatus(last)
 }
 
-// exitStatus makes the shell's error one of ours.
+// exitStatus makes what a runner returns one of our errors.
 func exitStatus(err error) error {
-	var s interp.ExitStatus
-	if errors.As(err, &s) {
-		return status(s)
+	var code interp.ExitStatus
+	if errors.As(err, &code) {
+		return tools.Status(code)
 	}
 	return err
 }

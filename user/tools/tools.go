@@ -1,0 +1,123 @@
+// Package tools is small commands that scripts need and that u-root does not have as
+// libraries. They are a part of what POSIX says: a flag that they lack is an error.
+package tools
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Command is a command; args are without its name. An error is printed and makes
+// the program's status 1, except for a Status.
+type Command func(s Streams, args []string) error
+
+// Status is an error that is all said: what the program ends with.
+type Status int
+
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// usage is the status of a command that cannot tell what it should do.
+const usage Status = 2
+
+// Flags returns an empty set of flags for the command called name.
+func Flags(s Streams, name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(s.Err)
+	return f
+}
+
+// Parse reads args. What is wrong with them is printed already.
+//
+// Errors: a Status.
+func Parse(f *flag.FlagSet, args []string) error {
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return Status(0)
+	case err != nil:
+		return usage
+	}
+	return nil
+}
+
+// input is a file to read, or the input under the name "-".
+type input struct {
+	name string
+	io.Reader
+}
+
+// each calls do with the named files, or with the input if there are none. A file
+// that cannot be opened is reported, and the others are read all the same.
+//
+// Errors: the first of all.
+func each(s Streams, name string, files []string, do func(input) error) error {
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	var failed error
+	for _, file := range files {
+		if err := open(s, file, do); err != nil {
+			fmt.Fprintf(s.Err, "%s: %v\n", name, err)
+			failed = Status(1)
+		}
+	}
+	return failed
+}
+
+func open(s Streams, file string, do func(input) error) error {
+	if file == "-" {
+		return do(input{file, s.In})
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return do(input{file, f})
+}
+
+// lines calls do with each line of r and its end, which the last may lack, while do
+// wants more.
+func lines(r io.Reader, do func(line, end string) (more bool)) error {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil && line == "" {
+			return ended(err)
+		}
+		line, cut := strings.CutSuffix(line, "\n")
+		end := ""
+		if cut {
+			end = "\n"
+		}
+		if !do(line, end) {
+			return nil
+		}
+		if err != nil {
+			return ended(err)
+		}
+	}
+}
+
+func ended(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// buffered gives do a writer with a buffer.
+func buffered(w io.Writer, do func(w *bufio.Writer) error) error {
+	b := bufio.NewWriter(w)
+	return errors.Join(do(b), b.Flush())
+}
