@@ -34,7 +34,7 @@ var own = map[string]program{
 	"kill":   tool(tools.Kill),
 	"ln":     tool(tools.Ln),
 	"myprog": myprog,
-	"nm":     nm,
+	"nm":     tool(nm),
 	"seq":    tool(tools.Seq),
 	"sh":     tool(sh),
 	"sleep":  sleep,

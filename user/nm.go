@@ -1,32 +1,48 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"debug/elf"
+	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
+
+	"sonde/user/tools"
 )
 
-// nm prints the symbols of programs by name, or with -p in the order of the file.
-func nm(args []string) error {
-	sorted := true
-	if len(args) > 0 && args[0] == "-p" {
-		sorted, args = false, args[1:]
+// nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE...: sorted by name, by address with -n, or as they are in
+// the file with -p.
+func nm(s tools.Streams, args []string) error {
+	f := tools.Flags(s, "nm")
+	number, plain := f.Bool("n", false, "sort by address"), f.Bool("p", false, "do not sort")
+	if err := tools.Parse(f, args); err != nil {
+		return err
 	}
-	if len(args) == 0 {
-		return fmt.Errorf("no file given")
+	if f.NArg() == 0 {
+		return errors.New("which file?")
 	}
-	for _, name := range args {
-		if err := nmFile(name, sorted); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	order := byName
+	switch {
+	case *plain:
+		order = nil
+	case *number:
+		order = byAddress
+	}
+	w := bufio.NewWriter(s.Out)
+	for _, path := range f.Args() {
+		if f.NArg() > 1 {
+			fmt.Fprintf(w, "\n%s:\n", path)
+		}
+		if err := symbols(w, path, order); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", path, err), w.Flush())
 		}
 	}
-	return nil
+	return w.Flush()
 }
 
-func nmFile(name string, sorted bool) error {
-	f, err := elf.Open(name)
+func symbols(w *bufio.Writer, path string, order func(a, b elf.Symbol) int) error {
+	f, err := elf.Open(path)
 	if err != nil {
 		return err
 	}
@@ -35,40 +51,63 @@ func nmFile(name string, sorted bool) error {
 	if err != nil {
 		return err
 	}
-	if sorted {
-		slices.SortStableFunc(syms, func(a, b elf.Symbol) int { return strings.Compare(a.Name, b.Name) })
+	if order != nil {
+		slices.SortStableFunc(syms, order)
 	}
 	for _, s := range syms {
-		if c := letter(f, s); c != 0 {
-			fmt.Fprintf(os.Stdout, "%016x %c %s\n", s.Value, c, s.Name)
+		switch c := letter(f, s); c {
+		case 0:
+		case 'U', 'w':
+			fmt.Fprintf(w, "%16s %c %s\n", "", c, s.Name)
+		default:
+			fmt.Fprintf(w, "%016x %c %s\n", s.Value, c, s.Name)
 		}
 	}
 	return nil
 }
 
-// letter is the type that nm prints; 0 for what it leaves out.
-func letter(f *elf.File, s elf.Symbol) (c byte) {
-	if s.Name == "" || elf.ST_TYPE(s.Info) == elf.STT_FILE || elf.ST_TYPE(s.Info) == elf.STT_SECTION {
+func byName(a, b elf.Symbol) int { return cmp.Compare(a.Name, b.Name) }
+
+func byAddress(a, b elf.Symbol) int {
+	return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+}
+
+// letter is the type of a symbol as nm shows it; 0 for what it does not show.
+func letter(f *elf.File, s elf.Symbol) byte {
+	local := elf.ST_BIND(s.Info) == elf.STB_LOCAL
+	weak := elf.ST_BIND(s.Info) == elf.STB_WEAK
+	switch t := elf.ST_TYPE(s.Info); {
+	case t == elf.STT_FILE || t == elf.STT_SECTION || s.Name == "":
 		return 0
-	}
-	switch {
+	case s.Section == elf.SHN_UNDEF && weak:
+		return 'w'
 	case s.Section == elf.SHN_UNDEF:
 		return 'U'
-	case s.Section == elf.SHN_ABS || int(s.Section) >= len(f.Sections):
-		return 'A'
+	case weak:
+		return 'W'
 	}
-	switch sec := f.Sections[s.Section]; {
-	case sec.Flags&elf.SHF_EXECINSTR != 0:
-		c = 'T'
-	case sec.Type == elf.SHT_NOBITS:
-		c = 'B'
-	case sec.Flags&elf.SHF_WRITE != 0:
-		c = 'D'
-	default:
-		c = 'R'
-	}
-	if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
-		c |= 0x20
+	c := place(f, s)
+	if local {
+		c += 'a' - 'A'
 	}
 	return c
+}
+
+// place tells what kind of section a symbol is in.
+func place(f *elf.File, s elf.Symbol) byte {
+	if int(s.Section) >= len(f.Sections) {
+		return 'A'
+	}
+	sec := f.Sections[s.Section]
+	switch {
+	case sec.Flags&elf.SHF_ALLOC == 0:
+		return 'N'
+	case sec.Flags&elf.SHF_EXECINSTR != 0:
+		return 'T'
+	case sec.Type == elf.SHT_NOBITS:
+		return 'B'
+	case sec.Flags&elf.SHF_WRITE != 0:
+		return 'D'
+	}
+	return 'R'
 }
