@@ -168,6 +168,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 	if a.Flags&abi.CLONE_PARENT != 0 {
 		parent = p.parent
 		c.exitSignal = p.exitSignal
+		c.adopted = parent == p.table.init // it has not asked for this child
 	}
 	parent.give(c)
 	n.start()

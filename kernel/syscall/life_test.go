@@ -214,6 +214,19 @@ func TestOrphanGoesToTheKernel(t *testing.T) {
 	}
 }
 
+// TestCloneParent: a child that its maker gives to the kernel stayed a zombie.
+func TestCloneParent(t *testing.T) {
+	w := world(t)
+	p := begin(t, w, func(p *player) {
+		if p.Fork(func(c *player) { want(t, c, "getppid", c.Call(nGetppid), 1) }, nClone, abi.CLONE_PARENT|abi.SIGCHLD) < 0 {
+			t.Error("clone")
+		}
+		want(t, p, "children", p.Call(nWait4, ^uint64(0), 0, 0, 0), errno(sys.ECHILD))
+	})
+	finish(t, w, p)
+	settle(t, w)
+}
+
 func TestIgnoredChildrenLeaveNoZombies(t *testing.T) {
 	run(t, func(p *player) {
 		ignore(p, abi.SIGCHLD)
