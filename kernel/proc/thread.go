@@ -83,13 +83,24 @@ func (t *Thread) Cancel() <-chan struct{} {
 	case <-t.kick: // of something that has been done already
 	default:
 	}
-	if t.work.Load() && t.wanted() {
+	if t.Wanted() {
 		t.token()
 	}
 	t.charge.slept()
 	t.sleeping.Store(true)
 	return t.kick
 }
+
+// Wanted reports whether a signal waits for t, or it is to end or to stop: a call
+// that takes long and has done a part of its work returns then.
+//
+// Context: t's goroutine.
+func (t *Thread) Wanted() bool { return t.work.Load() && t.wanted() }
+
+// Dying reports whether t is to end: a call that takes long gives up then.
+//
+// Context: t's goroutine.
+func (t *Thread) Dying() bool { return t.work.Load() && t.dying() }
 
 // wanted reports whether there is anything to do for t before its program runs on.
 func (t *Thread) wanted() bool {

@@ -99,7 +99,7 @@ func transfer(t *proc.Thread, in bool, move mover, addr, n uint64, off int64) (t
 			return total, nil
 		case err != nil:
 			return 0, err
-		case uint64(moved) < want || total == n:
+		case uint64(moved) < want || total == n || t.Dying():
 			return total, nil
 		}
 	}
@@ -220,7 +220,7 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if placed {
 		src = from.ReadAt
 	}
-	n, err := pass(src, writer(t, to), min(a[3], mostIO), off)
+	n, err := pass(t, src, writer(t, to), min(a[3], mostIO), off)
 	if placed {
 		err = firstError(err, put(t, a[2], off+int64(n)))
 	}
@@ -234,9 +234,9 @@ func firstError(a, b error) error {
 	return b
 }
 
-// pass moves up to n bytes from src to dst.
-func pass(src, dst mover, n uint64, off int64) (total uint64, err error) {
-	for total < n && err == nil {
+// pass moves up to n bytes from src to dst, fewer when there is a signal.
+func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, err error) {
+	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(min(n-total, largePiece), func(b []byte) error {
 			got, err := src(b, off+int64(total))
 			if got == 0 {

@@ -2,6 +2,7 @@ package syscall
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	sys "syscall"
 	"testing"
@@ -96,7 +97,8 @@ func finish(t *testing.T, w *proctest.World, p *proc.Process) proc.Status {
 	select {
 	case <-p.Done():
 	case <-time.After(long):
-		t.Fatal("the program does not end")
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("the program does not end\n%s", threadsOf(string(stacks[:runtime.Stack(stacks, true)])))
 	}
 	_, err := w.Table.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
 	if err != nil {
