@@ -14,6 +14,11 @@ type Ring3 struct {
 	// recent ones.
 	CR3, Generation uint64
 
+	// X87 is not 0 while registers of the x87 hold what some program left there; Initial
+	// is the state that clears them, for FXRSTOR.
+	X87     uint64
+	Initial uintptr
+
 	SP     uintptr // a program's, while its system call has no register free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU
 

@@ -54,8 +54,16 @@ load:
 	MOVQ	AX, CR3
 loaded:
 	CMPL	Context_x87(R15), $0
-	JEQ	2(PC)
+	JNE	own
+	CMPQ	(R3+ring3_X87)(R13), $0
+	JEQ	x87
+	MOVQ	(R3+ring3_Initial)(R13), AX
+	FXRSTOR64 (AX)			// FNINIT only calls them empty: MMX reads what was in them
+	MOVQ	$0, (R3+ring3_X87)(R13)
+	JMP	x87
+own:
 	FXRSTOR64 FX(0)(R15)
+x87:
 	LDMXCSR	FX(const_fxMXCSR)(R15)
 	MOVUPS	XMM(0)(R15), X0
 	MOVUPS	XMM(1)(R15), X1
@@ -231,7 +239,9 @@ TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	// The kernel does not use the x87, and few programs do, so it is saved only if it
 	// is not as FNINIT leaves it: FSW 0, which includes that the top of its stack is
 	// register 0; FCW the usual; and register 0 empty. FXAM then has changed nothing
-	// in FSW but C0-C3.
+	// in FSW but C0-C3. (A program that fills all eight and then frees the first is
+	// mistaken for one that uses none. FNSTENV would tell, and costs as much again as
+	// half a system call.)
 	LEAQ	FX(0)(R15), CX
 	FNSTSW_AX
 	TESTW	AX, AX
@@ -248,12 +258,13 @@ TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	JMP	clean
 used:
 	FXSAVE64 (CX)
-	MOVL	$1, Context_x87(R15)
-	JMP	clean
+	JMP	saved
 examined:
 	FXSAVE64 (CX)
 	MOVW	$0, FX(const_fxFSW)(R15)
+saved:
 	MOVL	$1, Context_x87(R15)
+	MOVQ	$1, (R3+ring3_X87)(R13)
 clean:
 	FNINIT
 	LDMXCSR	·kernelMXCSR(SB)

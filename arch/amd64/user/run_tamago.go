@@ -83,6 +83,9 @@ func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id in
 	return nil
 }
 
+// initial has the floating-point state that all begin with.
+var initial = New()
+
 // cr4 is what InitCPU sets.
 var cr4 uint64
 
@@ -95,6 +98,7 @@ const programMask = amd64.RFLAGS_TF | amd64.RFLAGS_IF | amd64.RFLAGS_DF | amd64.
 func InitCPU(root uint64) {
 	r := &trap.Self().Ring3
 	r.CR3 = root
+	r.Initial = uintptr(unsafe.Pointer(&initial.fx))
 	r.Wanted = uintptr(goruntime.Wanted())
 	var syscall uintptr
 	r.Trap, syscall = addresses()

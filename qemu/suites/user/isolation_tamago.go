@@ -20,6 +20,7 @@ func init() {
 	suites.Add("user/ports", ports)
 	suites.Add("user/kernel_memory", kernelMemory)
 	suites.Add("user/protection_is_on", protectionIsOn)
+	suites.Add("user/registers_of_others_are_not_seen", othersRegisters)
 }
 
 // either stands for #GP or #UD: processors differ.
@@ -211,6 +212,34 @@ func kernelMemory(t *suites.T) {
 	// What is low in the kernel's tables is nowhere in a program's.
 	if c, e := once(t, append(mov(0x8000), 0x48, 0x8b, 0), nil); e != amd64.VEC_PF || c.Regs.Err != amd64.PF_U {
 		t.Errorf("low memory: %s", what(c, e))
+	}
+}
+
+// othersRegisters: MMX registers are the x87's, and FNINIT leaves in them what was there.
+func othersRegisters(t *suites.T) {
+	var fills, reads []byte
+	for mm := range byte(8) {
+		fills = append(fills, 0x48, 0x0f, 0x6e, 0xc0|mm<<3)                // movq mm, rax
+		reads = append(reads, 0x48, 0x0f, 0x7e, 0xc1|mm<<3, 0x48, 9, 0xc8) // movq rcx, mm; or rax, rcx
+	}
+	call := []byte{0x0f, 0x05}
+	p, q := load(t, append(fills, call...)), load(t, append(reads, call...))
+	defer p.Close()
+	defer q.Close()
+	for range 100 { // on all CPUs, in time
+		c := p.thread()
+		if c.Regs.AX = victim; settle(c) != ring3.SystemCall {
+			t.Fatalf("%+v", c.Regs)
+		}
+		d := q.thread()
+		if e := settle(d); e != ring3.SystemCall || d.Regs.AX != 0 {
+			t.Fatalf("AX %#x: %s", d.Regs.AX, what(d, e))
+		}
+		// The first has its own again.
+		copy(p.code[len(fills)+2:], append(reads, call...))
+		if c.Regs.AX = 0; settle(c) != ring3.SystemCall || c.Regs.AX != victim {
+			t.Fatalf("AX %#x, want %#x", c.Regs.AX, victim)
+		}
 	}
 }
 
