@@ -29,6 +29,12 @@ type File struct {
 	listed  bool
 }
 
+// opened counts the files that are open.
+var opened atomic.Int64
+
+// Opened returns how many files are open, pipes and the like included.
+func Opened() int { return int(opened.Load()) }
+
 // errClosed is what a closed file returns, in the words of io/fs and of programs.
 var errClosed = fmt.Errorf("%w: %w", fs.ErrClosed, syscall.EBADF)
 
@@ -38,6 +44,7 @@ func NewFile(name string, n Node, h Handle, flag int) *File {
 	f.flag.Store(int32(flag))
 	f.refs.Store(1)
 	_, f.stream = h.(interface{ stream() })
+	opened.Add(1)
 	return f
 }
 
@@ -86,6 +93,7 @@ func Close(f *File) error {
 		f.refs.Add(1)
 		return pathError("close", f.name, errClosed)
 	}
+	opened.Add(-1)
 	if f.handle == nil {
 		return nil
 	}

@@ -73,8 +73,12 @@ func TestPagesGoWithTheLastNameAndUser(t *testing.T) {
 	a := newAt(t)
 	_, before := a.Usage()
 	a.put("x", string(make([]byte, 3*pageSize)))
+	open := Opened()
 	f, err := a.OpenAt(a.cwd, "x", O_RDONLY, 0)
 	a.must(err)
+	if Opened() != open+1 {
+		t.Errorf("%d files are open, want %d", Opened(), open+1)
+	}
 	a.must(a.LinkAt(a.cwd, "x", a.cwd, "y", true))
 	a.must(a.UnlinkAt(a.cwd, "x"))
 	a.must(a.UnlinkAt(a.cwd, "y"))
@@ -87,8 +91,8 @@ func TestPagesGoWithTheLastNameAndUser(t *testing.T) {
 		t.Error("the second descriptor's contents are gone")
 	}
 	a.must(f.Close())
-	if _, used := a.Usage(); used != before {
-		t.Errorf("%d pages left", used-before)
+	if _, used := a.Usage(); used != before || Opened() != open {
+		t.Errorf("%d pages and %d files left", used-before, Opened()-open)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"sonde/kernel/vfs"
 )
 
 // A count is something that all cases together must leave as they found it.
@@ -15,7 +17,9 @@ type count struct {
 }
 
 // counts are added by stock_tamago.go; on the host there are only goroutines.
-var counts = []count{{name: "goroutines", now: runtime.NumGoroutine}, {name: "processes", now: processes}}
+var counts = []count{
+	{name: "goroutines", now: runtime.NumGoroutine}, {name: "processes", now: processes}, {name: "files", now: vfs.Opened},
+}
 
 // processes counts processes and threads of programs.
 func processes() int {
