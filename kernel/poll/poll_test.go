@@ -60,8 +60,6 @@ func TestHangUpsAndErrorsWakeEverybody(t *testing.T) {
 	}
 }
 
-// A stale token in the pooled channel would make the next wait spin, not fail, so
-// this looks at what cancelling takes and leaves.
 func TestCancelTakesOneToken(t *testing.T) {
 	b, cancel := new(box), make(chan struct{}, 1)
 	done := make(chan error)

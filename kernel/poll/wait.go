@@ -37,11 +37,7 @@ func Until(src Source, ev Events, cancel <-chan struct{}) error {
 	q.Add(&s.Waiter)
 	err := s.wait(src, ev, cancel)
 	q.Remove(&s.Waiter)
-	select {
-	case <-s.woken:
-	default:
-	}
-	sleepers.Put(s)
+	sleepers.Put(s) // a token that it may still have only makes the next one look twice
 	return err
 }
 

@@ -92,6 +92,27 @@ func TestPathsLeadWhereTheyShould(t *testing.T) {
 	}
 }
 
+func TestLinksAreFollowedSoFar(t *testing.T) {
+	a := newAt(t)
+	a.must(a.SymlinkAt("dir", a.cwd, "d"))
+	if i, err := a.StatAt(a.cwd, "d/below", false); err != nil || i.Mode.IsDir() {
+		t.Errorf("a link on the way: %+v, %v", i, err)
+	}
+	if i, err := a.StatAt(a.cwd, "d/", false); err != nil || !i.Mode.IsDir() {
+		t.Errorf("a link with a slash behind it: %+v, %v", i, err)
+	}
+	a.must(a.SymlinkAt("file", a.cwd, "l1"))
+	for i := 1; i <= maxLinks; i++ {
+		a.must(a.SymlinkAt(fmt.Sprintf("l%d", i), a.cwd, fmt.Sprintf("l%d", i+1)))
+	}
+	if got := a.get(fmt.Sprintf("l%d", maxLinks)); got != "text" {
+		t.Errorf("%d links: %s", maxLinks, got)
+	}
+	if _, err := a.OpenAt(a.cwd, fmt.Sprintf("l%d", maxLinks+1), O_RDONLY, 0); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("one more: %v", err)
+	}
+}
+
 func TestOpenFlags(t *testing.T) {
 	for _, tt := range []struct {
 		path string
@@ -136,6 +157,12 @@ func TestLinksAreCounted(t *testing.T) {
 	a.must(a.UnlinkAt(a.cwd, "file"))
 	if i, _ := a.StatAt(a.cwd, "dir/other", true); i.Links != 1 || a.get("dir/other") != "text" {
 		t.Errorf("%+v %q", i, a.get("dir/other"))
+	}
+	p, err := a.PlaceAt(a.cwd, "dir/other", true, false)
+	a.must(err)
+	a.must(a.UnlinkAt(a.cwd, "dir/other"))
+	if _, err := p.again(); err != syscall.ENOENT {
+		t.Errorf("a file without names gets one: %v", err)
 	}
 	if err := a.LinkAt(a.cwd, "dir", a.cwd, "dir2", true); !errors.Is(err, syscall.EPERM) {
 		t.Errorf("link of a directory: %v", err)

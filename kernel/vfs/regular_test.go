@@ -90,6 +90,8 @@ func TestPagesGoWithTheLastNameAndUser(t *testing.T) {
 	if _, used := a.Usage(); used != before+3 {
 		t.Error("the second descriptor's contents are gone")
 	}
+	a.put("z", "z")
+	a.must(a.UnlinkAt(a.cwd, "z")) // nobody has it open
 	a.must(f.Close())
 	if _, used := a.Usage(); used != before || Opened() != open {
 		t.Errorf("%d pages and %d files left", used-before, Opened()-open)

@@ -116,7 +116,15 @@ func TestDupToReplaces(t *testing.T) {
 	if err := table.DupTo(from, 9, false, limit); err != nil {
 		t.Error(err)
 	}
-	for _, c := range [][2]int{{5, 1}, {-1, 1}, {0, -1}, {0, limit}} {
+	table.Close(from)
+	table.Close(9)
+	if a.closed != 0 {
+		t.Error("closed, but a copy is left")
+	}
+	if table.Close(to); a.closed != 1 {
+		t.Errorf("closed %d times with the last copy", a.closed)
+	}
+	for _, c := range [][2]int{{5, 1}, {-1, 1}, {0, 1}, {0, -1}, {0, limit}} {
 		if err := table.DupTo(c[0], c[1], false, limit); err != syscall.EBADF {
 			t.Errorf("%v: %v", c, err)
 		}

@@ -50,6 +50,9 @@ func TestEventfdCounts(t *testing.T) {
 	if n, err := read(f); n != 10 || err != nil || <-waits != nil {
 		t.Errorf("%d, %v", n, err)
 	}
+	if f.Poll() != poll.In|poll.Out {
+		t.Errorf("1 fits, but it polls as %#x", f.Poll())
+	}
 	for _, p := range [][]byte{number(maxValue + 1), make([]byte, 7)} {
 		if _, err := vfs.Write(f, p); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%v: %v", p, err)
