@@ -1,7 +1,6 @@
 package space
 
 import (
-	"slices"
 	"sort"
 	"syscall"
 )
@@ -107,53 +106,6 @@ func (t areas) gap(addr uint64) (lo, hi uint64) {
 		lo = t[i-1].end
 	}
 	return lo, hi
-}
-
-// split makes addr a border, if it is in the middle of an area.
-func (t *areas) split(addr uint64) {
-	i := t.index(addr)
-	if i == len(*t) || (*t)[i].start >= addr {
-		return
-	}
-	low := (*t)[i]
-	high := low
-	low.end, high.start = addr, addr
-	high.off += addr - low.start
-	high.hold()
-	(*t)[i] = high
-	*t = slices.Insert(*t, i, low)
-}
-
-// cut takes [start,end) out and returns how many bytes of it were in areas.
-func (t *areas) cut(start, end uint64) (bytes uint64) {
-	t.split(start)
-	t.split(end)
-	i, j := t.in(start, end)
-	for k := i; k < j; k++ {
-		bytes += (*t)[k].end - (*t)[k].start
-		(*t)[k].drop()
-	}
-	*t = slices.Delete(*t, i, j)
-	return bytes
-}
-
-// insert adds a where nothing is; the reference to its backing goes with it.
-func (t *areas) insert(a area) {
-	i := t.index(a.start)
-	*t = slices.Insert(*t, i, a)
-	t.join(i, i+2)
-}
-
-// join merges the areas with numbers from i-1 to j-1 where they can be.
-func (t *areas) join(i, j int) {
-	for k := min(j, len(*t)) - 1; k >= max(i, 1); k-- {
-		a, b := &(*t)[k-1], &(*t)[k]
-		if a.continues(b) {
-			a.end = b.end
-			b.drop()
-			*t = slices.Delete(*t, k, k+1)
-		}
-	}
 }
 
 // roomFor refuses when the table is so long that cutting n times more would be too much.

@@ -39,21 +39,39 @@ func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
 	if hint := addr &^ (PageSize - 1); addr != 0 && s.m.window(hint, hint+n) != nil && s.roomAt(hint, n) {
 		return hint, nil
 	}
-	if at, err := s.search(n, s.mmapTop); err == nil {
+	if at, err := s.searchTop(n); err == nil {
 		return at, nil
 	}
 	return s.search(n, unlimited)
 }
 
+// full says that between from and mmapTop there is no gap of size bytes. 0: nothing is
+// known. Without it, a program with many areas would have them all searched for each more.
+type full struct{ from, size uint64 }
+
+// searchTop is search below mmapTop.
+func (s *Space) searchTop(n uint64) (uint64, error) {
+	known := s.full.size != 0 && n >= s.full.size
+	from := s.mmapTop
+	if known {
+		from = s.full.from
+	}
+	at, err := s.search(n, from)
+	if err == nil && (!known || n == s.full.size) {
+		s.full = full{at, n}
+	}
+	return at, err
+}
+
 // roomAt reports whether [at,at+n) is free, and is not what a stack grows into.
 func (s *Space) roomAt(at, n uint64) bool {
 	i := s.areas.index(at)
-	return i == len(s.areas) || at+n <= s.floor(i)
+	return i == len(s.areas.areas) || at+n <= s.floor(i)
 }
 
 // floor is where area i begins, with what has to stay free below it.
 func (s *Space) floor(i int) uint64 {
-	a := &s.areas[i]
+	a := &s.areas.areas[i]
 	if a.flags&GrowsDown != 0 {
 		return a.start - min(a.start, stackGap)
 	}
@@ -66,12 +84,12 @@ func (s *Space) search(n, limit uint64) (uint64, error) {
 		w := s.m.Windows[k]
 		hi := min(w.End, limit)
 		for i := s.areas.index(hi); hi > w.Start; i-- {
-			if i < len(s.areas) {
+			if i < len(s.areas.areas) {
 				hi = min(hi, s.floor(i))
 			}
 			lo := w.Start
 			if i > 0 {
-				lo = max(lo, s.areas[i-1].end)
+				lo = max(lo, s.areas.areas[i-1].end)
 			}
 			if hi >= lo && hi-lo >= n {
 				return hi - n, nil

@@ -142,17 +142,17 @@ func (s *Space) makeWritable(a *area, e *uint64, addr uint64) error {
 // returns it; nil: it may not.
 func (s *Space) growStack(addr uint64) *area {
 	i := s.areas.index(addr)
-	if i == len(s.areas) || s.areas[i].flags&GrowsDown == 0 {
+	if i == len(s.areas.areas) || s.areas.areas[i].flags&GrowsDown == 0 {
 		return nil
 	}
-	a := &s.areas[i]
+	a := &s.areas.areas[i]
 	start := addr &^ (PageSize - 1)
 	w := s.m.window(a.start, a.end)
 	if w == nil || start < w.Start || a.end-start > s.limits.Stack || !s.mayAdd(a.start-start) {
 		return nil
 	}
 	if i > 0 {
-		if below := &s.areas[i-1]; start < below.end || below.prot != 0 && start-below.end < stackGap {
+		if below := &s.areas.areas[i-1]; start < below.end || below.prot != 0 && start-below.end < stackGap {
 			return nil
 		}
 	}

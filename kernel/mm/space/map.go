@@ -88,6 +88,9 @@ func (s *Space) add(n uint64) {
 // remove unmaps [start,end). Called with mu held.
 func (s *Space) remove(start, end uint64) {
 	s.total -= s.areas.cut(start, end)
+	if _, hi := s.areas.gap(start); hi > s.full.from {
+		s.full.from = min(hi, s.mmapTop)
+	}
 	s.zap(start, end)
 	if s.tables <= s.m.SpareTables {
 		return
@@ -152,7 +155,7 @@ func (s *Space) Protect(addr, n uint64, prot Prot) error {
 		return err
 	}
 	i, j := s.areas.in(addr, end)
-	for _, a := range s.areas[i:j] {
+	for _, a := range s.areas.areas[i:j] {
 		if prot&Write != 0 && a.flags&(Shared|NoWrite) == Shared|NoWrite {
 			return errNoWrite
 		}
@@ -168,7 +171,7 @@ func (s *Space) protect(start, end uint64, prot Prot) {
 	i, j := s.areas.in(start, end)
 	lost := false
 	for k := i; k < j; k++ {
-		a := &s.areas[k]
+		a := &s.areas.areas[k]
 		a.prot = prot
 		s.each(a.start, a.end, func(_ uint64, e *uint64) {
 			f := frameOf(*e)

@@ -20,9 +20,9 @@ type Area struct {
 func (s *Space) Areas() []Area {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]Area, len(s.areas))
-	for i := range s.areas {
-		a := &s.areas[i]
+	all := make([]Area, len(s.areas.areas))
+	for i := range s.areas.areas {
+		a := &s.areas.areas[i]
 		all[i] = Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, Ident{Name: a.name}}
 		if a.back != nil {
 			all[i].Ident = a.back.Ident()
@@ -94,8 +94,8 @@ func (s *Space) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := Usage{Total: s.total, Peak: s.peak, Resident: uint64(s.resident) * PageSize, Tables: uint64(s.tables) * PageSize}
-	for i := range s.areas {
-		a := &s.areas[i]
+	for i := range s.areas.areas {
+		a := &s.areas.areas[i]
 		n := a.end - a.start
 		switch {
 		case a.flags&GrowsDown != 0:

@@ -20,7 +20,8 @@ type Space struct {
 	mu sync.Mutex
 	// guarded by mu:
 	root     *words // nil: released
-	areas    areas
+	areas    table
+	full     full
 	limits   Limits
 	total    uint64 // bytes in areas
 	peak     uint64 // the most that total has been
@@ -95,10 +96,10 @@ func (s *Space) Release() {
 	root := frame.Frame(s.rootPA.Swap(0))
 	s.root = nil
 	s.freeTables(subtree{root, top})
-	for i := range s.areas {
-		s.areas[i].drop()
+	for i := range s.areas.areas {
+		s.areas.areas[i].drop()
 	}
-	s.areas, s.total, s.brkStart, s.brk = nil, 0, 0, 0
+	s.areas, s.total, s.brkStart, s.brk = table{}, 0, 0, 0
 }
 
 // Fork returns a copy of s. Private pages are copied when one of the two writes
@@ -119,9 +120,11 @@ func (s *Space) Fork() (*Space, error) {
 	}
 	child.limits, child.total, child.peak = s.limits, s.total, s.total
 	child.brkStart, child.brk = s.brkStart, s.brk
-	child.areas = append(areas(nil), s.areas...)
-	for i := range child.areas {
-		child.areas[i].hold()
+	child.areas.areas = append(areas(nil), s.areas.areas...)
+	child.areas.buf = child.areas.areas
+	child.full = s.full
+	for i := range child.areas.areas {
+		child.areas.areas[i].hold()
 	}
 	if err := s.sharePages(child); err != nil {
 		child.Release()
@@ -134,8 +137,8 @@ func (s *Space) Fork() (*Space, error) {
 // not writable in both. Called with mu held.
 func (s *Space) sharePages(child *Space) (err error) {
 	taken := false
-	for i := range s.areas {
-		a := &s.areas[i]
+	for i := range s.areas.areas {
+		a := &s.areas.areas[i]
 		s.each(a.start, a.end, func(addr uint64, e *uint64) {
 			if err != nil {
 				return

@@ -1,0 +1,62 @@
+package space
+
+import (
+	"math/rand"
+	"testing"
+	"time"
+)
+
+// What is remembered of gaps never changes where something goes.
+func TestTheHighestGapIsFound(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	rnd := rand.New(rand.NewSource(1))
+	type piece struct{ at, n uint64 }
+	var all []piece
+	for i := range 6000 {
+		n := uint64(1+rnd.Intn(4)) * PageSize
+		if k := rnd.Intn(max(len(all), 1)); len(all) > 0 && rnd.Intn(5) < 2 {
+			must(t, s.Unmap(all[k].at, all[k].n))
+			all[k] = all[len(all)-1]
+			all = all[:len(all)-1]
+			continue
+		}
+		want, err := s.search(n, s.mmapTop)
+		must(t, err)
+		at, err := s.Map(0, n, []Prot{Read, Write, Exec}[rnd.Intn(3)], 0, nil, 0)
+		if err != nil || at != want {
+			t.Fatalf("piece %d, %d bytes: at %#x, %v, want %#x", i, n, at, err, want)
+		}
+		all = append(all, piece{at, n})
+		if rnd.Intn(50) == 0 {
+			child, err := s.Fork()
+			must(t, err)
+			s.Release()
+			s = child
+		}
+	}
+	for _, p := range all {
+		must(t, s.Unmap(p.at, p.n))
+	}
+	if len(s.Areas()) != 0 || s.Usage().Total != 0 {
+		t.Error(s.Areas())
+	}
+}
+
+// A program that maps all it may took minutes when each area was looked for among all
+// others, and moved most of them. It takes well under a second now; the limit is for a
+// busy machine.
+func TestManyAreasAreFast(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	start := time.Now()
+	n := 0
+	for ; ; n++ {
+		if _, err := s.Map(0, PageSize, []Prot{Read, Write}[n%2], 0, nil, 0); err != nil {
+			break
+		}
+	}
+	if n < maxAreas-4 || time.Since(start) > 10*time.Second {
+		t.Errorf("%d areas in %v", n, time.Since(start))
+	}
+}

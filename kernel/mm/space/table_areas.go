@@ -1,0 +1,96 @@
+package space
+
+import "slices"
+
+// A table is areas with room to grow at both ends: addresses are given out from the
+// top down, so a new area goes before nearly all others.
+type table struct {
+	areas
+	buf []area // areas is a part of it
+}
+
+// insertAt makes a number i, and moves those before it or those behind it, whichever
+// are fewer.
+func (t *table) insertAt(i int, a area) {
+	n := len(t.areas)
+	before := cap(t.buf) - cap(t.areas)
+	atFront := i < n/2
+	if atFront && before == 0 || !atFront && cap(t.areas) == n {
+		t.recentre()
+		before = cap(t.buf) - cap(t.areas)
+	}
+	if atFront {
+		t.areas = t.buf[before-1 : before+n]
+		copy(t.areas[:i], t.areas[1:i+1])
+	} else {
+		t.areas = t.areas[:n+1]
+		copy(t.areas[i+1:], t.areas[i:n])
+	}
+	t.areas[i] = a
+}
+
+// recentre makes room at both ends.
+func (t *table) recentre() {
+	n := len(t.areas)
+	buf := make([]area, 2*n+16)
+	copy(buf[n/2+8:], t.areas)
+	t.buf, t.areas = buf, buf[n/2+8:n/2+8+n]
+}
+
+// delete takes out the areas from number i to j-1.
+func (t *table) delete(i, j int) {
+	if i >= len(t.areas)-j {
+		t.areas = slices.Delete(t.areas, i, j)
+		return
+	}
+	copy(t.areas[j-i:j], t.areas[:i])
+	clear(t.areas[:j-i])
+	t.areas = t.areas[j-i:]
+}
+
+// split makes addr a border, if it is in the middle of an area.
+func (t *table) split(addr uint64) {
+	i := t.index(addr)
+	if i == len(t.areas) || t.areas[i].start >= addr {
+		return
+	}
+	low := t.areas[i]
+	high := low
+	low.end, high.start = addr, addr
+	high.off += addr - low.start
+	high.hold()
+	t.areas[i] = high
+	t.insertAt(i, low)
+}
+
+// cut takes [start,end) out and returns how many bytes of it were in areas.
+func (t *table) cut(start, end uint64) (bytes uint64) {
+	t.split(start)
+	t.split(end)
+	i, j := t.in(start, end)
+	for k := i; k < j; k++ {
+		bytes += t.areas[k].end - t.areas[k].start
+		t.areas[k].drop()
+	}
+	t.delete(i, j)
+	return bytes
+}
+
+// insert adds a where nothing is; the reference to its backing goes with it.
+func (t *table) insert(a area) {
+	i := t.index(a.start)
+	t.insertAt(i, a)
+	t.join(i, i+2)
+}
+
+// join merges the areas with numbers from i-1 to j-1 where they can be.
+func (t *table) join(i, j int) {
+	for k := min(j, len(t.areas)) - 1; k >= max(i, 1); k-- {
+		a, b := &t.areas[k-1], &t.areas[k]
+		if a.continues(b) {
+			a.end = b.end
+			b.drop()
+			t.delete(k, k+1)
+		}
+	}
+}
