@@ -94,6 +94,7 @@ func (p *Process) replace(t *Thread, img Image) {
 		p.table.threads[t.TID] = t
 	}
 	p.path, p.args, p.name = img.Path, img.Args, shortName(path.Base(img.Path))
+	img.Space.SetLimits(p.limits.memory())
 	p.execed = true
 	p.exitSignal = abi.SIGCHLD
 	actions := *p.actions

@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
 )
 
 // Limits are a process's resource limits.
@@ -53,5 +54,13 @@ func (p *Process) SetLimit(which int, to abi.Rlimit) error {
 		return syscall.EPERM
 	}
 	p.limits[which] = to
+	if m := p.mem.Load(); m != nil {
+		m.SetLimits(p.limits.memory())
+	}
 	return nil
+}
+
+// memory returns those that bound an address space.
+func (l *Limits) memory() space.Limits {
+	return space.Limits{AS: l[abi.RLIMIT_AS].Cur, Data: l[abi.RLIMIT_DATA].Cur, Stack: l[abi.RLIMIT_STACK].Cur}
 }
