@@ -41,8 +41,10 @@ func TestMain(m *testing.M) {
 		fmt.Printf("FAIL: the tests changed this folder:\nbefore %q\nafter  %q\n", before, after)
 		code = 1
 	}
-	if launcherDir != "" {
-		os.RemoveAll(launcherDir)
+	for _, dir := range []string{launcherDir, programsDir} {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }

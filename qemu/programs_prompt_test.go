@@ -27,6 +27,8 @@ func TestProgramsAtThePrompt(t *testing.T) {
 	c.see(`sleep 1000\r\n`)
 	c.key("\x1a")
 	c.see(`\[1\] Stopped  busybox sleep 1000`)
+	c.enter("ps")
+	c.see(`\n +PID +PPID +PGID +SID STAT +TIME COMMAND\r\n +\d+ +1 +\d+ +1 T +\d:00:00 busybox sleep 1000\r\n`)
 	c.enter("jobs")
 	c.see(`\[1\] Stopped  busybox sleep 1000`)
 	c.enter("fg")

@@ -19,10 +19,14 @@ import (
 // archive of them: static C and Go, and Debian's busybox.
 type programs struct{ dir, archive string }
 
+// programsDir is the folder, for TestMain to remove.
+var programsDir string
+
 var testPrograms = sync.OnceValues(func() (p programs, err error) {
 	if p.dir, err = os.MkdirTemp("", "sonde-programs"); err != nil {
 		return p, err
 	}
+	programsDir = p.dir
 	var a initrd.Archive
 	for _, name := range []string{"hello", "threads", "signals", "files"} {
 		if err := command("gcc", "-O1", "-static", "-pthread", "-w", "-o", filepath.Join(p.dir, name), "testdata/programs/"+name+".c"); err != nil {

@@ -3,12 +3,15 @@ package shell
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"sonde/kernel/proc"
 )
 
 var psCommand = &Command{
 	Name: "ps",
-	Help: "list the kernel's threads",
+	Help: "list the kernel's threads, and programs",
 	Run:  ps,
 }
 
@@ -27,7 +30,38 @@ func ps(c *Context, args []string) error {
 			return err
 		}
 	}
+	return psPrograms(c)
+}
+
+// psPrograms lists programs in the words of Linux's ps, if there are any.
+func psPrograms(c *Context) error {
+	if c.Machine.Programs == nil {
+		return nil
+	}
+	all := c.Machine.Programs.Processes()
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.Out, "  PID  PPID  PGID   SID STAT     TIME COMMAND")
+	for _, p := range all {
+		group, session := p.Group()
+		used, _ := p.Usage()
+		_, err := fmt.Fprintf(c.Out, "%5d %5d %5d %5d %-4s %8s %s\n", p.PID, p.Parent(), group, session,
+			p.State(), clock(used.User+used.System), commandOf(p))
+		if err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// commandOf is a process's command line; the name alone of one that has ended.
+func commandOf(p *proc.Process) string {
+	_, args := p.Program()
+	if p.State() == "Z" {
+		return "[" + p.Name() + "] <defunct>"
+	}
+	return strings.Join(args, " ")
 }
 
 // clock writes a duration as h:mm:ss.
