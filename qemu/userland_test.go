@@ -4,9 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sonde/internal/image"
+	"sonde/qemu/initrd"
 	"sonde/qemu/machine"
 )
 
@@ -47,4 +49,56 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestScriptsDoAsOnTheHost: the scripts of user/testdata, some hundred processes with
+// pipes, files and children, print in ring 3 what the host's shell and commands print.
+func TestScriptsDoAsOnTheHost(t *testing.T) {
+	skipIfShort(t)
+	const folder = "../user/testdata"
+	scripts, err := filepath.Abs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := exec.Command("/bin/sh", filepath.Join(scripts, "all"), scripts)
+	host.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	want, err := host.Output()
+	if err != nil {
+		t.Fatalf("on the host: %v", err)
+	}
+	files := archiveOf(t, folder+":/tests")
+	for _, cpus := range []int{1, 2, 4} {
+		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Initrd: files, Script: "sh /tests/all /tests"})
+		if got := string(r.Stdout); got != string(want) {
+			t.Errorf("on %d CPUs, %s\n%s", cpus, firstDifference(got, string(want)), said(r))
+		}
+	}
+}
+
+// archiveOf puts a file or folder of the host into an archive.
+func archiveOf(t *testing.T, spec string) string {
+	t.Helper()
+	var a initrd.Archive
+	if err := a.Add(spec); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "archive.cpio"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := a.WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// firstDifference shows the parts, one for each script, in which two texts differ first.
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n== "), strings.Split(want, "\n== ")
+	i := 0
+	for i < min(len(g), len(w))-1 && g[i] == w[i] {
+		i++
+	}
+	return "got  " + g[i] + "\nwant " + w[i]
 }

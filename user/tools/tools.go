@@ -37,17 +37,50 @@ func Flags(s Streams, name string) *flag.FlagSet {
 	return f
 }
 
-// Parse reads args. What is wrong with them is printed already.
+// Parse reads args. Flags of one letter may stand together. What is wrong with them is
+// printed already.
 //
 // Errors: a Status.
 func Parse(f *flag.FlagSet, args []string) error {
-	switch err := f.Parse(args); {
+	switch err := f.Parse(apart(f, args)); {
 	case errors.Is(err, flag.ErrHelp):
 		return Status(0)
 	case err != nil:
 		return usage
 	}
 	return nil
+}
+
+// apart writes a group of flags, such as -sf, as flags of their own.
+func apart(f *flag.FlagSet, args []string) (all []string) {
+	for i, a := range args {
+		if len(a) < 2 || a[0] != '-' || a == "--" {
+			return append(all, args[i:]...)
+		}
+		if !isGroup(f, a[1:]) {
+			all = append(all, a)
+			continue
+		}
+		for _, c := range a[1:] {
+			all = append(all, "-"+string(c))
+		}
+	}
+	return all
+}
+
+// isGroup reports whether letters are flags without values, and no flag themselves.
+func isGroup(f *flag.FlagSet, letters string) bool {
+	if f.Lookup(letters) != nil {
+		return false
+	}
+	return !strings.ContainsFunc(letters, func(c rune) bool {
+		one := f.Lookup(string(c))
+		if one == nil {
+			return true
+		}
+		_, isBool := one.Value.(interface{ IsBoolFlag() bool })
+		return !isBool
+	})
 }
 
 // input is a file to read, or the input under the name "-".

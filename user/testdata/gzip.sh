@@ -1,0 +1,1 @@
+echo hello > z; gzip z; ls; gunzip z.gz; cat z

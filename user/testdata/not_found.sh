@@ -1,0 +1,1 @@
+nosuchcommand 2>/dev/null
