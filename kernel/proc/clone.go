@@ -61,6 +61,7 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	}
 	id, vfork := n.TID, n.process.vforkEnd()
 	t.storeIDs(n, a)
+	t.tellClone(n, a.Flags)
 	go n.run()
 	if a.Flags&abi.CLONE_VFORK != 0 {
 		t.awaitChild(vfork)
@@ -120,7 +121,7 @@ func (n *Thread) start() {
 	p.threads = append(p.threads, n)
 	p.table.threads[n.TID] = n
 	p.table.forks++
-	if p.stopped != 0 {
+	if p.stopped != 0 || len(p.holds) > 0 {
 		n.work.Store(true)
 	}
 }

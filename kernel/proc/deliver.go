@@ -12,6 +12,8 @@ const (
 	goAhead verdict = iota
 	endThread
 	park
+	rest
+	tell
 	handle
 )
 
@@ -26,6 +28,10 @@ func (t *Thread) ready() bool {
 			return false
 		case park:
 			t.park()
+		case rest:
+			t.rest()
+		case tell:
+			t.tellAndTake(info)
 		case handle:
 			t.handle(info, act)
 		case goAhead:
@@ -48,19 +54,52 @@ func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
 			return endThread, abi.Siginfo{}, abi.Sigaction{}
 		case p.stopped != 0:
 			return park, abi.Siginfo{}, abi.Sigaction{}
+		case len(p.holds) > 0 && p.execing == nil:
+			return rest, abi.Siginfo{}, abi.Sigaction{}
 		}
 		info, ok := t.take(t.blocked)
 		if !ok {
 			return goAhead, info, abi.Sigaction{}
 		}
-		n := int(info.Signo)
-		if act := p.actions.Actions[n]; p.actions.Caught(n) && n != abi.SIGKILL && n != abi.SIGSTOP {
-			if act.Flags&abi.SA_RESETHAND != 0 {
-				p.actions.Actions[n] = abi.Sigaction{}
-			}
+		if p.attached() != nil {
+			t.taken = int(info.Signo)
+			return tell, info, abi.Sigaction{}
+		}
+		if act, caught := p.settle(int(info.Signo)); caught {
 			return handle, info, act
 		}
+	}
+}
+
+// settle does what happens without a handler, or returns how to call that. mu held.
+func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
+	if !p.actions.Caught(n) || n == abi.SIGKILL || n == abi.SIGSTOP {
 		p.byDefault(n)
+		return act, false
+	}
+	act = p.actions.Actions[n]
+	if act.Flags&abi.SA_RESETHAND != 0 {
+		p.actions.Actions[n] = abi.Sigaction{}
+	}
+	return act, true
+}
+
+// tellAndTake delivers a signal after the engines know of it. Meanwhile a SIGCONT may
+// have come, which undoes a stop, or the opposite.
+func (t *Thread) tellAndTake(info abi.Siginfo) {
+	drop := t.tellSignal(info)
+	p := t.process
+	p.table.mu.Lock()
+	drop = drop || t.taken == 0
+	t.taken = 0
+	var act abi.Sigaction
+	caught := false
+	if !drop {
+		act, caught = p.settle(int(info.Signo))
+	}
+	p.table.mu.Unlock()
+	if caught {
+		t.handle(info, act)
 	}
 }
 

@@ -58,6 +58,9 @@ func (t *Thread) exception(vector int) {
 		t.pageFault()
 		return
 	}
+	if t.tellException(vector) {
+		return
+	}
 	r := t.Regs()
 	c, ok := causes[vector]
 	if !ok {
@@ -87,6 +90,9 @@ func (t *Thread) pageFault() {
 	err := t.Memory().Fault(addr, access)
 	if err == nil {
 		t.charge.faults.Add(1)
+		return
+	}
+	if t.tellException(vecPageFault) {
 		return
 	}
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}

@@ -40,6 +40,7 @@ func (t *Thread) Exec(img Image) error {
 	}
 	t.altStack = abi.Stack{}
 	t.cpu.Reset(img.IP, img.SP)
+	t.tellExec()
 	return nil
 }
 

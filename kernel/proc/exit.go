@@ -24,7 +24,7 @@ func (t *Thread) Leave(code int) {
 		p.exit(Exited(code))
 		return
 	}
-	t.leaving = true
+	t.leaving, t.code = true, code
 	t.work.Store(true)
 }
 
@@ -53,6 +53,7 @@ func (p *Process) beginExit(s Status) {
 //
 // Context: t's goroutine.
 func (t *Thread) end() {
+	t.tellExit()
 	t.releaseFutexes()
 	p := t.process
 	if !p.lose(t) {
@@ -69,6 +70,7 @@ func (p *Process) lose(t *Thread) bool {
 	delete(p.table.threads, t.TID)
 	p.usage.add(t.Usage())
 	p.fewer.ring()
+	p.checkQuiet()
 	if len(p.threads) == 0 {
 		return true
 	}

@@ -63,6 +63,13 @@ type Process struct {
 	stopTold bool // wait has told of that
 	contNews bool // wait has not told of going on
 	news     bell // of a child, for wait
+
+	// Engines; changed with Table.mu held:
+	engines    atomic.Pointer[[]*Engine] // nil: none; what it points to is not changed
+	holds      []*hold
+	holdNumber uint64 // of the last hold
+	resting    int    // threads that rest for those who hold
+	rested     bell   // nobody holds
 }
 
 // Resources are what the kernel around a process keeps for it: open files, the

@@ -28,8 +28,10 @@ func (t *Thread) step() {
 	switch {
 	case ev == SystemCall:
 		t.call = t.Regs().AX
+		t.tellEnter()
 		t.process.table.Syscall(t)
 		t.sleeping.Store(false)
+		t.tellLeave()
 		t.afterCall()
 	case ev < 32:
 		t.exception(int(ev))

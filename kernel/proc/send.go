@@ -88,8 +88,9 @@ func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set)
 		p.unqueue(signal.Of(abi.SIGCONT))
 	}
 	t := pick(signal.Of(n))
-	// What is ignored now may be caught by the time that it is unblocked.
-	if p.actions.Ignored(n) && !(t != nil && t.blocked.Has(n)) && !p.blockedByAll(n) {
+	// What is ignored now may be caught by the time that it is unblocked. Engines are
+	// told of all signals.
+	if p.actions.Ignored(n) && p.attached() == nil && !(t != nil && t.blocked.Has(n)) && !p.blockedByAll(n) {
 		return nil
 	}
 	if q.Add(info) && t != nil && (!t.blocked.Has(n) || t.waits.Has(n)) {
@@ -116,6 +117,9 @@ func (p *Process) unqueue(s signal.Set) {
 	p.pending.Remove(s)
 	for _, t := range p.threads {
 		t.pending.Remove(s)
+		if t.taken != 0 && s.Has(t.taken) {
+			t.taken = 0
+		}
 	}
 }
 

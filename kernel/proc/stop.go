@@ -27,6 +27,7 @@ func (t *Thread) park() {
 	}
 	p.parked++
 	p.allParked()
+	p.checkQuiet()
 	resume := p.resume.wait()
 	p.table.mu.Unlock()
 	t.sleeping.Store(true)

@@ -25,6 +25,8 @@ type Thread struct {
 	pending signal.Queue
 	blocked signal.Set
 	waits   signal.Set // for these it waits although it blocks them: sigwait
+	taken   int        // the signal that engines are being told of
+	told    uint64     // the number of the last hold whose engine knows that it rests
 
 	// Used by the thread's goroutine only:
 	unmask   *signal.Set // what blocked is to be again once a signal is delivered
@@ -34,6 +36,7 @@ type Thread struct {
 	deadline time.Time // of the call that is made again
 	clearTID uint64    // where to write 0 at the end
 	leaving  bool      // it ends, and not its process
+	code     int       // with which it leaves
 	robust   uint64    // the list of futexes that it holds
 }
 
@@ -107,7 +110,7 @@ func (t *Thread) wanted() bool {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
-	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 {
+	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 || len(p.holds) > 0 {
 		return true
 	}
 	_, ok := t.next()

@@ -1,0 +1,261 @@
+package proc
+
+import (
+	"slices"
+
+	"sonde/kernel/abi"
+)
+
+// Engine is told what the threads of a process do. Each function is called in the
+// goroutine of the thread that it is about, with no lock held, and may be nil.
+// Engines are told in the order in which they were attached; an engine that is
+// attached or detached while others are being told counts from the next event on.
+//
+// Source: Documentation/utrace.txt of the utrace patches for Linux 2.6.
+type Engine struct {
+	// Clone says that t has made a thread, or a process where flags lack
+	// CLONE_THREAD, which has not run yet: an engine that is attached to its process
+	// now misses nothing of it.
+	Clone func(t, child *Thread, flags uint64)
+	// Exec says that t's process has another program now.
+	Exec func(t *Thread)
+	// Exit says that t ends, by itself or with its process.
+	Exit func(t *Thread, s Status)
+	// Enter and Leave are around a system call, whose number is t.Call(): the
+	// registers hold its arguments, and then its result. A thread that ends in a call
+	// does not leave it.
+	Enter, Leave func(t *Thread)
+	// Signal says that t takes a signal. After true it is dropped, and engines that
+	// were attached later are not told.
+	Signal func(t *Thread, info abi.Siginfo) (drop bool)
+	// Exception says that the program caused an exception, before it becomes a
+	// signal; page faults that the kernel serves are none. After true it does not, and
+	// engines that were attached later are not told.
+	Exception func(t *Thread, vector int) (done bool)
+	// Quiet says that t rests, as Hold wanted: once for each Hold.
+	Quiet func(t *Thread)
+}
+
+// hold is an engine's wish that a process rests.
+type hold struct {
+	engine *Engine
+	number uint64        // counts up: which threads have been told
+	quiet  chan struct{} // closed when all threads rest; nil after that
+}
+
+// Attach lets e know of what p does from now on.
+//
+// Context: any goroutine.
+func (p *Process) Attach(e *Engine) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	all := append(slices.Clone(p.attached()), e)
+	p.engines.Store(&all)
+}
+
+// Detach is the opposite. What e holds goes on. A call of e that has begun may still
+// be under way.
+func (p *Process) Detach(e *Engine) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.release(e)
+	all := slices.DeleteFunc(slices.Clone(p.attached()), func(o *Engine) bool { return o == e })
+	if len(all) == 0 {
+		p.engines.Store(nil)
+		return
+	}
+	p.engines.Store(&all)
+}
+
+// attached returns the engines of p: none, in most cases, at the cost of a load.
+func (p *Process) attached() []*Engine {
+	if all := p.engines.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Hold asks all threads of p to rest before the next instruction of their program,
+// until Release. What it returns is closed when they do, or are gone: then nothing
+// of the program runs, although a thread that a signal has stopped calls Quiet only
+// when it is continued. System calls that wait are interrupted as by a signal that
+// has no handler. A thread that waits for its child of vfork rests after that.
+//
+// Context: any goroutine; one of p's threads must not wait for the channel.
+func (p *Process) Hold(e *Engine) <-chan struct{} {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.release(e)
+	p.holdNumber++
+	quiet := make(chan struct{})
+	p.holds = append(p.holds, &hold{e, p.holdNumber, quiet})
+	p.checkQuiet()
+	for _, t := range p.threads {
+		t.nudge()
+	}
+	return quiet
+}
+
+// Release lets the threads go on, when no other engine holds them.
+func (p *Process) Release(e *Engine) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.release(e)
+}
+
+// release is Release with mu held.
+func (p *Process) release(e *Engine) {
+	i := slices.IndexFunc(p.holds, func(h *hold) bool { return h.engine == e })
+	if i < 0 {
+		return
+	}
+	if h := p.holds[i]; h.quiet != nil {
+		close(h.quiet)
+	}
+	p.holds = slices.Delete(p.holds, i, i+1)
+	if len(p.holds) == 0 {
+		p.rested.ring()
+	}
+}
+
+// checkQuiet tells those who hold p once all of its threads rest. mu held.
+func (p *Process) checkQuiet() {
+	if p.resting+p.parked < len(p.threads) {
+		return
+	}
+	for _, h := range p.holds {
+		if h.quiet != nil {
+			close(h.quiet)
+			h.quiet = nil
+		}
+	}
+}
+
+// rest is a thread's part in Hold.
+//
+// Context: t's goroutine.
+func (t *Thread) rest() {
+	p := t.process
+	for _, e := range t.untold() {
+		if e.Quiet != nil {
+			e.Quiet(t)
+		}
+	}
+	p.table.mu.Lock()
+	if len(p.holds) == 0 || p.exiting || p.execing != nil {
+		p.table.mu.Unlock()
+		return
+	}
+	p.resting++
+	p.checkQuiet()
+	over := p.rested.wait()
+	p.table.mu.Unlock()
+	t.sleeping.Store(true)
+	for resting := true; resting; {
+		select {
+		case <-over:
+			resting = false
+		case <-t.kick: // another Hold, a signal, the end
+			resting = !t.dying() && !t.newHold()
+		}
+	}
+	t.sleeping.Store(false)
+	t.charge.since = t.now() // it did not use the CPU
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.resting--
+}
+
+// untold returns the engines that hold t and have not been told that it rests.
+func (t *Thread) untold() (all []*Engine) {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	for _, h := range p.holds {
+		if h.number > t.told {
+			all = append(all, h.engine)
+		}
+	}
+	t.told = p.holdNumber
+	return all
+}
+
+// newHold reports whether there are such engines.
+func (t *Thread) newHold() bool {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	return t.process.holdNumber > t.told
+}
+
+// tellClone and its like tell all engines.
+func (t *Thread) tellClone(child *Thread, flags uint64) {
+	for _, e := range t.process.attached() {
+		if e.Clone != nil {
+			e.Clone(t, child, flags)
+		}
+	}
+}
+
+func (t *Thread) tellExec() {
+	for _, e := range t.process.attached() {
+		if e.Exec != nil {
+			e.Exec(t)
+		}
+	}
+}
+
+func (t *Thread) tellEnter() {
+	for _, e := range t.process.attached() {
+		if e.Enter != nil {
+			e.Enter(t)
+		}
+	}
+}
+
+func (t *Thread) tellLeave() {
+	engines := t.process.attached()
+	if engines == nil || t.leaving || t.dying() {
+		return
+	}
+	for _, e := range engines {
+		if e.Leave != nil {
+			e.Leave(t)
+		}
+	}
+}
+
+func (t *Thread) tellExit() {
+	engines := t.process.attached()
+	if engines == nil {
+		return
+	}
+	s := Exited(t.code)
+	if !t.leaving {
+		s = t.process.Status()
+	}
+	for _, e := range engines {
+		if e.Exit != nil {
+			e.Exit(t, s)
+		}
+	}
+}
+
+// tellSignal reports whether an engine has dropped the signal.
+func (t *Thread) tellSignal(info abi.Siginfo) (drop bool) {
+	for _, e := range t.process.attached() {
+		if e.Signal != nil && e.Signal(t, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellException reports whether an engine has dealt with the exception.
+func (t *Thread) tellException(vector int) (done bool) {
+	for _, e := range t.process.attached() {
+		if e.Exception != nil && e.Exception(t, vector) {
+			return true
+		}
+	}
+	return false
+}
