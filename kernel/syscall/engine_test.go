@@ -265,3 +265,64 @@ func TestHeldProcessCanBeKilled(t *testing.T) {
 	}
 	p.Release(e)
 }
+
+// TestHoldDuringACall: the call was not waiting yet, or makes a thread.
+func TestHoldDuringACall(t *testing.T) {
+	w := world(t)
+	other, told := &proc.Engine{}, make(chan int, 10)
+	e := &proc.Engine{Quiet: func(th *proc.Thread) { told <- th.TID }}
+	held := make(chan (<-chan struct{}), 10)
+	e.Enter = func(th *proc.Thread) {
+		if n := th.Call(); n == nPause || n == nClone {
+			held <- th.Process().Hold(e)
+		}
+	}
+	ran := make(chan struct{})
+	p := watched(t, w, func(p *player) {
+		p.Fork(func(c *player) {
+			close(ran)
+			c.Call(nPause)
+		}, nClone, abi.CLONE_VM|abi.CLONE_SIGHAND|abi.CLONE_THREAD, proctest.StackTop-4096)
+		p.Call(nGetpid)
+		<-ran
+		for {
+			p.Interrupt()
+			time.Sleep(time.Millisecond)
+		}
+	}, e, other)
+	wait(t, "hold in clone", <-held)
+	<-told
+	<-told
+	wait(t, "another hold", p.Hold(other))
+	select {
+	case <-ran:
+		t.Error("a thread that is made in a hold runs")
+	case <-told:
+		t.Error("an engine is told twice")
+	case <-time.After(10 * time.Millisecond):
+	}
+	p.Release(other)
+	p.Release(e)
+	wait(t, "hold in pause", <-held)
+	p.Kill(abi.SIGKILL)
+	finish(t, w, p)
+}
+
+// TestContinueWhileEnginesAreToldOfAStop: the stop is undone, as it would be without
+// engines.
+func TestContinueWhileEnginesAreToldOfAStop(t *testing.T) {
+	w := world(t)
+	e := &proc.Engine{Signal: func(th *proc.Thread, info abi.Siginfo) bool {
+		if info.Signo == abi.SIGSTOP {
+			th.Process().Send(proc.SignalOf(abi.SIGCONT))
+		}
+		return false
+	}}
+	p := watched(t, w, func(p *player) {
+		p.Call(nKill, 2, abi.SIGSTOP)
+		p.Call(nExitGroup, 3)
+	}, e)
+	if s := finish(t, w, p); s != proc.Exited(3) {
+		t.Errorf("status %#x", s)
+	}
+}
