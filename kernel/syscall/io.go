@@ -234,7 +234,8 @@ func firstError(a, b error) error {
 	return b
 }
 
-// pass moves up to n bytes from src to dst, fewer when there is a signal.
+// pass moves up to n bytes from src to dst, fewer when there is a signal. off is for
+// those of the two that look at it.
 func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(min(n-total, largePiece), func(b []byte) error {
@@ -242,7 +243,7 @@ func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, er
 			if got == 0 {
 				return firstError(err, io.EOF)
 			}
-			put, err := dst(b[:got], 0)
+			put, err := dst(b[:got], off+int64(total))
 			total += uint64(put)
 			if err == nil && put < got {
 				err = io.EOF

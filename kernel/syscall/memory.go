@@ -108,20 +108,30 @@ func madvise(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
-// mincore says of each page whether it is in memory. What is mapped will be when it
-// is used, and that is what programs want to know.
+// mincore tells of each page whether it can be used without a page fault. What a
+// file has in memory and nobody has touched through this mapping counts as absent.
+//
+// Source: Linux, mincore(2).
 func mincore(t *proc.Thread, a *Args) (uint64, error) {
-	if a[0]&pageMask != 0 {
+	start, end := a[0], (a[0]+a[1]+pageMask)&^pageMask
+	if start&pageMask != 0 {
 		return 0, sys.EINVAL
 	}
-	pages := (a[1] + pageMask) / space.PageSize
-	for i := range pages {
-		if _, ok := t.Memory().At(a[0] + i*space.PageSize); !ok {
-			return 0, sys.ENOMEM
+	if end < start || !t.Memory().Mapped(start, end) {
+		return 0, sys.ENOMEM
+	}
+	var out [smallPiece]byte
+	for done := uint64(0); start < end; {
+		n := min((end-start)/space.PageSize, smallPiece)
+		for i := range out[:n] {
+			var b [1]byte
+			out[i] = byte(t.Memory().Peek(b[:], start))
+			start += space.PageSize
 		}
-		if err := put(t, a[2]+i, byte(1)); err != nil {
+		if err := t.Memory().Out(a[2]+done, out[:n]); err != nil {
 			return 0, err
 		}
+		done += n
 	}
 	return 0, nil
 }

@@ -45,6 +45,15 @@ func (s *Space) At(addr uint64) (Area, bool) {
 	return Area{}, false
 }
 
+// Mapped reports whether areas cover all from start to end.
+//
+// Context: goroutine.
+func (s *Space) Mapped(start, end uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.areas.covered(start, end)
+}
+
 // WriteTo writes /proc/PID/maps.
 //
 // Source: Linux, proc_pid_maps(5).
