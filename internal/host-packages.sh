@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need besides Go:
 # qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
-# compare our instruction decoder, cpio reads the archives that we write, gcc and
-# busybox are for programs that run on the host and in the kernel. Does nothing if all is there.
+# compare our instruction decoder, cpio reads the archives that we write, gcc,
+# busybox, gawk and python3 are for programs that run on the host and in the kernel. Does nothing if all is there.
 set -eu
 
 missing=
@@ -10,6 +10,8 @@ command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
 command -v objdump >/dev/null || missing="$missing binutils"
 command -v gcc >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/libc.a ] || missing="$missing gcc libc6-dev"
 command -v busybox >/dev/null || missing="$missing busybox-static"
+command -v gawk >/dev/null || missing="$missing gawk"
+[ -x /usr/bin/python3 ] || missing="$missing python3"
 command -v cpio >/dev/null || missing="$missing cpio"
 if [ -z "$missing" ]; then
 	exit 0
