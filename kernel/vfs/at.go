@@ -125,7 +125,7 @@ func (f *FS) ReadlinkAt(dir *Place, name string) (string, error) {
 	if !ok {
 		return "", pathError("readlink", name, syscall.EINVAL)
 	}
-	target, err := l.Target()
+	target, err := targetFor(l, dir.viewer)
 	return target, pathError("readlink", name, err)
 }
 

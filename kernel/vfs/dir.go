@@ -15,7 +15,8 @@ type Dir struct {
 	nodes  map[string]entry
 	parent *Dir // its own for the root
 	name   string
-	gone   bool // removed: nothing can be made in it
+	gone   bool      // removed: nothing can be made in it
+	more   Directory // further names, made on demand; see Extend
 }
 
 // entry is a name's node, and the inode number of a node that has none.
@@ -42,22 +43,51 @@ func (d *Dir) Lookup(name string) (Node, error) {
 
 func (d *Dir) entry(name string) (entry, error) {
 	d.fs.mu.RLock()
-	defer d.fs.mu.RUnlock()
-	if e, ok := d.nodes[name]; ok {
+	e, ok := d.nodes[name]
+	more := d.more
+	d.fs.mu.RUnlock()
+	if ok {
 		return e, nil
 	}
-	return entry{}, syscall.ENOENT
+	if more == nil {
+		return entry{}, syscall.ENOENT
+	}
+	n, err := more.Lookup(name)
+	return entry{n, inoBelow(d.ino, name)}, err
 }
 
 // Names implements Directory.
 func (d *Dir) Names() []string {
 	d.fs.mu.RLock()
-	defer d.fs.mu.RUnlock()
 	names := make([]string, 0, len(d.nodes))
 	for name := range d.nodes {
 		names = append(names, name)
 	}
+	more := d.more
+	d.fs.mu.RUnlock()
+	if more != nil {
+		names = append(names, more.Names()...)
+	}
 	return names
+}
+
+// Extend gives a directory in memory further names, which are made on demand: to
+// /proc, the processes. Its own names come first.
+//
+// Errors: ENOTDIR, and as StatAt (wrapped with the path).
+func (f *FS) Extend(name string, more Directory) error {
+	p, err := f.place(name)
+	if err != nil {
+		return pathError("extend", name, err)
+	}
+	d, ok := p.node.(*Dir)
+	if !ok {
+		return pathError("extend", name, syscall.ENOTDIR)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d.more = more
+	return nil
 }
 
 // add puts n under a name that must be free. Context: fs.mu held.

@@ -68,6 +68,20 @@ type Link interface {
 	Target() (string, error)
 }
 
+// Viewed is a link that leads elsewhere for each who asks: /proc/self. viewer is
+// what Place.For was given, nil for the kernel.
+type Viewed interface {
+	Link
+	TargetFor(viewer any) (string, error)
+}
+
+// Jumper is a link that leads to a place without a path: /proc/1/fd/0. Its Target
+// is for people.
+type Jumper interface {
+	Link
+	Jump() (Place, error)
+}
+
 // Opener is a node that can be read or written. Open is called with flags
 // that its mode allows.
 type Opener interface {

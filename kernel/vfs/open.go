@@ -40,7 +40,7 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, e
 	create := flag&(O_CREAT|O_PATH) == O_CREAT
 	exclusive := create && flag&O_EXCL != 0
 	follow := flag&O_NOFOLLOW == 0 && !exclusive
-	w := walker{cur: *dir}
+	w := walker{cur: *dir, viewer: dir.viewer}
 	for {
 		err := w.run(path, follow)
 		switch {
@@ -60,7 +60,7 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, e
 		} else if exclusive {
 			return Place{}, err
 		}
-		w = walker{cur: *dir} // another goroutine has made it: look again
+		w = walker{cur: *dir, viewer: dir.viewer} // another goroutine has made it: look again
 	}
 }
 

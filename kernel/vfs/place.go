@@ -14,12 +14,30 @@ type Place struct {
 	ino  uint64
 	up   *Place // the directory; nil for a *Dir, which knows its own
 	name string
+
+	viewer any // see For
 }
 
 // RootPlace returns the place of the tree's root.
 func (f *FS) RootPlace() *Place {
 	p := f.placeOf(f.root)
 	return &p
+}
+
+// For returns p as the begin of walks by a viewer, on which a Viewed link depends.
+func (p *Place) For(viewer any) *Place {
+	q := *p
+	q.viewer = viewer
+	return &q
+}
+
+// PlaceOf returns where an open file is, for a Jumper. What has no name in the tree,
+// a pipe, gets a place that leads to it all the same.
+func (f *FS) PlaceOf(file *File) Place {
+	if file.place != nil {
+		return *file.place
+	}
+	return Place{fs: f, node: file.node, ino: file.node.Stat().Ino, up: f.RootPlace(), name: file.name}
 }
 
 // Node returns what is there.
@@ -41,7 +59,7 @@ func (p *Place) child(name string) (Place, error) {
 			return p.fs.placeOf(sub), nil
 		}
 		up := p.fs.placeOf(d)
-		return Place{p.fs, e.Node, e.ino, &up, name}, nil
+		return Place{fs: p.fs, node: e.Node, ino: e.ino, up: &up, name: name}, nil
 	}
 	d, ok := p.node.(Directory)
 	if !ok {
@@ -52,7 +70,7 @@ func (p *Place) child(name string) (Place, error) {
 		return Place{}, err
 	}
 	up := *p
-	return Place{p.fs, n, inoBelow(p.ino, name), &up, name}, nil
+	return Place{fs: p.fs, node: n, ino: inoBelow(p.ino, name), up: &up, name: name}, nil
 }
 
 // above returns the directory that p is in; the root's is the root.

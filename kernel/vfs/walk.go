@@ -16,6 +16,7 @@ const (
 // walker is a walk along a path.
 type walker struct {
 	cur     Place
+	viewer  any
 	links   int
 	missing string // the name that is not there, if it was the last of the path
 }
@@ -25,7 +26,7 @@ type walker struct {
 //
 // Errors: ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, and those of directories.
 func walk(from *Place, path string, follow bool) (Place, error) {
-	w := walker{cur: *from}
+	w := walker{cur: *from, viewer: from.viewer}
 	err := w.run(path, follow)
 	return w.cur, err
 }
@@ -102,7 +103,14 @@ func (w *walker) follow(l Link) (string, error) {
 	if w.links++; w.links > maxLinks {
 		return "", syscall.ELOOP
 	}
-	target, err := l.Target()
+	if j, ok := l.(Jumper); ok {
+		to, err := j.Jump()
+		if err == nil {
+			w.cur = to
+		}
+		return "", err
+	}
+	target, err := targetFor(l, w.viewer)
 	switch {
 	case err != nil:
 		return "", err
@@ -112,6 +120,14 @@ func (w *walker) follow(l Link) (string, error) {
 		w.cur = *w.cur.fs.RootPlace()
 	}
 	return target, nil
+}
+
+// targetFor returns what a symbolic link stands for.
+func targetFor(l Link, viewer any) (string, error) {
+	if v, ok := l.(Viewed); ok {
+		return v.TargetFor(viewer)
+	}
+	return l.Target()
 }
 
 // final is the last name of a path and the directory that it is in.

@@ -46,6 +46,23 @@ func New(flag int) (r, w *vfs.File) {
 	return r, w
 }
 
+// Open implements vfs.Opener: another end, for who finds the pipe in /proc.
+//
+// Errors: EINVAL for both ends in one.
+func (p *pipe) Open(flag int) (vfs.Handle, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch flag & (vfs.O_WRONLY | vfs.O_RDWR) {
+	case vfs.O_RDONLY:
+		p.readers++
+		return readEnd{pipe: p}, nil
+	case vfs.O_WRONLY:
+		p.writers++
+		return writeEnd{pipe: p}, nil
+	}
+	return nil, syscall.EINVAL
+}
+
 // Queue implements poll.Source, for both ends.
 func (p *pipe) Queue() *poll.Queue { return &p.queue }
 
