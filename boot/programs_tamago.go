@@ -13,9 +13,11 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
+	"sonde/kernel/procfs/process"
 	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
+	"sonde/kernel/vfs"
 )
 
 // programs are the processes of this machine; nil where it cannot run any.
@@ -41,6 +43,9 @@ func startPrograms() {
 	})
 	programs.Init().SetTerminal(console.TTY)
 	console.TTY.OnSignal(func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) })
+	if err := process.Mount(vfs.Root, programs); err != nil {
+		printk.Err("procfs: %s", err.Error())
+	}
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
 	syscall.System.Version = "#1 " + runtime.Version()

@@ -14,7 +14,8 @@ import (
 type Image struct {
 	Space  *space.Space
 	IP, SP uint64
-	Path   string // of the program's file
+	Path   string // of the program's file, as it was given
+	Exe    string // the same, absolute and without symbolic links
 	Args   []string
 }
 
@@ -94,7 +95,7 @@ func (p *Process) replace(t *Thread, img Image) {
 		t.TID = p.PID
 		p.table.threads[t.TID] = t
 	}
-	p.path, p.args, p.name = img.Path, img.Args, shortName(path.Base(img.Path))
+	p.path, p.exe, p.args, p.name = img.Path, img.Exe, img.Args, shortName(path.Base(img.Path))
 	img.Space.SetLimits(p.limits.memory())
 	p.execed = true
 	p.exitSignal = abi.SIGCHLD
@@ -123,7 +124,7 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	n.cpu.Reset(s.IP, s.SP)
 	p := &Process{
 		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,
-		name: shortName(path.Base(s.Path)), path: s.Path, args: s.Args,
+		name: shortName(path.Base(s.Path)), path: s.Path, exe: s.Exe, args: s.Args,
 		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
 	}
 	if err := t.launch(p, n, s); err != nil {

@@ -29,6 +29,7 @@ type Process struct {
 	// guarded by Table.mu:
 	name     string // of the program, at most 15 bytes
 	path     string // of the program's file
+	exe      string // the same, absolute
 	args     []string
 	parent   *Process
 	children []*Process

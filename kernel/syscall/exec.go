@@ -35,7 +35,7 @@ func execve(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	img, err := image(filesOf(t).Cwd(), path, args, env)
+	img, err := image(start(t), path, args, env)
 	if err != nil {
 		return 0, err
 	}

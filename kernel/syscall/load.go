@@ -22,6 +22,14 @@ func ELF(m *space.Machine) Load {
 	}
 }
 
+// fileName returns the absolute path of a program's file, for /proc/PID/exe.
+func fileName(f elf.File) (string, error) {
+	if f, ok := f.(*vfs.File); ok && f.Place() != nil {
+		return f.Place().Path()
+	}
+	return "", nil
+}
+
 func loadInto(s *space.Space, p Program) (proc.Image, error) {
 	var opened []*vfs.File
 	defer func() {
@@ -43,5 +51,6 @@ func loadInto(s *space.Space, p Program) (proc.Image, error) {
 	if err != nil {
 		return proc.Image{}, err
 	}
-	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Args: prog.Args}, nil
+	exe, err := fileName(prog.File)
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args}, err
 }

@@ -15,7 +15,7 @@ import (
 // Errors: EBADF, ENOTDIR.
 func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
 	if asInt(fd) == abi.AT_FDCWD {
-		return filesOf(t).Cwd(), nil
+		return start(t), nil
 	}
 	f, err := fileOf(t, fd)
 	if err != nil {
@@ -24,8 +24,12 @@ func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
 	if f.Place() == nil {
 		return nil, sys.ENOTDIR
 	}
-	return f.Place(), nil
+	return f.Place().For(t.Process()), nil
 }
+
+// start is where paths begin that are t's: at the current directory, with /proc/self
+// for t's process.
+func start(t *proc.Thread) *vfs.Place { return filesOf(t).Cwd().For(t.Process()) }
 
 // where decodes a directory and a path. An absolute path needs no directory.
 func where(t *proc.Thread, fd, addr uint64) (*vfs.Place, string, error) {
@@ -34,7 +38,7 @@ func where(t *proc.Thread, fd, addr uint64) (*vfs.Place, string, error) {
 		return nil, "", err
 	}
 	if path != "" && path[0] == '/' {
-		return filesOf(t).Cwd(), path, nil
+		return start(t), path, nil
 	}
 	dir, err := base(t, fd)
 	return dir, path, err

@@ -1,0 +1,52 @@
+package proc
+
+import (
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// Facts are what /proc tells of a process, all of one moment.
+type Facts struct {
+	Name, Exe              string
+	Args                   []string
+	Parent, Group, Session int
+	Threads                []int // their numbers, the first one's first
+	ExitSignal             int
+	Used, Reaped           Usage
+	Status                 Status // once it has ended
+
+	Pending, ThreadPending    signal.Set // of the process, of its first thread
+	Blocked, Ignored, Handled signal.Set // Blocked is the first thread's
+}
+
+// Facts returns them.
+func (p *Process) Facts() Facts {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	f := Facts{
+		Name: p.name, Exe: p.exe, Args: p.args, ExitSignal: p.exitSignal,
+		Used: p.used(), Reaped: p.reaped, Status: p.status, Pending: p.pending.Set(),
+	}
+	if p.parent != nil {
+		f.Parent = p.parent.PID
+	}
+	if p.group != nil {
+		f.Group, f.Session = p.group.ID, p.group.session.ID
+	}
+	for _, t := range p.threads {
+		f.Threads = append(f.Threads, t.TID)
+	}
+	if len(p.threads) > 0 {
+		f.ThreadPending, f.Blocked = p.threads[0].pending.Set(), p.threads[0].blocked
+	}
+	for n := 1; n <= abi.SIGMAX; n++ {
+		switch p.actions.Actions[n].Handler {
+		case abi.SIG_DFL:
+		case abi.SIG_IGN:
+			f.Ignored |= signal.Of(n)
+		default:
+			f.Handled |= signal.Of(n)
+		}
+	}
+	return f
+}

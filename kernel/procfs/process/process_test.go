@@ -1,0 +1,195 @@
+package process
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	sys "syscall"
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/proctest"
+	"sonde/kernel/syscall"
+	"sonde/kernel/vfs"
+)
+
+const (
+	nRead, nWrite, nOpen, nClose, nPipe, nFork, nWait4 = 0, 1, 2, 3, 22, 57, 61
+	nReadlink, nExitGroup, nChdir                      = 89, 231, 80
+
+	scratch = proctest.Data + 0x1000
+	path    = proctest.Data + 0x2000
+	most    = 0x1000
+)
+
+// run runs a program, the second process, with /proc.
+func run(t *testing.T, f proctest.Program) {
+	t.Helper()
+	w := proctest.NewWorld(64<<20, syscall.Handle)
+	if err := vfs.Root.MkdirAll("/proc", 0555); err != nil {
+		t.Fatal(err)
+	}
+	if err := Mount(vfs.Root, w.Table); err != nil {
+		t.Fatal(err)
+	}
+	img, err := w.Image("test", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img.Exe = "/proc/cmdfile"
+	files, err := syscall.NewFiles(vfs.Root.RootPlace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(time.Minute):
+		t.Fatal("the program does not end")
+	}
+	if s := p.Status(); s != 0 {
+		t.Errorf("status %#x", s)
+	}
+	if text, err := vfs.Root.ReadFile("proc/2/comm"); err != nil || string(text) != "test\n" {
+		t.Errorf("a zombie's comm: %q, %v", text, err)
+	}
+	if link, err := vfs.Root.ReadlinkAt(vfs.Root.RootPlace(), "/proc/2/cwd"); err == nil {
+		t.Errorf("a zombie is in %q", link)
+	}
+	w.Table.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
+	if _, err := vfs.Root.ReadFile("proc/2/comm"); err == nil {
+		t.Error("/proc/2 is there when the process is gone")
+	}
+}
+
+func openAs(p *proctest.Player, name string, flags uint64) int64 {
+	p.Poke(path, append([]byte(name), 0))
+	return p.Call(nOpen, path, flags, 0)
+}
+
+// text reads a file; an error is its number.
+func text(p *proctest.Player, name string) string {
+	fd := openAs(p, name, abi.O_RDONLY)
+	if fd < 0 {
+		return sys.Errno(-fd).Error()
+	}
+	n := p.Call(nRead, uint64(fd), scratch, most)
+	p.Call(nClose, uint64(fd))
+	if n < 0 {
+		return sys.Errno(-n).Error()
+	}
+	return string(p.Peek(scratch, int(n)))
+}
+
+func readlink(p *proctest.Player, name string) string {
+	p.Poke(path, append([]byte(name), 0))
+	n := p.Call(nReadlink, path, scratch, most)
+	if n < 0 {
+		return sys.Errno(-n).Error()
+	}
+	return string(p.Peek(scratch, int(n)))
+}
+
+func TestFilesOfAProcess(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		for name, want := range map[string]string{
+			"self/comm":    `^test\n$`,
+			"2/cmdline":    `^test\x00$`,
+			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 $`,
+			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){46}\n$`,
+			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
+			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\n.*Threads:\t1\n`,
+			"self/nothing": `^no such file`,
+			"1/comm":       `^no such file`, // the kernel is no program
+			"02/comm":      `^no such file`,
+			"3/comm":       `^no such file`,
+		} {
+			if got := text(p, "/proc/"+name); !regexp.MustCompile(want).MatchString(got) {
+				t.Errorf("%s: %q does not match %s", name, got, want)
+			}
+		}
+		for name, want := range map[string]string{"self": "2", "self/exe": "/proc/cmdfile", "self/cwd": "/", "self/root": "/", "self/fd/0": "no such file or directory"} {
+			if got := readlink(p, "/proc/"+name); got != want {
+				t.Errorf("%s leads to %q, want %q", name, got, want)
+			}
+		}
+	})
+	if _, err := vfs.Root.ReadFile("proc/self/comm"); err == nil {
+		t.Error("the kernel has a /proc/self")
+	}
+}
+
+// TestSelfIsWhoAsks: a child has its own, although it has its parent's directory.
+func TestSelfIsWhoAsks(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		p.Poke(path, []byte("/proc/self\x00"))
+		if r := p.Call(nChdir, path); r != 0 {
+			t.Errorf("chdir: %d", r)
+		}
+		p.Fork(func(c *proctest.Player) {
+			if got := readlink(c, "/proc/self") + readlink(c, "../self"); got != "33" {
+				t.Errorf("self of 3: %q", got)
+			}
+			if got := text(c, "stat"); !strings.HasPrefix(got, "2 ") {
+				t.Errorf("its directory is the parent's folder: %q", got)
+			}
+			c.Call(nExitGroup, 0)
+		}, nFork)
+		p.Call(nWait4, ^uint64(0), 0, 0, 0)
+	})
+}
+
+// TestPipeByName opens the ends of a pipe anew, as bash's <(...) does.
+func TestPipeByName(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		p.Call(nPipe, scratch)
+		if got := readlink(p, "/proc/self/fd/0"); !regexp.MustCompile(`^pipe:\[\d+\]$`).MatchString(got) {
+			t.Errorf("the pipe is %q", got)
+		}
+		w := openAs(p, "/proc/self/fd/0", abi.O_WRONLY)
+		p.Call(nClose, 1) // the first writing end
+		p.Poke(scratch, []byte("text"))
+		if n := p.Call(nWrite, uint64(w), scratch, 4); n != 4 {
+			t.Errorf("write: %d", n)
+		}
+		p.Call(nClose, uint64(w))
+		if got := text(p, "/proc/self/fd/0"); got != "text" {
+			t.Errorf("read %q", got)
+		}
+		if got := text(p, "/proc/self/fd/0"); got != "" {
+			t.Errorf("no writer is left, but read %q", got)
+		}
+		if got := openAs(p, "/proc/self/fd/0", abi.O_RDWR); got != -int64(sys.EINVAL) {
+			t.Errorf("both ends in one: %d", got)
+		}
+		if got := text(p, "/proc/self/fd/0/x"); got != "not a directory" {
+			t.Errorf("below a pipe: %q", got)
+		}
+	})
+}
+
+// TestRemovedFileByName: its descriptor leads to a file that has no name any more.
+func TestRemovedFileByName(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		f, err := vfs.Root.OpenFile("/file", os.O_CREATE|os.O_RDWR)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		vfs.Write(f, []byte("contents"))
+		vfs.Close(f)
+		fd := openAs(p, "/file", abi.O_RDONLY)
+		vfs.Root.UnlinkAt(vfs.Root.RootPlace(), "/file")
+		if got := text(p, "/proc/self/fd/0"); fd != 0 || got != "contents" {
+			t.Errorf("descriptor %d: %q", fd, got)
+		}
+		if got := readlink(p, "/proc/self/fd/0"); got != "/file (deleted)" {
+			t.Errorf("it is %q", got)
+		}
+	})
+}
