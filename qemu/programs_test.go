@@ -27,6 +27,7 @@ var asOnTheHost = []string{
 	"dynamic bin/dynamic",
 	"dash scripts/files.sh",
 	"dash scripts/text.sh",
+	"dash scripts/proc.sh",
 	"bash scripts/bash.bash",
 	"python3 scripts/python.py",
 	`python3 -c "import sys; print(sys.version_info[:3], sys.argv[1:])" one two`,

@@ -1,0 +1,18 @@
+# What a program finds about itself in /proc, as far as it does not depend on the kernel.
+script=$PWD/$0
+readlink /proc/self/exe
+cd /usr/bin && readlink /proc/self/cwd && cd /proc/self/cwd && pwd -P
+cat /proc/self/comm
+tr '\0' ' ' </proc/self/cmdline && echo
+read -r pid rest </proc/$$/stat && [ "$pid" = $$ ] && echo "$rest" | cut -d' ' -f1
+cut -d' ' -f 3 /proc/self/stat
+wc -w </proc/$$/stat
+grep -E '^(Name|Threads|Uid|SigIgn):' /proc/self/status
+[ "$(grep ^PPid: /proc/self/status | cut -f 2)" = $$ ] && echo "the parent"
+grep -c 'r-xp.*/libc.so.6$' /proc/self/maps
+(tail -n 1 /proc/self/fd/0) <"$script" | cut -c 1-20
+echo piped | cat /dev/stdin
+echo "to a file" | tee /dev/fd/3 3>/tmp/proc.$$ >/dev/null && cat /tmp/proc.$$ && rm /tmp/proc.$$
+sleep 10 & kill -0 $! && cat /proc/$!/comm >/dev/null && echo "it runs"
+kill $!; wait $!; cat /proc/$!/comm 2>/dev/null || echo "it is gone"
+ls /proc/self/nothing 2>&1
