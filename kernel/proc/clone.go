@@ -138,7 +138,9 @@ func (t *Thread) fork(n *Thread, a CloneArgs) error {
 			return err
 		}
 		mem = m
-		n.altStack = t.altStack
+	}
+	if a.Flags&(abi.CLONE_VM|abi.CLONE_VFORK) != abi.CLONE_VM {
+		n.altStack = t.altStack // the two never use it at the same time
 	}
 	c := &Process{table: p.table, began: time.Now(), done: make(chan struct{}), exitSignal: a.ExitSignal}
 	c.mem.Store(mem)
