@@ -18,6 +18,7 @@ import (
 const (
 	syntaxError  = tools.Status(2)
 	cannotOpen   = tools.Status(127)
+	interrupted  = tools.Status(130)
 	firstPrompt  = "$ "
 	furtherLines = "> "
 )
@@ -91,13 +92,11 @@ func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) erro
 // input runs the commands of the input as they come. On a terminal ^C ends what runs,
 // and not the shell.
 func input(s tools.Streams, r *interp.Runner) error {
-	run, show := r.Run, func(string) {}
+	begin, show := context.WithCancel, func(string) {}
 	if f, ok := s.In.(*os.File); ok && isTerminal(f) {
 		show = func(prompt string) { fmt.Fprint(s.Out, prompt) }
-		run = func(ctx context.Context, n syntax.Node) error {
-			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-			defer stop()
-			return r.Run(ctx, n)
+		begin = func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return signal.NotifyContext(ctx, os.Interrupt)
 		}
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // between commands, too
 	}
@@ -109,8 +108,15 @@ func input(s tools.Streams, r *interp.Runner) error {
 			show(furtherLines)
 			return true
 		}
+		ctx, end := begin(context.Background())
+		defer end()
 		for _, stmt := range list {
-			if last = run(context.Background(), stmt); r.Exited() {
+			last = r.Run(ctx, stmt)
+			if ctx.Err() != nil { // ^C: the rest of the line does not run either
+				last = interrupted
+				break
+			}
+			if r.Exited() {
 				return false
 			}
 		}
