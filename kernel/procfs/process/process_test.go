@@ -157,6 +157,12 @@ func TestPipeByName(t *testing.T) {
 		if n := p.Call(nWrite, uint64(w), scratch, 4); n != 4 {
 			t.Errorf("write: %d", n)
 		}
+		if got := text(p, "/proc/self/fd/0"); got != "text" {
+			t.Errorf("read %q", got)
+		}
+		if n := p.Call(nWrite, uint64(w), scratch, 4); n != 4 {
+			t.Errorf("a reading end was closed, and write: %d", n)
+		}
 		p.Call(nClose, uint64(w))
 		if got := text(p, "/proc/self/fd/0"); got != "text" {
 			t.Errorf("read %q", got)
