@@ -16,6 +16,7 @@ type Image struct {
 	IP, SP uint64
 	Path   string // of the program's file, as it was given
 	Exe    string // the same, absolute and without symbolic links
+	Layout Layout
 	Args   []string
 }
 
@@ -95,7 +96,7 @@ func (p *Process) replace(t *Thread, img Image) {
 		t.TID = p.PID
 		p.table.threads[t.TID] = t
 	}
-	p.path, p.exe, p.args, p.name = img.Path, img.Exe, img.Args, shortName(path.Base(img.Path))
+	p.path, p.exe, p.layout, p.args, p.name = img.Path, img.Exe, img.Layout, img.Args, shortName(path.Base(img.Path))
 	img.Space.SetLimits(p.limits.memory())
 	p.execed = true
 	p.exitSignal = abi.SIGCHLD
@@ -124,7 +125,7 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	n.cpu.Reset(s.IP, s.SP)
 	p := &Process{
 		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,
-		name: shortName(path.Base(s.Path)), path: s.Path, exe: s.Exe, args: s.Args,
+		name: shortName(path.Base(s.Path)), path: s.Path, exe: s.Exe, layout: s.Layout, args: s.Args,
 		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
 	}
 	if err := t.launch(p, n, s); err != nil {

@@ -5,10 +5,18 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
+// Layout is where a program's parts lie in its memory, for /proc.
+type Layout struct {
+	CodeStart, CodeEnd, StackStart     uint64
+	ArgStart, ArgEnd, EnvStart, EnvEnd uint64 // the strings
+	Auxv                               []byte // the auxiliary vector as it was at the start
+}
+
 // Facts are what /proc tells of a process, all of one moment.
 type Facts struct {
 	Name, Exe              string
 	Args                   []string
+	Layout                 Layout
 	Parent, Group, Session int
 	Threads                []int // their numbers, the first one's first
 	ExitSignal             int
@@ -24,7 +32,7 @@ func (p *Process) Facts() Facts {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	f := Facts{
-		Name: p.name, Exe: p.exe, Args: p.args, ExitSignal: p.exitSignal,
+		Name: p.name, Exe: p.exe, Args: p.args, Layout: p.layout, ExitSignal: p.exitSignal,
 		Used: p.used(), Reaped: p.reaped, Status: p.status, Pending: p.pending.Set(),
 	}
 	if p.parent != nil {

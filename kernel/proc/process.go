@@ -30,6 +30,7 @@ type Process struct {
 	name     string // of the program, at most 15 bytes
 	path     string // of the program's file
 	exe      string // the same, absolute
+	layout   Layout
 	args     []string
 	parent   *Process
 	children []*Process

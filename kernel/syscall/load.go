@@ -52,5 +52,9 @@ func loadInto(s *space.Space, p Program) (proc.Image, error) {
 		return proc.Image{}, err
 	}
 	exe, err := fileName(prog.File)
-	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args}, err
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args, Layout: proc.Layout{
+		CodeStart: prog.CodeStart, CodeEnd: prog.CodeEnd, StackStart: prog.StackStart,
+		ArgStart: prog.ArgStart, ArgEnd: prog.ArgEnd, EnvStart: prog.EnvStart, EnvEnd: prog.EnvEnd,
+		Auxv: prog.Auxv,
+	}}, err
 }

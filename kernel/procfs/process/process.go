@@ -1,7 +1,6 @@
 // Package process makes /proc/PID and /proc/self, in the formats of Linux.
 //
-// What is not there yet: task, environ, auxv, and those fields of stat that say where
-// a program's parts lie; they are 0.
+// What is not there yet: task, and the fields of stat about data and heap; they are 0.
 package process
 
 import (
@@ -79,6 +78,8 @@ func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
 func folder(tree *vfs.FS, p *proc.Process) vfs.Node {
 	nodes := map[string]vfs.Node{
 		"cmdline": ctl.Text(func() string { return commandLine(p.Facts().Args) }),
+		"environ": ctl.Text(func() string { return environ(p) }),
+		"auxv":    ctl.Text(func() string { return string(p.Facts().Layout.Auxv) }),
 		"comm":    ctl.Text(func() string { return p.Name() + "\n" }),
 		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
 		"stat":    ctl.Text(func() string { return stat(p) }),
@@ -113,6 +114,20 @@ func commandLine(args []string) string {
 		return ""
 	}
 	return strings.Join(args, "\x00") + "\x00"
+}
+
+// mostEnviron bounds what is copied of what a program may have spread out.
+const mostEnviron = 4 << 20
+
+// environ is the strings where the program found them at its start.
+func environ(p *proc.Process) string {
+	l, m := p.Facts().Layout, p.Memory()
+	if m == nil || l.EnvEnd <= l.EnvStart {
+		return ""
+	}
+	b := make([]byte, min(l.EnvEnd-l.EnvStart, mostEnviron))
+	n, _ := m.CopyIn(b, l.EnvStart)
+	return string(b[:n])
 }
 
 func maps(w io.Writer, p *proc.Process) {

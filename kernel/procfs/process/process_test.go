@@ -39,6 +39,9 @@ func run(t *testing.T, f proctest.Program) {
 		t.Fatal(err)
 	}
 	img.Exe = "/proc/cmdfile"
+	img.Space.CopyOut(proctest.Data, []byte("A=1\x00B=2\x00"))
+	img.Layout = proc.Layout{CodeStart: 1000, CodeEnd: 1001, StackStart: 1002, ArgStart: 1003, ArgEnd: 1004,
+		EnvStart: proctest.Data, EnvEnd: proctest.Data + 8, Auxv: []byte("auxv")}
 	files, err := syscall.NewFiles(vfs.Root.RootPlace())
 	if err != nil {
 		t.Fatal(err)
@@ -100,8 +103,10 @@ func TestFilesOfAProcess(t *testing.T) {
 		for name, want := range map[string]string{
 			"self/comm":    `^test\n$`,
 			"2/cmdline":    `^test\x00$`,
+			"self/environ": "^A=1\x00B=2\x00$",
+			"self/auxv":    `^auxv$`,
 			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 $`,
-			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){46}\n$`,
+			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 1001 1002 0 0( \d+){17} 1003 1004 6291456 6291464 0\n$`,
 			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
 			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\n.*Threads:\t1\n`,
 			"self/nothing": `^no such file`,

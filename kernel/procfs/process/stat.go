@@ -39,11 +39,11 @@ func stat(p *proc.Process) string {
 	fmt.Fprintf(&b, "%d (%s) %s %d %d %d 0 -1 0", p.PID, f.Name, p.State(), f.Parent, f.Group, f.Session)
 	fmt.Fprintf(&b, " %d %d 0 0 %d %d %d %d", f.Used.Faults, f.Reaped.Faults, user, system, childUser, childSystem)
 	fmt.Fprintf(&b, " 20 0 %d 0 %d %d %d %d", len(f.Threads), began(p), u.Total, u.Resident/space.PageSize, limit.Cur)
-	b.WriteString(strings.Repeat(" 0", 5)) // where its parts lie
+	l := f.Layout
+	fmt.Fprintf(&b, " %d %d %d 0 0", l.CodeStart, l.CodeEnd, l.StackStart)
 	fmt.Fprintf(&b, " %d %d %d %d", f.Pending|f.ThreadPending, f.Blocked, f.Ignored, f.Handled)
 	fmt.Fprintf(&b, " 0 0 0 %d 0 0 0 0 0 0", f.ExitSignal)
-	b.WriteString(strings.Repeat(" 0", 7)) // where its parts lie
-	fmt.Fprintf(&b, " %d\n", f.Status)
+	fmt.Fprintf(&b, " 0 0 0 %d %d %d %d %d\n", l.ArgStart, l.ArgEnd, l.EnvStart, l.EnvEnd, f.Status)
 	return b.String()
 }
 

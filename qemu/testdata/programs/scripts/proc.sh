@@ -4,6 +4,8 @@ readlink /proc/self/exe
 cd /usr/bin && readlink /proc/self/cwd && cd /proc/self/cwd && pwd -P
 cat /proc/self/comm
 tr '\0' ' ' </proc/self/cmdline && echo
+env -i A=1 B=2 /usr/bin/cat /proc/self/environ | tr '\0' ' ' && echo
+head -c 16 /proc/self/auxv | od -An -t u8 | wc -w
 read -r pid rest </proc/$$/stat && [ "$pid" = $$ ] && echo "$rest" | cut -d' ' -f1
 cut -d' ' -f 3 /proc/self/stat
 wc -w </proc/$$/stat
