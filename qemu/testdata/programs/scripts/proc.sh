@@ -16,5 +16,5 @@ grep -c 'r-xp.*/libc.so.6$' /proc/self/maps
 echo piped | cat /dev/stdin
 echo "to a file" | tee /dev/fd/3 3>/tmp/proc.$$ >/dev/null && cat /tmp/proc.$$ && rm /tmp/proc.$$
 sleep 10 & kill -0 $! && cat /proc/$!/comm >/dev/null && echo "it runs"
-kill $!; wait $!; cat /proc/$!/comm 2>/dev/null || echo "it is gone"
+{ kill $!; wait $!; } 2>/dev/null; cat /proc/$!/comm 2>/dev/null || echo "it is gone"
 ls /proc/self/nothing 2>&1
