@@ -41,7 +41,8 @@ func (p *Process) Limit(which int) (abi.Rlimit, error) {
 }
 
 // SetLimit changes a limit of p. Everyone is root, and may raise the upper one,
-// but not beyond what keeps the machine usable: NPROC and NOFILE.
+// but not beyond what the kernel's process has: that keeps the machine usable, and nobody
+// may change it. What limits memory counts for all who share it.
 //
 // Errors: EINVAL, EPERM.
 func (p *Process) SetLimit(which int, to abi.Rlimit) error {
@@ -50,7 +51,7 @@ func (p *Process) SetLimit(which int, to abi.Rlimit) error {
 	}
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
-	if top := p.table.init.limits[which].Max; to.Max > top {
+	if init := p.table.init; p == init || to.Max > init.limits[which].Max {
 		return syscall.EPERM
 	}
 	p.limits[which] = to
