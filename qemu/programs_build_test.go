@@ -63,7 +63,7 @@ func (p programs) build(a *initrd.Archive) error {
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"hello", "threads", "signals", "files", "dynamic"} {
+	for _, name := range []string{"hello", "threads", "signals", "files", "random", "greedy", "corrupt", "dynamic"} {
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + name + ".c"}
 		if name != "dynamic" {
 			args = append(args, "-static")

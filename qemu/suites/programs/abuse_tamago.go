@@ -1,0 +1,146 @@
+//go:build tamago
+
+package programs
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"regexp"
+	"strings"
+	"unsafe"
+
+	"sonde/kernel/mm"
+	"sonde/kernel/proc"
+	"sonde/qemu/suites"
+)
+
+func init() {
+	suites.Add("programs/random_calls", random)
+	suites.Add("programs/corrupt_files", corrupt)
+	suites.Add("programs/bombs_end_at_limits", bombs)
+	suites.Add("programs/panics_kill_the_program_only", panics)
+}
+
+// unchanging is a sum of all that nothing may change: text, constants, symbols.
+func unchanging() (sum uint64) {
+	table := crc64.MakeTable(crc64.ECMA)
+	for _, r := range []mm.Range{mm.Text, mm.ROData, mm.Symbols} {
+		b := unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start) // Safe because: boot mapped it, and it stays
+		sum = crc64.Update(sum, table, b)
+	}
+	return sum
+}
+
+// kernelLog is what dmesg prints.
+func kernelLog() string {
+	var log bytes.Buffer
+	suites.Script(&log, "dmesg")
+	return log.String()
+}
+
+// succeeds runs a line that must end with status 0, must change nothing, and must not
+// find a bug.
+func succeeds(t *suites.T, line string) {
+	suites.Script(io.Discard, "dmesg -C")
+	before := unchanging()
+	out, status := run(t, line)
+	if status != 0 {
+		t.Errorf("%s: status %d\n%s", line, status, out)
+	}
+	if unchanging() != before {
+		t.Errorf("%s: kernel memory is not what it was", line)
+	}
+	if log := kernelLog(); strings.Contains(log, "BUG") {
+		t.Errorf("%s: a bug\n%s", line, tail(log, 40))
+	}
+	t.Logf("%s: %s", line, out)
+}
+
+// random: system calls with any arguments have results and errors, and that is all.
+func random(t *suites.T) {
+	need(t, "random")
+	for _, seed := range []int{1, 2} {
+		succeeds(t, fmt.Sprintf("random %d 8000", seed))
+	}
+}
+
+// corrupt: programs with wrong headers run, are refused or end.
+func corrupt(t *suites.T) {
+	need(t, "corrupt")
+	succeeds(t, "corrupt 1 60 /bin/hello")
+}
+
+// bombs: what takes more and more is stopped, and other programs run on.
+func bombs(t *suites.T) {
+	need(t, "greedy")
+	for _, c := range []struct{ line, want string }{
+		{"greedy forks 40", "fork: Resource temporarily unavailable\n0 children left\n"},
+		{"greedy threads 40", "pthread_create: Resource temporarily unavailable\n"},
+		{"greedy descriptors 20", "open: Too many open files after 19\npipe: 24\npipe with room for one: 24\ndup: 3\n"},
+		{"greedy memory 0x2000000", "mmap: Cannot allocate memory\nstatus 7, signal 0\n"},
+		{"greedy memory", "status 0, signal 9\n"},
+		{"greedy reading", "ended: yes\n"},
+		{"greedy file", "write: no space\n"},
+		{"greedy stack", "recursion: signal 11\n"},
+		{"greedy stack 0x100000", "recursion: signal 11\n"},
+		{"greedy crash 0x1234", "signal 11\n"},
+	} {
+		if out, status := run(t, c.line); out != c.want || status != 0 {
+			t.Errorf("%s: status %d\ngot  %q\nwant %q", c.line, status, out, c.want)
+		}
+		if out, _ := run(t, "hello"); !strings.HasPrefix(out, "0: hello\n") {
+			t.Errorf("hello after %s: %q", c.line, out)
+		}
+	}
+	logged(t, `greedy\[\d+\]: segfault at 1234 ip [0-9a-f]{16} sp [0-9a-f]{16} error 6 in greedy\[401000\+[0-9a-f]+\]\n`)
+	logged(t, `Out of memory: Killed process \d+ \(greedy\)\n`)
+}
+
+// logged looks for a line in the kernel's log.
+func logged(t *suites.T, pattern string) {
+	if log := kernelLog(); !regexp.MustCompile(pattern).MatchString(log) {
+		t.Errorf("the log has no line %s:\n%s", pattern, tail(log, 20))
+	}
+}
+
+func tail(s string, lines int) string {
+	all := strings.Split(s, "\n")
+	return strings.Join(all[max(len(all)-lines, 0):], "\n")
+}
+
+// Calls that are not there, but in this test.
+const (
+	callBug = 777 + iota
+	callNil
+	callIndex
+)
+
+// panics: a bug of the kernel's in a system call ends the program that made the call.
+func panics(t *suites.T) {
+	need(t, "greedy")
+	table := suites.Programs
+	handle := table.Syscall
+	defer func() { table.Syscall = handle }()
+	table.Syscall = func(th *proc.Thread) {
+		var none *[16]int
+		switch n := th.Regs().AX; n {
+		case callBug:
+			panic("a bug for the test")
+		case callNil:
+			none[3]++
+		case callIndex:
+			th.CPU().FP()[n] = 1
+		}
+		handle(th)
+	}
+	for n := callBug; n <= callIndex; n++ {
+		if out, status := run(t, fmt.Sprint("greedy call ", n)); out != "signal 9\n" || status != 0 {
+			t.Errorf("call %d: status %d, %q", n, status, out)
+		}
+	}
+	logged(t, `BUG: a bug for the test in call 777 of greedy\[\d+\], which is killed\n`)
+	logged(t, `BUG: .*nil pointer dereference in call 778`)
+	logged(t, `BUG: .*index out of range.* in call 779`)
+}
