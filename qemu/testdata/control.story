@@ -47,15 +47,15 @@ STATUS 1
 NAME blacklist names what may not be probed
 RUN cat /sys/kernel/debug/kprobes/blacklist
 EXPECT ^0x[0-9a-f]{16}-0x[0-9a-f]{16}\t\S
-EXPECT \tsonde/arch/amd64/insn\.CondTrue\t# it handles traps: trap\.entry -> trap\.save -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
+EXPECT \tsonde/arch/amd64/insn\.CondTrue\t# it handles traps: trap\.entryBP -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
 EXPECT_NOT sonde/kernel/vfs
 
 NAME a refused probe names the calls that lead there
 RUN insmod kprobe_example symbol=insn.CondTrue
-EXPECT insn\.CondTrue may not be probed: it handles traps: trap\.entry -> trap\.save -> .* -> insn\.CondTrue$
+EXPECT insn\.CondTrue may not be probed: it handles traps: trap\.entryBP -> .* -> insn\.CondTrue$
 STATUS 1
 
 NAME explain names the calls that keep probes away
 RUN explain insn.CondTrue
-EXPECT ^explain: .* may not be probed: it handles traps: trap\.entry -> .* -> insn\.CondTrue$
+EXPECT ^explain: .* may not be probed: it handles traps: trap\.entry(BP|DB)? -> .* -> insn\.CondTrue$
 STATUS 1

@@ -62,7 +62,7 @@ STATUS 1
 
 NAME what handles traps is refused
 RUN explain kprobes.onBreakpoint
-EXPECT ^explain: sonde/kprobes\.onBreakpoint may not be probed: it handles traps: trap\.entry -> trap\.save -> kprobes\.onBreakpoint$
+EXPECT ^explain: sonde/kprobes\.onBreakpoint may not be probed: it handles traps: trap\.entryBP -> kprobes\.onBreakpoint$
 STATUS 1
 
 NAME data is refused
