@@ -131,7 +131,7 @@ var builtins = []*Command{
 	fgCommand, freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
 	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
-	sleepCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
+	sleepCommand, straceCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
 	uptimeCommand, wcCommand,
 }
 

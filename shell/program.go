@@ -52,10 +52,15 @@ func executable(path string) bool {
 
 // runProgram runs a program to its end, or until it stops.
 func runProgram(c *Context, path string, args []string) error {
+	return runProgramWith(c, path, args, func(*proc.Process) {})
+}
+
+// runProgramWith is runProgram with something that is done before it runs.
+func runProgramWith(c *Context, path string, args []string, ready func(*proc.Process)) error {
 	j := &job{c: c, name: strings.Join(args, " ")}
 	p, err := calls.Start(c.Machine.Programs, calls.Spec{
 		Path: path, Args: args, Env: environment, Dir: "/", Files: j.files(),
-		Ready: func(p *proc.Process) { j.process = p; j.foreground() },
+		Ready: func(p *proc.Process) { j.process = p; j.foreground(); ready(p) },
 	})
 	if err != nil {
 		return err

@@ -146,6 +146,11 @@ func (s *Siginfo) Addr() uint64 { return get64(s.Fields[0:]) }
 // Status returns what SetChild was given.
 func (s *Siginfo) Status() int32 { return int32(get32(s.Fields[8:])) }
 
+// Times returns the times that SetChild was given.
+func (s *Siginfo) Times() (user, system int64) {
+	return int64(get64(s.Fields[16:])), int64(get64(s.Fields[24:]))
+}
+
 // Stack is stack_t.
 type Stack struct {
 	SP    uint64

@@ -276,3 +276,7 @@ func (t *Thread) awaitToken(end time.Time) error {
 		return syscall.EAGAIN
 	}
 }
+
+// ToBeRestarted says how the call goes on that t leaves with EINTR.
+// Context: t's goroutine.
+func (t *Thread) ToBeRestarted() Restart { return t.again }

@@ -1,0 +1,219 @@
+// Package strace prints what programs do, as strace(1) does on Linux: a line for each
+// system call, signal and end of a thread. It is an engine of package proc, and the
+// arguments are shown by package syscall.
+package strace
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
+	"sonde/kernel/syscall"
+)
+
+// resultColumn is where results begin, as by strace without -a.
+const resultColumn = 40
+
+// Options are those of strace.
+type Options struct {
+	Follow bool // -f: also what the program makes
+	Count  bool // -c: only a table at the end
+}
+
+// Tracer prints what processes do.
+type Tracer struct {
+	Options
+	out    io.Writer
+	engine proc.Engine
+
+	mu sync.Mutex
+	// guarded by mu:
+	first  *proc.Thread // without -f, the only one
+	many   bool         // lines say whose they are
+	calls  map[*proc.Thread]*call
+	open   *proc.Thread // whose line is not complete
+	column int          // where that line ends
+	procs  []*proc.Process
+	counts map[string]*count
+}
+
+// call is a system call that a thread is in.
+type call struct {
+	shown   *syscall.Shown
+	text    string
+	began   time.Time
+	resumed bool // its line was broken off
+}
+
+// New makes a tracer that writes to out.
+func New(out io.Writer, o Options) *Tracer {
+	t := &Tracer{Options: o, out: out, calls: map[*proc.Thread]*call{}, counts: map[string]*count{}}
+	t.engine = proc.Engine{Clone: t.clone, Enter: t.enter, Leave: t.leave, Signal: t.signal, Exit: t.exit}
+	return t
+}
+
+// Attach begins to trace a process.
+func (t *Tracer) Attach(p *proc.Process) {
+	t.mu.Lock()
+	t.procs = append(t.procs, p)
+	t.mu.Unlock()
+	p.Attach(&t.engine)
+}
+
+// Detach ends tracing; what goes on is not printed any more.
+func (t *Tracer) Detach() {
+	t.mu.Lock()
+	all := t.procs
+	t.procs = nil
+	t.mu.Unlock()
+	for _, p := range all {
+		p.Detach(&t.engine)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open != nil && !t.Count {
+		fmt.Fprintln(t.out, " <detached ...>")
+		t.open = nil
+	}
+}
+
+// wants reports whether th is traced. mu held.
+func (t *Tracer) wants(th *proc.Thread) bool {
+	if t.first == nil {
+		t.first = th
+	}
+	return t.Follow || t.first == th
+}
+
+func (t *Tracer) clone(th, child *proc.Thread, flags uint64) {
+	if !t.Follow {
+		return
+	}
+	if flags&abi.CLONE_THREAD == 0 {
+		t.Attach(child.Process())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.many = true
+	if !t.Count {
+		t.line(fmt.Sprintf("strace: Process %d attached", child.TID))
+	}
+}
+
+func (t *Tracer) enter(th *proc.Thread) {
+	shown, text := syscall.Show(th)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.wants(th) {
+		return
+	}
+	c := &call{shown: shown, text: text, began: time.Now()}
+	t.calls[th] = c
+	if !t.Count {
+		t.breakOff()
+		t.start(th, text)
+	}
+}
+
+func (t *Tracer) leave(th *proc.Thread) {
+	t.mu.Lock()
+	c := t.calls[th]
+	t.mu.Unlock()
+	if c == nil {
+		return
+	}
+	took := time.Since(c.began)
+	rest := c.shown.Arguments() // looks at the program's memory, which may take time
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.calls, th)
+	t.count(c, took)
+	if !t.Count {
+		t.finish(th, c, rest, c.shown.Result())
+	}
+}
+
+func (t *Tracer) signal(th *proc.Thread, info abi.Siginfo) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.wants(th) && !t.Count {
+		t.breakOff()
+		t.line(t.who(th) + "--- SIG" + signal.Name(int(info.Signo)) + " " + siginfo(info) + " ---")
+	}
+	return false
+}
+
+func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.wants(th) {
+		return
+	}
+	c := t.calls[th]
+	delete(t.calls, th)
+	if c != nil {
+		t.count(c, time.Since(c.began))
+	}
+	if t.Count {
+		return
+	}
+	if c != nil {
+		t.finish(th, c, ")", "?")
+	}
+	end := fmt.Sprintf("exited with %d", s.Code())
+	if sig := s.Signal(); sig != 0 {
+		end = "killed by SIG" + signal.Name(sig)
+	}
+	t.breakOff()
+	t.line(t.who(th) + "+++ " + end + " +++")
+}
+
+// who begins a line. mu held.
+func (t *Tracer) who(th *proc.Thread) string {
+	if !t.many {
+		return ""
+	}
+	return fmt.Sprintf("[pid %5d] ", th.TID)
+}
+
+// start writes a line that finish ends. mu held.
+func (t *Tracer) start(th *proc.Thread, text string) {
+	text = t.who(th) + text
+	io.WriteString(t.out, text)
+	t.open, t.column = th, len(text)
+}
+
+// breakOff ends a line whose call goes on while there is something else to say. mu
+// held.
+func (t *Tracer) breakOff() {
+	if t.open == nil {
+		return
+	}
+	if c := t.calls[t.open]; c != nil {
+		c.resumed = true
+	}
+	io.WriteString(t.out, " <unfinished ...>\n")
+	t.open = nil
+}
+
+// finish completes the line of a call. mu held.
+func (t *Tracer) finish(th *proc.Thread, c *call, rest, result string) {
+	if t.open != th {
+		t.breakOff()
+		t.start(th, "<... "+c.shown.Call.Name+" resumed>")
+	}
+	pad := max(resultColumn-t.column-len(rest), 1)
+	io.WriteString(t.out, rest+strings.Repeat(" ", pad)+"= "+result+"\n")
+	t.open = nil
+}
+
+// line writes a line of its own. mu held.
+func (t *Tracer) line(text string) {
+	t.breakOff()
+	io.WriteString(t.out, text+"\n")
+}

@@ -1,0 +1,64 @@
+package syscall
+
+import (
+	"strings"
+
+	"sonde/kernel/abi"
+)
+
+func in(f func(s *Shown, v uint64) string) kind  { return kind{show: f} }
+func out(f func(s *Shown, v uint64) string) kind { return kind{show: f, out: true} }
+
+// kinds says how parameters are shown, by name: or, where a name means different
+// things, by call and name. A test sees that every parameter of the table has a line.
+var kinds = func() map[string]kind {
+	all := map[string]kind{
+		"write.buf": in(bytesOf(2)), "pwrite64.buf": in(bytesOf(2)), "sendto.buf": in(bytesOf(2)),
+		"read.buf": out(bytesRead), "pread64.buf": out(bytesRead), "recvfrom.buf": out(bytesRead),
+		"readlink.buf": out(bytesRead), "readlinkat.buf": out(bytesRead), "getrandom.buf": out(bytesRead), "getcwd.buf": out(text),
+		"writev.iov": in(vectors), "pwritev.iov": in(vectors), "readv.iov": out(vectors), "preadv.iov": out(vectors),
+		"statbuf": out(fileStatus), "uname.buf": out(unameOf), "pipefd": out(pair[int32]), "wstatus": out(waitStatus),
+		"tp": out(timespecOf), "res": out(timespecOf), "rem": out(timespecOf), "tv": out(timevalOf),
+		"rlim": out(limitOf), "getrlimit.rlim": out(limitOf), "setrlimit.rlim": in(limitOf), "new_limit": in(limitOf), "old_limit": out(limitOf),
+		"oldact": out(actionOf), "act": in(actionOf), "oldset": out(signalSet), "pselect6.sigmask": in(pointer),
+		"fds": in(pollFDs), "argv": in(stringList), "envp": in(variables),
+		"duration": in(timespecOf), "tmo_p": in(timespecOf), "rt_sigtimedwait.timeout": in(timespecOf), "epoll_pwait2.timeout": in(timespecOf),
+		"flags": in(hexOr0), "clone.flags": in(cloneFlags), "addr": in(pointer),
+		"openat.mode": {show: mode, unless: noCreate(2)}, "open.mode": {show: mode, unless: noCreate(1)},
+		"mode": in(mode), "mask": in(mode), "sched_setaffinity.mask": in(pointer), "sched_getaffinity.mask": in(pointer),
+		"statx.mask": in(hexOr0), "rt_sigsuspend.mask": in(signalSet),
+		"ioctl.arg": in(pointer), "fcntl.arg": {show: decimal, unless: fcntlWithoutArg}, "fcntl.cmd": in(oneOf(fcntlNames)),
+		"request": in(oneOf(ioctlNames)), "op": in(oneOf(archNames)), "futex.op": in(futexOp), "epoll_ctl.op": in(oneOf(epollNames)),
+		"futex.timeout": {show: timespecOf, unless: futexWakes}, "futex.uaddr2": {show: pointer, unless: futexWaits}, "futex.val3": in(pointer),
+		"timeout": in(integer), "select.timeout": in(pointer), "pselect6.timeout": in(pointer),
+		"prot": in(bits(protNames, "PROT_NONE")), "mmap.flags": in(mmapFlags), "open.flags": in(openFlags), "openat.flags": in(openFlags),
+		"pipe2.flags": in(bits(openNames, "0")), "dup3.flags": in(bits(openNames, "0")), "epoll_create1.flags": in(bits(openNames, "0")),
+		"eventfd2.flags": in(bits(openNames, "0")), "wait4.options": in(bits(waitNames, "0")), "waitid.options": in(bits(waitNames, "0")),
+		"newfstatat.flags": in(bits(atNames, "0")), "statx.flags": in(bits(atNames, "0")), "linkat.flags": in(bits(atNames, "0")),
+		"fchownat.flags": in(bits(atNames, "0")), "utimensat.flags": in(bits(atNames, "0")), "faccessat2.flags": in(bits(atNames, "0")),
+		"unlinkat.flags":  in(bits([]bit{{abi.AT_REMOVEDIR, "AT_REMOVEDIR"}}, "0")),
+		"getrandom.flags": in(bits([]bit{{1, "GRND_NONBLOCK"}, {2, "GRND_RANDOM"}}, "0")),
+		"access.mode":     in(bits(accessNames, "F_OK")), "faccessat.mode": in(bits(accessNames, "F_OK")), "faccessat2.mode": in(bits(accessNames, "F_OK")),
+		"mremap.flags": in(bits([]bit{{abi.MREMAP_MAYMOVE, "MREMAP_MAYMOVE"}, {abi.MREMAP_FIXED, "MREMAP_FIXED"}}, "0")),
+		"advice":       in(oneOf(adviceNames)), "fadvise64.advice": in(integer), "whence": in(oneOf(whenceNames)), "how": in(oneOf(howNames)), "shutdown.how": in(integer),
+		"clockid": in(oneOf(clockNames)), "resource": in(oneOf(limitNames)), "sig": in(signalNumber), "signum": in(signalNumber),
+		"set": in(signalSet), "rt_sigpending.set": out(signalSet), "sigmask": in(signalSet), "idtype": in(oneOf(idNames)),
+		"dirfd": in(dirFD), "olddirfd": in(dirFD), "newdirfd": in(dirFD), "clone3.cl_args": in(pointer), "sendfile.offset": in(pointer),
+	}
+	several := func(k kind, names string) {
+		for name := range strings.FieldsSeq(names) {
+			if _, there := all[name]; !there {
+				all[name] = k
+			}
+		}
+	}
+	several(in(text), "pathname path oldpath newpath linkpath target name")
+	several(in(integer), `fd oldfd newfd in_fd out_fd epfd sockfd pid tid tgid pgid which who whence status option
+		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid rgid egid sgid id
+		size seconds val first last dev`)
+	several(in(decimal), `count length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize`)
+	several(in(pointer), `buf value list statxbuf stack parent_tid child_tid tls old_address new_address vec iov rem
+		readfds writefds exceptfds curr_value new_value old_value rusage usage info infop tz dirp events event cl_args head tidptr tloc
+		cpu node param ss old_ss dest_addr src_addr msg sv optval times uaddr uaddr2 arg2 arg3 arg4 arg5 arg a b c d e f`)
+	return all
+}()
