@@ -10,7 +10,7 @@ import (
 // errnos are the errors that calls return, by number: what C libraries say of them.
 //
 // Source: Linux, errno(3).
-const errnos = `1 EPERM Operation not permitted
+var errnos = `1 EPERM Operation not permitted
 2 ENOENT No such file or directory
 3 ESRCH No such process
 4 EINTR Interrupted system call

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestStraceOfPrograms: real programs are traced while they run, one that makes others
+// with them; and what they print is theirs.
+func TestStraceOfPrograms(t *testing.T) {
+	skipIfShort(t)
+	p := buildPrograms(t)
+	r := bootScript(t, normalImage, machine.Config{SMP: 2, Initrd: p.archive,
+		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/root/said; echo $?; strace -c busybox true; cat /root/said`})
+	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
+	for _, want := range []string{
+		`(?m)^4$`,
+		`(?m)^hi$`,
+		`(?m)^arch_prctl\(ARCH_SET_FS, 0x[0-9a-f]+\) += 0$`,
+		`(?m)^strace: Process \d+ attached$`,
+		`(?m)^\[pid +\d+\] execve\("[^"]*", \["busybox", "echo", "hi"\], 0x[0-9a-f]+ /\* \d+ vars \*/( <unfinished ...>\n|\) += 0\n)`,
+		`write\(1, "hi\\n", 3`,
+		`(?m)\+\+\+ exited with 0 \+\+\+$`,
+		`(?m)^\[pid +\d+\] --- SIGCHLD \{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=\d+, si_uid=0, si_status=0, `,
+		`\[\{WIFEXITED\(s\) && WEXITSTATUS\(s\) == 0\}\]`,
+		`(?m)exit_group\(4\) += \?$`,
+		`(?m)\+\+\+ exited with 4 \+\+\+$`,
+		`(?m)^% time     seconds  usecs/call     calls    errors syscall$`,
+		`(?m)^ *[\d.]+ +[\d.]+ +\d+ +1 +exit_group$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("no %s in\n%s\n%s", want, got, said(r))
+		}
+	}
+}
