@@ -11,8 +11,6 @@ $(echo nested $(echo twice))
 END
 diff <(seq 3) <(seq 4)
 while read -r a b; do echo "$b $a"; done < <(printf '1 2\n3 4\n')
-seq 1 5 | tee >(sort -r >/tmp/tee.$$) | tail -n 1
-wait $!; cat /tmp/tee.$$; rm /tmp/tee.$$
 sum=0
 seq 1 100 | { while read -r n; do ((sum += n)); done; echo $sum; }
 f() { local x=$1; ((x <= 1)) && echo 1 || echo $((x * $(f $((x - 1))))); }
