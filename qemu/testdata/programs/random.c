@@ -55,7 +55,7 @@ static int wild; /* this call's arguments may be anything; else most are what is
 
 static unsigned long pointer(void)
 {
-	switch (wild ? below(16) : 11 + below(5)) {
+	switch (wild ? below(16) : below(4) ? 11 + below(5) : 0) {
 	case 0: return 0;
 	case 1: return (unsigned long)area + AREA - below(64);	/* its end is not there */
 	case 2: return (unsigned long)readOnly + below(PAGE);
@@ -101,7 +101,7 @@ static void scribble(void)
 	unsigned long *p = (unsigned long *)area + below(AREA / 8 - 16);
 
 	for (int i = 0; i < 16; i++)
-		p[i] = below(2) ? number() : pointer();
+		p[i] = below(3) ? number() : pointer();
 }
 
 /* call makes a system call. What a fork returns to with 0 ends at once, and uses no
