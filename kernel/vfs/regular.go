@@ -105,9 +105,11 @@ func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
 	if off < 0 {
 		off = r.size
 	}
-	if len(p) > 0 && off >= maxFile {
+	switch {
+	case len(p) == 0: // wherever that is
+	case off >= maxFile:
 		err = syscall.EFBIG
-	} else {
+	default:
 		n, err = r.pages.writeAt(p[:min(int64(len(p)), maxFile-off)], off)
 	}
 	end = off + int64(n)

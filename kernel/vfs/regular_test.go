@@ -147,3 +147,20 @@ func TestPositionsAreSharedByDescriptorsOfOneFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNothingIsWrittenFarAway: writing no bytes far beyond the largest file panicked,
+// and the file stayed locked.
+func TestNothingIsWrittenFarAway(t *testing.T) {
+	h, err := New().newRegular(0644).Open(O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, off := range []int64{0, maxFile, maxFile + 1, 1<<63 - 1} {
+		if n, err := h.WriteAt(nil, off); n != 0 || err != nil {
+			t.Errorf("at %#x: %d, %v", off, n, err)
+		}
+		if n, err := h.ReadAt(make([]byte, 1), off); n != 0 || err != io.EOF {
+			t.Errorf("the file at %#x: %d, %v", off, n, err)
+		}
+	}
+}
