@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -11,13 +12,18 @@ import (
 
 var psCommand = &Command{
 	Name: "ps",
-	Help: "list the kernel's threads, and programs",
+	Help: "list programs as ps ax does, and the kernel's threads",
 	Run:  ps,
 }
 
 func ps(c *Context, args []string) error {
 	if err := noArgs(args); err != nil {
 		return err
+	}
+	if c.Machine.Programs != nil {
+		if err := psPrograms(c.Out, c.Machine.Programs.Processes()); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(c.Out, "   ID CPU STATE           AGE NAME")
 	for _, t := range c.Machine.tasks() {
@@ -30,38 +36,62 @@ func ps(c *Context, args []string) error {
 			return err
 		}
 	}
-	return psPrograms(c)
+	return nil
 }
 
-// psPrograms lists programs in the words of Linux's ps, if there are any.
-func psPrograms(c *Context) error {
-	if c.Machine.Programs == nil {
-		return nil
-	}
-	all := c.Machine.Programs.Processes()
+// psPrograms lists programs, if there are any, with a line after them.
+func psPrograms(w io.Writer, all []*proc.Process) error {
 	if len(all) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.Out, "  PID  PPID  PGID   SID STAT     TIME COMMAND")
+	fmt.Fprintln(w, "    PID TTY      STAT   TIME COMMAND")
 	for _, p := range all {
-		group, session := p.Group()
+		tty := "?"
+		if p.Terminal() != nil {
+			tty = "console"
+		}
 		used, _ := p.Usage()
-		_, err := fmt.Fprintf(c.Out, "%5d %5d %5d %5d %-4s %8s %s\n", p.PID, p.Parent(), group, session,
-			p.State(), clock(used.User+used.System), commandOf(p))
+		s := int((used.User + used.System) / time.Second)
+		_, err := fmt.Fprintf(w, "%7d %-8s %-4s %3d:%02d %s\n", p.PID, tty, psState(p), s/60, s%60, psCommandLine(p))
 		if err != nil {
 			return err
 		}
 	}
+	fmt.Fprintln(w)
 	return nil
 }
 
-// commandOf is a process's command line; the name alone of one that has ended.
-func commandOf(p *proc.Process) string {
-	_, args := p.Program()
-	if p.State() == "Z" {
-		return "[" + p.Name() + "] <defunct>"
+// psState is the process's state and marks: s leads a session, + is in the terminal's
+// foreground.
+func psState(p *proc.Process) string {
+	state := p.State()
+	group, session := p.Group()
+	if session == p.PID {
+		state += "s"
 	}
-	return strings.Join(args, " ")
+	if t, ok := p.Terminal().(interface{ Foreground() int }); ok && t.Foreground() == group {
+		state += "+"
+	}
+	return state
+}
+
+// psCommandLine is the command line, with a ? for what would spoil the list. A process that has
+// ended has only its name.
+func psCommandLine(p *proc.Process) string {
+	_, args := p.Program()
+	line := strings.Join(args, " ")
+	switch {
+	case p.State() == "Z":
+		line = "[" + p.Name() + "] <defunct>"
+	case line == "":
+		line = "[" + p.Name() + "]"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, line)
 }
 
 // clock writes a duration as h:mm:ss.

@@ -1,0 +1,76 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/proctest"
+	"sonde/kernel/syscall"
+	"sonde/kernel/vfs"
+)
+
+// TestPsListsProgramsAsLinuxDoes: one that waits, one that has stopped, and one that
+// has ended while its parent does not wait for it.
+func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
+	const nPause, nFork, nSetsid = 34, 57, 112
+	w := proctest.NewWorld(64<<20, syscall.Handle)
+	img, err := w.Image("parent", func(p *proctest.Player) {
+		p.Fork(func(c *proctest.Player) {}, nFork)
+		p.Fork(func(c *proctest.Player) {
+			c.Call(nSetsid)
+			c.Call(nPause)
+		}, nFork)
+		p.Call(nPause)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	img.Args = []string{"parent", "a\nb", "--long"}
+	files, err := syscall.NewFiles(vfs.Root.RootPlace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fakeMachine()
+	m.Programs = w.Table
+	want := regexp.MustCompile(`^    PID TTY      STAT   TIME COMMAND
+      2 \?        S      0:00 parent a\?b --long
+      3 \?        Z      0:00 \[parent\] <defunct>
+      4 \?        Ss     0:00 parent a\?b --long
+
+   ID CPU STATE           AGE NAME
+    1   0 running     1:00:00 init
+`)
+	var out string
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+		var b strings.Builder
+		New(m, &b).Run("ps")
+		if out = b.String(); want.MatchString(out) {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("ps prints\n%s", out)
+		}
+	}
+	stopped, _ := w.Table.Find(4)
+	stopped.Send(proc.SignalOf(abi.SIGSTOP))
+	for end := time.Now().Add(60 * time.Second); stopped.State() != "T"; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not stop")
+		}
+	}
+	var b strings.Builder
+	New(m, &b).Run("ps")
+	if !strings.Contains(b.String(), "\n      4 ?        Ts     0:00 parent a?b --long\n") {
+		t.Errorf("ps prints\n%s", b.String())
+	}
+	stopped.Kill(abi.SIGKILL)
+	p.Kill(abi.SIGKILL)
+	<-p.Done()
+}
