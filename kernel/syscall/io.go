@@ -234,8 +234,9 @@ func firstError(a, b error) error {
 	return b
 }
 
-// pass moves up to n bytes from src to dst, fewer when there is a signal. off is for
-// those of the two that look at it.
+// pass moves up to n bytes from src to dst, fewer when there is a signal or src has no
+// more at present: the end that a terminal or pipe tells of once is the next reader's
+// to see. off is for those of the two that look at it.
 func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(min(n-total, largePiece), func(b []byte) error {
@@ -245,7 +246,7 @@ func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, er
 			}
 			put, err := dst(b[:got], off+int64(total))
 			total += uint64(put)
-			if err == nil && put < got {
+			if err == nil && (put < got || got < len(b)) {
 				err = io.EOF
 			}
 			return err
