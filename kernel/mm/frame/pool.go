@@ -70,6 +70,7 @@ func (p *Pool) AllocDirty() (Frame, error) {
 // Context: any.
 func (p *Pool) Ref(f Frame) {
 	if n := p.refs(f).Add(1); n <= 1 {
+		p.refs(f).Add(-1) // a panic may end a program only: the frame stays free
 		panic(fmt.Sprintf("frame: reference to %#x, which is free", uint64(f)))
 	}
 }
@@ -83,6 +84,7 @@ func (p *Pool) Put(f Frame) {
 	case n > 0:
 		return
 	case n < 0:
+		b.refs[i].Add(1)
 		panic(fmt.Sprintf("frame: %#x is put too often", uint64(f)))
 	}
 	p.mu.Lock()
