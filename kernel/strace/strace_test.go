@@ -82,6 +82,7 @@ func (*sink) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 func (*sink) Close() error                           { return nil }
 
 func TestLinesAreThoseOfStrace(t *testing.T) {
+	defer vfs.Root.Remove("/nothing")
 	got, _ := trace(t, Options{}, func(p *proctest.Player) {
 		p.PokeString(at, "/nothing")
 		p.Call(nOpenat, uint64(1<<64-100), at, abi.O_RDONLY|abi.O_CLOEXEC)
