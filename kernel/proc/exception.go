@@ -98,7 +98,8 @@ func (t *Thread) pageFault() {
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
 	switch {
 	case errors.Is(err, space.ErrNoMemory):
-		t.log(fmt.Sprintf("Out of memory: Killed process %d (%s)", t.process.PID, t.process.Name()))
+		// Never left out: who looks for a program that is gone looks here.
+		t.process.table.Log(fmt.Sprintf("Out of memory: Killed process %d (%s)", t.process.PID, t.process.Name()))
 		t.process.Kill(abi.SIGKILL)
 		return
 	case errors.Is(err, space.ErrBus):
