@@ -50,8 +50,9 @@ func fg(c *Context, args []string) error {
 	}
 	j := s.jobs[n-1]
 	s.jobs = slices.Delete(s.jobs, n-1, n)
-	fmt.Fprintln(c.Out, j.name)
+	j.c = c // a ^C from now on is for it, the terminal's or ours
 	j.foreground()
+	fmt.Fprintln(c.Out, j.name)
 	group, _ := j.process.Group()
 	c.Machine.Programs.SendGroup(group, proc.SignalOf(abi.SIGCONT))
 	return j.wait()
