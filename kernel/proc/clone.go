@@ -103,10 +103,7 @@ func (p *Process) adopt(t, n *Thread) error {
 	if p.exiting || p.execing != nil {
 		return syscall.EAGAIN
 	}
-	if err := p.table.mayFork(p); err != nil {
-		return err
-	}
-	id, err := p.table.newID()
+	id, err := p.table.admit(p)
 	if err != nil {
 		return err
 	}
@@ -158,10 +155,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 	if p.exiting {
 		return syscall.EAGAIN
 	}
-	if err := p.table.mayFork(p); err != nil {
-		return err
-	}
-	id, err := p.table.newID()
+	id, err := p.table.admit(p)
 	if err != nil {
 		return err
 	}

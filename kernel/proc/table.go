@@ -80,6 +80,16 @@ func (t *Table) newID() (int, error) {
 	return 0, syscall.EAGAIN
 }
 
+// admit returns the number of a new thread of p, or of a child of its. mu held.
+//
+// Errors: EAGAIN at a limit.
+func (t *Table) admit(p *Process) (int, error) {
+	if err := t.mayFork(p); err != nil {
+		return 0, err
+	}
+	return t.newID()
+}
+
 // mayFork refuses a thread beyond the limit of p, or of the machine. mu held.
 //
 // Errors: EAGAIN.

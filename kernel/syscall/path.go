@@ -130,15 +130,19 @@ func renameat(t *proc.Thread, a *Args) (uint64, error) {
 // renameNoReplace is the flag RENAME_NOREPLACE.
 const renameNoReplace = 1
 
+// fromTo returns the two places and names that a call is about.
+func fromTo(t *proc.Thread, a *Args) (from *vfs.Place, old string, to *vfs.Place, name string, err error) {
+	if from, old, err = where(t, a[0], a[1]); err == nil {
+		to, name, err = where(t, a[2], a[3])
+	}
+	return from, old, to, name, err
+}
+
 func renameFile(t *proc.Thread, a *Args) (uint64, error) {
 	if a[4]&^renameNoReplace != 0 {
 		return 0, sys.EINVAL
 	}
-	from, old, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	to, name, err := where(t, a[2], a[3])
+	from, old, to, name, err := fromTo(t, a)
 	if err != nil {
 		return 0, err
 	}
@@ -150,11 +154,7 @@ func link(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func linkat(t *proc.Thread, a *Args) (uint64, error) {
-	from, old, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	to, name, err := where(t, a[2], a[3])
+	from, old, to, name, err := fromTo(t, a)
 	if err != nil {
 		return 0, err
 	}

@@ -1,24 +1,28 @@
 package vfs
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"sonde/kernel/abi"
+)
 
 // Flags of open, as programs give them.
 //
 // Source: Linux, uapi/asm-generic/fcntl.h.
 const (
-	O_RDONLY    = 0
-	O_WRONLY    = 1
-	O_RDWR      = 2
-	O_CREAT     = 0o100
-	O_EXCL      = 0o200
-	O_TRUNC     = 0o1000
-	O_APPEND    = 0o2000
-	O_NONBLOCK  = 0o4000
-	O_DIRECTORY = 0o200000
-	O_NOFOLLOW  = 0o400000
-	O_PATH      = 0o10000000
+	O_RDONLY    = abi.O_RDONLY
+	O_WRONLY    = abi.O_WRONLY
+	O_RDWR      = abi.O_RDWR
+	O_CREAT     = abi.O_CREAT
+	O_EXCL      = abi.O_EXCL
+	O_TRUNC     = abi.O_TRUNC
+	O_APPEND    = abi.O_APPEND
+	O_NONBLOCK  = abi.O_NONBLOCK
+	O_DIRECTORY = abi.O_DIRECTORY
+	O_NOFOLLOW  = abi.O_NOFOLLOW
+	O_PATH      = abi.O_PATH
 
-	accessMask = 3
+	accessMask = abi.O_ACCMODE
 	// settable are the flags that stay with an open file and can be changed.
 	settable = O_APPEND | O_NONBLOCK
 )
@@ -27,13 +31,13 @@ const (
 //
 // Source: Linux, uapi/linux/stat.h.
 const (
-	S_IFIFO  = 0o010000
-	S_IFCHR  = 0o020000
-	S_IFDIR  = 0o040000
-	S_IFBLK  = 0o060000
-	S_IFREG  = 0o100000
-	S_IFLNK  = 0o120000
-	S_IFSOCK = 0o140000
+	S_IFIFO  = abi.S_IFIFO
+	S_IFCHR  = abi.S_IFCHR
+	S_IFDIR  = abi.S_IFDIR
+	S_IFBLK  = abi.S_IFBLK
+	S_IFREG  = abi.S_IFREG
+	S_IFLNK  = abi.S_IFLNK
+	S_IFSOCK = abi.S_IFSOCK
 	S_ISUID  = 0o4000
 	S_ISGID  = 0o2000
 	S_ISVTX  = 0o1000

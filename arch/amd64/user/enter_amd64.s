@@ -240,8 +240,7 @@ TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	// is not as FNINIT leaves it: FSW 0, which includes that the top of its stack is
 	// register 0; FCW the usual; and register 0 empty. FXAM then has changed nothing
 	// in FSW but C0-C3. (A program that fills all eight and then frees the first is
-	// mistaken for one that uses none. FNSTENV would tell, and costs as much again as
-	// half a system call.)
+	// mistaken for one that uses none. FNSTENV would tell, at each system call.)
 	LEAQ	FX(0)(R15), CX
 	FNSTSW_AX
 	TESTW	AX, AX
