@@ -1,0 +1,151 @@
+package place
+
+import (
+	"fmt"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+)
+
+// CPU is what an emulation works on: a thread's registers and memory.
+type CPU interface {
+	Regs() *amd64.Regs
+	// Bases are those of FS and GS.
+	Bases() (fs, gs *uint64)
+	// Load and Store are of 8 bytes, which need not be aligned.
+	Load(addr uint64) (uint64, error)
+	Store(addr, v uint64) error
+}
+
+// Fault is the exception that an instruction causes.
+type Fault struct {
+	Vector int
+	Err    uint64 // the error code
+	Addr   uint64 // what was accessed
+	Cause  error  // what Load or Store said, if it was asked
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("exception %d at %#x", f.Vector, f.Addr) }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Cause }
+
+// Do carries out Nothing and Emulate. After an error no register has changed.
+//
+// Context: goroutine.
+// Errors: a *Fault: the exception that the instruction would have caused.
+func (p *Plan) Do(c CPU) error {
+	r := c.Regs()
+	if p.Way == Nothing {
+		r.IP = p.next()
+		return nil
+	}
+	var loaded uint64
+	if addr, ok := p.loads(c); ok {
+		var err error
+		if loaded, err = p.load(c, addr); err != nil {
+			return err
+		}
+	}
+	if v, ok := p.pushes(r); ok {
+		if err := push(c, r.SP-8, v); err != nil {
+			return err
+		}
+	}
+	after := *r
+	if p.finish(&after, loaded); !canonical(after.IP) {
+		return wild(after.IP, false) // a call has pushed already, as seen on a real CPU
+	}
+	*r = after
+	return nil
+}
+
+func (p *Plan) loads(c CPU) (addr uint64, ok bool) {
+	if p.isPlain {
+		return p.plain.Loads(c.Regs())
+	}
+	var base uint64
+	switch fs, gs := c.Bases(); p.op.Seg() {
+	case insn.SegFS:
+		base = *fs
+	case insn.SegGS:
+		base = *gs
+	}
+	return p.op.Loads(c.Regs(), base)
+}
+
+func (p *Plan) pushes(r *amd64.Regs) (v uint64, ok bool) {
+	if p.isPlain {
+		return p.plain.Pushes(r)
+	}
+	return p.op.Pushes(r)
+}
+
+func (p *Plan) finish(r *amd64.Regs, loaded uint64) {
+	if p.isPlain {
+		p.plain.Finish(r, loaded)
+		return
+	}
+	p.op.Finish(r, loaded)
+	if p.In.IsPopf() { // the Op leaves TF alone
+		r.Flags = r.Flags&^insn.FlagTF | loaded&insn.FlagTF
+	}
+}
+
+// Bits of a page fault's error code.
+// Source: Intel SDM vol. 3A, "Interrupt 14—Page-Fault Exception".
+const (
+	faultWrite = 1 << 1
+	faultUser  = 1 << 2
+)
+
+func (p *Plan) load(c CPU, addr uint64) (uint64, error) {
+	if !canonical(addr) {
+		onStack := p.isPlain || p.In.Flow == insn.Ret || p.In.IsPopf() || p.In.HasMem() && p.byStack()
+		return 0, wild(addr, onStack)
+	}
+	v, err := c.Load(addr)
+	if err != nil {
+		return 0, &Fault{amd64.VEC_PF, faultUser, addr, err}
+	}
+	return v, nil
+}
+
+// byStack reports whether the operand is in the stack segment by default: its base is
+// RSP or RBP.
+func (p *Plan) byStack() bool {
+	m, ok := p.In.MemOperand()
+	return ok && m.Seg == insn.SegNone && (m.Base == insn.RSP || m.Base == insn.RBP)
+}
+
+func push(c CPU, addr, v uint64) error {
+	if !canonical(addr) {
+		return wild(addr, true)
+	}
+	if err := c.Store(addr, v); err != nil {
+		return &Fault{amd64.VEC_PF, faultUser | faultWrite, addr, err}
+	}
+	return nil
+}
+
+// wild is the exception for an address that there can be no memory at.
+func wild(addr uint64, stack bool) error {
+	if stack {
+		return &Fault{Vector: amd64.VEC_SS, Addr: addr}
+	}
+	return &Fault{Vector: amd64.VEC_GP, Addr: addr}
+}
+
+// canonical reports whether all 8 bytes at addr can be memory.
+func canonical(addr uint64) bool {
+	return int64(addr)<<16>>16 == int64(addr) && int64(addr+7)<<16>>16 == int64(addr+7)
+}
+
+// Call makes r what SYSCALL leaves to the kernel: the plan's Way is Syscall.
+//
+// Context: any.
+// Source: Intel SDM vol. 2, "SYSCALL".
+func (p *Plan) Call(r *amd64.Regs) {
+	r.IP = p.next()
+	r.CX, r.R11 = r.IP, r.Flags
+}

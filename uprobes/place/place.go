@@ -1,0 +1,141 @@
+// Package place says how an instruction of a program gets done when a breakpoint
+// stands in its place: what has to be done in the kernel, on the saved registers, and
+// what in a copy, in a slot of the program's single-step area. It knows nothing of
+// probes, and nothing of the machine.
+//
+// # The ways
+//
+// From the cheapest: Nothing (NOP, ENDBR64), Emulate (near branches, calls, returns, PUSH,
+// POP, LEA, MOV of registers and the like), Boost (the copy runs, and a jump behind it
+// leads back), Step (the copy is single-stepped). SYSCALL is a way of its own: the thread
+// is in the kernel already, so the system call is made from there.
+//
+// What faults by itself (UD2, HLT, CLI, INT n, privileged instructions, a wrong LOCK) does
+// so in its copy. The IP in a fault's frame, and in a signal's, must be mapped back by Undo
+// or Back; then the program sees what it would have seen without a probe, whatever the CPU
+// makes of the instruction.
+//
+// # Copies
+//
+// A RIP-relative operand stays where it is: its displacement is corrected. If the slot is
+// too far away for that, the copy addresses it by a spare register, one that the
+// instruction does not use, which Enter loads and After gives back; such a copy is
+// stepped. So is one with an EIP-relative operand (prefix 67). The jump back is a direct
+// one, or far away an indirect one, through the word behind it.
+//
+// # TF
+//
+// Step sets TF in the flags, and After makes it what the program had, except behind POPF
+// and IRET, which have loaded it. PUSHF is emulated or boosted, never stepped: it would
+// show. A program that single-steps itself has TF set when the breakpoint is hit; it is
+// due a #DB behind the probed instruction. See [Plan.Owes].
+//
+// # What is refused
+//
+// Breakpoints of others (INT3, CD 03, INT1); far calls, which push the address of the copy,
+// and near ones whose operand is not certain; direct branches with an operand-size prefix,
+// about which processors disagree; calls to the hypervisor, which may patch the copy;
+// UIRET, ENCLU and others that go elsewhere by rules of their own.
+//
+// # What shows all the same
+//
+// The address of the last x87 instruction (FNSTENV, FXSAVE) is that of its copy. A
+// breakpoint aborts a transaction before the hit: the program goes on as after any abort.
+// MOV SS holds off no breakpoint. Branch tracking by ENDBR64 (CET) is off in ring 3.
+package place
+
+import (
+	"syscall"
+
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/insn/emulate"
+	"sonde/kernel/probe"
+)
+
+// Way is how an instruction gets done.
+type Way uint8
+
+// The ways.
+const (
+	Refused Way = iota
+	Nothing     // IP goes behind it
+	Emulate     // on the saved registers and the program's memory
+	Boost       // the copy in the slot runs, and jumps back
+	Step        // the copy in the slot is single-stepped
+	Syscall     // a system call, made from where the hit is served
+	ways
+)
+
+var wayName = [ways]string{"refused", "nothing", "emulated", "boosted", "stepped", "system call"}
+
+// String returns the way as a word of a sentence.
+func (w Way) String() string {
+	if w < ways {
+		return wayName[w]
+	}
+	return "unknown way"
+}
+
+// Plan is an instruction at its place, and how it gets done. It does not change.
+type Plan struct {
+	Addr uint64
+	Way  Way
+	In   insn.Inst
+	Code [insn.MaxLen]byte // the instruction, In.Len bytes
+
+	allowed uint8 // a bit per Way
+	plain   emulate.Plain
+	op      emulate.Op // if plain is none
+	isPlain bool
+}
+
+// Decide returns the plan for the instruction that code begins with and that stands at
+// addr.
+//
+// Context: goroutine.
+// Errors: EILSEQ it is no instruction, or one that cannot be probed, with the reason.
+func Decide(code []byte, addr uint64) (*Plan, error) {
+	in, err := insn.Decode(code)
+	if err != nil {
+		return nil, probe.Refuse(syscall.EILSEQ, "%v", err)
+	}
+	p := &Plan{Addr: addr, In: in}
+	copy(p.Code[:], code[:in.Len])
+	why := p.decide()
+	if p.allowed == 0 {
+		return nil, probe.Refuse(syscall.EILSEQ, "the instruction cannot be probed: %v", why)
+	}
+	for p.Way = Nothing; !p.Allows(p.Way); p.Way++ {
+	}
+	return p, nil
+}
+
+// Allows reports whether the instruction can be done in that way.
+//
+// Context: any.
+func (p *Plan) Allows(w Way) bool { return p.allowed>>w&1 != 0 }
+
+// As returns a plan that does the same in another way, which Allows.
+//
+// Context: goroutine.
+// Errors: EOPNOTSUPP it cannot be done in that way.
+func (p *Plan) As(w Way) (*Plan, error) {
+	if !p.Allows(w) {
+		return nil, probe.Refuse(syscall.EOPNOTSUPP, "the instruction cannot be %v", w)
+	}
+	n := *p
+	n.Way = w
+	return &n, nil
+}
+
+// Len returns the length of the instruction.
+func (p *Plan) Len() int { return int(p.In.Len) }
+
+// next is the address behind the instruction.
+func (p *Plan) next() uint64 { return p.Addr + uint64(p.In.Len) }
+
+// Owes reports whether the program, with these flags at the hit, is due a #DB when the
+// instruction is done: it has set TF itself.
+//
+// Context: any.
+func (p *Plan) Owes(flags uint64) bool { return flags&insn.FlagTF != 0 }
