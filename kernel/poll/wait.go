@@ -35,10 +35,11 @@ func Until(src Source, ev Events, cancel <-chan struct{}) error {
 	s.Mask = ev
 	q := src.Queue()
 	q.Add(&s.Waiter)
-	err := s.wait(src, ev, cancel)
-	q.Remove(&s.Waiter)
-	sleepers.Put(s) // a token that it may still have only makes the next one look twice
-	return err
+	defer func() {
+		q.Remove(&s.Waiter)
+		sleepers.Put(s) // a token that it may still have only makes the next one look twice
+	}()
+	return s.wait(src, ev, cancel)
 }
 
 func (s *sleeper) wait(src Source, ev Events, cancel <-chan struct{}) error {

@@ -60,13 +60,18 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 		return 0, err
 	}
 	id, vfork := n.TID, n.process.vforkEnd()
-	t.storeIDs(n, a)
-	t.tellClone(n, a.Flags)
-	go n.run()
+	t.release(n, a)
 	if a.Flags&abi.CLONE_VFORK != 0 {
 		t.awaitChild(vfork)
 	}
 	return id, nil
+}
+
+// release lets n run once all know of it, and also if that panics: it is in the table.
+func (t *Thread) release(n *Thread, a CloneArgs) {
+	defer func() { go n.run() }()
+	t.storeIDs(n, a)
+	t.tellClone(n, a.Flags)
 }
 
 // prepare sets the registers of a new thread.
@@ -141,11 +146,15 @@ func (t *Thread) fork(n *Thread, a CloneArgs) error {
 	}
 	c := &Process{table: p.table, began: time.Now(), done: make(chan struct{}), exitSignal: a.ExitSignal}
 	c.mem.Store(mem)
-	if err := p.beget(c, t, n, a); err != nil {
-		mem.drop()
-		return err
-	}
-	return nil
+	listed := false
+	defer func() {
+		if !listed {
+			mem.drop()
+		}
+	}()
+	err := p.beget(c, t, n, a)
+	listed = err == nil
+	return err
 }
 
 // beget makes c, with the thread n, a child of p.

@@ -87,20 +87,22 @@ func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 // tellAndTake delivers a signal after the engines know of it. Meanwhile a SIGCONT may
 // have come, which undoes a stop, or the opposite.
 func (t *Thread) tellAndTake(info abi.Siginfo) {
-	drop := t.tellSignal(info)
-	p := t.process
-	p.table.mu.Lock()
-	drop = drop || t.taken == 0
-	t.taken = 0
-	var act abi.Sigaction
-	caught := false
-	if !drop {
-		act, caught = p.settle(int(info.Signo))
-	}
-	p.table.mu.Unlock()
-	if caught {
+	if act, caught := t.settleTold(int(info.Signo), t.tellSignal(info)); caught {
 		t.handle(info, act)
 	}
+}
+
+// settleTold is settle for a signal that engines know of, unless it is to be dropped.
+func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	drop = drop || t.taken == 0
+	t.taken = 0
+	if drop {
+		return act, false
+	}
+	return p.settle(n)
 }
 
 // take removes the next signal from the queues. mu held.

@@ -141,15 +141,10 @@ func (t *Thread) rest() {
 			e.Quiet(t)
 		}
 	}
-	p.table.mu.Lock()
-	if len(p.holds) == 0 || p.exiting || p.execing != nil {
-		p.table.mu.Unlock()
+	over := p.restOne()
+	if over == nil {
 		return
 	}
-	p.resting++
-	p.checkQuiet()
-	over := p.rested.wait()
-	p.table.mu.Unlock()
 	t.sleeping.Store(true)
 	for resting := true; resting; {
 		select {
@@ -164,6 +159,19 @@ func (t *Thread) rest() {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	p.resting--
+}
+
+// restOne counts a thread that rests, and returns what says that it may go on; nil if
+// it need not rest.
+func (p *Process) restOne() <-chan struct{} {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if len(p.holds) == 0 || p.exiting || p.execing != nil {
+		return nil
+	}
+	p.resting++
+	p.checkQuiet()
+	return p.rested.wait()
 }
 
 // untold returns the engines that hold t and have not been told that it rests.

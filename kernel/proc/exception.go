@@ -162,12 +162,16 @@ func (l *logLimit) pass(now time.Time) (ok bool, dropped int) {
 	return true, dropped
 }
 
+func (t *Table) mayLog() (ok bool, dropped int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.logged.pass(time.Now())
+}
+
 // log logs a line about a program, unless there are too many.
 func (t *Thread) log(line string) {
 	table := t.process.table
-	table.mu.Lock()
-	ok, dropped := table.logged.pass(time.Now())
-	table.mu.Unlock()
+	ok, dropped := table.mayLog()
 	if dropped > 0 {
 		table.Log(fmt.Sprintf("%d lines about programs were suppressed", dropped))
 	}

@@ -67,23 +67,33 @@ func (p *Process) claimExec(t *Thread) error {
 // loneliness waits until t is the only thread.
 func (p *Process) loneliness(t *Thread) error {
 	for {
-		p.table.mu.Lock()
-		n, exiting, fewer := len(p.threads), p.exiting, p.fewer.wait()
-		if n == 1 || exiting {
-			p.execing = nil
-		}
-		p.table.mu.Unlock()
-		switch {
-		case exiting:
-			return syscall.EINTR
-		case n == 1:
-			return nil
+		fewer, err := p.lonely()
+		if fewer == nil {
+			return err
 		}
 		select {
 		case <-fewer:
 		case <-t.kick: // maybe the end of all; other signals wait
 		}
 	}
+}
+
+// lonely reports, by nil, that there is but one thread, or that it is to end; else it
+// returns what says that there are fewer.
+//
+// Errors: EINTR.
+func (p *Process) lonely() (fewer <-chan struct{}, err error) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	switch {
+	case p.exiting:
+		p.execing = nil
+		return nil, syscall.EINTR
+	case len(p.threads) == 1:
+		p.execing = nil
+		return nil, nil
+	}
+	return p.fewer.wait(), nil
 }
 
 // replace gives the process what a new program has. The thread becomes the first

@@ -17,10 +17,7 @@ func (t *Thread) Exit(code int) { t.process.exit(Exited(code)) }
 // Context: t's goroutine; the program does not run on.
 func (t *Thread) Leave(code int) {
 	p := t.process
-	p.table.mu.Lock()
-	last := len(p.threads) == 1
-	p.table.mu.Unlock()
-	if last {
+	if p.threadCount() == 1 {
 		p.exit(Exited(code))
 		return
 	}
@@ -53,9 +50,9 @@ func (p *Process) beginExit(s Status) {
 //
 // Context: t's goroutine.
 func (t *Thread) end() {
-	t.tellExit()
-	t.releaseFutexes()
 	p := t.process
+	p.table.safely(p, "engines", t.tellExit)
+	p.table.safely(p, "futexes", t.releaseFutexes)
 	if !p.lose(t) {
 		return
 	}
@@ -91,20 +88,20 @@ func (p *Process) lose(t *Thread) bool {
 func (p *Process) finish() {
 	p.stopAlarm()
 	if p.res != nil {
-		p.res.Close()
+		p.table.safely(p, "files", p.res.Close)
 	}
-	p.mem.Swap(nil).drop()
-	p.table.mu.Lock()
+	p.table.safely(p, "memory", p.mem.Swap(nil).drop)
 	hangUp := p.become()
-	p.table.mu.Unlock()
 	close(p.done)
 	if hangUp != nil {
-		hangUp.HangUp()
+		p.table.safely(p, "terminal", hangUp.HangUp)
 	}
 }
 
-// become makes p a zombie and returns the terminal that it leaves. mu held.
+// become makes p a zombie and returns the terminal that it leaves.
 func (p *Process) become() (hangUp Terminal) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
 	p.state = zombie
 	p.releaseParent()
 	p.orphan()

@@ -12,16 +12,19 @@ import (
 // run is a thread's life.
 func (t *Thread) run() {
 	t.charge.since = t.now()
-	for t.ready() {
-		t.step()
+	for t.turn() {
 	}
 	t.end()
 }
 
-// step lets the program run until something happens, and does what is to be
-// done about that. A panic in there ends the process, not the machine.
-func (t *Thread) step() {
+// turn is one time round: it does what is to be done before the program runs, lets it
+// run until something happens, and does what is to be done about that. It returns
+// false when the thread is to end. A panic in there ends the process, not the machine.
+func (t *Thread) turn() (goOn bool) {
 	defer t.catch()
+	if !t.ready() {
+		return false
+	}
 	t.charge.enter(t.now())
 	ev := t.cpu.Run(t.Memory().Space)
 	t.charge.leave(t.now())
@@ -40,6 +43,7 @@ func (t *Thread) step() {
 	default: // an interrupt: others may have become runnable
 		runtime.Gosched()
 	}
+	return true
 }
 
 // afterCall forgets what held for one system call only, unless it will be made
@@ -62,6 +66,17 @@ func (t *Thread) catch() {
 	p := t.process
 	p.table.Log(fmt.Sprintf("BUG: %v in call %d of %s[%d], which is killed\n%s", e, t.call, p.Name(), p.PID, debug.Stack()))
 	p.exit(Killed(abi.SIGKILL))
+}
+
+// safely does a part of the end of a thread or process. A panic in it is logged, and
+// what follows is done all the same: nobody waits for ever for a process that ended.
+func (t *Table) safely(p *Process, part string, f func()) {
+	defer func() {
+		if e := recover(); e != nil {
+			t.Log(fmt.Sprintf("BUG: %v in the end of %s[%d]: %s\n%s", e, p.Name(), p.PID, part, debug.Stack()))
+		}
+	}()
+	f()
 }
 
 func (t *Thread) now() time.Duration {

@@ -19,21 +19,28 @@ func (p *Process) stop(sig int) {
 //
 // Context: t's goroutine.
 func (t *Thread) park() {
-	p := t.process
-	p.table.mu.Lock()
-	if p.stopped == 0 || p.exiting || p.execing != nil {
-		p.table.mu.Unlock()
+	resume := t.process.parkOne()
+	if resume == nil {
 		return
 	}
-	p.parked++
-	p.allParked()
-	p.checkQuiet()
-	resume := p.resume.wait()
-	p.table.mu.Unlock()
 	t.sleeping.Store(true)
 	<-resume
 	t.sleeping.Store(false)
 	t.charge.since = t.now() // it did not use the CPU
+}
+
+// parkOne counts a thread that stops, and returns what says that it may go on; nil if
+// it need not stop.
+func (p *Process) parkOne() <-chan struct{} {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if p.stopped == 0 || p.exiting || p.execing != nil {
+		return nil
+	}
+	p.parked++
+	p.allParked()
+	p.checkQuiet()
+	return p.resume.wait()
 }
 
 // allParked tells the parent when the last thread has stopped. mu held.

@@ -59,19 +59,28 @@ func New(out io.Writer, o Options) *Tracer {
 
 // Attach begins to trace a process.
 func (t *Tracer) Attach(p *proc.Process) {
-	t.mu.Lock()
-	t.procs = append(t.procs, p)
-	t.mu.Unlock()
+	t.add(p)
 	p.Attach(&t.engine)
+}
+
+func (t *Tracer) add(p *proc.Process) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.procs = append(t.procs, p)
+}
+
+// takeAll returns what is traced, which is nothing any more.
+func (t *Tracer) takeAll() []*proc.Process {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.procs
+	t.procs = nil
+	return all
 }
 
 // Detach ends tracing; what goes on is not printed any more.
 func (t *Tracer) Detach() {
-	t.mu.Lock()
-	all := t.procs
-	t.procs = nil
-	t.mu.Unlock()
-	for _, p := range all {
+	for _, p := range t.takeAll() {
 		p.Detach(&t.engine)
 	}
 	t.mu.Lock()
@@ -120,10 +129,14 @@ func (t *Tracer) enter(th *proc.Thread) {
 	}
 }
 
-func (t *Tracer) leave(th *proc.Thread) {
+func (t *Tracer) callOf(th *proc.Thread) *call {
 	t.mu.Lock()
-	c := t.calls[th]
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	return t.calls[th]
+}
+
+func (t *Tracer) leave(th *proc.Thread) {
+	c := t.callOf(th)
 	if c == nil {
 		return
 	}

@@ -39,9 +39,13 @@ func execve(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.Exec(img); err != nil {
-		img.Space.Release()
-		return 0, err
-	}
-	return 0, nil
+	taken := false
+	defer func() {
+		if !taken {
+			img.Space.Release()
+		}
+	}()
+	err = t.Exec(img)
+	taken = err == nil
+	return 0, err
 }

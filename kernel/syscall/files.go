@@ -3,6 +3,7 @@ package syscall
 import (
 	"io/fs"
 	"sync"
+	"sync/atomic"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
@@ -13,7 +14,7 @@ import (
 // Files is what a process has of files: descriptors, the current directory, the
 // mask of permissions. It implements proc.Resources.
 type Files struct {
-	desc *desc.Table
+	desc atomic.Pointer[desc.Table] // changed by exec, while /proc may look
 	dir  *directory
 }
 
@@ -28,9 +29,10 @@ type directory struct {
 // NewFiles makes those of a first program, which has the open files as descriptors 0
 // and up; it takes over the caller's holds of them.
 func NewFiles(cwd *vfs.Place, open ...*vfs.File) (*Files, error) {
-	f := &Files{desc: new(desc.Table), dir: &directory{cwd: cwd, umask: 0022}}
+	f := &Files{dir: &directory{cwd: cwd, umask: 0022}}
+	f.desc.Store(new(desc.Table))
 	for _, o := range open {
-		if _, err := f.desc.Install(o, false, 0, len(open)); err != nil {
+		if _, err := f.Descriptors().Install(o, false, 0, len(open)); err != nil {
 			return nil, err
 		}
 	}
@@ -41,33 +43,36 @@ func NewFiles(cwd *vfs.Place, open ...*vfs.File) (*Files, error) {
 func (f *Files) Clone(flags uint64) proc.Resources {
 	c := &Files{dir: f.dir}
 	if flags&abi.CLONE_FILES != 0 {
-		c.desc = f.desc.Share()
+		c.desc.Store(f.Descriptors().Share())
 	} else {
-		c.desc = f.desc.Clone()
+		c.desc.Store(f.Descriptors().Clone())
 	}
 	if flags&abi.CLONE_FS == 0 {
-		f.dir.mu.Lock()
-		c.dir = &directory{cwd: f.dir.cwd, umask: f.dir.umask}
-		f.dir.mu.Unlock()
+		c.dir = f.dir.clone()
 	}
 	return c
 }
 
+func (d *directory) clone() *directory {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &directory{cwd: d.cwd, umask: d.umask}
+}
+
 // Exec implements proc.Resources.
 func (f *Files) Exec() {
-	if !f.desc.Alone() {
-		shared := f.desc
-		f.desc = shared.Clone()
+	if shared := f.Descriptors(); !shared.Alone() {
+		f.desc.Store(shared.Clone())
 		shared.Leave()
 	}
-	f.desc.Exec()
+	f.Descriptors().Exec()
 }
 
 // Close implements proc.Resources.
-func (f *Files) Close() { f.desc.Leave() }
+func (f *Files) Close() { f.Descriptors().Leave() }
 
 // Descriptors returns the table of open files.
-func (f *Files) Descriptors() *desc.Table { return f.desc }
+func (f *Files) Descriptors() *desc.Table { return f.desc.Load() }
 
 // Cwd returns the current directory.
 func (f *Files) Cwd() *vfs.Place {
@@ -83,14 +88,14 @@ func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
 //
 // Errors: EBADF.
 func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
-	return filesOf(t).desc.Get(asInt(fd))
+	return filesOf(t).Descriptors().Get(asInt(fd))
 }
 
 // install gives an open file the lowest free descriptor. It takes over the hold.
 //
 // Errors: EMFILE; the file is closed then.
 func install(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
-	fd, err := filesOf(t).desc.Install(f, closeOnExec, 0, maxFiles(t))
+	fd, err := filesOf(t).Descriptors().Install(f, closeOnExec, 0, maxFiles(t))
 	if err != nil {
 		vfs.Close(f)
 		return 0, err

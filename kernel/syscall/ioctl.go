@@ -28,9 +28,9 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	switch a[1] {
 	case abi.FIOCLEX:
-		return done(filesOf(t).desc.SetCloseOnExec(asInt(a[0]), true))
+		return done(filesOf(t).Descriptors().SetCloseOnExec(asInt(a[0]), true))
 	case abi.FIONCLEX:
-		return done(filesOf(t).desc.SetCloseOnExec(asInt(a[0]), false))
+		return done(filesOf(t).Descriptors().SetCloseOnExec(asInt(a[0]), false))
 	case abi.FIONBIO:
 		return nonblocking(t, f, a[2])
 	case abi.FIONREAD:

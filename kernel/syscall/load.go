@@ -14,10 +14,14 @@ func ELF(m *space.Machine) Load {
 		if err != nil {
 			return proc.Image{}, err
 		}
+		loaded := false
+		defer func() {
+			if !loaded {
+				s.Release()
+			}
+		}()
 		img, err := loadInto(s, p)
-		if err != nil {
-			s.Release()
-		}
+		loaded = err == nil
 		return img, err
 	}
 }

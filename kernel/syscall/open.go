@@ -71,7 +71,7 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 }
 
 func closeCall(t *proc.Thread, a *Args) (uint64, error) {
-	return done(filesOf(t).desc.Close(asInt(a[0])))
+	return done(filesOf(t).Descriptors().Close(asInt(a[0])))
 }
 
 // Flags of close_range.
@@ -85,7 +85,7 @@ func closeRange(t *proc.Thread, a *Args) (uint64, error) {
 	if first > last || a[2]&^(closeRangeUnshare|closeRangeCloexec) != 0 {
 		return 0, sys.EINVAL
 	}
-	d := filesOf(t).desc
+	d := filesOf(t).Descriptors()
 	if a[2]&closeRangeCloexec == 0 {
 		d.CloseRange(int(first), int(last))
 		return 0, nil
@@ -103,7 +103,7 @@ func dup(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func dupFrom(t *proc.Thread, fd uint64, min int, closeOnExec bool) (uint64, error) {
-	n, err := filesOf(t).desc.Dup(asInt(fd), closeOnExec, min, maxFiles(t))
+	n, err := filesOf(t).Descriptors().Dup(asInt(fd), closeOnExec, min, maxFiles(t))
 	return uint64(n), err
 }
 
@@ -119,7 +119,7 @@ func dup3(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func dupTo(t *proc.Thread, from, to uint64, closeOnExec bool) (uint64, error) {
-	err := filesOf(t).desc.DupTo(asInt(from), asInt(to), closeOnExec, maxFiles(t))
+	err := filesOf(t).Descriptors().DupTo(asInt(from), asInt(to), closeOnExec, maxFiles(t))
 	return uint64(asInt(to)), err
 }
 
@@ -141,7 +141,7 @@ func makePipe(t *proc.Thread, addr uint64, flags int) (uint64, error) {
 		vfs.Close(w)
 		return 0, err
 	}
-	d := filesOf(t).desc
+	d := filesOf(t).Descriptors()
 	wfd, err := install(t, w, flags&abi.O_CLOEXEC != 0)
 	if err != nil {
 		d.Close(int(rfd))
@@ -156,7 +156,7 @@ func makePipe(t *proc.Thread, addr uint64, flags int) (uint64, error) {
 }
 
 func fcntl(t *proc.Thread, a *Args) (uint64, error) {
-	d, fd := filesOf(t).desc, asInt(a[0])
+	d, fd := filesOf(t).Descriptors(), asInt(a[0])
 	f, err := d.Get(fd)
 	if err != nil {
 		return 0, err

@@ -81,7 +81,7 @@ func pollFiles(t *proc.Thread, addr, n uint64, limit time.Duration) (uint64, err
 		if p.FD < 0 {
 			continue
 		}
-		f, err := filesOf(t).desc.Get(int(p.FD))
+		f, err := filesOf(t).Descriptors().Get(int(p.FD))
 		if err != nil {
 			wants[i].Got = poll.Nval
 			bad++
@@ -168,7 +168,7 @@ func selectFiles(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
 		if w.Events == 0 {
 			continue
 		}
-		f, err := filesOf(t).desc.Get(fd)
+		f, err := filesOf(t).Descriptors().Get(fd)
 		if err != nil {
 			return 0, err
 		}

@@ -38,18 +38,23 @@ func unknown(t *proc.Thread, n uint64) sys.Errno {
 	}
 	path, _ := t.Process().Program()
 	w := who{path, key}
-	missing.mu.Lock()
-	missing.counts[key]++
-	first := !missing.named[w] && len(missing.named) < mostNamed
-	if first {
-		missing.named[w] = true
-	}
-	missing.mu.Unlock()
-	if first {
+	if countMissing(w) {
 		p := t.Process()
 		p.Table().Log(fmt.Sprintf("%s[%d]: system call %s (%d) is not there", p.Name(), p.PID, nameOf(key), int64(n)))
 	}
 	return sys.ENOSYS
+}
+
+// countMissing reports whether the log is to name the call.
+func countMissing(w who) (first bool) {
+	missing.mu.Lock()
+	defer missing.mu.Unlock()
+	missing.counts[w.call]++
+	first = !missing.named[w] && len(missing.named) < mostNamed
+	if first {
+		missing.named[w] = true
+	}
+	return first
 }
 
 func nameOf(n uint64) string {

@@ -104,11 +104,16 @@ func (t *TTY) startTimer() {
 		return
 	}
 	t.timer = time.AfterFunc(time.Duration(t.termios.CC[VTIME])*time.Second/10, func() {
-		t.mu.Lock()
-		t.expired = t.timer != nil
-		t.mu.Unlock()
+		t.expire()
 		t.queue.Notify(poll.In)
 	})
+}
+
+// expire says that VTIME is over.
+func (t *TTY) expire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expired = t.timer != nil
 }
 
 // stopTimer: a read has ended. Context: mu held.

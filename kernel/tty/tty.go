@@ -95,11 +95,7 @@ func (t *TTY) OnSignal(signal func(group int, s Signal)) {
 // locked runs f under mu, and then does what f has left to do outside of it. f
 // returns what has changed, for those who wait.
 func (t *TTY) locked(f func() poll.Events) {
-	t.mu.Lock()
-	changed := f()
-	signals, group, signal := t.signals, t.group, t.signal
-	t.signals = nil
-	t.mu.Unlock()
+	signals, group, signal, changed := t.underLock(f)
 	t.flush()
 	if changed != 0 {
 		t.queue.Notify(changed)
@@ -111,17 +107,30 @@ func (t *TTY) locked(f func() poll.Events) {
 	}
 }
 
+// underLock runs f, and returns which signals are to be sent, to whom and how.
+func (t *TTY) underLock(f func() poll.Events) (signals []Signal, group int, signal func(int, Signal), changed poll.Events) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	changed = f()
+	signals, t.signals = t.signals, nil
+	return signals, t.group, t.signal, changed
+}
+
 // flush gives the device what is pending, in order.
 func (t *TTY) flush() {
 	t.outMu.Lock()
 	defer t.outMu.Unlock()
-	t.mu.Lock()
-	p := t.pending
-	t.pending = nil
-	t.mu.Unlock()
-	if len(p) > 0 {
+	if p := t.takePending(); len(p) > 0 {
 		t.out.Write(p)
 	}
+}
+
+func (t *TTY) takePending() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.pending
+	t.pending = nil
+	return p
 }
 
 // Termios returns the modes.

@@ -42,10 +42,7 @@ func (d *Dir) Lookup(name string) (Node, error) {
 }
 
 func (d *Dir) entry(name string) (entry, error) {
-	d.fs.mu.RLock()
-	e, ok := d.nodes[name]
-	more := d.more
-	d.fs.mu.RUnlock()
+	e, ok, more := d.own(name)
 	if ok {
 		return e, nil
 	}
@@ -56,19 +53,31 @@ func (d *Dir) entry(name string) (entry, error) {
 	return entry{n, inoBelow(d.ino, name)}, err
 }
 
+// own looks a name up in d itself; more is where others are.
+func (d *Dir) own(name string) (e entry, ok bool, more Directory) {
+	d.fs.mu.RLock()
+	defer d.fs.mu.RUnlock()
+	e, ok = d.nodes[name]
+	return e, ok, d.more
+}
+
 // Names implements Directory.
 func (d *Dir) Names() []string {
-	d.fs.mu.RLock()
-	names := make([]string, 0, len(d.nodes))
-	for name := range d.nodes {
-		names = append(names, name)
-	}
-	more := d.more
-	d.fs.mu.RUnlock()
+	names, more := d.ownNames()
 	if more != nil {
 		names = append(names, more.Names()...)
 	}
 	return names
+}
+
+func (d *Dir) ownNames() (names []string, more Directory) {
+	d.fs.mu.RLock()
+	defer d.fs.mu.RUnlock()
+	names = make([]string, 0, len(d.nodes))
+	for name := range d.nodes {
+		names = append(names, name)
+	}
+	return names, d.more
 }
 
 // Extend gives a directory in memory further names, which are made on demand: to

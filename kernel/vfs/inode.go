@@ -45,8 +45,8 @@ func (i *inode) info() Info {
 func (i *inode) touch() {
 	now := time.Now()
 	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.modified, i.change = now, now
-	i.mu.Unlock()
 }
 
 // link adds to the number of links and returns it.

@@ -58,10 +58,14 @@ func (r *regular) Hold() {
 
 // Drop undoes a Hold.
 func (r *regular) Drop() {
-	r.data.Lock()
-	r.users--
-	r.data.Unlock()
+	r.unhold()
 	r.settle()
+}
+
+func (r *regular) unhold() {
+	r.data.Lock()
+	defer r.data.Unlock()
+	r.users--
 }
 
 // settle lets go of the contents when nobody can reach them any more.
@@ -85,14 +89,18 @@ func (r *regular) SetSize(size int64) error {
 	if size > maxFile {
 		return syscall.EFBIG
 	}
+	r.resize(size)
+	r.touch()
+	return nil
+}
+
+func (r *regular) resize(size int64) {
 	r.data.Lock()
+	defer r.data.Unlock()
 	if size < r.size {
 		r.pages.truncate(size)
 	}
 	r.size = size
-	r.data.Unlock()
-	r.touch()
-	return nil
 }
 
 // write writes at off, or at the end if off is negative, and returns the end of
@@ -101,7 +109,16 @@ func (r *regular) SetSize(size int64) error {
 // Errors: EFBIG, ENOSPC, ENOMEM. What was written before is counted, and then
 // there is no error.
 func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
+	n, end, err = r.put(p, off)
+	if n > 0 {
+		r.touch()
+	}
+	return n, end, err
+}
+
+func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	r.data.Lock()
+	defer r.data.Unlock()
 	if off < 0 {
 		off = r.size
 	}
@@ -116,10 +133,6 @@ func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
 	if n > 0 {
 		r.size = max(r.size, end)
 		err = nil
-	}
-	r.data.Unlock()
-	if n > 0 {
-		r.touch()
 	}
 	return n, end, err
 }

@@ -112,10 +112,15 @@ func (s *Space) Fork() (*Space, error) {
 	if err != nil {
 		return nil, err
 	}
+	whole := false
+	defer func() {
+		if !whole {
+			child.Release()
+		}
+	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.root == nil {
-		child.Release()
 		return nil, errReleased
 	}
 	child.limits, child.total, child.peak = s.limits, s.total, s.total
@@ -127,9 +132,9 @@ func (s *Space) Fork() (*Space, error) {
 		child.areas.areas[i].hold()
 	}
 	if err := s.sharePages(child); err != nil {
-		child.Release()
 		return nil, err
 	}
+	whole = true
 	return child, nil
 }
 

@@ -1,6 +1,38 @@
 package futex
 
-// The methods here are called with mu held.
+// enter adds w if look allows it.
+func (b *bucket[K]) enter(w *waiter[K], i int, look func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := look(); err != nil {
+		return err
+	}
+	b.add(w, i)
+	return nil
+}
+
+// leave takes w out if it is in bucket i, this one, and reports whether it was.
+func (b *bucket[K]) leave(w *waiter[K], i int32) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.in.Load() != i {
+		return false
+	}
+	b.remove(w)
+	return true
+}
+
+// waiting counts.
+func (b *bucket[K]) waiting() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for w := b.first; w != nil; w = w.next {
+		n++
+	}
+	return n
+}
+
+// The methods that follow are called with mu held.
 
 // add puts w at the end of bucket i.
 func (b *bucket[K]) add(w *waiter[K], i int) {

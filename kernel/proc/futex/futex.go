@@ -61,15 +61,9 @@ func (t *Table[K]) index(key K) int {
 func (t *Table[K]) Wait(key K, bitset uint32, look func() error, end time.Time, cancel <-chan struct{}) error {
 	w := &waiter[K]{key: key, bitset: bitset, wake: make(chan struct{}, 1)}
 	i := t.index(key)
-	b := &t.buckets[i]
-	b.mu.Lock()
-	if err := look(); err != nil {
-		b.mu.Unlock()
+	if err := t.buckets[i].enter(w, i, look); err != nil {
 		return err
 	}
-	b.add(w, i)
-	b.mu.Unlock()
-
 	err := sleep(w.wake, end, cancel)
 	if err != nil && !t.leave(w) {
 		return nil // a wake came first: it must not be lost
@@ -102,14 +96,7 @@ func (t *Table[K]) leave(w *waiter[K]) bool {
 		if i == woken {
 			return false
 		}
-		b := &t.buckets[i]
-		b.mu.Lock()
-		here := w.in.Load() == i
-		if here {
-			b.remove(w)
-		}
-		b.mu.Unlock()
-		if here {
+		if t.buckets[i].leave(w, i) {
 			return true
 		}
 	}
@@ -189,12 +176,7 @@ func (t *Table[K]) lockBoth(i, j int) (unlock func()) {
 // Waiting returns how many wait, for all keys.
 func (t *Table[K]) Waiting() (n int) {
 	for i := range t.buckets {
-		b := &t.buckets[i]
-		b.mu.Lock()
-		for w := b.first; w != nil; w = w.next {
-			n++
-		}
-		b.mu.Unlock()
+		n += t.buckets[i].waiting()
 	}
 	return n
 }

@@ -113,43 +113,55 @@ func (t *Table) DupTo(from, to int, closeOnExec bool, limit int) error {
 	if to < 0 || to >= limit {
 		return syscall.EBADF
 	}
+	old, err := t.replace(from, to, closeOnExec)
+	if old != nil {
+		vfs.Close(old)
+	}
+	return err
+}
+
+// replace is DupTo, and returns the file that had the number, if any.
+func (t *Table) replace(from, to int, closeOnExec bool) (old *vfs.File, err error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	s := t.at(from)
-	if s == nil || from == to {
-		t.mu.Unlock()
-		if s == nil {
-			return syscall.EBADF
-		}
-		return nil
+	switch {
+	case s == nil:
+		return nil, syscall.EBADF
+	case from == to:
+		return nil, nil
 	}
 	f := s.file
-	f.Hold()
-	var old *vfs.File
 	if s := t.at(to); s != nil {
 		old = s.file
 	}
 	t.put(to, slot{f, closeOnExec})
-	t.mu.Unlock()
-	if old != nil {
-		vfs.Close(old)
-	}
-	return nil
+	f.Hold()
+	return old, nil
 }
 
 // Close frees a descriptor.
 //
 // Errors: EBADF, and those of closing the file; the descriptor is free then as well.
 func (t *Table) Close(fd int) error {
+	f, err := t.take(fd)
+	if err != nil {
+		return err
+	}
+	return vfs.Close(f)
+}
+
+// take frees a descriptor and returns its file.
+func (t *Table) take(fd int) (*vfs.File, error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	s := t.at(fd)
 	if s == nil {
-		t.mu.Unlock()
-		return syscall.EBADF
+		return nil, syscall.EBADF
 	}
 	f := s.file
 	*s = slot{}
-	t.mu.Unlock()
-	return vfs.Close(f)
+	return f, nil
 }
 
 // CloseOnExec returns the flag of a descriptor.

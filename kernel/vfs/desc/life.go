@@ -26,13 +26,17 @@ func (t *Table) Share() *Table {
 
 // Leave ends one process's use of the table, and with the last one closes all.
 func (t *Table) Leave() {
-	t.mu.Lock()
-	t.users--
-	last := t.users < 0
-	t.mu.Unlock()
-	if last {
+	if t.leave() {
 		t.CloseRange(0, int(^uint(0)>>1))
 	}
+}
+
+// leave reports whether it was the last.
+func (t *Table) leave() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users--
+	return t.users < 0
 }
 
 // Alone reports whether nobody else uses the table: if not, exec works on a clone.
@@ -54,18 +58,29 @@ func (t *Table) CloseRange(first, last int) {
 
 // closeIf closes what which says.
 func (t *Table) closeIf(which func(int, slot) bool) {
-	var gone []*vfs.File
+	closeAll(t.takeIf(which))
+}
+
+// closeAll closes files, the others too if one of them panics.
+func closeAll(files []*vfs.File) {
+	if len(files) == 0 {
+		return
+	}
+	defer closeAll(files[1:])
+	vfs.Close(files[0])
+}
+
+// takeIf frees what which says, and returns the files.
+func (t *Table) takeIf(which func(int, slot) bool) (gone []*vfs.File) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	for fd, s := range t.slots {
 		if s.file != nil && which(fd, s) {
 			gone = append(gone, s.file)
 			t.slots[fd] = slot{}
 		}
 	}
-	t.mu.Unlock()
-	for _, f := range gone {
-		vfs.Close(f)
-	}
+	return gone
 }
 
 // Open returns the descriptors in use, lowest first, for /proc/PID/fd.

@@ -117,11 +117,15 @@ func (e *Epoll) Modify(fd int, f *vfs.File, events uint32, data uint64) error {
 	if it == nil {
 		return syscall.ENOENT
 	}
-	e.mu.Lock()
-	it.events, it.data = events, data
-	e.mu.Unlock()
+	e.set(it, events, data)
 	e.look(it)
 	return nil
+}
+
+func (e *Epoll) set(it *item, events uint32, data uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	it.events, it.data = events, data
 }
 
 // Delete takes a file out of the set.
@@ -143,8 +147,8 @@ func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
 	it.file.Queue().Remove(&it.waiter)
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	it.gone = true
-	e.mu.Unlock()
 }
 
 // look lists the item if it is ready already.
@@ -156,13 +160,17 @@ func (e *Epoll) look(it *item) {
 
 // wake lists an item that may be ready.
 func (e *Epoll) wake(it *item) {
+	e.list(it)
+	e.queue.Notify(poll.In)
+}
+
+func (e *Epoll) list(it *item) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	if !it.listed {
 		it.listed = true
 		e.ready = append(e.ready, it)
 	}
-	e.mu.Unlock()
-	e.queue.Notify(poll.In)
 }
 
 // Wait fills dst with events of files that have some, and returns how many. With none
@@ -193,8 +201,15 @@ func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{})
 // collect takes the events of listed items. Who stays ready stays listed, behind the
 // others, so that all get their turn.
 func (e *Epoll) collect(dst []Event) (n int) {
-	var closed []*item
+	n, closed := e.take(dst)
+	e.forget(closed)
+	return n
+}
+
+// take is collect; closed are items whose files are gone.
+func (e *Epoll) take(dst []Event) (n int, closed []*item) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	list := e.ready
 	e.ready = nil
 	for i, it := range list {
@@ -224,9 +239,7 @@ func (e *Epoll) collect(dst []Event) (n int) {
 			e.ready = append(e.ready, it)
 		}
 	}
-	e.mu.Unlock()
-	e.forget(closed)
-	return n
+	return n, closed
 }
 
 // now returns the events that the item is to be told of. Context: mu held.

@@ -42,20 +42,25 @@ func (c *counter) ReadAt(p []byte, _ int64) (int, error) {
 	if len(p) < 8 {
 		return 0, syscall.EINVAL
 	}
-	c.mu.Lock()
-	got := c.value
-	if c.semaphore {
-		got = min(got, 1)
-	}
-	c.value -= got
-	c.refused = 0
-	c.mu.Unlock()
+	got := c.take()
 	if got == 0 {
 		return 0, syscall.EAGAIN
 	}
 	binary.LittleEndian.PutUint64(p, got)
 	c.queue.Notify(poll.Out)
 	return 8, nil
+}
+
+func (c *counter) take() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.value
+	if c.semaphore {
+		got = min(got, 1)
+	}
+	c.value -= got
+	c.refused = 0
+	return got
 }
 
 // WriteAt implements vfs.Handle.
@@ -70,19 +75,23 @@ func (c *counter) WriteAt(p []byte, _ int64) (int, error) {
 	if add > maxValue {
 		return 0, syscall.EINVAL
 	}
-	c.mu.Lock()
-	fits := add <= maxValue-c.value
-	if fits {
-		c.value += add
-	} else {
-		c.refused = add
-	}
-	c.mu.Unlock()
-	if !fits {
+	if !c.add(add) {
 		return 0, syscall.EAGAIN
 	}
 	c.queue.Notify(poll.In)
 	return 8, nil
+}
+
+// add reports whether there was room.
+func (c *counter) add(n uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n > maxValue-c.value {
+		c.refused = n
+		return false
+	}
+	c.value += n
+	return true
 }
 
 // Close implements vfs.Handle.

@@ -83,28 +83,31 @@ type readEnd struct {
 //
 // Errors: EAGAIN when it is empty, io.EOF when it stays so.
 func (r readEnd) ReadAt(dst []byte, _ int64) (int, error) {
-	p := r.pipe
-	p.mu.Lock()
-	if p.used == 0 {
-		defer p.mu.Unlock()
-		if p.writers == 0 {
-			return 0, io.EOF
-		}
-		return 0, syscall.EAGAIN
+	n, room, err := r.take(dst)
+	if room {
+		r.queue.Notify(poll.Out)
 	}
-	n := 0
+	return n, err
+}
+
+// take reads, and reports whether there is room for a writer then.
+func (p *pipe) take(dst []byte) (n int, room bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.used > 0:
+	case p.writers == 0:
+		return 0, false, io.EOF
+	default:
+		return 0, false, syscall.EAGAIN
+	}
 	for n < len(dst) && p.used > 0 {
 		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, Capacity)])
 		p.first = (p.first + c) % Capacity
 		p.used -= c
 		n += c
 	}
-	room := Capacity-p.used >= Atomic
-	p.mu.Unlock()
-	if room {
-		p.queue.Notify(poll.Out)
-	}
-	return n, nil
+	return n, Capacity-p.used >= Atomic, nil
 }
 
 // WriteAt implements vfs.Handle. Errors: EBADF.
@@ -125,10 +128,7 @@ func (r readEnd) Poll() (ev poll.Events) {
 
 // Close implements vfs.Handle.
 func (r readEnd) Close() error {
-	r.mu.Lock()
-	r.readers--
-	r.release()
-	r.mu.Unlock()
+	r.leave(&r.readers)
 	r.queue.Notify(poll.Out | poll.Err)
 	return nil
 }
@@ -147,18 +147,24 @@ func (w writeEnd) ReadAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
 // Errors: EAGAIN when there is no room, for all of src if it is not longer than
 // Atomic; EPIPE.
 func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
-	p := w.pipe
+	n, err := w.fill(src)
+	if n > 0 {
+		w.queue.Notify(poll.In)
+	}
+	return n, err
+}
+
+// fill writes.
+func (p *pipe) fill(src []byte) (int, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	room := Capacity - p.used
 	switch {
 	case p.readers == 0:
-		p.mu.Unlock()
 		return 0, syscall.EPIPE
 	case len(src) == 0:
-		p.mu.Unlock()
 		return 0, nil
 	case room == 0 || room < len(src) && len(src) <= Atomic:
-		p.mu.Unlock()
 		return 0, syscall.EAGAIN
 	}
 	if p.buf == nil {
@@ -168,8 +174,6 @@ func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
 	at := (p.first + p.used) % Capacity
 	copy(p.buf, src[copy(p.buf[at:], src):])
 	p.used += len(src)
-	p.mu.Unlock()
-	p.queue.Notify(poll.In)
 	return len(src), nil
 }
 
@@ -188,16 +192,17 @@ func (w writeEnd) Poll() (ev poll.Events) {
 
 // Close implements vfs.Handle.
 func (w writeEnd) Close() error {
-	w.mu.Lock()
-	w.writers--
-	w.release()
-	w.mu.Unlock()
+	w.leave(&w.writers)
 	w.queue.Notify(poll.In | poll.Hup)
 	return nil
 }
 
-// release lets go of the buffer when nobody is left. Context: mu held.
-func (p *pipe) release() {
+// leave closes an end, of those that ends counts, and lets go of the buffer when
+// nobody is left.
+func (p *pipe) leave(ends *int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*ends--
 	if p.readers == 0 && p.writers == 0 {
 		p.buf = nil
 	}

@@ -9,11 +9,13 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 	"unsafe"
 
 	"sonde/kernel/mm"
 	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
 	"sonde/qemu/suites"
 )
 
@@ -149,7 +151,31 @@ func panics(t *suites.T) {
 			t.Errorf("call %d: status %d, %q", n, status, out)
 		}
 	}
+	others(t)
 	logged(t, `BUG: a bug for the test in call 777 of greedy\[\d+\], which is killed\n`)
 	logged(t, `BUG: .*nil pointer dereference in call 778`)
 	logged(t, `BUG: .*index out of range.* in call 779`)
+}
+
+// broken is a file with bugs in reading and in closing.
+type broken struct{}
+
+func (broken) Stat() vfs.Info                     { return vfs.Info{Mode: 0444} }
+func (broken) Open(int) (vfs.Handle, error)       { return broken{}, nil }
+func (broken) ReadAt([]byte, int64) (int, error)  { panic("a bug in reading") }
+func (broken) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
+func (broken) Close() error                       { panic("a bug in closing") }
+
+// others: programs that have a file in common with one that a bug has killed go on.
+func others(t *suites.T) {
+	if err := vfs.Bind("/tmp/broken", broken{}); err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer vfs.Unbind("/tmp/broken")
+	const line = `sh -c '{ cat; echo $?; cat; echo $?; } </tmp/broken 2>/dev/null; echo done'`
+	if out, status := run(t, line); out != "137\n137\ndone\n" || status != 0 {
+		t.Errorf("%s: status %d, %q", line, status, out)
+	}
+	logged(t, `BUG: a bug in reading in call 0 of cat`)
+	logged(t, `BUG: a bug in closing in `)
 }
