@@ -16,10 +16,14 @@ type CloneArgs struct {
 	TLS        uint64
 	ParentTID  uint64 // where to store the number, for CLONE_PARENT_SETTID
 	ChildTID   uint64 // for CLONE_CHILD_SETTID and CLONE_CHILD_CLEARTID
+
+	// Made is called with a new process before that runs, for CLONE_PIDFD. After an
+	// error the process is killed, and Clone returns it. May be nil.
+	Made func(child *Process) error
 }
 
 // unsupported are flags for which there is nothing here.
-const unsupported = abi.CLONE_PIDFD | abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
+const unsupported = abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
 	abi.CLONE_NEWUSER | abi.CLONE_NEWPID | abi.CLONE_NEWNET | abi.CLONE_INTO_CGROUP
 
 func (a *CloneArgs) check() error {
@@ -29,6 +33,7 @@ func (a *CloneArgs) check() error {
 		f&abi.CLONE_THREAD != 0 && f&abi.CLONE_SIGHAND == 0,
 		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_VM == 0,
 		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_CLEAR_SIGHAND != 0,
+		f&abi.CLONE_PIDFD != 0 && f&(abi.CLONE_THREAD|abi.CLONE_DETACHED) != 0,
 		a.ExitSignal != 0 && !signal.Valid(a.ExitSignal),
 		a.Stack >= userEnd, a.TLS >= userEnd:
 		return syscall.EINVAL
@@ -60,7 +65,9 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 		return 0, err
 	}
 	id, vfork := n.TID, n.process.vforkEnd()
-	t.release(n, a)
+	if err := t.release(n, a); err != nil {
+		return 0, err
+	}
 	if a.Flags&abi.CLONE_VFORK != 0 {
 		t.awaitChild(vfork)
 	}
@@ -68,10 +75,17 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 }
 
 // release lets n run once all know of it, and also if that panics: it is in the table.
-func (t *Thread) release(n *Thread, a CloneArgs) {
+func (t *Thread) release(n *Thread, a CloneArgs) error {
 	defer func() { go n.run() }()
+	if a.Made != nil {
+		if err := a.Made(n.process); err != nil {
+			n.process.Kill(abi.SIGKILL)
+			return err
+		}
+	}
 	t.storeIDs(n, a)
 	t.tellClone(n, a.Flags)
+	return nil
 }
 
 // prepare sets the registers of a new thread.

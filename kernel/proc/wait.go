@@ -27,8 +27,12 @@ func (c Change) Value() int32 {
 	return int32(c.Status.Signal())
 }
 
-// Which says for what children to wait: kind is P_ALL, P_PID or P_PGID.
-type Which struct{ Kind, ID int }
+// Which says for what children to wait: Kind is P_ALL, P_PID, P_PGID or P_PIDFD, which
+// has a Process in place of an ID.
+type Which struct {
+	Kind, ID int
+	Process  *Process
+}
 
 // Wait waits for news of a child of p: that it ended (WEXITED), stopped (WSTOPPED) or
 // goes on (WCONTINUED). A child that has ended is forgotten, without WNOWAIT.
@@ -72,6 +76,8 @@ func (w Which) fits(p, c *Process) bool {
 	switch w.Kind {
 	case abi.P_PID:
 		return c.PID == w.ID
+	case abi.P_PIDFD:
+		return c == w.Process
 	case abi.P_PGID:
 		return c.group != nil && (c.group.ID == w.ID || w.ID == 0 && c.group == p.group)
 	}

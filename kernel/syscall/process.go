@@ -18,15 +18,18 @@ func vfork(t *proc.Thread, _ *Args) (uint64, error) {
 // clone has its arguments in x86-64's order: flags, stack, parent's and child's
 // TID, TLS.
 func clone(t *proc.Thread, a *Args) (uint64, error) {
-	id, err := t.Clone(proc.CloneArgs{
+	c := proc.CloneArgs{
 		Flags:      a[0] & 0xffffffff &^ abi.CSIGNAL,
 		ExitSignal: int(a[0] & abi.CSIGNAL),
 		Stack:      a[1],
 		ParentTID:  a[2],
 		ChildTID:   a[3],
 		TLS:        a[4],
-	})
-	return uint64(id), err
+	}
+	if c.Flags&(abi.CLONE_PIDFD|abi.CLONE_PARENT_SETTID) == abi.CLONE_PIDFD|abi.CLONE_PARENT_SETTID {
+		return 0, sys.EINVAL // one address is for both
+	}
+	return cloneWith(t, c, a[2])
 }
 
 // Sizes of struct clone_args through the ages.
@@ -50,14 +53,28 @@ func clone3(t *proc.Thread, a *Args) (uint64, error) {
 	if c.Flags&(abi.CSIGNAL|abi.CLONE_DETACHED) != 0 || c.SetTIDSize != 0 || (c.Stack == 0) != (c.StackSize == 0) {
 		return 0, sys.EINVAL
 	}
-	id, err := t.Clone(proc.CloneArgs{
+	return cloneWith(t, proc.CloneArgs{
 		Flags:      c.Flags,
 		ExitSignal: int(min(c.ExitSignal, abi.SIGMAX+1)),
 		Stack:      c.Stack + c.StackSize,
 		ParentTID:  c.ParentTID,
 		ChildTID:   c.ChildTID,
 		TLS:        c.TLS,
-	})
+	}, c.PidFD)
+}
+
+// cloneWith clones and, for CLONE_PIDFD, stores the child's descriptor.
+func cloneWith(t *proc.Thread, c proc.CloneArgs, pidfd uint64) (uint64, error) {
+	if c.Flags&abi.CLONE_PIDFD != 0 {
+		c.Made = func(child *proc.Process) error {
+			fd, err := install(t, newPidFile(child, 0), true)
+			if err != nil {
+				return err
+			}
+			return closeUnless(t, fd, put(t, pidfd, int32(fd)))
+		}
+	}
+	id, err := t.Clone(c)
 	return uint64(id), err
 }
 
@@ -276,13 +293,25 @@ func whichOf(pid int) proc.Which {
 func waitid(t *proc.Thread, a *Args) (uint64, error) {
 	which, options := proc.Which{Kind: asInt(a[0]), ID: asInt(a[1])}, asInt(a[3])
 	news := options & (abi.WEXITED | abi.WSTOPPED | abi.WCONTINUED)
-	if news == 0 || options&^(news|abi.WNOHANG|abi.WNOWAIT|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 ||
-		which.Kind != abi.P_ALL && which.Kind != abi.P_PID && which.Kind != abi.P_PGID {
+	if news == 0 || options&^(news|abi.WNOHANG|abi.WNOWAIT|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 {
 		return 0, sys.EINVAL
 	}
+	switch which.Kind {
+	case abi.P_ALL, abi.P_PID, abi.P_PGID:
+	case abi.P_PIDFD:
+		return waitPidFile(t, a, options)
+	default:
+		return 0, sys.EINVAL
+	}
+	_, err := waitFor(t, a, which, options)
+	return 0, err
+}
+
+// waitFor is waitid with its first arguments decoded.
+func waitFor(t *proc.Thread, a *Args, which proc.Which, options int) (proc.Change, error) {
 	c, err := t.Process().Wait(which, options, t.Cancel)
 	if err != nil {
-		return 0, err
+		return c, err
 	}
 	var info abi.Siginfo
 	if c.PID != 0 {
@@ -291,9 +320,9 @@ func waitid(t *proc.Thread, a *Args) (uint64, error) {
 		info.SetChild(uint32(c.PID), 0, c.Value(), user, system)
 	}
 	if err := putIf(t, a[2], info); err != nil {
-		return 0, err
+		return c, err
 	}
-	return 0, putIf(t, a[4], rusageOf(c.Usage))
+	return c, putIf(t, a[4], rusageOf(c.Usage))
 }
 
 func rusageOf(u proc.Usage) abi.Rusage {
