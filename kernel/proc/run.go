@@ -12,15 +12,15 @@ import (
 // run is a thread's life.
 func (t *Thread) run() {
 	t.charge.since = t.now()
-	for t.turn() {
+	for t.step() {
 	}
 	t.end()
 }
 
-// turn is one time round: it does what is to be done before the program runs, lets it
+// step is one time round: it does what is to be done before the program runs, lets it
 // run until something happens, and does what is to be done about that. It returns
 // false when the thread is to end. A panic in there ends the process, not the machine.
-func (t *Thread) turn() (goOn bool) {
+func (t *Thread) step() (goOn bool) {
 	defer t.catch()
 	if !t.ready() {
 		return false
