@@ -65,6 +65,8 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/how-a-hit-works.md", "post_handler:", hitScript},
 	{"docs/how-a-hit-works.md", "#BP breakpoint", hitScript},
 	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
+	{"docs/how-a-system-call-works.md", "write(1", "strace myprog -n 1 | grep write"},
+	{"docs/how-a-system-call-works.md", "Call Trace", "insmod kprobe_example symbol=console.(*Pipe).Write post=0; myprog -n 1; dmesg"},
 }
 
 const (
@@ -82,7 +84,7 @@ var otherBlocks = map[string]string{
 // TestDocsShowOutput: what the documents show as output is what comes out, but
 // for addresses, displacements, times and counts.
 func TestDocsShowOutput(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	said := map[string][]string{}
 	output := func(script string) []string {
 		if said[script] == nil {
@@ -96,7 +98,7 @@ func TestDocsShowOutput(t *testing.T) {
 		return said[script]
 	}
 	used := map[int]bool{}
-	for _, file := range []string{"README.md", "docs/how-a-hit-works.md", "docs/optimization.md"} {
+	for _, file := range []string{"README.md", "docs/how-a-hit-works.md", "docs/how-a-system-call-works.md", "docs/optimization.md"} {
 		for _, b := range blocks(t, file) {
 			text, checked := strings.Join(b.lines, "\n"), false
 			for i, q := range quoted {
