@@ -57,7 +57,7 @@ func TestFilesOfTheHost(t *testing.T) {
 
 // TestCorruptArchiveIsReported: the kernel says what is wrong, and goes on without it.
 func TestCorruptArchiveIsReported(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for text, says := range map[string]string{
 		"070701garbage":          "initramfs: corrupt cpio archive: at byte 0: it ends within the header",
 		strings.Repeat("x", 200): "initramfs: corrupt cpio archive: at byte 0: no entry begins here",

@@ -20,7 +20,7 @@ var kernelMachines = []machine.Config{
 // TestKernel boots the kernel with its tests once per machine. Each case of
 // the kernel's is a subtest, as TestKernel/q35-smp2/kprobes/first_hit.
 func TestKernel(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for _, c := range kernelMachines {
 		t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
 			c.Script = "ktest"

@@ -11,7 +11,7 @@ import (
 // TestProbesOnEveryBoundaryOfASmallMachine: with 128 MiB they used to end in "out of
 // memory", and the kernel with them.
 func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Memory: "128M", Script: "ktest until_memory_is_short"})
 	rep := report.Parse(string(r.Stdout))
 	judge(t, rep, r)

@@ -13,7 +13,7 @@ import (
 // TestMachines boots what the kernel promises to run on. It must find every
 // processor and give the heap nearly all of the memory.
 func TestMachines(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for _, c := range []struct {
 		machine, memory string
 		smp, mib        int
@@ -60,7 +60,7 @@ func number(text, pattern string) int {
 // TestProcessors: one that lacks what the kernel needs is refused, with the
 // reason. Its first write to a control register used to reset it, silently.
 func TestProcessors(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for _, c := range []struct{ name, says string }{
 		{"max,-nx", "the processor has no NX"},
 		{"max,-lm", "the processor has no 64-bit mode"},
@@ -84,7 +84,7 @@ func TestProcessors(t *testing.T) {
 
 // TestMoreProcessorsThanRoom: the rest runs. It used to say that they did not start.
 func TestMoreProcessorsThanRoom(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 1, Script: "lscpu | grep CPU(s):", Extra: []string{"-smp", "34"}})
 	const says = "smp: 2 CPUs are not used: there is room for 32"
 	if n := number(string(r.Stdout), `CPU\(s\): +(\d+)`); n != 32 || !strings.Contains(string(r.Log), says) {

@@ -11,7 +11,7 @@ import (
 // moves registers (debug.kprobes-plain): Go must do alone what the usual detours
 // and the trampoline mirror.
 func TestKernelPlain(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for _, suite := range []string{"optimized", "returns"} {
 		t.Run(suite, func(t *testing.T) {
 			c := machine.Config{Machine: "q35", SMP: 2, Script: "sysctl -w debug.kprobes-plain=1; ktest " + suite + "/"}

@@ -39,7 +39,7 @@ var asOnTheHost = []string{
 // TestProgramsAsOnTheHost runs programs on the host and in the kernel, and compares
 // what they print and how they end.
 func TestProgramsAsOnTheHost(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	p := buildPrograms(t)
 	var script strings.Builder
 	var want []string
@@ -84,7 +84,7 @@ func compare(t *testing.T, want []string, got string) {
 
 // TestProgramsLeaveNothing runs the cases that need programs, and reads the leak line.
 func TestProgramsLeaveNothing(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	p := buildPrograms(t)
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest programs/"})
 	judge(t, report.Parse(string(r.Stdout)), r)

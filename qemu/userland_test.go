@@ -16,7 +16,7 @@ import (
 // goroutines, collections, timers and child processes, print in ring 3 what they print
 // on the host.
 func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	if _, err := normalImage(); err != nil { // builds them
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 // TestScriptsDoAsOnTheHost: the scripts of user/testdata, some hundred processes with
 // pipes, files and children, print in ring 3 what the host's shell and commands print.
 func TestScriptsDoAsOnTheHost(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	const folder = "../user/testdata"
 	scripts, err := filepath.Abs(folder)
 	if err != nil {

@@ -89,7 +89,7 @@ func TestHandlersEndWithoutNMI(t *testing.T) {
 // TestAllCPUsLoop puts all CPUs into a handler that never returns, on each kind of
 // machine. The machine used to hang, without a message.
 func TestAllCPUsLoop(t *testing.T) {
-	skipIfShort(t)
+	runsScripts(t)
 	for _, name := range []string{"q35", "microvm"} {
 		for _, smp := range []int{1, 4} {
 			r := bootScript(t, testImage, machine.Config{Machine: name, SMP: smp, Script: "ktest handlers/loop_on_all"})
