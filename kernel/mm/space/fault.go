@@ -103,6 +103,9 @@ func (s *Space) fill(a *area, e *uint64, addr uint64, want Prot) (err error) {
 			s.m.Frames.Put(theirs)
 		}
 	}
+	if err == nil && s.breaks != nil {
+		f, err = s.rearm(a, f, addr&^(PageSize-1))
+	}
 	if err == nil {
 		s.resident++
 		set(e, a.bits(f, writable))

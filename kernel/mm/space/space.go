@@ -29,6 +29,7 @@ type Space struct {
 	tables   int    // frames that are page tables, the root too
 	brkStart uint64 // 0: no heap
 	brk      uint64
+	breaks   map[uint64][]breakpoint // by page
 }
 
 // errReleased is what calls get after Release.
@@ -99,7 +100,7 @@ func (s *Space) Release() {
 	for i := range s.areas.areas {
 		s.areas.areas[i].drop()
 	}
-	s.areas, s.total, s.brkStart, s.brk = table{}, 0, 0, 0
+	s.areas, s.total, s.brkStart, s.brk, s.breaks = table{}, 0, 0, 0, nil
 }
 
 // Fork returns a copy of s. Private pages are copied when one of the two writes
@@ -138,6 +139,19 @@ func (s *Space) Fork() (*Space, error) {
 	return child, nil
 }
 
+// copyClean gives child its own copy of the page in e, without breakpoints: they are
+// of s alone. Called with mu held.
+func (s *Space) copyClean(child *Space, a *area, addr, e uint64, to *uint64) error {
+	c, err := s.copyOf(frameOf(e))
+	if err != nil {
+		return err
+	}
+	s.clean(s.m.Frames.Bytes(c), addr)
+	child.resident++
+	set(to, a.bits(c, true))
+	return nil
+}
+
 // sharePages puts the pages of s into child, too, and makes the private ones
 // not writable in both. Called with mu held.
 func (s *Space) sharePages(child *Space) (err error) {
@@ -150,6 +164,10 @@ func (s *Space) sharePages(child *Space) (err error) {
 			}
 			var to *uint64
 			if to, err = child.entry(addr); err != nil {
+				return
+			}
+			if s.breaks[addr] != nil && a.flags&Shared == 0 {
+				err = s.copyClean(child, a, addr, *e, to)
 				return
 			}
 			if a.flags&Shared == 0 && *e&pteW != 0 {

@@ -1,0 +1,227 @@
+package space
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+)
+
+// int3 is the breakpoint instruction, one byte.
+const int3 = 0xCC
+
+// A breakpoint is a byte of a program's text that the kernel has replaced. It is in a
+// page that the space has for itself, so it is in no other process and in no file.
+//
+// It belongs to what is mapped there now: the page may be dropped and come back from
+// the file, and gets its breakpoints again then. If something else is mapped at the
+// address, that is not touched.
+type breakpoint struct {
+	addr uint64
+	was  byte
+	back Backing // nil: memory without a file
+	off  uint64  // of the byte in back
+}
+
+// of reports whether b is in what the area shows now.
+func (b *breakpoint) of(a *area) bool {
+	return a.back == b.back && (b.back == nil || a.off+b.addr-a.start == b.off)
+}
+
+// in returns the byte in the memory of its page.
+func (b *breakpoint) in(page []byte) *byte { return &page[b.addr%PageSize] }
+
+// Break replaces the byte at addr by a breakpoint, for this space alone. When it
+// returns, every CPU that enters ring 3 of s finds it.
+//
+// Context: goroutine.
+// Errors: ErrNotMapped, ErrBus, ErrNoMemory; EACCES (not a private area that may be
+// executed), EEXIST (there is a breakpoint already, of this function or another's).
+func (s *Space) Break(addr uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.areas.at(addr)
+	switch {
+	case s.root == nil:
+		return errReleased
+	case a == nil:
+		return ErrNotMapped
+	case a.prot&Exec == 0:
+		return refuse(syscall.EACCES, "%#x is not executable", addr)
+	case a.flags&Shared != 0:
+		return refuse(syscall.EACCES, "%#x is mapped shared: a breakpoint would be in the file", addr)
+	}
+	page := addr &^ (PageSize - 1)
+	e, err := s.fault(addr, Exec)
+	if err == nil {
+		err = s.own(a, e, page)
+	}
+	if err != nil {
+		return err
+	}
+	b := breakpoint{addr: addr, back: a.back, off: a.off + addr - a.start}
+	at := b.in(s.m.Frames.Bytes(frameOf(*e)))
+	if *at == int3 {
+		return refuse(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
+	}
+	b.was = *at
+	if s.breaks == nil {
+		s.breaks = map[uint64][]breakpoint{}
+	}
+	s.breaks[page] = append(s.breaks[page], b)
+	s.write(at, int3, page)
+	return nil
+}
+
+// write changes a byte of a program's text. It is written a second time when no CPU
+// executes the page: QEMU may have translated the old byte meanwhile.
+func (s *Space) write(at *byte, v byte, page uint64) {
+	*at = v
+	s.flush(page, page+PageSize, false)
+	*at = v
+}
+
+// own gives an entry of a private area a frame that nobody else has. Called with mu
+// held.
+func (s *Space) own(a *area, e *uint64, page uint64) error {
+	f := frameOf(*e)
+	if s.alone(f) {
+		return nil
+	}
+	c, err := s.copyOf(f)
+	if err != nil {
+		return err
+	}
+	set(e, a.bits(c, true))
+	s.resident++
+	s.flush(page, page+PageSize, false)
+	s.put(f)
+	return nil
+}
+
+// Unbreak puts the byte back that Break has replaced. Where there is no breakpoint, or
+// where its page is gone or shows something else, nothing is to be done.
+//
+// Context: goroutine.
+func (s *Space) Unbreak(addr uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	page := addr &^ (PageSize - 1)
+	i := slices.IndexFunc(s.breaks[page], func(b breakpoint) bool { return b.addr == addr })
+	if i < 0 {
+		return
+	}
+	b := s.breaks[page][i]
+	s.breaks[page] = slices.Delete(s.breaks[page], i, i+1)
+	if len(s.breaks[page]) == 0 {
+		delete(s.breaks, page)
+	}
+	if at := s.present(&b); at != nil && *at == int3 {
+		s.write(at, b.was, page)
+	}
+}
+
+// present returns the byte of b, nil if its page is not there. Called with mu held.
+func (s *Space) present(b *breakpoint) *byte {
+	a := s.areas.at(b.addr)
+	if s.root == nil || a == nil || !b.of(a) {
+		return nil
+	}
+	t, _ := s.lookup(b.addr)
+	if t == nil || *slot(t, b.addr, 0) == 0 {
+		return nil
+	}
+	return b.in(s.m.Frames.Bytes(frameOf(*slot(t, b.addr, 0))))
+}
+
+// Recheck is for a breakpoint at addr that a thread has hit and that is not there
+// any more: it makes sure that the CPUs see that. It reports whether the byte is
+// another one than a breakpoint.
+//
+// Context: goroutine.
+func (s *Space) Recheck(addr uint64) (gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, _ := s.lookup(addr)
+	if s.root == nil || t == nil || *slot(t, addr, 0) == 0 {
+		return true // it is read again
+	}
+	f := frameOf(*slot(t, addr, 0))
+	at := &s.m.Frames.Bytes(f)[addr%PageSize]
+	if *at == int3 {
+		return false
+	}
+	if s.alone(f) {
+		s.write(at, *at, addr&^(PageSize-1))
+	}
+	return true
+}
+
+// rearm puts the breakpoints into a page that is about to be shown: into a copy, if
+// the frame is somebody else's as well. It returns the frame to show; on an error f
+// has been put. Called with mu held.
+func (s *Space) rearm(a *area, f frame.Frame, page uint64) (frame.Frame, error) {
+	for i := range s.breaks[page] {
+		b := &s.breaks[page][i]
+		if a.flags&Shared != 0 || !b.of(a) || *b.in(s.m.Frames.Bytes(f)) != b.was {
+			continue
+		}
+		if !s.alone(f) {
+			c, err := s.copyOf(f)
+			if !s.m.Frames.IsZeroes(f) {
+				s.m.Frames.Put(f)
+			}
+			if err != nil {
+				return frame.None, err
+			}
+			f = c
+		}
+		*b.in(s.m.Frames.Bytes(f)) = int3
+	}
+	return f, nil
+}
+
+// clean puts the original bytes into a copy of a page of s.
+func (s *Space) clean(copy []byte, page uint64) {
+	for i := range s.breaks[page] {
+		b := &s.breaks[page][i]
+		if a := s.areas.at(b.addr); a != nil && b.of(a) && *b.in(copy) == int3 {
+			*b.in(copy) = b.was
+		}
+	}
+}
+
+// forgetBreaks takes the breakpoints out of [start,end), which moves elsewhere. Called
+// with mu held.
+func (s *Space) forgetBreaks(start, end uint64) {
+	for page, all := range s.breaks {
+		if page < start || page >= end {
+			continue
+		}
+		for i := range all {
+			if at := s.present(&all[i]); at != nil && *at == int3 {
+				s.write(at, all[i].was, page)
+			}
+		}
+		delete(s.breaks, page)
+	}
+}
+
+// Text is CopyIn without the breakpoints of Break: the program as it was loaded.
+//
+// Context: goroutine.
+// Errors: as CopyIn.
+func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
+	err = s.pieces(addr, uint64(len(dst)), Read, func(p []byte) bool {
+		at := addr + uint64(n)
+		k := copy(dst[n:], p)
+		for _, b := range s.breaks[at&^(PageSize-1)] {
+			if i := b.addr - at; b.addr >= at && i < uint64(k) && p[i] == int3 {
+				dst[n+int(i)] = b.was
+			}
+		}
+		n += k
+		return true
+	})
+	return n, err
+}

@@ -1,0 +1,157 @@
+package space
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+// text maps pages of a file as a program's text is mapped.
+func text(t *testing.T, s *Space, f *fakeFile, flags Flags) uint64 {
+	t.Helper()
+	at, err := s.Map(high, 2*PageSize, Read|Exec, Fixed|flags, f, 0)
+	must(t, err)
+	return at
+}
+
+// byteAt reads as the program would.
+func byteAt(t *testing.T, s *Space, addr uint64) byte {
+	t.Helper()
+	var b [1]byte
+	_, err := s.CopyIn(b[:], addr)
+	must(t, err)
+	return b[0]
+}
+
+func TestBreakIsOfOneSpace(t *testing.T) {
+	m := newMachine(t, 0)
+	s, other, f := m.space(), m.space(), m.file(2)
+	at := text(t, s, f, 0) + 5
+	text(t, other, f, 0)
+	was := byteAt(t, other, at)
+	must(t, s.Break(at))
+	if got := byteAt(t, s, at); got != int3 {
+		t.Errorf("%#x", got)
+	}
+	var b [3]byte
+	if n, err := s.Text(b[:], at-1); n != 3 || err != nil || b != [3]byte{was, was, was} {
+		t.Errorf("Text: % x, %v", b, err)
+	}
+	if byteAt(t, other, at) != was || m.Frames.Bytes(f.pages[0])[5] != was {
+		t.Error("the breakpoint is in the file")
+	}
+	if err := s.Break(at); !errors.Is(err, syscall.EEXIST) {
+		t.Error(err)
+	}
+	s.Unbreak(at)
+	s.Unbreak(at)
+	if got := byteAt(t, s, at); got != was || len(s.breaks) != 0 {
+		t.Errorf("%#x, %d pages", got, len(s.breaks))
+	}
+}
+
+// TestBreakSurvivesDrop: a page that is dropped and faulted in again used to come back
+// clean in the first sketch of this.
+func TestBreakSurvivesDrop(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	at := text(t, s, f, 0) + 7
+	was := byteAt(t, s, at)
+	must(t, s.Break(at))
+	must(t, s.Break(at+1))
+	for _, want := range []Prot{Read, Exec} {
+		must(t, s.Discard(high, 2*PageSize))
+		must(t, s.Fault(at, want))
+		if byteAt(t, s, at) != int3 || byteAt(t, s, at+1) != int3 {
+			t.Error("the breakpoints are gone")
+		}
+	}
+	if m.Frames.Bytes(f.pages[0])[7] != was {
+		t.Error("the breakpoint is in the file")
+	}
+	must(t, s.Discard(high, 2*PageSize))
+	s.Unbreak(at)
+	if byteAt(t, s, at) != was || byteAt(t, s, at+1) != int3 {
+		t.Error("removed while the page was not there")
+	}
+}
+
+func TestBreakIsNotOfAChild(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	at := text(t, s, f, 0)
+	was := byteAt(t, s, at)
+	must(t, s.Break(at))
+	child, err := s.Fork()
+	must(t, err)
+	if byteAt(t, child, at) != was || byteAt(t, s, at) != int3 {
+		t.Errorf("child %#x, parent %#x", byteAt(t, child, at), byteAt(t, s, at))
+	}
+	must(t, child.Break(at))
+	s.Unbreak(at)
+	if byteAt(t, child, at) != int3 || byteAt(t, s, at) != was {
+		t.Error("the two have one breakpoint")
+	}
+}
+
+// TestBreakIsOfWhatIsMapped: another mapping at the address is nobody's to change.
+func TestBreakIsOfWhatIsMapped(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(4)
+	at := text(t, s, f, 0) + 9
+	must(t, s.Break(at))
+	_, err := s.Map(high, 2*PageSize, Read|Exec, Fixed, f, 2*PageSize)
+	must(t, err)
+	if got := byteAt(t, s, at); got != 2^0x80 {
+		t.Errorf("%#x in another page of the file", got)
+	}
+	s.Unbreak(at)
+	if got := byteAt(t, s, at); got != 2^0x80 {
+		t.Errorf("%#x after that", got)
+	}
+}
+
+func TestBreakDoesNotMove(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	at := text(t, s, f, 0) + 9
+	was := byteAt(t, s, at)
+	must(t, s.Break(at))
+	to, err := s.Remap(high, 2*PageSize, 2*PageSize, MoveTo, high+16*PageSize)
+	must(t, err)
+	if got := byteAt(t, s, to+9); got != was || len(s.breaks) != 0 {
+		t.Errorf("%#x, %d pages", got, len(s.breaks))
+	}
+}
+
+func TestBreakRefuses(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	text(t, s, f, Shared)
+	_, err := s.Map(high+4*PageSize, PageSize, Read|Write, Fixed, nil, 0)
+	must(t, err)
+	foreign, err := s.Map(high+8*PageSize, PageSize, Read|Write|Exec, Fixed, nil, 0)
+	must(t, err)
+	_, err = s.CopyOut(foreign, []byte{int3})
+	must(t, err)
+	for name, c := range map[string]struct {
+		addr  uint64
+		errno syscall.Errno
+	}{
+		"a shared mapping": {high, syscall.EACCES},
+		"data":             {high + 4*PageSize, syscall.EACCES},
+		"nothing":          {high + 6*PageSize, syscall.EFAULT},
+		"another's":        {foreign, syscall.EEXIST},
+	} {
+		if err := s.Break(c.addr); !errors.Is(err, c.errno) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(s.breaks) != 0 {
+		t.Error("a refusal leaves something")
+	}
+	s.Release()
+	if err := s.Break(high); !errors.Is(err, syscall.EFAULT) {
+		t.Error(err)
+	}
+}
