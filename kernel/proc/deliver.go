@@ -22,6 +22,10 @@ const (
 // false when the thread is to end.
 func (t *Thread) ready() bool {
 	for t.work.Swap(false) {
+		if t.away() {
+			t.work.Store(true)
+			return !t.dying()
+		}
 		v, info, act := t.decide()
 		switch v {
 		case endThread:

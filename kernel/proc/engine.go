@@ -34,6 +34,12 @@ type Engine struct {
 	Exception func(t *Thread, vector int) (done bool)
 	// Quiet says that t rests, as Hold wanted: once for each Hold.
 	Quiet func(t *Thread)
+	// Away reports whether t is about to execute an instruction at another place than
+	// where the program has it. It executes that, and only then takes signals, stops or
+	// rests.
+	Away func(t *Thread) bool
+	// End says that p has ended: t was its last thread, and its memory is about to go.
+	End func(t *Thread)
 }
 
 // hold is an engine's wish that a process rests.
@@ -266,4 +272,22 @@ func (t *Thread) tellException(vector int) (done bool) {
 		}
 	}
 	return false
+}
+
+// away reports whether an engine has t execute an instruction elsewhere.
+func (t *Thread) away() bool {
+	for _, e := range t.process.attached() {
+		if e.Away != nil && e.Away(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Thread) tellEnd() {
+	for _, e := range t.process.attached() {
+		if e.End != nil {
+			e.End(t)
+		}
+	}
 }

@@ -58,9 +58,16 @@ func (t *Thread) exception(vector int) {
 		t.pageFault()
 		return
 	}
-	if t.tellException(vector) {
-		return
+	if !t.tellException(vector) {
+		t.Raise(vector)
 	}
+}
+
+// Raise makes a signal of an exception of t's program, at the present IP. It is not for
+// page faults: see Access.
+//
+// Context: t's goroutine.
+func (t *Thread) Raise(vector int) {
 	r := t.Regs()
 	c, ok := causes[vector]
 	if !ok {
@@ -87,6 +94,16 @@ func (t *Thread) pageFault() {
 	case r.Err&faultWrite != 0:
 		access = space.Write
 	}
+	t.Access(addr, access)
+}
+
+// Access does what an access of the program to its memory would: the page is there
+// then, or a signal waits for t. An engine that does an instruction's work calls it
+// when it cannot get at the memory.
+//
+// Context: t's goroutine.
+func (t *Thread) Access(addr uint64, access space.Prot) {
+	r := t.Regs()
 	err := t.Memory().Fault(addr, access)
 	if err == nil {
 		t.charge.faults.Add(1)

@@ -56,6 +56,7 @@ func (t *Thread) end() {
 	if !p.lose(t) {
 		return
 	}
+	t.tellEnd()
 	p.finish()
 }
 

@@ -30,12 +30,7 @@ func (t *Thread) step() (goOn bool) {
 	t.charge.leave(t.now())
 	switch {
 	case ev == SystemCall:
-		t.call = t.Regs().AX
-		t.tellEnter()
-		t.process.table.Syscall(t)
-		t.sleeping.Store(false)
-		t.tellLeave()
-		t.afterCall()
+		t.SystemCall()
 	case ev < 32:
 		t.exception(int(ev))
 	case ev == NotRun:
@@ -44,6 +39,20 @@ func (t *Thread) step() (goOn bool) {
 		runtime.Gosched()
 	}
 	return true
+}
+
+// SystemCall makes the system call that the registers ask for, with IP behind the
+// instruction. An engine calls it in Exception instead of letting the program
+// execute SYSCALL.
+//
+// Context: t's goroutine.
+func (t *Thread) SystemCall() {
+	t.call = t.Regs().AX
+	t.tellEnter()
+	t.process.table.Syscall(t)
+	t.sleeping.Store(false)
+	t.tellLeave()
+	t.afterCall()
 }
 
 // afterCall forgets what held for one system call only, unless it will be made

@@ -38,6 +38,9 @@ type Thread struct {
 	leaving  bool      // it ends, and not its process
 	code     int       // with which it leaves
 	robust   uint64    // the list of futexes that it holds
+
+	// Probes is what package uprobes keeps for t. Context: t's goroutine.
+	Probes any
 }
 
 // Restart is how a system call goes on that a signal interrupted.
