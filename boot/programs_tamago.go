@@ -18,6 +18,7 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
 	"sonde/kernel/vfs"
+	"sonde/uprobes"
 )
 
 // programs are the processes of this machine; nil where it cannot run any.
@@ -46,6 +47,7 @@ func startPrograms() {
 	if err := process.Mount(vfs.Root, programs); err != nil {
 		printk.Err("procfs: %s", err.Error())
 	}
+	uprobes.Init(programs)
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
 	syscall.System.Version = "#1 " + runtime.Version()

@@ -20,6 +20,7 @@ import (
 	_ "sonde/qemu/suites/stop"
 	_ "sonde/qemu/suites/symbols"
 	_ "sonde/qemu/suites/traps"
+	_ "sonde/qemu/suites/uprobes"
 	_ "sonde/qemu/suites/user"
 )
 

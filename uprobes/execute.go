@@ -1,0 +1,115 @@
+package uprobes
+
+import (
+	"errors"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/proc"
+	"sonde/uprobes/place"
+)
+
+// execute lets the instruction of a point be done, by the way that its plan says.
+// IP is at the point.
+func (th *thread) execute(pt *point) {
+	r := th.Regs()
+	owes := pt.plan.Owes(r.Flags)
+	switch pt.plan.Way {
+	case place.Nothing, place.Emulate:
+		if err := pt.plan.Do(th); err != nil {
+			th.suffer(err)
+		} else if owes {
+			th.t.Raise(vecDebug)
+		}
+	case place.Syscall:
+		pt.plan.Call(r)
+		th.t.SystemCall()
+	case place.Boost:
+		if pt.stepped != nil && owes {
+			th.step(pt)
+			return
+		}
+		pt.plan.Enter(r, pt.slot)
+	case place.Step:
+		th.step(pt)
+	}
+}
+
+// step lets the copy be single-stepped.
+func (th *thread) step(pt *point) {
+	th.owes = pt.plan.Owes(th.Regs().Flags)
+	th.away, th.saved = pt, pt.stepped.Enter(th.Regs(), pt.slot)
+}
+
+// suffer lets the program have the exception that its instruction causes.
+func (th *thread) suffer(err error) {
+	var f *place.Fault
+	switch {
+	case !errors.As(err, &f):
+		panic(err)
+	case f.Vector != amd64.VEC_PF:
+		th.Regs().Err = f.Err
+		th.t.Raise(f.Vector)
+	case th.stored:
+		th.t.Access(f.Addr, space.Write)
+	default:
+		th.t.Access(f.Addr, space.Read)
+	}
+}
+
+// debug is told of a #DB. It is the program's own business unless its copy of an
+// instruction has been stepped, and also if the program steps itself.
+func (th *thread) debug() bool {
+	r := th.Regs()
+	if th.away == nil {
+		th.comeBack()
+		return false
+	}
+	if !th.away.stepped.After(r, th.away.slot, th.saved) {
+		return true // it repeats itself
+	}
+	th.away = nil
+	return !th.owes
+}
+
+// comeBack makes IP that of the program: its copy of an instruction has caused an exception,
+// which the program is to see at the instruction, as if it had not been executed.
+func (th *thread) comeBack() {
+	if th.away != nil {
+		th.away.stepped.Undo(th.Regs(), th.away.slot, th.saved)
+		th.away = nil
+		return
+	}
+	if pt := th.text.slotAt(th.Regs().IP); pt != nil {
+		th.Regs().IP, _ = pt.plan.Back(th.Regs().IP, pt.slot)
+	}
+}
+
+// away makes t leave its slot, since signals are to see the program as it is. It reports
+// whether the copy there has to be executed first.
+//
+// Context: t's goroutine.
+func away(t *proc.Thread) bool {
+	th, _ := t.Probes.(*thread)
+	if th == nil {
+		return false
+	}
+	r := t.Regs()
+	if th.away == nil {
+		pt := th.text.slotAt(r.IP)
+		if pt == nil {
+			return false
+		}
+		if r.IP != pt.slot || pt.stepped == nil {
+			r.IP, _ = pt.plan.Back(r.IP, pt.slot)
+			return false
+		}
+		th.step(pt)
+	}
+	if r.IP == th.away.slot && th.away.plan.In.IsRep() {
+		th.again = state{uint64(th.away.addr), r.SP}
+		th.comeBack()
+		return false
+	}
+	return true
+}

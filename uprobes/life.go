@@ -1,0 +1,78 @@
+package uprobes
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/printk"
+	"sonde/kernel/proc"
+)
+
+// engine is what probed processes tell this package.
+var engine = new(proc.Engine)
+
+func init() {
+	*engine = proc.Engine{
+		Clone:     clone,
+		Exec:      func(t *proc.Thread) { forget(t); end(t) },
+		Exit:      func(t *proc.Thread, _ proc.Status) { forget(t) },
+		End:       end,
+		Exception: exception,
+		Away:      away,
+	}
+}
+
+// clone is told that t has a child. A process of its own memory has none of the
+// breakpoints (space.Fork), but the pages of slots; one that shares t's memory, after
+// vfork, meets the breakpoints, but no probe is for it.
+func clone(t, child *proc.Thread, flags uint64) {
+	if flags&abi.CLONE_THREAD != 0 {
+		return
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	x, p := texts[t.Memory()], child.Process()
+	if x == nil || tasks[p] != nil {
+		return
+	}
+	mem := child.Memory()
+	if mem != x.mem && len(x.pages) == 0 {
+		return
+	}
+	p.Attach(engine)
+	tk := enlist(p, mem)
+	if tk.text == x {
+		return
+	}
+	for _, s := range x.pages {
+		s.page.Hold()
+		tk.text.pages = append(tk.text.pages, s)
+	}
+}
+
+// forget is told that t ends, or that its program does.
+func forget(t *proc.Thread) {
+	if t.Probes != nil {
+		t.Probes = nil
+		running.Delete(goroutine())
+	}
+}
+
+// end is told that a process has ended, or runs another program.
+func end(t *proc.Thread) {
+	p := t.Process()
+	mu.Lock()
+	defer mu.Unlock()
+	if tk := tasks[p]; tk != nil {
+		tk.quit()
+	}
+	p.Detach(engine)
+}
+
+// caught reports a panic in what is called of u.
+func caught(u *Uprobe, what string) {
+	if e := recover(); e != nil {
+		printk.Err("uprobes: %v in the %s of the probe at %#x of process %d\n%s", fmt.Sprint(e), what, u.Vaddr, u.Pid, debug.Stack())
+	}
+}

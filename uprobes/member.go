@@ -1,0 +1,93 @@
+package uprobes
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+)
+
+// A member is a registered probe: what its Uprobe said then, and what became of it.
+type member struct {
+	u       *Uprobe
+	ret     *Uretprobe // nil: no return probe
+	pid     int
+	vaddr   uint64
+	process *proc.Process // whose threads it is for
+	point   *point
+	flags   probe.Flags
+
+	running atomic.Int64 // handlers
+	idle    chan struct{}
+	once    sync.Once
+
+	counts [probe.NumEvents]atomic.Uint64
+	flying atomic.Int64 // return probe: calls that have not returned
+}
+
+const (
+	gone     probe.Flags = 1 << iota // unregistered
+	disabled                         // its handler panicked
+)
+
+func (m *member) count(e probe.Event) { m.counts[e].Add(1) }
+
+// ledger accounts for all hits.
+func (m *member) ledger() probe.Ledger {
+	n := func(e probe.Event) uint64 { return m.counts[e].Load() }
+	return probe.Ledger{
+		Handled: n(probe.Handled), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
+		InFlight: uint64(max(m.flying.Load(), 0)), Entered: n(probe.Entered),
+	}
+}
+
+// enter reports whether a handler may run now; then leave has to follow.
+func (m *member) enter() bool {
+	m.running.Add(1)
+	if m.flags.Has(gone | disabled) {
+		m.leave()
+		return false
+	}
+	return true
+}
+
+func (m *member) leave() {
+	if m.running.Add(-1) == 0 && m.flags.Has(gone) {
+		m.once.Do(func() { close(m.idle) })
+	}
+}
+
+// drain returns when no handler of m runs; m is gone.
+func (m *member) drain() {
+	if m.running.Load() > 0 {
+		<-m.idle
+	}
+}
+
+// call calls a handler of m, unless it is gone. What is counted is the handler's end.
+func (m *member) call(r *amd64.Regs, handler func()) {
+	if !m.enter() {
+		m.count(probe.Disarmed)
+		return
+	}
+	defer m.leave()
+	defer m.catch()
+	handler()
+	m.count(probe.Handled)
+}
+
+// catch disables a probe whose handler panics. The program goes on.
+func (m *member) catch() {
+	e := recover()
+	if e == nil {
+		return
+	}
+	m.count(probe.Abandoned)
+	m.flags.Set(disabled)
+	printk.Err("uprobes: %v in the handler of the probe at %#x of process %d, which is disabled\n%s", fmt.Sprint(e), m.vaddr, m.pid, debug.Stack())
+}

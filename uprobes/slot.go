@@ -1,0 +1,185 @@
+package uprobes
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/probe"
+	"sonde/uprobes/place"
+)
+
+// slotPage is a page of slots. It is a Backing, so a program that drops the page gets the
+// same again, and a child of fork has its parent's: it may return to the trampoline.
+// Slot 0 holds the trampoline. A slot is never given to another instruction: threads
+// may be in it.
+type slotPage struct {
+	frames *frame.Pool
+	frame  frame.Frame
+	id     uint64
+	holds  atomic.Int64
+
+	// guarded by mu:
+	next   int // slot
+	points [slotsPerPage]*point
+}
+
+var lastPage atomic.Uint64
+
+// slots is a slotPage that is mapped.
+type slots struct {
+	page *slotPage
+	at   uint64
+}
+
+const slotsPerPage = space.PageSize / place.SlotSize
+
+// newSlotPage makes a page with one hold.
+//
+// Errors: space.ErrNoMemory.
+func newSlotPage(pool *frame.Pool) (*slotPage, error) {
+	f, err := pool.Alloc()
+	if err != nil {
+		return nil, err
+	}
+	p := &slotPage{frames: pool, frame: f, id: lastPage.Add(1), next: 1}
+	p.holds.Store(1)
+	b := pool.Bytes(f)
+	for i := range b {
+		b[i] = 0xCC
+	}
+	return p, nil
+}
+
+// Frame implements space.Backing.
+func (p *slotPage) Frame(page uint64) (frame.Frame, error) {
+	if page != 0 {
+		return frame.None, space.ErrBus
+	}
+	p.frames.Ref(p.frame)
+	return p.frame, nil
+}
+
+// Hold implements space.Backing.
+func (p *slotPage) Hold() { p.holds.Add(1) }
+
+// Drop implements space.Backing.
+func (p *slotPage) Drop() {
+	if p.holds.Add(-1) == 0 {
+		p.frames.Put(p.frame)
+	}
+}
+
+// Ident implements space.Backing.
+func (p *slotPage) Ident() space.Ident { return space.Ident{Name: "[uprobes]"} }
+
+// giveSlot gives a point a slot with its copy. An instruction that is boosted where the
+// slot is near is stepped where there is none. mu held.
+//
+// Errors: ENOMEM there is no room, EOPNOTSUPP, ERANGE.
+func (x *text) giveSlot(pt *point) error {
+	if x.place(pt) == nil {
+		return nil
+	}
+	if _, err := x.newSlots(uint64(pt.addr)); err != nil && len(x.pages) == 0 {
+		return err
+	}
+	err := x.place(pt)
+	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil {
+		pt.plan = pt.stepped
+		err = x.place(pt)
+	}
+	return err
+}
+
+var errFull = probe.Refuse(syscall.ENOMEM, "uprobes: no room for a slot")
+
+// place is giveSlot in the pages there are.
+func (x *text) place(pt *point) error {
+	err := errFull
+	for _, s := range x.pages {
+		if s.page.next < slotsPerPage {
+			if err = x.fill(pt, s); err == nil {
+				return nil
+			}
+		}
+	}
+	return err
+}
+
+// slotAt returns the point in whose slot ip is, nil: in none.
+func (x *text) slotAt(ip uint64) *point {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, s := range x.pages {
+		if off := ip - s.at; off < space.PageSize {
+			return s.page.points[off/place.SlotSize]
+		}
+	}
+	return nil
+}
+
+// fill gives pt the next slot of s.
+func (x *text) fill(pt *point, s slots) error {
+	off := uint64(s.page.next * place.SlotSize)
+	code, err := pt.plan.Slot(s.at + off)
+	if err != nil {
+		return err
+	}
+	copy(s.page.frames.Bytes(s.page.frame)[off:off+place.SlotSize], code)
+	s.page.points[s.page.next] = pt
+	s.page.next++
+	pt.slot = s.at + off
+	return nil
+}
+
+// newSlots maps a new page of slots near addr. mu held.
+//
+// Errors: ENOMEM.
+func (x *text) newSlots(addr uint64) (slots, error) {
+	p, err := newSlotPage(table.Memory.Frames)
+	if err != nil {
+		return slots{}, err
+	}
+	for _, at := range holes(x.mem.Space, addr) {
+		if _, err := x.mem.Map(at, space.PageSize, space.Read|space.Exec, space.NoReplace, p, 0); err == nil {
+			s := slots{p, at}
+			x.pages = append(x.pages, s)
+			return s, nil
+		}
+	}
+	p.Drop()
+	return slots{}, probe.Refuse(syscall.ENOMEM, "uprobes: no room for a page of slots near %#x", addr)
+}
+
+// near is how far a slot may be from its instruction.
+const near = 2<<30 - 64<<20
+
+// holes returns free pages, best first: right below a mapping, where no heap grows, at
+// a distance that an operand relative to IP reaches.
+func holes(s *space.Space, addr uint64) (all []uint64) {
+	areas := s.Areas()
+	var above []uint64
+	for i := len(areas) - 1; i >= 0; i-- {
+		at, end := areas[i].Start-space.PageSize, uint64(0)
+		if i > 0 {
+			end = areas[i-1].End
+		}
+		far := max(at, addr) - min(at, addr)
+		if areas[i].Start < end+2*space.PageSize || far > near || areas[i].Ident.Name == "[stack]" || !s.Allows(at, at+space.PageSize) {
+			continue
+		}
+		if at < addr {
+			all = append(all, at)
+		} else {
+			above = append(above, at)
+		}
+	}
+	all = append(all, above...)
+	if at := (addr + near/2) &^ (space.PageSize - 1); s.Allows(at, at+space.PageSize) {
+		all = append(all, at)
+	}
+	return all
+}

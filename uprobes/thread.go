@@ -1,0 +1,90 @@
+package uprobes
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/proc"
+	"sonde/uprobes/place"
+)
+
+// thread is what this package knows of a thread. Only its own goroutine uses it.
+type thread struct {
+	t        *proc.Thread
+	text     *text
+	handling bool // it is in handlers: what they ask for is queued
+	queue    []order
+
+	away  *point // it single-steps the copy of this one's instruction
+	saved place.Saved
+	owes  bool // the program has set TF itself, and gets a #DB behind the instruction
+
+	stored bool  // the last access to memory was to write
+	again  state // where an instruction goes on that a signal has interrupted: no new hit
+}
+
+// state is enough to tell that a thread is where it was.
+type state struct{ ip, sp uint64 }
+
+// running are the threads that have hit a probe, by goroutine: *thread.
+var running sync.Map
+
+// of returns what is known of t, nil if nothing of its memory is probed.
+//
+// Context: t's goroutine.
+func of(t *proc.Thread) *thread {
+	th, _ := t.Probes.(*thread)
+	if th != nil && th.text.mem == t.Memory() {
+		return th
+	}
+	mu.Lock()
+	x := texts[t.Memory()]
+	mu.Unlock()
+	if x == nil {
+		return nil
+	}
+	th = &thread{t: t, text: x}
+	t.Probes = th
+	running.Store(goroutine(), th)
+	return th
+}
+
+// Current returns the thread whose handler this is, nil outside of handlers.
+//
+// Context: goroutine.
+func Current() *proc.Thread {
+	if th := handling(); th != nil {
+		return th.t
+	}
+	return nil
+}
+
+// handling returns the thread whose handlers run in this goroutine, nil: none.
+func handling() *thread {
+	if v, ok := running.Load(goroutine()); ok && v.(*thread).handling {
+		return v.(*thread)
+	}
+	return nil
+}
+
+// Regs and what follows make a thread the CPU that package place emulates
+// instructions on.
+func (th *thread) Regs() *amd64.Regs       { return th.t.Regs() }
+func (th *thread) Bases() (fs, gs *uint64) { return th.t.CPU().Bases() }
+
+// Load returns the 8 bytes at addr.
+func (th *thread) Load(addr uint64) (uint64, error) {
+	var b [8]byte
+	th.stored = false
+	err := th.t.Memory().In(b[:], addr)
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+// Store changes them.
+func (th *thread) Store(addr, v uint64) error {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	th.stored = true
+	return th.t.Memory().Out(addr, b[:])
+}

@@ -1,0 +1,46 @@
+package uprobes
+
+import (
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+)
+
+// Type says what kind of probe a callback is about.
+type Type int
+
+// The kinds.
+const (
+	UPTY_UPROBE Type = iota
+	UPTY_URETPROBE
+)
+
+// Uprobe is a probe on an instruction of a process. The exported fields are the
+// caller's and stay as they are while it is registered.
+type Uprobe struct {
+	Pid   int    // of the process
+	Vaddr uint64 // of the instruction
+	// Handler is called before the instruction is executed, in the thread that hit it,
+	// with its registers, which it may change. It may block.
+	Handler func(u *Uprobe, regs *amd64.Regs)
+	// RegistrationCallback, if any, is called when a registration (reg 1) or its
+	// opposite (reg 0) that was asked for in a handler has been carried out.
+	RegistrationCallback func(u *Uprobe, reg int, typ Type, result error)
+
+	state atomic.Pointer[member] // nil: never registered; changed with mu held
+	ret   *Uretprobe             // the return probe that this is the U of, once registered
+}
+
+// Uretprobe is a probe on the returns of a function: U.Pid, U.Vaddr (its first
+// instruction) and U.RegistrationCallback are the caller's.
+type Uretprobe struct {
+	U Uprobe
+	// Handler is called when the function has returned, before the caller goes on.
+	Handler func(ri *UretprobeInstance, regs *amd64.Regs)
+}
+
+// UretprobeInstance is one call of a function with a return probe.
+type UretprobeInstance struct {
+	RetAddr uint64     // where it returns to
+	RP      *Uretprobe // the probe
+}
