@@ -27,7 +27,7 @@ launcher: ## build build/qemu, which passes on the exit status that "go run" hid
 gdb: setup ## boot to a prompt, but wait for gdb first
 	go run ./qemu -gdb
 
-bench: setup ## boot time in ms, cost of probes in ns; PEER=file.tsv adds another kernel's and the ratio
+bench: setup ## boot time in ms, cost of probes and of system calls in ns; PEER=file.tsv adds another kernel's and the ratio
 	@go run ./qemu/bench $(if $(PEER),-peer $(PEER))
 
 setup: ## install the Debian packages that are missing

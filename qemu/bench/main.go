@@ -3,6 +3,7 @@
 //	boot_ms<TAB>203<TAB>198..241    from the start of QEMU to the prompt, q35
 //	boot_microvm_ms<TAB>121<TAB>119..135
 //	k<TAB>520<TAB>515..602          what the kernel's own bench command says, in ns
+//	smp1/getpid<TAB>410<TAB>402..533    a program's system call, on one processor, in ns
 //
 // The second column is the median of several boots or runs, the last the least
 // and the greatest. With -peer two columns are between them: that kernel's
@@ -12,6 +13,9 @@
 // No figure is stable on a shared machine under an emulator; compare only what
 // was measured in alternation. With -count the kernel's rows are instructions, which
 // are the same everywhere; but one may take as long as tens of others.
+//
+// The rows of programs are testdata/ubench.c's, a program that runs on Linux as it
+// does here (see programs.go). -programs measures nothing else.
 package main
 
 import (
@@ -36,11 +40,17 @@ func main() {
 	smp := flag.Int("smp", 1, "number of processors")
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file`")
 	count := flag.Bool("count", false, "count the instructions of the kernel's rows, on one processor")
+	only := flag.Bool("programs", false, "only the rows of programs, and of these only the named ones")
 	flag.Parse()
 	var err error
-	if *count {
+	switch {
+	case *count && *only:
+		err = countPrograms(os.Stdout, flag.Args())
+	case *count:
 		err = instructions("bench " + strings.Join(flag.Args(), " "))
-	} else {
+	case *only:
+		err = runPrograms(*n, *peerFile, flag.Args())
+	default:
 		err = run(max(*n, 1), *smp, *peerFile)
 	}
 	if err != nil {
@@ -68,7 +78,18 @@ func run(n, smp int, peerFile string) error {
 		fmt.Println(line(row.name, ms, spread, peer))
 	}
 	c.Machine, c.Script = "q35", "bench"
-	return probes(c, peer)
+	if err := probes(c, peer); err != nil {
+		return err
+	}
+	return programs(n, peer, nil)
+}
+
+func runPrograms(n int, peerFile string, rows []string) error {
+	peer, err := readPeer(peerFile)
+	if err != nil {
+		return err
+	}
+	return programs(max(n, 1), peer, rows)
 }
 
 // instructions prints the rows of script, a bench command, in instructions.

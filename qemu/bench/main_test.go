@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,34 @@ func TestRatioOnlyWithAPeer(t *testing.T) {
 		if got := line("boot_ms", 500, "490..520", c.peer); got != c.want {
 			t.Errorf("%v: %q, want %q", c.peer, got, c.want)
 		}
+	}
+}
+
+func TestParsePeerRowsOfPrograms(t *testing.T) {
+	peer, err := parsePeer("510/smp1/getpid\t387\n510+tuned/smp1/getpid\t424\n510/smp2/int3\t9000\n510/off/smp1/int3.net\t657\n" +
+		"510/smp1/thread\tFAIL clone: no\nsmp1/stat\t3784\n")
+	want := figures{"smp1/getpid": 387, "smp2/int3": 9000, "int3": 657, "smp1/stat": 3784}
+	if err != nil || !maps.Equal(peer, want) {
+		t.Errorf("%v, %v", peer, err)
+	}
+}
+
+func TestRowsOfPrograms(t *testing.T) {
+	var all results
+	all.parse("# Linux 6.1.0-sonde #1, 1 CPUs\n# alu n=100 2.00 3.00\nalu\t2.00\n# copy_words_kib n=7 800.00 900.00\n# getpid n=9 500.25 400.00\nthread\tFAIL clone: no\n")
+	all.parse("# getpid n=9 450.00\n# alu n=100 2.50\n# copy_words_kib n=7 1000.00\n")
+	var out strings.Builder
+	all.print(&out, 1, figures{"smp1/alu": 1, "smp1/copy_words_kib": 400, "smp1/getpid": 400})
+	// The machine is twice as slow as the peer's was.
+	want := "smp1/alu\t2.00\t1.00\t2.00\t2.00..3.00\nsmp1/copy_words_kib\t800\t400\t2.00\t800..1000\n" +
+		"smp1/getpid\t400\t400\t0.50\t400..500\nsmp1/thread\tFAIL clone: no\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant %s", out.String(), want)
+	}
+	out.Reset()
+	all.print(&out, 2, nil)
+	if !strings.Contains(out.String(), "smp2/getpid\t400\t400..500\n") {
+		t.Errorf("%s", out.String())
 	}
 }
 

@@ -52,7 +52,7 @@ func readPeer(path string) (figures, error) {
 
 // parsePeer reads lines NAME<TAB>NUMBER. A name may begin with
 // KERNEL/MITIGATIONS/smpN/; of several kernels, with mitigations off and one CPU,
-// the best figure counts.
+// the best figure counts. So it does for KERNEL/smpN/ROW, a row of programs.
 func parsePeer(text string) (figures, error) {
 	raw := figures{}
 	for row := range strings.Lines(text) {
@@ -65,6 +65,9 @@ func parsePeer(text string) (figures, error) {
 			return nil, fmt.Errorf("%q: %w", row, errPeer)
 		}
 		v, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil && strings.HasPrefix(fields[1], "FAIL") {
+			continue // a row that does not work there
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", row, errPeer)
 		}
@@ -82,6 +85,10 @@ func plainName(name string) (string, bool) {
 	switch len(parts) {
 	case 1:
 		return name, true
+	case 2: // smpN/ROW
+		return name, true
+	case 3:
+		return parts[1] + "/" + parts[2], true
 	case 4:
 		return parts[3], parts[1] == "off" && parts[2] == "smp1"
 	}
@@ -93,10 +100,9 @@ func plainName(name string) (string, bool) {
 func (raw figures) translate() figures {
 	out := figures{}
 	for name, v := range raw {
-		if _, ours := peerNames[name]; !ours {
-			continue
+		if _, ours := peerNames[name]; ours || strings.Contains(name, "/") {
+			out[name] = v
 		}
-		out[name] = v
 	}
 	for name, there := range peerNames {
 		if v, ok := raw[there.name]; ok {
