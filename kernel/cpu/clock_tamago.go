@@ -4,6 +4,7 @@ package cpu
 
 import (
 	"math/bits"
+	"time"
 	_ "unsafe"
 
 	"sonde/kernel/acpi"
@@ -39,6 +40,14 @@ func nanotime() int64 { return Nanotime() }
 func Nanotime() int64 {
 	hi, lo := bits.Mul64(Rdtsc()-tscBase, tscMul)
 	return int64(hi<<32|lo>>32) + 1
+}
+
+// Duration is how long the TSC takes for so many ticks.
+//
+// Context: any.
+func Duration(ticks uint64) time.Duration {
+	hi, lo := bits.Mul64(ticks, tscMul)
+	return time.Duration(hi<<32 | lo>>32)
 }
 
 // A reference is a counter of known frequency.

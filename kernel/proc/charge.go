@@ -1,31 +1,12 @@
 package proc
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
-// account is what a thread has used. The thread writes it, others read it.
+// account is what a thread has used besides time, which its CPU knows. The thread writes
+// it, others read it.
 type account struct {
-	user, system   atomic.Int64 // nanoseconds
 	faults, sleeps atomic.Int64
-	since          time.Duration // when it last went in or came out
-	blocking       bool          // the call may sleep: its time is not the CPU's
-}
-
-// enter charges the kernel's time: the program runs now.
-func (a *account) enter(now time.Duration) {
-	if !a.blocking {
-		a.system.Store(a.system.Load() + int64(now-a.since))
-	}
-	a.blocking = false
-	a.since = now
-}
-
-// leave charges the program's time.
-func (a *account) leave(now time.Duration) {
-	a.user.Store(a.user.Load() + int64(now-a.since))
-	a.since = now
+	blocking       bool // the call may sleep: its time is not the CPU's
 }
 
 // slept says that the call may sleep. Its own work is not charged then: it is
@@ -37,11 +18,6 @@ func (a *account) slept() {
 
 // Usage returns what t has used.
 func (t *Thread) Usage() Usage {
-	a := &t.charge
-	return Usage{
-		User:   time.Duration(a.user.Load()),
-		System: time.Duration(a.system.Load()),
-		Faults: a.faults.Load(),
-		Sleeps: a.sleeps.Load(),
-	}
+	user, system := t.cpu.Used()
+	return Usage{User: user, System: system, Faults: t.charge.faults.Load(), Sleeps: t.charge.sleeps.Load()}
 }

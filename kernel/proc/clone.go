@@ -54,7 +54,7 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	if err := a.check(); err != nil {
 		return 0, err
 	}
-	n := &Thread{cpu: t.cpu.Clone(), kick: make(chan struct{}, 1)}
+	n := newThread(t.cpu.Clone())
 	n.prepare(a)
 	if a.Flags&abi.CLONE_THREAD != 0 {
 		err = t.process.adopt(t, n)

@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"time"
+
 	"sonde/arch/amd64"
 	"sonde/kernel/mm/space"
 )
@@ -26,6 +28,11 @@ type CPU interface {
 	Clone() CPU
 	// Reset sets all registers as a program finds them at its start.
 	Reset(ip, sp uint64)
+	// Used is how long the program has run, and how long the kernel for it, from a
+	// return of Run to the next Run. Context: any.
+	Used() (user, system time.Duration)
+	// Forgo leaves out of that what has gone by since Run returned.
+	Forgo()
 }
 
 // Event is why Run returned: a number below 32 is an exception, another below 256

@@ -3,8 +3,11 @@
 package proc
 
 import (
+	"time"
+
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
+	"sonde/kernel/cpu"
 	"sonde/kernel/mm/space"
 )
 
@@ -46,7 +49,16 @@ func (r *ring3) Clone() CPU { return &ring3{c: r.c.Clone(), in: r.in} }
 // Reset implements CPU. A kick that it forgets is no loss: what it is about was said
 // before, and the thread looks for that before it runs.
 func (r *ring3) Reset(ip, sp uint64) {
-	*r.c = *user.New()
+	r.c.Reset()
 	r.c.Regs.IP, r.c.Regs.SP = ip, sp
 	r.in = nil
 }
+
+// Used implements CPU.
+func (r *ring3) Used() (inProgram, inKernel time.Duration) {
+	program, kernel := r.c.Ticks()
+	return cpu.Duration(program), cpu.Duration(kernel)
+}
+
+// Forgo implements CPU.
+func (r *ring3) Forgo() { r.c.Forgo(cpu.Rdtsc()) }

@@ -161,7 +161,7 @@ func (t *Thread) rest() {
 		}
 	}
 	t.sleeping.Store(false)
-	t.charge.since = t.now() // it did not use the CPU
+	t.cpu.Forgo() // it did not use the CPU
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	p.resting--

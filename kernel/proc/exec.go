@@ -131,7 +131,7 @@ type Spec struct {
 // Context: goroutine.
 // Errors: EAGAIN beyond a limit, EPERM for a group that is not there.
 func (t *Table) Start(s Spec) (*Process, error) {
-	n := &Thread{cpu: t.NewCPU(), kick: make(chan struct{}, 1)}
+	n := newThread(t.NewCPU())
 	n.cpu.Reset(s.IP, s.SP)
 	p := &Process{
 		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,

@@ -11,32 +11,26 @@ import (
 
 // run is a thread's life.
 func (t *Thread) run() {
-	t.charge.since = t.now()
-	for t.step() {
+	t.cpu.Forgo()
+	for !t.steps() {
 	}
 	t.end()
 }
 
-// step is one time round: it does what is to be done before the program runs, lets it
-// run until something happens, and does what is to be done about that. It returns
-// false when the thread is to end. A panic in there ends the process, not the machine.
-func (t *Thread) step() (goOn bool) {
+// steps lets the program run until the thread is to end. It returns false after a
+// panic, which ends the process, not the machine.
+func (t *Thread) steps() (ended bool) {
 	defer t.catch()
-	if !t.ready() {
-		return false
-	}
-	t.charge.enter(t.now())
-	ev := t.cpu.Run(t.Memory().Space)
-	t.charge.leave(t.now())
-	switch {
-	case ev == SystemCall:
-		t.SystemCall()
-	case ev < 32:
-		t.exception(int(ev))
-	case ev == NotRun:
-		runtime.Gosched()
-	default: // an interrupt: others may have become runnable
-		runtime.Gosched()
+	for !t.work.Load() || t.ready() {
+		switch ev := t.cpu.Run(t.Memory().Space); {
+		case ev == SystemCall:
+			t.SystemCall()
+		case ev < 32:
+			t.exception(int(ev))
+		default: // an interrupt, or it is to wait: others may have become runnable
+			runtime.Gosched()
+			t.cpu.Forgo()
+		}
 	}
 	return true
 }
@@ -47,17 +41,32 @@ func (t *Thread) step() (goOn bool) {
 //
 // Context: t's goroutine.
 func (t *Thread) SystemCall() {
-	t.call = t.Regs().AX
-	t.tellEnter()
+	t.call = t.regs.AX
+	if t.process.attached() != nil {
+		t.tellEnter()
+	}
 	t.process.table.Syscall(t)
-	t.sleeping.Store(false)
-	t.tellLeave()
-	t.afterCall()
+	if t.special() {
+		t.afterCall()
+	}
+}
+
+// special reports whether there is anything to do after a call. It is inlined: under
+// an emulator to call a function and return costs as much as fifty instructions, and
+// a short system call has some three hundred.
+func (t *Thread) special() bool {
+	return t.charge.blocking || t.process.attached() != nil || t.unmask != nil || !t.deadline.IsZero()
 }
 
 // afterCall forgets what held for one system call only, unless it will be made
 // again.
 func (t *Thread) afterCall() {
+	if t.charge.blocking {
+		t.charge.blocking = false
+		t.sleeping.Store(false)
+		t.cpu.Forgo()
+	}
+	t.tellLeave()
 	if t.again != NoRestart {
 		return
 	}
@@ -86,11 +95,4 @@ func (t *Table) safely(p *Process, part string, f func()) {
 		}
 	}()
 	f()
-}
-
-func (t *Thread) now() time.Duration {
-	if clock := t.process.table.Clock; clock != nil {
-		return clock()
-	}
-	return 0
 }

@@ -15,6 +15,7 @@ type Thread struct {
 	TID     int // changes at most once: exec makes the thread the first of its process
 	process *Process
 	cpu     CPU
+	regs    *amd64.Regs   // cpu's
 	kick    chan struct{} // capacity 1: a token means that work is set
 	work    atomic.Bool   // look for signals and the like before the program runs on
 
@@ -29,6 +30,7 @@ type Thread struct {
 	told    uint64     // the number of the last hold whose engine knows that it rests
 
 	// Used by the thread's goroutine only:
+	Args     [6]uint64   // of the system call: kept here, since a call should allocate nothing
 	unmask   *signal.Set // what blocked is to be again once a signal is delivered
 	altStack abi.Stack
 	call     uint64 // number of the system call that it is in
@@ -63,11 +65,16 @@ func (t *Thread) Memory() *Memory { return t.process.mem.Load() }
 func (t *Thread) CPU() CPU { return t.cpu }
 
 // Regs returns the registers of the program. Context: t's goroutine.
-func (t *Thread) Regs() *amd64.Regs { return t.cpu.Regs() }
+func (t *Thread) Regs() *amd64.Regs { return t.regs }
 
 // Call returns the number of the system call that t is in, or was in last.
 // Context: t's goroutine.
 func (t *Thread) Call() uint64 { return t.call }
+
+// newThread makes a thread that runs on cpu.
+func newThread(cpu CPU) *Thread {
+	return &Thread{cpu: cpu, regs: cpu.Regs(), kick: make(chan struct{}, 1)}
+}
 
 // SetClearTID says where to write 0 and to wake a futex when t ends.
 // Context: t's goroutine.

@@ -10,7 +10,7 @@ import (
 )
 
 // Args are the arguments of a call as they came in registers.
-type Args [6]uint64
+type Args = [6]uint64
 
 // Call is a line of the table.
 type Call struct {
@@ -32,8 +32,9 @@ func Handle(t *proc.Thread) {
 		return
 	}
 	c := &table[n]
-	a := Args{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}
-	v, err := c.Func(t, &a)
+	a := &t.Args
+	a[0], a[1], a[2], a[3], a[4], a[5] = r.DI, r.SI, r.DX, r.R10, r.R8, r.R9
+	v, err := c.Func(t, a)
 	if err != nil {
 		errno := errnoOf(err)
 		if errno == sys.EINTR && c.Restart != proc.NoRestart {

@@ -102,12 +102,18 @@ type Context struct {
 	x87    uint32 // not 0: the x87's state is in fx, otherwise it is the initial one
 	_      uint32
 
+	// In ticks of the TSC: when it last went to ring 3 and came back, and how long it has
+	// run there and elsewhere. Kept by enter and leave: read in Go around them, the clock is
+	// a tenth of a short system call.
+	entered, left      uint64
+	program, elsewhere uint64
+
 	_  [aligned]byte
 	fx [fxSize]byte // MXCSR and XMM registers always
 }
 
 // aligned is how many bytes align fx to 16, and Context to its size class.
-const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 8*8 - 4*4
+const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 12*8 - 4*4
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64
@@ -133,8 +139,31 @@ func (c *Context) Clone() *Context {
 	n := New()
 	*n = *c
 	n.kick = 0
+	n.program, n.elsewhere = 0, 0
 	return n
 }
+
+// Reset makes c as New does, but for how long it has run.
+//
+// Context: goroutine, while c is not running.
+func (c *Context) Reset() {
+	n := New()
+	n.entered, n.left, n.program, n.elsewhere = c.entered, c.left, c.program, c.elsewhere
+	*c = *n
+}
+
+// Ticks returns how long c has been in ring 3, and out of it between one Run and the
+// next, in ticks of the TSC.
+//
+// Context: any.
+func (c *Context) Ticks() (inside, outside uint64) {
+	return atomic.LoadUint64(&c.program), atomic.LoadUint64(&c.elsewhere)
+}
+
+// Forgo leaves the time until now, a reading of the TSC, out of what c was outside.
+//
+// Context: goroutine, while c is not running.
+func (c *Context) Forgo(now uint64) { c.left = now }
 
 // Use makes the tables at root those that c runs on. generation, which must live
 // as long as c runs, counts their changes: a CPU that enters ring 3 forgets older
@@ -158,18 +187,27 @@ const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64
 // prepare makes c fit to be entered, and reports whether it is: not with an IP or a
 // segment's base that no program can have, which becomes the #GP that they would cause.
 func (c *Context) prepare() bool {
-	r := &c.Regs
-	if r.IP >= End || !canonical(c.FSBase) || !canonical(c.GSBase) {
-		r.Vector, r.Err = amd64.VEC_GP, 0
+	if !c.admissible() {
+		c.Regs.Vector, c.Regs.Err = amd64.VEC_GP, 0
 		return false
 	}
+	c.settle()
+	return true
+}
+
+func (c *Context) admissible() bool {
+	return c.Regs.IP < End && canonical(c.FSBase) && canonical(c.GSBase)
+}
+
+// settle makes the registers those of a program, and chooses how to enter.
+func (c *Context) settle() {
+	r := &c.Regs
 	r.CS, r.SS = amd64.SelUserCode, amd64.SelUserData
 	r.Flags = r.Flags&programFlags | amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
 	c.sysret = 0
 	if r.CX == r.IP && r.R11 == r.Flags && r.Flags&(amd64.RFLAGS_TF|amd64.RFLAGS_RF) == 0 {
 		c.sysret = 1
 	}
-	return true
 }
 
 func canonical(addr uint64) bool { return uint64(int64(addr)<<16>>16) == addr }

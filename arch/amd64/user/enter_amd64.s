@@ -34,6 +34,12 @@ TEXT ·enter(SB),NOSPLIT,$0-8
 	MOVQ	(R3+ring3_Wanted)(R13), AX
 	CMPL	(AX), $0
 	JNE	wanted
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, Context_entered(R15)
+	SUBQ	Context_left(R15), AX
+	ADDQ	AX, Context_elsewhere(R15)
 	MOVQ	SP, Context_kernelSP(R15)
 	MOVQ	BP, Context_kernelBP(R15)
 	RDFSBASEQ AX
@@ -219,6 +225,12 @@ TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	Context_kernelFS(R15), AX
 	WRFSBASEQ AX
 	MOVQ	$0, (R3+ring3_Context)(R13)	// from here on FS is the kernel's: trap.takeOurs
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, Context_left(R15)
+	SUBQ	Context_entered(R15), AX
+	ADDQ	AX, Context_program(R15)
 	STMXCSR	FX(const_fxMXCSR)(R15)
 	MOVUPS	X0, XMM(0)(R15)
 	MOVUPS	X1, XMM(1)(R15)

@@ -30,9 +30,12 @@ func addresses() (fromTrap, fromSyscall uintptr)
 //
 // Context: goroutine, one at a time.
 func (c *Context) Run() Event {
-	if !c.prepare() {
-		return Event(c.Regs.Vector)
+	// Not prepare, so that both are inlined: see proc.(*Thread).steps.
+	if !c.admissible() {
+		c.prepare()
+		return amd64.VEC_GP
 	}
+	c.settle()
 	goruntime.SetTimer()
 	enter(c)
 	event := Event(c.Regs.Vector)

@@ -144,6 +144,10 @@ func (p *Player) FP() []byte              { return p.fp[:] }
 func (p *Player) SetFP(b []byte)          { copy(p.fp[:], b) }
 func (p *Player) Address() uint64         { return p.addr }
 
+// Used and Forgo implement proc.CPU. The time of a program that is played is not known.
+func (p *Player) Used() (user, system time.Duration) { return 0, 0 }
+func (p *Player) Forgo()                             {}
+
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
 func (p *Player) Kick() {}
