@@ -96,6 +96,10 @@ func away(t *proc.Thread) bool {
 	}
 	r := t.Regs()
 	if th.away == nil {
+		if r.IP != 0 && r.IP == th.text.trampoline.Load() {
+			th.returned()
+			return false
+		}
 		pt := th.text.slotAt(r.IP)
 		if pt == nil {
 			return false

@@ -36,6 +36,9 @@ func (th *thread) breakpoint() bool {
 		th.hit(pt)
 		return true
 	}
+	if addr == th.text.trampoline.Load() {
+		return th.returned()
+	}
 	return th.stray(addr)
 }
 
@@ -68,17 +71,37 @@ func (th *thread) hit(pt *point) {
 		th.execute(pt)
 		return
 	}
-	th.handling = true
-	for _, m := range pt.members.All() {
-		if m.process == th.t.Process() {
-			m.hit(th, r)
+	var calls []*member
+	th.handle(func() {
+		for _, m := range pt.members.All() {
+			switch {
+			case m.process != th.t.Process():
+			case m.ret != nil:
+				calls = append(calls, m)
+			default:
+				m.hit(th, r)
+			}
 		}
+	})
+	if r.IP != uint64(pt.addr) {
+		return // a handler wants it elsewhere
 	}
+	if calls != nil {
+		th.enterCall(calls)
+	}
+	th.execute(pt)
+}
+
+// handle lets handlers run, and then does what they have asked for.
+func (th *thread) handle(handlers func()) {
+	if !th.listed {
+		running.Store(goroutine(), th)
+		th.listed = true
+	}
+	th.handling = true
+	handlers()
 	th.carryOut()
 	th.handling = false
-	if r.IP == uint64(pt.addr) {
-		th.execute(pt)
-	}
 }
 
 // hit calls the handler of one probe.

@@ -42,9 +42,13 @@ func clone(t, child *proc.Thread, flags uint64) {
 	}
 	p.Attach(engine)
 	tk := enlist(p, mem)
+	if th, _ := t.Probes.(*thread); th != nil && th.text == x {
+		child.Probes = &thread{t: child, text: tk.text, calls: th.inherit()}
+	}
 	if tk.text == x {
 		return
 	}
+	tk.text.trampoline.Store(x.trampoline.Load())
 	for _, s := range x.pages {
 		s.page.Hold()
 		tk.text.pages = append(tk.text.pages, s)
@@ -53,7 +57,8 @@ func clone(t, child *proc.Thread, flags uint64) {
 
 // forget is told that t ends, or that its program does.
 func forget(t *proc.Thread) {
-	if t.Probes != nil {
+	if th, _ := t.Probes.(*thread); th != nil {
+		th.drop(func(*call) bool { return true })
 		t.Probes = nil
 		running.Delete(goroutine())
 	}

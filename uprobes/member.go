@@ -42,7 +42,7 @@ func (m *member) ledger() probe.Ledger {
 	n := func(e probe.Event) uint64 { return m.counts[e].Load() }
 	return probe.Ledger{
 		Handled: n(probe.Handled), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
-		InFlight: uint64(max(m.flying.Load(), 0)), Entered: n(probe.Entered),
+		NoInst: n(probe.NoInst), InFlight: uint64(max(m.flying.Load(), 0)), Entered: n(probe.Entered),
 	}
 }
 

@@ -31,9 +31,27 @@ func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 // Source: spec/5 §4.3.
 func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 
+// RegisterUretprobe sets rp on the function at rp.U.Vaddr: the first instruction's
+// address. rp.Handler is called each time when it has returned.
+//
+// Context: as RegisterUprobe.
+// Errors: as RegisterUprobe.
+// Source: spec/5 §4.2.
+func RegisterUretprobe(rp *Uretprobe) error {
+	rp.U.ret = rp
+	return submit(order{u: &rp.U, rp: rp, reg: true})
+}
+
+// UnregisterUretprobe removes rp. Calls that have not returned do so without it.
+//
+// Context: as UnregisterUprobe.
+// Errors: as UnregisterUprobe.
+// Source: spec/5 §4.3.
+func UnregisterUretprobe(rp *Uretprobe) error { return submit(order{u: &rp.U, rp: rp}) }
+
 func (o order) register() error {
 	u := o.u
-	if u.Handler == nil {
+	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
 		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a handler")
 	}
 	p, err := table.Find(u.Pid)
@@ -59,6 +77,11 @@ func (o order) register() error {
 // add puts a probe on its point. mu held.
 func (tk *task) add(o order) error {
 	u := o.u
+	if o.rp != nil {
+		if err := tk.text.prepareReturns(u.Vaddr); err != nil {
+			return err
+		}
+	}
 	pt, err := tk.text.point(u.Vaddr)
 	if err != nil {
 		return err

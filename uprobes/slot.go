@@ -154,6 +154,22 @@ func (x *text) newSlots(addr uint64) (slots, error) {
 	return slots{}, probe.Refuse(syscall.ENOMEM, "uprobes: no room for a page of slots near %#x", addr)
 }
 
+// prepareReturns makes the trampoline, if there is none. mu held.
+//
+// Errors: ENOMEM.
+func (x *text) prepareReturns(addr uint64) error {
+	if x.trampoline.Load() != 0 {
+		return nil
+	}
+	if len(x.pages) == 0 {
+		if _, err := x.newSlots(addr); err != nil {
+			return err
+		}
+	}
+	x.trampoline.Store(x.pages[0].at)
+	return nil
+}
+
 // near is how far a slot may be from its instruction.
 const near = 2<<30 - 64<<20
 

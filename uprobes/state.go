@@ -3,6 +3,7 @@ package uprobes
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/probe"
@@ -31,6 +32,8 @@ func Init(t *proc.Table) { table = t }
 type text struct {
 	mem    *proc.Memory
 	points probe.Table[point]
+	// trampoline is where functions with return probes return to; 0: there were none.
+	trampoline atomic.Uint64
 
 	// guarded by mu:
 	users int               // processes

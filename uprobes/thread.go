@@ -13,12 +13,15 @@ import (
 type thread struct {
 	t        *proc.Thread
 	text     *text
+	listed   bool // among running
 	handling bool // it is in handlers: what they ask for is queued
 	queue    []order
 
 	away  *point // it single-steps the copy of this one's instruction
 	saved place.Saved
 	owes  bool // the program has set TF itself, and gets a #DB behind the instruction
+
+	calls []call // that return to the trampoline
 
 	stored bool  // the last access to memory was to write
 	again  state // where an instruction goes on that a signal has interrupted: no new hit
@@ -46,7 +49,6 @@ func of(t *proc.Thread) *thread {
 	}
 	th = &thread{t: t, text: x}
 	t.Probes = th
-	running.Store(goroutine(), th)
 	return th
 }
 

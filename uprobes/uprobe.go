@@ -28,8 +28,11 @@ type Uprobe struct {
 	RegistrationCallback func(u *Uprobe, reg int, typ Type, result error)
 
 	state atomic.Pointer[member] // nil: never registered; changed with mu held
-	ret   *Uretprobe             // the return probe that this is the U of, once registered
+	ret   *Uretprobe             // the return probe that this is the U of
 }
+
+// Uretprobe returns the return probe whose U this is, nil for others. It is for callbacks.
+func (u *Uprobe) Uretprobe() *Uretprobe { return u.ret }
 
 // Uretprobe is a probe on the returns of a function: U.Pid, U.Vaddr (its first
 // instruction) and U.RegistrationCallback are the caller's.

@@ -3,6 +3,8 @@
 package uprobes
 
 import (
+	"debug/elf"
+
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/proc"
 	"sonde/qemu/suites"
@@ -18,5 +20,21 @@ func boundaries(t *suites.T, in *proc.Process, addr, size uint64) (all []uint64)
 		return true
 	})
 	t.Must(err)
+	return all
+}
+
+// boundariesOf reads them from the program's file.
+func boundariesOf(p *program, s elf.Symbol) (all []uint64) {
+	for _, h := range p.file.Progs {
+		if h.Type != elf.PT_LOAD || s.Value < h.Vaddr || s.Value >= h.Vaddr+h.Filesz {
+			continue
+		}
+		code := make([]byte, s.Size)
+		h.ReadAt(code, int64(s.Value-h.Vaddr))
+		insn.Walk(code, func(off int, _ insn.Inst) bool {
+			all = append(all, s.Value+uint64(off))
+			return true
+		})
+	}
 	return all
 }

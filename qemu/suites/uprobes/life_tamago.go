@@ -1,0 +1,253 @@
+//go:build tamago
+
+package uprobes
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+	"sonde/qemu/suites"
+	"sonde/sysctl"
+	"sonde/uprobes"
+)
+
+func init() {
+	suites.Add("uprobes/refusals", refusals)
+	suites.Add("uprobes/of_one_process_alone", oneProcess)
+	suites.Add("uprobes/a_running_process", running)
+	suites.Add("uprobes/a_child_is_given_its_own", ownOfChild)
+	suites.Add("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
+	suites.Add("uprobes/storm_of_ten_minutes", func(t *suites.T) {
+		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
+			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
+		}
+		storm(t, 10*time.Minute)
+	})
+}
+
+func nothing(*uprobes.Uprobe, *amd64.Regs) {}
+
+func refusals(t *suites.T) {
+	p := need(t, "/bin/probed")
+	r := p.start(t, func(in *proc.Process) {
+		leaf := p.addr(t, in, "leaf")
+		own, err := in.Memory().Map(0, space.PageSize, space.Read|space.Write|space.Exec, 0, nil, 0)
+		t.Must(err)
+		t.Must(in.Memory().Out(own, []byte{0xCC, 0x06, 0x90}))
+		shared, err := in.Memory().Map(0, space.PageSize, space.Read|space.Write|space.Exec, space.Shared, nil, 0)
+		t.Must(err)
+		registered := &uprobes.Uprobe{Pid: in.PID, Vaddr: leaf, Handler: nothing}
+		t.Must(uprobes.RegisterUprobe(registered))
+		before := len(uprobes.All())
+		for _, c := range []struct {
+			name  string
+			u     *uprobes.Uprobe
+			errno syscall.Errno
+		}{
+			{"no such process", &uprobes.Uprobe{Pid: 1 << 22, Vaddr: leaf, Handler: nothing}, syscall.ESRCH},
+			{"the kernel", &uprobes.Uprobe{Pid: 1, Vaddr: leaf, Handler: nothing}, syscall.ESRCH},
+			{"no handler", &uprobes.Uprobe{Pid: in.PID, Vaddr: leaf}, syscall.EINVAL},
+			{"registered", registered, syscall.EBUSY},
+			{"not mapped", &uprobes.Uprobe{Pid: in.PID, Vaddr: 1 << 46, Handler: nothing}, syscall.EFAULT},
+			{"of the kernel", &uprobes.Uprobe{Pid: in.PID, Vaddr: 1 << 63, Handler: nothing}, syscall.EFAULT},
+			{"data", &uprobes.Uprobe{Pid: in.PID, Vaddr: p.syms["sum"].Value, Handler: nothing}, syscall.EACCES},
+			{"another's breakpoint", &uprobes.Uprobe{Pid: in.PID, Vaddr: own, Handler: nothing}, syscall.EEXIST},
+			{"no instruction", &uprobes.Uprobe{Pid: in.PID, Vaddr: own + 1, Handler: nothing}, syscall.EILSEQ},
+			{"shared", &uprobes.Uprobe{Pid: in.PID, Vaddr: shared, Handler: nothing}, syscall.EACCES},
+		} {
+			if err := uprobes.RegisterUprobe(c.u); !errors.Is(err, c.errno) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.errno)
+			}
+		}
+		if n := len(uprobes.All()); n != before {
+			t.Errorf("%d probes, before %d", n, before)
+		}
+		registered.Vaddr++
+		if err := uprobes.UnregisterUprobe(registered); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("changed meanwhile: %v", err)
+		}
+		registered.Vaddr--
+		t.Must(uprobes.UnregisterUprobe(registered))
+		t.Must(uprobes.UnregisterUprobe(registered))
+		if err := uprobes.UnregisterUprobe(&uprobes.Uprobe{Pid: in.PID, Vaddr: leaf, Handler: nothing}); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("never registered: %v", err)
+		}
+	}, "calls")
+	r.wait(t, "calls 1505500\n")
+}
+
+// oneProcess: another process of the same program, and the file, are as before.
+func oneProcess(t *suites.T) {
+	p := need(t, "/bin/probed")
+	clean, err := vfs.Root.ReadFile(strings.TrimPrefix(p.path, "/"))
+	t.Must(err)
+	c := newCounter()
+	r := p.start(t, func(in *proc.Process) { p.probe(t, in, &c.Uprobe, "leaf") }, "sleeps")
+	t.Until("a hit", func() bool { return c.hits() > 0 })
+	p.start(t, func(in *proc.Process) {
+		var b [1]byte
+		t.Must(in.Memory().In(b[:], c.Vaddr))
+		if b[0] == 0xCC {
+			t.Errorf("the breakpoint is in another process")
+		}
+	}, "calls").wait(t, "calls 1505500\n")
+	now, err := vfs.Root.ReadFile(strings.TrimPrefix(p.path, "/"))
+	t.Must(err)
+	if !bytes.Equal(clean, now) {
+		t.Errorf("the file has changed")
+	}
+	r.kill(t)
+}
+
+// kill ends a program that does not end by itself.
+func (r *run) kill(t *suites.T) {
+	r.p.Kill(abi.SIGKILL)
+	<-r.p.Done()
+	suites.Programs.Init().Wait(proc.Which{Kind: abi.P_PID, ID: r.p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
+}
+
+// running: probes come and go while a program runs, and after each of them nothing more
+// is counted and the text is as it was.
+func running(t *suites.T) {
+	p := need(t, "/bin/probed")
+	r := p.start(t, func(*proc.Process) {}, "spin")
+	addr := p.addr(t, r.p, "leaf")
+	var was, now [16]byte
+	t.Must(r.p.Memory().In(was[:], addr))
+	for range 20 {
+		c := newCounter()
+		c.Pid, c.Vaddr = r.p.PID, addr
+		t.Must(uprobes.RegisterUprobe(&c.Uprobe))
+		t.Until("a hit", func() bool { return c.hits() > 10 })
+		t.Must(uprobes.UnregisterUprobe(&c.Uprobe))
+		n := c.hits()
+		t.Must(r.p.Memory().In(now[:], addr))
+		time.Sleep(time.Millisecond)
+		if now != was || c.hits() != n {
+			t.Errorf("% x, was % x; %d hits later", now, was, c.hits()-n)
+		}
+	}
+	r.kill(t)
+}
+
+// ownOfChild follows spec/5 §7: an engine registers probes in each new child.
+func ownOfChild(t *suites.T) {
+	p := need(t, "/bin/probed")
+	c := newCounter()
+	var inChildren atomic.Int64
+	var errs atomic.Int64
+	e := &proc.Engine{Clone: func(_, child *proc.Thread, flags uint64) {
+		if flags&abi.CLONE_THREAD != 0 {
+			return
+		}
+		u := &uprobes.Uprobe{Pid: child.Process().PID, Vaddr: c.Vaddr, Handler: func(*uprobes.Uprobe, *amd64.Regs) { inChildren.Add(1) }}
+		if err := uprobes.RegisterUprobe(u); err != nil {
+			errs.Add(1)
+		}
+	}}
+	r := p.start(t, func(in *proc.Process) {
+		p.probe(t, in, &c.Uprobe, "leaf")
+		in.Attach(e)
+	}, "forks")
+	r.wait(t, "forks 135\n")
+	if c.hits() != 10 || inChildren.Load() != 10 || errs.Load() != 0 {
+		t.Errorf("%d hits in the parent, %d in children, %d errors", c.hits(), inChildren.Load(), errs.Load())
+	}
+}
+
+// storm registers and unregisters probes at random instructions of programs with threads
+// and children, some of which are killed, and checks what the programs print.
+func storm(t *suites.T, d time.Duration) {
+	p := need(t, "/bin/probed")
+	parts := []struct{ arg, out string }{
+		{"calls", "calls 1505500\n"}, {"threads", "threads 6000000\n"}, {"forks", "forks 135\n"}, {"vforks", "vforks 135\n"},
+		{"longjmps", "longjmps 1000\n"}, {"signals", "signals 0\n"}, {"drops", "drops 14850\n"}, {"twice", "twice 10\n"}, {"fib", "fib 610\n"},
+	}
+	functions := []string{"leaf", "fib", "jumps", "worker", "forks", "twice", "forker", "handler", "longjmps", "__libc_write", "_Fork"}
+	end := time.Now().Add(d)
+	var rounds, hits, returns, probes atomic.Int64
+	for range 3 {
+		t.Go(func() {
+			for time.Now().Before(end) && !t.Failed() {
+				part := parts[rand.IntN(len(parts))]
+				r := p.start(t, func(in *proc.Process) {}, part.arg, part.arg, part.arg)
+				stormOn(t, p, r, functions, &hits, &returns, &probes)
+				if rand.IntN(5) == 0 {
+					r.kill(t)
+				} else {
+					r.wait(t, strings.Repeat(part.out, 3))
+				}
+				rounds.Add(1)
+			}
+		})
+	}
+	t.Wait()
+	t.Logf("%d programs, %d probes, %d hits, %d returns", rounds.Load(), probes.Load(), hits.Load(), returns.Load())
+	if n := len(uprobes.All()); n != 0 {
+		t.Errorf("%d probes are left", n)
+	}
+}
+
+// one is a probe of a storm.
+type one struct {
+	u  *uprobes.Uprobe
+	rp *uprobes.Uretprobe
+}
+
+func (o one) unregister() error {
+	if o.rp != nil {
+		return uprobes.UnregisterUretprobe(o.rp)
+	}
+	return uprobes.UnregisterUprobe(o.u)
+}
+
+func stormOn(t *suites.T, p *program, r *run, functions []string, hits, returns, probes *atomic.Int64) {
+	var all []one
+	for range 60 {
+		s := p.syms[functions[rand.IntN(len(functions))]]
+		switch rand.IntN(3) {
+		case 0:
+			rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { returns.Add(1) }}
+			rp.U.Pid, rp.U.Vaddr = r.p.PID, s.Value
+			if err := uprobes.RegisterUretprobe(rp); err == nil {
+				all = append(all, one{rp: rp})
+			} else if !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("%v", err)
+			}
+		case 1:
+			mem := r.p.Memory()
+			if mem == nil {
+				break
+			}
+			at := boundariesOf(p, s)
+			u := &uprobes.Uprobe{Pid: r.p.PID, Vaddr: at[rand.IntN(len(at))], Handler: func(*uprobes.Uprobe, *amd64.Regs) { hits.Add(1) }}
+			if err := uprobes.RegisterUprobe(u); err == nil {
+				all = append(all, one{u: u})
+			} else if !errors.Is(err, syscall.ESRCH) && !errors.Is(err, syscall.EFAULT) {
+				t.Errorf("%v", err)
+			}
+		case 2:
+			if len(all) > 0 {
+				i := rand.IntN(len(all))
+				t.Must(all[i].unregister())
+				all = append(all[:i], all[i+1:]...)
+			}
+		}
+		probes.Add(1)
+	}
+	for _, o := range all {
+		if rand.IntN(2) == 0 {
+			t.Must(o.unregister())
+		}
+	}
+}
