@@ -51,6 +51,8 @@ func TestHitsAreFollowedThroughListedCalls(t *testing.T) {
 		f.add("sonde/optprobe.(*plan).original", last)
 		f.add("sonde/kernel/die.Breakpoint", "\x0f\x57\xc0"+ret) // saves them itself
 		f.add("sonde/kprobes.onNote", ret)
+		f.add("sonde/arch/amd64/trap.takeBreakpoint", ret)
+		f.add("sonde/arch/amd64/trap.takeDebug", ret)
 		err := f.graph(t).HitKeepsSSE()
 		if says == "" && err != nil || says != "" && (err == nil || !contains(err.Error(), says)) {
 			t.Errorf("%v, want %q", err, says)
@@ -89,6 +91,7 @@ func TestInstructionsThatMayWriteXMM(t *testing.T) {
 		{"XORPS X15, X15", "\x45\x0f\x57\xff", false}, {"XORPS X0, X0", "\x0f\x57\xc0", true},
 		{"FXRSTOR", "\x0f\xae\x08", true}, {"FLD1", "\xd9\xe8", true}, {"PSHUFB", "\x66\x0f\x38\x00\xc1", true},
 		{"VZEROUPPER", "\xc5\xf8\x77", true}, {"POPCNT", "\xf3\x48\x0f\xb8\xc1", false},
+		{"MOVQ DR6, AX", "\x0f\x21\xf0", false}, {"MOVQ AX, DR7", "\x0f\x23\xf8", false},
 	} {
 		in, err := insn.Decode([]byte(c.code))
 		if err != nil {
