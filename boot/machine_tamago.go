@@ -23,6 +23,7 @@ import (
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
+	"sonde/kwatch"
 	"sonde/shell"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
@@ -63,6 +64,9 @@ func mountFiles(tree *vfs.FS) {
 	}
 	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())
+	}
+	if err := kwatch.Mount(tree, "/sys/kernel/debug/kwatch"); err != nil {
+		printk.Err("kwatch: %s", err.Error())
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
+	"sonde/kwatch"
 	"sonde/optprobe"
 	"sonde/shell"
 )
@@ -55,6 +56,7 @@ func main() {
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
+	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe})
 	startPrograms()
 	if err := console.Init(&acpiInfo.MADT); err != nil {
 		printk.Err("console: %s", err.Error())

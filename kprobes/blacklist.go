@@ -1,6 +1,9 @@
 package kprobes
 
-import "sonde/kprobes/machine"
+import (
+	"sonde/kallsyms"
+	"sonde/kprobes/machine"
+)
 
 // noKprobe are the functions marked with NoKprobe, by name.
 var noKprobe []string
@@ -26,6 +29,14 @@ func NoKprobe(name string) bool {
 //
 // Context: goroutine.
 func Blacklisted() map[uint64]string { return machine.This.Blacklist() }
+
+// NoProbe returns why the function at addr may not be probed, "" if it may.
+//
+// Context: goroutine.
+func NoProbe(addr uintptr) string {
+	_, off, _, _ := kallsyms.Lookup(uint64(addr))
+	return Blacklisted()[uint64(addr)-off]
+}
 
 // Unprotected returns an error for each name that is to keep probes away, whether
 // marked with NoKprobe or in package reach, and that no function has. Without a machine

@@ -10,6 +10,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
@@ -195,8 +197,24 @@ func OriginalIP(ip uintptr) uintptr {
 			return s.detour.Original(ip)
 		}
 		return addr
+	case mm.Text.Contains(ip):
+		return emulatedAt(ip)
 	}
 	return ip
+}
+
+// emulatedAt returns ip, unless it is where this CPU makes an access for an instruction that
+// it emulates: then where that ends.
+func emulatedAt(ip uintptr) uintptr {
+	st := &states[cpu.ID()].state
+	if st.phase != emulating {
+		return ip
+	}
+	if name, _, _, _ := kallsyms.Lookup(uint64(ip)); name != "sonde/kprobes.perform" {
+		return ip
+	}
+	s := asSite(st.site)
+	return s.Addr + uintptr(s.In.Len)
 }
 
 // toOriginal moves r from an instruction in a copy to the one it is a copy of.

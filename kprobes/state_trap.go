@@ -112,6 +112,17 @@ func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
 
+// HandlerFrame returns where the registers are of the hit whose handler runs on CPU id, as
+// an address; 0 for none.
+//
+// Context: trap, on that CPU.
+func HandlerFrame(id int) uintptr {
+	if st := &states[id].state; st.probe != 0 {
+		return st.frame
+	}
+	return 0
+}
+
 // begin notes that a handler of k is about to run; end that it has.
 func (st *state) begin(k *Kprobe) {
 	st.seq++
@@ -130,7 +141,8 @@ func (st *state) abandon(r *amd64.Regs) {
 	trap.Divert(r, asRegs(st.frame), &onward)
 }
 
-// afterAbandon goes on with the hit whose handler, or emulation, was given up.
+// afterAbandon goes on with the hit whose handler, or emulation, was given up. It returns
+// from the hit's trap.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
@@ -165,6 +177,7 @@ func afterAbandon(r *amd64.Regs) {
 	case emulating:
 		st.emulationFault(asSite(st.site), r)
 	}
+	trap.PrepareStep(r)
 }
 
 // task returns the goroutine that is running, or that the hit interrupted whose

@@ -22,6 +22,7 @@ import (
 	_ "sonde/qemu/suites/traps"
 	_ "sonde/qemu/suites/uprobes"
 	_ "sonde/qemu/suites/user"
+	_ "sonde/qemu/suites/watch"
 )
 
 // ktestCommand runs the kernel's own tests; only images built for that have it.

@@ -38,18 +38,21 @@ var original atomic.Pointer[func(ip uintptr) uintptr]
 // Context: goroutine; f runs in any.
 func SetOriginal(f func(ip uintptr) uintptr) { original.Store(&f) }
 
-// shown returns r's IP as reports show it.
-func shown(r *amd64.Regs) uint64 {
+// OriginalIP returns r's IP as reports show it: in a copy that was made of code, where it
+// is in the original.
+//
+// Context: trap.
+func OriginalIP(r *amd64.Regs) uintptr {
 	if f := original.Load(); f != nil {
-		return uint64((*f)(uintptr(r.IP)))
+		return (*f)(uintptr(r.IP))
 	}
-	return r.IP
+	return uintptr(r.IP)
 }
 
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
 	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
-	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(shown(r)))
+	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(uint64(OriginalIP(r))))
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
 	printk.Emerg("RDX: %016x RSI: %016x RDI: %016x", r.DX, r.SI, r.DI)
@@ -80,7 +83,7 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 		return
 	}
 	var pcs [32]uintptr
-	n := goruntime.Callers(g, uintptr(shown(r)), uintptr(r.SP), pcs[:])
+	n := goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs[:])
 	for _, pc := range pcs[:n] {
 		printk.Printk(level, " %s", Symbol(uint64(pc)-1))
 	}
@@ -89,7 +92,7 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 // walkable reports whether the runtime can walk g's stack from r: it is in Go
 // code, on that stack, or has just run over its end.
 func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
-	if g == nil || !mm.Text.Contains(uintptr(shown(r))) {
+	if g == nil || !mm.Text.Contains(OriginalIP(r)) {
 		return false
 	}
 	lo, hi := goruntime.Stack(g)

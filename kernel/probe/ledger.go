@@ -27,6 +27,14 @@ func (l Ledger) Unexplained() int64 {
 	return int64(l.Entered - l.Handled - l.Declined - l.Missed() - l.InFlight)
 }
 
+// Plus returns the sum of both.
+func (l Ledger) Plus(o Ledger) Ledger {
+	return Ledger{
+		l.Entered + o.Entered, l.Handled + o.Handled, l.Declined + o.Declined, l.Recursion + o.Recursion,
+		l.NoInst + o.NoInst, l.Disarmed + o.Disarmed, l.Abandoned + o.Abandoned, l.InFlight + o.InFlight,
+	}
+}
+
 // An Event is a line of the ledger that is counted.
 type Event uint8
 

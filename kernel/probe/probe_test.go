@@ -46,6 +46,9 @@ func TestAccounts(t *testing.T) {
 	if got := a.Ledger(); got != want || got.Unexplained() != 0 || got.Missed() != 2 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	if got := want.Plus(want); got != (Ledger{Entered: 10, Handled: 6, Recursion: 2, Abandoned: 2}) {
+		t.Errorf("twice: %+v", got)
+	}
 	a.Count(0, Entered)
 	if n := a.Ledger().Unexplained(); n != 1 {
 		t.Errorf("%d unexplained, want 1", n)

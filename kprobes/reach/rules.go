@@ -8,7 +8,7 @@ package reach
 // the jump of an optimized probe, and the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
-	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB", "sonde/arch/amd64/trap.entryDebug",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
@@ -27,16 +27,24 @@ var indirect = []struct {
 		names{
 			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onAbandon",
 			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/arch/amd64/trap.takeNMI",
+			"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/kwatch.onAbandon",
 		},
 		"the vector's handler; those of interrupts are apart: an interrupt never comes when a hit is half done",
 	},
-	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint"}, "the vector's handler"},
-	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.takeBreakpoint", names{"sonde/kprobes.onBreakpoint"}, "who takes #BP while nothing is watched"},
+	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "who watches"},
+	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "who steps"},
+	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
+	{"sonde/kwatch.onAbandon", names{"sonde/kprobes.onAbandon"}, "who else has handlers"},
+	{"sonde/kwatch.blamed", names{"sonde/kprobes.HandlerFrame"}, "what boot gives to kwatch.Init"},
+	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes gives to die.SetOriginal"},
 	{"sonde/arch/amd64/trap.entry", names{"sonde/arch/amd64/user.fromTrap"}, "a trap from ring 3"},
 	{"sonde/arch/amd64/user.leave", names{"sonde/arch/amd64/trap.entry"}, "an interrupt, as if it came from ring 0"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die gives to trap.SetNMI"},
-	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon"}, "what kprobes gives to trap.Divert"},
-	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI"}, "the chain's blocks"},
+	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is given to trap.Divert"},
+	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kprobes.onNMI", "sonde/kwatch.onFault"}, "the chain's blocks"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
 	{"sonde/kprobes.plain", softTrap, "a soft trap"},
@@ -65,6 +73,7 @@ var cold = names{
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
 	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"sonde/kwatch.(*state).abandon",
 	"runtime.morestack*", "runtime.panic*",
 }
 
@@ -102,14 +111,17 @@ var regions = []struct {
 }
 
 // hits are what handles hits, for the proof that it leaves X0-X14 alone.
-var hits = names{"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote"}
+var hits = names{
+	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
+	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug",
+}
 
 // saved are functions on the way of a hit that are only called when X0-X14 have
 // been saved.
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug",
+	"sonde/kprobes.bug", "sonde/kwatch.onHit",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

@@ -15,6 +15,7 @@
 //	symbols   kallsyms, /proc and modules
 //	probes    kprobes
 //	optimized probes that are hit by a jump
+//	watch     watchpoints
 //	grace     what waits until no CPU is in a slot, a detour or a region
 //
 // A case asks for what it waits for and never sleeps in hope; limits are for a

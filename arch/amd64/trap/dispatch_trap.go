@@ -27,7 +27,11 @@ func LazyXMM() {
 	bp, db := leanAddresses()
 	setGate(amd64.VEC_BP, bp)
 	setGate(amd64.VEC_DB, db)
+	lazy = true
 }
+
+// lazy is whether LazyXMM has been called.
+var lazy bool
 
 func leanAddresses() (bp, db uintptr)
 

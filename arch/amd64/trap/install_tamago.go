@@ -131,6 +131,7 @@ func Install(c *CPU, id, apic uint32) {
 	load(&gdtr, &idtr, amd64.SelTSS)
 	wrmsr(amd64.MSR_GS_BASE, uint64(c.self))
 	wrmsr(amd64.MSR_KERNEL_GS_BASE, uint64(c.self))
+	LoadWatch()
 }
 
 // pseudo is the operand of LGDT and LIDT.

@@ -1,0 +1,29 @@
+// The entry of #DB while something is watched: see debug_step_trap.go.
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+TEXT ·entryDebug(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	PUSHQ	AX
+	LEAQ	·entryDebug(SB), AX
+	CMPQ	AX, 8(SP)		// interrupted IP
+	JEQ	again
+	POPQ	AX
+	JMP	·entryDB(SB)
+again:
+	POPQ	AX
+	IRETQ
+
+// func debugAddress() uintptr
+TEXT ·debugAddress(SB),NOSPLIT,$0-8
+	MOVQ	$·entryDebug(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// func lidt(idtr *[10]byte)
+TEXT ·lidt(SB),NOSPLIT,$0-8
+	MOVQ	idtr+0(FP), AX
+	LIDT	(AX)
+	RET

@@ -1,0 +1,113 @@
+//go:build tamago
+
+package trap
+
+// Trap context. A single step over a watched access.
+//
+// A processor makes one #DB of both. QEMU (7.2) makes two: the second comes before the
+// first instruction of the first one's entry, with nothing between them at which the
+// stack could be changed. On a stack of the IST it is pushed over the first. So
+//
+//   - entryDebug, the entry while something is watched, knows a #DB at its own first
+//     instruction and returns from it, with DR6 as it is;
+//   - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
+//     are then on the interrupted stack. Where that has no room, nothing is watched in the
+//     step (Blind).
+//
+// Source: QEMU 7.2, accel/tcg/cpu-exec.c, cpu_handle_interrupt: CPU_INTERRUPT_DEBUG.
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/goruntime"
+)
+
+var (
+	breaker  Handler // takes #BP while nothing is watched
+	usual    uint64  // the gate of #DB then
+	stepIDT  [vectors]amd64.Gate
+	stepping [MaxCPUs]uint8
+	blind    atomic.Uint64
+)
+
+// What a CPU has loaded for a step.
+const (
+	noStep      = iota
+	otherIDT    // stepIDT
+	notWatching // nothing is watched
+)
+
+// stepRoom is what both frames and the stub take, and some.
+const stepRoom = 256
+
+func debugAddress() uintptr
+
+//go:noescape
+func lidt(idtr *[10]byte)
+
+// Blind returns how many steps there were in which nothing was watched, for want of
+// room on the stack.
+//
+// Context: any.
+func Blind() uint64 { return blind.Load() }
+
+// watchSteps makes #BP and #DB go by this file.
+//
+// Context: goroutine, while nothing is watched.
+func watchSteps() {
+	breaker, usual = handlers[amd64.VEC_BP], idt[amd64.VEC_DB].Lo
+	stepIDT = *idt
+	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(debugAddress()), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
+	handlers[amd64.VEC_BP] = takeBreakpoint
+	gate := amd64.MakeGate(uint64(debugAddress()), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
+	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is below 4 GiB
+}
+
+// unwatchSteps is the opposite.
+func unwatchSteps() {
+	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, usual)
+	handlers[amd64.VEC_BP] = breaker
+}
+
+// takeBreakpoint is #BP while something is watched: what it returns to may be a step.
+func takeBreakpoint(r *amd64.Regs) {
+	breaker(r)
+	PrepareStep(r)
+}
+
+// PrepareStep makes this CPU ready for a step, if r goes on with one.
+//
+// Context: trap, about to return to r.
+func PrepareStep(r *amd64.Regs) {
+	id := ID(r)
+	if watching[id] == 0 || r.Flags&amd64.RFLAGS_TF == 0 || stepping[id] != noStep {
+		return
+	}
+	if lo, _ := goruntime.Stack(G(r)); uintptr(r.SP) < lo+stepRoom {
+		blind.Add(1)
+		stepping[id] = notWatching
+		debugreg.WriteDR7(debugreg.DR7_FIXED)
+		return
+	}
+	stepping[id] = otherIDT
+	loadIDT(&stepIDT)
+}
+
+// stepDone undoes PrepareStep on CPU id.
+func stepDone(id int) {
+	switch stepping[id] {
+	case otherIDT:
+		loadIDT(idt)
+	case notWatching:
+		debugreg.WriteDR7(armed.dr7)
+	}
+	stepping[id] = noStep
+}
+
+func loadIDT(t *[vectors]amd64.Gate) {
+	d := pseudo(uintptr(unsafe.Pointer(t)), vectors*16-1)
+	lidt(&d)
+}

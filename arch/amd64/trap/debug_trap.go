@@ -1,0 +1,128 @@
+//go:build tamago
+
+package trap
+
+// Trap context. #DB, told apart by DR6: the end of a single step, a watchpoint of the
+// debug registers, or both at once. It is done here, below those who step and those who
+// watch, so that neither knows of the other.
+//
+// DR6 costs a step a tenth, and without watchpoints every #DB is a step. So #DB goes
+// straight to who steps until something is watched.
+//
+// DR6 only ever gains bits. All are cleared here, each time: a bit left from an earlier
+// trap would be taken for this one's.
+
+import (
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+)
+
+// A Watcher takes the hits of watchpoints: bit n of which is debug register n. If stepped
+// is true a single step ended with the same instruction, which is told to who steps when
+// it returns; one that does not return calls Stepped itself.
+//
+// Context: trap, with X0-X14 saved.
+type Watcher func(r *amd64.Regs, which uint64, stepped bool)
+
+var (
+	watcher Watcher
+	stepper Handler // takes #DB while nothing is watched
+	apart   bool    // #DB is told apart
+
+	// armed is what every CPU watches, also one that comes later. Written by who calls
+	// Watch, one at a time.
+	armed struct {
+		addr [debugreg.Num]uint64
+		dr7  uint64
+	}
+	// watching is which registers this CPU has on. Each CPU writes its own.
+	watching [MaxCPUs]uint64
+)
+
+// SetWatcher makes w take the hits.
+//
+// Context: boot.
+func SetWatcher(w Watcher) { watcher = w }
+
+// Watch says what all CPUs are to watch. Each CPU does when it has called LoadWatch.
+//
+// Context: goroutine, one at a time.
+// Errors: false if the processor cannot watch that.
+func Watch(s *debugreg.Set) bool {
+	dr7, ok := s.Encode()
+	if !ok {
+		return false
+	}
+	for n := range s {
+		atomic.StoreUint64(&armed.addr[n], s[n].Addr)
+	}
+	atomic.StoreUint64(&armed.dr7, dr7)
+	if debugreg.Enabled(dr7) != 0 && !apart {
+		apart = true
+		stepper = handlers[amd64.VEC_DB]
+		handlers[amd64.VEC_DB] = takeDebug
+		watchSteps()
+	}
+	return true
+}
+
+// Unwatched makes #DB go straight to who steps again, when no CPU watches anything any
+// more.
+//
+// Context: goroutine, after all CPUs have called LoadWatch.
+func Unwatched() {
+	if debugreg.Enabled(armed.dr7) == 0 && apart {
+		unwatchSteps()
+		handlers[amd64.VEC_DB] = stepper
+		apart = false
+	}
+}
+
+// LoadWatch makes this CPU watch what Watch has said.
+//
+// Context: interrupts off.
+func LoadWatch() {
+	dr7 := atomic.LoadUint64(&armed.dr7)
+	id := int(Self().ID)
+	if idt != nil {
+		stepDone(id)
+	}
+	watching[id] = debugreg.Enabled(dr7)
+	debugreg.Load(&armed.addr, dr7|debugreg.DR7_FIXED)
+}
+
+func takeDebug(r *amd64.Regs) {
+	dr6 := debugreg.ReadDR6()
+	debugreg.WriteDR6(debugreg.DR6_FIXED)
+	if stepping[ID(r)] != noStep {
+		stepDone(ID(r))
+	}
+	if !lazy {
+		SaveXMM(r)
+	}
+	if which := debugreg.Hits(dr6, watching[ID(r)]); which != 0 {
+		SaveXMM(r)
+		stepped := dr6&debugreg.DR6_BS != 0
+		watcher(r, which, stepped)
+		if !stepped {
+			PrepareStep(r) // of a step that was interrupted
+			return
+		}
+	}
+	Stepped(r)
+}
+
+// Stepped tells who steps that r is the end of a step.
+//
+// Context: trap.
+func Stepped(r *amd64.Regs) {
+	stepper(r)
+	PrepareStep(r)
+}
+
+// HandlerOf returns what SetHandler set.
+//
+// Context: boot.
+func HandlerOf(v uint8) Handler { return handlers[v] }

@@ -1,0 +1,97 @@
+//go:build tamago
+
+package kwatch
+
+// Trap context. Handlers that break the rules are given up, as those of kprobes: what
+// they do wrong raises an exception, or the runtime notices it and raises an interrupt
+// (overlay, sonde_abandon.go). Handlers of both may be nested; the innermost is to blame.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/irq"
+	"sonde/kernel/notifier"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+)
+
+var (
+	// handlerFrame returns the frame of the hit whose handler another kind of probe
+	// runs on a CPU, 0 for none.
+	handlerFrame func(id int) uintptr
+	// nextAbandon takes handlers that are not ours.
+	nextAbandon trap.Handler
+	// dropper wakes the thread that unloads the watchpoints of abandoned handlers.
+	dropper irq.Event
+	onward  = afterAbandon
+)
+
+// blamed returns the state of the CPU if our handler runs there, innermost, else nil.
+func blamed(id int) *state {
+	st := &states[id].state
+	if !st.handler || st.frame == 0 {
+		return nil
+	}
+	if other := handlerFrame(id); other != 0 && other < st.frame {
+		return nil
+	}
+	if at := trap.Interrupt(); at != 0 && at < st.frame {
+		return nil // an interrupt has come on top of it
+	}
+	return st
+}
+
+// onAbandon takes the runtime's interrupt: AX and BX are the reason.
+func onAbandon(r *amd64.Regs) {
+	st := blamed(trap.ID(r))
+	if st == nil {
+		nextAbandon(r)
+		return
+	}
+	p := r.AX
+	st.abandon(unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(r.BX, 64)), r) // Safe because: the runtime passes a string constant
+}
+
+// onFault takes exceptions in handlers.
+func onFault(r *amd64.Regs, _ uint64) notifier.Action {
+	st := blamed(trap.ID(r))
+	if st == nil {
+		return notifier.Next
+	}
+	st.abandon(amd64.VectorName(uint8(r.Vector)), r)
+	return notifier.Stop
+}
+
+// abandon gives up the handler that r interrupted.
+func (st *state) abandon(why string, r *amd64.Regs) {
+	id := trap.ID(r)
+	p := points[st.reg].Load()
+	printk.Rescue(id, uintptr(r.SP), st.frame)
+	if !p.gone.Swap(true) {
+		printk.Err("kwatch: handler of %s at %s abandoned: %s; the watchpoint is disabled", p.typ.String(), die.Symbol(uint64(p.addr)), why)
+		printk.Err("CPU: %d", id)
+		die.Backtrace(printk.LevelErr, r, trap.G(r))
+	}
+	goruntime.TrapReset(id)
+	frame := st.frame
+	trap.Divert(r, *(**amd64.Regs)(unsafe.Pointer(&frame)), &onward) // Safe because: it is on this CPU's trap stack
+	dropper.Wake()
+}
+
+// afterAbandon goes on with the #DB whose handler was given up.
+func afterAbandon(r *amd64.Regs) {
+	id := trap.ID(r)
+	st := &states[id].state
+	st.handler, st.reading = false, false
+	p := points[st.reg].Load()
+	p.accounts.CountNested(id, probe.Abandoned)
+	resume(p, r)
+	st.goOn(r)
+	if st.stepped {
+		trap.Stepped(r)
+	}
+}

@@ -1,0 +1,32 @@
+package kwatch
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
+)
+
+// Mount makes the control file under dir, usually /sys/kernel/debug/kwatch.
+//
+// Context: goroutine.
+func Mount(tree *vfs.FS, dir string) error {
+	return tree.Bind(dir+"/list", ctl.Print(writeList))
+}
+
+// writeList prints a line per watchpoint, with its ledger, in the columns of kprobes'.
+func writeList(w io.Writer) {
+	fmt.Fprintf(w, "%-3s %-2s %-3s %-16s %10s %10s %8s %9s %8s %9s %11s  symbol\n", "reg", "t", "len", "address",
+		"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained")
+	for _, i := range All() {
+		l := i.Ledger
+		line := fmt.Sprintf("%-3d %-2s %-3d %016x %10d %10d %8d %9d %8d %9d %11d  %s  %s", i.DebugReg, i.Type, i.Length, i.Addr,
+			l.Entered, l.Handled, l.Declined, l.Recursion, l.Disarmed, l.Abandoned, l.Unexplained(), Where(i.Addr), i.Owner)
+		if i.Gone {
+			line += " [DISABLED]"
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}

@@ -1,0 +1,138 @@
+//go:build tamago
+
+package kwatch
+
+// Trap context. What a hit does.
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/die"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/probe"
+	"sonde/kernel/smp"
+)
+
+// state is one CPU's. A hit has interrupts off, so nothing but hits nested in it
+// changes the state, which leave it as it was.
+type state struct {
+	frame   uintptr // the *amd64.Regs of the hit being handled, 0 for none
+	reading bool    // this package reads what is watched
+	nmi     bool    // the hit is in an NMI
+	handler bool    // the handler runs
+	reg     int     // of the watchpoint being handled
+	left    uint64  // those that the same #DB told of, still to be handled
+	done    uint64  // and those that have been
+	stepped bool    // the #DB was the end of a step as well
+	hit     Hit
+}
+
+// states is spaced so that no two CPUs write to one cache line.
+var states [trap.MaxCPUs]struct {
+	state
+	_ [192 - unsafe.Sizeof(state{})]byte
+}
+
+// onHit is this package's trap.Watcher.
+//
+// A hit within another, in the handler, counts as missed. It is further down the
+// stack; a frame that is not above r is of a hit that was given up with what it had
+// interrupted, a handler of a probe.
+func onHit(r *amd64.Regs, which uint64, stepped bool) {
+	st := &states[trap.ID(r)].state
+	at := uintptr(unsafe.Pointer(r))
+	nmi := trap.InNMI(trap.ID(r))
+	if st.frame != 0 && at < st.frame {
+		if !st.reading || nmi != st.nmi {
+			miss(r, which)
+		}
+		return
+	}
+	st.frame, st.nmi, st.left, st.done, st.stepped = at, nmi, which, 0, stepped
+	if smp.Stopped() { // the handler's code may be half changed
+		miss(r, which)
+		st.frame = 0
+		return
+	}
+	st.goOn(r)
+}
+
+// goOn handles the watchpoints that are left.
+func (st *state) goOn(r *amd64.Regs) {
+	for st.left != 0 {
+		st.reg = bits.TrailingZeros64(st.left)
+		st.left &^= 1 << st.reg
+		st.done |= 1 << st.reg
+		if p := points[st.reg].Load(); p != nil {
+			st.left |= atomic.LoadUint64(&p.also) &^ st.done
+			st.take(p, r)
+			resume(p, r)
+		}
+	}
+	st.frame = 0
+}
+
+// take is a hit of p.
+func (st *state) take(p *point, r *amd64.Regs) {
+	id := trap.ID(r)
+	p.accounts.Count(id, probe.Entered)
+	if p.gone.Load() {
+		p.accounts.Count(id, probe.Disarmed)
+		return
+	}
+	h := &st.hit
+	*h = Hit{DebugReg: st.reg, Type: p.typ, Addr: p.addr, IP: ipOf(r), CPU: id, Goid: goruntime.Goid(trap.G(r))}
+	if p.typ != Execute {
+		st.reading = true
+		h.New = read(p.addr, p.length)
+		st.reading = false
+		h.Old = atomic.SwapUint64(&p.last, h.New)
+		if p.typ == Read && h.Old != h.New {
+			p.accounts.Count(id, probe.Declined)
+			return
+		}
+	}
+	st.handler = true
+	p.handler(h, r)
+	st.handler = false
+	p.accounts.Count(id, probe.Handled)
+}
+
+// resume lets an instruction that is watched be executed now.
+func resume(p *point, r *amd64.Regs) {
+	if p.typ == Execute && uintptr(r.IP) == p.addr {
+		r.Flags |= amd64.RFLAGS_RF
+	}
+}
+
+// miss counts hits that no handler is called for.
+func miss(r *amd64.Regs, which uint64) {
+	for ; which != 0; which &= which - 1 {
+		if p := points[bits.TrailingZeros64(which)].Load(); p != nil {
+			p.accounts.CountNested(trap.ID(r), probe.Missed)
+			resume(p, r)
+		}
+	}
+}
+
+// ipOf returns where r's code goes on, in the original if it is in a copy.
+func ipOf(r *amd64.Regs) uintptr { return die.OriginalIP(r) }
+
+// read returns the length bytes at addr.
+func read(addr uintptr, length int) uint64 {
+	// Safe because: it is mapped for good, or referred to: refuse has seen to that.
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
+	switch length {
+	case 1:
+		return uint64(*(*uint8)(p))
+	case 2:
+		return uint64(*(*uint16)(p))
+	case 4:
+		return uint64(atomic.LoadUint32((*uint32)(p)))
+	}
+	return atomic.LoadUint64((*uint64)(p))
+}

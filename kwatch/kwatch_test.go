@@ -1,0 +1,162 @@
+package kwatch
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/probe"
+)
+
+// onFake makes the machine one that notes what it is to watch.
+func onFake(t *testing.T) *[]debugreg.Set {
+	old, log := this, new([]debugreg.Set)
+	this = machine{
+		cpus: func() int { return 2 },
+		load: func(s *debugreg.Set) { *log = append(*log, *s) },
+		read: func(addr uintptr, length int) uint64 { return uint64(addr) },
+		refuse: func(addr uintptr, _ int, _ Type, object bool) error {
+			if addr < 0x1000 && !object {
+				return probe.Refuse(syscall.EFAULT, "nothing there")
+			}
+			return nil
+		},
+	}
+	t.Cleanup(func() {
+		for n := range points {
+			points[n].Store(nil)
+		}
+		this = old
+	})
+	return log
+}
+
+func nothing(*Hit, *amd64.Regs) {}
+
+func register4(t *testing.T) {
+	t.Helper()
+	for n := range 4 {
+		got, err := RegisterKwatch(uintptr(0x1000*(n+1)), 8, Write, nothing)
+		if err != nil || got != n {
+			t.Fatalf("%d: %d, %v", n, got, err)
+		}
+	}
+}
+
+func TestRegisteringTakesTheFirstFreeRegister(t *testing.T) {
+	log := onFake(t)
+	register4(t)
+	_, err := RegisterKwatch(0x9000, 4, ReadWrite, nothing)
+	if !errors.Is(err, syscall.EBUSY) || !strings.Contains(err.Error(), "2 w 0x3000 of the kernel;") {
+		t.Errorf("a fifth: %v", err)
+	}
+	if err := UnregisterKwatch(2); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := RegisterKwatch(0x9001, 1, Execute, nothing); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	last := (*log)[len(*log)-1]
+	if want := (debugreg.Breakpoint{Addr: 0x9001, Kind: debugreg.Exec, Len: 1, On: true}); last[2] != want || last[3].Addr != 0x4000 {
+		t.Errorf("%+v", last)
+	}
+	if len(*log) != 6 || (*log)[4][2].On {
+		t.Errorf("%+v", *log)
+	}
+}
+
+func TestRefusalsChangeNothing(t *testing.T) {
+	log := onFake(t)
+	for _, c := range []struct {
+		addr   uintptr
+		length int
+		typ    Type
+		h      Handler
+		want   syscall.Errno
+	}{
+		{0x1000, 3, Write, nothing, syscall.EINVAL}, {0x1000, 16, Write, nothing, syscall.EINVAL},
+		{0x1001, 2, Write, nothing, syscall.EINVAL}, {0x1000, 2, Execute, nothing, syscall.EINVAL},
+		{0x1000, 8, 9, nothing, syscall.EINVAL}, {0x1000, 8, Write, nil, syscall.EINVAL},
+		{0x10, 8, Write, nothing, syscall.EFAULT},
+	} {
+		if n, err := RegisterKwatch(c.addr, c.length, c.typ, c.h); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %d, %v", c, n, err)
+		}
+	}
+	for _, n := range []int{-1, 0, 4} {
+		if err := UnregisterKwatch(n); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	if len(*log) != 0 || len(All()) != 0 {
+		t.Errorf("%v, %v", *log, All())
+	}
+}
+
+func TestAbandonedHandlersAreNotWatchedFor(t *testing.T) {
+	onFake(t)
+	register4(t)
+	points[1].Load().gone.Store(true)
+	if s := wanted(); s[1].On || !s[0].On || !s[3].On {
+		t.Errorf("%+v", s)
+	}
+	var b bytes.Buffer
+	writeList(&b)
+	if !strings.Contains(b.String(), "[DISABLED]") || strings.Count(b.String(), "\n") != 5 {
+		t.Error(b.String())
+	}
+}
+
+func TestWhatIsHitTogether(t *testing.T) {
+	onFake(t)
+	for _, p := range []struct {
+		addr   uintptr
+		length int
+		typ    Type
+	}{{0x1000, 8, Write}, {0x1000, 4, Write}, {0x1000, 8, ReadWrite}, {0x1004, 4, Read}} {
+		if _, err := RegisterKwatch(p.addr, p.length, p.typ, nothing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range []uint64{0b0100, 0b0101, 0b0000, 0b0100} {
+		if got := points[n].Load().also; got != want {
+			t.Errorf("with %d: %04b, want %04b", n, got, want)
+		}
+	}
+}
+
+func TestFitting(t *testing.T) {
+	for _, c := range []struct {
+		addr, size uintptr
+		typ        Type
+		want       int
+	}{
+		{0x1000, 8, Write, 8}, {0x1000, 24, Write, 8}, {0x1004, 24, Write, 4}, {0x1000, 7, Write, 4},
+		{0x1001, 8, Write, 1}, {0x1002, 3, ReadWrite, 2}, {0x1000, 0, Write, 1}, {0x1000, 99, Execute, 1},
+	} {
+		if got := Fitting(c.addr, c.size, c.typ); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+func TestTypesHaveNames(t *testing.T) {
+	for _, typ := range []Type{Write, ReadWrite, Execute, Read} {
+		if got, ok := ParseType(typ.String()); !ok || got != typ {
+			t.Errorf("%v: %v", typ, got)
+		}
+	}
+	if _, ok := ParseType("q"); ok || Type(9).String() != "?" {
+		t.Error("q")
+	}
+}
+
+func TestWithoutAMachine(t *testing.T) {
+	if _, err := RegisterKwatch(0x1000, 8, Write, nothing); !errors.Is(err, syscall.ENODEV) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,20 @@
+//go:build !tamago
+
+package kwatch
+
+import (
+	"syscall"
+
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/probe"
+)
+
+// this is a machine without debug registers; tests put a fake here.
+var this = machine{
+	cpus: func() int { return 1 },
+	load: func(*debugreg.Set) {},
+	read: func(uintptr, int) uint64 { return 0 },
+	refuse: func(uintptr, int, Type, bool) error {
+		return probe.Refuse(syscall.ENODEV, "kwatch: this is no machine of its own")
+	},
+}

@@ -1,0 +1,59 @@
+//go:build tamago
+
+package kwatch
+
+import (
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
+	"sonde/kernel/kthread"
+	"sonde/kernel/notifier"
+	"sonde/kernel/smp"
+)
+
+var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse}
+
+// loadAll is machine.load: the interrupt of CallAll comes after a handler, which has
+// interrupts off.
+func loadAll(s *debugreg.Set) {
+	if !trap.Watch(s) {
+		panic("kwatch: a watchpoint that no processor can have") // check has refused it
+	}
+	smp.CallAll(trap.LoadWatch)
+	trap.Unwatched()
+}
+
+// vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
+const vecAbandon = amd64.VecAbandon
+
+// Others is what this package is told of other kinds of probes, without knowing them.
+type Others struct {
+	// HandlerFrame returns where the registers are of the hit whose handler runs on CPU
+	// id, 0 for none. Context: trap, on that CPU.
+	HandlerFrame func(id int) uintptr
+	// NoProbe says why the function at addr cannot be probed, "" if it can.
+	NoProbe func(addr uintptr) string
+}
+
+// Init takes this package's places in the way of traps.
+//
+// Context: boot, goroutine, after kprobes.
+func Init(o Others) {
+	handlerFrame, noProbe = o.HandlerFrame, o.NoProbe
+	trap.SetWatcher(onHit)
+	nextAbandon = trap.HandlerOf(vecAbandon)
+	trap.SetHandler(vecAbandon, onAbandon)
+	for v := range notifier.Die {
+		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
+			notifier.Die[v].Register(&notifier.Block{Name: "kwatch", Priority: 200, Call: onFault})
+		}
+	}
+	kthread.Run("kwatch_disarm", func() {
+		for dropper.Wait(-1) {
+			mu.Lock()
+			load(wanted())
+			mu.Unlock()
+		}
+	})
+}

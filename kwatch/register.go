@@ -1,0 +1,270 @@
+package kwatch
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"sonde/arch/amd64/debugreg"
+	"sonde/kallsyms"
+	"sonde/kernel/module"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+)
+
+// mu serializes registering and unregistering.
+var mu sync.Mutex
+
+// ended are the sums of watchpoints that have ended. guarded by mu
+var ended probe.Ledger
+
+// machine is what this package needs of it: real_tamago.go, or a fake in tests.
+type machine struct {
+	cpus func() int
+	// load makes every CPU watch s. When it returns no CPU is in a handler that began
+	// before.
+	load func(s *debugreg.Set)
+	read func(addr uintptr, length int) uint64
+	// refuse says why there can be no such watchpoint; object: the caller refers to it.
+	refuse func(addr uintptr, length int, typ Type, object bool) error
+}
+
+// RegisterKwatch makes handler be called at each access of typ to the length bytes at
+// addr, on every CPU. It returns the debug register that watches.
+//
+// Context: goroutine.
+// Units:   length is 1, 2, 4 or 8, and addr a multiple of it; 1 for Execute.
+// Errors:  EBUSY all debug registers are in use, with who has them; EINVAL the length,
+// the alignment, the type, no handler, or an address that cannot be watched, with the
+// reason; EFAULT nothing is mapped there.
+// Source:  spec/3 §3, register_kwatch.
+func RegisterKwatch(addr uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
+	return register(&point{addr: addr, length: length, typ: typ, handler: handler})
+}
+
+// RegisterKwatchObject is RegisterKwatch for what p points to, which may be in the heap:
+// the watchpoint keeps it alive, and Go does not move it.
+//
+// Errors: as RegisterKwatch; EINVAL p points into a stack.
+func RegisterKwatchObject(p unsafe.Pointer, length int, typ Type, handler Handler) (debugReg int, err error) {
+	return register(&point{addr: uintptr(p), keep: p, length: length, typ: typ, handler: handler})
+}
+
+// RegisterKwatchSymbol is RegisterKwatch for the length bytes at offset in what a symbol
+// names. Length 0 is the symbol's, if it can be watched, and otherwise as much of its
+// beginning as can be.
+//
+// Errors: as RegisterKwatch, and those of kallsyms.Resolve.
+func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
+	s, err := kallsyms.Resolve(name)
+	if err != nil {
+		return 0, err
+	}
+	if length == 0 {
+		length = Fitting(uintptr(s.Addr)+offset, uintptr(s.Size)-min(offset, uintptr(s.Size)), typ)
+	}
+	return RegisterKwatch(uintptr(s.Addr)+offset, length, typ, handler)
+}
+
+// Fitting returns the greatest length that can be watched at addr, where size bytes are.
+func Fitting(addr, size uintptr, typ Type) int {
+	n := 8
+	if typ == Execute {
+		n = 1
+	}
+	for n > 1 && (uintptr(n) > size || addr&uintptr(n-1) != 0) {
+		n /= 2
+	}
+	return n
+}
+
+func register(p *point) (int, error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if err := this.refuse(p.addr, p.length, p.typ, p.keep != nil); err != nil {
+		return 0, err
+	}
+	n := free()
+	if n < 0 {
+		return 0, probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
+	}
+	p.owner = module.Current()
+	p.accounts.Open(this.cpus())
+	if p.typ != Execute {
+		atomic.StoreUint64(&p.last, this.read(p.addr, p.length))
+	}
+	points[n].Store(p)
+	load(wanted())
+	return n, nil
+}
+
+// load makes all CPUs watch s, after telling the points of each other. mu held.
+func load(s *debugreg.Set) {
+	for n := range points {
+		if p := points[n].Load(); p != nil {
+			atomic.StoreUint64(&p.also, p.others(s))
+		}
+	}
+	this.load(s)
+}
+
+// others returns which of s, at other registers than its own, are hit with p.
+func (p *point) others(s *debugreg.Set) (which uint64) {
+	for n := range points {
+		if q := points[n].Load(); q != nil && q != p && s[n].On && p.implies(q) {
+			which |= 1 << n
+		}
+	}
+	return which
+}
+
+// check refuses what no processor can watch, wherever it is.
+func (p *point) check() error {
+	switch {
+	case int(p.typ) >= len(types):
+		return probe.Refuse(syscall.EINVAL, "kwatch: there is no type %d", p.typ)
+	case p.handler == nil:
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())
+	case p.typ == Execute && p.length != 1:
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length of what is executed is 1, not %d", p.what(), p.length)
+	case p.length != 1 && p.length != 2 && p.length != 4 && p.length != 8:
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length is %d, not 1, 2, 4 or 8", p.what(), p.length)
+	case p.addr&uintptr(p.length-1) != 0:
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the address is no multiple of the length, %d", p.what(), p.length)
+	}
+	return nil
+}
+
+// what names p in errors.
+func (p *point) what() string { return p.typ.String() + " " + Where(p.addr) }
+
+// Where is addr as lists have it: symbol+offset, or the number.
+//
+// Context: any goroutine.
+func Where(addr uintptr) string {
+	name, off, _, ok := kallsyms.Lookup(uint64(addr))
+	if !ok {
+		return fmt.Sprintf("%#x", addr)
+	}
+	return fmt.Sprintf("%s+%#x", name, off)
+}
+
+// free returns a debug register that is not in use, -1 for none.
+func free() int {
+	for n := range points {
+		if points[n].Load() == nil {
+			return n
+		}
+	}
+	return -1
+}
+
+// holders says who has the debug registers.
+func holders() string {
+	var b strings.Builder
+	for n := range points {
+		p := points[n].Load()
+		fmt.Fprintf(&b, " %d %s of %s;", n, p.what(), p.holder())
+	}
+	return strings.TrimSuffix(b.String(), ";")
+}
+
+// holder names who registered p.
+func (p *point) holder() string {
+	if p.owner == "" {
+		return "the kernel"
+	}
+	return "module " + p.owner
+}
+
+// wanted returns what points want to be watched.
+func wanted() *debugreg.Set {
+	s := new(debugreg.Set)
+	for n := range points {
+		if p := points[n].Load(); p != nil && !p.gone.Load() {
+			s[n] = p.breakpoint()
+		}
+	}
+	return s
+}
+
+// UnregisterKwatch ends a watchpoint. When it returns, no CPU is in its handler, nor
+// will be.
+//
+// Context: goroutine, not a handler.
+// Errors:  EINVAL there is no such watchpoint.
+// Source:  spec/3 §3, unregister_kwatch.
+func UnregisterKwatch(debugReg int) error {
+	mu.Lock()
+	defer mu.Unlock()
+	if debugReg < 0 || debugReg >= len(points) || points[debugReg].Load() == nil {
+		return probe.Refuse(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
+	}
+	drop(debugReg)
+	return nil
+}
+
+// drop ends the watchpoint of debug register n. Hits find it until no CPU watches
+// it any more. mu held.
+func drop(n int) {
+	s := wanted()
+	s[n] = debugreg.Breakpoint{}
+	load(s)
+	ended = ended.Plus(points[n].Load().accounts.Ledger())
+	points[n].Store(nil)
+}
+
+// Info is a watchpoint, for lists.
+type Info struct {
+	DebugReg int
+	Addr     uintptr
+	Length   int
+	Type     Type
+	Owner    string // the module, "" for the kernel
+	Gone     bool   // its handler broke the rules
+	Last     uint64 // the value that was seen last
+	Ledger   probe.Ledger
+}
+
+// All returns the watchpoints.
+//
+// Context: goroutine.
+func All() (all []Info) {
+	mu.Lock()
+	defer mu.Unlock()
+	for n := range points {
+		if p := points[n].Load(); p != nil {
+			all = append(all, Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), atomic.LoadUint64(&p.last), p.accounts.Ledger()})
+		}
+	}
+	return all
+}
+
+// Ended returns the sums of all watchpoints that have ended.
+//
+// Context: goroutine.
+func Ended() probe.Ledger {
+	mu.Lock()
+	defer mu.Unlock()
+	return ended
+}
+
+func init() { module.OnUnload(forgetModule) }
+
+// forgetModule unregisters what a module leaves behind.
+func forgetModule(name string) {
+	mu.Lock()
+	defer mu.Unlock()
+	for n := range points {
+		if p := points[n].Load(); p != nil && p.owner == name {
+			printk.Warn("module %s: left a watchpoint, %s, which is unregistered", name, p.what())
+			drop(n)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+//go:build tamago
+
+package kwatch
+
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"sonde/kallsyms"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/mm"
+	"sonde/kernel/probe"
+)
+
+// ownData are packages, and variables of the runtime, that a hit uses before it is known
+// to be one inside another: watched, they would be hit for ever.
+var ownData = []string{"sonde/arch/amd64/trap.", "sonde/kwatch.", "runtime.sondeTrapG", "runtime.sondeTrapM", "runtime.writeBarrier"}
+
+// noProbe is Others.NoProbe.
+var noProbe func(addr uintptr) string
+
+// refuse is machine.refuse.
+func refuse(addr uintptr, length int, typ Type, object bool) error {
+	p := point{addr: addr, typ: typ}
+	no := func(errno syscall.Errno, why string) error {
+		return probe.Refuse(errno, "kwatch: %s: %s", p.what(), why)
+	}
+	if _, _, mapped := mm.Tables.Lookup(uint64(addr)); !mapped {
+		return no(syscall.EFAULT, "nothing is mapped there")
+	}
+	if typ == Execute {
+		if !mm.Text.Contains(addr) {
+			return no(syscall.EINVAL, "that is no code of the kernel")
+		}
+		if why := noProbe(addr); why != "" {
+			return no(syscall.EINVAL, "the way of a hit leads through it: "+why)
+		}
+		return nil
+	}
+	switch {
+	case mm.Data.Contains(addr):
+		name, _, _, _ := kallsyms.Lookup(uint64(addr))
+		for _, own := range ownData {
+			if strings.HasPrefix(name, own) {
+				return no(syscall.EINVAL, "hits use it themselves")
+			}
+		}
+	case mm.ROData.Contains(addr):
+		if typ == Write {
+			return no(syscall.EINVAL, "it is read-only")
+		}
+	case onStack(addr):
+		return no(syscall.EINVAL, "it is on a stack, which moves when it grows")
+	case mm.Heap.Contains(addr):
+		if !object {
+			return no(syscall.EINVAL, "it is in the heap, where nothing stays that nobody refers to, and stacks move: register a pointer to it")
+		}
+	default:
+		return no(syscall.EINVAL, "there is no data of the kernel's")
+	}
+	return nil
+}
+
+// onStack reports whether addr is in the caller's stack. A pointer to what is on another
+// one cannot be had in Go.
+func onStack(addr uintptr) bool {
+	g := goruntime.Task()
+	if g == 0 {
+		return false
+	}
+	lo, hi := goruntime.Stack(*(*unsafe.Pointer)(unsafe.Pointer(&g))) // Safe because: a g is never freed
+	return addr >= lo && addr < hi
+}

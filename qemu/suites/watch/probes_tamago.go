@@ -1,0 +1,203 @@
+//go:build tamago
+
+package watch
+
+import (
+	"sync/atomic"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/cpu"
+	"sonde/kprobes"
+	"sonde/kwatch"
+	"sonde/optprobe"
+	"sonde/qemu/suites"
+)
+
+func init() {
+	suites.Add("watch/access_in_a_step", inStep)
+	suites.Add("watch/access_in_a_slot", inSlot)
+	suites.Add("watch/access_in_a_detour", inDetour)
+	suites.Add("watch/access_by_emulation", emulated)
+	suites.Add("watch/access_in_a_probe_handler", inHandler)
+	suites.Add("watch/execute_with_a_probe_there", executeProbed)
+	suites.Add("watch/probe_in_a_watch_handler", probeInHandler)
+	suites.Add("watch/bits_left_in_dr6", staleBits)
+}
+
+// probe registers a kprobe; post says whether it steps.
+func probe(t *suites.T, addr uintptr, post bool) *kprobes.Kprobe {
+	k := &kprobes.Kprobe{Addr: addr, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
+	if post {
+		k.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) {}
+	}
+	t.Must(kprobes.RegisterKprobe(k))
+	return k
+}
+
+const calls = 200
+
+// watched calls f with word watched, and looks at what came of it: a hit for each call, as
+// if there were no probe.
+func watched(t *suites.T, typ kwatch.Type, next func(ip uintptr) bool, f func()) {
+	var s seen
+	s.want = func(h *kwatch.Hit, _ *amd64.Regs) bool { return next(h.IP) && h.New == h.Old+1 }
+	before := word
+	reg := on(t, wordAt(), 8, typ, s.hit)
+	for range calls {
+		f()
+	}
+	l := off(t, reg)
+	if s.n.Load() != calls || s.bad.Load() != 0 || l.Ledger.Missed() != 0 || word != before+calls {
+		t.Errorf("%d hits of %d, %d bad, such as %+v, word %d more; %+v", s.n.Load(), calls, s.bad.Load(), s.hits[0], word-before, l.Ledger)
+	}
+}
+
+// behindInc reports whether ip is behind incWord's INCQ, which is all it has but a RET.
+func behindInc(ip uintptr) bool { return ip > incAt && ip < incAt+10 && *code(ip) == 0xc3 }
+
+func inStep(t *suites.T) {
+	k := probe(t, incAt, true)
+	watched(t, kwatch.Write, behindInc, incWord)
+	watched(t, kwatch.ReadWrite, behindInc, incWord)
+	if k.Hits() != 2*calls || k.NMissed() != 0 {
+		t.Errorf("%d hits of the probe, %d missed", k.Hits(), k.NMissed())
+	}
+	kprobes.UnregisterKprobe(k)
+}
+
+func inSlot(t *suites.T) {
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+	optprobe.Optimization.Store(false)
+	k := probe(t, incAt, false)
+	watched(t, kwatch.Write, behindInc, incWord)
+	if k.Hits() != calls || kprobes.Optimized(incAt) {
+		t.Errorf("%d hits of the probe", k.Hits())
+	}
+	kprobes.UnregisterKprobe(k)
+}
+
+func inDetour(t *suites.T) {
+	k := probe(t, pairAt, false)
+	t.Must(optprobe.Optimize())
+	if !kprobes.Optimized(pairAt) {
+		t.Fatalf("it is not hit by a jump")
+	}
+	next := func(ip uintptr) bool { return ip > pairAt+5 && ip < pairAt+16 && *code(ip) == 0x83 } // ADDL
+	watched(t, kwatch.Write, next, pair)
+	if k.Hits() != calls {
+		t.Errorf("%d hits of the probe", k.Hits())
+	}
+	kprobes.UnregisterKprobe(k)
+}
+
+// emulated: the kernel makes the access for the code.
+func emulated(t *suites.T) {
+	jmp := jumpAt
+	for *code(jmp) != 0xff { // JMP (CX)
+		jmp++
+	}
+	var s seen
+	var where [2]atomic.Uint64
+	s.want = func(h *kwatch.Hit, _ *amd64.Regs) bool { where[(s.n.Load())&1].Store(uint64(h.IP)); return true }
+	k := probe(t, jmp, false)
+	reg := on(t, targetAt(), 8, kwatch.ReadWrite, s.hit)
+	for range calls {
+		jumpWord()
+	}
+	off(t, reg)
+	kprobes.UnregisterKprobe(k)
+	if s.n.Load() != 2*calls || k.Hits() != calls {
+		t.Errorf("%d hits of %d; %d of the probe", s.n.Load(), 2*calls, k.Hits())
+	}
+	if a, b := where[0].Load(), where[1].Load(); a != uint64(jmp) || b != uint64(jmp)+2 {
+		t.Errorf("the MOVQ ends at %#x, the emulated JMP at %#x; it is at %#x", a, b, jmp)
+	}
+}
+
+// inHandler: what a probe's handler does is seen, too.
+func inHandler(t *suites.T) {
+	var s seen
+	k := &kprobes.Kprobe{Addr: readAt, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { word++; return 0 },
+		PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) { word++ }}
+	t.Must(kprobes.RegisterKprobe(k))
+	reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
+	for range calls {
+		readWord()
+	}
+	l := off(t, reg)
+	kprobes.UnregisterKprobe(k)
+	if s.n.Load() != 2*calls || k.Hits() != calls || l.Ledger.Missed() != 0 {
+		t.Errorf("%d hits of %d; %d of the probe; %+v", s.n.Load(), 2*calls, k.Hits(), l.Ledger)
+	}
+}
+
+// executeProbed: the same instruction is watched and has a breakpoint, or a jump.
+func executeProbed(t *suites.T) {
+	for _, post := range []bool{true, false} {
+		k := probe(t, pairAt, post)
+		if !post {
+			t.Must(optprobe.Optimize())
+		}
+		var s seen
+		s.want = func(h *kwatch.Hit, _ *amd64.Regs) bool { return h.IP == pairAt }
+		reg := on(t, pairAt, 1, kwatch.Execute, s.hit)
+		for range calls {
+			pair()
+		}
+		off(t, reg)
+		kprobes.UnregisterKprobe(k)
+		if s.n.Load() != calls || s.bad.Load() != 0 || k.Hits() != calls {
+			t.Errorf("post %v: %d hits, %d bad, %d of the probe; want %d", post, s.n.Load(), s.bad.Load(), k.Hits(), calls)
+		}
+	}
+}
+
+// probeInHandler: a watchpoint's handler hits a probe that steps, and what is watched.
+func probeInHandler(t *suites.T) {
+	k := probe(t, readAt, true)
+	var s seen
+	reg := on(t, wordAt(), 8, kwatch.ReadWrite, func(h *kwatch.Hit, r *amd64.Regs) {
+		s.hit(h, r)
+		readWord() // steps, and is a hit inside a handler
+	})
+	for range calls {
+		incWord()
+	}
+	l := off(t, reg)
+	kprobes.UnregisterKprobe(k)
+	if s.n.Load() != calls || l.Ledger.Recursion != calls || l.Ledger.Entered != 2*calls || k.Hits() != calls {
+		t.Errorf("%d hits; %+v; %d of the probe; want %d each", s.n.Load(), l.Ledger, k.Hits(), calls)
+	}
+}
+
+// staleBits: what DR6 says of earlier is not taken for now, neither by a watchpoint nor by
+// a step.
+func staleBits(t *suites.T) {
+	var s seen
+	k := probe(t, readAt, true)
+	reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
+	other := on(t, arriveAt, 1, kwatch.Execute, s.hit)
+	for range calls {
+		dirty()
+		readWord() // a step
+		dirty()
+		incWord() // a hit
+		readWord()
+	}
+	l := off(t, reg)
+	if o := off(t, other); o.Ledger.Entered != 0 {
+		t.Errorf("%d hits of what was not executed", o.Ledger.Entered)
+	}
+	kprobes.UnregisterKprobe(k)
+	if l.Ledger.Entered != calls || k.Hits() != 2*calls {
+		t.Errorf("%d hits of %d, %d of the probe of %d", l.Ledger.Entered, calls, k.Hits(), 2*calls)
+	}
+}
+
+// dirty leaves bits in this CPU's DR6 of breakpoints that are not on.
+func dirty() {
+	flags := cpu.IRQOff()
+	debugreg.WriteDR6(debugreg.DR6_FIXED | debugreg.DR6_B2 | debugreg.DR6_B3)
+	cpu.IRQRestore(flags)
+}
