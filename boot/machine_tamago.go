@@ -25,6 +25,7 @@ import (
 	"sonde/kprobes/control"
 	"sonde/kwatch"
 	"sonde/shell"
+	ucontrol "sonde/uprobes/control"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
 )
@@ -67,6 +68,9 @@ func mountFiles(tree *vfs.FS) {
 	}
 	if err := kwatch.Mount(tree, "/sys/kernel/debug/kwatch"); err != nil {
 		printk.Err("kwatch: %s", err.Error())
+	}
+	if err := ucontrol.Mount(tree, "/sys/kernel/debug/uprobes"); err != nil {
+		printk.Err("uprobes: %s", err.Error())
 	}
 }
 

@@ -2,8 +2,11 @@ package uprobes
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
 )
 
@@ -13,6 +16,7 @@ type Info struct {
 	Vaddr    uint64
 	Program  string // the name of the process
 	Kind     string // "u", "ur"
+	Place    string // file and offset in it
 	Way      string // how the instruction gets done
 	Disabled bool   // its handler panicked
 	Ledger   probe.Ledger
@@ -28,7 +32,7 @@ func All() (all []Info) {
 	for p, tk := range tasks {
 		for _, m := range tk.members {
 			i := m.info()
-			i.Program = p.Name()
+			i.Program, i.Place = p.Name(), where(tk.text.mem.Space, m.vaddr)
 			all = append(all, i)
 		}
 	}
@@ -36,6 +40,15 @@ func All() (all []Info) {
 		return cmp.Or(cmp.Compare(a.Pid, b.Pid), cmp.Compare(a.Vaddr, b.Vaddr))
 	})
 	return all
+}
+
+// where says what is mapped at an address: PATH:0xOFFSET.
+func where(s *space.Space, addr uint64) string {
+	a, ok := s.At(addr)
+	if !ok {
+		return "?"
+	}
+	return fmt.Sprintf("%s:%#x", cmp.Or(a.Ident.Name, "[anonymous]"), a.Offset+addr-a.Start)
 }
 
 func (m *member) info() Info {
@@ -56,3 +69,9 @@ func (u *Uprobe) Ledger() probe.Ledger {
 	}
 	return probe.Ledger{}
 }
+
+// RegsReturnValue returns what the function has returned that has just ended.
+//
+// Context: any.
+// Source:  System V ABI, AMD64 supplement, "Returning of Values"; Go's ABIInternal.
+func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }

@@ -107,5 +107,5 @@ func (th *thread) handle(handlers func()) {
 // hit calls the handler of one probe.
 func (m *member) hit(th *thread, r *amd64.Regs) {
 	m.count(probe.Entered)
-	m.call(r, func() { m.u.Handler(m.u, r) })
+	m.call(th, func() { m.u.Handler(m.u, r) })
 }

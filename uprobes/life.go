@@ -3,8 +3,10 @@ package uprobes
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/proc"
 )
@@ -80,4 +82,31 @@ func caught(u *Uprobe, what string) {
 	if e := recover(); e != nil {
 		printk.Err("uprobes: %v in the %s of the probe at %#x of process %d\n%s", fmt.Sprint(e), what, u.Vaddr, u.Pid, debug.Stack())
 	}
+}
+
+func init() { module.OnUnload(forgetModule) }
+
+// forgetModule unregisters the probes that a module leaves behind, naming each.
+//
+// Context: goroutine.
+func forgetModule(name string) {
+	for _, m := range leftBy(name) {
+		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
+		m.drain()
+	}
+}
+
+// leftBy takes them out. Handlers may still run.
+func leftBy(name string) (left []*member) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, tk := range tasks {
+		for _, m := range slices.Clone(tk.members) {
+			if m.owner == name {
+				tk.remove(m)
+				left = append(left, m)
+			}
+		}
+	}
+	return left
 }

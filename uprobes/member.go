@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sonde/arch/amd64"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
@@ -16,6 +15,7 @@ import (
 type member struct {
 	u       *Uprobe
 	ret     *Uretprobe // nil: no return probe
+	owner   string     // the module, "" for the kernel
 	pid     int
 	vaddr   uint64
 	process *proc.Process // whose threads it is for
@@ -70,13 +70,14 @@ func (m *member) drain() {
 }
 
 // call calls a handler of m, unless it is gone. What is counted is the handler's end.
-func (m *member) call(r *amd64.Regs, handler func()) {
+func (m *member) call(th *thread, handler func()) {
 	if !m.enter() {
 		m.count(probe.Disarmed)
 		return
 	}
 	defer m.leave()
 	defer m.catch()
+	th.owner = m.owner
 	handler()
 	m.count(probe.Handled)
 }

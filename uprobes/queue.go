@@ -1,12 +1,17 @@
 package uprobes
 
-import "syscall"
+import (
+	"syscall"
+
+	"sonde/kernel/module"
+)
 
 // An order is a registration, or the opposite, that is to be carried out.
 type order struct {
-	u   *Uprobe
-	rp  *Uretprobe // u is its U
-	reg bool
+	u     *Uprobe
+	rp    *Uretprobe // u is its U
+	reg   bool
+	owner string // the module that asks for it
 }
 
 // submit carries an order out, or queues it if this is a handler.
@@ -17,9 +22,11 @@ func submit(o order) error {
 		return errTrap
 	}
 	if th := handling(); th != nil {
+		o.owner = th.owner
 		th.queue = append(th.queue, o)
 		return syscall.EINPROGRESS
 	}
+	o.owner = module.Current()
 	return o.carryOut()
 }
 

@@ -86,7 +86,7 @@ func (tk *task) add(o order) error {
 	if err != nil {
 		return err
 	}
-	m := &member{u: u, ret: o.rp, pid: u.Pid, vaddr: u.Vaddr, process: tk.process, point: pt, idle: make(chan struct{})}
+	m := &member{u: u, ret: o.rp, owner: o.owner, pid: u.Pid, vaddr: u.Vaddr, process: tk.process, point: pt, idle: make(chan struct{})}
 	tk.members = append(tk.members, m)
 	pt.members.Add(m)
 	if tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended

@@ -115,7 +115,7 @@ func (th *thread) leaveCall(c call, r *amd64.Regs) {
 	th.handle(func() {
 		for _, in := range c.of {
 			in.m.flying.Add(-1)
-			in.m.call(r, func() { in.m.ret.Handler(&in.UretprobeInstance, r) })
+			in.m.call(th, func() { in.m.ret.Handler(&in.UretprobeInstance, r) })
 		}
 	})
 }

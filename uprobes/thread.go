@@ -16,6 +16,7 @@ type thread struct {
 	listed   bool // among running
 	handling bool // it is in handlers: what they ask for is queued
 	queue    []order
+	owner    string // the module whose handler it is in
 
 	away  *point // it single-steps the copy of this one's instruction
 	saved place.Saved
