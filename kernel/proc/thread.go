@@ -33,7 +33,8 @@ type Thread struct {
 	Args     [6]uint64   // of the system call: kept here, since a call should allocate nothing
 	unmask   *signal.Set // what blocked is to be again once a signal is delivered
 	altStack abi.Stack
-	call     uint64 // number of the system call that it is in
+	Buffer   [512]byte // for what a call moves between memory and a file
+	call     uint64    // number of the system call that it is in
 	again    Restart
 	deadline time.Time // of the call that is made again
 	clearTID uint64    // where to write 0 at the end

@@ -13,96 +13,126 @@ import (
 // mostIO is the most that one call moves, as in Linux.
 const mostIO = 0x7ffff000
 
-// Pieces in which bytes go through the kernel: most calls want few.
-const (
-	smallPiece = 512
-	largePiece = 64 << 10
-)
+// largePiece is how many bytes go through the kernel at a time; most calls want few, and
+// use the thread's own buffer.
+const largePiece = 64 << 10
 
-var (
-	smalls = sync.Pool{New: func() any { return new([smallPiece]byte) }}
-	larges = sync.Pool{New: func() any { return new([largePiece]byte) }}
-)
+var larges = sync.Pool{New: func() any { return new([largePiece]byte) }}
 
-// withBuffer calls f with a buffer of n bytes, or as many as a piece has.
-func withBuffer(n uint64, f func(b []byte) error) error {
-	if n <= smallPiece {
-		b := smalls.Get().(*[smallPiece]byte)
-		defer smalls.Put(b)
-		return f(b[:n])
+// buffer returns n bytes, or as many as a piece has. large, if there is one, is what
+// the caller gives back to larges.
+func buffer(t *proc.Thread, n uint64) (b []byte, large *[largePiece]byte) {
+	if n <= uint64(len(t.Buffer)) {
+		return t.Buffer[:n], nil
 	}
-	b := larges.Get().(*[largePiece]byte)
-	defer larges.Put(b)
-	return f(b[:min(n, largePiece)])
+	large = larges.Get().(*[largePiece]byte)
+	return large[:min(n, largePiece)], large
 }
 
-// mover moves bytes between a file and a buffer, from off on where off counts.
-type mover func(b []byte, off int64) (int, error)
+// withBuffer calls f with a buffer.
+func withBuffer(t *proc.Thread, n uint64, f func(b []byte) error) error {
+	b, large := buffer(t, n)
+	err := f(b)
+	if large != nil {
+		larges.Put(large)
+	}
+	return err
+}
 
-// reader moves from f, and sleeps until there is something; what follows that is
-// taken only if it is there. off does not count.
-func reader(t *proc.Thread, f *vfs.File) mover {
-	begun := false
-	return func(b []byte, _ int64) (int, error) {
-		n, err := vfs.Read(f, b)
-		if err == sys.EAGAIN && !begun && f.Flags()&vfs.O_NONBLOCK == 0 {
-			n, err = f.ReadWait(b, t.Cancel())
-		}
-		begun = true
+// A mover moves bytes between a file and a buffer. It is no function value: that would
+// be allocated for each call, with what it refers to.
+type mover struct {
+	t     *proc.Thread
+	f     *vfs.File
+	how   how
+	begun bool
+}
+
+type how uint8
+
+const (
+	reads    how = iota // and sleeps until there is something; more only if it is there
+	writes              // and sleeps until all is written
+	readsAt             // at an offset, which does not count for the others
+	writesAt            // likewise
+)
+
+func (m *mover) move(b []byte, off int64) (int, error) {
+	switch m.how {
+	case reads:
+		return m.read(b)
+	case writes:
+		return m.write(b)
+	case readsAt:
+		return m.f.ReadAt(b, off)
+	}
+	return m.f.WriteAt(b, off)
+}
+
+// in reports whether the bytes go to the file.
+func (m *mover) in() bool { return m.how == writes || m.how == writesAt }
+
+func (m *mover) read(b []byte) (int, error) {
+	n, err := vfs.Read(m.f, b)
+	if err == sys.EAGAIN && !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0 {
+		n, err = m.f.ReadWait(b, m.t.Cancel())
+	}
+	m.begun = true
+	return n, err
+}
+
+func (m *mover) write(b []byte) (int, error) {
+	n, err := vfs.Write(m.f, b)
+	if n == len(b) || m.f.Flags()&vfs.O_NONBLOCK != 0 || err != nil && err != sys.EAGAIN {
 		return n, err
 	}
-}
-
-// writer moves to f, and sleeps until all is written. off does not count.
-func writer(t *proc.Thread, f *vfs.File) mover {
-	return func(b []byte, _ int64) (int, error) {
-		n, err := vfs.Write(f, b)
-		if n == len(b) || f.Flags()&vfs.O_NONBLOCK != 0 || err != nil && err != sys.EAGAIN {
-			return n, err
-		}
-		m, err := f.WriteWait(b[n:], t.Cancel())
-		if n > 0 {
-			err = nil
-		}
-		return n + m, err
+	more, err := m.f.WriteWait(b[n:], m.t.Cancel())
+	if n > 0 {
+		err = nil
 	}
+	return n + more, err
 }
 
-// transfer moves up to n bytes between addr in the program and a file. in says
-// whether they go to the file.
-func transfer(t *proc.Thread, in bool, move mover, addr, n uint64, off int64) (total uint64, err error) {
+// piece moves b's length of bytes between addr in the program and the file, at off
+// where that counts.
+func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
+	mem := m.t.Memory()
+	if m.in() {
+		if err := mem.In(b, addr); err != nil {
+			return 0, err
+		}
+		return m.move(b, off)
+	}
+	if moved, err = m.move(b, off); moved > 0 {
+		if err := mem.Out(addr, b[:moved]); err != nil {
+			return moved, err
+		}
+	}
+	return moved, err
+}
+
+// transfer moves up to n bytes between addr in the program and the file.
+func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
 	n = min(n, mostIO)
-	mem := t.Memory()
+	b, large := buffer(m.t, n)
 	for {
+		b = b[:min(n-total, uint64(len(b)))]
 		var moved int
-		want := min(n-total, largePiece)
-		err = withBuffer(want, func(b []byte) (err error) {
-			if in {
-				if err := mem.In(b, addr+total); err != nil {
-					return err
-				}
-			}
-			if moved, err = move(b, off+int64(total)); moved > 0 && !in {
-				if err := mem.Out(addr+total, b[:moved]); err != nil {
-					return err
-				}
-			}
-			return err
-		})
+		moved, err = m.piece(b, addr+total, off+int64(total))
 		if moved > 0 {
 			total += uint64(moved)
 		}
-		switch {
-		case err == io.EOF:
-			return total, nil
-		case err != nil && total > 0:
-			return total, nil
-		case err != nil:
-			return 0, err
-		case uint64(moved) < want || total == n || t.Dying():
-			return total, nil
+		if err != nil || moved < len(b) || total == n || m.t.Dying() {
+			break
 		}
 	}
+	if large != nil {
+		larges.Put(large)
+	}
+	if err == io.EOF || total > 0 {
+		err = nil
+	}
+	return total, err
 }
 
 func read(t *proc.Thread, a *Args) (uint64, error) {
@@ -110,7 +140,8 @@ func read(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return transfer(t, false, reader(t, f), a[1], a[2], 0)
+	m := mover{t: t, f: f, how: reads}
+	return m.transfer(a[1], a[2], 0)
 }
 
 func write(t *proc.Thread, a *Args) (uint64, error) {
@@ -118,7 +149,8 @@ func write(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := transfer(t, true, writer(t, f), a[1], a[2], 0)
+	m := mover{t: t, f: f, how: writes}
+	n, err := m.transfer(a[1], a[2], 0)
 	return n, brokenPipe(t, err)
 }
 
@@ -135,7 +167,8 @@ func pread64(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return transfer(t, false, f.ReadAt, a[1], a[2], int64(a[3]))
+	m := mover{t: t, f: f, how: readsAt}
+	return m.transfer(a[1], a[2], int64(a[3]))
 }
 
 func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
@@ -143,11 +176,12 @@ func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return transfer(t, true, f.WriteAt, a[1], a[2], int64(a[3]))
+	m := mover{t: t, f: f, how: writesAt}
+	return m.transfer(a[1], a[2], int64(a[3]))
 }
 
 // vector moves bytes for each element of an array of Iovec in turn.
-func vector(t *proc.Thread, a *Args, in bool, of func(*proc.Thread, *vfs.File) mover, off int64) (total uint64, err error) {
+func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err error) {
 	f, err := fileOf(t, a[0])
 	if err != nil {
 		return 0, err
@@ -164,9 +198,9 @@ func vector(t *proc.Thread, a *Args, in bool, of func(*proc.Thread, *vfs.File) m
 			return 0, sys.EINVAL
 		}
 	}
-	move := of(t, f)
+	m := mover{t: t, f: f, how: how}
 	for _, v := range iov {
-		n, err := transfer(t, in, move, v.Base, v.Len, off+int64(total))
+		n, err := m.transfer(v.Base, v.Len, off+int64(total))
 		total += n
 		if err != nil && total == 0 {
 			return 0, err
@@ -178,19 +212,19 @@ func vector(t *proc.Thread, a *Args, in bool, of func(*proc.Thread, *vfs.File) m
 	return total, nil
 }
 
-func readv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, false, reader, 0) }
+func readv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, reads, 0) }
 
 func writev(t *proc.Thread, a *Args) (uint64, error) {
-	n, err := vector(t, a, true, writer, 0)
+	n, err := vector(t, a, writes, 0)
 	return n, brokenPipe(t, err)
 }
 
 func preadv(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, false, func(_ *proc.Thread, f *vfs.File) mover { return f.ReadAt }, int64(a[3]))
+	return vector(t, a, readsAt, int64(a[3]))
 }
 
 func pwritev(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, true, func(_ *proc.Thread, f *vfs.File) mover { return f.WriteAt }, int64(a[3]))
+	return vector(t, a, writesAt, int64(a[3]))
 }
 
 func lseek(t *proc.Thread, a *Args) (uint64, error) {
@@ -216,11 +250,11 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	src := reader(t, from)
+	src, dst := mover{t: t, f: from, how: reads}, mover{t: t, f: to, how: writes}
 	if placed {
-		src = from.ReadAt
+		src.how = readsAt
 	}
-	n, err := pass(t, src, writer(t, to), min(a[3], mostIO), off)
+	n, err := pass(t, src.move, dst.move, min(a[3], mostIO), off)
 	if placed {
 		err = firstError(err, put(t, a[2], off+int64(n)))
 	}
@@ -237,9 +271,9 @@ func firstError(a, b error) error {
 // pass moves up to n bytes from src to dst, fewer when there is a signal or src has no
 // more at present: the end that a terminal or pipe tells of once is the next reader's
 // to see. off is for those of the two that look at it.
-func pass(t *proc.Thread, src, dst mover, n uint64, off int64) (total uint64, err error) {
+func pass(t *proc.Thread, src, dst func(b []byte, off int64) (int, error), n uint64, off int64) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
-		err = withBuffer(min(n-total, largePiece), func(b []byte) error {
+		err = withBuffer(t, min(n-total, largePiece), func(b []byte) error {
 			got, err := src(b, off+int64(total))
 			if got == 0 {
 				return firstError(err, io.EOF)

@@ -120,9 +120,9 @@ func mincore(t *proc.Thread, a *Args) (uint64, error) {
 	if end < start || !t.Memory().Mapped(start, end) {
 		return 0, sys.ENOMEM
 	}
-	var out [smallPiece]byte
+	var out [512]byte
 	for done := uint64(0); start < end; {
-		n := min((end-start)/space.PageSize, smallPiece)
+		n := min((end-start)/space.PageSize, uint64(len(out)))
 		for i := range out[:n] {
 			var b [1]byte
 			out[i] = byte(t.Memory().Peek(b[:], start))

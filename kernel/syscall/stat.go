@@ -142,7 +142,7 @@ func getdents64(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	var n int
-	err = withBuffer(min(a[2], largePiece), func(b []byte) error {
+	err = withBuffer(t, min(a[2], largePiece), func(b []byte) error {
 		small := false
 		err := f.ReadDirents(func(e vfs.Dirent) bool {
 			if n+abi.Dirent64Len(e.Name) > len(b) {

@@ -125,7 +125,7 @@ func getrandom(t *proc.Thread, a *Args) (total uint64, err error) {
 	}
 	n := min(a[1], 32<<20-1)
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
-		err = withBuffer(n-total, func(b []byte) error {
+		err = withBuffer(t, n-total, func(b []byte) error {
 			fillRandom(b)
 			if err := t.Memory().Out(a[0]+total, b); err != nil {
 				return err

@@ -67,7 +67,7 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	}
 	n := 0
 	if off := i * pageSize; off < int64(len(s.base)) {
-		n = copy(memory.Bytes(p), s.base[off:])
+		n = frame.Copy(memory.Bytes(p), s.base[off:])
 	}
 	clear(memory.Bytes(p)[n:])
 	c := i / chunkPages
@@ -88,11 +88,11 @@ func (s *pages) readAt(dst []byte, off int64) {
 		at := off % pageSize
 		n := min(int64(len(dst)), pageSize-at)
 		if p := s.at(off / pageSize); p != frame.None {
-			copy(dst[:n], memory.Bytes(p)[at:])
+			frame.Copy(dst[:n], memory.Bytes(p)[at:])
 		} else {
 			got := 0
 			if off < int64(len(s.base)) {
-				got = copy(dst[:n], s.base[off:])
+				got = frame.Copy(dst[:n], s.base[off:])
 			}
 			clear(dst[got:n])
 		}
@@ -109,7 +109,7 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 		if err != nil {
 			return done, err
 		}
-		n := copy(memory.Bytes(p)[off%pageSize:], src)
+		n := frame.Copy(memory.Bytes(p)[off%pageSize:], src)
 		src, off, done = src[n:], off+int64(n), done+n
 	}
 	return done, nil

@@ -38,7 +38,7 @@ func NewPool(s Source) *Pool {
 func (p *Pool) Alloc() (Frame, error) {
 	f, err := p.AllocDirty()
 	if err == nil {
-		clear(p.Bytes(f))
+		Clear(p.Bytes(f))
 	}
 	return f, err
 }
@@ -181,9 +181,13 @@ func (p *Pool) Zeroes() (Frame, error) {
 // Context: any.
 func (p *Pool) IsZeroes(f Frame) bool { return f != None && uint64(f) == p.zeroes.Load() }
 
+// page is inlined where frames are walked.
 func (p *Pool) page(f Frame) *page {
-	b, i := p.find(f)
-	return &b.pages[i]
+	b := p.block(f)
+	if b == nil {
+		p.find(f) // panics
+	}
+	return &b.pages[f%BlockSize/Size]
 }
 
 func (p *Pool) refs(f Frame) *atomic.Int32 {

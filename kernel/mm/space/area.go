@@ -1,9 +1,6 @@
 package space
 
-import (
-	"sort"
-	"syscall"
-)
+import "syscall"
 
 // An area is a range of pages that are all alike.
 type area struct {
@@ -48,9 +45,18 @@ func (a *area) drop() {
 // areas is sorted by address, and no two overlap.
 type areas []area
 
-// index returns the number of the first area that ends behind addr.
+// index returns the number of the first area that ends behind addr. It is written out,
+// since sort.Search calls a function for each step.
 func (t areas) index(addr uint64) int {
-	return sort.Search(len(t), func(i int) bool { return t[i].end > addr })
+	lo, hi := 0, len(t)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); t[mid].end > addr {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
 }
 
 // at returns the area that addr is in, or nil.

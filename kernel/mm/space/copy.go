@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
 )
 
 // CopyIn copies from addr in the program to dst. If not all is there it copies what
@@ -14,10 +17,11 @@ import (
 // Context: goroutine.
 // Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
 func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
-	err = s.pieces(addr, uint64(len(dst)), Read, func(p []byte) bool {
-		n += copy(dst[n:], p)
-		return true
-	})
+	for n < len(dst) && err == nil {
+		var got int
+		got, err = s.copyPage(dst[n:], addr+uint64(n), Read)
+		n += got
+	}
 	return n, err
 }
 
@@ -27,11 +31,40 @@ func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 // Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
-	err = s.pieces(addr, uint64(len(src)), Write, func(p []byte) bool {
-		n += copy(p, src[n:])
-		return true
-	})
+	for n < len(src) && err == nil {
+		var put int
+		put, err = s.copyPage(src[n:], addr+uint64(n), Write)
+		n += put
+	}
 	return n, err
+}
+
+// copyPage copies between b and the page of addr, as much as is in both: to the page
+// with Write.
+func (s *Space) copyPage(b []byte, addr uint64, want Prot) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.access(addr, want)
+	if err != nil {
+		return 0, fmt.Errorf("%#x: %w", addr, err)
+	}
+	p := s.m.Frames.Bytes(frameOf(*e))[addr%PageSize:]
+	if want == Write {
+		return frame.Copy(p, b), nil
+	}
+	return frame.Copy(b, p), nil
+}
+
+// access is fault, for Read or Write, without a look at the areas if the entry allows
+// it already: no entry has a right that its area has not.
+func (s *Space) access(addr uint64, want Prot) (*uint64, error) {
+	const user = amd64.PTE_P | amd64.PTE_U
+	if t := s.known(addr); t != nil {
+		if e := slot(t, addr, 0); *e&user == user && (want == Read || *e&pteW != 0) {
+			return e, nil
+		}
+	}
+	return s.fault(addr, want)
 }
 
 // Clear writes n zeroes to addr.
@@ -40,7 +73,7 @@ func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
 // Errors: as CopyIn.
 func (s *Space) Clear(addr, n uint64) error {
 	return s.pieces(addr, n, Write, func(p []byte) bool {
-		clear(p)
+		frame.Clear(p)
 		return true
 	})
 }
@@ -84,7 +117,7 @@ func (s *Space) pieces(addr, n uint64, want Prot, f func(p []byte) bool) error {
 func (s *Space) piece(addr, size uint64, want Prot, f func(p []byte) bool) (more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, err := s.fault(addr, want)
+	e, err := s.access(addr, want)
 	if err != nil {
 		return false, fmt.Errorf("%#x: %w", addr, err)
 	}

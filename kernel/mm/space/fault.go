@@ -117,7 +117,7 @@ func (s *Space) fill(a *area, e *uint64, addr uint64, want Prot) (err error) {
 func (s *Space) copyOf(f frame.Frame) (frame.Frame, error) {
 	c, err := s.m.Frames.AllocDirty()
 	if err == nil {
-		copy(s.m.Frames.Bytes(c), s.m.Frames.Bytes(f))
+		frame.Copy(s.m.Frames.Bytes(c), s.m.Frames.Bytes(f))
 	}
 	return c, err
 }

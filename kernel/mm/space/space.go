@@ -23,10 +23,14 @@ type Space struct {
 	areas    table
 	full     full
 	limits   Limits
-	total    uint64 // bytes in areas
-	peak     uint64 // the most that total has been
-	resident int    // frames held
-	tables   int    // frames that are page tables, the root too
+	total    uint64      // bytes in areas
+	peak     uint64      // the most that total has been
+	resident int         // frames held
+	tables   int         // frames that are page tables, the root too
+	recent   [4]struct { // last-level tables that were used lately, by the lowest bits of
+		of uint64 // the number of the 2 MiB that it is for
+		t  *words
+	}
 	brkStart uint64 // 0: no heap
 	brk      uint64
 	breaks   map[uint64][]breakpoint // by page
@@ -96,6 +100,7 @@ func (s *Space) Release() {
 	}
 	root := frame.Frame(s.rootPA.Swap(0))
 	s.root = nil
+	clear(s.recent[:])
 	s.freeTables(subtree{root, top})
 	for i := range s.areas.areas {
 		s.areas.areas[i].drop()

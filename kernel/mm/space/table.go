@@ -47,9 +47,28 @@ func (s *Space) newTable() (*words, uint64, error) {
 	return s.m.Frames.Words(f), uint64(f), nil
 }
 
+// known returns the last-level table with addr's entry, if it was used lately. Most
+// of what the kernel copies from and to a program is on its stack and in its heap, and
+// a walk down from the root is some eighty instructions.
+func (s *Space) known(addr uint64) *words {
+	if r := &s.recent[addr>>21%uint64(len(s.recent))]; r.of == addr>>21 {
+		return r.t
+	}
+	return nil
+}
+
+func (s *Space) remember(addr uint64, t *words) *words {
+	r := &s.recent[addr>>21%uint64(len(s.recent))]
+	r.of, r.t = addr>>21, t
+	return t
+}
+
 // lookup returns the last-level table with addr's entry; nil: there is none for any
 // address below absent.
 func (s *Space) lookup(addr uint64) (t *words, absent uint64) {
+	if t = s.known(addr); t != nil {
+		return t, 0
+	}
 	t = s.root
 	for level := uint(top); level > 0; level-- {
 		e := *slot(t, addr, level)
@@ -58,12 +77,16 @@ func (s *Space) lookup(addr uint64) (t *words, absent uint64) {
 		}
 		t = s.m.Frames.Words(frameOf(e))
 	}
-	return t, 0
+	return s.remember(addr, t), 0
 }
 
 // entry returns addr's entry, in a new table if need be.
 func (s *Space) entry(addr uint64) (*uint64, error) {
-	t := s.root
+	t := s.known(addr)
+	if t != nil {
+		return slot(t, addr, 0), nil
+	}
+	t = s.root
 	for level := uint(top); level > 0; level-- {
 		e := slot(t, addr, level)
 		if *e == 0 {
@@ -78,7 +101,7 @@ func (s *Space) entry(addr uint64) (*uint64, error) {
 		}
 		t = s.m.Frames.Words(frameOf(*e))
 	}
-	return slot(t, addr, 0), nil
+	return slot(s.remember(addr, t), addr, 0), nil
 }
 
 // each calls f with every entry of [start,end) that holds a frame.
@@ -134,6 +157,7 @@ func (s *Space) prune(lo, hi, start, end uint64) {
 	if len(dead) == 0 {
 		return
 	}
+	clear(s.recent[:])
 	s.flush(start, end, true)
 	for _, d := range dead {
 		s.freeTables(d)
