@@ -118,7 +118,7 @@ func runScript(script string) {
 	} else {
 		s = newShell(new(console.Output))
 	}
-	done := kthread.RunCritical("script", func() { s.Run(script) })
+	done := kthread.RunCritical("script", func() { s.Run(script); s.HangUp() })
 	<-done.Done()
 	printk.Flush()
 	power.Exit(exitcode.ForScript(s.Status()))
@@ -130,7 +130,7 @@ func interact() {
 	s := newShell(out)
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
-	t := shell.NewSession(s, console.TTY.Tap(console.Input{}), out)
+	t := shell.NewSession(s, console.Input{}, out)
 	for t.Run() == nil {
 	}
 }

@@ -1,8 +1,8 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -37,8 +37,8 @@ func grep(c *Context, args []string) error {
 		m.text = strings.ToLower(m.text)
 	}
 	found := false
-	err = eachInput(c, rest[1:], func(name, text string) error {
-		n, err := m.print(c, name, text)
+	err = eachReader(c, rest[1:], func(name string, r io.Reader) error {
+		n, err := m.print(c, name, r)
 		found = found || n > 0
 		return err
 	})
@@ -49,32 +49,32 @@ func grep(c *Context, args []string) error {
 }
 
 // print prints the lines that match, each after the name if there is one.
-func (m matcher) print(c *Context, name, text string) (int, error) {
+func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 	n, i := 0, 0
 	if name != "" {
 		name += ":"
 	}
-	for line := range strings.Lines(text) {
+	err := eachLine(r, func(line string) error {
 		i++
 		line = strings.TrimSuffix(line, "\n")
 		if m.match(line) == m.not {
-			continue
+			return nil
 		}
 		n++
+		if m.count {
+			return nil
+		}
 		prefix := name
 		if m.number {
 			prefix += fmt.Sprintf("%d:", i)
 		}
-		if !m.count {
-			if _, err := fmt.Fprintln(c.Out, prefix+line); err != nil {
-				return n, err
-			}
-		}
-	}
-	if m.count {
+		_, err := fmt.Fprintln(c.Out, prefix+line)
+		return err
+	})
+	if m.count && err == nil {
 		fmt.Fprintf(c.Out, "%s%d\n", name, n)
 	}
-	return n, nil
+	return n, err
 }
 
 func (m matcher) match(line string) bool {
@@ -90,34 +90,4 @@ func (m matcher) match(line string) bool {
 		return strings.HasSuffix(line, m.text)
 	}
 	return strings.Contains(line, m.text)
-}
-
-// eachInput calls f with what each file holds, or the input if there are
-// none. The name is empty unless there are several files.
-func eachInput(c *Context, paths []string, f func(name, text string) error) error {
-	if len(paths) == 0 {
-		var b strings.Builder
-		keep := *c
-		keep.Out = &b
-		if err := copyOut(&keep, c.In); err != nil {
-			return err
-		}
-		return f("", b.String())
-	}
-	var errs []error
-	for _, path := range paths {
-		var b strings.Builder
-		keep := *c
-		keep.Out = &b
-		err := catFile(&keep, path)
-		if err == nil {
-			name := path
-			if len(paths) == 1 {
-				name = ""
-			}
-			err = f(name, b.String())
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

@@ -3,7 +3,6 @@ package shell
 import (
 	"io"
 	"strconv"
-	"strings"
 )
 
 var headCommand = &Command{
@@ -12,18 +11,23 @@ var headCommand = &Command{
 	Help:  "print the first lines",
 	Run: func(c *Context, args []string) error {
 		n, files, err := lineCount(args)
-		if err != nil {
+		if err != nil || n == 0 {
 			return err
 		}
-		return eachInput(c, files, func(_, text string) error {
-			end, left := 0, n
-			for line := range strings.Lines(text) {
-				if left--; left < 0 {
-					break
+		return eachReader(c, files, func(_ string, r io.Reader) error {
+			left := n
+			err := eachLine(r, func(line string) error {
+				if _, err := io.WriteString(c.Out, line); err != nil {
+					return err
 				}
-				end += len(line)
+				if left--; left == 0 {
+					return io.EOF
+				}
+				return nil
+			})
+			if err == io.EOF {
+				return nil
 			}
-			_, err := io.WriteString(c.Out, text[:end])
 			return err
 		})
 	},

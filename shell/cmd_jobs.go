@@ -1,97 +1,174 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-
-	"sonde/kernel/abi"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/signal"
 )
 
+// errSub is what commands say that are for the user's own shell.
+var errSub = errors.New("no job control in the background")
+
 var jobsCommand = &Command{
-	Name: "jobs",
-	Help: "list programs that have stopped",
-	Run:  jobs,
+	Name:  "jobs",
+	Usage: "[-lp]",
+	Help:  "list jobs: what runs in the background or has stopped (-l: with process numbers, -p: only these)",
+	Run:   jobs,
 }
 
 func jobs(c *Context, args []string) error {
-	if err := noArgs(args); err != nil {
+	opts, args, err := Options(args, "lp")
+	if err == nil {
+		err = noArgs(args)
+	}
+	if err != nil {
 		return err
 	}
-	for i, j := range c.Shell.jobs {
-		fmt.Fprintf(c.Out, "[%d] Stopped  %s\n", i+1, j.name)
+	for _, j := range c.Shell.jobs.all() {
+		pid := ""
+		if n := j.pid(); n != 0 {
+			pid = fmt.Sprint(n)
+		}
+		switch {
+		case has(opts, 'p'):
+			if pid != "" {
+				fmt.Fprintln(c.Out, pid)
+			}
+			continue
+		case has(opts, 'l'):
+			pid = fmt.Sprintf("%5s ", pid)
+		default:
+			pid = ""
+		}
+		c.Shell.show(c.Out, j, pid)
 	}
 	return nil
 }
 
 var fgCommand = &Command{
 	Name:  "fg",
-	Usage: "[number]",
-	Help:  "let a program that has stopped go on",
+	Usage: "[job]",
+	Help:  "put a job into the foreground: %number, %text with which it begins, or a process number",
 	Run:   fg,
 }
 
 func fg(c *Context, args []string) error {
 	s := c.Shell
-	n := len(s.jobs)
-	if len(args) > 1 {
-		return Usagef("one job")
+	j, err := s.jobOf(args)
+	if err != nil {
+		return err
 	}
-	if len(args) == 1 {
-		var err error
-		if n, err = strconv.Atoi(args[0]); err != nil {
-			return Usagef("%q is no number", args[0])
-		}
+	fmt.Fprintln(c.Out, j.text)
+	s.interrupt = c.Interrupt
+	j.update(func() { j.front = s.Terminal })
+	if len(j.programs()) > 0 {
+		j.lendTerminal(s)
 	}
-	if n < 1 || n > len(s.jobs) {
-		return fmt.Errorf("fg: no such job")
-	}
-	j := s.jobs[n-1]
-	s.jobs = slices.Delete(s.jobs, n-1, n)
-	j.c = c // a ^C from now on is for it, the terminal's or ours
-	j.foreground()
-	fmt.Fprintln(c.Out, j.name)
-	group, _ := j.process.Group()
-	c.Machine.Programs.SendGroup(group, proc.SignalOf(abi.SIGCONT))
-	return j.wait()
+	j.goOn()
+	return Status(s.await(j))
 }
 
-var killCommand = &Command{
-	Name:  "kill",
-	Usage: "[-signal] process...",
-	Help:  "send a signal to programs, SIGTERM unless another is named",
-	Run:   kill,
+var bgCommand = &Command{
+	Name:  "bg",
+	Usage: "[job...]",
+	Help:  "let jobs that have stopped go on in the background",
+	Run:   bg,
 }
 
-func kill(c *Context, args []string) error {
-	n := abi.SIGTERM
-	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		var ok bool
-		if n, ok = signal.ByName(args[0][1:]); !ok {
-			return Usagef("no signal %s", args[0][1:])
-		}
-		args = args[1:]
-	}
+func bg(c *Context, args []string) error {
+	s := c.Shell
 	if len(args) == 0 {
-		return Usagef("which process?")
-	}
-	if c.Machine.Programs == nil {
-		return missing("programs")
+		args = []string{"%+"}
 	}
 	for _, arg := range args {
-		pid, err := strconv.Atoi(arg)
+		j, err := s.jobOf([]string{arg})
 		if err != nil {
-			return Usagef("%q is no number", arg)
+			return err
 		}
-		p, err := c.Machine.Programs.Find(pid)
-		if err == nil {
-			err = p.Send(proc.SignalFrom(c.Machine.Programs.Init(), n, abi.SI_USER))
+		switch now, _ := j.look(); now {
+		case running:
+			return fmt.Errorf("job %d already in background", j.number)
+		case ended:
+			return fmt.Errorf("job has terminated")
 		}
-		if err != nil {
-			return fmt.Errorf("kill: %d: %w", pid, err)
-		}
+		s.jobs.put(j)
+		j.goOn()
+		fmt.Fprintf(c.Out, "[%d]+ %s &\n", j.number, j.text)
 	}
 	return nil
+}
+
+// jobOf returns the job that the arguments of fg name, or the current one.
+func (s *Shell) jobOf(args []string) (*job, error) {
+	switch {
+	case s.job != nil:
+		return nil, errSub
+	case len(args) > 1:
+		return nil, Usagef("one job")
+	case len(args) == 0:
+		args = []string{"%+"}
+	}
+	j, err := s.jobs.find(args[0])
+	if err != nil && args[0][0] != '%' {
+		return s.jobs.find("%" + args[0]) // fg 1
+	}
+	if err != nil && args[0] == "%+" {
+		err = errors.New("current: no such job")
+	}
+	return j, err
+}
+
+var waitCommand = &Command{
+	Name:  "wait",
+	Usage: "[job...]",
+	Help:  "wait until jobs in the background have ended; the status is that of the last one named",
+	Run:   wait,
+}
+
+func wait(c *Context, args []string) error {
+	s := c.Shell
+	if s.job != nil {
+		return errSub
+	}
+	status := statusOK
+	for _, arg := range args {
+		j, err := s.jobs.find(arg)
+		if err != nil && arg[0] != '%' {
+			fmt.Fprintf(c.Err, "wait: pid %s is not a child of this shell\n", arg)
+			status = statusNotFound
+			continue
+		}
+		if err != nil {
+			fmt.Fprintf(c.Err, "wait: %v\n", err)
+			status = statusNotFound
+			continue
+		}
+		if !s.waitFor(c, j) {
+			return Status(statusInterrupted)
+		}
+		status, _ = j.outcome()
+	}
+	if len(args) == 0 {
+		for _, j := range s.jobs.all() {
+			if now, _ := j.look(); now != stopped && !s.waitFor(c, j) {
+				return Status(statusInterrupted)
+			}
+		}
+	}
+	return Status(status)
+}
+
+// waitFor waits until a job has ended or stopped, and reports whether it has. In a script
+// nobody is told of it.
+func (s *Shell) waitFor(c *Context, j *job) bool {
+	for now, changed := j.look(); now == running; now, changed = j.look() {
+		select {
+		case <-changed:
+		case <-c.Interrupt:
+			return false
+		}
+	}
+	if now, _ := j.look(); now == ended && !s.interactive {
+		s.jobs.remove(j)
+	}
+	return true
 }

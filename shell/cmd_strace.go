@@ -12,6 +12,7 @@ var straceCommand = &Command{
 	Usage: "[-f] [-c] [-p PID] [program [argument...]]",
 	Help:  "print the system calls of a program as strace does: -f with its children, -c counts only",
 	Run:   runStrace,
+	Job:   true,
 }
 
 func runStrace(c *Context, args []string) error {
@@ -43,11 +44,11 @@ func runStrace(c *Context, args []string) error {
 
 // straceProgram runs a program to its end.
 func straceProgram(c *Context, t *strace.Tracer, args []string) error {
-	path, ok := findProgram(args[0])
-	if !ok {
-		return fmt.Errorf("strace: there is no program %s", args[0])
+	path, err := findProgram(args[0])
+	if err != nil {
+		return fmt.Errorf("strace: Cannot find executable '%s'", args[0])
 	}
-	return runProgramWith(c, path, args, t.Attach)
+	return runProgram(c, path, args, t.Attach)
 }
 
 // straceAttach looks at a process until it ends, or ^C.

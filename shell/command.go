@@ -16,6 +16,9 @@ type Command struct {
 	Help  string // one line
 	Run   func(c *Context, args []string) error
 
+	// Job says that the command starts programs: it runs as a job, whose members they are.
+	Job bool
+
 	// Complete lists words that the last of args may become; nil means paths.
 	Complete func(s *Shell, args []string) []string
 }
@@ -49,11 +52,13 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // The statuses that the shell itself gives.
 const (
-	statusOK          = 0
-	statusError       = 1
-	statusUsage       = 2
-	statusNotFound    = 127
-	statusInterrupted = 130
+	statusOK    = 0
+	statusError = 1
+	statusUsage = 2
+
+	statusNotExecutable = 126
+	statusNotFound      = 127
+	statusInterrupted   = 130
 )
 
 // ErrUsage is what a command returns, wrapped, when its arguments are wrong.
@@ -127,12 +132,12 @@ func missing(what string) error {
 // builtins are the commands that every shell has, also in a test on the host;
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
-	catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
+	bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
 	fgCommand, freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
 	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
 	sleepCommand, straceCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
-	uptimeCommand, wcCommand,
+	uptimeCommand, waitCommand, wcCommand,
 }
 
 // Commands returns all commands by name.

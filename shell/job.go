@@ -1,123 +1,228 @@
 package shell
 
 import (
-	"errors"
-	"fmt"
+	"slices"
 	"sync"
-	"syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/proc/signal"
 	"sonde/kernel/tty"
-	"sonde/kernel/vfs"
 )
 
-// job is a program that the shell has started. While the shell waits for it, it has
-// the terminal, if the shell has one.
+// job is what a line of the shell runs at the same time as the shell: the programs of a
+// pipeline, which are one process group, and own commands, which are goroutines.
 type job struct {
-	c       *Context
+	text  string
+	table *proc.Table   // of its programs; may be nil
+	quit  chan struct{} // closed to end our own commands
+
+	number  int // in the table of jobs, 0 while it is not there
+	touched int // grows when it stops or goes into the background
+
+	start sync.Mutex // one program at a time joins
+
+	mu sync.Mutex
+	// guarded by mu:
+	members []*member
+	group   int           // of its programs; 0 before the first
+	changed chan struct{} // closed at the next change; nil: nobody waits
+	front   *tty.TTY      // the terminal that its first program gets; nil: none
+	modes   *tty.Termios  // of that, as the shell wants them; nil: it has not been given away
+	quitBy  int           // the signal that ended our own commands
+	told    state         // what the user has been told
+}
+
+// member is a part of a job: a program, or an own command.
+type member struct {
 	name    string
-	process *proc.Process
-	modes   *tty.Termios // of the terminal, as the shell wants them; nil: it has none
+	done    chan struct{} // closed at the end
+	process *proc.Process // nil: an own command
+	// guarded by job.mu:
+	ended, stopped bool
+	status         int // of sh: 128 and the signal for one that a signal has ended
+	signal         int
 }
 
-// terminal returns the shell's terminal if the program is to use it.
-func (j *job) terminal() *tty.TTY {
-	s := j.c.Shell
-	if j.c.In != s.In {
-		return nil
-	}
-	return s.Terminal
+// state is what a job is at.
+type state int
+
+const (
+	running state = iota
+	stopped
+	ended
+)
+
+func (s *Shell) newJob(text string) *job {
+	return &job{text: text, table: s.Machine.Programs, quit: make(chan struct{})}
 }
 
-// files are the program's descriptors: the terminal, where the shell has one and the
-// line does not say otherwise.
-func (j *job) files() []*vfs.File {
-	s, mu := j.c.Shell, new(sync.Mutex)
-	if s.Terminal == nil {
-		return []*vfs.File{inputFile(j.c.In), outputFile(j.c.Out, mu), outputFile(j.c.Err, mu)}
-	}
-	screen := func() *vfs.File {
-		d := &tty.Device{TTY: s.Terminal, Major: 5}
-		h, _ := d.Open(vfs.O_RDWR) // a terminal that has hung up says so when it is used
-		return vfs.NewFile("/dev/tty", d, h, vfs.O_RDWR)
-	}
-	files := []*vfs.File{inputFile(j.c.In), outputFile(j.c.Out, mu), outputFile(j.c.Err, mu)}
-	if j.c.In == s.In {
-		files[0] = screen()
-	}
-	if j.c.Out == s.Out {
-		files[1] = screen()
-	}
-	if j.c.Err == s.Err {
-		files[2] = screen()
-	}
-	return files
+// add lists a member that begins now.
+func (j *job) add(name string) *member {
+	m := &member{name: name, done: make(chan struct{})}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.members = append(j.members, m)
+	return m
 }
 
-// foreground gives the terminal to the program.
-func (j *job) foreground() {
-	if t := j.terminal(); t != nil {
-		modes := t.Termios()
-		j.modes = &modes
-		group, _ := j.process.Group()
-		t.SetForeground(group)
-		if typed := j.c.Shell.typeAhead; typed != nil {
-			t.Input(typed())
+// update changes something of the job, and wakes who waits for that.
+func (j *job) update(f func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f()
+	if j.changed != nil {
+		close(j.changed)
+		j.changed = nil
+	}
+}
+
+// finish is the end of a member.
+func (j *job) finish(m *member, status, signal int) {
+	j.update(func() { m.ended, m.stopped, m.status, m.signal = true, false, status, signal })
+	close(m.done)
+	if signal == abi.SIGINT { // ^C is for all of them
+		j.endOwn(signal)
+	}
+}
+
+// look returns what the job is at, and a channel that is closed when that may be
+// different. A job has stopped when a program of it has, and none goes on: what our own
+// commands do then is wait.
+func (j *job) look() (state, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.changed == nil {
+		j.changed = make(chan struct{})
+	}
+	return j.state(), j.changed
+}
+
+// state is the same, with mu held.
+func (j *job) state() state {
+	anyStopped, anyRuns, anyOwn := false, false, false
+	for _, m := range j.members {
+		switch {
+		case m.ended:
+		case m.stopped:
+			anyStopped = true
+		case m.process != nil:
+			anyRuns = true
+		default:
+			anyOwn = true
 		}
 	}
+	switch {
+	case anyRuns, anyOwn && !anyStopped:
+		return running
+	case anyStopped:
+		return stopped
+	}
+	return ended
 }
 
-// background takes the terminal back, with the modes that it had.
-func (j *job) background() {
-	if t := j.terminal(); t != nil && j.modes != nil {
-		t.SetForeground(0)
-		t.SetTermios(*j.modes, true, false)
+// outcome is the status of the last member, and the signal that has ended it.
+func (j *job) outcome() (status, signal int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.members) == 0 {
+		return statusOK, 0
+	}
+	last := j.members[len(j.members)-1]
+	if last.process == nil && j.quitBy != 0 && last.status != statusOK {
+		return 128 + j.quitBy, j.quitBy
+	}
+	return last.status, last.signal
+}
+
+// programs returns the processes that have not ended.
+func (j *job) programs() (all []*proc.Process) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, m := range j.members {
+		if m.process != nil && !m.ended {
+			all = append(all, m.process)
+		}
+	}
+	return all
+}
+
+// pid is the number that $! has: of the last program. 0: there is none.
+func (j *job) pid() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, m := range slices.Backward(j.members) {
+		if m.process != nil {
+			return m.process.PID
+		}
+	}
+	return 0
+}
+
+// has reports whether the process is or was part of the job.
+func (j *job) has(pid int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.members, func(m *member) bool { return m.process != nil && m.process.PID == pid })
+}
+
+// send gives a signal to all programs of the job. Those that end a program also end our
+// own commands.
+func (j *job) send(signal int) {
+	var groups []int
+	for _, p := range j.programs() {
+		if g, _ := p.Group(); g != 0 && !slices.Contains(groups, g) {
+			groups = append(groups, g)
+			j.table.SendGroup(g, proc.SignalFrom(j.table.Init(), signal, abi.SI_USER))
+		}
+	}
+	switch signal {
+	case abi.SIGHUP, abi.SIGINT, abi.SIGKILL, abi.SIGTERM:
+		j.endOwn(signal)
 	}
 }
 
-// wait waits until the program ends or stops, and returns its status as sh has it. ^C
-// gives its group SIGINT, where no terminal does that.
-func (j *job) wait() error {
-	defer j.background()
-	table, interrupt := j.c.Machine.Programs, j.c.Interrupt
+// endOwn is ^C for our own commands.
+func (j *job) endOwn(signal int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.quitBy == 0 {
+		j.quitBy = signal
+		close(j.quit)
+	}
+}
+
+// goOn lets a job that has stopped run again.
+func (j *job) goOn() {
+	j.update(func() {
+		for _, m := range j.members {
+			m.stopped = false
+		}
+		j.told = running
+	})
+	j.send(abi.SIGCONT)
+}
+
+// watch follows a program until it ends.
+//
+// Context: a goroutine of its own.
+func (j *job) watch(m *member) {
+	which := proc.Which{Kind: abi.P_PID, ID: m.process.PID}
 	for {
-		change, err := table.Init().Wait(proc.Which{Kind: abi.P_PID, ID: j.process.PID}, abi.WEXITED|abi.WSTOPPED,
-			func() <-chan struct{} { return interrupt })
-		if errors.Is(err, syscall.EINTR) {
-			interrupt = nil
-			group, _ := j.process.Group()
-			table.SendGroup(group, proc.SignalOf(abi.SIGINT))
-			continue
+		c, err := j.table.Init().Wait(which, abi.WEXITED|abi.WSTOPPED|abi.WCONTINUED, func() <-chan struct{} { return nil })
+		switch {
+		case err != nil:
+			j.finish(m, statusNotFound, 0)
+			return
+		case c.Code == abi.CLD_STOPPED:
+			j.update(func() { m.stopped, m.signal, m.status = true, int(c.Value()), 128+int(c.Value()) })
+		case c.Code == abi.CLD_CONTINUED:
+			j.update(func() { m.stopped = false })
+		case c.Status.Signal() != 0:
+			j.finish(m, 128+c.Status.Signal(), c.Status.Signal())
+			return
+		default:
+			j.finish(m, c.Status.Code(), 0)
+			return
 		}
-		if err != nil {
-			return err
-		}
-		if change.Code == abi.CLD_STOPPED {
-			return j.stopped(change)
-		}
-		return j.ended(change.Status)
 	}
-}
-
-// stopped keeps the job for fg.
-func (j *job) stopped(c proc.Change) error {
-	s := j.c.Shell
-	s.jobs = append(s.jobs, j)
-	fmt.Fprintf(j.c.Err, "\n[%d] Stopped  %s\n", len(s.jobs), j.name)
-	return Status(128 + c.Value())
-}
-
-func (j *job) ended(s proc.Status) error {
-	if sig := s.Signal(); sig != 0 {
-		if sig != abi.SIGINT && sig != abi.SIGPIPE {
-			fmt.Fprintf(j.c.Err, "%s: ended by SIG%s\n", j.name, signal.Name(sig))
-		}
-		return Status(128 + sig)
-	}
-	if s.Code() != 0 {
-		return Status(s.Code())
-	}
-	return nil
 }

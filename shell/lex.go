@@ -8,16 +8,21 @@ import (
 
 // token is a word, or an operator when op is set.
 type token struct {
-	text string
-	op   bool
-	line int
+	text     string
+	op       bool
+	line     int
+	from, to int // where it is in the script
 }
 
-// statusMark stands for $? in a word until the word is used; no input has it.
-const statusMark = '\x00'
+// statusMark stands for $? in a word until the word is used, lastMark for $!; no input
+// has them.
+const (
+	statusMark = '\x00'
+	lastMark   = '\x01'
+)
 
-// operators, longer ones first.
-var operators = []string{"&&", "||", ">>", ">", "<", "|", ";", "\n"}
+// operators, longer ones first. Those with a digit only begin where a word could.
+var operators = []string{"2>&1", "2>>", "2>", ">&2", "&&", "||", ">>", ">", "<", "|", "&", ";", "\n"}
 
 // lexer cuts a script into tokens.
 type lexer struct {
@@ -26,14 +31,19 @@ type lexer struct {
 	line   int
 	word   strings.Builder
 	inWord bool // "" is a word too
+	from   int  // where the word begins
 	tokens []token
 }
 
-// lex returns the tokens of a script.
+// clean makes a script what lex takes: with newlines of one kind, and without the marks.
+func clean(script string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", string(statusMark), "", string(lastMark), "").Replace(script)
+}
+
+// lex returns the tokens of a script that is clean.
 //
 // Errors: EINVAL for a quote that is not closed (wrapped with the line).
 func lex(script string) ([]token, error) {
-	script = strings.NewReplacer("\r\n", "\n", "\r", "\n", string(statusMark), "").Replace(script)
 	l := &lexer{in: script, line: 1}
 	for l.pos < len(l.in) {
 		if err := l.next(); err != nil {
@@ -47,15 +57,22 @@ func lex(script string) ([]token, error) {
 // end ends the word, if there is one.
 func (l *lexer) end() {
 	if l.inWord {
-		l.tokens = append(l.tokens, token{l.word.String(), false, l.line})
+		l.tokens = append(l.tokens, token{l.word.String(), false, l.line, l.from, l.pos})
 	}
 	l.word.Reset()
 	l.inWord = false
 }
 
 func (l *lexer) add(c byte) {
+	l.begin()
 	l.word.WriteByte(c)
-	l.inWord = true
+}
+
+// begin begins a word, unless one has begun.
+func (l *lexer) begin() {
+	if !l.inWord {
+		l.inWord, l.from = true, l.pos
+	}
 }
 
 // next reads a piece of a word, an operator, or what separates them.
@@ -76,6 +93,9 @@ func (l *lexer) next() error {
 	case strings.HasPrefix(rest, "$?"):
 		l.add(statusMark)
 		l.pos += 2
+	case strings.HasPrefix(rest, "$!"):
+		l.add(lastMark)
+		l.pos += 2
 	default:
 		if !l.operator(rest) {
 			l.add(c)
@@ -88,9 +108,9 @@ func (l *lexer) next() error {
 // operator reads an operator, if there is one.
 func (l *lexer) operator(rest string) bool {
 	for _, op := range operators {
-		if strings.HasPrefix(rest, op) {
+		if strings.HasPrefix(rest, op) && !(l.inWord && op[0] == '2') {
 			l.end()
-			l.tokens = append(l.tokens, token{op, true, l.line})
+			l.tokens = append(l.tokens, token{op, true, l.line, l.pos, l.pos + len(op)})
 			l.pos += len(op)
 			if op == "\n" {
 				l.line++
@@ -104,7 +124,6 @@ func (l *lexer) operator(rest string) bool {
 // backslash takes the next character as it is; before a newline it joins the
 // lines.
 func (l *lexer) backslash(rest string) {
-	l.pos += min(2, len(rest))
 	switch {
 	case len(rest) == 1:
 		l.add('\\')
@@ -113,13 +132,14 @@ func (l *lexer) backslash(rest string) {
 	default:
 		l.add(rest[1])
 	}
+	l.pos += min(2, len(rest))
 }
 
 // quoted reads up to the closing quote. Between double quotes a backslash
-// takes the meaning of ", \ and $, and $? is replaced.
+// takes the meaning of ", \ and $, and $? and $! are replaced.
 func (l *lexer) quoted(quote byte) error {
 	first := l.line
-	l.inWord = true
+	l.begin()
 	for l.pos++; l.pos < len(l.in); l.pos++ {
 		c, rest := l.in[l.pos], l.in[l.pos:]
 		switch {
@@ -134,6 +154,9 @@ func (l *lexer) quoted(quote byte) error {
 		case quote == '"' && strings.HasPrefix(rest, "$?"):
 			l.pos++
 			c = statusMark
+		case quote == '"' && strings.HasPrefix(rest, "$!"):
+			l.pos++
+			c = lastMark
 		}
 		l.word.WriteByte(c)
 	}

@@ -5,10 +5,18 @@ import (
 	"syscall"
 )
 
+// chain is one or more pipelines joined by "&&" and "||".
+type chain struct {
+	pipelines  []pipeline
+	background bool // "&" is behind it
+	text       string
+}
+
 // pipeline is one or more commands joined by "|".
 type pipeline struct {
 	after    string // the operator before it: ";", "&&" or "||"
 	commands []invocation
+	text     string
 }
 
 // invocation is one command with its arguments and redirections.
@@ -18,27 +26,34 @@ type invocation struct {
 }
 
 type redirect struct {
-	op, path string // ">", ">>" or "<"
+	op, path string // ">", ">>", "<", "2>", "2>>"; "2>&1" and ">&2" without a path
 }
 
-// parse reads a script as a list of pipelines.
+// parse reads a script.
 //
 // Errors: EINVAL (wrapped with the line and what is wrong).
-func parse(script string) ([]pipeline, error) {
+func parse(script string) ([]chain, error) {
+	script = clean(script)
 	tokens, err := lex(script)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{list: []pipeline{}, after: ";"}
+	p := &parser{script: script, list: []chain{}, after: ";", from: -1}
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		switch {
 		case !t.op:
+			p.covers(t)
 			p.command.words = append(p.command.words, t.text)
-		case t.text == "<" || t.text == ">" || t.text == ">>":
+		case t.text == "2>&1" || t.text == ">&2":
+			p.covers(t)
+			p.command.redirects = append(p.command.redirects, redirect{op: t.text})
+		case redirectFlags[t.text] != 0 || t.text == "<":
 			if i++; i == len(tokens) || tokens[i].op {
 				return nil, syntaxError(t, "a file name must follow")
 			}
+			p.covers(t)
+			p.covers(tokens[i])
 			p.command.redirects = append(p.command.redirects, redirect{t.text, tokens[i].text})
 		default:
 			if err := p.operator(t); err != nil {
@@ -55,10 +70,25 @@ func parse(script string) ([]pipeline, error) {
 
 // parser holds what has been read of a script so far.
 type parser struct {
-	list    []pipeline
-	after   string // the operator before the pipeline being read
-	open    []invocation
-	command invocation
+	script   string
+	list     []chain
+	open     []pipeline // of the chain being read
+	begin    int        // where the chain begins
+	after    string     // the operator before the pipeline being read
+	commands []invocation
+	command  invocation
+	from, to int // where the pipeline is in the script; from is -1 before it
+}
+
+// covers makes a token part of the pipeline's text.
+func (p *parser) covers(t token) {
+	if p.from < 0 {
+		p.from = t.from
+		if len(p.open) == 0 {
+			p.begin = t.from
+		}
+	}
+	p.to = t.to
 }
 
 // operator ends a command, and all but "|" end the pipeline.
@@ -67,24 +97,26 @@ func (p *parser) operator(t token) error {
 	switch {
 	case empty && len(p.command.redirects) > 0:
 		return syntaxError(t, "there is no command before it")
-	case empty && len(p.open) == 0 && p.after == ";" && (t.text == ";" || t.text == "\n"):
+	case empty && len(p.commands) == 0 && p.after == ";" && (t.text == ";" || t.text == "\n"):
 		return nil // an empty line
-	case empty && t.text == "\n" && (len(p.open) > 0 || p.after != ";"):
+	case empty && t.text == "\n" && (len(p.commands) > 0 || p.after != ";"):
 		return nil // goes on in the next line
 	case empty:
 		return syntaxError(t, "there is no command before it")
 	}
-	p.open = append(p.open, p.command)
+	p.commands = append(p.commands, p.command)
 	p.command = invocation{}
 	if t.text == "|" {
 		return nil
 	}
-	p.list = append(p.list, pipeline{p.after, p.open})
-	p.open = nil
-	p.after = t.text
-	if t.text == "\n" {
-		p.after = ";"
+	p.open = append(p.open, pipeline{p.after, p.commands, p.script[p.from:p.to]})
+	p.commands, p.from = nil, -1
+	if t.text == "&&" || t.text == "||" {
+		p.after = t.text
+		return nil
 	}
+	p.list = append(p.list, chain{p.open, t.text == "&", p.script[p.begin:p.to]})
+	p.open, p.after = nil, ";"
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"sonde/kernel/proc"
 	calls "sonde/kernel/syscall"
+	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 )
 
@@ -18,72 +19,120 @@ const programPath = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 // environment is what programs find.
 var environment = []string{"PATH=" + programPath, "HOME=/", "TERM=vt100", "PWD=/", "SHELL=/bin/sh", "USER=root"}
 
-// program makes a command of a program; nil if there is none of that name.
-func (s *Shell) program(name string) *Command {
-	if s.Machine.Programs == nil {
-		return nil
-	}
-	path, ok := findProgram(name)
-	if !ok {
-		return nil
-	}
-	return &Command{Name: name, Run: func(c *Context, args []string) error {
-		return runProgram(c, path, append([]string{name}, args...))
-	}}
-}
-
-// findProgram looks for a file that may be executed.
-func findProgram(name string) (path string, ok bool) {
+// findProgram looks for a program's file.
+//
+// Errors: ENOENT; EACCES and EISDIR for a path to what cannot be executed.
+func findProgram(name string) (path string, err error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)
 	}
 	for dir := range strings.SplitSeq(programPath, ":") {
-		if path := dir + "/" + name; executable(path) {
-			return path, true
+		if path := dir + "/" + name; executable(path) == nil {
+			return path, nil
 		}
 	}
-	return "", false
+	return "", syscall.ENOENT
 }
 
-func executable(path string) bool {
+func executable(path string) error {
 	i, err := vfs.Root.StatAt(vfs.Root.RootPlace(), path, true)
-	return err == nil && i.Mode.IsRegular() && i.Mode&0111 != 0
+	switch {
+	case err != nil:
+		return err
+	case i.Mode.IsDir():
+		return syscall.EISDIR
+	case !i.Mode.IsRegular() || i.Mode&0111 == 0:
+		return syscall.EACCES
+	}
+	return nil
 }
 
-// runProgram runs a program to its end, or until it stops.
-func runProgram(c *Context, path string, args []string) error {
-	return runProgramWith(c, path, args, func(*proc.Process) {})
+// isProgram reports whether a word that names no command of ours is for a program:
+// a path is, even if there is nothing.
+func (s *Shell) isProgram(word string) bool {
+	if s.commands[word] != nil || s.Machine.Programs == nil {
+		return false
+	}
+	_, err := findProgram(word)
+	return err == nil || strings.Contains(word, "/")
 }
 
-// runProgramWith is runProgram with something that is done before it runs.
-func runProgramWith(c *Context, path string, args []string, ready func(*proc.Process)) error {
-	j := &job{c: c, name: strings.Join(args, " ")}
-	p, err := calls.Start(c.Machine.Programs, calls.Spec{
-		Path: path, Args: args, Env: environment, Dir: "/", Files: j.files(),
-		Ready: func(p *proc.Process) { j.process = p; j.foreground(); ready(p) },
-	})
-	if err != nil {
+// runProgram runs a program in the job of a command of ours, to its end. ready is called
+// before the program runs.
+func runProgram(c *Context, path string, args []string, ready func(*proc.Process)) error {
+	j := c.Shell.job
+	m := j.add(args[0])
+	if err := j.begin(c, m, path, args, ready); err != nil {
+		j.finish(m, statusError, 0)
 		return err
 	}
-	j.process = p
-	return j.wait()
+	go j.watch(m)
+	<-m.done
+	return Status(m.status)
 }
 
-// inputFile is what a program reads as its input. A file is shared with it.
-func inputFile(r io.Reader) *vfs.File {
-	if f, ok := r.(*vfs.File); ok {
+// begin starts a program as a member of the job. Who calls it watches it.
+func (j *job) begin(c *Context, m *member, path string, args []string, ready func(*proc.Process)) error {
+	j.start.Lock()
+	defer j.start.Unlock()
+	if j.group != 0 && !j.table.Init().HasGroup(j.group) {
+		j.group = 0 // all of it have ended
+	}
+	_, err := calls.Start(j.table, calls.Spec{
+		Path: path, Args: args, Env: environment, Dir: "/", Files: c.files(), Group: j.group,
+		Ready: func(p *proc.Process) {
+			group, _ := p.Group()
+			j.update(func() { m.process, j.group = p, group })
+			j.lendTerminal(c.Shell)
+			if ready != nil {
+				ready(p)
+			}
+		},
+	})
+	return err
+}
+
+// files are a program's descriptors: the terminal, where the shell has one and the line
+// does not say otherwise.
+func (c *Context) files() []*vfs.File {
+	return []*vfs.File{c.input(), c.output(c.Out), c.output(c.Err)}
+}
+
+// input is what a program reads. A file is shared with it.
+func (c *Context) input() *vfs.File {
+	if f, ok := c.In.(*vfs.File); ok {
 		f.Hold()
 		return f
 	}
+	if c.Shell.Terminal != nil && c.In == c.Shell.In {
+		return openTerminal(c.Shell.Terminal)
+	}
 	n := vfs.NewAnonymous(fs.ModeNamedPipe | 0400)
-	return vfs.NewFile(n.Name("shell"), n, &stream{r: r, mu: new(sync.Mutex)}, vfs.O_RDONLY)
+	return vfs.NewFile(n.Name("shell"), n, &stream{r: c.In, mu: new(sync.Mutex)}, vfs.O_RDONLY)
 }
 
-// outputFile is what a program writes to. Those of one program may share a writer,
-// so they share a lock.
-func outputFile(w io.Writer, mu *sync.Mutex) *vfs.File {
+// output is what a program writes to. A file is shared with it.
+func (c *Context) output(w io.Writer) *vfs.File {
+	s := c.Shell
+	switch to := w.(type) {
+	case *vfs.File:
+		to.Hold()
+		return to
+	case *pieceWriter:
+		to.f.Hold()
+		return to.f
+	}
+	if s.Terminal != nil && (w == s.Out || w == s.Err) {
+		return openTerminal(s.Terminal)
+	}
 	n := vfs.NewAnonymous(fs.ModeNamedPipe | 0200)
-	return vfs.NewFile(n.Name("shell"), n, &stream{w: w, mu: mu}, vfs.O_WRONLY)
+	return vfs.NewFile(n.Name("shell"), n, &stream{w: w, mu: s.outMu}, vfs.O_WRONLY)
+}
+
+func openTerminal(t *tty.TTY) *vfs.File {
+	d := &tty.Device{TTY: t, Major: 5}
+	h, _ := d.Open(vfs.O_RDWR) // a terminal that has hung up says so when it is used
+	return vfs.NewFile("/dev/tty", d, h, vfs.O_RDWR)
 }
 
 // stream is a reader or writer of the shell's as an open file.

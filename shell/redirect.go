@@ -12,9 +12,8 @@ const maxPiece = 64 << 10
 
 // redirection is the files of one command.
 type redirection struct {
-	name  string // of the command
 	files []*vfs.File
-	out   *pieceWriter
+	outs  []*pieceWriter
 }
 
 // open opens the files and puts them into the context.
@@ -22,6 +21,14 @@ type redirection struct {
 // Errors: those of vfs.Open.
 func (r *redirection) open(c *Context, list []redirect, expand func(string) string) error {
 	for _, d := range list {
+		switch d.op {
+		case "2>&1":
+			c.Err = c.Out
+			continue
+		case ">&2":
+			c.Out = c.Err
+			continue
+		}
 		f, err := vfs.Open(expand(d.path), redirectFlags[d.op])
 		if err != nil {
 			return err
@@ -31,8 +38,13 @@ func (r *redirection) open(c *Context, list []redirect, expand func(string) stri
 			c.In = f
 			continue
 		}
-		r.out = &pieceWriter{f: f}
-		c.Out = r.out
+		w := &pieceWriter{f: f}
+		r.outs = append(r.outs, w)
+		if d.op[0] == '2' {
+			c.Err = w
+		} else {
+			c.Out = w
+		}
 	}
 	return nil
 }
@@ -42,15 +54,20 @@ func (r *redirection) open(c *Context, list []redirect, expand func(string) stri
 // Errors: those of vfs.Write.
 func (r *redirection) close() error {
 	var err error
-	if r.out != nil {
-		err = r.out.flush()
+	for _, w := range r.outs {
+		err = firstOf(err, w.flush())
 	}
 	for _, f := range r.files {
-		if cerr := vfs.Close(f); err == nil {
-			err = cerr
-		}
+		err = firstOf(err, vfs.Close(f))
 	}
 	return err
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
 }
 
 // pieceWriter keeps output back to write it in one piece: for a control file

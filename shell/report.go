@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/printk"
 )
 
@@ -31,6 +33,8 @@ func report(c *Context, cmd *Command, err error) int {
 		return statusOK
 	case errors.As(err, &status):
 		return int(status)
+	case errors.Is(err, syscall.EPIPE): // who reads has ended, as it may
+		return 128 + abi.SIGPIPE
 	case errors.Is(err, ErrUsage):
 		fmt.Fprintf(c.Err, "%s: %s\n", cmd.Name, message(cmd, err))
 		fmt.Fprintf(c.Err, "usage: %s\n", cmd.synopsis())
@@ -40,12 +44,15 @@ func report(c *Context, cmd *Command, err error) int {
 	return statusError
 }
 
-// message is the text of an error without what would be said twice.
+// message is the text of an error without what would be said twice. cmd may be nil.
 func message(cmd *Command, err error) string {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var parts []string
 		for _, e := range joined.Unwrap() {
 			parts = append(parts, message(cmd, e))
+		}
+		if cmd == nil {
+			return strings.Join(parts, ", ")
 		}
 		return strings.Join(parts, "\n"+cmd.Name+": ")
 	}
@@ -54,6 +61,9 @@ func message(cmd *Command, err error) string {
 			return pe.Path + ": " + pe.Op + ": " + pe.Err.Error()
 		}
 		return pe.Path + ": " + pe.Err.Error()
+	}
+	if cmd == nil {
+		return err.Error()
 	}
 	return strings.TrimPrefix(err.Error(), cmd.Name+": ")
 }

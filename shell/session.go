@@ -41,7 +41,7 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	t.editor.History = s.History
 	t.editor.Complete = s.complete
 	s.Out, s.Err = out, out
-	s.typeAhead = t.take
+	s.typeAhead, s.typedBack, s.interactive = t.take, t.putBack, true
 	go t.pump(in)
 	return t
 }
@@ -56,6 +56,7 @@ func (t *Session) Editor() *line.Editor { return t.editor }
 // Errors:  what reading the terminal returns, io.EOF excepted.
 func (t *Session) Run() error {
 	for {
+		t.shell.tell()
 		text, err := t.editor.ReadLine(prompt)
 		switch err {
 		case nil:
@@ -126,6 +127,13 @@ func (t *Session) take() []byte {
 	return typed
 }
 
+// putBack puts before all that is queued what was typed while a program had the terminal.
+func (t *Session) putBack(typed []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queue = append(typed, t.queue...)
+}
+
 // pump takes what the terminal sends.
 func (t *Session) pump(in io.Reader) {
 	buf := make([]byte, 256)
@@ -138,10 +146,14 @@ func (t *Session) pump(in io.Reader) {
 	}
 }
 
-// arrived queues what was typed, except for a ^C that a command takes.
+// arrived queues what was typed, except for a ^C that a command takes. A program in the
+// foreground gets all of it.
 func (t *Session) arrived(typed []byte, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if tty := t.shell.Terminal; tty != nil && tty.Offer(typed) {
+		typed = nil
+	}
 	for _, c := range typed {
 		switch {
 		case c == ctrlC && t.interrupt != nil:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sonde/kernel/tty"
 	"sonde/shell/line"
@@ -28,8 +29,14 @@ type Shell struct {
 	commands  map[string]*Command
 	status    int
 	interrupt <-chan struct{}
-	jobs      []*job        // programs that have stopped
+	jobs      *jobTable
+	outMu     *sync.Mutex   // held by who writes Out or Err for a program
+	job       *job          // that this shell is a part of; nil for the user's own
 	typeAhead func() []byte // takes what was typed and not read yet; nil: nothing is typed
+	typedBack func([]byte)  // gives back what no program has read
+
+	// interactive says that somebody looks at it: jobs are announced.
+	interactive bool
 }
 
 // New returns a shell with the built-in commands, which writes output and
@@ -38,6 +45,7 @@ func New(m *Machine, out io.Writer) *Shell {
 	s := &Shell{
 		Machine: m, In: strings.NewReader(""), Out: out, Err: out,
 		History: new(line.History), commands: make(map[string]*Command),
+		jobs: new(jobTable), outMu: new(sync.Mutex),
 	}
 	s.Register(builtins...)
 	s.Register(helpCommand) // not in the table, as it reads the table
@@ -63,29 +71,48 @@ func (s *Shell) Run(script string) (status int) {
 		s.status = statusUsage
 		return s.status
 	}
-	for _, p := range list {
+	for _, l := range list {
+		switch {
+		case s.interrupted():
+			s.status = statusInterrupted
+			return s.status
+		case l.background:
+			s.status = s.launch(l)
+		default:
+			s.runChain(l)
+		}
+	}
+	return s.status
+}
+
+// runChain runs pipelines as far as the operators between them want it.
+func (s *Shell) runChain(l chain) {
+	for _, p := range l.pipelines {
 		if s.interrupted() {
 			s.status = statusInterrupted
-			break
+			return
 		}
 		if p.after == "&&" && s.status != statusOK || p.after == "||" && s.status == statusOK {
 			continue
 		}
 		s.status = s.runPipeline(p)
 	}
-	return s.status
 }
 
 func (s *Shell) interrupted() bool {
 	return (&Context{Interrupt: s.interrupt}).Interrupted()
 }
 
-// runPipeline runs the commands one after the other; its status is that of
-// the last.
+// runPipeline runs a pipeline to its end; its status is that of the last command. What
+// consists of our own commands is run one after the other, by the shell itself.
 func (s *Shell) runPipeline(p pipeline) (status int) {
+	if s.parallel(p) {
+		return s.runJob(p)
+	}
 	in := s.In
 	for i, inv := range p.commands {
-		c := &Context{In: in, Out: s.Out, Err: s.Err, Shell: s, Machine: s.Machine, Interrupt: s.interrupt}
+		c := s.context(in)
+		c.Interrupt = s.interrupt
 		var kept bytes.Buffer
 		if i < len(p.commands)-1 {
 			c.Out = &kept
@@ -96,44 +123,62 @@ func (s *Shell) runPipeline(p pipeline) (status int) {
 	return status
 }
 
-// runCommand runs one command with its redirections.
+// context is what a command of this shell runs in.
+func (s *Shell) context(in io.Reader) *Context {
+	return &Context{In: in, Out: s.Out, Err: s.Err, Shell: s, Machine: s.Machine}
+}
+
+// runCommand runs one of our own commands with its redirections.
 func (s *Shell) runCommand(c *Context, inv invocation) int {
-	words := make([]string, len(inv.words))
-	for i, w := range inv.words {
-		words[i] = s.expand(w)
-	}
-	cmd := s.command(words[0])
+	words := s.words(inv)
+	cmd := s.commands[words[0]]
 	if cmd == nil {
 		io.WriteString(c.Err, words[0]+": command not found\n")
 		return statusNotFound
 	}
-	r := redirection{name: cmd.Name}
+	var r redirection
 	err := r.open(c, inv.redirects, s.expand)
-	if err == nil {
-		err = guard(cmd, c, words[1:])
-	}
-	if rerr := r.close(); err == nil {
-		err = rerr
-	}
-	return report(c, cmd, err)
+	return s.finishCommand(c, cmd, words, &r, err)
 }
 
-// command finds what a word names: a built-in command, or a program. nil: neither.
-func (s *Shell) command(word string) *Command {
-	if c := s.commands[word]; c != nil {
-		return c
+// finishCommand runs a command whose files are open, unless there was an error. What
+// its files say is told to the shell's own Err.
+func (s *Shell) finishCommand(c *Context, cmd *Command, words []string, r *redirection, err error) int {
+	outer := s.context(nil)
+	if err != nil {
+		r.close()
+		return report(outer, cmd, err)
 	}
-	return s.program(word)
+	status := report(c, cmd, guard(cmd, c, words[1:]))
+	if err := r.close(); err != nil && status == statusOK {
+		return report(outer, cmd, err)
+	}
+	return status
 }
 
-// expand puts the status where a word has $?.
+// words are those of a command as they are used.
+func (s *Shell) words(inv invocation) []string {
+	words := make([]string, len(inv.words))
+	for i, w := range inv.words {
+		words[i] = s.expand(w)
+	}
+	return words
+}
+
+// expand puts the status where a word has $?, and the last job's process where it has $!.
 func (s *Shell) expand(word string) string {
-	return strings.ReplaceAll(word, string(statusMark), strconv.Itoa(s.status))
+	word = strings.ReplaceAll(word, string(statusMark), strconv.Itoa(s.status))
+	if strings.IndexByte(word, lastMark) >= 0 {
+		word = strings.ReplaceAll(word, string(lastMark), s.jobs.last())
+	}
+	return word
 }
 
 // open flags of the redirections.
 var redirectFlags = map[string]int{
-	"<":  os.O_RDONLY,
-	">":  os.O_WRONLY | os.O_CREATE | os.O_TRUNC,
-	">>": os.O_WRONLY | os.O_CREATE | os.O_APPEND,
+	"<":   os.O_RDONLY,
+	">":   os.O_WRONLY | os.O_CREATE | os.O_TRUNC,
+	">>":  os.O_WRONLY | os.O_CREATE | os.O_APPEND,
+	"2>":  os.O_WRONLY | os.O_CREATE | os.O_TRUNC,
+	"2>>": os.O_WRONLY | os.O_CREATE | os.O_APPEND,
 }

@@ -36,6 +36,11 @@ func TestLanguage(t *testing.T) {
 		{"no command", "echo a | | cat", "sh: line 1: \"|\": there is no command before it: invalid argument\n", 2},
 		{"only an operator", "&& true", "sh: line 1: \"&&\": there is no command before it: invalid argument\n", 2},
 		{"open end", "true &&", "sh: line 1: \";\": there is no command before it: invalid argument\n", 2},
+		{"errors apart", "cat /none 2>/tmp/l1; head -1 < /tmp/l1", "cat: /none: no such file or directory\n", 0},
+		{"errors too", "cat /none 2>&1 | wc -l; cat /none >/tmp/l1 2>&1; wc -l /tmp/l1", "1\n1\n", 0},
+		{"a digit in a word", "echo a2> /tmp/l1; cat /tmp/l1", "a2\n", 0},
+		{"only &", "& echo a", "sh: line 1: \"&\": there is no command before it: invalid argument\n", 2},
+		{"& after &&", "true && & echo a", "sh: line 1: \"&\": there is no command before it: invalid argument\n", 2},
 		{"no file", "echo a >", "sh: line 1: \">\": a file name must follow: invalid argument\n", 2},
 		{"file without command", "> /tmp/x", "sh: line 1: \";\": there is no command before it: invalid argument\n", 2},
 	}
@@ -96,7 +101,7 @@ func TestEveryCommandHasHelpAndRefusesUnknownOptions(t *testing.T) {
 }
 
 func FuzzScriptsDoNotBreakTheShell(f *testing.F) {
-	for _, s := range []string{"echo 'a' > /tmp/f | cat", "a && b || c; $?", "\\", "<", "echo \"$?\\", "grep -c a /proc/version"} {
+	for _, s := range []string{"echo 'a' > /tmp/f | cat", "a && b || c; $?", "\\", "<", "echo \"$?\\", "grep -c a /proc/version", "a & b 2>&1 $!&"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
@@ -104,10 +109,12 @@ func FuzzScriptsDoNotBreakTheShell(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, p := range list {
-			for _, inv := range p.commands {
-				if len(inv.words) == 0 {
-					t.Errorf("%q: a command without name", script)
+		for _, l := range list {
+			for _, p := range l.pipelines {
+				for _, inv := range p.commands {
+					if len(inv.words) == 0 {
+						t.Errorf("%q: a command without name", script)
+					}
 				}
 			}
 		}

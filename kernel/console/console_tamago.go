@@ -17,7 +17,7 @@ import (
 )
 
 // TTY is the terminal on the serial line: what programs see of it. Who reads Input
-// feeds it, by its Tap.
+// feeds it: the shell, by its Offer.
 var TTY = tty.New(screen{}, nil)
 
 // Init makes the serial port interrupt when a byte arrives.

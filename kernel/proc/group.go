@@ -69,6 +69,13 @@ func (g *Group) orphaned() bool {
 	return true
 }
 
+// Orphaned reports whether nobody could continue p's group if it stopped.
+func (p *Process) Orphaned() bool {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.group == nil || p.group.orphaned()
+}
+
 // SetGroup puts the process with number pid (0: p itself) into group id (0: that of
 // its own number).
 //
@@ -165,6 +172,11 @@ func (p *Process) SetTerminal(tty Terminal) error {
 	s := p.group.session
 	if s.leader != p || tty != nil && s.tty != nil && s.tty != tty {
 		return syscall.EPERM
+	}
+	for _, o := range p.table.sessions {
+		if o != s && tty != nil && o.tty == tty {
+			return syscall.EPERM // another session's
+		}
 	}
 	s.tty = tty
 	return nil

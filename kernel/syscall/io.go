@@ -136,7 +136,7 @@ func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
 }
 
 func read(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+	f, err := fileToRead(t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -145,7 +145,7 @@ func read(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func write(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+	f, err := fileToWrite(t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -182,7 +182,11 @@ func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
 
 // vector moves bytes for each element of an array of Iovec in turn.
 func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err error) {
-	f, err := fileOf(t, a[0])
+	open := fileToRead
+	if how == writes || how == writesAt {
+		open = fileToWrite
+	}
+	f, err := open(t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -238,11 +242,11 @@ func lseek(t *proc.Thread, a *Args) (uint64, error) {
 
 // sendfile copies from one file to another, from *off on if there is one.
 func sendfile(t *proc.Thread, a *Args) (uint64, error) {
-	to, err := fileOf(t, a[0])
+	to, err := fileToWrite(t, a[0])
 	if err != nil {
 		return 0, err
 	}
-	from, err := fileOf(t, a[1])
+	from, err := fileToRead(t, a[1])
 	if err != nil {
 		return 0, err
 	}

@@ -19,6 +19,8 @@ type terminal interface {
 	// Foreground is the group that reads, 0 for none.
 	Foreground() int
 	SetForeground(group int)
+	// Control is what is the same for all who have the terminal open.
+	Control() interface{ HangUp() }
 }
 
 func ioctl(t *proc.Thread, a *Args) (uint64, error) {
@@ -66,6 +68,9 @@ func ioctlTerminal(t *proc.Thread, tty terminal, request, addr uint64) (uint64, 
 		return done(put(t, addr, tty.Termios()))
 	case abi.TCSETS, abi.TCSETSW, abi.TCSETSF:
 		to, err := get[abi.Termios](t, addr)
+		if err == nil {
+			err = mayChange(t, tty)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -83,9 +88,7 @@ func ioctlTerminal(t *proc.Thread, tty terminal, request, addr uint64) (uint64, 
 	case abi.TIOCSPGRP:
 		return setForeground(t, tty, addr)
 	case abi.TIOCSCTTY:
-		if c, ok := tty.(proc.Terminal); ok {
-			return done(t.Process().SetTerminal(c))
-		}
+		return done(t.Process().SetTerminal(tty.Control()))
 	case abi.TIOCNOTTY:
 		return done(t.Process().SetTerminal(nil))
 	case abi.TIOCGSID:
@@ -105,6 +108,9 @@ func setForeground(t *proc.Thread, tty terminal, addr uint64) (uint64, error) {
 		return 0, sys.EINVAL
 	case !t.Process().HasGroup(int(group)):
 		return 0, sys.EPERM
+	}
+	if err := mayChange(t, tty); err != nil {
+		return 0, err
 	}
 	tty.SetForeground(int(group))
 	return 0, nil

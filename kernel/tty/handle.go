@@ -149,6 +149,9 @@ func (h Handle) WriteAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
+// Control is the terminal that h is open on: the same for all handles.
+func (h Handle) Control() interface{ HangUp() } { return h.TTY }
+
 // Close implements vfs.Handle.
 func (h Handle) Close() error { return nil }
 

@@ -226,39 +226,17 @@ func TestWhatIsTypedAheadIsBounded(t *testing.T) {
 	}
 }
 
-func TestTapGetsWhatNoProgramOwns(t *testing.T) {
+func TestOnlyProgramsInTheForegroundGetWhatIsTyped(t *testing.T) {
 	x := newTerm(t)
-	r, w := io.Pipe()
-	tap := x.Tap(r)
-	got := make(chan string, 10)
-	go func() {
-		b := make([]byte, 10)
-		for {
-			n, err := tap.Read(b)
-			if err != nil {
-				close(got)
-				return
-			}
-			got <- string(b[:n])
-		}
-	}()
-	w.Write([]byte("sh"))
-	if s := <-got; s != "sh" {
-		t.Errorf("%q", s)
+	if x.Offer([]byte("sh")) || x.Buffered() != 0 {
+		t.Error("no program is in the foreground, and something is typed for one")
 	}
 	x.SetForeground(5)
-	w.Write([]byte("prog\r"))
-	if s := x.read(t); s != "prog\n" {
-		poll.Until(x, poll.In, nil)
-		if s = x.read(t); s != "prog\n" {
-			t.Errorf("%q", s)
-		}
+	if !x.Offer([]byte("prog\r")) || x.read(t) != "prog\n" {
+		t.Error("a program in the foreground does not get what is typed")
 	}
-	x.SetForeground(0)
-	w.Write([]byte("again"))
-	w.Close()
-	if s := <-got; s != "again" {
-		t.Errorf("%q", s)
+	x.Offer([]byte("ahead\r\x04\rne"))
+	if got := x.Reclaim(); string(got) != "ahead\n\nne" || x.Foreground() != 0 || x.Buffered() != 0 {
+		t.Errorf("reclaimed %q", got)
 	}
-	<-got
 }

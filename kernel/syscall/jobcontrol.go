@@ -1,0 +1,84 @@
+package syscall
+
+import (
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
+	"sonde/kernel/tty"
+	"sonde/kernel/vfs"
+)
+
+// Only the group in the foreground reads from its session's terminal and changes it; with
+// TOSTOP only it writes. Another is stopped by a signal, and what it wanted is done
+// again when it goes on.
+//
+// Source: POSIX.1-2017, "Terminal Access Control".
+
+// fileToRead is fileOf for a call that reads.
+//
+// Errors: EINTR for who has to stop first, EIO for who cannot.
+func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
+	f, err := fileOf(t, fd)
+	if err != nil {
+		return nil, err
+	}
+	if h, ok := f.Handle().(tty.Handle); ok && inBackground(t, h) {
+		if refuses(t, abi.SIGTTIN) {
+			return nil, sys.EIO
+		}
+		return f, stopGroup(t, abi.SIGTTIN)
+	}
+	return f, nil
+}
+
+// fileToWrite is fileOf for a call that writes.
+//
+// Errors: as fileToRead.
+func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
+	f, err := fileOf(t, fd)
+	if err != nil {
+		return nil, err
+	}
+	if h, ok := f.Handle().(tty.Handle); ok && h.Termios().Lflag&tty.TOSTOP != 0 {
+		return f, mayChange(t, h)
+	}
+	return f, nil
+}
+
+// mayChange lets only the foreground go on, and who does not want SIGTTOU.
+//
+// Errors: as fileToRead.
+func mayChange(t *proc.Thread, term terminal) error {
+	if !inBackground(t, term) || refuses(t, abi.SIGTTOU) {
+		return nil
+	}
+	return stopGroup(t, abi.SIGTTOU)
+}
+
+// inBackground reports whether the terminal is that of t's session, and another group is
+// in the foreground.
+func inBackground(t *proc.Thread, term terminal) bool {
+	p := t.Process()
+	group, _ := p.Group()
+	return p.Terminal() == term.Control() && term.Foreground() != group
+}
+
+// refuses reports whether t blocks or ignores a signal.
+func refuses(t *proc.Thread, n int) bool {
+	return t.Blocked()&signal.Of(n) != 0 || t.Process().Action(n, nil).Handler == abi.SIG_IGN
+}
+
+// stopGroup stops the group of t, if there is somebody who can continue it.
+//
+// Errors: EINTR, EIO.
+func stopGroup(t *proc.Thread, n int) error {
+	p := t.Process()
+	if p.Orphaned() {
+		return sys.EIO
+	}
+	group, _ := p.Group()
+	p.Table().SendGroup(group, proc.SignalOf(n))
+	return sys.EINTR
+}

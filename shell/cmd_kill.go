@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
+)
+
+var killCommand = &Command{
+	Name:  "kill",
+	Usage: "[-signal] job|process|-group... | -l",
+	Help:  "send a signal to programs, SIGTERM unless another is named; -l lists the signals",
+	Run:   kill,
+}
+
+func kill(c *Context, args []string) error {
+	if len(args) == 1 && args[0] == "-l" {
+		return listSignals(c)
+	}
+	n, args, err := signalOf(args)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return Usagef("which process?")
+	}
+	status := statusOK
+	for _, arg := range args {
+		if err := c.kill(n, arg); err != nil {
+			fmt.Fprintf(c.Err, "kill: %v\n", err)
+			status = statusError
+		}
+	}
+	return Status(status)
+}
+
+// signalOf takes the signal off the arguments: -9, -KILL, -s KILL.
+func signalOf(args []string) (n int, rest []string, err error) {
+	name := ""
+	switch {
+	case len(args) == 0 || len(args[0]) < 2 || args[0][0] != '-':
+		return abi.SIGTERM, args, nil
+	case args[0] == "--":
+		return abi.SIGTERM, args[1:], nil
+	case (args[0] == "-s" || args[0] == "-n") && len(args) > 1:
+		name, rest = args[1], args[2:]
+	default:
+		name, rest = args[0][1:], args[1:]
+	}
+	n, ok := signal.ByName(strings.ToUpper(name))
+	if !ok {
+		return 0, nil, Usagef("no signal %s", name)
+	}
+	if len(rest) > 0 && rest[0] == "--" {
+		rest = rest[1:]
+	}
+	return n, rest, nil
+}
+
+// kill sends a signal to what an argument names.
+func (c *Context) kill(n int, arg string) error {
+	if strings.HasPrefix(arg, "%") {
+		j, err := c.Shell.jobs.find(arg)
+		if err != nil {
+			return err
+		}
+		return killJob(j, n)
+	}
+	pid, err := strconv.Atoi(arg)
+	if err != nil {
+		return fmt.Errorf("%s: arguments must be process or job numbers", arg)
+	}
+	t := c.Machine.Programs
+	if t == nil {
+		return missing("programs")
+	}
+	info := proc.SignalFrom(t.Init(), n, abi.SI_USER)
+	if pid < 0 {
+		err = t.SendGroup(-pid, info)
+	} else if p, e := t.Find(pid); e != nil {
+		err = e
+	} else if p == t.Init() {
+		err = syscall.EPERM
+	} else {
+		err = p.Send(info)
+	}
+	if err != nil {
+		return fmt.Errorf("(%d) - %w", pid, err)
+	}
+	return nil
+}
+
+// killJob sends a signal to all of a job. One that has stopped goes on to see its end.
+func killJob(j *job, n int) error {
+	now, _ := j.look()
+	switch {
+	case now == ended:
+		return fmt.Errorf("%%%d: the job has ended", j.number)
+	case n == 0:
+		return nil
+	}
+	j.send(n)
+	if now == stopped && (n == abi.SIGTERM || n == abi.SIGHUP || n == abi.SIGCONT) {
+		j.goOn()
+	}
+	return nil
+}
+
+func listSignals(c *Context) error {
+	for n := 1; n < abi.SIGRTMIN; n++ {
+		end := " "
+		if n%8 == 0 || n == abi.SIGRTMIN-1 {
+			end = "\n"
+		}
+		if _, err := fmt.Fprintf(c.Out, "%2d) SIG%-7s%s", n, signal.Name(n), end); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package shell
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/proctest"
+	"sonde/kernel/syscall"
+	"sonde/kernel/tty"
+	"sonde/kernel/vfs"
+)
+
+const nRead, nWrite, nPause, nExitGroup, nKill, nGetpid = 0, 1, 34, 231, 62, 39
+
+// programs are those of the jobs' tests: hello prints a line, fail ends with 3, crash by a
+// signal, pause waits for one, yes writes without end, upper passes its input on in
+// capitals, wait for ever passes on a signal's default.
+var programs = map[string]proctest.Program{
+	"hello": func(p *proctest.Player) { say(p, "hello\n") },
+	"fail":  func(p *proctest.Player) { p.Call(nExitGroup, 3) },
+	"crash": func(p *proctest.Player) { p.Call(nKill, uint64(p.Call(nGetpid)), abi.SIGSEGV) },
+	"pause": func(p *proctest.Player) { p.Call(nPause) },
+	"yes": func(p *proctest.Player) {
+		for {
+			say(p, "y\n")
+		}
+	},
+	"upper": func(p *proctest.Player) {
+		for {
+			n := p.Call(nRead, 0, proctest.Data, 100)
+			if n <= 0 {
+				return
+			}
+			p.PokeString(proctest.Data+200, strings.ToUpper(string(p.Peek(proctest.Data, int(n)))))
+			p.Call(nWrite, 1, proctest.Data+200, uint64(n))
+		}
+	},
+}
+
+func say(p *proctest.Player, text string) {
+	p.PokeString(proctest.Data, text)
+	p.Call(nWrite, 1, proctest.Data, uint64(len(text)))
+}
+
+// newWorld makes a machine with the programs in /bin.
+func newWorld(t *testing.T) *Machine {
+	t.Helper()
+	w := proctest.NewWorld(64<<20, syscall.Handle)
+	syscall.SetLoader(func(p syscall.Program) (proc.Image, error) { return w.Exec(p.Path) })
+	vfs.Mkdir("/bin")
+	for name, f := range programs {
+		w.Install("/bin/"+name, f)
+		file, err := vfs.Root.OpenAt(vfs.Root.RootPlace(), "/bin/"+name, vfs.O_CREAT|vfs.O_WRONLY, 0755)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vfs.Close(file)
+	}
+	m := fakeMachine()
+	m.Programs = w.Table
+	t.Cleanup(func() {
+		for _, p := range w.Table.Processes() {
+			p.Kill(abi.SIGKILL)
+			t.Errorf("process %d is left", p.PID)
+		}
+		for name := range programs {
+			vfs.Root.Remove("/bin/" + name)
+		}
+		vfs.Root.Remove("/bin")
+	})
+	return m
+}
+
+// runJobs runs a script on a machine with programs.
+func runJobs(t *testing.T, script string) (string, int) {
+	t.Helper()
+	var out buffer
+	s := New(newWorld(t), &out)
+	status := s.Run(script)
+	s.HangUp()
+	return out.String(), status
+}
+
+func TestJobsOfAScript(t *testing.T) {
+	tests := []struct {
+		name, script, out string
+		status            int
+	}{
+		{"a program", "hello", "hello\n", 0},
+		{"its status", "fail; echo $?", "3\n", 0},
+		{"a signal", "crash; echo $?", "Segmentation fault      crash\n139\n", 0},
+		{"a pipe of programs", "hello | upper", "HELLO\n", 0},
+		{"own commands around one", "echo a b | upper | grep A", "A B\n", 0},
+		{"an end that does not read on", "yes | head -n 2", "y\ny\n", 0},
+		{"redirections", "hello > /tmp/j1; upper < /tmp/j1", "HELLO\n", 0},
+		{"$! and wait", "fail & wait $!; echo $?", "3\n", 0},
+		{"wait by number", "fail & hello & wait %1; echo $?; wait", "hello\n3\n", 0},
+		{"wait for all", "fail & wait; echo $?; jobs", "0\n", 0},
+		{"nobody's process", "wait 99", "wait: pid 99 is not a child of this shell\n", 127},
+		{"running", "pause & jobs; kill %1; wait %1; echo $?", "[1]+  Running                 pause &\n143\n", 0},
+		{"by process", "pause & kill -9 $!; wait $!; echo $?", "137\n", 0},
+		{"two", "pause & pause | pause & jobs; kill %1; kill %2; wait; jobs",
+			"[1]-  Running                 pause &\n[2]+  Running                 pause | pause &\n", 0},
+		{"an own command", "sleep 100 & echo $!; kill %1; wait %1; echo $?", "%1\n143\n", 0},
+		{"own ones in a pipe", "sleep 100 | cat & kill %1; wait; echo over", "over\n", 0},
+		{"a chain", "true && pause || echo never & kill %1; wait %1; echo $?", "143\n", 0},
+		{"the status of the script", "pause & false", "", 1},
+		{"no such job", "kill %3; fg; bg %x", "kill: %3: no such job\nfg: current: no such job\nbg: %x: no such job\n", 1},
+		{"no such process", "kill 77", "kill: (77) - no such process\n", 1},
+		{"not process 1", "kill -9 1", "kill: (1) - operation not permitted\n", 1},
+		{"not found", "/bin/none; none | cat; echo x > /tmp/j1; /tmp/j1; /bin",
+			"/bin/none: no such file or directory\nnone: command not found\n/tmp/j1: permission denied\n/bin: is a directory\n", 126},
+		{"inside of one", "fg & wait %1; echo $?", "fg: no job control in the background\n1\n", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, status := runJobs(t, tt.script)
+			if tt.name == "wait by number" { // the two run at the same time
+				out = strings.Replace(out, "3\nhello\n", "hello\n3\n", 1)
+			}
+			if out != tt.out || status != tt.status {
+				t.Errorf("got %q, status %d; want %q, status %d", out, status, tt.out, tt.status)
+			}
+		})
+	}
+	run("rm /tmp/j1")
+}
+
+// user types at a session whose terminal is ours.
+type user struct {
+	t     *testing.T
+	w     *io.PipeWriter
+	out   *buffer
+	seen  int
+	shell *Shell
+	done  chan error
+}
+
+func newUser(t *testing.T) *user {
+	r, w := io.Pipe()
+	u := &user{t: t, w: w, out: new(buffer), done: make(chan error)}
+	u.shell = New(newWorld(t), u.out)
+	table := u.shell.Machine.Programs
+	u.shell.Terminal = tty.New(u.out, func(group int, s tty.Signal) { table.SendGroup(group, proc.SignalOf(int(s))) })
+	table.Init().SetTerminal(u.shell.Terminal)
+	go func() { u.done <- u.shell.Interact(r, u.out) }()
+	return u
+}
+
+// see waits until something is on the screen behind what was seen before.
+func (u *user) see(want string) []string {
+	u.t.Helper()
+	re := regexp.MustCompile(want)
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+		all := u.out.String()
+		if m := re.FindStringSubmatchIndex(all[u.seen:]); m != nil {
+			var found []string
+			for i := 0; i < len(m); i += 2 {
+				found = append(found, all[u.seen+m[i]:u.seen+m[i+1]])
+			}
+			u.seen += m[1]
+			return found
+		}
+		if time.Now().After(end) {
+			u.t.Fatalf("no %s in %q", want, all[u.seen:])
+		}
+	}
+}
+
+func (u *user) enter(text string) {
+	u.t.Helper()
+	u.see("sonde# $")
+	io.WriteString(u.w, text+"\r")
+}
+
+// front waits until a program has the terminal.
+func (u *user) front() {
+	for u.shell.Terminal.Foreground() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestJobsAtThePrompt(t *testing.T) {
+	u := newUser(t)
+	u.enter("pause &")
+	pid := u.see(`\[1\] (\d+)\n`)[1]
+	u.enter("pause | upper")
+	u.front()
+	io.WriteString(u.w, "\x1a")
+	u.see(`\n\[2\]\+  Stopped                 pause \| upper\n`)
+	u.enter("echo $?; jobs")
+	u.see(`148\n\[1\]-  Running                 pause &\n\[2\]\+  Stopped                 pause \| upper\n`)
+	u.enter("bg")
+	u.see(`\[2\]\+ pause \| upper &\n`)
+	u.enter("kill -9 " + pid + "; wait " + pid)
+	u.see(`\[1\]-  Killed                  pause\n`)
+	u.enter("fg %pau")
+	u.see(`\npause \| upper\n`)
+	u.front()
+	io.WriteString(u.w, "\x03")
+	u.see(`\^C\n`)
+	u.enter("echo $?; jobs; fail & wait")
+	u.see(`130\n\[1\] \d+\n\[1\]\+  Exit 3                  fail\n`)
+	u.enter("hello | upper &")
+	u.see("HELLO")
+	for now, changed := u.shell.jobs.all()[0].look(); now != ended; now, changed = u.shell.jobs.all()[0].look() {
+		<-changed
+	}
+	io.WriteString(u.w, "\r")
+	u.see(`\[1\]\+  Done                    hello \| upper\n`)
+	u.see("sonde# $")
+	io.WriteString(u.w, "\x04")
+	if err := <-u.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatIsTypedIsForWhoHasTheTerminal: a program gets what was typed behind its name,
+// and what it leaves is the next command.
+func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
+	u := newUser(t)
+	u.enter("pause")
+	u.front()
+	io.WriteString(u.w, "echo le")
+	u.see("echo le")
+	for _, p := range u.shell.Machine.Programs.Processes() {
+		p.Kill(abi.SIGTERM)
+	}
+	u.see("Terminated              pause\n")
+	io.WriteString(u.w, "ft\r")
+	u.see("\nleft\n")
+	u.enter("upper")
+	u.front()
+	io.WriteString(u.w, "in\r")
+	u.see("IN")
+	io.WriteString(u.w, "\x04")
+	u.see("sonde# $")
+	io.WriteString(u.w, "\x04")
+	<-u.done
+}
+
+// TestReadingInTheBackgroundStops: only the foreground reads.
+func TestReadingInTheBackgroundStops(t *testing.T) {
+	u := newUser(t)
+	u.enter("upper &")
+	u.see(`\[1\] \d+\n`)
+	for j := u.shell.jobs.all()[0]; ; {
+		now, changed := j.look()
+		if now == stopped {
+			break
+		}
+		<-changed
+	}
+	io.WriteString(u.w, "\r")
+	u.see(`\[1\]\+  Stopped                 upper\n`)
+	u.enter("fg")
+	u.front()
+	io.WriteString(u.w, "in\r")
+	u.see("IN")
+	io.WriteString(u.w, "\x04")
+	u.see("sonde# $")
+	io.WriteString(u.w, "\x04")
+	<-u.done
+}
+

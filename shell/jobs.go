@@ -1,0 +1,205 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/kthread"
+)
+
+// jobTable is the jobs that run in the background or have stopped, and those that have
+// ended since somebody was told.
+type jobTable struct {
+	mu sync.Mutex
+	// guarded by mu:
+	list    []*job // by number
+	touched int
+	lastID  string // what $! is
+}
+
+// put lists a job that stops or goes into the background.
+func (t *jobTable) put(j *job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.touched++
+	j.touched = t.touched
+	if j.number != 0 {
+		return
+	}
+	j.number = 1
+	if n := len(t.list); n > 0 {
+		j.number = t.list[n-1].number + 1
+	}
+	t.list = append(t.list, j)
+}
+
+// remove takes a job off the list.
+func (t *jobTable) remove(j *job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = slices.DeleteFunc(t.list, func(o *job) bool { return o == j })
+	j.number = 0
+}
+
+func (t *jobTable) all() []*job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.list)
+}
+
+func (t *jobTable) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lastID
+}
+
+// current returns the job that fg means, and the one before it: what stopped last comes
+// first, then what was put into the background last.
+func (t *jobTable) current() (current, previous *job) {
+	all := t.all()
+	slices.SortFunc(all, func(a, b *job) int {
+		sa, _ := a.look()
+		sb, _ := b.look()
+		if (sa == stopped) != (sb == stopped) {
+			if sa == stopped {
+				return -1
+			}
+			return 1
+		}
+		return b.touched - a.touched
+	})
+	return append(all, nil, nil)[0], append(all, nil, nil)[1]
+}
+
+// find returns the job that a user names: %2, %+, %%, %-, %text, or the number of a process.
+func (t *jobTable) find(name string) (*job, error) {
+	spec, percent := strings.CutPrefix(name, "%")
+	current, previous := t.current()
+	var found *job
+	switch n, err := strconv.Atoi(spec); {
+	case percent && (spec == "" || spec == "+" || spec == "%"):
+		found = current
+	case percent && spec == "-":
+		found = previous
+	default:
+		for _, j := range t.all() {
+			if percent && (err == nil && j.number == n || err != nil && strings.HasPrefix(j.text, spec)) ||
+				!percent && err == nil && j.has(n) {
+				found = j
+				break
+			}
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%s: no such job", name)
+	}
+	return found, nil
+}
+
+// launch runs a chain in the background. A chain that is more than one pipeline of
+// programs is run by a shell of its own.
+func (s *Shell) launch(l chain) int {
+	j := s.newJob(l.text)
+	s.jobs.put(j)
+	if p := l.pipelines[0]; len(l.pipelines) == 1 && s.parallel(p) {
+		s.startPipeline(j, p)
+	} else {
+		sub, m := s.sub(j), j.add(l.text)
+		kthread.Run(l.text, func() {
+			defer func() { j.finish(m, sub.status, 0) }()
+			sub.runChain(l)
+		})
+	}
+	pid, id := "", fmt.Sprintf("%%%d", j.number)
+	if n := j.pid(); n != 0 {
+		id = strconv.Itoa(n)
+		pid = " " + id
+	}
+	s.jobs.mu.Lock()
+	s.jobs.lastID = id
+	s.jobs.mu.Unlock()
+	if s.interactive {
+		fmt.Fprintf(s.Err, "[%d]%s\n", j.number, pid)
+	}
+	return statusOK
+}
+
+// sub is a shell for a part of a job.
+func (s *Shell) sub(j *job) *Shell {
+	sub := *s
+	sub.job, sub.interrupt, sub.interactive = j, j.quit, false
+	return &sub
+}
+
+// tell says which jobs have ended or stopped since the last time.
+func (s *Shell) tell() {
+	for _, j := range s.jobs.all() {
+		now, _ := j.look()
+		if now == j.told || now == running {
+			continue
+		}
+		j.told = now
+		s.show(s.Err, j, "")
+	}
+}
+
+// show writes a line about a job; one that has ended is taken off the list.
+func (s *Shell) show(w io.Writer, j *job, pid string) {
+	now, _ := j.look()
+	mark := ' '
+	switch current, previous := s.jobs.current(); j {
+	case current:
+		mark = '+'
+	case previous:
+		mark = '-'
+	}
+	text := j.text
+	if now == running {
+		text += " &"
+	}
+	fmt.Fprintf(w, "[%d]%c %s %-24s%s\n", j.number, mark, pid, describe(j, now), text)
+	if now == ended {
+		s.jobs.remove(j)
+	}
+}
+
+// describe is the state of a job as bash has it.
+func describe(j *job, now state) string {
+	status, signal := j.outcome()
+	switch {
+	case now == running:
+		return "Running"
+	case now == stopped:
+		return "Stopped"
+	case signal != 0:
+		return ending(signal)
+	case status != statusOK:
+		return fmt.Sprintf("Exit %d", status)
+	}
+	return "Done"
+}
+
+// HangUp ends all jobs, as the end of the shell: they get SIGHUP, and a moment to
+// do what they do then.
+func (s *Shell) HangUp() {
+	late := time.After(time.Second)
+	for _, j := range s.jobs.all() {
+		j.send(abi.SIGHUP)
+		j.goOn()
+	}
+	for _, j := range s.jobs.all() {
+		for now, changed := j.look(); now != ended; now, changed = j.look() {
+			select {
+			case <-changed:
+			case <-late:
+				return
+			}
+		}
+	}
+}

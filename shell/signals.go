@@ -1,0 +1,22 @@
+package shell
+
+import (
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// endings are what people call the end by a signal.
+var endings = map[int]string{
+	abi.SIGHUP: "Hangup", abi.SIGINT: "Interrupt", abi.SIGQUIT: "Quit", abi.SIGILL: "Illegal instruction",
+	abi.SIGTRAP: "Trace/breakpoint trap", abi.SIGABRT: "Aborted", abi.SIGBUS: "Bus error",
+	abi.SIGFPE: "Floating point exception", abi.SIGKILL: "Killed", abi.SIGUSR1: "User defined signal 1",
+	abi.SIGSEGV: "Segmentation fault", abi.SIGUSR2: "User defined signal 2", abi.SIGPIPE: "Broken pipe",
+	abi.SIGALRM: "Alarm clock", abi.SIGTERM: "Terminated",
+}
+
+func ending(n int) string {
+	if text, ok := endings[n]; ok {
+		return text
+	}
+	return "SIG" + signal.Name(n)
+}
