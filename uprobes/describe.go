@@ -31,10 +31,16 @@ func All() (all []Info) {
 	defer mu.Unlock()
 	for p, tk := range tasks {
 		for _, m := range tk.members {
+			if m.file != nil {
+				continue
+			}
 			i := m.info()
 			i.Program, i.Place = p.Name(), where(tk.text.mem.Space, m.vaddr)
 			all = append(all, i)
 		}
+	}
+	for _, f := range files {
+		all = append(all, f.info())
 	}
 	slices.SortStableFunc(all, func(a, b Info) int {
 		return cmp.Or(cmp.Compare(a.Pid, b.Pid), cmp.Compare(a.Vaddr, b.Vaddr))
@@ -51,12 +57,19 @@ func where(s *space.Space, addr uint64) string {
 	return fmt.Sprintf("%s:%#x", cmp.Or(a.Ident.Name, "[anonymous]"), a.Offset+addr-a.Start)
 }
 
-func (m *member) info() Info {
-	kind := "u"
-	if m.ret != nil {
-		kind = "ur"
+func (o order) kind() string {
+	if o.rp != nil {
+		return "ur"
 	}
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: kind, Way: m.point.plan.Way.String(), Disabled: m.flags.Has(disabled), Ledger: m.ledger()}
+	return "u"
+}
+
+func (f *file) info() Info {
+	return Info{Pid: f.o.u.Pid, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Ledger: f.tally.ledger()}
+}
+
+func (m *member) info() Info {
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Disabled: m.flags.Has(disabled), Ledger: m.ledger()}
 }
 
 // Ledger accounts for the hits of u since it was registered last, also after it has been
@@ -64,6 +77,9 @@ func (m *member) info() Info {
 //
 // Context: any.
 func (u *Uprobe) Ledger() probe.Ledger {
+	if f := u.file.Load(); f != nil {
+		return f.tally.ledger()
+	}
 	if m := u.state.Load(); m != nil {
 		return m.ledger()
 	}

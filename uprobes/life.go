@@ -17,7 +17,7 @@ var engine = new(proc.Engine)
 func init() {
 	*engine = proc.Engine{
 		Clone:     clone,
-		Exec:      func(t *proc.Thread) { forget(t); end(t) },
+		Exec:      renew,
 		Exit:      func(t *proc.Thread, _ proc.Status) { forget(t) },
 		End:       end,
 		Exception: exception,
@@ -66,6 +66,19 @@ func forget(t *proc.Thread) {
 	}
 }
 
+// renew is told that a process runs another program.
+func renew(t *proc.Thread) {
+	if th, _ := t.Probes.(*thread); th != nil && th.text.mem != t.Memory() {
+		forget(t)
+	}
+	mu.Lock()
+	tk := tasks[t.Process()]
+	mu.Unlock()
+	if tk != nil && tk.text.mem != t.Memory() {
+		end(t)
+	}
+}
+
 // end is told that a process has ended, or runs another program.
 func end(t *proc.Thread) {
 	p := t.Process()
@@ -100,6 +113,11 @@ func forgetModule(name string) {
 func leftBy(name string) (left []*member) {
 	mu.Lock()
 	defer mu.Unlock()
+	for _, f := range slices.Clone(files) {
+		if f.o.owner == name {
+			left = append(left, removeFile(f)...)
+		}
+	}
 	for _, tk := range tasks {
 		for _, m := range slices.Clone(tk.members) {
 			if m.owner == name {

@@ -26,6 +26,12 @@ type member struct {
 	idle    chan struct{}
 	once    sync.Once
 
+	file *file // it is this file probe's; nil: it is one by itself
+	*tally
+}
+
+// tally counts the hits of a probe.
+type tally struct {
 	counts [probe.NumEvents]atomic.Uint64
 	flying atomic.Int64 // return probe: calls that have not returned
 }
@@ -35,14 +41,14 @@ const (
 	disabled                         // its handler panicked
 )
 
-func (m *member) count(e probe.Event) { m.counts[e].Add(1) }
+func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }
 
 // ledger accounts for all hits.
-func (m *member) ledger() probe.Ledger {
-	n := func(e probe.Event) uint64 { return m.counts[e].Load() }
+func (t *tally) ledger() probe.Ledger {
+	n := func(e probe.Event) uint64 { return t.counts[e].Load() }
 	return probe.Ledger{
 		Handled: n(probe.Handled), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
-		NoInst: n(probe.NoInst), InFlight: uint64(max(m.flying.Load(), 0)), Entered: n(probe.Entered),
+		NoInst: n(probe.NoInst), InFlight: uint64(max(t.flying.Load(), 0)), Entered: n(probe.Entered),
 	}
 }
 

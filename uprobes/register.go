@@ -1,6 +1,7 @@
 package uprobes
 
 import (
+	"slices"
 	"syscall"
 
 	"sonde/kernel/probe"
@@ -54,60 +55,94 @@ func (o order) register() error {
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
 		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a handler")
 	}
+	if u.Path != "" {
+		return o.registerFile()
+	}
 	p, err := table.Find(u.Pid)
 	if err != nil || p == table.Init() {
 		return errEnded(u.Pid)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if old := u.state.Load(); old != nil && !old.flags.Has(gone) {
-		return probe.Refuse(syscall.EBUSY, "uprobes: the probe at %#x of process %d is registered already", old.vaddr, old.pid)
+	if err := o.taken(); err != nil {
+		return err
 	}
 	tk, err := join(p)
 	if err != nil {
 		return err
 	}
-	if err := tk.add(o); err != nil {
+	m, err := tk.add(o, u.Vaddr)
+	if err != nil {
 		tk.unused()
 		return err
 	}
+	u.file.Store(nil)
+	u.state.Store(m)
+	tk.list(m)
 	return nil
 }
 
-// add puts a probe on its point. mu held.
-func (tk *task) add(o order) error {
-	u := o.u
+// taken refuses a probe that is registered. mu held.
+//
+// Errors: EBUSY.
+func (o order) taken() error {
+	f := o.u.file.Load()
+	if m := o.u.state.Load(); m != nil && !m.flags.Has(gone) || slices.Contains(files, f) {
+		return probe.Refuse(syscall.EBUSY, "uprobes: the probe is registered already")
+	}
+	return nil
+}
+
+// add makes a member of the point at addr, which list lets hits find. mu held.
+func (tk *task) add(o order, addr uint64) (*member, error) {
 	if o.rp != nil {
-		if err := tk.text.prepareReturns(u.Vaddr); err != nil {
-			return err
+		if err := tk.text.prepareReturns(addr); err != nil {
+			return nil, err
 		}
 	}
-	pt, err := tk.text.point(u.Vaddr)
+	pt, err := tk.text.point(addr)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m := &member{u: u, ret: o.rp, owner: o.owner, pid: u.Pid, vaddr: u.Vaddr, process: tk.process, point: pt, idle: make(chan struct{})}
-	tk.members = append(tk.members, m)
-	pt.members.Add(m)
+	m := &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process, point: pt, idle: make(chan struct{}), tally: new(tally)}
 	if tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended
-		tk.remove(m)
-		return errEnded(u.Pid)
+		tk.text.unlist(m)
+		return nil, errEnded(m.pid)
 	}
-	u.state.Store(m)
-	return nil
+	return m, nil
+}
+
+// list makes hits find m. mu held.
+func (tk *task) list(m *member) {
+	tk.members = append(tk.members, m)
+	m.point.members.Add(m)
 }
 
 func (o order) unregister() error {
+	left, err := o.takeOut()
+	for _, m := range left {
+		m.drain()
+	}
+	return err
+}
+
+// takeOut removes a probe; handlers of what it returns may still run.
+func (o order) takeOut() (left []*member, err error) {
 	mu.Lock()
-	m := o.u.state.Load()
-	if m == nil || m.pid != o.u.Pid || m.vaddr != o.u.Vaddr {
-		mu.Unlock()
-		return probe.Refuse(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
+	defer mu.Unlock()
+	u := o.u
+	if f := u.file.Load(); f != nil {
+		if !slices.Contains(files, f) {
+			return nil, nil
+		}
+		return removeFile(f), nil
+	}
+	m := u.state.Load()
+	if m == nil || m.pid != u.Pid || m.vaddr != u.Vaddr {
+		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
 	}
 	if !m.flags.Has(gone) {
 		tasks[m.process].remove(m)
 	}
-	mu.Unlock()
-	m.drain()
-	return nil
+	return []*member{m}, nil
 }

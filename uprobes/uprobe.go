@@ -15,11 +15,18 @@ const (
 	UPTY_URETPROBE
 )
 
-// Uprobe is a probe on an instruction of a process. The exported fields are the
-// caller's and stay as they are while it is registered.
+// Uprobe is a probe on an instruction of a process; with Path, on one of a file, in all
+// processes that map it now or later. The exported fields are the caller's and stay as they
+// are while it is registered.
 type Uprobe struct {
-	Pid   int    // of the process
-	Vaddr uint64 // of the instruction
+	Pid   int    // of the process; with Path, 0 is all
+	Vaddr uint64 // of the instruction, without Path
+	// Path is the file, if any; the instruction is at Offset from its beginning or,
+	// with Symbol, from that function's.
+	Path   string
+	Symbol string
+	Offset uint64
+	Comm   string // with Path: only in processes of this name
 	// Handler is called before the instruction is executed, in the thread that hit it,
 	// with its registers, which it may change. It may block.
 	Handler func(u *Uprobe, regs *amd64.Regs)
@@ -28,6 +35,7 @@ type Uprobe struct {
 	RegistrationCallback func(u *Uprobe, reg int, typ Type, result error)
 
 	state atomic.Pointer[member] // nil: never registered; changed with mu held
+	file  atomic.Pointer[file]   // with Path
 	ret   *Uretprobe             // the return probe that this is the U of
 }
 

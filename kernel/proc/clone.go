@@ -191,6 +191,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 		c.adopted = parent == p.table.init // it has not asked for this child
 	}
 	parent.give(c)
+	c.watch()
 	n.start()
 	return nil
 }

@@ -64,6 +64,11 @@ func (p *Process) Attach(e *Engine) {
 func (p *Process) Detach(e *Engine) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	p.detach(e)
+}
+
+// detach is Detach with mu held.
+func (p *Process) detach(e *Engine) {
 	p.release(e)
 	all := slices.DeleteFunc(slices.Clone(p.attached()), func(o *Engine) bool { return o == e })
 	if len(all) == 0 {
@@ -71,6 +76,37 @@ func (p *Process) Detach(e *Engine) {
 		return
 	}
 	p.engines.Store(&all)
+}
+
+// Watch attaches e to all processes, those that are made later too: before anything of
+// them runs. A program that the kernel starts is told of by Exec.
+//
+// Context: any goroutine.
+func (t *Table) Watch(e *Engine) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watchers = append(slices.Clone(t.watchers), e)
+	for _, p := range t.procs {
+		all := append(slices.Clone(p.attached()), e)
+		p.engines.Store(&all)
+	}
+}
+
+// Unwatch is the opposite.
+func (t *Table) Unwatch(e *Engine) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watchers = slices.DeleteFunc(slices.Clone(t.watchers), func(o *Engine) bool { return o == e })
+	for _, p := range t.procs {
+		p.detach(e)
+	}
+}
+
+// watch attaches the engines that every process has to a new one. mu held.
+func (p *Process) watch() {
+	if all := p.table.watchers; len(all) > 0 {
+		p.engines.Store(&all)
+	}
 }
 
 // attached returns the engines of p: none, in most cases, at the cost of a load.

@@ -141,6 +141,7 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	if err := t.launch(p, n, s); err != nil {
 		return nil, err
 	}
+	n.tellExec()
 	if s.Ready != nil {
 		s.Ready(p)
 	}
@@ -170,6 +171,7 @@ func (t *Table) launch(p *Process, n *Thread, s Spec) error {
 	p.mem.Store(newMemory(s.Space))
 	t.join(p, g)
 	t.init.give(p)
+	p.watch()
 	n.start()
 	return nil
 }

@@ -38,6 +38,7 @@ type Table struct {
 	groups   map[int]*Group
 	sessions map[int]*Session
 	logged   logLimit
+	watchers []*Engine // attached to every process
 	forks    uint64
 }
 

@@ -41,10 +41,12 @@ func need(t *suites.T, path string) *program {
 	f, err := elf.NewFile(bytes.NewReader(b))
 	t.Must(err)
 	p := &program{path: path, file: f, syms: map[string]elf.Symbol{}}
-	all, err := f.Symbols()
-	t.Must(err)
-	for _, s := range all {
-		p.syms[s.Name] = s
+	all, _ := f.Symbols()
+	more, _ := f.DynamicSymbols()
+	for _, s := range append(all, more...) {
+		if s.Section != elf.SHN_UNDEF {
+			p.syms[s.Name] = s
+		}
 	}
 	return p
 }

@@ -1,0 +1,188 @@
+package uprobes
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+	"sonde/uprobes/place"
+)
+
+// A file probe is on an instruction of a file, by its offset: it is a member of the point
+// in each process that maps the file there to execute it, now or later.
+type file struct {
+	o      order
+	opened *vfs.File
+	ident  space.Ident
+	off    uint64
+	tally  *tally
+}
+
+// guarded by mu:
+var files []*file
+
+// watcher is what all processes tell while there are file probes: that they have another
+// program, a child, or another mapping.
+var watcher = new(proc.Engine)
+
+func init() {
+	*watcher = proc.Engine{
+		Exec: func(t *proc.Thread) {
+			renew(t)
+			rearm(t.Process())
+		},
+		Leave: mapped,
+		Clone: func(t, child *proc.Thread, flags uint64) {
+			if flags&abi.CLONE_THREAD == 0 {
+				clone(t, child, flags)
+				rearm(child.Process())
+			}
+		},
+	}
+}
+
+// The system calls that map a file or make memory executable.
+const (
+	callMmap     = 9
+	callMprotect = 10
+	callMremap   = 25
+)
+
+func mapped(t *proc.Thread) {
+	switch t.Call() {
+	case callMmap, callMprotect, callMremap:
+		rearm(t.Process())
+	}
+}
+
+// rearm puts all file probes into a process that lack there.
+func rearm(p *proc.Process) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, f := range files {
+		f.arm(p)
+	}
+}
+
+// registerFile is register for a probe on a file.
+func (o order) registerFile() error {
+	f, err := o.openFile()
+	if err != nil {
+		return err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if err := o.taken(); err != nil {
+		vfs.Close(f.opened)
+		return err
+	}
+	if len(files) == 0 {
+		table.Watch(watcher)
+	}
+	files = append(files, f)
+	o.u.file.Store(f)
+	for _, p := range table.Processes() {
+		f.arm(p)
+	}
+	return nil
+}
+
+// openFile finds the instruction in the file.
+func (o order) openFile() (*file, error) {
+	u := o.u
+	opened, err := vfs.Open(u.Path, vfs.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{o: o, opened: opened, off: u.Offset, tally: new(tally)}
+	if err := f.check(u); err != nil {
+		vfs.Close(opened)
+		return nil, err
+	}
+	return f, nil
+}
+
+// check finds out whether the instruction can be probed.
+func (f *file) check(u *Uprobe) error {
+	back, err := f.opened.Backing()
+	if err != nil {
+		return err
+	}
+	f.ident = back.Ident()
+	if err := f.find(u); err != nil {
+		return err
+	}
+	var code [15]byte
+	n, _ := f.opened.ReadAt(code[:], int64(f.off))
+	if n == 0 {
+		return probe.Refuse(syscall.EINVAL, "uprobes: %s has no byte %#x", u.Path, f.off)
+	}
+	_, err = place.Decide(code[:n], f.off)
+	return err
+}
+
+// arm puts f into a process that maps its file. What does not work there, because the
+// program is at its end or has a breakpoint of its own, is left. mu held.
+func (f *file) arm(p *proc.Process) {
+	mem := p.Memory()
+	if mem == nil || f.o.u.Pid != 0 && f.o.u.Pid != p.PID || f.o.u.Comm != "" && f.o.u.Comm != p.Name() {
+		return
+	}
+	for _, a := range mem.Areas() {
+		if a.Shared || a.Prot&space.Exec == 0 || a.Ident.Dev != f.ident.Dev || a.Ident.Inode != f.ident.Inode ||
+			f.off < a.Offset || f.off-a.Offset >= a.End-a.Start {
+			continue
+		}
+		addr := a.Start + f.off - a.Offset
+		tk, err := join(p)
+		if err != nil {
+			return
+		}
+		if !slices.ContainsFunc(tk.members, func(m *member) bool { return m.file == f && m.vaddr == addr }) {
+			tk.addFile(f, addr)
+		}
+	}
+}
+
+func (tk *task) addFile(f *file, addr uint64) {
+	m, err := tk.add(f.o, addr)
+	if err != nil {
+		tk.unused()
+		return
+	}
+	m.file, m.tally = f, f.tally
+	tk.list(m)
+}
+
+// removeFile takes f out of all processes. Handlers of what it returns may still run.
+// mu held.
+func removeFile(f *file) (left []*member) {
+	files = slices.DeleteFunc(files, func(o *file) bool { return o == f })
+	if len(files) == 0 {
+		table.Unwatch(watcher)
+	}
+	for _, tk := range tasks {
+		for _, m := range slices.Clone(tk.members) {
+			if m.file == f {
+				tk.remove(m)
+				left = append(left, m)
+			}
+		}
+	}
+	vfs.Close(f.opened)
+	return left
+}
+
+// find finds out the offset in the file.
+//
+// Errors: ENOENT no such symbol; EOPNOTSUPP.
+func (f *file) find(u *Uprobe) error {
+	if u.Symbol != "" {
+		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: symbols are not known yet")
+	}
+	return nil
+}
