@@ -34,7 +34,7 @@ var work = []string{
 // served are functions of the kernel's that programs make run.
 var served = []string{
 	"sonde/kernel/syscall.Handle", "sonde/kernel/syscall.read", "sonde/kernel/syscall.write", "sonde/kernel/syscall.execve",
-	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).step", "sonde/kernel/mm/space.(*Space).Fault",
+	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).steps", "sonde/kernel/mm/space.(*Space).Fault",
 }
 
 // soak runs work and compares what it prints with what it printed before, while loops in
