@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/reach"
@@ -91,6 +92,7 @@ func Init() {
 		}
 	}
 	die.SetOriginal(OriginalIP)
+	text.SetOriginal(original)
 	printk.SetTask(task)
 	kthread.Run("kprobe_disarm", func() {
 		for disarmer.Wait(-1) {

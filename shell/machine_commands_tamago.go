@@ -4,4 +4,4 @@ package shell
 
 // The commands that need the machine itself; ktest adds itself to the images
 // that are built for it.
-func init() { builtins = append(builtins, benchCommand, crashCommand, explainCommand) }
+func init() { builtins = append(builtins, benchCommand, crashCommand, explainCommand, kwatchCommand) }

@@ -9,7 +9,7 @@ package reach
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
 	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB", "sonde/arch/amd64/trap.entryDebug",
-	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF",
+	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF", "sonde/arch/amd64/trap.bareSetRF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
 }

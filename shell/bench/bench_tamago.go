@@ -20,6 +20,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
+	"sonde/kwatch"
 	"sonde/optprobe"
 )
 
@@ -31,9 +32,9 @@ const (
 
 // targets returns the addresses of assembly. What Go calls by the name of such a
 // function is a wrapper, of two calls, whose first instruction is another.
-func targets() (mov, jmp, int3, spill uintptr)
+func targets() (mov, jmp, int3, spill, store uintptr)
 
-var codeMov, codeJmp, codeInt3, codeSpill = targets()
+var codeMov, codeJmp, codeInt3, codeSpill, codeStore = targets()
 
 // asm is the code at *p as a func: the address of a word that holds the code's.
 func asm(p *uintptr) func() { return *(*func())(unsafe.Pointer(&p)) }
@@ -43,6 +44,7 @@ var (
 	callJmp   = asm(&codeJmp)
 	callInt3  = asm(&codeInt3)
 	callSpill = asm(&codeSpill)
+	callStore = asm(&codeStore)
 )
 
 //go:noinline
@@ -102,7 +104,38 @@ var rows = []row{
 	{name: "jr", target: callGo, plant: both(plantJ, plantR), hits: 2},
 	{name: "ro", target: callGo, plant: plantR, hits: 1, jump: true},
 	{name: "kro", target: callGo, plant: both(plantK("sonde/shell/bench.targetGo", nil), plantR), hits: 2, jump: true},
+	{name: "bare_w", target: callStore, plant: bareDebug(plantW)},
+	{name: "bare_x", target: callMov, plant: bareDebug(plantX)},
+	{name: "w", target: callStore, plant: plantW, hits: 1},
+	{name: "x", target: callMov, plant: plantX, hits: 1},
 }
+
+// plantW watches what targetStore writes, plantX where targetMov begins.
+func plantW() (func(), error) {
+	return watch(uintptr(unsafe.Pointer(&written)), 8, kwatch.Write)
+}
+
+func plantX() (func(), error) { return watch(codeMov, 1, kwatch.Execute) }
+
+// bareDebug is plant with the least trap that there can be.
+func bareDebug(plant func() (func(), error)) func() (func(), error) {
+	return func() (func(), error) {
+		remove, err := plant()
+		if err != nil {
+			return nil, err
+		}
+		restore := trap.BareDebug()
+		return func() { restore(); remove() }, nil
+	}
+}
+
+func watch(addr uintptr, length int, typ kwatch.Type) (func(), error) {
+	reg, err := kwatch.RegisterKwatch(addr, length, typ, func(h *kwatch.Hit, _ *amd64.Regs) { counts[h.CPU].n++ })
+	return func() { kwatch.UnregisterKwatch(reg) }, err
+}
+
+// written is what targetStore writes.
+var written uint64
 
 func bare(step bool) func() (func(), error) {
 	return func() (func(), error) { return trap.Bare(step), nil }

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func targets() (mov, jmp, int3, spill uintptr)
-TEXT ·targets(SB),NOSPLIT,$0-32
+// func targets() (mov, jmp, int3, spill, store uintptr)
+TEXT ·targets(SB),NOSPLIT,$0-40
 	MOVQ	$·targetMov(SB), AX
 	MOVQ	AX, mov+0(FP)
 	MOVQ	$·targetJmp(SB), AX
@@ -12,6 +12,13 @@ TEXT ·targets(SB),NOSPLIT,$0-32
 	MOVQ	AX, int3+16(FP)
 	MOVQ	$·spill(SB), AX
 	MOVQ	AX, spill+24(FP)
+	MOVQ	$·targetStore(SB), AX
+	MOVQ	AX, store+32(FP)
+	RET
+
+TEXT ·targetStore(SB),NOSPLIT|NOFRAME,$0
+	MOVQ	AX, ·written(SB)
+	MOVQ	CX, DX
 	RET
 
 TEXT ·targetMov(SB),NOSPLIT|NOFRAME,$0

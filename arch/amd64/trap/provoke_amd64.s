@@ -52,12 +52,18 @@ TEXT ·bareClearTF(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ANDQ	$~0x100, 16(SP)
 	IRETQ
 
-// func bareAddresses() (ret, set, clear uintptr)
-TEXT ·bareAddresses(SB),NOSPLIT,$0-24
+TEXT ·bareSetRF(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	ORQ	$0x10000, 16(SP)
+	IRETQ
+
+// func bareAddresses() (ret, set, clear, resume uintptr)
+TEXT ·bareAddresses(SB),NOSPLIT,$0-32
 	MOVQ	$·bareReturn(SB), AX
 	MOVQ	AX, ret+0(FP)
 	MOVQ	$·bareSetTF(SB), AX
 	MOVQ	AX, set+8(FP)
 	MOVQ	$·bareClearTF(SB), AX
 	MOVQ	AX, clear+16(FP)
+	MOVQ	$·bareSetRF(SB), AX
+	MOVQ	AX, resume+24(FP)
 	RET

@@ -55,7 +55,7 @@ var overflowMore func(*amd64.Regs, int) int
 
 func init() { overflowMore = overflow }
 
-func bareAddresses() (ret, set, clear uintptr)
+func bareAddresses() (ret, set, clear, resume uintptr)
 
 // Bare makes the gates of #BP and #DB the least they can be, for measuring: one
 // IRETQ; with step, #BP sets the trap flag and #DB clears it. No probe may be
@@ -63,7 +63,7 @@ func bareAddresses() (ret, set, clear uintptr)
 //
 // Context: goroutine.
 func Bare(step bool) (restore func()) {
-	ret, set, clear := bareAddresses()
+	ret, set, clear, _ := bareAddresses()
 	bp, db := idt[amd64.VEC_BP], idt[amd64.VEC_DB]
 	to := ret
 	if step {
@@ -72,6 +72,17 @@ func Bare(step bool) (restore func()) {
 	}
 	idt[amd64.VEC_BP] = amd64.MakeGate(uint64(to), amd64.SelKernelCode, istTrap, amd64.GateInterrupt, privilege(amd64.VEC_BP))
 	return func() { idt[amd64.VEC_BP], idt[amd64.VEC_DB] = bp, db }
+}
+
+// BareDebug makes the gate of #DB the least it can be for a watchpoint: it sets RF, and
+// IRETQ. DR6 keeps what it says.
+//
+// Context: goroutine.
+func BareDebug() (restore func()) {
+	_, _, _, resume := bareAddresses()
+	db := idt[amd64.VEC_DB]
+	idt[amd64.VEC_DB] = amd64.MakeGate(uint64(resume), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
+	return func() { idt[amd64.VEC_DB] = db }
 }
 
 // Empty makes #BP call an empty Go handler and nothing else, for measuring.

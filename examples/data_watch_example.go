@@ -1,0 +1,57 @@
+//go:build tamago
+
+package examples
+
+import (
+	"sonde/arch/amd64"
+	"sonde/kernel/die"
+	"sonde/kernel/module"
+	"sonde/kernel/printk"
+	"sonde/kwatch"
+)
+
+// data_watch_example: print who writes a variable of the kernel, with the stack. The
+// default is which lines of the log reach the console: `dmesg -n 5` writes it.
+var (
+	watched    = "sonde/kernel/printk.consoleLevel"
+	watchedLen = 0
+	watchReg   int
+)
+
+func init() {
+	module.Register(&module.Module{
+		Name: "data_watch_example",
+		Doc:  "print value and stack whenever a variable is written",
+		Params: module.Params{
+			"symbol": module.String(&watched, "variable to watch"),
+			"length": module.Int(&watchedLen, "bytes to watch: 1, 2, 4 or 8; 0: what fits"),
+		},
+		Init: watchInit,
+		Exit: watchExit,
+	})
+}
+
+// watchHandler is called just after the variable has been written.
+func watchHandler(h *kwatch.Hit, regs *amd64.Regs) {
+	printk.Info("%s is written: 0x%x -> 0x%x, ip=%x", watched, h.Old, h.New, h.IP)
+	die.DumpStack(regs)
+}
+
+func watchInit() error {
+	reg, err := kwatch.RegisterKwatchSymbol(watched, 0, watchedLen, kwatch.Write, watchHandler)
+	if err != nil {
+		printk.Info("register_kwatch failed, returned %s", err.Error())
+		return err
+	}
+	watchReg = reg
+	printk.Info("Watch point for %s registered in debug register %d", watched, reg)
+	return nil
+}
+
+func watchExit() {
+	if err := kwatch.UnregisterKwatch(watchReg); err != nil {
+		printk.Info("unregister_kwatch failed, returned %s", err.Error())
+		return
+	}
+	printk.Info("Watch point for %s unregistered", watched)
+}

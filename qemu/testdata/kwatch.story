@@ -1,0 +1,37 @@
+# Watchpoints: the command, the file and the module.
+
+NAME a write shows both values and who wrote
+RUN kwatch w@printk.consoleLevel dmesg -n 5
+EXPECT ^kwatch: w sonde/kernel/printk\.consoleLevel\+0x0, length 4, in debug register 0$
+EXPECT ^0x0 → 0x5  sonde/kernel/printk\.SetConsoleLevel\+0x[0-9a-f]+  kernel/printk/dmesg\.go:\d+  goroutine \d+  CPU \d$
+
+NAME the first so many executions are shown
+RUN kwatch -n 2 x@vfs.Read cat /proc/uptime
+EXPECT ^sonde/kernel/vfs\.Read\+0x0  kernel/vfs/io\.go:\d+  goroutine \d+  CPU \d$
+
+NAME what cannot be watched is refused with the reason
+RUN kwatch w@vfs.Read
+EXPECT ^kwatch: w sonde/kernel/vfs\.Read\+0x0: there is no data of the kernel's$
+RUN kwatch x@sonde/arch/amd64/trap.takeDebug
+EXPECT ^kwatch: x sonde/arch/amd64/trap\.takeDebug\+0x0: the way of a hit leads through it: it handles traps
+RUN kwatch rw@printk.consoleLevel:3
+EXPECT the length is 3, not 1, 2, 4 or 8$
+RUN kwatch w@0xc000000000
+EXPECT it is in the heap
+STATUS 1
+
+NAME wrong words print the usage
+RUN kwatch q@vfs.Read
+EXPECT ^usage: kwatch 
+STATUS 2
+
+NAME the module prints value and stack
+RUN insmod data_watch_example
+RUN cat /sys/kernel/debug/kwatch/list
+RUN dmesg -n 5
+RUN rmmod data_watch_example
+RUN dmesg
+EXPECT ^0   w  4   [0-9a-f]{16} +0 +0 +0 +0 +0 +0 +0  sonde/kernel/printk\.consoleLevel\+0x0  data_watch_example$
+EXPECT sonde/kernel/printk\.consoleLevel is written: 0x0 -> 0x5, ip=
+EXPECT   sonde/kernel/printk\.SetConsoleLevel\+0x
+EXPECT Watch point for sonde/kernel/printk\.consoleLevel unregistered$

@@ -1,0 +1,213 @@
+//go:build tamago
+
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kallsyms"
+	"sonde/kwatch"
+)
+
+var kwatchCommand = &Command{
+	Name:  "kwatch",
+	Usage: "[-n COUNT] [w|rw|r|x]@SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
+	Help:  "print who writes (w), accesses (rw), reads (r) or executes (x) something: COUNT times, until ^C, or while a command runs",
+	Run:   runKwatch,
+	Complete: func(s *Shell, args []string) []string {
+		typ, name, at := strings.Cut(args[len(args)-1], "@")
+		if s.Symbols == nil || !at {
+			return nil
+		}
+		var words []string
+		for _, symbol := range s.Symbols(name) {
+			words = append(words, typ+"@"+symbol)
+		}
+		return words
+	},
+}
+
+func runKwatch(c *Context, args []string) error {
+	opts, args, err := Options(args, "n:")
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return Usagef("one place wanted")
+	}
+	limit := int64(-1)
+	if count, ok := opts['n']; ok {
+		if limit, err = strconv.ParseInt(count, 10, 64); err != nil || limit < 1 {
+			return Usagef("%q is no number of hits", count)
+		}
+	}
+	w, err := parseWatch(args[0])
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return w.run(c.Out, c.Err, limit, c.Interrupt, nil)
+	}
+	cmd := c.Shell.commands[args[1]]
+	if cmd == nil {
+		return fmt.Errorf("%s is no command of this shell; a program can run beside kwatch &", args[1])
+	}
+	both := *c // the command and the hits print at the same time
+	both.Out = &lockedWriter{w: c.Out}
+	return w.run(both.Out, c.Err, limit, nil, func() error { return guard(cmd, &both, args[2:]) })
+}
+
+// lockedWriter lets several goroutines write.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// watch is what a kwatch command watches.
+type watch struct {
+	addr   uintptr
+	length int
+	typ    kwatch.Type
+}
+
+// parseWatch reads TYPE@PLACE[:LENGTH].
+func parseWatch(s string) (*watch, error) {
+	typ, place, ok := strings.Cut(s, "@")
+	t, known := kwatch.ParseType(typ)
+	if !ok || !known || place == "" {
+		return nil, Usagef("%q is not r, w, rw or x, @, and a place", s)
+	}
+	w := &watch{typ: t}
+	if at := strings.LastIndexByte(place, ':'); at >= 0 {
+		if n, err := strconv.ParseUint(place[at+1:], 0, 8); err == nil {
+			place, w.length = place[:at], int(n)
+			if n == 0 {
+				return nil, Usagef("%q: there is no length 0", s)
+			}
+		}
+	}
+	size := uint64(8)
+	if addr, err := strconv.ParseUint(place, 0, 64); err == nil {
+		w.addr = uintptr(addr)
+	} else if w.addr, size, err = symbolPlace(place); err != nil {
+		return nil, err
+	}
+	if w.length == 0 {
+		w.length = kwatch.Fitting(w.addr, uintptr(size), t)
+	}
+	return w, nil
+}
+
+// symbolPlace returns where SYMBOL[+OFFSET] is, and how many bytes of the symbol are there.
+func symbolPlace(place string) (addr uintptr, size uint64, err error) {
+	name, off := place, uint64(0)
+	if at := strings.LastIndexByte(place, '+'); at > 0 {
+		if n, err := strconv.ParseUint(place[at+1:], 0, 32); err == nil {
+			name, off = place[:at], n
+		}
+	}
+	s, err := kallsyms.Resolve(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	return uintptr(s.Addr + off), s.Size - min(off, s.Size), nil
+}
+
+// run prints hits to out until limit of them, if that is not negative, or end is closed; with
+// a command until that has ended.
+func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, command func() error) error {
+	var q kwatch.Queue
+	reg, err := kwatch.RegisterKwatch(w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *amd64.Regs) { q.Put(h) })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, kwatch.Where(w.addr), w.length, reg)
+	if command != nil {
+		ended, printed := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(printed)
+			printHits(out, &q, limit, ended)
+		}()
+		err = command()
+		close(ended)
+		<-printed
+	} else {
+		printHits(out, &q, limit, end)
+	}
+	err = errors.Join(err, kwatch.UnregisterKwatch(reg))
+	if lost := q.Lost(); lost > 0 {
+		fmt.Fprintf(errs, "kwatch: %d hits came faster than they could be printed\n", lost)
+	}
+	return err
+}
+
+// printHits prints hits until limit of them, or end is closed and none is left.
+func printHits(out io.Writer, q *kwatch.Queue, limit int64, end <-chan struct{}) {
+	for n := int64(0); n != limit; {
+		if h, ok := q.Take(); ok {
+			fmt.Fprintln(out, hitLine(&h))
+			n++
+			continue
+		}
+		select {
+		case <-end:
+			if h, ok := q.Take(); ok {
+				fmt.Fprintln(out, hitLine(&h))
+				n++
+				continue
+			}
+			return
+		case <-time.After(pollHits):
+		}
+	}
+}
+
+// pollHits is how often the queue is looked into. Handlers wake nobody: what is watched
+// may be the scheduler's.
+const pollHits = 5 * time.Millisecond
+
+// hitLine renders a hit: values, function, source, goroutine, CPU.
+func hitLine(h *kwatch.Hit) string {
+	var b strings.Builder
+	at := h.IP
+	if h.Type != kwatch.Execute {
+		at = kwatch.Accessor(h.IP)
+		fmt.Fprintf(&b, "%#x → %#x  ", h.Old, h.New)
+	}
+	fmt.Fprintf(&b, "%s  %s", kwatch.Where(at), source(at))
+	if h.Goid != 0 {
+		fmt.Fprintf(&b, "  goroutine %d", h.Goid)
+	}
+	fmt.Fprintf(&b, "  CPU %d", h.CPU)
+	return b.String()
+}
+
+// source is the line that the instruction at pc comes from. Of what was inlined there, such
+// as an atomic store, it is the function's own line that is nearest before it.
+func source(pc uintptr) string {
+	name, off, _, ok := kallsyms.Lookup(uint64(pc))
+	fn := runtime.FuncForPC(pc)
+	if !ok || fn == nil {
+		return "?"
+	}
+	at := pc
+	for at > pc-uintptr(off) && runtime.FuncForPC(at).Name() != name {
+		at--
+	}
+	file, line := runtime.FuncForPC(at).FileLine(at)
+	return fmt.Sprintf("%s:%d", strings.TrimPrefix(file, "sonde/"), line)
+}
