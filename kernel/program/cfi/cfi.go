@@ -1,0 +1,161 @@
+// Package cfi reads .eh_frame, the table of a program that says for each instruction
+// where its function's caller left registers and return address, and with it where
+// functions begin and end, which a program that has been stripped says nowhere else.
+//
+// It is written for tables that nobody vouches for: they come with the program. Whatever
+// they hold, it answers with an error, and takes no longer than their length allows.
+//
+// Not read: the index .eh_frame_hdr (a table is read once, and then kept sorted), 64-bit
+// lengths, and addresses relative to anything but their own place.
+//
+// Rejected: github.com/go-delve/delve/pkg/dwarf/frame, which is well kept and can be
+// imported alone, but panics on tables that are cut off, forgets what DW_CFA_restore
+// restores, and does not tell signal frames from others.
+//
+// Source: DWARF 5, "Call Frame Information"; Linux Standard Base, "Exception Frames".
+package cfi
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// ErrFormat is what all errors wrap.
+var ErrFormat = errors.New("cfi: not a table as described")
+
+// Table is a program's .eh_frame.
+type Table struct {
+	entries []Entry // by address
+}
+
+// Entry is what the table has about one function, or a part of one.
+type Entry struct {
+	Begin, End uint64
+	common     *common
+	code       []byte
+}
+
+// common is what entries share.
+type common struct {
+	codeAlign uint64
+	dataAlign int64
+	ra        uint64
+	encoding  byte // of addresses
+	sized     bool // entries have augmentation data
+	signal    bool // Row.Signal
+	code      []byte
+}
+
+// Parse reads section, which stands at addr.
+//
+// Context: goroutine. What it returns uses section.
+// Errors: ErrFormat.
+func Parse(section []byte, addr uint64) (*Table, error) {
+	t := &Table{}
+	commons := map[int]*common{}
+	r := reader{b: section, addr: addr}
+	for r.left() >= 4 {
+		start := r.pos
+		n := int(r.uint(4))
+		if n == 0 {
+			continue // a terminator, or the padding of one
+		}
+		if n < 4 || n > r.left() {
+			return nil, ErrFormat
+		}
+		body := reader{b: section[:r.pos+n], pos: r.pos, addr: addr}
+		r.pos += n
+		at := body.pos
+		if id := int(body.uint(4)); id == 0 {
+			commons[start] = body.common()
+		} else if c := commons[at-id]; c != nil {
+			t.add(body.entry(c))
+		} else {
+			body.bad = true
+		}
+		if body.bad {
+			return nil, ErrFormat
+		}
+	}
+	slices.SortFunc(t.entries, func(a, b Entry) int { return cmp.Compare(a.Begin, b.Begin) })
+	return t, nil
+}
+
+// add adds an entry, if it is about anything: the linker leaves empty ones of code
+// that it has dropped.
+func (t *Table) add(e Entry) {
+	if e.Begin < e.End {
+		t.entries = append(t.entries, e)
+	}
+}
+
+// Find returns the entry about the instruction at pc.
+//
+// Context: any, like all methods of a Table and an Entry.
+func (t *Table) Find(pc uint64) (Entry, bool) {
+	if t == nil {
+		return Entry{}, false
+	}
+	i, ok := slices.BinarySearchFunc(t.entries, pc, func(e Entry, pc uint64) int { return cmp.Compare(e.Begin, pc) })
+	if !ok {
+		i--
+	}
+	if i < 0 || pc >= t.entries[i].End {
+		return Entry{}, false
+	}
+	return t.entries[i], true
+}
+
+// Len returns the number of entries.
+func (t *Table) Len() int { return len(t.entries) }
+
+// common reads what entries share.
+func (r *reader) common() *common {
+	c := &common{}
+	version := r.uint(1)
+	augmentation := r.text()
+	c.codeAlign = r.uleb()
+	c.dataAlign = r.sleb()
+	if version == 1 {
+		c.ra = r.uint(1)
+	} else {
+		c.ra = r.uleb()
+	}
+	end := r.pos
+	for i, a := range []byte(augmentation) {
+		switch {
+		case a == 'z' && i == 0:
+			c.sized = true
+			end = int(min(r.uleb(), uint64(r.left())))
+			end += r.pos
+		case a == 'R':
+			c.encoding = byte(r.uint(1))
+		case a == 'L':
+			r.uint(1)
+		case a == 'P':
+			r.pointer(byte(r.uint(1)) &^ indirect)
+		case a == 'S':
+			c.signal = true
+		case !c.sized: // unknown, and no telling how long it is
+			r.bad = true
+		}
+	}
+	if c.sized {
+		r.pos = end
+	}
+	c.code = r.rest()
+	return c
+}
+
+// entry reads one.
+func (r *reader) entry(c *common) Entry {
+	e := Entry{common: c}
+	e.Begin = r.pointer(c.encoding)
+	e.End = e.Begin + r.pointer(c.encoding&0x0f)
+	if c.sized {
+		r.skip(r.uleb())
+	}
+	e.code = r.rest()
+	return e
+}

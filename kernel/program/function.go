@@ -1,0 +1,127 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/prologue"
+	"sonde/kernel/probe"
+)
+
+// function is one whose instructions are known.
+type function struct {
+	Symbol
+	code    []byte
+	begins  []uint64 // offsets of instructions
+	returns []uint64 // addresses
+	leaves  []uint64
+	err     error // it does not decode to its end
+}
+
+// maxFunction is more than any function has, in bytes. A file may say what it likes.
+const maxFunction = 16 << 20
+
+// read finds the instructions of s, or remembers them.
+func (f *File) read(s Symbol) (*function, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l := f.last; l != nil && l.Addr == s.Addr && l.Size == s.Size {
+		return l, l.err
+	}
+	if s.Size > maxFunction {
+		return nil, probe.Refuse(syscall.EILSEQ, "%s has %d bytes", s.Name, s.Size)
+	}
+	code, err := f.Code(s.Addr, s.Size)
+	if err != nil {
+		return nil, err
+	}
+	l := &function{Symbol: s, code: code}
+	l.walk()
+	f.last = l
+	return l, l.err
+}
+
+func (l *function) walk() {
+	end, err := insn.Walk(l.code, func(off int, in insn.Inst) bool {
+		pc := l.Addr + uint64(off)
+		l.begins = append(l.begins, uint64(off))
+		switch {
+		case in.Flow == insn.Ret || in.Flow == insn.FarRet || in.Flow == insn.Iret:
+			l.returns = append(l.returns, pc)
+		case in.Flow == insn.JmpInd, in.Flow == insn.Jmp && in.Target(pc)-l.Addr >= l.Size:
+			l.leaves = append(l.leaves, pc)
+		}
+		return true
+	})
+	if err != nil {
+		l.err = probe.Refuse(syscall.EILSEQ, "%s does not decode to its end, at +%#x: %v", l.name(), end, err)
+	}
+}
+
+func (l *function) name() string {
+	if l.Name == "" {
+		return fmt.Sprintf("the function at %#x", l.Addr)
+	}
+	return l.Name
+}
+
+// Boundary fails if no instruction begins at addr. A function with data in it is refused
+// as a whole: what is code there cannot be told.
+//
+// Context: goroutine.
+// Errors: EILSEQ; ErrNoFunction, if nothing is known there.
+func (f *File) Boundary(addr uint64) error {
+	s, off, ok := f.At(addr)
+	if !ok {
+		return ErrNoFunction
+	}
+	l, err := f.read(s)
+	if err != nil {
+		return err
+	}
+	if _, ok := slices.BinarySearch(l.begins, off); !ok {
+		return probe.Refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", l.name(), off)
+	}
+	return nil
+}
+
+// Instructions returns the offsets of the instructions of s.
+//
+// Context: goroutine. The caller changes nothing in it.
+// Errors: EILSEQ it does not decode to its end.
+func (f *File) Instructions(s Symbol) ([]uint64, error) {
+	l, err := f.read(s)
+	if err != nil {
+		return nil, err
+	}
+	return l.begins, nil
+}
+
+// Returns returns the addresses of the return instructions of s, and of the jumps that
+// may leave it otherwise: to other functions, which return for it, or through a register.
+// A Go function's jump to its own morestack, which begins it again, is a call.
+//
+// Context: goroutine. The caller changes nothing in it.
+// Errors: EILSEQ it does not decode to its end.
+func (f *File) Returns(s Symbol) (returns, leaves []uint64, err error) {
+	l, err := f.read(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.returns, l.leaves, nil
+}
+
+// Check returns the stack check that s begins with. It is that of Go's compiler, and
+// means something where s.Go.
+//
+// Context: goroutine.
+func (f *File) Check(s Symbol) prologue.Check {
+	const enough = 48
+	code, err := f.Code(s.Addr, min(s.Size, enough))
+	if err != nil || !s.Go {
+		return prologue.Check{}
+	}
+	return prologue.Find(code)
+}

@@ -1,0 +1,216 @@
+// Package program says what the file of a program tells about its code: which functions
+// there are and where, where their instructions begin, and where they return. It reads
+// ELF files, and asks nothing of the machine.
+//
+// Names come from .symtab and .dynsym, and in programs of Go from pclntab, which stays
+// when a program is stripped. Where functions begin and end .eh_frame tells, too, without
+// their names.
+//
+// Addresses are those that the file gives; where a program runs, its bias is added to
+// them (see Bias). Offsets are in the file.
+//
+// A file need not be right in anything. What is wrong in it gives errors, or functions
+// that are not there.
+package program
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/probe"
+	"sonde/kernel/program/cfi"
+)
+
+// Symbol is a function.
+type Symbol struct {
+	Name       string // "" if only its place is known
+	Addr, Size uint64
+	Indirect   bool // its code returns which function is meant (IFUNC)
+	Go         bool // pclntab knows it
+
+	global bool
+}
+
+// End returns the address behind s.
+func (s Symbol) End() uint64 { return s.Addr + s.Size }
+
+// File is a program, or a library.
+type File struct {
+	elf    *elf.File
+	funcs  []Symbol // by address, then by name; several may have one address
+	names  map[string][]int
+	frames *cfi.Table
+	gotab  *gotab // nil if there is none
+
+	mu   sync.Mutex
+	last *function // guarded by mu: the one whose instructions were asked for last
+}
+
+// Open reads what is known of the functions of the program r, which is kept.
+//
+// Context: goroutine.
+// Errors: ENOEXEC r is no ELF file for this machine.
+func Open(r io.ReaderAt) (f *File, err error) {
+	defer func() { // debug/elf is not known to panic; a program may try
+		if e := recover(); e != nil {
+			f, err = nil, probe.Refuse(syscall.ENOEXEC, "the file cannot be read: %v", e)
+		}
+	}()
+	e, err := elf.NewFile(r)
+	if err != nil {
+		return nil, probe.Refuse(syscall.ENOEXEC, "%v", err)
+	}
+	if e.Machine != elf.EM_X86_64 || e.Class != elf.ELFCLASS64 {
+		return nil, probe.Refuse(syscall.ENOEXEC, "%v is not this machine", e.Machine)
+	}
+	f = &File{elf: e}
+	f.readFrames()
+	f.readGo()
+	f.readSymbols()
+	f.index()
+	return f, nil
+}
+
+// readFrames reads .eh_frame. Without one, or if it is wrong, there is less to know.
+func (f *File) readFrames() {
+	if s := f.elf.Section(".eh_frame"); s != nil && s.Type != elf.SHT_NOBITS {
+		if data, err := s.Data(); err == nil {
+			f.frames, _ = cfi.Parse(data, s.Addr)
+		}
+	}
+}
+
+// readSymbols adds the functions of both symbol tables.
+func (f *File) readSymbols() {
+	static, _ := f.elf.Symbols()
+	dynamic, _ := f.elf.DynamicSymbols()
+	goAt := map[uint64]bool{}
+	for _, s := range f.funcs {
+		goAt[s.Addr] = true
+	}
+	for _, s := range append(static, dynamic...) {
+		t := elf.ST_TYPE(s.Info)
+		const ifunc = 10 // STT_GNU_IFUNC
+		if t != elf.STT_FUNC && t != ifunc || s.Section == elf.SHN_UNDEF || goAt[s.Value] {
+			continue
+		}
+		name, _, _ := strings.Cut(s.Name, "@") // write@@GLIBC_2.2.5
+		f.funcs = append(f.funcs, Symbol{Name: name, Addr: s.Value, Size: s.Size, Indirect: t == ifunc, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
+	}
+}
+
+// index sorts the functions and gives those a size that have none.
+func (f *File) index() {
+	slices.SortFunc(f.funcs, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size))
+	})
+	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
+	f.names = map[string][]int{}
+	for i := range f.funcs {
+		s := &f.funcs[i]
+		f.names[s.Name] = append(f.names[s.Name], i)
+		if s.Size == 0 {
+			s.Size = f.sizeOf(i)
+		}
+	}
+}
+
+// sizeOf is the size of a function whose symbol, as in assembly, has none: to the end
+// of what .eh_frame says of it, or to the next function, or the end of the section.
+func (f *File) sizeOf(i int) uint64 {
+	at := f.funcs[i].Addr
+	if e, ok := f.frames.Find(at); ok {
+		return e.End - at
+	}
+	var end uint64
+	for _, s := range f.elf.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && at >= s.Addr && at-s.Addr < s.Size {
+			end = s.Addr + s.Size
+		}
+	}
+	for _, s := range f.funcs[i:] {
+		if s.Addr > at {
+			end = min(end, s.Addr)
+			break
+		}
+	}
+	return max(end, at) - at
+}
+
+// ErrNoFunction says that nothing is known of a place.
+var ErrNoFunction = errors.New("program: no function is known there")
+
+// Lookup returns the function of that name. Of several a global one is meant.
+//
+// Context: goroutine.
+// Errors: ENOENT there is none; EADDRNOTAVAIL there are several.
+func (f *File) Lookup(name string) (Symbol, error) {
+	var found []Symbol
+	for _, i := range f.names[name] {
+		if s := f.funcs[i]; len(found) == 0 || s.global == found[0].global {
+			found = append(found, s)
+		} else if s.global {
+			found = []Symbol{s}
+		}
+	}
+	switch {
+	case len(found) == 0 || name == "":
+		return Symbol{}, probe.Refuse(syscall.ENOENT, "there is no function %s", name)
+	case len(found) > 1:
+		return Symbol{}, probe.Refuse(syscall.EADDRNOTAVAIL, "there are %d functions %s, at %#x and %#x", len(found), name, found[0].Addr, found[1].Addr)
+	}
+	return found[0], nil
+}
+
+// At returns the function that addr is in, and how far. Of several names it takes a
+// global one.
+//
+// Context: goroutine.
+func (f *File) At(addr uint64) (s Symbol, off uint64, ok bool) {
+	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s Symbol, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	// Functions inside others are rare, and short: of those that begin before addr the
+	// last that reaches it is one of the nearest.
+	const near = 16
+	for n := i - 1; n >= 0 && n >= i-near; n-- {
+		switch c := f.funcs[n]; {
+		case ok && (c.Addr != s.Addr || s.global || !c.global):
+		case addr < c.End():
+			s, ok = c, true
+		}
+	}
+	if e, has := f.frames.Find(addr); !ok && has {
+		s, ok = Symbol{Addr: e.Begin, Size: e.End - e.Begin}, true
+	}
+	return s, addr - s.Addr, ok
+}
+
+// Functions returns all that have a name, by address.
+//
+// Context: goroutine. The caller changes nothing in it.
+func (f *File) Functions() []Symbol { return f.funcs }
+
+// String says where an address is, as "name+0x10".
+func (f *File) String(addr uint64) string {
+	s, off, ok := f.At(addr)
+	if !ok || s.Name == "" {
+		return fmt.Sprintf("%#x", addr)
+	}
+	return fmt.Sprintf("%s+%#x", s.Name, off)
+}
+
+// Frames returns what .eh_frame says; nil if there is none.
+//
+// Context: any.
+func (f *File) Frames() *cfi.Table { return f.frames }
