@@ -37,11 +37,16 @@ func where(t *proc.Thread, fd, addr uint64) (*vfs.Place, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if path != "" && path[0] == '/' {
-		return start(t), path, nil
-	}
-	dir, err := base(t, fd)
+	dir, err := whereFrom(t, fd, path)
 	return dir, path, err
+}
+
+// whereFrom is where for a path that has been copied.
+func whereFrom(t *proc.Thread, fd uint64, path string) (*vfs.Place, error) {
+	if path != "" && path[0] == '/' {
+		return start(t), nil
+	}
+	return base(t, fd)
 }
 
 const cwd = abi.AT_FDCWD & (1<<64 - 1)

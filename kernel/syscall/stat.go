@@ -55,13 +55,11 @@ func newfstatat(t *proc.Thread, a *Args) (uint64, error) {
 // infoAt tells about what a directory and a path stand for; with AT_EMPTY_PATH
 // and no path, about the descriptor itself.
 func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
-	path := ""
+	path, err := "", error(nil)
 	if addr != 0 || flags&abi.AT_EMPTY_PATH == 0 {
-		p, err := pathAt(t, addr)
-		if err != nil {
+		if path, err = pathAt(t, addr); err != nil {
 			return vfs.Info{}, err
 		}
-		path = p
 	}
 	if path == "" && flags&abi.AT_EMPTY_PATH != 0 {
 		if asInt(fd) == abi.AT_FDCWD {
@@ -73,7 +71,7 @@ func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 		}
 		return f.Info(), nil
 	}
-	dir, path, err := where(t, fd, addr)
+	dir, err := whereFrom(t, fd, path)
 	if err != nil {
 		return vfs.Info{}, err
 	}

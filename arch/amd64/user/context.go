@@ -219,6 +219,7 @@ var ErrFP = errors.New("user: no state of FXSAVE")
 const (
 	fxFSW    = 2
 	fxMXCSR  = 24
+	fxST     = 32
 	fxXMM    = 160
 	mxcsrMax = 0xffff // bits beyond these make FXRSTOR fault
 )
@@ -244,7 +245,16 @@ func (c *Context) SetFP(state []byte) error {
 	copy(c.fx[:], state)
 	c.setMXCSR(c.mxcsr() & mxcsrMax)
 	c.x87 = 1
+	if c.x87Initial() {
+		c.x87 = 0 // so that enter need not load it: each handler of a signal ends here
+	}
 	return nil
+}
+
+// x87Initial reports whether what fx has of the x87 is what resetX87 stores.
+func (c *Context) x87Initial() bool {
+	return *c.at32(0) == amd64.FCW && [fxMXCSR - 4]byte(c.fx[4:]) == [fxMXCSR - 4]byte{} &&
+		[fxXMM - fxST]byte(c.fx[fxST:]) == [fxXMM - fxST]byte{}
 }
 
 // resetX87 stores the initial state of the x87, and keeps MXCSR and XMM registers.

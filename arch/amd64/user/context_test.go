@@ -121,3 +121,24 @@ func TestCloneIsApart(t *testing.T) {
 		t.Error("Kicked tells once")
 	}
 }
+
+// TestSetFPKnowsTheInitialState: the x87 need not be loaded after a handler that left it
+// alone, and must be after one that did not, whatever it was.
+func TestSetFPKnowsTheInitialState(t *testing.T) {
+	c := New()
+	state := append([]byte(nil), c.FP()...)
+	state[fxXMM], state[fxMXCSR+1] = 1, 0x3f
+	if err := c.SetFP(state); err != nil || c.x87 != 0 {
+		t.Errorf("initial: %v, x87 %d", err, c.x87)
+	}
+	for off := range fxXMM {
+		if off >= fxMXCSR && off < fxST {
+			continue
+		}
+		state[off] ^= 1
+		if err := c.SetFP(state); err != nil || c.x87 != 1 {
+			t.Errorf("byte %d changed: %v, x87 %d", off, err, c.x87)
+		}
+		state[off] ^= 1
+	}
+}

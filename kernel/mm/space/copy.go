@@ -83,20 +83,33 @@ func (s *Space) Clear(addr, n uint64) error {
 // Context: goroutine.
 // Errors: as CopyIn; ENAMETOOLONG (no zero in the first max bytes).
 func (s *Space) CString(addr uint64, max int) (string, error) {
-	var b []byte
-	ended := false
-	err := s.pieces(addr, uint64(max), Read, func(p []byte) bool {
-		i := bytes.IndexByte(p, 0)
-		if ended = i >= 0; ended {
-			p = p[:i]
+	var first [128]byte // most are no longer
+	b := first[:0]
+	for len(b) < max {
+		var ended bool
+		var err error
+		if b, ended, err = s.untilZero(b, addr+uint64(len(b)), max-len(b)); err != nil || ended {
+			return string(b), err
 		}
-		b = append(b, p...)
-		return !ended
-	})
-	if err == nil && !ended {
-		err = refuse(syscall.ENAMETOOLONG, "no end within %d bytes", max)
 	}
-	return string(b), err
+	return string(b), refuse(syscall.ENAMETOOLONG, "no end within %d bytes", max)
+}
+
+// untilZero appends to b what is at addr before a zero, as much as is on the page and
+// max bytes at most.
+func (s *Space) untilZero(b []byte, addr uint64, max int) (_ []byte, ended bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.access(addr, Read)
+	if err != nil {
+		return b, false, fmt.Errorf("%#x: %w", addr, err)
+	}
+	p := s.m.Frames.Bytes(frameOf(*e))[addr%PageSize:]
+	p = p[:min(len(p), max)]
+	if i := bytes.IndexByte(p, 0); i >= 0 {
+		return append(b, p[:i]...), true, nil
+	}
+	return append(b, p...), false, nil
 }
 
 // pieces calls f with the memory of [addr,addr+n), page by page, until it returns false.

@@ -10,6 +10,7 @@ package desc
 
 import (
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/vfs"
@@ -22,6 +23,11 @@ type Table struct {
 	// guarded by mu:
 	slots []slot
 	users int // beyond the first; see Share
+
+	// files has the files of slots again, for Get, which nearly every call of a program
+	// begins with: two atomic operations and four calls of functions less.
+	// Written under mu.
+	files atomic.Pointer[[]atomic.Pointer[vfs.File]]
 }
 
 type slot struct {
@@ -33,10 +39,10 @@ type slot struct {
 //
 // Errors: EBADF.
 func (t *Table) Get(fd int) (*vfs.File, error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if s := t.at(fd); s != nil {
-		return s.file, nil
+	if all := t.files.Load(); all != nil && uint(fd) < uint(len(*all)) {
+		if f := (*all)[fd].Load(); f != nil {
+			return f, nil
+		}
 	}
 	return nil, syscall.EBADF
 }
@@ -74,8 +80,27 @@ func (t *Table) Install(f *vfs.File, closeOnExec bool, min, limit int) (int, err
 func (t *Table) put(fd int, s slot) {
 	if missing := fd + 1 - len(t.slots); missing > 0 {
 		t.slots = append(t.slots, make([]slot, missing)...)
+		t.publish()
 	}
+	t.set(fd, s)
+}
+
+// set changes a slot. Context: mu held.
+func (t *Table) set(fd int, s slot) {
 	t.slots[fd] = s
+	(*t.files.Load())[fd].Store(s.file)
+}
+
+// publish makes files anew, with room for some more than there are slots. Context: mu held.
+func (t *Table) publish() {
+	if old := t.files.Load(); old != nil && len(*old) >= len(t.slots) {
+		return
+	}
+	all := make([]atomic.Pointer[vfs.File], cap(t.slots))
+	for fd := range t.slots {
+		all[fd].Store(t.slots[fd].file)
+	}
+	t.files.Store(&all)
 }
 
 // Dup gives the file of fd another number, as Install does.
@@ -160,7 +185,7 @@ func (t *Table) take(fd int) (*vfs.File, error) {
 		return nil, syscall.EBADF
 	}
 	f := s.file
-	*s = slot{}
+	t.set(fd, slot{})
 	return f, nil
 }
 

@@ -8,6 +8,7 @@ func (t *Table) Clone() *Table {
 	defer t.mu.RUnlock()
 	c := &Table{slots: make([]slot, len(t.slots))}
 	copy(c.slots, t.slots)
+	c.publish()
 	for _, s := range c.slots {
 		if s.file != nil {
 			s.file.Hold()
@@ -77,7 +78,7 @@ func (t *Table) takeIf(which func(int, slot) bool) (gone []*vfs.File) {
 	for fd, s := range t.slots {
 		if s.file != nil && which(fd, s) {
 			gone = append(gone, s.file)
-			t.slots[fd] = slot{}
+			t.set(fd, slot{})
 		}
 	}
 	return gone
