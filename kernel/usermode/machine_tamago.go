@@ -3,6 +3,8 @@
 package usermode
 
 import (
+	"sync"
+
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
@@ -23,13 +25,15 @@ const (
 
 // machine is what all spaces of programs share.
 func machine() *space.Machine {
+	// Once, when the first program begins: the kernel's mappings do not change any more.
+	shared := sync.OnceValue(func() *paging.Shared { return mm.Tables.Share(Floor) })
 	m := &space.Machine{
 		Frames: frame.Kernel,
 		RAM:    mm.Usable,
 		// 128 KiB for each program save most calls of Retire.
 		SpareTables: 32,
 		KernelHalf: func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
-			return mm.Tables.ShareWith(root, Floor, table)
+			return shared().With(root, table)
 		},
 		Shootdown: shootdown,
 		Retire:    func(s *space.Space) { Retire(s.Root()) },

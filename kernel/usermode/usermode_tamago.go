@@ -56,9 +56,26 @@ func Shootdown(root uint64) {
 }
 
 // Retire makes every CPU that has loaded the tables at root load the kernel's: they
-// may be freed then.
+// may be freed then. No thread enters ring 3 with them any more, or none that looks at what
+// they lose, so a CPU that has others now does not load them: most have, and to
+// interrupt them at the end of each process is what costs most on several CPUs.
 //
 // Context: goroutine.
 func Retire(root uint64) {
-	smp.CallAll(func() { user.LeaveTables(root, mm.Tables.Root) })
+	leaveHere(root)
+	for id := range cpu.Num() {
+		if trap.Ring3Of(id).Loaded(root) {
+			smp.CallAll(func() { user.LeaveTables(root, mm.Tables.Root) })
+			return
+		}
+	}
+}
+
+// leaveHere is nosplit because a stack check might change the CPU.
+//
+//go:nosplit
+func leaveHere(root uint64) {
+	flags := cpu.IRQOff()
+	user.LeaveTables(root, mm.Tables.Root)
+	cpu.IRQRestore(flags)
 }

@@ -18,42 +18,84 @@ import "sonde/arch/amd64"
 // the work. Entries that lead to tables that table made have PTE_U; those that are t's
 // have not.
 func (t *Tables) ShareWith(root *[entries]uint64, floor uint64, table func() (*[entries]uint64, uint64, error)) error {
-	for i := uint64(1); i < entries; i++ {
-		root[i] = t.entry(t.Root, i)
-	}
-	// The first 512 GiB are for both.
+	return t.Share(floor).With(root, table)
+}
+
+// Shared is what ShareWith writes, so that it is gathered once: some hundred entries
+// of two thousand, which each fork would have to look at.
+type Shared struct {
+	root  []entry
+	first []entry     // of the table for the first 512 GiB
+	dirs  []sharedDir // tables in that, with entries of their own
+}
+
+// sharedDir is the table that entry at leads to.
+type sharedDir struct {
+	at      uint64
+	entries []entry
+}
+
+// entry is number and value of one that is not 0.
+type entry struct{ at, value uint64 }
+
+// Share gathers what t maps now.
+func (t *Tables) Share(floor uint64) *Shared {
+	s := &Shared{root: t.gather(t.Root, func(i uint64) bool { return i > 0 })}
 	first := t.entry(t.Root, 0)
 	if first&amd64.PTE_P == 0 {
+		return s
+	}
+	for _, e := range t.gather(first&amd64.PTE_ADDR, func(uint64) bool { return true }) {
+		switch {
+		case e.value&amd64.PTE_P == 0:
+		case e.value&amd64.PTE_PS == 0:
+			from := func(j uint64) bool { return e.at*span(huge)+j*span(big) >= floor }
+			s.dirs = append(s.dirs, sharedDir{e.at, t.gather(e.value&amd64.PTE_ADDR, from)})
+		case e.at*span(huge) >= floor:
+			s.first = append(s.first, e)
+		}
+	}
+	return s
+}
+
+// gather returns the entries of the table at pa that are wanted and not 0.
+func (t *Tables) gather(pa uint64, want func(i uint64) bool) (list []entry) {
+	for i := range uint64(entries) {
+		if v := t.entry(pa, i); v != 0 && want(i) {
+			list = append(list, entry{i, v})
+		}
+	}
+	return list
+}
+
+// With is ShareWith.
+func (s *Shared) With(root *[entries]uint64, table func() (*[entries]uint64, uint64, error)) error {
+	fill(root, s.root)
+	if s.first == nil && s.dirs == nil {
 		return nil
 	}
+	// The first 512 GiB are for both.
 	own, pa, err := table()
 	if err != nil {
 		return err
 	}
 	root[0] = pa | ownBits
-	for i := range uint64(entries) {
-		e := t.entry(first&amd64.PTE_ADDR, i)
-		if e&amd64.PTE_P == 0 {
-			continue
-		}
-		if e&amd64.PTE_PS != 0 {
-			if i*span(huge) >= floor {
-				own[i] = e
-			}
-			continue
-		}
+	fill(own, s.first)
+	for _, d := range s.dirs {
 		dir, pa, err := table()
 		if err != nil {
 			return err
 		}
-		own[i] = pa | ownBits
-		for j := range uint64(entries) {
-			if i*span(huge)+j*span(big) >= floor {
-				dir[j] = t.entry(e&amd64.PTE_ADDR, j)
-			}
-		}
+		own[d.at] = pa | ownBits
+		fill(dir, d.entries)
 	}
 	return nil
+}
+
+func fill(t *[entries]uint64, list []entry) {
+	for _, e := range list {
+		t[e.at%entries] = e.value
+	}
 }
 
 // ownBits are those of an entry that leads to a table of the program's own.

@@ -48,6 +48,11 @@ func (r *Ring3) Has(root uint64) bool {
 	return atomic.LoadUintptr(&r.Context) != 0 && atomic.LoadUint64(&r.CR3) == root
 }
 
+// Loaded reports whether CR3 has the tables at root there, or is about to.
+//
+// Context: any.
+func (r *Ring3) Loaded(root uint64) bool { return atomic.LoadUint64(&r.CR3) == root }
+
 // EnteredNow is Entered of another CPU.
 //
 // Context: any.

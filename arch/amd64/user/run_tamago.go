@@ -125,7 +125,9 @@ func setCR4(bits uint64)
 // LeaveTables loads the kernel's tables, at kernel, if this CPU has loaded those at
 // root: they are about to go.
 //
-// Context: interrupt.
+// Context: interrupt, or with interrupts off: it is nosplit for that.
+//
+//go:nosplit
 func LeaveTables(root, kernel uint64) {
 	if r := &trap.Self().Ring3; r.CR3 == root {
 		r.CR3, r.Generation = kernel, 0

@@ -186,11 +186,14 @@ func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, 
 // freeTables frees tables that nothing points to any more, and the frames they hold.
 func (s *Space) freeTables(d subtree) {
 	for _, e := range s.m.Frames.Words(d.table) {
+		if e == 0 {
+			continue // most are
+		}
 		switch {
-		case d.level > 0 && ours(e):
-			s.freeTables(subtree{frameOf(e), d.level - 1})
-		case d.level == 0 && e != 0:
+		case d.level == 0:
 			s.put(frameOf(e))
+		case ours(e):
+			s.freeTables(subtree{frameOf(e), d.level - 1})
 		}
 	}
 	s.tables--
