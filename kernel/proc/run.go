@@ -11,10 +11,20 @@ import (
 
 // run is a thread's life.
 func (t *Thread) run() {
+	deepen()
 	t.cpu.Forgo()
 	for !t.steps() {
 	}
 	t.end()
+}
+
+// deepen makes the goroutine's stack large enough for most calls at once: it would grow
+// three times otherwise, and be copied each time.
+//
+//go:noinline
+func deepen() {
+	var room [6 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // steps lets the program run until the thread is to end. It returns false after a
