@@ -18,14 +18,18 @@ func (th *thread) execute(pt *point) {
 	case place.Nothing, place.Emulate:
 		if err := pt.plan.Do(th); err != nil {
 			th.suffer(err)
-		} else if owes {
+			return
+		}
+		th.executed()
+		if owes {
 			th.t.Raise(vecDebug)
 		}
 	case place.Syscall:
 		pt.plan.Call(r)
 		th.t.SystemCall()
+		th.executed()
 	case place.Boost:
-		if pt.stepped != nil && owes {
+		if pt.stepped != nil && (owes || th.after != nil) {
 			th.step(pt)
 			return
 		}
@@ -44,9 +48,11 @@ func (th *thread) step(pt *point) {
 // suffer lets the program have the exception that its instruction causes.
 func (th *thread) suffer(err error) {
 	var f *place.Fault
-	switch {
-	case !errors.As(err, &f):
+	if !errors.As(err, &f) {
 		panic(err)
+	}
+	switch {
+	case th.after != nil && th.faulted(f.Vector):
 	case f.Vector != amd64.VEC_PF:
 		th.Regs().Err = f.Err
 		th.t.Raise(f.Vector)
@@ -69,6 +75,7 @@ func (th *thread) debug() bool {
 		return true // it repeats itself
 	}
 	th.away = nil
+	th.executed()
 	return !th.owes
 }
 

@@ -26,7 +26,7 @@ func exception(t *proc.Thread, vector int) (done bool) {
 		return th.debug()
 	}
 	th.comeBack()
-	return false
+	return th.after != nil && th.faulted(vector)
 }
 
 // breakpoint looks for the point that has been hit.
@@ -71,11 +71,14 @@ func (th *thread) hit(pt *point) {
 		th.execute(pt)
 		return
 	}
+	th.after = nil
 	var calls []*member
 	th.handle(func() {
 		for _, m := range pt.members.All() {
 			switch {
 			case m.process != th.t.Process():
+			case m.user != nil:
+				m.hitUser(th, r)
 			case m.ret != nil:
 				calls = append(calls, m)
 			default:
@@ -83,8 +86,10 @@ func (th *thread) hit(pt *point) {
 			}
 		}
 	})
-	if r.IP != uint64(pt.addr) {
-		return // a handler wants it elsewhere
+	skip := th.skip || r.IP != uint64(pt.addr) // a handler wants it elsewhere
+	if th.skip = false; skip {
+		th.after = nil
+		return
 	}
 	if calls != nil {
 		th.enterCall(calls)

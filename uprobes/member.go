@@ -26,7 +26,8 @@ type member struct {
 	idle    chan struct{}
 	once    sync.Once
 
-	file *file // it is this file probe's; nil: it is one by itself
+	user *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
+	file *file       // it is this file probe's; nil: it is one by itself
 	*tally
 }
 
@@ -86,6 +87,16 @@ func (m *member) call(th *thread, handler func()) {
 	th.owner = m.owner
 	handler()
 	m.count(probe.Handled)
+}
+
+// tell is call without counting: for what belongs to a hit that has been counted.
+func (m *member) tell(th *thread, handler func()) {
+	if m.enter() {
+		defer m.leave()
+		defer m.catch()
+		th.owner = m.owner
+		handler()
+	}
 }
 
 // catch disables a probe whose handler panics. The program goes on.

@@ -24,6 +24,9 @@ type thread struct {
 
 	calls []call // that return to the trampoline
 
+	skip  bool      // a pre-handler wants the instruction to be left out
+	after []*member // whose post- and fault-handlers wait for the instruction's end
+
 	stored bool  // the last access to memory was to write
 	again  state // where an instruction goes on that a signal has interrupted: no new hit
 }

@@ -225,3 +225,20 @@ func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
 	})
 	return n, err
 }
+
+// Resident returns the frame of addr's page, frame.None if it is not in memory. The answer
+// may be out of date at once.
+//
+// Context: goroutine.
+func (s *Space) Resident(addr uint64) frame.Frame {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root == nil || s.m.window(addr, addr) == nil {
+		return frame.None
+	}
+	t, _ := s.lookup(addr)
+	if t == nil {
+		return frame.None
+	}
+	return frameOf(*slot(t, addr, 0))
+}

@@ -27,6 +27,7 @@ func init() {
 		suites.Add("uprobes/counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
 	}
 	suites.Add("uprobes/counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })
+	suites.Add("uprobes/faults_are_seen_at_their_place", func(t *suites.T) { counts(t, "/bin/probed", "peek", "faults", "faults 10000\n", 10) })
 	suites.Add("uprobes/every_instruction", everyInstruction)
 	suites.Add("uprobes/signals_see_no_slot", func(t *suites.T) { counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1) })
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sonde/arch/amd64"
@@ -34,6 +35,20 @@ func shell(t *suites.T, line string) string {
 func logged(t *suites.T, line string) string {
 	before := shell(t, "dmesg")
 	shell(t, line)
+	return strings.TrimPrefix(shell(t, "dmesg"), before)
+}
+
+// loaded loads a module, unloads it when each of its probes has been hit, and returns what
+// that adds to the log.
+func loaded(t *suites.T, module string) string {
+	before := shell(t, "dmesg")
+	shell(t, "insmod "+module)
+	t.Until("hits", func() bool {
+		all := uprobes.All()
+		return len(all) > 0 && !slices.ContainsFunc(all, func(i uprobes.Info) bool { return i.Ledger.Handled < 3 })
+	})
+	name, _, _ := strings.Cut(module, " ")
+	shell(t, "rmmod "+name)
 	return strings.TrimPrefix(shell(t, "dmesg"), before)
 }
 
@@ -84,14 +99,14 @@ func example(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "sleeps")
 	addr := p.addr(t, r.p, "leaf")
-	out := logged(t, fmt.Sprintf("insmod uprobe_example pid=%d vaddr=%#x; sleep 0.03; rmmod uprobe_example", r.p.PID, addr))
+	out := loaded(t, fmt.Sprintf("uprobe_example pid=%d vaddr=%#x", r.p.PID, addr))
 	wants(t, out,
 		fmt.Sprintf(`Registering uprobe on pid %d, vaddr %#x`, r.p.PID, addr),
 		fmt.Sprintf(`Hit #1 on probepoint at %#x`, addr),
 		fmt.Sprintf(`Hit #2 on probepoint at %#x`, addr),
 		fmt.Sprintf(`Unregistering uprobe on pid %d, vaddr %#x`, r.p.PID, addr),
 		`Probepoint was hit \d+ times`)
-	out = logged(t, fmt.Sprintf("insmod uprobe_example pid=%d vaddr=%#x verbose=0; sleep 0.03; rmmod uprobe_example", r.p.PID, addr))
+	out = loaded(t, fmt.Sprintf("uprobe_example pid=%d vaddr=%#x verbose=0", r.p.PID, addr))
 	wants(t, out, `Registering .*`, `Unregistering .*`, `Probepoint was hit [1-9]\d* times`)
 	if strings.Contains(out, "Hit #") {
 		t.Errorf("verbose=0:\n%s", out)
@@ -104,7 +119,7 @@ func returnExample(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "sleeps")
 	addr := p.addr(t, r.p, "leaf")
-	out := logged(t, fmt.Sprintf("insmod uretprobe_example pid=%d func=%#x; sleep 0.03; rmmod uretprobe_example", r.p.PID, addr))
+	out := loaded(t, fmt.Sprintf("uretprobe_example pid=%d func=%#x", r.p.PID, addr))
 	wants(t, out,
 		fmt.Sprintf(`Registering uprobe on pid %d, vaddr %#x`, r.p.PID, addr),
 		fmt.Sprintf(`Registering return probe on pid %d, vaddr %#x`, r.p.PID, addr),

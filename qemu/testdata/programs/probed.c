@@ -19,6 +19,7 @@ PROBED long leaf(long a, long b) { return a * 3 + b; }
 PROBED long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 PROBED long tail(long a) { return leaf(a, 1); }
 PROBED long secret(void) { return 41; }
+PROBED long peek(long *p) { return *p; }
 PROBED void jumps(jmp_buf *b) { sum++; longjmp(*b, 1); }
 
 static void calls(void)
@@ -152,6 +153,29 @@ static void traps(void)
 		exit(5);
 }
 
+static jmp_buf away;
+static void segv(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+	if (c->uc_mcontext.gregs[16] != (long)peek || info->si_addr != (void *)8)
+		strange = c->uc_mcontext.gregs[16];
+	longjmp(away, 1);
+}
+
+/* Faults of an instruction are seen at its place. */
+static void faults(void)
+{
+	struct sigaction a = { .sa_sigaction = segv, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	sigaction(SIGSEGV, &a, NULL);
+	for (volatile int i = 0; i < 10; i++)
+		if (setjmp(away) == 0)
+			sum += peek((long *)8);
+		else
+			sum += 1000;
+	if (strange)
+		exit(3);
+}
+
 static void spin(void) { for (;;) sum = leaf(sum, 1); }
 
 static void sleeps(void)
@@ -166,7 +190,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*f)(void); } parts[] = {
 		{ "calls", calls }, { "threads", threads }, { "forks", forks }, { "twice", twice }, { "vforks", vforks },
-		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "spin", spin }, { "sleeps", sleeps },
+		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "faults", faults }, { "spin", spin }, { "sleeps", sleeps },
 	};
 	for (int i = 1; i < argc; i++) {
 		sum = 0;

@@ -1,0 +1,294 @@
+package uprobes
+
+import (
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+)
+
+// KprobeUser is a probe by inode and offset, of the interface that came before Uprobe: it
+// is registered once for the pair, and then inserted into and removed from pages of
+// processes that map it.
+//
+// Source: spec/3 §2.
+type KprobeUser struct {
+	// PreHandler is called before the instruction. If it returns 1, the instruction is
+	// left out: IP is where the handler wants it.
+	PreHandler func(k *KprobeUser, r *amd64.Regs) int
+	// PostHandler, if any, is called when the instruction has been executed.
+	PostHandler func(k *KprobeUser, r *amd64.Regs, flags uint64)
+	// FaultHandler, if any, is called when PreHandler panics (trapnr is -1) or the
+	// instruction causes an exception. If it returns 1, that is dealt with: the program does not
+	// get a signal.
+	FaultHandler func(k *KprobeUser, r *amd64.Regs, trapnr int) int
+	User         *UserPlace
+}
+
+// UserPlace says where a KprobeUser is. Inode and Offset are for registering; Addr, Page
+// and VMA say beside them where to insert or to remove it.
+type UserPlace struct {
+	Inode  Inode
+	Offset uint64
+	Addr   uint64
+	Page   frame.Frame // that Addr is in: it must be in memory
+	VMA    VMA
+}
+
+// Inode names a file.
+type Inode struct{ Dev, Number uint64 }
+
+// VMA is a mapping of a process.
+type VMA struct {
+	Process *proc.Process
+	space.Area
+}
+
+// InodeOf returns the inode of the file at a path.
+//
+// Context: goroutine.
+// Errors: those of opening it; ENODEV no regular file.
+func InodeOf(path string) (Inode, error) {
+	f, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		return Inode{}, err
+	}
+	defer vfs.Close(f)
+	b, err := f.Backing()
+	if err != nil {
+		return Inode{}, err
+	}
+	id := b.Ident()
+	return Inode{id.Dev, id.Inode}, nil
+}
+
+// PlaceOf fills in Page and VMA of an address of a process.
+//
+// Context: goroutine.
+// Errors: ESRCH; EFAULT nothing is mapped there, or the page is not in memory.
+func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
+	mem := p.Memory()
+	if mem == nil {
+		return frame.None, VMA{}, errEnded(p.PID)
+	}
+	a, ok := mem.At(addr)
+	f := mem.Resident(addr)
+	if !ok || f == frame.None {
+		return frame.None, VMA{}, probe.Refuse(syscall.EFAULT, "uprobes: the page of %#x is not in memory", addr)
+	}
+	return f, VMA{p, a}, nil
+}
+
+type pair struct {
+	Inode
+	off uint64
+}
+
+// byPair are the registered ones. Guarded by mu.
+var byPair = map[pair]*KprobeUser{}
+
+func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
+
+// RegisterKprobeUser registers k for its inode and offset. It is hit nowhere yet.
+//
+// Context: goroutine.
+// Errors: EINVAL no PreHandler or User; EEXIST the pair has one already; EDEADLK called in
+// a handler of a kernel probe.
+func RegisterKprobeUser(k *KprobeUser) error {
+	switch {
+	case inTrap():
+		return errTrap
+	case k.PreHandler == nil || k.User == nil:
+		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a pre-handler or a place")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if byPair[k.pair()] != nil {
+		return probe.Refuse(syscall.EEXIST, "uprobes: inode %d has a probe at %#x already", k.User.Inode.Number, k.User.Offset)
+	}
+	byPair[k.pair()] = k
+	return nil
+}
+
+// UnregisterKprobeUser is the opposite.
+//
+// Context: goroutine.
+// Errors: EINVAL k is not registered; EBUSY it is inserted somewhere; EDEADLK.
+func UnregisterKprobeUser(k *KprobeUser) error {
+	if inTrap() {
+		return errTrap
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if err := k.registered(); err != nil {
+		return err
+	}
+	for _, tk := range tasks {
+		for _, m := range tk.members {
+			if m.user == k {
+				return probe.Refuse(syscall.EBUSY, "uprobes: the probe is inserted at %#x of process %d", m.vaddr, m.pid)
+			}
+		}
+	}
+	delete(byPair, k.pair())
+	return nil
+}
+
+// registered checks that k is. mu held.
+func (k *KprobeUser) registered() error {
+	if k.User == nil || byPair[k.pair()] != k {
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
+	}
+	return nil
+}
+
+// InsertKprobeUserspace puts k into the page that k.User names: into a copy of it, which
+// the process has for itself.
+//
+// Context: goroutine.
+// Errors: EINVAL k is not registered, or VMA does not map its inode and offset at Addr;
+// EFAULT the page is not in memory; EEXIST k is inserted there, or a breakpoint of others
+// is there; EDEADLK; and those of RegisterUprobe.
+func InsertKprobeUserspace(k *KprobeUser) error {
+	if inTrap() {
+		return errTrap
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if err := k.check(); err != nil {
+		return err
+	}
+	tk, err := join(k.User.VMA.Process)
+	if err != nil {
+		return err
+	}
+	if tk.inserted(k) != nil {
+		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
+	}
+	m, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}}, k.User.Addr)
+	if err != nil {
+		tk.unused()
+		return err
+	}
+	m.user = k
+	tk.list(m)
+	return nil
+}
+
+// RemoveKprobeUser takes k out of the page that k.User names. When it returns, no handler
+// of k runs there.
+//
+// Context: goroutine; not a handler of k.
+// Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL too, if k is not inserted there.
+func RemoveKprobeUser(k *KprobeUser) error {
+	if inTrap() {
+		return errTrap
+	}
+	m, err := k.takeOut()
+	if err == nil {
+		m.drain()
+	}
+	return err
+}
+
+func (k *KprobeUser) takeOut() (*member, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if err := k.check(); err != nil {
+		return nil, err
+	}
+	tk := tasks[k.User.VMA.Process]
+	m := tk.inserted(k)
+	if m == nil {
+		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe is not inserted at %#x", k.User.Addr)
+	}
+	tk.remove(m)
+	return m, nil
+}
+
+// check checks what k.User says. mu held.
+func (k *KprobeUser) check() error {
+	if err := k.registered(); err != nil {
+		return err
+	}
+	u := k.User
+	a := u.VMA.Area
+	if u.VMA.Process == nil || u.Addr < a.Start || u.Addr >= a.End || a.Ident.Dev != u.Inode.Dev ||
+		a.Ident.Inode != u.Inode.Number || u.Addr-a.Start+a.Offset != u.Offset {
+		return probe.Refuse(syscall.EINVAL, "uprobes: the mapping does not have offset %#x of inode %d at %#x", u.Offset, u.Inode.Number, u.Addr)
+	}
+	page, vma, err := PlaceOf(u.VMA.Process, u.Addr)
+	switch {
+	case err != nil:
+		return err
+	case u.Page == frame.None:
+		return probe.Refuse(syscall.EFAULT, "uprobes: no page is given")
+	case vma.Ident != a.Ident || vma.Start > u.Addr || page == frame.None:
+		return probe.Refuse(syscall.EINVAL, "uprobes: something else is mapped at %#x", u.Addr)
+	}
+	return nil
+}
+
+// inserted returns the member that k has at its address, nil: none. mu held.
+func (tk *task) inserted(k *KprobeUser) *member {
+	if tk == nil {
+		return nil
+	}
+	for _, m := range tk.members {
+		if m.user == k && m.vaddr == k.User.Addr {
+			return m
+		}
+	}
+	return nil
+}
+
+// hitUser calls the pre-handler, and has th remember who wants to know of the rest.
+func (m *member) hitUser(th *thread, r *amd64.Regs) {
+	k, done := m.user, false
+	m.count(probe.Entered)
+	m.call(th, func() {
+		defer func() {
+			if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {
+				recover()
+			}
+		}()
+		th.skip = k.PreHandler(k, r) == 1 || th.skip
+		done = true
+	})
+	if k.PostHandler != nil || k.FaultHandler != nil {
+		th.after = append(th.after, m)
+	}
+}
+
+// executed tells post-handlers.
+func (th *thread) executed() {
+	all := th.after
+	th.after = nil
+	if all == nil {
+		return
+	}
+	th.handle(func() {
+		for _, m := range all {
+			if k := m.user; k.PostHandler != nil {
+				m.tell(th, func() { k.PostHandler(k, th.Regs(), 0) })
+			}
+		}
+	})
+}
+
+// faulted tells fault-handlers of an exception of the instruction, and reports whether one
+// of them has dealt with it.
+func (th *thread) faulted(vector int) (done bool) {
+	all := th.after
+	th.after = nil
+	for _, m := range all {
+		if k := m.user; k.FaultHandler != nil && !done {
+			th.handle(func() { m.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) == 1 }) })
+		}
+	}
+	return done
+}
