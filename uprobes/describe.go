@@ -31,8 +31,8 @@ func All() (all []Info) {
 	defer mu.Unlock()
 	for p, tk := range tasks {
 		for _, m := range tk.members {
-			if m.file != nil {
-				continue
+			if m.file != nil || m.u.state.Load() != m && m.user == nil {
+				continue // listed with its file, or with the first of its probe
 			}
 			i := m.info()
 			i.Program, i.Place = p.Name(), where(tk.text.mem.Space, m.vaddr)

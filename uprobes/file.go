@@ -101,6 +101,7 @@ func (o order) openFile() (*file, error) {
 	f := &file{o: o, opened: opened, off: u.Offset, tally: new(tally)}
 	if err := f.check(u); err != nil {
 		vfs.Close(opened)
+		idle()
 		return nil, err
 	}
 	return f, nil
@@ -149,13 +150,15 @@ func (f *file) arm(p *proc.Process) {
 }
 
 func (tk *task) addFile(f *file, addr uint64) {
-	m, err := tk.add(f.o, addr)
+	ms, err := tk.add(f.o, addr)
 	if err != nil {
 		tk.unused()
 		return
 	}
-	m.file, m.tally = f, f.tally
-	tk.list(m)
+	for _, m := range ms {
+		m.file, m.tally = f, f.tally
+	}
+	tk.list(ms)
 }
 
 // removeFile takes f out of all processes. Handlers of what it returns may still run.
@@ -174,15 +177,41 @@ func removeFile(f *file) (left []*member) {
 		}
 	}
 	vfs.Close(f.opened)
+	if len(tasks) == 0 {
+		closeImage()
+	}
 	return left
 }
 
 // find finds out the offset in the file.
 //
-// Errors: ENOENT no such symbol; EOPNOTSUPP.
+// Errors: ENOENT no such symbol; ENOEXEC no program; EILSEQ.
 func (f *file) find(u *Uprobe) error {
-	if u.Symbol != "" {
-		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: symbols are not known yet")
+	mu.Lock()
+	defer mu.Unlock()
+	im := imageOf(u.Path, f.ident)
+	if u.Symbol == "" {
+		if im != nil {
+			if addr, ok := im.Vaddr(f.off); ok {
+				return im.boundary(addr)
+			}
+		}
+		return nil
 	}
-	return nil
+	if im == nil {
+		return probe.Refuse(syscall.ENOEXEC, "uprobes: %s is no program", u.Path)
+	}
+	s, err := im.Lookup(u.Symbol)
+	switch {
+	case err != nil:
+		return err
+	case s.Indirect:
+		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s only chooses the function that is called by that name", u.Symbol)
+	}
+	off, ok := im.Offset(s.Addr + u.Offset)
+	if !ok {
+		return probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
+	}
+	f.off = off
+	return im.boundary(s.Addr + u.Offset)
 }

@@ -2,6 +2,7 @@ package uprobes
 
 import (
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 )
@@ -72,13 +73,19 @@ func (th *thread) hit(pt *point) {
 		return
 	}
 	th.after = nil
-	var calls []*member
+	decided, grows := th.decide(pt)
+	if grows {
+		return // the function begins again with more stack: that is the hit
+	}
+	var calls, rets []*member
 	th.handle(func() {
 		for _, m := range pt.members.All() {
 			switch {
 			case m.process != th.t.Process():
 			case m.user != nil:
 				m.hitUser(th, r)
+			case m.atReturn:
+				rets = append(rets, m)
 			case m.ret != nil:
 				calls = append(calls, m)
 			default:
@@ -94,7 +101,47 @@ func (th *thread) hit(pt *point) {
 	if calls != nil {
 		th.enterCall(calls)
 	}
+	if decided {
+		pt.check.Perform(r, r.IP, false)
+		th.executed()
+		return
+	}
 	th.execute(pt)
+	if rets != nil && r.IP != uint64(pt.addr) {
+		th.handle(func() {
+			for _, m := range rets {
+				m.hitReturn(th, r)
+			}
+		})
+	}
+}
+
+// stackGuard is where in a g of Go's the stack check looks.
+const stackGuard = 16
+
+// decide makes the stack check that a Go function begins with, and performs it if the
+// stack grows: otherwise its entry would be hit twice. It is not decided where there is
+// none, or where another point is in it.
+//
+// Source: Go 1.26 cmd/internal/obj/x86, stacksplit.
+func (th *thread) decide(pt *point) (decided, grows bool) {
+	if pt.check.Kind == prologue.None {
+		return false, false
+	}
+	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
+		if th.text.points.Find(pt.addr+i) != nil {
+			return false, false
+		}
+	}
+	r := th.Regs()
+	guard, err := th.Load(r.R14 + stackGuard)
+	if err != nil {
+		return false, false
+	}
+	if grows = pt.check.Grows(r, guard); grows {
+		pt.check.Perform(r, r.IP, true)
+	}
+	return true, grows
 }
 
 // handle lets handlers run, and then does what they have asked for.

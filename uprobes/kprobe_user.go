@@ -169,13 +169,13 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if tk.inserted(k) != nil {
 		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
 	}
-	m, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}}, k.User.Addr)
+	ms, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}}, k.User.Addr)
 	if err != nil {
 		tk.unused()
 		return err
 	}
-	m.user = k
-	tk.list(m)
+	ms[0].user = k
+	tk.list(ms)
 	return nil
 }
 

@@ -26,8 +26,10 @@ type member struct {
 	idle    chan struct{}
 	once    sync.Once
 
-	user *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
-	file *file       // it is this file probe's; nil: it is one by itself
+	atReturn bool        // its point is a return instruction
+	others   []*member   // of the same probe: of the first of them
+	user     *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
+	file     *file       // it is this file probe's; nil: it is one by itself
 	*tally
 }
 

@@ -71,14 +71,14 @@ func (o order) register() error {
 	if err != nil {
 		return err
 	}
-	m, err := tk.add(o, u.Vaddr)
+	ms, err := tk.add(o, u.Vaddr)
 	if err != nil {
 		tk.unused()
 		return err
 	}
 	u.file.Store(nil)
-	u.state.Store(m)
-	tk.list(m)
+	u.state.Store(ms[0])
+	tk.list(ms)
 	return nil
 }
 
@@ -93,29 +93,55 @@ func (o order) taken() error {
 	return nil
 }
 
-// add makes a member of the point at addr, which list lets hits find. mu held.
-func (tk *task) add(o order, addr uint64) (*member, error) {
+// add makes the members of the points that a probe at addr needs: one, or one for each
+// return instruction. list lets hits find them. mu held.
+func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
+	at, atReturn := []uint64{addr}, false
 	if o.rp != nil {
-		if err := tk.text.prepareReturns(addr); err != nil {
+		im, bias := imageAt(tk.text.mem.Space, addr)
+		var rets []uint64
+		if rets, atReturn, err = goReturns(im, addr, bias); atReturn {
+			at = rets
+		} else {
+			err = tk.text.prepareReturns(addr)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	pt, err := tk.text.point(addr)
-	if err != nil {
-		return nil, err
+	shared := new(tally)
+	for _, a := range at {
+		pt, err := tk.text.point(a)
+		if err == nil && tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended
+			err = errEnded(tk.process.PID)
+		}
+		if pt != nil {
+			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, atReturn: atReturn,
+				process: tk.process, point: pt, idle: make(chan struct{}), tally: shared})
+		}
+		if err != nil {
+			tk.discard(ms)
+			return nil, err
+		}
 	}
-	m := &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process, point: pt, idle: make(chan struct{}), tally: new(tally)}
-	if tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended
-		tk.text.unlist(m)
-		return nil, errEnded(m.pid)
-	}
-	return m, nil
+	ms[0].others = ms[1:]
+	return ms, nil
 }
 
-// list makes hits find m. mu held.
-func (tk *task) list(m *member) {
-	tk.members = append(tk.members, m)
-	m.point.members.Add(m)
+// discard takes the points out again that have been made for members which are not
+// listed. mu held.
+func (tk *task) discard(ms []*member) {
+	for _, m := range ms {
+		tk.text.unlist(m)
+	}
+}
+
+// list makes hits find ms. mu held.
+func (tk *task) list(ms []*member) {
+	for _, m := range ms {
+		tk.members = append(tk.members, m)
+		m.point.members.Add(m)
+	}
 }
 
 func (o order) unregister() error {
@@ -141,8 +167,12 @@ func (o order) takeOut() (left []*member, err error) {
 	if m == nil || m.pid != u.Pid || m.vaddr != u.Vaddr {
 		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
 	}
-	if !m.flags.Has(gone) {
-		tasks[m.process].remove(m)
+	left = append(left, m)
+	left = append(left, m.others...)
+	for _, m := range left {
+		if !m.flags.Has(gone) {
+			tasks[m.process].remove(m)
+		}
 	}
-	return []*member{m}, nil
+	return left, nil
 }

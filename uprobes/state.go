@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 	"sonde/uprobes/place"
@@ -45,8 +46,9 @@ type text struct {
 type point struct {
 	addr    uintptr // first: see probe.Table
 	plan    *place.Plan
-	stepped *place.Plan // with a slot: another way to use it, unless there is none
-	slot    uint64      // of its copy, if the plan wants one
+	stepped *place.Plan    // with a slot: another way to use it, unless there is none
+	slot    uint64         // of its copy, if the plan wants one
+	check   prologue.Check // of a Go function that begins there
 	members probe.List[member]
 }
 
@@ -100,6 +102,9 @@ func (tk *task) quit() {
 	delete(tasks, tk.process)
 	if x := tk.text; x.leave() {
 		delete(texts, x.mem)
+	}
+	if len(tasks) == 0 {
+		closeImage()
 	}
 }
 
@@ -172,6 +177,10 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if code[0] == 0xCC {
 		return nil, probe.Refuse(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
 	}
+	im, bias := imageAt(x.mem.Space, addr)
+	if err := im.boundary(addr - bias); err != nil {
+		return nil, err
+	}
 	plan, err := place.Decide(code[:n], addr)
 	if err != nil {
 		return nil, err
@@ -181,6 +190,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	}
 	pt := &point{addr: uintptr(addr), plan: plan}
 	pt.stepped, _ = plan.As(place.Step)
+	pt.check = im.checkAt(addr - bias)
 	if plan.Way == place.Boost || plan.Way == place.Step {
 		return pt, x.giveSlot(pt)
 	}

@@ -10,20 +10,23 @@ import (
 	"sonde/uprobes"
 )
 
+// counted are parts of probed, what they print and how often leaf is called.
+var counted = []struct {
+	part, out string
+	hits      int
+}{
+	{"calls", "calls 1505500\n", 1000},
+	{"threads", "threads 6000000\n", 4000},
+	{"forks", "forks 135\n", 10}, // the children's are not counted
+	{"vforks", "vforks 135\n", 10},
+	{"drops", "drops 14850\n", 100},
+	{"traps", "traps 135\n", 10},
+	{"tail", "tail 14950\n", 100},
+	{"exec", "calls 1505500\n", 1},
+}
+
 func init() {
-	for _, c := range []struct {
-		part, out string
-		hits      int
-	}{
-		{"calls", "calls 1505500\n", 1000},
-		{"threads", "threads 6000000\n", 4000},
-		{"forks", "forks 135\n", 10}, // the children's are not counted
-		{"vforks", "vforks 135\n", 10},
-		{"drops", "drops 14850\n", 100},
-		{"traps", "traps 135\n", 10},
-		{"tail", "tail 14950\n", 100},
-		{"exec", "calls 1505500\n", 1},
-	} {
+	for _, c := range counted {
 		suites.Add("uprobes/counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
 	}
 	suites.Add("uprobes/counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })

@@ -11,23 +11,26 @@ import (
 	"sonde/uprobes"
 )
 
+// returning are functions of probed, in one of its parts.
+var returning = []struct {
+	name, function, part, out string
+	entered, returned         uint64
+	sum                       uint64 // of what was returned
+}{
+	{"one_function", "leaf", "calls", "calls 1505500\n", 1000, 1000, 1505500},
+	{"recursion", "fib", "fib", "fib 610\n", 1973, 1973, 6865},
+	{"a_tail_call", "tail", "tail", "tail 14950\n", 100, 100, 14950},
+	{"threads", "leaf", "threads", "threads 6000000\n", 4000, 4000, 6000000},
+	{"forks", "leaf", "forks", "forks 135\n", 10, 10, 135},
+	{"vforks", "leaf", "vforks", "vforks 135\n", 10, 10, 135},
+	{"fork_in_a_call", "forker", "twice", "twice 10\n", 10, 10, 10}, // the children return, too
+	{"longjmp", "jumps", "longjmps", "longjmps 1000\n", 1000, 0, 0},
+	{"calls_around_longjmp", "longjmps", "longjmps", "longjmps 1000\n", 1, 1, 1 << 63},
+}
+
 func init() {
-	for _, c := range []struct {
-		function, part, out string
-		entered, returned   uint64
-		sum                 uint64 // of what was returned
-	}{
-		{"leaf", "calls", "calls 1505500\n", 1000, 1000, 1505500},
-		{"fib", "fib", "fib 610\n", 1973, 1973, 6865},
-		{"tail", "tail", "tail 14950\n", 100, 100, 14950},
-		{"leaf", "threads", "threads 6000000\n", 4000, 4000, 6000000},
-		{"leaf", "forks", "forks 135\n", 10, 10, 135},
-		{"leaf", "vforks", "vforks 135\n", 10, 10, 135},
-		{"forker", "twice", "twice 10\n", 10, 10, 10}, // the children return, too
-		{"jumps", "longjmps", "longjmps 1000\n", 1000, 0, 0},
-		{"longjmps", "longjmps", "longjmps 1000\n", 1, 1, 1 << 63},
-	} {
-		suites.Add("uprobes/returns_of_"+c.function+"_in_"+c.part, func(t *suites.T) {
+	for _, c := range returning {
+		suites.Add("uprobes/returns_with_"+c.name, func(t *suites.T) {
 			returns(t, c.function, c.part, c.out, c.entered, c.returned, c.sum)
 		})
 	}

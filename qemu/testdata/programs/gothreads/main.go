@@ -19,6 +19,7 @@ func main() {
 		os.Exit(4)
 	}
 	garbage()
+	stacks()
 	start := time.Now()
 	time.Sleep(50 * time.Millisecond)
 	fmt.Println("slept:", time.Since(start) >= 50*time.Millisecond)
@@ -29,6 +30,35 @@ func main() {
 	}()
 	signals()
 	child()
+}
+
+// stacks lets the stacks of goroutines grow, and shrink with collections: 20 times 1001
+// calls of deep.
+func stacks() {
+	var wg sync.WaitGroup
+	sums := make([]int, 20)
+	for i := range sums {
+		wg.Go(func() { sums[i] = deep(1000) })
+	}
+	wg.Wait()
+	total := 0
+	for _, s := range sums {
+		total += s
+	}
+	fmt.Println("deep", total)
+}
+
+//go:noinline
+func deep(n int) int {
+	var room [100]byte
+	room[n%100] = 1
+	if n == 500 {
+		runtime.GC()
+	}
+	if n == 0 {
+		return 0
+	}
+	return deep(n-1) + int(room[n%100])
 }
 
 func garbage() {

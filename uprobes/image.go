@@ -1,0 +1,146 @@
+package uprobes
+
+import (
+	"errors"
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/prologue"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/probe"
+	"sonde/kernel/program"
+	"sonde/kernel/vfs"
+)
+
+// image is what a program's file says of its code.
+type image struct {
+	*program.File
+	opened *vfs.File
+	ident  space.Ident
+}
+
+// last is the image that was asked for last: probes come in groups. Guarded by mu.
+var last *image
+
+// imageOf returns that of the file at a path, which has to be the one of ident; nil: nothing is
+// known. mu held.
+func imageOf(path string, ident space.Ident) *image {
+	if last != nil && last.ident == ident {
+		return last
+	}
+	opened, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	im := &image{opened: opened}
+	if b, err := opened.Backing(); err == nil {
+		im.ident = b.Ident()
+	}
+	if im.ident != ident {
+		vfs.Close(opened)
+		return nil
+	}
+	if im.File, err = program.Open(opened); err != nil {
+		vfs.Close(opened)
+		return nil
+	}
+	closeImage()
+	last = im
+	return im
+}
+
+// closeImage forgets the last image. mu held.
+func closeImage() {
+	if last != nil {
+		vfs.Close(last.opened)
+		last = nil
+	}
+}
+
+// idle forgets the last image if nothing is probed.
+func idle() {
+	mu.Lock()
+	defer mu.Unlock()
+	if len(tasks) == 0 && len(files) == 0 {
+		closeImage()
+	}
+}
+
+// imageAt returns the image of the file that is mapped at addr, and what is to be added
+// to its addresses; nil: nothing is known. mu held.
+func imageAt(s *space.Space, addr uint64) (im *image, bias uint64) {
+	a, ok := s.At(addr)
+	if !ok || len(a.Ident.Name) == 0 || a.Ident.Name[0] != '/' {
+		return nil, 0
+	}
+	if im = imageOf(a.Ident.Name, a.Ident); im == nil {
+		return nil, 0
+	}
+	bias, ok = im.Bias(a.Start, a.Offset)
+	if !ok {
+		return nil, 0
+	}
+	return im, bias
+}
+
+// boundary refuses an address at which no instruction begins, as far as that is known.
+//
+// Errors: EILSEQ.
+func (im *image) boundary(addr uint64) error {
+	if im == nil {
+		return nil
+	}
+	err := im.Boundary(addr)
+	if errors.Is(err, program.ErrNoFunction) {
+		return nil
+	}
+	return err
+}
+
+// checkAt returns the stack check of the Go function that begins at addr; the zero one if
+// there is none.
+func (im *image) checkAt(addr uint64) prologue.Check {
+	if im == nil || !im.Go() {
+		return prologue.Check{}
+	}
+	s, off, ok := im.At(addr)
+	if !ok || off != 0 {
+		return prologue.Check{}
+	}
+	return im.Check(s)
+}
+
+// goReturns returns the return instructions of the Go function that begins at addr. ok is
+// false if it is no Go function: then the trampoline does.
+//
+// Go's runtime walks and moves stacks, and throws where it finds a return address that
+// is in no function.
+//
+// Errors: EINVAL no function begins there; EOPNOTSUPP it does not return; EILSEQ.
+func goReturns(im *image, addr, bias uint64) (at []uint64, ok bool, err error) {
+	if im == nil || !im.Go() {
+		return nil, false, nil
+	}
+	s, off, found := im.At(addr - bias)
+	switch {
+	case !found || !s.Go:
+		return nil, false, nil
+	case off != 0:
+		return nil, true, probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not the beginning of a function", s.Name, off)
+	}
+	returns, _, err := im.Returns(s)
+	if err == nil && len(returns) == 0 {
+		err = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s has no return instruction", s.Name)
+	}
+	for _, r := range returns {
+		at = append(at, r+bias)
+	}
+	return at, true, err
+}
+
+// hitReturn is told that a return instruction of a Go function has been executed.
+func (m *member) hitReturn(th *thread, r *amd64.Regs) {
+	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
+	m.count(probe.Entered)
+	m.call(th, func() { m.ret.Handler(&in, r) })
+}
