@@ -77,6 +77,7 @@ const (
 	O_NOATIME   = 01000000
 	O_CLOEXEC   = 02000000
 	O_PATH      = 010000000
+	O_TMPFILE   = 020000000 | O_DIRECTORY
 )
 
 // Directories and flags of the calls that end in "at".

@@ -4,6 +4,7 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/poll"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
@@ -72,7 +73,25 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 	if err != nil {
 		return 0, err
 	}
+	if err := awaitPeer(t, f); err != nil {
+		vfs.Close(f)
+		return 0, err
+	}
 	return install(t, f, flags&abi.O_CLOEXEC != 0)
+}
+
+// awaitPeer waits until a FIFO that was opened has another end.
+//
+// Errors: EINTR.
+func awaitPeer(t *proc.Thread, f *vfs.File) error {
+	end, ok := f.Handle().(interface{ Peer() poll.Source })
+	if !ok || f.Flags()&vfs.O_NONBLOCK != 0 {
+		return nil
+	}
+	if other := end.Peer(); other != nil {
+		return poll.Until(other, poll.In, t.Cancel())
+	}
+	return nil
 }
 
 func closeCall(t *proc.Thread, a *Args) (uint64, error) {

@@ -8,6 +8,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/pipe"
 )
 
 func (f *Files) umask() fs.FileMode {
@@ -81,7 +82,7 @@ func makeDir(t *proc.Thread, fd, addr, mode uint64) (uint64, error) {
 	return done(vfs.Root.MkdirAt(dir, path, vfs.Perm(uint32(mode)&01777)&^filesOf(t).umask()))
 }
 
-// mknodat makes regular files only.
+// mknodat makes regular files and FIFOs only.
 func mknodat(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, a[0], a[1], uint32(a[2])) }
 
 func mknod(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, cwd, a[0], uint32(a[1])) }
@@ -91,10 +92,14 @@ func makeNode(t *proc.Thread, fd, addr uint64, mode uint32) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if kind := mode & abi.S_IFMT; kind != 0 && kind != abi.S_IFREG {
-		return 0, sys.EPERM
+	perm := vfs.Perm(mode&07777) &^ filesOf(t).umask()
+	switch mode & abi.S_IFMT {
+	case 0, abi.S_IFREG:
+		return done(vfs.Root.MakeFileAt(dir, path, perm))
+	case abi.S_IFIFO:
+		return done(vfs.Root.AddAt(dir, path, pipe.NewFIFO(perm)))
 	}
-	return done(vfs.Root.MakeFileAt(dir, path, vfs.Perm(mode&07777)&^filesOf(t).umask()))
+	return 0, sys.EPERM
 }
 
 func rmdir(t *proc.Thread, a *Args) (uint64, error) {
@@ -155,8 +160,17 @@ func link(t *proc.Thread, a *Args) (uint64, error) {
 
 func linkat(t *proc.Thread, a *Args) (uint64, error) {
 	from, old, to, name, err := fromTo(t, a)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case a[4]&^(abi.AT_SYMLINK_FOLLOW|abi.AT_EMPTY_PATH) != 0:
+		return 0, sys.EINVAL
+	case old == "" && a[4]&abi.AT_EMPTY_PATH != 0:
+		f, err := fileOf(t, a[0])
+		if err != nil {
+			return 0, err
+		}
+		return done(vfs.Root.LinkFile(f, to, name))
 	}
 	return done(vfs.Root.LinkAt(from, old, to, name, a[4]&abi.AT_SYMLINK_FOLLOW != 0))
 }

@@ -36,9 +36,20 @@ func (f *FS) MakeFileAt(dir *Place, name string, perm fs.FileMode) error {
 	return pathError("mknod", name, f.makeAt(dir, name, func() (Node, error) { return f.newRegular(perm), nil }))
 }
 
+// AddAt gives a node its name, one that NewNode has begun.
+//
+// Errors: as MkdirAt.
+func (f *FS) AddAt(dir *Place, name string, n Node) error {
+	return pathError("mknod", name, f.makeAt(dir, name, func() (Node, error) { return n, nil }))
+}
+
 // again returns the node of p, for another name, if it still has the one by which
-// it was found: what has lost its last name is not brought back. Context: fs.mu held.
+// it was found: what has lost its last name is not brought back. A file that was made
+// without one may get one. Context: fs.mu held.
 func (p *Place) again() (Node, error) {
+	if r, ok := p.node.(*regular); ok && r.unnamed.Load() {
+		return r, nil
+	}
 	if d, ok := p.up.node.(*Dir); !ok || d.nodes[p.name].Node != p.node {
 		return nil, syscall.ENOENT
 	}
@@ -77,13 +88,29 @@ func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
 func (f *FS) LinkAt(fromDir *Place, from string, dir *Place, name string, follow bool) error {
 	p, err := walk(fromDir, from, follow)
 	if err == nil {
-		if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
-			err = syscall.EPERM
-		} else {
-			err = f.makeAt(dir, name, p.again)
-		}
+		err = f.linkPlace(&p, dir, name)
 	}
 	return pathError("link", name, err)
+}
+
+// LinkFile gives an open file another name, or a first one to a file that was made by
+// O_TMPFILE.
+//
+// Errors: as LinkAt; ENOENT for what never has a name.
+func (f *FS) LinkFile(file *File, dir *Place, name string) error {
+	p := f.PlaceOf(file)
+	return pathError("link", name, f.linkPlace(&p, dir, name))
+}
+
+func (f *FS) linkPlace(p, dir *Place, name string) error {
+	if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
+		return syscall.EPERM
+	}
+	err := f.makeAt(dir, name, p.again)
+	if r, ok := p.node.(*regular); ok && err == nil {
+		r.unnamed.Store(false)
+	}
+	return err
 }
 
 // StatAt tells about the node at a path.

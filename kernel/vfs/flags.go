@@ -21,6 +21,7 @@ const (
 	O_DIRECTORY = abi.O_DIRECTORY
 	O_NOFOLLOW  = abi.O_NOFOLLOW
 	O_PATH      = abi.O_PATH
+	O_TMPFILE   = abi.O_TMPFILE
 
 	accessMask = abi.O_ACCMODE
 	// settable are the flags that stay with an open file and can be changed.

@@ -22,6 +22,10 @@ func (f *FS) OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File,
 }
 
 func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (*File, error) {
+	if flag&O_TMPFILE == O_TMPFILE {
+		file, err := f.openUnnamed(dir, path, flag, perm)
+		return file, pathError("open", name, err)
+	}
 	p, err := f.find(dir, path, flag, perm)
 	if err != nil {
 		return nil, pathError("open", name, err)

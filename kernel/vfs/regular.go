@@ -19,7 +19,8 @@ type regular struct {
 	users int  // open files and mappings
 	dead  bool // without names and users: it holds nothing any more
 
-	mapped atomic.Pointer[Place] // by which it was mapped last, for its name
+	mapped  atomic.Pointer[Place] // by which it was mapped last, for its name
+	unnamed atomic.Bool           // made without a name, and may get one
 }
 
 func (f *FS) newRegular(perm fs.FileMode) *regular {

@@ -175,7 +175,7 @@ func TestPipeByName(t *testing.T) {
 		if got := text(p, "/proc/self/fd/0"); got != "" {
 			t.Errorf("no writer is left, but read %q", got)
 		}
-		if got := openAs(p, "/proc/self/fd/0", abi.O_RDWR); got != -int64(sys.EINVAL) {
+		if got := openAs(p, "/proc/self/fd/0", abi.O_RDWR); got < 0 {
 			t.Errorf("both ends in one: %d", got)
 		}
 		if got := text(p, "/proc/self/fd/0/x"); got != "not a directory" {

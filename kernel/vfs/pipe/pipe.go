@@ -34,33 +34,58 @@ type pipe struct {
 	buf              []byte // nil or Capacity bytes, a ring
 	first, used      int
 	readers, writers int
+	came             [2]uint64 // how many ends there have been: to read from, to write to
+	named            bool      // a FIFO
 }
 
 // New returns the two ends of a pipe, open. flag is O_NONBLOCK or 0.
 func New(flag int) (r, w *vfs.File) {
-	p := &pipe{readers: 1, writers: 1}
+	p := &pipe{readers: 1, writers: 1, came: [2]uint64{1, 1}}
 	p.Anonymous = vfs.NewAnonymous(fs.ModeNamedPipe | 0600)
 	name := p.Name("pipe")
-	r = vfs.NewFile(name, p, readEnd{pipe: p}, vfs.O_RDONLY|flag&vfs.O_NONBLOCK)
-	w = vfs.NewFile(name, p, writeEnd{pipe: p}, vfs.O_WRONLY|flag&vfs.O_NONBLOCK)
+	r = vfs.NewFile(name, p, readEnd{pipe: p, before: noFIFO}, vfs.O_RDONLY|flag&vfs.O_NONBLOCK)
+	w = vfs.NewFile(name, p, writeEnd{pipe: p, before: noFIFO}, vfs.O_WRONLY|flag&vfs.O_NONBLOCK)
 	return r, w
 }
 
-// Open implements vfs.Opener: another end, for who finds the pipe in /proc.
+// Open implements vfs.Opener: another end, for who finds the pipe in /proc, or opens a
+// FIFO.
 //
-// Errors: EINVAL for both ends in one.
+// Errors: ENXIO for O_NONBLOCK where nobody reads from a FIFO.
 func (p *pipe) Open(flag int) (vfs.Handle, error) {
+	h, err := p.open(flag)
+	if err == nil {
+		p.queue.Notify(poll.In | poll.Out) // for those who wait for the other end
+	}
+	return h, err
+}
+
+func (p *pipe) open(flag int) (vfs.Handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch flag & (vfs.O_WRONLY | vfs.O_RDWR) {
-	case vfs.O_RDONLY:
-		p.readers++
-		return readEnd{pipe: p}, nil
-	case vfs.O_WRONLY:
-		p.writers++
-		return writeEnd{pipe: p}, nil
+	access := flag & (vfs.O_WRONLY | vfs.O_RDWR)
+	if access == vfs.O_WRONLY && p.named && p.readers == 0 && flag&vfs.O_NONBLOCK != 0 {
+		return nil, syscall.ENXIO
 	}
-	return nil, syscall.EINVAL
+	read, write := readEnd{pipe: p, before: noFIFO}, writeEnd{pipe: p, before: noFIFO}
+	if p.named {
+		read.before, write.before = p.came[1], p.came[0]
+	}
+	if access != vfs.O_WRONLY {
+		p.readers++
+		p.came[0]++
+	}
+	if access != vfs.O_RDONLY {
+		p.writers++
+		p.came[1]++
+	}
+	switch access {
+	case vfs.O_RDONLY:
+		return read, nil
+	case vfs.O_WRONLY:
+		return write, nil
+	}
+	return bothEnds{readEnd: read}, nil
 }
 
 // Queue implements poll.Source, for both ends.
@@ -77,6 +102,7 @@ func (p *pipe) Buffered() int {
 type readEnd struct {
 	vfs.Stream
 	*pipe
+	before uint64 // ends to write to that there had been when this one came, or noFIFO
 }
 
 // ReadAt implements vfs.Handle.
@@ -120,7 +146,7 @@ func (r readEnd) Poll() (ev poll.Events) {
 	if r.used > 0 {
 		ev |= poll.In
 	}
-	if r.writers == 0 {
+	if r.writers == 0 && r.came[1] != r.before { // who waits for a first writer has not lost one
 		ev |= poll.Hup
 	}
 	return ev
@@ -137,6 +163,7 @@ func (r readEnd) Close() error {
 type writeEnd struct {
 	vfs.Stream
 	*pipe
+	before uint64 // as that of readEnd
 }
 
 // ReadAt implements vfs.Handle. Errors: EBADF.

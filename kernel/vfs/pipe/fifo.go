@@ -1,0 +1,72 @@
+package pipe
+
+import (
+	"io/fs"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// NewFIFO returns a pipe that is to get a name, by vfs.FS.AddAt, and is opened by that.
+// An end whose opening has to wait for the other has a Peer.
+func NewFIFO(perm fs.FileMode) vfs.Node {
+	return &pipe{Anonymous: vfs.NewNode(fs.ModeNamedPipe | perm), named: true}
+}
+
+// noFIFO is the number of other ends for those of a pipe, which are there from the start.
+const noFIFO = ^uint64(0)
+
+// peer is ready when an end has its counterpart, or had one since it was opened.
+type peer struct {
+	pipe   *pipe
+	other  int // in came
+	before uint64
+}
+
+// Peer returns what is ready when someone has the FIFO open for writing; nil where
+// nobody need wait for that.
+func (r readEnd) Peer() poll.Source { return r.pipe.awaited(peer{r.pipe, 1, r.before}) }
+
+// Peer returns what is ready when someone has it open for reading.
+func (w writeEnd) Peer() poll.Source { return w.pipe.awaited(peer{w.pipe, 0, w.before}) }
+
+func (p *pipe) awaited(other peer) poll.Source {
+	if !p.named || other.Poll() != 0 {
+		return nil
+	}
+	return other
+}
+
+// Poll implements poll.Source.
+func (o peer) Poll() poll.Events {
+	p := o.pipe
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if [...]int{p.readers, p.writers}[o.other] > 0 || p.came[o.other] != o.before {
+		return poll.In
+	}
+	return 0
+}
+
+// Queue implements poll.Source.
+func (o peer) Queue() *poll.Queue { return &o.pipe.queue }
+
+// bothEnds is a pipe that is open for reading and writing.
+type bothEnds struct{ readEnd }
+
+// Peer says that nobody need wait for another end.
+func (bothEnds) Peer() poll.Source { return nil }
+
+func (b bothEnds) writer() writeEnd { return writeEnd{pipe: b.pipe, before: noFIFO} }
+
+// WriteAt implements vfs.Handle. Errors: EAGAIN.
+func (b bothEnds) WriteAt(src []byte, off int64) (int, error) { return b.writer().WriteAt(src, off) }
+
+// Poll implements poll.Source.
+func (b bothEnds) Poll() poll.Events { return b.readEnd.Poll() | b.writer().Poll() }
+
+// Close implements vfs.Handle.
+func (b bothEnds) Close() error {
+	b.readEnd.Close()
+	return b.writer().Close()
+}
