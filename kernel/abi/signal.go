@@ -126,6 +126,19 @@ func (s *Siginfo) SetSender(pid, uid uint32) {
 // SetValue fills in the value of sigqueue.
 func (s *Siginfo) SetValue(v uint64) { put64(s.Fields[8:], v) }
 
+// SetTimer fills in which timer fired, how often it did so unheard, and its value.
+func (s *Siginfo) SetTimer(id, overrun int32, value uint64) {
+	put32(s.Fields[0:], uint32(id))
+	put32(s.Fields[4:], uint32(overrun))
+	s.SetValue(value)
+}
+
+// Timer returns which timer fired, Overrun how often it did so unheard, and Value what
+// SetValue was given.
+func (s *Siginfo) Timer() int32   { return int32(get32(s.Fields[0:])) }
+func (s *Siginfo) Overrun() int32 { return int32(get32(s.Fields[4:])) }
+func (s *Siginfo) Value() uint64  { return get64(s.Fields[8:]) }
+
 // SetAddr fills in the address of a fault.
 func (s *Siginfo) SetAddr(addr uint64) { put64(s.Fields[0:], addr) }
 
@@ -150,6 +163,22 @@ func (s *Siginfo) Status() int32 { return int32(get32(s.Fields[8:])) }
 func (s *Siginfo) Times() (user, system int64) {
 	return int64(get64(s.Fields[16:])), int64(get64(s.Fields[24:]))
 }
+
+// Sigevent is struct sigevent.
+type Sigevent struct {
+	Value  uint64
+	Signo  int32
+	Notify int32
+	TID    int32
+	_      [44]byte
+}
+
+// What a Sigevent's Notify says.
+const (
+	SIGEV_SIGNAL    = 0
+	SIGEV_NONE      = 1
+	SIGEV_THREAD_ID = 4
+)
 
 // Stack is stack_t.
 type Stack struct {

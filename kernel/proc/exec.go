@@ -113,6 +113,7 @@ func (p *Process) replace(t *Thread, img Image) {
 	actions := *p.actions
 	actions.ForExec()
 	p.actions = &actions
+	p.dropTimers()
 	p.releaseParent()
 	t.work.Store(true)
 }

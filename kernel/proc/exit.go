@@ -87,7 +87,7 @@ func (p *Process) lose(t *Thread) bool {
 //
 // Context: the goroutine of the last thread.
 func (p *Process) finish() {
-	p.stopAlarm()
+	p.stopTimers()
 	if p.res != nil {
 		p.table.safely(p, "files", p.res.Close)
 	}

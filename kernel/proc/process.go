@@ -48,7 +48,9 @@ type Process struct {
 	actions    *sharedActions
 	exitSignal int // what the parent gets at the end
 	deathSig   int // what this process gets at the parent's end
-	alarm      *realTimer
+	itimers    [3]*ticker
+	timers     map[int]*Timer
+	nextTimer  int
 
 	// The end; guarded by Table.mu:
 	exiting bool // threads are to end
@@ -208,6 +210,9 @@ func (u *Usage) add(v Usage) {
 	u.Faults += v.Faults
 	u.Sleeps += v.Sleeps
 }
+
+// CPU is the time of the program and of what the kernel did for it.
+func (u Usage) CPU() time.Duration { return u.User + u.System }
 
 // Ticks are the times in the unit of times(2).
 func (u Usage) Ticks() (user, system int64) {

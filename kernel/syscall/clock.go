@@ -31,6 +31,13 @@ func nowOf(t *proc.Thread, clock int) (abi.Timespec, error) {
 		u := t.Usage()
 		return abi.TimespecOf(u.User + u.System), nil
 	}
+	if clock < 0 {
+		cpu, err := cpuClock(t, clock)
+		if err != nil {
+			return abi.Timespec{}, err
+		}
+		return abi.TimespecOf(cpu.now()), nil
+	}
 	return abi.Timespec{}, sys.EINVAL
 }
 
@@ -93,7 +100,7 @@ func clockNanosleep(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	case !d.Valid():
 		return 0, sys.EINVAL
-	case asInt(a[0]) == abi.CLOCK_PROCESS_CPUTIME_ID, asInt(a[0]) == abi.CLOCK_THREAD_CPUTIME_ID:
+	case asInt(a[0]) < 0, asInt(a[0]) == abi.CLOCK_PROCESS_CPUTIME_ID, asInt(a[0]) == abi.CLOCK_THREAD_CPUTIME_ID:
 		return 0, sys.EOPNOTSUPP
 	case a[1] != abi.TIMER_ABSTIME:
 		return done(sleepUntil(t, t.Deadline(d.Duration()), a[3]))

@@ -209,37 +209,6 @@ func rtSigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 	return done(to.Send(info))
 }
 
-func alarm(t *proc.Thread, a *Args) (uint64, error) {
-	left, _ := t.Process().SetAlarm(time.Duration(uint32(a[0]))*time.Second, 0)
-	return uint64((left + time.Second/2) / time.Second), nil
-}
-
-func getitimer(t *proc.Thread, a *Args) (uint64, error) {
-	if a[0] != abi.ITIMER_REAL {
-		return 0, sys.EINVAL
-	}
-	return done(put(t, a[1], itimerval(t.Process().Alarm())))
-}
-
-func setitimer(t *proc.Thread, a *Args) (uint64, error) {
-	if a[0] != abi.ITIMER_REAL {
-		return 0, sys.EINVAL
-	}
-	v, _, err := getIf[abi.Itimerval](t, a[1])
-	switch {
-	case err != nil:
-		return 0, err
-	case !v.Value.Valid() || !v.Interval.Valid():
-		return 0, sys.EINVAL
-	}
-	old := itimerval(t.Process().SetAlarm(v.Value.Duration(), v.Interval.Duration()))
-	return done(putIf(t, a[2], old))
-}
-
-func itimerval(value, interval time.Duration) abi.Itimerval {
-	return abi.Itimerval{Interval: abi.TimevalOf(interval), Value: abi.TimevalOf(value)}
-}
-
 // restartSyscall is what Linux lets a program call to go on with a call that a
 // stop has interrupted. Here the call itself is made again.
 func restartSyscall(*proc.Thread, *Args) (uint64, error) { return 0, sys.EINTR }

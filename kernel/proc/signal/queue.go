@@ -31,6 +31,16 @@ func (q *Queue) Add(info abi.Siginfo) bool {
 	return true
 }
 
+// Find returns the first one that waits and fits, to be changed; nil if there is none.
+func (q *Queue) Find(fits func(*abi.Siginfo) bool) *abi.Siginfo {
+	for i := range q.infos {
+		if fits(&q.infos[i]) {
+			return &q.infos[i]
+		}
+	}
+	return nil
+}
+
 // Next returns the signal that Take would take.
 func (q *Queue) Next(blocked Set) (n int, ok bool) {
 	ready := q.set &^ blocked

@@ -1,0 +1,59 @@
+package proc
+
+import (
+	"time"
+
+	"sonde/kernel/abi"
+)
+
+// itimers are the three of setitimer: of time that passes, of time that the program
+// runs, and of that together with what the kernel does for it.
+var itimers = [3]struct {
+	signal int
+	clock  func(p *Process) time.Duration // mu held; nil: time that passes
+}{
+	abi.ITIMER_REAL:    {abi.SIGALRM, nil},
+	abi.ITIMER_VIRTUAL: {abi.SIGVTALRM, func(p *Process) time.Duration { return p.used().User }},
+	abi.ITIMER_PROF:    {abi.SIGPROF, func(p *Process) time.Duration { return p.used().CPU() }},
+}
+
+// SetTimer lets one of the process's interval timers send its signal after value, and then
+// again and again at intervals; 0 means never. It returns what was set before.
+func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, oldInterval time.Duration) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	oldValue, oldInterval = p.itimers[which].left()
+	if p.state != alive {
+		return 0, 0
+	}
+	if p.itimers[which] == nil {
+		kind := itimers[which]
+		k := &ticker{clock: wallTime, fire: func(int) { p.send(SignalOf(kind.signal)) }}
+		if kind.clock != nil {
+			k.clock, k.cpu = func() time.Duration { return kind.clock(p) }, true
+		}
+		p.itimers[which] = k
+	}
+	p.itimers[which].set(p.table, value, interval)
+	return oldValue, oldInterval
+}
+
+// TimerLeft returns how long it is until the signal, and the interval after that.
+func (p *Process) TimerLeft(which int) (value, interval time.Duration) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.itimers[which].left()
+}
+
+// stopTimers is for the end of p.
+func (p *Process) stopTimers() {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	for i, k := range p.itimers {
+		if k != nil {
+			k.stop()
+		}
+		p.itimers[i] = nil
+	}
+	p.dropTimers()
+}

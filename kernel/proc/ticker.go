@@ -1,0 +1,107 @@
+package proc
+
+import (
+	"runtime"
+	"time"
+)
+
+// ticker tells of the end of a time, and then again and again at intervals. Its clock
+// may stand still: CPU time does while nobody runs. Then it looks now and then, less
+// often the longer nothing has changed.
+//
+// Guarded by Table.mu, as what it calls is.
+type ticker struct {
+	clock    func() time.Duration
+	cpu      bool          // the clock may stand still
+	end      time.Duration // on the clock
+	interval time.Duration
+	fire     func(times int) // how often it would have fired by now; at least 1
+
+	timer *time.Timer // nil: not set
+	seen  time.Duration
+	delay time.Duration
+}
+
+// How long a ticker waits until it looks again.
+const (
+	leastDelay   = 100 * time.Microsecond // so that a program cannot keep the kernel busy
+	leastCPUTime = time.Millisecond       // the time that a program has used is known no better
+	mostIdle     = 50 * time.Millisecond
+)
+
+// set makes k tell after value, and then at intervals; 0 means never. mu held.
+func (k *ticker) set(t *Table, value, interval time.Duration) {
+	k.stop()
+	if value <= 0 {
+		return
+	}
+	k.seen = k.clock()
+	k.interval, k.delay = interval, 0
+	if k.end = k.seen + value; k.end < k.seen {
+		k.end = 1<<63 - 1
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(k.wait(k.seen), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if k.timer == timer { // it was not set anew meanwhile
+			k.look()
+		}
+	})
+	k.timer = timer
+}
+
+func (k *ticker) stop() {
+	if k.timer != nil {
+		k.timer.Stop()
+		k.timer = nil
+	}
+}
+
+// left returns how long it is until k tells, and the interval after that. What is set
+// is never 0, which would mean never. mu held.
+func (k *ticker) left() (value, interval time.Duration) {
+	if k == nil || k.timer == nil {
+		return 0, 0
+	}
+	return max(k.end-k.clock(), time.Microsecond), k.interval
+}
+
+// wait is how long to sleep before looking again.
+func (k *ticker) wait(now time.Duration) time.Duration {
+	left := k.end - now
+	if !k.cpu {
+		return max(left, leastDelay)
+	}
+	left = max(left/time.Duration(runtime.GOMAXPROCS(0)), leastCPUTime)
+	if now == k.seen {
+		left = max(left, min(2*k.delay, mostIdle))
+	}
+	k.seen, k.delay = now, left
+	return left
+}
+
+// look tells if it is time, and sleeps on. mu held.
+func (k *ticker) look() {
+	now, times := k.clock(), 0
+	if now >= k.end {
+		times = 1
+		if k.interval > 0 {
+			times += int((now - k.end) / k.interval)
+			k.end += time.Duration(times) * k.interval
+		}
+	}
+	if times > 0 && k.interval == 0 {
+		k.timer = nil
+	} else {
+		k.timer.Reset(k.wait(now))
+	}
+	if times > 0 {
+		k.fire(times)
+	}
+}
+
+var epoch = time.Now()
+
+// wallTime is a clock that does not stand still.
+func wallTime() time.Duration { return time.Since(epoch) }

@@ -1,0 +1,158 @@
+package proc
+
+import (
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc/signal"
+)
+
+// Timer is one of POSIX's timers: timer_create.
+type Timer struct {
+	ID      int
+	process *Process
+	ticker  ticker
+	signal  int     // 0: none
+	thread  *Thread // that gets it; nil: any of the process
+	value   uint64
+	overrun int // times that it fired while its signal waited
+
+	// Clock reads what TIMER_ABSTIME's times are of; the maker's to set.
+	Clock func() (time.Duration, error)
+}
+
+// TimerSpec says what a timer counts and what it does.
+type TimerSpec struct {
+	CPU    func() time.Duration // the clock, called with mu held; nil: time that passes
+	Signal int                  // 0: none
+	TID    int                  // the thread of the process that gets it; 0: any
+	Value  uint64               // for the signal, which the program knows it by
+	UseID  bool                 // the timer's number is the value
+}
+
+// CPUTime is a clock of a TimerSpec: what a process has used or, with t, one thread.
+func (p *Process) CPUTime(t *Thread) func() time.Duration {
+	if t != nil {
+		return func() time.Duration { return t.Usage().CPU() }
+	}
+	return func() time.Duration { return p.used().CPU() }
+}
+
+// NewTimer makes a timer that is not set.
+//
+// Errors: EINVAL for a signal or thread that is none, EAGAIN beyond RLIMIT_SIGPENDING.
+func (p *Process) NewTimer(s TimerSpec) (*Timer, error) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	tm := &Timer{ID: p.nextTimer, process: p, signal: s.Signal, value: s.Value}
+	tm.ticker = ticker{clock: wallTime, fire: tm.fire}
+	if s.CPU != nil {
+		tm.ticker.clock, tm.ticker.cpu = s.CPU, true
+	}
+	if s.TID != 0 {
+		tm.thread = p.table.threads[s.TID]
+		if tm.thread == nil || tm.thread.process != p {
+			return nil, syscall.EINVAL
+		}
+	}
+	if s.Signal != 0 && !signal.Valid(s.Signal) {
+		return nil, syscall.EINVAL
+	}
+	if uint64(len(p.timers)) >= p.limits[abi.RLIMIT_SIGPENDING].Cur {
+		return nil, syscall.EAGAIN
+	}
+	if s.UseID {
+		tm.value = uint64(tm.ID)
+	}
+	if p.timers == nil {
+		p.timers = make(map[int]*Timer)
+	}
+	p.timers[tm.ID] = tm
+	p.nextTimer = (p.nextTimer + 1) & (1<<31 - 1)
+	for p.timers[p.nextTimer] != nil {
+		p.nextTimer++
+	}
+	return tm, nil
+}
+
+// Timer returns the timer of that number.
+//
+// Errors: EINVAL.
+func (p *Process) Timer(id int) (*Timer, error) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if tm := p.timers[id]; tm != nil {
+		return tm, nil
+	}
+	return nil, syscall.EINVAL
+}
+
+// Set lets tm fire after value, and then at intervals; 0 means never. It returns what
+// was set before.
+func (tm *Timer) Set(value, interval time.Duration) (oldValue, oldInterval time.Duration) {
+	t := tm.process.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	oldValue, oldInterval = tm.ticker.left()
+	if tm.process.timers[tm.ID] == tm { // it has not been deleted meanwhile
+		tm.overrun = 0
+		tm.ticker.set(t, value, interval)
+	}
+	return oldValue, oldInterval
+}
+
+// Left returns how long it is until tm fires, and the interval after that.
+func (tm *Timer) Left() (value, interval time.Duration) {
+	tm.process.table.mu.Lock()
+	defer tm.process.table.mu.Unlock()
+	return tm.ticker.left()
+}
+
+// Overrun returns how often tm fired while its last signal waited.
+func (tm *Timer) Overrun() int {
+	tm.process.table.mu.Lock()
+	defer tm.process.table.mu.Unlock()
+	return tm.overrun
+}
+
+// Delete ends tm. A signal of its that waits is delivered all the same.
+func (tm *Timer) Delete() {
+	tm.process.table.mu.Lock()
+	defer tm.process.table.mu.Unlock()
+	tm.ticker.stop()
+	delete(tm.process.timers, tm.ID)
+}
+
+// dropTimers ends all timers, for exec and the end. mu held.
+func (p *Process) dropTimers() {
+	for _, tm := range p.timers {
+		tm.ticker.stop()
+	}
+	p.timers, p.nextTimer = nil, 0
+}
+
+// fire sends the signal, unless that of the last time still waits. mu held.
+func (tm *Timer) fire(times int) {
+	const most = 1<<31 - 1 // DELAYTIMER_MAX
+	if tm.signal == 0 {
+		return
+	}
+	q := &tm.process.pending
+	if tm.thread != nil {
+		q = &tm.thread.pending
+	}
+	if w := q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }); w != nil {
+		tm.overrun = min(tm.overrun+times, most)
+		w.SetTimer(int32(tm.ID), int32(tm.overrun), tm.value)
+		return
+	}
+	tm.overrun = min(times-1, most)
+	info := abi.Siginfo{Signo: int32(tm.signal), Code: abi.SI_TIMER}
+	info.SetTimer(int32(tm.ID), int32(tm.overrun), tm.value)
+	if tm.thread != nil {
+		tm.thread.send(info)
+		return
+	}
+	tm.process.send(info)
+}
