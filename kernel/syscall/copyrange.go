@@ -67,7 +67,7 @@ func copyFileRange(t *proc.Thread, a *Args) (uint64, error) {
 	case from.file.Flags()&abi.O_ACCMODE == abi.O_WRONLY, to.file.Flags()&abi.O_ACCMODE == abi.O_RDONLY,
 		to.file.Flags()&abi.O_APPEND != 0:
 		return 0, sys.EBADF
-	case from.file.Node() == to.file.Node() && overlap(from.off, to.off, int64(n)):
+	case from.file.Info().Ino == to.file.Info().Ino && overlap(from.off, to.off, int64(n)):
 		return 0, sys.EINVAL
 	}
 	shift := to.off - from.off

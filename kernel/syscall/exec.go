@@ -26,16 +26,21 @@ func execve(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return exec(t, start(t), path, a[1], a[2])
+}
+
+// exec runs the program at a path from dir.
+func exec(t *proc.Thread, dir *vfs.Place, path string, argv, envp uint64) (uint64, error) {
 	room := stringsMost
-	args, err := stringsAt(t, a[1], &room)
+	args, err := stringsAt(t, argv, &room)
 	if err != nil {
 		return 0, err
 	}
-	env, err := stringsAt(t, a[2], &room)
+	env, err := stringsAt(t, envp, &room)
 	if err != nil {
 		return 0, err
 	}
-	img, err := image(start(t), path, args, env)
+	img, err := image(dir, path, args, env)
 	if err != nil {
 		return 0, err
 	}

@@ -221,6 +221,24 @@ func fchmodat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(vfs.Root.ChmodAt(dir, path, vfs.Perm(uint32(a[2])&07777), true))
 }
 
+func fchmodat2(t *proc.Thread, a *Args) (uint64, error) {
+	if a[3]&^(abi.AT_SYMLINK_NOFOLLOW|abi.AT_EMPTY_PATH) != 0 {
+		return 0, sys.EINVAL
+	}
+	empty, err := emptyPath(t, a[1], a[3])
+	if err != nil {
+		return 0, err
+	}
+	if empty && a[3]&abi.AT_EMPTY_PATH != 0 {
+		return fchmod(t, &Args{a[0], a[2]})
+	}
+	dir, path, err := where(t, a[0], a[1])
+	if err != nil {
+		return 0, err
+	}
+	return done(vfs.Root.ChmodAt(dir, path, vfs.Perm(uint32(a[2])&07777), a[3]&abi.AT_SYMLINK_NOFOLLOW == 0))
+}
+
 func fchmod(t *proc.Thread, a *Args) (uint64, error) {
 	return change(t, a[0], func(c vfs.Changer) { c.SetMode(vfs.Perm(uint32(a[1]) & 07777)) })
 }
@@ -291,7 +309,14 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 			at[i] = time.Unix(ts.Sec, ts.Nsec)
 		}
 	}
-	if a[1] == 0 {
+	if a[3]&^(abi.AT_SYMLINK_NOFOLLOW|abi.AT_EMPTY_PATH) != 0 {
+		return 0, sys.EINVAL
+	}
+	empty, err := emptyPath(t, a[1], a[3])
+	if err != nil {
+		return 0, err
+	}
+	if empty {
 		return change(t, a[0], func(c vfs.Changer) { c.SetTimes(at[0], at[1]) })
 	}
 	dir, path, err := where(t, a[0], a[1])
@@ -299,6 +324,18 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	return done(vfs.Root.UtimesAt(dir, path, at[0], at[1], a[3]&abi.AT_SYMLINK_NOFOLLOW == 0))
+}
+
+// emptyPath reports whether a call is about the descriptor itself.
+func emptyPath(t *proc.Thread, addr, flags uint64) (bool, error) {
+	if addr == 0 {
+		return true, nil
+	}
+	if flags&abi.AT_EMPTY_PATH == 0 {
+		return false, nil
+	}
+	path, err := pathAt(t, addr)
+	return path == "", err
 }
 
 func truncate(t *proc.Thread, a *Args) (uint64, error) {

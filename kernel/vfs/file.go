@@ -21,6 +21,7 @@ type File struct {
 	flag   atomic.Int32
 	refs   atomic.Int32
 	stream bool
+	locked atomic.Bool // by Lock
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -94,6 +95,7 @@ func Close(f *File) error {
 		return pathError("close", f.name, errClosed)
 	}
 	opened.Add(-1)
+	f.Unlock()
 	if f.handle == nil {
 		return nil
 	}
@@ -142,6 +144,23 @@ func (f *File) Truncate(size int64) error {
 		err = setSize(f.node, size)
 	}
 	return pathError("truncate", f.name, err)
+}
+
+// Extend makes the file at least that long.
+//
+// Errors: as Truncate.
+func (f *File) Extend(size int64) error {
+	r, ok := f.node.(*regular)
+	switch err := f.usable(O_RDONLY); {
+	case err != nil:
+		return pathError("extend", f.name, err)
+	case !ok:
+		return pathError("extend", f.name, syscall.EINVAL)
+	case size > maxFile:
+		return pathError("extend", f.name, syscall.EFBIG)
+	}
+	r.extend(size)
+	return nil
 }
 
 // Poll implements poll.Source. What cannot be waited for is always ready.

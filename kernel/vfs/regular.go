@@ -104,6 +104,12 @@ func (r *regular) resize(size int64) {
 	r.size = size
 }
 
+func (r *regular) extend(size int64) {
+	r.data.Lock()
+	defer r.data.Unlock()
+	r.size = max(r.size, size)
+}
+
 // write writes at off, or at the end if off is negative, and returns the end of
 // what it has written.
 //

@@ -1,0 +1,136 @@
+package vfs
+
+import (
+	"sync"
+	"syscall"
+
+	"sonde/kernel/poll"
+)
+
+// Locks of flock: advice among those who ask. One belongs to an open file, so to all
+// descriptors that refer to it, and ends with its last Close.
+
+// locks are the inodes that are locked, or waited for. Not all nodes can be compared.
+var locks = struct {
+	mu sync.Mutex
+	of map[uint64]*lock // guarded by mu
+}{of: make(map[uint64]*lock)}
+
+// lock is guarded by locks.mu, but for the queue.
+type lock struct {
+	owners    map[*File]bool
+	exclusive bool // there is one owner
+	waiters   int
+	queue     poll.Queue
+}
+
+// Lock locks what f is, against all or against who wants it for itself alone. The lock
+// that f has is given back first.
+//
+// Errors: EAGAIN while another has it.
+func (f *File) Lock(exclusive bool) error {
+	f.Unlock()
+	ino := f.Info().Ino
+	locks.mu.Lock()
+	defer locks.mu.Unlock()
+	l := lockOf(ino)
+	if !l.free(exclusive) {
+		return syscall.EAGAIN // there are owners, so it is not to be forgotten
+	}
+	l.owners[f], l.exclusive = true, exclusive
+	f.locked.Store(true)
+	return nil
+}
+
+// LockWait is Lock that waits. cancel gives up: see poll.Until.
+//
+// Errors: EINTR.
+func (f *File) LockWait(exclusive bool, cancel <-chan struct{}) error {
+	ino := f.Info().Ino
+	w := waiting{await(ino, 1), exclusive}
+	defer await(ino, -1)
+	for {
+		if err := f.Lock(exclusive); err != syscall.EAGAIN {
+			return err
+		}
+		if err := poll.Until(w, poll.In, cancel); err != nil {
+			return err
+		}
+	}
+}
+
+// Unlock gives back the lock that f has, if any.
+func (f *File) Unlock() {
+	if !f.locked.Load() {
+		return
+	}
+	if l := f.release(); l != nil {
+		l.queue.Notify(poll.In)
+	}
+}
+
+func (f *File) release() *lock {
+	ino := f.Info().Ino
+	locks.mu.Lock()
+	defer locks.mu.Unlock()
+	l := locks.of[ino]
+	if l == nil || !l.owners[f] {
+		return nil
+	}
+	delete(l.owners, f)
+	f.locked.Store(false)
+	l.exclusive = false
+	l.forget(ino)
+	return l
+}
+
+// lockOf returns the lock of a node. Context: locks.mu held.
+func lockOf(ino uint64) *lock {
+	l := locks.of[ino]
+	if l == nil {
+		l = &lock{owners: make(map[*File]bool)}
+		locks.of[ino] = l
+	}
+	return l
+}
+
+// free reports whether another owner is possible. Context: locks.mu held.
+func (l *lock) free(exclusive bool) bool {
+	return len(l.owners) == 0 || !exclusive && !l.exclusive
+}
+
+// forget drops a lock that nobody has or wants. Context: locks.mu held.
+func (l *lock) forget(ino uint64) {
+	if len(l.owners) == 0 && l.waiters == 0 {
+		delete(locks.of, ino)
+	}
+}
+
+// await counts those who wait for a node's lock.
+func await(ino uint64, more int) *lock {
+	locks.mu.Lock()
+	defer locks.mu.Unlock()
+	l := lockOf(ino)
+	l.waiters += more
+	l.forget(ino)
+	return l
+}
+
+// waiting is a lock as a poll.Source.
+type waiting struct {
+	*lock
+	exclusive bool
+}
+
+// Poll implements poll.Source.
+func (w waiting) Poll() poll.Events {
+	locks.mu.Lock()
+	defer locks.mu.Unlock()
+	if w.free(w.exclusive) {
+		return poll.In
+	}
+	return 0
+}
+
+// Queue implements poll.Source.
+func (w waiting) Queue() *poll.Queue { return &w.queue }
