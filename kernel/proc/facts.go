@@ -27,6 +27,31 @@ type Facts struct {
 	Blocked, Ignored, Handled signal.Set // Blocked is the first thread's
 }
 
+// ThreadFacts are what /proc tells of one thread.
+type ThreadFacts struct {
+	State            string // as Process.State
+	Used             Usage
+	Pending, Blocked signal.Set
+}
+
+// ThreadFacts returns them; ok is false when there is no such thread.
+func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	t := p.table.threads[tid]
+	if t == nil || t.process != p {
+		return f, false
+	}
+	f = ThreadFacts{State: "R", Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
+	switch {
+	case p.stopped != 0:
+		f.State = "T"
+	case t.sleeping.Load():
+		f.State = "S"
+	}
+	return f, true
+}
+
 // Facts returns them.
 func (p *Process) Facts() Facts {
 	p.table.mu.Lock()

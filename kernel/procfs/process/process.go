@@ -1,6 +1,7 @@
 // Package process makes /proc/PID and /proc/self, in the formats of Linux.
 //
-// What is not there yet: task, and the fields of stat about data and heap; they are 0.
+// What is not there yet: the fields of stat about data and heap; they are 0. Threads have
+// the name of their process.
 package process
 
 import (
@@ -47,9 +48,33 @@ func Mount(tree *vfs.FS, table *proc.Table) error {
 			if err != nil || p == table.Init() {
 				return nil
 			}
-			return folder(tree, p)
+			nodes := nodesOf(tree, p, whole(p))
+			nodes["task"] = tasks(tree, p)
+			return folder(nodes)
 		},
 	})
+}
+
+// tasks is /proc/PID/task: a folder for each thread.
+func tasks(tree *vfs.FS, p *proc.Process) vfs.Node {
+	return ctl.Dir{
+		List: func() (names []string) {
+			for _, tid := range p.Facts().Threads {
+				names = append(names, strconv.Itoa(tid))
+			}
+			return names
+		},
+		Node: func(name string) vfs.Node {
+			tid, err := strconv.Atoi(name)
+			if err != nil || strconv.Itoa(tid) != name {
+				return nil
+			}
+			if _, ok := p.ThreadFacts(tid); !ok {
+				return nil
+			}
+			return folder(nodesOf(tree, p, thread(p, tid)))
+		},
+	}
 }
 
 // self is /proc/self: it stands for the folder of the process that asks.
@@ -74,22 +99,25 @@ type link struct{}
 // Stat implements vfs.Node.
 func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
 
-// folder is /proc/PID.
-func folder(tree *vfs.FS, p *proc.Process) vfs.Node {
-	nodes := map[string]vfs.Node{
+// nodesOf are the files of /proc/PID, and of a thread's folder below it.
+func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.Node {
+	return map[string]vfs.Node{
 		"cmdline": ctl.Text(func() string { return commandLine(p.Facts().Args) }),
 		"environ": ctl.Text(func() string { return environ(p) }),
 		"auxv":    ctl.Text(func() string { return string(p.Facts().Layout.Auxv) }),
 		"comm":    ctl.Text(func() string { return p.Name() + "\n" }),
 		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
-		"stat":    ctl.Text(func() string { return stat(p) }),
+		"stat":    ctl.Text(func() string { return stat(p, who()) }),
 		"statm":   ctl.Text(func() string { return statm(p) }),
-		"status":  ctl.Text(func() string { return status(p) }),
+		"status":  ctl.Text(func() string { return status(p, who()) }),
 		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
 		"root":    place{target: func() (string, error) { return "/", nil }},
 		"cwd":     cwd(p),
 		"fd":      descriptors(tree, p),
 	}
+}
+
+func folder(nodes map[string]vfs.Node) vfs.Node {
 	return ctl.Dir{
 		List: func() (names []string) {
 			for name := range nodes {

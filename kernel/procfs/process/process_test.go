@@ -110,9 +110,15 @@ func TestFilesOfAProcess(t *testing.T) {
 			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
 			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\n.*Threads:\t1\n`,
 			"self/nothing": `^no such file`,
-			"1/comm":       `^no such file`, // the kernel is no program
-			"02/comm":      `^no such file`,
-			"3/comm":       `^no such file`,
+
+			"self/task/2/stat":   `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 `,
+			"self/task/2/status": `(?s)^Name:\ttest\n.*Tgid:\t2\nPid:\t2\n`,
+			"self/task/2/comm":   `^test\n$`,
+			"self/task/3/stat":   `^no such file`,
+			"self/task/02/stat":  `^no such file`,
+			"1/comm":             `^no such file`, // the kernel is no program
+			"02/comm":            `^no such file`,
+			"3/comm":             `^no such file`,
 		} {
 			if got := text(p, "/proc/"+name); !regexp.MustCompile(want).MatchString(got) {
 				t.Errorf("%s: %q does not match %s", name, got, want)
@@ -146,6 +152,32 @@ func TestSelfIsWhoAsks(t *testing.T) {
 			c.Call(nExitGroup, 0)
 		}, nFork)
 		p.Call(nWait4, ^uint64(0), 0, 0, 0)
+	})
+}
+
+// TestThreads: each has a folder, with its own number and what it does.
+func TestThreads(t *testing.T) {
+	const nClone, nPause, flags = 56, 34, abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_FILES | abi.CLONE_FS
+	run(t, func(p *proctest.Player) {
+		p.Fork(func(c *proctest.Player) { c.Call(nPause) }, nClone, flags, proctest.StackTop-0x8000)
+		for end := time.Now().Add(time.Minute); !strings.HasPrefix(text(p, "/proc/self/task/3/stat"), "3 (test) S 1 ") && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		if got := text(p, "/proc/2/task/3/status"); !regexp.MustCompile(`(?s)^Name:\ttest\nState:\tS \(sleeping\)\nTgid:\t2\nPid:\t3\n.*Threads:\t2\n`).MatchString(got) {
+			t.Errorf("%q", got)
+		}
+		if got := text(p, "/proc/2/task/2/stat"); !strings.HasPrefix(got, "2 (test) R ") {
+			t.Errorf("%q", got)
+		}
+		names := []string{}
+		if all, err := vfs.Root.ReadDir("proc/2/task"); err == nil {
+			for _, e := range all {
+				names = append(names, e.Name())
+			}
+		}
+		if strings.Join(names, " ") != "2 3" {
+			t.Errorf("threads %v", names)
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
 )
 
 // memoryOf is what the process takes; nothing once it has ended.
@@ -27,21 +28,47 @@ func began(p *proc.Process) int64 {
 	return int64((clock() - time.Since(p.Began())) / (time.Second / abi.TicksPerSecond))
 }
 
+// subject is whom stat and status are about: a process, or one of its threads.
+type subject struct {
+	id               int
+	state            string
+	used             proc.Usage
+	pending, blocked signal.Set
+}
+
+func whole(p *proc.Process) func() subject {
+	return func() subject {
+		f := p.Facts()
+		return subject{p.PID, p.State(), f.Used, f.ThreadPending, f.Blocked}
+	}
+}
+
+// thread is about one that may have ended meanwhile.
+func thread(p *proc.Process, tid int) func() subject {
+	return func() subject {
+		f, ok := p.ThreadFacts(tid)
+		if !ok {
+			f.State = "X"
+		}
+		return subject{tid, f.State, f.Used, f.Pending, f.Blocked}
+	}
+}
+
 // stat is one line of 52 fields.
 //
 // Source: Linux, proc_pid_stat(5).
-func stat(p *proc.Process) string {
+func stat(p *proc.Process, who subject) string {
 	f, u := p.Facts(), memoryOf(p)
-	user, system := f.Used.Ticks()
+	user, system := who.used.Ticks()
 	childUser, childSystem := f.Reaped.Ticks()
 	limit, _ := p.Limit(abi.RLIMIT_RSS)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d (%s) %s %d %d %d 0 -1 0", p.PID, f.Name, p.State(), f.Parent, f.Group, f.Session)
-	fmt.Fprintf(&b, " %d %d 0 0 %d %d %d %d", f.Used.Faults, f.Reaped.Faults, user, system, childUser, childSystem)
+	fmt.Fprintf(&b, "%d (%s) %s %d %d %d 0 -1 0", who.id, f.Name, who.state, f.Parent, f.Group, f.Session)
+	fmt.Fprintf(&b, " %d %d 0 0 %d %d %d %d", who.used.Faults, f.Reaped.Faults, user, system, childUser, childSystem)
 	fmt.Fprintf(&b, " 20 0 %d 0 %d %d %d %d", len(f.Threads), began(p), u.Total, u.Resident/space.PageSize, limit.Cur)
 	l := f.Layout
 	fmt.Fprintf(&b, " %d %d %d 0 0", l.CodeStart, l.CodeEnd, l.StackStart)
-	fmt.Fprintf(&b, " %d %d %d %d", f.Pending|f.ThreadPending, f.Blocked, f.Ignored, f.Handled)
+	fmt.Fprintf(&b, " %d %d %d %d", f.Pending|who.pending, who.blocked, f.Ignored, f.Handled)
 	fmt.Fprintf(&b, " 0 0 0 %d 0 0 0 0 0 0", f.ExitSignal)
 	fmt.Fprintf(&b, " 0 0 0 %d %d %d %d %d\n", l.ArgStart, l.ArgEnd, l.EnvStart, l.EnvEnd, f.Status)
 	return b.String()
@@ -57,19 +84,19 @@ func statm(p *proc.Process) string {
 }
 
 // stateNames are what status says behind the letter.
-var stateNames = map[string]string{"R": "running", "S": "sleeping", "T": "stopped", "Z": "zombie"}
+var stateNames = map[string]string{"R": "running", "S": "sleeping", "T": "stopped", "Z": "zombie", "X": "dead"}
 
 // status is lines of a name and a value.
 //
 // Source: Linux, proc_pid_status(5).
-func status(p *proc.Process) string {
-	f, state := p.Facts(), p.State()
+func status(p *proc.Process, who subject) string {
+	f := p.Facts()
 	var b strings.Builder
 	line := func(name, format string, args ...any) { fmt.Fprintf(&b, name+":\t"+format+"\n", args...) }
 	line("Name", "%s", f.Name)
-	line("State", "%s (%s)", state, stateNames[state])
+	line("State", "%s (%s)", who.state, stateNames[who.state])
 	line("Tgid", "%d", p.PID)
-	line("Pid", "%d", p.PID)
+	line("Pid", "%d", who.id)
 	line("PPid", "%d", f.Parent)
 	line("Uid", "0\t0\t0\t0")
 	line("Gid", "0\t0\t0\t0")
@@ -83,9 +110,9 @@ func status(p *proc.Process) string {
 		}
 	}
 	line("Threads", "%d", len(f.Threads))
-	line("SigPnd", "%016x", uint64(f.ThreadPending))
+	line("SigPnd", "%016x", uint64(who.pending))
 	line("ShdPnd", "%016x", uint64(f.Pending))
-	line("SigBlk", "%016x", uint64(f.Blocked))
+	line("SigBlk", "%016x", uint64(who.blocked))
 	line("SigIgn", "%016x", uint64(f.Ignored))
 	line("SigCgt", "%016x", uint64(f.Handled))
 	return b.String()
