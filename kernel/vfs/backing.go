@@ -28,8 +28,14 @@ func (f *File) Backing() (space.Backing, error) {
 // Size returns how many bytes f has.
 func (f *File) Size() int64 { return f.size() }
 
+// cutOff takes pages that the file has lost away from who has them mapped.
+func (r *regular) cutOff(size int64) {
+	if m := space.Kernel; m != nil && r.mapped.Load() != nil {
+		m.Cut(r, uint64(size+pageSize-1)/pageSize)
+	}
+}
+
 // Frame implements space.Backing. What is mapped shared is what is read and written.
-// A page that is cut off later stays as it is for who has it mapped.
 //
 // Errors: space.ErrBus beyond the end of the file, space.ErrNoMemory.
 func (r *regular) Frame(page uint64) (frame.Frame, error) {

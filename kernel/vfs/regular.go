@@ -90,18 +90,23 @@ func (r *regular) SetSize(size int64) error {
 	if size > maxFile {
 		return syscall.EFBIG
 	}
-	r.resize(size)
+	if r.resize(size) {
+		r.cutOff(size)
+	}
 	r.touch()
 	return nil
 }
 
-func (r *regular) resize(size int64) {
+// resize reports whether the file has become shorter.
+func (r *regular) resize(size int64) (shorter bool) {
 	r.data.Lock()
 	defer r.data.Unlock()
-	if size < r.size {
+	shorter = size < r.size
+	if shorter {
 		r.pages.truncate(size)
 	}
 	r.size = size
+	return shorter
 }
 
 func (r *regular) extend(size int64) {

@@ -125,6 +125,8 @@ type Machine struct {
 	Shootdown func(s *Space, start, end uint64, tables bool)
 	// Retire returns when no CPU has Root in CR3. None is in ring 3 of s.
 	Retire func(s *Space)
+
+	spaces registry
 }
 
 // Kernel is the machine this runs on. Written once at boot.

@@ -62,6 +62,7 @@ func (m *Machine) New() (*Space, error) {
 			return nil, err
 		}
 	}
+	m.spaces.add(s)
 	return s, nil
 }
 
@@ -95,6 +96,7 @@ func (s *Space) Release() {
 	if s.root == nil {
 		return
 	}
+	s.m.spaces.remove(s)
 	if s.m.Retire != nil {
 		s.m.Retire(s)
 	}

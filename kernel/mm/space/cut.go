@@ -1,0 +1,68 @@
+package space
+
+import "sync"
+
+// registry is the spaces of a machine that are there. The zero value is ready.
+type registry struct {
+	mu sync.Mutex
+	// guarded by mu:
+	all map[*Space]bool
+}
+
+func (r *registry) add(s *Space) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = make(map[*Space]bool)
+	}
+	r.all[s] = true
+}
+
+func (r *registry) remove(s *Space) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, s)
+}
+
+func (r *registry) list() []*Space {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Space, 0, len(r.all))
+	for s := range r.all {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Cut takes the pages of b from page on away from all spaces that show them, and copies
+// that spaces have made of them, too: the file has become shorter. b has to refuse those
+// pages from before the call on.
+//
+// It asks every space. To keep at each file who maps it would cost each fork and exec;
+// files that are mapped are cut off hardly ever.
+//
+// Context: goroutine, without a lock that Frame takes.
+func (m *Machine) Cut(b Backing, page uint64) {
+	for _, s := range m.spaces.list() {
+		s.cutOff(b, page)
+	}
+}
+
+func (s *Space) cutOff(b Backing, page uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.areas.areas {
+		a := &s.areas.areas[i]
+		if a.back != b {
+			continue
+		}
+		start := a.start
+		if first := a.off / PageSize; page > first {
+			if page-first >= (a.end-a.start)/PageSize {
+				continue
+			}
+			start += (page - first) * PageSize
+		}
+		s.zap(start, a.end)
+	}
+}
