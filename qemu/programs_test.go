@@ -17,6 +17,7 @@ var asOnTheHost = []string{
 	"hello one 'two three' ''",
 	"threads",
 	"signals",
+	"calls",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"gothreads",
 	`busybox sh -c 'echo hi | busybox wc; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,

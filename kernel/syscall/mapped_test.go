@@ -66,9 +66,14 @@ func TestSharedMappingIsTheFile(t *testing.T) {
 func TestTruncatedMapping(t *testing.T) {
 	runMapped(t, func(p *player) {
 		const page = space.PageSize
-		f := openNew(p, "/mapped", abi.O_RDWR)
-		p.Call(nFtruncate, f, 3*page)
+		p.PokeString(pathAddr, "without a name")
+		memory := uint64(p.Call(nMemfd, pathAddr, 0))
 		for _, kind := range []uint64{abi.MAP_SHARED, abi.MAP_PRIVATE} {
+			f := memory
+			if kind == abi.MAP_PRIVATE {
+				f = openNew(p, "/mapped", abi.O_RDWR)
+			}
+			p.Call(nFtruncate, f, 3*page)
 			at := uint64(p.Call(nMmap, 0, 2*page, abi.PROT_READ|abi.PROT_WRITE, kind, f, page))
 			p.Poke(at, []byte("a"))
 			p.Poke(at+page, []byte("b"))

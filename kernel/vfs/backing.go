@@ -22,6 +22,7 @@ func (f *File) Backing() (space.Backing, error) {
 		return nil, pathError("mmap", f.name, errClosed)
 	}
 	r.mapped.Store(f.place)
+	r.wasMapped.Store(true)
 	return r, nil
 }
 
@@ -30,7 +31,7 @@ func (f *File) Size() int64 { return f.size() }
 
 // cutOff takes pages that the file has lost away from who has them mapped.
 func (r *regular) cutOff(size int64) {
-	if m := space.Kernel; m != nil && r.mapped.Load() != nil {
+	if m := space.Kernel; m != nil && r.wasMapped.Load() {
 		m.Cut(r, uint64(size+pageSize-1)/pageSize)
 	}
 }

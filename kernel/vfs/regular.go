@@ -21,6 +21,8 @@ type regular struct {
 
 	mapped  atomic.Pointer[Place] // by which it was mapped last, for its name
 	unnamed atomic.Bool           // made without a name, and may get one
+
+	wasMapped atomic.Bool
 }
 
 func (f *FS) newRegular(perm fs.FileMode) *regular {
