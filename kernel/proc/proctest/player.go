@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"path"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -47,6 +48,7 @@ type Player struct {
 	program Program
 	child   Program // what the next clone runs
 	running bool
+	used    atomic.Int64 // nanoseconds
 	events  chan proc.Event
 	resume  chan struct{}
 }
@@ -144,9 +146,11 @@ func (p *Player) FP() []byte              { return p.fp[:] }
 func (p *Player) SetFP(b []byte)          { copy(p.fp[:], b) }
 func (p *Player) Address() uint64         { return p.addr }
 
-// Used and Forgo implement proc.CPU. The time of a program that is played is not known.
-func (p *Player) Used() (user, system time.Duration) { return 0, 0 }
-func (p *Player) Forgo()                             {}
+// Used implements proc.CPU. A program uses the time that it is played.
+func (p *Player) Used() (user, system time.Duration) { return time.Duration(p.used.Load()), 0 }
+
+// Forgo implements proc.CPU.
+func (p *Player) Forgo() {}
 
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
@@ -172,6 +176,8 @@ func (p *Player) Reset(ip, sp uint64) {
 // Run implements proc.CPU.
 func (p *Player) Run(in *space.Space) proc.Event {
 	p.Space = in
+	begin := time.Now()
+	defer func() { p.used.Add(int64(time.Since(begin))) }()
 	if !p.running {
 		p.running = true
 		go p.play(p.program)

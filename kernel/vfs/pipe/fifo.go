@@ -13,7 +13,7 @@ func NewFIFO(perm fs.FileMode) vfs.Node {
 	return &pipe{Anonymous: vfs.NewNode(fs.ModeNamedPipe | perm), named: true}
 }
 
-// noFIFO is the number of other ends for those of a pipe, which are there from the start.
+// noFIFO is the number of other ends where there is one from the start.
 const noFIFO = ^uint64(0)
 
 // peer is ready when an end has its counterpart, or had one since it was opened.

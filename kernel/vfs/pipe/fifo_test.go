@@ -79,6 +79,17 @@ func TestFIFOWriterWaitsForAReader(t *testing.T) {
 	}
 }
 
+// TestFIFOOfAWaitingWriter: a reader that came to a writer hears of its end.
+func TestFIFOOfAWaitingWriter(t *testing.T) {
+	open := fifo(t)
+	w := open(vfs.O_WRONLY)
+	r := open(vfs.O_RDONLY)
+	w.Close()
+	if r.Poll() != poll.Hup {
+		t.Errorf("it polls as %#x", r.Poll())
+	}
+}
+
 func TestFIFOWithoutWaiting(t *testing.T) {
 	tree := vfs.New()
 	tree.AddAt(tree.RootPlace(), "/fifo", NewFIFO(0600))

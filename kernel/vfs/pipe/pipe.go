@@ -68,8 +68,11 @@ func (p *pipe) open(flag int) (vfs.Handle, error) {
 		return nil, syscall.ENXIO
 	}
 	read, write := readEnd{pipe: p, before: noFIFO}, writeEnd{pipe: p, before: noFIFO}
-	if p.named {
-		read.before, write.before = p.came[1], p.came[0]
+	if p.named && p.writers == 0 {
+		read.before = p.came[1]
+	}
+	if p.named && p.readers == 0 {
+		write.before = p.came[0]
 	}
 	if access != vfs.O_WRONLY {
 		p.readers++
@@ -102,7 +105,7 @@ func (p *pipe) Buffered() int {
 type readEnd struct {
 	vfs.Stream
 	*pipe
-	before uint64 // ends to write to that there had been when this one came, or noFIFO
+	before uint64 // ends to write to that there had been, if there was none when this one came
 }
 
 // ReadAt implements vfs.Handle.
