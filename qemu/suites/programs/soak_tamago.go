@@ -4,11 +4,10 @@ package programs
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
-	"sonde/arch/amd64"
 	"sonde/kernel/proc"
-	"sonde/kprobes"
 	"sonde/qemu/suites"
 	"sonde/sysctl"
 )
@@ -31,14 +30,9 @@ var work = []string{
 	"sh -c 'f() { echo $1; }; for i in 1 2 3; do f $i; done | cat'",
 }
 
-// served are functions of the kernel's that programs make run.
-var served = []string{
-	"sonde/kernel/syscall.Handle", "sonde/kernel/syscall.read", "sonde/kernel/syscall.write", "sonde/kernel/syscall.execve",
-	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).steps", "sonde/kernel/mm/space.(*Space).Fault",
-}
-
-// soak runs work and compares what it prints with what it printed before, while loops in
-// ring 3 are killed and kernel functions that serve programs are probed, all at random.
+// soak runs work and compares what it prints with what it printed before, while other
+// programs are killed, kernel functions that serve programs are probed, and probes are
+// switched, all at random.
 func soak(t *suites.T, d time.Duration) {
 	need(t, "gothreads")
 	want := make([]string, len(work))
@@ -57,29 +51,41 @@ func soak(t *suites.T, d time.Duration) {
 			}
 		})
 	}
-	killed, hits := 0, uint64(0)
-	t.Go(func() { killed = killLoops(t, end) })
-	t.Go(func() { hits = probeServed(t, end) })
+	killed, switched := 0, 0
+	var hits [3]uint64
+	t.Go(func() { killed = killAll(t, end) })
+	t.Go(func() { switched = switchAll(t, end) })
+	for i := range hits {
+		t.Go(func() { hits[i] = probeServed(t, end) })
+	}
 	t.Wait()
-	t.Logf("%v runs, %d loops killed, %d hits of probes", rounds, killed, hits)
-	if hits == 0 || killed == 0 {
-		t.Errorf("no probe was hit, or no loop was killed")
+	t.Logf("%v runs, %d killed, %v hits of probes, all switched %d times", rounds, killed, hits, switched)
+	if hits == [3]uint64{} || slices.Contains(rounds, 0) || killed == 0 || switched == 0 {
+		t.Errorf("something was not done")
 	}
 	t.Until("all processes to be gone", func() bool { n, _, _ := suites.Programs.Counts(); return n == 0 })
 }
 
-// killLoops starts loops in ring 3 and kills each at a moment of its life.
-func killLoops(t *suites.T, end time.Time) (killed int) {
-	for time.Now().Before(end) && !t.Failed() {
+// victims are programs to be killed: loops in ring 3, Go with threads and collections,
+// pthreads, forks. work has none of their names.
+var victims = []string{"burn -n 2 -t 1h", "/tmp/victim-go", "/tmp/victim-c", "greedy forks 40"}
+
+var victimNames = []string{"burn", "victim-go", "victim-c", "greedy"}
+
+// killAll starts victims and kills each at a moment of its life.
+func killAll(t *suites.T, end time.Time) (killed int) {
+	run(t, "busybox ln -s /bin/gothreads /tmp/victim-go; busybox ln -s /bin/threads /tmp/victim-c")
+	defer run(t, "busybox rm /tmp/victim-go /tmp/victim-c")
+	for ; time.Now().Before(end) && !t.Failed(); killed++ {
 		done := make(chan struct{})
 		t.Go(func() {
 			defer close(done)
-			run(t, "burn -n 2 -t 1h")
+			run(t, victims[killed%len(victims)])
 		})
 		time.Sleep(rand.N(100 * time.Millisecond))
 		for ended := false; !ended; {
 			for _, p := range suites.Programs.Processes() {
-				if p.Name() == "burn" {
+				if slices.Contains(victimNames, p.Name()) {
 					p.Send(proc.SignalOf(9))
 				}
 			}
@@ -89,28 +95,6 @@ func killLoops(t *suites.T, end time.Time) (killed int) {
 			case <-time.After(10 * time.Millisecond):
 			}
 		}
-		killed++
 	}
 	return killed
-}
-
-// probeServed registers probes and unregisters them, and returns how often they were hit.
-func probeServed(t *suites.T, end time.Time) (hits uint64) {
-	for time.Now().Before(end) && !t.Failed() {
-		k := &kprobes.Kprobe{SymbolName: served[rand.N(len(served))], PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
-		if rand.N(2) == 0 {
-			k.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) {} // so it is no jump
-		}
-		if err := kprobes.RegisterKprobe(k); err != nil {
-			t.Errorf("%s: %v", k.SymbolName, err)
-			return hits
-		}
-		time.Sleep(rand.N(50 * time.Millisecond))
-		kprobes.UnregisterKprobe(k)
-		hits += k.Hits()
-		if l := k.Ledger(); l.Unexplained() != 0 {
-			t.Errorf("%s: %+v", k.SymbolName, l)
-		}
-	}
-	return hits
 }

@@ -1,0 +1,93 @@
+//go:build tamago
+
+package programs
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kprobes"
+	"sonde/qemu/suites"
+	"sonde/sysctl"
+)
+
+// served are functions of the kernel's that programs make run.
+var served = []string{
+	"sonde/kernel/syscall.Handle", "sonde/kernel/syscall.read", "sonde/kernel/syscall.write", "sonde/kernel/syscall.execve",
+	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).steps", "sonde/kernel/mm/space.(*Space).Fault",
+}
+
+// probeServed registers probes, switches them off and on, and unregisters them. It
+// returns how often they were hit.
+func probeServed(t *suites.T, end time.Time) (hits uint64) {
+	for time.Now().Before(end) && !t.Failed() {
+		p := anyProbe(served[rand.N(len(served))])
+		if err := p.register(); err != nil {
+			t.Errorf("%s: %v", p.k.SymbolName, err)
+			return hits
+		}
+		for range rand.N(4) {
+			time.Sleep(rand.N(20 * time.Millisecond))
+			t.Must(kprobes.DisableKprobe(p.k))
+			time.Sleep(rand.N(5 * time.Millisecond))
+			t.Must(kprobes.EnableKprobe(p.k))
+		}
+		time.Sleep(rand.N(20 * time.Millisecond))
+		p.unregister()
+		l := p.ledger()
+		hits += l.Handled
+		if l.Unexplained() != 0 {
+			t.Errorf("%s: %+v", p.k.SymbolName, l)
+		}
+	}
+	return hits
+}
+
+// soaked is a probe of any kind.
+type soaked struct {
+	k          *kprobes.Kprobe
+	register   func() error
+	unregister func()
+	ledger     func() kprobes.Ledger
+}
+
+// anyProbe returns a return probe, a kprobe, or a kprobe that can be no jump.
+func anyProbe(symbol string) soaked {
+	pre := func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
+	kind := rand.N(3)
+	if kind == 0 {
+		rp := &kprobes.Kretprobe{MaxActive: 32, Handler: func(*kprobes.KretprobeInstance, *amd64.Regs) int { return 0 }}
+		rp.KP.SymbolName = symbol
+		return soaked{&rp.KP, func() error { return kprobes.RegisterKretprobe(rp) }, func() { kprobes.UnregisterKretprobe(rp) }, rp.Ledger}
+	}
+	k := &kprobes.Kprobe{SymbolName: symbol, PreHandler: pre}
+	if kind == 1 {
+		k.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) {}
+	}
+	return soaked{k, func() error { return kprobes.RegisterKprobe(k) }, func() { kprobes.UnregisterKprobe(k) }, k.Ledger}
+}
+
+// switchAll makes jumps of probes and breakpoints again, and disarms and arms them all. In
+// the end it leaves them armed, and jumps allowed.
+func switchAll(t *suites.T, end time.Time) (n int) {
+	const knob = "debug.kprobes-optimization"
+	defer func() {
+		kprobes.SetEnabled(true)
+		t.Must(sysctl.Set(knob, "1"))
+	}()
+	for ; time.Now().Before(end) && !t.Failed(); n++ {
+		time.Sleep(rand.N(100 * time.Millisecond))
+		switch rand.N(4) {
+		case 0:
+			t.Must(sysctl.Set(knob, "0"))
+		case 1:
+			t.Must(sysctl.Set(knob, "1"))
+		case 2:
+			kprobes.SetEnabled(false)
+		default:
+			kprobes.SetEnabled(true)
+		}
+	}
+	return n
+}
