@@ -8,6 +8,7 @@ import (
 
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
+	"sonde/kernel/die"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/printk"
@@ -42,6 +43,7 @@ func startPrograms() {
 		Clock:   uptime,
 		Threads: int(min(mm.Usable/threadMemory, 32768)),
 	})
+	die.SetProgram(proc.Describe)
 	programs.Init().SetTerminal(console.TTY)
 	console.TTY.OnSignal(func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) })
 	if err := process.Mount(vfs.Root, programs); err != nil {

@@ -49,9 +49,29 @@ func OriginalIP(r *amd64.Regs) uintptr {
 	return uintptr(r.IP)
 }
 
+// program is what SetProgram set.
+var program atomic.Pointer[func(g unsafe.Pointer) (pid int, comm string)]
+
+// SetProgram makes reports name the program for which code on g runs, as f tells:
+// its process's number and name, 0 where there is none.
+//
+// Context: goroutine; f runs in any.
+func SetProgram(f func(g unsafe.Pointer) (pid int, comm string)) { program.Store(&f) }
+
+// whose prints on which CPU g runs, and for whom.
+func whose(level printk.Level, g unsafe.Pointer) {
+	if f := program.Load(); f != nil {
+		if pid, comm := (*f)(g); pid != 0 {
+			printk.Printk(level, "CPU: %d PID: %d Comm: %s goroutine: %d", cpu.ID(), pid, comm, goruntime.Goid(g))
+			return
+		}
+	}
+	printk.Printk(level, "CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
+}
+
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
-	printk.Emerg("CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
+	whose(printk.LevelEmerg, g)
 	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(uint64(OriginalIP(r))))
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
@@ -69,7 +89,7 @@ func dump(r *amd64.Regs, g unsafe.Pointer) {
 // Context: trap.
 func DumpStack(r *amd64.Regs) {
 	g := trap.G(r)
-	printk.Info("CPU: %d goroutine: %d", cpu.ID(), goruntime.Goid(g))
+	whose(printk.LevelInfo, g)
 	Backtrace(printk.LevelInfo, r, g)
 }
 

@@ -48,6 +48,22 @@ func Goid(g unsafe.Pointer) uint64 {
 	return uint64(*word(g, GGoid))
 }
 
+// Thread returns what SetThread was given by the goroutine that g is, or that g serves
+// as the stack of its scheduler; nil for none.
+//
+// Context: any, where g cannot run meanwhile, or is the caller's.
+func Thread(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThread(g) }
+
+// SetThread says what the calling goroutine runs for, until it ends.
+//
+// Context: goroutine.
+func SetThread(thread unsafe.Pointer) { runtime.SondeSetThread(thread) }
+
+// Self returns the current g.
+//
+// Context: any.
+func Self() unsafe.Pointer { return runtime.SondeSelf() }
+
 // Calls returns the head of g's list of calls with a replaced return address.
 //
 // Context: that of g, or any while g cannot run.

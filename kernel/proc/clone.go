@@ -205,7 +205,8 @@ func (p *Process) give(c *Process) {
 
 // inherit copies what a child has from its maker. mu held.
 func (c *Process) inherit(p *Process, flags uint64) {
-	c.name, c.path, c.exe, c.layout, c.args, c.limits = p.name, p.path, p.exe, p.layout, p.args, p.limits
+	c.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.limits
+	c.name.Store(p.name.Load())
 	if flags&abi.CLONE_SIGHAND != 0 {
 		c.actions = p.actions
 	} else {

@@ -106,7 +106,8 @@ func (p *Process) replace(t *Thread, img Image) {
 		t.TID = p.PID
 		p.table.threads[t.TID] = t
 	}
-	p.path, p.exe, p.layout, p.args, p.name = img.Path, img.Exe, img.Layout, img.Args, shortName(path.Base(img.Path))
+	p.path, p.exe, p.layout, p.args = img.Path, img.Exe, img.Layout, img.Args
+	p.SetName(path.Base(img.Path))
 	img.Space.SetLimits(p.limits.memory())
 	p.execed = true
 	p.exitSignal = abi.SIGCHLD
@@ -136,9 +137,10 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	n.cpu.Reset(s.IP, s.SP)
 	p := &Process{
 		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,
-		name: shortName(path.Base(s.Path)), path: s.Path, exe: s.Exe, layout: s.Layout, args: s.Args,
+		path: s.Path, exe: s.Exe, layout: s.Layout, args: s.Args,
 		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
 	}
+	p.SetName(path.Base(s.Path))
 	if err := t.launch(p, n, s); err != nil {
 		return nil, err
 	}

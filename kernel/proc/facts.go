@@ -57,7 +57,7 @@ func (p *Process) Facts() Facts {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	f := Facts{
-		Name: p.name, Exe: p.exe, Args: p.args, Layout: p.layout, ExitSignal: p.exitSignal,
+		Name: p.Name(), Exe: p.exe, Args: p.args, Layout: p.layout, ExitSignal: p.exitSignal,
 		Used: p.used(), Reaped: p.reaped, Status: p.status, Pending: p.pending.Set(),
 	}
 	if p.parent != nil {

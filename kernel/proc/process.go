@@ -25,9 +25,9 @@ type Process struct {
 	mem   atomic.Pointer[Memory] // changed by exec; nil for the kernel, and at the end
 	done  chan struct{}          // closed when the process has ended
 	res   Resources
+	name  atomic.Pointer[string]
 
 	// guarded by Table.mu:
-	name     string // of the program, at most 15 bytes
 	path     string // of the program's file
 	exe      string // the same, absolute
 	layout   Layout
@@ -92,17 +92,14 @@ type Resources interface {
 type sharedActions struct{ signal.Actions }
 
 // Name returns the program's name, at most 15 bytes.
-func (p *Process) Name() string {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.name
-}
+//
+// Context: any, so that probe handlers can ask.
+func (p *Process) Name() string { return *p.name.Load() }
 
 // SetName changes the name.
 func (p *Process) SetName(name string) {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	p.name = shortName(name)
+	name = shortName(name)
+	p.name.Store(&name)
 }
 
 // shortName is what fits into a name: 15 bytes, as in Linux.

@@ -12,6 +12,7 @@ import (
 // run is a thread's life.
 func (t *Thread) run() {
 	deepen()
+	t.makeCurrent()
 	t.cpu.Forgo()
 	for !t.steps() {
 	}

@@ -53,7 +53,8 @@ func NewTable(c Config) *Table {
 		groups:   make(map[int]*Group),
 		sessions: make(map[int]*Session),
 	}
-	p := &Process{table: t, PID: 1, name: "sonde", actions: new(sharedActions), limits: DefaultLimits(uint64(c.Threads)), began: time.Now()}
+	p := &Process{table: t, PID: 1, actions: new(sharedActions), limits: DefaultLimits(uint64(c.Threads)), began: time.Now()}
+	p.SetName("sonde")
 	s := &Session{ID: 1, leader: p}
 	t.sessions[1] = s
 	t.procs[1] = p

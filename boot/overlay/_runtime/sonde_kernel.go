@@ -22,6 +22,29 @@ const SondeStackPreempt = stackPreempt
 // SondeStackRoom is by how much a stack's limit is above its end, in bytes.
 const SondeStackRoom = stackGuard
 
+// A goroutine that runs for something of the kernel's, a thread of a program, has that
+// in its g, where a trap finds it. The collector sees it.
+
+// SondeSetThread says what the calling goroutine runs for.
+func SondeSetThread(thread unsafe.Pointer) { getg().sondeThread = thread }
+
+// SondeThread returns what the goroutine runs for whose M runs g0, which is that
+// goroutine's g or one of the M's own; nil for nothing.
+//
+//go:nosplit
+func SondeThread(g0 unsafe.Pointer) unsafe.Pointer {
+	gp := (*g)(g0)
+	if gp == nil || gp.m == nil || gp.m.curg == nil {
+		return nil
+	}
+	return gp.m.curg.sondeThread
+}
+
+// SondeSelf returns the current g.
+//
+//go:nosplit
+func SondeSelf() unsafe.Pointer { return unsafe.Pointer(getg()) }
+
 // SondeAbandon is sondeAbandon.
 //
 //go:nosplit

@@ -1,0 +1,39 @@
+//go:build tamago
+
+package proc
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/goruntime"
+)
+
+// Current returns the thread whose goroutine calls it, which serves its system call,
+// say; nil in a goroutine of the kernel's own.
+//
+// Context: goroutine.
+func Current() *Thread { return (*Thread)(goruntime.Thread(goruntime.Self())) }
+
+// Interrupted is Current for the code that a trap has interrupted: a probe handler
+// learns by it for which program the probed function was called. Its number, its
+// process, and the number and name of that may be asked for.
+//
+// Context: trap.
+func Interrupted(r *amd64.Regs) *Thread { return (*Thread)(goruntime.Thread(trap.G(r))) }
+
+// Describe returns the number and the name of the process for which code runs on g, a
+// *runtime.g; 0 for none.
+//
+// Context: any, where g cannot run meanwhile.
+func Describe(g unsafe.Pointer) (pid int, comm string) {
+	t := (*Thread)(goruntime.Thread(g))
+	if t == nil {
+		return 0, ""
+	}
+	return t.process.PID, t.process.Name()
+}
+
+// makeCurrent makes t the thread of the goroutine that calls it.
+func (t *Thread) makeCurrent() { goruntime.SetThread(unsafe.Pointer(t)) }
