@@ -59,6 +59,7 @@ func mountFiles(tree *vfs.FS) {
 	src := procfs.Machine()
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
+	src.Loadavg, src.Stat = loadNow, statNow
 	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown}
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())
@@ -116,7 +117,7 @@ func newShell(out io.Writer) *shell.Shell {
 			return shell.Uname{System: "sonde", Node: "sonde", Release: version, Version: runtime.Version(), Machine: "x86_64"}
 		},
 		Uptime: uptime, Programs: programs,
-		Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
+		Load: loadNow, Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
 		Poweroff: func() error { printk.Notice("reboot: Power down"); printk.Flush(); power.Off(); return nil },
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },
 	}, out)

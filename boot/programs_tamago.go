@@ -50,6 +50,7 @@ func startPrograms() {
 		printk.Err("procfs: %s", err.Error())
 	}
 	uprobes.Init(programs)
+	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
 	syscall.System.Version = "#1 " + runtime.Version()
@@ -63,4 +64,37 @@ func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
 func memoryNow() (total, free uint64) {
 	m := procfs.MemoryNow()
 	return m.Total, m.Available()
+}
+
+// load counts programs that run; what the kernel does for itself is not counted.
+var load procfs.Averages
+
+func sampleLoad() {
+	for range time.Tick(procfs.LoadPeriod) {
+		_, running := programs.Used()
+		load.Sample(running)
+	}
+}
+
+// loadNow is what /proc/loadavg says.
+func loadNow() procfs.Load {
+	l := procfs.Load{Average: load.Now()}
+	if programs != nil {
+		_, l.Running = programs.Used()
+		_, l.Total, _ = programs.Counts()
+		l.LastID = programs.LastID()
+	}
+	return l
+}
+
+// statNow is what /proc/stat says.
+func statNow() procfs.Stat {
+	s := procfs.StatNow()
+	if programs != nil {
+		var used proc.Usage
+		used, s.Running = programs.Used()
+		s.User = used.User
+		_, _, s.Forks = programs.Counts()
+	}
+	return s
 }

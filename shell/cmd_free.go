@@ -30,9 +30,9 @@ func free(c *Context, args []string) error {
 		size = humanSize
 	}
 	m := c.Machine.Memory()
-	fmt.Fprintf(c.Out, "      %11s %11s %11s %11s %11s %11s\n", "total", "used", "free", "heap", "stack", "available")
-	_, err = fmt.Fprintf(c.Out, "Mem:  %11s %11s %11s %11s %11s %11s\n",
-		size(m.Total), size(m.Total-m.Free), size(m.Free), size(m.Heap), size(m.Stack), size(m.Available()))
+	fmt.Fprintf(c.Out, "      %11s %11s %11s %11s %11s %11s %11s\n", "total", "used", "free", "heap", "stack", "programs", "available")
+	_, err = fmt.Fprintf(c.Out, "Mem:  %11s %11s %11s %11s %11s %11s %11s\n",
+		size(m.Total), size(m.Total-m.Free), size(m.Free), size(m.Heap), size(m.Stack), size(m.Frames), size(m.Available()))
 	return err
 }
 

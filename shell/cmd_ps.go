@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -11,20 +10,40 @@ import (
 )
 
 var psCommand = &Command{
-	Name: "ps",
-	Help: "list programs as ps ax does, and the kernel's threads",
-	Run:  ps,
+	Name:  "ps",
+	Usage: "[ax|aux|-e|-ef|-A]",
+	Help:  "list programs as ps ax does, and the kernel's threads; aux and -ef: with more about programs",
+	Run:   ps,
 }
 
 func ps(c *Context, args []string) error {
-	if err := noArgs(args); err != nil {
-		return err
+	style := ""
+	for _, arg := range args {
+		style += strings.TrimPrefix(arg, "-")
 	}
+	if strings.Trim(style, "axuefAw") != "" {
+		return Usagef("unknown option %s", strings.Join(args, " "))
+	}
+	var all []*proc.Process
 	if c.Machine.Programs != nil {
-		if err := psPrograms(c.Out, c.Machine.Programs.Processes()); err != nil {
+		all = c.Machine.Programs.Processes()
+	}
+	switch {
+	case strings.Contains(style, "u"):
+		return c.psTable(psUser, all)
+	case strings.Contains(style, "f"):
+		return c.psTable(psFull, all)
+	case style != "" || len(all) > 0:
+		if err := c.psTable(psShort, all); err != nil || style != "" {
 			return err
 		}
+		fmt.Fprintln(c.Out)
 	}
+	return c.psTasks()
+}
+
+// psTasks lists the kernel's own threads, whose numbers are theirs alone.
+func (c *Context) psTasks() error {
 	fmt.Fprintln(c.Out, "   ID CPU STATE           AGE NAME")
 	for _, t := range c.Machine.tasks() {
 		cpu := "-"
@@ -39,35 +58,79 @@ func ps(c *Context, args []string) error {
 	return nil
 }
 
-// psPrograms lists programs, if there are any, with a line after them.
-func psPrograms(w io.Writer, all []*proc.Process) error {
-	if len(all) == 0 {
-		return nil
-	}
-	fmt.Fprintln(w, "    PID TTY      STAT   TIME COMMAND")
-	for _, p := range all {
-		tty := "?"
-		if p.Terminal() != nil {
-			tty = "console"
-		}
-		used, _ := p.Usage()
-		s := int((used.User + used.System) / time.Second)
-		_, err := fmt.Fprintf(w, "%7d %-8s %-4s %3d:%02d %s\n", p.PID, tty, psState(p), s/60, s%60, psCommandLine(p))
-		if err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(w)
-	return nil
+// psStyle is a set of columns.
+type psStyle struct {
+	head string
+	line func(c *Context, p *proc.Process) string
 }
 
-// psState is the process's state and marks: s leads a session, + is in the terminal's
-// foreground.
+// The styles are those of procps: ps ax, ps aux and ps -ef.
+var (
+	psShort = psStyle{"    PID TTY      STAT   TIME COMMAND", func(_ *Context, p *proc.Process) string {
+		s := int(psUsed(p) / time.Second)
+		return fmt.Sprintf("%7d %-8s %-4s %3d:%02d %s", p.PID, psTerminal(p), psState(p), s/60, s%60, psCommandLine(p))
+	}}
+	psUser = psStyle{"USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND", func(c *Context, p *proc.Process) string {
+		used := psUsed(p)
+		s := int(used / time.Second)
+		var size, resident uint64
+		if m := p.Memory(); m != nil {
+			u := m.Usage()
+			size, resident = u.Total, u.Resident
+		}
+		share := 0.0
+		if c.Machine.Memory != nil {
+			share = 100 * float64(resident) / float64(max(c.Machine.Memory().Total, 1))
+		}
+		return fmt.Sprintf("%-8s %7d %4.1f %4.1f %6d %5d %-8s %-4s %-5s %3d:%02d %s", "root", p.PID, 100*psLoad(p, used), share,
+			size>>10, resident>>10, psTerminal(p), psState(p), p.Began().Format("15:04"), s/60, s%60, psCommandLine(p))
+	}}
+	psFull = psStyle{"UID          PID    PPID  C STIME TTY          TIME CMD", func(_ *Context, p *proc.Process) string {
+		used := psUsed(p)
+		s := int(used / time.Second)
+		return fmt.Sprintf("%-8s %7d %7d %2.0f %-5s %-8s %02d:%02d:%02d %s", "root", p.PID, p.Parent(), 100*psLoad(p, used),
+			p.Began().Format("15:04"), psTerminal(p), s/3600, s/60%60, s%60, psCommandLine(p))
+	}}
+)
+
+func (c *Context) psTable(style psStyle, all []*proc.Process) error {
+	_, err := fmt.Fprintln(c.Out, style.head)
+	for _, p := range all {
+		if err == nil {
+			_, err = fmt.Fprintln(c.Out, style.line(c, p))
+		}
+	}
+	return err
+}
+
+// psUsed is the time that p has had on CPUs.
+func psUsed(p *proc.Process) time.Duration {
+	used, _ := p.Usage()
+	return used.User + used.System
+}
+
+// psLoad is the share of one CPU's time that p has had since its start.
+func psLoad(p *proc.Process, used time.Duration) float64 {
+	return float64(used) / float64(max(time.Since(p.Began()), time.Millisecond))
+}
+
+func psTerminal(p *proc.Process) string {
+	if p.Terminal() == nil {
+		return "?"
+	}
+	return "console"
+}
+
+// psState is the process's state and marks: s leads a session, l has several threads, + is in
+// the terminal's foreground.
 func psState(p *proc.Process) string {
 	state := p.State()
 	group, session := p.Group()
 	if session == p.PID {
 		state += "s"
+	}
+	if len(p.Facts().Threads) > 1 {
+		state += "l"
 	}
 	if t, ok := p.Terminal().(interface{ Foreground() int }); ok && t.Foreground() == group {
 		state += "+"

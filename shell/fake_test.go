@@ -70,7 +70,7 @@ func fakeMachine() *Machine {
 				Flags: []string{"fpu", "tsc"}}, {ID: 1}}
 		},
 		Memory: func() procfs.Memory {
-			return procfs.Memory{Total: 128 << 20, Free: 100 << 20, Heap: 3 << 19, Idle: 1 << 20, Stack: 64 << 10}
+			return procfs.Memory{Total: 128 << 20, Free: 100 << 20, Heap: 3 << 19, Idle: 1 << 20, Stack: 64 << 10, Frames: 2 << 20}
 		},
 		Load: func() procfs.Load { return procfs.Load{Average: [3]float64{0.5, 0.25, 0}} },
 		Tasks: func() []Task {

@@ -267,4 +267,3 @@ func TestReadingInTheBackgroundStops(t *testing.T) {
 	io.WriteString(u.w, "\x04")
 	<-u.done
 }
-

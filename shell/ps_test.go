@@ -70,6 +70,24 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	if !strings.Contains(b.String(), "\n      4 ?        Ts     0:00 parent a?b --long\n") {
 		t.Errorf("ps prints\n%s", b.String())
 	}
+	for style, want := range map[string]string{
+		"aux": `^USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+root           2 [ \d]\d\.\d [ \d]\d\.\d +\d+ +\d+ \?        S    \d\d:\d\d   0:00 parent a\?b --long
+root           3 .* \?        Z    \d\d:\d\d   0:00 \[parent\] <defunct>
+root           4 .* \?        Ts   \d\d:\d\d   0:00 parent a\?b --long
+$`,
+		"-ef": `^UID          PID    PPID  C STIME TTY          TIME CMD
+root           2       1 [ \d]\d \d\d:\d\d \?        00:00:00 parent a\?b --long
+root           3       2 .*
+root           4       2 .*
+$`,
+		"-Z": `^ps: unknown option -Z\n`,
+	} {
+		b.Reset()
+		if New(m, &b).Run("ps " + style); !regexp.MustCompile(want).MatchString(b.String()) {
+			t.Errorf("ps %s prints\n%s", style, b.String())
+		}
+	}
 	stopped.Kill(abi.SIGKILL)
 	p.Kill(abi.SIGKILL)
 	<-p.Done()

@@ -149,6 +149,11 @@ func (p *Process) Table() *Table { return p.table }
 func (p *Process) State() string {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	return p.letter()
+}
+
+// letter is State with mu held.
+func (p *Process) letter() string {
 	if p.state != alive {
 		return "Z"
 	}

@@ -143,3 +143,25 @@ func (t *Table) Counts() (processes, threads int, forks uint64) {
 	defer t.mu.Unlock()
 	return len(t.procs) - 1, len(t.threads), t.forks
 }
+
+// Used is what all programs have used so far, also those that are gone, and how many run
+// now or want to.
+func (t *Table) Used() (all Usage, running int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.procs {
+		all.add(p.used())
+		all.add(p.reaped)
+		if p != t.init && p.letter() == "R" {
+			running++
+		}
+	}
+	return all, running
+}
+
+// LastID returns the number that was given out last.
+func (t *Table) LastID() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}

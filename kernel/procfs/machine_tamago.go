@@ -35,6 +35,23 @@ func Uptime() (up, idle time.Duration) {
 	return time.Duration(cpu.Nanotime()), idle
 }
 
+// StatNow returns what /proc/stat shows of the machine; what of it is about programs, the
+// caller adds.
+func StatNow() Stat {
+	s := Stat{Up: time.Duration(cpu.Nanotime())}
+	s.Boot = time.Now().Add(-s.Up)
+	for i := range cpu.Num() {
+		_, _, asleep := grace.Idle(i)
+		s.Idle = append(s.Idle, asleep)
+	}
+	for _, one := range Interrupts() {
+		for _, n := range one.Counts {
+			s.Interrupts += n
+		}
+	}
+	return s
+}
+
 // MemoryNow returns what /proc/meminfo shows.
 func MemoryNow() Memory {
 	var m runtime.MemStats
@@ -42,14 +59,13 @@ func MemoryNow() Memory {
 	_, free := mm.Memory()
 	frames := frame.Kernel.Stats()
 	return Memory{
-		Total: mm.Usable,
-		Free:  free + uint64(frames.Free)*frame.Size,
-		Heap:  m.HeapInuse,
-		Idle:  m.HeapIdle,
-		Stack: m.StackInuse,
-		Image: uint64(mm.Data.End - mm.Text.Start),
-		// Programs, their page tables, and the contents of files.
-		Lines: []MemLine{{"Frames", uint64(frames.Used) * frame.Size}},
+		Total:  mm.Usable,
+		Free:   free + uint64(frames.Free)*frame.Size,
+		Heap:   m.HeapInuse,
+		Idle:   m.HeapIdle,
+		Stack:  m.StackInuse,
+		Image:  uint64(mm.Data.End - mm.Text.Start),
+		Frames: uint64(frames.Used) * frame.Size,
 	}
 }
 

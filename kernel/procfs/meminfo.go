@@ -7,13 +7,14 @@ import (
 
 // Memory is what is known of the machine's memory, in bytes.
 type Memory struct {
-	Total uint64 // RAM the kernel may use
-	Free  uint64 // given to nobody
-	Heap  uint64 // Go objects in use
-	Idle  uint64 // held by the Go heap but unused
-	Stack uint64 // goroutine stacks
-	Image uint64 // text and data of the kernel
-	Lines []MemLine
+	Total  uint64 // RAM the kernel may use
+	Free   uint64 // given to nobody
+	Heap   uint64 // Go objects in use
+	Idle   uint64 // held by the Go heap but unused
+	Stack  uint64 // goroutine stacks
+	Image  uint64 // text and data of the kernel
+	Frames uint64 // programs, their page tables, and the contents of files
+	Lines  []MemLine
 }
 
 // MemLine is a further line of /proc/meminfo.
@@ -31,6 +32,7 @@ func (m Memory) meminfo() string {
 	for _, l := range append([]MemLine{
 		{"MemTotal", m.Total}, {"MemFree", m.Free}, {"MemAvailable", m.Available()},
 		{"GoHeap", m.Heap}, {"GoHeapIdle", m.Idle}, {"KernelStack", m.Stack}, {"KernelImage", m.Image},
+		{"Frames", m.Frames},
 	}, m.Lines...) {
 		fmt.Fprintf(&b, "%-15s %8d kB\n", l.Name+":", l.Bytes/1024)
 	}

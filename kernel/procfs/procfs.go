@@ -23,6 +23,7 @@ type Sources struct {
 	Memory     func() Memory                   // for meminfo
 	CPUs       func() []CPU                    // for cpuinfo
 	Loadavg    func() Load                     // of the last 1, 5 and 15 minutes
+	Stat       func() Stat                     // for stat
 	Interrupts func() []Interrupt              // for interrupts
 	Kallsyms   func(w io.Writer)               // prints the whole file
 	Extra      map[string]func(w io.Writer)    // further files by path below /proc
@@ -53,6 +54,9 @@ func Mount(tree *vfs.FS, src Sources) error {
 	}
 	if f := src.Loadavg; f != nil {
 		files["loadavg"] = ctl.Text(func() string { return f().loadavg() })
+	}
+	if f := src.Stat; f != nil {
+		files["stat"] = ctl.Text(func() string { return f().stat() })
 	}
 	if f := src.Interrupts; f != nil {
 		files["interrupts"] = ctl.Text(func() string { return interrupts(f()) })

@@ -30,7 +30,7 @@ func mount(t *testing.T) *vfs.FS {
 		Cmdline: func() string { return "console=ttyS0" },
 		Uptime:  func() (time.Duration, time.Duration) { return 12349 * time.Millisecond, 40 * time.Second },
 		Memory: func() Memory {
-			return Memory{Total: 128 << 20, Free: 64 << 20, Heap: 1 << 20, Idle: 1 << 20, Stack: 64 << 10, Image: 5 << 20,
+			return Memory{Total: 128 << 20, Free: 64 << 20, Heap: 1 << 20, Idle: 1 << 20, Stack: 64 << 10, Image: 5 << 20, Frames: 3 << 20,
 				Lines: []MemLine{{"ProbeSlots", 4096}}}
 		},
 		CPUs: func() []CPU {
@@ -40,7 +40,11 @@ func mount(t *testing.T) *vfs.FS {
 		Interrupts: func() []Interrupt {
 			return []Interrupt{{3, "#BP breakpoint", []uint64{2, 0}}, {252, "function call IPI", []uint64{0, 12345678901}}}
 		},
-		Loadavg:  func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
+		Loadavg: func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
+		Stat: func() Stat {
+			return Stat{Up: 10 * time.Second, Idle: []time.Duration{8 * time.Second, 4 * time.Second}, User: 2 * time.Second,
+				Interrupts: 1234, Boot: time.Unix(1700000000, 0), Forks: 7, Running: 1}
+		},
 		Kallsyms: func(w io.Writer) { fmt.Fprintln(w, "0000000000401000 T vfs.Read") },
 		Extra:    map[string]func(io.Writer){"driver/rtc": func(w io.Writer) { fmt.Fprintln(w, "rtc") }},
 	})
@@ -53,7 +57,7 @@ func mount(t *testing.T) *vfs.FS {
 func TestFilesHaveTheFormatsOfLinux(t *testing.T) {
 	f := mount(t)
 	var got bytes.Buffer
-	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "loadavg", "kallsyms",
+	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "loadavg", "stat", "kallsyms",
 		"modules", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
 		text, err := f.ReadFile("proc/" + name)
 		if err != nil {
@@ -104,5 +108,16 @@ func TestKnobIsSetThroughItsFile(t *testing.T) {
 	}
 	if _, err := vfs.Write(w, []byte("2\n")); !errors.Is(err, syscall.EINVAL) || knob.Get() {
 		t.Errorf("%v, value %v", err, knob.Get())
+	}
+}
+
+// TestLoadFollowsWhatRuns: after a minute of two that run, the first average is 2 * (1 - 1/e).
+func TestLoadFollowsWhatRuns(t *testing.T) {
+	var a Averages
+	for range 12 {
+		a.Sample(2)
+	}
+	if got := fmt.Sprintf("%.2f", a.Now()); got != "[1.26 0.36 0.13]" {
+		t.Error(got)
 	}
 }

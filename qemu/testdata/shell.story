@@ -86,7 +86,7 @@ EXPECT ^ +\d+ +- running +0:00:\d\d script$
 NAME free adds up the memory
 RUN free -m
 MEM 512M
-EXPECT ^ +total +used +free +heap +stack +available$
+EXPECT ^ +total +used +free +heap +stack +programs +available$
 EXPECT ^Mem: +4[89]\d +\d+ +4\d\d
 
 NAME lscpu counts the processors

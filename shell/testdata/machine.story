@@ -8,14 +8,14 @@ Fri Jan  2 03:04:05 UTC 2026
 sonde# uptime
  03:04:05 up  3:25,  load average: 0.50, 0.25, 0.00
 sonde# free
-            total        used        free        heap       stack   available
-Mem:       131072       28672      102400        1536          64      103424
+            total        used        free        heap       stack    programs   available
+Mem:       131072       28672      102400        1536          64        2048      103424
 sonde# free -h
-            total        used        free        heap       stack   available
-Mem:        128Mi        28Mi       100Mi       1.5Mi        64Ki       101Mi
+            total        used        free        heap       stack    programs   available
+Mem:        128Mi        28Mi       100Mi       1.5Mi        64Ki       2.0Mi       101Mi
 sonde# free -m
-            total        used        free        heap       stack   available
-Mem:          128          28         100           1           0         101
+            total        used        free        heap       stack    programs   available
+Mem:          128          28         100           1           0           2         101
 sonde# lscpu
 Architecture:        x86_64
 CPU(s):              2

@@ -63,7 +63,8 @@ func stat(p *proc.Process, who subject) string {
 	childUser, childSystem := f.Reaped.Ticks()
 	limit, _ := p.Limit(abi.RLIMIT_RSS)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d (%s) %s %d %d %d 0 -1 0", who.id, f.Name, who.state, f.Parent, f.Group, f.Session)
+	tty, front := terminalOf(p)
+	fmt.Fprintf(&b, "%d (%s) %s %d %d %d %d %d 0", who.id, f.Name, who.state, f.Parent, f.Group, f.Session, tty, front)
 	fmt.Fprintf(&b, " %d %d 0 0 %d %d %d %d", who.used.Faults, f.Reaped.Faults, user, system, childUser, childSystem)
 	fmt.Fprintf(&b, " 20 0 %d 0 %d %d %d %d", len(f.Threads), began(p), u.Total, u.Resident/space.PageSize, limit.Cur)
 	l := f.Layout
@@ -72,6 +73,18 @@ func stat(p *proc.Process, who subject) string {
 	fmt.Fprintf(&b, " 0 0 0 %d 0 0 0 0 0 0", f.ExitSignal)
 	fmt.Fprintf(&b, " 0 0 0 %d %d %d %d %d\n", l.ArgStart, l.ArgEnd, l.EnvStart, l.EnvEnd, f.Status)
 	return b.String()
+}
+
+// console is the number of /dev/console, the only terminal that there is.
+const console = 5<<8 | 1
+
+// terminalOf returns the number of p's terminal, and the group in its foreground; 0 and -1
+// where p has none.
+func terminalOf(p *proc.Process) (number, front int) {
+	if t, ok := p.Terminal().(interface{ Foreground() int }); ok {
+		return console, t.Foreground()
+	}
+	return 0, -1
 }
 
 // statm is sizes in pages.
