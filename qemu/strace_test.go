@@ -17,6 +17,7 @@ func TestStraceOfPrograms(t *testing.T) {
 		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/tmp/said; echo $?; strace -c busybox true; cat /tmp/said`})
 	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
 	for _, want := range []string{
+		`^execve\("/bin/busybox", \["busybox", "sh", "-c", "busybox echo hi; exit 4"\], 0x[0-9a-f]+ /\* \d+ vars \*/\) = 0\n`,
 		`(?m)^4$`,
 		`(?m)^hi$`,
 		`(?m)^arch_prctl\(ARCH_SET_FS, 0x[0-9a-f]+\) += 0$`,

@@ -2,26 +2,33 @@ package shell
 
 import (
 	"fmt"
+	"os"
 	"strconv"
+	"strings"
 
+	"sonde/kernel/proc"
 	"sonde/kernel/strace"
+	calls "sonde/kernel/syscall"
+	"sonde/kernel/vfs"
 )
 
 var straceCommand = &Command{
 	Name:  "strace",
-	Usage: "[-f] [-c] [-p PID] [program [argument...]]",
+	Usage: "[-f] [-c] [-e trace=[!]call,...] [-o file] -p PID | program [argument...]",
 	Help:  "print the system calls of a program as strace does: -f with its children, -c counts only",
 	Run:   runStrace,
 	Job:   true,
 }
 
 func runStrace(c *Context, args []string) error {
-	opts, args, err := Options(args, "fcp:")
+	opts, args, err := Options(args, "fcp:e:o:")
 	if err != nil {
 		return err
 	}
-	_, follow := opts['f']
-	_, counts := opts['c']
+	o := strace.Options{Follow: has(opts, 'f'), Count: has(opts, 'c')}
+	if o.Wanted, err = straceWanted(opts['e']); err != nil {
+		return err
+	}
 	pid, attach := opts['p']
 	if attach == (len(args) > 0) {
 		return Usagef("a program or -p PID")
@@ -29,26 +36,52 @@ func runStrace(c *Context, args []string) error {
 	if c.Machine.Programs == nil {
 		return missing("programs")
 	}
-	t := strace.New(c.Err, strace.Options{Follow: follow, Count: counts})
+	out := c.Err
+	if path, ok := opts['o']; ok {
+		f, err := vfs.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+		if err != nil {
+			return err
+		}
+		defer vfs.Close(f)
+		out = f
+	}
+	t := strace.New(out, o)
 	if attach {
 		err = straceAttach(c, t, pid)
 	} else {
 		err = straceProgram(c, t, args)
 	}
 	t.Detach()
-	if counts {
-		t.WriteTable(c.Err)
+	if o.Count {
+		t.WriteTable(out)
 	}
 	return err
+}
+
+// straceWanted reads the argument of -e: names of calls, or with "!" those that are not wanted.
+func straceWanted(text string) (func(string) bool, error) {
+	if text == "" {
+		return nil, nil
+	}
+	text = strings.TrimPrefix(text, "trace=")
+	text, not := strings.CutPrefix(text, "!")
+	names := make(map[string]bool)
+	for name := range strings.SplitSeq(text, ",") {
+		if !calls.Known(name) {
+			return nil, fmt.Errorf("invalid system call '%s'", name)
+		}
+		names[name] = true
+	}
+	return func(name string) bool { return names[name] != not }, nil
 }
 
 // straceProgram runs a program to its end.
 func straceProgram(c *Context, t *strace.Tracer, args []string) error {
 	path, err := findProgram(args[0])
 	if err != nil {
-		return fmt.Errorf("strace: Cannot find executable '%s'", args[0])
+		return fmt.Errorf("Can't stat '%s': %w", args[0], err)
 	}
-	return runProgram(c, path, args, t.Attach)
+	return runProgram(c, path, args, func(p *proc.Process) { t.Began(p, len(environment)) })
 }
 
 // straceAttach looks at a process until it ends, or ^C.

@@ -19,11 +19,17 @@ const nRead, nWrite, nPause, nExitGroup, nKill, nGetpid = 0, 1, 34, 231, 62, 39
 
 // programs are those of the jobs' tests: hello prints a line, fail ends with 3, crash by a
 // signal, pause waits for one, yes writes without end, upper passes its input on in
-// capitals, wait for ever passes on a signal's default.
+// capitals, chatty asks for its number again and again.
 var programs = map[string]proctest.Program{
 	"hello": func(p *proctest.Player) { say(p, "hello\n") },
 	"fail":  func(p *proctest.Player) { p.Call(nExitGroup, 3) },
 	"crash": func(p *proctest.Player) { p.Call(nKill, uint64(p.Call(nGetpid)), abi.SIGSEGV) },
+	"chatty": func(p *proctest.Player) {
+		for {
+			p.Call(nGetpid)
+			time.Sleep(time.Millisecond)
+		}
+	},
 	"pause": func(p *proctest.Player) { p.Call(nPause) },
 	"yes": func(p *proctest.Player) {
 		for {
@@ -239,6 +245,27 @@ func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	io.WriteString(u.w, "in\r")
 	u.see("IN")
 	io.WriteString(u.w, "\x04")
+	u.see("sonde# $")
+	io.WriteString(u.w, "\x04")
+	<-u.done
+}
+
+// TestStraceAttachesAndLeaves: ^C ends strace, and what it looked at goes on.
+func TestStraceAttachesAndLeaves(t *testing.T) {
+	u := newUser(t)
+	u.enter("chatty &")
+	pid := u.see(`\[1\] (\d+)\n`)[1]
+	u.enter("strace -p " + pid)
+	u.see(`strace: Process ` + pid + ` attached\n`)
+	u.see(`getpid\(\) {32}= ` + pid + `\n`)
+	io.WriteString(u.w, "\x03")
+	u.see(`strace: Process ` + pid + ` detached\n`)
+	u.enter("jobs; kill %1; wait")
+	u.see(`\[1\]\+  Running                 chatty &\n`)
+	u.enter("strace -e trace=nosuch chatty; strace -o /tmp/j2 -e trace=write hello; cat /tmp/j2; rm /tmp/j2")
+	u.see(`strace: invalid system call 'nosuch'\nhello\r?\nwrite\(1, "hello\\n", 6\) += 6\n\+\+\+ exited with 0 \+\+\+\n`)
+	u.enter("strace -c hello")
+	u.see(`(?m)^ *[\d.]+ +[\d.]+ +\d+ +1 +execve$`)
 	u.see("sonde# $")
 	io.WriteString(u.w, "\x04")
 	<-u.done

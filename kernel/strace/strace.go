@@ -23,6 +23,8 @@ const resultColumn = 40
 type Options struct {
 	Follow bool // -f: also what the program makes
 	Count  bool // -c: only a table at the end
+	// Wanted says which calls are shown and counted, by name (-e trace=): all where it is nil.
+	Wanted func(call string) bool
 }
 
 // Tracer prints what processes do.
@@ -33,8 +35,7 @@ type Tracer struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	first  *proc.Thread // without -f, the only one
-	many   bool         // lines say whose they are
+	live   int // threads that are traced: of several, lines say whose they are
 	calls  map[*proc.Thread]*call
 	open   *proc.Thread // whose line is not complete
 	column int          // where that line ends
@@ -57,17 +58,42 @@ func New(out io.Writer, o Options) *Tracer {
 	return t
 }
 
-// Attach begins to trace a process.
+// Attach begins to trace a process: its first thread, or with Follow all.
 func (t *Tracer) Attach(p *proc.Process) {
-	t.add(p)
+	threads := 1
+	if t.Follow {
+		threads = len(p.Facts().Threads)
+	}
+	t.add(p, threads)
 	p.Attach(&t.engine)
 }
 
-func (t *Tracer) add(p *proc.Process) {
+func (t *Tracer) add(p *proc.Process, threads int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.procs = append(t.procs, p)
+	t.live += threads
 }
+
+// Began is Attach to a process that is about to begin its program, and the line of the
+// call that would have brought it there. variables is the size of its environment.
+func (t *Tracer) Began(p *proc.Process, variables int) {
+	t.Attach(p)
+	path, args := p.Program()
+	text := syscall.Execve(path, args, p.Facts().Layout.EnvStart, variables)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case !t.shows("execve"):
+	case t.Count:
+		t.counts["execve"] = &count{name: "execve", calls: 1}
+	default:
+		t.line(text + strings.Repeat(" ", max(resultColumn-len(text), 1)) + "= 0")
+	}
+}
+
+// shows reports whether calls of that name are shown.
+func (t *Tracer) shows(call string) bool { return t.Wanted == nil || t.Wanted(call) }
 
 // takeAll returns what is traced, which is nothing any more.
 func (t *Tracer) takeAll() []*proc.Process {
@@ -91,13 +117,8 @@ func (t *Tracer) Detach() {
 	}
 }
 
-// wants reports whether th is traced. mu held.
-func (t *Tracer) wants(th *proc.Thread) bool {
-	if t.first == nil {
-		t.first = th
-	}
-	return t.Follow || t.first == th
-}
+// wants reports whether th is traced.
+func (t *Tracer) wants(th *proc.Thread) bool { return t.Follow || th.TID == th.Process().PID }
 
 func (t *Tracer) clone(th, child *proc.Thread, flags uint64) {
 	if !t.Follow {
@@ -105,20 +126,28 @@ func (t *Tracer) clone(th, child *proc.Thread, flags uint64) {
 	}
 	if flags&abi.CLONE_THREAD == 0 {
 		t.Attach(child.Process())
+	} else {
+		t.join()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.many = true
 	if !t.Count {
 		t.line(fmt.Sprintf("strace: Process %d attached", child.TID))
 	}
+}
+
+// join counts a thread of a process that is traced.
+func (t *Tracer) join() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live++
 }
 
 func (t *Tracer) enter(th *proc.Thread) {
 	shown, text := syscall.Show(th)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.wants(th) {
+	if !t.wants(th) || !t.shows(shown.Call.Name) {
 		return
 	}
 	c := &call{shown: shown, text: text, began: time.Now()}
@@ -167,6 +196,7 @@ func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
 	if !t.wants(th) {
 		return
 	}
+	defer func() { t.live-- }()
 	c := t.calls[th]
 	delete(t.calls, th)
 	if c != nil {
@@ -188,7 +218,7 @@ func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
 
 // who begins a line. mu held.
 func (t *Tracer) who(th *proc.Thread) string {
-	if !t.many {
+	if t.live < 2 {
 		return ""
 	}
 	return fmt.Sprintf("[pid %5d] ", th.TID)

@@ -176,14 +176,41 @@ func TestFollowsChildren(t *testing.T) {
 		`(?m)^\[pid     2\] kill\(3, SIGTERM\)`,
 		`(?m)^\[pid     3\] --- SIGTERM \{si_signo=SIGTERM, si_code=SI_USER, si_pid=2, si_uid=0\} ---$`,
 		`(?m)^\[pid     3\] \+\+\+ killed by SIGTERM \+\+\+$`,
-		`(?m)^\[pid     2\] --- SIGCHLD \{si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=3, si_uid=0, si_status=SIGTERM, si_utime=\d+, si_stime=\d+\} ---$`,
-		`\[\{WIFSIGNALED\(s\) && WTERMSIG\(s\) == SIGTERM\}\], 0, NULL\) = 3\n`,
-		`(?m)^\[pid     2\] \+\+\+ exited with 0 \+\+\+$`,
+		`(?m)^\[pid     2\] wait4\(-1,  <unfinished \.\.\.>\n(\[pid.*\n)*<\.\.\. wait4 resumed>\[\{WIFSIGNALED\(s\) && WTERMSIG\(s\) == SIGTERM\}\], 0, NULL\) = 3\n`,
+		`(?m)^--- SIGCHLD \{si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=3, si_uid=0, si_status=SIGTERM, si_utime=\d+, si_stime=\d+\} ---$`,
+		`(?m)^\+\+\+ exited with 0 \+\+\+$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
+}
+
+// TestClone: by name, in strace's order, and only what the flags use.
+func TestClone(t *testing.T) {
+	got, _ := trace(t, Options{}, func(p *proctest.Player) {
+		p.Fork(func(*proctest.Player) {}, nClone, abi.CLONE_CHILD_SETTID|abi.CLONE_CHILD_CLEARTID|abi.SIGCHLD, 0, 0, at)
+		p.Fork(func(*proctest.Player) {}, nClone, abi.CLONE_PARENT_SETTID|abi.CLONE_SETTLS|abi.SIGCHLD, at+0x800, at+8, 0, 0x1000)
+		p.Poke(at, abi.Bytes(&abi.CloneArgs{Flags: abi.CLONE_PARENT_SETTID, ParentTID: at + 0x200, ExitSignal: abi.SIGCHLD, Stack: at + 0x800, StackSize: 0x100}))
+		p.Fork(func(*proctest.Player) {}, 435, at, 88)
+		p.Call(nExitGroup, 3)
+	})
+	got = regexp.MustCompile(`--- SIGCHLD .*\n`).ReplaceAllString(got, "")
+	compare(t, got, `clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x600000) = 3
+clone(child_stack=0x600800, flags=CLONE_SETTLS|CLONE_PARENT_SETTID|SIGCHLD, parent_tid=[4], tls=0x1000) = 4
+clone3({flags=CLONE_PARENT_SETTID, parent_tid=0x600200, exit_signal=SIGCHLD, stack=0x600800, stack_size=0x100} => {parent_tid=[5]}, 88) = 5
+exit_group(3)                           = ?
++++ exited with 3 +++
+`)
+}
+
+// TestOnlyTheCallsThatAreWanted: signals and the end are shown in any case.
+func TestOnlyTheCallsThatAreWanted(t *testing.T) {
+	got, _ := trace(t, Options{Wanted: func(name string) bool { return name == "getpid" }}, func(p *proctest.Player) {
+		p.Call(nGetpid)
+		p.Call(nUmask, 022)
+	})
+	compare(t, got, "getpid()                                = 2\n+++ exited with 0 +++\n")
 }
 
 func TestDoesNotFollowWithoutF(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	sys "syscall"
 
 	"sonde/kernel/proc"
@@ -80,3 +81,6 @@ func Lookup(n uint64) (c Call, ok bool) {
 	}
 	return Call{}, false
 }
+
+// Known reports whether Linux has a call of that name.
+func Known(name string) bool { return name != "" && slices.Contains(names[:], name) }

@@ -16,6 +16,7 @@ type Shown struct {
 	t      *proc.Thread
 	a      Args
 	shown  int // parameters that have been
+	comma  int // parameters before which the comma has been
 	result int64
 	failed bool
 }
@@ -72,6 +73,12 @@ func (s *Shown) Failed() bool { return s.failed }
 
 // more shows parameters, before the call as long as they are known.
 func (s *Shown) more(after bool) string {
+	switch s.Call.Name {
+	case "clone":
+		return s.cloneText(after)
+	case "clone3":
+		return s.cloneArgs(after)
+	}
 	var b strings.Builder
 	params := s.Call.params()
 	for ; s.shown < len(params); s.shown++ {
@@ -80,15 +87,16 @@ func (s *Shown) more(after bool) string {
 		if !ok {
 			way = kind{show: func(_ *Shown, v uint64) string { return fmt.Sprintf("%#x", v) }}
 		}
-		if way.out && !after {
-			break
-		}
 		if way.unless != nil && way.unless(s) {
 			s.shown = len(params)
 			break
 		}
-		if s.shown > 0 {
+		if s.shown > s.comma {
 			b.WriteString(", ")
+			s.comma = s.shown
+		}
+		if way.out && !after {
+			break
 		}
 		v := s.a[s.shown]
 		if way.out && s.failed {
