@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"sonde/qemu/machine"
@@ -51,8 +53,62 @@ func TestProgramsAtThePrompt(t *testing.T) {
 	c.key("busybox stty raw -echo; exit 3\r")
 	c.enter("echo $?")
 	c.see(`echo \$\?\r\n3\r\n`)
+	useScreens(t, c)
+	useBash(c)
 	c.enter("poweroff")
 	if r := c.wait(); r.Status != 0 || r.Crash {
 		t.Error(said(r))
 	}
+}
+
+// useScreens uses programs that draw on the screen: an editor, a list that is drawn again
+// and again, a pager.
+func useScreens(t *testing.T, c *console) {
+	c.enter("busybox vi /tmp/note")
+	c.see(`/tmp/note`)
+	c.key("ione line")
+	c.see(`one line`)
+	c.key("\x1b")
+	c.see(`Modified`)
+	c.key(":wq\r")
+	c.enter("cat /tmp/note")
+	c.see(`note\r\none line\r\n`)
+	c.enter("myprog -every 1000s >/dev/null &")
+	pid := regexp.MustCompile(`\[1\] (\d+)`).FindStringSubmatch(c.see(`\[1\] \d+\r\n`))[1]
+	c.enter("busybox top")
+	c.see(`Mem: +\d+K used, +\d+K free`)
+	c.see(`CPU: +[\d.]+% usr`)
+	c.see(pid + ` +1 root +S .*myprog`)
+	c.key("q")
+	c.enter("kill -9 %1; wait; ps")
+	if text := c.see(`NAME`); strings.Contains(text, "myprog -every 1000s\r") {
+		t.Errorf("killed, and still there: %s", text)
+	}
+	c.enter("busybox seq 1 1000 | busybox less")
+	c.see(`K22\r\n`)
+	c.key(" ")
+	c.see(`K44\r\n`)
+	c.key("q")
+}
+
+// useBash is Debian's shell with job control.
+func useBash(c *console) {
+	c.enter("bash")
+	sub := `bash-[\d.]+# $`
+	c.see(sub)
+	c.key(`dash -c 'echo u""p; exec sleep 1000'` + "\r")
+	c.see(`\nup\r\n`)
+	c.key("\x1a")
+	c.see(`\[1\]\+  Stopped +dash`)
+	c.see(sub)
+	c.key("bg; cat &\r")
+	c.see(`\[1\]\+ dash .* &\r\n`)
+	c.see(sub)
+	c.key("jobs\r")
+	c.see(`\[1\]-? +Running +dash`)
+	c.see(sub)
+	c.key("echo $COLUMNS $LINES; kill %1 %2; fg %2; exit 9\r")
+	c.see(`80 24\r\n`)
+	c.enter("echo $?")
+	c.see(`echo \$\?\r\n9\r\n`)
 }
