@@ -15,7 +15,7 @@ var kinds = func() map[string]kind {
 	all := map[string]kind{
 		"write.buf": in(bytesOf(2)), "pwrite64.buf": in(bytesOf(2)), "sendto.buf": in(bytesOf(2)),
 		"read.buf": out(bytesRead), "pread64.buf": out(bytesRead), "recvfrom.buf": out(bytesRead),
-		"readlink.buf": out(bytesRead), "readlinkat.buf": out(bytesRead), "getrandom.buf": out(bytesRead), "getcwd.buf": out(text),
+		"readlink.buf": out(bytesRead), "readlinkat.buf": out(bytesRead), "getrandom.buf": out(hexRead), "getcwd.buf": out(text),
 		"writev.iov": in(vectors), "pwritev.iov": in(vectors), "readv.iov": out(vectors), "preadv.iov": out(vectors),
 		"statbuf": out(fileStatus), "uname.buf": out(unameOf), "pipefd": out(pair[int32]), "wstatus": out(waitStatus),
 		"tp": out(timespecOf), "res": out(timespecOf), "rem": out(timespecOf), "tv": out(timevalOf),
@@ -41,6 +41,7 @@ var kinds = func() map[string]kind {
 		"access.mode":     in(bits(accessNames, "F_OK")), "faccessat.mode": in(bits(accessNames, "F_OK")), "faccessat2.mode": in(bits(accessNames, "F_OK")),
 		"mremap.flags": in(bits([]bit{{abi.MREMAP_MAYMOVE, "MREMAP_MAYMOVE"}, {abi.MREMAP_FIXED, "MREMAP_FIXED"}}, "0")),
 		"advice":       in(oneOf(adviceNames)), "fadvise64.advice": in(integer), "whence": in(oneOf(whenceNames)), "how": in(oneOf(howNames)), "shutdown.how": in(integer),
+		"rseq.rseq_len": in(hexOr0), "rseq.sig": in(hexOr0), "prctl.option": in(oneOf(prctlNames)),
 		"clockid": in(oneOf(clockNames)), "resource": in(oneOf(limitNames)), "sig": in(signalNumber), "signum": in(signalNumber),
 		"set": in(signalSet), "rt_sigpending.set": out(signalSet), "sigmask": in(signalSet), "idtype": in(oneOf(idNames)),
 		"dirfd": in(dirFD), "olddirfd": in(dirFD), "newdirfd": in(dirFD), "clone3.cl_args": in(pointer), "sendfile.offset": in(pointer),

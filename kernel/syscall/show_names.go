@@ -79,3 +79,7 @@ var futexNames = map[uint64]string{0: "FUTEX_WAIT", 1: "FUTEX_WAKE", 3: "FUTEX_R
 
 var kindNames = map[uint32]string{abi.S_IFSOCK: "S_IFSOCK", abi.S_IFLNK: "S_IFLNK", abi.S_IFREG: "S_IFREG", abi.S_IFBLK: "S_IFBLK",
 	abi.S_IFDIR: "S_IFDIR", abi.S_IFCHR: "S_IFCHR", abi.S_IFIFO: "S_IFIFO"}
+
+var prctlNames = map[uint64]string{1: "PR_SET_PDEATHSIG", 2: "PR_GET_PDEATHSIG", 3: "PR_GET_DUMPABLE", 4: "PR_SET_DUMPABLE",
+	15: "PR_SET_NAME", 16: "PR_GET_NAME", 22: "PR_SET_SECCOMP", 23: "PR_CAPBSET_READ", 36: "PR_SET_CHILD_SUBREAPER",
+	38: "PR_SET_NO_NEW_PRIVS", 39: "PR_GET_NO_NEW_PRIVS", 41: "PR_SET_THP_DISABLE", 0x53564d41: "PR_SET_VMA"}

@@ -189,6 +189,22 @@ func bytesOf(count int) func(*Shown, uint64) string {
 // bytesRead shows as many bytes as the call returned.
 func bytesRead(s *Shown, v uint64) string { return s.buffer(v, s.result) }
 
+// hexRead shows them as numbers, for what is no text.
+func hexRead(s *Shown, v uint64) string {
+	b := make([]byte, max(0, min(s.result, shownBytes)))
+	if s.t.Memory().In(b, v) != nil {
+		return pointer(s, v)
+	}
+	text := `"`
+	for _, c := range b {
+		text += fmt.Sprintf(`\x%02x`, c)
+	}
+	if text += `"`; s.result > shownBytes {
+		text += "..."
+	}
+	return text
+}
+
 // structure shows what is at an address.
 func structure[T any](s *Shown, v uint64, f func(T) string) string {
 	if v == 0 {
@@ -248,7 +264,10 @@ func limitOf(s *Shown, v uint64) string {
 func setText(x signal.Set) string {
 	var all []string
 	for n := 1; n <= abi.SIGMAX; n++ {
-		if x.Has(n) {
+		switch {
+		case n == abi.SIGRTMIN && x.Has(n):
+			all = append(all, "RTMIN")
+		case x.Has(n):
 			all = append(all, signal.Name(n))
 		}
 	}
