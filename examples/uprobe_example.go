@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"sonde/arch/amd64"
@@ -12,10 +13,14 @@ import (
 )
 
 // uprobe_example: count the number of times an instruction of a program is executed,
-// and report each time unless verbose=0. insmod uprobe_example pid=PID vaddr=ADDRESS.
+// and report each time unless verbose=0: insmod uprobe_example pid=PID vaddr=ADDRESS. Or that
+// of a function in all processes that run a program: insmod uprobe_example path=FILE
+// symbol=NAME.
 var (
 	uprobePid     int
 	uprobeVaddr   uint64
+	uprobePath    string
+	uprobeSymbol  string
 	uprobeVerbose = true
 	uprobeHits    atomic.Int64
 	usp           *uprobes.Uprobe
@@ -28,6 +33,8 @@ func init() {
 		Params: module.Params{
 			"pid":     module.Int(&uprobePid, "process to probe"),
 			"vaddr":   module.Uint(&uprobeVaddr, "address of the instruction"),
+			"path":    module.String(&uprobePath, "instead of vaddr: the program's file"),
+			"symbol":  module.String(&uprobeSymbol, "with path: the function"),
 			"verbose": module.Bool(&uprobeVerbose, "report each hit"),
 		},
 		Init: uprobeInit,
@@ -39,14 +46,14 @@ func init() {
 func uprobeHandler(u *uprobes.Uprobe, regs *amd64.Regs) {
 	n := uprobeHits.Add(1)
 	if uprobeVerbose {
-		printk.Info("Hit #%d on probepoint at %#x", n, u.Vaddr)
+		printk.Info("Hit #%d on probepoint at %#x", n, regs.IP)
 	}
 }
 
 func uprobeInit() error {
 	uprobeHits.Store(0)
-	usp = &uprobes.Uprobe{Pid: uprobePid, Vaddr: uprobeVaddr, Handler: uprobeHandler}
-	printk.Info("Registering uprobe on pid %d, vaddr %#x", usp.Pid, usp.Vaddr)
+	usp = &uprobes.Uprobe{Pid: uprobePid, Vaddr: uprobeVaddr, Path: uprobePath, Symbol: uprobeSymbol, Handler: uprobeHandler}
+	printk.Info("Registering uprobe on %s", uprobePlace())
 	if err := uprobes.RegisterUprobe(usp); err != nil {
 		printk.Err("register_uprobe() failed, returned %d", returned(err))
 		return err
@@ -55,7 +62,14 @@ func uprobeInit() error {
 }
 
 func uprobeExit() {
-	printk.Info("Unregistering uprobe on pid %d, vaddr %#x", usp.Pid, usp.Vaddr)
+	printk.Info("Unregistering uprobe on %s", uprobePlace())
 	printk.Info("Probepoint was hit %d times", uprobeHits.Load())
 	uprobes.UnregisterUprobe(usp)
+}
+
+func uprobePlace() string {
+	if usp.Path != "" {
+		return usp.Path + ":" + usp.Symbol
+	}
+	return fmt.Sprintf("pid %d, vaddr %#x", usp.Pid, usp.Vaddr)
 }

@@ -25,6 +25,7 @@ func init() {
 	suites.Add("uprobes/refusals", refusals)
 	suites.Add("uprobes/of_one_process_alone", oneProcess)
 	suites.Add("uprobes/a_running_process", running)
+	suites.Add("uprobes/no_call_is_interrupted", uninterrupted)
 	suites.Add("uprobes/a_child_is_given_its_own", ownOfChild)
 	suites.Add("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
 	suites.Add("uprobes/storm_of_ten_minutes", func(t *suites.T) {
@@ -138,6 +139,24 @@ func running(t *suites.T) {
 		}
 	}
 	r.kill(t)
+}
+
+// uninterrupted: probes come and go while a program waits in a system call, which goes on.
+func uninterrupted(t *suites.T) {
+	p := need(t, "/bin/probed")
+	r := p.start(t, func(*proc.Process) {}, "waits")
+	n := 0
+	for u := (&uprobes.Uprobe{Pid: r.p.PID, Vaddr: p.syms["leaf"].Value, Handler: nothing}); ; n++ {
+		if err := uprobes.RegisterUprobe(u); errors.Is(err, syscall.ESRCH) {
+			break
+		}
+		t.Must(uprobes.UnregisterUprobe(u))
+		time.Sleep(time.Millisecond)
+	}
+	r.wait(t, "waits 1\n")
+	if n < 5 {
+		t.Errorf("only %d probes", n)
+	}
 }
 
 // ownOfChild follows spec/5 §7: an engine registers probes in each new child.

@@ -176,6 +176,25 @@ static void faults(void)
 		exit(3);
 }
 
+static void *late(void *fd)
+{
+	usleep(300000);
+	write((long)fd, "x", 1);
+	return NULL;
+}
+
+/* A system call that waits. */
+static void waits(void)
+{
+	int fd[2];
+	char c;
+	pthread_t t;
+	pipe(fd);
+	pthread_create(&t, NULL, late, (void *)(long)fd[1]);
+	sum = read(fd[0], &c, 1);
+	pthread_join(t, NULL);
+}
+
 static void spin(void) { for (;;) sum = leaf(sum, 1); }
 
 static void sleeps(void)
@@ -190,7 +209,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*f)(void); } parts[] = {
 		{ "calls", calls }, { "threads", threads }, { "forks", forks }, { "twice", twice }, { "vforks", vforks },
-		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "faults", faults }, { "spin", spin }, { "sleeps", sleeps },
+		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "faults", faults }, { "waits", waits }, { "spin", spin }, { "sleeps", sleeps },
 	};
 	for (int i = 1; i < argc; i++) {
 		sum = 0;
