@@ -181,7 +181,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if err := im.boundary(addr - bias); err != nil {
 		return nil, err
 	}
-	plan, err := place.Decide(code[:n], addr)
+	plan, err := decide(code[:n], addr)
 	if err != nil {
 		return nil, err
 	}

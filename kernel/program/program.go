@@ -214,3 +214,29 @@ func (f *File) String(addr uint64) string {
 //
 // Context: any.
 func (f *File) Frames() *cfi.Table { return f.frames }
+
+// All returns one function for each place where there is one, also those of which nothing
+// but the place is known, by address.
+//
+// Context: goroutine.
+func (f *File) All() (all []Symbol) {
+	for _, s := range f.funcs {
+		if n := len(all); n == 0 || s.Addr >= all[n-1].End() {
+			all = append(all, s)
+		}
+	}
+	known := len(all)
+	for e := range f.frames.All {
+		i, _ := slices.BinarySearchFunc(all[:known], e.Begin, func(s Symbol, addr uint64) int {
+			if s.End() <= addr {
+				return -1
+			}
+			return 1
+		})
+		if i == known || all[i].Addr >= e.End {
+			all = append(all, Symbol{Addr: e.Begin, Size: e.End - e.Begin})
+		}
+	}
+	slices.SortFunc(all, func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	return all
+}

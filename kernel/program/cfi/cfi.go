@@ -159,3 +159,15 @@ func (r *reader) entry(c *common) Entry {
 	e.code = r.rest()
 	return e
 }
+
+// All calls f with each entry, by address, until it returns false.
+func (t *Table) All(f func(Entry) bool) {
+	if t == nil {
+		return
+	}
+	for _, e := range t.entries {
+		if !f(e) {
+			return
+		}
+	}
+}
