@@ -24,16 +24,16 @@ func (p *Place) writeDetour(w io.Writer) {
 	for at := 0; at < len(p.Layout.Code); {
 		addr := p.Layout.Entry + uint64(at)
 		in, text := p.asm(addr, p.Layout.Code[at:])
-		r := row{label: fmt.Sprintf("%#x", addr), code: p.Layout.Code[at:][:in.Len], text: text}
+		r := row{Label: fmt.Sprintf("%#x", addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
 		if title := p.part(addr, &in); title != "" {
 			f.flush(w)
 			f.doing = ""
 			fmt.Fprintf(w, " %s\n", title)
 		}
 		if addr < p.Layout.Resume {
-			r.note = p.wayNote(at, &in)
+			r.Note = p.wayNote(at, &in)
 		} else {
-			r.note = p.copyNote(addr, &in)
+			r.Note = p.copyNote(addr, &in)
 		}
 		f.add(w, r)
 		at += int(in.Len)

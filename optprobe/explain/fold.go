@@ -27,13 +27,13 @@ var doings = map[string]string{
 
 // add prints r, now or later.
 func (f *folder) add(w io.Writer, r row) {
-	if r.note == "" && f.doing != "" {
+	if r.Note == "" && f.doing != "" {
 		f.rows = append(f.rows, r)
 		return
 	}
 	f.flush(w)
-	r.write(w)
-	f.doing = doings[r.note]
+	r.Write(w)
+	f.doing = doings[r.Note]
 }
 
 // flush prints what has been kept back.
@@ -41,13 +41,13 @@ func (f *folder) flush(w io.Writer) {
 	if len(f.rows) > few {
 		n := 0
 		for _, r := range f.rows {
-			n += len(r.code)
+			n += len(r.Code)
 		}
 		fmt.Fprintf(w, "  %-10s (%d bytes: %s)\n", "..", n, f.doing)
 		f.rows = nil
 	}
 	for _, r := range f.rows {
-		r.write(w)
+		r.Write(w)
 	}
 	f.rows = nil
 }

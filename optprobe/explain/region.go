@@ -17,13 +17,13 @@ func (p *Place) writeRegion(w io.Writer) {
 	comers := p.comers()
 	for at := 0; at < len(code); n++ {
 		in, text := p.asm(uint64(p.Addr)+uint64(at), code[at:])
-		rows = append(rows, row{label: offset(p.off() + at), code: code[at : at+int(in.Len)], text: text})
+		rows = append(rows, row{Label: offset(p.off() + at), Code: code[at : at+int(in.Len)], Text: text})
 		at += int(in.Len)
 	}
 	fmt.Fprintf(w, "\nREGION    %s, %s: what a jump of %d bytes covers\n",
 		count(len(code), "byte"), count(n, "instruction"), optprobe.JumpSize)
 	for _, r := range rows {
-		r.write(w)
+		r.Write(w)
 	}
 	fmt.Fprintln(w)
 	p.drawBytes(w)

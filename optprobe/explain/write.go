@@ -32,7 +32,7 @@ func (p *Place) writeTitle(w io.Writer) {
 	code := p.Fn.Code[p.off():]
 	in, text := p.asm(uint64(p.Addr), code)
 	fmt.Fprintln(w, "INSTRUCTION")
-	row{label: offset(p.off()), code: code[:in.Len], text: text}.write(w)
+	row{Label: offset(p.off()), Code: code[:in.Len], Text: text}.Write(w)
 	if p.Check > 0 {
 		fmt.Fprintf(w, "  with which the function's stack check begins, %s up to its branch\n", count(p.Check, "byte"))
 	}
