@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
+	"sonde/kernel/proc"
 )
 
 // Info describes a registered probe.
@@ -91,3 +92,17 @@ func (u *Uprobe) Ledger() probe.Ledger {
 // Context: any.
 // Source:  System V ABI, AMD64 supplement, "Returning of Values"; Go's ABIInternal.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
+
+// SlotOf returns the address of the slot of what is probed at addr; 0: there is none.
+//
+// Context: goroutine.
+func SlotOf(p *proc.Process, addr uint64) uint64 {
+	mu.Lock()
+	defer mu.Unlock()
+	if tk := tasks[p]; tk != nil {
+		if pt := tk.text.points.Find(uintptr(addr)); pt != nil {
+			return pt.slot
+		}
+	}
+	return 0
+}

@@ -20,8 +20,8 @@
 // A RIP-relative operand stays where it is: its displacement is corrected. If the slot is
 // too far away for that, the copy addresses it by a spare register, one that the
 // instruction does not use, which Enter loads and After gives back; such a copy is
-// stepped. So is one with an EIP-relative operand (prefix 67). The jump back is a direct
-// one, or far away an indirect one, through the word behind it.
+// stepped. So is one with an EIP-relative operand (prefix 67). The jump back, which is
+// behind stepped copies, too, is a direct one, or far away an indirect one, through the word behind it.
 //
 // # TF
 //

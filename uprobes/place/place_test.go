@@ -190,19 +190,19 @@ func TestSlot(t *testing.T) {
 		want       string // "": out of reach
 	}{
 		{"boosted", "48 89 07", Boost, near, "48 89 07 e9 fb ff ff fe"},
-		{"stepped", "48 89 07", Step, near, "48 89 07"},
+		{"stepped", "48 89 07", Step, near, "48 89 07 e9 fb ff ff fe"},
 		{"boosted far", "48 89 07", Boost, far, "48 89 07 ff 25 00 00 00 00 03 10 40 00 00 00 00 00"},
 		{"RIP-relative", "48 8b 05 00 00 00 01", Boost, near, "48 8b 05 00 00 00 00 e9 fb ff ff fe"},
 		{"RIP-relative boosted far", "48 8b 05 00 00 00 01", Boost, far, ""},
-		{"by RSI", "48 8b 05 00 00 00 01", Step, far, "48 8b 86 00 00 00 01"},
-		{"by RDI", "48 8b 35 00 00 00 01", Step, far, "48 8b b7 00 00 00 01"},
-		{"REX.B is cleared", "49 8b 05 00 00 00 01", Step, far, "48 8b 86 00 00 00 01"},
-		{"R14 is not RSI", "4c 8b 35 00 00 00 01", Step, far, "4c 8b b6 00 00 00 01"},
-		{"shrx rdi, [rip], rsi", "c4 e2 cb f7 3d 00 00 00 01", Step, far, "c4 e2 cb f7 bb 00 00 00 01"},
-		{"VEX.B is cleared", "c4 c2 cb f7 3d 00 00 00 01", Step, far, "c4 e2 cb f7 bb 00 00 00 01"},
-		{"two-byte VEX", "c5 f9 6f 05 00 00 00 01", Step, far, "c5 f9 6f 86 00 00 00 01"},
-		{"EVEX", "62 d1 fe 48 6f 05 00 00 00 01", Step, far, "62 f1 fe 48 6f 86 00 00 00 01"},
-		{"eip-relative", "67 8b 05 00 00 00 01", Step, near, "67 8b 86 00 00 00 01"},
+		{"by RSI", "48 8b 05 00 00 00 01", Step, far, "48 8b 86 00 00 00 01 ff 25 00 00 00 00 07 10 40 00 00 00 00 00"},
+		{"by RDI", "48 8b 35 00 00 00 01", Step, far, "48 8b b7 00 00 00 01 ff 25 00 00 00 00 07 10 40 00 00 00 00 00"},
+		{"REX.B is cleared", "49 8b 05 00 00 00 01", Step, far, "48 8b 86 00 00 00 01 ff 25 00 00 00 00 07 10 40 00 00 00 00 00"},
+		{"R14 is not RSI", "4c 8b 35 00 00 00 01", Step, far, "4c 8b b6 00 00 00 01 ff 25 00 00 00 00 07 10 40 00 00 00 00 00"},
+		{"shrx rdi, [rip], rsi", "c4 e2 cb f7 3d 00 00 00 01", Step, far, "c4 e2 cb f7 bb 00 00 00 01 ff 25 00 00 00 00 09 10 40 00 00 00 00 00"},
+		{"VEX.B is cleared", "c4 c2 cb f7 3d 00 00 00 01", Step, far, "c4 e2 cb f7 bb 00 00 00 01 ff 25 00 00 00 00 09 10 40 00 00 00 00 00"},
+		{"two-byte VEX", "c5 f9 6f 05 00 00 00 01", Step, far, "c5 f9 6f 86 00 00 00 01 ff 25 00 00 00 00 08 10 40 00 00 00 00 00"},
+		{"EVEX", "62 d1 fe 48 6f 05 00 00 00 01", Step, far, "62 f1 fe 48 6f 86 00 00 00 01 ff 25 00 00 00 00 0a 10 40 00 00 00 00 00"},
+		{"eip-relative", "67 8b 05 00 00 00 01", Step, near, "67 8b 86 00 00 00 01 e9 fb ff ff fe"},
 		{"xbegin", "c7 f8 00 00 00 01", Boost, near, "c7 f8 00 00 00 00 e9 fb ff ff fe"},
 		{"xbegin far", "c7 f8 00 00 00 01", Boost, far, ""},
 	} {
@@ -230,6 +230,7 @@ func TestThereAndBack(t *testing.T) {
 	}{
 		{"executed", slot + n, at + n},
 		{"faulted", slot, at},
+		{"one instruction later", at + n, at + n},
 		{"elsewhere", 0x1234, 0x1234},
 	} {
 		r := begin

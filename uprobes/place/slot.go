@@ -19,7 +19,9 @@ type Saved struct{ flags, spare uint64 }
 // jumpFar is JMP [RIP+0]; the address follows.
 var jumpFar = [...]byte{0xFF, 0x25, 0, 0, 0, 0}
 
-// Slot returns what the slot at an address holds: the copy and, for Boost, the way back.
+// Slot returns what the slot at an address holds: the copy, and the way back. A copy that
+// is stepped seldom needs it: QEMU forgets the #DB behind PAUSE, and a MOV to SS holds it off;
+// then it comes one instruction later, at the right place.
 //
 // Context: goroutine.
 // Errors: ERANGE the slot is too far away to be boosted there. It can be stepped, if that
@@ -34,7 +36,6 @@ func (p *Plan) Slot(at uint64) ([]byte, error) {
 		}
 		copy(b, code)
 		p.respell(b)
-		return b, nil
 	case p.In.Flow == insn.Xbegin:
 		rel, ok := insn.Distance(at+uint64(p.In.Len), p.In.Target(p.Addr))
 		if !ok {
@@ -45,10 +46,7 @@ func (p *Plan) Slot(at uint64) ([]byte, error) {
 	default:
 		p.In.CopyTo(b, code, p.Addr, at)
 	}
-	if p.Way == Boost {
-		b = p.wayBack(b, at)
-	}
-	return b, nil
+	return p.wayBack(b, at), nil
 }
 
 func (p *Plan) wayBack(b []byte, at uint64) []byte {

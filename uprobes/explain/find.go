@@ -1,0 +1,157 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+	"sonde/kernel/program"
+	"sonde/kernel/vfs"
+	"sonde/uprobes"
+)
+
+// codeSize is enough for an instruction.
+const codeSize = 15
+
+// File draws a place of a file: PATH:SYMBOL, PATH:SYMBOL+OFFSET, or PATH:OFFSET in the file.
+//
+// Context: goroutine.
+// Errors: those of opening it; ENOEXEC, ENOENT, EADDRNOTAVAIL, EINVAL as package program.
+func File(w io.Writer, path, where string) error {
+	p := &Place{Path: path, Title: path + ":" + where}
+	f, done, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if p.Addr, err = resolve(f, where); err != nil {
+		return err
+	}
+	if p.Code, err = code(f, p.Addr); err != nil {
+		return err
+	}
+	p.fill(f)
+	for _, i := range uprobes.All() {
+		if i.Place == fmt.Sprintf("%s:%#x", path, p.Offset) {
+			p.Probes = append(p.Probes, i)
+		}
+	}
+	_, err = p.WriteTo(w)
+	return err
+}
+
+// Address draws a place of a process.
+//
+// Context: goroutine.
+// Errors: EFAULT nothing is mapped there.
+func Address(w io.Writer, in *proc.Process, addr uint64) error {
+	p := &Place{Path: "no file", Addr: addr, Title: fmt.Sprintf("%s[%d]", in.Name(), in.PID)}
+	mem := in.Memory()
+	if mem == nil {
+		return probe.Refuse(syscall.ESRCH, "process %d has ended", in.PID)
+	}
+	p.Code = make([]byte, codeSize)
+	n, err := mem.Text(p.Code, addr)
+	if n == 0 {
+		return err
+	}
+	p.Code = p.Code[:n]
+	a, _ := mem.At(addr)
+	if a.Ident.Name != "" {
+		p.Path, p.Offset = a.Ident.Name, a.Offset+addr-a.Start
+	}
+	if f, done, err := p.open(); err == nil {
+		defer done()
+		if bias, ok := f.Bias(a.Start, a.Offset); ok {
+			p.Bias = bias
+			p.fill(f)
+			p.Title += " " + f.String(addr-bias)
+		}
+	}
+	for _, i := range uprobes.All() {
+		if i.Pid == in.PID && i.Vaddr == addr {
+			p.Probes = append(p.Probes, i)
+		}
+	}
+	p.Slot = uprobes.SlotOf(in, addr)
+	_, err = p.WriteTo(w)
+	return err
+}
+
+// open opens the file.
+func (p *Place) open() (*program.File, func(), error) {
+	f, err := vfs.Open(p.Path, vfs.O_RDONLY)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := program.Open(f)
+	if err != nil {
+		vfs.Close(f)
+		return nil, nil, err
+	}
+	return e, func() { vfs.Close(f) }, nil
+}
+
+// fill fills in what the file knows. Addr and Bias are known.
+func (p *Place) fill(f *program.File) {
+	addr := p.Addr - p.Bias
+	p.Offset, _ = f.Offset(addr)
+	p.Name = func(a uint64) (string, uint64) {
+		s, _, ok := f.At(a)
+		if !ok {
+			return "", 0
+		}
+		return s.Name, s.Addr
+	}
+	s, _, ok := f.At(addr)
+	if !ok {
+		return
+	}
+	p.Fn, p.Check = s, f.Check(s)
+	p.Body, _ = f.Code(s.Addr, s.Size)
+	p.Returns, p.Leaves, _ = f.Returns(s)
+	p.Boundary = f.Boundary(addr)
+}
+
+// code reads what may be an instruction.
+func code(f *program.File, addr uint64) ([]byte, error) {
+	for n := uint64(codeSize); ; n-- {
+		if b, err := f.Code(addr, n); err == nil || n == 1 {
+			return b, err
+		}
+	}
+}
+
+// resolve returns the address that a place has in its file.
+func resolve(f *program.File, where string) (uint64, error) {
+	if off, err := strconv.ParseUint(where, 0, 64); err == nil {
+		addr, ok := f.Vaddr(off)
+		if !ok {
+			return 0, probe.Refuse(syscall.EINVAL, "there is no code at offset %#x", off)
+		}
+		return addr, nil
+	}
+	s, err := f.Lookup(where)
+	if err == nil {
+		return s.Addr, nil
+	}
+	at := strings.LastIndexByte(where, '+')
+	if at < 0 {
+		return 0, err
+	}
+	off, bad := strconv.ParseUint(where[at+1:], 0, 64)
+	if bad != nil {
+		return 0, err
+	}
+	if s, err = f.Lookup(where[:at]); err != nil {
+		return 0, err
+	}
+	if off >= s.Size {
+		return 0, probe.Refuse(syscall.EINVAL, "%s has %#x bytes", s.Name, s.Size)
+	}
+	return s.Addr + off, nil
+}
