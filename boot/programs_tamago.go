@@ -19,6 +19,7 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
 	"sonde/kernel/vfs"
+	"sonde/kwatch"
 	"sonde/uprobes"
 )
 
@@ -41,6 +42,7 @@ func startPrograms() {
 		Syscall: syscall.Handle,
 		Log:     func(line string) { printk.Info("%s", line) },
 		Clock:   uptime,
+		Watched: kwatch.OfThread,
 		Threads: int(min(mm.Usable/threadMemory, 32768)),
 	})
 	die.SetProgram(proc.Describe)

@@ -23,7 +23,7 @@ func writeList(w io.Writer) {
 	for _, i := range All() {
 		l := i.Ledger
 		line := fmt.Sprintf("%-3d %-2s %-3d %016x %10d %10d %8d %9d %8d %9d %11d  %s  %s", i.DebugReg, i.Type, i.Length, i.Addr,
-			l.Entered, l.Handled, l.Declined, l.Recursion, l.Disarmed, l.Abandoned, l.Unexplained(), Where(i.Addr), i.Owner)
+			l.Entered, l.Handled, l.Declined, l.Recursion, l.Disarmed, l.Abandoned, l.Unexplained(), i.Where, i.Owner)
 		if i.Gone {
 			line += " [DISABLED]"
 		}

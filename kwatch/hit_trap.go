@@ -80,7 +80,7 @@ func (st *state) goOn(r *amd64.Regs) {
 func (st *state) take(p *point, r *amd64.Regs) {
 	id := trap.ID(r)
 	p.accounts.Count(id, probe.Entered)
-	if p.gone.Load() {
+	if p.gone.Load() || p.user != nil {
 		p.accounts.Count(id, probe.Disarmed)
 		return
 	}

@@ -66,6 +66,7 @@ type Hit struct {
 	Old, New uint64
 	CPU      int
 	Goid     uint64 // the goroutine, 0 for none
+	TID      int    // the program's thread, if it is a program's memory
 }
 
 // A Handler is called at each hit. What it changes in r takes effect.
@@ -90,6 +91,8 @@ type point struct {
 
 	accounts probe.Accounts
 	owner    string // the module that registered it
+
+	user *user // of a program's memory; else nil
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {

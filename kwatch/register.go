@@ -87,8 +87,10 @@ func register(p *point) (int, error) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if err := this.refuse(p.addr, p.length, p.typ, p.keep != nil); err != nil {
-		return 0, err
+	if p.user == nil {
+		if err := this.refuse(p.addr, p.length, p.typ, p.keep != nil); err != nil {
+			return 0, err
+		}
 	}
 	n := free()
 	if n < 0 {
@@ -96,7 +98,11 @@ func register(p *point) (int, error) {
 	}
 	p.owner = module.Current()
 	p.accounts.Open(this.cpus())
-	if p.typ != Execute {
+	switch {
+	case p.typ == Execute:
+	case p.user != nil:
+		p.last, _ = p.user.read(p)
+	default:
 		atomic.StoreUint64(&p.last, this.read(p.addr, p.length))
 	}
 	points[n].Store(p)
@@ -117,7 +123,7 @@ func load(s *debugreg.Set) {
 // others returns which of s, at other registers than its own, are hit with p.
 func (p *point) others(s *debugreg.Set) (which uint64) {
 	for n := range points {
-		if q := points[n].Load(); q != nil && q != p && s[n].On && p.implies(q) {
+		if q := points[n].Load(); q != nil && q != p && s[n].On && p.user == nil && q.user == nil && p.implies(q) {
 			which |= 1 << n
 		}
 	}
@@ -129,7 +135,7 @@ func (p *point) check() error {
 	switch {
 	case int(p.typ) >= len(types):
 		return probe.Refuse(syscall.EINVAL, "kwatch: there is no type %d", p.typ)
-	case p.handler == nil:
+	case p.handler == nil && (p.user == nil || p.user.handler == nil):
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())
 	case p.typ == Execute && p.length != 1:
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length of what is executed is 1, not %d", p.what(), p.length)
@@ -142,7 +148,14 @@ func (p *point) check() error {
 }
 
 // what names p in errors.
-func (p *point) what() string { return p.typ.String() + " " + Where(p.addr) }
+func (p *point) what() string { return p.typ.String() + " " + p.where() }
+
+func (p *point) where() string {
+	if p.user != nil {
+		return fmt.Sprintf("%#x of process %d", p.addr, p.user.process.PID)
+	}
+	return Where(p.addr)
+}
 
 // Where is addr as lists have it: symbol+offset, or the number.
 //
@@ -216,8 +229,12 @@ func drop(n int) {
 	s := wanted()
 	s[n] = debugreg.Breakpoint{}
 	load(s)
-	ended = ended.Plus(points[n].Load().accounts.Ledger())
+	p := points[n].Load()
 	points[n].Store(nil)
+	if p.user != nil {
+		p.user.leave()
+	}
+	ended = ended.Plus(p.accounts.Ledger())
 }
 
 // Info is a watchpoint, for lists.
@@ -227,8 +244,10 @@ type Info struct {
 	Length   int
 	Type     Type
 	Owner    string // the module, "" for the kernel
-	Gone     bool   // its handler broke the rules
+	Gone     bool   // its handler broke the rules, or its program has ended
+	PID      int    // of a program's memory: the process
 	Last     uint64 // the value that was seen last
+	Where    string // symbol+offset, or the address and the process
 	Ledger   probe.Ledger
 }
 
@@ -240,7 +259,11 @@ func All() (all []Info) {
 	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil {
-			all = append(all, Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), atomic.LoadUint64(&p.last), p.accounts.Ledger()})
+			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
+			if p.user != nil {
+				i.PID = p.user.process.PID
+			}
+			all = append(all, i)
 		}
 	}
 	return all

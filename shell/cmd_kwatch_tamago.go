@@ -14,12 +14,13 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kernel/proc"
 	"sonde/kwatch"
 )
 
 var kwatchCommand = &Command{
 	Name:  "kwatch",
-	Usage: "[-n COUNT] [w|rw|r|x]@SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
+	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
 	Help:  "print who writes (w), accesses (rw), reads (r) or executes (x) something: COUNT times, until ^C, or while a command runs",
 	Run:   runKwatch,
 	Complete: func(s *Shell, args []string) []string {
@@ -36,7 +37,7 @@ var kwatchCommand = &Command{
 }
 
 func runKwatch(c *Context, args []string) error {
-	opts, args, err := Options(args, "n:")
+	opts, args, err := Options(args, "n:p:")
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,11 @@ func runKwatch(c *Context, args []string) error {
 	w, err := parseWatch(args[0])
 	if err != nil {
 		return err
+	}
+	if pid, ok := opts['p']; ok {
+		if w.process, err = findProcess(c, pid); err != nil {
+			return err
+		}
 	}
 	if len(args) == 1 {
 		return w.run(c.Out, c.Err, limit, c.Interrupt, nil)
@@ -79,9 +85,36 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 // watch is what a kwatch command watches.
 type watch struct {
-	addr   uintptr
-	length int
-	typ    kwatch.Type
+	addr    uintptr
+	length  int
+	typ     kwatch.Type
+	process *proc.Process // whose memory it is; nil: the kernel's
+}
+
+// findProcess returns the process of that number.
+func findProcess(c *Context, number string) (*proc.Process, error) {
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, Usagef("%q is no number", number)
+	}
+	if c.Machine.Programs == nil {
+		return nil, missing("programs")
+	}
+	p, err := c.Machine.Programs.Find(pid)
+	if err != nil || p == c.Machine.Programs.Init() {
+		return nil, fmt.Errorf("kwatch: there is no process %d", pid)
+	}
+	return p, nil
+}
+
+// register registers the watchpoint, with q for its hits.
+func (w *watch) register(q *kwatch.Queue) (reg int, where string, err error) {
+	if w.process != nil {
+		reg, err = kwatch.RegisterKwatchUser(w.process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
+		return reg, fmt.Sprintf("%#x of process %d", w.addr, w.process.PID), err
+	}
+	reg, err = kwatch.RegisterKwatch(w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *amd64.Regs) { q.Put(h) })
+	return reg, kwatch.Where(w.addr), err
 }
 
 // parseWatch reads TYPE@PLACE[:LENGTH].
@@ -131,11 +164,11 @@ func symbolPlace(place string) (addr uintptr, size uint64, err error) {
 // a command until that has ended.
 func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, command func() error) error {
 	var q kwatch.Queue
-	reg, err := kwatch.RegisterKwatch(w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *amd64.Regs) { q.Put(h) })
+	reg, where, err := w.register(&q)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, kwatch.Where(w.addr), w.length, reg)
+	fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, where, w.length, reg)
 	if command != nil {
 		ended, printed := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -146,13 +179,29 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 		close(ended)
 		<-printed
 	} else {
-		printHits(out, &q, limit, end)
+		printHits(out, &q, limit, w.until(end))
 	}
 	err = errors.Join(err, kwatch.UnregisterKwatch(reg))
 	if lost := q.Lost(); lost > 0 {
 		fmt.Fprintf(errs, "kwatch: %d hits came faster than they could be printed\n", lost)
 	}
 	return err
+}
+
+// until returns what is closed with end, or when the process ends.
+func (w *watch) until(end <-chan struct{}) <-chan struct{} {
+	if w.process == nil {
+		return end
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-end:
+		case <-w.process.Done():
+		}
+	}()
+	return over
 }
 
 // printHits prints hits until limit of them, or end is closed and none is left.
@@ -185,8 +234,12 @@ func hitLine(h *kwatch.Hit) string {
 	var b strings.Builder
 	at := h.IP
 	if h.Type != kwatch.Execute {
-		at = kwatch.Accessor(h.IP)
 		fmt.Fprintf(&b, "%#x → %#x  ", h.Old, h.New)
+		at = kwatch.Accessor(h.IP)
+	}
+	if h.TID != 0 {
+		fmt.Fprintf(&b, "thread %d, before ip %#x", h.TID, h.IP)
+		return b.String()
 	}
 	fmt.Fprintf(&b, "%s  %s", kwatch.Where(at), source(at))
 	if h.Goid != 0 {

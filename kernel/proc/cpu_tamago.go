@@ -25,6 +25,7 @@ func (r *ring3) Regs() *amd64.Regs       { return &r.c.Regs }
 func (r *ring3) Bases() (fs, gs *uint64) { return &r.c.FSBase, &r.c.GSBase }
 func (r *ring3) FP() []byte              { return r.c.FP() }
 func (r *ring3) Address() uint64         { return r.c.CR2 }
+func (r *ring3) Debug() uint64           { return r.c.DR6 }
 func (r *ring3) Kick()                   { r.c.Kick() }
 
 // SetFP ignores the error of SetFP, which is for another length.

@@ -58,6 +58,9 @@ func (t *Thread) exception(vector int) {
 		t.pageFault()
 		return
 	}
+	if vector == vecDebug && t.watched() {
+		return
+	}
 	if !t.tellException(vector) {
 		t.Raise(vector)
 	}
@@ -195,4 +198,11 @@ func (t *Thread) log(line string) {
 	if ok {
 		table.Log(line)
 	}
+}
+
+// watched reports whether a #DB was only a watchpoint's.
+func (t *Thread) watched() bool {
+	cpu, ok := t.cpu.(interface{ Debug() uint64 })
+	tell := t.process.table.Watched
+	return ok && tell != nil && tell(t, cpu.Debug())
 }

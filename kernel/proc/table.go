@@ -22,6 +22,9 @@ type Config struct {
 	Log     func(line string)
 	Clock   func() time.Duration // since some moment; nil: nobody is charged for time
 	Threads int                  // how many there may be
+	// Watched is told what DR6 said at a #DB in a program, and reports whether that was only
+	// a watchpoint's. It is called in the goroutine of t; nil: there are no watchpoints.
+	Watched func(t *Thread, dr6 uint64) (only bool)
 }
 
 // Table is a set of processes: on the machine there is one.

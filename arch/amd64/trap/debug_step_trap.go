@@ -59,6 +59,8 @@ func Blind() uint64 { return blind.Load() }
 // Context: goroutine, while nothing is watched.
 func watchSteps() {
 	breaker, usual = handlers[amd64.VEC_BP], idt[amd64.VEC_DB].Lo
+	usualIDTR = pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
+	stepIDTR = pseudo(uintptr(unsafe.Pointer(&stepIDT)), vectors*16-1)
 	stepIDT = *idt
 	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(debugAddress()), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
 	handlers[amd64.VEC_BP] = takeBreakpoint
@@ -93,21 +95,28 @@ func PrepareStep(r *amd64.Regs) {
 		return
 	}
 	stepping[id] = otherIDT
-	loadIDT(&stepIDT)
+	lidt(&stepIDTR)
 }
 
 // stepDone undoes PrepareStep on CPU id.
 func stepDone(id int) {
 	switch stepping[id] {
 	case otherIDT:
-		loadIDT(idt)
+		lidt(&usualIDTR)
 	case notWatching:
 		debugreg.WriteDR7(armed.dr7)
 	}
 	stepping[id] = noStep
 }
 
-func loadIDT(t *[vectors]amd64.Gate) {
-	d := pseudo(uintptr(unsafe.Pointer(t)), vectors*16-1)
-	lidt(&d)
+// usualIDTR and stepIDTR are the operands of LIDT.
+var usualIDTR, stepIDTR [10]byte
+
+// stepsWith has programs that step entered with the IDT for that, if anything is watched.
+// Their #DB comes on the stack of RSP0, both of them.
+func (r *Ring3) stepsWith(on bool) {
+	r.UsualIDT, r.StepIDT = uintptr(unsafe.Pointer(&usualIDTR)), 0
+	if on {
+		r.StepIDT = uintptr(unsafe.Pointer(&stepIDTR))
+	}
 }

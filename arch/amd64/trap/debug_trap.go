@@ -90,6 +90,7 @@ func LoadWatch() {
 		stepDone(id)
 	}
 	watching[id] = debugreg.Enabled(dr7)
+	Self().Ring3.stepsWith(watching[id] != 0)
 	debugreg.Load(&armed.addr, dr7|debugreg.DR7_FIXED)
 }
 

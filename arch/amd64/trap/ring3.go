@@ -22,6 +22,10 @@ type Ring3 struct {
 	SP     uintptr // a program's, while its system call has no register free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU
 
+	// StepIDT is the operand of the LIDT with which a program is entered that steps, 0 while
+	// nothing is watched; UsualIDT that of the one afterwards.
+	StepIDT, UsualIDT uintptr
+
 	// Addresses, written once at boot:
 	Trap   uintptr // the code that traps from ring 3 go to
 	Kernel uintptr // the code that traps from ring 0 go to

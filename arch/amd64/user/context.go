@@ -90,6 +90,7 @@ type Context struct {
 	Regs           amd64.Regs // of which Vector is the Event
 	FSBase, GSBase uint64
 	CR2            uint64 // the address of the last page fault
+	DR6            uint64 // what the last #DB was about
 
 	table      uint64 // what CR3 is to be
 	generation uintptr
@@ -100,7 +101,7 @@ type Context struct {
 	kick   uint32 // not 0: do not enter
 	sysret uint32 // not 0: enter by SYSRET
 	x87    uint32 // not 0: the x87's state is in fx, otherwise it is the initial one
-	_      uint32
+	steps  uint32 // not 0: this CPU has the IDT for steps, see trap/debug_step_trap.go
 
 	// In ticks of the TSC: when it last went to ring 3 and came back, and how long it has
 	// run there and elsewhere. Kept by enter and leave: read in Go around them, the clock is
@@ -113,7 +114,7 @@ type Context struct {
 }
 
 // aligned is how many bytes align fx to 16, and Context to its size class.
-const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 12*8 - 4*4
+const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 13*8 - 4*4
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64

@@ -92,6 +92,14 @@ x87:
 	WRGSBASEQ AX
 	CMPL	Context_sysret(R15), $0
 	JNE	sysret
+	TESTQ	$const_flagTF, (REGS+regs_Flags)(R15)
+	JEQ	iret
+	MOVQ	(R3+ring3_StepIDT)(R13), AX
+	TESTQ	AX, AX
+	JEQ	iret
+	LIDT	(AX)
+	MOVL	$1, Context_steps(R15)
+iret:
 	JMP	·byIret(SB)
 sysret:
 	MOVQ	(REGS+regs_R14)(R15), R14
@@ -179,7 +187,15 @@ counted:
 	JNE	other
 	MOVQ	CR2, AX
 	MOVQ	AX, Context_CR2(R15)
+	JMP	·leave(SB)
 other:
+	CMPQ	AX, $const_debug
+	JNE	leaves
+	MOVQ	DR6, AX
+	MOVQ	AX, Context_DR6(R15)
+	MOVL	$const_dr6Fixed, AX
+	MOVQ	AX, DR6			// it only ever gains bits
+leaves:
 	JMP	·leave(SB)
 
 // fromSyscall is where SYSCALL leads: IP in CX, flags in R11, SP and GS the program's.
@@ -220,6 +236,12 @@ TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	0(GS), R13
 	MOVQ	Context_kernelSP(R15), SP
 	MOVQ	Context_kernelBP(R15), BP
+	CMPL	Context_steps(R15), $0
+	JEQ	usual
+	MOVQ	(R3+ring3_UsualIDT)(R13), AX
+	LIDT	(AX)
+	MOVL	$0, Context_steps(R15)
+usual:
 	RDFSBASEQ AX
 	MOVQ	AX, Context_FSBase(R15)
 	MOVQ	Context_kernelFS(R15), AX

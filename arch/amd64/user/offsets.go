@@ -2,6 +2,7 @@ package user
 
 import (
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/trap"
 )
 
@@ -17,6 +18,9 @@ const (
 	selKernelData = amd64.SelKernelData
 	exceptions    = amd64.Exceptions
 	pageFault     = amd64.VEC_PF
+	debug         = amd64.VEC_DB
+	dr6Fixed      = debugreg.DR6_FIXED
+	flagTF        = amd64.RFLAGS_TF
 	fcw           = amd64.FCW
 	flagsFixed    = amd64.RFLAGS_FIXED
 	msrEFER       = amd64.MSR_EFER

@@ -1,0 +1,166 @@
+package kwatch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+)
+
+// Watchpoints in the memory of programs.
+//
+// In ring 3 a #DB is an event like any other: the program's thread is out of ring 3 when
+// it is told, in its own goroutine. So handlers are ordinary Go: they may allocate, lock and
+// wait, and read all of the program's memory. The debug registers know addresses, not
+// processes: hits of other processes at the same address are not the watchpoint's.
+//
+// What the kernel writes for the program, in a system call, goes by another address of the
+// same memory and is not seen. The next hit has it as its old value's change.
+//
+// Rejected: the handler in trap context, as for the kernel's data (the registers are not in
+// one place until package user has left ring 3, and the page may have to be brought).
+
+// A UserHandler is called at each hit, by thread t. What it changes in t's registers takes
+// effect.
+//
+// Context: t's goroutine.
+type UserHandler func(h *Hit, t *proc.Thread)
+
+// user is what a watchpoint in a program's memory has besides.
+type user struct {
+	process *proc.Process
+	handler UserHandler
+	engine  proc.Engine
+	over    chan struct{} // closed when it is unregistered
+
+	mu sync.Mutex // one hit at a time: old and new are of one sequence
+	// guarded by mu:
+	ended bool // it is unregistered
+}
+
+// RegisterKwatchUser is RegisterKwatch for what the threads of process p do at addr. It ends
+// by itself, as far as hits are concerned, when p ends or executes another program.
+//
+// Context: goroutine.
+// Errors:  as RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
+func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) (debugReg int, err error) {
+	w := &point{addr: addr, length: length, typ: typ, user: &user{process: p, handler: handler, over: make(chan struct{})}}
+	if err := w.check(); err != nil {
+		return 0, err
+	}
+	mem := p.Memory()
+	if mem == nil {
+		return 0, probe.Refuse(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
+	}
+	if _, ok := mem.At(uint64(addr)); !ok {
+		return 0, probe.Refuse(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
+	}
+	n, err := register(w)
+	if err != nil {
+		return 0, err
+	}
+	w.user.engine.Exec = func(*proc.Thread) { w.end() }
+	p.Attach(&w.user.engine)
+	go func() {
+		select {
+		case <-p.Done():
+			w.end()
+		case <-w.user.over:
+		}
+	}()
+	return n, nil
+}
+
+// end stops watching: the address is another program's, or nobody's.
+func (p *point) end() {
+	mu.Lock()
+	defer mu.Unlock()
+	if !p.gone.Swap(true) {
+		load(wanted())
+	}
+}
+
+// leave gives back what a watchpoint has of its process. No handler runs afterwards.
+func (u *user) leave() {
+	close(u.over)
+	u.process.Detach(&u.engine)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ended = true
+}
+
+// read returns the value that p watches; false if the page is not there.
+func (u *user) read(p *point) (v uint64, ok bool) {
+	var b [8]byte
+	mem := u.process.Memory()
+	if mem == nil || mem.Peek(b[:p.length], uint64(p.addr)) < p.length {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b[:]), true
+}
+
+// OfThread takes a #DB of a program: dr6 is what DR6 said. It reports whether that was only
+// watchpoints, this process's or another's; if not, the #DB is the program's own as well.
+//
+// Context: t's goroutine.
+func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
+	which := debugreg.Hits(dr6, 1<<debugreg.Num-1)
+	if which == 0 {
+		return false
+	}
+	for n := range points {
+		p := points[n].Load()
+		if which>>n&1 != 0 && p != nil && p.user != nil && p.user.process == t.Process() {
+			p.takeUser(n, t)
+		}
+	}
+	return dr6&debugreg.DR6_BS == 0
+}
+
+// takeUser is a hit of p. It counts as others do on a CPU of its own: the goroutine may
+// change it.
+func (p *point) takeUser(n int, t *proc.Thread) {
+	u := p.user
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r := t.Regs()
+	if p.typ == Execute && uintptr(r.IP) == p.addr {
+		r.Flags |= amd64.RFLAGS_RF
+	}
+	if u.ended {
+		return
+	}
+	p.accounts.CountNested(0, probe.Entered)
+	if p.gone.Load() {
+		p.accounts.CountNested(0, probe.Disarmed)
+		return
+	}
+	h := &Hit{DebugReg: n, Type: p.typ, Addr: p.addr, IP: uintptr(r.IP), TID: t.TID}
+	if p.typ != Execute {
+		h.New, _ = u.read(p)
+		h.Old = atomic.SwapUint64(&p.last, h.New)
+		if p.typ == Read && h.Old != h.New {
+			p.accounts.CountNested(0, probe.Declined)
+			return
+		}
+	}
+	defer p.abandoned()
+	u.handler(h, t)
+	p.accounts.CountNested(0, probe.Handled)
+}
+
+// abandoned takes the panic of a handler.
+func (p *point) abandoned() {
+	if e := recover(); e != nil {
+		p.accounts.CountNested(0, probe.Abandoned)
+		p.gone.Store(true)
+		printk.Err("kwatch: handler of %s abandoned: %s; the watchpoint is disabled", p.what(), fmt.Sprint(e))
+	}
+}

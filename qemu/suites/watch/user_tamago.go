@@ -1,0 +1,185 @@
+//go:build tamago
+
+package watch
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/syscall"
+	"sonde/kernel/vfs"
+	"sonde/kwatch"
+	"sonde/qemu/suites"
+)
+
+func init() {
+	suites.Add("watch/program_writes", programWrites)
+	suites.Add("watch/program_executes", programExecutes)
+	suites.Add("watch/program_that_steps_itself", programSteps)
+	suites.Add("watch/program_refused_and_ended", programRefused)
+}
+
+// A program that counts to rounds in the word at counter and exits.
+const (
+	textAt  = 0x400000
+	codeAt  = textAt + headers
+	counter = 0x402000
+	headers = 64 + 2*56
+	rounds  = 500
+)
+
+var (
+	countUp = []byte{
+		0x48, 0xff, 0x04, 0x25, 0x00, 0x20, 0x40, 0x00, // INCQ counter
+		0x48, 0x81, 0x3c, 0x25, 0x00, 0x20, 0x40, 0x00, rounds & 0xff, rounds >> 8, 0, 0, // CMPQ counter, $rounds
+		0x72, 0xea, // JB to the INCQ
+		0xb8, 0xe7, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05, // exit_group(0)
+	}
+	setTF = []byte{0x9c, 0x81, 0x0c, 0x24, 0, 1, 0, 0, 0x9d} // PUSHFQ; ORL $TF, (SP); POPFQ
+)
+
+// writeProgram makes an executable file of code.
+func writeProgram(t *suites.T, path string, code []byte) {
+	var b strings.Builder
+	le := func(v any) { binary.Write(&b, binary.LittleEndian, v) }
+	b.WriteString("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	le([]uint16{2, 62})
+	le(uint32(1))
+	le([]uint64{codeAt, 64, 0})
+	le(uint32(0))
+	le([]uint16{64, 56, 2, 0, 0, 0})
+	size := uint64(headers + len(code))
+	le([]uint32{1, 5}) // PT_LOAD, r-x
+	le([]uint64{0, textAt, textAt, size, size, 0x1000})
+	le([]uint32{1, 6}) // PT_LOAD, rw-
+	le([]uint64{0, counter, counter, 0, 0x1000, 0x1000})
+	b.Write(code)
+	t.Must(vfs.WriteFile(path, []byte(b.String())))
+	t.Must(vfs.Root.ChmodAt(vfs.Root.RootPlace(), path, 0755, true))
+}
+
+// run starts a program, after ready, and returns how it ended.
+func run(t *suites.T, path string, ready func(p *proc.Process)) proc.Status {
+	p, err := syscall.Start(suites.Programs, syscall.Spec{Path: path, Args: []string{path}, Dir: "/", Ready: ready})
+	t.Must(err)
+	<-p.Done()
+	suites.Programs.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
+	return p.Status()
+}
+
+func needPrograms(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+}
+
+// programWrites: hits of the process that is watched, not of others at the same address.
+func programWrites(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	writeProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var hits []kwatch.Hit
+	var reg int
+	status := run(t, path, func(p *proc.Process) {
+		var err error
+		reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, func(h *kwatch.Hit, th *proc.Thread) {
+			if hits = append(hits, *h); th.Process() != p {
+				t.Errorf("a hit of another process")
+			}
+		})
+		t.Must(err)
+		if other := run(t, path, nil); other != proc.Exited(0) {
+			t.Errorf("another process: %v", other)
+		}
+	})
+	l := off(t, reg)
+	if status != proc.Exited(0) || len(hits) != rounds || l.Ledger.Handled != rounds {
+		t.Fatalf("%v, %d hits of %d; %+v", status, len(hits), rounds, l.Ledger)
+	}
+	for i, h := range hits {
+		if h.Old != uint64(i) || h.New != h.Old+1 || h.IP != codeAt+8 || h.TID == 0 {
+			t.Fatalf("hit %d: %+v", i, h)
+		}
+	}
+}
+
+func programExecutes(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	writeProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	n, reg := 0, 0
+	status := run(t, path, func(p *proc.Process) {
+		var err error
+		reg, err = kwatch.RegisterKwatchUser(p, codeAt+8, 1, kwatch.Execute, func(h *kwatch.Hit, th *proc.Thread) {
+			if n++; h.IP != codeAt+8 || n > 2*rounds {
+				p.Kill(9)
+			}
+		})
+		t.Must(err)
+	})
+	off(t, reg)
+	if status != proc.Exited(0) || n != rounds {
+		t.Errorf("%v, %d hits of %d", status, n, rounds)
+	}
+}
+
+// programSteps: a program sets TF itself, and its next instruction writes what is watched.
+// QEMU makes two #DBs of that (arch/amd64/trap, debug_step_trap.go).
+func programSteps(t *suites.T) {
+	needPrograms(t)
+	const path = "/steps"
+	writeProgram(t, path, append(setTF, countUp...))
+	defer vfs.Remove(path)
+	for range 20 {
+		n, reg := 0, 0
+		status := run(t, path, func(p *proc.Process) {
+			var err error
+			reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, func(h *kwatch.Hit, th *proc.Thread) { n++ })
+			t.Must(err)
+		})
+		off(t, reg)
+		if status != proc.Killed(5) || n != 1 {
+			t.Fatalf("%v, %d hits; want SIGTRAP and 1", status, n)
+		}
+	}
+}
+
+func programRefused(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	writeProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	never := func(*kwatch.Hit, *proc.Thread) { panic("it has a bug") }
+	var ended *proc.Process
+	reg := -1
+	run(t, path, func(p *proc.Process) {
+		ended = p
+		for _, addr := range []uintptr{0, 0x500000, wordAt() &^ 7, 1<<47 - 8} {
+			if n, err := kwatch.RegisterKwatchUser(p, addr, 8, kwatch.Write, never); !errors.Is(err, sys.EFAULT) {
+				t.Errorf("%#x: %d, %v", addr, n, err)
+			}
+		}
+		if _, err := kwatch.RegisterKwatchUser(p, counter+4, 8, kwatch.Write, never); !errors.Is(err, sys.EINVAL) {
+			t.Errorf("misaligned: %v", err)
+		}
+		if _, err := kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, nil); !errors.Is(err, sys.EINVAL) {
+			t.Errorf("no handler: %v", err)
+		}
+		var err error
+		reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, never)
+		t.Must(err)
+	})
+	t.Until("the end to be noticed", func() bool { return kwatch.All()[0].Gone })
+	if l := off(t, reg); l.Ledger.Abandoned != 1 || !strings.Contains(l.Where, "of process") {
+		t.Errorf("%+v", l)
+	}
+	if _, err := kwatch.RegisterKwatchUser(ended, counter, 8, kwatch.Write, never); !errors.Is(err, sys.ESRCH) {
+		t.Errorf("a process that has ended: %v", err)
+	}
+}
