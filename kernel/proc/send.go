@@ -67,10 +67,19 @@ func (p *Process) accepts(info abi.Siginfo) error {
 		return syscall.EINVAL
 	case p.state == gone:
 		return syscall.ESRCH
-	case signal.Realtime(n) && uint64(p.pending.Len()) >= p.limits[abi.RLIMIT_SIGPENDING].Cur:
+	case signal.Realtime(n) && uint64(p.waiting()) >= p.limits[abi.RLIMIT_SIGPENDING].Cur:
 		return syscall.EAGAIN
 	}
 	return nil
+}
+
+// waiting is how many signals wait for p and its threads. mu held.
+func (p *Process) waiting() int {
+	n := p.pending.Len()
+	for _, t := range p.threads {
+		n += t.pending.Len()
+	}
+	return n
 }
 
 // queue adds a signal to q, unless it is ignored, and wakes the thread that pick

@@ -373,3 +373,19 @@ func TestGroupsAndSessions(t *testing.T) {
 		want(t, p, "status", int64(p.Peek32(scratch)), 0)
 	})
 }
+
+// TestSignalsOfAThreadAreLimited: only those of the process were counted, and a program
+// could make the kernel keep any number.
+func TestSignalsOfAThreadAreLimited(t *testing.T) {
+	run(t, func(p *player) {
+		p.Poke64(scratch, 1<<(40-1))
+		p.Call(nSigmask, abi.SIG_BLOCK, scratch, 0, 8)
+		n := 0
+		for n < 10000 && p.Call(nTgkill, 2, 2, 40) == 0 {
+			n++
+		}
+		want(t, p, "how many", int64(n), 4096)
+		want(t, p, "of the process", p.Call(nKill, 2, 40), errno(sys.EAGAIN))
+		want(t, p, "SIGTERM's own place", p.Call(nTgkill, 2, 2, 0), 0)
+	})
+}

@@ -78,7 +78,7 @@ func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
 	if err != nil {
 		return err
 	}
-	return d.add(last.name, n)
+	return d.addNew(last.name, n)
 }
 
 // LinkAt gives the node at from another name. follow says whether a symbolic

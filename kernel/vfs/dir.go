@@ -99,6 +99,22 @@ func (f *FS) Extend(name string, more Directory) error {
 	return nil
 }
 
+// addNew is add for a name that a program makes: it counts as a page, which a node in
+// memory with its tables may well need.
+//
+// Context: fs.mu held.
+// Errors: ENOENT, EEXIST, ENOSPC.
+func (d *Dir) addNew(name string, n Node) error {
+	if err := d.fs.take(1); err != nil {
+		return err
+	}
+	err := d.add(name, n)
+	if err != nil {
+		d.fs.give(1)
+	}
+	return err
+}
+
 // add puts n under a name that must be free. Context: fs.mu held.
 func (d *Dir) add(name string, n Node) error {
 	switch {
@@ -130,6 +146,7 @@ func (d *Dir) drop(name string) {
 	d.touch()
 	if m, ok := n.(inMemory); ok {
 		m.link(-1)
+		d.fs.give(1)
 	}
 	switch n := n.(type) {
 	case *Dir:

@@ -77,7 +77,7 @@ func (f *FS) create(p *Place, name string, perm fs.FileMode) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return d.add(name, f.newRegular(perm))
+	return d.addNew(name, f.newRegular(perm))
 }
 
 // opens refuses what flag does not want to open.

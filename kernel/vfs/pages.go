@@ -25,6 +25,7 @@ type pages struct {
 	base   []byte // read-only: from an initramfs
 	chunks []*chunk
 	n      int64 // pages that are there
+	used   int64 // chunks that are there
 }
 
 type chunk [chunkPages]frame.Frame
@@ -56,13 +57,13 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	if p := s.at(i); p != frame.None {
 		return p, nil
 	}
-	if s.fs.used.Add(1) > s.fs.limit.Load() {
-		s.fs.used.Add(-1)
-		return frame.None, syscall.ENOSPC
+	more := s.tables(i)
+	if err := s.fs.take(1 + more); err != nil {
+		return frame.None, err
 	}
 	p, err := memory.AllocDirty()
 	if err != nil {
-		s.fs.used.Add(-1)
+		s.fs.give(1 + more)
 		return frame.None, err
 	}
 	n := 0
@@ -76,11 +77,44 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	}
 	if s.chunks[c] == nil {
 		s.chunks[c] = new(chunk)
+		s.used++
 	}
 	s.chunks[c][i%chunkPages] = p
 	s.n++
 	return p, nil
 }
+
+// tables is how many pages more the tables count as with page i, which is not there: a
+// program may write one byte to each chunk of a long file. The first of each kind is in
+// what the file's name counts as.
+func (s *pages) tables(i int64) int64 {
+	c := i / chunkPages
+	size, used := max(int64(len(s.chunks)), c+1), s.used
+	if c >= int64(len(s.chunks)) || s.chunks[c] == nil {
+		used++
+	}
+	return tablePages(size, used) - tablePages(int64(len(s.chunks)), s.used)
+}
+
+// tablePages is what a table of that many chunks counts as, of which used are there.
+func tablePages(size, used int64) int64 {
+	const pointers = pageSize / 8 // in a page
+	return max(0, (size-1)/pointers) + max(0, used-1)
+}
+
+// take counts pages that files get.
+//
+// Errors: ENOSPC.
+func (f *FS) take(n int64) error {
+	if f.used.Add(n) > f.limit.Load() {
+		f.used.Add(-n)
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// give counts pages that files have given back.
+func (f *FS) give(n int64) { f.used.Add(-n) }
 
 // readAt fills dst from off.
 func (s *pages) readAt(dst []byte, off int64) {
@@ -128,9 +162,20 @@ func (s *pages) truncate(size int64) {
 		}
 	}
 	if keep := (first + chunkPages - 1) / chunkPages; keep < int64(len(s.chunks)) {
-		clear(s.chunks[keep:])
-		s.chunks = s.chunks[:keep]
+		s.shorten(keep)
 	}
+}
+
+// shorten keeps that many chunks, and no more room for others.
+func (s *pages) shorten(keep int64) {
+	before := tablePages(int64(len(s.chunks)), s.used)
+	for _, c := range s.chunks[keep:] {
+		if c != nil {
+			s.used--
+		}
+	}
+	s.chunks = append([]*chunk(nil), s.chunks[:keep]...)
+	s.fs.give(before - tablePages(keep, s.used))
 }
 
 // drop gives back the pages of c from i on.
@@ -140,7 +185,7 @@ func (s *pages) drop(c *chunk, i int64) {
 			memory.Put(c[i])
 			c[i] = frame.None
 			s.n--
-			s.fs.used.Add(-1)
+			s.fs.give(1)
 		}
 	}
 }

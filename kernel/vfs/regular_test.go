@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand"
+	"strconv"
 	"syscall"
 	"testing"
 )
@@ -101,7 +102,7 @@ func TestPagesGoWithTheLastNameAndUser(t *testing.T) {
 func TestFullTreeIsENOSPC(t *testing.T) {
 	a := newAt(t)
 	_, used := a.Usage()
-	a.SetLimit((used + 2) * pageSize)
+	a.SetLimit((used + 3) * pageSize) // one for the name
 	f, err := a.OpenAt(a.cwd, "big", O_RDWR|O_CREAT, 0600)
 	a.must(err)
 	if n, err := f.Write(make([]byte, 4*pageSize)); n != 2*pageSize || err != nil {
@@ -113,6 +114,56 @@ func TestFullTreeIsENOSPC(t *testing.T) {
 	a.must(f.Truncate(pageSize))
 	if n, err := f.WriteAt([]byte("x"), 5*pageSize); n != 1 || err != nil {
 		t.Errorf("after truncating: %d, %v", n, err)
+	}
+}
+
+// TestTablesAndNamesCount: programs could make the kernel keep as much as they liked, by
+// empty files, and by single bytes far apart.
+func TestTablesAndNamesCount(t *testing.T) {
+	f := New()
+	_, start := f.Usage()
+	f.SetLimit((start + 1000) * pageSize)
+	made := 0
+	for ; made < 5000; made++ {
+		if err := f.MakeFileAt(f.RootPlace(), "/"+strconv.Itoa(made), 0600); err != nil {
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if made != 1000 {
+		t.Errorf("%d empty files where there is room for 1000 pages", made)
+	}
+	for i := range made {
+		if err := f.UnlinkAt(f.RootPlace(), "/"+strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []int64{3, 3 + 63 + 2, 3 + 63 + 4} {
+		sparse, err := f.OpenFile("/sparse", O_CREAT|O_RDWR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := []int64{pageSize, maxFile - 2<<20, maxFile - 6<<20}[i]
+		sparse.WriteAt([]byte("x"), off)
+		if i == 0 {
+			sparse.WriteAt([]byte("x"), 0)
+		}
+		if _, used := f.Usage(); used != start+want {
+			t.Errorf("a byte at %#x: %d pages, want %d", off, used-start, want)
+		}
+	}
+	sparse, _ := f.OpenFile("/sparse", O_CREAT|O_RDWR)
+	sparse.Truncate(1)
+	if _, used := f.Usage(); used != start+2 {
+		t.Errorf("shortened: %d pages", used-start)
+	}
+	if err := f.Remove("/sparse"); err != nil {
+		t.Error(err)
+	}
+	if _, used := f.Usage(); used != start+1 {
+		t.Errorf("removed but open: %d pages", used-start)
 	}
 }
 

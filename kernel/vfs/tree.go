@@ -17,7 +17,7 @@ type FS struct {
 	root *Dir
 	made time.Time
 
-	used  atomic.Int64 // pages that files hold
+	used  atomic.Int64 // pages that files hold, and one for each node
 	limit atomic.Int64 // of them; see SetLimit
 
 	mu sync.RWMutex // guards all names: see Dir
@@ -76,7 +76,7 @@ func (f *FS) mkdirAll(name string, perm fs.FileMode) (*Dir, error) {
 		if n == nil {
 			sub := f.newDir(perm)
 			sub.sealed = perm&0200 == 0
-			if err := d.add(part, sub); err != nil {
+			if err := d.addNew(part, sub); err != nil {
 				return nil, err
 			}
 			n = sub

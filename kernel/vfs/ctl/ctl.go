@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/vfs"
@@ -49,15 +50,25 @@ func (f File) Stat() vfs.Info {
 	return vfs.Info{Mode: mode}
 }
 
+// mostHeld bounds the texts of all open control files together: a program may have a
+// thousand descriptors of a long one.
+const mostHeld = 32 << 20
+
+var held atomic.Int64
+
 // Open implements vfs.Opener.
 //
-// Errors: those of Read.
+// Errors: those of Read; ENOMEM while open files hold too much.
 func (f File) Open(flag int) (vfs.Handle, error) {
 	h := &handle{write: f.Write}
 	if flag&(os.O_WRONLY|os.O_RDWR) != os.O_WRONLY && f.Read != nil {
 		text, err := f.Read()
 		if err != nil {
 			return nil, err
+		}
+		if held.Add(int64(len(text))) > mostHeld {
+			held.Add(-int64(len(text)))
+			return nil, syscall.ENOMEM
 		}
 		h.text = text
 	}
@@ -93,7 +104,10 @@ func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
 func (h *handle) Size() int64 { return int64(len(h.text)) }
 
 // Close implements vfs.Handle.
-func (h *handle) Close() error { return nil }
+func (h *handle) Close() error {
+	held.Add(-int64(len(h.text)))
+	return nil
+}
 
 // Dir is a directory whose names are made on demand. Node returns nil for a
 // name that is not there.

@@ -3,6 +3,7 @@ package event
 import (
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,9 +81,15 @@ func EpollOf(f *vfs.File) (*Epoll, error) {
 	return nil, syscall.EINVAL
 }
 
+// mostItems bounds the items of all sets together: the number of a closed descriptor
+// can be used again and again for files that are still open by another.
+const mostItems = 64 << 10
+
+var itemCount atomic.Int64
+
 // Add puts a file into the set. events are poll.Events and the flags above.
 //
-// Errors: EEXIST, EPERM for what is always ready, ELOOP for another set.
+// Errors: EEXIST, EPERM for what is always ready, ELOOP for another set, ENOSPC.
 func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 	if _, ok := f.Handle().(*Epoll); ok {
 		return syscall.ELOOP
@@ -95,6 +102,10 @@ func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 	k := key{fd, f}
 	if e.items[k] != nil {
 		return syscall.EEXIST
+	}
+	if itemCount.Add(1) > mostItems {
+		itemCount.Add(-1)
+		return syscall.ENOSPC
 	}
 	it := &item{key: k, events: events, data: data}
 	it.waiter = poll.Waiter{Mask: ^poll.Events(0), Wake: func() { e.wake(it) }}
@@ -145,6 +156,7 @@ func (e *Epoll) Delete(fd int, f *vfs.File) error {
 // drop takes an item out. Context: control held.
 func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
+	itemCount.Add(-1)
 	it.file.Queue().Remove(&it.waiter)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -5,13 +5,15 @@
 // this package. One whose writing ends are closed is at its end once it is empty.
 //
 // The buffer is taken from the heap in one piece when something is written first, and
-// let go of when both ends are closed.
+// let go of when both ends are closed. All buffers together are bounded: beyond that, a
+// pipe holds one page only.
 package pipe
 
 import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/poll"
@@ -22,7 +24,12 @@ import (
 const (
 	Capacity = 64 << 10
 	Atomic   = 4096 // PIPE_BUF
+
+	most = 16 << 20 // of all buffers; beyond that they are of Atomic bytes
 )
+
+// taken is how many bytes all buffers have.
+var taken atomic.Int64
 
 // pipe is what the two ends share.
 type pipe struct {
@@ -31,7 +38,7 @@ type pipe struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	buf              []byte // nil or Capacity bytes, a ring
+	buf              []byte // nil, or a ring of Capacity or Atomic bytes
 	first, used      int
 	readers, writers int
 	came             [2]uint64 // how many ends there have been: to read from, to write to
@@ -91,6 +98,24 @@ func (p *pipe) open(flag int) (vfs.Handle, error) {
 	return bothEnds{readEnd: read}, nil
 }
 
+// newBuffer takes a buffer from the heap.
+func newBuffer() []byte {
+	n := Capacity
+	if taken.Load()+Capacity > most {
+		n = Atomic
+	}
+	taken.Add(int64(n))
+	return make([]byte, n)
+}
+
+// room is how many bytes more the pipe holds. Context: mu held.
+func (p *pipe) room() int {
+	if p.buf == nil {
+		return Capacity
+	}
+	return len(p.buf) - p.used
+}
+
 // Queue implements poll.Source, for both ends.
 func (p *pipe) Queue() *poll.Queue { return &p.queue }
 
@@ -131,12 +156,12 @@ func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 		return 0, false, syscall.EAGAIN
 	}
 	for n < len(dst) && p.used > 0 {
-		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, Capacity)])
-		p.first = (p.first + c) % Capacity
+		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, len(p.buf))])
+		p.first = (p.first + c) % len(p.buf)
 		p.used -= c
 		n += c
 	}
-	return n, Capacity-p.used >= Atomic, nil
+	return n, p.room() >= Atomic, nil
 }
 
 // WriteAt implements vfs.Handle. Errors: EBADF.
@@ -188,7 +213,7 @@ func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
 func (p *pipe) fill(src []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	room := Capacity - p.used
+	room := p.room()
 	switch {
 	case p.readers == 0:
 		return 0, syscall.EPIPE
@@ -198,10 +223,10 @@ func (p *pipe) fill(src []byte) (int, error) {
 		return 0, syscall.EAGAIN
 	}
 	if p.buf == nil {
-		p.buf = make([]byte, Capacity)
+		p.buf = newBuffer()
 	}
-	src = src[:min(len(src), room)]
-	at := (p.first + p.used) % Capacity
+	src = src[:min(len(src), p.room())]
+	at := (p.first + p.used) % len(p.buf)
 	copy(p.buf, src[copy(p.buf[at:], src):])
 	p.used += len(src)
 	return len(src), nil
@@ -211,7 +236,7 @@ func (p *pipe) fill(src []byte) (int, error) {
 func (w writeEnd) Poll() (ev poll.Events) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if Capacity-w.used >= Atomic {
+	if w.room() >= Atomic {
 		ev |= poll.Out
 	}
 	if w.readers == 0 {
@@ -234,6 +259,7 @@ func (p *pipe) leave(ends *int) {
 	defer p.mu.Unlock()
 	*ends--
 	if p.readers == 0 && p.writers == 0 {
-		p.buf = nil
+		taken.Add(-int64(len(p.buf)))
+		p.buf, p.first, p.used = nil, 0, 0
 	}
 }

@@ -152,3 +152,40 @@ func TestPipeHasNoPlaces(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// TestBuffersAreBounded: a program could make the kernel keep 64 KiB for each pair of its
+// descriptors. Small pipes do all that large ones do.
+func TestBuffersAreBounded(t *testing.T) {
+	var files []*vfs.File
+	before := taken.Load()
+	for range 3 * most / Capacity {
+		r, w := New(vfs.O_NONBLOCK)
+		files = append(files, r, w)
+		if n, err := w.Write([]byte("x")); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if n := taken.Load(); n > most+int64(len(files)/2*Atomic) {
+		t.Errorf("%d bytes are taken for %d pipes", n, len(files)/2)
+	}
+	r, w := files[len(files)-2], files[len(files)-1]
+	if ev := w.Poll(); ev != 0 {
+		t.Errorf("no room for a piece, but %#x", ev)
+	}
+	if n, err := w.Write(make([]byte, 3*Atomic)); n != Atomic-1 || err != nil {
+		t.Errorf("it takes %d, %v", n, err)
+	}
+	b := make([]byte, 2*Atomic)
+	if n, err := r.Read(b); n != Atomic || b[0] != 'x' || err != nil {
+		t.Errorf("it gives %d, %v", n, err)
+	}
+	if n, err := w.Write(make([]byte, Atomic)); n != Atomic || err != nil {
+		t.Errorf("a piece: %d, %v", n, err)
+	}
+	for _, f := range files {
+		f.Close()
+	}
+	if n := taken.Load(); n != before {
+		t.Errorf("%d bytes are still taken", n-before)
+	}
+}
