@@ -23,8 +23,9 @@ const (
 	MAP_STACK           = 0x20000
 	MAP_FIXED_NOREPLACE = 0x100000
 
-	MREMAP_MAYMOVE = 1
-	MREMAP_FIXED   = 2
+	MREMAP_MAYMOVE   = 1
+	MREMAP_FIXED     = 2
+	MREMAP_DONTUNMAP = 4
 )
 
 // Advice of madvise.

@@ -84,8 +84,11 @@ func mprotect(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func mremap(t *proc.Thread, a *Args) (uint64, error) {
-	how := space.Stay
-	switch a[3] {
+	how, leave := space.Stay, space.Move(0)
+	if a[3]&abi.MREMAP_DONTUNMAP != 0 {
+		leave = space.Leave
+	}
+	switch a[3] &^ abi.MREMAP_DONTUNMAP {
 	case 0:
 	case abi.MREMAP_MAYMOVE:
 		how = space.MayMove
@@ -94,7 +97,7 @@ func mremap(t *proc.Thread, a *Args) (uint64, error) {
 	default:
 		return 0, sys.EINVAL
 	}
-	return t.Memory().Remap(a[0], a[1], a[2], how, a[4])
+	return t.Memory().Remap(a[0], a[1], a[2], how|leave, a[4])
 }
 
 func madvise(t *proc.Thread, a *Args) (uint64, error) {

@@ -39,7 +39,7 @@ var kinds = func() map[string]kind {
 		"unlinkat.flags":  in(bits([]bit{{abi.AT_REMOVEDIR, "AT_REMOVEDIR"}}, "0")),
 		"getrandom.flags": in(bits([]bit{{1, "GRND_NONBLOCK"}, {2, "GRND_RANDOM"}}, "0")),
 		"access.mode":     in(bits(accessNames, "F_OK")), "faccessat.mode": in(bits(accessNames, "F_OK")), "faccessat2.mode": in(bits(accessNames, "F_OK")),
-		"mremap.flags": in(bits([]bit{{abi.MREMAP_MAYMOVE, "MREMAP_MAYMOVE"}, {abi.MREMAP_FIXED, "MREMAP_FIXED"}}, "0")),
+		"mremap.flags": in(bits([]bit{{abi.MREMAP_MAYMOVE, "MREMAP_MAYMOVE"}, {abi.MREMAP_FIXED, "MREMAP_FIXED"}, {abi.MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP"}}, "0")),
 		"advice":       in(oneOf(adviceNames)), "fadvise64.advice": in(integer), "whence": in(oneOf(whenceNames)), "how": in(oneOf(howNames)), "shutdown.how": in(integer),
 		"rseq.rseq_len": in(hexOr0), "rseq.sig": in(hexOr0), "prctl.option": in(oneOf(prctlNames)),
 		"clockid": in(oneOf(clockNames)), "resource": in(oneOf(limitNames)), "sig": in(signalNumber), "signum": in(signalNumber),

@@ -35,7 +35,7 @@ var table = [...]Call{
 	22:  {"pipe", "pipefd", "", pipeCall, 0},
 	23:  {"select", "nfds, readfds, writefds, exceptfds, timeout", "the time left is not stored", selectCall, quiet},
 	24:  {"sched_yield", "", "", schedYield, 0},
-	25:  {"mremap", "old_address, old_size, new_size, flags, new_address", "MREMAP_DONTUNMAP", mremap, 0},
+	25:  {"mremap", "old_address, old_size, new_size, flags, new_address", "", mremap, 0},
 	26:  {"msync", "addr, length, flags", "does nothing: files are in memory", nothing, 0},
 	27:  {"mincore", "addr, length, vec", "pages of files that nobody has touched count as absent", mincore, 0},
 	28:  {"madvise", "addr, length, advice", "what changes contents other than DONTNEED and FREE", madvise, 0},

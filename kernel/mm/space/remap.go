@@ -10,6 +10,10 @@ const (
 	Stay    Move = iota // only where it is
 	MayMove             // elsewhere, if need be
 	MoveTo              // to the given address, instead of what is there
+
+	// Leave, with one of the two that move: the pages move in any case, and the old
+	// mapping stays without them.
+	Leave Move = 1 << 4
 )
 
 // Remap makes the mapping of old bytes at addr n bytes long, which may move it, and
@@ -27,6 +31,10 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 		return 0, refuse(syscall.EINVAL, "%d bytes at %#x", n, to)
 	}
 	old, n = end-addr, roundUp(n)
+	leave := how&Leave != 0
+	if how &^= Leave; leave && (n != old || how == Stay) {
+		return 0, refuse(syscall.EINVAL, "%d bytes at %#x cannot become %d and stay, too", old, addr, n)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.areas.at(addr)
@@ -41,16 +49,16 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 		if to < end && addr < to+n {
 			return 0, refuse(syscall.EINVAL, "%#x overlaps %#x", to, addr)
 		}
-		return s.move(*a, addr, old, n, to, Fixed)
-	case n <= old:
+		return s.move(*a, addr, old, n, to, Fixed, leave)
+	case n <= old && !leave:
 		if n < old {
 			s.remove(addr+n, end)
 		}
 		return addr, nil
-	case a.end == end && s.m.window(addr, addr+n) != nil && s.roomAt(end, n-old):
+	case !leave && a.end == end && s.m.window(addr, addr+n) != nil && s.roomAt(end, n-old):
 		return addr, s.extend(*a, end, n-old)
 	case how == MayMove:
-		return s.move(*a, addr, old, n, 0, 0)
+		return s.move(*a, addr, old, n, 0, 0, leave)
 	}
 	return 0, refuse(syscall.ENOMEM, "no room behind %#x", end)
 }
@@ -69,13 +77,16 @@ func (s *Space) extend(a area, end, n uint64) error {
 }
 
 // move maps the part of a at addr, old bytes, elsewhere, n bytes long, with its
-// pages. Called with mu held.
-func (s *Space) move(a area, addr, old, n, to uint64, flags Flags) (uint64, error) {
+// pages. leave says that the part stays mapped. Called with mu held.
+func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (uint64, error) {
 	if a.back != nil {
 		a.off += addr - a.start
 	}
-	keep := min(old, n)
-	if n > old && !s.mayAdd(n-old) {
+	keep, more := min(old, n), n-old
+	if leave {
+		more = n
+	}
+	if !s.mayAdd(more) {
 		return 0, errLimit
 	}
 	to, err := s.choose(to, n, flags)
@@ -97,7 +108,9 @@ func (s *Space) move(a area, addr, old, n, to uint64, flags Flags) (uint64, erro
 	a.hold()
 	a.start, a.end = to, to+n
 	s.areas.insert(a) // first: remove must not free its tables
-	s.remove(addr, addr+old)
+	if !leave {
+		s.remove(addr, addr+old)
+	}
 	s.add(n)
 	return to, nil
 }

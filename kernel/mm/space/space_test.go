@@ -514,3 +514,39 @@ func TestPeek(t *testing.T) {
 		t.Error("after Release")
 	}
 }
+
+func TestRemapLeavesTheMapping(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	at, err := s.Map(high, 2*PageSize, Read|Write, Fixed, nil, 0)
+	must(t, err)
+	must(t, s.Store32(at, 7))
+	_, err = s.Remap(at, 2*PageSize, PageSize, MayMove|Leave, 0)
+	wants(t, s, err, syscall.EINVAL, 1)
+	_, err = s.Remap(at, 2*PageSize, 2*PageSize, Stay|Leave, 0)
+	wants(t, s, err, syscall.EINVAL, 1)
+	s.SetLimits(Limits{AS: 3 * PageSize, Data: unlimited, Stack: unlimited})
+	_, err = s.Remap(at, 2*PageSize, 2*PageSize, MayMove|Leave, 0)
+	wants(t, s, err, syscall.ENOMEM, 1)
+	s.SetLimits(Limits{AS: unlimited, Data: unlimited, Stack: unlimited})
+	for i, to := range []uint64{0, high + 64*PageSize} {
+		how := []Move{MayMove, MoveTo}[i]
+		must(t, s.Store32(at, 7))
+		got, err := s.Remap(at, 2*PageSize, 2*PageSize, how|Leave, to)
+		must(t, err)
+		if got == at || to != 0 && got != to {
+			t.Errorf("it is at %#x", got)
+		}
+		if v, _ := s.Load32(got); v != 7 {
+			t.Errorf("the page is %d", v)
+		}
+		if v, err := s.Load32(at); v != 0 || err != nil {
+			t.Errorf("the old place is %d, %v", v, err)
+		}
+	}
+	if u := s.Usage(); u.Total != 6*PageSize {
+		t.Errorf("%+v", u)
+	}
+	s.Release()
+	m.empty()
+}

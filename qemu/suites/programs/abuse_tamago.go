@@ -22,6 +22,13 @@ import (
 func init() {
 	suites.Add("programs/random_calls", random)
 	suites.Add("programs/corrupt_files", corrupt)
+	suites.Add("programs/ten_thousand_corrupt_files", func(t *suites.T) {
+		needLong(t)
+		need(t, "corrupt")
+		for seed := range 100 {
+			succeeds(t, fmt.Sprintf("corrupt %d 100 /bin/hello", 100+seed))
+		}
+	})
 	suites.Add("programs/bombs_end_at_limits", bombs)
 	suites.Add("programs/panics_kill_the_program_only", panics)
 }

@@ -15,9 +15,7 @@ import (
 func init() {
 	suites.Add("programs/soak", func(t *suites.T) { soak(t, 3*time.Second) })
 	suites.Add("programs/soak_of_ten_minutes", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-		}
+		needLong(t)
 		soak(t, 10*time.Minute)
 	})
 }
@@ -97,4 +95,11 @@ func killAll(t *suites.T, end time.Time) (killed int) {
 		}
 	}
 	return killed
+}
+
+// needLong skips a case that takes minutes, unless that is wanted.
+func needLong(t *suites.T) {
+	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
+		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
+	}
 }
