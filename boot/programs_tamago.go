@@ -55,6 +55,7 @@ func startPrograms() {
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
+	syscall.Yield = usermode.Yield
 	syscall.System.Version = "#1 " + runtime.Version()
 	syscall.System.CPUs = cpu.Num
 	syscall.System.Memory = memoryNow

@@ -89,3 +89,8 @@ func Wanted() uintptr { return uintptr(unsafe.Pointer(runtime.SondeWanted())) }
 //
 // Context: goroutine, about to enter ring 3.
 func SetTimer() { runtime.SondeSetTimer() }
+
+// Yield lets others run that are ready, and costs little if there are none.
+//
+// Context: goroutine, about to enter ring 3.
+func Yield() { runtime.SondeYield() }

@@ -118,10 +118,10 @@ func (c *Call) params() []string {
 
 // wayOf finds how a parameter is shown: by its name, unless the call is special.
 func wayOf(call, param string) (k kind, ok bool) {
-	if k, ok = kinds[call+"."+param]; ok {
+	if k, ok = kinds()[call+"."+param]; ok {
 		return k, ok
 	}
-	k, ok = kinds[param]
+	k, ok = kinds()[param]
 	return k, ok
 }
 

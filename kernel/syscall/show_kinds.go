@@ -2,6 +2,7 @@ package syscall
 
 import (
 	"strings"
+	"sync"
 
 	"sonde/kernel/abi"
 )
@@ -10,8 +11,9 @@ func in(f func(s *Shown, v uint64) string) kind  { return kind{show: f} }
 func out(f func(s *Shown, v uint64) string) kind { return kind{show: f, out: true} }
 
 // kinds says how parameters are shown, by name: or, where a name means different
-// things, by call and name. A test sees that every parameter of the table has a line.
-var kinds = func() map[string]kind {
+// things, by call and name. A test sees that every parameter of the table has a line. It is made
+// when it is first wanted: a boot needs none of it.
+var kinds = sync.OnceValue(func() map[string]kind {
 	all := map[string]kind{
 		"write.buf": in(bytesOf(2)), "pwrite64.buf": in(bytesOf(2)), "sendto.buf": in(bytesOf(2)),
 		"read.buf": out(bytesRead), "pread64.buf": out(bytesRead), "recvfrom.buf": out(bytesRead),
@@ -62,4 +64,4 @@ var kinds = func() map[string]kind {
 		off_in off_out readfds writefds exceptfds curr_value new_value old_value rusage usage info infop tz dirp events event cl_args head tidptr tloc
 		cpu node param ss old_ss dest_addr src_addr msg sv optval times uaddr uaddr2 arg2 arg3 arg4 arg5 arg a b c d e f`)
 	return all
-}()
+})

@@ -25,7 +25,7 @@ func TestKindsAreUsed(t *testing.T) {
 	for _, p := range []string{"a", "b", "c", "d", "e", "f"} { // of calls that are not there
 		used[p] = true
 	}
-	for name := range kinds {
+	for name := range kinds() {
 		if !used[name] {
 			t.Errorf("kinds has %s, which no call has", name)
 		}

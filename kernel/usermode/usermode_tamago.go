@@ -13,6 +13,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/smp"
@@ -30,6 +31,11 @@ func Init() error {
 	space.Kernel = machine()
 	return nil
 }
+
+// Yield lets others run that are ready, and costs little if there are none.
+//
+// Context: goroutine of a program's thread.
+func Yield() { goruntime.Yield() }
 
 func interrupt(id int) { cpu.SendIPI(id, amd64.VecWake) }
 

@@ -56,18 +56,23 @@ func programs(n int, peer figures, rows []string) error {
 
 // countPrograms prints the rows in instructions per operation.
 func countPrograms(w io.Writer, rows []string) error {
-	c, remove, err := programConfig(1, 5, rows)
+	all, err := countRows(rows)
+	if err == nil {
+		all.print(w, 1, nil)
+	}
+	return err
+}
+
+func countRows(rows []string) (all results, err error) {
+	const ms = 5 // each instruction is a nanosecond
+	c, remove, err := programConfig(1, ms, rows)
 	if err != nil {
-		return err
+		return all, err
 	}
 	defer remove()
 	c.Accel = machine.Counted
-	var all results
-	if err := all.boot(c); err != nil {
-		return err
-	}
-	all.print(w, 1, nil)
-	return nil
+	err = all.boot(c)
+	return all, err
 }
 
 // programConfig is a machine that runs rounds of the given rows, as long as is

@@ -43,3 +43,5 @@ func SondeLocked() bool { return false }
 func SondeWanted() *int32 { return new(int32) }
 
 func SondeSetTimer() {}
+
+func SondeYield() { Gosched() }

@@ -94,6 +94,18 @@ func SondeSetTimer() {
 	sondeIRQRestore(flags)
 }
 
+// SondeYield is Gosched where that would run something else. Where it would not, it
+// takes eight hundred instructions to find that out. Timers need not be looked at: the way to
+// ring 3 sees to them.
+//
+// Context: goroutine.
+func SondeYield() {
+	alone := runqempty(getg().m.p.ptr()) && sched.runq.empty() && gcBlackenEnabled == 0
+	if !alone || sondeWanted.Load() != 0 || sched.gcwaiting.Load() || getg().stackguard0 == stackPreempt {
+		Gosched()
+	}
+}
+
 // sondeTimerDue reports whether a timer of mp's P is due: SondeTick makes the goroutine
 // yield then, which is where the timer is looked at.
 //
