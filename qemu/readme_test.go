@@ -21,21 +21,22 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
 	"go run ./qemu -c 'explain vfs.Read'":   prints("JTPR"),
 	"go run ./qemu -smp 2 -c 'kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait'": prints("0x6 → 0x4  sonde/kernel/printk.SetConsoleLevel"),
-	"go run ./qemu -c 'COMMAND; COMMAND'":                                         prints("0 failures"), // COMMAND is filled in
-	"go run ./qemu -smp 2 -c 'bench scale'":                                       prints("ro_x1_per_s"),
-	"go run ./qemu -add README.md -c 'head -1 /README.md'":                        prints("# sonde"),
-	`go run ./qemu -c 'sh -c "for i in 1 2 3; do echo hello \$i; done | grep 2"'`: prints("hello 2"),
-	`go run ./qemu -add /bin/bash -deps -c 'bash -c "echo \$BASH_VERSION"'`:       prints("release"),
-	"go run ./qemu -c 'strace myprog -n 1'":                                       says("exit_group(0)"),
-	"go run ./qemu":                                                               prompts,
-	"go run ./qemu -machine microvm -smp 4 -m 1G":                                 prompts,
-	"go run ./qemu -gdb":                                                          waitsForGDB,
-	"go run ./qemu -h":                                                            once("processors"),
-	"make":                                                                        once("make run"),
-	"make run":                                                                    once("== The end"),
-	"make launcher":                                                               once("go build -o build/qemu"),
-	"make test":                                                                   testsAll, // this test is part of it
-	"make bench":                                                                  benches,
+	"go run ./qemu -c 'COMMAND; COMMAND'":                                                                        prints("0 failures"), // COMMAND is filled in
+	"go run ./qemu -smp 2 -c 'bench scale'":                                                                      prints("ro_x1_per_s"),
+	"go run ./qemu -add README.md -c 'head -1 /README.md'":                                                       prints("# sonde"),
+	`go run ./qemu -c 'sh -c "for i in 1 2 3; do echo hello \$i; done | grep 2"'`:                                prints("hello 2"),
+	`go run ./qemu -add /bin/bash -deps -c 'bash -c "echo \$BASH_VERSION"'`:                                      prints("release"),
+	"go run ./qemu -c 'strace myprog -n 1'":                                                                      says("exit_group(0)"),
+	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'": says("Probepoint was hit 3 times"),
+	"go run ./qemu": prompts,
+	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
+	"go run ./qemu -gdb":                          waitsForGDB,
+	"go run ./qemu -h":                            once("processors"),
+	"make":                                        once("make run"),
+	"make run":                                    once("== The end"),
+	"make launcher":                               once("go build -o build/qemu"),
+	"make test":                                   testsAll, // this test is part of it
+	"make bench":                                  benches,
 }
 
 // readmeFinds commands: a line that begins with one, up to its comment, or code
