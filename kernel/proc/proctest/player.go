@@ -247,6 +247,16 @@ func (p *Player) Fault(vector proc.Event, code, addr uint64) {
 // Interrupt is an interrupt at the present place.
 func (p *Player) Interrupt() { p.Fault(32, 0, 0) }
 
+// Breakpoint lets the program execute an INT3 at addr with that stack pointer, and returns
+// where it goes on. A signal for it is taken at the next call.
+func (p *Player) Breakpoint(addr, sp uint64) (ip uint64) {
+	const vector = 3
+	p.regs.IP, p.regs.SP = addr+1, sp
+	p.regs.Vector = vector
+	p.trap(vector)
+	return p.regs.IP
+}
+
 // trap hands an event to Run and waits until the kernel lets the program go on.
 func (p *Player) trap(ev proc.Event) {
 	events, resume := p.events, p.resume
