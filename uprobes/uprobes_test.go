@@ -52,8 +52,16 @@ func (d *diary) wants(t *testing.T, lines ...string) {
 	}
 }
 
-// play runs a program that is told when ready has been called, and returns how it ended.
-func play(t *testing.T, ready func(p *proc.Process), f proctest.Program) proc.Status {
+// play runs a program, which has to come to its end.
+func play(t *testing.T, ready func(p *proc.Process), f proctest.Program) {
+	t.Helper()
+	if s := played(t, ready, f); s != 0 {
+		t.Errorf("the program ends with status %#x", s)
+	}
+}
+
+// played runs a program that begins when ready has been called, and returns how it ended.
+func played(t *testing.T, ready func(p *proc.Process), f proctest.Program) proc.Status {
 	t.Helper()
 	w := proctest.NewWorld(64<<20, calls.Handle)
 	Init(w.Table)
@@ -184,7 +192,7 @@ func TestChildHasNone(t *testing.T) {
 }
 
 func TestForeignBreakpointIsASignal(t *testing.T) {
-	s := play(t, func(p *proc.Process) {
+	s := played(t, func(p *proc.Process) {
 		must(t, p.Memory().Out(textAt+1, []byte{0xCC}))
 		u := &Uprobe{Pid: p.PID, Vaddr: textAt + 1, Handler: func(*Uprobe, *amd64.Regs) {}}
 		if err := RegisterUprobe(u); !errors.Is(err, syscall.EEXIST) {
@@ -208,6 +216,9 @@ func TestStrayHit(t *testing.T) {
 		must(t, RegisterUprobe(u))
 	}, func(p *player) {
 		must(t, UnregisterUprobe(u))
+		if b := p.Peek(textAt, 1)[0]; b != 0x90 {
+			t.Errorf("the text has %#x", b)
+		}
 		if ip := p.Breakpoint(textAt, stack); ip != textAt {
 			t.Errorf("it goes on at %#x, not at the instruction", ip)
 		}
@@ -264,6 +275,9 @@ func TestReturns(t *testing.T) {
 		enter(p, stack-0x20, textAt+2) // it calls itself
 		enter(p, stack-0x40, textAt+3) // and again; longjmp leaves this one
 		enter(p, stack-0x40, textAt+4)
+		if l := rp.U.Ledger(); l.Abandoned != 1 || l.InFlight != 3 {
+			t.Errorf("after longjmp: %+v", l)
+		}
 		enter(p, stack-0x800, textAt+5) // on another stack, which is left without return
 		if got := leave(p, stack-0x40); got != textAt+4 {
 			t.Errorf("it returns to %#x", got)
