@@ -178,7 +178,7 @@ func removeFile(f *file) (left []*member) {
 	}
 	vfs.Close(f.opened)
 	if len(tasks) == 0 {
-		closeImage()
+		closeImages()
 	}
 	return left
 }

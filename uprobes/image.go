@@ -2,6 +2,7 @@ package uprobes
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 
 	"sonde/arch/amd64"
@@ -19,14 +20,19 @@ type image struct {
 	ident  space.Ident
 }
 
-// last is the image that was asked for last: probes come in groups. Guarded by mu.
-var last *image
+// images are those that were asked for last, the newest at the end: probes come in groups, and
+// the callers of a function are from few files. Guarded by mu.
+var images []*image
+
+const manyImages = 4
 
 // imageOf returns that of the file at a path, which has to be the one of ident; nil: nothing is
 // known. mu held.
 func imageOf(path string, ident space.Ident) *image {
-	if last != nil && last.ident == ident {
-		return last
+	for _, im := range images {
+		if im.ident == ident {
+			return im
+		}
 	}
 	opened, err := vfs.Open(path, vfs.O_RDONLY)
 	if err != nil {
@@ -44,25 +50,28 @@ func imageOf(path string, ident space.Ident) *image {
 		vfs.Close(opened)
 		return nil
 	}
-	closeImage()
-	last = im
+	if len(images) == manyImages {
+		vfs.Close(images[0].opened)
+		images = slices.Delete(images, 0, 1)
+	}
+	images = append(images, im)
 	return im
 }
 
-// closeImage forgets the last image. mu held.
-func closeImage() {
-	if last != nil {
-		vfs.Close(last.opened)
-		last = nil
+// closeImages forgets them. mu held.
+func closeImages() {
+	for _, im := range images {
+		vfs.Close(im.opened)
 	}
+	images = nil
 }
 
-// idle forgets the last image if nothing is probed.
+// idle forgets the images if nothing is probed.
 func idle() {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(tasks) == 0 && len(files) == 0 {
-		closeImage()
+		closeImages()
 	}
 }
 
@@ -70,13 +79,21 @@ func idle() {
 // to its addresses; nil: nothing is known. mu held.
 func imageAt(s *space.Space, addr uint64) (im *image, bias uint64) {
 	a, ok := s.At(addr)
-	if !ok || len(a.Ident.Name) == 0 || a.Ident.Name[0] != '/' {
+	if !ok {
+		return nil, 0
+	}
+	return imageIn(a)
+}
+
+// imageIn is imageAt for an address in an area. mu held.
+func imageIn(a space.Area) (im *image, bias uint64) {
+	if len(a.Ident.Name) == 0 || a.Ident.Name[0] != '/' {
 		return nil, 0
 	}
 	if im = imageOf(a.Ident.Name, a.Ident); im == nil {
 		return nil, 0
 	}
-	bias, ok = im.Bias(a.Start, a.Offset)
+	bias, ok := im.Bias(a.Start, a.Offset)
 	if !ok {
 		return nil, 0
 	}

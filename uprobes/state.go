@@ -104,7 +104,7 @@ func (tk *task) quit() {
 		delete(texts, x.mem)
 	}
 	if len(tasks) == 0 {
-		closeImage()
+		closeImages()
 	}
 }
 

@@ -101,6 +101,10 @@ func TestNmFindsWhatIsToBeProbed(t *testing.T) {
 			t.Errorf("%v: status %d, %d bytes, nm prints %d", args, code, len(out), len(want))
 		}
 	}
+	t.Setenv("PATH", filepath.Dir(bin)+":"+os.Getenv("PATH"))
+	if out, code := box(t, "", "nm", "box"); code != 0 || !strings.Contains(out, " T myfunc\n") {
+		t.Errorf("by its name alone: status %d, %d bytes", code, len(out))
+	}
 	if _, code := box(t, "", "nm", os.DevNull); code != 1 {
 		t.Error("nm takes /dev/null for a program")
 	}

@@ -6,13 +6,16 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"sonde/user/tools"
 )
 
 // nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE...: sorted by name, by address with -n, or as they are in
-// the file with -p.
+// the file with -p. A name that is no file here is looked for in PATH.
 func nm(s tools.Streams, args []string) error {
 	f := tools.Flags(s, "nm")
 	number, plain := f.Bool("n", false, "sort by address"), f.Bool("p", false, "do not sort")
@@ -34,11 +37,26 @@ func nm(s tools.Streams, args []string) error {
 		if f.NArg() > 1 {
 			fmt.Fprintf(w, "\n%s:\n", path)
 		}
-		if err := symbols(w, path, order); err != nil {
+		if err := symbols(w, programFile(path), order); err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", path, err), w.Flush())
 		}
 	}
 	return w.Flush()
+}
+
+// programFile returns where the program is that a plain name means: here, or else where the shell
+// finds it.
+func programFile(name string) string {
+	if _, err := os.Stat(name); err == nil || strings.Contains(name, "/") {
+		return name
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if i, err := os.Stat(path); err == nil && i.Mode().IsRegular() {
+			return path
+		}
+	}
+	return name
 }
 
 func symbols(w *bufio.Writer, path string, order func(a, b elf.Symbol) int) error {
