@@ -67,7 +67,9 @@ func Build(opts BuildOptions) (string, error) {
 			return "", err
 		}
 	}
-	return out, Finish(raw, out, opts.Finish)
+	finish := opts.Finish
+	finish.Test = opts.Test
+	return out, Finish(raw, out, finish)
 }
 
 func (o BuildOptions) name() string {

@@ -12,8 +12,11 @@ import (
 	"sonde/kallsyms"
 )
 
-// MaxSize is the greatest size of an image in bytes.
-const MaxSize = 16 << 20
+// MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests.
+const (
+	MaxSize     = 16 << 20
+	MaxTestSize = 24 << 20
+)
 
 const pageSize = 4096
 
@@ -22,12 +25,13 @@ var (
 	ErrLayout = errors.New("unexpected ELF layout")
 	// ErrSymbol says that a symbol Finish needs is missing or unfit.
 	ErrSymbol = errors.New("unusable symbol")
-	// ErrSize says that the image is larger than MaxSize.
+	// ErrSize says that the image is larger than it may be.
 	ErrSize = errors.New("image too large")
 )
 
 // Options name the symbols by which kernel and Finish find each other.
 type Options struct {
+	Test      bool   // it has tests: it may be larger
 	Entry     string // 32-bit entry point; "" means "pvhentry"
 	SymtabVar string // 16-byte variable {addr, size uint64}; "" means "main.symtab"
 
@@ -113,7 +117,7 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	if err := f.writeHeaders(); err != nil {
 		return nil, err
 	}
-	return f.data, CheckSize(int64(len(f.data)))
+	return f.data, CheckSize(int64(len(f.data)), opts.limit())
 }
 
 // appendInitramfs puts the archive behind blob, which will be at addr, and its place
@@ -127,10 +131,17 @@ func (f *elfFile) appendInitramfs(blob []byte, addr uint64, opts Options) ([]byt
 	return append(blob, opts.Initramfs...), err
 }
 
-// CheckSize returns ErrSize if an image of so many bytes is too large.
-func CheckSize(size int64) error {
-	if size > MaxSize {
-		return fmt.Errorf("%d bytes, at most %d: %w", size, int64(MaxSize), ErrSize)
+func (o Options) limit() int64 {
+	if o.Test {
+		return MaxTestSize
+	}
+	return MaxSize
+}
+
+// CheckSize returns ErrSize if an image of so many bytes is larger than limit.
+func CheckSize(size, limit int64) error {
+	if size > limit {
+		return fmt.Errorf("%d bytes, at most %d: %w", size, limit, ErrSize)
 	}
 	return nil
 }

@@ -131,11 +131,17 @@ func TestFinishRefuses(t *testing.T) {
 }
 
 func TestCheckSize(t *testing.T) {
-	if err := CheckSize(MaxSize); err != nil {
-		t.Error(err)
+	for _, o := range []Options{{}, {Test: true}} {
+		limit := o.limit()
+		if err := CheckSize(limit, limit); err != nil {
+			t.Error(err)
+		}
+		if err := CheckSize(limit+1, limit); !errors.Is(err, ErrSize) {
+			t.Error(err)
+		}
 	}
-	if err := CheckSize(MaxSize + 1); !errors.Is(err, ErrSize) {
-		t.Error(err)
+	if (Options{}).limit() != MaxSize {
+		t.Error("an image without tests")
 	}
 }
 

@@ -51,7 +51,7 @@ func Inspect(path string) (Info, error) {
 	if info.Entry == 0 || info.Symbols == nil {
 		return info, fmt.Errorf("image: inspect %s: no entry note or no symbols: %w", path, ErrLayout)
 	}
-	return info, CheckSize(info.Size)
+	return info, CheckSize(info.Size, MaxTestSize)
 }
 
 // String renders the image's layout, one segment per line.
