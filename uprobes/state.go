@@ -64,16 +64,43 @@ type task struct {
 //
 // Errors: ESRCH the process has ended.
 func join(p *proc.Process) (*task, error) {
-	if tk := tasks[p]; tk != nil {
-		return tk, nil
-	}
-	p.Attach(engine)
 	mem := p.Memory()
-	if mem == nil || len(p.Facts().Threads) == 0 { // then the engine hears of its end, or not
+	if tk := tasks[p]; tk != nil {
+		if tk.text.mem == mem {
+			return tk, nil
+		}
+		tk.quit() // it has called exec, and will tell of that
 		p.Detach(engine)
+	}
+	if mem == nil || !attach(p) {
 		return nil, errEnded(p.PID)
 	}
-	return enlist(p, mem), nil
+	tk := enlist(p, mem)
+	if tk.text.users == 1 {
+		tk.text.sharers()
+	}
+	return tk, nil
+}
+
+// attach attaches the engine to a process, unless that has ended: then the engine would
+// not be told.
+func attach(p *proc.Process) bool {
+	p.Attach(engine)
+	if len(p.Facts().Threads) > 0 {
+		return true
+	}
+	p.Detach(engine)
+	return false
+}
+
+// sharers makes tasks of all other processes that have the memory of x, after vfork: they
+// meet its breakpoints. mu held.
+func (x *text) sharers() {
+	for _, p := range table.Processes() {
+		if p.Memory() == x.mem && tasks[p] == nil && attach(p) {
+			enlist(p, x.mem)
+		}
+	}
 }
 
 func errEnded(pid int) error {

@@ -191,6 +191,31 @@ func TestChildHasNone(t *testing.T) {
 	d.wants(t, "hit")
 }
 
+// TestChildOfVforkMeetsLaterBreakpoints: its parent is probed for the first time while
+// the child has its memory. The child used to be killed by a SIGTRAP.
+func TestChildOfVforkMeetsLaterBreakpoints(t *testing.T) {
+	const vfork = 58
+	d := new(diary)
+	u := &Uprobe{Vaddr: textAt, Handler: d.probe("hit")}
+	play(t, func(p *proc.Process) { u.Pid = p.PID }, func(p *player) {
+		p.Fork(func(c *player) {
+			c.Call(39)
+			must(t, RegisterUprobe(u))
+			if ip := execute(c, textAt); ip != textAt+1 {
+				t.Errorf("the child goes on at %#x", ip)
+			}
+		}, vfork)
+		status := uint64(proctest.Data)
+		for p.Call(wait4, ^uint64(0), status, 0, 0) < 0 {
+		}
+		if s := p.Peek32(status); s != 0 {
+			t.Errorf("the child ends with status %#x", s)
+		}
+		execute(p, textAt)
+	})
+	d.wants(t, "hit")
+}
+
 func TestForeignBreakpointIsASignal(t *testing.T) {
 	s := played(t, func(p *proc.Process) {
 		must(t, p.Memory().Out(textAt+1, []byte{0xCC}))
