@@ -56,7 +56,7 @@ func main() {
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
-	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe})
+	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE})
 	startPrograms()
 	if err := console.Init(&acpiInfo.MADT); err != nil {
 		printk.Err("console: %s", err.Error())

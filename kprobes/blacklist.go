@@ -38,6 +38,11 @@ func NoProbe(addr uintptr) string {
 	return Blacklisted()[uint64(addr)-off]
 }
 
+// WritesSSE reports whether the func f may change X0-X14, whatever it calls.
+//
+// Context: goroutine.
+func WritesSSE(f any) bool { return machine.This.WritesSSE(f) }
+
 // Unprotected returns an error for each name that is to keep probes away, whether
 // marked with NoKprobe or in package reach, and that no function has. Without a machine
 // there is none.

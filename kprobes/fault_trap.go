@@ -203,14 +203,26 @@ func OriginalIP(ip uintptr) uintptr {
 	return ip
 }
 
+// performLo and performHi are where perform begins and ends.
+var performLo, performHi uintptr
+
+// findPerform fills them in.
+//
+// Context: boot.
+func findPerform() {
+	if s, err := kallsyms.Resolve("sonde/kprobes.perform"); err == nil {
+		performLo, performHi = uintptr(s.Addr), uintptr(s.End())
+	}
+}
+
 // emulatedAt returns ip, unless it is where this CPU makes an access for an instruction that
 // it emulates: then where that ends.
 func emulatedAt(ip uintptr) uintptr {
-	st := &states[cpu.ID()].state
-	if st.phase != emulating {
+	if ip < performLo || ip >= performHi {
 		return ip
 	}
-	if name, _, _, _ := kallsyms.Lookup(uint64(ip)); name != "sonde/kprobes.perform" {
+	st := &states[cpu.ID()].state
+	if st.phase != emulating {
 		return ip
 	}
 	s := asSite(st.site)

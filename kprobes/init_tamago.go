@@ -91,6 +91,7 @@ func Init() {
 			notifier.Die[v].Register(chain(v))
 		}
 	}
+	findPerform()
 	die.SetOriginal(OriginalIP)
 	text.SetOriginal(original)
 	printk.SetTask(task)

@@ -26,6 +26,12 @@
 // (where_tamago.go). What handlers do, and what is done in the way of a hit, counts as
 // missed. So does what happens while the machine is stopped.
 //
+// What QEMU does otherwise than a processor is in docs/decisions.md.
+//
+// The processor watches addresses, so an instruction is not seen in a copy: one that the jump
+// of an optimized probe covers, other than its first, is refused (EBUSY), but a jump
+// that comes later is not kept away.
+//
 // A Go stack moves when it grows: refused. An object of the heap stays where it is as
 // long as somebody refers to it: RegisterKwatchObject does. By its bare address it is
 // refused.

@@ -2,7 +2,7 @@
 
 package kwatch
 
-// Trap context. What a hit does.
+// Trap context. What a hit does. It leaves X0-X14 alone: reach.HitKeepsSSE checks it.
 
 import (
 	"math/bits"
@@ -85,8 +85,10 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		return
 	}
 	h := &st.hit
-	*h = Hit{DebugReg: st.reg, Type: p.typ, Addr: p.addr, IP: ipOf(r), CPU: id, Goid: goruntime.Goid(trap.G(r))}
+	h.DebugReg, h.Type, h.Addr, h.IP = st.reg, p.typ, p.addr, p.addr // a whole Hit would be copied by X14
+	h.Old, h.New, h.CPU, h.Goid = 0, 0, id, goruntime.Goid(trap.G(r))
 	if p.typ != Execute {
+		h.IP = ipOf(r)
 		st.reading = true
 		h.New = read(p.addr, p.length)
 		st.reading = false
@@ -95,6 +97,9 @@ func (st *state) take(p *point, r *amd64.Regs) {
 			p.accounts.Count(id, probe.Declined)
 			return
 		}
+	}
+	if p.sse {
+		trap.SaveXMM(r)
 	}
 	st.handler = true
 	p.handler(h, r)

@@ -11,9 +11,10 @@ import (
 
 // this is a machine without debug registers; tests put a fake here.
 var this = machine{
-	cpus: func() int { return 1 },
-	load: func(*debugreg.Set) {},
-	read: func(uintptr, int) uint64 { return 0 },
+	cpus:      func() int { return 1 },
+	load:      func(*debugreg.Set) {},
+	read:      func(uintptr, int) uint64 { return 0 },
+	writesSSE: func(Handler) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {
 		return probe.Refuse(syscall.ENODEV, "kwatch: this is no machine of its own")
 	},

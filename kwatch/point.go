@@ -81,6 +81,7 @@ type point struct {
 	length  int
 	typ     Type
 	handler Handler
+	sse     bool // the handler may change X0-X14
 
 	last uint64 // the value seen last; atomic
 	// also is which other watchpoints an access that hits this one hits for certain; atomic.

@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/smp"
 )
 
-var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse}
+var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, writesSSE: func(Handler) bool { return true }}
 
 // loadAll is machine.load: the interrupt of CallAll comes after a handler, which has
 // interrupts off.
@@ -34,6 +34,8 @@ type Others struct {
 	HandlerFrame func(id int) uintptr
 	// NoProbe says why the function at addr cannot be probed, "" if it can.
 	NoProbe func(addr uintptr) string
+	// WritesSSE reports whether a func may change X0-X14, whatever it calls.
+	WritesSSE func(f any) bool
 }
 
 // Init takes this package's places in the way of traps.
@@ -41,6 +43,7 @@ type Others struct {
 // Context: boot, goroutine, after kprobes.
 func Init(o Others) {
 	handlerFrame, noProbe = o.HandlerFrame, o.NoProbe
+	this.writesSSE = func(h Handler) bool { return h != nil && o.WritesSSE(h) }
 	trap.SetWatcher(onHit)
 	nextAbandon = trap.HandlerOf(vecAbandon)
 	trap.SetHandler(vecAbandon, onAbandon)

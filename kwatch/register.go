@@ -28,6 +28,8 @@ type machine struct {
 	// before.
 	load func(s *debugreg.Set)
 	read func(addr uintptr, length int) uint64
+	// writesSSE reports whether a handler may change X0-X14.
+	writesSSE func(h Handler) bool
 	// refuse says why there can be no such watchpoint; object: the caller refers to it.
 	refuse func(addr uintptr, length int, typ Type, object bool) error
 }
@@ -96,7 +98,7 @@ func register(p *point) (int, error) {
 	if n < 0 {
 		return 0, probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
 	}
-	p.owner = module.Current()
+	p.owner, p.sse = module.Current(), this.writesSSE(p.handler)
 	p.accounts.Open(this.cpus())
 	switch {
 	case p.typ == Execute:

@@ -23,7 +23,7 @@ import (
 // is true a single step ended with the same instruction, which is told to who steps when
 // it returns; one that does not return calls Stepped itself.
 //
-// Context: trap, with X0-X14 saved.
+// Context: trap, with X0-X14 not saved.
 type Watcher func(r *amd64.Regs, which uint64, stepped bool)
 
 var (
@@ -104,7 +104,6 @@ func takeDebug(r *amd64.Regs) {
 		SaveXMM(r)
 	}
 	if which := debugreg.Hits(dr6, watching[ID(r)]); which != 0 {
-		SaveXMM(r)
 		stepped := dr6&debugreg.DR6_BS != 0
 		watcher(r, which, stepped)
 		if !stepped {

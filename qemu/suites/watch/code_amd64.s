@@ -24,9 +24,9 @@ TEXT ·arrive(SB),NOSPLIT|NOFRAME,$0-0
 	RET
 
 // func pair()
-// For a jump that covers three instructions, of which the second writes word.
+// For a jump that covers two instructions, of which the second writes word.
 TEXT ·pair(SB),NOSPLIT|NOFRAME,$0-0
-	MOVL	$1, AX
+	XORL	AX, AX
 	INCQ	·word(SB)
 	ADDL	$2, AX
 	RET

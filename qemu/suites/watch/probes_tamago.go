@@ -3,7 +3,9 @@
 package watch
 
 import (
+	"errors"
 	"sync/atomic"
+	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
@@ -146,6 +148,11 @@ func executeProbed(t *suites.T) {
 			pair()
 		}
 		off(t, reg)
+		if n, err := kwatch.RegisterKwatch(pairAt+2, 1, kwatch.Execute, s.hit); !post && !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("under a jump: %d, %v", n, err)
+		} else if err == nil {
+			off(t, n)
+		}
 		kprobes.UnregisterKprobe(k)
 		if s.n.Load() != calls || s.bad.Load() != 0 || k.Hits() != calls {
 			t.Errorf("post %v: %d hits, %d bad, %d of the probe; want %d", post, s.n.Load(), s.bad.Load(), k.Hits(), calls)
