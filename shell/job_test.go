@@ -294,3 +294,26 @@ func TestReadingInTheBackgroundStops(t *testing.T) {
 	io.WriteString(u.w, "\x04")
 	<-u.done
 }
+
+// TestWritingInTheBackgroundStopsWithTOSTOP, and without it does not.
+func TestWritingInTheBackgroundStopsWithTOSTOP(t *testing.T) {
+	u := newUser(t)
+	u.enter("hello & wait")
+	u.see("hello\r\n")
+	u.see("sonde# $")
+	modes := u.shell.Terminal.Termios()
+	modes.Lflag |= tty.TOSTOP
+	u.shell.Terminal.SetTermios(modes, false, false)
+	io.WriteString(u.w, "hello &\r")
+	u.see(`\[\d\] \d+\n`)
+	all := u.shell.jobs.all()
+	for now, changed := all[len(all)-1].look(); now != stopped; now, changed = all[len(all)-1].look() {
+		<-changed
+	}
+	u.enter("fg")
+	u.see(`hello\r\n`)
+	u.enter("wait")
+	u.see("sonde# $")
+	io.WriteString(u.w, "\x04")
+	<-u.done
+}
