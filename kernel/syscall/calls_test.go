@@ -82,5 +82,39 @@ func TestMincore(t *testing.T) {
 		p.Call(nMunmap, at+space.PageSize, space.PageSize)
 		want(t, p, "a hole", p.Call(nMincore, at, 3*space.PageSize, scratch), errno(sys.ENOMEM))
 		want(t, p, "around the end", p.Call(nMincore, at, minus&^0xfff, scratch), errno(sys.ENOMEM))
+		want(t, p, "around all", p.Call(nMincore, at, minus-0xffe, scratch), errno(sys.ENOMEM))
+	})
+}
+
+// TestWaitingStoresTheTimeThatIsLeft: after what came before the end of the time, and
+// after the end.
+func TestWaitingStoresTheTimeThatIsLeft(t *testing.T) {
+	const nSelect, nPselect, nPpoll, limit, set = 23, 270, 271, scratch + 0x100, scratch + 0x200
+	run(t, func(p *player) {
+		p.Call(nPipe, scratch)
+		p.Call(nWrite, 1, scratch, 1)
+		ready := func(call uint64) int64 {
+			if call == nPpoll {
+				p.Poke(set, abi.Bytes(&abi.PollFD{FD: 0, Events: abi.POLLIN}))
+				return p.Call(call, set, 1, limit, 0, 0)
+			}
+			p.Poke64(set, 1)
+			return p.Call(call, 1, set, 0, 0, limit, 0)
+		}
+		for _, call := range []uint64{nSelect, nPselect, nPpoll} {
+			p.Poke64(limit, 100)
+			p.Poke64(limit+8, 0)
+			want(t, p, "ready", ready(call), 1)
+			if s := p.Peek64(limit); s < 30 || s >= 100 {
+				t.Errorf("call %d: %d s are left of 100", call, s)
+			}
+		}
+		p.Call(nRead, 0, scratch, 1)
+		for _, call := range []uint64{nSelect, nPselect, nPpoll} {
+			p.Poke64(limit, 0)
+			p.Poke64(limit+8, 1000)
+			want(t, p, "not ready", ready(call), 0)
+			want(t, p, "left", int64(p.Peek64(limit)|p.Peek64(limit+8)), 0)
+		}
 	})
 }

@@ -120,11 +120,14 @@ func mincore(t *proc.Thread, a *Args) (uint64, error) {
 	if start&pageMask != 0 {
 		return 0, sys.EINVAL
 	}
-	if end < start || !t.Memory().Mapped(start, end) {
+	if end < start || a[1] > end-start || !t.Memory().Mapped(start, end) {
 		return 0, sys.ENOMEM
 	}
 	var out [512]byte
-	for done := uint64(0); start < end; {
+	for done := uint64(0); start < end; { // a mapping may have 2^35 pages
+		if t.Dying() {
+			return 0, sys.EINTR
+		}
 		n := min((end-start)/space.PageSize, uint64(len(out)))
 		for i := range out[:n] {
 			var b [1]byte

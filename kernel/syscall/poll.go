@@ -28,7 +28,19 @@ func ppoll(t *proc.Thread, a *Args) (uint64, error) {
 	if err := maskFor(t, a[3], a[4]); err != nil {
 		return 0, err
 	}
-	return pollFiles(t, a[0], a[1], limit)
+	return withLeft(t, a[2], limit, abi.TimespecOf, func() (uint64, error) { return pollFiles(t, a[0], a[1], limit) })
+}
+
+// withLeft makes a call that waits, and stores how much of its time was left. That a
+// program cannot be written to there is its own affair, as in Linux.
+func withLeft[T any](t *proc.Thread, addr uint64, limit time.Duration, as func(time.Duration) T, call func() (uint64, error)) (uint64, error) {
+	if addr == 0 {
+		return call()
+	}
+	end := time.Now().Add(limit)
+	v, err := call()
+	put(t, addr, as(max(time.Until(end), 0)))
+	return v, err
 }
 
 // remaining is how long a call may still take that may take d and may have been
@@ -120,7 +132,7 @@ func selectCall(t *proc.Thread, a *Args) (uint64, error) {
 		}
 		limit = remaining(t, tv.Duration())
 	}
-	return selectFiles(t, a, limit)
+	return withLeft(t, a[4], limit, abi.TimevalOf, func() (uint64, error) { return selectFiles(t, a, limit) })
 }
 
 func pselect6(t *proc.Thread, a *Args) (uint64, error) {
@@ -137,7 +149,7 @@ func pselect6(t *proc.Thread, a *Args) (uint64, error) {
 			return 0, err
 		}
 	}
-	return selectFiles(t, a, limit)
+	return withLeft(t, a[4], limit, abi.TimespecOf, func() (uint64, error) { return selectFiles(t, a, limit) })
 }
 
 // What each of select's three sets asks for, and what answers it.
