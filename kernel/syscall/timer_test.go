@@ -106,7 +106,11 @@ func TestTimerOverruns(t *testing.T) {
 		action(p, abi.SIGALRM, func(p *player, _, info, _ uint64) {
 			i := siginfoAt(p, info)
 			n, overrun = n+1, i.Overrun()
+			if i.Value() != 1 {
+				t.Errorf("the value is %d, not the timer's number", i.Value())
+			}
 		}, abi.SA_SIGINFO, 0)
+		create(t, p, abi.CLOCK_REALTIME, nil)
 		id := create(t, p, abi.CLOCK_REALTIME, nil)
 		p.Poke64(scratch, 1<<(abi.SIGALRM-1))
 		p.Call(nSigmask, abi.SIG_BLOCK, scratch, 0, 8)
