@@ -198,7 +198,7 @@ func waitsForGDB(t *testing.T, command string) {
 // "bench scale" runs.
 func benches(t *testing.T, command string) {
 	dry("go run ./qemu/bench")(t, command)
-	out, err := shell(t, "go run ./qemu/bench -n 1").Output()
+	out, err := shell(t, "go run ./qemu/bench -n 1 -round 4ms").Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -214,5 +214,16 @@ func benches(t *testing.T, command string) {
 	want := names(`(?m)^\| (\w+) \|.*\| *\d+ \|[^|]*\|[^|]*\|$`, document(t, "README.md"))
 	if !slices.Equal(have, want) {
 		t.Errorf("README.md has the rows\n%q, it prints\n%q", want, have)
+	}
+	// Of the rows of programs it has those with a goal.
+	have = names(`(?m)^(smp1/\w+)\t[\d.]+\t[\d.]+\.\.[\d.]+$`, string(out))
+	want = names(`(?m)^\| (smp1/\w+) \|`, document(t, "README.md"))
+	if len(want) == 0 {
+		t.Error("README.md has no rows of programs")
+	}
+	for _, name := range want {
+		if !slices.Contains(have, name) {
+			t.Errorf("README.md has the row %s, which is not printed", name)
+		}
 	}
 }

@@ -41,6 +41,7 @@ func main() {
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file`")
 	count := flag.Bool("count", false, "count the instructions of the kernel's rows, on one processor")
 	only := flag.Bool("programs", false, "only the rows of programs, and of these only the named ones")
+	flag.DurationVar(&round, "round", round, "how long a round of a row of programs takes")
 	flag.Parse()
 	var err error
 	switch {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sonde/internal/image"
 	"sonde/qemu/initrd"
@@ -28,17 +29,16 @@ import (
 // controls are rows in which no kernel has a part.
 var controls = []string{"alu", "copy_words_kib"}
 
-const (
-	source = "qemu/bench/testdata/ubench.c"
-	// roundMS is how long a round is. Shorter ones, of several boots, find quiet moments
-	// better; a fork takes a millisecond.
-	roundMS = 60
-)
+const source = "qemu/bench/testdata/ubench.c"
+
+// round is how long a round takes, in whole milliseconds. Short ones, of several boots,
+// find quiet moments better; a fork takes half a millisecond.
+var round = 60 * time.Millisecond
 
 // programs measures the given rows, or all, on one processor and on two, n boots each.
 func programs(n int, peer figures, rows []string) error {
 	for _, smp := range []int{1, 2} {
-		c, remove, err := programConfig(smp, roundMS, rows)
+		c, remove, err := programConfig(smp, int(round.Milliseconds()), rows)
 		if err != nil {
 			return err
 		}
