@@ -28,7 +28,9 @@ type Uprobe struct {
 	Offset uint64
 	Comm   string // with Path: only in processes of this name
 	// Handler is called before the instruction is executed, in the thread that hit it,
-	// with its registers, which it may change. It may block.
+	// with its registers, which it may change. It may block. A process that is killed
+	// ends when its handlers have returned: one that waits for long should also wait
+	// for Current().Cancel().
 	Handler func(u *Uprobe, regs *amd64.Regs)
 	// RegistrationCallback, if any, is called when a registration (reg 1) or its
 	// opposite (reg 0) that was asked for in a handler has been carried out.
