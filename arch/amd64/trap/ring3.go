@@ -14,8 +14,8 @@ type Ring3 struct {
 	// recent ones.
 	CR3, Generation uint64
 
-	// X87 is not 0 while registers of the x87 hold what some program left there; Initial
-	// is the state that clears them, for FXRSTOR.
+	// X87 is the number of the Context that was here last: what it left in the registers of
+	// the x87 is there still. Initial is the state that clears them, for FRSTOR.
 	X87     uint64
 	Initial uintptr
 

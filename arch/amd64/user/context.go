@@ -109,6 +109,8 @@ type Context struct {
 	entered, left      uint64
 	program, elsewhere uint64
 
+	id uint64 // no other Context has it, or had it
+
 	_  [aligned]byte
 	fx [fxSize]byte // MXCSR and XMM registers always
 }
@@ -119,11 +121,15 @@ const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 13*8 - 4*4
 // never is the generation of a table that does not change.
 var never atomic.Uint64
 
+// ids is the number given out last.
+var ids atomic.Uint64
+
 // New returns a Context as a program begins with it, but for IP, SP and tables.
 //
 // Context: goroutine.
 func New() *Context {
 	c := new(Context)
+	c.id = ids.Add(1)
 	c.Regs.CS, c.Regs.SS = amd64.SelUserCode, amd64.SelUserData
 	c.Regs.Flags = amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
 	c.Use(0, &never)
@@ -138,8 +144,9 @@ func New() *Context {
 // Context: goroutine.
 func (c *Context) Clone() *Context {
 	n := New()
+	id := n.id
 	*n = *c
-	n.kick = 0
+	n.id, n.kick = id, 0
 	n.program, n.elsewhere = 0, 0
 	return n
 }

@@ -114,6 +114,9 @@ func TestCloneIsApart(t *testing.T) {
 	if n.Regs != c.Regs || n.kick != 0 || n.generation != c.generation {
 		t.Errorf("%+v", n)
 	}
+	if n.id == c.id {
+		t.Error("the x87 would keep the registers of one for the other")
+	}
 	if n.Regs.AX++; c.Regs.AX != 5 {
 		t.Error("the copy is the original")
 	}

@@ -8,6 +8,7 @@
 
 // What the assembler has no names for.
 #define SYSRETQ	BYTE $0x48; SYSRET
+#define FRSTOR_AX	BYTE $0xdd; BYTE $0x20	// from (AX)
 #define FNINIT	BYTE $0xdb; BYTE $0xe3
 #define FXAM	BYTE $0xd9; BYTE $0xe5
 #define FNSTSW_AX	BYTE $0xdf; BYTE $0xe0
@@ -59,15 +60,17 @@ load:
 	MOVQ	CX, (R3+ring3_Generation)(R13)
 	MOVQ	AX, CR3
 loaded:
+	MOVQ	Context_id(R15), AX
 	CMPL	Context_x87(R15), $0
 	JNE	own
-	CMPQ	(R3+ring3_X87)(R13), $0
+	CMPQ	AX, (R3+ring3_X87)(R13)
 	JEQ	x87
+	MOVQ	AX, (R3+ring3_X87)(R13)
 	MOVQ	(R3+ring3_Initial)(R13), AX
-	FXRSTOR64 (AX)			// FNINIT only calls them empty: MMX reads what was in them
-	MOVQ	$0, (R3+ring3_X87)(R13)
+	FRSTOR_AX			// FNINIT and EMMS only call them empty: MMX reads what was in them
 	JMP	x87
 own:
+	MOVQ	AX, (R3+ring3_X87)(R13)
 	FXRSTOR64 FX(0)(R15)
 x87:
 	LDMXCSR	FX(const_fxMXCSR)(R15)
@@ -297,7 +300,6 @@ examined:
 	MOVW	$0, FX(const_fxFSW)(R15)
 saved:
 	MOVL	$1, Context_x87(R15)
-	MOVQ	$1, (R3+ring3_X87)(R13)
 clean:
 	FNINIT
 	LDMXCSR	·kernelMXCSR(SB)

@@ -86,8 +86,9 @@ func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id in
 	return nil
 }
 
-// initial has the floating-point state that all begin with.
-var initial = New()
+// initial is the x87's state that all begin with, as FSAVE would store it: control,
+// status and tag word, which says that all registers are empty, and zeros.
+var initial = [108 / 4]uint32{amd64.FCW, 0, 0xffff}
 
 // cr4 is what InitCPU sets.
 var cr4 uint64
@@ -101,7 +102,7 @@ const programMask = amd64.RFLAGS_TF | amd64.RFLAGS_IF | amd64.RFLAGS_DF | amd64.
 func InitCPU(root uint64) {
 	r := &trap.Self().Ring3
 	r.CR3 = root
-	r.Initial = uintptr(unsafe.Pointer(&initial.fx))
+	r.Initial = uintptr(unsafe.Pointer(&initial))
 	r.Wanted = uintptr(goruntime.Wanted())
 	var syscall uintptr
 	r.Trap, syscall = addresses()

@@ -223,7 +223,10 @@ func othersRegisters(t *suites.T) {
 		reads = append(reads, 0x48, 0x0f, 0x7e, 0xc1|mm<<3, 0x48, 9, 0xc8) // movq rcx, mm; or rax, rcx
 	}
 	call := []byte{0x0f, 0x05}
-	p, q := load(t, append(fills, call...)), load(t, append(reads, call...))
+	const emms = "\x0f\x77" // says that they are all empty
+	empties := slices.Concat(fills, []byte(emms), call)
+	p, q, r := load(t, append(fills, call...)), load(t, append(reads, call...)), load(t, empties)
+	defer r.Close()
 	defer p.Close()
 	defer q.Close()
 	for range 100 { // on all CPUs, in time
@@ -234,6 +237,14 @@ func othersRegisters(t *suites.T) {
 		d := q.thread()
 		if e := settle(d); e != ring3.SystemCall || d.Regs.AX != 0 {
 			t.Fatalf("AX %#x: %s", d.Regs.AX, what(d, e))
+		}
+		e := r.thread()
+		if e.Regs.AX = victim; settle(e) != ring3.SystemCall {
+			t.Fatalf("%+v", e.Regs)
+		}
+		d = q.thread()
+		if e := settle(d); e != ring3.SystemCall || d.Regs.AX != 0 {
+			t.Fatalf("after emms: AX %#x: %s", d.Regs.AX, what(d, e))
 		}
 		// The first has its own again.
 		copy(p.code[len(fills)+2:], append(reads, call...))
