@@ -176,6 +176,14 @@ TEXT ·based(SB),NOSPLIT|NOFRAME,$0
 	RDGSBASEQ BX
 	UD2
 
+// func tables(gdtr, idtr *[10]byte)
+TEXT ·tables(SB),NOSPLIT,$0-16
+	MOVQ	gdtr+0(FP), AX
+	MOVQ	idtr+8(FP), CX
+	SGDT	(AX)
+	SIDT	(CX)
+	RET
+
 // func pieces() (calls, spin, keeps, reads, shows, bases uintptr)
 TEXT ·pieces(SB),NOSPLIT,$0-48
 	MOVQ	$·calls(SB), AX
