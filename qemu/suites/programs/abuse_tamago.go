@@ -29,6 +29,11 @@ func init() {
 			succeeds(t, fmt.Sprintf("corrupt %d 100 /bin/hello", 100+seed))
 		}
 	})
+	suites.Add("programs/million_random_calls", func(t *suites.T) {
+		needLong(t)
+		need(t, "random")
+		succeeds(t, "random 3 1000000")
+	})
 	suites.Add("programs/bombs_end_at_limits", bombs)
 	suites.Add("programs/panics_kill_the_program_only", panics)
 }
