@@ -57,6 +57,7 @@ var quoted = []struct{ file, words, script string }{
 	{"README.md", "pre_handler: p->addr", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg"},
 	{"README.md", "[OPTIMIZED]", listScript},
 	{"README.md", "HIT BY THE", "explain vfs.Read"},
+	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
 	{"docs/optimization.md", "JTPR", "explain vfs.Read"},
 	{"docs/optimization.md", "resume: the copy", "explain vfs.Read"},
 	{"docs/optimization.md", "[OPTIMIZED]", listScript},
@@ -152,7 +153,8 @@ var masks = []struct{ find, put string }{
 	{`\b[0-9a-f]{16}\b`, "N"},
 	{`0x[0-9a-f]+`, "N"},
 	{`\(\d+ bytes`, "(N bytes"},
-	{`(CPU|goroutine): \d+`, "$1: N"},
+	{`(CPU|goroutine)(:?) \d+`, "$1$2 N"},
+	{`(\.go):\d+`, "$1:N"},
 	{`^( *\d+:) +\d+ +\d+ +`, "$1 N N "},
 	{`\s+`, " "},
 }

@@ -37,6 +37,9 @@ func (f *FS) SetLimit(bytes int64) { f.limit.Store(bytes / pageSize) }
 // Usage returns how many pages files may hold and hold, for statfs.
 func (f *FS) Usage() (limit, used int64) { return f.limit.Load(), f.used.Load() }
 
+// Frames returns how many frames files have.
+func (f *FS) Frames() int { return int(f.frames.Load()) }
+
 // held is how many pages the file takes up, those in base included.
 func (s *pages) held() int64 {
 	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
@@ -81,6 +84,7 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	}
 	s.chunks[c][i%chunkPages] = p
 	s.n++
+	s.fs.frames.Add(1)
 	return p, nil
 }
 
@@ -185,6 +189,7 @@ func (s *pages) drop(c *chunk, i int64) {
 			memory.Put(c[i])
 			c[i] = frame.None
 			s.n--
+			s.fs.frames.Add(-1)
 			s.fs.give(1)
 		}
 	}

@@ -17,8 +17,9 @@ type FS struct {
 	root *Dir
 	made time.Time
 
-	used  atomic.Int64 // pages that files hold, and one for each node
-	limit atomic.Int64 // of them; see SetLimit
+	used   atomic.Int64 // pages that files hold, and one for each node
+	limit  atomic.Int64 // of them; see SetLimit
+	frames atomic.Int64 // that files have
 
 	mu sync.RWMutex // guards all names: see Dir
 }

@@ -39,8 +39,7 @@ func init() {
 // frames counts those in use but for the contents of files: what has been read of an
 // archive stays.
 func frames() int {
-	_, files := vfs.Root.Usage()
-	return frame.Kernel.Stats().Used - int(files)
+	return frame.Kernel.Stats().Used - vfs.Root.Frames()
 }
 
 // TextChanged returns how many bytes of kernel text are not as before the first
