@@ -116,7 +116,7 @@ type Context struct {
 }
 
 // aligned is how many bytes align fx to 16, and Context to its size class.
-const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 13*8 - 4*4
+const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64
