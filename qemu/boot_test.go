@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +40,6 @@ func build(o image.BuildOptions) (string, error) {
 func bootScript(t *testing.T, build func() (string, error), c machine.Config) machine.Result {
 	t.Helper()
 	c.Image, c.Timeout = imagePath(t, build), bootLimit
-	defer cores.take(c.SMP)()
 	r, err := machine.Run(context.Background(), c)
 	if errors.Is(err, machine.ErrTimeout) {
 		t.Errorf("%v\n%s", err, said(r))
@@ -80,38 +78,12 @@ func skipIfShort(t *testing.T) {
 }
 
 // runsScripts is for tests that boot machines by bootScript and leave all else alone:
-// they run beside each other. What types at a console, measures time or uses a port of
+// they run beside each other, as many as the host has processors. What types at a console, measures time or uses a port of
 // the host has the machine to itself.
 func runsScripts(t *testing.T) {
 	t.Helper()
 	skipIfShort(t)
 	t.Parallel()
-}
-
-// cores bounds how many machines run scripts at a time. A machine seldom has work for
-// more than half of its processors, so each of the host's counts for two of theirs.
-var cores = &gate{free: make(chan struct{}, runtime.NumCPU())}
-
-// gate lets in who takes some of its places, and makes the next wait when none are left.
-type gate struct {
-	entry sync.Mutex // one at a time gathers places
-	free  chan struct{}
-}
-
-// take takes the places for a machine with that many processors and returns what gives
-// them back.
-func (g *gate) take(cpus int) (release func()) {
-	g.entry.Lock()
-	defer g.entry.Unlock()
-	n := min((cpus+1)/2, cap(g.free))
-	for range n {
-		g.free <- struct{}{}
-	}
-	return func() {
-		for range n {
-			<-g.free
-		}
-	}
 }
 
 // console is a machine to type at. It does not outlive its test.

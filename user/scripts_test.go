@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -85,6 +86,7 @@ func TestTar(t *testing.T) {
 
 func TestKillReachesAProcess(t *testing.T) {
 	dir := bin(t)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // under nohup, children would ignore it
 	for sig, want := range map[string]syscall.Signal{"-TERM": syscall.SIGTERM, "-9": syscall.SIGKILL, "-sighup": syscall.SIGHUP} {
 		cmd := exec.Command(filepath.Join(dir, "sleep"), "600")
 		if err := cmd.Start(); err != nil {
