@@ -9,6 +9,7 @@ head -c 16 /proc/self/auxv | od -An -t u8 | wc -w
 read -r pid rest </proc/$$/stat && [ "$pid" = $$ ] && echo "$rest" | cut -d' ' -f1
 cut -d' ' -f 3 /proc/self/stat
 wc -w </proc/$$/stat
+trap '' HUP INT QUIT # or the host's may be ignored, and ours not
 grep -E '^(Name|Threads|Uid|SigIgn):' /proc/self/status
 [ "$(grep ^PPid: /proc/self/status | cut -f 2)" = $$ ] && echo "the parent"
 grep -c 'r-xp.*/libc.so.6$' /proc/self/maps
