@@ -29,6 +29,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'strace -e write myprog -n 1'":                                                             says("+++ exited with 0 +++"),
 	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                               prints("[1]+  Running                 myprog &"),
 	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'": says("Probepoint was hit 3 times"),
+	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                               prints("syscall.write returns 25"),
 	"go run ./qemu": prompts,
 	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
 	"go run ./qemu -gdb":                          waitsForGDB,
