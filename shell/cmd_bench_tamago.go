@@ -10,10 +10,10 @@ import (
 
 var benchCommand = &Command{
 	Name:  "bench",
-	Usage: "[NAME|reg|scale]...",
+	Usage: "[NAME|reg|ureg|scale]...",
 	Help:  "measure what probes cost: TSV, name, nanoseconds, least..greatest of nine runs",
 	Run: func(c *Context, args []string) error {
-		err := bench.Run(c.Out, args)
+		err := bench.Run(c.Out, c.Machine.Programs, args)
 		if errors.Is(err, bench.ErrName) {
 			return Usagef("%s", err.Error())
 		}

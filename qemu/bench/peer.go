@@ -29,6 +29,11 @@ var peerNames = map[string]struct {
 	"kr":                  {"kr.net", 1},
 	"ro":                  {"ro.net", 1},
 	"kro":                 {"kro.net", 1},
+	"u":                   {"u_bare_nop.net", 1},
+	"u_emul":              {"u_bare_push.net", 1},
+	"u_boost":             {"u_bare_mov.net", 1}, // Linux steps it
+	"u_step":              {"u_bare_mov.net", 1},
+	"ur":                  {"ur_bare_nop.net", 1},
 	"regpair":             {"regpair_us", 1e3},
 	"batch256_register":   {"batch256_register_ms", 1e6},
 	"batch256_unregister": {"batch256_unregister_ms", 1e6},

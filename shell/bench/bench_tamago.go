@@ -19,6 +19,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/proc"
 	"sonde/kprobes"
 	"sonde/kwatch"
 	"sonde/optprobe"
@@ -184,11 +185,13 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all with none, and prints them to out.
-// args may name the groups "reg" (registration) and "scale" (a second CPU) too.
+// args may name the groups "reg" and "ureg" (registration) and "scale" (a second CPU) too.
+// programs, where user probes are measured, may be nil.
 //
 // Context: goroutine.
-// Errors: ErrName, before anything is measured; what registering returns.
-func Run(out io.Writer, args []string) error {
+// Errors: ErrName, before anything is measured; what registering returns; ENOSYS a row
+// is named that needs programs, and there are none.
+func Run(out io.Writer, programs *proc.Table, args []string) error {
 	for _, name := range args {
 		if !known(name) {
 			return fmt.Errorf("%s: %w", name, ErrName)
@@ -204,6 +207,11 @@ func Run(out io.Writer, args []string) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
+	if programs != nil || len(args) > 0 {
+		if err := runUser(out, programs, wanted); err != nil {
+			return err
+		}
+	}
 	if wanted("reg") {
 		if err := registration(out); err != nil {
 			return err
@@ -217,7 +225,9 @@ func Run(out io.Writer, args []string) error {
 
 // known reports whether name is a row's, or that of several.
 func known(name string) bool {
-	return name == "reg" || name == "scale" || slices.ContainsFunc(rows, func(r row) bool { return r.name == name })
+	return slices.Contains([]string{"reg", "ureg", "scale"}, name) ||
+		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
+		slices.ContainsFunc(userRows, func(r userRow) bool { return r.name == name })
 }
 
 func (r *row) run(w io.Writer) error {

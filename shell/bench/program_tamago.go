@@ -1,0 +1,138 @@
+//go:build tamago
+
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/cpu"
+	"sonde/kernel/proc"
+	sys "sonde/kernel/syscall"
+	"sonde/kernel/vfs"
+)
+
+// A program of a few instructions: it writes a byte, calls a function n times, writes a
+// byte, and exits. Each write takes the time here, so what is between them is the
+// loop alone, with no clock of the program's and no start of one.
+const (
+	programPath = "/bench-program"
+	programBase = 0x400000
+	headerSize  = 64 + 56
+	targetAt    = programBase + headerSize + 64 // the function
+)
+
+// programCode are the instructions up to the function.
+func programCode(n uint32) []byte {
+	code := []byte{0x41, 0xBC, 0, 0, 0, 0} // mov r12d, n
+	binary.LittleEndian.PutUint32(code[2:], n)
+	code = append(code,
+		0xE8, 24, 0, 0, 0, // call mark
+		0xE8, 48, 0, 0, 0, // loop: call target
+		0x41, 0xFF, 0xCC, // dec r12d
+		0x75, 0xF6, // jnz loop
+		0xE8, 9, 0, 0, 0, // call mark
+		0xB8, 60, 0, 0, 0, // mov eax, exit
+		0x31, 0xFF, // xor edi, edi
+		0x0F, 0x05, // syscall
+		0xB8, 1, 0, 0, 0, // mark: mov eax, write
+		0xBF, 1, 0, 0, 0, // mov edi, 1
+		0xBE, 0, 0, 0x40, 0, // mov esi, programBase
+		0xBA, 1, 0, 0, 0, // mov edx, 1
+		0x0F, 0x05, // syscall
+		0xC3, // ret
+	)
+	for len(code) < targetAt-programBase-headerSize {
+		code = append(code, 0xCC)
+	}
+	return code
+}
+
+// programFile is the program as an ELF file.
+func programFile(n uint32, target []byte) []byte {
+	code := append(programCode(n), target...)
+	size := uint64(headerSize + len(code))
+	le := binary.LittleEndian
+	b := []byte{0x7F, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	for _, v := range []uint16{2, 62} { // executable, x86-64
+		b = le.AppendUint16(b, v)
+	}
+	b = le.AppendUint32(b, 1)
+	for _, v := range []uint64{programBase + headerSize, 64, 0} { // entry, segments, sections
+		b = le.AppendUint64(b, v)
+	}
+	b = le.AppendUint32(b, 0)
+	for _, v := range []uint16{64, 56, 1, 64, 0, 0} { // sizes and numbers of headers
+		b = le.AppendUint16(b, v)
+	}
+	for _, v := range []uint32{1, 5} { // to be loaded, to be read and executed
+		b = le.AppendUint32(b, v)
+	}
+	for _, v := range []uint64{0, programBase, programBase, size, size, 0x1000} {
+		b = le.AppendUint64(b, v)
+	}
+	return append(b, code...)
+}
+
+// times is the program's output: when it writes.
+type times struct {
+	vfs.Stream
+	at chan int64
+}
+
+func (t *times) ReadAt([]byte, int64) (int, error) { return 0, nil }
+
+func (t *times) WriteAt(p []byte, _ int64) (int, error) {
+	t.at <- cpu.Nanotime()
+	return len(p), nil
+}
+
+func (t *times) Close() error { return nil }
+
+// A loop is the program while it runs.
+type loop struct {
+	*proc.Process
+	table *proc.Table
+	times
+}
+
+// startLoop starts the program, which calls target n times. ready is called before it
+// runs.
+func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Process)) (*loop, error) {
+	if table == nil {
+		return nil, fmt.Errorf("bench: this machine cannot run programs: %w", syscall.ENOSYS)
+	}
+	f, err := vfs.OpenAt(vfs.Root.RootPlace(), programPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
+	if err != nil {
+		return nil, err
+	}
+	defer vfs.Remove(programPath)
+	_, err = vfs.Write(f, programFile(n, target))
+	vfs.Close(f)
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{table: table, times: times{at: make(chan int64, 2)}}
+	node := vfs.NewAnonymous(fs.ModeNamedPipe | 0o600)
+	var files []*vfs.File
+	for range 2 {
+		files = append(files, vfs.NewFile(node.Name("bench"), node, &l.times, vfs.O_RDWR))
+	}
+	l.Process, err = sys.Start(table, sys.Spec{Path: programPath, Args: []string{programPath}, Dir: "/", Files: files, Ready: ready})
+	return l, err
+}
+
+// end waits until the program has ended, and forgets it.
+func (l *loop) end() error {
+	<-l.Done()
+	status := l.Status()
+	l.table.Init().Wait(proc.Which{Kind: abi.P_PID, ID: l.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
+	if status.Signal() != 0 && status.Signal() != abi.SIGKILL || status.Code() != 0 {
+		return fmt.Errorf("the program ended with exit %d, signal %d", status.Code(), status.Signal())
+	}
+	return nil
+}
