@@ -79,6 +79,7 @@ var layouts = []struct {
 	{Stat{}, "struct stat", "Nlink=st_nlink Mode=st_mode UID=st_uid Rdev=st_rdev Size=st_size Blksize=st_blksize Blocks=st_blocks Atime=st_atim Ctime=st_ctim"},
 	{Statx{}, "struct statx", "Nlink=stx_nlink Mode=stx_mode Ino=stx_ino Size=stx_size Atime=stx_atime Mtime=stx_mtime RdevMajor=stx_rdev_major DevMinor=stx_dev_minor"},
 	{Statfs{}, "struct statfs", "Bsize=f_bsize Bavail=f_bavail FSID=f_fsid Namelen=f_namelen Flags=f_flags"},
+	{Flock{}, "struct flock", "Whence=l_whence Start=l_start Len=l_len PID=l_pid"},
 	{Iovec{}, "struct iovec", "Len=iov_len"},
 	{PollFD{}, "struct pollfd", "Events=events Revents=revents"},
 	{EpollEvent{}, "struct epoll_event", "Data=data"},

@@ -106,8 +106,27 @@ const (
 	F_DUPFD_CLOEXEC = 1030
 	F_SETPIPE_SZ    = 1031
 	F_GETPIPE_SZ    = 1032
+	F_OFD_GETLK     = 36
+	F_OFD_SETLK     = 37
+	F_OFD_SETLKW    = 38
 
 	FD_CLOEXEC = 1
+)
+
+// Flock is struct flock, for the locks of fcntl.
+type Flock struct {
+	Type, Whence int16
+	_            int32
+	Start, Len   int64
+	PID          int32
+	_            int32
+}
+
+// Kinds of locks in Flock.Type.
+const (
+	F_RDLCK = 0
+	F_WRLCK = 1
+	F_UNLCK = 2
 )
 
 // Iovec is struct iovec.

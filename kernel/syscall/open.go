@@ -205,6 +205,10 @@ func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, nil
 	case abi.F_GETPIPE_SZ:
 		return pipe.Capacity, nil
+	case abi.F_GETLK, abi.F_OFD_GETLK:
+		return getRecord(t, f, a)
+	case abi.F_SETLK, abi.F_SETLKW, abi.F_OFD_SETLK, abi.F_OFD_SETLKW:
+		return setRecord(t, f, a)
 	}
 	return 0, sys.EINVAL
 }

@@ -29,7 +29,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"openat.mode": {show: mode, unless: noCreate(2)}, "open.mode": {show: mode, unless: noCreate(1)},
 		"mode": in(mode), "mask": in(mode), "sched_setaffinity.mask": in(pointer), "sched_getaffinity.mask": in(pointer),
 		"statx.mask": in(hexOr0), "rt_sigsuspend.mask": in(signalSet),
-		"ioctl.arg": in(pointer), "fcntl.arg": {show: decimal, unless: fcntlWithoutArg}, "fcntl.cmd": in(oneOf(fcntlNames)),
+		"ioctl.arg": in(pointer), "fcntl.arg": {show: fcntlArg, unless: fcntlWithoutArg}, "fcntl.cmd": in(oneOf(fcntlNames)),
 		"request": in(oneOf(ioctlNames)), "op": in(oneOf(archNames)), "futex.op": in(futexOp), "flock.op": in(integer), "epoll_ctl.op": in(oneOf(epollNames)),
 		"futex.timeout": {show: timespecOf, unless: futexWakes}, "futex.uaddr2": {show: pointer, unless: futexWaits}, "futex.val3": in(pointer),
 		"timeout": in(integer), "select.timeout": in(pointer), "pselect6.timeout": in(pointer),

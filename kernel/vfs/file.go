@@ -22,6 +22,7 @@ type File struct {
 	refs   atomic.Int32
 	stream bool
 	locked atomic.Bool // by Lock
+	owner  atomic.Bool // of records: see LockRecord
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -96,6 +97,9 @@ func Close(f *File) error {
 	}
 	opened.Add(-1)
 	f.Unlock()
+	if f.owner.Load() {
+		f.DropRecords(f)
+	}
 	if f.handle == nil {
 		return nil
 	}

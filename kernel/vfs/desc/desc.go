@@ -5,6 +5,9 @@
 // again. Get gives a file out without a hold: a call that still uses it when another
 // thread closes the last descriptor sees EBADF, or what the file says when closed.
 //
+// A table is also who owns the record locks of a process (fcntl): with a descriptor of
+// a file goes all that the table has locked of that file, and a clone has no locks.
+//
 // Locks: Table.mu is a leaf; files are closed outside of it.
 package desc
 
@@ -28,6 +31,8 @@ type Table struct {
 	// begins with: two atomic operations and four calls of functions less.
 	// Written under mu.
 	files atomic.Pointer[[]atomic.Pointer[vfs.File]]
+
+	owner atomic.Bool // of record locks, now or once
 }
 
 type slot struct {
@@ -140,7 +145,7 @@ func (t *Table) DupTo(from, to int, closeOnExec bool, limit int) error {
 	}
 	old, err := t.replace(from, to, closeOnExec)
 	if old != nil {
-		vfs.Close(old)
+		t.close(old)
 	}
 	return err
 }
@@ -173,7 +178,7 @@ func (t *Table) Close(fd int) error {
 	if err != nil {
 		return err
 	}
-	return vfs.Close(f)
+	return t.close(f)
 }
 
 // take frees a descriptor and returns its file.

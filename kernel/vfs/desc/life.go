@@ -59,16 +59,16 @@ func (t *Table) CloseRange(first, last int) {
 
 // closeIf closes what which says.
 func (t *Table) closeIf(which func(int, slot) bool) {
-	closeAll(t.takeIf(which))
+	t.closeAll(t.takeIf(which))
 }
 
 // closeAll closes files, the others too if one of them panics.
-func closeAll(files []*vfs.File) {
+func (t *Table) closeAll(files []*vfs.File) {
 	if len(files) == 0 {
 		return
 	}
-	defer closeAll(files[1:])
-	vfs.Close(files[0])
+	defer t.closeAll(files[1:])
+	t.close(files[0])
 }
 
 // takeIf frees what which says, and returns the files.

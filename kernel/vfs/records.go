@@ -1,0 +1,156 @@
+package vfs
+
+import (
+	"sync"
+	"syscall"
+
+	"sonde/kernel/poll"
+)
+
+// maxRecords is how many record locks there may be, of all files together: they are
+// the kernel's memory, and a program may ask for one on every other byte.
+const maxRecords = 1 << 16
+
+// recordTable is the record locks of all files.
+//
+// Locks: recordTable.mu > poll.Queue.mu.
+type recordTable struct {
+	mu sync.Mutex
+	// guarded by mu:
+	of      map[uint64]*recorded // by inode number; not all nodes can be compared
+	waiting map[*wanted]bool
+	n       int // locks
+}
+
+var records = recordTable{of: make(map[uint64]*recorded), waiting: make(map[*wanted]bool)}
+
+// recorded is a file that has record locks, or is waited for.
+type recorded struct {
+	list    recordList // guarded by recordTable.mu
+	waiters int        // guarded by recordTable.mu
+	queue   poll.Queue
+}
+
+// wanted is a lock that its owner waits for, as a poll.Source.
+type wanted struct {
+	Record
+	file  *recorded
+	table *recordTable
+}
+
+// take gives r to its owner. Where another's lock is in the way, it returns what to
+// wait for, which ends with leave, or EAGAIN if wait is false.
+func (t *recordTable) take(ino uint64, r Record, wait bool) (*wanted, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.of[ino]
+	if c == nil {
+		c = new(recorded)
+	}
+	obstacles := c.list.conflicts(r)
+	switch {
+	case len(obstacles) == 0:
+		return nil, t.set(ino, c, c.list.with(r))
+	case !wait:
+		return nil, syscall.EAGAIN
+	case t.ring(obstacles, r.Owner):
+		return nil, syscall.EDEADLK
+	}
+	w := &wanted{r, c, t}
+	t.waiting[w] = true
+	c.waiters++
+	return w, nil
+}
+
+// set gives a file another list. Context: mu held.
+//
+// Errors: ENOLCK; nothing has changed then.
+func (t *recordTable) set(ino uint64, c *recorded, l recordList) error {
+	more := len(l) - len(c.list)
+	if more > 0 && t.n+more > maxRecords {
+		return syscall.ENOLCK
+	}
+	t.n += more
+	c.list = l
+	t.keep(ino, c)
+	c.queue.Notify(poll.In)
+	return nil
+}
+
+// keep lists a file as long as there is a reason. Context: mu held.
+func (t *recordTable) keep(ino uint64, c *recorded) {
+	if len(c.list) == 0 && c.waiters == 0 {
+		delete(t.of, ino)
+	} else {
+		t.of[ino] = c
+	}
+}
+
+// give takes r's bytes from the locks of r's owner.
+func (t *recordTable) give(ino uint64, r Record) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.of[ino]; c != nil {
+		return t.set(ino, c, c.list.without(r))
+	}
+	return nil
+}
+
+// leave ends the waiting for w.
+func (t *recordTable) leave(ino uint64, w *wanted) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, w)
+	w.file.waiters--
+	t.keep(ino, w.file)
+}
+
+// obstacles returns what is in r's way.
+func (t *recordTable) obstacles(ino uint64, r Record) []Record {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.of[ino]; c != nil {
+		return c.list.conflicts(r)
+	}
+	return nil
+}
+
+// ring reports whether the owner of one of the obstacles waits, be it through others,
+// for owner. An open file as owner is left out: any of the processes that have it can
+// give its locks back. Context: mu held.
+func (t *recordTable) ring(obstacles []Record, owner any) bool {
+	if _, open := owner.(*File); open {
+		return false
+	}
+	seen := make(map[any]bool)
+	for next := obstacles; len(next) > 0; {
+		o := next[0].Owner
+		next = next[1:]
+		if o == owner {
+			return true
+		}
+		if _, open := o.(*File); open || seen[o] {
+			continue
+		}
+		seen[o] = true
+		for w := range t.waiting {
+			if w.Owner == o {
+				next = append(next, w.file.list.conflicts(w.Record)...)
+			}
+		}
+	}
+	return false
+}
+
+// Poll implements poll.Source.
+func (w *wanted) Poll() poll.Events {
+	w.table.mu.Lock()
+	defer w.table.mu.Unlock()
+	if len(w.file.list.conflicts(w.Record)) == 0 {
+		return poll.In
+	}
+	return 0
+}
+
+// Queue implements poll.Source.
+func (w *wanted) Queue() *poll.Queue { return &w.file.queue }
