@@ -26,12 +26,12 @@ var debian = map[string]string{
 }
 
 // coreutils are the programs of that package which the scripts call.
-const coreutils = "base64 basename cat chmod cp cut date dd echo env expr fold head ln ls md5sum mkdir mktemp mv nl od " +
+const coreutils = "base64 basename cat chmod cp cut date dd df echo env expr fold head ln ls md5sum mkdir mktemp mv nl od " +
 	"paste readlink rm rmdir seq sha1sum sha256sum sleep sort split stat tac tail tee timeout touch tr truncate uniq wc yes"
 
 // modules prints the files of Python's modules that the scripts import. Those of
 // Debian's own start are not needed.
-const modules = `import sys, os, site, hashlib, json, mmap, re, select, signal, struct, subprocess, tempfile, threading
+const modules = `import sys, os, site, errno, fcntl, hashlib, json, mmap, re, select, signal, struct, subprocess, tempfile, threading
 for m in list(sys.modules.values()):
     for f in getattr(m, "__file__", None), getattr(m, "__cached__", None):
         if f and os.path.exists(f): print(f)`

@@ -34,8 +34,10 @@ type Sources struct {
 // Errors: EEXIST when something is there already (wrapped with the path).
 func Mount(tree *vfs.FS, src Sources) error {
 	files := map[string]vfs.Node{
-		"modules": ctl.Text(module.ProcModules),
-		"sys":     sysDir(""),
+		"modules":     ctl.Text(module.ProcModules),
+		"sys":         sysDir(""),
+		"mounts":      ctl.Print(func(w io.Writer) { Mounts(w, tree) }),
+		"filesystems": ctl.Print(filesystems),
 	}
 	if f := src.Version; f != nil {
 		files["version"] = ctl.Text(func() string { return f() + "\n" })

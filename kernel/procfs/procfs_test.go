@@ -58,7 +58,7 @@ func TestFilesHaveTheFormatsOfLinux(t *testing.T) {
 	f := mount(t)
 	var got bytes.Buffer
 	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "loadavg", "stat", "kallsyms",
-		"modules", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
+		"modules", "mounts", "filesystems", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
 		text, err := f.ReadFile("proc/" + name)
 		if err != nil {
 			t.Error(err)

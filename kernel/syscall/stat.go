@@ -161,28 +161,39 @@ func getdents64(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(n), err
 }
 
-const (
-	tmpfsMagic = 0x01021994
-	nameMax    = 255
-)
+const nameMax = 255
 
 func statfs(t *proc.Thread, a *Args) (uint64, error) {
-	if _, err := infoAt(t, cwd, a[0], 0); err != nil {
+	dir, path, err := where(t, cwd, a[0])
+	if err != nil {
 		return 0, err
 	}
-	return done(put(t, a[1], statfsOf()))
+	p, err := vfs.Root.PlaceAt(dir, path, true, false)
+	if err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], statfsOf(p.Mount())))
 }
 
+// fstatfs: what has no name in the tree, a pipe, is said to be where the tree's files are.
 func fstatfs(t *proc.Thread, a *Args) (uint64, error) {
-	if _, err := fileOf(t, a[0]); err != nil {
+	f, err := fileOf(t, a[0])
+	if err != nil {
 		return 0, err
 	}
-	return done(put(t, a[1], statfsOf()))
+	p := f.Place()
+	if p == nil {
+		p = vfs.Root.RootPlace()
+	}
+	return done(put(t, a[1], statfsOf(p.Mount())))
 }
 
-func statfsOf() abi.Statfs {
-	limit, used := vfs.Root.Usage()
-	free := uint64(max(limit-used, 0))
-	return abi.Statfs{Type: tmpfsMagic, Bsize: blockSize, Frsize: blockSize, Namelen: nameMax,
-		Blocks: uint64(limit), Bfree: free, Bavail: free}
+func statfsOf(m vfs.Mount) abi.Statfs {
+	s := abi.Statfs{Type: m.Magic, Bsize: blockSize, Frsize: blockSize, Namelen: nameMax}
+	if m.HasRoom() {
+		limit, used := vfs.Root.Usage()
+		s.Blocks, s.Bfree = uint64(limit), uint64(max(limit-used, 0))
+		s.Bavail = s.Bfree
+	}
+	return s
 }

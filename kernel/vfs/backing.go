@@ -58,7 +58,7 @@ func (r *regular) Frame(page uint64) (frame.Frame, error) {
 
 // Ident implements space.Backing.
 func (r *regular) Ident() space.Ident {
-	id := space.Ident{Dev: deviceOfTree, Inode: r.ino}
+	id := space.Ident{Dev: Device, Inode: r.ino}
 	if p := r.mapped.Load(); p != nil {
 		id.Name = p.Describe()
 	}

@@ -19,9 +19,10 @@
 // permission is sealed: only Bind and Unbind change what is in it.
 //
 // Rejected: mount tables. A directory that another package wants to bring
-// is a Directory bound to a name; that is all a mount does here. Rejected:
-// a lock per directory. Renames need several at a time, in an order; one
-// lock for all names, held for a map access, is simpler and fast enough.
+// is a Directory bound to a name; that is all a mount does here. What /proc/mounts
+// shows is a fixed list of such parts. Rejected: a lock per directory. Renames
+// need several at a time, in an order; one lock for all names, held for a map
+// access, is simpler and fast enough.
 //
 // Locks: File.mu > FS.mu > inode.mu; File.mu > regular.mu. No function of a
 // bound node is called under FS.mu.

@@ -135,7 +135,7 @@ func (p *Place) info() Info {
 
 // complete fills in what a node has left open.
 func (f *FS) complete(i Info) Info {
-	i.Dev = deviceOfTree
+	i.Dev = Device
 	if i.Links == 0 {
 		i.Links = 1
 	}
@@ -151,5 +151,5 @@ func (f *FS) complete(i Info) Info {
 	return i
 }
 
-// deviceOfTree is the device that all nodes are on, as a tmpfs has one.
-const deviceOfTree = 1
+// Device is the device that all nodes are on, as a tmpfs has one: its major number is 0.
+const Device = 1

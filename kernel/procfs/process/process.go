@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/proc"
+	"sonde/kernel/procfs"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kernel/vfs/desc"
@@ -109,11 +110,14 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
 		"stat":    ctl.Text(func() string { return stat(p, who()) }),
 		"statm":   ctl.Text(func() string { return statm(p) }),
+		"mounts":  ctl.Print(func(w io.Writer) { procfs.Mounts(w, tree) }),
 		"status":  ctl.Text(func() string { return status(p, who()) }),
 		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
 		"root":    place{target: func() (string, error) { return "/", nil }},
 		"cwd":     cwd(p),
 		"fd":      descriptors(tree, p),
+
+		"mountinfo": ctl.Print(func(w io.Writer) { procfs.MountInfo(w, tree) }),
 	}
 }
 

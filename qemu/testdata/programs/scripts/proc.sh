@@ -19,3 +19,11 @@ echo "to a file" | tee /dev/fd/3 3>/tmp/proc.$$ >/dev/null && cat /tmp/proc.$$ &
 sleep 10 & kill -0 $! && cat /proc/$!/comm >/dev/null && echo "it runs"
 { kill $!; wait $!; } 2>/dev/null; cat /proc/$!/comm 2>/dev/null || echo "it is gone"
 ls /proc/self/nothing 2>&1
+for df in df "busybox df"; do
+	$df -P /proc
+	$df -P | busybox awk '$6 == "/" { print $6, ($2 > 0), ($4 > 0) }'
+done
+df --output=fstype,target /proc/self/fd /sys
+busybox awk '$2 == "/proc" { print $1, $3, NF }' /proc/mounts
+busybox awk '$5 == "/proc" { print $4, (NF > 8) }' /proc/self/mountinfo
+grep -cE '^nodev.(proc|tmpfs)$' /proc/filesystems

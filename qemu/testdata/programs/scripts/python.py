@@ -1,5 +1,5 @@
 # Threads, processes, files and signals, by Python.
-import hashlib, json, mmap, os, re, select, signal, struct, subprocess, tempfile, threading, time
+import errno, fcntl, hashlib, json, mmap, os, re, select, signal, struct, subprocess, tempfile, threading, time
 
 print(json.dumps({"power": 2**100, "list": [1, 2.5, None]}), re.sub("[aeiou]", "_", "instrument"))
 print(hashlib.sha256(b"x" * 100000).hexdigest(), struct.pack("<Hd", 1, 0.5).hex())
@@ -32,6 +32,27 @@ with tempfile.TemporaryFile() as f:
         print(m[:10], len(m), m.find(b"abc"))
     f.seek(4)
     print(f.read(6))
+
+with tempfile.NamedTemporaryFile() as f:
+    fcntl.lockf(f, fcntl.LOCK_EX, 10)
+    def child():
+        with open(f.name, "r+") as g:
+            fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 10)
+            try:
+                fcntl.lockf(g, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, 9)
+            except OSError as e:
+                os.write(w, errno.errorcode[e.errno].encode())
+            kind, _, start, n, owner = struct.unpack("hhqqi4x", fcntl.fcntl(g, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0)))
+            os.write(w, b" %d %d %d %d" % (kind, start, n, owner == os.getppid()))
+            fcntl.lockf(g, fcntl.LOCK_EX)
+            os.write(w, b" then all")
+    if (pid := os.fork()) == 0:
+        child()
+        os._exit(0)
+    said = os.read(r, 100)
+    while not said.endswith(b" 1"): said += os.read(r, 100)
+    open(f.name).close() # any descriptor of the file ends its locks
+    print(said, os.read(r, 100), os.waitpid(pid, 0)[1])
 
 def handler(number, frame):
     print("signal", number)

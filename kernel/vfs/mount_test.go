@@ -1,0 +1,24 @@
+package vfs
+
+import "testing"
+
+func TestMountOfAPlace(t *testing.T) {
+	tree := New()
+	for _, dir := range []string{"/proc", "/process", "/sys/kernel/debug/x", "/sys/kernel/debugger"} {
+		if err := tree.MkdirAll(dir, 0755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"/": "/", "/proc": "/proc", "/process": "/", "/sys/kernel": "/sys",
+		"/sys/kernel/debug": "/sys/kernel/debug", "/sys/kernel/debug/x": "/sys/kernel/debug", "/sys/kernel/debugger": "/sys",
+	} {
+		p, err := tree.PlaceAt(tree.RootPlace(), path, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Mount().Dir; got != want {
+			t.Errorf("%s is in %s, want %s", path, got, want)
+		}
+	}
+}
