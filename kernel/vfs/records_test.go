@@ -1,6 +1,10 @@
 package vfs
 
 import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -156,4 +160,35 @@ func TestRecordsHaveALimit(t *testing.T) {
 	wantErr(t, "of one that is as it was", f.LockRecord(record(2, 4, 5)), syscall.EAGAIN)
 	wantErr(t, "fewer", f.LockRecord(record(1, 10, 19)), nil)
 	records.n -= maxRecords - 2
+}
+
+// TestManyWaitForRecords: nobody is in the same bytes as another, and nobody is
+// forgotten.
+func TestManyWaitForRecords(t *testing.T) {
+	f, _ := recordFiles(t)
+	var inside [8]atomic.Int32
+	var wg sync.WaitGroup
+	for owner := range 4 {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(owner), 0))
+			for range 500 {
+				first := rnd.Int64N(int64(len(inside)))
+				r := record(owner, first, first+rnd.Int64N(int64(len(inside))-first))
+				if err := f.LockRecordWait(r, nil); err != nil {
+					t.Error(err) // each has one lock at a time, so there is no ring
+				}
+				for b := r.First; b <= r.Last; b++ {
+					if inside[b].Add(1) != 1 {
+						t.Errorf("byte %d has two owners", b)
+					}
+				}
+				runtime.Gosched()
+				for b := r.First; b <= r.Last; b++ {
+					inside[b].Add(-1)
+				}
+				f.UnlockRecord(r)
+			}
+		})
+	}
+	wg.Wait()
 }
