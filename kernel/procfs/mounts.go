@@ -28,14 +28,14 @@ func Mounts(w io.Writer, tree *vfs.FS) {
 	}
 }
 
-// MountInfo prints /proc/PID/mountinfo. All is on the device that stat shows.
+// MountInfo prints /proc/PID/mountinfo. The devices are those that stat shows.
 //
 // Source: Linux, proc(5).
 func MountInfo(w io.Writer, tree *vfs.FS) {
 	for _, m := range vfs.Mounts() {
 		own, above := m.Index()
 		mount, super := options(tree, m)
-		fmt.Fprintf(w, "%d %d 0:%d / %s %s - %s %s %s\n", own+1, above+1, vfs.Device, m.Dir, mount, m.Type, m.Source, super)
+		fmt.Fprintf(w, "%d %d 0:%d / %s %s - %s %s %s\n", own+1, above+1, m.Device(), m.Dir, mount, m.Type, m.Source, super)
 	}
 }
 

@@ -10,6 +10,7 @@ type Dir struct {
 	inode
 	fs     *FS
 	sealed bool // the kernel's: users make no names in it
+	dev    uint64
 
 	// guarded by fs.mu:
 	nodes  map[string]entry
@@ -26,7 +27,7 @@ type entry struct {
 }
 
 func (f *FS) newDir(perm fs.FileMode) *Dir {
-	d := &Dir{fs: f, nodes: make(map[string]entry)}
+	d := &Dir{fs: f, nodes: make(map[string]entry), dev: Device}
 	d.start(fs.ModeDir | perm)
 	d.links = 1 // its own "."
 	return d

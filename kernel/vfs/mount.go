@@ -2,8 +2,8 @@ package vfs
 
 import "strings"
 
-// Mount is what programs take for a mounted file system. There is but one tree and one
-// device; the table says which parts of it hold what Linux has file systems for.
+// Mount is what programs take for a mounted file system. There is but one tree; the
+// table says which parts of it hold what Linux has file systems for.
 type Mount struct {
 	Source, Dir, Type string
 	Magic             int64 // of the type, for statfs
@@ -36,19 +36,27 @@ func (m Mount) Index() (own, above int) {
 	return own, above
 }
 
-// Mount returns what the place is in. Only the root holds files of programs.
-func (p *Place) Mount() Mount {
-	path, _ := p.Path() // of what is removed: the root
+// Device returns what stat shows for what is in m.
+func (m Mount) Device() uint64 {
+	own, _ := m.Index()
+	return Device + uint64(own)
+}
+
+// deviceOf is the device of a directory that the kernel makes.
+func deviceOf(path string) uint64 {
 	in := mounts[0]
 	for _, m := range mounts {
 		if below(path, m.Dir) {
 			in = m
 		}
 	}
-	return in
+	return in.Device()
 }
 
-// HasRoom reports whether files in m take up room.
+// Mount returns what the place is in.
+func (p *Place) Mount() Mount { return mounts[p.device()-Device] }
+
+// HasRoom reports whether files in m take up room: only the root holds those of programs.
 func (m Mount) HasRoom() bool { return m.Dir == "/" }
 
 func below(path, dir string) bool {

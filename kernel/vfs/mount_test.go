@@ -20,5 +20,8 @@ func TestMountOfAPlace(t *testing.T) {
 		if got := p.Mount().Dir; got != want {
 			t.Errorf("%s is in %s, want %s", path, got, want)
 		}
+		if i, err := tree.StatAt(tree.RootPlace(), path, true); err != nil || i.Dev != p.Mount().Device() {
+			t.Errorf("%s is on device %d of %s, %v", path, i.Dev, want, err)
+		}
 	}
 }

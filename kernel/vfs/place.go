@@ -130,7 +130,19 @@ func (p *Place) info() Info {
 	if i.Ino == 0 {
 		i.Ino = p.ino
 	}
-	return p.fs.complete(i)
+	i = p.fs.complete(i)
+	i.Dev = p.device()
+	return i
+}
+
+// device is that of the directory in memory that p is, or is below.
+func (p *Place) device() uint64 {
+	for ; p != nil; p = p.up {
+		if d, ok := p.node.(*Dir); ok {
+			return d.dev
+		}
+	}
+	return Device
 }
 
 // complete fills in what a node has left open.
@@ -151,5 +163,6 @@ func (f *FS) complete(i Info) Info {
 	return i
 }
 
-// Device is the device that all nodes are on, as a tmpfs has one: its major number is 0.
+// Device is the device that files in memory are on, as a tmpfs has one: its major number
+// is 0. Those of the other mounts come behind it.
 const Device = 1

@@ -68,15 +68,16 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 
 // mkdirAll makes directories. Context: mu held.
 func (f *FS) mkdirAll(name string, perm fs.FileMode) (*Dir, error) {
-	d := f.root
+	d, at := f.root, ""
 	for part := range strings.SplitSeq(clean(name), "/") {
 		if part == "" {
 			continue
 		}
+		at += "/" + part
 		n := d.nodes[part].Node
 		if n == nil {
 			sub := f.newDir(perm)
-			sub.sealed = perm&0200 == 0
+			sub.sealed, sub.dev = perm&0200 == 0, deviceOf(at)
 			if err := d.addNew(part, sub); err != nil {
 				return nil, err
 			}
