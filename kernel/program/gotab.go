@@ -2,7 +2,6 @@ package program
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 )
 
@@ -41,11 +40,8 @@ const (
 
 // readGo reads pclntab, if there is one, and adds its functions.
 func (f *File) readGo() {
-	for _, s := range f.elf.Sections {
-		if s.Type == elf.SHT_NOBITS || s.Name != ".gopclntab" && s.Name != ".data.rel.ro.gopclntab" {
-			continue
-		}
-		if data, err := s.Data(); err == nil && len(data) >= header {
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		if data := f.elf.data(f.elf.section(name)); len(data) >= header {
 			f.gotab = newGotab(data, f.goText(data))
 		}
 	}
@@ -66,14 +62,13 @@ func (f *File) goText(pclntab []byte) uint64 {
 	if v := binary.LittleEndian.Uint64(pclntab[24:]); v != 0 {
 		return v
 	}
-	all, _ := f.elf.Symbols()
-	for _, s := range all {
-		if s.Name == "runtime.text" {
-			return s.Value
+	for _, s := range f.elf.symbols(secSymbols) {
+		if s.name == "runtime.text" {
+			return s.value
 		}
 	}
-	if s := f.elf.Section(".text"); s != nil {
-		return s.Addr
+	if s := f.elf.section(".text"); s != nil {
+		return s.addr
 	}
 	return 0
 }

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"debug/elf"
-	"io"
 	"syscall"
 
 	"sonde/kernel/probe"
@@ -11,9 +9,10 @@ import (
 const pageSize = 4096
 
 // segment returns the segment that addr is in.
-func (f *File) segment(addr uint64) *elf.Prog {
-	for _, p := range f.elf.Progs {
-		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+func (f *File) segment(addr uint64) *segment {
+	for i := range f.elf.segments {
+		p := &f.elf.segments[i]
+		if p.kind == segLoad && addr >= p.vaddr && addr-p.vaddr < p.bytes {
 			return p
 		}
 	}
@@ -28,16 +27,16 @@ func (f *File) Offset(addr uint64) (off uint64, ok bool) {
 	if p == nil {
 		return 0, false
 	}
-	return addr - p.Vaddr + p.Off, true
+	return addr - p.vaddr + p.off, true
 }
 
 // Vaddr returns the address of the code that is at an offset.
 //
 // Context: goroutine.
 func (f *File) Vaddr(off uint64) (addr uint64, ok bool) {
-	for _, p := range f.elf.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && off >= p.Off && off-p.Off < p.Filesz {
-			return off - p.Off + p.Vaddr, true
+	for _, p := range f.elf.segments {
+		if p.kind == segLoad && p.flags&segExec != 0 && off >= p.off && off-p.off < p.bytes {
+			return off - p.off + p.vaddr, true
 		}
 	}
 	return 0, false
@@ -48,9 +47,9 @@ func (f *File) Vaddr(off uint64) (addr uint64, ok bool) {
 //
 // Context: goroutine.
 func (f *File) Bias(start, off uint64) (bias uint64, ok bool) {
-	for _, p := range f.elf.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && off >= p.Off&^(pageSize-1) && off < p.Off+p.Filesz {
-			return start - (off - p.Off + p.Vaddr), true
+	for _, p := range f.elf.segments {
+		if p.kind == segLoad && p.flags&segExec != 0 && off >= p.off&^(pageSize-1) && off < p.off+p.bytes {
+			return start - (off - p.off + p.vaddr), true
 		}
 	}
 	return 0, false
@@ -62,12 +61,12 @@ func (f *File) Bias(start, off uint64) (bias uint64, ok bool) {
 // Errors: EFAULT they are not all in the file.
 func (f *File) Code(addr, n uint64) ([]byte, error) {
 	p := f.segment(addr)
-	if p == nil || n > p.Filesz-(addr-p.Vaddr) {
+	if p == nil || n > p.bytes-(addr-p.vaddr) {
 		return nil, probe.Refuse(syscall.EFAULT, "%d bytes at %#x are not in the file", n, addr)
 	}
-	b := make([]byte, n)
-	if _, err := p.ReadAt(b, int64(addr-p.Vaddr)); err != nil && err != io.EOF {
-		return nil, err
+	b, err := f.elf.read(p.off+addr-p.vaddr, n)
+	if err != nil {
+		return nil, probe.Refuse(syscall.EFAULT, "%v", err)
 	}
 	return b, nil
 }

@@ -15,7 +15,6 @@ package program
 
 import (
 	"cmp"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func (s Symbol) End() uint64 { return s.Addr + s.Size }
 
 // File is a program, or a library.
 type File struct {
-	elf    *elf.File
+	elf    *object
 	funcs  []Symbol // by address, then by name; several may have one address
 	names  map[string][]int
 	frames *cfi.Table
@@ -57,20 +56,12 @@ type File struct {
 //
 // Context: goroutine.
 // Errors: ENOEXEC r is no ELF file for this machine.
-func Open(r io.ReaderAt) (f *File, err error) {
-	defer func() { // debug/elf is not known to panic; a program may try
-		if e := recover(); e != nil {
-			f, err = nil, probe.Refuse(syscall.ENOEXEC, "the file cannot be read: %v", e)
-		}
-	}()
-	e, err := elf.NewFile(r)
+func Open(r io.ReaderAt) (*File, error) {
+	o, err := readObject(r)
 	if err != nil {
 		return nil, probe.Refuse(syscall.ENOEXEC, "%v", err)
 	}
-	if e.Machine != elf.EM_X86_64 || e.Class != elf.ELFCLASS64 {
-		return nil, probe.Refuse(syscall.ENOEXEC, "%v is not this machine", e.Machine)
-	}
-	f = &File{elf: e}
+	f := &File{elf: o}
 	f.readFrames()
 	f.readGo()
 	f.readSymbols()
@@ -80,29 +71,24 @@ func Open(r io.ReaderAt) (f *File, err error) {
 
 // readFrames reads .eh_frame. Without one, or if it is wrong, there is less to know.
 func (f *File) readFrames() {
-	if s := f.elf.Section(".eh_frame"); s != nil && s.Type != elf.SHT_NOBITS {
-		if data, err := s.Data(); err == nil {
-			f.frames, _ = cfi.Parse(data, s.Addr)
-		}
+	s := f.elf.section(".eh_frame")
+	if data := f.elf.data(s); data != nil {
+		f.frames, _ = cfi.Parse(data, s.addr)
 	}
 }
 
 // readSymbols adds the functions of both symbol tables.
 func (f *File) readSymbols() {
-	static, _ := f.elf.Symbols()
-	dynamic, _ := f.elf.DynamicSymbols()
 	goAt := map[uint64]bool{}
 	for _, s := range f.funcs {
 		goAt[s.Addr] = true
 	}
-	for _, s := range append(static, dynamic...) {
-		t := elf.ST_TYPE(s.Info)
-		const ifunc = 10 // STT_GNU_IFUNC
-		if t != elf.STT_FUNC && t != ifunc || s.Section == elf.SHN_UNDEF || goAt[s.Value] {
+	for _, s := range append(f.elf.symbols(secSymbols), f.elf.symbols(secDynamic)...) {
+		if s.kind != symFunc && s.kind != symIndirect || s.section == symUndefined || goAt[s.value] {
 			continue
 		}
-		name, _, _ := strings.Cut(s.Name, "@") // write@@GLIBC_2.2.5
-		f.funcs = append(f.funcs, Symbol{Name: name, Addr: s.Value, Size: s.Size, Indirect: t == ifunc, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
+		name, _, _ := strings.Cut(s.name, "@") // write@@GLIBC_2.2.5
+		f.funcs = append(f.funcs, Symbol{Name: name, Addr: s.value, Size: s.size, Indirect: s.kind == symIndirect, global: !s.local})
 	}
 }
 
@@ -130,9 +116,9 @@ func (f *File) sizeOf(i int) uint64 {
 		return e.End - at
 	}
 	var end uint64
-	for _, s := range f.elf.Sections {
-		if s.Flags&elf.SHF_ALLOC != 0 && at >= s.Addr && at-s.Addr < s.Size {
-			end = s.Addr + s.Size
+	for _, s := range f.elf.sections {
+		if s.flags&secAlloc != 0 && at >= s.addr && at-s.addr < s.size {
+			end = s.addr + s.size
 		}
 	}
 	for _, s := range f.funcs[i:] {

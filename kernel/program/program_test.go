@@ -158,13 +158,13 @@ func TestLibc(t *testing.T) {
 	if err != nil || len(returns) == 0 {
 		t.Error(returns, err)
 	}
-	for _, p := range f.elf.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+	for _, p := range f.elf.segments {
+		if p.kind == segLoad && p.flags&segExec != 0 {
 			const start = 0x7f12_3456_7000
-			if bias, ok := f.Bias(start, p.Off); !ok || bias+p.Vaddr != start {
+			if bias, ok := f.Bias(start, p.off); !ok || bias+p.vaddr != start {
 				t.Errorf("%#x, %v", bias, ok)
 			}
-			if bias, ok := f.Bias(start, p.Off+2*pageSize); !ok || bias+p.Vaddr+2*pageSize != start {
+			if bias, ok := f.Bias(start, p.off+2*pageSize); !ok || bias+p.vaddr+2*pageSize != start {
 				t.Errorf("%#x, %v", bias, ok)
 			}
 		}
@@ -216,7 +216,7 @@ func TestLeaves(t *testing.T) {
 }
 
 func TestSeveralOfAName(t *testing.T) {
-	f := &File{elf: &elf.File{}, funcs: []Symbol{{Name: "a", Addr: 1, Size: 1}, {Name: "a", Addr: 2, Size: 1}, {Name: "b", Addr: 3, Size: 4}, {Name: "b", Addr: 5, Size: 1, global: true}}}
+	f := &File{elf: &object{}, funcs: []Symbol{{Name: "a", Addr: 1, Size: 1}, {Name: "a", Addr: 2, Size: 1}, {Name: "b", Addr: 3, Size: 4}, {Name: "b", Addr: 5, Size: 1, global: true}}}
 	f.index()
 	if _, err := f.Lookup("a"); !errors.Is(err, syscall.EADDRNOTAVAIL) {
 		t.Error(err)

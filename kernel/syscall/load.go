@@ -5,6 +5,7 @@ import (
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/elf"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/device"
 )
 
 // ELF is the Load for ELF files and scripts, in spaces of a machine.
@@ -50,7 +51,7 @@ func loadInto(s *space.Space, p Program) (proc.Image, error) {
 		opened = append(opened, f)
 		return f, nil
 	}
-	fillRandom(o.Random[:])
+	device.Random(o.Random[:])
 	prog, err := elf.Load(s, p.File, p.Path, o)
 	if err != nil {
 		return proc.Image{}, err

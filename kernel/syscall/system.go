@@ -1,12 +1,11 @@
 package syscall
 
 import (
-	"encoding/binary"
-	"math/rand/v2"
 	sys "syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
+	"sonde/kernel/vfs/device"
 )
 
 // System is what programs ask about the machine. Written once at boot.
@@ -110,15 +109,6 @@ func getpriority(*proc.Thread, *Args) (uint64, error) { return 20, nil }
 // Flags of getrandom.
 const randomFlags = 1 | 2 | 4
 
-// fillRandom uses the Go runtime's generator, which is ChaCha8, seeded by the machine.
-func fillRandom(b []byte) {
-	var word [8]byte
-	for len(b) > 0 {
-		binary.LittleEndian.PutUint64(word[:], rand.Uint64())
-		b = b[copy(b, word[:]):]
-	}
-}
-
 func getrandom(t *proc.Thread, a *Args) (total uint64, err error) {
 	if a[2]&^randomFlags != 0 {
 		return 0, sys.EINVAL
@@ -126,7 +116,7 @@ func getrandom(t *proc.Thread, a *Args) (total uint64, err error) {
 	n := min(a[1], 32<<20-1)
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(t, n-total, func(b []byte) error {
-			fillRandom(b)
+			device.Random(b)
 			if err := t.Memory().Out(a[0]+total, b); err != nil {
 				return err
 			}

@@ -1,0 +1,199 @@
+package program
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// object is what an ELF file says of its parts.
+//
+// Rejected: debug/elf. It brings debug/dwarf, whose tables are built at boot, and
+// zlib and zstd with theirs, whether or not a program is ever looked at.
+type object struct {
+	file     io.ReaderAt
+	sections []section
+	segments []segment
+}
+
+// Numbers of the format.
+// Source: System V ABI, "Object Files"; its AMD64 supplement.
+const (
+	fileHeader    = 64
+	segmentHeader = 56
+	sectionHeader = 64
+	symbolSize    = 24
+	machine64     = 62
+
+	segLoad = 1
+	segExec = 1 << 0
+
+	secSymbols    = 2
+	secNoBits     = 8
+	secDynamic    = 11
+	secAlloc      = 1 << 1
+	secCompressed = 1 << 11
+
+	symFunc      = 2
+	symIndirect  = 10 // STT_GNU_IFUNC
+	symUndefined = 0  // the section of symbols that are elsewhere
+)
+
+// section is an entry of the section header table.
+type section struct {
+	nameAt, kind                   uint32
+	flags, addr, off, size, linked uint64
+	name                           string
+}
+
+// segment is an entry of the program header table.
+type segment struct {
+	kind, flags       uint32
+	off, vaddr, bytes uint64
+}
+
+// symbol is an entry of a symbol table.
+type symbol struct {
+	name        string
+	kind        uint8
+	local       bool
+	section     uint16
+	value, size uint64
+}
+
+var le = binary.LittleEndian
+
+// readObject reads the headers of an ELF file for this machine.
+func readObject(r io.ReaderAt) (*object, error) {
+	o := &object{file: r}
+	h, err := o.read(0, fileHeader)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case string(h[:4]) != "\x7fELF":
+		return nil, errors.New("not an ELF file")
+	case h[4] != 2 || h[5] != 1 || h[6] != 1:
+		return nil, errors.New("not an ELF file of 64 bits, little-endian, version 1")
+	case le.Uint16(h[18:]) != machine64:
+		return nil, fmt.Errorf("for another processor: machine %d, not %d (x86-64)", le.Uint16(h[18:]), machine64)
+	}
+	if err := o.readSegments(le.Uint64(h[32:]), le.Uint16(h[54:]), uint64(le.Uint16(h[56:]))); err != nil {
+		return nil, err
+	}
+	return o, o.readSections(le.Uint64(h[40:]), le.Uint16(h[58:]), uint64(le.Uint16(h[60:])), uint64(le.Uint16(h[62:])))
+}
+
+// read returns n bytes from off. It takes no more memory than the file has bytes, or not
+// much more, whatever n is.
+func (o *object) read(off, n uint64) ([]byte, error) {
+	const most = 1 << 62
+	if off > most || n > most {
+		return nil, fmt.Errorf("%d bytes at %#x are in no file", n, off)
+	}
+	b, err := io.ReadAll(io.NewSectionReader(o.file, int64(off), int64(n)))
+	if err == nil && uint64(len(b)) < n {
+		err = fmt.Errorf("the file ends within the %d bytes at %#x", n, off)
+	}
+	return b, err
+}
+
+func (o *object) readSegments(off uint64, size uint16, n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	if size != segmentHeader {
+		return fmt.Errorf("program headers of %d bytes, not %d", size, segmentHeader)
+	}
+	b, err := o.read(off, n*segmentHeader)
+	for ; len(b) >= segmentHeader; b = b[segmentHeader:] {
+		o.segments = append(o.segments, segment{le.Uint32(b), le.Uint32(b[4:]), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[32:])})
+	}
+	return err
+}
+
+// readSections reads the table of sections, which a file need not have. names is the
+// section that has their names.
+func (o *object) readSections(off uint64, size uint16, n, names uint64) error {
+	if off == 0 {
+		return nil
+	}
+	if size != sectionHeader {
+		return fmt.Errorf("section headers of %d bytes, not %d", size, sectionHeader)
+	}
+	b, err := o.read(off, n*sectionHeader)
+	if err != nil {
+		return err
+	}
+	for ; len(b) > 0; b = b[sectionHeader:] {
+		o.sections = append(o.sections, section{
+			nameAt: le.Uint32(b), kind: le.Uint32(b[4:]), flags: le.Uint64(b[8:]), addr: le.Uint64(b[16:]),
+			off: le.Uint64(b[24:]), size: le.Uint64(b[32:]), linked: uint64(le.Uint32(b[40:])),
+		})
+	}
+	text := o.strings(names)
+	for i := range o.sections {
+		o.sections[i].name = stringAt(text, o.sections[i].nameAt)
+	}
+	return nil
+}
+
+// section returns the first of that name; nil if there is none.
+func (o *object) section(name string) *section {
+	for i := range o.sections {
+		if o.sections[i].name == name {
+			return &o.sections[i]
+		}
+	}
+	return nil
+}
+
+// data returns the contents of s; nil if they are not in the file, or compressed.
+func (o *object) data(s *section) []byte {
+	if s == nil || s.kind == secNoBits || s.flags&secCompressed != 0 {
+		return nil
+	}
+	b, err := o.read(s.off, s.size)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// strings returns the contents of section n, which are strings that end with zeroes.
+func (o *object) strings(n uint64) string {
+	if n >= uint64(len(o.sections)) {
+		return ""
+	}
+	return string(o.data(&o.sections[n]))
+}
+
+// stringAt returns the string that begins at off; it is a part of all.
+func stringAt(all string, off uint32) string {
+	if uint64(off) >= uint64(len(all)) {
+		return ""
+	}
+	s, _, _ := strings.Cut(all[off:], "\x00")
+	return s
+}
+
+// symbols returns the symbols of the first table of that kind.
+func (o *object) symbols(kind uint32) (all []symbol) {
+	for i := range o.sections {
+		s := &o.sections[i]
+		if s.kind != kind {
+			continue
+		}
+		names := o.strings(s.linked)
+		for b := o.data(s); len(b) >= symbolSize; b = b[symbolSize:] {
+			all = append(all, symbol{
+				name: stringAt(names, le.Uint32(b)), kind: b[4] & 15, local: b[4]>>4 == 0,
+				section: le.Uint16(b[6:]), value: le.Uint64(b[8:]), size: le.Uint64(b[16:]),
+			})
+		}
+		return all
+	}
+	return nil
+}
