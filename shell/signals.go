@@ -6,7 +6,7 @@ import (
 )
 
 // endings are what people call the end by a signal.
-var endings = map[int]string{
+var endings = [...]string{
 	abi.SIGHUP: "Hangup", abi.SIGINT: "Interrupt", abi.SIGQUIT: "Quit", abi.SIGILL: "Illegal instruction",
 	abi.SIGTRAP: "Trace/breakpoint trap", abi.SIGABRT: "Aborted", abi.SIGBUS: "Bus error",
 	abi.SIGFPE: "Floating point exception", abi.SIGKILL: "Killed", abi.SIGUSR1: "User defined signal 1",
@@ -15,8 +15,8 @@ var endings = map[int]string{
 }
 
 func ending(n int) string {
-	if text, ok := endings[n]; ok {
-		return text
+	if n > 0 && n < len(endings) && endings[n] != "" {
+		return endings[n]
 	}
 	return "SIG" + signal.Name(n)
 }

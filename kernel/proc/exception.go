@@ -27,12 +27,15 @@ const (
 	faultFetch   = 1 << 4
 )
 
-// causes is which signal an exception becomes, and how the log calls it.
-var causes = map[int]struct {
-	signal int
+// cause is which signal an exception becomes, and how the log calls it.
+type cause struct {
+	signal int // 0: there is no such exception
 	code   int32
 	name   string
-}{
+}
+
+// causes is the cause of each exception, by vector.
+var causes = [...]cause{
 	vecDivide:  {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
 	vecDebug:   {abi.SIGTRAP, abi.TRAP_TRACE, ""},
 	3:          {abi.SIGTRAP, abi.SI_KERNEL, ""},
@@ -72,9 +75,12 @@ func (t *Thread) exception(vector int) {
 // Context: t's goroutine.
 func (t *Thread) Raise(vector int) {
 	r := t.Regs()
-	c, ok := causes[vector]
-	if !ok {
-		c.signal, c.code, c.name = abi.SIGSEGV, abi.SI_KERNEL, fmt.Sprintf("exception %d", vector)
+	var c cause
+	if uint(vector) < uint(len(causes)) {
+		c = causes[vector]
+	}
+	if c.signal == 0 {
+		c = cause{abi.SIGSEGV, abi.SI_KERNEL, fmt.Sprintf("exception %d", vector)}
 	}
 	info := abi.Siginfo{Signo: int32(c.signal), Code: c.code}
 	if c.code != abi.SI_KERNEL {

@@ -144,4 +144,4 @@ func fcntlArg(s *Shown, v uint64) string {
 	})
 }
 
-var recordNames = map[uint64]string{abi.F_RDLCK: "F_RDLCK", abi.F_WRLCK: "F_WRLCK", abi.F_UNLCK: "F_UNLCK"}
+var recordNames = []number{{abi.F_RDLCK, "F_RDLCK"}, {abi.F_WRLCK, "F_WRLCK"}, {abi.F_UNLCK, "F_UNLCK"}}

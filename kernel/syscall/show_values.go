@@ -63,13 +63,17 @@ func join(names []bit, v uint64, none string) string {
 }
 
 // oneOf shows a number that has a name.
-func oneOf(names map[uint64]string) func(*Shown, uint64) string {
-	return func(_ *Shown, v uint64) string {
-		if n, ok := names[uint64(uint32(v))]; ok {
-			return n
+func oneOf(names []number) func(*Shown, uint64) string {
+	return func(_ *Shown, v uint64) string { return named(names, uint32(v)) }
+}
+
+func named(names []number, v uint32) string {
+	for _, n := range names {
+		if n.value == uint64(v) {
+			return n.name
 		}
-		return fmt.Sprintf("%#x", uint32(v))
 	}
+	return fmt.Sprintf("%#x", v)
 }
 
 func openFlags(_ *Shown, v uint64) string {
@@ -111,7 +115,7 @@ func cloneFlags(_ *Shown, v uint64) string {
 }
 
 func futexOp(_ *Shown, v uint64) string {
-	text := oneOf(futexNames)(nil, v&^(abi.FUTEX_PRIVATE_FLAG|abi.FUTEX_CLOCK_REALTIME))
+	text := named(futexNames, uint32(v&^(abi.FUTEX_PRIVATE_FLAG|abi.FUTEX_CLOCK_REALTIME)))
 	if v&abi.FUTEX_PRIVATE_FLAG != 0 {
 		text += "_PRIVATE"
 	}
@@ -231,7 +235,7 @@ func fileStatus(s *Shown, v uint64) string {
 		if kind := x.Mode & abi.S_IFMT; kind == abi.S_IFCHR || kind == abi.S_IFBLK {
 			what = fmt.Sprintf("st_rdev=makedev(%#x, %#x)", x.Rdev>>8&0xfff, x.Rdev&0xff|x.Rdev>>12&^0xff)
 		}
-		return fmt.Sprintf("{st_mode=%s|%s, %s, ...}", kindNames[x.Mode&abi.S_IFMT], octal(uint64(x.Mode&07777)), what)
+		return fmt.Sprintf("{st_mode=%s|%s, %s, ...}", named(kindNames, x.Mode&abi.S_IFMT), octal(uint64(x.Mode&07777)), what)
 	})
 }
 
