@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
+	"sonde/arch/amd64/user"
 	"sonde/boot/handoff"
 	"sonde/boot/pvh"
 	"sonde/kernel/acpi"
@@ -45,6 +46,7 @@ var (
 // variables hold only what the linker could put there.
 func early(info uintptr) {
 	serial.Init()
+	user.Protect(cpu.CPUID)
 	mem := phys.Identity(bootMapped)
 	if c := pvh.Parse(mem, uint64(info), &loader); c != pvh.OK {
 		fatal(c.String(), uint64(info))

@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
+	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 )
 
@@ -65,6 +66,7 @@ func startCPUs() {
 // apMain is a further CPU's first Go code, on its trap stack with that stack's g.
 func apMain() {
 	id := apID
+	user.Protect(cpu.CPUID)
 	apic := cpu.InitLAPIC(lapicBase())
 	trap.Install(areas[id].CPU, uint32(id), apic)
 	apUp.Store(int32(id))

@@ -69,22 +69,35 @@ var ErrNoFSGSBASE = errors.New("user: the processor lacks FSGSBASE")
 // Context: goroutine, once.
 // Errors: ErrNoFSGSBASE.
 func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id int)) error {
-	if maxLeaf, _, _, _ := cpuid(0, 0); maxLeaf < 7 {
+	if cr4 = features(cpuid); cr4&amd64.CR4_FSGSBASE == 0 {
 		return ErrNoFSGSBASE
-	}
-	_, b, c, _ := cpuid(7, 0)
-	if b&1 == 0 {
-		return ErrNoFSGSBASE
-	}
-	cr4 = amd64.CR4_FSGSBASE
-	for _, f := range []struct{ has, bit uint32 }{{b >> 7 & 1, amd64.CR4_SMEP}, {b >> 20 & 1, amd64.CR4_SMAP}, {c >> 2 & 1, amd64.CR4_UMIP}} {
-		if f.has != 0 {
-			cr4 |= uint64(f.bit)
-		}
 	}
 	wake = interrupt
 	return nil
 }
+
+// features are the bits of CR4 that programs need or are kept in bounds by, and that
+// this CPU has.
+func features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (bits uint64) {
+	if maxLeaf, _, _, _ := cpuid(0, 0); maxLeaf < 7 {
+		return 0
+	}
+	_, b, c, _ := cpuid(7, 0)
+	for _, f := range [...]struct{ has, bit uint32 }{
+		{b & 1, amd64.CR4_FSGSBASE}, {b >> 7 & 1, amd64.CR4_SMEP}, {b >> 20 & 1, amd64.CR4_SMAP}, {c >> 2 & 1, amd64.CR4_UMIP},
+	} {
+		if f.has != 0 {
+			bits |= uint64(f.bit)
+		}
+	}
+	return bits
+}
+
+// Protect sets the bits of CR4 that InitCPU wants, on this CPU. It comes before nearly
+// everything else: code that ran before they change an emulator translates again.
+//
+// Context: before the runtime.
+func Protect(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) { setCR4(features(cpuid)) }
 
 // initial is the x87's state that all begin with, as FSAVE would store it: control,
 // status and tag word, which says that all registers are empty, and zeros.
