@@ -1,11 +1,13 @@
 package syscall
 
 import (
+	"runtime"
 	sys "syscall"
 	"testing"
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/proctest"
 )
@@ -154,3 +156,107 @@ func TestRobustList(t *testing.T) {
 		}
 	})
 }
+
+// TestFramesAreAligned: wherever SP is, a handler finds it as the ABI says, and the
+// floating-point state where FXRSTOR needs it, both below the red zone.
+func TestFramesAreAligned(t *testing.T) {
+	ran := 0
+	run(t, func(p *player) {
+		var sp uint64
+		action(p, abi.SIGUSR1, func(p *player, _, _, context uint64) {
+			ran++
+			var u abi.Ucontext
+			copy(abi.Bytes(&u), p.Peek(context, 304))
+			fp, frame := u.Context.FPState, p.Regs().SP
+			if frame%16 != 8 || fp%64 != 0 || fp < frame+440 || fp+abi.FPSize > sp-128 {
+				t.Errorf("SP %#x: in the handler %#x, floating point at %#x", sp, frame, fp)
+			}
+		}, abi.SA_SIGINFO, 0)
+		top := p.Regs().SP
+		for sp = top - 1; sp > top-130; sp-- {
+			p.Regs().SP = sp
+			p.Call(nKill, 2, abi.SIGUSR1)
+		}
+		p.Regs().SP = top
+	})
+	if ran != 129 {
+		t.Errorf("the handler ran %d times", ran)
+	}
+}
+
+// TestHandlersStackMayBeTooSmall: no frame is pushed that begins below the alternate
+// stack, where something else may be.
+func TestHandlersStackMayBeTooSmall(t *testing.T) {
+	s := run(t, func(p *player) {
+		const size = 2048 // sigaltstack takes no less
+		st := abi.Stack{SP: proctest.Data + 0x4000, Size: size}
+		p.Poke(scratch, abi.Bytes(&st))
+		want(t, p, "sigaltstack", p.Call(nAltstack, scratch, 0), 0)
+		depth := 0
+		action(p, abi.SIGUSR1, func(p *player, _, _, _ uint64) {
+			if depth++; p.Regs().SP < st.SP || depth > size/440 {
+				t.Errorf("handler %d: SP %#x is below %#x", depth, p.Regs().SP, st.SP)
+				p.Call(nExitGroup, 1)
+			}
+			p.Call(nKill, 2, abi.SIGUSR1)
+		}, abi.SA_ONSTACK|abi.SA_NODEFER, 0)
+		p.Call(nKill, 2, abi.SIGUSR1)
+	})
+	if s != proc.Killed(abi.SIGSEGV) {
+		t.Errorf("status %#x", s)
+	}
+}
+
+// TestASignalKicks: a program that computes sees a signal when the CPU is made to leave it.
+func TestASignalKicks(t *testing.T) {
+	w := world(t)
+	began, kicks := make(chan *proctest.Player, 1), int64(0)
+	p := begin(t, w, func(p *player) {
+		began <- p
+		for {
+			p.Interrupt()
+			runtime.Gosched()
+		}
+	})
+	cpu := <-began
+	before := cpu.Kicks.Load()
+	sendFrom(p, abi.SIGTERM)
+	kicks = cpu.Kicks.Load() - before
+	if s := finish(t, w, p); s != proc.Killed(abi.SIGTERM) || kicks == 0 {
+		t.Errorf("status %#x, %d kicks", s, kicks)
+	}
+}
+
+// TestExecForgets: a new program has none of the old one's memory, nor the descriptors
+// that are to be closed.
+func TestExecForgets(t *testing.T) {
+	const nPipe2 = 293
+	w := world(t)
+	var closed, kept uint64
+	provide(t, w, "/bin/after", func(p *player) {
+		want(t, p, "memory", int64(p.Peek32(scratch+512)), 0)
+		want(t, p, "what the old program mapped", p.Call(nWrite, kept, unused, 1), errno(sys.EFAULT))
+		want(t, p, "what is closed", p.Call(nClose, closed), errno(sys.EBADF))
+		want(t, p, "what is kept", p.Call(nClose, kept), 0)
+	})
+	p := begin(t, w, func(p *player) {
+		p.Poke32(scratch+512, 7)
+		if _, err := p.Space.Map(unused, 4096, space.Read|space.Write, space.Fixed, nil, 0); err != nil {
+			t.Error(err)
+		}
+		want(t, p, "pipe2", p.Call(nPipe2, scratch, abi.O_CLOEXEC), 0)
+		closed = uint64(p.Peek32(scratch))
+		want(t, p, "pipe", p.Call(nPipe, scratch), 0)
+		kept = uint64(p.Peek32(scratch + 4))
+		want(t, p, "write", p.Call(nWrite, kept, unused, 1), 1)
+		p.PokeString(scratch, "/bin/after")
+		p.Call(nExecve, scratch, 0, 0)
+		t.Error("exec returned")
+	})
+	if s := finish(t, w, p); s != 0 {
+		t.Errorf("status %#x", s)
+	}
+}
+
+// unused is an address at which programs that are played have nothing.
+const unused = 0x1000_0000_0000

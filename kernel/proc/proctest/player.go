@@ -49,6 +49,7 @@ type Player struct {
 	child   Program // what the next clone runs
 	running bool
 	used    atomic.Int64 // nanoseconds
+	Kicks   atomic.Int64 // calls of Kick
 	events  chan proc.Event
 	resume  chan struct{}
 }
@@ -154,7 +155,7 @@ func (p *Player) Forgo() {}
 
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
-func (p *Player) Kick() {}
+func (p *Player) Kick() { p.Kicks.Add(1) }
 
 // Clone implements proc.CPU: it plays what Fork or Thread was given.
 func (p *Player) Clone() proc.CPU {
