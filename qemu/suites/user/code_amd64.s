@@ -184,6 +184,11 @@ TEXT ·tables(SB),NOSPLIT,$0-16
 	SIDT	(CX)
 	RET
 
+// func mxcsr() uint32
+TEXT ·mxcsr(SB),NOSPLIT,$0-4
+	STMXCSR	ret+0(FP)
+	RET
+
 // func pieces() (calls, spin, keeps, reads, shows, bases uintptr)
 TEXT ·pieces(SB),NOSPLIT,$0-48
 	MOVQ	$·calls(SB), AX
