@@ -17,7 +17,8 @@ import (
 
 // follow_example: follow one call of write from a function of a program to the device
 // and back, and print when it came where. The program's function has user probes, the
-// kernel's have return probes, which look whether it is the followed thread that calls.
+// kernel's have return probes, which look whether it is the followed process that calls: Go
+// may move a call to another of its threads.
 // The times include what the probes cost.
 //
 // The function that is followed may be any other one that calls write:
@@ -33,12 +34,11 @@ var (
 	followReturn *uprobes.Uretprobe
 	followKernel []*kprobes.Kretprobe // from the outermost function to the innermost
 
-	followed   atomic.Pointer[proc.Thread] // in the call
-	followDone atomic.Bool                 // one call is enough
+	followed   atomic.Pointer[proc.Process] // in the call
+	followDone atomic.Bool                  // one call is enough
 
-	// Used by the followed thread only:
 	follows  [32]followStep
-	nfollows int
+	nfollows atomic.Int32
 )
 
 // followStep is one line. It has no pointers, for it is written in trap context.
@@ -65,23 +65,23 @@ func init() {
 }
 
 func followNote(s followStep) {
-	if s.at = cpu.Nanotime(); nfollows < len(follows) {
-		follows[nfollows] = s
-		nfollows++
+	s.at = cpu.Nanotime()
+	if i := int(nfollows.Add(1)) - 1; i < len(follows) {
+		follows[i] = s
 	}
 }
 
 // followCalled is called in the program's thread.
 func followCalled(*uprobes.Uprobe, *amd64.Regs) {
-	if me := uprobes.Current(); !followDone.Load() && (followed.CompareAndSwap(nil, me) || followed.Load() == me) {
-		nfollows = 0
+	if me := uprobes.Current().Process(); !followDone.Load() && (followed.CompareAndSwap(nil, me) || followed.Load() == me) {
+		nfollows.Store(0)
 		followNote(followStep{})
 	}
 }
 
 // followKernelCalled declines calls for others: these will not be seen to return.
 func followKernelCalled(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
-	if t := followed.Load(); t == nil || proc.Interrupted(regs) != t {
+	if p, t := followed.Load(), proc.Interrupted(regs); p == nil || t == nil || t.Process() != p {
 		return 1
 	}
 	followNote(followStep{depth: followDepth(ri.RP)})
@@ -105,14 +105,14 @@ func followDepth(rp *kprobes.Kretprobe) int {
 // followReturned is called in the program's thread, which may take its time.
 func followReturned(_ *uprobes.UretprobeInstance, regs *amd64.Regs) {
 	me := uprobes.Current()
-	if followed.Load() != me {
+	if followed.Load() != me.Process() {
 		return
 	}
 	followNote(followStep{back: true, value: uprobes.RegsReturnValue(regs)})
 	followDone.Store(true)
 	followed.Store(nil)
 	printk.Info("follow: %s[%d], thread %d", me.Process().Name(), me.Process().PID, me.TID)
-	for _, s := range follows[:nfollows] {
+	for _, s := range follows[:min(int(nfollows.Load()), len(follows))] {
 		followPrint(s)
 	}
 }

@@ -67,7 +67,7 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/how-a-hit-works.md", "post_handler:", hitScript},
 	{"docs/how-a-hit-works.md", "#BP breakpoint", hitScript},
 	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
-	{"docs/how-a-system-call-works.md", "write(1", "strace myprog -n 1 | grep write"},
+	{"docs/how-a-system-call-works.md", "write(1", "strace -e trace=write -o /tmp/calls myprog -n 1; cat /tmp/calls"},
 	{"docs/how-a-system-call-works.md", "Call Trace", "insmod kprobe_example symbol=console.(*Pipe).Write post=0; myprog -n 1; dmesg"},
 }
 

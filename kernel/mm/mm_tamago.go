@@ -21,7 +21,7 @@ type Range struct{ Start, End uintptr }
 func (r Range) Contains(addr uintptr) bool { return addr >= r.Start && addr < r.End }
 
 // SlotBytes is how large Slots is.
-const SlotBytes = 10 << 20
+const SlotBytes = 12 << 20
 
 // Written once at boot:
 var (
