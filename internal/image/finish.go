@@ -64,7 +64,7 @@ func (o Options) withDefaults() Options {
 // Finish turns the linked file in into the bootable image out. The image
 // appears at out only when it is complete.
 //
-// Errors: ErrLayout, ErrSymbol, ErrSize (wrapped with what and where).
+// Errors: ErrLayout, ErrSymbol, ErrSize (wrapped with what and where); ErrTrap.
 func Finish(in, out string, opts Options) error {
 	raw, err := os.ReadFile(in)
 	if err != nil {
@@ -90,6 +90,9 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 		return nil, err
 	}
 	table := kallsyms.Encode(f.kernelSymbols())
+	if err := f.checkTraps(table); err != nil {
+		return nil, err
+	}
 	addr := alignUp(f.memoryEnd(), pageSize)
 	if err := f.patch(opts.SymtabVar, addr, uint64(len(table))); err != nil {
 		return nil, err

@@ -47,6 +47,8 @@ type Func struct {
 	SSE int
 	// Stack is what it does to SP beyond making a frame.
 	Stack Stack
+	// Frame is the most that it takes of the stack, in bytes, with its return address.
+	Frame int
 	// Err says that the function does not decode to its end, or is empty.
 	Err error
 }
@@ -74,7 +76,7 @@ func (g *Graph) At(addr uint64) (*Func, bool) {
 
 // read decodes the code of sym.
 func (g *Graph) read(sym kallsyms.Symbol) *Func {
-	f := &Func{Symbol: sym, SSE: -1}
+	f := &Func{Symbol: sym, SSE: -1, Frame: 8}
 	code := g.code(sym.Addr, sym.Size)
 	if len(code) == 0 {
 		f.Err = insn.ErrRange
@@ -86,6 +88,7 @@ func (g *Graph) read(sym kallsyms.Symbol) *Func {
 			f.SSE = off
 		}
 		f.Stack.note(&in)
+		f.Frame += frame(&in)
 		return true
 	})
 	return f

@@ -9,11 +9,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"sonde/arch/amd64/insn"
-	"sonde/internal/image"
+	"sonde/kallsyms"
 )
+
+// BuildKernel returns the file of the kernel with its tests, and its symbols. Package
+// image imports this one, so it is set by a test outside of it: see build_test.go.
+var BuildKernel func() (path string, symbols *kallsyms.Table, err error)
 
 // kernel returns the graph of the kernel as it is linked, with the in-kernel tests.
 func kernel(t testing.TB) *Graph {
@@ -21,32 +26,36 @@ func kernel(t testing.TB) *Graph {
 	if testing.Short() {
 		t.Skip("builds the kernel")
 	}
-	path, err := image.Build(image.BuildOptions{Test: true})
+	g, err := kernelGraph()
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := image.Inspect(path)
+	return g
+}
+
+var kernelGraph = sync.OnceValues(func() (*Graph, error) {
+	path, symbols, err := BuildKernel()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer f.Close()
 	text := f.Section(".text")
 	code, err := text.Data()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return New(info.Symbols, func(addr, n uint64) []byte {
+	return New(symbols, func(addr, n uint64) []byte {
 		off := addr - text.Addr
 		if off > uint64(len(code)) || n > uint64(len(code))-off {
 			return nil
 		}
 		return code[off : off+n]
-	})
-}
+	}), nil
+})
 
 // marked returns the names given to NoKprobe as literals anywhere in the tree.
 func marked(t *testing.T) (list []string) {

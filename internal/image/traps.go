@@ -1,0 +1,48 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+
+	"sonde/kallsyms"
+	"sonde/kprobes/reach"
+)
+
+// ErrTrap says that code which runs in traps reaches what does not work there.
+var ErrTrap = errors.New("trap code breaks its rules")
+
+// trapEntry is in each kernel that has traps.
+const trapEntry = "sonde/arch/amd64/trap.entry"
+
+// checkTraps walks the calls of the kernel whose symbol table is encoded in table. It
+// takes some milliseconds.
+//
+// Errors: ErrTrap with each way that leads to what is forbidden.
+func (f *elfFile) checkTraps(table []byte) error {
+	if _, err := f.symbol(trapEntry); err != nil {
+		return nil
+	}
+	text := f.view.Section(".text")
+	if text == nil {
+		return fmt.Errorf("no .text: %w", ErrLayout)
+	}
+	code, err := text.Data()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLayout, err)
+	}
+	syms, err := kallsyms.Load(table)
+	if err != nil {
+		return err
+	}
+	g := reach.New(syms, func(addr, n uint64) []byte {
+		off := addr - text.Addr
+		if off > uint64(len(code)) || n > uint64(len(code))-off {
+			return nil
+		}
+		return code[off : off+n]
+	})
+	if wrong := g.Verify(); len(wrong) > 0 {
+		return fmt.Errorf("%w:\n%w", ErrTrap, errors.Join(wrong...))
+	}
+	return nil
+}
