@@ -1,7 +1,9 @@
 package kprobes
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 )
@@ -45,24 +47,34 @@ func TestPoolIsAsLargeAsTheMachine(t *testing.T) {
 	}
 }
 
-// TestPoolFromAllCPUsAtOnce: no instance is handed out twice, none is lost.
+// TestPoolFromAllCPUsAtOnce: no instance is handed out twice, none is lost. With fewer
+// instances than CPUs most come from another CPU's list.
 func TestPoolFromAllCPUsAtOnce(t *testing.T) {
-	const n, cpus, rounds = 6, 4, 20000
+	for _, n := range []int{2, 6} {
+		fromAllCPUs(t, n)
+	}
+}
+
+func fromAllCPUs(t *testing.T, n int) {
+	const cpus, rounds = 4, 20000
 	var p pool
 	p.init(&Kretprobe{}, n, cpus, 0)
-	owner := make([]int, n+1) // by index1; the race detector, and the check, see two owners
+	owners := make([]atomic.Int64, n+1) // by index1
 	var wg sync.WaitGroup
 	for id := range cpus {
 		wg.Go(func() {
-			for range rounds {
+			for i := range rounds {
 				in := p.get(id)
 				if in == nil {
 					continue
 				}
-				owner[in.index1] = id
-				if owner[in.index1] != id {
+				if owners[in.index1].Add(1) != 1 {
 					t.Error("an instance has two owners")
 				}
+				if i%100 == 0 {
+					runtime.Gosched()
+				}
+				owners[in.index1].Add(-1)
 				p.put(in, id)
 			}
 		})
@@ -72,5 +84,8 @@ func TestPoolFromAllCPUsAtOnce(t *testing.T) {
 		if p.get(0) == nil {
 			t.Fatalf("only %d of %d instances are left", i, n)
 		}
+	}
+	if p.get(0) != nil {
+		t.Errorf("there are more than %d instances", n)
 	}
 }

@@ -32,7 +32,7 @@ var runs = []struct {
 	{"flags", "4839d8 9c 9d 720348ffc0 c3", 0},
 	{"call", "e8fb030000 4801d8 c3", 0},
 	{"call through a register", "488d0df9030000 4831d2 ffd1 4801d8 c3", 7},
-	{"call through the stack", "488d0df9030000 51 51 ff542408 5959 c3", 7},
+	{"call through the stack", "488d0df9030000 51 53 ff542408 5b59 c3", 7},
 	{"call through memory", "488d0df9030000 51 488d1424 ff12 59 c3", 8},
 	{"ret", "90 4801d8 c3", 0},
 }

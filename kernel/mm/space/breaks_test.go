@@ -111,6 +111,23 @@ func TestBreakIsOfWhatIsMapped(t *testing.T) {
 	}
 }
 
+// TestBreakIsNotOfAnotherFile: not even if the other has the same bytes there.
+func TestBreakIsNotOfAnotherFile(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	at := text(t, s, f, 0) + 9
+	was := byteAt(t, s, at)
+	must(t, s.Break(at))
+	text(t, s, m.file(2), 0)
+	if got := byteAt(t, s, at); got != was {
+		t.Errorf("%#x in another file", got)
+	}
+	text(t, s, f, 0)
+	if got := byteAt(t, s, at); got != int3 {
+		t.Errorf("%#x in the file itself, when it is mapped again", got)
+	}
+}
+
 func TestBreakDoesNotMove(t *testing.T) {
 	m := newMachine(t, 0)
 	s, f := m.space(), m.file(2)
