@@ -165,3 +165,19 @@ func TestProbesAreNotCode(t *testing.T) {
 		t.Errorf("% x, want % x", have, fn)
 	}
 }
+
+// TestOpcodeIsTheImages: whatever stands in its place, and only while k is registered.
+func TestOpcodeIsTheImages(t *testing.T) {
+	f := newFake(t)
+	k, second := at("t.work", 3), at("t.work", 3)
+	if k.Opcode() != 0 {
+		t.Errorf("%#x of a probe that was never registered", k.Opcode())
+	}
+	f.must(k, second)
+	if want := f.image[k.Addr-fakeText]; k.Opcode() != want || second.Opcode() != want || f.byteAt("t.work", 3) != insn.OpInt3 {
+		t.Errorf("%#x and %#x, want %#x", k.Opcode(), second.Opcode(), want)
+	}
+	if UnregisterKprobe(k); k.Opcode() != 0 {
+		t.Errorf("%#x when it is unregistered", k.Opcode())
+	}
+}

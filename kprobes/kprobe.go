@@ -120,6 +120,20 @@ func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 // Context: trap: a handler of a kprobe, or of a return probe.
 func Current(r *amd64.Regs) Context { return current(r) }
 
+// Opcode returns the first byte of k's instruction, which a breakpoint or a jump may
+// have replaced; 0 if k is not registered.
+//
+// Context: goroutine.
+// Source: spec/3 §1, opcode.
+func (k *Kprobe) Opcode() byte {
+	mu.Lock()
+	defer mu.Unlock()
+	if k.site == nil {
+		return 0
+	}
+	return k.site.Orig[0]
+}
+
 // name is how errors call k.
 func (k *Kprobe) name() string {
 	if k.SymbolName == "" {
