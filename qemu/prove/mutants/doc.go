@@ -1,0 +1,28 @@
+// Package mutants is a list of deliberate defects in the kernel, each with the test
+// that has to fail when it is there. A test that never failed shows little: this is
+// where the tests are tested.
+//
+// A mutant is one change of one file: a text that is there exactly once becomes
+// another one. It is made in a copy of the tree ([Tree]), which is built and tested
+// there; the tree itself is not touched. The test is one of the host's or a case of
+// the kernel's own, the cheapest that can notice. A mutant is
+//
+//	killed     the test fails, or the machine ends in it
+//	survived   the test passes: it, or the mutant, is worth nothing
+//	broken     the text is not there, the kernel does not build, the test does
+//	           not begin: nothing has been shown
+//
+// TestListFitsTheTree (seconds) finds mutants whose text or test is gone.
+// TestMutantsDie runs those that the environment variable SONDE_MUTANTS names, by
+// the beginning of a name, separated by spaces; "all" is all of them.
+//
+// # What was rejected
+//
+//   - Mutants that a tool makes (each comparison turned, each statement left out):
+//     thousands, of which many change nothing that can be seen, and each costs a build
+//     and a boot.
+//   - Defects that a kernel has built in and that are switched on when it runs: they
+//     would be on the path of each hit.
+//   - "go build -overlay" in place of a copy: the kernel is built with an overlay of its
+//     own, which some mutants change.
+package mutants

@@ -1,0 +1,150 @@
+package mutants
+
+// hits are defects in what a hit does.
+var hits = []Mutant{
+	{
+		Name: "missed-hit-not-counted", File: "kprobes/hit_trap.go",
+		Old: "\ts.countMissed(int(st.id))\n", New: "",
+		By:  kernel(1, "kprobes/hit_in_a_handler_is_missed"),
+		Why: "a hit inside a handler is lost without a trace",
+	},
+	{
+		Name: "missed-hit-of-a-jump-not-counted", File: "kprobes/hit_trap.go",
+		Old: "\t\ts.countMissed(id)\n", New: "",
+		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
+		Why: "the same for a hit by a jump",
+	},
+	{
+		Name: "missed-hit-counted-once-for-all", File: "kprobes/hit_trap.go",
+		Old: "\t\tk.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here\n\t}\n",
+		New: "\t\tk.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here\n\t\tbreak\n\t}\n",
+		By:  kernel(1, "handlers/probes_below_a_handler_are_missed_exactly"),
+		Why: "of several probes at one place only the first knows",
+	},
+	{
+		Name: "nested-hit-taken-for-a-new-one", File: "kprobes/hit_trap.go",
+		Old: "\tst := stateOf(r)\n\tif st.phase == idle {\n\t\tat := uintptr(r.IP) - 1\n", New: "\tst := stateOf(r)\n\tif st.handed == 0 {\n\t\tat := uintptr(r.IP) - 1\n",
+		By:  kernel(1, "kprobes/hit_in_a_handler_is_missed"),
+		Why: "a handler is called inside a handler, and what the CPU knew of the first hit is lost",
+	},
+	{
+		Name: "sse-not-saved-before-a-pre-handler", File: "kprobes/hit_trap.go",
+		Old: "\tif k.Flags.Has(flagSSE) {\n", New: "\tif k.Flags.Has(flagSSE) && k.PostHandler != nil {\n",
+		By:  kernel(1, "kprobes/xmm_survive_any_handler"),
+		Why: "the probed code finds other floating-point numbers than it left",
+	},
+	{
+		Name: "sse-not-saved-before-a-post-handler", File: "kprobes/perform_trap.go",
+		Old: "\t\tif f != 0 {\n\t\t\ttrap.SaveXMM(r)\n\t\t}\n", New: "",
+		By:  kernel(1, "kprobes/xmm_survive_any_handler"),
+		Why: "the same by a post-handler",
+	},
+	{
+		Name: "sse-not-saved-before-a-return-handler", File: "kprobes/kretprobe_trap.go",
+		Old: "\tcase rp.sse:\n\t\ttrap.SaveXMM(r)\n\t\tfallthrough\n", New: "",
+		By:  kernel(1, "returns/results_of_all_shapes_unharmed"),
+		Why: "a function returns other floating-point numbers than it computed",
+	},
+	{
+		Name: "sse-write-not-seen", File: "kprobes/reach/sse.go",
+		Old: "\tcase op == 0x11 || op == 0x29 || op == 0x7f:", New: "\tcase op == 0x11 || op == 0x29 || op == 0x7f || op == 0x6f || op == 0x10:",
+		By:  host("kprobes/reach", "TestInstructionsThatMayWriteXMM"),
+		Why: "handlers that change X0-X14 are taken for those that do not",
+	},
+	{
+		Name: "trap-flag-left-on", File: "kprobes/perform_trap.go",
+		Old: "\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n\treturn true\n", New: "\tr.Flags |= flags\n\treturn true\n",
+		By:  kernel(1, "kprobes/post_handler_sees_what_was_done"),
+		Why: "the probed code goes on in single steps, of which nobody knows",
+	},
+	{
+		Name: "interrupt-flag-not-restored", File: "kprobes/perform_trap.go",
+		Old: "\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n\treturn true\n", New: "\tr.Flags = r.Flags&^uint64(stepFlags) | flags&^amd64.RFLAGS_IF\n\treturn true\n",
+		By:  kernel(1, "kprobes/every_boundary_of_every_shape"),
+		Why: "the probed code goes on with interrupts off",
+	},
+	{
+		Name: "flags-of-a-faulting-copy-not-restored", File: "kprobes/fault_trap.go",
+		Old: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n", New: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n",
+		By:  kernel(1, "handlers/fault_of_the_probed_code_is_its_own"),
+		Why: "the fault of a stepped instruction is reported with TF on and interrupts off",
+	},
+	{
+		Name: "ip-stays-in-the-slot", File: "kprobes/perform_trap.go",
+		Old: "\t\tr.IP += uint64(s.Addr) - uint64(s.Slot)\n", New: "\t\tr.IP += 0\n",
+		By:  kernel(1, "kprobes/post_handler_sees_what_was_done"),
+		Why: "behind a step the program goes on in the slot",
+	},
+	{
+		Name: "string-instruction-cut-short", File: "kprobes/perform_trap.go",
+		Old: "\tif r.IP == uint64(s.Slot) {\n\t\treturn false\n\t}\n", New: "",
+		By:  kernel(1, "kprobes/every_boundary_of_every_shape"),
+		Why: "of a repeated string instruction each round is a hit",
+	},
+	{
+		Name: "stack-growth-counted", File: "kprobes/hit_trap.go",
+		Old: "\t\tif s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet\n", New: "\t\tif s.Check.Kind != prologue.None && s.Check.Kind != prologue.Small && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet\n",
+		By:  kernel(1, "kprobes/growing_stacks_are_not_hits"),
+		Why: "a call whose stack has to grow first is two hits",
+	},
+	{
+		Name: "stack-check-off-by-one", File: "arch/amd64/prologue/prologue.go",
+		Old: "return r.SP-c.Frame <= guard ||", New: "return r.SP-c.Frame < guard ||",
+		By:  host("arch/amd64/prologue", "TestGrowsDecidesAsTheComparisonDoes"),
+		Why: "a function runs with a stack that is full",
+	},
+	{
+		Name: "last-comes-first", File: "kernel/probe/list.go",
+		Old: "\tlist[copy(list, all)] = x\n", New: "\tcopy(list[1:], all)\n\tlist[0] = x\n",
+		By:  host("kprobes", "TestOrder"),
+		Why: "probes at one place are not called in the order of registration",
+	},
+	{
+		Name: "handler-that-takes-over-is-not-obeyed", File: "kprobes/hit_trap.go",
+		Old: "\t\tif r.Vector != amd64.VecDetour {\n\t\t\tst.phase = idle\n\t\t\treturn\n\t\t}\n", New: "\t\tif false {\n\t\t\treturn\n\t\t}\n",
+		By:  kernel(1, "kprobes/taking_over_skips_the_rest"),
+		Why: "the instruction is executed although a pre-handler has returned 1",
+	},
+	{
+		Name: "abandoned-handler-counted-twice", File: "kprobes/state_trap.go",
+		Old: "\t\t\tk.ledger.Uncount(id, probe.Handled) // the pre-handler's\n", New: "",
+		By:  kernel(1, "kprobes/handlers_that_break_the_rules_are_abandoned"),
+		Why: "a hit whose post-handler was given up is in the ledger as handled and as abandoned",
+	},
+	{
+		Name: "abandoned-probe-stays-on", File: "kprobes/kill_trap.go",
+		Old: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n\tdisarmer.Wake()\n", New: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n",
+		By:  kernel(1, "kprobes/handlers_that_break_the_rules_are_abandoned"),
+		Why: "the breakpoint of a handler that was given up is never taken out",
+	},
+	{
+		Name: "endless-handler-not-ended", File: "kprobes/kill_trap.go",
+		Old: "\tw.ran += gap\n", New: "\tw.ran = gap\n",
+		By:  kernel(2, "handlers/never_returns"),
+		Why: "a handler that never returns keeps its CPU for ever",
+	},
+	{
+		Name: "one-state-for-all-cpus", File: "kprobes/init_tamago.go",
+		Old: "\tst := &states[id].state\n\tst.id, st.trampoline = uint64(id), trampolinePC\n", New: "\tst := &states[0].state\n\tst.id, st.trampoline = uint64(id), trampolinePC\n",
+		By:  kernel(2, "kprobes/handlers_run_on_all_cpus_at_once"),
+		Why: "two CPUs that hit at the same time overwrite what the other has noted",
+	},
+	{
+		Name: "one-account-for-all-cpus", File: "kernel/probe/ledger.go",
+		Old: "uintptr(cpu)<<AccountShift)).n\n", New: "uintptr(cpu&0)<<AccountShift)).n\n",
+		By:  host("kernel/probe", "TestAccounts"),
+		Why: "hits on two CPUs at the same time are counted as one",
+	},
+	{
+		Name: "condition-turned", File: "arch/amd64/insn/emulate/emulate.go",
+		Old: "\t\tif insn.CondTrue(op.in.Cond(), r.Flags) {\n", New: "\t\tif insn.CondTrue(op.in.Cond(), r.Flags&^amd64.RFLAGS_OF) {\n",
+		By:  host("arch/amd64/insn/emulate", "TestEveryInstruction"),
+		Why: "an emulated branch on less-than goes the wrong way after an overflow",
+	},
+	{
+		Name: "operand-of-a-copy-not-corrected", File: "arch/amd64/insn/encode.go",
+		Old: "Distance(to, from+uint64(i.Disp()))", New: "Distance(to, to+uint64(i.Disp()))",
+		By:  host("arch/amd64/insn", "TestCopyToKeepsTheOperand"),
+		Why: "a copy of an instruction with an operand relative to IP uses other memory",
+	},
+}

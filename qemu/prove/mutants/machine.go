@@ -1,0 +1,53 @@
+package mutants
+
+// machine are defects in what stops, changes and synchronizes CPUs.
+var machine = []Mutant{
+	{
+		Name: "stop-does-not-wait", File: "kernel/smp/stop_tamago.go",
+		Old: "\t\tfor i != self && here[i].Load() != n {\n", New: "\t\tfor i < self && here[i].Load() != n {\n",
+		By:  kernel(4, "stop/others_stand_still"),
+		Why: "code is changed while some CPUs execute it",
+	},
+	{
+		Name: "held-cpu-of-an-earlier-stop", File: "kernel/smp/stop_tamago.go",
+		Old: "\tif n&1 == 0 {\n\t\treturn // given up before this CPU came\n\t}\n", New: "",
+		By:  kernel(2, "stop/late_cpu_is_reported"),
+		Why: "a CPU that comes to a stop that was given up stands still until the next",
+	},
+	{
+		Name: "other-bytes-overwritten", File: "kernel/text/batch_tamago.go",
+		Old: "b.differs(i, p.Old, syscall.EILSEQ)", New: "b.differs(i, p.Old, syscall.EILSEQ) && i > 0",
+		By:  kernel(1, "stop/code_that_is_not_as_expected_stays"),
+		Why: "a jump is written over what somebody else has put there",
+	},
+	{
+		Name: "failed-batch-not-undone", File: "kernel/text/batch_tamago.go",
+		Old: "\t\t\tb.undo()\n", New: "",
+		By:  kernel(1, "stop/patches_that_overlap_are_undone"),
+		Why: "half of a batch stays",
+	},
+	{
+		Name: "poke-loses-its-neighbour", File: "kernel/text/text_tamago.go",
+		Old: "\t\tif atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {\n", New: "\t\tif atomic.StoreUint32(word, v&^(0xff<<shift)|uint32(new)<<shift); true {\n",
+		By:  kernel(2, "stop/pokes_are_not_lost"),
+		Why: "of two breakpoints that are written at the same time one is lost",
+	},
+	{
+		Name: "idle-cpu-counts-as-passed", File: "kernel/grace/grace_tamago.go",
+		Old: "\t\tif goruntime.Quiet(i) != s[i] || inRing3(i) {\n", New: "\t\tif idle, _, _ := goruntime.Idle(i); idle || goruntime.Quiet(i) != s[i] || inRing3(i) {\n",
+		By:  kernel(2, "stop/grace_period_waits_for_interrupts_of_idle_cpus"),
+		Why: "an idle CPU may be in an interrupt, and in a probe there",
+	},
+	{
+		Name: "period-does-not-wait", File: "kernel/grace/grace_tamago.go",
+		Old: "\tfor nap := most / 16; !s.Passed(); nap = min(2*nap, most) {\n", New: "\tfor nap := most / 16; false; nap = min(2*nap, most) {\n",
+		By:  kernel(2, "sched/synchronize_waits_for_running_code"),
+		Why: "a grace period is over at once",
+	},
+	{
+		Name: "calls-before-the-period", File: "kernel/grace/call_tamago.go",
+		Old: "\t\tSynchronize()\n\t\tfor _, f := range fs {\n", New: "\t\tfor _, f := range fs {\n",
+		By:  kernel(2, "stop/calls_come_after_the_period_once"),
+		Why: "what waits for a grace period is done before it",
+	},
+}

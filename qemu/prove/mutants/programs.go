@@ -1,0 +1,83 @@
+package mutants
+
+// programs are defects in user probes.
+var programs = []Mutant{
+	{
+		Name: "breakpoint-in-a-shared-page", File: "kernel/mm/space/breaks.go",
+		Old: "\tf := frameOf(*e)\n\tif s.alone(f) {\n\t\treturn nil\n\t}\n", New: "\tf := frameOf(*e)\n\tif s.alone(f) || len(s.breaks) == 0 {\n\t\treturn nil\n\t}\n",
+		By:  host("kernel/mm/space", "TestBreakIsOfOneSpace"),
+		Why: "the breakpoint is in the file, and in all processes that run it",
+	},
+	{
+		Name: "fork-keeps-breakpoints", File: "kernel/mm/space/breaks.go",
+		Old: "\t\tif a := s.areas.at(b.addr); a != nil && b.of(a) && *b.in(copy) == int3 {\n", New: "\t\tif a := s.areas.at(b.addr); a == nil && *b.in(copy) == int3 {\n",
+		By:  host("kernel/mm/space", "TestBreakIsNotOfAChild"),
+		Why: "a child meets breakpoints that are nobody's",
+	},
+	{
+		Name: "dropped-page-comes-back-without", File: "kernel/mm/space/breaks.go",
+		Old: "\t\t*b.in(s.m.Frames.Bytes(f)) = int3\n\t}\n\treturn f, nil\n", New: "\t}\n\treturn f, nil\n",
+		By:  host("kernel/mm/space", "TestBreakSurvivesDrop"),
+		Why: "the probe is gone when the page has been read again",
+	},
+	{
+		Name: "breakpoint-in-what-is-mapped-later", File: "kernel/mm/space/breaks.go",
+		Old: "\treturn a.back == b.back && (b.back == nil || a.off+b.addr-a.start == b.off)\n", New: "\treturn a != nil\n",
+		By:  host("kernel/mm/space", "TestBreakIsNotOfAnotherFile"),
+		Why: "a breakpoint is put into another file that is mapped at the address",
+	},
+	{
+		Name: "slot-shown-to-a-signal", File: "uprobes/life.go",
+		Old: "\t\tAway:      away,\n", New: "\t\tAway:      func(*proc.Thread) bool { return false },\n",
+		By:  program(2, "uprobes/signals_see_no_slot", "probed"),
+		Why: "a signal handler finds an address in a slot, and returns to it",
+	},
+	{
+		Name: "user-unregistering-does-not-wait", File: "uprobes/member.go",
+		Old: "\tif m.running.Load() > 0 {\n\t\t<-m.idle\n\t}\n", New: "",
+		By:  program(2, "uprobes/unregistering_waits_for_handlers", "probed"),
+		Why: "a handler still runs when its probe has been unregistered",
+	},
+	{
+		Name: "fault-in-a-slot-shown-there", File: "uprobes/hit.go",
+		Old: "\tth.comeBack()\n\treturn th.after", New: "\treturn th.after",
+		By:  program(2, "uprobes/faults_are_seen_at_their_place", "probed"),
+		Why: "the program's signal handler is told of a fault in a slot",
+	},
+	{
+		Name: "child-is-probed", File: "uprobes/hit.go",
+		Old: "\t\t\tcase m.process != th.t.Process():\n", New: "\t\t\tcase m == nil:\n",
+		By:  host("uprobes", "TestChildOfVforkMeetsLaterBreakpoints"),
+		Why: "what a child does in its parent's memory is counted for the parent",
+	},
+	{
+		Name: "stray-breakpoint-kills", File: "uprobes/hit.go",
+		Old: "\tcase was:\n\t\tth.Regs().IP = addr\n", New: "\tcase was && addr == 0:\n\t\tth.Regs().IP = addr\n",
+		By:  host("uprobes", "TestStrayHit"),
+		Why: "a program dies of a breakpoint that was taken out just then",
+	},
+	{
+		Name: "panic-leaves-the-probe-on", File: "uprobes/member.go",
+		Old: "\tm.flags.Set(disabled)\n", New: "",
+		By:  host("uprobes", "TestPanicDisables"),
+		Why: "a handler that panics is called again",
+	},
+	{
+		Name: "call-not-forgotten", File: "uprobes/life.go",
+		Old: "\t\tth.drop(func(*call) bool { return true })\n", New: "",
+		By:  host("uprobes", "TestReturns"),
+		Why: "calls of a thread that has ended are in flight for ever",
+	},
+	{
+		Name: "kernel-handler-registers", File: "uprobes/queue.go",
+		Old: "\tif inTrap() {\n", New: "\tif inTrap() && o.u == nil {\n",
+		By:  host("uprobes", "TestKernelHandlerMayNotRegister"),
+		Why: "a handler in a trap waits for a lock",
+	},
+	{
+		Name: "copy-for-a-program-not-corrected", File: "uprobes/place/slot.go",
+		Old: "\t\tp.In.CopyTo(b, code, p.Addr, at)\n", New: "\t\tcopy(b, code)\n",
+		By:  host("uprobes/place", "TestSlot"),
+		Why: "the copy in the slot uses other memory of the program",
+	},
+}

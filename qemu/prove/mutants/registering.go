@@ -1,0 +1,117 @@
+package mutants
+
+// registering are defects in how probes come and go.
+var registering = []Mutant{
+	{
+		Name: "slot-reused-at-once", File: "kprobes/site.go",
+		Old: "func (s *site) retire(since text.InUse) {\n\tif s.Slot != 0 {\n",
+		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (s *site) retire(since text.InUse) {\n\tif s.Slot != 0 {\n\t\tmachine.This.Slots.Put(s.Slot, never{}, nil)\n\t}\n\tif false {\n",
+		By:  kernel(2, "grace/slot_is_not_reused_while_a_cpu_is_in_it"),
+		Why: "a slot is given out again while a CPU that was interrupted in it has not come back",
+	},
+	{
+		Name: "detour-reused-at-once", File: "kprobes/site.go",
+		Old: "func (s *site) retire(since text.InUse) {\n",
+		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (s *site) retire(since text.InUse) {\n\tif s.detour != nil {\n\t\tsince = never{}\n\t}\n",
+		By:  kernel(2, "grace/detour_is_not_reused_while_a_cpu_is_in_it"),
+		Why: "the same with a detour",
+	},
+	{
+		Name: "pool-forgets-the-period", File: "kernel/text/pool.go",
+		Old: "p.returned[n].since.Passed())", New: "!p.returned[n].since.Passed())",
+		By:  host("kernel/text", "TestPoolReusesWhatIsOutOfUse"),
+		Why: "pieces are given out while they are in use, and not afterwards",
+	},
+	{
+		Name: "period-begins-before-the-disarming", File: "kprobes/attach.go",
+		Old: "\tall := sitesOf(gone)\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince := machine.This.Since()\n",
+		New: "\tall := sitesOf(gone)\n\tsince := machine.This.Since()\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n",
+		By:  host("kprobes", "TestUnregisterWaits"),
+		Why: "a CPU can still take the breakpoint, and enter the slot, when the period has begun",
+	},
+	{
+		Name: "site-forgotten-before-the-disarming", File: "kprobes/attach.go",
+		Old: "\t\tk.site.remove(k)\n\t\tgone = append(gone, k)\n",
+		New: "\t\tk.site.remove(k)\n\t\tsites.Remove(k.site.Addr)\n\t\tgone = append(gone, k)\n",
+		By:  host("kprobes", "TestUnregisterWaits"),
+		Why: "a hit that comes before the breakpoint is gone belongs to nobody",
+	},
+	{
+		Name: "unregistering-does-not-wait", File: "kprobes/attach.go",
+		Old: "\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince", New: "\trearm(all)\n\tsince",
+		By:  host("kprobes", "TestBreakpointComesLast"),
+		Why: "a handler still runs when its probe has been unregistered, if others keep the breakpoint",
+	},
+	{
+		Name: "disabling-does-not-wait", File: "kprobes/attach.go",
+		Old: "\tif !rearm([]*site{k.site}) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm([]*site{k.site})\n",
+		By:  host("kprobes", "TestDisable"),
+		Why: "a handler still runs when its probe has been disabled",
+	},
+	{
+		Name: "handlers-in-traps-not-waited-for", File: "kprobes/state_trap.go",
+		Old: "func quiesceHits() {\n\ttext.Sync()\n", New: "func quiesceHits() {\n\tif false {\n\t\ttext.Sync()\n\t}\n",
+		By:  kernel(2, "control/module_waits_for_its_handlers"),
+		Why: "a module is gone while a CPU is in its handler",
+	},
+	{
+		Name: "poked-and-not-synchronized", File: "kprobes/arm.go",
+		Old: "\tmachine.This.Sync(poked)\n", New: "",
+		By:  host("kprobes", "TestBatch"),
+		Why: "a CPU goes on executing what it has fetched before. QEMU does not: only the order of calls shows it",
+	},
+	{
+		Name: "breakpoint-before-the-slot", File: "kprobes/site.go",
+		Old: "\ts.Slot = slot\n\tmachine.This.Write(slot, code)\n", New: "\ts.Slot = slot\n\t_ = code\n",
+		By:  host("kprobes", "TestBreakpointComesLast"),
+		Why: "a hit executes what was in the slot before",
+	},
+	{
+		Name: "middle-of-an-instruction", File: "kprobes/place/decoder.go",
+		Old: "\t\tbegins[off] = true\n", New: "\t\tbegins[off], begins[min(off+1, len(begins)-1)] = true, true\n",
+		By:  host("kprobes", "TestRegisterRefuses"),
+		Why: "a breakpoint is put on the second byte of an instruction",
+	},
+	{
+		Name: "refused-slot-not-given-back", File: "kprobes/site.go",
+		Old: "\t\tslots.Put(slot, machine.This.Since(), nil)\n", New: "",
+		By:  host("kprobes", "TestNoSlotWithinReach"),
+		Why: "each refused registration takes a slot for good",
+	},
+	{
+		Name: "batch-not-undone", File: "kprobes/attach.go",
+		Old: "\t\t\tdetach(ks[:i])\n", New: "",
+		By:  kernel(1, "control/group_is_registered_whole_or_not_at_all"),
+		Why: "what stood in front of the refused probe stays registered",
+	},
+	{
+		Name: "breakpoint-of-others-taken-for-code", File: "kprobes/site.go",
+		Old: "\t\tcase code[i] == insn.OpInt3:\n\t\t\tcode[i] = s.Orig[0]\n", New: "",
+		By:  host("kprobes", "TestProbesAreNotCode"),
+		Why: "the copy of an instruction is a copy of a breakpoint",
+	},
+	{
+		Name: "module-keeps-its-probes", File: "kprobes/attach.go",
+		Old: "\t\t\tcase k.owner == name:\n", New: "\t\t\tcase k.owner == name && false:\n",
+		By:  kernel(1, "control/module_that_forgets_its_probes"),
+		Why: "handlers of a module that is gone are called",
+	},
+	{
+		Name: "list-changed-in-place", File: "kernel/probe/list.go",
+		Old: "\tlist := make([]*T, 0, len(all)+1)\n", New: "\tlist := all[:0]\n",
+		By:  host("kernel/probe", "TestListIsReplaced"),
+		Why: "a hit goes through a list that changes under it",
+	},
+	{
+		Name: "blacklist-not-asked", File: "kprobes/site.go",
+		Old: "\tif why := machine.This.Blacklisted(fn); why != \"\" {\n", New: "\tif why := machine.This.Blacklisted(fn); why != \"\" && fn.Size == 0 {\n",
+		By:  host("kprobes", "TestRegisterRefuses"),
+		Why: "what handles breakpoints gets one",
+	},
+	{
+		Name: "registered-in-a-handler", File: "kprobes/register.go",
+		Old: "func RegisterKprobes(ks []*Kprobe) error {\n\tif err := inHandler(); err != nil {\n", New: "func RegisterKprobes(ks []*Kprobe) error {\n\tif err := inHandler(); err != nil && len(ks) > 0 {\n",
+		By:  host("kprobes", "TestInsideAHandler"),
+		Why: "a handler waits for a lock that what it has interrupted holds",
+	},
+}

@@ -1,0 +1,83 @@
+package mutants
+
+// returns are defects in return probes.
+var returns = []Mutant{
+	{
+		Name: "instance-not-given-back-when-a-call-never-returns", File: "kprobes/kretprobe_trap.go",
+		Old: "\tin.RP.KP.ledger.CountNested(id, probe.Abandoned)\n\tgiveBack(in, id)\n", New: "\tin.RP.KP.ledger.CountNested(id, probe.Abandoned)\n\t_ = giveBack\n",
+		By:  kernel(2, "returns/panics_through_probed_calls_give_instances_back"),
+		Why: "after some panics no call gets an instance any more",
+	},
+	{
+		Name: "instance-not-given-back-inside-a-handler", File: "kprobes/kretprobe_trap.go",
+		Old: "\t\tin.RP.KP.ledger.CountNested(id, probe.Recursion)\n\t\tgiveBack(in, id)\n", New: "\t\tin.RP.KP.ledger.CountNested(id, probe.Recursion)\n",
+		By:  kernel(1, "returns/in_a_handler_is_missed"),
+		Why: "the same for calls that return inside a handler",
+	},
+	{
+		Name: "instance-kept-when-the-entry-handler-declines", File: "kprobes/kretprobe_trap.go",
+		Old: "\t\trp.pool.put(in, id)\n", New: "",
+		By:  kernel(1, "returns/entry_handler_declines"),
+		Why: "the same for calls that are of no interest",
+	},
+	{
+		Name: "no-instance-not-counted", File: "kprobes/kretprobe_trap.go",
+		Old: "\t\trp.KP.ledger.Count(id, probe.NoInst)\n", New: "",
+		By:  kernel(2, "returns/nmissed_is_exact"),
+		Why: "calls for which there is no instance are lost without a trace",
+	},
+	{
+		Name: "dead-slot-not-noticed", File: "kprobes/kretprobe_trap.go",
+		Old: "\tif *head != 0 && asInstance(*head).off > off {\n\t\tburyAbove(head, off, id)\n\t}\n", New: "",
+		By:  kernel(2, "optimized/returns_that_never_come"),
+		Why: "calls that a panic has left stay in the list, in front of calls that return",
+	},
+	{
+		Name: "second-probe-takes-the-trampoline-for-the-caller", File: "kprobes/kretprobe_trap.go",
+		Old: "\t\tlr = asInstance(*head).RetAddr\n", New: "",
+		By:  kernel(1, "returns/several_probes_on_one_function"),
+		Why: "with two return probes the function returns to the trampoline for ever",
+	},
+	{
+		Name: "return-handler-of-an-unregistered-probe", File: "kprobes/kretprobe_trap.go",
+		Old: "\tcase k.Flags&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2\n", New: "\tcase k.Flags&flagGone != 0:\n",
+		By:  kernel(2, "returns/parked_call_outlives_its_probe"),
+		Why: "a handler is called when its module may be gone",
+	},
+	{
+		Name: "call-in-flight-forgotten", File: "kprobes/kretprobe.go",
+		Old: "\tcase flying != 0:\n", New: "\tcase flying < 0:\n",
+		By:  host("kprobes", "TestCallsInFlight"),
+		Why: "a call returns through an instance that has been made anew",
+	},
+	{
+		Name: "grave-empty", File: "kprobes/kretprobe.go",
+		Old: "\tif rp.pool.inUse() > 0 {\n\t\tgraveyard = append(graveyard, rp)\n\t}\n", New: "",
+		By:  host("kprobes", "TestCallsInFlight"),
+		Why: "the collector frees instances through which calls will return",
+	},
+	{
+		Name: "switchers-not-refused", File: "kprobes/attach.go",
+		Old: "k.kind == kindKretprobe && why != \"\" {\n", New: "k.kind == kindKretprobe && why == \"-\" {\n",
+		By:  host("kprobes", "TestReturnProbeRefuses"),
+		Why: "a function that does not return on its own stack gets a return probe",
+	},
+	{
+		Name: "pool-of-others-not-looked-at", File: "kprobes/pool.go",
+		Old: "\tfor range p.lists {\n", New: "\tfor range p.lists[:1] {\n",
+		By:  host("kprobes", "TestPoolFindsEveryInstance"),
+		Why: "calls are missed while other CPUs have instances",
+	},
+	{
+		Name: "pool-list-changed-without-comparing", File: "kprobes/pool.go",
+		Old: "\t\tnext := atomic.LoadUint64(&in.nextFree)\n\t\tif l.head.CompareAndSwap(old, (old>>32+1)<<32|next) {\n", New: "\t\tnext := atomic.LoadUint64(&in.nextFree)\n\t\tif l.head.Store((old>>32+1)<<32 | next); true {\n",
+		By:  host("kprobes", "TestPoolFromAllCPUsAtOnce"),
+		Why: "two CPUs get the same instance",
+	},
+	{
+		Name: "unwinder-sees-the-trampoline", File: "boot/overlay/_runtime/sonde_ret.go",
+		Old: "\t\tif r.off == gp.stack.hi-addr {\n\t\t\treturn r.lr\n\t\t}\n", New: "\t\tif r.off == addr {\n\t\t\treturn r.lr\n\t\t}\n",
+		By:  kernel(1, "returns/stack_grows_during_the_call"),
+		Why: "a call is looked for where its slot is, but stacks grow and move; the runtime ends the kernel at a return address that it does not know",
+	},
+}

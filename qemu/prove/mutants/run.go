@@ -1,0 +1,193 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"sonde/qemu/report"
+)
+
+// Verdict is what became of a mutant.
+type Verdict string
+
+const (
+	Killed   Verdict = "killed"
+	Survived Verdict = "survived"
+	Broken   Verdict = "broken"
+)
+
+// Result is what a run says.
+type Result struct {
+	Verdict Verdict
+	Why     string // the line of the test that failed, or what is broken
+	Took    time.Duration
+	Output  string // all of it
+}
+
+// limit is how long a build and a test may take, on a slow host.
+const limit = 10 * time.Minute
+
+// caseLimit is how long a machine may take, as the launcher wants it.
+const caseLimit = "200s"
+
+// Run makes m in the tree, runs its test, and takes m out again.
+func (t *Tree) Run(ctx context.Context, m Mutant) (r Result) {
+	start := time.Now()
+	defer func() { r.Took = time.Since(start) }()
+	text, err := m.mutated(t.root)
+	if err != nil {
+		return Result{Verdict: Broken, Why: err.Error()}
+	}
+	if err := t.write(m.File, []byte(text)); err != nil {
+		return Result{Verdict: Broken, Why: err.Error()}
+	}
+	defer func() {
+		if err := t.restore(m.File); err != nil {
+			r = Result{Verdict: Broken, Why: err.Error()}
+		}
+	}()
+	return t.Test(ctx, m.By)
+}
+
+// Test runs a test in the tree as it is.
+func (t *Tree) Test(ctx context.Context, by Test) Result {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if by.Case != "" {
+		return t.kernel(ctx, by)
+	}
+	out, _ := t.run(ctx, "go", "test", "-count=1", "-timeout", "300s", "-run", "^"+by.Name+"$", "./"+by.Package)
+	return judgeHost(by, out)
+}
+
+// judgeHost reads what go test has printed. A test that panics, or does not end, has
+// failed.
+func judgeHost(by Test, out string) Result {
+	r := Result{Verdict: Broken, Output: out}
+	switch lines := strings.Split(out, "\n"); {
+	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		r.Why = "it does not build: " + first(lines, ".go:")
+	case strings.Contains(out, "no tests to run") || strings.Contains(out, "[no test files]"):
+		r.Why = "there is no such test"
+	case strings.HasPrefix(out, "ok"):
+		r.Verdict, r.Why = Survived, "the test passes"
+	case strings.Contains(out, "\nFAIL") || strings.HasPrefix(out, "FAIL"):
+		r.Verdict, r.Why = Killed, first(lines, "_test.go:", "panic:", "fatal error:", "FAIL")
+	default:
+		r.Why = last(lines)
+	}
+	return r
+}
+
+// kernel builds the test image and runs a case in it.
+func (t *Tree) kernel(ctx context.Context, by Test) Result {
+	args := []string{"-test", "-accel", "tcg", "-smp", fmt.Sprint(by.CPUs), "-timeout", caseLimit, "-c", "ktest " + by.Case}
+	if by.Program != "" {
+		bin, err := t.compile(ctx, by.Program)
+		if err != nil {
+			return Result{Verdict: Broken, Why: err.Error()}
+		}
+		args = append(args, "-add", bin+":/bin/"+by.Program)
+	}
+	out, stdout := t.run(ctx, t.tool, args...)
+	return judgeCase(by, out, report.Parse(stdout))
+}
+
+// judgeCase reads what the case has printed: rep is of the standard output, out has the
+// console as well. What a case leaves behind is its failure, too.
+func judgeCase(by Test, out string, rep report.Report) Result {
+	r := Result{Verdict: Broken, Output: out}
+	lines := strings.Split(out, "\n")
+	for _, c := range rep.Cases {
+		if c.Name != by.Case {
+			continue
+		}
+		switch c.Verdict {
+		case report.Fail:
+			r.Verdict, r.Why = Killed, c.Why
+		case report.Unfinished:
+			r.Verdict, r.Why = Killed, "the machine ends: "+first(lines, "crashed:", "QEMU", "timeout", "qemu:")
+		case report.Skip:
+			r.Why = "it is skipped: " + c.Why
+		default:
+			r.Verdict, r.Why = Survived, "the case passes"
+			if l := rep.Leaked(); len(l) > 0 {
+				r.Verdict, r.Why = Killed, fmt.Sprintf("leaked %s: %d before, %d after", l[0].Name, l[0].Before, l[0].After)
+			} else if rep.Summary == "" {
+				r.Verdict, r.Why = Killed, "the machine ends behind it: "+first(lines, "crashed:", "timeout", "qemu:")
+			}
+		}
+		return r
+	}
+	if r.Why = first(lines, "does not build"); r.Why != "" {
+		r.Why += " " + first(lines, ".go:", ".s:")
+	} else {
+		r.Why = "the case does not begin: " + last(lines)
+	}
+	return r
+}
+
+// compile makes one of the programs for tests, and returns its file.
+func (t *Tree) compile(ctx context.Context, name string) (bin string, err error) {
+	bin = filepath.Join(t.dir, "build", name)
+	out, _ := t.run(ctx, "gcc", "-O1", "-pthread", "-w", "-static", "-o", bin, "qemu/testdata/programs/"+name+".c")
+	if _, err := os.Stat(bin); err != nil {
+		return "", fmt.Errorf("mutants: %s: %w: %s", name, err, out)
+	}
+	return bin, nil
+}
+
+// build makes the launcher. It is what all mutants are run by.
+func (t *Tree) build() error {
+	cmd := exec.Command("go", "build", "-o", t.tool, "./qemu")
+	cmd.Dir = t.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("mutants: %w: %s", err, out)
+	}
+	return nil
+}
+
+// run runs a command in the tree, and returns all that it prints, and its standard
+// output alone. At the end of ctx what it has started ends as well.
+func (t *Tree) run(ctx context.Context, name string, args ...string) (all, stdout string) {
+	var both, out bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = t.dir
+	cmd.Stdout, cmd.Stderr = &out, &both
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintf(&both, "\n%s: %v\n", filepath.Base(name), err)
+	}
+	return out.String() + both.String(), out.String()
+}
+
+// first returns the first line with one of words in it, and last the last that is not
+// empty.
+func first(lines []string, words ...string) string {
+	for _, w := range words {
+		for _, l := range lines {
+			if strings.Contains(l, w) {
+				return strings.TrimSpace(l)
+			}
+		}
+	}
+	return ""
+}
+
+func last(lines []string) string {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); l != "" {
+			return l
+		}
+	}
+	return "it prints nothing"
+}

@@ -1,0 +1,83 @@
+package mutants
+
+// watchpoints are defects in kwatch and below it.
+var watchpoints = []Mutant{
+	{
+		Name: "resume-flag-not-set", File: "kwatch/hit_trap.go",
+		Old: "\tif p.typ == Execute && uintptr(r.IP) == p.addr {\n\t\tr.Flags |= amd64.RFLAGS_RF\n\t}\n}\n\n// miss", New: "}\n\n// miss",
+		By:  kernel(1, "watch/execute_resumes"),
+		Why: "an instruction that is watched is hit for ever",
+	},
+	{
+		Name: "dr6-not-cleared", File: "arch/amd64/trap/debug_trap.go",
+		Old: "\tdebugreg.WriteDR6(debugreg.DR6_FIXED)\n", New: "",
+		By:  kernel(1, "watch/bits_left_in_dr6"),
+		Why: "a hit of earlier is taken for one of now",
+	},
+	{
+		Name: "step-and-watch-taken-for-a-watch", File: "arch/amd64/trap/debug_trap.go",
+		Old: "\t\tstepped := dr6&debugreg.DR6_BS != 0\n", New: "\t\tconst stepped = false\n",
+		By:  kernel(1, "watch/access_in_a_step"),
+		Why: "a step over a watched access never ends",
+	},
+	{
+		Name: "steps-on-the-usual-stack", File: "arch/amd64/trap/debug_step_trap.go",
+		Old: "\tstepping[id] = otherIDT\n\tlidt(&stepIDTR)\n", New: "\tstepping[id] = otherIDT\n",
+		By:  kernel(1, "watch/access_in_a_step"),
+		Why: "of two #DBs the second overwrites the frame of the first",
+	},
+	{
+		Name: "old-value-read-late", File: "kwatch/hit_trap.go",
+		Old: "\t\th.Old = atomic.SwapUint64(&p.last, h.New)\n", New: "\t\tatomic.StoreUint64(&p.last, h.New)\n\t\th.Old = atomic.LoadUint64(&p.last)\n",
+		By:  kernel(1, "watch/write_tells_old_and_new"),
+		Why: "old is what new is",
+	},
+	{
+		Name: "late-cpu-not-armed", File: "arch/amd64/trap/debug_trap.go",
+		Old: "\tdebugreg.Load(&armed.addr, dr7|debugreg.DR7_FIXED)\n", New: "\tif watching[id] = debugreg.Enabled(dr7); debugreg.ReadDR7() != debugreg.DR7_FIXED || id == 0 {\n\t\tdebugreg.Load(&armed.addr, dr7|debugreg.DR7_FIXED)\n\t}\n",
+		By:  kernel(2, "watch/cpu_that_comes_late"),
+		Why: "a CPU that starts when something is watched already does not watch",
+	},
+	{
+		Name: "other-cpus-not-armed", File: "kwatch/real_tamago.go",
+		Old: "\tsmp.CallAll(trap.LoadWatch)\n", New: "\tif len(s) > 0 {\n\t\tflags := cpu.IRQOff()\n\t\ttrap.LoadWatch()\n\t\tcpu.IRQRestore(flags)\n\t} else {\n\t\tsmp.CallAll(trap.LoadWatch)\n\t}\n",
+		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
+		Why: "only the CPU that registers watches",
+	},
+	{
+		Name: "point-forgotten-before-the-cpus", File: "kwatch/register.go",
+		Old: "\ts := wanted()\n\ts[n] = debugreg.Breakpoint{}\n\tload(s)\n\tp := points[n].Load()\n\tpoints[n].Store(nil)\n", New: "\ts := wanted()\n\ts[n] = debugreg.Breakpoint{}\n\tp := points[n].Load()\n\tpoints[n].Store(nil)\n",
+		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
+		Why: "CPUs go on watching what nobody asks for any more",
+	},
+	{
+		Name: "hit-in-a-handler-not-told-apart", File: "kwatch/hit_trap.go",
+		Old: "\tif st.frame != 0 && at < st.frame {\n", New: "\tif st.frame != 0 && at > st.frame {\n",
+		By:  kernel(1, "watch/probe_in_a_watch_handler"),
+		Why: "a handler that touches what it watches is called for ever",
+	},
+	{
+		Name: "second-watch-of-one-access", File: "kwatch/register.go",
+		Old: "\t\t\twhich |= 1 << n\n", New: "\t\t\twhich |= 0 << n\n",
+		By:  host("kwatch", "TestWhatIsHitTogether"),
+		Why: "of two watchpoints that an access hits QEMU tells of one",
+	},
+	{
+		Name: "handler-while-the-machine-is-stopped", File: "kwatch/hit_trap.go",
+		Old: "\tif smp.Stopped() { // the handler's code may be half changed\n", New: "\tif smp.Stopped() && which == 0 { // the handler's code may be half changed\n",
+		By:  kernel(2, "watch/machine_stopped"),
+		Why: "a handler runs whose code is half changed",
+	},
+	{
+		Name: "length-of-eight-encoded-as-four", File: "arch/amd64/debugreg/debugreg.go",
+		Old: "var lenField = [9]uint8{1: 0, 2: 1, 4: 3, 8: 2}", New: "var lenField = [9]uint8{1: 0, 2: 1, 4: 3, 8: 3}",
+		By:  host("arch/amd64/debugreg", "TestRoundTrip"),
+		Why: "half of a word is not watched",
+	},
+	{
+		Name: "busy-register-given-again", File: "kwatch/register.go",
+		Old: "\t\tif points[n].Load() == nil {\n\t\t\treturn n\n\t\t}\n\t}\n\treturn -1\n", New: "\t\tif points[n].Load() == nil {\n\t\t\treturn n\n\t\t}\n\t}\n\treturn 3\n",
+		By:  host("kwatch", "TestRegisteringTakesTheFirstFreeRegister"),
+		Why: "a fifth watchpoint takes another's register",
+	},
+}
