@@ -51,8 +51,8 @@ var registering = []Mutant{
 	{
 		Name: "handlers-in-traps-not-waited-for", File: "kprobes/state_trap.go",
 		Old: "func quiesceHits() {\n\ttext.Sync()\n", New: "func quiesceHits() {\n\tif false {\n\t\ttext.Sync()\n\t}\n",
-		By:  kernel(2, "control/module_waits_for_its_handlers"),
-		Why: "a module is gone while a CPU is in its handler",
+		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
+		Why: "a handler still runs when its probe has been unregistered",
 	},
 	{
 		Name: "poked-and-not-synchronized", File: "kprobes/arm.go",
@@ -80,7 +80,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "batch-not-undone", File: "kprobes/attach.go",
-		Old: "\t\t\tdetach(ks[:i])\n", New: "",
+		Old: "\t\t\tdetach(ks[:i])\n", New: "\t\t\tdetach(ks[i:i])\n",
 		By:  kernel(1, "control/group_is_registered_whole_or_not_at_all"),
 		Why: "what stood in front of the refused probe stays registered",
 	},
