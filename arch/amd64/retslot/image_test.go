@@ -1,4 +1,4 @@
-package retslot
+package retslot_test
 
 import (
 	"debug/elf"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/arch/amd64/retslot"
 	"sonde/internal/image"
 )
 
@@ -57,7 +58,7 @@ func TestWhoUsesItsReturnAddressInTheKernel(t *testing.T) {
 			continue
 		}
 		name := strings.TrimSuffix(s.Name, ".abi0")
-		use, err := Scan(s.Value, code[off:off+s.Size])
+		use, err := retslot.Scan(s.Value, code[off:off+s.Size])
 		switch {
 		case err != nil: // no probe of any kind goes there
 		case use.Unasked(asks):
