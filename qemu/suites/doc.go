@@ -18,6 +18,8 @@
 //	watch     watchpoints
 //	grace     what waits until no CPU is in a slot, a detour or a region
 //
+// Package prove below is no suite: its command probes everything (docs/proof.md).
+//
 // A case asks for what it waits for and never sleeps in hope; limits are for a
 // machine that hangs, not for a slow one. What a case needs and cannot get is a
 // failure, unless the machine it runs on cannot have it: then a skip.

@@ -1,0 +1,138 @@
+//go:build tamago
+
+package prove
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"syscall"
+
+	"sonde/kallsyms"
+	"sonde/kprobes"
+	"sonde/kprobes/machine"
+	"sonde/optprobe"
+)
+
+// ErrUsage says that Run does not know what is asked for.
+var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, together, map or count")
+
+// A prover is one run of the command.
+type prover struct {
+	out   io.Writer
+	steps []step
+	want  []digest // of the steps, without probes
+	next  int      // where to go on if the machine ends
+}
+
+// Run is the command prove.
+//
+// Context: goroutine; nobody else registers probes.
+// Errors: ErrUsage.
+func Run(out io.Writer, args []string) error {
+	p := &prover{out: out, steps: steps}
+	ranged := map[string]func(from, to int){"functions": p.functions, "boundaries": p.boundaries, "blacklist": p.blacklist}
+	switch {
+	case len(args) == 1 && args[0] == "count":
+		p.count("functions", len(probeable()))
+		p.count("blacklist", len(blacklisted()))
+	case len(args) == 1 && args[0] == "map":
+		p.drawMap()
+	case len(args) == 1 && args[0] == "together":
+		p.steps = all
+		p.begin()
+		p.together()
+	case len(args) == 3 && ranged[args[0]] != nil:
+		from, err1 := strconv.Atoi(args[1])
+		to, err2 := strconv.Atoi(args[2])
+		if err1 != nil || err2 != nil {
+			return ErrUsage
+		}
+		if args[0] == "boundaries" {
+			p.steps = all
+		}
+		p.begin()
+		ranged[args[0]](from, to)
+	default:
+		return ErrUsage
+	}
+	fmt.Fprintln(out, "end")
+	return nil
+}
+
+// begin does the work without probes: what comes of it, and that it is the same again.
+func (p *prover) begin() {
+	work(p.steps) // what is only done once has been
+	p.want = work(p.steps)
+	p.same("no probe")
+	var sum digest
+	for _, d := range p.want {
+		fmt.Fprint(&sum, d)
+	}
+	fmt.Fprintf(p.out, "sum %016x\n", uint64(sum))
+}
+
+// same does the work and compares the result.
+func (p *prover) same(what string) {
+	if wrong := differs(p.steps, work(p.steps), p.want); wrong != "" {
+		p.finding("%s: another result of %s", what, wrong)
+	}
+}
+
+func (p *prover) finding(format string, args ...any) {
+	fmt.Fprintf(p.out, "finding "+format+"\n", args...)
+}
+
+func (p *prover) count(name string, n int) { fmt.Fprintf(p.out, "count %s %d\n", name, n) }
+func (p *prover) at(next int, what string) { fmt.Fprintf(p.out, "at %d %s\n", next, what) }
+
+// probeable are the functions of the image that are not blacklisted, in order of
+// address; blacklisted are the others.
+func probeable() []kallsyms.Symbol   { return functions(false) }
+func blacklisted() []kallsyms.Symbol { return functions(true) }
+
+func functions(black bool) (list []kallsyms.Symbol) {
+	for s := range kallsyms.Kernel().Text {
+		if s.Size > 0 && (machine.This.Blacklisted(s) != "") == black {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// within returns the part of list from from to to, as far as there is one.
+func within(list []kallsyms.Symbol, from, to int) []kallsyms.Symbol {
+	from, to = min(max(from, 0), len(list)), min(to, len(list))
+	return list[from:max(from, to)]
+}
+
+// jumps lets probes become jumps, or not. Those there are become so at once.
+func (p *prover) jumps(on bool) {
+	if err := optprobe.Optimization.Store(on); err != nil {
+		p.finding("the optimizer: %v", err)
+	}
+	if !on {
+		return
+	}
+	if err := optprobe.Optimize(); err != nil {
+		p.finding("the optimizer: %v", err)
+	}
+}
+
+// account checks that no hit of l is lost, and no handler was given up.
+func (p *prover) account(where string, l kprobes.Ledger) {
+	if l.Unexplained() != 0 || l.Abandoned != 0 {
+		p.finding("%s: account %+v, unexplained %d", where, l, l.Unexplained())
+	}
+}
+
+// refusal is the name of the count for err.
+func refusal(what string, err error) string {
+	for e, name := range map[error]string{syscall.EILSEQ: "EILSEQ", syscall.EINVAL: "EINVAL", syscall.ENOMEM: "ENOMEM", syscall.EBUSY: "EBUSY"} {
+		if errors.Is(err, e) {
+			return what + "-" + name
+		}
+	}
+	return what + "-otherwise"
+}
