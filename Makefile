@@ -1,6 +1,6 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test check-host check-qemu image launcher gdb bench setup vet
+.PHONY: help run test prove check-host check-qemu image launcher gdb bench setup vet
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -11,6 +11,9 @@ run: setup ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exampl
 
 test: setup vet ## everything: go vet, gofmt, the tests on the host and in QEMU
 	go test -timeout 60m ./...
+
+prove: setup ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
+	go run ./qemu/prove
 
 check-host: vet ## the tests that do not boot the kernel, go vet and gofmt
 	go test -short ./...

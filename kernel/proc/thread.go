@@ -19,8 +19,7 @@ type Thread struct {
 	kick    chan struct{} // capacity 1: a token means that work is set
 	work    atomic.Bool   // look for signals and the like before the program runs on
 
-	sleeping atomic.Bool  // in a call that blocks
-	lent     atomic.Int32 // its goroutine is: see EnterHandler
+	sleeping atomic.Bool // in a call that blocks
 	charge   account
 
 	// guarded by Table.mu:

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sonde/qemu/machine"
+	"sonde/qemu/report"
+)
+
+// Machines boots the image with tests.
+type Machines struct {
+	Image string
+	Deep  bool // take hours
+}
+
+// limit is for a boot that does work; silence is how long a machine may say nothing
+// before it counts as hung. Both are far beyond what a slow host needs.
+const (
+	limit   = 30 * time.Minute
+	silence = 4 * time.Minute
+)
+
+// A heard is what one run of the command prove has said.
+type heard struct {
+	ended bool
+	next  int    // where to go on
+	at    string // what was probed when nothing more was heard
+	why   string // how the machine ended, if not as it should
+}
+
+// prove boots a machine that runs the command prove with args, adds what it says to o,
+// and calls line with each line that is not of the usual kinds.
+//
+// Errors: those of QEMU; that the machine ends in a bad way is none.
+func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Duration, args string, o *Outcome, line func(string)) (heard, error) {
+	var h heard
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hung := time.AfterFunc(quiet, cancel)
+	defer hung.Stop()
+	lines := &liner{each: func(text string) {
+		hung.Reset(quiet)
+		h.hear(text, o, line)
+	}}
+	c.Image, c.Script, c.Stdout, c.Timeout = m.Image, "prove "+args, lines, limit
+	r, err := machine.Run(ctx, c)
+	switch {
+	case errors.Is(err, machine.ErrInterrupted) && !h.ended:
+		h.why = "it hung"
+	case errors.Is(err, machine.ErrTimeout):
+		h.why = "it took too long"
+	case err != nil:
+		return h, err
+	case r.Crash:
+		h.why = r.Reason
+	case !h.ended:
+		h.why = fmt.Sprintf("status %d", r.Status)
+	}
+	return h, nil
+}
+
+// hear takes a line of the command prove.
+func (h *heard) hear(text string, o *Outcome, line func(string)) {
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case "at":
+		next, what, _ := strings.Cut(rest, " ")
+		h.next, _ = strconv.Atoi(next)
+		h.at = what
+	case "count":
+		name, n, _ := strings.Cut(rest, " ")
+		v, _ := strconv.Atoi(n)
+		o.add(strings.ReplaceAll(name, "-", " "), v)
+	case "finding":
+		o.Findings = append(o.Findings, rest)
+	case "sum":
+		if o.Sum != "" && o.Sum != rest {
+			o.Findings = append(o.Findings, fmt.Sprintf("without probes the work came to %s in one boot and to %s in another", o.Sum, rest))
+		}
+		o.Sum = rest
+	case "end":
+		h.ended = true
+	default:
+		line(text)
+	}
+}
+
+// sweep runs the command prove over a range. Where the machine dies it goes on behind
+// that, with a fresh one.
+func (m *Machines) sweep(ctx context.Context, c machine.Config, what string, from, to int, line func(string)) (o Outcome) {
+	for from < to {
+		h, err := m.prove(ctx, c, silence, fmt.Sprintf("%s %d %d", what, from, to), &o, line)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			o.Err = err
+			return o
+		}
+		if h.ended && h.why == "" {
+			return o
+		}
+		o.Findings = append(o.Findings, fmt.Sprintf("the machine ended at %s: %s", h.at, h.why))
+		if h.next <= from {
+			return o
+		}
+		from = h.next
+	}
+	return o
+}
+
+// Cases returns units that boot the image and run the kernel's own tests, one for each
+// pattern, those that take long as well. What fails, crashes or leaks is a finding;
+// a remark "count: NAME N" is a count.
+func (m *Machines) Cases(smp int, cost time.Duration, patterns ...string) (all []Unit) {
+	for _, pattern := range patterns {
+		all = append(all, Unit{
+			Name: fmt.Sprintf("%s smp%d", pattern, smp), Cost: cost,
+			Run: func(ctx context.Context) Outcome { return m.cases(ctx, machine.Config{SMP: smp}, pattern) },
+		})
+	}
+	return all
+}
+
+func (m *Machines) cases(ctx context.Context, c machine.Config, pattern string) (o Outcome) {
+	c.Image, c.Timeout = m.Image, 2*time.Hour
+	c.Script = "sysctl -w debug.ktest-long=1; ktest " + pattern
+	r, err := machine.Run(ctx, c)
+	if err != nil && !errors.Is(err, machine.ErrTimeout) {
+		return Outcome{Err: err}
+	}
+	wrong := func(format string, args ...any) { o.Findings = append(o.Findings, fmt.Sprintf(format, args...)) }
+	seen := report.Parse(string(r.Stdout))
+	for _, k := range seen.Cases {
+		switch k.Verdict {
+		case report.Fail:
+			wrong("%s: %s", k.Name, k.Why)
+		case report.Unfinished:
+			wrong("%s: the machine ended here: %s", k.Name, r.Reason)
+		case report.OK:
+			o.add("cases", 1)
+		}
+		for _, remark := range k.Remarks {
+			o.counted(remark)
+		}
+	}
+	for _, l := range seen.Leaked() {
+		wrong("leaked %s: %d before, %d after", l.Name, l.Before, l.After)
+	}
+	if seen.Summary == "" || len(seen.Cases) == 0 {
+		wrong("%s: the cases did not run to their end (%v)", pattern, err)
+	}
+	return o
+}
+
+// counted takes a remark of the form "count: NAME N".
+func (o *Outcome) counted(remark string) {
+	rest, ok := strings.CutPrefix(remark, "count: ")
+	if at := strings.LastIndexByte(rest, ' '); ok && at > 0 {
+		if n, err := strconv.Atoi(rest[at+1:]); err == nil {
+			o.add(rest[:at], n)
+		}
+	}
+}
+
+// A liner calls each with every line that is written to it, without its end.
+type liner struct {
+	each func(string)
+	part []byte
+}
+
+func (l *liner) Write(p []byte) (int, error) {
+	l.part = append(l.part, p...)
+	for {
+		at := bytes.IndexByte(l.part, '\n')
+		if at < 0 {
+			return len(p), nil
+		}
+		l.each(strings.TrimSuffix(string(l.part[:at]), "\r"))
+		l.part = l.part[at+1:]
+	}
+}

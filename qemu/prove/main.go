@@ -1,0 +1,195 @@
+// Command prove shows that no probe anywhere harms the kernel: docs/proof.md is made by
+// it, with the table and the map.
+//
+//	go run ./qemu/prove                 all parts, and the page; goes on where it was stopped
+//	go run ./qemu/prove -part functions,blacklist
+//	go run ./qemu/prove -shard 1/4      every fourth unit, from the first: for several hosts or terminals
+//	go run ./qemu/prove -page           the page of what has been run, and nothing else
+//
+// A part is units of work of seconds to minutes. What each comes to is kept in
+// build/prove, for the image it was run with: a change of the kernel begins it anew.
+// The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
+// not be run.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+// parts are the proof, in the order in which they run and stand on the page.
+var parts = []Part{functions, instructions, blacklist}
+
+type options struct {
+	parts        []Part
+	shard, of    int
+	atATime      int
+	deep         bool
+	list, page   bool
+	again        bool
+	root, folder string
+}
+
+const statusFound = 1
+
+func main() {
+	opts, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prove:", err)
+		os.Exit(machine.StatusUsage)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	findings, err := prove(ctx, opts, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(machine.StatusQEMU)
+	}
+	if findings > 0 {
+		fmt.Fprintf(os.Stderr, "prove: %d findings\n", findings)
+		os.Exit(statusFound)
+	}
+}
+
+func parse(args []string, w io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
+	flags.SetOutput(w)
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.Name)
+	}
+	only := flags.String("part", strings.Join(names, ","), "run these `parts`")
+	shard := flags.String("shard", "1/1", "run only the units of this shard, `i/n`")
+	flags.IntVar(&o.atATime, "j", runtime.NumCPU(), "run that many units at a time")
+	flags.BoolVar(&o.deep, "deep", false, "take hours where minutes would do")
+	flags.BoolVar(&o.list, "list", false, "list the units, and run none")
+	flags.BoolVar(&o.page, "page", false, "write the page of what has been run, and run nothing")
+	flags.BoolVar(&o.again, "again", false, "run also what has been run already")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if n, err := fmt.Sscanf(*shard, "%d/%d", &o.shard, &o.of); err != nil || n != 2 || o.shard < 1 || o.shard > o.of {
+		return o, fmt.Errorf("-shard %q: want i/n, with i from 1 to n", *shard)
+	}
+	if o.atATime < 1 {
+		return o, fmt.Errorf("-j %d: want 1 at least", o.atATime)
+	}
+	for name := range strings.SplitSeq(*only, ",") {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return o, fmt.Errorf("-part %q: there are %s", name, strings.Join(names, ", "))
+		}
+		o.parts = append(o.parts, parts[i])
+	}
+	return o, nil
+}
+
+// prove runs the units that are to be run, writes the page, and returns how many findings
+// the parts have that were asked for.
+func prove(ctx context.Context, o options, log io.Writer) (findings int, err error) {
+	root, err := image.Root()
+	if err != nil {
+		return 0, err
+	}
+	m, s, err := prepare(root)
+	if err != nil {
+		return 0, err
+	}
+	m.Deep = o.deep
+	tasks, err := o.tasks(m, s)
+	if err != nil {
+		return 0, err
+	}
+	if o.list {
+		for _, t := range tasks {
+			fmt.Fprintf(log, "%s %s: about %v\n", t.part.Name, t.unit.Name, t.unit.Cost)
+		}
+		return 0, nil
+	}
+	if !o.page {
+		r := &run{state: s, log: log}
+		if err := r.do(ctx, tasks, o.atATime); err != nil {
+			return 0, err
+		}
+	}
+	results, err := collect(m, s)
+	if err != nil {
+		return 0, err
+	}
+	if err := writePage(m, results, filepath.Join(root, "docs")); err != nil {
+		return 0, err
+	}
+	for _, r := range results {
+		if slices.ContainsFunc(o.parts, func(p Part) bool { return p.Name == r.part.Name }) {
+			findings += len(r.sum.Findings)
+		}
+	}
+	return findings, nil
+}
+
+// prepare builds the image and returns its folder of results, with a copy of the image:
+// the next build must not change it under who runs.
+func prepare(root string) (*Machines, state, error) {
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		return nil, state{}, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, state{}, err
+	}
+	s := state{filepath.Join(root, "build", "prove", fmt.Sprintf("%x", sha256.Sum256(b))[:16])}
+	m := &Machines{Image: filepath.Join(s.dir, "sonde-test.elf")}
+	if _, err := os.Stat(m.Image); err == nil {
+		return m, s, nil
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return nil, s, err
+	}
+	if err := os.WriteFile(m.Image+".new", b, 0o755); err != nil {
+		return nil, s, err
+	}
+	return m, s, os.Rename(m.Image+".new", m.Image)
+}
+
+// tasks returns what is to be run.
+func (o options) tasks(m *Machines, s state) (all []task, err error) {
+	n := 0
+	for _, p := range o.parts {
+		units, err := p.Units(m)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range units {
+			if n++; n%o.of != o.shard%o.of {
+				continue
+			}
+			if _, done, err := s.load(p.Name, u.Name); err != nil {
+				return nil, err
+			} else if done && !o.again {
+				continue
+			}
+			all = append(all, task{p, u})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"", ""},
+		{"-part functions,blacklist -shard 2/4 -j 3", ""},
+		{"-part nothing", `-part "nothing": there are functions, `},
+		{"-shard 0/4", `-shard "0/4"`},
+		{"-shard 5/4", `-shard "5/4"`},
+		{"-shard x", `-shard "x"`},
+		{"-j 0", "-j 0"},
+		{"all", `unexpected argument "all"`},
+	} {
+		_, err := parse(strings.Fields(c.args), io.Discard)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %q", c.args, err, c.says)
+		}
+	}
+}
+
+// TestGoesOnWhereItWasStopped: what has been done is not done again, nothing is left out, each
+// unit is in one shard, and what could not be run is not taken for done.
+func TestGoesOnWhereItWasStopped(t *testing.T) {
+	var ran []string
+	broken := errors.New("broken")
+	fail := "c"
+	part := Part{Name: "letters", Units: func(*Machines) (all []Unit, err error) {
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			all = append(all, Unit{Name: name, Cost: time.Second, Run: func(context.Context) Outcome {
+				if name == fail {
+					return Outcome{Err: broken}
+				}
+				ran = append(ran, name)
+				return Outcome{Counts: []Count{{"units", 1}}, Findings: []string{"found in " + name}}
+			}})
+		}
+		return all, nil
+	}}
+	s := state{t.TempDir()}
+	go1 := func(shard, of int) error {
+		o := options{parts: []Part{part}, shard: shard, of: of}
+		tasks, err := o.tasks(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		return (&run{state: s, log: &log}).do(t.Context(), tasks, 1)
+	}
+	if err := go1(1, 1); !errors.Is(err, broken) {
+		t.Errorf("%v, want %v", err, broken)
+	}
+	if !slices.Equal(ran, []string{"a", "b"}) {
+		t.Errorf("%v were run", ran)
+	}
+	fail = ""
+	for shard := range 2 {
+		if err := go1(shard+1, 2); err != nil {
+			t.Error(err)
+		}
+	}
+	slices.Sort(ran)
+	if !slices.Equal(ran, []string{"a", "b", "c", "d", "e"}) {
+		t.Errorf("%v were run", ran)
+	}
+	r := result{part: part}
+	for _, name := range ran {
+		o, ok, err := s.load("letters", name)
+		if err != nil || !ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.add(o)
+	}
+	if r.sum.Counts[0] != (Count{"units", 5}) || len(r.sum.Findings) != 5 {
+		t.Errorf("%+v", r.sum)
+	}
+}
+
+// TestStopped: who is told to stop keeps what is done, and begins nothing.
+func TestStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	s := state{t.TempDir()}
+	begun := 0
+	unit := func(name string) task {
+		return task{Part{Name: "p"}, Unit{Name: name, Run: func(context.Context) Outcome { begun++; stop(); return Outcome{} }}}
+	}
+	if err := (&run{state: s, log: io.Discard}).do(ctx, []task{unit("a"), unit("b"), unit("c")}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, ok, _ := s.load("p", "a"); !ok || begun != 1 {
+		t.Errorf("%d were begun, the first kept: %v", begun, ok)
+	}
+}
+
+// TestHeard: what the machine says comes in pieces, and a death is told from an end.
+func TestHeard(t *testing.T) {
+	var h heard
+	var o Outcome
+	var rest []string
+	l := &liner{each: func(text string) { h.hear(text, &o, func(s string) { rest = append(rest, s) }) }}
+	for piece := range slices.Chunk([]byte("sum 12\nat 7 f\ncount entry-probes 2\ncount entry-probes 3\nfinding g: wrong\nsum 13\nr 1 2\nen"), 5) {
+		l.Write(piece)
+	}
+	if h.ended || h.next != 7 || h.at != "f" || o.Counts[0] != (Count{"entry probes", 5}) || len(o.Findings) != 2 || !slices.Equal(rest, []string{"r 1 2"}) {
+		t.Errorf("%+v %+v %q", h, o, rest)
+	}
+	io.WriteString(l, "d\n")
+	if !h.ended {
+		t.Error("the end was not heard")
+	}
+	o.counted("count: hostile calls 17")
+	if o.Counts[1] != (Count{"hostile calls", 17}) {
+		t.Errorf("%+v", o.Counts)
+	}
+}
+
+// TestSlice boots the image with tests, and proves a little.
+func TestSlice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: boots machines")
+	}
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Machines{Image: path}
+	o := m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", 4000, 4006, func(string) {})
+	fine(t, o, "entry probes", "as jumps")
+	o = m.everyInstruction(t.Context(), 4000, 4025)
+	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "the same as a processor's")
+	if len(o.Reached) < 100 {
+		t.Errorf("only %d instructions are reached", len(o.Reached))
+	}
+}
+
+// fine checks that nothing is wrong, and that something was done.
+func fine(t *testing.T, o Outcome, counts ...string) {
+	t.Helper()
+	if o.Err != nil {
+		t.Fatal(o.Err)
+	}
+	for _, f := range o.Findings {
+		t.Error(f)
+	}
+	for _, name := range counts {
+		if !slices.ContainsFunc(o.Counts, func(c Count) bool { return c.Name == name && c.N > 0 }) {
+			t.Errorf("no %s: %v", name, o.Counts)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A result is what the units of a part have come to.
+type result struct {
+	part      Part
+	done, all int
+	sum       Outcome
+}
+
+// collect adds up what has been run.
+func collect(m *Machines, s state) (results []result, err error) {
+	for _, p := range parts {
+		units, err := p.Units(m)
+		if err != nil {
+			return nil, err
+		}
+		r := result{part: p, all: len(units)}
+		for _, u := range units {
+			o, done, err := s.load(p.Name, u.Name)
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				r.add(o)
+			}
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// add adds the outcome of a unit.
+func (r *result) add(o Outcome) {
+	r.done++
+	for _, c := range o.Counts {
+		r.sum.add(c.Name, c.N)
+	}
+	if r.sum.Sum == "" {
+		r.sum.Sum = o.Sum
+	} else if o.Sum != "" && o.Sum != r.sum.Sum {
+		o.Findings = append(o.Findings, "the work came to another result than in other boots")
+	}
+	r.sum.Findings = append(r.sum.Findings, o.Findings...)
+	r.sum.Notes = append(r.sum.Notes, o.Notes...)
+	r.sum.Reached = append(r.sum.Reached, o.Reached...)
+	r.sum.Seconds += o.Seconds
+}
+
+// writePage writes proof.md and proof.png into dir.
+func writePage(m *Machines, results []result, dir string) error {
+	var reached []uint64
+	for _, r := range results {
+		reached = append(reached, r.sum.Reached...)
+	}
+	legend, err := drawMap(m, reached, filepath.Join(dir, "proof.png"))
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(pageHead)
+	b.WriteString(table(results))
+	for _, r := range results {
+		b.WriteString(details(r))
+	}
+	b.WriteString(pageMap + legend)
+	return os.WriteFile(filepath.Join(dir, "proof.md"), []byte(b.String()), 0o644)
+}
+
+const pageHead = `# The proof run
+
+That no probe anywhere harms the kernel is not to be believed but shown. This page, with
+its map, is made by
+
+    make prove
+
+which boots the kernel's test image again and again, in QEMU, and probes everything (the
+package comment of qemu/prove says how to run parts of it, or on several hosts). In each
+boot the same work is done over and over: maps, fmt, sorting, SHA-256, goroutines, timers, panics,
+stacks that grow, files, the shell, the collector. All that it writes is hashed, and the
+hash must be the same with every probe as without (` + "`qemu/suites/prove`" + `).
+
+## Table
+
+`
+
+const pageMap = `
+## Map
+
+![The kernel's code, a pixel for each instruction](proof.png)
+
+The code of the test image from its lowest address on, line by line, a pixel for each instruction.
+Bright: it was executed with a probe on it while the work ran. Dark: it can be probed, and was not reached.
+
+`
+
+// table is a line for each part.
+func table(results []result) string {
+	var b strings.Builder
+	b.WriteString("| part | what it shows | units run | findings | time on one processor |\n|---|---|---|---|---|\n")
+	for _, r := range results {
+		took := time.Duration(r.sum.Seconds * float64(time.Second)).Round(time.Second)
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %v |\n", r.part.Name, r.part.Says, r.done, r.all, len(r.sum.Findings), took)
+	}
+	return b.String()
+}
+
+// details are the numbers of a part, its findings and its notes.
+func details(r result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### %s\n\n", r.part.Name)
+	if len(r.sum.Counts) > 0 {
+		b.WriteString("| count | |\n|---|---:|\n")
+	}
+	for _, c := range r.sum.Counts {
+		fmt.Fprintf(&b, "| %s | %d |\n", c.Name, c.N)
+	}
+	lines := func(title string, list []string) {
+		if len(list) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s:\n\n", title)
+		for _, l := range list {
+			fmt.Fprintf(&b, "- %s\n", l)
+		}
+	}
+	lines("Findings", r.sum.Findings)
+	lines("Notes", r.sum.Notes)
+	return b.String()
+}
