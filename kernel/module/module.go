@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"sonde/kernel/printk"
 )
 
 // Module is a loadable piece of the kernel.
@@ -31,7 +33,7 @@ type Module struct {
 	Init   func() error // nil is fine
 	Exit   func()       // nil: cannot be unloaded
 
-	file string // the source file that registers it
+	file, pkg string // the source file that registers it, and its package
 }
 
 // State is what a module is at, in the words of /proc/modules.
@@ -54,22 +56,31 @@ var table struct {
 	mu sync.Mutex
 	// guarded by mu:
 	known    map[string]*Module
-	loaded   []*Status // newest last
+	clashes  map[string]error // of names that two modules have
+	loaded   []*Status        // newest last
 	onUnload []func(name string)
 }
 
-// Register makes a module known. Two of one name are a mistake in the program.
+// Register makes a module known. If another has its name already, neither can be
+// loaded: insmod says where the two are.
+//
+// Context: package initialization.
 func Register(m *Module) {
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	if table.known == nil {
 		table.known = make(map[string]*Module)
+		table.clashes = make(map[string]error)
 	}
-	if table.known[m.Name] != nil {
-		panic("module: " + m.Name + " registered twice")
+	pc, file, _, _ := runtime.Caller(1)
+	m.file, m.pkg = file, packageOf(runtime.FuncForPC(pc).Name())
+	if other := table.known[m.Name]; other != nil {
+		err := fmt.Errorf("two modules have this name, in %s and %s; rename one: %w", other.file, m.file, syscall.EEXIST)
+		printk.Err("module %s: %s", m.Name, err.Error())
+		table.clashes[m.Name] = err
+		return
 	}
 	m.Params.bind()
-	_, m.file, _, _ = runtime.Caller(1)
 	table.known[m.Name] = m
 }
 
@@ -149,6 +160,9 @@ func begin(name string) (*Status, error) {
 	m := table.known[name]
 	if m == nil {
 		return nil, unknown(name)
+	}
+	if err := table.clashes[name]; err != nil {
+		return nil, err
 	}
 	if find(name) != nil {
 		return nil, fmt.Errorf("already loaded: %w", syscall.EEXIST)

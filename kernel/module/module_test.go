@@ -11,7 +11,7 @@ import (
 func fresh(t *testing.T) {
 	t.Helper()
 	known, loaded, hooks := table.known, table.loaded, table.onUnload
-	table.known, table.loaded, table.onUnload = nil, nil, nil
+	table.known, table.loaded, table.onUnload = nil, nil, nil // clashes is made with known
 	t.Cleanup(func() { table.known, table.loaded, table.onUnload = known, loaded, hooks })
 }
 
@@ -145,5 +145,24 @@ func TestModuleMayLoadAnother(t *testing.T) {
 	}})
 	if err := Insmod("outer"); err != nil || len(Loaded()) != 2 {
 		t.Errorf("%v, loaded %v", err, Loaded())
+	}
+}
+
+func TestTwoModulesOfOneName(t *testing.T) {
+	fresh(t)
+	first, second := &sample{}, &sample{}
+	first.register()
+	second.register()
+	err := Insmod("kprobe_example")
+	if !errors.Is(err, syscall.EEXIST) || !strings.Contains(err.Error(), "two modules have this name") || strings.Count(err.Error(), "module_test.go") != 2 {
+		t.Errorf("got %v", err)
+	}
+	if len(Loaded()) != 0 || len(first.log)+len(second.log) != 0 {
+		t.Errorf("loaded %v, %v, %v", Loaded(), first.log, second.log)
+	}
+	fresh(t)
+	first.register()
+	if err := Insmod("kprobe_example"); err != nil {
+		t.Errorf("alone: %v", err)
 	}
 }

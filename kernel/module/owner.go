@@ -2,6 +2,7 @@ package module
 
 import (
 	"runtime"
+	"strings"
 	"unsafe"
 )
 
@@ -59,7 +60,7 @@ func Current() string {
 
 // Of returns the name of the loaded module that the function at pc belongs to,
 // "" if it is the kernel's. A module's functions are those in the file that
-// registers it.
+// registers it, and if it comes from outside the kernel's tree, those of its package.
 //
 // Context: goroutine.
 func Of(pc uintptr) string {
@@ -75,7 +76,21 @@ func Of(pc uintptr) string {
 			return s.Name
 		}
 	}
+	pkg := packageOf(fn.Name())
+	for _, s := range table.loaded {
+		if s.pkg == pkg && pkg != "sonde" && !strings.HasPrefix(pkg, "sonde/") {
+			return s.Name
+		}
+	}
 	return ""
+}
+
+// packageOf returns the path of the package that a function is of, by its symbol.
+func packageOf(symbol string) string {
+	path, _, _ := strings.Cut(symbol, "[") // the slashes of a type argument are not the path's
+	folders := strings.LastIndexByte(path, '/')
+	name, _, _ := strings.Cut(symbol[folders+1:], ".")
+	return symbol[:folders+1] + name
 }
 
 // OnUnload registers f, which is called with the name of each module that is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -83,4 +84,26 @@ func TestFunctionsBelongToTheModuleOfTheirFile(t *testing.T) {
 	check("loaded", "mine")
 	Rmmod("mine")
 	check("unloaded", "")
+}
+
+func TestModulesFromOutsideOwnTheirPackage(t *testing.T) {
+	fresh(t)
+	pc := reflect.ValueOf(strings.Repeat).Pointer()
+	Register(&Module{Name: "guest", Exit: func() {}})
+	Insmod("guest")
+	if got := Of(pc); got != "" {
+		t.Errorf("a function of another package is of %q", got)
+	}
+	table.known["guest"].pkg = "strings" // as if it were registered there
+	if got := Of(pc); got != "guest" {
+		t.Errorf("a function of the module's package is of %q", got)
+	}
+	for symbol, want := range map[string]string{
+		"main.main": "main", "sonde/kernel/vfs.(*File).Read": "sonde/kernel/vfs", "example.com/m.init.0.func1": "example.com/m",
+		"sync/atomic.(*Pointer[go.shape.struct{ a/b.C }]).Load": "sync/atomic",
+	} {
+		if got := packageOf(symbol); got != want {
+			t.Errorf("%s is of %q, want %q", symbol, got, want)
+		}
+	}
 }
