@@ -2,6 +2,7 @@
 //
 //	go run ./qemu                      a prompt on this terminal; Ctrl-A X leaves
 //	go run ./qemu -c 'cmd; cmd'        run a script, then stop
+//	go run ./qemu -with DIR            a kernel with the modules in DIR
 //	go run ./qemu -gdb                 wait for gdb before the first instruction
 //
 // With -c the script's standard output is this command's, byte for byte, and
@@ -46,6 +47,7 @@ type options struct {
 	scripted bool // -c was given, even if empty
 	test     bool
 	build    bool
+	with     []string // folders of modules
 	add      []string // HOST[:GUEST]
 	deps     bool
 }
@@ -76,6 +78,10 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
+	flags.Func("with", "link the packages in this `folder`, and in those below it, into the kernel; may come several times (docs/modules.md)", func(folder string) error {
+		o.with = append(o.with, folder)
+		return nil
+	})
 	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files of this cpio archive `file`, which may be compressed by gzip")
 	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may come several times", func(spec string) error {
 		o.add = append(o.add, spec)
@@ -98,6 +104,9 @@ func parse(args []string, w io.Writer) (options, error) {
 	}
 	if o.scripted && o.Script == "" {
 		return o, errors.New("-c: empty script")
+	}
+	if len(o.with) > 0 && o.Image != "" {
+		return o, errors.New("-with: the image that -image names is finished, nothing can be linked into it")
 	}
 	if o.deps && len(o.add) == 0 {
 		return o, errors.New("-deps: it is for what -add names, and there is none")
@@ -129,7 +138,10 @@ func (o options) limit() time.Duration {
 func run(o options) int {
 	cache := "" // a given image lies in a folder that is not ours
 	if o.Image == "" {
-		path, err := image.Build(image.BuildOptions{Test: o.test})
+		path, err := image.Build(image.BuildOptions{Test: o.test, With: o.with})
+		if errors.Is(err, image.ErrModule) {
+			return fail(fmt.Errorf("-with: %w", err), machine.StatusUsage)
+		}
 		if err != nil {
 			return fail(err, machine.StatusQEMU)
 		}

@@ -1,12 +1,12 @@
 package image
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -20,6 +20,10 @@ type BuildOptions struct {
 	Tags    []string // further build tags; a kernel with any gets a name of its own
 	LDFlags []string // further linker flags
 	Finish  Options
+
+	// With are folders whose packages are linked into the kernel, each with those below
+	// it. They may lie in other modules, or in none.
+	With []string
 }
 
 // machineTags tell the TamaGo library that the kernel brings its own start of
@@ -54,13 +58,16 @@ func Build(opts BuildOptions) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("image: build: %w", err)
 	}
-	out := filepath.Join(dir, opts.name())
+	var more *with
+	if len(opts.With) > 0 {
+		if more, err = withPackages(tool, root, dir, slices.Clone(opts.With)); err != nil {
+			return "", fmt.Errorf("image: %w", err)
+		}
+	}
+	out := filepath.Join(dir, opts.name(more))
 	raw := out + ".raw"
-	cmd := exec.Command(tool.goCmd, opts.arguments(tool.overlay, raw)...)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), tool.env...)
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
+	if err := opts.compile(tool, root, raw, more); err != nil {
+		return "", err
 	}
 	if opts.Finish.Initramfs == nil {
 		if opts.Finish.Initramfs, err = userland(root, dir); err != nil {
@@ -72,13 +79,43 @@ func Build(opts BuildOptions) (string, error) {
 	return out, Finish(raw, out, finish)
 }
 
-func (o BuildOptions) name() string {
+// compile links the kernel. With packages from elsewhere the go command runs where the
+// caller is, so that the compiler's errors name files as they are seen from there.
+//
+// Errors: ErrBuild with the compiler's output.
+func (o BuildOptions) compile(tool toolchain, root, raw string, more *with) error {
+	overlay := tool.overlay
+	if more != nil {
+		overlay = filepath.Join(more.dir, "overlay.json")
+	}
+	cmd := exec.Command(tool.goCmd, o.arguments(overlay, raw)...)
+	cmd.Env = append(os.Environ(), tool.env...)
+	if more != nil {
+		cmd.Env = append(cmd.Env, "GOWORK="+more.work)
+	} else {
+		cmd.Dir = root
+		cmd.Env = append(cmd.Env, "GOWORK=off")
+	}
+	msg, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil
+	case more != nil: // the command line, with its temporary files, helps nobody
+		return fmt.Errorf("image: %w:\n%s", ErrBuild, msg)
+	}
+	return fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
+}
+
+func (o BuildOptions) name(more *with) string {
 	name := "sonde"
 	if o.Test {
 		name += "-test"
 	}
 	for _, tag := range o.Tags {
 		name += "-" + tag
+	}
+	if more != nil {
+		name += "-" + more.name
 	}
 	return name + ".elf"
 }
@@ -94,21 +131,24 @@ func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	ldflags := strings.Join(append([]string{linkerFlags}, o.LDFlags...), " ")
 	return []string{
 		"build", "-overlay=" + overlayJSON, "-tags", tags, "-trimpath", "-buildvcs=false",
-		"-ldflags", ldflags, "-o", out, "./boot",
+		"-ldflags", ldflags, "-o", out, "sonde/boot",
 	}
 }
 
-// Root returns the folder of this module, which holds boot/ and build/.
+// Root returns the folder of this module, which holds boot/ and build/. The working
+// directory is in it, or in one that requires it or shares a workspace with it.
+//
+// Errors: ErrBuild, with what the go command says.
 func Root() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("image: go env GOMOD: %w", err)
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sonde")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	root := strings.TrimSpace(string(out))
+	if err != nil || root == "" {
+		return "", fmt.Errorf("image: %w: not in the module sonde, nor in one that uses it: %s", ErrBuild, strings.TrimSpace(said.String()))
 	}
-	mod := string(bytes.TrimSpace(out))
-	if filepath.Base(mod) != "go.mod" {
-		return "", fmt.Errorf("image: not inside the sonde module: %w", ErrBuild)
-	}
-	return filepath.Dir(mod), nil
+	return root, nil
 }
 
 // lock takes an exclusive lock on path, which is made if need be, and waits

@@ -1,11 +1,11 @@
 package image
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"sonde/boot/overlay"
 )
@@ -13,6 +13,7 @@ import (
 // toolchain is a go command with what it needs to build the kernel.
 type toolchain struct {
 	goCmd   string
+	version string // as in "go1.26.5"
 	overlay string // path of the JSON file
 	env     []string
 }
@@ -32,10 +33,12 @@ func chooseToolchain(root, dir string) (toolchain, error) {
 		t.env = append(t.env, "GOOSPKG=github.com/usbarmory/tamago")
 		generate, overlayDir = overlay.GenerateTamago, filepath.Join(dir, "_overlay-tamago")
 	}
-	goroot, err := t.goroot(root)
+	said, err := t.ask(root, nil, "env", "GOROOT", "GOVERSION")
 	if err != nil {
 		return t, err
 	}
+	goroot, version, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	t.version = version
 	t.overlay, err = generate(goroot, overlayDir)
 	return t, err
 }
@@ -66,14 +69,4 @@ func GoCommand(verb string, args ...string) (*exec.Cmd, error) {
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), t.env...)
 	return cmd, nil
-}
-
-func (t toolchain) goroot(root string) (string, error) {
-	cmd := exec.Command(t.goCmd, "env", "GOROOT")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s env GOROOT: %w", t.goCmd, err)
-	}
-	return string(bytes.TrimSpace(out)), nil
 }

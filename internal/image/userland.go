@@ -21,7 +21,7 @@ func userland(root, dir string) ([]byte, error) {
 	box := filepath.Join(dir, "box")
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", box, "./user")
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=", "GOWORK=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
 	}
