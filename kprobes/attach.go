@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
@@ -15,8 +16,25 @@ import (
 )
 
 // register puts each of ks, which are probes of one kind, on its site, or none,
-// and arms the sites.
+// arms the sites, and warns of handlers that will be abandoned.
 func register(kind kind, ks []*Kprobe) error {
+	if err := attach(kind, ks); err != nil {
+		return err
+	}
+	var seen []uintptr // the probes of a batch mostly share their handlers
+	for _, k := range ks {
+		for _, h := range k.whole().handlers() {
+			if pc := goabi.CodeOf(h.f); pc != 0 && !slices.Contains(seen, pc) {
+				seen = append(seen, pc)
+				machine.This.Advise(h.role, k.name(), pc)
+			}
+		}
+	}
+	return nil
+}
+
+// attach is register without the warnings.
+func attach(kind kind, ks []*Kprobe) error {
 	mu.Lock()
 	defer mu.Unlock()
 	for i, k := range ks {

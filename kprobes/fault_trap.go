@@ -38,7 +38,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 		case st.phase == stepping:
 			return st.copyFault(r, addr)
 		case st.probe != 0:
-			return st.nestedCopyFault(id, r)
+			return st.nestedCopyFault(id, r, addr)
 		default:
 			toOriginal(r)
 			if st.phase == idle {
@@ -48,7 +48,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	}
 	switch {
 	case st.probe != 0:
-		return st.handlerFault(id, r)
+		return st.handlerFault(id, r, addr)
 	case st.phase == emulating:
 		st.fault, st.err, st.addr = r.Vector, r.Err, addr
 		st.abandon(r)
@@ -59,7 +59,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 
 // handlerFault takes a fault in a handler, or in what it called. The fault-handler
 // is not asked about its own.
-func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
+func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 	k := asProbe(st.probe)
 	if k.FaultHandler != nil && !st.inFault {
 		st.inFault = true
@@ -69,18 +69,18 @@ func (st *state) handlerFault(id int, r *amd64.Regs) notifier.Action {
 			return notifier.Stop
 		}
 	}
-	kill(id, amd64.VectorName(uint8(r.Vector)), r)
+	kill(id, die.FaultName(r, addr), "", r)
 	return notifier.Stop
 }
 
 // nestedCopyFault is handlerFault in the copy of an instruction that a handler
 // has come to. If the fault-handler fixes it, the copy goes on: the original may
 // be under a jump.
-func (st *state) nestedCopyFault(id int, r *amd64.Regs) notifier.Action {
+func (st *state) nestedCopyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 	ip, sp := r.IP, r.SP
 	toOriginal(r)
 	shown, by := r.IP, r.SP-sp
-	action := st.handlerFault(id, r)
+	action := st.handlerFault(id, r, addr)
 	if r.IP == shown {
 		r.IP, r.SP = ip, r.SP-by
 	}

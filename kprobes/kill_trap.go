@@ -54,30 +54,28 @@ func onAbandon(r *amd64.Regs) {
 	if st := &states[id].state; st.probe == 0 || st.interrupted() {
 		return
 	}
-	n := min(r.BX, 64)
-	p := r.AX
-	why := unsafe.String(*(**byte)(unsafe.Pointer(&p)), n) // Safe because: the runtime passes a string constant
-	kill(id, why, r)
+	kill(id, passed(r.AX, r.BX), passed(r.CX, r.DX), r)
+}
+
+// passed is a string that the runtime passes in registers, cut to what a line has room for.
+func passed(p, n uint64) string {
+	return unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(n, 128)) // Safe because: it stays as it is until the handler has gone
 }
 
 // kill abandons the handler that r interrupted on CPU id, disables its probe
-// for good, and says so.
-func kill(id int, why string, r *amd64.Regs) {
+// for good, and says so: why, and what else there is to say.
+func kill(id int, why, text string, r *amd64.Regs) {
 	st := &states[id].state
 	k := asProbe(st.probe)
 	atomic.StoreUint64(&st.dying, st.seq)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
 	if k.disableForGood() {
-		printk.Err("kprobes: handler of %s at %s abandoned: %s; the probe is disabled", k.kind.String(), symbolOf(k), why)
-		printk.Err("CPU: %d", id)
-		die.Backtrace(printk.LevelErr, r, trap.G(r))
+		die.Mistaken(die.Handler{Owner: "kprobes", Kind: k.kind.String(), At: k.Addr, Noun: "probe"}, why, text, r)
 	}
 	goruntime.TrapReset(id)
 	st.abandon(r)
 	disarmer.Wake()
 }
-
-func symbolOf(k *Kprobe) string { return die.Symbol(uint64(k.Addr)) }
 
 // HandlerLimit is how long a handler may run, in milliseconds; 0 is for ever.
 var HandlerLimit = sysctl.NewRange("debug.kprobes-handler-limit-ms", 2000, 0, 60_000,
@@ -175,7 +173,7 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 	}
 	w.ran += gap
 	if limit := HandlerLimit.Get() * 1e6; limit != 0 && w.ran > limit && st.canEnd(r) {
-		kill(id, tooLong, r)
+		kill(id, tooLong, "", r)
 	}
 }
 

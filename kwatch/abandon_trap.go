@@ -45,36 +45,38 @@ func blamed(id int) *state {
 	return st
 }
 
-// onAbandon takes the runtime's interrupt: AX and BX are the reason.
+// onAbandon takes the runtime's interrupt: AX and BX are the reason, CX and DX what a panic says.
 func onAbandon(r *amd64.Regs) {
 	st := blamed(trap.ID(r))
 	if st == nil {
 		nextAbandon(r)
 		return
 	}
-	p := r.AX
-	st.abandon(unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(r.BX, 64)), r) // Safe because: the runtime passes a string constant
+	st.abandon(passed(r.AX, r.BX), passed(r.CX, r.DX), r)
+}
+
+// passed is a string that the runtime passes in registers, cut to what a line has room for.
+func passed(p, n uint64) string {
+	return unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(n, 128)) // Safe because: it stays as it is until the handler has gone
 }
 
 // onFault takes exceptions in handlers.
-func onFault(r *amd64.Regs, _ uint64) notifier.Action {
+func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	st := blamed(trap.ID(r))
 	if st == nil {
 		return notifier.Next
 	}
-	st.abandon(amd64.VectorName(uint8(r.Vector)), r)
+	st.abandon(die.FaultName(r, addr), "", r)
 	return notifier.Stop
 }
 
 // abandon gives up the handler that r interrupted.
-func (st *state) abandon(why string, r *amd64.Regs) {
+func (st *state) abandon(why, text string, r *amd64.Regs) {
 	id := trap.ID(r)
 	p := points[st.reg].Load()
 	printk.Rescue(id, uintptr(r.SP), st.frame)
 	if !p.gone.Swap(true) {
-		printk.Err("kwatch: handler of %s at %s abandoned: %s; the watchpoint is disabled", p.typ.String(), die.Symbol(uint64(p.addr)), why)
-		printk.Err("CPU: %d", id)
-		die.Backtrace(printk.LevelErr, r, trap.G(r))
+		die.Mistaken(die.Handler{Owner: "kwatch", Kind: p.typ.String(), At: p.addr, Noun: "watchpoint"}, why, text, r)
 	}
 	goruntime.TrapReset(id)
 	frame := st.frame

@@ -96,7 +96,8 @@ var probeEdits = []edit{
 	{"runtime/panic.go", "\tgp._panic = p\n\n\tif p == nil { // must be done with signal\n", "\tgp._panic = p\n\tsondeRetUnwind(gp, sp)\n\n\tif p == nil { // must be done with signal\n", 1},
 	{"runtime/panic.go", "func throw(s string) {\n", "func throw(s string) {\n\tsondeAbandon(s)\n", 1},
 	{"runtime/panic.go", "func fatal(s string) {\n", "func fatal(s string) {\n\tsondeAbandon(s)\n", 1},
-	{"runtime/panic.go", "func gopanic(e any) {\n", "func gopanic(e any) {\n\tsondeAbandon(\"panic\")\n", 1},
+	{"runtime/panic.go", "func gopanic(e any) {\n", "func gopanic(e any) {\n\tsondeAbandonPanic(e)\n", 1},
+	{"runtime/panic.go", "\tpanic(e)\n", "\tsondeAbandonBounds(&e)\n\tpanic(e)\n", 3},
 	{"runtime/proc.go", "func badmorestackg0() {\n", "func badmorestackg0() {\n\tsondeAbandon(\"stack overflow\")\n", 1},
 	{"runtime/proc.go", "traceReason traceBlockReason, traceskip int) {\n\tif reason != waitReasonSleep {\n", "traceReason traceBlockReason, traceskip int) {\n\tsondeAbandon(\"blocks\")\n\tif reason != waitReasonSleep {\n", 1},
 	{"runtime/chan.go", "func chansend(c *hchan, ep unsafe.Pointer, block bool, callerpc uintptr) bool {\n", "func chansend(c *hchan, ep unsafe.Pointer, block bool, callerpc uintptr) bool {\n\tsondeAbandon(\"channel operation\")\n", 1},
@@ -127,6 +128,7 @@ var trapFiles = []added{
 	{"runtime/sonde_trap.go", "_runtime/sonde_trap.go"},
 	{"runtime/sonde_ret.go", "_runtime/sonde_ret.go"},
 	{"runtime/sonde_abandon.go", "_runtime/sonde_abandon.go"},
+	{"runtime/sonde_where.go", "_runtime/sonde_where.go"},
 	{"runtime/sonde_abandon_amd64.s", "_runtime/sonde_abandon_amd64.s"},
 }
 

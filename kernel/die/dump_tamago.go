@@ -3,6 +3,7 @@
 package die
 
 import (
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -72,7 +73,8 @@ func whose(level printk.Level, g unsafe.Pointer) {
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
 	whose(printk.LevelEmerg, g)
-	printk.Emerg("RIP: %04x:%s", r.CS, Symbol(uint64(OriginalIP(r))))
+	symbol, file, line := located(uint64(OriginalIP(r)))
+	printk.Emerg("RIP: %04x:%s  %s:%d", r.CS, symbol, file, line)
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
 	printk.Emerg("RDX: %016x RSI: %016x RDI: %016x", r.DX, r.SI, r.DI)
@@ -93,20 +95,96 @@ func DumpStack(r *amd64.Regs) {
 	Backtrace(printk.LevelInfo, r, g)
 }
 
+// located is Symbol with the line of the source, or of what was inlined there: "?" for no
+// code of Go's.
+func located(addr uint64) (symbol, file string, line int) {
+	if _, file, line = goruntime.Where(uintptr(addr)); file == "" {
+		file = "?"
+	}
+	return Symbol(addr), strings.TrimPrefix(file, "sonde/"), line
+}
+
+// maxCalls is how many calls a backtrace has.
+const maxCalls = 32
+
 // Backtrace prints the callers of r's code on g's stack.
 //
 // Context: trap.
 func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 	printk.Printk(level, "Call Trace:")
-	if !walkable(r, g) {
+	var pcs [maxCalls]uintptr
+	n := calls(r, g, pcs[:])
+	if n == 0 {
 		printk.Printk(level, " (no stack known here)")
-		return
 	}
-	var pcs [32]uintptr
-	n := goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs[:])
 	for _, pc := range pcs[:n] {
-		printk.Printk(level, " %s", Symbol(uint64(pc)-1))
+		symbol, file, line := located(uint64(pc) - 1)
+		printk.Printk(level, " %s  %s:%d", symbol, file, line)
 	}
+}
+
+// Callers stores where the code is that r interrupted, and who called it, all as return
+// addresses, and returns how many.
+//
+// Context: trap.
+func Callers(r *amd64.Regs, pcs []uintptr) int { return calls(r, trap.G(r), pcs) }
+
+// calls is Callers for code on g's stack.
+func calls(r *amd64.Regs, g unsafe.Pointer, pcs []uintptr) int {
+	if !walkable(r, g) {
+		return 0
+	}
+	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
+}
+
+// Handler is one that has to be given up, for the report.
+type Handler struct {
+	Owner string // "kprobes"
+	Kind  string
+	At    uintptr // where its probe is
+	Noun  string  // what its probe is called
+}
+
+// Mistaken reports that h, which r interrupted, broke the rules: what it did, on which
+// line, and the calls that had led there. why is how that was noticed, text what
+// it said of it.
+//
+// Context: trap.
+func Mistaken(h Handler, why, text string, r *amd64.Regs) {
+	g := trap.G(r)
+	var pcs [maxCalls]uintptr
+	m := FindMistake(pcs[:calls(r, g, pcs[:])], goruntime.Where, why)
+	if text == "" {
+		text = m.By
+	}
+	colon := ""
+	if text != "" {
+		colon = ": "
+	}
+	hint := ""
+	if m.What == isPanic {
+		hint = " (a handler cannot recover)"
+	}
+	if m.File == "" {
+		printk.Err("%s: handler of %s at %s abandoned: %s%s%s%s; the %s is disabled",
+			h.Owner, h.Kind, Symbol(uint64(h.At)), m.What, colon, text, hint, h.Noun)
+	} else {
+		printk.Err("%s: handler of %s at %s abandoned: %s%s%s at %s:%d%s; the %s is disabled",
+			h.Owner, h.Kind, Symbol(uint64(h.At)), m.What, colon, text, m.File, m.Line, hint, h.Noun)
+	}
+	printk.Err("CPU: %d", cpu.ID())
+	Backtrace(printk.LevelErr, r, g)
+}
+
+// FaultName is what a handler that raises r has done, addr being what it accessed.
+//
+// Context: trap.
+func FaultName(r *amd64.Regs, addr uint64) string {
+	const page = 4096
+	if r.Vector == amd64.VEC_PF && addr < page {
+		return "nil pointer dereference (#PF page fault)"
+	}
+	return amd64.VectorName(uint8(r.Vector))
 }
 
 // walkable reports whether the runtime can walk g's stack from r: it is in Go

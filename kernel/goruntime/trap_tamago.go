@@ -42,6 +42,12 @@ func Callers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
 	return runtime.SondeCallers(g, pc, sp, buf)
 }
 
+// Where returns the function that the instruction at pc is of, or was inlined from, with
+// file and line; "" and 0 for no code of Go's.
+//
+// Context: any; it allocates nothing.
+func Where(pc uintptr) (function, file string, line int) { return runtime.SondeWhere(pc) }
+
 // Task returns the goroutine that is running, as an address; 0 for none, as in a trap.
 //
 // Context: any.

@@ -35,6 +35,9 @@ type Machine struct {
 	// Since is the beginning of a grace period; Grace is a whole one.
 	Since func() text.InUse
 	Grace func()
+	// Advise says in the log what the handler at pc may do that gets it abandoned; it is
+	// the role-handler of probe.
+	Advise func(role, probe string, pc uintptr)
 	// Watch makes all CPUs look for handlers that run too long.
 	Watch func()
 	// InHandler tells whether this is trap context; Forbid does not return then.

@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/mm"
+	"sonde/kernel/printk"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
 	"sonde/kprobes/reach"
@@ -46,6 +47,11 @@ func Real(guard *reach.Guard) Machine {
 
 		Slots:   text.NewPool(slots, detours, SlotSize),
 		Detours: text.NewPool(detours, mm.Slots.End, DetourSize),
+	}
+	m.Advise = func(role, probe string, pc uintptr) {
+		for _, b := range guard.Mistakes(uint64(pc)) {
+			printk.Warn("kprobes: the %s-handler of %s %s, which may end it: %s", role, probe, b.Rule, reach.Arrows(b.Path))
+		}
 	}
 	m.Blacklisted = func(fn kallsyms.Symbol) string { return m.Blacklist()[fn.Addr] }
 	return m

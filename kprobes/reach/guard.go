@@ -2,6 +2,7 @@ package reach
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"sonde/arch/amd64/retslot"
@@ -17,8 +18,9 @@ type Guard struct {
 	mu sync.Mutex
 	// guarded by mu:
 	black map[uint64]string
-	sse   map[uint64]bool   // by address of a handler: it may change X0-X14
-	slots map[uint64]string // why no return probe, as far as asked
+	sse   map[uint64]bool     // by address of a handler: it may change X0-X14
+	wrong map[uint64][]Breach // by address of a handler: what it may do that it must not
+	slots map[uint64]string   // why no return probe, as far as asked
 }
 
 // NewGuard returns the Guard of g's image. marked are the names of further functions
@@ -26,7 +28,7 @@ type Guard struct {
 //
 // Context: goroutine.
 func NewGuard(g *Graph, marked []string) *Guard {
-	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, slots: map[uint64]string{}}
+	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, wrong: map[uint64][]Breach{}, slots: map[uint64]string{}}
 }
 
 // Graph returns the image's graph.
@@ -67,6 +69,25 @@ func (g *Guard) WritesSSE(pc uint64) bool {
 	}
 	return w
 }
+
+// Mistakes returns what the handler at pc may do that gets it abandoned, by the shortest
+// way to each; nil if direct calls show nothing of the kind. Left out is what may go well:
+// to read a map, to defer a call, and to panic.
+//
+// Context: goroutine.
+func (g *Guard) Mistakes(pc uint64) []Breach {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	found, ok := g.wrong[pc]
+	if !ok {
+		found = slices.DeleteFunc(g.g.breaches([]uint64{pc}, calls, offered), func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) })
+		g.wrong[pc] = found
+	}
+	return found
+}
+
+// mayGoWell are rules that a handler can break without harm.
+var mayGoWell = []string{"uses a map", "defers a call", "panics"}
 
 // NoReturn returns why a return probe on fn cannot work, "" if it can.
 //

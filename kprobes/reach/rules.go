@@ -136,6 +136,10 @@ var neverReturn = names{
 // dying are functions that are called only when there is no way on.
 var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.morestack*", "sonde/kernel/die.Fatal"}
 
+// offered is what handlers may call although its code has ways to what they may not:
+// it is made for them, and those ways are not taken in a trap.
+var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/die.calls"}
+
 // forbidden is what does not work in a trap, by what it is called.
 var forbidden = []struct {
 	rule  string
@@ -148,7 +152,8 @@ var forbidden = []struct {
 	{"stores a pointer that the collector must see", names{
 		"runtime.gcWriteBarrier*", "runtime.wbZero", "runtime.wbMove", "runtime.typedmemmove", "runtime.typedmemclr",
 	}},
-	{"uses a map", names{"runtime.mapaccess*", "runtime.mapassign*", "runtime.mapdelete*", "runtime.mapIterStart", "internal/runtime/maps.*"}},
+	{"writes to a map", names{"runtime.mapassign*", "runtime.mapdelete*", "runtime.mapclear*"}},
+	{"uses a map", names{"runtime.mapaccess*", "runtime.mapIterStart", "internal/runtime/maps.*"}},
 	{"uses a channel", names{"runtime.chansend*", "runtime.chanrecv*", "runtime.closechan", "runtime.selectgo", "runtime.selectnb*"}},
 	{"takes a lock", names{
 		"runtime.lock2", "internal/sync.(*Mutex).*", "sync.(*Mutex).*", "sync.(*RWMutex).*", "sync.(*WaitGroup).*",
@@ -167,7 +172,7 @@ var forbidden = []struct {
 func (g *Graph) Check(marked []string) (wrong []error) {
 	lists := map[string]names{
 		"trapEntries": trapEntries, "cold": cold, "hits": hits, "saved": saved, "noReturn": noReturn, "neverReturn": neverReturn,
-		"dying": dying, "NoKprobe": marked,
+		"dying": dying, "offered": offered, "NoKprobe": marked,
 	}
 	add := func(list string, ns ...string) { lists[list] = append(lists[list], ns...) }
 	for _, r := range indirect {

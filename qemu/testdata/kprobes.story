@@ -11,7 +11,7 @@ EXPECT kprobe registered: sonde/kernel/vfs\.Read\+0x0 at 0x[0-9a-f]+$
 EXPECT pre_handler: p->addr=0x[0-9a-f]+, ip=[0-9a-f]+, flags=0x[0-9a-f]+$
 EXPECT CPU: \d+ goroutine: \d+$
 EXPECT Call Trace:$
-EXPECT \]  sonde/kernel/vfs\.Read\+0x[0-9a-f]+/0x[0-9a-f]+$
+EXPECT \]  sonde/kernel/vfs\.Read\+0x[0-9a-f]+/0x[0-9a-f]+  kernel/vfs/io\.go:\d+$
 EXPECT \]  sonde/kernel/vfs\.\(\*File\)\.Read\+0x
 EXPECT \]  sonde/shell\.cat\+0x
 EXPECT post_handler: p->addr=0x[0-9a-f]+, ip=[0-9a-f]+, flags=0x[0-9a-f]+$

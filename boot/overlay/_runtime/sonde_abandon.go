@@ -18,12 +18,13 @@ import _ "unsafe" // for linkname
 //go:linkname sondeAbandon
 func sondeAbandon(why string) {
 	if mp := getg().m; mp != nil && mp.id < 0 {
-		sondeRaiseAbandon(why)
+		sondeRaiseAbandon(why, "")
 	}
 }
 
-// sondeRaiseAbandon is INT $0x84 with the reason in AX and BX.
-func sondeRaiseAbandon(why string)
+// sondeRaiseAbandon is INT $0x84 with the reason in AX and BX, and what a panic says in CX
+// and DX.
+func sondeRaiseAbandon(why, text string)
 
 // SondeTrapReset undoes what a handler that was abandoned left in its m.
 //

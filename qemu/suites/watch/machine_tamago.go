@@ -190,7 +190,7 @@ func misdeeds(t *suites.T) {
 	}
 	var log strings.Builder
 	t.Must(printk.Dmesg(&log, printk.LevelDebug))
-	if !strings.Contains(log.String(), "kwatch: handler of w at sonde/qemu/suites/watch.word+0x0/0x8 abandoned: #PF page fault; the watchpoint is disabled") {
+	if !strings.Contains(log.String(), "kwatch: handler of w at sonde/qemu/suites/watch.word+0x0/0x8 abandoned: nil pointer dereference (#PF page fault) at qemu/suites/watch/machine_tamago.go:") {
 		t.Errorf("the log does not say so")
 	}
 }
