@@ -1,0 +1,124 @@
+//go:build tamago
+
+package examples
+
+import (
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/module"
+	"sonde/kernel/tally"
+	"sonde/kprobes"
+)
+
+// argdist: which values an argument of a function has, or its result. Go passes the first
+// nine words of the arguments, a string being two of them and a slice three, in the registers
+// that argWords lists, and results the same way.
+//
+//	insmod argdist target=vfs.Read arg=2            the length of its buffer, as a histogram
+//	insmod argdist target=vfs.Read arg=0 result=1 count=1     its result, value by value
+var (
+	argTarget   string
+	argInterval int
+	argMost     = 20
+	argWord     int
+	argResult   bool
+	argCount    bool
+	argHist     *tally.Hist
+	argValues   *tally.Values
+	argEntry    *kprobes.Kprobe
+	argReturn   *kprobes.Kretprobe
+	argShow     *tally.Show
+)
+
+// argWords is the registers of Go's calls. Source: Go's ABIInternal.
+var argWords = [...]func(*amd64.Regs) uint64{
+	func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.BX }, func(r *amd64.Regs) uint64 { return r.CX },
+	func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.R8 },
+	func(r *amd64.Regs) uint64 { return r.R9 }, func(r *amd64.Regs) uint64 { return r.R10 }, func(r *amd64.Regs) uint64 { return r.R11 },
+}
+
+func init() {
+	module.Register(&module.Module{
+		Name: "argdist",
+		Doc:  "histogram or counts of an argument or a result: target=vfs.Read arg=2",
+		Params: module.Params{
+			"target":   module.String(&argTarget, "function"),
+			"arg":      module.Int(&argWord, "which word of the arguments or results, from 0"),
+			"result":   module.Bool(&argResult, "of the results"),
+			"count":    module.Bool(&argCount, "count each value; otherwise a histogram by powers of two"),
+			"interval": module.Int(&argInterval, "seconds between reports in the log; 0: only the one of rmmod"),
+			"n":        module.Int(&argMost, "with count: show the n most frequent"),
+		},
+		Init: argInit,
+		Exit: argExit,
+	})
+}
+
+func argNote(r *amd64.Regs) {
+	if v := argWords[argWord](r); argCount {
+		argValues.Add(v)
+	} else {
+		argHist.Add(v)
+	}
+}
+
+func argEntered(_ *kprobes.Kprobe, r *amd64.Regs) int             { argNote(r); return 0 }
+func argReturned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { argNote(r); return 0 }
+
+func argInit() (err error) {
+	switch {
+	case argTarget == "":
+		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
+	case argWord < 0 || argWord >= len(argWords):
+		return fmt.Errorf("arg=%d: only words 0 to %d are in registers: %w", argWord, len(argWords)-1, syscall.EINVAL)
+	}
+	argHist, argValues = new(tally.Hist), new(tally.Values)
+	argEntry = &kprobes.Kprobe{SymbolName: argTarget, PreHandler: argEntered}
+	argReturn = &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: argTarget}, Handler: argReturned, MaxActive: 64}
+	if argResult {
+		err = kprobes.RegisterKretprobe(argReturn)
+	} else {
+		err = kprobes.RegisterKprobe(argEntry)
+	}
+	if err != nil {
+		return err
+	}
+	if argShow, err = tally.Begin("argdist", time.Duration(argInterval)*time.Second, argWrite); err != nil {
+		argRemove()
+	}
+	return err
+}
+
+func argRemove() {
+	if argResult {
+		kprobes.UnregisterKretprobe(argReturn)
+	} else {
+		kprobes.UnregisterKprobe(argEntry)
+	}
+}
+
+func argExit() {
+	argRemove()
+	argShow.End()
+}
+
+func argWrite(w io.Writer) {
+	what, l := "argument", argEntry.Ledger()
+	if argResult {
+		what, l = "result", argReturn.Ledger()
+	}
+	fmt.Fprintf(w, "%s, word %d of its %ss: %d calls, %d missed\n", argTarget, argWord, what, l.Handled, l.Missed()+argValues.Lost())
+	if !argCount {
+		argHist.Draw(w)
+		return
+	}
+	all := argValues.All()
+	fmt.Fprintf(w, "%10s %20s\n", "COUNT", "VALUE")
+	for _, v := range all[:min(len(all), argMost)] {
+		fmt.Fprintf(w, "%10d %20d\n", v.Count, int64(v.Value))
+	}
+}

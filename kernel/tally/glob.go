@@ -1,0 +1,54 @@
+package tally
+
+import (
+	"slices"
+	"strings"
+
+	"sonde/kallsyms"
+)
+
+// Functions returns the functions whose names fit pattern, in the order of their addresses.
+// A star stands for any characters; as everywhere, a name may be cut at any slash: vfs.*
+// fits all of sonde/kernel/vfs.
+//
+// Context: goroutine.
+func Functions(t *kallsyms.Table, pattern string) (list []kallsyms.Symbol) {
+	for s := range t.Text {
+		if s.Size > 0 && fits(pattern, s.Name) {
+			list = append(list, s)
+		}
+	}
+	return slices.CompactFunc(list, func(a, b kallsyms.Symbol) bool { return a.Addr == b.Addr })
+}
+
+// fits reports whether name, or what follows one of its slashes, fits pattern.
+func fits(pattern, name string) bool {
+	for {
+		if glob(pattern, name) {
+			return true
+		}
+		_, rest, ok := strings.Cut(name, "/")
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+}
+
+func glob(pattern, name string) bool {
+	begin, rest, ok := strings.Cut(pattern, "*")
+	if !ok {
+		return pattern == name
+	}
+	if !strings.HasPrefix(name, begin) {
+		return false
+	}
+	for name = name[len(begin):]; ; name = name[1:] {
+		if glob(rest, name) {
+			return true
+		}
+		if name == "" {
+			return false
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package tally
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+)
+
+// A Hist counts values by their powers of two. The zero Hist is empty.
+type Hist struct {
+	n [65]atomic.Uint64 // 0, then [1, 2), [2, 4), [4, 8) …
+}
+
+// Add counts v.
+//
+// Context: any; it allocates nothing.
+func (h *Hist) Add(v uint64) { h.n[bits.Len64(v)].Add(1) }
+
+// Total is how many values were counted.
+func (h *Hist) Total() (n uint64) {
+	for i := range h.n {
+		n += h.n[i].Load()
+	}
+	return n
+}
+
+// Reset empties h.
+func (h *Hist) Reset() {
+	for i := range h.n {
+		h.n[i].Store(0)
+	}
+}
+
+// Draw writes a line per power of two, from the least that was counted to the greatest,
+// as bpftrace does.
+//
+// Context: goroutine.
+func (h *Hist) Draw(w io.Writer) {
+	const width = 52
+	first, last, most := -1, -1, uint64(0)
+	var n [len(h.n)]uint64
+	for i := range h.n {
+		if n[i] = h.n[i].Load(); n[i] == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last, most = i, max(most, n[i])
+	}
+	if first < 0 {
+		fmt.Fprintln(w, "nothing was counted")
+		return
+	}
+	for i := first; i <= last; i++ {
+		// The share first: a count times the width may be too large for a word.
+		bar := int(float64(n[i]) / float64(most) * width)
+		fmt.Fprintf(w, "%-16s %8d |%-*s|\n", span(i), n[i], width, strings.Repeat("@", bar))
+	}
+}
+
+// span is the range of the i-th line.
+func span(i int) string {
+	switch i {
+	case 0:
+		return "[0]"
+	case 1:
+		return "[1]"
+	case 64:
+		return "[" + size(1<<63) + ", ...)"
+	}
+	return "[" + size(1<<(i-1)) + ", " + size(1<<i) + ")"
+}
+
+// size writes a power of two with the letters that people use.
+func size(v uint64) string {
+	const letters = " KMGTPE"
+	i := (bits.Len64(v) - 1) / 10
+	return strings.TrimSpace(fmt.Sprintf("%d%c", v>>(10*i), letters[i]))
+}
