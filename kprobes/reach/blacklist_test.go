@@ -73,7 +73,7 @@ func TestBreachesAreShownWithTheWay(t *testing.T) {
 	for _, b := range g.Breaches(f.addr(0)) {
 		got = append(got, b.String())
 	}
-	if want := []string{"uses a map: x.handler -> runtime.mapassign_fast64", "allocates memory: x.handler -> x.format -> runtime.mallocgc"}; !slices.Equal(got, want) {
+	if want := []string{"writes to a map: x.handler -> runtime.mapassign_fast64", "allocates memory: x.handler -> x.format -> runtime.mallocgc"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := g.Breaches(f.addr(5)); got != nil {
