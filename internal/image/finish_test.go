@@ -153,7 +153,7 @@ func TestBuildArguments(t *testing.T) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	if name := opts.name(); name != "sonde-test-race1.elf" {
+	if name := opts.name(nil); name != "sonde-test-race1.elf" {
 		t.Error(name)
 	}
 }
