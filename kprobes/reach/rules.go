@@ -67,13 +67,15 @@ var (
 	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
 )
 
-// cold are functions that a trap reaches only to report something, or when a hit is
-// known to be a nested one; what they call can be probed.
+// cold are functions that a trap reaches only to report something, when a hit is known to
+// be a nested one, or, those of optprobe, when a fault or a watchpoint is looked into, where a hit
+// is like any other; what they call can be probed.
 var cold = names{
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
 	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
-	"sonde/kwatch.(*state).abandon",
+	"sonde/kwatch.(*state).abandon", "sonde/kernel/cpu.HaltForever",
+	"sonde/optprobe.(*plan).original*", "sonde/optprobe.(*plan).pushed*",
 	"runtime.morestack*", "runtime.panic*",
 }
 
@@ -95,8 +97,7 @@ var regions = []struct {
 }{
 	{
 		names{
-			"sonde/kernel/text.Poke", "sonde/kernel/text.WriteSlot", "sonde/kernel/text.(*Batch).Commit",
-			"sonde/kernel/smp.stopOthers", "sonde/kernel/smp.hold", "sonde/kernel/smp.callOthers", "sonde/kernel/smp.called",
+			"sonde/kernel/text.(*Batch).Commit", "sonde/kernel/smp.stopOthers", "sonde/kernel/smp.hold",
 		},
 		names{"sonde/kernel/text.*", "sonde/kernel/smp.*"},
 		"code is changed while CPUs are in it",

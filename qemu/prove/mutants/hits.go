@@ -54,7 +54,7 @@ var hits = []Mutant{
 	{
 		Name: "trap-flag-left-on", File: "kprobes/perform_trap.go",
 		Old: "\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n\treturn true\n", New: "\tr.Flags |= flags\n\treturn true\n",
-		By:  kernel(1, "kprobes/post_handler_sees_what_was_done"),
+		By:  kernel(1, "kprobes/flags_behind_a_step_are_the_codes"),
 		Why: "the probed code goes on in single steps, of which nobody knows",
 	},
 	{
@@ -66,7 +66,7 @@ var hits = []Mutant{
 	{
 		Name: "flags-of-a-faulting-copy-not-restored", File: "kprobes/fault_trap.go",
 		Old: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n", New: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n",
-		By:  kernel(1, "handlers/fault_of_the_probed_code_is_its_own"),
+		By:  kernel(1, "kprobes/flags_of_a_fault_in_a_step_are_the_codes"),
 		Why: "the fault of a stepped instruction is reported with TF on and interrupts off",
 	},
 	{
@@ -82,8 +82,8 @@ var hits = []Mutant{
 		Why: "of a repeated string instruction each round is a hit",
 	},
 	{
-		Name: "stack-growth-counted", File: "kprobes/hit_trap.go",
-		Old: "\t\tif s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet\n", New: "\t\tif s.Check.Kind != prologue.None && s.Check.Kind != prologue.Small && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet\n",
+		Name: "stack-growth-counted", File: "kprobes/place/place.go",
+		Old: "\t\tp.Check = c\n", New: "\t\tp.Check = prologue.Check{}\n",
 		By:  kernel(1, "kprobes/growing_stacks_are_not_hits"),
 		Why: "a call whose stack has to grow first is two hits",
 	},

@@ -67,7 +67,7 @@ var handling = map[string][]string{
 	"probes": {"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onFault",
 		"sonde/kprobes.(*Kprobe).callSpecial", "sonde/kprobes.perform", "sonde/arch/amd64/insn/emulate.(*Op).Finish", "sonde/arch/amd64/prologue.(*Check).Skip", "sonde/kprobes.RegisterKprobe", "sonde/kprobes.trampoline", "sonde/kprobes.detour"},
 	"notifier":          {"sonde/kernel/notifier.(*Chain).Walk"},
-	"text":              {"sonde/kernel/text.Poke"},
+	"text":              {"sonde/kernel/text.(*Batch).Commit"},
 	"switch of threads": {"runtime.sondeSyscall", "runtime.sondeDispatch", "runtime.sondePick", "runtime.sondeResume"},
 }
 

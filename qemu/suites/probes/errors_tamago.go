@@ -144,7 +144,7 @@ func refusesTrapHandling(t *suites.T) {
 		"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 		"sonde/arch/amd64/trap.save", "sonde/arch/amd64/trap.restore",
 		"sonde/kprobes.onBreakpoint", "sonde/kprobes.reenter", "sonde/kprobes.(*Kprobe).callSpecial",
-		"sonde/kprobes.RegisterKprobe", "sonde/kernel/text.Poke",
+		"sonde/kprobes.RegisterKprobe", "sonde/kernel/text.(*Batch).Commit",
 		"runtime.sondeDispatch", "runtime.SondeTick",
 	} {
 		if _, err := kallsyms.Kernel().Addr(name); err != nil {

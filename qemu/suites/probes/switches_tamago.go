@@ -20,10 +20,10 @@ func init() {
 // of one goroutine and g is another.
 var switches = []string{"runtime.systemstack.abi0", "runtime.mcall", "gogo"}
 
-// atSwitches returns a probe on each of their instructions, with a post-handler
+// atEach returns a probe on each instruction of functions, with a post-handler
 // where post is set and that can be.
-func atSwitches(t *suites.T, pre func(*kprobes.Kprobe, *amd64.Regs) int, post bool) (all []*kprobes.Kprobe) {
-	for _, name := range switches {
+func atEach(t *suites.T, functions []string, pre func(*kprobes.Kprobe, *amd64.Regs) int, post bool) (all []*kprobes.Kprobe) {
+	for _, name := range functions {
 		fn := function(t, name)
 		offs, list := boundaries(t, fn)
 		for i, off := range offs {
@@ -45,7 +45,7 @@ func everySwitch(t *suites.T) {
 	end := startLoad(t)
 	hit := 0
 	for _, post := range []bool{false, true} {
-		all := atSwitches(t, goOn, post)
+		all := atEach(t, switches, goOn, post)
 		for _, k := range all {
 			t.Must(kprobes.RegisterKprobe(k))
 			time.Sleep(time.Millisecond)
@@ -55,7 +55,7 @@ func everySwitch(t *suites.T) {
 				hit++
 			}
 		}
-		all = atSwitches(t, goOn, post)
+		all = atEach(t, switches, goOn, post)
 		t.Must(kprobes.RegisterKprobes(all))
 		time.Sleep(200 * time.Millisecond)
 		kprobes.UnregisterKprobes(all)
@@ -77,8 +77,8 @@ var leaked *[64]byte
 func badSwitch(t *suites.T) {
 	end := startLoad(t)
 	abandoned := 0
-	for i := range atSwitches(t, goOn, false) {
-		all := atSwitches(t, func(_ *kprobes.Kprobe, r *amd64.Regs) int {
+	for i := range atEach(t, switches, goOn, false) {
+		all := atEach(t, switches, func(_ *kprobes.Kprobe, r *amd64.Regs) int {
 			die.DumpStack(r)
 			leaked = new([64]byte)
 			return 0
