@@ -1,6 +1,6 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test prove check-host check-qemu image launcher gdb bench setup vet
+.PHONY: help run test prove check-host check-qemu image stick netboot launcher gdb bench setup vet
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -23,6 +23,12 @@ check-qemu: setup ## the tests that boot the kernel
 
 image: ## build build/sonde.elf and show its layout
 	@go run ./qemu -build
+
+stick: setup ## build build/sonde.iso: boots a PC from CD or USB stick, by BIOS and UEFI
+	@go run ./qemu -build -stick
+
+netboot: setup ## fill build/netboot with what a TFTP server offers PCs that boot by network
+	@go run ./qemu -build -stick -from net
 
 launcher: ## build build/qemu, which passes on the exit status that "go run" hides
 	go build -o build/qemu ./qemu

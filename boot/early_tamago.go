@@ -9,7 +9,9 @@ import (
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
+	"sonde/boot/cmdline"
 	"sonde/boot/handoff"
+	"sonde/boot/multiboot2"
 	"sonde/boot/pvh"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
@@ -39,8 +41,8 @@ var (
 )
 
 // early brings the machine up to where the Go runtime can start: memory, traps,
-// clock, all CPUs parked. It is called once, on the boot stack, with
-// hvm_start_info's address.
+// clock, all CPUs parked. It is called once, on the boot stack, with the address of
+// what the loader tells.
 //
 // Context: before the runtime: no allocation, no maps, no goroutines, package
 // variables hold only what the linker could put there.
@@ -48,13 +50,12 @@ func early(info uintptr) {
 	serial.Init()
 	user.Protect(cpu.CPUID)
 	mem := phys.Identity(bootMapped)
-	if c := pvh.Parse(mem, uint64(info), &loader); c != pvh.OK {
-		fatal(c.String(), uint64(info))
-	}
+	readLoader(mem, uint64(info))
 	readCmdline(mem)
-	acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
+	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
+		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
+	}
 	findImage()
-	limit = memoryBehind(next)
 	lapic := lapicBase()
 	apic := cpu.InitLAPIC(lapic)
 	findCPUs(apic)
@@ -80,21 +81,27 @@ func putc(c byte) {
 	serial.Putc(c)
 }
 
+// commandLine is what the loader gave the kernel to read.
+func commandLine() string {
+	return phys.Over(cmdlineBuf[:]).String(0, uint64(cmdlineLen)) // does not change any more
+}
+
+// readLoader fills in loader. Nothing of what it is about has been overwritten by now.
+func readLoader(mem phys.Mem, info uint64) {
+	if info&viaMultiboot != 0 {
+		if c := multiboot2.Parse(mem, info-viaMultiboot, &loader); c != multiboot2.OK {
+			fatal(c.String(), info)
+		}
+		return
+	}
+	if c := pvh.Parse(mem, info, &loader); c != pvh.OK {
+		fatal(c.String(), info)
+	}
+}
+
 func readCmdline(mem phys.Mem) {
 	s := mem.String(loader.Cmdline.PA, loader.Cmdline.Len)
 	cmdlineLen = copy(cmdlineBuf[:], s)
-}
-
-// memoryBehind returns the end of the memory that addr lies in.
-func memoryBehind(addr uintptr) uintptr {
-	for i := 0; i < loader.NMap; i++ {
-		r := loader.Map[i]
-		if r.Type == handoff.RAM && uint64(addr) >= r.PA && uint64(addr) < r.PA+r.Len {
-			return uintptr(min(r.PA+r.Len, bootMapped))
-		}
-	}
-	fatal("the image is not in memory", uint64(addr))
-	return 0
 }
 
 func lapicBase() uint64 {

@@ -1,30 +1,35 @@
-// From the loader to Go: 32-bit PVH entry, real-mode entry of further CPUs, and
-// the way of both into long mode.
+// From the loader to Go: 32-bit entries for PVH and Multiboot2, real-mode entry of
+// further CPUs, and the way of all into long mode.
+//
+// Nothing that a loader or the firmware has left in the processor is trusted: control
+// registers are written, not changed.
 //
 // The assembler knows 64-bit code only. In the 32-bit part only instructions
 // are used whose encoding means the same in both modes; addresses, which would
 // be RIP-relative here and absolute there, are built from the return address
 // that CALL pushes (ADDR).
 //
-// Source: Xen "x86/HVM direct boot ABI"; Intel SDM vol. 3A, "Switching to
-// Protected Mode" and "Initializing IA-32e Mode".
+// Source: Xen "x86/HVM direct boot ABI"; Multiboot2 Specification 2.0, "I386 machine
+// state"; Intel SDM vol. 3A, "Switching to Protected Mode" and "Initializing IA-32e Mode".
 
 //go:build tamago
 
 #include "go_asm.h"
 #include "textflag.h"
 
-#define CR0_PE_MP_NE_WP_PG	(1<<0 | 1<<1 | 1<<5 | 1<<16 | 1<<31)
-#define CR0_EM_TS_NW_CD		(1<<2 | 1<<3 | 1<<29 | 1<<30)
+#define CR0_PE_MP_ET_NE_WP_PG	(1<<0 | 1<<1 | 1<<4 | 1<<5 | 1<<16 | 1<<31)
 #define CR4_PAE_PGE_SSE		(1<<5 | 1<<7 | 1<<9 | 1<<10)
 #define EFER_LME_NXE		(1<<8 | 1<<11)
 #define CPUID1_NEEDED		(1<<4 | 1<<5 | 1<<6 | 1<<9 | 1<<13 | 1<<24 | 1<<25 | 1<<26)	// TSC MSR PAE APIC PGE FXSR SSE SSE2
 #define MSR_EFER		0xc0000080
 #define MSR_FS_BASE		0xc0000100
 
-// A word of stack for ADDR, in memory nobody has a use for yet, and the operand
-// of LGDT above it.
-#define SCRATCH	0x7c00
+// A few words of stack, and the operand of LGDT above them: in the first page of the image,
+// behind the headers, which nobody has a use for. It can be written without paging
+// only.
+#define SCRATCH	(const_imageBase + 0xf00)
+
+#define MULTIBOOT2	0x36d76289	// multiboot2.Magic
 
 // ADDR puts the address of sym into reg; it loses AX. LEAL is 6 bytes long.
 #define ADDR(sym, reg) \
@@ -37,13 +42,28 @@ TEXT ·here<>(SB),NOSPLIT|NOFRAME,$0
 	PUSHQ	AX
 	RET
 
-// pvhentry: 32-bit protected mode, paging off, BX = hvm_start_info. It maps the
-// first 4 GiB one to one, all access allowed, until Go has built real tables.
+// pvhentry: 32-bit protected mode, paging off, BX = hvm_start_info.
 TEXT pvhentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVL	BX, BP
+	JMP	·loaded(SB)
+
+// multibootentry: the same, with BX = boot information, a multiple of 8, and AX says so.
+TEXT multibootentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAL	const_viaMultiboot(BX), BP
+	CMPL	AX, $MULTIBOOT2
+	JEQ	known
+	MOVL	$SCRATCH, SP
+	ADDR(·noLoader, SI)
+	JMP	·refuse(SB)
+known:
+	JMP	·loaded(SB)
+
+// loaded: BP = what the loader tells. It maps the first 4 GiB one to one, all access
+// allowed, until Go has built real tables.
+TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CLI
 	CLD
 	MOVL	$SCRATCH, SP
-	MOVL	BX, BP
 	CALL	·needs(SB)
 	ADDR(·bootTables, DI)
 	ADDL	$4095, DI
@@ -138,20 +158,13 @@ TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	(DI), DI
 	JMP	·longmode(SB)
 
-// longmode: DI = CR3, BP = hvm_start_info or 0.
+// longmode: DI = CR3, BP = what the loader tells, or 0. A bit of CR4 that firmware has
+// left on would change what comes: LA57 the form of the tables, PCIDE, SMAP, CET or PKE
+// what they allow. From paging on the scratch words can be read only.
 TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVL	CR4, AX
-	ORL	$CR4_PAE_PGE_SSE, AX
+	MOVL	$CR4_PAE_PGE_SSE, AX
 	MOVL	AX, CR4
 	MOVL	DI, CR3
-	MOVL	$MSR_EFER, CX
-	RDMSR
-	ORL	$EFER_LME_NXE, AX
-	WRMSR
-	MOVL	CR0, AX
-	ANDL	$~CR0_EM_TS_NW_CD, AX
-	ORL	$CR0_PE_MP_NE_WP_PG, AX
-	MOVL	AX, CR0
 	ADDR(·bootGDT, SI)
 	MOVL	$SCRATCH, DI
 	MOVW	$23, (DI)
@@ -160,6 +173,12 @@ TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDR(·entry64, SI)
 	PUSHQ	$8
 	PUSHQ	SI
+	MOVL	$MSR_EFER, CX
+	XORL	DX, DX
+	MOVL	$EFER_LME_NXE, AX
+	WRMSR
+	MOVL	$CR0_PE_MP_ET_NE_WP_PG, AX
+	MOVL	AX, CR0
 	BYTE	$0xcb			// far return, 32-bit
 
 TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
@@ -212,9 +231,10 @@ TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0
 // cpuinit is the ELF entry point, for loaders that enter in 64-bit mode. There
 // is no such loader yet.
 TEXT cpuinit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of it
+	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of these
+	MOVQ	$multibootentry(SB), AX
 	MOVL	$SCRATCH, SP
-	ADDR(·noPVH, SI)
+	ADDR(·noEntry, SI)
 	JMP	·refuse(SB)
 
 // func apEntryAddr() uintptr

@@ -10,8 +10,8 @@ import "sonde/internal/exitcode"
 //	0                 nothing: nil dereferences fault
 //	4 KiB .. 1 MiB    firmware's; start-up of further CPUs
 //	64 MiB            the image: text r-x, rodata r--, data rw-
-//	  + image         page tables, traps' stacks and tables
-//	  + mm.SlotBytes  probe slots and detours, r-x: near enough to text for a 32-bit displacement
+//	behind it         page tables, traps' stacks and tables: anywhere below 2 GiB if there is no room
+//	                  probe slots and detours, r-x, likewise: near enough to text for a 32-bit displacement
 //	4 GiB - 32 MiB    device registers, uncached
 //	640 GiB           text and slots again, rw-: kernel/text writes here
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
@@ -21,6 +21,7 @@ import "sonde/internal/exitcode"
 // for the supervisor only (kernel/usermode). The usual 0x400000 is free there: the image
 // lies above any of reasonable size.
 const (
+	imageBase   = 64 << 20 // as internal/image has it linked
 	lowEnd      = 1 << 20
 	devices     = 1<<32 - 32<<20
 	devicesEnd  = 1 << 32
@@ -29,8 +30,8 @@ const (
 	heapBase    = 768 << 30
 	hugePage    = 2 << 20
 	pageSize    = 4096
+	nearEnd     = 1 << 31 // below: what the image may have to reach
 	bootMapped  = 1 << 32 // what entry_amd64.s maps
-	trampoline  = 0x8000  // where further CPUs start, below 1 MiB
 	tablesBytes = 1 << 20 // room for page tables: enough to map 64 GiB
 )
 
@@ -39,7 +40,8 @@ var (
 	noBasics   = refusal + "the processor lacks TSC, MSR, PAE, APIC, PGE, FXSR, SSE or SSE2\r\n"
 	noLongMode = refusal + "the processor has no 64-bit mode\r\n"
 	noNX       = refusal + "the processor has no NX, so data could be executed\r\n"
-	noPVH      = refusal + "it was entered in 64-bit mode, and knows the PVH entry only\r\n"
+	noEntry    = refusal + "it was entered in 64-bit mode, and knows the 32-bit entries for PVH and Multiboot2 only\r\n"
+	noLoader   = refusal + "the loader says that it is none for Multiboot2\r\n"
 )
 
 const (
@@ -47,6 +49,10 @@ const (
 	crashPort  = exitcode.Port
 	crashValue = exitcode.Crash
 )
+
+// viaMultiboot is added to the address of what a loader tells, an even one, where that is
+// Multiboot2's boot information.
+const viaMultiboot = 1
 
 // What entry_amd64.s works with before there is anything else.
 const bootStackSize = 256 << 10

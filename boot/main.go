@@ -68,8 +68,6 @@ func main() {
 	select {}
 }
 
-func commandLine() string { return string(cmdlineBuf[:cmdlineLen]) }
-
 // limitMemory has the garbage collector work harder before memory runs out, and
 // a runaway recursion end before the heap does. Threads may be as many as fit into
 // memory: the runtime's own limit would end the kernel earlier.
@@ -87,6 +85,13 @@ func banner() {
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	if failedAPs > 0 {
 		printk.Err("smp: %d CPUs did not start", failedAPs)
+	}
+	if testedPages > 0 {
+		printk.Info("memtest: %d MiB hold what is written to them, %d MiB do not and are left out",
+			(testedPages-wrongPages)*hugePage>>20, wrongPages*hugePage>>20)
+	}
+	if untabled > 0 {
+		printk.Warn("memory: %d MiB are not used: there are page tables for %d MiB", untabled>>20, mm.Usable>>20)
 	}
 	if spareAPs > 0 {
 		printk.Warn("smp: %d CPUs are not used: there is room for %d", spareAPs, trap.MaxCPUs)

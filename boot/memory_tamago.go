@@ -11,18 +11,22 @@ import (
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
+	"sonde/boot/cmdline"
 	"sonde/boot/handoff"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 )
 
-// Memory before the runtime: what follows the image is given out from the
-// bottom, page by page, until buildMemory hands the rest to the heap.
+// Memory before the runtime: a few pieces are taken, behind the image if there is
+// room, and buildMemory hands the rest to the heap.
 
 var areas [trap.MaxCPUs]trap.Area
 
-// next and limit bound what is left of the memory behind the image.
-var next, limit uintptr
+// busy is what the heap must not get: the image first, then what take has returned.
+var (
+	busy  [8]handoff.Span
+	nBusy int
+)
 
 const (
 	rx  = 0
@@ -31,16 +35,22 @@ const (
 	dev = rw | amd64.PTE_PCD
 )
 
-// take returns n zeroed bytes, whole pages.
-func take(n uintptr) uintptr {
+// take returns n zeroed bytes, whole pages, at a multiple of align. All that it returns
+// is within 2 GiB of the image: displacements have 32 bits.
+func take(n, align uintptr) uintptr {
 	n = (n + pageSize - 1) &^ (pageSize - 1)
-	if n > limit-next {
-		fatal("not enough memory behind the image", uint64(n))
+	image := busy[0]
+	pa, ok := loader.Find(image.PA+image.Len, nearEnd, uint64(n), uint64(align), busy[:nBusy])
+	if !ok {
+		pa, ok = loader.Find(lowEnd, nearEnd, uint64(n), uint64(align), busy[:nBusy])
 	}
-	p := next
-	next += n
-	phys.Identity(bootMapped).Zero(uint64(p), uint64(n))
-	return p
+	if !ok {
+		fatal("not enough memory in one piece below 2 GiB", uint64(n))
+	}
+	busy[nBusy] = handoff.Span{PA: pa, Len: uint64(n)}
+	nBusy++
+	phys.Identity(bootMapped).Zero(pa, uint64(n))
+	return uintptr(pa)
 }
 
 // findImage learns where the linker put what, from the ELF header that is
@@ -51,7 +61,7 @@ func findImage() {
 	for m.Read32(base) != 0x464c457f { // "\x7fELF"
 		base -= pageSize
 	}
-	ph := base + m.Read64(base+32)
+	ph, end := base+m.Read64(base+32), base
 	for i := uint64(0); i < uint64(m.Read16(base+56)); i++ {
 		e := ph + i*uint64(m.Read16(base+54))
 		if m.Read32(e) != 1 { // PT_LOAD
@@ -59,6 +69,9 @@ func findImage() {
 		}
 		start := m.Read64(e + 16)
 		r := mm.Range{Start: uintptr(start), End: uintptr(start+m.Read64(e+40)+pageSize-1) &^ (pageSize - 1)}
+		if !loader.HasRAM(handoff.Span{PA: start, Len: uint64(r.End) - start}) {
+			fatal("a part of the image is not in memory", start)
+		}
 		switch flags := m.Read32(e + 4); {
 		case flags&1 != 0:
 			mm.Text = r
@@ -69,8 +82,10 @@ func findImage() {
 		default:
 			mm.Symbols = r
 		}
-		next = max(next, r.End)
+		end = max(end, uint64(r.End))
 	}
+	busy[0] = handoff.Span{PA: base, Len: end - base}
+	nBusy = 1
 }
 
 // buildMemory maps everything (layout_tamago.go), gives the runtime its heap,
@@ -78,15 +93,16 @@ func findImage() {
 func buildMemory(info *handoff.Info, lapic uint64) {
 	t := &mm.Tables
 	t.Mem = phys.Identity(bootMapped)
-	t.Next = uint64(take(tablesBytes))
+	t.Next = uint64(take(tablesBytes, pageSize))
 	t.End = t.Next + tablesBytes
-	for i := 0; i < cpu.Num(); i++ {
-		areas[i] = trap.Layout(take(trap.AreaSize))
+	area := take(uintptr(cpu.Num())*trap.AreaSize, pageSize)
+	for i := range cpu.Num() {
+		areas[i] = trap.Layout(area + uintptr(i)*trap.AreaSize)
 	}
-	tables := take(trap.TablesSize)
-	stubs := trap.BuildTables(tables)
-	next = (next + hugePage - 1) &^ (hugePage - 1)
-	mm.Slots = mm.Range{Start: take(mm.SlotBytes), End: next}
+	stubs := trap.BuildTables(take(trap.TablesSize, pageSize))
+	taken := busy[1:nBusy]
+	slots := take(mm.SlotBytes, hugePage)
+	mm.Slots = mm.Range{Start: slots, End: slots + mm.SlotBytes}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
 		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take gave it to us
 	}
@@ -98,8 +114,9 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	if mm.Symbols.Start != 0 {
 		identity(mm.Symbols.Start, mm.Symbols.End, ro)
 	}
-	behind := max(mm.Data.End, mm.Symbols.End)
-	identity(behind, mm.Slots.Start, rw)
+	for _, s := range taken {
+		identity(uintptr(s.PA), uintptr(s.PA+s.Len), rw)
+	}
 	identity(mm.Slots.Start, mm.Slots.End, rx)
 	check(t.Protect(uint64(stubs), pageSize, rx), uint64(stubs))
 	identity(devices, devicesEnd, dev)
@@ -114,6 +131,9 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	giveHeap(info)
 	kernelCR3 = uint32(t.Root)
 	cpu.WriteCR3(t.Root)
+	if _, ok := cmdline.Get(commandLine(), "memtest"); ok {
+		testMemory()
+	}
 }
 
 func identity(start, end uintptr, flags uint64) {
@@ -162,35 +182,30 @@ func guards() {
 func giveHeap(info *handoff.Info) {
 	va := uint64(heapBase)
 	for i := 0; i < info.NMap; i++ {
-		r := info.Map[i]
-		if r.Type != handoff.RAM {
-			continue
+		if r := info.Map[i]; r.Type == handoff.RAM {
+			mm.RAM += r.Len
+			va = giveRange(info, va, max(r.PA, lowEnd), r.PA+r.Len)
 		}
-		mm.RAM += r.Len
-		start, end := r.PA, r.PA+r.Len
-		image := uint64(mm.Text.Start)
-		if start < lowEnd {
-			start = lowEnd
-		}
-		if start <= image && image < end { // below the image, then behind it
-			va = giveRange(info, va, start, image)
-			start = uint64(next)
-		}
-		va = giveRange(info, va, start, end)
 	}
+	setHeap(va)
+}
+
+// setHeap says that the heap ends at va.
+func setHeap(va uint64) {
 	mm.Usable = va - heapBase
 	mm.Heap = mm.Range{Start: heapBase, End: uintptr(va)}
 	goos.RamStart, goos.RamSize = heapBase, uint(va-heapBase)
 }
 
-// giveRange maps the 2 MiB pages in [start,end) at va, leaving out what the
-// loader left there, and returns the address behind them.
+// giveRange maps the 2 MiB pages in [start,end) at va, leaving out what is in use, and
+// returns the address behind them.
 func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	for pa := (start + hugePage - 1) &^ (hugePage - 1); pa+hugePage <= end; pa += hugePage {
-		if keep(info, pa) {
+		if _, taken := info.InUse(pa, hugePage, busy[:nBusy]); taken {
 			continue
 		}
 		if c := mm.Tables.Map(va, pa, hugePage, rw); c == paging.OutOfPages {
+			untabled += end - pa
 			return va
 		} else {
 			check(c, pa)
@@ -200,16 +215,8 @@ func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	return va
 }
 
-// keep reports whether the page at pa holds something of the loader's.
-func keep(info *handoff.Info, pa uint64) bool {
-	for i := 0; i < info.NModules; i++ {
-		m := info.Modules[i]
-		if m.PA < pa+hugePage && m.PA+m.Len > pa {
-			return true
-		}
-	}
-	return false
-}
+// untabled is memory in bytes that there are no page tables for.
+var untabled uint64
 
 // check ends the boot if the page tables cannot be built.
 func check(c paging.Code, addr uint64) {

@@ -2,7 +2,9 @@
 # Installs the Debian packages that building and testing need besides Go:
 # qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
 # compare our instruction decoder, cpio reads the archives that we write, gcc,
-# busybox, gawk and python3 are for programs that run on the host and in the kernel. Does nothing if all is there.
+# busybox, gawk and python3 are for programs that run on the host and in the kernel;
+# GRUB, xorriso and mtools make the stick, and ovmf is the UEFI on which it is tested.
+# Does nothing if all is there.
 set -eu
 
 missing=
@@ -13,6 +15,12 @@ command -v busybox >/dev/null || missing="$missing busybox-static"
 command -v gawk >/dev/null || missing="$missing gawk"
 [ -x /usr/bin/python3 ] || missing="$missing python3"
 command -v cpio >/dev/null || missing="$missing cpio"
+command -v grub-mkrescue >/dev/null || missing="$missing grub-common"
+[ -d /usr/lib/grub/i386-pc ] || missing="$missing grub-pc-bin"
+[ -d /usr/lib/grub/x86_64-efi ] || missing="$missing grub-efi-amd64-bin"
+command -v xorriso >/dev/null || missing="$missing xorriso"
+command -v mformat >/dev/null || missing="$missing mtools"
+[ -e /usr/share/OVMF/OVMF_CODE.fd ] || missing="$missing ovmf"
 if [ -z "$missing" ]; then
 	exit 0
 fi

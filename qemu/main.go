@@ -4,6 +4,7 @@
 //	go run ./qemu -c 'cmd; cmd'        run a script, then stop
 //	go run ./qemu -with DIR            a kernel with the modules in DIR
 //	go run ./qemu -gdb                 wait for gdb before the first instruction
+//	go run ./qemu -stick [-uefi]       boot as a PC does, by firmware and GRUB
 //
 // With -c the script's standard output is this command's, byte for byte, and
 // the console goes to standard error. The exit status is the script's (126, 127
@@ -48,6 +49,7 @@ type options struct {
 	test     bool
 	build    bool
 	with     []string // folders of modules
+	stick    bool
 	add      []string // HOST[:GUEST]
 	deps     bool
 }
@@ -71,7 +73,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.SetOutput(w)
 	flags.IntVar(&o.SMP, "smp", 2, "number of processors")
 	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
-	flags.StringVar(&o.Machine, "machine", "q35", "q35 or microvm")
+	flags.StringVar(&o.Machine, "machine", "q35", "q35, pc or microvm")
 	flags.StringVar(&o.Append, "append", "", "kernel command `line`")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "give up after this time; 0: never (default 0; 2m with -c, 30m with -test)")
 	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234")
@@ -82,6 +84,9 @@ func parse(args []string, w io.Writer) (options, error) {
 		o.with = append(o.with, folder)
 		return nil
 	})
+	flags.BoolVar(&o.stick, "stick", false, "boot by GRUB from a USB stick with the image; with -build: make build/sonde.iso")
+	flags.StringVar((*string)(&o.From), "from", "", "with -stick: boot from usb, cd or net (default usb)")
+	flags.BoolVar(&o.UEFI, "uefi", false, "with -stick: the firmware is UEFI")
 	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files of this cpio archive `file`, which may be compressed by gzip")
 	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may come several times", func(spec string) error {
 		o.add = append(o.add, spec)
@@ -111,6 +116,13 @@ func parse(args []string, w io.Writer) (options, error) {
 	if o.deps && len(o.add) == 0 {
 		return o, errors.New("-deps: it is for what -add names, and there is none")
 	}
+	if o.stick && o.From == machine.Direct {
+		o.From = machine.USB
+	}
+	if !o.stick && o.From != machine.Direct {
+		return o, errors.New("-from: it is for -stick")
+	}
+	o.Menu = o.stick && !o.scripted && !given["append"]
 	if !given["timeout"] {
 		o.Timeout = o.limit()
 	}
@@ -147,14 +159,17 @@ func run(o options) int {
 		}
 		o.Image, cache = path, filepath.Dir(path)
 	}
-	if o.build {
-		return show(o.Image)
-	}
 	remove, err := o.makeInitrd()
 	if err != nil {
 		return fail(err, machine.StatusUsage)
 	}
 	defer remove()
+	switch {
+	case o.build && o.stick:
+		return makeStick(o)
+	case o.build:
+		return show(o.Image)
+	}
 	if o.Accel == "" {
 		o.Accel = machine.Best(o.Image, cache)
 	}

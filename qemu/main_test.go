@@ -61,11 +61,15 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-smp", "0"}, "0 processors"},
 		{[]string{"-smp", "33"}, "33 processors"},
 		{[]string{"-smp", "many"}, `invalid value "many" for flag -smp`},
-		{[]string{"-machine", "vax"}, `machine "vax": know only q35 and microvm`},
+		{[]string{"-machine", "vax"}, `machine "vax": know only q35, pc and microvm`},
 		{[]string{"-machine", ""}, `machine ""`},
 		{[]string{"-timeout", "-5s"}, "timeout -5s"},
 		{[]string{"-append", "x -- y"}, `command line "x -- y"`}, // did replace the script
 		{[]string{"-append", `x="y`}, "quotes must be closed"},   // did swallow it
+		{[]string{"-uefi"}, "UEFI: it boots from a stick, CD or network only"},
+		{[]string{"-from", "cd"}, "-from: it is for -stick"},
+		{[]string{"-stick", "-from", "tape"}, `boot from "tape": know cd, usb and net`},
+		{[]string{"-stick", "-machine", "microvm"}, "machine microvm: it has no firmware"},
 		{[]string{"-accel", "xen"}, `accelerator "xen"`},
 		{[]string{"-c", ""}, "empty script"},
 		{[]string{"-c", strings.Repeat("x", machine.MaxCommandLine)}, "at most 4095 fit"},

@@ -1,6 +1,7 @@
 // Package handoff is what a loader tells the kernel: where memory is, the command
-// line, the ACPI tables, the modules. The rest of boot reads an Info and does not
-// know which loader filled it in. Each boot protocol has a package for that: boot/pvh.
+// line, the ACPI tables, the modules, the screen. The rest of boot reads an Info and does
+// not know which loader filled it in. Each boot protocol has a package for that:
+// boot/pvh, boot/multiboot2.
 //
 // It runs before the Go runtime does: no allocation, and an Info is a variable of
 // the caller's because the boot stack is small.
@@ -48,6 +49,28 @@ type Info struct {
 	Map       [MaxRegions]Region // sorted, no overlaps, neighbours merged
 	NMap      int
 	Truncated bool // more regions, modules or command line than fit
+
+	Framebuffer Framebuffer
+}
+
+// Picture is how a Framebuffer shows something, numbered as in Multiboot2.
+type Picture uint8
+
+const (
+	Indexed Picture = iota // pixels are numbers of colours
+	Pixels
+	Text // two bytes a character, as the VGA has it
+)
+
+// Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are
+// in pixels, or in characters for Text; Pitch is in bytes from one row to the next. Red,
+// Green and Blue say at which bit of a pixel a colour begins.
+type Framebuffer struct {
+	PA                   uint64
+	Pitch, Width, Height uint32
+	Bits                 uint8 // of a pixel
+	Kind                 Picture
+	Red, Green, Blue     uint8
 }
 
 // AddModule appends a module.

@@ -33,6 +33,7 @@ var (
 type Options struct {
 	Test      bool   // it has tests: it may be larger
 	Entry     string // 32-bit entry point; "" means "pvhentry"
+	Multiboot string // the same for Multiboot2; "" means "multibootentry". A kernel without it gets no header
 	SymtabVar string // 16-byte variable {addr, size uint64}; "" means "main.symtab"
 
 	// EntriesVar is such a variable for the table of package kallsyms/entries,
@@ -48,6 +49,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Entry == "" {
 		o.Entry = "pvhentry"
+	}
+	if o.Multiboot == "" {
+		o.Multiboot = "multibootentry"
 	}
 	if o.SymtabVar == "" {
 		o.SymtabVar = "main.symtab"
@@ -118,6 +122,9 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 			Filesz: uint64(len(note)), Memsz: uint64(len(note)), Align: 4,
 		})
 	if err := f.writeHeaders(); err != nil {
+		return nil, err
+	}
+	if err := f.putMultiboot(opts.Multiboot); err != nil {
 		return nil, err
 	}
 	return f.data, CheckSize(int64(len(f.data)), opts.limit())

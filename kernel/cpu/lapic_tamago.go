@@ -90,6 +90,14 @@ func APIC(id int) uint32 { return apicIDs[id] }
 //go:nosplit
 func Num() int { return numCPUs }
 
+// Drop forgets CPU id, which did not start: those behind it move up.
+//
+// Context: boot, before the runtime.
+func Drop(id int) {
+	copy(apicIDs[id:numCPUs], apicIDs[id+1:numCPUs])
+	numCPUs--
+}
+
 // SetNum forgets CPUs from index n on: they did not start.
 //
 // Context: boot, before the runtime.
@@ -141,8 +149,21 @@ func sendICR(apic, command uint32) {
 func StartAP(apic uint32, page uint8) {
 	sendICR(apic, 1<<lapic.ICR_INIT|lapic.ICR_DLV_INIT)
 	Delay(200e3)
+	StartAPAgain(apic, page)
+}
+
+// StartAPAgain sends the start-up IPI of StartAP once more.
+//
+// Context: boot, before the runtime.
+// Source: Intel SDM vol. 3A, "MP Initialization Protocol Algorithm".
+func StartAPAgain(apic uint32, page uint8) {
 	sendICR(apic, 1<<lapic.ICR_INIT|lapic.ICR_DLV_SIPI|uint32(page))
 }
+
+// StopAP makes APIC id apic wait for a start-up sequence that does not come.
+//
+// Context: boot, before the runtime.
+func StopAP(apic uint32) { sendICR(apic, 1<<lapic.ICR_INIT|lapic.ICR_DLV_INIT) }
 
 // Delay spins for ns nanoseconds.
 //

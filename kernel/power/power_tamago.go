@@ -21,18 +21,43 @@ func Init(a *acpi.Info) { info = a }
 //
 // Context: any.
 func Off() {
-	if a := info; a != nil {
-		if f := &a.FADT; a.S5.Found && f.SleepControl.Present() {
-			write(f.SleepControl, uint32(acpi.Sleep(a.S5.TypA)))
-		}
-		if f := &a.FADT; a.S5.Found && f.PM1a.IO() {
-			cpu.Out16(uint16(f.PM1a.Addr), acpi.PM1(cpu.In16(uint16(f.PM1a.Addr)), a.S5.TypA))
-			if f.PM1b.IO() {
-				cpu.Out16(uint16(f.PM1b.Addr), acpi.PM1(cpu.In16(uint16(f.PM1b.Addr)), a.S5.TypB))
-			}
-		}
-	}
+	sleep()
 	Exit(exitcode.ForScript(0))
+}
+
+// sleep turns the machine off as ACPI says. It returns where ACPI does not say how.
+func sleep() {
+	a := info
+	if a == nil || !a.S5.Found {
+		return
+	}
+	f := &a.FADT
+	if f.SleepControl.Present() {
+		write(f.SleepControl, uint32(acpi.Sleep(a.S5.TypA)))
+	}
+	if !f.PM1a.IO() {
+		return
+	}
+	enable(f)
+	cpu.Out16(uint16(f.PM1a.Addr), acpi.PM1(cpu.In16(uint16(f.PM1a.Addr)), a.S5.TypA))
+	if f.PM1b.IO() {
+		cpu.Out16(uint16(f.PM1b.Addr), acpi.PM1(cpu.In16(uint16(f.PM1b.Addr)), a.S5.TypB))
+	}
+	cpu.Delay(1e9) // some take their time
+}
+
+// enable takes the power registers from the firmware, if it still has them.
+//
+// Source: ACPI Specification 6.5, "Transition to ACPI Mode".
+func enable(f *acpi.FADT) {
+	on := func() bool { return cpu.In16(uint16(f.PM1a.Addr))&acpi.PM1_SCI_EN != 0 }
+	if f.SMICmd == 0 || f.ACPIEnable == 0 || on() {
+		return
+	}
+	cpu.Out8(uint16(f.SMICmd), f.ACPIEnable)
+	for end := cpu.Nanotime() + 1e9; !on() && cpu.Nanotime() < end; {
+		cpu.Pause()
+	}
 }
 
 // Reboot resets the machine. It does not return.
@@ -51,12 +76,16 @@ func Reboot() {
 // InQEMU reports whether QEMU's exit device is there.
 func InQEMU() bool { return cpu.In8(exitcode.Port) == 0 }
 
-// Exit leaves QEMU with value (package exitcode), or halts for good.
+// Exit leaves QEMU with value (package exitcode). Without QEMU's exit device it turns the
+// machine off, but after a crash it halts for good: the screen shows why.
 //
 // Context: any.
 func Exit(value uint32) {
 	if InQEMU() {
 		cpu.Out32(exitcode.Port, value)
+	}
+	if value != exitcode.Crash {
+		sleep()
 	}
 	cpu.HaltForever()
 }

@@ -16,7 +16,11 @@ import (
 // Config describes one virtual machine. Only Image must be set.
 type Config struct {
 	Image   string        // finished kernel image
-	Machine string        // "q35" or "microvm"; "" means q35
+	Machine string        // "q35", "pc" or "microvm"; "" means q35
+	From    From          // where its firmware finds the image; Direct: QEMU loads it
+	UEFI    bool          // the firmware is UEFI; false: a BIOS
+	Menu    bool          // GRUB shows its menu if there is no command line
+	Plain   bool          // without QEMU's own devices for scripts: what a PC has
 	SMP     int           // processors; 0 means 1
 	Memory  string        // as QEMU's -m; "" means 256M
 	Append  string        // kernel command line
@@ -55,6 +59,7 @@ const (
 // reads the RTC. auto-kernel-cmdline would add words behind the script.
 var machineArgs = map[string]string{
 	"q35":     "q35",
+	"pc":      "pc",
 	"microvm": "microvm,acpi=on,rtc=on,pit=on,pic=on,isa-serial=on,auto-kernel-cmdline=off",
 }
 
@@ -87,7 +92,7 @@ func (c Config) commandLine() string {
 //
 // Errors: ErrConfig, with the field's value and what would be right.
 func (c Config) Check() error {
-	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine(), c.checkInitrd()} {
+	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine(), c.checkInitrd(), c.checkMedium()} {
 		if err != nil {
 			return fmt.Errorf("machine: %w: %w", ErrConfig, err)
 		}
@@ -98,7 +103,7 @@ func (c Config) Check() error {
 func (c Config) checkMachine() error {
 	switch {
 	case machineArgs[c.Machine] == "":
-		return fmt.Errorf("machine %q: know only q35 and microvm", c.Machine)
+		return fmt.Errorf("machine %q: know only q35, pc and microvm", c.Machine)
 	case c.SMP < 1 || c.SMP > maxSMP:
 		return fmt.Errorf("%d processors: the kernel runs on 1 to %d", c.SMP, maxSMP)
 	case c.SMP > 1 && c.Accel == Counted:
@@ -142,21 +147,17 @@ func (c Config) checkLine() error {
 }
 
 // arguments returns what all kinds of runs have in common.
-func (c Config) arguments() []string {
+func (c Config) arguments(m medium) []string {
 	args := []string{
 		"-machine", machineArgs[c.Machine],
 		"-accel", c.Accel.argument(), "-cpu", c.Accel.cpu(),
 		"-smp", strconv.Itoa(c.SMP), "-m", c.Memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-		"-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
-		"-kernel", c.Image,
 	}
-	if line := c.commandLine(); line != "" {
-		args = append(args, "-append", line)
+	if !c.Plain {
+		args = append(args, "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04")
 	}
-	if c.Initrd != "" {
-		args = append(args, "-initrd", c.Initrd)
-	}
+	args = append(args, c.loadArguments(m)...)
 	if c.Accel == Counted {
 		args = append(args, "-icount", "shift=0")
 	}
@@ -169,19 +170,22 @@ func (c Config) arguments() []string {
 // pipedArguments is for runs under program control: the console is QEMU's
 // standard input and output, the script's output has a pipe of its own, and a
 // control socket tells how the machine ended.
-func (c Config) pipedArguments() []string {
-	return append(c.arguments(),
+func (c Config) pipedArguments(m medium) []string {
+	args := append(c.arguments(m),
 		"-no-reboot", "-S",
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
-		"-chardev", fmt.Sprintf("file,id=out,path=/dev/fd/%d", outFd),
-		"-device", "isa-debugcon,iobase=0xe9,chardev=out",
 		"-chardev", fmt.Sprintf("socket,id=control,fd=%d", controlFd),
 		"-mon", "chardev=control,mode=control",
 	)
+	if c.Plain {
+		return args
+	}
+	return append(args, "-chardev", fmt.Sprintf("file,id=out,path=/dev/fd/%d", outFd),
+		"-device", "isa-debugcon,iobase=0xe9,chardev=out")
 }
 
 // terminalArguments is for a person at the terminal; QEMU itself puts the
 // terminal in raw mode and takes Ctrl-A X.
-func (c Config) terminalArguments() []string {
-	return append(c.arguments(), "-serial", "mon:stdio")
+func (c Config) terminalArguments(m medium) []string {
+	return append(c.arguments(m), "-serial", "mon:stdio")
 }

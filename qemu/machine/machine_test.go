@@ -211,14 +211,14 @@ func TestClassify(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	args := Config{Image: "k", GDB: true, Accel: TCG, Script: "ls"}.withDefaults().pipedArguments()
+	args := Config{Image: "k", GDB: true, Accel: TCG, Script: "ls"}.withDefaults().pipedArguments(medium{})
 	line := fmt.Sprint(args)
 	for _, want := range []string{"-machine q35", "tcg,thread=multi", "-cpu max", "-gdb tcp:127.0.0.1:1234", "-no-reboot", "-- ls"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%s lacks %q", line, want)
 		}
 	}
-	if slices.Contains(Config{}.withDefaults().terminalArguments(), "-no-reboot") {
+	if slices.Contains(Config{}.withDefaults().terminalArguments(medium{}), "-no-reboot") {
 		t.Error("a person's reboot must reboot")
 	}
 }

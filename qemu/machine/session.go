@@ -24,6 +24,7 @@ type Session struct {
 	ctx     context.Context
 	filled  sync.WaitGroup
 	read    int // Expect has consumed the log up to here
+	medium  medium
 }
 
 // Run boots a machine and waits for its end. A script's failure and a crash
@@ -61,6 +62,7 @@ func Start(ctx context.Context, c Config) (*Session, error) {
 		s.ctx, s.cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	}
 	if err := s.launch(path, c); err != nil {
+		s.medium.remove()
 		s.cancel()
 		return nil, fmt.Errorf("machine: start: %w: %w", ErrQEMU, err)
 	}
@@ -69,7 +71,10 @@ func Start(ctx context.Context, c Config) (*Session, error) {
 
 // launch connects pipes and starts QEMU. Its ends of the pipes are closed here
 // as soon as it has them, so that each stream ends when QEMU does.
-func (s *Session) launch(path string, c Config) error {
+func (s *Session) launch(path string, c Config) (err error) {
+	if s.medium, err = c.makeMedium(); err != nil {
+		return err
+	}
 	var pipes pipes
 	defer pipes.closeTheirs()
 	in, out, script := pipes.toChild(), pipes.fromChild(), pipes.fromChild()
@@ -79,7 +84,7 @@ func (s *Session) launch(path string, c Config) error {
 		return err
 	}
 	s.control, s.console = ctl, in.ours
-	s.proc, err = startProcess(s.ctx, path, c.pipedArguments(), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
+	s.proc, err = startProcess(s.ctx, path, c.pipedArguments(s.medium), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
 	if err != nil {
 		pipes.closeOurs()
 		ctl.close()
@@ -140,6 +145,7 @@ func (s *Session) Wait() (Result, error) { return s.end() }
 // ended collects what is left of a machine that ends.
 func (s *Session) ended() (Result, error) {
 	code := s.proc.wait()
+	s.medium.remove()
 	s.filled.Wait()
 	<-s.control.done
 	s.console.Close()

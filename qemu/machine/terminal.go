@@ -25,13 +25,18 @@ func Interact(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{Status: StatusQEMU}, err
 	}
+	m, err := c.makeMedium()
+	if err != nil {
+		return Result{Status: StatusQEMU}, fmt.Errorf("machine: %w: %w", ErrQEMU, err)
+	}
+	defer m.remove()
 	cancel := context.CancelFunc(func() {})
 	if c.Timeout > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	}
 	defer cancel()
 	started := time.Now()
-	p := &process{cmd: exec.CommandContext(ctx, path, c.terminalArguments()...), code: make(chan int, 1)}
+	p := &process{cmd: exec.CommandContext(ctx, path, c.terminalArguments(m)...), code: make(chan int, 1)}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// SIGTERM lets QEMU put the terminal right; WaitDelay kills it if it hangs.
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }

@@ -1,0 +1,47 @@
+package stick
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The menu's entries, and what each adds to the command line.
+var entries = []struct{ title, line string }{
+	{"sonde", ""},
+	{"sonde, one processor", "maxcpus=1"},
+	{"sonde, verbose", "loglevel=8"},
+	{"sonde, with a check of the memory", "memtest"},
+}
+
+// head sets GRUB's own terminals. A board without the serial port keeps the screen.
+const head = `set timeout=%d
+if serial --unit=0 --speed=115200; then
+	terminal_input console serial
+	terminal_output console serial
+fi
+`
+
+// menuTimeout is how many seconds there are to choose.
+const menuTimeout = 3
+
+// menu is GRUB's configuration.
+func (o Options) menu() string {
+	var b strings.Builder
+	if o.CommandLine != nil {
+		fmt.Fprintf(&b, "multiboot2 /boot/sonde.elf\nmodule2 /boot/cmdline cmdline\n%sboot\n", o.initramfs(""))
+		return b.String()
+	}
+	fmt.Fprintf(&b, head, menuTimeout)
+	for _, e := range entries {
+		fmt.Fprintf(&b, "menuentry '%s' {\n\tmultiboot2 /boot/sonde.elf %s\n%s}\n", e.title, e.line, o.initramfs("\t"))
+	}
+	return b.String()
+}
+
+// initramfs is the line that loads the archives.
+func (o Options) initramfs(indent string) string {
+	if o.Initrd == "" {
+		return ""
+	}
+	return indent + "module2 /boot/initramfs\n"
+}
