@@ -1,7 +1,6 @@
 package uprobes
 
 import (
-	"slices"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -20,10 +19,9 @@ type file struct {
 	ident  space.Ident
 	off    uint64
 	tally  *tally
-}
 
-// guarded by mu:
-var files []*file
+	disabled bool // guarded by mu
+}
 
 // watcher is what all processes tell while there are file probes: that they have another
 // program, a child, or another mapping.
@@ -59,15 +57,6 @@ func mapped(t *proc.Thread) {
 	}
 }
 
-// rearm puts all file probes into a process that lack there.
-func rearm(p *proc.Process) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, f := range files {
-		f.arm(p)
-	}
-}
-
 // registerFile is register for a probe on a file.
 func (o order) registerFile() error {
 	f, err := o.openFile()
@@ -83,10 +72,10 @@ func (o order) registerFile() error {
 	if len(files) == 0 {
 		table.Watch(watcher)
 	}
-	files = append(files, f)
+	f.list()
 	o.u.file.Store(f)
 	for _, p := range table.Processes() {
-		f.arm(p)
+		f.armIn(p)
 	}
 	return nil
 }
@@ -126,55 +115,16 @@ func (f *file) check(u *Uprobe) error {
 	return err
 }
 
-// arm puts f into a process that maps its file. What does not work there, because the
-// program is at its end or has a breakpoint of its own, is left. mu held.
-func (f *file) arm(p *proc.Process) {
-	mem := p.Memory()
-	if mem == nil || f.o.u.Pid != 0 && f.o.u.Pid != p.PID || f.o.u.Comm != "" && f.o.u.Comm != p.Name() {
-		return
-	}
-	for _, a := range mem.Areas() {
-		if a.Shared || a.Prot&space.Exec == 0 || a.Ident.Dev != f.ident.Dev || a.Ident.Inode != f.ident.Inode ||
-			f.off < a.Offset || f.off-a.Offset >= a.End-a.Start {
-			continue
-		}
-		addr := a.Start + f.off - a.Offset
-		tk, err := join(p)
-		if err != nil {
-			return
-		}
-		if !slices.ContainsFunc(tk.members, func(m *member) bool { return m.file == f && m.vaddr == addr }) {
-			tk.addFile(f, addr)
-		}
-	}
-}
-
-func (tk *task) addFile(f *file, addr uint64) {
-	ms, err := tk.add(f.o, addr)
-	if err != nil {
-		tk.unused()
-		return
-	}
-	for _, m := range ms {
-		m.file, m.tally = f, f.tally
-	}
-	tk.list(ms)
-}
-
 // removeFile takes f out of all processes. Handlers of what it returns may still run.
 // mu held.
 func removeFile(f *file) (left []*member) {
-	files = slices.DeleteFunc(files, func(o *file) bool { return o == f })
+	f.unlist()
 	if len(files) == 0 {
 		table.Unwatch(watcher)
 	}
-	for _, tk := range tasks {
-		for _, m := range slices.Clone(tk.members) {
-			if m.file == f {
-				tk.remove(m)
-				left = append(left, m)
-			}
-		}
+	left = f.members()
+	for _, m := range left {
+		tasks[m.process].remove(m)
 	}
 	vfs.Close(f.opened)
 	if len(tasks) == 0 {

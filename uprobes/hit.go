@@ -82,6 +82,9 @@ func (th *thread) hit(pt *point) {
 		for _, m := range pt.members.All() {
 			switch {
 			case m.process != th.t.Process():
+			case m.flags.Has(disabled): // another probe wants the breakpoint, or did until now
+				m.count(probe.Entered)
+				m.count(probe.Disarmed)
 			case m.user != nil:
 				m.hitUser(th, r)
 			case m.atReturn:

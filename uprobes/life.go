@@ -57,9 +57,13 @@ func clone(t, child *proc.Thread, flags uint64) {
 	}
 }
 
-// forget is told that t ends, or that its program does.
+// forget is told that t ends, or that its program does. In another goroutine than t's it
+// ends in the middle of a handler.
 func forget(t *proc.Thread) {
 	if th, _ := t.Probes.(*thread); th != nil {
+		if th.in != nil {
+			th.in.leaveBehind(th)
+		}
 		th.drop(func(*call) bool { return true })
 		t.Probes = nil
 		running.Delete(goroutine())

@@ -2,6 +2,7 @@ package uprobes
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -41,7 +42,8 @@ type tally struct {
 
 const (
 	gone     probe.Flags = 1 << iota // unregistered
-	disabled                         // its handler panicked
+	broken                           // its handler panicked
+	disabled                         // by DisableUprobe
 )
 
 func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }
@@ -58,7 +60,7 @@ func (t *tally) ledger() probe.Ledger {
 // enter reports whether a handler may run now; then leave has to follow.
 func (m *member) enter() bool {
 	m.running.Add(1)
-	if m.flags.Has(gone | disabled) {
+	if m.flags.Has(gone | broken) {
 		m.leave()
 		return false
 	}
@@ -80,34 +82,81 @@ func (m *member) drain() {
 
 // call calls a handler of m, unless it is gone. What is counted is the handler's end.
 func (m *member) call(th *thread, handler func()) {
-	if !m.enter() {
+	if !m.begin(th) {
 		m.count(probe.Disarmed)
 		return
 	}
-	defer m.leave()
-	defer m.catch()
-	th.owner = m.owner
+	th.counts = true
+	defer m.end(th)
 	handler()
-	m.count(probe.Handled)
+	th.done = true
 }
 
 // tell is call without counting: for what belongs to a hit that has been counted.
 func (m *member) tell(th *thread, handler func()) {
-	if m.enter() {
-		defer m.leave()
-		defer m.catch()
-		th.owner = m.owner
+	if m.begin(th) {
+		th.counts = false
+		defer m.end(th)
 		handler()
+		th.done = true
 	}
 }
 
-// catch disables a probe whose handler panics. The program goes on.
-func (m *member) catch() {
-	e := recover()
-	if e == nil {
-		return
+// begin is what goes before a handler; it reports whether that may run.
+func (m *member) begin(th *thread) bool {
+	if !m.enter() {
+		return false
 	}
-	m.count(probe.Abandoned)
-	m.flags.Set(disabled)
+	th.in, th.owner, th.done = m, m.owner, false
+	th.t.EnterHandler()
+	return true
+}
+
+// end is deferred behind a handler. It disables a probe whose handler panics; the
+// program goes on. If the thread has ended meanwhile, forget has done the rest.
+func (m *member) end(th *thread) {
+	e := recover()
+	if !th.t.LeaveHandler() {
+		running.Delete(goroutine())
+		runtime.Goexit()
+	}
+	th.in = nil
+	switch {
+	case !th.done:
+		m.fail(th, e)
+	case th.counts:
+		m.count(probe.Handled)
+	}
+	m.leave()
+}
+
+// fail is told that a handler did not return: e is what it panicked with, nil if it ended
+// its goroutine.
+func (m *member) fail(th *thread, e any) {
+	if th.counts {
+		m.count(probe.Abandoned)
+	}
+	m.flags.Set(broken)
+	if e == nil {
+		e = "runtime.Goexit"
+	}
 	printk.Err("uprobes: %v in the handler of the probe at %#x of process %d, which is disabled\n%s", fmt.Sprint(e), m.vaddr, m.pid, debug.Stack())
+}
+
+// leaveBehind is told that the thread ends without its goroutine, in which a handler of m
+// does not return.
+func (m *member) leaveBehind(th *thread) {
+	if th.counts {
+		m.count(probe.Abandoned)
+	}
+	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
+	m.leave()
+}
+
+// from names the module that m is from.
+func (m *member) from() string {
+	if m.owner == "" {
+		return ""
+	}
+	return " by module " + m.owner
 }

@@ -16,12 +16,16 @@ type order struct {
 
 // submit carries an order out, or queues it if this is a handler.
 //
-// Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe.
+// Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH
+// the handler's thread has ended.
 func submit(o order) error {
 	if inTrap() {
 		return errTrap
 	}
 	if th := handling(); th != nil {
+		if th.t.LeftBehind() {
+			return errEnded(th.t.TID)
+		}
 		o.owner = th.owner
 		th.queue = append(th.queue, o)
 		return syscall.EINPROGRESS

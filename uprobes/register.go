@@ -141,6 +141,7 @@ func (tk *task) list(ms []*member) {
 	for _, m := range ms {
 		tk.members = append(tk.members, m)
 		m.point.members.Add(m)
+		tk.text.settle(m.point)
 	}
 }
 

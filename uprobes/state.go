@@ -50,6 +50,7 @@ type point struct {
 	slot    uint64         // of its copy, if the plan wants one
 	check   prologue.Check // of a Go function that begins there
 	members probe.List[member]
+	armed   bool // its breakpoint is there; guarded by mu
 }
 
 // task is a probed process.
@@ -57,6 +58,7 @@ type task struct {
 	process *proc.Process
 	text    *text
 	members []*member
+	placed  map[spot]bool // the members that belong to file probes
 }
 
 // join returns the task of a process, and makes this package's engine one of its
@@ -159,6 +161,7 @@ func (tk *task) unused() {
 func (tk *task) remove(m *member) {
 	m.flags.Set(gone)
 	tk.members = slices.DeleteFunc(tk.members, func(o *member) bool { return o == m })
+	delete(tk.placed, spot{m.file, m.vaddr})
 	tk.text.unlist(m)
 }
 
@@ -167,26 +170,26 @@ func (tk *task) remove(m *member) {
 func (x *text) unlist(m *member) {
 	pt := m.point
 	pt.members.Remove(m)
+	x.settle(pt)
 	if len(pt.members.All()) == 0 {
-		x.mem.Unbreak(uint64(pt.addr))
 		x.points.Remove(pt.addr)
 	}
 }
 
-// point returns the point at addr; a new one has its breakpoint. mu held.
+// point returns the point at addr, with its breakpoint. mu held.
 //
 // Errors: EFAULT nothing is mapped there, EACCES, EEXIST, ENOMEM as space.Break; EILSEQ and
 // EOPNOTSUPP for what cannot be probed.
 func (x *text) point(addr uint64) (*point, error) {
 	if pt := x.points.Find(uintptr(addr)); pt != nil {
-		return pt, nil
+		return pt, x.arm(pt)
 	}
 	pt, err := x.prepare(addr)
 	if err != nil {
 		return nil, err
 	}
 	x.points.Insert(pt)
-	if err := x.mem.Break(addr); err != nil {
+	if err := x.arm(pt); err != nil {
 		x.points.Remove(pt.addr)
 		return nil, err
 	}

@@ -16,7 +16,10 @@ type thread struct {
 	listed   bool // among running
 	handling bool // it is in handlers: what they ask for is queued
 	queue    []order
-	owner    string // the module whose handler it is in
+	owner    string  // the module whose handler it is in
+	in       *member // whose handler it is in
+	counts   bool    // and the handler's end is counted
+	done     bool    // it has returned
 
 	away  *point // it single-steps the copy of this one's instruction
 	saved place.Saved

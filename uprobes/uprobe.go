@@ -29,8 +29,9 @@ type Uprobe struct {
 	Comm   string // with Path: only in processes of this name
 	// Handler is called before the instruction is executed, in the thread that hit it,
 	// with its registers, which it may change. It may block. A process that is killed
-	// ends when its handlers have returned: one that waits for long should also wait
-	// for Current().Cancel().
+	// waits for its handlers, but not for long: one that does not return within two
+	// seconds is left behind, with its goroutine. One that waits should also wait for
+	// Current().Cancel().
 	Handler func(u *Uprobe, regs *amd64.Regs)
 	// RegistrationCallback, if any, is called when a registration (reg 1) or its
 	// opposite (reg 0) that was asked for in a handler has been carried out.

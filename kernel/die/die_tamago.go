@@ -107,6 +107,7 @@ func twoByteInt3(at uint64) bool {
 const (
 	sigFPE, fpeIntDiv   = 8, 1
 	sigSEGV, segvMapErr = 11, 1
+	siKernel            = 0x80
 )
 
 // panics turns a fault in a goroutine into the Go panic that it is on every
@@ -117,6 +118,13 @@ func panics(r *amd64.Regs, addr uint64) bool {
 	case amd64.VEC_PF:
 	case amd64.VEC_DE:
 		sig, code = sigFPE, fpeIntDiv
+	case amd64.VEC_GP:
+		// As a rule a bug of the kernel's, but with this also an address that is not
+		// canonical; the CPU does not say which.
+		if r.Err != 0 || !goruntime.PanicsOnFault(trap.G(r)) {
+			return false
+		}
+		code, addr = siKernel, 1<<63
 	default:
 		return false
 	}

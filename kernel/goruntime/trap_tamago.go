@@ -34,6 +34,11 @@ func Sigpanic(g unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr)
 	return runtime.SondeSigpanic(g, sig, code, addr, pc, sp)
 }
 
+// PanicsOnFault reports whether the goroutine g has called debug.SetPanicOnFault.
+//
+// Context: any, where g cannot run meanwhile, or is the caller's.
+func PanicsOnFault(g unsafe.Pointer) bool { return runtime.SondePanicsOnFault(g) }
+
 // Callers stores the return addresses of the stack at pc, sp of the interrupted
 // g, and returns how many.
 //

@@ -59,6 +59,7 @@ func (p *Process) claimExec(t *Thread) error {
 			o.nudge()
 		}
 	}
+	p.hurry()
 	p.parked = 0
 	p.resume.ring() // threads that have stopped end, too
 	return nil

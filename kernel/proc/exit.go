@@ -44,6 +44,7 @@ func (p *Process) beginExit(s Status) {
 	for _, t := range p.threads {
 		t.nudge()
 	}
+	p.hurry()
 }
 
 // end is the end of a thread: what it holds is given back, then it is forgotten.

@@ -13,10 +13,13 @@ import (
 func (t *Thread) run() {
 	deepen()
 	t.makeCurrent()
+	debug.SetPanicOnFault(true) // a wild pointer in a call, or in a probe's handler, ends no more than that
 	t.cpu.Forgo()
+	ended := false
+	defer t.depart(&ended)
 	for !t.steps() {
 	}
-	t.end()
+	ended = true
 }
 
 // deepen makes the goroutine's stack large enough for most calls at once: it would grow

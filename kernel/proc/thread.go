@@ -19,7 +19,8 @@ type Thread struct {
 	kick    chan struct{} // capacity 1: a token means that work is set
 	work    atomic.Bool   // look for signals and the like before the program runs on
 
-	sleeping atomic.Bool // in a call that blocks
+	sleeping atomic.Bool  // in a call that blocks
+	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account
 
 	// guarded by Table.mu:

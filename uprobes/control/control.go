@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -15,10 +16,32 @@ import (
 //
 // Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
-	for name, node := range map[string]vfs.Node{"list": ctl.Print(writeList), "stats": ctl.Print(writeStats)} {
+	for name, node := range map[string]vfs.Node{
+		"list":  ctl.Print(writeList),
+		"stats": ctl.Print(writeStats),
+		"enabled": ctl.File{
+			Read: func() ([]byte, error) {
+				return []byte(map[bool]string{true: "1\n", false: "0\n"}[uprobes.Enabled()]), nil
+			},
+			Write: writeEnabled,
+		},
+	} {
 		if err := tree.Bind(dir+"/"+name, node); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// writeEnabled takes what Linux takes of a bool.
+func writeEnabled(p []byte) error {
+	switch strings.TrimSpace(string(p)) {
+	case "1", "y", "Y":
+		uprobes.SetEnabled(true)
+	case "0", "n", "N":
+		uprobes.SetEnabled(false)
+	default:
+		return fmt.Errorf("%q: %w: write 0 or 1", p, syscall.EINVAL)
 	}
 	return nil
 }

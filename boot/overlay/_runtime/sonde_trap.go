@@ -71,6 +71,12 @@ func SondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *ui
 	return true
 }
 
+// SondePanicsOnFault reports whether the goroutine has asked for faults at any address to
+// be panics (debug.SetPanicOnFault).
+//
+// Context: any.
+func SondePanicsOnFault(g0 unsafe.Pointer) bool { return (*g)(g0).paniconfault }
+
 // SondeCallers stores the return addresses of the stack at pc, sp of the
 // interrupted g, and returns how many. It allocates nothing.
 //

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define PROBED __attribute__((noinline, noipa, noclone))
@@ -176,6 +177,49 @@ static void faults(void)
 		exit(3);
 }
 
+/* Coroutines, which leave their stacks in the middle of calls and come back to them. */
+enum { COROUTINES = 3, DEPTH = 10 };
+static ucontext_t back, co[COROUTINES];
+static char room[COROUTINES][1 << 15];
+static int ended[COROUTINES];
+
+PROBED long dive(long depth, int me)
+{
+	long r = depth == 0 ? 0 : dive(depth - 1, me);
+	swapcontext(&co[me], &back);
+	return r + 1;
+}
+
+static void body(int me)
+{
+	sum += dive(DEPTH, me);
+	ended[me] = 1;
+}
+
+PROBED long turn(int i)
+{
+	swapcontext(&back, &co[i]);
+	return ended[i];
+}
+
+static void coroutines(void)
+{
+	for (int round = 0; round < 100; round++) {
+		for (int i = 0; i < COROUTINES; i++) {
+			getcontext(&co[i]);
+			co[i].uc_stack.ss_sp = room[i];
+			co[i].uc_stack.ss_size = sizeof room[i];
+			co[i].uc_link = &back;
+			makecontext(&co[i], (void (*)(void))body, 1, i);
+			ended[i] = 0;
+		}
+		for (int left = COROUTINES; left > 0;)
+			for (int i = 0; i < COROUTINES; i++)
+				if (!ended[i])
+					left -= turn(i);
+	}
+}
+
 static void *late(void *fd)
 {
 	usleep(300000);
@@ -197,6 +241,17 @@ static void waits(void)
 
 static void spin(void) { for (;;) sum = leaf(sum, 1); }
 
+static void *spinner(void *arg) { spin(); return NULL; }
+
+/* Several threads that do not end. */
+static void spins(void)
+{
+	pthread_t t;
+	for (int i = 1; i < THREADS; i++)
+		pthread_create(&t, NULL, spinner, NULL);
+	spin();
+}
+
 static void sleeps(void)
 {
 	for (;;) {
@@ -209,7 +264,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*f)(void); } parts[] = {
 		{ "calls", calls }, { "threads", threads }, { "forks", forks }, { "twice", twice }, { "vforks", vforks },
-		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "faults", faults }, { "waits", waits }, { "spin", spin }, { "sleeps", sleeps },
+		{ "longjmps", longjmps }, { "signals", signals }, { "drops", drops }, { "traps", traps }, { "faults", faults }, { "coroutines", coroutines }, { "waits", waits }, { "spin", spin }, { "spins", spins }, { "sleeps", sleeps },
 	};
 	for (int i = 1; i < argc; i++) {
 		sum = 0;

@@ -14,6 +14,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "collect" {
+		collect()
+		return
+	}
 	if len(os.Args) > 1 {
 		fmt.Println("child:", os.Args[1:])
 		os.Exit(4)
@@ -30,6 +34,29 @@ func main() {
 	}()
 	signals()
 	child()
+}
+
+// collect is little work with many collections.
+func collect() {
+	var wg sync.WaitGroup
+	kept := make([][]byte, 100)
+	for g := range 4 {
+		wg.Go(func() {
+			for i := g; i < len(kept); i += 4 {
+				kept[i] = fmt.Appendf(nil, "%d %s", i, make([]byte, 1000))
+				if i%20 == 0 {
+					runtime.GC()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	runtime.GC()
+	n := 0
+	for _, b := range kept {
+		n += len(b)
+	}
+	fmt.Println("collected, kept", n, deep(200))
 }
 
 // stacks lets the stacks of goroutines grow, and shrink with collections: 20 times 1001

@@ -1,0 +1,146 @@
+package uprobes
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/probe"
+)
+
+// DisableUprobe stops u's handler from being called until EnableUprobe. A handler that has
+// begun may still run. The breakpoint is taken out, unless another probe needs it.
+//
+// Context: goroutine; a handler of a user probe, too, even u's own.
+// Errors: EINVAL u is not registered; EDEADLK called in a handler of a kernel probe.
+func DisableUprobe(u *Uprobe) error { return toggle(u, false) }
+
+// EnableUprobe undoes DisableUprobe.
+//
+// Context: as DisableUprobe.
+// Errors: as DisableUprobe; EINVAL too, if the handler has panicked; those of putting the
+// breakpoint in again, as RegisterUprobe: then u stays disabled.
+func EnableUprobe(u *Uprobe) error { return toggle(u, true) }
+
+// DisableUretprobe is DisableUprobe for a return probe. The handler is still called for
+// calls that were entered before.
+//
+// Context: as DisableUprobe.
+// Errors: as DisableUprobe.
+func DisableUretprobe(rp *Uretprobe) error { return toggle(&rp.U, false) }
+
+// EnableUretprobe undoes DisableUretprobe.
+//
+// Context: as DisableUprobe.
+// Errors: as EnableUprobe.
+func EnableUretprobe(rp *Uretprobe) error { return toggle(&rp.U, true) }
+
+func toggle(u *Uprobe, on bool) error {
+	if inTrap() {
+		return errTrap
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if f := u.file.Load(); f != nil && slices.Contains(files, f) {
+		f.disabled = !on
+		for _, m := range f.members() {
+			m.enable(on) // where that does not work, the program is at its end
+		}
+		return nil
+	}
+	m := u.state.Load()
+	switch {
+	case m == nil || m.flags.Has(gone):
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
+	case on && m.flags.Has(broken):
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe's handler has panicked")
+	}
+	return m.enableAll(on)
+}
+
+// enableAll does it for all members of m's probe, or for none of them. mu held.
+func (m *member) enableAll(on bool) error {
+	all := append([]*member{m}, m.others...)
+	for i, m := range all {
+		if err := m.enable(on); err != nil {
+			for _, m := range all[:i] {
+				m.enable(!on)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// enable sets whether m is enabled. mu held.
+func (m *member) enable(on bool) error {
+	x := tasks[m.process].text
+	if !on {
+		m.flags.Set(disabled)
+		x.settle(m.point)
+		return nil
+	}
+	if !allOff {
+		if err := x.arm(m.point); err != nil {
+			return err
+		}
+	}
+	m.flags.Clear(disabled)
+	return nil
+}
+
+// wanted reports whether some probe is to be hit at pt. mu held.
+func (pt *point) wanted() bool {
+	return !allOff && slices.ContainsFunc(pt.members.All(), func(m *member) bool { return !m.flags.Has(disabled) })
+}
+
+// arm puts the breakpoint of pt in, unless it is there. mu held.
+//
+// Errors: those of space.Break.
+func (x *text) arm(pt *point) error {
+	if pt.armed {
+		return nil
+	}
+	err := x.mem.Break(uint64(pt.addr))
+	pt.armed = err == nil
+	return err
+}
+
+// settle takes the breakpoint of pt out if no probe wants it any more. mu held.
+func (x *text) settle(pt *point) {
+	if pt.armed && !pt.wanted() {
+		x.mem.Unbreak(uint64(pt.addr))
+		pt.armed = false
+	}
+}
+
+// allOff is what SetEnabled says: there are no breakpoints, whatever the probes want.
+// Guarded by mu.
+var allOff bool
+
+// SetEnabled puts the breakpoints of all user probes in or takes them out, without
+// touching what each probe is.
+//
+// Context: goroutine; a handler of a user probe, too.
+func SetEnabled(on bool) {
+	mu.Lock()
+	defer mu.Unlock()
+	allOff = !on
+	for _, x := range texts {
+		for _, pt := range x.known {
+			if pt.wanted() {
+				x.arm(pt) // what is not mapped any more stays without
+			} else {
+				x.settle(pt)
+			}
+		}
+	}
+}
+
+// Enabled returns what SetEnabled has set; at first true.
+//
+// Context: goroutine.
+func Enabled() bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return !allOff
+}

@@ -1,0 +1,125 @@
+package uprobes
+
+import (
+	"cmp"
+	"slices"
+
+	"sonde/kernel/mm/space"
+	"sonde/kernel/proc"
+)
+
+// guarded by mu:
+var (
+	files   []*file
+	byInode = map[Inode][]*file{} // the same, of each inode by offset, and of an offset as registered
+)
+
+func inodeOf(id space.Ident) Inode { return Inode{id.Dev, id.Inode} }
+
+// before compares where f is with an offset.
+func before(f *file, off uint64) int { return cmp.Compare(f.off, off) }
+
+// list makes processes that map f's file find it. mu held.
+func (f *file) list() {
+	files = append(files, f)
+	id := inodeOf(f.ident)
+	all := byInode[id]
+	i, _ := slices.BinarySearchFunc(all, f.off+1, before)
+	byInode[id] = slices.Insert(all, i, f)
+}
+
+// unlist is the opposite. mu held.
+func (f *file) unlist() {
+	is := func(o *file) bool { return o == f }
+	files = slices.DeleteFunc(files, is)
+	id := inodeOf(f.ident)
+	if byInode[id] = slices.DeleteFunc(byInode[id], is); len(byInode[id]) == 0 {
+		delete(byInode, id)
+	}
+}
+
+// members returns the members of f in all processes. mu held.
+func (f *file) members() (all []*member) {
+	for _, tk := range tasks {
+		for _, m := range tk.members {
+			if m.file == f {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
+// executable returns the areas of p in which file probes can be. mu held.
+func executable(p *proc.Process) []space.Area {
+	mem := p.Memory()
+	if mem == nil {
+		return nil
+	}
+	return slices.DeleteFunc(mem.Areas(), func(a space.Area) bool {
+		return a.Shared || a.Prot&space.Exec == 0 || byInode[inodeOf(a.Ident)] == nil
+	})
+}
+
+// rearm puts all file probes into a process that lack there.
+func rearm(p *proc.Process) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, a := range executable(p) {
+		all := byInode[inodeOf(a.Ident)]
+		i, _ := slices.BinarySearchFunc(all, a.Offset, before)
+		for ; i < len(all) && all[i].off-a.Offset < a.End-a.Start; i++ {
+			all[i].arm(p, a)
+		}
+	}
+}
+
+// armIn puts f into a process that maps its file. mu held.
+func (f *file) armIn(p *proc.Process) {
+	for _, a := range executable(p) {
+		if inodeOf(a.Ident) == inodeOf(f.ident) && f.off >= a.Offset && f.off-a.Offset < a.End-a.Start {
+			f.arm(p, a)
+		}
+	}
+}
+
+// arm puts f into an area, if it is for that process. What does not work there, because
+// the program is at its end or has a breakpoint of its own, is left. mu held.
+func (f *file) arm(p *proc.Process, a space.Area) {
+	if u := f.o.u; u.Pid != 0 && u.Pid != p.PID || u.Comm != "" && u.Comm != p.Name() {
+		return
+	}
+	tk, err := join(p)
+	if err != nil {
+		return
+	}
+	if at := (spot{f, a.Start + f.off - a.Offset}); !tk.placed[at] {
+		tk.addFile(at)
+	}
+}
+
+// spot is where in a process a file probe is.
+type spot struct {
+	file *file
+	addr uint64
+}
+
+func (tk *task) addFile(at spot) {
+	f := at.file
+	ms, err := tk.add(f.o, at.addr)
+	if err != nil {
+		tk.unused()
+		return
+	}
+	for _, m := range ms {
+		m.file, m.tally = f, f.tally
+		if f.disabled {
+			m.flags.Set(disabled)
+		}
+	}
+	tk.list(ms)
+	if tk.placed == nil {
+		tk.placed = map[spot]bool{}
+	}
+	tk.placed[at] = true
+}

@@ -1,0 +1,53 @@
+package uprobes
+
+import (
+	"sonde/arch/amd64"
+	"sonde/kernel/probe"
+)
+
+// hitUser calls the pre-handler, and has th remember who wants to know of the rest.
+func (m *member) hitUser(th *thread, r *amd64.Regs) {
+	k, done := m.user, false
+	m.count(probe.Entered)
+	m.call(th, func() {
+		defer func() {
+			if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {
+				recover()
+			}
+		}()
+		th.skip = k.PreHandler(k, r) == 1 || th.skip
+		done = true
+	})
+	if k.PostHandler != nil || k.FaultHandler != nil {
+		th.after = append(th.after, m)
+	}
+}
+
+// executed tells post-handlers.
+func (th *thread) executed() {
+	all := th.after
+	th.after = nil
+	if all == nil {
+		return
+	}
+	th.handle(func() {
+		for _, m := range all {
+			if k := m.user; k.PostHandler != nil {
+				m.tell(th, func() { k.PostHandler(k, th.Regs(), 0) })
+			}
+		}
+	})
+}
+
+// faulted tells fault-handlers of an exception of the instruction, and reports whether one
+// of them has dealt with it.
+func (th *thread) faulted(vector int) (done bool) {
+	all := th.after
+	th.after = nil
+	for _, m := range all {
+		if k := m.user; k.FaultHandler != nil && !done {
+			th.handle(func() { m.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) == 1 }) })
+		}
+	}
+	return done
+}

@@ -1,0 +1,160 @@
+package uprobes
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/proctest"
+	calls "sonde/kernel/syscall"
+	"sonde/kernel/vfs"
+)
+
+// TestHandlerThatDoesNotReturn: its process can be killed all the same, and whoever
+// unregisters the probe need not wait any more. When the handler returns after all, that
+// changes nothing.
+func TestHandlerThatDoesNotReturn(t *testing.T) {
+	var pr *proc.Process
+	stuck, let, over := make(chan bool), make(chan bool), make(chan bool)
+	var late []error
+	u := &Uprobe{Vaddr: textAt}
+	u.Handler = func(*Uprobe, *amd64.Regs) {
+		defer close(over)
+		close(stuck)
+		<-let
+		late = append(late, RegisterUprobe(&Uprobe{Pid: u.Pid, Vaddr: textAt + 1, Handler: u.Handler}))
+		runtime.Gosched()
+	}
+	behind := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { t.Error("a handler behind it is called") }}
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	rp.U.Vaddr = textAt + 8
+	go func() {
+		<-stuck
+		pr.Kill(9)
+	}()
+	s := played(t, func(p *proc.Process) {
+		pr, u.Pid, behind.Pid, rp.U.Pid = p, p.PID, p.PID, p.PID
+		must(t, RegisterUprobe(u))
+		must(t, RegisterUprobe(behind))
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		p.Poke64(stack+0x40, textAt+9)
+		p.Breakpoint(textAt+8, stack+0x40)
+		execute(p, textAt)
+	})
+	if s.Signal() != 9 {
+		t.Errorf("it ends with %#x", s)
+	}
+	must(t, UnregisterUprobe(u))
+	if l := u.Ledger(); l.Entered != 1 || l.Abandoned != 1 || l.Unexplained() != 0 {
+		t.Errorf("%+v", l)
+	}
+	if l := rp.U.Ledger(); l.Entered != 1 || l.Abandoned != 1 || l.InFlight != 0 || l.Unexplained() != 0 {
+		t.Errorf("the call that it was in: %+v", l)
+	}
+	close(let)
+	<-over
+	for end := time.Now().Add(time.Minute); listed() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("its goroutine goes on")
+		}
+	}
+	if l := u.Ledger(); l.Handled != 0 || l.Abandoned != 1 || l.Unexplained() != 0 {
+		t.Errorf("after it has returned: %+v", l)
+	}
+	if len(late) != 1 || !errors.Is(late[0], syscall.ESRCH) {
+		t.Errorf("it registers a probe: %v", late)
+	}
+}
+
+// listed is how many threads are among those that have hit a probe.
+func listed() (n int) {
+	running.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// TestExecWhileHandlerDoesNotReturn: exec has to end the other threads.
+func TestExecWhileHandlerDoesNotReturn(t *testing.T) {
+	const clone, execve = 56, 59
+	const thread = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD
+	stuck, let := make(chan bool), make(chan bool)
+	var once sync.Once
+	defer close(let)
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) {
+		once.Do(func() { close(stuck) })
+		<-let
+	}}
+	execed := false
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		w, root := p.World, vfs.Root.RootPlace()
+		must(t, vfs.Root.MakeFileAt(root, "/next", 0o755))
+		defer vfs.Root.UnlinkAt(root, "/next")
+		w.Install("/next", func(p *player) { execed = true })
+		calls.SetLoader(func(p calls.Program) (proc.Image, error) { return w.Exec(p.Path) })
+		p.Fork(func(c *player) { execute(c, textAt) }, clone, thread, stack-0x4000)
+		<-stuck
+		p.PokeString(proctest.Data, "/next")
+		p.Call(execve, proctest.Data, 0, 0)
+	})
+	if !execed {
+		t.Error("the other program has not run")
+	}
+}
+
+// TestHandlerEndsItsGoroutine: its program cannot go on, and nobody waits for it.
+func TestHandlerEndsItsGoroutine(t *testing.T) {
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { runtime.Goexit() }}
+	s := played(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) { execute(p, textAt) })
+	if s.Signal() != 9 {
+		t.Errorf("it ends with %#x", s)
+	}
+	if l := u.Ledger(); l.Abandoned != 1 || l.Unexplained() != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestPanicOfPostHandler: the hit has been counted before, and is not counted twice.
+func TestPanicOfPostHandler(t *testing.T) {
+	th, m := new(thread), &member{tally: new(tally), idle: make(chan struct{})}
+	th.t = new(proc.Thread)
+	m.call(th, func() {})
+	m.tell(th, func() { panic("of a test") })
+	if l := m.ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(broken) {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestQueueOfAProcessThatEnds: what a handler has asked for is done, and told, before
+// the process is forgotten.
+func TestQueueOfAProcessThatEnds(t *testing.T) {
+	d := new(diary)
+	second := &Uprobe{Vaddr: textAt + 8, Handler: d.probe("second"), RegistrationCallback: func(_ *Uprobe, reg int, _ Type, result error) {
+		d.add("callback %d %v", reg, result)
+	}}
+	u := &Uprobe{Vaddr: textAt}
+	u.Handler = func(*Uprobe, *amd64.Regs) {
+		Current().Process().Kill(9)
+		d.add("%v", RegisterUprobe(second))
+	}
+	s := played(t, func(p *proc.Process) {
+		u.Pid, second.Pid = p.PID, p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) { execute(p, textAt) })
+	if s.Signal() != 9 {
+		t.Errorf("it ends with %#x", s)
+	}
+	d.wants(t, syscall.EINPROGRESS.Error(), "callback 1 <nil>")
+	must(t, UnregisterUprobe(second))
+}
