@@ -35,6 +35,9 @@ func register(kind kind, ks []*Kprobe) error {
 
 // attach is register without the warnings.
 func attach(kind kind, ks []*Kprobe) error {
+	if slices.Contains(ks, nil) {
+		return probe.Refuse(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	for i, k := range ks {
@@ -58,8 +61,11 @@ func unregister(ks []*Kprobe) {
 
 // attach puts k on its site, made if need be; the site is not armed yet.
 func (k *Kprobe) attach(kind kind) error {
-	if k.Flags.Has(flagRegistered) {
+	switch {
+	case k.registered():
 		return probe.Refuse(syscall.EEXIST, "it is registered already")
+	case k.Flags.Has(^FlagDisabled):
+		return probe.Refuse(syscall.EINVAL, "Flags is %#x, which has more than FlagDisabled; is it a copy of a probe that is registered?", k.Flags)
 	}
 	k.kind = kind
 	if err := k.whole().prepare(); err != nil {
@@ -101,6 +107,12 @@ func (k *Kprobe) attach(kind kind) error {
 		neighboured(addr)
 	}
 	return nil
+}
+
+// registered reports whether k is. Its flag alone does not say it: it may be a copy of a
+// probe that is. Called with mu held.
+func (k *Kprobe) registered() bool {
+	return k.Flags.Has(flagRegistered) && k.site != nil && slices.Contains(k.site.probes(), k)
 }
 
 // siteBytes is about what a probed place takes of the kernel's memory, with its
@@ -148,7 +160,10 @@ func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
 func detach(ks []*Kprobe) {
 	gone := make([]*Kprobe, 0, len(ks))
 	for _, k := range ks {
-		if !k.Flags.Has(flagRegistered) {
+		if k == nil {
+			continue
+		}
+		if !k.registered() {
 			k.Addr = 0
 			continue
 		}
@@ -204,7 +219,9 @@ func (k *Kprobe) toggle(what string, on bool) error {
 	mu.Lock()
 	defer mu.Unlock()
 	switch {
-	case !k.Flags.Has(flagRegistered):
+	case k == nil:
+		return probe.Refuse(syscall.EINVAL, "kprobes: %s: there is no probe, the pointer is nil", what)
+	case !k.registered():
 		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
 		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())

@@ -214,6 +214,12 @@ func asKretprobe(k *Kprobe) *Kretprobe { return (*Kretprobe)(unsafe.Pointer(k)) 
 // Safe because: KP is its first field.
 func asJprobe(k *Kprobe) *Jprobe { return (*Jprobe)(unsafe.Pointer(k)) }
 
+// entry is rp's Kprobe, nil for nil. Safe because: as asKretprobe.
+func (rp *Kretprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(rp)) }
+
+// entry is j's Kprobe, nil for nil. Safe because: as asJprobe.
+func (j *Jprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(j)) }
+
 // wantsPost reports whether k keeps its instruction from being boosted.
 func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil }
 

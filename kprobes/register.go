@@ -10,11 +10,11 @@ import (
 // RegisterKprobe sets k on its instruction and arms it.
 //
 // Context: goroutine.
-// Errors: EINVAL both or neither of SymbolName and Addr given, the address is
-// not in kernel text, or the code there may not be probed; ENOENT no such
-// symbol; EILSEQ not the first byte of an instruction, or one that cannot be
-// executed elsewhere; EEXIST k is registered; ENOMEM no slot or memory left;
-// EDEADLK called in a handler. Nothing has changed then.
+// Errors: EINVAL k is nil, both or neither of SymbolName and Addr given, Flags has
+// more than FlagDisabled, the address is not in kernel text, or the code there may
+// not be probed; ENOENT no such symbol; EILSEQ not the first byte of an instruction,
+// or one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM no slot or
+// memory left; EDEADLK called in a handler. Nothing has changed then.
 // Source: spec/4 §4.1.
 func RegisterKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
@@ -178,34 +178,34 @@ func EnableKprobe(k *Kprobe) error {
 // Context: goroutine.
 // Errors: as DisableKprobe.
 // Source: spec/4 §4.7, §1.3.2.
-func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(&rp.KP) }
+func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(rp.entry()) }
 
 // EnableKretprobe undoes DisableKretprobe.
 //
 // Context: goroutine.
 // Errors: as EnableKprobe.
 // Source: spec/4 §4.8.
-func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(&rp.KP) }
+func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(rp.entry()) }
 
 // DisableJprobe is DisableKprobe for a jprobe.
 //
 // Context: goroutine.
 // Errors: as DisableKprobe.
 // Source: spec/4 §4.7.
-func DisableJprobe(j *Jprobe) error { return DisableKprobe(&j.KP) }
+func DisableJprobe(j *Jprobe) error { return DisableKprobe(j.entry()) }
 
 // EnableJprobe undoes DisableJprobe.
 //
 // Context: goroutine.
 // Errors: as EnableKprobe.
 // Source: spec/4 §4.8.
-func EnableJprobe(j *Jprobe) error { return EnableKprobe(&j.KP) }
+func EnableJprobe(j *Jprobe) error { return EnableKprobe(j.entry()) }
 
 // entries are the probes on the entries of return probes, entriesOf of jprobes.
 func entries(rps []*Kretprobe) []*Kprobe {
 	ks := make([]*Kprobe, len(rps))
 	for i, rp := range rps {
-		ks[i] = &rp.KP
+		ks[i] = rp.entry()
 	}
 	return ks
 }
@@ -213,7 +213,7 @@ func entries(rps []*Kretprobe) []*Kprobe {
 func entriesOf(js []*Jprobe) []*Kprobe {
 	ks := make([]*Kprobe, len(js))
 	for i, j := range js {
-		ks[i] = &j.KP
+		ks[i] = j.entry()
 	}
 	return ks
 }

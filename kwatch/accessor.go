@@ -20,6 +20,21 @@ func Accessor(ip uintptr) uintptr {
 	return start + uintptr(before(text.Original(start, uintptr(size)), int(off)))
 }
 
+// begins reports whether an instruction of a function begins at addr: the processor compares
+// addresses, so in the middle of one nothing would ever be hit.
+func begins(addr uintptr) bool {
+	_, off, size, ok := kallsyms.Lookup(uint64(addr))
+	if !ok {
+		return false
+	}
+	found := false
+	insn.Walk(text.Original(addr-uintptr(off), uintptr(size)), func(o int, _ insn.Inst) bool {
+		found = o == int(off)
+		return o < int(off)
+	})
+	return found
+}
+
 // before returns where in code the instruction begins that ends at off; off if none does.
 func before(code []byte, off int) int {
 	at := off

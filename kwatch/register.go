@@ -39,7 +39,8 @@ type machine struct {
 //
 // Context: goroutine.
 // Units:   length is 1, 2, 4 or 8, and addr a multiple of it; 1 for Execute.
-// Errors:  EBUSY all debug registers are in use, with who has them; EINVAL the length,
+// Errors:  EBUSY all debug registers are in use, with who has them, or the jump of a probe is
+// there; EILSEQ Execute where no instruction begins; EINVAL the length,
 // the alignment, the type, no handler, or an address that cannot be watched, with the
 // reason; EFAULT nothing is mapped there.
 // Source:  spec/3 §3, register_kwatch.

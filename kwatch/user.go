@@ -51,6 +51,9 @@ type user struct {
 // Context: goroutine.
 // Errors:  as RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
 func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) (debugReg int, err error) {
+	if p == nil {
+		return 0, probe.Refuse(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
+	}
 	w := &point{addr: addr, length: length, typ: typ, user: &user{process: p, handler: handler, over: make(chan struct{})}}
 	if err := w.check(); err != nil {
 		return 0, err

@@ -38,6 +38,9 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 		if why := noProbe(addr); why != "" {
 			return no(syscall.EINVAL, "the way of a hit leads through it: "+why)
 		}
+		if !begins(addr) {
+			return no(syscall.EILSEQ, "no instruction begins there")
+		}
 		if underJump(addr) {
 			return no(syscall.EBUSY, "the jump of an optimized probe is there (debug.kprobes-optimization=0 takes it away)")
 		}

@@ -10,7 +10,7 @@ import (
 
 var benchCommand = &Command{
 	Name:  "bench",
-	Usage: "[NAME|reg|ureg|scale]...",
+	Usage: "[NAME|reg|ureg|load|scale]...",
 	Help:  "measure what probes cost: TSV, name, nanoseconds, least..greatest of nine runs",
 	Run: func(c *Context, args []string) error {
 		err := bench.Run(c.Out, c.Machine.Programs, args)

@@ -9,6 +9,7 @@ import (
 	_ "sonde/qemu/suites/control"
 	_ "sonde/qemu/suites/grace"
 	_ "sonde/qemu/suites/handlers"
+	_ "sonde/qemu/suites/hostile"
 	_ "sonde/qemu/suites/jumpers"
 	_ "sonde/qemu/suites/library"
 	_ "sonde/qemu/suites/memory"

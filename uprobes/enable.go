@@ -26,17 +26,20 @@ func EnableUprobe(u *Uprobe) error { return toggle(u, true) }
 //
 // Context: as DisableUprobe.
 // Errors: as DisableUprobe.
-func DisableUretprobe(rp *Uretprobe) error { return toggle(&rp.U, false) }
+func DisableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), false) }
 
 // EnableUretprobe undoes DisableUretprobe.
 //
 // Context: as DisableUprobe.
 // Errors: as EnableUprobe.
-func EnableUretprobe(rp *Uretprobe) error { return toggle(&rp.U, true) }
+func EnableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), true) }
 
 func toggle(u *Uprobe, on bool) error {
-	if inTrap() {
+	switch {
+	case inTrap():
 		return errTrap
+	case u == nil:
+		return errNil
 	}
 	mu.Lock()
 	defer mu.Unlock()

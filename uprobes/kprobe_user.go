@@ -71,6 +71,9 @@ func InodeOf(path string) (Inode, error) {
 // Context: goroutine.
 // Errors: ESRCH; EFAULT nothing is mapped there, or the page is not in memory.
 func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
+	if p == nil {
+		return frame.None, VMA{}, probe.Refuse(syscall.ESRCH, "uprobes: there is no process, the pointer is nil")
+	}
 	mem := p.Memory()
 	if mem == nil {
 		return frame.None, VMA{}, errEnded(p.PID)
@@ -102,7 +105,7 @@ func RegisterKprobeUser(k *KprobeUser) error {
 	switch {
 	case inTrap():
 		return errTrap
-	case k.PreHandler == nil || k.User == nil:
+	case k == nil || k.PreHandler == nil || k.User == nil:
 		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a pre-handler or a place")
 	}
 	mu.Lock()
@@ -140,7 +143,7 @@ func UnregisterKprobeUser(k *KprobeUser) error {
 
 // registered checks that k is. mu held.
 func (k *KprobeUser) registered() error {
-	if k.User == nil || byPair[k.pair()] != k {
+	if k == nil || k.User == nil || byPair[k.pair()] != k {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
 	}
 	return nil

@@ -17,10 +17,13 @@ type order struct {
 // submit carries an order out, or queues it if this is a handler.
 //
 // Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH
-// the handler's thread has ended.
+// the handler's thread has ended; EINVAL o has no probe.
 func submit(o order) error {
 	if inTrap() {
 		return errTrap
+	}
+	if o.u == nil {
+		return errNil
 	}
 	if th := handling(); th != nil {
 		if th.t.LeftBehind() {

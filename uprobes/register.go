@@ -9,6 +9,8 @@ import (
 
 var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler of a kernel probe must not sleep, so it cannot register or unregister user probes")
 
+var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
+
 // RegisterUprobe sets u on its instruction. Every thread that executes it from now on
 // calls u.Handler first.
 //
@@ -39,6 +41,9 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 // Errors: as RegisterUprobe.
 // Source: spec/5 §4.2.
 func RegisterUretprobe(rp *Uretprobe) error {
+	if rp == nil {
+		return errNil
+	}
 	rp.U.ret = rp
 	return submit(order{u: &rp.U, rp: rp, reg: true})
 }
@@ -48,7 +53,17 @@ func RegisterUretprobe(rp *Uretprobe) error {
 // Context: as UnregisterUprobe.
 // Errors: as UnregisterUprobe.
 // Source: spec/5 §4.3.
-func UnregisterUretprobe(rp *Uretprobe) error { return submit(order{u: &rp.U, rp: rp}) }
+func UnregisterUretprobe(rp *Uretprobe) error {
+	return submit(order{u: rp.entry(), rp: rp})
+}
+
+// entry is rp's Uprobe, nil for nil.
+func (rp *Uretprobe) entry() *Uprobe {
+	if rp == nil {
+		return nil
+	}
+	return &rp.U
+}
 
 func (o order) register() error {
 	u := o.u

@@ -28,7 +28,7 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := machine.Run(context.Background(), machine.Config{
-		Image: path, Accel: machine.Counted, Timeout: limit, Script: "bench k b e o j r kr ro kro w x u u_emul u_boost u_step ur",
+		Image: path, Accel: machine.Counted, Timeout: limit, Script: "bench k b e o j r kr ro kro w x u u_emul u_boost u_step ur load",
 	})
 	if err != nil || r.Status != 0 {
 		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
@@ -52,5 +52,17 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	}
 	if 100*got["kro"] > 140*got["ro"] {
 		t.Errorf("kro %d is more than ro %d and 40 %%", got["kro"], got["ro"])
+	}
+	loaded(t, got)
+}
+
+// loaded: a hit costs no more than a fifth more with 5,000 probes registered than with one,
+// and to register one more no more than half.
+func loaded(t *testing.T, got map[string]int) {
+	for name, percent := range map[string]int{"b": 120, "o": 120, "r": 120, "regpair": 150} {
+		alone, many := got[name+"_with_1"], got[name+"_with_5000"]
+		if alone == 0 || many == 0 || 100*many > percent*alone {
+			t.Errorf("%s: %d instructions with 5000 probes, %d with one", name, many, alone)
+		}
 	}
 }

@@ -33,6 +33,9 @@ func (t *T) Together(f func(i int)) {
 	t.Wait()
 }
 
+// CPUs is how many goroutines Together runs.
+func CPUs() int { return runtime.GOMAXPROCS(0) }
+
 // EachCPU calls f on every CPU with interrupts off; f may only do what an
 // interrupt may: neither allocate nor store pointers.
 func EachCPU(f func(id int)) {

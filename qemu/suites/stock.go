@@ -39,7 +39,7 @@ type stock struct {
 // takeStock counts everything.
 func takeStock() stock {
 	prepareStock()
-	s := stock{counts: append([]count(nil), counts...), heap: heapInUse()}
+	s := stock{counts: append([]count(nil), counts...), heap: HeapInUse()}
 	for i := range s.counts {
 		s.counts[i].before = s.counts[i].now()
 	}
@@ -72,15 +72,15 @@ const slack = 24 << 20
 
 // heapGrown returns by how many MiB the heap has grown beyond the slack.
 func (s stock) heapGrown() int {
-	if now := heapInUse(); now > s.heap+slack {
+	if now := HeapInUse(); now > s.heap+slack {
 		return int((now - s.heap - slack + 1<<20 - 1) >> 20)
 	}
 	return 0
 }
 
-// heapInUse returns the bytes of objects that survive collection. Two rounds:
+// HeapInUse returns the bytes of objects that survive collection. Several rounds:
 // finalizers and pools let go only in the second.
-func heapInUse() uint64 {
+func HeapInUse() uint64 {
 	var m runtime.MemStats
 	for range 3 {
 		runtime.GC()

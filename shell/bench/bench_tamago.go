@@ -185,7 +185,8 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all with none, and prints them to out.
-// args may name the groups "reg" and "ureg" (registration) and "scale" (a second CPU) too.
+// args may name the groups "reg" and "ureg" (registration), "load" (many probes) and "scale"
+// (a second CPU) too.
 // programs, where user probes are measured, may be nil.
 //
 // Context: goroutine.
@@ -217,6 +218,11 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 			return err
 		}
 	}
+	if wanted("load") {
+		if err := load(out); err != nil {
+			return err
+		}
+	}
 	if wanted("scale") {
 		return scale(out)
 	}
@@ -225,7 +231,7 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 
 // known reports whether name is a row's, or that of several.
 func known(name string) bool {
-	return slices.Contains([]string{"reg", "ureg", "scale"}, name) ||
+	return slices.Contains([]string{"reg", "ureg", "load", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
 		slices.ContainsFunc(userRows, func(r userRow) bool { return r.name == name })
 }

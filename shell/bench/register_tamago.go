@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"sonde/arch/amd64"
@@ -23,8 +24,11 @@ func optimize(jumps bool) error {
 	if err := optprobe.Optimize(); err != nil {
 		return err
 	}
-	if left := kprobes.Candidates(); len(left) > 0 {
-		return fmt.Errorf("%d probes are not optimized, the first at %#x", len(left), left[0].Addr)
+	for _, left := range kprobes.Candidates() {
+		// Those that are elsewhere (load) need not be.
+		if where := kprobes.Where(left.Addr); strings.HasPrefix(where, "sonde/shell/bench.") {
+			return fmt.Errorf("the probe at %s is not optimized", where)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,13 +19,18 @@ import (
 )
 
 func init() {
-	suites.Add("optimized/storm", func(t *suites.T) { storm(t, 4*time.Second) })
+	suites.Add("optimized/storm", func(t *suites.T) { storm(t, 4*time.Second, "") })
 	suites.Add("optimized/storm_of_five_minutes", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-		}
-		storm(t, 5*time.Minute)
+		needLong(t)
+		storm(t, 5*time.Minute, "")
 	})
+}
+
+// needLong skips a case that takes minutes.
+func needLong(t *suites.T) {
+	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
+		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
+	}
 }
 
 // seed of the storm's decisions; what the CPUs make of them is chance anyway.
@@ -43,6 +49,7 @@ type weather struct {
 	wrong     atomic.Uint64        // of those, the ones with a wrong result
 	kprobes   []*kprobes.Kprobe    // witnesses, nil for none
 	returns   []*kprobes.Kretprobe // nil for none; a function has a witness of one kind
+	small     bool                 // each call is on a small stack
 	end       time.Time
 	actions   [16]atomic.Uint64 // times each of acts was done
 }
@@ -50,7 +57,8 @@ type weather struct {
 // called are targets that others call: their number of calls is not known.
 var called = []string{"Leaf", "Dynamic", "loud.shout"}
 
-func storm(t *suites.T, d time.Duration) {
+// storm is a storm of that long, with an element or several, by what contains their names.
+func storm(t *suites.T, d time.Duration, with string) {
 	defer knob(t, "1")
 	s := seed.Get()
 	if s == 0 {
@@ -60,10 +68,20 @@ func storm(t *suites.T, d time.Duration) {
 	w := &weather{t: t, funcs: targets.Funcs(), end: time.Now().Add(d)}
 	before := optprobe.Counts()
 	w.witnesses()
+	for _, e := range elements {
+		if strings.Contains(with, e.name) {
+			t.Go(func() { e.rage(w) })
+		}
+	}
+	disturbers := 2
+	if strings.Contains(with, "switching") {
+		disturbers = 2 * cpu.Num()
+	}
+	w.small = strings.Contains(with, "stacks")
 	for i := range cpu.Num() + 1 {
 		t.Go(func() { w.call(rand.New(rand.NewSource(s + int64(i)))) })
 	}
-	for i := range 2 {
+	for i := range disturbers {
 		t.Go(func() { w.disturb(rand.New(rand.NewSource(s - 1 - int64(i)))) })
 	}
 	t.Wait()
@@ -114,7 +132,11 @@ func (w *weather) call(r *rand.Rand) {
 			}
 		}
 		w.calls[i].Add(uint64(times) * f.Calls)
-		switch r.Intn(16) {
+		how := r.Intn(16)
+		if w.small {
+			how = 0
+		}
+		switch how {
 		case 0: // on a small stack, which grows
 			done := make(chan bool)
 			w.t.Go(func() { defer close(done); body() })
@@ -166,5 +188,6 @@ func (w *weather) judge() {
 	for i := range acts {
 		n[acts[i].name] += w.actions[i].Load()
 	}
+	w.t.Logf("count: storms/calls %d", total)
 	w.t.Logf("%d calls, %d in handlers; %v", total, w.inHandler.Load(), n)
 }

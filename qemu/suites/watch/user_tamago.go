@@ -3,14 +3,11 @@
 package watch
 
 import (
-	"encoding/binary"
 	"errors"
 	"strings"
-	sys "syscall"
+	"syscall"
 
-	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/syscall"
 	"sonde/kernel/vfs"
 	"sonde/kwatch"
 	"sonde/qemu/suites"
@@ -25,10 +22,8 @@ func init() {
 
 // A program that counts to rounds in the word at counter and exits.
 const (
-	textAt  = 0x400000
-	codeAt  = textAt + headers
-	counter = 0x402000
-	headers = 64 + 2*56
+	codeAt  = suites.ProgramAt
+	counter = suites.ProgramData
 	rounds  = 500
 )
 
@@ -42,33 +37,9 @@ var (
 	setTF = []byte{0x9c, 0x81, 0x0c, 0x24, 0, 1, 0, 0, 0x9d} // PUSHFQ; ORL $TF, (SP); POPFQ
 )
 
-// writeProgram makes an executable file of code.
-func writeProgram(t *suites.T, path string, code []byte) {
-	var b strings.Builder
-	le := func(v any) { binary.Write(&b, binary.LittleEndian, v) }
-	b.WriteString("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	le([]uint16{2, 62})
-	le(uint32(1))
-	le([]uint64{codeAt, 64, 0})
-	le(uint32(0))
-	le([]uint16{64, 56, 2, 0, 0, 0})
-	size := uint64(headers + len(code))
-	le([]uint32{1, 5}) // PT_LOAD, r-x
-	le([]uint64{0, textAt, textAt, size, size, 0x1000})
-	le([]uint32{1, 6}) // PT_LOAD, rw-
-	le([]uint64{0, counter, counter, 0, 0x1000, 0x1000})
-	b.Write(code)
-	t.Must(vfs.WriteFile(path, []byte(b.String())))
-	t.Must(vfs.Root.ChmodAt(vfs.Root.RootPlace(), path, 0755, true))
-}
-
 // run starts a program, after ready, and returns how it ended.
 func run(t *suites.T, path string, ready func(p *proc.Process)) proc.Status {
-	p, err := syscall.Start(suites.Programs, syscall.Spec{Path: path, Args: []string{path}, Dir: "/", Ready: ready})
-	t.Must(err)
-	<-p.Done()
-	suites.Programs.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
-	return p.Status()
+	return suites.WaitProgram(suites.StartProgram(t, path, ready))
 }
 
 func needPrograms(t *suites.T) {
@@ -81,7 +52,7 @@ func needPrograms(t *suites.T) {
 func programWrites(t *suites.T) {
 	needPrograms(t)
 	const path = "/counts"
-	writeProgram(t, path, countUp)
+	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
 	var hits []kwatch.Hit
 	var reg int
@@ -111,7 +82,7 @@ func programWrites(t *suites.T) {
 func programExecutes(t *suites.T) {
 	needPrograms(t)
 	const path = "/counts"
-	writeProgram(t, path, countUp)
+	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
 	n, reg := 0, 0
 	status := run(t, path, func(p *proc.Process) {
@@ -134,7 +105,7 @@ func programExecutes(t *suites.T) {
 func programSteps(t *suites.T) {
 	needPrograms(t)
 	const path = "/steps"
-	writeProgram(t, path, append(setTF, countUp...))
+	suites.WriteProgram(t, path, append(setTF, countUp...))
 	defer vfs.Remove(path)
 	for range 20 {
 		n, reg := 0, 0
@@ -153,7 +124,7 @@ func programSteps(t *suites.T) {
 func programRefused(t *suites.T) {
 	needPrograms(t)
 	const path = "/counts"
-	writeProgram(t, path, countUp)
+	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
 	never := func(*kwatch.Hit, *proc.Thread) { panic("it has a bug") }
 	var ended *proc.Process
@@ -161,14 +132,14 @@ func programRefused(t *suites.T) {
 	run(t, path, func(p *proc.Process) {
 		ended = p
 		for _, addr := range []uintptr{0, 0x500000, wordAt() &^ 7, 1<<47 - 8} {
-			if n, err := kwatch.RegisterKwatchUser(p, addr, 8, kwatch.Write, never); !errors.Is(err, sys.EFAULT) {
+			if n, err := kwatch.RegisterKwatchUser(p, addr, 8, kwatch.Write, never); !errors.Is(err, syscall.EFAULT) {
 				t.Errorf("%#x: %d, %v", addr, n, err)
 			}
 		}
-		if _, err := kwatch.RegisterKwatchUser(p, counter+4, 8, kwatch.Write, never); !errors.Is(err, sys.EINVAL) {
+		if _, err := kwatch.RegisterKwatchUser(p, counter+4, 8, kwatch.Write, never); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("misaligned: %v", err)
 		}
-		if _, err := kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, nil); !errors.Is(err, sys.EINVAL) {
+		if _, err := kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, nil); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("no handler: %v", err)
 		}
 		var err error
@@ -179,7 +150,7 @@ func programRefused(t *suites.T) {
 	if l := off(t, reg); l.Ledger.Abandoned != 1 || !strings.Contains(l.Where, "of process") {
 		t.Errorf("%+v", l)
 	}
-	if _, err := kwatch.RegisterKwatchUser(ended, counter, 8, kwatch.Write, never); !errors.Is(err, sys.ESRCH) {
+	if _, err := kwatch.RegisterKwatchUser(ended, counter, 8, kwatch.Write, never); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("a process that has ended: %v", err)
 	}
 }
