@@ -31,14 +31,15 @@ func init() {
 
 // A workload is a program whose output is known from a run without probes.
 type workload struct {
-	file string // whose code is probed
-	prog string // file, if it is empty
-	args []string
+	file  string // whose code is probed
+	prog  string // file, if it is empty
+	args  []string
+	forks bool // its children are probed, too
 
 	want string
 	code *elf.File
-	most int // probes at a time
-	vma  bool
+	most int  // probes at a time
+	vma  bool // they are on addresses of one process, not on a file
 }
 
 func workloads() []*workload {
@@ -46,6 +47,8 @@ func workloads() []*workload {
 	return []*workload{
 		{file: "/bin/busybox", args: []string{"sh", "-c", `for i in 1 2 3; do x=$((x*10+i)); echo "$x"; done; case $x in 1*3) echo ${x#1};; esac; test -d /bin && printf '%05d %s\n' 42 end`}},
 		{file: "/bin/busybox", args: []string{"awk", `BEGIN { for (i = 1; i < 4; i++) s = s sprintf("%.2f ", i / 3); print s; print toupper(substr("boundary", 3)), index("abc", "c") }`}},
+		{file: "/bin/busybox", forks: true, args: []string{"sh", "-c", `for i in 3 1 2; do echo $i; done | sort | { read a; echo "first $a"; cat; }; x=$(echo sub | tr a-z A-Z); echo $x; (exit 3); echo $?; true & wait $!; echo done`}},
+		{file: "/bin/gothreads", args: []string{"collect"}},
 		{file: "/bin/box", args: []string{"seq", "1", "5"}},
 		{file: libc, prog: "/usr/bin/seq", args: []string{"-f", "%.3f", "1", "3"}},
 		{file: libc, prog: "/usr/bin/sort", args: []string{"-n", "/etc/passwd"}},
@@ -59,13 +62,13 @@ func workloadsAreTheSame(t *suites.T, nth int) {
 	defer uprobes.Force(place.Refused)
 	all := workloads()
 	if nth > 1 {
-		all = all[:1]
+		all = []*workload{all[0], all[2]}
 	}
 	for _, w := range all {
 		if !w.prepare(t) {
 			continue
 		}
-		reached := w.reached(t)
+		reached := w.reached(t, nth)
 		for _, way := range []place.Way{place.Refused, place.Boost, place.Step} {
 			uprobes.Force(way)
 			w.try(t, reached, nth, way)
@@ -79,11 +82,9 @@ func workloadsAreTheSame(t *suites.T, nth int) {
 
 // prepare runs the program without probes. Not ok: it is not in the kernel's tree.
 func (w *workload) prepare(t *suites.T) (ok bool) {
-	w.most, w.vma = 1500, true
+	w.most, w.vma = 1500, w.prog == "" && !w.forks
 	if w.prog == "" {
 		w.prog = w.file
-	} else {
-		w.most, w.vma = 200, false // all are looked at whenever something is mapped
 	}
 	b, err := vfs.Root.ReadFile(strings.TrimPrefix(w.file, "/"))
 	if _, err2 := vfs.Stat(w.prog); err != nil || err2 != nil {
@@ -106,9 +107,15 @@ func (w *workload) start(t *suites.T, ready func(in *proc.Process)) *run {
 	return (&program{path: w.prog}).start(t, ready, w.args...)
 }
 
-// reached returns the functions that the program calls.
-func (w *workload) reached(t *suites.T) (all []elf.Symbol) {
+// reached returns the functions that the program calls; where it takes long, of every nth.
+func (w *workload) reached(t *suites.T, nth int) (all []elf.Symbol) {
 	fns := w.code.All()
+	if w.forks {
+		for i := 0; i*nth < len(fns); i++ {
+			fns[i] = fns[i*nth]
+		}
+		fns = fns[:(len(fns)+nth-1)/nth]
+	}
 	var addrs []uint64
 	for _, s := range fns {
 		addrs = append(addrs, s.Addr)

@@ -20,6 +20,7 @@ func init() {
 	suites.Add("uprobes/list_and_stats", listAndStats)
 	suites.Add("uprobes/example_counts_hits", example)
 	suites.Add("uprobes/example_reports_returns", returnExample)
+	suites.Add("uprobes/two_modules_probe_one_process", twoModules)
 	suites.Add("uprobes/module_that_forgets_its_probes", forgetful)
 	suites.Add("uprobes/example_fails_for_no_process", exampleFails)
 }
@@ -127,6 +128,17 @@ func returnExample(t *suites.T) {
 		fmt.Sprintf(`Function at %#x returns 0x4`, addr),
 		fmt.Sprintf(`Unregistering probes on pid %d, vaddr %#x`, r.p.PID, addr),
 		`\d+ calls, \d+ returns`)
+	r.kill(t)
+}
+
+func twoModules(t *suites.T) {
+	p := need(t, "/bin/probed")
+	r := p.start(t, func(*proc.Process) {}, "sleeps")
+	addr := p.addr(t, r.p, "leaf")
+	shell(t, fmt.Sprintf("insmod uprobe_example pid=%d vaddr=%#x verbose=0", r.p.PID, addr))
+	out := loaded(t, fmt.Sprintf("uretprobe_example pid=%d func=%#x verbose=0", r.p.PID, addr))
+	wants(t, out, `[1-9]\d* calls, [1-9]\d* returns`)
+	wants(t, logged(t, "rmmod uprobe_example"), `Probepoint was hit [1-9]\d* times`)
 	r.kill(t)
 }
 

@@ -189,20 +189,26 @@ func changes(t *suites.T) {
 	r.wait(t, "calls 35000\nsecret 7\n")
 }
 
+// kernelProbe: kernel probes of all kinds come and go in a handler.
 func kernelProbe(t *suites.T) {
 	p := need(t, "/bin/probed")
-	k := &kprobes.Kprobe{SymbolName: "sonde/kernel/syscall.write", PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
+	const write = "sonde/kernel/syscall.write"
+	k := &kprobes.Kprobe{SymbolName: write, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
+	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: write}, Handler: func(*kprobes.KretprobeInstance, *amd64.Regs) int { return 0 }}
 	u := &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) {
-		if err := kprobes.RegisterKprobe(k); err != nil {
-			t.Errorf("%v", err)
+		if k.Ledger().Handled == 0 {
+			t.Must(kprobes.RegisterKprobe(k))
+			t.Must(kprobes.RegisterKretprobe(rp))
+			return
 		}
+		kprobes.UnregisterKprobe(k)
+		kprobes.UnregisterKretprobe(rp)
 	}}
-	r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "secret") }, "secret")
-	r.wait(t, "secret 41\n")
-	if l := k.Ledger(); l.Handled != 1 {
-		t.Errorf("%+v", l)
+	r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "secret") }, "secret", "secret", "tail")
+	r.wait(t, "secret 41\nsecret 41\ntail 14950\n")
+	if a, b := k.Ledger(), rp.KP.Ledger(); a.Handled != 1 || b.Handled != 1 {
+		t.Errorf("%+v, %+v", a, b)
 	}
-	kprobes.UnregisterKprobe(k)
 }
 
 var trapErr error

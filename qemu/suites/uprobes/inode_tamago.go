@@ -16,6 +16,7 @@ func init() {
 	suites.Add("uprobes/by_inode_and_offset", byInode)
 	suites.Add("uprobes/by_inode_rules", byInodeRules)
 	suites.Add("uprobes/by_inode_fault_handler", byInodeFault)
+	suites.Add("uprobes/by_inode_pre_handler_faults", byInodePreFaults)
 }
 
 // inodeProbe is a probe on a function of a process, whose page it brings.
@@ -101,6 +102,10 @@ func byInodeRules(t *suites.T) {
 		t.Must(uprobes.InsertKprobeUserspace(k))
 		want("insert again", uprobes.InsertKprobeUserspace(k), syscall.EEXIST)
 		want("unregister while inserted", uprobes.UnregisterKprobeUser(k), syscall.EBUSY)
+		good = *k.User
+		k.User.Page = 0
+		want("no page, removing", uprobes.RemoveKprobeUser(k), syscall.EFAULT)
+		*k.User = good
 		t.Must(uprobes.RemoveKprobeUser(k))
 		t.Must(uprobes.UnregisterKprobeUser(k))
 	}, "calls")
@@ -129,4 +134,35 @@ func byInodeFault(t *suites.T) {
 		t.Errorf("%d faults", n)
 	}
 	t.Must(uprobes.UnregisterKprobeUser(k))
+}
+
+// byInodePreFaults: the fault-handler is asked when the pre-handler touches what is not
+// there. If it deals with that, the probe stays as it is.
+func byInodePreFaults(t *suites.T) {
+	p := need(t, "/bin/probed")
+	for _, deals := range []int{1, 0} {
+		pre, faults := 0, 0
+		var k *uprobes.KprobeUser
+		r := p.start(t, func(in *proc.Process) {
+			k = p.inodeProbe(t, in, "leaf")
+			k.PreHandler = func(*uprobes.KprobeUser, *amd64.Regs) int {
+				pre++
+				var nowhere *uprobes.KprobeUser
+				return int(nowhere.User.Offset)
+			}
+			k.FaultHandler = func(_ *uprobes.KprobeUser, _ *amd64.Regs, trapnr int) int {
+				if faults++; trapnr != -1 {
+					t.Errorf("trap %d", trapnr)
+				}
+				return deals
+			}
+			t.Must(uprobes.RegisterKprobeUser(k))
+			t.Must(uprobes.InsertKprobeUserspace(k))
+		}, "calls")
+		r.wait(t, "calls 1505500\n")
+		if want := 1 + 999*deals; pre != want || faults != want {
+			t.Errorf("%d calls, %d faults, want %d", pre, faults, want)
+		}
+		t.Must(uprobes.UnregisterKprobeUser(k))
+	}
 }

@@ -5,7 +5,6 @@ package uprobes
 import (
 	"bytes"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -14,11 +13,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/space"
-	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 	"sonde/qemu/suites"
-	"sonde/sysctl"
 	"sonde/uprobes"
 )
 
@@ -28,13 +25,7 @@ func init() {
 	suites.Add("uprobes/a_running_process", running)
 	suites.Add("uprobes/no_call_is_interrupted", uninterrupted)
 	suites.Add("uprobes/a_child_is_given_its_own", ownOfChild)
-	suites.Add("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
-	suites.Add("uprobes/storm_of_ten_minutes", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-		}
-		storm(t, 10*time.Minute)
-	})
+	suites.Add("uprobes/traps_are_hidden_from_later_engines", hidden)
 }
 
 func nothing(*uprobes.Uprobe, *amd64.Regs) {}
@@ -185,125 +176,27 @@ func ownOfChild(t *suites.T) {
 	}
 }
 
-// part is what a storm lets a program do.
-type part struct {
-	p         *program
-	args      []string
-	out       string
-	functions []string
-}
-
-// parts of a C program and, with long, of a Go program, whose parts take seconds.
-func parts(t *suites.T, long bool) (all []part) {
-	c := need(t, "/bin/probed")
-	inC := []string{"leaf", "fib", "jumps", "worker", "forks", "twice", "forker", "handler", "longjmps", "__libc_write", "_Fork"}
-	for _, x := range [][2]string{
-		{"calls", "calls 1505500\n"}, {"threads", "threads 6000000\n"}, {"forks", "forks 135\n"}, {"vforks", "vforks 135\n"},
-		{"longjmps", "longjmps 1000\n"}, {"signals", "signals 0\n"}, {"drops", "drops 14850\n"}, {"twice", "twice 10\n"}, {"fib", "fib 610\n"},
-	} {
-		all = append(all, part{c, []string{x[0], x[0], x[0]}, strings.Repeat(x[1], 3), inC})
-	}
-	if !long {
-		return all
-	}
-	g := need(t, "/bin/gothreads")
-	r := g.start(t, func(*proc.Process) {})
-	<-r.p.Done()
-	r.wait(t, r.out.String())
-	return append(all, part{g, nil, r.out.String(), []string{"main.deep", "main.stacks", "main.garbage.func1", "runtime.mallocgc", "fmt.Fprintln"}})
-}
-
-// storm registers and unregisters probes at random instructions of programs with threads
-// and children, some of which are killed, and checks what the programs print.
-func storm(t *suites.T, d time.Duration) {
-	all := parts(t, d > time.Minute)
-	end := time.Now().Add(d)
-	var rounds, hits, returns, probes atomic.Int64
-	for range 3 {
-		t.Go(func() {
-			for time.Now().Before(end) && !t.Failed() {
-				part := all[rand.IntN(len(all))]
-				r := part.p.start(t, func(in *proc.Process) {}, part.args...)
-				mine := stormOn(t, &part, r, &hits, &returns, &probes)
-				if rand.IntN(5) == 0 {
-					r.kill(t)
-				} else {
-					r.wait(t, part.out)
-				}
-				for _, o := range mine {
-					if l := o.ledger(); l.Unexplained() != 0 || l.InFlight != 0 {
-						t.Errorf("%v: %+v", part.args, l)
-					}
-				}
-				rounds.Add(1)
+// hidden: an engine that was attached before the first probe sees the traps of probes, one
+// that was attached later sees those of the program alone.
+func hidden(t *suites.T) {
+	p := need(t, "/bin/probed")
+	var early, late atomic.Int64
+	count := func(n *atomic.Int64) *proc.Engine {
+		return &proc.Engine{Exception: func(_ *proc.Thread, vector int) bool {
+			if vector == amd64.VEC_BP {
+				n.Add(1)
 			}
-		})
+			return false
+		}}
 	}
-	t.Wait()
-	t.Logf("%d programs, %d probes, %d hits, %d returns", rounds.Load(), probes.Load(), hits.Load(), returns.Load())
-	if n := len(uprobes.All()); n != 0 {
-		t.Errorf("%d probes are left", n)
+	c := newCounter()
+	r := p.start(t, func(in *proc.Process) {
+		in.Attach(count(&early))
+		p.probe(t, in, &c.Uprobe, "leaf")
+		in.Attach(count(&late))
+	}, "traps")
+	r.wait(t, "traps 135\n")
+	if c.hits() != 10 || early.Load() != 20 || late.Load() != 10 {
+		t.Errorf("%d hits; the early engine saw %d traps, the late one %d", c.hits(), early.Load(), late.Load())
 	}
-}
-
-// one is a probe of a storm.
-type one struct {
-	u  *uprobes.Uprobe
-	rp *uprobes.Uretprobe
-}
-
-func (o one) unregister() error {
-	if o.rp != nil {
-		return uprobes.UnregisterUretprobe(o.rp)
-	}
-	return uprobes.UnregisterUprobe(o.u)
-}
-
-func (o one) ledger() probe.Ledger {
-	if o.rp != nil {
-		return o.rp.U.Ledger()
-	}
-	return o.u.Ledger()
-}
-
-// stormOn registers and unregisters probes while a program runs, and returns all of them.
-func stormOn(t *suites.T, part *part, r *run, hits, returns, probes *atomic.Int64) (ever []one) {
-	var now []one
-	for range 60 {
-		s, ok := part.p.syms[part.functions[rand.IntN(len(part.functions))]]
-		if !ok {
-			continue
-		}
-		o := one{rp: &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { returns.Add(1) }}}
-		o.rp.U.Pid, o.rp.U.Vaddr = r.p.PID, s.Value
-		var err error
-		switch rand.IntN(3) {
-		case 0:
-			err = uprobes.RegisterUretprobe(o.rp)
-		case 1:
-			at := boundariesOf(part.p, s)
-			o = one{u: &uprobes.Uprobe{Pid: r.p.PID, Vaddr: at[rand.IntN(len(at))], Handler: func(*uprobes.Uprobe, *amd64.Regs) { hits.Add(1) }}}
-			err = uprobes.RegisterUprobe(o.u)
-		case 2:
-			if len(now) > 0 {
-				i := rand.IntN(len(now))
-				t.Must(now[i].unregister())
-				now = append(now[:i], now[i+1:]...)
-			}
-			continue
-		}
-		probes.Add(1)
-		switch {
-		case err == nil:
-			now, ever = append(now, o), append(ever, o)
-		case !errors.Is(err, syscall.ESRCH) && !errors.Is(err, syscall.EFAULT): // it has ended
-			t.Errorf("%s: %v", s.Name, err)
-		}
-	}
-	for _, o := range now {
-		if rand.IntN(2) == 0 {
-			t.Must(o.unregister())
-		}
-	}
-	return ever
 }

@@ -25,6 +25,9 @@ var returning = []struct {
 	{"vforks", "leaf", "vforks", "vforks 135\n", 10, 10, 135},
 	{"fork_in_a_call", "forker", "twice", "twice 10\n", 10, 10, 10}, // the children return, too
 	{"longjmp", "jumps", "longjmps", "longjmps 1000\n", 1000, 0, 0},
+	{"coroutines", "dive", "coroutines", "coroutines 3300\n", 3300, 3300, 19800},
+	{"turns_of_coroutines", "turn", "coroutines", "coroutines 3300\n", 3600, 3600, 300},
+	{"what_switches_stacks", "swapcontext", "coroutines", "coroutines 3300\n", 6900, 6900, 0},
 	{"calls_around_longjmp", "longjmps", "longjmps", "longjmps 1000\n", 1, 1, 1 << 63},
 }
 

@@ -196,6 +196,7 @@ func refused(t *suites.T) {
 			t.Errorf("%s: %d, %v", c.name, n, err)
 		}
 	}
+	runtime.KeepAlive(object) // collected, its memory may become this stack's
 	for _, n := range []int{-1, 0, 3, 4, 1 << 40} {
 		if err := kwatch.UnregisterKwatch(n); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("unregister %d: %v", n, err)
