@@ -76,8 +76,9 @@ const (
 	hitScript = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; dmesg; cat /proc/interrupts"
 )
 
-// otherBlocks are checked by TestDocsShowMemory, are drawings, or come from gdb.
+// otherBlocks are checked by TestDocsShowMemory or stories, are drawings, or come from gdb.
 var otherBlocks = map[string]string{
+	"README.md":               `^vfs\.Write, ns: `, // TestStory/modules
 	"docs/how-a-hit-works.md": `^ *0?x?[0-9a-f]{8,16}: |^\(gdb\)`,
 	"docs/optimization.md":    `register, enable`,
 

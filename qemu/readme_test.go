@@ -30,6 +30,10 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                               prints("[1]+  Running                 myprog &"),
 	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'": says("Probepoint was hit 3 times"),
 	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                               prints("syscall.write returns 25"),
+	readyScript: prints("vfs.Write, ns: "),
+	"go run ./qemu -with DIR": func(t *testing.T, command string) {
+		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
+	},
 	"go run ./qemu": prompts,
 	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
 	"go run ./qemu -gdb":                          waitsForGDB,
@@ -40,6 +44,9 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make test":                                   testsAll, // this test is part of it
 	"make bench":                                  benches,
 }
+
+const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insmod stackcount target=vfs.Write n=1; ` +
+	`myprog -n 20 | wc -l; cat /sys/kernel/debug/funclatency /sys/kernel/debug/stackcount'`
 
 // readmeFinds commands: a line that begins with one, up to its comment, or code
 // within text.

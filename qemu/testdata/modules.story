@@ -53,3 +53,63 @@ NAME rmmod of what is not loaded is refused
 RUN rmmod kprobe_example
 EXPECT ^rmmod: module kprobe_example: not loaded
 STATUS 1
+
+NAME the ready modules measure what programs do
+RUN insmod funccount target=vfs.* n=3
+RUN insmod funclatency target=vfs.Write
+RUN insmod argdist target=vfs.Read arg=2
+RUN insmod stackcount target=vfs.Write n=1
+RUN sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
+RUN cat /sys/kernel/debug/funccount
+RUN rmmod funccount
+RUN cat /sys/kernel/debug/funclatency
+RUN cat /sys/kernel/debug/argdist
+RUN cat /sys/kernel/debug/stackcount
+RUN rmmod funclatency; rmmod argdist; rmmod stackcount
+RUN ls /sys/kernel/debug
+RUN cat /sys/kernel/debug/kprobes/list | wc -l
+SMP 2
+EXPECT ^8$
+EXPECT ^FUNCTION +COUNT$
+EXPECT ^sonde/kernel/vfs\.\S+ +\d+$
+EXPECT ^\d+ of \d+ functions were called, 0 calls missed, \d+ functions cannot be probed$
+EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed, \d+ going on$
+EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
+EXPECT ^vfs\.Read, word 2 of its arguments: [1-9]\d* calls, 0 missed$
+EXPECT ^\[\d+K?, \d+K?\) +[1-9]\d* \|@{52}\|$
+EXPECT ^vfs\.Write: [1-9]\d* calls on [1-9]\d* stacks, 0 missed$
+EXPECT ^ +[1-9]\d* vfs\.Write$
+EXPECT ^ {10}\S+$
+EXPECT ^kprobes$
+EXPECT ^0$
+EXPECT_LOG \] funccount: FUNCTION +COUNT$
+EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
+EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
+EXPECT_NOT which may end it
+
+NAME ready modules count results, fold stacks, and say what is wrong
+RUN insmod argdist target=vfs.Read result=1 count=1
+RUN insmod stackcount target=vfs.Read folded=1
+RUN cat /proc/version
+RUN cat /sys/kernel/debug/argdist
+RUN cat /sys/kernel/debug/stackcount
+RUN rmmod argdist; rmmod stackcount
+RUN insmod funccount
+RUN insmod funccount target=nix.*
+RUN insmod funccount target=*
+RUN insmod argdist target=vfs.Read arg=9
+RUN insmod stackcount target=vfs.Raed
+RUN lsmod
+RUN ls /sys/kernel/debug
+EXPECT ^ +COUNT +VALUE$
+EXPECT ^ +1 +0$
+EXPECT ^ +1 +\d\d$
+EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.\(\*File\)\.ReadWait;vfs\.Read \d+$
+EXPECT ^insmod: module funccount: give the functions, as in target=vfs\.\*: invalid argument$
+EXPECT ^insmod: module funccount: no function matches nix\.\*: no such file or directory$
+EXPECT ^insmod: module funccount: \* matches \d+ functions, more than 2000: argument list too long$
+EXPECT ^insmod: module argdist: arg=9: only words 0 to 8 are in registers: invalid argument$
+EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
+EXPECT ^Module
+EXPECT ^kprobes$
+EXPECT_NOT ^funccount|^argdist|^stackcount
