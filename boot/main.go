@@ -12,6 +12,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -129,10 +130,25 @@ func runScript(script string) {
 	power.Exit(exitcode.ForScript(s.Status()))
 }
 
+// sizeTerminal takes the size of the terminal from the command line, where the launcher puts it.
+// ^L asks the terminal itself.
+func sizeTerminal() {
+	size := console.TTY.Winsize()
+	for name, to := range map[string]*uint16{"rows": &size.Rows, "columns": &size.Cols} {
+		if text, ok := cmdline.Get(commandLine(), name); ok {
+			if n, err := strconv.ParseUint(text, 10, 16); err == nil && n > 0 {
+				*to = uint16(n)
+			}
+		}
+	}
+	console.TTY.SetWinsize(size)
+}
+
 // interact is the shell on the serial line, again and again.
 func interact() {
 	out := new(console.Output)
 	s := newShell(out)
+	sizeTerminal()
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
 	t := shell.NewSession(s, console.Input{}, out)

@@ -97,6 +97,16 @@ func lower(c byte) byte {
 	return c
 }
 
+// Similar reports whether a name may be a slip of the finger for another: two characters off, or
+// one in short ones.
+func Similar(typed, name string) bool {
+	most := maxDistance
+	if len(typed) <= 3 {
+		most = 1
+	}
+	return distance(typed, name) <= most
+}
+
 // distance is the Levenshtein distance of a and b, ignoring the case of a. It
 // gives up with maxDistance+1 as soon as the result must be larger.
 func distance(a, b string) int {

@@ -29,6 +29,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -208,6 +209,7 @@ func boot(o options) (machine.Result, error) {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	ctx, cancel := signal.NotifyContext(context.Background(), stop...)
 	defer cancel()
+	o.Append = strings.TrimSpace(terminalSize() + " " + o.Append)
 	return machine.Interact(ctx, o.Config)
 }
 

@@ -2,19 +2,20 @@ package shell
 
 import (
 	"strconv"
+	"time"
 
 	"sonde/kernel/printk"
 )
 
 var dmesgCommand = &Command{
 	Name:  "dmesg",
-	Usage: "[-cC] [-l level] [-n level]",
-	Help:  "print the kernel's log (-c: and clear it, -C: clear it, -l: up to a level, -n: set what the console shows)",
+	Usage: "[-cCw] [-l level] [-n level]",
+	Help:  "print the kernel's log (-c: and clear it, -C: clear it, -w: go on until ^C, -l: up to a level, -n: set what the console shows)",
 	Run:   dmesg,
 }
 
 func dmesg(c *Context, args []string) error {
-	opts, rest, err := Options(args, "cCl:n:")
+	opts, rest, err := Options(args, "cCwl:n:")
 	if err != nil {
 		return err
 	}
@@ -29,6 +30,9 @@ func dmesg(c *Context, args []string) error {
 		if max, err = printk.ParseLevel(text); err != nil {
 			return err
 		}
+	}
+	if has(opts, 'w') {
+		return followLog(c, max)
 	}
 	if _, only := opts['C']; !only {
 		if err := printk.Dmesg(c.Out, max); err != nil {
@@ -58,4 +62,24 @@ func setConsole(text string) error {
 		return err
 	}
 	return printk.SetConsoleLevel(int(level) + 1)
+}
+
+// followLog prints the log and then what comes, until ^C.
+func followLog(c *Context, max printk.Level) error {
+	if c.Interrupt == nil {
+		return Usagef("-w needs a terminal, where ^C can be typed")
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for next := uint64(0); ; {
+		var err error
+		if next, err = printk.DmesgFrom(c.Out, max, next); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-c.Interrupt:
+			return Status(statusInterrupted)
+		}
+	}
 }

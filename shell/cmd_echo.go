@@ -9,7 +9,10 @@ var echoCommand = &Command{
 	Name:  "echo",
 	Usage: "[-n] [word...]",
 	Help:  "print words (-n: without newline)",
-	Run:   echo,
+
+	Verbatim: true,
+
+	Run: echo,
 }
 
 func echo(c *Context, args []string) error {

@@ -14,10 +14,9 @@ func help(c *Context, args []string) error {
 	if len(args) > 0 {
 		cmd := c.Shell.commands[args[0]]
 		if cmd == nil {
-			return fmt.Errorf("no command %s", args[0])
+			return fmt.Errorf("no command %s%s", args[0], meant(args[0], c.Shell.commandNames()))
 		}
-		_, err := fmt.Fprintf(c.Out, "usage: %s\n%s\n", cmd.synopsis(), cmd.Help)
-		return err
+		return cmd.describe(c.Out)
 	}
 	for _, cmd := range c.Shell.Commands() {
 		if _, err := fmt.Fprintf(c.Out, "%-10s %s\n", cmd.Name, cmd.Help); err != nil {

@@ -54,7 +54,11 @@ func sysctlWord(c *Context, word string, opts map[byte]string) error {
 	name = strings.TrimSpace(name)
 	k, err := sysctl.Lookup(name)
 	if err != nil {
-		return err
+		var names []string
+		for _, k := range sysctl.All() {
+			names = append(names, k.Name())
+		}
+		return fmt.Errorf("%w%s", err, meant(strings.NewReplacer("/", ".", "_", "-").Replace(name), names))
 	}
 	if set {
 		if err := k.Set(strings.TrimSpace(value)); err != nil {

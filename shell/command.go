@@ -19,6 +19,9 @@ type Command struct {
 	// Job says that the command starts programs: it runs as a job, whose members they are.
 	Job bool
 
+	// Verbatim says that --help is an argument like any other.
+	Verbatim bool
+
 	// Complete lists words that the last of args may become; nil means paths.
 	Complete func(s *Shell, args []string) []string
 }
@@ -133,8 +136,8 @@ func missing(what string) error {
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
 	bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
-	fgCommand, freeCommand, grepCommand, headCommand, historyCommand, insmodCommand,
-	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand,
+	exitCommand, fgCommand, freeCommand, grepCommand, headCommand, hexdumpCommand, historyCommand, insmodCommand,
+	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
 	sleepCommand, straceCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
 	uptimeCommand, waitCommand, wcCommand,

@@ -120,7 +120,7 @@ func TestJobsOfAScript(t *testing.T) {
 		{"no such process", "kill 77", "kill: (77) - no such process\n", 1},
 		{"not process 1", "kill -9 1", "kill: (1) - operation not permitted\n", 1},
 		{"not found", "/bin/none; none | cat; echo x > /tmp/j1; /tmp/j1; /bin",
-			"/bin/none: no such file or directory\nnone: command not found\n/tmp/j1: permission denied\n/bin: is a directory\n", 126},
+			"/bin/none: no such file or directory\nnone: command not found (did you mean more?)\n/tmp/j1: permission denied\n/bin: is a directory\n", 126},
 		{"inside of one", "fg & wait %1; echo $?", "fg: no job control in the background\n1\n", 0},
 	}
 	for _, tt := range tests {

@@ -83,7 +83,7 @@ func (s *Shell) startProgram(c *Context, m *member, words []string, err error) i
 	path, err := findProgram(words[0])
 	switch {
 	case errors.Is(err, syscall.ENOENT) && path == "":
-		io.WriteString(c.Err, words[0]+": command not found\n")
+		io.WriteString(c.Err, s.notFound(words[0]))
 		return statusNotFound
 	case errors.Is(err, syscall.ENOENT):
 		fmt.Fprintf(c.Err, "%s: %v\n", words[0], syscall.ENOENT)

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime/debug"
 	"strings"
@@ -22,7 +23,16 @@ func guard(cmd *Command, c *Context, args []string) (err error) {
 			printk.Lines(printk.LevelErr, string(debug.Stack()))
 		}
 	}()
+	if len(args) > 0 && args[0] == "--help" && !cmd.Verbatim {
+		return cmd.describe(c.Out)
+	}
 	return cmd.Run(c, args)
+}
+
+// describe writes what a command is for and takes.
+func (cmd *Command) describe(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "usage: %s\n%s\n", cmd.synopsis(), cmd.Help)
+	return err
 }
 
 // report prints the error of a command and returns its status.

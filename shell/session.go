@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 
+	"sonde/kernel/tty"
 	"sonde/shell/line"
 )
 
@@ -40,6 +41,11 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	t.editor = line.New(t, out)
 	t.editor.History = s.History
 	t.editor.Complete = s.complete
+	if s.Terminal != nil {
+		t.editor.Resized = func(rows, columns int) {
+			s.Terminal.SetWinsize(tty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
+		}
+	}
 	s.Out, s.Err = out, out
 	s.typeAhead, s.typedBack, s.interactive = t.take, t.putBack, true
 	go t.pump(in)
@@ -57,11 +63,16 @@ func (t *Session) Editor() *line.Editor { return t.editor }
 func (t *Session) Run() error {
 	for {
 		t.shell.tell()
+		_, t.editor.Columns = t.shell.screen()
 		text, err := t.editor.ReadLine(prompt)
 		switch err {
 		case nil:
 			t.shell.History.Add(text)
 			t.execute(text)
+			if t.shell.exiting {
+				t.shell.exiting = false
+				return nil
+			}
 		case line.ErrInterrupted:
 			t.shell.status = statusInterrupted
 		case io.EOF:

@@ -35,6 +35,9 @@ type Shell struct {
 	typeAhead func() []byte // takes what was typed and not read yet; nil: nothing is typed
 	typedBack func([]byte)  // gives back what no program has read
 
+	// exiting says that exit was called: what comes behind it is not run.
+	exiting bool
+
 	// interactive says that somebody looks at it: jobs are announced.
 	interactive bool
 }
@@ -48,7 +51,7 @@ func New(m *Machine, out io.Writer) *Shell {
 		jobs: new(jobTable), outMu: new(sync.Mutex),
 	}
 	s.Register(builtins...)
-	s.Register(helpCommand) // not in the table, as it reads the table
+	s.Register(helpCommand, repeatCommand, timeCommand, watchCommand) // not in the table, as they read the table
 	return s
 }
 
@@ -73,6 +76,8 @@ func (s *Shell) Run(script string) (status int) {
 	}
 	for _, l := range list {
 		switch {
+		case s.exiting:
+			return s.status
 		case s.interrupted():
 			s.status = statusInterrupted
 			return s.status
@@ -88,6 +93,9 @@ func (s *Shell) Run(script string) (status int) {
 // runChain runs pipelines as far as the operators between them want it.
 func (s *Shell) runChain(l chain) {
 	for _, p := range l.pipelines {
+		if s.exiting {
+			return
+		}
 		if s.interrupted() {
 			s.status = statusInterrupted
 			return
@@ -133,7 +141,7 @@ func (s *Shell) runCommand(c *Context, inv invocation) int {
 	words := s.words(inv)
 	cmd := s.commands[words[0]]
 	if cmd == nil {
-		io.WriteString(c.Err, words[0]+": command not found\n")
+		io.WriteString(c.Err, s.notFound(words[0]))
 		return statusNotFound
 	}
 	var r redirection

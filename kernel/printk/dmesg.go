@@ -81,8 +81,22 @@ func Records() iter.Seq[*Record] {
 //
 // Context: goroutine.
 func Dmesg(w io.Writer, max Level) error {
+	_, err := DmesgFrom(w, max, 0)
+	return err
+}
+
+// DmesgFrom is Dmesg for the records whose Seq is at least from. next is that of the first
+// record to come, to go on from.
+//
+// Context: goroutine.
+func DmesgFrom(w io.Writer, max Level, from uint64) (next uint64, err error) {
 	var text [maxText + 32]byte
+	next = from
 	for rec := range Records() {
+		if rec.Seq < from {
+			continue
+		}
+		next = rec.Seq + 1
 		if rec.Level > max {
 			continue
 		}
@@ -94,14 +108,14 @@ func Dmesg(w io.Writer, max Level) error {
 			l.bytes(head)
 			l.byte('\n')
 			if _, err := w.Write(text[:l.n]); err != nil {
-				return err
+				return next, err
 			}
 			if len(rest) == 0 {
 				break
 			}
 		}
 	}
-	return nil
+	return next, nil
 }
 
 // Clear hides the records logged so far from Records and Dmesg.

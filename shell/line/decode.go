@@ -20,6 +20,7 @@ const (
 	keyWordRight
 	keyKillWord
 	keyKillWordBack
+	keyCursor // an answer: d.params say where the cursor is
 )
 
 // ctrl is the key of a letter with Ctrl held.
@@ -152,6 +153,8 @@ func final(c byte, params []byte) key {
 		return keyHome
 	case c == 'F' || c == '~' && (p == "4" || p == "8"):
 		return keyEnd
+	case c == 'R' && len(p) > 2:
+		return keyCursor
 	case c == '~' && p == "3":
 		return keyDelete
 	}

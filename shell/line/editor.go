@@ -3,11 +3,16 @@ package line
 import (
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // ErrInterrupted is what ReadLine returns when ^C is typed.
 var ErrInterrupted = errors.New("line: interrupted")
+
+// maxScreen is more rows or columns than any screen has.
+const maxScreen = 10_000
 
 // maxLine is the longest line in bytes; what is typed beyond is refused.
 const maxLine = 4096
@@ -18,6 +23,9 @@ const maxLine = 4096
 type Editor struct {
 	History *History
 	Columns int // of the terminal; 80 unless set
+
+	// Resized, if any, is told how large the terminal says that it is: it is asked at ^L.
+	Resized func(rows, columns int)
 
 	// Complete finds what the line could go on with: candidates, sorted, to
 	// replace line[start:pos]. nil means there is no completion.
@@ -32,12 +40,13 @@ type Editor struct {
 	// of the line being read:
 	prompt  string
 	buf     []byte
-	pos     int    // of the cursor, in bytes
-	row     int    // of the cursor, below the beginning of the prompt
-	recall  int    // index into History of the line shown; its length for none
-	draft   []byte // what was being typed before going up the history
-	tabs    int    // TABs in a row
-	pending []byte // output not yet written
+	pos     int     // of the cursor, in bytes
+	row     int     // of the cursor, below the beginning of the prompt
+	recall  int     // index into History of the line shown; its length for none
+	draft   []byte  // what was being typed before going up the history
+	tabs    int     // TABs in a row
+	search  *search // nil: none goes on
+	pending []byte  // output not yet written
 }
 
 // New returns an editor between the terminal's input and its output.
@@ -52,7 +61,7 @@ func New(in io.ByteReader, out io.Writer) *Editor {
 // ErrInterrupted for ^C, and what the input returns.
 func (e *Editor) ReadLine(prompt string) (string, error) {
 	e.prompt, e.buf, e.pos, e.row, e.tabs = prompt, e.buf[:0], 0, 0, 0
-	e.recall, e.draft = len(e.History.lines), nil
+	e.recall, e.draft, e.search = len(e.History.lines), nil, nil
 	e.put(prompt)
 	for {
 		e.flush()
@@ -81,6 +90,9 @@ func (e *Editor) ReadLine(prompt string) (string, error) {
 
 // handle does what a key says; done means the line is entered.
 func (e *Editor) handle(k key) (done bool, err error) {
+	if e.search != nil && e.searchKey(k) {
+		return false, nil
+	}
 	if k == ctrl('I') {
 		e.tabs++
 		e.complete()
@@ -105,6 +117,13 @@ func (e *Editor) handle(k key) (done bool, err error) {
 		e.put("\x1b[H\x1b[2J")
 		e.row = 0
 		e.draw()
+		if e.Resized != nil { // how large is it now?
+			e.put("\x1b7\x1b[999;999H\x1b[6n\x1b8")
+		}
+	case keyCursor:
+		e.resize()
+	case ctrl('R'):
+		e.startSearch()
 	case ctrl('P'), keyUp:
 		e.show(e.recall - 1)
 	case ctrl('N'), keyDown:
@@ -115,6 +134,22 @@ func (e *Editor) handle(k key) (done bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// resize takes the terminal's answer: where its cursor has come to in its last corner.
+func (e *Editor) resize() {
+	row, col, _ := strings.Cut(string(e.decoder.params), ";")
+	rows, err1 := strconv.Atoi(row)
+	columns, err2 := strconv.Atoi(col)
+	if e.Resized == nil || err1 != nil || err2 != nil || rows < 1 || columns < 1 || rows > maxScreen || columns > maxScreen {
+		return
+	}
+	e.Resized(rows, columns)
+	e.Columns = columns
+	pos := e.pos
+	e.row, e.pos = 0, pos // ^L has cleared the screen: the line begins in the first row
+	e.put("\x1b[H\x1b[2J")
+	e.draw()
 }
 
 // move moves the cursor, if that is what the key is for.

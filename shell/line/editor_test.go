@@ -53,6 +53,12 @@ func TestKeysEditTheLine(t *testing.T) {
 		{"broken utf-8", "a\xc3b\xe2\x82\r", "ab"},
 		{"other controls", "a\x00\x1c\x14b\r", "ab"},
 		{"left at the start", "\x02\x7f\x1b[Da\r", "a"},
+		{"^R finds", "\x12vfs\r", "insmod x symbol=vfs.Read"},
+		{"^R again", "\x12s\x12\r", "insmod x symbol=vfs.Read"},
+		{"^R and on", "old\x12insm\x05 y\r", "insmod x symbol=vfs.Read y"},
+		{"^R given up", "old\x12insm\x07er\r", "older"},
+		{"^R of nothing", "old\x12zz\r", "old"},
+		{"^R and less", "\x12sZ\x7f\x7f\r", "ls -l"},
 		{"completion", "he\t/x\r", "help /x"},
 		{"no space after /", "ls tm\tx\r", "ls tmp/x"},
 		{"completion inside", "he x\x02\x02\tZ\r", "help Z x"},
@@ -60,6 +66,7 @@ func TestKeysEditTheLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, _ := editor(tt.in)
+		e.History.lines = []string{"insmod x symbol=vfs.Read", "ls -l"}
 		if got, err := e.ReadLine("$ "); got != tt.want || err != nil {
 			t.Errorf("%s: got %q, %v, want %q", tt.name, got, err, tt.want)
 		}
@@ -176,4 +183,21 @@ func FuzzEditorShowsWhatItHolds(f *testing.F) {
 			t.Errorf("%q: cursor in column %d, want %d", keys, got, want)
 		}
 	})
+}
+
+// TestTerminalTellsItsSize: ^L asks, and what it answers is no input.
+func TestTerminalTellsItsSize(t *testing.T) {
+	e, out := editor("ab\x0c\x1b[43;132Rc\x1b[9R\x1b[0;5R\x1b[5;99999Rd\r")
+	var rows, columns int
+	e.Resized = func(r, c int) { rows, columns = r, c }
+	if got, err := e.ReadLine("$ "); got != "abcd" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if rows != 43 || columns != 132 || e.Columns != 132 || !strings.Contains(out.String(), "\x1b[6n") {
+		t.Errorf("%d rows, %d columns, %d: %q", rows, columns, e.Columns, out)
+	}
+	e, out = editor("ab\x0cc\x1b[43;132Rd\r") // one that is not to ask
+	if got, _ := e.ReadLine("$ "); got != "abcd" || e.Columns != 80 || strings.Contains(out.String(), "\x1b[6n") {
+		t.Errorf("got %q, %d columns: %q", got, e.Columns, out)
+	}
 }

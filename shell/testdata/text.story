@@ -33,3 +33,57 @@ usage: grep [-civn] text [file...]
 (status 2)
 sonde# history | tail -1
    12  history | tail -1
+sonde# sysclt -a
+sysclt: command not found (did you mean sysctl?)
+(status 127)
+sonde# sysctl kernel.panik
+sysctl: kernel.panik: no such file or directory (did you mean kernel.panic?)
+(status 1)
+sonde# help grpe
+help: no command grpe (did you mean free or grep or true?)
+(status 1)
+sonde# cat --help
+usage: cat [file...]
+print files, or what comes through a pipe
+sonde# echo --help
+--help
+sonde# repeat 3 echo 'a  b'
+a  b
+a  b
+a  b
+sonde# repeat 2 'echo x | wc -c; false'
+2
+(status 1)
+sonde# repeat 2 'echo y' | wc -l
+2
+sonde# repeat x true
+repeat: "x" is no count
+usage: repeat count command... | count 'script'
+(status 2)
+sonde# watch -c 2 -n 0.1 echo hi
+[H[2JEvery 0.1s: echo hi
+
+hi
+[H[2JEvery 0.1s: echo hi
+
+hi
+sonde# watch true
+watch: without a terminal it needs a count, as nobody can type ^C
+usage: watch [-n seconds] [-c count] command... | 'script'
+(status 2)
+sonde# echo 'hello, world of bytes' | hexdump -C
+00000000  68 65 6c 6c 6f 2c 20 77  6f 72 6c 64 20 6f 66 20  |hello, world of |
+00000010  62 79 74 65 73 0a                                 |bytes.|
+sonde# echo 'hello, world of bytes' | hexdump -s 7 -n 5
+00000000  77 6f 72 6c 64                                    |world|
+sonde# echo x | hexdump -n -1
+hexdump: "-1" is no number of bytes
+usage: hexdump [-C] [-n bytes] [-s skip] [file...]
+(status 2)
+sonde# sysctl -a | more
+debug.kprobes-optimization = 1
+kernel.panic = 5
+sonde# dmesg -w
+dmesg: -w needs a terminal, where ^C can be typed
+usage: dmesg [-cCw] [-l level] [-n level]
+(status 2)

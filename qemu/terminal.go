@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// terminalSize returns what tells the kernel how large our terminal is, for its command line: ""
+// where there is none, or it does not know.
+func terminalSize() string {
+	stty := exec.Command("stty", "size")
+	stty.Stdin = os.Stdin
+	out, err := stty.Output()
+	var rows, columns int
+	if n, _ := fmt.Sscan(string(out), &rows, &columns); err != nil || n != 2 || rows == 0 || columns == 0 {
+		return ""
+	}
+	return fmt.Sprintf("rows=%d columns=%d", rows, columns)
+}

@@ -1,0 +1,35 @@
+package shell
+
+import "strings"
+
+// again is a shell for a command that runs others: with its files, and whatever ends it
+// ends only this.
+func (c *Context) again() *Shell {
+	s := *c.Shell
+	s.In, s.Out, s.Err, s.interrupt = c.In, c.Out, c.Err, c.Interrupt
+	return &s
+}
+
+// script is what the arguments of such a command say: one is a script, several are the words
+// of a command.
+func script(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// screen is how many rows and columns the terminal has.
+func (s *Shell) screen() (rows, columns int) {
+	rows, columns = 24, 80
+	if s.Terminal != nil {
+		if size := s.Terminal.Winsize(); size.Rows > 3 && size.Cols > 0 {
+			rows, columns = int(size.Rows), int(size.Cols)
+		}
+	}
+	return rows, columns
+}

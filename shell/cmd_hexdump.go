@@ -1,0 +1,53 @@
+package shell
+
+import (
+	"encoding/hex"
+	"io"
+	"strconv"
+)
+
+var hexdumpCommand = &Command{
+	Name:  "hexdump",
+	Usage: "[-C] [-n bytes] [-s skip] [file...]",
+	Help:  "print bytes in hexadecimal and as characters, as hexdump -C does (-n: so many, -s: from there on)",
+	Run:   hexdump,
+}
+
+func hexdump(c *Context, args []string) error {
+	opts, files, err := Options(args, "Cn:s:")
+	if err != nil {
+		return err
+	}
+	number := func(opt byte, none int64) int64 {
+		text, ok := opts[opt]
+		if !ok {
+			return none
+		}
+		n, perr := strconv.ParseInt(text, 0, 63)
+		if perr != nil || n < 0 {
+			err = Usagef("%q is no number of bytes", text)
+		}
+		return n
+	}
+	most, skip := number('n', 1<<62), number('s', 0)
+	if err != nil {
+		return err
+	}
+	return eachReader(c, files, func(_ string, r io.Reader) error {
+		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
+			return notEnd(err)
+		}
+		d := hex.Dumper(c.Out)
+		_, err := io.CopyN(d, r, most)
+		d.Close()
+		return notEnd(err)
+	})
+}
+
+// notEnd is err, unless it says that a file has ended.
+func notEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}

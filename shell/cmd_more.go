@@ -1,0 +1,81 @@
+package shell
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+var moreCommand = &Command{
+	Name:  "more",
+	Usage: "[file...]",
+	Help:  "print files, or what comes through a pipe, by pages: space for the next, enter for a line, q to stop",
+	Run: func(c *Context, args []string) error {
+		p := &pager{c: c}
+		p.rows, p.columns = c.Shell.screen()
+		p.left = p.rows - 1
+		err := eachReader(c, args, func(_ string, r io.Reader) error {
+			if p.over {
+				return nil
+			}
+			return eachLine(r, p.show)
+		})
+		if p.over && errors.Is(err, errOver) {
+			return nil
+		}
+		return err
+	},
+}
+
+// errOver says that no more is wanted.
+var errOver = errors.New("q")
+
+// pager shows lines until the screen is full, and waits for a key then. Where nobody types, as in a
+// script, it waits for nothing.
+type pager struct {
+	c             *Context
+	rows, columns int
+	left          int // rows until it asks
+	over          bool
+}
+
+// show prints a line. Errors: errOver.
+func (p *pager) show(line string) error {
+	n := max(1, (utf8.RuneCountInString(strings.TrimRight(line, "\n"))+p.columns-1)/p.columns)
+	if p.left < n && p.c.Shell.typeAhead != nil {
+		if err := p.ask(); err != nil {
+			return err
+		}
+	}
+	p.left -= n
+	_, err := io.WriteString(p.c.Out, line)
+	return err
+}
+
+// ask waits for a key.
+func (p *pager) ask() error {
+	io.WriteString(p.c.Out, "\x1b[7m--More--\x1b[m")
+	defer io.WriteString(p.c.Out, "\r\x1b[K")
+	for {
+		for _, key := range p.c.Shell.typeAhead() {
+			switch key {
+			case ' ', 'f':
+				p.left = p.rows - 1
+				return nil
+			case '\r', '\n', 'j':
+				p.left = max(p.left, 0) + 1
+				return nil
+			case 'q', 'Q':
+				p.over = true
+				return errOver
+			}
+		}
+		select {
+		case <-p.c.Interrupt:
+			return Status(statusInterrupted)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

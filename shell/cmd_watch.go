@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var watchCommand = &Command{
+	Name:  "watch",
+	Usage: "[-n seconds] [-c count] command... | 'script'",
+	Help:  "run a command every 2 seconds, on a screen of its own, until ^C or count times",
+	Run:   runWatch,
+}
+
+func runWatch(c *Context, args []string) error {
+	opts, args, err := Options(args, "n:c:")
+	if err != nil {
+		return err
+	}
+	every, count := 2.0, 0
+	if text, ok := opts['n']; ok {
+		if every, err = strconv.ParseFloat(text, 64); err != nil || !(every >= 0.1 && every < 1e6) {
+			return Usagef("%q is no number of seconds, from 0.1 on", text)
+		}
+	}
+	if text, ok := opts['c']; ok {
+		if count, err = strconv.Atoi(text); err != nil || count < 1 {
+			return Usagef("%q is no count", text)
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return Usagef("a command wanted")
+	case c.Interrupt == nil && count == 0:
+		return Usagef("without a terminal it needs a count, as nobody can type ^C")
+	}
+	what := script(args)
+	tick := time.NewTicker(time.Duration(every * float64(time.Second)))
+	defer tick.Stop()
+	for i := 1; ; i++ {
+		if err := c.watchOnce(what, strings.Join(args, " "), every); err != nil || i == count {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-c.Interrupt:
+			return Status(statusInterrupted)
+		}
+	}
+}
+
+// watchOnce shows the screen once: as many lines as it has room for, in one piece.
+func (c *Context) watchOnce(what, name string, every float64) error {
+	s := c.again()
+	var out bytes.Buffer
+	s.Out, s.Err = &out, &out
+	s.Run(what)
+	rows, _ := c.Shell.screen()
+	lines := strings.SplitAfter(out.String(), "\n")
+	text := strings.Join(lines[:min(len(lines), rows-3)], "")
+	_, err := fmt.Fprintf(c.Out, "\x1b[H\x1b[2JEvery %.1fs: %s\n\n%s", every, name, text)
+	return err
+}
