@@ -5,6 +5,7 @@ go 1.26.5
 require (
 	github.com/usbarmory/tamago v1.26.6
 	golang.org/x/arch v0.32.0
+	golang.org/x/image v0.30.0
 )
 
 require (

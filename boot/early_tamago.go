@@ -14,11 +14,13 @@ import (
 	"sonde/boot/multiboot2"
 	"sonde/boot/pvh"
 	"sonde/kernel/acpi"
+	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/irq"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/screen"
 	"sonde/kernel/serial"
 	"sonde/kernel/smp"
 )
@@ -37,7 +39,7 @@ var (
 var (
 	logClock   = cpu.Nanotime
 	logCPU     = cpu.ID
-	logConsole = serial.Write
+	logConsole = console.Write
 )
 
 // early brings the machine up to where the Go runtime can start: memory, traps,
@@ -49,26 +51,38 @@ var (
 func early(info uintptr) {
 	serial.Init()
 	user.Protect(cpu.CPUID)
+	cpu.InitPAT()
+	showStages = info&viaMultiboot != 0
+	stage(stageEntered)
 	mem := phys.Identity(bootMapped)
 	readLoader(mem, uint64(info))
 	readCmdline(mem)
+	startScreen()
+	stage(stageLoader)
 	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
 		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
 	}
 	findImage()
+	stage(stageACPI)
 	lapic := lapicBase()
 	apic := cpu.InitLAPIC(lapic)
 	findCPUs(apic)
+	stage(stageLAPIC)
 	buildMemory(&loader, lapic)
+	stage(stageMemory)
 	power.Init(&acpiInfo)
 	die.Install()
 	irq.Install()
 	smp.Install()
 	trap.Install(areas[0].CPU, 0, apic)
+	screen.KnowCPUs()
 	printk.Boot(&logClock, &logCPU, &logConsole)
+	stage(stageTraps)
 	maskPIC()
 	cpu.Calibrate(&acpiInfo)
+	stage(stageClock)
 	startCPUs()
+	stage(stageCPUs)
 	cpu.Serve(die.Exit)
 }
 
@@ -77,8 +91,10 @@ func early(info uintptr) {
 func putc(c byte) {
 	if c == '\n' {
 		serial.Putc('\r')
+		screen.Main.Put('\r')
 	}
 	serial.Putc(c)
+	screen.Main.Put(c)
 }
 
 // commandLine is what the loader gave the kernel to read.
@@ -125,12 +141,12 @@ func maskPIC() {
 
 // fatal ends a boot before there are traps.
 func fatal(why string, value uint64) {
-	serial.WriteString("sonde: boot failed: ")
-	serial.WriteString(why)
-	serial.WriteString(" (0x")
+	console.WriteString("sonde: boot failed: ")
+	console.WriteString(why)
+	console.WriteString(" (0x")
 	for i := 60; i >= 0; i -= 4 {
-		serial.Putc("0123456789abcdef"[value>>i&15])
+		putc("0123456789abcdef"[value>>i&15])
 	}
-	serial.WriteString(")\n")
+	console.WriteString(")\n")
 	die.Exit(1)
 }

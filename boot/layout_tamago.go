@@ -14,6 +14,7 @@ import "sonde/internal/exitcode"
 //	                  probe slots and detours, r-x, likewise: near enough to text for a 32-bit displacement
 //	4 GiB - 32 MiB    device registers, uncached
 //	640 GiB           text and slots again, rw-: kernel/text writes here
+//	672 GiB           the screen, if there is one, write-combining
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
 //	768 GiB           the heap: all other memory, rw-
 //
@@ -26,6 +27,7 @@ const (
 	devices     = 1<<32 - 32<<20
 	devicesEnd  = 1 << 32
 	aliasBase   = 640 << 30
+	screenBase  = 672 << 30
 	modulesBase = 704 << 30
 	heapBase    = 768 << 30
 	hugePage    = 2 << 20

@@ -43,6 +43,7 @@ var symtab = [2]uint64{1, 0}
 var initramfs = [2]uint64{1, 0}
 
 func main() {
+	stage(stageGo)
 	limitMemory()
 	banner()
 	loadSymbols()
@@ -50,6 +51,7 @@ func main() {
 	mountFiles(vfs.Root)
 	mountDevices(vfs.Root)
 	unpackFiles(vfs.Root)
+	stage(stageFiles)
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}
@@ -59,9 +61,15 @@ func main() {
 	}
 	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE})
 	startPrograms()
-	if err := console.Init(&acpiInfo.MADT); err != nil {
+	stage(stageProbes)
+	keymap, ok := cmdline.Get(commandLine(), "keymap")
+	if !ok {
+		keymap = "us"
+	}
+	if err := console.Init(&acpiInfo.MADT, keymap); err != nil {
 		printk.Err("console: %s", err.Error())
 	}
+	stage(stageConsole)
 	if script, ok := cmdline.Script(commandLine()); ok {
 		runScript(script)
 	}

@@ -126,11 +126,13 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	alias(mm.Text)
 	alias(mm.Slots)
 	mapModules(info)
+	mapScreen()
 	mm.AliasOffset = aliasBase
 	guards()
 	giveHeap(info)
 	kernelCR3 = uint32(t.Root)
 	cpu.WriteCR3(t.Root)
+	moveScreen()
 	if _, ok := cmdline.Get(commandLine(), "memtest"); ok {
 		testMemory()
 	}

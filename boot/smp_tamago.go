@@ -101,6 +101,7 @@ func startCPU(id int, page uint64) bool {
 func apMain() {
 	id := apID
 	user.Protect(cpu.CPUID)
+	cpu.InitPAT()
 	apic := cpu.InitLAPIC(lapicBase())
 	trap.Install(areas[id].CPU, uint32(id), apic)
 	apUp.Store(int32(id))

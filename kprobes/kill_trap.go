@@ -35,6 +35,7 @@ import (
 	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
+	"sonde/kernel/screen"
 	"sonde/kernel/smp"
 	"sonde/sysctl"
 )
@@ -68,6 +69,7 @@ func kill(id int, why, text string, r *amd64.Regs) {
 	st := &states[id].state
 	k := asProbe(st.probe)
 	atomic.StoreUint64(&st.dying, st.seq)
+	screen.Main.Rescue(uintptr(r.SP), st.frame)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
 	if k.disableForGood() {
 		die.Mistaken(die.Handler{Owner: "kprobes", Kind: k.kind.String(), At: k.Addr, Noun: "probe"}, why, text, r)

@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kernel/screen"
 )
 
 var (
@@ -74,6 +75,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 func (st *state) abandon(why, text string, r *amd64.Regs) {
 	id := trap.ID(r)
 	p := points[st.reg].Load()
+	screen.Main.Rescue(uintptr(r.SP), st.frame)
 	printk.Rescue(id, uintptr(r.SP), st.frame)
 	if !p.gone.Swap(true) {
 		die.Mistaken(die.Handler{Owner: "kwatch", Kind: p.typ.String(), At: p.addr, Noun: "watchpoint"}, why, text, r)

@@ -1,83 +1,56 @@
 //go:build tamago
 
-// Package console is the kernel's terminal: serial input by interrupt, polled
-// output. In script mode the output of commands goes to a port of its own, so
-// that the launcher can tell it from the log.
+// Package console is the kernel's terminal: all that shows text, and all that is typed.
+// What is written goes to the serial line and to the screen, as far as there is one;
+// input comes from both by interrupt. In script mode the output of commands goes to a port of
+// its own, so that the launcher can tell it from the log.
 package console
 
 import (
+	"errors"
 	"sync"
+	"unsafe"
 
 	"sonde/internal/exitcode"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
+	"sonde/kernel/screen"
 	"sonde/kernel/serial"
 	"sonde/kernel/tty"
 )
 
-// TTY is the terminal on the serial line: what programs see of it. Who reads Input
+// TTY is the terminal on the consoles: what programs see of it. Who reads Input
 // feeds it: the shell, by its Offer.
-var TTY = tty.New(screen{}, nil)
+var TTY = tty.New(raw{}, nil)
 
-// Init makes the serial port interrupt when a byte arrives.
+// Init makes the serial port interrupt when a byte arrives and, where there is a
+// screen, the keyboard, which has the layout called keymap.
 //
 // Context: goroutine.
-func Init(m *acpi.MADT) error {
-	if err := irq.Request(m, serial.IRQ, "serial", receive); err != nil {
-		return err
+func Init(m *acpi.MADT, keymap string) error {
+	err := irq.Request(m, serial.IRQ, "serial", receive)
+	if err == nil {
+		serial.EnableReceive()
 	}
-	serial.EnableReceive()
-	return nil
-}
-
-// ring holds what has been typed: written by the interrupt on CPU 0, read by
-// one goroutine. Bytes that find it full are lost, as on any serial line.
-var ring struct {
-	buf        [4096]byte
-	head, tail uint32 // guarded by mu
-	mu         cpu.SpinLock
-	event      irq.Event
-}
-
-// receive is the interrupt.
-func receive() {
-	r := &ring
-	flags := r.mu.Lock()
-	for {
-		c, ok := serial.Getc()
-		if !ok {
-			break
-		}
-		if r.head-r.tail < uint32(len(r.buf)) {
-			r.buf[r.head%uint32(len(r.buf))] = c
-			r.head++
-		}
+	if screen.Main.On() {
+		err = errors.Join(err, initKeyboard(m, keymap))
 	}
-	r.mu.Unlock(flags)
-	r.event.Wake()
+	return err
 }
 
-// Input is the keyboard side, an io.Reader. Read blocks until there is a byte.
-type Input struct{}
-
-// Read implements io.Reader for one goroutine at a time.
-func (Input) Read(p []byte) (n int, _ error) {
-	r := &ring
-	for {
-		flags := r.mu.Lock()
-		for n < len(p) && r.tail != r.head {
-			p[n] = r.buf[r.tail%uint32(len(r.buf))]
-			r.tail++
-			n++
-		}
-		r.mu.Unlock(flags)
-		if n > 0 || len(p) == 0 {
-			return n, nil
-		}
-		r.event.Wait(-1)
-	}
+// Write writes p to all consoles; a newline begins a new line.
+//
+// Context: any.
+func Write(p []byte) {
+	serial.Write(p)
+	screen.Main.Write(p)
 }
+
+// WriteString is Write for a string.
+//
+// Context: any.
+func WriteString(s string) { Write(unsafe.Slice(unsafe.StringData(s), len(s))) }
 
 // Output is the screen side, an io.Writer.
 type Output struct{ mu sync.Mutex }
@@ -86,16 +59,17 @@ type Output struct{ mu sync.Mutex }
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	serial.Write(p)
+	Write(p)
 	return len(p), nil
 }
 
-// screen is the screen side for TTY, which makes of a newline what is to be made.
-type screen struct{}
+// raw is the screen side for TTY, which makes of a newline what is to be made.
+type raw struct{}
 
 // Write implements io.Writer.
-func (screen) Write(p []byte) (int, error) {
+func (raw) Write(p []byte) (int, error) {
 	serial.WriteRaw(p)
+	screen.Main.WriteRaw(p)
 	return len(p), nil
 }
 

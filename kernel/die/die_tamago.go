@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/notifier"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/screen"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
 )
@@ -173,6 +174,7 @@ func begin() {
 			cpu.SendNMI(i)
 		}
 	}
+	screen.Main.Die()
 }
 
 // Fatal reports an exception there is no way on from, and ends the machine.

@@ -1,0 +1,112 @@
+//go:build tamago
+
+package main
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/boot/handoff"
+	"sonde/kernel/console"
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/screen"
+)
+
+// startScreen makes the loader's framebuffer a console, if it has left one of a kind that
+// we know, where boot's tables reach it.
+func startScreen() {
+	f := &loader.Framebuffer
+	mode, size := pictureMode(f)
+	if size != 0 && f.PA+size <= bootMapped {
+		mode.Base = unsafe.Pointer(uintptr(f.PA)) // Safe because: it is mapped, and the loader says it is the screen's
+		screen.Main.Start(mode)
+	}
+}
+
+// mapScreen makes the framebuffer reachable on the kernel's tables. Stores to it may be
+// put together on the way: a pixel at a time is slow.
+func mapScreen() {
+	f := &loader.Framebuffer
+	mode, size := pictureMode(f)
+	if size == 0 {
+		return
+	}
+	start := f.PA &^ (pageSize - 1)
+	end := (f.PA + size + pageSize - 1) &^ (pageSize - 1)
+	check(mm.Tables.Map(screenBase, start, end-start, rw|amd64.PTE_PWT), f.PA)
+	screenAt = screenBase + uintptr(f.PA-start)
+	screenMode = mode
+}
+
+// What mapScreen leaves for moveScreen.
+var (
+	screenAt   uintptr
+	screenMode screen.Mode
+)
+
+// moveScreen is for when the kernel's tables are in use.
+func moveScreen() {
+	if screenAt == 0 {
+		return
+	}
+	base := *(*unsafe.Pointer)(unsafe.Pointer(&screenAt)) // Safe because: it is mapped for good
+	if screen.Main.On() {
+		screen.Main.Move(base)
+		return
+	}
+	screenMode.Base = base
+	screen.Main.Start(screenMode)
+}
+
+// pictureMode returns how to draw on f, and how many bytes it has; 0 if we cannot.
+func pictureMode(f *handoff.Framebuffer) (m screen.Mode, size uint64) {
+	m = screen.Mode{Pitch: int(f.Pitch), Width: int(f.Width), Height: int(f.Height), Red: f.Red, Green: f.Green, Blue: f.Blue}
+	m.Text = f.Kind == handoff.Text
+	depth := uint32(4)
+	if m.Text {
+		depth = 2
+	}
+	const most = 1 << 15 // of anything
+	usable := f.Kind == handoff.Pixels && f.Bits == 32 && max(f.Red, f.Green, f.Blue) <= 24 || m.Text
+	if !usable || f.Width == 0 || f.Width > most || f.Height > most || f.Pitch > 8*most || f.Pitch < depth*f.Width {
+		return m, 0
+	}
+	return m, uint64(f.Pitch) * uint64(f.Height)
+}
+
+// The stages of the boot. Each shows its code on all consoles when GRUB has loaded the
+// kernel, and in any case on port 0x80, which some boards display: docs/boards.md.
+const (
+	stageEntered = 1 + iota
+	stageLoader
+	stageACPI
+	stageLAPIC
+	stageMemory
+	stageTraps
+	stageClock
+	stageCPUs
+	stageGo
+	stageFiles
+	stageProbes
+	stageConsole
+)
+
+const postPort = 0x80
+
+// stage says that the boot has come to this point.
+func stage(code uint8) {
+	cpu.Out8(postPort, code)
+	if !showStages {
+		return
+	}
+	text := [...]byte{'0' + code/10, '0' + code%10, ' '}
+	console.Write(text[:])
+	if code == stageGo { // the log takes over
+		console.WriteString("\n")
+		showStages = false
+	}
+}
+
+// showStages says whether a loader for boards is at work.
+var showStages bool

@@ -1,0 +1,232 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+// video is a screen's memory, with a margin that nobody may draw on.
+type video struct {
+	*Screen
+	pixels []uint32
+	pitch  int // in pixels
+	width  int
+	height int
+}
+
+const untouched = 0x12345678
+
+func start(width, height int) *video {
+	v := &video{new(Screen), make([]uint32, (width+3)*(height+1)), width + 3, width, height}
+	for i := range v.pixels {
+		v.pixels[i] = untouched
+	}
+	v.Start(Mode{Base: unsafe.Pointer(&v.pixels[0]), Pitch: 4 * v.pitch, Width: width, Height: height, Red: 16, Green: 8})
+	return v
+}
+
+// read recognizes the characters on the screen by their pixels; _ under one is the cursor.
+func (v *video) read(t *testing.T) (lines []string) {
+	t.Helper()
+	cols, rows := v.Size()
+	for y := range rows {
+		var line strings.Builder
+		for x := range cols {
+			line.WriteByte(v.recognize(t, x, y))
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	for i, p := range v.pixels {
+		if x, y := i%v.pitch, i/v.pitch; (x >= v.width || y >= v.height) != (p == untouched) {
+			t.Fatalf("pixel %d, %d is %#x", x, y, p)
+		}
+	}
+	return lines
+}
+
+func (v *video) recognize(t *testing.T, x, y int) byte {
+	var seen [glyphHeight]byte
+	for i := range glyphHeight {
+		for j := range glyphWidth {
+			switch p := v.pixels[(y*glyphHeight+i)*v.pitch+x*glyphWidth+j]; p {
+			case 0xaaaaaa:
+				seen[i] |= 0x80 >> j
+			case 0:
+			default:
+				t.Fatalf("pixel of colour %#x", p)
+			}
+		}
+	}
+	if at := slices.Index(font[:], seen); at >= 0 {
+		return byte(at + firstGlyph)
+	}
+	if seen[14] == 0xff && seen[15] == 0xff {
+		return '_'
+	}
+	t.Fatalf("no glyph at %d, %d: %x", x, y, seen)
+	return 0
+}
+
+func TestScreen(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a line", "hello\n", "hello|_||"},
+		{"all of a row", "12345678", "12345678|||"},
+		{"a row and more", "123456789", "12345678|9_||"},
+		{"a row and a newline", "12345678\nx", "12345678|x_||"},
+		{"scrolls", "1\n2\n3\n4\n5", "2|3|4|5_"},
+		{"scrolls far", "1\n2\n3\n4\n5\n6\n7\n8\n", "6|7|8|_"},
+		{"carriage return", "abc\rX\n", "Xbc|_||"},
+		{"backspace", "abc\b\bX\n", "aXc|_||"},
+		{"backspace at the start", "\b\bX\n", "X|_||"},
+		{"tab stops at the end", "\ta\n", "       a|_||"},
+		{"other control characters", "a\x00\a\x7fb\n", "ab|_||"},
+		{"UTF-8", "a\u00e9\u20acb\n", "a??b|_||"},
+		{"erase to the end of the row", "abc\x1b[2D\x1b[K\n", "a|_||"},
+		{"erase to its start", "abc\x1b[1D\x1b[1K\n", "|_||"},
+		{"erase it", "abc\x1b[2K\n", "|_||"},
+		{"erase below", "a\nb\nc\x1b[2A\x1b[J\n", "a|_||"},
+		{"clear", "a\nb\x1b[H\x1b[2Jc\n", "c|_||"},
+		{"go to", "\x1b[3;2Hx\x1b[4;1H", "||" + " x|_"},
+		{"stay inside", "\x1b[99;99Hx\x1b[99A\x1b[99D\x1b[99B\x1b[99C\x1b[1;1H", "_|||       x"},
+		{"colours are no text", "\x1b[1;31mred\x1b[m\x1b[?25l\n", "red|_||"},
+		{"no sequence", "\x1bXa\n", "a|_||"},
+		{"endless number", "\x1b[99999999999999999999Ba\n", "||a|_"},
+	} {
+		v := start(8*8+5, 4*16+7)
+		v.Write([]byte(c.text))
+		if got := strings.Join(v.read(t), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestRawNewlineGoesDown(t *testing.T) {
+	v := start(64, 64)
+	v.WriteRaw([]byte("ab\nc\r\nd"))
+	if got := strings.Join(v.read(t), "|"); got != "ab|  c|d_|" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTextMode(t *testing.T) {
+	memory := make([]uint16, 80*25)
+	s := new(Screen)
+	s.Start(Mode{Base: unsafe.Pointer(&memory[0]), Pitch: 160, Width: 80, Height: 25, Text: true})
+	s.Write([]byte("hi\n"))
+	if memory[0] != 0x0768 || memory[1] != 0x0769 || memory[2] != 0x0720 || memory[80] != 0x7020 {
+		t.Errorf("%x, %x", memory[:3], memory[80])
+	}
+}
+
+func TestNoScreenShowsNothing(t *testing.T) {
+	s := new(Screen)
+	s.Start(Mode{Width: 7, Height: 400})
+	s.Write([]byte("nobody sees this"))
+	if cols, rows := s.Size(); s.On() || cols != 0 || rows != 0 {
+		t.Error("a screen of 7 pixels")
+	}
+}
+
+// TestHugeScreen: more rows than there is room for are not used.
+func TestHugeScreen(t *testing.T) {
+	v := start(maxCells*2, 64)
+	if cols, rows := v.Size(); cols*rows > maxCells || rows == 0 {
+		t.Errorf("%d by %d", cols, rows)
+	}
+	v.Write([]byte(strings.Repeat("x\n", 10)))
+}
+
+// TestWhoInterruptsTheDrawingLeavesItsText: it is shown by what it has interrupted.
+func TestWhoInterruptsTheDrawingLeavesItsText(t *testing.T) {
+	v := start(64, 64)
+	v.drawer.Store(1) // somebody
+	v.Write([]byte("a"))
+	v.Put('b')
+	if got := v.read(t)[0]; got != "" {
+		t.Errorf("%q is shown", got)
+	}
+	v.Rescue(2, 3) // not this one
+	v.Write(nil)
+	if got := v.read(t)[0]; got != "" {
+		t.Errorf("%q is shown", got)
+	}
+	v.Rescue(1, 2)
+	v.Write([]byte("c"))
+	if got := v.read(t)[0]; got != "abc_" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestEchoesEnd: a handler that logs a line for each character that is drawn does not keep
+// the drawing going for ever.
+func TestEchoesEnd(t *testing.T) {
+	v := start(64, 64)
+	v.drawer.Store(1) // it draws, and what follows interrupts it
+	for range 100 {
+		v.Write(make([]byte, 100))
+	}
+	if n := v.queue.head.Load(); n > maxEchoes {
+		t.Errorf("%d bytes are queued", n)
+	}
+	v.drawerCPU.Store(1) // the others may
+	v.Write(make([]byte, 100))
+	if n := v.queue.head.Load(); n <= maxEchoes {
+		t.Errorf("%d bytes are queued", n)
+	}
+}
+
+// TestTheDyingDraw, whoever has the screen, and past a writer that will not go on.
+func TestTheDyingDraw(t *testing.T) {
+	v := start(64, 64)
+	v.drawer.Store(1)
+	v.queue.head.Add(1) // a writer that was stopped here
+	v.Die()
+	v.Write([]byte("x"))
+	if got := v.read(t)[0]; got != "x_" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestQueue: many write at once, and nothing is lost or twice but what does not fit.
+func TestQueue(t *testing.T) {
+	q := new(queue)
+	var writers sync.WaitGroup
+	const each = 5000
+	for range 3 {
+		writers.Go(func() {
+			for i := range each {
+				q.put(byte(i))
+			}
+		})
+	}
+	got, counts := 0, [256]int{}
+	read := func() {
+		for c, ok := q.get(); ok; c, ok = q.get() {
+			got++
+			counts[c]++
+		}
+	}
+	done := make(chan bool)
+	go func() { writers.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		read()
+	}
+	read()
+	if got+int(q.lost.Load()) != 3*each || q.waiting() {
+		t.Errorf("%d read, %d lost of %d", got, q.lost.Load(), 3*each)
+	}
+	for range 2 * queueSize {
+		q.put('x')
+	}
+	if n := int(q.lost.Load()); n < queueSize {
+		t.Errorf("%d lost", n)
+	}
+}
