@@ -1,0 +1,71 @@
+package space
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+)
+
+// TestWordsAreCopies: at the border of two pages, too.
+func TestWordsAreCopies(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	_, err := s.Map(high, 2*PageSize, Read|Write, Fixed, nil, 0)
+	must(t, err)
+	for _, addr := range []uint64{high, high + 1, high + PageSize - 8, high + PageSize - 7, high + PageSize - 1, high + 2*PageSize - 8} {
+		v := 0x1122334455667788 ^ addr
+		before, err := s.LoadWord(addr)
+		must(t, err)
+		old, err := s.SwapWord(addr, v)
+		must(t, err)
+		got, err := s.LoadWord(addr)
+		must(t, err)
+		var pair [2]uint64
+		if err = s.LoadWords(pair[:], addr-8); err != nil && addr >= high+8 {
+			t.Errorf("two words at %#x: %v", addr-8, err)
+		}
+		var b [8]byte
+		_, err = s.CopyIn(b[:], addr)
+		must(t, err)
+		if old != before || got != v || addr > high+7 && pair[1] != v || binary.LittleEndian.Uint64(b[:]) != v {
+			t.Errorf("at %#x: %#x, %x; want %#x", addr, got, b, v)
+		}
+	}
+	if _, err := s.SwapWord(high+2*PageSize-4, 1); err == nil {
+		t.Error("half of the word is not there")
+	}
+	if v, _ := s.LoadWord(high + 2*PageSize - 8); v != 0x1122334455667788^(high+2*PageSize-8) {
+		t.Errorf("a store that failed has left %#x", v)
+	}
+	for _, addr := range []uint64{high - 8, high + 2*PageSize, high + 2*PageSize - 4} {
+		if _, err := s.LoadWord(addr); !errors.Is(err, ErrNotMapped) {
+			t.Errorf("load at %#x: %v", addr, err)
+		}
+		if _, err := s.SwapWord(addr, 1); !errors.Is(err, ErrNotMapped) {
+			t.Errorf("store at %#x: %v", addr, err)
+		}
+	}
+}
+
+// TestWordOfAnotherIsNotWritten: a copy of a page is made first, and one that may only be read
+// is not written to.
+func TestWordOfAnotherIsNotWritten(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	_, err := s.Map(high, PageSize, Read|Write, Fixed, nil, 0)
+	must(t, err)
+	_, err = s.SwapWord(high, 1)
+	must(t, err)
+	child, err := s.Fork()
+	must(t, err)
+	defer child.Release()
+	_, err = child.SwapWord(high, 2)
+	must(t, err)
+	if v, err := s.LoadWord(high); v != 1 || err != nil {
+		t.Errorf("the parent has %d, %v", v, err)
+	}
+	must(t, s.Protect(high, PageSize, Read))
+	if _, err := s.SwapWord(high, 3); !errors.Is(err, ErrAccess) {
+		t.Errorf("%v", err)
+	}
+}
