@@ -25,6 +25,9 @@ type Engine struct {
 	// registers hold its arguments, and then its result. A thread that ends in a call
 	// does not leave it.
 	Enter, Leave func(t *Thread)
+	// Syscall says that the program has executed SYSCALL, before that becomes a system
+	// call. After true it does not, and nobody else is told.
+	Syscall func(t *Thread) (done bool)
 	// Signal says that t takes a signal. After true it is dropped, and engines that
 	// were attached later are not told.
 	Signal func(t *Thread, info abi.Siginfo) (drop bool)
@@ -252,6 +255,16 @@ func (t *Thread) tellExec() {
 			e.Exec(t)
 		}
 	}
+}
+
+// tellSyscall reports whether an engine has taken a SYSCALL for itself.
+func (t *Thread) tellSyscall() (done bool) {
+	for _, e := range t.process.attached() {
+		if e.Syscall != nil && e.Syscall(t) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *Thread) tellEnter() {

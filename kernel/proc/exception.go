@@ -13,10 +13,11 @@ import (
 
 // Exceptions that are handled apart from the others.
 const (
-	vecDivide    = 0
-	vecDebug     = 1
-	vecPageFault = 14
-	vecProtect   = 13
+	vecDivide     = 0
+	vecDebug      = 1
+	vecBreakpoint = 3
+	vecPageFault  = 14
+	vecProtect    = 13
 )
 
 // Bits of a page fault's error code.
@@ -36,22 +37,22 @@ type cause struct {
 
 // causes is the cause of each exception, by vector.
 var causes = [...]cause{
-	vecDivide:  {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
-	vecDebug:   {abi.SIGTRAP, abi.TRAP_TRACE, ""},
-	3:          {abi.SIGTRAP, abi.SI_KERNEL, ""},
-	4:          {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
-	5:          {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
-	6:          {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
-	7:          {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
-	10:         {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
-	11:         {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
-	12:         {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
-	vecProtect: {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
-	16:         {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
-	17:         {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
-	19:         {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
-	20:         {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
-	21:         {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
+	vecDivide:     {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
+	vecDebug:      {abi.SIGTRAP, abi.TRAP_TRACE, ""},
+	vecBreakpoint: {abi.SIGTRAP, abi.SI_KERNEL, ""},
+	4:             {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
+	5:             {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
+	6:             {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
+	7:             {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
+	10:            {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
+	11:            {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
+	12:            {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
+	vecProtect:    {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
+	16:            {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
+	17:            {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
+	19:            {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
+	20:            {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
+	21:            {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
 }
 
 // exception does what an exception in the program asks for: memory is brought, or

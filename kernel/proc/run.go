@@ -39,6 +39,10 @@ func (t *Thread) steps() (ended bool) {
 		switch ev := t.cpu.Run(t.Memory().Space); {
 		case ev == SystemCall:
 			t.SystemCall()
+		case ev == vecBreakpoint:
+			if !t.tellException(vecBreakpoint) {
+				t.Raise(vecBreakpoint)
+			}
 		case ev < 32:
 			t.exception(int(ev))
 		default: // an interrupt, or it is to wait: others may have become runnable
@@ -55,6 +59,9 @@ func (t *Thread) steps() (ended bool) {
 //
 // Context: t's goroutine.
 func (t *Thread) SystemCall() {
+	if t.process.attached() != nil && t.tellSyscall() {
+		return
+	}
 	t.call = t.regs.AX
 	if t.process.attached() != nil {
 		t.tellEnter()

@@ -250,12 +250,23 @@ func (p *Player) Interrupt() { p.Fault(32, 0, 0) }
 
 // Breakpoint lets the program execute an INT3 at addr with that stack pointer, and returns
 // where it goes on. A signal for it is taken at the next call.
-func (p *Player) Breakpoint(addr, sp uint64) (ip uint64) {
-	const vector = 3
-	p.regs.IP, p.regs.SP = addr+1, sp
-	p.regs.Vector = vector
+func (p *Player) Breakpoint(addr, sp uint64) (ip uint64) { return p.FaultAt(3, addr+1, sp) }
+
+// FaultAt lets the program cause an exception with that IP and stack pointer, as Breakpoint.
+func (p *Player) FaultAt(vector proc.Event, ip, sp uint64) (to uint64) {
+	p.regs.IP, p.regs.SP = ip, sp
+	p.regs.Vector = uint64(vector)
 	p.trap(vector)
 	return p.regs.IP
+}
+
+// SyscallAt lets the program execute a SYSCALL that ends at ip, with the registers as they
+// are and that stack pointer, and returns where it goes on.
+func (p *Player) SyscallAt(ip, sp uint64) (to uint64) {
+	r := &p.regs
+	r.IP, r.SP, r.CX, r.R11 = ip, sp, ip, r.Flags
+	p.trap(proc.SystemCall)
+	return r.IP
 }
 
 // trap hands an event to Run and waits until the kernel lets the program go on.
