@@ -185,6 +185,8 @@ TEXT ·fromTrap(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	JHS	counted			// trap.entry will
 	MOVQ	0(GS), R13
 	INCQ	cpu_counts(R13)(AX*8)
+	MOVL	$const_selKernelData, CX
+	MOVW	CX, SS			// as after SYSCALL and IRETQ: the CPU has made it 0
 counted:
 	CMPQ	AX, $const_pageFault
 	JNE	other

@@ -9,6 +9,7 @@ import (
 	ring3 "sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kprobes"
 	"sonde/qemu/suites"
 )
 
@@ -16,6 +17,7 @@ func init() {
 	suites.Add("user/system_call_keeps_registers", callKeeps)
 	suites.Add("user/registers_changed_in_a_system_call_arrive", callChanges)
 	suites.Add("user/exceptions_come_back", exceptions)
+	suites.Add("user/kernel_has_one_stack_segment", oneSegment)
 	suites.Add("user/registers_that_no_program_can_have", impossible)
 	suites.Add("user/bases_of_fs_and_gs", bases)
 	suites.Add("user/flags_stay_a_programs", flags)
@@ -123,6 +125,34 @@ func exceptions(t *suites.T) {
 		}
 		if c.Regs.CS != amd64.SelUserCode || c.Regs.SS != amd64.SelUserData {
 			t.Errorf("%s: CS %#x SS %#x", x.name, c.Regs.CS, c.Regs.SS)
+		}
+	}
+}
+
+// oneSegment: SS is the same after an exception as after a system call. It was 0, which QEMU
+// takes for another mode: it had all of the kernel's code translated twice, and searched for
+// each block again after each change from one to the other.
+func oneSegment(t *suites.T) {
+	var seen [20]uint64
+	n := 0
+	k := &kprobes.Kprobe{SymbolName: "sonde/qemu/suites/user.served", PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int {
+		seen[n%len(seen)] = r.SS
+		n++
+		return 0
+	}, PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) {}} // so that it is hit by a breakpoint
+	t.Must(kprobes.RegisterKprobe(k))
+	defer kprobes.UnregisterKprobe(k)
+	for range len(seen) / 2 { // an interrupt in between would hide it
+		for _, code := range [][]byte{{0xcc}, {0x0f, 0x05}} {
+			p := load(t, code)
+			settle(p.thread())
+			served(1)
+			p.Close()
+		}
+	}
+	for _, ss := range seen {
+		if ss != amd64.SelKernelData {
+			t.Fatalf("%x, want %x each time", seen, amd64.SelKernelData)
 		}
 	}
 }
