@@ -14,6 +14,11 @@ import (
 func (th *thread) execute(pt *point) {
 	r := th.Regs()
 	owes := pt.plan.Owes(r.Flags)
+	if pt.plan.Way == place.Nothing && !owes {
+		r.IP = pt.plan.Next()
+		th.executed()
+		return
+	}
 	switch pt.plan.Way {
 	case place.Nothing, place.Emulate:
 		if err := pt.plan.Do(th); err != nil {
@@ -33,7 +38,7 @@ func (th *thread) execute(pt *point) {
 			th.step(pt)
 			return
 		}
-		pt.plan.Enter(r, pt.slot)
+		r.IP = pt.slot
 	case place.Step:
 		th.step(pt)
 	}
@@ -67,7 +72,11 @@ func (th *thread) suffer(err error) {
 // instruction has been stepped, and also if the program steps itself.
 func (th *thread) debug() bool {
 	r := th.Regs()
-	if th.away == nil {
+	switch {
+	case th.returning():
+		th.returned()
+		return false
+	case th.away == nil:
 		th.comeBack()
 		return false
 	}
@@ -103,7 +112,7 @@ func away(t *proc.Thread) bool {
 	}
 	r := t.Regs()
 	if th.away == nil {
-		if r.IP != 0 && r.IP == th.text.trampoline.Load() {
+		if th.returning() {
 			th.returned()
 			return false
 		}

@@ -12,33 +12,43 @@ const (
 	vecBreakpoint = amd64.VEC_BP
 )
 
+// A hit costs a program what QEMU takes to look up each return, each indirect call and each
+// call into another page, more than what the instructions do. So the usual hit is few
+// functions: exception, hit, handlers, execute; what is rare is in others.
+
 // exception is told of what the program of t has caused, and reports whether that is
 // dealt with.
 //
 // Context: t's goroutine.
 func exception(t *proc.Thread, vector int) (done bool) {
-	th := of(t)
+	th, _ := t.Probes.(*thread)
+	if th == nil || th.text.mem != t.Memory() {
+		if th = meet(t); th == nil {
+			return false
+		}
+	}
 	switch {
-	case th == nil:
-		return false
 	case vector == vecBreakpoint:
-		return th.breakpoint()
+		addr := th.Regs().IP - 1
+		if pt := th.text.points.First(uintptr(addr)); pt != nil && uint64(pt.addr) == addr {
+			th.hit(pt)
+			return true
+		}
+		return th.breakpoint(addr)
 	case vector == vecDebug:
 		return th.debug()
+	case th.returning():
+		return th.returned() // the trampoline cannot push; its caller need not know
 	}
 	th.comeBack()
 	return th.after != nil && th.faulted(vector)
 }
 
-// breakpoint looks for the point that has been hit.
-func (th *thread) breakpoint() bool {
-	addr := th.Regs().IP - 1
+// breakpoint looks for the point that has been hit, which is not where points mostly are.
+func (th *thread) breakpoint(addr uint64) bool {
 	if pt := th.text.points.Find(uintptr(addr)); pt != nil {
 		th.hit(pt)
 		return true
-	}
-	if addr == th.text.trampoline.Load() {
-		return th.returned()
 	}
 	return th.stray(addr)
 }
@@ -66,43 +76,49 @@ func (th *thread) stray(addr uint64) bool {
 func (th *thread) hit(pt *point) {
 	r := th.Regs()
 	r.IP = uint64(pt.addr)
-	again := th.again == state{r.IP, r.SP}
-	th.again = state{}
-	if again {
-		th.execute(pt)
+	if th.again.ip != 0 && th.goesOn(pt) {
 		return
 	}
-	th.after = nil
-	decided, grows := th.decide(pt)
+	decided, grows := false, false
+	if pt.check.Kind != prologue.None {
+		decided, grows = th.decide(pt)
+	}
 	if grows {
 		return // the function begins again with more stack: that is the hit
 	}
-	var calls, rets []*member
-	th.handle(func() {
-		for _, m := range pt.members.All() {
-			switch {
-			case m.process != th.t.Process():
-			case m.flags.Has(disabled): // another probe wants the breakpoint, or did until now
-				m.count(probe.Entered)
-				m.count(probe.Disarmed)
-			case m.user != nil:
-				m.hitUser(th, r)
-			case m.atReturn:
-				rets = append(rets, m)
-			case m.ret != nil:
-				calls = append(calls, m)
-			default:
-				m.hit(th, r)
-			}
-		}
-	})
-	skip := th.skip || r.IP != uint64(pt.addr) // a handler wants it elsewhere
-	if th.skip = false; skip {
+	th.wants = 0
+	if th.after != nil {
+		th.after = nil
+	}
+	members := pt.members.All()
+	th.begin()
+	for i := 0; i < len(members); {
+		i = th.handlers(members, i)
+	}
+	th.finish()
+	if th.wants == 0 && !decided && r.IP == uint64(pt.addr) {
+		th.execute(pt)
+		return
+	}
+	th.complete(pt, members, decided)
+}
+
+// What a hit has to do beside calling handlers and the instruction.
+const (
+	wantsEntry = 1 << iota // a call begins there, and its end is probed
+	wantsExit              // a return probe is on the instruction
+	wantsSkip              // the instruction is left out
+)
+
+// complete is the rest of a hit that is not the usual one.
+func (th *thread) complete(pt *point, members []*member, decided bool) {
+	r := th.Regs()
+	if th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere
 		th.after = nil
 		return
 	}
-	if calls != nil {
-		th.enterCall(calls)
+	if th.wants&wantsEntry != 0 {
+		th.enterCall(members)
 	}
 	if decided {
 		pt.check.Perform(r, r.IP, false)
@@ -110,13 +126,80 @@ func (th *thread) hit(pt *point) {
 		return
 	}
 	th.execute(pt)
-	if rets != nil && r.IP != uint64(pt.addr) {
-		th.handle(func() {
-			for _, m := range rets {
-				m.hitReturn(th, r)
-			}
-		})
+	if th.wants&wantsExit != 0 && r.IP != uint64(pt.addr) {
+		th.atReturn(members, r)
 	}
+}
+
+// handlers calls the handlers of a hit from that index on, and returns the index where to
+// go on: behind a handler that has panicked.
+func (th *thread) handlers(members []*member, from int) (next int) {
+	r, p := th.Regs(), th.t.Process()
+	defer func() {
+		if th.in != nil {
+			th.broke(recover())
+		}
+	}()
+	th.counts = true
+	for next = from; next < len(members); {
+		m := members[next]
+		next++
+		switch {
+		case m.process != p:
+		case m.ret != nil || m.user != nil:
+			th.special(m, r)
+		case m.startHit():
+			th.in = m
+			th.t.EnterHandler()
+			m.u.Handler(m.u, r)
+			th.handled()
+		default:
+			m.refused()
+		}
+	}
+	return next
+}
+
+// startHit counts a hit of m, and reports whether its handler may run.
+func (m *member) startHit() bool {
+	m.count(probe.Entered)
+	return m.enter() && !m.flags.Has(disabled)
+}
+
+// special is for a member that is no plain probe.
+func (th *thread) special(m *member, r *amd64.Regs) {
+	switch {
+	case m.flags.Has(disabled): // another probe wants the breakpoint, or did until now
+		m.count(probe.Entered)
+		m.count(probe.Disarmed)
+	case m.user != nil:
+		m.hitUser(th, r)
+	case m.atReturn:
+		th.wants |= wantsExit
+	default:
+		th.wants |= wantsEntry
+	}
+}
+
+// atReturn calls the handlers of return probes: a return instruction has been executed.
+func (th *thread) atReturn(members []*member, r *amd64.Regs) {
+	th.begin()
+	for _, m := range members {
+		if m.atReturn && m.process == th.t.Process() {
+			m.hitReturn(th, r)
+		}
+	}
+	th.finish()
+}
+
+// goesOn executes the instruction of pt if a signal has interrupted it: that is no hit.
+func (th *thread) goesOn(pt *point) bool {
+	r := th.Regs()
+	again := th.again == state{r.IP, r.SP}
+	if th.again = (state{}); again {
+		th.execute(pt)
+	}
+	return again
 }
 
 // stackGuard is where in a g of Go's the stack check looks.
@@ -128,9 +211,6 @@ const stackGuard = 16
 //
 // Source: Go 1.26 cmd/internal/obj/x86, stacksplit.
 func (th *thread) decide(pt *point) (decided, grows bool) {
-	if pt.check.Kind == prologue.None {
-		return false, false
-	}
 	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
 		if th.text.points.Find(pt.addr+i) != nil {
 			return false, false
@@ -147,20 +227,24 @@ func (th *thread) decide(pt *point) (decided, grows bool) {
 	return true, grows
 }
 
-// handle lets handlers run, and then does what they have asked for.
-func (th *thread) handle(handlers func()) {
+// begin comes before handlers. What is around them is small enough to be inlined: under an
+// emulator a call costs as much as tens of instructions.
+func (th *thread) begin() {
 	if !th.listed {
-		running.Store(goroutine(), th)
-		th.listed = true
+		th.list()
 	}
 	th.handling = true
-	handlers()
-	th.carryOut()
+}
+
+// finish comes behind handlers, and does what they have asked for.
+func (th *thread) finish() {
+	if th.queue != nil {
+		th.carryOut()
+	}
 	th.handling = false
 }
 
-// hit calls the handler of one probe.
-func (m *member) hit(th *thread, r *amd64.Regs) {
-	m.count(probe.Entered)
-	m.call(th, func() { m.u.Handler(m.u, r) })
+func (th *thread) list() {
+	running.Store(goroutine(), th)
+	th.listed = true
 }

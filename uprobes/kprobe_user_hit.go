@@ -15,7 +15,9 @@ func (m *member) hitUser(th *thread, r *amd64.Regs) {
 				recover()
 			}
 		}()
-		th.skip = k.PreHandler(k, r) == 1 || th.skip
+		if k.PreHandler(k, r) == 1 {
+			th.wants |= wantsSkip
+		}
 		done = true
 	})
 	if k.PostHandler != nil || k.FaultHandler != nil {
@@ -25,18 +27,21 @@ func (m *member) hitUser(th *thread, r *amd64.Regs) {
 
 // executed tells post-handlers.
 func (th *thread) executed() {
+	if th.after != nil {
+		th.tellAfter()
+	}
+}
+
+func (th *thread) tellAfter() {
 	all := th.after
 	th.after = nil
-	if all == nil {
-		return
-	}
-	th.handle(func() {
-		for _, m := range all {
-			if k := m.user; k.PostHandler != nil {
-				m.tell(th, func() { k.PostHandler(k, th.Regs(), 0) })
-			}
+	th.begin()
+	for _, m := range all {
+		if k := m.user; k.PostHandler != nil {
+			m.tell(th, func() { k.PostHandler(k, th.Regs(), 0) })
 		}
-	})
+	}
+	th.finish()
 }
 
 // faulted tells fault-handlers of an exception of the instruction, and reports whether one
@@ -46,7 +51,9 @@ func (th *thread) faulted(vector int) (done bool) {
 	th.after = nil
 	for _, m := range all {
 		if k := m.user; k.FaultHandler != nil && !done {
-			th.handle(func() { m.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) == 1 }) })
+			th.begin()
+			m.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) == 1 })
+			th.finish()
 		}
 	}
 	return done

@@ -20,6 +20,7 @@ func init() {
 		Exec:      renew,
 		Exit:      func(t *proc.Thread, _ proc.Status) { forget(t) },
 		End:       end,
+		Syscall:   systemCall,
 		Exception: exception,
 		Away:      away,
 	}

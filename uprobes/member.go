@@ -57,14 +57,10 @@ func (t *tally) ledger() probe.Ledger {
 	}
 }
 
-// enter reports whether a handler may run now; then leave has to follow.
+// enter reports whether a handler may run now. In any case leave has to follow.
 func (m *member) enter() bool {
 	m.running.Add(1)
-	if m.flags.Has(gone | broken) {
-		m.leave()
-		return false
-	}
-	return true
+	return !m.flags.Has(gone | broken)
 }
 
 func (m *member) leave() {
@@ -80,58 +76,72 @@ func (m *member) drain() {
 	}
 }
 
+// refused is told that a hit finds m disabled, gone or broken.
+func (m *member) refused() {
+	m.count(probe.Disarmed)
+	m.leave()
+}
+
 // call calls a handler of m, unless it is gone. What is counted is the handler's end.
 func (m *member) call(th *thread, handler func()) {
-	if !m.begin(th) {
-		m.count(probe.Disarmed)
+	if !m.enter() {
+		m.refused()
 		return
 	}
 	th.counts = true
-	defer m.end(th)
-	handler()
-	th.done = true
+	m.run(th, handler)
 }
 
 // tell is call without counting: for what belongs to a hit that has been counted.
 func (m *member) tell(th *thread, handler func()) {
-	if m.begin(th) {
-		th.counts = false
-		defer m.end(th)
-		handler()
-		th.done = true
-	}
-}
-
-// begin is what goes before a handler; it reports whether that may run.
-func (m *member) begin(th *thread) bool {
+	th.counts = false
 	if !m.enter() {
-		return false
+		m.leave()
+		return
 	}
-	th.in, th.owner, th.done = m, m.owner, false
-	th.t.EnterHandler()
-	return true
+	m.run(th, handler)
 }
 
-// end is deferred behind a handler. It disables a probe whose handler panics; the
-// program goes on. If the thread has ended meanwhile, forget has done the rest.
-func (m *member) end(th *thread) {
-	e := recover()
+// run calls a handler of m. The same stands in handlers and in returnHandlers.
+func (m *member) run(th *thread, handler func()) {
+	defer func() {
+		if th.in != nil {
+			th.broke(recover())
+		}
+	}()
+	th.in = m
+	th.t.EnterHandler()
+	handler()
+	th.handled()
+}
+
+// handled comes behind a handler that has returned.
+func (th *thread) handled() {
 	if !th.t.LeaveHandler() {
-		running.Delete(goroutine())
-		runtime.Goexit()
+		runtime.Goexit() // broke does the rest
 	}
+	m := th.in
 	th.in = nil
-	switch {
-	case !th.done:
-		m.fail(th, e)
-	case th.counts:
+	if th.counts {
 		m.count(probe.Handled)
 	}
 	m.leave()
 }
 
-// fail is told that a handler did not return: e is what it panicked with, nil if it ended
-// its goroutine.
+// broke is for a handler that has not returned: e is what it panicked with, nil if it ends its
+// goroutine. Or its thread has ended without it; then forget has done the rest.
+func (th *thread) broke(e any) {
+	if !th.t.LeaveHandler() {
+		running.Delete(goroutine())
+		runtime.Goexit()
+	}
+	m := th.in
+	th.in = nil
+	m.fail(th, e)
+	m.leave()
+}
+
+// fail disables a probe whose handler did not return. The program goes on.
 func (m *member) fail(th *thread, e any) {
 	if th.counts {
 		m.count(probe.Abandoned)

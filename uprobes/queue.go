@@ -30,6 +30,9 @@ func submit(o order) error {
 			return errEnded(th.t.TID)
 		}
 		o.owner = th.owner
+		if th.in != nil {
+			o.owner = th.in.owner
+		}
 		th.queue = append(th.queue, o)
 		return syscall.EINPROGRESS
 	}
@@ -59,6 +62,7 @@ func (th *thread) carryOut() {
 			if o.reg {
 				reg = 1
 			}
+			th.owner = o.owner
 			o.tell(f, reg, typ, result)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type call struct {
 	slot uint64 // on the stack
 	ret  uint64 // what it held
-	of   []*instance
+	of   []instance
 }
 
 // instance is one call of one probe.
@@ -26,39 +26,81 @@ type instance struct {
 	m *member
 }
 
-// manyCalls is when slots are looked at for calls that will not return.
-const manyCalls = 64
+const (
+	manyCalls  = 64 // when slots are looked at for calls that will not return
+	spareCalls = 64 // kept to be used again
+)
 
-// enterCall is told that the functions of these probes have been called.
+// enterCall is told that the functions of those of the members that are return probes have
+// been called.
 //
 // Context: t's goroutine, IP at the functions' first instruction.
-func (th *thread) enterCall(ms []*member) {
+func (th *thread) enterCall(members []*member) {
 	r, tramp := th.Regs(), th.text.trampoline.Load()
-	for _, m := range ms {
-		m.count(probe.Entered)
-	}
-	ret, err := th.Load(r.SP)
-	if ret != tramp {
+	ret, err := th.text.mem.SwapWord(r.SP, tramp)
+	if ret != tramp && th.find(r.SP) >= 0 {
 		th.drop(func(c *call) bool { return c.slot == r.SP })
 	}
 	if len(th.calls) > 0 && len(th.calls)%manyCalls == 0 {
 		th.drop(func(c *call) bool { v, err := th.Load(c.slot); return err != nil || v != tramp })
 	}
-	if err == nil {
-		err = th.Store(r.SP, tramp)
-	}
-	if err != nil { // it has no stack, and will not come far
-		for _, m := range ms {
-			m.count(probe.NoInst)
+	c := th.newCall()
+	c.slot, c.ret = r.SP, ret
+	real := th.real(ret, r.SP)
+	for _, m := range members {
+		if m.ret == nil || m.atReturn || m.process != th.t.Process() {
+			continue
 		}
+		m.count(probe.Entered)
+		if err != nil { // it has no stack, and will not come far
+			m.count(probe.NoInst)
+			continue
+		}
+		m.flying.Add(1)
+		c.of = append(c.of, instance{UretprobeInstance{real, m.ret}, m})
+	}
+	if err == nil {
+		th.calls = append(th.calls, c)
+	}
+}
+
+// newCall returns a call that is not used. Most hits allocate nothing.
+func (th *thread) newCall() *call {
+	i := len(th.spare) - 1
+	if i < 0 {
+		return new(call)
+	}
+	c := th.spare[i]
+	th.spare = th.spare[:i]
+	return c
+}
+
+// free keeps c to be used again.
+func (th *thread) free(c *call) {
+	clear(c.of)
+	c.of = c.of[:0]
+	if len(th.spare) < spareCalls {
+		th.spare = append(th.spare, c)
+	}
+}
+
+// find returns the index of the last call with a slot, -1: there is none.
+func (th *thread) find(slot uint64) int {
+	for i := len(th.calls) - 1; i >= 0; i-- {
+		if th.calls[i].slot == slot {
+			return i
+		}
+	}
+	return -1
+}
+
+// remove takes the call of an index out, mostly the last.
+func (th *thread) remove(i int) {
+	if i == len(th.calls)-1 {
+		th.calls = th.calls[:i]
 		return
 	}
-	c := call{slot: r.SP, ret: ret}
-	for _, m := range ms {
-		m.flying.Add(1)
-		c.of = append(c.of, &instance{UretprobeInstance{th.real(ret, r.SP), m.ret}, m})
-	}
-	th.calls = append(th.calls, c)
+	th.calls = slices.Delete(th.calls, i, i+1)
 }
 
 // real returns the address that a return address stands for.
@@ -73,13 +115,14 @@ func (th *thread) real(ret, slot uint64) uint64 {
 
 // drop forgets calls that will not return.
 func (th *thread) drop(dead func(c *call) bool) {
-	th.calls = slices.DeleteFunc(th.calls, func(c call) bool {
-		if !dead(&c) {
+	th.calls = slices.DeleteFunc(th.calls, func(c *call) bool {
+		if !dead(c) {
 			return false
 		}
-		for _, in := range c.of {
-			in.m.flying.Add(-1)
-			in.m.count(probe.Abandoned)
+		for i := range c.of {
+			m := c.of[i].m
+			m.flying.Add(-1)
+			m.count(probe.Abandoned)
 		}
 		return true
 	})
@@ -92,16 +135,13 @@ func (th *thread) returned() bool {
 	slot := r.SP - 8
 	found := false
 	for {
-		i := len(th.calls) - 1
-		for i >= 0 && th.calls[i].slot != slot {
-			i--
-		}
+		i := th.find(slot)
 		if i < 0 {
 			return found
 		}
 		found = true
 		c := th.calls[i]
-		th.calls = slices.Delete(th.calls, i, i+1)
+		th.remove(i)
 		r.IP = th.real(c.ret, slot)
 		th.leaveCall(c, r)
 		if c.ret != tramp || r.SP-8 != slot {
@@ -111,21 +151,46 @@ func (th *thread) returned() bool {
 }
 
 // leaveCall calls the handlers.
-func (th *thread) leaveCall(c call, r *amd64.Regs) {
-	th.handle(func() {
-		for _, in := range c.of {
-			in.m.flying.Add(-1)
-			in.m.call(th, func() { in.m.ret.Handler(&in.UretprobeInstance, r) })
+func (th *thread) leaveCall(c *call, r *amd64.Regs) {
+	th.begin()
+	for i := 0; i < len(c.of); {
+		i = th.returnHandlers(c, i, r)
+	}
+	th.finish()
+	th.free(c)
+}
+
+// returnHandlers calls the handlers from that index on, as handlers does.
+func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
+	defer func() {
+		if th.in != nil {
+			th.broke(recover())
 		}
-	})
+	}()
+	th.counts = true
+	for next = from; next < len(c.of); {
+		in := &c.of[next]
+		next++
+		m := in.m
+		m.flying.Add(-1)
+		if m.enter() {
+			th.in = m
+			th.t.EnterHandler()
+			m.ret.Handler(&in.UretprobeInstance, r)
+			th.handled()
+		} else {
+			m.refused()
+		}
+	}
+	return next
 }
 
 // inherit returns the calls for a child of fork: they return there, too, but no probe is
 // for it.
-func (th *thread) inherit() []call {
-	all := slices.Clone(th.calls)
-	for i := range all {
-		all[i].of = nil
+func (th *thread) inherit() []*call {
+	var all []*call
+	for _, c := range th.calls {
+		all = append(all, &call{slot: c.slot, ret: c.ret})
 	}
 	return all
 }

@@ -13,7 +13,7 @@ import (
 
 // slotPage is a page of slots. It is a Backing, so a program that drops the page gets the
 // same again, and a child of fork has its parent's: it may return to the trampoline.
-// Slot 0 holds the trampoline. A slot is never given to another instruction: threads
+// Slot 0 is left to the trampoline. A slot is never given to another instruction: threads
 // may be in it.
 type slotPage struct {
 	frames *frame.Pool
@@ -50,6 +50,7 @@ func newSlotPage(pool *frame.Pool) (*slotPage, error) {
 	for i := range b {
 		b[i] = 0xCC
 	}
+	copy(b, trampoline[:])
 	return p, nil
 }
 

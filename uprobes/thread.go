@@ -1,7 +1,6 @@
 package uprobes
 
 import (
-	"encoding/binary"
 	"sync"
 
 	"sonde/arch/amd64"
@@ -16,18 +15,18 @@ type thread struct {
 	listed   bool // among running
 	handling bool // it is in handlers: what they ask for is queued
 	queue    []order
-	owner    string  // the module whose handler it is in
+	owner    string  // the module whose callback it is in
 	in       *member // whose handler it is in
 	counts   bool    // and the handler's end is counted
-	done     bool    // it has returned
 
 	away  *point // it single-steps the copy of this one's instruction
 	saved place.Saved
 	owes  bool // the program has set TF itself, and gets a #DB behind the instruction
 
-	calls []call // that return to the trampoline
+	calls []*call // that return to the trampoline
+	spare []*call // to be used again
 
-	skip  bool      // a pre-handler wants the instruction to be left out
+	wants uint8     // what the hit wants: see hit.go
 	after []*member // whose post- and fault-handlers wait for the instruction's end
 
 	stored bool  // the last access to memory was to write
@@ -44,17 +43,21 @@ var running sync.Map
 //
 // Context: t's goroutine.
 func of(t *proc.Thread) *thread {
-	th, _ := t.Probes.(*thread)
-	if th != nil && th.text.mem == t.Memory() {
+	if th, _ := t.Probes.(*thread); th != nil && th.text.mem == t.Memory() {
 		return th
 	}
+	return meet(t)
+}
+
+// meet is of for a thread that is seen for the first time, or has called exec.
+func meet(t *proc.Thread) *thread {
 	mu.Lock()
 	x := texts[t.Memory()]
 	mu.Unlock()
 	if x == nil {
 		return nil
 	}
-	th = &thread{t: t, text: x}
+	th := &thread{t: t, text: x}
 	t.Probes = th
 	return th
 }
@@ -84,16 +87,13 @@ func (th *thread) Bases() (fs, gs *uint64) { return th.t.CPU().Bases() }
 
 // Load returns the 8 bytes at addr.
 func (th *thread) Load(addr uint64) (uint64, error) {
-	var b [8]byte
 	th.stored = false
-	err := th.t.Memory().In(b[:], addr)
-	return binary.LittleEndian.Uint64(b[:]), err
+	return th.text.mem.LoadWord(addr)
 }
 
 // Store changes them.
 func (th *thread) Store(addr, v uint64) error {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], v)
 	th.stored = true
-	return th.t.Memory().Out(addr, b[:])
+	_, err := th.text.mem.SwapWord(addr, v)
+	return err
 }

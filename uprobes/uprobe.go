@@ -53,7 +53,8 @@ type Uretprobe struct {
 	Handler func(ri *UretprobeInstance, regs *amd64.Regs)
 }
 
-// UretprobeInstance is one call of a function with a return probe.
+// UretprobeInstance is one call of a function with a return probe. It is the handler's until
+// that returns; then it serves another call.
 type UretprobeInstance struct {
 	RetAddr uint64     // where it returns to
 	RP      *Uretprobe // the probe

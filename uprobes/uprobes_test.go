@@ -1,6 +1,7 @@
 package uprobes
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -283,10 +284,13 @@ func enter(p *player, sp, ret uint64) {
 // leave plays a RET, and returns where the program goes on.
 func leave(p *player, sp uint64) uint64 {
 	to := p.Peek64(sp)
-	if p.Peek(to, 1)[0] == 0xCC {
-		return p.Breakpoint(to, sp+8)
+	if !bytes.Equal(p.Peek(to, len(trampoline)), trampoline[:]) {
+		return to
 	}
-	return to
+	r := p.Regs()
+	p.Poke64(sp, r.CX)
+	p.Poke64(sp-8, r.R11)
+	return p.SyscallAt(to+uint64(len(trampoline)), sp-8)
 }
 
 func TestReturns(t *testing.T) {

@@ -37,7 +37,7 @@ func (f *Fault) Unwrap() error { return f.Cause }
 func (p *Plan) Do(c CPU) error {
 	r := c.Regs()
 	if p.Way == Nothing {
-		r.IP = p.next()
+		r.IP = p.Next()
 		return nil
 	}
 	var loaded uint64
@@ -51,6 +51,10 @@ func (p *Plan) Do(c CPU) error {
 		if err := push(c, r.SP-8, v); err != nil {
 			return err
 		}
+	}
+	if p.isPlain {
+		p.plain.Finish(r, loaded)
+		return nil
 	}
 	after := *r
 	if p.finish(&after, loaded); !canonical(after.IP) {
@@ -82,10 +86,6 @@ func (p *Plan) pushes(r *amd64.Regs) (v uint64, ok bool) {
 }
 
 func (p *Plan) finish(r *amd64.Regs, loaded uint64) {
-	if p.isPlain {
-		p.plain.Finish(r, loaded)
-		return
-	}
 	p.op.Finish(r, loaded)
 	if p.In.IsPopf() { // the Op leaves TF alone
 		r.Flags = r.Flags&^insn.FlagTF | loaded&insn.FlagTF
@@ -146,6 +146,6 @@ func canonical(addr uint64) bool {
 // Context: any.
 // Source: Intel SDM vol. 2, "SYSCALL".
 func (p *Plan) Call(r *amd64.Regs) {
-	r.IP = p.next()
+	r.IP = p.Next()
 	r.CX, r.R11 = r.IP, r.Flags
 }

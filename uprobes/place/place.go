@@ -131,8 +131,10 @@ func (p *Plan) As(w Way) (*Plan, error) {
 // Len returns the length of the instruction.
 func (p *Plan) Len() int { return int(p.In.Len) }
 
-// next is the address behind the instruction.
-func (p *Plan) next() uint64 { return p.Addr + uint64(p.In.Len) }
+// Next returns the address behind the instruction.
+//
+// Context: any.
+func (p *Plan) Next() uint64 { return p.Addr + uint64(p.In.Len) }
 
 // Owes reports whether the program, with these flags at the hit, is due a #DB when the
 // instruction is done: it has set TF itself.

@@ -32,7 +32,7 @@ func (p *Plan) Slot(at uint64) ([]byte, error) {
 	switch {
 	case p.needsSpare(at):
 		if p.Way != Step {
-			return nil, probe.Refuse(syscall.ERANGE, "%#x is out of reach of %#x", p.next()+uint64(p.In.Disp()), at)
+			return nil, probe.Refuse(syscall.ERANGE, "%#x is out of reach of %#x", p.Next()+uint64(p.In.Disp()), at)
 		}
 		copy(b, code)
 		p.respell(b)
@@ -50,10 +50,10 @@ func (p *Plan) Slot(at uint64) ([]byte, error) {
 }
 
 func (p *Plan) wayBack(b []byte, at uint64) []byte {
-	if j, ok := insn.Jump(at+uint64(len(b)), p.next()); ok {
+	if j, ok := insn.Jump(at+uint64(len(b)), p.Next()); ok {
 		return append(b, j[:]...)
 	}
-	return binary.LittleEndian.AppendUint64(append(b, jumpFar[:]...), p.next())
+	return binary.LittleEndian.AppendUint64(append(b, jumpFar[:]...), p.Next())
 }
 
 // Enter makes r go on in the slot.
@@ -65,7 +65,7 @@ func (p *Plan) Enter(r *amd64.Regs, slot uint64) Saved {
 		r.Flags |= amd64.RFLAGS_TF
 		if p.needsSpare(slot) {
 			reg := r.Register(p.spare())
-			s.spare, *reg = *reg, p.next()
+			s.spare, *reg = *reg, p.Next()
 		}
 	}
 	r.IP = slot
@@ -127,7 +127,7 @@ func (p *Plan) Back(ip, slot uint64) (orig uint64, ok bool) {
 	case 0:
 		return p.Addr, true
 	case uint64(p.In.Len):
-		return p.next(), true
+		return p.Next(), true
 	}
 	return ip, false
 }
