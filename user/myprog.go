@@ -9,17 +9,22 @@ import (
 )
 
 // myprog is the program to be probed: it calls myfunc again and again, and prints
-// what that returns: myprog [-n CALLS] [-every DURATION].
+// what that returns: myprog [-n CALLS] [-every DURATION] [-burst CALLS]. Between two such calls
+// it makes a burst of others, and prints nothing of them.
 func myprog(args []string) error {
 	flags := flag.NewFlagSet("myprog", flag.ContinueOnError)
 	n := flags.Int("n", 0, "calls; 0: without end")
 	every := flags.Duration("every", time.Second, "time between calls")
+	burst := flags.Int("burst", 0, "calls between two that are printed")
 	if err := flags.Parse(args); err != nil {
 		return status(2)
 	}
 	for i := 1; *n == 0 || i <= *n; i++ {
 		fmt.Printf("myprog[%d]: myfunc(%d) = %d\n", os.Getpid(), i, myfunc(i))
 		if i != *n {
+			for range *burst {
+				myfunc(i)
+			}
 			time.Sleep(*every)
 		}
 	}

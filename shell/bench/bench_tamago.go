@@ -224,7 +224,7 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 		}
 	}
 	if wanted("scale") {
-		return scale(out)
+		return scale(out, programs)
 	}
 	return nil
 }

@@ -103,9 +103,6 @@ type loop struct {
 // startLoop starts the program, which calls target n times. ready is called before it
 // runs.
 func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Process)) (*loop, error) {
-	if table == nil {
-		return nil, fmt.Errorf("bench: this machine cannot run programs: %w", syscall.ENOSYS)
-	}
 	f, err := vfs.OpenAt(vfs.Root.RootPlace(), programPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
 	if err != nil {
 		return nil, err
@@ -116,13 +113,21 @@ func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Proc
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{table: table, times: times{at: make(chan int64, 2)}}
+	return start(table, ready, programPath)
+}
+
+// start starts a program that writes before it calls a function and after that.
+func start(table *proc.Table, ready func(*proc.Process), args ...string) (l *loop, err error) {
+	if table == nil {
+		return nil, fmt.Errorf("bench: this machine cannot run programs: %w", syscall.ENOSYS)
+	}
+	l = &loop{table: table, times: times{at: make(chan int64, 2)}}
 	node := vfs.NewAnonymous(fs.ModeNamedPipe | 0o600)
 	var files []*vfs.File
 	for range 2 {
 		files = append(files, vfs.NewFile(node.Name("bench"), node, &l.times, vfs.O_RDWR))
 	}
-	l.Process, err = sys.Start(table, sys.Spec{Path: programPath, Args: []string{programPath}, Dir: "/", Files: files, Ready: ready})
+	l.Process, err = sys.Start(table, sys.Spec{Path: args[0], Args: args, Dir: "/", Files: files, Ready: ready})
 	return l, err
 }
 

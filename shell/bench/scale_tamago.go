@@ -11,17 +11,21 @@ import (
 	"time"
 
 	"sonde/kernel/cpu"
+	"sonde/kernel/proc"
 )
 
 // scale prints how often one probe is hit per second, in all, from one CPU and
 // from two: NAME_x1_per_s and NAME_x2_per_s. Rows call, without a probe, say what
 // a second CPU of this machine is worth.
-func scale(w io.Writer) error {
+func scale(w io.Writer, programs *proc.Table) error {
 	for _, name := range []string{"call", "b", "o", "ro"} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
 		if err := rows[i].scale(w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	if programs != nil {
+		return scaleUser(w, programs)
 	}
 	return nil
 }

@@ -3,29 +3,29 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"slices"
-	"time"
+	"strconv"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/cpu"
 	"sonde/kernel/proc"
 	"sonde/uprobes"
 	"sonde/uprobes/place"
 )
 
-// userHits is counted by the handlers, in the goroutine of the program's only thread.
+// userHits is counted by the handlers, in the goroutine of a program's only busy thread.
 var userHits uint64
 
 // A userRow is one measurement of user probes: on the first instruction of a function
 // that a program calls, with a handler that counts.
 type userRow struct {
 	name   string
-	target []byte
+	target []byte    // nil: myfunc of myprog, a Go program
 	way    place.Way // how the instruction is to be done
 	ret    bool      // a return probe
+	bare   *proc.Engine
 }
 
 // imul has no emulation; push and pop have.
@@ -35,12 +35,45 @@ var (
 	imul = []byte{0x48, 0x0F, 0xAF, 0xC0, 0xC3} // imul rax, rax; ret
 )
 
+// What a hit by a jump would at least cost a program: to go to a detour, which enters the kernel
+// by SYSCALL and keeps what that loses below the red zone, and back.
+var (
+	userInt3    = []byte{0xCC, 0xC3}       // int3; ret
+	userSyscall = []byte{0x0F, 0x05, 0xC3} // syscall; ret
+	userDetour  = []byte{
+		0xEB, 0x03, // jmp there
+		0x90, 0x90, 0xC3, // back: nop; nop; ret
+		0x48, 0x8D, 0x64, 0x24, 0x80, // there: lea rsp, [rsp-128]
+		0x51, 0x41, 0x53, // push rcx; push r11
+		0x0F, 0x05, // syscall
+		0x41, 0x5B, 0x59, // pop r11; pop rcx
+		0x48, 0x8D, 0xA4, 0x24, 0x80, 0, 0, 0, // lea rsp, [rsp+128]
+		0xEB, 0xE6, // jmp back
+	}
+)
+
+// The least that such an event can be in the kernel.
+var (
+	bareException = &proc.Engine{Exception: func(*proc.Thread, int) bool { userHits++; return true }}
+	bareSyscall   = &proc.Engine{Syscall: func(t *proc.Thread) bool {
+		if t.Regs().IP < targetAt {
+			return false
+		}
+		userHits++
+		return true
+	}}
+)
+
 var userRows = []userRow{
+	{name: "u_int3", target: userInt3, bare: bareException},
+	{name: "u_syscall", target: userSyscall, bare: bareSyscall},
+	{name: "u_detour", target: userDetour, bare: bareSyscall},
 	{name: "u", target: nop, way: place.Nothing},
 	{name: "u_emul", target: push, way: place.Emulate},
 	{name: "u_boost", target: imul, way: place.Boost},
 	{name: "u_step", target: imul, way: place.Step},
 	{name: "ur", target: nop, way: place.Nothing, ret: true},
+	{name: "ur_go", ret: true},
 }
 
 // runUser measures the rows of user probes that are wanted.
@@ -60,23 +93,20 @@ func runUser(out io.Writer, table *proc.Table, wanted func(name string) bool) er
 }
 
 func (r *userRow) run(w io.Writer, table *proc.Table) error {
-	plan, err := place.Decide(r.target, targetAt)
+	undo, err := r.force()
 	if err != nil {
 		return err
 	}
-	if plan.Way != r.way {
-		uprobes.Force(r.way)
-		defer uprobes.Force(place.Refused)
-	}
+	defer undo()
 	base, err := measure(func(int) (int64, error) { return r.perCall(table, nil) })
 	if err != nil {
 		return err
 	}
 	ps, err := measure(func(int) (int64, error) {
 		before := userHits
-		ps, err := r.perCall(table, r.plant)
-		if got := userHits - before; err == nil && got != calls {
-			err = fmt.Errorf("%d hits, not %d", got, calls)
+		ps, err := r.perCall(table, &userHits)
+		if got := userHits - before; err == nil && got != r.hits() {
+			err = fmt.Errorf("%d hits, not %d", got, r.hits())
 		}
 		return ps, err
 	})
@@ -86,80 +116,85 @@ func (r *userRow) run(w io.Writer, table *proc.Table) error {
 	return err
 }
 
-// perCall returns picoseconds per call, in a program that plant, if not nil, has probed.
-func (r *userRow) perCall(table *proc.Table, plant func(pid int) error) (int64, error) {
-	var failed error
-	l, err := startLoop(table, r.target, calls, func(p *proc.Process) {
-		if plant != nil {
-			failed = plant(p.PID)
-		}
-	})
+// force makes points use the way that the row is about, until undo.
+func (r *userRow) force() (undo func(), err error) {
+	if r.bare != nil || r.target == nil {
+		return func() {}, nil
+	}
+	plan, err := place.Decide(r.target, targetAt)
+	if err == nil && plan.Way != r.way {
+		uprobes.Force(r.way)
+	}
+	return func() { uprobes.Force(place.Refused) }, err
+}
+
+// hits is how many a program has: myprog prints the result of two further calls.
+func (r *userRow) hits() uint64 {
+	if r.target == nil {
+		return calls + 2
+	}
+	return calls
+}
+
+// start starts the row's program.
+func (r *userRow) start(table *proc.Table, probed bool, ready func(*proc.Process)) (*loop, error) {
+	switch {
+	case r.target == nil:
+		return start(table, ready, goProgram, "-n", "2", "-every", "0s", "-burst", strconv.Itoa(calls))
+	case r.bare != nil && !probed:
+		return startLoop(table, nop, calls, ready)
+	}
+	return startLoop(table, r.target, calls, ready)
+}
+
+const goProgram = "/bin/myprog"
+
+// perCall returns picoseconds per call, in a program that is probed if hits, which counts
+// them, is not nil.
+func (r *userRow) perCall(table *proc.Table, hits *uint64) (int64, error) {
+	l, remove, err := r.begin(table, hits)
 	if err != nil {
 		return 0, err
 	}
-	if err := l.end(); err != nil {
+	err = l.end()
+	if remove(); err != nil {
 		return 0, err
 	}
 	from, to := <-l.at, <-l.at
-	return (to - from) * 1000 / calls, failed
+	return (to - from) * 1000 / calls, nil
 }
 
-// plant sets the probe. The end of the process unregisters it.
-func (r *userRow) plant(pid int) error {
-	if r.ret {
-		rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { userHits++ }}
-		rp.U.Pid, rp.U.Vaddr = pid, targetAt
-		return uprobes.RegisterUretprobe(rp)
-	}
-	return uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: pid, Vaddr: targetAt, Handler: func(*uprobes.Uprobe, *amd64.Regs) { userHits++ }})
-}
-
-// userRegistration prints how long it takes to register a probe in a process that
-// runs, and from then to its first hit.
-func userRegistration(w io.Writer, table *proc.Table) error {
-	l, err := startLoop(table, nop, 1<<32-1, nil)
-	if err != nil {
-		return err
-	}
-	<-l.at
-	var hits figure
-	in, err := measure(func(int) (int64, error) {
-		registered, hit, err := firstHit(l.PID)
-		hits = append(hits, hit)
-		return registered, err
-	})
-	l.Kill(abi.SIGKILL)
-	if ended := l.end(); err == nil {
-		err = ended
-	}
-	if err != nil {
-		return err
-	}
-	slices.Sort(hits)
-	fmt.Fprintf(w, "register_uprobe\t%s\nregister_to_hit\t%s\n", in, hits)
-	return nil
-}
-
-// firstHit returns in nanoseconds when RegisterUprobe has returned, and when the handler
-// was called first.
-func firstHit(pid int) (registered, hit int64, err error) {
-	first := make(chan int64, 1)
-	u := &uprobes.Uprobe{Pid: pid, Vaddr: targetAt, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
-		select {
-		case first <- cpu.Nanotime():
-		default:
+// begin starts the row's program, and probes it.
+func (r *userRow) begin(table *proc.Table, hits *uint64) (l *loop, remove func(), err error) {
+	var failed error
+	remove = func() {}
+	l, err = r.start(table, hits != nil, func(p *proc.Process) {
+		if hits != nil {
+			remove, failed = r.plant(p, hits)
 		}
-	}}
-	from := cpu.Nanotime()
-	if err := uprobes.RegisterUprobe(u); err != nil {
-		return 0, 0, err
+	})
+	if err == nil && failed != nil {
+		l.Kill(abi.SIGKILL)
+		l.end()
 	}
-	registered = cpu.Nanotime() - from
-	defer uprobes.UnregisterUprobe(u)
-	select {
-	case at := <-first:
-		return registered, at - from, nil
-	case <-time.After(10 * time.Second):
-		return 0, 0, fmt.Errorf("no hit within 10 s")
+	return l, remove, cmp.Or(err, failed)
+}
+
+// plant sets the probe. The end of the process unregisters one that is not on a file.
+func (r *userRow) plant(p *proc.Process, hits *uint64) (remove func(), err error) {
+	remove = func() {}
+	count := func(*uprobes.Uprobe, *amd64.Regs) { *hits++ }
+	countReturn := func(*uprobes.UretprobeInstance, *amd64.Regs) { *hits++ }
+	switch {
+	case r.bare != nil:
+		p.Attach(r.bare)
+	case r.target == nil:
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc"}, Handler: countReturn}
+		return func() { uprobes.UnregisterUretprobe(rp) }, uprobes.RegisterUretprobe(rp)
+	case r.ret:
+		err = uprobes.RegisterUretprobe(&uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt}, Handler: countReturn})
+	default:
+		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count})
 	}
+	return remove, err
 }
