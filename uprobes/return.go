@@ -77,7 +77,6 @@ func (th *thread) newCall() *call {
 
 // free keeps c to be used again.
 func (th *thread) free(c *call) {
-	clear(c.of)
 	c.of = c.of[:0]
 	if len(th.spare) < spareCalls {
 		th.spare = append(th.spare, c)
@@ -181,6 +180,7 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 		} else {
 			m.refused()
 		}
+		*in = instance{} // it may not be used again for long
 	}
 	return next
 }

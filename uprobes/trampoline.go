@@ -29,9 +29,8 @@ func systemCall(t *proc.Thread) (done bool) {
 		return false
 	}
 	r := th.Regs()
-	var kept [2]uint64
-	if err := th.text.mem.LoadWords(kept[:], r.SP); err == nil { // else its stack has just been taken away
-		r.R11, r.CX = kept[0], kept[1]
+	if r11, rcx, err := th.text.mem.LoadPair(r.SP); err == nil { // else its stack has just been taken away
+		r.R11, r.CX = r11, rcx
 	}
 	r.SP += pushed[3]
 	if !th.returned() {

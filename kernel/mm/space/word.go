@@ -14,31 +14,37 @@ const wordSize = 8
 // Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) LoadWord(addr uint64) (uint64, error) {
-	var v [1]uint64
-	err := s.LoadWords(v[:], addr)
-	return v[0], err
-}
-
-// LoadWords is LoadWord for several, one behind the other.
-//
-// Context: goroutine.
-// Errors: as CopyIn.
-func (s *Space) LoadWords(dst []uint64, addr uint64) error {
-	n := wordSize * uint64(len(dst))
-	if addr%PageSize > PageSize-n {
-		return s.loadApart(dst, addr)
+	if addr%PageSize > PageSize-wordSize {
+		return s.loadApart(addr)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.access(addr, Read)
 	if err != nil {
-		return fmt.Errorf("%#x: %w", addr, err)
+		return 0, fmt.Errorf("%#x: %w", addr, err)
+	}
+	return binary.LittleEndian.Uint64(s.m.Frames.Bytes(frameOf(*e))[addr%PageSize:]), nil
+}
+
+// LoadPair returns two words, one behind the other.
+//
+// Context: goroutine.
+// Errors: as CopyIn.
+func (s *Space) LoadPair(addr uint64) (first, second uint64, err error) {
+	if addr%PageSize > PageSize-2*wordSize {
+		if first, err = s.loadApart(addr); err == nil {
+			second, err = s.loadApart(addr + wordSize)
+		}
+		return first, second, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.access(addr, Read)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%#x: %w", addr, err)
 	}
 	p := s.m.Frames.Bytes(frameOf(*e))[addr%PageSize:]
-	for i := range dst {
-		dst[i] = binary.LittleEndian.Uint64(p[wordSize*i:])
-	}
-	return nil
+	return binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[wordSize:]), nil
 }
 
 // SwapWord changes the 8 bytes at addr, and returns what they were.
@@ -61,19 +67,14 @@ func (s *Space) SwapWord(addr, v uint64) (old uint64, err error) {
 	return old, nil
 }
 
-// loadApart loads words that are on two pages.
-func (s *Space) loadApart(dst []uint64, addr uint64) error {
-	for i := range dst {
-		var b [wordSize]byte
-		if _, err := s.CopyIn(b[:], addr+wordSize*uint64(i)); err != nil {
-			return err
-		}
-		dst[i] = binary.LittleEndian.Uint64(b[:])
-	}
-	return nil
+// loadApart loads a word that may be on two pages.
+func (s *Space) loadApart(addr uint64) (uint64, error) {
+	var b [wordSize]byte
+	_, err := s.CopyIn(b[:], addr)
+	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// swapApart swaps one that is. After an error nothing has changed.
+// swapApart swaps one that is on two pages. After an error nothing has changed.
 func (s *Space) swapApart(addr, v uint64) (old uint64, err error) {
 	var b [wordSize]byte
 	if err := s.Fault(addr+wordSize-1, Write); err != nil {

@@ -20,14 +20,14 @@ func TestWordsAreCopies(t *testing.T) {
 		must(t, err)
 		got, err := s.LoadWord(addr)
 		must(t, err)
-		var pair [2]uint64
-		if err = s.LoadWords(pair[:], addr-8); err != nil && addr >= high+8 {
+		_, second, err := s.LoadPair(addr - 8)
+		if err != nil && addr >= high+8 {
 			t.Errorf("two words at %#x: %v", addr-8, err)
 		}
 		var b [8]byte
 		_, err = s.CopyIn(b[:], addr)
 		must(t, err)
-		if old != before || got != v || addr > high+7 && pair[1] != v || binary.LittleEndian.Uint64(b[:]) != v {
+		if old != before || got != v || addr > high+7 && second != v || binary.LittleEndian.Uint64(b[:]) != v {
 			t.Errorf("at %#x: %#x, %x; want %#x", addr, got, b, v)
 		}
 	}
