@@ -77,10 +77,19 @@ func (p *slotPage) Drop() {
 func (p *slotPage) Ident() space.Ident { return space.Ident{Name: "[uprobes]"} }
 
 // giveSlot gives a point a slot with its copy. An instruction that is boosted where the
-// slot is near is stepped where there is none. mu held.
+// slot is near is emulated or stepped where there is none. mu held.
 //
 // Errors: ENOMEM there is no room, EOPNOTSUPP, ERANGE.
 func (x *text) giveSlot(pt *point) error {
+	err := x.findSlot(pt)
+	if err == nil || pt.plan.Way != place.Boost || !pt.plan.Allows(place.Emulate) {
+		return err
+	}
+	pt.plan, err = pt.plan.As(place.Emulate)
+	return err
+}
+
+func (x *text) findSlot(pt *point) error {
 	if x.place(pt) == nil {
 		return nil
 	}
@@ -88,7 +97,7 @@ func (x *text) giveSlot(pt *point) error {
 		return err
 	}
 	err := x.place(pt)
-	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil {
+	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil && !pt.plan.Allows(place.Emulate) {
 		pt.plan = pt.stepped
 		err = x.place(pt)
 	}

@@ -28,10 +28,10 @@ type userRow struct {
 	bare   *proc.Engine
 }
 
-// imul has no emulation; push and pop have.
+// jmp is emulated; imul has no emulation.
 var (
 	nop  = []byte{0x90, 0xC3}                   // nop; ret
-	push = []byte{0x50, 0x58, 0xC3}             // push rax; pop rax; ret
+	jmp  = []byte{0xEB, 0x00, 0xC3}             // jmp to the next; ret
 	imul = []byte{0x48, 0x0F, 0xAF, 0xC0, 0xC3} // imul rax, rax; ret
 )
 
@@ -69,7 +69,7 @@ var userRows = []userRow{
 	{name: "u_syscall", target: userSyscall, bare: bareSyscall},
 	{name: "u_detour", target: userDetour, bare: bareSyscall},
 	{name: "u", target: nop, way: place.Nothing},
-	{name: "u_emul", target: push, way: place.Emulate},
+	{name: "u_emul", target: jmp, way: place.Emulate},
 	{name: "u_boost", target: imul, way: place.Boost},
 	{name: "u_step", target: imul, way: place.Step},
 	{name: "ur", target: nop, way: place.Nothing, ret: true},

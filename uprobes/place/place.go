@@ -5,10 +5,12 @@
 //
 // # The ways
 //
-// From the cheapest: Nothing (NOP, ENDBR64), Emulate (near branches, calls, returns, PUSH,
-// POP, LEA, MOV of registers and the like), Boost (the copy runs, and a jump behind it
-// leads back), Step (the copy is single-stepped). SYSCALL is a way of its own: the thread
-// is in the kernel already, so the system call is made from there.
+// From the cheapest: Nothing (NOP, ENDBR64), Boost (the copy runs, and a jump behind it leads
+// back), Emulate (near branches, calls, returns; PUSH, POP, LEA, MOV of registers and the like,
+// if there is no slot for a copy), Step (the copy is single-stepped). SYSCALL is a way of its
+// own: the thread is in the kernel already, so the system call is made from there. To emulate a
+// PUSH, where the program's memory has to be found, takes hundreds of instructions; its copy and
+// the jump are two.
 //
 // What faults by itself (UD2, HLT, CLI, INT n, privileged instructions, a wrong LOCK) does
 // so in its copy. The IP in a fault's frame, and in a signal's, must be mapped back by Undo
@@ -59,14 +61,14 @@ type Way uint8
 const (
 	Refused Way = iota
 	Nothing     // IP goes behind it
-	Emulate     // on the saved registers and the program's memory
 	Boost       // the copy in the slot runs, and jumps back
+	Emulate     // on the saved registers and the program's memory
 	Step        // the copy in the slot is single-stepped
 	Syscall     // a system call, made from where the hit is served
 	ways
 )
 
-var wayName = [ways]string{"refused", "nothing", "emulated", "boosted", "stepped", "system call"}
+var wayName = [ways]string{"refused", "nothing", "boosted", "emulated", "stepped", "system call"}
 
 // String returns the way as a word of a sentence.
 func (w Way) String() string {

@@ -69,7 +69,7 @@ func workloadsAreTheSame(t *suites.T, nth int) {
 			continue
 		}
 		reached := w.reached(t, nth)
-		for _, way := range []place.Way{place.Refused, place.Boost, place.Step} {
+		for _, way := range []place.Way{place.Refused, place.Emulate, place.Step} {
 			uprobes.Force(way)
 			w.try(t, reached, nth, way)
 			if t.Failed() {
