@@ -46,7 +46,7 @@ var programs = []Mutant{
 	},
 	{
 		Name: "child-is-probed", File: "uprobes/hit.go",
-		Old: "\t\t\tcase m.process != th.t.Process():\n", New: "\t\t\tcase m == nil:\n",
+		Old: "\t\tcase m.process != p:\n", New: "\t\tcase p == nil:\n",
 		By:  host("uprobes", "TestChildOfVforkMeetsLaterBreakpoints"),
 		Why: "what a child does in its parent's memory is counted for the parent",
 	},
@@ -58,9 +58,15 @@ var programs = []Mutant{
 	},
 	{
 		Name: "panic-leaves-the-probe-on", File: "uprobes/member.go",
-		Old: "\tm.flags.Set(disabled)\n", New: "",
+		Old: "\tm.flags.Set(broken)\n", New: "",
 		By:  host("uprobes", "TestPanicDisables"),
 		Why: "a handler that panics is called again",
+	},
+	{
+		Name: "return-loses-registers", File: "uprobes/trampoline.go",
+		Old: "r.R11, r.CX = r11, rcx", New: "_, _ = r11, rcx",
+		By:  host("uprobes", "TestReturnKeepsAllRegisters"),
+		Why: "a caller that knows what the function leaves alone goes wrong",
 	},
 	{
 		Name: "call-not-forgotten", File: "uprobes/life.go",
