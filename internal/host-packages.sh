@@ -3,8 +3,8 @@
 # qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
 # compare our instruction decoder, cpio reads the archives that we write, gcc,
 # busybox, gawk and python3 are for programs that run on the host and in the kernel;
-# GRUB, xorriso and mtools make the stick, and ovmf is the UEFI on which it is tested.
-# Does nothing if all is there.
+# GRUB, xorriso and mtools make the stick, and ovmf is the UEFI on which it is tested; with gdb
+# and tmux the tests look at the kernel and use its prompt as people do. Does nothing if all is there.
 set -eu
 
 missing=
@@ -21,6 +21,8 @@ command -v grub-mkrescue >/dev/null || missing="$missing grub-common"
 command -v xorriso >/dev/null || missing="$missing xorriso"
 command -v mformat >/dev/null || missing="$missing mtools"
 [ -e /usr/share/OVMF/OVMF_CODE.fd ] || missing="$missing ovmf"
+command -v gdb >/dev/null || missing="$missing gdb"
+command -v tmux >/dev/null || missing="$missing tmux"
 if [ -z "$missing" ]; then
 	exit 0
 fi

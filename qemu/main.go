@@ -175,7 +175,11 @@ func run(o options) int {
 		o.Accel = machine.Best(o.Image, cache)
 	}
 	if o.GDB {
-		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb %s -ex 'target remote :1234'\n", o.Image)
+		script, err := gdbScript(o.with)
+		if err != nil {
+			return fail(err, machine.StatusQEMU)
+		}
+		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb -x %s %s\n", script, o.Image)
 	}
 	result, err := boot(o)
 	if err != nil {

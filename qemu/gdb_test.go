@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestGDBStopsInAHandler starts gdb as the launcher says. It stops in a handler, finds the sources, and
+// its backtrace goes on behind the trap to the probed function and its callers.
+func TestGDBStopsInAHandler(t *testing.T) {
+	skipIfShort(t)
+	path, err := launcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
+	defer cancel()
+	machine := exec.CommandContext(ctx, path, "-gdb", "-smp", "1", "-image", imagePath(t, normalImage),
+		"-c", "insmod kprobe_example symbol=vfs.Read; cat /proc/version; cat /proc/uptime")
+	said := newScreen()
+	machine.Stdout, machine.Stderr, machine.Dir = said, said, ".."
+	if err := machine.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer machine.Wait()
+	defer cancel()
+	said.await(t, "waiting for gdb", 1)
+	for range 100 { // until QEMU listens
+		if strings.Contains(said.text(), "in use") {
+			t.Skip("another process has gdb's port")
+		}
+		if out, _ := exec.Command("sh", "-c", "grep -c ' 0100007F:04D2 00000000:0000 0A' /proc/net/tcp").Output(); string(out) != "0\n" {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	line := regexp.MustCompile(`(?m)^  gdb (.*)$`).FindStringSubmatch(said.text())
+	if line == nil {
+		t.Fatalf("no command for gdb:\n%s", said.text())
+	}
+	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "bt",
+		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines", "-ex", "kill")
+	gdb := exec.CommandContext(ctx, "gdb", args...)
+	gdb.Dir = ".."
+	out, err := gdb.CombinedOutput()
+	if err != nil {
+		t.Errorf("gdb: %v", err)
+	}
+	at := 0
+	for _, want := range []string{
+		`37\tfunc handlerPre\(p \*kprobes\.Kprobe, regs \*amd64\.Regs\) int \{\n`, // it has found the source
+		`#0  sonde/examples\.handlerPre \(p=0x.* at sonde/examples/kprobe_example\.go:\d+\n`,
+		`in sonde/arch/amd64/trap\.entryBP \(\) at sonde/arch/amd64/trap/lean_amd64\.s:\d+\n`,
+		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
+		`in sonde/kernel/vfs\.\(\*File\)\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
+		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
+		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
+		`\n\d+\t+n, err := r\.Read\(buf\)\n`, // the frame's line
+		`  1 waiting  runtime\.gopark\n`,
+	} {
+		where := regexp.MustCompile(want).FindIndex(out[at:])
+		if where == nil {
+			t.Fatalf("gdb does not show %s\n%s\n%s", want, out, said.text())
+		}
+		at += where[0]
+	}
+}
