@@ -59,7 +59,8 @@ func main() {
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
-	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE})
+	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE,
+		KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
 	startPrograms()
 	stage(stageProbes)
 	keymap, ok := cmdline.Get(commandLine(), "keymap")

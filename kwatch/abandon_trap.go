@@ -7,6 +7,7 @@ package kwatch
 // (overlay, sonde_abandon.go). Handlers of both may be nested; the innermost is to blame.
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -91,6 +92,7 @@ func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
 	st.handler, st.reading = false, false
+	atomic.StoreUint64(&st.seq, (st.seq+1)&^1)
 	p := points[st.reg].Load()
 	p.accounts.CountNested(id, probe.Abandoned)
 	resume(p, r)

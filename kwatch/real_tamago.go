@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/kthread"
 	"sonde/kernel/notifier"
 	"sonde/kernel/smp"
+	"sonde/sysctl"
 )
 
 var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, writesSSE: func(Handler) bool { return true }}
@@ -17,6 +18,7 @@ var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, wri
 // loadAll is machine.load: the interrupt of CallAll comes after a handler, which has
 // interrupts off.
 func loadAll(s *debugreg.Set) {
+	keepWatch()
 	if !trap.Watch(s) {
 		panic("kwatch: a watchpoint that no processor can have") // check has refused it
 	}
@@ -36,15 +38,20 @@ type Others struct {
 	NoProbe func(addr uintptr) string
 	// WritesSSE reports whether a func may change X0-X14, whatever it calls.
 	WritesSSE func(f any) bool
+	// KeepWatch makes CPU 0 take NMIs, at which handlers that run too long are noticed, and
+	// HandlerLimit is how long that is, in milliseconds.
+	KeepWatch    func()
+	HandlerLimit *sysctl.Int
 }
 
 // Init takes this package's places in the way of traps.
 //
 // Context: boot, goroutine, after kprobes.
 func Init(o Others) {
-	handlerFrame, noProbe = o.HandlerFrame, o.NoProbe
+	handlerFrame, noProbe, keepWatch, limit = o.HandlerFrame, o.NoProbe, o.KeepWatch, o.HandlerLimit
 	this.writesSSE = func(h Handler) bool { return h != nil && o.WritesSSE(h) }
 	trap.SetWatcher(onHit)
+	trap.SetDoubles(cpu.Emulated())
 	nextAbandon = trap.HandlerOf(vecAbandon)
 	trap.SetHandler(vecAbandon, onAbandon)
 	for v := range notifier.Die {
@@ -52,6 +59,8 @@ func Init(o Others) {
 			notifier.Die[v].Register(&notifier.Block{Name: "kwatch", Priority: 200, Call: onFault})
 		}
 	}
+	notifier.Die[amd64.VEC_NMI].Register(&notifier.Block{Name: "kwatch", Priority: 200, Call: onNMI})
+	notifier.Die[amd64.VEC_NMI].Register(&notifier.Block{Name: "kwatch's own", Priority: -2, Call: onOurNMI})
 	kthread.Run("kwatch_disarm", func() {
 		for dropper.Wait(-1) {
 			mu.Lock()

@@ -13,6 +13,11 @@ TEXT ·entryDebug(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	POPQ	AX
 	JMP	·entryDB(SB)
 again:
+	MOVQ	32(SP), AX		// SP: the frame of the first
+	TESTB	$3, 8(AX)
+	JNE	dropped			// a program's
+	ORL	$1, 12(AX)		// mark it, above CS: const twice
+dropped:
 	POPQ	AX
 	IRETQ
 

@@ -9,10 +9,15 @@ package trap
 // stack could be changed. On a stack of the IST it is pushed over the first. So
 //
 //   - entryDebug, the entry while something is watched, knows a #DB at its own first
-//     instruction and returns from it, with DR6 as it is;
+//     instruction and returns from it, with DR6 as it is, and a mark in the first one's
+//     frame;
 //   - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
 //     are then on the interrupted stack. Where that has no room, nothing is watched in the
 //     step (Blind).
+//
+// QEMU also keeps of each data watchpoint that it was hit until something else of the
+// page is accessed, and tells of it in DR6 whenever a step ends. But then there is no
+// second #DB: without the mark such bits are of an earlier hit (SetDoubles).
 //
 // Source: QEMU 7.2, accel/tcg/cpu-exec.c, cpu_handle_interrupt: CPU_INTERRUPT_DEBUG.
 
@@ -39,6 +44,37 @@ const (
 	otherIDT    // stepIDT
 	notWatching // nothing is watched
 )
+
+// doubles is whether a step over a watched access is two #DBs here.
+var doubles bool
+
+// SetDoubles says that this machine is QEMU's.
+//
+// Context: boot.
+func SetDoubles(on bool) { doubles = on }
+
+// twice is the mark of entryDebug, above CS in the frame.
+const twice = 1 << 32
+
+// hitInStep returns which of the watchpoints that dr6 tells of the instruction of r hit.
+func hitInStep(r *amd64.Regs, which uint64) uint64 {
+	second := r.CS&twice != 0
+	r.CS &^= twice
+	if doubles && !second {
+		which &^= armedData()
+	}
+	return which
+}
+
+// armedData returns the watchpoints that are no execute watchpoints.
+func armedData() (which uint64) {
+	for n := range debugreg.Num {
+		if atomic.LoadUint64(&armed.dr7)>>(16+4*n)&3 != 0 {
+			which |= 1 << n
+		}
+	}
+	return which
+}
 
 // stepRoom is what both frames and the stub take, and some.
 const stepRoom = 256

@@ -103,8 +103,11 @@ func takeDebug(r *amd64.Regs) {
 	if !lazy {
 		SaveXMM(r)
 	}
-	if which := debugreg.Hits(dr6, watching[ID(r)]); which != 0 {
-		stepped := dr6&debugreg.DR6_BS != 0
+	which, stepped := debugreg.Hits(dr6, watching[ID(r)]), dr6&debugreg.DR6_BS != 0
+	if stepped {
+		which = hitInStep(r, which)
+	}
+	if which != 0 {
 		watcher(r, which, stepped)
 		if !stepped {
 			PrepareStep(r) // of a step that was interrupted

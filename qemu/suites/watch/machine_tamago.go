@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/smp"
 	"sonde/kwatch"
 	"sonde/qemu/suites"
+	"sonde/sysctl"
 )
 
 func init() {
@@ -26,6 +27,7 @@ func init() {
 	suites.Add("watch/nmi_in_a_watch_handler", nmiInHandler)
 	suites.Add("watch/machine_stopped", stopped)
 	suites.Add("watch/handlers_that_break_the_rules", misdeeds)
+	suites.Add("watch/handler_that_never_returns", neverReturns)
 	suites.Add("watch/registered_and_unregistered_under_load", storm)
 }
 
@@ -192,6 +194,36 @@ func misdeeds(t *suites.T) {
 	t.Must(printk.Dmesg(&log, printk.LevelDebug))
 	if !strings.Contains(log.String(), "kwatch: handler of w at sonde/qemu/suites/watch.word+0x0/0x8 abandoned: nil pointer dereference (#PF page fault) at qemu/suites/watch/machine_tamago.go:") {
 		t.Errorf("the log does not say so")
+	}
+}
+
+// neverReturns: a handler loops, on each CPU after the other. It ends as a probe's does, and
+// what it interrupted goes on.
+func neverReturns(t *suites.T) {
+	const knob = "debug.kprobes-handler-limit-ms"
+	t.Must(sysctl.Set(knob, "300"))
+	defer sysctl.Set(knob, "2000")
+	for id := range cpu.Num() {
+		var began atomic.Int64
+		reg := on(t, wordAt(), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) {
+			for began.Add(1); ; {
+				cpu.Pause()
+			}
+		})
+		before := word
+		for done := false; !done; runtime.Gosched() { // until it is that CPU's turn
+			flags := cpu.IRQOff()
+			if done = cpu.ID() == id; done {
+				incWord()
+			}
+			cpu.IRQRestore(flags)
+		}
+		if word != before+1 || began.Load() != 1 {
+			t.Errorf("CPU %d: written %d times, %d handlers began", id, word-before, began.Load())
+		}
+		if l := off(t, reg); l.Ledger.Abandoned != 1 || !l.Gone {
+			t.Errorf("CPU %d: %+v", id, l)
+		}
 	}
 }
 

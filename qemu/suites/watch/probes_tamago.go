@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
@@ -25,6 +26,7 @@ func init() {
 	suites.Add("watch/execute_with_a_probe_there", executeProbed)
 	suites.Add("watch/probe_in_a_watch_handler", probeInHandler)
 	suites.Add("watch/bits_left_in_dr6", staleBits)
+	suites.Add("watch/step_after_a_hit", stepAfterHit)
 }
 
 // probe registers a kprobe; post says whether it steps.
@@ -199,6 +201,33 @@ func staleBits(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 	if l.Ledger.Entered != calls || k.Hits() != 2*calls {
 		t.Errorf("%d hits of %d, %d of the probe of %d", l.Ledger.Entered, calls, k.Hits(), 2*calls)
+	}
+}
+
+// lonely has a page that nothing else is in.
+var lonely [3 * 4096]byte
+
+// stepAfterHit: an instruction is hit, and then another one is stepped. QEMU used to tell of
+// the hit in the step's #DB as well.
+func stepAfterHit(t *suites.T) {
+	var s seen
+	addr := (uintptr(unsafe.Pointer(&lonely)) + 4095) &^ 4095
+	p := (*uint64)(unsafe.Pointer(&lonely[addr-uintptr(unsafe.Pointer(&lonely))]))
+	k := probe(t, pairAt, true)
+	for _, typ := range []kwatch.Type{kwatch.ReadWrite, kwatch.Write} {
+		reg := on(t, addr, 8, typ, s.hit)
+		s.n.Store(0)
+		for range calls {
+			*p++
+			pair()
+		}
+		if l := off(t, reg); s.n.Load() != calls || l.Ledger.Entered != calls {
+			t.Errorf("%s: %d hits of %d; %+v", typ, s.n.Load(), calls, l.Ledger)
+		}
+	}
+	kprobes.UnregisterKprobe(k)
+	if k.Hits() != 2*calls {
+		t.Errorf("%d hits of the probe, of %d", k.Hits(), 2*calls)
 	}
 }
 

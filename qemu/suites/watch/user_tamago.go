@@ -5,8 +5,11 @@ package watch
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
+	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/cpu"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 	"sonde/kwatch"
@@ -17,6 +20,7 @@ func init() {
 	suites.Add("watch/program_writes", programWrites)
 	suites.Add("watch/program_executes", programExecutes)
 	suites.Add("watch/program_that_steps_itself", programSteps)
+	suites.Add("watch/program_that_steps_leaves_no_bits", programLeavesNoBits)
 	suites.Add("watch/program_refused_and_ended", programRefused)
 }
 
@@ -117,6 +121,27 @@ func programSteps(t *suites.T) {
 		off(t, reg)
 		if status != proc.Killed(5) || n != 1 {
 			t.Fatalf("%v, %d hits; want SIGTRAP and 1", status, n)
+		}
+	}
+}
+
+// programLeavesNoBits: DR6 says of a program's step that there was one. If that stays, the
+// kernel's next hit on this CPU is taken for a step, too.
+func programLeavesNoBits(t *suites.T) {
+	needPrograms(t)
+	const path = "/steps"
+	suites.WriteProgram(t, path, append(setTF, countUp...))
+	defer vfs.Remove(path)
+	for range 10 {
+		var s seen
+		reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
+		if status := run(t, path, nil); status != proc.Killed(5) {
+			t.Errorf("%v", status)
+		}
+		bits := uint64(0)
+		suites.EachCPU(func(int) { atomic.OrUint64(&bits, debugreg.ReadDR6()&^debugreg.DR6_FIXED); incWord() })
+		if off(t, reg); bits != 0 || s.n.Load() != int64(cpu.Num()) {
+			t.Fatalf("DR6 has %#x, %d hits on %d CPUs", bits, s.n.Load(), cpu.Num())
 		}
 	}
 }
