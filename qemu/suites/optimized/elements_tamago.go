@@ -24,14 +24,14 @@ func init() {
 	all := "switching timers stacks collector nmis"
 	suites.Add("storms/all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
 	for _, with := range []string{"switching", "timers", "stacks", "collector", "nmis"} {
-		suites.Add("storms/"+with+"_for_a_minute", func(t *suites.T) {
+		suites.Add("storms/"+with+"_for_half_a_minute", func(t *suites.T) {
 			needLong(t)
-			storm(t, time.Minute, with)
+			storm(t, 30*time.Second, with)
 		})
 	}
-	suites.Add("storms/all_for_two_minutes", func(t *suites.T) {
+	suites.Add("storms/all_for_a_minute", func(t *suites.T) {
 		needLong(t)
-		storm(t, 2*time.Minute, all)
+		storm(t, time.Minute, all)
 	})
 }
 

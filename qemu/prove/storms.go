@@ -1,0 +1,22 @@
+package main
+
+import "time"
+
+var storms = Part{
+	Name: "storms",
+	Says: "probes that come, go and are switched on all CPUs, with timer interrupts as fast as they come, growing stacks, a collector that never rests, NMIs, " +
+		"and all of it at once; and a hundred million hits of all kinds: each hit in its ledger",
+	Units: func(m *Machines) ([]Unit, error) {
+		all := m.Cases(2, 40*time.Second, "storms/switching_for", "storms/timers_for", "storms/stacks_for", "storms/collector_for", "storms/nmis_for",
+			"storms/all_for")
+		return append(all, m.Cases(2, time.Minute, "load/hundred_million_hits")...), nil
+	},
+}
+
+var hostile = Part{
+	Name: "hostile",
+	Says: "a million inputs, from a seed, to every registration call, control file, knob and module parameter: refused with a reason, or right; nothing is left of them",
+	Units: func(m *Machines) ([]Unit, error) {
+		return m.Cases(2, 8*time.Minute, "hostile/million_inputs"), nil
+	},
+}
