@@ -60,7 +60,7 @@ func main() {
 		printk.Err("%s", err.Error())
 	}
 	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE,
-		KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
+		Recheck: kprobes.Recheck, KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
 	startPrograms()
 	stage(stageProbes)
 	keymap, ok := cmdline.Get(commandLine(), "keymap")

@@ -22,11 +22,12 @@ import (
 // A fake is a machine that is memory and a log. It checks what it is asked to do,
 // and, when its test ends, that everything is as it was in the beginning.
 type fake struct {
-	t     *testing.T
-	image []byte // the code without probes
-	text  []byte // the code now
-	wrote map[uintptr][]byte
-	log   []string // what was called, in order
+	watched uintptr // executed, by a debug register
+	t       *testing.T
+	image   []byte // the code without probes
+	text    []byte // the code now
+	wrote   map[uintptr][]byte
+	log     []string // what was called, in order
 
 	graces []*gracePeriod
 	stands []uintptr // where CPUs go on when the machine is stopped
@@ -69,6 +70,7 @@ func (f *fake) machine() machine.Machine {
 			f.graces = append(f.graces, g)
 			return g
 		},
+		Watched:     func(addr uintptr) bool { return addr == f.watched },
 		InHandler:   f.inHandler,
 		Forbid:      f.forbid,
 		CPUs:        4,

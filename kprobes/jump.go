@@ -156,6 +156,19 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	return len(list), stopped, nil
 }
 
+// Recheck is told that addr begins or ends to be watched for being executed. When it returns,
+// no CPU executes a copy of what is there, if it is.
+//
+// Context: goroutine.
+func Recheck(addr uintptr) {
+	mu.Lock()
+	defer mu.Unlock()
+	unjumpAround(addr)
+	neighboured(addr)
+	quiesce()
+	kick()
+}
+
 // SetJumps has every jump taken out, and no other goes in (off), or has the
 // optimizer look again (on).
 //

@@ -184,10 +184,11 @@ func (s *site) leads(how place.How) uintptr {
 	return 0
 }
 
-// crowded reports whether another probe is on the bytes that the detour covers.
+// crowded reports whether another probe, or a watchpoint of what is executed, is on the
+// bytes that the detour covers.
 func (s *site) crowded() bool {
 	for off := uintptr(1); off < s.detour.Len; off++ {
-		if sites.Find(s.Addr+off) != nil {
+		if at := s.Addr + off; sites.Find(at) != nil || machine.This.Watched(at) {
 			return true
 		}
 	}

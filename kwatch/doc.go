@@ -28,9 +28,9 @@
 //
 // What QEMU does otherwise than a processor is in docs/decisions.md.
 //
-// The processor watches addresses, so an instruction is not seen in a copy: one that the jump
-// of an optimized probe covers, other than its first, is refused (EBUSY), but a jump
-// that comes later is not kept away.
+// The processor watches addresses, so an instruction is not seen in a copy. A jump of an
+// optimized probe that covers one that is watched, other than its first, is taken out,
+// and none comes as long as it is watched.
 //
 // A Go stack moves when it grows: refused. An object of the heap stays where it is as
 // long as somebody refers to it: RegisterKwatchObject does. By its bare address it is

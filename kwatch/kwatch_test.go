@@ -18,6 +18,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 	this = machine{
 		cpus:      func() int { return 2 },
 		load:      func(s *debugreg.Set) { *log = append(*log, *s) },
+		recheck:   func(uintptr) {},
 		read:      func(addr uintptr, length int) uint64 { return uint64(addr) },
 		writesSSE: func(Handler) bool { return true },
 		refuse: func(addr uintptr, _ int, _ Type, object bool) error {

@@ -13,6 +13,7 @@ import (
 var this = machine{
 	cpus:      func() int { return 1 },
 	load:      func(*debugreg.Set) {},
+	recheck:   func(uintptr) {},
 	read:      func(uintptr, int) uint64 { return 0 },
 	writesSSE: func(Handler) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {

@@ -36,6 +36,9 @@ type Others struct {
 	HandlerFrame func(id int) uintptr
 	// NoProbe says why the function at addr cannot be probed, "" if it can.
 	NoProbe func(addr uintptr) string
+	// Recheck is told where watchpoints of what is executed come and go: a jump of an
+	// optimized probe executes a copy, so it makes room.
+	Recheck func(addr uintptr)
 	// WritesSSE reports whether a func may change X0-X14, whatever it calls.
 	WritesSSE func(f any) bool
 	// KeepWatch makes CPU 0 take NMIs, at which handlers that run too long are noticed, and
@@ -48,6 +51,7 @@ type Others struct {
 //
 // Context: boot, goroutine, after kprobes.
 func Init(o Others) {
+	this.recheck = o.Recheck
 	handlerFrame, noProbe, keepWatch, limit = o.HandlerFrame, o.NoProbe, o.KeepWatch, o.HandlerLimit
 	this.writesSSE = func(h Handler) bool { return h != nil && o.WritesSSE(h) }
 	trap.SetWatcher(onHit)

@@ -28,6 +28,8 @@ type machine struct {
 	// before.
 	load func(s *debugreg.Set)
 	read func(addr uintptr, length int) uint64
+	// recheck is told where watchpoints of what is executed come and go.
+	recheck func(addr uintptr)
 	// writesSSE reports whether a handler may change X0-X14.
 	writesSSE func(h Handler) bool
 	// refuse says why there can be no such watchpoint; object: the caller refers to it.
@@ -39,8 +41,8 @@ type machine struct {
 //
 // Context: goroutine.
 // Units:   length is 1, 2, 4 or 8, and addr a multiple of it; 1 for Execute.
-// Errors:  EBUSY all debug registers are in use, with who has them, or the jump of a probe is
-// there; EILSEQ Execute where no instruction begins; EINVAL the length,
+// Errors:  EBUSY all debug registers are in use, with who has them;
+// EILSEQ Execute where no instruction begins; EINVAL the length,
 // the alignment, the type, no handler, or an address that cannot be watched, with the
 // reason; EFAULT nothing is mapped there.
 // Source:  spec/3 §3, register_kwatch.
@@ -110,7 +112,15 @@ func register(p *point) (int, error) {
 	}
 	points[n].Store(p)
 	load(wanted())
+	p.recheck()
 	return n, nil
+}
+
+// recheck makes probes around p's address look again.
+func (p *point) recheck() {
+	if p.typ == Execute && p.user == nil {
+		this.recheck(p.addr)
+	}
 }
 
 // load makes all CPUs watch s, after telling the points of each other. mu held.
@@ -234,6 +244,7 @@ func drop(n int) {
 	load(s)
 	p := points[n].Load()
 	points[n].Store(nil)
+	p.recheck()
 	if p.user != nil {
 		p.user.leave()
 	}

@@ -7,12 +7,10 @@ import (
 	"syscall"
 	"unsafe"
 
-	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/probe"
-	"sonde/kernel/text"
 )
 
 // ownData are packages, and variables of the runtime, that a hit uses before it is known
@@ -40,9 +38,6 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 		}
 		if !begins(addr) {
 			return no(syscall.EILSEQ, "no instruction begins there")
-		}
-		if underJump(addr) {
-			return no(syscall.EBUSY, "the jump of an optimized probe is there (debug.kprobes-optimization=0 takes it away)")
 		}
 		return nil
 	}
@@ -79,16 +74,4 @@ func onStack(addr uintptr) bool {
 	}
 	lo, hi := goruntime.Stack(*(*unsafe.Pointer)(unsafe.Pointer(&g))) // Safe because: a g is never freed
 	return addr >= lo && addr < hi
-}
-
-// underJump reports whether code that was linked otherwise has a jump that covers addr and
-// begins before it: then addr is not executed, but a copy elsewhere.
-func underJump(addr uintptr) bool {
-	for off := uintptr(1); off < insn.JumpSize; off++ {
-		now, linked := text.Bytes(addr-off, 1), text.Original(addr-off, 1)
-		if len(now) == 1 && len(linked) == 1 && now[0] == insn.OpJmp && linked[0] != insn.OpJmp {
-			return true
-		}
-	}
-	return false
 }

@@ -40,6 +40,9 @@ type Machine struct {
 	Advise func(role, probe string, pc uintptr)
 	// Watch makes all CPUs look for handlers that run too long.
 	Watch func()
+	// Watched tells whether a debug register waits for what is at addr to be executed:
+	// it does not see a copy.
+	Watched func(addr uintptr) bool
 	// InHandler tells whether this is trap context; Forbid does not return then.
 	InHandler func() bool
 	Forbid    func(what string)

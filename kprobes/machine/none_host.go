@@ -17,6 +17,7 @@ func init() {
 	This = Machine{
 		Code:        func(addr, n uintptr) []byte { return nil },
 		Watch:       func() {},
+		Watched:     func(uintptr) bool { return false },
 		InHandler:   func() bool { return false },
 		Forbid:      func(string) {},
 		Blacklisted: func(kallsyms.Symbol) string { return "there is no kernel here" },

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/goabi"
+	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
@@ -36,6 +37,7 @@ func Real(guard *reach.Guard) Machine {
 		Since: func() text.InUse { s := grace.Now(); return &s },
 		Grace: func() { grace.Synchronize() },
 
+		Watched:   trap.Executes,
 		InHandler: cpu.InHandler,
 		Forbid:    cpu.Forbid,
 

@@ -68,6 +68,19 @@ func Watch(s *debugreg.Set) bool {
 	return true
 }
 
+// Executes reports whether it is watched that what is at addr is executed.
+//
+// Context: any.
+func Executes(addr uintptr) bool {
+	dr7 := atomic.LoadUint64(&armed.dr7)
+	for n := range debugreg.Num {
+		if dr7>>(2*n)&3 != 0 && dr7>>(16+4*n)&3 == 0 && atomic.LoadUint64(&armed.addr[n]) == uint64(addr) {
+			return true
+		}
+	}
+	return false
+}
+
 // Unwatched makes #DB go straight to who steps again, when no CPU watches anything any
 // more.
 //

@@ -3,9 +3,7 @@
 package watch
 
 import (
-	"errors"
 	"sync/atomic"
-	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -24,6 +22,7 @@ func init() {
 	suites.Add("watch/access_by_emulation", emulated)
 	suites.Add("watch/access_in_a_probe_handler", inHandler)
 	suites.Add("watch/execute_with_a_probe_there", executeProbed)
+	suites.Add("watch/execute_what_a_jump_covers", executeUnderJump)
 	suites.Add("watch/probe_in_a_watch_handler", probeInHandler)
 	suites.Add("watch/bits_left_in_dr6", staleBits)
 	suites.Add("watch/step_after_a_hit", stepAfterHit)
@@ -150,16 +149,46 @@ func executeProbed(t *suites.T) {
 			pair()
 		}
 		off(t, reg)
-		if n, err := kwatch.RegisterKwatch(pairAt+2, 1, kwatch.Execute, s.hit); !post && !errors.Is(err, syscall.EBUSY) {
-			t.Errorf("under a jump: %d, %v", n, err)
-		} else if err == nil {
-			off(t, n)
-		}
 		kprobes.UnregisterKprobe(k)
 		if s.n.Load() != calls || s.bad.Load() != 0 || k.Hits() != calls {
 			t.Errorf("post %v: %d hits, %d bad, %d of the probe; want %d", post, s.n.Load(), s.bad.Load(), k.Hits(), calls)
 		}
 	}
+}
+
+// executeUnderJump: what a jump covers is watched, before the jump comes or after.
+func executeUnderJump(t *suites.T) {
+	const inside = 2 // behind XORL
+	k := probe(t, pairAt, false)
+	for _, first := range []bool{false, true} {
+		var s seen
+		s.want = func(h *kwatch.Hit, _ *amd64.Regs) bool { return h.IP == pairAt+inside }
+		if first {
+			kprobes.UnregisterKprobe(k)
+		} else if t.Must(optprobe.Optimize()); !kprobes.Optimized(pairAt) {
+			t.Fatalf("it is not hit by a jump")
+		}
+		reg := on(t, pairAt+inside, 1, kwatch.Execute, s.hit)
+		if first {
+			k = probe(t, pairAt, false)
+		}
+		before := k.Hits()
+		for range calls {
+			t.Must(optprobe.Optimize())
+			pair()
+		}
+		if kprobes.Optimized(pairAt) {
+			t.Errorf("first %v: a jump covers what is watched", first)
+		}
+		off(t, reg)
+		if s.n.Load() != calls || s.bad.Load() != 0 || k.Hits()-before != calls {
+			t.Errorf("first %v: %d hits of %d, %d bad; %d of the probe", first, s.n.Load(), calls, s.bad.Load(), k.Hits()-before)
+		}
+		if t.Must(optprobe.Optimize()); !kprobes.Optimized(pairAt) {
+			t.Errorf("first %v: no jump comes afterwards", first)
+		}
+	}
+	kprobes.UnregisterKprobe(k)
 }
 
 // probeInHandler: a watchpoint's handler hits a probe that steps, and what is watched.
