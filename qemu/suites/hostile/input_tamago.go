@@ -70,6 +70,9 @@ func inputs(t *suites.T, n int) {
 		t.Together(func(i int) { st.play(seed+round<<8+uint64(i), sum) })
 		done += perRound * suites.CPUs()
 		st.look()
+		if n > 100_000 && done/100_000 != (done-perRound*suites.CPUs())/100_000 {
+			t.Logf("%d inputs after %v", done, time.Since(start).Round(time.Second))
+		}
 		if done >= n/2 && heap == 0 {
 			heap = suites.HeapInUse()
 		}
