@@ -16,9 +16,27 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "step-and-watch-taken-for-a-watch", File: "arch/amd64/trap/debug_trap.go",
-		Old: "\t\tstepped := dr6&debugreg.DR6_BS != 0\n", New: "\t\tconst stepped = false\n",
+		Old: "\t\twatcher(r, which, stepped)\n", New: "\t\tstepped = false\n\t\twatcher(r, which, stepped)\n",
 		By:  kernel(1, "watch/access_in_a_step"),
 		Why: "a step over a watched access never ends",
+	},
+	{
+		Name: "earlier-hit-told-with-a-step", File: "arch/amd64/trap/debug_trap.go",
+		Old: "\t\twhich = hitInStep(r, which)\n", New: "\t\thitInStep(r, which)\n",
+		By:  kernel(2, "watch/step_after_a_hit"),
+		Why: "QEMU's note of an earlier hit counts as one more",
+	},
+	{
+		Name: "dr6-of-a-program-stays", File: "arch/amd64/user/enter_amd64.s",
+		Old: "\tMOVQ\tAX, DR6\t\t\t// it only ever gains bits\n", New: "",
+		By:  kernel(2, "watch/program_that_steps_leaves_no_bits"),
+		Why: "a program's step is taken for the kernel's",
+	},
+	{
+		Name: "jump-over-what-is-watched", File: "kprobes/site.go",
+		Old: " || machine.This.Watched(at)", New: "",
+		By:  kernel(2, "watch/execute_what_a_jump_covers"),
+		Why: "a copy is executed, which no debug register sees",
 	},
 	{
 		Name: "steps-on-the-usual-stack", File: "arch/amd64/trap/debug_step_trap.go",
