@@ -108,8 +108,8 @@ var hits = []Mutant{
 	{
 		Name: "abandoned-handler-counted-twice", File: "kprobes/state_trap.go",
 		Old: "\t\t\tk.ledger.Uncount(id, probe.Handled) // the pre-handler's\n", New: "",
-		By:  kernel(1, "kprobes/handlers_that_break_the_rules_are_abandoned"),
-		Why: "a hit whose post-handler was given up is in the ledger as handled and as abandoned",
+		By:  kernel(1, "handlers/fault_handler_of_an_instruction_is_abandoned"),
+		Why: "a hit whose post- or fault-handler was given up is in the ledger as handled and as abandoned",
 	},
 	{
 		Name: "abandoned-probe-stays-on", File: "kprobes/kill_trap.go",

@@ -96,10 +96,11 @@ func TestMutantsDie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := NewTree(dir, filepath.Join(dir, "build", "mutants", "test"))
+	tree, err := Take(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer tree.Close()
 	for _, m := range some {
 		t.Run(m.Name, func(t *testing.T) {
 			r := tree.Run(context.Background(), m)

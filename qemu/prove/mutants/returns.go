@@ -69,8 +69,8 @@ var returns = []Mutant{
 		Why: "calls are missed while other CPUs have instances",
 	},
 	{
-		Name: "pool-list-changed-without-comparing", File: "kprobes/pool.go",
-		Old: "\t\tnext := atomic.LoadUint64(&in.nextFree)\n\t\tif l.head.CompareAndSwap(old, (old>>32+1)<<32|next) {\n", New: "\t\tnext := atomic.LoadUint64(&in.nextFree)\n\t\tif l.head.Store((old>>32+1)<<32 | next); true {\n",
+		Name: "pool-gives-an-instance-twice", File: "kprobes/pool.go",
+		Old: "\t\tnext := atomic.LoadUint64(&in.nextFree)\n", New: "\t\tnext := in.index1\n",
 		By:  host("kprobes", "TestPoolFromAllCPUsAtOnce"),
 		Why: "two CPUs get the same instance",
 	},

@@ -41,15 +41,12 @@ const caseLimit = "200s"
 func (t *Tree) Run(ctx context.Context, m Mutant) (r Result) {
 	start := time.Now()
 	defer func() { r.Took = time.Since(start) }()
-	text, err := m.mutated(t.root)
+	undo, err := t.mutate(m)
 	if err != nil {
 		return Result{Verdict: Broken, Why: err.Error()}
 	}
-	if err := t.write(m.File, []byte(text)); err != nil {
-		return Result{Verdict: Broken, Why: err.Error()}
-	}
 	defer func() {
-		if err := t.restore(m.File); err != nil {
+		if err := undo(); err != nil {
 			r = Result{Verdict: Broken, Why: err.Error()}
 		}
 	}()

@@ -3,30 +3,62 @@ package mutants
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // A Tree is a copy of the sources, in which mutants are made one at a time. It stays:
 // the next run only copies what has changed, and what has been built there is kept.
+// While it is used it does not follow changes of the original.
 type Tree struct {
 	root string // of the original
 	dir  string
-	tool string // the launcher, without mutants
+	tool string   // the launcher, without mutants
+	lock *os.File // held while it is used
 }
 
-// NewTree makes dir a copy of the sources at root. One process may use it at a time.
+// Take returns a copy of the sources at root that nobody uses, no other process either.
+// Close gives it back.
+func Take(root string) (*Tree, error) {
+	for n := 1; ; n++ {
+		t, err := NewTree(root, filepath.Join(root, "build", "mutants", fmt.Sprint(n)))
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return t, err
+		}
+	}
+}
+
+// NewTree makes dir a copy of the sources at root.
+//
+// Errors: EWOULDBLOCK somebody uses dir.
 func NewTree(root, dir string) (*Tree, error) {
 	t := &Tree{root: root, dir: dir, tool: filepath.Join(dir, "build", "launcher")}
 	if err := os.MkdirAll(filepath.Dir(t.tool), 0o755); err != nil {
 		return nil, err
 	}
-	if err := t.sync(); err != nil {
+	var err error
+	if t.lock, err = os.Create(filepath.Join(dir, "build", ".copy")); err != nil {
 		return nil, err
 	}
-	return t, t.build()
+	err = syscall.Flock(int(t.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = t.sync()
+	}
+	if err == nil {
+		err = t.build()
+	}
+	if err != nil {
+		t.lock.Close()
+		return nil, err
+	}
+	return t, nil
 }
+
+// Close lets others use the tree.
+func (t *Tree) Close() error { return t.lock.Close() }
 
 // sync makes the copy like the original: files that differ are written, those that are
 // too many removed. What is built stays.
@@ -34,7 +66,7 @@ func (t *Tree) sync() error {
 	kept := map[string]bool{}
 	err := eachFile(t.root, func(name string) error {
 		kept[name] = true
-		return t.restore(name)
+		return t.copy(name)
 	})
 	if err != nil {
 		return err
@@ -47,8 +79,8 @@ func (t *Tree) sync() error {
 	})
 }
 
-// restore makes one file of the copy like the original.
-func (t *Tree) restore(name string) error {
+// copy makes one file of the copy like the original.
+func (t *Tree) copy(name string) error {
 	want, err := os.ReadFile(filepath.Join(t.root, name))
 	if err != nil {
 		return err
@@ -70,6 +102,21 @@ func (t *Tree) write(name string, text []byte) error {
 		return err
 	}
 	return os.WriteFile(path, text, info.Mode().Perm())
+}
+
+// mutate makes m, and returns what takes it out again.
+func (t *Tree) mutate(m Mutant) (undo func() error, err error) {
+	path := filepath.Join(t.dir, m.File)
+	was, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := m.mutated(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	undo = func() error { return os.WriteFile(path, was, 0o644) }
+	return undo, os.WriteFile(path, []byte(text), 0o644)
 }
 
 // eachFile calls f with the path of each source file below root.
