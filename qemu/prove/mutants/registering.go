@@ -49,10 +49,16 @@ var registering = []Mutant{
 		Why: "a handler still runs when its probe has been disabled",
 	},
 	{
-		Name: "handlers-in-traps-not-waited-for", File: "kprobes/state_trap.go",
-		Old: "func quiesceHits() {\n\ttext.Sync()\n", New: "func quiesceHits() {\n\tif false {\n\t\ttext.Sync()\n\t}\n",
+		Name: "handlers-not-waited-for", File: "kprobes/state_trap.go",
+		Old: "func quiesceHits() {\n\ttext.Sync()\n", New: "func quiesceHits() {\n\tif cpu.Num() > 1 {\n\t\treturn\n\t}\n\ttext.Sync()\n",
 		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
 		Why: "a handler still runs when its probe has been unregistered",
+	},
+	{
+		Name: "handlers-of-jumps-not-waited-for", File: "kprobes/state_trap.go",
+		Old: "st.busy() && atomic.LoadUint64(&st.soft) == hits; {\n", New: "st.busy() && hits == 1<<63; {\n",
+		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
+		Why: "the same with a handler that a jump called, which has interrupts on",
 	},
 	{
 		Name: "poked-and-not-synchronized", File: "kprobes/arm.go",

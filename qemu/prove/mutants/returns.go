@@ -9,12 +9,6 @@ var returns = []Mutant{
 		Why: "after some panics no call gets an instance any more",
 	},
 	{
-		Name: "instance-not-given-back-inside-a-handler", File: "kprobes/kretprobe_trap.go",
-		Old: "\t\tin.RP.KP.ledger.CountNested(id, probe.Recursion)\n\t\tgiveBack(in, id)\n", New: "\t\tin.RP.KP.ledger.CountNested(id, probe.Recursion)\n",
-		By:  kernel(1, "returns/in_a_handler_is_missed"),
-		Why: "the same for calls that return inside a handler",
-	},
-	{
 		Name: "instance-kept-when-the-entry-handler-declines", File: "kprobes/kretprobe_trap.go",
 		Old: "\t\trp.pool.put(in, id)\n", New: "",
 		By:  kernel(1, "returns/entry_handler_declines"),

@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
+	"sonde/optprobe"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
 )
@@ -16,13 +17,21 @@ func init() {
 	suites.Add("kprobes/unregistering_one_of_two_waits_for_its_handler", waitsBesideAnother)
 }
 
-// waitsBesideAnother unregisters a probe while its handler runs on another CPU. The
-// breakpoint stays, for the other probe there, so nothing is written, and no CPU has to
-// be told of that: only the wait for handlers is left.
+// waitsBesideAnother unregisters a probe while its handler, which a trap or a jump has
+// called, runs on another CPU. The breakpoint or the jump stays, for the other probe
+// there, so nothing is written, and no CPU has to be told of that: only the wait for
+// handlers is left.
 func waitsBesideAnother(t *suites.T) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU: there is no other for the handler to be on")
 	}
+	for _, post := range []kprobes.PostHandler{postNothing, nil} {
+		waitsBeside(t, post)
+	}
+	clean(t)
+}
+
+func waitsBeside(t *suites.T, post kprobes.PostHandler) {
 	const stay = 300e6 // ns
 	f := targets.Funcs()[0]
 	var entered, returned, after atomic.Bool
@@ -36,8 +45,12 @@ func waitsBesideAnother(t *suites.T) {
 		after.Store(returned.Load())
 		return 0
 	}}
-	other := &kprobes.Kprobe{SymbolName: k.SymbolName, PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) {}} // no jump
+	other := &kprobes.Kprobe{SymbolName: k.SymbolName, PostHandler: post}
 	t.Must(kprobes.RegisterKprobes([]*kprobes.Kprobe{k, other}))
+	t.Must(optprobe.Optimize())
+	if jump := kprobes.Optimized(k.Addr); jump != (post == nil) {
+		t.Errorf("hit by a jump: %v", jump)
+	}
 	t.Go(func() { f.Call() })
 	t.Until("the handler", entered.Load)
 	kprobes.UnregisterKprobe(k)
@@ -45,7 +58,6 @@ func waitsBesideAnother(t *suites.T) {
 	t.Wait()
 	kprobes.UnregisterKprobe(other)
 	if after.Load() {
-		t.Errorf("it is unregistered, and its handler still runs")
+		t.Errorf("post-handler %v: it is unregistered, and its handler still runs", post != nil)
 	}
-	clean(t)
 }
