@@ -31,14 +31,31 @@ func TestListFitsTheTree(t *testing.T) {
 			t.Errorf("%s: there are two, or it does not say why", m.Name)
 		}
 		names[m.Name] = true
-		if _, err := m.mutated(root); err != nil {
-			t.Error(err)
-		}
+		checkText(t, m)
 		switch {
 		case m.By.Case != "" && (m.By.CPUs < 1 || !strings.Contains(cases, `"`+m.By.Case+`"`)):
 			t.Errorf("%s: there is no case %s, or no CPU", m.Name, m.By.Case)
 		case m.By.Case == "" && !hasTest(t, m.By.Package, m.By.Name):
 			t.Errorf("%s: there is no %s in %s", m.Name, m.By.Name, m.By.Package)
+		}
+	}
+}
+
+// checkText makes the mutant: it has as many lines as the original, and is Go.
+func checkText(t *testing.T, m Mutant) {
+	t.Helper()
+	text, err := m.mutated(root)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	was, err := os.ReadFile(filepath.Join(root, m.File))
+	if err != nil || strings.Count(text, "\n") != strings.Count(string(was), "\n") {
+		t.Errorf("%s: its lines are not as many as before; %v", m.Name, err)
+	}
+	if filepath.Ext(m.File) == ".go" {
+		if _, err := parser.ParseFile(token.NewFileSet(), m.File, text, 0); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
 		}
 	}
 }
