@@ -22,9 +22,9 @@ var returns = []Mutant{
 	},
 	{
 		Name: "dead-slot-not-noticed", File: "kprobes/kretprobe_trap.go",
-		Old: "\tif *head != 0 && asInstance(*head).off > off {\n\t\tburyAbove(head, off, id)\n\t}\n", New: "",
+		Old: "\t} else if *head != 0 && asInstance(*head).off == off {\n\t\tbury(head, id) // the slot's last user never returned\n\t}\n", New: "\t}\n",
 		By:  kernel(2, "optimized/returns_that_never_come"),
-		Why: "calls that a panic has left stay in the list, in front of calls that return",
+		Why: "a call that a panic has left returns together with the next call in its place",
 	},
 	{
 		Name: "second-probe-takes-the-trampoline-for-the-caller", File: "kprobes/kretprobe_trap.go",
