@@ -21,16 +21,10 @@ var returns = []Mutant{
 		Why: "calls for which there is no instance are lost without a trace",
 	},
 	{
-		Name: "dead-slot-not-noticed", File: "kprobes/kretprobe_trap.go",
-		Old: "\t} else if *head != 0 && asInstance(*head).off == off {\n\t\tbury(head, id) // the slot's last user never returned\n\t}\n", New: "\t}\n",
-		By:  kernel(2, "optimized/returns_that_never_come"),
-		Why: "a call that a panic has left returns together with the next call in its place",
-	},
-	{
 		Name: "second-probe-takes-the-trampoline-for-the-caller", File: "kprobes/kretprobe_trap.go",
 		Old: "\t\tlr = asInstance(*head).RetAddr\n", New: "",
 		By:  kernel(1, "returns/several_probes_on_one_function"),
-		Why: "with two return probes the function returns to the trampoline for ever",
+		Why: "with two return probes the handler of one sees the trampoline as the caller",
 	},
 	{
 		Name: "return-handler-of-an-unregistered-probe", File: "kprobes/kretprobe_trap.go",
