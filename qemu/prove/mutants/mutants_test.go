@@ -41,17 +41,13 @@ func TestListFitsTheTree(t *testing.T) {
 	}
 }
 
-// checkText makes the mutant: it has as many lines as the original, and is Go.
+// checkText makes the mutant, which is Go.
 func checkText(t *testing.T, m Mutant) {
 	t.Helper()
 	text, err := m.mutated(root)
 	if err != nil {
 		t.Error(err)
 		return
-	}
-	was, err := os.ReadFile(filepath.Join(root, m.File))
-	if err != nil || strings.Count(text, "\n") != strings.Count(string(was), "\n") {
-		t.Errorf("%s: its lines are not as many as before; %v", m.Name, err)
 	}
 	if filepath.Ext(m.File) == ".go" {
 		if _, err := parser.ParseFile(token.NewFileSet(), m.File, text, 0); err != nil {

@@ -27,12 +27,6 @@ var programs = []Mutant{
 		Why: "a breakpoint is put into another file that is mapped at the address",
 	},
 	{
-		Name: "slot-shown-to-a-signal", File: "uprobes/life.go",
-		Old: "\t\tAway:      away,\n", New: "\t\tAway:      func(*proc.Thread) bool { return false },\n",
-		By:  program(2, "uprobes/signals_see_no_slot", "probed"),
-		Why: "a signal handler finds an address in a slot, and returns to it",
-	},
-	{
 		Name: "user-unregistering-does-not-wait", File: "uprobes/member.go",
 		Old: "\tif m.running.Load() > 0 {\n\t\t<-m.idle\n\t}\n", New: "",
 		By:  program(2, "uprobes/unregistering_waits_for_handlers", "probed"),
