@@ -114,7 +114,7 @@ var hits = []Mutant{
 	{
 		Name: "abandoned-probe-stays-on", File: "kprobes/kill_trap.go",
 		Old: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n\tdisarmer.Wake()\n", New: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n",
-		By:  kernel(1, "kprobes/handlers_that_break_the_rules_are_abandoned"),
+		By:  kernel(1, "kprobes/abandoned_handler_has_its_breakpoint_taken_out"),
 		Why: "the breakpoint of a handler that was given up is never taken out",
 	},
 	{

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
@@ -22,6 +23,7 @@ func init() {
 	suites.Add("kprobes/fault_handler_is_told", faultHandlerIsTold)
 	suites.Add("kprobes/fault_handler_can_repair", faultHandlerRepairs)
 	suites.Add("kprobes/handlers_that_break_the_rules_are_abandoned", handlersAreAbandoned)
+	suites.Add("kprobes/abandoned_handler_has_its_breakpoint_taken_out", abandonedIsDisarmed)
 }
 
 // dereference is probed at its load, which faults when p is nil. The function
@@ -172,6 +174,20 @@ func handlersAreAbandoned(t *suites.T) {
 			expect(t, bystander, 3, 0)
 		}
 	}
+	clean(t)
+}
+
+// abandonedIsDisarmed: nobody asks for the breakpoint of an abandoned handler any more,
+// so it goes by itself.
+func abandonedIsDisarmed(t *suites.T) {
+	k := on(t, "Leaf", func(*amd64.Regs) { *nothere = 1 })
+	armed := text.Bytes(k.Addr, 1)[0]
+	targets.Leaf(1, 2)
+	t.Until("the breakpoint to be taken out", func() bool { return text.Bytes(k.Addr, 1)[0] == k.Opcode() })
+	if armed == k.Opcode() || k.Ledger().Abandoned != 1 {
+		t.Errorf("it was not armed, or not abandoned: %#x, %+v", armed, k.Ledger())
+	}
+	kprobes.UnregisterKprobe(k)
 	clean(t)
 }
 
