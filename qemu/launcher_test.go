@@ -76,7 +76,9 @@ func TestExitStatus(t *testing.T) {
 		{"success", []string{"-c", "echo hello"}, 0, "hello\n", "booting on 2 CPUs"},
 		{"failure", []string{"-c", "echo hello; false"}, 1, "hello\n", ""},
 		{"wrong usage in the guest", []string{"-c", "sleep"}, 2, "sleep: one duration wanted\nusage: sleep seconds\n", ""},
-		{"not found", []string{"-c", "nosuch"}, 127, "nosuch: command not found\n", ""},
+		{"not found", []string{"-c", "nosuch"}, 127, "nosuch: command not found (did you mean touch?)\n", ""},
+		{"quiet", []string{"-q", "-c", "echo hello"}, 0, "hello\n", ""},
+		{"quiet crash", []string{"-q", "-c", "crash panic"}, machine.StatusCrash, "", "Kernel panic"},
 		{"crash", []string{"-c", "crash panic"}, machine.StatusCrash, "", "qemu: kernel crashed (panic: crash: asked for)"},
 		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3"},
 		{"as long as it takes", []string{"-timeout", "0", "-c", "true"}, 0, "", ""},
@@ -96,6 +98,9 @@ func TestExitStatus(t *testing.T) {
 			}
 			if stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) {
 				t.Errorf("standard output %q, want %q; standard error lacks %q:\n%s", &stdout, c.stdout, c.stderr, &stderr)
+			}
+			if c.name == "quiet" && stderr.Len() > 0 {
+				t.Errorf("standard error has %q", &stderr)
 			}
 		})
 	}

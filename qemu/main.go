@@ -47,6 +47,7 @@ const (
 type options struct {
 	machine.Config
 	scripted bool // -c was given, even if empty
+	quiet    bool
 	test     bool
 	build    bool
 	with     []string // folders of modules
@@ -95,6 +96,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	})
 	flags.BoolVar(&o.deps, "deps", false, "with -add: also what programs need, dynamic linker and libraries")
 	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
+	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel ends in a way that it should not")
 	flags.StringVar(&accel, "accel", autoAccel, "tcg, kvm or auto: kvm where it works")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -207,7 +209,15 @@ func boot(o options) (machine.Result, error) {
 		ctx, cancel := signal.NotifyContext(context.Background(), append(stop, os.Interrupt)...)
 		defer cancel()
 		o.Stdout, o.Log = os.Stdout, os.Stderr
-		return machine.Run(ctx, o.Config)
+		if !o.quiet {
+			return machine.Run(ctx, o.Config)
+		}
+		o.Log = io.Discard
+		result, err := machine.Run(ctx, o.Config)
+		if err != nil || result.Crash {
+			os.Stderr.Write(result.Log)
+		}
+		return result, err
 	}
 	// Ctrl-C belongs to the guest: QEMU reads it from the raw terminal.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
