@@ -78,8 +78,8 @@ func listAndStats(t *suites.T) {
 	t.Until("hits", func() bool { return c.hits() > 3 && rp.U.Ledger().Handled > 3 })
 	off := c.Vaddr - 0x400000
 	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"),
-		fmt.Sprintf(`^ *%d  %016x  u   probed  +/bin/probed:%#x  emulated`, c.Pid, c.Vaddr, off),
-		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  emulated`, c.Pid, c.Vaddr, off))
+		fmt.Sprintf(`^ *%d  %016x  u   probed  +/bin/probed:%#x  boosted`, c.Pid, c.Vaddr, off),
+		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  boosted`, c.Pid, c.Vaddr, off))
 	r.kill(t)
 	if s := shell(t, "cat /sys/kernel/debug/uprobes/list"); s != "" {
 		t.Errorf("after the end: %s", s)

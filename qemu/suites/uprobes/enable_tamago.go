@@ -41,7 +41,7 @@ func disabledAndEnabled(t *suites.T) {
 		p.probe(t, in, &other.Uprobe, "leaf")
 	}, "spin")
 	goesOn(t, c)
-	line := fmt.Sprintf(`^ *%d  %016x  u   probed  .*emulated`, c.Pid, c.Vaddr)
+	line := fmt.Sprintf(`^ *%d  %016x  u   probed  .*boosted`, c.Pid, c.Vaddr)
 	for range 3 {
 		t.Must(uprobes.DisableUprobe(&c.Uprobe))
 		rests(t, c)
