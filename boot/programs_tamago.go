@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/irq"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/printk"
@@ -46,6 +47,7 @@ func startPrograms() {
 		Threads: int(min(mm.Usable/threadMemory, 32768)),
 	})
 	die.SetProgram(proc.Describe)
+	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
 	console.TTY.OnSignal(func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) })
 	if err := process.Mount(vfs.Root, programs); err != nil {

@@ -39,6 +39,19 @@ func Sigpanic(g unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *uintptr)
 // Context: any, where g cannot run meanwhile, or is the caller's.
 func PanicsOnFault(g unsafe.Pointer) bool { return runtime.SondePanicsOnFault(g) }
 
+// Turn returns which turn of its P's the goroutine g has, a number that changes whenever
+// one ends, and whether it has been asked to end it; false if g is no goroutine.
+//
+// Context: trap.
+func Turn(g unsafe.Pointer) (turn uint32, asked bool) { return runtime.SondeTurn(g) }
+
+// Expel makes the goroutine g, interrupted at *pc, panic when it goes on, because it does
+// not end its turn; *pc and *sp change accordingly. It refuses where a goroutine
+// could not be preempted.
+//
+// Context: trap.
+func Expel(g unsafe.Pointer, pc, sp *uintptr) bool { return runtime.SondeExpel(g, pc, sp) }
+
 // Callers stores the return addresses of the stack at pc, sp of the interrupted
 // g, and returns how many.
 //

@@ -33,6 +33,21 @@ var onTick atomic.Pointer[func(r *amd64.Regs, late int64)]
 // Context: goroutine; f runs in interrupt context.
 func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
 
+// interrupted is told of every interrupt of timer and wake-up; nil until OnInterrupt.
+var interrupted atomic.Pointer[func(r *amd64.Regs)]
+
+// OnInterrupt makes every timer interrupt and wake-up call f, with the registers that it
+// interrupted. There is one such f.
+//
+// Context: goroutine; f runs in interrupt context.
+func OnInterrupt(f func(r *amd64.Regs)) { interrupted.Store(&f) }
+
+func tell(r *amd64.Regs) {
+	if f := interrupted.Load(); f != nil {
+		(*f)(r)
+	}
+}
+
 // Install takes the interrupts that the scheduler lives on: timer, wake-up,
 // and the spurious one.
 //
@@ -49,10 +64,14 @@ func timer(r *amd64.Regs) {
 	if f := onTick.Load(); f != nil {
 		(*f)(r, late)
 	}
+	tell(r)
 }
 
-// wake does nothing: the interrupt itself has ended Idle.
-func wake(*amd64.Regs) { cpu.EOI() }
+// wake has nothing to do: the interrupt itself has ended Idle.
+func wake(r *amd64.Regs) {
+	cpu.EOI()
+	tell(r)
+}
 
 // spurious sends no EOI: Intel SDM vol. 3A, "Spurious Interrupt".
 func spurious(*amd64.Regs) {}

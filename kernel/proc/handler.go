@@ -22,6 +22,13 @@ const (
 // patience is how long a thread that is to end may stay in a handler.
 const patience = 2 * time.Second
 
+// turn is what interrupts have seen of a thread's goroutine, in a handler.
+type turn struct {
+	number uint32
+	asked  uint32
+	since  uint64 // ticks
+}
+
 // EnterHandler says that t's goroutine is about to call a handler. Until LeaveHandler the
 // thread can end without it: the engines' Exit is called in another goroutine then.
 //

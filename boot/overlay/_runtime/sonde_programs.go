@@ -26,14 +26,16 @@ func SondeWanted() *int32 { return (*int32)(unsafe.Pointer(&sondeWanted)) }
 // before what comes after it is read.
 var sondeInterrupted atomic.Int32
 
-// sondeInterrupt gets mp out of ring 3, to see that its goroutine is to yield.
+// sondeInterrupt gets mp out of ring 3, to see that its goroutine is to yield. In the
+// kernel a thread of a program is interrupted, too: it may be in a probe's handler, which
+// is ended if it never yields.
 //
 //go:nosplit
 //go:nowritebarrierrec
 func sondeInterrupt(mp *m) {
 	sondeInterrupted.Add(1)
 	for i := 0; i < machine.CPUs; i++ {
-		if machine.Program(i) != 0 && sondeCPUs[i].cur.mp == uintptr(unsafe.Pointer(mp)) {
+		if sondeCPUs[i].cur.mp == uintptr(unsafe.Pointer(mp)) && (machine.Program(i) != 0 || SondeThread(unsafe.Pointer(mp.g0)) != nil) {
 			machine.Wake(uint64(i))
 		}
 	}

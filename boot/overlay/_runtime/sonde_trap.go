@@ -77,6 +77,34 @@ func SondeSigpanic(g0 unsafe.Pointer, sig uint32, code, addr uintptr, pc, sp *ui
 // Context: any.
 func SondePanicsOnFault(g0 unsafe.Pointer) bool { return (*g)(g0).paniconfault }
 
+// SondeTurn returns which turn of its P's the goroutine has, a number that changes whenever
+// one ends, and whether it has been asked to end it.
+//
+// Context: trap.
+//
+//go:nowritebarrierrec
+func SondeTurn(g0 unsafe.Pointer) (turn uint32, asked bool) {
+	gp := (*g)(g0)
+	if mp := gp.m; mp != nil && mp.curg == gp && mp.p != 0 {
+		return mp.p.ptr().schedtick, gp.stackguard0 == stackPreempt
+	}
+	return 0, false
+}
+
+// sondeSIGXCPU is Linux's number: "cpu limit exceeded".
+const sondeSIGXCPU = 24
+
+// SondeExpel makes the goroutine, interrupted at *pc, panic when it goes on, as a signal
+// SIGXCPU would. It refuses where the goroutine could not be preempted.
+//
+// Context: trap.
+//
+//go:nowritebarrierrec
+func SondeExpel(g0 unsafe.Pointer, pc, sp *uintptr) bool {
+	ok, _ := isAsyncSafePoint((*g)(g0), *pc, *sp, 0)
+	return ok && SondeSigpanic(g0, sondeSIGXCPU, 0, 0, pc, sp)
+}
+
 // SondeCallers stores the return addresses of the stack at pc, sp of the
 // interrupted g, and returns how many. It allocates nothing.
 //

@@ -8,9 +8,11 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -26,6 +28,7 @@ func init() {
 	}{{"blocks_for_ever", true}, {"loops_for_ever", false}} {
 		suites.Add("uprobes/handler_"+c.name, func(t *suites.T) { stuck(t, c.blocked) })
 	}
+	suites.Add("uprobes/handler_keeps_its_cpu", keepsCPU)
 	suites.Add("uprobes/handler_touches_bad_memory", badMemory)
 	suites.Add("uprobes/handler_panics_behind_a_return", panicsAtReturn)
 	suites.Add("uprobes/handler_ends_its_goroutine", endsGoroutine)
@@ -74,6 +77,31 @@ func stuck(t *suites.T, blocked bool) {
 	t.Until("the handler to return", returned.Load)
 	if l := u.Ledger(); l.Abandoned != 1 || l.Unexplained() != 0 {
 		t.Errorf("after it has returned: %+v", l)
+	}
+}
+
+// keepsCPU: a handler that loops without calling anything would stop the collector, and with
+// it everything. It is ended, its probe disabled, and the program goes on.
+func keepsCPU(t *suites.T) {
+	p := need(t, "/bin/probed")
+	var over atomic.Bool
+	n := 0
+	u := &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		for n++; n == 3 && !over.Load(); {
+		}
+	}}
+	time.AfterFunc(suites.Limit/2, func() { over.Store(true) })
+	r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls")
+	t.Until("the loop", func() bool { return u.Ledger().Entered > 2 })
+	log := logWhile(t, func() {
+		runtime.GC()
+		r.wait(t, "calls 1505500\n")
+	})
+	if over.Load() || !strings.Contains(log, "cpu limit exceeded in the handler of the probe at") {
+		t.Errorf("logged: %s", log)
+	}
+	if l := u.Ledger(); n != 3 || l.Abandoned != 1 || l.Handled != 2 || l.Unexplained() != 0 {
+		t.Errorf("%d: %+v", n, l)
 	}
 }
 
