@@ -1,8 +1,6 @@
 package uprobes
 
 import (
-	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"sonde/kernel/abi"
@@ -62,8 +60,11 @@ func clone(t, child *proc.Thread, flags uint64) {
 // ends in the middle of a handler.
 func forget(t *proc.Thread) {
 	if th, _ := t.Probes.(*thread); th != nil {
-		if th.in != nil {
+		switch {
+		case th.in != nil:
 			th.in.leaveBehind(th)
+		case t.LeftBehind():
+			printk.Err("uprobes: a callback does not return: thread %d ends without it", t.TID)
 		}
 		th.drop(func(*call) bool { return true })
 		t.Probes = nil
@@ -93,13 +94,6 @@ func end(t *proc.Thread) {
 		tk.quit()
 	}
 	p.Detach(engine)
-}
-
-// caught reports a panic in what is called of u.
-func caught(u *Uprobe, what string) {
-	if e := recover(); e != nil {
-		printk.Err("uprobes: %v in the %s of the probe at %#x of process %d\n%s", fmt.Sprint(e), what, u.Vaddr, u.Pid, debug.Stack())
-	}
 }
 
 func init() { module.OnUnload(forgetModule) }

@@ -1,9 +1,13 @@
 package uprobes
 
 import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"sonde/kernel/module"
+	"sonde/kernel/printk"
 )
 
 // An order is a registration, or the opposite, that is to be carried out.
@@ -63,14 +67,30 @@ func (th *thread) carryOut() {
 				reg = 1
 			}
 			th.owner = o.owner
-			o.tell(f, reg, typ, result)
+			th.callBack(func() { f(o.u, reg, typ, result) }, o.u)
 		}
 	}
 	th.queue = nil
 }
 
-// tell calls a callback. A panic in it is nobody's but its own.
-func (o order) tell(f func(*Uprobe, int, Type, error), reg int, typ Type, result error) {
-	defer caught(o.u, "callback")
-	f(o.u, reg, typ, result)
+// callBack calls a callback of u. A panic in it is nobody's but its own; like a handler, it
+// is left behind if it does not return.
+func (th *thread) callBack(f func(), u *Uprobe) {
+	th.t.EnterHandler()
+	defer func() {
+		e := recover()
+		if !th.t.LeaveHandler() {
+			th.vanish()
+		}
+		if e != nil {
+			printk.Err("uprobes: %v in the callback of the probe at %#x of process %d\n%s", fmt.Sprint(e), u.Vaddr, u.Pid, debug.Stack())
+		}
+	}()
+	f()
+}
+
+// vanish ends the goroutine of a thread that has ended without it.
+func (th *thread) vanish() {
+	running.Delete(goroutine())
+	runtime.Goexit()
 }

@@ -158,3 +158,74 @@ func TestQueueOfAProcessThatEnds(t *testing.T) {
 	d.wants(t, syscall.EINPROGRESS.Error(), "callback 1 <nil>")
 	must(t, UnregisterUprobe(second))
 }
+
+// TestUnregisterWaits: when it returns, no handler of the probe runs.
+func TestUnregisterWaits(t *testing.T) {
+	stuck, let, gone := make(chan bool), make(chan bool), make(chan bool)
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) {
+		close(stuck)
+		<-let
+	}}
+	go func() {
+		<-stuck
+		must(t, UnregisterUprobe(u))
+		close(gone)
+	}()
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		go func() {
+			<-stuck
+			select {
+			case <-gone:
+				t.Error("it is unregistered while its handler runs")
+			case <-time.After(50 * time.Millisecond):
+			}
+			close(let)
+		}()
+		execute(p, textAt)
+		select {
+		case <-gone:
+		case <-time.After(time.Minute):
+			t.Error("it is never unregistered")
+		}
+	})
+}
+
+// TestHandlerBegunAfterTheKill: the process was killed when its program still ran.
+func TestHandlerBegunAfterTheKill(t *testing.T) {
+	var pr *proc.Process
+	let := make(chan bool)
+	defer close(let)
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { <-let }}
+	s := played(t, func(p *proc.Process) {
+		pr, u.Pid = p, p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		pr.Kill(9)
+		execute(p, textAt)
+	})
+	if s.Signal() != 9 {
+		t.Errorf("it ends with %#x", s)
+	}
+}
+
+// TestCallbackThatDoesNotReturn is left behind as a handler is.
+func TestCallbackThatDoesNotReturn(t *testing.T) {
+	let := make(chan bool)
+	defer close(let)
+	second := &Uprobe{Vaddr: textAt + 8, Handler: func(*Uprobe, *amd64.Regs) {}}
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { RegisterUprobe(second) }}
+	second.RegistrationCallback = func(*Uprobe, int, Type, error) {
+		Current().Process().Kill(9)
+		<-let
+	}
+	s := played(t, func(p *proc.Process) {
+		u.Pid, second.Pid = p.PID, p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) { execute(p, textAt) })
+	if s.Signal() != 9 {
+		t.Errorf("it ends with %#x", s)
+	}
+}

@@ -109,6 +109,16 @@ func TestBreakIsOfWhatIsMapped(t *testing.T) {
 	if got := byteAt(t, s, at); got != 2^0x80 {
 		t.Errorf("%#x after that", got)
 	}
+	// A breakpoint that the program has there by itself is not touched, either.
+	must(t, s.Break(at))
+	_, err = s.Map(high, 2*PageSize, Read|Write|Exec, Fixed, nil, 0)
+	must(t, err)
+	_, err = s.CopyOut(at, []byte{int3})
+	must(t, err)
+	s.Unbreak(at)
+	if got := byteAt(t, s, at); got != int3 {
+		t.Errorf("%#x instead of the program's own breakpoint", got)
+	}
 }
 
 // TestBreakIsNotOfAnotherFile: not even if the other has the same bytes there.

@@ -269,6 +269,9 @@ func (p *Player) SyscallAt(ip, sp uint64) (to uint64) {
 	return r.IP
 }
 
+// Flags returns the flags with which the program goes on.
+func (p *Player) Flags() uint64 { return p.regs.Flags }
+
 // trap hands an event to Run and waits until the kernel lets the program go on.
 func (p *Player) trap(ev proc.Event) {
 	events, resume := p.events, p.resume

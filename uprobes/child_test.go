@@ -1,0 +1,72 @@
+package uprobes
+
+import (
+	"testing"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/proctest"
+)
+
+// ends waits for the child of p, which has to come to its end.
+func ends(t *testing.T, p *player) {
+	t.Helper()
+	status := uint64(proctest.Data)
+	for p.Call(wait4, ^uint64(0), status, 0, 0) < 0 {
+	}
+	if s := p.Peek32(status); s != 0 {
+		t.Errorf("the child ends with status %#x", s)
+	}
+}
+
+// TestChildOfVforkMeetsBreakpoints: it has the memory of its parent, but none of its probes.
+func TestChildOfVforkMeetsBreakpoints(t *testing.T) {
+	const vfork = 58
+	d := new(diary)
+	u := &Uprobe{Vaddr: textAt, Handler: d.probe("hit")}
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		p.Fork(func(c *player) {
+			c.Call(39)
+			if ip := execute(c, textAt); ip != textAt+1 {
+				t.Errorf("the child goes on at %#x", ip)
+			}
+		}, vfork)
+		ends(t, p)
+		execute(p, textAt)
+	})
+	d.wants(t, "hit")
+}
+
+// TestChildReturns: a child of fork returns to the trampoline, as its parent does, and
+// where that was the handler is called, also of calls that are one in the other.
+func TestChildReturns(t *testing.T) {
+	d := new(diary)
+	rp := &Uretprobe{Handler: func(ri *UretprobeInstance, _ *amd64.Regs) { d.add("%#x", ri.RetAddr) }}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		both := func(p *player) {
+			for i, sp := range []uint64{stack - 0x20, stack} {
+				if to, want := leave(p, sp), textAt+2-uint64(i); to != want {
+					t.Errorf("it returns to %#x, not %#x", to, want)
+				}
+			}
+		}
+		enter(p, stack, textAt+1)
+		enter(p, stack-0x20, textAt+2)
+		p.Fork(func(c *player) {
+			c.Call(39)
+			both(c)
+		}, fork)
+		ends(t, p)
+		both(p)
+	})
+	d.wants(t, "0x700002", "0x700001")
+	if l := rp.U.Ledger(); l.Entered != 2 || l.Handled != 2 || l.Unexplained() != 0 {
+		t.Errorf("%+v", l)
+	}
+}
