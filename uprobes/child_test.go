@@ -1,11 +1,15 @@
 package uprobes
 
 import (
+	"errors"
+	"syscall"
 	"testing"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/proctest"
+	calls "sonde/kernel/syscall"
+	"sonde/kernel/vfs"
 )
 
 // ends waits for the child of p, which has to come to its end.
@@ -69,4 +73,36 @@ func TestChildReturns(t *testing.T) {
 	if l := rp.U.Ledger(); l.Entered != 2 || l.Handled != 2 || l.Unexplained() != 0 {
 		t.Errorf("%+v", l)
 	}
+}
+
+// TestExecUnregisters: before the other program runs.
+func TestExecUnregisters(t *testing.T) {
+	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) {}}
+	execed := false
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		execNext(t, p, func(*player) {
+			execed = true
+			if err := EnableUprobe(u); !errors.Is(err, syscall.EINVAL) || len(All()) != 0 {
+				t.Errorf("%v, %d probes", err, len(All()))
+			}
+		})
+	})
+	if !execed {
+		t.Error("the other program has not run")
+	}
+}
+
+// execNext makes p run another program; it does not return.
+func execNext(t *testing.T, p *player, f proctest.Program) {
+	const execve = 59
+	w, root := p.World, vfs.Root.RootPlace()
+	must(t, vfs.Root.MakeFileAt(root, "/next", 0o755))
+	t.Cleanup(func() { vfs.Root.UnlinkAt(root, "/next") })
+	w.Install("/next", f)
+	calls.SetLoader(func(p calls.Program) (proc.Image, error) { return w.Exec(p.Path) })
+	p.PokeString(proctest.Data, "/next")
+	p.Call(execve, proctest.Data, 0, 0)
 }

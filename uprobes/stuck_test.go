@@ -11,9 +11,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	calls "sonde/kernel/syscall"
-	"sonde/kernel/vfs"
 )
 
 // TestHandlerThatDoesNotReturn: its process can be killed all the same, and whoever
@@ -81,7 +78,7 @@ func listed() (n int) {
 
 // TestExecWhileHandlerDoesNotReturn: exec has to end the other threads.
 func TestExecWhileHandlerDoesNotReturn(t *testing.T) {
-	const clone, execve = 56, 59
+	const clone = 56
 	const thread = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD
 	stuck, let := make(chan bool), make(chan bool)
 	var once sync.Once
@@ -95,15 +92,9 @@ func TestExecWhileHandlerDoesNotReturn(t *testing.T) {
 		u.Pid = p.PID
 		must(t, RegisterUprobe(u))
 	}, func(p *player) {
-		w, root := p.World, vfs.Root.RootPlace()
-		must(t, vfs.Root.MakeFileAt(root, "/next", 0o755))
-		defer vfs.Root.UnlinkAt(root, "/next")
-		w.Install("/next", func(p *player) { execed = true })
-		calls.SetLoader(func(p calls.Program) (proc.Image, error) { return w.Exec(p.Path) })
 		p.Fork(func(c *player) { execute(c, textAt) }, clone, thread, stack-0x4000)
 		<-stuck
-		p.PokeString(proctest.Data, "/next")
-		p.Call(execve, proctest.Data, 0, 0)
+		execNext(t, p, func(*player) { execed = true })
 	})
 	if !execed {
 		t.Error("the other program has not run")

@@ -20,17 +20,37 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/some_boundaries_in_each_way", func(t *suites.T) { workloadsAreTheSame(t, 19) })
-	suites.Add("uprobes/every_boundary_in_each_way", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
+	suites.Add("uprobes/some_boundaries_in_each_way", func(t *suites.T) {
+		for _, w := range workloads() {
+			if w.brief {
+				w.isTheSame(t, 19)
+			}
 		}
-		workloadsAreTheSame(t, 1)
 	})
+	suites.Add("uprobes/every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
+	suites.Add("uprobes/every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
+	suites.Add("uprobes/every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
+	suites.Add("uprobes/every_boundary_of_go", func(t *suites.T) { every(t, "go") })
+	suites.Add("uprobes/every_boundary_of_go_with_collections", func(t *suites.T) { every(t, "go with collections") })
+	suites.Add("uprobes/every_boundary_of_libc", func(t *suites.T) { every(t, "libc") })
+}
+
+// every tries all boundaries of the workloads of a name.
+func every(t *suites.T, name string) {
+	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
+		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
+	}
+	for _, w := range workloads() {
+		if w.name == name {
+			w.isTheSame(t, 1)
+		}
+	}
 }
 
 // A workload is a program whose output is known from a run without probes.
 type workload struct {
+	name  string
+	brief bool   // a part of its boundaries is tried in each run of the tests
 	file  string // whose code is probed
 	prog  string // file, if it is empty
 	args  []string
@@ -45,38 +65,28 @@ type workload struct {
 func workloads() []*workload {
 	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
 	return []*workload{
-		{file: "/bin/busybox", args: []string{"sh", "-c", `for i in 1 2 3; do x=$((x*10+i)); echo "$x"; done; case $x in 1*3) echo ${x#1};; esac; test -d /bin && printf '%05d %s\n' 42 end`}},
-		{file: "/bin/busybox", args: []string{"awk", `BEGIN { for (i = 1; i < 4; i++) s = s sprintf("%.2f ", i / 3); print s; print toupper(substr("boundary", 3)), index("abc", "c") }`}},
-		{file: "/bin/busybox", forks: true, args: []string{"sh", "-c", `for i in 3 1 2; do echo $i; done | sort | { read a; echo "first $a"; cat; }; x=$(echo sub | tr a-z A-Z); echo $x; (exit 3); echo $?; true & wait $!; echo done`}},
-		{file: "/bin/gothreads", args: []string{"collect"}},
-		{file: "/bin/box", args: []string{"seq", "1", "5"}},
-		{file: libc, prog: "/usr/bin/seq", args: []string{"-f", "%.3f", "1", "3"}},
-		{file: libc, prog: "/usr/bin/sort", args: []string{"-n", "/etc/passwd"}},
+		{name: "sh", brief: true, file: "/bin/busybox", args: []string{"sh", "-c", `for i in 1 2 3; do x=$((x*10+i)); echo "$x"; done; case $x in 1*3) echo ${x#1};; esac; test -d /bin && printf '%05d %s\n' 42 end`}},
+		{name: "awk", file: "/bin/busybox", args: []string{"awk", `BEGIN { for (i = 1; i < 4; i++) s = s sprintf("%.2f ", i / 3); print s; print toupper(substr("boundary", 3)), index("abc", "c") }`}},
+		{name: "pipelines", brief: true, file: "/bin/busybox", forks: true, args: []string{"sh", "-c", `for i in 3 1 2; do echo $i; done | sort | { read a; echo "first $a"; cat; }; x=$(echo sub | tr a-z A-Z); echo $x; (exit 3); echo $?; true & wait $!; echo done`}},
+		{name: "go with collections", file: "/bin/gothreads", args: []string{"collect"}},
+		{name: "go", file: "/bin/box", args: []string{"seq", "1", "5"}},
+		{name: "libc", file: libc, prog: "/usr/bin/seq", args: []string{"-f", "%.3f", "1", "3"}},
+		{name: "libc", file: libc, prog: "/usr/bin/sort", args: []string{"-n", "/etc/passwd"}},
 	}
 }
 
-// workloadsAreTheSame probes every nth instruction of all functions that a program reaches, in
-// each way, and compares what the program prints, and how it ends, with a run without
-// probes.
-func workloadsAreTheSame(t *suites.T, nth int) {
+// isTheSame probes every nth instruction of all functions that a program reaches, in each
+// way, and compares what the program prints, and how it ends, with a run without probes.
+func (w *workload) isTheSame(t *suites.T, nth int) {
 	defer uprobes.Force(place.Refused)
-	all := workloads()
-	if nth > 1 {
-		all = []*workload{all[0], all[2]}
+	if !w.prepare(t) {
+		return
 	}
-	for _, w := range all {
-		if !w.prepare(t) {
-			continue
-		}
-		reached := w.reached(t, nth)
-		for _, way := range []place.Way{place.Refused, place.Emulate, place.Step} {
-			uprobes.Force(way)
+	reached := w.reached(t, nth)
+	for _, way := range []place.Way{place.Refused, place.Emulate, place.Step} {
+		if uprobes.Force(way); !t.Failed() {
 			w.try(t, reached, nth, way)
-			if t.Failed() {
-				return
-			}
 		}
-		uprobes.Force(place.Refused)
 	}
 }
 

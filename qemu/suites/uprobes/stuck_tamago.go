@@ -22,12 +22,8 @@ import (
 )
 
 func init() {
-	for _, c := range []struct {
-		name    string
-		blocked bool
-	}{{"blocks_for_ever", true}, {"loops_for_ever", false}} {
-		suites.Add("uprobes/handler_"+c.name, func(t *suites.T) { stuck(t, c.blocked) })
-	}
+	suites.Add("uprobes/handler_blocks_for_ever", func(t *suites.T) { stuck(t, true) })
+	suites.Add("uprobes/handler_loops_for_ever", func(t *suites.T) { stuck(t, false) })
 	suites.Add("uprobes/handler_keeps_its_cpu", keepsCPU)
 	suites.Add("uprobes/handler_touches_bad_memory", badMemory)
 	suites.Add("uprobes/handler_panics_behind_a_return", panicsAtReturn)
