@@ -161,6 +161,10 @@ func (m *member) leaveBehind(th *thread) {
 	}
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
+	if c := th.leaving; c != nil { // the handlers behind it will not be called
+		c.of = c.of[c.next:]
+		c.leave()
+	}
 }
 
 // from names the module that m is from.

@@ -12,12 +12,15 @@ import (
 // one, which is probed as well, has two calls with one stack slot.
 //
 // Calls are found by the slot's address, so it does not matter in what order they return:
-// coroutines switch stacks. A call that longjmp has left is noticed when its slot holds
-// something else.
+// coroutines switch stacks. A call that longjmp has left is forgotten when its slot holds
+// something else. It is counted as one that will not return when the stack is used further
+// up; if that was another stack, and it does return, it is counted as what it is.
 type call struct {
 	slot uint64 // on the stack
 	ret  uint64 // what it held
+	left bool   // counted as one that will not return
 	of   []instance
+	next int // of these, when their handlers are called
 }
 
 // instance is one call of one probe.
@@ -44,8 +47,11 @@ func (th *thread) enterCall(members []*member) {
 	if len(th.calls) > 0 && len(th.calls)%manyCalls == 0 {
 		th.drop(func(c *call) bool { v, err := th.Load(c.slot); return err != nil || v != tramp })
 	}
+	if n := len(th.calls); n > 0 && th.calls[n-1].slot < r.SP {
+		th.leave(0, r.SP)
+	}
 	c := th.newCall()
-	c.slot, c.ret = r.SP, ret
+	c.slot, c.ret, c.left = r.SP, ret, false
 	real := th.real(ret, r.SP)
 	for _, m := range members {
 		if m.ret == nil || m.atReturn || m.process != th.t.Process() {
@@ -118,13 +124,40 @@ func (th *thread) drop(dead func(c *call) bool) {
 		if !dead(c) {
 			return false
 		}
-		for i := range c.of {
-			m := c.of[i].m
-			m.flying.Add(-1)
-			m.count(probe.Abandoned)
-		}
+		c.leave()
 		return true
 	})
+}
+
+// leave counts the last calls as such that will not return: those whose slots are below sp,
+// and which are not among the first.
+func (th *thread) leave(first int, sp uint64) {
+	for i := len(th.calls) - 1; i >= first && th.calls[i].slot < sp; i-- {
+		th.calls[i].leave()
+	}
+}
+
+// leave counts c as one that will not return, once.
+func (c *call) leave() {
+	if c.left {
+		return
+	}
+	c.left = true
+	for i := range c.of {
+		m := c.of[i].m
+		m.flying.Add(-1)
+		m.count(probe.Abandoned)
+	}
+}
+
+// comeBack is the opposite.
+func (c *call) comeBack() {
+	c.left = false
+	for i := range c.of {
+		m := c.of[i].m
+		m.flying.Add(1)
+		m.counts[probe.Abandoned].Add(^uint64(0))
+	}
 }
 
 // returned is told that a function has returned to the trampoline: IP is there. It
@@ -139,8 +172,14 @@ func (th *thread) returned() bool {
 			return found
 		}
 		found = true
+		if i < len(th.calls)-1 {
+			th.leave(i+1, slot)
+		}
 		c := th.calls[i]
 		th.remove(i)
+		if c.left {
+			c.comeBack()
+		}
 		r.IP = th.real(c.ret, slot)
 		th.leaveCall(c, r)
 		if c.ret != tramp || r.SP-8 != slot {
@@ -151,11 +190,13 @@ func (th *thread) returned() bool {
 
 // leaveCall calls the handlers.
 func (th *thread) leaveCall(c *call, r *amd64.Regs) {
+	th.leaving = c
 	th.begin()
 	for i := 0; i < len(c.of); {
 		i = th.returnHandlers(c, i, r)
 	}
 	th.finish()
+	th.leaving = nil
 	th.free(c)
 }
 
@@ -170,6 +211,7 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 	for next = from; next < len(c.of); {
 		in := &c.of[next]
 		next++
+		c.next = next
 		m := in.m
 		m.flying.Add(-1)
 		if m.enter() {

@@ -26,6 +26,8 @@ type thread struct {
 	calls []*call // that return to the trampoline
 	spare []*call // to be used again
 
+	leaving *call // whose handlers are being called
+
 	wants uint8     // what the hit wants: see hit.go
 	after []*member // whose post- and fault-handlers wait for the instruction's end
 
