@@ -182,3 +182,42 @@ func TestBreakRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBreakIsSeenByCPUs: when Break and Unbreak return, every CPU has left ring 3 since the
+// byte was written, and what it executes then is in the page that the space has for itself.
+func TestBreakIsSeenByCPUs(t *testing.T) {
+	m := newMachine(t, 0)
+	s, f := m.space(), m.file(2)
+	at := text(t, s, f, 0) + 5
+	was := byteAt(t, s, at)
+	fetch := func() byte {
+		b, err := m.access(s, at, Exec)
+		must(t, err)
+		return *b
+	}
+	fetch() // now the CPU knows the page
+	var left []byte
+	plain := m.Shootdown
+	m.Shootdown = func(s *Space, start, end uint64, tables bool) {
+		plain(s, start, end, tables)
+		left = append(left, lockedByte(m, s, at))
+	}
+	for range 2 { // the second time the page is its own already
+		left = nil
+		must(t, s.Break(at))
+		if b := fetch(); b != int3 || len(left) == 0 || left[len(left)-1] != int3 {
+			t.Errorf("Break: it executes %#x, and had %#x when it left ring 3", b, left)
+		}
+		left = nil
+		s.Unbreak(at)
+		if b := fetch(); b != was || len(left) == 0 || left[len(left)-1] != was {
+			t.Errorf("Unbreak: it executes %#x, and had %#x when it left ring 3", b, left)
+		}
+	}
+}
+
+// lockedByte is byteAt where the space is locked.
+func lockedByte(m *fakeMachine, s *Space, addr uint64) byte {
+	table, _ := m.walk(s, addr)
+	return m.Frames.Bytes(frameOf(*slot(m.Frames.Words(table), addr, 0)))[addr%PageSize]
+}
