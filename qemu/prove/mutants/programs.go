@@ -80,4 +80,46 @@ var programs = []Mutant{
 		By:  host("uprobes/place", "TestSlot"),
 		Why: "the copy in the slot uses other memory of the program",
 	},
+	{
+		Name: "breakpoint-not-quiesced", File: "kernel/mm/space/breaks.go",
+		Old: "\ts.flush(page, page+PageSize, false)\n\t*at = v\n", New: "\t*at = v\n",
+		By:  host("kernel/mm/space", "TestBreakIsSeenByCPUs"),
+		Why: "a CPU goes on executing the byte that was there before",
+	},
+	{
+		Name: "child-cannot-return", File: "uprobes/life.go",
+		Old: ", calls: th.inherit()}", New: "}",
+		By:  host("uprobes", "TestChildReturns"),
+		Why: "a child that was forked in a probed call dies when it returns",
+	},
+	{
+		Name: "queue-backwards", File: "uprobes/queue.go",
+		Old: "\t\to := th.queue[0]\n\t\tth.queue = th.queue[1:]\n", New: "\t\to := th.queue[len(th.queue)-1]\n\t\tth.queue = th.queue[:len(th.queue)-1]\n",
+		By:  host("uprobes", "TestQueueIsCarriedOutBehindAllHandlers"),
+		Why: "what handlers have asked for is done in the wrong order",
+	},
+	{
+		Name: "step-leaves-TF", File: "uprobes/place/slot.go",
+		Old: "\t\tr.Flags = r.Flags&^amd64.RFLAGS_TF | s.flags&amd64.RFLAGS_TF\n", New: "",
+		By:  host("uprobes", "TestStepIsOver"),
+		Why: "the program gets a SIGTRAP behind its next instruction",
+	},
+	{
+		Name: "left-calls-counted-late", File: "uprobes/return.go",
+		Old: "\t\tth.leave(0, r.SP)\n", New: "",
+		By:  host("uprobes", "TestCallsThatAreLeft"),
+		Why: "calls that longjmp has left are taken for calls in flight",
+	},
+	{
+		Name: "coroutine-counted-as-left", File: "uprobes/return.go",
+		Old: "\t\tif c.left {\n\t\t\tc.comeBack()\n\t\t}\n", New: "",
+		By:  host("uprobes", "TestCallsThatAreLeft"),
+		Why: "a call that returns late is counted as abandoned and as handled",
+	},
+	{
+		Name: "goroutine-of-a-dead-thread-goes-on", File: "kernel/proc/handler.go",
+		Old: "return t.lent.CompareAndSwap(inHandler, notLent)", New: "return t.lent.CompareAndSwap(inHandler, notLent) || true",
+		By:  host("uprobes", "TestHandlerThatDoesNotReturn"),
+		Why: "a handler that returns late executes a program that has ended",
+	},
 }
