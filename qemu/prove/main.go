@@ -31,7 +31,7 @@ import (
 )
 
 // parts are the proof, in the order in which they run and stand on the page.
-var parts = []Part{functions, instructions, blacklist, storms, hostile}
+var parts = []Part{functions, instructions, encodings, blacklist, storms, hostile, mutations}
 
 type options struct {
 	parts        []Part

@@ -141,9 +141,29 @@ func TestSlice(t *testing.T) {
 	fine(t, o, "entry probes", "as jumps")
 	o = m.everyInstruction(t.Context(), 4000, 4025)
 	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "the same as a processor's")
-	if len(o.Reached) < 100 {
+	if len(o.Reached) < 50 {
 		t.Errorf("only %d instructions are reached", len(o.Reached))
 	}
+}
+
+// TestEncodings tries the instructions of some functions of the image.
+func TestEncodings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds the kernel")
+	}
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCode(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		c.functions[i] = c.functions[i*len(c.functions)/100]
+	}
+	c.functions = c.functions[:100]
+	fine(t, tryAll(t.Context(), c, 1), "emulated", "boosted", "stepped", "detoured")
 }
 
 // fine checks that nothing is wrong, and that something was done.

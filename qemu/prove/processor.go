@@ -20,6 +20,7 @@ type processor struct {
 	cmd      *exec.Cmd
 	mem      *os.File
 	code     *code
+	heap     uint64 // bytes of heap to map
 	counts   []Count
 	findings []string
 }
@@ -33,7 +34,7 @@ const (
 
 // newProcessor starts the process for that code.
 func newProcessor(c *code) (*processor, error) {
-	p := &processor{code: c, lines: make(chan string, 1000), done: make(chan struct{})}
+	p := &processor{code: c, heap: heapSize, lines: make(chan string, 1000), done: make(chan struct{})}
 	started := make(chan error)
 	go p.work(started)
 	if err := <-started; err != nil {
@@ -84,7 +85,7 @@ func (p *processor) start() error {
 	if p.mem, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0); err != nil {
 		return err
 	}
-	if err := errors.Join(p.mmap(imageAt, imageSize), p.mmap(heapAt, heapSize)); err != nil {
+	if err := errors.Join(p.mmap(imageAt, imageSize), p.mmap(heapAt, p.heap)); err != nil {
 		return err
 	}
 	_, err = p.mem.WriteAt(p.code.bytes, int64(p.code.addr))

@@ -40,7 +40,7 @@ func TestAProcessorRepeats(t *testing.T) {
 		{"ADDSD X0, X1", "\xf2\x0f\x58\xc8", func(t *transition) {}, "not repeated: it is about vector"},
 	} {
 		copy(blank, c.code)
-		p, err := newProcessor(&code{at, blank})
+		p, err := newProcessor(&code{addr: at, bytes: blank})
 		if err != nil {
 			t.Skip(err)
 		}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"sonde/internal/image"
+	"sonde/qemu/prove/mutants"
+)
+
+var mutations = Part{
+	Name:  "mutations",
+	Says:  "deliberate defects (`qemu/prove/mutants`), of which each makes the test fail that is named for it",
+	Units: mutationUnits,
+}
+
+// mutationUnits is a unit for each mutant.
+func mutationUnits(*Machines) (all []Unit, err error) {
+	root, err := image.Root()
+	if err != nil {
+		return nil, err
+	}
+	trees := &forest{root: root}
+	for _, m := range mutants.List() {
+		cost := 3 * time.Second
+		if m.By.Case != "" {
+			cost = 12 * time.Second
+		}
+		all = append(all, Unit{Name: m.Name, Cost: cost, Run: func(ctx context.Context) Outcome { return trees.run(ctx, m) }})
+	}
+	return all, nil
+}
+
+// forest is copies of the sources, as many as are used at a time.
+type forest struct {
+	root string
+
+	mu sync.Mutex
+	// guarded by mu:
+	free []*mutants.Tree
+	made int
+}
+
+// take returns a copy that nobody uses.
+func (f *forest) take() (*mutants.Tree, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.free); n > 0 {
+		t := f.free[n-1]
+		f.free = f.free[:n-1]
+		return t, nil
+	}
+	f.made++
+	return mutants.NewTree(f.root, filepath.Join(f.root, "build", "mutants", fmt.Sprint(f.made)))
+}
+
+func (f *forest) give(t *mutants.Tree) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.free = append(f.free, t)
+}
+
+// run makes one mutant. One that lives, or of which nothing can be said, is a finding.
+func (f *forest) run(ctx context.Context, m mutants.Mutant) (o Outcome) {
+	t, err := f.take()
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	defer f.give(t)
+	r := t.Run(ctx, m)
+	if ctx.Err() != nil {
+		return Outcome{Err: errors.Join(ctx.Err(), errors.New(r.Why))}
+	}
+	o.add("mutants", 1)
+	if r.Verdict == mutants.Killed {
+		o.add("killed", 1)
+		return o
+	}
+	o.Findings = append(o.Findings, fmt.Sprintf("%s (%s): %s, by %s: %s", m.Name, m.Why, r.Verdict, m.By, r.Why))
+	return o
+}
