@@ -226,7 +226,9 @@ func (t *trial) region(addr uint64, code []byte) error {
 		return err
 	}
 	if at, ok := c.Original(got.ip); ok { // it has faulted
-		if got.ip = at.IP; at.Pushed {
+		if got.ip = at.IP; at.Pushed { // and fallen below SP then
+			clear(got.bytes(got.regs[insn.RSP]))
+			clear(want.bytes(got.regs[insn.RSP]))
 			got.regs[insn.RSP] += 8
 		}
 	}

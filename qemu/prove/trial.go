@@ -40,8 +40,8 @@ func (t *trial) random(addr uint64, code []byte) *allState {
 	for i := 0; i < dataSize; i += 8 {
 		binary.LittleEndian.PutUint64(s.data[i:], value())
 	}
-	for i := range s.near {
-		s.near[i] = byte(t.rng.Uint32())
+	for i := 0; i < len(s.near); i += 8 {
+		binary.LittleEndian.PutUint64(s.near[i:], value())
 	}
 	binary.LittleEndian.PutUint16(s.fx[0:], 0x37f) // FCW, as after FNINIT
 	binary.LittleEndian.PutUint32(s.fx[24:], 0x1f80)

@@ -4,10 +4,14 @@ package prove
 
 import (
 	"fmt"
+	"reflect"
+	"unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kprobes"
 	"sonde/kprobes/machine"
+	"sonde/kwatch"
 	"sonde/optprobe"
 	"sonde/qemu/suites/targets"
 )
@@ -62,5 +66,33 @@ func (p *prover) trouble(name string) {
 	call()
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{stepped, plain})
 	kprobes.UnregisterKretprobe(ret)
+	p.watched(name)
 	programs.do(new(digest))
 }
+
+// watchedWord is what is watched.
+var watchedWord uint64
+
+// watched hits a watchpoint, also in the single step of a probe.
+func (p *prover) watched(name string) {
+	reg, err := kwatch.RegisterKwatch(uintptr(unsafe.Pointer(&watchedWord)), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) {})
+	if err != nil {
+		p.finding("%s: %v", name, err)
+		return
+	}
+	stepped := &kprobes.Kprobe{Addr: reflect.ValueOf(store).Pointer(), PostHandler: post}
+	if err := kprobes.RegisterKprobe(stepped); err != nil {
+		p.finding("%s: %v", name, err)
+	}
+	for i := range uint64(5) {
+		watchedWord = i
+		store(&watchedWord, i)
+	}
+	kprobes.UnregisterKprobe(stepped)
+	if err := kwatch.UnregisterKwatch(reg); err != nil {
+		p.finding("%s: %v", name, err)
+	}
+}
+
+//go:noinline
+func store(p *uint64, v uint64) { *p = v }
