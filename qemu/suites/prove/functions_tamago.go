@@ -75,14 +75,7 @@ func (p *prover) register(x *pair) (entry, ret int) {
 
 // unregister unregisters all, looks at their accounts, and returns how many were hit.
 func (p *prover) unregister(all []pair) (hit int) {
-	var ks []*kprobes.Kprobe
-	var rps []*kprobes.Kretprobe
-	for _, x := range all {
-		ks = append(ks, x.entry)
-		if x.ret != nil {
-			rps = append(rps, x.ret)
-		}
-	}
+	ks, rps := split(all)
 	kprobes.UnregisterKretprobes(rps)
 	kprobes.UnregisterKprobes(ks)
 	for _, x := range all {
@@ -100,18 +93,12 @@ func (p *prover) unregister(all []pair) (hit int) {
 
 // together probes the entries and the returns of all functions at once.
 func (p *prover) together() {
-	var all []pair
-	returns := 0
 	p.jumps(false)
-	for _, fn := range probeable() {
-		x := newPair(fn)
-		e, r := p.register(&x)
-		if returns += r; e > 0 {
-			all = append(all, x)
-		}
-	}
+	all, returns := p.accepted()
 	p.at(0, "all functions, breakpoints")
+	p.registerAll(all)
 	p.same("all functions, breakpoints")
+	p.at(0, "all functions, jumps")
 	p.jumps(true)
 	jumped := 0
 	for _, x := range all {
@@ -119,8 +106,7 @@ func (p *prover) together() {
 			jumped++
 		}
 	}
-	p.at(0, "all functions, jumps")
-	for range 3 {
+	for range 2 {
 		p.same("all functions, jumps")
 	}
 	hit := p.unregister(all)
@@ -128,5 +114,48 @@ func (p *prover) together() {
 	p.count("return-probes", returns)
 	p.count("as-jumps", jumped)
 	p.count("functions-hit", hit)
+	p.at(0, "no function any more")
 	p.same("after all functions")
+}
+
+// accepted returns the pairs that can be registered, all at once: that is asked before,
+// because each call of ours is slow when all functions have breakpoints.
+func (p *prover) accepted() (all []pair, returns int) {
+	for _, fn := range probeable() {
+		d, err := kprobes.Describe("", uintptr(fn.Addr))
+		if err != nil {
+			p.count(refusal("entry", err), 1)
+			continue
+		}
+		x := newPair(fn)
+		if d.NoRet != "" {
+			p.count("return-EINVAL", 1)
+			x.ret = nil
+		} else {
+			returns++
+		}
+		all = append(all, x)
+	}
+	return all, returns
+}
+
+func (p *prover) registerAll(all []pair) {
+	ks, rps := split(all)
+	if err := kprobes.RegisterKprobes(ks); err != nil {
+		p.finding("all functions: %v", err)
+	}
+	if err := kprobes.RegisterKretprobes(rps); err != nil {
+		p.finding("all functions: %v", err)
+	}
+}
+
+// split returns the entry probes and the return probes of all.
+func split(all []pair) (ks []*kprobes.Kprobe, rps []*kprobes.Kretprobe) {
+	for _, x := range all {
+		ks = append(ks, x.entry)
+		if x.ret != nil {
+			rps = append(rps, x.ret)
+		}
+	}
+	return ks, rps
 }
