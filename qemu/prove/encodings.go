@@ -25,23 +25,27 @@ var encodings = Part{
 	Units: encodingUnits,
 }
 
-const (
-	encodingParts = 16
-	states        = 2 // random ones, for each
-)
+const encodingParts = 16
+
+// states are how many random ones each instruction is executed from.
+const states, deepStates = 2, 50
 
 func encodingUnits(m *Machines) (all []Unit, err error) {
+	n := states
+	if m.Deep {
+		n = deepStates
+	}
 	for i := range encodingParts {
 		all = append(all, Unit{
-			Name: fmt.Sprintf("%02d of %d", i+1, encodingParts), Cost: 20 * time.Second,
-			Run: func(ctx context.Context) Outcome { return m.encodings(ctx, i) },
+			Name: fmt.Sprintf("%02d of %d, %d states", i+1, encodingParts, n), Cost: time.Duration(n) * 6 * time.Second,
+			Run: func(ctx context.Context) Outcome { return m.encodings(ctx, i, n) },
 		})
 	}
 	return all, nil
 }
 
 // encodings tries the functions of one part of the image.
-func (m *Machines) encodings(ctx context.Context, part int) Outcome {
+func (m *Machines) encodings(ctx context.Context, part, n int) Outcome {
 	code, err := newCode(m.Image)
 	if err != nil {
 		return Outcome{Err: err}
@@ -51,13 +55,13 @@ func (m *Machines) encodings(ctx context.Context, part int) Outcome {
 	for i := part; i < len(all); i += encodingParts {
 		code.functions = append(code.functions, all[i])
 	}
-	return tryAll(ctx, code, uint64(part))
+	return tryAll(ctx, code, uint64(part), n)
 }
 
-// tryAll tries all instructions of the code's functions.
-func tryAll(ctx context.Context, code *code, seed uint64) (o Outcome) {
+// tryAll tries all instructions of the code's functions, each from n states.
+func tryAll(ctx context.Context, code *code, seed uint64, n int) (o Outcome) {
 	runtime.LockOSThread() // never unlocked: ptrace is a matter of threads
-	t := &trial{processor: processor{code: code, heap: dataSize}, rng: rand.New(rand.NewPCG(7, seed)), done: map[string]bool{}, o: &o}
+	t := &trial{processor: processor{code: code, heap: dataSize}, rng: rand.New(rand.NewPCG(7, seed)), done: map[string]bool{}, states: n, o: &o}
 	if o.Err = t.start(); o.Err != nil {
 		return o
 	}
@@ -79,6 +83,8 @@ type trial struct {
 	rng  *rand.Rand
 	done map[string]bool // by their bytes
 	o    *Outcome
+
+	states int
 }
 
 // function tries the instructions of f that are new, and its regions.
@@ -154,7 +160,7 @@ func (t *trial) instruction(addr uint64, code []byte, in *insn.Inst) error {
 		t.o.add("not tried: "+why, 1)
 		return nil
 	}
-	for range states {
+	for range t.states {
 		s := t.random(addr, code)
 		want, err := t.run(*s, addr, addr, uint64(len(code)))
 		if err != nil {

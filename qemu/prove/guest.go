@@ -16,7 +16,7 @@ import (
 // Machines boots the image with tests.
 type Machines struct {
 	Image string
-	Deep  bool // take hours
+	Deep  bool // take hours: the instructions of one function at a time, and more random states
 }
 
 // limit is for a boot that does work; silence is how long a machine may say nothing
@@ -95,7 +95,11 @@ func (h *heard) hear(text string, o *Outcome, line func(string)) {
 // that, with a fresh one.
 func (m *Machines) sweep(ctx context.Context, c machine.Config, what string, from, to int, line func(string)) (o Outcome) {
 	for from < to {
-		h, err := m.prove(ctx, c, silence, fmt.Sprintf("%s %d %d", what, from, to), &o, line)
+		args := fmt.Sprintf("%s %d %d", what, from, to)
+		if m.Deep && what == "boundaries" {
+			args += " single"
+		}
+		h, err := m.prove(ctx, c, silence, args, &o, line)
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -31,8 +31,9 @@ const (
 	instructionsPerUnit = 100 // functions
 
 	bootCost        = 2 * time.Second
-	functionCost    = 80 * time.Millisecond
+	functionCost    = 50 * time.Millisecond
 	instructionCost = 100 * time.Millisecond // all those of a function
+	singleCost      = 3 * time.Second        // alone
 )
 
 // size asks the image for its numbers of functions.
@@ -91,11 +92,15 @@ func (m *Machines) together(ctx context.Context, smp int) (o Outcome) {
 
 func instructionUnits(m *Machines) (all []Unit, err error) {
 	n, _, err := m.size()
+	name, cost := "%05d-%05d", instructionCost
+	if m.Deep {
+		name, cost = name+" single", singleCost
+	}
 	for from := 0; from < n; from += instructionsPerUnit {
 		to := min(from+instructionsPerUnit, n)
 		all = append(all, Unit{
-			Name: fmt.Sprintf("%05d-%05d", from, to),
-			Cost: bootCost + time.Duration(to-from)*instructionCost,
+			Name: fmt.Sprintf(name, from, to),
+			Cost: bootCost + time.Duration(to-from)*cost,
 			Run:  func(ctx context.Context) Outcome { return m.everyInstruction(ctx, from, to) },
 		})
 	}

@@ -163,7 +163,7 @@ func TestEncodings(t *testing.T) {
 		c.functions[i] = c.functions[i*len(c.functions)/100]
 	}
 	c.functions = c.functions[:100]
-	fine(t, tryAll(t.Context(), c, 1), "emulated", "boosted", "stepped", "detoured")
+	fine(t, tryAll(t.Context(), c, 1, states), "emulated", "boosted", "stepped", "detoured")
 }
 
 // fine checks that nothing is wrong, and that something was done.

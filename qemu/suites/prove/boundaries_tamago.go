@@ -13,9 +13,9 @@ import (
 	"sonde/optprobe"
 )
 
-// perGroup is about how many instructions are probed at once: there are slots for
-// more, and one that goes wrong is to be found.
-const perGroup = 3000
+// usual is about how many instructions are probed at once: there are slots for more,
+// and one that goes wrong is to be found.
+const usual = 3000
 
 // A boundary is an instruction of a function, as a place for probes.
 type boundary struct {
@@ -62,7 +62,7 @@ func (p *prover) boundaries(from, to int) {
 	for i, fn := range within(probeable(), from, to) {
 		more, r := p.boundariesOf(fn)
 		group, refused, n = append(group, more...), refused+r, n+1
-		if p.next = from + i + 1; len(group) >= perGroup {
+		if p.next = from + i + 1; len(group) >= p.perGroup {
 			p.everyWay(group)
 			group = nil
 		}

@@ -5,7 +5,8 @@
 //	prove count                how many functions may be probed, and how many may not
 //	prove functions FROM TO    entry and return probe on each, one at a time
 //	prove together             entry and return probe on all of them at once
-//	prove boundaries FROM TO   a probe on each of their instructions, in each way
+//	prove boundaries FROM TO   a probe on each of their instructions, in each way;
+//	                           with "single" behind it, one function at a time
 //	prove blacklist FROM TO    a probe on functions that may not be probed
 //	prove map                  what each instruction of the kernel is to a probe
 //

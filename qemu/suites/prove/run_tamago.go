@@ -16,7 +16,7 @@ import (
 )
 
 // ErrUsage says that Run does not know what is asked for.
-var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, together, map or count")
+var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, boundaries FROM TO single, together, map or count")
 
 // A prover is one run of the command.
 type prover struct {
@@ -24,6 +24,8 @@ type prover struct {
 	steps []step
 	want  []digest // of the steps, without probes
 	next  int      // where to go on if the machine ends
+
+	perGroup int // instructions, see usual
 }
 
 // Run is the command prove.
@@ -31,8 +33,11 @@ type prover struct {
 // Context: goroutine; nobody else registers probes.
 // Errors: ErrUsage.
 func Run(out io.Writer, args []string) error {
-	p := &prover{out: out, steps: steps}
+	p := &prover{out: out, steps: steps, perGroup: usual}
 	ranged := map[string]func(from, to int){"functions": p.functions, "boundaries": p.boundaries, "blacklist": p.blacklist}
+	if len(args) == 4 && args[0] == "boundaries" && args[3] == "single" {
+		p.perGroup, args = 1, args[:3]
+	}
 	switch {
 	case len(args) == 1 && args[0] == "count":
 		p.count("functions", len(probeable()))
