@@ -137,9 +137,14 @@ func TestSlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &Machines{Image: path}
-	o := m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", 4000, 4006, func(string) {})
-	fine(t, o, "entry probes", "as jumps")
-	o = m.everyInstruction(t.Context(), 4000, 4025)
+	var o Outcome
+	if _, err := m.prove(t.Context(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {}); err != nil || len(o.Counts) != 1 {
+		t.Fatal(err, o)
+	}
+	at := o.Counts[0].N // the work comes there, and to what is behind it
+	o = m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", at, at+6, func(string) {})
+	fine(t, o, "entry probes", "as jumps", "functions hit")
+	o = m.everyInstruction(t.Context(), at, at+25)
 	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "the same as a processor's")
 	if len(o.Reached) < 50 {
 		t.Errorf("only %d instructions are reached", len(o.Reached))

@@ -3,6 +3,7 @@
 // results). The command prove of images with tests leads here:
 //
 //	prove count                how many functions may be probed, and how many may not
+//	prove index NAME           which of them it is; FROM is the first that is meant, TO is not
 //	prove functions FROM TO    entry and return probe on each, one at a time
 //	prove together             entry and return probe on all of them at once
 //	prove boundaries FROM TO   a probe on each of their instructions, in each way;

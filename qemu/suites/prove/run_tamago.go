@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // ErrUsage says that Run does not know what is asked for.
-var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, boundaries FROM TO single, together, map or count")
+var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, boundaries FROM TO single, index NAME, together, map or count")
 
 // A prover is one run of the command.
 type prover struct {
@@ -42,6 +43,8 @@ func Run(out io.Writer, args []string) error {
 	case len(args) == 1 && args[0] == "count":
 		p.count("functions", len(probeable()))
 		p.count("blacklist", len(blacklisted()))
+	case len(args) == 2 && args[0] == "index":
+		p.count("index", slices.IndexFunc(probeable(), func(s kallsyms.Symbol) bool { return s.Name == args[1] }))
 	case len(args) == 1 && args[0] == "map":
 		p.drawMap()
 	case len(args) == 1 && args[0] == "together":
