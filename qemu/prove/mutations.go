@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -42,7 +41,6 @@ type forest struct {
 	mu sync.Mutex
 	// guarded by mu:
 	free []*mutants.Tree
-	made int
 }
 
 // take returns a copy that nobody uses.
@@ -54,8 +52,7 @@ func (f *forest) take() (*mutants.Tree, error) {
 		f.free = f.free[:n-1]
 		return t, nil
 	}
-	f.made++
-	return mutants.NewTree(f.root, filepath.Join(f.root, "build", "mutants", fmt.Sprint(f.made)))
+	return mutants.Take(f.root)
 }
 
 func (f *forest) give(t *mutants.Tree) {
