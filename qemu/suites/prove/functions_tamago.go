@@ -3,6 +3,8 @@
 package prove
 
 import (
+	"slices"
+
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kprobes"
@@ -92,31 +94,54 @@ func (p *prover) unregister(all []pair) (hit int) {
 	return hit
 }
 
-// together probes the entries and the returns of all functions at once.
+// atOnce is how many functions get their jumps at once: with breakpoints in all of them
+// the optimizer itself would be slow.
+const atOnce = 300
+
+// together probes the entries and the returns of all functions at once: with
+// breakpoints, and then with jumps.
 func (p *prover) together() {
 	p.jumps(false)
 	all, returns := p.accepted()
 	p.at(0, "all functions, breakpoints")
 	p.registerAll(all)
 	p.same("all functions, breakpoints")
-	p.at(0, "all functions, jumps")
+	hit := p.unregister(all)
 	p.jumps(true)
+	all = renewed(all)
+	for some := range slices.Chunk(all, atOnce) {
+		p.at(0, "all functions, jumps, up to "+some[0].fn.Name)
+		p.registerAll(some)
+		p.jumps(true)
+	}
+	p.at(0, "all functions, jumps")
+	p.same("all functions, jumps")
 	jumped := 0
 	for _, x := range all {
 		if kprobes.Optimized(x.entry.Addr) {
 			jumped++
 		}
 	}
-	for range 2 {
-		p.same("all functions, jumps")
-	}
-	hit := p.unregister(all)
+	p.same("all functions, jumps, again")
+	p.unregister(all)
 	p.count("entry-probes", len(all))
 	p.count("return-probes", returns)
 	p.count("as-jumps", jumped)
 	p.count("functions-hit", hit)
 	p.at(0, "no function any more")
 	p.same("after all functions")
+}
+
+// renewed returns the same with new probes: calls of the old ones may be in flight.
+func renewed(all []pair) (list []pair) {
+	for _, x := range all {
+		y := newPair(x.fn)
+		if x.ret == nil {
+			y.ret = nil
+		}
+		list = append(list, y)
+	}
+	return list
 }
 
 // accepted returns the pairs that can be registered, all at once: that is asked before,
