@@ -93,14 +93,8 @@ var jumps = []Mutant{
 		Why: "a call through memory on the stack, which the copy makes with SP 8 less, goes elsewhere",
 	},
 	{
-		Name: "changed-ip-of-a-detour", File: "kprobes/hit_trap.go",
-		Old: "\tcase r.Vector == amd64.VecDetour:\n\t\ts.performs(st, place.Detoured, r)\n", New: "\tcase r.Vector == amd64.VecDetour:\n\t\tst.phase = idle\n",
-		By:  kernel(1, "optimized/several_probes_at_one_place"),
-		Why: "a hit by a jump goes on at the breakpoint that is not there",
-	},
-	{
 		Name: "fault-in-a-detour-shown-there", File: "optprobe/detour_tamago.go",
-		Old: "\t\treturn uintptr(at.IP)\n", New: "\t\treturn ip\n",
+		Old: "\t\treturn uintptr(at.IP)\n", New: "\t\treturn ip + 0*uintptr(at.IP)\n",
 		By:  kernel(1, "optimized/fault_in_a_copy_is_the_functions"),
 		Why: "an address in a detour is shown as it is",
 	},

@@ -16,7 +16,7 @@ var machine = []Mutant{
 	},
 	{
 		Name: "other-bytes-overwritten", File: "kernel/text/batch_tamago.go",
-		Old: "b.differs(i, p.Old, syscall.EILSEQ)", New: "b.differs(i, p.Old, syscall.EILSEQ) && i > 0",
+		Old: "b.differs(i, p.Old, syscall.EILSEQ)", New: "b.differs(i, p.Old, syscall.EILSEQ) && i < 0",
 		By:  kernel(1, "stop/code_that_is_not_as_expected_stays"),
 		Why: "a jump is written over what somebody else has put there",
 	},

@@ -15,12 +15,6 @@ var watchpoints = []Mutant{
 		Why: "a hit of earlier is taken for one of now",
 	},
 	{
-		Name: "step-and-watch-taken-for-a-watch", File: "arch/amd64/trap/debug_trap.go",
-		Old: "\t\twatcher(r, which, stepped)\n", New: "\t\tstepped = false\n\t\twatcher(r, which, stepped)\n",
-		By:  kernel(1, "watch/access_in_a_step"),
-		Why: "a step over a watched access never ends",
-	},
-	{
 		Name: "earlier-hit-told-with-a-step", File: "arch/amd64/trap/debug_trap.go",
 		Old: "\t\twhich = hitInStep(r, which)\n", New: "\t\thitInStep(r, which)\n",
 		By:  kernel(2, "watch/step_after_a_hit"),
