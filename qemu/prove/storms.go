@@ -9,7 +9,7 @@ var storms = Part{
 	Units: func(m *Machines) ([]Unit, error) {
 		all := m.Cases(2, 40*time.Second, "storms/switching_for", "storms/timers_for", "storms/stacks_for", "storms/collector_for", "storms/nmis_for",
 			"storms/all_for")
-		return append(all, m.Cases(2, time.Minute, "load/hundred_million_hits")...), nil
+		return append(all, m.Cases(2, time.Minute, "load/hundred_million_hits", "load/every_function_while")...), nil
 	},
 }
 
