@@ -15,6 +15,7 @@ import "sonde/internal/exitcode"
 //	4 GiB - 32 MiB    device registers, uncached
 //	640 GiB           text and slots again, rw-: kernel/text writes here
 //	672 GiB           the screen, if there is one, write-combining
+//	680 GiB           a page of physical memory that somebody looks at (kernel/inspect), uncached
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
 //	768 GiB           the heap: all other memory, rw-
 //

@@ -1,0 +1,164 @@
+//go:build tamago
+
+package shell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sonde/kernel/cpu"
+	"sonde/kernel/inspect"
+	"sonde/kernel/vfs"
+)
+
+// The commands that look at the machine, and change it: for boards that nobody knows.
+var machineCommands = []*Command{
+	{Name: "lspci", Help: "list PCI devices, with their names if there is /usr/share/misc/pci.ids", Run: lspci},
+	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register of the processor, given in hexadecimal", Run: rdmsr},
+	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write one; the kernel may not survive it", Run: wrmsr},
+	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "what the processor says of itself: all leaves, or one", Run: cpuid},
+	{Name: "inb", Usage: "PORT [1|2|4]", Help: "read bytes from an I/O port, given in hexadecimal", Run: inb},
+	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to one", Run: outb},
+	{Name: "peek", Usage: "ADDRESS [1|2|4|8]", Help: "read physical memory, uncached", Run: peek},
+	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write it; the kernel may not survive it", Run: poke},
+}
+
+func lspci(c *Context, args []string) error {
+	if err := noArgs(args); err != nil {
+		return err
+	}
+	var names *inspect.Names
+	if f, err := vfs.Root.Open("usr/share/misc/pci.ids"); err == nil {
+		names, err = inspect.ReadNames(f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range inspect.Devices() {
+		fmt.Fprintln(c.Out, names.Format(d))
+	}
+	return nil
+}
+
+// numbers reads arguments: least of them at least, all in hexadecimal but the last one
+// beyond that, which is a size.
+func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ int, err error) {
+	if len(args) < least || len(args) > least+min(len(sizes), 1) {
+		return nil, 0, Usagef("%d numbers wanted", least)
+	}
+	for i, a := range args {
+		if i == least {
+			size, err = strconv.Atoi(a)
+			for _, s := range sizes {
+				if err == nil && s == size {
+					return n, size, nil
+				}
+			}
+			return nil, 0, Usagef("%s is no size", a)
+		}
+		v, err := strconv.ParseUint(strings.TrimPrefix(a, "0x"), 16, 64)
+		if err != nil {
+			return nil, 0, Usagef("%s is no hexadecimal number", a)
+		}
+		n = append(n, v)
+	}
+	return n, size, nil
+}
+
+func rdmsr(c *Context, args []string) error {
+	n, _, err := numbers(args, 1, 0)
+	if err != nil {
+		return err
+	}
+	v, err := inspect.ReadMSR(uint32(n[0]))
+	if err == nil {
+		_, err = fmt.Fprintf(c.Out, "%x\n", v)
+	}
+	return err
+}
+
+func wrmsr(c *Context, args []string) error {
+	n, _, err := numbers(args, 2, 0)
+	if err != nil {
+		return err
+	}
+	return inspect.WriteMSR(uint32(n[0]), n[1])
+}
+
+func cpuid(c *Context, args []string) error {
+	show := func(leaf, sub uint32) {
+		a, b, cx, d := cpu.CPUID(leaf, sub)
+		fmt.Fprintf(c.Out, "%08x %02x: eax=%08x ebx=%08x ecx=%08x edx=%08x\n", leaf, sub, a, b, cx, d)
+	}
+	if len(args) == 0 {
+		for _, first := range []uint32{0, 0x8000_0000} {
+			last, _, _, _ := cpu.CPUID(first, 0)
+			for leaf := first; leaf <= min(last, first+0xff); leaf++ {
+				show(leaf, 0)
+			}
+		}
+		return nil
+	}
+	n, _, err := numbers(args, len(args), 0)
+	if err != nil || len(n) > 2 {
+		return Usagef("a leaf, and a subleaf perhaps")
+	}
+	show(uint32(n[0]), uint32(append(n, 0)[1]))
+	return nil
+}
+
+func inb(c *Context, args []string) error {
+	n, size, err := numbers(args, 1, 1, 1, 2, 4)
+	if err != nil {
+		return err
+	}
+	v := uint32(0)
+	switch port := uint16(n[0]); size {
+	case 1:
+		v = uint32(cpu.In8(port))
+	case 2:
+		v = uint32(cpu.In16(port))
+	case 4:
+		v = cpu.In32(port)
+	}
+	_, err = fmt.Fprintf(c.Out, "%0*x\n", 2*size, v)
+	return err
+}
+
+func outb(c *Context, args []string) error {
+	n, size, err := numbers(args, 2, 1, 1, 2, 4)
+	if err != nil {
+		return err
+	}
+	switch port := uint16(n[0]); size {
+	case 1:
+		cpu.Out8(port, uint8(n[1]))
+	case 2:
+		cpu.Out16(port, uint16(n[1]))
+	case 4:
+		cpu.Out32(port, uint32(n[1]))
+	}
+	return nil
+}
+
+func peek(c *Context, args []string) error {
+	n, size, err := numbers(args, 1, 4, 1, 2, 4, 8)
+	if err != nil {
+		return err
+	}
+	v, err := inspect.Peek(n[0], size)
+	if err == nil {
+		_, err = fmt.Fprintf(c.Out, "%0*x\n", 2*size, v)
+	}
+	return err
+}
+
+func poke(c *Context, args []string) error {
+	n, size, err := numbers(args, 2, 4, 1, 2, 4, 8)
+	if err != nil {
+		return err
+	}
+	return inspect.Poke(n[0], size, n[1])
+}
