@@ -61,6 +61,7 @@ func main() {
 	}
 	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE,
 		Recheck: kprobes.Recheck, KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
+	armProbes()
 	startPrograms()
 	stage(stageProbes)
 	keymap, ok := cmdline.Get(commandLine(), "keymap")

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestProbesOfTheCommandLine see what happens before there is a prompt; one that cannot be
+// is logged, and the others are there.
+func TestProbesOfTheCommandLine(t *testing.T) {
+	runsScripts(t)
+	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "dmesg -n 8; cat /sys/kernel/debug/kprobes/list",
+		Append: "kprobe=sonde/kernel/irq.Request kprobe=no.such.symbol kwatch=w@sonde/kernel/printk.consoleLevel kwatch=zz@nothing kprobe=sonde/kernel/irq.Request+1"})
+	log := string(r.Log)
+	for _, says := range []string{
+		"kprobe=sonde/kernel/irq.Request: ax=", " sonde/kernel/console.Init+", "kprobe=no.such.symbol: ", "kwatch=zz@nothing: ",
+		"kwatch=w@sonde/kernel/printk.consoleLevel: 0 -> 8", "kprobe=sonde/kernel/irq.Request+1: ",
+	} {
+		if !strings.Contains(log, says) {
+			t.Errorf("it does not say %q", says)
+		}
+	}
+	if !strings.Contains(string(r.Stdout), "sonde/kernel/irq.Request+0x0") || t.Failed() {
+		t.Error(said(r))
+	}
+}
