@@ -79,6 +79,7 @@ func early(info uintptr) {
 	printk.Boot(&logClock, &logCPU, &logConsole)
 	stage(stageTraps)
 	maskPIC()
+	irq.MaskAll(&acpiInfo.MADT)
 	cpu.Calibrate(&acpiInfo)
 	stage(stageClock)
 	startCPUs()

@@ -35,7 +35,7 @@ func findCPUs(self uint32) {
 		return
 	}
 	for i := 0; i < m.NCPU; i++ {
-		if c := m.CPUs[i]; c.Enabled && c.APIC != self && c.APIC < 255 {
+		if c := m.CPUs[i]; c.Enabled && c.APIC != self && c.APIC <= cpu.MaxAPIC() {
 			if _, ok := cpu.AddCPU(c.APIC); !ok {
 				spareAPs++
 			}

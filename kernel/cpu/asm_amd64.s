@@ -104,6 +104,14 @@ TEXT ·WriteCR3(SB),NOSPLIT,$0-8
 	MOVQ	AX, CR3
 	RET
 
+// func fence()
+// What was stored is seen by who gets an interrupt afterwards: WRMSR to the registers
+// of an x2APIC does not wait for it. Intel SDM vol. 3A, "x2APIC Register Accesses".
+TEXT ·fence(SB),NOSPLIT,$0
+	MFENCE
+	LFENCE
+	RET
+
 // func Invlpg(va uintptr)
 TEXT ·Invlpg(SB),NOSPLIT,$0-8
 	MOVQ	va+0(FP), AX

@@ -24,6 +24,9 @@ func Out16(port uint16, v uint16)
 func Out32(port uint16, v uint32)
 func WriteMMIO8(addr uintptr, v uint8)
 
+// fence waits until all stores are done.
+func fence()
+
 // HaltForever stops this CPU for good.
 func HaltForever()
 

@@ -11,7 +11,7 @@ import (
 	"github.com/usbarmory/tamago/amd64/lapic"
 )
 
-// The local APIC, in xAPIC mode. TamaGo's driver gives the registers' names;
+// The local APIC, in the mode in which firmware has left it. TamaGo's driver gives the registers' names;
 // its functions are not nosplit, and IPIs are sent below the scheduler.
 //
 // Source: Intel SDM vol. 3A, "Advanced Programmable Interrupt Controller".
@@ -38,16 +38,24 @@ var (
 	lapicBase uintptr = 0xfee00000
 	apicIDs   [trap.MaxCPUs]uint32
 	numCPUs   int
+	x2apic    bool // the registers are MSRs
 )
 
 //go:nosplit
 func lapicRead(reg uintptr) uint32 {
+	if x2apic {
+		return uint32(Rdmsr(amd64.X2Register(uint32(reg))))
+	}
 	// Safe because: the register page is mapped, uncached, for good.
 	return *(*uint32)(unsafe.Pointer(lapicBase + reg))
 }
 
 //go:nosplit
 func lapicWrite(reg uintptr, v uint32) {
+	if x2apic {
+		Wrmsr(amd64.X2Register(uint32(reg)), uint64(v))
+		return
+	}
 	// Safe because: see lapicRead.
 	*(*uint32)(unsafe.Pointer(lapicBase + reg)) = v
 }
@@ -58,7 +66,13 @@ func lapicWrite(reg uintptr, v uint32) {
 // Context: boot of that CPU, before the runtime.
 func InitLAPIC(base uint64) uint32 {
 	lapicBase = uintptr(base)
-	Wrmsr(amd64.MSR_APIC_BASE, Rdmsr(amd64.MSR_APIC_BASE)|1<<11)
+	mode := Rdmsr(amd64.MSR_APIC_BASE)
+	if numCPUs == 0 { // the others follow the first
+		x2apic = amd64.X2APIC(mode)
+	}
+	for _, w := range amd64.EnableAPIC(mode, x2apic) {
+		Wrmsr(amd64.MSR_APIC_BASE, w)
+	}
 	lapicWrite(lapicTPR, 0)
 	lapicWrite(lapicLVTTimer, amd64.VecTimer|lvtMasked)
 	lapicWrite(lapicTimerDiv, divideBy1)
@@ -66,7 +80,18 @@ func InitLAPIC(base uint64) uint32 {
 	lapicWrite(lapicLVTLint1, lvtMasked)
 	lapicWrite(lapicSVR, 1<<lapic.SVR_ENABLE|amd64.VecSpurious)
 	lapicWrite(lapicLVTTimer, amd64.VecTimer)
+	if x2apic {
+		return lapicRead(lapicID)
+	}
 	return lapicRead(lapicID) >> lapic.ID
+}
+
+// MaxAPIC returns the greatest APIC id that an interrupt can be sent to.
+func MaxAPIC() uint32 {
+	if x2apic {
+		return ^uint32(0) - 1
+	}
+	return 0xfe
 }
 
 // InitPAT makes pages with PTE_PWT write-combining on this CPU; nothing else asks for
@@ -145,6 +170,11 @@ func SendNMI(id int) { sendICR(apicIDs[id], lapic.ICR_DLV_NMI) }
 //
 //go:nosplit
 func sendICR(apic, command uint32) {
+	if x2apic {
+		fence()
+		Wrmsr(amd64.X2Register(lapicICRL), amd64.X2Command(apic, command))
+		return
+	}
 	flags := IRQOff()
 	for lapicRead(lapicICRL)&(1<<lapic.ICR_DLV_STATUS) != 0 {
 		Pause()
