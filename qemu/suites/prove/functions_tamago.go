@@ -88,7 +88,7 @@ func (p *prover) unregister(all []pair) (hit int) {
 			hit++
 		}
 		if x.ret != nil {
-			p.account(x.fn.Name+", return", x.ret.Ledger())
+			p.explained(x.fn.Name+", return", x.ret.Ledger())
 		}
 	}
 	return hit

@@ -130,7 +130,16 @@ func (p *prover) jumps(on bool) {
 
 // account checks that no hit of l is lost, and no handler was given up.
 func (p *prover) account(where string, l kprobes.Ledger) {
-	if l.Unexplained() != 0 || l.Abandoned != 0 {
+	if l.Abandoned != 0 {
+		p.finding("%s: account %+v", where, l)
+	}
+	p.explained(where, l)
+}
+
+// explained checks that no hit of l is lost. In the ledger of a return probe calls that
+// never return are abandoned, as those of what switches goroutines.
+func (p *prover) explained(where string, l kprobes.Ledger) {
+	if l.Unexplained() != 0 {
 		p.finding("%s: account %+v, unexplained %d", where, l, l.Unexplained())
 	}
 }
