@@ -34,12 +34,16 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -with DIR": func(t *testing.T, command string) {
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
-	"go run ./qemu": prompts,
+	"go run ./qemu -stick -uefi":                  func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu/bench -count load":             once("b_with_5000"),
+	"go run ./qemu":                               prompts,
 	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
 	"go run ./qemu -gdb":                          waitsForGDB,
 	"go run ./qemu -h":                            once("processors"),
 	"make":                                        once("make run"),
 	"make run":                                    once("== The end"),
+	"make stick":                                  once("build/sonde.iso"),
+	"make prove":                                  dry("go run ./qemu/prove"),
 	"make launcher":                               once("go build -o build/qemu"),
 	"make test":                                   testsAll, // this test is part of it
 	"make bench":                                  benches,
