@@ -24,6 +24,9 @@
 // missed there, so there is none); a step and a hit told of by one #DB (QEMU makes two); a user probe's slot shown to a signal (the window is one
 // instruction).
 //
+// A mutant of boot/overlay would change nothing: the launcher that builds the kernel has
+// the overlay in itself, and is built without mutants.
+//
 // # What was rejected
 //
 //   - Mutants that a tool makes (each comparison turned, each statement left out):

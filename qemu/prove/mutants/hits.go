@@ -119,7 +119,7 @@ var hits = []Mutant{
 	},
 	{
 		Name: "endless-handler-not-ended", File: "kprobes/kill_trap.go",
-		Old: "\tw.ran += gap\n", New: "\tw.ran = gap\n",
+		Old: "\tw.ran += gap\n", New: "\tw.ran += 0 * gap\n",
 		By:  kernel(2, "handlers/never_returns"),
 		Why: "a handler that never returns keeps its CPU for ever",
 	},

@@ -62,10 +62,4 @@ var returns = []Mutant{
 		By:  host("kprobes", "TestPoolFromAllCPUsAtOnce"),
 		Why: "two CPUs get the same instance",
 	},
-	{
-		Name: "unwinder-sees-the-trampoline", File: "boot/overlay/_runtime/sonde_ret.go",
-		Old: "\t\tif r.off == gp.stack.hi-addr {\n\t\t\treturn r.lr\n\t\t}\n", New: "\t\tif r.off == addr {\n\t\t\treturn r.lr\n\t\t}\n",
-		By:  kernel(1, "returns/stack_grows_during_the_call"),
-		Why: "a call is looked for where its slot is, but stacks grow and move; the runtime ends the kernel at a return address that it does not know",
-	},
 }
