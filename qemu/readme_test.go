@@ -50,7 +50,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 }
 
 const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insmod stackcount target=vfs.Write n=1; ` +
-	`myprog -n 20 | wc -l; cat /sys/kernel/debug/funclatency /sys/kernel/debug/stackcount'`
+	`myprog -n 20 -every 5ms | wc -l; cat /sys/kernel/debug/funclatency /sys/kernel/debug/stackcount'`
 
 // readmeFinds commands: a line that begins with one, up to its comment, or code
 // within text.

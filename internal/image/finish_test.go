@@ -148,7 +148,7 @@ func TestCheckSize(t *testing.T) {
 func TestBuildArguments(t *testing.T) {
 	opts := BuildOptions{Test: true, Tags: []string{"race1"}, LDFlags: []string{"-w"}}
 	got := strings.Join(opts.arguments("o.json", "x"), " ")
-	for _, want := range []string{"-overlay=o.json", ",ktest,race1 ", "-checklinkname=0 -w", "-o x ./boot"} {
+	for _, want := range []string{"-overlay=o.json", ",ktest,race1 ", "-checklinkname=0 -w", "-o x sonde/boot"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
 		}
