@@ -23,6 +23,7 @@ func TestKernel(t *testing.T) {
 	runsScripts(t)
 	for _, c := range kernelMachines {
 		t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
+			t.Parallel()
 			c.Script = "ktest"
 			result := bootScript(t, testImage, c)
 			judge(t, report.Parse(string(result.Stdout)), result)

@@ -185,8 +185,8 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all with none, and prints them to out.
-// args may name the groups "reg" and "ureg" (registration), "load" (many probes) and "scale"
-// (a second CPU) too.
+// args may name the groups "reg" and "ureg" (registration) and "scale" (a second CPU)
+// too, and "load" (many probes), which takes longest and is measured only then.
 // programs, where user probes are measured, may be nil.
 //
 // Context: goroutine.
@@ -218,7 +218,7 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 			return err
 		}
 	}
-	if wanted("load") {
+	if slices.Contains(args, "load") {
 		if err := load(out); err != nil {
 			return err
 		}
