@@ -28,9 +28,15 @@ func init() {
 
 // needLong skips a case that takes minutes.
 func needLong(t *suites.T) {
-	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
+	if !long() {
 		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
 	}
+}
+
+// long reports whether the cases that take minutes are wanted.
+func long() bool {
+	k, err := sysctl.Lookup("debug.ktest-long")
+	return err == nil && k.String() == "1"
 }
 
 // seed of the storm's decisions; what the CPUs make of them is chance anyway.
