@@ -81,24 +81,6 @@ func (s *Space) write(at *byte, v byte, page uint64) {
 	*at = v
 }
 
-// own gives an entry of a private area a frame that nobody else has. Called with mu
-// held.
-func (s *Space) own(a *area, e *uint64, page uint64) error {
-	f := frameOf(*e)
-	if s.alone(f) {
-		return nil
-	}
-	c, err := s.copyOf(f)
-	if err != nil {
-		return err
-	}
-	set(e, a.bits(c, true))
-	s.resident++
-	s.flush(page, page+PageSize, false)
-	s.put(f)
-	return nil
-}
-
 // Unbreak puts the byte back that Break has replaced. Where there is no breakpoint, or
 // where its page is gone or shows something else, nothing is to be done.
 //

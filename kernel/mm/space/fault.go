@@ -124,9 +124,20 @@ func (s *Space) copyOf(f frame.Frame) (frame.Frame, error) {
 
 // makeWritable gives an entry the right to write, and a frame of its own for that.
 func (s *Space) makeWritable(a *area, e *uint64, addr uint64) error {
+	if a.flags&Shared == 0 {
+		if err := s.own(a, e, addr&^(PageSize-1)); err != nil {
+			return err
+		}
+	}
+	set(e, a.bits(frameOf(*e), true))
+	return nil
+}
+
+// own gives an entry of a private area a frame that nobody else has. The other one is put
+// when no CPU knows it any more. Called with mu held.
+func (s *Space) own(a *area, e *uint64, page uint64) error {
 	f := frameOf(*e)
-	if a.flags&Shared != 0 || s.alone(f) {
-		set(e, a.bits(f, true))
+	if s.alone(f) {
 		return nil
 	}
 	c, err := s.copyOf(f)
@@ -135,7 +146,6 @@ func (s *Space) makeWritable(a *area, e *uint64, addr uint64) error {
 	}
 	set(e, a.bits(c, true))
 	s.resident++
-	page := addr &^ (PageSize - 1)
 	s.flush(page, page+PageSize, false)
 	s.put(f)
 	return nil
