@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/proctest"
 	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/uprobes/place"
 )
 
 // ends waits for the child of p, which has to come to its end.
@@ -73,6 +75,40 @@ func TestChildReturns(t *testing.T) {
 	if l := rp.U.Ledger(); l.Entered != 2 || l.Handled != 2 || l.Unexplained() != 0 {
 		t.Errorf("%+v", l)
 	}
+}
+
+// TestChildUsesItsParentsSlots: a program that forks often and is probed by its file would
+// have another page of them for each child.
+func TestChildUsesItsParentsSlots(t *testing.T) {
+	Force(place.Boost)
+	defer Force(place.Refused)
+	us := [2]*Uprobe{}
+	slotIn := func(i int, p *proc.Process) uint64 {
+		us[i] = &Uprobe{Pid: p.PID, Vaddr: at, Handler: func(*Uprobe, *amd64.Regs) {}}
+		must(t, RegisterUprobe(us[i]))
+		return SlotOf(p, at)
+	}
+	var pr *proc.Process
+	var first uint64
+	play(t, func(p *proc.Process) {
+		pr = p
+		must(t, p.Memory().Out(at, []byte{0x48, 0x89, 0x07}))
+		first = slotIn(0, p)
+	}, func(p *player) {
+		p.Fork(func(c *player) {
+			child, err := c.World.Table.Find(int(c.Call(39)))
+			must(t, err)
+			if next := slotIn(1, child); next/space.PageSize != first/space.PageSize || next == first {
+				t.Errorf("the parent's slot is at %#x, the child's at %#x", first, next)
+			}
+		}, fork)
+		ends(t, p)
+		mu.Lock()
+		defer mu.Unlock()
+		if n := texts[pr.Memory()].pages[0].page.holds.Load(); n != 2 {
+			t.Errorf("the page has %d holds, not one of the space and one of what is probed", n)
+		}
+	})
 }
 
 // TestExecUnregisters: before the other program runs.

@@ -4,7 +4,7 @@ package mutants
 var programs = []Mutant{
 	{
 		Name: "breakpoint-in-a-shared-page", File: "kernel/mm/space/breaks.go",
-		Old: "\tf := frameOf(*e)\n\tif s.alone(f) {\n\t\treturn nil\n\t}\n", New: "\tf := frameOf(*e)\n\tif s.alone(f) || len(s.breaks) == 0 {\n\t\treturn nil\n\t}\n",
+		Old: "\tif err == nil {\n\t\terr = s.own(a, e, page)\n", New: "\tif err == nil && len(s.breaks) > 0 {\n\t\terr = s.own(a, e, page)\n",
 		By:  host("kernel/mm/space", "TestBreakIsOfOneSpace"),
 		Why: "the breakpoint is in the file, and in all processes that run it",
 	},
@@ -65,7 +65,7 @@ var programs = []Mutant{
 	{
 		Name: "call-not-forgotten", File: "uprobes/life.go",
 		Old: "\t\tth.drop(func(*call) bool { return true })\n", New: "",
-		By:  host("uprobes", "TestReturns"),
+		By:  host("uprobes", "TestCallsOfAThreadThatEnds"),
 		Why: "calls of a thread that has ended are in flight for ever",
 	},
 	{
@@ -121,5 +121,47 @@ var programs = []Mutant{
 		Old: "return t.lent.CompareAndSwap(inHandler, notLent)", New: "return t.lent.CompareAndSwap(inHandler, notLent) || true",
 		By:  host("uprobes", "TestHandlerThatDoesNotReturn"),
 		Why: "a handler that returns late executes a program that has ended",
+	},
+	{
+		Name: "signal-in-a-slot", File: "uprobes/life.go",
+		Old: "\t\tAway:      away,\n", New: "",
+		By:  host("uprobes", "TestSignalBehindCopy"),
+		Why: "a signal's handler sees the program in a slot",
+	},
+	{
+		Name: "signal-before-a-step-is-over", File: "uprobes/execute.go",
+		Old: "\t\tth.step(pt)\n\t}\n\tif r.IP == th.away.slot &&", New: "\t\treturn false\n\t}\n\tif r.IP == th.away.slot &&",
+		By:  host("uprobes", "TestSignalWaitsForStep"),
+		Why: "a signal's handler sees the program at the beginning of a slot",
+	},
+	{
+		Name: "child-without-slots", File: "uprobes/life.go",
+		Old: "\t\ts.page.Hold()\n\t\ttk.text.pages = append(tk.text.pages, s)\n", New: "\t\t_ = s\n",
+		By:  host("uprobes", "TestChildUsesItsParentsSlots"),
+		Why: "each child that is probed takes one more page",
+	},
+	{
+		Name: "slots-of-a-child-not-held", File: "uprobes/life.go",
+		Old: "\t\ts.page.Hold()\n", New: "",
+		By:  host("uprobes", "TestChildUsesItsParentsSlots"),
+		Why: "a page of slots is given back twice",
+	},
+	{
+		Name: "trampoline-told-to-handlers", File: "uprobes/return.go",
+		Old: "real := th.real(ret, r.SP)", New: "real := ret",
+		By:  host("uprobes", "TestTailCall"),
+		Why: "of two calls with one return address the second's handler sees the trampoline",
+	},
+	{
+		Name: "handler-sees-the-trampoline", File: "uprobes/return.go",
+		Old: "r.IP = th.real(c.ret, slot)", New: "r.IP = c.ret",
+		By:  host("uprobes", "TestTailCall"),
+		Why: "while its handler runs, the program is in the trampoline",
+	},
+	{
+		Name: "old-page-given-back-early", File: "kernel/mm/space/fault.go",
+		Old: "\ts.flush(page, page+PageSize, false)\n\ts.put(f)\n", New: "\ts.put(f)\n",
+		By:  host("kernel/mm/space", "TestAgainstAModel"),
+		Why: "when a page becomes the space's own, CPUs go on using the other",
 	},
 }

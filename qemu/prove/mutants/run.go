@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,8 +35,12 @@ type Result struct {
 // limit is how long a build and a test may take, on a slow host.
 const limit = 10 * time.Minute
 
-// caseLimit is how long a machine may take, as the launcher wants it.
-const caseLimit = "200s"
+// A machine may take bootLimit until its case begins, and the case may take caseLimit: a
+// little more than what a case gives to anything that it waits for (suites.Limit).
+const (
+	bootLimit = 3 * time.Minute
+	caseLimit = 75 * time.Second
+)
 
 // Run makes m in the tree, runs its test, and takes m out again.
 func (t *Tree) Run(ctx context.Context, m Mutant) (r Result) {
@@ -85,7 +90,7 @@ func judgeHost(by Test, out string) Result {
 
 // kernel builds the test image and runs a case in it.
 func (t *Tree) kernel(ctx context.Context, by Test) Result {
-	args := []string{"-test", "-accel", "tcg", "-smp", fmt.Sprint(by.CPUs), "-timeout", caseLimit, "-c", "ktest " + by.Case}
+	args := []string{"-test", "-accel", "tcg", "-smp", fmt.Sprint(by.CPUs), "-timeout", (bootLimit + caseLimit).String(), "-c", "ktest " + by.Case}
 	if by.Program != "" {
 		bin, err := t.compile(ctx, by.Program)
 		if err != nil {
@@ -93,9 +98,14 @@ func (t *Tree) kernel(ctx context.Context, by Test) Result {
 		}
 		args = append(args, "-add", bin+":/bin/"+by.Program)
 	}
-	out, stdout := t.run(ctx, t.tool, args...)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, stdout := t.hear(ctx, &once{text: "=== " + by.Case, do: func() { time.AfterFunc(caseLimit, cancel) }}, t.tool, args...)
 	return judgeCase(by, out, report.Parse(stdout))
 }
+
+// endings are in lines that tell how a machine ended, those that tell most first.
+var endings = []string{"crashed (", "stopped: ", "timeout", "QEMU", "qemu:"}
 
 // judgeCase reads what the case has printed: rep is of the standard output, out has the
 // console as well. What a case leaves behind is its failure, too.
@@ -110,7 +120,7 @@ func judgeCase(by Test, out string, rep report.Report) Result {
 		case report.Fail:
 			r.Verdict, r.Why = Killed, c.Why
 		case report.Unfinished:
-			r.Verdict, r.Why = Killed, "the machine ends: "+first(lines, "crashed:", "QEMU", "timeout", "qemu:")
+			r.Verdict, r.Why = Killed, "the machine ends: "+first(lines, endings...)
 		case report.Skip:
 			r.Why = "it is skipped: " + c.Why
 		default:
@@ -118,7 +128,7 @@ func judgeCase(by Test, out string, rep report.Report) Result {
 			if l := rep.Leaked(); len(l) > 0 {
 				r.Verdict, r.Why = Killed, fmt.Sprintf("leaked %s: %d before, %d after", l[0].Name, l[0].Before, l[0].After)
 			} else if rep.Summary == "" {
-				r.Verdict, r.Why = Killed, "the machine ends behind it: "+first(lines, "crashed:", "timeout", "qemu:")
+				r.Verdict, r.Why = Killed, "the machine ends behind it: "+first(lines, endings...)
 			}
 		}
 		return r
@@ -154,17 +164,41 @@ func (t *Tree) build() error {
 // run runs a command in the tree, and returns all that it prints, and its standard
 // output alone. At the end of ctx what it has started ends as well.
 func (t *Tree) run(ctx context.Context, name string, args ...string) (all, stdout string) {
+	return t.hear(ctx, io.Discard, name, args...)
+}
+
+// hear is run, and gives ear the standard output at once.
+func (t *Tree) hear(ctx context.Context, ear io.Writer, name string, args ...string) (all, stdout string) {
 	var both, out bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = t.dir
-	cmd.Stdout, cmd.Stderr = &out, &both
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, ear), &both
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil && ctx.Err() != nil {
+		fmt.Fprintf(&both, "\n%s: stopped: it takes too long\n", filepath.Base(name))
+	} else if err != nil {
 		fmt.Fprintf(&both, "\n%s: %v\n", filepath.Base(name), err)
 	}
 	return out.String() + both.String(), out.String()
+}
+
+// once calls do when text has been written to it.
+type once struct {
+	text  string
+	do    func()
+	heard []byte
+}
+
+func (o *once) Write(p []byte) (int, error) {
+	if o.do != nil {
+		if o.heard = append(o.heard, p...); bytes.Contains(o.heard, []byte(o.text)) {
+			o.do()
+			o.do, o.heard = nil, nil
+		}
+	}
+	return len(p), nil
 }
 
 // first returns the first line with one of words in it, and last the last that is not

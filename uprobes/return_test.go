@@ -1,0 +1,58 @@
+package uprobes
+
+import (
+	"testing"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/probe"
+	"sonde/kernel/proc"
+)
+
+// TestTailCall: a function ends with a jump to another one, and both have return probes. The
+// two calls have one return address; it is what both handlers see, and where the program goes
+// on, be it in the handlers or behind them.
+func TestTailCall(t *testing.T) {
+	d := new(diary)
+	tell := func(name string) func(*UretprobeInstance, *amd64.Regs) {
+		return func(ri *UretprobeInstance, r *amd64.Regs) { d.add("%s %#x %#x", name, ri.RetAddr, r.IP) }
+	}
+	outer, inner := &Uretprobe{Handler: tell("outer")}, &Uretprobe{Handler: tell("inner")}
+	play(t, func(p *proc.Process) {
+		outer.U.Pid, outer.U.Vaddr = p.PID, textAt
+		inner.U.Pid, inner.U.Vaddr = p.PID, textAt+8
+		must(t, RegisterUretprobe(outer))
+		must(t, RegisterUretprobe(inner))
+	}, func(p *player) {
+		enter(p, stack, textAt+5)
+		p.Breakpoint(textAt+8, stack)
+		if to := leave(p, stack); to != textAt+5 {
+			t.Errorf("it returns to %#x", to)
+		}
+	})
+	d.wants(t, "inner 0x700005 0x700005", "outer 0x700005 0x700005")
+	for _, rp := range []*Uretprobe{outer, inner} {
+		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 1, Handled: 1}) {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// TestCallsOfAThreadThatEnds: they do not return.
+func TestCallsOfAThreadThatEnds(t *testing.T) {
+	const clone, exit = 56, 60
+	const thread = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD
+	rp, s := playReturns(t, func(*UretprobeInstance, *amd64.Regs) { t.Error("it has not returned") }, func(p *player) {
+		ends := make(chan bool)
+		p.Fork(func(c *player) {
+			enter(c, stack-0x4000, textAt+1)
+			close(ends)
+			c.Call(exit, 0)
+		}, clone, thread, stack-0x4000)
+		<-ends
+		enter(p, stack, textAt+2)
+	})
+	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: 2, Abandoned: 2}) {
+		t.Errorf("status %#x, %+v", s, l)
+	}
+}
