@@ -29,7 +29,7 @@ var machine = []Mutant{
 	{
 		Name: "poke-loses-its-neighbour", File: "kernel/text/text_tamago.go",
 		Old: "\t\tif atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {\n", New: "\t\tif atomic.StoreUint32(word, v&^(0xff<<shift)|uint32(new)<<shift); true {\n",
-		By:  kernel(2, "stop/pokes_are_not_lost"),
+		By:  kernel(1, "kprobes/byte_next_to_a_poke_is_kept"),
 		Why: "of two breakpoints that are written at the same time one is lost",
 	},
 	{

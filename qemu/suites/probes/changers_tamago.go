@@ -3,6 +3,13 @@
 package probes
 
 import (
+	"bytes"
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm"
+	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/optprobe"
 	"sonde/qemu/suites"
@@ -11,6 +18,7 @@ import (
 
 func init() {
 	suites.Add("kprobes/every_boundary_of_what_changes_code", everyChanger)
+	suites.Add("kprobes/byte_next_to_a_poke_is_kept", pokedAround)
 }
 
 // changers are functions by which breakpoints and jumps come and go, and that tell
@@ -70,3 +78,47 @@ func everyChanger(t *suites.T) {
 		t.Errorf("too few")
 	}
 }
+
+// pokedAround changes the byte next to the one that text.Poke changes, at each of Poke's
+// instructions: as another CPU may that pokes at the same time.
+func pokedAround(t *suites.T) {
+	const flip = 0x40
+	at := codeOf(unused)
+	var now atomic.Bool
+	neighbour := (*uint32)(unsafe.Pointer((at &^ 3) + mm.AliasOffset)) // Safe because: boot maps text there to be written
+	other := (at ^ 1) % 4 * 8
+	flipNow := func(*kprobes.Kprobe, *amd64.Regs) int {
+		if now.CompareAndSwap(true, false) {
+			for v := atomic.LoadUint32(neighbour); !atomic.CompareAndSwapUint32(neighbour, v, v^flip<<other); {
+				v = atomic.LoadUint32(neighbour)
+			}
+		}
+		return 0
+	}
+	was := bytes.Clone(text.Bytes(at&^3, 4))
+	hit := 0
+	for _, k := range atEach(t, changers[:1], flipNow, false) {
+		t.Must(kprobes.RegisterKprobe(k))
+		old := was[at%4]
+		now.Store(true)
+		t.Must(text.Poke(at, old, old^1))
+		if !now.Swap(false) {
+			hit++
+			t.Must(text.Poke(at^1, was[(at^1)%4]^flip, was[(at^1)%4]))
+		}
+		t.Must(text.Poke(at, old^1, old))
+		kprobes.UnregisterKprobe(k)
+		if !bytes.Equal(text.Bytes(at&^3, 4), was) {
+			t.Fatalf("at %s+%#x: % x, before % x", k.SymbolName, k.Offset, text.Bytes(at&^3, 4), was)
+		}
+	}
+	if t.Logf("%d instructions", hit); hit < 15 {
+		t.Errorf("too few")
+	}
+	clean(t)
+}
+
+// unused is code that nothing executes.
+//
+//go:noinline
+func unused() {}
