@@ -19,7 +19,9 @@ import "sonde/arch/amd64/phys"
 type Info struct {
 	Found     bool  // the RSDP and a root table are good
 	Rev       uint8 // of the RSDP: 0 is ACPI 1.0
-	BadTables int   // tables left out: wrong checksum or length
+	Root      uint64
+	Wide      bool // Root is the address of an XSDT, not of an RSDT
+	BadTables int  // tables left out: wrong checksum or length
 	MADT      MADT
 	FADT      FADT
 	HPET      HPET
@@ -83,7 +85,7 @@ func Parse(mem phys.Mem, rsdp uint64, out *Info) Code {
 	if root.len == 0 {
 		return NoRoot
 	}
-	out.Found = true
+	out.Found, out.Root, out.Wide = true, root.pa, width == 8
 	out.walk(root, width, false)
 	if out.FADT.DSDT != 0 {
 		if t, ok := open(mem, out.FADT.DSDT); ok && t.sig() == sigDSDT {
