@@ -14,7 +14,7 @@ import (
 
 // The commands that look at the machine, and change it: for boards that nobody knows.
 var machineCommands = []*Command{
-	{Name: "lspci", Help: "list PCI devices, with their names if there is /usr/share/misc/pci.ids", Run: lspci},
+	{Name: "lspci", Usage: "[-v]", Help: "list PCI devices, with their names if there is /usr/share/misc/pci.ids (-v: and what they answer to)", Run: lspci},
 	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register of the processor, given in hexadecimal", Run: rdmsr},
 	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write one; the kernel may not survive it", Run: wrmsr},
 	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "what the processor says of itself: all leaves, or one", Run: cpuid},
@@ -25,9 +25,14 @@ var machineCommands = []*Command{
 }
 
 func lspci(c *Context, args []string) error {
-	if err := noArgs(args); err != nil {
+	opts, rest, err := Options(args, "v")
+	if err != nil {
 		return err
 	}
+	if err := noArgs(rest); err != nil {
+		return err
+	}
+	_, verbose := opts['v']
 	var names *inspect.Names
 	if f, err := vfs.Root.Open("usr/share/misc/pci.ids"); err == nil {
 		names, err = inspect.ReadNames(f)
@@ -38,6 +43,13 @@ func lspci(c *Context, args []string) error {
 	}
 	for _, d := range inspect.Devices() {
 		fmt.Fprintln(c.Out, names.Format(d))
+		if !verbose {
+			continue
+		}
+		for _, line := range d.Details() {
+			fmt.Fprintf(c.Out, "\t%s\n", line)
+		}
+		fmt.Fprintln(c.Out)
 	}
 	return nil
 }

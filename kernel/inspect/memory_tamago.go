@@ -27,7 +27,7 @@ var memory sync.Mutex
 // Context: goroutine.
 // Errors: EINVAL no such address, or it is no multiple of size.
 func Peek(pa uint64, size int) (v uint64, err error) {
-	err = at(pa, size, func(p unsafe.Pointer) {
+	err = at(pa, size, amd64.PTE_PCD, func(p unsafe.Pointer) {
 		switch size {
 		case 1:
 			v = uint64(*(*uint8)(p))
@@ -48,7 +48,7 @@ func Peek(pa uint64, size int) (v uint64, err error) {
 // Context: goroutine.
 // Errors: as Peek.
 func Poke(pa uint64, size int, v uint64) error {
-	return at(pa, size, func(p unsafe.Pointer) {
+	return at(pa, size, amd64.PTE_PCD, func(p unsafe.Pointer) {
 		switch size {
 		case 1:
 			*(*uint8)(p) = uint8(v)
@@ -62,24 +62,50 @@ func Poke(pa uint64, size int, v uint64) error {
 	})
 }
 
-// at calls f with physical address pa mapped.
-func at(pa uint64, size int, f func(p unsafe.Pointer)) error {
-	switch {
-	case size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0:
+// Physical is physical memory as an io.ReaderAt, for tables that firmware has left in it.
+type Physical struct{}
+
+// ReadAt implements io.ReaderAt. Where nothing is, all bytes are 255, as a rule.
+//
+// Context: goroutine.
+// Errors: EINVAL no such address.
+func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		pa := uint64(off) + uint64(n)
+		part := p[n:min(len(p), n+int(paging.PageSize-pa%paging.PageSize))]
+		err := mapped(pa, 0, func(from unsafe.Pointer) {
+			copy(part, unsafe.Slice((*byte)(from), len(part))) // Safe because: all of it is in the page
+		})
+		if err != nil {
+			return n, err
+		}
+		n += len(part)
+	}
+	return n, nil
+}
+
+// at is mapped for an access of size bytes.
+func at(pa uint64, size int, flags uint64, f func(p unsafe.Pointer)) error {
+	if size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0 {
 		return fmt.Errorf("inspect: %d bytes at %#x: %w", size, pa, syscall.EINVAL)
-	case pa>>physicalBits() != 0:
+	}
+	return mapped(pa, flags, f)
+}
+
+// mapped calls f with physical address pa, and the rest of its page, mapped.
+func mapped(pa uint64, flags uint64, f func(p unsafe.Pointer)) error {
+	if pa>>physicalBits() != 0 {
 		return fmt.Errorf("inspect: address %#x has more than %d bits: %w", pa, physicalBits(), syscall.EINVAL)
 	}
 	memory.Lock()
 	defer memory.Unlock()
 	page := pa &^ (paging.PageSize - 1)
-	if c := mm.Tables.Map(window, page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|amd64.PTE_PCD); c != paging.OK {
+	if c := mm.Tables.Map(window, page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
 		return fmt.Errorf("inspect: address %#x: %s: %w", pa, c, syscall.ENOMEM)
 	}
 	defer mm.Tables.Unmap(window, paging.PageSize)
 	// This CPU may remember another page from last time, and must not change meanwhile.
-	flags := cpu.IRQOff()
-	defer cpu.IRQRestore(flags)
+	defer cpu.IRQRestore(cpu.IRQOff())
 	cpu.Invlpg(window)
 	p := uintptr(window + pa - page)
 	f(*(*unsafe.Pointer)(unsafe.Pointer(&p))) // Safe because: it is mapped until we return

@@ -14,6 +14,10 @@ type PCI struct {
 	Vendor, Device  uint16
 	Class           uint16 // class and subclass
 	Revision        uint8
+	Interface       uint8 // what of its subclass it is
+	Pin, IRQ        uint8 // 1 is INTA; where firmware has routed it among the legacy interrupts
+	Secondary       uint8 // the bus behind a bridge; 0: none
+	Regions         []Region
 }
 
 // Names are what devices are called in Debian's pci.ids; nil knows none.

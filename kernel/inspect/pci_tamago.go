@@ -2,38 +2,90 @@
 
 package inspect
 
-import "github.com/usbarmory/tamago/soc/intel/pci"
+import (
+	"sync"
 
-// Where a function says what it is.
-const (
-	classAt, headerAt = 0x08, 0x0c
-	multiFunction     = 1 << 23
-	buses, functions  = 256, 8
-	nothing           = 0xffff
+	"sonde/kernel/cpu"
+
+	"github.com/usbarmory/tamago/soc/intel/pci"
 )
 
-// Devices returns what is on all PCI buses, in order.
+const (
+	multiFunction    = 1 << 23 // in the word of the header's type
+	buses, functions = 256, 8
+	nothing          = 0xffff
+	decodes          = 3 // bits of the command: the function answers to ports, to memory
+	hostBridge       = 0x0600
+)
+
+// configuration guards the two ports behind which configuration space is.
+var configuration sync.Mutex
+
+// Devices returns what is on all PCI buses, in order. To learn how large a function's ranges
+// are, it makes the function answer to none for some microseconds.
 //
 // Context: goroutine.
 // Source: PCI Local Bus Specification 3.0, "Configuration Space".
 func Devices() (all []PCI) {
+	configuration.Lock()
+	defer configuration.Unlock()
 	for bus := range buses {
 		for _, d := range pci.Devices(bus) {
 			for fn := range uint32(functions) {
-				id := d.Read(fn, pci.VendorID)
-				if uint16(id) == nothing {
-					continue
+				h, ok := readHeader(d, fn)
+				if ok {
+					all = append(all, describe(d, fn, &h))
 				}
-				class := d.Read(fn, classAt)
-				all = append(all, PCI{
-					Bus: uint8(bus), Slot: uint8(d.Slot), Func: uint8(fn),
-					Vendor: uint16(id), Device: uint16(id >> 16), Class: uint16(class >> 16), Revision: uint8(class),
-				})
-				if fn == 0 && d.Read(0, headerAt)&multiFunction == 0 {
+				if fn == 0 && h.words[typeWord]&multiFunction == 0 {
 					break
 				}
 			}
 		}
 	}
 	return all
+}
+
+func describe(d *pci.Device, fn uint32, h *header) PCI {
+	class, interrupt := h.words[classWord], h.words[interruptWord]
+	p := PCI{
+		Bus: uint8(d.Bus), Slot: uint8(d.Slot), Func: uint8(fn),
+		Vendor: uint16(h.words[0]), Device: uint16(h.words[0] >> 16),
+		Class: uint16(class >> 16), Interface: uint8(class >> 8), Revision: uint8(class),
+		Pin: uint8(interrupt >> 8), IRQ: uint8(interrupt), Regions: h.regions(),
+	}
+	if h.isBridge() {
+		p.Secondary = uint8(h.words[busesWord] >> 8)
+	}
+	return p
+}
+
+// readHeader reads a function's header; not ok if there is no such function.
+func readHeader(d *pci.Device, fn uint32) (h header, ok bool) {
+	for i := range h.words {
+		h.words[i] = d.Read(fn, uint32(4*i))
+	}
+	if uint16(h.words[0]) == nothing {
+		return h, false
+	}
+	words, rom := h.bars()
+	if rom != 0 {
+		words = append(words, rom)
+	}
+	h.measure(d, fn, words)
+	return h, true
+}
+
+// measure reads the masks of words. Interrupts are off, so that it does not take long.
+func (h *header) measure(d *pci.Device, fn uint32, words []int) {
+	defer cpu.IRQRestore(cpu.IRQOff())
+	command := h.words[commandWord] & 0xffff // what is above are errors that a 1 forgets
+	if h.words[classWord]>>16 != hostBridge {
+		d.Write(fn, pci.Command, command&^decodes)
+		defer d.Write(fn, pci.Command, command)
+	}
+	for _, w := range words {
+		d.Write(fn, uint32(4*w), ^uint32(0))
+		h.masks[w] = d.Read(fn, uint32(4*w))
+		d.Write(fn, uint32(4*w), h.words[w])
+	}
 }

@@ -1,0 +1,161 @@
+package inspect
+
+import "fmt"
+
+// Region is a range of addresses or ports that a PCI function answers to.
+type Region struct {
+	IO           bool
+	Start, Size  uint64
+	Wide         bool // the register has 64 bits
+	Prefetchable bool
+	Kind         Kind
+}
+
+// Kind is what a Region is for.
+type Kind uint8
+
+const (
+	BAR Kind = iota
+	ROM
+	Window // behind a bridge
+)
+
+// header is the first part of a function's configuration space; masks is what the registers read
+// after all ones have been written to them, which tells how large the ranges are.
+type header struct {
+	words, masks [16]uint32
+}
+
+// Offsets in the header, in words.
+const (
+	commandWord, classWord, typeWord    = 0x04 / 4, 0x08 / 4, 0x0c / 4
+	firstBAR, busesWord                 = 0x10 / 4, 0x18 / 4
+	ioWindow, memoryWindow              = 0x1c / 4, 0x20 / 4
+	prefetchWindow, prefetchBase        = 0x24 / 4, 0x28 / 4
+	prefetchLimit, ioHigh               = 0x2c / 4, 0x30 / 4
+	deviceROM, bridgeROM, interruptWord = 0x30 / 4, 0x38 / 4, 0x3c / 4
+)
+
+// isBridge reports whether there is another bus behind the function.
+func (h *header) isBridge() bool { return h.words[typeWord]>>16&0x7f == 1 }
+
+// bars returns the words that are base address registers, and the one of the ROM.
+func (h *header) bars() (words []int, rom int) {
+	switch h.words[typeWord] >> 16 & 0x7f {
+	case 0:
+		return []int{firstBAR, firstBAR + 1, firstBAR + 2, firstBAR + 3, firstBAR + 4, firstBAR + 5}, deviceROM
+	case 1:
+		return []int{firstBAR, firstBAR + 1}, bridgeROM
+	}
+	return nil, 0 // a CardBus bridge
+}
+
+// regions decodes the header. What nobody has given an address is left out.
+//
+// Source: PCI Local Bus Specification 3.0, "Base Addresses"; PCI-to-PCI Bridge Architecture
+// Specification 1.2, "Memory Base Register and Memory Limit Register".
+func (h *header) regions() (all []Region) {
+	words, rom := h.bars()
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		base, mask := h.words[w], h.masks[w]
+		const io, wide, prefetch = 1, 2 << 1, 1 << 3
+		if base&io != 0 {
+			const bits = 0xffff // some leave those above at 0
+			all = append(all, Region{IO: true, Start: uint64(base &^ 3), Size: size(uint64(mask&^3)|^uint64(bits)) & bits})
+			continue
+		}
+		r := Region{Start: uint64(base &^ 15), Prefetchable: base&prefetch != 0, Wide: base&6 == wide && i+1 < len(words)}
+		high := uint64(1<<32 - 1)
+		if r.Wide {
+			i++
+			r.Start |= uint64(h.words[w+1]) << 32
+			high = uint64(h.masks[w+1])
+		}
+		r.Size = size(high<<32 | uint64(mask&^15))
+		if mask&^15 == 0 && !r.Wide {
+			r.Size = 0
+		}
+		all = append(all, r)
+	}
+	if rom != 0 && h.words[rom]&1 != 0 {
+		all = append(all, Region{Start: uint64(h.words[rom] &^ 0x7ff), Size: size(uint64(h.masks[rom]&^0x7ff) | 0xffff_ffff<<32), Kind: ROM})
+	}
+	if h.isBridge() {
+		all = append(all, h.windows()...)
+	}
+	n := 0
+	for _, r := range all {
+		if r.Size != 0 && r.Start != 0 {
+			all[n] = r
+			n++
+		}
+	}
+	return all[:n]
+}
+
+// size is how much is below the lowest bit that can be set; 0 if none can.
+func size(mask uint64) uint64 { return mask & -mask }
+
+// windows are the ranges that a bridge passes on.
+func (h *header) windows() (all []Region) {
+	w := &h.words
+	add := func(io, prefetch bool, base, limit uint64) {
+		if limit > base {
+			all = append(all, Region{IO: io, Start: base, Size: limit - base + 1, Prefetchable: prefetch, Kind: Window})
+		}
+	}
+	io := w[ioWindow]
+	ioBase, ioLimit := uint64(io&0xf0)<<8, uint64(io>>8&0xf0)<<8
+	if io&15 == 1 {
+		ioBase |= uint64(w[ioHigh]&0xffff) << 16
+		ioLimit |= uint64(w[ioHigh]>>16) << 16
+	}
+	add(true, false, ioBase, ioLimit|0xfff)
+	memory := w[memoryWindow]
+	add(false, false, uint64(memory&0xfff0)<<16, uint64(memory&0xfff00000)|0xfffff)
+	prefetch := w[prefetchWindow]
+	base, limit := uint64(prefetch&0xfff0)<<16, uint64(prefetch&0xfff00000)|0xfffff
+	if prefetch&15 == 1 {
+		base |= uint64(w[prefetchBase]) << 32
+		limit |= uint64(w[prefetchLimit]) << 32
+	}
+	add(false, true, base, limit)
+	return all
+}
+
+// Address is the function's place as Linux writes it.
+func (p PCI) Address() string { return fmt.Sprintf("0000:%02x:%02x.%d", p.Bus, p.Slot, p.Func) }
+
+// Details renders what p answers to, line by line, as lspci -v does.
+func (p PCI) Details() (lines []string) {
+	for _, r := range p.Regions {
+		where := fmt.Sprintf("Memory at %08x", r.Start)
+		switch {
+		case r.Kind == Window && r.IO:
+			where = fmt.Sprintf("I/O behind bridge: %08x-%08x", r.Start, r.Start+r.Size-1)
+		case r.Kind == Window:
+			where = fmt.Sprintf("Memory behind bridge: %08x-%08x", r.Start, r.Start+r.Size-1)
+		case r.Kind == ROM:
+			where = fmt.Sprintf("Expansion ROM at %08x", r.Start)
+		case r.IO:
+			where = fmt.Sprintf("I/O ports at %04x", r.Start)
+		default:
+			where += " (" + map[bool]string{false: "32", true: "64"}[r.Wide] + "-bit, " + map[bool]string{false: "non-"}[r.Prefetchable] + "prefetchable)"
+		}
+		lines = append(lines, where+" [size="+short(r.Size)+"]")
+	}
+	if p.Pin != 0 {
+		lines = append(lines, fmt.Sprintf("Interrupt: pin %c, which firmware has routed to IRQ %d", 'A'+p.Pin-1, p.IRQ))
+	}
+	return lines
+}
+
+// short is a size as lspci writes it.
+func short(n uint64) string {
+	unit := 0
+	for n >= 1024 && n%1024 == 0 && unit < 4 {
+		n, unit = n/1024, unit+1
+	}
+	return fmt.Sprintf("%d%s", n, [...]string{"", "K", "M", "G", "T"}[unit])
+}
