@@ -65,7 +65,7 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/how-a-hit-works.md", " k  sonde", "insmod kprobe_example; cat /sys/kernel/debug/kprobes/list"},
 	{"docs/how-a-hit-works.md", "pre_handler:", hitScript},
 	{"docs/how-a-hit-works.md", "post_handler:", hitScript},
-	{"docs/how-a-hit-works.md", "#BP breakpoint", hitScript},
+	{"docs/how-a-hit-works.md", "#BP:", hitScript},
 	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
 	{"docs/how-a-system-call-works.md", "Call Trace", "insmod kprobe_example symbol=console.(*Pipe).Write post=0; myprog -n 1; dmesg"},
 }
@@ -161,7 +161,7 @@ var masks = []struct{ find, put string }{
 	{`(CPU|goroutine|thread)(:?) \d+`, "$1$2 N"},
 	{`\bmyprog\[\d+\]`, "myprog[N]"},
 	{`(\.go):\d+`, "$1:N"},
-	{`^( *\d+:) +\d+ +\d+ +`, "$1 N N "},
+	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`\s+`, " "},
 }
 

@@ -61,9 +61,9 @@ func TestInterrupts(t *testing.T) {
 	skipIfShort(t)
 	c := startConsole(t, machine.Config{SMP: 2})
 	c.enter("cat /proc/interrupts")
-	c.see(`CPU0 +CPU1\r?\n`)
-	c.see(`(?m)^ +\d+: +[1-9]\d* +\d+  serial\r?\n`)
-	c.see(`local timer\r?\n`)
+	c.see(`CPU0 +CPU1 +\r?\n`)
+	c.see(`(?m)^  4: +[1-9]\d* +\d+  IO-APIC   4-edge      ttyS0\r?\n`)
+	c.see(`   Local timer interrupts\r?\n`)
 	c.enter("poweroff")
 	c.wait()
 }

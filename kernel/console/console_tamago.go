@@ -29,7 +29,7 @@ var TTY = tty.New(raw{}, nil)
 //
 // Context: goroutine.
 func Init(m *acpi.MADT, keymap string) error {
-	err := irq.Request(m, serial.IRQ, "serial", receive)
+	err := irq.Request(m, serial.IRQ, "ttyS0", receive)
 	if err == nil {
 		serial.EnableReceive()
 	}
@@ -37,6 +37,21 @@ func Init(m *acpi.MADT, keymap string) error {
 		err = errors.Join(err, initKeyboard(m, keymap))
 	}
 	return err
+}
+
+// PortRange is a range of I/O ports.
+type PortRange struct {
+	Name     string
+	Start, N uint64
+}
+
+// Ports returns the I/O ports of the consoles.
+func Ports() []PortRange {
+	all := []PortRange{{"serial", serial.COM1, 8}}
+	if screen.Main.On() {
+		all = append(all, PortRange{"keyboard", kbdData, 1}, PortRange{"keyboard", kbdStatus, 1})
+	}
+	return all
 }
 
 // Write writes p to all consoles; a newline begins a new line.

@@ -50,7 +50,7 @@ func initKeyboard(m *acpi.MADT, keymap string) error {
 	if !ok || !kbdSend(kbdCommand, writeConfig) || !kbdSend(kbdData, config&^disableFirst|interrupts|translate) || !kbdSend(kbdCommand, enableFirst) {
 		return fmt.Errorf("keyboard: the controller does not answer: %w", syscall.EIO)
 	}
-	return irq.Request(m, kbdIRQ, "keyboard", pressed)
+	return irq.Request(m, kbdIRQ, "i8042", pressed)
 }
 
 // pressed is the keyboard's interrupt.

@@ -79,6 +79,7 @@ func spurious(*amd64.Regs) {}
 // lines are the handlers of the legacy interrupts.
 var lines [16]struct {
 	name string
+	pin  int // of the I/O APIC
 	f    atomic.Pointer[func()]
 }
 
@@ -101,19 +102,28 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 		lines[n].f.Store(nil)
 		return fmt.Errorf("irq: request %d for %s: %w: no IOAPIC serves it", n, name, syscall.EINVAL)
 	}
+	lines[n].pin = int(route.GSI) - io.GSIBase
 	io.EnableInterrupt(int(route.GSI), int(amd64.VecLegacy+n))
 	return nil
 }
 
-// Name returns the name of vector v: the device's that has requested it, or what
-// the table of vectors says.
-func Name(v uint8) string {
-	if v >= amd64.VecLegacy && int(v-amd64.VecLegacy) < len(lines) {
-		if name := lines[v-amd64.VecLegacy].name; name != "" {
-			return name
+// Line is a legacy interrupt that a device has requested.
+type Line struct {
+	N    uint8
+	Pin  int // of the I/O APIC where it arrives
+	Name string
+}
+
+// Lines returns what has been requested.
+//
+// Context: goroutine.
+func Lines() (all []Line) {
+	for n := range lines {
+		if lines[n].f.Load() != nil {
+			all = append(all, Line{uint8(n), lines[n].pin, lines[n].name})
 		}
 	}
-	return amd64.VectorName(v)
+	return all
 }
 
 // find returns the IOAPIC that serves gsi; without ACPI the usual one.

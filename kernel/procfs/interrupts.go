@@ -5,30 +5,40 @@ import (
 	"strings"
 )
 
-// Interrupt is a line of /proc/interrupts.
+// Interrupt is a line of /proc/interrupts. One that a device has requested has the Chip where it
+// arrives, and there the Pin; Name is its number then, and What the device.
 type Interrupt struct {
-	Vector uint8
 	Name   string
 	Counts []uint64 // how often it arrived, by CPU
+	Chip   string
+	Pin    int
+	What   string
 }
 
-// interrupts lists what has arrived, by vector and CPU, as Linux does.
+// interrupts lists what has arrived, by CPU. All of devices come by edges.
+//
+// Source: Linux, show_interrupts() in kernel/irq/proc.c, for the columns.
 func interrupts(all []Interrupt) string {
 	if len(all) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("     ")
+	b.WriteString("           ")
 	for i := range all[0].Counts {
-		fmt.Fprintf(&b, " %10s", fmt.Sprintf("CPU%d", i))
+		fmt.Fprintf(&b, "CPU%-8d", i)
 	}
 	b.WriteString("\n")
 	for _, one := range all {
-		fmt.Fprintf(&b, "%4d:", one.Vector)
+		fmt.Fprintf(&b, "%3s:", one.Name)
 		for _, n := range one.Counts {
 			fmt.Fprintf(&b, " %10d", n)
 		}
-		fmt.Fprintf(&b, "  %s\n", one.Name)
+		if one.Chip != "" {
+			fmt.Fprintf(&b, " %8s %3d-%-8s", one.Chip, one.Pin, "edge")
+		} else {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "  %s\n", one.What)
 	}
 	return b.String()
 }

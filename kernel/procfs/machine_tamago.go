@@ -5,6 +5,8 @@ package procfs
 import (
 	"io"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"sonde/arch/amd64"
@@ -84,20 +86,47 @@ func CPUs() (all []CPU) {
 	return all
 }
 
-// Interrupts returns the vectors that have arrived at least once: exceptions,
-// devices' and those by which CPUs call each other; and NMIs in any case, as on Linux.
+// calls are the interrupts by which CPUs, and their own timers, call; with the names of Linux
+// where it has them.
+var calls = []struct {
+	vector     uint8
+	name, what string
+}{
+	{amd64.VEC_NMI, "NMI", "Non-maskable interrupts"},
+	{amd64.VecTimer, "LOC", "Local timer interrupts"},
+	{amd64.VecSpurious, "SPU", "Spurious interrupts"},
+	{amd64.VecWake, "RES", "Rescheduling interrupts"},
+	{amd64.VecCall, "CAL", "Function call interrupts"},
+	{amd64.VecSelf, "SLF", "Calls on the calling CPU"},
+	{amd64.VecStop, "STP", "Stop machine interrupts"},
+}
+
+// Interrupts returns those of devices, of CPUs, and the exceptions that have arrived at
+// least once.
 func Interrupts() (all []Interrupt) {
-	for v := range 256 {
-		one := Interrupt{Vector: uint8(v), Name: irq.Name(uint8(v))}
-		arrived := v == amd64.VEC_NMI
-		for i := range cpu.Num() {
-			n := trap.Count(i, one.Vector)
-			arrived = arrived || n > 0
-			one.Counts = append(one.Counts, n)
-		}
-		if arrived {
-			all = append(all, one)
+	for _, l := range irq.Lines() {
+		counts, _ := counted(amd64.VecLegacy + l.N)
+		all = append(all, Interrupt{Name: strconv.Itoa(int(l.N)), Counts: counts, Chip: "IO-APIC", Pin: l.Pin, What: l.Name})
+	}
+	for _, c := range calls {
+		counts, _ := counted(c.vector)
+		all = append(all, Interrupt{Name: c.name, Counts: counts, What: c.what})
+	}
+	for v := range uint8(amd64.Exceptions) {
+		if counts, arrived := counted(v); arrived && v != amd64.VEC_NMI {
+			name, what, _ := strings.Cut(amd64.VectorName(v), " ")
+			all = append(all, Interrupt{Name: name, Counts: counts, What: what})
 		}
 	}
 	return all
+}
+
+// counted returns how often a vector arrived on each CPU.
+func counted(vector uint8) (counts []uint64, arrived bool) {
+	for i := range cpu.Num() {
+		n := trap.Count(i, vector)
+		arrived = arrived || n > 0
+		counts = append(counts, n)
+	}
+	return counts, arrived
 }

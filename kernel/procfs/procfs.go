@@ -25,7 +25,9 @@ type Sources struct {
 	Loadavg    func() Load                     // of the last 1, 5 and 15 minutes
 	Stat       func() Stat                     // for stat
 	Interrupts func() []Interrupt              // for interrupts
-	Kallsyms   func(w io.Writer)               // prints the whole file
+	Iomem      func(w io.Writer)               // prints the whole file
+	Ioports    func(w io.Writer)               // likewise
+	Kallsyms   func(w io.Writer)               // likewise
 	Extra      map[string]func(w io.Writer)    // further files by path below /proc
 }
 
@@ -63,11 +65,13 @@ func Mount(tree *vfs.FS, src Sources) error {
 	if f := src.Interrupts; f != nil {
 		files["interrupts"] = ctl.Text(func() string { return interrupts(f()) })
 	}
-	if f := src.Kallsyms; f != nil {
-		files["kallsyms"] = ctl.Print(f)
-	}
 	for name, f := range src.Extra {
 		files[name] = ctl.Print(f)
+	}
+	for name, f := range map[string]func(w io.Writer){"iomem": src.Iomem, "ioports": src.Ioports, "kallsyms": src.Kallsyms} {
+		if f != nil {
+			files[name] = ctl.Print(f)
+		}
 	}
 	for name, n := range files {
 		if err := tree.Bind("/proc/"+name, n); err != nil {

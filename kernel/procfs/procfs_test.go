@@ -38,8 +38,11 @@ func mount(t *testing.T) *vfs.FS {
 				Stepping: 1, MHz: 2400.5, Online: true, Flags: []string{"fpu", "tsc"}}, {ID: 1}}
 		},
 		Interrupts: func() []Interrupt {
-			return []Interrupt{{3, "#BP breakpoint", []uint64{2, 0}}, {252, "function call IPI", []uint64{0, 12345678901}}}
+			return []Interrupt{{"4", []uint64{17, 0}, "IO-APIC", 4, "ttyS0"}, {Name: "LOC", Counts: []uint64{0, 12345678901}, What: "Local timer interrupts"},
+				{Name: "#BP", Counts: []uint64{2, 0}, What: "breakpoint"}}
 		},
+		Iomem:   func(w io.Writer) { fmt.Fprintln(w, "00100000-07fdbfff : System RAM") },
+		Ioports: func(w io.Writer) { fmt.Fprintln(w, "03f8-03ff : serial") },
 		Loadavg: func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
 		Stat: func() Stat {
 			return Stat{Up: 10 * time.Second, Idle: []time.Duration{8 * time.Second, 4 * time.Second}, User: 2 * time.Second,
@@ -57,7 +60,7 @@ func mount(t *testing.T) *vfs.FS {
 func TestFilesHaveTheFormatsOfLinux(t *testing.T) {
 	f := mount(t)
 	var got bytes.Buffer
-	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "loadavg", "stat", "kallsyms",
+	for _, name := range []string{"version", "cmdline", "uptime", "meminfo", "cpuinfo", "interrupts", "iomem", "ioports", "loadavg", "stat", "kallsyms",
 		"modules", "mounts", "filesystems", "driver/rtc", "sys/debug/kprobes-optimization", "sys/kernel/panic"} {
 		text, err := f.ReadFile("proc/" + name)
 		if err != nil {
