@@ -61,8 +61,12 @@ func mountFiles(tree *vfs.FS) {
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow
 	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown}
+	src.Iomem, src.Ioports = showMemory, showPorts
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())
+	}
+	if err := told.Mount(tree); err != nil {
+		printk.Err("firmware: %s", err.Error())
 	}
 	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())
@@ -116,7 +120,7 @@ func newShell(out io.Writer) *shell.Shell {
 		Uname: func() shell.Uname {
 			return shell.Uname{System: "sonde", Node: "sonde", Release: version, Version: runtime.Version(), Machine: "x86_64"}
 		},
-		Uptime: uptime, Programs: programs,
+		Uptime: uptime, Programs: programs, Firmware: &told,
 		Load: loadNow, Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
 		Poweroff: func() error { printk.Notice("reboot: Power down"); printk.Flush(); power.Off(); return nil },
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },

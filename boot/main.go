@@ -46,6 +46,7 @@ func main() {
 	stage(stageGo)
 	limitMemory()
 	banner()
+	findFirmware()
 	loadSymbols()
 	setWallClock()
 	mountFiles(vfs.Root)

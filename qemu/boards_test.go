@@ -33,6 +33,9 @@ func TestBoards(t *testing.T) {
 			if n := number(out, `CPU\(s\): +(\d+)`); n != max(c.SMP, 1) {
 				t.Errorf("%d CPUs, want %d\n%s", n, c.SMP, said(r))
 			}
+			if !strings.Contains(string(r.Log), "DMI: QEMU Standard PC (") {
+				t.Errorf("it does not know the board's name\n%s", said(r))
+			}
 			// UEFI keeps some for itself.
 			if total := number(out, `Mem: +(\d+)`); total < c.mib*15/16-32 || total > c.mib {
 				t.Errorf("heap of %d MiB on a machine of %d\n%s", total, c.mib, said(r))

@@ -49,6 +49,9 @@ func TestEndings(t *testing.T) {
 						t.Errorf("the console does not say %q\n%s", e.log, said(r))
 					} else if e.crash {
 						checkCrash(t, r)
+						if name == "q35" && !bytes.Contains(r.Log, []byte("Hardware name: QEMU Standard PC (Q35 + ICH9, 2009), BIOS ")) {
+							t.Errorf("it does not say on what machine\n%s", said(r))
+						}
 					} else if r.Crash || r.Status != 0 || string(r.Stdout) != "alive\n" {
 						t.Errorf("crash %v (%s), want the kernel to go on\n%s", r.Crash, r.Reason, said(r))
 					}

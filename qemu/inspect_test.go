@@ -17,6 +17,10 @@ func TestLookAtTheMachine(t *testing.T) {
 		cpuid 40000000; cpuid 0 | head -1
 		inb cfb; outb cf8 80000000 4; inb cfc 4; inb 71 8
 		peek 4000000; peek 4000001 1; peek 4000000 8; peek fee00030; peek 1; peek 10000000000000 1
+		cat /proc/iomem /proc/ioports | grep -v Kernel; lspci -v | head -7 | tail -3
+		cat /proc/iomem | grep Kernel
+		acpidump -n MCFG; acpidump -d -n HPET; acpidump -n NONE; cat /sys/firmware/acpi/tables/MCFG | hexdump -n 4
+		dmidecode -s system-product-name; dmidecode -t 1 | head -8 | tail -3; cat /sys/class/dmi/id/sys_vendor
 		poke 9f000 1234567; peek 9f000; poke 9f000 89 1; peek 9f000; peek 3 9`})
 	want := regexp.MustCompile(`(?s)^00:00\.0 Host bridge \[0600\]: Vendor 8086 Device 29c0 \[8086:29c0\]
 (.*\n)?00:1f\.0 ISA bridge \[0601\]: Vendor 8086 Device 2918 \[8086:2918\] \(rev 02\)
@@ -37,6 +41,62 @@ usage: [^\n]*
 00050014
 peek: inspect: 4 bytes at 0x1: invalid argument
 peek: inspect: address 0x10000000000000 has more than 40 bits: invalid argument
+00000000-0009efff : System RAM
+0009fc00-0009ffff : Reserved
+000f0000-000fffff : Reserved
+00100000-0ff[0-9a-f]*ffff : System RAM
+0ff[0-9a-f]*0000-0fffffff : Reserved
+b0000000-bfffffff : Reserved
+  b0000000-bfffffff : PCI MMCONFIG 0000 \[bus 00-ff\]
+febff000-febfffff : 0000:00:1f\.2
+fec00000-fec003ff : IOAPIC 0
+fed00000-fed003ff : HPET 0
+fed1c000-fed1ffff : Reserved
+fee00000-fee00fff : Local APIC
+fffc0000-ffffffff : Reserved
+fd00000000-ffffffffff : Reserved
+0020-0021 : pic1
+0040-0043 : timer0
+0070-0071 : rtc0
+0080-0080 : POST code
+00a0-00a1 : pic2
+00e9-00e9 : QEMU console
+00f4-00f7 : QEMU exit
+03f8-03ff : serial
+0604-0605 : ACPI PM1a_CNT_BLK
+0608-060b : ACPI PM_TMR
+0700-073f : 0000:00:1f\.3
+0cf8-0cff : PCI conf1
+  0cf9-0cf9 : ACPI RESET_REG
+c040-c05f : 0000:00:1f\.2
+00:1f\.2 SATA controller [^\n]*
+	I/O ports at c040 \[size=32\]
+	Memory at febff000 \(32-bit, non-prefetchable\) \[size=4K\]
+  04000000-04[0-9a-f]*fff : Kernel code
+  04[0-9a-f]*000-04[0-9a-f]*fff : Kernel rodata
+  04[0-9a-f]*000-04[0-9a-f]*fff : Kernel data
+  04[0-9a-f]*000-04[0-9a-f]*fff : Kernel symbols
+  0[45][0-9a-f]*00000-05[0-9a-f]*fffff : Kernel probes
+MCFG @ 0x[0-9A-F]{16}
+    0000: 4D 43 46 47 3C 00 00 00 01 [0-9A-F]{2} 42 4F 43 48 53 20  MCFG<\.\.\.\.[^\n]BOCHS 
+    0010: 42 58 50 43 20 20 20 20 01 00 00 00 42 58 50 43  BXPC    \.\.\.\.BXPC
+    0020: 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 B0  \.{16}
+    0030: 00 00 00 00 00 00 00 FF 00 00 00 00              \.{12}
+
+HPET @ 0x[0-9a-f]+: 56 bytes
+  revision 1, made by "BOCHS" [^\n]*
+  block 0x8086a201: vendor 0x8086, 3 comparators, counts 64 bits
+  registers: memory 0xfed00000, 0 bits
+  number: 0
+  least ticks without loss: 0
+
+acpidump: table NONE: no such file or directory
+00000000  4d 43 46 47 +\|MCFG\|
+Standard PC \(Q35 \+ ICH9, 2009\)
+System Information
+	Manufacturer: QEMU
+	Product Name: Standard PC \(Q35 \+ ICH9, 2009\)
+QEMU
 01234567
 01234589
 peek: 9 is no size

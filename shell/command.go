@@ -135,7 +135,7 @@ func missing(what string) error {
 // builtins are the commands that every shell has, also in a test on the host;
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
-	bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, echoCommand, falseCommand,
+	acpidumpCommand, bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, dmidecodeCommand, echoCommand, falseCommand,
 	exitCommand, fgCommand, freeCommand, grepCommand, headCommand, hexdumpCommand, historyCommand, insmodCommand,
 	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,

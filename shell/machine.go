@@ -3,6 +3,7 @@ package shell
 import (
 	"time"
 
+	"sonde/kernel/firmware"
 	"sonde/kernel/kthread"
 	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
@@ -21,6 +22,7 @@ type Machine struct {
 	Poweroff func() error  // returns only if it fails
 	Reboot   func() error  // returns only if it fails, too
 	Programs *proc.Table   // nil: there can be no programs
+	Firmware *firmware.Firmware
 }
 
 // Uname is what uname(1) prints.

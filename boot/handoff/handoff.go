@@ -27,6 +27,23 @@ const (
 	PMEM
 )
 
+// String returns what Linux calls such memory.
+func (t Type) String() string {
+	switch t {
+	case RAM:
+		return "System RAM"
+	case ACPI:
+		return "ACPI Tables"
+	case NVS:
+		return "ACPI Non-volatile Storage"
+	case Unusable:
+		return "Unusable memory"
+	case PMEM:
+		return "Persistent Memory"
+	}
+	return "Reserved"
+}
+
 // Span is Len bytes at physical address PA.
 type Span struct{ PA, Len uint64 }
 
@@ -44,6 +61,7 @@ type Region struct {
 type Info struct {
 	Cmdline   Span
 	RSDP      uint64 // 0 if the loader gave none
+	EFI       uint64 // EFI's system table; 0 on a machine with a BIOS
 	Modules   [MaxModules]Span
 	NModules  int
 	Map       [MaxRegions]Region // sorted, no overlaps, neighbours merged

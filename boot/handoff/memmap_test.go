@@ -91,13 +91,23 @@ func TestMapAgreesWithThePlainRule(t *testing.T) {
 		}
 		for pa := uint64(0); pa < 96*0x800; pa += 0x1000 {
 			if want := half(pa) && half(pa+0x800); is(pa, RAM) != want {
-				t.Fatalf("%#x: want RAM %v in %x -> %x", pa, want, in, i.Map[:i.NMap])
+				t.Fatalf("%#x: want RAM %v in %+v -> %+v", pa, want, in, i.Map[:i.NMap])
 			}
 		}
 		for k := 1; k < i.NMap; k++ {
 			if i.Map[k].PA < i.Map[k-1].PA+i.Map[k-1].Len {
 				t.Fatalf("overlap or disorder: %x", i.Map[:i.NMap])
 			}
+		}
+	}
+}
+
+// TestNamesOfLinux: what a type is called in /proc/iomem.
+func TestNamesOfLinux(t *testing.T) {
+	for typ, want := range map[Type]string{RAM: "System RAM", Reserved: "Reserved", ACPI: "ACPI Tables", NVS: "ACPI Non-volatile Storage",
+		Unusable: "Unusable memory", Disabled: "Reserved", PMEM: "Persistent Memory"} {
+		if got := typ.String(); got != want {
+			t.Errorf("%d: %q, want %q", typ, got, want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ const (
 	tagModule      = 3
 	tagMap         = 6
 	tagFramebuffer = 8
+	tagEFI64       = 12
 	tagOldRSDP     = 14 // holds a copy of ACPI 1.0's
 	tagNewRSDP     = 15
 )
@@ -120,6 +121,10 @@ func (t tag) read(out *handoff.Info) {
 	case tagModule:
 		if start, end := uint64(m.Read32(body)), uint64(m.Read32(body+4)); t.size >= 16 && start <= end {
 			t.addModule(handoff.Span{PA: start, Len: end - start}, out)
+		}
+	case tagEFI64:
+		if t.size >= 16 {
+			out.EFI = m.Read64(body)
 		}
 	case tagOldRSDP:
 		if out.RSDP == 0 { // the new one says more

@@ -66,12 +66,17 @@ func TestParseReadsTheTags(t *testing.T) {
 		mapTag(),
 		one(tagFramebuffer, append(words(0xe0000000, 1, 4096, 1024, 768), 32, 1, 0, 0, 16, 8, 8, 8, 0, 8)),
 		one(tagOldRSDP, []byte("RSD PTR old")),
+		one(tagEFI64, words(0x7e3f018, 1)),
+		one(tagEFI64, words(5)), // cut
 		one(tagNewRSDP, []byte("RSD PTR new")),
 		one(tagOldRSDP, []byte("RSD PTR old")),
 	)
 	i, mem := new(handoff.Info), phys.Over(memory)
 	if c := Parse(mem, at, i); c != OK {
 		t.Fatal(c)
+	}
+	if i.EFI != 0x1_07e3f018 {
+		t.Errorf("EFI system table at %#x", i.EFI)
 	}
 	if got := mem.String(i.Cmdline.PA, i.Cmdline.Len); got != "quiet -- ls" {
 		t.Errorf("command line %q", got)

@@ -59,6 +59,14 @@ var program atomic.Pointer[func(g unsafe.Pointer) (pid int, comm string)]
 // Context: goroutine; f runs in any.
 func SetProgram(f func(g unsafe.Pointer) (pid int, comm string)) { program.Store(&f) }
 
+// hardware is what SetHardware set; written once at boot.
+var hardware string
+
+// SetHardware makes reports name the machine.
+//
+// Context: goroutine, at boot.
+func SetHardware(name string) { hardware = name }
+
 // whose prints on which CPU g runs, and for whom.
 func whose(level printk.Level, g unsafe.Pointer) {
 	if f := program.Load(); f != nil {
@@ -73,6 +81,9 @@ func whose(level printk.Level, g unsafe.Pointer) {
 // dump prints CPU, registers, and the backtrace of g from there.
 func dump(r *amd64.Regs, g unsafe.Pointer) {
 	whose(printk.LevelEmerg, g)
+	if hardware != "" {
+		printk.Emerg("Hardware name: %s", hardware)
+	}
 	symbol, file, line := located(uint64(OriginalIP(r)))
 	printk.Emerg("RIP: %04x:%s  %s:%d", r.CS, symbol, file, line)
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)

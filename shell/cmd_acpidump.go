@@ -1,0 +1,47 @@
+package shell
+
+import (
+	"fmt"
+	"syscall"
+)
+
+var acpidumpCommand = &Command{
+	Name:  "acpidump",
+	Usage: "[-d] [-n SIGNATURE]",
+	Help:  "print ACPI tables in hexadecimal (-d: in words, as far as they are known; -n: only those called so)",
+	Run:   acpidump,
+}
+
+func acpidump(c *Context, args []string) error {
+	opts, rest, err := Options(args, "dn:")
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return Usagef("%s: a table is named by -n", rest[0])
+	}
+	if c.Machine.Firmware == nil {
+		return missing("ACPI tables")
+	}
+	all, readErr := c.Machine.Firmware.Tables() // with an error, what is good
+	name, one := opts['n']
+	_, words := opts['d']
+	found := false
+	for _, t := range all {
+		if one && t.Signature != name {
+			continue
+		}
+		found = true
+		show := t.Dump
+		if words {
+			show = t.Decode
+		}
+		if err := show(c.Out); err != nil {
+			return err
+		}
+	}
+	if one && !found && readErr == nil {
+		return fmt.Errorf("table %s: %w", name, syscall.ENOENT)
+	}
+	return readErr
+}

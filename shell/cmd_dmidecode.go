@@ -1,0 +1,42 @@
+package shell
+
+import (
+	"fmt"
+	"strconv"
+)
+
+var dmidecodeCommand = &Command{
+	Name:  "dmidecode",
+	Usage: "[-s KEYWORD | -t TYPE]",
+	Help:  "print what firmware says of the board (-s: one string, such as system-product-name; -t: structures of a type)",
+	Run:   dmidecode,
+}
+
+func dmidecode(c *Context, args []string) error {
+	opts, rest, err := Options(args, "s:t:")
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 || len(opts) > 1 {
+		return Usagef("one option with its value, or nothing")
+	}
+	if c.Machine.Firmware == nil || c.Machine.Firmware.DMI == nil {
+		return missing("DMI tables")
+	}
+	dmi := c.Machine.Firmware.DMI
+	if word, ok := opts['s']; ok {
+		value, known := dmi.Keyword(word)
+		if !known {
+			return Usagef("%q is no keyword", word)
+		}
+		_, err := fmt.Fprintln(c.Out, value)
+		return err
+	}
+	typ := -1
+	if text, ok := opts['t']; ok {
+		if typ, err = strconv.Atoi(text); err != nil || typ < 0 || typ > 255 {
+			return Usagef("%q is no type: 0 to 255", text)
+		}
+	}
+	return dmi.Print(c.Out, typ)
+}
