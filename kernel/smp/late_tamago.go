@@ -83,11 +83,12 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 }
 
 // askLate asks the late CPUs where they are. It asks again, because an NMI that
-// comes together with another one may be lost in it.
+// comes together with another one may be lost in it, and for half a second, because a
+// CPU of a virtual machine does not run while its host is busy with something else.
 //
 // Context: interrupt.
 func askLate(late uint32) {
-	const tries, each = 10, 10e6
+	const tries, each = 50, 10e6
 	for i := range cpu.Num() {
 		if late&(1<<i) == 0 {
 			continue

@@ -15,6 +15,10 @@ package trap
 // with nmi no longer set, one may come on top of the frame that is about to be
 // returned from: entryNMI sees that it came from this stack and stays below.
 //
+// The NMI may come while the entry of #DB has not yet read DR6, and its handler may hit
+// a watchpoint, whose #DB clears DR6. So what DR6 says belongs to what was interrupted:
+// it is put away, and put back at the end. Without watchpoints nobody reads it.
+//
 // #DF and #MC do none of this: nothing returns from them.
 //
 // Rejected: a stack pointer in memory from which each NMI takes its stack (the
@@ -28,6 +32,7 @@ import (
 	"sync/atomic"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 )
 
 // entryShift is by how much the entry stacks begin lower, in bytes: more than any
@@ -51,7 +56,15 @@ func takeNMI(r *amd64.Regs) {
 	for {
 		c.shiftEntries(entryShift)
 		atomic.StoreUint32(&c.nmi, 1) // no trap up to here
+		watched, dr6 := apart, uint64(0)
+		if watched {
+			dr6 = debugreg.ReadDR6()
+			debugreg.WriteDR6(debugreg.DR6_FIXED)
+		}
 		nmiHandler(r)
+		if watched {
+			debugreg.WriteDR6(dr6)
+		}
 		atomic.StoreUint32(&c.nmi, 0) // and none from here on
 		c.shiftEntries(0)
 		if atomic.SwapUint32(&c.again, 0) == 0 {

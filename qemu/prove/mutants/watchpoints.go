@@ -15,6 +15,12 @@ var watchpoints = []Mutant{
 		Why: "a hit of earlier is taken for one of now",
 	},
 	{
+		Name: "dr6-of-who-the-nmi-interrupts-lost", File: "arch/amd64/trap/nmi_trap.go",
+		Old: "\t\t\tdebugreg.WriteDR6(dr6)\n", New: "\t\t\t_ = dr6\n",
+		By:  kernel(1, "watch/nmi_before_dr6_is_read"),
+		Why: "a hit is lost whose #DB has not read DR6 when an NMI comes",
+	},
+	{
 		Name: "earlier-hit-told-with-a-step", File: "arch/amd64/trap/debug_trap.go",
 		Old: "\t\twhich = hitInStep(r, which)\n", New: "\t\thitInStep(r, which)\n",
 		By:  kernel(2, "watch/step_after_a_hit"),

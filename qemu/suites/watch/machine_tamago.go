@@ -25,6 +25,7 @@ func init() {
 	suites.Add("watch/cpu_that_comes_late", lateCPU)
 	suites.Add("watch/access_in_an_nmi", inNMI)
 	suites.Add("watch/nmi_in_a_watch_handler", nmiInHandler)
+	suites.Add("watch/nmi_before_dr6_is_read", nmiBeforeDR6)
 	suites.Add("watch/machine_stopped", stopped)
 	suites.Add("watch/handlers_that_break_the_rules", misdeeds)
 	suites.Add("watch/handler_that_never_returns", neverReturns)
@@ -131,6 +132,39 @@ func nmiInHandler(t *suites.T) {
 	l := off(t, reg)
 	if want := came.Load() + done.Load(); int64(l.Ledger.Entered) != want || l.Ledger.Recursion == 0 {
 		t.Errorf("%d accesses, %d of them in NMIs; %+v", want, came.Load(), l.Ledger)
+	}
+}
+
+// nmiBeforeDR6: an NMI comes when DR6 says what a #DB is about that has not read it yet,
+// as in the first instructions of its entry. The NMI hits another watchpoint: each gets
+// its own hit, and the interrupted #DB finds what DR6 told it.
+func nmiBeforeDR6(t *suites.T) {
+	var s, other seen
+	var came atomic.Int64
+	reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
+	not := on(t, uintptr(unsafe.Pointer(&bytes[0])), 1, kwatch.Write, other.hit)
+	end := nmis(func(*amd64.Regs) { incWord(); came.Add(1) })
+	want := uint64(debugreg.DR6_FIXED | debugreg.DR6_B0<<not)
+	for range 50 {
+		before := came.Load()
+		flags := cpu.IRQOff()
+		debugreg.WriteDR6(want)
+		cpu.SendNMI(cpu.ID())
+		for limit := cpu.Nanotime() + int64(suites.Limit); came.Load() == before && cpu.Nanotime() < limit; {
+			cpu.Pause()
+		}
+		got := debugreg.ReadDR6()
+		debugreg.WriteDR6(debugreg.DR6_FIXED)
+		cpu.IRQRestore(flags)
+		if got != want {
+			t.Fatalf("DR6 is %#x, was %#x", got, want)
+		}
+	}
+	end()
+	off(t, not)
+	off(t, reg)
+	if s.n.Load() != came.Load() || other.n.Load() != 0 {
+		t.Errorf("%d NMIs, %d hits, and %d of what nobody wrote", came.Load(), s.n.Load(), other.n.Load())
 	}
 }
 
