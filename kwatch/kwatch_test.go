@@ -3,6 +3,7 @@ package kwatch
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,7 +82,8 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		want   syscall.Errno
 	}{
 		{0x1000, 3, Write, nothing, syscall.EINVAL}, {0x1000, 16, Write, nothing, syscall.EINVAL},
-		{0x1001, 2, Write, nothing, syscall.EINVAL}, {0x1000, 2, Execute, nothing, syscall.EINVAL},
+		{0x1001, 2, Write, nothing, syscall.EINVAL}, {0x1004, 8, Write, nothing, syscall.EINVAL},
+		{0x1001, 8, Write, nothing, syscall.EINVAL}, {0x1000, 2, Execute, nothing, syscall.EINVAL},
 		{0x1000, 8, 9, nothing, syscall.EINVAL}, {0x1000, 8, Write, nil, syscall.EINVAL},
 		{0x10, 8, Write, nothing, syscall.EFAULT},
 	} {
@@ -160,5 +162,40 @@ func TestTypesHaveNames(t *testing.T) {
 func TestWithoutAMachine(t *testing.T) {
 	if _, err := RegisterKwatch(0x1000, 8, Write, nothing); !errors.Is(err, syscall.ENODEV) {
 		t.Error(err)
+	}
+}
+
+// TestProbesAreTold where a watchpoint of what is executed comes and goes, and of no other.
+func TestProbesAreTold(t *testing.T) {
+	onFake(t)
+	var told []uintptr
+	this.recheck = func(addr uintptr) { told = append(told, addr) }
+	for _, typ := range []Type{Execute, Write} {
+		n, err := RegisterKwatch(0x1000, 1, typ, nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typ == Execute && len(told) != 1 {
+			t.Errorf("%#x when it is registered", told)
+		}
+		if err := UnregisterKwatch(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(told, []uintptr{0x1000, 0x1000}) {
+		t.Errorf("%#x", told)
+	}
+}
+
+// TestModuleLeavesNoWatchpoint, and keeps nobody else's from watching.
+func TestModuleLeavesNoWatchpoint(t *testing.T) {
+	onFake(t)
+	register4(t)
+	points[1].Load().owner, points[3].Load().owner = "one", "two"
+	forgetModule("one")
+	for n, want := range []bool{true, false, true, true} {
+		if (points[n].Load() != nil) != want {
+			t.Errorf("%d: %v", n, points[n].Load())
+		}
 	}
 }

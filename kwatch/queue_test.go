@@ -61,3 +61,12 @@ func TestInstructionBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestHitThatIsBeingPut is not taken yet.
+func TestHitThatIsBeingPut(t *testing.T) {
+	var q Queue
+	q.put.Store(1) // another CPU has its place, and no hit in it
+	if h, ok := q.Take(); ok {
+		t.Errorf("%+v", h)
+	}
+}

@@ -49,6 +49,14 @@ func TestAccounts(t *testing.T) {
 	if got := want.Plus(want); got != (Ledger{Entered: 10, Handled: 6, Recursion: 2, Abandoned: 2}) {
 		t.Errorf("twice: %+v", got)
 	}
+	for _, e := range []Event{NoInst, Disarmed, Recursion, Declined} { // each explains a hit
+		a.Count(0, Entered)
+		a.Count(0, e)
+		if got := a.Ledger(); got.Unexplained() != 0 || (got.Missed() == want.Missed()) != (e == Declined) {
+			t.Errorf("event %d: %+v", e, got)
+		}
+		want = a.Ledger()
+	}
 	a.Count(0, Entered)
 	if n := a.Ledger().Unexplained(); n != 1 {
 		t.Errorf("%d unexplained, want 1", n)
