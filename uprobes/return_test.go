@@ -56,3 +56,38 @@ func TestCallsOfAThreadThatEnds(t *testing.T) {
 		t.Errorf("status %#x, %+v", s, l)
 	}
 }
+
+// TestLongjmp: it goes past calls to one that returns then.
+func TestLongjmp(t *testing.T) {
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		enter(p, stack-0x20, textAt+2)
+		leave(p, stack)
+		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 2, Handled: 1, Abandoned: 1}) {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+// TestStacksThatAreGone: calls on stacks that nobody uses any more are found by their slots,
+// which hold something else.
+func TestStacksThatAreGone(t *testing.T) {
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		for i := range uint64(manyCalls) {
+			enter(p, stack-0x20*i, textAt+1)
+			p.Poke64(stack-0x20*i, 0)
+		}
+		enter(p, stack-0x1000, textAt+1)
+		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: manyCalls + 1, Abandoned: manyCalls, InFlight: 1}) {
+			t.Errorf("%+v", l)
+		}
+	})
+}

@@ -103,7 +103,7 @@ func (p *Plan) lea() bool {
 // Source: Intel SDM vol. 2, "NOP", "ENDBR64".
 func nop(in *insn.Inst) bool {
 	switch {
-	case in.Prefix.Has(insn.PLock | insn.PVEX | insn.PEVEX):
+	case in.Prefix.Has(insn.PVEX | insn.PEVEX): // with LOCK it is not movable
 		return false
 	case in.Map == insn.Map1B:
 		return in.Opcode == 0x90 && in.REX&insn.REXB == 0
