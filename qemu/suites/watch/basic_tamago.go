@@ -5,6 +5,7 @@ package watch
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -13,6 +14,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kwatch"
 	"sonde/qemu/suites"
+	"sonde/qemu/suites/targets"
 )
 
 func init() {
@@ -25,6 +27,7 @@ func init() {
 	suites.Add("watch/refused", refused)
 	suites.Add("watch/symbol", symbol)
 	suites.Add("watch/heap_object_stays", heapObject)
+	suites.Add("watch/xmm_survive_any_handler", xmmSurvive)
 }
 
 func write(t *suites.T) {
@@ -242,5 +245,29 @@ func heapObject(t *suites.T) {
 	off(t, reg)
 	if s.n.Load() != 1 || s.hits[0].New != 7 {
 		t.Errorf("%d hits, %+v", s.n.Load(), s.hits[0])
+	}
+}
+
+// xmmSurvive: the watched code finds all registers as it left them, the floating-point ones
+// too, which handlers use.
+func xmmSurvive(t *suites.T) {
+	all := targets.Shapes()
+	i := slices.IndexFunc(all, func(s targets.Shape) bool { return s.Name == "movAbs" })
+	want, err := all[i].Run()
+	t.Must(err)
+	sum := 1.0
+	for name, h := range map[string]func(){
+		"nothing":        func() {},
+		"floating point": func() { sum = sum*1.5 + 1 },
+		"assembly":       targets.Clobber,
+	} {
+		n := 0
+		reg := on(t, all[i].Entry, 1, kwatch.Execute, func(*kwatch.Hit, *amd64.Regs) { n++; h() })
+		got, err := all[i].Run()
+		off(t, reg)
+		t.Must(err)
+		if d := got[0].Diff(&want[0]); d != "" || n != 1 {
+			t.Errorf("%s: %d hits; %s", name, n, d)
+		}
 	}
 }
