@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+	"weak"
+)
 
 // period is an InUse that ends when the test says so.
 type period struct{ over bool }
@@ -71,4 +75,27 @@ func TestPoolKeepsNothing(t *testing.T) {
 	if n := p.Reap(); n != 0 || p.returned != nil {
 		t.Errorf("%d waiting, %v", n, p.returned)
 	}
+}
+
+// TestPoolTellsPeriodsApart: the first is over, so what was put for it can be had, and what it
+// kept is freed; the second is not.
+func TestPoolTellsPeriodsApart(t *testing.T) {
+	p := NewPool(0x1000, 0x1000+2*32, 32)
+	first, _ := p.Take(1)
+	second, _ := p.Take(2)
+	kept := new([64]byte)
+	freed := weak.Make(kept)
+	p.Put(first, &period{over: true}, kept)
+	p.Put(second, &period{}, nil)
+	kept = nil
+	if piece, ok := p.Take(3); !ok || piece != first {
+		t.Errorf("%#x, %v; want %#x", piece, ok, first)
+	}
+	if piece, ok := p.Take(4); ok {
+		t.Errorf("%#x is given out while in use", piece)
+	}
+	if runtime.GC(); freed.Value() != nil {
+		t.Error("what was kept for the first is not freed")
+	}
+	runtime.KeepAlive(p)
 }

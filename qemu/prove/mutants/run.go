@@ -65,7 +65,7 @@ func (t *Tree) Test(ctx context.Context, by Test) Result {
 	if by.Case != "" {
 		return t.kernel(ctx, by)
 	}
-	out, _ := t.run(ctx, "go", "test", "-count=1", "-timeout", "300s", "-run", "^"+by.Name+"$", "./"+by.Package)
+	out, _ := t.run(ctx, "go", "test", "-count=1", "-timeout", "120s", "-run", "^"+by.Name+"$", "./"+by.Package)
 	return judgeHost(by, out)
 }
 
