@@ -161,7 +161,7 @@ var code = []Mutant{
 	},
 	{
 		Name: "check-with-a-breakpoint-passed", File: "arch/amd64/prologue/prologue.go",
-		Old: "\t\tif code[at] == insn.OpInt3 {\n\t\t\treturn at\n\t\t}\n", New: "",
+		Old: "\t\tif code[at] == insn.OpInt3 {\n\t\t\treturn at\n\t\t}\n", New: "\t\tif code[at] == insn.OpInt3 && c.Kind == None {\n\t\t\treturn at\n\t\t}\n",
 		By:  host("arch/amd64/prologue", "TestNextFindsBreakpoints"),
 		Why: "a probe on an instruction of a stack check is passed by",
 	},
@@ -216,13 +216,13 @@ var code = []Mutant{
 	{
 		Name: "period-of-another-piece", File: "kernel/text/pool.go",
 		Old: "p.returned[n].since == p.returned[n-1].since", New: "p.returned[n].since != nil",
-		By:  host("kernel/text", "TestPoolReusesWhatIsOutOfUse"),
-		Why: "a slot is given out while it is in use, because another is not",
+		By:  host("kernel/text", "TestPoolTellsPeriodsApart"),
+		Why: "a slot is given out while it is in use, because another is not any more",
 	},
 	{
-		Name: "kept-too-short", File: "kernel/text/pool.go",
+		Name: "kept-too-long", File: "kernel/text/pool.go",
 		Old: "\tclear(p.returned[:n])\n", New: "",
-		By:  host("kernel/text", "TestPoolKeepsNothing"),
+		By:  host("kernel/text", "TestPoolTellsPeriodsApart"),
 		Why: "what a detour refers to is never freed",
 	},
 	{
