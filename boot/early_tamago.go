@@ -21,7 +21,6 @@ import (
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
-	"sonde/kernel/serial"
 	"sonde/kernel/smp"
 )
 
@@ -49,7 +48,7 @@ var (
 // Context: before the runtime: no allocation, no maps, no goroutines, package
 // variables hold only what the linker could put there.
 func early(info uintptr) {
-	serial.Init()
+	firstConsole()
 	user.Protect(cpu.CPUID)
 	cpu.InitPAT()
 	showStages = info&viaMultiboot != 0
@@ -62,6 +61,7 @@ func early(info uintptr) {
 	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
 		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
 	}
+	chooseConsoles()
 	findImage()
 	stage(stageACPI)
 	lapic := lapicBase()
@@ -90,12 +90,7 @@ func early(info uintptr) {
 //go:linkname putc runtime/goos.Printk
 //go:nosplit
 func putc(c byte) {
-	if c == '\n' {
-		serial.Putc('\r')
-		screen.Main.Put('\r')
-	}
-	serial.Putc(c)
-	screen.Main.Put(c)
+	console.Putc(c)
 }
 
 // commandLine is what the loader gave the kernel to read.

@@ -16,6 +16,7 @@ import "sonde/internal/exitcode"
 //	640 GiB           text and slots again, rw-: kernel/text writes here
 //	672 GiB           the screen, if there is one, write-combining
 //	680 GiB           a page of physical memory that somebody looks at (kernel/inspect), uncached
+//	684 GiB           registers of serial ports that are in memory, uncached
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
 //	768 GiB           the heap: all other memory, rw-
 //
@@ -29,6 +30,7 @@ const (
 	devicesEnd  = 1 << 32
 	aliasBase   = 640 << 30
 	screenBase  = 672 << 30
+	consoleBase = 684 << 30
 	modulesBase = 704 << 30
 	heapBase    = 768 << 30
 	hugePage    = 2 << 20

@@ -60,7 +60,7 @@ func mountFiles(tree *vfs.FS) {
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow
-	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown}
+	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown, "consoles": console.Show}
 	src.Iomem, src.Ioports = showMemory, showPorts
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())

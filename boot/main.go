@@ -46,6 +46,7 @@ func main() {
 	stage(stageGo)
 	limitMemory()
 	banner()
+	reportConsoles()
 	findFirmware()
 	loadSymbols()
 	setWallClock()

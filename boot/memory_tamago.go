@@ -127,12 +127,14 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	alias(mm.Slots)
 	mapModules(info)
 	mapScreen()
+	mapConsoles()
 	mm.AliasOffset = aliasBase
 	guards()
 	giveHeap(info)
 	kernelCR3 = uint32(t.Root)
 	cpu.WriteCR3(t.Root)
 	moveScreen()
+	moveConsoles()
 	if _, ok := cmdline.Get(commandLine(), "memtest"); ok {
 		testMemory()
 	}

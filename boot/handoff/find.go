@@ -43,6 +43,16 @@ func overlap(spans []Span, pa, n uint64) (Span, bool) {
 	return Span{}, false
 }
 
+// TouchesRAM reports whether the map calls a byte of s RAM.
+func (out *Info) TouchesRAM(s Span) bool {
+	for i := 0; i < out.NMap; i++ {
+		if r := out.Map[i]; r.Type == RAM && s.PA < r.PA+r.Len && r.PA < s.PA+s.Len {
+			return true
+		}
+	}
+	return false
+}
+
 // HasRAM reports whether the map calls all of s RAM.
 func (out *Info) HasRAM(s Span) bool {
 	for i := 0; i < out.NMap; i++ {

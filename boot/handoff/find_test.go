@@ -81,3 +81,16 @@ func TestHasRAM(t *testing.T) {
 		}
 	}
 }
+
+func TestTouchesRAM(t *testing.T) {
+	for _, c := range []struct {
+		s    Span
+		want bool
+	}{
+		{Span{0xfff, 1}, false}, {Span{0xfff, 2}, true}, {Span{0x8fff, 0x1000}, true}, {Span{0x9000, 1}, false}, {Span{0, 1 << 40}, true},
+	} {
+		if got := holed().TouchesRAM(c.s); got != c.want {
+			t.Errorf("%x: %v", c.s, got)
+		}
+	}
+}

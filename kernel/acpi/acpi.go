@@ -25,6 +25,7 @@ type Info struct {
 	MADT      MADT
 	FADT      FADT
 	HPET      HPET
+	SPCR      SPCR
 	S5        S5
 }
 
@@ -65,6 +66,7 @@ const (
 	sigAPIC = 0x43495041
 	sigFACP = 0x50434146
 	sigHPET = 0x54455048
+	sigSPCR = 0x52435053
 	sigDSDT = 0x54445344
 	sigSSDT = 0x54445353
 )
@@ -129,7 +131,7 @@ func (out *Info) walk(root table, width uint64, ssdt bool) {
 			continue // page 0 may be unmapped
 		}
 		sig := root.mem.Read32(pa)
-		if (sig == sigSSDT) != ssdt || sig != sigAPIC && sig != sigFACP && sig != sigHPET && !ssdt {
+		if (sig == sigSSDT) != ssdt || sig != sigAPIC && sig != sigFACP && sig != sigHPET && sig != sigSPCR && !ssdt {
 			continue
 		}
 		t, ok := open(root.mem, pa)
@@ -144,6 +146,8 @@ func (out *Info) walk(root table, width uint64, ssdt bool) {
 			out.FADT.parse(t)
 		case sigHPET:
 			out.HPET.parse(t)
+		case sigSPCR:
+			out.SPCR.parse(t)
 		case sigSSDT:
 			out.S5.scan(t)
 		}

@@ -189,3 +189,35 @@ func TestSleepValues(t *testing.T) {
 		t.Errorf("sleep control %#x", got)
 	}
 }
+
+func TestSPCR(t *testing.T) {
+	spcr := func(n int, edit func(b []byte)) []byte {
+		b := table8("SPCR", n)
+		copy(b[40:], []byte{0, 32, 0, 3, 0, 0xe0, 0x03, 0xfe})
+		b[36] = 0x12
+		edit(b)
+		return b
+	}
+	base := Register{Space: SpaceMemory, Width: 32, Access: 3, Addr: 0xfe03e000}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want SPCR
+	}{
+		{"memory", spcr(80, func(b []byte) { b[58] = 7; b[53] = 4 }), SPCR{Found: true, Base: base, Baud: 115200}},
+		{"port", spcr(80, func(b []byte) { copy(b[36:], []byte{1, 0, 0, 0, 1, 8, 0, 1, 0xf8, 2, 0, 0}); b[52] = 1; b[53] = 3 }),
+			SPCR{Found: true, Base: Register{Space: SpaceIO, Width: 8, Access: 1, Addr: 0x2f8}, IRQ: 3}},
+		{"ARM's own", spcr(80, func(b []byte) { b[36] = 3 }), SPCR{}},
+		{"disabled", spcr(80, func(b []byte) { clear(b[44:52]) }), SPCR{}},
+		{"in PCI space", spcr(80, func(b []byte) { b[40] = SpacePCI }), SPCR{}},
+		{"short", spcr(79, func([]byte) {}), SPCR{}},
+	} {
+		i, code := build(0, c.b).parse()
+		if code != OK || i.SPCR != c.want {
+			t.Errorf("%s: %v %+v, want %+v", c.name, code, i.SPCR, c.want)
+		}
+	}
+	if (&SPCR{Base: base}).Stride() != 4 || (&SPCR{}).Stride() != 1 {
+		t.Error("stride")
+	}
+}

@@ -1,14 +1,14 @@
 //go:build tamago
 
 // Package console is the kernel's terminal: all that shows text, and all that is typed.
-// What is written goes to the serial line and to the screen, as far as there is one;
-// input comes from both by interrupt. In script mode the output of commands goes to a port of
+// There are serial lines and a screen with a keyboard. boot chooses which of them get the
+// log, and which are the terminal; input comes by interrupt. In script mode the output of commands goes to a port of
 // its own, so that the launcher can tell it from the log.
 package console
 
 import (
-	"errors"
 	"sync"
+	"time"
 	"unsafe"
 
 	"sonde/internal/exitcode"
@@ -24,42 +24,80 @@ import (
 // feeds it: the shell, by its Offer.
 var TTY = tty.New(raw{}, nil)
 
-// Init makes the serial port interrupt when a byte arrives and, where there is a
-// screen, the keyboard, which has the layout called keymap.
+// Init makes what is typed at the terminal arrive: by interrupts of the serial lines and of the
+// keyboard, which has the layout called keymap. A serial line whose interrupt is not known, or
+// another's, is asked again and again.
 //
 // Context: goroutine.
-func Init(m *acpi.MADT, keymap string) error {
-	err := irq.Request(m, serial.IRQ, "ttyS0", receive)
-	if err == nil {
-		serial.EnableReceive()
+func Init(m *acpi.MADT, keymap string) (err error) {
+	for i := range Lines() {
+		if terminal>>i&1 == 0 {
+			continue
+		}
+		p := &lines[i]
+		if p.IRQ == 0 || irq.Request(m, p.IRQ, p.Name, func() { receive(p) }) != nil {
+			go ask(p)
+			continue
+		}
+		p.EnableReceive()
 	}
-	if screen.Main.On() {
-		err = errors.Join(err, initKeyboard(m, keymap))
+	if terminal&Screen != 0 && screen.Main.On() {
+		err = initKeyboard(m, keymap)
+		keyboardWorks = err == nil
 	}
 	return err
 }
 
-// PortRange is a range of I/O ports.
-type PortRange struct {
-	Name     string
-	Start, N uint64
-}
+// keyboardWorks is written once at boot.
+var keyboardWorks bool
 
-// Ports returns the I/O ports of the consoles.
-func Ports() []PortRange {
-	all := []PortRange{{"serial", serial.COM1, 8}}
-	if screen.Main.On() {
-		all = append(all, PortRange{"keyboard", kbdData, 1}, PortRange{"keyboard", kbdStatus, 1})
+// ask looks for input of p often enough that its 16 bytes do not overflow at 115,200 baud.
+func ask(p *serial.Port) {
+	for {
+		time.Sleep(time.Millisecond)
+		receive(p)
 	}
-	return all
 }
 
-// Write writes p to all consoles; a newline begins a new line.
+// Write writes p to all consoles that get the log; a newline begins a new line.
 //
 // Context: any.
-func Write(p []byte) {
-	serial.Write(p)
-	screen.Main.Write(p)
+func Write(p []byte) { write(logTo, p) }
+
+func write(to Set, p []byte) {
+	for i := range lines {
+		if to>>i&1 != 0 {
+			lines[i].Write(p)
+		}
+	}
+	if to&Screen != 0 {
+		screen.Main.Write(p)
+	}
+}
+
+// Putc is Write for a byte, for code that may call nothing. The screen shows it when
+// something is written.
+//
+// Context: any.
+//
+//go:nosplit
+func Putc(c byte) {
+	if c == '\n' {
+		putc('\r')
+	}
+	putc(c)
+}
+
+//go:nosplit
+func putc(c byte) {
+	for i := range lines {
+		if logTo>>i&1 != 0 {
+			lines[i].Putc(c)
+		}
+	}
+	if logTo&Screen != 0 {
+		screen.Main.Put(c)
+	}
 }
 
 // WriteString is Write for a string.
@@ -67,14 +105,14 @@ func Write(p []byte) {
 // Context: any.
 func WriteString(s string) { Write(unsafe.Slice(unsafe.StringData(s), len(s))) }
 
-// Output is the screen side, an io.Writer.
+// Output is the screen side of the terminal, an io.Writer.
 type Output struct{ mu sync.Mutex }
 
 // Write implements io.Writer.
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	Write(p)
+	write(terminal, p)
 	return len(p), nil
 }
 
@@ -83,8 +121,14 @@ type raw struct{}
 
 // Write implements io.Writer.
 func (raw) Write(p []byte) (int, error) {
-	serial.WriteRaw(p)
-	screen.Main.WriteRaw(p)
+	for i := range lines {
+		if terminal>>i&1 != 0 {
+			lines[i].WriteRaw(p)
+		}
+	}
+	if terminal&Screen != 0 {
+		screen.Main.WriteRaw(p)
+	}
 	return len(p), nil
 }
 

@@ -21,18 +21,24 @@ var ring struct {
 	event      irq.Event
 }
 
-// receive is the serial line's interrupt.
-func receive() {
+// receive takes what has arrived at p.
+//
+// Context: goroutine, or the line's interrupt.
+func receive(p *serial.Port) {
 	flags := ring.mu.Lock()
+	any := false
 	for {
-		c, ok := serial.Getc()
+		c, ok := p.Getc()
 		if !ok {
 			break
 		}
 		typed(uint16(c))
+		any = true
 	}
 	ring.mu.Unlock(flags)
-	ring.event.Wake()
+	if any {
+		ring.event.Wake()
+	}
 }
 
 // typed adds to the ring; the caller has its lock.

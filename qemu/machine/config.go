@@ -21,6 +21,7 @@ type Config struct {
 	UEFI    bool          // the firmware is UEFI; false: a BIOS
 	Menu    bool          // GRUB shows its menu if there is no command line
 	Plain   bool          // without QEMU's own devices for scripts: what a PC has
+	NoCOM1  bool          // without the first serial port; Extra may give what is called chardev "console" to another
 	SMP     int           // processors; 0 means 1
 	Memory  string        // as QEMU's -m; "" means 256M
 	Append  string        // kernel command line
@@ -173,10 +174,13 @@ func (c Config) arguments(m medium) []string {
 func (c Config) pipedArguments(m medium) []string {
 	args := append(c.arguments(m),
 		"-no-reboot", "-S",
-		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
+		"-chardev", "stdio,id=console,signal=off",
 		"-chardev", fmt.Sprintf("socket,id=control,fd=%d", controlFd),
 		"-mon", "chardev=control,mode=control",
 	)
+	if !c.NoCOM1 {
+		args = append(args, "-serial", "chardev:console")
+	}
 	if c.Plain {
 		return args
 	}

@@ -1,0 +1,246 @@
+//go:build tamago
+
+package main
+
+import (
+	"sonde/boot/cmdline"
+	"sonde/boot/handoff"
+	"sonde/kernel/acpi"
+	"sonde/kernel/console"
+	"sonde/kernel/cpu"
+	"sonde/kernel/mm"
+	"sonde/kernel/printk"
+	"sonde/kernel/serial"
+)
+
+// Which consoles there are. Until the command line has been read, the log goes to the first
+// serial port; it then goes where that says, and the last that it names is the terminal, as
+// on Linux. If it says nothing: to the screen and to one serial port, the one that firmware
+// uses (SPCR), or else the first that is there.
+
+// usualBaud is the speed of ports that are called by a name. One that is called by its address
+// keeps the speed that it has.
+const usualBaud = 115200
+
+// legacyPorts are where PCs have serial ports.
+var legacyPorts = [...]serial.Port{
+	{Name: "ttyS0", Base: 0x3f8, IRQ: 4, Minor: 0}, {Name: "ttyS1", Base: 0x2f8, IRQ: 3, Minor: 1},
+	{Name: "ttyS2", Base: 0x3e8, IRQ: 4, Minor: 2}, {Name: "ttyS3", Base: 0x2e8, IRQ: 3, Minor: 3},
+}
+
+// pciNames are what the ports on PCI are called, in the order in which they are found.
+var pciNames = [...]string{"ttyS4", "ttyS5", "ttyS6", "ttyS7", "ttyS8", "ttyS9"}
+
+// firstConsole makes the usual port a console, before anything is known.
+func firstConsole() {
+	usual := legacyPorts[0]
+	usual.Baud = usualBaud
+	console.Choose(console.Add(&usual)|console.Screen, 0)
+}
+
+// chooseConsoles makes consoles of what the command line names.
+func chooseConsoles() {
+	all, last := console.Set(0), console.Set(0)
+	w := cmdline.Words{Rest: commandLine()}
+	for i := 0; ; i++ {
+		c, _, more := nextConsole(&w)
+		if !more {
+			break
+		}
+		if set := openConsole(c); set != 0 {
+			all, last = all|set, set
+		} else {
+			absentConsoles |= 1 << i
+		}
+	}
+	if all == 0 {
+		all = console.Screen | defaultLine()
+		last = all
+	}
+	console.Choose(all, last)
+}
+
+// absentConsoles has bit i set if there is no such console as the i-th console= names.
+var absentConsoles uint64
+
+// nextConsole returns the next console= of the command line, and the word.
+func nextConsole(w *cmdline.Words) (c cmdline.Console, word string, ok bool) {
+	for {
+		word, more := w.Next()
+		if !more || word == "--" {
+			return c, "", false
+		}
+		if key, value, _ := cmdline.Split(word); key == "console" {
+			return cmdline.ParseConsole(value), word, true
+		}
+	}
+}
+
+// openConsole returns the console that c names; 0 if there is none.
+func openConsole(c cmdline.Console) console.Set {
+	p := serial.Port{Name: "uart0", Base: c.Addr, Baud: c.Baud, Stride: 1}
+	switch c.Kind {
+	case cmdline.Screen:
+		if loader.Framebuffer.Width != 0 {
+			return console.Screen
+		}
+		return 0
+	case cmdline.Serial:
+		if c.Baud == 0 {
+			c.Baud = usualBaud
+		}
+		return openLine(c.N, c.Baud)
+	case cmdline.Ports:
+		for i := range legacyPorts {
+			if l := &legacyPorts[i]; l.Base == c.Addr {
+				p.Name, p.IRQ, p.Minor = l.Name, l.IRQ, l.Minor
+			}
+		}
+	case cmdline.Memory:
+		p.Memory = true
+	case cmdline.Memory32:
+		p.Memory, p.Wide, p.Stride = true, true, 4
+	default:
+		return 0
+	}
+	return addLine(&p)
+}
+
+// openLine opens ttyS0 and so on: the four usual ones, and behind them those on PCI.
+func openLine(n int, baud uint32) console.Set {
+	if n < len(legacyPorts) {
+		p := legacyPorts[n]
+		p.Baud = baud
+		return console.Add(&p)
+	}
+	p, ok := pciPort(n - len(legacyPorts))
+	if !ok {
+		return 0
+	}
+	p.Name, p.Minor, p.Baud = pciNames[n-len(legacyPorts)], uint8(n), baud
+	return addLine(&p)
+}
+
+// defaultLine is the serial port to use if nobody says which.
+func defaultLine() console.Set {
+	if s := &acpiInfo.SPCR; s.Found {
+		p := serial.Port{Name: "uart0", Base: s.Base.Addr, Memory: s.Base.Space == acpi.SpaceMemory, IRQ: s.IRQ, Baud: s.Baud, Stride: s.Stride()}
+		p.Wide = p.Memory && p.Stride == 4
+		for i := range legacyPorts {
+			if l := &legacyPorts[i]; !p.Memory && l.Base == p.Base {
+				p.Name, p.IRQ, p.Minor = l.Name, l.IRQ, l.Minor
+			}
+		}
+		if set := addLine(&p); set != 0 {
+			return set
+		}
+	}
+	if set := openLine(0, usualBaud); set != 0 {
+		return set
+	}
+	return openLine(len(legacyPorts), usualBaud)
+}
+
+// addLine opens a port that may be in memory: in one page, where boot's tables reach it, and
+// not among what the loader calls RAM, which it would write to.
+func addLine(p *serial.Port) console.Set {
+	if p.Memory {
+		n := uint64(p.Stride) * serial.Registers
+		if p.Base >= bootMapped-n || p.Base%pageSize+n > pageSize || loader.TouchesRAM(handoff.Span{PA: p.Base, Len: n}) {
+			return 0
+		}
+		p.At = uintptr(p.Base)
+	}
+	return console.Add(p)
+}
+
+// mapConsoles makes ports in memory reachable on the kernel's tables, and moveConsoles is for
+// when those are in use.
+func mapConsoles() {
+	for i, p := range console.Lines() {
+		if p.Memory {
+			check(mm.Tables.Map(consoleBase+uint64(i)*pageSize, p.Base&^(pageSize-1), pageSize, dev), p.Base)
+		}
+	}
+}
+
+func moveConsoles() {
+	for i := range console.Lines() {
+		if p := &console.Lines()[i]; p.Memory {
+			p.At = consoleBase + uintptr(i)*pageSize + uintptr(p.Base%pageSize)
+		}
+	}
+}
+
+// reportConsoles logs what of the command line could not be done.
+func reportConsoles() {
+	w := cmdline.Words{Rest: commandLine()}
+	for i := 0; ; i++ {
+		c, word, more := nextConsole(&w)
+		if !more {
+			return
+		}
+		switch {
+		case absentConsoles>>i&1 == 0:
+		case c.Kind == cmdline.Unknown:
+			printk.Warn("%s: not understood: it is tty0, ttyS0 to ttyS9, or uart,io|mmio|mmio32,ADDRESS, with a speed up to 115200 perhaps", word)
+		case c.Kind == cmdline.Screen:
+			printk.Warn("%s: there is no screen", word)
+		default:
+			printk.Warn("%s: no serial port of the 16550 kind answers there, or there are more than %d", word, console.MaxLines)
+		}
+	}
+}
+
+// Configuration space of PCI, for before there is memory to allocate: package pci of
+// TamaGo, which kernel/inspect uses, allocates.
+const (
+	configAddress, configData = 0xcf8, 0xcfc
+	noFunction                = 0xffff
+	serialClass               = 0x0700
+	last16550                 = 6 // of the interfaces of such a port that are compatible
+)
+
+func readConfig(function, offset uint32) uint32 {
+	cpu.Out32(configAddress, 1<<31|function<<8|offset)
+	return cpu.In32(configData)
+}
+
+// pciPort finds the serial port number n on PCI: the first range of ports, or of memory, of a
+// function that is one.
+func pciPort(n int) (p serial.Port, ok bool) {
+	for f := uint32(0); f < 1<<16; f++ {
+		id := readConfig(f, 0)
+		if id&0xffff == noFunction {
+			f |= 7 // function 0 is missing: so are the others
+			continue
+		}
+		class := readConfig(f, 8)
+		if class>>16 == serialClass && class>>8&0xff <= last16550 {
+			if n == 0 {
+				return pciLine(f)
+			}
+			n--
+		}
+		if f&7 == 0 && readConfig(f, 12)&(1<<23) == 0 {
+			f |= 7 // it has no other functions
+		}
+	}
+	return p, false
+}
+
+// pciLine is the port of a function. Where its interrupt goes only AML knows.
+func pciLine(function uint32) (p serial.Port, ok bool) {
+	bar := readConfig(function, 0x10)
+	p = serial.Port{Base: uint64(bar &^ 3), Stride: 1}
+	if bar&1 == 0 {
+		p.Base, p.Memory = uint64(bar&^15), true
+	}
+	if p.Base == 0 {
+		return p, false
+	}
+	command := readConfig(function, 4) & 0xffff
+	cpu.Out32(configAddress, 1<<31|function<<8|4)
+	cpu.Out32(configData, command|3) // answer to ports and memory
+	return p, true
+}

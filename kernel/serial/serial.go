@@ -1,0 +1,157 @@
+// Package serial drives serial ports of the 16550 kind, wherever their registers are: the
+// consoles of boards.
+//
+// Output is polled: it must work in any context, down to the last message of a
+// dying kernel. Input comes by interrupt, or is asked for (kernel/console).
+//
+// Source: PC16550D data sheet, "Registers".
+package serial
+
+import (
+	"unsafe"
+
+	"github.com/usbarmory/tamago/soc/intel/uart"
+)
+
+// Port is a serial port. Where its registers are, is in Base: an I/O port's number or, for
+// Memory, a physical address, which must be mapped where At says. Registers lie Stride bytes
+// apart, and if Wide are read and written by 32 bits.
+//
+// Everything that takes a *Port must be given one that Open has found.
+type Port struct {
+	Name   string
+	Base   uint64
+	Memory bool
+	Wide   bool
+	Stride uint8
+	IRQ    uint8  // of the legacy interrupts; 0: not known
+	Minor  uint8  // of the device /dev/ttyS*
+	Baud   uint32 // 0: as firmware has set it
+	At     uintptr
+}
+
+// Registers is how many registers a port has.
+const Registers = 8
+
+const (
+	scratch = 7
+	latch   = 0x80 // of the line control: the first two registers are the divisor
+	eight   = 3    // bits, no parity, one stop bit
+	clock   = 115200
+	fifos   = 7 // on, and emptied
+	idle    = 1<<uart.LSR_THRE | 1<<6
+	absent  = 0xff
+)
+
+//go:nosplit
+func (p *Port) in(register uint8) uint8 {
+	if !p.Memory {
+		return in8(uint16(p.Base) + uint16(register))
+	}
+	at := p.at(register)
+	if p.Wide {
+		return uint8(*(*uint32)(at))
+	}
+	return *(*uint8)(at)
+}
+
+//go:nosplit
+func (p *Port) out(register, v uint8) {
+	if !p.Memory {
+		out8(uint16(p.Base)+uint16(register), v)
+		return
+	}
+	at := p.at(register)
+	if p.Wide {
+		*(*uint32)(at) = uint32(v)
+		return
+	}
+	*(*uint8)(at) = v
+}
+
+// at is where a register is.
+// Safe because: whoever filled in At has mapped it.
+//
+//go:nosplit
+func (p *Port) at(register uint8) unsafe.Pointer {
+	v := p.At + uintptr(register)*uintptr(p.Stride)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&v))
+}
+
+// Open makes p ready to send, without interrupts, and reports whether a serial port answers
+// there.
+//
+// Context: boot, before the runtime.
+func (p *Port) Open() bool {
+	p.out(scratch, 0x5a)
+	if p.in(scratch) != 0x5a {
+		return false
+	}
+	p.out(uart.IER, 0)
+	if p.Baud != 0 {
+		divisor := max(clock/p.Baud, 1)
+		p.out(uart.LCR, latch)
+		p.out(0, uint8(divisor))
+		p.out(1, uint8(divisor>>8))
+	}
+	p.out(uart.LCR, eight)
+	p.out(uart.FCR, fifos)
+	p.out(uart.MCR, 1<<uart.MCR_INTEN|1<<uart.MCR_RTS|1<<uart.MCR_DTR)
+	// What firmware has written must get out some time: one that is never idle is something else.
+	for range 1_000_000 {
+		if s := p.in(uart.LSR); s != absent && s&idle == idle {
+			return true
+		}
+	}
+	return false
+}
+
+// Putc writes one byte, when the transmitter has room.
+//
+// Context: any. It is nosplit because the thread shim calls it.
+//
+//go:nosplit
+func (p *Port) Putc(c byte) {
+	for p.in(uart.LSR)&(1<<uart.LSR_THRE) == 0 {
+		pause()
+	}
+	p.out(uart.THR, c)
+}
+
+// Write writes b; a newline becomes CR LF.
+//
+// Context: any.
+//
+//go:nosplit
+func (p *Port) Write(b []byte) {
+	for _, c := range b {
+		if c == '\n' {
+			p.Putc('\r')
+		}
+		p.Putc(c)
+	}
+}
+
+// WriteRaw writes b as it is.
+//
+// Context: any.
+func (p *Port) WriteRaw(b []byte) {
+	for _, c := range b {
+		p.Putc(c)
+	}
+}
+
+// Getc returns a received byte, ok false if there is none.
+//
+// Context: any.
+func (p *Port) Getc() (c byte, ok bool) {
+	if p.in(uart.LSR)&(1<<uart.LSR_DR) == 0 {
+		return 0, false
+	}
+	return p.in(uart.RBR), true
+}
+
+// EnableReceive makes the port interrupt when a byte arrives.
+//
+// Context: goroutine.
+func (p *Port) EnableReceive() { p.out(uart.IER, 1<<uart.IER_ERBFI) }
