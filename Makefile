@@ -9,13 +9,13 @@ run: setup ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exampl
 	@if [ -t 0 ]; then go run ./qemu; \
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
-test: setup vet ## everything: go vet, gofmt, the tests on the host and in QEMU
+test: setup vet ## everything: vet, the tests on the host and in QEMU
 	go test -timeout 60m ./...
 
 prove: setup ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
 	go run ./qemu/prove
 
-check-host: vet ## the tests that do not boot the kernel, go vet and gofmt
+check-host: vet ## the tests that do not boot the kernel
 	go test -short ./...
 
 check-qemu: setup ## the tests that boot the kernel
@@ -42,7 +42,8 @@ bench: setup ## boot time in ms, cost of probes and of system calls in ns; PEER=
 setup: ## install the Debian packages that are missing
 	@./internal/host-packages.sh
 
-vet:
+vet: ## go vet on what runs on the host and on the kernel, and gofmt
 	go vet ./...
+	go run ./qemu -vet
 	@unformatted=$$(find . -name build -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

@@ -50,6 +50,7 @@ type options struct {
 	quiet    bool
 	test     bool
 	build    bool
+	vet      bool
 	with     []string // folders of modules
 	stick    bool
 	add      []string // HOST[:GUEST]
@@ -82,6 +83,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
+	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel, and on what -with names, as they are built")
 	flags.Func("with", "link the packages in this `folder`, and in those below it, into the kernel; may come several times (docs/modules.md)", func(folder string) error {
 		o.with = append(o.with, folder)
 		return nil
@@ -151,14 +153,14 @@ func (o options) limit() time.Duration {
 
 // run boots what the options say and returns the exit status.
 func run(o options) int {
+	if o.vet {
+		return vet(o)
+	}
 	cache := "" // a given image lies in a folder that is not ours
 	if o.Image == "" {
 		path, err := image.Build(image.BuildOptions{Test: o.test, With: o.with})
-		if errors.Is(err, image.ErrModule) {
-			return fail(fmt.Errorf("-with: %w", err), machine.StatusUsage)
-		}
 		if err != nil {
-			return fail(err, machine.StatusQEMU)
+			return cannotBuild(err)
 		}
 		o.Image, cache = path, filepath.Dir(path)
 	}
@@ -191,6 +193,21 @@ func run(o options) int {
 		fmt.Fprintf(os.Stderr, "\nqemu: kernel crashed (%s)\n", result.Reason)
 	}
 	return result.Status
+}
+
+// vet says what go vet finds in kernel code.
+func vet(o options) int {
+	if err := image.Vet(os.Stderr, image.BuildOptions{With: o.with}); err != nil {
+		return cannotBuild(err)
+	}
+	return 0
+}
+
+func cannotBuild(err error) int {
+	if errors.Is(err, image.ErrModule) {
+		return fail(fmt.Errorf("-with: %w", err), machine.StatusUsage)
+	}
+	return fail(err, machine.StatusQEMU)
 }
 
 // show prints the layout of an image.

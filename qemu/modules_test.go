@@ -130,16 +130,19 @@ func TestModulesThatCannotBe(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, file, text, says string
+		flag                   string
 		status                 int
 	}{
-		{"empty", "README", "", "no Go files in it or below", 2},
-		{"program", "main.go", "package main\n", "it is package main, which is a program", 2},
-		{"broken", "bad.go", "//go:build tamago\n\npackage bad\n\nvar x int = \"a\"\n", "bad.go:5:13: cannot use \"a\"", 71},
+		{"empty", "README", "", "no Go files in it or below", "-build", 2},
+		{"program", "main.go", "package main\n", "it is package main, which is a program", "-vet", 2},
+		{"broken", "bad.go", "//go:build tamago\n\npackage bad\n\nvar x int = \"a\"\n", "bad.go:5:13: cannot use \"a\"", "-build", 71},
+		{"vetted", "bad.go", "//go:build tamago\n\npackage bad\n\nfunc Same(x int) {\n\tx = x\n}\n", "bad.go:6:2: self-assignment of x", "-vet", 71},
+		{"clean", "good.go", "//go:build tamago\n\npackage good\n\nimport \"sonde/kprobes\"\n\nvar Probe kprobes.Kprobe\n", "", "-vet", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), c.name)
 			write(t, filepath.Join(dir, c.file), c.text)
-			cmd := exec.Command(path, "-with", dir, "-build")
+			cmd := exec.Command(path, "-with", dir, c.flag)
 			cmd.Dir = root
 			out, _ := cmd.CombinedOutput()
 			if got := cmd.ProcessState.ExitCode(); got != c.status || !strings.Contains(string(out), c.says) {

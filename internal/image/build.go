@@ -54,19 +54,13 @@ func Build(opts BuildOptions) (string, error) {
 	}
 	defer unlock()
 
-	tool, err := chooseToolchain(root, dir)
+	b, err := opts.prepare(root, dir)
 	if err != nil {
-		return "", fmt.Errorf("image: build: %w", err)
+		return "", err
 	}
-	var more *with
-	if len(opts.With) > 0 {
-		if more, err = withPackages(tool, root, dir, slices.Clone(opts.With)); err != nil {
-			return "", fmt.Errorf("image: %w", err)
-		}
-	}
-	out := filepath.Join(dir, opts.name(more))
+	out := filepath.Join(dir, opts.name(b.more))
 	raw := out + ".raw"
-	if err := opts.compile(tool, root, raw, more); err != nil {
+	if err := opts.compile(b, root, raw); err != nil {
 		return "", err
 	}
 	if opts.Finish.Initramfs == nil {
@@ -79,28 +73,58 @@ func Build(opts BuildOptions) (string, error) {
 	return out, Finish(raw, out, finish)
 }
 
-// compile links the kernel. With packages from elsewhere the go command runs where the
-// caller is, so that the compiler's errors name files as they are seen from there.
+// builder is what builds, or looks at, a kernel: a toolchain, and packages from elsewhere.
+type builder struct {
+	tool toolchain
+	more *with // nil: there are none
+}
+
+// prepare makes what the go command needs to see the kernel.
 //
-// Errors: ErrBuild with the compiler's output.
-func (o BuildOptions) compile(tool toolchain, root, raw string, more *with) error {
-	overlay := tool.overlay
-	if more != nil {
-		overlay = filepath.Join(more.dir, "overlay.json")
+// Errors: ErrModule; those of finding the toolchain and of making the overlay.
+func (o BuildOptions) prepare(root, dir string) (b builder, err error) {
+	if b.tool, err = chooseToolchain(root, dir); err != nil {
+		return b, fmt.Errorf("image: build: %w", err)
 	}
-	cmd := exec.Command(tool.goCmd, o.arguments(overlay, raw)...)
-	cmd.Env = append(os.Environ(), tool.env...)
-	if more != nil {
-		cmd.Env = append(cmd.Env, "GOWORK="+more.work)
+	if len(o.With) > 0 {
+		if b.more, err = withPackages(b.tool, root, dir, slices.Clone(o.With)); err != nil {
+			return b, fmt.Errorf("image: %w", err)
+		}
+	}
+	return b, nil
+}
+
+func (b builder) overlay() string {
+	if b.more != nil {
+		return filepath.Join(b.more.dir, "overlay.json")
+	}
+	return b.tool.overlay
+}
+
+// command is a go command that sees the kernel. With packages from elsewhere it runs where the
+// caller is, so that the compiler's errors name files as they are seen from there.
+func (b builder) command(root string, args ...string) *exec.Cmd {
+	cmd := exec.Command(b.tool.goCmd, args...)
+	cmd.Env = append(os.Environ(), b.tool.env...)
+	if b.more != nil {
+		cmd.Env = append(cmd.Env, "GOWORK="+b.more.work)
 	} else {
 		cmd.Dir = root
 		cmd.Env = append(cmd.Env, "GOWORK=off")
 	}
+	return cmd
+}
+
+// compile links the kernel.
+//
+// Errors: ErrBuild with the compiler's output.
+func (o BuildOptions) compile(b builder, root, raw string) error {
+	cmd := b.command(root, o.arguments(b.overlay(), raw)...)
 	msg, err := cmd.CombinedOutput()
 	switch {
 	case err == nil:
 		return nil
-	case more != nil: // the command line, with its temporary files, helps nobody
+	case b.more != nil: // the command line, with its temporary files, helps nobody
 		return fmt.Errorf("image: %w:\n%s", ErrBuild, msg)
 	}
 	return fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
@@ -120,7 +144,8 @@ func (o BuildOptions) name(more *with) string {
 	return name + ".elf"
 }
 
-func (o BuildOptions) arguments(overlayJSON, out string) []string {
+// tags are the build tags, with commas between.
+func (o BuildOptions) tags() string {
 	tags := machineTags
 	if o.Test {
 		tags += ",ktest"
@@ -128,9 +153,13 @@ func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	for _, tag := range o.Tags {
 		tags += "," + tag
 	}
+	return tags
+}
+
+func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	ldflags := strings.Join(append([]string{linkerFlags}, o.LDFlags...), " ")
 	return []string{
-		"build", "-overlay=" + overlayJSON, "-tags", tags, "-trimpath", "-buildvcs=false",
+		"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false",
 		"-ldflags", ldflags, "-o", out, "sonde/boot",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,22 +166,25 @@ func (w *with) write(tool toolchain, root string) error {
 
 // writeOverlay writes the toolchain's overlay and ours into one file.
 func (w *with) writeOverlay(tool toolchain) (path string, err error) {
-	text, err := os.ReadFile(tool.overlay)
+	path = filepath.Join(w.dir, "overlay.json")
+	return path, mergeOverlay(tool.overlay, w.overlay, path)
+}
+
+// mergeOverlay writes an overlay with more files in it.
+func mergeOverlay(path string, more map[string]string, merged string) error {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var all struct{ Replace map[string]string }
 	if err := json.Unmarshal(text, &all); err != nil {
-		return "", err
+		return err
 	}
-	for from, to := range w.overlay {
-		all.Replace[from] = to
-	}
+	maps.Copy(all.Replace, more)
 	if text, err = json.Marshal(all); err != nil {
-		return "", err
+		return err
 	}
-	path = filepath.Join(w.dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o644)
+	return os.WriteFile(merged, text, 0o644)
 }
 
 // ask runs the go command in a folder and returns what it prints.

@@ -30,7 +30,7 @@ TEXT ·IRQOff(SB),NOSPLIT,$0-8
 	PUSHFQ
 	POPQ	AX
 	CLI
-	MOVQ	AX, ret+0(FP)
+	MOVQ	AX, flags+0(FP)
 	RET
 
 // func IRQRestore(flags uint64)
@@ -68,15 +68,17 @@ TEXT ·CPUID(SB),NOSPLIT,$0-24
 TEXT ·Rdmsr(SB),NOSPLIT,$0-16
 	MOVL	msr+0(FP), CX
 	RDMSR
-	MOVL	AX, ret_lo+8(FP)
-	MOVL	DX, ret_hi+12(FP)
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, ret+8(FP)
 	RET
 
 // func Wrmsr(msr uint32, v uint64)
 TEXT ·Wrmsr(SB),NOSPLIT,$0-16
 	MOVL	msr+0(FP), CX
-	MOVL	v_lo+8(FP), AX
-	MOVL	v_hi+12(FP), DX
+	MOVQ	v+8(FP), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
 	WRMSR
 	RET
 

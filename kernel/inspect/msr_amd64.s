@@ -24,8 +24,9 @@ TEXT ·readsMSR(SB),NOSPLIT|NOFRAME,$0
 // func wrmsr(msr uint32, v uint64) (ok uint64)
 TEXT ·wrmsr(SB),NOSPLIT,$0-24
 	MOVL	msr+0(FP), CX
-	MOVL	v_lo+8(FP), AX
-	MOVL	v_hi+12(FP), DX
+	MOVQ	v+8(FP), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
 	MOVL	$1, BX
 	CALL	·writesMSR(SB)
 	MOVQ	BX, ok+16(FP)

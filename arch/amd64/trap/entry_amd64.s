@@ -337,7 +337,7 @@ TEXT ·softAddresses(SB),NOSPLIT,$0-24
 	RET
 
 // func load(gdtr, idtr *[10]byte, tr uint16)
-TEXT ·load(SB),NOSPLIT,$0-24
+TEXT ·load(SB),NOSPLIT,$0-18
 	MOVQ	gdtr+0(FP), AX
 	LGDT	(AX)
 	MOVQ	idtr+8(FP), AX
@@ -349,8 +349,9 @@ TEXT ·load(SB),NOSPLIT,$0-24
 // func wrmsr(msr uint32, v uint64)
 TEXT ·wrmsr(SB),NOSPLIT,$0-16
 	MOVL	msr+0(FP), CX
-	MOVL	v_lo+8(FP), AX
-	MOVL	v_hi+12(FP), DX
+	MOVQ	v+8(FP), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
 	WRMSR
 	RET
 

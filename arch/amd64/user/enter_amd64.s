@@ -341,8 +341,9 @@ TEXT ·addresses(SB),NOSPLIT,$0-16
 // func wrmsr(msr uint32, v uint64)
 TEXT ·wrmsr(SB),NOSPLIT,$0-16
 	MOVL	msr+0(FP), CX
-	MOVL	v_lo+8(FP), AX
-	MOVL	v_hi+12(FP), DX
+	MOVQ	v+8(FP), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
 	WRMSR
 	RET
 

@@ -8,14 +8,14 @@
 TEXT ·plain(SB),NOSPLIT|NOFRAME,$0-8
 	XORL	CX, CX
 	MOVL	$1, AX
-	MOVQ	AX, 8(SP)
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // As plain, with another result: for a probe whose copy is told from plain's.
 TEXT ·plainTwin(SB),NOSPLIT|NOFRAME,$0-8
 	XORL	CX, CX
 	MOVL	$2, AX
-	MOVQ	AX, 8(SP)
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // func deaf(entered, leave *atomic.Uint32) uint64

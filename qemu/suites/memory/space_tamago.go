@@ -19,9 +19,8 @@ func machine(t *suites.T) *space.Machine {
 	if space.Kernel == nil {
 		t.Skipf("this machine has no programs")
 	}
-	m := *space.Kernel
-	m.Shootdown, m.Retire = nil, nil
-	return &m
+	k := space.Kernel
+	return &space.Machine{Frames: k.Frames, Windows: k.Windows, RAM: k.RAM, SpareTables: k.SpareTables, KernelHalf: k.KernelHalf}
 }
 
 // programsSeeOnlyTheirOwn: the tables of a program map the kernel as the kernel's own do,

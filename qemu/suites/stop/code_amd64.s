@@ -31,13 +31,13 @@ again:
 // Its first instruction has 5 bytes.
 TEXT ·answer(SB),NOSPLIT|NOFRAME,$0-8
 	MOVL	$1, AX
-	MOVQ	AX, 8(SP)
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // The same with another answer.
 TEXT ·other(SB),NOSPLIT|NOFRAME,$0-8
 	MOVL	$2, AX
-	MOVQ	AX, 8(SP)
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // No code comes here.
