@@ -3,32 +3,51 @@
 package shell
 
 import (
+	"bytes"
+	"io"
 	"strconv"
 	"strings"
 
+	"sonde/arch/amd64/listing"
 	"sonde/optprobe/explain"
 	user "sonde/uprobes/explain"
 )
 
 var explainCommand = &Command{
 	Name:  "explain",
-	Usage: "SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | -p PID ADDRESS",
-	Help:  "what a probe there would be, in the kernel or in a program, and why not",
+	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | -p PID ADDRESS",
+	Help:  "what a probe there would be, in the kernel or in a program, and why not (-s: of it what fits a slide)",
 	Run: func(c *Context, args []string) error {
-		if len(args) == 3 && args[0] == "-p" {
-			return explainAddress(c, args[1], args[2])
+		opts, args, err := Options(args, "sp:")
+		if err != nil {
+			return err
 		}
 		if len(args) != 1 {
 			return Usagef("one place wanted")
 		}
-		if name, where, ok := strings.Cut(args[0], ":"); ok {
-			path, err := findProgram(name)
-			if err != nil {
+		pid, ofProcess := opts['p']
+		name, where, ofFile := strings.Cut(args[0], ":")
+		if has(opts, 's') && !ofProcess && !ofFile {
+			return explain.Slide(c.Out, args[0])
+		}
+		var b bytes.Buffer
+		switch {
+		case ofProcess:
+			err = explainAddress(c, &b, pid, args[0])
+		case ofFile:
+			path, missing := findProgram(name)
+			if missing != nil {
 				path = name // a library, perhaps
 			}
-			return user.File(c.Out, path, where)
+			err = user.File(&b, path, where)
+		default:
+			err = explain.Explain(&b, args[0])
 		}
-		return explain.Explain(c.Out, args[0])
+		if err != nil || !has(opts, 's') {
+			c.Out.Write(b.Bytes())
+			return err
+		}
+		return listing.Slide(c.Out, b.String())
 	},
 	Complete: func(s *Shell, args []string) []string {
 		if s.Symbols == nil {
@@ -39,7 +58,7 @@ var explainCommand = &Command{
 }
 
 // explainAddress draws a place of a process.
-func explainAddress(c *Context, pid, addr string) error {
+func explainAddress(c *Context, w io.Writer, pid, addr string) error {
 	id, err := strconv.Atoi(pid)
 	if err != nil {
 		return Usagef("%s is no process", pid)
@@ -55,5 +74,5 @@ func explainAddress(c *Context, pid, addr string) error {
 	if err != nil {
 		return err
 	}
-	return user.Address(c.Out, p, a)
+	return user.Address(w, p, a)
 }

@@ -19,9 +19,10 @@ import (
 // Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
 	for name, node := range map[string]vfs.Node{
-		"list":      ctl.Print(writeList),
-		"stats":     ctl.Print(writeStats),
-		"blacklist": ctl.Print(writeBlacklist),
+		"list":              ctl.Print(writeList),
+		"stats":             ctl.Print(writeStats),
+		"blacklist":         ctl.Print(writeBlacklist),
+		"blacklist_reasons": ctl.Print(writeReasons),
 		"enabled": ctl.File{
 			Read: func() ([]byte, error) {
 				return []byte(map[bool]string{true: "1\n", false: "0\n"}[kprobes.Enabled()]), nil
@@ -90,10 +91,21 @@ func writeStats(w io.Writer) {
 // writeBlacklist prints a line per function that may not be probed, in Linux's
 // format: the range and the name.
 func writeBlacklist(w io.Writer) {
+	eachBlack(func(s kallsyms.Symbol, _ string) {
+		fmt.Fprintf(w, "0x%016x-0x%016x\t%s\n", s.Addr, s.End(), s.Name)
+	})
+}
+
+// writeReasons prints in the same order the names, and why: the calls by which a trap comes there.
+func writeReasons(w io.Writer) {
+	eachBlack(func(s kallsyms.Symbol, why string) { fmt.Fprintf(w, "%s\t%s\n", s.Name, why) })
+}
+
+func eachBlack(f func(s kallsyms.Symbol, why string)) {
 	black := kprobes.Blacklisted()
 	for s := range kallsyms.Kernel().Text {
 		if why := black[s.Addr]; why != "" {
-			fmt.Fprintf(w, "0x%016x-0x%016x\t%s\t# %s\n", s.Addr, s.End(), s.Name, why)
+			f(s, why)
 		}
 	}
 }

@@ -141,6 +141,38 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
+// TestSlidesFit: what a slide shows is a part of the drawing, whatever there is to show.
+func TestSlidesFit(t *testing.T) {
+	check := func(p *Place) {
+		t.Helper()
+		var b strings.Builder
+		if err := p.Slide(&b); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		for _, line := range lines {
+			if len(line) > width {
+				t.Errorf("more than %d columns: %q", width, line)
+			}
+		}
+		if len(lines) > 24 || !strings.Contains(b.String(), "\nTIERS ") || !strings.Contains(b.String(), "\n  before ") {
+			t.Errorf("%d lines:\n%s", len(lines), b.String())
+		}
+	}
+	for _, c := range cases {
+		check(made(c.code, c.off, c.change))
+	}
+	// The longest region there can be, and more probes than a slide has lines.
+	check(made("9090909048b88877665544332211c3", 0, func(p *Place) {
+		p.Symbol = strings.Repeat("long", 25)
+		for range 30 {
+			p.Probes = append(p.Probes, kprobes.ProbeInfo{Kind: "k"})
+		}
+		p.Near = []kprobes.Neighbour{{Addr: funcAt + 2}, {Addr: funcAt + 3}, {Addr: funcAt + 4}}
+		p.On = false
+	}))
+}
+
 func TestInsideNamesTheNeighbours(t *testing.T) {
 	const code = "4889c7 4889de c3"
 	for _, c := range []struct {

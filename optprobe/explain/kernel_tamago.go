@@ -21,6 +21,26 @@ import (
 // Context: goroutine.
 // Errors: those of kprobes.RegisterKprobe.
 func Explain(w io.Writer, place string) error {
+	p, err := find(place)
+	if err == nil {
+		_, err = p.WriteTo(w)
+	}
+	return err
+}
+
+// Slide draws of it what fits a slide.
+//
+// Context and Errors: as Explain.
+func Slide(w io.Writer, place string) error {
+	p, err := find(place)
+	if err != nil {
+		return err
+	}
+	return p.Slide(w)
+}
+
+// find takes down all that there is to know of a place.
+func find(place string) (*Place, error) {
 	symbol, off := split(place)
 	d, err := kprobes.Describe(symbol, off)
 	p := &Place{Description: d, On: optprobe.Optimization.Get(), Name: name}
@@ -29,17 +49,16 @@ func Explain(w io.Writer, place string) error {
 	}
 	if errors.Is(err, syscall.EILSEQ) {
 		if why := p.Inside(); why != nil {
-			return why
+			return nil, why
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.Judge()
 	p.Live = optprobe.Live(d.Addr, p.Size)
 	p.draft()
-	_, err = p.WriteTo(w)
-	return err
+	return p, nil
 }
 
 // split takes a place apart. The offset may be followed by the function's size,

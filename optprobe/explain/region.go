@@ -27,6 +27,9 @@ func (p *Place) writeRegion(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	p.drawBytes(w)
+	if p.Armed && len(p.Live) > 0 {
+		fmt.Fprintf(w, "  %-10s %s\n", "now", hexBytes(p.Live))
+	}
 	for i := range len(code) {
 		writeComers(w, offset(p.off()+i), comers[i])
 	}
@@ -75,9 +78,6 @@ func (p *Place) drawBytes(w io.Writer) {
 		room := 3*len(code) - 1 - len("[<- DCR ->]")
 		line("", "[<- DCR "+strings.Repeat("-", room)+"->]", "  detoured: runs as a copy")
 		line("", "   [<-JTPR ->]", strings.Repeat(" ", 3*len(code)-15)+"  nobody may jump to here")
-	}
-	if p.Armed && len(p.Live) > 0 {
-		line("now", hexBytes(p.Live), "")
 	}
 }
 

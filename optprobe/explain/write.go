@@ -24,18 +24,26 @@ func (p *Place) WriteTo(w io.Writer) (int64, error) {
 
 // writeTitle tells which instruction it is about, and how it ends.
 func (p *Place) writeTitle(w io.Writer) {
+	p.writeHead(w)
+	fmt.Fprintln(w, "\nINSTRUCTION")
+	p.writeInstruction(w)
+	if p.Check > 0 {
+		fmt.Fprintf(w, "  with which the function's stack check begins, %s up to its branch\n", count(p.Check, "byte"))
+	}
+}
+
+func (p *Place) writeHead(w io.Writer) {
 	n := 0
 	insn.Walk(p.Fn.Code, func(int, insn.Inst) bool { n++; return true })
 	fmt.Fprintf(w, "%s%s\n", p.Symbol, offset(p.off()))
 	fmt.Fprintf(w, "  at %#x, in a function of %s, %s\n", p.Addr, count(len(p.Fn.Code), "byte"), count(n, "instruction"))
-	fmt.Fprintf(w, "  %s\n\n", p.verdict())
+	fmt.Fprintf(w, "  %s\n", p.verdict())
+}
+
+func (p *Place) writeInstruction(w io.Writer) {
 	code := p.Fn.Code[p.off():]
 	in, text := p.asm(uint64(p.Addr), code)
-	fmt.Fprintln(w, "INSTRUCTION")
 	row{Label: offset(p.off()), Code: code[:in.Len], Text: text}.Write(w)
-	if p.Check > 0 {
-		fmt.Fprintf(w, "  with which the function's stack check begins, %s up to its branch\n", count(p.Check, "byte"))
-	}
 }
 
 // writeProbes lists the probes there and close by.

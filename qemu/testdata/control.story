@@ -46,8 +46,9 @@ STATUS 1
 
 NAME blacklist names what may not be probed
 RUN cat /sys/kernel/debug/kprobes/blacklist
-EXPECT ^0x[0-9a-f]{16}-0x[0-9a-f]{16}\t\S
-EXPECT \tsonde/arch/amd64/insn\.CondTrue\t# it handles traps: trap\.entryBP -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
+RUN cat /sys/kernel/debug/kprobes/blacklist_reasons
+EXPECT ^0x[0-9a-f]{16}-0x[0-9a-f]{16}\tsonde/arch/amd64/insn\.CondTrue$
+EXPECT ^sonde/arch/amd64/insn\.CondTrue\tit handles traps: trap\.entryBP -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
 EXPECT_NOT sonde/kernel/vfs
 
 NAME a refused probe names the calls that lead there

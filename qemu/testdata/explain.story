@@ -32,6 +32,18 @@ EXPECT ^WHY NOT
 EXPECT ^  1\. the function ends within the jump's five bytes, at \+0x3$
 EXPECT_NOT DETOUR
 
+NAME a slide has what matters
+RUN explain -s vfs.Read | tee /tmp/slide
+RUN wc -l < /tmp/slide
+RUN explain -s myprog:main.main | head -2
+EXPECT ^sonde/kernel/vfs\.Read\+0x0$
+EXPECT ^  pre-handler +JUMP
+EXPECT ^  JUMP +e9
+EXPECT ^  INT3 at \+0x0 --> #BP --> handlers --> resume 0x[0-9a-f]+ --> \+0xa$
+EXPECT ^ *(1[0-9]|2[0-4])$
+EXPECT ^main\.main
+EXPECT_NOT DETOUR|PUSHFQ
+
 NAME an optimized probe is shown as it is
 RUN insmod kprobe_example post=0; sleep 0.2; explain vfs.Read
 RUN sysctl -w debug.kprobes_optimization=0

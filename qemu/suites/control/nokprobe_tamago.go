@@ -51,11 +51,11 @@ func markObeyed(t *suites.T) {
 	check(t, "at the end", state(), before)
 }
 
-// reason returns what the file blacklist says of a function, "" if nothing.
+// reason returns what the file blacklist_reasons says of a function, "" if nothing.
 func reason(t *suites.T, name string) string {
-	for _, line := range read(t, "blacklist") {
-		if _, rest, _ := strings.Cut(line, "\t"); strings.HasPrefix(rest, name+"\t# ") {
-			return strings.TrimPrefix(rest, name+"\t# ")
+	for _, line := range read(t, "blacklist_reasons") {
+		if what, why, _ := strings.Cut(line, "\t"); what == name {
+			return why
 		}
 	}
 	return ""
