@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
 	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
@@ -120,7 +121,7 @@ func newShell(out io.Writer) *shell.Shell {
 		Uname: func() shell.Uname {
 			return shell.Uname{System: "sonde", Node: "sonde", Release: version, Version: runtime.Version(), Machine: "x86_64"}
 		},
-		Uptime: uptime, Programs: programs, Firmware: &told,
+		Uptime: uptime, Programs: programs, Running: proc.CPUs, Firmware: &told,
 		Load: loadNow, Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
 		Poweroff: func() error { printk.Notice("reboot: Power down"); printk.Flush(); power.Off(); return nil },
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },

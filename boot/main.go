@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -91,10 +92,19 @@ func limitMemory() {
 	debug.SetMaxStack(int(min(mm.Usable/8, gigabyte/2)))
 }
 
+// shortened is a line as the log has it: with a script in it, it may have thousands of bytes.
+func shortened(line string) string {
+	const most = 200
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most], "") + " ... (the rest is in /proc/cmdline)"
+}
+
 func banner() {
 	hz, ref := cpu.TSC()
 	printk.Info("sonde %s (%s) booting on %d CPUs, %d MiB", version, runtime.Version(), cpu.Num(), mm.RAM>>20)
-	printk.Info("Command line: %s", commandLine())
+	printk.Info("Command line: %s", shortened(commandLine()))
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	if failedAPs > 0 {
 		printk.Err("smp: %d CPUs did not start", failedAPs)

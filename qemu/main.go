@@ -29,6 +29,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -226,7 +227,7 @@ func boot(o options) (machine.Result, error) {
 		ctx, cancel := signal.NotifyContext(context.Background(), append(stop, os.Interrupt)...)
 		defer cancel()
 		o.Stdout, o.Log = os.Stdout, os.Stderr
-		if !o.quiet {
+		if !o.quiet && !o.showsLogItself() {
 			return machine.Run(ctx, o.Config)
 		}
 		o.Log = io.Discard
@@ -243,6 +244,15 @@ func boot(o options) (machine.Result, error) {
 	o.Append = strings.TrimSpace(terminalSize() + " " + o.Append)
 	return machine.Interact(ctx, o.Config)
 }
+
+// showsLogItself reports whether the script prints the log on the terminal where the console
+// would show it, too.
+func (o options) showsLogItself() bool {
+	return printsLog.MatchString(o.Script) && oneTerminal()
+}
+
+// printsLog fits a script with dmesg in it, as a command whose output is printed.
+var printsLog = regexp.MustCompile(`(^|[;&|\n(])\s*dmesg(\s+-(c|l\s*\S+))*\s*($|[;\n)]|&&|\|\|)`)
 
 func fail(err error, status int) int {
 	fmt.Fprintln(os.Stderr, "qemu:", err)

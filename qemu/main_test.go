@@ -41,6 +41,17 @@ func TestParse(t *testing.T) {
 
 // TestWrongArguments: whatever cannot be run as it is meant ends with status 2,
 // at once, and the reason names what was asked for.
+func TestScriptsThatPrintTheLog(t *testing.T) {
+	for script, want := range map[string]bool{
+		"dmesg": true, "insmod x; dmesg": true, "a && dmesg -l 3 ; b": true, "a\ndmesg\n": true, "dmesg -c": true,
+		"dmesg | grep x": false, "dmesg > f": false, "dmesg -n 1": false, "dmesg -C": false, "echo dmesg": false, "": false,
+	} {
+		if got := printsLog.MatchString(script); got != want {
+			t.Errorf("%q: %v", script, got)
+		}
+	}
+}
+
 func TestWrongArguments(t *testing.T) {
 	path, err := launcher()
 	if err != nil {

@@ -32,7 +32,7 @@ func TestProgramsAtThePrompt(t *testing.T) {
 	c.enter("jobs")
 	c.see(`\[1\]\+  Stopped                 busybox sleep 1000`)
 	c.enter("ps")
-	c.see(`    PID TTY      STAT   TIME COMMAND\r\n +\d+ console  T      0:00 busybox sleep 1000\r\n`)
+	c.see(`    PID CPU TTY      STAT   TIME COMMAND\r\n +\d+   - console  T      0:00 busybox sleep 1000\r\n`)
 	c.enter("fg")
 	c.see(`fg\r\nbusybox sleep 1000\r\n`)
 	c.key("\x03")

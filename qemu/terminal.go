@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 )
 
 // terminalSize returns what tells the kernel how large our terminal is, for its command line: ""
@@ -17,4 +18,11 @@ func terminalSize() string {
 		return ""
 	}
 	return fmt.Sprintf("rows=%d columns=%d", rows, columns)
+}
+
+// oneTerminal reports whether standard output and standard error are the same terminal.
+func oneTerminal() bool {
+	out, _ := os.Readlink("/proc/self/fd/1")
+	errs, _ := os.Readlink("/proc/self/fd/2")
+	return out == errs && (strings.HasPrefix(out, "/dev/pts/") || strings.HasPrefix(out, "/dev/tty"))
 }

@@ -132,3 +132,25 @@ func pages(x *tmux, rows int) {
 	x.keys("q")
 	x.ends("sonde#")
 }
+
+// TestATerminalShowsTheLogOnce runs a script that prints the log, on a terminal, and one that does not. A
+// script of many words is not in the log.
+func TestATerminalShowsTheLogOnce(t *testing.T) {
+	skipIfShort(t)
+	path, err := launcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := imagePath(t, normalImage)
+	for _, script := range []string{
+		"dmesg; true " + strings.Repeat("word ", 200) + "; echo the end",
+		"dmesg | grep -c nothing; echo the end",
+	} {
+		x := newTmux(t, 100, 60, fmt.Sprintf("%s -smp 1 -image %s -c '%s'; echo finished; sleep 1000", path, image, script))
+		x.ends("finished")
+		s := x.do("capture-pane", "-p")
+		if n := strings.Count(s, " booting on "); n != 1 || strings.Count(s, "word word") > 25 || strings.Count(s, "the end") > 2 {
+			t.Errorf("%q: booting %d times:\n%s", script, n, s)
+		}
+	}
+}

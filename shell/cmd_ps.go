@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 var psCommand = &Command{
 	Name:  "ps",
 	Usage: "[ax|aux|-e|-ef|-A]",
-	Help:  "list programs as ps ax does, and the kernel's threads; aux and -ef: with more about programs",
+	Help:  "list programs and the kernel's threads, with the CPU of those that run; ax, aux, -ef: programs, as procps has them",
 	Run:   ps,
 }
 
@@ -34,7 +35,10 @@ func ps(c *Context, args []string) error {
 	case strings.Contains(style, "f"):
 		return c.psTable(psFull, all)
 	case style != "" || len(all) > 0:
-		if err := c.psTable(psShort, all); err != nil || style != "" {
+		if style != "" {
+			return c.psTable(psShort, all)
+		}
+		if err := c.psTable(psPlaces, all); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.Out)
@@ -44,18 +48,30 @@ func ps(c *Context, args []string) error {
 
 // psTasks lists the kernel's own threads, whose numbers are theirs alone.
 func (c *Context) psTasks() error {
-	fmt.Fprintln(c.Out, "   ID CPU STATE           AGE NAME")
+	fmt.Fprintln(c.Out, "     ID CPU STAT       AGE NAME                 WAITS FOR")
 	for _, t := range c.Machine.tasks() {
-		cpu := "-"
-		if t.CPU >= 0 {
-			cpu = strconv.Itoa(t.CPU)
-		}
-		_, err := fmt.Fprintf(c.Out, "%5d %3s %-9s %9s %s\n", t.ID, cpu, t.State, clock(t.Age), t.Name)
-		if err != nil {
+		line := fmt.Sprintf("%7d %3s %-4s %9s %-20s %s", t.ID, onCPU(t.CPU), t.State, clock(t.Age), t.Name, t.Note)
+		if _, err := fmt.Fprintln(c.Out, strings.TrimRight(line, " ")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// onCPU is the column of the CPU, of what may be on none.
+func onCPU(i int) string {
+	if i < 0 {
+		return "-"
+	}
+	return strconv.Itoa(i)
+}
+
+// psCPU is the CPU that runs p.
+func (c *Context) psCPU(p *proc.Process) string {
+	if c.Machine.Running == nil {
+		return onCPU(-1)
+	}
+	return onCPU(slices.Index(c.Machine.Running(), p.PID))
 }
 
 // psStyle is a set of columns.
@@ -64,8 +80,13 @@ type psStyle struct {
 	line func(c *Context, p *proc.Process) string
 }
 
-// The styles are those of procps: ps ax, ps aux and ps -ef.
+// The styles are those of procps, ps ax, ps aux and ps -ef, and one of our own, in which the
+// CPU of a program that runs has a column.
 var (
+	psPlaces = psStyle{"    PID CPU TTY      STAT   TIME COMMAND", func(c *Context, p *proc.Process) string {
+		s := int(psUsed(p) / time.Second)
+		return fmt.Sprintf("%7d %3s %-8s %-4s %3d:%02d %s", p.PID, c.psCPU(p), psTerminal(p), psState(p), s/60, s%60, psCommandLine(p))
+	}}
 	psShort = psStyle{"    PID TTY      STAT   TIME COMMAND", func(_ *Context, p *proc.Process) string {
 		s := int(psUsed(p) / time.Second)
 		return fmt.Sprintf("%7d %-8s %-4s %3d:%02d %s", p.PID, psTerminal(p), psState(p), s/60, s%60, psCommandLine(p))

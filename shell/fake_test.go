@@ -74,7 +74,7 @@ func fakeMachine() *Machine {
 		},
 		Load: func() procfs.Load { return procfs.Load{Average: [3]float64{0.5, 0.25, 0}} },
 		Tasks: func() []Task {
-			return []Task{{1, "init", "running", 0, time.Hour}, {2, "rcu", "done", -1, 61 * time.Second}}
+			return []Task{{1, "init", "R", 0, time.Hour, ""}, {2, "rcu", "S", -1, 61 * time.Second, "select"}}
 		},
 		Reboot: func() error { return errors.New("the keyboard controller does not answer") },
 	}

@@ -23,6 +23,7 @@ type Machine struct {
 	Reboot   func() error  // returns only if it fails, too
 	Programs *proc.Table   // nil: there can be no programs
 	Firmware *firmware.Firmware
+	Running  func() []int // which process each CPU runs, 0: none
 }
 
 // Uname is what uname(1) prints.
@@ -34,9 +35,10 @@ type Uname struct {
 type Task struct {
 	ID    int
 	Name  string
-	State string
-	CPU   int           // the CPU it runs on; -1 when that is not known
+	State string        // as programs have it: R runs or wants to, S waits; X has ended
+	CPU   int           // the CPU it runs on; -1: none
 	Age   time.Duration // since its start
+	Note  string        // what it waits for, or how it ended
 }
 
 // tasks returns the tasks of the machine.
@@ -46,7 +48,14 @@ func (m *Machine) tasks() []Task {
 	}
 	var all []Task
 	for _, s := range kthread.Tasks() {
-		all = append(all, Task{s.ID, s.Name, string(s.State), -1, time.Since(s.Started)})
+		t := Task{s.ID, s.Name, "R", s.CPU, time.Since(s.Started), s.Waits}
+		switch {
+		case s.State != kthread.Running:
+			t.State, t.Note = "X", string(s.State)
+		case s.Waits != "":
+			t.State = "S"
+		}
+		all = append(all, t)
 	}
 	return all
 }

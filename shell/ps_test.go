@@ -40,13 +40,15 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	}
 	m := fakeMachine()
 	m.Programs = w.Table
-	want := regexp.MustCompile(`^    PID TTY      STAT   TIME COMMAND
-      2 \?        S      0:00 parent a\?b --long
-      3 \?        Z      0:00 \[parent\] <defunct>
-      4 \?        Ss     0:00 parent a\?b --long
+	m.Running = func() []int { return []int{0, p.PID} }
+	want := regexp.MustCompile(`^    PID CPU TTY      STAT   TIME COMMAND
+      2   1 \?        S      0:00 parent a\?b --long
+      3   - \?        Z      0:00 \[parent\] <defunct>
+      4   - \?        Ss     0:00 parent a\?b --long
 
-   ID CPU STATE           AGE NAME
-    1   0 running     1:00:00 init
+     ID CPU STAT       AGE NAME                 WAITS FOR
+      1   0 R      1:00:00 init
+      2   - S      0:01:01 rcu                  select
 `)
 	var out string
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -67,7 +69,7 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	}
 	var b strings.Builder
 	New(m, &b).Run("ps")
-	if !strings.Contains(b.String(), "\n      4 ?        Ts     0:00 parent a?b --long\n") {
+	if !strings.Contains(b.String(), "\n      4   - ?        Ts     0:00 parent a?b --long\n") {
 		t.Errorf("ps prints\n%s", b.String())
 	}
 	for style, want := range map[string]string{

@@ -68,3 +68,14 @@ func Self() unsafe.Pointer { return runtime.SondeSelf() }
 //
 // Context: that of g, or any while g cannot run.
 func Calls(g unsafe.Pointer) *uintptr { return word(g, GCalls) }
+
+// Goroutine reports whether goroutine g runs or wants to, and what it waits for otherwise.
+//
+// Context: goroutine.
+func Goroutine(g unsafe.Pointer) (runs bool, waits string) { return runtime.SondeGoroutine(g) }
+
+// Running returns the goroutine that CPU i runs, nil for none, and what that was told by
+// SetThread to run for.
+//
+// Context: goroutine.
+func Running(i int) (g, thread unsafe.Pointer) { return runtime.SondeRunning(i) }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 
 	"sonde/kernel/printk"
 )
@@ -36,6 +37,7 @@ type Task struct {
 	Started  time.Time
 	Critical bool
 	done     chan struct{}
+	g        unsafe.Pointer // its goroutine; guarded by table.mu, nil before it has begun
 }
 
 // Status is a Task at one moment.
@@ -43,6 +45,8 @@ type Status struct {
 	*Task
 	State State
 	Ended time.Time // zero while running
+	Waits string    // what for, while State is Running; "": it runs, or wants to
+	CPU   int       // that it runs on; -1: none
 }
 
 var table struct {
@@ -74,13 +78,16 @@ func Tasks() []Status {
 	all := make([]Status, len(table.tasks))
 	for i, s := range table.tasks {
 		all[i] = *s
+		if s.State == Running && s.g != nil {
+			all[i].Waits, all[i].CPU = now(s.g)
+		}
 	}
 	return all
 }
 
 func start(name string, f func(), critical bool) *Task {
 	t := &Task{Name: name, Started: time.Now(), Critical: critical, done: make(chan struct{})}
-	s := &Status{Task: t, State: Running}
+	s := &Status{Task: t, State: Running, CPU: -1}
 	table.mu.Lock()
 	table.lastID++
 	t.ID = table.lastID
@@ -92,6 +99,9 @@ func start(name string, f func(), critical bool) *Task {
 
 // run calls f and notes how it ended; runtime.Goexit counts as done.
 func (s *Status) run(f func()) {
+	table.mu.Lock()
+	s.g = self()
+	table.mu.Unlock()
 	normal := false
 	defer func() {
 		if normal {

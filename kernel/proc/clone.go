@@ -237,6 +237,8 @@ func (p *Process) vforkEnd() <-chan struct{} {
 func (t *Thread) awaitChild(done <-chan struct{}) {
 	t.charge.slept()
 	t.sleeping.Store(true)
+	t.deep.Store(true)
+	defer t.deep.Store(false)
 	for done != nil && !t.dying() {
 		select {
 		case <-done:

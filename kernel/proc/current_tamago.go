@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 )
 
@@ -37,3 +38,16 @@ func Describe(g unsafe.Pointer) (pid int, comm string) {
 
 // makeCurrent makes t the thread of the goroutine that calls it.
 func (t *Thread) makeCurrent() { goruntime.SetThread(unsafe.Pointer(t)) }
+
+// CPUs returns for each CPU the number of the process that it runs a thread of; 0 for none.
+//
+// Context: goroutine.
+func CPUs() []int {
+	all := make([]int, cpu.Num())
+	for i := range all {
+		if _, thread := goruntime.Running(i); thread != nil {
+			all[i] = (*Thread)(thread).process.PID
+		}
+	}
+	return all
+}

@@ -42,12 +42,9 @@ func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
 	if t == nil || t.process != p {
 		return f, false
 	}
-	f = ThreadFacts{State: "R", Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
-	switch {
-	case p.stopped != 0:
+	f = ThreadFacts{Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
+	if f.State = t.letter(); p.stopped != 0 {
 		f.State = "T"
-	case t.sleeping.Load():
-		f.State = "S"
 	}
 	return f, true
 }

@@ -160,10 +160,25 @@ func (p *Process) letter() string {
 	if p.stopped != 0 {
 		return "T"
 	}
+	state := "S"
 	for _, t := range p.threads {
-		if !t.sleeping.Load() {
+		switch t.letter() {
+		case "R":
 			return "R"
+		case "D":
+			state = "D"
 		}
+	}
+	return state
+}
+
+// letter is the same of a thread that has not stopped.
+func (t *Thread) letter() string {
+	switch {
+	case !t.sleeping.Load():
+		return "R"
+	case t.deep.Load():
+		return "D"
 	}
 	return "S"
 }

@@ -20,6 +20,7 @@ type Thread struct {
 	work    atomic.Bool   // look for signals and the like before the program runs on
 
 	sleeping atomic.Bool  // in a call that blocks
+	deep     atomic.Bool  // and no signal wakes it but one that ends it
 	turn     turn         // of its goroutine, for interrupts; of the CPU that this is on
 	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account

@@ -173,17 +173,26 @@ func TestWaitNoHang(t *testing.T) {
 	})
 }
 
-// TestVforkSharesMemory also sees that the parent sleeps until the child ends.
+// TestVforkSharesMemory also sees that the parent sleeps until the child ends, and that ps
+// tells this sleep from one that signals end.
 func TestVforkSharesMemory(t *testing.T) {
-	run(t, func(p *player) {
+	w := world(t)
+	p := begin(t, w, func(p *player) {
 		pid := p.Fork(func(c *player) {
-			time.Sleep(20 * time.Millisecond)
+			parent, _ := w.Table.Find(int(c.Call(nGetppid)))
+			for end := time.Now().Add(long); parent.State() != "D"; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Errorf("the parent is at %s", parent.State())
+					break
+				}
+			}
 			c.Poke32(scratch, 77)
 			c.Call(nExitGroup, 0)
 		}, nVfork)
 		want(t, p, "what the child wrote", int64(p.Peek32(scratch)), 77)
 		want(t, p, "wait4", p.Call(nWait4, ^uint64(0), 0, 0, 0), pid)
 	})
+	finish(t, w, p)
 }
 
 func TestOrphanGoesToTheKernel(t *testing.T) {

@@ -3,8 +3,8 @@
 NAME a program in the background
 SMP 1
 RUN myprog & sleep 1; ps; jobs; kill %1; wait; cat /proc/version
-EXPECT ^ +PID TTY +STAT +TIME COMMAND$
-EXPECT ^ +\d+ \S+ +[RS]l? +\d+:\d\d myprog$
+EXPECT ^ +PID CPU TTY +STAT +TIME COMMAND$
+EXPECT ^ +\d+ +\S \S+ +[RS]l? +\d+:\d\d myprog$
 EXPECT ^\[1\]\+  Running                 myprog &$
 EXPECT ^sonde version
 

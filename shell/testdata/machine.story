@@ -28,9 +28,9 @@ Stepping:            0
 CPU MHz:             2400.000
 Flags:               fpu tsc
 sonde# ps
-   ID CPU STATE           AGE NAME
-    1   0 running     1:00:00 init
-    2   - done        0:01:01 rcu
+     ID CPU STAT       AGE NAME                 WAITS FOR
+      1   0 R      1:00:00 init
+      2   - S      0:01:01 rcu                  select
 sonde# sleep 0; sleep 1us
 sonde# sleep
 sleep: one duration wanted

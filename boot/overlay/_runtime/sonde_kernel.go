@@ -40,6 +40,18 @@ func SondeThread(g0 unsafe.Pointer) unsafe.Pointer {
 	return gp.m.curg.sondeThread
 }
 
+// SondeGoroutine reports whether goroutine gp runs or wants to, and what it waits for
+// otherwise.
+func SondeGoroutine(gp unsafe.Pointer) (runs bool, waits string) {
+	switch g := (*g)(gp); readgstatus(g) &^ _Gscan {
+	case _Gsyscall: // blocks its thread
+		return false, "event"
+	case _Gwaiting:
+		return false, g.waitreason.String()
+	}
+	return true, ""
+}
+
 // SondeSelf returns the current g.
 //
 //go:nosplit

@@ -33,6 +33,13 @@ func SondeIdle(i int) (idle bool, halts uint64, ns int64) {
 	return allp[i].status == _Pidle, 0, 0
 }
 
+func SondeRunning(i int) (gp, thread unsafe.Pointer) {
+	if mp := allp[i].m.ptr(); mp != nil && mp.curg != nil {
+		return unsafe.Pointer(mp.curg), mp.curg.sondeThread
+	}
+	return nil, nil
+}
+
 func SondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
 	return 0, 0, 0, nil
 }

@@ -353,6 +353,22 @@ func SondeIdle(i int) (idle bool, halts uint64, ns int64) {
 	return c.idle, c.halts, ns
 }
 
+// SondeRunning returns the goroutine that CPU i runs, nil for none, and what it runs for.
+//
+//go:nosplit
+func SondeRunning(i int) (gp, thread unsafe.Pointer) {
+	flags := sondeIRQOff()
+	sondeAcquire() // so that the thread does not leave the CPU
+	if mp := (*m)(unsafe.Pointer(sondeCPUs[i].cur.mp)); mp != nil {
+		if g := mp.curg; g != nil {
+			gp, thread = unsafe.Pointer(g), g.sondeThread
+		}
+	}
+	sondeRelease()
+	sondeIRQRestore(flags)
+	return gp, thread
+}
+
 func init() { machine.Hwinit1() }
 
 // SondeExitContext returns where the thread of this CPU called exit.

@@ -97,7 +97,7 @@ func statm(p *proc.Process) string {
 }
 
 // stateNames are what status says behind the letter.
-var stateNames = map[string]string{"R": "running", "S": "sleeping", "T": "stopped", "Z": "zombie", "X": "dead"}
+var stateNames = map[string]string{"R": "running", "S": "sleeping", "D": "disk sleep", "T": "stopped", "Z": "zombie", "X": "dead"}
 
 // status is lines of a name and a value.
 //
