@@ -41,7 +41,7 @@ EXPECT ^  pre-handler +JUMP
 EXPECT ^  JUMP +e9
 EXPECT ^  INT3 at \+0x0 --> #BP --> handlers --> resume 0x[0-9a-f]+ --> \+0xa$
 EXPECT ^ *(1[0-9]|2[0-4])$
-EXPECT ^main\.main
+EXPECT ^/bin/myprog:main\.main$
 EXPECT_NOT DETOUR|PUSHFQ
 
 NAME an optimized probe is shown as it is
