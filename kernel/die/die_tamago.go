@@ -145,10 +145,14 @@ func unexpected(r *amd64.Regs) {
 // dying is 1 more than the CPU that ends the machine.
 var dying atomic.Int32
 
-// nmi stops this CPU if another is ending the machine. While the machine is stopped
+// nmi stops this CPU if another is ending the machine, which itself takes no notice of the
+// NMIs that probes ask for. While the machine is stopped
 // code may be half changed: then nobody is asked, and the NMI is lost.
 func nmi(r *amd64.Regs) {
-	if dying.Load() != 0 {
+	switch d := dying.Load(); {
+	case d == int32(trap.ID(r)+1):
+		return
+	case d != 0:
 		cpu.HaltForever()
 	}
 	if smp.Stopped() {
