@@ -9,13 +9,13 @@ import (
 
 var dmesgCommand = &Command{
 	Name:  "dmesg",
-	Usage: "[-cCw] [-l level] [-n level]",
-	Help:  "print the kernel's log (-c: and clear it, -C: clear it, -w: go on until ^C, -l: up to a level, -n: set what the console shows)",
+	Usage: "[-cCpw] [-l level] [-n level]",
+	Help:  "print the kernel's log (-c: and clear it, -C: clear it, -p: that of the boot before, -w: go on until ^C, -l: up to a level, -n: set what the console shows)",
 	Run:   dmesg,
 }
 
 func dmesg(c *Context, args []string) error {
-	opts, rest, err := Options(args, "cCwl:n:")
+	opts, rest, err := Options(args, "cCpwl:n:")
 	if err != nil {
 		return err
 	}
@@ -30,6 +30,9 @@ func dmesg(c *Context, args []string) error {
 		if max, err = printk.ParseLevel(text); err != nil {
 			return err
 		}
+	}
+	if has(opts, 'p') {
+		return printk.DmesgBefore(c.Out, max)
 	}
 	if has(opts, 'w') {
 		return followLog(c, max)

@@ -4,7 +4,11 @@ package printk
 // from goroutines, so nothing on this path allocates or locks, and what
 // waits is in owner_trap.go.
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"sonde/kernel/flight"
+)
 
 // Hooks into the machine: set at boot, read through one atomic pointer.
 var (
@@ -35,6 +39,21 @@ func Printk(level Level, format string, args ...any) {
 	l.finish()
 	log.put(level, currentCPU(), now(), &text, l.n)
 	emit(0)
+}
+
+// Keep formats a message as Printk does, but nobody sees it in this boot: it is kept for
+// the next one to show (package flight), the last some hundred are. It is for handlers
+// that run too often for the log.
+//
+// Context: any, NMI included. Does not allocate.
+//
+//go:noinline
+func Keep(format string, args ...any) {
+	var text [maxText]byte
+	l := line{b: text[:]}
+	l.format(format, args)
+	l.finish()
+	flight.Main.Hit(now(), currentCPU(), text[:l.n])
 }
 
 // Emerg logs at LevelEmerg. Context: any.

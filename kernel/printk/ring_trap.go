@@ -6,6 +6,8 @@ package printk
 import (
 	"encoding/binary"
 	"sync/atomic"
+
+	"sonde/kernel/flight"
 )
 
 const (
@@ -50,7 +52,7 @@ type ring struct {
 
 func (r *ring) slot(ticket uint64) *slot { return &r.slots[ticket&slotMask] }
 
-// put stores the first n bytes of text as one record.
+// put stores the first n bytes of text as one record, and has it kept for the next boot.
 func (r *ring) put(level Level, cpu int, ns int64, text *[maxText]byte, n int) {
 	k := uint64(n+slotText-1) / slotText
 	if k == 0 {
@@ -77,6 +79,7 @@ func (r *ring) put(level Level, cpu int, ns int64, text *[maxText]byte, n int) {
 	for i := k; i > 0; i-- {
 		r.slot(t + i - 1).state.Store(done(t + i - 1))
 	}
+	flight.Main.Log(t, ns, uint8(level), cpu, text[:n])
 }
 
 // claim takes the slot of a ticket for writing. It fails when an older

@@ -85,5 +85,5 @@ debug.kprobes-optimization = 1
 kernel.panic = 5
 sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed
-usage: dmesg [-cCw] [-l level] [-n level]
+usage: dmesg [-cCpw] [-l level] [-n level]
 (status 2)
