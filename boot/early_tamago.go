@@ -13,10 +13,12 @@ import (
 	"sonde/boot/handoff"
 	"sonde/boot/multiboot2"
 	"sonde/boot/pvh"
+	"sonde/internal/exitcode"
 	"sonde/kernel/acpi"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/flight"
 	"sonde/kernel/irq"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
@@ -57,12 +59,13 @@ func early(info uintptr) {
 	readLoader(mem, uint64(info))
 	readCmdline(mem)
 	startScreen()
+	findImage()
+	startRecorder()
 	stage(stageLoader)
 	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
 		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
 	}
 	chooseConsoles()
-	findImage()
 	stage(stageACPI)
 	lapic := lapicBase()
 	apic := cpu.InitLAPIC(lapic)
@@ -71,6 +74,7 @@ func early(info uintptr) {
 	buildMemory(&loader, lapic)
 	stage(stageMemory)
 	power.Init(&acpiInfo)
+	readPanic()
 	die.Install()
 	irq.Install()
 	smp.Install()
@@ -91,6 +95,7 @@ func early(info uintptr) {
 //go:nosplit
 func putc(c byte) {
 	console.Putc(c)
+	flight.Main.Put(c)
 }
 
 // commandLine is what the loader gave the kernel to read.
@@ -137,12 +142,34 @@ func maskPIC() {
 
 // fatal ends a boot before there are traps.
 func fatal(why string, value uint64) {
-	console.WriteString("sonde: boot failed: ")
-	console.WriteString(why)
-	console.WriteString(" (0x")
+	say("sonde: boot failed: ")
+	say(why)
+	say(" (0x")
 	for i := 60; i >= 0; i -= 4 {
 		putc("0123456789abcdef"[value>>i&15])
 	}
-	console.WriteString(")\n")
-	die.Exit(1)
+	say(")\n")
+	console.WriteString("") // shows what putc has left
+	power.Exit(exitcode.Crash)
+}
+
+// say prints where there is no log yet.
+func say(text string) {
+	for i := range len(text) {
+		putc(text[i])
+	}
+}
+
+// readPanic takes panic=SECONDS from the command line, after which a crashed machine is
+// started again.
+func readPanic() {
+	v, _ := cmdline.Get(commandLine(), "panic")
+	seconds := 0
+	for i := range len(v) {
+		if v[i] < '0' || v[i] > '9' || seconds > 1<<20 {
+			return
+		}
+		seconds = 10*seconds + int(v[i]-'0')
+	}
+	power.RestartAfter(seconds)
 }

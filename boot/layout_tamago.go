@@ -17,6 +17,7 @@ import "sonde/internal/exitcode"
 //	672 GiB           the screen, if there is one, write-combining
 //	680 GiB           a page of physical memory that somebody looks at (kernel/inspect), uncached
 //	684 GiB           registers of serial ports that are in memory, uncached
+//	696 GiB           the flight recorder's memory, write-combining
 //	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
 //	768 GiB           the heap: all other memory, rw-
 //
@@ -24,20 +25,21 @@ import "sonde/internal/exitcode"
 // for the supervisor only (kernel/usermode). The usual 0x400000 is free there: the image
 // lies above any of reasonable size.
 const (
-	imageBase   = 64 << 20 // as internal/image has it linked
-	lowEnd      = 1 << 20
-	devices     = 1<<32 - 32<<20
-	devicesEnd  = 1 << 32
-	aliasBase   = 640 << 30
-	screenBase  = 672 << 30
-	consoleBase = 684 << 30
-	modulesBase = 704 << 30
-	heapBase    = 768 << 30
-	hugePage    = 2 << 20
-	pageSize    = 4096
-	nearEnd     = 1 << 31 // below: what the image may have to reach
-	bootMapped  = 1 << 32 // what entry_amd64.s maps
-	tablesBytes = 1 << 20 // room for page tables: enough to map 64 GiB
+	imageBase    = 64 << 20 // as internal/image has it linked
+	lowEnd       = 1 << 20
+	devices      = 1<<32 - 32<<20
+	devicesEnd   = 1 << 32
+	aliasBase    = 640 << 30
+	screenBase   = 672 << 30
+	consoleBase  = 684 << 30
+	recorderBase = 696 << 30
+	modulesBase  = 704 << 30
+	heapBase     = 768 << 30
+	hugePage     = 2 << 20
+	pageSize     = 4096
+	nearEnd      = 1 << 31 // below: what the image may have to reach
+	bootMapped   = 1 << 32 // what entry_amd64.s maps
+	tablesBytes  = 1 << 20 // room for page tables: enough to map 64 GiB
 )
 
 // What entry_amd64.s says when it cannot go on, and to whom.

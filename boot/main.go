@@ -106,6 +106,7 @@ func banner() {
 	printk.Info("sonde %s (%s) booting on %d CPUs, %d MiB", version, runtime.Version(), cpu.Num(), mm.RAM>>20)
 	printk.Info("Command line: %s", shortened(commandLine()))
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
+	tellRecorder()
 	if failedAPs > 0 {
 		printk.Err("smp: %d CPUs did not start", failedAPs)
 	}

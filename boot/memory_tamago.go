@@ -93,6 +93,7 @@ func findImage() {
 func buildMemory(info *handoff.Info, lapic uint64) {
 	t := &mm.Tables
 	t.Mem = phys.Identity(bootMapped)
+	first := nBusy
 	t.Next = uint64(take(tablesBytes, pageSize))
 	t.End = t.Next + tablesBytes
 	area := take(uintptr(cpu.Num())*trap.AreaSize, pageSize)
@@ -100,7 +101,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 		areas[i] = trap.Layout(area + uintptr(i)*trap.AreaSize)
 	}
 	stubs := trap.BuildTables(take(trap.TablesSize, pageSize))
-	taken := busy[1:nBusy]
+	taken := busy[first:nBusy]
 	slots := take(mm.SlotBytes, hugePage)
 	mm.Slots = mm.Range{Start: slots, End: slots + mm.SlotBytes}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
@@ -128,6 +129,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	mapModules(info)
 	mapScreen()
 	mapConsoles()
+	mapRecorder()
 	mm.AliasOffset = aliasBase
 	guards()
 	giveHeap(info)
@@ -135,6 +137,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	cpu.WriteCR3(t.Root)
 	moveScreen()
 	moveConsoles()
+	moveRecorder()
 	if _, ok := cmdline.Get(commandLine(), "memtest"); ok {
 		testMemory()
 	}

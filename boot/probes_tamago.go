@@ -17,7 +17,7 @@ import (
 
 // Probes and watchpoints that the command line asks for, to see what happens while
 // devices are set up: kprobe=SYMBOL[+OFFSET], kwatch=[r@|w@|rw@|x@]SYMBOL[+OFFSET]. Each logs
-// its first hits, with the stack.
+// its first hits, with the stack; the last are kept for the next boot (kernel/flight).
 
 // loggedHits is how many each logs.
 const loggedHits = 20
@@ -52,6 +52,7 @@ func armKprobe(place string) error {
 				printk.Info("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
 				die.DumpStack(r)
 			}
+			printk.Keep("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
 			return 0
 		},
 	})
@@ -71,6 +72,7 @@ func armKwatch(spec string) error {
 			printk.Info("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
 			die.DumpStack(r)
 		}
+		printk.Keep("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
 	})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"sonde/boot/handoff"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
+	"sonde/kernel/flight"
 	"sonde/kernel/mm"
 	"sonde/kernel/screen"
 )
@@ -97,6 +98,7 @@ const postPort = 0x80
 // stage says that the boot has come to this point.
 func stage(code uint8) {
 	cpu.Out8(postPort, code)
+	flight.Main.Stage(code)
 	if !showStages {
 		return
 	}

@@ -106,6 +106,11 @@ TEXT ·WriteCR3(SB),NOSPLIT,$0-8
 	MOVQ	AX, CR3
 	RET
 
+// func Wbinvd()
+TEXT ·Wbinvd(SB),NOSPLIT,$0
+	WBINVD
+	RET
+
 // func fence()
 // What was stored is seen by who gets an interrupt afterwards: WRMSR to the registers
 // of an x2APIC does not wait for it. Intel SDM vol. 3A, "x2APIC Register Accesses".

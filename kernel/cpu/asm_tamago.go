@@ -16,6 +16,7 @@ func ReadCR3() uint64
 func ReadCR4() uint64
 func WriteCR3(v uint64)
 func Invlpg(va uintptr)
+func Wbinvd()
 func In8(port uint16) uint8
 func In16(port uint16) uint16
 func In32(port uint16) uint32

@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/internal/exitcode"
 	"sonde/kernel/cpu"
+	"sonde/kernel/flight"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
@@ -179,6 +180,7 @@ func begin() {
 		}
 	}
 	screen.Main.Die()
+	flight.Main.End(flight.Crash)
 }
 
 // Fatal reports an exception there is no way on from, and ends the machine.

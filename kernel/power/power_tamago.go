@@ -7,6 +7,7 @@ import (
 	"sonde/internal/exitcode"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
+	"sonde/kernel/flight"
 )
 
 // info is what ACPI says about power; set once at boot.
@@ -17,10 +18,20 @@ var info *acpi.Info
 // Context: boot, before the runtime.
 func Init(a *acpi.Info) { info = a }
 
+// restart is after how many seconds a crash starts the machine again; 0: never.
+var restart int
+
+// RestartAfter makes a crash start the machine again after so many seconds, as Linux's
+// panic= does. 0: never, so that somebody can read the screen.
+//
+// Context: boot, before the runtime.
+func RestartAfter(seconds int) { restart = seconds }
+
 // Off turns the machine off. It does not return.
 //
 // Context: any.
 func Off() {
+	flight.Main.End(flight.Off)
 	sleep()
 	Exit(exitcode.ForScript(0))
 }
@@ -64,6 +75,7 @@ func enable(f *acpi.FADT) {
 //
 // Context: any.
 func Reboot() {
+	flight.Main.End(flight.Restart)
 	if a := info; a != nil && a.FADT.Reset.Present() {
 		write(a.FADT.Reset, uint32(a.FADT.ResetValue))
 	}
@@ -77,15 +89,26 @@ func Reboot() {
 func InQEMU() bool { return cpu.In8(exitcode.Port) == 0 }
 
 // Exit leaves QEMU with value (package exitcode). Without QEMU's exit device it turns the
-// machine off, but after a crash it halts for good: the screen shows why.
+// machine off; but after a crash it halts for good, so that the screen shows why, or does
+// what RestartAfter says.
 //
 // Context: any.
 func Exit(value uint32) {
+	crash := value == exitcode.Crash
+	if crash {
+		flight.Main.End(flight.Crash)
+	} else {
+		flight.Main.End(flight.Off)
+	}
 	if InQEMU() {
 		cpu.Out32(exitcode.Port, value)
 	}
-	if value != exitcode.Crash {
+	if !crash {
 		sleep()
+	}
+	if hz, _ := cpu.TSC(); crash && restart > 0 && hz > 0 {
+		cpu.Delay(int64(restart) * 1e9)
+		Reboot()
 	}
 	cpu.HaltForever()
 }

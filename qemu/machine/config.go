@@ -20,6 +20,7 @@ type Config struct {
 	From    From          // where its firmware finds the image; Direct: QEMU loads it
 	UEFI    bool          // the firmware is UEFI; false: a BIOS
 	Menu    bool          // GRUB shows its menu if there is no command line
+	Resets  bool          // the machine starts again after a reset, instead of ending
 	Plain   bool          // without QEMU's own devices for scripts: what a PC has
 	NoCOM1  bool          // without the first serial port; Extra may give what is called chardev "console" to another
 	SMP     int           // processors; 0 means 1
@@ -173,13 +174,16 @@ func (c Config) arguments(m medium) []string {
 // control socket tells how the machine ended.
 func (c Config) pipedArguments(m medium) []string {
 	args := append(c.arguments(m),
-		"-no-reboot", "-S",
+		"-S",
 		"-chardev", "stdio,id=console,signal=off",
 		"-chardev", fmt.Sprintf("socket,id=control,fd=%d", controlFd),
 		"-mon", "chardev=control,mode=control",
 	)
 	if !c.NoCOM1 {
 		args = append(args, "-serial", "chardev:console")
+	}
+	if !c.Resets {
+		args = append(args, "-no-reboot")
 	}
 	if c.Plain {
 		return args

@@ -61,6 +61,12 @@ func (c *control) listen(gdb bool) {
 	}
 }
 
+// reset resets the machine.
+func (c *control) reset() error {
+	_, err := io.WriteString(c.ours, `{"execute":"system_reset"}`)
+	return err
+}
+
 func (c *control) close() {
 	c.ours.Close()
 	c.theirs.Close()

@@ -108,6 +108,9 @@ func (s *Session) Type(text string) error {
 	return nil
 }
 
+// Reset resets the machine, as its reset button does; Config.Resets says what comes then.
+func (s *Session) Reset() error { return s.control.reset() }
+
 // Expect waits until the console shows something that matches pattern, behind
 // what earlier calls have matched, and returns the text up to its end.
 //

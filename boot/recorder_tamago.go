@@ -1,0 +1,88 @@
+//go:build tamago
+
+package main
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/boot/handoff"
+	"sonde/kernel/cpu"
+	"sonde/kernel/flight"
+	"sonde/kernel/mm"
+	"sonde/kernel/printk"
+)
+
+// The flight recorder's memory is to be found again by the next boot, and left alone by
+// what runs before that: firmware, which keeps to the first megabytes and to the end of the
+// memory below 4 GiB, and GRUB, whose heap begins at that end, too, and whose modules lie
+// behind the first megabytes. So it is the last page of 2 MiB in front of the image that is
+// free, and the next boot looks into all of them.
+
+const (
+	recorderEnd   = imageBase
+	recorderFloor = 16 << 20
+)
+
+// recorderPA is where the flight recorder's memory is, 0 for nowhere.
+var recorderPA uint64
+
+// startRecorder finds the recorder's memory, and begins to record.
+//
+// Context: on boot's tables; the image is in busy.
+func startRecorder() {
+	for pa := uint64(recorderEnd - hugePage); pa >= recorderFloor; pa -= hugePage {
+		s := handoff.Span{PA: pa, Len: uint64(flight.Size)}
+		if _, taken := loader.InUse(s.PA, s.Len, busy[:nBusy]); taken || !loader.HasRAM(s) {
+			continue
+		}
+		found := flight.Holds(recorderAt(pa))
+		if recorderPA == 0 || found {
+			recorderPA = pa
+		}
+		if found {
+			break
+		}
+	}
+	if recorderPA == 0 {
+		return
+	}
+	busy[nBusy] = handoff.Span{PA: recorderPA, Len: uint64(flight.Size)}
+	nBusy++
+	flight.Main.Open(recorderAt(recorderPA), cpu.Rdtsc())
+}
+
+// recorderAt is the memory at addr as package flight wants it.
+//
+// Safe because: it is mapped, and nobody else's.
+func recorderAt(addr uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+// mapRecorder maps the memory so that no store to it stays in a cache, which a reset would
+// empty.
+func mapRecorder() {
+	if recorderPA != 0 {
+		n := (uint64(flight.Size) + pageSize - 1) &^ (pageSize - 1)
+		check(mm.Tables.Map(recorderBase, recorderPA, n, rw|amd64.PTE_PWT), recorderPA)
+	}
+}
+
+// moveRecorder is for when the kernel's tables are in use. What boot's have left in the
+// caches goes to memory.
+func moveRecorder() {
+	if recorderPA != 0 {
+		cpu.Wbinvd()
+		flight.Main.Move(recorderAt(recorderBase))
+	}
+}
+
+// tellRecorder says in the log what the boot before has left.
+func tellRecorder() {
+	switch f, err := flight.Main.Before(); {
+	case err == nil:
+		printk.Notice("flight: %s: dmesg -p", printk.Ended(f))
+	case err == flight.ErrDamaged:
+		printk.Warn("flight: %s", err.Error())
+	case recorderPA == 0:
+		printk.Warn("flight: no memory is free for a record of this boot")
+	}
+}
