@@ -131,6 +131,15 @@ func pages(x *tmux, rows int) {
 	})
 	x.keys("q")
 	x.ends("sonde#")
+	x.keys("cat /proc/kallsyms | head -100 | less", "Enter")
+	x.ends("\n:")
+	begin := x.do("capture-pane", "-p")
+	x.keys("Space", "k", "G")
+	x.ends("(END):")
+	x.keys("g")
+	x.see("the first page again", func(s string) bool { return s == begin })
+	x.keys("q")
+	x.ends("sonde#")
 }
 
 // TestATerminalShowsTheLogOnce runs a script that prints the log, on a terminal, and one that does not. A

@@ -137,7 +137,7 @@ func missing(what string) error {
 var builtins = []*Command{
 	acpidumpCommand, bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, dmidecodeCommand, echoCommand, falseCommand,
 	exitCommand, fgCommand, freeCommand, grepCommand, headCommand, hexdumpCommand, historyCommand, insmodCommand,
-	jobsCommand, killCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
+	jobsCommand, killCommand, lessCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
 	sleepCommand, straceCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
 	uptimeCommand, waitCommand, wcCommand,

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,57 @@ func TestMoreShowsPages(t *testing.T) {
 	long := strings.Repeat("x", 81) // takes two rows
 	if got := paged("q", "repeat 20 echo "+long+" | more"); strings.Count(got, long) != 11 {
 		t.Errorf("%d long lines on a page", strings.Count(got, long))
+	}
+}
+
+// TestLessGoesBothWays types keys, and looks at the last screen.
+func TestLessGoesBothWays(t *testing.T) {
+	for _, c := range []struct{ keys, first, last, says string }{
+		{"", "line 1", "line 23", ":"},
+		{" ", "line 24", "line 46", ":"},
+		{"  ", "line 38", "line 60", "(END):"},
+		{" b", "line 1", "line 23", ":"},
+		{"Gk", "line 37", "line 59", ":"},
+		{"G", "line 38", "line 60", "(END):"},
+		{"Gbg", "line 1", "line 23", ":"},
+		{"\rj", "line 3", "line 25", ":"},
+		{"kkk", "line 1", "line 23", ":"},
+		{"/ 3\r", "line 3", "line 25", ":"},
+		{"/ 3\rn", "line 30", "line 52", ":"},
+		{"/ 3\rnN", "line 3", "line 25", ":"},
+		{"/ 4x\x7f5\r", "line 45", "line 60", "(END):"},
+		{"/nowhere\r", "line 1", "line 23", "no more lines with nowhere:"},
+		{"\x1b[6~\x1b[B\x1b[A", "line 24", "line 46", ":"},
+		{"\x1b[5~\x1b[F", "line 38", "line 60", "(END):"},
+	} {
+		var b, out strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&b, "line %d\n", i+1)
+		}
+		s := New(fakeMachine(), &out)
+		keys := c.keys + "q"
+		s.interrupt = make(chan struct{})
+		s.typeAhead = func() []byte {
+			n := 1
+			if strings.HasPrefix(keys, "\x1b") {
+				n = strings.IndexAny(keys, "~ABF") + 1
+			}
+			k := keys[:n]
+			keys = keys[n:]
+			return []byte(k)
+		}
+		s.In = strings.NewReader(b.String())
+		if status := s.Run("less"); status != 0 {
+			t.Fatalf("%q: status %d", c.keys, status)
+		}
+		screens := strings.Split(out.String(), "\x1b[H\x1b[2J")
+		lines := strings.Split(strings.TrimSuffix(screens[len(screens)-1], "\x1b[m\r\x1b[K"), "\n")
+		if n := len(lines); lines[0] != c.first || lines[n-2] != c.last || lines[n-1] != "\x1b[7m"+c.says {
+			t.Errorf("%q: %q to %q, %q", c.keys, lines[0], lines[n-2], lines[n-1])
+		}
+	}
+	if got := text("a\tb\x1b[m\n"); got != "a       b?[m" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -1,0 +1,206 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+var lessCommand = &Command{
+	Name:  "less",
+	Usage: "[file...]",
+	Help:  "look at files, or at what comes through a pipe, forward and backward (space b j k g G, /text n N, q)",
+	Run: func(c *Context, args []string) error {
+		v := &viewer{c: c}
+		v.rows, v.columns = c.Shell.screen()
+		err := eachReader(c, args, func(_ string, r io.Reader) error {
+			return eachLine(r, func(line string) error {
+				v.lines = append(v.lines, line)
+				return nil
+			})
+		})
+		if err == nil && c.Shell.typeAhead != nil {
+			return v.run()
+		}
+		for _, line := range v.lines {
+			io.WriteString(c.Out, line)
+		}
+		return err
+	},
+}
+
+// viewer shows a page of lines, and goes where the keys say.
+type viewer struct {
+	c             *Context
+	lines         []string
+	rows, columns int
+	top           int    // the first line on the screen
+	shown         int    // how many lines are on it
+	find          string // what was looked for last
+	note          string // for the last row
+	typed         []byte // keys that have not been obeyed yet
+}
+
+// run obeys keys until q.
+func (v *viewer) run() error {
+	defer io.WriteString(v.c.Out, "\r\x1b[K")
+	for {
+		v.draw()
+		key, err := v.key()
+		if err != nil || key == 'q' || key == 'Q' {
+			return err
+		}
+		if err := v.obey(key); err != nil {
+			return err
+		}
+	}
+}
+
+// obey does what a key means.
+func (v *viewer) obey(key byte) error {
+	switch key {
+	case ' ', 'f':
+		v.goTo(v.top + v.shown)
+	case 'b':
+		v.goTo(v.before(v.top))
+	case '\r', '\n', 'j', 'e':
+		v.goTo(v.top + 1)
+	case 'k', 'y':
+		v.goTo(v.top - 1)
+	case 'g', '<':
+		v.goTo(0)
+	case 'G', '>':
+		v.goTo(len(v.lines))
+	case '/':
+		if err := v.ask(); err != nil {
+			return err
+		}
+		v.look(v.top+1, 1)
+	case 'n':
+		v.look(v.top+1, 1)
+	case 'N':
+		v.look(v.top-1, -1)
+	}
+	return nil
+}
+
+// goTo makes a line the first on the screen, or the nearest to it that leaves no room empty.
+func (v *viewer) goTo(line int) { v.top = max(0, min(line, v.before(len(v.lines)))) }
+
+// before returns where the page begins that ends before a line.
+func (v *viewer) before(end int) int {
+	left := v.rows - 1
+	for end > 0 {
+		if left -= v.height(v.lines[end-1]); left < 0 {
+			break
+		}
+		end--
+	}
+	return end
+}
+
+// look goes to the next line from there on that has the text, by steps of 1 or -1.
+func (v *viewer) look(from, step int) {
+	for i := from; v.find != "" && i >= 0 && i < len(v.lines); i += step {
+		if strings.Contains(v.lines[i], v.find) {
+			v.top = i // also if the screen is not filled then, as in less
+			return
+		}
+	}
+	v.note = "no more lines with " + v.find
+}
+
+// text is a line as it is shown: without tabs, and without what would move the cursor.
+func text(line string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimRight(line, "\r\n") {
+		switch {
+		case r == '\t':
+			b.WriteString("        "[utf8.RuneCountInString(b.String())%8:])
+		case r < ' ' || r == 0x7f:
+			b.WriteByte('?')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// height is how many rows a line takes.
+func (v *viewer) height(line string) int {
+	return max(1, (utf8.RuneCountInString(text(line))+v.columns-1)/v.columns)
+}
+
+// draw shows the page, and below it a colon, or what there is to say.
+func (v *viewer) draw() {
+	var b strings.Builder
+	b.WriteString("\x1b[H\x1b[2J")
+	left := v.rows - 1
+	for v.shown = 0; v.top+v.shown < len(v.lines); v.shown++ {
+		line := v.lines[v.top+v.shown]
+		if left -= v.height(line); left < 0 && v.shown > 0 {
+			break
+		}
+		b.WriteString(text(line) + "\n")
+	}
+	if v.note == "" && v.top+v.shown == len(v.lines) {
+		v.note = "(END)"
+	}
+	fmt.Fprintf(&b, "\x1b[7m%s\x1b[m", v.note+":")
+	v.note = ""
+	io.WriteString(v.c.Out, b.String())
+}
+
+// ask reads what is to be looked for, up to enter; nothing means the same as before.
+func (v *viewer) ask() error {
+	find := ""
+	for {
+		fmt.Fprintf(v.c.Out, "\r\x1b[K/%s", find)
+		switch key, err := v.key(); {
+		case err != nil:
+			return err
+		case key == '\r' || key == '\n':
+			if find != "" {
+				v.find = find
+			}
+			return nil
+		case key == 0x7f || key == '\b':
+			find = find[:max(0, len(find)-1)]
+		case key >= ' ':
+			find += string(rune(key))
+		}
+	}
+}
+
+// sequences are the keys that send more than a byte, and those that mean the same.
+var sequences = map[string]byte{
+	"\x1b[A": 'k', "\x1b[B": 'j', "\x1b[5~": 'b', "\x1b[6~": ' ', "\x1b[H": 'g', "\x1b[F": 'G', "\x1b[1~": 'g', "\x1b[4~": 'G',
+}
+
+// key waits for a key. Errors: that ^C has ended it.
+func (v *viewer) key() (byte, error) {
+	for {
+		if len(v.typed) > 0 {
+			for s, key := range sequences {
+				if rest, ok := strings.CutPrefix(string(v.typed), s); ok {
+					v.typed = []byte(rest)
+					return key, nil
+				}
+			}
+			key := v.typed[0]
+			v.typed = v.typed[1:]
+			return key, nil
+		}
+		v.typed = append(v.typed, v.c.Shell.typeAhead()...)
+		if len(v.typed) > 0 {
+			continue
+		}
+		select {
+		case <-v.c.Interrupt:
+			return 0, Status(statusInterrupted)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
