@@ -111,7 +111,7 @@ func argWrite(w io.Writer) {
 	if argResult {
 		what, l = "result", argReturn.Ledger()
 	}
-	fmt.Fprintf(w, "%s, word %d of its %ss: %d calls, %d missed\n", argTarget, argWord, what, l.Handled, l.Missed()+argValues.Lost())
+	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", argTarget, argWord, what, tally.Some(l.Handled, "call"), l.Missed()+argValues.Lost())
 	if !argCount {
 		argHist.Draw(w)
 		return

@@ -127,5 +127,5 @@ func countWrite(w io.Writer) {
 	for _, l := range lines[:min(len(lines), countMost)] {
 		fmt.Fprintf(w, "%-60s %10d\n", l.name, l.Entered)
 	}
-	fmt.Fprintf(w, "%d of %d functions were called, %d calls missed, %d functions cannot be probed\n", len(lines), len(counted), missed, countLeft)
+	fmt.Fprintf(w, "%d of %d functions were called, %s missed, %s cannot be probed\n", len(lines), len(counted), tally.Some(missed, "call"), tally.Some(countLeft, "function"))
 }

@@ -83,6 +83,6 @@ func latencyExit() {
 
 func latencyWrite(w io.Writer) {
 	l := latencyProbe.Ledger()
-	fmt.Fprintf(w, "%s, ns: %d calls, %d missed, %d going on\n", latencyTarget, latencyHist.Total(), l.Missed(), l.InFlight)
+	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d going on\n", latencyTarget, tally.Some(latencyHist.Total(), "call"), l.Missed(), l.InFlight)
 	latencyHist.Draw(w)
 }

@@ -79,7 +79,7 @@ func stackWrite(w io.Writer) {
 	all := stackCounts.All()
 	l := stackProbe.Ledger()
 	if !stackFolded {
-		fmt.Fprintf(w, "%s: %d calls on %d stacks, %d missed\n", stackTarget, l.Handled, len(all), l.Missed()+stackCounts.Lost())
+		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", stackTarget, tally.Some(l.Handled, "call"), tally.Some(len(all), "stack"), l.Missed()+stackCounts.Lost())
 	}
 	for _, s := range all[:min(len(all), stackMost)] {
 		names := stackNames(s.Calls)

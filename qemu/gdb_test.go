@@ -10,7 +10,8 @@ import (
 )
 
 // TestGDBStopsInAHandler starts gdb as the launcher says. It stops in a handler, finds the sources, and
-// its backtrace goes on behind the trap to the probed function and its callers.
+// its backtrace goes on behind the trap to the probed function and its callers; also behind the
+// detour of a jump, and from a return handler to where the function returns to.
 func TestGDBStopsInAHandler(t *testing.T) {
 	skipIfShort(t)
 	path, err := launcher()
@@ -20,7 +21,9 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), bootLimit)
 	defer cancel()
 	machine := exec.CommandContext(ctx, path, "-gdb", "-smp", "1", "-image", imagePath(t, normalImage),
-		"-c", "insmod kprobe_example symbol=vfs.Read; cat /proc/version; cat /proc/uptime")
+		"-c", "insmod kprobe_example symbol=vfs.Read; cat /proc/version; rmmod kprobe_example;"+
+			"insmod funccount target=vfs.Read; sleep 1; cat /proc/uptime; rmmod funccount;"+
+			"insmod kretprobe_example func=vfs.Read; cat /proc/uptime")
 	said := newScreen()
 	machine.Stdout, machine.Stderr, machine.Dir = said, said, ".."
 	if err := machine.Start(); err != nil {
@@ -43,7 +46,9 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		t.Fatalf("no command for gdb:\n%s", said.text())
 	}
 	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "bt",
-		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines", "-ex", "kill")
+		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines",
+		"-ex", "delete", "-ex", "hbreak 'sonde/examples.countCall'", "-ex", "continue", "-ex", "bt", // by a jump
+		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
 	gdb := exec.CommandContext(ctx, "gdb", args...)
 	gdb.Dir = ".."
 	out, err := gdb.CombinedOutput()
@@ -61,6 +66,14 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
 		`\n\d+\t+n, err := r\.Read\(buf\)\n`, // the frame's line
 		`  1 waiting  runtime\.gopark\n`,
+		`#0  sonde/examples\.countCall \(.* at sonde/examples/funccount\.go:\d+\n`,
+		`#1  0x[0-9a-f]+ in \?\? \(\)\n`, // the detour
+		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
+		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
+		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
+		`#0  sonde/examples\.retHandler \(`,
+		`in sonde/kernel/vfs\.\(\*File\)\.ReadWait \(f=0x.* at sonde/kernel/vfs/`, // where vfs.Read returns to
+		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
 	} {
 		where := regexp.MustCompile(want).FindIndex(out[at:])
 		if where == nil {

@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -9,6 +10,14 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 )
+
+// Some writes a number of things: "1 call", "2 calls".
+func Some[N int | uint64](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
 
 // A Show is where a module's result can be read.
 type Show struct {

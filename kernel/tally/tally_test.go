@@ -10,6 +10,12 @@ import (
 	"sonde/kallsyms"
 )
 
+func TestSome(t *testing.T) {
+	if got := Some(0, "call") + Some(1, "call") + Some(uint64(2), "call"); got != "0 calls1 call2 calls" {
+		t.Error(got)
+	}
+}
+
 func TestHistIsDrawnAsBpftraceDoes(t *testing.T) {
 	var h Hist
 	draw := func() string {

@@ -77,7 +77,7 @@ EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed, \d+ going on$
 EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT ^vfs\.Read, word 2 of its arguments: [1-9]\d* calls, 0 missed$
 EXPECT ^\[\d+K?, \d+K?\) +[1-9]\d* \|@{52}\|$
-EXPECT ^vfs\.Write: [1-9]\d* calls on [1-9]\d* stacks, 0 missed$
+EXPECT ^vfs\.Write: [1-9]\d* calls on [1-9]\d* stacks?, 0 missed$
 EXPECT ^ +[1-9]\d* vfs\.Write$
 EXPECT ^ {10}\S+$
 EXPECT ^kprobes$
