@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/kernel/printk"
+	"sonde/kernel/screen"
 	"sonde/kernel/serial"
 )
 
@@ -81,7 +82,7 @@ func openConsole(c cmdline.Console) console.Set {
 	p := serial.Port{Name: "uart0", Base: c.Addr, Baud: c.Baud, Stride: 1}
 	switch c.Kind {
 	case cmdline.Screen:
-		if loader.Framebuffer.Width != 0 {
+		if loader.Framebuffer.Drawable() {
 			return console.Screen
 		}
 		return 0
@@ -172,8 +173,11 @@ func moveConsoles() {
 	}
 }
 
-// reportConsoles logs what of the command line could not be done.
+// reportConsoles logs what of the command line could not be done, and a screen that is not used.
 func reportConsoles() {
+	if f := &loader.Framebuffer; f.Width != 0 && !screen.Main.On() {
+		printk.Warn("screen: %d by %d, %d bits, kind %d: none that can be drawn on", f.Width, f.Height, f.Bits, uint8(f.Kind))
+	}
 	w := cmdline.Words{Rest: commandLine()}
 	for i := 0; ; i++ {
 		c, word, more := nextConsole(&w)

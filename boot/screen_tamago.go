@@ -62,17 +62,11 @@ func moveScreen() {
 
 // pictureMode returns how to draw on f, and how many bytes it has; 0 if we cannot.
 func pictureMode(f *handoff.Framebuffer) (m screen.Mode, size uint64) {
-	m = screen.Mode{Pitch: int(f.Pitch), Width: int(f.Width), Height: int(f.Height), Red: f.Red, Green: f.Green, Blue: f.Blue}
-	m.Text = f.Kind == handoff.Text
-	depth := uint32(4)
-	if m.Text {
-		depth = 2
-	}
-	const most = 1 << 15 // of anything
-	usable := f.Kind == handoff.Pixels && f.Bits == 32 && max(f.Red, f.Green, f.Blue) <= 24 || m.Text
-	if !usable || f.Width == 0 || f.Width > most || f.Height > most || f.Pitch > 8*most || f.Pitch < depth*f.Width {
+	if !f.Drawable() {
 		return m, 0
 	}
+	m = screen.Mode{Pitch: int(f.Pitch), Width: int(f.Width), Height: int(f.Height), Bytes: int(f.Bits+7) / 8,
+		Red: screen.Colour(f.Red), Green: screen.Colour(f.Green), Blue: screen.Colour(f.Blue), Text: f.Kind == handoff.Text}
 	return m, uint64(f.Pitch) * uint64(f.Height)
 }
 

@@ -82,14 +82,17 @@ const (
 
 // Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are
 // in pixels, or in characters for Text; Pitch is in bytes from one row to the next. Red,
-// Green and Blue say at which bit of a pixel a colour begins.
+// Green and Blue say which bits of a pixel a colour has.
 type Framebuffer struct {
 	PA                   uint64
 	Pitch, Width, Height uint32
 	Bits                 uint8 // of a pixel
 	Kind                 Picture
-	Red, Green, Blue     uint8
+	Red, Green, Blue     Field
 }
+
+// Field is bits of a pixel: the lowest one, and how many.
+type Field struct{ At, Bits uint8 }
 
 // AddModule appends a module.
 func (out *Info) AddModule(m Span) {

@@ -186,7 +186,8 @@ func (t tag) readFramebuffer(out *handoff.Info) {
 		Bits: m.Read8(t.at + 28), Kind: handoff.Picture(m.Read8(t.at + 29)),
 	}
 	if f.Kind == handoff.Pixels && t.size >= 38 {
-		f.Red, f.Green, f.Blue = m.Read8(t.at+32), m.Read8(t.at+34), m.Read8(t.at+36)
+		field := func(at uint64) handoff.Field { return handoff.Field{At: m.Read8(at), Bits: m.Read8(at + 1)} }
+		f.Red, f.Green, f.Blue = field(t.at+32), field(t.at+34), field(t.at+36)
 	}
 	out.Framebuffer = f
 }

@@ -95,7 +95,8 @@ func TestParseReadsTheTags(t *testing.T) {
 	if !slices.Equal(i.Map[:i.NMap], want) {
 		t.Errorf("map %x, want %x", i.Map[:i.NMap], want)
 	}
-	screen := handoff.Framebuffer{PA: 0x1e0000000, Pitch: 4096, Width: 1024, Height: 768, Bits: 32, Kind: handoff.Pixels, Red: 16, Green: 8}
+	screen := handoff.Framebuffer{PA: 0x1e0000000, Pitch: 4096, Width: 1024, Height: 768, Bits: 32, Kind: handoff.Pixels,
+		Red: handoff.Field{At: 16, Bits: 8}, Green: handoff.Field{At: 8, Bits: 8}, Blue: handoff.Field{Bits: 8}}
 	if i.Framebuffer != screen {
 		t.Errorf("framebuffer %+v, want %+v", i.Framebuffer, screen)
 	}

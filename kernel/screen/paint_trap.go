@@ -24,7 +24,7 @@ func (s *Screen) wipe() {
 	for y := range s.mode.Height {
 		row := s.row(y)
 		for x := range s.mode.Width {
-			*(*uint32)(unsafe.Add(row, 4*x)) = 0
+			s.pixel(unsafe.Add(row, s.mode.Bytes*x), 0)
 		}
 	}
 }
@@ -65,10 +65,23 @@ func (s *Screen) cursor() {
 
 // line draws 8 pixels, of which bit 7 is the left one.
 func (s *Screen) line(x, y int, bits byte) {
-	at := unsafe.Add(s.row(y), 4*glyphWidth*x)
+	at := unsafe.Add(s.row(y), s.mode.Bytes*glyphWidth*x)
 	for i := range glyphWidth {
 		// All or nothing of the ink.
-		*(*uint32)(unsafe.Add(at, 4*i)) = s.ink & -uint32(bits>>(glyphWidth-1-i)&1)
+		s.pixel(unsafe.Add(at, s.mode.Bytes*i), s.ink&-uint32(bits>>(glyphWidth-1-i)&1))
+	}
+}
+
+// pixel draws one.
+func (s *Screen) pixel(at unsafe.Pointer, colour uint32) {
+	switch s.mode.Bytes {
+	case 4:
+		*(*uint32)(at) = colour
+	case 3:
+		*(*uint16)(at) = uint16(colour)
+		*(*uint8)(unsafe.Add(at, 2)) = uint8(colour >> 16)
+	case 2:
+		*(*uint16)(at) = uint16(colour)
 	}
 }
 

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,8 @@ func start(width, height int) *video {
 	for i := range v.pixels {
 		v.pixels[i] = untouched
 	}
-	v.Start(Mode{Base: unsafe.Pointer(&v.pixels[0]), Pitch: 4 * v.pitch, Width: width, Height: height, Red: 16, Green: 8})
+	v.Start(Mode{Base: unsafe.Pointer(&v.pixels[0]), Pitch: 4 * v.pitch, Width: width, Height: height, Bytes: 4,
+		Red: Colour{16, 8}, Green: Colour{8, 8}, Blue: Colour{0, 8}})
 	return v
 }
 
@@ -108,6 +110,45 @@ func TestRawNewlineGoesDown(t *testing.T) {
 	v.WriteRaw([]byte("ab\nc\r\nd"))
 	if got := strings.Join(v.read(t), "|"); got != "ab|  c|d_|" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestDepths: the same shapes with pixels of 16 and of 24 bits, and nothing beside them.
+func TestDepths(t *testing.T) {
+	const width, height, margin, text = 61, 50, 7, "ab\ncd\ne\nf"
+	v := start(width, height)
+	v.Write([]byte(text))
+	for _, c := range []struct {
+		Mode
+		ink uint32
+	}{
+		{Mode{Bytes: 2, Red: Colour{11, 5}, Green: Colour{5, 6}, Blue: Colour{0, 5}}, 0b10101_101010_10101},
+		{Mode{Bytes: 2, Red: Colour{10, 5}, Green: Colour{5, 5}, Blue: Colour{0, 5}}, 0b10101_10101_10101},
+		{Mode{Bytes: 3, Red: Colour{16, 8}, Green: Colour{8, 8}, Blue: Colour{0, 8}}, 0xaaaaaa},
+		{Mode{Bytes: 4, Red: Colour{20, 10}, Green: Colour{10, 10}, Blue: Colour{0, 10}}, 0b1010101000_1010101000_1010101000},
+	} {
+		m := c.Mode
+		m.Width, m.Height, m.Pitch = width, height, width*m.Bytes+margin
+		memory := bytes.Repeat([]byte{0x55}, m.Pitch*height+margin)
+		m.Base = unsafe.Pointer(&memory[0])
+		s := new(Screen)
+		s.Start(m)
+		s.Write([]byte(text))
+		for y := range height {
+			row := memory[y*m.Pitch : (y+1)*m.Pitch]
+			for x := range width {
+				p := uint32(0)
+				for i := range m.Bytes {
+					p |= uint32(row[x*m.Bytes+i]) << (8 * i)
+				}
+				if drawn := v.pixels[y*v.pitch+x] != 0; p != 0 && p != c.ink || (p != 0) != drawn {
+					t.Fatalf("%d bytes: pixel %d, %d is %#x, want ink: %v", m.Bytes, x, y, p, drawn)
+				}
+			}
+			if !bytes.Equal(row[width*m.Bytes:], bytes.Repeat([]byte{0x55}, margin)) {
+				t.Fatalf("%d bytes: it draws beside row %d", m.Bytes, y)
+			}
+		}
 	}
 }
 

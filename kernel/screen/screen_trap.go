@@ -8,14 +8,21 @@ import (
 )
 
 // Mode is what there is to draw on. With Text it shows characters of its own, as the VGA
-// does; else pixels of 32 bits, in which Red, Green and Blue say where a colour begins.
+// does; else pixels of Bytes bytes, 2 to 4.
 type Mode struct {
 	Base             unsafe.Pointer
 	Pitch            int // bytes from one row to the next
 	Width, Height    int // pixels, or characters
-	Red, Green, Blue uint8
+	Bytes            int
+	Red, Green, Blue Colour
 	Text             bool
 }
+
+// Colour is a field of a pixel: its lowest bit, and how many bits it has.
+type Colour struct{ At, Bits uint8 }
+
+// grey is the field's part of a light grey, 2/3 of what it can be.
+func (c Colour) grey() uint32 { return 0xaa << 24 >> (32 - c.Bits) << c.At }
 
 // Screen is a console. The zero Screen shows nothing.
 type Screen struct {
@@ -52,7 +59,7 @@ func (s *Screen) Start(m Mode) {
 	if m.Text {
 		s.cols, s.rows = m.Width, m.Height
 	}
-	s.ink = 0xaa<<m.Red | 0xaa<<m.Green | 0xaa<<m.Blue
+	s.ink = m.Red.grey() | m.Green.grey() | m.Blue.grey()
 	if s.cols <= 0 || s.rows <= 0 {
 		return
 	}
