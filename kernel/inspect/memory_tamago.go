@@ -27,18 +27,7 @@ var memory sync.Mutex
 // Context: goroutine.
 // Errors: EINVAL no such address, or it is no multiple of size.
 func Peek(pa uint64, size int) (v uint64, err error) {
-	err = at(pa, size, amd64.PTE_PCD, func(p unsafe.Pointer) {
-		switch size {
-		case 1:
-			v = uint64(*(*uint8)(p))
-		case 2:
-			v = uint64(*(*uint16)(p))
-		case 4:
-			v = uint64(*(*uint32)(p))
-		case 8:
-			v = *(*uint64)(p)
-		}
-	})
+	err = at(pa, size, func(va uintptr) { v = load(va, size) })
 	return v, err
 }
 
@@ -48,18 +37,7 @@ func Peek(pa uint64, size int) (v uint64, err error) {
 // Context: goroutine.
 // Errors: as Peek.
 func Poke(pa uint64, size int, v uint64) error {
-	return at(pa, size, amd64.PTE_PCD, func(p unsafe.Pointer) {
-		switch size {
-		case 1:
-			*(*uint8)(p) = uint8(v)
-		case 2:
-			*(*uint16)(p) = uint16(v)
-		case 4:
-			*(*uint32)(p) = uint32(v)
-		case 8:
-			*(*uint64)(p) = v
-		}
-	})
+	return at(pa, size, func(va uintptr) { store(va, size, v) })
 }
 
 // Physical is physical memory as an io.ReaderAt, for tables that firmware has left in it.
@@ -73,10 +51,7 @@ func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		pa := uint64(off) + uint64(n)
 		part := p[n:min(len(p), n+int(paging.PageSize-pa%paging.PageSize))]
-		err := mapped(pa, 0, func(from unsafe.Pointer) {
-			copy(part, unsafe.Slice((*byte)(from), len(part))) // Safe because: all of it is in the page
-		})
-		if err != nil {
+		if err := mapped(pa, 0, func(va uintptr) { fetch(part, va) }); err != nil {
 			return n, err
 		}
 		n += len(part)
@@ -84,16 +59,17 @@ func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// at is mapped for an access of size bytes.
-func at(pa uint64, size int, flags uint64, f func(p unsafe.Pointer)) error {
+// at is mapped, uncached, for an access of size bytes.
+func at(pa uint64, size int, f func(va uintptr)) error {
 	if size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0 {
 		return fmt.Errorf("inspect: %d bytes at %#x: %w", size, pa, syscall.EINVAL)
 	}
-	return mapped(pa, flags, f)
+	return mapped(pa, amd64.PTE_PCD, f)
 }
 
-// mapped calls f with physical address pa, and the rest of its page, mapped.
-func mapped(pa uint64, flags uint64, f func(p unsafe.Pointer)) error {
+// mapped calls f with the address at which physical address pa, and the rest of its page,
+// is mapped.
+func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 	if pa>>physicalBits() != 0 {
 		return fmt.Errorf("inspect: address %#x has more than %d bits: %w", pa, physicalBits(), syscall.EINVAL)
 	}
@@ -104,13 +80,63 @@ func mapped(pa uint64, flags uint64, f func(p unsafe.Pointer)) error {
 		return fmt.Errorf("inspect: address %#x: %s: %w", pa, c, syscall.ENOMEM)
 	}
 	defer mm.Tables.Unmap(window, paging.PageSize)
-	// This CPU may remember another page from last time, and must not change meanwhile.
-	defer cpu.IRQRestore(cpu.IRQOff())
-	cpu.Invlpg(window)
-	p := uintptr(window + pa - page)
-	f(*(*unsafe.Pointer)(unsafe.Pointer(&p))) // Safe because: it is mapped until we return
+	f(uintptr(window + pa - page))
 	return nil
 }
+
+// The functions below use the window. They are nosplit with interrupts off: the CPU may remember
+// another page from last time, which it must forget first, and a stack check might change the
+// CPU, or leave this one with interrupts off.
+// Safe because: mapped has mapped what they are given.
+
+//go:nosplit
+func load(va uintptr, size int) (v uint64) {
+	flags := cpu.IRQOff()
+	cpu.Invlpg(window)
+	switch p := pointer(va); size {
+	case 1:
+		v = uint64(*(*uint8)(p))
+	case 2:
+		v = uint64(*(*uint16)(p))
+	case 4:
+		v = uint64(*(*uint32)(p))
+	case 8:
+		v = *(*uint64)(p)
+	}
+	cpu.IRQRestore(flags)
+	return v
+}
+
+//go:nosplit
+func store(va uintptr, size int, v uint64) {
+	flags := cpu.IRQOff()
+	cpu.Invlpg(window)
+	switch p := pointer(va); size {
+	case 1:
+		*(*uint8)(p) = uint8(v)
+	case 2:
+		*(*uint16)(p) = uint16(v)
+	case 4:
+		*(*uint32)(p) = uint32(v)
+	case 8:
+		*(*uint64)(p) = v
+	}
+	cpu.IRQRestore(flags)
+}
+
+//go:nosplit
+func fetch(to []byte, va uintptr) {
+	flags := cpu.IRQOff()
+	cpu.Invlpg(window)
+	from := pointer(va)
+	for i := range to {
+		to[i] = *(*byte)(unsafe.Add(from, i))
+	}
+	cpu.IRQRestore(flags)
+}
+
+//go:nosplit
+func pointer(va uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&va)) }
 
 // physicalBits is how long physical addresses are.
 //

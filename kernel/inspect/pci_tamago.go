@@ -75,17 +75,32 @@ func readHeader(d *pci.Device, fn uint32) (h header, ok bool) {
 	return h, true
 }
 
-// measure reads the masks of words. Interrupts are off, so that it does not take long.
+// measure reads the masks of words. Interrupts are off, so that it does not take long; nosplit
+// because a stack check might change the CPU, so that it does not call the driver.
+//
+//go:nosplit
 func (h *header) measure(d *pci.Device, fn uint32, words []int) {
-	defer cpu.IRQRestore(cpu.IRQOff())
+	at := 1<<31 | d.Bus<<16 | d.Slot<<11 | fn<<8
+	flags := cpu.IRQOff()
 	command := h.words[commandWord] & 0xffff // what is above are errors that a 1 forgets
-	if h.words[classWord]>>16 != hostBridge {
-		d.Write(fn, pci.Command, command&^decodes)
-		defer d.Write(fn, pci.Command, command)
+	bridge := h.words[classWord]>>16 == hostBridge
+	if !bridge {
+		writeConfig(at|pci.Command, command&^decodes)
 	}
 	for _, w := range words {
-		d.Write(fn, uint32(4*w), ^uint32(0))
-		h.masks[w] = d.Read(fn, uint32(4*w))
-		d.Write(fn, uint32(4*w), h.words[w])
+		w &= len(h.words) - 1
+		writeConfig(at|uint32(4*w), ^uint32(0))
+		h.masks[w] = cpu.In32(pci.CONFIG_DATA)
+		writeConfig(at|uint32(4*w), h.words[w])
 	}
+	if !bridge {
+		writeConfig(at|pci.Command, command)
+	}
+	cpu.IRQRestore(flags)
+}
+
+//go:nosplit
+func writeConfig(at, v uint32) {
+	cpu.Out32(pci.CONFIG_ADDRESS, at)
+	cpu.Out32(pci.CONFIG_DATA, v)
 }
