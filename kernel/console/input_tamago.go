@@ -21,27 +21,26 @@ var ring struct {
 	event      irq.Event
 }
 
-// receive takes what has arrived at p.
+// receive takes what has arrived at p. The lock is not held over calls: a goroutine might give
+// up its CPU in them.
 //
 // Context: goroutine, or the line's interrupt.
 func receive(p *serial.Port) {
-	flags := ring.mu.Lock()
-	any := false
 	for {
 		c, ok := p.Getc()
 		if !ok {
-			break
+			return
 		}
+		flags := ring.mu.Lock()
 		typed(uint16(c))
-		any = true
-	}
-	ring.mu.Unlock(flags)
-	if any {
+		ring.mu.Unlock(flags)
 		ring.event.Wake()
 	}
 }
 
 // typed adds to the ring; the caller has its lock.
+//
+//go:nosplit
 func typed(c uint16) {
 	if r := &ring; r.head-r.tail < uint32(len(r.buf)) {
 		r.buf[r.head%uint32(len(r.buf))] = c
