@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,37 +13,108 @@ import (
 )
 
 // TestBoards boots the image as a PC does: by BIOS and UEFI, from CD, stick and network,
-// with GRUB. What the launcher gives QEMU directly reaches the kernel byte for byte.
+// with GRUB, which gives the kernel its command line byte for byte. What the serial line
+// shows is on the screen as well, whatever its pixels are.
 func TestBoards(t *testing.T) {
-	runsScripts(t)
-	for _, c := range []struct {
+	skipIfShort(t)
+	t.Parallel()
+	for _, b := range []struct {
 		name string
 		machine.Config
-		mib int
+		mib                 int
+		width, height, bits uint32
 	}{
-		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}, 128},
-		{"bios-usb", machine.Config{From: machine.USB, SMP: 8, Memory: "1G"}, 1 << 10},
-		{"bios-net", machine.Config{From: machine.Net, SMP: 2}, 256},
-		{"uefi-usb", machine.Config{From: machine.USB, UEFI: true, SMP: 4, Memory: "6G"}, 6 << 10},
-		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, Machine: "pc", SMP: 2}, 256},
+		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}, 128, 1024, 768, 16},
+		{"bios-usb", machine.Config{From: machine.USB, SMP: 8, Memory: "1G"}, 1 << 10, 1024, 768, 32},
+		{"bios-net", machine.Config{From: machine.Net, SMP: 2}, 256, 1280, 1024, 24},
+		{"uefi-usb", machine.Config{From: machine.USB, UEFI: true, SMP: 4, Memory: "6G"}, 6 << 10, 1024, 768, 32},
+		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, Machine: "pc", SMP: 2}, 256, 1024, 768, 32},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			c.Script = `echo "two  words"; lscpu | grep CPU(s): ; free -m`
-			r := bootScript(t, normalImage, c.Config)
-			out := string(r.Stdout)
-			if r.Crash || r.Status != 0 || !strings.HasPrefix(out, "two  words\n") {
-				t.Fatal(said(r))
+			b.Append = `keymap=us say="two  words" a\;b`
+			var monitor string
+			b.Extra, monitor = withMonitor(t)
+			b.Image = askFor(t, imagePath(t, normalImage), b.width, b.height, b.bits)
+			c := startConsole(t, b.Config)
+			log := c.seeIn(bootLimit, prompt)
+			for _, want := range []string{"01 02 03 04 05 06 07 08 09", "Command line: " + b.Append + "\r\n", "DMI: QEMU Standard PC ("} {
+				if !strings.Contains(log, want) {
+					t.Errorf("the log does not say %q\n%s", want, log)
+				}
 			}
-			if n := number(out, `CPU\(s\): +(\d+)`); n != max(c.SMP, 1) {
-				t.Errorf("%d CPUs, want %d\n%s", n, c.SMP, said(r))
-			}
-			if !strings.Contains(string(r.Log), "DMI: QEMU Standard PC (") {
-				t.Errorf("it does not know the board's name\n%s", said(r))
+			c.key("lscpu | grep CPU(s):; free -m; cat /proc/iomem | grep BOOTFB; cat /proc/consoles\r")
+			out := c.seeIn(bootLimit, `ttyS0 +RW- \(EC p a\) +4:64\r?\n`)
+			if n := number(out, `CPU\(s\): +(\d+)`); n != max(b.SMP, 1) {
+				t.Errorf("%d CPUs, want %d\n%s", n, b.SMP, out)
 			}
 			// UEFI keeps some for itself.
-			if total := number(out, `Mem: +(\d+)`); total < c.mib*15/16-32 || total > c.mib {
-				t.Errorf("heap of %d MiB on a machine of %d\n%s", total, c.mib, said(r))
+			if total := number(out, `Mem: +(\d+)`); total < b.mib*15/16-32 || total > b.mib {
+				t.Errorf("heap of %d MiB on a machine of %d\n%s", total, b.mib, out)
+			}
+			if want := fmt.Sprintf("%08x : BOOTFB", 0xfd000000+b.width*b.height*b.bits/8-1); !strings.Contains(out, want) && !b.UEFI || !strings.Contains(out, "BOOTFB") {
+				t.Errorf("the screen's memory is not fd000000-%s\n%s", want, out)
+			}
+			screen := dial(t, monitor)
+			for _, want := range []string{"02 03 04 05 06 07 08 09\n", "Command line: " + b.Append + "\n", "DMI: QEMU Standard PC (",
+				fmt.Sprintf("CPU(s):              %d\n", max(b.SMP, 1)), "tty0                 RW- (EC p  )    4:1\nttyS0"} {
+				awaitPicture(t, screen, want)
+			}
+			c.key("poweroff\r")
+			if r := c.wait(); r.Crash || r.Status != 0 {
+				t.Error(said(r))
+			}
+		})
+	}
+}
+
+// askFor returns a copy of the image at path that asks the loader for another picture.
+func askFor(t *testing.T, path string, width, height, bits uint32) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := func(width, height, bits uint32) []byte {
+		head := []byte{5, 0, 1, 0, 20, 0, 0, 0}
+		for _, n := range []uint32{width, height, bits} {
+			head = binary.LittleEndian.AppendUint32(head, n)
+		}
+		return head
+	}
+	at := bytes.Index(b, tag(1024, 768, 32))
+	if at < 0 {
+		t.Fatal("the image asks for no picture")
+	}
+	copy(b[at:], tag(width, height, bits))
+	path = filepath.Join(t.TempDir(), "sonde.elf")
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestMenu chooses each entry but the first on the serial line, and looks at what it changes.
+func TestMenu(t *testing.T) {
+	skipIfShort(t)
+	t.Parallel()
+	for i, e := range []struct{ title, line, script, shows string }{
+		{"one processor", "maxcpus=1", "lscpu | grep CPU(s):", `CPU\(s\): +1\r?\n`},
+		{"verbose", "loglevel=8", "cat /proc/cmdline", `\nloglevel=8 *\r?\n`},
+		{"with a check of the memory", "memtest", "dmesg | grep memtest:", `memtest: 2\d\d MiB hold what is written to them, 0 MiB do not`},
+	} {
+		t.Run(e.line, func(t *testing.T) {
+			t.Parallel()
+			c := startConsole(t, machine.Config{From: machine.USB, Menu: true, SMP: 2, GRUB: "set timeout=-1\n"})
+			c.seeIn(bootLimit, "sonde, "+e.title)
+			c.key(strings.Repeat("\x1b[B", i+1) + "\r")
+			c.seeIn(bootLimit, "Command line: "+e.line+` *\r?\n`)
+			c.seeIn(bootLimit, prompt)
+			c.key(e.script + "\r")
+			c.seeIn(bootLimit, e.shows)
+			c.key("poweroff\r")
+			if r := c.wait(); r.Crash || r.Status != 0 {
+				t.Error(said(r))
 			}
 		})
 	}

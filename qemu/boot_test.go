@@ -119,7 +119,13 @@ const prompt = `sonde# (\x1b\[[0-9;?]*[A-Za-z])*$`
 // see waits for the console to show the pattern and returns all up to there.
 func (c *console) see(pattern string) string {
 	c.Helper()
-	text, err := c.Expect(pattern, time.Minute)
+	return c.seeIn(time.Minute, pattern)
+}
+
+// seeIn is see for what may take longer than a minute, such as firmware and GRUB on a busy host.
+func (c *console) seeIn(limit time.Duration, pattern string) string {
+	c.Helper()
+	text, err := c.Expect(pattern, limit)
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -20,16 +20,10 @@ import (
 // the keyboard. What the screen shows is read from QEMU's picture of it.
 func TestScreenAndKeyboard(t *testing.T) {
 	skipIfShort(t)
-	socket := filepath.Join(t.TempDir(), "monitor")
-	c := startConsole(t, machine.Config{SMP: 2, From: machine.USB, Plain: true, Append: "keymap=de", Extra: []string{
-		"-chardev", "socket,id=peek,server=on,wait=off,path=" + socket, "-mon", "peek",
-	}})
-	c.see(prompt)
-	monitor, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer monitor.Close()
+	extra, socket := withMonitor(t)
+	c := startConsole(t, machine.Config{SMP: 2, From: machine.USB, Plain: true, Append: "keymap=de", Extra: extra})
+	c.seeIn(bootLimit, prompt)
+	monitor := dial(t, socket)
 	for _, want := range []string{"02 03 04 05 06 07 08 09\n", "Command line: keymap=de", "boot: shell after", "sonde#"} {
 		awaitPicture(t, monitor, want)
 	}
@@ -43,6 +37,23 @@ func TestScreenAndKeyboard(t *testing.T) {
 	awaitPicture(t, monitor, "\nthe last\nsonde#")
 	c.key("crash panic\r")
 	awaitPicture(t, monitor, "Kernel panic - not syncing")
+}
+
+// withMonitor are arguments that give QEMU a monitor at a socket.
+func withMonitor(t *testing.T) (args []string, socket string) {
+	socket = filepath.Join(t.TempDir(), "monitor")
+	return []string{"-chardev", "socket,id=peek,server=on,wait=off,path=" + socket, "-mon", "peek"}, socket
+}
+
+// dial connects to a monitor.
+func dial(t *testing.T, socket string) net.Conn {
+	t.Helper()
+	monitor, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { monitor.Close() })
+	return monitor
 }
 
 // awaitPicture waits until the screen shows text.

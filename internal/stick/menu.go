@@ -28,10 +28,10 @@ const menuTimeout = 3
 func (o Options) menu() string {
 	var b strings.Builder
 	if o.CommandLine != nil {
-		fmt.Fprintf(&b, "multiboot2 /boot/sonde.elf\nmodule2 /boot/cmdline cmdline\n%sboot\n", o.initramfs(""))
+		fmt.Fprintf(&b, "%smultiboot2 /boot/sonde.elf\nmodule2 /boot/cmdline cmdline\n%sboot\n", o.First, o.initramfs(""))
 		return b.String()
 	}
-	fmt.Fprintf(&b, head, menuTimeout)
+	fmt.Fprintf(&b, head+"%s", menuTimeout, o.First)
 	for _, e := range entries {
 		fmt.Fprintf(&b, "menuentry '%s' {\n\tmultiboot2 /boot/sonde.elf %s\n%s}\n", e.title, e.line, o.initramfs("\t"))
 	}

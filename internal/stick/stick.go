@@ -30,6 +30,9 @@ type Options struct {
 	Kernel string // finished image
 	Initrd string // archives for the kernel's tree of files, or ""
 
+	// First are commands for GRUB, each with a newline, before it shows a menu or boots.
+	First string
+
 	// CommandLine, if not nil, is booted at once, with no menu; it reaches the kernel
 	// byte for byte.
 	CommandLine *string

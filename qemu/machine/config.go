@@ -21,6 +21,7 @@ type Config struct {
 	UEFI    bool          // the firmware is UEFI; false: a BIOS
 	Menu    bool          // GRUB shows its menu if there is no command line
 	Resets  bool          // the machine starts again after a reset, instead of ending
+	GRUB    string        // commands for GRUB before that, each with a newline
 	Plain   bool          // without QEMU's own devices for scripts: what a PC has
 	NoCOM1  bool          // without the first serial port; Extra may give what is called chardev "console" to another
 	SMP     int           // processors; 0 means 1

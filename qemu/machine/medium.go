@@ -68,7 +68,7 @@ func (c Config) makeMedium() (m medium, err error) {
 	if m.dir, err = os.MkdirTemp("", "sonde-medium"); err != nil {
 		return m, err
 	}
-	options := stick.Options{Kernel: c.Image, Initrd: c.Initrd}
+	options := stick.Options{Kernel: c.Image, Initrd: c.Initrd, First: c.GRUB}
 	if line := c.commandLine(); line != "" || !c.Menu {
 		options.CommandLine = &line
 	}
