@@ -13,6 +13,7 @@ import (
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/kthread"
+	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
@@ -74,9 +75,9 @@ func chain(v int) *notifier.Block {
 //
 // Context: boot, goroutine.
 func Init() {
-	machine.This = machine.Real(reach.NewGuard(reach.New(kallsyms.Kernel(), func(addr, n uint64) []byte {
-		return original(uintptr(addr), uintptr(n))
-	}), noKprobe))
+	g := reach.New(kallsyms.Kernel(), func(addr, n uint64) []byte { return original(uintptr(addr), uintptr(n)) })
+	g.Word = dataWord
+	machine.This = machine.Real(reach.NewGuard(g, noKprobe))
 	machine.This.Quiesce, machine.This.Watch = quiesceHits, keepWatch
 	goLean()
 	trap.SetProbes(initState)
@@ -151,3 +152,12 @@ func initState(id int) uintptr {
 //
 // Context: goroutine.
 func KeepWatch() { keepWatch() }
+
+// dataWord returns a word of the image's data. Context: goroutine.
+func dataWord(addr uint64) (uint64, bool) {
+	a := uintptr(addr)
+	if a%8 != 0 || !mm.ROData.Contains(a) && !mm.Data.Contains(a) {
+		return 0, false
+	}
+	return load(addr), true
+}

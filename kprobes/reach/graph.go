@@ -15,6 +15,10 @@ type Graph struct {
 	syms *kallsyms.Table
 	code func(addr, n uint64) []byte
 
+	// Word returns the word of the image's data at addr; false: none is there. It may be nil:
+	// then no func values are seen.
+	Word func(addr uint64) (uint64, bool)
+
 	mu    sync.Mutex
 	known map[uint64]*Func // guarded by mu; by address
 }
@@ -49,6 +53,8 @@ type Func struct {
 	Stack Stack
 	// Frame is the most that it takes of the stack, in bytes, with its return address.
 	Frame int
+	// taken are the addresses outside of it that it takes, loaded those that it loads from.
+	taken, loaded []uint64
 	// Err says that the function does not decode to its end, or is empty.
 	Err error
 }
@@ -88,6 +94,7 @@ func (g *Graph) read(sym kallsyms.Symbol) *Func {
 			f.SSE = off
 		}
 		f.Stack.note(&in)
+		f.note(off, &in)
 		f.Frame += frame(&in)
 		return true
 	})

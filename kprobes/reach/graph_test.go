@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -50,6 +51,41 @@ func TestFuncHasWhereItsCodeLeads(t *testing.T) {
 	}
 	if _, ok := g.At(1); ok {
 		t.Error("nothing is a function")
+	}
+}
+
+// TestFuncValuesAndInterfacesAreSeen: a closure's value, a table of methods, and what a variable
+// holds of them.
+func TestFuncValuesAndInterfacesAreSeen(t *testing.T) {
+	const value, table, variable, text = 0x9000, 0x9010, 0x9040, 0x9050
+	f := &fake{}
+	rip := func(op string, off int, to uint64) string { // LEAQ or MOVQ to(IP), AX
+		at := f.addr(len(f.names)) + uint64(off) + 7
+		return string(binary.LittleEndian.AppendUint32([]byte("\x48"+op+"\x05"), uint32(to-at)))
+	}
+	f.add("x/value", rip("\x8d", 0, value)+ret)
+	f.add("x/table", rip("\x8d", 0, table)+ret)
+	f.add("x/code", rip("\x8d", 0, f.addr(6))+ret)
+	f.add("x/variable", rip("\x8b", 0, variable)+"\xff\x10"+ret) // CALL (AX)
+	f.add("x/loads", rip("\x8b", 0, variable)+ret)               // and calls nothing
+	f.add("runtime.value", rip("\x8d", 0, value)+ret)
+	f.add("x/a", ret)
+	f.add("x/b", ret)
+	f.add("x/text", rip("\x8d", 0, text)+f.call(7, 6)+ret)
+	g := f.graph(t)
+	a, b := f.addr(6), f.addr(7)
+	if got := g.seen(function(t, g, "x/value")); got != nil {
+		t.Errorf("without data: %x", got)
+	}
+	data := map[uint64]uint64{value: a, table: 1, table + 8: 2, table + 16: 3, table + 24: a, table + 32: b, table + 40: a + 1,
+		variable: table, text: 0x6f77207478657420}
+	g.Word = func(addr uint64) (uint64, bool) { w, ok := data[addr]; return w, ok }
+	for name, want := range map[string][]uint64{
+		"x/value": {a}, "x/table": {a, b}, "x/code": {a}, "x/variable": {a, b}, "x/loads": nil, "runtime.value": nil, "x/text": {a},
+	} {
+		if got := g.seen(function(t, g, name)); !slices.Equal(got, want) {
+			t.Errorf("%s: %x, want %x", name, got, want)
+		}
 	}
 }
 

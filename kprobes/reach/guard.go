@@ -71,7 +71,8 @@ func (g *Guard) WritesSSE(pc uint64) bool {
 }
 
 // Mistakes returns what the handler at pc may do that gets it abandoned, by the shortest
-// way to each; nil if direct calls show nothing of the kind. Left out is what may go well:
+// way to each; nil if neither direct calls nor the func values and interfaces that can be seen
+// show anything of the kind. Left out is what may go well:
 // to read a map, to defer a call, and to panic.
 //
 // Context: goroutine.
@@ -80,7 +81,7 @@ func (g *Guard) Mistakes(pc uint64) []Breach {
 	defer g.mu.Unlock()
 	found, ok := g.wrong[pc]
 	if !ok {
-		found = slices.DeleteFunc(g.g.breaches([]uint64{pc}, calls, offered), func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) })
+		found = slices.DeleteFunc(g.g.breaches([]uint64{pc}, g.g.seen, offered), func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) })
 		g.wrong[pc] = found
 	}
 	return found

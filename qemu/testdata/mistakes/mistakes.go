@@ -7,6 +7,7 @@ package mistakes
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -92,13 +93,36 @@ func recovers(*kprobes.Kprobe, *amd64.Regs) int {
 	panic(fmt.Errorf) // panic: func(string, ...interface {}) error
 }
 
+// A func value and an interface, in variables.
+var (
+	report           = func() { list = append(list, sum) } // allocates memory: append
+	sink   io.Writer = written{}
+)
+
+type written struct{}
+
+func (written) Write(p []byte) (int, error) {
+	list = append(list, len(p)) // allocates memory: append
+	return 0, nil
+}
+
+func value(*kprobes.Kprobe, *amd64.Regs) int {
+	report()
+	return 0
+}
+
+func method(*kprobes.Kprobe, *amd64.Regs) int {
+	sink.Write(nil)
+	return 0
+}
+
 // victim has the probes.
 //
 //go:noinline
 func victim(n int) int { return n * 3 }
 
 func commit() error {
-	for _, h := range []handler{format, grow, count, send, lock, sleep, start, fail, index, follow, loop, recovers} {
+	for _, h := range []handler{format, grow, count, send, lock, sleep, start, fail, index, follow, loop, recovers, value, method} {
 		k := &kprobes.Kprobe{SymbolName: "mistakes.victim", PreHandler: h}
 		if err := kprobes.RegisterKprobe(k); err != nil {
 			return err
