@@ -40,7 +40,7 @@ func watchHandler(h *kwatch.Hit, regs *amd64.Regs) {
 func watchInit() error {
 	reg, err := kwatch.RegisterKwatchSymbol(watched, 0, watchedLen, kwatch.Write, watchHandler)
 	if err != nil {
-		printk.Info("register_kwatch failed, returned %s", err.Error())
+		printk.Info("register_kwatch failed, returned %d", returned(err))
 		return err
 	}
 	watchReg = reg
@@ -50,7 +50,7 @@ func watchInit() error {
 
 func watchExit() {
 	if err := kwatch.UnregisterKwatch(watchReg); err != nil {
-		printk.Info("unregister_kwatch failed, returned %s", err.Error())
+		printk.Info("unregister_kwatch failed, returned %d", returned(err))
 		return
 	}
 	printk.Info("Watch point for %s unregistered", watched)

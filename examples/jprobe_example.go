@@ -33,7 +33,7 @@ func jvfsRead(f *vfs.File, p []byte) (int, error) {
 func jprobeInit() error {
 	myJprobe = kprobes.NewJprobe(vfs.Read, jvfsRead)
 	if err := kprobes.RegisterJprobe(myJprobe); err != nil {
-		printk.Info("register_jprobe failed, returned %s", err.Error())
+		printk.Info("register_jprobe failed, returned %d", returned(err))
 		return err
 	}
 	printk.Info("Planted jprobe at 0x%x, handler addr %p", myJprobe.KP.Addr, myJprobe.Entry)

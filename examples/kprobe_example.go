@@ -63,7 +63,7 @@ func kprobeInit() error {
 		kp.PostHandler = handlerPost
 	}
 	if err := kprobes.RegisterKprobe(kp); err != nil {
-		printk.Info("register_kprobe failed, returned %s", err.Error())
+		printk.Info("register_kprobe failed, returned %d", returned(err))
 		return err
 	}
 	printk.Info("kprobe registered: %s+0x%x at 0x%x", symbol, offset, kp.Addr)

@@ -58,7 +58,7 @@ func kretprobeInit() error {
 	}
 	myKretprobe.KP.SymbolName = probedFunc
 	if err := kprobes.RegisterKretprobe(myKretprobe); err != nil {
-		printk.Info("register_kretprobe failed, returned %s", err.Error())
+		printk.Info("register_kretprobe failed, returned %d", returned(err))
 		return err
 	}
 	printk.Info("Planted return probe at 0x%x", myKretprobe.KP.Addr)

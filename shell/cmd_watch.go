@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -52,15 +53,27 @@ func runWatch(c *Context, args []string) error {
 	}
 }
 
-// watchOnce shows the screen once: as many lines as it has room for, in one piece.
+// watchOnce shows the screen once: as much as it has room for, in one piece.
 func (c *Context) watchOnce(what, name string, every float64) error {
 	s := c.again()
 	var out bytes.Buffer
 	s.Out, s.Err = &out, &out
 	s.Run(what)
-	rows, _ := c.Shell.screen()
-	lines := strings.SplitAfter(out.String(), "\n")
-	text := strings.Join(lines[:min(len(lines), rows-3)], "")
-	_, err := fmt.Fprintf(c.Out, "\x1b[H\x1b[2JEvery %.1fs: %s\n\n%s", every, name, text)
+	rows, columns := c.Shell.screen()
+	lines := []string{fmt.Sprintf("Every %.1fs: %s", every, name), ""}
+	lines = append(lines, strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")...)
+	var b strings.Builder
+	for _, line := range lines[:min(len(lines), rows-1)] {
+		b.WriteString(cutTo(text(line), columns) + "\n")
+	}
+	_, err := io.WriteString(c.Out, "\x1b[H\x1b[2J"+b.String())
 	return err
+}
+
+// cutTo returns the first n characters of a line.
+func cutTo(line string, n int) string {
+	if r := []rune(line); len(r) > n {
+		return string(r[:n])
+	}
+	return line
 }

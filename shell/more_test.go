@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func TestExitEndsTheScript(t *testing.T) {
@@ -118,6 +119,23 @@ func TestLessGoesBothWays(t *testing.T) {
 	}
 	if got := text("a\tb\x1b[m\n"); got != "a       b?[m" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestWatchFitsTheScreen: neither a long line nor many of them push the first row out.
+func TestWatchFitsTheScreen(t *testing.T) {
+	var out bytes.Buffer
+	s := New(fakeMachine(), &out)
+	s.Run("watch -c 1 'repeat 40 echo " + strings.Repeat("é", 100) + "'")
+	screen := strings.TrimPrefix(out.String(), "\x1b[H\x1b[2J")
+	lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
+	if len(lines) != 23 || !strings.HasPrefix(lines[0], "Every 2.0s: repeat 40 echo ") || lines[1] != "" || lines[22] != strings.Repeat("é", 80) {
+		t.Errorf("%d lines:\n%s", len(lines), screen)
+	}
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > 80 {
+			t.Errorf("too long: %s", line)
+		}
 	}
 }
 

@@ -11,15 +11,15 @@ Module                  Size  Used by
 kprobe_example             0  0
 kprobe_example 0 0 - Live 0x0000000000000000
 sonde# insmod kprobe_example
-insmod: module kprobe_example: already loaded: file exists
+insmod: module kprobe_example: already loaded
 (status 1)
 sonde# rmmod kprobe_example; lsmod
 Module                  Size  Used by
 sonde# rmmod kprobe_example
-rmmod: module kprobe_example: not loaded: no such file or directory
+rmmod: module kprobe_example: not loaded
 (status 1)
 sonde# insmod kprobe-exampel
-insmod: module kprobe-exampel: no such module, perhaps kprobe_example: no such file or directory
+insmod: module kprobe-exampel: no such module, perhaps kprobe_example
 (status 1)
 sonde# insmod kprobe_example sym=x
 insmod: module kprobe_example: unknown parameter "sym" (known: symbol): invalid argument
