@@ -53,6 +53,7 @@ func early(info uintptr) {
 	firstConsole()
 	user.Protect(cpu.CPUID)
 	cpu.InitPAT()
+	cpu.ForgetFirmware()
 	showStages = info&viaMultiboot != 0
 	stage(stageEntered)
 	mem := phys.Identity(bootMapped)

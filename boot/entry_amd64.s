@@ -2,7 +2,7 @@
 // further CPUs, and the way of all into long mode.
 //
 // Nothing that a loader or the firmware has left in the processor is trusted: control
-// registers are written, not changed.
+// registers and flags are written, not changed.
 //
 // The assembler knows 64-bit code only. In the 32-bit part only instructions
 // are used whose encoding means the same in both modes; addresses, which would
@@ -22,6 +22,9 @@
 #define EFER_LME_NXE		(1<<8 | 1<<11)
 #define CPUID1_NEEDED		(1<<4 | 1<<5 | 1<<6 | 1<<9 | 1<<13 | 1<<24 | 1<<25 | 1<<26)	// TSC MSR PAE APIC PGE FXSR SSE SSE2
 #define MSR_EFER		0xc0000080
+#define MSR_MISC_ENABLE		0x1a0
+#define MISC_LIMIT_CPUID	22
+#define MISC_NO_NX		(34-32)
 #define MSR_FS_BASE		0xc0000100
 
 // A few words of stack, and the operand of LGDT above them: in the first page of the image,
@@ -61,9 +64,8 @@ known:
 // loaded: BP = what the loader tells. It maps the first 4 GiB one to one, all access
 // allowed, until Go has built real tables.
 TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	CLI
-	CLD
 	MOVL	$SCRATCH, SP
+	CALL	·settle<>(SB)
 	CALL	·needs(SB)
 	ADDR(·bootTables, DI)
 	ADDL	$4095, DI
@@ -94,6 +96,35 @@ pde:
 	SUBL	$1, CX
 	JNE	pde
 	JMP	·longmode(SB)
+
+// settle sets the flags: interrupts off, and none that would change what instructions do,
+// or IRET. It turns breakpoints off, for which there is no handler yet; and on Intel's
+// processors what hides NX and most of CPUID from old systems, if the firmware's setup has turned it
+// on. It loses AX, BX, CX, DX, SI, DI.
+//
+// Source: Intel SDM vol. 4, IA32_MISC_ENABLE.
+TEXT ·settle<>(SB),NOSPLIT|NOFRAME,$0
+	PUSHQ	$2			// the bit that is always one
+	POPFQ
+	XORL	AX, AX
+	BYTE	$0x0f; BYTE $0x23; BYTE $0xf8	// MOVL AX, DR7
+	CPUID
+	CMPL	BX, $0x756e6547		// "Genu"
+	JNE	settled
+	MOVL	$MSR_MISC_ENABLE, CX
+	RDMSR
+	MOVL	AX, SI
+	MOVL	DX, DI
+	BTRL	$MISC_LIMIT_CPUID, AX
+	BTRL	$MISC_NO_NX, DX
+	CMPL	AX, SI
+	JNE	hidden
+	CMPL	DX, DI
+	JEQ	settled
+hidden:
+	WRMSR
+settled:
+	RET
 
 // needs goes on only where the processor has what longmode switches on: a bit
 // that it does not know would reset it, without a word. It loses AX, BX, CX, DX.
@@ -126,11 +157,23 @@ nx:
 	ADDR(·noNX, SI)
 	JMP	·refuse(SB)
 
-// refuse prints the Go string at SI on COM1, tells the launcher of a crash, and
-// halts where there is none. It runs in either mode.
+// refuse prints the Go string at SI where a VGA shows text, unless it shows a picture, and
+// on COM1; it tells the launcher of a crash, and halts where there is none. It runs in
+// either mode.
 TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
 	MOVL	8(SI), CX
 	MOVL	(SI), SI
+	MOVL	$0xb8000, DI
+	MOVL	SI, BX
+	MOVL	CX, DX
+	MOVL	$0x0f00, AX		// white on black
+cell:
+	MOVB	(BX), AX
+	MOVW	AX, (DI)
+	ADDL	$1, BX
+	ADDL	$2, DI
+	SUBL	$1, DX
+	JNE	cell
 full:
 	MOVL	$0x3fd, DX
 	INB
@@ -153,6 +196,7 @@ full:
 // It is told nothing: BP = 0, and the page tables are the kernel's.
 TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
+	CALL	·settle<>(SB)
 	XORL	BP, BP
 	ADDR(·kernelCR3, DI)
 	MOVL	(DI), DI
@@ -189,6 +233,8 @@ TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	XORL	AX, AX
 	MOVW	AX, FS
 	MOVW	AX, GS
+	BYTE	$0xdb; BYTE $0xe3	// FNINIT
+	LDMXCSR	·mxcsr(SB)
 	TESTL	BP, BP
 	JEQ	further
 	LEAQ	·bootStack(SB), SP

@@ -2,7 +2,10 @@
 
 package main
 
-import "sonde/internal/exitcode"
+import (
+	"sonde/arch/amd64"
+	"sonde/internal/exitcode"
+)
 
 // The address space, lowest first. Everything is mapped at its physical address,
 // except the heap, which is one range whatever holes the machine's memory has.
@@ -71,4 +74,5 @@ var (
 	bootTLS    [2]uintptr
 	bootGDT    = [3]uint64{0, 0x00af9b000000ffff, 0x00cf93000000ffff}
 	kernelCR3  uint32
+	mxcsr      uint32 = amd64.MXCSR
 )

@@ -102,6 +102,7 @@ func apMain() {
 	id := apID
 	user.Protect(cpu.CPUID)
 	cpu.InitPAT()
+	cpu.ForgetFirmware()
 	apic := cpu.InitLAPIC(lapicBase())
 	trap.Install(areas[id].CPU, uint32(id), apic)
 	apUp.Store(int32(id))

@@ -39,7 +39,13 @@ func build(o image.BuildOptions) (string, error) {
 // without, an image and QEMU, fails the test: nothing is skipped silently.
 func bootScript(t *testing.T, build func() (string, error), c machine.Config) machine.Result {
 	t.Helper()
-	c.Image, c.Timeout = imagePath(t, build), bootLimit
+	return bootImage(t, imagePath(t, build), c)
+}
+
+// bootImage is bootScript for an image that is there.
+func bootImage(t *testing.T, path string, c machine.Config) machine.Result {
+	t.Helper()
+	c.Image, c.Timeout = path, bootLimit
 	r, err := machine.Run(context.Background(), c)
 	if errors.Is(err, machine.ErrTimeout) {
 		t.Errorf("%v\n%s", err, said(r))

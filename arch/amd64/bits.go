@@ -117,6 +117,7 @@ const (
 const (
 	MSR_TSC            = 0x10
 	MSR_APIC_BASE      = 0x1b
+	MSR_SYSENTER_CS    = 0x174
 	MSR_DEBUGCTL       = 0x1d9
 	MSR_PAT            = 0x277
 	MSR_TSC_DEADLINE   = 0x6e0

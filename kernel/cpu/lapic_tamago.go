@@ -19,12 +19,18 @@ const (
 	lapicID         = lapic.LAPIC_ID
 	lapicEOI        = lapic.LAPIC_EOI
 	lapicTPR        = 0x80
+	lapicVersion    = 0x30
 	lapicSVR        = lapic.LAPIC_SVR
+	lapicISR        = 0x100 // the first of 8
+	lapicLVTCMCI    = 0x2f0
+	lapicLVTThermal = 0x330
+	lapicLVTCount   = 0x340
 	lapicICRL       = lapic.LAPIC_ICRL
 	lapicICRH       = lapic.LAPIC_ICRH
 	lapicLVTTimer   = lapic.LAPIC_LVT_TIMER
 	lapicLVTLint0   = 0x350
 	lapicLVTLint1   = 0x360
+	lapicLVTError   = 0x370
 	lapicTimerInit  = 0x380
 	lapicTimerCount = 0x390
 	lapicTimerDiv   = 0x3e0
@@ -60,8 +66,8 @@ func lapicWrite(reg uintptr, v uint32) {
 	*(*uint32)(unsafe.Pointer(lapicBase + reg)) = v
 }
 
-// InitLAPIC turns this CPU's local APIC on, its timer and pins masked, and
-// returns the APIC id. base is the register page's address.
+// InitLAPIC turns this CPU's local APIC on, its pins and all that it could interrupt for
+// masked, nothing in service, and returns the APIC id. base is the register page's address.
 //
 // Context: boot of that CPU, before the runtime.
 func InitLAPIC(base uint64) uint32 {
@@ -78,12 +84,40 @@ func InitLAPIC(base uint64) uint32 {
 	lapicWrite(lapicTimerDiv, divideBy1)
 	lapicWrite(lapicLVTLint0, lvtMasked)
 	lapicWrite(lapicLVTLint1, lvtMasked)
+	lapicWrite(lapicLVTError, lvtMasked)
+	for i, reg := range [...]uintptr{lapicLVTCount, lapicLVTThermal, lapicLVTCMCI} {
+		if last := lapicRead(lapicVersion) >> 16 & 0xff; last >= uint32(i)+4 {
+			lapicWrite(reg, lvtMasked)
+		}
+	}
+	endAll()
 	lapicWrite(lapicSVR, 1<<lapic.SVR_ENABLE|amd64.VecSpurious)
 	lapicWrite(lapicLVTTimer, amd64.VecTimer)
 	if x2apic {
 		return lapicRead(lapicID)
 	}
 	return lapicRead(lapicID) >> lapic.ID
+}
+
+// endAll ends what firmware has begun to serve and never ended: nothing of that priority
+// or less would come.
+func endAll() {
+	for i := uintptr(0); i < 8; i++ {
+		for n := 0; n < 32 && lapicRead(lapicISR+i<<4) != 0; n++ {
+			lapicWrite(lapicEOI, 0)
+		}
+	}
+}
+
+// ForgetFirmware clears what firmware may have left in model-specific registers and nothing
+// else writes: a trap flag that means branches instead of instructions, and where SYSENTER
+// would lead a program, into ring 0.
+//
+// Context: boot of that CPU.
+// Source: Intel SDM vol. 4, IA32_DEBUGCTL and IA32_SYSENTER_CS; AMD APM vol. 2, "DebugCtl MSR".
+func ForgetFirmware() {
+	Wrmsr(amd64.MSR_DEBUGCTL, 0)
+	Wrmsr(amd64.MSR_SYSENTER_CS, 0)
 }
 
 // MaxAPIC returns the greatest APIC id that an interrupt can be sent to.

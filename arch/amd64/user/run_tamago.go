@@ -77,10 +77,13 @@ func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id in
 }
 
 // features are the bits of CR4 that programs need or are kept in bounds by, and that
-// this CPU has.
+// this CPU has; and the one without which a machine check resets it, silently.
 func features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (bits uint64) {
+	if _, _, _, d := cpuid(1, 0); d>>7&1 != 0 {
+		bits = amd64.CR4_MCE
+	}
 	if maxLeaf, _, _, _ := cpuid(0, 0); maxLeaf < 7 {
-		return 0
+		return bits
 	}
 	_, b, c, _ := cpuid(7, 0)
 	for _, f := range [...]struct{ has, bit uint32 }{
