@@ -85,7 +85,7 @@ func early(info uintptr) {
 	stage(stageTraps)
 	maskPIC()
 	irq.MaskAll(&acpiInfo.MADT)
-	cpu.Calibrate(&acpiInfo)
+	startClock()
 	stage(stageClock)
 	startCPUs()
 	stage(stageCPUs)
@@ -127,6 +127,15 @@ func lapicBase() uint64 {
 		return acpiInfo.MADT.LAPIC
 	}
 	return 0xfee00000
+}
+
+// startClock measures the clock, against the timer that clock= names if that runs.
+func startClock() {
+	want, _ := cmdline.Get(commandLine(), "clock")
+	if cpu.Calibrate(&acpiInfo, want) || want != "" && cpu.Calibrate(&acpiInfo, "") {
+		return
+	}
+	fatal("nothing tells the time: neither ACPI PM timer, PIT or HPET, nor the processor itself", 0)
 }
 
 // maskPIC silences the two legacy interrupt controllers: interrupts come by

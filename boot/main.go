@@ -108,7 +108,11 @@ func banner() {
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	tellRecorder()
 	if failedAPs > 0 {
-		printk.Err("smp: %d CPUs did not start", failedAPs)
+		why := ""
+		if noLowPage {
+			why = ": no memory below 1 MiB is free to start in"
+		}
+		printk.Err("smp: %d CPUs did not start%s", failedAPs, why)
 	}
 	if testedPages > 0 {
 		printk.Info("memtest: %d MiB hold what is written to them, %d MiB do not and are left out",

@@ -23,6 +23,9 @@ var (
 	apUp     atomic.Int32
 )
 
+// noLowPage says that nothing below 1 MiB was free for further CPUs to start in.
+var noLowPage bool
+
 func apEntryAddr() uintptr
 func textStart() uintptr
 
@@ -48,6 +51,7 @@ func findCPUs(self uint32) {
 func startCPUs() {
 	page, ok := lowPage()
 	if !ok {
+		noLowPage = cpu.Num() > 1
 		failedAPs = cpu.Num() - 1
 		cpu.SetNum(1)
 		return

@@ -182,6 +182,20 @@ TEXT ·become(SB),NOSPLIT,$0-24
 	CALL	AX
 	JMP	·HaltForever(SB)
 
+// func ReadMMIO32(addr uintptr) uint32
+TEXT ·ReadMMIO32(SB),NOSPLIT,$0-12
+	MOVQ	addr+0(FP), AX
+	MOVL	(AX), AX
+	MOVL	AX, ret+8(FP)
+	RET
+
+// func WriteMMIO32(addr uintptr, v uint32)
+TEXT ·WriteMMIO32(SB),NOSPLIT,$0-12
+	MOVQ	addr+0(FP), AX
+	MOVL	v+8(FP), CX
+	MOVL	CX, (AX)
+	RET
+
 // func WriteMMIO8(addr uintptr, v uint8)
 TEXT ·WriteMMIO8(SB),NOSPLIT,$0-9
 	MOVQ	addr+0(FP), AX

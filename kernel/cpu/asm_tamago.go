@@ -24,6 +24,8 @@ func Out8(port uint16, v uint8)
 func Out16(port uint16, v uint16)
 func Out32(port uint16, v uint32)
 func WriteMMIO8(addr uintptr, v uint8)
+func ReadMMIO32(addr uintptr) uint32
+func WriteMMIO32(addr uintptr, v uint32)
 
 // fence waits until all stores are done.
 func fence()

@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/kernel/acpi"
 )
 
@@ -50,92 +51,94 @@ func Duration(ticks uint64) time.Duration {
 	return time.Duration(hi<<32 | lo>>32)
 }
 
-// A reference is a counter of known frequency.
-type reference struct {
-	name string
-	read func() uint64
-	hz   uint64
-	mask uint64
-	down bool // it counts down
-}
-
-// Calibrate measures the TSC and the local APIC timer, about 20 ms.
+// Calibrate measures the TSC and the local APIC timer, about 20 ms, against the first of
+// the machine's timers that runs, or the one called want if that is not "". It returns
+// false if none does.
 //
 // Context: boot, before the runtime; the local APIC must be on.
-func Calibrate(a *acpi.Info) {
-	ref := chooseReference(a)
-	refName = ref.name
-	lapicWrite(lapicTimerInit, 0xffff_ffff)
-	t0, r0 := sample(&ref)
-	a0 := lapicRead(lapicTimerCount)
-	for ref.since(r0) < ref.hz/50 {
-		Pause()
-	}
-	t1, r1 := sample(&ref)
-	a1 := lapicRead(lapicTimerCount)
-	lapicWrite(lapicTimerInit, 0)
-	ticks := (r1 - r0) & ref.mask
-	if ref.down {
-		ticks = (r0 - r1) & ref.mask
-	}
-	tscHz = scale(t1-t0, ref.hz, ticks)
-	apicHz = scale(uint64(a0-a1), ref.hz, ticks)
-	tscMul = 1e9 << 32 / tscHz
-	tscBase = t0
-}
-
-// scale returns n*hz/ticks without overflow.
-func scale(n, hz, ticks uint64) uint64 {
-	hi, lo := bits.Mul64(n, hz)
-	q, _ := bits.Div64(hi, lo, ticks)
-	return q
-}
-
-// sample reads TSC and reference together: the try with the least time between,
-// since an emulator or a hypervisor may take the CPU away at any moment.
-func sample(ref *reference) (tsc, r uint64) {
-	best := ^uint64(0)
-	for i := 0; i < 16; i++ {
-		t0 := Rdtsc()
-		v := ref.read()
-		t1 := Rdtsc()
-		if t1-t0 < best {
-			best, tsc, r = t1-t0, t0+(t1-t0)/2, v
+func Calibrate(a *acpi.Info, want string) bool {
+	for i := range references {
+		ref := &references[i]
+		if want != "" && ref.name != want || !ref.prepare(ref, a) {
+			continue
 		}
+		lapicWrite(lapicTimerInit, 0xffff_ffff)
+		m, ok := ref.measure(Rdtsc, lapicCount)
+		lapicWrite(lapicTimerInit, 0)
+		if !ok {
+			continue
+		}
+		tscHz, apicHz, refName = m.tsc, m.apic, ref.title
+		tscMul = 1e9 << 32 / tscHz
+		tscBase = m.start
+		return true
 	}
-	return tsc, r
+	return false
 }
 
-func (ref *reference) since(r0 uint64) uint64 {
-	r := ref.read()
-	if ref.down {
-		return (r0 - r) & ref.mask
-	}
-	return (r - r0) & ref.mask
+func lapicCount() uint32 { return lapicRead(lapicTimerCount) }
+
+// references are what there may be, best first: what is cheap to read and hard to get
+// wrong.
+var references = [...]reference{
+	{name: "pm", title: "ACPI PM timer", prepare: preparePM, read: readPM, hz: 3579545, mask: 0xff_ffff},
+	{name: "pit", title: "PIT", prepare: preparePIT, read: readPIT, hz: 1193182, mask: 0xffff, down: true},
+	{name: "hpet", title: "HPET", prepare: prepareHPET, read: readHPET, mask: 0xffff_ffff},
+	{name: "cpuid", title: "processor's own word", prepare: prepareCPUID, read: Rdtsc, mask: ^uint64(0), runs: true},
 }
 
 // pmPort is the ACPI PM timer's port.
 var pmPort uint16
 
-// chooseReference prefers what is cheapest to read and hardest to get wrong.
-func chooseReference(a *acpi.Info) reference {
-	if a.FADT.PMTimer.IO() {
-		pmPort = uint16(a.FADT.PMTimer.Addr)
-		return reference{"ACPI PM timer", readPM, 3579545, 0xff_ffff, false}
-	}
-	// PIT channel 2 counts down from 0xffff without an interrupt, gate on and
-	// speaker off: 8254 data sheet, mode 0.
+func preparePM(_ *reference, a *acpi.Info) bool {
+	pmPort = uint16(a.FADT.PMTimer.Addr)
+	return a.FADT.PMTimer.IO()
+}
+
+func readPM() uint64 { return uint64(In32(pmPort)) }
+
+// preparePIT makes channel 2 of the PIT count down from 0xffff without an interrupt, gate on
+// and speaker off: 8254 data sheet, mode 0.
+func preparePIT(*reference, *acpi.Info) bool {
 	Out8(0x61, In8(0x61)&^2|1)
 	Out8(0x43, 0xb0)
 	Out8(0x42, 0xff)
 	Out8(0x42, 0xff)
-	return reference{"PIT", readPIT, 1193182, 0xffff, true}
+	return true
 }
-
-func readPM() uint64 { return uint64(In32(pmPort)) }
 
 func readPIT() uint64 {
 	Out8(0x43, 0x80) // latch channel 2
 	lo := In8(0x42)
 	return uint64(lo) | uint64(In8(0x42))<<8
+}
+
+// hpetBase is where the HPET's registers are.
+var hpetBase uintptr
+
+// prepareHPET makes the HPET count.
+//
+// Source: IA-PC HPET Specification 1.0a, "Register Overview".
+func prepareHPET(ref *reference, a *acpi.Info) bool {
+	const period, config, enable, lowest, end = 4, 0x10, 1, 0xfe00_0000, 1 << 32 // of what boot has mapped
+	base := a.HPET.Base
+	if !a.HPET.Found || base.Space != acpi.SpaceMemory || base.Addr < lowest || base.Addr >= end-0x400 {
+		return false
+	}
+	hpetBase = uintptr(base.Addr)
+	femto := ReadMMIO32(hpetBase + period)
+	if femto == 0 || femto > 100_000_000 { // what the specification allows
+		return false
+	}
+	ref.hz = 1e15 / uint64(femto)
+	WriteMMIO32(hpetBase+config, ReadMMIO32(hpetBase+config)|enable)
+	return true
+}
+
+func readHPET() uint64 { return uint64(ReadMMIO32(hpetBase + 0xf0)) }
+
+// prepareCPUID takes the TSC for its own reference; what is measured is the APIC's timer.
+func prepareCPUID(ref *reference, _ *acpi.Info) bool {
+	ref.hz, _ = amd64.TSCFrequency(CPUID)
+	return ref.hz != 0
 }

@@ -1,0 +1,79 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"sonde/kernel/acpi"
+)
+
+// A reference is a counter of known frequency, which may not run, or not be there.
+type reference struct {
+	name, title string
+	prepare     func(ref *reference, a *acpi.Info) bool // false: it is not there
+	read        func() uint64
+	hz          uint64
+	mask        uint64
+	down        bool // it counts down
+	runs        bool // that is sure
+}
+
+// measured is what a reference has shown: ticks a second, and the TSC when that began.
+type measured struct{ tsc, apic, start uint64 }
+
+// maxReads is how often a reference that may stand still is read: a second or so, as a port
+// takes a microsecond.
+const maxReads = 1 << 20
+
+// measure counts for 20 ms how often the TSC and the local APIC's timer, which counts
+// down, tick. It fails if the reference, or one of those, does not run.
+func (ref *reference) measure(tsc func() uint64, apic func() uint32) (m measured, ok bool) {
+	t0, r0 := ref.sample(tsc)
+	a0 := apic()
+	reads := 0
+	for ref.since(r0) < ref.hz/50 {
+		if reads++; reads > maxReads && !ref.runs {
+			return m, false
+		}
+	}
+	t1, r1 := ref.sample(tsc)
+	a1 := apic()
+	ticks := (r1 - r0) & ref.mask
+	if ref.down {
+		ticks = (r0 - r1) & ref.mask
+	}
+	m = measured{scale(t1-t0, ref.hz, ticks), scale(uint64(a0-a1), ref.hz, ticks), t0}
+	return m, m.tsc != 0 && m.apic != 0
+}
+
+// scale returns n*hz/ticks, 0 if that overflows.
+func scale(n, hz, ticks uint64) uint64 {
+	hi, lo := bits.Mul64(n, hz)
+	if hi >= ticks {
+		return 0
+	}
+	q, _ := bits.Div64(hi, lo, ticks)
+	return q
+}
+
+// sample reads TSC and reference together: the try with the least time between,
+// since an emulator or a hypervisor may take the CPU away at any moment.
+func (ref *reference) sample(tsc func() uint64) (t, r uint64) {
+	best := ^uint64(0)
+	for range 16 {
+		t0 := tsc()
+		v := ref.read()
+		t1 := tsc()
+		if t1-t0 < best {
+			best, t, r = t1-t0, t0+(t1-t0)/2, v
+		}
+	}
+	return t, r
+}
+
+func (ref *reference) since(r0 uint64) uint64 {
+	r := ref.read()
+	if ref.down {
+		return (r0 - r) & ref.mask
+	}
+	return (r - r0) & ref.mask
+}
