@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kallsyms/entries"
+	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
@@ -90,8 +93,11 @@ func Counts() Stats {
 //
 // Context: boot, goroutine, after kprobes.Init.
 // Errors: the image does not say where its functions are entered; then no place
-// is known to be safe.
+// is known to be safe; ENOTSUP, the processor lacks what detours are made of.
 func Init() error {
+	if !amd64.HasLAHF(cpu.CPUID) {
+		return fmt.Errorf("optprobe: %w: the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump", syscall.ENOTSUP)
+	}
 	table, err := entries.Kernel()
 	if err != nil {
 		return fmt.Errorf("optprobe: %w", err)

@@ -67,15 +67,10 @@ func TestProcessors(t *testing.T) {
 		{"qemu32", "the processor has no 64-bit mode"},
 		{"max,-pge", "the processor lacks"},
 		{"max,-sse2", "the processor lacks"},
-		{"qemu64", ""},
-		{"kvm64", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "echo alive", Extra: []string{"-cpu", c.name}})
-			switch {
-			case c.says == "" && (r.Crash || string(r.Stdout) != "alive\n"):
-				t.Errorf("it does not run\n%s", said(r))
-			case c.says != "" && (r.Status != machine.StatusCrash || !strings.HasPrefix(r.Reason, "sonde: boot failed: "+c.says)):
+			if r.Status != machine.StatusCrash || !strings.HasPrefix(r.Reason, "sonde: boot failed: "+c.says) {
 				t.Errorf("reason %q\n%s", r.Reason, said(r))
 			}
 		})
