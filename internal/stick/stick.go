@@ -38,6 +38,14 @@ type Options struct {
 	CommandLine *string
 }
 
+// modules are those that the medium needs: with commands also one that changes the memory map.
+func (o Options) modules() string {
+	if o.First != "" {
+		return modules + " mmap"
+	}
+	return modules
+}
+
 // ISO makes the image out.
 //
 // Errors: ErrTool, and those of reading and writing files.
@@ -50,7 +58,7 @@ func ISO(out string, o Options) error {
 	if err := o.fill(dir); err != nil {
 		return fmt.Errorf("stick: %w", err)
 	}
-	return run("grub-mkrescue", "-o", out, "--install-modules="+modules,
+	return run("grub-mkrescue", "-o", out, "--install-modules="+o.modules(),
 		"--fonts=", "--locales=", "--themes=", dir)
 }
 
