@@ -10,6 +10,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
+	"sonde/kernel/program"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 )
@@ -29,24 +30,33 @@ var (
 	argCount    bool
 	argHist     *tally.Hist
 	argValues   *tally.Values
-	argEntry    *kprobes.Kprobe
-	argReturn   *kprobes.Kretprobe
+	argRegs     []func(*amd64.Regs) uint64 // that have them, in the target's calls
+	argProbe    *probed
 	argShow     *tally.Show
 )
 
-// argWords is the registers of Go's calls. Source: Go's ABIInternal.
+// argWords is the registers of Go's calls, for arguments and results. Source: Go's ABIInternal.
 var argWords = [...]func(*amd64.Regs) uint64{
 	func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.BX }, func(r *amd64.Regs) uint64 { return r.CX },
 	func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.R8 },
 	func(r *amd64.Regs) uint64 { return r.R9 }, func(r *amd64.Regs) uint64 { return r.R10 }, func(r *amd64.Regs) uint64 { return r.R11 },
 }
 
+// The registers of other programs' calls. Source: System V ABI for x86-64.
+var (
+	argWordsC = [...]func(*amd64.Regs) uint64{
+		func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.DX },
+		func(r *amd64.Regs) uint64 { return r.CX }, func(r *amd64.Regs) uint64 { return r.R8 }, func(r *amd64.Regs) uint64 { return r.R9 },
+	}
+	resultsC = [...]func(*amd64.Regs) uint64{func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.DX }}
+)
+
 func init() {
 	module.Register(&module.Module{
 		Name: "argdist",
 		Doc:  "histogram or counts of an argument or a result: target=vfs.Read arg=2",
 		Params: module.Params{
-			"target":   module.String(&argTarget, "function"),
+			"target":   module.String(&argTarget, "function, or FILE:FUNCTION of a program"),
 			"arg":      module.Int(&argWord, "which word of the arguments or results, from 0"),
 			"result":   module.Bool(&argResult, "of the results"),
 			"count":    module.Bool(&argCount, "count each value; otherwise a histogram by powers of two"),
@@ -59,7 +69,7 @@ func init() {
 }
 
 func argNote(r *amd64.Regs) {
-	if v := argWords[argWord](r); argCount {
+	if v := argRegs[argWord](r); argCount {
 		argValues.Add(v)
 	} else {
 		argHist.Add(v)
@@ -70,46 +80,58 @@ func argEntered(_ *kprobes.Kprobe, r *amd64.Regs) int             { argNote(r); 
 func argReturned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { argNote(r); return 0 }
 
 func argInit() (err error) {
-	switch {
-	case argTarget == "":
+	if argTarget == "" {
 		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
-	case argWord < 0 || argWord >= len(argWords):
-		return fmt.Errorf("arg=%d: only words 0 to %d are in registers: %w", argWord, len(argWords)-1, syscall.EINVAL)
+	}
+	if argRegs, err = argRegisters(); err != nil {
+		return err
+	}
+	if argWord < 0 || argWord >= len(argRegs) {
+		return fmt.Errorf("arg=%d: only words 0 to %d are in registers: %w", argWord, len(argRegs)-1, syscall.EINVAL)
 	}
 	argHist, argValues = new(tally.Hist), new(tally.Values)
-	argEntry = &kprobes.Kprobe{SymbolName: argTarget, PreHandler: argEntered}
-	argReturn = &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: argTarget}, Handler: argReturned, MaxActive: 64}
 	if argResult {
-		err = kprobes.RegisterKretprobe(argReturn)
+		argProbe, err = onReturn(argTarget, 64, argReturned, argNote)
 	} else {
-		err = kprobes.RegisterKprobe(argEntry)
+		argProbe, err = onEntry(argTarget, argEntered, argNote)
 	}
 	if err != nil {
 		return err
 	}
 	if argShow, err = tally.Begin("argdist", time.Duration(argInterval)*time.Second, argWrite); err != nil {
-		argRemove()
+		argProbe.remove()
 	}
 	return err
 }
 
-func argRemove() {
-	if argResult {
-		kprobes.UnregisterKretprobe(argReturn)
-	} else {
-		kprobes.UnregisterKprobe(argEntry)
+// argRegisters returns the registers of the target's arguments or results.
+func argRegisters() (regs []func(*amd64.Regs) uint64, err error) {
+	path, _, ok := inProgram(argTarget)
+	if !ok {
+		return argWords[:], nil
 	}
+	err = readProgram(path, func(p *program.File) {
+		switch {
+		case p.Go():
+			regs = argWords[:]
+		case argResult:
+			regs = resultsC[:]
+		default:
+			regs = argWordsC[:]
+		}
+	})
+	return regs, err
 }
 
 func argExit() {
-	argRemove()
+	argProbe.remove()
 	argShow.End()
 }
 
 func argWrite(w io.Writer) {
-	what, l := "argument", argEntry.Ledger()
+	what, l := "argument", argProbe.ledger()
 	if argResult {
-		what, l = "result", argReturn.Ledger()
+		what = "result"
 	}
 	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", argTarget, argWord, what, tally.Some(l.Handled, "call"), l.Missed()+argValues.Lost())
 	if !argCount {

@@ -14,6 +14,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
+	"sonde/kernel/program"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 )
@@ -29,20 +30,30 @@ var (
 	countTarget   string
 	countInterval int
 	countMost     = 20
-	counted       []*kprobes.Kprobe
+	counted       []counter
+	countRemove   func()
 	countLeft     int // functions left out
 	countShow     *tally.Show
 )
 
+// counter is a function that is counted.
+type counter struct {
+	name   string
+	ledger func() kprobes.Ledger
+}
+
 // maxCounted is the most functions that are counted: each takes some memory.
 const maxCounted = 2000
+
+// maxInProgram is the same of a program's functions, which get their probes one by one.
+const maxInProgram = 200
 
 func init() {
 	module.Register(&module.Module{
 		Name: "funccount",
 		Doc:  "count the calls of functions: target=vfs.*",
 		Params: module.Params{
-			"target":   module.String(&countTarget, "functions; * stands for anything"),
+			"target":   module.String(&countTarget, "functions, or FILE:FUNCTIONS of a program; * stands for anything"),
 			"interval": module.Int(&countInterval, "seconds between reports in the log; 0: only the one of rmmod"),
 			"n":        module.Int(&countMost, "show the n most frequent"),
 		},
@@ -58,19 +69,64 @@ func countInit() error {
 	if countTarget == "" {
 		return fmt.Errorf("give the functions, as in target=vfs.*: %w", syscall.EINVAL)
 	}
-	all := tally.Functions(kallsyms.Kernel(), countTarget)
-	switch {
-	case len(all) == 0:
-		return fmt.Errorf("no function matches %s: %w", countTarget, syscall.ENOENT)
-	case len(all) > maxCounted:
-		return fmt.Errorf("%s matches %d functions, more than %d: %w", countTarget, len(all), maxCounted, syscall.E2BIG)
+	var err error
+	counted, countLeft = nil, 0
+	if path, pattern, ok := inProgram(countTarget); ok {
+		err = countProgram(path, pattern)
+	} else if all := tally.Functions(kallsyms.Kernel(), countTarget); countFits(len(all), maxCounted, &err) {
+		err = countRegister(all)
 	}
-	if err := countRegister(all); err != nil {
+	if err != nil {
 		return err
 	}
-	var err error
 	if countShow, err = tally.Begin("funccount", time.Duration(countInterval)*time.Second, countWrite); err != nil {
-		kprobes.UnregisterKprobes(counted)
+		countRemove()
+	}
+	return err
+}
+
+// countFits reports whether so many functions can be counted, or else sets err.
+func countFits(n, most int, err *error) bool {
+	switch {
+	case n == 0:
+		*err = fmt.Errorf("no function matches %s: %w", countTarget, syscall.ENOENT)
+	case n > most:
+		*err = fmt.Errorf("%s matches %d functions, more than %d: %w", countTarget, n, most, syscall.E2BIG)
+	}
+	return *err == nil
+}
+
+// countProgram sets probes on the functions of a program.
+func countProgram(path, pattern string) error {
+	var names []string
+	err := readProgram(path, func(p *program.File) {
+		for _, fn := range p.Functions() {
+			if tally.Fits(pattern, fn.Name) && !slices.Contains(names, fn.Name) {
+				names = append(names, fn.Name)
+			}
+		}
+	})
+	if err != nil || !countFits(len(names), maxInProgram, &err) {
+		return err
+	}
+	var set []*probed
+	for _, name := range names {
+		p, failed := onEntry(path+":"+name, nil, func(*amd64.Regs) {})
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			countLeft++
+			continue
+		}
+		set = append(set, p)
+		counted = append(counted, counter{name, p.ledger})
+	}
+	countRemove = func() {
+		for _, p := range set {
+			p.remove()
+		}
+	}
+	if len(set) > 0 {
+		return nil
 	}
 	return err
 }
@@ -86,22 +142,26 @@ func countRegister(all []kallsyms.Symbol) (refused error) {
 		}
 		ks = append(ks, &kprobes.Kprobe{Addr: uintptr(fn.Addr), PreHandler: countCall})
 	}
-	counted = ks
 	if len(ks) > 0 && kprobes.RegisterKprobes(ks) != nil {
-		counted = slices.DeleteFunc(ks, func(k *kprobes.Kprobe) bool {
+		ks = slices.DeleteFunc(ks, func(k *kprobes.Kprobe) bool {
 			err := kprobes.RegisterKprobe(k)
 			refused = cmp.Or(refused, err)
 			return err != nil
 		})
 	}
-	if countLeft = len(all) - len(counted); len(counted) > 0 {
+	for _, k := range ks {
+		name, _, _, _ := kallsyms.Lookup(uint64(k.Addr))
+		counted = append(counted, counter{name, k.Ledger})
+	}
+	countRemove = func() { kprobes.UnregisterKprobes(ks) }
+	if countLeft = len(all) - len(ks); len(ks) > 0 {
 		return nil
 	}
 	return refused
 }
 
 func countExit() {
-	kprobes.UnregisterKprobes(counted)
+	countRemove()
 	countShow.End()
 }
 
@@ -113,11 +173,11 @@ func countWrite(w io.Writer) {
 	}
 	var lines []line
 	missed := uint64(0)
-	for _, k := range counted {
-		l := k.Ledger()
+	for _, c := range counted {
+		l := c.ledger()
 		missed += l.Missed()
-		if name, _, _, _ := kallsyms.Lookup(uint64(k.Addr)); l.Entered > 0 {
-			lines = append(lines, line{name, l})
+		if l.Entered > 0 {
+			lines = append(lines, line{c.name, l})
 		}
 	}
 	slices.SortFunc(lines, func(a, b line) int {

@@ -5,6 +5,7 @@ package examples
 import (
 	"fmt"
 	"io"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -12,8 +13,10 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
+	"sonde/kernel/proc"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
+	"sonde/uprobes"
 )
 
 // funclatency: how long the calls of a function take, as a histogram of nanoseconds. The
@@ -26,7 +29,7 @@ var (
 	latencyInterval int
 	latencyActive   = 64
 	latencyHist     *tally.Hist
-	latencyProbe    *kprobes.Kretprobe
+	latencyProbe    *probed
 	latencyShow     *tally.Show
 )
 
@@ -35,7 +38,7 @@ func init() {
 		Name: "funclatency",
 		Doc:  "histogram of a function's duration: target=vfs.Read",
 		Params: module.Params{
-			"target":   module.String(&latencyTarget, "function"),
+			"target":   module.String(&latencyTarget, "function, or FILE:FUNCTION of a program"),
 			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: only the one of rmmod"),
 			"n":        module.Int(&latencyActive, "calls measured at the same time"),
 		},
@@ -64,25 +67,65 @@ func latencyInit() (err error) {
 		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
 	}
 	latencyHist = new(tally.Hist)
-	latencyProbe = &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: latencyReturned, DataSize: 8, MaxActive: latencyActive}
-	latencyProbe.KP.SymbolName = latencyTarget
-	if err := kprobes.RegisterKretprobe(latencyProbe); err != nil {
+	if _, _, ok := inProgram(latencyTarget); ok {
+		latencyProbe, err = latencyOfProgram()
+	} else {
+		p := &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: latencyReturned, DataSize: 8, MaxActive: latencyActive}
+		p.KP.SymbolName = latencyTarget
+		latencyProbe, err = &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+	}
+	if err != nil {
 		return err
 	}
 	latencyShow, err = tally.Begin("funclatency", time.Duration(latencyInterval)*time.Second, latencyWrite)
 	if err != nil {
-		kprobes.UnregisterKretprobe(latencyProbe)
+		latencyProbe.remove()
 	}
 	return err
 }
 
+// latencyOfProgram sets two probes: calls of a program have no data, so what each thread has
+// entered is kept here.
+func latencyOfProgram() (*probed, error) {
+	var mu sync.Mutex
+	began := map[*proc.Thread][]int64{}
+	entry, err := onEntry(latencyTarget, nil, func(*amd64.Regs) {
+		mu.Lock()
+		defer mu.Unlock()
+		t := uprobes.Current()
+		began[t] = append(began[t], cpu.Nanotime())
+	})
+	if err != nil {
+		return nil, err
+	}
+	leave, err := onReturn(latencyTarget, 0, nil, func(*amd64.Regs) {
+		now, t := cpu.Nanotime(), uprobes.Current()
+		mu.Lock()
+		defer mu.Unlock()
+		last := len(began[t]) - 1
+		switch {
+		case last < 0: // it was entered before the probe was there
+			return
+		case last == 0:
+			defer delete(began, t)
+		}
+		latencyHist.Add(uint64(now - began[t][last]))
+		began[t] = began[t][:last]
+	})
+	if err != nil {
+		entry.remove()
+		return nil, err
+	}
+	return &probed{leave.ledger, func() { leave.remove(); entry.remove() }}, nil
+}
+
 func latencyExit() {
-	kprobes.UnregisterKretprobe(latencyProbe)
+	latencyProbe.remove()
 	latencyShow.End()
 }
 
 func latencyWrite(w io.Writer) {
-	l := latencyProbe.Ledger()
+	l := latencyProbe.ledger()
 	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d going on\n", latencyTarget, tally.Some(latencyHist.Total(), "call"), l.Missed(), l.InFlight)
 	latencyHist.Draw(w)
 }

@@ -3,11 +3,13 @@
 package examples
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
+	"sonde/uprobes"
 )
 
 // stackcount: who calls a function, by the stack of each call; as a tree of callers, or
@@ -29,7 +32,9 @@ var (
 	stackMost     = 10
 	stackFolded   bool
 	stackCounts   *tally.Stacks
-	stackProbe    *kprobes.Kprobe
+	stackProbe    *probed
+	stackMu       sync.Mutex
+	stackPrograms map[string]uint64 // by the names of a program's functions; guarded by stackMu
 	stackShow     *tally.Show
 )
 
@@ -38,7 +43,7 @@ func init() {
 		Name: "stackcount",
 		Doc:  "count the stacks that a function is called on: target=vfs.Read",
 		Params: module.Params{
-			"target":   module.String(&stackTarget, "function"),
+			"target":   module.String(&stackTarget, "function, or FILE:FUNCTION of a program"),
 			"folded":   module.Bool(&stackFolded, "a line per stack, outermost call first"),
 			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: only the one of rmmod"),
 			"n":        module.Int(&stackMost, "show the n most frequent"),
@@ -54,45 +59,79 @@ func stackCalled(_ *kprobes.Kprobe, r *amd64.Regs) int {
 	return 0
 }
 
+// stackInProgram is the same for a program: names at once, as it may be gone when they are asked for.
+func stackInProgram(r *amd64.Regs) {
+	var names []string
+	for _, c := range uprobes.Backtrace(r, tally.Depth) {
+		name := c.Function
+		if name == "" {
+			name = c.String()
+		}
+		names = append(names, name)
+	}
+	stackMu.Lock()
+	defer stackMu.Unlock()
+	stackPrograms[strings.Join(names, ";")]++
+}
+
 func stackInit() (err error) {
 	if stackTarget == "" {
 		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
 	}
-	stackCounts = new(tally.Stacks)
-	stackProbe = &kprobes.Kprobe{SymbolName: stackTarget, PreHandler: stackCalled}
-	if err := kprobes.RegisterKprobe(stackProbe); err != nil {
+	stackCounts, stackPrograms = new(tally.Stacks), map[string]uint64{}
+	if stackProbe, err = onEntry(stackTarget, stackCalled, stackInProgram); err != nil {
 		return err
 	}
 	if stackShow, err = tally.Begin("stackcount", time.Duration(stackInterval)*time.Second, stackWrite); err != nil {
-		kprobes.UnregisterKprobe(stackProbe)
+		stackProbe.remove()
 	}
 	return err
 }
 
 func stackExit() {
-	kprobes.UnregisterKprobe(stackProbe)
+	stackProbe.remove()
 	stackShow.End()
 }
 
 // stackWrite prints the most frequent stacks.
 func stackWrite(w io.Writer) {
-	all := stackCounts.All()
-	l := stackProbe.Ledger()
+	all := stackAll()
+	l := stackProbe.ledger()
 	if !stackFolded {
 		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", stackTarget, tally.Some(l.Handled, "call"), tally.Some(len(all), "stack"), l.Missed()+stackCounts.Lost())
 	}
 	for _, s := range all[:min(len(all), stackMost)] {
-		names := stackNames(s.Calls)
+		names := s.names
 		if stackFolded {
 			slices.Reverse(names)
-			fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), s.Count)
+			fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), s.count)
 			continue
 		}
-		fmt.Fprintf(w, "%8d %s\n", s.Count, names[0])
+		fmt.Fprintf(w, "%8d %s\n", s.count, names[0])
 		for i, name := range names[1:] {
 			fmt.Fprintf(w, "%9s%s%s\n", "", strings.Repeat(" ", i), name)
 		}
 	}
+}
+
+// stack is one, the innermost function first.
+type stack struct {
+	names []string
+	count uint64
+}
+
+// stackAll returns the stacks of the kernel or of programs, the most frequent first.
+func stackAll() (all []stack) {
+	for _, s := range stackCounts.All() {
+		all = append(all, stack{stackNames(s.Calls), s.Count})
+	}
+	stackMu.Lock()
+	defer stackMu.Unlock()
+	for names, n := range stackPrograms {
+		all = append(all, stack{strings.Split(names, ";"), n})
+	}
+	slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.count, a.count) })
+	return all
 }
 
 // stackNames returns the functions of calls, which are return addresses.

@@ -14,15 +14,15 @@ import (
 // Context: goroutine.
 func Functions(t *kallsyms.Table, pattern string) (list []kallsyms.Symbol) {
 	for s := range t.Text {
-		if s.Size > 0 && fits(pattern, s.Name) {
+		if s.Size > 0 && Fits(pattern, s.Name) {
 			list = append(list, s)
 		}
 	}
 	return slices.CompactFunc(list, func(a, b kallsyms.Symbol) bool { return a.Addr == b.Addr })
 }
 
-// fits reports whether name, or what follows one of its slashes, fits pattern.
-func fits(pattern, name string) bool {
+// Fits reports whether name, or what follows one of its slashes, fits pattern.
+func Fits(pattern, name string) bool {
 	for {
 		if glob(pattern, name) {
 			return true

@@ -113,3 +113,41 @@ EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
 EXPECT ^Module
 EXPECT ^kprobes$
 EXPECT_NOT ^funccount|^argdist|^stackcount
+
+NAME ready modules measure the functions of programs
+RUN insmod funccount target=/bin/myprog:main.*; insmod funclatency target=/bin/myprog:myfunc
+RUN insmod argdist target=/bin/myprog:myfunc count=1; insmod stackcount target=/bin/myprog:syscall.write
+RUN myprog -n 3 -every 1ms -burst 4 > /dev/null
+RUN cat /sys/kernel/debug/funccount /sys/kernel/debug/funclatency /sys/kernel/debug/argdist /sys/kernel/debug/stackcount
+RUN rmmod funccount; rmmod funclatency; rmmod argdist; rmmod stackcount
+RUN insmod argdist target=/bin/myprog:myfunc result=1 count=1; myprog -n 3 -every 1ms > /dev/null; cat /sys/kernel/debug/argdist
+RUN rmmod argdist; cat /sys/kernel/debug/uprobes/list | wc -l
+RUN insmod argdist target=/bin/nix:x
+RUN insmod argdist target=/bin/myprog:nix
+RUN insmod funccount target=/bin/myprog:nix*
+RUN insmod funccount target=/bin/myprog:*
+RUN insmod argdist target=/proc/uptime:x
+RUN lsmod
+SMP 2
+EXPECT ^main\.myprog +1$
+EXPECT ^\d+ of \d+ functions were called, 0 calls missed, 0 functions cannot be probed$
+EXPECT ^/bin/myprog:myfunc, ns: 11 calls, 0 missed, 0 going on$
+EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
+EXPECT ^/bin/myprog:myfunc, word 0 of its arguments: 11 calls, 0 missed$
+EXPECT ^ +5 +1$
+EXPECT ^ +5 +2$
+EXPECT ^ +1 +3$
+EXPECT ^/bin/myprog:syscall\.write: 3 calls on 1 stack, 0 missed$
+EXPECT ^ +3 syscall\.write$
+EXPECT ^ +main\.myprog$
+EXPECT ^/bin/myprog:myfunc, word 0 of its results: 3 calls, 0 missed$
+EXPECT ^ +1 +1$
+EXPECT ^ +1 +4$
+EXPECT ^ +1 +9$
+EXPECT ^0$
+EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
+EXPECT ^insmod: module argdist: there is no function nix
+EXPECT ^insmod: module funccount: no function matches /bin/myprog:nix\*$
+EXPECT ^insmod: module funccount: /bin/myprog:\* matches \d+ functions, more than 200: argument list too long$
+EXPECT ^insmod: module argdist: /proc/uptime: exec format error$
+EXPECT_NOT ^funccount|^argdist|^stackcount

@@ -1,0 +1,74 @@
+//go:build tamago
+
+package examples
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/probe"
+	"sonde/kernel/program"
+	"sonde/kernel/vfs"
+	"sonde/kprobes"
+	"sonde/uprobes"
+)
+
+// The target of a ready module is a function of the kernel, or one of a program, in all processes
+// that run its file: target=/bin/myprog:myfunc. Handlers of a program's probes run in the thread
+// that was hit, and may lock and allocate.
+
+// inProgram takes the name of a program's function apart.
+func inProgram(target string) (path, symbol string, ok bool) {
+	path, symbol, ok = strings.Cut(target, ":")
+	return path, symbol, ok && strings.HasPrefix(path, "/")
+}
+
+// probed is a probe of either kind.
+type probed struct {
+	ledger func() probe.Ledger
+	remove func()
+}
+
+// onEntry sets a probe on the entry of target, with the handler for its kind.
+//
+// Errors: those of registering it.
+func onEntry(target string, k func(*kprobes.Kprobe, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
+	if path, symbol, ok := inProgram(target); ok {
+		p := &uprobes.Uprobe{Path: path, Symbol: symbol, Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) { u(r) }}
+		return &probed{p.Ledger, func() { uprobes.UnregisterUprobe(p) }}, uprobes.RegisterUprobe(p)
+	}
+	p := &kprobes.Kprobe{SymbolName: target, PreHandler: k}
+	return &probed{p.Ledger, func() { kprobes.UnregisterKprobe(p) }}, kprobes.RegisterKprobe(p)
+}
+
+// onReturn does so on the returns; active: of how many calls at a time.
+//
+// Errors: those of registering it.
+func onReturn(target string, active int, k func(*kprobes.KretprobeInstance, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
+	if path, symbol, ok := inProgram(target); ok {
+		p := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { u(r) }}
+		p.U.Path, p.U.Symbol = path, symbol
+		return &probed{p.U.Ledger, func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
+	}
+	p := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: target}, Handler: k, MaxActive: active}
+	return &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+}
+
+// readProgram calls f with what is known of a program's functions.
+//
+// Errors: those of opening it; ENOEXEC.
+func readProgram(path string, f func(*program.File)) error {
+	file, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer vfs.Close(file)
+	p, err := program.Open(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, syscall.ENOEXEC)
+	}
+	f(p)
+	return nil
+}
