@@ -99,6 +99,7 @@ func sondeCPUStart()
 func sondeWrfsbase(base uintptr)
 func sondeCPUSelf() *sondeCPU
 func sondeSetCPUSelf(c *sondeCPU)
+func sondeIRQsOn() bool
 func sondeIRQOff() (flags uintptr)
 func sondeIRQRestore(flags uintptr)
 

@@ -128,6 +128,15 @@ TEXT runtime·sondeSetCPUSelf(SB),NOSPLIT|NOFRAME,$0-8
 	MOVQ	AX, 8(GS)
 	RET
 
+// func sondeIRQsOn() bool
+TEXT runtime·sondeIRQsOn(SB),NOSPLIT|NOFRAME,$0-1
+	PUSHFQ
+	POPQ	AX
+	SHRQ	$9, AX		// RFLAGS_IF
+	ANDL	$1, AX
+	MOVB	AX, ret+0(FP)
+	RET
+
 // func sondeIRQOff() (flags uintptr)
 TEXT runtime·sondeIRQOff(SB),NOSPLIT|NOFRAME,$0-8
 	PUSHFQ

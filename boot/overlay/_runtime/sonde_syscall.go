@@ -75,10 +75,9 @@ var sondeEvent struct {
 //go:nosplit
 //go:nowritebarrierrec
 func sondeDispatch(t *sondeThread) *sondeThread {
-	const ifFlag = 1 << 9
 	c := sondeCPUSelf()
 	sondeAcquire()
-	if t.flags&ifFlag == 0 && (t.ax == sysFutex || t.ax == sysNanosleep || t.ax == sysSchedYield) {
+	if sondeWaits(t) && t.flags&sondeIF == 0 {
 		t.ax = 0 // a caller with interrupts off, as in a trap: it may only spin
 		sondeRelease()
 		return t
@@ -115,6 +114,22 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 	}
 	sondeRelease()
 	return t
+}
+
+// sondeIF is the flag of interrupts.
+const sondeIF = 1 << 9
+
+// The futex operations of the runtime.
+const (
+	sondeFutexWaits, sondeFutexWakes = 0, 1
+	sondeFutexOp                     = 0x7f
+)
+
+// sondeWaits reports whether the system call of t may give up the CPU.
+//
+//go:nosplit
+func sondeWaits(t *sondeThread) bool {
+	return t.ax == sysFutex && t.si&sondeFutexOp == sondeFutexWaits || t.ax == sysNanosleep || t.ax == sysSchedYield
 }
 
 // sondeMisc serves what neither blocks nor touches the scheduler.
@@ -200,9 +215,8 @@ func sondeErr(errno int) uintptr { return uintptr(-errno) }
 
 //go:nosplit
 func sondeDoFutex(c *sondeCPU, t *sondeThread) {
-	const wait, wake, opMask = 0, 1, 0x7f
-	switch t.si & opMask {
-	case wait:
+	switch t.si & sondeFutexOp {
+	case sondeFutexWaits:
 		if *(*uint32)(unsafe.Pointer(t.di)) != uint32(t.dx) {
 			t.ax = sondeErr(_EAGAIN)
 			return
@@ -212,7 +226,7 @@ func sondeDoFutex(c *sondeCPU, t *sondeThread) {
 			d = ts.tv_sec*1e9 + ts.tv_nsec
 		}
 		sondeSleep(c, t, t.di, d)
-	case wake:
+	case sondeFutexWakes:
 		t.ax = sondeFutexWake(t.di, t.dx)
 	default:
 		t.ax = sondeErr(_ENOSYS)
