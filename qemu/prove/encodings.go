@@ -182,6 +182,10 @@ func (t *trial) instruction(addr uint64, code []byte, in *insn.Inst) error {
 func (t *trial) copies(p *place.Place, s, want *allState) error {
 	copied, ok := p.CopyFor(slot)
 	if !ok {
+		if p.In.RIPRel {
+			t.o.add("refused: no copy reaches the operand", 1)
+			return nil
+		}
 		t.o.Findings = append(t.o.Findings, fmt.Sprintf("%#x: % x: no copy", p.Addr, p.Orig[:p.In.Len]))
 		return nil
 	}

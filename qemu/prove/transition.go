@@ -190,6 +190,9 @@ func (p *processor) comparable(t *transition) (undefined uint64, why string) {
 		if why == "" {
 			why = particular(&in, t.mem != 0 && off == 0)
 		}
+		if why == "" && off > 0 && in.Trait.Has(insn.Pop) { // what is before it may change SP
+			why = "what it pops was not observed"
+		}
 		return true
 	})
 	if err != nil || n != int(t.size) {

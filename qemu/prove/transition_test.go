@@ -35,6 +35,15 @@ func TestAProcessorRepeats(t *testing.T) {
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
 		{"with code in between", "\x75\x02", func(t *transition) {}, "not repeated: other code"},
 		{"MOVQ (BX), AX, not observed", "\x48\x8b\x03", func(t *transition) {}, "not repeated: its memory"},
+		{"POPQ AX", "\x58", func(t *transition) {
+			t.before.stack[1], t.after.stack[1] = 9, 9
+			t.after.regs[0] = 9
+			t.after.regs[insn.RSP] += 8
+		}, "the same"},
+		{"SUBQ $-128, SP; POPQ BP", "\x48\x83\xec\x80\x5d", func(t *transition) {
+			t.after.regs[insn.RBP] = 9
+			t.after.regs[insn.RSP] += 136
+		}, "not repeated: what it pops"},
 		{"CLI", "\xfa", func(t *transition) {}, "not repeated: it is the kernel's"},
 		{"SYSCALL", "\x0f\x05", func(t *transition) {}, "not repeated: it is the kernel's"},
 		{"ADDSD X0, X1", "\xf2\x0f\x58\xc8", func(t *transition) {}, "not repeated: it is about vector"},

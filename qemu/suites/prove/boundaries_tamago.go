@@ -3,8 +3,10 @@
 package prove
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
@@ -167,10 +169,23 @@ func (p *prover) set(list []*boundary, way string) (probes []*observer) {
 	for i := range last {
 		last[i].index = 0
 	}
-	if err := kprobes.RegisterKprobes(ks); err != nil {
-		p.finding("%ss on %s ...: %v", way, kprobes.Where(list[0].Addr), err)
+	if kprobes.RegisterKprobes(ks) != nil {
+		p.oneByOne(ks, way)
 	}
 	return probes
+}
+
+// oneByOne registers ks, which cannot be registered together: a copy of an instruction may
+// not reach its operand, which only its slot decides.
+func (p *prover) oneByOne(ks []*kprobes.Kprobe, way string) {
+	for _, k := range ks {
+		switch err := kprobes.RegisterKprobe(k); {
+		case errors.Is(err, syscall.EILSEQ):
+			p.count("refused-when-registered", 1)
+		case err != nil:
+			p.finding("%s on %s: %v", way, kprobes.Where(k.Addr), err)
+		}
+	}
 }
 
 // how names what hits of o did about the instruction.

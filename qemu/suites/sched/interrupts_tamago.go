@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/goruntime"
+	"sonde/kernel/grace"
 	"sonde/qemu/suites"
 )
 
@@ -44,9 +44,9 @@ func passed(off bool) uint64 {
 		flags = cpu.IRQOff()
 	}
 	id := cpu.ID()
-	before := goruntime.Quiet(id)
+	before := grace.Now()[id]
 	checked()
-	after := goruntime.Quiet(id)
+	after := grace.Now()[id]
 	if off {
 		cpu.IRQRestore(flags)
 	}
