@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestHoles: memory that the map leaves out is not used, and where that cannot be the
+// kernel says so. GRUB's cutmem takes it from the map; what it itself needs it keeps.
+func TestHoles(t *testing.T) {
+	runsScripts(t)
+	for _, c := range []struct {
+		name string
+		cut  []string
+		says string // "": it boots
+	}{
+		// Where the recorder is otherwise, right behind, and where other CPUs start.
+		{"around the image", []string{"0x1000000 0x4000000", "0x5000000 0x6000000", "0x8000 0xa000"}, ""},
+		{"inside it", []string{"0x4200000 0x4300000"}, "sonde: boot failed: a part of the image is not in memory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var cut string
+			for _, part := range c.cut {
+				cut += "cutmem " + part + "\n"
+			}
+			r := bootScript(t, normalImage, machine.Config{From: machine.USB, SMP: 2, GRUB: cut,
+				Script: "echo alive; lscpu | grep CPU(s):"})
+			out, log := string(r.Stdout), string(r.Log)
+			if c.says != "" {
+				if r.Status != machine.StatusCrash || !strings.Contains(log, c.says) {
+					t.Errorf("it does not say %q\n%s", c.says, said(r))
+				}
+				return
+			}
+			if r.Crash || !strings.HasPrefix(out, "alive\n") || number(out, `CPU\(s\): +(\d+)`) != 2 ||
+				!strings.Contains(log, "flight: no memory is free for a record of this boot") {
+				t.Error(said(r))
+			}
+		})
+	}
+}
