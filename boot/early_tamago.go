@@ -163,6 +163,12 @@ func fatal(why string, value uint64) {
 	power.Exit(exitcode.Crash)
 }
 
+// stumbled is where an exception at ip leads when there are no traps yet. It would reset the
+// machine, silently.
+func stumbled(ip uintptr) {
+	fatal("an exception before there are traps, at", uint64(ip))
+}
+
 // say prints where there is no log yet.
 func say(text string) {
 	for i := range len(text) {

@@ -248,6 +248,7 @@ TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	AX, 24(R14)		// g.stackguard1
 	LEAQ	·bootTLS(SB), DI
 	CALL	·settls<>(SB)
+	CALL	·catch<>(SB)
 	SUBQ	$16, SP
 	MOVQ	BP, 0(SP)
 	XORL	BP, BP
@@ -259,8 +260,48 @@ further:
 	MOVQ	·apG(SB), R14
 	MOVQ	·apTLS(SB), DI
 	CALL	·settls<>(SB)
+	LIDT	·bootIDTR(SB)
 	CALL	·apMain(SB)
 	JMP	0(PC)
+
+// catch makes all exceptions come to caught, on the stack that is in use, until there are
+// traps. It loses AX, CX, DX, DI.
+TEXT ·catch<>(SB),NOSPLIT|NOFRAME,$0
+	LEAQ	·caught<>(SB), AX
+	MOVL	AX, DX
+	ANDL	$0xffff, AX
+	ORL	$(8<<16), AX		// low half of the address, code segment
+	ANDL	$0xffff0000, DX
+	ORL	$0x8e00, DX		// high half, interrupt gate
+	LEAQ	·bootIDT(SB), DI
+	MOVL	$32, CX
+gate:
+	MOVL	AX, (DI)
+	MOVL	DX, 4(DI)
+	MOVQ	$0, 8(DI)
+	ADDQ	$16, DI
+	SUBL	$1, CX
+	JNE	gate
+	LEAQ	·bootIDT(SB), AX
+	MOVW	$(32*16-1), ·bootIDTR(SB)
+	MOVQ	AX, ·bootIDTR+2(SB)
+	LIDT	·bootIDTR(SB)
+	RET
+
+// caught finds on its stack an error code or none, IP, CS, and the rest.
+TEXT ·caught<>(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	0(SP), AX
+	CMPQ	8(SP), $8		// the code segment
+	JEQ	known
+	MOVQ	8(SP), AX
+known:
+	LEAQ	·bootG(SB), R14
+	XORPS	X15, X15
+	XORL	BP, BP
+	ANDQ	$~15, SP
+	SUBQ	$16, SP
+	MOVQ	AX, 0(SP)
+	CALL	·stumbled(SB)		// does not return
 
 // settls points FS at the 8 bytes at DI, which get g (R14).
 TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0

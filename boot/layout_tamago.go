@@ -72,6 +72,8 @@ var (
 	bootStack  [bootStackSize]byte
 	bootG      [64]uintptr
 	bootTLS    [2]uintptr
+	bootIDT    [32 * 16]byte
+	bootIDTR   [10]byte
 	bootGDT    = [3]uint64{0, 0x00af9b000000ffff, 0x00cf93000000ffff}
 	kernelCR3  uint32
 	mxcsr      uint32 = amd64.MXCSR

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,4 +120,54 @@ func TestProcessorAsFirmwareLeftIt(t *testing.T) {
 			t.Errorf("%s, want %q: %s", c.cpu, c.says, said(r))
 		}
 	}
+}
+
+// TestExceptionBeforeTraps: the first code in Go runs into a UD2, a division by zero or a page
+// fault, the last of which has an error code. It used to reset the machine without a word.
+func TestExceptionBeforeTraps(t *testing.T) {
+	runsScripts(t)
+	at, _ := code(t, "main.findImage")
+	for _, c := range []struct {
+		name  string
+		code  []byte
+		after uint64 // where it traps
+	}{
+		{"UD2", []byte{0x0f, 0x0b}, 0},
+		{"division", []byte{0x31, 0xc9, 0xf7, 0xf1}, 2},                  // xor ecx, ecx; div ecx
+		{"page fault", []byte{0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0x80}, 0}, // mov rax, [-2 GiB]
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := changed(t, at, c.code)
+			r := bootImage(t, path, machine.Config{Script: "echo alive"})
+			want := fmt.Sprintf("sonde: boot failed: an exception before there are traps, at (0x%016x)", at+c.after)
+			if r.Status != machine.StatusCrash || !strings.Contains(string(r.Log), want) {
+				t.Errorf("it does not say %q\n%s", want, said(r))
+			}
+		})
+	}
+}
+
+// changed is an image with other code at addr.
+func changed(t *testing.T, addr uint64, code []byte) string {
+	t.Helper()
+	data, err := os.ReadFile(imagePath(t, normalImage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr < p.Vaddr+p.Filesz {
+			copy(data[p.Off+addr-p.Vaddr:], code)
+			out := filepath.Join(t.TempDir(), "sonde.elf")
+			if err := os.WriteFile(out, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+	}
+	t.Fatalf("%#x is not in the file", addr)
+	return ""
 }
