@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -84,5 +86,29 @@ func TestMoreProcessorsThanRoom(t *testing.T) {
 	const says = "smp: 2 CPUs are not used: there is room for 32"
 	if n := number(string(r.Stdout), `CPU\(s\): +(\d+)`); n != 32 || !strings.Contains(string(r.Log), says) {
 		t.Errorf("%d CPUs, want 32 and %q\n%s", n, says, said(r))
+	}
+}
+
+// TestRefusalOnAScreen: a PC without a serial line says it where a VGA shows text.
+func TestRefusalOnAScreen(t *testing.T) {
+	skipIfShort(t)
+	socket := filepath.Join(t.TempDir(), "monitor")
+	c := startConsole(t, machine.Config{Plain: true, Extra: []string{"-cpu", "max,-nx", "-vga", "std",
+		"-chardev", "socket,id=peek,server=on,wait=off,path=" + socket, "-mon", "peek"}})
+	c.see("data could be executed") // by now QEMU has made the socket
+	monitor, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer monitor.Close()
+	const vga = 0xb8000
+	shown := ""
+	for i, b := range peek(t, monitor, vga, 2*40) {
+		if i%2 == 0 {
+			shown += string(rune(b))
+		}
+	}
+	if want := "sonde: boot failed: the processor has no NX"; !strings.HasPrefix(want, shown) {
+		t.Errorf("the screen shows %q, want %q", shown, want)
 	}
 }

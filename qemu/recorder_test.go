@@ -31,7 +31,7 @@ func TestFlightRecorder(t *testing.T) {
 	}{
 		{"pvh", machine.Config{SMP: 2}},
 		{"microvm", machine.Config{Machine: "microvm", Memory: "128M"}},
-		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}},
+		{"bios-usb", machine.Config{From: machine.USB, Machine: "pc", Memory: "128M"}},
 		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, SMP: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
