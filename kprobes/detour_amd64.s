@@ -81,7 +81,7 @@ take: \
 // behind it is entered. A changed IP is
 // ignored: spec/4 §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4373b6b5a967, asm b5e48ec57859.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4007ea15ee08, asm b5e48ec57859.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)

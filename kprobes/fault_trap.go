@@ -32,9 +32,6 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	}
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		switch {
-		case st.nested != 0:
-			asSite(st.nested).undoStep(r, st.nFlags)
-			st.nested = 0
 		case st.phase == stepping:
 			return st.copyFault(r, addr)
 		case st.probe != 0:

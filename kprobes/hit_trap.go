@@ -38,7 +38,7 @@ func onBreakpoint(r *amd64.Regs) {
 			}
 		}
 		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
-			s.grow(st, r)
+			s.grow(r)
 			return
 		}
 		st.begins(s, r)
@@ -199,12 +199,12 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 
 // grow makes r take the way to morestack: the call is counted when the function
 // starts again.
-func (s *site) grow(st *state, r *amd64.Regs) {
+func (s *site) grow(r *amd64.Regs) {
 	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
 		s.Check.Perform(r, uint64(s.Addr), true)
 		return
 	}
-	s.passBy(st, r)
+	s.passBy(r)
 }
 
 // reenter takes a hit inside a handler: it is counted as missed and the
@@ -216,7 +216,7 @@ func reenter(st *state, r *amd64.Regs) {
 		return
 	}
 	s.countMissed(int(st.id))
-	s.passBy(st, r)
+	s.passBy(r)
 }
 
 func (s *site) countMissed(id int) {
@@ -227,7 +227,7 @@ func (s *site) countMissed(id int) {
 
 // passBy gets the instruction executed and calls no handler. The copy in a detour
 // begins behind the stack check, which is made here then.
-func (s *site) passBy(st *state, r *amd64.Regs) {
+func (s *site) passBy(r *amd64.Regs) {
 	if place.How(s.how.Load()) == place.Detoured {
 		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
 			s.Check.Perform(r, uint64(s.Addr), true)
@@ -236,14 +236,9 @@ func (s *site) passBy(st *state, r *amd64.Regs) {
 		r.IP = uint64(s.resume.Load())
 		return
 	}
-	switch s.Bare(false) {
-	case place.Emulated:
+	if s.NeedsSlot() {
+		r.IP = uint64(s.Slot) // whatever can be stepped can run as a copy
+	} else {
 		perform(&s.Op, r)
-	case place.Boosted:
-		r.IP = uint64(s.Slot)
-	default:
-		st.nested = uintptr(unsafe.Pointer(s))
-		st.nFlags = r.Flags & stepFlags
-		s.startStep(r)
 	}
 }

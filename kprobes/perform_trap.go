@@ -20,18 +20,13 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// startStep makes the CPU execute the copy and trap behind it, with no interrupt
-// in between.
-func (s *site) startStep(r *amd64.Regs) {
-	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
-	r.IP = uint64(s.Slot)
-}
-
-// steps begins the step of a hit.
+// steps makes the CPU execute the copy and trap behind it, with no interrupt in
+// between.
 func (s *site) steps(st *state, r *amd64.Regs) {
 	st.phase = stepping
 	st.flags = r.Flags & stepFlags
-	s.startStep(r)
+	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
+	r.IP = uint64(s.Slot)
 }
 
 // onStep takes #DB. It is the one text for what a hit does behind the instruction:
@@ -40,7 +35,7 @@ func (s *site) steps(st *state, r *amd64.Regs) {
 func onStep(r *amd64.Regs) {
 	st := stateOf(r)
 	var s *site
-	if st.phase == stepping && st.nested == 0 {
+	if st.phase == stepping {
 		s = asSite(st.site)
 		if !s.endStep(r, st.flags) {
 			return
@@ -52,7 +47,7 @@ func onStep(r *amd64.Regs) {
 		}
 		st.follows(s, r)
 	} else if !st.takesOver(r) {
-		st.endNested(r)
+		die.Debug(r) // of no hit: those inside a handler do not step
 		return
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
@@ -87,16 +82,6 @@ func (s *site) finish(st *state, r *amd64.Regs) {
 	st.follows(s, r)
 	st.handOver(r)
 	onStep(r)
-}
-
-// endNested takes a #DB that belongs to no hit: it is of a step in a handler, or of
-// nothing known.
-func (st *state) endNested(r *amd64.Regs) {
-	if st.nested == 0 {
-		die.Debug(r)
-	} else if asSite(st.nested).endStep(r, st.nFlags) {
-		st.nested = 0
-	}
 }
 
 // endStep moves IP from behind the copy to behind the original and restores the

@@ -38,9 +38,7 @@ type state struct {
 	decided   uintptr
 	decidedSP uint64
 
-	flags   uint64  // the interrupted code's TF and IF, while stepping
-	nested  uintptr // the *site stepped inside a handler
-	nFlags  uint64
+	flags   uint64 // the interrupted code's TF and IF, while stepping
 	fault   uint64 // what ended the emulation: vector, error code, address
 	err     uint64
 	addr    uint64
@@ -137,7 +135,6 @@ var onward = afterAbandon
 // abandon gives up what runs above the trap that st is handling; r is a trap
 // in there.
 func (st *state) abandon(r *amd64.Regs) {
-	st.nested = 0
 	trap.Divert(r, asRegs(st.frame), &onward)
 }
 

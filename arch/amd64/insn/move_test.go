@@ -112,6 +112,9 @@ func TestMove(t *testing.T) {
 		if can != c.can {
 			t.Errorf("%s: can %q, want %q", c.name, can, c.can)
 		}
+		if in.Steppable() && !in.Boostable() {
+			t.Errorf("%s: a probe inside a handler could not get it done", c.name)
+		}
 	}
 }
 
