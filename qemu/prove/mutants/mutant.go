@@ -46,7 +46,7 @@ func (t Test) String() string {
 
 // List returns all mutants.
 func List() (all []Mutant) {
-	for _, part := range [][]Mutant{registering, hits, returns, jumps, machine, images, code, sites, programs, userprobes, watchpoints} {
+	for _, part := range [][]Mutant{registering, hits, nested, returns, jumps, assembly, machine, images, code, sites, programs, userprobes, watchpoints} {
 		all = append(all, part...)
 	}
 	return all

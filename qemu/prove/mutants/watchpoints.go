@@ -98,4 +98,40 @@ var watchpoints = []Mutant{
 		By:  host("kwatch", "TestRegisteringTakesTheFirstFreeRegister"),
 		Why: "a fifth watchpoint takes another's register",
 	},
+	{
+		Name: "watch-of-another-process", File: "kwatch/user.go",
+		Old: "p != nil && p.user != nil && p.user.process == t.Process() {", New: "p != nil && p.user != nil {",
+		By:  kernel(2, "watch/program_writes"),
+		Why: "what another process does at the same address is told",
+	},
+	{
+		Name: "program-not-resumed", File: "kwatch/user.go",
+		Old: "\tif p.typ == Execute && uintptr(r.IP) == p.addr {\n\t\tr.Flags |= amd64.RFLAGS_RF\n\t}\n", New: "\t_ = amd64.RFLAGS_RF\n",
+		By:  kernel(2, "watch/program_executes"),
+		Why: "a program's instruction that is watched is hit for ever",
+	},
+	{
+		Name: "watch-of-an-ended-program-stays", File: "kwatch/user.go",
+		Old: "\tif !p.gone.Swap(true) {\n\t\tload(wanted())\n\t}\n", New: "\tp.gone.Swap(true)\n",
+		By:  kernel(2, "watch/program_refused_and_ended"),
+		Why: "CPUs watch an address for a program that has ended",
+	},
+	{
+		Name: "missed-watch-hit-not-counted", File: "kwatch/hit_trap.go",
+		Old: "\t\t\tp.accounts.CountNested(trap.ID(r), probe.Missed)\n", New: "",
+		By:  kernel(1, "watch/probe_in_a_watch_handler"),
+		Why: "a hit inside a handler is lost without a trace",
+	},
+	{
+		Name: "write-taken-for-a-read", File: "kwatch/hit_trap.go",
+		Old: "\t\tif p.typ == Read && h.Old != h.New {", New: "\t\tif p.typ == Read && h.Old != h.Old {",
+		By:  kernel(1, "watch/reads_only"),
+		Why: "a watchpoint of reads tells of writes, which the processor cannot tell apart",
+	},
+	{
+		Name: "sse-not-saved-before-a-watch-handler", File: "kwatch/hit_trap.go",
+		Old: "\tif p.sse {\n\t\ttrap.SaveXMM(r)\n\t}\n", New: "",
+		By:  kernel(1, "watch/xmm_survive_any_handler"),
+		Why: "the watched code finds other floating-point numbers than it left",
+	},
 }

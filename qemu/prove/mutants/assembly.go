@@ -1,0 +1,42 @@
+package mutants
+
+// assembly are defects in what is written out in assembly, beside the Go functions that do
+// the same.
+var assembly = []Mutant{
+	{
+		Name: "detour-takes-a-nested-hit-for-a-new-one", File: "kprobes/detour_amd64.s",
+		Old: "\tMOVQ\t$const_site_, DI\n\tCMPL\tstate_phase(SI), $const_idle\n\tJNE\tslow\n", New: "\tMOVQ\t$const_site_, DI\n",
+		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
+		Why: "a jump inside a handler calls another one",
+	},
+	{
+		Name: "detour-does-not-count-its-handler", File: "kprobes/detour_amd64.s",
+		Old: "\tINCQ\t(const_accountN+8*const_handled)(R8)\n", New: "",
+		By:  kernel(1, "optimized/jump_goes_in_and_out"),
+		Why: "hits by a jump are entered and not handled",
+	},
+	{
+		Name: "trampoline-calls-one-handler-of-two", File: "kprobes/return_amd64.s",
+		Old: "\tCMPQ\tret_off(CX), R9\n\tJEQ\tother\n", New: "",
+		By:  kernel(1, "optimized/return_probe_joined_by_others"),
+		Why: "of several return probes on a function only one is told",
+	},
+	{
+		Name: "overflow-lost-at-a-noted-entry", File: "kprobes/detour_amd64.s",
+		Old: "\tADDB\t$0x7f, AX; \\\n", New: "\tADDB\t$0, AX; \\\n",
+		By:  kernel(1, "optimized/return_probes_leave_everything_alone"),
+		Why: "the entry of a function with a return probe changes OF",
+	},
+	{
+		Name: "instance-not-given-back-by-the-trampoline", File: "kprobes/return_amd64.s",
+		Old: "\tCMPXCHGQ\tDX, freeList_head(R9)\n\tJNE\tagain\n", New: "\tMOVQ\tDX, CX\n",
+		By:  kernel(2, "returns/nmissed_is_exact"),
+		Why: "after some calls there is no instance any more",
+	},
+	{
+		Name: "trampoline-calls-a-handler-that-is-gone", File: "kprobes/return_amd64.s",
+		Old: "\tCMPL\tCX, $const_flagRegistered\n\tJNE\tother\n", New: "",
+		By:  kernel(2, "returns/parked_call_outlives_its_probe"),
+		Why: "a return handler is called when its module may be gone",
+	},
+}

@@ -1,0 +1,42 @@
+package mutants
+
+// nested are defects in what happens within handlers: hits, returns and faults there, and
+// handlers that are given up.
+var nested = []Mutant{
+	{
+		Name: "second-handler-of-a-return-not-called", File: "kprobes/kretprobe_trap.go",
+		Old: "\tif *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {\n\t\tonReturn(r)\n\t}\n", New: "\t_ = hi\n",
+		By:  kernel(1, "returns/several_probes_on_one_function"),
+		Why: "of several return probes on a function only the last is told, and the call returns to the trampoline again",
+	},
+	{
+		Name: "fault-of-an-interrupt-blamed", File: "kprobes/fault_trap.go",
+		Old: "\tif st.probe != 0 && st.interrupted() { // the fault", New: "\tif st.probe != 0 && st.phase == idle && st.interrupted() { // the fault",
+		By:  kernel(1, "handlers/fault_of_an_interrupt_on_top_of_one"),
+		Why: "a handler is given up for what an interrupt does",
+	},
+	{
+		Name: "fault-handler-not-asked-about-an-emulation", File: "kprobes/fault_trap.go",
+		Old: "\tif !s.mended(st, r) {\n\t\tr.IP = uint64(s.Addr)\n\t\trefault(r, st)\n", New: "\tif s.NeedsSlot() || !s.NeedsSlot() {\n\t\tr.IP = uint64(s.Addr)\n\t\trefault(r, st)\n",
+		By:  kernel(1, "handlers/fault_handler_is_asked_however_it_is_executed"),
+		Why: "a fault-handler is not called when the instruction is emulated",
+	},
+	{
+		Name: "mended-fault-goes-on-in-the-copy", File: "kprobes/fault_trap.go",
+		Old: "\tif mm.Slots.Contains(uintptr(r.IP)) {\n\t\tr.IP = uint64(s.Addr)\n\t}\n\tr.Flags", New: "\tr.Flags",
+		By:  kernel(1, "handlers/fault_handler_mends_the_stepped_copy"),
+		Why: "behind a fault that was dealt with the program goes on in the slot",
+	},
+	{
+		Name: "disabled-probe-called", File: "kprobes/hit_trap.go",
+		Old: "\tif k.Flags.Has(flagOff) {\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\treturn false\n\t}\n", New: "",
+		By:  kernel(1, "kprobes/disabled_is_not_called"),
+		Why: "a handler of a disabled probe is called while another probe keeps the breakpoint",
+	},
+	{
+		Name: "disabled-hit-not-counted", File: "kprobes/hit_trap.go",
+		Old: "\t\tk.ledger.Count(id, probe.Disarmed)\n", New: "",
+		By:  kernel(1, "kprobes/disabled_is_not_called"),
+		Why: "a hit of a disabled probe is lost without a trace",
+	},
+}
