@@ -21,7 +21,10 @@
 // Known, and not in the list: an interrupt to all CPUs left out behind a poke or in front of
 // a wait for handlers (QEMU executes what was written without it, and the lists that hits
 // read are safe by their order); an instance kept by a return inside a handler (the entry is
-// missed there, so there is none); a step and a hit told of by one #DB (QEMU makes two).
+// missed there, so there is none); a step and a hit told of by one #DB (QEMU makes two); a
+// call that never returned and is still in front of others when one returns (the runtime gives
+// up those that a panic or the end of a goroutine leaves, so only the stacks of its scheduler
+// have any).
 //
 // A mutant of boot/overlay would change nothing: the launcher that builds the kernel has
 // the overlay in itself, and is built without mutants.
