@@ -61,6 +61,10 @@ func parseTransition(line string) (*transition, error) {
 // asked is the stack limit of a goroutine that is to yield: the runtime's stackPreempt.
 const asked = ^uint64(0x521)
 
+// goroutine is at most how many bytes are at R14, the runtime's g: its timer interrupt
+// writes there that the goroutine is to yield.
+const goroutine = 0x200
+
 // try repeats t and says what became of that. What differs is a finding.
 func (p *processor) try(t *transition) string {
 	undefined, why := p.comparable(t)
@@ -77,6 +81,8 @@ func (p *processor) try(t *transition) string {
 		return "different"
 	case t.after.mem != got.mem && slices.Contains(t.after.mem[:], asked):
 		return "not repeated: the scheduler wrote to the stack limit meanwhile"
+	case t.after.mem != got.mem && got.mem == t.before.mem && t.mem-t.before.regs[insn.R14] < goroutine:
+		return "not repeated: the scheduler wrote to the goroutine meanwhile"
 	case got.ip != t.after.ip:
 		return "not repeated: other code came in between"
 	}

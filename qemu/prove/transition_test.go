@@ -32,6 +32,14 @@ func TestAProcessorRepeats(t *testing.T) {
 			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heapAt, heapAt, heapAt
 			t.before.mem[0], t.after.mem[0] = 6, 6
 		}, "different"},
+		{"CMPB $0, 0xb1(R14), when it was asked to yield", "\x41\x80\xbe\xb1\x00\x00\x00\x00", func(t *transition) {
+			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heapAt, heapAt, heapAt+0xb1
+			t.after.mem[0] = 1
+		}, "not repeated: the scheduler"},
+		{"the same elsewhere", "\x41\x80\xbe\xb1\x00\x00\x00\x00", func(t *transition) {
+			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heapAt, heapAt, heapAt+0x2b1
+			t.after.mem[0] = 1
+		}, "different"},
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
 		{"with code in between", "\x75\x02", func(t *transition) {}, "not repeated: other code"},
 		{"MOVQ (BX), AX, not observed", "\x48\x8b\x03", func(t *transition) {}, "not repeated: its memory"},
