@@ -14,7 +14,7 @@ import (
 // without asking the runtime for the real one: they switch stacks or contexts, they
 // are the probes themselves, or nobody calls them here.
 var refused = []string{
-	"main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
+	"main.caught", "main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
 	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.entryDebug",
 	"sonde/arch/amd64/trap.save", "sonde/arch/amd64/user.fromTrap", "sonde/kprobes.detour",
