@@ -21,12 +21,17 @@ if serial --unit=0 --speed=115200; then
 fi
 `
 
+// video loads what can set a graphics mode: of the firmware's kinds of screens GRUB loads only the
+// BIOS's by itself, and the kernel would show nothing on a PC with UEFI.
+const video = "insmod all_video\n"
+
 // menuTimeout is how many seconds there are to choose.
 const menuTimeout = 3
 
 // menu is GRUB's configuration.
 func (o Options) menu() string {
 	var b strings.Builder
+	b.WriteString(video)
 	if o.CommandLine != nil {
 		fmt.Fprintf(&b, "%smultiboot2 /boot/sonde.elf\nmodule2 /boot/cmdline cmdline\n%sboot\n", o.First, o.initramfs(""))
 		return b.String()
