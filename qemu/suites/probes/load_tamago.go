@@ -40,10 +40,10 @@ func handlersAtOnce(t *suites.T) {
 		if n := inside.Load(); n > most.Load() {
 			most.Store(n)
 		}
+		inside.Add(-1)
 	})
 	defer kprobes.UnregisterKprobe(k)
 	t.Until("handlers on all CPUs at once", func() bool {
-		inside.Store(0)
 		t.Together(func(int) { targets.Leaf(1, 2) })
 		return most.Load() == int32(cpu.Num())
 	})
