@@ -9,12 +9,6 @@ var machine = []Mutant{
 		Why: "the next goroutine runs with interrupts off",
 	},
 	{
-		Name: "wake-with-interrupts-off-lost", File: "boot/overlay/_runtime/sonde_syscall.go",
-		Old: "\tif sondeWaits(t) && t.flags", New: "\tif (sondeWaits(t) || t.ax == sysFutex) && t.flags",
-		By:  kernel(2, "sched/started_with_interrupts_off"),
-		Why: "a thread never runs that was given a P: the machine stands still at the next collection",
-	},
-	{
 		Name: "stop-does-not-wait", File: "kernel/smp/stop_tamago.go",
 		Old: "\t\tfor i != self && here[i].Load() != n {\n", New: "\t\tfor i < self && here[i].Load() != n {\n",
 		By:  kernel(4, "stop/others_stand_still"),

@@ -51,11 +51,26 @@ func (t *Tree) Run(ctx context.Context, m Mutant) (r Result) {
 		return Result{Verdict: Broken, Why: err.Error()}
 	}
 	defer func() {
-		if err := undo(); err != nil {
+		err := undo()
+		if err == nil {
+			err = t.buildFor(m)
+		}
+		if err != nil {
 			r = Result{Verdict: Broken, Why: err.Error()}
 		}
 	}()
+	if err := t.buildFor(m); err != nil {
+		return Result{Verdict: Broken, Why: err.Error()}
+	}
 	return t.Test(ctx, m.By)
+}
+
+// buildFor builds the launcher anew if m is in what it carries to the image.
+func (t *Tree) buildFor(m Mutant) error {
+	if !strings.HasPrefix(m.File, "boot/overlay/") {
+		return nil
+	}
+	return t.build()
 }
 
 // Test runs a test in the tree as it is.

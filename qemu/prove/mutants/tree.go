@@ -16,7 +16,7 @@ import (
 type Tree struct {
 	root string // of the original
 	dir  string
-	tool string   // the launcher, without mutants
+	tool string   // the launcher, without mutants but those it carries: see buildFor
 	lock *os.File // held while it is used
 }
 
