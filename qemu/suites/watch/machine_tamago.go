@@ -10,11 +10,14 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/trap"
+	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/kernel/smp"
+	"sonde/kprobes"
 	"sonde/kwatch"
 	"sonde/qemu/suites"
 	"sonde/sysctl"
@@ -26,6 +29,7 @@ func init() {
 	suites.Add("watch/access_in_an_nmi", inNMI)
 	suites.Add("watch/nmi_in_a_watch_handler", nmiInHandler)
 	suites.Add("watch/nmi_before_dr6_is_read", nmiBeforeDR6)
+	suites.Add("watch/execute_what_loads_the_registers", loader)
 	suites.Add("watch/machine_stopped", stopped)
 	suites.Add("watch/handlers_that_break_the_rules", misdeeds)
 	suites.Add("watch/handler_that_never_returns", neverReturns)
@@ -170,6 +174,27 @@ func nmiBeforeDR6(t *suites.T) {
 	if s.n.Load() != came.Load() || other.n.Load() != 0 {
 		t.Errorf("%d NMIs, %d hits, and %d of what nobody wrote", came.Load(), s.n.Load(), other.n.Load())
 	}
+}
+
+// loader: an instruction is watched of the code that turns watchpoints off. It was hit by
+// what nobody watched any more, again and again.
+func loader(t *suites.T) {
+	const name = "sonde/arch/amd64/debugreg.Load"
+	var sym kallsyms.Symbol
+	for sym = range kallsyms.Kernel().Named(name) {
+		break
+	}
+	if !strings.HasPrefix(sym.Name, name) {
+		t.Fatalf("there is no %s", name)
+	}
+	n := 0
+	insn.Walk(kprobes.Original(uintptr(sym.Addr), uintptr(sym.Size)), func(at int, _ insn.Inst) bool {
+		var s seen
+		off(t, on(t, uintptr(sym.Addr)+uintptr(at), 1, kwatch.Execute, s.hit))
+		n++
+		return true
+	})
+	t.Logf("%d instructions", n)
 }
 
 // stopped: while the machine is stopped no handler runs, because its code may be half
