@@ -85,9 +85,8 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 func (p *point) end() {
 	mu.Lock()
 	defer mu.Unlock()
-	if !p.gone.Swap(true) {
-		load(wanted())
-	}
+	p.gone.Store(true) // maybe before, by a handler that broke the rules
+	load(wanted())
 }
 
 // leave gives back what a watchpoint has of its process. No handler runs afterwards.
