@@ -66,7 +66,8 @@ var shimEdits = []edit{
 	{"runtime/proc.go", "\tgp.stackguard0 = stackPreempt\n\n\t// Request an async preemption of this P.\n", "\tgp.stackguard0 = stackPreempt\n\tsondeInterrupt(mp)\n\n\t// Request an async preemption of this P.\n", 1},
 	{"runtime/preempt.go", "\t\t\tcasfrom_Gscanstatus(gp, _Gscanrunning, _Grunning)\n\n\t\t\t// Send asynchronous preemption.", "\t\t\tcasfrom_Gscanstatus(gp, _Gscanrunning, _Grunning)\n\t\t\tsondeInterrupt(asyncM2)\n\n\t\t\t// Send asynchronous preemption.", 1},
 	// Code that has turned interrupts off keeps its CPU, whatever it calls.
-	{"runtime/preempt.go", "func canPreemptM(mp *m) bool {\n\treturn mp.locks == 0 &&", "func canPreemptM(mp *m) bool {\n\treturn sondeIRQsOn() && mp.locks == 0 &&", 1},
+	{"runtime/stack.go", "\t\tif !canPreemptM(thisg.m) {\n", "\t\tif !sondeIRQsOn() || !canPreemptM(thisg.m) {\n", 1},
+	{"runtime/proc.go", "\tif !canPreemptM(gp.m) {\n", "\tif !sondeIRQsOn() || !canPreemptM(gp.m) {\n", 1},
 	{"runtime/proc.go", "\t\tglobrunqput(gp)\n\n\t\t// Below, we stoplockedm", "\t\tglobrunqput(gp)\n\t\tsondeMakeWay()\n\n\t\t// Below, we stoplockedm", 1},
 	{"runtime/proc.go", "\t\tif delay > 10*1000 { // up to 10ms\n\t\t\tdelay = 10 * 1000\n", "\t\tif most := sondeWatchEvery(); delay > most {\n\t\t\tdelay = most\n", 1},
 	{"runtime/proc.go", "} else if pd.schedwhen+forcePreemptNS <= now {", "} else if pd.schedwhen+sondeSlice() <= now {", 1},

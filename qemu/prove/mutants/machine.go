@@ -4,7 +4,7 @@ package mutants
 var machine = []Mutant{
 	{
 		Name: "yields-with-interrupts-off", File: "boot/overlay/overlay.go",
-		Old: "return sondeIRQsOn() && mp.locks == 0", New: "return mp.locks == 0",
+		Old: "if !sondeIRQsOn() || !canPreemptM(thisg.m)", New: "if !canPreemptM(thisg.m)",
 		By:  kernel(1, "sched/interrupts_off_keep_the_cpu"),
 		Why: "the next goroutine runs with interrupts off",
 	},
