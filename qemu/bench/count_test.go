@@ -10,8 +10,10 @@ import (
 	"sonde/qemu/machine"
 )
 
-// usual is how many instructions a hit takes, net of the plain call. It is there to be
-// noticed: say what made it more when it must grow.
+// usual is how many instructions a hit takes, net of the plain call, in the run that took the
+// least: in the others a further probe is registered, and in some images its address shares an
+// entry of the table with the row's own, which takes 45 more. It is there to be noticed: say
+// what made it more when it must grow.
 var usual = map[string]int{
 	"k": 339, "b": 175, "e": 173, "o": 117, "j": 382, "r": 404, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317,
 	"u": 671, "u_emul": 926, "u_boost": 683, "u_step": 1302, "ur": 1863, "ur_go": 1700, "u_int3": 352, "u_syscall": 356, "u_detour": 366,
@@ -36,7 +38,8 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	got := map[string]int{}
 	for row := range strings.Lines(string(r.Stdout)) {
 		if fields := strings.Split(row, "\t"); len(fields) == 3 {
-			got[fields[0]], _ = strconv.Atoi(fields[1])
+			least, _, _ := strings.Cut(fields[2], "..")
+			got[fields[0]], _ = strconv.Atoi(strings.TrimSpace(least))
 		}
 	}
 	for name, n := range usual {
