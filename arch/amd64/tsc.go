@@ -14,25 +14,24 @@ func HasLAHF(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) bool {
 }
 
 // TSCFrequency returns what the processor behind cpuid says of itself: how often the
-// time-stamp counter counts in a second, and the local APIC's timer; 0 for what it does not
-// say.
+// time-stamp counter counts in a second; 0 if it does not say.
 //
-// Source: Intel SDM vol. 2A, "CPUID", leaves 15H and 16H; vol. 3A, "APIC Timer".
-func TSCFrequency(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (tsc, apic uint64) {
+// Source: Intel SDM vol. 2A, "CPUID", leaves 15H and 16H.
+func TSCFrequency(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) uint64 {
 	max, _, _, _ := cpuid(0, 0)
 	if max < 0x15 {
-		return 0, 0
+		return 0
 	}
 	below, above, crystal, _ := cpuid(0x15, 0)
 	if below == 0 || above == 0 {
-		return 0, 0
+		return 0
 	}
 	if crystal != 0 {
-		return uint64(crystal) * uint64(above) / uint64(below), uint64(crystal)
+		return uint64(crystal) * uint64(above) / uint64(below)
 	}
 	if max < 0x16 {
-		return 0, 0
+		return 0
 	}
 	mhz, _, _, _ := cpuid(0x16, 0) // the counter runs at the processor's base frequency
-	return uint64(mhz&0xffff) * 1e6, 0
+	return uint64(mhz&0xffff) * 1e6
 }

@@ -144,7 +144,7 @@ func TestTamagoDriversCompile(t *testing.T) {
 // goCommand runs the go command as the kernel is built, and returns what it prints.
 func goCommand(t *testing.T, verb string, args ...string) string {
 	t.Helper()
-	cmd, err := image.GoCommand(verb, args...)
+	cmd, err := image.Go(verb, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
 package image
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -41,32 +39,4 @@ func chooseToolchain(root, dir string) (toolchain, error) {
 	t.version = version
 	t.overlay, err = generate(goroot, overlayDir)
 	return t, err
-}
-
-// GoCommand returns a go command that builds with the kernel's toolchain: "go verb
-// args", with the overlay and the tags of the machine.
-//
-// Errors: those of making the overlay.
-func GoCommand(verb string, args ...string) (*exec.Cmd, error) {
-	root, err := Root()
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(root, "build")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("image: %w", err)
-	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
-	if err != nil {
-		return nil, fmt.Errorf("image: %w", err)
-	}
-	defer unlock()
-	t, err := chooseToolchain(root, dir)
-	if err != nil {
-		return nil, fmt.Errorf("image: %w", err)
-	}
-	cmd := exec.Command(t.goCmd, append([]string{verb, "-overlay=" + t.overlay, "-tags", machineTags}, args...)...)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), t.env...)
-	return cmd, nil
 }

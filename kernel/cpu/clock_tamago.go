@@ -139,6 +139,6 @@ func readHPET() uint64 { return uint64(ReadMMIO32(hpetBase + 0xf0)) }
 
 // prepareCPUID takes the TSC for its own reference; what is measured is the APIC's timer.
 func prepareCPUID(ref *reference, _ *acpi.Info) bool {
-	ref.hz, _ = amd64.TSCFrequency(CPUID)
+	ref.hz = amd64.TSCFrequency(CPUID)
 	return ref.hz != 0
 }

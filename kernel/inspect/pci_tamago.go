@@ -18,17 +18,13 @@ const (
 	hostBridge       = 0x0600
 )
 
-// configuration guards the two ports behind which configuration space is.
-var configuration sync.Mutex
-
-// Devices returns what is on all PCI buses, in order. To learn how large a function's ranges
-// are, it makes the function answer to none for some microseconds.
+// Devices returns what was on all PCI buses when it was first called, in order. It looks once:
+// to learn how large a function's ranges are, it makes the function answer to none for some
+// microseconds.
 //
 // Context: goroutine.
 // Source: PCI Local Bus Specification 3.0, "Configuration Space".
-func Devices() (all []PCI) {
-	configuration.Lock()
-	defer configuration.Unlock()
+var Devices = sync.OnceValue(func() (all []PCI) {
 	for bus := range buses {
 		for _, d := range pci.Devices(bus) {
 			for fn := range uint32(functions) {
@@ -43,7 +39,7 @@ func Devices() (all []PCI) {
 		}
 	}
 	return all
-}
+})
 
 func describe(d *pci.Device, fn uint32, h *header) PCI {
 	class, interrupt := h.words[classWord], h.words[interruptWord]

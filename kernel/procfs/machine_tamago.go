@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/irq"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
+	"sonde/kernel/vfs"
 )
 
 // Machine returns the facts of the machine this runs on. Version and Cmdline are
@@ -41,6 +42,9 @@ func Uptime() (up, idle time.Duration) {
 // caller adds.
 func StatNow() Stat {
 	s := Stat{Up: time.Duration(cpu.Nanotime())}
+	for _, n := range grace.Now() {
+		s.Switches += n
+	}
 	s.Boot = time.Now().Add(-s.Up)
 	for i := range cpu.Num() {
 		_, _, asleep := grace.Idle(i)
@@ -68,6 +72,7 @@ func MemoryNow() Memory {
 		Stack:  m.StackInuse,
 		Image:  uint64(mm.Data.End - mm.Text.Start),
 		Frames: uint64(frames.Used) * frame.Size,
+		Files:  uint64(vfs.Root.Frames()) * frame.Size,
 	}
 }
 

@@ -14,6 +14,7 @@ type Memory struct {
 	Stack  uint64 // goroutine stacks
 	Image  uint64 // text and data of the kernel
 	Frames uint64 // programs, their page tables, and the contents of files
+	Files  uint64 // of that the contents of files, which are nowhere else
 	Lines  []MemLine
 }
 
@@ -26,11 +27,13 @@ type MemLine struct {
 // Available is what could be allocated without growing anything.
 func (m Memory) Available() uint64 { return m.Free + m.Idle }
 
-// meminfo writes the lines of Linux's /proc/meminfo that have a meaning here.
+// meminfo writes the lines of Linux's /proc/meminfo that have a meaning here, those that free
+// and its like ask for, and some of our own.
 func (m Memory) meminfo() string {
 	var b strings.Builder
 	for _, l := range append([]MemLine{
 		{"MemTotal", m.Total}, {"MemFree", m.Free}, {"MemAvailable", m.Available()},
+		{"Buffers", 0}, {"Cached", m.Files}, {"SwapTotal", 0}, {"SwapFree", 0}, {"Shmem", m.Files},
 		{"GoHeap", m.Heap}, {"GoHeapIdle", m.Idle}, {"KernelStack", m.Stack}, {"KernelImage", m.Image},
 		{"Frames", m.Frames},
 	}, m.Lines...) {

@@ -30,7 +30,7 @@ func mount(t *testing.T) *vfs.FS {
 		Cmdline: func() string { return "console=ttyS0" },
 		Uptime:  func() (time.Duration, time.Duration) { return 12349 * time.Millisecond, 40 * time.Second },
 		Memory: func() Memory {
-			return Memory{Total: 128 << 20, Free: 64 << 20, Heap: 1 << 20, Idle: 1 << 20, Stack: 64 << 10, Image: 5 << 20, Frames: 3 << 20,
+			return Memory{Total: 128 << 20, Free: 64 << 20, Heap: 1 << 20, Idle: 1 << 20, Stack: 64 << 10, Image: 5 << 20, Frames: 3 << 20, Files: 1 << 20,
 				Lines: []MemLine{{"ProbeSlots", 4096}}}
 		},
 		CPUs: func() []CPU {
@@ -46,7 +46,7 @@ func mount(t *testing.T) *vfs.FS {
 		Loadavg: func() Load { return Load{[3]float64{0.5, 0.25, 0.125}, 1, 12, 99} },
 		Stat: func() Stat {
 			return Stat{Up: 10 * time.Second, Idle: []time.Duration{8 * time.Second, 4 * time.Second}, User: 2 * time.Second,
-				Interrupts: 1234, Boot: time.Unix(1700000000, 0), Forks: 7, Running: 1}
+				Interrupts: 1234, Switches: 5678, Boot: time.Unix(1700000000, 0), Forks: 7, Running: 1}
 		},
 		Kallsyms: func(w io.Writer) { fmt.Fprintln(w, "0000000000401000 T vfs.Read") },
 		Extra:    map[string]func(io.Writer){"driver/rtc": func(w io.Writer) { fmt.Fprintln(w, "rtc") }},

@@ -12,6 +12,7 @@ type Stat struct {
 	Idle       []time.Duration // of each CPU
 	User       time.Duration   // that programs have run, on all CPUs together
 	Interrupts uint64
+	Switches   uint64 // scheduling points that the CPUs have passed
 	Boot       time.Time
 	Forks      uint64 // threads that have been made
 	Running    int    // programs that run or want to
@@ -38,6 +39,6 @@ func (s Stat) stat() string {
 		mine := s.Up - min(d, s.Up)
 		line(fmt.Sprintf("cpu%d", i), time.Duration(float64(mine)*float64(user)/float64(busy)), mine, min(d, s.Up))
 	}
-	fmt.Fprintf(&b, "intr %d\nbtime %d\nprocesses %d\nprocs_running %d\nprocs_blocked 0\n", s.Interrupts, s.Boot.Unix(), s.Forks, s.Running)
+	fmt.Fprintf(&b, "intr %d\nctxt %d\nbtime %d\nprocesses %d\nprocs_running %d\nprocs_blocked 0\n", s.Interrupts, s.Switches, s.Boot.Unix(), s.Forks, s.Running)
 	return b.String()
 }

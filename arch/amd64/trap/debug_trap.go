@@ -118,7 +118,7 @@ func takeDebug(r *amd64.Regs) {
 	}
 	which, stepped := debugreg.Hits(dr6, watching[ID(r)]), dr6&debugreg.DR6_BS != 0
 	if which == 0 && !stepped && dr6&(debugreg.DR6_B0|debugreg.DR6_B1|debugreg.DR6_B2|debugreg.DR6_B3) != 0 {
-		r.Flags |= amd64.RFLAGS_RF // of a register that LoadWatch is about to turn off: it may watch LoadWatch
+		r.Flags |= amd64.RFLAGS_RF // of a register that LoadWatch has not turned off yet: it may watch LoadWatch
 		return
 	}
 	if stepped {
