@@ -27,6 +27,7 @@ func TestBoards(t *testing.T) {
 		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}, 128, 1024, 768, 16},
 		{"bios-usb", machine.Config{From: machine.USB, SMP: 8, Memory: "1G"}, 1 << 10, 1024, 768, 32},
 		{"bios-net", machine.Config{From: machine.Net, SMP: 2}, 256, 1280, 1024, 24},
+		{"uefi-net", machine.Config{From: machine.Net, UEFI: true, SMP: 2}, 256, 1024, 768, 32},
 		{"uefi-usb", machine.Config{From: machine.USB, UEFI: true, SMP: 4, Memory: "6G"}, 6 << 10, 1024, 768, 32},
 		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, Machine: "pc", SMP: 2}, 256, 1024, 768, 32},
 	} {

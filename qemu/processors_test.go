@@ -85,6 +85,7 @@ func TestClocks(t *testing.T) {
 		{"hpet", "clock=hpet", "measured against the HPET", nil},
 		{"unknown", "clock=sundial", "measured against the ACPI PM timer", nil},
 		{"no ACPI", "acpi=off", "measured against the PIT", nil},
+		{"no ACPI on the board", "", "measured against the PIT", []string{"-machine", "pc,acpi=off"}},
 		{"none", "acpi=off", "boot failed: nothing tells the time", []string{"-machine", "q35,pit=off"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
