@@ -6,8 +6,7 @@
 //
 // The assembler knows 64-bit code only. In the 32-bit part only instructions
 // are used whose encoding means the same in both modes; addresses, which would
-// be RIP-relative here and absolute there, are built from the return address
-// that CALL pushes (ADDR).
+// be RIP-relative here and absolute there, are built by ADDR.
 //
 // Source: Xen "x86/HVM direct boot ABI"; Multiboot2 Specification 2.0, "I386 machine
 // state"; Intel SDM vol. 3A, "Switching to Protected Mode" and "Initializing IA-32e Mode".
@@ -16,6 +15,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
+#include "bothmodes_amd64.h"
 
 #define CR0_PE_MP_ET_NE_WP_PG	(1<<0 | 1<<1 | 1<<4 | 1<<5 | 1<<16 | 1<<31)
 #define CR4_PAE_PGE_SSE		(1<<5 | 1<<7 | 1<<9 | 1<<10)
@@ -34,13 +34,8 @@
 
 #define MULTIBOOT2	0x36d76289	// multiboot2.Magic
 
-// ADDR puts the address of sym into reg; it loses AX. LEAL is 6 bytes long.
-#define ADDR(sym, reg) \
-	CALL	·here<>(SB); \
-	LEAL	sym(SB), reg; \
-	LEAL	6(AX)(reg*1), reg
-
-TEXT ·here<>(SB),NOSPLIT|NOFRAME,$0
+// here returns to the instruction behind the CALL, with its address in AX.
+TEXT ·here(SB),NOSPLIT|NOFRAME,$0
 	POPQ	AX
 	PUSHQ	AX
 	RET
@@ -56,6 +51,7 @@ TEXT multibootentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPL	AX, $MULTIBOOT2
 	JEQ	known
 	MOVL	$SCRATCH, SP
+	XORL	BP, BP			// it is not to be looked at
 	ADDR(·noLoader, SI)
 	JMP	·refuse(SB)
 known:
@@ -156,41 +152,6 @@ bits:
 nx:
 	ADDR(·noNX, SI)
 	JMP	·refuse(SB)
-
-// refuse prints the Go string at SI where a VGA shows text, unless it shows a picture, and
-// on COM1; it tells the launcher of a crash, and halts where there is none. It runs in
-// either mode.
-TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
-	MOVL	8(SI), CX
-	MOVL	(SI), SI
-	MOVL	$0xb8000, DI
-	MOVL	SI, BX
-	MOVL	CX, DX
-	MOVL	$0x0f00, AX		// white on black
-cell:
-	MOVB	(BX), AX
-	MOVW	AX, (DI)
-	ADDL	$1, BX
-	ADDL	$2, DI
-	SUBL	$1, DX
-	JNE	cell
-full:
-	MOVL	$0x3fd, DX
-	INB
-	TESTB	$0x20, AX		// room for a byte
-	JEQ	full
-	MOVL	$0x3f8, DX
-	MOVBLZX	(SI), AX
-	OUTB
-	ADDL	$1, SI
-	SUBL	$1, CX
-	JNE	full
-	MOVL	$const_crashPort, DX
-	MOVL	$const_crashValue, AX
-	OUTL
-	CLI
-	HLT
-	JMP	-2(PC)
 
 // apentry: where the real-mode stub of a further CPU ends up, in 32-bit mode.
 // It is told nothing: BP = 0, and the page tables are the kernel's.
@@ -321,6 +282,7 @@ TEXT cpuinit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of these
 	MOVQ	$multibootentry(SB), AX
 	MOVL	$SCRATCH, SP
+	XORL	BP, BP			// nothing is known of it
 	ADDR(·noEntry, SI)
 	JMP	·refuse(SB)
 

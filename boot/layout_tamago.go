@@ -45,7 +45,7 @@ const (
 	tablesBytes  = 1 << 20 // room for page tables: enough to map 64 GiB
 )
 
-// What entry_amd64.s says when it cannot go on, and to whom.
+// What refuse_amd64.s says for entry_amd64.s when that cannot go on, and to whom.
 var (
 	noBasics   = refusal + "the processor lacks TSC, MSR, PAE, APIC, PGE, FXSR, SSE or SSE2\r\n"
 	noLongMode = refusal + "the processor has no 64-bit mode\r\n"

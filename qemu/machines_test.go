@@ -112,3 +112,16 @@ func TestRefusalOnAScreen(t *testing.T) {
 		t.Errorf("the screen shows %q, want %q", shown, want)
 	}
 }
+
+// TestRefusalInAPicture: so does one whose loader has left a picture, of pixels of any size.
+func TestRefusalInAPicture(t *testing.T) {
+	skipIfShort(t)
+	t.Parallel()
+	for _, bits := range []uint32{24, 32} {
+		extra, socket := withMonitor(t)
+		c := startConsole(t, machine.Config{From: machine.USB, Plain: true, Image: askFor(t, imagePath(t, normalImage), 1280, 1024, bits),
+			Extra: append(extra, "-cpu", "max,-nx")})
+		c.seeIn(bootLimit, "data could be executed")
+		awaitPicture(t, dial(t, socket), "sonde: boot failed: the processor has no NX, so data could be executed\n")
+	}
+}
