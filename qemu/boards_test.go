@@ -12,6 +12,10 @@ import (
 	"sonde/qemu/machine"
 )
 
+// allBoards is the variable that has the tests try what takes minutes, and differs little from
+// what they try without it.
+const allBoards = "SONDE_ALL_BOARDS"
+
 // TestBoards boots the image as a PC does: by BIOS and UEFI, from CD, stick and network,
 // with GRUB, which gives the kernel its command line byte for byte. What the serial line
 // shows is on the screen as well, whatever its pixels are.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -113,11 +114,15 @@ func TestRefusalOnAScreen(t *testing.T) {
 	}
 }
 
-// TestRefusalInAPicture: so does one whose loader has left a picture, of pixels of any size.
+// TestRefusalInAPicture: so does one whose loader has left a picture; with allBoards, of pixels
+// of any size.
 func TestRefusalInAPicture(t *testing.T) {
 	skipIfShort(t)
 	t.Parallel()
-	for _, bits := range []uint32{24, 32} {
+	for _, bits := range []uint32{24, 16, 32} {
+		if bits != 24 && os.Getenv(allBoards) == "" {
+			continue
+		}
 		extra, socket := withMonitor(t)
 		c := startConsole(t, machine.Config{From: machine.USB, Plain: true, Image: askFor(t, imagePath(t, normalImage), 1280, 1024, bits),
 			Extra: append(extra, "-cpu", "max,-nx")})

@@ -34,6 +34,8 @@ var peerNames = map[string]struct {
 	"u_boost":             {"u_bare_mov.net", 1}, // Linux steps it
 	"u_step":              {"u_bare_mov.net", 1},
 	"ur":                  {"ur_bare_nop.net", 1},
+	"w":                   {"w.net", 1},
+	"x":                   {"x.net", 1},
 	"regpair":             {"regpair_us", 1e3},
 	"batch256_register":   {"batch256_register_ms", 1e6},
 	"batch256_unregister": {"batch256_unregister_ms", 1e6},
