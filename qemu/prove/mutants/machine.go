@@ -56,4 +56,10 @@ var machine = []Mutant{
 		By:  kernel(2, "stop/calls_come_after_the_period_once"),
 		Why: "what waits for a grace period is done before it",
 	},
+	{
+		Name: "nmi-of-a-held-cpu-not-waited-for", File: "kernel/smp/stop_tamago.go",
+		Old: "\t\tawaitNMIs()\n", New: "",
+		By:  kernel(4, "stop/nmi_of_a_held_cpu_is_waited_for"),
+		Why: "code is changed while a CPU executes it in an NMI",
+	},
 }
