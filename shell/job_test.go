@@ -184,9 +184,19 @@ func (u *user) enter(text string) {
 	io.WriteString(u.w, text+"\r")
 }
 
-// front waits until a program has the terminal.
-func (u *user) front() {
-	for u.shell.Terminal.Foreground() == 0 {
+// front waits until n programs have the terminal: a key that becomes a signal reaches those
+// that have begun.
+func (u *user) front(n int) {
+	for {
+		group, begun := u.shell.Terminal.Foreground(), 0
+		for _, p := range u.shell.Machine.Programs.Processes() {
+			if group != 0 && p.Facts().Group == group {
+				begun++
+			}
+		}
+		if begun >= n {
+			return
+		}
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -196,7 +206,7 @@ func TestJobsAtThePrompt(t *testing.T) {
 	u.enter("pause &")
 	pid := u.see(`\[1\] (\d+)\n`)[1]
 	u.enter("pause | upper")
-	u.front()
+	u.front(2)
 	io.WriteString(u.w, "\x1a")
 	u.see(`\n\[2\]\+  Stopped                 pause \| upper\n`)
 	u.enter("echo $?; jobs")
@@ -207,7 +217,7 @@ func TestJobsAtThePrompt(t *testing.T) {
 	u.see(`\[1\]-  Killed                  pause\n`)
 	u.enter("fg %pau")
 	u.see(`\npause \| upper\n`)
-	u.front()
+	u.front(2)
 	io.WriteString(u.w, "\x03")
 	u.see(`\^C\n`)
 	u.enter("echo $?; jobs; fail & wait")
@@ -231,7 +241,7 @@ func TestJobsAtThePrompt(t *testing.T) {
 func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	u := newUser(t)
 	u.enter("pause")
-	u.front()
+	u.front(1)
 	io.WriteString(u.w, "echo le")
 	u.see("echo le")
 	for _, p := range u.shell.Machine.Programs.Processes() {
@@ -241,7 +251,7 @@ func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	io.WriteString(u.w, "ft\r")
 	u.see("\nleft\n")
 	u.enter("upper")
-	u.front()
+	u.front(1)
 	io.WriteString(u.w, "in\r")
 	u.see("IN")
 	io.WriteString(u.w, "\x04")
@@ -286,7 +296,7 @@ func TestReadingInTheBackgroundStops(t *testing.T) {
 	io.WriteString(u.w, "\r")
 	u.see(`\[1\]\+  Stopped                 upper\n`)
 	u.enter("fg")
-	u.front()
+	u.front(1)
 	io.WriteString(u.w, "in\r")
 	u.see("IN")
 	io.WriteString(u.w, "\x04")
