@@ -12,8 +12,8 @@ import (
 	"sonde/qemu/machine"
 )
 
-// allBoards is the variable that has the tests try what takes minutes, and differs little from
-// what they try without it.
+// allBoards is the variable that has the tests try more firmware and more pictures, for which
+// .ci/run has no time.
 const allBoards = "SONDE_ALL_BOARDS"
 
 // TestBoards boots the image as a PC does: by BIOS and UEFI, from CD, stick and network,
