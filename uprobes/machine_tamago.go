@@ -3,9 +3,17 @@
 package uprobes
 
 import (
+	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
+	"sonde/uprobes/place"
 )
+
+func init() {
+	if place.Processor = place.Emulator; !cpu.Emulated() {
+		place.Processor = place.MakerOf(amd64.Identify(cpu.CPUID).Vendor)
+	}
+}
 
 // goroutine returns the goroutine that this is, as a number.
 func goroutine() uint64 { return uint64(goruntime.Task()) }

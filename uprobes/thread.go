@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 	"sonde/uprobes/place"
 )
@@ -98,4 +99,13 @@ func (th *thread) Store(addr, v uint64) error {
 	th.stored = true
 	_, err := th.text.mem.SwapWord(addr, v)
 	return err
+}
+
+// Writable reports whether Store would.
+func (th *thread) Writable(addr uint64) error {
+	th.stored = true
+	if err := th.text.mem.Fault(addr, space.Write); err != nil {
+		return err
+	}
+	return th.text.mem.Fault(addr+7, space.Write)
 }

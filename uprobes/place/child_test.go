@@ -22,7 +22,8 @@ type child struct {
 	t     *testing.T
 	pid   int
 	mem   *os.File
-	fpLen int // of the XSAVE area
+	fpLen int  // of the XSAVE area
+	gp    bool // the last stop was by an exception that has no address, such as #GP
 }
 
 const (
@@ -130,7 +131,22 @@ func (c *child) wait() syscall.Signal {
 	if _, err := syscall.Wait4(c.pid, &s, 0, nil); err != nil || !s.Stopped() {
 		c.t.Fatalf("the process is gone: %v, %#x", err, s)
 	}
+	c.gp = s.StopSignal() == syscall.SIGSEGV && c.code() == siKernel
 	return s.StopSignal()
+}
+
+const (
+	getSiginfo = 0x4202
+	siKernel   = 0x80
+)
+
+// code returns the si_code of the signal that has stopped the child.
+func (c *child) code() int32 {
+	var info [32]int32
+	if _, _, e := syscall.Syscall6(syscall.SYS_PTRACE, getSiginfo, uintptr(c.pid), 0, uintptr(unsafe.Pointer(&info)), 0, 0); e != 0 {
+		c.t.Fatal(e)
+	}
+	return info[2]
 }
 
 func (c *child) step() syscall.Signal {
@@ -152,6 +168,7 @@ type state struct {
 	fp             [fpSize]byte
 	data           [dataSize]byte
 	signal         syscall.Signal // SIGTRAP: none
+	gp             bool           // it is SIGSEGV, and not of a page fault
 }
 
 // load makes the child's state s.
@@ -174,6 +191,7 @@ func (c *child) store(s *state) {
 		AX: r.Rax, CX: r.Rcx, DX: r.Rdx, SI: r.Rsi, DI: r.Rdi, IP: r.Rip, CS: r.Cs, Flags: r.Eflags, SP: r.Rsp}
 	s.fsBase, s.gsBase = r.Fs_base, r.Gs_base
 	c.fpLen = c.fp(getRegset, &s.fp, fpSize)
+	s.gp = c.gp
 	copy(s.data[:], c.read(dataAt, dataSize))
 	clear(s.fp[6:24])    // where the last x87 instruction is, and its operand
 	clear(s.fp[512:576]) // which parts are as at the beginning: that may be said or not
@@ -203,6 +221,11 @@ func (s *state) Store(addr, v uint64) error {
 	if err == nil {
 		binary.LittleEndian.PutUint64(b, v)
 	}
+	return err
+}
+
+func (s *state) Writable(addr uint64) error {
+	_, err := s.word(addr)
 	return err
 }
 

@@ -15,6 +15,31 @@ type CPU interface {
 	// Load and Store are of 8 bytes, which need not be aligned.
 	Load(addr uint64) (uint64, error)
 	Store(addr, v uint64) error
+	// Writable returns what Store would, and stores nothing.
+	Writable(addr uint64) error
+}
+
+// Maker says what a processor does where processors differ: a branch, a call or a
+// return leads to an address that is not canonical.
+type Maker uint8
+
+const (
+	Intel    Maker = iota // a call has pushed, then #GP at the branch
+	AMD                   // #GP at the branch, before anything is written; a push that would fault comes first
+	Emulator              // QEMU's: the branch is done, and #GP is where it leads
+)
+
+// Processor is what this processor does. It is set before there are programs.
+//
+// Source: processors of both makers, asked; no manual has the order.
+var Processor Maker
+
+// MakerOf returns the Maker for the vendor that CPUID names.
+func MakerOf(vendor string) Maker {
+	if vendor == "AuthenticAMD" || vendor == "HygonGenuine" {
+		return AMD
+	}
+	return Intel
 }
 
 // Fault is the exception that an instruction causes.
@@ -47,18 +72,16 @@ func (p *Plan) Do(c CPU) error {
 			return err
 		}
 	}
+	after := *r
+	p.finish(&after, loaded)
+	nowhere := !canonical(after.IP)
 	if v, ok := p.pushes(r); ok {
-		if err := push(c, r.SP-8, v); err != nil {
+		if err := push(c, r.SP-8, v, nowhere && Processor == AMD); err != nil {
 			return err
 		}
 	}
-	if p.isPlain {
-		p.plain.Finish(r, loaded)
-		return nil
-	}
-	after := *r
-	if p.finish(&after, loaded); !canonical(after.IP) {
-		return wild(after.IP, false) // a call has pushed already, as seen on a real CPU
+	if nowhere && Processor != Emulator {
+		return wild(after.IP, false)
 	}
 	*r = after
 	return nil
@@ -86,6 +109,10 @@ func (p *Plan) pushes(r *amd64.Regs) (v uint64, ok bool) {
 }
 
 func (p *Plan) finish(r *amd64.Regs, loaded uint64) {
+	if p.isPlain {
+		p.plain.Finish(r, loaded)
+		return
+	}
 	p.op.Finish(r, loaded)
 	if p.In.IsPopf() { // the Op leaves TF alone
 		r.Flags = r.Flags&^insn.FlagTF | loaded&insn.FlagTF
@@ -100,7 +127,7 @@ const (
 )
 
 func (p *Plan) load(c CPU, addr uint64) (uint64, error) {
-	if !canonical(addr) {
+	if !canonical(addr) || !canonical(addr+7) {
 		onStack := p.isPlain || p.In.Flow == insn.Ret || p.In.IsPopf() || p.In.HasMem() && p.byStack()
 		return 0, wild(addr, onStack)
 	}
@@ -118,11 +145,18 @@ func (p *Plan) byStack() bool {
 	return ok && m.Seg == insn.SegNone && (m.Base == insn.RSP || m.Base == insn.RBP)
 }
 
-func push(c CPU, addr, v uint64) error {
-	if !canonical(addr) {
+// push stores v at addr; with only, it just looks whether that could be done.
+func push(c CPU, addr, v uint64, only bool) error {
+	if !canonical(addr) || !canonical(addr+7) {
 		return wild(addr, true)
 	}
-	if err := c.Store(addr, v); err != nil {
+	var err error
+	if only {
+		err = c.Writable(addr)
+	} else {
+		err = c.Store(addr, v)
+	}
+	if err != nil {
 		return &Fault{amd64.VEC_PF, faultUser | faultWrite, addr, err}
 	}
 	return nil
@@ -136,10 +170,8 @@ func wild(addr uint64, stack bool) error {
 	return &Fault{Vector: amd64.VEC_GP, Addr: addr}
 }
 
-// canonical reports whether all 8 bytes at addr can be memory.
-func canonical(addr uint64) bool {
-	return int64(addr)<<16>>16 == int64(addr) && int64(addr+7)<<16>>16 == int64(addr+7)
-}
+// canonical reports whether the byte at addr can be memory.
+func canonical(addr uint64) bool { return int64(addr)<<16>>16 == int64(addr) }
 
 // Call makes r what SYSCALL leaves to the kernel: the plan's Way is Syscall.
 //

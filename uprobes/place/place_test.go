@@ -135,6 +135,13 @@ func (m *memory) Store(addr, v uint64) error {
 	return nil
 }
 
+func (m *memory) Writable(addr uint64) error {
+	if addr != m.addr {
+		return syscall.EFAULT
+	}
+	return nil
+}
+
 // TestFaultsChangeNothing: of a call whose operand is there and whose stack is not, too.
 func TestFaultsChangeNothing(t *testing.T) {
 	const wild = 1 << 60

@@ -23,8 +23,7 @@ import (
 // process, as they stand, and then in each way that their plan allows, and compares
 // registers, flags, memory and the signal that a program would get.
 func TestEveryWayDoesWhatTheProcessorDoes(t *testing.T) {
-	tr := trial{T: t, child: newChild(t), rng: rand.New(rand.NewPCG(1, 2)), tried: map[Way]int{}}
-	tr.store(&tr.first)
+	tr := newTrial(t)
 	codes := special(t)
 	for _, file := range []string{self(t), "/lib/x86_64-linux-gnu/libc.so.6", "/bin/busybox"} {
 		codes = append(codes, instructions(t, file)...)
@@ -146,6 +145,25 @@ type trial struct {
 	far   int
 }
 
+func newTrial(t *testing.T) *trial {
+	Processor = MakerOf(vendor(t))
+	t.Cleanup(func() { Processor = Intel })
+	tr := &trial{T: t, child: newChild(t), rng: rand.New(rand.NewPCG(1, 2)), tried: map[Way]int{}}
+	tr.store(&tr.first)
+	return tr
+}
+
+// vendor returns who has made this processor.
+func vendor(t *testing.T) string {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, _ := strings.Cut(string(b), "vendor_id\t: ")
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
 const place = codeAt + 0x100
 
 // try compares what the ways of an instruction do.
@@ -163,8 +181,12 @@ func (t *trial) try(code []byte) {
 		}
 		return
 	}
-	begin := t.random()
-	want := t.natively(code, &in, begin)
+	t.all(plan, code, t.random())
+}
+
+// all compares what the ways of a plan do in a state.
+func (t *trial) all(plan *Plan, code []byte, begin *state) {
+	want := t.natively(code, &plan.In, begin)
 	for w := Nothing; w < Syscall; w++ {
 		p, err := plan.As(w)
 		if err != nil {
@@ -258,7 +280,7 @@ func emulated(p *Plan, s state) *state {
 	s.signal = syscall.SIGTRAP
 	err := p.Do(&s)
 	if f := (*Fault)(nil); errors.As(err, &f) {
-		s.signal = syscall.SIGSEGV
+		s.signal, s.gp = syscall.SIGSEGV, f.Vector == amd64.VEC_GP
 		if f.Vector == amd64.VEC_SS {
 			s.signal = syscall.SIGBUS
 		}
@@ -319,9 +341,9 @@ func (t *trial) compare(code []byte, p *Plan, want, got *state) {
 		return
 	}
 	t.Errorf("% x, %v: differs", code, p.Way)
-	if w.r != g.r || w.signal != g.signal || w.fsBase != g.fsBase || w.gsBase != g.gsBase {
-		t.Logf("want %v fs %#x gs %#x %+v", w.signal, w.fsBase, w.gsBase, hexed(w.r))
-		t.Logf("got  %v fs %#x gs %#x %+v", g.signal, g.fsBase, g.gsBase, hexed(g.r))
+	if w.r != g.r || w.signal != g.signal || w.gp != g.gp || w.fsBase != g.fsBase || w.gsBase != g.gsBase {
+		t.Logf("want %v (#GP: %v) fs %#x gs %#x %+v", w.signal, w.gp, w.fsBase, w.gsBase, hexed(w.r))
+		t.Logf("got  %v (#GP: %v) fs %#x gs %#x %+v", g.signal, g.gp, g.fsBase, g.gsBase, hexed(g.r))
 	}
 	for i := range w.data {
 		if w.data[i] != g.data[i] {
