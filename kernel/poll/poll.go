@@ -87,10 +87,13 @@ func (q *Queue) Remove(w *Waiter) {
 	q.n.Add(-1)
 }
 
+// Waited reports whether anybody is in the queue.
+func (q *Queue) Waited() bool { return q.n.Load() != 0 }
+
 // Notify wakes those who wait for one of the events. The state must have
 // changed before.
 func (q *Queue) Notify(ev Events) {
-	if q.n.Load() == 0 {
+	if !q.Waited() {
 		return
 	}
 	q.mu.Lock()

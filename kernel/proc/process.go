@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/poll"
 	"sonde/kernel/proc/signal"
 )
 
@@ -45,6 +46,7 @@ type Process struct {
 
 	// Signals; guarded by Table.mu:
 	pending    signal.Queue
+	readers    poll.Queue // see SignalQueue; not guarded by mu
 	actions    *sharedActions
 	exitSignal int // what the parent gets at the end
 	deathSig   int // what this process gets at the parent's end

@@ -102,7 +102,11 @@ func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set)
 	if p.actions.Ignored(n) && p.attached() == nil && !(t != nil && t.blocked.Has(n)) && !p.blockedByAll(n) {
 		return nil
 	}
-	if q.Add(info) && t != nil && (!t.blocked.Has(n) || t.waits.Has(n)) {
+	if !q.Add(info) {
+		return nil
+	}
+	p.tellReaders()
+	if t != nil && (!t.blocked.Has(n) || t.waits.Has(n)) {
 		t.nudge()
 	}
 	return nil

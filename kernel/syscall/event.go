@@ -69,7 +69,7 @@ func epollCtl(t *proc.Thread, a *Args) (uint64, error) {
 	events, data := binary.LittleEndian.Uint32(raw[:]), binary.LittleEndian.Uint64(raw[4:])
 	switch asInt(a[1]) {
 	case epollAdd:
-		return done(e.Add(fd, f, events, data))
+		return done(e.AddSource(fd, f, sourceOf(t, f), events, data))
 	case epollModify:
 		return done(e.Modify(fd, f, events, data))
 	}

@@ -74,11 +74,23 @@ func (m *mover) in() bool { return m.how == writes || m.how == writesAt }
 
 func (m *mover) read(b []byte) (int, error) {
 	n, err := vfs.Read(m.f, b)
-	if err == sys.EAGAIN && !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0 {
-		n, err = m.f.ReadWait(b, m.t.Cancel())
+	if err == sys.EAGAIN {
+		n, err = m.readAgain(b)
 	}
 	m.begun = true
 	return n, err
+}
+
+// readAgain reads what was not there at once, or is not the same for all.
+func (m *mover) readAgain(b []byte) (int, error) {
+	wait := !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0
+	if s, ok := m.f.Handle().(*signalFile); ok {
+		return signalSource{m.t, s}.read(b, wait)
+	}
+	if !wait {
+		return 0, sys.EAGAIN
+	}
+	return m.f.ReadWait(b, m.t.Cancel())
 }
 
 func (m *mover) write(b []byte) (int, error) {

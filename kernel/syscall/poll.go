@@ -99,7 +99,7 @@ func pollFiles(t *proc.Thread, addr, n uint64, limit time.Duration) (uint64, err
 			bad++
 			continue
 		}
-		wants[i] = poll.Want{Source: f, Events: poll.Events(uint16(p.Events))}
+		wants[i] = poll.Want{Source: sourceOf(t, f), Events: poll.Events(uint16(p.Events))}
 	}
 	if bad > 0 {
 		limit = 0
@@ -184,7 +184,7 @@ func selectFiles(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		w.Source = f
+		w.Source = sourceOf(t, f)
 		wants, fds = append(wants, w), append(fds, fd)
 	}
 	if _, err := poll.Many(wants, limit, t.Cancel()); err != nil {

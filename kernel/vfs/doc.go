@@ -29,6 +29,7 @@
 package vfs
 
 import (
+	"io"
 	"io/fs"
 	"time"
 )
@@ -110,6 +111,12 @@ func (Stream) stream() {}
 // returns the new end as well.
 type Appender interface {
 	Append(p []byte) (n int, end int64, err error)
+}
+
+// Describer is a Handle that has more to say about itself in /proc/PID/fdinfo: lines
+// in Linux's format.
+type Describer interface {
+	Describe(w io.Writer)
 }
 
 // Sizer is a node whose size can be set.

@@ -116,6 +116,7 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 		"root":    place{target: func() (string, error) { return "/", nil }},
 		"cwd":     cwd(p),
 		"fd":      descriptors(tree, p),
+		"fdinfo":  descriptorInfo(p),
 
 		"mountinfo": ctl.Print(func(w io.Writer) { procfs.MountInfo(w, tree) }),
 	}
@@ -222,6 +223,16 @@ func cwd(p *proc.Process) vfs.Node {
 
 // descriptors is /proc/PID/fd.
 func descriptors(tree *vfs.FS, p *proc.Process) vfs.Node {
+	return eachDescriptor(p, func(_ int, file *vfs.File) vfs.Node {
+		l := jump{}
+		l.target = func() (string, error) { return describe(file), nil }
+		l.to = func() (vfs.Place, error) { return tree.PlaceOf(file), nil }
+		return l
+	})
+}
+
+// eachDescriptor is a folder with what node makes of each open file of p.
+func eachDescriptor(p *proc.Process, node func(fd int, file *vfs.File) vfs.Node) vfs.Node {
 	return ctl.Dir{
 		List: func() (names []string) {
 			if f := open(p); f != nil {
@@ -241,10 +252,7 @@ func descriptors(tree *vfs.FS, p *proc.Process) vfs.Node {
 			if err != nil {
 				return nil
 			}
-			l := jump{}
-			l.target = func() (string, error) { return describe(file), nil }
-			l.to = func() (vfs.Place, error) { return tree.PlaceOf(file), nil }
-			return l
+			return node(fd, file)
 		},
 	}
 }

@@ -56,6 +56,8 @@ type key struct {
 
 type item struct {
 	key
+	source poll.Source // what is waited for: the file, or what stands for it
+	queue  *poll.Queue // that the waiter is in
 	waiter poll.Waiter
 
 	// guarded by Epoll.mu:
@@ -91,6 +93,12 @@ var itemCount atomic.Int64
 //
 // Errors: EEXIST, EPERM for what is always ready, ELOOP for another set, ENOSPC.
 func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
+	return e.AddSource(fd, f, f, events, data)
+}
+
+// AddSource is Add where not f itself is waited for, but what it is for the caller: the
+// signals that the caller would read from it.
+func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32, data uint64) error {
 	if _, ok := f.Handle().(*Epoll); ok {
 		return syscall.ELOOP
 	}
@@ -107,10 +115,10 @@ func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 		itemCount.Add(-1)
 		return syscall.ENOSPC
 	}
-	it := &item{key: k, events: events, data: data}
+	it := &item{key: k, source: source, queue: source.Queue(), events: events, data: data}
 	it.waiter = poll.Waiter{Mask: ^poll.Events(0), Wake: func() { e.wake(it) }}
 	e.items[k] = it
-	f.Queue().Add(&it.waiter)
+	it.queue.Add(&it.waiter)
 	e.look(it)
 	return nil
 }
@@ -157,7 +165,7 @@ func (e *Epoll) Delete(fd int, f *vfs.File) error {
 func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
 	itemCount.Add(-1)
-	it.file.Queue().Remove(&it.waiter)
+	it.queue.Remove(&it.waiter)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	it.gone = true
@@ -165,7 +173,7 @@ func (e *Epoll) drop(it *item) {
 
 // look lists the item if it is ready already.
 func (e *Epoll) look(it *item) {
-	if it.file.Poll() != 0 {
+	if it.source.Poll() != 0 {
 		e.wake(it)
 	}
 }
@@ -260,7 +268,7 @@ func (it *item) now() uint32 {
 	if wanted == 0 && it.events&OneShot != 0 {
 		return 0 // it has been told, and waits for Modify
 	}
-	return uint32(it.file.Poll() & (wanted | poll.Err | poll.Hup))
+	return uint32(it.source.Poll() & (wanted | poll.Err | poll.Hup))
 }
 
 // forget drops items whose files have been closed.

@@ -4,6 +4,8 @@ package event
 
 import (
 	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
 	"sync"
 	"syscall"
@@ -92,6 +94,13 @@ func (c *counter) add(n uint64) bool {
 	}
 	c.value += n
 	return true
+}
+
+// Describe implements vfs.Describer.
+func (c *counter) Describe(w io.Writer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(w, "eventfd-count: %16x\n", c.value)
 }
 
 // Close implements vfs.Handle.

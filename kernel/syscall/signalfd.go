@@ -1,0 +1,191 @@
+package syscall
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync/atomic"
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/poll"
+	"sonde/kernel/proc"
+	"sonde/kernel/proc/signal"
+	"sonde/kernel/vfs"
+)
+
+// signalFile gives the signals of a set to those who read it: to each thread its own,
+// also after a fork. So what it is to a thread, and how it is read, is not said by its
+// methods as a vfs.Handle, but by signalSource.
+type signalFile struct {
+	vfs.Anonymous
+	vfs.Stream
+	set   atomic.Uint64
+	queue poll.Queue
+}
+
+// signalInfo is struct signalfd_siginfo.
+const signalInfo = 128
+
+// ReadAt implements vfs.Handle. Errors: EAGAIN, upon which readSignals is called; EINVAL.
+func (f *signalFile) ReadAt(p []byte, _ int64) (int, error) {
+	if len(p) < signalInfo {
+		return 0, sys.EINVAL
+	}
+	return 0, sys.EAGAIN
+}
+
+// WriteAt implements vfs.Handle. Errors: EINVAL.
+func (f *signalFile) WriteAt([]byte, int64) (int, error) { return 0, sys.EINVAL }
+
+// Close implements vfs.Handle.
+func (f *signalFile) Close() error { return nil }
+
+// Poll implements poll.Source: for nobody in particular there are no signals.
+func (f *signalFile) Poll() poll.Events { return 0 }
+
+// Queue implements poll.Source.
+func (f *signalFile) Queue() *poll.Queue { return &f.queue }
+
+// Describe implements vfs.Describer.
+func (f *signalFile) Describe(w io.Writer) { fmt.Fprintf(w, "sigmask:\t%016x\n", f.set.Load()) }
+
+// signalSource is a signalFile as one thread sees it.
+type signalSource struct {
+	thread *proc.Thread
+	file   *signalFile
+}
+
+func (s signalSource) set() signal.Set { return signal.Set(s.file.set.Load()) }
+
+// Poll implements poll.Source.
+func (s signalSource) Poll() poll.Events {
+	if s.thread.HasSignal(s.set()) {
+		return poll.In
+	}
+	return 0
+}
+
+// Queue implements poll.Source.
+func (s signalSource) Queue() *poll.Queue { return s.thread.Process().SignalQueue() }
+
+// sourceOf returns what t waits for that waits for f.
+func sourceOf(t *proc.Thread, f *vfs.File) poll.Source {
+	if s, ok := f.Handle().(*signalFile); ok {
+		return signalSource{t, s}
+	}
+	return f
+}
+
+// read fills b with as many signals as there are and fit. With wait it sleeps until
+// there is one.
+//
+// Errors: EAGAIN, EINTR.
+func (s signalSource) read(b []byte, wait bool) (n int, err error) {
+	for {
+		for n+signalInfo <= len(b) {
+			info, ok := s.thread.TakeSignal(s.set())
+			if !ok {
+				break
+			}
+			putSignalInfo(b[n:n+signalInfo], &info)
+			n += signalInfo
+		}
+		switch {
+		case n > 0:
+			return n, nil
+		case !wait:
+			return 0, sys.EAGAIN
+		}
+		if err := poll.Until(s, poll.In, s.thread.Cancel()); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// putSignalInfo makes a struct signalfd_siginfo. Which of its fields count depends on
+// the signal and on who sent it.
+//
+// Source: Linux, signalfd(2).
+func putSignalInfo(b []byte, i *abi.Siginfo) {
+	clear(b)
+	put := func(at int, v uint32) { binary.LittleEndian.PutUint32(b[at:], v) }
+	put64 := func(at int, v uint64) { binary.LittleEndian.PutUint64(b[at:], v) }
+	put(0, uint32(i.Signo))
+	put(4, uint32(i.Errno))
+	put(8, uint32(i.Code))
+	pid, uid := i.Sender()
+	switch n := int(i.Signo); {
+	case i.Code == abi.SI_TIMER:
+		put(24, uint32(i.Timer()))
+		put(32, uint32(i.Overrun()))
+		put(44, uint32(i.Value()))
+		put64(48, i.Value())
+		return
+	case i.Code > 0 && i.Code < abi.SI_KERNEL && isFault(n):
+		put64(72, i.Addr())
+		return
+	}
+	put(12, pid)
+	put(16, uid)
+	switch {
+	case i.Code > 0 && i.Signo == abi.SIGCHLD:
+		put(40, uint32(i.Status()))
+		user, system := i.Times()
+		put64(56, uint64(user))
+		put64(64, uint64(system))
+	case i.Code < 0 && i.Code != abi.SI_TKILL:
+		put(44, uint32(i.Value()))
+		put64(48, i.Value())
+	}
+}
+
+// isFault reports whether a signal may tell of an instruction and an address.
+func isFault(n int) bool {
+	return signal.Of(abi.SIGSEGV, abi.SIGBUS, abi.SIGILL, abi.SIGTRAP, abi.SIGFPE).Has(n)
+}
+
+func signalfd(t *proc.Thread, a *Args) (uint64, error) {
+	return signalfd4(t, &Args{a[0], a[1], a[2], 0})
+}
+
+// signalfd4 opens a signalFile, or gives one that is open another set.
+func signalfd4(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2] != setSize {
+		return 0, sys.EINVAL
+	}
+	set, err := get[signal.Set](t, a[1])
+	if err != nil {
+		return 0, err
+	}
+	flags := asInt(a[3])
+	if flags&^(abi.O_CLOEXEC|abi.O_NONBLOCK) != 0 {
+		return 0, sys.EINVAL
+	}
+	set &^= signal.Unblockable
+	if asInt(a[0]) != -1 {
+		return uint64(asInt(a[0])), changeSignals(t, a[0], set)
+	}
+	f := &signalFile{Anonymous: vfs.NewAnonymous(fs.ModeIrregular | 0600)}
+	f.set.Store(uint64(set))
+	file := vfs.NewFile("anon_inode:[signalfd]", f, f, vfs.O_RDWR|flags&abi.O_NONBLOCK)
+	return install(t, file, flags&abi.O_CLOEXEC != 0)
+}
+
+// changeSignals gives a signalFile another set. Those who wait look again.
+//
+// Errors: EBADF, EINVAL.
+func changeSignals(t *proc.Thread, fd uint64, set signal.Set) error {
+	file, err := fileOf(t, fd)
+	if err != nil {
+		return err
+	}
+	f, ok := file.Handle().(*signalFile)
+	if !ok {
+		return sys.EINVAL
+	}
+	f.set.Store(uint64(set))
+	t.Process().SignalQueue().Notify(poll.In)
+	return nil
+}

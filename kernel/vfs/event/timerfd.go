@@ -1,0 +1,239 @@
+package event
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// Clock is what a timer counts by: its number for programs, and how to read it.
+type Clock struct {
+	Number int
+	Now    func() time.Duration
+}
+
+// timer is a timerfd. While nobody reads, an interval's later ends are not waited for
+// but computed, so that no program can keep the kernel busy with short ones.
+type timer struct {
+	vfs.Anonymous
+	vfs.Stream
+	clock Clock
+	queue poll.Queue
+
+	mu sync.Mutex
+	// guarded by mu:
+	wait     *time.Timer   // nil: not set, or ended and not read yet
+	waits    uint64        // how often it has begun or ceased to wait
+	end      time.Duration // on the clock; counts while armed
+	armed    bool
+	ended    bool          // end has passed; Poll says so
+	interval time.Duration // 0: it ends once
+	flags    int           // of the last setting, for people
+	closed   bool
+}
+
+// NewTimerfd returns a timer that is not set, open. flag is O_NONBLOCK or 0.
+func NewTimerfd(c Clock, flag int) *vfs.File {
+	t := &timer{Anonymous: vfs.NewAnonymous(anonymous), clock: c}
+	return vfs.NewFile("anon_inode:[timerfd]", t, t, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
+}
+
+// Timer is what can be done with a timerfd beside reading.
+type Timer interface {
+	// Set lets the timer end after value or, with absolute, when the clock shows it,
+	// and then at intervals. A value of 0 stops it. flags are for people. Set returns
+	// what Left did before.
+	Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration)
+	// Left returns how long it is until the next end, and the interval.
+	Left() (value, interval time.Duration)
+}
+
+// TimerOf returns the timer that f is.
+//
+// Errors: EINVAL.
+func TimerOf(f *vfs.File) (Timer, error) {
+	if t, ok := f.Handle().(*timer); ok {
+		return t, nil
+	}
+	return nil, syscall.EINVAL
+}
+
+// Set implements Timer.
+func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock.Now()
+	oldValue, oldInterval = t.left(now), t.interval
+	t.stop()
+	t.interval, t.flags, t.ended = interval, flags, false
+	t.armed = value > 0 && !t.closed
+	if !t.armed {
+		return oldValue, oldInterval
+	}
+	t.end = value
+	if !absolute {
+		t.end = later(now, value)
+	}
+	t.sleep(now)
+	return oldValue, oldInterval
+}
+
+// later is now and d after it, or the last moment there is.
+func later(now, d time.Duration) time.Duration {
+	if now+d < now {
+		return 1<<63 - 1
+	}
+	return now + d
+}
+
+// sleep waits for the end. Context: mu held.
+func (t *timer) sleep(now time.Duration) {
+	t.waits++
+	which := t.waits
+	t.wait = time.AfterFunc(max(t.end-now, 0), func() {
+		if t.expire(which) {
+			t.queue.Notify(poll.In)
+		}
+	})
+}
+
+// expire notes the end, if that is still the one that was waited for.
+func (t *timer) expire(which uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waits != which {
+		return false
+	}
+	t.wait, t.ended = nil, true
+	return true
+}
+
+// stop waits no more. Context: mu held.
+func (t *timer) stop() {
+	if t.wait != nil {
+		t.wait.Stop()
+		t.wait = nil
+		t.waits++
+	}
+}
+
+// left is how long it is until the next end, 0 for never. Context: mu held.
+func (t *timer) left(now time.Duration) time.Duration {
+	switch {
+	case !t.armed:
+		return 0
+	case t.end > now:
+		return t.end - now
+	case t.interval > 0:
+		return t.interval - (now-t.end)%t.interval
+	case t.ended:
+		return 0
+	}
+	return 1 // it ends now: 0 would mean that it is not set
+}
+
+// Left implements Timer.
+func (t *timer) Left() (value, interval time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left(t.clock.Now()), t.interval
+}
+
+// ReadAt implements vfs.Handle: it gives how often the timer has ended since the last
+// reading or setting.
+//
+// Errors: EAGAIN while it has not, EINVAL for less than 8 bytes.
+func (t *timer) ReadAt(p []byte, _ int64) (int, error) {
+	if len(p) < 8 {
+		return 0, syscall.EINVAL
+	}
+	n := t.take()
+	if n == 0 {
+		return 0, syscall.EAGAIN
+	}
+	binary.LittleEndian.PutUint64(p, n)
+	return 8, nil
+}
+
+func (t *timer) take() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		return 0
+	}
+	now := t.clock.Now()
+	n := t.ticks(now)
+	t.ended = false
+	if t.interval == 0 {
+		t.armed = false
+		return n
+	}
+	t.end = later(t.end, time.Duration(n)*t.interval)
+	t.sleep(now)
+	return n
+}
+
+// ticks is how often the timer has ended. Context: mu held.
+func (t *timer) ticks(now time.Duration) uint64 {
+	switch {
+	case !t.ended:
+		return 0
+	case t.interval == 0 || now < t.end:
+		return 1
+	}
+	return 1 + uint64((now-t.end)/t.interval)
+}
+
+// WriteAt implements vfs.Handle. Errors: EINVAL.
+func (t *timer) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// Queue implements poll.Source.
+func (t *timer) Queue() *poll.Queue { return &t.queue }
+
+// Poll implements poll.Source. Who waits when the timer is closed hears an error.
+func (t *timer) Poll() poll.Events {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+		return poll.Err
+	case t.ended:
+		return poll.In
+	}
+	return 0
+}
+
+// Close implements vfs.Handle.
+func (t *timer) Close() error {
+	t.finish()
+	t.queue.Notify(poll.Err)
+	return nil
+}
+
+// finish stops the timer for good.
+func (t *timer) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop()
+	t.closed, t.armed = true, false
+}
+
+// Describe implements vfs.Describer.
+func (t *timer) Describe(w io.Writer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock.Now()
+	left := t.left(now)
+	if t.ended {
+		left = 0
+	}
+	fmt.Fprintf(w, "clockid: %d\nticks: %d\nsettime flags: 0%o\n", t.clock.Number, t.ticks(now), t.flags)
+	fmt.Fprintf(w, "it_value: (%d, %d)\nit_interval: (%d, %d)\n", left/time.Second, left%time.Second,
+		t.interval/time.Second, t.interval%time.Second)
+}
