@@ -17,9 +17,10 @@ type CloneArgs struct {
 	ParentTID  uint64 // where to store the number, for CLONE_PARENT_SETTID
 	ChildTID   uint64 // for CLONE_CHILD_SETTID and CLONE_CHILD_CLEARTID
 
-	// Made is called with a new process before that runs, for CLONE_PIDFD. After an
-	// error the process is killed, and Clone returns it. May be nil.
-	Made func(child *Process) error
+	// Made is called with a new process that has its own descriptors and of which nobody
+	// else knows yet, for CLONE_PIDFD. After an error there is no process, and Clone returns
+	// the error; where Clone fails later it calls undo. May be nil.
+	Made func(child *Process) (undo func(), err error)
 }
 
 // unsupported are flags for which there is nothing here.
@@ -65,9 +66,7 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 		return 0, err
 	}
 	id, vfork := n.TID, n.process.vforkEnd()
-	if err := t.release(n, a); err != nil {
-		return 0, err
-	}
+	t.release(n, a)
 	if a.Flags&abi.CLONE_VFORK != 0 {
 		t.awaitChild(vfork)
 	}
@@ -75,17 +74,10 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 }
 
 // release lets n run once all know of it, and also if that panics: it is in the table.
-func (t *Thread) release(n *Thread, a CloneArgs) error {
+func (t *Thread) release(n *Thread, a CloneArgs) {
 	defer func() { go n.run() }()
-	if a.Made != nil {
-		if err := a.Made(n.process); err != nil {
-			n.process.Kill(abi.SIGKILL)
-			return err
-		}
-	}
 	t.storeIDs(n, a)
 	t.tellClone(n, a.Flags)
-	return nil
 }
 
 // prepare sets the registers of a new thread.
@@ -158,17 +150,39 @@ func (t *Thread) fork(n *Thread, a CloneArgs) error {
 	if a.Flags&(abi.CLONE_VM|abi.CLONE_VFORK) != abi.CLONE_VM {
 		n.altStack = t.altStack // the two never use it at the same time
 	}
-	c := &Process{table: p.table, began: time.Now(), done: make(chan struct{}), exitSignal: a.ExitSignal}
+	c := &Process{table: p.table, began: time.Now(), done: make(chan struct{}), exitSignal: a.ExitSignal, state: unborn}
 	c.mem.Store(mem)
-	listed := false
-	defer func() {
-		if !listed {
-			mem.drop()
-		}
-	}()
-	err := p.beget(c, t, n, a)
-	listed = err == nil
+	if p.res != nil {
+		c.res = p.res.Clone(a.Flags)
+	}
+	undo, err := a.made(c)
+	if err == nil {
+		err = p.beget(c, t, n, a)
+	}
+	if err != nil {
+		undo()
+		c.discard()
+	}
 	return err
+}
+
+// made calls Made, if there is one.
+func (a *CloneArgs) made(c *Process) (undo func(), err error) {
+	if a.Made != nil {
+		undo, err = a.Made(c)
+	}
+	if undo == nil {
+		undo = func() {}
+	}
+	return undo, err
+}
+
+// discard gives back what a process has that will not be born.
+func (c *Process) discard() {
+	if c.res != nil {
+		c.res.Close()
+	}
+	c.mem.Swap(nil).drop()
 }
 
 // beget makes c, with the thread n, a child of p.
@@ -183,6 +197,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 		return err
 	}
 	c.PID, n.TID, n.process, n.blocked = id, id, c, t.blocked
+	c.state = alive
 	c.inherit(p, a.Flags)
 	parent := p
 	if a.Flags&abi.CLONE_PARENT != 0 {
@@ -218,10 +233,10 @@ func (c *Process) inherit(p *Process, flags uint64) {
 	if flags&abi.CLONE_VFORK != 0 {
 		c.vfork = make(chan struct{})
 	}
-	if p.res != nil {
-		c.res = p.res.Clone(flags)
-	}
 	p.table.join(c, p.group)
+	if c.limits[abi.RLIMIT_CPU] != unlimited {
+		c.watchCPU()
+	}
 }
 
 // vforkEnd is the channel that is closed when a child of vfork lets its parent go

@@ -83,7 +83,7 @@ func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 	}
 	act = p.actions.Actions[n]
 	if act.Flags&abi.SA_RESETHAND != 0 {
-		p.actions.Actions[n] = abi.Sigaction{}
+		p.actions.Actions[n].Handler = abi.SIG_DFL // flags and mask stay, as sigaction tells
 	}
 	return act, true
 }
@@ -198,7 +198,7 @@ func (t *Thread) force(info abi.Siginfo, reset bool) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	if t.blocked.Has(n) || p.actions.Ignored(n) || reset {
-		p.actions.Actions[n] = abi.Sigaction{}
+		p.actions.Actions[n].Handler = abi.SIG_DFL
 		t.blocked &^= signal.Of(n)
 	}
 	t.pending.Add(info)

@@ -97,6 +97,9 @@ func (t *Thread) Raise(vector int) {
 // why not.
 func (t *Thread) pageFault() {
 	r, addr := t.Regs(), t.cpu.Address()
+	if t.Memory().Reserved(addr) {
+		r.Err |= faultPresent // as in Linux: the program cannot tell which of them are mapped
+	}
 	access := space.Read
 	switch {
 	case r.Err&faultFetch != 0:

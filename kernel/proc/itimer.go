@@ -55,5 +55,8 @@ func (p *Process) stopTimers() {
 		}
 		p.itimers[i] = nil
 	}
+	if p.cpuLimit != nil {
+		p.cpuLimit.stop()
+	}
 	p.dropTimers()
 }

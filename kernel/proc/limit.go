@@ -10,11 +10,14 @@ import (
 // Limits are a process's resource limits.
 type Limits [abi.NumRlimits]abi.Rlimit
 
+// unlimited is a limit that is none.
+var unlimited = abi.Rlimit{Cur: abi.RLIM_INFINITY, Max: abi.RLIM_INFINITY}
+
 // DefaultLimits are those of the first process. threads is how many threads
 // there may be on this machine.
 func DefaultLimits(threads uint64) (l Limits) {
 	for i := range l {
-		l[i] = abi.Rlimit{Cur: abi.RLIM_INFINITY, Max: abi.RLIM_INFINITY}
+		l[i] = unlimited
 	}
 	l[abi.RLIMIT_STACK].Cur = 8 << 20
 	l[abi.RLIMIT_CORE].Cur = 0
@@ -55,6 +58,9 @@ func (p *Process) SetLimit(which int, to abi.Rlimit) error {
 		return syscall.EPERM
 	}
 	p.limits[which] = to
+	if which == abi.RLIMIT_CPU {
+		p.watchCPU()
+	}
 	if m := p.mem.Load(); m != nil {
 		m.SetLimits(p.limits.memory())
 	}

@@ -16,6 +16,7 @@ const (
 	alive  state = iota
 	zombie       // ended; its parent has not waited for it
 	gone
+	unborn // being made; only a descriptor of CLONE_PIDFD knows of it
 )
 
 // Process is what threads share: numbers, memory, files, handlers of signals.
@@ -51,6 +52,7 @@ type Process struct {
 	exitSignal int // what the parent gets at the end
 	deathSig   int // what this process gets at the parent's end
 	itimers    [3]*ticker
+	cpuLimit   *ticker // looks after RLIMIT_CPU; nil while that has not been set
 	timers     map[int]*Timer
 	nextTimer  int
 
@@ -147,7 +149,7 @@ func (p *Process) Began() time.Time { return p.began }
 // Table returns the table that p is in.
 func (p *Process) Table() *Table { return p.table }
 
-// State is the letter that ps shows.
+// State is the letter that ps shows: what the first thread does, as in Linux.
 func (p *Process) State() string {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -162,16 +164,23 @@ func (p *Process) letter() string {
 	if p.stopped != 0 {
 		return "T"
 	}
-	state := "S"
+	if len(p.threads) == 0 || p.threads[0].TID != p.PID {
+		return "Z" // the first thread has ended, others go on
+	}
+	return p.threads[0].letter()
+}
+
+// running is how many threads run or want to. mu held.
+func (p *Process) running() (n int) {
+	if p.state != alive || p.stopped != 0 {
+		return 0
+	}
 	for _, t := range p.threads {
-		switch t.letter() {
-		case "R":
-			return "R"
-		case "D":
-			state = "D"
+		if t.letter() == "R" {
+			n++
 		}
 	}
-	return state
+	return n
 }
 
 // letter is the same of a thread that has not stopped.

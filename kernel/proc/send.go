@@ -23,7 +23,7 @@ func (p *Process) Send(info abi.Siginfo) error {
 func (p *Process) exists() error {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
-	if p.state == gone {
+	if p.state == gone || p.state == unborn {
 		return syscall.ESRCH
 	}
 	return nil
@@ -65,7 +65,7 @@ func (p *Process) accepts(info abi.Siginfo) error {
 	switch n := int(info.Signo); {
 	case !signal.Valid(n):
 		return syscall.EINVAL
-	case p.state == gone:
+	case p.state == gone, p.state == unborn:
 		return syscall.ESRCH
 	case signal.Realtime(n) && uint64(p.waiting()) >= p.limits[abi.RLIMIT_SIGPENDING].Cur:
 		return syscall.EAGAIN

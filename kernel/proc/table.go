@@ -155,9 +155,7 @@ func (t *Table) Used() (all Usage, running int) {
 	for _, p := range t.procs {
 		all.add(p.used())
 		all.add(p.reaped)
-		if p != t.init && p.letter() == "R" {
-			running++
-		}
+		running += p.running()
 	}
 	return all, running
 }

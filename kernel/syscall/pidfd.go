@@ -133,14 +133,6 @@ func waitPidFile(t *proc.Thread, a *Args, options int) (uint64, error) {
 	return 0, err
 }
 
-// closeUnless takes a descriptor back if there was an error, which it returns.
-func closeUnless(t *proc.Thread, fd uint64, err error) error {
-	if err != nil {
-		filesOf(t).Descriptors().Close(int(fd))
-	}
-	return err
-}
-
 // rseq refuses, like a Linux without restartable sequences, but is not named in the
 // log: every program of glibc's asks, and goes on without them.
 func rseq(*proc.Thread, *Args) (uint64, error) {

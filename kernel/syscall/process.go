@@ -66,12 +66,13 @@ func clone3(t *proc.Thread, a *Args) (uint64, error) {
 // cloneWith clones and, for CLONE_PIDFD, stores the child's descriptor.
 func cloneWith(t *proc.Thread, c proc.CloneArgs, pidfd uint64) (uint64, error) {
 	if c.Flags&abi.CLONE_PIDFD != 0 {
-		c.Made = func(child *proc.Process) error {
+		c.Made = func(child *proc.Process) (undo func(), err error) {
 			fd, err := install(t, newPidFile(child, 0), true)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			return closeUnless(t, fd, put(t, pidfd, int32(fd)))
+			undo = func() { filesOf(t).Descriptors().Close(int(fd)) }
+			return undo, put(t, pidfd, int32(fd))
 		}
 	}
 	id, err := t.Clone(c)

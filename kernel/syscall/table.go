@@ -218,7 +218,7 @@ var table = [...]Call{
 	296: {"pwritev", "fd, iov, iovcnt, offset", "", pwritev, 0},
 	297: {"rt_tgsigqueueinfo", "tgid, tid, sig, info", "", rtTgsigqueueinfo, 0},
 	299: {"recvmmsg", "sockfd, msgvec, vlen, flags, timeout", "there are no sockets", onSocket, 0},
-	302: {"prlimit64", "pid, resource, new_limit, old_limit", "CPU, FSIZE, MEMLOCK and others that nothing here reaches", prlimit64, 0},
+	302: {"prlimit64", "pid, resource, new_limit, old_limit", "FSIZE, MEMLOCK and others that nothing here reaches; CORE: no core is written, and no wait status has its flag", prlimit64, 0},
 	306: {"syncfs", "fd", "", fsync, 0},
 	307: {"sendmmsg", "sockfd, msgvec, vlen, flags", "there are no sockets", onSocket, 0},
 	309: {"getcpu", "cpu, node", "", getcpu, 0},

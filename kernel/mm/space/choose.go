@@ -107,6 +107,14 @@ func (s *Space) search(n, limit uint64) (uint64, error) {
 // Context: any.
 func (s *Space) Top() uint64 { return s.m.Windows[len(s.m.Windows)-1].End }
 
+// Reserved reports whether addr is the kernel's: no program can have it, whatever it maps.
+// The pages at 0, which programs cannot map either, are nobody's.
+//
+// Context: any.
+func (s *Space) Reserved(addr uint64) bool {
+	return addr >= s.m.Windows[0].Start && s.m.window(addr, addr+1) == nil
+}
+
 // Allows reports whether a program may have all of [start,end).
 //
 // Context: any.

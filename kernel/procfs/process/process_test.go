@@ -184,6 +184,32 @@ func TestThreads(t *testing.T) {
 	})
 }
 
+// TestStateIsTheFirstThreads: that of a process is what its first thread does, whatever
+// others do, and it is a zombie's when that has ended before them.
+func TestStateIsTheFirstThreads(t *testing.T) {
+	const nClone, nPause, nExit, flags = 56, 34, 60, abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_FILES | abi.CLONE_FS
+	becomes := func(c *proctest.Player, file, start string) {
+		got := ""
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if got = text(c, file); strings.HasPrefix(got, start) {
+				return
+			}
+		}
+		t.Errorf("%s: %q, want %q", file, got, start)
+	}
+	for state, last := range map[string]uint64{"S": nPause, "Z": nExit} {
+		run(t, func(p *proctest.Player) {
+			p.Fork(func(c *proctest.Player) {
+				becomes(c, "/proc/2/stat", "2 (test) "+state+" ")
+				becomes(c, "/proc/2/task/3/stat", "3 (test) R ")
+				becomes(c, "/proc/2/status", "Name:\ttest\nState:\t"+state+" (")
+				c.Call(nExitGroup, 0)
+			}, nClone, flags, proctest.StackTop-0x8000)
+			p.Call(last)
+		})
+	}
+}
+
 // TestPipeByName opens the ends of a pipe anew, as bash's <(...) does.
 func TestPipeByName(t *testing.T) {
 	run(t, func(p *proctest.Player) {

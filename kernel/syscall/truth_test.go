@@ -1,0 +1,149 @@
+package syscall
+
+import (
+	sys "syscall"
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+)
+
+// What programs are told of themselves: each answer is Linux's, asked there.
+
+// TestCloneThatFailsMakesNoProcess: neither a zombie nor a descriptor is left.
+func TestCloneThatFailsMakesNoProcess(t *testing.T) {
+	run(t, func(p *player) {
+		a := abi.CloneArgs{Flags: abi.CLONE_PIDFD, PidFD: 8, ExitSignal: abi.SIGCHLD}
+		p.Poke(scratch, abi.Bytes(&a))
+		never := func(*player) { t.Error("the child ran") }
+		want(t, p, "a bad address", p.Fork(never, nClone3, scratch, uint64(len(abi.Bytes(&a)))), errno(sys.EFAULT))
+		want(t, p, "wait", p.Call(nWait4, minus, 0, 0, 0), errno(sys.ECHILD))
+		want(t, p, "descriptor", p.Call(nClose, 0), errno(sys.EBADF))
+		want(t, p, "prlimit", limitTo(p, 0, abi.RLIMIT_NPROC, 1), 0)
+		a.PidFD = scratch + 0x800
+		p.Poke(scratch, abi.Bytes(&a))
+		want(t, p, "one too many", p.Fork(never, nClone3, scratch, uint64(len(abi.Bytes(&a)))), errno(sys.EAGAIN))
+		want(t, p, "descriptor", p.Call(nClose, 0), errno(sys.EBADF))
+	})
+}
+
+// TestResetHandlerKeepsTheRest: only the handler goes; sigaction tells flags and mask.
+func TestResetHandlerKeepsTheRest(t *testing.T) {
+	runs := 0
+	s := run(t, func(p *player) {
+		told := func() (a abi.Sigaction) {
+			p.Call(nSigaction, abi.SIGUSR1, 0, scratch, 8)
+			copy(abi.Bytes(&a), p.Peek(scratch, len(abi.Bytes(&a))))
+			return a
+		}
+		const flags, mask = abi.SA_SIGINFO | abi.SA_RESETHAND | abi.SA_RESTART, 1 << (abi.SIGUSR2 - 1)
+		action(p, abi.SIGUSR1, func(p *player, _, _, _ uint64) {
+			runs++
+			if a := told(); a.Handler != abi.SIG_DFL || a.Flags != flags|abi.SA_RESTORER || a.Mask != mask {
+				t.Errorf("in the handler %+v", a)
+			}
+		}, flags, mask)
+		p.Call(nKill, 2, abi.SIGUSR1)
+		if a := told(); a.Handler != abi.SIG_DFL || a.Flags != flags|abi.SA_RESTORER || a.Mask != mask {
+			t.Errorf("afterwards %+v", a)
+		}
+		p.Call(nKill, 2, abi.SIGUSR1)
+	})
+	if runs != 1 || s != proc.Killed(abi.SIGUSR1) {
+		t.Errorf("the handler ran %d times, status %#x", runs, s)
+	}
+}
+
+// TestFaultTellsNothingOfTheKernel: what the kernel has mapped looks like what it has not.
+func TestFaultTellsNothingOfTheKernel(t *testing.T) {
+	const kernels = 1<<47 + 0x1000
+	run(t, func(p *player) {
+		var code uint64
+		action(p, abi.SIGSEGV, func(p *player, _, info, context uint64) {
+			var u abi.Ucontext
+			copy(abi.Bytes(&u), p.Peek(context, 304))
+			code = u.Context.Err
+			want(t, p, "si_code", int64(siginfoAt(p, info).Code), abi.SEGV_MAPERR)
+		}, abi.SA_SIGINFO, 0)
+		for _, f := range []struct{ addr, code, want uint64 }{
+			{kernels, 4, 5}, {kernels, 5, 5}, {kernels, 6, 7}, {kernels, 7, 7},
+			{8, 4, 4}, {0x123000, 6, 6},
+		} {
+			p.Fault(14, f.code, f.addr)
+			if code != f.want {
+				t.Errorf("at %#x, code %d: the program sees %d, want %d", f.addr, f.code, code, f.want)
+			}
+		}
+	})
+}
+
+// compute uses CPU time, and takes signals meanwhile, until done says so.
+func compute(p *player, done func() bool) {
+	for end := time.Now().Add(long); !done() && time.Now().Before(end); {
+		p.Interrupt()
+	}
+}
+
+// TestCPULimit: a signal at the lower limit and each second from then on, the end at the
+// upper one. Children have the limit, and time of their own.
+func TestCPULimit(t *testing.T) {
+	var soft []int64
+	s := run(t, func(p *player) {
+		for _, c := range []struct{ low, high uint64 }{{0, 1}, {0, abi.RLIM_INFINITY}} {
+			p.Poke64(scratch, c.low)
+			p.Poke64(scratch+8, c.high)
+			soft = nil
+			pid := p.Fork(func(c *player) {
+				action(c, abi.SIGXCPU, func(c *player, _, _, _ uint64) {
+					c.Call(nPrlimit, 0, abi.RLIMIT_CPU, 0, scratch+16)
+					soft = append(soft, int64(c.Peek64(scratch+16)))
+				}, 0, 0)
+				want(t, c, "prlimit", c.Call(nPrlimit, 0, abi.RLIMIT_CPU, scratch, 0), 0)
+				compute(c, func() bool { return len(soft) == 2 })
+				c.Call(nPrlimit, 0, abi.RLIMIT_CPU, 0, scratch+16)
+				c.Fork(func(*player) {}, nFork)
+				c.Call(nWait4, minus, scratch, 0, 0)
+				want(t, c, "a child that does nothing", int64(c.Peek32(scratch)), 0)
+				c.Call(nExitGroup, 3)
+			}, nFork)
+			want(t, p, "wait", p.Call(nWait4, uint64(pid), scratch+32, 0, 0), pid)
+			status, signals := proc.Status(p.Peek32(scratch+32)), 1
+			if c.high == 1 {
+				want(t, p, "status at the upper limit", int64(status), abi.SIGKILL)
+			} else {
+				signals = 2
+				want(t, p, "status", int64(status), int64(proc.Exited(3)))
+			}
+			if len(soft) != signals || soft[0] != 1 || signals == 2 && soft[1] != 2 {
+				t.Errorf("limits %d and %d: lower limits after the signals %v", c.low, c.high, soft)
+			}
+		}
+	})
+	if s != 0 {
+		t.Errorf("status %#x", s)
+	}
+}
+
+// TestCPULimitIsInherited and can be taken away.
+func TestCPULimitIsInherited(t *testing.T) {
+	run(t, func(p *player) {
+		want(t, p, "prlimit", limitTo(p, 0, abi.RLIMIT_CPU, 1), 0)
+		p.Fork(func(c *player) { compute(c, func() bool { return false }) }, nFork)
+		p.Call(nWait4, minus, scratch, 0, 0)
+		want(t, p, "the child", int64(p.Peek32(scratch)), abi.SIGKILL)
+		want(t, p, "no limit", limitTo(p, 0, abi.RLIMIT_CPU, abi.RLIM_INFINITY), 0)
+		end := time.Now().Add(1200 * time.Millisecond)
+		compute(p, func() bool { return time.Now().After(end) })
+	})
+}
+
+// TestNoCoreNoFlag: none is written, so that no status says so, whatever RLIMIT_CORE is.
+func TestNoCoreNoFlag(t *testing.T) {
+	if s := run(t, func(p *player) {
+		limitTo(p, 0, abi.RLIMIT_CORE, abi.RLIM_INFINITY)
+		p.Call(nKill, 2, abi.SIGABRT)
+	}); s != proc.Killed(abi.SIGABRT) {
+		t.Errorf("status %#x", s)
+	}
+}
