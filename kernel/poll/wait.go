@@ -54,7 +54,7 @@ func (s *sleeper) wait(src Source, ev Events, cancel <-chan struct{}) error {
 }
 
 // Want is one line of poll(2): what is wanted of a source, and what it got. A nil
-// Source never has an event.
+// Source never has an event; what its Got says stays.
 type Want struct {
 	Source Source
 	Events Events
@@ -105,11 +105,10 @@ func Many(wants []Want, timeout time.Duration, cancel <-chan struct{}) (int, err
 func look(wants []Want) (n int) {
 	for i := range wants {
 		w := &wants[i]
-		w.Got = 0
-		if w.Source != nil {
-			w.Got = w.Source.Poll() & (w.Events | always)
+		if w.Source == nil {
+			continue
 		}
-		if w.Got != 0 {
+		if w.Got = w.Source.Poll() & (w.Events | always); w.Got != 0 {
 			n++
 		}
 	}
