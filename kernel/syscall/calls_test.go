@@ -89,7 +89,7 @@ func TestMincore(t *testing.T) {
 // TestWaitingStoresTheTimeThatIsLeft: after what came before the end of the time, and
 // after the end.
 func TestWaitingStoresTheTimeThatIsLeft(t *testing.T) {
-	const nSelect, nPselect, nPpoll, limit, set = 23, 270, 271, scratch + 0x100, scratch + 0x200
+	const nSelect, nPselect, limit, set = 23, 270, scratch + 0x100, scratch + 0x200
 	run(t, func(p *player) {
 		p.Call(nPipe, scratch)
 		p.Call(nWrite, 1, scratch, 1)

@@ -6,6 +6,7 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 )
@@ -106,25 +107,47 @@ func (m *mover) write(b []byte) (int, error) {
 }
 
 // piece moves b's length of bytes between addr in the program and the file, at off
-// where that counts.
+// where that counts. Where the program's memory ends early, it moves what is before that.
 func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
 	mem := m.t.Memory()
 	if m.in() {
-		if err := mem.In(b, addr); err != nil {
+		n, err := mem.CopyIn(b, addr)
+		if n = m.whole(n, len(b)); n == 0 && err != nil {
 			return 0, err
 		}
-		return m.move(b, off)
+		return m.move(b[:n], off)
 	}
-	if moved, err = m.move(b, off); moved > 0 {
-		if err := mem.Out(addr, b[:moved]); err != nil {
-			return moved, err
-		}
+	if moved, err = m.move(b, off); moved <= 0 {
+		return moved, err
 	}
-	return moved, err
+	n, bad := mem.CopyOut(addr, b[:moved])
+	if bad == nil {
+		return moved, err
+	}
+	n = m.whole(n, moved)
+	if m.how == reads {
+		m.f.Unread(b[n:moved])
+	}
+	return n, bad
+}
+
+// whole is how many of n bytes a file takes or gives if n of all could be copied. A
+// stream, as in Linux, moves whole pages or nothing: what was written in one piece stays
+// in one piece.
+func (m *mover) whole(n, all int) int {
+	if n < all && m.f.IsStream() {
+		n -= n % space.PageSize
+	}
+	return n
 }
 
 // transfer moves up to n bytes between addr in the program and the file.
+//
+// Errors: EFAULT, and those of the file, if nothing was moved.
 func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
+	if !isUser(addr, n) {
+		return 0, sys.EFAULT
+	}
 	n = min(n, mostIO)
 	b, large := buffer(m.t, n)
 	for {
@@ -148,20 +171,18 @@ func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
 }
 
 func read(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileToRead(t, a[0])
-	if err != nil {
+	m := mover{t: t, how: reads}
+	if err := m.open(a[0], 0); err != nil {
 		return 0, err
 	}
-	m := mover{t: t, f: f, how: reads}
 	return m.transfer(a[1], a[2], 0)
 }
 
 func write(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileToWrite(t, a[0])
-	if err != nil {
+	m := mover{t: t, how: writes}
+	if err := m.open(a[0], 0); err != nil {
 		return 0, err
 	}
-	m := mover{t: t, f: f, how: writes}
 	n, err := m.transfer(a[1], a[2], 0)
 	return n, brokenPipe(t, err)
 }
@@ -175,31 +196,54 @@ func brokenPipe(t *proc.Thread, err error) error {
 }
 
 func pread64(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
+	m := mover{t: t, how: readsAt}
+	if err := m.open(a[0], int64(a[3])); err != nil {
 		return 0, err
 	}
-	m := mover{t: t, f: f, how: readsAt}
 	return m.transfer(a[1], a[2], int64(a[3]))
 }
 
 func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
+	m := mover{t: t, how: writesAt}
+	if err := m.open(a[0], int64(a[3])); err != nil {
 		return 0, err
 	}
-	m := mover{t: t, f: f, how: writesAt}
 	return m.transfer(a[1], a[2], int64(a[3]))
+}
+
+// fileAt is fileOf for a call that names a place in the file.
+//
+// Errors: EINVAL before all others, as in Linux; EBADF, ESPIPE.
+func fileAt(t *proc.Thread, fd, off uint64) (*vfs.File, error) {
+	if int64(off) < 0 {
+		return nil, sys.EINVAL
+	}
+	f, err := fileOf(t, fd)
+	if err == nil && f.IsStream() {
+		err = sys.ESPIPE
+	}
+	return f, err
+}
+
+// open finds the file of a descriptor.
+//
+// Errors: as fileToRead, fileToWrite and fileAt.
+func (m *mover) open(fd uint64, off int64) (err error) {
+	switch m.how {
+	case reads:
+		m.f, err = fileToRead(m.t, fd)
+	case writes:
+		m.f, err = fileToWrite(m.t, fd)
+	default:
+		m.f, err = fileAt(m.t, fd, uint64(off))
+	}
+	return err
 }
 
 // vector moves bytes for each element of an array of Iovec in turn.
 func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err error) {
-	open := fileToRead
-	if how == writes || how == writesAt {
-		open = fileToWrite
-	}
-	f, err := open(t, a[0])
-	if err != nil {
+	m := mover{t: t, how: how}
+	if err := m.open(a[0], off); err != nil {
 		return 0, err
 	}
 	if a[2] > abi.IOVMax {
@@ -210,13 +254,15 @@ func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err erro
 		return 0, err
 	}
 	for _, v := range iov {
-		if v.Len > mostIO {
+		switch {
+		case int64(v.Len) < 0:
 			return 0, sys.EINVAL
+		case !isUser(v.Base, v.Len):
+			return 0, sys.EFAULT
 		}
 	}
-	m := mover{t: t, f: f, how: how}
 	for _, v := range iov {
-		n, err := m.transfer(v.Base, v.Len, off+int64(total))
+		n, err := m.transfer(v.Base, min(v.Len, mostIO-total), off+int64(total))
 		total += n
 		if err != nil && total == 0 {
 			return 0, err
@@ -270,7 +316,14 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if placed {
 		src.how = readsAt
 	}
-	n, err := pass(t, src.move, dst.move, min(a[3], mostIO), off)
+	write := func(b []byte, off int64) (int, error) {
+		n, err := dst.move(b, off)
+		if !placed && n < len(b) {
+			from.Unread(b[n:])
+		}
+		return n, err
+	}
+	n, err := pass(t, src.move, write, min(a[3], mostIO), off)
 	if placed {
 		err = firstError(err, put(t, a[2], off+int64(n)))
 	}

@@ -230,7 +230,6 @@ func TestASignalKicks(t *testing.T) {
 // TestExecForgets: a new program has none of the old one's memory, nor the descriptors
 // that are to be closed.
 func TestExecForgets(t *testing.T) {
-	const nPipe2 = 293
 	w := world(t)
 	var closed, kept uint64
 	provide(t, w, "/bin/after", func(p *player) {

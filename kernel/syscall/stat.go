@@ -140,25 +140,23 @@ func getdents64(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	var n int
-	err = withBuffer(t, min(a[2], largePiece), func(b []byte) error {
-		small := false
-		err := f.ReadDirents(func(e vfs.Dirent) bool {
-			if n+abi.Dirent64Len(e.Name) > len(b) {
-				small = n == 0
-				return false
-			}
-			n += abi.PutDirent64(b[n:], e.Ino, e.Next, byte(vfs.TypeBits(e.Mode)>>12), e.Name)
-			return true
-		})
-		if err == nil && small {
-			err = sys.EINVAL
+	var bad error
+	err = f.ReadDirents(func(e vfs.Dirent) bool {
+		b := t.Buffer[:abi.Dirent64Len(e.Name)]
+		if n+len(b) > int(min(a[2], largePiece)) {
+			bad = sys.EINVAL
+			return false
 		}
-		if err != nil {
-			return err
+		abi.PutDirent64(b, e.Ino, e.Next, byte(vfs.TypeBits(e.Mode)>>12), e.Name)
+		if bad = t.Memory().Out(a[1]+uint64(n), b); bad == nil {
+			n += len(b)
 		}
-		return t.Memory().Out(a[1], b[:n])
+		return bad == nil
 	})
-	return uint64(n), err
+	if n > 0 {
+		bad = nil
+	}
+	return uint64(n), firstError(err, bad)
 }
 
 const nameMax = 255

@@ -117,11 +117,9 @@ func getrandom(t *proc.Thread, a *Args) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(t, n-total, func(b []byte) error {
 			device.Random(b)
-			if err := t.Memory().Out(a[0]+total, b); err != nil {
-				return err
-			}
-			total += uint64(len(b))
-			return nil
+			put, err := t.Memory().CopyOut(a[0]+total, b)
+			total += uint64(put)
+			return err
 		})
 	}
 	if total > 0 {

@@ -4,11 +4,19 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 )
 
 // pathMax is the longest path, with its zero byte.
 const pathMax = 4096
+
+// userEnd is the end of what addresses a program may have.
+const userEnd = 1<<47 - space.PageSize
+
+// isUser reports whether n bytes from addr on have addresses that a program may have,
+// whatever is there.
+func isUser(addr, n uint64) bool { return n <= userEnd && addr <= userEnd-n }
 
 // pathAt copies a path from the program.
 //

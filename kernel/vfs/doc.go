@@ -119,6 +119,11 @@ type Describer interface {
 	Describe(w io.Writer)
 }
 
+// Unreader is a Handle of a stream that takes back the last bytes it gave to a reader.
+type Unreader interface {
+	Unread(p []byte)
+}
+
 // Sizer is a node whose size can be set.
 type Sizer interface {
 	SetSize(size int64) error

@@ -66,6 +66,9 @@ func (f *File) Handle() Handle { return f.handle }
 // Flags returns the access mode and the flags that stay with an open file.
 func (f *File) Flags() int { return int(f.flag.Load()) }
 
+// IsStream reports whether the bytes of f have no places.
+func (f *File) IsStream() bool { return f.stream }
+
 // SetFlags changes O_APPEND and O_NONBLOCK.
 func (f *File) SetFlags(flag int) {
 	for {

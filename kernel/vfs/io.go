@@ -51,6 +51,22 @@ func (f *File) readAt(p []byte, off int64) (int, error) {
 	return n, pathError("read", f.name, err)
 }
 
+// Unread gives back the last bytes that Read has returned, because whoever read could not
+// store them: they are read again. A stream that is no Unreader loses them.
+func (f *File) Unread(p []byte) {
+	if u, ok := f.handle.(Unreader); ok {
+		u.Unread(p)
+	} else if !f.stream {
+		f.moveBack(len(p))
+	}
+}
+
+func (f *File) moveBack(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.off = max(0, f.off-int64(n))
+}
+
 // Write writes where the last read or write ended; a control file gets p as
 // one command.
 //
@@ -173,15 +189,13 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 
 // placed refuses what has no bytes at off.
 func (f *File) placed(refused int, off int64) error {
-	switch err := f.usable(refused); {
-	case err != nil:
-		return err
-	case f.stream:
-		return syscall.ESPIPE
+	switch {
+	case f.stream && !f.Closed() && f.Flags()&O_PATH == 0:
+		return syscall.ESPIPE // whatever it was opened for
 	case off < 0:
 		return syscall.EINVAL
 	}
-	return nil
+	return f.usable(refused)
 }
 
 // Seek moves the position. In a directory it counts entries.

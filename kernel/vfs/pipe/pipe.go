@@ -164,6 +164,36 @@ func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	return n, p.room() >= Atomic, nil
 }
 
+// Unread implements vfs.Unreader.
+func (r readEnd) Unread(p []byte) {
+	r.takeBack(p)
+	r.queue.Notify(poll.In)
+}
+
+// takeBack puts bytes before those that can be read. Writers may have filled their room
+// meanwhile: then the buffer grows.
+func (p *pipe) takeBack(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.buf == nil {
+		return // both ends are closed
+	}
+	if missing := len(b) - (len(p.buf) - p.used); missing > 0 {
+		p.grow(missing)
+	}
+	p.first = (p.first - len(b) + len(p.buf)) % len(p.buf)
+	copy(p.buf, b[copy(p.buf[p.first:], b):])
+	p.used += len(b)
+}
+
+// grow makes the buffer n bytes longer. Context: mu held.
+func (p *pipe) grow(n int) {
+	buf := make([]byte, len(p.buf)+n)
+	copy(buf[copy(buf, p.buf[p.first:]):], p.buf[:p.first])
+	p.buf, p.first = buf, 0
+	taken.Add(int64(n))
+}
+
 // WriteAt implements vfs.Handle. Errors: EBADF.
 func (r readEnd) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
 
