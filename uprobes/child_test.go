@@ -77,6 +77,63 @@ func TestChildReturns(t *testing.T) {
 	}
 }
 
+// TestChildThatIsFoundFirst: a registration finds the child before the parent tells of it, as one
+// by file may. The child used to know nothing of the calls that its stack has, and was killed by
+// a SIGTRAP when it returned to the trampoline.
+func TestChildThatIsFoundFirst(t *testing.T) {
+	const vfork = 58
+	for _, call := range []uint64{fork, vfork} {
+		rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+		late := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+		slots := 0
+		first := &proc.Engine{Clone: func(parent, child *proc.Thread, _ uint64) {
+			late.U.Pid, late.U.Vaddr = child.Process().PID, textAt+4
+			must(t, RegisterUretprobe(late))
+			if call == fork { // what comes to the parent now, the child has not got
+				mu.Lock()
+				defer mu.Unlock()
+				_, err := texts[parent.Memory()].newSlots(textAt)
+				must(t, err)
+				slots = len(texts[parent.Memory()].pages)
+			}
+		}}
+		play(t, func(p *proc.Process) {
+			p.Attach(first)
+			rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+			must(t, RegisterUretprobe(rp))
+		}, func(p *player) {
+			enter(p, stack, textAt+1)
+			to := p.Peek64(stack)
+			p.Fork(func(c *player) {
+				pid := c.Call(39)
+				c.Poke64(stack-0x40, textAt+9)
+				c.Breakpoint(textAt+4, stack-0x40)
+				if to := leave(c, stack-0x40); to != textAt+9 {
+					t.Errorf("call %d: the child's own call returns to %#x", call, to)
+				}
+				if to := leave(c, stack); to != textAt+1 {
+					t.Errorf("call %d: the child returns to %#x", call, to)
+				}
+				child, err := c.World.Table.Find(int(pid))
+				must(t, err)
+				mu.Lock()
+				defer mu.Unlock()
+				for _, s := range texts[child.Memory()].pages {
+					if !child.Memory().Maps(s.at, s.page) {
+						t.Errorf("call %d: the child does not have the slots at %#x", call, s.at)
+					}
+				}
+			}, call)
+			ends(t, p)
+			p.Poke64(stack, to) // as vfork does, whose child has used the stack
+			leave(p, stack)
+		})
+		if l := late.U.Ledger(); l.Entered != 1 || l.Handled != 1 || rp.U.Ledger().Handled != 1 || call == fork && slots != 2 {
+			t.Errorf("call %d: %+v, %+v, %d pages of slots", call, l, rp.U.Ledger(), slots)
+		}
+	}
+}
+
 // TestChildUsesItsParentsSlots: a program that forks often and is probed by its file would
 // have another page of them for each child.
 func TestChildUsesItsParentsSlots(t *testing.T) {

@@ -24,35 +24,50 @@ func init() {
 	}
 }
 
-// clone is told that t has a child. A process of its own memory has none of the
-// breakpoints (space.Fork), but the pages of slots; one that shares t's memory, after
-// vfork, meets the breakpoints, but no probe is for it.
+// clone is told that t has a child, before that runs. A process of its own memory has none of
+// the breakpoints (space.Fork), but the pages of slots; one that shares t's memory, after
+// vfork, meets the breakpoints, but no probe is for it. A registration may have found the child
+// before this is told, and two engines may tell it.
 func clone(t, child *proc.Thread, flags uint64) {
 	if flags&abi.CLONE_THREAD != 0 {
 		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	x, p := texts[t.Memory()], child.Process()
-	if x == nil || tasks[p] != nil {
+	x, p, mem := texts[t.Memory()], child.Process(), child.Memory()
+	if x == nil {
 		return
 	}
-	mem := child.Memory()
-	if mem != x.mem && len(x.pages) == 0 {
-		return
+	tk := tasks[p]
+	if tk == nil {
+		if mem != x.mem && len(x.pages) == 0 {
+			return
+		}
+		p.Attach(engine)
+		tk = enlist(p, mem)
 	}
-	p.Attach(engine)
-	tk := enlist(p, mem)
 	if th, _ := t.Probes.(*thread); th != nil && th.text == x {
 		child.Probes = &thread{t: child, text: tk.text, calls: th.inherit()}
 	}
-	if tk.text == x {
-		return
+	if tk.text != x {
+		tk.text.inherit(x)
 	}
-	tk.text.trampoline.Store(x.trampoline.Load())
-	for _, s := range x.pages {
+}
+
+// inherit gives the text of a child of fork the slots of its parent's, as far as the child has
+// them: a page may have come since the fork. The child returns to its parent's trampoline,
+// also if a registration has made another one for it, which nobody has used. mu held.
+func (x *text) inherit(parent *text) {
+	tramp := parent.trampoline.Load()
+	for _, s := range parent.pages {
+		if slices.Contains(x.pages, s) || !x.mem.Maps(s.at, s.page) {
+			continue
+		}
 		s.page.Hold()
-		tk.text.pages = append(tk.text.pages, s)
+		x.pages = append(x.pages, s)
+		if s.at == tramp {
+			x.trampoline.Store(tramp)
+		}
 	}
 }
 

@@ -18,15 +18,12 @@ import (
 type slotPage struct {
 	frames *frame.Pool
 	frame  frame.Frame
-	id     uint64
 	holds  atomic.Int64
 
 	// guarded by mu:
 	next   int // slot
 	points [slotsPerPage]*point
 }
-
-var lastPage atomic.Uint64
 
 // slots is a slotPage that is mapped.
 type slots struct {
@@ -44,7 +41,7 @@ func newSlotPage(pool *frame.Pool) (*slotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &slotPage{frames: pool, frame: f, id: lastPage.Add(1), next: 1}
+	p := &slotPage{frames: pool, frame: f, next: 1}
 	p.holds.Store(1)
 	b := pool.Bytes(f)
 	for i := range b {

@@ -54,6 +54,16 @@ func (s *Space) Mapped(start, end uint64) bool {
 	return s.areas.covered(start, end)
 }
 
+// Maps reports whether addr shows b.
+//
+// Context: goroutine.
+func (s *Space) Maps(addr uint64, b Backing) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.areas.at(addr)
+	return a != nil && a.back == b
+}
+
 // WriteTo writes /proc/PID/maps.
 //
 // Source: Linux, proc_pid_maps(5).

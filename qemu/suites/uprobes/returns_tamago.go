@@ -3,7 +3,10 @@
 package uprobes
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/proc"
@@ -40,6 +43,9 @@ func init() {
 	suites.Add("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
 	suites.Add("uprobes/returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
 	suites.Add("uprobes/changed_result", changedResult)
+	for _, call := range []string{"fork", "vfork"} {
+		suites.Add("uprobes/return_probe_comes_and_goes_while_it_"+call+"s", func(t *suites.T) { comesAndGoes(t, call) })
+	}
 }
 
 // returns counts the returns of a function and adds up what it returns.
@@ -106,4 +112,29 @@ func changedResult(t *suites.T) {
 		}
 	}, "secret")
 	r.wait(t, "secret 42\n")
+}
+
+// comesAndGoes sets a return probe on a call that makes children, by file, while a program makes
+// them: each child returns from the call by the address that its parent has on the stack.
+func comesAndGoes(t *suites.T, call string) {
+	p := need(t, "/bin/probed")
+	const rounds = 10
+	r := p.start(t, func(*proc.Process) {}, slices.Repeat([]string{call + "s"}, rounds)...)
+	var returned uint64
+	for times := 1; ; times++ {
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Path: p.path, Symbol: call}, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+		t.Must(uprobes.RegisterUretprobe(rp))
+		time.Sleep(500 * time.Microsecond)
+		t.Must(uprobes.UnregisterUretprobe(rp))
+		returned += rp.U.Ledger().Handled
+		select {
+		case <-r.p.Done():
+			r.wait(t, strings.Repeat(call+"s 135\n", rounds))
+			if returned == 0 {
+				t.Errorf("nothing returned in %d times: it shows nothing", times)
+			}
+			return
+		default:
+		}
+	}
 }
