@@ -92,7 +92,13 @@ type pair struct {
 }
 
 // byPair are the registered ones. Guarded by mu.
-var byPair = map[pair]*KprobeUser{}
+var byPair = map[pair]registration{}
+
+// registration is a registered KprobeUser, and the module that has done it.
+type registration struct {
+	k     *KprobeUser
+	owner string
+}
 
 func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 
@@ -110,10 +116,10 @@ func RegisterKprobeUser(k *KprobeUser) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if byPair[k.pair()] != nil {
+	if byPair[k.pair()].k != nil {
 		return probe.Refuse(syscall.EEXIST, "uprobes: inode %d has a probe at %#x already", k.User.Inode.Number, k.User.Offset)
 	}
-	byPair[k.pair()] = k
+	byPair[k.pair()] = registration{k, asker()}
 	return nil
 }
 
@@ -143,7 +149,7 @@ func UnregisterKprobeUser(k *KprobeUser) error {
 
 // registered checks that k is. mu held.
 func (k *KprobeUser) registered() error {
-	if k == nil || k.User == nil || byPair[k.pair()] != k {
+	if k == nil || k.User == nil || byPair[k.pair()].k != k {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
 	}
 	return nil
@@ -153,9 +159,9 @@ func (k *KprobeUser) registered() error {
 // the process has for itself.
 //
 // Context: goroutine.
-// Errors: EINVAL k is not registered, or VMA does not map its inode and offset at Addr;
-// EFAULT the page is not in memory; EEXIST k is inserted there, or a breakpoint of others
-// is there; EDEADLK; and those of RegisterUprobe.
+// Errors: EINVAL k is not registered, VMA does not map its inode and offset at Addr, or Page is
+// another one; EFAULT the page is not in memory; EEXIST k is inserted there, or a breakpoint of
+// others is there; EDEADLK; and those of RegisterUprobe.
 func InsertKprobeUserspace(k *KprobeUser) error {
 	if inTrap() {
 		return errTrap
@@ -165,6 +171,9 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if err := k.check(); err != nil {
 		return err
 	}
+	if err := k.User.mapped(); err != nil {
+		return err
+	}
 	tk, err := join(k.User.VMA.Process)
 	if err != nil {
 		return err
@@ -172,27 +181,28 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if tk.inserted(k) != nil {
 		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
 	}
-	ms, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}}, k.User.Addr)
+	ms, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}, owner: asker()}, k.User.Addr)
 	if err != nil {
 		tk.unused()
 		return err
 	}
-	ms[0].user = k
+	ms[0].user, ms[0].page = k, k.User.Page
 	tk.list(ms)
 	return nil
 }
 
-// RemoveKprobeUser takes k out of the page that k.User names. When it returns, no handler
-// of k runs there.
+// RemoveKprobeUser takes k out of the page that k.User names: the one it was inserted into, or
+// the copy of it that the process has now. The page need not be mapped any more. When it returns, no
+// handler of k runs there; in a handler of a user probe it does not wait for those that do.
 //
-// Context: goroutine; not a handler of k.
+// Context: goroutine; a handler of a user probe, too, even k's own.
 // Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL too, if k is not inserted there.
 func RemoveKprobeUser(k *KprobeUser) error {
 	if inTrap() {
 		return errTrap
 	}
 	m, err := k.takeOut()
-	if err == nil {
+	if err == nil && handling() == nil {
 		m.drain()
 	}
 	return err
@@ -204,16 +214,20 @@ func (k *KprobeUser) takeOut() (*member, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
-	tk := tasks[k.User.VMA.Process]
+	u := k.User
+	tk := tasks[u.VMA.Process]
 	m := tk.inserted(k)
-	if m == nil {
-		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe is not inserted at %#x", k.User.Addr)
+	switch {
+	case m == nil:
+		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe is not inserted at %#x", u.Addr)
+	case u.Page != m.page && u.Page != tk.text.mem.Resident(u.Addr):
+		return nil, u.wrongPage()
 	}
 	tk.remove(m)
 	return m, nil
 }
 
-// check checks what k.User says. mu held.
+// check checks what k.User says by itself. mu held.
 func (k *KprobeUser) check() error {
 	if err := k.registered(); err != nil {
 		return err
@@ -224,16 +238,28 @@ func (k *KprobeUser) check() error {
 		a.Ident.Inode != u.Inode.Number || u.Addr-a.Start+a.Offset != u.Offset {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the mapping does not have offset %#x of inode %d at %#x", u.Offset, u.Inode.Number, u.Addr)
 	}
+	if u.Page == frame.None {
+		return probe.Refuse(syscall.EFAULT, "uprobes: no page is given")
+	}
+	return nil
+}
+
+// mapped checks that the process has what u says.
+func (u *UserPlace) mapped() error {
 	page, vma, err := PlaceOf(u.VMA.Process, u.Addr)
 	switch {
 	case err != nil:
 		return err
-	case u.Page == frame.None:
-		return probe.Refuse(syscall.EFAULT, "uprobes: no page is given")
-	case vma.Ident != a.Ident || vma.Start > u.Addr || page == frame.None:
+	case vma.Ident != u.VMA.Ident || u.Addr-vma.Start+vma.Offset != u.Offset:
 		return probe.Refuse(syscall.EINVAL, "uprobes: something else is mapped at %#x", u.Addr)
+	case page != u.Page:
+		return u.wrongPage()
 	}
 	return nil
+}
+
+func (u *UserPlace) wrongPage() error {
+	return probe.Refuse(syscall.EINVAL, "uprobes: frame %#x is not the page of %#x", uint64(u.Page), u.Addr)
 }
 
 // inserted returns the member that k has at its address, nil: none. mu held.

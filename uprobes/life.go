@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/proc"
 )
@@ -109,36 +108,4 @@ func end(t *proc.Thread) {
 		tk.quit()
 	}
 	p.Detach(engine)
-}
-
-func init() { module.OnUnload(forgetModule) }
-
-// forgetModule unregisters the probes that a module leaves behind, naming each.
-//
-// Context: goroutine.
-func forgetModule(name string) {
-	for _, m := range leftBy(name) {
-		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
-		m.drain()
-	}
-}
-
-// leftBy takes them out. Handlers may still run.
-func leftBy(name string) (left []*member) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, f := range slices.Clone(files) {
-		if f.o.owner == name {
-			left = append(left, removeFile(f)...)
-		}
-	}
-	for _, tk := range tasks {
-		for _, m := range slices.Clone(tk.members) {
-			if m.owner == name {
-				tk.remove(m)
-				left = append(left, m)
-			}
-		}
-	}
-	return left
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
@@ -30,6 +31,7 @@ type member struct {
 	atReturn bool        // its point is a return instruction
 	others   []*member   // of the same probe: of the first of them
 	user     *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
+	page     frame.Frame // that user was inserted into
 	file     *file       // it is this file probe's; nil: it is one by itself
 	*tally
 }

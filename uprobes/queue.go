@@ -33,15 +33,28 @@ func submit(o order) error {
 		if th.t.LeftBehind() {
 			return errEnded(th.t.TID)
 		}
-		o.owner = th.owner
-		if th.in != nil {
-			o.owner = th.in.owner
-		}
+		o.owner = th.asker()
 		th.queue = append(th.queue, o)
 		return syscall.EINPROGRESS
 	}
 	o.owner = module.Current()
 	return o.carryOut()
+}
+
+// asker returns the module that asks for something, in a handler or not; "" for the kernel.
+func asker() string {
+	if th := handling(); th != nil {
+		return th.asker()
+	}
+	return module.Current()
+}
+
+// asker is that of what the handler or the callback asks for that th is in.
+func (th *thread) asker() string {
+	if th.in != nil {
+		return th.in.owner
+	}
+	return th.owner
 }
 
 func (o order) carryOut() error {

@@ -1,0 +1,141 @@
+package uprobes
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/mm/space"
+	"sonde/kernel/module"
+	"sonde/kernel/proc"
+)
+
+// userProbe is a KprobeUser on the first instruction of p.
+func userProbe(t *testing.T, p *proc.Process, pre func(k *KprobeUser)) *KprobeUser {
+	t.Helper()
+	f, vma, err := PlaceOf(p, textAt)
+	must(t, err)
+	return &KprobeUser{
+		PreHandler: func(k *KprobeUser, _ *amd64.Regs) int { pre(k); return 0 },
+		User:       &UserPlace{Inode: inodeOf(vma.Ident), Offset: vma.Offset, Addr: textAt, Page: f, VMA: vma},
+	}
+}
+
+func inserted(t *testing.T, k *KprobeUser) {
+	t.Helper()
+	must(t, RegisterKprobeUser(k))
+	must(t, InsertKprobeUserspace(k))
+}
+
+// TestUserProbeOfAWrongPage: the place is refused, and nothing is there.
+func TestUserProbeOfAWrongPage(t *testing.T) {
+	wrong := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	play(t, func(p *proc.Process) {
+		k := userProbe(t, p, func(*KprobeUser) {})
+		must(t, RegisterKprobeUser(k))
+		good := k.User.Page
+		k.User.Page++
+		wrong("inserting", InsertKprobeUserspace(k))
+		k.User.Page = good
+		must(t, InsertKprobeUserspace(k))
+		k.User.Page++
+		wrong("removing", RemoveKprobeUser(k))
+		k.User.Page = p.Memory().Resident(textAt) // it may be a copy now
+		must(t, RemoveKprobeUser(k))
+		must(t, UnregisterKprobeUser(k))
+	}, func(p *player) {})
+}
+
+// TestUserProbeThatRemovesItself does not wait for its own end.
+func TestUserProbeThatRemovesItself(t *testing.T) {
+	hits := 0
+	play(t, func(p *proc.Process) {
+		inserted(t, userProbe(t, p, func(k *KprobeUser) {
+			hits++
+			if err := RemoveKprobeUser(k); err != nil {
+				t.Error(err)
+			}
+			if err := UnregisterKprobeUser(k); err != nil {
+				t.Error(err)
+			}
+		}))
+	}, func(p *player) {
+		execute(p, textAt)
+		execute(p, textAt)
+	})
+	if hits != 1 || len(byPair) != 0 {
+		t.Errorf("%d hits, %d are registered", hits, len(byPair))
+	}
+}
+
+// TestUserProbeIsRemovedBehindItsHandlers: what is no handler waits for those that run.
+func TestUserProbeIsRemovedBehindItsHandlers(t *testing.T) {
+	var k *KprobeUser
+	in, out := make(chan bool), make(chan bool)
+	play(t, func(p *proc.Process) {
+		k = userProbe(t, p, func(*KprobeUser) { close(in); <-out })
+		inserted(t, k)
+		go func() {
+			<-in
+			removed := make(chan error, 1)
+			go func() { removed <- RemoveKprobeUser(k) }()
+			select {
+			case err := <-removed:
+				t.Errorf("it does not wait: %v", err)
+			case <-time.After(50 * time.Millisecond):
+			}
+			close(out)
+			must(t, <-removed)
+			must(t, UnregisterKprobeUser(k))
+		}()
+	}, func(p *player) { execute(p, textAt) })
+}
+
+// TestUserProbeOfAPageThatIsGone can be removed, and unregistered then.
+func TestUserProbeOfAPageThatIsGone(t *testing.T) {
+	const munmap = 11
+	var k *KprobeUser
+	play(t, func(p *proc.Process) {
+		k = userProbe(t, p, func(*KprobeUser) {})
+		inserted(t, k)
+	}, func(p *player) {
+		p.Call(munmap, textAt, space.PageSize)
+		if err := UnregisterKprobeUser(k); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("it is inserted: %v", err)
+		}
+		for _, err := range []error{RemoveKprobeUser(k), UnregisterKprobeUser(k)} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestModuleForgetsUserProbe: what it has registered by inode and offset, and where it has
+// inserted that, goes with it.
+func TestModuleForgetsUserProbe(t *testing.T) {
+	var k *KprobeUser
+	module.Register(&module.Module{Name: "forgets", Init: func() error {
+		if err := RegisterKprobeUser(k); err != nil {
+			return err
+		}
+		return InsertKprobeUserspace(k)
+	}, Exit: func() {}})
+	play(t, func(p *proc.Process) {
+		k = userProbe(t, p, func(*KprobeUser) { t.Error("it is hit") })
+		must(t, module.Insmod("forgets"))
+		must(t, module.Rmmod("forgets"))
+		if len(byPair)+len(All()) != 0 {
+			t.Errorf("%d are registered, %d inserted", len(byPair), len(All()))
+		}
+		must(t, RegisterKprobeUser(k))
+		must(t, UnregisterKprobeUser(k))
+	}, func(p *player) { execute(p, textAt) })
+}

@@ -1,0 +1,66 @@
+package uprobes
+
+import (
+	"slices"
+
+	"sonde/kernel/module"
+	"sonde/kernel/printk"
+)
+
+func init() { module.OnUnload(forgetModule) }
+
+// forgetModule unregisters the probes that a module leaves behind, naming each.
+//
+// Context: goroutine.
+func forgetModule(name string) {
+	for _, m := range leftBy(name) {
+		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
+		m.drain()
+	}
+	for _, at := range leftPairs(name) {
+		printk.Warn("module %s: left a user probe at %#x of inode %d, which is unregistered", name, at.off, at.Number)
+	}
+}
+
+// leftBy takes them out. Handlers may still run.
+func leftBy(name string) (left []*member) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, f := range slices.Clone(files) {
+		if f.o.owner == name {
+			left = append(left, removeFile(f)...)
+		}
+	}
+	for _, tk := range tasks {
+		for _, m := range slices.Clone(tk.members) {
+			if m.owner == name || m.user.from(name) {
+				tk.remove(m)
+				left = append(left, m)
+			}
+		}
+	}
+	return left
+}
+
+// from reports whether the module of that name has registered k, if it is one. mu held.
+func (k *KprobeUser) from(name string) bool {
+	for _, r := range byPair {
+		if r.k == k && r.owner == name {
+			return true
+		}
+	}
+	return false
+}
+
+// leftPairs takes out what it has registered by inode and offset; it is inserted nowhere any more.
+func leftPairs(name string) (left []pair) {
+	mu.Lock()
+	defer mu.Unlock()
+	for at, r := range byPair {
+		if r.owner == name {
+			delete(byPair, at)
+			left = append(left, at)
+		}
+	}
+	return left
+}
