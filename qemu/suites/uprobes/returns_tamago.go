@@ -43,9 +43,8 @@ func init() {
 	suites.Add("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
 	suites.Add("uprobes/returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
 	suites.Add("uprobes/changed_result", changedResult)
-	for _, call := range []string{"fork", "vfork"} {
-		suites.Add("uprobes/return_probe_comes_and_goes_while_it_"+call+"s", func(t *suites.T) { comesAndGoes(t, call) })
-	}
+	suites.Add("uprobes/return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
+	suites.Add("uprobes/return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
 }
 
 // returns counts the returns of a function and adds up what it returns.
