@@ -159,7 +159,7 @@ func run(o options) int {
 	}
 	cache := "" // a given image lies in a folder that is not ours
 	if o.Image == "" {
-		path, err := image.Build(image.BuildOptions{Test: o.test, With: o.with})
+		path, err := image.Build(image.BuildOptions{Test: o.test, With: o.with, Say: prefixed{os.Stderr}})
 		if err != nil {
 			return cannotBuild(err)
 		}
@@ -253,6 +253,14 @@ func (o options) showsLogItself() bool {
 
 // printsLog fits a script with dmesg in it, as a command whose output is printed.
 var printsLog = regexp.MustCompile(`(^|[;&|\n(])\s*dmesg(\s+-(c|l\s*\S+))*\s*($|[;\n)]|&&|\|\|)`)
+
+// prefixed writes lines as this command's own.
+type prefixed struct{ to io.Writer }
+
+func (p prefixed) Write(line []byte) (int, error) {
+	_, err := fmt.Fprintf(p.to, "qemu: %s", line)
+	return len(line), err
+}
 
 func fail(err error, status int) int {
 	fmt.Fprintln(os.Stderr, "qemu:", err)

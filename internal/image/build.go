@@ -3,12 +3,14 @@ package image
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrBuild says that the Go toolchain could not build the kernel.
@@ -24,6 +26,21 @@ type BuildOptions struct {
 	// With are folders whose packages are linked into the kernel, each with those below
 	// it. They may lie in other modules, or in none.
 	With []string
+
+	// Say gets a line for people about each step that takes long, and about a Go version with
+	// which the tests were not run. Nil: nothing is said.
+	Say io.Writer
+}
+
+// takesLong is how long a step of the build may take without a word about it.
+const takesLong = 2 * time.Second
+
+// step says what is being done once that takes long, until done is called.
+func (o BuildOptions) step(what string) (done func() bool) {
+	if o.Say == nil {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(takesLong, func() { fmt.Fprintln(o.Say, what) }).Stop
 }
 
 // machineTags tell the TamaGo library that the kernel brings its own start of
@@ -58,12 +75,19 @@ func Build(opts BuildOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if said := untested(b.tool.version); said != "" && opts.Say != nil {
+		fmt.Fprintln(opts.Say, said)
+	}
 	out := filepath.Join(dir, opts.name(b.more))
 	raw := out + ".raw"
-	if err := opts.compile(b, root, raw); err != nil {
+	done := opts.step("building the kernel with " + b.tool.version + " (the first time, this takes a minute or two)")
+	err = opts.compile(b, root, raw)
+	done()
+	if err != nil {
 		return "", err
 	}
 	if opts.Finish.Initramfs == nil {
+		defer opts.step("building the programs of the image")()
 		if opts.Finish.Initramfs, err = userland(root, dir); err != nil {
 			return "", err
 		}

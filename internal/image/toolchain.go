@@ -31,12 +31,29 @@ func chooseToolchain(root, dir string) (toolchain, error) {
 		t.env = append(t.env, "GOOSPKG=github.com/usbarmory/tamago")
 		generate, overlayDir = overlay.GenerateTamago, filepath.Join(dir, "_overlay-tamago")
 	}
-	said, err := t.ask(root, nil, "env", "GOROOT", "GOVERSION")
+	said, err := t.ask(root, nil, "env", "GOROOT", "GOVERSION", "GOMODCACHE")
 	if err != nil {
 		return t, err
 	}
-	goroot, version, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	t.version = version
+	var facts [3]string
+	copy(facts[:], strings.Split(said, "\n"))
+	t.version = facts[1]
+	goroot, err := t.moveOutOf(facts[2], facts[0], dir)
+	if err != nil {
+		return t, err
+	}
 	t.overlay, err = generate(goroot, overlayDir)
 	return t, err
+}
+
+// moveOutOf makes t use a GOROOT that an overlay may change, and returns it.
+func (t *toolchain) moveOutOf(cache, goroot, dir string) (string, error) {
+	view, err := outsideCache(goroot, cache, dir)
+	if err != nil || view == goroot {
+		return goroot, err
+	}
+	t.goCmd = filepath.Join(view, "bin", "go")
+	// The go command would set GOROOT anew for a toolchain that it chooses by itself.
+	t.env = append(t.env, "GOROOT="+view, "GOTOOLCHAIN=local")
+	return view, nil
 }
