@@ -60,6 +60,9 @@ func early(info uintptr) {
 	readLoader(mem, uint64(info))
 	readCmdline(mem)
 	startScreen()
+	if n := loader.RAM(); n < leastRAM {
+		fatal("too little memory: 96 MiB are needed; the bytes that are there", n)
+	}
 	findImage()
 	startRecorder()
 	stage(stageLoader)

@@ -30,6 +30,7 @@ import (
 const (
 	imageBase    = 64 << 20 // as internal/image has it linked
 	lowEnd       = 1 << 20
+	leastRAM     = 94 << 20 // what firmware leaves of 96 MiB; with less it may put its own data over the image
 	devices      = 1<<32 - 32<<20
 	devicesEnd   = 1 << 32
 	aliasBase    = 640 << 30

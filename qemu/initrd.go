@@ -16,7 +16,7 @@ func (o *options) makeInitrd() (remove func(), err error) {
 	if len(o.add) == 0 {
 		return func() {}, nil
 	}
-	archive := initrd.Archive{Deps: o.deps}
+	archive := initrd.Archive{Deps: o.deps, Say: prefixed{os.Stderr}}
 	for _, spec := range o.add {
 		if err := archive.Add(spec); err != nil {
 			return nil, fmt.Errorf("-add: %w", err)

@@ -19,3 +19,15 @@ func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
 		t.Errorf("%q: the case should have run\n%s", rep.Summary, said(r))
 	}
 }
+
+// TestTooLittleMemoryIsSaid: with 88 MiB, firmware's data used to lie over the image, which ran all
+// the same.
+func TestTooLittleMemoryIsSaid(t *testing.T) {
+	runsScripts(t)
+	for _, size := range []string{"76M", "88M", "93M"} {
+		r := bootScript(t, normalImage, machine.Config{SMP: 1, Extra: []string{"-m", size}, Script: "echo alive"})
+		if !r.Crash || !strings.Contains(string(r.Log), "sonde: boot failed: too little memory: 96 MiB are needed") {
+			t.Errorf("%s\n%s", size, said(r))
+		}
+	}
+}

@@ -5,6 +5,7 @@
 //	go run ./qemu -with DIR            a kernel with the modules in DIR
 //	go run ./qemu -gdb                 wait for gdb before the first instruction
 //	go run ./qemu -stick [-uefi]       boot as a PC does, by firmware and GRUB
+//	go run ./qemu -- -device e1000     what follows "--" goes to QEMU
 //
 // With -c the script's standard output is this command's, byte for byte, and
 // the console goes to standard error. The exit status is the script's (126, 127
@@ -100,12 +101,14 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.BoolVar(&o.deps, "deps", false, "with -add: also what programs need, dynamic linker and libraries")
 	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel ends in a way that it should not")
+	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as QEMU's -cpu takes it: qemu64, EPYC, max,-smap (default: all that can be had)")
 	flags.StringVar(&accel, "accel", autoAccel, "tcg, kvm or auto: kvm where it works")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	o.Extra = flags.Args()
+	if before := args[:len(args)-len(o.Extra)]; len(o.Extra) > 0 && (len(before) == 0 || before[len(before)-1] != "--") {
+		return o, fmt.Errorf("unexpected argument %q (arguments for QEMU go behind --)", flags.Arg(0))
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -227,6 +230,11 @@ func boot(o options) (machine.Result, error) {
 		ctx, cancel := signal.NotifyContext(context.Background(), append(stop, os.Interrupt)...)
 		defer cancel()
 		o.Stdout, o.Log = os.Stdout, os.Stderr
+		if oneTerminal() {
+			out, log := together(os.Stdout)
+			defer log.flush()
+			o.Stdout, o.Log = out, log
+		}
 		if !o.quiet && !o.showsLogItself() {
 			return machine.Run(ctx, o.Config)
 		}

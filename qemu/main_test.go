@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,11 +32,21 @@ func TestParse(t *testing.T) {
 		{[]string{"ls"}, "", false, 0, false},
 		{[]string{"-accel", "xen"}, "", false, 0, false},
 		{[]string{"-nope"}, "", false, 0, false},
+		{[]string{"-c", "ls", "--", "-device", "e1000"}, "ls", true, scriptTimeout, true},
+		{[]string{"-c", "ls", "ls", "--", "-device", "e1000"}, "", true, 0, false},
+		{[]string{"-c", "ls", "--"}, "ls", true, scriptTimeout, true},
 	} {
 		o, err := parse(c.args, io.Discard)
 		if (err == nil) != c.ok || c.ok && (o.Script != c.script || o.scripted != c.scripted || o.Timeout != c.timeout) {
 			t.Errorf("parse %q: %+v, %v", c.args, o, err)
 		}
+	}
+}
+
+func TestArgumentsBehindDashesAreForQEMU(t *testing.T) {
+	o, err := parse([]string{"-cpu", "qemu64", "--", "-device", "e1000", "--", "x"}, io.Discard)
+	if want := []string{"-device", "e1000", "--", "x"}; err != nil || !slices.Equal(o.Extra, want) || o.CPU != "qemu64" {
+		t.Errorf("%q, %q, %v", o.Extra, o.CPU, err)
 	}
 }
 

@@ -63,3 +63,13 @@ func (out *Info) HasRAM(s Span) bool {
 	}
 	return false
 }
+
+// RAM returns how much of the map is RAM, in bytes.
+func (out *Info) RAM() (n uint64) {
+	for i := 0; i < out.NMap; i++ {
+		if r := out.Map[i]; r.Type == RAM {
+			n += r.Len
+		}
+	}
+	return n
+}

@@ -94,3 +94,12 @@ func TestTouchesRAM(t *testing.T) {
 		}
 	}
 }
+
+func TestRAMCountsOnlyRAM(t *testing.T) {
+	var i Info
+	regions := []Region{{Span{0, 0x9f000}, RAM}, {Span{0x9f000, 0x1000}, Reserved}, {Span{0x100000, 0x5f00000}, RAM}}
+	i.SetMap(uint64(len(regions)), func(n uint64) Region { return regions[n] })
+	if got := i.RAM(); got != 0x5f9f000 {
+		t.Errorf("%#x bytes", got)
+	}
+}

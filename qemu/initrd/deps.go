@@ -3,6 +3,7 @@ package initrd
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -17,6 +18,10 @@ var libraryFolders = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gn
 // in one that its configuration names: the guest has no configuration.
 const guestFolder = "/lib/x86_64-linux-gnu"
 
+// errInterpreter marks the error of a script whose interpreter is missing: a folder of scripts is
+// of use without some of them.
+var errInterpreter = errors.New("")
+
 // addDeps adds what the program or library at host needs: a dynamic linker and
 // libraries, and what those need; the interpreter of a script.
 //
@@ -28,7 +33,10 @@ func (a *Archive) addDeps(host string, data []byte) error {
 		if len(words) == 0 {
 			return nil
 		}
-		return a.need(host, words[0], words[0])
+		if err := a.need(host, words[0], words[0]); err != nil {
+			return fmt.Errorf("%w%w", err, errInterpreter)
+		}
+		return nil
 	}
 	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return nil

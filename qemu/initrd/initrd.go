@@ -23,23 +23,31 @@ var ErrFile = errors.New("cannot be added")
 type Archive struct {
 	files map[string]cpio.Entry
 	Deps  bool // of each program, add its interpreter and libraries
+
+	// Say gets a line about each script in a folder whose interpreter is missing. Nil: nothing is said.
+	Say io.Writer
 }
 
 // Add puts a file or folder of the host into the archive. spec is HOST[:GUEST]; a
-// HOST without GUEST keeps its path if that is absolute, and gets /NAME if not. A
-// symbolic link named here is followed; those in folders stay links.
+// HOST without GUEST keeps its path if that is absolute. If not, a program gets /bin/NAME, so
+// that its name starts it, and anything else /NAME. A symbolic link named here is followed;
+// those in folders stay links.
 //
 // Errors: ErrFile, with the path and what is wrong with it.
 func (a *Archive) Add(spec string) error {
 	host, guest, ok := strings.Cut(spec, ":")
-	if !ok && filepath.IsAbs(host) {
-		guest = host
-	} else if !ok {
-		guest = filepath.Base(host)
-	}
 	info, err := os.Stat(host)
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
+	}
+	switch {
+	case ok:
+	case filepath.IsAbs(host):
+		guest = host
+	case info.Mode().IsRegular() && info.Mode()&0o111 != 0:
+		guest = "/bin/" + filepath.Base(host)
+	default:
+		guest = filepath.Base(host)
 	}
 	if !info.IsDir() && strings.HasSuffix(guest, "/") {
 		guest += filepath.Base(host)
@@ -88,7 +96,10 @@ func (a *Archive) folder(host, guest string) error {
 		if err != nil {
 			return err
 		}
-		if err := a.add(filepath.Join(host, d.Name()), path.Join(guest, d.Name()), info); err != nil {
+		err = a.add(filepath.Join(host, d.Name()), path.Join(guest, d.Name()), info)
+		if errors.Is(err, errInterpreter) && a.Say != nil {
+			fmt.Fprintf(a.Say, "%v (the script itself is added)\n", err)
+		} else if err != nil && !errors.Is(err, errInterpreter) {
 			return err
 		}
 	}

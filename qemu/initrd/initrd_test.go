@@ -52,7 +52,8 @@ func TestFilesAndFoldersGoWhereTheyShould(t *testing.T) {
 		want map[string]uint32 // all that is there, with its mode
 	}{
 		{file, map[string]uint32{file[1:]: cpio.Regular | 0o755}},
-		{"prog", map[string]uint32{"prog": cpio.Regular | 0o755}},
+		{"prog", map[string]uint32{"bin/prog": cpio.Regular | 0o755}}, // its name starts it
+		{"sub/deep", map[string]uint32{"deep": cpio.Regular | 0o640}},
 		{"prog:/bin/x", map[string]uint32{"bin/x": cpio.Regular | 0o755}},
 		{"prog:/bin/", map[string]uint32{"bin/prog": cpio.Regular | 0o755}},
 		{"top:bin/x", map[string]uint32{"bin/x": cpio.Regular | 0o755}},
@@ -140,5 +141,24 @@ func TestSameFilesGiveTheSameArchive(t *testing.T) {
 		} else if !bytes.Equal(first.Bytes(), b.Bytes()) {
 			t.Fatal("they differ")
 		}
+	}
+}
+
+func TestScriptsInFoldersMayLackTheirInterpreter(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "script"), "#!/no/such/shell -x\n", 0o755)
+	write(t, filepath.Join(dir, "text"), "text", 0o644)
+	var said bytes.Buffer
+	a := Archive{Deps: true, Say: &said}
+	if err := a.Add(dir + ":/d"); err != nil {
+		t.Fatal(err)
+	}
+	got := made(t, &a)
+	if len(got) != 3 || got["d/script"].Mode == 0 {
+		t.Errorf("%d entries: %v", len(got), got)
+	}
+	want := filepath.Join(dir, "script") + ": cannot be added: it needs /no/such/shell: stat /no/such/shell: no such file or directory (the script itself is added)\n"
+	if said.String() != want {
+		t.Errorf("said %q, want %q", &said, want)
 	}
 }

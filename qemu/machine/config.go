@@ -30,6 +30,7 @@ type Config struct {
 	Initrd  string        // file with archives for the kernel's tree of files, or ""
 	Script  string        // shell script that the kernel runs instead of a prompt
 	Accel   Accel         // "" means TCG
+	CPU     string        // as QEMU's -cpu; "" means all that Accel can give
 	Timeout time.Duration // 0 means none
 	GDB     bool          // wait for gdb on port 1234
 	Extra   []string      // further QEMU arguments
@@ -78,6 +79,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Memory == "" {
 		c.Memory = "256M"
+	}
+	if c.CPU == "" {
+		c.CPU = c.Accel.cpu()
 	}
 	return c
 }
@@ -153,7 +157,7 @@ func (c Config) checkLine() error {
 func (c Config) arguments(m medium) []string {
 	args := []string{
 		"-machine", machineArgs[c.Machine],
-		"-accel", c.Accel.argument(), "-cpu", c.Accel.cpu(),
+		"-accel", c.Accel.argument(), "-cpu", c.CPU,
 		"-smp", strconv.Itoa(c.SMP), "-m", c.Memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
 	}
