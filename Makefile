@@ -1,46 +1,51 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test prove check-host check-qemu image stick netboot launcher gdb bench setup vet
+.PHONY: help run test prove check-host check-qemu image stick netboot launcher gdb bench setup notices vet need-run need-gdb need-stick need-test
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-run: setup ## boot to a prompt (Ctrl-A X leaves); without a terminal, run examples/demo.sonde
+run: need-run ## boot to a prompt (Ctrl-A X leaves); without a terminal, run examples/demo.sonde
 	@if [ -t 0 ]; then go run ./qemu; \
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
-test: setup vet ## everything: vet, the tests on the host and in QEMU
+test: need-test vet ## everything: vet, the tests on the host and in QEMU
 	go test -timeout 60m ./...
 
-prove: setup ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
+prove: need-test ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
 	go run ./qemu/prove
 
 check-host: vet ## the tests that do not boot the kernel
 	go test -short ./...
 
-check-qemu: setup ## the tests that boot the kernel
+check-qemu: need-test ## the tests that boot the kernel
 	go test -timeout 60m ./qemu/...
 
 image: ## build build/sonde.elf and show its layout
 	@go run ./qemu -build
 
-stick: setup ## build build/sonde.iso: boots a PC from CD or USB stick, by BIOS and UEFI
+stick: need-stick ## build build/sonde.iso: boots a PC from CD or USB stick, by BIOS and UEFI
 	@go run ./qemu -build -stick
 
-netboot: setup ## fill build/netboot with what a TFTP server offers PCs that boot by network
+netboot: need-stick ## fill build/netboot with what a TFTP server offers PCs that boot by network
 	@go run ./qemu -build -stick -from net
 
 launcher: ## build build/qemu, which passes on the exit status that "go run" hides
 	go build -o build/qemu ./qemu
 
-gdb: setup ## boot to a prompt, but wait for gdb first
+gdb: need-gdb ## boot to a prompt, but wait for gdb first
 	go run ./qemu -gdb
 
-bench: setup ## boot time in ms, cost of probes and of system calls in ns; PEER=file.tsv adds another kernel's and the ratio
+bench: need-run ## boot time in ms, cost of probes and of system calls in ns; PEER=file.tsv adds another kernel's and the ratio
 	@go run ./qemu/bench $(if $(PEER),-peer $(PEER))
 
-setup: ## install the Debian packages that are missing
-	@./internal/host-packages.sh
+setup: need-test ## install the Debian packages that are missing
+
+need-run need-gdb need-stick need-test:
+	@./internal/host-packages.sh $(@:need-%=%)
+
+notices: ## check that NOTICES has the licences of all that is in the image
+	@go run ./internal/notices -check
 
 vet: ## go vet on what runs on the host and on the kernel, and gofmt
 	go vet ./...

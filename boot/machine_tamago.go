@@ -34,7 +34,7 @@ import (
 // What is left for boot to tell: the version, the command line, the time of day,
 // and how the machine is turned off.
 
-const version = "0.1"
+const version = "0.2"
 
 // setWallClock reads the real-time clock. A machine without one answers with
 // nonsense; the wall clock then starts at the epoch.

@@ -1,40 +1,77 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing need besides Go:
-# qemu-system-x86 boots the kernel, binutils has objdump, with which the tests
-# compare our instruction decoder, cpio reads the archives that we write, gcc,
-# busybox, gawk and python3 are for programs that run on the host and in the kernel;
-# GRUB, xorriso and mtools make the stick, and ovmf is the UEFI on which it is tested; with gdb
-# and tmux the tests look at the kernel and use its prompt as people do. Does nothing if all is there.
+# Installs the Debian or Ubuntu packages that a target of the Makefile needs besides Go and that are
+# missing. Usage: host-packages.sh run|stick|gdb|test
+#   run    QEMU boots the kernel
+#   gdb    and gdb looks at it
+#   stick  GRUB, xorriso and mtools make the stick
+#   test   all of these; binutils has objdump, with which the tests compare our instruction decoder;
+#          cpio reads the archives that we write; gcc, busybox, gawk and python3 are for programs that
+#          run on the host and in the kernel; ovmf is the UEFI on which the stick is tested; with
+#          tmux the tests use the prompt as people do
 set -eu
 
 missing=
-command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
-command -v objdump >/dev/null || missing="$missing binutils"
-command -v gcc >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/libc.a ] || missing="$missing gcc libc6-dev"
-command -v busybox >/dev/null || missing="$missing busybox-static"
-command -v gawk >/dev/null || missing="$missing gawk"
-[ -x /usr/bin/python3 ] || missing="$missing python3"
-command -v cpio >/dev/null || missing="$missing cpio"
-command -v grub-mkrescue >/dev/null || missing="$missing grub-common"
-[ -d /usr/lib/grub/i386-pc ] || missing="$missing grub-pc-bin"
-[ -d /usr/lib/grub/x86_64-efi ] || missing="$missing grub-efi-amd64-bin"
-command -v xorriso >/dev/null || missing="$missing xorriso"
-command -v mformat >/dev/null || missing="$missing mtools"
-[ -e /usr/share/OVMF/OVMF_CODE.fd ] || missing="$missing ovmf"
-command -v gdb >/dev/null || missing="$missing gdb"
-command -v tmux >/dev/null || missing="$missing tmux"
+need() { # PACKAGES... unless the check before it succeeded
+	missing="$missing $*"
+}
+
+for_run() {
+	command -v qemu-system-x86_64 >/dev/null || need qemu-system-x86
+}
+
+for_gdb() {
+	for_run
+	command -v gdb >/dev/null || need gdb
+}
+
+for_stick() {
+	command -v grub-mkrescue >/dev/null || need grub-common
+	[ -d /usr/lib/grub/i386-pc ] || need grub-pc-bin
+	[ -d /usr/lib/grub/x86_64-efi ] || need grub-efi-amd64-bin
+	command -v xorriso >/dev/null || need xorriso
+	command -v mformat >/dev/null || need mtools
+}
+
+for_test() {
+	for_gdb
+	for_stick
+	command -v objdump >/dev/null || need binutils
+	command -v gcc >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/libc.a ] || need gcc libc6-dev
+	command -v busybox >/dev/null || need busybox-static
+	command -v gawk >/dev/null || need gawk
+	[ -x /usr/bin/python3 ] || need python3
+	command -v cpio >/dev/null || need cpio
+	[ -e /usr/share/OVMF/OVMF_CODE.fd ] || [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || need ovmf
+	command -v tmux >/dev/null || need tmux
+}
+
+case "${1-}" in
+run | gdb | stick | test) "for_$1" ;;
+*)
+	echo "usage: $0 run|gdb|stick|test" >&2
+	exit 2
+	;;
+esac
 if [ -z "$missing" ]; then
 	exit 0
 fi
 
+install="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null; then
+	echo "Please install what these Debian packages have:$missing" >&2
+	exit 1
+fi
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-	as_root="sudo -n"
-fi
-install="apt-get install -y --no-install-recommends$missing"
-if ! command -v apt-get >/dev/null || { [ -n "$as_root" ] && ! sudo -n true 2>/dev/null; }; then
-	echo "Missing packages; please run as root: $install" >&2
-	exit 1
+	as_root=sudo
+	[ -t 0 ] || as_root="sudo -n" # nobody is there to type a password
+	if ! command -v sudo >/dev/null; then
+		echo "Missing packages. Please run as root: $install" >&2
+		exit 1
+	elif ! $as_root true; then
+		echo "Missing packages. Please run: sudo $install" >&2
+		exit 1
+	fi
 fi
 
 echo "Installing:$missing"

@@ -19,11 +19,15 @@ const (
 	Net    From = "net" // PXE and TFTP
 )
 
-// The firmware for UEFI, and what it remembers when it has never run: Debian's package ovmf.
-const (
-	ovmfCode = "/usr/share/OVMF/OVMF_CODE.fd"
-	ovmfVars = "/usr/share/OVMF/OVMF_VARS.fd"
-)
+// ovmf returns the files of the package ovmf: the firmware for UEFI, and what it remembers when it
+// has never run. Debian 12 has them in two sizes, later distributions in the larger one only.
+func ovmf() (code, vars string) {
+	const folder = "/usr/share/OVMF/"
+	if _, err := os.Stat(folder + "OVMF_CODE.fd"); err == nil {
+		return folder + "OVMF_CODE.fd", folder + "OVMF_VARS.fd"
+	}
+	return folder + "OVMF_CODE_4M.fd", folder + "OVMF_VARS_4M.fd"
+}
 
 // checkMedium refuses what the firmware could not boot.
 func (c Config) checkMedium() error {
@@ -82,7 +86,8 @@ func (c Config) makeMedium() (m medium, err error) {
 		err = stick.ISO(m.image(), options)
 	}
 	if err == nil && c.UEFI {
-		err = copyFile(m.variables(), ovmfVars) // it would remember the last machine's boot order
+		_, vars := ovmf()
+		err = copyFile(m.variables(), vars) // it would remember the last machine's boot order
 	}
 	if err != nil {
 		m.remove()
@@ -107,7 +112,8 @@ func (c Config) loadArguments(m medium) []string {
 	}
 	args := []string{"-vga", "std"}
 	if c.UEFI {
-		args = append(args, "-drive", "if=pflash,unit=0,format=raw,readonly=on,file="+ovmfCode,
+		code, _ := ovmf()
+		args = append(args, "-drive", "if=pflash,unit=0,format=raw,readonly=on,file="+code,
 			"-drive", "if=pflash,unit=1,format=raw,file="+m.variables())
 	}
 	image := "if=none,id=medium,format=raw,readonly=on,file=" + m.image()
