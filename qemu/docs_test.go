@@ -56,7 +56,6 @@ func document(t *testing.T, file string) string {
 var quoted = []struct{ file, words, script string }{
 	{"README.md", "pre_handler: p->addr", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg"},
 	{"README.md", "[OPTIMIZED]", listScript},
-	{"README.md", "HIT BY THE", "explain vfs.Read"},
 	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
 	{"README.md", "syscall.write returns", "insmod follow_example; myprog -n 1; dmesg"},
 	{"docs/optimization.md", "JTPR", "explain vfs.Read"},

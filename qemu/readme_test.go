@@ -14,12 +14,14 @@ import (
 	"time"
 )
 
-// readmeCommands are all commands in README.md, and what becomes of them. A
+// commandPages are the pages whose commands are all run.
+var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md"}
+
+// readmeCommands are all commands in these pages, and what becomes of them. A
 // command that names no number of processors runs with one and with two.
 var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg'": prints("post_handler: p->addr="),
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
-	"go run ./qemu -c 'explain vfs.Read'":   prints("JTPR"),
 	"go run ./qemu -smp 2 -c 'kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait'": prints("0x6 → 0x4  sonde/kernel/printk.SetConsoleLevel"),
 	"go run ./qemu -c 'COMMAND; COMMAND'":                                                                        prints("0 failures"), // COMMAND is filled in
 	"go run ./qemu -smp 2 -c 'bench scale'":                                                                      prints("ro_x1_per_s"),
@@ -40,13 +42,16 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
 	"go run ./qemu -gdb":                          waitsForGDB,
 	"go run ./qemu -h":                            once("processors"),
-	"make":                                        once("make run"),
-	"make run":                                    once("== The end"),
-	"make stick":                                  once("build/sonde.iso"),
-	"make prove":                                  dry("go run ./qemu/prove"),
-	"make launcher":                               once("go build -o build/qemu"),
-	"make test":                                   testsAll, // this test is part of it
-	"make bench":                                  benches,
+	"go run ./qemu -cpu Nehalem":                  prompts,
+	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
+	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
+	"make":          once("make run"),
+	"make run":      once("== The end"),
+	"make stick":    once("build/sonde.iso"),
+	"make prove":    dry("go run ./qemu/prove"),
+	"make launcher": once("go build -o build/qemu"),
+	"make test":     testsAll, // this test is part of it
+	"make bench":    benches,
 }
 
 const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insmod stackcount target=vfs.Write n=1; ` +
@@ -55,21 +60,28 @@ const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insm
 // readmeFinds commands: a line that begins with one, up to its comment, or code
 // within text.
 var readmeFinds = []*regexp.Regexp{
-	regexp.MustCompile("(?m)^    ((?:go run ./qemu|make)(?: [^ \n]+)*)"),
+	regexp.MustCompile("(?m)^    ((?:go run ./qemu(?:/bench)?|make)(?: [^ \n]+)*)"),
 	regexp.MustCompile("`((?:go run|make)(?: [^`\n]*)?)`"),
 }
 
-// TestReadmeCommands runs every command in README.md.
-func TestReadmeCommands(t *testing.T) {
-	skipIfShort(t)
-	var found []string
-	for _, re := range readmeFinds {
-		for _, m := range re.FindAllStringSubmatch(document(t, "README.md"), -1) {
-			if !slices.Contains(found, m[1]) {
-				found = append(found, m[1])
+// commandsIn returns the commands of all commandPages, each once.
+func commandsIn(t *testing.T) (found []string) {
+	for _, page := range commandPages {
+		for _, re := range readmeFinds {
+			for _, m := range re.FindAllStringSubmatch(document(t, page), -1) {
+				if !slices.Contains(found, m[1]) {
+					found = append(found, m[1])
+				}
 			}
 		}
 	}
+	return found
+}
+
+// TestReadmeCommands runs every command of the pages.
+func TestReadmeCommands(t *testing.T) {
+	skipIfShort(t)
+	found := commandsIn(t)
 	for _, command := range found {
 		run := readmeCommands[command]
 		switch {
@@ -82,7 +94,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	for command := range readmeCommands {
 		if !slices.Contains(found, command) {
-			t.Errorf("README.md has no %q", command)
+			t.Errorf("no page has %q", command)
 		}
 	}
 }
@@ -210,7 +222,7 @@ func waitsForGDB(t *testing.T, command string) {
 }
 
 // benches measures everything, with one boot instead of five, and looks whether
-// README.md has the rows. One processor is what make bench has; with a second one
+// docs/costs.md has the rows. One processor is what make bench has; with a second one
 // "bench scale" runs.
 func benches(t *testing.T, command string) {
 	dry("go run ./qemu/bench")(t, command)
@@ -227,19 +239,19 @@ func benches(t *testing.T, command string) {
 		return list
 	}
 	have := names(`(?m)^(\w+)\t-?\d+\t-?\d+\.\.-?\d+$`, string(out))
-	want := names(`(?m)^\| (\w+) \|.*\| *\d+ \|[^|]*\|[^|]*\|$`, document(t, "README.md"))
+	want := names(`(?m)^\| (\w+) \|.*\| *\d+ \|[^|]*\|[^|]*\|$`, document(t, "docs/costs.md"))
 	if !slices.Equal(have, want) {
-		t.Errorf("README.md has the rows\n%q, it prints\n%q", want, have)
+		t.Errorf("docs/costs.md has the rows\n%q, it prints\n%q", want, have)
 	}
 	// Of the rows of programs it has those with a goal.
 	have = names(`(?m)^(smp1/\w+)\t[\d.]+\t[\d.]+\.\.[\d.]+$`, string(out))
-	want = names(`(?m)^\| (smp1/\w+) \|`, document(t, "README.md"))
+	want = names(`(?m)^\| (smp1/\w+) \|`, document(t, "docs/costs.md"))
 	if len(want) == 0 {
-		t.Error("README.md has no rows of programs")
+		t.Error("docs/costs.md has no rows of programs")
 	}
 	for _, name := range want {
 		if !slices.Contains(have, name) {
-			t.Errorf("README.md has the row %s, which is not printed", name)
+			t.Errorf("docs/costs.md has the row %s, which is not printed", name)
 		}
 	}
 }
