@@ -10,8 +10,20 @@ TEXT ·entryDebug(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	·entryDebug(SB), AX
 	CMPQ	AX, 8(SP)		// interrupted IP
 	JEQ	again
+	MOVQ	8(SP), AX
+	SUBQ	·stubs(SB), AX
+	CMPQ	AX, $const_page
+	JLO	faulted
 	POPQ	AX
 	JMP	·entryDB(SB)
+faulted:
+	// The first instruction of another entry. QEMU has told of a watched load, although the
+	// instruction then caused a page fault: no processor does, and GS may be a program's.
+	// The instruction is executed again, and told of then, if the fault is served.
+	MOVL	$const_dr6Fixed, AX
+	MOVQ	AX, DR6
+	POPQ	AX
+	IRETQ
 again:
 	MOVQ	32(SP), AX		// SP: the frame of the first
 	TESTB	$3, 8(AX)

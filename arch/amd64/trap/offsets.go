@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 )
 
 // regs is amd64.Regs for the assembler, which is told only of this package's types:
@@ -24,8 +25,11 @@ const ist1 = unsafe.Offsetof(CPU{}.tss) + unsafe.Offsetof(amd64.TSS{}.IST)
 const (
 	vecNMI = amd64.VEC_NMI
 	vecMC  = amd64.VEC_MC
-	msrFS  = amd64.MSR_FS_BASE
-	msrGS  = amd64.MSR_GS_BASE
+
+	dr6Fixed = debugreg.DR6_FIXED
+
+	msrFS = amd64.MSR_FS_BASE
+	msrGS = amd64.MSR_GS_BASE
 )
 
 // kernelMXCSR is what handlers run with: all exceptions masked, as Go has it.
