@@ -69,7 +69,7 @@ func (st *state) goOn(r *amd64.Regs) {
 		st.left &^= 1 << st.reg
 		st.done |= 1 << st.reg
 		if p := points[st.reg].Load(); p != nil {
-			st.left |= atomic.LoadUint64(&p.also) &^ st.done
+			st.left |= atomic.LoadUint64(&p.also) & (1<<beside - 1) &^ st.done
 			st.take(p, r)
 			resume(p, r)
 		}
@@ -97,7 +97,7 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.New = read(p.addr, p.length)
 		st.reading = false
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if p.typ == Read && h.Old != h.New {
+		if !st.touched(p, r) || p.typ == Read && h.Old != h.New {
 			p.accounts.Count(id, probe.Declined)
 			return
 		}
@@ -111,6 +111,22 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	st.handler = false
 	atomic.StoreUint64(&st.seq, st.seq+1)
 	p.accounts.Count(id, probe.Handled)
+}
+
+// touched adds to what is left to be handled what is hit with p, and reports whether p is.
+func (st *state) touched(p *point, r *amd64.Regs) bool {
+	old, new := st.hit.Old, st.hit.New
+	rest := atomic.LoadUint64(&p.also) >> beside &^ (st.done | st.left)
+	if rest == 0 && (old != new || !emulated) {
+		return true
+	}
+	var a around
+	from := uintptr(r.IP) - codeBefore
+	// Safe because: there is code around each instruction of the kernel, or a slot.
+	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
+	which, is := p.besides(rest, old, new, &a, r)
+	st.left |= which
+	return is
 }
 
 // resume lets an instruction that is watched be executed now.

@@ -84,8 +84,9 @@ type point struct {
 	sse     bool // the handler may change X0-X14
 
 	last uint64 // the value seen last; atomic
-	// also is which other watchpoints an access that hits this one hits for certain; atomic.
-	// A processor tells of all, QEMU (7.2) of the first.
+	// also is which other watchpoints an access that hits this one hits for certain, and in
+	// the bits from beside on those that it may hit; atomic. A processor tells of all, QEMU
+	// of the first.
 	also uint64
 	gone atomic.Bool    // its handler broke the rules
 	keep unsafe.Pointer // the object that addr is in; referred to, it stays
@@ -104,6 +105,32 @@ func (p *point) breakpoint() debugreg.Breakpoint {
 func (p *point) implies(q *point) bool {
 	return p.typ != Execute && q.typ != Execute && q.addr <= p.addr && p.addr+uintptr(p.length) <= q.addr+uintptr(q.length) &&
 		(p.typ == Write || q.typ != Write)
+}
+
+// beside is where point.also has the watchpoints that may be hit with it.
+const beside = 8
+
+// sees reports whether q, of data like p, is watched in the same memory.
+func (p *point) sees(q *point) bool {
+	if p.typ == Execute || q.typ == Execute || (p.user == nil) != (q.user == nil) {
+		return false
+	}
+	return p.user == nil || p.user.process == q.user.process
+}
+
+// overlaps reports whether p watches any of the n bytes at addr.
+func (p *point) overlaps(addr, n uintptr) bool {
+	return addr < p.addr+uintptr(p.length) && p.addr < addr+n
+}
+
+// changed reports whether bytes of q are among those of p that old and new differ in.
+func (p *point) changed(q *point, old, new uint64) bool {
+	for i := range uintptr(p.length) {
+		if byte(old>>(8*i)) != byte(new>>(8*i)) && q.overlaps(p.addr+i, 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // points are the watchpoints by debug register. Hits read them.

@@ -55,7 +55,8 @@ func Init(o Others) {
 	handlerFrame, noProbe, keepWatch, limit = o.HandlerFrame, o.NoProbe, o.KeepWatch, o.HandlerLimit
 	this.writesSSE = func(h Handler) bool { return h != nil && o.WritesSSE(h) }
 	trap.SetWatcher(onHit)
-	trap.SetDoubles(cpu.Emulated())
+	emulated = cpu.Emulated()
+	trap.SetDoubles(emulated)
 	nextAbandon = trap.HandlerOf(vecAbandon)
 	trap.SetHandler(vecAbandon, onAbandon)
 	for v := range notifier.Die {

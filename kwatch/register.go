@@ -133,10 +133,15 @@ func load(s *debugreg.Set) {
 	this.load(s)
 }
 
-// others returns which of s, at other registers than its own, are hit with p.
+// others returns which of s, at other registers than its own, are hit with p, and which
+// may be.
 func (p *point) others(s *debugreg.Set) (which uint64) {
 	for n := range points {
-		if q := points[n].Load(); q != nil && q != p && s[n].On && p.user == nil && q.user == nil && p.implies(q) {
+		q := points[n].Load()
+		if q == nil || q == p || !s[n].On || !p.sees(q) {
+			continue
+		}
+		if which |= 1 << (beside + n); p.implies(q) {
 			which |= 1 << n
 		}
 	}

@@ -3,12 +3,14 @@ package kwatch
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/mm/space"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
@@ -117,18 +119,19 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 	if which == 0 {
 		return false
 	}
-	for n := range points {
-		p := points[n].Load()
-		if which>>n&1 != 0 && p != nil && p.user != nil && p.user.process == t.Process() {
-			p.takeUser(n, t)
+	for left, done := which, uint64(0); left != 0; left &^= done {
+		n := bits.TrailingZeros64(left)
+		done |= 1 << n
+		if p := points[n].Load(); p != nil && p.user != nil && p.user.process == t.Process() {
+			left |= p.takeUser(n, done, t)
 		}
 	}
 	return dr6&debugreg.DR6_BS == 0
 }
 
-// takeUser is a hit of p. It counts as others do on a CPU of its own: the goroutine may
-// change it.
-func (p *point) takeUser(n int, t *proc.Thread) {
+// takeUser is a hit of p, and returns which are hit with it, besides done. It counts as
+// others do on a CPU of its own: the goroutine may change it.
+func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	u := p.user
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -137,25 +140,45 @@ func (p *point) takeUser(n int, t *proc.Thread) {
 		r.Flags |= amd64.RFLAGS_RF
 	}
 	if u.ended {
-		return
+		return 0
 	}
 	p.accounts.CountNested(0, probe.Entered)
 	if p.gone.Load() {
 		p.accounts.CountNested(0, probe.Disarmed)
-		return
+		return 0
 	}
 	h := &Hit{DebugReg: n, Type: p.typ, Addr: p.addr, IP: uintptr(r.IP), TID: t.TID}
 	if p.typ != Execute {
 		h.New, _ = u.read(p)
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if p.typ == Read && h.Old != h.New {
+		var is bool
+		if also, is = u.touched(p, done, h, r); !is || p.typ == Read && h.Old != h.New {
 			p.accounts.CountNested(0, probe.Declined)
-			return
+			return also
 		}
 	}
 	defer p.abandoned()
 	u.handler(h, t)
 	p.accounts.CountNested(0, probe.Handled)
+	return also
+}
+
+// touched returns which watchpoints are hit with p, besides done, and whether p is.
+func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint64, is bool) {
+	also := atomic.LoadUint64(&p.also)
+	which = also & (1<<beside - 1) &^ done
+	rest := also >> beside &^ (done | which)
+	mem := u.process.Memory()
+	if mem == nil || rest == 0 && (h.Old != h.New || !emulated) {
+		return which, true
+	}
+	var a around
+	if mem.Peek(a.code[:], r.IP-codeBefore) < codeBefore { // the page before is not there
+		a.skip = max(0, codeBefore-int(r.IP%space.PageSize))
+		mem.Peek(a.code[a.skip:], r.IP-codeBefore+uint64(a.skip))
+	}
+	more, is := p.besides(rest, h.Old, h.New, &a, r)
+	return which | more, is
 }
 
 // abandoned takes the panic of a handler.

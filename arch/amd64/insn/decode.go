@@ -5,9 +5,23 @@ package insn
 type decoder struct {
 	code []byte
 	pos  uint8
-	err  error
+	err  failure
 	in   Inst
 }
+
+// A failure is what is wrong with the bytes: an index into failures, since to store an error
+// takes a write barrier, which trap context must not have.
+type failure uint8
+
+const (
+	whole failure = iota
+	truncated
+	tooLong
+	invalid
+	refused
+)
+
+var failures = [...]error{truncated: ErrTruncated, tooLong: ErrTooLong, invalid: ErrInvalid, refused: ErrRefused}
 
 // Decode decodes the instruction at the start of code.
 //
@@ -30,8 +44,8 @@ func Decode(code []byte) (Inst, error) {
 		shape = oneByte.at(op)
 	}
 	d.operands(shape)
-	if d.err != nil {
-		return Inst{}, d.err
+	if d.err != whole {
+		return Inst{}, failures[d.err]
 	}
 	d.in.Len = d.pos
 	d.in.Flow = flow(&d.in)
@@ -39,8 +53,8 @@ func Decode(code []byte) (Inst, error) {
 	return d.in, nil
 }
 
-func (d *decoder) fail(err error) {
-	if d.err == nil {
+func (d *decoder) fail(err failure) {
+	if d.err == whole {
 		d.err = err
 	}
 }
@@ -48,13 +62,13 @@ func (d *decoder) fail(err error) {
 // next returns the next byte, or 0 after an error.
 func (d *decoder) next() byte {
 	switch {
-	case d.err != nil:
+	case d.err != whole:
 		return 0
 	case d.pos >= MaxLen:
-		d.err = ErrTooLong
+		d.err = tooLong
 		return 0
 	case int(d.pos) >= len(d.code):
-		d.err = ErrTruncated
+		d.err = truncated
 		return 0
 	}
 	b := d.code[d.pos]
@@ -81,7 +95,7 @@ func (d *decoder) opcode(m Map, op byte) {
 func (d *decoder) prefixes() byte {
 	for {
 		b := d.next()
-		if d.err != nil {
+		if d.err != whole {
 			return 0
 		}
 		p := prefixOf(b)
@@ -144,7 +158,7 @@ func (d *decoder) escape() byte {
 func (d *decoder) listed(m Map, defined *bitmap, pp uint8, shape, b byte) byte {
 	d.opcode(m, b)
 	if !defined.has(b, pp) {
-		d.fail(ErrInvalid)
+		d.fail(invalid)
 	}
 	return shape
 }

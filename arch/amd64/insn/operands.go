@@ -59,7 +59,7 @@ func (d *decoder) odd(shape byte) {
 	case '3': // 3DNow!: the opcode proper is where an immediate would be
 		d.imm(1)
 		if !is3DNow(d.in.Imm()) {
-			d.fail(ErrInvalid)
+			d.fail(invalid)
 		}
 	}
 }
@@ -67,9 +67,9 @@ func (d *decoder) odd(shape byte) {
 // refuse fails for an opcode that has no shape.
 func (d *decoder) refuse() {
 	if d.in.Map == Map1B && d.in.Opcode == 0xD5 { // REX2
-		d.fail(ErrRefused)
+		d.fail(refused)
 	}
-	d.fail(ErrInvalid)
+	d.fail(invalid)
 }
 
 func (d *decoder) imm(n uint8) {
@@ -118,7 +118,7 @@ func (d *decoder) immV() uint8 {
 // depends on the maker of the processor.
 func (d *decoder) rel() {
 	if d.immZ() != 4 {
-		d.fail(ErrRefused)
+		d.fail(refused)
 	}
 	d.relative(4)
 }
@@ -139,7 +139,7 @@ func (d *decoder) modrm() {
 	in := &d.in
 	in.ModOff, in.HasModRM = d.pos, true
 	in.ModRM = d.next()
-	if d.err == nil {
+	if d.err == whole {
 		d.fail(d.group())
 	}
 	mod, base := in.Mod(), in.ModRM&7
@@ -159,18 +159,18 @@ func (d *decoder) modrm() {
 	}
 }
 
-// group refuses what the ModRM byte just read makes of the opcode, or returns nil.
-func (d *decoder) group() error {
+// group refuses what the ModRM byte just read makes of the opcode, or returns whole.
+func (d *decoder) group() failure {
 	in := &d.in
 	if in.Map == Map1B && in.Opcode == 0x8F && in.ModRM&31 >= 8 {
-		return ErrRefused // XOP: this byte is not ModRM but holds a map number
+		return refused // XOP: this byte is not ModRM but holds a map number
 	}
 	mem, reg := groups(in)
 	if in.Mod() == 3 {
 		mem = reg
 	}
 	if mem>>in.Group()&1 == 0 {
-		return ErrInvalid
+		return invalid
 	}
-	return nil
+	return whole
 }

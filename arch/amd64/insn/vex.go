@@ -13,7 +13,7 @@ const noVEX = P66 | PF2 | PF3 | PLock | PREX | PStray
 // Source: Intel SDM vol. 2, "Intel Advanced Vector Extensions (Intel AVX)", "The VEX Prefix".
 func (d *decoder) vex(first byte) byte {
 	if d.in.Prefix.Has(noVEX) {
-		d.fail(ErrInvalid)
+		d.fail(invalid)
 	}
 	d.in.Prefix |= PVEX
 	b := d.next()
@@ -33,7 +33,7 @@ func (d *decoder) vex(first byte) byte {
 	case Map0F3A:
 		return d.listed(m, &vex3, pp, 'B', d.next())
 	}
-	d.fail(ErrRefused)
+	d.fail(refused)
 	return 'x'
 }
 
@@ -44,13 +44,13 @@ func (d *decoder) vex(first byte) byte {
 // Source: Intel SDM vol. 2, "Intel AVX-512 Encoding", "EVEX".
 func (d *decoder) evex() byte {
 	if d.in.Prefix.Has(noVEX) {
-		d.fail(ErrInvalid)
+		d.fail(invalid)
 	}
 	d.in.Prefix |= PEVEX
 	b0, b1 := d.next(), d.next()
 	d.next()
 	if b0&8 != 0 || b1&4 == 0 {
-		d.fail(ErrRefused)
+		d.fail(refused)
 	}
 	d.in.REX = ^b0>>5&7 | b1>>4&REXW
 	m, pp := Map(b0&7), b1&3
@@ -66,7 +66,7 @@ func (d *decoder) evex() byte {
 	case Map6:
 		return d.listed(m, &evex6, pp, 'M', d.next())
 	}
-	d.fail(ErrRefused)
+	d.fail(refused)
 	return 'x'
 }
 
