@@ -18,6 +18,7 @@ var asOnTheHost = []string{
 	"threads",
 	"signals",
 	"calls",
+	"sockets",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"badmemory",
 	"gothreads",

@@ -12,6 +12,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/kernel/vfs/sock"
 )
 
 // Sources are the facts behind /proc. All functions are called in goroutine
@@ -40,6 +41,7 @@ func Mount(tree *vfs.FS, src Sources) error {
 		"sys":         sysDir(""),
 		"mounts":      ctl.Print(func(w io.Writer) { Mounts(w, tree) }),
 		"filesystems": ctl.Print(filesystems),
+		"net/unix":    ctl.Print(sock.Print),
 	}
 	if f := src.Version; f != nil {
 		files["version"] = ctl.Text(func() string { return f() + "\n" })

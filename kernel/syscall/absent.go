@@ -24,13 +24,3 @@ func fxattr(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	return 0, sys.EOPNOTSUPP
 }
-
-func socket(*proc.Thread, *Args) (uint64, error) { return 0, sys.EAFNOSUPPORT }
-
-// onSocket is for all calls that want an open socket.
-func onSocket(t *proc.Thread, a *Args) (uint64, error) {
-	if _, err := fileOf(t, a[0]); err != nil {
-		return 0, err
-	}
-	return 0, sys.ENOTSOCK
-}

@@ -175,6 +175,9 @@ func read(t *proc.Thread, a *Args) (uint64, error) {
 	if err := m.open(a[0], 0); err != nil {
 		return 0, err
 	}
+	if a[2] > largePiece && ofMessages(m.f) {
+		return recvfrom(t, &Args{a[0], a[1], a[2]})
+	}
 	return m.transfer(a[1], a[2], 0)
 }
 
@@ -183,13 +186,16 @@ func write(t *proc.Thread, a *Args) (uint64, error) {
 	if err := m.open(a[0], 0); err != nil {
 		return 0, err
 	}
+	if a[2] > largePiece && ofMessages(m.f) {
+		return sendto(t, &Args{a[0], a[1], a[2]})
+	}
 	n, err := m.transfer(a[1], a[2], 0)
-	return n, brokenPipe(t, err)
+	return n, brokenPipe(t, m.f, err)
 }
 
-// brokenPipe sends SIGPIPE to who writes to a pipe that nobody reads.
-func brokenPipe(t *proc.Thread, err error) error {
-	if err != nil && errnoOf(err) == sys.EPIPE {
+// brokenPipe sends SIGPIPE to who writes to a pipe or stream f that nobody reads.
+func brokenPipe(t *proc.Thread, f *vfs.File, err error) error {
+	if err != nil && errnoOf(err) == sys.EPIPE && !ofMessages(f) {
 		t.Send(proc.SignalFrom(t.Process(), abi.SIGPIPE, abi.SI_USER))
 	}
 	return err
@@ -261,11 +267,14 @@ func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err erro
 			return 0, sys.EFAULT
 		}
 	}
+	if ofMessages(m.f) {
+		return vectorMessage(t, m.f, iov, how)
+	}
 	for _, v := range iov {
 		n, err := m.transfer(v.Base, min(v.Len, mostIO-total), off+int64(total))
 		total += n
 		if err != nil && total == 0 {
-			return 0, err
+			return 0, brokenPipe(t, m.f, err)
 		}
 		if n < v.Len {
 			break
@@ -276,10 +285,7 @@ func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err erro
 
 func readv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, reads, 0) }
 
-func writev(t *proc.Thread, a *Args) (uint64, error) {
-	n, err := vector(t, a, writes, 0)
-	return n, brokenPipe(t, err)
-}
+func writev(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, writes, 0) }
 
 func preadv(t *proc.Thread, a *Args) (uint64, error) {
 	return vector(t, a, readsAt, int64(a[3]))
@@ -327,7 +333,7 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if placed {
 		err = firstError(err, put(t, a[2], off+int64(n)))
 	}
-	return n, brokenPipe(t, err)
+	return n, brokenPipe(t, to, err)
 }
 
 func firstError(a, b error) error {

@@ -160,20 +160,27 @@ func makePipe(t *proc.Thread, addr uint64, flags int) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	r, w := pipe.New(flags & abi.O_NONBLOCK)
-	rfd, err := install(t, r, flags&abi.O_CLOEXEC != 0)
+	return installPair(t, r, w, flags&abi.O_CLOEXEC != 0, addr)
+}
+
+// installPair gives two open files descriptors, and stores these.
+//
+// Errors: EMFILE, EFAULT; both files are closed then.
+func installPair(t *proc.Thread, x, y *vfs.File, closeOnExec bool, addr uint64) (uint64, error) {
+	first, err := install(t, x, closeOnExec)
 	if err != nil {
-		vfs.Close(w)
+		vfs.Close(y)
 		return 0, err
 	}
 	d := filesOf(t).Descriptors()
-	wfd, err := install(t, w, flags&abi.O_CLOEXEC != 0)
+	second, err := install(t, y, closeOnExec)
 	if err != nil {
-		d.Close(int(rfd))
+		d.Close(int(first))
 		return 0, err
 	}
-	if err := put(t, addr, [2]int32{int32(rfd), int32(wfd)}); err != nil {
-		d.Close(int(rfd))
-		d.Close(int(wfd))
+	if err := put(t, addr, [2]int32{int32(first), int32(second)}); err != nil {
+		d.Close(int(first))
+		d.Close(int(second))
 		return 0, err
 	}
 	return 0, nil

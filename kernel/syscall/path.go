@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
+	"sonde/kernel/vfs/sock"
 )
 
 func (f *Files) umask() fs.FileMode {
@@ -82,7 +83,7 @@ func makeDir(t *proc.Thread, fd, addr, mode uint64) (uint64, error) {
 	return done(vfs.Root.MkdirAt(dir, path, vfs.Perm(uint32(mode)&01777)&^filesOf(t).umask()))
 }
 
-// mknodat makes regular files and FIFOs only.
+// mknodat makes regular files, FIFOs and sockets only.
 func mknodat(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, a[0], a[1], uint32(a[2])) }
 
 func mknod(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, cwd, a[0], uint32(a[1])) }
@@ -98,6 +99,8 @@ func makeNode(t *proc.Thread, fd, addr uint64, mode uint32) (uint64, error) {
 		return done(vfs.Root.MakeFileAt(dir, path, perm))
 	case abi.S_IFIFO:
 		return done(vfs.Root.AddAt(dir, path, pipe.NewFIFO(perm)))
+	case abi.S_IFSOCK:
+		return done(vfs.Root.AddAt(dir, path, sock.NewName(perm)))
 	}
 	return 0, sys.EPERM
 }

@@ -107,6 +107,9 @@ type Stream struct{}
 
 func (Stream) stream() {}
 
+// Shared is a Handle that wants to hear of each Close but the last.
+type Shared interface{ LetGo() }
+
 // Appender is a Handle that can write at its end in one step, for O_APPEND. It
 // returns the new end as well.
 type Appender interface {

@@ -82,6 +82,9 @@ func (f *File) SetFlags(flag int) {
 // Hold makes another descriptor refer to f: each ends with a Close of its own.
 func (f *File) Hold() { f.refs.Add(1) }
 
+// Uses returns how many uses of f there are that have not ended with a Close.
+func (f *File) Uses() int { return int(f.refs.Load()) }
+
 // Closed reports whether the last Close has been.
 func (f *File) Closed() bool { return f.refs.Load() <= 0 }
 
@@ -93,6 +96,9 @@ func (f *File) Closed() bool { return f.refs.Load() <= 0 }
 func Close(f *File) error {
 	switch n := f.refs.Add(-1); {
 	case n > 0:
+		if s, ok := f.handle.(Shared); ok {
+			s.LetGo()
+		}
 		return nil
 	case n < 0:
 		f.refs.Add(1)

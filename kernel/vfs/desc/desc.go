@@ -112,7 +112,7 @@ func (t *Table) publish() {
 //
 // Errors: EBADF, EINVAL, EMFILE.
 func (t *Table) Dup(fd int, closeOnExec bool, min, limit int) (int, error) {
-	f, err := t.hold(fd)
+	f, err := t.Hold(fd)
 	if err != nil {
 		return 0, err
 	}
@@ -123,8 +123,10 @@ func (t *Table) Dup(fd int, closeOnExec bool, min, limit int) (int, error) {
 	return n, err
 }
 
-// hold returns the file of fd with a hold of its own.
-func (t *Table) hold(fd int) (*vfs.File, error) {
+// Hold returns the file of a descriptor with a hold of the caller's.
+//
+// Errors: EBADF.
+func (t *Table) Hold(fd int) (*vfs.File, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	s := t.at(fd)

@@ -1,0 +1,211 @@
+package sock
+
+import (
+	"syscall"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// join makes s an end of a connection with peer; cred is who has that.
+func (s *Socket) join(peer *Socket, cred Cred) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.peer, s.other = connected, peer, cred
+}
+
+// Listen lets others connect. backlog is how many may wait.
+//
+// Errors: EOPNOTSUPP for datagrams; EINVAL without a name, or when it is connected.
+func (s *Socket) Listen(backlog int, cred Cred) error {
+	err := s.listen(backlog, cred)
+	if err == nil {
+		s.room.Notify(poll.Out)
+	}
+	return err
+}
+
+func (s *Socket) listen(backlog int, cred Cred) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.kind.connects():
+		return syscall.EOPNOTSUPP
+	case s.addr == Addr{} || s.state != fresh && s.state != listening:
+		return syscall.EINVAL
+	}
+	s.state, s.cred, s.backlog = listening, cred, min(max(backlog, 0), mostBacklog)
+	return nil
+}
+
+// mostBacklog is net.core.somaxconn.
+const mostBacklog = 4096
+
+// Connect connects s to another socket, which listens if it is not for datagrams.
+//
+// Errors: EAGAIN while too many wait to be accepted; ECONNREFUSED, EPROTOTYPE; EISCONN,
+// EINVAL for a socket that listens; EPERM.
+func (s *Socket) Connect(to *Socket, cred Cred) error {
+	if to.family != s.family || to.kind != s.kind {
+		return syscall.EPROTOTYPE
+	}
+	if !s.kind.connects() {
+		return s.aim(to)
+	}
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	if err := s.connectable(); err != nil {
+		return err
+	}
+	end := newSocket(s.family, s.kind)
+	end.join(s, cred)
+	end.addr = to.Addr() // nobody else knows it yet
+	owner, err := to.enqueue(end)
+	if err != nil {
+		delist(end)
+		return err
+	}
+	if !s.meet(end, owner) {
+		end.lose(true)
+	}
+	to.queue.Notify(poll.In)
+	s.queue.Notify(all)
+	return nil
+}
+
+// connectable refuses a socket that is no fresh one.
+func (s *Socket) connectable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.state {
+	case fresh:
+		return nil
+	case connected:
+		return syscall.EISCONN
+	}
+	return syscall.EINVAL
+}
+
+// enqueue makes end wait to be accepted, and returns who listens.
+func (s *Socket) enqueue(end *Socket) (Cred, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.state != listening || s.ended:
+		return Cred{}, syscall.ECONNREFUSED
+	case len(s.pending) > s.backlog:
+		return Cred{}, syscall.EAGAIN
+	}
+	s.pending = append(s.pending, end)
+	return s.cred, nil
+}
+
+// meet makes s the other end of a connection, if it is still open.
+func (s *Socket) meet(end *Socket, owner Cred) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != fresh {
+		return false
+	}
+	s.state, s.peer, s.other = connected, end, owner
+	return true
+}
+
+// aim makes to the one that a datagram socket sends to and receives from; nil: none.
+//
+// Errors: EPERM where that receives from another only.
+func (s *Socket) aim(to *Socket) error {
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	if to != nil && to != s {
+		if p := to.partner(); p != nil && p != s {
+			return syscall.EPERM
+		}
+	}
+	old, told := s.turn(to)
+	if told != nil {
+		old.room.Remove(told)
+	}
+	s.queue.Notify(all)
+	return nil
+}
+
+// turn is aim, and returns where s was, and its waiter there.
+func (s *Socket) turn(to *Socket) (old *Socket, told *poll.Waiter) {
+	w := &poll.Waiter{Mask: poll.Out, Wake: func() { s.queue.Notify(poll.Out) }}
+	if to != nil {
+		to.room.Add(w)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, told = s.peer, s.told
+	s.peer, s.told, s.state = to, nil, fresh
+	if to != nil {
+		s.told, s.state = w, connected
+	}
+	return old, told
+}
+
+// Disconnect makes a datagram socket forget the other.
+//
+// Errors: EINVAL for other kinds.
+func (s *Socket) Disconnect() error {
+	if s.kind.connects() {
+		return syscall.EINVAL
+	}
+	return s.aim(nil)
+}
+
+// Accept returns the first connection that waits, open. flag is O_NONBLOCK or 0.
+//
+// Errors: EAGAIN when none waits; EINVAL when s does not listen; EOPNOTSUPP for datagrams.
+func (s *Socket) Accept(flag int) (*vfs.File, error) {
+	c, err := s.dequeue()
+	if err != nil {
+		return nil, err
+	}
+	passes := s.Options().PassCred
+	c.Change(func(o *Options) { o.PassCred = passes })
+	s.room.Notify(poll.Out)
+	return c.open(flag), nil
+}
+
+func (s *Socket) dequeue() (*Socket, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.kind.connects():
+		return nil, syscall.EOPNOTSUPP
+	case s.state == closed:
+		return nil, syscall.EBADF
+	case s.state != listening:
+		return nil, syscall.EINVAL
+	case len(s.pending) > 0:
+		c := s.pending[0]
+		s.pending = s.pending[1:]
+		return c, nil
+	case s.ended:
+		return nil, syscall.EINVAL
+	}
+	return nil, syscall.EAGAIN
+}
+
+// Shutdown ends directions: what comes in, what goes out. The other end hears of it.
+func (s *Socket) Shutdown(in, out bool) error {
+	peer := s.partner()
+	s.update(func() {
+		s.ended = s.ended || in
+		s.mute = s.mute || out
+	})
+	s.queue.Notify(all)
+	s.room.Notify(all)
+	if peer == nil || !s.kind.connects() {
+		return nil
+	}
+	peer.update(func() {
+		peer.ended = peer.ended || out
+		peer.mute = peer.mute || in
+	})
+	peer.queue.Notify(all)
+	return nil
+}

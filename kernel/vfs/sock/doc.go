@@ -1,0 +1,50 @@
+// Package sock makes sockets: two-way streams and messages between programs of this
+// machine, by pairs, by names and by paths.
+//
+// A Socket has an inbox. Whatever is sent goes straight into the inbox of the other end;
+// there is nothing in between. A stream takes as much as there is room for, and a sender
+// comes back for the rest. A datagram or a packet is taken whole or not at all. An inbox
+// has room while it holds less than the send buffer of the sender, and poll tells a
+// sender of room once three quarters are free, as in Linux.
+//
+// Nothing here waits: what is not possible yet is EAGAIN, and a Socket is a poll.Source.
+//
+// Messages can carry open files (SCM_RIGHTS). A file in an inbox is held by its message.
+// Sockets that only their own messages still hold form a cycle that no close would end;
+// passed.go finds them, and empties their inboxes.
+//
+// Locks: Socket.reading > passing.mu > Socket.mu; Socket.binding > vfs; names.mu is a leaf.
+// A goroutine never holds the mu of two sockets: what concerns both ends is done at one
+// after the other, so that a state in between can be seen, as when the two ends are on two
+// machines. Queues are notified without mu: epoll asks a socket for its state under a lock
+// that it takes when it is woken, too.
+//
+// Source: man unix(7), socket(7), send(2), recv(2); POSIX.1-2017, "Sockets".
+package sock
+
+import "sonde/kernel/abi"
+
+// Kind is a type of sockets, as in the second argument of socket(2).
+type Kind int
+
+const (
+	Stream    Kind = abi.SOCK_STREAM
+	Datagram  Kind = abi.SOCK_DGRAM
+	Seqpacket Kind = abi.SOCK_SEQPACKET
+)
+
+// connects reports whether sockets of that kind have exactly one other end.
+func (k Kind) connects() bool { return k != Datagram }
+
+// Cred is who sent something, or has the other end.
+type Cred = abi.Ucred
+
+// Addr is the name of a socket; the zero value is none.
+type Addr struct {
+	Family uint16
+	// Name, of AF_UNIX, is a path; or a zero byte and an abstract name.
+	Name string
+}
+
+// abstract reports whether a is a name that no file stands for.
+func (a Addr) abstract() bool { return a.Name != "" && a.Name[0] == 0 }

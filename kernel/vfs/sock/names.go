@@ -1,0 +1,187 @@
+package sock
+
+import (
+	"fmt"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/vfs"
+)
+
+// names are the sockets that have a name no file stands for, and all that there are.
+var names = struct {
+	mu sync.Mutex
+	// guarded by mu:
+	bound map[bound]*Socket
+	all   map[*Socket]struct{}
+	next  int // where the search for a free name goes on
+}{bound: map[bound]*Socket{}, all: map[*Socket]struct{}{}}
+
+// bound is a name: sockets of another kind can have the same.
+type bound struct {
+	Addr
+	kind Kind
+}
+
+func enlist(s *Socket) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	names.all[s] = struct{}{}
+}
+
+func delist(s *Socket) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	delete(names.all, s)
+}
+
+// enlisted returns all sockets, those included that wait to be accepted.
+func enlisted() (all []*Socket) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	for s := range names.all {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Name is the file that stands for a socket.
+type Name struct {
+	vfs.Anonymous
+
+	mu     sync.Mutex
+	socket *Socket // guarded by mu; nil when it is closed
+}
+
+// Named returns the socket that a node stands for.
+//
+// Errors: ECONNREFUSED for what is no socket's, or one's that is closed.
+func Named(n vfs.Node) (*Socket, error) {
+	name, ok := n.(*Name)
+	if !ok {
+		return nil, syscall.ECONNREFUSED
+	}
+	name.mu.Lock()
+	defer name.mu.Unlock()
+	if name.socket == nil {
+		return nil, syscall.ECONNREFUSED
+	}
+	return name.socket, nil
+}
+
+func (n *Name) set(s *Socket) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.socket = s
+}
+
+// NewName returns the node of a socket that is gone, as mknod makes one.
+func NewName(perm fs.FileMode) *Name {
+	return &Name{Anonymous: vfs.NewNode(fs.ModeSocket | perm)}
+}
+
+// Find returns the socket with a name that no file stands for, of the kind of s.
+//
+// Errors: ECONNREFUSED.
+func (s *Socket) Find(a Addr) (*Socket, error) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	if to := names.bound[bound{a, s.kind}]; to != nil {
+		return to, nil
+	}
+	return nil, syscall.ECONNREFUSED
+}
+
+// BindFile gives s a name that a file stands for: add puts the node into the tree.
+//
+// Errors: EINVAL when it has one; EADDRINUSE; those of add.
+func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) error {
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	if s.Addr() != (Addr{}) {
+		return syscall.EINVAL
+	}
+	n := NewName(perm)
+	n.set(s)
+	if err := add(n); err != nil {
+		return err
+	}
+	s.update(func() { s.addr, s.file = a, n })
+	return nil
+}
+
+// Bind gives s a name that no file stands for. An empty one is chosen.
+//
+// Errors: EINVAL when it has one; EADDRINUSE.
+func (s *Socket) Bind(a Addr) error {
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	if old := s.Addr(); old != (Addr{}) {
+		if a.Name == "" {
+			return nil
+		}
+		return syscall.EINVAL
+	}
+	a, err := s.register(a)
+	if err == nil {
+		s.update(func() { s.addr = a })
+	}
+	return err
+}
+
+// register enters the name, which it chooses if a has none.
+func (s *Socket) register(a Addr) (Addr, error) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	if a.Name != "" {
+		if names.bound[bound{a, s.kind}] != nil {
+			return a, syscall.EADDRINUSE
+		}
+		names.bound[bound{a, s.kind}] = s
+		return a, nil
+	}
+	const most = 1 << 20 // five digits
+	for range most {
+		names.next = (names.next + 1) % most
+		a.Name = fmt.Sprintf("\x00%05x", names.next)
+		if names.bound[bound{a, s.kind}] == nil {
+			names.bound[bound{a, s.kind}] = s
+			return a, nil
+		}
+	}
+	return a, syscall.ENOSPC
+}
+
+// unname takes the name away.
+func (s *Socket) unname() {
+	var addr Addr
+	var file *Name
+	s.update(func() { addr, file, s.file = s.addr, s.file, nil })
+	if file != nil {
+		file.set(nil)
+	}
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	if names.bound[bound{addr, s.kind}] == s {
+		delete(names.bound, bound{addr, s.kind})
+	}
+}
+
+// Addr returns the name of s.
+func (s *Socket) Addr() Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr
+}
+
+// Peer returns the name of the other end.
+//
+// Errors: ENOTCONN.
+func (s *Socket) Peer() (Addr, error) {
+	peer := s.partner()
+	if peer == nil {
+		return Addr{}, syscall.ENOTCONN
+	}
+	return peer.Addr(), nil
+}

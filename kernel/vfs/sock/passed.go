@@ -1,0 +1,154 @@
+package sock
+
+import (
+	"sync"
+	"syscall"
+
+	"sonde/kernel/vfs"
+)
+
+// mostPassed bounds the files in all messages together.
+const mostPassed = 16 << 10
+
+// passing is the account of files that are in messages. Its lock is held by whoever puts
+// files into a message or takes them out, so that what collect sees stays as it is: the
+// only way to a socket that no descriptor refers to is out of a message.
+var passing = struct {
+	mu sync.Mutex
+	// guarded by mu:
+	files   int               // in messages
+	sockets map[*vfs.File]int // those that are sockets: in how many messages
+}{sockets: map[*vfs.File]int{}}
+
+// register says that files are in a message from now on.
+//
+// Errors: ETOOMANYREFS.
+func register(files []*vfs.File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	passing.mu.Lock()
+	defer passing.mu.Unlock()
+	if passing.files+len(files) > mostPassed {
+		return syscall.ETOOMANYREFS
+	}
+	passing.files += len(files)
+	for _, f := range files {
+		if _, err := Of(f); err == nil {
+			passing.sockets[f]++
+		}
+	}
+	return nil
+}
+
+// unregister says that files are in a message no more.
+func unregister(files []*vfs.File) {
+	if len(files) == 0 {
+		return
+	}
+	passing.mu.Lock()
+	defer passing.mu.Unlock()
+	passing.files -= len(files)
+	for _, f := range files {
+		if n := passing.sockets[f]; n > 1 {
+			passing.sockets[f] = n - 1
+		} else {
+			delete(passing.sockets, f)
+		}
+	}
+}
+
+// Passed returns how many files are in messages.
+func Passed() int {
+	passing.mu.Lock()
+	defer passing.mu.Unlock()
+	return passing.files
+}
+
+// copyFiles returns the files that came with the first n bytes, with a hold for the
+// receiver.
+func (s *Socket) copyFiles(n int) (files []*vfs.File) {
+	passing.mu.Lock()
+	defer passing.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, m := range s.inbox.messages {
+		if i > 0 && (n <= 0 || s.kind != Stream) {
+			break
+		}
+		files = append(files, m.Files...)
+		n -= len(m.Data)
+	}
+	for _, f := range files {
+		f.Hold()
+	}
+	return files
+}
+
+// discarded are files whose messages nobody will receive. To close one may discard
+// others: they wait here, so that a long chain of sockets in sockets needs no deep stack.
+var discarded struct {
+	mu sync.Mutex
+	// guarded by mu:
+	files  []*vfs.File
+	closer bool // a goroutine closes them
+}
+
+// discard lets go of messages.
+func discard(all []*Message) {
+	var files []*vfs.File
+	for _, m := range all {
+		files = append(files, m.Files...)
+		m.Files = nil
+	}
+	unregister(files)
+	CloseAll(files)
+}
+
+// CloseAll closes files that came in a message, and what turns out to be unreachable.
+func CloseAll(files []*vfs.File) {
+	if len(files) == 0 || !queueUp(files) {
+		return
+	}
+	for {
+		for f := next(); f != nil; f = next() {
+			vfs.Close(f)
+		}
+		rest := takeUnreachable()
+		if len(rest) == 0 || !queueUp(rest) {
+			return
+		}
+	}
+}
+
+// queueUp reports whether the caller is to close them.
+func queueUp(files []*vfs.File) bool {
+	discarded.mu.Lock()
+	defer discarded.mu.Unlock()
+	discarded.files = append(discarded.files, files...)
+	first := !discarded.closer
+	discarded.closer = true
+	return first
+}
+
+// next returns a file to close; nil when all are.
+func next() *vfs.File {
+	discarded.mu.Lock()
+	defer discarded.mu.Unlock()
+	n := len(discarded.files)
+	if n == 0 {
+		discarded.closer = false
+		return nil
+	}
+	f := discarded.files[n-1]
+	discarded.files = discarded.files[:n-1]
+	return f
+}
+
+// isClosing reports whether a goroutine closes what was discarded; it looks for what is
+// unreachable when it is done.
+func isClosing() bool {
+	discarded.mu.Lock()
+	defer discarded.mu.Unlock()
+	return discarded.closer
+}

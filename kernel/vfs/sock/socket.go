@@ -1,0 +1,324 @@
+package sock
+
+import (
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// Sizes of buffers in bytes, as in Linux.
+const (
+	defaultBuffer = 212992
+	leastSend     = 4608
+	leastReceive  = 2304
+
+	scarce = 4096 // what an inbox holds when all together hold too much
+)
+
+// state is how far a socket has come.
+type state uint8
+
+const (
+	fresh state = iota
+	listening
+	connected
+	closed
+)
+
+// Socket is one end, or where others connect to.
+type Socket struct {
+	vfs.Anonymous
+	vfs.Stream
+	family uint16
+	kind   Kind
+
+	queue poll.Queue // who waits for this socket
+	room  poll.Queue // who waits until this socket takes something
+
+	binding sync.Mutex // held while a name is given
+	reading sync.Mutex // held while a receiver copies
+
+	mu sync.Mutex
+	// guarded by mu:
+	state   state
+	addr    Addr
+	file    *Name // stands for addr in the tree of names
+	peer    *Socket
+	told    *poll.Waiter // of a datagram socket, in peer.room
+	inbox   inbox
+	ended   bool          // nothing more comes in
+	mute    bool          // nothing more goes out
+	err     syscall.Errno // told once
+	backlog int
+	pending []*Socket // connected to, and not accepted yet
+	cred    Cred      // of who listens
+	other   Cred      // of who has the other end
+	opts    Options
+}
+
+// newSocket returns a socket that no descriptor refers to yet.
+func newSocket(family uint16, kind Kind) *Socket {
+	s := &Socket{family: family, kind: kind, opts: Options{Send: defaultBuffer, Receive: defaultBuffer}}
+	s.Anonymous = vfs.NewAnonymous(fs.ModeSocket | 0777)
+	enlist(s)
+	return s
+}
+
+// New returns a socket, open. flag is O_NONBLOCK or 0.
+func New(family uint16, kind Kind, flag int) *vfs.File { return newSocket(family, kind).open(flag) }
+
+// Pair returns two sockets that are connected, open.
+func Pair(family uint16, kind Kind, cred Cred, flag int) (a, b *vfs.File) {
+	x, y := newSocket(family, kind), newSocket(family, kind)
+	x.join(y, cred)
+	y.join(x, cred)
+	if kind == Datagram {
+		x.turn(y)
+		y.turn(x)
+	}
+	return x.open(flag), y.open(flag)
+}
+
+// open makes an open file of s.
+func (s *Socket) open(flag int) *vfs.File {
+	return vfs.NewFile(s.Name("socket"), s, s, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
+}
+
+// Of returns the socket that f is.
+//
+// Errors: ENOTSOCK.
+func Of(f *vfs.File) (*Socket, error) {
+	if s, ok := f.Handle().(*Socket); ok {
+		return s, nil
+	}
+	return nil, syscall.ENOTSOCK
+}
+
+// Family returns the first argument of socket(2), Kind the second.
+func (s *Socket) Family() uint16 { return s.family }
+func (s *Socket) Kind() Kind     { return s.kind }
+
+// ReadAt implements vfs.Handle. Files that came along are closed.
+func (s *Socket) ReadAt(p []byte, _ int64) (int, error) {
+	r, err := s.Receive(Want{Len: len(p), Put: func(off int, b []byte) (int, error) { return copy(p[off:], b), nil }})
+	CloseAll(r.Files)
+	if err == nil && r.N == 0 && s.kind == Stream {
+		return 0, io.EOF
+	}
+	return r.N, err
+}
+
+// WriteAt implements vfs.Handle.
+func (s *Socket) WriteAt(p []byte, _ int64) (int, error) {
+	return s.Send(Message{Data: append([]byte(nil), p...)}, nil)
+}
+
+// Queue implements poll.Source.
+func (s *Socket) Queue() *poll.Queue { return &s.queue }
+
+// Poll implements poll.Source.
+func (s *Socket) Poll() poll.Events {
+	ev, peer, limit := s.pollOwn()
+	if ev&poll.Out != 0 && peer != nil && !peer.roomy(limit) {
+		ev &^= poll.Out
+	}
+	return ev
+}
+
+// pollOwn is what s knows itself: there may be room in the inbox of peer.
+func (s *Socket) pollOwn() (ev poll.Events, peer *Socket, limit int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.state {
+	case closed:
+		return poll.In | poll.Out | poll.Err | poll.Hup, nil, 0
+	case listening:
+		if len(s.pending) > 0 || s.ended {
+			ev = poll.In
+		}
+		return ev, nil, 0
+	case fresh:
+		if s.kind.connects() {
+			ev = poll.Hup
+		}
+	}
+	if s.err != 0 {
+		ev |= poll.Err
+	}
+	if len(s.inbox.messages) > 0 {
+		ev |= poll.In
+	}
+	if s.ended {
+		ev |= poll.In | poll.RdHup
+		if s.mute {
+			ev |= poll.Hup
+		}
+	}
+	return ev | poll.Out, s.peer, s.opts.Send
+}
+
+// roomy reports whether a sender with that limit is to be told that it may go on.
+func (s *Socket) roomy(limit int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == closed || s.ended || s.inbox.roomy(s.kind, limit)
+}
+
+// Buffered returns how many bytes can be read, for FIONREAD: of messages, those of the
+// first.
+func (s *Socket) Buffered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kind == Stream {
+		return s.inbox.bytes
+	}
+	if len(s.inbox.messages) == 0 {
+		return 0
+	}
+	return len(s.inbox.messages[0].Data)
+}
+
+// Unsent returns how many bytes the other end has not received, for SIOCOUTQ.
+func (s *Socket) Unsent() int {
+	peer := s.partner()
+	if peer == nil {
+		return 0
+	}
+	peer.mu.Lock()
+	defer peer.mu.Unlock()
+	return peer.inbox.cost
+}
+
+// partner returns the other end, nil for none.
+func (s *Socket) partner() *Socket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peer
+}
+
+// Close implements vfs.Handle.
+func (s *Socket) Close() error {
+	delist(s)
+	rest := s.end()
+	s.queue.Notify(all)
+	s.room.Notify(all)
+	for _, c := range rest.pending {
+		delist(c)
+		c.end().tell(c, true)
+	}
+	rest.tell(s, false)
+	collect()
+	return nil
+}
+
+// LetGo implements vfs.Shared: what a message holds may be the last that holds s.
+func (s *Socket) LetGo() { collect() }
+
+// all are the events that the end of a socket may mean to others.
+const all = poll.In | poll.Out | poll.RdHup | poll.Err | poll.Hup
+
+// remains is what a socket leaves behind.
+type remains struct {
+	peer    *Socket
+	told    *poll.Waiter
+	unread  []*Message
+	pending []*Socket
+}
+
+// end takes all out of s.
+func (s *Socket) end() remains {
+	s.unname()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := remains{s.peer, s.told, s.inbox.empty(), s.pending}
+	s.state, s.peer, s.told, s.pending = closed, nil, nil, nil
+	return r
+}
+
+// tell tells the other end that s is gone, and lets go of what nobody will read. reset
+// says that s was never accepted.
+func (r remains) tell(s *Socket, reset bool) {
+	if r.told != nil {
+		r.peer.room.Remove(r.told)
+	}
+	if r.peer != nil && s.kind.connects() {
+		r.peer.lose(reset || len(r.unread) > 0)
+	}
+	discard(r.unread)
+}
+
+// lose: the other end is gone, with something unread or without.
+func (s *Socket) lose(unread bool) {
+	s.update(func() {
+		s.ended, s.mute = true, true
+		if unread {
+			s.err = syscall.ECONNRESET
+		}
+	})
+	s.queue.Notify(all)
+}
+
+// update runs f under mu.
+func (s *Socket) update(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// Options are what setsockopt sets and getsockopt returns; what is not here means
+// nothing to a socket of this machine, and is kept in Kept.
+type Options struct {
+	Send, Receive         int // sizes of buffers, in bytes
+	PassCred              bool
+	SendTime, ReceiveTime time.Duration // 0: for ever
+	Linger                abi.Linger
+	Kept                  map[uint64]int32 // by the number of the option
+}
+
+// Options returns a copy of the options.
+func (s *Socket) Options() Options {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opts
+}
+
+// Change changes options. What Kept refers to must be replaced, not changed.
+func (s *Socket) Change(f func(o *Options)) {
+	s.update(func() { f(&s.opts) })
+}
+
+// SetSend sets the size of the buffer for sending to twice what a program asks for, in
+// bounds; SetReceive does so for the other one.
+func (o *Options) SetSend(asked int32)    { o.Send = max(twice(asked), leastSend) }
+func (o *Options) SetReceive(asked int32) { o.Receive = max(twice(asked), leastReceive) }
+
+func twice(asked int32) int { return int(min(uint32(asked), defaultBuffer)) * 2 }
+
+// Err returns what has gone wrong, and forgets it.
+func (s *Socket) Err() syscall.Errno {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.err
+	s.err = 0
+	return err
+}
+
+// Listening reports whether others can connect to s.
+func (s *Socket) Listening() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == listening
+}
+
+// Other returns who has the other end: of who listened, connected or made the pair.
+func (s *Socket) Other() (c Cred, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.other, s.state == connected
+}
