@@ -21,6 +21,11 @@ const (
 	Exclusive   = 1 << 28 // taken, but all who wait are woken
 	OneShot     = 1 << 30
 	EdgeTrigger = 1 << 31
+
+	wakeUp = 1 << 29 // EPOLLWAKEUP, which keeps a system awake
+
+	// besideExclusive is all that Exclusive goes with.
+	besideExclusive = uint32(poll.In|poll.Out|poll.Err|poll.Hup) | wakeUp | EdgeTrigger | Exclusive
 )
 
 // Event is what Wait returns of a file: its events, and what Add was given.
@@ -32,10 +37,11 @@ type Event struct {
 // Epoll is a set of files to wait for. Each has a waiter in its file's queue, which
 // puts it into the list of those that may be ready; Wait looks only at those.
 //
-// Rejected: sets of sets. Linux allows five levels and searches them for rings; no
-// program that we know needs one.
+// A set can be in another one: see nest.go, which refuses rings.
 //
-// Locks: control > the queues of files > mu; mu > what Poll of a file takes.
+// Locks: control > nested.mu; control > the queues of files > mu; mu > what Poll of a
+// file takes. Of two sets, the outer one's come first, but for the queues, of which the
+// inner one's does.
 type Epoll struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -56,9 +62,10 @@ type key struct {
 
 type item struct {
 	key
-	source poll.Source // what is waited for: the file, or what stands for it
-	queue  *poll.Queue // that the waiter is in
-	waiter poll.Waiter
+	source    poll.Source // what is waited for: the file, or what stands for it
+	queue     *poll.Queue // that the waiter is in
+	waiter    poll.Waiter
+	exclusive bool
 
 	// guarded by Epoll.mu:
 	events uint32
@@ -91,7 +98,8 @@ var itemCount atomic.Int64
 
 // Add puts a file into the set. events are poll.Events and the flags above.
 //
-// Errors: EEXIST, EPERM for what is always ready, ELOOP for another set, ENOSPC.
+// Errors: EEXIST, EPERM for what is always ready, ENOSPC; EINVAL for Exclusive with a flag
+// that it does not go with, or for a set; ELOOP as nest.
 func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 	return e.AddSource(fd, f, f, events, data)
 }
@@ -99,11 +107,12 @@ func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 // AddSource is Add where not f itself is waited for, but what it is for the caller: the
 // signals that the caller would read from it.
 func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32, data uint64) error {
-	if _, ok := f.Handle().(*Epoll); ok {
-		return syscall.ELOOP
-	}
 	if _, ok := f.Handle().(poll.Source); !ok {
 		return syscall.EPERM
+	}
+	inner, _ := f.Handle().(*Epoll)
+	if events&Exclusive != 0 && (events&^besideExclusive != 0 || inner != nil) {
+		return syscall.EINVAL
 	}
 	e.control.Lock()
 	defer e.control.Unlock()
@@ -115,7 +124,13 @@ func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32
 		itemCount.Add(-1)
 		return syscall.ENOSPC
 	}
-	it := &item{key: k, source: source, queue: source.Queue(), events: events, data: data}
+	if inner != nil {
+		if err := nest(e, inner); err != nil {
+			itemCount.Add(-1)
+			return err
+		}
+	}
+	it := &item{key: k, source: source, queue: source.Queue(), exclusive: events&Exclusive != 0, events: events, data: data}
 	it.waiter = poll.Waiter{Mask: ^poll.Events(0), Wake: func() { e.wake(it) }}
 	e.items[k] = it
 	it.queue.Add(&it.waiter)
@@ -125,7 +140,7 @@ func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32
 
 // Modify changes what is waited for, and arms a OneShot again.
 //
-// Errors: ENOENT; EINVAL for Exclusive.
+// Errors: ENOENT; EINVAL for Exclusive, also when it was added with that.
 func (e *Epoll) Modify(fd int, f *vfs.File, events uint32, data uint64) error {
 	if events&Exclusive != 0 {
 		return syscall.EINVAL
@@ -133,8 +148,11 @@ func (e *Epoll) Modify(fd int, f *vfs.File, events uint32, data uint64) error {
 	e.control.Lock()
 	defer e.control.Unlock()
 	it := e.items[key{fd, f}]
-	if it == nil {
+	switch {
+	case it == nil:
 		return syscall.ENOENT
+	case it.exclusive:
+		return syscall.EINVAL
 	}
 	e.set(it, events, data)
 	e.look(it)
@@ -166,6 +184,9 @@ func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
 	itemCount.Add(-1)
 	it.queue.Remove(&it.waiter)
+	if inner, ok := it.file.Handle().(*Epoll); ok {
+		unnest(e, inner)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	it.gone = true

@@ -147,7 +147,6 @@ func TestSetRefuses(t *testing.T) {
 	}{
 		{"twice", e.Add(5, r, 0, 0), syscall.EEXIST},
 		{"a file", e.Add(6, plain, 0, 0), syscall.EPERM},
-		{"a set", e.Add(6, NewEpoll(), 0, 0), syscall.ELOOP},
 		{"modify another", e.Modify(5, w, 0, 0), syscall.ENOENT},
 		{"delete another", e.Delete(6, r), syscall.ENOENT},
 		{"exclusive later", e.Modify(5, r, Exclusive, 0), syscall.EINVAL},
