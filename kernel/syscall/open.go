@@ -185,37 +185,3 @@ func installPair(t *proc.Thread, x, y *vfs.File, closeOnExec bool, addr uint64) 
 	}
 	return 0, nil
 }
-
-func fcntl(t *proc.Thread, a *Args) (uint64, error) {
-	d, fd := filesOf(t).Descriptors(), asInt(a[0])
-	f, err := d.Get(fd)
-	if err != nil {
-		return 0, err
-	}
-	switch a[1] {
-	case abi.F_DUPFD:
-		return dupFrom(t, a[0], asInt(a[2]), false)
-	case abi.F_DUPFD_CLOEXEC:
-		return dupFrom(t, a[0], asInt(a[2]), true)
-	case abi.F_GETFD:
-		on, err := d.CloseOnExec(fd)
-		if on {
-			return abi.FD_CLOEXEC, err
-		}
-		return 0, err
-	case abi.F_SETFD:
-		return done(d.SetCloseOnExec(fd, a[2]&abi.FD_CLOEXEC != 0))
-	case abi.F_GETFL:
-		return uint64(f.Flags()) | abi.O_LARGEFILE, nil
-	case abi.F_SETFL:
-		f.SetFlags(asInt(a[2]))
-		return 0, nil
-	case abi.F_GETPIPE_SZ:
-		return pipe.Capacity, nil
-	case abi.F_GETLK, abi.F_OFD_GETLK:
-		return getRecord(t, f, a)
-	case abi.F_SETLK, abi.F_SETLKW, abi.F_OFD_SETLK, abi.F_OFD_SETLKW:
-		return setRecord(t, f, a)
-	}
-	return 0, sys.EINVAL
-}

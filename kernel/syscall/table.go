@@ -71,7 +71,7 @@ var table = [...]Call{
 	61:  {"wait4", "pid, wstatus, options, rusage", "WNOTHREAD", wait4, again},
 	62:  {"kill", "pid, sig", "", kill, 0},
 	63:  {"uname", "buf", "", uname, 0},
-	72:  {"fcntl", "fd, cmd, arg", "DUPFD, DUPFD_CLOEXEC, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, OFD_GETLK, OFD_SETLK, OFD_SETLKW, GETPIPE_SZ only", fcntl, again},
+	72:  {"fcntl", "fd, cmd, arg", "DUPFD, DUPFD_CLOEXEC, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, OFD_GETLK, OFD_SETLK, OFD_SETLKW, GETPIPE_SZ, SETPIPE_SZ only", fcntl, again},
 	73:  {"flock", "fd, op", "", flock, again},
 	74:  {"fsync", "fd", "", fsync, 0},
 	75:  {"fdatasync", "fd", "", fsync, 0},

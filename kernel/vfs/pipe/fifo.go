@@ -10,7 +10,7 @@ import (
 // NewFIFO returns a pipe that is to get a name, by vfs.FS.AddAt, and is opened by that.
 // An end whose opening has to wait for the other has a Peer.
 func NewFIFO(perm fs.FileMode) vfs.Node {
-	return &pipe{Anonymous: vfs.NewNode(fs.ModeNamedPipe | perm), named: true}
+	return &pipe{Anonymous: vfs.NewNode(fs.ModeNamedPipe | perm), capacity: Capacity, named: true}
 }
 
 // noFIFO is the number of other ends where there is one from the start.

@@ -1,4 +1,5 @@
-// Package pipe makes pipes: 64 KiB between a writing and a reading end.
+// Package pipe makes pipes: 64 KiB, or what Resize makes of it, between a writing and a
+// reading end.
 //
 // Writes of up to PIPE_BUF bytes are in one piece, as POSIX has it. A pipe whose
 // reading ends are closed is EPIPE for who writes; who sends the signal is not
@@ -38,7 +39,8 @@ type pipe struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	buf              []byte // nil, or a ring of Capacity or Atomic bytes
+	buf              []byte // nil, or a ring of capacity or Atomic bytes
+	capacity         int    // of the next buffer
 	first, used      int
 	readers, writers int
 	came             [2]uint64 // how many ends there have been: to read from, to write to
@@ -47,7 +49,7 @@ type pipe struct {
 
 // New returns the two ends of a pipe, open. flag is O_NONBLOCK or 0.
 func New(flag int) (r, w *vfs.File) {
-	p := &pipe{readers: 1, writers: 1, came: [2]uint64{1, 1}}
+	p := &pipe{capacity: Capacity, readers: 1, writers: 1, came: [2]uint64{1, 1}}
 	p.Anonymous = vfs.NewAnonymous(fs.ModeNamedPipe | 0600)
 	name := p.Name("pipe")
 	r = vfs.NewFile(name, p, readEnd{pipe: p, before: noFIFO}, vfs.O_RDONLY|flag&vfs.O_NONBLOCK)
@@ -98,10 +100,9 @@ func (p *pipe) open(flag int) (vfs.Handle, error) {
 	return bothEnds{readEnd: read}, nil
 }
 
-// newBuffer takes a buffer from the heap.
-func newBuffer() []byte {
-	n := Capacity
-	if taken.Load()+Capacity > most {
+// newBuffer takes a buffer of n bytes from the heap.
+func newBuffer(n int) []byte {
+	if taken.Load()+int64(n) > most {
 		n = Atomic
 	}
 	taken.Add(int64(n))
@@ -109,12 +110,7 @@ func newBuffer() []byte {
 }
 
 // room is how many bytes more the pipe holds. Context: mu held.
-func (p *pipe) room() int {
-	if p.buf == nil {
-		return Capacity
-	}
-	return len(p.buf) - p.used
-}
+func (p *pipe) room() int { return p.size() - p.used }
 
 // Queue implements poll.Source, for both ends.
 func (p *pipe) Queue() *poll.Queue { return &p.queue }
@@ -155,13 +151,19 @@ func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	default:
 		return 0, false, syscall.EAGAIN
 	}
+	n = p.copyOut(dst)
+	return n, p.room() >= Atomic, nil
+}
+
+// copyOut takes what fits into dst out of the buffer. Context: mu held.
+func (p *pipe) copyOut(dst []byte) (n int) {
 	for n < len(dst) && p.used > 0 {
 		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, len(p.buf))])
 		p.first = (p.first + c) % len(p.buf)
 		p.used -= c
 		n += c
 	}
-	return n, p.room() >= Atomic, nil
+	return n
 }
 
 // Unread implements vfs.Unreader.
@@ -253,7 +255,7 @@ func (p *pipe) fill(src []byte) (int, error) {
 		return 0, syscall.EAGAIN
 	}
 	if p.buf == nil {
-		p.buf = newBuffer()
+		p.buf = newBuffer(p.capacity)
 	}
 	src = src[:min(len(src), p.room())]
 	at := (p.first + p.used) % len(p.buf)

@@ -1,0 +1,59 @@
+package syscall
+
+import (
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/pipe"
+)
+
+func fcntl(t *proc.Thread, a *Args) (uint64, error) {
+	d, fd := filesOf(t).Descriptors(), asInt(a[0])
+	f, err := d.Get(fd)
+	if err != nil {
+		return 0, err
+	}
+	switch a[1] {
+	case abi.F_DUPFD:
+		return dupFrom(t, a[0], asInt(a[2]), false)
+	case abi.F_DUPFD_CLOEXEC:
+		return dupFrom(t, a[0], asInt(a[2]), true)
+	case abi.F_GETFD:
+		on, err := d.CloseOnExec(fd)
+		if on {
+			return abi.FD_CLOEXEC, err
+		}
+		return 0, err
+	case abi.F_SETFD:
+		return done(d.SetCloseOnExec(fd, a[2]&abi.FD_CLOEXEC != 0))
+	case abi.F_GETFL:
+		return uint64(f.Flags()) | abi.O_LARGEFILE, nil
+	case abi.F_SETFL:
+		f.SetFlags(asInt(a[2]))
+		return 0, nil
+	case abi.F_GETPIPE_SZ, abi.F_SETPIPE_SZ:
+		return pipeSize(f, a)
+	case abi.F_GETLK, abi.F_OFD_GETLK:
+		return getRecord(t, f, a)
+	case abi.F_SETLK, abi.F_SETLKW, abi.F_OFD_SETLK, abi.F_OFD_SETLKW:
+		return setRecord(t, f, a)
+	}
+	return 0, sys.EINVAL
+}
+
+// pipeSize asks or sets how many bytes a pipe holds.
+//
+// Errors: EBADF for what is no pipe, and as pipe.Resizer.
+func pipeSize(f *vfs.File, a *Args) (uint64, error) {
+	p, ok := f.Handle().(pipe.Resizer)
+	if !ok {
+		return 0, sys.EBADF
+	}
+	if a[1] == abi.F_GETPIPE_SZ {
+		return uint64(p.Size()), nil
+	}
+	n, err := p.Resize(int(uint32(a[2])))
+	return uint64(n), err
+}
