@@ -112,30 +112,30 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 func TestMissingIsFound(t *testing.T) {
 	all := readTree(t)
 	const text = "- `optprobe/`: jumps. `explain/` draws, `exclaim/` does not\n" +
-		"`kprobes/no_such_file.go` and `kernel/no_such_room/` and `no_such_file.s`, [page](none.md),\n" +
+		"`kprobes/no_such_file.go` and `kernel/no_such_folder/` and `no_such_file.s`, [page](none.md),\n" +
 		"but `shell/cmd_NAME.go`, `kernel/vfs.(*File).Read`, `shell/cmd_ls.go`, `hit_trap.go`, `/proc/stat`, `go run ./qemu` and [a page](boot.md)\n"
-	want := []string{"kprobes/no_such_file.go", "kernel/no_such_room/", "no_such_file.s", "none.md"}
+	want := []string{"kprobes/no_such_file.go", "kernel/no_such_folder/", "no_such_file.s", "none.md"}
 	if got := all.missing("docs/x.md", text); !slices.Equal(got, want) {
 		t.Errorf("missing %q, want %q", got, want)
 	}
 }
 
-// TestHouseHasEveryRoom: the walk through the house leaves no room out.
-func TestHouseHasEveryRoom(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "house.md"))
+// TestTreePageNamesEveryFolder: docs/tree.md leaves no folder out.
+func TestTreePageNamesEveryFolder(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "tree.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{".", "arch/amd64", "boot", "kallsyms", "kernel", "kprobes", "optprobe", "shell"} {
-		rooms, err := os.ReadDir(filepath.Join(root, dir))
+		folders, err := os.ReadDir(filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range rooms {
+		for _, r := range folders {
 			name := filepath.ToSlash(filepath.Join(dir, r.Name())) + "/"
 			hidden := r.Name()[0] == '.' || r.Name() == "testdata" || name == "build/" || name == "docs/"
 			if r.IsDir() && !hidden && !strings.Contains(string(text), "`"+name) {
-				t.Errorf("docs/house.md does not mention %s", name)
+				t.Errorf("docs/tree.md does not mention %s", name)
 			}
 		}
 	}
