@@ -7,7 +7,13 @@
 //	go run ./qemu/prove -page           the page of what has been run, and nothing else
 //
 // A part is units of work of seconds to minutes. What each comes to is kept in
-// build/prove, for the image it was run with: a change of the kernel begins it anew.
+// build/prove, for the image it was run with and this program: a change of the kernel
+// begins it anew. What mutants come to is kept for the sources, of which their tests are a
+// part. A mutant whose test was skipped is run again each time.
+//
+// The page is written when all units of all parts have been run. A run of some parts, or
+// of a shard, prints its table instead, and leaves the page alone.
+//
 // The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
 // not be run.
 package main
@@ -135,15 +141,34 @@ func prove(ctx context.Context, o options, log io.Writer) (findings int, err err
 	if err != nil {
 		return 0, err
 	}
-	if err := writePage(m, results, filepath.Join(root, "docs")); err != nil {
+	asked := slices.DeleteFunc(slices.Clone(results), func(r result) bool {
+		return !slices.ContainsFunc(o.parts, func(p Part) bool { return p.Name == r.part.Name })
+	})
+	for _, r := range asked {
+		findings += len(r.sum.Findings)
+	}
+	if err := o.wholePage(results); err != nil {
+		fmt.Fprintf(log, "%s%v\n", table(asked), err)
+		return findings, nil
+	}
+	of, err := originOf(root, filepath.Base(s.dir))
+	if err != nil {
 		return 0, err
 	}
+	return findings, writePage(m, results, of, filepath.Join(root, "docs"))
+}
+
+// wholePage says why there is no page to be written, nil if there is one.
+func (o options) wholePage(results []result) error {
+	if !o.page && (len(o.parts) < len(parts) || o.of > 1) {
+		return errors.New("the page stays as it is: not all was asked for")
+	}
 	for _, r := range results {
-		if slices.ContainsFunc(o.parts, func(p Part) bool { return p.Name == r.part.Name }) {
-			findings += len(r.sum.Findings)
+		if r.done < r.all {
+			return fmt.Errorf("the page stays as it is: of %s, %d units of %d have been run", r.part.Name, r.done, r.all)
 		}
 	}
-	return findings, nil
+	return nil
 }
 
 // prepare builds the image and returns its folder of results, with a copy of the image:
@@ -157,7 +182,11 @@ func prepare(root string) (*Machines, state, error) {
 	if err != nil {
 		return nil, state{}, err
 	}
-	s := state{filepath.Join(root, "build", "prove", fmt.Sprintf("%x", sha256.Sum256(b))[:16])}
+	own, err := sumOf(filepath.Join(root, "qemu", "prove"))
+	if err != nil {
+		return nil, state{}, err
+	}
+	s := state{filepath.Join(root, "build", "prove", fmt.Sprintf("%.8x-%.4x", sha256.Sum256(b), own))}
 	m := &Machines{Image: filepath.Join(s.dir, "sonde-test.elf")}
 	if _, err := os.Stat(m.Image); err == nil {
 		return m, s, nil
@@ -183,9 +212,9 @@ func (o options) tasks(m *Machines, s state) (all []task, err error) {
 			if n++; n%o.of != o.shard%o.of {
 				continue
 			}
-			if _, done, err := s.load(p.Name, u.Name); err != nil {
+			if was, done, err := s.load(p.Name, u); err != nil {
 				return nil, err
-			} else if done && !o.again {
+			} else if done && !was.Open && !o.again {
 				continue
 			}
 			all = append(all, task{p, u})

@@ -78,7 +78,7 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 	}
 	r := result{part: part}
 	for _, name := range ran {
-		o, ok, err := s.load("letters", name)
+		o, ok, err := s.load("letters", Unit{Name: name})
 		if err != nil || !ok {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -100,8 +100,96 @@ func TestStopped(t *testing.T) {
 	if err := (&run{state: s, log: io.Discard}).do(ctx, []task{unit("a"), unit("b"), unit("c")}, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, ok, _ := s.load("p", "a"); !ok || begun != 1 {
+	if _, ok, _ := s.load("p", Unit{Name: "a"}); !ok || begun != 1 {
 		t.Errorf("%d were begun, the first kept: %v", begun, ok)
+	}
+}
+
+// TestOutcomesThatDoNotCount: what was run of other sources, and what has shown nothing, is
+// run again.
+func TestOutcomesThatDoNotCount(t *testing.T) {
+	s := state{t.TempDir()}
+	unit := Unit{Name: "a", Key: "of these sources"}
+	tasks := func() int {
+		part := Part{Name: "p", Units: func(*Machines) ([]Unit, error) { return []Unit{unit}, nil }}
+		all, err := options{parts: []Part{part}, shard: 1, of: 1}.tasks(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if n := tasks(); n != 1 {
+		t.Errorf("%d to be run at first", n)
+	}
+	for _, o := range []Outcome{{}, {Open: true}} {
+		if err := s.save("p", unit, o); err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if o.Open {
+			want = 1
+		}
+		if n := tasks(); n != want {
+			t.Errorf("open %v: %d to be run", o.Open, n)
+		}
+	}
+	if err := s.save("p", unit, Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	unit.Key = "of others"
+	if _, done, _ := s.load("p", unit); done || tasks() != 1 {
+		t.Error("an outcome of other sources counts")
+	}
+}
+
+// TestPageIsWhole: it is written if all has been run, and all was asked for.
+func TestPageIsWhole(t *testing.T) {
+	all := make([]result, len(parts))
+	for i := range all {
+		all[i] = result{part: parts[i], done: 3, all: 3}
+	}
+	for _, c := range []struct {
+		args string
+		done int
+		says string
+	}{
+		{"", 3, ""},
+		{"-page", 3, ""},
+		{"", 2, "2 units of 3"},
+		{"-page", 2, "2 units of 3"},
+		{"-part functions", 3, "not all was asked for"},
+		{"-shard 1/2", 3, "not all was asked for"},
+		{"-page -part functions", 3, ""},
+	} {
+		o, err := parse(strings.Fields(c.args), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[1].done = c.done
+		err = o.wholePage(all)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q, %d done: %v, want %q", c.args, c.done, err, c.says)
+		}
+	}
+}
+
+// TestOriginIsTold: a page says what it is of.
+func TestOriginIsTold(t *testing.T) {
+	root, err := image.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := origin{commit: "0123456789ab", changed: true, image: "feed-beef", qemu: "QEMU 7.2"}
+	if s := o.String(); s != "commit 0123456789ab, with changes that were not committed; image feed-beef; QEMU 7.2" {
+		t.Error(s)
+	}
+	if o, err = originOf(root, "x"); err != nil || o.commit == "" || !strings.Contains(o.qemu, "QEMU") {
+		t.Errorf("%+v, %v", o, err)
+	}
+	was, err := sumOf(t.TempDir())
+	own, err2 := sumOf(root + "/qemu/prove")
+	if err != nil || err2 != nil || slices.Equal(was, own) {
+		t.Errorf("%x, %x, %v, %v", was, own, err, err2)
 	}
 }
 

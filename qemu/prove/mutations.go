@@ -23,13 +23,17 @@ func mutationUnits(*Machines) (all []Unit, err error) {
 	if err != nil {
 		return nil, err
 	}
+	key, err := mutants.Sum(root)
+	if err != nil {
+		return nil, err
+	}
 	trees := &forest{root: root}
 	for _, m := range mutants.List() {
 		cost := 3 * time.Second
 		if m.By.Case != "" {
 			cost = 12 * time.Second
 		}
-		all = append(all, Unit{Name: m.Name, Cost: cost, Run: func(ctx context.Context) Outcome { return trees.run(ctx, m) }})
+		all = append(all, Unit{Name: m.Name, Key: key, Cost: cost, Run: func(ctx context.Context) Outcome { return trees.run(ctx, m) }})
 	}
 	return all, nil
 }
@@ -77,6 +81,7 @@ func (f *forest) run(ctx context.Context, m mutants.Mutant) (o Outcome) {
 		o.add("killed", 1)
 		return o
 	}
+	o.Open = r.Verdict == mutants.Broken
 	o.Findings = append(o.Findings, fmt.Sprintf("%s (%s): %s, by %s: %s", m.Name, m.Why, r.Verdict, m.By, r.Why))
 	return o
 }

@@ -24,7 +24,7 @@ func collect(m *Machines, s state) (results []result, err error) {
 		}
 		r := result{part: p, all: len(units)}
 		for _, u := range units {
-			o, done, err := s.load(p.Name, u.Name)
+			o, done, err := s.load(p.Name, u)
 			if err != nil {
 				return nil, err
 			}
@@ -55,37 +55,51 @@ func (r *result) add(o Outcome) {
 }
 
 // writePage writes proof.md and proof.png into dir.
-func writePage(m *Machines, results []result, dir string) error {
+func writePage(m *Machines, results []result, of origin, dir string) error {
 	var reached []uint64
 	for _, r := range results {
 		reached = append(reached, r.sum.Reached...)
 	}
-	legend, err := drawMap(m, reached, filepath.Join(dir, "proof.png"))
+	seen, err := drawMap(m, reached, filepath.Join(dir, "proof.png"))
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString(pageHead)
+	fmt.Fprintf(&b, pageHead, of, seen.all, seen.probed, percent(seen.reached, seen.all))
 	b.WriteString(table(results))
 	for _, r := range results {
 		b.WriteString(details(r))
 	}
-	b.WriteString(pageMap + legend)
+	b.WriteString(pageMap + seen.legend)
 	return os.WriteFile(filepath.Join(dir, "proof.md"), []byte(b.String()), 0o644)
 }
 
+// percent is a part of all, as text.
+func percent(part, all int) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(all, 1)))
+}
+
+// The head is a format, of the origin and of what the map has seen.
 const pageHead = `# The proof run
 
-That no probe anywhere harms the kernel is not to be believed but shown. This page, with
-its map, is made by
+` + "`make prove`" + ` checks that probes do not harm the kernel, and writes this page and its map.
+It boots the kernel's test image many times in QEMU and probes its code. In each boot it does
+the same work again and again: maps, fmt, sorting, SHA-256, goroutines, timers, panics, stacks
+that grow, files, the shell, programs, the collector. All output of the work is hashed, and the
+hash must be the same with probes as without (` + "`qemu/suites/prove`" + `). The package comment of
+qemu/prove says how to run parts of it, or on several hosts.
 
-    make prove
+Made from %s.
 
-which boots the kernel's test image again and again, in QEMU, and probes everything (the
-package comment of qemu/prove says how to run parts of it, or on several hosts). In each
-boot the same work is done over and over: maps, fmt, sorting, SHA-256, goroutines, timers, panics,
-stacks that grow, files, the shell, the collector. All that it writes is hashed, and the
-hash must be the same with every probe as without (` + "`qemu/suites/prove`" + `).
+What is shown:
+
+- Of the %d instructions of the image, %d got a probe in each possible way. None of these probes
+  changed the result of the work.
+- %s of the instructions were executed while they had a probe. For the others the run shows
+  that a probe can be set and removed, and (part "encodings") that its copy does what the
+  instruction does; it does not show a hit.
+- Code that the work does not reach, other devices, and processors other than QEMU's are not part
+  of it.
 
 ## Table
 

@@ -15,6 +15,7 @@ type Part struct {
 // A Unit is a piece of a part's work that depends on no other.
 type Unit struct {
 	Name string        // in its part only once, and the same in each run
+	Key  string        // what its outcome depends on beside the image and this program
 	Cost time.Duration // about, on a quiet processor: for the time left
 	Run  func(ctx context.Context) Outcome
 }
@@ -27,6 +28,8 @@ type Outcome struct {
 	Sum      string   // the result of the work in the machine, "" if it did none
 	Reached  []uint64 // addresses of instructions that were executed
 	Seconds  float64
+	Key      string // of the unit
+	Open     bool   // nothing has been shown: it is run again
 
 	Err error `json:"-"` // the unit could not be run: nothing is kept
 }

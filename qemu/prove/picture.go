@@ -43,11 +43,17 @@ type pixel struct {
 	reached bool
 }
 
-// drawMap asks the image for its map, writes it to the file, and returns the legend.
-func drawMap(m *Machines, reached []uint64, path string) (legend string, err error) {
+// A view is what there is to see on a map.
+type view struct {
+	legend               string
+	all, probed, reached int // instructions
+}
+
+// drawMap asks the image for its map, and writes it to the file.
+func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 	code, err := newCode(m.Image)
 	if err != nil {
-		return "", err
+		return view{}, err
 	}
 	slices.Sort(reached)
 	var pixels []pixel
@@ -62,12 +68,9 @@ func drawMap(m *Machines, reached []uint64, path string) (legend string, err err
 		err = fmt.Errorf("prove: the map is not whole: %s", h.why)
 	}
 	if err != nil {
-		return "", err
+		return view{}, err
 	}
-	if err := paint(pixels, path); err != nil {
-		return "", err
-	}
-	return describe(pixels), nil
+	return describe(pixels), paint(pixels, path)
 }
 
 // pixels are those of the function at addr, whose instructions have these letters.
@@ -91,7 +94,7 @@ func paint(pixels []pixel, path string) error {
 	for _, k := range colours {
 		for _, hit := range []bool{true, false} {
 			c := k.c
-			if !hit && k.letter != 'X' && k.letter != 'R' && k.letter != '?' {
+			if !hit && !refused(k.letter) {
 				c.R, c.G, c.B = c.R*2/5, c.G*2/5, c.B*2/5
 			}
 			index[pixel{k.letter, hit}] = uint8(len(palette))
@@ -114,16 +117,21 @@ func paint(pixels []pixel, path string) error {
 	return f.Close()
 }
 
-// describe is the legend, with numbers.
-func describe(pixels []pixel) string {
+// refused reports whether instructions of that letter get no probe.
+func refused(letter byte) bool { return letter == 'X' || letter == 'R' || letter == '?' }
+
+// describe makes the legend, with numbers.
+func describe(pixels []pixel) (v view) {
 	all, hit := map[byte]int{}, map[byte]int{}
-	total, reached := 0, 0
 	for _, p := range pixels {
 		all[p.letter]++
-		total++
+		v.all++
 		if p.reached {
 			hit[p.letter]++
-			reached++
+			v.reached++
+		}
+		if !refused(p.letter) {
+			v.probed++
 		}
 	}
 	var b strings.Builder
@@ -131,6 +139,7 @@ func describe(pixels []pixel) string {
 	for _, k := range colours {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", k.name, k.means, all[k.letter], hit[k.letter])
 	}
-	fmt.Fprintf(&b, "| | all | %d | %d |\n", total, reached)
-	return b.String()
+	fmt.Fprintf(&b, "| | all | %d | %d |\n", v.all, v.reached)
+	v.legend = b.String()
+	return v
 }

@@ -74,7 +74,7 @@ func (r *run) one(ctx context.Context, t task) {
 	o.Seconds = took.Seconds()
 	err := o.Err
 	if err == nil {
-		err = r.state.save(t.part.Name, t.unit.Name, o)
+		err = r.state.save(t.part.Name, t.unit, o)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

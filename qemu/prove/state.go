@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// A state is the folder with the outcomes of units, a file each, for one image. A run
-// that was stopped goes on with what is not there.
+// A state is the folder with the outcomes of units, a file each, for one image and one
+// version of this program. A run that was stopped goes on with what is not there.
 type state struct{ dir string }
 
-func (s state) path(part, unit string) string {
-	return filepath.Join(s.dir, part, strings.ReplaceAll(unit, "/", "_")+".json")
+func (s state) path(part string, unit Unit) string {
+	return filepath.Join(s.dir, part, strings.ReplaceAll(unit.Name, "/", "_")+".json")
 }
 
-// load returns what the unit has come to. Not ok: it has not been run.
-func (s state) load(part, unit string) (o Outcome, ok bool, err error) {
+// load returns what the unit has come to. Not ok: it has not been run as it is now.
+func (s state) load(part string, unit Unit) (o Outcome, ok bool, err error) {
 	b, err := os.ReadFile(s.path(part, unit))
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
@@ -28,14 +28,18 @@ func (s state) load(part, unit string) (o Outcome, ok bool, err error) {
 		err = json.Unmarshal(b, &o)
 	}
 	if err != nil {
-		return o, false, fmt.Errorf("prove: %s of %s: %w", unit, part, err)
+		return o, false, fmt.Errorf("prove: %s of %s: %w", unit.Name, part, err)
+	}
+	if o.Key != unit.Key {
+		return Outcome{}, false, nil
 	}
 	return o, true, nil
 }
 
-// save keeps the outcome. Who is killed meanwhile leaves no half of a file.
-func (s state) save(part, unit string, o Outcome) error {
+// save keeps the outcome. A run that is killed meanwhile leaves no half of a file.
+func (s state) save(part string, unit Unit, o Outcome) error {
 	path := s.path(part, unit)
+	o.Key = unit.Key
 	b, err := json.Marshal(o)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o755)
@@ -47,7 +51,7 @@ func (s state) save(part, unit string, o Outcome) error {
 		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
-		return fmt.Errorf("prove: %s of %s: %w", unit, part, err)
+		return fmt.Errorf("prove: %s of %s: %w", unit.Name, part, err)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type transition struct {
 	way           string
 	addr, size    uint64
 	mem           uint64
+	sure          uint64 // 1: a wrong place that it has led to has been observed, too
 	before, after observed
 }
 
@@ -40,7 +41,7 @@ func parseTransition(line string) (*transition, error) {
 	t := new(transition)
 	f := strings.Fields(line)
 	before, after := t.before.fields(), t.after.fields()
-	to := append(append([]*uint64{&t.addr, &t.size, &t.mem}, before...), after...)
+	to := append(append([]*uint64{&t.addr, &t.size, &t.mem, &t.sure}, before...), after...)
 	if len(f) != len(to)+1 {
 		return nil, fmt.Errorf("a transition with %d fields", len(f))
 	}
@@ -83,7 +84,7 @@ func (p *processor) try(t *transition) string {
 		return "not repeated: the scheduler wrote to the stack limit meanwhile"
 	case t.after.mem != got.mem && got.mem == t.before.mem && t.mem-t.before.regs[insn.R14] < goroutine:
 		return "not repeated: the scheduler wrote to the goroutine meanwhile"
-	case got.ip != t.after.ip:
+	case got.ip != t.after.ip && t.sure == 0:
 		return "not repeated: other code came in between"
 	}
 	p.forget(t, &got, undefined)

@@ -42,6 +42,12 @@ func TestAProcessorRepeats(t *testing.T) {
 		}, "different"},
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
 		{"with code in between", "\x75\x02", func(t *transition) {}, "not repeated: other code"},
+		{"that has not branched", "\x75\x02", func(t *transition) { t.sure = 1 }, "different"},
+		{"ADDQ BX, AX that goes on elsewhere", "\x48\x01\xd8", func(t *transition) {
+			t.after.regs[0], t.sure = 12, 1
+			t.after.flags |= 0x4
+			t.after.ip++
+		}, "different"},
 		{"MOVQ (BX), AX, not observed", "\x48\x8b\x03", func(t *transition) {}, "not repeated: its memory"},
 		{"POPQ AX", "\x58", func(t *transition) {
 			t.before.stack[1], t.after.stack[1] = 9, 9
@@ -78,7 +84,7 @@ func TestAProcessorRepeats(t *testing.T) {
 // line is t as the machine prints it, without its first word.
 func (t *transition) line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %x %x %x", t.way, t.addr, t.size, t.mem)
+	fmt.Fprintf(&b, "%s %x %x %x %x", t.way, t.addr, t.size, t.mem, t.sure)
 	before := t.before.fields()
 	for _, v := range before {
 		fmt.Fprintf(&b, " %x", *v)

@@ -10,7 +10,8 @@
 //	killed     the test fails, or the machine ends in it
 //	survived   the test passes: it, or the mutant, is worth nothing
 //	broken     the text is not there, the kernel does not build, the test does
-//	           not begin: nothing has been shown
+//	           not begin or is skipped, or it fails without the mutant: nothing has
+//	           been shown
 //
 // TestListFitsTheTree (seconds) finds mutants whose text or test is gone.
 // TestMutantsDie runs those that the environment variable SONDE_MUTANTS names, by

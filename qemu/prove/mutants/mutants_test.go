@@ -133,13 +133,15 @@ func TestJudgeHost(t *testing.T) {
 	}{
 		{"ok  \tsonde/kprobes\t0.01s\n", Survived, "passes"},
 		{"ok  \tsonde/kprobes\t0.01s [no tests to run]\n", Broken, "no such test"},
+		{"=== RUN   TestX\n--- PASS: TestX (0.01s)\nPASS\nok  \tsonde/x\t0.01s\n", Survived, "passes"},
+		{"=== RUN   TestX\n    x_test.go:10: no such program\n--- SKIP: TestX (0.00s)\nPASS\nok  \tsonde/x\t0.01s\n", Broken, "no such program"},
 		{"--- FAIL: TestX (0.00s)\n    x_test.go:10: 5, want 6\nFAIL\nFAIL\tsonde/x\t0.01s\nFAIL\n", Killed, "5, want 6"},
 		{"panic: runtime error\n\ngoroutine 1\nFAIL\tsonde/x\t0.01s\nFAIL\n", Killed, "panic: runtime error"},
 		{"# sonde/x\n./x.go:3: undefined: y\nFAIL\tsonde/x [build failed]\nFAIL\n", Broken, "undefined: y"},
 		{"go: command not found\n", Broken, "not found"},
 		{"", Broken, "nothing"},
 	} {
-		if r := judgeHost(Test{}, c.out); r.Verdict != c.verdict || !strings.Contains(r.Why, c.why) {
+		if r := judgeHost(Test{Name: "TestX"}, c.out); r.Verdict != c.verdict || !strings.Contains(r.Why, c.why) {
 			t.Errorf("%q: %s, %q", c.out, r.Verdict, r.Why)
 		}
 	}

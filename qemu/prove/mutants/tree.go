@@ -2,11 +2,13 @@ package mutants
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -18,6 +20,8 @@ type Tree struct {
 	dir  string
 	tool string   // the launcher, without mutants but those it carries: see buildFor
 	lock *os.File // held while it is used
+
+	looked map[Test]string // what unsound has found out
 }
 
 // Take returns a copy of the sources at root that nobody uses, no other process either.
@@ -35,7 +39,7 @@ func Take(root string) (*Tree, error) {
 //
 // Errors: EWOULDBLOCK somebody uses dir.
 func NewTree(root, dir string) (*Tree, error) {
-	t := &Tree{root: root, dir: dir, tool: filepath.Join(dir, "build", "launcher")}
+	t := &Tree{root: root, dir: dir, tool: filepath.Join(dir, "build", "launcher"), looked: map[Test]string{}}
 	if err := os.MkdirAll(filepath.Dir(t.tool), 0o755); err != nil {
 		return nil, err
 	}
@@ -117,6 +121,20 @@ func (t *Tree) mutate(m Mutant) (undo func() error, err error) {
 	}
 	undo = func() error { return os.WriteFile(path, was, 0o644) }
 	return undo, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// Sum is a sum of all sources below root that a test can depend on: all but the pages.
+func Sum(root string) (string, error) {
+	h := sha256.New()
+	err := eachFile(root, func(name string) error {
+		if strings.HasPrefix(name, "docs/") || filepath.Ext(name) == ".md" {
+			return nil
+		}
+		b, err := os.ReadFile(filepath.Join(root, name))
+		fmt.Fprintf(h, "%s %x\n", name, sha256.Sum256(b))
+		return err
+	})
+	return fmt.Sprintf("%.8x", h.Sum(nil)), err
 }
 
 // eachFile calls f with the path of each source file below root.

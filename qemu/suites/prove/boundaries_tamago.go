@@ -124,7 +124,9 @@ func (p *prover) try(name, way string, list []*boundary) {
 			o.state.Store(waits) // from now on: before, a jump was a breakpoint
 		}
 	}
+	observing.Store(true)
 	p.same(what)
+	observing.Store(false) // else what has no probe any more would be passed by
 	kprobes.UnregisterKprobes(ks)
 	if way == "jump" {
 		p.jumps(false)
@@ -170,20 +172,23 @@ func (p *prover) set(list []*boundary, way string) (probes []*observer) {
 		last[i].index = 0
 	}
 	if kprobes.RegisterKprobes(ks) != nil {
-		p.oneByOne(ks, way)
+		p.oneByOne(probes, way)
 	}
+	ascertain(probes)
 	return probes
 }
 
-// oneByOne registers ks, which cannot be registered together: a copy of an instruction may
-// not reach its operand, which only its slot decides.
-func (p *prover) oneByOne(ks []*kprobes.Kprobe, way string) {
-	for _, k := range ks {
-		switch err := kprobes.RegisterKprobe(k); {
+// oneByOne registers probes that cannot be registered together: a copy of an instruction
+// may not reach its operand, which only its slot decides.
+func (p *prover) oneByOne(probes []*observer, way string) {
+	for _, o := range probes {
+		err := kprobes.RegisterKprobe(&o.k)
+		o.refused = err != nil
+		switch {
 		case errors.Is(err, syscall.EILSEQ):
 			p.count("refused-when-registered", 1)
 		case err != nil:
-			p.finding("%s on %s: %v", way, kprobes.Where(k.Addr), err)
+			p.finding("%s on %s: %v", way, kprobes.Where(o.b.Addr), err)
 		}
 	}
 }

@@ -19,14 +19,18 @@ import (
 type observer struct {
 	k     kprobes.Kprobe // first: handlers are given its address
 	b     *boundary
-	index int32  // in observed, from 1
-	way   string // what hits do about the instruction
+	index int32 // in observed, from 1
 
-	size uint64    // of the instruction; for a jump, of its region
-	to   [2]uint64 // where it leads to
-	free bool      // it leads anywhere
-	mem  insn.Mem  // what it reads or writes
-	uses bool      // there is mem
+	refused bool // it could not be registered
+
+	way string // what hits do about the instruction
+
+	size uint64   // of the instruction; for a jump, of its region
+	to   []uint64 // where it leads to
+	free bool     // it leads anywhere
+	sure bool     // and each of those places has a probe: the next hit must be at one of them
+	mem  insn.Mem // what it reads or writes
+	uses bool     // there is mem
 
 	state         atomic.Uint32 // one of the following
 	tries         uint32
@@ -60,11 +64,17 @@ var (
 	}
 )
 
+// observing is set while all probes are there.
+var observing atomic.Bool
+
 // tries is how often the end of an execution is missed before no other is begun.
 const tries = 20
 
 // watch is the pre-handler.
 func watch(k *kprobes.Kprobe, r *amd64.Regs) int {
+	if !observing.Load() {
+		return 0
+	}
 	o := (*observer)(unsafe.Pointer(k)) // Safe because: k is its first field
 	c := kprobes.Current(r)
 	l := &last[c.CPU]
@@ -72,7 +82,7 @@ func watch(k *kprobes.Kprobe, r *amd64.Regs) int {
 		was := observed[l.index-1]
 		l.index = 0
 		switch {
-		case l.goroutine == c.Goroutine && was.leads(uint64(k.Addr)):
+		case l.goroutine == c.Goroutine && (was.sure || was.leads(uint64(k.Addr))):
 			was.after.take(r, uint64(k.Addr), was.before.addr, was.before.general[insn.RSP])
 			was.state.Store(ended)
 		case was.tries < tries:
@@ -89,7 +99,15 @@ func watch(k *kprobes.Kprobe, r *amd64.Regs) int {
 
 // leads reports whether what o executes can have led to addr.
 func (o *observer) leads(addr uint64) bool {
-	return o.free || addr == o.to[0] || addr == o.to[1]
+	if o.free {
+		return true
+	}
+	for _, to := range o.to {
+		if to == addr {
+			return true
+		}
+	}
+	return false
 }
 
 // begin notes the state in front of the instruction.

@@ -25,20 +25,42 @@ func observe(b *boundary, way string) *observer {
 	if o.mem, o.uses = b.In.MemOperand(); o.mem.Seg != insn.SegNone {
 		o.uses = false
 	}
-	o.to[0] = uint64(b.Addr) + o.size
+	behind := true
 	insn.Walk(code, func(off int, in insn.Inst) bool {
+		behind = true
 		switch in.Flow {
 		case insn.Next:
 		case insn.Jcc, insn.Loop:
-			o.to[1] = in.Target(uint64(b.Addr) + uint64(off))
+			o.to = append(o.to, in.Target(uint64(b.Addr)+uint64(off)))
 		case insn.Jmp, insn.Call:
-			o.to[0] = in.Target(uint64(b.Addr) + uint64(off))
+			o.to = append(o.to, in.Target(uint64(b.Addr)+uint64(off)))
+			behind = false
 		default:
-			o.free = true
+			o.free, behind = true, false
 		}
 		return true
 	})
+	if behind {
+		o.to = append(o.to, uint64(b.Addr)+o.size)
+	}
 	return o
+}
+
+// ascertain finds out whose next hit is known: all places that the instruction leads to have
+// probes. A stack check is left out: its first hit makes all of it.
+func ascertain(probes []*observer) {
+	probed := map[uint64]bool{}
+	for _, o := range probes {
+		if !o.refused {
+			probed[uint64(o.b.Addr)] = true
+		}
+	}
+	for _, o := range probes {
+		o.sure = !o.free && o.b.Check.Len == 0 && o.b.Within == 0
+		for _, to := range o.to {
+			o.sure = o.sure && probed[to]
+		}
+	}
 }
 
 // kernels reports whether 16 bytes at addr are memory of the kernel that can be read, and
@@ -56,9 +78,10 @@ func kernels(addr uint64) bool {
 
 // transitions prints what has been observed, a line each, all numbers hexadecimal:
 //
-//	t WAY ADDR SIZE MEM BEFORE... AFTER...
+//	t WAY ADDR SIZE MEM SURE BEFORE... AFTER...
 //
-// MEM is where the 16 bytes of memory are, 0: there are none. BEFORE and AFTER are the
+// MEM is where the 16 bytes of memory are, 0: there are none. SURE is 1 if each place that
+// the instruction leads to has a probe, so that AFTER is what it has led to. BEFORE and AFTER are the
 // general registers by their numbers, flags, IP, the memory as two words, and two words
 // at SP - 8; in AFTER "=" is: as before.
 func (p *prover) transitions(probes []*observer) {
@@ -71,7 +94,11 @@ func (p *prover) transitions(probes []*observer) {
 		}
 		n++
 		line = append(append(line[:0], "t "...), o.way...)
-		for _, v := range []uint64{uint64(o.b.Addr), o.size, o.before.addr} {
+		sure := uint64(0)
+		if o.sure {
+			sure = 1
+		}
+		for _, v := range []uint64{uint64(o.b.Addr), o.size, o.before.addr, sure} {
 			line = strconv.AppendUint(append(line, ' '), v, 16)
 		}
 		before, after := o.before.words(), o.after.words()
