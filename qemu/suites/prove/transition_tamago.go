@@ -47,16 +47,18 @@ func observe(b *boundary, way string) *observer {
 }
 
 // ascertain finds out whose next hit is known: all places that the instruction leads to have
-// probes. A stack check is left out: its first hit makes all of it.
+// probes whose handlers are called. Stack checks are left out: the first hit makes all of one, and
+// if the stack grows, no handler is called.
 func ascertain(probes []*observer) {
 	probed := map[uint64]bool{}
+	checks := func(o *observer) bool { return o.b.Check.Len > 0 || o.b.Within > 0 }
 	for _, o := range probes {
-		if !o.refused {
+		if !o.refused && !checks(o) {
 			probed[uint64(o.b.Addr)] = true
 		}
 	}
 	for _, o := range probes {
-		o.sure = !o.free && o.b.Check.Len == 0 && o.b.Within == 0
+		o.sure = !o.free && !checks(o)
 		for _, to := range o.to {
 			o.sure = o.sure && probed[to]
 		}
