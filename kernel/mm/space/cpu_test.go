@@ -33,16 +33,23 @@ func newMachine(t *testing.T, bytes uint64) *fakeMachine {
 	m.KernelHalf = kernelHalf
 	m.Shootdown = func(s *Space, start, end uint64, tables bool) {
 		cpu := m.cpu(s)
-		for page := range cpu.entries {
+		for page, e := range cpu.entries {
 			if page >= start && page < end {
+				m.uses(s, page, frameOf(e))
 				delete(cpu.entries, page)
 			}
 		}
 		if tables {
+			for span, table := range cpu.tables {
+				m.uses(s, span, table)
+			}
 			clear(cpu.tables)
 		}
 	}
-	m.Retire = func(s *Space) { delete(m.cpus, s) }
+	m.Retire = func(s *Space) {
+		m.uses(s, 0, frame.Frame(s.Root()))
+		delete(m.cpus, s)
+	}
 	return m
 }
 
@@ -64,6 +71,13 @@ func kernelHalf(root *[512]uint64, table func() (*[512]uint64, uint64, error)) e
 		pd[i] = uint64(i)<<21 | amd64.PTE_P | amd64.PTE_W | amd64.PTE_PS
 	}
 	return nil
+}
+
+// uses fails the test if f is free: until now a processor could get at it.
+func (m *fakeMachine) uses(s *Space, at uint64, f frame.Frame) {
+	if !m.Frames.Owns(f) {
+		m.t.Fatalf("%#x: the frame %#x was free before the CPUs forgot it", at, f)
+	}
 }
 
 func (m *fakeMachine) space() *Space {
