@@ -270,7 +270,7 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 func errnoIs(err error, e sys.Errno) bool { return err != nil && errnoOf(err) == e }
 
 func wait4(t *proc.Thread, a *Args) (uint64, error) {
-	options := asInt(a[2])
+	options := int(uint32(a[2])) // __WCLONE is the highest bit
 	if options&^(abi.WNOHANG|abi.WUNTRACED|abi.WCONTINUED|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 {
 		return 0, sys.EINVAL
 	}
@@ -301,7 +301,7 @@ func whichOf(pid int) proc.Which {
 }
 
 func waitid(t *proc.Thread, a *Args) (uint64, error) {
-	which, options := proc.Which{Kind: asInt(a[0]), ID: asInt(a[1])}, asInt(a[3])
+	which, options := proc.Which{Kind: asInt(a[0]), ID: asInt(a[1])}, int(uint32(a[3]))
 	news := options & (abi.WEXITED | abi.WSTOPPED | abi.WCONTINUED)
 	if news == 0 || options&^(news|abi.WNOHANG|abi.WNOWAIT|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 {
 		return 0, sys.EINVAL
