@@ -78,11 +78,12 @@ func TestUserProbeThatRemovesItself(t *testing.T) {
 // TestUserProbeIsRemovedBehindItsHandlers: what is no handler waits for those that run.
 func TestUserProbeIsRemovedBehindItsHandlers(t *testing.T) {
 	var k *KprobeUser
-	in, out := make(chan bool), make(chan bool)
+	in, out, gone := make(chan bool), make(chan bool), make(chan bool)
 	play(t, func(p *proc.Process) {
 		k = userProbe(t, p, func(*KprobeUser) { close(in); <-out })
 		inserted(t, k)
 		go func() {
+			defer close(gone)
 			<-in
 			removed := make(chan error, 1)
 			go func() { removed <- RemoveKprobeUser(k) }()
@@ -96,6 +97,7 @@ func TestUserProbeIsRemovedBehindItsHandlers(t *testing.T) {
 			must(t, UnregisterKprobeUser(k))
 		}()
 	}, func(p *player) { execute(p, textAt) })
+	<-gone
 }
 
 // TestUserProbeOfAPageThatIsGone can be removed, and unregistered then.

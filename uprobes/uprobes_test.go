@@ -64,7 +64,12 @@ func play(t *testing.T, ready func(p *proc.Process), f proctest.Program) {
 // played runs a program that begins when ready has been called, and returns how it ended.
 func played(t *testing.T, ready func(p *proc.Process), f proctest.Program) proc.Status {
 	t.Helper()
-	w := proctest.NewWorld(64<<20, calls.Handle)
+	return playedOn(t, proctest.NewWorld(64<<20, calls.Handle), ready, f)
+}
+
+// playedOn is played on a machine.
+func playedOn(t *testing.T, w *proctest.World, ready func(p *proc.Process), f proctest.Program) proc.Status {
+	t.Helper()
 	Init(w.Table)
 	used := w.Frames.Stats().Used
 	img, err := w.Image("test", f)
