@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
 	"sonde/kernel/procfs/process"
+	"sonde/kernel/smp"
 	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
@@ -58,6 +59,7 @@ func startPrograms() {
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
 	syscall.Yield = usermode.Yield
+	syscall.Barrier = func() { smp.CallAll(func() {}) }
 	syscall.System.Version = "#1 " + runtime.Version()
 	syscall.System.CPUs = cpu.Num
 	syscall.System.Memory = memoryNow

@@ -63,7 +63,10 @@ func (p programs) build(a *initrd.Archive) error {
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"hello", "threads", "signals", "calls", "sockets", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie"} {
+	for _, name := range []string{
+		"fdcalls",
+		"hello", "threads", "signals", "calls", "sockets", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
+	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + source + ".c"}
 		if name != "dynamic" && !isPIE {

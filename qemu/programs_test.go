@@ -36,6 +36,7 @@ var asOnTheHost = []string{
 	`python3 -c "import sys; print(sys.version_info[:3], sys.argv[1:])" one two`,
 	"scripts/lines.awk scripts/text.sh",
 	`busybox awk 'BEGIN { for (i = 0; i < 5; i++) printf "%.3f ", i / 3; print "" }'`,
+	`fdcalls`,
 	`busybox sh -c 'cd /tmp; busybox mkdir -p a/b; echo x > a/b/c; busybox tar cf t.tar a; busybox rm -r a; busybox tar xf t.tar; busybox find a; busybox sed s/x/y/ a/b/c; busybox rm -r a t.tar'`,
 }
 

@@ -142,11 +142,17 @@ func psTerminal(p *proc.Process) string {
 	return "console"
 }
 
-// psState is the process's state and marks: s leads a session, l has several threads, + is in
+// psState is the process's state and marks: < and N have a niceness below and above 0, s leads a session, l has several threads, + is in
 // the terminal's foreground.
 func psState(p *proc.Process) string {
 	state := p.State()
 	group, session := p.Group()
+	switch nice := p.Facts().Nice; {
+	case nice < 0:
+		state += "<"
+	case nice > 0:
+		state += "N"
+	}
 	if session == p.PID {
 		state += "s"
 	}

@@ -91,6 +91,22 @@ const (
 	AT_EMPTY_PATH       = 0x1000
 )
 
+// Flags of renameat2.
+const (
+	RENAME_NOREPLACE = 1
+	RENAME_EXCHANGE  = 2
+	RENAME_WHITEOUT  = 4
+)
+
+// What lseek counts from.
+const (
+	SEEK_SET  = 0
+	SEEK_CUR  = 1
+	SEEK_END  = 2
+	SEEK_DATA = 3
+	SEEK_HOLE = 4
+)
+
 // What fcntl does.
 const (
 	F_DUPFD         = 0

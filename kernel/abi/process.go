@@ -1,5 +1,12 @@
 package abi
 
+// What getpriority and setpriority are about.
+const (
+	PRIO_PROCESS = 0
+	PRIO_PGRP    = 1
+	PRIO_USER    = 2
+)
+
 // Flags of clone; the lowest byte is the signal that the parent gets.
 const (
 	CSIGNAL              = 0xff

@@ -20,6 +20,7 @@ type Facts struct {
 	Parent, Group, Session int
 	Threads                []int // their numbers, the first one's first
 	ExitSignal             int
+	Nice                   int // of its first thread
 	Used, Reaped           Usage
 	Status                 Status // once it has ended
 
@@ -29,6 +30,7 @@ type Facts struct {
 
 // ThreadFacts are what /proc tells of one thread.
 type ThreadFacts struct {
+	Nice             int
 	State            string // as Process.State
 	Used             Usage
 	Pending, Blocked signal.Set
@@ -42,7 +44,7 @@ func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
 	if t == nil || t.process != p {
 		return f, false
 	}
-	f = ThreadFacts{Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
+	f = ThreadFacts{Nice: t.Nice(), Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
 	if f.State = t.letter(); p.stopped != 0 {
 		f.State = "T"
 	}
@@ -67,6 +69,7 @@ func (p *Process) Facts() Facts {
 		f.Threads = append(f.Threads, t.TID)
 	}
 	if len(p.threads) > 0 {
+		f.Nice = p.threads[0].Nice()
 		f.ThreadPending, f.Blocked = p.threads[0].pending.Set(), p.threads[0].blocked
 	}
 	for n := 1; n <= abi.SIGMAX; n++ {

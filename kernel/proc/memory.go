@@ -10,7 +10,8 @@ import (
 // vfork, and after clone with CLONE_VM.
 type Memory struct {
 	*space.Space
-	users atomic.Int32
+	users    atomic.Int32
+	barriers atomic.Uint32 // see RegisterBarrier
 }
 
 func newMemory(s *space.Space) *Memory {
@@ -52,5 +53,14 @@ func (m *Memory) fork() (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMemory(s), nil
+	c := newMemory(s)
+	c.barriers.Store(m.barriers.Load())
+	return c, nil
 }
+
+// RegisterBarrier notes that a program of m will ask for a kind of membarrier. A fork has
+// what its parent had, another program nothing.
+func (m *Memory) RegisterBarrier(kind uint32) { m.barriers.Or(kind) }
+
+// Barriers returns the kinds that have been registered.
+func (m *Memory) Barriers() uint32 { return m.barriers.Load() }

@@ -24,6 +24,7 @@ type Thread struct {
 	turn     turn         // of its goroutine, for interrupts; of the CPU that this is on
 	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account
+	nice     atomic.Int32 // see Nice
 
 	// guarded by Table.mu:
 	pending signal.Queue

@@ -29,7 +29,7 @@ func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 	case abi.F_SETFD:
 		return done(d.SetCloseOnExec(fd, a[2]&abi.FD_CLOEXEC != 0))
 	case abi.F_GETFL:
-		return uint64(f.Flags()) | abi.O_LARGEFILE, nil
+		return statusFlags(f), nil
 	case abi.F_SETFL:
 		f.SetFlags(asInt(a[2]))
 		return 0, nil
@@ -56,4 +56,14 @@ func pipeSize(f *vfs.File, a *Args) (uint64, error) {
 	}
 	n, err := p.Resize(int(uint32(a[2])))
 	return uint64(n), err
+}
+
+// statusFlags are those of F_GETFL. O_LARGEFILE is open's: what no call of that kind has
+// opened does not have it.
+func statusFlags(f *vfs.File) uint64 {
+	flags := uint64(f.Flags())
+	if f.Place() != nil || f.Info().Mode.IsRegular() {
+		flags |= abi.O_LARGEFILE
+	}
+	return flags
 }

@@ -135,8 +135,9 @@ func renameat(t *proc.Thread, a *Args) (uint64, error) {
 	return renameFile(t, &Args{a[0], a[1], a[2], a[3], 0})
 }
 
-// renameNoReplace is the flag RENAME_NOREPLACE.
-const renameNoReplace = 1
+// renamings are what the flags of renameat2 mean. RENAME_WHITEOUT is refused, as where a
+// file system has no such nodes.
+var renamings = map[uint64]vfs.Renaming{0: vfs.Replace, abi.RENAME_NOREPLACE: vfs.NoReplace, abi.RENAME_EXCHANGE: vfs.Exchange}
 
 // fromTo returns the two places and names that a call is about.
 func fromTo(t *proc.Thread, a *Args) (from *vfs.Place, old string, to *vfs.Place, name string, err error) {
@@ -147,14 +148,15 @@ func fromTo(t *proc.Thread, a *Args) (from *vfs.Place, old string, to *vfs.Place
 }
 
 func renameFile(t *proc.Thread, a *Args) (uint64, error) {
-	if a[4]&^renameNoReplace != 0 {
+	how, ok := renamings[a[4]&0xffffffff]
+	if !ok {
 		return 0, sys.EINVAL
 	}
 	from, old, to, name, err := fromTo(t, a)
 	if err != nil {
 		return 0, err
 	}
-	return done(vfs.Root.RenameAt(from, old, to, name, a[4] != 0))
+	return done(vfs.Root.RenameAt(from, old, to, name, how))
 }
 
 func link(t *proc.Thread, a *Args) (uint64, error) {

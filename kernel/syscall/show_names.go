@@ -56,6 +56,13 @@ type number struct {
 
 var whenceNames = []number{{0, "SEEK_SET"}, {1, "SEEK_CUR"}, {2, "SEEK_END"}, {3, "SEEK_DATA"}, {4, "SEEK_HOLE"}}
 
+var barrierNames = []number{{0, "MEMBARRIER_CMD_QUERY"}, {barrierGlobal, "MEMBARRIER_CMD_GLOBAL"}, {barrierGlobalExpedited, "MEMBARRIER_CMD_GLOBAL_EXPEDITED"},
+	{registerGlobal, "MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED"}, {barrierPrivate, "MEMBARRIER_CMD_PRIVATE_EXPEDITED"},
+	{registerPrivate, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED"}, {barrierPrivateSync, "MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE"},
+	{registerPrivateSync, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE"}, {barrierGetRegistrations, "MEMBARRIER_CMD_GET_REGISTRATIONS"}}
+
+var renameNames = []bit{{abi.RENAME_NOREPLACE, "RENAME_NOREPLACE"}, {abi.RENAME_EXCHANGE, "RENAME_EXCHANGE"}, {abi.RENAME_WHITEOUT, "RENAME_WHITEOUT"}}
+
 var howNames = []number{{abi.SIG_BLOCK, "SIG_BLOCK"}, {abi.SIG_UNBLOCK, "SIG_UNBLOCK"}, {abi.SIG_SETMASK, "SIG_SETMASK"}}
 
 var archNames = []number{{abi.ARCH_SET_GS, "ARCH_SET_GS"}, {abi.ARCH_SET_FS, "ARCH_SET_FS"}, {abi.ARCH_GET_FS, "ARCH_GET_FS"}, {abi.ARCH_GET_GS, "ARCH_GET_GS"}}

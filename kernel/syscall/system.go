@@ -103,9 +103,6 @@ func getcpu(t *proc.Thread, a *Args) (uint64, error) {
 	return done(putIf(t, a[1], uint32(0)))
 }
 
-// getpriority returns 20 minus the niceness, which is always 0.
-func getpriority(*proc.Thread, *Args) (uint64, error) { return 20, nil }
-
 // Flags of getrandom.
 const randomFlags = 1 | 2 | 4
 

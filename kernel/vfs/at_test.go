@@ -232,33 +232,34 @@ func TestRemovedDirectoryIsDead(t *testing.T) {
 func TestRenames(t *testing.T) {
 	for _, tt := range []struct {
 		from, to string
-		flag     bool // noReplace
+		how      Renaming
 		want     error
 	}{
-		{"file", "new", false, nil},
-		{"file", "dir/new", false, nil},
-		{"file", "link", false, nil}, // replaces the link itself
-		{"dir", "/d2", false, nil},
-		{"dir/", "/d2/", false, nil},
-		{"file", "link", true, syscall.EEXIST},
-		{"file", "file", false, nil},
-		{"file", "dir", false, syscall.EISDIR},
-		{"dir", "file", false, syscall.ENOTDIR},
-		{"dir", "dir/in", false, syscall.EINVAL},
-		{"/a", "/a/dir/in", false, syscall.EINVAL},
-		{"file/", "new", false, syscall.ENOTDIR},
-		{"none", "new", false, syscall.ENOENT},
-		{"file", "none/new", false, syscall.ENOENT},
-		{"file", "/", false, syscall.EBUSY},
-		{"dir/.", "new", false, syscall.EBUSY},
-		{"/tmp", "/a/dir", false, syscall.ENOTEMPTY},
+		{"file", "new", Replace, nil},
+		{"file", "dir/new", Replace, nil},
+		{"file", "link", Replace, nil}, // replaces the link itself
+		{"dir", "/d2", Replace, nil},
+		{"dir/", "/d2/", Replace, nil},
+		{"file", "link", NoReplace, syscall.EEXIST},
+		{"file", "file", Replace, nil},
+		{"file", "dir", Replace, syscall.EISDIR},
+		{"dir", "file", Replace, syscall.ENOTDIR},
+		{"dir", "dir/in", Replace, syscall.EINVAL},
+		{"/a", "/a/dir/in", Replace, syscall.EINVAL},
+		{"file/", "new", Replace, syscall.ENOTDIR},
+		{"none", "new", Replace, syscall.ENOENT},
+		{"file", "none/new", Replace, syscall.ENOENT},
+		{"file", "/", Replace, syscall.EBUSY},
+		{"dir/.", "new", Replace, syscall.EBUSY},
+		{"file", "dir/..", NoReplace, syscall.EEXIST},
+		{"/tmp", "/a/dir", Replace, syscall.ENOTEMPTY},
 	} {
 		a := newAt(t)
 		ino := uint64(0)
 		if i, err := a.StatAt(a.cwd, tt.from, false); err == nil {
 			ino = i.Ino
 		}
-		err := a.RenameAt(a.cwd, tt.from, a.cwd, tt.to, tt.flag)
+		err := a.RenameAt(a.cwd, tt.from, a.cwd, tt.to, tt.how)
 		if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
 			t.Errorf("%s to %s: %v, want %v", tt.from, tt.to, err, tt.want)
 		}
@@ -277,11 +278,11 @@ func TestPathFollowsRenames(t *testing.T) {
 	a := newAt(t)
 	below, err := a.PlaceAt(a.cwd, "dir/below", true, false)
 	a.must(err)
-	a.must(a.RenameAt(a.cwd, "dir", a.cwd, "/moved", false))
+	a.must(a.RenameAt(a.cwd, "dir", a.cwd, "/moved", Replace))
 	if p, err := below.Path(); p != "/moved/below" || err != nil {
 		t.Errorf("%s, %v", p, err)
 	}
-	a.must(a.RenameAt(a.cwd, "/a", a.cwd, "/b", false))
+	a.must(a.RenameAt(a.cwd, "/a", a.cwd, "/b", Replace))
 	if p, _ := a.cwd.Path(); p != "/b" {
 		t.Errorf("the current directory is %s", p)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"syscall"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/poll"
 )
 
@@ -198,9 +199,12 @@ func (f *File) placed(refused int, off int64) error {
 	return f.usable(refused)
 }
 
-// Seek moves the position. In a directory it counts entries.
+// Seek moves the position. In a directory it counts entries. SEEK_DATA and SEEK_HOLE
+// move it to the next byte, from off on, that is or is not in a page that the file has;
+// the end counts as a hole.
 //
-// Errors: ESPIPE for streams, EINVAL, EBADF (wrapped with the path).
+// Errors: ESPIPE for streams, EINVAL, EBADF; ENXIO from SEEK_DATA and SEEK_HOLE behind the
+// end or, for data, behind the last of it (wrapped with the path).
 func (f *File) Seek(off int64, whence int) (int64, error) {
 	switch {
 	case f.Closed() || f.Flags()&O_PATH != 0:
@@ -216,6 +220,11 @@ func (f *File) Seek(off int64, whence int) (int64, error) {
 		off += f.off
 	case io.SeekEnd:
 		off += f.size()
+	case abi.SEEK_DATA, abi.SEEK_HOLE:
+		var err error
+		if off, err = f.seekHole(off, whence == abi.SEEK_HOLE); err != nil {
+			return 0, pathError("seek", f.name, err)
+		}
 	default:
 		return 0, pathError("seek", f.name, syscall.EINVAL)
 	}
@@ -226,6 +235,36 @@ func (f *File) Seek(off int64, whence int) (int64, error) {
 		f.entries, f.listed = nil, false // a directory is read anew
 	}
 	f.off = off
+	return off, nil
+}
+
+// holder is a node that knows where it has nothing.
+type holder interface {
+	// next returns the next place from off on that is a hole, or is none; -1 if there is
+	// no data any more.
+	next(off int64, hole bool) int64
+}
+
+// seekHole returns the place for SEEK_DATA and SEEK_HOLE. What does not know its holes is
+// data up to its end.
+func (f *File) seekHole(off int64, hole bool) (int64, error) {
+	if f.handle == nil {
+		return 0, syscall.EINVAL
+	}
+	size := f.size()
+	if off < 0 || off >= size {
+		return 0, syscall.ENXIO
+	}
+	h, ok := f.node.(holder)
+	switch {
+	case ok:
+		off = h.next(off, hole)
+	case hole:
+		off = size
+	}
+	if off < 0 {
+		return 0, syscall.ENXIO
+	}
 	return off, nil
 }
 

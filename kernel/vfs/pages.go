@@ -194,3 +194,22 @@ func (s *pages) drop(c *chunk, i int64) {
 		}
 	}
 }
+
+// has reports whether there is anything at page i, of which a program could not say that it
+// is a hole.
+func (s *pages) has(i int64) bool {
+	return s.at(i) != frame.None || i*pageSize < int64(len(s.base))
+}
+
+// next returns the first page from i on, before end, that has or has not anything; end if
+// there is none.
+func (s *pages) next(i, end int64, has bool) int64 {
+	for i < end && s.has(i) != has {
+		if c := i / chunkPages; has && i*pageSize >= int64(len(s.base)) && (c >= int64(len(s.chunks)) || s.chunks[c] == nil) {
+			i = min(end, (c+1)*chunkPages) // there is nothing in all of it
+			continue
+		}
+		i++
+	}
+	return i
+}

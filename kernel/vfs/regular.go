@@ -179,3 +179,19 @@ func (h regularHandle) Close() error {
 	h.Drop()
 	return nil
 }
+
+// next implements holder.
+func (r *regular) next(off int64, hole bool) int64 {
+	r.data.RLock()
+	defer r.data.RUnlock()
+	first := off / pageSize
+	page := r.pages.next(first, (r.size+pageSize-1)/pageSize, !hole)
+	at := max(off, page*pageSize)
+	switch {
+	case at < r.size:
+		return at
+	case hole:
+		return r.size
+	}
+	return -1
+}

@@ -2,16 +2,24 @@ package vfs
 
 import "syscall"
 
-// RenameAt gives a node another name, in place of what has that name, in one step.
-// With noReplace nothing may have it.
+// Renaming says what becomes of the node that has the new name.
+type Renaming uint8
+
+const (
+	Replace   Renaming = iota
+	NoReplace          // there may be none
+	Exchange           // there must be one, and it gets the old name
+)
+
+// RenameAt gives a node another name in one step.
 //
 // Errors: EINVAL into itself, EISDIR, ENOTDIR, ENOTEMPTY, EEXIST, EBUSY, EPERM and
 // EACCES where users make no names, ENOENT, ELOOP (wrapped with the path).
-func (f *FS) RenameAt(fromDir *Place, from string, toDir *Place, to string, noReplace bool) error {
-	return pathError("rename", from, f.rename(fromDir, from, toDir, to, noReplace))
+func (f *FS) RenameAt(fromDir *Place, from string, toDir *Place, to string, how Renaming) error {
+	return pathError("rename", from, f.rename(fromDir, from, toDir, to, how))
 }
 
-func (f *FS) rename(fromDir *Place, from string, toDir *Place, to string, noReplace bool) error {
+func (f *FS) rename(fromDir *Place, from string, toDir *Place, to string, how Renaming) error {
 	old, err := walkTo(fromDir, from)
 	if err != nil {
 		return err
@@ -20,10 +28,15 @@ func (f *FS) rename(fromDir *Place, from string, toDir *Place, to string, noRepl
 	if err != nil {
 		return err
 	}
-	for _, end := range []*final{&old, &new} {
-		if err := end.plain(syscall.EBUSY); err != nil {
-			return err
-		}
+	if err := old.plain(syscall.EBUSY); err != nil {
+		return err
+	}
+	taken := syscall.EBUSY
+	if how == NoReplace {
+		taken = syscall.EEXIST
+	}
+	if err := new.plain(taken); err != nil {
+		return err
 	}
 	if _, err := old.dir.child(old.name); err != nil {
 		return err
@@ -37,7 +50,10 @@ func (f *FS) rename(fromDir *Place, from string, toDir *Place, to string, noRepl
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := m.check(old.slash || new.slash, noReplace); err != nil {
+	if how == Exchange {
+		return m.exchange(old.slash, new.slash)
+	}
+	if err := m.check(old.slash || new.slash, how == NoReplace); err != nil {
 		return err
 	}
 	return m.carryOut()
@@ -100,4 +116,40 @@ func (m *move) carryOut() error {
 		m.from.link(-1)
 	}
 	return m.to.add(m.new, n)
+}
+
+// exchange lets two nodes have each other's name. Context: fs.mu held.
+func (m *move) exchange(oldMustDir, newMustDir bool) error {
+	a, b := m.from.nodes[m.old], m.to.nodes[m.new]
+	aDir, aIsDir := a.Node.(*Dir)
+	bDir, bIsDir := b.Node.(*Dir)
+	switch {
+	case a.Node == nil || b.Node == nil:
+		return syscall.ENOENT
+	case !removable(a.Node) || !removable(b.Node):
+		return syscall.EPERM
+	case oldMustDir && !aIsDir, newMustDir && !bIsDir:
+		return syscall.ENOTDIR
+	case aIsDir && aDir.holds(m.to), bIsDir && bDir.holds(m.from):
+		return syscall.EINVAL
+	case a.Node == b.Node:
+		return nil
+	}
+	m.from.nodes[m.old], m.to.nodes[m.new] = b, a
+	m.from.settled(m.old, m.to)
+	m.to.settled(m.new, m.from)
+	return nil
+}
+
+// settled is told that a name of d's stands for what was in another directory before.
+// Context: fs.mu held.
+func (d *Dir) settled(name string, before *Dir) {
+	n := d.nodes[name].Node
+	if sub, ok := n.(*Dir); ok {
+		sub.parent, sub.name = d, name
+		d.link(1)
+		before.link(-1)
+	}
+	n.(inMemory).link(0)
+	d.touch()
 }

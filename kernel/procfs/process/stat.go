@@ -30,7 +30,7 @@ func began(p *proc.Process) int64 {
 
 // subject is whom stat and status are about: a process, or one of its threads.
 type subject struct {
-	id               int
+	id, nice         int
 	state            string
 	used             proc.Usage
 	pending, blocked signal.Set
@@ -39,7 +39,7 @@ type subject struct {
 func whole(p *proc.Process) func() subject {
 	return func() subject {
 		f := p.Facts()
-		return subject{p.PID, p.State(), f.Used, f.ThreadPending, f.Blocked}
+		return subject{p.PID, f.Nice, p.State(), f.Used, f.ThreadPending, f.Blocked}
 	}
 }
 
@@ -50,7 +50,7 @@ func thread(p *proc.Process, tid int) func() subject {
 		if !ok {
 			f.State = "X"
 		}
-		return subject{tid, f.State, f.Used, f.Pending, f.Blocked}
+		return subject{tid, f.Nice, f.State, f.Used, f.Pending, f.Blocked}
 	}
 }
 
@@ -66,7 +66,7 @@ func stat(p *proc.Process, who subject) string {
 	tty, front := terminalOf(p)
 	fmt.Fprintf(&b, "%d (%s) %s %d %d %d %d %d 0", who.id, f.Name, who.state, f.Parent, f.Group, f.Session, tty, front)
 	fmt.Fprintf(&b, " %d %d 0 0 %d %d %d %d", who.used.Faults, f.Reaped.Faults, user, system, childUser, childSystem)
-	fmt.Fprintf(&b, " 20 0 %d 0 %d %d %d %d", len(f.Threads), began(p), u.Total, u.Resident/space.PageSize, limit.Cur)
+	fmt.Fprintf(&b, " %d %d %d 0 %d %d %d %d", 20+who.nice, who.nice, len(f.Threads), began(p), u.Total, u.Resident/space.PageSize, limit.Cur)
 	l := f.Layout
 	fmt.Fprintf(&b, " %d %d %d 0 0", l.CodeStart, l.CodeEnd, l.StackStart)
 	fmt.Fprintf(&b, " %d %d %d %d", f.Pending|who.pending, who.blocked, f.Ignored, f.Handled)
