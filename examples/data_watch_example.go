@@ -23,8 +23,8 @@ func init() {
 		Name: "data_watch_example",
 		Doc:  "print value and stack whenever a variable is written",
 		Params: module.Params{
-			"symbol": module.String(&watched, "variable to watch"),
-			"length": module.Int(&watchedLen, "bytes to watch: 1, 2, 4 or 8; 0: what fits"),
+			"symbol": module.String(&watched, "variable to watch").Given(),
+			"length": module.Int(&watchedLen, "bytes to watch: 1, 2, 4 or 8; 0: what fits").Within(0, 8),
 		},
 		Init: watchInit,
 		Exit: watchExit,

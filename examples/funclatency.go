@@ -38,9 +38,9 @@ func init() {
 		Name: "funclatency",
 		Doc:  "histogram of a function's duration: target=vfs.Read",
 		Params: module.Params{
-			"target":   module.String(&latencyTarget, "function, or FILE:FUNCTION of a program"),
-			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: only the one of rmmod"),
-			"n":        module.Int(&latencyActive, "calls measured at the same time"),
+			"target":   module.String(&latencyTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
+			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
+			"n":        module.Int(&latencyActive, "calls measured at the same time").Within(1, maxShown),
 		},
 		Init: latencyInit,
 		Exit: latencyExit,

@@ -24,7 +24,7 @@ func init() {
 		Name: "kprobe_example",
 		Doc:  "print registers and stack at an instruction",
 		Params: module.Params{
-			"symbol": module.String(&symbol, "function to probe"),
+			"symbol": module.String(&symbol, "function to probe").Given(),
 			"offset": module.Uint(&offset, "offset in the function, in bytes"),
 			"post":   module.Bool(&post, "with a post-handler"),
 		},

@@ -24,8 +24,8 @@ func init() {
 		Name: "kretprobe_example",
 		Doc:  "print what a function returns and how long it took",
 		Params: module.Params{
-			"func":      module.String(&probedFunc, "function to probe"),
-			"maxactive": module.Int(&maxActive, "calls probed at the same time"),
+			"func":      module.String(&probedFunc, "function to probe").Given(),
+			"maxactive": module.Int(&maxActive, "calls probed at the same time").Within(1, maxShown),
 		},
 		Init: kretprobeInit,
 		Exit: kretprobeExit,

@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -23,6 +24,27 @@ import (
 func inProgram(target string) (path, symbol string, ok bool) {
 	path, symbol, ok = strings.Cut(target, ":")
 	return path, symbol, ok && strings.HasPrefix(path, "/")
+}
+
+// What the parameters of the ready modules can be: seconds, and lines or calls.
+const (
+	maxInterval = 24 * 60 * 60
+	maxShown    = 100_000
+	maxPid      = 1 << 22 // Linux's greatest pid_max
+)
+
+// validTarget refuses half of a program's function.
+func validTarget(target string) error {
+	path, symbol, ok := inProgram(target)
+	switch {
+	case target == "":
+		return errors.New("it is empty; give the function, as in target=vfs.Read")
+	case ok && symbol == "":
+		return fmt.Errorf("the file %s, and no function of it; give both, as in target=%s:FUNCTION", path, path)
+	case !ok && strings.HasPrefix(target, "/"):
+		return fmt.Errorf("the file %s, and no function of it; give both, as in target=%s:FUNCTION", target, target)
+	}
+	return nil
 }
 
 // probed is a probe of either kind.

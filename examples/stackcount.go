@@ -43,10 +43,10 @@ func init() {
 		Name: "stackcount",
 		Doc:  "count the stacks that a function is called on: target=vfs.Read",
 		Params: module.Params{
-			"target":   module.String(&stackTarget, "function, or FILE:FUNCTION of a program"),
+			"target":   module.String(&stackTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
 			"folded":   module.Bool(&stackFolded, "a line per stack, outermost call first"),
-			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: only the one of rmmod"),
-			"n":        module.Int(&stackMost, "show the n most frequent"),
+			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
+			"n":        module.Int(&stackMost, "show the n most frequent").Within(1, maxShown),
 		},
 		Init: stackInit,
 		Exit: stackExit,

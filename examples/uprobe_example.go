@@ -31,10 +31,10 @@ func init() {
 		Name: "uprobe_example",
 		Doc:  "count how often an instruction of a program is executed",
 		Params: module.Params{
-			"pid":     module.Int(&uprobePid, "process to probe"),
+			"pid":     module.Int(&uprobePid, "process to probe").Within(1, maxPid),
 			"vaddr":   module.Uint(&uprobeVaddr, "address of the instruction"),
-			"path":    module.String(&uprobePath, "instead of vaddr: the program's file"),
-			"symbol":  module.String(&uprobeSymbol, "with path: the function"),
+			"path":    module.String(&uprobePath, "instead of vaddr: the program's file").Given(),
+			"symbol":  module.String(&uprobeSymbol, "with path: the function").Given(),
 			"verbose": module.Bool(&uprobeVerbose, "report each hit"),
 		},
 		Init: uprobeInit,

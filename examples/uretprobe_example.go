@@ -29,7 +29,7 @@ func init() {
 		Name: "uretprobe_example",
 		Doc:  "print what a function of a program returns",
 		Params: module.Params{
-			"pid":     module.Int(&uretPid, "process to probe"),
+			"pid":     module.Int(&uretPid, "process to probe").Within(1, maxPid),
 			"func":    module.Uint(&uretFunc, "address of the function"),
 			"verbose": module.Bool(&uretVerbose, "report each call and return"),
 		},

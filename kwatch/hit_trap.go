@@ -115,16 +115,24 @@ func (st *state) take(p *point, r *amd64.Regs) {
 
 // touched adds to what is left to be handled what is hit with p, and reports whether p is.
 func (st *state) touched(p *point, r *amd64.Regs) bool {
-	old, new := st.hit.Old, st.hit.New
 	rest := atomic.LoadUint64(&p.also) >> beside &^ (st.done | st.left)
-	if rest == 0 && (old != new || !emulated) {
+	if rest == 0 && (st.hit.Old != st.hit.New || !emulated) {
 		return true
 	}
+	return st.look(p, rest, r)
+}
+
+// look is the rest of touched, by the code around IP. It saves X0-X14 first, as rules.go of
+// kprobes/reach says.
+//
+//go:noinline
+func (st *state) look(p *point, rest uint64, r *amd64.Regs) bool {
+	trap.SaveXMM(r)
 	var a around
 	from := uintptr(r.IP) - codeBefore
 	// Safe because: there is code around each instruction of the kernel, or a slot.
 	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
-	which, is := p.besides(rest, old, new, &a, r)
+	which, is := p.besides(rest, st.hit.Old, st.hit.New, &a, r)
 	st.left |= which
 	return is
 }

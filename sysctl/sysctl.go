@@ -16,6 +16,7 @@ package sysctl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,7 +41,18 @@ func (h *head) Name() string { return h.name }
 func (h *head) Doc() string { return h.doc }
 
 func (h *head) refuse(text, want string) error {
-	return fmt.Errorf("sysctl: set %s to %q: not %s: %w", h.name, text, want, syscall.EINVAL)
+	return fmt.Errorf("sysctl: set %s to %s: not %s: %w", h.name, Quote(text), want, syscall.EINVAL)
+}
+
+// Quote is text in quotes for an error, which must not repeat all of it if it is long.
+//
+// Context: any goroutine.
+func Quote(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%q… (%d bytes)", text[:most], len(text))
 }
 
 // setMu makes check, store and hook one step.

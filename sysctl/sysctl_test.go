@@ -141,3 +141,17 @@ func TestConcurrentSetsLeaveHookAndValueAgreeing(t *testing.T) {
 		t.Error("the hook saw another last value")
 	}
 }
+
+// TestQuoteIsShort: an error does not repeat all that was written.
+func TestQuoteIsShort(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           `""`,
+		"a\n":                        `"a\n"`,
+		strings.Repeat("x", 64):      `"` + strings.Repeat("x", 64) + `"`,
+		strings.Repeat("é", 100_000): `"` + strings.Repeat("é", 32) + `"… (200000 bytes)`,
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("%.80q: %.200s", text, got)
+		}
+	}
+}

@@ -166,3 +166,40 @@ func TestTwoModulesOfOneName(t *testing.T) {
 		t.Errorf("alone: %v", err)
 	}
 }
+
+// TestSenselessValuesAreRefused, each with what it was taken for, and change nothing.
+func TestSenselessValuesAreRefused(t *testing.T) {
+	fresh(t)
+	n, target := 20, "vfs.*"
+	inits := 0
+	Register(&Module{
+		Name: "counts",
+		Params: Params{
+			"n":      Int(&n, "how many").Within(1, 100),
+			"target": String(&target, "where").Given(),
+		},
+		Init: func() error { inits++; return nil },
+		Exit: func() {},
+	})
+	for param, want := range map[string]string{
+		"n=-1":                  "parameter n=-1: -1 is not from 1 to 100: invalid argument",
+		"n=0x65":                "parameter n=0x65: 101 is not from 1 to 100: invalid argument",
+		"n=9223372036854775807": "is not from 1 to 100",
+		"n=many":                "n=many: not a valid int",
+		"n=":                    "n=: not a valid int",
+		"target=":               "parameter target=: it is empty: invalid argument",
+	} {
+		err := Insmod("counts", "n=7", param)
+		if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), want) || n != 20 || target != "vfs.*" || inits != 0 {
+			t.Errorf("%s: %v; n is %d, target %q, Init called %d times", param, err, n, target, inits)
+		}
+	}
+	for _, param := range []string{"n=1", "n=100", "target=x"} {
+		if err := Insmod("counts", param); err != nil {
+			t.Error(err)
+		}
+		if err := Rmmod("counts"); err != nil {
+			t.Error(err)
+		}
+	}
+}

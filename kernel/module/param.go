@@ -1,6 +1,7 @@
 package module
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,37 @@ type Param struct {
 	Doc  string
 	set  func(string) error
 	get  func() string
-	def  string // the value at registration
+	// check refuses what set would take but makes no sense, and says what does; it may be nil.
+	check func(string) error
+	def   string // the value at registration
+}
+
+// Within refuses numbers that are not from lo to hi, of an Int. It returns p.
+func (p *Param) Within(lo, hi int64) *Param {
+	p.check = func(s string) error {
+		if n, err := strconv.ParseInt(s, 0, 64); err == nil && (n < lo || n > hi) {
+			return fmt.Errorf("%d is not from %d to %d", n, lo, hi)
+		}
+		return nil
+	}
+	return p
+}
+
+// Valid refuses what check does, which says what it took the text for, and what it wants. It
+// returns p.
+func (p *Param) Valid(check func(string) error) *Param {
+	p.check = check
+	return p
+}
+
+// Given refuses a text that is given but empty. It returns p.
+func (p *Param) Given() *Param {
+	return p.Valid(func(s string) error {
+		if s == "" {
+			return errors.New("it is empty")
+		}
+		return nil
+	})
 }
 
 // Params are the parameters of a module by name.
@@ -113,6 +144,11 @@ func (ps Params) set(words []string) error {
 		}
 		if !given && p.Type == "bool" {
 			value = "1"
+		}
+		if p.check != nil {
+			if err := p.check(value); err != nil {
+				return fmt.Errorf("parameter %s=%s: %w: %w", name, value, err, syscall.EINVAL)
+			}
 		}
 		if err := p.set(value); err != nil {
 			return fmt.Errorf("parameter %s=%s: not a valid %s: %w", name, value, p.Type, syscall.EINVAL)

@@ -12,6 +12,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
+	"sonde/sysctl"
 )
 
 // Mount makes the control files under dir, usually /sys/kernel/debug/kprobes.
@@ -45,7 +46,7 @@ func writeEnabled(p []byte) error {
 	case "0", "n", "N":
 		kprobes.SetEnabled(false)
 	default:
-		return fmt.Errorf("%q: %w: write 0 or 1", p, syscall.EINVAL)
+		return fmt.Errorf("%s: %w: write 0 or 1", sysctl.Quote(string(p)), syscall.EINVAL)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ var hits = names{
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug",
+	"sonde/kprobes.bug", "sonde/kwatch.(*state).look",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

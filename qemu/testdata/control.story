@@ -60,3 +60,10 @@ NAME explain names the calls that keep probes away
 RUN explain insn.CondTrue
 EXPECT ^explain: .* may not be probed: it handles traps: trap\.entry(BP|DB)? -> .* -> insn\.CondTrue$
 STATUS 1
+
+NAME a refusal repeats the beginning of what was written
+RUN cat /bin/box > /sys/kernel/debug/kprobes/enabled
+RUN cat /bin/box > /sys/kernel/debug/uprobes/enabled
+STATUS 1
+EXPECT ^.*"\\x7fELF.{0,300}"… \(\d+ bytes\): invalid argument: write 0 or 1$
+EXPECT ^.*"\\x7fELF.{0,300}"… \(\d+ bytes\): invalid argument: write 0 or 1$

@@ -38,6 +38,31 @@ RUN insmod kprobe_example offset=far
 EXPECT ^insmod: module kprobe_example: .*offset=far: not a valid uint
 STATUS 1
 
+NAME values that make no sense are refused
+RUN insmod funccount target=vfs.* n=-1
+RUN insmod funccount target=vfs.* interval=-5
+RUN insmod funclatency target=vfs.Write n=0
+RUN insmod argdist target=/bin/box:
+RUN insmod stackcount target=/bin/box
+RUN insmod funccount target=
+RUN insmod argdist target=vfs.Read arg=-1
+RUN insmod kretprobe_example maxactive=-7
+RUN insmod data_watch_example length=-8
+RUN insmod uprobe_example pid=-3 vaddr=0x400000
+RUN lsmod
+EXPECT ^insmod: module funccount: parameter n=-1: -1 is not from 1 to 100000: invalid argument$
+EXPECT ^insmod: module funccount: parameter interval=-5: -5 is not from 0 to 86400: invalid argument$
+EXPECT ^insmod: module funclatency: parameter n=0: 0 is not from 1 to 100000: invalid argument$
+EXPECT ^insmod: module argdist: parameter target=/bin/box:: the file /bin/box, and no function of it; give both, as in target=/bin/box:FUNCTION: invalid argument$
+EXPECT ^insmod: module stackcount: parameter target=/bin/box: the file /bin/box, and no function of it; give both, as in target=/bin/box:FUNCTION: invalid argument$
+EXPECT ^insmod: module funccount: parameter target=: it is empty; give the function, as in target=vfs\.Read: invalid argument$
+EXPECT ^insmod: module argdist: arg=-1: only words 0 to 8 are in registers: invalid argument$
+EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to 100000: invalid argument$
+EXPECT ^insmod: module data_watch_example: parameter length=-8: -8 is not from 0 to 8: invalid argument$
+EXPECT ^insmod: module uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304: invalid argument$
+EXPECT ^Module +Size +Used by$
+EXPECT_NOT ^funccount|^argdist|^stackcount|^funclatency|_example +0
+
 NAME an unknown module is refused with near names
 RUN insmod kprobe_exampel
 EXPECT ^insmod: module kprobe_exampel: no such module, perhaps kprobe_example

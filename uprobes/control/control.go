@@ -9,6 +9,7 @@ import (
 
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/sysctl"
 	"sonde/uprobes"
 )
 
@@ -41,7 +42,7 @@ func writeEnabled(p []byte) error {
 	case "0", "n", "N":
 		uprobes.SetEnabled(false)
 	default:
-		return fmt.Errorf("%q: %w: write 0 or 1", p, syscall.EINVAL)
+		return fmt.Errorf("%s: %w: write 0 or 1", sysctl.Quote(string(p)), syscall.EINVAL)
 	}
 	return nil
 }
