@@ -97,7 +97,10 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.New = read(p.addr, p.length)
 		st.reading = false
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if !st.touched(p, r) || p.typ == Read && h.Old != h.New {
+		if rest := atomic.LoadUint64(&p.also) >> beside &^ (st.done | st.left); rest != 0 {
+			st.look(p, rest, r)
+		}
+		if p.typ == Read && h.Old != h.New {
 			p.accounts.Count(id, probe.Declined)
 			return
 		}
@@ -113,28 +116,17 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	p.accounts.Count(id, probe.Handled)
 }
 
-// touched adds to what is left to be handled what is hit with p, and reports whether p is.
-func (st *state) touched(p *point, r *amd64.Regs) bool {
-	rest := atomic.LoadUint64(&p.also) >> beside &^ (st.done | st.left)
-	if rest == 0 && (st.hit.Old != st.hit.New || !emulated) {
-		return true
-	}
-	return st.look(p, rest, r)
-}
-
-// look is the rest of touched, by the code around IP. It saves X0-X14 first, as rules.go of
-// kprobes/reach says.
+// look finds which of the watchpoints rest are hit with p. It saves X0-X14 first, as rules.go
+// of kprobes/reach says.
 //
 //go:noinline
-func (st *state) look(p *point, rest uint64, r *amd64.Regs) bool {
+func (st *state) look(p *point, rest uint64, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	var a around
 	from := uintptr(r.IP) - codeBefore
 	// Safe because: there is code around each instruction of the kernel, or a slot.
 	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
-	which, is := p.besides(rest, st.hit.Old, st.hit.New, &a, r)
-	st.left |= which
-	return is
+	st.left |= p.besides(rest, st.hit.Old, st.hit.New, &a, r)
 }
 
 // resume lets an instruction that is watched be executed now.

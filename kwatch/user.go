@@ -177,8 +177,17 @@ func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint
 		a.skip = max(0, codeBefore-int(r.IP%space.PageSize))
 		mem.Peek(a.code[a.skip:], r.IP-codeBefore+uint64(a.skip))
 	}
-	more, is := p.besides(rest, h.Old, h.New, &a, r)
-	return which | more, is
+	which |= p.besides(rest, h.Old, h.New, &a, r)
+	if h.Old != h.New || !emulated {
+		return which, true
+	}
+	at, is := a.above(p, r)
+	for n := range points {
+		if q := points[n].Load(); is && rest>>n&1 != 0 && q != nil && q.overlaps(at, 8) {
+			which |= 1 << n
+		}
+	}
+	return which, !is
 }
 
 // abandoned takes the panic of a handler.

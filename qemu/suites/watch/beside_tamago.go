@@ -15,21 +15,14 @@ import (
 func init() {
 	suites.Add("watch/write_within_read_and_write", writeWithin)
 	suites.Add("watch/from_one_watched_word_to_another", fromTo)
-	suites.Add("watch/unaligned_store_above", storeAbove)
 	suites.Add("watch/program_writes_above", programAbove)
 	suites.Add("watch/program_write_within_read_and_write", programWithin)
 }
 
-// area is two words that are watched, in one page, and what is beside them.
-var area struct {
-	_        [4096]byte
-	from, to uint64
-	above    [32]byte
-	_        [4096]byte
-}
+// area is two words that are watched, and one above them.
+var area struct{ from, to, above uint64 }
 
 func copyWords(to, from unsafe.Pointer, n uintptr)
-func storeUnaligned(at unsafe.Pointer, v uint64)
 
 // writeWithin: the registers in either order.
 func writeWithin(t *suites.T) {
@@ -76,27 +69,6 @@ func fromTo(t *suites.T) {
 	}
 }
 
-// storeAbove: QEMU 7.2 looks at all of the page below an unaligned store.
-func storeAbove(t *suites.T) {
-	for _, typ := range []kwatch.Type{kwatch.Write, kwatch.ReadWrite, kwatch.Read} {
-		var s seen
-		reg := on(t, uintptr(unsafe.Pointer(&area.to)), 8, typ, s.hit)
-		for i := range 100 {
-			storeUnaligned(unsafe.Pointer(&area.above[1+i%6]), uint64(i))
-		}
-		storeUnaligned(unsafe.Pointer(&area.to), 7) // of the same value, the second time
-		storeUnaligned(unsafe.Pointer(&area.to), 7)
-		want := int64(2)
-		if typ == kwatch.Read {
-			want = 1 // that does not change it
-		}
-		off(t, reg)
-		if area.to = 0; s.n.Load() != want {
-			t.Errorf("%v: %d hits, want %d", typ, s.n.Load(), want)
-		}
-	}
-}
-
 // What the programs below do before they count, by their code.
 var (
 	// writeAbove stores 100 times to counter+0x13, and then twice the same to counter.
@@ -112,6 +84,7 @@ var (
 	}
 )
 
+// programAbove: QEMU 7.2 looks at all of the page below an unaligned store.
 func programAbove(t *suites.T) {
 	needPrograms(t)
 	const path = "/above"

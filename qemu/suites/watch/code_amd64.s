@@ -45,13 +45,6 @@ one:
 	MOVSQ
 	RET
 
-// func storeUnaligned(at unsafe.Pointer, v uint64)
-TEXT ·storeUnaligned(SB),NOSPLIT,$0-16
-	MOVQ	at+0(FP), CX
-	MOVQ	v+8(FP), AX
-	MOVQ	AX, (CX)
-	RET
-
 // func addresses() (inc, read, jump, arriveAt, pairAt uintptr)
 TEXT ·addresses(SB),NOSPLIT,$0-40
 	MOVQ	$·incWord(SB), AX

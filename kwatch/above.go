@@ -1,0 +1,64 @@
+package kwatch
+
+import (
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
+)
+
+// QEMU 7.2 looks at all of the page below an unaligned store, so such a store is told of as a
+// hit of whatever is watched there. For the memory of programs that is found out here.
+
+// emulated says that this is QEMU's emulation.
+var emulated bool
+
+// above reports whether the instruction that r is behind is certain to be such a store, of
+// the first bytes at at, in p's page and above what p watches. Where it begins is not known,
+// so all that end at IP are tried.
+func (a *around) above(p *point, r *amd64.Regs) (at uintptr, is bool) {
+	if p.overlaps(uintptr(r.SP)-64, 128) {
+		return 0, false // CALL, PUSH and the like
+	}
+	var regs [16]uint64
+	r.General(&regs)
+	for k := codeBefore - a.skip; k > 0; k-- {
+		in, err := insn.Decode(a.code[codeBefore-k : codeBefore])
+		switch {
+		case err != nil || int(in.Len) != k:
+			continue
+		case in.Map == insn.Map1B && in.Opcode >= 0xA4 && in.Opcode <= 0xAF && in.Opcode&^1 != 0xA8: // MOVS and its kin
+			if p.overlaps(uintptr(r.DI)-64, 128) || p.overlaps(uintptr(r.SI)-64, 128) {
+				return 0, false
+			}
+			continue
+		case !in.HasMem() && in.Opcode&^3 != 0xA0:
+			continue
+		}
+		m, ok := in.MemOperand()
+		if !ok || m.Seg != insn.SegNone || in.Flow != insn.Next || overwrites(&in, &m) {
+			return 0, false
+		}
+		to := uintptr(m.Addr(&regs, r.IP))
+		if to < p.addr+uintptr(p.length) {
+			return 0, false
+		}
+		if to&7 != 0 && to>>12 == p.addr>>12 {
+			at, is = to, true
+		}
+	}
+	return at, is
+}
+
+// overwrites reports whether in may change the registers of its operand m.
+func overwrites(in *insn.Inst, m *insn.Mem) bool {
+	reg := in.Reg()
+	if in.Map == insn.Map1B && (in.Opcode == 0x88 || in.Opcode == 0x89 || in.Opcode&0xFC == 0x80 || in.Opcode&^1 == 0xC6 ||
+		in.Opcode < 0x40 && in.Opcode&7 < 2) { // stores, and groups without another result
+		return false
+	}
+	for _, x := range [...]int8{m.Base, m.Index} {
+		if x != insn.NoReg && (x == reg || x == insn.RAX || x == insn.RDX || x == insn.RSP) {
+			return true
+		}
+	}
+	return false
+}
