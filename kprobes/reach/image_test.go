@@ -195,8 +195,8 @@ func TestHitsKeepSSE(t *testing.T) {
 // 124: the handling of NMIs. 127: entries of their own for #BP and #DB. 139: the way to
 // ring 3 and back, and blocks of memory for programs. 166: watchpoints. 151: what writes
 // single bytes of code, calls all CPUs, or looks up what a detour's instruction stands for can be
-// probed (kprobes/every_boundary_of_what_changes_code).
-const maxBlack = 151
+// probed (kprobes/every_boundary_of_what_changes_code). 154: which watchpoints an instruction hits besides.
+const maxBlack = 154
 
 func TestBlacklistOfTheKernel(t *testing.T) {
 	g := kernel(t)
