@@ -51,7 +51,7 @@ func Duration(ticks uint64) time.Duration {
 	return time.Duration(hi<<32 | lo>>32)
 }
 
-// Calibrate measures the TSC and the local APIC timer, about 20 ms, against the first of
+// Calibrate measures the TSC and the local APIC timer, twice 10 ms or more, against the first of
 // the machine's timers that runs, or the one called want if that is not "". It returns
 // false if none does.
 //
@@ -62,9 +62,13 @@ func Calibrate(a *acpi.Info, want string) bool {
 		if want != "" && ref.name != want || !ref.prepare(ref, a) {
 			continue
 		}
-		lapicWrite(lapicTimerInit, 0xffff_ffff)
-		m, ok := ref.measure(Rdtsc, lapicCount)
-		lapicWrite(lapicTimerInit, 0)
+		m, ok := settle(func(part uint64) (measured, bool) {
+			ref.prepare(ref, a) // a PIT that counts down once starts again
+			lapicWrite(lapicTimerInit, 0xffff_ffff)
+			m, ok := ref.measure(Rdtsc, lapicCount, part)
+			lapicWrite(lapicTimerInit, 0)
+			return m, ok
+		})
 		if !ok {
 			continue
 		}

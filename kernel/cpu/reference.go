@@ -24,13 +24,49 @@ type measured struct{ tsc, apic, start uint64 }
 // takes a microsecond.
 const maxReads = 1 << 20
 
-// measure counts for 20 ms how often the TSC and the local APIC's timer, which counts
+// measurements is how often measure is tried at most.
+const measurements = 64
+
+// settle measures until the least frequency has been measured twice, or if there are others
+// three times. Where the host takes the CPU away for so long that the reference goes round, the
+// counters seem to be too fast, never too slow. Each measurement is for another part of a second:
+// those in which it went round then differ, and on a busy host the short ones succeed. It fails if
+// measure does, or if none comes again: the reference jumps.
+func settle(measure func(part uint64) (measured, bool)) (least measured, ok bool) {
+	same, enough := 0, 2
+	for n := range uint64(measurements) {
+		m, ok := measure(100 + 15*min(n, 20))
+		switch {
+		case !ok:
+			return m, false
+		case near(m.tsc, least.tsc) && near(m.apic, least.apic):
+			if same++; same == enough {
+				least.tsc, least.apic = mean(least.tsc, m.tsc), mean(least.apic, m.apic)
+				return least, true
+			}
+			continue
+		case n > 0:
+			enough = 3 // by chance two are the same now and then
+		}
+		if least.tsc == 0 || m.tsc < least.tsc {
+			least, same = m, 1
+		}
+	}
+	return least, false
+}
+
+// near reports whether a and b are the same but for 1/512.
+func near(a, b uint64) bool { return max(a, b)-min(a, b) <= b/512 }
+
+func mean(a, b uint64) uint64 { return min(a, b) + (max(a, b)-min(a, b))/2 }
+
+// measure counts for a part of a second how often the TSC and the local APIC's timer, which counts
 // down, tick. It fails if the reference, or one of those, does not run.
-func (ref *reference) measure(tsc func() uint64, apic func() uint32) (m measured, ok bool) {
+func (ref *reference) measure(tsc func() uint64, apic func() uint32, part uint64) (m measured, ok bool) {
 	t0, r0 := ref.sample(tsc)
 	a0 := apic()
 	reads := 0
-	for ref.since(r0) < ref.hz/50 {
+	for ref.since(r0) < ref.hz/part {
 		if reads++; reads > maxReads && !ref.runs {
 			return m, false
 		}
