@@ -187,7 +187,7 @@ func (s *screen) text() string {
 // await waits until want is there n times.
 func (s *screen) await(t *testing.T, want string, n int) {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(firmwareTime) // some wait for firmware and GRUB
 	for strings.Count(s.text(), want) < n {
 		select {
 		case <-s.more:

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sonde/qemu/machine"
@@ -44,6 +47,7 @@ var asOnTheHost = []string{
 // what they print and how they end.
 func TestProgramsAsOnTheHost(t *testing.T) {
 	runsScripts(t)
+	usualSignals(t)
 	p := buildPrograms(t)
 	var script strings.Builder
 	var want []string
@@ -64,6 +68,19 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// usualSignals lets what the test starts have no signal ignored: nohup ignores SIGHUP, a shell
+// without job control SIGINT and SIGQUIT of what it starts with &, and children inherit that. A
+// signal that the test takes itself is the default again in a program that it executes.
+func usualSignals(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	t.Cleanup(func() { signal.Stop(c) })
 }
 
 // mark is behind what each line prints, before its status.

@@ -57,6 +57,7 @@ type weather struct {
 	returns   []*kprobes.Kretprobe // nil for none; a function has a witness of one kind
 	small     bool                 // each call is on a small stack
 	end       time.Time
+	jumps     int               // that had gone in before
 	actions   [16]atomic.Uint64 // times each of acts was done
 }
 
@@ -73,6 +74,7 @@ func storm(t *suites.T, d time.Duration, with string) {
 	t.Logf("seed %d", s)
 	w := &weather{t: t, funcs: targets.Funcs(), end: time.Now().Add(d)}
 	before := optprobe.Counts()
+	w.jumps = before.Jumps
 	w.witnesses()
 	for _, e := range elements {
 		if strings.Contains(with, e.name) {
@@ -124,9 +126,19 @@ func (w *weather) witnesses() {
 	}
 }
 
+// calledAll reports whether each target has been called, and a jump has gone in.
+func (w *weather) calledAll() bool {
+	for i := range w.calls {
+		if w.calls[i].Load() == 0 {
+			return false
+		}
+	}
+	return optprobe.Counts().Jumps != w.jumps
+}
+
 // call calls targets at random until the end.
 func (w *weather) call(r *rand.Rand) {
-	for n := 0; time.Now().Before(w.end) && !w.t.Failed(); n++ {
+	for n := 0; w.until(w.calledAll); n++ {
 		i := r.Intn(len(w.funcs))
 		f := w.funcs[i]
 		times := 1 + r.Intn(20)
