@@ -22,6 +22,8 @@ var asOnTheHost = []string{
 	"signals",
 	"calls",
 	"sockets",
+	"state",
+	"bound",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"badmemory",
 	"gothreads",

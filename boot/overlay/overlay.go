@@ -76,7 +76,7 @@ var shimEdits = []edit{
 
 // probeEdits and abandonEdits make trapEdits.
 var probeEdits = []edit{
-	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n\tsondeThread unsafe.Pointer // see sonde_kernel.go\n\t_ [40]byte\n}\n", 1},
+	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n\tsondeThread unsafe.Pointer // see sonde_kernel.go\n\tsondeUser unsafe.Pointer // see sonde_user.go\n\t_ [32]byte\n}\n", 1},
 	{"runtime/stack.go", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall\n", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall + 64 // for a soft trap\n", 1},
 	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
 	{"runtime/tracestack.go", "pcBuf[i] = *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pcBuf[i] = sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
@@ -95,7 +95,9 @@ var probeEdits = []edit{
 	{"runtime/traceback.go", callerPC, realCallerPC, 1},
 	{"runtime/unsafe.go", callerPC, realCallerPC, 7},
 	{"runtime/asm_amd64.s", "\tMOVQ\t152(AX), AX\t// PC immediately after call to panicBounds\n", "\tMOVQ\t152(AX), AX\t// PC immediately after call to panicBounds\n\tLEAQ\t160(SP), BX\n\tCALL\truntime·sondeCallerPC<ABIInternal>(SB)\n", 1},
-	{"runtime/proc.go", "func gdestroy(gp *g) {\n", "func gdestroy(gp *g) {\n\tsondeRetUnwind(gp, ^uintptr(0))\n\tgp.sondeThread = nil\n", 1},
+	{"runtime/proc.go", "func gdestroy(gp *g) {\n", "func gdestroy(gp *g) {\n\tsondeRetUnwind(gp, ^uintptr(0))\n\tgp.sondeThread, gp.sondeUser = nil, nil\n", 1},
+	{"runtime/proc.go", "func dropg() {\n\tgp := getg()\n", "func dropg() {\n\tgp := getg()\n\tsondeOff(gp.m.curg)\n", 1},
+	{"runtime/proc.go", "\tgp.stackguard0 = gp.stack.lo + stackGuard\n\tif !inheritTime {\n", "\tgp.stackguard0 = gp.stack.lo + stackGuard\n\tsondeOn(gp)\n\tif !inheritTime {\n", 1},
 	{"runtime/panic.go", "\tgp._panic = p\n\n\tif p == nil { // must be done with signal\n", "\tgp._panic = p\n\tsondeRetUnwind(gp, sp)\n\n\tif p == nil { // must be done with signal\n", 1},
 	{"runtime/panic.go", "func throw(s string) {\n", "func throw(s string) {\n\tsondeAbandon(s)\n", 1},
 	{"runtime/panic.go", "func fatal(s string) {\n", "func fatal(s string) {\n\tsondeAbandon(s)\n", 1},
@@ -120,6 +122,7 @@ var shimFiles = []added{
 	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
 	{"runtime/sonde_memory.go", "_runtime/sonde_memory.go"},
 	{"runtime/sonde_programs.go", "_runtime/sonde_programs.go"},
+	{"runtime/sonde_place.go", "_runtime/sonde_place.go"},
 	{"runtime/sonde_drivers.go", "_runtime/sonde_drivers.go"},
 	{"os/signal/sonde_signal.go", "_signal/sonde_signal.go"},
 	{"os/signal/sonde_signal_amd64.s", "_signal/sonde_signal_amd64.s"},
@@ -132,6 +135,8 @@ var trapFiles = []added{
 	{"runtime/sonde_ret.go", "_runtime/sonde_ret.go"},
 	{"runtime/sonde_abandon.go", "_runtime/sonde_abandon.go"},
 	{"runtime/sonde_where.go", "_runtime/sonde_where.go"},
+	{"runtime/sonde_user.go", "_runtime/sonde_user.go"},
+	{"runtime/sonde_user_amd64.s", "_runtime/sonde_user_amd64.s"},
 	{"runtime/sonde_abandon_amd64.s", "_runtime/sonde_abandon_amd64.s"},
 }
 

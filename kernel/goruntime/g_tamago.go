@@ -16,6 +16,23 @@ const (
 	GCalls      = runtime.SondeCalls      // the head of its list of calls with a replaced return address
 )
 
+// GUser is where in a g the User is that SetUser was given.
+const GUser = runtime.SondeUserOff
+
+// User is what a goroutine in ring 3 has in the processor beyond general registers, and what
+// the scheduler does about it. It must begin at a multiple of 16.
+type User = runtime.SondeUser
+
+// SetUser says what the calling goroutine has in ring 3, until it ends.
+//
+// Context: goroutine.
+func SetUser(u *User) { runtime.SondeSetUser(u) }
+
+// SaveX87 stores the registers of the x87, if they are those of u.
+//
+// Context: the goroutine that u is of, or any while that does not run.
+func SaveX87(u *User) { runtime.SondeSaveX87(u) }
+
 // StackPreempt is what the stack check of a g finds that is to yield.
 const StackPreempt = runtime.SondeStackPreempt
 

@@ -80,9 +80,15 @@ func GiveBlock(addr, n uintptr) { runtime.SondeGiveBlock(addr, n) }
 // Context: any.
 func Locked() bool { return runtime.SondeLocked() }
 
-// Wanted returns the address of a number that is not 0 while a thread waits for a CPU:
-// ring 3 is not to be entered then.
-func Wanted() uintptr { return uintptr(unsafe.Pointer(runtime.SondeWanted())) }
+// Wanted returns the address of a number that is not 0 while a thread waits for CPU i:
+// ring 3 is not to be entered there then.
+func Wanted(i int) uintptr { return uintptr(unsafe.Pointer(runtime.SondeWanted(i))) }
+
+// Bind returns on one of these CPUs, a bit each, one of which there must be, and keeps the
+// goroutine on them until it waits or yields.
+//
+// Context: goroutine.
+func Bind(cpus uint32) { runtime.SondeBind(cpus) }
 
 // SetTimer makes this CPU take a timer interrupt when a timer of the running goroutine's
 // P is due.

@@ -6,11 +6,10 @@ import "sync/atomic"
 // it, others read it.
 type account struct {
 	faults, sleeps atomic.Int64
-	blocking       bool // the call may sleep: its time is not the CPU's
+	blocking       bool // the call may sleep
 }
 
-// slept says that the call may sleep. Its own work is not charged then: it is
-// short, and the sleep may be long.
+// slept says that the call may sleep.
 func (a *account) slept() {
 	a.blocking = true
 	a.sleeps.Add(1)

@@ -119,7 +119,7 @@ func (p *Process) adopt(t, n *Thread) error {
 	if err != nil {
 		return err
 	}
-	n.TID, n.process, n.blocked = id, p, t.blocked
+	n.TID, n.process, n.blocked, n.cpus = id, p, t.blocked, t.cpus
 	n.start()
 	return nil
 }
@@ -130,6 +130,7 @@ func (n *Thread) start() {
 	p.threads = append(p.threads, n)
 	p.table.threads[n.TID] = n
 	p.table.forks++
+	n.cpu.Bind(n.cpus) // its maker may have been bound anew meanwhile
 	if p.stopped != 0 || len(p.holds) > 0 {
 		n.work.Store(true)
 	}
@@ -197,7 +198,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 	if err != nil {
 		return err
 	}
-	c.PID, n.TID, n.process, n.blocked = id, id, c, t.blocked
+	c.PID, n.TID, n.process, n.blocked, n.cpus = id, id, c, t.blocked, t.cpus
 	c.state = alive
 	c.inherit(p, a.Flags)
 	parent := p

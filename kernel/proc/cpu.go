@@ -29,10 +29,14 @@ type CPU interface {
 	// Reset sets all registers as a program finds them at its start.
 	Reset(ip, sp uint64)
 	// Used is how long the program has run, and how long the kernel for it, from a
-	// return of Run to the next Run. Context: any.
+	// return of Run to the next Run. Time in which its goroutine has no CPU does not count.
+	// Context: any.
 	Used() (user, system time.Duration)
-	// Forgo leaves out of that what has gone by since Run returned.
-	Forgo()
+	// Bind lets the program run on these CPUs only, a bit each, and on all with 0, from the
+	// next Run on. Context: any.
+	Bind(cpus uint32)
+	// Here is the number of the CPU that the program runs on.
+	Here() int
 }
 
 // Event is why Run returned: a number below 32 is an exception, another below 256

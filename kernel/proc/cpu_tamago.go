@@ -61,5 +61,8 @@ func (r *ring3) Used() (inProgram, inKernel time.Duration) {
 	return cpu.Duration(program), cpu.Duration(kernel)
 }
 
-// Forgo implements CPU.
-func (r *ring3) Forgo() { r.c.Forgo(cpu.Rdtsc()) }
+// Bind implements CPU.
+func (r *ring3) Bind(cpus uint32) { r.c.Bind(cpus) }
+
+// Here implements CPU.
+func (r *ring3) Here() int { return r.c.Here() }

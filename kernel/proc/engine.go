@@ -200,7 +200,6 @@ func (t *Thread) rest() {
 		}
 	}
 	t.sleeping.Store(false)
-	t.cpu.Forgo() // it did not use the CPU
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	p.resting--

@@ -14,7 +14,6 @@ func (t *Thread) run() {
 	deepen()
 	t.makeCurrent()
 	debug.SetPanicOnFault(true) // a wild pointer in a call, or in a probe's handler, ends no more than that
-	t.cpu.Forgo()
 	ended := false
 	defer t.depart(&ended)
 	for !t.steps() {
@@ -47,7 +46,6 @@ func (t *Thread) steps() (ended bool) {
 			t.exception(int(ev))
 		default: // an interrupt, or it is to wait: others may have become runnable
 			runtime.Gosched()
-			t.cpu.Forgo()
 		}
 	}
 	return true
@@ -85,7 +83,6 @@ func (t *Thread) afterCall() {
 	if t.charge.blocking {
 		t.charge.blocking = false
 		t.sleeping.Store(false)
-		t.cpu.Forgo()
 	}
 	t.tellLeave()
 	if t.again != NoRestart {

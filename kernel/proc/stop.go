@@ -26,7 +26,6 @@ func (t *Thread) park() {
 	t.sleeping.Store(true)
 	<-resume
 	t.sleeping.Store(false)
-	t.cpu.Forgo() // it did not use the CPU
 }
 
 // parkOne counts a thread that stops, and returns what says that it may go on; nil if

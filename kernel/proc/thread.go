@@ -31,6 +31,7 @@ type Thread struct {
 	blocked signal.Set
 	waits   signal.Set // for these it waits although it blocks them: sigwait
 	taken   int        // the signal that engines are being told of
+	cpus    uint32     // those that it may run on, a bit each; 0: all
 	told    uint64     // the number of the last hold whose engine knows that it rests
 
 	// Used by the thread's goroutine only:
@@ -75,6 +76,23 @@ func (t *Thread) Regs() *amd64.Regs { return t.regs }
 // Call returns the number of the system call that t is in, or was in last.
 // Context: t's goroutine.
 func (t *Thread) Call() uint64 { return t.call }
+
+// Affinity returns the CPUs that t may run on, a bit each; 0 is all.
+func (t *Thread) Affinity() uint32 {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	return t.cpus
+}
+
+// SetAffinity changes them. It holds for all that t's program executes from now on, and for
+// the threads and processes that t makes.
+func (t *Thread) SetAffinity(cpus uint32) {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	t.cpus = cpus
+	t.cpu.Bind(cpus)
+	t.cpu.Kick()
+}
 
 // newThread makes a thread that runs on cpu.
 func newThread(cpu CPU) *Thread {

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"encoding/binary"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -12,11 +13,9 @@ import (
 var System = struct {
 	Version string                      // of the kernel, as uname -v
 	CPUs    func() int                  // how many there are
-	CPU     func() int                  // on which the caller runs
 	Memory  func() (total, free uint64) // bytes
 }{
 	CPUs:   func() int { return 1 },
-	CPU:    func() int { return 0 },
 	Memory: func() (uint64, uint64) { return 0, 0 },
 }
 
@@ -44,9 +43,10 @@ func sysinfo(t *proc.Thread, a *Args) (uint64, error) {
 	}))
 }
 
-// schedGetaffinity: a thread may run on all CPUs.
+// schedGetaffinity tells on which CPUs a thread may run.
 func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
-	if err := threadIs(t, a[0]); err != nil {
+	who, err := threadOf(t, a[0])
+	if err != nil {
 		return 0, err
 	}
 	n := uint64(System.CPUs()+63) / 64 * 8
@@ -54,35 +54,50 @@ func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	mask := make([]byte, n)
+	cpus := who.Affinity()
 	for cpu := range System.CPUs() {
-		mask[cpu/8] |= 1 << (cpu % 8)
+		if cpus == 0 || cpus>>cpu&1 != 0 {
+			mask[cpu/8] |= 1 << (cpu % 8)
+		}
 	}
 	return n, t.Memory().Out(a[2], mask)
 }
 
-// schedSetaffinity accepts what is no restriction: goroutines are not bound to CPUs.
+// schedSetaffinity binds a thread to CPUs; those that there are not do not count.
 func schedSetaffinity(t *proc.Thread, a *Args) (uint64, error) {
-	if err := threadIs(t, a[0]); err != nil {
+	who, err := threadOf(t, a[0])
+	if err != nil {
 		return 0, err
 	}
-	var mask [128]byte
+	var mask [4]byte // there are at most 32 CPUs
 	if err := t.Memory().In(mask[:min(a[1], uint64(len(mask)))], a[2]); err != nil {
 		return 0, err
 	}
-	for cpu := range System.CPUs() {
-		if mask[cpu/8]>>(cpu%8)&1 != 0 {
-			return 0, nil
-		}
+	all := uint32(1<<System.CPUs() - 1)
+	switch cpus := binary.LittleEndian.Uint32(mask[:]) & all; cpus {
+	case 0:
+		return 0, sys.EINVAL
+	case all:
+		who.SetAffinity(0)
+	default:
+		who.SetAffinity(cpus)
 	}
-	return 0, sys.EINVAL
+	return 0, nil
+}
+
+// threadOf returns the thread of a number; 0 is the caller's.
+//
+// Errors: ESRCH.
+func threadOf(t *proc.Thread, tid uint64) (*proc.Thread, error) {
+	if asInt(tid) == 0 {
+		return t, nil
+	}
+	return t.Process().Table().FindThread(0, asInt(tid))
 }
 
 // threadIs refuses the number of a thread that is not there; 0 is the caller.
 func threadIs(t *proc.Thread, tid uint64) error {
-	if asInt(tid) == 0 {
-		return nil
-	}
-	_, err := t.Process().Table().FindThread(0, asInt(tid))
+	_, err := threadOf(t, tid)
 	return err
 }
 
@@ -97,7 +112,7 @@ func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func getcpu(t *proc.Thread, a *Args) (uint64, error) {
-	if err := putIf(t, a[0], uint32(System.CPU())); err != nil {
+	if err := putIf(t, a[0], uint32(t.CPU().Here())); err != nil {
 		return 0, err
 	}
 	return done(putIf(t, a[1], uint32(0)))

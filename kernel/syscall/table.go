@@ -162,7 +162,7 @@ var table = [...]Call{
 	200: {"tkill", "tid, sig", "", tkill, 0},
 	201: {"time", "tloc", "", timeCall, 0},
 	202: {"futex", "uaddr, op, val, timeout, uaddr2, val3", "PI, FD", futex, again},
-	203: {"sched_setaffinity", "pid, cpusetsize, mask", "does nothing", schedSetaffinity, 0},
+	203: {"sched_setaffinity", "pid, cpusetsize, mask", "", schedSetaffinity, 0},
 	204: {"sched_getaffinity", "pid, cpusetsize, mask", "", schedGetaffinity, 0},
 	213: {"epoll_create", "size", "", epollCreate, 0},
 	217: {"getdents64", "fd, dirp, count", "", getdents64, 0},

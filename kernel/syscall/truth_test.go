@@ -147,3 +147,45 @@ func TestNoCoreNoFlag(t *testing.T) {
 		t.Errorf("status %#x", s)
 	}
 }
+
+// TestAffinity: what a thread is bound to is kept, told, and inherited.
+func TestAffinity(t *testing.T) {
+	const nSet, nGet, nGetcpu = 203, 204, 309
+	old := System.CPUs
+	System.CPUs = func() int { return 4 }
+	t.Cleanup(func() { System.CPUs = old })
+	bind := func(p *player, pid int64, mask uint64) int64 {
+		p.Poke64(scratch, mask)
+		return p.Call(nSet, uint64(pid), 8, scratch)
+	}
+	bound := func(p *player, pid int64) int64 {
+		want(t, p, "getaffinity", p.Call(nGet, uint64(pid), 8, scratch), 8)
+		return int64(p.Peek64(scratch))
+	}
+	run(t, func(p *player) {
+		want(t, p, "at first", bound(p, 0), 0xf)
+		want(t, p, "empty", bind(p, 0, 0), errno(sys.EINVAL))
+		want(t, p, "none of ours", bind(p, 0, 0xf0), errno(sys.EINVAL))
+		want(t, p, "nobody", bind(p, 12345, 1), errno(sys.ESRCH))
+		want(t, p, "no mask", p.Call(nSet, 0, 8, 8), errno(sys.EFAULT))
+		want(t, p, "still", bound(p, 0), 0xf)
+		want(t, p, "two, and one that is not there", bind(p, 0, 0x1c), 0)
+		want(t, p, "two", bound(p, 0), 0xc)
+		want(t, p, "getcpu", p.Call(nGetcpu, scratch, 0, 0), 0)
+		want(t, p, "here", int64(p.Peek32(scratch)), 2)
+		want(t, p, "room for too few", p.Call(nGet, 0, 4, scratch), errno(sys.EINVAL))
+		pid := p.Fork(func(c *player) {
+			if got := bound(c, 0); got != 0xc {
+				t.Errorf("a child's: %#x", got)
+			}
+			c.Call(nPause)
+		}, nFork)
+		want(t, p, "another's", bind(p, pid, 2), 0)
+		want(t, p, "another's", bound(p, pid), 2)
+		want(t, p, "its own", bound(p, 0), 0xc)
+		want(t, p, "all again", bind(p, 0, ^uint64(0)), 0)
+		want(t, p, "all", bound(p, 0), 0xf)
+		p.Call(nKill, uint64(pid), abi.SIGKILL)
+		p.Call(nWait4, uint64(pid), 0, 0, 0)
+	})
+}

@@ -15,9 +15,8 @@ type Ring3 struct {
 	CR3, Generation uint64
 
 	// X87 is the number of the Context that was here last: what it left in the registers of
-	// the x87 is there still. Initial is the state that clears them, for FRSTOR.
-	X87     uint64
-	Initial uintptr
+	// the x87 is there still.
+	X87 uint64
 
 	SP     uintptr // a program's, while its system call has no register free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU

@@ -38,6 +38,15 @@
 // store what they want first, and then look at Ring3.Context. One of the two sees the
 // other. What is sent after that finds interrupts off until ring 3 is reached.
 //
+// # The x87
+//
+// The kernel does not use the x87. What a program has in its registers, MMX among them,
+// stays there while the goroutine keeps its CPU, over system calls and all else: to look
+// whether a program uses them at all would cost each call more. When the goroutine loses its
+// CPU the runtime stores them (goruntime.User); enter loads them if another Context has been
+// on this CPU since, or this one on another. XMM registers the kernel does use: leave
+// stores them.
+//
 // # What cannot be trusted
 //
 // GS is swapped by SWAPGS and FS by WRFSBASE, and NMI, #MC and #DF may come at any
@@ -62,6 +71,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/goruntime"
 )
 
 // Event is why Run has returned: a vector, or one of these.
@@ -80,13 +90,27 @@ func (e Event) Exception() bool { return e < amd64.Exceptions }
 // left out, because a SYSCALL at its end would return outside.
 const End = 1<<47 - 4096
 
+// What enter asks of Run instead of entering.
+const (
+	stranger  Event = 0x102 // the goroutine is new to the Context
+	elsewhere Event = 0x103 // this CPU is not one that it is bound to
+)
+
 // fxSize is the size of what FXSAVE stores.
 const fxSize = 512
+
+// Bits of Context.kick.
+const (
+	kicked = 1 << iota // do not enter
+	bound              // enter only on certain CPUs
+)
 
 // Context is a thread's state while it is not in ring 3. New makes one.
 //
 // It has no pointers: the allocator then puts it where it is aligned as FXSAVE needs.
 type Context struct {
+	user goruntime.User // the x87's state, for the scheduler; Left is when it left ring 3
+
 	Regs           amd64.Regs // of which Vector is the Event
 	FSBase, GSBase uint64
 	CR2            uint64 // the address of the last page fault
@@ -98,25 +122,29 @@ type Context struct {
 	// Of the goroutine in Run:
 	kernelSP, kernelBP, kernelFS uint64
 
-	kick   uint32 // not 0: do not enter
-	sysret uint32 // not 0: enter by SYSRET
-	x87    uint32 // not 0: the x87's state is in fx, otherwise it is the initial one
-	steps  uint32 // not 0: this CPU has the IDT for steps, see trap/debug_step_trap.go
+	kick   uint32        // not 0: there is something to look at before entering
+	cpus   atomic.Uint32 // those that it is bound to, a bit each; 0: none
+	sysret uint32        // not 0: enter by SYSRET
+	steps  uint32        // not 0: this CPU has the IDT for steps, see trap/debug_step_trap.go
 
-	// In ticks of the TSC: when it last went to ring 3 and came back, and how long it has
-	// run there and elsewhere. Kept by enter and leave: read in Go around them, the clock is
-	// a tenth of a short system call.
-	entered, left      uint64
+	// In ticks of the TSC: when it last went to ring 3, and how long it has run there and
+	// elsewhere. Kept by enter and leave: read in Go around them, the clock is a tenth of a
+	// short system call.
+	entered            uint64
 	program, elsewhere uint64
 
 	id uint64 // no other Context has it, or had it
 
+	// x87 is the CPU, a *trap.CPU, where c was last: if no other was there since, the x87's
+	// registers are c's. 0: they are not, it is what user.X87 says.
+	x87 uint64
+
 	_  [aligned]byte
-	fx [fxSize]byte // MXCSR and XMM registers always
+	fx [fxSize]byte // MXCSR and XMM registers; the rest is for FP
 }
 
 // aligned is how many bytes align fx to 16, and Context to its size class.
-const aligned = 1024 - fxSize - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
+const aligned = 1536 - fxSize - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64
@@ -133,31 +161,33 @@ func New() *Context {
 	c.Regs.CS, c.Regs.SS = amd64.SelUserCode, amd64.SelUserData
 	c.Regs.Flags = amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
 	c.Use(0, &never)
-	c.resetX87()
-	c.setMXCSR(amd64.MXCSR)
+	*at32(&c.user.X87, fxFCW) = amd64.FCW
+	*at32(&c.user.X87, fxMXCSR) = amd64.MXCSR
+	*at32(&c.fx, fxMXCSR) = amd64.MXCSR
 	return c
 }
 
 // Clone returns a copy of c, which is not running: for fork and clone. It has not been
-// kicked.
+// kicked, and is bound as c is.
 //
-// Context: goroutine.
+// Context: the goroutine that runs c, or any while that does not run.
 func (c *Context) Clone() *Context {
+	goruntime.SaveX87(&c.user)
 	n := New()
-	id := n.id
-	*n = *c
-	n.id, n.kick = id, 0
-	n.program, n.elsewhere = 0, 0
+	n.user.X87, n.fx, n.Regs = c.user.X87, c.fx, c.Regs
+	n.FSBase, n.GSBase, n.table, n.generation = c.FSBase, c.GSBase, c.table, c.generation
+	n.Bind(c.cpus.Load())
 	return n
 }
 
-// Reset makes c as New does, but for how long it has run.
+// Reset makes c as New does, but for how long it has run and where it may.
 //
-// Context: goroutine, while c is not running.
+// Context: as Clone.
 func (c *Context) Reset() {
+	goruntime.SaveX87(&c.user)
 	n := New()
-	n.entered, n.left, n.program, n.elsewhere = c.entered, c.left, c.program, c.elsewhere
-	*c = *n
+	c.user.X87, c.fx, c.Regs, c.x87 = n.user.X87, n.fx, n.Regs, 0
+	c.FSBase, c.GSBase, c.table, c.generation = 0, 0, n.table, n.generation
 }
 
 // Ticks returns how long c has been in ring 3, and out of it between one Run and the
@@ -167,11 +197,6 @@ func (c *Context) Reset() {
 func (c *Context) Ticks() (inside, outside uint64) {
 	return atomic.LoadUint64(&c.program), atomic.LoadUint64(&c.elsewhere)
 }
-
-// Forgo leaves the time until now, a reading of the TSC, out of what c was outside.
-//
-// Context: goroutine, while c is not running.
-func (c *Context) Forgo(now uint64) { c.left = now }
 
 // Use makes the tables at root those that c runs on. generation, which must live
 // as long as c runs, counts their changes: a CPU that enters ring 3 forgets older
@@ -186,7 +211,20 @@ func (c *Context) Use(root uint64, generation *atomic.Uint64) {
 // Run does not enter.
 //
 // Context: any.
-func (c *Context) Kicked() bool { return atomic.SwapUint32(&c.kick, 0) != 0 }
+func (c *Context) Kicked() bool { return atomic.AndUint32(&c.kick, ^uint32(kicked))&kicked != 0 }
+
+// Bind lets c be in ring 3 on these CPUs only, a bit each; 0: on all. Where it is there
+// already it stays until something happens: see Kick.
+//
+// Context: any.
+func (c *Context) Bind(cpus uint32) {
+	c.cpus.Store(cpus)
+	if cpus != 0 {
+		atomic.OrUint32(&c.kick, bound)
+	} else {
+		atomic.AndUint32(&c.kick, ^uint32(bound))
+	}
+}
 
 // The flags that are a program's own.
 const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF |
@@ -223,9 +261,9 @@ func canonical(addr uint64) bool { return uint64(int64(addr)<<16>>16) == addr }
 // ErrFP is returned by SetFP.
 var ErrFP = errors.New("user: no state of FXSAVE")
 
-// Where in fx something is. Source: Intel SDM vol. 1, "FXSAVE Area".
+// Where in what FXSAVE stores something is. Source: Intel SDM vol. 1, "FXSAVE Area".
 const (
-	fxFSW    = 2
+	fxFCW    = 0
 	fxMXCSR  = 24
 	fxST     = 32
 	fxXMM    = 160
@@ -234,47 +272,31 @@ const (
 
 // FP returns c's floating-point state as FXSAVE stores it. It is good until Run.
 //
-// Context: goroutine, while c is not running.
+// Context: as Clone.
 func (c *Context) FP() []byte {
-	if c.x87 == 0 {
-		c.resetX87()
-	}
+	goruntime.SaveX87(&c.user)
+	copy(c.fx[:fxMXCSR], c.user.X87[:])
+	copy(c.fx[fxST:fxXMM], c.user.X87[fxST:])
 	return c.fx[:]
 }
 
 // SetFP makes state, as FP returns it, c's. Bits of MXCSR that do not exist are cleared.
 //
-// Context: goroutine, while c is not running.
+// Context: as Clone.
 // Errors: ErrFP the length is wrong.
 func (c *Context) SetFP(state []byte) error {
 	if len(state) != fxSize {
 		return ErrFP
 	}
-	copy(c.fx[:], state)
-	c.setMXCSR(c.mxcsr() & mxcsrMax)
-	c.x87 = 1
-	if c.x87Initial() {
-		c.x87 = 0 // so that enter need not load it: each handler of a signal ends here
+	goruntime.SaveX87(&c.user)
+	if [fxMXCSR]byte(state) != [fxMXCSR]byte(c.user.X87[:]) || [fxXMM - fxST]byte(state[fxST:]) != [fxXMM - fxST]byte(c.user.X87[fxST:]) {
+		copy(c.user.X87[:fxMXCSR], state)
+		copy(c.user.X87[fxST:fxXMM], state[fxST:])
+		c.x87 = 0
 	}
+	copy(c.fx[:], state)
+	*at32(&c.fx, fxMXCSR) &= mxcsrMax
 	return nil
 }
 
-// x87Initial reports whether what fx has of the x87 is what resetX87 stores.
-func (c *Context) x87Initial() bool {
-	return *c.at32(0) == amd64.FCW && [fxMXCSR - 4]byte(c.fx[4:]) == [fxMXCSR - 4]byte{} &&
-		[fxXMM - fxST]byte(c.fx[fxST:]) == [fxXMM - fxST]byte{}
-}
-
-// resetX87 stores the initial state of the x87, and keeps MXCSR and XMM registers.
-func (c *Context) resetX87() {
-	mxcsr := c.mxcsr()
-	clear(c.fx[:fxXMM])
-	*c.at32(0) = amd64.FCW
-	c.setMXCSR(mxcsr)
-}
-
-func (c *Context) at32(off int) *uint32 { return (*uint32)(unsafe.Pointer(&c.fx[off])) }
-
-func (c *Context) mxcsr() uint32 { return *c.at32(fxMXCSR) }
-
-func (c *Context) setMXCSR(v uint32) { *c.at32(fxMXCSR) = v }
+func at32(fx *[fxSize]byte, off int) *uint32 { return (*uint32)(unsafe.Pointer(&fx[off])) }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestContextIsAlignedForFXSAVE(t *testing.T) {
-	if unsafe.Sizeof(Context{}) != 1024 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
+	if unsafe.Sizeof(Context{}) != 1536 || unsafe.Offsetof(Context{}.user) != 0 || unsafe.Offsetof(Context{}.user.X87)%16 != 0 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
 		t.Fatalf("%d bytes, fx at %d", unsafe.Sizeof(Context{}), unsafe.Offsetof(Context{}.fx))
 	}
 	var keep []*Context
@@ -89,18 +89,21 @@ func TestPrepareRefusesWhatNoProgramCanHave(t *testing.T) {
 func TestFP(t *testing.T) {
 	c := New()
 	state := bytes.Repeat([]byte{0xff}, 512)
-	if err := c.SetFP(state); err != nil || c.x87 != 1 {
-		t.Fatal(err, c.x87)
+	if err := c.SetFP(state); err != nil {
+		t.Fatal(err)
 	}
 	want := append([]byte(nil), state...)
 	copy(want[fxMXCSR:], []byte{0xff, 0xff, 0, 0}) // the rest would fault
 	if !bytes.Equal(c.FP(), want) {
 		t.Errorf("% x", c.FP()[:32])
 	}
-	c.x87 = 0 // leave has found it unused: what FXSAVE left is old
-	got := c.FP()
-	if got[0] != 0x7f || got[1] != 3 || got[2] != 0 || got[4] != 0 || got[40] != 0 || got[fxMXCSR] != 0xff || got[fxXMM] != 0xff {
-		t.Errorf("% x", got[:64])
+	if x := &c.user.X87; *at32(x, fxMXCSR) != amd64.MXCSR {
+		t.Errorf("what the x87 is loaded from has MXCSR %#x, which may fault", *at32(x, fxMXCSR))
+	}
+	clear(c.fx[:fxMXCSR]) // leave does not store these, nor what follows MXCSR
+	clear(c.fx[fxST:fxXMM])
+	if !bytes.Equal(c.FP(), want) {
+		t.Errorf("% x", c.FP()[:64])
 	}
 	if err := c.SetFP(state[:511]); !errors.Is(err, ErrFP) {
 		t.Error(err)
@@ -125,23 +128,59 @@ func TestCloneIsApart(t *testing.T) {
 	}
 }
 
-// TestSetFPKnowsTheInitialState: the x87 need not be loaded after a handler that left it
+// TestSetFPLeavesWhatIsTheSame: the x87 need not be loaded after a handler that left it
 // alone, and must be after one that did not, whatever it was.
-func TestSetFPKnowsTheInitialState(t *testing.T) {
+func TestSetFPLeavesWhatIsTheSame(t *testing.T) {
 	c := New()
 	state := append([]byte(nil), c.FP()...)
 	state[fxXMM], state[fxMXCSR+1] = 1, 0x3f
-	if err := c.SetFP(state); err != nil || c.x87 != 0 {
-		t.Errorf("initial: %v, x87 %d", err, c.x87)
+	c.x87 = 1
+	if err := c.SetFP(state); err != nil || c.x87 != 1 {
+		t.Errorf("the same: %v, x87 %d", err, c.x87)
 	}
 	for off := range fxXMM {
 		if off >= fxMXCSR && off < fxST {
 			continue
 		}
+		c.x87 = 1
 		state[off] ^= 1
-		if err := c.SetFP(state); err != nil || c.x87 != 1 {
+		if err := c.SetFP(state); err != nil || c.x87 != 0 || c.user.X87[off] != state[off] {
 			t.Errorf("byte %d changed: %v, x87 %d", off, err, c.x87)
 		}
-		state[off] ^= 1
+	}
+}
+
+// TestResetAndCloneLoadTheX87: neither has its state in registers.
+func TestResetAndCloneLoadTheX87(t *testing.T) {
+	c := New()
+	c.user.X87[fxST], c.user.Live, c.x87 = 7, 1, 1
+	n := c.Clone()
+	if n.x87 != 0 || n.user.Live != 0 || n.user.X87[fxST] != 7 || c.x87 != 1 {
+		t.Errorf("clone: x87 %d, live %d, %d", n.x87, n.user.Live, n.user.X87[fxST])
+	}
+	if c.Reset(); c.x87 != 0 || c.user.Live != 0 || c.user.X87[fxST] != 0 || *at32(&c.user.X87, fxFCW) != amd64.FCW {
+		t.Errorf("reset: x87 %d, live %d, % x", c.x87, c.user.Live, c.user.X87[:fxXMM])
+	}
+}
+
+// TestBind does not take a kick for a bond, nor the other way round.
+func TestBind(t *testing.T) {
+	c := New()
+	c.Bind(4)
+	if c.kick != bound || c.Kicked() || c.kick != bound {
+		t.Errorf("bound: kick %d", c.kick)
+	}
+	c.kick |= kicked
+	if n := c.Clone(); n.kick != bound || n.cpus.Load() != 4 {
+		t.Errorf("clone: kick %d, CPUs %b", n.kick, n.cpus.Load())
+	}
+	if !c.Kicked() || c.kick != bound {
+		t.Errorf("kicked: %d", c.kick)
+	}
+	if c.Reset(); c.cpus.Load() != 4 {
+		t.Error("exec ends a bond")
+	}
+	if c.Bind(0); c.kick != 0 {
+		t.Errorf("no longer bound: kick %d", c.kick)
 	}
 }

@@ -8,14 +8,10 @@
 
 // What the assembler has no names for.
 #define SYSRETQ	BYTE $0x48; SYSRET
-#define FRSTOR_AX	BYTE $0xdd; BYTE $0x20	// from (AX)
-#define FNINIT	BYTE $0xdb; BYTE $0xe3
-#define FXAM	BYTE $0xd9; BYTE $0xe5
-#define FNSTSW_AX	BYTE $0xdf; BYTE $0xe0
-#define FNSTCW_CX	BYTE $0xd9; BYTE $0x39	// stores at (CX)
 
 #define R3	cpu_Ring3
 #define REGS	Context_Regs
+#define USER	Context_user
 #define FX(off)	(Context_fx+off)
 #define XMM(i)	(Context_fx+const_fxXMM+16*i)
 
@@ -31,7 +27,10 @@ TEXT ·enter(SB),NOSPLIT,$0-8
 	CMPQ	const_stackGuard(R14), $const_stackPreempt
 	JEQ	wanted
 	CMPL	Context_kick(R15), $0
-	JNE	wanted
+	JNE	look
+free:
+	CMPQ	const_gUser(R14), R15	// user is at the beginning of Context
+	JNE	strange
 	MOVQ	(R3+ring3_Wanted)(R13), AX
 	CMPL	(AX), $0
 	JNE	wanted
@@ -39,7 +38,7 @@ TEXT ·enter(SB),NOSPLIT,$0-8
 	SHLQ	$32, DX
 	ORQ	DX, AX
 	MOVQ	AX, Context_entered(R15)
-	SUBQ	Context_left(R15), AX
+	SUBQ	(USER+user_Left)(R15), AX
 	ADDQ	AX, Context_elsewhere(R15)
 	MOVQ	SP, Context_kernelSP(R15)
 	MOVQ	BP, Context_kernelBP(R15)
@@ -61,18 +60,16 @@ load:
 	MOVQ	AX, CR3
 loaded:
 	MOVQ	Context_id(R15), AX
-	CMPL	Context_x87(R15), $0
-	JNE	own
 	CMPQ	AX, (R3+ring3_X87)(R13)
+	JNE	restore
+	CMPQ	R13, Context_x87(R15)
 	JEQ	x87
+restore:
 	MOVQ	AX, (R3+ring3_X87)(R13)
-	MOVQ	(R3+ring3_Initial)(R13), AX
-	FRSTOR_AX			// FNINIT and EMMS only call them empty: MMX reads what was in them
-	JMP	x87
-own:
-	MOVQ	AX, (R3+ring3_X87)(R13)
-	FXRSTOR64 FX(0)(R15)
+	MOVQ	R13, Context_x87(R15)
+	FXRSTOR64 (USER+user_X87)(R15)
 x87:
+	MOVL	$1, (USER+user_Live)(R15)
 	LDMXCSR	FX(const_fxMXCSR)(R15)
 	MOVUPS	XMM(0)(R15), X0
 	MOVUPS	XMM(1)(R15), X1
@@ -122,9 +119,24 @@ sysret:
 	MOVQ	(REGS+regs_SP)(R15), SP
 	MOVQ	(REGS+regs_R15)(R15), R15
 	SYSRETQ
+look:
+	TESTL	$const_kicked, Context_kick(R15)
+	JNE	wanted
+	MOVL	cpu_ID(R13), CX
+	BTL	CX, Context_cpus(R15)
+	JCS	free
+	CMPL	Context_cpus(R15), $0	// bound no more
+	JEQ	free
+	MOVL	$const_elsewhere, AX
+	JMP	stays
+strange:
+	MOVL	$const_stranger, AX
+	JMP	stays
 wanted:
+	MOVL	$const_NotEntered, AX
+stays:
 	MOVQ	$0, (R3+ring3_Context)(R13)
-	MOVQ	$const_NotEntered, (REGS+regs_Vector)(R15)
+	MOVQ	AX, (REGS+regs_Vector)(R15)
 	STI
 	RET
 
@@ -255,7 +267,7 @@ usual:
 	RDTSC
 	SHLQ	$32, DX
 	ORQ	DX, AX
-	MOVQ	AX, Context_left(R15)
+	MOVQ	AX, (USER+user_Left)(R15)
 	SUBQ	Context_entered(R15), AX
 	ADDQ	AX, Context_program(R15)
 	STMXCSR	FX(const_fxMXCSR)(R15)
@@ -275,35 +287,6 @@ usual:
 	MOVUPS	X13, XMM(13)(R15)
 	MOVUPS	X14, XMM(14)(R15)
 	MOVUPS	X15, XMM(15)(R15)
-	// The kernel does not use the x87, and few programs do, so it is saved only if it
-	// is not as FNINIT leaves it: FSW 0, which includes that the top of its stack is
-	// register 0; FCW the usual; and register 0 empty. FXAM then has changed nothing
-	// in FSW but C0-C3. (A program that fills all eight and then frees the first is
-	// mistaken for one that uses none. FNSTENV would tell, at each system call.)
-	LEAQ	FX(0)(R15), CX
-	FNSTSW_AX
-	TESTW	AX, AX
-	JNE	used
-	FNSTCW_CX
-	CMPW	(CX), $const_fcw
-	JNE	used
-	FXAM
-	FNSTSW_AX
-	ANDL	$0x4500, AX
-	CMPL	AX, $0x4100		// C3 and C0, not C2: empty
-	JNE	examined
-	MOVL	$0, Context_x87(R15)
-	JMP	clean
-used:
-	FXSAVE64 (CX)
-	JMP	saved
-examined:
-	FXSAVE64 (CX)
-	MOVW	$0, FX(const_fxFSW)(R15)
-saved:
-	MOVL	$1, Context_x87(R15)
-clean:
-	FNINIT
 	LDMXCSR	·kernelMXCSR(SB)
 	MOVQ	(REGS+regs_Vector)(R15), AX
 	CMPQ	AX, $const_exceptions
@@ -363,6 +346,14 @@ TEXT ·setCR4(SB),NOSPLIT,$0-8
 	MOVQ	CX, CR4			// empties the TLB, of global entries too
 	ORQ	bits+0(FP), AX
 	MOVQ	AX, CR4
+	RET
+
+// func rdtsc() uint64
+TEXT ·rdtsc(SB),NOSPLIT,$0-8
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // func loadCR3(root uint64)

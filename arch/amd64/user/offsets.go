@@ -4,6 +4,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/goruntime"
 )
 
 // What the assembler is told of other packages' types: see trap/offsets.go.
@@ -11,6 +12,7 @@ type (
 	regs  amd64.Regs
 	cpu   trap.CPU
 	ring3 trap.Ring3
+	user  goruntime.User
 )
 
 const (
@@ -21,7 +23,6 @@ const (
 	debug         = amd64.VEC_DB
 	dr6Fixed      = debugreg.DR6_FIXED
 	flagTF        = amd64.RFLAGS_TF
-	fcw           = amd64.FCW
 	flagsFixed    = amd64.RFLAGS_FIXED
 	msrEFER       = amd64.MSR_EFER
 	sce           = amd64.EFER_SCE

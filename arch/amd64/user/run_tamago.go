@@ -13,10 +13,12 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// Where in a g the stack check looks, and what it finds if the g is to yield.
+// Where in a g the stack check looks, what it finds if the g is to yield, and where in a g
+// its Context is.
 const (
 	stackGuard   = goruntime.GStackGuard
 	stackPreempt = goruntime.StackPreempt
+	gUser        = goruntime.GUser
 )
 
 // enter is Run's way to ring 3 and back.
@@ -28,7 +30,7 @@ func addresses() (fromTrap, fromSyscall uintptr)
 // c.Regs.Vector, too, with the registers as they were then. An interrupt has been served
 // when it returns; and where the CPU is wanted by others they have had it.
 //
-// Context: goroutine, one at a time.
+// Context: goroutine, always the same one: while it has a CPU, that may have c's x87 state.
 func (c *Context) Run() Event {
 	// Not prepare, so that both are inlined: see proc.(*Thread).steps.
 	if !c.admissible() {
@@ -38,11 +40,42 @@ func (c *Context) Run() Event {
 	c.settle()
 	goruntime.SetTimer()
 	enter(c)
-	event := Event(c.Regs.Vector)
-	if event == NotEntered {
-		runtime.Gosched() // the caller may have no stack check of its own
+	if event := Event(c.Regs.Vector); event < NotEntered {
+		return event
 	}
-	return event
+	return c.notEntered()
+}
+
+// notEntered does what enter asks for that it cannot do itself.
+func (c *Context) notEntered() Event {
+	for {
+		switch Event(c.Regs.Vector) {
+		case stranger:
+			goruntime.SetUser(&c.user)
+			c.user.Left = rdtsc() // what came before was not for c
+		case elsewhere:
+			goruntime.Bind(c.cpus.Load())
+		case NotEntered:
+			runtime.Gosched() // the caller may have no stack check of its own
+			return NotEntered
+		default:
+			return Event(c.Regs.Vector)
+		}
+		goruntime.SetTimer()
+		enter(c)
+	}
+}
+
+func rdtsc() uint64
+
+// Here returns on which CPU the caller runs: one of those that c is bound to.
+//
+// Context: the goroutine that runs c.
+func (c *Context) Here() int {
+	if cpus := c.cpus.Load(); cpus != 0 {
+		goruntime.Bind(cpus)
+	}
+	return int(trap.Self().ID)
 }
 
 // wake is what Init was told.
@@ -53,7 +86,7 @@ var wake func(id int)
 //
 // Context: any.
 func (c *Context) Kick() {
-	atomic.SwapUint32(&c.kick, 1) // a barrier as well: see the package comment
+	atomic.OrUint32(&c.kick, kicked) // a barrier as well: see the package comment
 	for id := range trap.MaxCPUs {
 		if trap.Program(id) == uintptr(unsafe.Pointer(c)) {
 			wake(id)
@@ -102,10 +135,6 @@ func features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (bits uint64) {
 // Context: before the runtime.
 func Protect(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) { setCR4(features(cpuid)) }
 
-// initial is the x87's state that all begin with, as FSAVE would store it: control,
-// status and tag word, which says that all registers are empty, and zeros.
-var initial = [108 / 4]uint32{amd64.FCW, 0, 0xffff}
-
 // cr4 is what InitCPU sets.
 var cr4 uint64
 
@@ -118,8 +147,7 @@ const programMask = amd64.RFLAGS_TF | amd64.RFLAGS_IF | amd64.RFLAGS_DF | amd64.
 func InitCPU(root uint64) {
 	r := &trap.Self().Ring3
 	r.CR3 = root
-	r.Initial = uintptr(unsafe.Pointer(&initial))
-	r.Wanted = uintptr(goruntime.Wanted())
+	r.Wanted = goruntime.Wanted(int(trap.Self().ID))
 	var syscall uintptr
 	r.Trap, syscall = addresses()
 	wrmsr(amd64.MSR_STAR, amd64.STAR)

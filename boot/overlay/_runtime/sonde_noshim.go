@@ -47,7 +47,9 @@ func SondeExitContext() (ip, sp, bp uint64, gp unsafe.Pointer) {
 func SondeLocked() bool { return false }
 
 // Programs in ring 3 need the shim: nobody would interrupt them.
-func SondeWanted() *int32 { return new(int32) }
+func SondeWanted(i int) *int32 { return new(int32) }
+
+func SondeBind(cpus uint32) {}
 
 func SondeSetTimer() {}
 

@@ -14,13 +14,8 @@ import (
 	"unsafe"
 )
 
-// sondeWanted is 1 while a thread waits for a CPU and no idle CPU is on its way to it.
-// Written under sondeLock; ring 3 is not entered then. To go by the length of the
-// queue would make a CPU give up its thread for one that an idle CPU is about to take.
-var sondeWanted atomic.Int32
-
-// SondeWanted returns sondeWanted's address, for the way into ring 3.
-func SondeWanted() *int32 { return (*int32)(unsafe.Pointer(&sondeWanted)) }
+// SondeWanted returns the address of CPU i's wanted, for the way into ring 3.
+func SondeWanted(i int) *int32 { return &sondeCPUs[i].wanted }
 
 // sondeInterrupted counts, for its barrier: the request before it is seen by all
 // before what comes after it is read.
@@ -37,21 +32,6 @@ func sondeInterrupt(mp *m) {
 	for i := 0; i < machine.CPUs; i++ {
 		if sondeCPUs[i].cur.mp == uintptr(unsafe.Pointer(mp)) && (machine.Program(i) != 0 || SondeThread(unsafe.Pointer(mp.g0)) != nil) {
 			machine.Wake(uint64(i))
-		}
-	}
-}
-
-// sondeWant says that a thread waits for a CPU and none is idle. It gets one CPU out of
-// ring 3, which will yield; if none is there, the next one that wants to go there does.
-// Called under sondeLock.
-//
-//go:nosplit
-func sondeWant() {
-	sondeWanted.Store(1) // a barrier
-	for i := 0; i < machine.CPUs; i++ {
-		if machine.Program(i) != 0 {
-			machine.Wake(uint64(i))
-			return
 		}
 	}
 }
@@ -103,7 +83,7 @@ func SondeSetTimer() {
 // Context: goroutine.
 func SondeYield() {
 	alone := runqempty(getg().m.p.ptr()) && sched.runq.empty() && gcBlackenEnabled == 0
-	if !alone || sondeWanted.Load() != 0 || sched.gcwaiting.Load() || getg().stackguard0 == stackPreempt {
+	if !alone || sondeCPUSelf().wanted != 0 || sched.gcwaiting.Load() || getg().stackguard0 == stackPreempt {
 		Gosched()
 	}
 }

@@ -54,6 +54,7 @@ type sondeThread struct {
 	key                             uintptr      // what it sleeps on: a futex's address, or &sondeEvent; or 0
 	wakeAt                          int64        // Nanotime at which the sleep ends
 	later, earlier                  *sondeThread // in sondeSleepers, if wakeAt is not sondeForever
+	cpus                            uint32       // the CPUs that may run it, a bit each; 0: all
 }
 
 const (
@@ -70,14 +71,18 @@ type sondeCPU struct {
 	cur   *sondeThread // never nil: while idle, &none
 	none  sondeThread
 	stack uintptr // top of the shim stack
+	bit   uint32  // in sondeThread.cpus
 	idle  bool
-	alarm int64  // what this CPU's timer is set to
-	quiet uint64 // scheduling points passed: see sondeSchedule
-	halts uint64 // times it went idle
-	slept int64  // nanoseconds spent idle
-	since int64  // when it went idle, 0 while it is not
-	tls   [4]uintptr
-	idleG g
+	// wanted is 1 while a thread waits that this CPU could run, and no idle CPU is on its
+	// way to it. Written under sondeLock; ring 3 is not entered then.
+	wanted int32
+	alarm  int64  // what this CPU's timer is set to
+	quiet  uint64 // scheduling points passed: see sondeSchedule
+	halts  uint64 // times it went idle
+	slept  int64  // nanoseconds spent idle
+	since  int64  // when it went idle, 0 while it is not
+	tls    [4]uintptr
+	idleG  g
 }
 
 // sondeRunq holds the runnable threads, first come first served.
@@ -122,6 +127,7 @@ func sondeShimInit() uintptr {
 		c := &sondeCPUs[i]
 		c.stack = uintptr(unsafe.Pointer(&sondeStacks[i])) + sondeStackSize - 64
 		c.alarm = sondeForever
+		c.bit = 1 << i
 		c.cur = &c.none
 		c.tls[0] = uintptr(unsafe.Pointer(&c.idleG))
 	}
@@ -183,7 +189,8 @@ func SondeLocked() bool { return atomic.Load(&sondeLockWord) != 0 }
 //
 //go:nosplit
 func sondePick(c *sondeCPU) *sondeThread {
-	for sondeRunq.head == nil {
+	t := sondeNext(c)
+	for ; t == nil; t = sondeNext(c) {
 		sondeWrfsbase(uintptr(unsafe.Pointer(&c.tls[1])))
 		c.cur = &c.none
 		c.idle = true
@@ -197,17 +204,19 @@ func sondePick(c *sondeCPU) *sondeThread {
 		c.slept += machine.Nanotime() - c.since
 		c.since = 0
 	}
-	t := sondeRunq.head
 	sondeRunq.remove(t)
 	sondeWaiting.Add(-1)
-	if sondeRunq.head == nil {
-		sondeWanted.Store(0)
+	if sondeRunq.head == nil || sondeNext(c) == nil {
+		atomic.Store((*uint32)(unsafe.Pointer(&c.wanted)), 0)
 	}
 	t.state = sondeRunning
 	c.cur = t
 	c.quiet++
 	sondeWrfsbase(t.fs)
 	sondeRelease()
+	if mp := (*m)(unsafe.Pointer(t.mp)); mp != nil && mp.curg != nil {
+		sondeOn(mp.curg)
+	}
 	return t
 }
 
@@ -219,14 +228,9 @@ func sondeReady(t *sondeThread, ret uintptr) {
 	t.ax = ret
 	sondeUnblock(t)
 	sondeEnqueue(t)
-	for i := 0; i < machine.CPUs; i++ {
-		if sondeCPUs[i].idle {
-			sondeCPUs[i].idle = false
-			machine.Wake(uint64(i))
-			return
-		}
+	if !sondeWakeIdle(t) {
+		sondeWant(t)
 	}
-	sondeWant()
 }
 
 //go:nosplit
@@ -258,7 +262,9 @@ func sondeExpire(c *sondeCPU) {
 	const slice = 10e6 // while threads wait for a CPU, look again this soon
 	if sondeRunq.head != nil {
 		next = min(next, now+slice)
-		sondeWanted.Store(1) // whoever was on the way
+		for t := sondeRunq.head; t != nil; t = t.next {
+			sondeMark(t) // whoever was on the way
+		}
 	}
 	if sondePeriod != 0 {
 		next = min(next, now+sondePeriod)
@@ -299,7 +305,7 @@ func SondeTick() (late int64) {
 	sondeAcquire()
 	sondeExpire(c)
 	t := c.cur
-	wait := sondeRunq.head != nil
+	wait := sondeNext(c) != nil
 	sondeRelease()
 	if mp := (*m)(unsafe.Pointer(t.mp)); mp != nil && mp.curg != nil && (wait || sondeTimerDue(mp)) {
 		mp.curg.preempt = true
@@ -316,7 +322,9 @@ func sondeSchedule() {
 		osyield()
 	}
 	flags := sondeIRQOff()
-	sondeCPUSelf().quiet++
+	c := sondeCPUSelf()
+	c.quiet++
+	c.cur.cpus = 0 // SondeBind was for the goroutine that it ran
 	sondeIRQRestore(flags)
 }
 

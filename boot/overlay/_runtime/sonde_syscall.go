@@ -91,9 +91,7 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 		sondeSleep(c, t, 0, ts.tv_sec*1e9+ts.tv_nsec)
 	case sysSchedYield:
 		t.ax = 0
-		if sondeRunq.head != nil {
-			sondeEnqueue(t)
-		}
+		sondeYieldThread(c, t)
 	case sysEpollWait, sysEpollPwait:
 		sondeDoEpollWait(c, t)
 	case sysWrite:
@@ -110,6 +108,9 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 		t.ax = sondeMisc(t)
 	}
 	if t.state != sondeRunning {
+		if mp := (*m)(unsafe.Pointer(t.mp)); mp != nil && mp.curg != nil {
+			sondeOff(mp.curg)
+		}
 		return sondePick(c)
 	}
 	sondeRelease()
@@ -311,7 +312,7 @@ func sondeDoClone(t *sondeThread) uintptr {
 	}
 	id := n.id
 	*n = *t
-	n.id, n.fs, n.mp = id, t.r8, t.r13
+	n.id, n.fs, n.mp, n.cpus = id, t.r8, t.r13, 0
 	sondeReady(n, 0)
 	return uintptr(id)
 }

@@ -6,6 +6,7 @@ package proctest
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"path"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,7 @@ type Player struct {
 	child   Program // what the next clone runs
 	running bool
 	used    atomic.Int64 // nanoseconds
+	cpus    atomic.Uint32
 	Kicks   atomic.Int64 // calls of Kick
 	events  chan proc.Event
 	resume  chan struct{}
@@ -150,8 +152,9 @@ func (p *Player) Address() uint64         { return p.addr }
 // Used implements proc.CPU. A program uses the time that it is played.
 func (p *Player) Used() (user, system time.Duration) { return time.Duration(p.used.Load()), 0 }
 
-// Forgo implements proc.CPU.
-func (p *Player) Forgo() {}
+// Bind and Here implement proc.CPU: the program is on the first CPU that it may be on.
+func (p *Player) Bind(cpus uint32) { p.cpus.Store(cpus) }
+func (p *Player) Here() int        { return bits.TrailingZeros32(p.cpus.Load()|1<<31) % 31 }
 
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
@@ -160,6 +163,7 @@ func (p *Player) Kick() { p.Kicks.Add(1) }
 // Clone implements proc.CPU: it plays what Fork or Thread was given.
 func (p *Player) Clone() proc.CPU {
 	c := p.World.newPlayer()
+	c.Bind(p.cpus.Load())
 	c.regs, c.fs, c.gs, c.fp = p.regs, p.fs, p.gs, p.fp
 	c.program, p.child = p.child, nil
 	return c
