@@ -65,7 +65,8 @@ func (p programs) build(a *initrd.Archive) error {
 	}
 	for _, name := range []string{
 		"fdcalls",
-		"hello", "threads", "signals", "calls", "sockets", "state", "bound", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
+		"state", "bound", "far",
+		"hello", "threads", "signals", "calls", "sockets", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + source + ".c"}

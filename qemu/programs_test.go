@@ -24,6 +24,7 @@ var asOnTheHost = []string{
 	"sockets",
 	"state",
 	"bound",
+	"far",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"badmemory",
 	"gothreads",

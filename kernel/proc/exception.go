@@ -25,6 +25,7 @@ const (
 const (
 	faultPresent = 1 << 0
 	faultWrite   = 1 << 1
+	faultUser    = 1 << 2
 	faultFetch   = 1 << 4
 )
 
@@ -99,6 +100,10 @@ func (t *Thread) pageFault() {
 	r, addr := t.Regs(), t.cpu.Address()
 	if t.Memory().Reserved(addr) {
 		r.Err |= faultPresent // as in Linux: the program cannot tell which of them are mapped
+	}
+	if r.Err&faultUser == 0 {
+		t.kernelsFault()
+		return
 	}
 	access := space.Read
 	switch {
