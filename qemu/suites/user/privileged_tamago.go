@@ -125,6 +125,14 @@ var forbidden = []struct {
 	{"xgetbv", []byte{0x0f, 0x01, 0xd0}, amd64.VEC_UD},
 }
 
+// byEmulator is what QEMU's emulation does instead, since 10.0: it takes INVD and WBINVD for
+// instructions that do nothing, in ring 3 too, and reads the operand of VMX's before it says
+// that there is no VMX. Neither changes anything of the kernel's, which is looked at as well.
+var byEmulator = map[string]ring3.Event{
+	"invd": ring3.SystemCall, "wbinvd": ring3.SystemCall, // the instruction behind it
+	"vmptrld": amd64.VEC_PF, "vmclear": amd64.VEC_PF, "vmxon": amd64.VEC_PF,
+}
+
 // umip are those that tell where the kernel's tables are. They are refused where there
 // is UMIP.
 var umip = []struct {
@@ -141,7 +149,13 @@ var umip = []struct {
 func privileged(t *suites.T) {
 	cpus, memory := machineState()
 	for _, x := range forbidden {
-		if c, e := once(t, append(slices.Clone(x.code), 0x0f, 0x05), nil); !meets(e, x.vector) {
+		c, e := once(t, append(slices.Clone(x.code), 0x0f, 0x05), nil)
+		instead, known := byEmulator[x.name]
+		switch {
+		case meets(e, x.vector):
+		case known && cpu.Emulated() && e == instead:
+			t.Logf("the emulator does otherwise: %s: %s", x.name, what(c, e))
+		default:
 			t.Errorf("%s: %s, want %#x", x.name, what(c, e), uint64(x.vector))
 		}
 	}
