@@ -6,6 +6,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
 	"sonde/kernel/keyboard"
+	"sonde/kernel/screen"
 	"sonde/kernel/serial"
 )
 
@@ -67,6 +68,16 @@ var (
 	ahead string
 )
 
+// press returns what the keyboard types with a code, but for what scrolls the screen.
+func press(code byte) string {
+	text := keys.Code(code)
+	if text == keyboard.ScrollUp || text == keyboard.ScrollDown {
+		screen.Main.Scroll(text == keyboard.ScrollUp)
+		return ""
+	}
+	return text
+}
+
 // Input is the keyboard side, an io.Reader. Read blocks until there is a byte.
 type Input struct{}
 
@@ -84,7 +95,7 @@ func (Input) Read(p []byte) (n int, _ error) {
 				break
 			}
 			if c&fromKeyboard != 0 {
-				ahead = keys.Code(byte(c))
+				ahead = press(byte(c))
 				continue
 			}
 			p[n] = byte(c)

@@ -29,6 +29,14 @@ const (
 	rightShift = 0x36
 	altKey     = 0x38
 	capsLock   = 0x3a
+	pageUp     = 0x49 // behind a prefix
+	pageDown   = 0x51
+)
+
+// What Shift with PgUp and PgDn types, by which a console scrolls.
+const (
+	ScrollUp   = "\x1b[5;2~"
+	ScrollDown = "\x1b[6;2~"
 )
 
 // special is what keys behind a prefix send.
@@ -68,6 +76,10 @@ func (k *Keyboard) Code(code byte) string {
 	case (key == leftShift || key == rightShift) && !prefixed:
 		k.shift = down
 	case !down:
+	case prefixed && k.shift && key == pageUp:
+		return ScrollUp
+	case prefixed && k.shift && key == pageDown:
+		return ScrollDown
 	case prefixed && key < keys:
 		return special[key]
 	case key == capsLock:

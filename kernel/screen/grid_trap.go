@@ -6,6 +6,16 @@ const tab = 8
 
 // put shows a byte or does what it says.
 func (s *Screen) put(c byte) {
+	if c >= firstBetween && !s.sequence.active() {
+		if cell, done := s.utf8.add(c); done {
+			s.show(cell)
+		}
+		return
+	}
+	if s.utf8.left > 0 { // its end is missing
+		s.utf8.left = 0
+		s.show('?')
+	}
 	switch {
 	case s.sequence.active():
 		s.sequence.add(s, c)
@@ -19,9 +29,7 @@ func (s *Screen) put(c byte) {
 		s.x = max(min(s.x, s.cols-1)-1, 0)
 	case c == '\t':
 		s.x = min((s.x/tab+1)*tab, s.cols-1)
-	case c < ' ', c == 0x7f, c >= 0x80 && c < 0xc0: // the rest of a character in UTF-8
-	case c >= 0x80:
-		s.show('?')
+	case c < ' ', c == 0x7f:
 	default:
 		s.show(c)
 	}
@@ -43,6 +51,7 @@ func (s *Screen) down() {
 		s.y++
 		return
 	}
+	s.history.add(s.cells[:s.cols])
 	for y := range s.rows {
 		for x := range s.cols {
 			c := byte(0)

@@ -38,9 +38,9 @@ func (s *Screen) paint(x, y int) {
 	if x >= s.cols {
 		return // the cursor, behind the end of a row
 	}
-	c := max(s.cells[y*s.cols+x], ' ')
+	c := max(s.shown(x, y), ' ')
 	if s.mode.Text {
-		s.letter(x, y, c, textColour)
+		s.letter(x, y, letterFor(c), textColour)
 		return
 	}
 	glyph := &font[c-firstGlyph]
@@ -55,7 +55,7 @@ func (s *Screen) cursor() {
 		return
 	}
 	if s.mode.Text {
-		s.letter(s.x, s.y, max(s.cells[s.y*s.cols+s.x], ' '), textCursor)
+		s.letter(s.x, s.y, letterFor(s.cells[s.y*s.cols+s.x]), textCursor)
 		return
 	}
 	for i := glyphHeight - cursorHeight; i < glyphHeight; i++ {

@@ -37,7 +37,7 @@ func (v *video) read(t *testing.T) (lines []string) {
 	for y := range rows {
 		var line strings.Builder
 		for x := range cols {
-			line.WriteByte(v.recognize(t, x, y))
+			line.WriteRune(v.recognize(t, x, y))
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
@@ -49,7 +49,7 @@ func (v *video) read(t *testing.T) (lines []string) {
 	return lines
 }
 
-func (v *video) recognize(t *testing.T, x, y int) byte {
+func (v *video) recognize(t *testing.T, x, y int) rune {
 	var seen [glyphHeight]byte
 	for i := range glyphHeight {
 		for j := range glyphWidth {
@@ -63,7 +63,11 @@ func (v *video) recognize(t *testing.T, x, y int) byte {
 		}
 	}
 	if at := slices.Index(font[:], seen); at >= 0 {
-		return byte(at + firstGlyph)
+		r := rune(at + firstGlyph)
+		if r >= firstBetween && r < firstLatin {
+			r = between[r-firstBetween]
+		}
+		return r
 	}
 	if seen[14] == 0xff && seen[15] == 0xff {
 		return '_'
@@ -85,7 +89,10 @@ func TestScreen(t *testing.T) {
 		{"backspace at the start", "\b\bX\n", "X|_||"},
 		{"tab stops at the end", "\ta\n", "       a|_||"},
 		{"other control characters", "a\x00\a\x7fb\n", "ab|_||"},
-		{"UTF-8", "a\u00e9\u20acb\n", "a??b|_||"},
+		{"UTF-8", "a\u00e9\u20acb\n", "aé?b|_||"},
+		{"signs", "→µ×…≤\n", "→µ×…≤|_||"},
+		{"a box", "┌─┬┐\n├─┼┤\n└─┴┘\n", "┌─┬┐|├─┼┤|└─┴┘|_"},
+		{"half a character", "a\xe2\x86b\xe2→\x86c\n", "a?b→c|_||"},
 		{"erase to the end of the row", "abc\x1b[2D\x1b[K\n", "a|_||"},
 		{"erase to its start", "abc\x1b[1D\x1b[1K\n", "|_||"},
 		{"erase it", "abc\x1b[2K\n", "|_||"},
@@ -160,6 +167,57 @@ func TestTextMode(t *testing.T) {
 	if memory[0] != 0x0768 || memory[1] != 0x0769 || memory[2] != 0x0720 || memory[80] != 0x7020 {
 		t.Errorf("%x, %x", memory[:3], memory[80])
 	}
+}
+
+func TestTextModeHasItsOwnCodes(t *testing.T) {
+	memory := make([]uint16, 80*25)
+	s := new(Screen)
+	s.Start(Mode{Base: unsafe.Pointer(&memory[0]), Pitch: 160, Width: 80, Height: 25, Text: true})
+	s.Write([]byte("─→ü✓\u0152þ"))
+	for i, want := range []uint16{0x7c4, 0x71a, 0x781, 0x7fb, 0x73f, 0x73f} {
+		if memory[i] != want {
+			t.Errorf("character %d is %#x, want %#x", i, memory[i], want)
+		}
+	}
+}
+
+// TestScrollBack: half a screen at a time, to the first row that was kept; what is written next shows
+// the present.
+func TestScrollBack(t *testing.T) {
+	v := start(64, 64)
+	is := func(when, want string) {
+		t.Helper()
+		if got := strings.Join(v.read(t), "|"); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	v.Scroll(true)
+	is("nothing is kept", "_|||")
+	v.Write([]byte("1\n2\n3\n4\n5\n6\n7"))
+	v.Scroll(true)
+	is("back", "2|3|4|5")
+	v.Scroll(true)
+	is("to the first", "1|2|3|4")
+	v.Scroll(true)
+	is("no further", "1|2|3|4")
+	v.Scroll(false)
+	is("forward", "3|4|5|6")
+	v.Write([]byte("x"))
+	is("written", "4|5|6|7x_")
+	v.Scroll(true)
+	v.Scroll(false)
+	v.Scroll(false)
+	is("the present", "4|5|6|7x_")
+	for range historySize/8 + 8 {
+		v.Write([]byte("\nz"))
+	}
+	for range historySize / 8 {
+		v.Scroll(true)
+	}
+	is("the oldest that is kept", "z|z|z|z")
+	v.drawer.Store(1) // somebody draws
+	v.Scroll(false)
+	is("not while somebody draws", "z|z|z|z")
 }
 
 func TestNoScreenShowsNothing(t *testing.T) {

@@ -41,7 +41,10 @@ type Screen struct {
 	x, y       int // the cursor; x is cols where the next character begins a row
 	ink        uint32
 	sequence   sequence
+	utf8       utf8
+	back       int            // rows of the history that are being looked at
 	cells      [maxCells]byte // row by row, 0 is a blank
+	history    history
 }
 
 // Main is the machine's screen.
@@ -140,9 +143,8 @@ func (s *Screen) Put(c byte) {
 // draw shows what is queued, unless somebody does already.
 func (s *Screen) draw() {
 	var here byte
-	for s.drawer.CompareAndSwap(0, uintptr(unsafe.Pointer(&here))) || s.dying.Load() {
-		s.drawerCPU.Store(self())
-		s.echoes.Store(0)
+	for s.begin(&here) {
+		s.look(0)
 		s.paint(s.x, s.y) // without the cursor
 		for {
 			if c, ok := s.queue.get(); ok {
@@ -157,6 +159,16 @@ func (s *Screen) draw() {
 			return
 		}
 	}
+}
+
+// begin makes the caller, on whose stack here is, the one who draws, unless somebody does already.
+func (s *Screen) begin(here *byte) bool {
+	if !s.drawer.CompareAndSwap(0, uintptr(unsafe.Pointer(here))) && !s.dying.Load() {
+		return false
+	}
+	s.drawerCPU.Store(self())
+	s.echoes.Store(0)
+	return true
 }
 
 // Die makes everybody draw from now on, who has begun to draw or not: it may be what has
