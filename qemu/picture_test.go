@@ -35,6 +35,12 @@ func TestScreenAndKeyboard(t *testing.T) {
 	awaitPicture(t, monitor, "sonde# uname -s\nsonde\nsonde#")
 	c.key("head -300 /proc/kallsyms | tail -60; echo the last\r")
 	awaitPicture(t, monitor, "\nthe last\nsonde#")
+	for range 3 {
+		fmt.Fprintln(monitor, "sendkey shift-pgup")
+	}
+	awaitPicture(t, monitor, "sonde# uname -s\nsonde\nsonde#")
+	c.key("echo the present\r")
+	awaitPicture(t, monitor, "\nthe present\nsonde#")
 	c.key("crash panic\r")
 	awaitPicture(t, monitor, "Kernel panic - not syncing")
 }
