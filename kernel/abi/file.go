@@ -119,6 +119,12 @@ const (
 	F_SETLKW        = 7
 	F_SETOWN        = 8
 	F_GETOWN        = 9
+	F_SETSIG        = 10
+	F_GETSIG        = 11
+	F_SETOWN_EX     = 15
+	F_GETOWN_EX     = 16
+	F_SETLEASE      = 1024
+	F_GETLEASE      = 1025
 	F_DUPFD_CLOEXEC = 1030
 	F_SETPIPE_SZ    = 1031
 	F_GETPIPE_SZ    = 1032
@@ -127,6 +133,16 @@ const (
 	F_OFD_SETLKW    = 38
 
 	FD_CLOEXEC = 1
+)
+
+// FOwnerEx is struct f_owner_ex.
+type FOwnerEx struct{ Type, PID int32 }
+
+// Types of a FOwnerEx.
+const (
+	F_OWNER_TID  = 0
+	F_OWNER_PID  = 1
+	F_OWNER_PGRP = 2
 )
 
 // Flock is struct flock, for the locks of fcntl.
@@ -166,6 +182,8 @@ const (
 	POLLHUP    = 0x10
 	POLLNVAL   = 0x20
 	POLLRDNORM = 0x40
+	POLLRDBAND = 0x80
+	POLLWRBAND = 0x200
 	POLLWRNORM = 0x100
 	POLLRDHUP  = 0x2000
 

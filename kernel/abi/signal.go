@@ -88,6 +88,13 @@ const (
 	CLD_STOPPED   = 5
 	CLD_CONTINUED = 6
 
+	POLL_IN  = 1
+	POLL_OUT = 2
+	POLL_MSG = 3
+	POLL_ERR = 4
+	POLL_PRI = 5
+	POLL_HUP = 6
+
 	FPE_INTDIV  = 1
 	FPE_FLTINV  = 7
 	ILL_ILLOPN  = 2
@@ -141,6 +148,17 @@ func (s *Siginfo) Value() uint64  { return get64(s.Fields[8:]) }
 
 // SetAddr fills in the address of a fault.
 func (s *Siginfo) SetAddr(addr uint64) { put64(s.Fields[0:], addr) }
+
+// SetPoll fills in which file is ready for what.
+func (s *Siginfo) SetPoll(band int64, fd int32) {
+	put64(s.Fields[0:], uint64(band))
+	put32(s.Fields[8:], uint32(fd))
+}
+
+// Poll returns what SetPoll was given.
+func (s *Siginfo) Poll() (band int64, fd int32) {
+	return int64(get64(s.Fields[0:])), int32(get32(s.Fields[8:]))
+}
 
 // SetChild fills in what SIGCHLD and waitid tell; times in ticks.
 func (s *Siginfo) SetChild(pid, uid uint32, status int32, user, system int64) {

@@ -27,6 +27,7 @@ const (
 	Err   Events = 0x008
 	Hup   Events = 0x010
 	Nval  Events = 0x020
+	Msg   Events = 0x400
 	RdHup Events = 0x2000
 )
 

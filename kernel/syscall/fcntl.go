@@ -32,7 +32,12 @@ func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 		return statusFlags(f), nil
 	case abi.F_SETFL:
 		f.SetFlags(asInt(a[2]))
+		setAsync(f, asInt(a[2])&abi.O_ASYNC != 0, fd)
 		return 0, nil
+	case abi.F_GETOWN, abi.F_SETOWN, abi.F_GETOWN_EX, abi.F_SETOWN_EX, abi.F_GETSIG, abi.F_SETSIG:
+		return ownership(t, f, a)
+	case abi.F_GETLEASE, abi.F_SETLEASE:
+		return lease(t, f, a)
 	case abi.F_GETPIPE_SZ, abi.F_SETPIPE_SZ:
 		return pipeSize(f, a)
 	case abi.F_GETLK, abi.F_OFD_GETLK:
@@ -66,4 +71,11 @@ func statusFlags(f *vfs.File) uint64 {
 		flags |= abi.O_LARGEFILE
 	}
 	return flags
+}
+
+// setAsync sets or clears O_ASYNC where there is such a thing.
+func setAsync(f *vfs.File, on bool, fd int) {
+	if on != (f.Flags()&abi.O_ASYNC != 0) {
+		f.SetAsync(on, fd) // on others the flag stays clear, as in Linux
+	}
 }

@@ -35,6 +35,20 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 		return done(filesOf(t).Descriptors().SetCloseOnExec(asInt(a[0]), false))
 	case abi.FIONBIO:
 		return nonblocking(t, f, a[2])
+	case abi.FIOASYNC:
+		on, err := get[int32](t, a[2])
+		if err != nil {
+			return 0, err
+		}
+		return 0, f.SetAsync(on != 0, asInt(a[0]))
+	case abi.FIOSETOWN:
+		id, err := get[int32](t, a[2])
+		if err != nil {
+			return 0, err
+		}
+		return 0, setOwn(t, f, int(id))
+	case abi.FIOGETOWN:
+		return 0, put(t, a[2], int32(getOwn(f)))
 	case abi.FIONREAD:
 		b, ok := f.Handle().(interface{ Buffered() int })
 		if !ok {

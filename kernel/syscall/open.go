@@ -69,7 +69,11 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 	if err != nil {
 		return 0, err
 	}
-	f, err := vfs.OpenAt(dir, path, flags&^abi.O_CLOEXEC, vfs.Perm(mode&07777)&^filesOf(t).umask())
+	var f *vfs.File
+	err = unleased(t, flags&abi.O_NONBLOCK == 0, func() (err error) {
+		f, err = vfs.OpenAt(dir, path, flags&^abi.O_CLOEXEC, vfs.Perm(mode&07777)&^filesOf(t).umask())
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -348,7 +348,7 @@ func truncate(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return done(vfs.Root.TruncateAt(dir, path, int64(a[1])))
+	return done(unleased(t, true, func() error { return vfs.Root.TruncateAt(dir, path, int64(a[1])) }))
 }
 
 func ftruncate(t *proc.Thread, a *Args) (uint64, error) {

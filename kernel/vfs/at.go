@@ -158,13 +158,24 @@ func (f *FS) ReadlinkAt(dir *Place, name string) (string, error) {
 
 // TruncateAt sets the size of a file.
 //
-// Errors: EISDIR, EINVAL, EFBIG, and as StatAt.
+// Errors: EISDIR, EINVAL, EFBIG, Leased, and as StatAt.
 func (f *FS) TruncateAt(dir *Place, name string, size int64) error {
 	p, err := walk(dir, name, true)
 	if err == nil {
-		err = setSize(p.node, size)
+		err = truncate(p.node, size)
 	}
 	return pathError("truncate", name, err)
+}
+
+// truncate is setSize for who has not opened the file.
+func truncate(n Node, size int64) error {
+	if r, ok := n.(*regular); ok && size >= 0 {
+		if err := r.access.enter(O_WRONLY); err != nil {
+			return err
+		}
+		defer r.access.left(O_WRONLY)
+	}
+	return setSize(n, size)
 }
 
 func setSize(n Node, size int64) error {

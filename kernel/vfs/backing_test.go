@@ -74,7 +74,7 @@ func TestOnlyFilesCanBeMapped(t *testing.T) {
 		t.Errorf("a directory: %v", err)
 	}
 	n := NewAnonymous(0)
-	f := NewFile("x", n, regularHandle{a.newRegular(0)}, 0)
+	f := NewFile("x", n, regularHandle{regular: a.newRegular(0)}, 0)
 	if _, err := f.Backing(); !errors.Is(err, syscall.ENODEV) {
 		t.Errorf("something else: %v", err)
 	}

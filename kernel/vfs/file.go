@@ -23,6 +23,8 @@ type File struct {
 	stream bool
 	locked atomic.Bool // by Lock
 	owner  atomic.Bool // of records: see LockRecord
+	notice atomic.Pointer[notice]
+	leased atomic.Bool // by SetLease
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -106,6 +108,10 @@ func Close(f *File) error {
 	}
 	opened.Add(-1)
 	f.Unlock()
+	if f.notice.Load() != nil {
+		f.listen(false, 0)
+	}
+	f.dropLease()
 	if f.owner.Load() {
 		f.DropRecords(f)
 	}

@@ -18,6 +18,7 @@ const (
 	O_TRUNC     = abi.O_TRUNC
 	O_APPEND    = abi.O_APPEND
 	O_NONBLOCK  = abi.O_NONBLOCK
+	O_ASYNC     = abi.O_ASYNC
 	O_DIRECTORY = abi.O_DIRECTORY
 	O_NOFOLLOW  = abi.O_NOFOLLOW
 	O_PATH      = abi.O_PATH

@@ -11,6 +11,7 @@ import (
 // regular is a file in memory.
 type regular struct {
 	inode
+	access access
 
 	data sync.RWMutex
 	// guarded by data:
@@ -42,14 +43,20 @@ func (r *regular) Stat() Info {
 }
 
 // Open implements Opener.
+//
+// Errors: Leased.
 func (r *regular) Open(flag int) (Handle, error) {
+	if err := r.access.enter(flag); err != nil {
+		return nil, err
+	}
 	if flag&O_TRUNC != 0 && flag&accessMask != O_RDONLY {
 		if err := r.SetSize(0); err != nil {
+			r.access.left(flag)
 			return nil, err
 		}
 	}
 	r.Hold()
-	return regularHandle{r}, nil
+	return regularHandle{r, flag}, nil
 }
 
 // Hold keeps the contents while there are no names.
@@ -151,7 +158,10 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	return n, end, err
 }
 
-type regularHandle struct{ *regular }
+type regularHandle struct {
+	*regular
+	flag int // of Open
+}
 
 // ReadAt implements Handle.
 func (h regularHandle) ReadAt(p []byte, off int64) (int, error) {
@@ -176,6 +186,7 @@ func (h regularHandle) Append(p []byte) (int, int64, error) { return h.write(p, 
 
 // Close implements Handle.
 func (h regularHandle) Close() error {
+	h.access.left(h.flag)
 	h.Drop()
 	return nil
 }

@@ -1,0 +1,262 @@
+package vfs
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"sonde/kernel/poll"
+	"sonde/sysctl"
+)
+
+// Leases of fcntl: whoever holds one on a file is told before another opens the file, and
+// that one waits until the lease is given back. A lease belongs to an open file, and ends
+// with its last Close.
+
+// LeaseKind is what a lease guards against.
+type LeaseKind int
+
+// A lease for reading is broken by those who write, one for writing by all.
+const (
+	NoLease LeaseKind = iota
+	ReadLease
+	WriteLease
+)
+
+// leaseBreakTime is how long a lease holds up those who want to open the file.
+var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
+	"seconds until a lease is taken from who does not give it back; 0: never")
+
+// access is who has a regular file open, and who has leases on it.
+type access struct {
+	mu sync.Mutex
+	// guarded by mu:
+	opens, writers int // open files; those of them that can write
+	leases         []*lease
+
+	queue poll.Queue // of those who wait for a lease's end
+}
+
+type lease struct {
+	file     *File
+	fd       int
+	kind     LeaseKind
+	becomes  LeaseKind // kind, or what it is broken to
+	deadline time.Time // when it is; zero: never
+}
+
+// broken is the kind of lease that an opening leaves of one.
+func broken(k LeaseKind, flag int) LeaseKind {
+	switch writes := flag&accessMask != O_RDONLY || flag&O_TRUNC != 0; {
+	case writes:
+		return NoLease
+	case k == WriteLease:
+		return ReadLease
+	}
+	return k
+}
+
+// Lease returns the lease that f has, or is to have after it has been broken.
+func (f *File) Lease() LeaseKind {
+	r, ok := f.node.(*regular)
+	if !ok {
+		return NoLease
+	}
+	a := &r.access
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := a.of(f); l != nil {
+		return l.becomes
+	}
+	return NoLease
+}
+
+// of returns f's lease, nil for none. Context: mu held.
+func (a *access) of(f *File) *lease {
+	for _, l := range a.leases {
+		if l.file == f {
+			return l
+		}
+	}
+	return nil
+}
+
+// SetLease takes or changes a lease on f; NoLease gives it back. The owner of f is told of
+// those who want it; if there is none it becomes o. fd is what the owner is told.
+//
+// Errors: EINVAL for what is no regular file; EAGAIN where others have the file open, for
+// writing or, against WriteLease, at all; where there is no lease to give back; and for
+// what is being taken away.
+func (f *File) SetLease(k LeaseKind, fd int, o Owner) error {
+	r, ok := f.node.(*regular)
+	if !ok || f.handle == nil {
+		return syscall.EINVAL
+	}
+	if err := r.access.set(f, k, fd); err != nil {
+		return err
+	}
+	if k == NoLease {
+		f.leased.Store(false)
+	} else {
+		f.leased.Store(true)
+		f.ownIfNobody(o)
+	}
+	r.access.queue.Notify(poll.In)
+	return nil
+}
+
+func (a *access) set(f *File, k LeaseKind, fd int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := a.of(f)
+	switch {
+	case k == NoLease && own == nil:
+		return syscall.EAGAIN
+	case k == NoLease:
+		a.remove(own)
+		return nil
+	case k == ReadLease && a.writers > 0, k == WriteLease && a.opens > 1,
+		own != nil && own.kind != own.becomes && k > own.becomes, own == nil && a.breaking(), f.Closed():
+		return syscall.EAGAIN
+	case own == nil:
+		own = &lease{file: f}
+		a.leases = append(a.leases, own)
+	}
+	own.kind, own.becomes, own.fd, own.deadline = k, k, fd, time.Time{}
+	return nil
+}
+
+// breaking reports whether a lease is being broken. Context: mu held.
+func (a *access) breaking() bool {
+	return slices.ContainsFunc(a.leases, func(l *lease) bool { return l.kind != l.becomes })
+}
+
+// remove ends a lease. Context: mu held.
+func (a *access) remove(l *lease) {
+	a.leases = slices.DeleteFunc(a.leases, func(o *lease) bool { return o == l })
+}
+
+// dropLease ends the lease of a file that is closed.
+func (f *File) dropLease() {
+	if f.leased.Load() {
+		f.SetLease(NoLease, 0, nil)
+	}
+}
+
+// Leased is the error of an opening that has to wait for a lease's end. It is a
+// poll.Source that is ready then.
+type Leased struct {
+	*access
+	flag int
+}
+
+// Error implements error.
+func (Leased) Error() string { return "somebody has a lease on the file" }
+
+// Unwrap returns EAGAIN.
+func (Leased) Unwrap() error { return syscall.EAGAIN }
+
+// enter counts an opening of the file.
+//
+// Errors: Leased; whoever has the lease has been told then.
+func (a *access) enter(flag int) error {
+	told, err := a.admit(flag)
+	for _, l := range told {
+		l.file.tell(l.fd, poll.Msg)
+	}
+	return err
+}
+
+// admit is enter, and returns the leases that it begins to break.
+func (a *access) admit(flag int) (told []lease, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range a.leases {
+		to := broken(l.kind, flag)
+		if to == l.kind {
+			continue
+		}
+		err = Leased{a, flag}
+		if to >= l.becomes {
+			continue // it is being broken to that, or to less
+		}
+		if limit := leaseBreakTime.Get(); l.becomes == l.kind && limit > 0 {
+			l.deadline = time.Now().Add(time.Duration(limit) * time.Second)
+		}
+		l.becomes = to
+		told = append(told, *l)
+	}
+	if err == nil {
+		a.count(flag, 1)
+	}
+	return told, err
+}
+
+// count counts an open file. Context: mu held.
+func (a *access) count(flag, by int) {
+	a.opens += by
+	if flag&accessMask != O_RDONLY {
+		a.writers += by
+	}
+}
+
+// left undoes enter.
+func (a *access) left(flag int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.count(flag, -1)
+}
+
+// Poll implements poll.Source.
+func (l Leased) Poll() poll.Events {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.leases {
+		if broken(o.kind, l.flag) != o.kind {
+			return 0
+		}
+	}
+	return poll.In
+}
+
+// Queue implements poll.Source.
+func (l Leased) Queue() *poll.Queue { return &l.queue }
+
+// Wait waits until the lease is given back, or its time is over. Then the file can be
+// opened, unless another has got a lease meanwhile. cancel gives up: see poll.Until.
+//
+// Errors: EINTR.
+func (l Leased) Wait(cancel <-chan struct{}) error {
+	for l.Poll() == 0 {
+		if _, err := poll.Many([]poll.Want{{Source: l, Events: poll.In}}, l.expire(), cancel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expire takes away the leases whose time is over, and returns how long to wait for the
+// next one; a negative time is for ever.
+func (l Leased) expire() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := time.Duration(-1)
+	for _, o := range slices.Clone(l.leases) {
+		if o.kind == o.becomes || o.deadline.IsZero() {
+			continue
+		}
+		left := time.Until(o.deadline)
+		switch {
+		case left > 0 && (next < 0 || left < next):
+			next = left
+		case left > 0:
+		case o.becomes == NoLease:
+			l.remove(o)
+		default:
+			o.kind, o.deadline = o.becomes, time.Time{}
+		}
+	}
+	return next
+}
