@@ -9,10 +9,15 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/proc/futex"
+	"sonde/sysctl"
 )
 
-// pidMax is above the largest number of a thread, as in Linux's pid_max.
-const pidMax = 1 << 22
+// pidMax is above the largest number of a thread.
+//
+// Source: Linux, proc_sys_kernel(5), pid_max.
+var pidMax = sysctl.NewRange("kernel.pid_max", mostPIDs, 301, mostPIDs, "the numbers of threads begin anew here")
+
+const mostPIDs = 1 << 22
 
 // Config is what processes need of the kernel around them.
 type Config struct {
@@ -73,9 +78,9 @@ func (t *Table) Init() *Process { return t.init }
 //
 // Errors: EAGAIN.
 func (t *Table) newID() (int, error) {
-	for range pidMax {
+	for range mostPIDs {
 		t.last++
-		if t.last >= pidMax {
+		if t.last >= int(pidMax.Get()) {
 			t.last = 300 // as Linux: the low numbers are for what starts early
 		}
 		if id := t.last; t.procs[id] == nil && t.threads[id] == nil && t.groups[id] == nil && t.sessions[id] == nil {

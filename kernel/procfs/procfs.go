@@ -57,6 +57,9 @@ func Mount(tree *vfs.FS, src Sources) error {
 	}
 	if f := src.CPUs; f != nil {
 		files["cpuinfo"] = ctl.Text(func() string { return cpuinfo(f()) })
+		if err := tree.Bind("/sys/devices/system/cpu", cpuDir(f)); err != nil {
+			return err
+		}
 	}
 	if f := src.Loadavg; f != nil {
 		files["loadavg"] = ctl.Text(func() string { return f().loadavg() })

@@ -114,6 +114,46 @@ func TestKnobIsSetThroughItsFile(t *testing.T) {
 	}
 }
 
+// TestProcessorsAreInSysfs: lists are as Linux writes them.
+func TestProcessorsAreInSysfs(t *testing.T) {
+	for _, tt := range []struct{ online, want, off string }{
+		{"1", "0\n", "\n"}, {"11", "0-1\n", "\n"}, {"1011011", "0,2-3,5-6\n", "1,4\n"}, {"0111", "1-3\n", "0\n"},
+	} {
+		var all []CPU
+		for i, c := range tt.online {
+			all = append(all, CPU{ID: i, Online: c == '1'})
+		}
+		f := vfs.New()
+		if err := Mount(f, Sources{CPUs: func() []CPU { return all }}); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"online": tt.want, "offline": tt.off, "kernel_max": fmt.Sprintln(len(all) - 1),
+			fmt.Sprintf("cpu%d/topology/physical_package_id", len(all)-1): fmt.Sprintln(len(all) - 1)} {
+			if got, err := f.ReadFile("sys/devices/system/cpu/" + name); string(got) != want || err != nil {
+				t.Errorf("%s: %s is %q, %v, want %q", tt.online, name, got, err, want)
+			}
+		}
+		if _, err := f.ReadFile(fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/core_id", len(all))); !errors.Is(err, syscall.ENOENT) {
+			t.Errorf("%s: there is one more: %v", tt.online, err)
+		}
+	}
+}
+
+// TestFactsAreReadOnly: what is not to be set has a file that says so.
+func TestFactsAreReadOnly(t *testing.T) {
+	fact := sysctl.NewFact("test.fact", func() string { return "so it is" }, "of a test")
+	f := mount(t)
+	if got, err := f.ReadFile("proc/sys/test/fact"); string(got) != "so it is\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := f.OpenFile("/proc/sys/test/fact", os.O_WRONLY); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("open to write: %v", err)
+	}
+	if err := fact.Set("otherwise"); !errors.Is(err, syscall.EPERM) {
+		t.Errorf("set: %v", err)
+	}
+}
+
 // TestLoadFollowsWhatRuns: after a minute of two that run, the first average is 2 * (1 - 1/e).
 func TestLoadFollowsWhatRuns(t *testing.T) {
 	var a Averages

@@ -42,8 +42,9 @@ func sysNode(name string) vfs.Node {
 }
 
 func knobFile(k sysctl.Knob) ctl.File {
-	return ctl.File{
-		Read:  func() ([]byte, error) { return []byte(k.String() + "\n"), nil },
-		Write: func(p []byte) error { return k.Set(string(p)) },
+	f := ctl.Text(func() string { return k.String() + "\n" })
+	if _, fact := k.(*sysctl.Fact); !fact {
+		f.Write = func(p []byte) error { return k.Set(string(p)) }
 	}
+	return f
 }

@@ -103,11 +103,14 @@ func install(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
 	return uint64(fd), nil
 }
 
+// mostFiles is what no limit of descriptors is above.
+const mostFiles = 1 << 20
+
 // maxFiles is above the largest descriptor that t's process may have.
 func maxFiles(t *proc.Thread) int {
 	l, err := t.Process().Limit(abi.RLIMIT_NOFILE)
 	if err != nil {
 		return 0
 	}
-	return int(min(l.Cur, 1<<20))
+	return int(min(l.Cur, mostFiles))
 }

@@ -201,6 +201,9 @@ func rtTgsigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 // Versions of struct __user_cap_header_struct.
 const capVersion1, capVersion2, capVersion3 = 0x19980330, 0x20071026, 0x20080522
 
+// lastCapability is CAP_CHECKPOINT_RESTORE.
+const lastCapability = 40
+
 // capget: everyone has all capabilities, as root.
 //
 // Source: Linux, capget(2).
@@ -226,8 +229,8 @@ func capget(t *proc.Thread, a *Args) (uint64, error) {
 	if _, err := other(t, int(h.PID)); h.PID < 0 || err != nil {
 		return 0, firstError(err, sys.EINVAL)
 	}
-	const effective, permitted, last = 0, 1, 40 // CAP_CHECKPOINT_RESTORE
-	all := [2]uint32{^uint32(0), 1<<(last+1-32) - 1}
+	const effective, permitted = 0, 1
+	all := [2]uint32{^uint32(0), 1<<(lastCapability+1-32) - 1}
 	for i := range words {
 		var w [3]uint32 // and inheritable: none
 		w[effective], w[permitted] = all[i], all[i]

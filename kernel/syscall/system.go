@@ -23,14 +23,21 @@ var System = struct {
 // take for too old.
 const Release = "6.1.0-sonde"
 
+// What else uname says.
+const (
+	sysName    = "Linux"
+	nodeName   = "sonde"
+	domainName = "(none)"
+)
+
 func uname(t *proc.Thread, a *Args) (uint64, error) {
 	var u abi.Utsname
-	copy(u.Sysname[:], "Linux")
-	copy(u.Nodename[:], "sonde")
+	copy(u.Sysname[:], sysName)
+	copy(u.Nodename[:], nodeName)
 	copy(u.Release[:], Release)
 	copy(u.Version[:], System.Version)
 	copy(u.Machine[:], "x86_64")
-	copy(u.Domainname[:], "(none)")
+	copy(u.Domainname[:], domainName)
 	return done(put(t, a[0], u))
 }
 

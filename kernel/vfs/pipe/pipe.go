@@ -24,7 +24,8 @@ import (
 // Sizes in bytes, as in Linux.
 const (
 	Capacity = 64 << 10
-	Atomic   = 4096 // PIPE_BUF
+	Atomic   = 4096    // PIPE_BUF
+	Surely   = 1 << 20 // what is in /proc/sys/fs/pipe-max-size
 
 	most = 16 << 20 // of all buffers; beyond that they are of Atomic bytes
 )
