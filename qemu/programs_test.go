@@ -43,6 +43,7 @@ var asOnTheHost = []string{
 	"scripts/lines.awk scripts/text.sh",
 	`busybox awk 'BEGIN { for (i = 0; i < 5; i++) printf "%.3f ", i / 3; print "" }'`,
 	`fdcalls`,
+	`watchfiles`,
 	`busybox sh -c 'cd /tmp; busybox mkdir -p a/b; echo x > a/b/c; busybox tar cf t.tar a; busybox rm -r a; busybox tar xf t.tar; busybox find a; busybox sed s/x/y/ a/b/c; busybox rm -r a t.tar'`,
 }
 

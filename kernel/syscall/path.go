@@ -254,12 +254,7 @@ func change(t *proc.Thread, fd uint64, how func(vfs.Changer)) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, ok := f.Node().(vfs.Changer)
-	if !ok {
-		return 0, sys.EPERM
-	}
-	how(c)
-	return 0, nil
+	return done(f.Change(how))
 }
 
 func chown(t *proc.Thread, a *Args) (uint64, error) {

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"syscall"
 	"time"
+
+	"sonde/kernel/abi"
 )
 
 // What programs do with names. Each takes a place where relative paths begin.
@@ -78,7 +80,14 @@ func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
 	if err != nil {
 		return err
 	}
-	return d.addNew(last.name, n)
+	if err := d.addNew(last.name, n); err != nil {
+		return err
+	}
+	if removable(n) && ofDirectory(n) == 0 && n.Stat().Links > 1 {
+		tellNode(n, abi.IN_ATTRIB) // it has been linked
+	}
+	tell(d.ino, abi.IN_CREATE|ofDirectory(n), 0, last.name)
+	return nil
 }
 
 // LinkAt gives the node at from another name. follow says whether a symbolic
@@ -164,6 +173,9 @@ func (f *FS) TruncateAt(dir *Place, name string, size int64) error {
 	if err == nil {
 		err = truncate(p.node, size)
 	}
+	if err == nil {
+		p.happened(abi.IN_MODIFY)
+	}
 	return pathError("truncate", name, err)
 }
 
@@ -222,6 +234,47 @@ func (p *Place) Change(change func(Changer)) error {
 	if !ok {
 		return syscall.EPERM
 	}
-	change(c)
+	n := noting{Changer: c}
+	change(&n)
+	p.happened(n.what)
 	return nil
+}
+
+// Change is Place.Change for an open file.
+func (f *File) Change(change func(Changer)) error {
+	p := f.place
+	if p == nil {
+		p = &Place{node: f.node}
+	}
+	return p.Change(change)
+}
+
+// noting is a Changer that notes what is to be told of.
+type noting struct {
+	Changer
+	what uint32
+}
+
+func (n *noting) SetMode(perm fs.FileMode) {
+	n.Changer.SetMode(perm)
+	n.what |= abi.IN_ATTRIB
+}
+
+func (n *noting) SetOwner(uid, gid uint32) {
+	n.Changer.SetOwner(uid, gid)
+	n.what |= abi.IN_ATTRIB
+}
+
+// SetTimes tells of one time as if the file had been read or written.
+func (n *noting) SetTimes(access, modified time.Time) {
+	n.Changer.SetTimes(access, modified)
+	switch {
+	case access.IsZero() && modified.IsZero():
+	case modified.IsZero():
+		n.what |= abi.IN_ACCESS
+	case access.IsZero():
+		n.what |= abi.IN_MODIFY
+	default:
+		n.what |= abi.IN_ATTRIB
+	}
 }

@@ -3,6 +3,8 @@ package vfs
 import (
 	"io/fs"
 	"syscall"
+
+	"sonde/kernel/abi"
 )
 
 // Dir is a directory in memory.
@@ -141,7 +143,11 @@ func (d *Dir) add(name string, n Node) error {
 }
 
 // drop takes a name away that is there. Context: fs.mu held.
-func (d *Dir) drop(name string) {
+func (d *Dir) drop(name string) { settle(d.cut(name)) }
+
+// cut takes a name away, and returns the node that may have lost its last one.
+// Context: fs.mu held.
+func (d *Dir) cut(name string) Node {
 	n := d.nodes[name].Node
 	delete(d.nodes, name)
 	d.touch()
@@ -149,12 +155,26 @@ func (d *Dir) drop(name string) {
 		m.link(-1)
 		d.fs.give(1)
 	}
-	switch n := n.(type) {
-	case *Dir:
-		n.gone = true
+	if sub, ok := n.(*Dir); ok {
+		sub.gone = true
 		d.link(-1)
+	} else if removable(n) {
+		tellNode(n, abi.IN_ATTRIB)
+	}
+	return n
+}
+
+// settle lets go of what has no names any more. Context: fs.mu held.
+func settle(n Node) {
+	switch n := n.(type) {
 	case *regular:
 		n.settle()
+	case *Dir:
+		ended(n.ino)
+	case inMemory:
+		if n.Stat().Links == 0 {
+			ended(n.Stat().Ino)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/poll"
 )
 
@@ -115,10 +116,22 @@ func Close(f *File) error {
 	if f.owner.Load() {
 		f.DropRecords(f)
 	}
+	f.closed()
 	if f.handle == nil {
 		return nil
 	}
 	return pathError("close", f.name, f.handle.Close())
+}
+
+// closed tells that the last use of f has ended.
+func (f *File) closed() {
+	switch flag := f.Flags(); {
+	case flag&O_PATH != 0:
+	case flag&accessMask != O_RDONLY:
+		f.happened(abi.IN_CLOSE_WRITE)
+	default:
+		f.happened(abi.IN_CLOSE_NOWRITE)
+	}
 }
 
 // Close is vfs.Close as a method, for io.Closer.
@@ -162,6 +175,9 @@ func (f *File) Truncate(size int64) error {
 	if err == nil {
 		err = setSize(f.node, size)
 	}
+	if err == nil {
+		f.happened(abi.IN_MODIFY)
+	}
 	return pathError("truncate", f.name, err)
 }
 
@@ -179,6 +195,7 @@ func (f *File) Extend(size int64) error {
 		return pathError("extend", f.name, syscall.EFBIG)
 	}
 	r.extend(size)
+	f.happened(abi.IN_MODIFY)
 	return nil
 }
 

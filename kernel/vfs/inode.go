@@ -14,6 +14,7 @@ type inode struct {
 	mu sync.Mutex
 	// guarded by mu:
 	mode                       fs.FileMode
+	moved                      *nameOf // where it was put when it was renamed last
 	uid, gid                   uint32
 	links                      uint64
 	accessed, modified, change time.Time
@@ -39,6 +40,19 @@ func (i *inode) info() Info {
 		Mode: i.mode, Ino: i.ino, Links: i.links, UID: i.uid, GID: i.gid,
 		AccTime: i.accessed, ModTime: i.modified, ChangeTime: i.change,
 	}
+}
+
+// lastName is for Place.entry.
+func (i *inode) lastName() *nameOf {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.moved
+}
+
+func (i *inode) movedTo(d *Dir, name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.moved = &nameOf{d, name}
 }
 
 // touch says that the contents have changed.
@@ -98,4 +112,5 @@ type inMemory interface {
 	Node
 	Changer
 	link(n int) uint64
+	movedTo(d *Dir, name string)
 }

@@ -40,6 +40,9 @@ func (f *File) readNext(p []byte) (int, error) {
 // readAt returns io.EOF as it is, because readers compare it.
 func (f *File) readAt(p []byte, off int64) (int, error) {
 	n, err := f.handle.ReadAt(p, off)
+	if n > 0 {
+		f.happened(abi.IN_ACCESS)
+	}
 	if err == nil {
 		return n, nil
 	}
@@ -79,9 +82,12 @@ func Write(f *File, p []byte) (int, error) {
 	if err := f.usable(O_RDONLY); err != nil {
 		return 0, pathError("write", f.name, err)
 	}
+	return f.wrote(f.write(p))
+}
+
+func (f *File) write(p []byte) (int, error) {
 	if f.stream {
-		n, err := f.handle.WriteAt(p, 0)
-		return n, pathError("write", f.name, err)
+		return f.handle.WriteAt(p, 0)
 	}
 	return f.writeNext(p)
 }
@@ -93,11 +99,11 @@ func (f *File) writeNext(p []byte) (int, error) {
 	if a, ok := f.handle.(Appender); ok && f.Flags()&O_APPEND != 0 {
 		n, end, err := a.Append(p)
 		f.off = end
-		return n, pathError("write", f.name, err)
+		return n, err
 	}
 	n, err := f.handle.WriteAt(p, f.off)
 	f.off += int64(n)
-	return n, pathError("write", f.name, err)
+	return n, err
 }
 
 // ReadWait is Read that waits until there is something, unless f has O_NONBLOCK.
@@ -166,6 +172,9 @@ func (f *File) ReadAt(p []byte, off int64) (done int, err error) {
 		n, err = f.handle.ReadAt(p[done:], off+int64(done))
 		done += n
 	}
+	if done > 0 {
+		f.happened(abi.IN_ACCESS)
+	}
 	if err == io.EOF {
 		return done, err
 	}
@@ -182,9 +191,16 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	}
 	if a, ok := f.handle.(Appender); ok && f.Flags()&O_APPEND != 0 {
 		n, _, err := a.Append(p)
-		return n, pathError("write", f.name, err)
+		return f.wrote(n, err)
 	}
-	n, err := f.handle.WriteAt(p, off)
+	return f.wrote(f.handle.WriteAt(p, off))
+}
+
+// wrote tells that something has been written.
+func (f *File) wrote(n int, err error) (int, error) {
+	if n > 0 {
+		f.happened(abi.IN_MODIFY)
+	}
 	return n, pathError("write", f.name, err)
 }
 

@@ -3,6 +3,8 @@ package vfs
 import (
 	"io/fs"
 	"syscall"
+
+	"sonde/kernel/abi"
 )
 
 // OpenFile opens the node at an absolute path; flag is as for os.OpenFile. O_CREATE
@@ -36,6 +38,9 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 	}
 	file := NewFile(name, p.node, h, flag&(accessMask|settable|O_PATH|O_DIRECTORY))
 	file.place = &p
+	if flag&O_PATH == 0 {
+		file.opened(flag)
+	}
 	return file, nil
 }
 
@@ -77,7 +82,19 @@ func (f *FS) create(p *Place, name string, perm fs.FileMode) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return d.addNew(name, f.newRegular(perm))
+	if err := d.addNew(name, f.newRegular(perm)); err != nil {
+		return err
+	}
+	tell(d.ino, abi.IN_CREATE, 0, name)
+	return nil
+}
+
+// opened tells that a file has been opened, and by that cut off.
+func (f *File) opened(flag int) {
+	f.happened(abi.IN_OPEN)
+	if _, ok := f.node.(Sizer); ok && flag&O_TRUNC != 0 && flag&accessMask != O_RDONLY {
+		f.happened(abi.IN_MODIFY)
+	}
 }
 
 // opens refuses what flag does not want to open.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+
+	"sonde/kernel/abi"
 )
 
 // Dirent is an entry of a directory, as getdents returns it.
@@ -56,6 +58,7 @@ func (f *File) ReadDirents(take func(Dirent) bool) error {
 	if m, ok := d.(*Dir); ok && m.isGone() {
 		return pathError("readdir", f.name, syscall.ENOENT)
 	}
+	f.happened(abi.IN_ACCESS)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list()

@@ -89,6 +89,7 @@ func (r *regular) settle() {
 		r.dead = true
 		r.pages.truncate(0)
 		r.size = 0
+		ended(r.ino)
 	}
 }
 

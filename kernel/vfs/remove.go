@@ -1,6 +1,10 @@
 package vfs
 
-import "syscall"
+import (
+	"syscall"
+
+	"sonde/kernel/abi"
+)
 
 // kind says what removeAt may remove.
 type kind uint8
@@ -79,5 +83,6 @@ func (d *Dir) remove(name string, n Node) error {
 		return syscall.ENOTEMPTY
 	}
 	d.drop(name)
+	tell(d.ino, abi.IN_DELETE|ofDirectory(n), 0, name)
 	return nil
 }

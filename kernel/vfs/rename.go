@@ -1,6 +1,10 @@
 package vfs
 
-import "syscall"
+import (
+	"syscall"
+
+	"sonde/kernel/abi"
+)
 
 // Renaming says what becomes of the node that has the new name.
 type Renaming uint8
@@ -104,10 +108,14 @@ func (m *move) check(mustDir, noReplace bool) error {
 // carryOut moves the name. Context: fs.mu held, checked.
 func (m *move) carryOut() error {
 	n := m.from.nodes[m.old].Node
-	if there := m.to.nodes[m.new].Node; there == n {
+	there := m.to.nodes[m.new].Node
+	if there == n {
 		return nil // two names of one file stay, as in POSIX
-	} else if there != nil {
-		m.to.drop(m.new)
+	}
+	tellMoved(m.from, m.old, m.to, m.new, n)
+	if there != nil {
+		m.to.cut(m.new)
+		defer settle(there)
 	}
 	delete(m.from.nodes, m.old)
 	m.from.touch()
@@ -115,7 +123,20 @@ func (m *move) carryOut() error {
 	if _, ok := n.(*Dir); ok {
 		m.from.link(-1)
 	}
-	return m.to.add(m.new, n)
+	n.(inMemory).movedTo(m.to, m.new)
+	err := m.to.add(m.new, n)
+	tellNode(n, abi.IN_MOVE_SELF)
+	return err
+}
+
+// tellMoved tells who watches the directories that a node goes from one to the other.
+func tellMoved(from *Dir, old string, to *Dir, new string, n Node) {
+	if watching.Load() == 0 {
+		return
+	}
+	cookie := cookies.Add(1)
+	tell(from.ino, abi.IN_MOVED_FROM|ofDirectory(n), cookie, old)
+	tell(to.ino, abi.IN_MOVED_TO|ofDirectory(n), cookie, new)
 }
 
 // exchange lets two nodes have each other's name. Context: fs.mu held.
@@ -135,9 +156,11 @@ func (m *move) exchange(oldMustDir, newMustDir bool) error {
 	case a.Node == b.Node:
 		return nil
 	}
+	tellMoved(m.from, m.old, m.to, m.new, a.Node)
+	tellMoved(m.to, m.new, m.from, m.old, b.Node)
 	m.from.nodes[m.old], m.to.nodes[m.new] = b, a
-	m.from.settled(m.old, m.to)
 	m.to.settled(m.new, m.from)
+	m.from.settled(m.old, m.to)
 	return nil
 }
 
@@ -151,5 +174,7 @@ func (d *Dir) settled(name string, before *Dir) {
 		before.link(-1)
 	}
 	n.(inMemory).link(0)
+	n.(inMemory).movedTo(d, name)
 	d.touch()
+	tellNode(n, abi.IN_MOVE_SELF)
 }

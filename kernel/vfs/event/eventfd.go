@@ -1,5 +1,5 @@
-// Package event makes the files by which programs wait for other files, and wake
-// each other: eventfd and epoll.
+// Package event makes the files by which programs wait for other files and for time, and wake
+// each other: eventfd, timerfd, inotify and epoll.
 package event
 
 import (

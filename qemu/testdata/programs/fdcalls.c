@@ -210,6 +210,51 @@ static void barriers(void)
 	printf("a fork %d, global %ld, expedited %ld, refusals: %s, %s, %s\n", WEXITSTATUS(status), barrier(1, 0), barrier(2, 0), fails(barrier(3, 0)), fails(barrier(1, 1)), fails(barrier(1 << 20, 0)));
 }
 
+static void splices(void)
+{
+	int p[2], q[2];
+	char text[100] = { 0 };
+	pipe2(p, O_NONBLOCK);
+	pipe(q);
+	put("from", "0123456789");
+	int in = open("from", O_RDONLY), out = open("to", O_CREAT | O_RDWR, 0644), more = open("to", O_WRONLY | O_APPEND);
+	loff_t off = 3, at = 2;
+	printf("splice: empty %s", fails(splice(p[0], NULL, out, NULL, 10, 0)));
+	printf(", from a file %zd", splice(in, &off, p[1], NULL, 4, 0));
+	printf(", offset %ld, position %ld", (long)off, (long)lseek(in, 0, SEEK_CUR));
+	printf(", by position %zd", splice(in, NULL, p[1], NULL, 2, 0));
+	printf(", tee %zd", tee(p[0], q[1], 100, 0));
+	printf(", to a file %zd", splice(p[0], NULL, out, &at, 100, 0));
+	printf(", offset %ld, nothing left %s\n", (long)at, fails(splice(p[0], NULL, out, NULL, 10, 0)));
+	printf("pipe to pipe %zd", splice(q[0], NULL, p[1], NULL, 3, 0));
+	printf(" of %zd", read(p[0], text, 100));
+	printf(" %.3s, rest %zd", text, read(q[0], text + 3, 100));
+	printf(" %s, file %zd", text + 3, pread(out, text, 100, 2));
+	printf(" %s\n", text);
+	printf("refusals: %s, %s", fails(splice(in, NULL, out, NULL, 1, 0)), fails(splice(p[0], NULL, p[1], NULL, 1, 0)));
+	printf(", %s, %s", fails(splice(p[0], &off, out, NULL, 1, 0)), fails(splice(p[1], NULL, out, NULL, 1, 0)));
+	printf(", %s, %s, %s", fails(splice(p[0], NULL, more, NULL, 1, 0)), fails(splice(p[0], NULL, out, NULL, 1, 99)), fails(splice(99, NULL, out, NULL, 1, 0)));
+	off = -1;
+	printf(", %s, %s\n", fails(splice(in, &off, p[1], NULL, 1, 0)), fails(splice(in, (loff_t *)8, p[1], NULL, 1, 0)));
+	printf("tee: %s, %s, %s, %s\n", fails(tee(p[0], p[1], 1, 0)), fails(tee(in, p[1], 1, 0)), fails(tee(p[0], q[1], 1, 0)), fails(tee(q[0], p[1], 1, SPLICE_F_NONBLOCK)));
+	struct iovec v[2] = { { "abc", 3 }, { "defg", 4 } }, w[2] = { { text, 2 }, { text + 2, 50 } };
+	memset(text, 0, sizeof text);
+	printf("vmsplice: %zd", vmsplice(p[1], v, 2, 0));
+	printf(", back %zd", vmsplice(p[0], w, 2, 0));
+	printf(" %s, refusals: %s, %s, %s\n", text, fails(vmsplice(in, v, 1, 0)), fails(vmsplice(p[1], v, 1025, 0)), fails(vmsplice(p[1], (void *)8, 1, 0)));
+	int n = 0;
+	while (vmsplice(q[1], v, 2, SPLICE_F_NONBLOCK) > 0 && n < 100000)
+		n++;
+	printf("full %s", fails(splice(in, NULL, q[1], NULL, 1, SPLICE_F_NONBLOCK)));
+	signal(SIGPIPE, SIG_IGN);
+	close(q[0]);
+	printf(", broken %s", fails(splice(in, NULL, q[1], NULL, 1, 0)));
+	close(p[1]);
+	printf(", the end %zd\n", splice(p[0], NULL, out, NULL, 1, 0));
+	close(p[0]); close(q[1]); close(in); close(out); close(more);
+	unlink("from"); unlink("to");
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/fdcallsXXXXXX";
@@ -222,5 +267,6 @@ int main(void)
 	holes();
 	niceness();
 	barriers();
+	splices();
 	return rmdir(dir);
 }

@@ -1,0 +1,210 @@
+package vfs
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"sonde/kernel/abi"
+)
+
+// Watches: inotify. What programs do with files and names is told to those who watch the
+// node, or the directory that it is in. The kernel's own making of names (Bind, MkdirAll)
+// is not.
+//
+// Locks: FS.mu > watches.mu > what Watcher takes.
+
+// Watcher is told what happens to a node. Its methods neither block nor use this package.
+type Watcher interface {
+	// Happened is told of an event that the watch's mask has. name is that of an entry, ""
+	// if the node itself is meant; cookie is the same for the two halves of a rename.
+	Happened(w *Watch, what, cookie uint32, name string)
+	// Gone is told that the watch is no more: the node is gone, or IN_ONESHOT had its event.
+	Gone(w *Watch)
+}
+
+// Watch is a node and who watches it.
+type Watch struct {
+	Ino, Dev uint64
+	to       Watcher
+	mask     uint32 // guarded by watches.mu: IN_* with IN_ONESHOT and IN_EXCL_UNLINK
+}
+
+var watches struct {
+	mu sync.Mutex
+	by map[uint64][]*Watch // by inode number, which all trees have in common; guarded by mu
+}
+
+// watching counts the watches, so that to tell nobody costs no more than a load.
+var watching atomic.Int32
+
+// cookies is the last one that a rename has had.
+var cookies atomic.Uint32
+
+// Ino returns the inode number of what is at p.
+func (p *Place) Ino() uint64 { return p.info().Ino }
+
+// Watch makes a watch of what is at p.
+func (p *Place) Watch(to Watcher, mask uint32) *Watch {
+	i := p.info()
+	w := &Watch{Ino: i.Ino, Dev: i.Dev, to: to, mask: mask}
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	if watches.by == nil {
+		watches.by = map[uint64][]*Watch{}
+	}
+	watches.by[w.Ino] = append(watches.by[w.Ino], w)
+	watching.Add(1)
+	return w
+}
+
+// SetMask changes what w is told of: the mask becomes what change makes of it.
+func (w *Watch) SetMask(change func(uint32) uint32) {
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	w.mask = change(w.mask)
+}
+
+// Mask returns what w is told of.
+func (w *Watch) Mask() uint32 {
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	return w.mask
+}
+
+// Drop ends w, and reports whether it was there still. Gone is not called.
+func (w *Watch) Drop() bool {
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	return w.drop()
+}
+
+// drop is Drop with mu held.
+func (w *Watch) drop() bool {
+	all := watches.by[w.Ino]
+	i := slices.Index(all, w)
+	if i < 0 {
+		return false
+	}
+	watching.Add(-1)
+	if len(all) == 1 {
+		delete(watches.by, w.Ino)
+	} else {
+		watches.by[w.Ino] = slices.Delete(slices.Clone(all), i, i+1)
+	}
+	return true
+}
+
+// tell tells those who watch a node.
+func tell(ino uint64, what, cookie uint32, name string) {
+	if watching.Load() == 0 {
+		return
+	}
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	tellAll(ino, what, cookie, name)
+}
+
+// tellNode is tell of a node itself.
+func tellNode(n Node, what uint32) {
+	if watching.Load() != 0 {
+		tell(n.Stat().Ino, what, 0, "")
+	}
+}
+
+// unlinked goes with an event of a file that has lost the name by which it was opened.
+const unlinked = 1 << 31
+
+// tellAll is tell with mu held.
+func tellAll(ino uint64, what, cookie uint32, name string) {
+	gone := what&unlinked != 0
+	what &^= unlinked
+	for _, w := range watches.by[ino] {
+		if w.mask&what&abi.IN_ALL_EVENTS == 0 || gone && w.mask&abi.IN_EXCL_UNLINK != 0 {
+			continue
+		}
+		w.to.Happened(w, what, cookie, name)
+		if w.mask&abi.IN_ONESHOT != 0 && w.drop() {
+			w.to.Gone(w)
+		}
+	}
+}
+
+// ended tells those who watch a node that nobody can reach any more, and ends their watches.
+func ended(ino uint64) {
+	if watching.Load() == 0 {
+		return
+	}
+	watches.mu.Lock()
+	defer watches.mu.Unlock()
+	tellAll(ino, abi.IN_DELETE_SELF, 0, "")
+	for _, w := range watches.by[ino] {
+		watching.Add(-1)
+		w.to.Gone(w)
+	}
+	delete(watches.by, ino)
+}
+
+// happened tells of what is at p: first who watches the directory, then who watches it
+// itself.
+func (p *Place) happened(what uint32) {
+	if watching.Load() == 0 || p.fs == nil || what == 0 {
+		return
+	}
+	what |= ofDirectory(p.node)
+	up, name, now := p.entry()
+	if up != 0 && now {
+		tell(up, what, 0, name)
+	} else if up != 0 {
+		tell(up, what|unlinked, 0, name)
+	}
+	tell(p.Ino(), what, 0, "")
+}
+
+// happened is Place.happened for an open file.
+func (f *File) happened(what uint32) {
+	if watching.Load() != 0 && f.place != nil {
+		f.place.happened(what)
+	}
+}
+
+// ofDirectory returns IN_ISDIR for a directory.
+func ofDirectory(n Node) uint32 {
+	if _, ok := n.(Directory); ok {
+		return abi.IN_ISDIR
+	}
+	return 0
+}
+
+// nameOf is where a node was put when it was renamed last.
+type nameOf struct {
+	dir  *Dir
+	name string
+}
+
+// entry returns the directory that p is in, 0 for a root, and its name there. Where p has
+// been renamed since it was found, these are the new ones; now is false if it has been
+// removed.
+func (p *Place) entry() (up uint64, name string, now bool) {
+	p.fs.mu.RLock()
+	defer p.fs.mu.RUnlock()
+	if d, ok := p.node.(*Dir); ok {
+		if d.parent == d {
+			return 0, "", false
+		}
+		return d.parent.ino, d.name, true
+	}
+	above, ok := p.up.node.(*Dir)
+	if !ok {
+		return p.up.ino, p.name, true
+	}
+	if above.nodes[p.name].Node == p.node {
+		return above.ino, p.name, true
+	}
+	if r, ok := p.node.(interface{ lastName() *nameOf }); ok {
+		if at := r.lastName(); at != nil {
+			return at.dir.ino, at.name, at.dir.nodes[at.name].Node == p.node
+		}
+	}
+	return above.ino, p.name, false
+}
