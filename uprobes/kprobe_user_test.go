@@ -77,27 +77,32 @@ func TestUserProbeThatRemovesItself(t *testing.T) {
 
 // TestUserProbeIsRemovedBehindItsHandlers: what is no handler waits for those that run.
 func TestUserProbeIsRemovedBehindItsHandlers(t *testing.T) {
-	var k *KprobeUser
-	in, out, gone := make(chan bool), make(chan bool), make(chan bool)
+	in, out, done := make(chan bool), make(chan bool), make(chan bool)
 	play(t, func(p *proc.Process) {
-		k = userProbe(t, p, func(*KprobeUser) { close(in); <-out })
+		k := userProbe(t, p, func(*KprobeUser) { close(in); <-out })
 		inserted(t, k)
 		go func() {
-			defer close(gone)
+			defer close(done)
 			<-in
 			removed := make(chan error, 1)
 			go func() { removed <- RemoveKprobeUser(k) }()
+			for len(All()) > 0 {
+				time.Sleep(time.Millisecond)
+			}
 			select {
 			case err := <-removed:
 				t.Errorf("it does not wait: %v", err)
 			case <-time.After(50 * time.Millisecond):
 			}
 			close(out)
-			must(t, <-removed)
-			must(t, UnregisterKprobeUser(k))
+			for _, err := range []error{<-removed, UnregisterKprobeUser(k)} {
+				if err != nil {
+					t.Error(err)
+				}
+			}
 		}()
 	}, func(p *player) { execute(p, textAt) })
-	<-gone
+	<-done
 }
 
 // TestUserProbeOfAPageThatIsGone can be removed, and unregistered then.
@@ -120,18 +125,24 @@ func TestUserProbeOfAPageThatIsGone(t *testing.T) {
 	})
 }
 
+// forgotten is what the module registers and inserts, and leaves.
+var forgotten *KprobeUser
+
+func init() {
+	module.Register(&module.Module{Name: "forgets", Init: func() error {
+		if err := RegisterKprobeUser(forgotten); err != nil {
+			return err
+		}
+		return InsertKprobeUserspace(forgotten)
+	}, Exit: func() {}})
+}
+
 // TestModuleForgetsUserProbe: what it has registered by inode and offset, and where it has
 // inserted that, goes with it.
 func TestModuleForgetsUserProbe(t *testing.T) {
-	var k *KprobeUser
-	module.Register(&module.Module{Name: "forgets", Init: func() error {
-		if err := RegisterKprobeUser(k); err != nil {
-			return err
-		}
-		return InsertKprobeUserspace(k)
-	}, Exit: func() {}})
 	play(t, func(p *proc.Process) {
-		k = userProbe(t, p, func(*KprobeUser) { t.Error("it is hit") })
+		k := userProbe(t, p, func(*KprobeUser) { t.Error("it is hit") })
+		forgotten = k
 		must(t, module.Insmod("forgets"))
 		must(t, module.Rmmod("forgets"))
 		if len(byPair)+len(All()) != 0 {

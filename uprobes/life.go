@@ -46,7 +46,7 @@ func clone(t, child *proc.Thread, flags uint64) {
 		tk = enlist(p, mem)
 	}
 	if th, _ := t.Probes.(*thread); th != nil && th.text == x {
-		child.Probes = &thread{t: child, text: tk.text, calls: th.inherit()}
+		child.Probes = &thread{t: child, text: tk.text, calls: th.calls.inherit()}
 	}
 	if tk.text != x {
 		tk.text.inherit(x)
@@ -80,7 +80,7 @@ func forget(t *proc.Thread) {
 		case t.LeftBehind():
 			printk.Err("uprobes: a callback does not return: thread %d ends without it", t.TID)
 		}
-		th.drop(func(*call) bool { return true })
+		th.calls.forget()
 		t.Probes = nil
 		running.Delete(goroutine())
 	}

@@ -1,8 +1,6 @@
 package uprobes
 
 import (
-	"slices"
-
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
 )
@@ -10,17 +8,13 @@ import (
 // A call is a call of functions with return probes: its return address on the stack has
 // been replaced by that of the trampoline. A function that ends with a jump to another
 // one, which is probed as well, has two calls with one stack slot.
-//
-// Calls are found by the slot's address, so it does not matter in what order they return:
-// coroutines switch stacks. A call that longjmp has left is forgotten when its slot holds
-// something else. It is counted as one that will not return when the stack is used further
-// up; if that was another stack, and it does return, it is counted as what it is.
 type call struct {
 	slot uint64 // on the stack
 	ret  uint64 // what it held
 	left bool   // counted as one that will not return
 	of   []instance
-	next int // of these, when their handlers are called
+	next int   // of these, when their handlers are called
+	same *call // among those that were left: an older one with this slot
 }
 
 // instance is one call of one probe.
@@ -29,11 +23,6 @@ type instance struct {
 	m *member
 }
 
-const (
-	manyCalls  = 64 // when slots are looked at for calls that will not return
-	spareCalls = 64 // kept to be used again
-)
-
 // enterCall is told that the functions of those of the members that are return probes have
 // been called.
 //
@@ -41,18 +30,19 @@ const (
 func (th *thread) enterCall(members []*member) {
 	r, tramp := th.Regs(), th.text.trampoline.Load()
 	ret, err := th.text.mem.SwapWord(r.SP, tramp)
-	if ret != tramp && th.find(r.SP) >= 0 {
-		th.drop(func(c *call) bool { return c.slot == r.SP })
+	cs := &th.calls
+	if n := len(cs.stack); n > 0 && cs.stack[n-1].slot <= r.SP || cs.nleft > 0 {
+		cs.enter(r.SP, ret == tramp)
 	}
-	if len(th.calls) > 0 && len(th.calls)%manyCalls == 0 {
-		th.drop(func(c *call) bool { v, err := th.Load(c.slot); return err != nil || v != tramp })
+	if len(cs.stack)+cs.nleft >= manyCalls {
+		cs.prove(func(c *call) bool { v, err := th.Load(c.slot); return err == nil && v == tramp })
 	}
-	if n := len(th.calls); n > 0 && th.calls[n-1].slot < r.SP {
-		th.leave(0, r.SP)
+	real := ret
+	if ret == tramp {
+		real = cs.real(r.SP, tramp)
 	}
-	c := th.newCall()
-	c.slot, c.ret, c.left = r.SP, ret, false
-	real := th.real(ret, r.SP)
+	c := cs.push()
+	c.slot, c.ret = r.SP, ret
 	for _, m := range members {
 		if m.ret == nil || m.atReturn || m.process != th.t.Process() {
 			continue
@@ -65,76 +55,17 @@ func (th *thread) enterCall(members []*member) {
 		m.flying.Add(1)
 		c.of = append(c.of, instance{UretprobeInstance{real, m.ret}, m})
 	}
-	if err == nil {
-		th.calls = append(th.calls, c)
+	if err != nil {
+		cs.stack = cs.stack[:len(cs.stack)-1]
 	}
-}
-
-// newCall returns a call that is not used. Most hits allocate nothing.
-func (th *thread) newCall() *call {
-	i := len(th.spare) - 1
-	if i < 0 {
-		return new(call)
-	}
-	c := th.spare[i]
-	th.spare = th.spare[:i]
-	return c
-}
-
-// free keeps c to be used again.
-func (th *thread) free(c *call) {
-	c.of = c.of[:0]
-	if len(th.spare) < spareCalls {
-		th.spare = append(th.spare, c)
-	}
-}
-
-// find returns the index of the last call with a slot, -1: there is none.
-func (th *thread) find(slot uint64) int {
-	for i := len(th.calls) - 1; i >= 0; i-- {
-		if th.calls[i].slot == slot {
-			return i
-		}
-	}
-	return -1
-}
-
-// remove takes the call of an index out, mostly the last.
-func (th *thread) remove(i int) {
-	if i == len(th.calls)-1 {
-		th.calls = th.calls[:i]
-		return
-	}
-	th.calls = slices.Delete(th.calls, i, i+1)
 }
 
 // real returns the address that a return address stands for.
 func (th *thread) real(ret, slot uint64) uint64 {
-	for i := len(th.calls) - 1; i >= 0 && ret == th.text.trampoline.Load(); i-- {
-		if th.calls[i].slot == slot {
-			ret = th.calls[i].ret
-		}
+	if tramp := th.text.trampoline.Load(); ret == tramp {
+		return th.calls.real(slot, tramp)
 	}
 	return ret
-}
-
-// drop forgets calls that will not return.
-func (th *thread) drop(dead func(c *call) bool) {
-	th.calls = slices.DeleteFunc(th.calls, func(c *call) bool {
-		if !dead(c) {
-			return false
-		}
-		c.leave()
-		return true
-	})
-}
-
-// leave counts the last calls as such that will not return: those whose slots are below sp,
-// and which are not among the first.
-func (th *thread) leave(first int, sp uint64) {
-	for i := len(th.calls) - 1; i >= first && th.calls[i].slot < sp; i-- {
-		th.calls[i].leave()
-	}
 }
 
 // leave counts c as one that will not return, once.
@@ -167,20 +98,16 @@ func (th *thread) returned() bool {
 	slot := r.SP - 8
 	found := false
 	for {
-		i := th.find(slot)
-		if i < 0 {
-			return found
+		c := th.calls.last(slot)
+		if c == nil {
+			if c = th.calls.take(slot); c == nil {
+				return found
+			}
 		}
 		found = true
-		if i < len(th.calls)-1 {
-			th.leave(i+1, slot)
+		if r.IP = c.ret; r.IP == tramp {
+			r.IP = th.calls.real(slot, tramp)
 		}
-		c := th.calls[i]
-		th.remove(i)
-		if c.left {
-			c.comeBack()
-		}
-		r.IP = th.real(c.ret, slot)
 		th.leaveCall(c, r)
 		if c.ret != tramp || r.SP-8 != slot {
 			return true
@@ -197,7 +124,7 @@ func (th *thread) leaveCall(c *call, r *amd64.Regs) {
 	}
 	th.finish()
 	th.leaving = nil
-	th.free(c)
+	c.of = c.of[:0]
 }
 
 // returnHandlers calls the handlers from that index on, as handlers does.
@@ -225,14 +152,4 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 		*in = instance{} // it may not be used again for long
 	}
 	return next
-}
-
-// inherit returns the calls for a child of fork: they return there, too, but no probe is
-// for it.
-func (th *thread) inherit() []*call {
-	var all []*call
-	for _, c := range th.calls {
-		all = append(all, &call{slot: c.slot, ret: c.ret})
-	}
-	return all
 }

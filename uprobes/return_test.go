@@ -91,3 +91,35 @@ func TestStacksThatAreGone(t *testing.T) {
 		}
 	})
 }
+
+// TestManyCalls: deep recursion, and coroutines that switch in the midst of it: what is kept
+// is what is in progress.
+func TestManyCalls(t *testing.T) {
+	const depth, other = 1500, stack - 0x9000 // where a coroutine's stack begins
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		for round := range 3 {
+			for i := range uint64(depth) {
+				enter(p, stack-0x10*(i+1), textAt+1)
+				enter(p, other-0x10*(i+1), textAt+2)
+			}
+			if l := rp.U.Ledger(); l.InFlight+l.Abandoned != 2*depth || l.Abandoned == 0 {
+				t.Errorf("round %d: %+v", round, l)
+			}
+			for i := uint64(depth); i > 0; i-- {
+				if to := leave(p, other-0x10*i); to != textAt+2 {
+					t.Fatalf("the coroutine's call %d returns to %#x", i, to)
+				}
+				if to := leave(p, stack-0x10*i); to != textAt+1 {
+					t.Fatalf("call %d returns to %#x", i, to)
+				}
+			}
+		}
+	})
+	if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 6 * depth, Handled: 6 * depth}) {
+		t.Errorf("%+v", l)
+	}
+}

@@ -24,8 +24,7 @@ type thread struct {
 	saved place.Saved
 	owes  bool // the program has set TF itself, and gets a #DB behind the instruction
 
-	calls []*call // that return to the trampoline
-	spare []*call // to be used again
+	calls callList // that return to the trampoline
 
 	leaving *call // whose handlers are being called
 

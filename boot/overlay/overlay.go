@@ -78,7 +78,8 @@ var shimEdits = []edit{
 var probeEdits = []edit{
 	{"runtime/runtime2.go", "\tvalgrindStackID uintptr\n}\n", "\tvalgrindStackID uintptr\n\n\tsondeRet uintptr // see sonde_ret.go\n\tsondeThread unsafe.Pointer // see sonde_kernel.go\n\tsondeUser unsafe.Pointer // see sonde_user.go\n\t_ [32]byte\n}\n", 1},
 	{"runtime/stack.go", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall\n", "\tstackGuard = stackNosplit + stackSystem + abi.StackSmall + 64 // for a soft trap\n", 1},
-	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = sondeRealLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
+	{"runtime/traceback.go", "frame.lr = *(*uintptr)(unsafe.Pointer(lrPtr))", "frame.lr = u.sondeCalls.realLR(gp, lrPtr, *(*uintptr)(unsafe.Pointer(lrPtr)))", 2},
+	{"runtime/traceback.go", "\tflags unwindFlags\n}\n", "\tflags unwindFlags\n\n\tsondeCalls sondeWalk // see sonde_ret.go\n}\n", 1},
 	{"runtime/tracestack.go", "pcBuf[i] = *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pcBuf[i] = sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
 	{"runtime/mprof.go", "pc := *(*uintptr)(unsafe.Pointer(uintptr(fp) + goarch.PtrSize))", "pc := sondeRealFP(uintptr(fp) + goarch.PtrSize)", 1},
 	{"runtime/chan.go", callerPC, realCallerPC, 4},

@@ -188,7 +188,8 @@ var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all with none, and prints them to out.
 // args may name the groups "reg" and "ureg" (registration) and "scale" (a second CPU)
-// too, and "load" (many probes), which takes longest and is measured only then.
+// too, and "load" (many probes), which takes longest and is measured only then, as are the rows
+// that have a depth.
 // programs, where user probes are measured, may be nil.
 //
 // Context: goroutine.
@@ -210,8 +211,11 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
+	if err := runDeep(out, args); err != nil {
+		return err
+	}
 	if programs != nil || len(args) > 0 {
-		if err := runUser(out, programs, wanted); err != nil {
+		if err := runUser(out, programs, args, wanted); err != nil {
 			return err
 		}
 	}
@@ -235,6 +239,7 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 func known(name string) bool {
 	return slices.Contains([]string{"reg", "ureg", "load", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
+		slices.ContainsFunc(deepRows, func(r deepRow) bool { return r.name == name }) ||
 		slices.ContainsFunc(userRows, func(r userRow) bool { return r.name == name })
 }
 

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
@@ -26,6 +27,7 @@ type userRow struct {
 	way    place.Way // how the instruction is to be done
 	ret    bool      // a return probe
 	bare   *proc.Engine
+	depth  uint32 // the function calls itself until so many calls are in progress; 0: it does not
 }
 
 // jmp is emulated; imul has no emulation.
@@ -74,12 +76,27 @@ var userRows = []userRow{
 	{name: "u_step", target: imul, way: place.Step},
 	{name: "ur", target: nop, way: place.Nothing, ret: true},
 	{name: "ur_go", ret: true},
+	{name: "ur_1000", target: deepUser(1000), way: place.Nothing, ret: true, depth: 1000},
+	{name: "ur_16000", target: deepUser(16000), way: place.Nothing, ret: true, depth: 16000},
+}
+
+// deepUser is a function that calls itself until depth calls are in progress. It counts them in
+// R13, which is 0 when a program begins.
+func deepUser(depth uint32) []byte {
+	code := []byte{0x90, 0x41, 0xFF, 0xC5, 0x41, 0x81, 0xFD} // nop; inc r13d; cmp r13d, depth
+	code = binary.LittleEndian.AppendUint32(code, depth)
+	return append(code,
+		0x74, 5, // jz back
+		0xE8, 0xEE, 0xFF, 0xFF, 0xFF, // call itself
+		0x41, 0xFF, 0xCD, // back: dec r13d
+		0xC3, // ret
+	)
 }
 
 // runUser measures the rows of user probes that are wanted.
-func runUser(out io.Writer, table *proc.Table, wanted func(name string) bool) error {
+func runUser(out io.Writer, table *proc.Table, args []string, wanted func(name string) bool) error {
 	for _, r := range userRows {
-		if !wanted(r.name) {
+		if !wanted(r.name) || r.depth > 0 && len(args) == 0 {
 			continue
 		}
 		if err := r.run(out, table); err != nil {
@@ -130,8 +147,11 @@ func (r *userRow) force() (undo func(), err error) {
 
 // hits is how many a program has: myprog prints the result of two further calls.
 func (r *userRow) hits() uint64 {
-	if r.target == nil {
+	switch {
+	case r.target == nil:
 		return calls + 2
+	case r.depth > 0:
+		return deepCalls
 	}
 	return calls
 }
@@ -143,6 +163,8 @@ func (r *userRow) start(table *proc.Table, probed bool, ready func(*proc.Process
 		return start(table, ready, goProgram, "-n", "2", "-every", "0s", "-burst", strconv.Itoa(calls))
 	case r.bare != nil && !probed:
 		return startLoop(table, nop, calls, ready)
+	case r.depth > 0:
+		return startLoop(table, r.target, deepCalls/r.depth, ready)
 	}
 	return startLoop(table, r.target, calls, ready)
 }
@@ -161,7 +183,11 @@ func (r *userRow) perCall(table *proc.Table, hits *uint64) (int64, error) {
 		return 0, err
 	}
 	from, to := <-l.at, <-l.at
-	return (to - from) * 1000 / calls, nil
+	n := int64(calls)
+	if r.depth > 0 {
+		n = deepCalls
+	}
+	return (to - from) * 1000 / n, nil
 }
 
 // begin starts the row's program, and probes it.

@@ -46,19 +46,38 @@ func SondeRetInit(trampoline uintptr, dead func(head uintptr)) {
 }
 
 // sondeRealLR returns the return address that the slot at addr on gp's stack
-// stands for; lr is what it holds. The unwinder calls it for every frame.
+// stands for; lr is what it holds.
 //
 //go:nosplit
 func sondeRealLR(gp *g, addr, lr uintptr) uintptr {
+	w := sondeWalk{}
+	return w.realLR(gp, addr, lr)
+}
+
+// sondeWalk is how far an unwinder has come in the list of a g: the slots that it asks for lie
+// further and further out, as those in the list do. So a stack with n calls takes n steps. It
+// has no pointers, like the unwinder that it is in.
+type sondeWalk struct{ gp, at uintptr } // *g, *sondeRet
+
+// realLR is sondeRealLR. The unwinder calls it for every frame.
+//
+//go:nosplit
+func (w *sondeWalk) realLR(gp *g, addr, lr uintptr) uintptr {
 	if lr-sondeDetours.lo < sondeDetours.len {
 		return sondeDetours.original(lr)
 	}
 	if lr != sondeTrampoline || lr == 0 {
 		return lr
 	}
-	for p := gp.sondeRet; p != 0; {
+	off := gp.stack.hi - addr
+	p := w.at
+	if p == 0 || w.gp != uintptr(unsafe.Pointer(gp)) || (*sondeRet)(unsafe.Pointer(p)).off < off {
+		p = gp.sondeRet
+	}
+	for p != 0 {
 		r := (*sondeRet)(unsafe.Pointer(p))
-		if r.off == gp.stack.hi-addr {
+		if r.off == off {
+			w.gp, w.at = uintptr(unsafe.Pointer(gp)), p
 			return r.lr
 		}
 		p = r.next

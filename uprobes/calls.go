@@ -1,0 +1,190 @@
+package uprobes
+
+import (
+	"slices"
+	"sort"
+)
+
+// callList has the calls of a thread that a return probe waits for. They are found by their stack
+// slots, so it does not matter in what order they return: coroutines switch stacks. Each call and
+// each return takes a few steps, however many calls there are.
+//
+// A call that longjmp has left is forgotten when its slot holds something else. It is counted as
+// one that will not return when the stack is used further up; if that was another stack, and it
+// does return, it is counted as what it is.
+type callList struct {
+	stack []call           // no slot is above the one before it; what is behind them is used again
+	left  map[uint64]*call // those that are counted as such that will not return, by slot, the last first
+	nleft int
+	limit int // when slots are looked at for calls that will not return
+}
+
+// manyCalls is the least limit.
+const manyCalls = 64
+
+// push returns a new call, the last of the stack. Most hits allocate nothing.
+func (cs *callList) push() *call {
+	n := len(cs.stack)
+	if n < cap(cs.stack) {
+		cs.stack = cs.stack[:n+1]
+	} else {
+		cs.stack = append(cs.stack, call{})
+	}
+	return &cs.stack[n]
+}
+
+// below reports whether there are calls to leave when the stack is used at sp.
+func (cs *callList) below(sp uint64) bool {
+	i := len(cs.stack) - 1
+	return i >= 0 && cs.stack[i].slot < sp
+}
+
+// leave counts the calls below sp as such that will not return.
+func (cs *callList) leave(sp uint64) {
+	for cs.below(sp) {
+		c := new(call)
+		i := len(cs.stack) - 1
+		*c, cs.stack[i] = cs.stack[i], *c
+		cs.stack = cs.stack[:i]
+		c.leave()
+		cs.putLeft(c)
+	}
+}
+
+func (cs *callList) putLeft(c *call) {
+	if cs.left == nil {
+		cs.left = map[uint64]*call{}
+	}
+	c.same = cs.left[c.slot]
+	cs.left[c.slot] = c
+	cs.nleft++
+}
+
+// last takes the last call out, if it has that slot; nil: it has another. What it returns is valid
+// until the next push.
+func (cs *callList) last(slot uint64) *call {
+	i := len(cs.stack) - 1
+	if i < 0 || cs.stack[i].slot != slot {
+		return nil
+	}
+	c := &cs.stack[i]
+	cs.stack = cs.stack[:i]
+	return c
+}
+
+// take takes the last call with a slot out; those below it are left. It returns nil if there is
+// none. What it returns is valid until the next push.
+func (cs *callList) take(slot uint64) *call {
+	cs.leave(slot)
+	if c := cs.last(slot); c != nil || cs.left[slot] == nil {
+		return c
+	}
+	c := cs.takeLeft(slot)
+	c.comeBack()
+	return c
+}
+
+func (cs *callList) takeLeft(slot uint64) *call {
+	c := cs.left[slot]
+	if c.same != nil {
+		cs.left[slot] = c.same
+	} else {
+		delete(cs.left, slot)
+	}
+	cs.nleft--
+	return c
+}
+
+// enter is told that a call uses a slot: those below it are left. Those with the slot are
+// forgotten, unless it still holds what they have put there.
+func (cs *callList) enter(slot uint64, holds bool) {
+	cs.leave(slot)
+	if holds {
+		return
+	}
+	for i := len(cs.stack) - 1; i >= 0 && cs.stack[i].slot == slot; i-- {
+		cs.stack[i].leave()
+		cs.stack[i] = call{}
+		cs.stack = cs.stack[:i]
+	}
+	for cs.left[slot] != nil {
+		cs.takeLeft(slot)
+	}
+}
+
+// real returns where the first of the calls with a slot returns to; tramp if there is none.
+func (cs *callList) real(slot, tramp uint64) uint64 {
+	ret := tramp
+	from := sort.Search(len(cs.stack), func(i int) bool { return cs.stack[i].slot <= slot })
+	to := from
+	for to < len(cs.stack) && cs.stack[to].slot == slot {
+		to++
+	}
+	for to--; to >= from && ret == tramp; to-- {
+		ret = cs.stack[to].ret
+	}
+	for c := cs.left[slot]; c != nil && ret == tramp; c = c.same {
+		ret = c.ret
+	}
+	return ret
+}
+
+// prove forgets the calls that will not return, since their slots hold something else, if there
+// are many. It does so again when there are twice as many: a call does not pay for its depth.
+func (cs *callList) prove(alive func(*call) bool) {
+	if len(cs.stack)+cs.nleft < cs.limit {
+		return
+	}
+	n := 0
+	for i := range cs.stack {
+		if c := &cs.stack[i]; alive(c) {
+			cs.stack[n], cs.stack[i] = cs.stack[i], cs.stack[n]
+			n++
+		} else {
+			c.leave()
+			*c = call{}
+		}
+	}
+	cs.stack = cs.stack[:n]
+	left := cs.allLeft()
+	clear(cs.left)
+	cs.nleft = 0
+	for _, c := range left {
+		if alive(c) {
+			cs.putLeft(c)
+		}
+	}
+	cs.limit = max(manyCalls, 2*(n+cs.nleft))
+}
+
+// allLeft returns those that were left; of those with one slot, the last is behind the others.
+func (cs *callList) allLeft() (all []*call) {
+	for _, c := range cs.left {
+		from := len(all)
+		for ; c != nil; c = c.same {
+			all = append(all, c)
+		}
+		slices.Reverse(all[from:])
+	}
+	return all
+}
+
+// forget forgets all: the thread ends.
+func (cs *callList) forget() {
+	for i := range cs.stack {
+		cs.stack[i].leave()
+	}
+	*cs = callList{}
+}
+
+// inherit returns the calls for a child of fork: they return there, too, but no probe is
+// for it.
+func (cs *callList) inherit() (child callList) {
+	for i := range cs.stack {
+		child.stack = append(child.stack, call{slot: cs.stack[i].slot, ret: cs.stack[i].ret})
+	}
+	for _, c := range cs.allLeft() {
+		child.putLeft(&call{slot: c.slot, ret: c.ret, left: true})
+	}
+	return child
+}
