@@ -77,6 +77,11 @@ func (p programs) build(a *initrd.Archive) error {
 			return err
 		}
 	}
+	if _, err := exec.LookPath("g++"); err == nil { // without it, what needs throws is skipped
+		if err := command("g++", "-O2", "-pthread", "-w", "-static", "-o", filepath.Join(bin, "throws"), "testdata/programs/throws.cc"); err != nil {
+			return err
+		}
+	}
 	if err := command("go", "build", "-o", filepath.Join(bin, "gothreads"), "testdata/programs/gothreads/main.go"); err != nil {
 		return err
 	}

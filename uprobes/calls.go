@@ -72,6 +72,15 @@ func (cs *callList) last(slot uint64) *call {
 	return c
 }
 
+// newest returns the last call with a slot; those below it are left. nil: there is none.
+func (cs *callList) newest(slot uint64) *call {
+	cs.leave(slot)
+	if i := len(cs.stack) - 1; i >= 0 && cs.stack[i].slot == slot {
+		return &cs.stack[i]
+	}
+	return cs.left[slot]
+}
+
 // take takes the last call with a slot out; those below it are left. It returns nil if there is
 // none. What it returns is valid until the next push.
 func (cs *callList) take(slot uint64) *call {
@@ -178,13 +187,17 @@ func (cs *callList) forget() {
 }
 
 // inherit returns the calls for a child of fork: they return there, too, but no probe is
-// for it.
+// for it. Those that stay return there as they are.
 func (cs *callList) inherit() (child callList) {
 	for i := range cs.stack {
-		child.stack = append(child.stack, call{slot: cs.stack[i].slot, ret: cs.stack[i].ret})
+		if c := &cs.stack[i]; !c.stays {
+			child.stack = append(child.stack, call{slot: c.slot, ret: c.ret})
+		}
 	}
 	for _, c := range cs.allLeft() {
-		child.putLeft(&call{slot: c.slot, ret: c.ret, left: true})
+		if !c.stays {
+			child.putLeft(&call{slot: c.slot, ret: c.ret, left: true})
+		}
 	}
 	return child
 }

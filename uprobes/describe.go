@@ -19,6 +19,7 @@ type Info struct {
 	Kind     string // "u", "ur"
 	Place    string // file and offset in it
 	Way      string // how the instruction gets done
+	Returns  string // of a return probe: see ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler panicked
 	Ledger   probe.Ledger
 }
@@ -66,11 +67,11 @@ func (o order) kind() string {
 }
 
 func (f *file) info() Info {
-	return Info{Pid: f.o.u.Pid, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Disabled: f.disabled, Ledger: f.tally.ledger()}
+	return Info{Pid: f.o.u.Pid, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Returns: f.returns, Disabled: f.disabled, Ledger: f.tally.ledger()}
 }
 
 func (m *member) info() Info {
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Disabled: m.flags.Has(disabled | broken), Ledger: m.ledger()}
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Returns: m.how, Disabled: m.flags.Has(disabled | broken), Ledger: m.ledger()}
 }
 
 // Ledger accounts for the hits of u since it was registered last, also after it has been

@@ -77,7 +77,10 @@ func (m *member) enableAll(on bool) error {
 // enable sets whether m is enabled. mu held.
 func (m *member) enable(on bool) error {
 	x := tasks[m.process].text
-	if !on {
+	switch {
+	case m.ends() && (!on || allOff):
+		return nil
+	case !on:
 		m.flags.Set(disabled)
 		x.settle(m.point)
 		return nil
@@ -90,6 +93,9 @@ func (m *member) enable(on bool) error {
 	m.flags.Clear(disabled)
 	return nil
 }
+
+// ends reports whether m ends calls that have begun: it is never disabled.
+func (m *member) ends() bool { return m.wants == wantsExit && m.exits != nil }
 
 // wanted reports whether some probe is to be hit at pt. mu held.
 func (pt *point) wanted() bool {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 )
 
@@ -152,4 +153,27 @@ func TestSetEnabled(t *testing.T) {
 			t.Error("not enabled")
 		}
 	}, func(*player) {})
+}
+
+// TestDisabledBesideAnother: two return probes are on a function, one of them disabled. The
+// breakpoint is there for the other one.
+func TestDisabledBesideAnother(t *testing.T) {
+	on := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	off := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) { t.Error("it is disabled") }}
+	play(t, func(p *proc.Process) {
+		for _, rp := range []*Uretprobe{on, off} {
+			rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+			must(t, RegisterUretprobe(rp))
+		}
+		must(t, DisableUretprobe(off))
+	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		leave(p, stack)
+	})
+	if l := on.U.Ledger(); l != (probe.Ledger{Entered: 1, Handled: 1}) {
+		t.Errorf("the enabled one: %+v", l)
+	}
+	if l := off.U.Ledger(); l != (probe.Ledger{Entered: 1, Disarmed: 1}) {
+		t.Errorf("the disabled one: %+v", l)
+	}
 }

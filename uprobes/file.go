@@ -14,11 +14,12 @@ import (
 // A file probe is on an instruction of a file, by its offset: it is a member of the point
 // in each process that maps the file there to execute it, now or later.
 type file struct {
-	o      order
-	opened *vfs.File
-	ident  space.Ident
-	off    uint64
-	tally  *tally
+	o       order
+	opened  *vfs.File
+	ident   space.Ident
+	off     uint64
+	tally   *tally
+	returns string // of a return probe: see ReturnsOf
 
 	disabled bool // guarded by mu
 }
@@ -143,6 +144,7 @@ func (f *file) find(u *Uprobe) error {
 	if u.Symbol == "" {
 		if im != nil {
 			if addr, ok := im.Vaddr(f.off); ok {
+				f.describe(im, addr)
 				return im.boundary(addr)
 			}
 		}
@@ -163,5 +165,13 @@ func (f *file) find(u *Uprobe) error {
 		return probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
 	}
 	f.off = off
+	f.describe(im, s.Addr+u.Offset)
 	return im.boundary(s.Addr + u.Offset)
+}
+
+// describe notes how returns of the function at addr are seen.
+func (f *file) describe(im *image, addr uint64) {
+	if f.o.rp != nil {
+		f.returns = ReturnsOf(im.File, addr)
+	}
 }

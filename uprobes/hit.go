@@ -105,7 +105,8 @@ func (th *thread) hit(pt *point) {
 
 // What a hit has to do beside calling handlers and the instruction.
 const (
-	wantsEntry = 1 << iota // a call begins there, and its end is probed
+	wantsEntry = 1 << iota // a call begins there, and returns to the trampoline
+	wantsStay              // the same, but its exits have points
 	wantsExit              // a return probe is on the instruction
 	wantsSkip              // the instruction is left out
 )
@@ -117,17 +118,19 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 		th.after = nil
 		return
 	}
-	if th.wants&wantsEntry != 0 {
-		th.enterCall(members)
+	if th.wants&(wantsEntry|wantsStay) != 0 {
+		th.enterCall(members, th.wants&wantsEntry == 0)
 	}
 	if decided {
 		pt.check.Perform(r, r.IP, false)
 		th.executed()
 		return
 	}
+	sp := r.SP
 	th.execute(pt)
 	if th.wants&wantsExit != 0 && r.IP != uint64(pt.addr) {
-		th.atReturn(members, r)
+		th.exit(pt, sp)
+		th.goReturned(members, r)
 	}
 }
 
@@ -174,18 +177,17 @@ func (th *thread) special(m *member, r *amd64.Regs) {
 		m.count(probe.Disarmed)
 	case m.user != nil:
 		m.hitUser(th, r)
-	case m.atReturn:
-		th.wants |= wantsExit
 	default:
-		th.wants |= wantsEntry
+		th.wants |= m.wants
 	}
 }
 
-// atReturn calls the handlers of return probes: a return instruction has been executed.
-func (th *thread) atReturn(members []*member, r *amd64.Regs) {
+// goReturned calls the handlers of return probes of Go functions: a return instruction has been
+// executed.
+func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.begin()
 	for _, m := range members {
-		if m.atReturn && m.process == th.t.Process() {
+		if m.wants == wantsExit && m.exits == nil && m.process == th.t.Process() {
 			m.hitReturn(th, r)
 		}
 	}

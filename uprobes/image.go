@@ -18,6 +18,7 @@ type image struct {
 	*program.File
 	opened *vfs.File
 	ident  space.Ident
+	exits  map[uint64]exitsOrNot // what was asked for, by address
 }
 
 // images are those that were asked for last, the newest at the end: probes come in groups, and

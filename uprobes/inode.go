@@ -113,7 +113,7 @@ func (tk *task) addFile(at spot) {
 	}
 	for _, m := range ms {
 		m.file, m.tally = f, f.tally
-		if f.disabled {
+		if f.disabled && !m.ends() {
 			m.flags.Set(disabled)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
+	"sonde/kernel/program"
 )
 
 // A member is a registered probe: what its Uprobe said then, and what became of it.
@@ -28,12 +29,20 @@ type member struct {
 	idle    chan struct{}
 	once    sync.Once
 
-	atReturn bool        // its point is a return instruction
-	others   []*member   // of the same probe: of the first of them
-	user     *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
-	page     frame.Frame // that user was inserted into
-	file     *file       // it is this file probe's; nil: it is one by itself
+	returning             // if it is a return probe
+	others    []*member   // of the same probe: of the first of them
+	user      *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
+	page      frame.Frame // that user was inserted into
+	file      *file       // it is this file probe's; nil: it is one by itself
 	*tally
+}
+
+// returning is what a member of a return probe does.
+type returning struct {
+	wants uint8          // what its hit wants: see hit.go
+	exits *program.Exits // of its function, if they are known; in the file, which bias moves
+	bias  uint64
+	how   string // for people
 }
 
 // tally counts the hits of a probe.

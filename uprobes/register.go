@@ -108,38 +108,41 @@ func (o order) taken() error {
 	return nil
 }
 
-// add makes the members of the points that a probe at addr needs: one, or one for each
-// return instruction. list lets hits find them. mu held.
+// add makes the members of the points that a probe at addr needs: of a return probe there may be
+// several. list lets hits find them. mu held.
 func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
-	at, atReturn := []uint64{addr}, false
 	if o.rp != nil {
-		im, bias := imageAt(tk.text.mem.Space, addr)
-		var rets []uint64
-		if rets, atReturn, err = goReturns(im, addr, bias); atReturn {
-			at = rets
-		} else {
-			err = tk.text.prepareReturns(addr)
-		}
-		if err != nil {
-			return nil, err
-		}
+		ms, err = tk.addReturn(o, addr)
+	} else {
+		ms, err = tk.place(o, addr, []uint64{addr}, returning{})
+	}
+	if err != nil {
+		return nil, err
 	}
 	shared := new(tally)
+	for _, m := range ms {
+		m.tally = shared
+	}
+	ms[0].others = ms[1:]
+	return ms, nil
+}
+
+// place makes members like that one, of a probe at addr, for points there. mu held.
+func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*member, err error) {
 	for _, a := range at {
 		pt, err := tk.text.point(a)
 		if err == nil && tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended
 			err = errEnded(tk.process.PID)
 		}
 		if pt != nil {
-			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, atReturn: atReturn,
-				process: tk.process, point: pt, idle: make(chan struct{}), tally: shared})
+			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process,
+				point: pt, idle: make(chan struct{}), returning: like})
 		}
 		if err != nil {
 			tk.discard(ms)
 			return nil, err
 		}
 	}
-	ms[0].others = ms[1:]
 	return ms, nil
 }
 

@@ -6,15 +6,16 @@ import (
 )
 
 // A call is a call of functions with return probes: its return address on the stack has
-// been replaced by that of the trampoline. A function that ends with a jump to another
+// been replaced by that of the trampoline, unless it stays. A function that ends with a jump to another
 // one, which is probed as well, has two calls with one stack slot.
 type call struct {
-	slot uint64 // on the stack
-	ret  uint64 // what it held
-	left bool   // counted as one that will not return
-	of   []instance
-	next int   // of these, when their handlers are called
-	same *call // among those that were left: an older one with this slot
+	slot  uint64 // on the stack
+	ret   uint64 // what it held
+	stays bool   // its return address is on the stack: the exits have points
+	left  bool   // counted as one that will not return
+	of    []instance
+	next  int   // of these, when their handlers are called
+	same  *call // among those that were left: an older one with this slot
 }
 
 // instance is one call of one probe.
@@ -27,24 +28,33 @@ type instance struct {
 // been called.
 //
 // Context: t's goroutine, IP at the functions' first instruction.
-func (th *thread) enterCall(members []*member) {
+func (th *thread) enterCall(members []*member, stays bool) {
 	r, tramp := th.Regs(), th.text.trampoline.Load()
-	ret, err := th.text.mem.SwapWord(r.SP, tramp)
+	var ret uint64
+	var err error
+	if stays {
+		ret, err = th.text.mem.LoadWord(r.SP)
+	} else {
+		ret, err = th.text.mem.SwapWord(r.SP, tramp)
+	}
 	cs := &th.calls
 	if n := len(cs.stack); n > 0 && cs.stack[n-1].slot <= r.SP || cs.nleft > 0 {
 		cs.enter(r.SP, ret == tramp)
 	}
 	if len(cs.stack)+cs.nleft >= manyCalls {
-		cs.prove(func(c *call) bool { v, err := th.Load(c.slot); return err == nil && v == tramp })
+		cs.prove(func(c *call) bool {
+			v, err := th.Load(c.slot)
+			return err == nil && (v == tramp || c.stays && v == c.ret)
+		})
 	}
 	real := ret
-	if ret == tramp {
+	if ret == tramp && tramp != 0 {
 		real = cs.real(r.SP, tramp)
 	}
 	c := cs.push()
-	c.slot, c.ret = r.SP, ret
+	c.slot, c.ret, c.stays = r.SP, ret, stays
 	for _, m := range members {
-		if m.ret == nil || m.atReturn || m.process != th.t.Process() {
+		if m.wants&(wantsEntry|wantsStay) == 0 || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
 		}
 		m.count(probe.Entered)

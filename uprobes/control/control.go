@@ -48,7 +48,7 @@ func writeEnabled(p []byte) error {
 }
 
 // writeList prints a line per probe: process, address, type, the program, where the
-// instruction is in its file, how it gets done, status.
+// instruction is in its file, how it gets done, status. Of a return probe: how returns are seen, and why.
 func writeList(w io.Writer) {
 	for _, p := range uprobes.All() {
 		status := ""
@@ -56,7 +56,11 @@ func writeList(w io.Writer) {
 			status = "[DISABLED]"
 		}
 		line := fmt.Sprintf("%6d  %016x  %-2s  %-15s  %s  %s %s", p.Pid, p.Vaddr, p.Kind, p.Program, p.Place, p.Way, status)
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		fmt.Fprint(w, strings.TrimRight(line, " "))
+		if p.Returns != "" {
+			fmt.Fprint(w, "  returns: ", p.Returns)
+		}
+		fmt.Fprintln(w)
 	}
 }
 

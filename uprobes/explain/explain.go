@@ -31,6 +31,7 @@ type Place struct {
 	Code   []byte         // from Addr on
 
 	Returns, Leaves []uint64 // see program.File.Returns
+	ReturnsBy       string   // see uprobes.ReturnsOf
 	Check           prologue.Check
 	Boundary        error // no instruction begins at Addr
 	// Name returns the symbol that an address, as the file has it, lies in, and where that
@@ -164,10 +165,8 @@ func (p *Place) writeReturns(w io.Writer) {
 	switch {
 	case p.off() != 0:
 		fmt.Fprintf(w, "  a return probe belongs to the function's first instruction\n")
-	case p.Fn.Go:
-		fmt.Fprintf(w, "  of a Go function: a breakpoint on each return instruction\n")
 	default:
-		fmt.Fprintf(w, "  by a trampoline in place of the return address\n")
+		fmt.Fprintf(w, "  by %s\n", p.ReturnsBy)
 	}
 	p.list(w, "return instructions", p.Returns)
 	p.list(w, "jumps that may leave", p.Leaves)

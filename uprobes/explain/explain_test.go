@@ -28,6 +28,7 @@ func made(t *testing.T, off int, change func(*Place)) *Place {
 	p := &Place{
 		Title: "/bin/probed:leaf", Path: "/bin/probed", Addr: 0x401000 + uint64(off), Offset: 0x1000 + uint64(off),
 		Fn: program.Symbol{Name: "leaf", Addr: 0x401000, Size: uint64(len(b))}, Body: b, Code: b[off:], Returns: []uint64{0x40100a},
+		ReturnsBy: "trampoline (it has no .eh_frame)",
 		Name: func(addr uint64) (string, uint64) {
 			if addr >= 0x402000 && addr < 0x402010 {
 				return "counter", 0x402000
@@ -59,7 +60,7 @@ func TestDrawings(t *testing.T) {
 		}},
 		{"go", 0, func(p *Place) {
 			p.Fn.Go, p.Check = true, prologue.Check{Kind: prologue.Small, Len: 4}
-			p.Leaves = p.Returns
+			p.Leaves, p.ReturnsBy = p.Returns, "points on its returns (1), as it is Go's"
 		}},
 		{"unknown", 0, func(p *Place) { p.Fn = program.Symbol{} }},
 	} {

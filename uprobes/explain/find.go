@@ -114,6 +114,7 @@ func (p *Place) fill(f *program.File) {
 	p.Fn, p.Check = s, f.Check(s)
 	p.Body, _ = f.Code(s.Addr, s.Size)
 	p.Returns, p.Leaves, _ = f.Returns(s)
+	p.ReturnsBy = uprobes.ReturnsOf(f, s.Addr)
 	p.Boundary = f.Boundary(addr)
 }
 

@@ -1,0 +1,151 @@
+package uprobes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"sonde/arch/amd64/insn"
+	"sonde/kernel/probe"
+	"sonde/kernel/program"
+	"sonde/uprobes/place"
+)
+
+// A return probe sees the returns of a function in one of three ways:
+//
+//   - A function of Go has a point on each return instruction. Its stack may move, so nothing else
+//     says which call that is.
+//   - A function all of whose exits are known (program.Exits) has a point at its beginning and one
+//     on each exit. Nothing on the stack changes, so exceptions and backtraces are as without a
+//     probe. The beginning notes the call by its stack slot; a return instruction that takes
+//     its address from that slot ends it. A jump that leaves the function, with that slot on top of
+//     the stack, is a tail call: from there on the call returns to the trampoline.
+//   - All others return to the trampoline, from their beginning on.
+//
+// The first costs a hit for each call, the others two.
+
+// ReturnsOf says in which way a return probe sees the returns of the function that begins at addr,
+// as the file has it, and why.
+//
+// Context: goroutine.
+func ReturnsOf(f *program.File, addr uint64) string {
+	if s, off, ok := f.At(addr); ok && off == 0 && s.Go {
+		returns, _, _ := f.Returns(s)
+		return onReturns(len(returns))
+	}
+	return onExits(f.Exits(addr))
+}
+
+func onReturns(n int) string { return fmt.Sprintf("points on its returns (%d), as it is Go's", n) }
+
+func onExits(e *program.Exits, err error) string {
+	switch {
+	case err != nil:
+		return fmt.Sprintf("trampoline (%v)", err)
+	case len(e.Jumps) > 0:
+		return fmt.Sprintf("points on its exits (%d, and %d jumps: behind a tail call, trampoline)", len(e.Returns), len(e.Jumps))
+	}
+	return fmt.Sprintf("points on its exits (%d)", len(e.Returns))
+}
+
+// exitsAt returns the exits of the function that begins at an address of the file.
+//
+// Errors: why they are not all known.
+func (im *image) exitsAt(addr uint64) (*program.Exits, error) {
+	if im == nil {
+		return nil, errors.New("it is not the code of a program's file")
+	}
+	if e, ok := im.exits[addr]; ok {
+		return e.Exits, e.err
+	}
+	e, err := im.Exits(addr)
+	if im.exits == nil {
+		im.exits = map[uint64]exitsOrNot{}
+	}
+	im.exits[addr] = exitsOrNot{e, err}
+	return e, err
+}
+
+// exitsOrNot is what program.Exits has answered.
+type exitsOrNot struct {
+	*program.Exits
+	err error
+}
+
+// addReturn makes the members of the points that a return probe on a function needs. mu held.
+func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
+	im, bias := imageAt(tk.text.mem.Space, addr)
+	rets, isGo, err := goReturns(im, addr, bias)
+	if err != nil {
+		return nil, err
+	}
+	if isGo {
+		return tk.place(o, addr, rets, returning{wants: wantsExit, how: onReturns(len(rets))})
+	}
+	e, why := im.exitsAt(addr - bias)
+	if why == nil {
+		var ms []*member
+		if ms, why = tk.addExits(o, addr, e, bias); why == nil {
+			return ms, nil
+		}
+	}
+	if err := tk.text.prepareReturns(addr); err != nil {
+		return nil, err
+	}
+	return tk.place(o, addr, []uint64{addr}, returning{wants: wantsEntry, how: onExits(nil, why)})
+}
+
+// addExits is addReturn for a function whose exits are known. mu held.
+//
+// Errors: those of place; EOPNOTSUPP what is there is not what the file has.
+func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([]*member, error) {
+	var at []uint64
+	for _, a := range slices.Concat(e.Returns, e.Jumps) {
+		at = append(at, a+bias)
+	}
+	if len(e.Jumps) > 0 {
+		if err := tk.text.prepareReturns(addr); err != nil {
+			return nil, err
+		}
+	}
+	exits, err := tk.place(o, addr, at, returning{wants: wantsExit, exits: e, bias: bias})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range exits {
+		if in := &m.point.plan.In; m.point.plan.Way != place.Emulate || in.Flow != insn.Ret && !leaves(in.Flow) {
+			tk.discard(exits)
+			return nil, probe.Refuse(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
+		}
+	}
+	entry, err := tk.place(o, addr, []uint64{addr}, returning{wants: wantsStay, exits: e, bias: bias, how: onExits(e, nil)})
+	if err != nil {
+		tk.discard(exits)
+		return nil, err
+	}
+	return append(entry, exits...), nil
+}
+
+// leaves reports whether an instruction may be a jump to another function.
+func leaves(f insn.Flow) bool {
+	return f == insn.Jmp || f == insn.Jcc || f == insn.Loop || f == insn.JmpInd
+}
+
+// leftFor reports whether IP is in none of the parts of the function.
+func (m *returning) leftFor(ip uint64) bool { return m.exits != nil && !m.exits.Has(ip-m.bias) }
+
+// exit is told that an exit has been executed, with that stack pointer before.
+func (th *thread) exit(pt *point, sp uint64) {
+	c := th.calls.newest(sp)
+	r := th.Regs()
+	switch {
+	case c == nil || !c.stays: // from before the probe, or the trampoline sees it
+	case pt.plan.In.Flow == insn.Ret:
+		th.returned()
+	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP):
+		if ret, err := th.text.mem.SwapWord(sp, th.text.trampoline.Load()); err == nil {
+			c.ret, c.stays = ret, false
+		}
+	}
+}
