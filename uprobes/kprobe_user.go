@@ -171,15 +171,15 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if err := k.check(); err != nil {
 		return err
 	}
+	if tasks[k.User.VMA.Process].inserted(k) != nil { // so its page may be a copy now
+		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
+	}
 	if err := k.User.mapped(); err != nil {
 		return err
 	}
 	tk, err := join(k.User.VMA.Process)
 	if err != nil {
 		return err
-	}
-	if tk.inserted(k) != nil {
-		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
 	}
 	ms, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}, owner: asker()}, k.User.Addr)
 	if err != nil {
