@@ -81,7 +81,7 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 		return nil, err
 	}
 	if isGo {
-		return tk.place(o, addr, rets, returning{wants: wantsExit, how: onReturns(len(rets))})
+		return tk.place(o, addr, rets, returning{wants: wantsReturn, how: onReturns(len(rets))})
 	}
 	e, why := im.exitsAt(addr - bias)
 	if why == nil {

@@ -105,10 +105,11 @@ func (th *thread) hit(pt *point) {
 
 // What a hit has to do beside calling handlers and the instruction.
 const (
-	wantsEntry = 1 << iota // a call begins there, and returns to the trampoline
-	wantsStay              // the same, but its exits have points
-	wantsExit              // a return probe is on the instruction
-	wantsSkip              // the instruction is left out
+	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
+	wantsStay               // the same, but its exits have points
+	wantsExit               // one of these exits
+	wantsReturn             // a return instruction of Go
+	wantsSkip               // the instruction is left out
 )
 
 // complete is the rest of a hit that is not the usual one.
@@ -128,9 +129,14 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 	}
 	sp := r.SP
 	th.execute(pt)
-	if th.wants&wantsExit != 0 && r.IP != uint64(pt.addr) {
-		th.exit(pt, sp)
+	if r.IP == uint64(pt.addr) {
+		return
+	}
+	if th.wants&wantsReturn != 0 {
 		th.goReturned(members, r)
+	}
+	if th.wants&wantsExit != 0 {
+		th.exit(pt, sp)
 	}
 }
 
@@ -187,7 +193,7 @@ func (th *thread) special(m *member, r *amd64.Regs) {
 func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.begin()
 	for _, m := range members {
-		if m.wants == wantsExit && m.exits == nil && m.process == th.t.Process() {
+		if m.wants == wantsReturn && m.process == th.t.Process() {
 			m.hitReturn(th, r)
 		}
 	}
