@@ -83,9 +83,9 @@ func mountFiles(tree *vfs.FS) {
 // mountDevices makes /dev, with the terminal under the names that programs know.
 func mountDevices(tree *vfs.FS) {
 	err := device.Mount(tree)
-	for minor, name := range []string{"tty", "console"} {
-		err = errors.Join(err, tree.Bind("/dev/"+name, &tty.Device{TTY: console.TTY, Major: 5, Minor: uint32(minor)}))
-	}
+	err = errors.Join(err,
+		tree.Bind("/dev/tty", tty.Current{Device: &tty.Device{TTY: console.TTY, Major: 5}}),
+		tree.Bind("/dev/console", &tty.Device{TTY: console.TTY, Major: 5, Minor: 1}))
 	if err != nil {
 		printk.Err("dev: %s", err.Error())
 	}

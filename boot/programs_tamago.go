@@ -50,7 +50,11 @@ func startPrograms() {
 	die.SetProgram(proc.Describe)
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
-	console.TTY.OnSignal(func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) })
+	signal := func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) }
+	console.TTY.OnSignal(signal)
+	if err := tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }); err != nil {
+		printk.Err("dev: %s", err.Error())
+	}
 	if err := process.Mount(vfs.Root, programs); err != nil {
 		printk.Err("procfs: %s", err.Error())
 	}

@@ -64,7 +64,7 @@ func (p programs) build(a *initrd.Archive) error {
 		return err
 	}
 	for _, name := range []string{
-		"fdcalls", "watchfiles",
+		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far",
 		"hello", "threads", "signals", "calls", "sockets", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
 	} {

@@ -33,6 +33,7 @@ var asOnTheHost = []string{
 	`busybox sh -c 'busybox seq 1 20000 > /tmp/seq; busybox md5sum < /tmp/seq; busybox gzip -c /tmp/seq | busybox gunzip | busybox cmp - /tmp/seq && echo same; busybox rm /tmp/seq'`,
 	`busybox sh -c '(busybox sleep 0.1; echo late) & echo soon; wait; echo $?'`,
 	`busybox sh -c 'trap "echo trapped" USR1; kill -USR1 $$; exit 6'`,
+	"ptys",
 	"dynamic bin/dynamic",
 	"dash scripts/files.sh",
 	"dash scripts/text.sh",

@@ -3,6 +3,8 @@ package proc
 import (
 	"slices"
 	"syscall"
+
+	"sonde/kernel/abi"
 )
 
 // Group is a process group: a job of a shell.
@@ -180,4 +182,40 @@ func (p *Process) SetTerminal(tty Terminal) error {
 	}
 	s.tty = tty
 	return nil
+}
+
+// SessionOf returns the number of the session that a terminal controls, 0 for none.
+func (t *Table) SessionOf(tty Terminal) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.sessionOf(tty); s != nil {
+		return s.ID
+	}
+	return 0
+}
+
+// sessionOf is SessionOf. mu held.
+func (t *Table) sessionOf(tty Terminal) *Session {
+	for _, s := range t.sessions {
+		if s.tty == tty {
+			return s
+		}
+	}
+	return nil
+}
+
+// Disown takes a terminal that is no more away from the session that it controls. The
+// leader of that gets SIGHUP and SIGCONT.
+func (t *Table) Disown(tty Terminal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.sessionOf(tty)
+	if s == nil {
+		return
+	}
+	s.tty = nil
+	if s.leader != nil {
+		s.leader.send(SignalOf(abi.SIGHUP))
+		s.leader.send(SignalOf(abi.SIGCONT))
+	}
 }

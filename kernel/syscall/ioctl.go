@@ -1,10 +1,12 @@
 package syscall
 
 import (
+	"fmt"
 	sys "syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
+	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 )
 
@@ -19,6 +21,13 @@ type terminal interface {
 	// Foreground is the group that reads, 0 for none.
 	Foreground() int
 	SetForeground(group int)
+	// Flush and FlushOutput forget what was typed and not read, and what was written and
+	// not shown; Unshown is how many bytes that is.
+	Flush()
+	FlushOutput()
+	Unshown() int
+	// Stop stops output, or lets it go on.
+	Stop(on bool)
 	// Control is what is the same for all who have the terminal open.
 	Control() interface{ HangUp() }
 }
@@ -56,11 +65,42 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 		}
 		return done(put(t, a[2], int32(b.Buffered())))
 	}
-	tty, ok := f.Handle().(terminal)
+	if m, ok := f.Handle().(*tty.Master); ok {
+		if v, err := ioctlMaster(t, m, a[1], a[2]); err != sys.ENOTTY {
+			return v, err
+		}
+	}
+	term, ok := f.Handle().(terminal)
 	if !ok {
 		return 0, sys.ENOTTY
 	}
-	return ioctlTerminal(t, tty, a[1], a[2])
+	if h, ok := term.(tty.Handle); ok && h.HungUp() {
+		return 0, sys.EIO
+	}
+	return ioctlTerminal(t, term, a[1], a[2])
+}
+
+// ioctlMaster is for what only the master of a pseudo-terminal knows.
+func ioctlMaster(t *proc.Thread, m *tty.Master, request, arg uint64) (uint64, error) {
+	switch request {
+	case abi.TIOCGPTN:
+		return done(put(t, arg, int32(m.Number)))
+	case abi.TIOCGPTLCK:
+		return done(put(t, arg, int32(b2u(m.IsLocked()))))
+	case abi.TIOCSPTLCK:
+		on, err := get[int32](t, arg)
+		if err == nil {
+			m.SetLock(on != 0)
+		}
+		return 0, err
+	case abi.TIOCGPTPEER:
+		f, err := vfs.OpenAt(start(t), fmt.Sprintf("/dev/pts/%d", m.Number), asInt(arg)&^abi.O_CLOEXEC, 0)
+		if err != nil {
+			return 0, err
+		}
+		return install(t, f, arg&abi.O_CLOEXEC != 0)
+	}
+	return 0, sys.ENOTTY
 }
 
 func nonblocking(t *proc.Thread, f *vfs.File, addr uint64) (uint64, error) {
@@ -76,56 +116,117 @@ func nonblocking(t *proc.Thread, f *vfs.File, addr uint64) (uint64, error) {
 	return 0, nil
 }
 
-func ioctlTerminal(t *proc.Thread, tty terminal, request, addr uint64) (uint64, error) {
+func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64, error) {
 	switch request {
 	case abi.TCGETS:
-		return done(put(t, addr, tty.Termios()))
+		return done(put(t, addr, term.Termios()))
 	case abi.TCSETS, abi.TCSETSW, abi.TCSETSF:
 		to, err := get[abi.Termios](t, addr)
 		if err == nil {
-			err = mayChange(t, tty)
+			err = mayChange(t, term)
 		}
 		if err != nil {
 			return 0, err
 		}
-		return done(tty.SetTermios(to, request != abi.TCSETS, request == abi.TCSETSF))
+		return done(term.SetTermios(to, request != abi.TCSETS, request == abi.TCSETSF))
 	case abi.TIOCGWINSZ:
-		return done(put(t, addr, tty.Winsize()))
+		return done(put(t, addr, term.Winsize()))
 	case abi.TIOCSWINSZ:
 		to, err := get[abi.Winsize](t, addr)
 		if err == nil {
-			tty.SetWinsize(to)
+			term.SetWinsize(to)
 		}
 		return 0, err
 	case abi.TIOCGPGRP:
-		return done(put(t, addr, int32(tty.Foreground())))
+		if !controls(t, term) {
+			return 0, sys.ENOTTY
+		}
+		return done(put(t, addr, int32(term.Foreground())))
 	case abi.TIOCSPGRP:
-		return setForeground(t, tty, addr)
+		return setForeground(t, term, addr)
 	case abi.TIOCSCTTY:
-		return done(t.Process().SetTerminal(tty.Control()))
+		return done(takeTerminal(t, term))
 	case abi.TIOCNOTTY:
 		return done(t.Process().SetTerminal(nil))
 	case abi.TIOCGSID:
-		_, s := t.Process().Group()
+		s := t.Process().Table().SessionOf(term.Control())
+		if !controls(t, term) || s == 0 {
+			return 0, sys.ENOTTY
+		}
 		return done(put(t, addr, int32(s)))
+	case abi.TIOCOUTQ:
+		return done(put(t, addr, int32(term.Unshown())))
+	case abi.TCSBRK, abi.TCSBRKP: // all that was written is shown, and there is no line to break
+		return done(mayChange(t, term))
+	case abi.TCFLSH, abi.TCXONC:
+		if err := mayChange(t, term); err != nil {
+			return 0, err
+		}
+		return done(flow(term, request, addr))
 	}
 	return 0, sys.ENOTTY
 }
 
+// controls reports whether the terminal is that of t's session; a master tells of its
+// slave in any case.
+func controls(t *proc.Thread, term terminal) bool {
+	_, master := term.(*tty.Master)
+	return master || t.Process().Terminal() == term.Control()
+}
+
+// takeTerminal makes a terminal that of t's session, with t's group in the foreground.
+//
+// Errors: EPERM.
+func takeTerminal(t *proc.Thread, term terminal) error {
+	p := t.Process()
+	if p.Terminal() == term.Control() {
+		return p.SetTerminal(term.Control())
+	}
+	err := p.SetTerminal(term.Control())
+	if err == nil {
+		group, _ := p.Group()
+		term.SetForeground(group)
+	}
+	return err
+}
+
+// flow forgets what is on its way, or stops and starts output.
+//
+// Errors: EINVAL.
+func flow(term terminal, request, what uint64) error {
+	switch {
+	case request == abi.TCFLSH && what <= abi.TCIOFLUSH:
+		if what != abi.TCOFLUSH {
+			term.Flush()
+		}
+		if what != abi.TCIFLUSH {
+			term.FlushOutput()
+		}
+	case request == abi.TCXONC && what <= abi.TCOON:
+		term.Stop(what == abi.TCOOFF)
+	case request == abi.TCXONC && what <= abi.TCION: // there is nobody to tell
+	default:
+		return sys.EINVAL
+	}
+	return nil
+}
+
 // setForeground lets a group of the caller's session read from the terminal.
-func setForeground(t *proc.Thread, tty terminal, addr uint64) (uint64, error) {
+func setForeground(t *proc.Thread, term terminal, addr uint64) (uint64, error) {
 	group, err := get[int32](t, addr)
 	switch {
 	case err != nil:
 		return 0, err
+	case t.Process().Terminal() != term.Control():
+		return 0, sys.ENOTTY
 	case group < 0:
 		return 0, sys.EINVAL
 	case !t.Process().HasGroup(int(group)):
 		return 0, sys.EPERM
 	}
-	if err := mayChange(t, tty); err != nil {
+	if err := mayChange(t, term); err != nil {
 		return 0, err
 	}
-	tty.SetForeground(int(group))
+	term.SetForeground(int(group))
 	return 0, nil
 }

@@ -82,3 +82,30 @@ func stopGroup(t *proc.Thread, n int) error {
 	p.Table().SendGroup(group, proc.SignalOf(n))
 	return sys.EINTR
 }
+
+// openedTerminal does what it means to open a terminal: /dev/tty is the one that controls
+// t's session, and a session without one gets what its leader opens.
+//
+// Errors: ENXIO, and those of opening it; f is closed then.
+func openedTerminal(t *proc.Thread, f *vfs.File, flags int) (*vfs.File, error) {
+	h, ok := f.Handle().(tty.Handle)
+	if !ok {
+		return f, nil
+	}
+	if _, ok := f.Node().(tty.Current); ok {
+		defer vfs.Close(f)
+		own, ok := t.Process().Terminal().(*tty.TTY)
+		if !ok {
+			return nil, sys.ENXIO
+		}
+		opened, err := (&tty.Device{TTY: own}).Open(flags)
+		if err != nil {
+			return nil, err
+		}
+		return vfs.NewFile(f.Name(), f.Node(), opened, f.Flags()), nil
+	}
+	if flags&abi.O_NOCTTY == 0 && h.IsSlave() && t.Process().Terminal() == nil {
+		takeTerminal(t, h) // one that does not lead its session gets none, and no error
+	}
+	return f, nil
+}

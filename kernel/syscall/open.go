@@ -77,6 +77,9 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 	if err != nil {
 		return 0, err
 	}
+	if f, err = openedTerminal(t, f, flags); err != nil {
+		return 0, err
+	}
 	if err := awaitPeer(t, f); err != nil {
 		vfs.Close(f)
 		return 0, err

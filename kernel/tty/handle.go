@@ -29,13 +29,15 @@ func (d *Device) Stat() vfs.Info {
 
 // Open implements vfs.Opener.
 //
-// Errors: EIO when it has hung up.
+// Errors: EIO when it has hung up, or is a slave that is locked.
 func (d *Device) Open(int) (vfs.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.hungUp {
+	if d.hungUp || d.isLocked {
 		return nil, syscall.EIO
 	}
+	d.opens++
+	d.used = true
 	return Handle{TTY: d.TTY}, nil
 }
 
@@ -43,7 +45,15 @@ func (d *Device) Open(int) (vfs.Handle, error) {
 //
 // Errors: EAGAIN when there is none, io.EOF.
 func (h Handle) ReadAt(p []byte, _ int64) (int, error) {
-	t := h.TTY
+	n, err := h.TTY.read(p)
+	if n > 0 {
+		h.queue.Notify(poll.Out) // a master may type again
+	}
+	return n, err
+}
+
+// read is ReadAt.
+func (t *TTY) read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -126,18 +136,18 @@ func (t *TTY) stopTimer() {
 
 // WriteAt implements vfs.Handle.
 //
-// Errors: EAGAIN while output is stopped, EIO when it has hung up.
-func (h Handle) WriteAt(p []byte, _ int64) (int, error) {
+// Errors: EAGAIN while output is stopped or a master reads nothing, EIO when it has hung up.
+func (h Handle) WriteAt(p []byte, _ int64) (n int, err error) {
 	t := h.TTY
-	var err error
 	t.locked(func() poll.Events {
+		n = t.allowed(len(p))
 		switch {
 		case t.hungUp:
 			err = syscall.EIO
-		case t.stopped:
+		case t.stopped || n == 0 && len(p) > 0:
 			err = syscall.EAGAIN
 		default:
-			for _, c := range p {
+			for _, c := range p[:n] {
 				t.put(c)
 			}
 		}
@@ -146,14 +156,20 @@ func (h Handle) WriteAt(p []byte, _ int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return n, nil
 }
 
 // Control is the terminal that h is open on: the same for all handles.
 func (h Handle) Control() interface{ HangUp() } { return h.TTY }
 
 // Close implements vfs.Handle.
-func (h Handle) Close() error { return nil }
+func (h Handle) Close() error {
+	h.locked(func() poll.Events {
+		h.opens--
+		return poll.In | poll.Hup // a master hears of the last one
+	})
+	return nil
+}
 
 // Queue implements poll.Source.
 func (t *TTY) Queue() *poll.Queue { return &t.queue }
@@ -165,7 +181,7 @@ func (t *TTY) Poll() (ev poll.Events) {
 	if t.hungUp {
 		return poll.In | poll.Hup
 	}
-	if !t.stopped {
+	if !t.stopped && t.allowed(1) > 0 {
 		ev = poll.Out
 	}
 	if t.termios.Lflag&ICANON != 0 && len(t.lines) > 0 ||

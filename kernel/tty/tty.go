@@ -75,6 +75,11 @@ type TTY struct {
 	timer   *time.Timer
 	expired bool // VTIME is over
 
+	opens    int     // handles
+	used     bool    // there has been one
+	isLocked bool    // a slave that cannot be opened yet
+	master   *Master // of a pseudo-terminal; does not change
+
 	pending []byte // output and echo not yet given to the device
 	signals []Signal
 }
@@ -199,9 +204,35 @@ func (t *TTY) SetForeground(group int) {
 
 // Flush forgets what was typed and not read, as TCIFLUSH does.
 func (t *TTY) Flush() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.forget()
+	t.locked(func() poll.Events {
+		t.forget()
+		return poll.Out // a master may type again
+	})
+}
+
+// FlushOutput forgets what was written and not shown, as TCOFLUSH does: what a master has
+// not read.
+func (t *TTY) FlushOutput() {
+	if t.master != nil {
+		t.master.shown(make([]byte, 2*mostOutput))
+		t.queue.Notify(poll.Out)
+	}
+}
+
+// Unshown returns how many bytes of output are on their way, for TIOCOUTQ.
+func (t *TTY) Unshown() int {
+	if t.master == nil {
+		return 0
+	}
+	return t.master.Buffered()
+}
+
+// Stop stops output, as VSTOP does, or lets it go on.
+func (t *TTY) Stop(on bool) {
+	t.locked(func() poll.Events {
+		t.stopped = on
+		return poll.Out
+	})
 }
 
 // forget drops all input. Context: mu held.
@@ -209,10 +240,20 @@ func (t *TTY) forget() {
 	t.line, t.lines, t.ahead, t.literal = nil, nil, 0, false
 }
 
+// HungUp reports whether HangUp has been.
+func (t *TTY) HungUp() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hungUp
+}
+
 // HangUp ends the terminal for those who have it open: reading is at its end,
 // writing an error, and the foreground group gets SIGHUP and SIGCONT.
 func (t *TTY) HangUp() {
 	t.locked(func() poll.Events {
+		if t.hungUp {
+			return 0
+		}
 		t.hungUp = true
 		t.forget()
 		t.signals = append(t.signals, SIGHUP, SIGCONT)

@@ -17,6 +17,7 @@ var mounts = []Mount{
 	{"proc", "/proc", "proc", 0x9fa0},
 	{"sysfs", "/sys", "sysfs", 0x62656572},
 	{"debugfs", "/sys/kernel/debug", "debugfs", 0x64626720},
+	{"devpts", "/dev/pts", "devpts", 0x1cd1},
 }
 
 // Mounts returns all that is mounted, the root first.

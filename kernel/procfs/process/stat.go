@@ -75,14 +75,14 @@ func stat(p *proc.Process, who subject) string {
 	return b.String()
 }
 
-// console is the number of /dev/console, the only terminal that there is.
-const console = 5<<8 | 1
-
 // terminalOf returns the number of p's terminal, and the group in its foreground; 0 and -1
 // where p has none.
 func terminalOf(p *proc.Process) (number, front int) {
-	if t, ok := p.Terminal().(interface{ Foreground() int }); ok {
-		return console, t.Foreground()
+	if t, ok := p.Terminal().(interface {
+		Number() int
+		Foreground() int
+	}); ok {
+		return t.Number(), t.Foreground()
 	}
 	return 0, -1
 }

@@ -1,0 +1,175 @@
+package tty
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/kernel/poll"
+	"sonde/kernel/vfs"
+)
+
+// ptyOf opens a pseudo-terminal, both ends.
+func ptyOf(t *testing.T, tree *vfs.FS) (master, slave *vfs.File) {
+	t.Helper()
+	m, err := tree.OpenFile("/dev/ptmx", vfs.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Handle().(*Master).SetLock(false)
+	s, err := tree.OpenFile("/dev/pts/0", vfs.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, s
+}
+
+func ptyTree(t *testing.T) (tree *vfs.FS, left *int) {
+	t.Helper()
+	tree, left = vfs.New(), new(int)
+	if err := MountPTYs(tree, nil, func(*TTY) { *left++ }); err != nil {
+		t.Fatal(err)
+	}
+	return tree, left
+}
+
+func TestPTYHasALineDiscipline(t *testing.T) {
+	tree, left := ptyTree(t)
+	m, s := ptyOf(t, tree)
+	m.Write([]byte("ab\x7fc\r"))
+	b := make([]byte, 100)
+	if n, _ := vfs.Read(s, b); string(b[:n]) != "ac\n" {
+		t.Errorf("line %q", b[:n])
+	}
+	s.Write([]byte("x\n"))
+	if n, _ := vfs.Read(m, b); string(b[:n]) != "ab\b \bc\r\nx\r\n" {
+		t.Errorf("shown %q", b[:n])
+	}
+	s.Close()
+	if _, err := m.Read(b); !errors.Is(err, syscall.EIO) || m.Poll()&poll.Hup == 0 {
+		t.Errorf("nobody has the slave: %v, %#x", err, m.Poll())
+	}
+	if s, err := tree.OpenFile("/dev/pts/0", vfs.O_RDWR); err != nil {
+		t.Error(err)
+	} else if m.Poll()&poll.Hup != 0 {
+		t.Error("opened again, but the master has hung up")
+	} else {
+		defer s.Close()
+	}
+	m.Close()
+	if _, err := tree.OpenFile("/dev/pts/0", vfs.O_RDWR); !errors.Is(err, syscall.ENOENT) || *left != 1 {
+		t.Errorf("after the master's close: %v, %d", err, *left)
+	}
+}
+
+// TestPTYWaits: either end waits for the other, and is woken when that closes.
+func TestPTYWaits(t *testing.T) {
+	for _, masterCloses := range []bool{false, true} {
+		tree, _ := ptyTree(t)
+		m, s := ptyOf(t, tree)
+		raw := Raw(m.Handle().(*Master).Termios())
+		m.Handle().(*Master).SetTermios(raw, false, false)
+		fill := func(f *vfs.File) {
+			for err := error(nil); err == nil; {
+				_, err = vfs.Write(f, make([]byte, 1000))
+			}
+		}
+		var wg sync.WaitGroup
+		if masterCloses {
+			fill(s)
+			wg.Go(func() {
+				if _, err := s.Write([]byte("x")); !errors.Is(err, syscall.EIO) {
+					t.Errorf("write: %v", err)
+				}
+			})
+		} else {
+			wg.Go(func() {
+				if _, err := m.Read(make([]byte, 1)); !errors.Is(err, syscall.EIO) {
+					t.Errorf("read: %v", err)
+				}
+			})
+		}
+		time.Sleep(5 * time.Millisecond)
+		if masterCloses {
+			m.Close()
+		} else {
+			s.Close()
+		}
+		wg.Wait()
+		m.Close()
+		s.Close()
+	}
+}
+
+// TestPTYLosesNothing: raw bytes arrive at both ends, however slow they are.
+func TestPTYLosesNothing(t *testing.T) {
+	tree, _ := ptyTree(t)
+	m, s := ptyOf(t, tree)
+	m.Handle().(*Master).SetTermios(Raw(m.Handle().(*Master).Termios()), false, false)
+	const total = 1 << 19
+	var wg sync.WaitGroup
+	for _, ends := range [][2]*vfs.File{{m, s}, {s, m}} {
+		wg.Go(func() {
+			buf := make([]byte, 5000)
+			for at := 0; at < total; {
+				for k := range buf {
+					buf[k] = byte((at + k) * 7 >> 4)
+				}
+				n, err := ends[0].Write(buf[:min(len(buf), total-at)])
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				at += n
+			}
+		})
+		wg.Go(func() {
+			buf := make([]byte, 3000)
+			for at := 0; at < total; {
+				n, err := ends[1].Read(buf)
+				if err != nil && err != io.EOF {
+					t.Error(err)
+					return
+				}
+				for k, c := range buf[:n] {
+					if c != byte((at+k)*7>>4) {
+						t.Errorf("byte %d is wrong", at+k)
+						return
+					}
+				}
+				at += n
+			}
+		})
+	}
+	wg.Wait()
+	m.Close()
+	s.Close()
+}
+
+func TestPTYsAreBounded(t *testing.T) {
+	tree, _ := ptyTree(t)
+	var all []*vfs.File
+	for range mostPTYs {
+		m, err := tree.OpenFile("/dev/ptmx", vfs.O_RDWR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	if _, err := tree.OpenFile("/dev/ptmx", vfs.O_RDWR); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("one too many: %v", err)
+	}
+	for _, m := range all {
+		m.Close()
+	}
+	m, s := ptyOf(t, tree)
+	m.Write(make([]byte, 1<<20)) // a line without an end: the excess is lost
+	if n := m.Handle().(*Master).Buffered(); n > 2*mostOutput {
+		t.Errorf("%d bytes of echo", n)
+	}
+	m.Close()
+	s.Close()
+}
