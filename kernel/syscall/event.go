@@ -19,7 +19,7 @@ const (
 	epollModify  = 3
 
 	eventSize  = 12   // struct epoll_event is packed
-	mostEvents = 1024 // that one wait returns
+	someEvents = 1024 // that one wait returns, or as many as there are files in the set
 )
 
 func eventfd(t *proc.Thread, a *Args) (uint64, error) {
@@ -137,7 +137,7 @@ func waitForEvents(t *proc.Thread, a *Args, limit time.Duration) (uint64, error)
 	var few [16]event.Event
 	list := few[:]
 	if most > len(few) {
-		list = make([]event.Event, min(most, mostEvents))
+		list = make([]event.Event, min(most, max(someEvents, e.Len())))
 	}
 	n, err := e.Wait(list[:min(most, len(list))], limit, t.Cancel())
 	if err != nil || n == 0 {

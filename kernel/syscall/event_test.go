@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/proc/proctest"
 )
 
 const (
@@ -61,5 +62,22 @@ func TestEpollRefuses(t *testing.T) {
 		want(t, p, "no room", p.Call(nEpollWait, set, scratch, 0, 0), errno(sys.EINVAL))
 		want(t, p, "a semaphore", p.Call(nRead, efd, scratch, 8), 8)
 		want(t, p, "gives one", int64(p.Peek64(scratch)), 1)
+	})
+}
+
+// TestEpollReturnsAllThatIsReady: a program with many files gets them by one call.
+func TestEpollReturnsAllThatIsReady(t *testing.T) {
+	const nDup, nSetrlimit, many = 32, 160, 1500
+	run(t, func(p *player) {
+		p.Poke64(scratch, 4096)
+		p.Poke64(scratch+8, 4096)
+		want(t, p, "limit", p.Call(nSetrlimit, abi.RLIMIT_NOFILE, scratch), 0)
+		efd, set := uint64(p.Call(nEventfd2, 1, 0)), uint64(p.Call(nEpollCreate1, 0))
+		p.Poke(scratch, epollEvent(abi.POLLIN, 0))
+		for range many {
+			want(t, p, "add", p.Call(nEpollCtl, set, 1, uint64(p.Call(nDup, efd)), scratch), 0)
+		}
+		want(t, p, "wait", p.Call(nEpollWait, set, proctest.Data, 3000, 0), many)
+		want(t, p, "some", p.Call(nEpollWait, set, proctest.Data, 5, 0), 5)
 	})
 }

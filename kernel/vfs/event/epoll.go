@@ -179,6 +179,13 @@ func (e *Epoll) Delete(fd int, f *vfs.File) error {
 	return nil
 }
 
+// Len returns how many files are in the set.
+func (e *Epoll) Len() int {
+	e.control.Lock()
+	defer e.control.Unlock()
+	return len(e.items)
+}
+
 // drop takes an item out. Context: control held.
 func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
