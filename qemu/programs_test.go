@@ -115,3 +115,20 @@ func TestProgramsLeaveNothing(t *testing.T) {
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest programs/"})
 	judge(t, report.Parse(string(r.Stdout)), r)
 }
+
+// TestUsualSignals starts itself as nohup and a shell without job control do.
+func TestUsualSignals(t *testing.T) {
+	const child = "SONDE_IGNORING"
+	if os.Getenv(child) != "" {
+		usualSignals(t)
+		out, err := exec.Command("grep", "SigIgn", "/proc/self/status").Output()
+		fmt.Printf("%s%v", out, err)
+		return
+	}
+	cmd := exec.Command("sh", "-c", `trap "" HUP INT QUIT; exec "$0" -test.run='^TestUsualSignals$'`, os.Args[0])
+	cmd.Env = append(os.Environ(), child+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "SigIgn:\t0000000000000000\n") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
