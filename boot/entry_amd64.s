@@ -226,7 +226,7 @@ further:
 	JMP	0(PC)
 
 // catch makes all exceptions come to caught, on the stack that is in use, until there are
-// traps. It loses AX, CX, DX, DI.
+// traps; but NMIs are dropped. It loses AX, CX, DX, DI.
 TEXT ·catch<>(SB),NOSPLIT|NOFRAME,$0
 	LEAQ	·caught<>(SB), AX
 	MOVL	AX, DX
@@ -243,11 +243,20 @@ gate:
 	ADDQ	$16, DI
 	SUBL	$1, CX
 	JNE	gate
+	LEAQ	·dropped<>(SB), AX
+	LEAQ	·bootIDT+32(SB), DI		// of vector 2
+	MOVW	AX, (DI)
+	SHRL	$16, AX
+	MOVW	AX, 6(DI)
 	LEAQ	·bootIDT(SB), AX
 	MOVW	$(32*16-1), ·bootIDTR(SB)
 	MOVQ	AX, ·bootIDTR+2(SB)
 	LIDT	·bootIDTR(SB)
 	RET
+
+// dropped is where an NMI comes before there are traps.
+TEXT ·dropped<>(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	IRETQ
 
 // caught finds on its stack an error code or none, IP, CS, and the rest.
 TEXT ·caught<>(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
