@@ -57,6 +57,10 @@ func TestWhatAnInstructionHitsBesides(t *testing.T) {
 		{"movsb that is done", "f3 a4", amd64.Regs{SI: 0x1008, DI: 0x2008}, 5, 5, 0b1000, true},
 		{"movsb beside", "f3 a4", amd64.Regs{SI: 0x1008, DI: 0x2009}, 5, 5, 0, true},
 		{"rep movsl that goes on", "90 | f3 a5", amd64.Regs{SI: 0x1004, DI: 0x2004}, 5, 5, 0b1000, true},
+		{"rep movsq that has gone on", "f3 48 a5", amd64.Regs{SI: 0x1040, DI: 0x2040}, 5, 5, 0b1000, true},
+		{"rep movsq to above", "f3 48 a5", amd64.Regs{SI: 0x1040, DI: 0x2048}, 5, 5, 0, true},
+		{"movsq long ago", "48 a5", amd64.Regs{SI: 0x1040, DI: 0x2040}, 5, 5, 0, true},
+		{"rep movsq from elsewhere", "f3 48 a5", amd64.Regs{SI: 0xff8, DI: 0x2008}, 5, 5, 0, true},
 		{"movsw from elsewhere", "66 a5", amd64.Regs{SI: 0x100a, DI: 0x2002}, 5, 5, 0, true},
 
 		{"unaligned, above", "48 89 47 09", amd64.Regs{DI: 0x1000}, 5, 5, 0, false},

@@ -36,29 +36,38 @@ func (p *point) besides(rest, old, new uint64, a *around, r *amd64.Regs) (which 
 
 // movs returns where the MOVS that r is behind, or in, has stored, and how much: none if it is
 // none, or has not loaded what p watches.
+//
+// A repeated one may have gone on since: QEMU 10 tells of it when it is through. Then it has
+// stored all from where what p watches went to.
 func (a *around) movs(p *point, r *amd64.Regs) (to, n uintptr) {
-	if n = a.movsSize(); n == 0 {
-		return 0, 0
-	}
-	back := n
-	if r.Flags&amd64.RFLAGS_DF != 0 {
+	n, rep := a.movsSize()
+	back, down := n, r.Flags&amd64.RFLAGS_DF != 0
+	if down {
 		back = -n
 	}
-	if !p.overlaps(uintptr(r.SI)-back, n) {
+	switch since := uintptr(r.SI) - p.addr; {
+	case n == 0:
 		return 0, 0
+	case p.overlaps(uintptr(r.SI)-back, n):
+		return uintptr(r.DI) - back, n
+	case rep && !down && since <= mostMoved:
+		return uintptr(r.DI) - since, since
 	}
-	return uintptr(r.DI) - back, n
+	return 0, 0
 }
+
+// mostMoved is how much a repeated MOVS may have moved since a hit.
+const mostMoved = 1 << 20
 
 // movsSize returns how much the MOVS at IP, which must be repeated, or the one that ends there
 // moves at a time; 0: there is none. It is read here, as package insn would then be on the
 // way of hits, and could have no probes.
-func (a *around) movsSize() uintptr {
+func (a *around) movsSize() (n uintptr, rep bool) {
 	var m movs
 	for _, b := range a.code[codeBefore:] {
 		if !m.prefix(b) {
 			if m.rep {
-				return m.size(b)
+				return m.size(b), true
 			}
 			break
 		}
@@ -66,7 +75,7 @@ func (a *around) movsSize() uintptr {
 	m = movs{}
 	for i := codeBefore - 2; i >= a.skip && m.prefix(a.code[i]); i-- {
 	}
-	return m.size(a.code[codeBefore-1])
+	return m.size(a.code[codeBefore-1]), m.rep
 }
 
 // movs is what the prefixes of a MOVS say.
