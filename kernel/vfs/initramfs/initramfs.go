@@ -7,6 +7,7 @@ package initramfs
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +82,7 @@ func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 		return nil, nil, err
 	}
 	z.Multistream(false)
-	plain, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
+	plain, err := inflate(z, data)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -90,6 +91,20 @@ func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 	}
 	list, err = read(plain)
 	return list, data[len(data)-src.Len():], err
+}
+
+// inflate reads all of z, which unpacks data. gzip ends with the size, if data has nothing
+// behind it: to find out by and by how much memory is needed takes more than twice as much. The
+// size is a hint only, for it may be wrong, and much more than there is memory.
+func inflate(z io.Reader, data []byte) ([]byte, error) {
+	const ratio = 4 // of what can be expected
+	hint := 0
+	if n := len(data); n >= 4 {
+		hint = int(min(binary.LittleEndian.Uint32(data[n-4:]), uint32(min(ratio*n, maxUnpacked))))
+	}
+	plain := bytes.NewBuffer(make([]byte, 0, hint+bytes.MinRead))
+	_, err := plain.ReadFrom(io.LimitReader(z, maxUnpacked+1))
+	return plain.Bytes(), err
 }
 
 // inode is a file of an archive, whatever names it has.

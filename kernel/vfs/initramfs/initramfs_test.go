@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -177,5 +178,25 @@ func TestNamesStayInTheTree(t *testing.T) {
 	}
 	if _, err := Unpack(f, archive(t, cpio.Entry{Name: "proc/new", Mode: cpio.Regular})); !errors.Is(err, syscall.EACCES) {
 		t.Error(err)
+	}
+}
+
+// TestGzipTakesTheMemoryOnce: what an archive is unpacked into is not made anew again and
+// again while it grows.
+func TestGzipTakesTheMemoryOnce(t *testing.T) {
+	noise := make([]byte, 1<<20)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 30) // two bits: a quarter
+	}
+	data := compressed(archive(t, cpio.Entry{Name: "noise", Mode: cpio.Regular | 0644, Data: noise}))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Unpack(newTree(t), data); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(noise))*3/2 {
+		t.Errorf("%d bytes took %d of memory", len(noise), took)
 	}
 }
