@@ -80,3 +80,31 @@ func (t *Thread) SetNiceness(which, who, nice int) error {
 	nice = max(leastNice, min(nice, mostNice))
 	return t.eachOf(which, who, func(o *Thread) { o.nice.Store(int32(nice)) })
 }
+
+// IOPrio returns what SetIOPrio has set, as ioprio_get has it: of one thread the very
+// value, of a group's or user's threads the best, for which the niceness counts where none was
+// set. Nothing here waits for a disk; it is kept, inherited and told.
+//
+// Errors: as Niceness.
+// Source: Linux, ioprio_set(2).
+func (t *Thread) IOPrio(which, who int) (best int, err error) {
+	const bestEffort, classShift = 2, 13
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	best = 1<<31 - 1
+	err = t.eachOf(which, who, func(o *Thread) {
+		v := int(o.ioprio.Load())
+		if which != abi.PRIO_PROCESS && v>>classShift == 0 {
+			v = bestEffort<<classShift | (o.Nice()-leastNice)/5
+		}
+		best = min(best, v)
+	})
+	return best, err
+}
+
+// SetIOPrio sets it. Errors: as Niceness.
+func (t *Thread) SetIOPrio(which, who, value int) error {
+	t.process.table.mu.Lock()
+	defer t.process.table.mu.Unlock()
+	return t.eachOf(which, who, func(o *Thread) { o.ioprio.Store(int32(value)) })
+}

@@ -25,6 +25,7 @@ type Thread struct {
 	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account
 	nice     atomic.Int32 // see Nice
+	ioprio   atomic.Int32 // see IOPrio
 
 	// guarded by Table.mu:
 	pending signal.Queue

@@ -72,3 +72,24 @@ func TestMembarrier(t *testing.T) {
 		p.Call(nExecve, pathAddr, 0, 0)
 	}))
 }
+
+func TestIOPrio(t *testing.T) {
+	const nSet, nGet, process, group, user = 251, 252, 1, 2, 3
+	run(t, func(p *player) {
+		inval := errno(sys.EINVAL)
+		want(t, p, "at first", p.Call(nGet, process, 0), 0)
+		want(t, p, "of the group", p.Call(nGet, group, 0), 2<<13|4)
+		want(t, p, "set", p.Call(nSet, process, 2, 2<<13|5), 0)
+		child := p.Fork(func(c *player) { want(t, c, "inherited", c.Call(nGet, process, 0), 2<<13|5) }, nFork)
+		p.Call(nWait4, uint64(child), 0, 0, 0)
+		want(t, p, "of the user", p.Call(nGet, user, 0), 2<<13|5)
+		want(t, p, "idle", p.Call(nSet, user, 0, 3<<13), 0)
+		want(t, p, "of the process", p.Call(nGet, process, 2), 3<<13)
+		want(t, p, "none with a level", p.Call(nSet, process, 0, 1), inval)
+		want(t, p, "no class", p.Call(nSet, process, 0, 4<<13), inval)
+		want(t, p, "negative", p.Call(nSet, process, 0, minus), inval)
+		want(t, p, "no kind", p.Call(nSet, 0, 0, 0), inval)
+		want(t, p, "no kind", p.Call(nGet, 4, 0), inval)
+		want(t, p, "no process", p.Call(nGet, process, 99999), errno(sys.ESRCH))
+	})
+}

@@ -183,6 +183,8 @@ var table = [...]Call{
 	234: {"tgkill", "tgid, tid, sig", "", tgkill, 0},
 	235: {"utimes", "filename, times", "", utimes, 0},
 	247: {"waitid", "idtype, id, infop, options, rusage", "", waitid, again},
+	251: {"ioprio_set", "which, who, ioprio", "is kept and told, but no disk is waited for", ioprioSet, 0},
+	252: {"ioprio_get", "which, who", "", ioprioGet, 0},
 	253: {"inotify_init", "", "", inotifyInit, 0},
 	254: {"inotify_add_watch", "fd, pathname, mask", "", inotifyAddWatch, 0},
 	255: {"inotify_rm_watch", "fd, wd", "", inotifyRmWatch, 0},

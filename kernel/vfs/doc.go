@@ -110,6 +110,12 @@ func (Stream) stream() {}
 // Shared is a Handle that wants to hear of each Close but the last.
 type Shared interface{ LetGo() }
 
+// Placeless is embedded in a Handle whose bytes are alike wherever they are: seeking
+// leads to 0, as in Linux's /dev/null.
+type Placeless struct{}
+
+func (Placeless) placeless() {}
+
 // Appender is a Handle that can write at its end in one step, for O_APPEND. It
 // returns the new end as well.
 type Appender interface {

@@ -228,6 +228,9 @@ func (f *File) Seek(off int64, whence int) (int64, error) {
 	case f.stream:
 		return 0, pathError("seek", f.name, syscall.ESPIPE)
 	}
+	if _, ok := f.handle.(interface{ placeless() }); ok && whence >= 0 && whence <= abi.SEEK_HOLE {
+		return 0, nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch whence {

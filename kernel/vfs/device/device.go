@@ -64,7 +64,7 @@ func character(minor uint32, h vfs.Handle) *Device {
 }
 
 // nothing is /dev/null: at its end at once, and all that is written is gone.
-type nothing struct{}
+type nothing struct{ vfs.Placeless }
 
 func (nothing) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
 func (nothing) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }

@@ -55,3 +55,25 @@ func TestDevicesGiveAndTakeWhatTheyShould(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 }
+
+// TestSeekLeadsNowhere: a device has no places, and refuses none.
+func TestSeekLeadsNowhere(t *testing.T) {
+	tree := vfs.New()
+	if err := Mount(tree); err != nil {
+		t.Fatal(err)
+	}
+	f, err := tree.OpenFile("/dev/full", vfs.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vfs.Close(f)
+	f.Read(make([]byte, 9))
+	for whence := range 5 {
+		if at, err := f.Seek(-1<<60, whence); at != 0 || err != nil {
+			t.Errorf("whence %d: %d, %v", whence, at, err)
+		}
+	}
+	if _, err := f.Seek(0, 5); err == nil {
+		t.Error("no such whence is taken")
+	}
+}
