@@ -18,31 +18,31 @@ func (f *FS) MkdirAt(dir *Place, name string, perm fs.FileMode) error {
 }
 
 func (f *FS) mkdir(dir *Place, name string, perm fs.FileMode) error {
-	return f.makeAt(dir, name, func() (Node, error) { return f.newDir(perm & permMask), nil })
+	return f.makeAt(dir, name, true, func() (Node, error) { return f.newDir(perm & permMask), nil })
 }
 
 // SymlinkAt makes a symbolic link.
 //
 // Errors: as MkdirAt; ENOENT for an empty target.
 func (f *FS) SymlinkAt(target string, dir *Place, name string) error {
-	if target == "" || name == "" || name[len(name)-1] == '/' {
+	if target == "" {
 		return pathError("symlink", name, syscall.ENOENT)
 	}
-	return pathError("symlink", name, f.makeAt(dir, name, func() (Node, error) { return newSymlink(target), nil }))
+	return pathError("symlink", name, f.makeAt(dir, name, false, func() (Node, error) { return newSymlink(target), nil }))
 }
 
 // MakeFileAt makes an empty regular file, as mknod does.
 //
 // Errors: as MkdirAt.
 func (f *FS) MakeFileAt(dir *Place, name string, perm fs.FileMode) error {
-	return pathError("mknod", name, f.makeAt(dir, name, func() (Node, error) { return f.newRegular(perm), nil }))
+	return pathError("mknod", name, f.makeAt(dir, name, false, func() (Node, error) { return f.newRegular(perm), nil }))
 }
 
 // AddAt gives a node its name, one that NewNode has begun.
 //
 // Errors: as MkdirAt.
 func (f *FS) AddAt(dir *Place, name string, n Node) error {
-	return pathError("mknod", name, f.makeAt(dir, name, func() (Node, error) { return n, nil }))
+	return pathError("mknod", name, f.makeAt(dir, name, false, func() (Node, error) { return n, nil }))
 }
 
 // again returns the node of p, for another name, if it still has the one by which
@@ -58,8 +58,9 @@ func (p *Place) again() (Node, error) {
 	return p.node, nil
 }
 
-// makeAt puts what make returns under a name that must be free.
-func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
+// makeAt puts what make returns under a name that must be free. Only the name of a
+// directory may have a slash behind it.
+func (f *FS) makeAt(dir *Place, name string, isDir bool, make func() (Node, error)) error {
 	last, err := walkTo(dir, name)
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func (f *FS) makeAt(dir *Place, name string, make func() (Node, error)) error {
 	}
 	if _, err := last.dir.child(last.name); err == nil {
 		return syscall.EEXIST // before EACCES, as in Linux
+	}
+	if last.slash && !isDir {
+		return syscall.ENOENT
 	}
 	d, err := last.memory(false)
 	if err != nil {
@@ -115,7 +119,7 @@ func (f *FS) linkPlace(p, dir *Place, name string) error {
 	if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
 		return syscall.EPERM
 	}
-	err := f.makeAt(dir, name, p.again)
+	err := f.makeAt(dir, name, false, p.again)
 	if r, ok := p.node.(*regular); ok && err == nil {
 		r.unnamed.Store(false)
 	}

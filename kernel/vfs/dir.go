@@ -111,6 +111,9 @@ func (d *Dir) addNew(name string, n Node) error {
 	if err := d.fs.take(1); err != nil {
 		return err
 	}
+	if m, ok := n.(inMemory); ok && !m.named() {
+		m.inherit(&d.inode)
+	}
 	err := d.add(name, n)
 	if err != nil {
 		d.fs.give(1)

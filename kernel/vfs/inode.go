@@ -81,7 +81,8 @@ func (i *inode) SetMode(perm fs.FileMode) {
 	i.change = time.Now()
 }
 
-// SetOwner implements Changer.
+// SetOwner implements Changer. As in Linux, a file loses set-uid, and a set-gid that means
+// something, whoever becomes its owner.
 func (i *inode) SetOwner(uid, gid uint32) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -91,7 +92,38 @@ func (i *inode) SetOwner(uid, gid uint32) {
 	if gid != Keep {
 		i.gid = gid
 	}
+	if !i.mode.IsDir() {
+		i.mode &^= fs.ModeSetuid
+		if i.mode&groupExec != 0 {
+			i.mode &^= fs.ModeSetgid
+		}
+	}
 	i.change = time.Now()
+}
+
+// named reports whether the inode has a name. A directory's first link is its own ".".
+func (i *inode) named() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.links > 1 || i.links == 1 && !i.mode.IsDir()
+}
+
+// groupExec is the right of a group to execute a file. Without it, set-gid meant
+// mandatory locks.
+const groupExec = 0o010
+
+// inherit gives what is made in the directory d its group, if d is set-gid.
+func (i *inode) inherit(d *inode) {
+	above := d.info()
+	if above.Mode&fs.ModeSetgid == 0 {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.gid = above.GID
+	if i.mode.IsDir() {
+		i.mode |= fs.ModeSetgid
+	}
 }
 
 // SetTimes implements Changer.
@@ -113,4 +145,6 @@ type inMemory interface {
 	Changer
 	link(n int) uint64
 	movedTo(d *Dir, name string)
+	named() bool
+	inherit(d *inode)
 }

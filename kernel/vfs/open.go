@@ -17,8 +17,8 @@ func (f *FS) OpenFile(name string, flag int) (*File, error) {
 
 // OpenAt opens the node at a path from dir. perm is for the file that O_CREAT makes.
 //
-// Errors: ENOENT, ENOTDIR, EACCES, EISDIR, EEXIST, ELOOP, ENXIO, and those of the
-// node (wrapped with the path).
+// Errors: ENOENT, ENOTDIR, EACCES, EISDIR, EEXIST, ELOOP, ENXIO, EINVAL (O_CREAT of a
+// directory), and those of the node (wrapped with the path).
 func (f *FS) OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File, error) {
 	return f.openAt(dir, name, name, flag, perm)
 }
@@ -47,10 +47,14 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 // find returns the place to open, where O_CREAT makes a file if there is none.
 func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, error) {
 	create := flag&(O_CREAT|O_PATH) == O_CREAT
+	if create && flag&O_DIRECTORY != 0 {
+		return Place{}, syscall.EINVAL
+	}
 	exclusive := create && flag&O_EXCL != 0
 	follow := flag&O_NOFOLLOW == 0 && !exclusive
-	w := walker{cur: *dir, viewer: dir.viewer}
 	for {
+		// Another goroutine may make the file first: then it is looked for again.
+		w := walker{cur: *dir, viewer: dir.viewer, creates: create}
 		err := w.run(path, follow)
 		switch {
 		case err == nil && exclusive:
@@ -59,8 +63,6 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, e
 			return w.cur, w.cur.opens(flag)
 		case !create || w.missing == "":
 			return Place{}, err
-		case path[len(path)-1] == '/':
-			return Place{}, syscall.EISDIR
 		}
 		if err := f.create(&w.cur, w.missing, perm); err != nil && err != syscall.EEXIST {
 			return Place{}, err
@@ -69,7 +71,6 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, e
 		} else if exclusive {
 			return Place{}, err
 		}
-		w = walker{cur: *dir, viewer: dir.viewer} // another goroutine has made it: look again
 	}
 }
 

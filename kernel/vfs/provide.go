@@ -13,7 +13,7 @@ func (f *FS) ProvideAt(dir *Place, name string, perm fs.FileMode, data []byte) e
 	if len(data) > maxFile {
 		return pathError("provide", name, syscall.EFBIG)
 	}
-	return pathError("provide", name, f.makeAt(dir, name, func() (Node, error) {
+	return pathError("provide", name, f.makeAt(dir, name, false, func() (Node, error) {
 		r := f.newRegular(perm)
 		r.provide(data)
 		return r, nil

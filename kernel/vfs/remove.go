@@ -36,6 +36,8 @@ func removeAt(dir *Place, name string, k kind) error {
 		return err
 	}
 	switch {
+	case k == noDirectory && last.plain(syscall.EISDIR) != nil:
+		return syscall.EISDIR
 	case last.name == "/":
 		return syscall.EBUSY
 	case last.name == ".":

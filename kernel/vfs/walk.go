@@ -19,6 +19,7 @@ type walker struct {
 	viewer  any
 	links   int
 	missing string // the name that is not there, if it was the last of the path
+	creates bool   // a file, if the last name is not there: it has no slash behind it
 }
 
 // walk finds the place of a path that begins at from. follow says whether a
@@ -81,6 +82,9 @@ func (w *walker) step(name, rest string, follow bool) (target string, err error)
 		return "", syscall.ENAMETOOLONG
 	}
 	last := strings.Trim(rest, "/") == ""
+	if w.creates && last && rest != "" {
+		return "", syscall.EISDIR
+	}
 	next, err := w.cur.child(name)
 	if err != nil {
 		if last && errors.Is(err, syscall.ENOENT) {
