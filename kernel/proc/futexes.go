@@ -39,9 +39,7 @@ func (p *Process) threadCount() int {
 }
 
 func (t *Thread) wake(mem *Memory, addr uint64, n int) {
-	if key, err := mem.Key(addr); err == nil {
-		t.process.table.futexes.Wake(key, n, abi.FUTEX_BITSET_ALL)
-	}
+	t.process.table.futexes.Wake(mem.Key(addr), n, abi.FUTEX_BITSET_ALL)
 }
 
 // robustMost is how long a robust list is followed: it may be a circle.

@@ -11,15 +11,16 @@ import (
 
 func futex(t *proc.Thread, a *Args) (uint64, error) {
 	op := asInt(a[1])
-	key, err := t.Memory().Key(a[0])
+	do := op &^ (abi.FUTEX_PRIVATE_FLAG | abi.FUTEX_CLOCK_REALTIME)
+	if op&abi.FUTEX_CLOCK_REALTIME != 0 && do != abi.FUTEX_WAIT && do != abi.FUTEX_WAIT_BITSET {
+		return 0, sys.ENOSYS
+	}
+	key, err := futexKey(t, a[0], op)
 	if err != nil {
 		return 0, err
 	}
-	if a[0]&3 != 0 {
-		return 0, sys.EINVAL
-	}
 	queues := t.Process().Table().Futexes()
-	switch op &^ (abi.FUTEX_PRIVATE_FLAG | abi.FUTEX_CLOCK_REALTIME) {
+	switch do {
 	case abi.FUTEX_WAIT:
 		return futexWait(t, key, a, abi.FUTEX_BITSET_ALL, false)
 	case abi.FUTEX_WAIT_BITSET:
@@ -39,6 +40,28 @@ func futex(t *proc.Thread, a *Args) (uint64, error) {
 		return futexWakeOp(t, key, a)
 	}
 	return 0, sys.ENOSYS
+}
+
+// futexKey returns the name of a word. With FUTEX_PRIVATE_FLAG it is by its address, and
+// nothing need be there; else the memory must be there, and must be such as can change.
+//
+// Errors: EINVAL, EFAULT.
+func futexKey(t *proc.Thread, addr uint64, op int) (space.Key, error) {
+	switch {
+	case addr&3 != 0:
+		return space.Key{}, sys.EINVAL
+	case !isUser(addr, 4):
+		return space.Key{}, sys.EFAULT
+	case op&abi.FUTEX_PRIVATE_FLAG != 0:
+		return t.Memory().Key(addr), nil
+	}
+	if _, err := t.Memory().Load32(addr); err != nil {
+		return space.Key{}, err
+	}
+	if !t.Memory().MayChange(addr) {
+		return space.Key{}, sys.EFAULT
+	}
+	return t.Memory().Key(addr), nil
 }
 
 // count is how many to wake: at least one, as Linux has it for WAKE.
@@ -88,7 +111,7 @@ func futexRequeue(t *proc.Thread, from space.Key, a *Args, look func() error) (u
 	if asInt(a[2]) < 0 || asInt(a[3]) < 0 {
 		return 0, sys.EINVAL
 	}
-	to, err := t.Memory().Key(a[4])
+	to, err := futexKey(t, a[4], asInt(a[1]))
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +123,7 @@ func futexRequeue(t *proc.Thread, from space.Key, a *Args, look func() error) (u
 }
 
 func futexWakeOp(t *proc.Thread, key space.Key, a *Args) (uint64, error) {
-	second, err := t.Memory().Key(a[4])
+	second, err := futexKey(t, a[4], asInt(a[1]))
 	if err != nil {
 		return 0, err
 	}

@@ -184,19 +184,25 @@ type Key struct {
 	at    uint64
 }
 
-// Key returns the name of the memory at addr.
+// Key returns the name of the memory at addr, where there may be none.
 //
 // Context: goroutine.
-// Errors: ErrNotMapped.
-func (s *Space) Key(addr uint64) (Key, error) {
+func (s *Space) Key(addr uint64) Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.areas.at(addr); a != nil && a.flags&Shared != 0 {
+		return Key{back: a.back, at: a.off + addr - a.start}
+	}
+	return Key{space: s, at: addr}
+}
+
+// MayChange reports whether anyone could write to the memory at addr: private memory
+// without a file that is not writable stays as it is.
+//
+// Context: goroutine.
+func (s *Space) MayChange(addr uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.areas.at(addr)
-	switch {
-	case a == nil:
-		return Key{}, ErrNotMapped
-	case a.flags&Shared != 0:
-		return Key{back: a.back, at: a.off + addr - a.start}, nil
-	}
-	return Key{space: s, at: addr}, nil
+	return a != nil && (a.back != nil || a.prot&Write != 0)
 }
