@@ -67,6 +67,7 @@ func (p programs) build(a *initrd.Archive) error {
 		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far",
 		"hello", "threads", "signals", "calls", "sockets", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
+		"refusals",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + source + ".c"}

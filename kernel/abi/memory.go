@@ -30,16 +30,19 @@ const (
 
 // Advice of madvise.
 const (
-	MADV_NORMAL     = 0
-	MADV_RANDOM     = 1
-	MADV_SEQUENTIAL = 2
-	MADV_WILLNEED   = 3
-	MADV_DONTNEED   = 4
-	MADV_FREE       = 8
-	MADV_DONTFORK   = 10
-	MADV_HUGEPAGE   = 14
-	MADV_NOHUGEPAGE = 15
-	MADV_DONTDUMP   = 16
-	MADV_COLD       = 20
-	MADV_COLLAPSE   = 25
+	MADV_NORMAL          = 0
+	MADV_RANDOM          = 1
+	MADV_SEQUENTIAL      = 2
+	MADV_WILLNEED        = 3
+	MADV_DONTNEED        = 4
+	MADV_FREE            = 8
+	MADV_DONTFORK        = 10
+	MADV_HUGEPAGE        = 14
+	MADV_NOHUGEPAGE      = 15
+	MADV_DONTDUMP        = 16
+	MADV_DODUMP          = 17
+	MADV_COLD            = 20
+	MADV_PAGEOUT         = 21
+	MADV_DONTNEED_LOCKED = 24
+	MADV_COLLAPSE        = 25
 )

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"math"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -43,6 +44,13 @@ func (p *Process) Limit(which int) (abi.Rlimit, error) {
 	return p.limits[which], nil
 }
 
+// FileLimit returns how long a file may get by what p does, in bytes, and whether there
+// is a limit. Each write asks, so there is no lock.
+func (p *Process) FileLimit() (n int64, ok bool) {
+	above := p.fileLimit.Load()
+	return int64(min(above-1, math.MaxInt64)), above != 0
+}
+
 // SetLimit changes a limit of p. Everyone is root, and may raise the upper one,
 // but not beyond what the kernel's process has: that keeps the machine usable, and nobody
 // may change it. What limits memory counts for all who share it.
@@ -58,6 +66,9 @@ func (p *Process) SetLimit(which int, to abi.Rlimit) error {
 		return syscall.EPERM
 	}
 	p.limits[which] = to
+	if which == abi.RLIMIT_FSIZE {
+		p.fileLimit.Store(to.Cur + 1)
+	}
 	if which == abi.RLIMIT_CPU {
 		p.watchCPU()
 	}

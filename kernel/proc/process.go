@@ -30,20 +30,21 @@ type Process struct {
 	name  atomic.Pointer[string]
 
 	// guarded by Table.mu:
-	path     string // of the program's file
-	exe      string // the same, absolute
-	layout   Layout
-	args     []string
-	parent   *Process
-	children []*Process
-	threads  []*Thread
-	group    *Group
-	state    state
-	execed   bool // it has called exec since it was made
-	adopted  bool // by the kernel
-	limits   Limits
-	usage    Usage // of threads that have ended
-	reaped   Usage // of children that were waited for
+	path      string // of the program's file
+	exe       string // the same, absolute
+	layout    Layout
+	args      []string
+	parent    *Process
+	children  []*Process
+	threads   []*Thread
+	group     *Group
+	state     state
+	execed    bool // it has called exec since it was made
+	adopted   bool // by the kernel
+	limits    Limits
+	fileLimit atomic.Uint64 // RLIMIT_FSIZE and 1, so that 0 is none; written under table.mu
+	usage     Usage         // of threads that have ended
+	reaped    Usage         // of children that were waited for
 
 	// Signals; guarded by Table.mu:
 	pending    signal.Queue

@@ -71,10 +71,11 @@ func copyFileRange(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	shift := to.off - from.off
-	write := func(b []byte, off int64) (int, error) { return to.file.WriteAt(b, off+shift) }
+	dst := mover{t: t, f: to.file, how: writesAt}
+	write := func(b []byte, off int64) (int, error) { return dst.move(b, off+shift) }
 	n, err = pass(t, from.file.ReadAt, write, n, from.off)
 	if err != nil {
-		return 0, err
+		return 0, signalled(t, to.file, err)
 	}
 	return n, firstError(from.advance(t, n), to.advance(t, n))
 }

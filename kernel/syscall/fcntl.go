@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"slices"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -9,11 +10,17 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
+// fcntlOfPath is what fcntl does with a descriptor that only stands for a place.
+var fcntlOfPath = []uint64{abi.F_DUPFD, abi.F_DUPFD_CLOEXEC, abi.F_GETFD, abi.F_SETFD, abi.F_GETFL}
+
 func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 	d, fd := filesOf(t).Descriptors(), asInt(a[0])
 	f, err := d.Get(fd)
 	if err != nil {
 		return 0, err
+	}
+	if f.Flags()&abi.O_PATH != 0 && !slices.Contains(fcntlOfPath, a[1]) {
+		return 0, sys.EBADF
 	}
 	switch a[1] {
 	case abi.F_DUPFD:

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	sys "syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
@@ -84,10 +85,21 @@ func (f *Files) Cwd() *vfs.Place {
 // filesOf returns those of t's process.
 func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
 
-// fileOf returns the open file of a descriptor.
+// fileOf returns the open file of a descriptor, to do something with it.
+//
+// Errors: EBADF, also for one that only stands for a place (O_PATH).
+func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
+	f, err := anyFile(t, fd)
+	if err == nil && f.Flags()&abi.O_PATH != 0 {
+		return nil, sys.EBADF
+	}
+	return f, err
+}
+
+// anyFile returns the file of a descriptor for a call that asks where or what it is.
 //
 // Errors: EBADF.
-func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
+func anyFile(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	return filesOf(t).Descriptors().Get(asInt(fd))
 }
 

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"errors"
 	"io"
 	"sync"
 	sys "syscall"
@@ -67,6 +68,9 @@ func (m *mover) move(b []byte, off int64) (int, error) {
 	case readsAt:
 		return m.f.ReadAt(b, off)
 	}
+	if limit, ok := m.t.Process().FileLimit(); ok {
+		return m.f.WriteAtWithin(b, off, limit)
+	}
 	return m.f.WriteAt(b, off)
 }
 
@@ -94,8 +98,11 @@ func (m *mover) readAgain(b []byte) (int, error) {
 	return m.f.ReadWait(b, m.t.Cancel())
 }
 
-func (m *mover) write(b []byte) (int, error) {
-	n, err := vfs.Write(m.f, b)
+func (m *mover) write(b []byte) (n int, err error) {
+	if limit, ok := m.t.Process().FileLimit(); ok && m.f.IsRegular() {
+		return m.f.WriteWithin(b, limit)
+	}
+	n, err = vfs.Write(m.f, b)
 	if n == len(b) || m.f.Flags()&vfs.O_NONBLOCK != 0 || err != nil && err != sys.EAGAIN {
 		return n, err
 	}
@@ -190,13 +197,18 @@ func write(t *proc.Thread, a *Args) (uint64, error) {
 		return sendto(t, &Args{a[0], a[1], a[2]})
 	}
 	n, err := m.transfer(a[1], a[2], 0)
-	return n, brokenPipe(t, m.f, err)
+	return n, signalled(t, m.f, err)
 }
 
-// brokenPipe sends SIGPIPE to who writes to a pipe or stream f that nobody reads.
-func brokenPipe(t *proc.Thread, f *vfs.File, err error) error {
-	if err != nil && errnoOf(err) == sys.EPIPE && !ofMessages(f) {
+// signalled sends the signal that comes with the error of a write to f: SIGPIPE for a pipe
+// or stream that nobody reads, SIGXFSZ for a file that would get longer than RLIMIT_FSIZE.
+func signalled(t *proc.Thread, f *vfs.File, err error) error {
+	switch {
+	case err == nil:
+	case errnoOf(err) == sys.EPIPE && !ofMessages(f):
 		t.Send(proc.SignalFrom(t.Process(), abi.SIGPIPE, abi.SI_USER))
+	case errors.Is(err, vfs.ErrLimit):
+		return tooLong(t)
 	}
 	return err
 }
@@ -214,7 +226,8 @@ func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
 	if err := m.open(a[0], int64(a[3])); err != nil {
 		return 0, err
 	}
-	return m.transfer(a[1], a[2], int64(a[3]))
+	n, err := m.transfer(a[1], a[2], int64(a[3]))
+	return n, signalled(t, m.f, err)
 }
 
 // fileAt is fileOf for a call that names a place in the file.
@@ -274,7 +287,7 @@ func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err erro
 		n, err := m.transfer(v.Base, min(v.Len, mostIO-total), off+int64(total))
 		total += n
 		if err != nil && total == 0 {
-			return 0, brokenPipe(t, m.f, err)
+			return 0, signalled(t, m.f, err)
 		}
 		if n < v.Len {
 			break
@@ -333,7 +346,7 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if placed {
 		err = firstError(err, put(t, a[2], off+int64(n)))
 	}
-	return n, brokenPipe(t, to, err)
+	return n, signalled(t, to, err)
 }
 
 func firstError(a, b error) error {

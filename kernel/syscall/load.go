@@ -35,17 +35,28 @@ func fileName(f elf.File) (string, error) {
 	return "", nil
 }
 
+// loadInto loads a program. Neither its file nor an interpreter's is written to meanwhile;
+// the file of what runs is not until that ends.
 func loadInto(s *space.Space, p Program) (proc.Image, error) {
 	var opened []*vfs.File
 	defer func() {
 		for _, f := range opened {
+			f.Text().Allow()
 			vfs.Close(f)
 		}
 	}()
+	if err := p.File.Text().Deny(); err != nil {
+		return proc.Image{}, err
+	}
+	defer p.File.Text().Allow()
 	o := elf.Options{Args: p.Args, Env: p.Env, MaxStrings: stringsMost}
 	o.Open = func(path string) (elf.File, error) {
 		f, err := p.Open(path)
 		if err != nil {
+			return nil, err
+		}
+		if err := f.Text().Deny(); err != nil {
+			vfs.Close(f)
 			return nil, err
 		}
 		opened = append(opened, f)
@@ -55,6 +66,11 @@ func loadInto(s *space.Space, p Program) (proc.Image, error) {
 	prog, err := elf.Load(s, p.File, p.Path, o)
 	if err != nil {
 		return proc.Image{}, err
+	}
+	if f, ok := prog.File.(*vfs.File); ok {
+		if err := s.Runs(f.Text()); err != nil {
+			return proc.Image{}, err
+		}
 	}
 	exe, err := fileName(prog.File)
 	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args, Layout: proc.Layout{

@@ -60,8 +60,6 @@ func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, err
 	mode := f.Flags() & abi.O_ACCMODE
 	shared := how&space.Shared != 0
 	switch {
-	case f.Flags()&abi.O_PATH != 0:
-		return 0, sys.EBADF
 	case mode == abi.O_WRONLY, shared && a[2]&abi.PROT_WRITE != 0 && mode != abi.O_RDWR:
 		return 0, sys.EACCES
 	case shared && mode == abi.O_RDONLY:
@@ -79,6 +77,9 @@ func munmap(t *proc.Thread, a *Args) (uint64, error) { return done(t.Memory().Un
 func mprotect(t *proc.Thread, a *Args) (uint64, error) {
 	if a[2]&^(abi.PROT_READ|abi.PROT_WRITE|abi.PROT_EXEC) != 0 {
 		return 0, sys.EINVAL
+	}
+	if a[1] == 0 && a[0]&pageMask == 0 {
+		return 0, nil
 	}
 	return done(t.Memory().Protect(a[0], a[1], space.Prot(a[2])))
 }
@@ -100,48 +101,5 @@ func mremap(t *proc.Thread, a *Args) (uint64, error) {
 	return t.Memory().Remap(a[0], a[1], a[2], how|leave, a[4])
 }
 
-func madvise(t *proc.Thread, a *Args) (uint64, error) {
-	switch a[2] {
-	case abi.MADV_DONTNEED, abi.MADV_FREE:
-		return done(t.Memory().Discard(a[0], a[1]))
-	case abi.MADV_NORMAL, abi.MADV_RANDOM, abi.MADV_SEQUENTIAL, abi.MADV_WILLNEED, abi.MADV_HUGEPAGE,
-		abi.MADV_NOHUGEPAGE, abi.MADV_DONTDUMP, abi.MADV_COLD:
-		return 0, nil // there is nothing to be done about these
-	}
-	return 0, sys.EINVAL
-}
-
-// mincore tells of each page whether it can be used without a page fault. What a
-// file has in memory and nobody has touched through this mapping counts as absent.
-//
-// Source: Linux, mincore(2).
-func mincore(t *proc.Thread, a *Args) (uint64, error) {
-	start, end := a[0], (a[0]+a[1]+pageMask)&^pageMask
-	if start&pageMask != 0 {
-		return 0, sys.EINVAL
-	}
-	if end < start || a[1] > end-start || !t.Memory().Mapped(start, end) {
-		return 0, sys.ENOMEM
-	}
-	var out [512]byte
-	for done := uint64(0); start < end; { // a mapping may have 2^35 pages
-		if t.Dying() {
-			return 0, sys.EINTR
-		}
-		n := min((end-start)/space.PageSize, uint64(len(out)))
-		for i := range out[:n] {
-			var b [1]byte
-			out[i] = byte(t.Memory().Peek(b[:], start))
-			start += space.PageSize
-		}
-		if err := t.Memory().Out(a[2]+done, out[:n]); err != nil {
-			return 0, err
-		}
-		done += n
-	}
-	return 0, nil
-}
-
-// nothing is a call about what does not exist here, and which may succeed for
-// that: memory that is never swapped out need not be locked.
+// nothing is a call about what does not exist here, and which may succeed for that.
 func nothing(*proc.Thread, *Args) (uint64, error) { return 0, nil }

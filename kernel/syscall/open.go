@@ -18,7 +18,7 @@ func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
 	if asInt(fd) == abi.AT_FDCWD {
 		return start(t), nil
 	}
-	f, err := fileOf(t, fd)
+	f, err := anyFile(t, fd)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func chdir(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func fchdir(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+	f, err := anyFile(t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -171,7 +171,7 @@ func linkat(t *proc.Thread, a *Args) (uint64, error) {
 	case a[4]&^(abi.AT_SYMLINK_FOLLOW|abi.AT_EMPTY_PATH) != 0:
 		return 0, sys.EINVAL
 	case old == "" && a[4]&abi.AT_EMPTY_PATH != 0:
-		f, err := fileOf(t, a[0])
+		f, err := anyFile(t, a[0])
 		if err != nil {
 			return 0, err
 		}
@@ -235,7 +235,7 @@ func fchmodat2(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	if empty && a[3]&abi.AT_EMPTY_PATH != 0 {
-		return fchmod(t, &Args{a[0], a[2]})
+		return change(anyFile, t, a[0], setMode(a[2]))
 	}
 	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
@@ -245,12 +245,16 @@ func fchmodat2(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func fchmod(t *proc.Thread, a *Args) (uint64, error) {
-	return change(t, a[0], func(c vfs.Changer) { c.SetMode(vfs.Perm(uint32(a[1]) & 07777)) })
+	return change(fileOf, t, a[0], setMode(a[1]))
 }
 
-// change changes the attributes of an open file.
-func change(t *proc.Thread, fd uint64, how func(vfs.Changer)) (uint64, error) {
-	f, err := fileOf(t, fd)
+func setMode(mode uint64) func(vfs.Changer) {
+	return func(c vfs.Changer) { c.SetMode(vfs.Perm(uint32(mode) & 07777)) }
+}
+
+// change changes the attributes of an open file, which find finds.
+func change(find func(*proc.Thread, uint64) (*vfs.File, error), t *proc.Thread, fd uint64, how func(vfs.Changer)) (uint64, error) {
+	f, err := find(t, fd)
 	if err != nil {
 		return 0, err
 	}
@@ -271,7 +275,7 @@ func fchownat(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	if path == "" && a[4]&abi.AT_EMPTY_PATH != 0 {
-		return fchown(t, &Args{a[0], a[2], a[3]})
+		return change(anyFile, t, a[0], chownTo(a[2], a[3]))
 	}
 	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
@@ -281,7 +285,11 @@ func fchownat(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func fchown(t *proc.Thread, a *Args) (uint64, error) {
-	return change(t, a[0], func(c vfs.Changer) { c.SetOwner(uint32(a[1]), uint32(a[2])) })
+	return change(fileOf, t, a[0], chownTo(a[1], a[2]))
+}
+
+func chownTo(uid, gid uint64) func(vfs.Changer) {
+	return func(c vfs.Changer) { c.SetOwner(uint32(uid), uint32(gid)) }
 }
 
 // Nanoseconds that utimensat takes for something else.
@@ -317,7 +325,11 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	if empty {
-		return change(t, a[0], func(c vfs.Changer) { c.SetTimes(at[0], at[1]) })
+		find := fileOf // without a path, as futimens
+		if a[1] != 0 {
+			find = anyFile
+		}
+		return change(find, t, a[0], func(c vfs.Changer) { c.SetTimes(at[0], at[1]) })
 	}
 	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
@@ -343,21 +355,29 @@ func truncate(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if i, err := vfs.Root.StatAt(dir, path, true); err == nil {
+		if err := mayGrow(t, i, int64(a[1])); err != nil {
+			return 0, err
+		}
+	}
 	return done(unleased(t, true, func() error { return vfs.Root.TruncateAt(dir, path, int64(a[1])) }))
 }
 
 func ftruncate(t *proc.Thread, a *Args) (uint64, error) {
+	if int64(a[1]) < 0 {
+		return 0, sys.EINVAL
+	}
 	f, err := fileOf(t, a[0])
-	if err != nil {
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
+		return 0, sys.EINVAL
+	}
+	if err := mayGrow(t, f.Info(), int64(a[1])); err != nil {
 		return 0, err
 	}
 	return done(f.Truncate(int64(a[1])))
-}
-
-// fsync has nothing to do: files are in memory.
-func fsync(t *proc.Thread, a *Args) (uint64, error) {
-	_, err := fileOf(t, a[0])
-	return 0, err
 }
 
 func syncCall(*proc.Thread, *Args) (uint64, error) { return 0, nil }

@@ -93,7 +93,7 @@ func pollFiles(t *proc.Thread, addr, n uint64, limit time.Duration) (uint64, err
 		if p.FD < 0 {
 			continue
 		}
-		f, err := filesOf(t).Descriptors().Get(int(p.FD))
+		f, err := fileOf(t, uint64(p.FD))
 		if err != nil {
 			wants[i].Got = poll.Nval
 			bad++
@@ -180,7 +180,7 @@ func selectFiles(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
 		if w.Events == 0 {
 			continue
 		}
-		f, err := filesOf(t).Descriptors().Get(fd)
+		f, err := fileOf(t, uint64(fd))
 		if err != nil {
 			return 0, err
 		}

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"io/fs"
 	"strconv"
 	sys "syscall"
 	"time"
@@ -111,12 +112,17 @@ func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EFBIG
 	case f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
 		return 0, sys.EBADF
+	case f.Info().Mode&fs.ModeNamedPipe != 0:
+		return 0, sys.ESPIPE
 	case !f.Info().Mode.IsRegular():
 		return 0, sys.ENODEV
-	case a[1] == 0:
-		return done(f.Extend(off + n))
+	case a[1]&keepSize != 0:
+		return 0, nil
 	}
-	return 0, nil
+	if err := mayGrow(t, f.Info(), off+n); err != nil {
+		return 0, err
+	}
+	return done(f.Extend(off + n))
 }
 
 // priorities are the highest and the lowest of a policy.
@@ -262,7 +268,7 @@ func execveat(t *proc.Thread, a *Args) (uint64, error) {
 	switch {
 	case path == "" && a[4]&abi.AT_EMPTY_PATH != 0:
 		path = "/proc/self/fd/" + strconv.Itoa(asInt(a[0]))
-		_, err = fileOf(t, a[0])
+		_, err = anyFile(t, a[0])
 	case path == "" || path[0] != '/':
 		dir, err = base(t, a[0])
 	}

@@ -151,7 +151,7 @@ func (c *sending) broken(err error) error {
 	if c.flags&abi.MSG_NOSIGNAL != 0 {
 		return err
 	}
-	return brokenPipe(c.t, c.f, err)
+	return signalled(c.t, c.f, err)
 }
 
 // some sends the next bytes, from off on; of a message, all.

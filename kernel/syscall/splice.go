@@ -151,7 +151,7 @@ func splice(t *proc.Thread, a *Args) (uint64, error) {
 	if err == nil {
 		err = firstError(from.moved(n), to.moved(n))
 	}
-	return n, brokenPipe(t, to.f, err)
+	return n, signalled(t, to.f, err)
 }
 
 // spliceAll moves up to n bytes: once it waits, then it takes what there is.
@@ -231,7 +231,7 @@ func tee(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	room, err := to.room()
 	if err != nil {
-		return 0, brokenPipe(t, to.f, err)
+		return 0, signalled(t, to.f, err)
 	}
 	n := uint64(0)
 	err = withBuffer(t, min(a[2], room, largePiece), func(b []byte) error {
@@ -243,7 +243,7 @@ func tee(t *proc.Thread, a *Args) (uint64, error) {
 		n = uint64(put)
 		return err
 	})
-	return n, brokenPipe(t, to.f, err)
+	return n, signalled(t, to.f, err)
 }
 
 // vmsplice is writev to a pipe that takes what fits, or readv from one.
@@ -273,7 +273,7 @@ func vmsplice(t *proc.Thread, a *Args) (uint64, error) {
 		s.how = writes
 	}
 	n, err := s.memory(iov)
-	return n, brokenPipe(t, f, err)
+	return n, signalled(t, f, err)
 }
 
 // memory moves bytes between the program's memory and a pipe, until that is full or empty.

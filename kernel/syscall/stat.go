@@ -32,7 +32,7 @@ func lstat(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func fstat(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+	f, err := anyFile(t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +65,7 @@ func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 		if asInt(fd) == abi.AT_FDCWD {
 			return vfs.Root.StatAt(filesOf(t).Cwd(), ".", true)
 		}
-		f, err := fileOf(t, fd)
+		f, err := anyFile(t, fd)
 		if err != nil {
 			return vfs.Info{}, err
 		}
@@ -175,7 +175,7 @@ func statfs(t *proc.Thread, a *Args) (uint64, error) {
 
 // fstatfs: what has no name in the tree, a pipe, is said to be where the tree's files are.
 func fstatfs(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+	f, err := anyFile(t, a[0])
 	if err != nil {
 		return 0, err
 	}

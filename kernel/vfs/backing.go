@@ -10,12 +10,15 @@ import (
 )
 
 // Backing returns the pages of f, to be mapped: one value for all who open the same
-// file.
+// file; nil for zeroes.
 //
-// Errors: ENODEV for what is no regular file, EBADF (wrapped with the path).
+// Errors: ENODEV for what is no regular file and no Zeroes, EBADF (wrapped with the path).
 func (f *File) Backing() (space.Backing, error) {
 	r, ok := f.node.(*regular)
+	_, zeroes := f.handle.(Zeroes)
 	switch {
+	case zeroes && !f.Closed():
+		return nil, nil
 	case !ok:
 		return nil, pathError("mmap", f.name, syscall.ENODEV)
 	case f.Closed() || f.handle == nil:
@@ -54,6 +57,14 @@ func (r *regular) Frame(page uint64) (frame.Frame, error) {
 	}
 	memory.Ref(p)
 	return p, nil
+}
+
+// Resident reports whether a page of the file is in memory; a hole is not.
+func (r *regular) Resident(page uint64) bool {
+	r.data.RLock()
+	defer r.data.RUnlock()
+	at := int64(page) * pageSize
+	return at < r.size && (at < int64(len(r.pages.base)) || r.pages.at(int64(page)) != frame.None)
 }
 
 // Ident implements space.Backing.

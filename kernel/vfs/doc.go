@@ -24,7 +24,7 @@
 // need several at a time, in an order; one lock for all names, held for a map
 // access, is simpler and fast enough.
 //
-// Locks: File.mu > FS.mu > inode.mu; File.mu > regular.mu. No function of a
+// Locks: File.mu > FS.mu > inode.mu; regular.bounded > File.mu > regular.data. No function of a
 // bound node is called under FS.mu.
 package vfs
 
@@ -126,6 +126,11 @@ type Appender interface {
 // in Linux's format.
 type Describer interface {
 	Describe(w io.Writer)
+}
+
+// Zeroes is a Handle that is mapped as memory without a file is.
+type Zeroes interface {
+	MapsZeroes()
 }
 
 // Unreader is a Handle of a stream that takes back the last bytes it gave to a reader.

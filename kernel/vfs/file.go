@@ -69,6 +69,12 @@ func (f *File) Handle() Handle { return f.handle }
 // Flags returns the access mode and the flags that stay with an open file.
 func (f *File) Flags() int { return int(f.flag.Load()) }
 
+// IsRegular reports whether f is a file in memory.
+func (f *File) IsRegular() bool {
+	_, ok := f.node.(*regular)
+	return ok
+}
+
 // IsStream reports whether the bytes of f have no places.
 func (f *File) IsStream() bool { return f.stream }
 

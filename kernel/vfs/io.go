@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"fmt"
 	"io"
 	"syscall"
 
@@ -53,6 +54,52 @@ func (f *File) readAt(p []byte, off int64) (int, error) {
 		return n, err
 	}
 	return n, pathError("read", f.name, err)
+}
+
+// ErrLimit is the error of writing behind the limit of WriteWithin and its like.
+var ErrLimit = fmt.Errorf("file is as long as its writer may make it: %w", syscall.EFBIG)
+
+// WriteWithin is Write that makes a regular file no longer than limit, in bytes.
+//
+// Errors: as Write; ErrLimit where not one byte may be written.
+func (f *File) WriteWithin(p []byte, limit int64) (int, error) {
+	r, ok := f.node.(*regular)
+	if !ok || len(p) == 0 {
+		return Write(f, p)
+	}
+	r.bounded.Lock()
+	defer r.bounded.Unlock()
+	at := f.position()
+	if f.Flags()&O_APPEND != 0 {
+		at = f.size()
+	}
+	if at >= limit {
+		return 0, pathError("write", f.name, ErrLimit)
+	}
+	return Write(f, p[:min(int64(len(p)), limit-at)])
+}
+
+// WriteAtWithin is WriteAt with a limit as that of WriteWithin.
+func (f *File) WriteAtWithin(p []byte, off, limit int64) (int, error) {
+	r, ok := f.node.(*regular)
+	if !ok || len(p) == 0 || off < 0 {
+		return f.WriteAt(p, off)
+	}
+	r.bounded.Lock()
+	defer r.bounded.Unlock()
+	if f.Flags()&O_APPEND != 0 {
+		off = f.size()
+	}
+	if off >= limit {
+		return 0, pathError("write", f.name, ErrLimit)
+	}
+	return f.WriteAt(p[:min(int64(len(p)), limit-off)], off)
+}
+
+func (f *File) position() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.off
 }
 
 // Unread gives back the last bytes that Read has returned, because whoever read could not

@@ -35,6 +35,9 @@ type access struct {
 	// guarded by mu:
 	opens, writers int // open files; those of them that can write
 	leases         []*lease
+	texts          int // programs that run it
+
+	memory bool // no name ever: programs write others to it, and run them while it is open
 
 	queue poll.Queue // of those who wait for a lease's end
 }
@@ -160,7 +163,7 @@ func (Leased) Unwrap() error { return syscall.EAGAIN }
 
 // enter counts an opening of the file.
 //
-// Errors: Leased; whoever has the lease has been told then.
+// Errors: ETXTBSY; Leased: whoever has the lease has been told then.
 func (a *access) enter(flag int) error {
 	told, err := a.admit(flag)
 	for _, l := range told {
@@ -173,6 +176,9 @@ func (a *access) enter(flag int) error {
 func (a *access) admit(flag int) (told []lease, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.texts > 0 && (flag&accessMask != O_RDONLY || flag&O_TRUNC != 0) {
+		return nil, syscall.ETXTBSY
+	}
 	for _, l := range a.leases {
 		to := broken(l.kind, flag)
 		if to == l.kind {

@@ -156,9 +156,7 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 // truncate forgets everything from size on.
 func (s *pages) truncate(size int64) {
 	s.base = s.base[:min(int64(len(s.base)), size)]
-	if p := s.at(size / pageSize); p != frame.None {
-		clear(memory.Bytes(p)[size%pageSize:])
-	}
+	s.clearBehind(size)
 	first := (size + pageSize - 1) / pageSize
 	for c := first / chunkPages; c < int64(len(s.chunks)); c++ {
 		if s.chunks[c] != nil {
@@ -167,6 +165,13 @@ func (s *pages) truncate(size int64) {
 	}
 	if keep := (first + chunkPages - 1) / chunkPages; keep < int64(len(s.chunks)) {
 		s.shorten(keep)
+	}
+}
+
+// clearBehind makes zeroes of the page that the file ends in, from its end at size on.
+func (s *pages) clearBehind(size int64) {
+	if p := s.at(size / pageSize); p != frame.None && size%pageSize != 0 {
+		clear(memory.Bytes(p)[size%pageSize:])
 	}
 }
 

@@ -13,6 +13,8 @@ type regular struct {
 	inode
 	access access
 
+	bounded sync.Mutex // held by those who may not make it longer than they are allowed to
+
 	data sync.RWMutex
 	// guarded by data:
 	pages pages
@@ -44,12 +46,12 @@ func (r *regular) Stat() Info {
 
 // Open implements Opener.
 //
-// Errors: Leased.
+// Errors: Leased, ETXTBSY.
 func (r *regular) Open(flag int) (Handle, error) {
 	if err := r.access.enter(flag); err != nil {
 		return nil, err
 	}
-	if flag&O_TRUNC != 0 && flag&accessMask != O_RDONLY {
+	if flag&O_TRUNC != 0 {
 		if err := r.SetSize(0); err != nil {
 			r.access.left(flag)
 			return nil, err
@@ -111,18 +113,27 @@ func (r *regular) SetSize(size int64) error {
 func (r *regular) resize(size int64) (shorter bool) {
 	r.data.Lock()
 	defer r.data.Unlock()
-	shorter = size < r.size
-	if shorter {
+	if shorter = size < r.size; shorter {
 		r.pages.truncate(size)
+		r.size = size
 	}
-	r.size = size
+	r.reach(size)
 	return shorter
 }
 
 func (r *regular) extend(size int64) {
 	r.data.Lock()
 	defer r.data.Unlock()
-	r.size = max(r.size, size)
+	r.reach(size)
+}
+
+// reach makes the file at least that long. What a program has written behind the end,
+// where the last page was mapped, is not part of it. Context: data held.
+func (r *regular) reach(size int64) {
+	if size > r.size {
+		r.pages.clearBehind(r.size)
+		r.size = size
+	}
 }
 
 // write writes at off, or at the end if off is negative, and returns the end of
@@ -149,6 +160,9 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	case off >= maxFile:
 		err = syscall.EFBIG
 	default:
+		if off > r.size {
+			r.pages.clearBehind(r.size)
+		}
 		n, err = r.pages.writeAt(p[:min(int64(len(p)), maxFile-off)], off)
 	}
 	end = off + int64(n)

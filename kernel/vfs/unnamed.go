@@ -36,7 +36,9 @@ func (f *FS) openUnnamed(dir *Place, path string, flag int, perm fs.FileMode) (*
 // NewMemFile makes a file that never has a name in the tree, open for reading and
 // writing. name is for people.
 func (f *FS) NewMemFile(name string) (*File, error) {
-	return f.newRegular(0777).opened("/memfd:"+name+" (deleted)", O_RDWR)
+	r := f.newRegular(0777)
+	r.access.memory = true
+	return r.opened("/memfd:"+name+" (deleted)", O_RDWR)
 }
 
 func (r *regular) opened(name string, flag int) (*File, error) {

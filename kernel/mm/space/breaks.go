@@ -208,6 +208,30 @@ func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
 	return n, err
 }
 
+// InMemory says of each page from start on, a byte for each, whether it can be used
+// without reading it from anywhere: 1 or 0.
+//
+// Context: goroutine.
+func (s *Space) InMemory(out []byte, start uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(out)
+	if s.root == nil {
+		return
+	}
+	end := start + uint64(len(out))*PageSize
+	s.each(start, end, func(addr uint64, _ *uint64) { out[(addr-start)/PageSize] = 1 })
+	i, j := s.areas.in(start, end)
+	for _, a := range s.areas.areas[i:j] {
+		b, ok := a.back.(interface{ Resident(page uint64) bool })
+		for addr := max(a.start, start); ok && addr < min(a.end, end); addr += PageSize {
+			if b.Resident(a.page(addr)) {
+				out[(addr-start)/PageSize] = 1
+			}
+		}
+	}
+}
+
 // Resident returns the frame of addr's page, frame.None if it is not in memory. The answer
 // may be out of date at once.
 //

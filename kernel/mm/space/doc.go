@@ -98,6 +98,14 @@ type Backing interface {
 	Ident() Ident
 }
 
+// A Text is the file of a program that runs. While anyone runs it, nobody may write to it.
+type Text interface {
+	// Deny counts one more. Errors: ETXTBSY while anyone has it open for writing.
+	Deny() error
+	// Allow counts one less.
+	Allow()
+}
+
 // Ident says whose pages those of an area are.
 type Ident struct {
 	Name       string // a path, or [stack] and the like

@@ -34,6 +34,7 @@ type Space struct {
 	brkStart uint64 // 0: no heap
 	brk      uint64
 	breaks   map[uint64][]breakpoint // by page
+	text     Text                    // what the program in it is; nil: nobody's file
 }
 
 // errReleased is what calls get after Release.
@@ -107,6 +108,10 @@ func (s *Space) Release() {
 	for i := range s.areas.areas {
 		s.areas.areas[i].drop()
 	}
+	if s.text != nil {
+		s.text.Allow()
+		s.text = nil
+	}
 	s.areas, s.total, s.brkStart, s.brk, s.breaks = table{}, 0, 0, 0, nil
 }
 
@@ -139,11 +144,38 @@ func (s *Space) Fork() (*Space, error) {
 	for i := range child.areas.areas {
 		child.areas.areas[i].hold()
 	}
+	if err := s.shareText(child); err != nil {
+		return nil, err
+	}
 	if err := s.sharePages(child); err != nil {
 		return nil, err
 	}
 	whole = true
 	return child, nil
+}
+
+// Runs says which file the program in s is of. Nobody writes to it until Release of s, and
+// of all that are forked from it.
+//
+// Context: goroutine.
+// Errors: ETXTBSY.
+func (s *Space) Runs(text Text) error {
+	if err := text.Deny(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = text
+	return nil
+}
+
+// shareText makes child run what s runs. Called with mu held.
+func (s *Space) shareText(child *Space) error {
+	if s.text == nil {
+		return nil
+	}
+	child.text = s.text
+	return s.text.Deny() // which s does, so this succeeds
 }
 
 // copyClean gives child its own copy of the page in e, without breakpoints: they are

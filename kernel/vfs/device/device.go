@@ -78,8 +78,13 @@ func (zeroes) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
+// MapsZeroes implements vfs.Zeroes.
+func (zeroes) MapsZeroes() {}
+
 // full is /dev/full, a disk without room.
-type full struct{ zeroes }
+type full struct{ nothing }
+
+func (full) ReadAt(p []byte, off int64) (int, error) { return zeroes{}.ReadAt(p, off) }
 
 func (full) WriteAt([]byte, int64) (int, error) { return 0, syscall.ENOSPC }
 
