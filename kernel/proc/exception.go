@@ -123,6 +123,12 @@ func (t *Thread) pageFault() {
 func (t *Thread) Access(addr uint64, access space.Prot) {
 	r := t.Regs()
 	err := t.Memory().Fault(addr, access)
+	for errors.Is(err, space.ErrNoMemory) {
+		if !t.makeRoom() {
+			return
+		}
+		err = t.Memory().Fault(addr, access)
+	}
 	if err == nil {
 		t.charge.faults.Add(1)
 		return
@@ -132,11 +138,6 @@ func (t *Thread) Access(addr uint64, access space.Prot) {
 	}
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
 	switch {
-	case errors.Is(err, space.ErrNoMemory):
-		// Never left out: who looks for a program that is gone looks here.
-		t.process.table.Log(fmt.Sprintf("Out of memory: Killed process %d (%s)", t.process.PID, t.process.Name()))
-		t.process.Kill(abi.SIGKILL)
-		return
 	case errors.Is(err, space.ErrBus):
 		info.Signo, info.Code = abi.SIGBUS, abi.BUS_ADRERR
 	case errors.Is(err, space.ErrAccess):

@@ -36,6 +36,7 @@ type Config struct {
 type Table struct {
 	Config
 	futexes *futex.Table[space.Key]
+	oom     oom
 	init    *Process
 
 	mu sync.Mutex

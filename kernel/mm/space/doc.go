@@ -24,8 +24,8 @@
 // PTE_U, on all levels, and the kernel's do not.
 //
 // Rejected: reserving memory when it is mapped. Like Linux we let programs map
-// more than there is, and the one that touches a page when there is none is told
-// (ErrNoMemory).
+// more than there is. The one that touches a page when there is none is told
+// (ErrNoMemory), and somebody ends: kernel/proc chooses.
 //
 // Lock order:
 //
@@ -82,7 +82,7 @@ var (
 	ErrAccess = fmt.Errorf("address may not be accessed so: %w", syscall.EFAULT)
 	// ErrBus: SIGBUS. For a Backing to return for a page beyond its end.
 	ErrBus = fmt.Errorf("page is beyond the end of the file: %w", syscall.EFAULT)
-	// ErrNoMemory: the program has to be ended.
+	// ErrNoMemory: a program has to be ended.
 	ErrNoMemory = frame.ErrNoMemory
 )
 
