@@ -41,15 +41,13 @@ func signals(p *proc.Process) *int {
 // TestValueOfAPreHandler: 1 leaves the instruction out, any other value does not. A post-handler
 // is called if it has been executed.
 func TestValueOfAPreHandler(t *testing.T) {
-	for _, c := range []struct{ value, ip, posts int }{{0, 1, 1}, {1, 40, 0}, {2, 1, 1}, {-1, 1, 1}} {
+	for _, c := range []struct{ value, wants, ip, posts int }{{0, 0, 1, 1}, {1, 40, 40, 0}, {1, 0, 0, 0}, {2, 0, 1, 1}, {-1, 0, 1, 1}} {
 		posts := 0
 		var k *KprobeUser
 		play(t, func(p *proc.Process) {
 			k = &KprobeUser{
 				PreHandler: func(_ *KprobeUser, r *amd64.Regs) int {
-					if c.value == 1 {
-						r.IP = textAt + 40
-					}
+					r.IP = textAt + uint64(c.wants)
 					return c.value
 				},
 				PostHandler: func(*KprobeUser, *amd64.Regs, uint64) { posts++ },

@@ -129,3 +129,16 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	wg.Wait()
 	close(stop)
 }
+
+// TestTimeoutLooksOnceMore: what has come by the end of the time is told, though nobody was woken.
+func TestTimeoutLooksOnceMore(t *testing.T) {
+	b := new(box)
+	wants := []Want{{Source: b, Events: In}}
+	go func() {
+		b.joined(1)
+		b.state.Store(uint32(In))
+	}()
+	if n, err := Many(wants, 200*time.Millisecond, nil); n != 1 || err != nil || wants[0].Got != In {
+		t.Errorf("%d, %v, %+v", n, err, wants)
+	}
+}

@@ -209,19 +209,23 @@ func TestDeathOfTheParent(t *testing.T) {
 	run(t, func(p *player) {
 		p.Call(nPipe, scratch)
 		fd, wfd := uint64(p.Peek32(scratch)), uint64(p.Peek32(scratch+4))
+		child := make(chan uint64, 1)
 		parent := p.Fork(func(c *player) {
 			ready := make(chan bool)
-			c.Fork(func(g *player) {
+			child <- uint64(c.Fork(func(g *player) {
 				action(g, abi.SIGUSR1, func(g *player, _, _, _ uint64) { g.Call(nWrite, wfd, aside, 1) }, 0, 0)
 				want(t, g, "prctl", g.Call(nPrctl, setDeathSig, abi.SIGUSR1), 0)
 				close(ready)
 				g.Call(nPause)
-			}, nFork)
+			}, nFork))
 			<-ready
 		}, nFork)
 		reap(t, p, parent, 0)
 		p.Call(nClose, wfd)
 		want(t, p, "what the child writes", p.Call(nRead, fd, aside, 1), 1)
+		for g := <-child; p.Call(nKill, g, abi.SIGKILL) == 0; { // until it is gone
+			time.Sleep(time.Millisecond)
+		}
 	})
 }
 

@@ -15,7 +15,9 @@
 //
 // TestListFitsTheTree (seconds) finds mutants whose text or test is gone.
 // TestMutantsDie runs those that the environment variable SONDE_MUTANTS names, by
-// the beginning of a name, separated by spaces; "all" is all of them.
+// a list or the beginning of a name, separated by spaces; "all" is all of them:
+//
+//	SONDE_MUTANTS="memory signals" go test ./qemu/prove/mutants -run TestMutantsDie -v -timeout 1h
 //
 // # What no test notices
 //

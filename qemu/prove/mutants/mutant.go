@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,22 +45,32 @@ func (t Test) String() string {
 	return t.Package + "." + t.Name
 }
 
+// lists are the mutants by what they are in: a file of this package each.
+var lists = []struct {
+	name    string
+	mutants []Mutant
+}{
+	{"registering", registering}, {"hits", hits}, {"nested", nested}, {"returns", returns}, {"jumps", jumps},
+	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"sites", sites},
+	{"programs", programs}, {"userprobes", userprobes}, {"watchpoints", watchpoints},
+	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
+}
+
 // List returns all mutants.
 func List() (all []Mutant) {
-	for _, part := range [][]Mutant{registering, hits, nested, returns, jumps, assembly, machine, images, code, sites, programs, userprobes, watchpoints} {
-		all = append(all, part...)
+	for _, l := range lists {
+		all = append(all, l.mutants...)
 	}
 	return all
 }
 
-// Matching returns the mutants of which one of words is the beginning of the name;
-// "all" is the beginning of each.
+// Matching returns the mutants of which one of words is the list, or the beginning of the
+// name; "all" is the beginning of each.
 func Matching(words ...string) (some []Mutant) {
-	for _, m := range List() {
-		for _, w := range words {
-			if w == "all" || strings.HasPrefix(m.Name, w) {
+	for _, l := range lists {
+		for _, m := range l.mutants {
+			if slices.ContainsFunc(words, func(w string) bool { return w == "all" || w == l.name || strings.HasPrefix(m.Name, w) }) {
 				some = append(some, m)
-				break
 			}
 		}
 	}

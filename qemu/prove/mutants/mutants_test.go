@@ -169,3 +169,19 @@ func TestJudgeCase(t *testing.T) {
 		}
 	}
 }
+
+// TestMatching: by list, by the beginning of a name, all.
+func TestMatching(t *testing.T) {
+	for _, l := range lists {
+		if some := Matching(l.name); len(some) < len(l.mutants) || len(l.mutants) == 0 {
+			t.Errorf("%s: %d of %d", l.name, len(some), len(l.mutants))
+		}
+	}
+	one := memory[0]
+	if some := Matching(one.Name); len(some) != 1 || some[0] != one {
+		t.Errorf("%s: %d", one.Name, len(some))
+	}
+	if all := Matching("all"); len(all) != len(List()) || len(Matching("memory", "all")) != len(all) {
+		t.Errorf("%d of %d", len(all), len(List()))
+	}
+}

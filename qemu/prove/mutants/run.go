@@ -99,7 +99,7 @@ func (t *Tree) Test(ctx context.Context, by Test) Result {
 	if by.Case != "" {
 		return t.kernel(ctx, by)
 	}
-	out, _ := t.run(ctx, "go", "test", "-v", "-vet=off", "-count=1", "-timeout", "120s", "-run", "^"+by.Name+"$", "./"+by.Package)
+	out, _ := t.run(ctx, "go", "test", "-v", "-vet=off", "-ldflags=-s -w", "-count=1", "-timeout", "120s", "-run", "^"+by.Name+"$", "./"+by.Package)
 	return judgeHost(by, out)
 }
 

@@ -124,7 +124,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "write-taken-for-a-read", File: "kwatch/hit_trap.go",
-		Old: "\t\tif p.typ == Read && h.Old != h.New {", New: "\t\tif p.typ == Read && h.Old != h.Old {",
+		Old: "p.typ == Read && h.Old != h.New {", New: "p.typ == Read && h.Old != h.Old {",
 		By:  kernel(1, "watch/reads_only"),
 		Why: "a watchpoint of reads tells of writes, which the processor cannot tell apart",
 	},

@@ -1,0 +1,198 @@
+package mutants
+
+// places are defects in user probes by inode and offset, by file, and of several places, and in
+// where their slots lie.
+var places = []Mutant{
+	{
+		Name: "half-of-a-go-return-probe-removed", File: "uprobes/register.go",
+		Old: "\tleft = append(left, m.others...)", New: "\tleft = append(left, m.others[:len(m.others)/2]...)",
+		By:  host("uprobes", "TestAllPlacesOfAProbe"),
+		Why: "of a return probe on a Go function with several returns one stays",
+	},
+	{
+		Name: "half-of-a-go-return-probe-disabled", File: "uprobes/enable.go",
+		Old: "\tall := append([]*member{m}, m.others...)", New: "\tall := []*member{m}",
+		By:  host("uprobes", "TestAllPlacesOfAProbe"),
+		Why: "of a return probe on a Go function with several returns one goes on",
+	},
+	{
+		Name: "second-fault-handler-called", File: "uprobes/kprobe_user_hit.go",
+		Old: "k.FaultHandler != nil && !done {", New: "k.FaultHandler != nil {",
+		By:  host("uprobes", "TestTwoFaultHandlers"),
+		Why: "a fault that was dealt with is told to another handler",
+	},
+	{
+		Name: "first-fault-handler-decides", File: "uprobes/kprobe_user_hit.go",
+		Old: "\tfor _, m := range all {\n\t\tif k := m.user; k.FaultHandler != nil && !done {", New: "\tfor _, m := range all[:min(len(all), 1)] {\n\t\tif k := m.user; k.FaultHandler != nil && !done {",
+		By:  host("uprobes", "TestTwoFaultHandlers"),
+		Why: "what the second fault handler deals with becomes a signal",
+	},
+	{
+		Name: "any-value-of-a-pre-handler-skips", File: "uprobes/kprobe_user_hit.go",
+		Old: "\t\tif k.PreHandler(k, r) == 1 {", New: "\t\tif k.PreHandler(k, r) != 0 {",
+		By:  host("uprobes", "TestValueOfAPreHandler"),
+		Why: "the instruction is left out although the pre-handler did not return 1",
+	},
+	{
+		Name: "any-value-of-a-fault-handler-counts", File: "uprobes/kprobe_user_hit.go",
+		Old: "\t\t\tm.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) == 1 })", New: "\t\t\tm.tell(th, func() { done = k.FaultHandler(k, th.Regs(), vector) != 0 })",
+		By:  host("uprobes", "TestTwoFaultHandlers"),
+		Why: "a fault counts as dealt with although the handler did not return 1",
+	},
+	{
+		Name: "panic-dealt-with-by-any-value", File: "uprobes/kprobe_user_hit.go",
+		Old: "k.FaultHandler(k, r, -1) == 1 {", New: "k.FaultHandler(k, r, -1) != 0 {",
+		By:  host("uprobes", "TestPreHandlerThatPanics"),
+		Why: "a panic of a pre-handler is forgotten although the fault handler did not return 1",
+	},
+	{
+		Name: "panic-told-as-an-exception", File: "uprobes/kprobe_user_hit.go",
+		Old: "k.FaultHandler(k, r, -1) == 1 {", New: "k.FaultHandler(k, r, 0) == 1 {",
+		By:  host("uprobes", "TestPreHandlerThatPanics"),
+		Why: "a fault handler takes the pre-handler's panic for a divide error",
+	},
+	{
+		Name: "store-told-as-a-read", File: "uprobes/thread.go",
+		Old: "\tth.stored = true\n\t_, err := th.text.mem.SwapWord(addr, v)", New: "\tth.stored = false\n\t_, err := th.text.mem.SwapWord(addr, v)",
+		By:  host("uprobes", "TestStoreToWhatMayOnlyBeRead"),
+		Why: "a program writes to a page it may only read, and loops",
+	},
+	{
+		Name: "programs-own-breakpoint-swallowed", File: "uprobes/hit.go",
+		Old: "\twas := pt == nil && x.known[addr] != nil && x.mem.Recheck(addr)", New: "\twas := pt == nil && x.known[addr] != nil",
+		By:  host("uprobes", "TestBreakpointsOfTheProgram"),
+		Why: "a program's own INT3 at a place that was probed once is no signal",
+	},
+	{
+		Name: "breakpoint-of-nobody-swallowed", File: "uprobes/hit.go",
+		Old: "\twas := pt == nil && x.known[addr] != nil && x.mem.Recheck(addr)", New: "\twas := pt == nil && x.mem.Recheck(addr)",
+		By:  host("uprobes", "TestBreakpointsOfTheProgram"),
+		Why: "a program jumps to a byte behind an INT3 that is gone, and no signal comes",
+	},
+	{
+		Name: "skipped-instruction-has-a-post-handler", File: "uprobes/hit.go",
+		Old: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere\n\t\tth.after = nil\n\t\treturn\n\t}", New: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere\n\t\tth.executed()\n\t\treturn\n\t}",
+		By:  host("uprobes", "TestValueOfAPreHandler"),
+		Why: "a post-handler is called for an instruction that was left out",
+	},
+	{
+		Name: "inserted-twice", File: "uprobes/kprobe_user.go",
+		Old: "\tif tk.inserted(k) != nil {\n\t\treturn probe.Refuse(syscall.EEXIST, \"uprobes: the probe is inserted at %#x already\", k.User.Addr)\n\t}", New: "",
+		By:  host("uprobes", "TestUserProbeRefuses"),
+		Why: "a probe is inserted twice at one address, and one of them stays",
+	},
+	{
+		Name: "pair-registered-twice", File: "uprobes/kprobe_user.go",
+		Old: "\tif byPair[k.pair()].k != nil {\n\t\treturn probe.Refuse(syscall.EEXIST, \"uprobes: inode %d has a probe at %#x already\", k.User.Inode.Number, k.User.Offset)\n\t}", New: "",
+		By:  host("uprobes", "TestUserProbeRefuses"),
+		Why: "two probes have one inode and offset",
+	},
+	{
+		Name: "unregistered-while-inserted", File: "uprobes/kprobe_user.go",
+		Old: "\t\t\tif m.user == k {", New: "\t\t\tif m.user == k && m.u == nil {",
+		By:  host("uprobes", "TestUserProbeRefuses"),
+		Why: "a probe is unregistered and still hit",
+	},
+	{
+		Name: "address-behind-the-mapping", File: "uprobes/kprobe_user.go",
+		Old: "\tif u.VMA.Process == nil || u.Addr < a.Start || u.Addr >= a.End || a.Ident.Dev != u.Inode.Dev ||", New: "\tif u.VMA.Process == nil || u.Addr < a.Start || u.Addr > a.End || a.Ident.Dev != u.Inode.Dev ||",
+		By:  host("uprobes", "TestUserProbeRefuses"),
+		Why: "a probe is inserted at the byte behind its mapping",
+	},
+	{
+		Name: "no-page-is-given", File: "uprobes/kprobe_user.go",
+		Old: "\tif u.Page == frame.None {\n\t\treturn probe.Refuse(syscall.EFAULT, \"uprobes: no page is given\")\n\t}", New: "",
+		By:  host("uprobes", "TestUserProbeRefuses"),
+		Why: "a probe is inserted without a page",
+	},
+	{
+		Name: "file-probe-in-other-programs", File: "uprobes/inode.go",
+		Old: "\tif u := f.o.u; u.Pid != 0 && u.Pid != p.PID || u.Comm != \"\" && u.Comm != p.Name() {", New: "\tif u := f.o.u; u.Comm != \"\" && u.Comm != p.Name() {",
+		By:  host("uprobes", "TestFileProbeOfSomeProcesses"),
+		Why: "a probe for one process is in all that map the file",
+	},
+	{
+		Name: "file-probe-in-programs-of-other-names", File: "uprobes/inode.go",
+		Old: "\tif u := f.o.u; u.Pid != 0 && u.Pid != p.PID || u.Comm != \"\" && u.Comm != p.Name() {", New: "\tif u := f.o.u; u.Pid != 0 && u.Pid != p.PID {",
+		By:  host("uprobes", "TestFileProbeOfSomeProcesses"),
+		Why: "a probe for one program is in all that map the file",
+	},
+	{
+		Name: "file-probe-behind-the-mapping", File: "uprobes/inode.go",
+		Old: "\tfor ; i < len(all) && all[i].off-a.Offset < a.End-a.Start; i++ {", New: "\tfor ; i < len(all) && all[i].off-a.Offset <= a.End-a.Start; i++ {",
+		By:  host("uprobes", "TestFileProbeStaysInItsMapping"),
+		Why: "a file probe is set behind the end of a mapping, in what lies there",
+	},
+	{
+		Name: "file-probe-behind-the-mapping-when-registered", File: "uprobes/inode.go",
+		Old: "f.off-a.Offset < a.End-a.Start {\n\t\t\tf.arm(p, a)", New: "f.off-a.Offset <= a.End-a.Start {\n\t\t\tf.arm(p, a)",
+		By:  host("uprobes", "TestFileProbeStaysInItsMapping"),
+		Why: "a file probe is set behind the end of a mapping when it is registered",
+	},
+	{
+		Name: "protected-to-executable-not-probed", File: "uprobes/file.go",
+		Old: "\tcase callMmap, callMprotect, callMremap:", New: "\tcase callMmap, callMremap:",
+		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
+		Why: "a file that mprotect makes executable has no probes",
+	},
+	{
+		Name: "moved-mapping-not-probed", File: "uprobes/file.go",
+		Old: "\tcase callMmap, callMprotect, callMremap:", New: "\tcase callMmap, callMprotect:",
+		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
+		Why: "a file that mremap moves has no probes",
+	},
+	{
+		Name: "mapped-later-not-probed", File: "uprobes/file.go",
+		Old: "\tcase callMmap, callMprotect, callMremap:", New: "\tcase callMprotect, callMremap:",
+		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
+		Why: "a library that is loaded later has no probes",
+	},
+	{
+		Name: "forked-child-not-probed-by-file", File: "uprobes/file.go",
+		Old: "\t\t\t\tclone(t, child, flags)\n\t\t\t\trearm(child.Process())", New: "\t\t\t\tclone(t, child, flags)",
+		By:  host("uprobes", "TestFileProbeOfAChild"),
+		Why: "a child of fork has no file probes",
+	},
+	{
+		Name: "disabled-file-probe-in-a-new-process", File: "uprobes/inode.go",
+		Old: "\t\tif f.disabled {\n\t\t\tm.flags.Set(disabled)\n\t\t}", New: "",
+		By:  host("uprobes", "TestFileProbeOfAChild"),
+		Why: "a disabled file probe is hit in processes that come later",
+	},
+	{
+		Name: "slot-under-a-stack", File: "uprobes/slot.go",
+		Old: " || areas[i].Ident.Name == \"[stack]\" || !s.Allows(at, at+space.PageSize) {", New: " || !s.Allows(at, at+space.PageSize) {",
+		By:  host("uprobes", "TestSlotsNextToMappings"),
+		Why: "slots are where the stack grows down to",
+	},
+	{
+		Name: "slot-that-closes-a-gap", File: "uprobes/slot.go",
+		Old: "\t\tif areas[i].Start < end+2*space.PageSize || far > near", New: "\t\tif areas[i].Start < end+space.PageSize || far > near",
+		By:  host("uprobes", "TestSlotsNextToMappings"),
+		Why: "slots are right behind a mapping, where a heap grows",
+	},
+	{
+		Name: "slot-out-of-reach", File: "uprobes/slot.go",
+		Old: "const near = 2<<30 - 64<<20", New: "const near = 64<<30 - 64<<20",
+		By:  host("uprobes", "TestSlotsNextToMappings"),
+		Why: "an instruction that names memory near it is refused, or uses other memory",
+	},
+	{
+		Name: "slot-page-writable", File: "uprobes/slot.go",
+		Old: "space.PageSize, space.Read|space.Exec, space.NoReplace, p, 0)", New: "space.PageSize, space.Read|space.Write|space.Exec, space.NoReplace, p, 0)",
+		By:  host("uprobes", "TestSlotsNextToMappings"),
+		Why: "a program changes the copies that its probes execute",
+	},
+	{
+		Name: "slots-page-kept", File: "uprobes/slot.go",
+		Old: "\tif p.holds.Add(-1) == 0 {", New: "\tif p.holds.Add(-1) < 0 {",
+		By:  host("uprobes", "TestSlotsNextToMappings"),
+		Why: "a page of slots stays when its last process has ended",
+	},
+	{
+		Name: "unregistered-return-probe-still-armed", File: "uprobes/state.go",
+		Old: "\tpt.members.Remove(m)\n\tx.settle(pt)", New: "\tpt.members.Remove(m)",
+		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
+		Why: "a breakpoint stays when its last probe is gone",
+	},
+}
