@@ -29,7 +29,7 @@ var jobs = []Mutant{
 	},
 	{
 		Name: "child-without-a-mask", File: "kernel/proc/clone.go",
-		Old: "\tc.PID, n.TID, n.process, n.blocked = id, id, c, t.blocked", New: "\tc.PID, n.TID, n.process, n.blocked = id, id, c, 0",
+		Old: "id, id, c, t.blocked, t.cpus", New: "id, id, c, 0, t.cpus",
 		By:  host("kernel/syscall", "TestForkAndSignals"),
 		Why: "a child gets signals that its parent blocked",
 	},

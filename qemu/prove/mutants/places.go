@@ -77,7 +77,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "inserted-twice", File: "uprobes/kprobe_user.go",
-		Old: "\tif tk.inserted(k) != nil {\n\t\treturn probe.Refuse(syscall.EEXIST, \"uprobes: the probe is inserted at %#x already\", k.User.Addr)\n\t}", New: "",
+		Old: "if tasks[k.User.VMA.Process].inserted(k) != nil {", New: "if k == nil {",
 		By:  host("uprobes", "TestUserProbeRefuses"),
 		Why: "a probe is inserted twice at one address, and one of them stays",
 	},
@@ -155,7 +155,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "disabled-file-probe-in-a-new-process", File: "uprobes/inode.go",
-		Old: "\t\tif f.disabled {\n\t\t\tm.flags.Set(disabled)\n\t\t}", New: "",
+		Old: "if f.disabled && !m.ends() {", New: "if f == nil && !m.ends() {",
 		By:  host("uprobes", "TestFileProbeOfAChild"),
 		Why: "a disabled file probe is hit in processes that come later",
 	},

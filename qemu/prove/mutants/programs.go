@@ -63,12 +63,6 @@ var programs = []Mutant{
 		Why: "a caller that knows what the function leaves alone goes wrong",
 	},
 	{
-		Name: "call-not-forgotten", File: "uprobes/life.go",
-		Old: "\t\tth.drop(func(*call) bool { return true })\n", New: "",
-		By:  host("uprobes", "TestCallsOfAThreadThatEnds"),
-		Why: "calls of a thread that has ended are in flight for ever",
-	},
-	{
 		Name: "kernel-handler-registers", File: "uprobes/queue.go",
 		Old: "\tif inTrap() {\n", New: "\tif inTrap() && o.u == nil {\n",
 		By:  host("uprobes", "TestKernelHandlerMayNotRegister"),
@@ -87,12 +81,6 @@ var programs = []Mutant{
 		Why: "a CPU goes on executing the byte that was there before",
 	},
 	{
-		Name: "child-cannot-return", File: "uprobes/life.go",
-		Old: ", calls: th.inherit()}", New: "}",
-		By:  host("uprobes", "TestChildReturns"),
-		Why: "a child that was forked in a probed call dies when it returns",
-	},
-	{
 		Name: "queue-backwards", File: "uprobes/queue.go",
 		Old: "\t\to := th.queue[0]\n\t\tth.queue = th.queue[1:]\n", New: "\t\to := th.queue[len(th.queue)-1]\n\t\tth.queue = th.queue[:len(th.queue)-1]\n",
 		By:  host("uprobes", "TestQueueIsCarriedOutBehindAllHandlers"),
@@ -103,18 +91,6 @@ var programs = []Mutant{
 		Old: "\t\tr.Flags = r.Flags&^amd64.RFLAGS_TF | s.flags&amd64.RFLAGS_TF\n", New: "",
 		By:  host("uprobes", "TestStepIsOver"),
 		Why: "the program gets a SIGTRAP behind its next instruction",
-	},
-	{
-		Name: "left-calls-counted-late", File: "uprobes/return.go",
-		Old: "\t\tth.leave(0, r.SP)\n", New: "",
-		By:  host("uprobes", "TestCallsThatAreLeft"),
-		Why: "calls that longjmp has left are taken for calls in flight",
-	},
-	{
-		Name: "coroutine-counted-as-left", File: "uprobes/return.go",
-		Old: "\t\tif c.left {\n\t\t\tc.comeBack()\n\t\t}\n", New: "",
-		By:  host("uprobes", "TestCallsThatAreLeft"),
-		Why: "a call that returns late is counted as abandoned and as handled",
 	},
 	{
 		Name: "goroutine-of-a-dead-thread-goes-on", File: "kernel/proc/handler.go",
@@ -145,18 +121,6 @@ var programs = []Mutant{
 		Old: "\t\ts.page.Hold()\n", New: "",
 		By:  host("uprobes", "TestChildUsesItsParentsSlots"),
 		Why: "a page of slots is given back twice",
-	},
-	{
-		Name: "trampoline-told-to-handlers", File: "uprobes/return.go",
-		Old: "real := th.real(ret, r.SP)", New: "real := ret",
-		By:  host("uprobes", "TestTailCall"),
-		Why: "of two calls with one return address the second's handler sees the trampoline",
-	},
-	{
-		Name: "handler-sees-the-trampoline", File: "uprobes/return.go",
-		Old: "r.IP = th.real(c.ret, slot)", New: "r.IP = c.ret",
-		By:  host("uprobes", "TestTailCall"),
-		Why: "while its handler runs, the program is in the trampoline",
 	},
 	{
 		Name: "old-page-given-back-early", File: "kernel/mm/space/fault.go",

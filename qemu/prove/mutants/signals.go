@@ -107,7 +107,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "thread-without-a-mask", File: "kernel/proc/clone.go",
-		Old: "\tn.TID, n.process, n.blocked = id, p, t.blocked", New: "\tn.TID, n.process, n.blocked = id, p, 0",
+		Old: "id, p, t.blocked, t.cpus", New: "id, p, 0, t.cpus",
 		By:  host("kernel/syscall", "TestForkAndSignals"),
 		Why: "a new thread gets signals that its maker blocked",
 	},

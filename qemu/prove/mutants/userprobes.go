@@ -88,24 +88,6 @@ var userprobes = []Mutant{
 		Why: "a probe inside of what a Go function begins with is passed by",
 	},
 	{
-		Name: "calls-below-not-left", File: "uprobes/return.go",
-		Old: "\t\tif i < len(th.calls)-1 {\n\t\t\tth.leave(i+1, slot)\n\t\t}\n", New: "",
-		By:  host("uprobes", "TestLongjmp"),
-		Why: "calls that longjmp has left are in flight although one further up has returned",
-	},
-	{
-		Name: "calls-that-do-not-return-kept", File: "uprobes/return.go",
-		Old: "len(th.calls) > 0 && len(th.calls)%manyCalls == 0", New: "len(th.calls) < 0",
-		By:  host("uprobes", "TestStacksThatAreGone"),
-		Why: "calls on stacks that are gone are in flight for ever",
-	},
-	{
-		Name: "slot-of-a-left-call", File: "uprobes/return.go",
-		Old: "\tif ret != tramp && th.find(r.SP) >= 0 {\n\t\tth.drop(func(c *call) bool { return c.slot == r.SP })\n\t}\n", New: "",
-		By:  host("uprobes", "TestReturns"),
-		Why: "two calls have one slot of the stack",
-	},
-	{
 		Name: "instances-behind-one-that-hangs", File: "uprobes/member.go",
 		Old: "\t\tc.of = c.of[c.next:]\n", New: "\t\tc.of = c.of[:0]\n",
 		By:  host("uprobes", "TestReturnHandlerThatDoesNotReturn"),
@@ -122,12 +104,6 @@ var userprobes = []Mutant{
 		Old: "var pushed = [len(trampoline)]uint64{1: 8, 3: 16}", New: "var pushed = [len(trampoline)]uint64{1: 8, 3: 16, 0: 0}\n\nfunc init() { pushed[1] = 0 }",
 		By:  host("uprobes", "TestInterruptedTrampoline"),
 		Why: "a signal in the trampoline shifts the stack of the program",
-	},
-	{
-		Name: "child-with-probes-of-its-parent", File: "uprobes/return.go",
-		Old: "all = append(all, &call{slot: c.slot, ret: c.ret})", New: "all = append(all, &call{slot: c.slot, ret: c.ret, of: c.of})",
-		By:  host("uprobes", "TestChildReturns"),
-		Why: "a call in the child is told to the parent's probes",
 	},
 	{
 		Name: "vfork-child-not-told", File: "uprobes/state.go",
