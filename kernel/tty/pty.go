@@ -89,8 +89,10 @@ func (t *TTY) typeable() int {
 	return max(0, maxAhead-t.ahead)
 }
 
-// gone reports whether nobody has the slave open any more. Context: t.mu held.
-func (t *TTY) gone() bool { return t.hungUp || t.used && t.opens == 0 }
+// gone reports whether nobody has the slave open any more. One that hung up, when the
+// leader of its session ended, counts as open until it is closed, as in Linux: script keeps
+// the slave open, and polls the master until a poll finds nothing. Context: t.mu held.
+func (t *TTY) gone() bool { return t.used && t.opens == 0 }
 
 // ReadAt implements vfs.Handle.
 //

@@ -173,3 +173,21 @@ func TestPTYsAreBounded(t *testing.T) {
 	m.Close()
 	s.Close()
 }
+
+// TestHungUpSlaveIsStillOpen: the end of a session is no end for the master.
+func TestHungUpSlaveIsStillOpen(t *testing.T) {
+	tree, _ := ptyTree(t)
+	m, s := ptyOf(t, tree)
+	m.Handle().(*Master).HangUp()
+	if ev := m.Poll(); ev&(poll.In|poll.Hup) != 0 {
+		t.Errorf("the slave is open, but %#x", ev)
+	}
+	if _, err := vfs.Read(m, make([]byte, 1)); err != syscall.EAGAIN {
+		t.Errorf("the slave is open, but reading says %v", err)
+	}
+	s.Close()
+	if _, err := m.Read(make([]byte, 1)); !errors.Is(err, syscall.EIO) || m.Poll()&poll.Hup == 0 {
+		t.Errorf("closed: %v, %#x", err, m.Poll())
+	}
+	m.Close()
+}
