@@ -167,7 +167,7 @@ var memory = []Mutant{
 	},
 	{
 		Name: "shared-word-with-two-names", File: "kernel/mm/space/copy.go",
-		Old: "\t\treturn Key{back: a.back, at: a.off + addr - a.start}, nil", New: "\t\treturn Key{back: a.back, at: addr}, nil",
+		Old: "\t\treturn Key{back: a.back, at: a.off + addr - a.start}", New: "\t\treturn Key{back: a.back, at: addr}",
 		By:  host("kernel/mm/space", "TestKeys"),
 		Why: "a futex in shared memory is not woken by who maps it elsewhere",
 	},
