@@ -59,6 +59,7 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	n.prepare(a)
 	n.nice.Store(t.nice.Load())
 	n.ioprio.Store(t.ioprio.Load())
+	n.beginSlack(t.RawSlack())
 	if a.Flags&abi.CLONE_THREAD != 0 {
 		err = t.process.adopt(t, n)
 	} else {

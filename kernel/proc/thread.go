@@ -24,8 +24,11 @@ type Thread struct {
 	turn     turn         // of its goroutine, for interrupts; of the CPU that this is on
 	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account
-	nice     atomic.Int32 // see Nice
-	ioprio   atomic.Int32 // see IOPrio
+	nice     atomic.Int32  // see Nice
+	ioprio   atomic.Int32  // see IOPrio
+	slack    atomic.Uint64 // see Slack
+
+	firstSlack uint64 // never changes
 
 	// guarded by Table.mu:
 	pending signal.Queue
@@ -97,7 +100,9 @@ func (t *Thread) SetAffinity(cpus uint32) {
 
 // newThread makes a thread that runs on cpu.
 func newThread(cpu CPU) *Thread {
-	return &Thread{cpu: cpu, regs: cpu.Regs(), kick: make(chan struct{}, 1)}
+	t := &Thread{cpu: cpu, regs: cpu.Regs(), kick: make(chan struct{}, 1)}
+	t.beginSlack(usualSlack)
+	return t
 }
 
 // SetClearTID says where to write 0 and to wake a futex when t ends.
@@ -299,7 +304,7 @@ func (t *Thread) beginWait(set signal.Set) (abi.Siginfo, bool) {
 func (t *Thread) awaitToken(end time.Time) error {
 	var late <-chan time.Time
 	if !end.IsZero() {
-		timer := time.NewTimer(time.Until(end))
+		timer := time.NewTimer(time.Until(t.Later(end)))
 		defer timer.Stop()
 		late = timer.C
 	}

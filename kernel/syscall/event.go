@@ -98,7 +98,7 @@ func setAndFile(t *proc.Thread, epfd, fd uint64) (*event.Epoll, *vfs.File, error
 func epollWait(t *proc.Thread, a *Args) (uint64, error) {
 	limit := forever
 	if ms := asInt(a[3]); ms >= 0 {
-		limit = time.Duration(ms) * time.Millisecond
+		limit = t.Longer(time.Duration(ms) * time.Millisecond)
 	}
 	return waitForEvents(t, a, limit)
 }

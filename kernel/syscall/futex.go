@@ -90,13 +90,13 @@ func futexWait(t *proc.Thread, key space.Key, a *Args, bits uint32, absolute boo
 		if !limit.Valid() {
 			return 0, sys.EINVAL
 		}
-		end = futexEnd(t, limit, asInt(a[1]), absolute)
+		end = t.Later(futexEnd(t, limit, asInt(a[1]), absolute))
 	}
 	look := func() error { return wordIs(t, a[0], uint32(a[2])) }
 	return done(t.Process().Table().Futexes().Wait(key, bits, look, end, t.Cancel()))
 }
 
-// futexEnd is when a wait ends.
+// futexEnd is when a wait is to end.
 func futexEnd(t *proc.Thread, limit abi.Timespec, op int, absolute bool) time.Time {
 	switch {
 	case !absolute:

@@ -31,28 +31,28 @@ func ppoll(t *proc.Thread, a *Args) (uint64, error) {
 	return withLeft(t, a[2], limit, abi.TimespecOf, func() (uint64, error) { return pollFiles(t, a[0], a[1], limit) })
 }
 
-// withLeft makes a call that waits, and stores how much of its time was left. That a
-// program cannot be written to there is its own affair, as in Linux.
+// withLeft makes a call that waits, and stores how much of its time was left, without the slack.
+// That a program cannot be written to there is its own affair, as in Linux.
 func withLeft[T any](t *proc.Thread, addr uint64, limit time.Duration, as func(time.Duration) T, call func() (uint64, error)) (uint64, error) {
 	if addr == 0 {
 		return call()
 	}
-	end := time.Now().Add(limit)
+	end := time.Now().Add(limit).Add(-t.Slack())
 	v, err := call()
 	put(t, addr, as(max(time.Until(end), 0)))
 	return v, err
 }
 
-// remaining is how long a call may still take that may take d and may have been
-// interrupted before.
+// remaining is how long a call may still take, slack included, that is to take d and may have
+// been interrupted before.
 func remaining(t *proc.Thread, d time.Duration) time.Duration {
 	if d == 0 {
 		return 0
 	}
-	return max(time.Until(t.Deadline(d)), 0)
+	return max(time.Until(t.Later(t.Deadline(d))), 0)
 }
 
-// limitAt decodes how long to wait; without an address, for ever.
+// limitAt decodes how long to wait, slack included; without an address, for ever.
 func limitAt(t *proc.Thread, addr uint64) (time.Duration, error) {
 	ts, ok, err := getIf[abi.Timespec](t, addr)
 	switch {

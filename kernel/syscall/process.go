@@ -250,12 +250,15 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 		return done(put(t, a[1], int32(p.DeathSignal())))
 	case abi.PR_GET_DUMPABLE:
 		return 1, nil
-	case abi.PR_SET_DUMPABLE, abi.PR_SET_KEEPCAPS, abi.PR_SET_TIMERSLACK: // nothing depends on it
+	case abi.PR_SET_DUMPABLE, abi.PR_SET_KEEPCAPS: // nothing depends on it
 		return 0, nil
 	case abi.PR_GET_NO_NEW_PRIVS, abi.PR_GET_KEEPCAPS:
 		return 0, nil
+	case abi.PR_SET_TIMERSLACK:
+		t.SetSlack(a[1])
+		return 0, nil
 	case abi.PR_GET_TIMERSLACK:
-		return 50_000, nil
+		return t.RawSlack(), nil
 	case abi.PR_CAPBSET_READ:
 		if a[1] > 40 {
 			return 0, sys.EINVAL

@@ -265,3 +265,41 @@ func TestRemovedFileByName(t *testing.T) {
 		}
 	})
 }
+
+// TestSlackOfAProcess: /proc/PID/timerslack_ns refuses what is no number and keeps what was.
+func TestSlackOfAProcess(t *testing.T) {
+	const name = "/proc/self/timerslack_ns"
+	run(t, func(p *proctest.Player) {
+		write := func(s string) int64 {
+			fd := openAs(p, name, abi.O_WRONLY)
+			p.Poke(scratch, []byte(s))
+			defer p.Call(nClose, uint64(fd))
+			return p.Call(nWrite, uint64(fd), scratch, uint64(len(s)))
+		}
+		for _, step := range []struct {
+			write string
+			n     int64
+			then  string
+		}{
+			{"123", 3, "123\n"},
+			{"abc", -int64(sys.EINVAL), "123\n"},
+			{"-1", -int64(sys.EINVAL), "123\n"},
+			{" 7", -int64(sys.EINVAL), "123\n"},
+			{"0x10", -int64(sys.EINVAL), "123\n"},
+			{"99999999999999999999999", -int64(sys.ERANGE), "123\n"},
+			{"+6\n", 3, "6\n"},
+			{"0", 1, "50000\n"},
+			{"18446744073709551615", 20, "18446744073709551615\n"},
+		} {
+			if n := write(step.write); n != step.n {
+				t.Errorf("writing %q: %d, want %d", step.write, n, step.n)
+			}
+			if got := text(p, name); got != step.then {
+				t.Errorf("after %q it holds %q, want %q", step.write, got, step.then)
+			}
+		}
+		if got := text(p, "/proc/self/task/2/timerslack_ns"); got != sys.ENOENT.Error() {
+			t.Errorf("a thread's folder: %q", got)
+		}
+	})
+}

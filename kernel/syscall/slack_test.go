@@ -1,0 +1,132 @@
+package syscall
+
+import (
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+)
+
+// slacken makes a program's waits longer than a test may take: what it waits for comes
+// after the end of the time and within the slack.
+func slacken(t *testing.T, p *player) {
+	t.Helper()
+	want(t, p, "set the slack", p.Call(nPrctl, abi.PR_SET_TIMERSLACK, uint64(2*long)), 0)
+}
+
+// shortest is where a time of one nanosecond is.
+const shortest = scratch + 0x900
+
+func pokeShortest(p *player) {
+	p.Poke64(shortest, 0)
+	p.Poke64(shortest+8, 1)
+}
+
+// TestAWakerFindsWhoWaitsShortly: a wait on a futex that takes a nanosecond is one that can be
+// woken, if the waker comes within the slack.
+func TestAWakerFindsWhoWaitsShortly(t *testing.T) {
+	for name, op := range map[string]uint64{"relative": abi.FUTEX_WAIT, "absolute": abi.FUTEX_WAIT_BITSET} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(p *player) {
+				p.Poke32(scratch, 0)
+				pokeShortest(p)
+				slacken(t, p)
+				thread(p, func(c *player) {
+					want(t, c, "wait", c.Call(nFutex, scratch, op, 0, shortest, 0, abi.FUTEX_BITSET_ALL), 0)
+				}, scratch+64)
+				for end := time.Now().Add(long); p.Call(nFutex, scratch, abi.FUTEX_WAKE, 1) == 0; sleep(p, time.Millisecond) {
+					if time.Now().After(end) || p.Peek32(scratch+64) == 0 {
+						t.Error("nobody waits")
+						p.Call(nExitGroup, 1)
+					}
+				}
+				joined(t, p, scratch+64)
+			})
+		})
+	}
+}
+
+// TestFilesAreWaitedForLonger: what comes within the slack is seen by poll, select, epoll
+// and sigtimedwait.
+func TestFilesAreWaitedForLonger(t *testing.T) {
+	const fds, nSelect, nPselect, nEpollPwait2 = scratch + 0x200, 23, 270, 441
+	for name, wait := range map[string]func(p *player) int64{
+		"ppoll": func(p *player) int64 {
+			p.Poke(fds, abi.Bytes(&abi.PollFD{FD: 0, Events: abi.POLLIN}))
+			return p.Call(nPpoll, fds, 1, shortest, 0, 0)
+		},
+		"pselect": func(p *player) int64 {
+			p.Poke64(fds, 1)
+			return p.Call(nPselect, 1, fds, 0, 0, shortest, 0)
+		},
+		"epoll_pwait2": func(p *player) int64 {
+			set := uint64(p.Call(nEpollCreate1, 0))
+			p.Poke(fds, epollEvent(abi.POLLIN, 0))
+			p.Call(nEpollCtl, set, 1, 0, fds)
+			return p.Call(nEpollPwait2, set, fds, 1, shortest, 0, 0)
+		},
+		"epoll_wait": func(p *player) int64 {
+			set := uint64(p.Call(nEpollCreate1, 0))
+			p.Poke(fds, epollEvent(abi.POLLIN, 0))
+			p.Call(nEpollCtl, set, 1, 0, fds)
+			return p.Call(nEpollWait, set, fds, 1, 1)
+		},
+		"rt_sigtimedwait": func(p *player) int64 {
+			p.Poke64(fds, 1<<(abi.SIGUSR1-1))
+			if n := p.Call(nSigtimedwait, fds, 0, shortest, 8); n != abi.SIGUSR1 {
+				return n
+			}
+			return 1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(p *player) {
+				p.Call(nPipe, scratch)
+				pokeShortest(p)
+				slacken(t, p)
+				child := p.Fork(func(c *player) {
+					sleep(c, 20*time.Millisecond)
+					c.Call(nWrite, 1, scratch, 1)
+					c.Call(nKill, 2, abi.SIGUSR1)
+				}, nFork)
+				p.Poke64(fds, 1<<(abi.SIGUSR1-1))
+				p.Call(nSigmask, abi.SIG_BLOCK, fds, 0, 8)
+				want(t, p, "wait", wait(p), 1)
+				want(t, p, "seconds left of a nanosecond", int64(p.Peek64(shortest)), 0)
+				p.Call(nWait4, uint64(child), 0, 0, 0)
+			})
+		})
+	}
+}
+
+// TestSlackIsOfAThread: prctl(2), PR_SET_TIMERSLACK. A thread begins with what its maker has,
+// and 0 brings that back.
+func TestSlackIsOfAThread(t *testing.T) {
+	get := func(p *player) int64 { return p.Call(nPrctl, abi.PR_GET_TIMERSLACK) }
+	set := func(p *player, ns uint64) { want(t, p, "set", p.Call(nPrctl, abi.PR_SET_TIMERSLACK, ns), 0) }
+	inherits := func(c *player) {
+		want(t, c, "inherited", get(c), 123)
+		set(c, 777)
+		want(t, c, "its own", get(c), 777)
+		set(c, 0)
+		want(t, c, "as it began", get(c), 123)
+		set(c, 5)
+	}
+	w := world(t)
+	provide(t, w, "/bin/next", func(p *player) { want(t, p, "after exec", get(p), 456) })
+	finish(t, w, begin(t, w, func(p *player) {
+		want(t, p, "at first", get(p), 50_000)
+		set(p, 123)
+		thread(p, inherits, scratch+64)
+		joined(t, p, scratch+64)
+		p.Call(nWait4, uint64(p.Fork(inherits, nFork)), 0, 0, 0)
+		want(t, p, "the maker's", get(p), 123)
+		set(p, 0)
+		want(t, p, "as it began", get(p), 50_000)
+		set(p, minus)
+		want(t, p, "the most", get(p), -1)
+		set(p, 456)
+		p.PokeString(pathAddr, "/bin/next")
+		p.Call(nExecve, pathAddr, 0, 0)
+	}))
+}
