@@ -26,7 +26,8 @@ type oom struct {
 //
 // Context: t's goroutine, with no lock that a process needs to end.
 func (t *Thread) makeRoom() bool {
-	v := t.process.table.chooseVictim()
+	v := t.process.table.chooseVictim(t.roomBy)
+	t.roomBy = v
 	if v == nil {
 		t.process.Kill(abi.SIGKILL)
 		return false
@@ -46,12 +47,16 @@ func (t *Thread) makeRoom() bool {
 }
 
 // chooseVictim ends the process that has most memory, with all that share its memory, and
-// returns it; nil: there is none. While one ends that was chosen before, it is that one.
-func (t *Table) chooseVictim() *Process {
+// returns it; nil: there is none. While one ends that was chosen before, it is that one. So it is
+// when that has ended, unless it is tried, the one after which the caller has looked for memory:
+// what it left may be enough.
+func (t *Table) chooseVictim(tried *Process) *Process {
 	t.oom.mu.Lock()
 	defer t.oom.mu.Unlock()
-	if v := t.oom.victim; v != nil && !v.ended() && time.Since(t.oom.since) < victimTime {
-		return v
+	if v := t.oom.victim; v != nil {
+		if ended := v.ended(); ended && v != tried || !ended && time.Since(t.oom.since) < victimTime {
+			return v
+		}
 	}
 	v, u := t.largest()
 	t.oom.victim, t.oom.since = v, time.Now()

@@ -44,6 +44,7 @@ type Thread struct {
 	altStack abi.Stack
 	Buffer   [512]byte // for what a call moves between memory and a file
 	call     uint64    // number of the system call that it is in
+	roomBy   *Process  // the last that was ended for want of memory before t tried again
 	again    Restart
 	deadline time.Time // of the call that is made again
 	clearTID uint64    // where to write 0 at the end

@@ -1,6 +1,19 @@
 sonde# sysctl -a
 debug.kprobes-optimization = 1
+fs.inotify.max_queued_events = 16384
+fs.inotify.max_user_instances = 128
+fs.inotify.max_user_watches = 65536
+fs.lease-break-time = 45
+fs.nr_open = 1048576
+fs.pipe-max-size = 1048576
+kernel.cap_last_cap = 40
+kernel.domainname = (none)
+kernel.hostname = sonde
+kernel.osrelease = 6.1.0-sonde
+kernel.ostype = Linux
 kernel.panic = 5
+kernel.pid_max = 4194304
+kernel.version = 
 sonde# sysctl -w debug.kprobes_optimization=n
 debug.kprobes-optimization = 0
 sonde# cat /proc/sys/debug/kprobes-optimization

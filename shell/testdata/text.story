@@ -7,7 +7,14 @@ help: no command nothing
 sonde# echo 'alpha\nx' | cat
 alpha\nx
 sonde# sysctl -a | grep -n kernel
-2:kernel.panic = 5
+8:kernel.cap_last_cap = 40
+9:kernel.domainname = (none)
+10:kernel.hostname = sonde
+11:kernel.osrelease = 6.1.0-sonde
+12:kernel.ostype = Linux
+13:kernel.panic = 5
+14:kernel.pid_max = 4194304
+15:kernel.version = 
 sonde# help | grep ^ls
 ls         list directories (-l: with mode, size and time; -d: themselves)
 lscpu      tell about the processors
@@ -82,7 +89,20 @@ usage: hexdump [-C] [-n bytes] [-s skip] [file...]
 (status 2)
 sonde# sysctl -a | more
 debug.kprobes-optimization = 1
+fs.inotify.max_queued_events = 16384
+fs.inotify.max_user_instances = 128
+fs.inotify.max_user_watches = 65536
+fs.lease-break-time = 45
+fs.nr_open = 1048576
+fs.pipe-max-size = 1048576
+kernel.cap_last_cap = 40
+kernel.domainname = (none)
+kernel.hostname = sonde
+kernel.osrelease = 6.1.0-sonde
+kernel.ostype = Linux
 kernel.panic = 5
+kernel.pid_max = 4194304
+kernel.version = 
 sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed
 usage: dmesg [-cCpw] [-l level] [-n level]
