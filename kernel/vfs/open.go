@@ -28,7 +28,7 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 		file, err := f.openUnnamed(dir, path, flag, perm)
 		return file, pathError("open", name, err)
 	}
-	p, err := f.find(dir, path, flag, perm)
+	p, flag, err := f.find(dir, path, flag, perm)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -44,11 +44,12 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 	return file, nil
 }
 
-// find returns the place to open, where O_CREAT makes a file if there is none.
-func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, error) {
+// find returns the place to open, where O_CREAT makes a file if there is none, and the
+// flags that are still to be obeyed: a new file is not cut off.
+func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, int, error) {
 	create := flag&(O_CREAT|O_PATH) == O_CREAT
 	if create && flag&O_DIRECTORY != 0 {
-		return Place{}, syscall.EINVAL
+		return Place{}, 0, syscall.EINVAL
 	}
 	exclusive := create && flag&O_EXCL != 0
 	follow := flag&O_NOFOLLOW == 0 && !exclusive
@@ -58,18 +59,19 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, e
 		err := w.run(path, follow)
 		switch {
 		case err == nil && exclusive:
-			return Place{}, syscall.EEXIST
+			return Place{}, 0, syscall.EEXIST
 		case err == nil:
-			return w.cur, w.cur.opens(flag)
+			return w.cur, flag, w.cur.opens(flag)
 		case !create || w.missing == "":
-			return Place{}, err
+			return Place{}, 0, err
 		}
 		if err := f.create(&w.cur, w.missing, perm); err != nil && err != syscall.EEXIST {
-			return Place{}, err
+			return Place{}, 0, err
 		} else if err == nil {
-			return w.cur.child(w.missing)
+			p, err := w.cur.child(w.missing)
+			return p, flag &^ O_TRUNC, err
 		} else if exclusive {
-			return Place{}, err
+			return Place{}, 0, err
 		}
 	}
 }

@@ -63,6 +63,7 @@ int main(void)
 	printf("watches %d", watch("d", IN_ALL_EVENTS));
 	printf(" %d", watch("e", IN_ALL_EVENTS));
 	printf(" again %d\n", watch("d", IN_ALL_EVENTS));
+	close(creat("d/c", 0644)); unlink("d/c"); events("creat");
 	put("d/f"); events("create, write");
 	printf("watch %d\n", watch("d/f", IN_ALL_EVENTS));
 	int f = open("d/f", O_RDWR); events("open");
