@@ -128,6 +128,9 @@ const (
 	ARCH_SET_FS = 0x1002
 	ARCH_GET_FS = 0x1003
 	ARCH_GET_GS = 0x1004
+
+	ARCH_GET_CPUID = 0x1011
+	ARCH_SET_CPUID = 0x1012
 )
 
 // What prctl does: the part that is here.

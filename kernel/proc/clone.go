@@ -60,6 +60,7 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	n.nice.Store(t.nice.Load())
 	n.ioprio.Store(t.ioprio.Load())
 	n.beginSlack(t.RawSlack())
+	n.SetPolicy(t.Policy().inherited())
 	if a.Flags&abi.CLONE_THREAD != 0 {
 		err = t.process.adopt(t, n)
 	} else {

@@ -162,6 +162,9 @@ func (p *Process) letter() string {
 	if p.state != alive {
 		return "Z"
 	}
+	if p == p.table.init {
+		return "S" // it has no threads: programs do not see the kernel's
+	}
 	if p.stopped != 0 {
 		return "T"
 	}

@@ -24,8 +24,9 @@ type Thread struct {
 	turn     turn         // of its goroutine, for interrupts; of the CPU that this is on
 	lent     atomic.Int32 // its goroutine is: see EnterHandler
 	charge   account
-	nice     atomic.Int32  // see Nice
-	ioprio   atomic.Int32  // see IOPrio
+	nice     atomic.Int32 // see Nice
+	ioprio   atomic.Int32 // see IOPrio
+	policy   atomic.Pointer[Policy]
 	slack    atomic.Uint64 // see Slack
 
 	firstSlack uint64 // never changes

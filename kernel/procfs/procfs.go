@@ -41,6 +41,7 @@ func Mount(tree *vfs.FS, src Sources) error {
 		"sys":         sysDir(""),
 		"mounts":      ctl.Print(func(w io.Writer) { Mounts(w, tree) }),
 		"filesystems": ctl.Print(filesystems),
+		"config.gz":   ctl.Text(configGZ),
 		"net/unix":    ctl.Print(sock.Print),
 	}
 	if f := src.Version; f != nil {

@@ -2,6 +2,7 @@ package procfs
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -136,6 +137,22 @@ func TestProcessorsAreInSysfs(t *testing.T) {
 		if _, err := f.ReadFile(fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/core_id", len(all))); !errors.Is(err, syscall.ENOENT) {
 			t.Errorf("%s: there is one more: %v", tt.online, err)
 		}
+	}
+}
+
+// TestOptionsCanBeRead: programs unpack the file, and look for lines.
+func TestOptionsCanBeRead(t *testing.T) {
+	packed, err := mount(t).Open("proc/config.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil || !bytes.Contains(text, []byte("\nCONFIG_EPOLL=y\n")) || !bytes.Contains(text, []byte("\n# CONFIG_SYSVIPC is not set\n")) {
+		t.Errorf("%v:\n%s", err, text)
 	}
 }
 

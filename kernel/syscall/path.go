@@ -102,7 +102,10 @@ func makeNode(t *proc.Thread, fd, addr uint64, mode uint32) (uint64, error) {
 	case abi.S_IFSOCK:
 		return done(vfs.Root.AddAt(dir, path, sock.NewName(perm)))
 	}
-	return 0, sys.EPERM
+	if kind := mode & abi.S_IFMT; kind == abi.S_IFCHR || kind == abi.S_IFBLK || kind == abi.S_IFSOCK || kind == abi.S_IFDIR {
+		return 0, sys.EPERM
+	}
+	return 0, sys.EINVAL
 }
 
 func rmdir(t *proc.Thread, a *Args) (uint64, error) {
@@ -194,26 +197,6 @@ func symlinkat(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	return done(vfs.Root.SymlinkAt(target, dir, name))
-}
-
-func readlink(t *proc.Thread, a *Args) (uint64, error) {
-	return readlinkat(t, &Args{cwd, a[0], a[1], a[2]})
-}
-
-func readlinkat(t *proc.Thread, a *Args) (uint64, error) {
-	dir, path, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	if asInt(a[3]) <= 0 {
-		return 0, sys.EINVAL
-	}
-	target, err := vfs.Root.ReadlinkAt(dir, path)
-	if err != nil {
-		return 0, err
-	}
-	n := min(uint64(len(target)), a[3])
-	return n, t.Memory().Out(a[2], []byte(target[:n]))
 }
 
 func chmod(t *proc.Thread, a *Args) (uint64, error) { return fchmodat(t, &Args{cwd, a[0], a[1]}) }

@@ -213,6 +213,10 @@ func archPrctl(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, nil
 	case abi.ARCH_GET_FS:
 		return done(put(t, a[1], *fs))
+	case abi.ARCH_GET_CPUID:
+		return 1, nil // programs may use CPUID
+	case abi.ARCH_SET_CPUID:
+		return 0, sys.ENODEV
 	case abi.ARCH_GET_GS:
 		return done(put(t, a[1], *gs))
 	}

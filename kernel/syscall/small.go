@@ -125,13 +125,15 @@ func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 	return done(f.Extend(off + n))
 }
 
+// schedDeadline is SCHED_DEADLINE, the last policy.
+const schedDeadline = 6
+
 // priorities are the highest and the lowest of a policy.
 func priorities(policy uint64) (highest, lowest uint64, err error) {
-	const fifo, rr, idle = 1, 2, 5
 	switch p := asInt(policy); {
-	case p == fifo || p == rr:
+	case p == proc.SchedFIFO || p == proc.SchedRR:
 		return 99, 1, nil
-	case p >= 0 && p <= idle && p != 4:
+	case p >= 0 && p <= schedDeadline && p != 4:
 		return 0, 0, nil
 	}
 	return 0, 0, sys.EINVAL

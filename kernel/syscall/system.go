@@ -108,16 +108,6 @@ func threadIs(t *proc.Thread, tid uint64) error {
 	return err
 }
 
-// schedGet answers what the policy and the priority of a thread are: 0, the usual.
-func schedGet(t *proc.Thread, a *Args) (uint64, error) { return 0, threadIs(t, a[0]) }
-
-func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
-	if err := threadIs(t, a[0]); err != nil {
-		return 0, err
-	}
-	return done(put(t, a[1], int32(0)))
-}
-
 func getcpu(t *proc.Thread, a *Args) (uint64, error) {
 	if err := putIf(t, a[0], uint32(t.CPU().Here())); err != nil {
 		return 0, err

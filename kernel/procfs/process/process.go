@@ -31,7 +31,7 @@ type files interface {
 func Mount(tree *vfs.FS, table *proc.Table) error {
 	return tree.Extend("/proc", ctl.Dir{
 		List: func() []string {
-			names := []string{"self"}
+			names := []string{"self", "1"}
 			for _, p := range table.Processes() {
 				names = append(names, strconv.Itoa(p.PID))
 			}
@@ -46,7 +46,7 @@ func Mount(tree *vfs.FS, table *proc.Table) error {
 				return nil
 			}
 			p, err := table.Find(pid)
-			if err != nil || p == table.Init() {
+			if err != nil {
 				return nil
 			}
 			nodes := nodesOf(tree, p, whole(p))

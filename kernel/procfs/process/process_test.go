@@ -119,7 +119,7 @@ func TestFilesOfAProcess(t *testing.T) {
 			"self/task/2/comm":   `^test\n$`,
 			"self/task/3/stat":   `^no such file`,
 			"self/task/02/stat":  `^no such file`,
-			"1/comm":             `^no such file`, // the kernel is no program
+			"9/comm":             `^no such file`,
 			"02/comm":            `^no such file`,
 			"3/comm":             `^no such file`,
 		} {
@@ -300,6 +300,24 @@ func TestSlackOfAProcess(t *testing.T) {
 		}
 		if got := text(p, "/proc/self/task/2/timerslack_ns"); got != sys.ENOENT.Error() {
 			t.Errorf("a thread's folder: %q", got)
+		}
+	})
+}
+
+// TestTheKernelIsProcessOne: it sleeps, has no parent, and no memory of its own.
+func TestTheKernelIsProcessOne(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		if got := text(p, "/proc/1/comm"); got != "sonde\n" {
+			t.Errorf("comm is %q", got)
+		}
+		if got := text(p, "/proc/1/stat"); !strings.HasPrefix(got, "1 (sonde) S 0 1 1 ") {
+			t.Errorf("stat is %q", got)
+		}
+		if got := text(p, "/proc/1/maps") + text(p, "/proc/1/cmdline") + text(p, "/proc/1/environ"); got != "" {
+			t.Errorf("it has %q", got)
+		}
+		if got := text(p, "/proc/1/status"); !strings.Contains(got, "PPid:\t0\n") {
+			t.Errorf("status is %q", got)
 		}
 	})
 }

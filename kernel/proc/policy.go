@@ -1,0 +1,40 @@
+package proc
+
+// Policy is how a thread asks to be scheduled. It is kept, inherited and shown; all
+// threads run alike, as Go's scheduler has it.
+type Policy struct {
+	Kind     int32 // SCHED_OTHER and so on
+	Priority int32 // of those of real time
+	Reset    bool  // its children begin with the usual policy
+}
+
+// The policies of real time.
+//
+// Source: Linux, uapi/linux/sched.h.
+const (
+	SchedOther = 0
+	SchedFIFO  = 1
+	SchedRR    = 2
+)
+
+// Policy returns what was set last; SCHED_OTHER at first.
+func (t *Thread) Policy() Policy {
+	if p := t.policy.Load(); p != nil {
+		return *p
+	}
+	return Policy{}
+}
+
+// SetPolicy sets it.
+func (t *Thread) SetPolicy(p Policy) { t.policy.Store(&p) }
+
+// inherited is the policy of a new thread that one with p makes.
+func (p Policy) inherited() Policy {
+	if !p.Reset {
+		return p
+	}
+	if p.Kind == SchedFIFO || p.Kind == SchedRR {
+		return Policy{}
+	}
+	return Policy{Kind: p.Kind}
+}

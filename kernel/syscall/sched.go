@@ -1,0 +1,108 @@
+package syscall
+
+import (
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/sysctl"
+)
+
+// roundRobinMS is how long a thread with SCHED_RR runs in Linux before others do.
+const roundRobinMS = 100
+
+var _ = sysctl.NewFact("kernel.sched_rr_timeslice_ms", func() string { return "100" }, "what sched_rr_get_interval says")
+
+// resetOnFork is SCHED_RESET_ON_FORK.
+const resetOnFork = 0x40000000
+
+// scheduled returns the thread that a call means; 0 is the caller.
+//
+// Errors: EINVAL, ESRCH.
+func scheduled(t *proc.Thread, tid uint64) (*proc.Thread, error) {
+	switch n := asInt(tid); {
+	case n < 0:
+		return nil, sys.EINVAL
+	case n == 0:
+		return t, nil
+	default:
+		return t.Process().Table().FindThread(0, n)
+	}
+}
+
+func schedSetscheduler(t *proc.Thread, a *Args) (uint64, error) {
+	policy := asInt(a[1])
+	if policy < 0 {
+		return 0, sys.EINVAL
+	}
+	return 0, setPolicy(t, a[0], a[2], func(proc.Policy) proc.Policy {
+		return proc.Policy{Kind: int32(policy &^ resetOnFork), Reset: policy&resetOnFork != 0}
+	})
+}
+
+// schedSetparam changes the priority and keeps the policy.
+func schedSetparam(t *proc.Thread, a *Args) (uint64, error) {
+	return 0, setPolicy(t, a[0], a[1], func(p proc.Policy) proc.Policy { return p })
+}
+
+// setPolicy sets what policy makes of the present one, with the priority at addr.
+//
+// Errors: EINVAL, EFAULT, ESRCH.
+func setPolicy(t *proc.Thread, tid, addr uint64, policy func(proc.Policy) proc.Policy) error {
+	if addr == 0 || asInt(tid) < 0 {
+		return sys.EINVAL
+	}
+	priority, err := get[int32](t, addr)
+	if err != nil {
+		return err
+	}
+	of, err := scheduled(t, tid)
+	if err != nil {
+		return err
+	}
+	p := policy(of.Policy())
+	highest, lowest, err := priorities(uint64(p.Kind))
+	if err != nil || p.Kind == schedDeadline || priority < int32(lowest) || priority > int32(highest) {
+		return sys.EINVAL
+	}
+	p.Priority = priority
+	of.SetPolicy(p)
+	return nil
+}
+
+func schedGetscheduler(t *proc.Thread, a *Args) (uint64, error) {
+	of, err := scheduled(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	p := of.Policy()
+	if p.Reset {
+		return uint64(p.Kind) | resetOnFork, nil
+	}
+	return uint64(p.Kind), nil
+}
+
+func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
+	if a[1] == 0 {
+		return 0, sys.EINVAL
+	}
+	of, err := scheduled(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], of.Policy().Priority))
+}
+
+// schedRRGetInterval says what Linux does of SCHED_RR; for other policies, that nobody
+// counts.
+func schedRRGetInterval(t *proc.Thread, a *Args) (uint64, error) {
+	of, err := scheduled(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	var slice abi.Timespec
+	if of.Policy().Kind == proc.SchedRR {
+		slice.Nsec = roundRobinMS * 1e6
+	}
+	return done(put(t, a[1], slice))
+}
