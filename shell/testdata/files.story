@@ -24,6 +24,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 -r--r--r--        0                - ostype
 -rw-r--r--        0                - panic
 -rw-r--r--        0                - pid_max
+-r--r--r--        0                - sched_rr_timeslice_ms
 -r--r--r--        0                - version
 sonde# ls -ld /tmp | grep -c drwxrwxrwt
 1

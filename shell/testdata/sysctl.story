@@ -13,6 +13,7 @@ kernel.osrelease = 6.1.0-sonde
 kernel.ostype = Linux
 kernel.panic = 5
 kernel.pid_max = 4194304
+kernel.sched_rr_timeslice_ms = 100
 kernel.version = 
 sonde# sysctl -w debug.kprobes_optimization=n
 debug.kprobes-optimization = 0

@@ -14,7 +14,8 @@ sonde# sysctl -a | grep -n kernel
 12:kernel.ostype = Linux
 13:kernel.panic = 5
 14:kernel.pid_max = 4194304
-15:kernel.version = 
+15:kernel.sched_rr_timeslice_ms = 100
+16:kernel.version = 
 sonde# help | grep ^ls
 ls         list directories (-l: with mode, size and time; -d: themselves)
 lscpu      tell about the processors
@@ -102,6 +103,7 @@ kernel.osrelease = 6.1.0-sonde
 kernel.ostype = Linux
 kernel.panic = 5
 kernel.pid_max = 4194304
+kernel.sched_rr_timeslice_ms = 100
 kernel.version = 
 sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed
