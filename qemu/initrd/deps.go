@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -60,7 +61,22 @@ func (a *Archive) addDeps(host string, data []byte) error {
 			return err
 		}
 	}
+	if lib, guest := findLibrary(unwinder, host, f); endsThreads(f) && lib != unwinder {
+		return a.need(host, lib, guest)
+	}
 	return nil
+}
+
+// unwinder is the library that glibc opens by itself, and aborts without, when a thread
+// ends before its function returns.
+const unwinder = "libgcc_s.so.1"
+
+// endsThreads reports whether f calls what makes glibc open the unwinder.
+func endsThreads(f *elf.File) bool {
+	names, _ := f.ImportedSymbols() // without any, it calls nothing
+	return slices.ContainsFunc(names, func(s elf.ImportedSymbol) bool {
+		return s.Name == "pthread_exit" || s.Name == "pthread_cancel" || s.Name == "thrd_exit"
+	})
 }
 
 // need adds a file that who cannot do without.

@@ -127,6 +127,29 @@ func TestDepsAreWhatLddSays(t *testing.T) {
 	}
 }
 
+// TestUnwinderIsThere: a program that ends threads has the library that glibc opens for
+// that and that no header names.
+func TestUnwinderIsThere(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		call string
+		want bool
+	}{{"pthread_exit(0)", true}, {"pthread_self()", false}} {
+		source := write(t, filepath.Join(dir, "p.c"), "#include <pthread.h>\nint main(void) { "+c.call+"; }\n", 0o644)
+		prog := filepath.Join(dir, "p")
+		if out, err := exec.Command("gcc", "-o", prog, source).CombinedOutput(); err != nil {
+			t.Skip("no gcc: ", err, string(out))
+		}
+		a := Archive{Deps: true}
+		if err := a.Add(prog + ":/p"); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := made(t, &a)[guestFolder[1:]+"/"+unwinder]; got != c.want {
+			t.Errorf("%s: %v", c.call, got)
+		}
+	}
+}
+
 func TestSameFilesGiveTheSameArchive(t *testing.T) {
 	var first bytes.Buffer
 	for i := range 5 {
