@@ -52,6 +52,38 @@ const (
 	SO_DOMAIN      = 39
 )
 
+// Protocols, which are levels of options, too.
+const (
+	IPPROTO_IP   = 0
+	IPPROTO_TCP  = 6
+	IPPROTO_UDP  = 17
+	IPPROTO_IPV6 = 41
+)
+
+// Options of protocols.
+const (
+	IP_TOS          = 1
+	IP_TTL          = 2
+	IP_MTU_DISCOVER = 10
+	IP_RECVERR      = 11
+
+	IPV6_UNICAST_HOPS = 16
+	IPV6_RECVERR      = 25
+	IPV6_V6ONLY       = 26
+	IPV6_TCLASS       = 67
+
+	TCP_NODELAY      = 1
+	TCP_MAXSEG       = 2
+	TCP_CORK         = 3
+	TCP_KEEPIDLE     = 4
+	TCP_KEEPINTVL    = 5
+	TCP_KEEPCNT      = 6
+	TCP_SYNCNT       = 7
+	TCP_LINGER2      = 8
+	TCP_QUICKACK     = 12
+	TCP_USER_TIMEOUT = 18
+)
+
 // Flags of sending and receiving.
 const (
 	MSG_OOB          = 0x1

@@ -29,6 +29,8 @@ func kindOf(a *Args) (k sock.Kind, err error) {
 		return 0, sys.EAFNOSUPPORT
 	case kind > abi.SOCK_TYPE_MAX:
 		return 0, sys.EINVAL
+	case domain == abi.AF_INET || domain == abi.AF_INET6:
+		return inetKind(kind, protocol)
 	case domain != abi.AF_UNIX:
 		return 0, sys.EAFNOSUPPORT
 	case protocol != 0 && protocol != abi.AF_UNIX:
@@ -55,6 +57,9 @@ func socketpair(t *proc.Thread, a *Args) (uint64, error) {
 	k, err := kindOf(a)
 	if err != nil {
 		return 0, err
+	}
+	if asInt(a[0]) != abi.AF_UNIX {
+		return 0, sys.EOPNOTSUPP
 	}
 	x, y := sock.Pair(uint16(a[0]), k, credOf(t), asInt(a[1]))
 	return installPair(t, x, y, a[1]&abi.SOCK_CLOEXEC != 0, a[3])
@@ -91,6 +96,9 @@ func addrAt(t *proc.Thread, s *sock.Socket, addr, size uint64) (a sock.Addr, ok 
 	switch {
 	case family == abi.AF_UNSPEC:
 		return a, false, nil
+	case s.Internet():
+		a, err = inetAddr(s, family, raw)
+		return a, err == nil, err
 	case family != s.Family() || n > abi.SockaddrUnixMax:
 		return a, false, sys.EINVAL
 	}
@@ -123,6 +131,9 @@ func putAddr(t *proc.Thread, a sock.Addr, family uint16, addr, sizeAddr uint64) 
 
 // rawAddr encodes a name; without one it is the family alone.
 func rawAddr(a sock.Addr, family uint16) []byte {
+	if family != abi.AF_UNIX {
+		return rawInetAddr(a, family)
+	}
 	raw := append([]byte{byte(family), byte(family >> 8)}, a.Name...)
 	if a.Name != "" && a.Name[0] != 0 {
 		raw = append(raw, 0)
@@ -141,7 +152,7 @@ func bind(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	case !ok:
 		return 0, sys.EINVAL
-	case name.Name == "" || name.Name[0] == 0:
+	case s.Internet() || name.Name == "" || name.Name[0] == 0:
 		return done(s.Bind(name))
 	}
 	if _, err := vfs.Root.PlaceAt(start(t), name.Name, false, false); err == nil {
@@ -192,6 +203,9 @@ func connect(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	if !ok {
 		return done(s.Disconnect())
+	}
+	if s.Internet() {
+		return done(dial(t, s, f, name))
 	}
 	w := waiterOf(t, f, 0, s.Options().SendTime)
 	for {

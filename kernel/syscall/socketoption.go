@@ -10,11 +10,55 @@ import (
 	"sonde/kernel/vfs/sock"
 )
 
-// kept are the options that have no effect on sockets of this machine: a program reads
-// what it has set. The value says whether any number counts, or only whether it is 0.
-var kept = map[uint64]bool{
-	abi.SO_DEBUG: false, abi.SO_REUSEADDR: false, abi.SO_DONTROUTE: false, abi.SO_BROADCAST: false, abi.SO_KEEPALIVE: false,
-	abi.SO_OOBINLINE: false, abi.SO_PRIORITY: true, abi.SO_REUSEPORT: false, abi.SO_RCVLOWAT: true, abi.SO_TIMESTAMP: false,
+// keeps is an option that has no effect on sockets of this machine: a program reads what
+// it has set.
+type keeps struct {
+	flag        bool // only whether it is 0 counts
+	first       int32
+	least, most int32 // if most is not 0
+}
+
+// onOff is an option that is on or off.
+var onOff = keeps{flag: true}
+
+// kept are these options, by sock.Option.
+var kept = map[uint64]keeps{
+	of(abi.SOL_SOCKET, abi.SO_DEBUG): onOff, of(abi.SOL_SOCKET, abi.SO_REUSEADDR): onOff, of(abi.SOL_SOCKET, abi.SO_DONTROUTE): onOff,
+	of(abi.SOL_SOCKET, abi.SO_BROADCAST): onOff, of(abi.SOL_SOCKET, abi.SO_KEEPALIVE): onOff, of(abi.SOL_SOCKET, abi.SO_OOBINLINE): onOff,
+	of(abi.SOL_SOCKET, abi.SO_PRIORITY): {}, of(abi.SOL_SOCKET, abi.SO_REUSEPORT): onOff, of(abi.SOL_SOCKET, abi.SO_RCVLOWAT): {},
+	of(abi.SOL_SOCKET, abi.SO_TIMESTAMP): onOff,
+
+	of(abi.IPPROTO_IP, abi.IP_TOS): {}, of(abi.IPPROTO_IP, abi.IP_TTL): {first: 64, least: 1, most: 255},
+	of(abi.IPPROTO_IP, abi.IP_MTU_DISCOVER): {first: 1, least: 0, most: 5}, of(abi.IPPROTO_IP, abi.IP_RECVERR): onOff,
+
+	of(abi.IPPROTO_IPV6, abi.IPV6_UNICAST_HOPS): {first: 64, least: -1, most: 255}, of(abi.IPPROTO_IPV6, abi.IPV6_RECVERR): onOff,
+	of(abi.IPPROTO_IPV6, abi.IPV6_V6ONLY): onOff, of(abi.IPPROTO_IPV6, abi.IPV6_TCLASS): {},
+
+	of(abi.IPPROTO_TCP, abi.TCP_NODELAY): onOff, of(abi.IPPROTO_TCP, abi.TCP_CORK): onOff,
+	of(abi.IPPROTO_TCP, abi.TCP_QUICKACK): {flag: true, first: 1}, of(abi.IPPROTO_TCP, abi.TCP_MAXSEG): {first: 536, least: 88, most: 32767},
+	of(abi.IPPROTO_TCP, abi.TCP_KEEPIDLE):  {first: 7200, least: 1, most: 32767},
+	of(abi.IPPROTO_TCP, abi.TCP_KEEPINTVL): {first: 75, least: 1, most: 32767},
+	of(abi.IPPROTO_TCP, abi.TCP_KEEPCNT):   {first: 9, least: 1, most: 127},
+	of(abi.IPPROTO_TCP, abi.TCP_SYNCNT):    {first: 6, least: 1, most: 127}, of(abi.IPPROTO_TCP, abi.TCP_LINGER2): {first: 60},
+	of(abi.IPPROTO_TCP, abi.TCP_USER_TIMEOUT): {least: 0, most: 1<<31 - 1},
+}
+
+// of is the number of an option.
+func of(level, name uint64) uint64 { return sock.Option(level, name) }
+
+// level checks that s has options of that level.
+//
+// Errors: EOPNOTSUPP, ENOPROTOOPT.
+func level(s *sock.Socket, n int) error {
+	switch {
+	case n == abi.SOL_SOCKET:
+	case !s.Internet():
+		return sys.EOPNOTSUPP
+	case n == abi.IPPROTO_TCP && s.Kind() == sock.Stream, n == abi.IPPROTO_IP, n == abi.IPPROTO_IPV6 && s.Family() == abi.AF_INET6:
+	default:
+		return sys.ENOPROTOOPT
+	}
+	return nil
 }
 
 func getsockopt(t *proc.Thread, a *Args) (uint64, error) {
@@ -23,15 +67,16 @@ func getsockopt(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	room, err := get[int32](t, a[4])
+	if err == nil {
+		err = level(s, asInt(a[1]))
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case asInt(a[1]) != abi.SOL_SOCKET:
-		return 0, sys.EOPNOTSUPP
 	case room < 0:
 		return 0, sys.EINVAL
 	}
-	value, err := option(s, a[2]&0xffffffff)
+	value, err := option(s, of(a[1], a[2]))
 	if err != nil {
 		return 0, err
 	}
@@ -48,7 +93,10 @@ func getsockopt(t *proc.Thread, a *Args) (uint64, error) {
 func option(s *sock.Socket, name uint64) ([]byte, error) {
 	o := s.Options()
 	var n int32
-	switch name {
+	if name>>32 != abi.SOL_SOCKET {
+		return keptOption(o, name)
+	}
+	switch name &= 0xffffffff; name {
 	case abi.SO_LINGER:
 		return abi.Bytes(&o.Linger), nil
 	case abi.SO_RCVTIMEO:
@@ -66,6 +114,7 @@ func option(s *sock.Socket, name uint64) ([]byte, error) {
 	case abi.SO_DOMAIN:
 		n = int32(s.Family())
 	case abi.SO_PROTOCOL:
+		n = protocolOf(s)
 	case abi.SO_ERROR:
 		n = int32(s.Err())
 	case abi.SO_ACCEPTCONN:
@@ -79,12 +128,24 @@ func option(s *sock.Socket, name uint64) ([]byte, error) {
 	case abi.SO_SNDLOWAT:
 		n = 1
 	case abi.SO_RCVLOWAT:
-		n = max(1, o.Kept[name])
+		n = max(1, o.Kept[of(abi.SOL_SOCKET, name)])
 	default:
-		if _, ok := kept[name]; !ok {
-			return nil, sys.ENOPROTOOPT
-		}
-		n = o.Kept[name]
+		return keptOption(o, of(abi.SOL_SOCKET, name))
+	}
+	return abi.Bytes(&n), nil
+}
+
+// keptOption returns what was set.
+//
+// Errors: ENOPROTOOPT.
+func keptOption(o sock.Options, name uint64) ([]byte, error) {
+	k, ok := kept[name]
+	if !ok {
+		return nil, sys.ENOPROTOOPT
+	}
+	n, ok := o.Kept[name]
+	if !ok {
+		n = k.first
 	}
 	return abi.Bytes(&n), nil
 }
@@ -103,14 +164,17 @@ func setsockopt(t *proc.Thread, a *Args) (uint64, error) {
 	switch {
 	case size < 0:
 		return 0, sys.EINVAL
-	case asInt(a[1]) != abi.SOL_SOCKET:
-		return 0, sys.EOPNOTSUPP
+	case level(s, asInt(a[1])) != nil:
+		return 0, level(s, asInt(a[1]))
 	case size < 4:
 		return 0, sys.EINVAL
 	}
 	n, err := get[int32](t, a[3])
 	if err != nil {
 		return 0, err
+	}
+	if asInt(a[1]) != abi.SOL_SOCKET {
+		return done(keep(s, of(a[1], a[2]), n))
 	}
 	switch name := a[2] & 0xffffffff; name {
 	case abi.SO_LINGER:
@@ -165,7 +229,6 @@ func setSocketTime(t *proc.Thread, s *sock.Socket, name, addr uint64, size int) 
 //
 // Errors: ENOPROTOOPT.
 func setNumber(s *sock.Socket, name uint64, n int32) error {
-	any, keep := kept[name]
 	switch name {
 	case abi.SO_TYPE, abi.SO_ERROR, abi.SO_DOMAIN, abi.SO_PROTOCOL, abi.SO_ACCEPTCONN, abi.SO_PEERCRED, abi.SO_SNDLOWAT:
 		return sys.ENOPROTOOPT
@@ -176,20 +239,31 @@ func setNumber(s *sock.Socket, name uint64, n int32) error {
 	case abi.SO_RCVBUF, abi.SO_RCVBUFFORCE:
 		s.Change(func(o *sock.Options) { o.SetReceive(n) })
 	default:
-		if !keep {
-			return sys.ENOPROTOOPT
-		}
-		if !any && n != 0 {
-			n = 1
-		}
-		s.Change(func(o *sock.Options) {
-			all := maps.Clone(o.Kept)
-			if all == nil {
-				all = map[uint64]int32{}
-			}
-			all[name] = n
-			o.Kept = all
-		})
+		return keep(s, of(abi.SOL_SOCKET, name), n)
 	}
+	return nil
+}
+
+// keep sets an option that has no effect.
+//
+// Errors: ENOPROTOOPT, EINVAL.
+func keep(s *sock.Socket, name uint64, n int32) error {
+	k, ok := kept[name]
+	switch {
+	case !ok:
+		return sys.ENOPROTOOPT
+	case k.most != 0 && (n < k.least || n > k.most):
+		return sys.EINVAL
+	case k.flag && n != 0:
+		n = 1
+	}
+	s.Change(func(o *sock.Options) {
+		all := maps.Clone(o.Kept)
+		if all == nil {
+			all = map[uint64]int32{}
+		}
+		all[name] = n
+		o.Kept = all
+	})
 	return nil
 }

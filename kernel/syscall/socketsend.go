@@ -18,6 +18,7 @@ type sending struct {
 	flags int
 	iov   []abi.Iovec
 	to    *sock.Socket // nil: where s is connected to
+	addr  sock.Addr    // of the Internet; zero: where s is connected to
 	cred  sock.Cred
 	files []*vfs.File // held, until they are sent
 }
@@ -50,6 +51,9 @@ func (c *sending) address(addr, size uint64) error {
 	if addr == 0 || size == 0 {
 		return nil
 	}
+	if c.s.Internet() && c.s.Kind() == sock.Stream {
+		return nil // as Linux does
+	}
 	a, ok, err := addrAt(c.t, c.s, addr, size)
 	switch {
 	case err != nil:
@@ -61,6 +65,9 @@ func (c *sending) address(addr, size uint64) error {
 		return sys.EOPNOTSUPP
 	case !ok:
 		return sys.EINVAL
+	case c.s.Internet():
+		c.addr = a
+		return nil
 	}
 	c.to, err = socketNamed(c.t, c.s, a)
 	if err == nil && c.to.Kind() != c.s.Kind() {
@@ -159,7 +166,7 @@ func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 	n := size - off
 	if c.s.Kind() == sock.Stream {
 		n = min(n, sendPiece)
-	} else if n > uint64(c.s.Options().Send) {
+	} else if n > max(uint64(c.s.Options().Send), 1<<16) {
 		return 0, sys.EMSGSIZE
 	}
 	data, err := gather(c.t, c.iov, off, n)
@@ -167,7 +174,7 @@ func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 		return 0, err
 	}
 	for {
-		sent, err := c.s.Send(sock.Message{Data: data, Cred: c.cred, Files: c.files}, c.to)
+		sent, err := c.s.Send(sock.Message{Data: data, Cred: c.cred, Files: c.files, To: c.addr}, c.to)
 		if err == nil && (sent > 0 || c.s.Kind() != sock.Stream) {
 			c.files = nil // the message's now
 		}

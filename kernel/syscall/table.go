@@ -48,7 +48,7 @@ var table = [...]Call{
 	38:  {"setitimer", "which, new_value, old_value", "", setitimer, 0},
 	39:  {"getpid", "", "", getpid, 0},
 	40:  {"sendfile", "out_fd, in_fd, offset, count", "", sendfile, again},
-	41:  {"socket", "domain, type, protocol", "families other than AF_UNIX", socket, 0},
+	41:  {"socket", "domain, type, protocol", "families other than AF_UNIX, AF_INET and AF_INET6; the last two reach the loopback addresses only", socket, 0},
 	42:  {"connect", "sockfd, addr, addrlen", "", connect, again},
 	43:  {"accept", "sockfd, addr, addrlen", "", accept, again},
 	44:  {"sendto", "sockfd, buf, len, flags, dest_addr, addrlen", "MSG_OOB", sendto, again},

@@ -16,13 +16,33 @@ func (s *Socket) join(peer *Socket, cred Cred) {
 
 // Listen lets others connect. backlog is how many may wait.
 //
-// Errors: EOPNOTSUPP for datagrams; EINVAL without a name, or when it is connected.
+// Errors: EOPNOTSUPP for datagrams; EINVAL without a name, or when it is connected;
+// EADDRINUSE for a port where another listens.
 func (s *Socket) Listen(backlog int, cred Cred) error {
-	err := s.listen(backlog, cred)
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	err := s.prepare()
+	if err == nil {
+		err = s.listen(backlog, cred)
+	}
 	if err == nil {
 		s.room.Notify(poll.Out)
 	}
 	return err
+}
+
+// prepare gives a socket of the Internet the port that others connect to.
+func (s *Socket) prepare() error {
+	if !s.Internet() || !s.kind.connects() {
+		return nil
+	}
+	if now := s.stage(); now != fresh && now != listening {
+		return syscall.EINVAL
+	}
+	if err := s.choosePort(s.Addr().IP); err != nil {
+		return err
+	}
+	return s.opens(s.Addr())
 }
 
 func (s *Socket) listen(backlog int, cred Cred) error {
@@ -57,9 +77,16 @@ func (s *Socket) Connect(to *Socket, cred Cred) error {
 	if err := s.connectable(); err != nil {
 		return err
 	}
+	return s.reach(to, to.Addr(), cred)
+}
+
+// reach connects s to one that listens; a is the address of the other end.
+//
+// Errors: EAGAIN, ECONNREFUSED.
+func (s *Socket) reach(to *Socket, a Addr, cred Cred) error {
 	end := newSocket(s.family, s.kind)
 	end.join(s, cred)
-	end.addr = to.Addr() // nobody else knows it yet
+	end.addr = a // nobody else knows it yet
 	owner, err := to.enqueue(end)
 	if err != nil {
 		delist(end)
@@ -77,6 +104,11 @@ func (s *Socket) Connect(to *Socket, cred Cred) error {
 func (s *Socket) connectable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.connectableNow()
+}
+
+// connectableNow is connectable. Context: mu held.
+func (s *Socket) connectableNow() error {
 	switch s.state {
 	case fresh:
 		return nil
@@ -104,8 +136,11 @@ func (s *Socket) enqueue(end *Socket) (Cred, error) {
 func (s *Socket) meet(end *Socket, owner Cred) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state != fresh {
+	if s.state != fresh && s.state != connecting {
 		return false
+	}
+	if s.state == connecting {
+		s.dialled = succeeded
 	}
 	s.state, s.peer, s.other = connected, end, owner
 	return true
@@ -153,6 +188,10 @@ func (s *Socket) Disconnect() error {
 	if s.kind.connects() {
 		return syscall.EINVAL
 	}
+	if s.Internet() {
+		s.aimAt(Addr{})
+		return nil
+	}
 	return s.aim(nil)
 }
 
@@ -164,8 +203,7 @@ func (s *Socket) Accept(flag int) (*vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	passes := s.Options().PassCred
-	c.Change(func(o *Options) { o.PassCred = passes })
+	c.inherit(s.Options())
 	s.room.Notify(poll.Out)
 	return c.open(flag), nil
 }
@@ -190,9 +228,15 @@ func (s *Socket) dequeue() (*Socket, error) {
 	return nil, syscall.EAGAIN
 }
 
-// Shutdown ends directions: what comes in, what goes out. The other end hears of it.
+// Shutdown ends directions: what comes in, what goes out. The other end hears of it; of
+// the Internet, only that nothing more comes.
+//
+// Errors: ENOTCONN for a socket of the Internet.
 func (s *Socket) Shutdown(in, out bool) error {
 	peer := s.partner()
+	if now := s.stage(); s.Internet() && now != connected && now != listening {
+		return syscall.ENOTCONN
+	}
 	s.update(func() {
 		s.ended = s.ended || in
 		s.mute = s.mute || out
@@ -204,7 +248,7 @@ func (s *Socket) Shutdown(in, out bool) error {
 	}
 	peer.update(func() {
 		peer.ended = peer.ended || out
-		peer.mute = peer.mute || in
+		peer.mute = peer.mute || in && !s.Internet()
 	})
 	peer.queue.Notify(all)
 	return nil

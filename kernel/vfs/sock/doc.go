@@ -1,5 +1,5 @@
 // Package sock makes sockets: two-way streams and messages between programs of this
-// machine, by pairs, by names and by paths.
+// machine, by pairs, by names, by paths and by ports of the loopback addresses.
 //
 // A Socket has an inbox. Whatever is sent goes straight into the inbox of the other end;
 // there is nothing in between. A stream takes as much as there is room for, and a sender
@@ -44,6 +44,9 @@ type Addr struct {
 	Family uint16
 	// Name, of AF_UNIX, is a path; or a zero byte and an abstract name.
 	Name string
+	// IP and Port are of AF_INET, of whose address the first four bytes count, and AF_INET6.
+	IP   [16]byte
+	Port uint16
 }
 
 // abstract reports whether a is a name that no file stands for.

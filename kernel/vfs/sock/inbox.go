@@ -14,6 +14,7 @@ type Message struct {
 	Cred  Cred        // of the sender
 	Files []*vfs.File // held by the message
 
+	To   Addr // of a datagram of the Internet; zero: where the sender is connected to
 	from Addr
 }
 
@@ -32,7 +33,8 @@ var taken atomic.Int64
 type inbox struct {
 	messages []*Message
 	bytes    int
-	cost     int // bytes and overhead
+	cost     int  // bytes and overhead
+	deep     bool // takes any number of datagrams
 }
 
 // room is how much an inbox takes from a sender with that limit: one byte or more means
@@ -41,7 +43,7 @@ func (b *inbox) room(k Kind, limit int) int {
 	if taken.Load() > most {
 		limit = min(limit, scarce)
 	}
-	if k == Datagram && len(b.messages) >= mostQueued {
+	if k == Datagram && !b.deep && len(b.messages) >= mostQueued {
 		return 0
 	}
 	return max(0, limit-b.cost)
@@ -120,6 +122,6 @@ func (b *inbox) putBack(m *Message) {
 func (b *inbox) empty() []*Message {
 	all := b.messages
 	b.charge(-b.cost)
-	*b = inbox{}
+	*b = inbox{deep: b.deep}
 	return all
 }

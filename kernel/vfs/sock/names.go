@@ -16,7 +16,9 @@ var names = struct {
 	bound map[bound]*Socket
 	all   map[*Socket]struct{}
 	next  int // where the search for a free name goes on
-}{bound: map[bound]*Socket{}, all: map[*Socket]struct{}{}}
+	ports map[port][]*claim
+	port  int // the last one that was given to a socket that asked for none
+}{bound: map[bound]*Socket{}, all: map[*Socket]struct{}{}, ports: map[port][]*claim{}, port: firstFree}
 
 // bound is a name: sockets of another kind can have the same.
 type bound struct {
@@ -117,6 +119,9 @@ func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) er
 func (s *Socket) Bind(a Addr) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
+	if s.Internet() {
+		return s.bindPort(a)
+	}
 	if old := s.Addr(); old != (Addr{}) {
 		if a.Name == "" {
 			return nil
@@ -124,6 +129,23 @@ func (s *Socket) Bind(a Addr) error {
 		return syscall.EINVAL
 	}
 	a, err := s.register(a)
+	if err == nil {
+		s.update(func() { s.addr = a })
+	}
+	return err
+}
+
+// bindPort is Bind for the Internet. Context: binding held.
+//
+// Errors: EINVAL, EADDRINUSE, EADDRNOTAVAIL.
+func (s *Socket) bindPort(a Addr) error {
+	switch {
+	case !a.here():
+		return syscall.EADDRNOTAVAIL
+	case s.Addr() != Addr{}:
+		return syscall.EINVAL
+	}
+	a, err := s.claim(a)
 	if err == nil {
 		s.update(func() { s.addr = a })
 	}
@@ -163,6 +185,9 @@ func (s *Socket) unname() {
 	}
 	names.mu.Lock()
 	defer names.mu.Unlock()
+	if s.Internet() {
+		s.release(addr)
+	}
 	if names.bound[bound{addr, s.kind}] == s {
 		delete(names.bound, bound{addr, s.kind})
 	}
@@ -180,8 +205,18 @@ func (s *Socket) Addr() Addr {
 // Errors: ENOTCONN.
 func (s *Socket) Peer() (Addr, error) {
 	peer := s.partner()
+	if to := s.aimedAt(); to != (Addr{}) {
+		return to, nil
+	}
 	if peer == nil {
 		return Addr{}, syscall.ENOTCONN
 	}
 	return peer.Addr(), nil
+}
+
+// aimedAt returns where a datagram socket of the Internet is connected to.
+func (s *Socket) aimedAt() Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dest
 }

@@ -63,7 +63,10 @@ func (s *Socket) look(w Want) (parts [][]byte, r Received, err error) {
 		return nil, r, s.nothing()
 	}
 	first := s.inbox.messages[0]
-	r.Cred, r.From, r.Full = first.Cred, first.from, len(first.Data)
+	r.Cred, r.Full = first.Cred, len(first.Data)
+	if s.kind != Stream || !s.Internet() {
+		r.From = first.from
+	}
 	n := 0
 	for i, m := range s.inbox.messages {
 		if i > 0 && (s.kind != Stream || n == w.Len || s.opts.PassCred && m.Cred != first.Cred) {
@@ -87,6 +90,12 @@ func (s *Socket) nothing() error {
 		return err
 	case s.state == closed:
 		return syscall.EBADF
+	case s.ended && s.dialled == failed:
+		return nil
+	case s.state == connecting:
+		return syscall.EAGAIN
+	case s.kind == Stream && s.state != connected && s.Internet():
+		return syscall.ENOTCONN
 	case s.kind == Stream && s.state != connected:
 		return syscall.EINVAL
 	case s.kind == Seqpacket && s.state != connected:

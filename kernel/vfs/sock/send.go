@@ -14,6 +14,9 @@ import (
 // ENOTCONN, EISCONN, EOPNOTSUPP, EMSGSIZE, ECONNREFUSED, ECONNRESET, EPERM,
 // ETOOMANYREFS.
 func (s *Socket) Send(m Message, to *Socket) (int, error) {
+	if s.Internet() && s.kind == Datagram {
+		return s.post(m)
+	}
 	to, limit, err := s.recipient(&m, to)
 	if err != nil {
 		return 0, err
@@ -25,6 +28,10 @@ func (s *Socket) Send(m Message, to *Socket) (int, error) {
 		return 0, err
 	}
 	n, err := to.take(s, &m, limit)
+	if err == syscall.EPIPE && s.Internet() {
+		s.reject()
+		return len(m.Data), nil
+	}
 	if err != nil {
 		unregister(m.Files)
 		s.forsake(to, err)
@@ -55,7 +62,12 @@ func (s *Socket) recipient(m *Message, to *Socket) (*Socket, int, error) {
 	if to == nil {
 		to = s.peer
 	}
-	if to == nil {
+	switch {
+	case to == nil && s.state == connecting:
+		return nil, 0, syscall.EAGAIN
+	case to == nil && s.Internet():
+		return nil, 0, syscall.EPIPE
+	case to == nil:
 		return nil, 0, syscall.ENOTCONN
 	}
 	m.from = s.addr
@@ -69,7 +81,7 @@ func (s *Socket) take(from *Socket, m *Message, limit int) (int, error) {
 	switch {
 	case s.state == closed && s.kind == Datagram:
 		return 0, syscall.ECONNREFUSED
-	case s.state == closed || s.ended:
+	case s.state == closed || s.ended && !s.Internet():
 		return 0, syscall.EPIPE
 	case s.kind == Datagram && s.peer != nil && s.peer != from:
 		return 0, syscall.EPERM

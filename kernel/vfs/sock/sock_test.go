@@ -159,7 +159,7 @@ func TestNamesMeet(t *testing.T) {
 	clean(t)
 	l := New(abi.AF_UNIX, Stream, 0)
 	listener := socketOf(t, l)
-	name := Addr{abi.AF_UNIX, "\x00here"}
+	name := Addr{Family: abi.AF_UNIX, Name: "\x00here"}
 	if err := errors.Join(listener.Bind(name), listener.Listen(1, Cred{PID: 5})); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type state uint8
 const (
 	fresh state = iota
 	listening
+	connecting // of AF_INET and AF_INET6
 	connected
 	closed
 )
@@ -60,12 +61,23 @@ type Socket struct {
 	cred    Cred      // of who listens
 	other   Cred      // of who has the other end
 	opts    Options
+	dest    Addr     // of a datagram socket of the Internet that is connected
+	dialled progress // of a stream of the Internet
 }
+
+// progress is what connect has not told yet.
+type progress uint8
+
+const (
+	succeeded progress = iota + 1
+	failed
+)
 
 // newSocket returns a socket that no descriptor refers to yet.
 func newSocket(family uint16, kind Kind) *Socket {
 	s := &Socket{family: family, kind: kind, opts: Options{Send: defaultBuffer, Receive: defaultBuffer}}
 	s.Anonymous = vfs.NewAnonymous(fs.ModeSocket | 0777)
+	s.inbox.deep = s.Internet()
 	enlist(s)
 	return s
 }
@@ -138,6 +150,8 @@ func (s *Socket) pollOwn() (ev poll.Events, peer *Socket, limit int) {
 	switch s.state {
 	case closed:
 		return poll.In | poll.Out | poll.Err | poll.Hup, nil, 0
+	case connecting:
+		return 0, nil, 0
 	case listening:
 		if len(s.pending) > 0 || s.ended {
 			ev = poll.In
@@ -205,6 +219,7 @@ func (s *Socket) partner() *Socket {
 // Close implements vfs.Handle.
 func (s *Socket) Close() error {
 	delist(s)
+	reset := s.resets()
 	rest := s.end()
 	s.queue.Notify(all)
 	s.room.Notify(all)
@@ -212,7 +227,7 @@ func (s *Socket) Close() error {
 		delist(c)
 		c.end().tell(c, true)
 	}
-	rest.tell(s, false)
+	rest.tell(s, reset)
 	collect()
 	return nil
 }
@@ -242,7 +257,7 @@ func (s *Socket) end() remains {
 }
 
 // tell tells the other end that s is gone, and lets go of what nobody will read. reset
-// says that s was never accepted.
+// says that the connection is broken: it was never accepted, say.
 func (r remains) tell(s *Socket, reset bool) {
 	if r.told != nil {
 		r.peer.room.Remove(r.told)
@@ -256,7 +271,8 @@ func (r remains) tell(s *Socket, reset bool) {
 // lose: the other end is gone, with something unread or without.
 func (s *Socket) lose(unread bool) {
 	s.update(func() {
-		s.ended, s.mute = true, true
+		s.ended = true
+		s.mute = unread || !s.Internet() || s.mute
 		if unread {
 			s.err = syscall.ECONNRESET
 		}
@@ -278,7 +294,7 @@ type Options struct {
 	PassCred              bool
 	SendTime, ReceiveTime time.Duration // 0: for ever
 	Linger                abi.Linger
-	Kept                  map[uint64]int32 // by the number of the option
+	Kept                  map[uint64]int32 // by Option
 }
 
 // Options returns a copy of the options.
