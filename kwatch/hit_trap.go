@@ -69,7 +69,9 @@ func (st *state) goOn(r *amd64.Regs) {
 		st.left &^= 1 << st.reg
 		st.done |= 1 << st.reg
 		if p := points[st.reg].Load(); p != nil {
-			st.left |= atomic.LoadUint64(&p.also) & (1<<beside - 1) &^ st.done
+			if also := atomic.LoadUint64(&p.also); also != 0 {
+				st.find(p, also, r)
+			}
 			st.take(p, r)
 			resume(p, r)
 		}
@@ -97,9 +99,6 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.New = read(p.addr, p.length)
 		st.reading = false
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if rest := atomic.LoadUint64(&p.also) >> beside &^ (st.done | st.left); rest != 0 {
-			st.look(p, rest, r)
-		}
 		if p.typ == Read && h.Old != h.New {
 			p.accounts.Count(id, probe.Declined)
 			return
@@ -116,17 +115,25 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	p.accounts.Count(id, probe.Handled)
 }
 
-// look finds which of the watchpoints rest are hit with p. It saves X0-X14 first, as rules.go
-// of kprobes/reach says.
+// find adds to those left the watchpoints of also that are hit with p. It saves X0-X14
+// first, as rules.go of kprobes/reach says.
 //
 //go:noinline
-func (st *state) look(p *point, rest uint64, r *amd64.Regs) {
+func (st *state) find(p *point, also uint64, r *amd64.Regs) {
+	st.left |= also & (1<<beside - 1) &^ st.done
+	rest := also >> beside &^ (st.done | st.left)
+	if rest == 0 || p.user != nil {
+		return
+	}
 	trap.SaveXMM(r)
 	var a around
 	from := uintptr(r.IP) - codeBefore
 	// Safe because: there is code around each instruction of the kernel, or a slot.
 	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
-	st.left |= p.besides(rest, st.hit.Old, st.hit.New, &a, r)
+	st.reading = true
+	now := read(p.addr, p.length)
+	st.reading = false
+	st.left |= p.besides(rest, atomic.LoadUint64(&p.last), now, &a, r)
 }
 
 // resume lets an instruction that is watched be executed now.

@@ -8,7 +8,8 @@ package reach
 // the jump of an optimized probe, and the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
-	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB", "sonde/arch/amd64/trap.entryDebug",
+	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF", "sonde/arch/amd64/trap.bareSetRF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
@@ -34,6 +35,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.takeBreakpoint", names{"sonde/kprobes.onBreakpoint"}, "who takes #BP while nothing is watched"},
 	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryWatch", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "who watches"},
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "who steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
@@ -122,7 +124,7 @@ var hits = names{
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug", "sonde/kwatch.(*state).look",
+	"sonde/kprobes.bug", "sonde/kwatch.(*state).find",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

@@ -1,4 +1,4 @@
-// The entry of #DB while something is watched: see debug_step_trap.go.
+// The entry of #DB at the end of a step while something is watched: see debug_step_trap.go.
 
 //go:build tamago
 
@@ -10,20 +10,8 @@ TEXT ·entryDebug(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	·entryDebug(SB), AX
 	CMPQ	AX, 8(SP)		// interrupted IP
 	JEQ	again
-	MOVQ	8(SP), AX
-	SUBQ	·stubs(SB), AX
-	CMPQ	AX, $const_page
-	JLO	faulted
 	POPQ	AX
-	JMP	·entryDB(SB)
-faulted:
-	// The first instruction of another entry. QEMU has told of a watched load, although the
-	// instruction then caused a page fault: no processor does, and GS may be a program's.
-	// The instruction is executed again, and told of then, if the fault is served.
-	MOVL	$const_dr6Fixed, AX
-	MOVQ	AX, DR6
-	POPQ	AX
-	IRETQ
+	JMP	·entryWatch(SB)
 again:
 	MOVQ	32(SP), AX		// SP: the frame of the first
 	TESTB	$3, 8(AX)
@@ -33,10 +21,12 @@ dropped:
 	POPQ	AX
 	IRETQ
 
-// func debugAddress() uintptr
-TEXT ·debugAddress(SB),NOSPLIT,$0-8
+// func watchAddresses() (watch, step uintptr)
+TEXT ·watchAddresses(SB),NOSPLIT,$0-16
+	MOVQ	$·entryWatch(SB), AX
+	MOVQ	AX, watch+0(FP)
 	MOVQ	$·entryDebug(SB), AX
-	MOVQ	AX, ret+0(FP)
+	MOVQ	AX, step+8(FP)
 	RET
 
 // func lidt(idtr *[10]byte)

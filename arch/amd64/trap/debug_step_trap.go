@@ -8,12 +8,12 @@ package trap
 // first instruction of the first one's entry, with nothing between them at which the
 // stack could be changed. On a stack of the IST it is pushed over the first. So
 //
-//   - entryDebug, the entry while something is watched, knows a #DB at its own first
-//     instruction and returns from it, with DR6 as it is, and a mark in the first one's
-//     frame;
 //   - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
 //     are then on the interrupted stack. Where that has no room, nothing is watched in the
-//     step (Blind).
+//     step (Blind);
+//   - entryDebug, where that gate leads, knows a #DB at its own first instruction and returns
+//     from it, with DR6 as it is, and a mark in the first one's frame. The usual gate leads to
+//     entryWatch: without a step there is no second #DB.
 //
 // QEMU also keeps of each data watchpoint that it was hit until something else of the
 // page is accessed, and tells of it in DR6 whenever a step ends. But then there is no
@@ -79,7 +79,7 @@ func armedData() (which uint64) {
 // stepRoom is what both frames and the stub take, and some.
 const stepRoom = 256
 
-func debugAddress() uintptr
+func watchAddresses() (watch, step uintptr)
 
 //go:noescape
 func lidt(idtr *[10]byte)
@@ -98,9 +98,10 @@ func watchSteps() {
 	usualIDTR = pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
 	stepIDTR = pseudo(uintptr(unsafe.Pointer(&stepIDT)), vectors*16-1)
 	stepIDT = *idt
-	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(debugAddress()), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
+	watch, step := watchAddresses()
+	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(step), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
 	handlers[amd64.VEC_BP] = takeBreakpoint
-	gate := amd64.MakeGate(uint64(debugAddress()), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
+	gate := amd64.MakeGate(uint64(watch), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
 	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is below 4 GiB
 }
 

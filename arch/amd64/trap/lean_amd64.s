@@ -9,18 +9,21 @@
 #include "textflag.h"
 #include "frame_amd64.h"
 
-// LEAN fills the frame while SP is still on the entry stack:
+// BEGIN makes a frame and one register free.
+#define BEGIN(vector) \
+	PUSHQ	$0; \
+	PUSHQ	$vector; \
+	TESTB	$3, 24(SP); \
+	JNE	other; \
+	PUSHQ	R15
+
+// LEAN fills the frame while SP is still on the entry stack, as BEGIN leaves it:
 //
 //	0 R15  8 vector  16 error  24 IP  32 CS  40 FLAGS  48 SP  56 SS
 //
 // and then takes the CPU's trap stack, which nothing else can have taken meanwhile:
 // interrupts are off, and NMIs have their own. It came from ring 0 and goes back there.
 #define LEAN(vector) \
-	PUSHQ	$0; \
-	PUSHQ	$vector; \
-	TESTB	$3, 24(SP); \
-	JNE	other; \
-	PUSHQ	R15; \
 	MOVQ	48(SP), R15; \
 	CMPQ	R15, (CPU_stacks+stack_hi)(GS); \
 	JLS	within; \
@@ -74,10 +77,30 @@ other: \
 
 TEXT ·entryBP(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN	$1024			// both on one page
+	BEGIN(const_vecBP)
 	LEAN(const_vecBP)
 
 TEXT ·entryDB(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	BEGIN(const_vecDB)
 	LEAN(const_vecDB)
+
+// entryWatch is entryDB while something is watched.
+TEXT ·entryWatch(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	BEGIN(const_vecDB)
+	MOVQ	24(SP), R15		// interrupted IP
+	SUBQ	·stubs(SB), R15
+	CMPQ	R15, $const_page
+	JLO	faulted
+	LEAN(const_vecDB)
+faulted:
+	// The first instruction of another entry. QEMU has told of a watched load, although the
+	// instruction then caused a page fault: no processor does, and GS may be a program's.
+	// The instruction is executed again, and told of then, if the fault is served.
+	MOVL	$const_dr6Fixed, R15
+	MOVQ	R15, DR6
+	POPQ	R15
+	ADDQ	$16, SP			// vector, error
+	IRETQ
 
 // func leanAddresses() (bp, db uintptr)
 TEXT ·leanAddresses(SB),NOSPLIT,$0-16
