@@ -178,10 +178,11 @@ func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
 }
 
 func read(t *proc.Thread, a *Args) (uint64, error) {
-	m := mover{t: t, how: reads}
-	if err := m.open(a[0], 0); err != nil {
+	f, err := fileToRead(t, a[0])
+	if err != nil {
 		return 0, err
 	}
+	m := mover{t: t, f: f, how: reads}
 	if a[2] > largePiece && ofMessages(m.f) {
 		return recvfrom(t, &Args{a[0], a[1], a[2]})
 	}
@@ -189,10 +190,11 @@ func read(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func write(t *proc.Thread, a *Args) (uint64, error) {
-	m := mover{t: t, how: writes}
-	if err := m.open(a[0], 0); err != nil {
+	f, err := fileToWrite(t, a[0])
+	if err != nil {
 		return 0, err
 	}
+	m := mover{t: t, f: f, how: writes}
 	if a[2] > largePiece && ofMessages(m.f) {
 		return sendto(t, &Args{a[0], a[1], a[2]})
 	}

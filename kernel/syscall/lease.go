@@ -38,12 +38,22 @@ func lease(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 func unleased(t *proc.Thread, wait bool, open func() error) error {
 	for {
 		err := open()
-		var l vfs.Leased
-		if !wait || !errors.As(err, &l) {
+		if err == nil || !wait {
 			return err
 		}
-		if err := l.Wait(t.Cancel()); err != nil {
+		if err := awaitLease(t, err); err != nil {
 			return err
 		}
 	}
+}
+
+// awaitLease waits for the lease that err is about.
+//
+// Errors: EINTR; err, if it is about something else.
+func awaitLease(t *proc.Thread, err error) error {
+	var l vfs.Leased
+	if !errors.As(err, &l) {
+		return err
+	}
+	return l.Wait(t.Cancel())
 }

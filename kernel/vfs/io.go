@@ -129,14 +129,10 @@ func Write(f *File, p []byte) (int, error) {
 	if err := f.usable(O_RDONLY); err != nil {
 		return 0, pathError("write", f.name, err)
 	}
-	return f.wrote(f.write(p))
-}
-
-func (f *File) write(p []byte) (int, error) {
 	if f.stream {
-		return f.handle.WriteAt(p, 0)
+		return f.wrote(f.handle.WriteAt(p, 0))
 	}
-	return f.writeNext(p)
+	return f.wrote(f.writeNext(p))
 }
 
 // writeNext writes at the position or, with O_APPEND, at the end, and moves it.

@@ -58,7 +58,10 @@ func (r *regular) Open(flag int) (Handle, error) {
 		}
 	}
 	r.Hold()
-	return regularHandle{r, flag}, nil
+	if flag&accessMask != O_RDONLY {
+		return writerHandle{regularHandle{r}}, nil
+	}
+	return regularHandle{r}, nil
 }
 
 // Hold keeps the contents while there are no names.
@@ -173,10 +176,12 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	return n, end, err
 }
 
-type regularHandle struct {
-	*regular
-	flag int // of Open
-}
+// regularHandle is that of a file that was opened to be read only. As it is one pointer,
+// to open a file takes no memory for it.
+type regularHandle struct{ *regular }
+
+// writerHandle is that of others.
+type writerHandle struct{ regularHandle }
 
 // ReadAt implements Handle.
 func (h regularHandle) ReadAt(p []byte, off int64) (int, error) {
@@ -201,7 +206,14 @@ func (h regularHandle) Append(p []byte) (int, int64, error) { return h.write(p, 
 
 // Close implements Handle.
 func (h regularHandle) Close() error {
-	h.access.left(h.flag)
+	h.access.left(O_RDONLY)
+	h.Drop()
+	return nil
+}
+
+// Close implements Handle.
+func (h writerHandle) Close() error {
+	h.access.left(O_WRONLY)
 	h.Drop()
 	return nil
 }
