@@ -55,6 +55,10 @@ func TestFilesAreWaitedForLonger(t *testing.T) {
 			p.Poke(fds, abi.Bytes(&abi.PollFD{FD: 0, Events: abi.POLLIN}))
 			return p.Call(nPpoll, fds, 1, shortest, 0, 0)
 		},
+		"poll": func(p *player) int64 {
+			p.Poke(fds, abi.Bytes(&abi.PollFD{FD: 0, Events: abi.POLLIN}))
+			return p.Call(nPoll, fds, 1, 1)
+		},
 		"pselect": func(p *player) int64 {
 			p.Poke64(fds, 1)
 			return p.Call(nPselect, 1, fds, 0, 0, shortest, 0)
