@@ -118,7 +118,7 @@ func bombs(t *suites.T) {
 		time.Sleep(time.Second)
 		return false
 	})
-	logged(t, `Out of memory: Killed process \d+ \(greedy\)\n`)
+	logged(t, `Out of memory: Killed process \d+ \(greedy\) total-vm:\d+kB, rss:\d+kB, pgtables:\d+kB\n`)
 }
 
 // logged looks for a line in the kernel's log.
