@@ -71,6 +71,8 @@ var shimEdits = []edit{
 	{"runtime/proc.go", "\t\tglobrunqput(gp)\n\n\t\t// Below, we stoplockedm", "\t\tglobrunqput(gp)\n\t\tsondeMakeWay()\n\n\t\t// Below, we stoplockedm", 1},
 	{"runtime/proc.go", "\t\tif delay > 10*1000 { // up to 10ms\n\t\t\tdelay = 10 * 1000\n", "\t\tif most := sondeWatchEvery(); delay > most {\n\t\t\tdelay = most\n", 1},
 	{"runtime/proc.go", "} else if pd.schedwhen+forcePreemptNS <= now {", "} else if pd.schedwhen+sondeSlice() <= now {", 1},
+	// epoll_wait's milliseconds would make a timer of microseconds late by one.
+	{"runtime/netpoll_epoll.go", "linux.EpollWait(epfd, events[:], int32(len(events)), waitms)", "sondeEpollWait(events[:], delay)", 1},
 	{"runtime/proc.go", "func schedule() {\n\tmp := getg().m\n", "func schedule() {\n\tmp := getg().m\n\tsondeSchedule()\n", 1},
 }
 

@@ -4,6 +4,7 @@ package runtime
 // the standard library can do without is ENOSYS.
 
 import (
+	"internal/runtime/syscall/linux"
 	machine "runtime/goos"
 	"unsafe"
 )
@@ -40,14 +41,13 @@ const (
 	sysSchedGetaffinity = 204
 	sysClockGettime     = 228
 	sysExitGroup        = 231
-	sysEpollWait        = 232
 	sysEpollCtl         = 233
 	sysTgkill           = 234
 	sysOpenat           = 257
-	sysEpollPwait       = 281
 	sysEventfd2         = 290
 	sysEpollCreate1     = 291
 	sysGetrandom        = 318
+	sysEpollPwait2      = 441
 )
 
 const (
@@ -92,7 +92,7 @@ func sondeDispatch(t *sondeThread) *sondeThread {
 	case sysSchedYield:
 		t.ax = 0
 		sondeYieldThread(c, t)
-	case sysEpollWait, sysEpollPwait:
+	case sysEpollPwait2:
 		sondeDoEpollWait(c, t)
 	case sysWrite:
 		t.ax = sondeDoWrite(t.di, t.si, t.dx)
@@ -222,11 +222,7 @@ func sondeDoFutex(c *sondeCPU, t *sondeThread) {
 			t.ax = sondeErr(_EAGAIN)
 			return
 		}
-		d := int64(-1)
-		if ts := (*timespec)(unsafe.Pointer(t.r10)); ts != nil {
-			d = ts.tv_sec*1e9 + ts.tv_nsec
-		}
-		sondeSleep(c, t, t.di, d)
+		sondeSleep(c, t, t.di, sondeLimit(t.r10))
 	case sondeFutexWakes:
 		t.ax = sondeFutexWake(t.di, t.dx)
 	default:
@@ -254,15 +250,34 @@ func sondeDoEpollWait(c *sondeCPU, t *sondeThread) {
 		t.ax = 1
 		return
 	}
-	ms := int64(int32(t.r10))
-	if ms == 0 {
+	d := sondeLimit(t.r10)
+	if d == 0 {
 		t.ax = 0
 		return
 	}
-	if ms > 0 {
-		ms *= 1e6
+	sondeSleep(c, t, sondeEventKey(), d)
+}
+
+// sondeLimit is how many nanoseconds a call may wait whose timespec is at addr; without one, -1.
+//
+//go:nosplit
+func sondeLimit(addr uintptr) int64 {
+	ts := (*timespec)(unsafe.Pointer(addr))
+	if ts == nil {
+		return -1
 	}
-	sondeSleep(c, t, sondeEventKey(), ms)
+	return ts.tv_sec*1e9 + ts.tv_nsec
+}
+
+// sondeEpollWait is netpoll's epoll_wait. It waits for delay nanoseconds, for ever if that is
+// negative.
+func sondeEpollWait(events []linux.EpollEvent, delay int64) (n int32, errno uintptr) {
+	var limit *timespec
+	if delay >= 0 {
+		limit = &timespec{tv_sec: delay / 1e9, tv_nsec: delay % 1e9}
+	}
+	r, _, e := linux.Syscall6(sysEpollPwait2, sondeEpollFd, uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(unsafe.Pointer(limit)), 0, 0)
+	return int32(r), e
 }
 
 // sondeEventKey is what a thread in epoll_wait sleeps on.

@@ -16,6 +16,7 @@ import (
 
 func init() {
 	suites.Add("sched/sleep_of_a_millisecond", sleepOfAMillisecond)
+	suites.Add("sched/sleeps_shorter_than_a_millisecond", shorterSleeps)
 	suites.Add("sched/timers_fire_in_order", timersInOrder)
 	suites.Add("sched/timers_can_be_stopped", timersCanBeStopped)
 	suites.Add("sched/clock_is_monotonic_across_cpus", clockIsMonotonic)
@@ -41,6 +42,21 @@ func sleepOfAMillisecond(t *suites.T) {
 	if took[45] > 50*time.Millisecond { // a few may meet a pause of the host's
 		t.Errorf("one in ten takes more than %v", took[45])
 	}
+}
+
+// shorterSleeps waits until ten sleeps, one after another, have each taken less than a
+// millisecond: an idle CPU's timer is set to when they end, not to milliseconds. A busy host
+// only makes this take longer.
+func shorterSleeps(t *suites.T) {
+	inARow := 0
+	t.Until("ten short sleeps in a row", func() bool {
+		start := time.Now()
+		time.Sleep(100 * time.Microsecond)
+		if inARow++; time.Since(start) >= time.Millisecond {
+			inARow = 0
+		}
+		return inARow == 10
+	})
 }
 
 // timersInOrder sets timers in another order than they are due. None may fire early.
