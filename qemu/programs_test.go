@@ -22,6 +22,7 @@ var asOnTheHost = []string{
 	"signals",
 	"calls",
 	"sockets",
+	"inet",
 	"state",
 	"bound",
 	"far",
