@@ -111,6 +111,8 @@ func TestEndOfConnection(t *testing.T) {
 	socketOf(t, e).Shutdown(true, false)
 	_, err = vfs.Write(f, []byte("x"))
 	want(t, "to one that reads no more", err, nil)
+	_, err = vfs.Write(f, []byte("y"))
+	want(t, "once more", err, nil)
 }
 
 func TestNobodyListens(t *testing.T) {
@@ -137,6 +139,34 @@ func TestNobodyListens(t *testing.T) {
 	a.IP[3] = 1
 	want(t, "the right one", c.Dial(a, Cred{}), syscall.EINPROGRESS)
 	want(t, "made", c.Dial(a, Cred{}), nil)
+	if ev := f.Poll(); ev != poll.Out {
+		t.Errorf("connected at last: %#x", ev)
+	}
+}
+
+// TestOwnAddressFirst: of two that share a port, the one with just that address receives.
+func TestOwnAddressFirst(t *testing.T) {
+	clean(t)
+	for i, order := range [][2]byte{{0, 1}, {1, 0}} {
+		number := uint16(4001 + i)
+		var own *vfs.File
+		for _, d := range order {
+			s, f := inet(t, Datagram)
+			reuse(s)
+			a := ip4(1, number)
+			if d == 0 {
+				a.IP = [16]byte{}
+			} else {
+				own = f
+			}
+			want(t, "bind", s.Bind(a), nil)
+		}
+		s, _ := inet(t, Datagram)
+		s.Send(Message{Data: []byte("x"), To: ip4(1, number)}, nil)
+		if b, _, err := receive(t, own, 1); b != "x" || err != nil {
+			t.Errorf("%v: %q, %v", order, b, err)
+		}
+	}
 }
 
 // TestFullBacklog: a connection is tried again, and given up when it is closed.
