@@ -15,7 +15,7 @@ import (
 )
 
 // bootLimit bounds one boot. It is generous: the host may be slow and shared.
-const bootLimit = 15 * time.Minute
+const bootLimit = 30 * time.Minute
 
 var (
 	normalImage = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{}) })

@@ -79,7 +79,7 @@ RUN date
 EXPECT ^\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d UTC 20\d\d$
 
 NAME ps lists the kernel's threads
-RUN ps
+RUN sleep 1; ps
 EXPECT ^ +ID CPU STAT +AGE NAME +WAITS FOR$
 EXPECT ^ +\d+ +- S +0:00:\d\d kprobe-optimizer +[a-z]
 EXPECT ^ +\d+ +\d R +0:00:\d\d script$

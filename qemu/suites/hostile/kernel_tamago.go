@@ -30,7 +30,7 @@ var waysIn = []*wayIn{
 	{name: "switch-user", share: 20, try: (*scene).toggleUser, errnos: []syscall.Errno{syscall.EINVAL}},
 	{name: "kprobe-user", share: 40, try: (*scene).kprobeUser},
 	{name: "control-file", share: 120, try: (*scene).controlFile},
-	{name: "sysctl", share: 100, try: (*scene).sysctl, errnos: []syscall.Errno{syscall.EINVAL, syscall.ENOENT}},
+	{name: "sysctl", share: 100, try: (*scene).sysctl, errnos: []syscall.Errno{syscall.EINVAL, syscall.ENOENT, syscall.EPERM}},
 	{name: "insmod", share: 5, try: (*scene).insmod},
 	{name: "command", share: 5, try: (*scene).command},
 }

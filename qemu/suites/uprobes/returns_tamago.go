@@ -129,6 +129,10 @@ func comesAndGoes(t *suites.T, call string) {
 		select {
 		case <-r.p.Done():
 			r.wait(t, strings.Repeat(call+"s 135\n", rounds))
+			if returned == 0 && times < 1000 { // on a slow host it was over before the first probe
+				r = p.start(t, func(*proc.Process) {}, slices.Repeat([]string{call + "s"}, rounds)...)
+				continue
+			}
 			if returned == 0 {
 				t.Errorf("nothing returned in %d times: it shows nothing", times)
 			}
