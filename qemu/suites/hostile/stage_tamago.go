@@ -59,6 +59,9 @@ func newStage(t *suites.T) *stage {
 		st.walk(dir, dir != "/proc")
 	}
 	for _, k := range sysctl.All() {
+		if _, fixed := k.(*sysctl.Fact); fixed {
+			continue
+		}
 		st.knobs[k.Name()] = k.String()
 	}
 	if suites.Programs != nil {
