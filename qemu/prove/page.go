@@ -82,24 +82,27 @@ func percent(part, all int) string {
 // The head is a format, of the origin and of what the map has seen.
 const pageHead = `# The proof run
 
-` + "`make prove`" + ` checks that probes do not harm the kernel, and writes this page and its map.
-It boots the kernel's test image many times in QEMU and probes its code. In each boot it does
-the same work again and again: maps, fmt, sorting, SHA-256, goroutines, timers, panics, stacks
-that grow, files, the shell, programs, the collector. All output of the work is hashed, and the
-hash must be the same with probes as without (` + "`qemu/suites/prove`" + `). The package comment of
-qemu/prove says how to run parts of it, or on several hosts.
+` + "`make prove`" + ` checks that no probe harms the kernel, and writes this page and its map:
+
+1. It boots the kernel's test image many times in QEMU, and probes its code.
+2. In each boot, the image repeats the same work: maps, fmt, sorting, SHA-256, goroutines, timers,
+   panics, growing stacks, files, the shell, programs, garbage collection.
+3. It compares a hash of the work's output, which must be the same with probes as without.
+
+The code is in ` + "`qemu/prove` and `qemu/suites/prove`" + `. The package comment of qemu/prove explains how to run
+single parts, and how to divide the run among hosts.
 
 Made from %s.
 
-What is shown:
+What the run shows:
 
-- Of the %d instructions of the image, %d got a probe in each possible way. None of these probes
+- Of the %d instructions of the image, %d got a probe in each possible way. No probe
   changed the result of the work.
-- %s of the instructions were executed while they had a probe. For the others the run shows
-  that a probe can be set and removed, and (part "encodings") that its copy does what the
-  instruction does; it does not show a hit.
-- Code that the work does not reach, other devices, and processors other than QEMU's are not part
-  of it.
+- %s of the instructions were executed while they had a probe. For the others, the run shows
+  that a probe can be set and removed, and (part "encodings") that the copy does what the
+  original does. It does not show a hit.
+- The run does not cover code that the work does not reach, other devices, or other processors
+  than QEMU's.
 
 ## Table
 
@@ -108,10 +111,10 @@ What is shown:
 const pageMap = `
 ## Map
 
-![The kernel's code, a pixel for each instruction](proof.png)
+![The kernel's code, one pixel for each instruction](proof.png)
 
-The code of the test image from its lowest address on, line by line, a pixel for each instruction.
-Bright: it was executed with a probe on it while the work ran. Dark: it can be probed, and was not reached.
+The map shows the code of the test image in the order of addresses, line by line, one pixel for each
+instruction. Bright: executed while it had a probe. Dark: can be probed, but was not reached.
 
 `
 
