@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
 	"sonde/kernel/program"
+	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 )
@@ -81,13 +82,13 @@ func argReturned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { argNote(r); 
 
 func argInit() (err error) {
 	if argTarget == "" {
-		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
 	if argRegs, err = argRegisters(); err != nil {
 		return err
 	}
 	if argWord < 0 || argWord >= len(argRegs) {
-		return fmt.Errorf("arg=%d: only words 0 to %d are in registers: %w", argWord, len(argRegs)-1, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", argWord, len(argRegs)-1)
 	}
 	argHist, argValues = new(tally.Hist), new(tally.Values)
 	if argResult {

@@ -15,6 +15,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/program"
+	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 )
@@ -67,7 +68,7 @@ func countCall(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
 func countInit() error {
 	if countTarget == "" {
-		return fmt.Errorf("give the functions, as in target=vfs.*: %w", syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "give the functions, as in target=vfs.*")
 	}
 	var err error
 	counted, countLeft = nil, 0
@@ -89,9 +90,9 @@ func countInit() error {
 func countFits(n, most int, err *error) bool {
 	switch {
 	case n == 0:
-		*err = fmt.Errorf("no function matches %s: %w", countTarget, syscall.ENOENT)
+		*err = refusal.New(syscall.ENOENT, "no function matches %s", countTarget)
 	case n > most:
-		*err = fmt.Errorf("%s matches %d functions, more than %d: %w", countTarget, n, most, syscall.E2BIG)
+		*err = refusal.New(syscall.E2BIG, "%s matches %d functions, more than %d; give a longer pattern", countTarget, n, most)
 	}
 	return *err == nil
 }
@@ -137,7 +138,7 @@ func countRegister(all []kallsyms.Symbol) (refused error) {
 	var ks []*kprobes.Kprobe
 	for _, fn := range all {
 		if why := kprobes.NoProbe(uintptr(fn.Addr)); why != "" {
-			refused = fmt.Errorf("%s: %s: %w", fn.Name, why, syscall.EINVAL)
+			refused = refusal.New(syscall.EINVAL, "%s: %s", fn.Name, why)
 			continue
 		}
 		ks = append(ks, &kprobes.Kprobe{Addr: uintptr(fn.Addr), PreHandler: countCall})

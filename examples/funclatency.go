@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/proc"
+	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 	"sonde/uprobes"
@@ -64,7 +65,7 @@ func latencyReturned(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
 
 func latencyInit() (err error) {
 	if latencyTarget == "" {
-		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
 	latencyHist = new(tally.Hist)
 	if _, _, ok := inProgram(latencyTarget); ok {

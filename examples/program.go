@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
 	"sonde/kernel/program"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/uprobes"
@@ -89,7 +90,7 @@ func readProgram(path string, f func(*program.File)) error {
 	defer vfs.Close(file)
 	p, err := program.Open(file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, syscall.ENOEXEC)
+		return refusal.New(syscall.ENOEXEC, "%s: not a program: %v", path, err)
 	}
 	f(p)
 	return nil

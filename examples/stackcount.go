@@ -16,6 +16,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/die"
 	"sonde/kernel/module"
+	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
 	"sonde/uprobes"
@@ -76,7 +77,7 @@ func stackInProgram(r *amd64.Regs) {
 
 func stackInit() (err error) {
 	if stackTarget == "" {
-		return fmt.Errorf("give the function, as in target=vfs.Read: %w", syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
 	stackCounts, stackPrograms = new(tally.Stacks), map[string]uint64{}
 	if stackProbe, err = onEntry(stackTarget, stackCalled, stackInProgram); err != nil {

@@ -6,13 +6,15 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 var (
 	// ErrUnknown says that no symbol has the name.
-	ErrUnknown = fmt.Errorf("no such symbol: %w", syscall.ENOENT)
+	ErrUnknown = refusal.New(syscall.ENOENT, "no such symbol")
 	// ErrAmbiguous says that several symbols have the name.
-	ErrAmbiguous = fmt.Errorf("ambiguous symbol: %w", syscall.EINVAL)
+	ErrAmbiguous = refusal.New(syscall.EINVAL, "ambiguous symbol")
 )
 
 // maxListed bounds the names that an error message lists.

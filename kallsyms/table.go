@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // ErrFormat says that a blob is not a symbol table of this version.
-var ErrFormat = fmt.Errorf("not a sonde symbol table: %w", syscall.EINVAL)
+var ErrFormat = refusal.New(syscall.EINVAL, "not a sonde symbol table")
 
 // Table reads a blob in place. It is immutable and safe for any context; the
 // blob must stay mapped and unchanged as long as the table or any name from it
@@ -95,7 +97,7 @@ func SetKernel(t *Table) { kernel.Store(t) }
 func Kernel() *Table { return kernel.Load() }
 
 // ErrNoTable says that the image carries no symbol table, or not yet.
-var ErrNoTable = fmt.Errorf("no symbol table loaded: %w", syscall.ENOENT)
+var ErrNoTable = refusal.New(syscall.ENOENT, "no symbol table loaded")
 
 // Resolve finds a kernel symbol as Table.Resolve does.
 func Resolve(name string) (Symbol, error) {

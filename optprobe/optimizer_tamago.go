@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
+	"sonde/kernel/refusal"
 	"sonde/kprobes"
 	"sonde/sysctl"
 )
@@ -96,7 +97,7 @@ func Counts() Stats {
 // is known to be safe; ENOTSUP, the processor lacks what detours are made of.
 func Init() error {
 	if !amd64.HasLAHF(cpu.CPUID) {
-		return fmt.Errorf("optprobe: %w: the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump", syscall.ENOTSUP)
+		return refusal.New(syscall.ENOTSUP, "optprobe: the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump")
 	}
 	table, err := entries.Kernel()
 	if err != nil {

@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 var acpidumpCommand = &Command{
@@ -41,7 +42,7 @@ func acpidump(c *Context, args []string) error {
 		}
 	}
 	if one && !found && readErr == nil {
-		return fmt.Errorf("table %s: %w", name, syscall.ENOENT)
+		return refusal.New(syscall.ENOENT, "there is no table %s", name)
 	}
 	return readErr
 }

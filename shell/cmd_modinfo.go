@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/module"
+	"sonde/kernel/refusal"
 )
 
 var modinfoCommand = &Command{
@@ -23,7 +24,7 @@ func modinfo(c *Context, args []string) error {
 	all := module.Available()
 	i := slices.IndexFunc(all, func(m *module.Module) bool { return m.Name == args[0] })
 	if i < 0 {
-		return fmt.Errorf("%s: %w", args[0], syscall.ENOENT)
+		return refusal.New(syscall.ENOENT, "no such module: %s", args[0])
 	}
 	m := all[i]
 	fmt.Fprintf(c.Out, "name:        %s\ndescription: %s\n", m.Name, m.Doc)

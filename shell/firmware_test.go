@@ -27,7 +27,7 @@ func TestFirmware(t *testing.T) {
 	}{
 		{"acpidump -d -n WAET", "WAET @ 0x400: 36 bytes\n  the checksum is wrong by 0x55\n", statusError},
 		{"acpidump | grep @", "RSDT @ 0x0000000000000100\nHPET @ 0x0000000000000200\nWAET @ 0x0000000000000400\n", 0},
-		{"acpidump", "acpidump: acpi: table at 0x300: MCFG has an impossible length of 1 bytes: input/output error\n", statusError},
+		{"acpidump", "acpidump: acpi: table at 0x300: MCFG has an impossible length of 1 bytes\n", statusError},
 		{"acpidump HPET", "usage: acpidump", statusUsage},
 		{"dmidecode -s system-manufacturer", "ACME\n", 0},
 		{"dmidecode -s nonsense", "usage: dmidecode", statusUsage},

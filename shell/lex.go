@@ -1,9 +1,10 @@
 package shell
 
 import (
-	"fmt"
 	"strings"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // token is a word, or an operator when op is set.
@@ -160,5 +161,5 @@ func (l *lexer) quoted(quote byte) error {
 		}
 		l.word.WriteByte(c)
 	}
-	return fmt.Errorf("line %d: quote %c is not closed: %w", first, quote, syscall.EINVAL)
+	return refusal.New(syscall.EINVAL, "line %d: quote %c is not closed", first, quote)
 }

@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // chain is one or more pipelines joined by "&&" and "||".
@@ -125,5 +126,5 @@ func syntaxError(t token, why string) error {
 	if text == "\n" {
 		text = "end of line"
 	}
-	return fmt.Errorf("line %d: %q: %s: %w", t.line, text, why, syscall.EINVAL)
+	return refusal.New(syscall.EINVAL, "line %d: %q: %s", t.line, text, why)
 }

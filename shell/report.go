@@ -73,22 +73,9 @@ func message(cmd *Command, err error) string {
 		return pe.Path + ": " + pe.Err.Error()
 	}
 	if cmd == nil {
-		return once(err.Error())
+		return err.Error()
 	}
-	return strings.TrimPrefix(once(err.Error()), cmd.Name+": ")
-}
-
-// once leaves out the words of an errno that has been told in better words.
-func once(text string) string {
-	for better, words := range map[string]string{
-		"no such ": ": no such file or directory", "no function ": ": no such file or directory",
-		": not loaded": ": no such file or directory", ": already loaded": ": file exists",
-	} {
-		if before, behind, found := strings.Cut(text, words); found && strings.Contains(before, better) {
-			text = before + behind
-		}
-	}
-	return text
+	return strings.TrimPrefix(err.Error(), cmd.Name+": ")
 }
 
 // synopsis is the command with its arguments.

@@ -1,8 +1,9 @@
 package sysctl
 
 import (
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Fact is a value that can only be read: what programs look for in /proc/sys.
@@ -28,5 +29,5 @@ func (f *Fact) Default() string { return f.value() }
 //
 // Errors: EPERM.
 func (f *Fact) Set(string) error {
-	return fmt.Errorf("sysctl: %s can only be read: %w", f.name, syscall.EPERM)
+	return refusal.New(syscall.EPERM, "sysctl: %s can only be read", f.name)
 }

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Knob is what the registry knows about a value of any type.
@@ -41,7 +43,7 @@ func (h *head) Name() string { return h.name }
 func (h *head) Doc() string { return h.doc }
 
 func (h *head) refuse(text, want string) error {
-	return fmt.Errorf("sysctl: set %s to %s: not %s: %w", h.name, Quote(text), want, syscall.EINVAL)
+	return refusal.New(syscall.EINVAL, "sysctl: set %s to %s: not %s", h.name, Quote(text), want)
 }
 
 // Quote is text in quotes for an error, which must not repeat all of it if it is long.

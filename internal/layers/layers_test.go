@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// allFiles reads the imports of every Go file of the module, its build tags
-// disregarded.
-func allFiles(t *testing.T) (files []file) {
+// goFiles are the paths of all Go files of the module, whatever their build tags.
+func goFiles(t *testing.T) (paths []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -25,14 +24,29 @@ func allFiles(t *testing.T) (files []file) {
 		if name := d.Name(); d.IsDir() && (name == "build" || name == "testdata" || name[0] == '_' || name[0] == '.' && path != root) {
 			return fs.SkipDir
 		}
-		if filepath.Ext(path) != ".go" {
-			return nil
+		if filepath.Ext(path) == ".go" {
+			paths = append(paths, path)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// allFiles reads the imports of every Go file of the module.
+func allFiles(t *testing.T) (files []file) {
+	t.Helper()
+	for _, path := range goFiles(t) {
 		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		rel, err := filepath.Rel(root, path)
+		rel, err := filepath.Rel(filepath.Join("..", ".."), path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f := fileAt(filepath.ToSlash(rel))
 		for _, i := range tree.Imports {
 			imp, _ := strconv.Unquote(i.Path.Value)
@@ -49,10 +63,6 @@ func allFiles(t *testing.T) (files []file) {
 			}
 		}
 		files = append(files, f)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return files
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 const (
@@ -16,8 +18,8 @@ const (
 
 // What Encode and Load refuse.
 var (
-	ErrFormat = fmt.Errorf("not a table of entries: %w", syscall.EINVAL)
-	ErrHigh   = fmt.Errorf("address above 4 GB: %w", syscall.ERANGE)
+	ErrFormat = refusal.New(syscall.EINVAL, "not a table of entries")
+	ErrHigh   = refusal.New(syscall.ERANGE, "address above 4 GB")
 )
 
 // Table is a set of addresses. It is immutable. Nil is the empty table.

@@ -3,12 +3,12 @@
 package console
 
 import (
-	"fmt"
 	"syscall"
 
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
+	"sonde/kernel/refusal"
 )
 
 // The controller of the PS/2 keyboard, which firmware imitates for USB keyboards.
@@ -40,7 +40,7 @@ func initKeyboard(m *acpi.MADT, keymap string) error {
 		return err
 	}
 	if cpu.In8(kbdStatus) == 0xff {
-		return fmt.Errorf("keyboard: no controller: %w", syscall.ENODEV)
+		return refusal.New(syscall.ENODEV, "keyboard: no controller")
 	}
 	drainKeyboard()
 	config, ok := byte(0), kbdSend(kbdCommand, readConfig)
@@ -48,7 +48,7 @@ func initKeyboard(m *acpi.MADT, keymap string) error {
 		config, ok = kbdReceive()
 	}
 	if !ok || !kbdSend(kbdCommand, writeConfig) || !kbdSend(kbdData, config&^disableFirst|interrupts|translate) || !kbdSend(kbdCommand, enableFirst) {
-		return fmt.Errorf("keyboard: the controller does not answer: %w", syscall.EIO)
+		return refusal.New(syscall.EIO, "keyboard: the controller does not answer")
 	}
 	return irq.Request(m, kbdIRQ, "i8042", pressed)
 }

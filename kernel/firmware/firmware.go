@@ -3,11 +3,11 @@
 package firmware
 
 import (
-	"fmt"
 	"io"
 	"syscall"
 
 	"sonde/kernel/acpi/tables"
+	"sonde/kernel/refusal"
 	"sonde/kernel/smbios"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -26,7 +26,7 @@ type Firmware struct {
 // Errors: ENODEV there is no ACPI; of a damaged table, with those that are good.
 func (f *Firmware) Tables() ([]tables.Table, error) {
 	if f.Root == 0 {
-		return nil, fmt.Errorf("firmware: no ACPI: %w", syscall.ENODEV)
+		return nil, refusal.New(syscall.ENODEV, "firmware: this machine has no ACPI tables")
 	}
 	return tables.Read(f.Mem, f.Root, f.Wide)
 }

@@ -3,7 +3,6 @@
 package inspect
 
 import (
-	"fmt"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -12,6 +11,7 @@ import (
 	"sonde/arch/amd64/paging"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kernel/refusal"
 )
 
 // window is where the page of physical memory appears that is looked at: boot's layout
@@ -62,7 +62,7 @@ func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 // at is mapped, uncached, for an access of size bytes.
 func at(pa uint64, size int, f func(va uintptr)) error {
 	if size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0 {
-		return fmt.Errorf("inspect: %d bytes at %#x: %w", size, pa, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "inspect: %d bytes at %#x: the size is 1, 2, 4 or 8, and the address a multiple of it", size, pa)
 	}
 	return mapped(pa, amd64.PTE_PCD, f)
 }
@@ -71,13 +71,13 @@ func at(pa uint64, size int, f func(va uintptr)) error {
 // is mapped.
 func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 	if pa>>physicalBits() != 0 {
-		return fmt.Errorf("inspect: address %#x has more than %d bits: %w", pa, physicalBits(), syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "inspect: address %#x has more than %d bits", pa, physicalBits())
 	}
 	memory.Lock()
 	defer memory.Unlock()
 	page := pa &^ (paging.PageSize - 1)
 	if c := mm.Tables.Map(window, page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
-		return fmt.Errorf("inspect: address %#x: %s: %w", pa, c, syscall.ENOMEM)
+		return refusal.New(syscall.ENOMEM, "inspect: address %#x: %s", pa, c)
 	}
 	defer mm.Tables.Unmap(window, paging.PageSize)
 	f(uintptr(window + pa - page))

@@ -3,12 +3,12 @@
 package inspect
 
 import (
-	"fmt"
 	"sync"
 	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/notifier"
+	"sonde/kernel/refusal"
 )
 
 func rdmsr(msr uint32) (v, ok uint64)
@@ -42,7 +42,7 @@ func ReadMSR(msr uint32) (uint64, error) {
 	catch()
 	v, ok := rdmsr(msr)
 	if ok == 0 {
-		return 0, fmt.Errorf("inspect: read MSR %#x: %w", msr, syscall.EIO)
+		return 0, refusal.New(syscall.EIO, "inspect: this processor has no MSR %#x", msr)
 	}
 	return v, nil
 }
@@ -55,7 +55,7 @@ func ReadMSR(msr uint32) (uint64, error) {
 func WriteMSR(msr uint32, v uint64) error {
 	catch()
 	if wrmsr(msr, v) == 0 {
-		return fmt.Errorf("inspect: write %#x to MSR %#x: %w", v, msr, syscall.EIO)
+		return refusal.New(syscall.EIO, "inspect: write %#x to MSR %#x: there is no such register, or it does not take the value", v, msr)
 	}
 	return nil
 }

@@ -5,17 +5,17 @@
 package irq
 
 import (
-	"fmt"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/usbarmory/tamago/soc/intel/ioapic"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-
-	"github.com/usbarmory/tamago/soc/intel/ioapic"
+	"sonde/kernel/refusal"
 )
 
 // TickEvery makes this CPU take a timer interrupt at least every ns nanoseconds; 0:
@@ -89,10 +89,10 @@ var lines [16]struct {
 // Errors: EINVAL no such line or no IOAPIC for it, EBUSY it is taken.
 func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 	if int(n) >= len(lines) {
-		return fmt.Errorf("irq: request %d for %s: %w", n, name, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "irq: request %d for %s: there are %d lines", n, name, len(lines))
 	}
 	if !lines[n].f.CompareAndSwap(nil, &f) {
-		return fmt.Errorf("irq: request %d for %s: %w: %s has it", n, name, syscall.EBUSY, lines[n].name)
+		return refusal.New(syscall.EBUSY, "irq: request %d for %s: %s has it", n, name, lines[n].name)
 	}
 	lines[n].name = name
 	trap.SetInterrupt(amd64.VecLegacy+n, legacy)
@@ -100,7 +100,7 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 	io, ok := find(m, route.GSI)
 	if !ok {
 		lines[n].f.Store(nil)
-		return fmt.Errorf("irq: request %d for %s: %w: no IOAPIC serves it", n, name, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "irq: request %d for %s: no IOAPIC serves it", n, name)
 	}
 	lines[n].pin = int(route.GSI) - io.GSIBase
 	io.EnableInterrupt(int(route.GSI), int(amd64.VecLegacy+n))

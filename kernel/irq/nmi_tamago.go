@@ -3,14 +3,14 @@
 package irq
 
 import (
-	"fmt"
 	"syscall"
 	"unsafe"
 
+	"github.com/usbarmory/tamago/soc/intel/ioapic"
+
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
-
-	"github.com/usbarmory/tamago/soc/intel/ioapic"
+	"sonde/kernel/refusal"
 )
 
 // The old timer (PIT, channel 0) as a clock that nobody can turn off: its line of the
@@ -46,7 +46,7 @@ func AllowNMI(m *acpi.MADT) { nmiLines = m }
 // Errors: ENODEV it is not allowed, or no IOAPIC serves the timer.
 func StartNMI() error {
 	if nmiLines == nil {
-		return fmt.Errorf("irq: start NMI: %w: not allowed", syscall.ENODEV)
+		return refusal.New(syscall.ENODEV, "irq: start NMI: not allowed")
 	}
 	routed := false
 	for _, gsi := range []uint32{nmiLines.GSI(pitIRQ).GSI, pitUsual} {
@@ -58,7 +58,7 @@ func StartNMI() error {
 		}
 	}
 	if !routed {
-		return fmt.Errorf("irq: start NMI: %w: no IOAPIC serves the timer", syscall.ENODEV)
+		return refusal.New(syscall.ENODEV, "irq: start NMI: no IOAPIC serves the timer")
 	}
 	cpu.Out8(pitCommand, pitRate)
 	cpu.Out8(pitChannel, 0)

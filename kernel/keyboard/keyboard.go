@@ -8,8 +8,9 @@
 package keyboard
 
 import (
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Keyboard is what is held down on one, and its layout. The zero Keyboard has none.
@@ -56,7 +57,7 @@ func (k *Keyboard) SetLayout(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("keyboard: layout %q: know %s: %w", name, names(), syscall.EINVAL)
+	return refusal.New(syscall.EINVAL, "keyboard: there is no layout %q (known: %s)", name, names())
 }
 
 // Code takes the next code from the keyboard and returns what that types.

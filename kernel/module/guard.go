@@ -1,11 +1,11 @@
 package module
 
 import (
-	"fmt"
 	"runtime/debug"
 	"syscall"
 
 	"sonde/kernel/printk"
+	"sonde/kernel/refusal"
 )
 
 // guard calls a function of a module and makes an error of its panic: the
@@ -15,7 +15,7 @@ import (
 func guard(what string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s panicked: %v: %w", what, r, syscall.EFAULT)
+			err = refusal.New(syscall.EFAULT, "%s panicked: %v", what, r)
 			printk.Lines(printk.LevelErr, string(debug.Stack()))
 		}
 	}()

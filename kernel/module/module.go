@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/printk"
+	"sonde/kernel/refusal"
 )
 
 // Module is a loadable piece of the kernel.
@@ -75,7 +76,7 @@ func Register(m *Module) {
 	pc, file, _, _ := runtime.Caller(1)
 	m.file, m.pkg = file, packageOf(runtime.FuncForPC(pc).Name())
 	if other := table.known[m.Name]; other != nil {
-		err := fmt.Errorf("two modules have this name, in %s and %s; rename one: %w", other.file, m.file, syscall.EEXIST)
+		err := refusal.New(syscall.EEXIST, "two modules have this name, in %s and %s; rename one", other.file, m.file)
 		printk.Err("module %s: %s", m.Name, err.Error())
 		table.clashes[m.Name] = err
 		return
@@ -165,7 +166,7 @@ func begin(name string) (*Status, error) {
 		return nil, err
 	}
 	if find(name) != nil {
-		return nil, fmt.Errorf("already loaded: %w", syscall.EEXIST)
+		return nil, refusal.New(syscall.EEXIST, "already loaded")
 	}
 	s := &Status{m, Loading}
 	table.loaded = append(table.loaded, s)
@@ -181,7 +182,7 @@ func leave(name string) (*Status, error) {
 	case s == nil && table.known[name] == nil:
 		return nil, unknown(name)
 	case s == nil:
-		return nil, fmt.Errorf("not loaded: %w", syscall.ENOENT)
+		return nil, refusal.New(syscall.ENOENT, "not loaded")
 	case s.State != Live || s.Exit == nil:
 		return nil, syscall.EBUSY
 	}

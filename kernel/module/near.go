@@ -1,10 +1,11 @@
 package module
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // unknown is the error for a name that no module has, with those that could
@@ -17,10 +18,10 @@ func unknown(name string) error {
 		}
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("no such module: %w", syscall.ENOENT)
+		return refusal.New(syscall.ENOENT, "no such module")
 	}
 	slices.Sort(near)
-	return fmt.Errorf("no such module, perhaps %s: %w", strings.Join(near, ", "), syscall.ENOENT)
+	return refusal.New(syscall.ENOENT, "no such module, perhaps %s", strings.Join(near, ", "))
 }
 
 // isNear reports whether one name is part of the other or at most two

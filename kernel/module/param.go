@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Param is a parameter: a variable with a type and a description.
@@ -147,11 +149,11 @@ func (ps Params) set(words []string) error {
 		}
 		if p.check != nil {
 			if err := p.check(value); err != nil {
-				return fmt.Errorf("parameter %s=%s: %w: %w", name, value, err, syscall.EINVAL)
+				return refusal.New(syscall.EINVAL, "parameter %s=%s: %v", name, value, err)
 			}
 		}
 		if err := p.set(value); err != nil {
-			return fmt.Errorf("parameter %s=%s: not a valid %s: %w", name, value, p.Type, syscall.EINVAL)
+			return refusal.New(syscall.EINVAL, "parameter %s=%s: not a valid %s", name, value, p.Type)
 		}
 	}
 	return nil
@@ -159,8 +161,7 @@ func (ps Params) set(words []string) error {
 
 func (ps Params) unknown(name string) error {
 	if len(ps) == 0 {
-		return fmt.Errorf("parameter %q: the module has none: %w", name, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "parameter %q: the module has none", name)
 	}
-	return fmt.Errorf("unknown parameter %q (known: %s): %w",
-		name, strings.Join(ps.Names(), ", "), syscall.EINVAL)
+	return refusal.New(syscall.EINVAL, "unknown parameter %q (known: %s)", name, strings.Join(ps.Names(), ", "))
 }

@@ -1,12 +1,13 @@
 package printk
 
 import (
-	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Record is one message as read back from the ring.
@@ -49,7 +50,7 @@ func SetConsole(f func(p []byte)) {
 // Errors: EINVAL.
 func SetConsoleLevel(n int) error {
 	if n < 1 || n > int(LevelDebug)+1 {
-		return fmt.Errorf("printk: console level %d, not 1 to 8: %w", n, syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "printk: console level %d: give 1 to 8", n)
 	}
 	consoleLevel.Store(uint32(n))
 	return nil
@@ -151,5 +152,5 @@ func ParseLevel(s string) (Level, error) {
 			return Level(i), nil
 		}
 	}
-	return 0, fmt.Errorf("printk: level %q, not 0 to 7 or emerg to debug: %w", s, syscall.EINVAL)
+	return 0, refusal.New(syscall.EINVAL, "printk: level %q: give 0 to 7, or emerg to debug", s)
 }

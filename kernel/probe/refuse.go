@@ -1,25 +1,14 @@
 package probe
 
 import (
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
-// A Refusal says in words why a request is refused; errors.Is finds the errno
-// that Linux gives for it.
-type Refusal struct {
-	text  string
-	errno syscall.Errno
-}
-
-func (e *Refusal) Error() string { return e.text }
-
-// Unwrap returns the errno.
-func (e *Refusal) Unwrap() error { return e.errno }
-
-// Refuse returns a Refusal.
+// Refuse returns an error that has an errno, and says why in its own words only.
 //
 // Context: goroutine.
 func Refuse(errno syscall.Errno, format string, args ...any) error {
-	return &Refusal{fmt.Sprintf(format, args...), errno}
+	return refusal.New(errno, format, args...)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // The names of the two entry points in EFI's list, as they are in memory.
@@ -25,7 +27,7 @@ func FindEFI(mem io.ReaderAt, systemTable uint64) (*Tables, error) {
 		return nil, fmt.Errorf("smbios: EFI system table at %#x: %w", systemTable, err)
 	}
 	if string(b[:8]) != signature {
-		return nil, fmt.Errorf("smbios: no EFI system table at %#x: %w", systemTable, syscall.EIO)
+		return nil, refusal.New(syscall.EIO, "smbios: no EFI system table at %#x", systemTable)
 	}
 	const most, each = 256, 24 // entries, and the bytes of one
 	list := make([]byte, min(le.Uint64(b[104:]), most)*each)
@@ -39,5 +41,5 @@ func FindEFI(mem io.ReaderAt, systemTable uint64) (*Tables, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("smbios: EFI names no entry point: %w", syscall.ENOENT)
+	return nil, refusal.New(syscall.ENOENT, "smbios: EFI names no entry point")
 }

@@ -14,6 +14,8 @@ import (
 	"io"
 	"strings"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // maxTable bounds the structures, in bytes; more is taken for damage.
@@ -94,7 +96,7 @@ func FindBIOS(mem io.ReaderAt) (*Tables, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("smbios: no entry point: %w", syscall.ENOENT)
+	return nil, refusal.New(syscall.ENOENT, "smbios: no entry point in the firmware's memory")
 }
 
 // At reads the tables whose entry point is at physical address addr.
@@ -121,7 +123,7 @@ func At(mem io.ReaderAt, addr uint64) (*Tables, error) {
 //
 // Source: DSP0134, "Table convention".
 func entry(b []byte) (*Tables, error) {
-	wrong := func(why string) (*Tables, error) { return nil, fmt.Errorf("%s: %w", why, syscall.EIO) }
+	wrong := func(why string) (*Tables, error) { return nil, refusal.New(syscall.EIO, "%s", why) }
 	switch {
 	case len(b) >= 0x18 && bytes.HasPrefix(b, []byte("_SM3_")):
 		n := int(b[6])

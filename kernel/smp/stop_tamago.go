@@ -34,7 +34,6 @@ package smp
 // CallAll with a barrier (a CPU that does not come would hang all the others).
 
 import (
-	"fmt"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -43,6 +42,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/refusal"
 )
 
 var (
@@ -71,8 +71,8 @@ const (
 
 // Made beforehand: they are also returned where nothing can be allocated.
 var (
-	errNested = fmt.Errorf("smp: stop machine: %w: the machine is stopped already", syscall.EDEADLK)
-	errTrap   = fmt.Errorf("smp: stop machine: %w: in a trap handler, or with interrupts off", syscall.EDEADLK)
+	errNested = refusal.New(syscall.EDEADLK, "smp: stop machine: the machine is stopped already")
+	errTrap   = refusal.New(syscall.EDEADLK, "smp: stop machine: in a trap handler, or with interrupts off")
 )
 
 // StopLimit sets how long StopMachine waits for the other CPUs to stop, and
@@ -101,7 +101,7 @@ func StopLimit(d time.Duration) (old time.Duration) {
 // *LateError) a CPU did not stop, and fn has not run; what fn returns.
 // Source: spec/4 §1.4.5, stop_machine.
 func StopMachine(fn func(held []*amd64.Regs) error) (took time.Duration, err error) {
-	if err := refusal(); err != nil {
+	if err := mayNotStop(); err != nil {
 		return 0, err
 	}
 	mu.Lock()
@@ -124,8 +124,8 @@ func StopMachine(fn func(held []*amd64.Regs) error) (took time.Duration, err err
 // Context: any.
 func Stopped() bool { return stopper.Load() != 0 }
 
-// refusal says why the machine cannot be stopped from here.
-func refusal() error {
+// mayNotStop says why the machine cannot be stopped from here.
+func mayNotStop() error {
 	flags := cpu.IRQOff()
 	lo, hi := trap.Self().TrapStack()
 	sp := uintptr(unsafe.Pointer(&flags))

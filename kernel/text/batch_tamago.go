@@ -32,6 +32,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/mm"
+	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
 )
 
@@ -63,9 +64,9 @@ func (m *Mismatch) Unwrap() error { return m.errno }
 
 // Made beforehand: Commit cannot allocate.
 var (
-	errRunning = fmt.Errorf("text: commit: %w: the machine is not stopped", syscall.EBUSY)
-	errPlace   = fmt.Errorf("text: commit: %w: not kernel text", syscall.EFAULT)
-	errLength  = fmt.Errorf("text: commit: %w: old and new bytes are not as many", syscall.EINVAL)
+	errRunning = refusal.New(syscall.EBUSY, "text: commit: the machine is not stopped")
+	errPlace   = refusal.New(syscall.EFAULT, "text: commit: not kernel text")
+	errLength  = refusal.New(syscall.EINVAL, "text: commit: old and new bytes differ in number")
 )
 
 // Replace stops the machine and writes patches. took is how long it stood.

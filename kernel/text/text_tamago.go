@@ -17,13 +17,13 @@
 package text
 
 import (
-	"fmt"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
 
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
 )
 
@@ -33,14 +33,14 @@ import (
 // Errors: EFAULT addr is not code, EILSEQ there is another byte than old.
 func Poke(addr uintptr, old, new byte) error {
 	if !mm.Text.Contains(addr) {
-		return fmt.Errorf("text: poke %#x: %w: not kernel text", addr, syscall.EFAULT)
+		return refusal.New(syscall.EFAULT, "text: poke %#x: not kernel text", addr)
 	}
 	word := wordOf(addr)
 	shift := addr % 4 * 8
 	for {
 		v := atomic.LoadUint32(word)
 		if have := byte(v >> shift); have != old {
-			return fmt.Errorf("text: poke %#x: %w: found %#02x, not %#02x", addr, syscall.EILSEQ, have, old)
+			return refusal.New(syscall.EILSEQ, "text: poke %#x: found %#02x, not %#02x", addr, have, old)
 		}
 		if atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {
 			return nil

@@ -6,7 +6,6 @@
 package usermode
 
 import (
-	"fmt"
 	"syscall"
 
 	"sonde/arch/amd64"
@@ -16,6 +15,7 @@ import (
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/space"
+	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
 )
 
@@ -25,7 +25,7 @@ import (
 // Errors: ENODEV the processor cannot run programs the way that this kernel does.
 func Init() error {
 	if err := user.Init(cpu.CPUID, interrupt); err != nil {
-		return fmt.Errorf("usermode: no programs: %w: %w", syscall.ENODEV, err)
+		return refusal.New(syscall.ENODEV, "usermode: no programs can run: %v", err)
 	}
 	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
 	space.Kernel = machine()

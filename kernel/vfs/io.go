@@ -1,12 +1,12 @@
 package vfs
 
 import (
-	"fmt"
 	"io"
 	"syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
+	"sonde/kernel/refusal"
 )
 
 // Read reads from where the last read or write ended. At the end it returns
@@ -57,7 +57,7 @@ func (f *File) readAt(p []byte, off int64) (int, error) {
 }
 
 // ErrLimit is the error of writing behind the limit of WriteWithin and its like.
-var ErrLimit = fmt.Errorf("file is as long as its writer may make it: %w", syscall.EFBIG)
+var ErrLimit = refusal.New(syscall.EFBIG, "file is as long as its writer may make it")
 
 // WriteWithin is Write that makes a regular file no longer than limit, in bytes.
 //

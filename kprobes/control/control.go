@@ -9,6 +9,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kernel/module"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
@@ -46,7 +47,7 @@ func writeEnabled(p []byte) error {
 	case "0", "n", "N":
 		kprobes.SetEnabled(false)
 	default:
-		return fmt.Errorf("%s: %w: write 0 or 1", sysctl.Quote(string(p)), syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(string(p)))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/proc"
+	"sonde/kernel/refusal"
 	sys "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
 )
@@ -119,7 +120,7 @@ func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Proc
 // start starts a program that writes before it calls a function and after that.
 func start(table *proc.Table, ready func(*proc.Process), args ...string) (l *loop, err error) {
 	if table == nil {
-		return nil, fmt.Errorf("bench: this machine cannot run programs: %w", syscall.ENOSYS)
+		return nil, refusal.New(syscall.ENOSYS, "bench: this machine cannot run programs")
 	}
 	l = &loop{table: table, times: times{at: make(chan int64, 2)}}
 	node := vfs.NewAnonymous(fs.ModeNamedPipe | 0o600)

@@ -22,7 +22,7 @@ sonde# insmod kprobe-exampel
 insmod: module kprobe-exampel: no such module, perhaps kprobe_example
 (status 1)
 sonde# insmod kprobe_example sym=x
-insmod: module kprobe_example: unknown parameter "sym" (known: symbol): invalid argument
+insmod: module kprobe_example: unknown parameter "sym" (known: symbol)
 (status 1)
 sonde# insmod
 insmod: no module given
@@ -33,7 +33,7 @@ sonde# dmesg
 [    0.000000] kprobe at vfs.(*File).Read unregistered
 sonde# dmesg -l err
 sonde# dmesg -n 8; dmesg -n warn; dmesg -n 7; dmesg -n 9
-dmesg: printk: console level 9, not 1 to 8: invalid argument
+dmesg: printk: console level 9: give 1 to 8
 (status 1)
 sonde# dmesg -c | wc -l; dmesg
 2

@@ -22,10 +22,10 @@ sonde# cat /proc/sys/debug/kprobes-optimization
 sonde# echo 1 > /proc/sys/debug/kprobes-optimization; sysctl debug.kprobes-optimization
 debug.kprobes-optimization = 1
 sonde# echo maybe > /proc/sys/debug/kprobes-optimization
-echo: /proc/sys/debug/kprobes-optimization: write error: sysctl: set debug.kprobes-optimization to "maybe": not 0, 1, n or y: invalid argument
+echo: /proc/sys/debug/kprobes-optimization: write error: sysctl: set debug.kprobes-optimization to "maybe": not 0, 1, n or y
 (status 1)
 sonde# sysctl kernel.panic=100
-sysctl: set kernel.panic to "100": not from 0 to 60: invalid argument
+sysctl: set kernel.panic to "100": not from 0 to 60
 (status 1)
 sonde# sysctl kernel/panic=10 kernel.panic; sysctl -n kernel.panic; sysctl -d kernel.panic
 kernel.panic = 10

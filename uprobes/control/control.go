@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/sysctl"
@@ -42,7 +43,7 @@ func writeEnabled(p []byte) error {
 	case "0", "n", "N":
 		uprobes.SetEnabled(false)
 	default:
-		return fmt.Errorf("%s: %w: write 0 or 1", sysctl.Quote(string(p)), syscall.EINVAL)
+		return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(string(p)))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package tables
 import (
 	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // SPCR is the Serial Port Console Redirection table: the serial line that firmware uses.
@@ -32,7 +34,7 @@ func (t Table) SPCR() (s SPCR, err error) {
 	const least = 80
 	d := t.Data
 	if t.Signature != "SPCR" || len(d) < least {
-		return s, fmt.Errorf("acpi: %s of %d bytes is no SPCR: %w", t.Signature, len(d), syscall.EINVAL)
+		return s, refusal.New(syscall.EINVAL, "acpi: %s of %d bytes is no SPCR", t.Signature, len(d))
 	}
 	addr, _ := t.number(44, 8)
 	s = SPCR{Kind: d[36], Space: d[40], Addr: addr, Width: d[41], Access: d[43], Baud: bauds[d[58]]}

@@ -15,6 +15,8 @@ import (
 	"io"
 	"strconv"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 const (
@@ -75,7 +77,7 @@ func Read(mem io.ReaderAt, root uint64, wide bool) (all []Table, err error) {
 // read reads the table at addr.
 func read(mem io.ReaderAt, addr uint64) (Table, error) {
 	wrong := func(why string) (Table, error) {
-		return Table{}, fmt.Errorf("acpi: table at %#x: %s: %w", addr, why, syscall.EIO)
+		return Table{}, refusal.New(syscall.EIO, "acpi: table at %#x: %s", addr, why)
 	}
 	var head [8]byte
 	if addr>>63 != 0 {

@@ -18,8 +18,9 @@ package frame
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // Size and BlockSize are the bytes of a frame, and of what a Source gives.
@@ -36,7 +37,7 @@ type Frame uint64
 const None Frame = 0
 
 // ErrNoMemory says that neither pool nor source has a frame left.
-var ErrNoMemory = fmt.Errorf("no page frame left: %w", syscall.ENOMEM)
+var ErrNoMemory = refusal.New(syscall.ENOMEM, "no page frame left")
 
 // errSource says what is wrong with a block of a Source.
 var errSource = errors.New("frame: a block of the source is not 2 MiB, aligned, and new")

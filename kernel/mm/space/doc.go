@@ -37,10 +37,10 @@
 package space
 
 import (
-	"fmt"
 	"syscall"
 
 	"sonde/kernel/mm/frame"
+	"sonde/kernel/refusal"
 )
 
 // PageSize is the unit of areas.
@@ -77,11 +77,11 @@ const (
 // What a fault finds. A program gets a signal for them, a system call EFAULT.
 var (
 	// ErrNotMapped: SIGSEGV, SEGV_MAPERR.
-	ErrNotMapped = fmt.Errorf("address is not mapped: %w", syscall.EFAULT)
+	ErrNotMapped = refusal.New(syscall.EFAULT, "address is not mapped")
 	// ErrAccess: SIGSEGV, SEGV_ACCERR.
-	ErrAccess = fmt.Errorf("address may not be accessed so: %w", syscall.EFAULT)
+	ErrAccess = refusal.New(syscall.EFAULT, "address may not be accessed so")
 	// ErrBus: SIGBUS. For a Backing to return for a page beyond its end.
-	ErrBus = fmt.Errorf("page is beyond the end of the file: %w", syscall.EFAULT)
+	ErrBus = refusal.New(syscall.EFAULT, "page is beyond the end of the file")
 	// ErrNoMemory: a program has to be ended.
 	ErrNoMemory = frame.ErrNoMemory
 )

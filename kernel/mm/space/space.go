@@ -1,13 +1,13 @@
 package space
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // A Space is one address space. Make it with Machine.New.
@@ -38,7 +38,7 @@ type Space struct {
 }
 
 // errReleased is what calls get after Release.
-var errReleased = fmt.Errorf("the address space is gone: %w", syscall.EFAULT)
+var errReleased = refusal.New(syscall.EFAULT, "the address space is gone")
 
 func refuse(errno syscall.Errno, format string, args ...any) error {
 	return probe.Refuse(errno, format, args...)

@@ -15,6 +15,7 @@ import (
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/mm"
+	"sonde/kernel/refusal"
 	"sonde/kernel/usermode"
 )
 
@@ -84,7 +85,7 @@ func (s *Space) Put(va uint64, p *Page, bits uint64) error {
 			*e = pa | amd64.PTE_P | amd64.PTE_W | amd64.PTE_U
 		}
 		if t = s.at(*e); t == nil {
-			return fmt.Errorf("bare: map %#x: %w: the kernel is there", va, syscall.EINVAL)
+			return refusal.New(syscall.EINVAL, "bare: map %#x: the kernel is there", va)
 		}
 	}
 	s.pages = append(s.pages, p)

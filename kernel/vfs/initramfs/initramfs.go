@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/cpio"
 )
@@ -87,7 +88,7 @@ func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 	case err != nil:
 		return nil, nil, err
 	case len(plain) > maxUnpacked:
-		return nil, nil, fmt.Errorf("unpacked, it has more than %d bytes: %w", maxUnpacked, syscall.EFBIG)
+		return nil, nil, refusal.New(syscall.EFBIG, "unpacked, it has more than %d bytes", maxUnpacked)
 	}
 	list, err = read(plain)
 	return list, data[len(data)-src.Len():], err
