@@ -33,7 +33,7 @@ d01
 00000000 00: eax=0000000d [^\n]*
 [0-9a-f]{2}
 29c08086
-inb: 8 is no size
+inb: "8" is not a size, which is one of [1 2 4]
 usage: [^\n]*
 464c457f
 45
@@ -99,7 +99,7 @@ System Information
 QEMU
 01234567
 01234589
-peek: 9 is no size
+peek: "9" is not a size, which is one of [1 2 4 8]
 usage: [^\n]*
 $`)
 	if !want.Match(r.Stdout) {

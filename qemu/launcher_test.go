@@ -75,7 +75,7 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{"success", []string{"-c", "echo hello"}, 0, "hello\n", "booting on 2 CPUs"},
 		{"failure", []string{"-c", "echo hello; false"}, 1, "hello\n", ""},
-		{"wrong usage in the guest", []string{"-c", "sleep"}, 2, "sleep: one duration wanted\nusage: sleep seconds\n", ""},
+		{"wrong usage in the guest", []string{"-c", "sleep"}, 2, "sleep: give one duration\nusage: sleep seconds\n", ""},
 		{"not found", []string{"-c", "nosuch"}, 127, "nosuch: command not found (did you mean touch?)\n", ""},
 		{"quiet", []string{"-q", "-c", "echo hello"}, 0, "hello\n", ""},
 		{"quiet crash", []string{"-q", "-c", "crash panic"}, machine.StatusCrash, "", "Kernel panic"},

@@ -9,7 +9,7 @@ import (
 var acpidumpCommand = &Command{
 	Name:  "acpidump",
 	Usage: "[-d] [-n SIGNATURE]",
-	Help:  "print ACPI tables in hexadecimal (-d: in words, as far as they are known; -n: only those called so)",
+	Help:  "print ACPI tables in hexadecimal (-d: decoded, -n: only those with this signature)",
 	Run:   acpidump,
 }
 
@@ -19,7 +19,7 @@ func acpidump(c *Context, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return Usagef("%s: a table is named by -n", rest[0])
+		return Usagef("%s: name the table by -n", rest[0])
 	}
 	if c.Machine.Firmware == nil {
 		return missing("ACPI tables")

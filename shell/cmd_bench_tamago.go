@@ -11,7 +11,7 @@ import (
 var benchCommand = &Command{
 	Name:  "bench",
 	Usage: "[NAME|reg|ureg|load|scale]...",
-	Help:  "measure what probes cost: TSV, name, nanoseconds, least..greatest of nine runs",
+	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs",
 	Run: func(c *Context, args []string) error {
 		err := bench.Run(c.Out, c.Machine.Programs, args)
 		if errors.Is(err, bench.ErrName) {

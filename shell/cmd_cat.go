@@ -11,7 +11,7 @@ import (
 var catCommand = &Command{
 	Name:  "cat",
 	Usage: "[file...]",
-	Help:  "print files, or what comes through a pipe",
+	Help:  "print files, or the input of a pipe",
 	Run:   cat,
 }
 

@@ -34,10 +34,10 @@ var crashKinds = map[string]func() error{
 var crashCommand = &Command{
 	Name:  "crash",
 	Usage: "KIND",
-	Help:  "end the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer oom ring3-doublefault ring3-machinecheck; or not: int3 nil-recover",
+	Help:  "crash the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer oom ring3-doublefault ring3-machinecheck; or do what it survives: int3 nil-recover",
 	Run: func(c *Context, args []string) error {
 		if len(args) != 1 || crashKinds[args[0]] == nil {
-			return Usagef("which kind of crash?")
+			return Usagef("give the kind of crash")
 		}
 		return crashKinds[args[0]]()
 	},

@@ -24,7 +24,7 @@ func date(c *Context, args []string) error {
 	case len(args) == 1 && args[0] == "+%s":
 		_, err = fmt.Fprintln(c.Out, now.Unix())
 	default:
-		return Usagef("only the format +%%s is known")
+		return Usagef("the only known format is +%%s")
 	}
 	return err
 }

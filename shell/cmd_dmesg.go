@@ -10,7 +10,7 @@ import (
 var dmesgCommand = &Command{
 	Name:  "dmesg",
 	Usage: "[-cCpw] [-l level] [-n level]",
-	Help:  "print the kernel's log (-c: and clear it, -C: clear it, -p: that of the boot before, -w: go on until ^C, -l: up to a level, -n: set what the console shows)",
+	Help:  "print the kernel's log (-c: then clear it, -C: only clear it, -p: the log of the previous boot, -w: wait for more until ^C, -l: up to a level, -n: set the console's level)",
 	Run:   dmesg,
 }
 

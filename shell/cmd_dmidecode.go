@@ -8,7 +8,7 @@ import (
 var dmidecodeCommand = &Command{
 	Name:  "dmidecode",
 	Usage: "[-s KEYWORD | -t TYPE]",
-	Help:  "print what firmware says of the board (-s: one string, such as system-product-name; -t: structures of a type)",
+	Help:  "print the firmware's description of the board (-s: one string, such as system-product-name; -t: structures of a type)",
 	Run:   dmidecode,
 }
 
@@ -18,7 +18,7 @@ func dmidecode(c *Context, args []string) error {
 		return err
 	}
 	if len(rest) > 0 || len(opts) > 1 {
-		return Usagef("one option with its value, or nothing")
+		return Usagef("give one option with its value, or none")
 	}
 	if c.Machine.Firmware == nil || c.Machine.Firmware.DMI == nil {
 		return missing("DMI tables")
@@ -27,7 +27,7 @@ func dmidecode(c *Context, args []string) error {
 	if word, ok := opts['s']; ok {
 		value, known := dmi.Keyword(word)
 		if !known {
-			return Usagef("%q is no keyword", word)
+			return Usagef("%q is not a keyword", word)
 		}
 		_, err := fmt.Fprintln(c.Out, value)
 		return err
@@ -35,7 +35,7 @@ func dmidecode(c *Context, args []string) error {
 	typ := -1
 	if text, ok := opts['t']; ok {
 		if typ, err = strconv.Atoi(text); err != nil || typ < 0 || typ > 255 {
-			return Usagef("%q is no type: 0 to 255", text)
+			return Usagef("%q is not a type from 0 to 255", text)
 		}
 	}
 	return dmi.Print(c.Out, typ)

@@ -16,14 +16,14 @@ import (
 var explainCommand = &Command{
 	Name:  "explain",
 	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | -p PID ADDRESS",
-	Help:  "what a probe there would be, in the kernel or in a program, and why not (-s: of it what fits a slide)",
+	Help:  "draw the probe that a place would get, in the kernel or in a program, or say why it gets none (-s: short enough for a slide)",
 	Run: func(c *Context, args []string) error {
 		opts, args, err := Options(args, "sp:")
 		if err != nil {
 			return err
 		}
 		if len(args) != 1 {
-			return Usagef("one place wanted")
+			return Usagef("give one place")
 		}
 		pid, ofProcess := opts['p']
 		name, where, ofFile := strings.Cut(args[0], ":")
@@ -61,11 +61,11 @@ var explainCommand = &Command{
 func explainAddress(c *Context, w io.Writer, pid, addr string) error {
 	id, err := strconv.Atoi(pid)
 	if err != nil {
-		return Usagef("%s is no process", pid)
+		return Usagef("%q is not a process number", pid)
 	}
 	a, err := strconv.ParseUint(strings.TrimPrefix(addr, "0x"), 16, 64)
 	if err != nil {
-		return Usagef("%s is no address", addr)
+		return Usagef("%q is not an address", addr)
 	}
 	if c.Machine.Programs == nil {
 		return missing("programs")

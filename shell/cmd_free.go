@@ -5,7 +5,7 @@ import "fmt"
 var freeCommand = &Command{
 	Name:  "free",
 	Usage: "[-bkmh]",
-	Help:  "show memory in kB (-b: bytes, -m: MB, -h: for people)",
+	Help:  "show memory in kB (-b: bytes, -m: MB, -h: the unit that fits)",
 	Run:   free,
 }
 

@@ -9,7 +9,7 @@ import (
 var grepCommand = &Command{
 	Name:  "grep",
 	Usage: "[-civn] text [file...]",
-	Help:  "print the lines that hold a text (^ and $ tie it to the ends; -i: in any case, -v: that do not, -c: count, -n: number)",
+	Help:  "print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers)",
 	Run:   grep,
 }
 

@@ -49,7 +49,7 @@ func lineCount(args []string) (n int, files []string, err error) {
 		return 10, files, nil
 	}
 	if n, err = strconv.Atoi(text); err != nil || n < 0 {
-		return 0, nil, Usagef("%q is no number of lines", text)
+		return 0, nil, Usagef("%q is not a number of lines", text)
 	}
 	return n, files, nil
 }

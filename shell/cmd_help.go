@@ -5,7 +5,7 @@ import "fmt"
 var helpCommand = &Command{
 	Name:     "help",
 	Usage:    "[command]",
-	Help:     "list the commands, or tell about one",
+	Help:     "list the commands, or explain one",
 	Run:      help,
 	Complete: func(s *Shell, _ []string) []string { return s.commandNames() },
 }

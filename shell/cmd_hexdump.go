@@ -9,7 +9,7 @@ import (
 var hexdumpCommand = &Command{
 	Name:  "hexdump",
 	Usage: "[-C] [-n bytes] [-s skip] [file...]",
-	Help:  "print bytes in hexadecimal and as characters, as hexdump -C does (-n: so many, -s: from there on)",
+	Help:  "print bytes in hexadecimal and as characters (-n: at most so many, -s: skip so many)",
 	Run:   hexdump,
 }
 
@@ -25,7 +25,7 @@ func hexdump(c *Context, args []string) error {
 		}
 		n, perr := strconv.ParseInt(text, 0, 63)
 		if perr != nil || n < 0 {
-			err = Usagef("%q is no number of bytes", text)
+			err = Usagef("%q is not a number of bytes", text)
 		}
 		return n
 	}

@@ -4,7 +4,7 @@ import "fmt"
 
 var historyCommand = &Command{
 	Name: "history",
-	Help: "list the lines entered before",
+	Help: "list the lines entered so far",
 	Run: func(c *Context, args []string) error {
 		for i, s := range c.Shell.History.Lines() {
 			if _, err := fmt.Fprintf(c.Out, "%5d  %s\n", i+1, s); err != nil {

@@ -11,7 +11,7 @@ var errSub = errors.New("no job control in the background")
 var jobsCommand = &Command{
 	Name:  "jobs",
 	Usage: "[-lp]",
-	Help:  "list jobs: what runs in the background or has stopped (-l: with process numbers, -p: only these)",
+	Help:  "list jobs that run in the background or have stopped (-l: with process numbers, -p: only the numbers)",
 	Run:   jobs,
 }
 
@@ -47,7 +47,7 @@ func jobs(c *Context, args []string) error {
 var fgCommand = &Command{
 	Name:  "fg",
 	Usage: "[job]",
-	Help:  "put a job into the foreground: %number, %text with which it begins, or a process number",
+	Help:  "move a job to the foreground; name it by %number, by %text that it begins with, or by a process number",
 	Run:   fg,
 }
 
@@ -70,7 +70,7 @@ func fg(c *Context, args []string) error {
 var bgCommand = &Command{
 	Name:  "bg",
 	Usage: "[job...]",
-	Help:  "let jobs that have stopped go on in the background",
+	Help:  "continue stopped jobs in the background",
 	Run:   bg,
 }
 
@@ -103,7 +103,7 @@ func (s *Shell) jobOf(args []string) (*job, error) {
 	case s.job != nil:
 		return nil, errSub
 	case len(args) > 1:
-		return nil, Usagef("one job")
+		return nil, Usagef("give one job")
 	case len(args) == 0:
 		args = []string{"%+"}
 	}
@@ -120,7 +120,7 @@ func (s *Shell) jobOf(args []string) (*job, error) {
 var waitCommand = &Command{
 	Name:  "wait",
 	Usage: "[job...]",
-	Help:  "wait until jobs in the background have ended; the status is that of the last one named",
+	Help:  "wait until background jobs have ended; the status is that of the last one named",
 	Run:   wait,
 }
 

@@ -14,7 +14,7 @@ import (
 var killCommand = &Command{
 	Name:  "kill",
 	Usage: "[-signal] job|process|-group... | -l",
-	Help:  "send a signal to programs, SIGTERM unless another is named; -l lists the signals",
+	Help:  "send a signal to programs (default: SIGTERM; -l: list the signals)",
 	Run:   kill,
 }
 
@@ -27,7 +27,7 @@ func kill(c *Context, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return Usagef("which process?")
+		return Usagef("give a job, a process or a group")
 	}
 	status := statusOK
 	for _, arg := range args {
@@ -54,7 +54,7 @@ func signalOf(args []string) (n int, rest []string, err error) {
 	}
 	n, ok := signal.ByName(strings.ToUpper(name))
 	if !ok {
-		return 0, nil, Usagef("no signal %s", name)
+		return 0, nil, Usagef("there is no signal %s", name)
 	}
 	if len(rest) > 0 && rest[0] == "--" {
 		rest = rest[1:]

@@ -30,7 +30,7 @@ import (
 var ktestCommand = &Command{
 	Name:  "ktest",
 	Usage: "[PATTERN]",
-	Help:  "run the kernel's tests, all or those whose SUITE/CASE fits",
+	Help:  "run the kernel's tests: all, or those whose SUITE/CASE matches",
 	Run: func(c *Context, args []string) error {
 		pattern := ""
 		switch len(args) {
@@ -38,7 +38,7 @@ var ktestCommand = &Command{
 		case 1:
 			pattern = args[0]
 		default:
-			return Usagef("one pattern")
+			return Usagef("give at most one pattern")
 		}
 		m := &Machine{Programs: c.Machine.Programs}
 		suites.Script = func(out io.Writer, line string) int { return New(m, out).Run(line) }

@@ -21,7 +21,7 @@ import (
 var kwatchCommand = &Command{
 	Name:  "kwatch",
 	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
-	Help:  "print who writes (w), accesses (rw), reads (r) or executes (x) something: COUNT times, until ^C, or while a command runs",
+	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs",
 	Run:   runKwatch,
 	Complete: func(s *Shell, args []string) []string {
 		typ, name, at := strings.Cut(args[len(args)-1], "@")
@@ -42,12 +42,12 @@ func runKwatch(c *Context, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return Usagef("one place wanted")
+		return Usagef("give one place")
 	}
 	limit := int64(-1)
 	if count, ok := opts['n']; ok {
 		if limit, err = strconv.ParseInt(count, 10, 64); err != nil || limit < 1 {
-			return Usagef("%q is no number of hits", count)
+			return Usagef("%q is not a number of hits", count)
 		}
 	}
 	w, err := parseWatch(args[0])
@@ -95,7 +95,7 @@ type watch struct {
 func findProcess(c *Context, number string) (*proc.Process, error) {
 	pid, err := strconv.Atoi(number)
 	if err != nil {
-		return nil, Usagef("%q is no number", number)
+		return nil, Usagef("%q is not a number", number)
 	}
 	if c.Machine.Programs == nil {
 		return nil, missing("programs")
@@ -122,14 +122,14 @@ func parseWatch(s string) (*watch, error) {
 	typ, place, ok := strings.Cut(s, "@")
 	t, known := kwatch.ParseType(typ)
 	if !ok || !known || place == "" {
-		return nil, Usagef("%q is not r, w, rw or x, @, and a place", s)
+		return nil, Usagef("%q: give r, w, rw or x, then @, then a place", s)
 	}
 	w := &watch{typ: t}
 	if at := strings.LastIndexByte(place, ':'); at >= 0 {
 		if n, err := strconv.ParseUint(place[at+1:], 0, 8); err == nil {
 			place, w.length = place[:at], int(n)
 			if n == 0 {
-				return nil, Usagef("%q: there is no length 0", s)
+				return nil, Usagef("%q: the length must be at least 1", s)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 var lessCommand = &Command{
 	Name:  "less",
 	Usage: "[file...]",
-	Help:  "look at files, or at what comes through a pipe, forward and backward (space b j k g G, /text n N, q)",
+	Help:  "page through files or the input of a pipe (keys: space b j k g G, /text n N, q)",
 	Run: func(c *Context, args []string) error {
 		v := &viewer{c: c}
 		v.rows, v.columns = c.Shell.screen()

@@ -12,7 +12,7 @@ import (
 var lsCommand = &Command{
 	Name:  "ls",
 	Usage: "[-ld] [path...]",
-	Help:  "list directories (-l: with mode, size and time; -d: themselves)",
+	Help:  "list directories (-l: with mode, size and time; -d: the directory itself)",
 	Run:   ls,
 }
 

@@ -8,7 +8,7 @@ import (
 
 var lscpuCommand = &Command{
 	Name: "lscpu",
-	Help: "tell about the processors",
+	Help: "show the processors",
 	Run:  lscpu,
 }
 

@@ -9,7 +9,7 @@ import (
 var lsmodCommand = &Command{
 	Name:  "lsmod",
 	Usage: "[-a]",
-	Help:  "list the loaded modules (-a: all there are)",
+	Help:  "list the loaded modules (-a: all in the image)",
 	Run:   lsmod,
 }
 

@@ -15,13 +15,13 @@ import (
 // The commands that look at the machine, and change it: for boards that nobody knows.
 var machineCommands = []*Command{
 	{Name: "lspci", Usage: "[-v]", Help: "list PCI devices, with their names if there is /usr/share/misc/pci.ids (-v: and what they answer to)", Run: lspci},
-	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register of the processor, given in hexadecimal", Run: rdmsr},
-	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write one; the kernel may not survive it", Run: wrmsr},
-	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "what the processor says of itself: all leaves, or one", Run: cpuid},
-	{Name: "inb", Usage: "PORT [1|2|4]", Help: "read bytes from an I/O port, given in hexadecimal", Run: inb},
-	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to one", Run: outb},
+	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register; numbers are hexadecimal", Run: rdmsr},
+	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write a model-specific register; this may crash the kernel", Run: wrmsr},
+	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "print what CPUID returns: all leaves, or one", Run: cpuid},
+	{Name: "inb", Usage: "PORT [1|2|4]", Help: "read an I/O port; numbers are hexadecimal", Run: inb},
+	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to an I/O port", Run: outb},
 	{Name: "peek", Usage: "ADDRESS [1|2|4|8]", Help: "read physical memory, uncached", Run: peek},
-	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write it; the kernel may not survive it", Run: poke},
+	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write physical memory, uncached; this may crash the kernel", Run: poke},
 }
 
 func lspci(c *Context, args []string) error {
@@ -58,7 +58,7 @@ func lspci(c *Context, args []string) error {
 // beyond that, which is a size.
 func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ int, err error) {
 	if len(args) < least || len(args) > least+min(len(sizes), 1) {
-		return nil, 0, Usagef("%d numbers wanted", least)
+		return nil, 0, Usagef("wrong number of arguments")
 	}
 	for i, a := range args {
 		if i == least {
@@ -68,11 +68,11 @@ func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ in
 					return n, size, nil
 				}
 			}
-			return nil, 0, Usagef("%s is no size", a)
+			return nil, 0, Usagef("%q is not a size, which is one of %v", a, sizes)
 		}
 		v, err := strconv.ParseUint(strings.TrimPrefix(a, "0x"), 16, 64)
 		if err != nil {
-			return nil, 0, Usagef("%s is no hexadecimal number", a)
+			return nil, 0, Usagef("%q is not a hexadecimal number", a)
 		}
 		n = append(n, v)
 	}
@@ -115,7 +115,7 @@ func cpuid(c *Context, args []string) error {
 	}
 	n, _, err := numbers(args, len(args), 0)
 	if err != nil || len(n) > 2 {
-		return Usagef("a leaf, and a subleaf perhaps")
+		return Usagef("give a leaf, or a leaf and a subleaf")
 	}
 	show(uint32(n[0]), uint32(append(n, 0)[1]))
 	return nil

@@ -12,14 +12,14 @@ import (
 var modinfoCommand = &Command{
 	Name:     "modinfo",
 	Usage:    "module",
-	Help:     "tell about a module and its parameters",
+	Help:     "show a module and its parameters",
 	Run:      modinfo,
 	Complete: completeModule,
 }
 
 func modinfo(c *Context, args []string) error {
 	if len(args) != 1 {
-		return Usagef("one module wanted")
+		return Usagef("give one module")
 	}
 	all := module.Available()
 	i := slices.IndexFunc(all, func(m *module.Module) bool { return m.Name == args[0] })

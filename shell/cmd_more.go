@@ -11,7 +11,7 @@ import (
 var moreCommand = &Command{
 	Name:  "more",
 	Usage: "[file...]",
-	Help:  "print files, or what comes through a pipe, by pages: space for the next, enter for a line, q to stop",
+	Help:  "print files or the input of a pipe page by page (space: next page, enter: next line, q: quit)",
 	Run: func(c *Context, args []string) error {
 		p := &pager{c: c}
 		p.rows, p.columns = c.Shell.screen()

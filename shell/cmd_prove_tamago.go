@@ -14,7 +14,7 @@ import (
 var proveCommand = &Command{
 	Name:  "prove",
 	Usage: "functions|boundaries|blacklist FROM TO | together | map | count",
-	Help:  "probe all functions, or all instructions, and compare what work comes to",
+	Help:  "probe all functions, or all instructions, and compare the results of the same work",
 	Run: func(c *Context, args []string) error {
 		m := &Machine{Programs: c.Machine.Programs}
 		suites.Script = func(out io.Writer, line string) int { return New(m, out).Run(line) }

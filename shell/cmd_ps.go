@@ -13,7 +13,7 @@ import (
 var psCommand = &Command{
 	Name:  "ps",
 	Usage: "[ax|aux|-e|-ef|-A]",
-	Help:  "list programs and the kernel's threads, with the CPU of those that run; ax, aux, -ef: programs, as procps has them",
+	Help:  "list programs and kernel threads, with the CPU of those that run (ax, aux, -ef: programs, in the formats of procps)",
 	Run:   ps,
 }
 

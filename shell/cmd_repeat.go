@@ -5,14 +5,14 @@ import "strconv"
 var repeatCommand = &Command{
 	Name:  "repeat",
 	Usage: "count command... | count 'script'",
-	Help:  "run a command so many times, or until it fails",
+	Help:  "run a command several times, or until it fails",
 	Run: func(c *Context, args []string) error {
 		if len(args) < 2 {
-			return Usagef("a count and a command wanted")
+			return Usagef("give a count and a command")
 		}
 		n, err := strconv.Atoi(args[0])
 		if err != nil || n < 0 {
-			return Usagef("%q is no count", args[0])
+			return Usagef("%q is not a count", args[0])
 		}
 		text := script(args[1:])
 		for range n {

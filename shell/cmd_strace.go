@@ -15,7 +15,7 @@ import (
 var straceCommand = &Command{
 	Name:  "strace",
 	Usage: "[-f] [-c] [-e trace=[!]call,...] [-o file] -p PID | program [argument...]",
-	Help:  "print the system calls of a program as strace does: -f with its children, -c counts only",
+	Help:  "print the system calls of a program (-f: also of its children, -c: only counts)",
 	Run:   runStrace,
 	Job:   true,
 }
@@ -31,7 +31,7 @@ func runStrace(c *Context, args []string) error {
 	}
 	pid, attach := opts['p']
 	if attach == (len(args) > 0) {
-		return Usagef("a program or -p PID")
+		return Usagef("give a program, or -p PID")
 	}
 	if c.Machine.Programs == nil {
 		return missing("programs")
@@ -88,7 +88,7 @@ func straceProgram(c *Context, t *strace.Tracer, args []string) error {
 func straceAttach(c *Context, t *strace.Tracer, number string) error {
 	pid, err := strconv.Atoi(number)
 	if err != nil {
-		return Usagef("%q is no number", number)
+		return Usagef("%q is not a number", number)
 	}
 	p, err := c.Machine.Programs.Find(pid)
 	if err != nil || p == c.Machine.Programs.Init() {

@@ -8,10 +8,10 @@ import (
 var timeCommand = &Command{
 	Name:  "time",
 	Usage: "command... | 'script'",
-	Help:  "run a command and tell how long it took",
+	Help:  "run a command and print how long it took",
 	Run: func(c *Context, args []string) error {
 		if len(args) == 0 {
-			return Usagef("a command wanted")
+			return Usagef("give a command")
 		}
 		began := time.Now()
 		status := c.again().Run(script(args))

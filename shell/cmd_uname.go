@@ -8,7 +8,7 @@ import (
 var unameCommand = &Command{
 	Name:  "uname",
 	Usage: "[-asnrvm]",
-	Help:  "print the name of the system (-a: and all else about it)",
+	Help:  "print the name of the system (-a: everything about it)",
 	Run:   uname,
 }
 

@@ -7,7 +7,7 @@ import (
 
 var uptimeCommand = &Command{
 	Name: "uptime",
-	Help: "tell how long the kernel has been running",
+	Help: "print how long the kernel has been running",
 	Run:  uptime,
 }
 

@@ -12,7 +12,7 @@ import (
 var watchCommand = &Command{
 	Name:  "watch",
 	Usage: "[-n seconds] [-c count] command... | 'script'",
-	Help:  "run a command every 2 seconds, on a screen of its own, until ^C or count times",
+	Help:  "run a command every 2 seconds on a cleared screen, until ^C or count times",
 	Run:   runWatch,
 }
 
@@ -24,19 +24,19 @@ func runWatch(c *Context, args []string) error {
 	every, count := 2.0, 0
 	if text, ok := opts['n']; ok {
 		if every, err = strconv.ParseFloat(text, 64); err != nil || !(every >= 0.1 && every < 1e6) {
-			return Usagef("%q is no number of seconds, from 0.1 on", text)
+			return Usagef("%q is not a number of seconds, at least 0.1", text)
 		}
 	}
 	if text, ok := opts['c']; ok {
 		if count, err = strconv.Atoi(text); err != nil || count < 1 {
-			return Usagef("%q is no count", text)
+			return Usagef("%q is not a count", text)
 		}
 	}
 	switch {
 	case len(args) == 0:
-		return Usagef("a command wanted")
+		return Usagef("give a command")
 	case c.Interrupt == nil && count == 0:
-		return Usagef("without a terminal it needs a count, as nobody can type ^C")
+		return Usagef("give -c COUNT: without a terminal, nobody can type ^C")
 	}
 	what := script(args)
 	tick := time.NewTicker(time.Duration(every * float64(time.Second)))

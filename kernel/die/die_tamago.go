@@ -56,7 +56,7 @@ func Breakpoint(r *amd64.Regs) {
 func Debug(r *amd64.Regs) {
 	trap.SaveXMM(r)
 	if notifier.Die[amd64.VEC_DB].Walk(r, 0) == notifier.Next {
-		printk.Warn("debug trap at %s that is nobody's", Symbol(r.IP))
+		printk.Warn("unexpected debug trap at %s", Symbol(r.IP))
 		r.Flags &^= amd64.RFLAGS_TF
 	}
 }
@@ -96,7 +96,7 @@ func strayBreakpoint(r *amd64.Regs) {
 		r.IP = at
 		return
 	}
-	printk.Warn("int3 at %s that is nobody's", Symbol(at))
+	printk.Warn("unexpected int3 at %s", Symbol(at))
 }
 
 // twoByteInt3 reports whether CD 03, the assembler's INT $3, ends at at.
@@ -139,7 +139,7 @@ func panics(r *amd64.Regs, addr uint64) bool {
 }
 
 func unexpected(r *amd64.Regs) {
-	printk.Warn("interrupt %d that is nobody's", r.Vector)
+	printk.Warn("unexpected interrupt %d", r.Vector)
 	cpu.EOI()
 }
 
@@ -160,7 +160,7 @@ func nmi(r *amd64.Regs) {
 		return
 	}
 	if notifier.Die[amd64.VEC_NMI].Walk(r, 0) == notifier.Next {
-		printk.Warn("NMI that is nobody's")
+		printk.Warn("unexpected NMI")
 	}
 }
 

@@ -155,13 +155,13 @@ EXPECT ^insmod: module kprobe_example: .*sonde/kernel/notifier\.\(\*Chain\)\.Wal
 EXPECT_NOT ^[^i]
 STATUS 1
 
-NAME an int3 that is nobody's does not disturb a probe
+NAME an unexpected int3 does not disturb a probe
 RUN insmod kprobe_example
 RUN crash int3
 RUN cat /proc/version
 RUN rmmod kprobe_example
 RUN dmesg
-EXPECT int3 at .* that is nobody's$
+EXPECT unexpected int3 at .*$
 EXPECT pre_handler
 EXPECT post_handler
 EXPECT kprobe unregistered$

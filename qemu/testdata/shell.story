@@ -27,7 +27,7 @@ EXPECT ^still here, after 127$
 
 NAME wrong usage gives 2 and the right one
 RUN sleep
-EXPECT ^sleep: one duration wanted$
+EXPECT ^sleep: give one duration$
 EXPECT ^usage: sleep seconds$
 STATUS 2
 
@@ -121,7 +121,7 @@ EXPECT ^0$
 NAME dmesg can show what is urgent only
 RUN crash int3
 RUN dmesg -l warn
-EXPECT int3 at .* that is nobody's$
+EXPECT unexpected int3 at .*$
 EXPECT_NOT booting
 
 NAME the console can be told to show less
@@ -129,15 +129,15 @@ RUN dmesg -C
 RUN dmesg -n 1; crash int3; dmesg -n 7; crash int3
 RUN dmesg | grep -c int3
 EXPECT ^2$
-EXPECT_LOG int3 at .* that is nobody's$
+EXPECT_LOG unexpected int3 at .*$
 
 NAME quiet keeps notes off the console
 RUN dmesg
 EXPECT sonde .* booting
 APPEND quiet
 
-NAME an int3 that is nobody's is reported and survived
+NAME an unexpected int3 is reported and survived
 RUN crash int3
 RUN echo alive
 EXPECT ^alive$
-EXPECT_LOG int3 at sonde/arch/amd64/trap\.Breakpoint\S* that is nobody's$
+EXPECT_LOG unexpected int3 at sonde/arch/amd64/trap\.Breakpoint\S*$

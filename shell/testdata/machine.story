@@ -33,11 +33,11 @@ sonde# ps
       2   - S      0:01:01 rcu                  select
 sonde# sleep 0; sleep 1us
 sonde# sleep
-sleep: one duration wanted
+sleep: give one duration
 usage: sleep seconds
 (status 2)
 sonde# sleep soon
-sleep: "soon" is no duration
+sleep: "soon" is not a duration
 usage: sleep seconds
 (status 2)
 sonde# reboot

@@ -1,6 +1,6 @@
 sonde# help grep
 usage: grep [-civn] text [file...]
-print the lines that hold a text (^ and $ tie it to the ends; -i: in any case, -v: that do not, -c: count, -n: number)
+print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers)
 sonde# help nothing
 help: no command nothing
 (status 1)
@@ -17,22 +17,22 @@ sonde# sysctl -a | grep -n kernel
 15:kernel.sched_rr_timeslice_ms = 100
 16:kernel.version = 
 sonde# help | grep ^ls
-ls         list directories (-l: with mode, size and time; -d: themselves)
-lscpu      tell about the processors
-lsmod      list the loaded modules (-a: all there are)
+ls         list directories (-l: with mode, size and time; -d: the directory itself)
+lscpu      show the processors
+lsmod      list the loaded modules (-a: all in the image)
 sonde# help | grep -i -c CPU$
 0
 (status 1)
 sonde# help | grep -v a | head -n 2
 echo       print words (-n: without newline)
-free       show memory in kB (-b: bytes, -m: MB, -h: for people)
+lscpu      show the processors
 sonde# ls /proc | tail -2
 uptime
 version
 sonde# echo a b c | wc -w
 3
 sonde# head -n x /proc/version
-head: "x" is no number of lines
+head: "x" is not a number of lines
 usage: head [-n lines] [file...]
 (status 2)
 sonde# grep
@@ -52,7 +52,7 @@ help: no command grpe (did you mean free or grep or true?)
 (status 1)
 sonde# cat --help
 usage: cat [file...]
-print files, or what comes through a pipe
+print files, or the input of a pipe
 sonde# echo --help
 --help
 sonde# repeat 3 echo 'a  b'
@@ -65,7 +65,7 @@ sonde# repeat 2 'echo x | wc -c; false'
 sonde# repeat 2 'echo y' | wc -l
 2
 sonde# repeat x true
-repeat: "x" is no count
+repeat: "x" is not a count
 usage: repeat count command... | count 'script'
 (status 2)
 sonde# watch -c 2 -n 0.1 echo hi
@@ -76,7 +76,7 @@ hi
 
 hi
 sonde# watch true
-watch: without a terminal it needs a count, as nobody can type ^C
+watch: give -c COUNT: without a terminal, nobody can type ^C
 usage: watch [-n seconds] [-c count] command... | 'script'
 (status 2)
 sonde# echo 'hello, world of bytes' | hexdump -C
@@ -85,7 +85,7 @@ sonde# echo 'hello, world of bytes' | hexdump -C
 sonde# echo 'hello, world of bytes' | hexdump -s 7 -n 5
 00000000  77 6f 72 6c 64                                    |world|
 sonde# echo x | hexdump -n -1
-hexdump: "-1" is no number of bytes
+hexdump: "-1" is not a number of bytes
 usage: hexdump [-C] [-n bytes] [-s skip] [file...]
 (status 2)
 sonde# sysctl -a | more
