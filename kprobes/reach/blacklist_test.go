@@ -80,3 +80,27 @@ func TestBreachesAreShownWithTheWay(t *testing.T) {
 		t.Errorf("a leaf: %v", got)
 	}
 }
+
+// TestMistakesBeginWithTheCause: the author of a handler that formats reads of the call of
+// fmt.Sprintf first, once, and not of each thing that this does.
+func TestMistakesBeginWithTheCause(t *testing.T) {
+	f := &fake{}
+	f.add("x.handler", f.call(0, 3)+f.call(5, 1)+f.call(10, 2)+ret)
+	f.add("fmt.Sprintf", f.call(0, 4)+f.call(5, 5)+ret)
+	f.add("x.helper", f.call(0, 5)+ret)
+	f.add("runtime.gcWriteBarrier2", ret)
+	f.add("runtime.slicebytetostring", ret)
+	f.add("sync.(*Mutex).Lock", ret)
+	f.add("runtime.mapassign_fast64", ret)
+	var got []string
+	for _, b := range NewGuard(f.graph(t), nil).Mistakes(f.addr(0)) {
+		got = append(got, b.String())
+	}
+	want := []string{
+		"allocates memory: x.handler -> fmt.Sprintf -> runtime.slicebytetostring",
+		"stores a pointer that the collector must see: x.handler -> runtime.gcWriteBarrier2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

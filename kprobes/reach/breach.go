@@ -1,6 +1,11 @@
 package reach
 
-import "sonde/kallsyms"
+import (
+	"slices"
+	"strings"
+
+	"sonde/kallsyms"
+)
 
 // A Breach is a way from code that runs in a trap to what does not work there.
 type Breach struct {
@@ -48,4 +53,45 @@ func broken(name string) string {
 		}
 	}
 	return ""
+}
+
+// causes puts first what the author of a handler has to change, and leaves out what follows
+// from it. A store of a pointer comes last: a store of what was just allocated does harm only
+// while the collector runs, the allocation always. Of all that a library's function does, the
+// first is enough: a handler that calls fmt.Sprintf cannot avoid the lock that it takes.
+func causes(found []Breach) (list []Breach) {
+	slices.SortStableFunc(found, func(a, b Breach) int { return storeLast(a) - storeLast(b) })
+	known := map[string]bool{}
+	for _, b := range found {
+		if way := Arrows(b.Path[:ownCalls(b.Path)]); !known[way] {
+			known[way] = true
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+func storeLast(b Breach) int {
+	if b.Rule == storesPointer {
+		return 1
+	}
+	return 0
+}
+
+// ownCalls is how many functions of a path are in the package of the first, and the one that
+// they call.
+func ownCalls(path []string) int {
+	n := 1
+	for n < len(path) && packageOf(path[n]) == packageOf(path[0]) {
+		n++
+	}
+	return min(n+1, len(path))
+}
+
+// packageOf is the part of a symbol's name that names its package.
+func packageOf(symbol string) string {
+	path, _, _ := strings.Cut(symbol, "[")
+	slash := strings.LastIndexByte(path, '/') + 1
+	pkg, _, _ := strings.Cut(path[slash:], ".")
+	return path[:slash] + pkg
 }

@@ -71,8 +71,8 @@ func (g *Guard) WritesSSE(pc uint64) bool {
 }
 
 // Mistakes returns what the handler at pc may do that gets it abandoned, by the shortest
-// way to each; nil if neither direct calls nor the func values and interfaces that can be seen
-// show anything of the kind. Left out is what may go well:
+// way to each, causes first; nil if neither direct calls nor the func values and interfaces that
+// can be seen show anything of the kind. Left out is what may go well:
 // to read a map, to defer a call, and to panic.
 //
 // Context: goroutine.
@@ -82,6 +82,7 @@ func (g *Guard) Mistakes(pc uint64) []Breach {
 	found, ok := g.wrong[pc]
 	if !ok {
 		found = slices.DeleteFunc(g.g.breaches([]uint64{pc}, g.g.seen, offered), func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) })
+		found = causes(found)
 		g.wrong[pc] = found
 	}
 	return found

@@ -143,6 +143,8 @@ var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.
 // it is made for them, and those ways are not taken in a trap.
 var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/die.calls"}
 
+const storesPointer = "stores a pointer that the collector must see"
+
 // forbidden is what does not work in a trap, by what it is called.
 var forbidden = []struct {
 	rule  string
@@ -152,7 +154,7 @@ var forbidden = []struct {
 		"runtime.mallocgc*", "runtime.newobject", "runtime.makeslice*", "runtime.growslice*", "runtime.makechan*",
 		"runtime.makemap*", "runtime.concatstring*", "runtime.convT*", "runtime.slicebytetostring", "runtime.stringtoslicebyte",
 	}},
-	{"stores a pointer that the collector must see", names{
+	{storesPointer, names{
 		"runtime.gcWriteBarrier*", "runtime.wbZero", "runtime.wbMove", "runtime.typedmemmove", "runtime.typedmemclr",
 	}},
 	{"writes to a map", names{"runtime.mapassign*", "runtime.mapdelete*", "runtime.mapclear*"}},
