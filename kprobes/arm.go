@@ -165,7 +165,7 @@ func kick() {
 // handler that calls this is abandoned.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 appendix A, "enabled".
+// Source: kprobes.txt, appendix A, "enabled".
 func SetEnabled(on bool) {
 	machine.This.Forbid("arms or disarms all probes")
 	mu.Lock()
@@ -176,8 +176,6 @@ func SetEnabled(on bool) {
 }
 
 // Enabled returns what SetEnabled set; at first true.
-//
-// Context: goroutine.
 func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()

@@ -244,8 +244,7 @@ func init() { module.OnUnload(forgetModule) }
 // probes of others on its functions are gone for good. When it returns no CPU is
 // in a handler of the module's.
 //
-// Context: goroutine.
-// Source: spec/4 appendix A, [GONE].
+// Source: kprobes.txt, appendix A, [GONE].
 func forgetModule(name string) {
 	mu.Lock()
 	defer mu.Unlock()

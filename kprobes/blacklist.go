@@ -26,26 +26,18 @@ func NoKprobe(name string) bool {
 // names the calls by which a trap comes to it. A breakpoint in the code that handles
 // breakpoints would never end; what that code is, is computed from the calls in the
 // image (package reach). Without a machine there is none.
-//
-// Context: goroutine.
 func Blacklisted() map[uint64]string { return machine.This.Blacklist() }
 
 // NoProbe returns why the function at addr may not be probed, "" if it may.
-//
-// Context: goroutine.
 func NoProbe(addr uintptr) string {
 	_, off, _, _ := kallsyms.Lookup(uint64(addr))
 	return Blacklisted()[uint64(addr)-off]
 }
 
 // WritesSSE reports whether the func f may change X0-X14, whatever it calls.
-//
-// Context: goroutine.
 func WritesSSE(f any) bool { return machine.This.WritesSSE(f) }
 
 // Unprotected returns an error for each name that is to keep probes away, whether
 // marked with NoKprobe or in package reach, and that no function has. Without a machine
 // there is none.
-//
-// Context: goroutine.
 func Unprotected() []error { return machine.This.Unprotected() }

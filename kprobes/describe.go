@@ -53,7 +53,6 @@ type Neighbour struct {
 // Describe says what a probe at offset off of the symbol would be, and what is
 // there now; or, without a symbol, at address off. Nothing is taken or changed.
 //
-// Context: goroutine.
 // Errors: those of RegisterKprobe, without its "register"; what was found
 // before the error is returned with it.
 func Describe(symbol string, off uintptr) (Description, error) {
@@ -84,8 +83,6 @@ func Describe(symbol string, off uintptr) (Description, error) {
 
 // All returns a Description of every probed place, in order of address, without
 // what is near and NoRet: that takes reading the whole function.
-//
-// Context: goroutine.
 func All() (list []Description) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -79,7 +79,7 @@ take: \
 // detour calls the handlers. One probe of the usual kind is called from here,
 // which is onDetour (hit_trap.go) for that case, written out; and a return probe
 // behind it is entered. A changed IP is
-// ignored: spec/4 §1.4, note.
+// ignored: kprobes.txt §1.4, note.
 //
 // Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4007ea15ee08, asm b5e48ec57859.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0

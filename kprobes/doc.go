@@ -8,7 +8,7 @@
 //	err := kprobes.RegisterKprobe(k)
 //	defer kprobes.UnregisterKprobe(k)
 //
-// # How a hit works (spec/1 §1.1)
+// # How a hit works (kprobes.txt §1.1)
 //
 // Registering copies the probed instruction into a slot and replaces its first
 // byte by INT3. A CPU that comes there traps; the trap layer saves its registers
@@ -37,7 +37,7 @@
 // blocking, no fmt; atomics, fixed arrays and printk are fine. Those that a trap
 // calls run with interrupts off. Those that a jump calls (optimized probes), and the
 // handlers of return probes, run with interrupts as the probed code has them
-// (spec/4 §5). A probe hit inside a handler runs no handlers and counts as missed.
+// (kprobes.txt §5). A probe hit inside a handler runs no handlers and counts as missed.
 // A handler that breaks the rules is abandoned, and its probe disabled. In a handler,
 // registering answers EDEADLK. [Current] tells whose hit it is.
 //

@@ -25,7 +25,7 @@ import (
 //
 // The pre-handlers are called in order of registration. One that returns non-zero
 // has taken over: the rest and the instruction are skipped, as on Linux. Of a hit
-// by a jump that is ignored: spec/4 §1.4, note.
+// by a jump that is ignored: kprobes.txt §1.4, note.
 func onBreakpoint(r *amd64.Regs) {
 	st := stateOf(r)
 	if st.phase == idle {
@@ -122,7 +122,7 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 }
 
-// Interrupts are as the probed code has them (spec/4 §5) in a hit by a jump, so that an
+// Interrupts are as the probed code has them (kprobes.txt §5) in a hit by a jump, so that an
 // interrupt's probes may come in between at any point: this CPU's phase is set before
 // anything else, from then on those are nested hits.
 

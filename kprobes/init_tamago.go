@@ -149,8 +149,6 @@ func initState(id int) uintptr {
 
 // KeepWatch makes CPU 0 take the NMIs at which handlers that run too long are noticed, as the
 // first probe does.
-//
-// Context: goroutine.
 func KeepWatch() { keepWatch() }
 
 // dataWord returns a word of the image's data. Context: goroutine.

@@ -28,7 +28,7 @@ type Jprobe struct {
 
 // maxStack is how many bytes of its caller's frame a handler may need, for arguments
 // and results that are passed on the stack and for spilling argument registers, which
-// are 192 at most. It is MAX_STACK_SIZE of spec/4 §1.2, but nothing is cut off: a
+// are 192 at most. It is MAX_STACK_SIZE of kprobes.txt §1.2, but nothing is cut off: a
 // signature that needs more is refused.
 const maxStack = 1024
 
@@ -69,5 +69,5 @@ func (j *Jprobe) account() Ledger     { return j.KP.Ledger() }
 // JprobeReturn ends a jprobe handler. It does not return.
 //
 // Context: a jprobe handler.
-// Source: spec/1 §1.2.
+// Source: kprobes.txt §1.2.
 func JprobeReturn() { endMirrored() }

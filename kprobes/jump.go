@@ -12,7 +12,7 @@ import (
 	"sonde/kprobes/place"
 )
 
-// A site can be hit by a jump instead of a breakpoint: spec/4 §1.4. What jumps
+// A site can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. What jumps
 // look like, and which sites may have one, is package optprobe's; it finds here
 // what there is to do, and has it done.
 
@@ -41,8 +41,6 @@ func SetOptimizer(o Optimizer) {
 
 // AwaitJumps waits until the optimizer has done what there is to do, so that who
 // asks right after registering a probe is told what it will be.
-//
-// Context: goroutine.
 func AwaitJumps() {
 	mu.Lock()
 	o := optimizer
@@ -65,8 +63,6 @@ type Candidate struct {
 // Candidates returns the places with no post-handler and no jprobe, and with no
 // other probe within their detour, in order of address. After SetJumps(false)
 // there are none.
-//
-// Context: goroutine.
 func Candidates() (list []Candidate) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -83,8 +79,6 @@ func Candidates() (list []Candidate) {
 }
 
 // Optimized reports whether the probe at addr is hit by a jump.
-//
-// Context: goroutine.
 func Optimized(addr uintptr) bool {
 	mu.Lock()
 	defer mu.Unlock()
@@ -94,8 +88,6 @@ func Optimized(addr uintptr) bool {
 
 // Original returns the n bytes of code at addr as the image has them, without
 // what probes have put there.
-//
-// Context: goroutine.
 func Original(addr, n uintptr) []byte {
 	mu.Lock()
 	defer mu.Unlock()
@@ -105,8 +97,6 @@ func Original(addr, n uintptr) []byte {
 // Bind gives c's site a detour: from now on a breakpoint there goes on in the
 // detour's copy too, instead of coming back into the region from a slot. It
 // reports whether there is such a site and it had none.
-//
-// Context: goroutine.
 func (c *Candidate) Bind(d *detour.Detour) bool {
 	mu.Lock()
 	defer mu.Unlock()
@@ -132,10 +122,9 @@ var ErrRetry = machine.ErrRetry
 // or were listed, are left out. A grace period must have passed since then, so
 // that no CPU is in a region or will come back into it.
 //
-// Context: goroutine.
 // Errors: ErrRetry, and what stopping the machine and writing text return;
 // nothing has changed then.
-// Source: spec/4 §1.4.5.
+// Source: kprobes.txt §1.4.5.
 func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -158,8 +147,6 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 
 // Recheck is told that addr begins or ends to be watched for being executed. When it returns,
 // no CPU executes a copy of what is there, if it is.
-//
-// Context: goroutine.
 func Recheck(addr uintptr) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -171,8 +158,6 @@ func Recheck(addr uintptr) {
 
 // SetJumps has every jump taken out, and no other goes in (off), or has the
 // optimizer look again (on).
-//
-// Context: goroutine.
 func SetJumps(on bool) {
 	machine.This.Forbid("takes jumps in or out")
 	mu.Lock()

@@ -40,12 +40,12 @@ type (
 	// that it has changed r.IP: the instruction is not executed, no
 	// post-handler is called, and the code goes on at r.IP. Of a probe that is
 	// hit by a jump the value is ignored: give one that changes r.IP a
-	// post-handler, an empty one will do (spec/4 §1.4, note).
+	// post-handler, an empty one will do (kprobes.txt §1.4, note).
 	//
 	// Context: trap. Interrupts are off when a trap calls it; when a jump does
 	// ([OPTIMIZED] in the list), they are as the probed code has them: a handler
 	// that minds must turn them off itself.
-	// Source: spec/4 §5.
+	// Source: kprobes.txt §5.
 	PreHandler func(k *Kprobe, r *amd64.Regs) int
 	// PostHandler runs after the probed instruction; flags is always 0.
 	//
@@ -123,8 +123,7 @@ func Current(r *amd64.Regs) Context { return current(r) }
 // Opcode returns the first byte of k's instruction, which a breakpoint or a jump may
 // have replaced; 0 if k is not registered.
 //
-// Context: goroutine.
-// Source: spec/3 §1, opcode.
+// Source: "Kernel Space Probes Interface", opcode.
 func (k *Kprobe) Opcode() byte {
 	mu.Lock()
 	defer mu.Unlock()

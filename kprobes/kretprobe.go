@@ -19,7 +19,7 @@ import (
 // Context: trap. Interrupts are as the probed function has them for a return
 // handler, and for an entry handler that is reached by a jump; they are off for one
 // that is reached by a breakpoint.
-// Source: spec/4 §1.3.2, §5.
+// Source: kprobes.txt §1.3.2, §5.
 type KretprobeHandler func(ri *KretprobeInstance, r *amd64.Regs) int
 
 // Kretprobe is a return probe on a function: the function's entry is KP, of
@@ -63,7 +63,7 @@ type ret struct {
 // probe.
 //
 // Context: any.
-// Source: spec/4 §1.3.1; for KP.NMissed §5.
+// Source: kprobes.txt §1.3.1; for KP.NMissed §5.
 func (rp *Kretprobe) NMissed() uint64 { return rp.Ledger().NoInst }
 
 // Hits returns how often the return handler has run.
@@ -112,7 +112,7 @@ const (
 func (rp *Kretprobe) prepare() error {
 	n := rp.MaxActive
 	if n <= 0 {
-		n = machine.This.CPUs // not preemptible: spec/4 §1.3.1
+		n = machine.This.CPUs // not preemptible: kprobes.txt §1.3.1
 	}
 	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
 	switch flying := rp.pool.inUse(); {

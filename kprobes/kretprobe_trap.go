@@ -116,7 +116,7 @@ func onDead(head uintptr) {
 // onReturn takes the return of a probed function to the trampoline, which has made r
 // look like a trap and does not deal with it itself; r.SP is behind the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the
-// function has them (spec/4 §5).
+// function has them (kprobes.txt §5).
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
@@ -137,7 +137,7 @@ func onReturn(r *amd64.Regs) {
 	rp := in.RP
 	k := &rp.KP
 	switch {
-	case k.Flags&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2
+	case k.Flags&flagsReturn != flagRegistered: // disabled or not: kprobes.txt §1.3.2
 		k.ledger.Count(id, probe.Disarmed)
 	case rp.sse:
 		trap.SaveXMM(r)

@@ -6,16 +6,10 @@ import (
 )
 
 // Detours is the memory for detours, which package optprobe gives out.
-//
-// Context: goroutine.
 func Detours() *text.Pool { return machine.This.Detours }
 
 // Slots is the memory for copies of single instructions.
-//
-// Context: goroutine.
 func Slots() *text.Pool { return machine.This.Slots }
 
 // SlotsUsed returns how many slots are in use.
-//
-// Context: goroutine.
 func SlotsUsed() int { return machine.This.Slots.Used() }

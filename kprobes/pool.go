@@ -27,8 +27,6 @@ type freeList struct {
 
 // init makes n instances of rp with size bytes of data each, spread over cpus
 // lists.
-//
-// Context: goroutine.
 func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 	p.instances = make([]KretprobeInstance, n)
 	p.lists = make([]freeList, cpus)

@@ -9,13 +9,12 @@ import (
 
 // RegisterKprobe sets k on its instruction and arms it.
 //
-// Context: goroutine.
 // Errors: EINVAL k is nil, both or neither of SymbolName and Addr given, Flags has
 // more than FlagDisabled, the address is not in kernel text, or the code there may
 // not be probed; ENOENT no such symbol; EILSEQ not the first byte of an instruction,
 // or one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM no slot or
 // memory left; EDEADLK called in a handler. Nothing has changed then.
-// Source: spec/4 §4.1.
+// Source: kprobes.txt §4.1.
 func RegisterKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -26,9 +25,8 @@ func RegisterKprobe(k *Kprobe) error {
 // RegisterKprobes registers each of ks, or none: if one is refused, those before
 // it are unregistered again.
 //
-// Context: goroutine.
 // Errors: as RegisterKprobe, for the first that is refused.
-// Source: spec/4 §4.5.
+// Source: kprobes.txt §4.5.
 func RegisterKprobes(ks []*Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -38,12 +36,11 @@ func RegisterKprobes(ks []*Kprobe) error {
 
 // RegisterKretprobe establishes rp.
 //
-// Context: goroutine.
 // Errors: as RegisterKprobe; EINVAL also for what is not the entry of a function
 // or does not return to its caller; ERANGE MaxActive or DataSize is absurd; ENOMEM
 // there is no memory for so many instances; EBUSY it was registered before, and
 // calls from then have not returned.
-// Source: spec/4 §4.3.
+// Source: kprobes.txt §4.3.
 func RegisterKretprobe(rp *Kretprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -53,9 +50,8 @@ func RegisterKretprobe(rp *Kretprobe) error {
 
 // RegisterKretprobes registers each of rps, or none.
 //
-// Context: goroutine.
 // Errors: as RegisterKretprobe, for the first that is refused.
-// Source: spec/4 §4.5.
+// Source: kprobes.txt §4.5.
 func RegisterKretprobes(rps []*Kretprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -65,10 +61,9 @@ func RegisterKretprobes(rps []*Kretprobe) error {
 
 // RegisterJprobe sets j on its function.
 //
-// Context: goroutine.
 // Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
 // function has a jprobe already; E2BIG its arguments and results need too much stack.
-// Source: spec/4 §4.2.
+// Source: kprobes.txt §4.2.
 func RegisterJprobe(j *Jprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -78,9 +73,8 @@ func RegisterJprobe(j *Jprobe) error {
 
 // RegisterJprobes registers each of js, or none.
 //
-// Context: goroutine.
 // Errors: as RegisterJprobe, for the first that is refused.
-// Source: spec/4 §4.5.
+// Source: kprobes.txt §4.5.
 func RegisterJprobes(js []*Jprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -93,7 +87,7 @@ func RegisterJprobes(js []*Jprobe) error {
 // registered only has its Addr cleared. A handler that calls this is abandoned.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.4.
+// Source: kprobes.txt §4.4.
 func UnregisterKprobe(k *Kprobe) {
 	machine.This.Forbid("unregisters a probe")
 	UnregisterKprobes([]*Kprobe{k})
@@ -103,7 +97,7 @@ func UnregisterKprobe(k *Kprobe) {
 // other CPUs a single time.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.6.
+// Source: kprobes.txt §4.6.
 func UnregisterKprobes(ks []*Kprobe) {
 	machine.This.Forbid("unregisters probes")
 	unregister(ks)
@@ -113,7 +107,7 @@ func UnregisterKprobes(ks []*Kprobe) {
 // had been no probe: when it returns no handler of rp's is called any more.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.4.
+// Source: kprobes.txt §4.4.
 func UnregisterKretprobe(rp *Kretprobe) {
 	machine.This.Forbid("unregisters a return probe")
 	UnregisterKretprobes([]*Kretprobe{rp})
@@ -122,7 +116,7 @@ func UnregisterKretprobe(rp *Kretprobe) {
 // UnregisterKretprobes is UnregisterKretprobe for each of rps at once.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.6.
+// Source: kprobes.txt §4.6.
 func UnregisterKretprobes(rps []*Kretprobe) {
 	machine.This.Forbid("unregisters return probes")
 	UnregisterKprobes(entries(rps))
@@ -131,7 +125,7 @@ func UnregisterKretprobes(rps []*Kretprobe) {
 // UnregisterJprobe removes j.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.4.
+// Source: kprobes.txt §4.4.
 func UnregisterJprobe(j *Jprobe) {
 	machine.This.Forbid("unregisters a jprobe")
 	UnregisterJprobes([]*Jprobe{j})
@@ -140,7 +134,7 @@ func UnregisterJprobe(j *Jprobe) {
 // UnregisterJprobes is UnregisterJprobe for each of js at once.
 //
 // Context: goroutine, not a handler.
-// Source: spec/4 §4.6.
+// Source: kprobes.txt §4.6.
 func UnregisterJprobes(js []*Jprobe) {
 	machine.This.Forbid("unregisters jprobes")
 	UnregisterKprobes(entriesOf(js))
@@ -148,9 +142,8 @@ func UnregisterJprobes(js []*Jprobe) {
 
 // DisableKprobe stops k's handlers from being called until EnableKprobe.
 //
-// Context: goroutine.
 // Errors: EINVAL k is not registered; EDEADLK called in a handler.
-// Source: spec/4 §4.7.
+// Source: kprobes.txt §4.7.
 func DisableKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -160,10 +153,9 @@ func DisableKprobe(k *Kprobe) error {
 
 // EnableKprobe undoes DisableKprobe.
 //
-// Context: goroutine.
 // Errors: EINVAL k is not registered, or its handler was abandoned; EDEADLK called
 // in a handler.
-// Source: spec/4 §4.8.
+// Source: kprobes.txt §4.8.
 func EnableKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
@@ -175,30 +167,26 @@ func EnableKprobe(k *Kprobe) error {
 // before, and that the entry handler has not declined, still has its return handler
 // called.
 //
-// Context: goroutine.
 // Errors: as DisableKprobe.
-// Source: spec/4 §4.7, §1.3.2.
+// Source: kprobes.txt §4.7, §1.3.2.
 func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(rp.entry()) }
 
 // EnableKretprobe undoes DisableKretprobe.
 //
-// Context: goroutine.
 // Errors: as EnableKprobe.
-// Source: spec/4 §4.8.
+// Source: kprobes.txt §4.8.
 func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(rp.entry()) }
 
 // DisableJprobe is DisableKprobe for a jprobe.
 //
-// Context: goroutine.
 // Errors: as DisableKprobe.
-// Source: spec/4 §4.7.
+// Source: kprobes.txt §4.7.
 func DisableJprobe(j *Jprobe) error { return DisableKprobe(j.entry()) }
 
 // EnableJprobe undoes DisableJprobe.
 //
-// Context: goroutine.
 // Errors: as EnableKprobe.
-// Source: spec/4 §4.8.
+// Source: kprobes.txt §4.8.
 func EnableJprobe(j *Jprobe) error { return EnableKprobe(j.entry()) }
 
 // entries are the probes on the entries of return probes, entriesOf of jprobes.

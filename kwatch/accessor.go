@@ -9,8 +9,6 @@ import (
 // Accessor returns where the instruction is after which code goes on at ip: the one that
 // hit a data watchpoint, for Hit.IP. If ip is where a function begins it was called from
 // elsewhere, and ip is the answer, as it is for what is no function.
-//
-// Context: goroutine.
 func Accessor(ip uintptr) uintptr {
 	_, off, size, ok := kallsyms.Lookup(uint64(ip))
 	if !ok || off == 0 {

@@ -10,8 +10,6 @@ import (
 )
 
 // Mount makes the control file under dir, usually /sys/kernel/debug/kwatch.
-//
-// Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
 	return tree.Bind(dir+"/list", ctl.Print(writeList))
 }

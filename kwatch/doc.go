@@ -1,6 +1,6 @@
 // Package kwatch is watchpoints: a handler is called whenever an address is written,
 // accessed or executed, by whatever code, with the registers, and the value before and
-// after. It is what spec/3 §3 calls kernel watchpoint probes.
+// after. They are the "Kernel Watchpoint Probes" of Linux's kprobes.
 //
 // The processor does the watching, in its four debug registers. Each CPU has its own, so
 // a watchpoint is loaded into all of them before it counts as registered.

@@ -39,13 +39,12 @@ type machine struct {
 // RegisterKwatch makes handler be called at each access of typ to the length bytes at
 // addr, on every CPU. It returns the debug register that watches.
 //
-// Context: goroutine.
 // Units:   length is 1, 2, 4 or 8, and addr a multiple of it; 1 for Execute.
 // Errors:  EBUSY all debug registers are in use, with who has them;
 // EILSEQ Execute where no instruction begins; EINVAL the length,
 // the alignment, the type, no handler, or an address that cannot be watched, with the
 // reason; EFAULT nothing is mapped there.
-// Source:  spec/3 §3, register_kwatch.
+// Source:  "Kernel Watchpoint Probes Interface", register_kwatch.
 func RegisterKwatch(addr uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
 	return register(&point{addr: addr, length: length, typ: typ, handler: handler})
 }
@@ -176,8 +175,6 @@ func (p *point) where() string {
 }
 
 // Where is addr as lists have it: symbol+offset, or the number.
-//
-// Context: any goroutine.
 func Where(addr uintptr) string {
 	name, off, _, ok := kallsyms.Lookup(uint64(addr))
 	if !ok {
@@ -230,7 +227,7 @@ func wanted() *debugreg.Set {
 //
 // Context: goroutine, not a handler.
 // Errors:  EINVAL there is no such watchpoint.
-// Source:  spec/3 §3, unregister_kwatch.
+// Source:  "Kernel Watchpoint Probes Interface", unregister_kwatch.
 func UnregisterKwatch(debugReg int) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -271,8 +268,6 @@ type Info struct {
 }
 
 // All returns the watchpoints.
-//
-// Context: goroutine.
 func All() (all []Info) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -289,8 +284,6 @@ func All() (all []Info) {
 }
 
 // Ended returns the sums of all watchpoints that have ended.
-//
-// Context: goroutine.
 func Ended() probe.Ledger {
 	mu.Lock()
 	defer mu.Unlock()

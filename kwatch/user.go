@@ -50,7 +50,6 @@ type user struct {
 // RegisterKwatchUser is RegisterKwatch for what the threads of process p do at addr. It ends
 // by itself, as far as hits are concerned, when p ends or executes another program.
 //
-// Context: goroutine.
 // Errors:  as RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
 func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) (debugReg int, err error) {
 	if p == nil {

@@ -14,8 +14,6 @@ import (
 // optimizer goes by, without anything being changed.
 
 // At returns what the check knows of the function that addr lies in.
-//
-// Context: goroutine.
 func At(addr uintptr) Function { return function(addr) }
 
 // Draft returns the detour that the probe at addr has or would get, and its
@@ -23,7 +21,6 @@ func At(addr uintptr) Function { return function(addr) }
 // the stack check there, without its last branch. At head 0 it is laid out
 // where the next detour goes; returns is for a return probe and nothing else.
 //
-// Context: goroutine.
 // Errors: an Obstacle that Check does not see, because it depends on where the
 // detour is.
 func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Template) (detour.Detour, []byte, Obstacle) {
@@ -39,7 +36,6 @@ func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Templ
 
 // Live returns n bytes of code or of a detour as they are now.
 //
-// Context: goroutine.
 // Errors: nil when addr is in neither.
 func Live(addr uintptr, n int) []byte {
 	in := func(r mm.Range) bool { return r.Contains(addr) && r.Contains(addr+uintptr(n)-1) }

@@ -17,7 +17,7 @@
 // The bytes off+1 to off+4 are no longer instructions: code that comes there by
 // another way than from off would execute a piece of an address.
 //
-// # The safety check (spec/4 §1.4.2)
+// # The safety check (kprobes.txt §1.4.2)
 //
 // [Scan.Read] decodes a whole function once and notes for each byte what leads
 // there; [Scan.Check] then answers for any offset at the cost of looking at
@@ -67,7 +67,7 @@
 //
 // # Sources
 //
-// spec/4 §1.4 and §5; Intel SDM vol. 2, "Instruction Format"; Go's
+// kprobes.txt §1.4 and §5; Intel SDM vol. 2, "Instruction Format"; Go's
 // cmd/compile/internal/ssagen and cmd/internal/obj/x86 (jump tables),
 // cmd/link/internal/ld/pcln.go (deferreturn).
 package optprobe

@@ -36,7 +36,7 @@ const (
 
 // Optimization says whether probes are optimized.
 //
-// Source: spec/4 §1.4.6, appendix B.
+// Source: kprobes.txt §1.4.6, appendix B.
 var Optimization = sysctl.NewBool("debug.kprobes-optimization", true,
 	"replace the breakpoints of probes by jumps where that is safe")
 
@@ -81,8 +81,6 @@ type Stats struct {
 }
 
 // Counts returns the optimizer's statistics.
-//
-// Context: goroutine.
 func Counts() Stats {
 	mu.Lock()
 	defer mu.Unlock()
@@ -145,7 +143,6 @@ func (w *worker) run() {
 // Optimization is off. When it returns, no other goroutine is still about to give one
 // to a probe that was there when it was called.
 //
-// Context: goroutine.
 // Errors: kprobes.ErrRetry; what stopping the machine returns.
 func Optimize() error {
 	busy.Lock()
@@ -237,8 +234,6 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 const manyReturned = 64
 
 // reclaim frees detours that no CPU is in any more, if there are many.
-//
-// Context: goroutine.
 func reclaim() {
 	if kprobes.Detours().Reap() >= manyReturned {
 		grace.Synchronize()

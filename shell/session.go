@@ -58,7 +58,6 @@ func (t *Session) Editor() *line.Editor { return t.editor }
 // Run reads and runs lines until ^D is typed on an empty one. It may be
 // called again afterwards.
 //
-// Context: goroutine.
 // Errors:  what reading the terminal returns, io.EOF excepted.
 func (t *Session) Run() error {
 	for {

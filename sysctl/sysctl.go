@@ -47,8 +47,6 @@ func (h *head) refuse(text, want string) error {
 }
 
 // Quote is text in quotes for an error, which must not repeat all of it if it is long.
-//
-// Context: any goroutine.
 func Quote(text string) string {
 	const most = 64
 	if len(text) <= most {

@@ -26,8 +26,6 @@ type Info struct {
 
 // All returns the registered probes, by process and address, in order of
 // registration.
-//
-// Context: goroutine.
 func All() (all []Info) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -95,8 +93,6 @@ func (u *Uprobe) Ledger() probe.Ledger {
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 
 // SlotOf returns the address of the slot of what is probed at addr; 0: there is none.
-//
-// Context: goroutine.
 func SlotOf(p *proc.Process, addr uint64) uint64 {
 	mu.Lock()
 	defer mu.Unlock()

@@ -41,5 +41,5 @@
 //
 // Locks: mu, then those of proc.Table and space.Space.
 //
-// Source: Documentation/uprobes.txt of the uprobes patches for Linux 2.6 (spec/5).
+// Source: Documentation/uprobes.txt of the uprobes patches for Linux 2.6.
 package uprobes

@@ -146,8 +146,6 @@ func SetEnabled(on bool) {
 }
 
 // Enabled returns what SetEnabled has set; at first true.
-//
-// Context: goroutine.
 func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()

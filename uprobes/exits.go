@@ -27,8 +27,6 @@ import (
 
 // ReturnsOf says in which way a return probe sees the returns of the function that begins at addr,
 // as the file has it, and why.
-//
-// Context: goroutine.
 func ReturnsOf(f *program.File, addr uint64) string {
 	if s, off, ok := f.At(addr); ok && off == 0 && s.Go {
 		returns, _, _ := f.Returns(s)

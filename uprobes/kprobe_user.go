@@ -15,7 +15,7 @@ import (
 // is registered once for the pair, and then inserted into and removed from pages of
 // processes that map it.
 //
-// Source: spec/3 §2.
+// Source: "User Space Probes Interface".
 type KprobeUser struct {
 	// PreHandler is called before the instruction. If it returns 1, the instruction is
 	// left out: IP is where the handler wants it.
@@ -50,7 +50,6 @@ type VMA struct {
 
 // InodeOf returns the inode of the file at a path.
 //
-// Context: goroutine.
 // Errors: those of opening it; ENODEV no regular file.
 func InodeOf(path string) (Inode, error) {
 	f, err := vfs.Open(path, vfs.O_RDONLY)
@@ -68,7 +67,6 @@ func InodeOf(path string) (Inode, error) {
 
 // PlaceOf fills in Page and VMA of an address of a process.
 //
-// Context: goroutine.
 // Errors: ESRCH; EFAULT nothing is mapped there, or the page is not in memory.
 func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
 	if p == nil {
@@ -104,7 +102,6 @@ func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 
 // RegisterKprobeUser registers k for its inode and offset. It is hit nowhere yet.
 //
-// Context: goroutine.
 // Errors: EINVAL no PreHandler or User; EEXIST the pair has one already; EDEADLK called in
 // a handler of a kernel probe.
 func RegisterKprobeUser(k *KprobeUser) error {
@@ -125,7 +122,6 @@ func RegisterKprobeUser(k *KprobeUser) error {
 
 // UnregisterKprobeUser is the opposite.
 //
-// Context: goroutine.
 // Errors: EINVAL k is not registered; EBUSY it is inserted somewhere; EDEADLK.
 func UnregisterKprobeUser(k *KprobeUser) error {
 	if inTrap() {
@@ -158,7 +154,6 @@ func (k *KprobeUser) registered() error {
 // InsertKprobeUserspace puts k into the page that k.User names: into a copy of it, which
 // the process has for itself.
 //
-// Context: goroutine.
 // Errors: EINVAL k is not registered, VMA does not map its inode and offset at Addr, or Page is
 // another one; EFAULT the page is not in memory; EEXIST k is inserted there, or a breakpoint of
 // others is there; EDEADLK; and those of RegisterUprobe.

@@ -10,8 +10,6 @@ import (
 func init() { module.OnUnload(forgetModule) }
 
 // forgetModule unregisters the probes that a module leaves behind, naming each.
-//
-// Context: goroutine.
 func forgetModule(name string) {
 	for _, m := range leftBy(name) {
 		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)

@@ -21,7 +21,7 @@ var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the point
 // not to be executed, or mapped shared; EEXIST a breakpoint is there that is none of ours;
 // EILSEQ, EOPNOTSUPP no instruction begins there, or one that cannot be probed; ENOMEM;
 // EDEADLK called in a handler of a kernel probe. Nothing has changed then.
-// Source: spec/5 §4.1.
+// Source: uprobes.txt §4.1.
 func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 
 // UnregisterUprobe removes u. When it returns, no handler of u runs, and the
@@ -31,7 +31,7 @@ func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 // Context: goroutine; a handler of a user probe, too, even u's own.
 // Errors: EINPROGRESS as RegisterUprobe; EINVAL u was never registered, or it has been
 // changed since; EDEADLK.
-// Source: spec/5 §4.3.
+// Source: uprobes.txt §4.3.
 func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 
 // RegisterUretprobe sets rp on the function at rp.U.Vaddr: the first instruction's
@@ -39,7 +39,7 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 //
 // Context: as RegisterUprobe.
 // Errors: as RegisterUprobe.
-// Source: spec/5 §4.2.
+// Source: uprobes.txt §4.2.
 func RegisterUretprobe(rp *Uretprobe) error {
 	if rp == nil {
 		return errNil
@@ -52,7 +52,7 @@ func RegisterUretprobe(rp *Uretprobe) error {
 //
 // Context: as UnregisterUprobe.
 // Errors: as UnregisterUprobe.
-// Source: spec/5 §4.3.
+// Source: uprobes.txt §4.3.
 func UnregisterUretprobe(rp *Uretprobe) error {
 	return submit(order{u: rp.entry(), rp: rp})
 }

@@ -65,8 +65,6 @@ func meet(t *proc.Thread) *thread {
 }
 
 // Current returns the thread whose handler this is, nil outside of handlers.
-//
-// Context: goroutine.
 func Current() *proc.Thread {
 	if th := handling(); th != nil {
 		return th.t

@@ -11,7 +11,6 @@ var image = [2]uint64{1, 0}
 
 // Kernel returns the table of the running image.
 //
-// Context: goroutine.
 // Errors:  ErrFormat: the build has left none. Then no place is known to
 // be safe, and no probe should be optimized.
 var Kernel = sync.OnceValues(func() (*Table, error) {

@@ -63,8 +63,6 @@ type PortRange struct {
 }
 
 // Ports returns the I/O ports of the consoles.
-//
-// Context: goroutine.
 func Ports() (all []PortRange) {
 	for i := range Lines() {
 		if p := &lines[i]; !p.Memory {
@@ -79,7 +77,6 @@ func Ports() (all []PortRange) {
 
 // Show prints /proc/consoles. The one that is marked with C is the terminal.
 //
-// Context: goroutine.
 // Source: Linux, show_console_dev() in fs/proc/consoles.c.
 func Show(w io.Writer) {
 	line := func(set Set, name, can, kind string, major, minor uint8) {

@@ -27,8 +27,6 @@ var TTY = tty.New(raw{}, nil)
 // Init makes what is typed at the terminal arrive: by interrupts of the serial lines and of the
 // keyboard, which has the layout called keymap. A serial line whose interrupt is not known, or
 // another's, is asked again and again.
-//
-// Context: goroutine.
 func Init(m *acpi.MADT, keymap string) (err error) {
 	for i := range Lines() {
 		if terminal>>i&1 == 0 {

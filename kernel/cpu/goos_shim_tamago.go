@@ -19,6 +19,4 @@ func serveShim() {
 }
 
 // SetWallClock says what to add to Nanotime to get the Unix time, in ns.
-//
-// Context: goroutine.
 func SetWallClock(offset int64) { goos.WallOffset = offset }

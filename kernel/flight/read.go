@@ -46,7 +46,6 @@ type Flight struct {
 
 // Before returns what the boot before has left.
 //
-// Context: goroutine.
 // Errors: ErrNone, ErrDamaged.
 func (r *Recorder) Before() (*Flight, error) {
 	switch {

@@ -24,8 +24,6 @@ const GUser = runtime.SondeUserOff
 type User = runtime.SondeUser
 
 // SetUser says what the calling goroutine has in ring 3, until it ends.
-//
-// Context: goroutine.
 func SetUser(u *User) { runtime.SondeSetUser(u) }
 
 // SaveX87 stores the registers of the x87, if they are those of u.
@@ -72,8 +70,6 @@ func Goid(g unsafe.Pointer) uint64 {
 func Thread(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThread(g) }
 
 // SetThread says what the calling goroutine runs for, until it ends.
-//
-// Context: goroutine.
 func SetThread(thread unsafe.Pointer) { runtime.SondeSetThread(thread) }
 
 // Self returns the current g.
@@ -87,12 +83,8 @@ func Self() unsafe.Pointer { return runtime.SondeSelf() }
 func Calls(g unsafe.Pointer) *uintptr { return word(g, GCalls) }
 
 // Goroutine reports whether goroutine g runs or wants to, and what it waits for otherwise.
-//
-// Context: goroutine.
 func Goroutine(g unsafe.Pointer) (runs bool, waits string) { return runtime.SondeGoroutine(g) }
 
 // Running returns the goroutine that CPU i runs, nil for none, and what that was told by
 // SetThread to run for.
-//
-// Context: goroutine.
 func Running(i int) (g, thread unsafe.Pointer) { return runtime.SondeRunning(i) }

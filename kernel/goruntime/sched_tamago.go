@@ -52,26 +52,18 @@ func Idle(i int) (idle bool, halts uint64, ns int64) { return runtime.SondeIdle(
 
 // YieldAll asks the goroutines that run on other CPUs to yield, which they do at
 // their next stack check.
-//
-// Context: goroutine.
 func YieldAll() { runtime.SondeYieldAll() }
 
 // Memory returns the bytes of memory the runtime was given, and has not yet
 // taken.
-//
-// Context: goroutine.
 func Memory() (total, free uintptr) { return runtime.SondeMemory() }
 
 // TakeBlock takes n bytes of what the runtime has not yet taken, a power of two, at a
 // multiple of n, if at least keep bytes are left then. 0: there are none. They are not
 // cleared.
-//
-// Context: goroutine.
 func TakeBlock(n, keep uintptr) uintptr { return runtime.SondeTakeBlock(n, keep) }
 
 // GiveBlock gives a block back.
-//
-// Context: goroutine.
 func GiveBlock(addr, n uintptr) { runtime.SondeGiveBlock(addr, n) }
 
 // Locked reports whether some CPU is in the scheduler of threads, perhaps this one:
@@ -86,8 +78,6 @@ func Wanted(i int) uintptr { return uintptr(unsafe.Pointer(runtime.SondeWanted(i
 
 // Bind returns on one of these CPUs, a bit each, one of which there must be, and keeps the
 // goroutine on them until it waits or yields.
-//
-// Context: goroutine.
 func Bind(cpus uint32) { runtime.SondeBind(cpus) }
 
 // SetTimer makes this CPU take a timer interrupt when a timer of the running goroutine's

@@ -15,7 +15,7 @@
 // A CPU that runs a goroutine is asked to yield, which happens at the goroutine's
 // next stack check; only a loop without calls can hold a period up.
 //
-// Source: spec/4 §1.4.5, synchronize_sched.
+// Source: kprobes.txt §1.4.5, synchronize_sched.
 package grace
 
 import (
@@ -89,8 +89,6 @@ func (s *Snapshot) passedWithin(ns int64) bool {
 // Synchronize returns when every CPU has passed a scheduling point since the
 // call, and how long that took. It stops no CPU; one in a loop without calls
 // delays it.
-//
-// Context: goroutine.
 func Synchronize() (took time.Duration) {
 	cpu.Forbid("waits for a grace period")
 	start := cpu.Nanotime()

@@ -24,7 +24,6 @@ var memory sync.Mutex
 // Peek reads size bytes, 1, 2, 4 or 8, of physical memory at pa by a single access,
 // uncached.
 //
-// Context: goroutine.
 // Errors: EINVAL no such address, or it is no multiple of size.
 func Peek(pa uint64, size int) (v uint64, err error) {
 	err = at(pa, size, func(va uintptr) { v = load(va, size) })
@@ -34,7 +33,6 @@ func Peek(pa uint64, size int) (v uint64, err error) {
 // Poke writes size bytes of v to physical memory at pa, as Peek reads them. What is there is
 // the caller's business: it may be the kernel.
 //
-// Context: goroutine.
 // Errors: as Peek.
 func Poke(pa uint64, size int, v uint64) error {
 	return at(pa, size, func(va uintptr) { store(va, size, v) })
@@ -45,7 +43,6 @@ type Physical struct{}
 
 // ReadAt implements io.ReaderAt. Where nothing is, all bytes are 255, as a rule.
 //
-// Context: goroutine.
 // Errors: EINVAL no such address.
 func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {

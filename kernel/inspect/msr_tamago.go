@@ -36,7 +36,6 @@ func onFault(r *amd64.Regs, _ uint64) notifier.Action {
 
 // ReadMSR reads a register of the CPU that this runs on.
 //
-// Context: goroutine.
 // Errors: EIO there is no such register.
 func ReadMSR(msr uint32) (uint64, error) {
 	catch()
@@ -50,7 +49,6 @@ func ReadMSR(msr uint32) (uint64, error) {
 // WriteMSR writes a register of the CPU that this runs on. What that does is the caller's
 // business: the kernel may not survive it.
 //
-// Context: goroutine.
 // Errors: EIO there is no such register, or it does not take the value.
 func WriteMSR(msr uint32, v uint64) error {
 	catch()

@@ -22,7 +22,6 @@ const (
 // to learn how large a function's ranges are, it makes the function answer to none for some
 // microseconds.
 //
-// Context: goroutine.
 // Source: PCI Local Bus Specification 3.0, "Configuration Space".
 var Devices = sync.OnceValue(func() (all []PCI) {
 	for bus := range buses {

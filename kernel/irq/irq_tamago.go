@@ -115,8 +115,6 @@ type Line struct {
 }
 
 // Lines returns what has been requested.
-//
-// Context: goroutine.
 func Lines() (all []Line) {
 	for n := range lines {
 		if lines[n].f.Load() != nil {
@@ -156,8 +154,6 @@ type Event struct {
 // Wait blocks until Wake has been called since the last Wait, or ns nanoseconds
 // have passed (ns < 0: no limit), and reports which. One goroutine waits on an
 // Event at a time.
-//
-// Context: goroutine.
 func (e *Event) Wait(ns int64) bool {
 	woken := goruntime.SleepOn(&e.note, ns)
 	if woken {

@@ -57,21 +57,15 @@ var table struct {
 }
 
 // Run starts f as a thread of that name. A panic in it is logged and ends it.
-//
-// Context: goroutine.
 func Run(name string, f func()) *Task { return start(name, f, false) }
 
 // RunCritical is Run for a thread whose panic must end the kernel.
-//
-// Context: goroutine.
 func RunCritical(name string, f func()) *Task { return start(name, f, true) }
 
 // Done is closed when the thread has ended.
 func (t *Task) Done() <-chan struct{} { return t.done }
 
 // Tasks returns the threads that run, and the last few that ended, by ID.
-//
-// Context: goroutine.
 func Tasks() []Status {
 	table.mu.Lock()
 	defer table.mu.Unlock()

@@ -40,8 +40,6 @@ var (
 )
 
 // Memory returns the bytes of memory the runtime has and has not yet taken.
-//
-// Context: goroutine.
 func Memory() (total, free uint64) {
 	t, f := goruntime.Memory()
 	return uint64(t), uint64(f)
@@ -49,8 +47,6 @@ func Memory() (total, free uint64) {
 
 // LimitHeap makes the garbage collector work harder before memory runs out, of which
 // taken bytes are not for the runtime. It stops the world.
-//
-// Context: goroutine.
 func LimitHeap(taken uint64) {
 	debug.SetMemoryLimit(int64((Usable - taken) / 8 * 7))
 }

@@ -43,8 +43,6 @@ func as(m *Module, f func() error) error {
 
 // Current returns the name of the module on whose behalf the caller runs, ""
 // for the kernel's own code.
-//
-// Context: goroutine.
 func Current() string {
 	set := (*labels)(getLabels()) // Safe because: only as sets them
 	if set == nil {
@@ -61,8 +59,6 @@ func Current() string {
 // Of returns the name of the loaded module that the function at pc belongs to,
 // "" if it is the kernel's. A module's functions are those in the file that
 // registers it, and if it comes from outside the kernel's tree, those of its package.
-//
-// Context: goroutine.
 func Of(pc uintptr) string {
 	fn := runtime.FuncForPC(pc)
 	if fn == nil {

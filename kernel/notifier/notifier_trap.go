@@ -1,5 +1,5 @@
 // Package notifier is the chain that decides which part of the kernel takes an
-// exception: what spec/1 §1.1 calls notifier_call_chain.
+// exception: what kprobes.txt §1.1 calls notifier_call_chain.
 //
 // A block is asked in order of priority; the first that says Stop has taken the
 // exception. The chain is an immutable slice behind one atomic pointer, so that
@@ -60,8 +60,6 @@ func (c *Chain) Walk(r *amd64.Regs, addr uint64) Action {
 }
 
 // Register adds b.
-//
-// Context: goroutine.
 func (c *Chain) Register(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +69,6 @@ func (c *Chain) Register(b *Block) {
 }
 
 // Unregister removes b. A walk already under way may still call it.
-//
-// Context: goroutine.
 func (c *Chain) Unregister(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

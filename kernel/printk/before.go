@@ -12,7 +12,6 @@ import (
 // ended, its log without the records that are less urgent than max, what the Go
 // runtime said of its end, and its last hits.
 //
-// Context: goroutine.
 // Errors: flight.ErrNone, flight.ErrDamaged.
 func DmesgBefore(w io.Writer, max Level) error {
 	f, err := flight.Main.Before()

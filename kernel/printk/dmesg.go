@@ -61,8 +61,6 @@ func ConsoleLevel() int { return int(currentConsoleLevel()) }
 
 // Records iterates over the finished records from the oldest on, up to what
 // is there when it starts. The record is reused by the next round.
-//
-// Context: goroutine.
 func Records() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		rec := new(Record)
@@ -79,8 +77,6 @@ func Records() iter.Seq[*Record] {
 
 // Dmesg writes the log as dmesg(1) does, without the records that are less
 // urgent than max.
-//
-// Context: goroutine.
 func Dmesg(w io.Writer, max Level) error {
 	_, err := DmesgFrom(w, max, 0)
 	return err
@@ -88,8 +84,6 @@ func Dmesg(w io.Writer, max Level) error {
 
 // DmesgFrom is Dmesg for the records whose Seq is at least from. next is that of the first
 // record to come, to go on from.
-//
-// Context: goroutine.
 func DmesgFrom(w io.Writer, max Level, from uint64) (next uint64, err error) {
 	var text [maxText + 32]byte
 	next = from
@@ -135,8 +129,6 @@ func ReadStats() Stats {
 }
 
 // Lines logs a text of many lines, such as a stack, one record per line.
-//
-// Context: goroutine.
 func Lines(level Level, text string) {
 	for s := range strings.Lines(text) {
 		Printk(level, "%s", s)

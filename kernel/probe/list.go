@@ -40,8 +40,6 @@ func at[T any](p **T, i int) **T {
 
 // Add puts x at the end. It returns what was replaced, which hits may still go
 // through.
-//
-// Context: goroutine.
 func (l *List[T]) Add(x *T) (was **T) {
 	all := l.All()
 	list := make([]*T, len(all)+2) // and a nil
@@ -50,8 +48,6 @@ func (l *List[T]) Add(x *T) (was **T) {
 }
 
 // Remove takes x out, and returns what Add does.
-//
-// Context: goroutine.
 func (l *List[T]) Remove(x *T) (was **T) {
 	all := l.All()
 	if len(all) == 1 && all[0] == x {

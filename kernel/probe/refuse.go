@@ -7,8 +7,6 @@ import (
 )
 
 // Refuse returns an error that has an errno, and says why in its own words only.
-//
-// Context: goroutine.
 func Refuse(errno syscall.Errno, format string, args ...any) error {
 	return refusal.New(errno, format, args...)
 }

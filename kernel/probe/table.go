@@ -59,8 +59,6 @@ func (t *Table[T]) Find(addr uintptr) *T {
 }
 
 // Insert puts v in the table, which has nothing at its address.
-//
-// Context: goroutine.
 func (t *Table[T]) Insert(v *T) {
 	t.live++
 	p := t.p.Load()
@@ -101,8 +99,6 @@ func (t *Table[T]) rebuild(v *T) {
 }
 
 // Remove takes out what is at addr.
-//
-// Context: goroutine.
 func (t *Table[T]) Remove(addr uintptr) {
 	p := t.p.Load()
 	if p == nil {
@@ -122,8 +118,6 @@ func (t *Table[T]) Remove(addr uintptr) {
 }
 
 // All calls yield for each value, in no order.
-//
-// Context: goroutine.
 func (t *Table[T]) All(yield func(*T) bool) {
 	p := t.p.Load()
 	if p == nil {

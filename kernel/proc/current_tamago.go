@@ -13,8 +13,6 @@ import (
 
 // Current returns the thread whose goroutine calls it, which serves its system call,
 // say; nil in a goroutine of the kernel's own.
-//
-// Context: goroutine.
 func Current() *Thread { return (*Thread)(goruntime.Thread(goruntime.Self())) }
 
 // Interrupted is Current for the code that a trap has interrupted: a probe handler
@@ -40,8 +38,6 @@ func Describe(g unsafe.Pointer) (pid int, comm string) {
 func (t *Thread) makeCurrent() { goruntime.SetThread(unsafe.Pointer(t)) }
 
 // CPUs returns for each CPU the number of the process that it runs a thread of; 0 for none.
-//
-// Context: goroutine.
 func CPUs() []int {
 	all := make([]int, cpu.Num())
 	for i := range all {

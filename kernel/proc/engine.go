@@ -53,8 +53,6 @@ type hold struct {
 }
 
 // Attach lets e know of what p does from now on.
-//
-// Context: any goroutine.
 func (p *Process) Attach(e *Engine) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -83,8 +81,6 @@ func (p *Process) detach(e *Engine) {
 
 // Watch attaches e to all processes, those that are made later too: before anything of
 // them runs. A program that the kernel starts is told of by Exec.
-//
-// Context: any goroutine.
 func (t *Table) Watch(e *Engine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

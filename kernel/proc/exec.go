@@ -131,7 +131,6 @@ type Spec struct {
 // Start makes a process, a child of process 1, that runs a program. On an error the
 // image is the caller's.
 //
-// Context: goroutine.
 // Errors: EAGAIN beyond a limit, EPERM for a group that is not there.
 func (t *Table) Start(s Spec) (*Process, error) {
 	n := newThread(t.NewCPU())

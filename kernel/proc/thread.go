@@ -175,8 +175,6 @@ func (t *Thread) token() {
 }
 
 // nudge makes t look for what it has to do, now or soon.
-//
-// Context: any goroutine.
 func (t *Thread) nudge() {
 	t.work.Store(true)
 	t.token()

@@ -45,8 +45,6 @@ const (
 //     register stays in the function (a switch, a computed goto), and a direct one goes to
 //     another part of it, which is treated likewise;
 //   - SP is not loaded, as where stacks are switched: another function may return for it then.
-//
-// Context: goroutine.
 func (f *File) Exits(addr uint64) (*Exits, error) {
 	w := exitWalk{file: f, begins: map[uint64]bool{}, exits: new(Exits)}
 	if err := w.part(addr); err != nil {

@@ -70,7 +70,6 @@ func (l *function) name() string {
 // Boundary fails if no instruction begins at addr. A function with data in it is refused
 // as a whole: what is code there cannot be told.
 //
-// Context: goroutine.
 // Errors: EILSEQ; ErrNoFunction, if nothing is known there.
 func (f *File) Boundary(addr uint64) error {
 	s, off, ok := f.At(addr)
@@ -115,8 +114,6 @@ func (f *File) Returns(s Symbol) (returns, leaves []uint64, err error) {
 
 // Check returns the stack check that s begins with. It is that of Go's compiler, and
 // means something where s.Go.
-//
-// Context: goroutine.
 func (f *File) Check(s Symbol) prologue.Check {
 	const enough = 48
 	code, err := f.Code(s.Addr, min(s.Size, enough))

@@ -122,8 +122,6 @@ func (f *File) Go() bool { return f.gotab != nil }
 // GoFrame returns how many bytes are between SP and the return address at pc. Not known:
 // it is in no function of Go. Not ok: in one that nothing has called, or that changes
 // stacks.
-//
-// Context: goroutine.
 func (f *File) GoFrame(pc uint64) (size uint64, known, ok bool) {
 	g := f.gotab
 	if g == nil {

@@ -20,8 +20,6 @@ func (f *File) segment(addr uint64) *segment {
 }
 
 // Offset returns where in the file the byte is that stands at addr.
-//
-// Context: goroutine.
 func (f *File) Offset(addr uint64) (off uint64, ok bool) {
 	p := f.segment(addr)
 	if p == nil {
@@ -31,8 +29,6 @@ func (f *File) Offset(addr uint64) (off uint64, ok bool) {
 }
 
 // Vaddr returns the address of the code that is at an offset.
-//
-// Context: goroutine.
 func (f *File) Vaddr(off uint64) (addr uint64, ok bool) {
 	for _, p := range f.elf.segments {
 		if p.kind == segLoad && p.flags&segExec != 0 && off >= p.off && off-p.off < p.bytes {
@@ -44,8 +40,6 @@ func (f *File) Vaddr(off uint64) (addr uint64, ok bool) {
 
 // Bias returns what is to be added to the file's addresses, where its code at offset off
 // is mapped at start, as in /proc/PID/maps. off may begin before the code, in the same page.
-//
-// Context: goroutine.
 func (f *File) Bias(start, off uint64) (bias uint64, ok bool) {
 	for _, p := range f.elf.segments {
 		if p.kind == segLoad && p.flags&segExec != 0 && off >= p.off&^(pageSize-1) && off < p.off+p.bytes {
@@ -57,7 +51,6 @@ func (f *File) Bias(start, off uint64) (bias uint64, ok bool) {
 
 // Code returns n bytes of what stands at addr, in one segment.
 //
-// Context: goroutine.
 // Errors: EFAULT they are not all in the file.
 func (f *File) Code(addr, n uint64) ([]byte, error) {
 	p := f.segment(addr)

@@ -54,7 +54,6 @@ type File struct {
 
 // Open reads what is known of the functions of the program r, which is kept.
 //
-// Context: goroutine.
 // Errors: ENOEXEC r is no ELF file for this machine.
 func Open(r io.ReaderAt) (*File, error) {
 	o, err := readObject(r)
@@ -135,7 +134,6 @@ var ErrNoFunction = errors.New("program: no function is known there")
 
 // Lookup returns the function of that name. Of several a global one is meant.
 //
-// Context: goroutine.
 // Errors: ENOENT there is none; EADDRNOTAVAIL there are several.
 func (f *File) Lookup(name string) (Symbol, error) {
 	var found []Symbol
@@ -157,8 +155,6 @@ func (f *File) Lookup(name string) (Symbol, error) {
 
 // At returns the function that addr is in, and how far. Of several names it takes a
 // global one.
-//
-// Context: goroutine.
 func (f *File) At(addr uint64) (s Symbol, off uint64, ok bool) {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s Symbol, addr uint64) int {
 		if s.Addr <= addr {
@@ -203,8 +199,6 @@ func (f *File) Frames() *cfi.Table { return f.frames }
 
 // All returns one function for each place where there is one, also those of which nothing
 // but the place is known, by address.
-//
-// Context: goroutine.
 func (f *File) All() (all []Symbol) {
 	for _, s := range f.funcs {
 		if n := len(all); n == 0 || s.Addr >= all[n-1].End() {

@@ -152,6 +152,4 @@ func (p *Port) Getc() (c byte, ok bool) {
 }
 
 // EnableReceive makes the port interrupt when a byte arrives.
-//
-// Context: goroutine.
 func (p *Port) EnableReceive() { p.out(uart.IER, 1<<uart.IER_ERBFI) }

@@ -51,8 +51,6 @@ func called(*amd64.Regs) {
 // CallAll runs f on every CPU, in interrupt context, and returns when all have.
 // A CPU takes it between instructions of its goroutine and outside every handler
 // that runs with interrupts off.
-//
-// Context: goroutine.
 func CallAll(f func()) {
 	cpu.Forbid("calls all CPUs")
 	mu.Lock()

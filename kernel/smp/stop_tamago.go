@@ -96,10 +96,9 @@ func StopLimit(d time.Duration) (old time.Duration) {
 // anywhere but in its own variables, and must not keep held. What it returns
 // must exist before the stop; it becomes err.
 //
-// Context: goroutine.
 // Errors: EDEADLK called from a fn or from a trap handler; ETIMEDOUT (a
 // *LateError) a CPU did not stop, and fn has not run; what fn returns.
-// Source: spec/4 §1.4.5, stop_machine.
+// Source: kprobes.txt §1.4.5, stop_machine.
 func StopMachine(fn func(held []*amd64.Regs) error) (took time.Duration, err error) {
 	if err := mayNotStop(); err != nil {
 		return 0, err

@@ -10,8 +10,6 @@ import (
 // Functions returns the functions whose names fit pattern, in the order of their addresses.
 // A star stands for any characters; as everywhere, a name may be cut at any slash: vfs.*
 // fits all of sonde/kernel/vfs.
-//
-// Context: goroutine.
 func Functions(t *kallsyms.Table, pattern string) (list []kallsyms.Symbol) {
 	for s := range t.Text {
 		if s.Size > 0 && Fits(pattern, s.Name) {

@@ -35,8 +35,6 @@ func (h *Hist) Reset() {
 
 // Draw writes a line per power of two, from the least that was counted to the greatest,
 // as bpftrace does.
-//
-// Context: goroutine.
 func (h *Hist) Draw(w io.Writer) {
 	const width = 52
 	first, last, most := -1, -1, uint64(0)

@@ -42,16 +42,12 @@ func Begin(name string, every time.Duration, write func(io.Writer)) (*Show, erro
 }
 
 // End removes the file and puts the text into the log for the last time.
-//
-// Context: goroutine.
 func (s *Show) End() {
 	s.Cancel()
 	s.log()
 }
 
 // Cancel removes the file, and no more.
-//
-// Context: goroutine.
 func (s *Show) Cancel() {
 	vfs.Root.Unbind(s.path()) // cannot fail: Begin has made it
 	close(s.over)

@@ -69,8 +69,6 @@ func (s *stack) is(calls []uintptr) bool {
 func (t *Stacks) Lost() uint64 { return t.lost.Load() }
 
 // All returns the stacks, the most frequent first.
-//
-// Context: goroutine.
 func (t *Stacks) All() []Stack {
 	var all []Stack
 	for i := range t.slots {

@@ -47,8 +47,6 @@ func (t *Values) Add(v uint64) {
 func (t *Values) Lost() uint64 { return t.lost.Load() }
 
 // All returns the values, the most frequent first.
-//
-// Context: goroutine.
 func (t *Values) All() []Value {
 	counts := map[uint64]uint64{}
 	for i := range t.slots {

@@ -71,7 +71,6 @@ var (
 
 // Replace stops the machine and writes patches. took is how long it stood.
 //
-// Context: goroutine.
 // Errors: those of smp.StopMachine and of Commit.
 func Replace(patches ...Patch) (took time.Duration, err error) {
 	b := &Batch{Patches: patches}

@@ -7,13 +7,9 @@ var original atomic.Pointer[func(addr, n uintptr) []byte]
 
 // SetOriginal makes f the one who knows code as it was linked, whatever has been written
 // there since.
-//
-// Context: goroutine.
 func SetOriginal(f func(addr, n uintptr) []byte) { original.Store(&f) }
 
 // Original returns the n bytes of code at addr as they were linked; nil if nobody knows.
-//
-// Context: goroutine.
 func Original(addr, n uintptr) []byte {
 	if f := original.Load(); f != nil {
 		return (*f)(addr, n)

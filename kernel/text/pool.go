@@ -31,15 +31,11 @@ type returned struct {
 }
 
 // NewPool makes a Pool of the memory from start to end, in pieces of size bytes.
-//
-// Context: goroutine.
 func NewPool(start, end, size uintptr) *Pool {
 	return &Pool{start: start, end: end, size: size, fresh: start, owners: make([]uintptr, (end-start)/size)}
 }
 
 // Take gives out a piece for the code at owner. False: all are in use.
-//
-// Context: goroutine.
 func (p *Pool) Take(owner uintptr) (piece uintptr, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +54,6 @@ func (p *Pool) Take(owner uintptr) (piece uintptr, ok bool) {
 }
 
 // Next returns the piece that Take would give out, without taking it.
-//
-// Context: goroutine.
 func (p *Pool) Next() (piece uintptr, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,8 +76,6 @@ func (p *Pool) next() (piece uintptr, ok bool) {
 
 // Put takes a piece back that nobody enters any more; since tells when nobody is
 // in it. keep is what code in the piece refers to: it is not freed before.
-//
-// Context: goroutine.
 func (p *Pool) Put(piece uintptr, since InUse, keep any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +85,6 @@ func (p *Pool) Put(piece uintptr, since InUse, keep any) {
 
 // Reap forgets what was kept for pieces that are out of use by now, and returns
 // how many are not.
-//
-// Context: goroutine.
 func (p *Pool) Reap() (waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,8 +106,6 @@ func (p *Pool) reap() {
 }
 
 // Used returns how many pieces are given out.
-//
-// Context: goroutine.
 func (p *Pool) Used() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

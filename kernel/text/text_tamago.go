@@ -29,7 +29,6 @@ import (
 
 // Poke replaces the byte old at addr by new. Call Sync before relying on it.
 //
-// Context: goroutine.
 // Errors: EFAULT addr is not code, EILSEQ there is another byte than old.
 func Poke(addr uintptr, old, new byte) error {
 	if !mm.Text.Contains(addr) {
@@ -53,8 +52,6 @@ func wordOf(addr uintptr) *uint32 { return (*uint32)(unsafe.Pointer(alias(addr &
 
 // Sync returns when every CPU executes what has been poked. It also means that
 // every CPU has since been outside all handlers that run with interrupts off.
-//
-// Context: goroutine.
 func Sync() { smp.CallAll(cpu.Serialize) }
 
 // Refresh writes what is at addr there once more. QEMU (7.2, several vCPUs) can
@@ -70,8 +67,6 @@ func Refresh(addr uintptr) {
 }
 
 // WriteSlot copies code to addr in mm.Slots, where nothing executes yet.
-//
-// Context: goroutine.
 func WriteSlot(addr uintptr, code []byte) {
 	if !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(len(code))-1) {
 		panic("text: write outside the slots")

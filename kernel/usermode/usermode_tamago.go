@@ -47,8 +47,6 @@ func interrupt(id int) { cpu.SendIPI(id, amd64.VecWake) }
 //
 // A CPU says which tables it is about to load before it loads them, so one that is seen
 // in ring 3 with other tables loads these, if at all, after the change.
-//
-// Context: goroutine.
 func Shootdown(root uint64) {
 	for id := range cpu.Num() {
 		r := trap.Ring3Of(id)
@@ -65,8 +63,6 @@ func Shootdown(root uint64) {
 // may be freed then. No thread enters ring 3 with them any more, or none that looks at what
 // they lose, so a CPU that has others now does not load them: most have, and to
 // interrupt them at the end of each process is what costs most on several CPUs.
-//
-// Context: goroutine.
 func Retire(root uint64) {
 	leaveHere(root)
 	for id := range cpu.Num() {

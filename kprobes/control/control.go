@@ -1,4 +1,4 @@
-// Package control is the control files of probes: spec/4 appendix A.
+// Package control is the control files of probes: kprobes.txt, appendix A.
 package control
 
 import (
@@ -17,8 +17,6 @@ import (
 )
 
 // Mount makes the control files under dir, usually /sys/kernel/debug/kprobes.
-//
-// Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
 	for name, node := range map[string]vfs.Node{
 		"list":              ctl.Print(writeList),

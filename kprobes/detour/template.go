@@ -64,16 +64,12 @@ func newTemplate(addr uintptr) *template {
 }
 
 // Where returns where the assembly of t is, and how many bytes of it detours have.
-//
-// Context: goroutine.
 func (t Template) Where() (addr, size uintptr) {
 	return templates[t].addr, uintptr(len(templates[t].code))
 }
 
 // Begin returns the code that d begins with: d.Begins and d.Head are set. At entry
 // is where it is entered, with CheckRoom in front.
-//
-// Context: goroutine.
 func (d *Detour) Begin() (code []byte, entry int) {
 	t := templates[d.Begins]
 	return append(make([]byte, 0, Size), t.code...), t.entry
@@ -81,8 +77,6 @@ func (d *Detour) Begin() (code []byte, entry int) {
 
 // Fill fills in in code, which begins as Begin says, where d is and leads. The
 // site is filled in when d is bound.
-//
-// Context: goroutine.
 func (d *Detour) Fill(code []byte) {
 	t := templates[d.Begins]
 	put := func(at int, v uintptr) {

@@ -72,8 +72,6 @@ var ErrRetry = errors.New("a CPU stands in the region")
 
 // Blacklist returns the functions that may not be probed, by address, with the
 // reason. Without a machine there is none.
-//
-// Context: goroutine.
 func (m *Machine) Blacklist() map[uint64]string {
 	if m.Guard == nil {
 		return nil
@@ -83,8 +81,6 @@ func (m *Machine) Blacklist() map[uint64]string {
 
 // Unprotected returns an error for each name that is to keep probes away and that no
 // function has. Without a machine there is none.
-//
-// Context: goroutine.
 func (m *Machine) Unprotected() []error {
 	if m.Guard == nil {
 		return nil

@@ -31,7 +31,6 @@ const headSize = 48
 // At returns the instruction at off in fn, and code of fn that begins with its first
 // instruction and has that one in it.
 //
-// Context: goroutine.
 // Errors: insn.ErrRange, insn.ErrBoundary, or what insn.Decode says of any
 // instruction of fn.
 func (d *Decoder) At(fn kallsyms.Symbol, off int) (insn.Inst, []byte, error) {

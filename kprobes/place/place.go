@@ -35,7 +35,6 @@ type Place struct {
 
 // Read makes p what is at addr, in function fn, whose instructions d finds.
 //
-// Context: goroutine.
 // Errors: EILSEQ no instruction begins at addr, or it cannot be executed elsewhere.
 func (p *Place) Read(d *Decoder, fn kallsyms.Symbol, addr uintptr) error {
 	off := int(addr - uintptr(fn.Addr))
@@ -84,8 +83,6 @@ func (p *Place) NeedsSlot() bool { return !p.emulated }
 
 // CopyFor returns what a slot at that address holds: the copy and, behind it, the
 // way back of a boosted one. Not ok: what it needs is not within reach.
-//
-// Context: goroutine.
 func (p *Place) CopyFor(slot uintptr) (code []byte, ok bool) {
 	n := p.In.Len
 	code = make([]byte, n, insn.MaxLen+insn.JumpSize)

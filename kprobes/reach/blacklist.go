@@ -4,8 +4,6 @@ import "sonde/kallsyms"
 
 // Blacklist returns the functions that may not be probed, by address, with the
 // reason. marked are names besides those of the rules.
-//
-// Context: goroutine.
 func (g *Graph) Blacklist(marked []string) map[uint64]string {
 	black := map[uint64]string{}
 	put := func(ns names, why string) {
@@ -65,8 +63,6 @@ func (g *Graph) region(entries, within names) Reached {
 
 // Unlisted returns the functions that a trap may run and that make calls whose target
 // neither their code shows nor the rules name.
-//
-// Context: goroutine.
 func (g *Graph) Unlisted() (found []*Func) {
 	for addr := range g.trapPath() {
 		f, ok := g.At(addr)

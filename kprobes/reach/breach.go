@@ -18,15 +18,11 @@ func (b Breach) String() string { return b.Rule + ": " + Arrows(b.Path) }
 // Breaches returns how the function at addr breaks the rules of trap context, by
 // the shortest way for each rule; none if direct calls do not show that it does.
 // What a function does on its way to a panic is not looked at.
-//
-// Context: goroutine.
 func (g *Graph) Breaches(addr uint64) []Breach {
 	return g.breaches([]uint64{addr}, calls, nil)
 }
 
 // TrapBreaches is Breaches for all that runs before a handler does.
-//
-// Context: goroutine.
 func (g *Graph) TrapBreaches() []Breach { return g.breaches(g.addrs(trapEntries), g.leads, cold) }
 
 func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names) (found []Breach) {

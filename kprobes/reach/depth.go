@@ -40,8 +40,6 @@ func frame(in *insn.Inst) int {
 // called, and the way by which it does. Functions that call one another in a circle
 // count once each: of a trap none goes round without an end. What is cold counts as
 // nothing, as does a way to the end of the machine: they may fail.
-//
-// Context: goroutine.
 func (g *Graph) TrapDepth() (bytes int, path []string) {
 	d := depths{g: g, within: Reached{}, index: map[uint64]int{}, group: map[uint64]*group{}}
 	roots := g.addrs(trapEntries)

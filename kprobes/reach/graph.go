@@ -25,8 +25,6 @@ type Graph struct {
 
 // New returns the graph of the image whose symbols are syms. code returns n bytes
 // of the image at addr, as they were linked and without breakpoints, or nil.
-//
-// Context: goroutine.
 func New(syms *kallsyms.Table, code func(addr, n uint64) []byte) *Graph {
 	return &Graph{syms: syms, code: code, known: map[uint64]*Func{}}
 }
@@ -63,8 +61,6 @@ type Func struct {
 func (g *Graph) Symbols() *kallsyms.Table { return g.syms }
 
 // At returns the function that addr lies in. False: there is none.
-//
-// Context: goroutine.
 func (g *Graph) At(addr uint64) (*Func, bool) {
 	sym, ok := g.syms.At(addr)
 	if !ok || !sym.IsText() {

@@ -25,8 +25,6 @@ type Guard struct {
 
 // NewGuard returns the Guard of g's image. marked are the names of further functions
 // that may not be probed.
-//
-// Context: goroutine.
 func NewGuard(g *Graph, marked []string) *Guard {
 	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, wrong: map[uint64][]Breach{}, slots: map[uint64]string{}}
 }
@@ -36,14 +34,10 @@ func (g *Guard) Graph() *Graph { return g.g }
 
 // Unprotected returns an error for each name that should keep probes away and that
 // no function has.
-//
-// Context: goroutine.
 func (g *Guard) Unprotected() []error { return g.g.Check(g.marked) }
 
 // Blacklist returns the functions that may not be probed, by address, with the
 // reason. warn is told of what Unprotected returns, once.
-//
-// Context: goroutine.
 func (g *Guard) Blacklist(warn func(error)) map[uint64]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,8 +51,6 @@ func (g *Guard) Blacklist(warn func(error)) map[uint64]string {
 }
 
 // WritesSSE reports whether the function at pc may change X0-X14.
-//
-// Context: goroutine.
 func (g *Guard) WritesSSE(pc uint64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,8 +66,6 @@ func (g *Guard) WritesSSE(pc uint64) bool {
 // way to each, causes first; nil if neither direct calls nor the func values and interfaces that
 // can be seen show anything of the kind. Left out is what may go well:
 // to read a map, to defer a call, and to panic.
-//
-// Context: goroutine.
 func (g *Guard) Mistakes(pc uint64) []Breach {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,8 +82,6 @@ func (g *Guard) Mistakes(pc uint64) []Breach {
 var mayGoWell = []string{"uses a map", "defers a call", "panics"}
 
 // NoReturn returns why a return probe on fn cannot work, "" if it can.
-//
-// Context: goroutine.
 func (g *Guard) NoReturn(fn kallsyms.Symbol) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

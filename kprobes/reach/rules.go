@@ -86,7 +86,7 @@ var keptOut = []struct {
 	names names
 	why   string
 }{
-	{names{"sonde/kprobes.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // spec/4 §1.5
+	{names{"sonde/kprobes.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // kprobes.txt §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret"}, "it enters ring 3"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }
@@ -172,8 +172,6 @@ var forbidden = []struct {
 
 // Check returns an error for each name in the rules, and in marked, that fits
 // nothing in the image: then a function is unprotected, and nothing else would tell.
-//
-// Context: goroutine.
 func (g *Graph) Check(marked []string) (wrong []error) {
 	lists := map[string]names{
 		"trapEntries": trapEntries, "cold": cold, "hits": hits, "saved": saved, "noReturn": noReturn, "neverReturn": neverReturn,

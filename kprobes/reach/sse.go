@@ -14,15 +14,12 @@ const maxCalls = 64
 // calls. An indirect call counts as changing them, as does code that does not
 // decode.
 //
-// Context: goroutine.
 // Errors: which function it is that may change them, and the path to it.
 func (g *Graph) KeepsSSE(addr uint64) error { return g.keepsSSE(addr, noReturn, nil) }
 
 // HitKeepsSSE is KeepsSSE for all that a hit enters. Of indirect calls there, the
 // rules say what they call, or they are those of handlers; and what is cold saves
 // the registers first.
-//
-// Context: goroutine.
 func (g *Graph) HitKeepsSSE() error {
 	if wrong := g.check("hits", hits); len(wrong) > 0 {
 		return wrong[0]

@@ -72,8 +72,6 @@ func loadsSP(in *insn.Inst) bool {
 // SwitchesStacks returns why a return probe on the function at addr cannot work, ""
 // if it can: it, or what it ends with a jump to, does not return on the stack it
 // was called on, or not to its caller.
-//
-// Context: goroutine.
 func (g *Graph) SwitchesStacks(addr uint64) (why string) {
 	tails := func(f *Func) []uint64 { return f.Tails }
 	g.walk([]uint64{addr}, tails, func(fn kallsyms.Symbol, from Reached) Next {

@@ -10,8 +10,6 @@ const maxDepth = 4 << 10
 // Verify returns what is wrong with the code that a trap may run before a handler is
 // called: how it reaches what does not work there, stack growth among that, and calls
 // of which nobody says where they lead. The image is not built then.
-//
-// Context: goroutine.
 func (g *Graph) Verify() (wrong []error) {
 	for _, b := range g.TrapBreaches() {
 		wrong = append(wrong, fmt.Errorf("trap code %s", b))

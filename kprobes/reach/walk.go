@@ -23,8 +23,6 @@ type Reached map[uint64]uint64
 // Walk goes from roots, which are addresses of functions, breadth first to all
 // that direct calls and jumps reach from there, and asks visit about each function
 // once. It reads only functions that visit wants it to go into.
-//
-// Context: goroutine.
 func (g *Graph) Walk(roots []uint64, visit func(fn kallsyms.Symbol, from Reached) Next) Reached {
 	return g.walk(roots, calls, visit)
 }

@@ -18,7 +18,6 @@ import (
 // Explain draws the place that is called SYMBOL, SYMBOL+OFFSET or by its address.
 // Nothing is changed.
 //
-// Context: goroutine.
 // Errors: those of kprobes.RegisterKprobe.
 func Explain(w io.Writer, place string) error {
 	p, err := find(place)

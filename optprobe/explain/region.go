@@ -51,7 +51,7 @@ func writeComers(w io.Writer, at string, who []string) {
 }
 
 // drawBytes draws the region's bytes, one line per state. DCR and JTPR are the
-// names that spec/4 §5 has for the region and for the bytes that no code may
+// names that kprobes.txt §5 has for the region and for the bytes that no code may
 // jump to.
 func (p *Place) drawBytes(w io.Writer) {
 	code := p.region()

@@ -20,7 +20,7 @@ var usual = map[string]int{
 }
 
 // TestHitsTakeNoMoreInstructions: no row takes 5 % more than usual, and a kprobe
-// beside a return probe costs next to nothing (spec/4 §6).
+// beside a return probe costs next to nothing (kprobes.txt §6).
 func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")

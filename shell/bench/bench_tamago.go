@@ -192,7 +192,6 @@ var ErrName = errors.New("there is no such row")
 // that have a depth.
 // programs, where user probes are measured, may be nil.
 //
-// Context: goroutine.
 // Errors: ErrName, before anything is measured; what registering returns; ENOSYS a row
 // is named that needs programs, and there are none.
 func Run(out io.Writer, programs *proc.Table, args []string) error {

@@ -15,8 +15,6 @@ import (
 )
 
 // Mount makes the control files under dir, usually /sys/kernel/debug/uprobes.
-//
-// Context: goroutine.
 func Mount(tree *vfs.FS, dir string) error {
 	for name, node := range map[string]vfs.Node{
 		"list":  ctl.Print(writeList),

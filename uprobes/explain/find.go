@@ -19,7 +19,6 @@ const codeSize = 15
 
 // File draws a place of a file: PATH:SYMBOL, PATH:SYMBOL+OFFSET, or PATH:OFFSET in the file.
 //
-// Context: goroutine.
 // Errors: those of opening it; ENOEXEC, ENOENT, EADDRNOTAVAIL, EINVAL as package program.
 func File(w io.Writer, path, where string) error {
 	p := &Place{Path: path, Title: path + ":" + where}
@@ -46,7 +45,6 @@ func File(w io.Writer, path, where string) error {
 
 // Address draws a place of a process.
 //
-// Context: goroutine.
 // Errors: EFAULT nothing is mapped there.
 func Address(w io.Writer, in *proc.Process, addr uint64) error {
 	p := &Place{Path: "no file", Addr: addr, Title: fmt.Sprintf("%s[%d]", in.Name(), in.PID)}

@@ -57,7 +57,6 @@ func (f *Fault) Unwrap() error { return f.Cause }
 
 // Do carries out Nothing and Emulate. After an error no register has changed.
 //
-// Context: goroutine.
 // Errors: a *Fault: the exception that the instruction would have caused.
 func (p *Plan) Do(c CPU) error {
 	r := c.Regs()

@@ -94,7 +94,6 @@ type Plan struct {
 // Decide returns the plan for the instruction that code begins with and that stands at
 // addr.
 //
-// Context: goroutine.
 // Errors: EILSEQ it is no instruction, or one that cannot be probed, with the reason.
 func Decide(code []byte, addr uint64) (*Plan, error) {
 	in, err := insn.Decode(code)
@@ -119,7 +118,6 @@ func (p *Plan) Allows(w Way) bool { return p.allowed>>w&1 != 0 }
 
 // As returns a plan that does the same in another way, which Allows.
 //
-// Context: goroutine.
 // Errors: EOPNOTSUPP it cannot be done in that way.
 func (p *Plan) As(w Way) (*Plan, error) {
 	if !p.Allows(w) {

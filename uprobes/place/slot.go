@@ -23,7 +23,6 @@ var jumpFar = [...]byte{0xFF, 0x25, 0, 0, 0, 0}
 // is stepped seldom needs it: QEMU forgets the #DB behind PAUSE, and a MOV to SS holds it off;
 // then it comes one instruction later, at the right place.
 //
-// Context: goroutine.
 // Errors: ERANGE the slot is too far away to be boosted there. It can be stepped, if that
 // is allowed.
 func (p *Plan) Slot(at uint64) ([]byte, error) {

@@ -20,8 +20,6 @@ const (
 // frame, in bytes: args for arguments that are passed on the stack, and size in all,
 // with results on the stack and room where the callee spills arguments that are in
 // registers.
-//
-// Context: goroutine.
 func CallFrame(t reflect.Type) (args, size uintptr) {
 	var frame, spill frameLayout
 	var in, out argRegs
@@ -94,8 +92,6 @@ func (r *argRegs) assign(t reflect.Type) bool {
 }
 
 // CodeOf returns the address of a function's code, 0 if f is not a function.
-//
-// Context: goroutine.
 func CodeOf(f any) uintptr {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func || v.IsNil() {

@@ -25,7 +25,6 @@ type Use struct {
 
 // Scan says what the function of which this is the code, at addr, does.
 //
-// Context: goroutine.
 // Errors: those of insn.Decode, for the first instruction that does not decode.
 func Scan(addr uint64, code []byte) (Use, error) {
 	s := scan{addr: addr, code: code, at: make([]*values, len(code))}

@@ -18,8 +18,6 @@ func DoubleFault()
 
 // Mislead makes exception v a double fault, in ring 3 too: its gate names a stack that
 // is nowhere.
-//
-// Context: goroutine.
 func Mislead(v uint8) {
 	const spare = 7
 	for _, c := range cpus {
@@ -31,8 +29,6 @@ func Mislead(v uint8) {
 }
 
 // Open lets programs raise exception v by INT.
-//
-// Context: goroutine.
 func Open(v uint8) {
 	idt[v] = amd64.MakeGate(idt[v].Offset(), amd64.SelKernelCode, istFault, amd64.GateInterrupt, 3)
 }
@@ -60,8 +56,6 @@ func bareAddresses() (ret, set, clear, resume uintptr)
 // Bare makes the gates of #BP and #DB the least they can be, for measuring: one
 // IRETQ; with step, #BP sets the trap flag and #DB clears it. No probe may be
 // hit until the function it returns has been called.
-//
-// Context: goroutine.
 func Bare(step bool) (restore func()) {
 	ret, set, clear, _ := bareAddresses()
 	bp, db := idt[amd64.VEC_BP], idt[amd64.VEC_DB]
@@ -76,8 +70,6 @@ func Bare(step bool) (restore func()) {
 
 // BareDebug makes the gate of #DB the least it can be for a watchpoint: it sets RF, and
 // IRETQ. DR6 keeps what it says.
-//
-// Context: goroutine.
 func BareDebug() (restore func()) {
 	_, _, _, resume := bareAddresses()
 	db := idt[amd64.VEC_DB]
@@ -86,8 +78,6 @@ func BareDebug() (restore func()) {
 }
 
 // Empty makes #BP call an empty Go handler and nothing else, for measuring.
-//
-// Context: goroutine.
 func Empty() (restore func()) {
 	h := handlers[amd64.VEC_BP]
 	handlers[amd64.VEC_BP] = func(*amd64.Regs) {}

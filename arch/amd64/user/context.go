@@ -153,8 +153,6 @@ var never atomic.Uint64
 var ids atomic.Uint64
 
 // New returns a Context as a program begins with it, but for IP, SP and tables.
-//
-// Context: goroutine.
 func New() *Context {
 	c := new(Context)
 	c.id = ids.Add(1)

@@ -116,8 +116,6 @@ func sondeHole(addr, n uintptr) {
 // SondeTakeBlock takes n bytes, a power of two, at a multiple of n, and leaves at least
 // keep bytes. 0: there are none. They are not cleared.
 //
-// Context: goroutine.
-//
 //go:nosplit
 func SondeTakeBlock(n, keep uintptr) uintptr {
 	flags := sondeIRQOff()
@@ -129,8 +127,6 @@ func SondeTakeBlock(n, keep uintptr) uintptr {
 }
 
 // SondeGiveBlock gives a block back.
-//
-// Context: goroutine.
 //
 //go:nosplit
 func SondeGiveBlock(addr, n uintptr) {

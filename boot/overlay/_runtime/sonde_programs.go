@@ -79,8 +79,6 @@ func SondeSetTimer() {
 // SondeYield is Gosched where that would run something else. Where it would not, it
 // takes eight hundred instructions to find that out. Timers need not be looked at: the way to
 // ring 3 sees to them.
-//
-// Context: goroutine.
 func SondeYield() {
 	alone := runqempty(getg().m.p.ptr()) && sched.runq.empty() && gcBlackenEnabled == 0
 	if !alone || sondeCPUSelf().wanted != 0 || sched.gcwaiting.Load() || getg().stackguard0 == stackPreempt {

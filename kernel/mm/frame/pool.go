@@ -33,7 +33,6 @@ func NewPool(s Source) *Pool {
 
 // Alloc returns a frame of zeroes with one reference.
 //
-// Context: goroutine.
 // Errors: ErrNoMemory.
 func (p *Pool) Alloc() (Frame, error) {
 	f, err := p.AllocDirty()
@@ -76,8 +75,6 @@ func (p *Pool) Ref(f Frame) {
 }
 
 // Put takes a reference away. The last one frees the frame.
-//
-// Context: goroutine.
 func (p *Pool) Put(f Frame) {
 	b, i := p.find(f)
 	switch n := b.refs[i].Add(-1); {
@@ -148,8 +145,6 @@ type Stats struct {
 }
 
 // Stats returns the pool's counts.
-//
-// Context: goroutine.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +158,6 @@ func (p *Pool) Stats() Stats {
 // Zeroes returns a frame of zeroes that nobody may write to. It is everybody's and for
 // good: references to it need not be counted.
 //
-// Context: goroutine.
 // Errors: ErrNoMemory.
 func (p *Pool) Zeroes() (Frame, error) {
 	if f := p.zeroes.Load(); f != 0 {

@@ -34,7 +34,6 @@ func (b *breakpoint) in(page []byte) *byte { return &page[b.addr%PageSize] }
 // Break replaces the byte at addr by a breakpoint, for this space alone. When it
 // returns, every CPU that enters ring 3 of s finds it.
 //
-// Context: goroutine.
 // Errors: ErrNotMapped, ErrBus, ErrNoMemory; EACCES (not a private area that may be
 // executed), EEXIST (there is a breakpoint already, of this function or another's).
 func (s *Space) Break(addr uint64) error {
@@ -83,8 +82,6 @@ func (s *Space) write(at *byte, v byte, page uint64) {
 
 // Unbreak puts the byte back that Break has replaced. Where there is no breakpoint, or
 // where its page is gone or shows something else, nothing is to be done.
-//
-// Context: goroutine.
 func (s *Space) Unbreak(addr uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +116,6 @@ func (s *Space) present(b *breakpoint) *byte {
 // Recheck is for a breakpoint at addr that a thread has hit and that is not there
 // any more: it makes sure that the CPUs see that. It reports whether the byte is
 // another one than a breakpoint.
-//
-// Context: goroutine.
 func (s *Space) Recheck(addr uint64) (gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +186,6 @@ func (s *Space) forgetBreaks(start, end uint64) {
 
 // Text is CopyIn without the breakpoints of Break: the program as it was loaded.
 //
-// Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
 	err = s.pieces(addr, uint64(len(dst)), Read, func(p []byte) bool {
@@ -210,8 +204,6 @@ func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
 
 // InMemory says of each page from start on, a byte for each, whether it can be used
 // without reading it from anywhere: 1 or 0.
-//
-// Context: goroutine.
 func (s *Space) InMemory(out []byte, start uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,8 +226,6 @@ func (s *Space) InMemory(out []byte, start uint64) {
 
 // Resident returns the frame of addr's page, frame.None if it is not in memory. The answer
 // may be out of date at once.
-//
-// Context: goroutine.
 func (s *Space) Resident(addr uint64) frame.Frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()

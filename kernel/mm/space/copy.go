@@ -14,7 +14,6 @@ import (
 // CopyIn copies from addr in the program to dst. If not all is there it copies what
 // is, and returns how much.
 //
-// Context: goroutine.
 // Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
 func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 	for n < len(dst) && err == nil {
@@ -28,7 +27,6 @@ func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 // CopyOut copies src to addr in the program. If not all fits it copies what does,
 // and returns how much.
 //
-// Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
 	for n < len(src) && err == nil {
@@ -69,7 +67,6 @@ func (s *Space) access(addr uint64, want Prot) (*uint64, error) {
 
 // Clear writes n zeroes to addr.
 //
-// Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) Clear(addr, n uint64) error {
 	return s.pieces(addr, n, Write, func(p []byte) bool {
@@ -80,7 +77,6 @@ func (s *Space) Clear(addr, n uint64) error {
 
 // CString returns the string at addr, which ends before a zero.
 //
-// Context: goroutine.
 // Errors: as CopyIn; ENAMETOOLONG (no zero in the first max bytes).
 func (s *Space) CString(addr uint64, max int) (string, error) {
 	var first [128]byte // most are no longer
@@ -153,7 +149,6 @@ func (s *Space) word(addr uint64, want Prot, f func(w *uint32)) error {
 
 // Load32 returns the word at addr.
 //
-// Context: goroutine.
 // Errors: as CopyIn; EINVAL (not aligned).
 func (s *Space) Load32(addr uint64) (v uint32, err error) {
 	err = s.word(addr, Read, func(w *uint32) { v = atomic.LoadUint32(w) })
@@ -162,7 +157,6 @@ func (s *Space) Load32(addr uint64) (v uint32, err error) {
 
 // Store32 sets the word at addr.
 //
-// Context: goroutine.
 // Errors: as Load32.
 func (s *Space) Store32(addr uint64, v uint32) error {
 	return s.word(addr, Write, func(w *uint32) { atomic.StoreUint32(w, v) })
@@ -170,7 +164,6 @@ func (s *Space) Store32(addr uint64, v uint32) error {
 
 // CompareAndSwap32 sets the word at addr to new if it is old, and reports whether it was.
 //
-// Context: goroutine.
 // Errors: as Load32.
 func (s *Space) CompareAndSwap32(addr uint64, old, new uint32) (swapped bool, err error) {
 	err = s.word(addr, Write, func(w *uint32) { swapped = atomic.CompareAndSwapUint32(w, old, new) })
@@ -185,8 +178,6 @@ type Key struct {
 }
 
 // Key returns the name of the memory at addr, where there may be none.
-//
-// Context: goroutine.
 func (s *Space) Key(addr uint64) Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,8 +189,6 @@ func (s *Space) Key(addr uint64) Key {
 
 // MayChange reports whether anyone could write to the memory at addr: private memory
 // without a file that is not writable stays as it is.
-//
-// Context: goroutine.
 func (s *Space) MayChange(addr uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

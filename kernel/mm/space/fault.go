@@ -31,7 +31,6 @@ func (s *Space) alone(f frame.Frame) bool {
 
 // Fault makes addr accessible as wanted, if its area allows that.
 //
-// Context: goroutine.
 // Errors: ErrNotMapped, ErrAccess, ErrBus, ErrNoMemory, and others of a Backing.
 func (s *Space) Fault(addr uint64, want Prot) error {
 	s.mu.Lock()

@@ -3,8 +3,6 @@ package space
 import "syscall"
 
 // SetHeap says where the heap begins, behind the program; it is empty.
-//
-// Context: goroutine.
 func (s *Space) SetHeap(start uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -14,8 +12,6 @@ func (s *Space) SetHeap(start uint64) {
 
 // Brk makes the heap end at addr, and returns where it ends: if it cannot end
 // there, where it did before.
-//
-// Context: goroutine.
 func (s *Space) Brk(addr uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +50,6 @@ func (s *Space) growHeap(start, end, n uint64) error {
 // Discard makes the pages of [addr,addr+n) as they were when they were mapped:
 // zeroes, or the file's; those of shared areas are read again.
 //
-// Context: goroutine.
 // Errors: EINVAL (not whole pages), ENOMEM (part is not mapped; the rest is done).
 func (s *Space) Discard(addr, n uint64) error {
 	if n == 0 {

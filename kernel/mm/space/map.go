@@ -10,7 +10,6 @@ import (
 // near addr if that is free or flags say so. b is what it shows from off on (nil:
 // zeroes).
 //
-// Context: goroutine.
 // Errors: EINVAL (n is 0, addr or off is no whole page, prot), ENOMEM (no room, a
 // limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
 func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b Backing, off uint64) (uint64, error) {
@@ -105,7 +104,6 @@ func (s *Space) remove(start, end uint64) {
 
 // Unmap removes what is mapped in the n bytes from addr on, rounded up to pages.
 //
-// Context: goroutine.
 // Errors: EINVAL (not whole pages, or not for programs), ENOMEM (too many areas).
 func (s *Space) Unmap(addr, n uint64) error {
 	end, err := s.rangeOf(addr, n)
@@ -135,7 +133,6 @@ func (s *Space) rangeOf(addr, n uint64) (end uint64, err error) {
 // Protect changes how the n bytes from addr on may be accessed, all of which must
 // be mapped.
 //
-// Context: goroutine.
 // Errors: EINVAL (not whole pages, or prot), ENOMEM (part is not mapped; too many
 // areas), EACCES (NoWrite).
 func (s *Space) Protect(addr, n uint64, prot Prot) error {

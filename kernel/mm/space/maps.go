@@ -15,8 +15,6 @@ type Area struct {
 }
 
 // Areas returns what is mapped, lowest first.
-//
-// Context: goroutine.
 func (s *Space) Areas() []Area {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +32,6 @@ func (s *Space) Areas() []Area {
 }
 
 // At returns the area that addr is in.
-//
-// Context: goroutine.
 func (s *Space) At(addr uint64) (Area, bool) {
 	for _, a := range s.Areas() {
 		if addr >= a.Start && addr < a.End {
@@ -46,8 +42,6 @@ func (s *Space) At(addr uint64) (Area, bool) {
 }
 
 // Mapped reports whether areas cover all from start to end.
-//
-// Context: goroutine.
 func (s *Space) Mapped(start, end uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +49,6 @@ func (s *Space) Mapped(start, end uint64) bool {
 }
 
 // Maps reports whether addr shows b.
-//
-// Context: goroutine.
 func (s *Space) Maps(addr uint64, b Backing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +99,6 @@ type Usage struct {
 }
 
 // Usage returns what s takes.
-//
-// Context: goroutine.
 func (s *Space) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

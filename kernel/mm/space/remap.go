@@ -19,7 +19,6 @@ const (
 // Remap makes the mapping of old bytes at addr n bytes long, which may move it, and
 // returns where it is.
 //
-// Context: goroutine.
 // Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area), ENOMEM (no room,
 // or a limit). Then all is as it was.
 func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) {

@@ -46,7 +46,6 @@ func refuse(errno syscall.Errno, format string, args ...any) error {
 
 // New makes a space in which nothing is mapped.
 //
-// Context: goroutine.
 // Errors: ErrNoMemory, and what KernelHalf returns.
 func (m *Machine) New() (*Space, error) {
 	s := &Space{m: m, limits: Limits{unlimited, unlimited, 8 << 20}}
@@ -79,8 +78,6 @@ func (s *Space) Root() uint64 { return s.rootPA.Load() }
 func (s *Space) Generation() *atomic.Uint64 { return &s.gen }
 
 // SetLimits says how large s may grow. What is there already stays.
-//
-// Context: goroutine.
 func (s *Space) SetLimits(l Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +86,6 @@ func (s *Space) SetLimits(l Limits) {
 
 // Release frees all that s has. No thread may run in it any more; copies fail from
 // now on. A second call does nothing.
-//
-// Context: goroutine.
 func (s *Space) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +113,6 @@ func (s *Space) Release() {
 // Fork returns a copy of s. Private pages are copied when one of the two writes
 // to them.
 //
-// Context: goroutine.
 // Errors: ErrNoMemory.
 func (s *Space) Fork() (*Space, error) {
 	child, err := s.m.New()
@@ -157,7 +151,6 @@ func (s *Space) Fork() (*Space, error) {
 // Runs says which file the program in s is of. Nobody writes to it until Release of s, and
 // of all that are forked from it.
 //
-// Context: goroutine.
 // Errors: ETXTBSY.
 func (s *Space) Runs(text Text) error {
 	if err := text.Deny(); err != nil {

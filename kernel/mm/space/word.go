@@ -11,7 +11,6 @@ const wordSize = 8
 // LoadWord returns the 8 bytes at addr, as CopyIn would copy them. User probes load and
 // store words at each hit, so these have a shorter way.
 //
-// Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) LoadWord(addr uint64) (uint64, error) {
 	if addr%PageSize > PageSize-wordSize {
@@ -28,7 +27,6 @@ func (s *Space) LoadWord(addr uint64) (uint64, error) {
 
 // LoadPair returns two words, one behind the other.
 //
-// Context: goroutine.
 // Errors: as CopyIn.
 func (s *Space) LoadPair(addr uint64) (first, second uint64, err error) {
 	if addr%PageSize > PageSize-2*wordSize {
@@ -49,7 +47,6 @@ func (s *Space) LoadPair(addr uint64) (first, second uint64, err error) {
 
 // SwapWord changes the 8 bytes at addr, and returns what they were.
 //
-// Context: goroutine.
 // Errors: as CopyOut.
 func (s *Space) SwapWord(addr, v uint64) (old uint64, err error) {
 	if addr%PageSize > PageSize-wordSize {

@@ -67,7 +67,6 @@ const maxScripts = 4
 // Load puts the program in f, whose path is given, into s, in which nothing is mapped
 // yet. If it fails, s is good for Release alone.
 //
-// Context: goroutine.
 // Errors: ENOEXEC (no program, or a corrupt one), ELIBBAD (the same of its
 // interpreter), ELOOP (too many scripts), E2BIG (too many arguments), ENOMEM, EIO, and those of
 // Open. All say what is wrong with which file.

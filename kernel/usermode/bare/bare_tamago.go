@@ -32,8 +32,6 @@ type Space struct {
 type table [paging.PageSize / 8]uint64
 
 // New returns a space with nothing in it but the kernel.
-//
-// Context: goroutine.
 func New() (*Space, error) {
 	s := new(Space)
 	s.root, _ = s.table()
@@ -65,7 +63,6 @@ func (s *Space) Root() uint64 { return Phys(unsafe.Pointer(s.root)) }
 
 // Map maps a new page at va with these PTE bits besides PTE_P and PTE_U.
 //
-// Context: goroutine.
 // Errors: EINVAL va is the kernel's.
 func (s *Space) Map(va, bits uint64) (*Page, error) {
 	p := new(Page)
@@ -74,7 +71,6 @@ func (s *Space) Map(va, bits uint64) (*Page, error) {
 
 // Put maps p at va, instead of what is there. CPUs in ring 3 learn of it by Changed.
 //
-// Context: goroutine.
 // Errors: EINVAL va is the kernel's.
 func (s *Space) Put(va uint64, p *Page, bits uint64) error {
 	t := s.root
@@ -104,16 +100,12 @@ func (s *Space) at(e uint64) *table {
 }
 
 // Changed returns when all CPUs use the mappings as they are.
-//
-// Context: goroutine.
 func (s *Space) Changed() {
 	s.generation.Add(1)
 	usermode.Shootdown(s.Root())
 }
 
 // Thread returns a thread of s that begins at ip.
-//
-// Context: goroutine.
 func (s *Space) Thread(ip uint64) *user.Context {
 	c := user.New()
 	c.Regs.IP = ip
@@ -122,6 +114,4 @@ func (s *Space) Thread(ip uint64) *user.Context {
 }
 
 // Close makes all CPUs forget s. None of its threads may run.
-//
-// Context: goroutine.
 func (s *Space) Close() { usermode.Retire(s.Root()) }

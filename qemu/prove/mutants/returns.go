@@ -28,7 +28,7 @@ var returns = []Mutant{
 	},
 	{
 		Name: "return-handler-of-an-unregistered-probe", File: "kprobes/kretprobe_trap.go",
-		Old: "\tcase k.Flags&flagsReturn != flagRegistered: // disabled or not: spec/4 §1.3.2\n", New: "\tcase k.Flags&flagGone != 0:\n",
+		Old: "\tcase k.Flags&flagsReturn != flagRegistered: // disabled or not: kprobes.txt §1.3.2\n", New: "\tcase k.Flags&flagGone != 0:\n",
 		By:  kernel(2, "returns/parked_call_outlives_its_probe"),
 		Why: "a handler is called when its module may be gone",
 	},

@@ -189,7 +189,7 @@ func changedFlags(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 }
 
-// changedIP: spec/4 §1.4, note. A probe that wants to take over must not be
+// changedIP: kprobes.txt §1.4, note. A probe that wants to take over must not be
 // optimized, by having a post-handler.
 func changedIP(t *suites.T) {
 	k := at(entry(targets.Leaf), func(_ *kprobes.Kprobe, r *amd64.Regs) int { r.IP = 0; return 1 })

@@ -95,7 +95,7 @@ func listAndStats(t *suites.T) {
 	}
 }
 
-// example does what spec/5 §11 shows.
+// example does what uprobes.txt §11 shows.
 func example(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "sleeps")
@@ -115,7 +115,7 @@ func example(t *suites.T) {
 	r.kill(t)
 }
 
-// returnExample does what spec/5 §12 shows.
+// returnExample does what uprobes.txt §12 shows.
 func returnExample(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "sleeps")

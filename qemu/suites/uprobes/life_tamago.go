@@ -151,7 +151,7 @@ func uninterrupted(t *suites.T) {
 	}
 }
 
-// ownOfChild follows spec/5 §7: an engine registers probes in each new child.
+// ownOfChild follows uprobes.txt §7: an engine registers probes in each new child.
 func ownOfChild(t *suites.T) {
 	p := need(t, "/bin/probed")
 	c := newCounter()
