@@ -95,6 +95,8 @@ var byNMI atomic.Bool
 
 // keepWatch begins with the first probe and does not end: a few interrupts a second
 // cost next to nothing.
+//
+// Context: goroutine.
 var keepWatch = sync.OnceFunc(func() {
 	err := irq.StartNMI()
 	if byNMI.Store(err == nil); err == nil {

@@ -85,6 +85,8 @@ func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) !=
 // quiesceHits returns when every CPU has been outside all handlers. A handler that
 // a trap called keeps interrupts off, so the interrupt of Sync comes after it; one
 // that was called by a jump is waited for.
+//
+// Context: goroutine.
 func quiesceHits() {
 	text.Sync()
 	for i := range cpu.Num() {

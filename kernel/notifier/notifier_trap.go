@@ -60,6 +60,8 @@ func (c *Chain) Walk(r *amd64.Regs, addr uint64) Action {
 }
 
 // Register adds b.
+//
+// Context: goroutine.
 func (c *Chain) Register(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,6 +71,8 @@ func (c *Chain) Register(b *Block) {
 }
 
 // Unregister removes b. A walk already under way may still call it.
+//
+// Context: goroutine.
 func (c *Chain) Unregister(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

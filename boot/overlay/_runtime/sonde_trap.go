@@ -126,6 +126,8 @@ type SondeNote = note
 
 // SondeSleepOn blocks the calling goroutine, not its P, until the note is
 // woken or ns nanoseconds have passed (ns < 0: never).
+//
+// Context: goroutine.
 func SondeSleepOn(n *SondeNote, ns int64) bool { return notetsleepg(n, ns) }
 
 // SondeNoteClear makes a note ready again after it has woken a goroutine.
