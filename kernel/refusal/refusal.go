@@ -24,8 +24,6 @@ func (e *Refusal) Error() string { return e.text }
 func (e *Refusal) Unwrap() error { return e.errno }
 
 // New returns a Refusal. The text says what was tried, what was wrong, and what to do.
-//
-// Context: goroutine.
 func New(errno syscall.Errno, format string, args ...any) error {
 	return &Refusal{fmt.Sprintf(format, args...), errno}
 }
