@@ -89,7 +89,7 @@ func addPCI(t *resource.Tree, io bool) {
 	for _, d := range inspect.Devices() {
 		for _, r := range d.Regions {
 			switch {
-			case r.IO != io:
+			case r.IO != io, r.Off:
 			case r.Kind == inspect.Window:
 				t.Add(fmt.Sprintf("PCI Bus 0000:%02x", d.Secondary), r.Start, r.Size)
 			default:

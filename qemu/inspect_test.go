@@ -12,20 +12,28 @@ import (
 func TestLookAtTheMachine(t *testing.T) {
 	runsScripts(t)
 	r := bootScript(t, normalImage, machine.Config{Machine: "q35", SMP: 2, Script: `
-		lspci
+		lspci; lspci -s 1f.0 -nn -x; lspci -s 20
 		rdmsr c0000080; rdmsr 277; wrmsr 277 7040600070106; rdmsr 277
 		cpuid 40000000; cpuid 0 | head -1
 		inb cfb; outb cf8 80000000 4; inb cfc 4; inb 71 8
 		peek 4000000; peek 4000001 1; peek 4000000 8; peek fee00030; peek 1; peek 10000000000000 1
-		cat /proc/iomem /proc/ioports | grep -v Kernel; lspci -v | head -7 | tail -3
+		cat /proc/iomem /proc/ioports | grep -v Kernel; lspci -vv -s 1f.2
 		cat /proc/iomem | grep Kernel
 		acpidump -n MCFG; acpidump -d -n HPET; acpidump -n NONE; cat /sys/firmware/acpi/tables/MCFG | hexdump -n 4
 		dmidecode -s system-product-name; dmidecode -t 1 | head -8 | tail -3; cat /sys/class/dmi/id/sys_vendor
 		poke 9f000 1234567; peek 9f000; poke 9f000 89 1; peek 9f000; peek 3 9`})
-	want := regexp.MustCompile(`(?s)^00:00\.0 Host bridge \[0600\]: Vendor 8086 Device 29c0 \[8086:29c0\]
-(.*\n)?00:1f\.0 ISA bridge \[0601\]: Vendor 8086 Device 2918 \[8086:2918\] \(rev 02\)
-00:1f\.2 SATA controller \[0106\]: Vendor 8086 Device 2922 \[8086:2922\] \(rev 02\)
-00:1f\.3 SMBus \[0c05\]: Vendor 8086 Device 2930 \[8086:2930\] \(rev 02\)
+	want := regexp.MustCompile(`(?s)^00:00\.0 Host bridge: Intel Corporation Device 29c0
+(.*\n)?00:1f\.0 ISA bridge: Intel Corporation Device 2918 \(rev 02\)
+00:1f\.2 SATA controller: Intel Corporation Device 2922 \(rev 02\)
+00:1f\.3 SMBus: Intel Corporation Device 2930 \(rev 02\)
+00:1f\.0 ISA bridge \[0601\]: Intel Corporation Device \[8086:2918\] \(rev 02\)
+00: 86 80 18 29 03 01 00 00 02 00 01 06 00 00 80 00
+10:( 00){16}
+20:( 00){12} f4 1a 00 11
+30:( 00){16}
+
+lspci: "20" is no slot: 0 to 1f, in hexadecimal
+usage: [^\n]*
 d01
 7040600070106
 7040600070106
@@ -69,9 +77,18 @@ fd00000000-ffffffffff : Reserved
 0cf8-0cff : PCI conf1
   0cf9-0cf9 : ACPI RESET_REG
 c040-c05f : 0000:00:1f\.2
-00:1f\.2 SATA controller [^\n]*
-	I/O ports at c040 \[size=32\]
-	Memory at febff000 \(32-bit, non-prefetchable\) \[size=4K\]
+00:1f\.2 SATA controller: Intel Corporation Device 2922 \(rev 02\) \(prog-if 01 \[AHCI 1\.0\]\)
+	Subsystem: Red Hat, Inc\. Device 1100
+	Control: I/O\+ Mem\+ [^\n]*
+	Status: Cap\+ [^\n]*
+(	Latency: 0
+)?	Interrupt: pin A routed to IRQ 10
+	Region 4: I/O ports at c040 \[size=32\]
+	Region 5: Memory at febff000 \(32-bit, non-prefetchable\) \[size=4K\]
+	Capabilities: \[80\] MSI: Enable- Count=1/1 Maskable- 64bit\+
+		Address: 0000000000000000  Data: 0000
+	Capabilities: \[a8\] SATA HBA v1\.0 BAR4 Offset=00000004
+
   04000000-04[0-9a-f]*fff : Kernel code
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel rodata
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel data

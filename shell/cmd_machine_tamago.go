@@ -9,12 +9,11 @@ import (
 
 	"sonde/kernel/cpu"
 	"sonde/kernel/inspect"
-	"sonde/kernel/vfs"
 )
 
 // The commands that look at the machine, and change it: for boards that nobody knows.
 var machineCommands = []*Command{
-	{Name: "lspci", Usage: "[-v]", Help: "list PCI devices, with their names if there is /usr/share/misc/pci.ids (-v: and what they answer to)", Run: lspci},
+	lspciCommand,
 	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register; numbers are hexadecimal", Run: rdmsr},
 	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write a model-specific register; this may crash the kernel", Run: wrmsr},
 	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "print what CPUID returns: all leaves, or one", Run: cpuid},
@@ -22,36 +21,6 @@ var machineCommands = []*Command{
 	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to an I/O port", Run: outb},
 	{Name: "peek", Usage: "ADDRESS [1|2|4|8]", Help: "read physical memory, uncached", Run: peek},
 	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write physical memory, uncached; this may crash the kernel", Run: poke},
-}
-
-func lspci(c *Context, args []string) error {
-	opts, rest, err := Options(args, "v")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
-	_, verbose := opts['v']
-	var names *inspect.Names
-	if f, err := vfs.Root.Open("usr/share/misc/pci.ids"); err == nil {
-		names, err = inspect.ReadNames(f)
-		f.Close()
-		if err != nil {
-			return err
-		}
-	}
-	for _, d := range inspect.Devices() {
-		fmt.Fprintln(c.Out, names.Format(d))
-		if !verbose {
-			continue
-		}
-		for _, line := range d.Details() {
-			fmt.Fprintf(c.Out, "\t%s\n", line)
-		}
-		fmt.Fprintln(c.Out)
-	}
-	return nil
 }
 
 // numbers reads arguments: least of them at least, all in hexadecimal but the last one

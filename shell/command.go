@@ -79,7 +79,8 @@ func Usagef(format string, args ...any) error {
 }
 
 // Options takes options of one letter off args, as getopt does. known lists
-// them; a letter followed by ":" takes a value. The first word that is not an
+// them; a letter followed by ":" takes a value, the others' value is the letter as often
+// as it was given. The first word that is not an
 // option, or "--", ends them.
 //
 // Errors: ErrUsage.
@@ -100,7 +101,7 @@ func Options(args []string, known string) (map[byte]string, []string, error) {
 				return nil, nil, Usagef("unknown option -%c", word[i])
 			}
 			if !strings.HasPrefix(known[at+1:], ":") {
-				opts[word[i]] = ""
+				opts[word[i]] += word[i : i+1]
 				continue
 			}
 			value := word[i+1:]

@@ -4,6 +4,8 @@ import "fmt"
 
 // Region is a range of addresses or ports that a PCI function answers to.
 type Region struct {
+	Number       int  // of the BAR
+	Off          bool // a ROM that is not decoded
 	IO           bool
 	Start, Size  uint64
 	Wide         bool // the register has 64 bits
@@ -62,10 +64,10 @@ func (h *header) regions() (all []Region) {
 		const io, wide, prefetch = 1, 2 << 1, 1 << 3
 		if base&io != 0 {
 			const bits = 0xffff // some leave those above at 0
-			all = append(all, Region{IO: true, Start: uint64(base &^ 3), Size: size(uint64(mask&^3)|^uint64(bits)) & bits})
+			all = append(all, Region{Number: i, IO: true, Start: uint64(base &^ 3), Size: size(uint64(mask&^3)|^uint64(bits)) & bits})
 			continue
 		}
-		r := Region{Start: uint64(base &^ 15), Prefetchable: base&prefetch != 0, Wide: base&6 == wide && i+1 < len(words)}
+		r := Region{Number: i, Start: uint64(base &^ 15), Prefetchable: base&prefetch != 0, Wide: base&6 == wide && i+1 < len(words)}
 		high := uint64(1<<32 - 1)
 		if r.Wide {
 			i++
@@ -78,8 +80,8 @@ func (h *header) regions() (all []Region) {
 		}
 		all = append(all, r)
 	}
-	if rom != 0 && h.words[rom]&1 != 0 {
-		all = append(all, Region{Start: uint64(h.words[rom] &^ 0x7ff), Size: size(uint64(h.masks[rom]&^0x7ff) | 0xffff_ffff<<32), Kind: ROM})
+	if rom != 0 {
+		all = append(all, Region{Off: h.words[rom]&1 == 0, Start: uint64(h.words[rom] &^ 0x7ff), Size: size(uint64(h.masks[rom]&^0x7ff) | 0xffff_ffff<<32), Kind: ROM})
 	}
 	if h.isBridge() {
 		all = append(all, h.windows()...)
@@ -97,59 +99,47 @@ func (h *header) regions() (all []Region) {
 // size is how much is below the lowest bit that can be set; 0 if none can.
 func size(mask uint64) uint64 { return mask & -mask }
 
+// way is a range that a bridge passes on, if limit is above base.
+type way struct {
+	what        string
+	bits        int // of its addresses
+	base, limit uint64
+}
+
+// ways are the ranges for ports, memory and prefetchable memory.
+func (h *header) ways() [3]way {
+	w := &h.words
+	io := w[ioWindow]
+	ports := way{"I/O", 16, uint64(io&0xf0) << 8, uint64(io>>8&0xf0)<<8 | 0xfff}
+	if io&15 == 1 {
+		ports.bits = 32
+		ports.base |= uint64(w[ioHigh]&0xffff) << 16
+		ports.limit |= uint64(w[ioHigh]>>16) << 16
+	}
+	memory := func(what string, v uint32) way {
+		return way{what, 32, uint64(v&0xfff0) << 16, uint64(v&0xfff00000) | 0xfffff}
+	}
+	prefetch := memory("Prefetchable memory", w[prefetchWindow])
+	if w[prefetchWindow]&15 == 1 {
+		prefetch.bits = 64
+		prefetch.base |= uint64(w[prefetchBase]) << 32
+		prefetch.limit |= uint64(w[prefetchLimit]) << 32
+	}
+	return [...]way{ports, memory("Memory", w[memoryWindow]), prefetch}
+}
+
 // windows are the ranges that a bridge passes on.
 func (h *header) windows() (all []Region) {
-	w := &h.words
-	add := func(io, prefetch bool, base, limit uint64) {
-		if limit > base {
-			all = append(all, Region{IO: io, Start: base, Size: limit - base + 1, Prefetchable: prefetch, Kind: Window})
+	for i, w := range h.ways() {
+		if w.limit > w.base {
+			all = append(all, Region{IO: i == 0, Start: w.base, Size: w.limit - w.base + 1, Prefetchable: i == 2, Kind: Window})
 		}
 	}
-	io := w[ioWindow]
-	ioBase, ioLimit := uint64(io&0xf0)<<8, uint64(io>>8&0xf0)<<8
-	if io&15 == 1 {
-		ioBase |= uint64(w[ioHigh]&0xffff) << 16
-		ioLimit |= uint64(w[ioHigh]>>16) << 16
-	}
-	add(true, false, ioBase, ioLimit|0xfff)
-	memory := w[memoryWindow]
-	add(false, false, uint64(memory&0xfff0)<<16, uint64(memory&0xfff00000)|0xfffff)
-	prefetch := w[prefetchWindow]
-	base, limit := uint64(prefetch&0xfff0)<<16, uint64(prefetch&0xfff00000)|0xfffff
-	if prefetch&15 == 1 {
-		base |= uint64(w[prefetchBase]) << 32
-		limit |= uint64(w[prefetchLimit]) << 32
-	}
-	add(false, true, base, limit)
 	return all
 }
 
 // Address is the function's place as Linux writes it.
 func (p PCI) Address() string { return fmt.Sprintf("0000:%02x:%02x.%d", p.Bus, p.Slot, p.Func) }
-
-// Details renders what p answers to, line by line, as lspci -v does.
-func (p PCI) Details() (lines []string) {
-	for _, r := range p.Regions {
-		where := fmt.Sprintf("Memory at %08x", r.Start)
-		switch {
-		case r.Kind == Window && r.IO:
-			where = fmt.Sprintf("I/O behind bridge: %08x-%08x", r.Start, r.Start+r.Size-1)
-		case r.Kind == Window:
-			where = fmt.Sprintf("Memory behind bridge: %08x-%08x", r.Start, r.Start+r.Size-1)
-		case r.Kind == ROM:
-			where = fmt.Sprintf("Expansion ROM at %08x", r.Start)
-		case r.IO:
-			where = fmt.Sprintf("I/O ports at %04x", r.Start)
-		default:
-			where += " (" + map[bool]string{false: "32", true: "64"}[r.Wide] + "-bit, " + map[bool]string{false: "non-"}[r.Prefetchable] + "prefetchable)"
-		}
-		lines = append(lines, where+" [size="+short(r.Size)+"]")
-	}
-	if p.Pin != 0 {
-		lines = append(lines, fmt.Sprintf("Interrupt: pin %c, which firmware has routed to IRQ %d", 'A'+p.Pin-1, p.IRQ))
-	}
-	return lines
-}
 
 // short is a size as lspci writes it.
 func short(n uint64) string {

@@ -15,20 +15,23 @@ type PCI struct {
 	Class           uint16 // class and subclass
 	Revision        uint8
 	Interface       uint8 // what of its subclass it is
-	Pin, IRQ        uint8 // 1 is INTA; where firmware has routed it among the legacy interrupts
 	Secondary       uint8 // the bus behind a bridge; 0: none
 	Regions         []Region
 }
 
-// Names are what devices are called in Debian's pci.ids; nil knows none.
-type Names struct{ vendors, devices map[uint32]string }
+// Names are what makers and devices are called. Vendors and devices come from a pci.ids; the zero
+// value knows only those makers that the kernel itself knows.
+type Names struct {
+	Numbers          int // 0: names only; 1: numbers only; 2: both, as lspci -n and -nn show them
+	vendors, devices map[uint32]string
+}
 
 // ReadNames reads a file in the format of pci.ids: vendors at the beginning of a line,
 // their devices behind a tab.
 //
 // Errors: those of reading.
 func ReadNames(r io.Reader) (*Names, error) {
-	n := &Names{map[uint32]string{}, map[uint32]string{}}
+	n := &Names{vendors: map[uint32]string{}, devices: map[uint32]string{}}
 	lines := bufio.NewScanner(r)
 	vendor := uint32(0)
 	for lines.Scan() {
@@ -53,61 +56,69 @@ func ReadNames(r io.Reader) (*Names, error) {
 	return n, lines.Err()
 }
 
-// Format renders p as lspci -nn does.
+// Format renders p as a line of lspci.
 func (n *Names) Format(p PCI) string {
-	vendor, device := fmt.Sprintf("Vendor %04x", p.Vendor), fmt.Sprintf("Device %04x", p.Device)
-	if n != nil {
-		if name := n.vendors[uint32(p.Vendor)]; name != "" {
-			vendor = name
-		}
-		if name := n.devices[uint32(p.Vendor)<<16|uint32(p.Device)]; name != "" {
-			device = name
-		}
-	}
-	text := fmt.Sprintf("%02x:%02x.%d %s [%04x]: %s %s [%04x:%04x]", p.Bus, p.Slot, p.Func, className(p.Class), p.Class, vendor, device, p.Vendor, p.Device)
+	text := fmt.Sprintf("%02x:%02x.%d %s: %s", p.Bus, p.Slot, p.Func, n.class(p.Class), n.device(p.Vendor, p.Device))
 	if p.Revision != 0 {
 		text += fmt.Sprintf(" (rev %02x)", p.Revision)
 	}
 	return text
 }
 
-// className is what the devices are called that boards have most.
-//
-// Source: PCI Code and ID Assignment Specification; the words are those of pci.ids.
-func className(class uint16) string {
-	switch class {
-	case 0x0100:
-		return "SCSI storage controller"
-	case 0x0101:
-		return "IDE interface"
-	case 0x0106:
-		return "SATA controller"
-	case 0x0108:
-		return "Non-Volatile memory controller"
-	case 0x0200:
-		return "Ethernet controller"
-	case 0x0280:
-		return "Network controller"
-	case 0x0300:
-		return "VGA compatible controller"
-	case 0x0403:
-		return "Audio device"
-	case 0x0500:
-		return "RAM memory"
-	case 0x0600:
-		return "Host bridge"
-	case 0x0601:
-		return "ISA bridge"
-	case 0x0604:
-		return "PCI bridge"
-	case 0x0680:
-		return "Bridge"
-	case 0x0700:
-		return "Serial controller"
-	case 0x0c03:
-		return "USB controller"
-	case 0x0c05:
-		return "SMBus"
+// class is what a class of functions is called.
+func (n *Names) class(class uint16) string {
+	base, sub, _ := classNames(class, 0)
+	number := fmt.Sprintf("%04x", class)
+	switch {
+	case n.Numbers == 1:
+		return number
+	case sub != "" && n.Numbers == 0:
+		return sub
+	case sub != "":
+		return sub + " [" + number + "]"
+	case base != "":
+		return base + " [" + number + "]"
+	case n.Numbers == 0:
+		return "Class " + number
 	}
-	return "Class"
+	return "Class [" + number + "]"
+}
+
+// device is what a device is called, with its maker.
+func (n *Names) device(vendor, device uint16) string {
+	numbers := fmt.Sprintf("%04x:%04x", vendor, device)
+	if n.Numbers == 1 {
+		return numbers
+	}
+	name, maker := n.devices[uint32(vendor)<<16|uint32(device)], n.vendors[uint32(vendor)]
+	if maker == "" {
+		maker = vendorName(vendor)
+	}
+	if n.Numbers == 2 {
+		numbers = "[" + numbers + "]"
+	}
+	switch {
+	case maker == "":
+		return "Device " + numbers
+	case name == "" && n.Numbers == 0:
+		return fmt.Sprintf("%s Device %04x", maker, device)
+	case name == "":
+		name = "Device"
+	}
+	if n.Numbers == 0 {
+		return maker + " " + name
+	}
+	return maker + " " + name + " " + numbers
+}
+
+// Interface is what lspci -v writes behind a line: what of its class the function is.
+func (*Names) Interface(p PCI) string {
+	_, _, prog := classNames(p.Class, p.Interface)
+	switch {
+	case prog == "" && p.Interface == 0:
+		return ""
+	case prog == "":
+		return fmt.Sprintf(" (prog-if %02x)", p.Interface)
+	}
+	return fmt.Sprintf(" (prog-if %02x [%s])", p.Interface, prog)
 }

@@ -11,11 +11,9 @@ import (
 )
 
 const (
-	multiFunction    = 1 << 23 // in the word of the header's type
-	buses, functions = 256, 8
-	nothing          = 0xffff
-	decodes          = 3 // bits of the command: the function answers to ports, to memory
-	hostBridge       = 0x0600
+	multiFunction = 1 << 23 // in the word of the header's type
+	decodes       = 3       // bits of the command: the function answers to ports, to memory
+	hostBridge    = 0x0600
 )
 
 // Devices returns what was on all PCI buses when it was first called, in order. It looks once:
@@ -41,12 +39,12 @@ var Devices = sync.OnceValue(func() (all []PCI) {
 })
 
 func describe(d *pci.Device, fn uint32, h *header) PCI {
-	class, interrupt := h.words[classWord], h.words[interruptWord]
+	class := h.words[classWord]
 	p := PCI{
 		Bus: uint8(d.Bus), Slot: uint8(d.Slot), Func: uint8(fn),
 		Vendor: uint16(h.words[0]), Device: uint16(h.words[0] >> 16),
 		Class: uint16(class >> 16), Interface: uint8(class >> 8), Revision: uint8(class),
-		Pin: uint8(interrupt >> 8), IRQ: uint8(interrupt), Regions: h.regions(),
+		Regions: h.regions(),
 	}
 	if h.isBridge() {
 		p.Secondary = uint8(h.words[busesWord] >> 8)
@@ -98,4 +96,30 @@ func (h *header) measure(d *pci.Device, fn uint32, words []int) {
 func writeConfig(at, v uint32) {
 	cpu.Out32(pci.CONFIG_ADDRESS, at)
 	cpu.Out32(pci.CONFIG_DATA, v)
+}
+
+// configs keeps the pair of ports with which a register is read to one reader at a time.
+var configs sync.Mutex
+
+// Config returns the reader of p's configuration space: of the word at an offset in bytes,
+// which must be a multiple of 4 below 256. It reads the device each time.
+//
+// Context: goroutine.
+// Source: PCI Local Bus Specification 3.0, "Software Generation of Configuration Transactions".
+func (p PCI) Config() Config {
+	at := 1<<31 | uint32(p.Bus)<<16 | uint32(p.Slot)<<11 | uint32(p.Func)<<8
+	return func(offset int) uint32 {
+		configs.Lock()
+		defer configs.Unlock()
+		return readConfig(at | uint32(offset&0xfc))
+	}
+}
+
+//go:nosplit
+func readConfig(at uint32) uint32 {
+	flags := cpu.IRQOff()
+	cpu.Out32(pci.CONFIG_ADDRESS, at)
+	v := cpu.In32(pci.CONFIG_DATA)
+	cpu.IRQRestore(flags)
+	return v
 }
