@@ -12,16 +12,11 @@ import (
 	"sonde/qemu/machine"
 )
 
-// allBoards is the variable that has the tests try more firmware and more pictures, for which
-// .ci/run has no time.
-const allBoards = "SONDE_ALL_BOARDS"
-
 // TestBoards boots the image as a PC does: by BIOS and UEFI, from CD, stick and network,
 // with GRUB, which gives the kernel its command line byte for byte. What the serial line
 // shows is on the screen as well, whatever its pixels are.
 func TestBoards(t *testing.T) {
-	skipIfShort(t)
-	t.Parallel()
+	runsBeside(t)
 	for _, b := range []struct {
 		name string
 		machine.Config
@@ -101,8 +96,7 @@ func askFor(t *testing.T, path string, width, height, bits uint32) string {
 
 // TestMenu chooses each entry but the first on the serial line, and looks at what it changes.
 func TestMenu(t *testing.T) {
-	skipIfShort(t)
-	t.Parallel()
+	runsBeside(t)
 	for i, e := range []struct{ title, line, script, shows string }{
 		{"one processor", "maxcpus=1", "lscpu | grep CPU(s):", `CPU\(s\): +1\r?\n`},
 		{"verbose", "loglevel=8", "cat /proc/cmdline", `\nloglevel=8 *\r?\n`},
@@ -128,7 +122,7 @@ func TestMenu(t *testing.T) {
 // TestScriptTurnsAPCOff: without QEMU's own devices the end of a script is that of the
 // machine, by ACPI. It used to halt.
 func TestScriptTurnsAPCOff(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, m := range []string{"q35", "pc"} {
 		r := bootScript(t, normalImage, machine.Config{Machine: m, Plain: true, Append: "maxcpus=1 memtest", SMP: 2,
 			Script: "lscpu | grep CPU(s):"})

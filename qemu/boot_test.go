@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -76,6 +77,23 @@ func end(b []byte, most int) []byte {
 	return b[max(0, len(b)-most):]
 }
 
+// longTests is the variable of "make long": each machine runs every case, and tests try all
+// processors, firmware and pictures that QEMU has.
+const longTests = "SONDE_LONG"
+
+// long reports whether tests may take many minutes.
+func long() bool { return os.Getenv(longTests) != "" }
+
+// cpus are the numbers of processors on which tests run programs: one, where everything takes
+// turns, and several, where everything happens at once. Two are between; the kernel's own cases and
+// those of user probes have them.
+func cpus() []int {
+	if long() {
+		return []int{1, 2, 4}
+	}
+	return []int{1, 4}
+}
+
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -83,10 +101,9 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// runsScripts is for tests that boot machines by bootScript and leave all else alone:
-// they run beside each other, as many as the host has processors. What types at a console, measures time or uses a port of
-// the host has the machine to itself.
-func runsScripts(t *testing.T) {
+// runsBeside is for tests that boot machines: they run beside each other, as many as go test
+// -parallel says. Only what measures time, or uses gdb's port, has the host to itself.
+func runsBeside(t *testing.T) {
 	t.Helper()
 	skipIfShort(t)
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 // TestProbesOfTheCommandLine see what happens before there is a prompt; one that cannot be
 // is logged, and the others are there.
 func TestProbesOfTheCommandLine(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "dmesg -n 8; cat /sys/kernel/debug/kprobes/list",
 		Append: "kprobe=sonde/kernel/irq.Request kprobe=no.such.symbol kwatch=w@sonde/kernel/printk.consoleLevel kwatch=zz@nothing kprobe=sonde/kernel/irq.Request+1"})
 	log := string(r.Log)

@@ -17,7 +17,7 @@ const greeting = "Command line: "
 // TestConsoles: the log goes where console= says, or firmware, or to what there is; and the last
 // console= is the terminal. A second serial port is at 0x2f8.
 func TestConsoles(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	dir := t.TempDir()
 	spcr := filepath.Join(dir, "spcr")
 	if err := os.WriteFile(spcr, spcrFor(0x2f8, 3), 0o644); err != nil {
@@ -75,7 +75,7 @@ func spcrFor(port uint64, irq byte) []byte {
 // TestNoFirstPort: a machine without the usual serial port boots, silently if there is nothing
 // else to talk by.
 func TestNoFirstPort(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{NoCOM1: true, SMP: 2, Script: "cat /proc/consoles; echo alive"})
 	if r.Crash || r.Status != 0 || string(r.Stdout) != "alive\n" || len(r.Log) != 0 {
 		t.Error(said(r))
@@ -85,7 +85,7 @@ func TestNoFirstPort(t *testing.T) {
 // TestPortOnPCI is found if there is no other, and what is typed there arrives, though its
 // interrupt is not known.
 func TestPortOnPCI(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	c := startConsole(t, machine.Config{NoCOM1: true, Extra: []string{"-device", "pci-serial,chardev=console"}})
 	c.see(greeting)
 	c.enter("cat /proc/consoles /proc/ioports")
@@ -101,7 +101,7 @@ func TestPortOnPCI(t *testing.T) {
 // are in use. QEMU's PCs have no such port, so shared memory on PCI plays one that is always ready: the
 // log's last byte is in its first register.
 func TestPortInMemory(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	const size, stride, lineStatus, ready = 1 << 20, 4, 5, 0x60
 	file := filepath.Join(t.TempDir(), "memory")
 	b := make([]byte, size)

@@ -88,7 +88,7 @@ var otherBlocks = map[string]string{
 // TestDocsShowOutput: what the documents show as output is what comes out, but
 // for addresses, displacements, times and counts.
 func TestDocsShowOutput(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	said := map[string][]string{}
 	output := func(script string) []string {
 		if said[script] == nil {

@@ -37,7 +37,7 @@ var endings = []ending{
 // TestEndings makes the kernel go wrong in every way it has a rule for. A
 // crash must say what happened; nothing may end in a reset without a message.
 func TestEndings(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, e := range endings {
 		t.Run(e.kind, func(t *testing.T) {
 			for _, name := range []string{"q35", "microvm"} {
@@ -95,7 +95,7 @@ func checkCrash(t *testing.T, r machine.Result) {
 
 // TestEveryKindOfCrashIsTested asks the kernel which kinds there are.
 func TestEveryKindOfCrashIsTested(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{Script: "help crash"})
 	_, list, _ := strings.Cut(string(r.Stdout), "crash the kernel:")
 	kinds := strings.Fields(strings.NewReplacer(";", "", "or do what it survives:", "").Replace(list))

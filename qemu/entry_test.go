@@ -106,7 +106,7 @@ func withCode(t *testing.T, made func(entry uint32) []byte) string {
 // TestProcessorAsFirmwareLeftIt: nothing of it is trusted. LA57 left on used to be what
 // resets a machine without a word.
 func TestProcessorAsFirmwareLeftIt(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	breakAt, _ := code(t, "main.early")
 	path := withCode(t, func(entry uint32) []byte { return leave(entry, uint32(breakAt)) })
 	const script = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; rdmsr 1a0; rdmsr 1d9; rdmsr 174; rdmsr 277"
@@ -125,7 +125,7 @@ func TestProcessorAsFirmwareLeftIt(t *testing.T) {
 // TestExceptionBeforeTraps: the first code in Go runs into a UD2, a division by zero or a page
 // fault, the last of which has an error code. It used to reset the machine without a word.
 func TestExceptionBeforeTraps(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	at, _ := code(t, "main.findImage")
 	for _, c := range []struct {
 		name  string

@@ -10,7 +10,7 @@ import (
 // TestHoles: memory that the map leaves out is not used, and where that cannot be the
 // kernel says so. GRUB's cutmem takes it from the map; what it itself needs it keeps.
 func TestHoles(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, c := range []struct {
 		name string
 		cut  []string

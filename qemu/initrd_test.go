@@ -36,7 +36,7 @@ func file(t *testing.T, name, text string) string {
 // TestFilesOfTheHost: what -initrd and -add name is in the kernel's tree, on both
 // machines, and nothing is left behind on the host.
 func TestFilesOfTheHost(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	temp := t.TempDir()
 	big := file(t, "big", strings.Repeat("0123456789abcdef", 1<<16)) // 1 MiB
 	initrd := gzipped(t, "etc/one", "from an archive\n")
@@ -57,7 +57,7 @@ func TestFilesOfTheHost(t *testing.T) {
 
 // TestCorruptArchiveIsReported: the kernel says what is wrong, and goes on without it.
 func TestCorruptArchiveIsReported(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for text, says := range map[string]string{
 		"070701garbage":          "initramfs: corrupt cpio archive: at byte 0: it ends within the header",
 		strings.Repeat("x", 200): "initramfs: corrupt cpio archive: at byte 0: no entry begins here",

@@ -10,7 +10,7 @@ import (
 // TestLookAtTheMachine: each command says what QEMU's q35 is known to have, and what is
 // not there is an error.
 func TestLookAtTheMachine(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{Machine: "q35", SMP: 2, Script: `
 		lspci; lspci -s 1f.0 -nn -x; lspci -s 20
 		rdmsr c0000080; rdmsr 277; wrmsr 277 7040600070106; rdmsr 277

@@ -65,7 +65,7 @@ func launch(t *testing.T, args ...string) *exec.Cmd {
 
 // TestExitStatus: a shell sees how the guest ended, and the two outputs apart.
 func TestExitStatus(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	for _, c := range []struct {
 		name   string
 		args   []string
@@ -107,7 +107,7 @@ func TestExitStatus(t *testing.T) {
 }
 
 func TestCtrlCStopsTheLauncher(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	cmd := launch(t, "-c", "echo begun; sleep 1000")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -129,7 +129,7 @@ func TestCtrlCStopsTheLauncher(t *testing.T) {
 
 // TestRebootAtThePrompt: only a machine at a terminal really starts again.
 func TestRebootAtThePrompt(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
 			cmd := launch(t, "-machine", m)

@@ -11,7 +11,7 @@ import (
 // TestProbesOnEveryBoundaryOfASmallMachine: with 128 MiB they used to end in "out of
 // memory", and the kernel with them.
 func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Memory: "128M", Script: "ktest until_memory_is_short"})
 	rep := report.Parse(string(r.Stdout))
 	judge(t, rep, r)
@@ -23,7 +23,7 @@ func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
 // TestTooLittleMemoryIsSaid: with 88 MiB, firmware's data used to lie over the image, which ran all
 // the same.
 func TestTooLittleMemoryIsSaid(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, size := range []string{"76M", "88M", "93M"} {
 		r := bootScript(t, normalImage, machine.Config{SMP: 1, Extra: []string{"-m", size}, Script: "echo alive"})
 		if !r.Crash || !strings.Contains(string(r.Log), "sonde: boot failed: too little memory: 96 MiB are needed") {

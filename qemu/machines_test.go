@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 // TestMachines boots what the kernel promises to run on. It must find every
 // processor and give the heap nearly all of the memory.
 func TestMachines(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, c := range []struct {
 		machine, memory string
 		smp, mib        int
@@ -63,7 +62,7 @@ func number(text, pattern string) int {
 // TestProcessors: one that lacks what the kernel needs is refused, with the
 // reason. Its first write to a control register used to reset it, silently.
 func TestProcessors(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, c := range []struct{ name, says string }{
 		{"max,-nx", "the processor has no NX"},
 		{"max,-lm", "the processor has no 64-bit mode"},
@@ -82,7 +81,7 @@ func TestProcessors(t *testing.T) {
 
 // TestMoreProcessorsThanRoom: the rest runs. It used to say that they did not start.
 func TestMoreProcessorsThanRoom(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 1, Script: "lscpu | grep CPU(s):", Extra: []string{"-smp", "34"}})
 	const says = "smp: 2 CPUs are not used: there is room for 32"
 	if n := number(string(r.Stdout), `CPU\(s\): +(\d+)`); n != 32 || !strings.Contains(string(r.Log), says) {
@@ -92,7 +91,7 @@ func TestMoreProcessorsThanRoom(t *testing.T) {
 
 // TestRefusalOnAScreen: a PC without a serial line says it where a VGA shows text.
 func TestRefusalOnAScreen(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	socket := filepath.Join(t.TempDir(), "monitor")
 	c := startConsole(t, machine.Config{Plain: true, Extra: []string{"-cpu", "max,-nx", "-vga", "std",
 		"-chardev", "socket,id=peek,server=on,wait=off,path=" + socket, "-mon", "peek"}})
@@ -114,13 +113,12 @@ func TestRefusalOnAScreen(t *testing.T) {
 	}
 }
 
-// TestRefusalInAPicture: so does one whose loader has left a picture; with allBoards, of pixels
+// TestRefusalInAPicture: so does one whose loader has left a picture; in the long run, of pixels
 // of any size.
 func TestRefusalInAPicture(t *testing.T) {
-	skipIfShort(t)
-	t.Parallel()
+	runsBeside(t)
 	for _, bits := range []uint32{24, 16, 32} {
-		if bits != 24 && os.Getenv(allBoards) == "" {
+		if bits != 24 && !long() {
 			continue
 		}
 		extra, socket := withMonitor(t)

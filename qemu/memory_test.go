@@ -21,7 +21,7 @@ var dump = regexp.MustCompile(`^ *(?:0x)?([0-9a-f]{8,16}):((?: +(?:0x)?[0-9a-f]{
 // TestDocsShowMemory: the bytes shown before, with and after the probe are those
 // that QEMU's monitor reads then. Displacements depend on the build.
 func TestDocsShowMemory(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	socket := filepath.Join(t.TempDir(), "monitor")
 	c := startConsole(t, machine.Config{SMP: 2, Extra: []string{
 		"-chardev", "socket,id=peek,server=on,wait=off,path=" + socket, "-mon", "peek",

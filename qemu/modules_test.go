@@ -68,7 +68,7 @@ func runIn(dir, commands string) (string, error) {
 // has, from a folder below, handlers with the commonest mistakes: each is named, with its
 // line, when it is made, and those that the code shows when the probe is registered.
 func TestModulesFromElsewhere(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	dir, command := lesson(t)
 	source, err := os.ReadFile("testdata/mistakes/mistakes.go")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestModulesFromElsewhere(t *testing.T) {
 
 // TestModulesThatCannotBe: what is wrong with a folder is said at once, and in its words.
 func TestModulesThatCannotBe(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	path, err := launcher()
 	if err != nil {
 		t.Fatal(err)

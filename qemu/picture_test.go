@@ -19,7 +19,7 @@ import (
 // TestScreenAndKeyboard: who has no serial line sees the boot on the screen, and types at
 // the keyboard. What the screen shows is read from QEMU's picture of it.
 func TestScreenAndKeyboard(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	extra, socket := withMonitor(t)
 	c := startConsole(t, machine.Config{SMP: 2, From: machine.USB, Plain: true, Append: "keymap=de", Extra: extra})
 	c.seeIn(bootLimit, prompt)

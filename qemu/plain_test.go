@@ -11,12 +11,8 @@ import (
 // moves registers (debug.kprobes-plain): Go must do alone what the usual detours
 // and the trampoline mirror.
 func TestKernelPlain(t *testing.T) {
-	runsScripts(t)
-	for _, suite := range []string{"optimized", "returns"} {
-		t.Run(suite, func(t *testing.T) {
-			c := machine.Config{Machine: "q35", SMP: 2, Script: "sysctl -w debug.kprobes-plain=1; ktest " + suite + "/"}
-			result := bootScript(t, testImage, c)
-			judge(t, report.Parse(string(result.Stdout)), result)
-		})
-	}
+	runsBeside(t)
+	c := machine.Config{Machine: "q35", SMP: 2, Script: "sysctl -w debug.kprobes-plain=1; ktest optimized/ returns/"}
+	result := bootScript(t, testImage, c)
+	judge(t, report.Parse(string(result.Stdout)), result)
 }

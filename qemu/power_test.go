@@ -9,7 +9,7 @@ import (
 
 // TestPowerInScripts: both end the machine, before what follows them.
 func TestPowerInScripts(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, m := range []string{"q35", "microvm"} {
 		for _, c := range []struct{ script, says string }{
 			{"poweroff", "reboot: Power down"},

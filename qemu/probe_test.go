@@ -52,7 +52,7 @@ func code(t *testing.T, name string) (uint64, []byte) {
 // TestProbesWorkAtInstructionsAndNowhereElse puts kprobe_example on each of the
 // first bytes of a function, as the image has them.
 func TestProbesWorkAtInstructionsAndNowhereElse(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	const most = 24 // bytes; the command line has room for no more
 	addr, text := code(t, target)
 	begins := map[int]bool{}
@@ -82,7 +82,7 @@ func TestProbesWorkAtInstructionsAndNowhereElse(t *testing.T) {
 
 // TestKallsymsIsTheImages: the kernel shows the table that the build put there.
 func TestKallsymsIsTheImages(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	path, err := normalImage()
 	if err != nil {
 		t.Fatal(err)

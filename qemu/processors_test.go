@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -10,10 +9,6 @@ import (
 
 	"sonde/qemu/machine"
 )
-
-// allModels, in the environment, makes TestModels take every processor that QEMU knows,
-// which takes minutes.
-const allModels = "SONDE_ALL_MODELS"
 
 // someModels differ in what matters here: the first 64-bit ones, without LAHF, and without
 // FSGSBASE; Intel and AMD; the newest.
@@ -26,9 +21,9 @@ var without64 = []string{"486", "pentium", "pentium2", "pentium3", "athlon", "co
 // probe becomes a jump where the processor has what that takes, and works where it
 // does not: one without LAHF used to die of its first.
 func TestModels(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	models := someModels
-	if os.Getenv(allModels) != "" {
+	if long() {
 		models = qemuModels(t)
 	}
 	const script = "insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; cat /proc/version; grep -c OPTIMIZED /sys/kernel/debug/kprobes/list; " +
@@ -77,7 +72,7 @@ func qemuModels(t *testing.T) (models []string) {
 // TestClocks: the time is measured against whichever timer runs; if there is none the
 // kernel says so. It used to wait for the PIT for ever.
 func TestClocks(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, c := range []struct {
 		name, line, says string
 		extra            []string

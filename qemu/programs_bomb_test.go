@@ -15,7 +15,7 @@ import (
 // TestMemoryBombs: programs that take memory without end are ended or refused, each by what
 // bounds it, the log says so, and nothing that they had is lost.
 func TestMemoryBombs(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "bombs")
 	if err := command("gcc", "-O1", "-static", "-o", program, "testdata/programs/bombs.c"); err != nil {

@@ -12,7 +12,7 @@ import (
 // a shell of the programs' has jobs of its own, and the kernel's shell gets the
 // terminal back, whatever a program has made of it.
 func TestProgramsAtThePrompt(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	p := buildPrograms(t)
 	c := startConsole(t, machine.Config{SMP: 2, Initrd: p.archive})
 	c.enter("busybox cat")

@@ -53,7 +53,7 @@ var asOnTheHost = []string{
 // TestProgramsAsOnTheHost runs programs on the host and in the kernel, and compares
 // what they print and how they end.
 func TestProgramsAsOnTheHost(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	usualSignals(t)
 	p := buildPrograms(t)
 	var script strings.Builder
@@ -66,8 +66,9 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 		want = append(want, string(out))
 		fmt.Fprintf(&script, "%s; echo "+mark+"$?\n", line)
 	}
-	for _, smp := range []int{1, 2, 4} {
+	for _, smp := range cpus() {
 		t.Run(fmt.Sprintf("smp%d", smp), func(t *testing.T) {
+			t.Parallel()
 			r := bootScript(t, normalImage, machine.Config{SMP: smp, Initrd: p.archive, Script: script.String()})
 			compare(t, want, string(r.Stdout))
 			if t.Failed() || bytes.Contains(r.Log, []byte("BUG")) {
@@ -112,7 +113,7 @@ func compare(t *testing.T, want []string, got string) {
 
 // TestProgramsLeaveNothing runs the cases that need programs, and reads the leak line.
 func TestProgramsLeaveNothing(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	p := buildPrograms(t)
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest programs/"})
 	judge(t, report.Parse(string(r.Stdout)), r)

@@ -8,7 +8,7 @@ import (
 
 // TestPrompt types at the serial console as a person does.
 func TestPrompt(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
 			c := startConsole(t, machine.Config{Machine: m, SMP: 2})
@@ -38,7 +38,7 @@ func TestPrompt(t *testing.T) {
 
 // TestCtrlC ends a command that runs, and a line that is being typed.
 func TestCtrlC(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	c := startConsole(t, machine.Config{SMP: 2})
 	c.enter("sleep 1000")
 	c.see(`sleep 1000\r?\n`)
@@ -58,7 +58,7 @@ func TestCtrlC(t *testing.T) {
 
 // TestInterrupts: what is typed arrives as interrupts, and /proc counts them.
 func TestInterrupts(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	c := startConsole(t, machine.Config{SMP: 2})
 	c.enter("cat /proc/interrupts")
 	c.see(`CPU0 +CPU1 +\r?\n`)

@@ -80,7 +80,7 @@ func commandsIn(t *testing.T) (found []string) {
 
 // TestReadmeCommands runs every command of the pages.
 func TestReadmeCommands(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	found := commandsIn(t)
 	for _, command := range found {
 		run := readmeCommands[command]

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +24,7 @@ func (c *console) seeLate(pattern string) string {
 // TestFlightRecorder: a board that dies tells why, by its next boot. Firmware and GRUB
 // leave the recorder's memory alone.
 func TestFlightRecorder(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, c := range []struct {
 		name string
 		machine.Config
@@ -35,7 +34,7 @@ func TestFlightRecorder(t *testing.T) {
 		{"bios-usb", machine.Config{From: machine.USB, Machine: "pc", Memory: "128M"}},
 		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, SMP: 2}},
 	} {
-		if c.UEFI && os.Getenv(allBoards) == "" {
+		if c.UEFI && !long() {
 			continue // OVMF twice more, for what SeaBIOS and PVH show
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -74,7 +73,7 @@ func TestFlightRecorder(t *testing.T) {
 // TestFlightRecorderOfManyBoots: each boot shows the one before, however that ended; what
 // does not fit its checksum is not shown.
 func TestFlightRecorderOfManyBoots(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	m := startConsole(t, machine.Config{SMP: 2, Plain: true, Resets: true, Append: "panic=1"})
 	tells := func(says string) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 // TestStory runs the stories in testdata, each on a machine of its own:
 // TestStory/files/echo_writes_to_files.
 func TestStory(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	files, err := filepath.Glob("testdata/*.story")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stories", err)

@@ -11,7 +11,7 @@ import (
 // TestStraceOfPrograms: real programs are traced while they run, one that makes others
 // with them; and what they print is theirs.
 func TestStraceOfPrograms(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	p := buildPrograms(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Initrd: p.archive,
 		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/tmp/said; echo $?; strace -c busybox true; cat /tmp/said`})

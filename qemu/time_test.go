@@ -65,7 +65,7 @@ func uptimes(t *testing.T, text string) time.Duration {
 
 // TestIdleMachineLeavesTheHostAlone: at the prompt the processors halt.
 func TestIdleMachineLeavesTheHostAlone(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	const span = 10 * time.Second
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {

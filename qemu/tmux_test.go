@@ -65,7 +65,7 @@ func (x *tmux) keys(keys ...string) {
 // TestTerminalsOfAnyWidth uses the prompt in terminals of 100 and of 132 columns: long lines, what
 // ^R finds, the pager and watch are right there.
 func TestTerminalsOfAnyWidth(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	path, err := launcher()
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func pages(x *tmux, rows int) {
 // TestATerminalShowsTheLogOnce runs a script that prints the log, on a terminal, and one that does not. A
 // script of many words is not in the log.
 func TestATerminalShowsTheLogOnce(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	path, err := launcher()
 	if err != nil {
 		t.Fatal(err)

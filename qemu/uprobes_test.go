@@ -9,7 +9,7 @@ import (
 
 // TestUserProbes runs the cases of user probes, on programs.
 func TestUserProbes(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	p := buildPrograms(t)
 	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest uprobes/"})
 	judge(t, report.Parse(string(r.Stdout)), r)

@@ -10,7 +10,7 @@ import (
 // runs, a program or a loop of its own, and not the shell; a statement may take several
 // lines. ^C used to end the shell.
 func TestShellAtThePrompt(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	c := startConsole(t, machine.Config{SMP: 2})
 	c.enter("/bin/sh")
 	c.see(`\$ $`)

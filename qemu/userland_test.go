@@ -16,7 +16,7 @@ import (
 // goroutines, collections, timers and child processes, print in ring 3 what they print
 // on the host.
 func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	if _, err := normalImage(); err != nil { // builds them
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 		if err != nil {
 			t.Errorf("on the host: %v", err)
 		}
-		for _, cpus := range []int{1, 2, 4} {
+		for _, cpus := range cpus() {
 			r := bootScript(t, normalImage, machine.Config{SMP: cpus, Script: "sh -c '" + script + "'"})
 			if string(r.Stdout) != string(want) {
 				t.Errorf("on %d CPUs, %s:\ngot  %q\nwant %q\n%s", cpus, script, r.Stdout, want, said(r))
@@ -54,7 +54,7 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 // TestScriptsDoAsOnTheHost: the scripts of user/testdata, some hundred processes with
 // pipes, files and children, print in ring 3 what the host's shell and commands print.
 func TestScriptsDoAsOnTheHost(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	const folder = "../user/testdata"
 	scripts, err := filepath.Abs(folder)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestScriptsDoAsOnTheHost(t *testing.T) {
 		t.Fatalf("on the host: %v", err)
 	}
 	files := archiveOf(t, folder+":/tests")
-	for _, cpus := range []int{1, 2, 4} {
+	for _, cpus := range cpus() {
 		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Initrd: files, Script: "sh /tests/all /tests"})
 		if got := string(r.Stdout); got != string(want) {
 			t.Errorf("on %d CPUs, %s\n%s", cpus, firstDifference(got, string(want)), said(r))

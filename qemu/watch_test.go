@@ -13,7 +13,7 @@ import (
 // run, while probes are hit all the time. The last handler before the pause used
 // to be blamed for it, and its probe disabled for good.
 func TestPauseIsNobodysFault(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	const limit = 2 * time.Second // debug.kprobes-handler-limit-ms
 	for _, smp := range []int{1, 2} {
 		con := startConsole(t, machine.Config{SMP: smp})
@@ -37,7 +37,7 @@ func TestPauseIsNobodysFault(t *testing.T) {
 // stop waits for a CPU, while it is stopped all the time. The other CPUs used to be
 // reported as late if the one that stops them was the first to run again.
 func TestPauseMakesNoCPULate(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	const limit, pauses, runs = time.Second, 8, 3 // limit: smp.StopLimit
 	con := startConsole(t, machine.Config{Image: imagePath(t, testImage), SMP: 4})
 	con.enter(strings.Repeat("ktest stop/code_at_any; ", runs) + "poweroff")
@@ -67,7 +67,7 @@ func (c *console) signal(s syscall.Signal) {
 // called it, by itself. That one used to run on with one CPU, and with two whenever
 // their timers came at the same time.
 func TestHandlersEndWithoutNMI(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	const byJump = "ktest optimized/handler_that_loops; ktest handlers/loop_on_all_cpus_at_once_by_a_jump"
 	for _, c := range []struct {
 		smp, cases int
@@ -89,7 +89,7 @@ func TestHandlersEndWithoutNMI(t *testing.T) {
 // TestAllCPUsLoop puts all CPUs into a handler that never returns, on each kind of
 // machine. The machine used to hang, without a message.
 func TestAllCPUsLoop(t *testing.T) {
-	runsScripts(t)
+	runsBeside(t)
 	for _, name := range []string{"q35", "microvm"} {
 		for _, smp := range []int{1, 4} {
 			r := bootScript(t, testImage, machine.Config{Machine: name, SMP: smp, Script: "ktest handlers/loop_on_all"})

@@ -45,10 +45,10 @@ func Add(name string, f func(t *T)) {
 	cases = append(cases, namedCase{name, f})
 }
 
-// Run runs the cases that fit pattern ("" fits all), prints what happens to
-// out, and returns how many failed.
-func Run(out io.Writer, pattern string) (failed int) {
-	todo := matching(pattern)
+// Run runs the cases that fit one of the patterns (all, if there is none), prints what
+// happens to out, and returns how many failed.
+func Run(out io.Writer, patterns ...string) (failed int) {
+	todo := matching(patterns)
 	before := takeStock()
 	var passed, skipped int
 	for _, c := range todo {
@@ -67,19 +67,23 @@ func Run(out io.Writer, pattern string) (failed int) {
 	return failed
 }
 
-// matching returns the cases whose name contains pattern or, with wildcards,
-// fits it as a path; suites in their order.
-func matching(pattern string) (todo []namedCase) {
+// matching returns the cases that fit one of the patterns, or all; suites in their order.
+func matching(patterns []string) (todo []namedCase) {
 	for _, suite := range order {
 		for _, c := range cases {
 			in, _, _ := strings.Cut(c.name, "/")
-			fits, _ := path.Match(pattern, c.name)
-			if in == suite && (fits || strings.Contains(c.name, pattern)) {
+			if in == suite && (len(patterns) == 0 || slices.ContainsFunc(patterns, c.fits)) {
 				todo = append(todo, c)
 			}
 		}
 	}
 	return todo
+}
+
+// fits reports whether the case's name contains pattern or, with wildcards, fits it as a path.
+func (c namedCase) fits(pattern string) bool {
+	fits, _ := path.Match(pattern, c.name)
+	return fits || strings.Contains(c.name, pattern)
 }
 
 // runCase runs one case in a goroutine of its own, which Fatalf may end.

@@ -91,3 +91,33 @@ func TestAddRefuses(t *testing.T) {
 		}()
 	}
 }
+
+func TestSeveralPatterns(t *testing.T) {
+	all := func() {
+		for _, name := range []string{"a/one", "b/two", "c/three"} {
+			Add(name, func(*T) {})
+		}
+	}
+	out, _ := with(t, "*/t*", all)
+	if got := len(report.Parse(out).Cases); got != 2 {
+		t.Errorf("%d cases fit */t*, want 2\n%s", got, out)
+	}
+	oldCases, oldOrder := cases, order
+	defer func() { cases, order = oldCases, oldOrder }()
+	if all(); len(matching([]string{"a/", "*/three"})) != 2 || len(matching(nil)) < 3 || len(matching([]string{"d/"})) != 0 {
+		t.Errorf("patterns choose the wrong cases of %v", cases)
+	}
+}
+
+func TestBriefRunLeavesCasesToAnother(t *testing.T) {
+	defer brief.Set("0")
+	for value, want := range map[string]report.Verdict{"0": report.OK, "1": report.Skip} {
+		if err := brief.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := with(t, "", func() { Add("first/case", func(t *T) { t.OneMachine() }) })
+		if c := report.Parse(out).Cases; len(c) != 1 || c[0].Verdict != want {
+			t.Errorf("brief=%s: %+v, want %s", value, c, want)
+		}
+	}
+}

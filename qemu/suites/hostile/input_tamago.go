@@ -23,9 +23,7 @@ import (
 func init() {
 	suites.Add("hostile/inputs", func(t *suites.T) { inputs(t, 8_000) })
 	suites.Add("hostile/million_inputs", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-		}
+		t.NeedsLong()
 		inputs(t, 1_000_000)
 	})
 }

@@ -25,12 +25,12 @@ func init() {
 	suites.Add("storms/all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
 	for _, with := range []string{"switching", "timers", "stacks", "collector", "nmis"} {
 		suites.Add("storms/"+with+"_for_half_a_minute", func(t *suites.T) {
-			needLong(t)
+			t.NeedsLong()
 			storm(t, 30*time.Second, with)
 		})
 	}
 	suites.Add("storms/all_for_a_minute", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		storm(t, time.Minute, all)
 	})
 }

@@ -36,6 +36,7 @@ func onShape(t *suites.T, s *targets.Shape) *kprobes.Kretprobe {
 // leaveAlone runs every shape, whose inputs have every flag set and clear and a
 // different value in each register, between an entry and a return that are noted.
 func leaveAlone(t *suites.T) {
+	t.OneMachine()
 	done := 0
 	for _, s := range targets.Shapes() {
 		if s.Name == "retImm" {
@@ -71,6 +72,7 @@ var inHandler targets.Result
 
 // leaveAloneInHandler runs some inside a handler, where the call must be missed.
 func leaveAloneInHandler(t *suites.T) {
+	t.OneMachine()
 	for _, name := range []string{"pushf", "popf", "direction", "carry", "movAbs", "nops"} {
 		s := shape(t, name)
 		want, err := s.Run()

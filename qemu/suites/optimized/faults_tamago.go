@@ -76,6 +76,7 @@ func crash(f func()) (report string) {
 // same as without a probe, with the same lines. A call whose operand faults used
 // to leave its return address on the stack, and the runtime gave up.
 func faultInCopy(t *suites.T) {
+	t.OneMachine()
 	done := 0
 	for _, c := range culprits {
 		want := crash(c.call)

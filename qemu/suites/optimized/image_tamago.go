@@ -44,8 +44,9 @@ func jumped(ks []*kprobes.Kprobe) (n int) {
 // everyFunctionOfImage puts a jump into every function that can have one, at once: into
 // each fourth, other ones on other numbers of CPUs, unless what takes minutes is wanted.
 func everyFunctionOfImage(t *suites.T) {
+	t.OneMachine()
 	all, refused := everyEntry(t)
-	if !long() {
+	if !suites.Long() {
 		n := 0
 		for i := runtime.NumCPU() % 4; i < len(all); i += 4 {
 			all[n] = all[i]

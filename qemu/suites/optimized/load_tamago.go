@@ -16,7 +16,7 @@ import (
 func init() {
 	suites.Add("load/a_million_hits", func(t *suites.T) { manyHits(t, 1_000_000) })
 	suites.Add("load/hundred_million_hits", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		manyHits(t, 100_000_000)
 	})
 }

@@ -17,7 +17,7 @@ func init() {
 // everyFunctionWithPrograms probes all functions of the kernel at once, and runs programs
 // then, which must print what they print without.
 func everyFunctionWithPrograms(t *suites.T) {
-	needLong(t)
+	t.NeedsLong()
 	if suites.Programs == nil {
 		t.Skipf("this machine cannot run programs")
 	}

@@ -72,6 +72,7 @@ func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kp
 // everyShape sets a probe on each instruction of each shape that a jump can
 // replace, and compares all registers, flags, memory, and the number of hits.
 func everyShape(t *suites.T) {
+	t.OneMachine()
 	type subject struct {
 		*targets.Shape
 		want  []targets.Result
@@ -117,6 +118,7 @@ func everyShape(t *suites.T) {
 // everyFunction does so with what the compiler makes, where only the entries'
 // number of hits is known, and only of functions that nothing else calls.
 func everyFunction(t *suites.T) {
+	t.OneMachine()
 	var entries []uintptr
 	calls := map[uintptr]uint64{}
 	for _, f := range targets.Funcs() {

@@ -72,7 +72,7 @@ func sseComesAndGoes(t *suites.T) {
 				}
 			})
 		}
-		for range 400 {
+		for range suites.Rounds(150, 400) {
 			optimize(t)
 			k := at(entry(targets.Float), func(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 })
 			register(t, k)

@@ -21,22 +21,9 @@ import (
 func init() {
 	suites.Add("optimized/storm", func(t *suites.T) { storm(t, 4*time.Second, "") })
 	suites.Add("optimized/storm_of_five_minutes", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		storm(t, 5*time.Minute, "")
 	})
-}
-
-// needLong skips a case that takes minutes.
-func needLong(t *suites.T) {
-	if !long() {
-		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-	}
-}
-
-// long reports whether the cases that take minutes are wanted.
-func long() bool {
-	k, err := sysctl.Lookup("debug.ktest-long")
-	return err == nil && k.String() == "1"
 }
 
 // seed of the storm's decisions; what the CPUs make of them is chance anyway.

@@ -46,6 +46,7 @@ func change(t *suites.T) {
 // everyChanger probes their instructions one at a time, and all at once, while they do
 // what they are for.
 func everyChanger(t *suites.T) {
+	t.OneMachine()
 	hit := 0
 	for _, post := range []bool{false, true} {
 		for i, k := range atEach(t, changers, goOn, post) {

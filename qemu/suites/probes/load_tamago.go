@@ -181,7 +181,7 @@ func registerStorm(t *suites.T) {
 		})
 	}
 	var hits uint64
-	for round := range 25 {
+	for round := range suites.Rounds(12, 25) { // each set of probes is in one of 12
 		for _, name := range []string{"Leaf", "Small", "Switch"} {
 			offs, list := boundaries(t, function(t, pkg+name))
 			var all []*kprobes.Kprobe
@@ -224,7 +224,7 @@ func registerStorm(t *suites.T) {
 // QEMU before 8.1 can lose a change of code that another CPU translates just
 // then, and go on with the old code for ever, with or without the breakpoint.
 func armedAtOnce(t *suites.T) {
-	const mine, rounds, calls = 0xabcdef, 300, 10
+	const mine, calls = 0xabcdef, 10
 	var stop atomic.Bool
 	for range cpu.Num() {
 		t.Go(func() {
@@ -236,7 +236,7 @@ func armedAtOnce(t *suites.T) {
 		})
 	}
 	var hits atomic.Uint64
-	for round := range uint64(rounds) {
+	for round := range uint64(suites.Rounds(100, 300)) {
 		k := on(t, "Count", func(r *amd64.Regs) {
 			if r.AX == mine<<32 {
 				hits.Add(1)

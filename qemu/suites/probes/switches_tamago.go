@@ -42,6 +42,7 @@ func atEach(t *suites.T, functions []string, pre func(*kprobes.Kprobe, *amd64.Re
 // everySwitch probes their instructions one at a time, and all at once long enough
 // to be hit by jumps, while all CPUs switch.
 func everySwitch(t *suites.T) {
+	t.OneMachine()
 	end := startLoad(t)
 	hit := 0
 	for _, post := range []bool{false, true} {

@@ -23,14 +23,14 @@ func init() {
 	suites.Add("programs/random_calls", random)
 	suites.Add("programs/corrupt_files", corrupt)
 	suites.Add("programs/ten_thousand_corrupt_files", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		need(t, "corrupt")
 		for seed := range 100 {
 			succeeds(t, fmt.Sprintf("corrupt %d 100 /bin/hello", 100+seed))
 		}
 	})
 	suites.Add("programs/million_random_calls", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		need(t, "random")
 		succeeds(t, "random 3 1000000")
 	})

@@ -9,13 +9,12 @@ import (
 
 	"sonde/kernel/proc"
 	"sonde/qemu/suites"
-	"sonde/sysctl"
 )
 
 func init() {
 	suites.Add("programs/soak", func(t *suites.T) { soak(t, 3*time.Second) })
 	suites.Add("programs/soak_of_ten_minutes", func(t *suites.T) {
-		needLong(t)
+		t.NeedsLong()
 		soak(t, 10*time.Minute)
 	})
 }
@@ -95,11 +94,4 @@ func killAll(t *suites.T, end time.Time) (killed int) {
 		}
 	}
 	return killed
-}
-
-// needLong skips a case that takes minutes, unless that is wanted.
-func needLong(t *suites.T) {
-	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-	}
 }

@@ -46,7 +46,7 @@ func alone(t *suites.T) {
 		if !must[fn.Name] && !strings.HasPrefix(fn.Name, "runtime.") {
 			continue
 		}
-		if n++; !must[fn.Name] && !long.Get() && n%every != 0 {
+		if n++; !must[fn.Name] && !suites.Long() && n%every != 0 {
 			continue
 		}
 		rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: uintptr(fn.Addr)}, Handler: nothing, MaxActive: 100}

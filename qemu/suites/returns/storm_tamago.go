@@ -9,21 +9,15 @@ import (
 
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
-	"sonde/sysctl"
 )
 
 func init() {
 	suites.Add("returns/storm", func(t *suites.T) { storm(t, 300_000) })
 	suites.Add("returns/ten_million", func(t *suites.T) {
-		if !long.Get() {
-			t.Skipf("takes minutes: sysctl -w %s=1", long.Name())
-		}
+		t.NeedsLong()
 		storm(t, 10_000_000)
 	})
 }
-
-// long allows the cases that take minutes.
-var long = sysctl.NewBool("debug.ktest-long", false, "ktest also runs the cases that take minutes")
 
 //go:noinline
 func stormy(n uint64, how func(uint64)) uint64 {

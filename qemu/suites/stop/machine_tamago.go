@@ -144,7 +144,7 @@ func lateCPU(t *suites.T) {
 
 // storm makes goroutines stop, call, collect and wait for grace periods at once.
 func storm(t *suites.T) {
-	const rounds, rest = 200, 20
+	rounds, rest := int64(suites.Rounds(80, 200)), int64(suites.Rounds(8, 20))
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	var stops, calls, collections, periods atomic.Int64
 	want := [...]struct {

@@ -39,6 +39,7 @@ func insmod(name string) (err error) {
 // modulesLeave loads and unloads each module, several times: text and slots are
 // as before.
 func modulesLeave(t *suites.T) {
+	t.OneMachine()
 	n := 0
 	for _, m := range module.Available() {
 		if m.Exit == nil {

@@ -75,7 +75,8 @@ func faultsArePanics(t *suites.T) {
 // faultsWhileCollecting makes every fault happen a thousand times in several
 // goroutines, garbage collection running without a pause.
 func faultsWhileCollecting(t *suites.T) {
-	const goroutines, rounds, collections = 8, 1000, 10
+	const goroutines, rounds = 8, 1000
+	collections := int32(suites.Rounds(4, 10))
 	var left, done, faulted atomic.Int32
 	left.Store(goroutines)
 	for g := range goroutines {

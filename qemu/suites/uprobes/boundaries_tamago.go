@@ -14,7 +14,6 @@ import (
 	elf "sonde/kernel/program"
 	"sonde/kernel/vfs"
 	"sonde/qemu/suites"
-	"sonde/sysctl"
 	"sonde/uprobes"
 	"sonde/uprobes/place"
 )
@@ -37,9 +36,7 @@ func init() {
 
 // every tries all boundaries of the workloads of a name.
 func every(t *suites.T, name string) {
-	if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-		t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-	}
+	t.NeedsLong()
 	for _, w := range workloads() {
 		if w.name == name {
 			w.isTheSame(t, 1)

@@ -14,16 +14,13 @@ import (
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 	"sonde/qemu/suites"
-	"sonde/sysctl"
 	"sonde/uprobes"
 )
 
 func init() {
 	suites.Add("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
 	suites.Add("uprobes/storm_of_ten_minutes", func(t *suites.T) {
-		if k, err := sysctl.Lookup("debug.ktest-long"); err != nil || k.String() != "1" {
-			t.Skipf("takes minutes: sysctl -w debug.ktest-long=1")
-		}
+		t.NeedsLong()
 		storm(t, 10*time.Minute)
 	})
 }

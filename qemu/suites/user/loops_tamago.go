@@ -98,7 +98,7 @@ func loopsAndMachine(t *suites.T) {
 	defer p.Close()
 	l := loops(t, p, cpu.Num()+1, nil)
 	defer l.end()
-	const n = 20
+	n := suites.Rounds(8, 20)
 	bounded(t, "garbage collection", n, func() error { runtime.GC(); return nil })
 	bounded(t, "grace period", n, func() error { grace.Synchronize(); return nil })
 	bounded(t, "stop machine", n, func() error {

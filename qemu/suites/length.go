@@ -1,0 +1,37 @@
+package suites
+
+import "sonde/sysctl"
+
+var (
+	long  = sysctl.NewBool("debug.ktest-long", false, "ktest also runs the cases that take minutes")
+	brief = sysctl.NewBool("debug.ktest-brief", false, "ktest leaves out the cases for which one machine is enough")
+)
+
+// Long reports whether cases may take minutes (debug.ktest-long).
+func Long() bool { return long.Get() }
+
+// NeedsLong ends a case that takes minutes, unless that is wanted.
+func (t *T) NeedsLong() {
+	if !long.Get() {
+		t.Skipf("takes minutes: sysctl -w %s=1", long.Name())
+	}
+}
+
+// OneMachine ends a case that tests the same on every machine with two CPUs or more, if this one
+// is told to leave such cases to another (debug.ktest-brief). It is for cases that take seconds
+// and try all places or instructions one after the other. What two CPUs can do to each other at
+// random is tested everywhere.
+func (t *T) OneMachine() {
+	if brief.Get() {
+		t.Skipf("one machine is enough, and this one is brief: %s", brief.Name())
+	}
+}
+
+// Rounds returns how often a case repeats what chance decides: few times, or many times when
+// debug.ktest-long is set.
+func Rounds(few, many int) int {
+	if long.Get() {
+		return many
+	}
+	return few
+}
