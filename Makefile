@@ -10,7 +10,7 @@ run: need-run ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exa
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
 test: need-test vet ## everything: vet, the tests on the host and in QEMU
-	go test -timeout 60m ./...
+	go test -vet=off -parallel 3 -timeout 60m ./...
 
 prove: need-test ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
 	go run ./qemu/prove
