@@ -13,9 +13,9 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// rearm puts INT3s in and takes them out, so that exactly the sites are armed
-// whose probes want it. It reports whether there was something to do; then
-// every CPU has been outside all handlers since. Called with mu held.
+// rearm makes the sites in list armed exactly if some probe on them wants it. It reports
+// whether anything changed; if so, every CPU has been outside all handlers since. Called
+// with mu held.
 func rearm(list []*site) bool {
 	var out []*site
 	for _, s := range list {
@@ -48,9 +48,8 @@ func rearm(list []*site) bool {
 	return true
 }
 
-// quiesce returns when every CPU executes what has been poked and has been
-// outside all handlers: no hit uses what was taken from hits before. Called
-// with mu held.
+// quiesce returns when every CPU has been outside all handlers and executes the current
+// text: no earlier hit still uses what was removed. Called with mu held.
 func quiesce() {
 	was := replaced
 	replaced = nil
@@ -89,8 +88,8 @@ func unjumpAround(addr uintptr) {
 	}
 }
 
-// neighboured has the sites whose detours cover addr look again whether they
-// are crowded. Called with mu held.
+// neighboured makes the sites whose detours cover addr check again whether they are
+// crowded. Called with mu held.
 func neighboured(addr uintptr) {
 	for s := range covering(addr) {
 		s.decide()
@@ -112,11 +111,10 @@ func covering(addr uintptr) func(yield func(*site) bool) {
 	}
 }
 
-// swap exchanges breakpoints and jumps, at one stop of the machine. A CPU that
-// goes on in the region of a site, behind its first byte, would find part of an
-// address there. From the site's slot one would come back to it, too; but while a
-// site has a detour no hit is sent to the slot, and earlier ones have left it a
-// grace period ago. Called with mu held.
+// swap exchanges breakpoints and jumps while the machine is stopped once. A CPU that is in
+// a site's region, behind its first byte, would execute part of a jump's address. A CPU in
+// the site's slot would return into the region as well; but once a site has a detour no hit
+// uses the slot, and earlier hits left it a grace period ago. Called with mu held.
 func swap(list []*site, in bool) (time.Duration, error) {
 	patches := make([]text.Patch, len(list))
 	for i, s := range list {
@@ -161,8 +159,8 @@ func kick() {
 	}
 }
 
-// SetEnabled arms or disarms everything, without touching what each probe is. A
-// handler that calls this is abandoned.
+// SetEnabled arms or disarms all probes without changing their own state. A handler that
+// calls it is abandoned.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt, appendix A, "enabled".
@@ -175,7 +173,7 @@ func SetEnabled(on bool) {
 	kick()
 }
 
-// Enabled returns what SetEnabled set; at first true.
+// Enabled returns what SetEnabled has set; it is true at boot.
 func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"sonde/kprobes/place"
 )
 
-// register puts each of ks, which are probes of one kind, on its site, or none,
-// arms the sites, and warns of handlers that will be abandoned.
+// register puts all of ks, which are probes of one kind, on their sites, or none of them.
+// It arms the sites and warns of handlers that will be abandoned.
 func register(kind kind, ks []*Kprobe) error {
 	if err := attach(kind, ks); err != nil {
 		return err
@@ -59,7 +59,7 @@ func unregister(ks []*Kprobe) {
 	detach(ks)
 }
 
-// attach puts k on its site, made if need be; the site is not armed yet.
+// attach puts k on its site, which it makes if necessary; the site is not armed yet.
 func (k *Kprobe) attach(kind kind) error {
 	switch {
 	case k.registered():
@@ -109,18 +109,18 @@ func (k *Kprobe) attach(kind kind) error {
 	return nil
 }
 
-// registered reports whether k is. Its flag alone does not say it: it may be a copy of a
-// probe that is. Called with mu held.
+// registered reports whether k is registered. Its flag is not enough: k may be a copy of a
+// registered probe. Called with mu held.
 func (k *Kprobe) registered() bool {
 	return k.Flags.Has(flagRegistered) && k.site != nil && slices.Contains(k.site.probes(), k)
 }
 
-// siteBytes is about what a probed place takes of the kernel's memory, with its
-// probe and its detour, without the accounts.
+// siteBytes is roughly the kernel's memory that a probed place takes, with its probe and
+// detour but without ledgers.
 const siteBytes = 2 << 10
 
-// room refuses one more probed place when they would take half of the memory:
-// the kernel would end in a state in which nothing else can be done.
+// room refuses another probed place if all of them would take half of the memory: nothing
+// else could run then.
 func room() error {
 	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
 	if n := uint64(sites.Len() + 1); n*each > machine.This.Memory/2 {
@@ -129,10 +129,10 @@ func room() error {
 	return nil
 }
 
-// fits checks what k's kind and handlers ask of the site.
+// fits checks that the site suits k's kind and handlers.
 //
-// Errors: EILSEQ a post-handler, but the instruction cannot be stepped; EINVAL
-// not an entry, or a function that switches stacks; EBUSY there is a jprobe
+// Errors: EILSEQ for a post-handler on an instruction that cannot be stepped; EINVAL if
+// addr is not an entry, or the function switches stacks; EBUSY if there is a jprobe
 // already.
 func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
 	if k.PostHandler != nil && s.Way(true) == place.Refused {
@@ -198,7 +198,7 @@ func detach(ks []*Kprobe) {
 	kick()
 }
 
-// sitesOf returns the sites of ks, each once.
+// sitesOf returns the sites of ks, each of them once.
 func sitesOf(ks []*Kprobe) (list []*site) {
 	round++
 	list = make([]*site, 0, len(ks))
@@ -211,10 +211,10 @@ func sitesOf(ks []*Kprobe) (list []*site) {
 	return list
 }
 
-// round is how often sites have been gathered. guarded by mu
+// round counts the calls of sitesOf. guarded by mu
 var round uint64
 
-// toggle is DisableKprobe and EnableKprobe.
+// toggle implements DisableKprobe and EnableKprobe.
 func (k *Kprobe) toggle(what string, on bool) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -240,9 +240,9 @@ func (k *Kprobe) toggle(what string, on bool) error {
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters the probes that a module leaves behind, naming each;
-// probes of others on its functions are gone for good. When it returns no CPU is
-// in a handler of the module's.
+// forgetModule unregisters the probes that a module has left behind, and logs each. Other
+// owners' probes on the module's functions are disabled for good. When it returns, no CPU
+// is in a handler of the module.
 //
 // Source: kprobes.txt, appendix A, [GONE].
 func forgetModule(name string) {
@@ -269,7 +269,7 @@ func forgetModule(name string) {
 	rearm(gone)
 }
 
-// Where is addr as lists have it: symbol+offset.
+// Where formats addr as lists show it: symbol+offset.
 //
 // Context: any.
 func Where(addr uintptr) string {

@@ -5,15 +5,15 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// noKprobe are the functions marked with NoKprobe, by name.
+// noKprobe holds the names of the functions marked with NoKprobe.
 var noKprobe []string
 
-// NoKprobe marks a function as one that may not be probed, as Linux's
-// NOKPROBE_SYMBOL does. Write it next to the function:
+// NoKprobe marks a function that must not be probed, as NOKPROBE_SYMBOL does in Linux.
+// Write it next to the function:
 //
 //	var _ = kprobes.NoKprobe("sonde/kernel/foo.bar")
 //
-// A name that no function has, because it is mistyped or the function inlined, is
+// A name that no function has, because it is mistyped or the function was inlined, is
 // reported when the first probe is registered.
 //
 // Context: package initialization.
@@ -22,22 +22,21 @@ func NoKprobe(name string) bool {
 	return true
 }
 
-// Blacklisted returns every function that may not be probed with the reason, which
-// names the calls by which a trap comes to it. A breakpoint in the code that handles
-// breakpoints would never end; what that code is, is computed from the calls in the
-// image (package reach). Without a machine there is none.
+// Blacklisted returns every function that must not be probed, with the reason, which names
+// the calls that lead there from a trap. A breakpoint in the code that handles breakpoints
+// would recurse for ever; package reach finds that code by following the calls in the
+// image. On the host the list is empty.
 func Blacklisted() map[uint64]string { return machine.This.Blacklist() }
 
-// NoProbe returns why the function at addr may not be probed, "" if it may.
+// NoProbe returns why the function at addr must not be probed, or "" if it may be.
 func NoProbe(addr uintptr) string {
 	_, off, _, _ := kallsyms.Lookup(uint64(addr))
 	return Blacklisted()[uint64(addr)-off]
 }
 
-// WritesSSE reports whether the func f may change X0-X14, whatever it calls.
+// WritesSSE reports whether f, or anything that it calls, may change X0-X14.
 func WritesSSE(f any) bool { return machine.This.WritesSSE(f) }
 
-// Unprotected returns an error for each name that is to keep probes away, whether
-// marked with NoKprobe or in package reach, and that no function has. Without a machine
-// there is none.
+// Unprotected returns an error for each name on the blacklist, whether from NoKprobe or
+// from package reach, that no function has. On the host there is none.
 func Unprotected() []error { return machine.This.Unprotected() }

@@ -11,8 +11,8 @@ import (
 	"sonde/kprobes/place"
 )
 
-// Description is what there is to know of a place for probes. What is about
-// detours, and whether there can be one, package optprobe knows.
+// Description describes a place for probes. What concerns detours, and whether one is
+// possible, is known to package optprobe.
 type Description struct {
 	Symbol string    // the function
 	Func   uintptr   // its address
@@ -20,41 +20,41 @@ type Description struct {
 	Addr   uintptr   // the place
 	Pre    place.How // with pre-handlers only
 	Post   place.How // with a post-handler
-	Check  int       // bytes of the stack check that begins here, up to its last branch; 0: none
-	NoRet  string    // why no return probe can be here
-	NoJump string    // why no jump is put in now, whatever the code: "" if nothing is in the way
+	Check  int       // bytes of the stack check that begins here, including its last branch; 0: none
+	NoRet  string    // why there can be no return probe here
+	NoJump string    // why no jump is put in now, whatever the code; "": nothing prevents it
 
 	Probes []ProbeInfo    // those there now, in order of registration
 	Armed  bool           // a breakpoint or a jump is in place
 	Jumped bool           // a jump
-	Slot   uintptr        // of the probes there, 0 for none
-	Detour *detour.Detour // of the probes there, nil for none
+	Slot   uintptr        // of the probes there; 0: none
+	Detour *detour.Detour // of the probes there; nil: none
 	Near   []Neighbour    // probes close by, in order of address
 }
 
 // ProbeInfo is one probe of a place.
 type ProbeInfo struct {
 	Kind     string   // k, r, j: the letters of the list file
-	Noun     string   // the same in words
+	Noun     string   // the kind in words
 	Owner    string   // the module that registered it, "" for the kernel
-	Handlers []string // what it calls
+	Handlers []string // the functions that it calls
 	Disabled bool     // by DisableKprobe, or because it is gone
-	Gone     bool     // for good: its handler broke the rules, or its module is gone
+	Gone     bool     // for good: its handler broke the rules, or its module has been unloaded
 	Ledger   Ledger   // its account
 }
 
 // Neighbour is another probed place.
 type Neighbour struct {
-	Addr   uintptr // the place
+	Addr   uintptr // its address
 	Covers uintptr // bytes that its detour covers, 0 without one
 	Jumped bool    // a jump is in place
 }
 
-// Describe says what a probe at offset off of the symbol would be, and what is
-// there now; or, without a symbol, at address off. Nothing is taken or changed.
+// Describe describes a place: what a probe at offset off in the symbol would be, and what
+// is there now. With an empty symbol, off is an address. It changes nothing.
 //
-// Errors: those of RegisterKprobe, without its "register"; what was found
-// before the error is returned with it.
+// Errors: those of RegisterKprobe, without the word "register"; the returned Description
+// has what was found before the error.
 func Describe(symbol string, off uintptr) (Description, error) {
 	k := &Kprobe{SymbolName: symbol, Offset: off}
 	if symbol == "" {
@@ -81,8 +81,8 @@ func Describe(symbol string, off uintptr) (Description, error) {
 	return d, nil
 }
 
-// All returns a Description of every probed place, in order of address, without
-// what is near and NoRet: that takes reading the whole function.
+// All returns a Description of every probed place, in order of address, without Near and
+// NoRet: these need a walk through the whole function.
 func All() (list []Description) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -96,7 +96,7 @@ func All() (list []Description) {
 	return list
 }
 
-// describe fills in what s says. Called with mu held.
+// describe fills in what s knows. Called with mu held.
 func (d *Description) describe(s *site) {
 	d.Slot, d.Detour, d.Armed, d.Jumped = s.Slot, s.detour, s.armed, s.jumped
 	d.Pre, d.Post = s.Way(false), s.Way(true)
@@ -117,7 +117,7 @@ func (d *Description) describe(s *site) {
 	}
 }
 
-// near fills in what is close by. Called with mu held.
+// near fills in the probes close by. Called with mu held.
 func (d *Description) near() {
 	for at := d.Addr - detour.MaxLen; at < d.Addr+detour.MaxLen; at++ {
 		if n := sites.Find(at); n != nil && at != d.Addr {

@@ -3,9 +3,9 @@
 #include "textflag.h"
 #include "soft_amd64.h"
 
-// A detour begins with a copy of detour, note or plain, with the immediates filled in
-// (detour/template.go), and goes on with its own copy of instructions. The constants
-// whose names end in an underscore are those immediates:
+// A detour begins with a copy of detour, note or plain, whose immediates have been filled
+// in (detour/template.go), and continues with its copy of the probed instructions. The
+// constants whose names end in an underscore are these immediates:
 //
 //	site_    the *site
 //	behind_  its address plus one, as behind an INT3
@@ -13,19 +13,19 @@
 //	where_   where site_ stands
 //	late_    late
 
-// ROOM is where the copy of a stack check may go, in front of the entry:
-// const_CheckRoom bytes, by which the entry is found.
+// ROOM reserves const_CheckRoom bytes in front of the entry, where the copy of a stack
+// check may go. The entry is found by their length.
 #define ROOM \
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; \
 	LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090; LONG	$0x90909090
 
-// NOTE is (*Kretprobe).note (kretprobe_trap.go) for the usual case, written out: the
-// call whose return address is in SLOT gets an instance. It goes to leave, with
-// nothing changed, if there is a call in g's list that never returned, or this call is
-// in it already, or no instance is at hand.
+// NOTE is (*Kretprobe).note (kretprobe_trap.go) for the usual case: it gives an instance to
+// the call whose return address is in SLOT. It goes to leave, with nothing changed, if g's
+// list has a call that never returned, if this call is in the list already, or if no
+// instance is free.
 //
-// Whoever uses it sets SI, DI, BX and DX.
+// Its user sets SI, DI, BX and DX.
 //
 //	SI  the CPU's state
 //	DI  the probe; then its number, tag and instance
@@ -76,9 +76,8 @@ take: \
 	MOVQ	state_trampoline(SI), DX; \
 	MOVQ	DX, SLOT
 
-// detour calls the handlers. One probe of the usual kind is called from here,
-// which is onDetour (hit_trap.go) for that case, written out; and a return probe
-// behind it is entered. A changed IP is
+// detour calls the handlers. For one probe of the usual kind it does what onDetour
+// (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
 // Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4007ea15ee08, asm b5e48ec57859.
@@ -137,7 +136,7 @@ back:
 	RESTORE
 	UD2				// the end of what is copied
 
-// PUSHES keeps the flags and the registers that note uses; POPS restores them.
+// PUSHES saves the flags and the registers that note uses; POPS restores them.
 #define PUSHES \
 	PUSHQ	AX; \
 	LAHF; \
@@ -179,8 +178,8 @@ changed:
 	RESTORE
 	UD2				// the end of what is copied
 
-// note is for the entry of a function with a return probe and nothing else. One
-// without an entry handler needs no registers to be shown, and no other stack.
+// note is for a function's entry that has a return probe and nothing else. Without an entry
+// handler there is no need to save all registers or to switch stacks.
 TEXT ·note(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 leave:
 	MOVL	$const_idle, state_phase(SI)
@@ -209,9 +208,9 @@ busy:
 	POPS
 	UD2				// the end of what is copied
 
-// noted is where detour leads for a return probe behind a kprobe: DI is the return
-// probe, SP behind the frame, and SI is kept. What is not the usual case is for onNote,
-// which may spill its arguments above the return address.
+// noted is where detour continues for a return probe behind a kprobe: DI is the return
+// probe, SP is behind the frame, SI is kept. Unusual cases go to onNote, which may spill
+// its arguments above the return address.
 TEXT ·noted(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	(8+trapFrame_g)(SP), BX
 	MOVQ	(8+REGS+regs_SP)(SP), R9
@@ -232,8 +231,8 @@ leave:
 	MOVQ	trapCPU_probes(GS), SI
 	RET
 
-// late is where note leads when the case is not the usual one. On the stack is
-// where the address of the *site is.
+// late is where note continues when the case is not the usual one. On the stack is the
+// address of the word that holds the *site.
 TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SAVE(const_vecDetour)
 	MOVQ	(REGS+regs_SP)(SP), AX

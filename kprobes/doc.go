@@ -10,36 +10,35 @@
 //
 // # How a hit works (kprobes.txt §1.1)
 //
-// Registering copies the probed instruction into a slot and replaces its first
-// byte by INT3. A CPU that comes there traps; the trap layer saves its registers
-// and calls this package, which finds the address in the table of sites. It calls
-// the pre-handlers and has the CPU run the copy in the slot (the original cannot be
-// stepped in place: another CPU would run past the probe meanwhile): with a jump
-// back behind it, or, if there is a post-handler, under a single step, after whose
-// debug trap the post-handlers are called. docs/how-a-hit-works.md shows one hit with
-// all addresses. [place.How] lists the ways in which an instruction gets done.
+// Registering copies the probed instruction into a slot and replaces its first byte with
+// INT3. A CPU that reaches it traps; the trap layer saves its registers and calls this
+// package, which looks up the address in the table of sites. It calls the pre-handlers,
+// then makes the CPU run the copy in the slot. (Stepping the original in place would let
+// other CPUs run past the probe.) The copy ends with a jump back to the next instruction;
+// or, if there is a post-handler, it is single-stepped, and the post-handlers are called in
+// the debug trap after it. docs/how-a-hit-works.md shows one hit with all addresses.
+// [place.How] lists the ways in which an instruction can be executed.
 //
-// Instructions that depend on where they stand (branches, calls, returns) or
-// on the flags that stepping changes (pushf, popf, cli, sti) are not stepped
-// but emulated on the saved registers.
+// Instructions that depend on their address (branches, calls, returns) or on the flags that
+// stepping changes (pushf, popf, cli, sti) are emulated on the saved registers instead.
 //
 // # Function entries in Go
 //
-// A Go function first compares SP with its stack's limit and, if there is no
-// room or the scheduler wants the CPU, calls morestack, which afterwards starts
-// the function again from its first byte. At symbol+0 such a first try is not a
-// hit: N calls give N hits. The check is decided once, by the hit itself
+// A Go function begins with a stack check: it compares SP with the stack's limit. If the
+// stack is too small, or the scheduler wants the CPU, it calls morestack, which restarts
+// the function from its first byte. Such a first attempt does not count as a hit of
+// symbol+0: N calls give N hits. The hit itself decides the check, once
 // (arch/amd64/prologue), so that nothing can change between counting and running.
 //
 // # Rules for handlers
 //
-// Handlers run in trap context, on several CPUs at once: no allocation, no locks, no
-// blocking, no fmt; atomics, fixed arrays and printk are fine. Those that a trap
-// calls run with interrupts off. Those that a jump calls (optimized probes), and the
-// handlers of return probes, run with interrupts as the probed code has them
-// (kprobes.txt §5). A probe hit inside a handler runs no handlers and counts as missed.
-// A handler that breaks the rules is abandoned, and its probe disabled. In a handler,
-// registering answers EDEADLK. [Current] tells whose hit it is.
+// Handlers run in trap context, on several CPUs at once. They must not allocate, lock,
+// block or use fmt; atomics, fixed arrays and printk are fine. Handlers called by a trap
+// run with interrupts off. Handlers called by a jump (optimized probes) and handlers of
+// return probes run with the interrupt flag of the probed code (kprobes.txt §5). A probe
+// that is hit inside a handler calls no handlers and counts as missed. A handler that
+// breaks the rules is abandoned and its probe disabled. Registering inside a handler
+// returns EDEADLK. [Current] tells which goroutine and CPU the hit belongs to.
 //
 // # Locking
 //
@@ -47,14 +46,14 @@
 //	  the locks of the pools (kernel/text)
 //	  kernel/smp.mu
 //
-// A hit takes no lock: it reads the table of sites, whose entries are atomic
-// pointers to immutable values. What unregistering takes out of the table is used
-// again only when every CPU has been outside all handlers; slots and detours, in
-// whose copies a CPU may be interrupted, only after a grace period (kernel/grace).
+// A hit takes no lock: it reads the table of sites, whose entries are atomic pointers to
+// immutable values. What unregistering removes from the table is reused only after every
+// CPU has been outside all handlers. Slots and detours are reused only after a grace period
+// (kernel/grace), because a CPU may be interrupted in their copies.
 //
-// # Without a machine
+// # On the host
 //
-// Registering, arming and jumping need about a dozen functions of the machine, a
-// value of package machine. So they compile on the host, where there is nothing to be
-// probed, and are tested there against a made-up one.
+// Registering, arming and jumping need about a dozen functions of the machine, which are
+// fields of a value of package machine. So they compile on the host, where nothing can be
+// probed, and the tests there use a fake machine.
 package kprobes

@@ -2,8 +2,8 @@
 
 package kprobes
 
-// Trap context. Exceptions in handlers, in copies and in emulations; and where an
-// instruction in a copy belongs.
+// Trap context. Exceptions in handlers, in copies and in emulations; and which original
+// instruction a copy belongs to.
 
 import (
 	"unsafe"
@@ -18,13 +18,13 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// onFault takes every exception but #BP, #DB and NMI. The fault-handler is
-// asked; unhandled, a fault of a copy or an emulation becomes one of the
-// original, and a handler that faults is abandoned.
+// onFault takes every exception except #BP, #DB and NMI. It asks the fault-handler first.
+// If that does not handle it, a fault in a copy or in an emulation is moved to the original
+// instruction, and a handler that faults is abandoned.
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
 	st := &states[id].state
-	if st.probe != 0 && st.interrupted() { // the fault is only the interrupt's
+	if st.probe != 0 && st.interrupted() { // the fault belongs to the interrupt
 		if mm.Slots.Contains(uintptr(r.IP)) {
 			toOriginal(r)
 		}
@@ -54,8 +54,8 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Next
 }
 
-// handlerFault takes a fault in a handler, or in what it called. The fault-handler
-// is not asked about its own.
+// handlerFault takes a fault in a handler, or in what it called. A fault-handler is not
+// asked about its own faults.
 func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 	k := asProbe(st.probe)
 	if k.FaultHandler != nil && !st.inFault {
@@ -70,9 +70,9 @@ func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Actio
 	return notifier.Stop
 }
 
-// nestedCopyFault is handlerFault in the copy of an instruction that a handler
-// has come to. If the fault-handler fixes it, the copy goes on: the original may
-// be under a jump.
+// nestedCopyFault is handlerFault for the copy of a probed instruction that a handler
+// executes. If the fault-handler fixes it, the copy continues, since the original may be
+// under a jump.
 func (st *state) nestedCopyFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
 	ip, sp := r.IP, r.SP
 	toOriginal(r)
@@ -96,8 +96,8 @@ func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Next
 }
 
-// runFault takes a fault in a copy that runs, in a slot or in a detour; r is as if the
-// original had faulted. In a detour that need not be the probed instruction.
+// runFault takes a fault in a copy that runs in a slot or in a detour; r looks as if the
+// original had faulted. In a detour that may be another instruction than the probed one.
 func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	s := sites.Find(uintptr(r.IP))
 	if s == nil {
@@ -123,8 +123,8 @@ func (st *state) emulationFault(s *site, r *amd64.Regs) {
 	}
 }
 
-// mended asks the fault-handlers of s about the fault r of its instruction, and
-// reports whether one has dealt with it.
+// mended asks the fault-handlers of s about the fault r of its instruction, and reports
+// whether one of them has handled it.
 func (s *site) mended(st *state, r *amd64.Regs) bool {
 	st.frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
 	st.phase = faulting
@@ -144,8 +144,8 @@ func (s *site) mended(st *state, r *amd64.Regs) bool {
 	return false
 }
 
-// settle makes r go on after a fault that a handler has dealt with: where it
-// said, or at the original instruction again.
+// settle makes r continue after a fault that a handler has handled: where the handler
+// wants, or at the original instruction again.
 func (s *site) settle(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		r.IP = uint64(s.Addr)
@@ -159,7 +159,7 @@ func (s *site) undoStep(r *amd64.Regs, flags uint64) {
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
-// refault makes r go on as if the probed instruction had faulted in its place.
+// refault makes r continue as if the probed instruction itself had faulted.
 func refault(r *amd64.Regs, st *state) {
 	trap.SaveXMM(r)
 	die.Refault(r, st.fault, st.err, st.addr)
@@ -170,8 +170,8 @@ func inCopy(ip uintptr) bool {
 	return machine.This.Slots.Contains(ip) || machine.This.Detours.Contains(ip)
 }
 
-// OriginalIP returns where the instruction at ip belongs: for a copy in a slot
-// the probed address, or what is behind it; otherwise ip itself.
+// OriginalIP returns the original address for ip: for a copy in a slot, the probed address
+// or the one behind it; otherwise ip itself.
 //
 // Context: any.
 func OriginalIP(ip uintptr) uintptr {
@@ -200,10 +200,10 @@ func OriginalIP(ip uintptr) uintptr {
 	return ip
 }
 
-// performLo and performHi are where perform begins and ends.
+// performLo and performHi are the bounds of perform.
 var performLo, performHi uintptr
 
-// findPerform fills them in.
+// findPerform sets performLo and performHi.
 //
 // Context: boot.
 func findPerform() {
@@ -212,8 +212,8 @@ func findPerform() {
 	}
 }
 
-// emulatedAt returns ip, unless it is where this CPU makes an access for an instruction that
-// it emulates: then where that ends.
+// emulatedAt returns ip, unless this CPU is there to access memory for an instruction that
+// it emulates: then it returns the address behind that instruction.
 func emulatedAt(ip uintptr) uintptr {
 	if ip < performLo || ip >= performHi {
 		return ip
@@ -226,7 +226,7 @@ func emulatedAt(ip uintptr) uintptr {
 	return s.Addr + uintptr(s.In.Len)
 }
 
-// toOriginal moves r from an instruction in a copy to the one it is a copy of.
+// toOriginal moves r from a copy to the original instruction.
 func toOriginal(r *amd64.Regs) {
 	ip := uintptr(r.IP)
 	r.IP = uint64(OriginalIP(ip))

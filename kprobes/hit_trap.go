@@ -17,15 +17,15 @@ import (
 	"sonde/kprobes/place"
 )
 
-// onBreakpoint takes #BP. It is the one text for what a hit does in front of the
-// instruction: onDetour leads here for a hit by a jump, and afterAbandon when a
-// handler has been given up and the rest is to be done; both with the hit's own
-// frame, which tells them from a nested hit. It is long because each call of a
-// function here is a tenth of what a hit costs.
+// onBreakpoint takes #BP. It has all that a hit does before the instruction: onDetour leads
+// here for a hit by a jump, and afterAbandon when a handler has been given up and the rest
+// remains. Both pass the hit's own frame, which distinguishes them from a nested hit.
+// The function is long because each call of another function here would cost a tenth
+// of a hit.
 //
-// The pre-handlers are called in order of registration. One that returns non-zero
-// has taken over: the rest and the instruction are skipped, as on Linux. Of a hit
-// by a jump that is ignored: kprobes.txt §1.4, note.
+// The pre-handlers are called in order of registration. If one returns non-zero, it has
+// taken over: the remaining ones and the instruction are skipped, as on Linux. A hit by a
+// jump ignores the value: kprobes.txt §1.4, note.
 func onBreakpoint(r *amd64.Regs) {
 	st := stateOf(r)
 	if st.phase == idle {
@@ -84,8 +84,8 @@ func onBreakpoint(r *amd64.Regs) {
 	}
 }
 
-// performs gets the instruction done, and ends the hit unless there is a step or
-// another breakpoint to come.
+// performs gets the instruction executed, and ends the hit unless a step or another
+// breakpoint follows.
 func (s *site) performs(st *state, how place.How, r *amd64.Regs) {
 bare:
 	switch how {
@@ -122,9 +122,9 @@ func (st *state) begins(s *site, r *amd64.Regs) {
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 }
 
-// Interrupts are as the probed code has them (kprobes.txt §5) in a hit by a jump, so that an
-// interrupt's probes may come in between at any point: this CPU's phase is set before
-// anything else, from then on those are nested hits.
+// In a hit by a jump, interrupts are as the probed code has them (kprobes.txt §5), so an
+// interrupt with probes may come at any point. This CPU's phase is set first; from then on
+// those are nested hits.
 
 // onDetour is onBreakpoint for a hit of s by a jump.
 func onDetour(r *amd64.Regs, s *site) {
@@ -142,15 +142,15 @@ func onDetour(r *amd64.Regs, s *site) {
 	onBreakpoint(r)
 }
 
-// onDetourEager is for when the rest may change X0-X14.
+// onDetourEager is for handlers that may change X0-X14.
 func onDetourEager(r *amd64.Regs, s *site) {
 	trap.SaveXMM(r)
 	onDetour(r, s)
 }
 
-// handOver tells onBreakpoint or onStep, which is called next with r, to go on with
-// the hit whose frame r is; takesOver is how they ask. A hit that comes in between,
-// in an interrupt, has another frame.
+// handOver makes onBreakpoint or onStep, called next with r, continue the hit whose frame
+// is r; takesOver is how they ask. A hit that comes in between, in an interrupt, has
+// another frame.
 func (st *state) handOver(r *amd64.Regs) { st.handed = uintptr(unsafe.Pointer(r)) }
 
 func (st *state) takesOver(r *amd64.Regs) bool {
@@ -161,17 +161,17 @@ func (st *state) takesOver(r *amd64.Regs) bool {
 	return true
 }
 
-// nextProbe returns the next probe of the list that a hit goes through, nil at
-// its end.
+// nextProbe returns the next probe of the list that a hit goes through, or nil at
+// the end.
 func nextProbe(st *state) *Kprobe {
 	k := **(***Kprobe)(unsafe.Pointer(&st.next)) // Safe because: mu's holders keep the list
 	st.next += unsafe.Sizeof(k)
 	return k
 }
 
-// callSpecial calls k's handler where that is not as simple as for most: k is
-// disabled, is a jprobe, has no pre-handler, or one that may change X0-X14. The hit
-// is counted as entered already.
+// callSpecial calls k's handler in the cases that are not simple: k is disabled, is a
+// jprobe, has no pre-handler, or has one that may change X0-X14. The hit has been counted
+// as entered.
 func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 	if k.Flags.Has(flagOff) {
 		k.ledger.Count(id, probe.Disarmed)
@@ -197,7 +197,7 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 	return taken
 }
 
-// grow makes r take the way to morestack: the call is counted when the function
+// grow makes r continue at the call of morestack: the hit is counted when the function
 // starts again.
 func (s *site) grow(r *amd64.Regs) {
 	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
@@ -207,8 +207,8 @@ func (s *site) grow(r *amd64.Regs) {
 	s.passBy(r)
 }
 
-// reenter takes a hit inside a handler: it is counted as missed and the
-// instruction executed, nothing more.
+// reenter handles a hit inside a handler: it counts it as missed and gets the instruction
+// executed.
 func reenter(st *state, r *amd64.Regs) {
 	s := sites.Find(uintptr(r.IP) - 1)
 	if s == nil {
@@ -225,8 +225,8 @@ func (s *site) countMissed(id int) {
 	}
 }
 
-// passBy gets the instruction executed and calls no handler. The copy in a detour
-// begins behind the stack check, which is made here then.
+// passBy gets the instruction executed without calling handlers. The copy in a detour
+// begins behind the stack check, so the check is made here.
 func (s *site) passBy(r *amd64.Regs) {
 	if place.How(s.how.Load()) == place.Detoured {
 		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
@@ -237,7 +237,7 @@ func (s *site) passBy(r *amd64.Regs) {
 		return
 	}
 	if s.NeedsSlot() {
-		r.IP = uint64(s.Slot) // whatever can be stepped can run as a copy
+		r.IP = uint64(s.Slot) // any instruction that can be stepped can run as a copy
 	} else {
 		perform(&s.Op, r)
 	}

@@ -23,7 +23,7 @@ import (
 	"sonde/kprobes/reach"
 )
 
-// What assembly knows of the layouts of other packages, and of ours.
+// What assembly must know of the layouts of this and other packages.
 type (
 	trapCPU   trap.CPU
 	trapFrame trap.Frame
@@ -40,13 +40,13 @@ const (
 	gGoid     = goruntime.GGoid
 	gCalls    = goruntime.GCalls
 
-	// Of a probe.Accounts, which begins with the address of CPU 0's.
+	// The layout of a probe.Accounts, which begins with the address of CPU 0's counters.
 	accountN = probe.AccountCounters
 	entered  = probe.Entered
 	handled  = probe.Handled
 )
 
-// Immediates in the templates that stand for something else.
+// Immediates in the templates that are replaced by values.
 const (
 	site_   = detour.MarkSite
 	behind_ = detour.MarkBehind
@@ -55,13 +55,13 @@ const (
 	late_   = detour.MarkLate
 )
 
-// codeAt is where our assembly is that is copied, or jumped to.
+// codeAt has the addresses of the assembly that is copied or jumped to.
 var codeAt = codeAddrs()
 
 func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
 
-// chain returns this package's place in the notifier chain of vector v. Of NMIs it is
-// the last: the watch takes all that no other block wants.
+// chain returns this package's block in the notifier chain of vector v. For NMIs it is the
+// last block, because the watch takes every NMI that no other block wants.
 func chain(v int) *notifier.Block {
 	if v == amd64.VEC_NMI {
 		return &notifier.Block{Name: "kprobes", Priority: -100, Call: onNMI}
@@ -69,9 +69,10 @@ func chain(v int) *notifier.Block {
 	return &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
 }
 
-// Init takes this package's places: #BP and #DB before the notifier chain, as on
-// Linux today, because each link of it would be a tenth of a hit; the other
-// exceptions in the chain; returns and detours; handlers that break the rules.
+// Init connects this package with the trap layer: #BP and #DB directly, before the notifier
+// chain, as on Linux today, because each link of the chain would cost a tenth of a hit;
+// other exceptions through the chain. It also connects returns, detours and abandoned
+// handlers.
 //
 // Context: boot, goroutine.
 func Init() {
@@ -105,16 +106,15 @@ func Init() {
 	})
 }
 
-// tellOfCopies tells the runtime where detours are and what they begin with.
+// tellOfCopies tells the runtime where detours are and how they begin.
 func tellOfCopies() {
 	pool := machine.This.Detours
 	addr, size := detour.Call.Where() // that of CallsGo is shorter; Note calls nothing
 	goruntime.CopiesOf(addr, size, pool.Start(), pool.End(), detour.Size)
 }
 
-// goLean has the trap layer leave X0-X14 to us, if our own way through a hit
-// leaves them alone. Should the compiler ever make it otherwise, every trap
-// saves them, and says so.
+// goLean lets the trap layer leave X0-X14 unsaved if the code of a hit does not change
+// them. If a compiler ever breaks that, every trap saves them, and the log says so.
 func goLean() {
 	if err := machine.This.Guard.Graph().HitKeepsSSE(); err != nil {
 		printk.Warn("kprobes: hits save all SSE registers: %s", err.Error())
@@ -124,15 +124,14 @@ func goLean() {
 	trap.LazyXMM()
 }
 
-// The limit that stack checks read is where package prologue, which knows their code,
-// expects it. Otherwise this does not compile.
+// Stack checks read the limit at the offset that package prologue expects. If that is
+// wrong, this does not compile.
 var _ [0]struct{} = [goruntime.GStackGuard - prologue.GuardOffset]struct{}{}
 
-// lean says that our way through a hit leaves X0-X14 alone (reach.HitKeepsSSE).
+// lean says that the code of a hit does not change X0-X14 (reach.HitKeepsSSE).
 var lean bool
 
-// initState fills in what does not change of CPU id's state, and returns its
-// address.
+// initState fills in the constant part of CPU id's state, and returns its address.
 //
 // Context: boot, after goLean.
 func initState(id int) uintptr {
@@ -147,8 +146,8 @@ func initState(id int) uintptr {
 	return uintptr(unsafe.Pointer(st))
 }
 
-// KeepWatch makes CPU 0 take the NMIs at which handlers that run too long are noticed, as the
-// first probe does.
+// KeepWatch makes CPU 0 take the NMIs that find handlers which run too long, as the first
+// registered probe does.
 func KeepWatch() { keepWatch() }
 
 // dataWord returns a word of the image's data. Context: goroutine.

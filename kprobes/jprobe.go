@@ -9,13 +9,12 @@ import (
 	"sonde/kernel/probe"
 )
 
-// Jprobe calls a handler of the function's own signature at its entry, with
-// the function's own arguments. Make one with NewJprobe: it checks that the
-// signatures agree when it is compiled.
+// Jprobe calls a handler with the function's own signature and arguments at the function's
+// entry. Use NewJprobe to make one: it checks at compile time that the signatures agree.
 //
-// The handler runs in trap context, on copies: of the registers, and of the
-// arguments that are passed on the stack. It must end by calling JprobeReturn; the
-// function then runs with its arguments as they were.
+// The handler runs in trap context, on copies of the registers and of the arguments on the
+// stack. It must end by calling JprobeReturn; the function then runs with its original
+// arguments.
 type Jprobe struct {
 	KP    Kprobe // first: a *Kprobe of kindJprobe is a *Jprobe
 	Entry any    // the handler, a func
@@ -23,17 +22,17 @@ type Jprobe struct {
 	code    uintptr // of Entry
 	context uintptr // its closure
 	words   uintptr // arguments on the stack, in words
-	sloppy  bool    // it has been told to call JprobeReturn
+	sloppy  bool    // it has been told once to call JprobeReturn
 }
 
-// maxStack is how many bytes of its caller's frame a handler may need, for arguments
-// and results that are passed on the stack and for spilling argument registers, which
-// are 192 at most. It is MAX_STACK_SIZE of kprobes.txt §1.2, but nothing is cut off: a
-// signature that needs more is refused.
+// maxStack is how many bytes of its caller's frame a handler may need: for arguments and
+// results on the stack, and for spilling argument registers (192 bytes at most). It is
+// MAX_STACK_SIZE of kprobes.txt §1.2, but nothing is cut off: a signature that needs more
+// is refused.
 const maxStack = 1024
 
-// NewJprobe returns a jprobe on function target with the given handler. That
-// both are of one type F is the check; F must be a function type.
+// NewJprobe returns a jprobe on the function target with the given handler. F must be a
+// function type; that both are of type F guarantees equal signatures.
 //
 // Context: any.
 func NewJprobe[F any](target, handler F) *Jprobe {
@@ -42,9 +41,9 @@ func NewJprobe[F any](target, handler F) *Jprobe {
 	return j
 }
 
-// prepare gets the call of Entry ready.
+// prepare prepares the call of Entry.
 //
-// Errors: EINVAL it is no function; E2BIG its signature needs more than maxStack.
+// Errors: EINVAL Entry is not a function; E2BIG its signature needs more than maxStack.
 func (j *Jprobe) prepare() error {
 	code := goabi.CodeOf(j.Entry)
 	if code == 0 {
@@ -60,7 +59,7 @@ func (j *Jprobe) prepare() error {
 	return nil
 }
 
-// manner needs nothing for SSE registers: they are saved to be copied.
+// manner needs no flag for SSE registers: they are saved, because they are copied.
 func (j *Jprobe) manner() probe.Flags { return flagSpecial }
 func (j *Jprobe) left()               {}
 func (j *Jprobe) handlers() []handler { return []handler{{"jprobe", j.Entry}} }

@@ -67,7 +67,7 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-48
 	RET
 
 // func leaveMirror(sp uintptr)
-// It goes back to callMirrored's frame at sp, wherever the handler is.
+// It returns to callMirrored's frame at sp, wherever the handler is.
 TEXT ·leaveMirror(SB),NOSPLIT|NOFRAME,$0-8
 	MOVQ	8(SP), SP
 	LEAQ	const_maxStack(SP), BP

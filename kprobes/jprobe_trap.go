@@ -26,9 +26,9 @@ var mirrorSP [trap.MaxCPUs]uintptr
 
 func leaveMirror(sp uintptr)
 
-// callMirrored calls code with the closure context, the integer and SSE
-// argument registers of r and xmm, and a copy of so many words of stack arguments.
-// It returns 1 if the handler ended with JprobeReturn, 0 if by returning.
+// callMirrored calls code with the closure context, the integer and SSE argument registers
+// of r and xmm, and a copy of words words of stack arguments. It returns 1 if the handler
+// ended with JprobeReturn, 0 if it returned.
 //
 //go:noescape
 func callMirrored(code, context uintptr, r *amd64.Regs, xmm *[16][16]byte, words uintptr) (ended int)

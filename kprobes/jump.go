@@ -12,15 +12,15 @@ import (
 	"sonde/kprobes/place"
 )
 
-// A site can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. What jumps
-// look like, and which sites may have one, is package optprobe's; it finds here
-// what there is to do, and has it done.
+// A site can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. Package optprobe
+// decides which sites may have one, and writes the detours; this file tells it what there
+// is to do and puts the jumps in.
 
-// An Optimizer makes detours: package optprobe.
+// An Optimizer makes detours; package optprobe has one.
 type Optimizer interface {
-	// Kick says that Candidates may have something new. Context: goroutine, mu held.
+	// Kick says that Candidates may have changed. Called with mu held.
 	Kick()
-	// Finish returns when what has been kicked is done. Context: goroutine.
+	// Finish returns when everything kicked so far is done.
 	Finish()
 }
 
@@ -30,7 +30,7 @@ var (
 	noJumps   bool      // what SetJumps has said
 )
 
-// SetOptimizer makes o the optimizer.
+// SetOptimizer sets the optimizer.
 //
 // Context: boot, goroutine.
 func SetOptimizer(o Optimizer) {
@@ -39,8 +39,8 @@ func SetOptimizer(o Optimizer) {
 	optimizer = o
 }
 
-// AwaitJumps waits until the optimizer has done what there is to do, so that who
-// asks right after registering a probe is told what it will be.
+// AwaitJumps waits until the optimizer has nothing left to do, so that a caller that has
+// just registered a probe sees its final state.
 func AwaitJumps() {
 	mu.Lock()
 	o := optimizer
@@ -50,19 +50,18 @@ func AwaitJumps() {
 	}
 }
 
-// A Candidate is an armed probe that could be hit by a jump but is not.
+// A Candidate is an armed probe that is hit by a breakpoint and might be hit by a jump.
 type Candidate struct {
 	Addr   uintptr         // the probed address
-	Check  int             // bytes of the stack check there, as kprobes decides it: up to its last branch
+	Check  int             // bytes of the stack check there, including its last branch
 	Detour *detour.Detour  // nil if it has none yet
 	Begins detour.Template // what a detour for the probes there begins with
 
-	turn int // as seen then
+	turn int // of the site, when it was listed
 }
 
-// Candidates returns the places with no post-handler and no jprobe, and with no
-// other probe within their detour, in order of address. After SetJumps(false)
-// there are none.
+// Candidates returns, in order of address, the places that have no post-handler, no jprobe
+// and no other probe within their detour. After SetJumps(false) there are none.
 func Candidates() (list []Candidate) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -86,17 +85,17 @@ func Optimized(addr uintptr) bool {
 	return s != nil && s.jumped
 }
 
-// Original returns the n bytes of code at addr as the image has them, without
-// what probes have put there.
+// Original returns the n bytes of code at addr as the image has them, without breakpoints
+// and jumps.
 func Original(addr, n uintptr) []byte {
 	mu.Lock()
 	defer mu.Unlock()
 	return original(addr, n)
 }
 
-// Bind gives c's site a detour: from now on a breakpoint there goes on in the
-// detour's copy too, instead of coming back into the region from a slot. It
-// reports whether there is such a site and it had none.
+// Bind gives c's site a detour. From now on a breakpoint there, too, continues in the
+// detour's copy instead of returning from a slot into the region. It reports whether the
+// site still exists and had no detour.
 func (c *Candidate) Bind(d *detour.Detour) bool {
 	mu.Lock()
 	defer mu.Unlock()
@@ -113,17 +112,17 @@ func (c *Candidate) Bind(d *detour.Detour) bool {
 	return true
 }
 
-// ErrRetry is what Jump returns when nothing was changed because some CPU stood in
-// the code to be replaced.
+// ErrRetry is what Jump returns when it changed nothing because a CPU was in the code to be
+// replaced.
 var ErrRetry = machine.ErrRetry
 
-// Jump replaces the breakpoints of list by jumps, all at one stop of the machine,
-// which took stopped. Those that are not as they were when they got their detour,
-// or were listed, are left out. A grace period must have passed since then, so
-// that no CPU is in a region or will come back into it.
+// Jump replaces the breakpoints of cands with jumps during one stop of the machine; stopped
+// is how long that took. Candidates whose site has changed since it was listed or got its
+// detour are left out. A grace period must have passed since then, so that no CPU is in a
+// region or will return into it.
 //
-// Errors: ErrRetry, and what stopping the machine and writing text return;
-// nothing has changed then.
+// Errors: ErrRetry, and those of stopping the machine and of writing text; nothing has
+// changed then.
 // Source: kprobes.txt §1.4.5.
 func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	mu.Lock()
@@ -145,8 +144,8 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	return len(list), stopped, nil
 }
 
-// Recheck is told that addr begins or ends to be watched for being executed. When it returns,
-// no CPU executes a copy of what is there, if it is.
+// Recheck says that an execute watchpoint at addr has begun or ended. If it has begun, no
+// CPU executes a copy of the instruction there when Recheck returns.
 func Recheck(addr uintptr) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -156,8 +155,8 @@ func Recheck(addr uintptr) {
 	kick()
 }
 
-// SetJumps has every jump taken out, and no other goes in (off), or has the
-// optimizer look again (on).
+// SetJumps(false) removes all jumps and prevents new ones; SetJumps(true) lets the
+// optimizer look again.
 func SetJumps(on bool) {
 	machine.This.Forbid("takes jumps in or out")
 	mu.Lock()

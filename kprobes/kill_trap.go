@@ -2,23 +2,23 @@
 
 package kprobes
 
-// Trap context. Handlers that break the rules: found, abandoned, disarmed. Those that
+// Trap context. Handlers that break the rules are found, abandoned and disarmed. Those that
 // run too long are found whatever the other CPUs do.
 //
-// CPU 0 takes an NMI 18 times a second, which nothing holds up (irq.StartNMI). It
-// looks at itself, and sends an NMI to each CPU that is in the same handler as at the
-// last look. So a CPU is measured by itself, by NMIs that it takes in the handler: one
-// that the host gives no time to is not blamed for that. Each NMI adds the time since
-// the last to the handler's account, but never more than maxGap: after a pause of the
-// whole machine the clock has jumped, and that counts as one gap.
+// CPU 0 takes an NMI 18 times a second, which nothing can delay (irq.StartNMI). It checks
+// itself, and sends an NMI to each CPU that is still in the handler in which the last check
+// saw it. So each CPU is measured by itself, with NMIs that it takes in the handler: a CPU
+// that the host does not run is not blamed. Each NMI adds the time since the last one to
+// the handler's account, but at most maxGap: after a pause of the whole machine the clock
+// has jumped, and that counts as one gap.
 //
 // Without that NMI (command line nmi_watchdog=0, or no such timer) every CPU's timer
-// interrupt does the same. A handler that a jump called takes it, and is ended from it.
-// One that a trap called has interrupts off: another CPU must see it, so CPUs that are
-// all in such handlers are not found.
+// interrupt does the same. A handler that was called by a jump takes it and can be ended
+// there. A handler that was called by a trap has interrupts off, so another CPU must notice
+// it: if all CPUs are in such handlers, none is found.
 //
-// Rejected: RDTSC at the begin and end of each handler (a tenth of a hit by a jump,
-// and it measures the pause as well); an NMI to every CPU each time (wakes idle CPUs).
+// Rejected: RDTSC before and after each handler (a tenth of a hit by a jump, and it
+// measures pauses of the host as well); an NMI to every CPU each time (it wakes idle CPUs).
 //
 // Source: the NMI by the I/O APIC is that of Linux 2.6, Documentation/nmi_watchdog.txt.
 
@@ -43,13 +43,13 @@ import (
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
 const vecAbandon = amd64.VecAbandon
 
-// disarmer wakes the thread that disarms sites that no probe needs any more.
+// disarmer wakes the thread that disarms sites which no probe wants any more.
 var disarmer irq.Event
 
-// onAbandon is called by the runtime when the code on this trap stack does what it
-// must not: allocate, block, panic, use up the stack. With no handler to
-// abandon it returns, and the runtime ends the machine; nor is a handler to blame for
-// an interrupt that came on top of it.
+// onAbandon is called by the runtime when the code on this trap stack does something
+// forbidden: it allocates, blocks, panics, or runs out of stack. If no handler is running,
+// or an interrupt on top of the handler is the cause, it returns, and the runtime stops the
+// machine.
 func onAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	if st := &states[id].state; st.probe == 0 || st.interrupted() {
@@ -58,13 +58,14 @@ func onAbandon(r *amd64.Regs) {
 	kill(id, passed(r.AX, r.BX), passed(r.CX, r.DX), r)
 }
 
-// passed is a string that the runtime passes in registers, cut to what a line has room for.
+// passed returns a string that the runtime passes in registers, cut to the length of a log
+// line.
 func passed(p, n uint64) string {
 	return unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(n, 128)) // Safe because: it stays as it is until the handler has gone
 }
 
-// kill abandons the handler that r interrupted on CPU id, disables its probe
-// for good, and says so: why, and what else there is to say.
+// kill abandons the handler that r interrupted on CPU id, disables its probe for good, and
+// logs why, with text.
 func kill(id int, why, text string, r *amd64.Regs) {
 	st := &states[id].state
 	k := asProbe(st.probe)
@@ -79,22 +80,22 @@ func kill(id int, why, text string, r *amd64.Regs) {
 	disarmer.Wake()
 }
 
-// HandlerLimit is how long a handler may run, in milliseconds; 0 is for ever.
+// HandlerLimit is how long a handler may run, in milliseconds; 0 means for ever.
 var HandlerLimit = sysctl.NewRange("debug.kprobes-handler-limit-ms", 2000, 0, 60_000,
 	"milliseconds after which a probe handler is abandoned; 0: never")
 
 const (
 	tooLong = "it runs too long"
 
-	maxGap     = 2 * irq.NMIPeriod // ns; the most that one look can add
+	maxGap     = 2 * irq.NMIPeriod // ns; the most that one check can add
 	timerEvery = irq.NMIPeriod     // ns, without the NMI
 )
 
-// byNMI is whether CPU 0's NMI looks.
+// byNMI says that CPU 0's NMI does the checks.
 var byNMI atomic.Bool
 
-// keepWatch begins with the first probe and does not end: a few interrupts a second
-// cost next to nothing.
+// keepWatch starts with the first probe and never stops: a few interrupts a second cost
+// next to nothing.
 //
 // Context: goroutine.
 var keepWatch = sync.OnceFunc(func() {
@@ -120,7 +121,7 @@ type sighting struct {
 
 var watched [trap.MaxCPUs]sighting
 
-// onNMI takes NMIs that the watch has sent, or that are its clock.
+// onNMI takes the NMIs that the watch has sent, and those that are its clock.
 func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	id := trap.ID(r)
 	clock := id == 0 && byNMI.Load()
@@ -131,8 +132,8 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Stop
 }
 
-// watch looks at CPU id, which r was interrupted on, and with others at all CPUs. A
-// probe that it hits is missed: a handler called from here could not be ended.
+// watch checks CPU id, which r interrupted, and with others set all CPUs. A probe that it
+// hits counts as missed, because a handler called from here could not be ended.
 func watch(id int, r *amd64.Regs, others bool) {
 	st := &states[id].state
 	mine := st.phase == idle
@@ -151,8 +152,7 @@ func watch(id int, r *amd64.Regs, others bool) {
 	}
 }
 
-// suspect reports whether CPU i is in the handler that it was in at the last
-// look.
+// suspect reports whether CPU i is in the same handler as at the last check.
 func (w *sighting) suspect(i int) bool {
 	st := &states[i].state
 	seq := atomic.LoadUint64(&st.seq)
@@ -162,8 +162,8 @@ func (w *sighting) suspect(i int) bool {
 	return w.seen.Swap(seq) == seq
 }
 
-// measure adds to the account of the handler that r interrupted on CPU id, and ends
-// it if it has run too long and may be ended now; else the next look does it.
+// measure adds to the account of the handler that r interrupted on CPU id. It ends the
+// handler if that has run too long and can be ended now; otherwise the next check will.
 func (w *sighting) measure(id int, r *amd64.Regs) {
 	st := &states[id].state
 	now := cpu.Nanotime()
@@ -179,9 +179,9 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 	}
 }
 
-// canEnd reports whether the handler may be ended from r. What came on top of it must
-// end first: an interrupt other than r itself, or the waking of a thread. That one has
-// interrupts off, so if r is an interrupt it is another CPU's.
+// canEnd reports whether the handler can be ended from r. Whatever came on top of it must
+// end first: an interrupt other than r, or the waking of a thread. Waking has interrupts
+// off, so if r is an interrupt, the waking is another CPU's.
 func (st *state) canEnd(r *amd64.Regs) bool {
 	if trap.Interrupt() == uintptr(unsafe.Pointer(r)) {
 		return true // interrupts do not nest: each runs with them off

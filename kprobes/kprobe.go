@@ -13,58 +13,58 @@ import (
 
 // Flags of a probe.
 const (
-	// FlagDisabled is KPROBE_FLAG_DISABLED: registered, but its handlers are
-	// not called. Set before registering to begin so; change it afterwards
-	// with EnableKprobe and DisableKprobe.
+	// FlagDisabled is KPROBE_FLAG_DISABLED: the probe is registered, but its handlers are
+	// not called. Set it before registering to begin disabled; afterwards use EnableKprobe
+	// and DisableKprobe.
 	FlagDisabled probe.Flags = 1 << iota
 	flagRegistered
 	flagGone // its handler broke the rules: disabled for good
 	flagSSE  // a handler may change X0-X14; of a return probe, the entry handler
-	// What hits do for it, see onBreakpoint: none of the two, the pre-handler is
-	// called as it is; flagNotes, a return probe notes the call; flagSpecial, all else.
+	// What a hit does for the probe, see onBreakpoint. With none of these two it calls the
+	// pre-handler; with flagNotes, a return probe, it notes the call; flagSpecial is
+	// everything else.
 	flagNotes
 	flagSpecial
 
 	flagOff = FlagDisabled | flagGone
-	// flagsReturn decide whether a call in flight returns to its handler: it does if
-	// of these only flagRegistered is set.
+	// flagsReturn decide whether a call that has not returned yet will call the return
+	// handler: it will if flagRegistered is the only one of these that is set.
 	flagsReturn = flagGone | flagRegistered
-	// flagsOwn are not the user's.
+	// flagsOwn are the flags that users must not set.
 	flagsOwn = flagRegistered | flagGone | flagSSE | flagNotes | flagSpecial
 )
 
-// The handlers. What they may do is in the package's documentation.
+// The handlers. The package's documentation says what they may do.
 type (
-	// PreHandler runs before the probed instruction; r.IP is behind the INT3,
-	// one more than k.Addr, as on Linux. It returns 0. Any other value means
-	// that it has changed r.IP: the instruction is not executed, no
-	// post-handler is called, and the code goes on at r.IP. Of a probe that is
-	// hit by a jump the value is ignored: give one that changes r.IP a
-	// post-handler, an empty one will do (kprobes.txt §1.4, note).
+	// PreHandler runs before the probed instruction; r.IP is behind the INT3, that is
+	// k.Addr+1, as on Linux. It normally returns 0. Any other value means that it has
+	// changed r.IP: the instruction is not executed, no post-handler is called, and
+	// execution continues at r.IP. The value is ignored in a hit by a jump: a probe whose
+	// handler changes r.IP needs a post-handler, for which an empty one will do
+	// (kprobes.txt §1.4, note).
 	//
-	// Context: trap. Interrupts are off when a trap calls it; when a jump does
-	// ([OPTIMIZED] in the list), they are as the probed code has them: a handler
-	// that minds must turn them off itself.
+	// Context: trap. Interrupts are off if a trap calls it. If a jump calls it ([OPTIMIZED]
+	// in the list), they are as the probed code has them; a handler that needs them off
+	// must turn them off itself.
 	// Source: kprobes.txt §5.
 	PreHandler func(k *Kprobe, r *amd64.Regs) int
 	// PostHandler runs after the probed instruction; flags is always 0.
 	//
 	// Context: trap, with interrupts off.
 	PostHandler func(k *Kprobe, r *amd64.Regs, flags uint64)
-	// FaultHandler runs when exception trapnr occurs in one of the handlers or
-	// in the probed instruction, however that is executed. Non-zero says that it has
-	// been dealt with: the code goes on with r as it is then. At k.Addr that is
-	// another hit.
+	// FaultHandler runs when exception trapnr occurs in one of the handlers or in the
+	// probed instruction, however that is executed. If it returns non-zero, the exception
+	// is handled: execution continues with r as it is then. At k.Addr that is another hit.
 	//
 	// Context: trap, with interrupts off.
 	FaultHandler func(k *Kprobe, r *amd64.Regs, trapnr int) int
 )
 
-// Kprobe is a probe on one instruction. Set either SymbolName and Offset or
-// Addr, and the handlers wanted; leave the rest alone while it is registered.
+// Kprobe is a probe on one instruction. Set either SymbolName and Offset or Addr, and the
+// handlers; leave the rest alone while the probe is registered.
 type Kprobe struct {
-	SymbolName string      // the function, as kallsyms has it; a name may be cut at any slash
-	Offset     uintptr     // bytes from there
+	SymbolName string      // the function, as in kallsyms; the path may be cut at any slash
+	Offset     uintptr     // bytes from the symbol
 	Addr       uintptr     // filled in from SymbolName
 	Flags      probe.Flags // FlagDisabled, or 0
 
@@ -82,13 +82,13 @@ type Kprobe struct {
 // Task identifies a goroutine by its id, 0 for none.
 type Task uint64
 
-// A Context is who reached a probe, and where: see Current.
+// A Context says which goroutine and CPU reached a probe: see Current.
 type Context struct {
-	Goroutine Task // 0: none, it is the scheduler or an interrupt
+	Goroutine Task // 0: none, the hit is in the scheduler or in an interrupt
 	CPU       int  // counted from 0
 }
 
-// resolve returns where k goes and the function that is in.
+// resolve returns k's address and the function that contains it.
 func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 	switch {
 	case k.SymbolName != "" && k.Addr != 0:
@@ -114,14 +114,14 @@ func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 	return 0, fn, probe.Refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
 }
 
-// Current tells whose hit a handler is called for. r is what the handler got. It
-// costs two loads, and allocates nothing.
+// Current returns which goroutine and CPU the hit belongs to. r must be what the handler
+// was given. It costs two loads and allocates nothing.
 //
-// Context: trap: a handler of a kprobe, or of a return probe.
+// Context: trap: a handler of a kprobe or of a return probe.
 func Current(r *amd64.Regs) Context { return current(r) }
 
-// Opcode returns the first byte of k's instruction, which a breakpoint or a jump may
-// have replaced; 0 if k is not registered.
+// Opcode returns the first byte of k's original instruction, without the breakpoint or jump
+// that may have replaced it; 0 if k is not registered.
 //
 // Source: "Kernel Space Probes Interface", opcode.
 func (k *Kprobe) Opcode() byte {
@@ -133,7 +133,7 @@ func (k *Kprobe) Opcode() byte {
 	return k.site.Orig[0]
 }
 
-// name is how errors call k.
+// name is how error messages call k.
 func (k *Kprobe) name() string {
 	if k.SymbolName == "" {
 		return fmt.Sprintf("%#x", k.Addr)
@@ -141,7 +141,7 @@ func (k *Kprobe) name() string {
 	return fmt.Sprintf("%s+%#x", k.SymbolName, k.Offset)
 }
 
-// kind is what a Kprobe is part of; the letters of the list file.
+// kind is what a Kprobe is part of; its letter is in the list file.
 type kind uint8
 
 const (
@@ -153,24 +153,24 @@ const (
 func (k kind) String() string { return [...]string{"k", "r", "j"}[k] }
 func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe"}[k] }
 
-// A whole is what a Kprobe is part of: what its kind does in its own way when it is
-// registered, and described. What a hit does goes by the flags.
+// A whole is what a Kprobe is part of. It has what differs by kind in registering and
+// describing; hits go by the flags.
 type whole interface {
-	// prepare makes what is needed before there can be a hit. Called with mu held.
-	// Errors: as RegisterKretprobe and RegisterJprobe say.
+	// prepare makes what a hit needs. Called with mu held.
+	// Errors: those of RegisterKretprobe and RegisterJprobe.
 	prepare() error
-	// manner settles how hits call the handlers, as they are now, and returns the
-	// flags that say it. Nothing can be refused any more.
+	// manner returns the flags that tell hits how to call the handlers. It is called when
+	// nothing can fail any more.
 	manner() probe.Flags
-	// left is called when it is unregistered, and no CPU is in a handler of it.
+	// left is called after unregistering, when no CPU is in its handlers.
 	left()
-	// handlers returns all that hits may call, by what it is called, and account
-	// what has become of the hits.
+	// handlers returns all functions that hits may call, by name; account returns what
+	// became of the hits.
 	handlers() []handler
 	account() Ledger
 }
 
-// A handler is a function, which may be nil, and what it is to its probe.
+// A handler is a function, which may be nil, with its name.
 type handler struct {
 	role string
 	f    any
@@ -222,35 +222,35 @@ func (j *Jprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(j)) }
 // wantsPost reports whether k keeps its instruction from being boosted.
 func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil }
 
-// A Ledger accounts for every hit of a probe.
+// A Ledger counts what became of each hit of a probe.
 type Ledger = probe.Ledger
 
-// Ledger returns the probe's account.
+// Ledger returns the probe's counts.
 //
 // Context: any.
 func (k *Kprobe) Ledger() Ledger { return k.ledger.Ledger() }
 
-// NMissed returns how often the probe was hit but its handler not called,
-// because it was hit inside a handler.
+// NMissed returns how many hits did not call the handler because they happened inside a
+// handler.
 //
 // Context: any.
 func (k *Kprobe) NMissed() uint64 { return k.Ledger().Recursion }
 
-// Hits returns how often the probe's handler has run to its end.
+// Hits returns how many times the probe's handler has completed.
 //
 // Context: any.
 func (k *Kprobe) Hits() uint64 { return k.Ledger().Handled }
 
-// calls and notes report whether all that k wants of a hit is its pre-handler called,
-// or the call noted.
+// calls and notes report whether a hit only has to call k's pre-handler, or only has to
+// note the call.
 func (k *Kprobe) calls() bool { return !k.Flags.Has(flagOff | flagSpecial | flagNotes) }
 
 func (k *Kprobe) notes() bool {
 	return k.Flags.Has(flagNotes) && !k.Flags.Has(flagOff|flagSpecial) && asKretprobe(k).EntryHandler == nil
 }
 
-// disableForGood makes hits call no handler of k's any more, and reports whether they
-// did before. They must look at its flags for that, so its site has no short way.
+// disableForGood stops hits from calling k's handlers, and reports whether they did until
+// now. The hits must look at k's flags for this, so its site has no short way.
 //
 // Context: any.
 func (k *Kprobe) disableForGood() bool {

@@ -11,24 +11,24 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// KretprobeHandler runs when a probed call enters or returns. An entry handler that
-// returns 0 is sure of its return handler, unless the call never returns, or the
-// probe is unregistered before. One that returns another value declines the call:
-// no return handler is called for it. What a return handler returns is ignored.
+// KretprobeHandler is called when a probed call enters or returns. If an entry handler
+// returns 0, the return handler will be called for this call, unless the call never returns
+// or the probe is unregistered first. If it returns another value, no return handler is
+// called for this call. The result of a return handler is ignored.
 //
-// Context: trap. Interrupts are as the probed function has them for a return
-// handler, and for an entry handler that is reached by a jump; they are off for one
-// that is reached by a breakpoint.
+// Context: trap. A return handler, and an entry handler reached by a jump, run with
+// interrupts as the probed function has them; an entry handler reached by a breakpoint runs
+// with interrupts off.
 // Source: kprobes.txt §1.3.2, §5.
 type KretprobeHandler func(ri *KretprobeInstance, r *amd64.Regs) int
 
-// Kretprobe is a return probe on a function: the function's entry is KP, of
-// which only SymbolName or Addr, and FlagDisabled, are to be set.
+// Kretprobe is a return probe on a function. KP is the probe on the function's entry; set
+// only its SymbolName or Addr, and FlagDisabled.
 type Kretprobe struct {
 	KP           Kprobe           // first: a *Kprobe of kindKretprobe is a *Kretprobe
 	Handler      KretprobeHandler // called when a call returns; nil: returns are counted
 	EntryHandler KretprobeHandler // called when it is entered; may be nil
-	MaxActive    int              // calls probed at the same time; 0 or less: the number of CPUs
+	MaxActive    int              // most calls probed at the same time; 0 or less: the number of CPUs
 	DataSize     uintptr          // bytes of private data per call
 
 	pool   pool
@@ -36,19 +36,19 @@ type Kretprobe struct {
 	direct KretprobeHandler // Handler, if it may not
 }
 
-// KretprobeInstance is one call that has been entered and will return. Its field
-// RetAddr, a uintptr, is the address that it will return to.
+// KretprobeInstance is one call that has been entered and has not returned. Its field
+// RetAddr, a uintptr, is its return address.
 type KretprobeInstance struct {
 	ret // first: the runtime's sondeRet; with RetAddr
 
 	RP   *Kretprobe // the probe
 	Task Task       // the goroutine
-	Data []byte     // DataSize bytes, what the entry handler left there
+	Data []byte     // DataSize bytes, for the entry handler to fill and the return handler to read
 
 	busy     bool     // not in the pool
 	index1   uint64   // in the pool, counted from 1
 	nextFree uint64   // index1 of the next in the pool, 0 at its end
-	_        [40]byte // to two cache lines: another CPU uses the next instance
+	_        [40]byte // up to two cache lines, because another CPU uses the next instance
 }
 
 // ret is the runtime's sondeRet: see the overlay's sonde_ret.go.
@@ -71,7 +71,7 @@ func (rp *Kretprobe) NMissed() uint64 { return rp.Ledger().NoInst }
 // Context: any.
 func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }
 
-// Ledger returns the probe's account.
+// Ledger returns the probe's counts.
 //
 // Context: any.
 func (rp *Kretprobe) Ledger() Ledger {
@@ -90,8 +90,8 @@ func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 // those calls still return through their instances. guarded by mu
 var graveyard []*Kretprobe
 
-// left keeps rp if calls are in flight. Those of others that are not any more are
-// forgotten.
+// left keeps rp if calls of it have not returned, and forgets the probes whose calls have all
+// returned.
 func (rp *Kretprobe) left() {
 	graveyard = slices.DeleteFunc(graveyard, func(old *Kretprobe) bool { return old == rp || old.pool.inUse() == 0 })
 	if rp.pool.inUse() > 0 {
@@ -127,7 +127,7 @@ func (rp *Kretprobe) prepare() error {
 			n, each, uint64(n)*each>>20)
 	}
 	if rp.pool.instances != nil {
-		machine.This.Quiesce() // who gives an instance back may not have put it on a list yet
+		machine.This.Quiesce() // a CPU that frees an instance may not have put it on a list yet
 	}
 	rp.pool.init(rp, n, machine.This.CPUs, rp.DataSize)
 	return nil

@@ -2,8 +2,8 @@
 
 package kprobes
 
-// Trap context. A call is entered: its return address is replaced. It returns:
-// to the trampoline, and from there to where it should.
+// Trap context. When a call is entered, its return address is replaced by the trampoline's.
+// It returns to the trampoline, and from there to its caller.
 
 import (
 	"unsafe"
@@ -30,8 +30,8 @@ var trampolinePC = codeAt.trampoline
 // pools of probes with calls in flight are kept (graveyard).
 func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
 
-// note is the pre-handler of the entry: it notes the call. r.SP is at the return address. Detours do
-// the usual case themselves (detour_amd64.s).
+// note is the pre-handler of the entry: it notes the call. r.SP points at the return
+// address. Detours handle the usual case themselves (detour_amd64.s).
 func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
 	head, hi := calls(g)
@@ -41,7 +41,7 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	}
 	lr := uintptr(load(r.SP))
 	if lr == trampolinePC {
-		// Another return probe of this function was here first.
+		// Another return probe of this function has replaced the address already.
 		lr = asInstance(*head).RetAddr
 	} else if *head != 0 && asInstance(*head).off == off {
 		bury(head, id) // the slot's last user never returned
@@ -63,16 +63,16 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	store(r.SP, uint64(trampolinePC))
 }
 
-// onNote is (*Kretprobe).note for rp behind a kprobe, where the detour does not deal
-// with it itself. It calls no handler.
+// onNote is (*Kretprobe).note for rp behind a kprobe, for the cases that the detour does
+// not handle. It calls no handler.
 func onNote(r *amd64.Regs, rp *Kretprobe) {
 	id := trap.ID(r)
 	rp.KP.ledger.Count(id, probe.Entered)
 	rp.note(&states[id].state, id, r)
 }
 
-// declines calls the entry handler. If that has to be abandoned, in is lost to
-// the pool with it, so it is noted first.
+// declines calls the entry handler and reports whether it declines the call. It notes the
+// instance first; otherwise the pool would lose it when the handler is abandoned.
 func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) bool {
 	st.begin(&rp.KP)
 	st.instance = uintptr(unsafe.Pointer(in))
@@ -82,10 +82,10 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 	return ret != 0
 }
 
-// giveBack puts an instance in its pool again.
+// giveBack returns an instance to its pool.
 func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
 
-// bury gives up the innermost call of a list: it will never return.
+// bury drops the innermost call of a list: it will never return.
 func bury(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
@@ -93,15 +93,16 @@ func bury(head *uintptr, id int) {
 	giveBack(in, id)
 }
 
-// buryAbove gives up the calls whose frames lie below the frame at off: a panic
-// or a switch of stacks has gone past them.
+// buryAbove drops the calls whose frames are below the frame at off: a panic or a switch of
+// stacks has skipped them.
 func buryAbove(head *uintptr, off uintptr, id int) {
 	for *head != 0 && asInstance(*head).off > off {
 		bury(head, id)
 	}
 }
 
-// onDead is called by the runtime when it gives up calls: a goroutine ends, or recovers.
+// onDead is called by the runtime when calls will never return: a goroutine ends, or
+// recovers.
 //
 // Context: any.
 func onDead(head uintptr) {
@@ -113,10 +114,10 @@ func onDead(head uintptr) {
 	cpu.IRQRestore(flags)
 }
 
-// onReturn takes the return of a probed function to the trampoline, which has made r
-// look like a trap and does not deal with it itself; r.SP is behind the slot. It
-// calls the return handlers of the call, innermost first. Interrupts are as the
-// function has them (kprobes.txt §5).
+// onReturn handles the return of a probed function to the trampoline, in the cases that the
+// trampoline does not handle itself; r looks as in a trap, and r.SP is behind the slot. It
+// calls the return handlers of the call, innermost first. Interrupts are as the function
+// has them (kprobes.txt §5).
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
@@ -153,8 +154,8 @@ func onReturn(r *amd64.Regs) {
 	st.afterReturn(id, r)
 }
 
-// afterReturn gives the instance back whose handler is done, or was abandoned,
-// and goes on with the next of the same call.
+// afterReturn frees the instance whose handler has completed or was abandoned, and
+// continues with the next instance of the same call.
 func (st *state) afterReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	in := asInstance(*head)
@@ -166,8 +167,8 @@ func (st *state) afterReturn(id int, r *amd64.Regs) {
 	}
 }
 
-// search finds the instance of the call whose slot is off below the top of its
-// stack, and gives up those below it.
+// search finds the instance of the call whose slot is off bytes below the top of its stack,
+// and drops the calls below it.
 func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
 	buryAbove(head, off, id)
 	if *head == 0 || asInstance(*head).off != off {
@@ -175,7 +176,8 @@ func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
 	}
 }
 
-// missReturn takes a return inside a handler: its instances are given back.
+// missReturn handles a return inside a handler: it frees the instances without calling
+// handlers.
 func missReturn(id int, r *amd64.Regs) {
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
@@ -189,7 +191,8 @@ func missReturn(id int, r *amd64.Regs) {
 	}
 }
 
-// bug takes a return that no instance stands for: there is nowhere to go.
+// bug handles a return without an instance: the return address is unknown, so the kernel
+// dies.
 func bug(p uintptr, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	printk.Emerg("kretprobe BUG!: Processing kretprobe %x @ %x", p, r.SP)

@@ -5,7 +5,7 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// Detours is the memory for detours, which package optprobe gives out.
+// Detours is the memory for detours, which package optprobe allocates.
 func Detours() *text.Pool { return machine.This.Detours }
 
 // Slots is the memory for copies of single instructions.

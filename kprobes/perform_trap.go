@@ -2,9 +2,9 @@
 
 package kprobes
 
-// Trap context. How a hit gets the probed instruction done: the single step of the
-// copy and what comes behind it, a stack check that is decided, an emulation; and what
-// that reads of the interrupted code.
+// Trap context. How a hit gets the probed instruction executed: by a single step of the
+// copy, by deciding a stack check, or by emulation; and what these read of the interrupted
+// code.
 
 import (
 	"unsafe"
@@ -20,8 +20,7 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// steps makes the CPU execute the copy and trap behind it, with no interrupt in
-// between.
+// steps makes the CPU execute the copy and trap behind it, without an interrupt in between.
 func (s *site) steps(st *state, r *amd64.Regs) {
 	st.phase = stepping
 	st.flags = r.Flags & stepFlags
@@ -29,9 +28,9 @@ func (s *site) steps(st *state, r *amd64.Regs) {
 	r.IP = uint64(s.Slot)
 }
 
-// onStep takes #DB. It is the one text for what a hit does behind the instruction:
-// finish leads here when there was no step, and afterAbandon when a post-handler
-// has been given up (see onBreakpoint).
+// onStep takes #DB. It has all that a hit does after the instruction: finish leads here
+// when there was no step, and afterAbandon when a post-handler has been given up (see
+// onBreakpoint).
 func onStep(r *amd64.Regs) {
 	st := stateOf(r)
 	var s *site
@@ -41,13 +40,13 @@ func onStep(r *amd64.Regs) {
 			return
 		}
 		if s.Check.Kind == prologue.Small {
-			// Counted as a call: a preemption request that came meanwhile waits
-			// for the next function.
+			// It has been counted as a call, so a preemption request that has come
+			// meanwhile waits for the next function.
 			r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
 		}
 		st.follows(s, r)
 	} else if !st.takesOver(r) {
-		die.Debug(r) // of no hit: those inside a handler do not step
+		die.Debug(r) // not from a hit: hits inside a handler do not step
 		return
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
@@ -65,15 +64,15 @@ func onStep(r *amd64.Regs) {
 	st.phase = idle
 }
 
-// follows notes that the instruction of s has been done: the post-handlers come.
-// After a step r is another trap.
+// follows notes that the instruction of s has been executed, so the post-handlers come
+// next. After a step, r is another trap's.
 func (st *state) follows(s *site, r *amd64.Regs) {
 	st.frame = uintptr(unsafe.Pointer(r))
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 	st.phase = post
 }
 
-// finish ends a hit whose instruction has been done without a step.
+// finish ends a hit whose instruction was executed without a step.
 func (s *site) finish(st *state, r *amd64.Regs) {
 	if !s.post.Load() {
 		st.phase = idle
@@ -84,21 +83,21 @@ func (s *site) finish(st *state, r *amd64.Regs) {
 	onStep(r)
 }
 
-// endStep moves IP from behind the copy to behind the original and restores the
-// flags. False: the copy is a repeated string instruction that is not done.
+// endStep moves IP from behind the copy to behind the original and restores the flags. It
+// returns false if the copy is a repeated string instruction that has not ended.
 func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
 	if r.IP == uint64(s.Slot) {
 		return false
 	}
-	if r.IP-uint64(s.Slot) < machine.SlotSize { // else the step took the jump back, too (QEMU, PAUSE)
+	if r.IP-uint64(s.Slot) < machine.SlotSize { // else the step executed the jump back, too (QEMU, PAUSE)
 		r.IP += uint64(s.Addr) - uint64(s.Slot)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 	return true
 }
 
-// passCheck makes r come out of the stack check that s begins with, or, if there are
-// probes on further instructions of it, hit those.
+// passCheck makes r continue behind the stack check that s begins with; or, if other
+// instructions of the check have probes, hits those.
 func (s *site) passCheck(st *state, r *amd64.Regs) {
 	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
 		s.Check.Perform(r, uint64(s.Addr), false)
@@ -111,8 +110,8 @@ func (s *site) passCheck(st *state, r *amd64.Regs) {
 	goOn(st, &s.Check, r, s.Addr)
 }
 
-// decided reports whether s is within a stack check that a probe at the entry has
-// decided; then r goes on in it, as decided: the check is not made again.
+// decided reports whether s is within a stack check that a probe at the entry has decided.
+// If so, r continues in it as decided; the check is not made again.
 func (s *site) decided(st *state, r *amd64.Regs) bool {
 	head := s.Addr - uintptr(s.Within)
 	if st.decided != head || st.decidedSP != r.SP || !s.Around.Fits(r, stackLow(trap.G(r)), stackRoom) {
@@ -124,9 +123,9 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 	return true
 }
 
-// goOn makes r, within the stack check at addr that has been decided, hit the next
-// breakpoint there. It does not go there to hit it: that might be gone by then,
-// and the check be made again, with another outcome.
+// goOn hits the next breakpoint within the decided stack check at addr. It does so
+// directly: if r executed the check instead, the breakpoint might be gone by then, and the
+// check would be made again, with another outcome.
 func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if sites.Find(uintptr(r.IP)) != nil {
@@ -139,14 +138,13 @@ func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	st.decided = 0 // the next check here is another call's, and not decided yet
 }
 
-// checkCode is the stack check c, which stands at addr, as it is now.
+// checkCode returns the current code of the stack check c at addr.
 func checkCode(c *prologue.Check, addr uintptr) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), c.Len) // Safe because: text is mapped for good
 }
 
-// perform executes an instruction on r. What it loads and stores is the
-// interrupted code's own memory, so it faults where the instruction would, and r
-// is not changed then.
+// perform executes an instruction on r. It loads and stores in the interrupted code's own
+// memory, so it faults where the instruction would; r is unchanged then.
 //
 // Context: trap.
 func perform(op *emulate.Op, r *amd64.Regs) {
@@ -160,8 +158,8 @@ func perform(op *emulate.Op, r *amd64.Regs) {
 	op.Finish(r, v)
 }
 
-// segmentBase returns what the interrupted kernel code has as the base of seg:
-// traps out of ring 0 change neither.
+// segmentBase returns the interrupted kernel code's base of seg: traps from ring 0 do not
+// change it.
 func segmentBase(seg insn.Seg) uint64 {
 	switch seg {
 	case insn.SegFS:
@@ -175,10 +173,10 @@ func segmentBase(seg insn.Seg) uint64 {
 // stackRoom is what a stack check leaves free above the end of a stack, in bytes.
 const stackRoom = goruntime.StackRoom
 
-// stackGuard returns the stack limit of g, from where every prologue reads it.
+// stackGuard returns the stack limit of g that stack checks compare with.
 func stackGuard(g unsafe.Pointer) uint64 { return uint64(goruntime.StackGuard(g)) }
 
-// stackLow returns where the stack of g ends.
+// stackLow returns the lowest address of g's stack.
 func stackLow(g unsafe.Pointer) uint64 {
 	lo, _ := goruntime.Stack(g)
 	return uint64(lo)

@@ -7,13 +7,13 @@ import (
 	"sonde/kernel/probe"
 )
 
-// Trap context, but for init: instances are taken and given back on every call of a
-// probed function, on all CPUs at once.
+// Trap context, except init: instances are taken and freed on every call of a probed
+// function, on all CPUs at once.
 
-// pool is the instances of one return probe. Each CPU has a list of free ones
-// on a cache line of its own; where that is empty another's is taken from, so
-// that none stays unused while one is missed. The head of a list carries a tag,
-// so that it can be changed without a lock from any context.
+// pool has the instances of one return probe. Each CPU has a list of free ones on its own
+// cache line; if that is empty it takes one from another CPU's list, so that no hit is
+// missed while an instance is free. The head of a list carries a tag, so that any context
+// can change it without a lock.
 type pool struct {
 	lists     []freeList // by CPU
 	instances []KretprobeInstance
@@ -25,8 +25,7 @@ type freeList struct {
 	_    [7]uint64
 }
 
-// init makes n instances of rp with size bytes of data each, spread over cpus
-// lists.
+// init makes n instances of rp, with size bytes of data each, spread over cpus lists.
 func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 	p.instances = make([]KretprobeInstance, n)
 	p.lists = make([]freeList, cpus)
@@ -55,7 +54,7 @@ func (p *pool) get(id int) *KretprobeInstance {
 	return p.find(id)
 }
 
-// find is get for when that is not as easy.
+// find is the slow path of get.
 func (p *pool) find(id int) *KretprobeInstance {
 	for range p.lists {
 		if in := p.lists[id].pop(p.instances); in != nil {
@@ -69,7 +68,7 @@ func (p *pool) find(id int) *KretprobeInstance {
 	return nil
 }
 
-// put gives an instance back.
+// put frees an instance.
 //
 // Context: any, on CPU id.
 func (p *pool) put(in *KretprobeInstance, id int) {
@@ -77,7 +76,7 @@ func (p *pool) put(in *KretprobeInstance, id int) {
 	p.lists[id].push(in)
 }
 
-// inUse counts the instances that are taken.
+// inUse counts the instances in use.
 //
 // Context: any.
 func (p *pool) inUse() (n int64) {

@@ -7,13 +7,13 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// RegisterKprobe sets k on its instruction and arms it.
+// RegisterKprobe inserts k at its instruction and arms it.
 //
-// Errors: EINVAL k is nil, both or neither of SymbolName and Addr given, Flags has
-// more than FlagDisabled, the address is not in kernel text, or the code there may
-// not be probed; ENOENT no such symbol; EILSEQ not the first byte of an instruction,
-// or one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM no slot or
-// memory left; EDEADLK called in a handler. Nothing has changed then.
+// Errors: EINVAL k is nil, SymbolName and Addr are both given or both missing, Flags has
+// more than FlagDisabled, the address is not in kernel text, or the code there must not be
+// probed; ENOENT no such symbol; EILSEQ the address is not the first byte of an
+// instruction, or of one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM
+// no slot or memory left; EDEADLK called in a handler. After an error nothing has changed.
 // Source: kprobes.txt §4.1.
 func RegisterKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
@@ -22,10 +22,10 @@ func RegisterKprobe(k *Kprobe) error {
 	return RegisterKprobes([]*Kprobe{k})
 }
 
-// RegisterKprobes registers each of ks, or none: if one is refused, those before
-// it are unregistered again.
+// RegisterKprobes registers all of ks, or none: if one is refused, those before it are
+// unregistered again.
 //
-// Errors: as RegisterKprobe, for the first that is refused.
+// Errors: those of RegisterKprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
 func RegisterKprobes(ks []*Kprobe) error {
 	if err := inHandler(); err != nil {
@@ -34,11 +34,11 @@ func RegisterKprobes(ks []*Kprobe) error {
 	return register(kindKprobe, ks)
 }
 
-// RegisterKretprobe establishes rp.
+// RegisterKretprobe registers a return probe.
 //
-// Errors: as RegisterKprobe; EINVAL also for what is not the entry of a function
-// or does not return to its caller; ERANGE MaxActive or DataSize is absurd; ENOMEM
-// there is no memory for so many instances; EBUSY it was registered before, and
+// Errors: those of RegisterKprobe; EINVAL also if the address is not the entry of a
+// function, or the function does not return to its caller; ERANGE MaxActive or DataSize is
+// too large; ENOMEM no memory for so many instances; EBUSY it was registered before, and
 // calls from then have not returned.
 // Source: kprobes.txt §4.3.
 func RegisterKretprobe(rp *Kretprobe) error {
@@ -48,9 +48,9 @@ func RegisterKretprobe(rp *Kretprobe) error {
 	return RegisterKretprobes([]*Kretprobe{rp})
 }
 
-// RegisterKretprobes registers each of rps, or none.
+// RegisterKretprobes registers all of rps, or none.
 //
-// Errors: as RegisterKretprobe, for the first that is refused.
+// Errors: those of RegisterKretprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
 func RegisterKretprobes(rps []*Kretprobe) error {
 	if err := inHandler(); err != nil {
@@ -59,10 +59,10 @@ func RegisterKretprobes(rps []*Kretprobe) error {
 	return register(kindKretprobe, entries(rps))
 }
 
-// RegisterJprobe sets j on its function.
+// RegisterJprobe registers a jprobe on its function.
 //
-// Errors: as RegisterKprobe; EINVAL also when Entry is no function; EBUSY the
-// function has a jprobe already; E2BIG its arguments and results need too much stack.
+// Errors: those of RegisterKprobe; EINVAL also if Entry is not a function; EBUSY the
+// function has a jprobe already; E2BIG the arguments and results need too much stack.
 // Source: kprobes.txt §4.2.
 func RegisterJprobe(j *Jprobe) error {
 	if err := inHandler(); err != nil {
@@ -71,9 +71,9 @@ func RegisterJprobe(j *Jprobe) error {
 	return RegisterJprobes([]*Jprobe{j})
 }
 
-// RegisterJprobes registers each of js, or none.
+// RegisterJprobes registers all of js, or none.
 //
-// Errors: as RegisterJprobe, for the first that is refused.
+// Errors: those of RegisterJprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
 func RegisterJprobes(js []*Jprobe) error {
 	if err := inHandler(); err != nil {
@@ -82,9 +82,9 @@ func RegisterJprobes(js []*Jprobe) error {
 	return register(kindJprobe, entriesOf(js))
 }
 
-// UnregisterKprobe removes k. When it returns no CPU is in a handler of k's,
-// and the text is as it was if no other probe is there. A probe that is not
-// registered only has its Addr cleared. A handler that calls this is abandoned.
+// UnregisterKprobe removes k. When it returns, no CPU is in a handler of k, and the code is
+// as before if no other probe is there. If k is not registered, it only clears k.Addr. A
+// handler that calls it is abandoned.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
@@ -93,8 +93,8 @@ func UnregisterKprobe(k *Kprobe) {
 	UnregisterKprobes([]*Kprobe{k})
 }
 
-// UnregisterKprobes is UnregisterKprobe for each of ks at once: it waits for the
-// other CPUs a single time.
+// UnregisterKprobes is UnregisterKprobe for all of ks: it waits for the other CPUs only
+// once.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
@@ -103,8 +103,8 @@ func UnregisterKprobes(ks []*Kprobe) {
 	unregister(ks)
 }
 
-// UnregisterKretprobe removes rp. Calls that are in flight return as if there
-// had been no probe: when it returns no handler of rp's is called any more.
+// UnregisterKretprobe removes rp. When it returns, no handler of rp is running or will be
+// called; calls that have not returned do so as if there had been no probe.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
@@ -113,7 +113,7 @@ func UnregisterKretprobe(rp *Kretprobe) {
 	UnregisterKretprobes([]*Kretprobe{rp})
 }
 
-// UnregisterKretprobes is UnregisterKretprobe for each of rps at once.
+// UnregisterKretprobes is UnregisterKretprobe for all of rps.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
@@ -131,7 +131,7 @@ func UnregisterJprobe(j *Jprobe) {
 	UnregisterJprobes([]*Jprobe{j})
 }
 
-// UnregisterJprobes is UnregisterJprobe for each of js at once.
+// UnregisterJprobes is UnregisterJprobe for all of js.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
@@ -163,33 +163,32 @@ func EnableKprobe(k *Kprobe) error {
 	return k.toggle("enable", true)
 }
 
-// DisableKretprobe is DisableKprobe for a return probe. A call that was entered
-// before, and that the entry handler has not declined, still has its return handler
-// called.
+// DisableKretprobe is DisableKprobe for a return probe. Calls entered before, unless the
+// entry handler has declined them, still call the return handler.
 //
-// Errors: as DisableKprobe.
+// Errors: those of DisableKprobe.
 // Source: kprobes.txt §4.7, §1.3.2.
 func DisableKretprobe(rp *Kretprobe) error { return DisableKprobe(rp.entry()) }
 
 // EnableKretprobe undoes DisableKretprobe.
 //
-// Errors: as EnableKprobe.
+// Errors: those of EnableKprobe.
 // Source: kprobes.txt §4.8.
 func EnableKretprobe(rp *Kretprobe) error { return EnableKprobe(rp.entry()) }
 
 // DisableJprobe is DisableKprobe for a jprobe.
 //
-// Errors: as DisableKprobe.
+// Errors: those of DisableKprobe.
 // Source: kprobes.txt §4.7.
 func DisableJprobe(j *Jprobe) error { return DisableKprobe(j.entry()) }
 
 // EnableJprobe undoes DisableJprobe.
 //
-// Errors: as EnableKprobe.
+// Errors: those of EnableKprobe.
 // Source: kprobes.txt §4.8.
 func EnableJprobe(j *Jprobe) error { return EnableKprobe(j.entry()) }
 
-// entries are the probes on the entries of return probes, entriesOf of jprobes.
+// entries returns the probes on the entries of return probes; entriesOf, of jprobes.
 func entries(rps []*Kretprobe) []*Kprobe {
 	ks := make([]*Kprobe, len(rps))
 	for i, rp := range rps {
@@ -206,11 +205,11 @@ func entriesOf(js []*Jprobe) []*Kprobe {
 	return ks
 }
 
-// errHandler is made beforehand: a handler may not allocate.
+// errHandler is made in advance, because a handler must not allocate.
 var errHandler = probe.Refuse(syscall.EDEADLK, "kprobes: a handler may not register, enable or disable probes")
 
-// inHandler refuses what would wait for mu, and for all handlers to end, when it is
-// called in one. It comes before anything is changed.
+// inHandler refuses, in a handler, what would wait for mu or for all handlers to end. It is
+// called before anything is changed.
 //
 // Context: any.
 // Errors: EDEADLK in trap context.

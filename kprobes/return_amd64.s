@@ -3,15 +3,14 @@
 #include "textflag.h"
 #include "soft_amd64.h"
 
-// trampoline is where probed functions return to: a soft trap of VecReturn. One
-// return handler of the usual kind is called from here, which is onReturn and
-// afterReturn (kretprobe_trap.go) for that case, written out; everything else is
-// left to them.
+// trampoline is where probed functions return to: a soft trap with vector VecReturn. For
+// one return handler of the usual kind it does what onReturn and afterReturn
+// (kretprobe_trap.go) do; everything else goes to them.
 //
 // Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 922d112f326e, asm 4b38dca0fd23.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
-	BYTE	$0x90			// the runtime looks at the byte in front of a return address
+	BYTE	$0x90			// the runtime looks at the byte before a return address
 	SAVE(const_vecReturn)		// PUSHFQ where the return address was
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
@@ -20,7 +19,7 @@ TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	REGS(SP), BX
 	MOVQ	BX, state_frame(SI)
 
-	// The call, the innermost of g's list: AX. It has no second return probe.
+	// AX is the call, the innermost of g's list. It has no second return probe.
 	MOVQ	trapFrame_g(SP), DI
 	MOVQ	const_stackHi(DI), R9
 	ADDQ	$const_gCalls, DI
@@ -60,7 +59,7 @@ single:
 	ADDQ	(Kretprobe_KP+Kprobe_ledger)(R8), R10
 	INCQ	(const_accountN+8*const_handled)(R10)
 
-	// The instance leaves the list, and goes back to the pool.
+	// The instance leaves the list and returns to the pool.
 	MOVQ	trapFrame_g(SP), DI
 	ADDQ	$const_gCalls, DI
 	MOVQ	(DI), BX
@@ -96,5 +95,5 @@ slow:
 	SAVE_RARE
 	RESTORE_RARE
 changed:
-	ADDQ	$8, (REGS+regs_SP)(SP)	// back from what RESTORE_IP did
+	ADDQ	$8, (REGS+regs_SP)(SP)	// undo what RESTORE_IP did
 	IRET

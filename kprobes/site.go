@@ -17,10 +17,10 @@ import (
 	"sonde/kprobes/place"
 )
 
-// sites are the probed places by address. guarded by mu; hits read it without.
+// sites has the probed places by address. guarded by mu; hits read it without.
 var sites probe.Table[site]
 
-// mu guards everything that is not read by hits: see doc.go.
+// mu guards everything that hits do not read: see doc.go.
 var mu sync.Mutex
 
 // A site is a probed address: the instruction there, its copy, and the probes
@@ -31,29 +31,29 @@ type site struct {
 	// Written with mu held, read by hits:
 	list   probe.List[Kprobe] // in order of registration
 	post   atomic.Bool        // some probe has a post-handler
-	how    atomic.Uint32      // a place.How: what a hit does about the instruction
-	lead   atomic.Uintptr     // what leads says of how
-	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and plain
+	how    atomic.Uint32      // a place.How: how a hit gets the instruction executed
+	lead   atomic.Uintptr     // the result of leads(how)
+	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and simple
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
-	second atomic.Uintptr     // such a return probe, if call is not the only one but in front of it
+	second atomic.Uintptr     // such a return probe behind call, if these two are the only ones
 	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
 	armed  bool           // INT3 is in place, or
 	jumped bool           // a jump to the detour
 	detour *detour.Detour // nil if there is none
-	turn   int            // times that how has changed
-	seen   uint64         // the round of sitesOf it was last seen in
+	turn   int            // how often how has changed
+	seen   uint64         // the round of sitesOf that saw it last
 }
 
 // decoder finds instructions. guarded by mu
 var decoder = place.Decoder{Code: original}
 
-// newSite returns what a probe at addr, in function fn, would be. Nothing is
-// taken or changed: see (*site).house.
+// newSite returns the site that a probe at addr, in function fn, would have. It changes
+// nothing: see (*site).house.
 //
-// Errors: EINVAL fn may not be probed; EILSEQ no instruction begins at addr, or
-// it cannot be executed elsewhere.
+// Errors: EINVAL fn must not be probed; EILSEQ no instruction begins at addr, or it cannot
+// be executed elsewhere.
 func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
 	if why := machine.This.Blacklisted(fn); why != "" {
 		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
@@ -65,9 +65,9 @@ func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
 	return s, nil
 }
 
-// house gives the instruction a slot with its copy, unless it is emulated.
+// house makes a copy of the instruction in a slot, unless it is emulated.
 //
-// Errors: ENOMEM; EILSEQ the instruction's operand is not within reach.
+// Errors: ENOMEM; EILSEQ no free slot is within reach of the instruction's operand.
 func (s *site) house() error {
 	if !s.NeedsSlot() {
 		return nil
@@ -87,11 +87,11 @@ func (s *site) house() error {
 	return nil
 }
 
-// detours is how many sites have one. guarded by mu
+// detours counts the sites with a detour. guarded by mu
 var detours int
 
-// retire gives back what s has of the pools. A CPU may still be in it: until the
-// grace period that began at since is over.
+// retire frees the slot and the detour of s. A CPU may be in them until the grace period
+// that began at since is over.
 func (s *site) retire(since text.InUse) {
 	if s.Slot != 0 {
 		machine.This.Slots.Put(s.Slot, since, nil)
@@ -107,8 +107,7 @@ func (s *site) retire(since text.InUse) {
 // Context: any.
 func (s *site) probes() []*Kprobe { return s.list.All() }
 
-// add and remove change the list. From now on k is the probe of the module that
-// registers it.
+// add and remove change the list. add makes k belong to the module that registers it.
 func (s *site) add(k *Kprobe) {
 	k.owner = module.Current()
 	s.changed(s.list.Add(k))
@@ -116,12 +115,11 @@ func (s *site) add(k *Kprobe) {
 
 func (s *site) remove(k *Kprobe) { s.changed(s.list.Remove(k)) }
 
-// replaced are lists that a hit may still go through: the collector does not wait
-// for an interrupt that came to an idle CPU. Until all CPUs are quiesced.
-// guarded by mu
+// replaced keeps lists that a hit may still be using until all CPUs have been outside
+// handlers: the garbage collector does not see an interrupt on an idle CPU. guarded by mu
 var replaced []**Kprobe
 
-// changed keeps the list that was replaced and works out again what hits read.
+// changed keeps the replaced list was, and updates what hits read.
 func (s *site) changed(was **Kprobe) {
 	if was != nil {
 		replaced = append(replaced, was)
@@ -131,8 +129,8 @@ func (s *site) changed(was **Kprobe) {
 	s.shorten()
 }
 
-// shorten opens or closes the short way of a hit by a jump: for a lone probe, or a
-// kprobe and a return probe behind it.
+// shorten enables or disables the short path of a hit by a jump: it is for a single probe,
+// or for a kprobe and a return probe behind it.
 func (s *site) shorten() {
 	var call, note, second uintptr
 	switch l := s.probes(); {
@@ -143,20 +141,19 @@ func (s *site) shorten() {
 	case len(l) == 2 && l[0].calls() && l[1].notes():
 		call, second = uintptr(unsafe.Pointer(l[0])), uintptr(unsafe.Pointer(l[1]))
 	}
-	s.second.Store(0) // never with another call in front
+	s.second.Store(0) // never if another call comes first
 	s.call.Store(call)
 	s.note.Store(note)
 	s.second.Store(second)
 }
 
-// wanted reports whether some probe is enabled: the site is to be armed.
+// wanted reports whether some probe is enabled, so that the site must be armed.
 func (s *site) wanted() bool {
 	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })
 }
 
-// decide makes hits take the way that fits the site as it is now. With a detour it
-// is the copy in there, so that no CPU comes back into the middle of its region,
-// unless there is another probe in what the copy would execute.
+// decide chooses how hits execute the instruction. With a detour they use its copy, so that
+// no CPU returns into the middle of the region, unless the copy would skip another probe.
 func (s *site) decide() {
 	how := s.Way(s.post.Load())
 	if s.detour != nil && !s.post.Load() && !s.crowded() {
@@ -168,8 +165,8 @@ func (s *site) decide() {
 	s.lead.Store(s.leads(how))
 }
 
-// leads returns where the CPU gets the instruction done by itself, if how says so:
-// a copy, or what follows a branch. 0: there is more to do.
+// leads returns where the CPU can continue by itself, if how allows that: at a copy, or
+// behind a branch. It returns 0 if there is more to do.
 //
 // Context: any.
 func (s *site) leads(how place.How) uintptr {
@@ -184,8 +181,8 @@ func (s *site) leads(how place.How) uintptr {
 	return 0
 }
 
-// crowded reports whether another probe, or a watchpoint of what is executed, is on the
-// bytes that the detour covers.
+// crowded reports whether another probe, or an execute watchpoint, is on the bytes that the
+// detour covers.
 func (s *site) crowded() bool {
 	for off := uintptr(1); off < s.detour.Len; off++ {
 		if at := s.Addr + off; sites.Find(at) != nil || machine.This.Watched(at) {
@@ -195,18 +192,18 @@ func (s *site) crowded() bool {
 	return false
 }
 
-// jumpable reports whether all probes on s can be called from a detour. Not those
-// within a stack check: a probe at the entry may have decided what comes of it,
-// and a copy would make it again.
+// jumpable reports whether all probes on s can be called from a detour. Probes within a
+// stack check cannot: a probe at the entry may have decided the check, and a copy would
+// repeat it.
 func (s *site) jumpable() bool {
 	return s.Within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
 }
 
-// disarmedAll is what /sys/kernel/debug/kprobes/enabled says: no site is armed,
-// whatever its probes want. guarded by mu
+// disarmedAll is set by /sys/kernel/debug/kprobes/enabled: no site is armed, whatever its
+// probes want. guarded by mu
 var disarmedAll bool
 
-// template returns what a detour for the probes of s begins with.
+// template returns how a detour for the probes of s begins.
 func (s *site) template() detour.Template {
 	switch {
 	case detour.Plain.Get():
@@ -217,8 +214,7 @@ func (s *site) template() detour.Template {
 	return detour.Call
 }
 
-// original returns the n bytes of code at addr as the image has them, without
-// the breakpoints of other probes.
+// original returns the n bytes of code at addr as the image has them, without breakpoints.
 func original(addr, n uintptr) []byte {
 	code := append([]byte(nil), machine.This.Code(addr, n)...)
 	for i := range code {

@@ -2,8 +2,8 @@
 
 package kprobes
 
-// Trap context. What a CPU is doing for a probe, and how it gets out of a
-// handler that breaks the rules.
+// Trap context. What a CPU is doing for a probe, and how it leaves a handler that breaks
+// the rules.
 
 import (
 	"runtime"
@@ -18,23 +18,23 @@ import (
 	"sonde/kernel/text"
 )
 
-// state is one CPU's. From the breakpoint to the end of the step interrupts
-// are off, so nothing else changes it. Sites and probes are kept as uintptr,
-// because storing a pointer needs a write barrier; the holders of mu keep them
-// alive until every CPU has been outside all handlers.
+// state is one CPU's. Interrupts are off from the breakpoint to the end of the step, so
+// nothing else changes it. It holds sites and probes as uintptr, because storing a pointer
+// needs a write barrier; whoever removes them, with mu held, keeps them alive until every
+// CPU has been outside all handlers.
 type state struct {
 	phase phase
-	soft  uint64  // hits by a jump begun: tells one from the next
+	soft  uint64  // number of hits by a jump: distinguishes one from the next
 	probe uintptr // the *Kprobe whose handler runs, else 0
-	seq   uint64  // handlers begun: tells the watch one from the next
+	seq   uint64  // number of handlers begun: distinguishes one from the next for the watch
 	frame uintptr // the *Regs of the trap being handled
 	site  uintptr // the *site hit
 	next  uintptr // the **Kprobe of the list that comes next
 	// handed is frame while the hit is handed over, else 0: see handOver.
 	handed uintptr
 
-	// A call was counted at its entry, here, and its stack check decided, with this
-	// SP; but there are probes on instructions of the check, which come next.
+	// The hit at a function's entry has counted the call with this SP and decided its stack
+	// check, and the probes on the check's instructions are hit next.
 	decided   uintptr
 	decidedSP uint64
 
@@ -42,16 +42,15 @@ type state struct {
 	fault   uint64 // what ended the emulation: vector, error code, address
 	err     uint64
 	addr    uint64
-	account uintptr // what a detour counts in: of this CPU and the probe
+	account uintptr // the counters of this CPU and the probe that a detour uses
 	inFault bool    // a fault-handler runs for a fault of a handler
-	dying   uint64  // seq of the handler last given up: its report may not be
+	dying   uint64  // seq of the handler abandoned last: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 
-	// What detours and the trampoline find here, because they have nothing else to
-	// find it by; never changed.
+	// What detours and the trampoline need, at a place that they can find; constant.
 	id         uint64
-	part       uint64 // how far behind CPU 0's this CPU's account, or list of instances, is
+	part       uint64 // distance of this CPU's counters, or list of instances, from CPU 0's
 	trampoline uintptr
 	onDetour   uintptr // addresses of code
 	onReturn   uintptr
@@ -82,9 +81,9 @@ var states [trap.MaxCPUs]struct {
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
 
-// quiesceHits returns when every CPU has been outside all handlers. A handler that
-// a trap called keeps interrupts off, so the interrupt of Sync comes after it; one
-// that was called by a jump is waited for.
+// quiesceHits returns when every CPU has been outside all handlers. Handlers called by a
+// trap have interrupts off, so the interrupt of Sync comes after them; it waits for those
+// called by a jump.
 //
 // Context: goroutine.
 func quiesceHits() {
@@ -97,7 +96,7 @@ func quiesceHits() {
 	}
 }
 
-// stateOf returns the state of the CPU that r's trap was taken on.
+// stateOf returns the state of the CPU that took r's trap.
 //
 // Context: trap. Safe because: it is what initState returned.
 func stateOf(r *amd64.Regs) *state {
@@ -110,8 +109,8 @@ func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
 
-// HandlerFrame returns where the registers are of the hit whose handler runs on CPU id, as
-// an address; 0 for none.
+// HandlerFrame returns the address of the registers of the hit whose handler runs on CPU
+// id, or 0 if none does.
 //
 // Context: trap, on that CPU.
 func HandlerFrame(id int) uintptr {
@@ -121,7 +120,7 @@ func HandlerFrame(id int) uintptr {
 	return 0
 }
 
-// begin notes that a handler of k is about to run; end that it has.
+// begin notes that a handler of k starts; end, that it has ended.
 func (st *state) begin(k *Kprobe) {
 	st.seq++
 	st.probe = uintptr(unsafe.Pointer(k))
@@ -132,14 +131,13 @@ func (st *state) end() { st.probe = 0 }
 // onward is afterAbandon as trap.Divert wants it.
 var onward = afterAbandon
 
-// abandon gives up what runs above the trap that st is handling; r is a trap
-// in there.
+// abandon gives up what runs on top of the trap that st is handling; r is a trap in there.
 func (st *state) abandon(r *amd64.Regs) {
 	trap.Divert(r, asRegs(st.frame), &onward)
 }
 
-// afterAbandon goes on with the hit whose handler, or emulation, was given up. It returns
-// from the hit's trap.
+// afterAbandon continues the hit whose handler, or emulation, was given up. It returns from
+// the hit's trap.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
@@ -177,8 +175,8 @@ func afterAbandon(r *amd64.Regs) {
 	trap.PrepareStep(r)
 }
 
-// task returns the goroutine that is running, or that the hit interrupted whose
-// handler is; 0 for none.
+// task returns the goroutine that is running, or in a handler the one that the hit
+// interrupted; 0 if there is none.
 //
 // Context: any.
 func task() uintptr {
@@ -191,7 +189,7 @@ func task() uintptr {
 	return 0
 }
 
-// load and store reach the interrupted code's memory.
+// load and store access the interrupted code's memory.
 func load(addr uint64) uint64 { return *at(addr) }
 func store(addr, v uint64)    { *at(addr) = v }
 
@@ -199,10 +197,10 @@ func store(addr, v uint64)    { *at(addr) = v }
 // Safe because: the address is what the code's own instruction would use.
 func at(addr uint64) *uint64 { return *(**uint64)(unsafe.Pointer(&addr)) }
 
-// stepFlags are what a single step changes of the interrupted flags.
+// stepFlags are the interrupted flags that a single step changes.
 const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
 
-// interrupted reports whether an interrupt has come on top of the handler.
+// interrupted reports whether an interrupt is being handled on top of the handler.
 func (st *state) interrupted() bool {
 	at := trap.Interrupt()
 	return at != 0 && at < st.frame
