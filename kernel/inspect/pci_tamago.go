@@ -104,7 +104,6 @@ var configs sync.Mutex
 // Config returns the reader of p's configuration space: of the word at an offset in bytes,
 // which must be a multiple of 4 below 256. It reads the device each time.
 //
-// Context: goroutine.
 // Source: PCI Local Bus Specification 3.0, "Software Generation of Configuration Transactions".
 func (p PCI) Config() Config {
 	at := 1<<31 | uint32(p.Bus)<<16 | uint32(p.Slot)<<11 | uint32(p.Func)<<8
