@@ -5,16 +5,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"sonde/qemu/machine"
 )
 
-// A block is a fenced block of a document.
+// A block is a fenced block of a document. The test of internal/docs says what kinds there are.
 type block struct {
 	file  string // below the module's root
 	line  int    // of its first
+	kind  string // what stands behind the fence
 	lines []string
 }
 
@@ -27,9 +29,9 @@ func blocks(t *testing.T, file string) (list []block) {
 	for line := range strings.Lines(document(t, file)) {
 		n++
 		line = strings.TrimRight(line, "\n")
-		switch fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```"); {
+		switch kind, fence := strings.CutPrefix(strings.TrimLeft(line, " "), "```"); {
 		case fence && !inside:
-			list = append(list, block{file: file, line: n + 1})
+			list = append(list, block{file: file, line: n + 1, kind: kind})
 			inside = true
 		case fence:
 			inside = false
@@ -37,6 +39,30 @@ func blocks(t *testing.T, file string) (list []block) {
 			last := &list[len(list)-1]
 			last.lines = append(last.lines, line)
 		}
+	}
+	return list
+}
+
+// shownBy returns the blocks of all documents that the running test has to compare, which the
+// word behind their fence says: "output TestNAME".
+func shownBy(t *testing.T) (list []block) {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join("..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for _, b := range blocks(t, strings.TrimPrefix(filepath.ToSlash(file), "../")) {
+				if b.kind == "output "+name {
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	if len(list) == 0 {
+		t.Errorf("no document has a block for %s", name)
 	}
 	return list
 }
@@ -56,6 +82,7 @@ func document(t *testing.T, file string) string {
 var quoted = []struct{ file, words, script string }{
 	{"README.md", "pre_handler: p->addr", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg"},
 	{"README.md", "[OPTIMIZED]", listScript},
+	{"README.md", "vfs.Write, ns", `insmod funclatency target=vfs.Write; myprog -n 20 -every 5ms | wc -l; cat /sys/kernel/debug/funclatency`},
 	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
 	{"README.md", "syscall.write returns", "insmod follow_example; myprog -n 1; dmesg"},
 	{"docs/optimization.md", "JTPR", "explain vfs.Read"},
@@ -75,16 +102,6 @@ const (
 	hitScript = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; dmesg; cat /proc/interrupts"
 )
 
-// otherBlocks are checked by TestDocsShowMemory or stories, are drawings, or come from gdb.
-var otherBlocks = map[string]string{
-	"README.md":               `^vfs\.Write, ns: `, // TestStory/modules
-	"docs/how-a-hit-works.md": `^ *0?x?[0-9a-f]{8,16}: |^\(gdb\)`,
-	"docs/optimization.md":    `register, enable`,
-
-	// strace breaks the line if another thread's comes between: TestStraceOfPrograms.
-	"docs/how-a-system-call-works.md": `^write\(1`,
-}
-
 // TestDocsShowOutput: what the documents show as output is what comes out, but
 // for addresses, displacements, times and counts.
 func TestDocsShowOutput(t *testing.T) {
@@ -102,18 +119,16 @@ func TestDocsShowOutput(t *testing.T) {
 		return said[script]
 	}
 	used := map[int]bool{}
-	for _, file := range []string{"README.md", "docs/how-a-hit-works.md", "docs/how-a-system-call-works.md", "docs/optimization.md"} {
-		for _, b := range blocks(t, file) {
-			text, checked := strings.Join(b.lines, "\n"), false
-			for i, q := range quoted {
-				if q.file == file && strings.Contains(text, q.words) && !checked {
-					used[i], checked = true, true
-					b.compare(t, output(q.script))
-				}
+	for _, b := range shownBy(t) {
+		text, checked := strings.Join(b.lines, "\n"), false
+		for i, q := range quoted {
+			if q.file == b.file && strings.Contains(text, q.words) && !checked {
+				used[i], checked = true, true
+				b.compare(t, output(q.script))
 			}
-			if other := otherBlocks[file]; !checked && (other == "" || !regexp.MustCompile("(?m)"+other).MatchString(text)) {
-				t.Errorf("%v: no test checks this block\n%s", b, text)
-			}
+		}
+		if !checked {
+			t.Errorf("%v: quoted has no script for this block\n%s", b, text)
 		}
 	}
 	for i, q := range quoted {
@@ -123,7 +138,7 @@ func TestDocsShowOutput(t *testing.T) {
 	}
 }
 
-// compare looks for the lines of b in out, in order. In a drawing only those
+// compare looks for the lines of b in out, which is masked, in order. In a drawing only those
 // count that a handler has printed.
 func (b block) compare(t *testing.T, out []string) {
 	t.Helper()
@@ -131,17 +146,37 @@ func (b block) compare(t *testing.T, out []string) {
 	if drawn := regexp.MustCompile(`\w+_handler: .*`); strings.Contains(text, "▼") {
 		text = strings.Join(drawn.FindAllString(text, -1), "\n")
 	}
+	b.find(t, masked(text), out)
+}
+
+// find looks for lines in out, in order.
+func (b block) find(t *testing.T, lines, out []string) {
+	t.Helper()
 	left := out
-	for _, want := range masked(text) {
-		i := 0
-		for i < len(left) && left[i] != want {
-			i++
-		}
-		if i == len(left) {
+	for _, want := range lines {
+		i := slices.Index(left, want)
+		if i < 0 {
 			t.Errorf("%v: this is not in the output, or not in this order:\n%s\nthe output, addresses and counts masked:\n%s", b, want, strings.Join(out, "\n"))
 			return
 		}
 		left = left[i+1:]
+	}
+}
+
+// TestDocsShowBoot: so is the log of a boot, but for numbers and the firmware's name.
+func TestDocsShowBoot(t *testing.T) {
+	runsBeside(t)
+	c := startConsole(t, machine.Config{SMP: 2})
+	log := c.see(prompt)
+	c.key("poweroff\r")
+	c.wait()
+	loose := func(text string) []string {
+		text = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(text, "")
+		text = regexp.MustCompile(`DMI: .*`).ReplaceAllString(text, "DMI")
+		return masked(regexp.MustCompile(`\d+`).ReplaceAllString(strings.Join(masked(text), "\n"), "N"))
+	}
+	for _, b := range shownBy(t) {
+		b.find(t, loose(strings.Join(b.lines, "\n")), loose(log))
 	}
 }
 
@@ -161,6 +196,7 @@ var masks = []struct{ find, put string }{
 	{`\bmyprog\[\d+\]`, "myprog[N]"},
 	{`(\.go):\d+`, "$1:N"},
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
+	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
 	{`\s+`, " "},
 }
 
@@ -182,5 +218,5 @@ func masked(text string) (list []string) {
 			list = append(list, line)
 		}
 	}
-	return list
+	return slices.Compact(list) // a histogram may have more rows
 }

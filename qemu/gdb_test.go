@@ -45,7 +45,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	if line == nil {
 		t.Fatalf("no command for gdb:\n%s", said.text())
 	}
-	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "bt",
+	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
 		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines",
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.countCall'", "-ex", "continue", "-ex", "bt", // by a jump
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
@@ -81,4 +81,16 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		}
 		at += where[0]
 	}
+	for _, b := range shownBy(t) {
+		b.find(t, inGDB(strings.Join(b.lines, "\n")), inGDB(string(out)))
+	}
+}
+
+// inGDB returns what counts of lines that gdb prints: the function and the file of each frame,
+// the instruction at a symbol, what a goroutine does.
+func inGDB(text string) (list []string) {
+	for _, m := range regexp.MustCompile(`(?m)^(?:#\d+ .*?(sonde/\S+) \(.* at (\S+):\d+|.*<(sonde/\S+)>:\s+(\S+)|[ *]+\d+ (\w+) +(\S+))$`).FindAllStringSubmatch(text, -1) {
+		list = append(list, strings.Join(m[1:], " "))
+	}
+	return list
 }

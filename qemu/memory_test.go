@@ -34,7 +34,7 @@ func TestDocsShowMemory(t *testing.T) {
 	defer monitor.Close()
 	addr, _ := code(t, target)
 	slot := firstSlot(t, monitor)
-	shown := memoryShown(t)
+	shown := memoryShown(shownBy(t))
 	for i, step := range []struct {
 		command string
 		addr    uint64
@@ -58,9 +58,9 @@ func TestDocsShowMemory(t *testing.T) {
 	c.wait()
 }
 
-// memoryShown returns the bytes in each block of the document that shows memory.
-func memoryShown(t *testing.T) (all [][]byte) {
-	for _, b := range blocks(t, "docs/how-a-hit-works.md") {
+// memoryShown returns the bytes in each block that shows memory.
+func memoryShown(list []block) (all [][]byte) {
+	for _, b := range list {
 		var bytes []byte
 		for _, line := range b.lines {
 			if m := dump.FindStringSubmatch(line); m != nil {

@@ -64,6 +64,9 @@ func runIn(dir, commands string) (string, error) {
 	return string(out), err
 }
 
+// inFile is a place in the reader's module.
+var inFile = regexp.MustCompile(`at example\.com/\S+\.go:\d+`)
+
 // TestModulesFromElsewhere follows docs/modules.md in a module of its own. The same kernel
 // has, from a folder below, handlers with the commonest mistakes: each is named, with its
 // line, when it is made, and those that the code shows when the probe is registered.
@@ -81,8 +84,9 @@ func TestModulesFromElsewhere(t *testing.T) {
 		t.Fatalf("%s does not run %q", command, script)
 	}
 	out := inFolder(t, dir, strings.Replace(command, script, "sysctl -w debug.kprobes-handler-limit-ms=100; insmod mistakes; "+script, 1))
-	if !strings.Contains(out, "reads: 2 calls\n") {
-		t.Errorf("no reads are counted:\n%s", out)
+	for _, b := range shownBy(t) { // of a probe on vfs.Read, in reads.go; mistakes has them elsewhere
+		want := strings.NewReplacer("vfs.Read+0x0 ", "mistakes.victim+0x0 ", "reads.count ", "mistakes.grow ").Replace(strings.Join(b.lines, "\n"))
+		b.find(t, masked(inFile.ReplaceAllString(want, "in a file")), masked(inFile.ReplaceAllString(out, "in a file")))
 	}
 	n := 0
 	for i, line := range strings.Split(string(source), "\n") {

@@ -1,3 +1,4 @@
-// Package docs holds the tests of the pages: the files, tests and stories that they
-// name must exist. Renaming a file breaks a page that names it, and nothing else would tell.
+// Package docs holds the tests of the pages: the files, tests, stories and Go names that they
+// mention must exist, their Go must compile, and each block of output must name the test that
+// compares it with a run. Nothing else would tell when a page becomes untrue.
 package docs
