@@ -2,9 +2,10 @@
 
 package kwatch
 
-// Trap context. Handlers that break the rules are given up, as those of kprobes: what
+// Trap context. Handlers that break the rules are abandoned, as those of kprobes are: what
 // they do wrong raises an exception, or the runtime notices it and raises an interrupt
-// (overlay, sonde_abandon.go). Handlers of both may be nested; the innermost is to blame.
+// (overlay, sonde_abandon.go). Handlers of both kinds can be nested; the innermost is
+// abandoned.
 
 import (
 	"sync/atomic"
@@ -22,17 +23,17 @@ import (
 )
 
 var (
-	// handlerFrame returns the frame of the hit whose handler another kind of probe
-	// runs on a CPU, 0 for none.
+	// handlerFrame returns the frame of the hit whose handler, of another kind of probe,
+	// runs on a CPU; 0: none.
 	handlerFrame func(id int) uintptr
-	// nextAbandon takes handlers that are not ours.
+	// nextAbandon is called if the handler is not ours.
 	nextAbandon trap.Handler
 	// dropper wakes the thread that unloads the watchpoints of abandoned handlers.
 	dropper irq.Event
 	onward  = afterAbandon
 )
 
-// blamed returns the state of the CPU if our handler runs there, innermost, else nil.
+// blamed returns the CPU's state if the innermost running handler is ours, else nil.
 func blamed(id int) *state {
 	st := &states[id].state
 	if !st.handler || st.frame == 0 {
@@ -42,12 +43,13 @@ func blamed(id int) *state {
 		return nil
 	}
 	if at := trap.Interrupt(); at != 0 && at < st.frame {
-		return nil // an interrupt has come on top of it
+		return nil // an interrupt is being handled on top of it
 	}
 	return st
 }
 
-// onAbandon takes the runtime's interrupt: AX and BX are the reason, CX and DX what a panic says.
+// onAbandon handles the runtime's interrupt: AX and BX are the reason, CX and DX the
+// panic's text.
 func onAbandon(r *amd64.Regs) {
 	st := blamed(trap.ID(r))
 	if st == nil {
@@ -57,12 +59,13 @@ func onAbandon(r *amd64.Regs) {
 	st.abandon(passed(r.AX, r.BX), passed(r.CX, r.DX), r)
 }
 
-// passed is a string that the runtime passes in registers, cut to what a line has room for.
+// passed returns a string that the runtime passes in registers, cut to the length of a log
+// line.
 func passed(p, n uint64) string {
 	return unsafe.String(*(**byte)(unsafe.Pointer(&p)), min(n, 128)) // Safe because: it stays as it is until the handler has gone
 }
 
-// onFault takes exceptions in handlers.
+// onFault handles exceptions in handlers.
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	st := blamed(trap.ID(r))
 	if st == nil {
@@ -72,7 +75,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Stop
 }
 
-// abandon gives up the handler that r interrupted.
+// abandon abandons the handler that r interrupted.
 func (st *state) abandon(why, text string, r *amd64.Regs) {
 	id := trap.ID(r)
 	p := points[st.reg].Load()
@@ -87,7 +90,7 @@ func (st *state) abandon(why, text string, r *amd64.Regs) {
 	dropper.Wake()
 }
 
-// afterAbandon goes on with the #DB whose handler was given up.
+// afterAbandon continues the #DB whose handler was abandoned.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state

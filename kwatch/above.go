@@ -5,15 +5,15 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// QEMU 7.2 looks at all of the page below an unaligned store, so such a store is told of as a
-// hit of whatever is watched there. For the memory of programs that is found out here.
+// For an unaligned store, QEMU 7.2 checks the whole page below it, so it reports hits of
+// whatever is watched there. For the memory of programs, this file detects such stores.
 
-// emulated says that this is QEMU's emulation.
+// emulated says that the processor is QEMU's emulation.
 var emulated bool
 
-// above reports whether the instruction that r is behind is certain to be such a store, of
-// the first bytes at at, in p's page and above what p watches. Where it begins is not known,
-// so all that end at IP are tried.
+// above reports whether the instruction before r.IP is certain to be such a store: in p's
+// page, and above what p watches. at is the address it stores to. The instruction's
+// beginning is not known, so all instructions that end at IP are tried.
 func (a *around) above(p *point, r *amd64.Regs) (at uintptr, is bool) {
 	if p.overlaps(uintptr(r.SP)-64, 128) {
 		return 0, false // CALL, PUSH and the like
@@ -25,7 +25,7 @@ func (a *around) above(p *point, r *amd64.Regs) (at uintptr, is bool) {
 		switch {
 		case err != nil || int(in.Len) != k:
 			continue
-		case in.Map == insn.Map1B && in.Opcode >= 0xA4 && in.Opcode <= 0xAF && in.Opcode&^1 != 0xA8: // MOVS and its kin
+		case in.Map == insn.Map1B && in.Opcode >= 0xA4 && in.Opcode <= 0xAF && in.Opcode&^1 != 0xA8: // MOVS and similar ones
 			if p.overlaps(uintptr(r.DI)-64, 128) || p.overlaps(uintptr(r.SI)-64, 128) {
 				return 0, false
 			}

@@ -6,9 +6,9 @@ import (
 	"sonde/kernel/text"
 )
 
-// Accessor returns where the instruction is after which code goes on at ip: the one that
-// hit a data watchpoint, for Hit.IP. If ip is where a function begins it was called from
-// elsewhere, and ip is the answer, as it is for what is no function.
+// Accessor returns the address of the instruction before ip: for the Hit.IP of a data
+// watchpoint, the one that made the access. If ip is the beginning of a function, or is in
+// no function, it returns ip.
 func Accessor(ip uintptr) uintptr {
 	_, off, size, ok := kallsyms.Lookup(uint64(ip))
 	if !ok || off == 0 {
@@ -18,8 +18,8 @@ func Accessor(ip uintptr) uintptr {
 	return start + uintptr(before(text.Original(start, uintptr(size)), int(off)))
 }
 
-// begins reports whether an instruction of a function begins at addr: the processor compares
-// addresses, so in the middle of one nothing would ever be hit.
+// begins reports whether an instruction of a function begins at addr. The processor
+// compares addresses, so a watchpoint in the middle of an instruction would never be hit.
 func begins(addr uintptr) bool {
 	_, off, size, ok := kallsyms.Lookup(uint64(addr))
 	if !ok {
@@ -33,7 +33,8 @@ func begins(addr uintptr) bool {
 	return found
 }
 
-// before returns where in code the instruction begins that ends at off; off if none does.
+// before returns the offset in code of the instruction that ends at off, or off if there is
+// none.
 func before(code []byte, off int) int {
 	at := off
 	insn.Walk(code, func(o int, in insn.Inst) bool {

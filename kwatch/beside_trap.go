@@ -1,28 +1,28 @@
 package kwatch
 
-// Trap context, and goroutines. Which other watchpoints an instruction has hit: QEMU tells
-// of the first.
+// Trap context, and goroutines. Finds the other watchpoints that an instruction has hit:
+// QEMU reports only the first.
 
 import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 )
 
-// The code around IP that is looked at: an instruction before it, and one that IP is at.
+// The code around IP that is read: the instruction before IP, and the one at IP.
 const (
 	codeBefore = insn.MaxLen
 	codeBehind = 4
 )
 
-// around is the code around r's IP, from codeBefore bytes before it. The first skip bytes are
-// not known.
+// around is the code around r's IP, from codeBefore bytes before it. The first skip bytes
+// could not be read.
 type around struct {
 	code [codeBefore + codeBehind]byte
 	skip int
 }
 
-// besides returns which of the watchpoints rest are hit with p, whose value was old and is
-// new.
+// besides returns which of the watchpoints rest are hit together with p, whose value has
+// changed from old to new.
 func (p *point) besides(rest, old, new uint64, a *around, r *amd64.Regs) (which uint64) {
 	to, n := a.movs(p, r)
 	for i := range points {
@@ -34,11 +34,11 @@ func (p *point) besides(rest, old, new uint64, a *around, r *amd64.Regs) (which 
 	return which
 }
 
-// movs returns where the MOVS that r is behind, or in, has stored, and how much: none if it is
-// none, or has not loaded what p watches.
+// movs returns the address and length of what the MOVS before or at r.IP has stored; n is 0
+// if there is no MOVS, or it has not loaded what p watches.
 //
-// A repeated one may have gone on since: QEMU 10 tells of it when it is through. Then it has
-// stored all from where what p watches went to.
+// A repeated MOVS may have continued since the hit: QEMU 10 reports it at the end. Then it
+// has stored everything from the copy of what p watches on.
 func (a *around) movs(p *point, r *amd64.Regs) (to, n uintptr) {
 	n, rep := a.movsSize()
 	back, down := n, r.Flags&amd64.RFLAGS_DF != 0
@@ -56,12 +56,12 @@ func (a *around) movs(p *point, r *amd64.Regs) (to, n uintptr) {
 	return 0, 0
 }
 
-// mostMoved is how much a repeated MOVS may have moved since a hit.
+// mostMoved is how many bytes a repeated MOVS may have moved since a hit.
 const mostMoved = 1 << 20
 
-// movsSize returns how much the MOVS at IP, which must be repeated, or the one that ends there
-// moves at a time; 0: there is none. It is read here, as package insn would then be on the
-// way of hits, and could have no probes.
+// movsSize returns the unit in bytes of the MOVS at IP (which must be repeated) or of the
+// one that ends there; 0: there is none. It decodes by itself: if hits used package insn,
+// that could not be probed.
 func (a *around) movsSize() (n uintptr, rep bool) {
 	var m movs
 	for _, b := range a.code[codeBefore:] {
@@ -81,7 +81,7 @@ func (a *around) movsSize() (n uintptr, rep bool) {
 // movs is what the prefixes of a MOVS say.
 type movs struct{ rep, wide, short bool }
 
-// prefix reports whether b is one.
+// prefix reports whether b is a prefix of a MOVS, and notes it.
 func (m *movs) prefix(b byte) bool {
 	switch {
 	case b == 0xF2 || b == 0xF3:

@@ -14,7 +14,7 @@ func Mount(tree *vfs.FS, dir string) error {
 	return tree.Bind(dir+"/list", ctl.Print(writeList))
 }
 
-// writeList prints a line per watchpoint, with its ledger, in the columns of kprobes'.
+// writeList prints a line per watchpoint, with its counts, in the same columns as kprobes.
 func writeList(w io.Writer) {
 	fmt.Fprintf(w, "%-3s %-2s %-3s %-16s %10s %10s %8s %9s %8s %9s %11s  symbol\n", "reg", "t", "len", "address",
 		"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained")

@@ -2,7 +2,7 @@
 
 package kwatch
 
-// Trap context. What a hit does. It leaves X0-X14 alone: reach.HitKeepsSSE checks it.
+// Trap context. What a hit does. It does not change X0-X14: reach.HitKeepsSSE checks that.
 
 import (
 	"math/bits"
@@ -17,18 +17,18 @@ import (
 	"sonde/kernel/smp"
 )
 
-// state is one CPU's. A hit has interrupts off, so nothing but hits nested in it
-// changes the state, which leave it as it was.
+// state is one CPU's. Interrupts are off in a hit, so nothing changes the state except
+// nested hits, which restore it.
 type state struct {
 	frame   uintptr // the *amd64.Regs of the hit being handled, 0 for none
 	reading bool    // this package reads what is watched
 	nmi     bool    // the hit is in an NMI
 	handler bool    // the handler runs
-	seq     uint64  // odd while a handler runs, another for each; atomic: CPU 0 looks
-	reg     int     // of the watchpoint being handled
-	left    uint64  // those that the same #DB told of, still to be handled
-	done    uint64  // and those that have been
-	stepped bool    // the #DB was the end of a step as well
+	seq     uint64  // odd while a handler runs, different for each; atomic: CPU 0 reads it
+	reg     int     // index of the watchpoint being handled
+	left    uint64  // watchpoints of the same #DB still to be handled
+	done    uint64  // those that have been handled
+	stepped bool    // the #DB was also the end of a single step
 	hit     Hit
 }
 
@@ -40,9 +40,9 @@ var states [trap.MaxCPUs]struct {
 
 // onHit is this package's trap.Watcher.
 //
-// A hit within another, in the handler, counts as missed. It is further down the
-// stack; a frame that is not above r is of a hit that was given up with what it had
-// interrupted, a handler of a probe.
+// A hit inside another hit's handler counts as missed. Its frame is further down the stack.
+// A frame that is not above r belongs to a hit that was abandoned along with the probe
+// handler that it had interrupted.
 func onHit(r *amd64.Regs, which uint64, stepped bool) {
 	st := &states[trap.ID(r)].state
 	at := uintptr(unsafe.Pointer(r))
@@ -79,11 +79,11 @@ func (st *state) goOn(r *amd64.Regs) {
 	st.frame = 0
 }
 
-// take is a hit of p.
+// take handles a hit of p.
 func (st *state) take(p *point, r *amd64.Regs) {
 	id := trap.ID(r)
 	if p.user != nil {
-		return // the kernel goes by other addresses: it is a bit that QEMU has kept (trap.SetDoubles)
+		return // the kernel uses other addresses: it is a bit that QEMU has kept (trap.SetDoubles)
 	}
 	p.accounts.Count(id, probe.Entered)
 	if p.gone.Load() {
@@ -115,8 +115,8 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	p.accounts.Count(id, probe.Handled)
 }
 
-// find adds to those left the watchpoints of also that are hit with p. It saves X0-X14
-// first, as rules.go of kprobes/reach says.
+// find adds to those left the watchpoints of also that are hit together with p. It saves
+// X0-X14 first, as rules.go of kprobes/reach requires.
 //
 //go:noinline
 func (st *state) find(p *point, also uint64, r *amd64.Regs) {
@@ -136,14 +136,14 @@ func (st *state) find(p *point, also uint64, r *amd64.Regs) {
 	st.left |= p.besides(rest, atomic.LoadUint64(&p.last), now, &a, r)
 }
 
-// resume lets an instruction that is watched be executed now.
+// resume lets a watched instruction be executed now.
 func resume(p *point, r *amd64.Regs) {
 	if p.typ == Execute && uintptr(r.IP) == p.addr {
 		r.Flags |= amd64.RFLAGS_RF
 	}
 }
 
-// miss counts hits that no handler is called for.
+// miss counts hits for which no handler is called.
 func miss(r *amd64.Regs, which uint64) {
 	for ; which != 0; which &= which - 1 {
 		if p := points[bits.TrailingZeros64(which)].Load(); p != nil {
@@ -153,12 +153,12 @@ func miss(r *amd64.Regs, which uint64) {
 	}
 }
 
-// ipOf returns where r's code goes on, in the original if it is in a copy.
+// ipOf returns r's IP, translated to the original if it is in a copy.
 func ipOf(r *amd64.Regs) uintptr { return die.OriginalIP(r) }
 
 // read returns the length bytes at addr.
 func read(addr uintptr, length int) uint64 {
-	// Safe because: it is mapped for good, or referred to: refuse has seen to that.
+	// Safe because: it is mapped for good, or referred to; refuse has checked that.
 	p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
 	switch length {
 	case 1:

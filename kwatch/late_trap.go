@@ -3,9 +3,10 @@
 package kwatch
 
 // Trap context. Handlers that never return. CPU 0 takes an NMI 18 times a second (package
-// kprobes, kill_trap.go, where more is said): it looks at itself, and sends an NMI to each
-// CPU that is in the same handler as at the last look, which then measures itself. Without
-// those NMIs (nmi_watchdog=0) a handler that loops is not found: interrupts are off in it.
+// kprobes, kill_trap.go, explains it): it checks itself, and sends an NMI to each CPU that
+// is in the same handler as at the last check; that CPU then measures itself. Without these
+// NMIs (nmi_watchdog=0) a handler that loops is not found, because interrupts are off in
+// it.
 
 import (
 	"sync/atomic"
@@ -26,19 +27,19 @@ var (
 	limit *sysctl.Int
 )
 
-// A sighting is what is known of a CPU's handler.
+// A sighting is what is known about a CPU's handler.
 type sighting struct {
-	seen  uint64        // the one that CPU 0 saw at its last look
+	seen  uint64        // the handler that CPU 0 saw at its last check
 	asked atomic.Uint32 // 1: CPU 0 has sent it an NMI
 
 	// This CPU's own:
-	seq     uint64 // the one at its last look
-	at, ran int64  // when that was, and for how many ns it has been seen
+	seq     uint64 // the handler at its last check
+	at, ran int64  // when that was, and for how many ns that handler has been seen
 }
 
 var sightings [trap.MaxCPUs]sighting
 
-// onNMI looks at each NMI, and leaves it to others.
+// onNMI checks at each NMI, and passes the NMI on.
 func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	id := trap.ID(r)
 	sightings[id].measure(id, r)
@@ -54,7 +55,7 @@ func onNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Next
 }
 
-// onOurNMI takes what onNMI has sent, if nobody else has.
+// onOurNMI takes the NMI that onNMI has sent, if no other block has.
 func onOurNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	if sightings[trap.ID(r)].asked.Swap(0) != 0 {
 		return notifier.Stop
@@ -62,9 +63,9 @@ func onOurNMI(r *amd64.Regs, _ uint64) notifier.Action {
 	return notifier.Next
 }
 
-// measure adds the time since the last look, but no more than two periods of the NMI: the
-// host may have stopped the machine. A handler that has run too long is given up, if nothing
-// has come on top of it.
+// measure adds the time since the last check, but at most two periods of the NMI: the host
+// may have stopped the machine. It abandons a handler that has run too long, unless an
+// interrupt is being handled on top of it.
 func (w *sighting) measure(id int, r *amd64.Regs) {
 	st := &states[id].state
 	now := cpu.Nanotime()

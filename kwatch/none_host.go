@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/probe"
 )
 
-// this is a machine without debug registers; tests put a fake here.
+// this is a machine without debug registers; tests replace it with a fake.
 var this = machine{
 	cpus:      func() int { return 1 },
 	load:      func(*debugreg.Set) {},

@@ -9,19 +9,20 @@ import (
 	"sonde/kernel/probe"
 )
 
-// Type is what a watchpoint waits for.
+// Type is the kind of access that a watchpoint reports.
 type Type uint8
 
 const (
 	Write     Type = iota
 	ReadWrite      // reads and writes
 	Execute
-	// Read is ReadWrite without what changes the value, because the processor cannot
-	// watch reads alone. So a write of the value that is there already counts as a read.
+	// Read is ReadWrite without the accesses that change the value, because the processor
+	// cannot watch reads alone. So a write that leaves the value unchanged counts as a
+	// read.
 	Read
 )
 
-// types are what commands and files call the types.
+// types are the names in commands and files.
 var types = [...]string{Write: "w", ReadWrite: "rw", Execute: "x", Read: "r"}
 
 // String returns w, rw, x or r.
@@ -32,7 +33,7 @@ func (t Type) String() string {
 	return "?"
 }
 
-// ParseType is the opposite of String.
+// ParseType is the inverse of String.
 func ParseType(s string) (Type, bool) {
 	for t, name := range types {
 		if s == name {
@@ -52,30 +53,30 @@ func (t Type) kind() debugreg.Kind {
 	return debugreg.Access
 }
 
-// A Hit is what a handler learns besides the registers.
+// A Hit is what a handler is given besides the registers.
 type Hit struct {
 	DebugReg int
 	Type     Type
-	Addr     uintptr // what is watched
-	// IP is the next instruction: of a data watchpoint the one behind that which did it,
-	// of an execute watchpoint the watched one. In the copy that a probe made of an
-	// instruction the registers have another: this is the original's.
+	Addr     uintptr // the watched address
+	// IP is the address of the next instruction: for a data watchpoint the one after the
+	// access, for an execute watchpoint the watched one. If the registers are in a probe's
+	// copy of an instruction, this is the original address.
 	IP uintptr
-	// Old and New are the value before and now, of as many bytes as are watched: see the
+	// Old and New are the values before and after, of as many bytes as are watched: see the
 	// package comment. Both are 0 for Execute.
 	Old, New uint64
 	CPU      int
 	Goid     uint64 // the goroutine, 0 for none
-	TID      int    // the program's thread, if it is a program's memory
+	TID      int    // the program's thread, if a program's memory is watched
 }
 
-// A Handler is called at each hit. What it changes in r takes effect.
+// A Handler is called at each hit. Changes to r take effect.
 //
-// Context: trap: no allocation, no locks, no channels, no maps. One that breaks the rules
-// is abandoned, and its watchpoint takes no more hits.
+// Context: trap: it must not allocate, lock, or use channels or maps. A handler that breaks
+// the rules is abandoned, and its watchpoint gets no more hits.
 type Handler func(h *Hit, r *amd64.Regs)
 
-// point is one watchpoint. Only hits change it once it is registered.
+// point is one watchpoint. After registration, only hits change it.
 type point struct {
 	addr    uintptr
 	length  int
@@ -83,18 +84,18 @@ type point struct {
 	handler Handler
 	sse     bool // the handler may change X0-X14
 
-	last uint64 // the value seen last; atomic
-	// also is which other watchpoints an access that hits this one hits for certain, and in
-	// the bits from beside on those that it may hit; atomic. A processor tells of all, QEMU
-	// of the first.
+	last uint64 // the last value read; atomic
+	// also is the set of other watchpoints that an access which hits this one also hits; in
+	// the bits from beside on, the set of those that it may hit. Atomic. A processor
+	// reports all of them, QEMU only the first.
 	also uint64
 	gone atomic.Bool    // its handler broke the rules
-	keep unsafe.Pointer // the object that addr is in; referred to, it stays
+	keep unsafe.Pointer // the object that contains addr, so that it stays in place
 
 	accounts probe.Accounts
 	owner    string // the module that registered it
 
-	user *user // of a program's memory; else nil
+	user *user // of a program's memory, or nil
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {
@@ -107,10 +108,10 @@ func (p *point) implies(q *point) bool {
 		(p.typ == Write || q.typ != Write)
 }
 
-// beside is where point.also has the watchpoints that may be hit with it.
+// beside is the first bit in point.also for watchpoints that may be hit together with it.
 const beside = 8
 
-// sees reports whether q, of data like p, is watched in the same memory.
+// sees reports whether q, a data watchpoint like p, watches the same memory.
 func (p *point) sees(q *point) bool {
 	if p.typ == Execute || q.typ == Execute || (p.user == nil) != (q.user == nil) {
 		return false
@@ -123,7 +124,7 @@ func (p *point) overlaps(addr, n uintptr) bool {
 	return addr < p.addr+uintptr(p.length) && p.addr < addr+n
 }
 
-// changed reports whether bytes of q are among those of p that old and new differ in.
+// changed reports whether q watches bytes of p that differ between old and new.
 func (p *point) changed(q *point, old, new uint64) bool {
 	for i := range uintptr(p.length) {
 		if byte(old>>(8*i)) != byte(new>>(8*i)) && q.overlaps(p.addr+i, 1) {

@@ -2,18 +2,17 @@ package kwatch
 
 import "sync/atomic"
 
-// A Queue takes hits in handlers, on any CPU, and gives them to one goroutine. The zero
-// Queue is empty.
+// A Queue passes hits from handlers, on any CPU, to one goroutine. The zero Queue is empty.
 type Queue struct {
 	put, taken atomic.Uint64
 	lost       atomic.Uint64
 	hits       [256]struct {
 		hit    Hit
-		number atomic.Uint64 // 1 more than the hit's, once it is there
+		number atomic.Uint64 // 1 more than the hit's, once the hit is stored
 	}
 }
 
-// Put adds a copy of h. If there is no room it is counted as lost.
+// Put adds a copy of h. If the queue is full, the hit is counted as lost.
 //
 // Context: any.
 func (q *Queue) Put(h *Hit) {
@@ -34,7 +33,7 @@ func (q *Queue) Put(h *Hit) {
 
 // Take returns the next hit, if there is one.
 //
-// Context: goroutine, one.
+// Context: only one goroutine at a time.
 func (q *Queue) Take() (h Hit, ok bool) {
 	n := q.taken.Load()
 	e := &q.hits[n%uint64(len(q.hits))]
@@ -46,7 +45,7 @@ func (q *Queue) Take() (h Hit, ok bool) {
 	return h, true
 }
 
-// Lost returns how many hits there was no room for.
+// Lost returns how many hits did not fit.
 //
 // Context: any.
 func (q *Queue) Lost() uint64 { return q.lost.Load() }

@@ -15,8 +15,8 @@ import (
 
 var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, writesSSE: func(Handler) bool { return true }}
 
-// loadAll is machine.load: the interrupt of CallAll comes after a handler, which has
-// interrupts off.
+// loadAll implements machine.load: handlers have interrupts off, so the interrupt of
+// CallAll comes after them.
 func loadAll(s *debugreg.Set) {
 	keepWatch()
 	if !trap.Watch(s) {
@@ -29,25 +29,26 @@ func loadAll(s *debugreg.Set) {
 // vecAbandon is the runtime's software interrupt (overlay, sonde_abandon.go).
 const vecAbandon = amd64.VecAbandon
 
-// Others is what this package is told of other kinds of probes, without knowing them.
+// Others has what this package needs from other kinds of probes, without importing them.
 type Others struct {
-	// HandlerFrame returns where the registers are of the hit whose handler runs on CPU
-	// id, 0 for none. Context: trap, on that CPU.
+	// HandlerFrame returns the address of the registers of the hit whose handler runs on
+	// CPU id; 0: none.
+	// Context: trap, on that CPU.
 	HandlerFrame func(id int) uintptr
-	// NoProbe says why the function at addr cannot be probed, "" if it can.
+	// NoProbe returns why the function at addr cannot be probed, or "" if it can.
 	NoProbe func(addr uintptr) string
-	// Recheck is told where watchpoints of what is executed come and go: a jump of an
-	// optimized probe executes a copy, so it makes room.
+	// Recheck is called when an execute watchpoint comes or goes: the jump of an optimized
+	// probe executes a copy, so it must be removed.
 	Recheck func(addr uintptr)
 	// WritesSSE reports whether a func may change X0-X14, whatever it calls.
 	WritesSSE func(f any) bool
-	// KeepWatch makes CPU 0 take NMIs, at which handlers that run too long are noticed, and
-	// HandlerLimit is how long that is, in milliseconds.
+	// KeepWatch makes CPU 0 take the NMIs that find handlers which run too long;
+	// HandlerLimit is that limit, in milliseconds.
 	KeepWatch    func()
 	HandlerLimit *sysctl.Int
 }
 
-// Init takes this package's places in the way of traps.
+// Init connects this package with the trap layer.
 //
 // Context: boot, goroutine, after kprobes.
 func Init(o Others) {

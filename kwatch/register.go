@@ -18,50 +18,50 @@ import (
 // mu serializes registering and unregistering.
 var mu sync.Mutex
 
-// ended are the sums of watchpoints that have ended. guarded by mu
+// ended are the summed counts of watchpoints that have ended. guarded by mu
 var ended probe.Ledger
 
-// machine is what this package needs of it: real_tamago.go, or a fake in tests.
+// machine is what this package needs of the machine: real_tamago.go, or a fake in tests.
 type machine struct {
 	cpus func() int
-	// load makes every CPU watch s. When it returns no CPU is in a handler that began
-	// before.
+	// load makes every CPU watch s. When it returns, no CPU is in a handler that began
+	// earlier.
 	load func(s *debugreg.Set)
 	read func(addr uintptr, length int) uint64
-	// recheck is told where watchpoints of what is executed come and go.
+	// recheck is called when an execute watchpoint comes or goes.
 	recheck func(addr uintptr)
 	// writesSSE reports whether a handler may change X0-X14.
 	writesSSE func(h Handler) bool
-	// refuse says why there can be no such watchpoint; object: the caller refers to it.
+	// refuse returns why there can be no such watchpoint; object: the caller refers to the
+	// object.
 	refuse func(addr uintptr, length int, typ Type, object bool) error
 }
 
-// RegisterKwatch makes handler be called at each access of typ to the length bytes at
-// addr, on every CPU. It returns the debug register that watches.
+// RegisterKwatch makes every CPU call handler at each access of type typ to the length
+// bytes at addr. It returns the debug register used.
 //
-// Units:   length is 1, 2, 4 or 8, and addr a multiple of it; 1 for Execute.
-// Errors:  EBUSY all debug registers are in use, with who has them;
-// EILSEQ Execute where no instruction begins; EINVAL the length,
-// the alignment, the type, no handler, or an address that cannot be watched, with the
-// reason; EFAULT nothing is mapped there.
+// Units: length is 1, 2, 4 or 8 bytes, and addr a multiple of it; for Execute, length is 1.
+// Errors: EBUSY all debug registers are in use (the error says by whom); EILSEQ Execute
+// where no instruction begins; EINVAL the length, the alignment or the type is wrong, the
+// handler is nil, or the address cannot be watched (the error says why); EFAULT nothing is
+// mapped there.
 // Source:  "Kernel Watchpoint Probes Interface", register_kwatch.
 func RegisterKwatch(addr uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
 	return register(&point{addr: addr, length: length, typ: typ, handler: handler})
 }
 
-// RegisterKwatchObject is RegisterKwatch for what p points to, which may be in the heap:
-// the watchpoint keeps it alive, and Go does not move it.
+// RegisterKwatchObject is RegisterKwatch for the memory that p points to, which may be in
+// the heap: the watchpoint keeps it alive, and Go does not move it.
 //
-// Errors: as RegisterKwatch; EINVAL p points into a stack.
+// Errors: those of RegisterKwatch; EINVAL also if p points into a stack.
 func RegisterKwatchObject(p unsafe.Pointer, length int, typ Type, handler Handler) (debugReg int, err error) {
 	return register(&point{addr: uintptr(p), keep: p, length: length, typ: typ, handler: handler})
 }
 
-// RegisterKwatchSymbol is RegisterKwatch for the length bytes at offset in what a symbol
-// names. Length 0 is the symbol's, if it can be watched, and otherwise as much of its
-// beginning as can be.
+// RegisterKwatchSymbol is RegisterKwatch for length bytes at an offset in a symbol. Length
+// 0 means the symbol's size, or as much from its beginning as can be watched.
 //
-// Errors: as RegisterKwatch, and those of kallsyms.Resolve.
+// Errors: those of RegisterKwatch and of kallsyms.Resolve.
 func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
 	s, err := kallsyms.Resolve(name)
 	if err != nil {
@@ -73,7 +73,8 @@ func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, han
 	return RegisterKwatch(uintptr(s.Addr)+offset, length, typ, handler)
 }
 
-// Fitting returns the greatest length that can be watched at addr, where size bytes are.
+// Fitting returns the greatest length that can be watched at addr, where there are size
+// bytes.
 func Fitting(addr, size uintptr, typ Type) int {
 	n := 8
 	if typ == Execute {
@@ -115,14 +116,14 @@ func register(p *point) (int, error) {
 	return n, nil
 }
 
-// recheck makes probes around p's address look again.
+// recheck makes probes around p's address check again whether they can have a jump.
 func (p *point) recheck() {
 	if p.typ == Execute && p.user == nil {
 		this.recheck(p.addr)
 	}
 }
 
-// load makes all CPUs watch s, after telling the points of each other. mu held.
+// load makes all CPUs watch s, after updating which points are hit together. mu held.
 func load(s *debugreg.Set) {
 	for n := range points {
 		if p := points[n].Load(); p != nil {
@@ -132,8 +133,8 @@ func load(s *debugreg.Set) {
 	this.load(s)
 }
 
-// others returns which of s, at other registers than its own, are hit with p, and which
-// may be.
+// others returns which points of s, in other registers than its own, are hit together with
+// p, and which may be.
 func (p *point) others(s *debugreg.Set) (which uint64) {
 	for n := range points {
 		q := points[n].Load()
@@ -147,7 +148,7 @@ func (p *point) others(s *debugreg.Set) (which uint64) {
 	return which
 }
 
-// check refuses what no processor can watch, wherever it is.
+// check refuses what no processor can watch at any address.
 func (p *point) check() error {
 	switch {
 	case int(p.typ) >= len(types):
@@ -174,7 +175,7 @@ func (p *point) where() string {
 	return Where(p.addr)
 }
 
-// Where is addr as lists have it: symbol+offset, or the number.
+// Where formats addr as lists show it: symbol+offset, or the number.
 func Where(addr uintptr) string {
 	name, off, _, ok := kallsyms.Lookup(uint64(addr))
 	if !ok {
@@ -183,7 +184,7 @@ func Where(addr uintptr) string {
 	return fmt.Sprintf("%s+%#x", name, off)
 }
 
-// free returns a debug register that is not in use, -1 for none.
+// free returns an unused debug register, or -1.
 func free() int {
 	for n := range points {
 		if points[n].Load() == nil {
@@ -193,7 +194,7 @@ func free() int {
 	return -1
 }
 
-// holders says who has the debug registers.
+// holders says who uses the debug registers.
 func holders() string {
 	var b strings.Builder
 	for n := range points {
@@ -211,7 +212,7 @@ func (p *point) holder() string {
 	return "module " + p.owner
 }
 
-// wanted returns what points want to be watched.
+// wanted returns the debug registers that the points need.
 func wanted() *debugreg.Set {
 	s := new(debugreg.Set)
 	for n := range points {
@@ -222,11 +223,11 @@ func wanted() *debugreg.Set {
 	return s
 }
 
-// UnregisterKwatch ends a watchpoint. When it returns, no CPU is in its handler, nor
-// will be.
+// UnregisterKwatch removes a watchpoint. When it returns, no CPU is in its handler, and
+// none will call it.
 //
 // Context: goroutine, not a handler.
-// Errors:  EINVAL there is no such watchpoint.
+// Errors: EINVAL there is no such watchpoint.
 // Source:  "Kernel Watchpoint Probes Interface", unregister_kwatch.
 func UnregisterKwatch(debugReg int) error {
 	mu.Lock()
@@ -238,8 +239,8 @@ func UnregisterKwatch(debugReg int) error {
 	return nil
 }
 
-// drop ends the watchpoint of debug register n. Hits find it until no CPU watches
-// it any more. mu held.
+// drop ends the watchpoint of debug register n. Hits find it until no CPU watches it any
+// more. mu held.
 func drop(n int) {
 	s := wanted()
 	s[n] = debugreg.Breakpoint{}
@@ -253,7 +254,7 @@ func drop(n int) {
 	ended = ended.Plus(p.accounts.Ledger())
 }
 
-// Info is a watchpoint, for lists.
+// Info describes a watchpoint, for lists.
 type Info struct {
 	DebugReg int
 	Addr     uintptr
@@ -261,8 +262,8 @@ type Info struct {
 	Type     Type
 	Owner    string // the module, "" for the kernel
 	Gone     bool   // its handler broke the rules, or its program has ended
-	PID      int    // of a program's memory: the process
-	Last     uint64 // the value that was seen last
+	PID      int    // the process, if a program's memory is watched
+	Last     uint64 // the last value read
 	Where    string // symbol+offset, or the address and the process
 	Ledger   probe.Ledger
 }
@@ -283,7 +284,7 @@ func All() (all []Info) {
 	return all
 }
 
-// Ended returns the sums of all watchpoints that have ended.
+// Ended returns the summed counts of all watchpoints that have ended.
 func Ended() probe.Ledger {
 	mu.Lock()
 	defer mu.Unlock()
@@ -292,7 +293,7 @@ func Ended() probe.Ledger {
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters what a module leaves behind.
+// forgetModule unregisters what a module has left behind.
 func forgetModule(name string) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -18,39 +18,39 @@ import (
 
 // Watchpoints in the memory of programs.
 //
-// In ring 3 a #DB is an event like any other: the program's thread is out of ring 3 when
-// it is told, in its own goroutine. So handlers are ordinary Go: they may allocate, lock and
-// wait, and read all of the program's memory. The debug registers know addresses, not
-// processes: hits of other processes at the same address are not the watchpoint's.
+// A #DB in ring 3 is an event like any other: the program's thread has left ring 3 when its
+// goroutine handles it. So handlers are ordinary Go code: they may allocate, lock and wait,
+// and read all of the program's memory. The debug registers know addresses, not processes:
+// hits by other processes at the same address are ignored.
 //
-// What the kernel writes for the program, in a system call, goes by another address of the
-// same memory and is not seen. The next hit has it as its old value's change.
+// Writes by the kernel for the program, in a system call, use another address of the same
+// memory and are not seen. The next hit shows them as part of its change.
 //
-// Rejected: the handler in trap context, as for the kernel's data (the registers are not in
-// one place until package user has left ring 3, and the page may have to be brought).
+// Rejected: calling the handler in trap context, as for the kernel's data (the registers
+// are not in one place until package user has left ring 3, and the page may not be in
+// memory).
 
-// A UserHandler is called at each hit, by thread t. What it changes in t's registers takes
-// effect.
+// A UserHandler is called at each hit, by thread t. Changes to t's registers take effect.
 //
 // Context: t's goroutine.
 type UserHandler func(h *Hit, t *proc.Thread)
 
-// user is what a watchpoint in a program's memory has besides.
+// user is the additional state of a watchpoint in a program's memory.
 type user struct {
 	process *proc.Process
 	handler UserHandler
 	engine  proc.Engine
-	over    chan struct{} // closed when it is unregistered
+	over    chan struct{} // closed when the watchpoint is unregistered
 
-	mu sync.Mutex // one hit at a time: old and new are of one sequence
+	mu sync.Mutex // one hit at a time, so that old and new are in sequence
 	// guarded by mu:
-	ended bool // it is unregistered
+	ended bool // the watchpoint is unregistered
 }
 
-// RegisterKwatchUser is RegisterKwatch for what the threads of process p do at addr. It ends
-// by itself, as far as hits are concerned, when p ends or executes another program.
+// RegisterKwatchUser is RegisterKwatch for what the threads of process p do at addr. The
+// handler is not called any more once p has ended or executes another program.
 //
-// Errors:  as RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
+// Errors: those of RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
 func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) (debugReg int, err error) {
 	if p == nil {
 		return 0, probe.Refuse(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
@@ -82,15 +82,15 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 	return n, nil
 }
 
-// end stops watching: the address is another program's, or nobody's.
+// end stops watching, because the address now belongs to another program or to none.
 func (p *point) end() {
 	mu.Lock()
 	defer mu.Unlock()
-	p.gone.Store(true) // maybe before, by a handler that broke the rules
+	p.gone.Store(true) // a handler that broke the rules may have set it already
 	load(wanted())
 }
 
-// leave gives back what a watchpoint has of its process. No handler runs afterwards.
+// leave releases what a watchpoint holds of its process. No handler runs afterwards.
 func (u *user) leave() {
 	close(u.over)
 	u.process.Detach(&u.engine)
@@ -99,7 +99,7 @@ func (u *user) leave() {
 	u.ended = true
 }
 
-// read returns the value that p watches; false if the page is not there.
+// read returns the value that p watches, or false if the page is not in memory.
 func (u *user) read(p *point) (v uint64, ok bool) {
 	var b [8]byte
 	mem := u.process.Memory()
@@ -109,8 +109,9 @@ func (u *user) read(p *point) (v uint64, ok bool) {
 	return binary.LittleEndian.Uint64(b[:]), true
 }
 
-// OfThread takes a #DB of a program: dr6 is what DR6 said. It reports whether that was only
-// watchpoints, this process's or another's; if not, the #DB is the program's own as well.
+// OfThread handles a #DB of a program, with the value of DR6. It returns true if
+// watchpoints were the only cause, this process's or another's; if false, the program must
+// get the #DB as well.
 //
 // Context: t's goroutine.
 func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
@@ -128,8 +129,8 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 	return dr6&debugreg.DR6_BS == 0
 }
 
-// takeUser is a hit of p, and returns which are hit with it, besides done. It counts as
-// others do on a CPU of its own: the goroutine may change it.
+// takeUser handles a hit of p, and returns the watchpoints hit together with it, except
+// done. It counts on a CPU number of its own, because the goroutine may move.
 func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	u := p.user
 	u.mu.Lock()
@@ -162,7 +163,8 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	return also
 }
 
-// touched returns which watchpoints are hit with p, besides done, and whether p is.
+// touched returns the watchpoints hit together with p, except done, and whether p itself is
+// hit.
 func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint64, is bool) {
 	also := atomic.LoadUint64(&p.also)
 	which = also & (1<<beside - 1) &^ done
@@ -172,7 +174,7 @@ func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint
 		return which, true
 	}
 	var a around
-	if mem.Peek(a.code[:], r.IP-codeBefore) < codeBefore { // the page before is not there
+	if mem.Peek(a.code[:], r.IP-codeBefore) < codeBefore { // the page before it is not in memory
 		a.skip = max(0, codeBefore-int(r.IP%space.PageSize))
 		mem.Peek(a.code[a.skip:], r.IP-codeBefore+uint64(a.skip))
 	}
@@ -189,7 +191,7 @@ func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint
 	return which, !is
 }
 
-// abandoned takes the panic of a handler.
+// abandoned handles a panic in a handler.
 func (p *point) abandoned() {
 	if e := recover(); e != nil {
 		p.accounts.CountNested(0, probe.Abandoned)

@@ -13,8 +13,8 @@ import (
 	"sonde/kernel/probe"
 )
 
-// ownData are packages, and variables of the runtime, that a hit uses before it is known
-// to be one inside another: watched, they would be hit for ever.
+// ownData are packages, and variables of the runtime, that a hit uses before it knows
+// whether it is nested: if they were watched, a hit would recurse for ever.
 var ownData = []string{"sonde/arch/amd64/trap.", "sonde/kwatch.", "runtime.sondeTrapG", "runtime.sondeTrapM", "runtime.writeBarrier"}
 
 // noProbe is Others.NoProbe.
@@ -65,8 +65,8 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 	return nil
 }
 
-// onStack reports whether addr is in the caller's stack. A pointer to what is on another
-// one cannot be had in Go.
+// onStack reports whether addr is in the caller's stack. Go code cannot get a pointer into
+// another goroutine's stack.
 func onStack(addr uintptr) bool {
 	g := goruntime.Task()
 	if g == 0 {

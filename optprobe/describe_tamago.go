@@ -10,19 +10,18 @@ import (
 	"sonde/kprobes/detour"
 )
 
-// What package explain shows: the same function, check and layout that the
-// optimizer goes by, without anything being changed.
+// What package explain shows: the function, check and layout that the optimizer uses,
+// without changing anything.
 
-// At returns what the check knows of the function that addr lies in.
+// At returns what the check knows about the function that contains addr.
 func At(addr uintptr) Function { return function(addr) }
 
-// Draft returns the detour that the probe at addr has or would get, and its
-// code from Entry on. fn is the function, size the region's length, check that of
-// the stack check there, without its last branch. At head 0 it is laid out
-// where the next detour goes; returns is for a return probe and nothing else.
+// Draft returns the detour that the probe at addr has or would get, and its code from Entry
+// on. fn is the function, size the region's length, check that of the stack check there
+// without its last branch. If head is 0, the detour is laid out where the next one goes.
+// returns says that there is a return probe and nothing else.
 //
-// Errors: an Obstacle that Check does not see, because it depends on where the
-// detour is.
+// Errors: an Obstacle that Check does not see, because it depends on where the detour is.
 func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Template) (detour.Detour, []byte, Obstacle) {
 	if head == 0 {
 		head, _ = kprobes.Detours().Next()
@@ -34,9 +33,7 @@ func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Templ
 	return p.Detour, p.code[p.Entry-p.Head:], Obstacle{}
 }
 
-// Live returns n bytes of code or of a detour as they are now.
-//
-// Errors: nil when addr is in neither.
+// Live returns n bytes of code, or of a detour, as they are now; nil if addr is in neither.
 func Live(addr uintptr, n int) []byte {
 	in := func(r mm.Range) bool { return r.Contains(addr) && r.Contains(addr+uintptr(n)-1) }
 	if n <= 0 || !in(mm.Slots) && !in(mm.Text) {

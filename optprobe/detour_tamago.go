@@ -12,24 +12,24 @@ import (
 
 // A detour, from its beginning:
 //
-//	head    the way to the handlers: Begin of detour.Detour. Within it
-//	entry   the stack check, if the probe is on a function that begins with one
+//
+//	head    calls the handlers: Begin of detour.Detour. Within it
+//	entry   the stack check, if the probed function begins with one
 //	resume  the copy of the region; JMP back
 //
-// The stack check comes before the handlers, because one that fails is not a
-// call yet; and it is not in the copy, because it must not be made twice
-// (arch/amd64/prologue).
+// The stack check comes before the handlers, because if it fails the call has not happened
+// yet. It is not in the copy, because it must not be made twice (arch/amd64/prologue).
 
-// plan is a detour before it is written.
+// plan is a detour that has not been written.
 type plan struct {
 	detour.Detour
 	code []byte
 	copy Copy // without a stack check
 }
 
-// layout writes the detour of the probe at addr, in function code fn (original
-// bytes), to be placed at head. size is the region's length, check that of the
-// stack check up to its last branch, 0 for none; begins what it begins with.
+// layout lays out the detour of the probe at addr, in a function with the original bytes
+// fn, for address head. size is the region's length; check is the length of the stack check
+// including its last branch, or 0; begins is the template of its beginning.
 func layout(fn Function, addr, head uintptr, size, check int, begins detour.Template) (*plan, Obstacle) {
 	p := &plan{Detour: detour.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: begins}}
 	off := int(uint64(addr) - fn.Addr)
@@ -58,18 +58,18 @@ func layout(fn Function, addr, head uintptr, size, check int, begins detour.Temp
 	return p, Obstacle{}
 }
 
-// here is the address of the next byte.
+// here returns the address of the next byte.
 func (p *plan) here() uintptr { return p.Head + uintptr(len(p.code)) }
 
-// jump adds a jump. Text and detours are within reach of each other: boot lays
-// them out so.
+// jump adds a jump. Text and detours are within reach of each other by the memory layout of
+// boot.
 func (p *plan) jump(to uintptr) {
 	b, _ := insn.Jump(uint64(p.here()), uint64(to))
 	p.code = append(p.code, b[:]...)
 }
 
-// stackCheck puts the stack check that code begins with before the rest, and
-// makes Len cover it with its last branch.
+// stackCheck puts the stack check that code begins with before the rest, and makes Len
+// include it with its last branch.
 func (p *plan) stackCheck(code []byte, check int) {
 	out, size := copyCheck(code, check, uint64(p.Addr), 0)
 	p.Entry -= uintptr(len(out))
@@ -78,14 +78,14 @@ func (p *plan) stackCheck(code []byte, check int) {
 	p.Len = uintptr(size)
 }
 
-// copyCheck returns the instructions that code, at from, begins with, up to and
-// with the one at check, for address to, and how long they are in code. They
-// are comparisons and branches out of them.
+// copyCheck returns the instructions at the beginning of code, up to and including the one
+// at offset check, rewritten from address from for address to, and their length in code.
+// They are comparisons and branches out of them.
 func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 	for size <= check {
 		in, err := insn.Decode(code[size:])
 		if err != nil {
-			break // Read has seen that it decodes
+			break // Read has checked that it decodes
 		}
 		if in.Flow == insn.Jcc {
 			rel, _ := insn.Distance(to+uint64(len(out))+6, in.Target(from+uint64(size)))
@@ -99,7 +99,7 @@ func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 	return out, size
 }
 
-// original is Detour.Original.
+// original implements Detour.Original.
 func (p *plan) original(ip uintptr) uintptr {
 	if ip < p.Resume {
 		return p.Addr
@@ -110,14 +110,14 @@ func (p *plan) original(ip uintptr) uintptr {
 	return p.Addr + p.Len
 }
 
-// pushed is Detour.Pushed.
+// pushed implements Detour.Pushed.
 func (p *plan) pushed(ip uintptr) bool {
 	at, ok := p.copy.Original(uint64(ip))
 	return ok && at.Pushed
 }
 
-// write puts the detour where it was laid out for.
+// write writes the detour to the address it was laid out for.
 func (p *plan) write() {
 	text.WriteSlot(p.Head, p.code)
-	p.code = nil // the rest lives as long as the detour
+	p.code = nil // the rest is needed as long as the detour exists
 }

@@ -9,17 +9,17 @@ import "sonde/arch/amd64/insn"
 //	LEAQ table(SB), R
 //	JMP  (R)(idx*8)
 //
-// with a table of n addresses in read-only data, each the start of a block of
-// this function. A nop may be before the jump, spills before the LEA; a switch
-// over types masks the index (AND) instead of comparing it.
+// with a table of n addresses in read-only data, each the start of a block of this
+// function. There may be a nop before the jump and spills before the LEA; a switch over
+// types masks the index (AND) instead of comparing it.
 //
-// How long is the table? Every entry is the start of an instruction of this
-// function, so the table ends at the latest at the first word that is not.
-// It may end earlier, if another table of the same function follows; then the
-// words read too far are entries, too. So reading on until a word does not
-// fit finds all entries and almost never anything else. The comparison, where
-// it is recognized, must not want more entries than that. (In the test kernel
-// it is at 31 of 36 tables, and wants exactly as many as are found.)
+// How long is the table? Every entry is the start of an instruction of this function, so
+// the table ends at the latest at the first word that is not. It may end earlier, if
+// another table of the same function follows; then the words read too far are entries as
+// well. So reading until a word does not fit finds all entries and almost never anything
+// else. If the comparison is recognized, it must not allow more entries than that. (In the
+// test kernel it is recognized for 31 of 36 tables, and allows exactly as many as are
+// found.)
 //
 // Source: Go, cmd/compile/internal/ssagen/ssa.go (JumpTables),
 // cmd/compile/internal/ssa/_gen/AMD64Ops.go (JUMPTABLE).
@@ -31,14 +31,14 @@ const (
 	maxBack  = 8       // instructions to look at before the LEA
 )
 
-// resolveJumps notes the targets of all indirect jumps, or refuses.
+// resolveJumps notes the targets of all indirect jumps, or refuses the function.
 func (s *Scan) resolveJumps() Obstacle {
 	for _, off := range s.jumps {
 		if why := s.resolve(off); why != Fine {
 			return Obstacle{Reason: why, Off: off}
 		}
 	}
-	// Again: a table read later may lead between a LEA and its jump.
+	// Check again: a table read later may lead between a LEA and its jump.
 	for _, off := range s.jumps {
 		if _, ok := s.findLEA(off); !ok {
 			return Obstacle{Reason: JumpAway, Off: off}
@@ -67,8 +67,8 @@ func (s *Scan) resolve(off int) Reason {
 	return Fine
 }
 
-// findLEA finds the LEA right before the indirect jump at off. False: the jump
-// or what precedes it is of another form, or something leads in between.
+// findLEA finds the LEA right before the indirect jump at off. It returns false if the jump
+// or the code before it has another form, or if something leads in between.
 func (s *Scan) findLEA(off int) (lea, bool) {
 	jmp := s.at(off)
 	m, ok := jmp.MemOperand()
@@ -108,10 +108,10 @@ func (s *Scan) readTable(addr uint64) (n int) {
 	return 0
 }
 
-// bound returns the greatest index that the code before the LEA allows, or -1
-// if that code is not recognized.
+// bound returns the greatest index that the code before the LEA allows, or -1 if that code
+// is not recognized.
 func (s *Scan) bound(l lea) int {
-	above := false // JA is on the way
+	above := false // JA has been seen
 	off := l.off
 	for range maxBack {
 		if s.cells[off]&ways != 0 {
@@ -143,7 +143,7 @@ const (
 	opNot = 0xFF // no such operation
 )
 
-// arithmetic takes apart an operation of a register with an immediate.
+// arithmetic decodes an operation on a register with an immediate.
 //
 // Source: Intel SDM vol. 2, "Opcode Extensions for One-Byte and Two-byte Opcodes".
 func arithmetic(in *insn.Inst, code []byte) (op uint8, reg int8, imm int64) {
@@ -162,15 +162,15 @@ func arithmetic(in *insn.Inst, code []byte) (op uint8, reg int8, imm int64) {
 	return opNot, insn.NoReg, 0
 }
 
-// isNop reports whether in is one of the nops that assemblers pad with.
+// isNop reports whether in is one of the nops that assemblers use as padding.
 func isNop(in *insn.Inst) bool {
 	return in.Map == insn.Map1B && in.Opcode == 0x90 && in.REX&insn.REXB == 0 ||
 		in.Map == insn.Map0F && in.Opcode == 0x1F
 }
 
-// at decodes the instruction at off again: few are asked for twice.
+// at decodes the instruction at off again: few are needed twice.
 func (s *Scan) at(off int) insn.Inst {
-	in, _ := insn.Decode(s.fn.Code[off:]) // Read has seen that it decodes
+	in, _ := insn.Decode(s.fn.Code[off:]) // Read has checked that it decodes
 	return in
 }
 

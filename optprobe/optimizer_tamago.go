@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// delay is how long the optimizer waits after a change, so that a probe that is
-	// removed at once costs nothing, and one batch is one stop of the machine.
+	// delay is how long the optimizer waits after a change, so that a probe that is removed
+	// at once costs nothing, and a batch needs only one stop of the machine.
 	delay = time.Millisecond
 	// perStop is how many jumps are written at one stop.
 	perStop = 256
-	// tries is how often a stop is repeated that finds a CPU in a region, and
-	// pause how long nothing is tried after that.
+	// tries is how often a stop that finds a CPU in a region is repeated; pause is the time
+	// until the next attempt after that.
 	tries = 20
 	pause = time.Second
 )
@@ -46,16 +46,16 @@ type worker struct {
 	wake    chan struct{}
 }
 
-// enteredAt is where functions of the image are entered other than at their beginning.
+// enteredAt lists where functions of the image are entered other than at their beginning.
 // Set once, at boot.
 var enteredAt *entries.Table
 
-// Locks, in this order: busy, planning, that of kprobes, mu. busy is held from
-// the look for candidates to their jumps: two at a time would each leave out what
-// the other has begun.
+// Locks, in this order: busy, planning, that of kprobes, mu. busy is held from listing the
+// candidates until their jumps are in: two goroutines doing this at once would each leave
+// out what the other has begun.
 var busy, planning, mu sync.Mutex
 
-// verdict is what the safety check says of a place.
+// verdict is the result of the safety check at a place.
 type verdict struct {
 	size int // of the region, in bytes
 	why  Obstacle
@@ -70,12 +70,12 @@ var (
 // guarded by mu:
 var stats Stats
 
-// Stats is what the optimizer has done since boot.
+// Stats are the optimizer's counts since boot.
 type Stats struct {
 	Jumps   int           // put in
 	Stops   int           // of the machine, to put them in
 	Stopped time.Duration // in all
-	Longest time.Duration // one stop
+	Longest time.Duration // the longest stop
 	Retries int           // stops that found a CPU in a region
 	Detours int           // in use now
 }
@@ -91,8 +91,8 @@ func Counts() Stats {
 // Init starts the optimizer.
 //
 // Context: boot, goroutine, after kprobes.Init.
-// Errors: the image does not say where its functions are entered; then no place
-// is known to be safe; ENOTSUP, the processor lacks what detours are made of.
+// Errors: the image does not say where its functions are entered, so no place is known to
+// be safe; ENOTSUP the processor lacks what detours need.
 func Init() error {
 	if !amd64.HasLAHF(cpu.CPUID) {
 		return refusal.New(syscall.ENOTSUP, "optprobe: the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump")
@@ -139,18 +139,18 @@ func (w *worker) run() {
 	}
 }
 
-// Optimize gives a jump to every probe that may have one, unless
-// Optimization is off. When it returns, no other goroutine is still about to give one
-// to a probe that was there when it was called.
+// Optimize gives a jump to every probe that may have one, unless Optimization is off. When
+// it returns, no other goroutine is still about to do so for a probe that was there when
+// Optimize was called.
 //
-// Errors: kprobes.ErrRetry; what stopping the machine returns.
+// Errors: kprobes.ErrRetry; those of stopping the machine.
 func Optimize() error {
 	busy.Lock()
 	defer busy.Unlock()
 	return optimize()
 }
 
-// optimize is Optimize. Called with busy held.
+// optimize is Optimize with busy held.
 func optimize() error {
 	if !Optimization.Get() {
 		return nil
@@ -170,7 +170,7 @@ func optimize() error {
 	return nil
 }
 
-// prepare returns the candidates that have a detour, made if need be.
+// prepare returns the candidates that have a detour, and makes missing detours.
 func prepare(cands []kprobes.Candidate) (list []kprobes.Candidate) {
 	planning.Lock()
 	defer planning.Unlock()
@@ -207,8 +207,8 @@ func check(fn Function, addr uintptr) (v verdict) {
 	return v
 }
 
-// plant makes the detour of a candidate in fn, whose region has size bytes.
-// Called with planning held.
+// plant makes the detour of a candidate in fn, whose region has size bytes. Called with
+// planning held.
 func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	head, ok := kprobes.Detours().Take(c.Addr)
 	if !ok {
@@ -229,8 +229,8 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	return false
 }
 
-// manyReturned is how many unused detours are kept at most, until the optimizer
-// has time.
+// manyReturned is how many unused detours are kept at most until the optimizer has time to
+// free them.
 const manyReturned = 64
 
 // reclaim frees detours that no CPU is in any more, if there are many.
@@ -249,7 +249,7 @@ func commit(list []kprobes.Candidate) error {
 		if !errors.Is(err, kprobes.ErrRetry) || try == tries {
 			return err
 		}
-		grace.Synchronize() // it leaves the region, and cannot enter it again
+		grace.Synchronize() // the CPU leaves the region, and cannot enter it again
 	}
 }
 
@@ -267,7 +267,7 @@ func account(done int, stopped time.Duration, err error) {
 	}
 }
 
-// function returns what the check wants to know of the function at addr.
+// function returns what the check needs to know about the function at addr.
 func function(addr uintptr) Function {
 	s, ok := kallsyms.Kernel().At(uint64(addr))
 	if !ok {

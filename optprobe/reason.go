@@ -6,25 +6,25 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// Reason says why a jump cannot replace the code at a place. The zero Reason
-// is that it can.
+// Reason says why a jump cannot replace the code at a place. The zero Reason means that it
+// can.
 type Reason uint8
 
-// The reasons. The first group speaks of a whole function, the second of a
-// region, the third of a region and its detour.
+// The reasons: the first group is about a whole function, the second about a region, the
+// third about a region and its detour.
 const (
 	Fine       Reason = iota
 	NoDecode          // data in text, or an instruction newer than package insn
-	Overlap           // a branch to where no instruction begins: two codes in the same bytes
-	JumpAway          // an indirect jump without a table that is known
-	BadTable          // a jump table that is not as the compiler writes them
+	Overlap           // a branch to where no instruction begins: the bytes have two meanings
+	JumpAway          // an indirect jump whose table is not known
+	BadTable          // a jump table in another form than the compiler's
 	Outside           // the offset is not in the function
 	NotStart          // the offset is inside an instruction
 	FuncEnd           // the jump would go on beyond the function
 	Branch            // a direct branch of the function leads into the region
-	TableEntry        // a jump table does
-	Entry             // code outside the function does, or recover
-	Return            // a call that is not the last instruction, or ends there
+	TableEntry        // a jump table leads into the region
+	Entry             // code outside the function leads into the region, or recover does
+	Return            // a call is not the last instruction, or a call returns into the region
 	Address           // the function computes the address of this code
 	Unmovable         // see Obstacle.Move
 	CallStack         // an indirect call through RSP, which the copy has changed
@@ -69,12 +69,12 @@ func (r Reason) String() string {
 // OfFunction reports whether the reason holds for all of the function.
 func (r Reason) OfFunction() bool { return r >= NoDecode && r <= BadTable }
 
-// Obstacle is a reason and where in the function it is: the offset of the
-// instruction at fault, or the one that other code leads to.
+// Obstacle is a reason and the offset in the function of the instruction at fault, or of
+// the one that other code leads to.
 type Obstacle struct {
 	Reason Reason
 	Off    int
-	Move   insn.Reason // with Unmovable, why
+	Move   insn.Reason // the reason, if it is Unmovable
 }
 
 // String returns the clause with the place, as in "a branch of the function

@@ -2,8 +2,8 @@ package optprobe
 
 import "sonde/arch/amd64/insn"
 
-// Check returns the length of the region at offset off, or the first reason
-// why there can be none.
+// Check returns the length of the region at offset off, or the first reason why there can
+// be none.
 func (s *Scan) Check(off int) (size int, first Obstacle) {
 	var list [maxObstacles]Obstacle
 	size, all := s.Explain(list[:0], off)
@@ -13,13 +13,12 @@ func (s *Scan) Check(off int) (size int, first Obstacle) {
 	return size, Obstacle{}
 }
 
-// maxObstacles is how many Explain can find: one for each instruction of the
+// maxObstacles is how many Obstacles Explain can find: one for each instruction of the
 // region, five ways to each byte but the first, and the function's end.
 const maxObstacles = JumpSize + 5*(JumpSize-1) + 1
 
-// Explain returns the length of the region at offset off, as far as there is
-// one, and appends to list every reason why a jump cannot replace it, in the
-// order of the code.
+// Explain returns the length of the region at offset off, as far as there is one, and
+// appends to list every reason why a jump cannot replace it, in the order of the code.
 func (s *Scan) Explain(list []Obstacle, off int) (int, []Obstacle) {
 	switch {
 	case s.whole.Reason != Fine:
@@ -51,7 +50,7 @@ func (s *Scan) Explain(list []Obstacle, off int) (int, []Obstacle) {
 	return end - off, list
 }
 
-// movable says whether a copy of the instruction can do its work elsewhere.
+// movable reports whether a copy of the instruction can work at another address.
 func movable(in *insn.Inst) Obstacle {
 	if move := in.Movable(); move != insn.Fine {
 		return Obstacle{Reason: Unmovable, Move: move}
@@ -75,14 +74,14 @@ func appendWays(list []Obstacle, c byte, off int) []Obstacle {
 	return list
 }
 
-// wayReasons is what each way to a byte means for a jump over it.
+// wayReasons has the Reason for each way to a byte under a jump.
 var wayReasons = [...]struct {
 	way    byte
 	reason Reason
 }{{byBranch, Branch}, {byTable, TableEntry}, {byEntry, Entry}, {byReturn, Return}, {byAddress, Address}}
 
-// Ways returns by which ways, beside the instruction before it, the byte at
-// offset off is reached, as the reasons that they are behind a region's first byte.
+// Ways returns how the byte at offset off is reached other than from the instruction before
+// it, as the Reasons for a region in which it is not the first byte.
 func (s *Scan) Ways(off int) (ways []Reason) {
 	if off < 0 || off >= len(s.fn.Code) {
 		return nil
@@ -93,9 +92,8 @@ func (s *Scan) Ways(off int) (ways []Reason) {
 	return ways
 }
 
-// All calls yield for each instruction of the function with its offset and
-// what Check says of it, until yield returns false. A function that does not
-// decode has none.
+// All calls yield for each instruction of the function, with its offset and the result of
+// Check, until yield returns false. For a function that does not decode it does nothing.
 func (s *Scan) All(yield func(off int, first Obstacle) bool) {
 	if s.whole.Reason == NoDecode {
 		return

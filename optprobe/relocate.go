@@ -7,21 +7,19 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// writer fills a copy with one instruction after the other. The first reason
-// sticks.
+// writer appends instructions to a copy. It keeps the first reason to fail.
 type writer struct {
 	to  Copy
 	pos uint64 // address of the next byte
 	why Reason
 }
 
-// Relocate writes the region at address from, whose original bytes are code,
-// for address to. Neither address is read or written.
+// Relocate rewrites the region at address from, whose original bytes are code, for address
+// to. It accesses neither address and does not allocate.
 //
-// Context: goroutine. Does not allocate.
-// Errors:  TooFar, TooHigh, which another address may avoid; for code that
-// Check would not have allowed NoDecode, Unmovable, Return, CallStack, CallOdd
-// and NotRegion. The offset is from the start of code.
+// Errors: TooFar and TooHigh, which another address may avoid; for code that Check does not
+// allow, NoDecode, Unmovable, Return, CallStack, CallOdd and NotRegion. The Obstacle's
+// offset is from the start of code.
 func Relocate(code []byte, from, to uint64) (Copy, Obstacle) {
 	w := writer{to: Copy{From: from, To: to}, pos: to}
 	off, last := 0, insn.Inst{}
@@ -61,7 +59,7 @@ func Relocate(code []byte, from, to uint64) (Copy, Obstacle) {
 	return w.to, Obstacle{}
 }
 
-// move writes the instruction in, that was code at address addr.
+// move writes the instruction in, which was code at address addr.
 func (w *writer) move(in *insn.Inst, code []byte, addr uint64) {
 	target := in.Target(addr)
 	next := addr + uint64(in.Len)
@@ -83,7 +81,7 @@ func (w *writer) move(in *insn.Inst, code []byte, addr uint64) {
 	}
 }
 
-// same writes an instruction that only differs in a RIP-relative displacement.
+// same writes an instruction of which only a RIP-relative displacement changes.
 func (w *writer) same(in *insn.Inst, code []byte, addr uint64) {
 	var copied [insn.MaxLen + 4]byte
 	if !in.CopyTo(copied[:], code, addr, w.pos) && w.why == Fine {
@@ -118,8 +116,8 @@ func (w *writer) pushReturn(next, addr uint64) {
 	w.mark(pushed, addr)
 }
 
-// callThrough writes an indirect call as a push and an indirect jump with the
-// same operand: FF /2 becomes FF /4.
+// callThrough writes an indirect call as a push and an indirect jump with the same operand:
+// FF /2 becomes FF /4.
 func (w *writer) callThrough(in *insn.Inst, code []byte, addr uint64) {
 	w.pushReturn(addr+uint64(in.Len), addr)
 	var jmp [insn.MaxLen + 4]byte
@@ -159,7 +157,7 @@ func (w *writer) jump(target uint64) {
 	w.rel(target)
 }
 
-// rel writes the displacement to target that ends an instruction.
+// rel writes the displacement to target at the end of an instruction.
 func (w *writer) rel(target uint64) {
 	d, ok := insn.Distance(w.pos+4, target)
 	if !ok && w.why == Fine {
@@ -168,7 +166,7 @@ func (w *writer) rel(target uint64) {
 	w.put(byte(d), byte(d>>8), byte(d>>16), byte(d>>24))
 }
 
-// put writes bytes. Those of a region always fit.
+// put writes bytes. The copy of a region always fits.
 func (w *writer) put(b ...byte) {
 	if int(w.to.len)+len(b) > maxCopy {
 		w.why = NotRegion

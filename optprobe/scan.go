@@ -7,33 +7,33 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// JumpSize is the length of the jump that leads to a detour.
+// JumpSize is the length of the jump to a detour.
 const JumpSize = insn.JumpSize
 
-// Function is what the check has to know about a function.
+// Function is what the check must know about a function.
 type Function struct {
 	Addr    uint64
 	Code    []byte   // as the image has it, without breakpoints
-	Entries []uint64 // addresses in it that others lead to: entries.Table.Within
+	Entries []uint64 // addresses in it that other code leads to: entries.Table.Within
 
-	// Word reads a word of read-only data, where jump tables are. False: there
-	// is none at addr. Nil is as if there was no read-only data.
+	// Word reads a word of read-only data, where jump tables are, or returns false if there
+	// is none at addr. Nil means that there is no read-only data.
 	Word func(addr uint64) (v uint64, ok bool)
 }
 
-// A Scan knows one function at a time. The zero Scan is ready for Read; a Scan
-// that is used again has the memory it needs.
+// A Scan holds one function at a time. The zero Scan is ready for Read; reusing a Scan
+// reuses its memory.
 //
 // Context: goroutine, one at a time.
 type Scan struct {
 	fn    Function
-	cells []byte // one per byte of code, up to a multiple of 8: a set of the bits below
+	cells []byte // one per byte of code, rounded up to a multiple of 8: a set of the bits below
 	jumps []int  // offsets of indirect jumps
 	whole Obstacle
 }
 
-// What is known of a byte of code: how it can be reached, other than from the
-// instruction before, and whether an instruction begins there.
+// What is known about a byte of code: how it can be reached other than from the instruction
+// before it, and whether an instruction begins there.
 const (
 	byBranch = 1 << iota
 	byTable
@@ -42,16 +42,13 @@ const (
 	byReturn
 	ways   = 1<<iota - 1
 	begin  = 0x80
-	onEach = 0x0101_0101_0101_0101 // times a set: it, in each of eight cells
+	onEach = 0x0101_0101_0101_0101 // times a set gives eight cells with that set
 )
 
-// Read decodes fn and notes where its instructions begin and what leads to
-// them. It returns the first reason that refuses all of the function, which
-// Check then repeats for each offset. fn.Code must stay unchanged while the
-// answers are used.
-//
-// Context: goroutine. Allocates only for a function longer, or with more
-// indirect jumps, than any before.
+// Read decodes fn and notes where its instructions begin and what leads to them. It returns
+// the first reason that holds for the whole function; Check then repeats it for each
+// offset. fn.Code must not change while the results are used. Read allocates only for a
+// function longer, or with more indirect jumps, than any before.
 func (s *Scan) Read(fn Function) Obstacle {
 	s.fn, s.jumps = fn, s.jumps[:0]
 	if n := (len(fn.Code) + 7) &^ 7; n > cap(s.cells) {
@@ -104,24 +101,23 @@ func (s *Scan) flow(off int, in *insn.Inst) {
 	}
 }
 
-// reach notes that some code leads to offset off. It ignores what is outside the
-// function: such offsets are large, whatever their sign was.
+// reach notes that code leads to offset off. It ignores offsets outside the function;
+// negative ones are large, as they are unsigned.
 func (s *Scan) reach(off uint64, way byte) {
 	if off < uint64(len(s.fn.Code)) {
 		s.cells[off] |= way
 	}
 }
 
-// enter notes the entries that the function cannot tell itself.
+// enter notes the entries that the function's own code does not show.
 func (s *Scan) enter() {
 	for _, addr := range s.fn.Entries {
 		s.reach(addr-s.fn.Addr, byEntry)
 	}
 }
 
-// overlaps refuses a function with a way to where no instruction begins: then
-// its bytes have two meanings, and only one of them was looked at. It looks at
-// eight cells at once.
+// overlaps refuses a function with a way to where no instruction begins: its bytes have two
+// meanings, and only one of them was checked. It checks eight cells at once.
 func (s *Scan) overlaps() Obstacle {
 	for off := 0; off+8 <= len(s.cells); off += 8 {
 		c := binary.LittleEndian.Uint64(s.cells[off:])

@@ -12,12 +12,12 @@ import (
 // Caller is a function of a program that has not returned.
 type Caller struct {
 	PC       uint64
-	Path     string // the file that it is from; "" if it is from none
-	Function string // "" if its name is not known
-	Offset   uint64 // of PC, in the function
+	Path     string // its file; "" if it is in none
+	Function string // "" if it is not known
+	Offset   uint64 // of PC in the function
 }
 
-// String is "function+0x10 (path)".
+// String returns "function+0x10 (path)".
 func (c Caller) String() string {
 	switch {
 	case c.Path == "":
@@ -28,10 +28,10 @@ func (c Caller) String() string {
 	return fmt.Sprintf("%s+%#x (%s)", c.Function, c.Offset, c.Path)
 }
 
-// Backtrace returns the functions that lead to r, the innermost first, and most of them at
-// most. Those with return probes are shown as the callers that they will return to.
+// Backtrace returns the functions that lead to r, innermost first, at most most of them.
+// For functions with return probes it shows the callers that they will return to.
 //
-// Context: a handler of a user probe, whose registers r are; elsewhere it returns nothing.
+// Context: a handler of a user probe that was given r; elsewhere it returns nothing.
 func Backtrace(r *amd64.Regs, most int) []Caller {
 	th := handling()
 	if th == nil {

@@ -5,18 +5,18 @@ import (
 	"sort"
 )
 
-// callList has the calls of a thread that a return probe waits for. They are found by their stack
-// slots, so it does not matter in what order they return: coroutines switch stacks. Each call and
-// each return takes a few steps, however many calls there are.
+// callList has the calls of a thread that return probes wait for. They are found by their
+// stack slots, so the order in which they return does not matter: coroutines switch stacks.
+// Each call and each return takes a few steps, however many calls there are.
 //
-// A call that longjmp has left is forgotten when its slot holds something else. It is counted as
-// one that will not return when the stack is used further up; if that was another stack, and it
-// does return, it is counted as what it is.
+// A call that longjmp has skipped is forgotten when its slot holds something else. It is
+// counted as one that will not return as soon as the stack above it is used; if that was
+// another stack and the call does return, the count is corrected.
 type callList struct {
-	stack []call           // no slot is above the one before it; what is behind them is used again
-	left  map[uint64]*call // those that are counted as such that will not return, by slot, the last first
+	stack []call           // no slot is above the one before it; space behind the last is reused
+	left  map[uint64]*call // those counted as calls that will not return, by slot, the last first
 	nleft int
-	limit int // when slots are looked at for calls that will not return
+	limit int // number of calls at which slots are checked for calls that will not return
 }
 
 // manyCalls is the least limit.
@@ -39,7 +39,7 @@ func (cs *callList) below(sp uint64) bool {
 	return i >= 0 && cs.stack[i].slot < sp
 }
 
-// leave counts the calls below sp as such that will not return.
+// leave counts the calls below sp as calls that will not return.
 func (cs *callList) leave(sp uint64) {
 	for cs.below(sp) {
 		c := new(call)
@@ -60,8 +60,8 @@ func (cs *callList) putLeft(c *call) {
 	cs.nleft++
 }
 
-// last takes the last call out, if it has that slot; nil: it has another. What it returns is valid
-// until the next push.
+// last removes the last call if it has that slot, and returns nil if it has another. The
+// result is valid until the next push.
 func (cs *callList) last(slot uint64) *call {
 	i := len(cs.stack) - 1
 	if i < 0 || cs.stack[i].slot != slot {
@@ -72,7 +72,7 @@ func (cs *callList) last(slot uint64) *call {
 	return c
 }
 
-// newest returns the last call with a slot; those below it are left. nil: there is none.
+// newest returns the last call with a slot, or nil, and leaves the calls below it.
 func (cs *callList) newest(slot uint64) *call {
 	cs.leave(slot)
 	if i := len(cs.stack) - 1; i >= 0 && cs.stack[i].slot == slot {
@@ -81,8 +81,8 @@ func (cs *callList) newest(slot uint64) *call {
 	return cs.left[slot]
 }
 
-// take takes the last call with a slot out; those below it are left. It returns nil if there is
-// none. What it returns is valid until the next push.
+// take removes the last call with a slot, and leaves the calls below it. It returns nil if
+// there is none. The result is valid until the next push.
 func (cs *callList) take(slot uint64) *call {
 	cs.leave(slot)
 	if c := cs.last(slot); c != nil || cs.left[slot] == nil {
@@ -104,7 +104,7 @@ func (cs *callList) takeLeft(slot uint64) *call {
 	return c
 }
 
-// enter is told that a call uses a slot: those below it are left. Those with the slot are
+// enter says that a call uses a slot: the calls below it are left. Calls with that slot are
 // forgotten, unless it still holds what they have put there.
 func (cs *callList) enter(slot uint64, holds bool) {
 	cs.leave(slot)
@@ -121,7 +121,7 @@ func (cs *callList) enter(slot uint64, holds bool) {
 	}
 }
 
-// real returns where the first of the calls with a slot returns to; tramp if there is none.
+// real returns the return address of the first call with a slot, or tramp if there is none.
 func (cs *callList) real(slot, tramp uint64) uint64 {
 	ret := tramp
 	from := sort.Search(len(cs.stack), func(i int) bool { return cs.stack[i].slot <= slot })
@@ -138,8 +138,9 @@ func (cs *callList) real(slot, tramp uint64) uint64 {
 	return ret
 }
 
-// prove forgets the calls that will not return, since their slots hold something else, if there
-// are many. It does so again when there are twice as many: a call does not pay for its depth.
+// prove forgets the calls that will not return, because their slots hold something else,
+// once there are many. It does so again when there are twice as many, so the cost of a call
+// does not depend on its depth.
 func (cs *callList) prove(alive func(*call) bool) {
 	if len(cs.stack)+cs.nleft < cs.limit {
 		return
@@ -166,7 +167,7 @@ func (cs *callList) prove(alive func(*call) bool) {
 	cs.limit = max(manyCalls, 2*(n+cs.nleft))
 }
 
-// allLeft returns those that were left; of those with one slot, the last is behind the others.
+// allLeft returns the calls that were left; of those with one slot, the last comes last.
 func (cs *callList) allLeft() (all []*call) {
 	for _, c := range cs.left {
 		from := len(all)
@@ -178,7 +179,7 @@ func (cs *callList) allLeft() (all []*call) {
 	return all
 }
 
-// forget forgets all: the thread ends.
+// forget forgets all calls: the thread ends.
 func (cs *callList) forget() {
 	for i := range cs.stack {
 		cs.stack[i].leave()
@@ -186,8 +187,8 @@ func (cs *callList) forget() {
 	*cs = callList{}
 }
 
-// inherit returns the calls for a child of fork: they return there, too, but no probe is
-// for it. Those that stay return there as they are.
+// inherit returns the calls for a child of fork: they return to the trampoline there as
+// well, but call no handler. Calls that stay return there as they are.
 func (cs *callList) inherit() (child callList) {
 	for i := range cs.stack {
 		if c := &cs.stack[i]; !c.stays {

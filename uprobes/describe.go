@@ -15,17 +15,16 @@ import (
 type Info struct {
 	Pid      int
 	Vaddr    uint64
-	Program  string // the name of the process
+	Program  string // the process's name
 	Kind     string // "u", "ur"
 	Place    string // file and offset in it
-	Way      string // how the instruction gets done
-	Returns  string // of a return probe: see ReturnsOf
+	Way      string // how the instruction is executed
+	Returns  string // for a return probe: see ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler panicked
 	Ledger   probe.Ledger
 }
 
-// All returns the registered probes, by process and address, in order of
-// registration.
+// All returns the registered probes, by process, by address, and in order of registration.
 func All() (all []Info) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -48,7 +47,7 @@ func All() (all []Info) {
 	return all
 }
 
-// where says what is mapped at an address: PATH:0xOFFSET.
+// where returns what is mapped at an address: PATH:0xOFFSET.
 func where(s *space.Space, addr uint64) string {
 	a, ok := s.At(addr)
 	if !ok {
@@ -72,7 +71,7 @@ func (m *member) info() Info {
 	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Returns: m.how, Disabled: m.flags.Has(disabled | broken), Ledger: m.ledger()}
 }
 
-// Ledger accounts for the hits of u since it was registered last, also after it has been
+// Ledger returns the counts of u's hits since it was last registered; they stay when it is
 // unregistered.
 //
 // Context: any.
@@ -86,13 +85,13 @@ func (u *Uprobe) Ledger() probe.Ledger {
 	return probe.Ledger{}
 }
 
-// RegsReturnValue returns what the function has returned that has just ended.
+// RegsReturnValue returns the result of the function that has just returned.
 //
 // Context: any.
 // Source:  System V ABI, AMD64 supplement, "Returning of Values"; Go's ABIInternal.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 
-// SlotOf returns the address of the slot of what is probed at addr; 0: there is none.
+// SlotOf returns the address of the slot of the probe at addr, or 0.
 func SlotOf(p *proc.Process, addr uint64) uint64 {
 	mu.Lock()
 	defer mu.Unlock()

@@ -8,30 +8,30 @@ import (
 )
 
 // DisableUprobe stops u's handler from being called until EnableUprobe. A handler that has
-// begun may still run. The breakpoint is taken out, unless another probe needs it.
+// started may still be running. The breakpoint is removed unless another probe needs it.
 //
-// Context: goroutine; a handler of a user probe, too, even u's own.
+// Context: goroutine, including handlers of user probes, even u's own.
 // Errors: EINVAL u is not registered; EDEADLK called in a handler of a kernel probe.
 func DisableUprobe(u *Uprobe) error { return toggle(u, false) }
 
 // EnableUprobe undoes DisableUprobe.
 //
 // Context: as DisableUprobe.
-// Errors: as DisableUprobe; EINVAL too, if the handler has panicked; those of putting the
-// breakpoint in again, as RegisterUprobe: then u stays disabled.
+// Errors: those of DisableUprobe; EINVAL also if the handler has panicked; if the
+// breakpoint cannot be put in again, those of RegisterUprobe, and u stays disabled.
 func EnableUprobe(u *Uprobe) error { return toggle(u, true) }
 
-// DisableUretprobe is DisableUprobe for a return probe. The handler is still called for
-// calls that were entered before.
+// DisableUretprobe is DisableUprobe for a return probe. Calls entered before still call the
+// handler.
 //
 // Context: as DisableUprobe.
-// Errors: as DisableUprobe.
+// Errors: those of DisableUprobe.
 func DisableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), false) }
 
 // EnableUretprobe undoes DisableUretprobe.
 //
 // Context: as DisableUprobe.
-// Errors: as EnableUprobe.
+// Errors: those of EnableUprobe.
 func EnableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), true) }
 
 func toggle(u *Uprobe, on bool) error {
@@ -46,7 +46,7 @@ func toggle(u *Uprobe, on bool) error {
 	if f := u.file.Load(); f != nil && slices.Contains(files, f) {
 		f.disabled = !on
 		for _, m := range f.members() {
-			m.enable(on) // where that does not work, the program is at its end
+			m.enable(on) // if that fails, the program is about to end
 		}
 		return nil
 	}
@@ -60,7 +60,7 @@ func toggle(u *Uprobe, on bool) error {
 	return m.enableAll(on)
 }
 
-// enableAll does it for all members of m's probe, or for none of them. mu held.
+// enableAll enables or disables all members of m's probe, or on an error none. mu held.
 func (m *member) enableAll(on bool) error {
 	all := append([]*member{m}, m.others...)
 	for i, m := range all {
@@ -74,7 +74,7 @@ func (m *member) enableAll(on bool) error {
 	return nil
 }
 
-// enable sets whether m is enabled. mu held.
+// enable enables or disables m. mu held.
 func (m *member) enable(on bool) error {
 	x := tasks[m.process].text
 	switch {
@@ -94,15 +94,15 @@ func (m *member) enable(on bool) error {
 	return nil
 }
 
-// ends reports whether m ends calls that have begun: it is never disabled.
+// ends reports whether m ends calls that have begun; such a member is never disabled.
 func (m *member) ends() bool { return m.wants == wantsExit }
 
-// wanted reports whether some probe is to be hit at pt. mu held.
+// wanted reports whether some probe at pt is enabled. mu held.
 func (pt *point) wanted() bool {
 	return !allOff && slices.ContainsFunc(pt.members.All(), func(m *member) bool { return !m.flags.Has(disabled) })
 }
 
-// arm puts the breakpoint of pt in, unless it is there. mu held.
+// arm inserts the breakpoint of pt, unless it is there. mu held.
 //
 // Errors: those of space.Break.
 func (x *text) arm(pt *point) error {
@@ -114,7 +114,7 @@ func (x *text) arm(pt *point) error {
 	return err
 }
 
-// settle takes the breakpoint of pt out if no probe wants it any more. mu held.
+// settle removes the breakpoint of pt if no probe wants it. mu held.
 func (x *text) settle(pt *point) {
 	if pt.armed && !pt.wanted() {
 		x.mem.Unbreak(uint64(pt.addr))
@@ -122,14 +122,14 @@ func (x *text) settle(pt *point) {
 	}
 }
 
-// allOff is what SetEnabled says: there are no breakpoints, whatever the probes want.
+// allOff is set by SetEnabled(false): there are no breakpoints, whatever the probes want.
 // Guarded by mu.
 var allOff bool
 
-// SetEnabled puts the breakpoints of all user probes in or takes them out, without
-// touching what each probe is.
+// SetEnabled inserts or removes the breakpoints of all user probes without changing the
+// probes' own state.
 //
-// Context: goroutine; a handler of a user probe, too.
+// Context: goroutine, including handlers of user probes.
 func SetEnabled(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -137,7 +137,7 @@ func SetEnabled(on bool) {
 	for _, x := range texts {
 		for _, pt := range x.known {
 			if pt.wanted() {
-				x.arm(pt) // what is not mapped any more stays without
+				x.arm(pt) // fails only if nothing is mapped there any more
 			} else {
 				x.settle(pt)
 			}
@@ -145,7 +145,7 @@ func SetEnabled(on bool) {
 	}
 }
 
-// Enabled returns what SetEnabled has set; at first true.
+// Enabled returns what SetEnabled has set; it is true at boot.
 func Enabled() bool {
 	mu.Lock()
 	defer mu.Unlock()

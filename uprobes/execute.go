@@ -9,8 +9,7 @@ import (
 	"sonde/uprobes/place"
 )
 
-// execute lets the instruction of a point be done, by the way that its plan says.
-// IP is at the point.
+// execute gets the instruction of a point executed as its plan says. IP is at the point.
 func (th *thread) execute(pt *point) {
 	r := th.Regs()
 	owes := pt.plan.Owes(r.Flags)
@@ -44,13 +43,13 @@ func (th *thread) execute(pt *point) {
 	}
 }
 
-// step lets the copy be single-stepped.
+// step makes the thread single-step the copy.
 func (th *thread) step(pt *point) {
 	th.owes = pt.plan.Owes(th.Regs().Flags)
 	th.away, th.saved = pt, pt.stepped.Enter(th.Regs(), pt.slot)
 }
 
-// suffer lets the program have the exception that its instruction causes.
+// suffer gives the program the exception that its instruction causes.
 func (th *thread) suffer(err error) {
 	var f *place.Fault
 	if !errors.As(err, &f) {
@@ -68,8 +67,8 @@ func (th *thread) suffer(err error) {
 	}
 }
 
-// debug is told of a #DB. It is the program's own business unless its copy of an
-// instruction has been stepped, and also if the program steps itself.
+// debug handles a #DB. It returns true if the copy of an instruction has been stepped, and
+// the program is not stepping itself; otherwise the #DB is the program's own.
 func (th *thread) debug() bool {
 	r := th.Regs()
 	switch {
@@ -88,8 +87,8 @@ func (th *thread) debug() bool {
 	return !th.owes
 }
 
-// comeBack makes IP that of the program: its copy of an instruction has caused an exception,
-// which the program is to see at the instruction, as if it had not been executed.
+// comeBack sets IP from the copy to the original instruction: the copy has caused an
+// exception, which the program must see as if the instruction had not been executed.
 func (th *thread) comeBack() {
 	if th.away != nil {
 		th.away.stepped.Undo(th.Regs(), th.away.slot, th.saved)
@@ -101,8 +100,8 @@ func (th *thread) comeBack() {
 	}
 }
 
-// away makes t leave its slot, since signals are to see the program as it is. It reports
-// whether the copy there has to be executed first.
+// away makes t leave its slot, because a signal's frame must show original addresses. It
+// reports whether the copy must be executed first.
 //
 // Context: t's goroutine.
 func away(t *proc.Thread) bool {

@@ -14,19 +14,19 @@ import (
 
 // A return probe sees the returns of a function in one of three ways:
 //
-//   - A function of Go has a point on each return instruction. Its stack may move, so nothing else
-//     says which call that is.
-//   - A function all of whose exits are known (program.Exits) has a point at its beginning and one
-//     on each exit. Nothing on the stack changes, so exceptions and backtraces are as without a
-//     probe. The beginning notes the call by its stack slot; a return instruction that takes
-//     its address from that slot ends it. A jump that leaves the function, with that slot on top of
-//     the stack, is a tail call: from there on the call returns to the trampoline.
-//   - All others return to the trampoline, from their beginning on.
+//   - A Go function has a point on each return instruction. Its stack may move, so nothing else
+//     identifies the call.
+//   - A function whose exits are all known (program.Exits) has a point at its beginning and one on
+//     each exit. Nothing on the stack changes, so exceptions and backtraces are as without a probe.
+//     The first point notes the call by its stack slot; a return instruction that takes its address
+//     from that slot ends the call. A jump out of the function with that slot on top of the stack
+//     is a tail call: from there on the call returns to the trampoline.
+//   - Any other function gets the trampoline's address as its return address when it is called.
 //
-// The first costs a hit for each call, the others two.
+// The first way costs one hit per call, the others two.
 
-// ReturnsOf says in which way a return probe sees the returns of the function that begins at addr,
-// as the file has it, and why.
+// ReturnsOf says in which way a return probe sees the returns of the function at addr, an
+// address in the file, and why.
 func ReturnsOf(f *program.File, addr uint64) string {
 	if s, off, ok := f.At(addr); ok && off == 0 && s.Go {
 		returns, _, _ := f.Returns(s)
@@ -47,9 +47,9 @@ func onExits(e *program.Exits, err error) string {
 	return fmt.Sprintf("points on its exits (%d)", len(e.Returns))
 }
 
-// exitsAt returns the exits of the function that begins at an address of the file.
+// exitsAt returns the exits of the function at an address of the file.
 //
-// Errors: why they are not all known.
+// Errors: why not all of them are known.
 func (im *image) exitsAt(addr uint64) (*program.Exits, error) {
 	if im == nil {
 		return nil, errors.New("it is not the code of a program's file")
@@ -65,13 +65,14 @@ func (im *image) exitsAt(addr uint64) (*program.Exits, error) {
 	return e, err
 }
 
-// exitsOrNot is what program.Exits has answered.
+// exitsOrNot is a result of program.Exits.
 type exitsOrNot struct {
 	*program.Exits
 	err error
 }
 
-// addReturn makes the members of the points that a return probe on a function needs. mu held.
+// addReturn makes the members at the points that a return probe on a function needs. mu
+// held.
 func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	im, bias := imageAt(tk.text.mem.Space, addr)
 	rets, isGo, err := goReturns(im, addr, bias)
@@ -96,7 +97,7 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 
 // addExits is addReturn for a function whose exits are known. mu held.
 //
-// Errors: those of place; EOPNOTSUPP what is there is not what the file has.
+// Errors: those of place; EOPNOTSUPP the code in memory is not the file's.
 func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([]*member, error) {
 	var at []uint64
 	for _, a := range slices.Concat(e.Returns, e.Jumps) {
@@ -130,15 +131,15 @@ func leaves(f insn.Flow) bool {
 	return f == insn.Jmp || f == insn.Jcc || f == insn.Loop || f == insn.JmpInd
 }
 
-// leftFor reports whether IP is in none of the parts of the function.
+// leftFor reports whether ip is outside all parts of the function.
 func (m *returning) leftFor(ip uint64) bool { return m.exits != nil && !m.exits.Has(ip-m.bias) }
 
-// exit is told that an exit has been executed, with that stack pointer before.
+// exit says that an exit has been executed; sp was the stack pointer before it.
 func (th *thread) exit(pt *point, sp uint64) {
 	c := th.calls.newest(sp)
 	r := th.Regs()
 	switch {
-	case c == nil || !c.stays: // from before the probe, or the trampoline sees it
+	case c == nil || !c.stays: // entered before the probe existed, or the trampoline sees its return
 	case pt.plan.In.Flow == insn.Ret:
 		th.returned()
 	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP):

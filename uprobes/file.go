@@ -11,21 +11,21 @@ import (
 	"sonde/uprobes/place"
 )
 
-// A file probe is on an instruction of a file, by its offset: it is a member of the point
-// in each process that maps the file there to execute it, now or later.
+// A file probe is on an instruction of a file, given by its offset: it has a member at the
+// point in each process that maps the file executable, now or later.
 type file struct {
 	o       order
 	opened  *vfs.File
 	ident   space.Ident
 	off     uint64
 	tally   *tally
-	returns string // of a return probe: see ReturnsOf
+	returns string // for a return probe: see ReturnsOf
 
 	disabled bool // guarded by mu
 }
 
-// watcher is what all processes tell while there are file probes: that they have another
-// program, a child, or another mapping.
+// watcher is the engine of all processes while there are file probes. It learns when a
+// process runs another program, has a child, or changes its mappings.
 var watcher = new(proc.Engine)
 
 func init() {
@@ -97,7 +97,7 @@ func (o order) openFile() (*file, error) {
 	return f, nil
 }
 
-// check finds out whether the instruction can be probed.
+// check checks that the instruction can be probed.
 func (f *file) check(u *Uprobe) error {
 	back, err := f.opened.Backing()
 	if err != nil {
@@ -116,8 +116,8 @@ func (f *file) check(u *Uprobe) error {
 	return err
 }
 
-// removeFile takes f out of all processes. Handlers of what it returns may still run.
-// mu held.
+// removeFile takes f out of all processes. Handlers of the members it returns may still be
+// running. mu held.
 func removeFile(f *file) (left []*member) {
 	f.unlist()
 	if len(files) == 0 {
@@ -134,9 +134,9 @@ func removeFile(f *file) (left []*member) {
 	return left
 }
 
-// find finds out the offset in the file.
+// find determines the offset in the file.
 //
-// Errors: ENOENT no such symbol; ENOEXEC no program; EILSEQ.
+// Errors: ENOENT no such symbol; ENOEXEC not a program; EILSEQ.
 func (f *file) find(u *Uprobe) error {
 	mu.Lock()
 	defer mu.Unlock()

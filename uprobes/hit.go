@@ -12,12 +12,11 @@ const (
 	vecBreakpoint = amd64.VEC_BP
 )
 
-// A hit costs a program what QEMU takes to look up each return, each indirect call and each
-// call into another page, more than what the instructions do. So the usual hit is few
-// functions: exception, hit, handlers, execute; what is rare is in others.
+// Under QEMU, a hit costs what it takes to look up each return, each indirect call and each
+// call into another page, more than the instructions themselves. So the usual hit has few
+// functions: exception, hit, handlers, execute. Rare cases are in others.
 
-// exception is told of what the program of t has caused, and reports whether that is
-// dealt with.
+// exception handles an exception of t's program, and reports whether it did.
 //
 // Context: t's goroutine.
 func exception(t *proc.Thread, vector int) (done bool) {
@@ -38,13 +37,13 @@ func exception(t *proc.Thread, vector int) (done bool) {
 	case vector == vecDebug:
 		return th.debug()
 	case th.returning():
-		return th.returned() // the trampoline cannot push; its caller need not know
+		return th.returned() // the trampoline could not push; its caller need not know
 	}
 	th.comeBack()
 	return th.after != nil && th.faulted(vector)
 }
 
-// breakpoint looks for the point that has been hit, which is not where points mostly are.
+// breakpoint looks for the point that was hit, where it was not found at once.
 func (th *thread) breakpoint(addr uint64) bool {
 	if pt := th.text.points.Find(uintptr(addr)); pt != nil {
 		th.hit(pt)
@@ -53,8 +52,8 @@ func (th *thread) breakpoint(addr uint64) bool {
 	return th.stray(addr)
 }
 
-// stray is a breakpoint without a point. It may have had one until now; then the
-// instruction is executed as it is.
+// stray handles a breakpoint without a point. There may have been one a moment ago; then
+// the instruction is executed as it is.
 func (th *thread) stray(addr uint64) bool {
 	x := th.text
 	mu.Lock()
@@ -72,7 +71,7 @@ func (th *thread) stray(addr uint64) bool {
 	return true
 }
 
-// hit does all that belongs to a hit.
+// hit does everything that belongs to a hit.
 func (th *thread) hit(pt *point) {
 	r := th.Regs()
 	r.IP = uint64(pt.addr)
@@ -103,19 +102,19 @@ func (th *thread) hit(pt *point) {
 	th.complete(pt, members, decided)
 }
 
-// What a hit has to do beside calling handlers and the instruction.
+// What a hit has to do besides calling handlers and executing the instruction.
 const (
 	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
 	wantsStay               // the same, but its exits have points
 	wantsExit               // one of these exits
 	wantsReturn             // a return instruction of Go
-	wantsSkip               // the instruction is left out
+	wantsSkip               // the instruction is skipped
 )
 
 // complete is the rest of a hit that is not the usual one.
 func (th *thread) complete(pt *point, members []*member, decided bool) {
 	r := th.Regs()
-	if th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere
+	if th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler has changed IP
 		th.after = nil
 		return
 	}
@@ -140,8 +139,8 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 	}
 }
 
-// handlers calls the handlers of a hit from that index on, and returns the index where to
-// go on: behind a handler that has panicked.
+// handlers calls the handlers of a hit from an index on, and returns the index where to
+// continue: behind a handler that has panicked.
 func (th *thread) handlers(members []*member, from int) (next int) {
 	r, p := th.Regs(), th.t.Process()
 	defer func() {
@@ -175,10 +174,10 @@ func (m *member) startHit() bool {
 	return m.enter() && !m.flags.Has(disabled)
 }
 
-// special is for a member that is no plain probe.
+// special handles a member that is not a plain probe.
 func (th *thread) special(m *member, r *amd64.Regs) {
 	switch {
-	case m.flags.Has(disabled): // another probe wants the breakpoint, or did until now
+	case m.flags.Has(disabled): // the breakpoint is another probe's, or m was enabled a moment ago
 		m.count(probe.Entered)
 		m.count(probe.Disarmed)
 	case m.user != nil:
@@ -188,8 +187,8 @@ func (th *thread) special(m *member, r *amd64.Regs) {
 	}
 }
 
-// goReturned calls the handlers of return probes of Go functions: a return instruction has been
-// executed.
+// goReturned calls the handlers of return probes of Go functions after a return instruction
+// has been executed.
 func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.begin()
 	for _, m := range members {
@@ -200,7 +199,7 @@ func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.finish()
 }
 
-// goesOn executes the instruction of pt if a signal has interrupted it: that is no hit.
+// goesOn executes the instruction of pt if a signal had interrupted it; this is not a hit.
 func (th *thread) goesOn(pt *point) bool {
 	r := th.Regs()
 	again := th.again == state{r.IP, r.SP}
@@ -210,12 +209,12 @@ func (th *thread) goesOn(pt *point) bool {
 	return again
 }
 
-// stackGuard is where in a g of Go's the stack check looks.
+// stackGuard is the offset of the stack limit in Go's g.
 const stackGuard = 16
 
-// decide makes the stack check that a Go function begins with, and performs it if the
-// stack grows: otherwise its entry would be hit twice. It is not decided where there is
-// none, or where another point is in it.
+// decide decides the stack check that a Go function begins with, and performs it if the
+// stack must grow: otherwise its entry would be hit twice. It decides nothing if there is
+// no check, or if another point is within it.
 //
 // Source: Go 1.26 cmd/internal/obj/x86, stacksplit.
 func (th *thread) decide(pt *point) (decided, grows bool) {
@@ -235,7 +234,7 @@ func (th *thread) decide(pt *point) (decided, grows bool) {
 	return true, grows
 }
 
-// begin comes before handlers. What is around them is small enough to be inlined: under an
+// begin is called before handlers. It and finish are small enough to be inlined: under an
 // emulator a call costs as much as tens of instructions.
 func (th *thread) begin() {
 	if !th.listed {
@@ -244,7 +243,7 @@ func (th *thread) begin() {
 	th.handling = true
 }
 
-// finish comes behind handlers, and does what they have asked for.
+// finish is called after handlers, and does what they have asked for.
 func (th *thread) finish() {
 	if th.queue != nil {
 		th.carryOut()

@@ -13,22 +13,22 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// image is what a program's file says of its code.
+// image is what a program's file says about its code.
 type image struct {
 	*program.File
 	opened *vfs.File
 	ident  space.Ident
-	exits  map[uint64]exitsOrNot // what was asked for, by address
+	exits  map[uint64]exitsOrNot // results so far, by address
 }
 
-// images are those that were asked for last, the newest at the end: probes come in groups, and
-// the callers of a function are from few files. Guarded by mu.
+// images are those used last, the newest at the end: probes come in groups, and the callers
+// of a function are in few files. Guarded by mu.
 var images []*image
 
 const manyImages = 4
 
-// imageOf returns that of the file at a path, which has to be the one of ident; nil: nothing is
-// known. mu held.
+// imageOf returns the image of the file at path if the file is still the one with that
+// ident; nil: nothing is known. mu held.
 func imageOf(path string, ident space.Ident) *image {
 	for _, im := range images {
 		if im.ident == ident {
@@ -59,7 +59,7 @@ func imageOf(path string, ident space.Ident) *image {
 	return im
 }
 
-// closeImages forgets them. mu held.
+// closeImages forgets all images. mu held.
 func closeImages() {
 	for _, im := range images {
 		vfs.Close(im.opened)
@@ -76,8 +76,8 @@ func idle() {
 	}
 }
 
-// imageAt returns the image of the file that is mapped at addr, and what is to be added
-// to its addresses; nil: nothing is known. mu held.
+// imageAt returns the image of the file that is mapped at addr, and what to add to the
+// file's addresses; nil: nothing is known. mu held.
 func imageAt(s *space.Space, addr uint64) (im *image, bias uint64) {
 	a, ok := s.At(addr)
 	if !ok {
@@ -101,7 +101,7 @@ func imageIn(a space.Area) (im *image, bias uint64) {
 	return im, bias
 }
 
-// boundary refuses an address at which no instruction begins, as far as that is known.
+// boundary returns an error if it is known that no instruction begins at addr.
 //
 // Errors: EILSEQ.
 func (im *image) boundary(addr uint64) error {
@@ -115,8 +115,8 @@ func (im *image) boundary(addr uint64) error {
 	return err
 }
 
-// checkAt returns the stack check of the Go function that begins at addr; the zero one if
-// there is none.
+// checkAt returns the stack check of the Go function that begins at addr, or the zero
+// Check.
 func (im *image) checkAt(addr uint64) prologue.Check {
 	if im == nil || !im.Go() {
 		return prologue.Check{}
@@ -129,10 +129,10 @@ func (im *image) checkAt(addr uint64) prologue.Check {
 }
 
 // goReturns returns the return instructions of the Go function that begins at addr. ok is
-// false if it is no Go function: then the trampoline does.
+// false if it is not a Go function; then the trampoline can be used.
 //
-// Go's runtime walks and moves stacks, and throws where it finds a return address that
-// is in no function.
+// Go's runtime walks and moves stacks, and throws if it finds a return address that is in
+// no function.
 //
 // Errors: EINVAL no function begins there; EOPNOTSUPP it does not return; EILSEQ.
 func goReturns(im *image, addr, bias uint64) (at []uint64, ok bool, err error) {
@@ -156,7 +156,7 @@ func goReturns(im *image, addr, bias uint64) (at []uint64, ok bool, err error) {
 	return at, true, err
 }
 
-// hitReturn is told that a return instruction of a Go function has been executed.
+// hitReturn says that a return instruction of a Go function has been executed.
 func (m *member) hitReturn(th *thread, r *amd64.Regs) {
 	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
 	m.count(probe.Entered)

@@ -11,15 +11,15 @@ import (
 // guarded by mu:
 var (
 	files   []*file
-	byInode = map[Inode][]*file{} // the same, of each inode by offset, and of an offset as registered
+	byInode = map[Inode][]*file{} // the same probes, for each inode by offset, and for each offset in order of registration
 )
 
 func inodeOf(id space.Ident) Inode { return Inode{id.Dev, id.Inode} }
 
-// before compares where f is with an offset.
+// before compares f's offset with off.
 func before(f *file, off uint64) int { return cmp.Compare(f.off, off) }
 
-// list makes processes that map f's file find it. mu held.
+// list lets processes that map f's file find f. mu held.
 func (f *file) list() {
 	files = append(files, f)
 	id := inodeOf(f.ident)
@@ -28,7 +28,7 @@ func (f *file) list() {
 	byInode[id] = slices.Insert(all, i, f)
 }
 
-// unlist is the opposite. mu held.
+// unlist undoes list. mu held.
 func (f *file) unlist() {
 	is := func(o *file) bool { return o == f }
 	files = slices.DeleteFunc(files, is)
@@ -50,7 +50,7 @@ func (f *file) members() (all []*member) {
 	return all
 }
 
-// executable returns the areas of p in which file probes can be. mu held.
+// executable returns the areas of p that can have file probes. mu held.
 func executable(p *proc.Process) []space.Area {
 	mem := p.Memory()
 	if mem == nil {
@@ -61,7 +61,7 @@ func executable(p *proc.Process) []space.Area {
 	})
 }
 
-// rearm puts all file probes into a process that lack there.
+// rearm puts those file probes into a process that are missing there.
 func rearm(p *proc.Process) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -83,8 +83,8 @@ func (f *file) armIn(p *proc.Process) {
 	}
 }
 
-// arm puts f into an area, if it is for that process. What does not work there, because
-// the program is at its end or has a breakpoint of its own, is left. mu held.
+// arm puts f into an area, if f is for that process. It ignores errors: the program is
+// about to end, or has a breakpoint of its own there. mu held.
 func (f *file) arm(p *proc.Process, a space.Area) {
 	if u := f.o.u; u.Pid != 0 && u.Pid != p.PID || u.Comm != "" && u.Comm != p.Name() {
 		return
@@ -98,7 +98,7 @@ func (f *file) arm(p *proc.Process, a space.Area) {
 	}
 }
 
-// spot is where in a process a file probe is.
+// spot is the place of a file probe in a process.
 type spot struct {
 	file *file
 	addr uint64

@@ -11,35 +11,35 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// KprobeUser is a probe by inode and offset, of the interface that came before Uprobe: it
-// is registered once for the pair, and then inserted into and removed from pages of
-// processes that map it.
+// KprobeUser is a probe by inode and offset, the interface that preceded Uprobe. It is
+// registered once for the pair, and then inserted into, and removed from, pages of the
+// processes that map the file.
 //
 // Source: "User Space Probes Interface".
 type KprobeUser struct {
 	// PreHandler is called before the instruction. If it returns 1, the instruction is
-	// left out: IP is where the handler wants it.
+	// skipped and execution continues at the IP that the handler has set.
 	PreHandler func(k *KprobeUser, r *amd64.Regs) int
-	// PostHandler, if any, is called when the instruction has been executed.
+	// PostHandler, if not nil, is called after the instruction has been executed.
 	PostHandler func(k *KprobeUser, r *amd64.Regs, flags uint64)
-	// FaultHandler, if any, is called when PreHandler panics (trapnr is -1) or the
-	// instruction causes an exception. If it returns 1, that is dealt with: the program does not
-	// get a signal.
+	// FaultHandler, if not nil, is called when PreHandler panics (trapnr is -1) or the
+	// instruction causes an exception. If it returns 1, the exception is handled and the
+	// program gets no signal.
 	FaultHandler func(k *KprobeUser, r *amd64.Regs, trapnr int) int
 	User         *UserPlace
 }
 
 // UserPlace says where a KprobeUser is. Inode and Offset are for registering; Addr, Page
-// and VMA say beside them where to insert or to remove it.
+// and VMA say in addition where to insert or remove it.
 type UserPlace struct {
 	Inode  Inode
 	Offset uint64
 	Addr   uint64
-	Page   frame.Frame // that Addr is in: it must be in memory
+	Page   frame.Frame // that contains Addr: it must be in memory
 	VMA    VMA
 }
 
-// Inode names a file.
+// Inode identifies a file.
 type Inode struct{ Dev, Number uint64 }
 
 // VMA is a mapping of a process.
@@ -50,7 +50,7 @@ type VMA struct {
 
 // InodeOf returns the inode of the file at a path.
 //
-// Errors: those of opening it; ENODEV no regular file.
+// Errors: those of opening it; ENODEV it is not a regular file.
 func InodeOf(path string) (Inode, error) {
 	f, err := vfs.Open(path, vfs.O_RDONLY)
 	if err != nil {
@@ -65,7 +65,7 @@ func InodeOf(path string) (Inode, error) {
 	return Inode{id.Dev, id.Inode}, nil
 }
 
-// PlaceOf fills in Page and VMA of an address of a process.
+// PlaceOf returns Page and VMA for an address of a process.
 //
 // Errors: ESRCH; EFAULT nothing is mapped there, or the page is not in memory.
 func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
@@ -89,10 +89,10 @@ type pair struct {
 	off uint64
 }
 
-// byPair are the registered ones. Guarded by mu.
+// byPair has the registered probes. Guarded by mu.
 var byPair = map[pair]registration{}
 
-// registration is a registered KprobeUser, and the module that has done it.
+// registration is a registered KprobeUser and the module that registered it.
 type registration struct {
 	k     *KprobeUser
 	owner string
@@ -100,10 +100,10 @@ type registration struct {
 
 func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 
-// RegisterKprobeUser registers k for its inode and offset. It is hit nowhere yet.
+// RegisterKprobeUser registers k for its inode and offset, without inserting it anywhere.
 //
-// Errors: EINVAL no PreHandler or User; EEXIST the pair has one already; EDEADLK called in
-// a handler of a kernel probe.
+// Errors: EINVAL PreHandler or User is nil; EEXIST the pair has a probe already; EDEADLK
+// called in a handler of a kernel probe.
 func RegisterKprobeUser(k *KprobeUser) error {
 	switch {
 	case inTrap():
@@ -120,9 +120,9 @@ func RegisterKprobeUser(k *KprobeUser) error {
 	return nil
 }
 
-// UnregisterKprobeUser is the opposite.
+// UnregisterKprobeUser undoes RegisterKprobeUser.
 //
-// Errors: EINVAL k is not registered; EBUSY it is inserted somewhere; EDEADLK.
+// Errors: EINVAL k is not registered; EBUSY it is still inserted somewhere; EDEADLK.
 func UnregisterKprobeUser(k *KprobeUser) error {
 	if inTrap() {
 		return errTrap
@@ -143,7 +143,7 @@ func UnregisterKprobeUser(k *KprobeUser) error {
 	return nil
 }
 
-// registered checks that k is. mu held.
+// registered returns an error unless k is registered. mu held.
 func (k *KprobeUser) registered() error {
 	if k == nil || k.User == nil || byPair[k.pair()].k != k {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
@@ -151,12 +151,13 @@ func (k *KprobeUser) registered() error {
 	return nil
 }
 
-// InsertKprobeUserspace puts k into the page that k.User names: into a copy of it, which
-// the process has for itself.
+// InsertKprobeUserspace inserts k into the page that k.User names, or rather into the
+// process's own copy of it.
 //
-// Errors: EINVAL k is not registered, VMA does not map its inode and offset at Addr, or Page is
-// another one; EFAULT the page is not in memory; EEXIST k is inserted there, or a breakpoint of
-// others is there; EDEADLK; and those of RegisterUprobe.
+// Errors: EINVAL k is not registered, VMA does not map its inode and offset at Addr, or
+// Page is another page; EFAULT the page is not in memory; EEXIST k is inserted there
+// already, or the program has a breakpoint of its own there; EDEADLK; and those of
+// RegisterUprobe.
 func InsertKprobeUserspace(k *KprobeUser) error {
 	if inTrap() {
 		return errTrap
@@ -166,7 +167,7 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	if tasks[k.User.VMA.Process].inserted(k) != nil { // so its page may be a copy now
+	if tasks[k.User.VMA.Process].inserted(k) != nil { // so its page may be a copy by now
 		return probe.Refuse(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
 	}
 	if err := k.User.mapped(); err != nil {
@@ -186,12 +187,13 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	return nil
 }
 
-// RemoveKprobeUser takes k out of the page that k.User names: the one it was inserted into, or
-// the copy of it that the process has now. The page need not be mapped any more. When it returns, no
-// handler of k runs there; in a handler of a user probe it does not wait for those that do.
+// RemoveKprobeUser removes k from the page that k.User names: the one it was inserted into,
+// or the process's present copy of it. The page need not be mapped any more. When it
+// returns, no handler of k runs there; but in a handler of a user probe it does not wait
+// for running handlers.
 //
-// Context: goroutine; a handler of a user probe, too, even k's own.
-// Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL too, if k is not inserted there.
+// Context: goroutine, including handlers of user probes, even k's own.
+// Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL also if k is not inserted there.
 func RemoveKprobeUser(k *KprobeUser) error {
 	if inTrap() {
 		return errTrap
@@ -222,7 +224,7 @@ func (k *KprobeUser) takeOut() (*member, error) {
 	return m, nil
 }
 
-// check checks what k.User says by itself. mu held.
+// check checks k.User by itself. mu held.
 func (k *KprobeUser) check() error {
 	if err := k.registered(); err != nil {
 		return err
@@ -239,7 +241,7 @@ func (k *KprobeUser) check() error {
 	return nil
 }
 
-// mapped checks that the process has what u says.
+// mapped checks that the process has the mapping that u describes.
 func (u *UserPlace) mapped() error {
 	page, vma, err := PlaceOf(u.VMA.Process, u.Addr)
 	switch {
@@ -257,7 +259,7 @@ func (u *UserPlace) wrongPage() error {
 	return probe.Refuse(syscall.EINVAL, "uprobes: frame %#x is not the page of %#x", uint64(u.Page), u.Addr)
 }
 
-// inserted returns the member that k has at its address, nil: none. mu held.
+// inserted returns k's member at its address, or nil. mu held.
 func (tk *task) inserted(k *KprobeUser) *member {
 	if tk == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"sonde/kernel/probe"
 )
 
-// hitUser calls the pre-handler, and has th remember who wants to know of the rest.
+// hitUser calls the pre-handler, and lets th remember the post- and fault-handlers.
 func (m *member) hitUser(th *thread, r *amd64.Regs) {
 	k, done := m.user, false
 	m.count(probe.Entered)
@@ -25,7 +25,7 @@ func (m *member) hitUser(th *thread, r *amd64.Regs) {
 	}
 }
 
-// executed tells post-handlers.
+// executed calls the post-handlers.
 func (th *thread) executed() {
 	if th.after != nil {
 		th.tellAfter()
@@ -44,8 +44,8 @@ func (th *thread) tellAfter() {
 	th.finish()
 }
 
-// faulted tells fault-handlers of an exception of the instruction, and reports whether one
-// of them has dealt with it.
+// faulted calls the fault-handlers for an exception of the instruction, and reports whether
+// one of them has handled it.
 func (th *thread) faulted(vector int) (done bool) {
 	all := th.after
 	th.after = nil

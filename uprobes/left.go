@@ -9,7 +9,7 @@ import (
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters the probes that a module leaves behind, naming each.
+// forgetModule unregisters the probes that a module has left behind, and logs each.
 func forgetModule(name string) {
 	for _, m := range leftBy(name) {
 		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
@@ -20,7 +20,7 @@ func forgetModule(name string) {
 	}
 }
 
-// leftBy takes them out. Handlers may still run.
+// leftBy removes these probes. Their handlers may still be running.
 func leftBy(name string) (left []*member) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -40,7 +40,7 @@ func leftBy(name string) (left []*member) {
 	return left
 }
 
-// from reports whether the module of that name has registered k, if it is one. mu held.
+// from reports whether the module of that name has registered k; k may be nil. mu held.
 func (k *KprobeUser) from(name string) bool {
 	for _, r := range byPair {
 		if r.k == k && r.owner == name {
@@ -50,7 +50,8 @@ func (k *KprobeUser) from(name string) bool {
 	return false
 }
 
-// leftPairs takes out what it has registered by inode and offset; it is inserted nowhere any more.
+// leftPairs removes what the module has registered by inode and offset; none is inserted
+// any more.
 func leftPairs(name string) (left []pair) {
 	mu.Lock()
 	defer mu.Unlock()

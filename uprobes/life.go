@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// engine is what probed processes tell this package.
+// engine receives the events of probed processes.
 var engine = new(proc.Engine)
 
 func init() {
@@ -23,10 +23,10 @@ func init() {
 	}
 }
 
-// clone is told that t has a child, before that runs. A process of its own memory has none of
-// the breakpoints (space.Fork), but the pages of slots; one that shares t's memory, after
-// vfork, meets the breakpoints, but no probe is for it. A registration may have found the child
-// before this is told, and two engines may tell it.
+// clone is called when t has a child, before the child runs. A process with its own memory
+// has the pages of slots but no breakpoints (space.Fork). One that shares t's memory, after
+// vfork, hits the breakpoints, but no probe is for it. A registration may have found the
+// child before this call, and two engines may call it.
 func clone(t, child *proc.Thread, flags uint64) {
 	if flags&abi.CLONE_THREAD != 0 {
 		return
@@ -53,9 +53,9 @@ func clone(t, child *proc.Thread, flags uint64) {
 	}
 }
 
-// inherit gives the text of a child of fork the slots of its parent's, as far as the child has
-// them: a page may have come since the fork. The child returns to its parent's trampoline,
-// also if a registration has made another one for it, which nobody has used. mu held.
+// inherit gives the text of a child of fork its parent's slots, as far as the child has
+// them: a page may be newer than the fork. The child returns to its parent's trampoline,
+// even if a registration has made another one for it, which is unused so far. mu held.
 func (x *text) inherit(parent *text) {
 	tramp := parent.trampoline.Load()
 	for _, s := range parent.pages {
@@ -70,8 +70,8 @@ func (x *text) inherit(parent *text) {
 	}
 }
 
-// forget is told that t ends, or that its program does. In another goroutine than t's it
-// ends in the middle of a handler.
+// forget is called when t ends, or its program does. If it runs in another goroutine than
+// t's, t ends in the middle of a handler.
 func forget(t *proc.Thread) {
 	if th, _ := t.Probes.(*thread); th != nil {
 		switch {
@@ -86,7 +86,7 @@ func forget(t *proc.Thread) {
 	}
 }
 
-// renew is told that a process runs another program.
+// renew is called when a process runs another program.
 func renew(t *proc.Thread) {
 	if th, _ := t.Probes.(*thread); th != nil && th.text.mem != t.Memory() {
 		forget(t)
@@ -99,7 +99,7 @@ func renew(t *proc.Thread) {
 	}
 }
 
-// end is told that a process has ended, or runs another program.
+// end is called when a process has ended or runs another program.
 func end(t *proc.Thread) {
 	p := t.Process()
 	mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// goroutine returns the number of this goroutine: the stack's first line has it.
+// goroutine returns this goroutine's number, from the first line of its stack trace.
 func goroutine() uint64 {
 	var b [64]byte
 	f := bytes.Fields(b[:runtime.Stack(b[:], false)])
@@ -16,7 +16,7 @@ func goroutine() uint64 {
 	return n
 }
 
-// inTrap reports whether this is the handler of a probe of the kernel: tests say so.
+// inTrap reports whether this is a handler of a kernel probe: tests set it.
 func inTrap() bool { return trapped }
 
 var trapped bool

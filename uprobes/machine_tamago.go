@@ -15,8 +15,8 @@ func init() {
 	}
 }
 
-// goroutine returns the goroutine that this is, as a number.
+// goroutine returns a number that identifies this goroutine.
 func goroutine() uint64 { return uint64(goruntime.Task()) }
 
-// inTrap reports whether this is the handler of a probe of the kernel.
+// inTrap reports whether this is a handler of a kernel probe.
 func inTrap() bool { return cpu.InHandler() }

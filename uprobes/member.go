@@ -14,10 +14,10 @@ import (
 	"sonde/kernel/program"
 )
 
-// A member is a registered probe: what its Uprobe said then, and what became of it.
+// A member is a registered probe: a copy of its Uprobe's fields, and its state.
 type member struct {
 	u       *Uprobe
-	ret     *Uretprobe // nil: no return probe
+	ret     *Uretprobe // nil: not a return probe
 	owner   string     // the module, "" for the kernel
 	pid     int
 	vaddr   uint64
@@ -29,18 +29,18 @@ type member struct {
 	idle    chan struct{}
 	once    sync.Once
 
-	returning             // if it is a return probe
-	others    []*member   // of the same probe: of the first of them
-	user      *KprobeUser // the probe by inode and offset that this is one of; u is nobody's then
+	returning             // for a return probe
+	others    []*member   // all members of the same probe: in the first of them
+	user      *KprobeUser // the KprobeUser that this is an insertion of; u is unused then
 	page      frame.Frame // that user was inserted into
-	file      *file       // it is this file probe's; nil: it is one by itself
+	file      *file       // the file probe that this belongs to; nil: none
 	*tally
 }
 
-// returning is what a member of a return probe does.
+// returning is what a member of a return probe has to do.
 type returning struct {
-	wants uint8          // what its hit wants: see hit.go
-	exits *program.Exits // of its function, if they are known; in the file, which bias moves
+	wants uint8          // what its hit has to do: see hit.go
+	exits *program.Exits // of its function, if they are known; by file addresses, to which bias is added
 	bias  uint64
 	how   string // for people
 }
@@ -48,7 +48,7 @@ type returning struct {
 // tally counts the hits of a probe.
 type tally struct {
 	counts [probe.NumEvents]atomic.Uint64
-	flying atomic.Int64 // return probe: calls that have not returned
+	flying atomic.Int64 // for a return probe: calls that have not returned
 }
 
 const (
@@ -59,7 +59,7 @@ const (
 
 func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }
 
-// ledger accounts for all hits.
+// ledger returns the counts.
 func (t *tally) ledger() probe.Ledger {
 	n := func(e probe.Event) uint64 { return t.counts[e].Load() }
 	return probe.Ledger{
@@ -68,7 +68,7 @@ func (t *tally) ledger() probe.Ledger {
 	}
 }
 
-// enter reports whether a handler may run now. In any case leave has to follow.
+// enter reports whether a handler may run now. leave must follow in any case.
 func (m *member) enter() bool {
 	m.running.Add(1)
 	return !m.flags.Has(gone | broken)
@@ -80,20 +80,20 @@ func (m *member) leave() {
 	}
 }
 
-// drain returns when no handler of m runs; m is gone.
+// drain returns when no handler of m is running; m is gone.
 func (m *member) drain() {
 	if m.running.Load() > 0 {
 		<-m.idle
 	}
 }
 
-// refused is told that a hit finds m disabled, gone or broken.
+// refused counts a hit that finds m disabled, gone or broken.
 func (m *member) refused() {
 	m.count(probe.Disarmed)
 	m.leave()
 }
 
-// call calls a handler of m, unless it is gone. What is counted is the handler's end.
+// call calls a handler of m, unless m is gone, and counts when it ends.
 func (m *member) call(th *thread, handler func()) {
 	if !m.enter() {
 		m.refused()
@@ -103,7 +103,7 @@ func (m *member) call(th *thread, handler func()) {
 	m.run(th, handler)
 }
 
-// tell is call without counting: for what belongs to a hit that has been counted.
+// tell is call without counting: for a hit that has been counted.
 func (m *member) tell(th *thread, handler func()) {
 	th.counts = false
 	if !m.enter() {
@@ -113,7 +113,7 @@ func (m *member) tell(th *thread, handler func()) {
 	m.run(th, handler)
 }
 
-// run calls a handler of m. The same stands in handlers and in returnHandlers.
+// run calls a handler of m. handlers and returnHandlers have the same code.
 func (m *member) run(th *thread, handler func()) {
 	defer func() {
 		if th.in != nil {
@@ -126,7 +126,7 @@ func (m *member) run(th *thread, handler func()) {
 	th.handled()
 }
 
-// handled comes behind a handler that has returned.
+// handled is called after a handler that has returned.
 func (th *thread) handled() {
 	if !th.t.LeaveHandler() {
 		runtime.Goexit() // broke does the rest
@@ -139,8 +139,8 @@ func (th *thread) handled() {
 	m.leave()
 }
 
-// broke is for a handler that has not returned: e is what it panicked with, nil if it ends its
-// goroutine. Or its thread has ended without it; then forget has done the rest.
+// broke is called when a handler has not returned: e is what it panicked with, or nil if it
+// ended its goroutine. Or its thread has ended without it; then forget has done the rest.
 func (th *thread) broke(e any) {
 	if !th.t.LeaveHandler() {
 		running.Delete(goroutine())
@@ -152,7 +152,7 @@ func (th *thread) broke(e any) {
 	m.leave()
 }
 
-// fail disables a probe whose handler did not return. The program goes on.
+// fail disables a probe whose handler did not return. The program continues.
 func (m *member) fail(th *thread, e any) {
 	if th.counts {
 		m.count(probe.Abandoned)
@@ -164,7 +164,7 @@ func (m *member) fail(th *thread, e any) {
 	printk.Err("uprobes: %v in the handler of the probe at %#x of process %d, which is disabled\n%s", fmt.Sprint(e), m.vaddr, m.pid, debug.Stack())
 }
 
-// leaveBehind is told that the thread ends without its goroutine, in which a handler of m
+// leaveBehind is called when the thread ends without its goroutine, in which a handler of m
 // does not return.
 func (m *member) leaveBehind(th *thread) {
 	if th.counts {
@@ -172,13 +172,13 @@ func (m *member) leaveBehind(th *thread) {
 	}
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
-	if c := th.leaving; c != nil { // the handlers behind it will not be called
+	if c := th.leaving; c != nil { // the handlers after it will not be called
 		c.of = c.of[c.next:]
 		c.leave()
 	}
 }
 
-// from names the module that m is from.
+// from names m's module.
 func (m *member) from() string {
 	if m.owner == "" {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/printk"
 )
 
-// An order is a registration, or the opposite, that is to be carried out.
+// An order is a request to register or unregister a probe.
 type order struct {
 	u     *Uprobe
 	rp    *Uretprobe // u is its U
@@ -18,10 +18,10 @@ type order struct {
 	owner string // the module that asks for it
 }
 
-// submit carries an order out, or queues it if this is a handler.
+// submit carries out an order, or queues it if this is a handler of a user probe.
 //
-// Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH
-// the handler's thread has ended; EINVAL o has no probe.
+// Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH the
+// handler's thread has ended; EINVAL o has no probe.
 func submit(o order) error {
 	if inTrap() {
 		return errTrap
@@ -41,7 +41,7 @@ func submit(o order) error {
 	return o.carryOut()
 }
 
-// asker returns the module that asks for something, in a handler or not; "" for the kernel.
+// asker returns the module that makes a request, in a handler or not; "" for the kernel.
 func asker() string {
 	if th := handling(); th != nil {
 		return th.asker()
@@ -49,7 +49,7 @@ func asker() string {
 	return module.Current()
 }
 
-// asker is that of what the handler or the callback asks for that th is in.
+// asker is that for a request from the handler or callback that th is in.
 func (th *thread) asker() string {
 	if th.in != nil {
 		return th.in.owner
@@ -64,8 +64,8 @@ func (o order) carryOut() error {
 	return o.unregister()
 }
 
-// carryOut does what handlers have asked for, and tells them. What callbacks ask for
-// comes behind it.
+// carryOut carries out what handlers have requested, and calls their callbacks. Requests of
+// callbacks are carried out after that.
 func (th *thread) carryOut() {
 	for len(th.queue) > 0 {
 		o := th.queue[0]
@@ -86,8 +86,8 @@ func (th *thread) carryOut() {
 	th.queue = nil
 }
 
-// callBack calls a callback of u. A panic in it is nobody's but its own; like a handler, it
-// is left behind if it does not return.
+// callBack calls a callback of u. A panic in it has no other effect; like a handler, it is
+// left behind if it does not return.
 func (th *thread) callBack(f func(), u *Uprobe) {
 	th.t.EnterHandler()
 	defer func() {

@@ -11,34 +11,35 @@ var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler of a kernel prob
 
 var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
 
-// RegisterUprobe sets u on its instruction. Every thread that executes it from now on
+// RegisterUprobe inserts u at its instruction. From now on every thread that executes it
 // calls u.Handler first.
 //
-// Context: goroutine; a handler of a user probe, too.
-// Errors: EINPROGRESS called in a handler: it is carried out when all handlers of that
-// point have run; EINVAL no handler, or no such address; ESRCH no such process;
-// EBUSY u is registered; EFAULT nothing is mapped at the address; EACCES it is
-// not to be executed, or mapped shared; EEXIST a breakpoint is there that is none of ours;
-// EILSEQ, EOPNOTSUPP no instruction begins there, or one that cannot be probed; ENOMEM;
-// EDEADLK called in a handler of a kernel probe. Nothing has changed then.
+// Context: goroutine, including handlers of user probes.
+// Errors: EINPROGRESS called in a handler, and carried out after all handlers of that point
+// have run; EINVAL no handler, or no such address; ESRCH no such process; EBUSY u is
+// registered; EFAULT nothing is mapped at the address; EACCES it is not executable, or
+// mapped shared; EEXIST the program has a breakpoint of its own there; EILSEQ no
+// instruction begins there; EOPNOTSUPP the instruction cannot be probed; ENOMEM; EDEADLK
+// called in a handler of a kernel probe. After any error but EINPROGRESS nothing has
+// changed.
 // Source: uprobes.txt §4.1.
 func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 
-// UnregisterUprobe removes u. When it returns, no handler of u runs, and the
-// instruction is as it was unless it has other probes. If the process has ended or runs
-// another program, nothing is left to be done.
+// UnregisterUprobe removes u. When it returns, no handler of u is running, and the
+// instruction is as before unless it has other probes. If the process has ended or runs
+// another program, there is nothing to do.
 //
-// Context: goroutine; a handler of a user probe, too, even u's own.
-// Errors: EINPROGRESS as RegisterUprobe; EINVAL u was never registered, or it has been
-// changed since; EDEADLK.
+// Context: goroutine, including handlers of user probes, even u's own.
+// Errors: EINPROGRESS as RegisterUprobe; EINVAL u was never registered, or has been changed
+// since; EDEADLK.
 // Source: uprobes.txt §4.3.
 func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 
-// RegisterUretprobe sets rp on the function at rp.U.Vaddr: the first instruction's
-// address. rp.Handler is called each time when it has returned.
+// RegisterUretprobe registers a return probe on the function whose first instruction is at
+// rp.U.Vaddr. rp.Handler is called after each return.
 //
 // Context: as RegisterUprobe.
-// Errors: as RegisterUprobe.
+// Errors: those of RegisterUprobe.
 // Source: uprobes.txt §4.2.
 func RegisterUretprobe(rp *Uretprobe) error {
 	if rp == nil {
@@ -48,16 +49,16 @@ func RegisterUretprobe(rp *Uretprobe) error {
 	return submit(order{u: &rp.U, rp: rp, reg: true})
 }
 
-// UnregisterUretprobe removes rp. Calls that have not returned do so without it.
+// UnregisterUretprobe removes rp. Calls that have not returned do so without the handler.
 //
 // Context: as UnregisterUprobe.
-// Errors: as UnregisterUprobe.
+// Errors: those of UnregisterUprobe.
 // Source: uprobes.txt §4.3.
 func UnregisterUretprobe(rp *Uretprobe) error {
 	return submit(order{u: rp.entry(), rp: rp})
 }
 
-// entry is rp's Uprobe, nil for nil.
+// entry returns rp's Uprobe, or nil for nil.
 func (rp *Uretprobe) entry() *Uprobe {
 	if rp == nil {
 		return nil
@@ -97,7 +98,7 @@ func (o order) register() error {
 	return nil
 }
 
-// taken refuses a probe that is registered. mu held.
+// taken returns an error if the probe is registered. mu held.
 //
 // Errors: EBUSY.
 func (o order) taken() error {
@@ -108,8 +109,8 @@ func (o order) taken() error {
 	return nil
 }
 
-// add makes the members of the points that a probe at addr needs: of a return probe there may be
-// several. list lets hits find them. mu held.
+// add makes the members at the points that a probe at addr needs; a return probe may need
+// several. list then lets hits find them. mu held.
 func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
 	if o.rp != nil {
 		ms, err = tk.addReturn(o, addr)
@@ -127,7 +128,7 @@ func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
 	return ms, nil
 }
 
-// place makes members like that one, of a probe at addr, for points there. mu held.
+// place makes members like the given one, of a probe at addr, at the points at. mu held.
 func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*member, err error) {
 	for _, a := range at {
 		pt, err := tk.text.point(a)
@@ -146,15 +147,15 @@ func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*
 	return ms, nil
 }
 
-// discard takes the points out again that have been made for members which are not
-// listed. mu held.
+// discard removes the points again that were made for members which are not listed. mu
+// held.
 func (tk *task) discard(ms []*member) {
 	for _, m := range ms {
 		tk.text.unlist(m)
 	}
 }
 
-// list makes hits find ms. mu held.
+// list lets hits find ms. mu held.
 func (tk *task) list(ms []*member) {
 	for _, m := range ms {
 		tk.members = append(tk.members, m)
@@ -171,7 +172,7 @@ func (o order) unregister() error {
 	return err
 }
 
-// takeOut removes a probe; handlers of what it returns may still run.
+// takeOut removes a probe; handlers of the members it returns may still be running.
 func (o order) takeOut() (left []*member, err error) {
 	mu.Lock()
 	defer mu.Unlock()

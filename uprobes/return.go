@@ -5,17 +5,17 @@ import (
 	"sonde/kernel/probe"
 )
 
-// A call is a call of functions with return probes: its return address on the stack has
-// been replaced by that of the trampoline, unless it stays. A function that ends with a jump to another
-// one, which is probed as well, has two calls with one stack slot.
+// A call is a call of a function with return probes. Unless it stays, its return address on
+// the stack has been replaced by the trampoline's. A function that ends with a jump to
+// another probed function has two calls with one stack slot.
 type call struct {
 	slot  uint64 // on the stack
-	ret   uint64 // what it held
-	stays bool   // its return address is on the stack: the exits have points
-	left  bool   // counted as one that will not return
+	ret   uint64 // the original return address
+	stays bool   // the return address is unchanged: the exits have points
+	left  bool   // counted as a call that will not return
 	of    []instance
-	next  int   // of these, when their handlers are called
-	same  *call // among those that were left: an older one with this slot
+	next  int   // index of the next of these, while their handlers are called
+	same  *call // among the calls that were left: an older one with this slot
 }
 
 // instance is one call of one probe.
@@ -24,8 +24,8 @@ type instance struct {
 	m *member
 }
 
-// enterCall is told that the functions of those of the members that are return probes have
-// been called.
+// enterCall says that the functions of those members that are return probes have been
+// called.
 //
 // Context: t's goroutine, IP at the functions' first instruction.
 func (th *thread) enterCall(members []*member, stays bool) {
@@ -58,7 +58,7 @@ func (th *thread) enterCall(members []*member, stays bool) {
 			continue
 		}
 		m.count(probe.Entered)
-		if err != nil { // it has no stack, and will not come far
+		if err != nil { // it has no stack, and will not get far
 			m.count(probe.NoInst)
 			continue
 		}
@@ -70,7 +70,7 @@ func (th *thread) enterCall(members []*member, stays bool) {
 	}
 }
 
-// real returns the address that a return address stands for.
+// real returns the original return address for one read from the stack.
 func (th *thread) real(ret, slot uint64) uint64 {
 	if tramp := th.text.trampoline.Load(); ret == tramp {
 		return th.calls.real(slot, tramp)
@@ -78,7 +78,7 @@ func (th *thread) real(ret, slot uint64) uint64 {
 	return ret
 }
 
-// leave counts c as one that will not return, once.
+// leave counts c as a call that will not return, once.
 func (c *call) leave() {
 	if c.left {
 		return
@@ -91,7 +91,7 @@ func (c *call) leave() {
 	}
 }
 
-// comeBack is the opposite.
+// comeBack undoes leave.
 func (c *call) comeBack() {
 	c.left = false
 	for i := range c.of {
@@ -101,8 +101,8 @@ func (c *call) comeBack() {
 	}
 }
 
-// returned is told that a function has returned to the trampoline: IP is there. It
-// reports whether that was one of ours.
+// returned handles a return to the trampoline, where IP is. It reports whether the call was
+// one of ours.
 func (th *thread) returned() bool {
 	r, tramp := th.Regs(), th.text.trampoline.Load()
 	slot := r.SP - 8
@@ -125,7 +125,7 @@ func (th *thread) returned() bool {
 	}
 }
 
-// leaveCall calls the handlers.
+// leaveCall calls the handlers of a call that has returned.
 func (th *thread) leaveCall(c *call, r *amd64.Regs) {
 	th.leaving = c
 	th.begin()
@@ -137,7 +137,7 @@ func (th *thread) leaveCall(c *call, r *amd64.Regs) {
 	c.of = c.of[:0]
 }
 
-// returnHandlers calls the handlers from that index on, as handlers does.
+// returnHandlers calls the handlers from an index on, like handlers.
 func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 	defer func() {
 		if th.in != nil {
@@ -159,7 +159,7 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 		} else {
 			m.refused()
 		}
-		*in = instance{} // it may not be used again for long
+		*in = instance{} // it may not be reused for a long time
 	}
 	return next
 }

@@ -12,20 +12,20 @@ import (
 )
 
 // slotPage is a page of slots. It is a Backing, so a program that drops the page gets the
-// same again, and a child of fork has its parent's: it may return to the trampoline.
-// Slot 0 is left to the trampoline. A slot is never given to another instruction: threads
-// may be in it.
+// same one again, and a child of fork has its parent's, because it may return to the
+// trampoline. Slot 0 is reserved for the trampoline. A slot is never reused for another
+// instruction: threads may be in it.
 type slotPage struct {
 	frames *frame.Pool
 	frame  frame.Frame
 	holds  atomic.Int64
 
 	// guarded by mu:
-	next   int // slot
+	next   int // the next free slot
 	points [slotsPerPage]*point
 }
 
-// slots is a slotPage that is mapped.
+// slots is a mapped slotPage.
 type slots struct {
 	page *slotPage
 	at   uint64
@@ -33,7 +33,7 @@ type slots struct {
 
 const slotsPerPage = space.PageSize / place.SlotSize
 
-// newSlotPage makes a page with one hold.
+// newSlotPage makes a page with one reference.
 //
 // Errors: space.ErrNoMemory.
 func newSlotPage(pool *frame.Pool) (*slotPage, error) {
@@ -73,10 +73,10 @@ func (p *slotPage) Drop() {
 // Ident implements space.Backing.
 func (p *slotPage) Ident() space.Ident { return space.Ident{Name: "[uprobes]"} }
 
-// giveSlot gives a point a slot with its copy. An instruction that is boosted where the
-// slot is near is emulated or stepped where there is none. mu held.
+// giveSlot makes a copy of a point's instruction in a slot. An instruction that could be
+// boosted in a near slot is emulated or stepped if no slot is near. mu held.
 //
-// Errors: ENOMEM there is no room, EOPNOTSUPP, ERANGE.
+// Errors: ENOMEM no space for a page, EOPNOTSUPP, ERANGE.
 func (x *text) giveSlot(pt *point) error {
 	err := x.findSlot(pt)
 	if err == nil || pt.plan.Way != place.Boost || !pt.plan.Allows(place.Emulate) {
@@ -103,7 +103,7 @@ func (x *text) findSlot(pt *point) error {
 
 var errFull = probe.Refuse(syscall.ENOMEM, "uprobes: no room for a slot")
 
-// place is giveSlot in the pages there are.
+// place is giveSlot in the existing pages.
 func (x *text) place(pt *point) error {
 	err := errFull
 	for _, s := range x.pages {
@@ -116,7 +116,7 @@ func (x *text) place(pt *point) error {
 	return err
 }
 
-// slotAt returns the point in whose slot ip is, nil: in none.
+// slotAt returns the point in whose slot ip is, or nil.
 func (x *text) slotAt(ip uint64) *point {
 	mu.Lock()
 	defer mu.Unlock()
@@ -180,8 +180,8 @@ func (x *text) prepareReturns(addr uint64) error {
 // near is how far a slot may be from its instruction.
 const near = 2<<30 - 64<<20
 
-// holes returns free pages, best first: right below a mapping, where no heap grows, at
-// a distance that an operand relative to IP reaches.
+// holes returns the addresses of free pages, best first: right below a mapping, where no
+// heap grows, and within reach of an operand relative to IP.
 func holes(s *space.Space, addr uint64) (all []uint64) {
 	areas := s.Areas()
 	var above []uint64

@@ -12,7 +12,7 @@ import (
 	"sonde/uprobes/place"
 )
 
-// mu guards who is registered where: all that is not a hit.
+// mu guards all registrations; hits do not take it.
 var mu sync.Mutex
 
 // guarded by mu:
@@ -21,36 +21,37 @@ var (
 	tasks = map[*proc.Process]*task{}
 )
 
-// table is the processes of this machine. Written once, by Init.
+// table has the processes of this machine. Set once, by Init.
 var table *proc.Table
 
-// Init says which processes there are to be probed.
+// Init sets the processes that can be probed.
 //
 // Context: boot, goroutine.
 func Init(t *proc.Table) { table = t }
 
-// text is what is probed of an address space.
+// text is what is probed in one address space.
 type text struct {
 	mem    *proc.Memory
 	points probe.Table[point]
-	// trampoline is where functions with return probes return to; 0: there were none.
+	// trampoline is the address that functions with return probes return to; 0: there were
+	// none.
 	trampoline atomic.Uint64
 
 	// guarded by mu:
 	users int               // processes
-	known map[uint64]*point // all there ever were: their slots are not given to others
+	known map[uint64]*point // all points there ever were: their slots are not reused
 	pages []slots
 }
 
 // point is a probed instruction.
 type point struct {
-	addr    uintptr // first: see probe.Table
+	addr    uintptr // must be first: see probe.Table
 	plan    *place.Plan
-	stepped *place.Plan    // with a slot: another way to use it, unless there is none
-	slot    uint64         // of its copy, if the plan wants one
-	check   prologue.Check // of a Go function that begins there
+	stepped *place.Plan    // with a slot: another way to execute it, or nil
+	slot    uint64         // of its copy, if the plan needs one
+	check   prologue.Check // of a Go function that begins here
 	members probe.List[member]
-	armed   bool // its breakpoint is there; guarded by mu
+	armed   bool // its breakpoint is in place; guarded by mu
 }
 
 // task is a probed process.
@@ -61,8 +62,8 @@ type task struct {
 	placed  map[spot]bool // the members that belong to file probes
 }
 
-// join returns the task of a process, and makes this package's engine one of its
-// engines first if need be. mu held.
+// join returns the task of a process, and attaches this package's engine to the process
+// first if necessary. mu held.
 //
 // Errors: ESRCH the process has ended.
 func join(p *proc.Process) (*task, error) {
@@ -71,7 +72,7 @@ func join(p *proc.Process) (*task, error) {
 		if tk.text.mem == mem {
 			return tk, nil
 		}
-		tk.quit() // it has called exec, and will tell of that
+		tk.quit() // it has called exec; the engine will learn of that later
 		p.Detach(engine)
 	}
 	if mem == nil || !attach(p) {
@@ -84,8 +85,8 @@ func join(p *proc.Process) (*task, error) {
 	return tk, nil
 }
 
-// attach attaches the engine to a process, unless that has ended: then the engine would
-// not be told.
+// attach attaches the engine to a process, unless that has ended: then the engine would get
+// no events.
 func attach(p *proc.Process) bool {
 	p.Attach(engine)
 	if len(p.Facts().Threads) > 0 {
@@ -95,8 +96,8 @@ func attach(p *proc.Process) bool {
 	return false
 }
 
-// sharers makes tasks of all other processes that have the memory of x, after vfork: they
-// meet its breakpoints. mu held.
+// sharers makes tasks of all other processes that share the memory of x, after vfork,
+// because they hit its breakpoints. mu held.
 func (x *text) sharers() {
 	for _, p := range table.Processes() {
 		if p.Memory() == x.mem && tasks[p] == nil && attach(p) {
@@ -122,8 +123,8 @@ func enlist(p *proc.Process, mem *proc.Memory) *task {
 	return tk
 }
 
-// quit forgets a task whose process has ended or runs another program. Its probes are
-// unregistered. mu held.
+// quit forgets a task whose process has ended or runs another program, and unregisters its
+// probes. mu held.
 func (tk *task) quit() {
 	for _, m := range slices.Clone(tk.members) {
 		tk.remove(m)
@@ -137,7 +138,7 @@ func (tk *task) quit() {
 	}
 }
 
-// leave takes a user away and reports whether it was the last. mu held.
+// leave removes one process of x and reports whether it was the last. mu held.
 func (x *text) leave() bool {
 	if x.users--; x.users > 0 {
 		return false
@@ -149,7 +150,7 @@ func (x *text) leave() bool {
 	return true
 }
 
-// unused forgets a task that nothing has come of. mu held.
+// unused forgets a task that has never had a point. mu held.
 func (tk *task) unused() {
 	if len(tk.members) == 0 && len(tk.text.known) == 0 && len(tk.text.pages) == 0 {
 		tk.process.Detach(engine)
@@ -157,7 +158,7 @@ func (tk *task) unused() {
 	}
 }
 
-// remove takes m out. Handlers of it may still run. mu held.
+// remove removes m. Its handlers may still be running. mu held.
 func (tk *task) remove(m *member) {
 	m.flags.Set(gone)
 	tk.members = slices.DeleteFunc(tk.members, func(o *member) bool { return o == m })
@@ -165,8 +166,8 @@ func (tk *task) remove(m *member) {
 	tk.text.unlist(m)
 }
 
-// unlist takes m off its point, and a point that is left without probes out of the
-// program. mu held.
+// unlist removes m from its point, and from the program a point that has no probes left. mu
+// held.
 func (x *text) unlist(m *member) {
 	pt := m.point
 	pt.members.Remove(m)
@@ -179,7 +180,7 @@ func (x *text) unlist(m *member) {
 // point returns the point at addr, with its breakpoint. mu held.
 //
 // Errors: EFAULT nothing is mapped there, EACCES, EEXIST, ENOMEM as space.Break; EILSEQ and
-// EOPNOTSUPP for what cannot be probed.
+// EOPNOTSUPP the instruction cannot be probed.
 func (x *text) point(addr uint64) (*point, error) {
 	if pt := x.points.Find(uintptr(addr)); pt != nil {
 		return pt, x.arm(pt)
@@ -197,7 +198,7 @@ func (x *text) point(addr uint64) (*point, error) {
 	return pt, nil
 }
 
-// prepare makes a point, or takes out the one that was there, with its slot.
+// prepare makes a point, or reuses the one that was there, with its slot.
 func (x *text) prepare(addr uint64) (*point, error) {
 	var code [15]byte
 	n, err := x.mem.Text(code[:], addr)

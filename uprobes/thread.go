@@ -9,39 +9,40 @@ import (
 	"sonde/uprobes/place"
 )
 
-// thread is what this package knows of a thread. Only its own goroutine uses it.
+// thread is what this package knows about a thread. Only the thread's own goroutine uses
+// it.
 type thread struct {
 	t        *proc.Thread
 	text     *text
 	listed   bool // among running
-	handling bool // it is in handlers: what they ask for is queued
+	handling bool // it is in handlers: their requests are queued
 	queue    []order
 	owner    string  // the module whose callback it is in
-	in       *member // whose handler it is in
-	counts   bool    // and the handler's end is counted
+	in       *member // the member whose handler it is in
+	counts   bool    // the end of that handler is counted
 
-	away  *point // it single-steps the copy of this one's instruction
+	away  *point // it single-steps the copy of this point's instruction
 	saved place.Saved
-	owes  bool // the program has set TF itself, and gets a #DB behind the instruction
+	owes  bool // the program has set TF itself and gets a #DB after the instruction
 
-	calls callList // that return to the trampoline
+	calls callList // its calls that return probes wait for
 
-	leaving *call // whose handlers are being called
+	leaving *call // the call whose handlers are being called
 
-	wants uint8     // what the hit wants: see hit.go
-	after []*member // whose post- and fault-handlers wait for the instruction's end
+	wants uint8     // what the hit has to do: see hit.go
+	after []*member // members whose post- and fault-handlers wait for the instruction to end
 
-	stored bool  // the last access to memory was to write
-	again  state // where an instruction goes on that a signal has interrupted: no new hit
+	stored bool  // the last memory access was a write
+	again  state // where an instruction continues that a signal has interrupted: not a new hit
 }
 
-// state is enough to tell that a thread is where it was.
+// state identifies a moment of the thread well enough to see that it has not moved.
 type state struct{ ip, sp uint64 }
 
 // running are the threads that have hit a probe, by goroutine: *thread.
 var running sync.Map
 
-// of returns what is known of t, nil if nothing of its memory is probed.
+// of returns what is known about t, or nil if nothing in its memory is probed.
 //
 // Context: t's goroutine.
 func of(t *proc.Thread) *thread {
@@ -64,7 +65,7 @@ func meet(t *proc.Thread) *thread {
 	return th
 }
 
-// Current returns the thread whose handler this is, nil outside of handlers.
+// Current returns the thread whose handler is running, or nil outside of handlers.
 func Current() *proc.Thread {
 	if th := handling(); th != nil {
 		return th.t
@@ -72,7 +73,7 @@ func Current() *proc.Thread {
 	return nil
 }
 
-// handling returns the thread whose handlers run in this goroutine, nil: none.
+// handling returns the thread whose handlers run in this goroutine, or nil.
 func handling() *thread {
 	if v, ok := running.Load(goroutine()); ok && v.(*thread).handling {
 		return v.(*thread)
@@ -80,25 +81,25 @@ func handling() *thread {
 	return nil
 }
 
-// Regs and what follows make a thread the CPU that package place emulates
-// instructions on.
+// Regs and the methods below make a thread the CPU on which package place emulates
+// instructions.
 func (th *thread) Regs() *amd64.Regs       { return th.t.Regs() }
 func (th *thread) Bases() (fs, gs *uint64) { return th.t.CPU().Bases() }
 
-// Load returns the 8 bytes at addr.
+// Load reads the 8 bytes at addr.
 func (th *thread) Load(addr uint64) (uint64, error) {
 	th.stored = false
 	return th.text.mem.LoadWord(addr)
 }
 
-// Store changes them.
+// Store writes them.
 func (th *thread) Store(addr, v uint64) error {
 	th.stored = true
 	_, err := th.text.mem.SwapWord(addr, v)
 	return err
 }
 
-// Writable reports whether Store would.
+// Writable returns the error that Store would.
 func (th *thread) Writable(addr uint64) error {
 	th.stored = true
 	if err := th.text.mem.Fault(addr, space.Write); err != nil {

@@ -3,12 +3,13 @@ package uprobes
 import "sonde/kernel/proc"
 
 // trampoline is where functions with return probes return to. It enters the kernel by
-// SYSCALL, which costs about half of what a breakpoint does, and keeps the two registers on
-// the stack that SYSCALL loses: compilers that know a function know what it leaves alone. They lie
-// where the return address was, and below that.
+// SYSCALL, which costs about half as much as a breakpoint. It pushes the two registers that
+// SYSCALL overwrites, because compilers that see both caller and callee may rely on them.
+// They lie where the return address was, and below.
 //
-// SYSCALL is taken for a return only at this place. The kernel then gives the registers back
-// and lets the thread go on at its caller, so nothing behind it is executed.
+// Only a SYSCALL at this address is taken as a return. The kernel then restores the
+// registers and makes the thread continue in its caller, so nothing after the SYSCALL is
+// executed.
 //
 // Source: Intel SDM vol. 2, "SYSCALL".
 var trampoline = [...]byte{
@@ -17,10 +18,10 @@ var trampoline = [...]byte{
 	0x0F, 0x05, // syscall
 }
 
-// pushed says how far SP has come down at each instruction of the trampoline.
+// pushed says how far SP has been lowered at each instruction of the trampoline.
 var pushed = [len(trampoline)]uint64{1: 8, 3: 16}
 
-// systemCall is told of a SYSCALL, and reports whether it was the trampoline's.
+// systemCall handles a SYSCALL if it was the trampoline's, and reports whether it was.
 //
 // Context: t's goroutine.
 func systemCall(t *proc.Thread) (done bool) {
@@ -29,7 +30,7 @@ func systemCall(t *proc.Thread) (done bool) {
 		return false
 	}
 	r := th.Regs()
-	if r11, rcx, err := th.text.mem.LoadPair(r.SP); err == nil { // else its stack has just been taken away
+	if r11, rcx, err := th.text.mem.LoadPair(r.SP); err == nil { // otherwise its stack has just been unmapped
 		r.R11, r.CX = r11, rcx
 	}
 	r.SP += pushed[3]
@@ -39,7 +40,8 @@ func systemCall(t *proc.Thread) (done bool) {
 	return true
 }
 
-// returning reports whether IP is in the trampoline; then it is at its beginning again.
+// returning reports whether IP is in the trampoline, and if so sets it back to the
+// beginning.
 func (th *thread) returning() bool {
 	r, at := th.Regs(), th.text.trampoline.Load()
 	off := r.IP - at
