@@ -66,7 +66,7 @@ func (p programs) build(a *initrd.Archive) error {
 	for _, name := range []string{
 		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far",
-		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
+		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
 		"refusals",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")

@@ -28,6 +28,7 @@ var asOnTheHost = []string{
 	"far",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"badmemory",
+	"advice",
 	"refusals",
 	"gothreads",
 	`busybox sh -c 'echo hi | busybox wc; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,

@@ -37,12 +37,17 @@ const (
 	MADV_DONTNEED        = 4
 	MADV_FREE            = 8
 	MADV_DONTFORK        = 10
+	MADV_DOFORK          = 11
 	MADV_HUGEPAGE        = 14
 	MADV_NOHUGEPAGE      = 15
 	MADV_DONTDUMP        = 16
 	MADV_DODUMP          = 17
+	MADV_WIPEONFORK      = 18
+	MADV_KEEPONFORK      = 19
 	MADV_COLD            = 20
 	MADV_PAGEOUT         = 21
+	MADV_POPULATE_READ   = 22
+	MADV_POPULATE_WRITE  = 23
 	MADV_DONTNEED_LOCKED = 24
 	MADV_COLLAPSE        = 25
 )

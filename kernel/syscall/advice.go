@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
 	sys "syscall"
@@ -36,55 +37,63 @@ var advices = []uint64{
 	abi.MADV_NOHUGEPAGE, abi.MADV_DONTDUMP, abi.MADV_DODUMP, abi.MADV_COLD, abi.MADV_PAGEOUT,
 }
 
+// forkAdvice is what an advice about forks sets and clears.
+var forkAdvice = map[uint64]struct{ set, clear space.Flags }{
+	abi.MADV_DONTFORK:   {set: space.NotForked},
+	abi.MADV_DOFORK:     {clear: space.NotForked},
+	abi.MADV_WIPEONFORK: {set: space.Wiped},
+	abi.MADV_KEEPONFORK: {clear: space.Wiped},
+}
+
+// notIfLocked are advices that Linux refuses for locked memory.
+var notIfLocked = []uint64{abi.MADV_DONTNEED, abi.MADV_FREE, abi.MADV_COLD, abi.MADV_PAGEOUT}
+
 func madvise(t *proc.Thread, a *Args) (uint64, error) {
-	discard := a[2] == abi.MADV_DONTNEED || a[2] == abi.MADV_FREE || a[2] == abi.MADV_DONTNEED_LOCKED
-	if !discard && !slices.Contains(advices, a[2]) || a[0]&pageMask != 0 {
+	advice := a[2]
+	discard := advice == abi.MADV_DONTNEED || advice == abi.MADV_FREE || advice == abi.MADV_DONTNEED_LOCKED
+	populate := advice == abi.MADV_POPULATE_READ || advice == abi.MADV_POPULATE_WRITE
+	fork, ofFork := forkAdvice[advice]
+	if !discard && !populate && !ofFork && !slices.Contains(advices, advice) || a[0]&pageMask != 0 {
 		return 0, sys.EINVAL
 	}
 	_, err := mappedPages(t, a[0], a[1], sys.EINVAL)
-	if discard && errnoOf(err) != sys.EINVAL {
+	if errnoOf(err) == sys.EINVAL || a[1] == 0 {
+		return 0, err
+	}
+	end := a[0] + wholePages(a[1])
+	switch {
+	case slices.Contains(notIfLocked, advice) && t.Memory().Marked(a[0], end, space.Locked):
+		err = sys.EINVAL
+	case discard:
 		err = t.Memory().Discard(a[0], a[1])
+	case populate:
+		err = populated(t, a[0], end, advice)
+	case ofFork:
+		err = t.Memory().Mark(a[0], end, fork.set, fork.clear, true)
 	}
 	return 0, err
 }
 
-// Flags of msync and of mlock.
-const (
-	msAsync, msInvalidate, msSync = 1, 2, 4
-	mlockOnFault                  = 1
-	mclAll, mclOnFault            = 3, 4
-)
-
-func msync(t *proc.Thread, a *Args) (uint64, error) {
-	if a[2]&^(msAsync|msInvalidate|msSync) != 0 || a[2]&(msAsync|msSync) == msAsync|msSync || a[0]&pageMask != 0 {
-		return 0, sys.EINVAL
+// populated is MADV_POPULATE_READ and MADV_POPULATE_WRITE.
+//
+// Errors: ENOMEM (part is not mapped), EINVAL (no right), EFAULT (behind the end of a file).
+func populated(t *proc.Thread, start, end, advice uint64) error {
+	want := space.Read
+	if advice == abi.MADV_POPULATE_WRITE {
+		want = space.Write
 	}
-	_, err := mappedPages(t, a[0], wholePages(a[1]), sys.ENOMEM)
-	return 0, err
+	switch err := t.Memory().Populate(start, end, want, t.Dying); {
+	case errors.Is(err, space.ErrNotMapped):
+		return sys.ENOMEM
+	case errors.Is(err, space.ErrAccess):
+		return sys.EINVAL
+	default:
+		return err
+	}
 }
 
 // wholePages rounds up, as Linux does: of the largest numbers it makes 0.
 func wholePages(n uint64) uint64 { return (n + pageMask) &^ pageMask }
-
-// mlock and munlock are about all pages that have one of the bytes.
-func mlock(t *proc.Thread, a *Args) (uint64, error) {
-	_, err := mappedPages(t, a[0]&^pageMask, wholePages(a[1]+a[0]&pageMask), sys.EINVAL)
-	return 0, err
-}
-
-func mlock2(t *proc.Thread, a *Args) (uint64, error) {
-	if a[2]&^mlockOnFault != 0 {
-		return 0, sys.EINVAL
-	}
-	return mlock(t, a)
-}
-
-func mlockall(_ *proc.Thread, a *Args) (uint64, error) {
-	if a[0]&^(mclAll|mclOnFault) != 0 || a[0]&mclAll == 0 {
-		return 0, sys.EINVAL
-	}
-	return 0, nil
-}
 
 // mincore tells of each page whether it is in memory.
 //

@@ -48,6 +48,7 @@ type mover struct {
 	f     *vfs.File
 	how   how
 	begun bool
+	iov   []abi.Iovec // where to in the program, one behind the other; nil: at an address
 }
 
 type how uint8
@@ -116,18 +117,17 @@ func (m *mover) write(b []byte) (n int, err error) {
 // piece moves b's length of bytes between addr in the program and the file, at off
 // where that counts. Where the program's memory ends early, it moves what is before that.
 func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
-	mem := m.t.Memory()
 	if m.in() {
-		n, err := mem.CopyIn(b, addr)
+		n, err := m.copyIn(b, addr)
 		if n = m.whole(n, len(b)); n == 0 && err != nil {
-			return 0, err
+			return 0, m.unfit(b, err)
 		}
 		return m.move(b[:n], off)
 	}
 	if moved, err = m.move(b, off); moved <= 0 {
 		return moved, err
 	}
-	n, bad := mem.CopyOut(addr, b[:moved])
+	n, bad := m.copyOut(addr, b[:moved])
 	if bad == nil {
 		return moved, err
 	}
@@ -152,7 +152,7 @@ func (m *mover) whole(n, all int) int {
 //
 // Errors: EFAULT, and those of the file, if nothing was moved.
 func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
-	if !isUser(addr, n) {
+	if m.iov == nil && !isUser(addr, n) {
 		return 0, sys.EFAULT
 	}
 	n = min(n, mostIO)
@@ -259,55 +259,6 @@ func (m *mover) open(fd uint64, off int64) (err error) {
 		m.f, err = fileAt(m.t, fd, uint64(off))
 	}
 	return err
-}
-
-// vector moves bytes for each element of an array of Iovec in turn.
-func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err error) {
-	m := mover{t: t, how: how}
-	if err := m.open(a[0], off); err != nil {
-		return 0, err
-	}
-	if a[2] > abi.IOVMax {
-		return 0, sys.EINVAL
-	}
-	iov, err := getSlice[abi.Iovec](t, a[1], int(a[2]))
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range iov {
-		switch {
-		case int64(v.Len) < 0:
-			return 0, sys.EINVAL
-		case !isUser(v.Base, v.Len):
-			return 0, sys.EFAULT
-		}
-	}
-	if ofMessages(m.f) {
-		return vectorMessage(t, m.f, iov, how)
-	}
-	for _, v := range iov {
-		n, err := m.transfer(v.Base, min(v.Len, mostIO-total), off+int64(total))
-		total += n
-		if err != nil && total == 0 {
-			return 0, signalled(t, m.f, err)
-		}
-		if n < v.Len {
-			break
-		}
-	}
-	return total, nil
-}
-
-func readv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, reads, 0) }
-
-func writev(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, writes, 0) }
-
-func preadv(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, readsAt, int64(a[3]))
-}
-
-func pwritev(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, writesAt, int64(a[3]))
 }
 
 func lseek(t *proc.Thread, a *Args) (uint64, error) {

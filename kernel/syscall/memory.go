@@ -34,10 +34,17 @@ func mmap(t *proc.Thread, a *Args) (uint64, error) {
 	if how&(space.Fixed|space.NoReplace) == 0 {
 		addr &^= pageMask // a hint
 	}
+	var at uint64
+	var err error
 	if flags&abi.MAP_ANONYMOUS != 0 {
-		return t.Memory().Map(addr, a[1], space.Prot(prot), how, nil, 0)
+		at, err = t.Memory().Map(addr, a[1], space.Prot(prot), how, nil, 0)
+	} else {
+		at, err = mapFile(t, a, addr, how)
 	}
-	return mapFile(t, a, addr, how)
+	if err == nil {
+		populateNew(t, at, a[1], flags)
+	}
+	return at, err
 }
 
 var mapFlags = []struct {
@@ -48,6 +55,7 @@ var mapFlags = []struct {
 	{abi.MAP_FIXED_NOREPLACE, space.NoReplace},
 	{abi.MAP_GROWSDOWN, space.GrowsDown},
 	{abi.MAP_NORESERVE, space.NoReserve},
+	{abi.MAP_LOCKED, space.Locked},
 	{0x40, space.Low}, // MAP_32BIT
 }
 

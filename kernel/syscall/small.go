@@ -116,10 +116,8 @@ func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.ESPIPE
 	case !f.Info().Mode.IsRegular():
 		return 0, sys.ENODEV
-	case a[1]&keepSize != 0:
-		return 0, nil
 	}
-	if err := mayGrow(t, f.Info(), off+n); err != nil {
+	if err := mayGrow(t, f.Info(), off+n); err != nil || a[1]&keepSize != 0 {
 		return 0, err
 	}
 	return done(f.Extend(off + n))

@@ -59,7 +59,7 @@ const (
 )
 
 // Flags say what kind of area Map makes, and where.
-type Flags uint8
+type Flags uint16
 
 // Kinds of areas, and ways to choose their address.
 const (
@@ -70,8 +70,11 @@ const (
 	Fixed                       // at addr, instead of what is there
 	NoReplace                   // at addr, or EEXIST if something is there
 	Low                         // below 2 GiB
+	Locked                      // mlock: its pages are not to be taken away
+	NotForked                   // a fork does not have it
+	Wiped                       // a fork has zeroes in it
 
-	kinds = Shared | GrowsDown | NoReserve | NoWrite
+	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped
 )
 
 // What a fault finds. A program gets a signal for them, a system call EFAULT.

@@ -67,6 +67,7 @@ func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
 		s.remove(at, at+n)
 	}
 	a.start, a.end = at, at+n
+	a.flags |= s.future
 	s.areas.insert(*a)
 	s.add(n)
 	return at, nil

@@ -22,6 +22,7 @@ type Space struct {
 	root     *words // nil: released
 	areas    table
 	full     full
+	future   Flags // of all areas that are made from now on: Locked or nothing
 	limits   Limits
 	total    uint64      // bytes in areas
 	peak     uint64      // the most that total has been
@@ -132,12 +133,7 @@ func (s *Space) Fork() (*Space, error) {
 	}
 	child.limits, child.total, child.peak = s.limits, s.total, s.total
 	child.brkStart, child.brk = s.brkStart, s.brk
-	child.areas.areas = append(areas(nil), s.areas.areas...)
-	child.areas.buf = child.areas.areas
-	child.full = s.full
-	for i := range child.areas.areas {
-		child.areas.areas[i].hold()
-	}
+	s.shareAreas(child)
 	if err := s.shareText(child); err != nil {
 		return nil, err
 	}
@@ -146,6 +142,25 @@ func (s *Space) Fork() (*Space, error) {
 	}
 	whole = true
 	return child, nil
+}
+
+// shareAreas gives child, which has none, the areas of s that a fork has. Locks are not
+// inherited. Called with mu held.
+func (s *Space) shareAreas(child *Space) {
+	child.areas.areas = make(areas, 0, len(s.areas.areas))
+	for _, a := range s.areas.areas {
+		if a.flags&NotForked != 0 {
+			child.total -= a.end - a.start
+			continue
+		}
+		a.flags &^= Locked
+		a.hold()
+		child.areas.areas = append(child.areas.areas, a)
+	}
+	child.areas.buf = child.areas.areas
+	if child.full = s.full; len(child.areas.areas) < len(s.areas.areas) {
+		child.full = full{}
+	}
 }
 
 // Runs says which file the program in s is of. Nobody writes to it until Release of s, and
@@ -190,6 +205,9 @@ func (s *Space) sharePages(child *Space) (err error) {
 	taken := false
 	for i := range s.areas.areas {
 		a := &s.areas.areas[i]
+		if a.flags&(NotForked|Wiped) != 0 {
+			continue
+		}
 		s.each(a.start, a.end, func(addr uint64, e *uint64) {
 			if err != nil {
 				return

@@ -65,6 +65,9 @@ func (c *counter) take() uint64 {
 	return got
 }
 
+// Least is the least number of bytes that a write takes.
+func (c *counter) Least() int { return 8 }
+
 // WriteAt implements vfs.Handle.
 //
 // Errors: EAGAIN while there is no room for the number, EINVAL for less than 8 bytes

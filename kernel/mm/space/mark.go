@@ -1,0 +1,106 @@
+package space
+
+import "syscall"
+
+// Mark sets and clears flags of what is mapped in [start,end): Locked, NotForked, Wiped.
+//
+// Context: goroutine.
+// Errors: ENOMEM (part is not mapped: what is before it, and with past what is behind it,
+// too, is done; too many areas), EINVAL (Wiped for what is shared or of a file; what is before
+// that is done).
+func (s *Space) Mark(start, end uint64, set, clear Flags, past bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.areas.roomFor(2); err != nil {
+		return err
+	}
+	whole := s.areas.covered(start, end)
+	if !whole && !past {
+		end = s.areas.coveredUntil(start)
+	}
+	s.areas.split(start)
+	s.areas.split(end)
+	i, j := s.areas.in(start, end)
+	defer s.areas.join(i, j+1)
+	for k := i; k < j; k++ {
+		a := &s.areas.areas[k]
+		if set&Wiped != 0 && (a.back != nil || a.flags&Shared != 0) {
+			return refuse(syscall.EINVAL, "%#x is not private memory without a file", a.start)
+		}
+		a.flags = a.flags&^clear | set
+	}
+	if !whole {
+		return refuse(syscall.ENOMEM, "not all of %#x..%#x is mapped", start, end)
+	}
+	return nil
+}
+
+// coveredUntil returns the end of what areas cover from start on.
+func (t areas) coveredUntil(start uint64) uint64 {
+	for i := t.index(start); i < len(t) && t[i].start <= start; i++ {
+		start = t[i].end
+	}
+	return start
+}
+
+// Marked reports whether any of what is mapped in [start,end) has one of the flags.
+//
+// Context: goroutine.
+func (s *Space) Marked(start, end uint64, flags Flags) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, j := s.areas.in(start, end)
+	for _, a := range s.areas.areas[i:j] {
+		if a.flags&flags != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Lock sets, with now, Locked of all that is mapped, or clears it. future: what will be mapped is
+// Locked, too.
+//
+// Context: goroutine.
+func (s *Space) Lock(now, future bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.future = 0; future {
+		s.future = Locked
+	}
+	for i := range s.areas.areas {
+		if a := &s.areas.areas[i]; now {
+			a.flags |= Locked
+		} else if !future {
+			a.flags &^= Locked
+		}
+	}
+	s.areas.join(0, len(s.areas.areas))
+}
+
+// Populate gives each page of [start,end) its frame, one for these rights or, for 0, those that
+// its area has: until stop reports true.
+//
+// Context: goroutine.
+// Errors: those of Fault.
+func (s *Space) Populate(start, end uint64, want Prot, stop func() bool) error {
+	for at := start; at < end && !stop(); at += PageSize {
+		if err := s.populate(at, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Space) populate(addr uint64, want Prot) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if want == 0 {
+		want = Read
+		if a := s.areas.at(addr); a != nil && a.prot&Write != 0 && a.flags&Shared == 0 {
+			want = Write
+		}
+	}
+	_, err := s.fault(addr, want)
+	return err
+}
