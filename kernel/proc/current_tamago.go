@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -35,7 +36,21 @@ func Describe(g unsafe.Pointer) (pid int, comm string) {
 }
 
 // makeCurrent makes t the thread of the goroutine that calls it.
-func (t *Thread) makeCurrent() { goruntime.SetThread(unsafe.Pointer(t)) }
+func (t *Thread) makeCurrent() {
+	goruntime.SetThread(unsafe.Pointer(t))
+	atomic.StorePointer(&t.goroutine, goruntime.Self())
+}
+
+// asleep reports whether t's goroutine waits for something: one that has been woken and has no
+// CPU yet does not.
+func (t *Thread) asleep() bool {
+	g := atomic.LoadPointer(&t.goroutine)
+	if g == nil {
+		return false
+	}
+	runs, _ := goruntime.Goroutine(g)
+	return !runs
+}
 
 // CPUs returns for each CPU the number of the process that it runs a thread of; 0 for none.
 func CPUs() []int {

@@ -190,7 +190,7 @@ func (p *Process) running() (n int) {
 // letter is the same of a thread that has not stopped.
 func (t *Thread) letter() string {
 	switch {
-	case !t.sleeping.Load():
+	case !t.sleeping.Load() || !t.asleep():
 		return "R"
 	case t.deep.Load():
 		return "D"

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
@@ -30,6 +31,8 @@ type Thread struct {
 	slack    atomic.Uint64 // see Slack
 
 	firstSlack uint64 // never changes
+
+	goroutine unsafe.Pointer // a *runtime.g, see asleep; stored once, read by anyone
 
 	// guarded by Table.mu:
 	pending signal.Queue
