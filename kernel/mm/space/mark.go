@@ -4,7 +4,6 @@ import "syscall"
 
 // Mark sets and clears flags of what is mapped in [start,end): Locked, NotForked, Wiped.
 //
-// Context: goroutine.
 // Errors: ENOMEM (part is not mapped: what is before it, and with past what is behind it,
 // too, is done; too many areas), EINVAL (Wiped for what is shared or of a file; what is before
 // that is done).
@@ -44,8 +43,6 @@ func (t areas) coveredUntil(start uint64) uint64 {
 }
 
 // Marked reports whether any of what is mapped in [start,end) has one of the flags.
-//
-// Context: goroutine.
 func (s *Space) Marked(start, end uint64, flags Flags) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,8 +57,6 @@ func (s *Space) Marked(start, end uint64, flags Flags) bool {
 
 // Lock sets, with now, Locked of all that is mapped, or clears it. future: what will be mapped is
 // Locked, too.
-//
-// Context: goroutine.
 func (s *Space) Lock(now, future bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +76,6 @@ func (s *Space) Lock(now, future bool) {
 // Populate gives each page of [start,end) its frame, one for these rights or, for 0, those that
 // its area has: until stop reports true.
 //
-// Context: goroutine.
 // Errors: those of Fault.
 func (s *Space) Populate(start, end uint64, want Prot, stop func() bool) error {
 	for at := start; at < end && !stop(); at += PageSize {
