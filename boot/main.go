@@ -1,6 +1,6 @@
 //go:build tamago
 
-// Package main boots sonde. The order of things is on this page and in early:
+// Package main boots sonde. This file and early_tamago.go show the order:
 //
 //	pvhentry    entry_amd64.s      the loader's jump; long mode
 //	early       early_tamago.go    memory, traps, clock, CPUs; no runtime yet

@@ -7,9 +7,9 @@
 //	go run ./qemu -stick [-uefi]       boot as a PC does, by firmware and GRUB
 //	go run ./qemu -- -device e1000     what follows "--" goes to QEMU
 //
-// With -c the script's standard output is this command's, byte for byte, and
-// the console goes to standard error. The exit status is the script's (126, 127
-// and 0 to 63 as they are, others as 63), or
+// With -c the script's standard output is this command's, byte for byte, and the console
+// goes to standard error. The exit status is the script's (126, 127 and 0 to 63 unchanged,
+// others as 63), or
 //
 //	2    wrong arguments; standard error says what is wrong with which
 //	70   the kernel crashed

@@ -1,13 +1,13 @@
-// Package sysctl is the registry of the kernel's knobs: typed, documented
-// values that are their own storage.
+// Package sysctl is the registry of the kernel's knobs: typed, documented values that are
+// their own storage.
 //
 //	var optimization = sysctl.NewBool("debug.kprobes-optimization", true, "…")
 //	if optimization.Get() { … }
 //
-// Get is one atomic load, fit for trap context. A knob is set by text, from
-// sysctl(8) or a file in /proc/sys; what does not fit is refused and changes
-// nothing. Names are words joined by dots; "-" and "_" are the same in them,
-// and so are "." and "/", as sysctl(8) has it.
+// Get is one atomic load and may be used in trap context. A knob is set by text, from
+// sysctl(8) or a file in /proc/sys; an invalid text is refused and changes nothing. Names
+// are words joined by dots; as in sysctl(8), "-" and "_" are the same in them, and so are
+// "." and "/".
 //
 // Locks: setMu > registry.mu. Hooks are called under setMu, so they see
 // changes in order and must not set a knob themselves.

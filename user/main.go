@@ -1,9 +1,9 @@
-// Command box is sonde's own programs in one file. The name that it is called by says
-// which of them it is; called as box, it lists the names, or runs the one that its
+// Command box is all of sonde's own programs in one file. The name that it is called by
+// selects the program; called as box, it lists the names, or runs the program that its
 // first argument names.
 //
-// The shell is mvdan.cc/sh, the commands for files are u-root's; what is about the
-// kernel is ours: programs to be probed, and programs that make work.
+// The shell is mvdan.cc/sh, the file commands are u-root's. Ours are about the kernel:
+// programs to be probed, and programs that make work.
 package main
 
 import (

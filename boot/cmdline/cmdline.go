@@ -1,10 +1,9 @@
 // Package cmdline reads a kernel command line in place.
 //
-// Words are separated by white space; double quotes protect it, as in Linux
-// (lib/cmdline.c, next_arg): quotes may open anywhere in a word, and a pair
-// around the value (key="a b") or around the whole word ("key=a b") is
-// stripped. There are no escapes, so every result is a substring of the input
-// and nothing is allocated: it runs before the Go runtime does.
+// Words are separated by white space; double quotes protect it, as in Linux (lib/cmdline.c,
+// next_arg): a quote may open anywhere in a word, and a pair around the value (key="a b")
+// or around the whole word ("key=a b") is removed. There are no escapes, so every result is
+// a substring of the input and nothing is allocated: it runs before the Go runtime does.
 //
 // A word that is exactly -- ends the parameters; what follows is a script for
 // the shell and is not looked at here.

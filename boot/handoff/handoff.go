@@ -1,10 +1,10 @@
-// Package handoff is what a loader tells the kernel: where memory is, the command
-// line, the ACPI tables, the modules, the screen. The rest of boot reads an Info and does
-// not know which loader filled it in. Each boot protocol has a package for that:
-// boot/pvh, boot/multiboot2.
+// Package handoff has what a loader tells the kernel: where memory is, the command line,
+// the ACPI tables, the modules, the screen. The rest of boot reads an Info and does not
+// know which loader filled it in. Each boot protocol has its own package: boot/pvh,
+// boot/multiboot2.
 //
-// It runs before the Go runtime does: no allocation, and an Info is a variable of
-// the caller's because the boot stack is small.
+// It runs before the Go runtime does: it does not allocate, and an Info is a variable of
+// the caller because the boot stack is small.
 package handoff
 
 // How much an Info can hold; a command line of MaxCmdline bytes or more is cut.

@@ -1,9 +1,9 @@
-// Package multiboot2 reads what a Multiboot2 loader (GRUB) leaves in EBX, a list of
-// tags, into a handoff.Info.
+// Package multiboot2 reads the list of tags that a Multiboot2 loader (GRUB) leaves in EBX
+// into a handoff.Info.
 //
-// GRUB puts arguments in quotes of its own and escapes those that are there. So a module
-// that is called "cmdline" holds a command line as it is meant, and takes the place of
-// the usual one.
+// GRUB puts quotes of its own around arguments and escapes those that are there. So if
+// there is a module named "cmdline", its contents are the command line, unchanged, in place
+// of the usual one.
 //
 // It runs before the Go runtime does and allocates nothing.
 //

@@ -1,10 +1,10 @@
-// Package overlay makes the `go build -overlay` file with which the stock Go
-// toolchain builds a kernel: the installed standard library with the few places
-// changed where its runtime meets Linux. README.md lists each change and why.
+// Package overlay makes the `go build -overlay` file with which the stock Go toolchain
+// builds a kernel: the installed standard library, changed in the few places where its
+// runtime uses Linux. README.md lists each change and its reason.
 //
-// Nothing of the library is copied into this repository. The changes are made
-// to the text of the installed GOROOT; where that text is not what is expected,
-// the build stops and says which file lacks what.
+// Nothing of the library is copied into this repository. The changes are made to the text
+// of the installed GOROOT; if that is not as expected, the build stops and names the file
+// and the missing text.
 package overlay
 
 import (

@@ -1,5 +1,5 @@
-// Package pvh reads what a PVH loader (QEMU -kernel, Xen) leaves in EBX,
-// hvm_start_info, into a handoff.Info.
+// Package pvh reads the hvm_start_info that a PVH loader (QEMU -kernel, Xen) leaves in EBX
+// into a handoff.Info.
 //
 // It runs before the Go runtime does and allocates nothing.
 //

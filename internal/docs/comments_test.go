@@ -41,7 +41,24 @@ func wrongComments(name, source string) (all []string) {
 	return all
 }
 
-// TestComments looks for such signs in all sources.
+// sourcePath is the path of a file of this tree, as comments name it.
+var sourcePath = regexp.MustCompile(`(?:^|[\s("])((?:arch|boot|docs|kallsyms|kernel|kprobes|kwatch|optprobe|qemu|shell|sysctl|uprobes|user)/[\w/]+\.(?:go|s|md))\b`)
+
+// missingFiles lists the files of this tree that comments of a source name and that are not there.
+func missingFiles(source string) (all []string) {
+	for line := range strings.Lines(source) {
+		if _, comment, found := strings.Cut(line, "//"); found {
+			for _, m := range sourcePath.FindAllStringSubmatch(comment, -1) {
+				if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+					all = append(all, m[1])
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestComments looks for such signs in all sources, and for names of files that are not there.
 func TestComments(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -57,6 +74,9 @@ func TestComments(t *testing.T) {
 		text, err := os.ReadFile(path)
 		for _, w := range wrongComments(path, string(text)) {
 			t.Errorf("%s:%s", strings.TrimPrefix(path, root+"/"), w)
+		}
+		for _, name := range missingFiles(string(text)) {
+			t.Errorf("%s names %s, which is not there", strings.TrimPrefix(path, root+"/"), name)
 		}
 		return err
 	})

@@ -1,9 +1,8 @@
-// Package exitcode holds the numbers by which the kernel tells the launcher on
-// the host how a run ended. Both sides import it.
+// Package exitcode has the numbers by which the kernel tells the launcher on the host how a
+// run ended. Both import it.
 //
-// The kernel writes one 32-bit value to I/O port Port. QEMU's isa-debug-exit
-// device ends QEMU there, with the exit code Process(value); of the value only
-// seven bits survive.
+// The kernel writes a 32-bit value to I/O port Port. QEMU's isa-debug-exit device then ends
+// QEMU with the exit code Process(value); only seven bits of the value survive.
 package exitcode
 
 const (

@@ -1,5 +1,5 @@
-// Command notices writes the file NOTICES: the licences of all that is linked into the image, and
-// of what the stick holds besides. With -check it only compares.
+// Command notices writes the file NOTICES: the licences of everything that is linked into
+// the image or otherwise on the stick. With -check it only compares.
 package main
 
 import (

@@ -1,12 +1,11 @@
-// Package stick makes media from which a PC boots the kernel: with GRUB, by BIOS and by
-// UEFI.
+// Package stick makes media from which a PC boots the kernel, with GRUB, by BIOS or UEFI.
 //
-// The ISO image is a hybrid: it boots from CD, and written as it is to a USB stick from
-// that. GRUB comes from the host's Debian packages, as does the tool that puts it
-// together; what runs on the board is the kernel of build/ and nothing else.
+// The ISO image is a hybrid: it boots from a CD, and from a USB stick to which it is copied
+// byte by byte. GRUB and the tool that assembles it come from the host's Debian packages;
+// besides GRUB, only the kernel of build/ runs on the board.
 //
-// Rejected: a boot loader of our own (one for BIOS, one for UEFI, file systems, and every
-// firmware's bugs), and systemd-boot or Limine (no BIOS, or no Debian package).
+// Rejected: our own boot loader (one for BIOS, one for UEFI, file systems, and every
+// firmware's bugs); systemd-boot or Limine (no BIOS, or no Debian package).
 package stick
 
 import (

@@ -1,14 +1,15 @@
-// Package acpi reads the few static ACPI tables that a kernel needs:
-// which CPUs and interrupt controllers there are (MADT), clocks (PM timer,
-// HPET), and how to reset and power off (FADT, \_S5_).
+// Package acpi reads the few static ACPI tables that a kernel needs: those with the CPUs
+// and interrupt controllers (MADT), the clocks (PM timer, HPET), and the ways to reset and
+// power off (FADT, \_S5_).
 //
-// It is a reader, not an interpreter: AML is only scanned for the one package
-// that power-off needs. It runs before the Go runtime does, so it does not
-// allocate and fills a variable of the caller's. Firmware is not trusted:
-// every table is checked for its checksum and for lying inside memory, fields
-// beyond its length read as zero, and every loop is bounded by that length.
+// It is a reader, not an interpreter: it only scans AML for the one package that power-off
+// needs. It runs before the Go runtime does, so it does not allocate and fills a variable
+// of the caller. Firmware is not trusted: every table is checked for its checksum and for
+// lying inside memory, fields beyond its length read as zero, and every loop is bounded by
+// that length.
 //
-// With no ACPI the result is the zero Info: nothing Found, and usable as such.
+// Without ACPI the result is the zero Info, in which nothing is Found; it can be used as it
+// is.
 //
 // Source: ACPI Specification 6.5, chapter 5 "ACPI Software Programming Model".
 package acpi

@@ -1,9 +1,10 @@
 //go:build tamago
 
-// Package console is the kernel's terminal: all that shows text, and all that is typed.
-// There are serial lines and a screen with a keyboard. boot chooses which of them get the
-// log, and which are the terminal; input comes by interrupt. In script mode the output of commands goes to a port of
-// its own, so that the launcher can tell it from the log.
+// Package console is the kernel's terminal: everything that shows text, and everything that
+// is typed. There are serial lines and a screen with a keyboard. boot chooses which of them
+// get the log, and which are the terminal; input comes by interrupt. In script mode the
+// output of commands goes to a separate port, so that the launcher can tell it from the
+// log.
 package console
 
 import (

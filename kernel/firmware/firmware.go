@@ -1,5 +1,4 @@
-// Package firmware shows what firmware tells of the machine, ACPI tables and DMI strings, in the
-// files that Linux has for it.
+// Package firmware shows ACPI tables and DMI strings in the files that Linux has for them.
 package firmware
 
 import (

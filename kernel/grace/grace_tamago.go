@@ -1,19 +1,18 @@
 //go:build tamago
 
-// Package grace tells when every CPU has passed a scheduling point: a grace
-// period. At a scheduling point (a switch of goroutines, or idling) a CPU is in
-// no probe's copy, detour or handler, because goroutines are never preempted
-// there; what was reachable before the period can be reused after it.
+// Package grace waits until every CPU has passed a scheduling point: a grace period. At a
+// scheduling point (a switch of goroutines, or idling) a CPU is not in a probe's copy,
+// detour or handler, because goroutines are never preempted there. So memory that a CPU
+// could reach before the period can be reused after it.
 //
-// It is not enough that a CPU is idle: it may be in an interrupt that came before
-// the period, and in a probe there. So an idle CPU is woken, and it has passed when
-// it has gone through its idle loop once more, which it cannot do inside an
-// interrupt.
+// An idle CPU may be in an interrupt that came before the period, and in a probe there. So
+// it is woken, and it has passed when it has gone through its idle loop once more, which it
+// cannot do inside an interrupt.
 //
-// A CPU in ring 3 has passed, too.
+// A CPU in ring 3 has passed as well.
 //
-// A CPU that runs a goroutine is asked to yield, which happens at the goroutine's
-// next stack check; only a loop without calls can hold a period up.
+// A CPU that runs a goroutine is asked to yield, which happens at the goroutine's next
+// stack check; only a loop without calls can delay a period.
 //
 // Source: kprobes.txt §1.4.5, synchronize_sched.
 package grace

@@ -1,5 +1,5 @@
-// Package inspect looks at the machine for people: PCI devices, registers of the processor,
-// physical memory. What is not there gives an error, not a crash.
+// Package inspect lets people look at the machine: PCI devices, processor registers,
+// physical memory. Accessing what is not there returns an error instead of crashing.
 //
-// Nothing in the kernel uses it but commands of the shell.
+// Only commands of the shell use it.
 package inspect

@@ -1,7 +1,6 @@
 //go:build tamago
 
-// Package irq gives device interrupts to handlers and wakes goroutines from
-// them.
+// Package irq calls handlers for device interrupts, and wakes goroutines from them.
 package irq
 
 import (

@@ -1,7 +1,7 @@
-// Package keyboard makes of a PC keyboard's codes what a terminal sends.
+// Package keyboard translates a PC keyboard's codes into what a terminal sends.
 //
-// The codes are those of set 1, which the controller of a PS/2 keyboard translates to, and
-// which firmware shows for USB keyboards as long as nobody takes them over.
+// The codes are those of set 1: the controller of a PS/2 keyboard translates to it, and
+// firmware uses it for USB keyboards until an operating system takes them over.
 //
 // Source: IBM Personal System/2 Hardware Interface Technical Reference, "Keyboard (101-
 // and 102-key)"; the sequences of keys without a character are those of ECMA-48 and xterm.

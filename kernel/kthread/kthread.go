@@ -1,10 +1,8 @@
-// Package kthread runs goroutines that have a name, so that ps can list them
-// and a panic says whose it was.
+// Package kthread runs goroutines that have a name, which ps lists and a panic shows.
 //
-// A panic ends only the thread it happened in, with its stack in the log:
-// most of what runs here are demos and handlers' helpers, and the machine
-// should outlive them. A thread that the kernel cannot do without is started
-// with RunCritical; its panic goes on as any Go panic does.
+// A panic ends only the thread that it happened in, with its stack in the log: most threads
+// here are demos and helpers of handlers, and the machine should survive them. A thread
+// that the kernel needs is started with RunCritical; its panic is an ordinary Go panic.
 package kthread
 
 import (

@@ -1,8 +1,8 @@
 //go:build tamago
 
-// Package mm is the kernel's memory map: its page tables, where the parts of
-// the image lie, and how much memory there is. boot fills it in before the Go
-// runtime starts; afterwards the tables do not change.
+// Package mm is the kernel's memory map: its page tables, the addresses of the image's
+// parts, and the amount of memory. boot fills it in before the Go runtime starts;
+// afterwards the tables do not change.
 package mm
 
 import (

@@ -1,17 +1,16 @@
-// Package module keeps the kernel's modules: pieces that are linked in, but do
-// nothing before insmod and nothing after rmmod.
+// Package module manages the kernel's modules: pieces that are linked in, but do nothing
+// before insmod and nothing after rmmod.
 //
-// A module is a Go value, registered when its package is initialized. Its
-// parameters are variables, bound by name with a type and a description; each
-// insmod starts from their values at registration. An Init that fails leaves
-// everything as it was. What a module forgets to take back when it is unloaded, the
-// packages that gave it take back (OnUnload).
+// A module is a Go value, registered when its package is initialized. Its parameters are
+// variables, bound by name, with a type and a description; each insmod starts with their
+// values at registration. If Init fails, everything is as before. If an unloaded module has
+// not unregistered something, the package that registered it does so (OnUnload).
 //
-// Rejected: loading code at run time. What insmod is for in a course (see it
-// arrive, see it go, give it parameters) needs no linker in the kernel.
+// Rejected: loading code at run time. What insmod is for in a course (see a module arrive,
+// see it leave, give it parameters) needs no linker in the kernel.
 //
-// Locks: table.mu, not held while Init or Exit run; a module that is on its
-// way in or out is marked instead, so they may load and unload others.
+// Locks: table.mu, not held while Init or Exit run; a module that is being loaded or
+// unloaded is marked instead, so Init and Exit may load and unload others.
 package module
 
 import (

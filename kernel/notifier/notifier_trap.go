@@ -1,9 +1,9 @@
 // Package notifier is the chain that decides which part of the kernel takes an
 // exception: what kprobes.txt §1.1 calls notifier_call_chain.
 //
-// A block is asked in order of priority; the first that says Stop has taken the
-// exception. The chain is an immutable slice behind one atomic pointer, so that
-// walking it takes no lock and changing it disturbs no trap in progress.
+// Blocks are called in order of priority; the first that returns Stop has taken the
+// exception. The chain is an immutable slice behind one atomic pointer, so walking it takes
+// no lock, and changing it does not disturb a trap in progress.
 package notifier
 
 // Trap context. Walk is called for every exception.

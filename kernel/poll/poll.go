@@ -1,12 +1,12 @@
-// Package poll says when something can be read or written, and waits for that.
+// Package poll tells when something can be read or written, and waits for that.
 //
-// A Source has a state, Poll, and a Queue of those who want to hear when the
-// state may have changed. Who waits joins the queue first and looks at the state
-// then, so no change can slip in between. All that blocks a program on a file
-// goes by this package: read, write, poll, select and epoll.
+// A Source has a state, Poll, and a Queue of waiters to notify when the state may have
+// changed. A waiter joins the queue first and then reads the state, so no change can be
+// missed. Everything that blocks a program on a file uses this package: read, write, poll,
+// select and epoll.
 //
-// Rejected: blocking inside each kind of file. Then each of them has a loop of
-// its own that must notice signals, and poll needs a second mechanism anyway.
+// Rejected: blocking inside each kind of file. Each would have its own loop that must
+// notice signals, and poll would need a second mechanism anyway.
 //
 // Locks: Queue.mu is a leaf. Wake functions are called under it.
 package poll

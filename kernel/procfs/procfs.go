@@ -1,8 +1,8 @@
-// Package procfs puts /proc and /sys/kernel/debug into a tree of names, in
-// the formats of Linux, so that what users know from there works here.
+// Package procfs puts /proc and /sys/kernel/debug into a tree of names, in the formats of
+// Linux, so that users find what they know.
 //
-// What the files hold comes from the functions of a Sources, those of the machine
-// this runs on from Machine; a file whose function is missing is not made.
+// The contents come from the functions of a Sources; Machine returns those of this machine.
+// A file whose function is missing is not made.
 package procfs
 
 import (

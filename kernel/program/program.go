@@ -1,16 +1,15 @@
-// Package program says what the file of a program tells about its code: which functions
-// there are and where, where their instructions begin, and where they return. It reads
-// ELF files, and asks nothing of the machine.
+// Package program reads what a program's file says about its code: which functions there
+// are and where, where their instructions begin, and where they return. It reads ELF files,
+// and does not depend on the machine.
 //
-// Names come from .symtab and .dynsym, and in programs of Go from pclntab, which stays
-// when a program is stripped. Where functions begin and end .eh_frame tells, too, without
-// their names.
+// Names come from .symtab and .dynsym, and in Go programs from pclntab, which stays when a
+// program is stripped. .eh_frame also gives where functions begin and end, without their
+// names.
 //
-// Addresses are those that the file gives; where a program runs, its bias is added to
-// them (see Bias). Offsets are in the file.
+// Addresses are those in the file; where a program runs, its bias is added to them (see
+// Bias). Offsets are in the file.
 //
-// A file need not be right in anything. What is wrong in it gives errors, or functions
-// that are not there.
+// Files are not trusted. What is wrong in one gives errors, or missing functions.
 package program
 
 import (

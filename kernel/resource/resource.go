@@ -1,5 +1,5 @@
-// Package resource shows what is where in the address spaces of a machine, memory and I/O
-// ports, as Linux's /proc/iomem and /proc/ioports do: ranges, each below the one that it lies in.
+// Package resource shows what is where in a machine's memory and I/O ports, in the format
+// of Linux's /proc/iomem and /proc/ioports: ranges, each below the one that contains it.
 package resource
 
 import (

@@ -1,8 +1,8 @@
-// Package serial drives serial ports of the 16550 kind, wherever their registers are: the
-// consoles of boards.
+// Package serial drives 16550 serial ports, wherever their registers are: the consoles of
+// boards.
 //
-// Output is polled: it must work in any context, down to the last message of a
-// dying kernel. Input comes by interrupt, or is asked for (kernel/console).
+// Output is polled, because it must work in any context, down to the last message of a
+// dying kernel. Input comes by interrupt, or is polled for (kernel/console).
 //
 // Source: PC16550D data sheet, "Registers".
 package serial

@@ -1,5 +1,5 @@
-// Package smbios reads what firmware says of a board in the tables of the System Management
-// BIOS, which Linux calls DMI: who made it, what it is called, its serial numbers.
+// Package smbios reads what firmware says about a board in the tables of the System
+// Management BIOS, which Linux calls DMI: its maker, its name, its serial numbers.
 //
 // Memory comes from an io.ReaderAt. Firmware is not trusted: nothing is read beyond the length
 // that the entry point gives, which is bounded.

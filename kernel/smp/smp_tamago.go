@@ -1,11 +1,11 @@
 //go:build tamago
 
-// Package smp runs functions on other CPUs, and makes them stand still.
+// Package smp runs functions on other CPUs, and stops the machine.
 //
-// The calling CPU works in interrupt context, too: it raises a software interrupt.
-// To turn interrupts off in a goroutine would not be enough, because the stack check of
-// the next function called may lead to the scheduler, which would give the CPU to
-// another goroutine with interrupts off.
+// The calling CPU, too, runs the function in interrupt context: it raises a software
+// interrupt. Turning interrupts off in a goroutine would not be enough, because the stack
+// check of the next function may call the scheduler, which would give the CPU to another
+// goroutine with interrupts off.
 package smp
 
 import (

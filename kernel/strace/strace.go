@@ -1,6 +1,6 @@
-// Package strace prints what programs do, as strace(1) does on Linux: a line for each
-// system call, signal and end of a thread. It is an engine of package proc, and the
-// arguments are shown by package syscall.
+// Package strace prints what programs do, like strace(1) on Linux: a line for each system
+// call, each signal and each end of a thread. It is an engine of package proc; package
+// syscall formats the arguments.
 package strace
 
 import (

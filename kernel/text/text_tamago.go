@@ -1,17 +1,16 @@
 //go:build tamago
 
-// Package text is the only writer of executable memory. The code is mapped
-// read-only where it runs; writing goes through a second mapping that nothing
-// else knows (W^X).
+// Package text is the only writer of executable memory. The code is mapped read-only where
+// it runs; writing uses a second mapping that no other package knows (W^X).
 //
-// One byte may be replaced at any time (Poke): other CPUs execute the old or the
-// new instruction, never a mixture, if the byte is the first of an instruction
-// and one of the two is INT3. When Sync has returned, they execute the new one.
-// More than one byte is replaced while the machine stands still (Replace, Batch).
+// One byte may be replaced at any time (Poke): other CPUs execute the old or the new
+// instruction, never a mixture, if the byte is the first of an instruction and one of the
+// two is INT3. When Sync has returned, they execute the new one. More than one byte is
+// replaced while the machine is stopped (Replace, Batch).
 //
-// There is no lock. Poke is one compare-and-swap, so it does not lose what another
-// Poke writes next to it, and the stop in which a Batch is written cannot come in
-// the middle of it.
+// There is no lock. Poke is one compare-and-swap, so it does not overwrite what another
+// Poke writes next to it, and the stop in which a Batch is written cannot happen in the
+// middle of it.
 //
 // Source: Intel SDM vol. 3A, "Handling Self- and Cross-Modifying Code".
 package text

@@ -1,19 +1,19 @@
-// Package tty is a terminal in Linux's sense: what lies between a device that
-// sends and shows bytes and the programs that read lines.
+// Package tty implements terminals as Linux does: the layer between a device that sends and
+// shows bytes and programs that read lines.
 //
-// In canonical mode what is typed is kept as a line that can be edited, and goes to
-// readers when it ends. In raw mode each byte goes to them at once. Either way bytes
-// are echoed, some become signals for the foreground group of processes, and what
-// programs write is adapted for the device.
+// In canonical mode, typed characters are collected in a line that can be edited, and
+// readers get it when it ends. In raw mode they get each byte at once. In both modes bytes
+// are echoed, some become signals for the foreground process group, and what programs write
+// is adapted for the device.
 //
-// It knows no processes: who is in the foreground is a number, and a function given
-// to New sends the signals.
+// It does not know processes: the foreground group is a number, and a function given to New
+// sends the signals.
 //
-// What is missing of Linux's: parity and breaks, the delays of oflag, ECHOPRT, and
-// between bytes VTIME (it counts when VMIN is 0).
+// Missing: parity and breaks, the delays of oflag, ECHOPRT, and VTIME between bytes (it
+// works when VMIN is 0).
 //
-// Locks: TTY.mu. The device and the function for signals are called outside of it,
-// the device under outMu, so that echo and output keep their order.
+// Locks: TTY.mu. The device and the function for signals are called without it, the device
+// under outMu, so that echo and output keep their order.
 //
 // Source: POSIX.1-2017, "General Terminal Interface"; Linux, man termios(3).
 package tty

@@ -1,8 +1,8 @@
 //go:build tamago
 
-// Package usermode makes the machine able to run programs, and keeps the CPUs' view of
-// their page tables right: what package arch/amd64/user cannot do for want of
-// interrupts to other CPUs.
+// Package usermode enables all CPUs to run programs, and makes them forget changed
+// page-table entries. Package arch/amd64/user cannot do that, because it has no interrupts
+// to other CPUs.
 package usermode
 
 import (

@@ -1,28 +1,27 @@
-// Package vfs is the tree of names and the files behind them: directories,
-// files and symbolic links in memory, and nodes that other packages bind to a
-// name, such as the control files of kernel/vfs/ctl.
+// Package vfs is the tree of names and the files behind them: directories, files and
+// symbolic links in memory, and nodes that other packages bind to a name, such as the
+// control files of kernel/vfs/ctl.
 //
-// A Node says what it is; a Directory finds nodes by name; an Opener makes a
-// Handle, which moves the bytes. A File is an open file: what descriptors refer
-// to, with its position and flags. A Place is a node and the way to it, for
-// current directories and paths relative to one.
+// A Node describes itself; a Directory finds nodes by name; an Opener makes a Handle, which
+// moves the bytes. A File is an open file: what descriptors refer to, with its position and
+// flags. A Place is a node and the path to it, for current directories and paths relative
+// to one.
 //
-// Files are opened, read and written through Open, Read, Write and Close, by the
-// kernel and for programs. These are plain functions that are never inlined, as
-// in Linux, so that one probe on vfs.Read sees each read in the kernel. None of
-// them waits: what is not there yet is EAGAIN, and File.ReadWait tries again
-// when kernel/poll says so. An FS is an fs.FS as well.
+// The kernel and programs open, read and write files through Open, Read, Write and Close.
+// These are plain functions that are never inlined, as in Linux, so that one probe on
+// vfs.Read sees each read in the kernel. None of them waits: they return EAGAIN for what is
+// not there yet, and File.ReadWait tries again when kernel/poll says so. An FS is also an
+// fs.FS.
 //
-// Programs run as root, so the mode of what is in memory is kept and shown, but
-// it forbids nothing. The mode of a bound node counts: its "owner" bits
-// say how it may be opened. A directory that the kernel made without write
-// permission is sealed: only Bind and Unbind change what is in it.
+// Programs run as root, so the mode of what is in memory is kept and shown, but forbids
+// nothing. The mode of a bound node counts: its "owner" bits say how it may be opened. A
+// directory that the kernel made without write permission is sealed: only Bind and Unbind
+// change its contents.
 //
-// Rejected: mount tables. A directory that another package wants to bring
-// is a Directory bound to a name; that is all a mount does here. What /proc/mounts
-// shows is a fixed list of such parts. Rejected: a lock per directory. Renames
-// need several at a time, in an order; one lock for all names, held for a map
-// access, is simpler and fast enough.
+// Rejected: mount tables. A directory from another package is a Directory bound to a name;
+// that is all a mount does here. /proc/mounts shows a fixed list of such parts. Rejected: a
+// lock per directory. Renames need several at a time, in an order; one lock for all names,
+// held for a map access, is simpler and fast enough.
 //
 // Locks: File.mu > FS.mu > inode.mu; regular.bounded > File.mu > regular.data. No function of a
 // bound node is called under FS.mu.

@@ -1,4 +1,4 @@
-// Package control is the control files of probes: kprobes.txt, appendix A.
+// Package control makes the control files of probes: kprobes.txt, appendix A.
 package control
 
 import (

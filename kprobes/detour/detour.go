@@ -1,6 +1,6 @@
-// Package detour is where the jump of an optimized probe leads. A detour begins with a
-// copy of a template, assembly of package kprobes that calls handlers, and goes on
-// with a copy of what the jump replaces, which package optprobe makes.
+// Package detour describes what the jump of an optimized probe leads to. A detour begins
+// with a copy of a template, assembly of package kprobes that calls handlers, followed by a
+// copy of what the jump replaces, which package optprobe makes.
 package detour
 
 import (

@@ -1,6 +1,5 @@
-// Package machine is all that registering, arming and jumping need of the machine, so
-// that they can be tested without one. What traps do is not among it: that needs the
-// real one.
+// Package machine has what registering, arming and jumping need of the machine, so that
+// they can be tested without one. What traps do is not included: that needs a real machine.
 package machine
 
 import (

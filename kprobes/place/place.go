@@ -1,6 +1,5 @@
-// Package place is the instruction at a place that is to be probed: what it is, and
-// how it gets done when handlers have been called in front of it. It knows nothing of
-// probes, and nothing of the machine.
+// Package place describes the instruction at a probed place: what it is, and how it is
+// executed after the handlers. It depends neither on probes nor on the machine.
 package place
 
 import (

@@ -5,17 +5,17 @@
 //	k<TAB>520<TAB>515..602          what the kernel's own bench command says, in ns
 //	smp1/getpid<TAB>410<TAB>402..533    a program's system call, on one processor, in ns
 //
-// The second column is the median of several boots or runs, the last the least
-// and the greatest. With -peer two columns are between them: that kernel's
-// number, and ours divided by it. The file has lines NAME<TAB>NUMBER, as this
-// command prints them or as Linux's harness does (see peer.go).
+// The second column is the median of several boots or runs, the last column the least and
+// the greatest. With -peer there are two columns between them: the number in the given
+// file, and ours divided by it. The file has lines NAME<TAB>NUMBER, as printed by this
+// command or by Linux's harness (see peer.go).
 //
-// No figure is stable on a shared machine under an emulator; compare only what
-// was measured in alternation. With -count the kernel's rows are instructions, which
-// are the same everywhere; but one may take as long as tens of others.
+// Under an emulator on a shared machine no figure is stable; compare only figures that were
+// measured alternately. With -count the kernel's rows are instructions, which are the same
+// everywhere; but a single instruction may take as long as tens of others.
 //
-// The rows of programs are testdata/ubench.c's, a program that runs on Linux as it
-// does here (see programs.go). -programs measures nothing else.
+// The rows of programs come from testdata/ubench.c, a program that runs on Linux as it does
+// here (see programs.go). -programs measures nothing else.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package initrd makes archives of the host's files for the kernel's tree.
+// Package initrd makes archives of the host's files, which the kernel unpacks.
 package initrd
 
 import (

@@ -1,18 +1,18 @@
-// Command prove shows that no probe anywhere harms the kernel: docs/proof.md is made by
-// it, with the table and the map.
+// Command prove shows that no probe anywhere harms the kernel. It makes docs/proof.md, with
+// the table and the map.
 //
 //	go run ./qemu/prove                 all parts, and the page; goes on where it was stopped
 //	go run ./qemu/prove -part functions,blacklist
 //	go run ./qemu/prove -shard 1/4      every fourth unit, from the first: for several hosts or terminals
 //	go run ./qemu/prove -page           the page of what has been run, and nothing else
 //
-// A part is units of work of seconds to minutes. What each comes to is kept in
-// build/prove, for the image it was run with and this program: a change of the kernel
-// begins it anew. What mutants come to is kept for the sources, of which their tests are a
-// part. A mutant whose test was skipped is run again each time.
+// A part consists of units of work that take seconds to minutes. Results are kept in
+// build/prove, for the image that was run and this program: any change of the kernel starts
+// anew. The results of mutants are kept for the sources, which include their tests. A
+// mutant whose test was skipped is run again each time.
 //
-// The page is written when all units of all parts have been run. A run of some parts, or
-// of a shard, prints its table instead, and leaves the page alone.
+// The page is written when all units of all parts have been run. A run of some parts, or of
+// a shard, prints its table instead and does not write the page.
 //
 // The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
 // not be run.

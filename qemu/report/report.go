@@ -10,8 +10,8 @@
 //	leak: pages 10->10 slots 0->0 goroutines 4->4
 //	12 passed, 0 failed, 1 skipped
 //
-// The last line is there only if the kernel lived to the end. Other lines are
-// kept as remarks: a crash in the middle of a line must not hide what follows.
+// The last line is there only if the kernel lived to the end. Other lines are kept as
+// remarks, since a crash in the middle of a line must not hide what follows.
 package report
 
 import (

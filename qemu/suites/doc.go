@@ -1,10 +1,10 @@
-// Package suites is the kernel's own tests, run inside the machine by the
-// shell command ktest: one boot, all cases, one line each in the format that
-// package qemu/report reads.
+// Package suites has the kernel's own tests. The shell command ktest, in images built with
+// the tag ktest, runs them inside the machine: all cases in one boot, one line each, in the
+// format that package qemu/report reads.
 //
-// This package is the frame: T, Add, Run, and the count of what was left
-// behind. The cases are in a folder per suite and register themselves when
-// boot imports them (boot/ktest_tamago.go, tag ktest only):
+// This package is the framework: T, Add, Run, and the check for what a case leaves behind.
+// Each suite is a folder; its cases register themselves when shell/cmd_ktest_tamago.go
+// imports it:
 //
 //	traps     faults, nesting, registers across a trap
 //	memory    what may be read, written and executed
@@ -13,26 +13,26 @@
 //	grace     what waits until no CPU is in a slot, a detour or a region
 //	symbols   kallsyms, /proc and modules
 //	probes    kprobes
-//	handlers  what a handler may not do, and what becomes of it
+//	handlers  handlers that break the rules, and faults in them
 //	returns   return probes
 //	jumpers   jprobes
 //	optimized probes that are hit by a jump
-//	control   control files and sysctls, the blacklist
+//	control   control files, knobs and the blacklist
 //	watch     watchpoints
 //	user      ring 3: entering and leaving, and what a program cannot do
-//	programs  processes, with panics, memory that is short, and soaks
+//	programs  processes, with panics, little memory, and long runs
 //	uprobes   probes in programs
 //	hostile   random calls of the interfaces
-//	library   TamaGo's drivers link and work
+//	library   Go's standard library, TamaGo's drivers
 //
-// Two folders are no suites: targets has what is probed, Go functions and every
-// instruction shape, and prove is a command that probes everything (docs/proof.md).
+// Two folders are not suites: targets has the functions that the tests probe, and prove is
+// the command that probes everything (docs/proof.md).
 //
-// A case waits for an event, never for a time; limits are for a machine that
-// hangs, not for a slow one. A case fails if it cannot get what it needs. It is
-// skipped if the machine that it runs on cannot have it.
+// A case waits for an event, never for a fixed time; time limits are for a machine that
+// hangs, not for a slow one. A case fails if it cannot get what it needs. It is skipped if
+// the machine cannot have it.
 //
-// Rejected: package testing in the kernel (flags, files, a main of its own, and
-// a panic in one case ends all); a boot per case (as in the endings of
-// qemu/endings_test.go: right where the machine dies, 0.5 s each elsewhere).
+// Rejected: package testing in the kernel (it needs flags, files and a main function, and a
+// panic in one case ends all); a boot per case (right where the machine dies, as in
+// qemu/endings_test.go; 0.5 s each elsewhere).
 package suites

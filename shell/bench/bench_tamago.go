@@ -1,11 +1,10 @@
 //go:build tamago
 
-// Package bench measures what probes cost on this machine: the bench command of
-// the shell.
+// Package bench measures what probes cost on this machine, for the shell's command bench.
 //
-// Rows are TSV, name<TAB>ns<TAB>least..greatest: the median of nine runs and how far
-// they were apart, net of the plain call. Handlers only count. No absolute figure is
-// stable under an emulator: compare rows of one run, above all with the bare traps.
+// Rows are TSV, name<TAB>ns<TAB>least..greatest: the median of nine runs and their range,
+// less the time of a plain call. Handlers only count. Under an emulator no absolute figure
+// is stable: compare rows of one run, above all with the bare traps.
 package bench
 
 import (

@@ -1,12 +1,11 @@
-// Package line reads lines from a terminal on a serial port: with the keys of
-// emacs, a history, and completion.
+// Package line reads lines from a terminal on a serial port, with the keys of emacs, a
+// history, and completion.
 //
-// Bytes come in one at a time. A decoder makes keys of them, as a state
-// machine that never waits for what may not come: the next key ends a lone escape,
-// or a sequence that is not known. The editor changes the line
-// and draws what differs. Typing at the end of the line only echoes, so that
-// a log of the terminal reads like what was typed.
+// A decoder turns single bytes into keys. It is a state machine that never waits for what
+// may not come: the next key ends a lone escape or an unknown sequence. The editor changes
+// the line and draws the difference. Typing at the end of the line only echoes, so that a
+// log of the terminal reads like what was typed.
 //
-// The terminal is one of the ANSI kind, of a width that has to be told; the
-// driver turns "\n" into "\r\n". Each character is taken to be one column.
+// The terminal must be of the ANSI kind, and its width must be given; the driver turns "\n"
+// into "\r\n". Each character is assumed to be one column wide.
 package line

@@ -1,4 +1,4 @@
-// Package control is the control files of user probes.
+// Package control makes the control files of user probes.
 package control
 
 import (

@@ -1,9 +1,9 @@
-// Package explain draws one place in a program with all that a probe makes of it: the
-// instruction, in which ways it can be done and which is taken, what its copy in a slot is,
-// how returns of its function are seen, and which probes are there.
+// Package explain draws a place in a program with everything that a probe does there: the
+// instruction, the ways in which it can be executed and the one that is used, its copy in a
+// slot, how returns of its function are seen, and which probes are there.
 //
-// A Place holds facts, from which the text is made; only kernel_tamago.go knows where they
-// come from. The drawings are plain ASCII, 80 columns wide.
+// A Place holds facts, and the text is made from them; only kernel_tamago.go knows where
+// they come from. The drawings are plain ASCII, 80 columns wide.
 package explain
 
 import (

@@ -1,49 +1,48 @@
-// Package place says how an instruction of a program gets done when a breakpoint
-// stands in its place: what has to be done in the kernel, on the saved registers, and
-// what in a copy, in a slot of the program's single-step area. It knows nothing of
-// probes, and nothing of the machine.
+// Package place decides how an instruction of a program is executed while a breakpoint is
+// in its place: what the kernel does, on the saved registers, and what a copy does, in a
+// slot of the program's single-step area. It depends neither on probes nor on the machine.
 //
 // # The ways
 //
-// From the cheapest: Nothing (NOP, ENDBR64), Boost (the copy runs, and a jump behind it leads
-// back), Emulate (near branches, calls, returns; PUSH, POP, LEA, MOV of registers and the like,
-// if there is no slot for a copy), Step (the copy is single-stepped). SYSCALL is a way of its
-// own: the thread is in the kernel already, so the system call is made from there. To emulate a
-// PUSH, where the program's memory has to be found, takes hundreds of instructions; its copy and
-// the jump are two.
+// From the cheapest: Nothing (NOP, ENDBR64), Boost (the copy runs, followed by a jump
+// back), Emulate (near branches, calls, returns; PUSH, POP, LEA, MOV of registers and the
+// like, if there is no slot for a copy), Step (the copy is single-stepped). SYSCALL is a
+// way of its own: the thread is in the kernel already, so the system call is made from
+// there. Emulating a PUSH, for which the program's memory must be found, takes hundreds of
+// instructions; its copy and the jump are two.
 //
-// What faults by itself (UD2, HLT, CLI, INT n, privileged instructions, a wrong LOCK) does
-// so in its copy. The IP in a fault's frame, and in a signal's, must be mapped back by Undo
-// or Back; then the program sees what it would have seen without a probe, whatever the CPU
-// makes of the instruction.
+// An instruction that faults by itself (UD2, HLT, CLI, INT n, privileged instructions, a
+// wrong LOCK) does so in its copy. The IP in the frame of a fault, and of a signal, must be
+// mapped back by Undo or Back; then the program sees what it would have seen without a
+// probe, whatever the CPU does with the instruction.
 //
 // # Copies
 //
-// A RIP-relative operand stays where it is: its displacement is corrected. If the slot is
-// too far away for that, the copy addresses it by a spare register, one that the
-// instruction does not use, which Enter loads and After gives back; such a copy is
-// stepped. So is one with an EIP-relative operand (prefix 67). The jump back, which is
-// behind stepped copies, too, is a direct one, or far away an indirect one, through the word behind it.
+// A RIP-relative operand stays in place: its displacement is corrected. If the slot is too
+// far away for that, the copy addresses it with a register that the instruction does not
+// use, which Enter loads and After restores; such a copy is stepped. So is one with an
+// EIP-relative operand (prefix 67). The jump back, which stepped copies have as well, is
+// direct, or if it is far an indirect one through the word after it.
 //
 // # TF
 //
-// Step sets TF in the flags, and After makes it what the program had, except behind POPF
-// and IRET, which have loaded it. PUSHF is emulated or boosted, never stepped: it would
-// show. A program that single-steps itself has TF set when the breakpoint is hit; it is
-// due a #DB behind the probed instruction. See [Plan.Owes].
+// Step sets TF in the flags, and After restores the program's, except after POPF and IRET,
+// which have loaded it. PUSHF is emulated or boosted, never stepped, because it would store
+// TF. A program that single-steps itself has TF set when it hits the breakpoint, and must
+// get a #DB after the probed instruction. See [Plan.Owes].
 //
 // # What is refused
 //
-// Breakpoints of others (INT3, CD 03, INT1); far calls, which push the address of the copy,
-// and near ones whose operand is not certain; direct branches with an operand-size prefix,
-// about which processors disagree; calls to the hypervisor, which may patch the copy;
-// UIRET, ENCLU and others that go elsewhere by rules of their own.
+// The program's own breakpoints (INT3, CD 03, INT1); far calls, which push the address of
+// the copy, and near ones whose operand is uncertain; direct branches with an operand-size
+// prefix, about which processors disagree; calls to the hypervisor, which may patch the
+// copy; UIRET, ENCLU and others that follow rules of their own.
 //
-// # What shows all the same
+// # What is visible all the same
 //
-// The address of the last x87 instruction (FNSTENV, FXSAVE) is that of its copy. A
-// breakpoint aborts a transaction before the hit: the program goes on as after any abort.
-// MOV SS holds off no breakpoint. Branch tracking by ENDBR64 (CET) is off in ring 3.
+// The address of the last x87 instruction (FNSTENV, FXSAVE) is the copy's. A breakpoint
+// aborts a transaction before the hit: the program continues as after any abort. MOV SS
+// does not hold off a breakpoint. Branch tracking by ENDBR64 (CET) is off in ring 3.
 package place
 
 import (

@@ -1,5 +1,5 @@
-// Package tools is small commands that scripts need and that u-root does not have as
-// libraries. They are a part of what POSIX says: a flag that they lack is an error.
+// Package tools has small commands that scripts need and that u-root does not provide as
+// libraries. They implement a part of POSIX; a flag that they lack is an error.
 package tools
 
 import (

@@ -1,6 +1,6 @@
-// Package debugreg is the processor's debug registers: what DR6 and DR7 say, as plain
-// numbers, and the instructions that read and write them. DR0 to DR3 hold addresses,
-// DR7 what is watched there, DR6 which of them a #DB is about.
+// Package debugreg encodes and decodes the processor's debug registers as plain numbers,
+// and has the instructions that read and write them. DR0 to DR3 hold addresses, DR7 says
+// what is watched there, and DR6 says which of them caused a #DB.
 //
 // Source: Intel SDM vol. 3B, "Debug Registers".
 package debugreg

@@ -1,5 +1,5 @@
-// Package goabi is what Go's calling convention says of a call's frame, and of what a
-// function value is.
+// Package goabi has what Go's calling convention says about a call's frame and about
+// function values.
 //
 // Source: the Go tree's src/cmd/compile/abi-internal.md, "Function call argument and
 // result passing".

@@ -1,28 +1,26 @@
-// Package insn says where x86-64 instructions begin, how long they are, what
-// they do to control flow and whether they can be moved.
+// Package insn determines where x86-64 instructions begin, how long they are, how they
+// change control flow, and whether they can be moved.
 //
-// It is the classifier that probing stands on, so it prefers refusing to
-// guessing. It does not print instructions and does not know most of their
-// names. It allocates nothing, takes no locks, never panics and never reads
-// beyond the slice it is given: all of it may be called in trap context.
-// It is plain Go; opcodes are data, and the tests run on any host.
+// Probing relies on it, so it refuses an instruction rather than guess. It does not print
+// instructions and does not know most of their names. It allocates nothing, takes no locks,
+// never panics and never reads beyond the slice it is given, so all of it may be called in
+// trap context. It is plain Go: opcodes are data, and the tests run on any host.
 //
 // # How an instruction is laid out
 //
 //	legacy prefixes | REX | escape + opcode | ModRM | SIB | disp | immediate
 //	     0..n        0..1      1..3           0..1   0..1   0..8    0..8
 //
-// The whole is 1 to 15 bytes. Legacy prefixes (66, 67, F0, F2, F3, segment)
-// come in any order; REX counts only right before the opcode, elsewhere the
-// processor ignores it. 0F, 0F38 and 0F3A lead to three more opcode maps.
-// VEX (C4, C5) and EVEX (62) replace REX, escape and the mandatory prefix by
-// bit fields and are followed by one opcode byte and ModRM.
+// An instruction has 1 to 15 bytes. Legacy prefixes (66, 67, F0, F2, F3, segment) come in
+// any order; REX counts only right before the opcode, elsewhere the processor ignores it.
+// 0F, 0F38 and 0F3A lead to three more opcode maps. VEX (C4, C5) and EVEX (62) replace REX,
+// escape and the mandatory prefix with bit fields and are followed by one opcode byte and
+// ModRM.
 //
-// ModRM alone decides about SIB and displacement; opcode, operand size
-// (66, REX.W) and in two groups ModRM.reg (F6, F7) decide about the
-// immediate. mod=0 rm=5 is a disp32 relative to the end of the instruction.
-// These facts are the same for whole columns of the opcode map, so a length
-// decoder needs one letter per opcode and a handful of exceptions.
+// ModRM alone determines SIB and displacement; the opcode, the operand size (66, REX.W) and
+// in two groups ModRM.reg (F6, F7) determine the immediate. mod=0 rm=5 is a disp32 relative
+// to the end of the instruction. These facts are the same for whole columns of the opcode
+// map, so a length decoder needs one letter per opcode and a handful of exceptions.
 //
 // # What the tables hold
 //
@@ -36,11 +34,10 @@
 // Control flow and the hazards of moving code (Trait) are short switches
 // over the opcode in flow.go and trait.go; move.go turns them into answers.
 //
-// Not checked, since neither length nor flow depends on it: whether an
-// operand must be memory or a register (except where an opcode means
-// something else then), x87 sub-opcodes, reserved VEX.vvvv, W and L values,
-// whether this CPU has the extension. Such an instruction raises #UD where it
-// stands and, if moved, in its copy.
+// Some things are not checked, because neither length nor flow depends on them: whether an
+// operand must be memory or a register (except where an opcode means something else then),
+// x87 sub-opcodes, reserved VEX.vvvv, W and L values, whether this CPU has the extension.
+// Such an instruction raises #UD in its place and, if moved, in its copy.
 //
 // # What is refused
 //
@@ -74,19 +71,17 @@
 //
 // # How it is tested
 //
-// Each opcode of each map, behind each mandatory prefix, with each ModRM.reg, is
-// disassembled by objdump, too. What objdump calls (bad) must be refused here,
-// and the reverse; the few exceptions are listed with their reasons
-// (opcodes_test.go). Length, flow, traits, branch target, immediate and memory
-// operand must be the same; as says where LOCK is allowed. Then each entry of each table
-// is made wrong in each way, one at a time, and the comparison must notice
-// (mutate_test.go): of 19276 such mutants none survives.
+// Each opcode of each map, after each mandatory prefix, with each ModRM.reg, is also
+// disassembled by objdump. What objdump calls (bad) must be refused here, and the reverse;
+// the few exceptions are listed with their reasons (opcodes_test.go). Length, flow, traits,
+// branch target, immediate and memory operand must be the same; as says where LOCK is
+// allowed. Then each entry of each table is changed in each way, one at a time, and the
+// comparison must notice (mutate_test.go): none of 19276 such mutants survives.
 //
 // # What was rejected
 //
-// x/arch/x86/x86asm as the decoder: it allocates and is silently wrong about
-// VZEROUPPER, RIP-relative VEX operands and unknown instructions behind a
-// prefix (design, section 4). It remains the printer, and a check in tests.
-// A generated table of all instructions: ten times the size for
-// facts that neither length nor flow depends on.
+// x/arch/x86/x86asm as the decoder: it allocates and is silently wrong about VZEROUPPER,
+// RIP-relative VEX operands and unknown instructions after a prefix. It prints
+// instructions, and checks this package in tests. A generated table of all instructions:
+// ten times the size, for facts that neither length nor flow depends on.
 package insn

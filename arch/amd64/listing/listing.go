@@ -1,7 +1,7 @@
-// Package listing prints instructions: a row each, with offset, bytes, text and a note.
+// Package listing prints instructions, one row each, with offset, bytes, text and a note.
 //
-// The text is that of x/arch/x86/x86asm. Package insn decides where instructions begin; one
-// that x86asm finds shorter, longer or not at all is printed as "?".
+// x/arch/x86/x86asm makes the text. Package insn decides where instructions begin; if
+// x86asm finds another length, or no instruction, the text is "?".
 package listing
 
 import (

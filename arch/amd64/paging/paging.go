@@ -1,13 +1,13 @@
 // Package paging builds 4-level page tables in physical memory.
 //
-// Table pages come from a bump region and are never given back: a kernel's own
-// map only grows, and there is no allocator yet when it is built. Nothing here
-// allocates Go memory or touches CR3 and the TLB: a caller that changes tables that
-// are in use invalidates afterwards, on all CPUs.
+// Table pages come from a bump allocator and are never freed: a kernel's own map only
+// grows, and there is no other allocator when it is built. Nothing here allocates Go memory
+// or touches CR3 and the TLB: callers that change tables in use must invalidate afterwards,
+// on all CPUs.
 //
-// Each change is checked over its whole range first and is made wholly or, on
-// any Code but OK, not at all (a split into smaller pages may remain, which
-// translates the same). Not safe for concurrent use.
+// Each change is checked over its whole range first. It is made completely or, with any
+// Code but OK, not at all; but a large page may have been split, which translates the same.
+// Not safe for concurrent use.
 //
 // Source: Intel SDM vol. 3A, "4-Level Paging and 5-Level Paging".
 package paging

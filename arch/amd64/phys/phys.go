@@ -1,12 +1,12 @@
 // Package phys reads and writes physical memory through a value passed in.
 //
-// On the machine the value is an identity map; on the host it is a test
-// buffer, so the parsers and builders above run unchanged under go test.
-// Nothing here allocates or needs an initialised Go runtime.
+// On the machine the value is an identity map; on the host it is a test buffer, so the
+// parsers and builders that use this package run unchanged under go test. Nothing here
+// allocates or needs an initialised Go runtime.
 //
-// An access outside the value reads as zero and writes nothing: firmware
-// tables are untrusted, and a wild pointer in one must not fault the machine
-// before it has an IDT. A caller that must tell "zero" from "absent" asks Has first.
+// An access outside the value reads as zero and writes nothing: firmware tables are
+// untrusted, and a wild pointer in one must not fault before the machine has an IDT. To
+// distinguish zero from absent, call Has first.
 package phys
 
 import "unsafe"

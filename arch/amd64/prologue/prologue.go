@@ -1,6 +1,6 @@
-// Package prologue knows the stack check that Go's compiler puts at the entry of
-// a function, and decides it on saved registers. It is plain Go: code is data,
-// registers and the stack limit are handed in.
+// Package prologue knows the stack check that Go's compiler puts at the entry of a
+// function, and decides it on saved registers. It is plain Go: code, registers and the
+// stack limit are arguments.
 //
 // The check (cmd/internal/obj/x86, stacksplit) is, for frames small, medium and
 // large,
@@ -8,14 +8,13 @@
 //	CMPQ SP, 16(R14)      LEAQ -n(SP), R12      MOVQ SP, R12; SUBQ $n, R12; JCS more
 //	                      CMPQ R12, 16(R14)     CMPQ R12, 16(R14)
 //
-// each followed by JLS more. If it leads to morestack, the function is started
-// again from its first byte, with a larger stack: a probe at the entry counts the
-// call then, and not before.
+// each followed by JLS more. If it calls morestack, the function is restarted from its
+// first byte with a larger stack: a probe at the entry counts the call only then.
 //
-// So a probe at such an entry does not execute the check but decides it: once,
-// so that a request to yield, which is a stack limit that no SP passes, cannot
-// come in between and lead to a call that is counted twice or not at all. The
-// call goes on at the JLS, with the flags that say how it was decided.
+// So a probe at such an entry does not execute the check but decides it, once. Otherwise a
+// request to yield, which is a stack limit that every SP fails, could come in between, and
+// the call would be counted twice or not at all. The call continues at the JLS, with flags
+// that reflect the decision.
 package prologue
 
 import (

@@ -1,17 +1,17 @@
 // Package retslot finds the functions that use their own return address.
 //
-// A return probe replaces the return address of a call. The runtime's unwinder
-// learns the real one (boot/overlay, sonde_ret.go), but a function may also read
-// the slot itself: what sys.GetCallerPC compiles to, and some assembly. Such a
-// function must ask for the real address, or it may not have a return probe.
+// A return probe replaces the return address of a call. The runtime's unwinder learns the
+// real one (boot/overlay, sonde_ret.go), but a function may also read the slot itself:
+// sys.GetCallerPC compiles to that, and some assembly does it. Such a function must ask for
+// the real address, or it must not have a return probe.
 //
-// Scan follows the code with the few values that can lead to the slot: how far
-// from it the stack pointer is, and each register that was computed from the stack
-// pointer by constants alone. It does not follow values through memory, and it
-// knows nothing of a callee that is given the address of the slot.
+// Scan follows the code and the few values that can lead to the slot: the distance of the
+// stack pointer from it, and each register that was computed from the stack pointer using
+// constants only. It does not follow values through memory, and it does not know what a
+// callee does with the slot's address.
 //
-// Rejected: the frame sizes of pclntab. They say where the stack pointer is and
-// nothing about the registers, and assembly reads the slot through a register.
+// Rejected: the frame sizes of pclntab. They give the stack pointer but not the registers,
+// and assembly reads the slot through a register.
 package retslot
 
 import "sonde/arch/amd64/insn"

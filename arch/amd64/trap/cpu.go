@@ -1,36 +1,34 @@
-// Package trap is the machine's trap layer: descriptor tables, entry stubs and
-// stacks of every CPU. It turns each of the 256 vectors into a call of one Go
-// function with the interrupted registers.
+// Package trap is the machine's trap layer: descriptor tables, entry stubs and stacks of
+// every CPU. For each of the 256 vectors it calls one Go function with the interrupted
+// registers.
 //
 // # How a trap arrives
 //
-// Every gate is an interrupt gate with a stack of its own (IST): a trap may
-// arrive with no room left on a goroutine's stack, so the CPU must not push
-// there. That entry stack is in use for some forty instructions only: the stub
-// moves the frame to the CPU's trap stack, so that the next trap can use the
-// entry stack again. If the interrupted code was itself on a trap stack, the
-// frame goes below what it has in use: that is all there is to nesting.
+// Every gate is an interrupt gate with a stack of its own (IST): a trap may arrive when a
+// goroutine's stack is full, so the CPU must not push there. The entry stack is in use for
+// some forty instructions only: the stub moves the frame to the CPU's trap stack, so that
+// the next trap can use the entry stack again. If the interrupted code was itself on a trap
+// stack, the frame goes below the part in use. This is how traps nest.
 //
 //	goroutine ──#BP──▶ entry stack ──▶ trap stack: [Regs|XMM] Go handler
 //	                                                  └─#PF──▶ entry stack
 //	                                     trap stack: … [Regs|XMM] Go handler
 //
-// Then the stub makes the trap stack's g the current one (see the runtime
-// overlay's sonde_trap.go), so that handlers are ordinary Go for which the
-// runtime's rules for signal handlers hold, and calls the handler. IRETQ
-// restores whatever Regs says by then.
+// Then the stub makes the trap stack's g the current one (see the runtime overlay's
+// sonde_trap.go) and calls the handler, which is therefore ordinary Go under the runtime's
+// rules for signal handlers. IRETQ restores whatever Regs contains at the end.
 //
-// NMI, double fault and machine check may interrupt even the stub. They have
-// stacks and a g of their own and stay there, and they trust neither GS nor FS, which
-// may be a program's (takeOurs); what NMIs need beyond that is in nmi_trap.go.
+// NMI, double fault and machine check may interrupt even the stub. They have stacks and a g
+// of their own and stay there, and they trust neither GS nor FS, which may be a program's
+// (takeOurs); nmi_trap.go has what else NMIs need.
 //
-// Traps from ring 3 do not come here: the stub hands them to package user, which
-// hands interrupts back as if they had come from the kernel.
-// A trap that finds the trap stack nearly used up continues on the double-fault stack, to report that.
+// Traps from ring 3 are not handled here: the stub passes them to package user, which
+// passes interrupts back as if they had come from the kernel. A trap that finds the trap
+// stack nearly full continues on the double-fault stack, to report that.
 //
-// Rejected: pushing on the interrupted stack unless it is short (two paths, one
-// never tested); one IST stack per vector (nesting the same vector destroys the
-// outer frame); TamaGo's stubs (they do not return).
+// Rejected: pushing on the interrupted stack unless it is full (two paths, one never
+// tested); one IST stack per vector (nesting the same vector destroys the outer frame);
+// TamaGo's stubs (they do not return).
 package trap
 
 import (

@@ -18,48 +18,48 @@
 //	          │         └ an interrupt: ▶ trap.entry, as from ring 0 ▶ its handler ┐
 //	          └────────────────────────────────────────────────────────────────────┘
 //
-// enter keeps SP, BP and FS in the Context and loads what is the program's. leave does
-// the opposite: it stands on the goroutine's stack again, just where enter left it. An
-// exception simply returns to Run. An interrupt is given to trap.entry
-// with a frame that says it came at back, in ring 0, with interrupts off. So the
-// handlers of timer, IPIs and devices see what they always see, and the CPU may be
-// held, preempted and asked as anywhere in the kernel.
+// enter saves SP, BP and FS in the Context and loads the program's registers. leave does
+// the reverse; it runs on the goroutine's stack, exactly where enter left it. An exception
+// simply returns from Run. An interrupt is passed to trap.entry with a frame that says it
+// came at back, in ring 0, with interrupts off. So the handlers of timer, IPIs and devices
+// see what they always see, and the CPU can be stopped, preempted and queried as anywhere
+// in the kernel.
 //
-// The page table of a program holds the kernel's mappings as well (package paging,
-// share.go), so CR3 is loaded on the way there only, and only if it or the table has
-// changed. It stays when the goroutine goes on with something else.
+// A program's page table also has the kernel's mappings (package paging, share.go), so CR3
+// is loaded only on the way to ring 3, and only if it or the table has changed. It stays
+// loaded when the goroutine does something else.
 //
-// # Who wants this CPU
+// # Requests for this CPU
 //
-// Ring 3 has no stack checks, so a goroutine there is asked to yield by an interrupt.
-// enter first stores the Context in the CPU's Ring3.Context, by XCHG, and then looks
-// whether anybody wants something: the runtime (preemption), the thread shim (a thread
-// waits for a CPU), who called Kick, who changed the table's generation. These
-// store what they want first, and then look at Ring3.Context. One of the two sees the
-// other. What is sent after that finds interrupts off until ring 3 is reached.
+// Ring 3 has no stack checks, so a goroutine there is asked to yield by an interrupt. enter
+// first stores the Context in the CPU's Ring3.Context, by XCHG, and then checks for
+// requests: from the runtime (preemption), the thread shim (a thread waits for a CPU), a
+// caller of Kick, or a change of the table's generation. Each of these stores its request
+// first and then reads Ring3.Context, so one of the two sides sees the other. An interrupt
+// sent after that is held off until ring 3 is reached.
 //
 // # The x87
 //
-// The kernel does not use the x87. What a program has in its registers, MMX among them,
-// stays there while the goroutine keeps its CPU, over system calls and all else: to look
-// whether a program uses them at all would cost each call more. When the goroutine loses its
-// CPU the runtime stores them (goruntime.User); enter loads them if another Context has been
-// on this CPU since, or this one on another. XMM registers the kernel does use: leave
-// stores them.
+// The kernel does not use the x87. The program's x87 and MMX registers stay loaded while
+// the goroutine keeps its CPU, through system calls and everything else, because checking
+// whether a program uses them would make each call more expensive. When the goroutine loses
+// its CPU, the runtime stores them (goruntime.User); enter loads them if another Context
+// has been on this CPU since, or this one on another. The kernel does use XMM registers:
+// leave stores them.
 //
-// # What cannot be trusted
+// # What cannot be trusted here
 //
 // GS is swapped by SWAPGS and FS by WRFSBASE, and NMI, #MC and #DF may come at any
-// instruction here. They rely on Ring3.Context only: FS may be a program's while it is
-// not 0. All else is held off: interrupts are off, and nothing here faults. IRETQ
-// and SYSRET would fault for an IP outside the lower half of the address space, with the
-// program's GS: Run never enters with one. Nor can a program choose CS, SS or flags that
-// are not a program's.
+// instruction here. They rely on Ring3.Context only: while it is not 0, FS may be a
+// program's. Nothing else can interrupt: interrupts are off, and nothing here faults. IRETQ
+// and SYSRET would fault, with the program's GS, for an IP outside the lower half of the
+// address space, so Run never enters with one. A program cannot choose CS, SS or flags that
+// a program must not have.
 //
-// Rejected: entersyscall as around a blocking system call of Go (the thread gives up
-// its P and takes one again, about as long as the whole way there and back); a flag that
-// says whether SYSRET may be used (a register that Go has changed in between is then
-// forgotten; whether CX and R11 are what SYSRET makes of them is seen from them).
+// Rejected: entersyscall, as around a blocking system call in Go (the thread gives up its P
+// and takes one again, which takes about as long as the whole way to ring 3 and back); a
+// flag that says whether SYSRET may be used (it misses a register that Go has changed in
+// between; CX and R11 themselves show whether SYSRET gives the right values).
 //
 // Source: Intel SDM vol. 3A, "System Management Instructions" and "Fast System Calls in
 // 64-Bit Mode"; vol. 2B, "SYSRET" and "SWAPGS". The loop is that of gVisor's ring0.

@@ -1,8 +1,8 @@
-// Package goos is the seam between the Go runtime and the machine: TamaGo's
-// contract (github.com/usbarmory/tamago/goos), so that the same kernel sources
-// also build with a TamaGo toolchain, which brings a goos of its own.
+// Package goos is the interface between the Go runtime and the machine: TamaGo's contract
+// (github.com/usbarmory/tamago/goos), so that the same kernel sources also build with a
+// TamaGo toolchain, which has its own goos.
 //
-// Why an overlay file: the stock standard library has no such package. The
+// It is an overlay file because the stock standard library has no such package. The
 // functions have no body here; the kernel provides them by linkname.
 package goos
 

@@ -1,10 +1,10 @@
-// Package tables reads all ACPI tables of a machine for people: as bytes, as acpidump
-// prints them, and those that tell of a board's parts in words.
+// Package tables reads all ACPI tables of a machine for people: as bytes, like acpidump,
+// and in words those that describe a board's parts.
 //
-// What the kernel itself needs of them it has read long before, with package acpi. Here the
-// Go runtime is up, and memory comes from an io.ReaderAt, so that the tables may lie anywhere.
-// Firmware is not trusted: a length is checked before anything is read by it, and what
-// is not inside a table is said to be missing.
+// The kernel itself uses package acpi, long before. Here the Go runtime is up, and memory
+// comes from an io.ReaderAt, so the tables may lie anywhere. Firmware is not trusted: a
+// length is checked before it is used, and a field outside its table is reported as
+// missing.
 //
 // Source: ACPI Specification 6.5, chapter 5 "ACPI Software Programming Model".
 package tables

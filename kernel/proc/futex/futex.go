@@ -1,11 +1,11 @@
-// Package futex is the queues of those who wait for a word of memory to change.
+// Package futex has the queues of threads that wait for a word of memory to change.
 //
-// A waiter looks at the word under the lock of its key's bucket, so that a wake
-// between the look and the sleep is not lost: who changes the word wakes after
-// it. The word itself is the caller's business.
+// A waiter reads the word under the lock of its key's bucket, and a waker changes the word
+// before it wakes, so that a wake between reading and sleeping is not lost. The caller
+// reads and changes the word itself.
 //
-// Rejected: one lock for all. Threads of many programs meet here at every
-// contended lock; buckets by hash cost nothing and keep them apart.
+// Rejected: one lock for all. Threads of many programs meet here at every contended lock;
+// hashed buckets cost nothing and keep them apart.
 package futex
 
 import (

@@ -1,7 +1,6 @@
-// Package proctest lets processes be tested on the host. Its CPU plays programs
-// that are Go functions: what they do is make system calls and use the memory of
-// their address space, so fork, signals, waiting and the end of processes are the
-// real ones, and only ring 3 is played.
+// Package proctest lets processes be tested on the host. Its CPU plays programs that are Go
+// functions: they make system calls and use the memory of their address space. So fork,
+// signals, waiting and the end of processes are real; only ring 3 is simulated.
 package proctest
 
 import (

@@ -1,6 +1,5 @@
-// Package signal is what signals are without the processes that get them: sets
-// of them, queues of those that wait, what is done where a program has said
-// nothing. It knows no locks: its values belong to whoever holds them.
+// Package signal implements signals without processes: sets of them, queues of pending
+// ones, and default actions. It has no locks: the owner of a value must lock it.
 package signal
 
 import (

@@ -1,7 +1,7 @@
 // Package process makes /proc/PID and /proc/self, in the formats of Linux.
 //
-// What is not there yet: the fields of stat about data and heap; they are 0. Threads have
-// the name of their process.
+// Missing: the fields of stat about data and heap are 0, and threads have the name of their
+// process.
 package process
 
 import (

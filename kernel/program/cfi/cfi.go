@@ -1,16 +1,16 @@
-// Package cfi reads .eh_frame, the table of a program that says for each instruction
-// where its function's caller left registers and return address, and with it where
-// functions begin and end, which a program that has been stripped says nowhere else.
+// Package cfi reads .eh_frame. For each instruction of a program, this table says where the
+// function's caller left the registers and the return address. It also gives the beginning
+// and end of each function; in a stripped program nothing else does.
 //
-// It is written for tables that nobody vouches for: they come with the program. Whatever
-// they hold, it answers with an error, and takes no longer than their length allows.
+// The tables are not trusted, because they come with the program. Whatever they contain, it
+// returns an error and takes no longer than their length allows.
 //
 // Not read: the index .eh_frame_hdr (a table is read once, and then kept sorted), 64-bit
-// lengths, and addresses relative to anything but their own place.
+// lengths, and addresses relative to anything but their own position.
 //
-// Rejected: github.com/go-delve/delve/pkg/dwarf/frame, which is well kept and can be
-// imported alone, but panics on tables that are cut off, forgets what DW_CFA_restore
-// restores, and does not tell signal frames from others.
+// Rejected: github.com/go-delve/delve/pkg/dwarf/frame, which is well maintained and can be
+// imported alone, but panics on truncated tables, forgets what DW_CFA_restore restores, and
+// does not distinguish signal frames.
 //
 // Source: DWARF 5, "Call Frame Information"; Linux Standard Base, "Exception Frames".
 package cfi

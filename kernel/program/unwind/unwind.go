@@ -1,17 +1,16 @@
-// Package unwind finds the callers of a program's function: from the registers of a thread
-// and its memory, and from what the files say that its code is from.
+// Package unwind finds the callers of a program's function, using the registers and memory
+// of a thread, and the files that its code comes from.
 //
-// Each frame is left by the first of these that knows how:
+// Each frame is unwound by the first of these that can:
 //
 //   - a signal's frame: the kernel has made it, and its trampoline is known by its code;
 //   - Go's pclntab, which says for each instruction where the return address is;
-//   - .eh_frame, which compilers of C write, also without frame pointers, and libc's
-//     assembly has;
-//   - the frame pointer; at the first instruction of a function the return address is
-//     on top of the stack.
+//   - .eh_frame, which C compilers write, even without frame pointers, and which libc's assembly has;
+//   - the frame pointer; at the first instruction of a function the return address is on top of the
+//     stack.
 //
-// It stops where a function says that nothing has called it, and where a caller is not
-// code. All it reads may be wrong; it ends all the same, since frames are counted.
+// It stops where a function says that it has no caller, and where a caller is not code.
+// Everything that it reads may be wrong; it still terminates, because frames are counted.
 package unwind
 
 import (

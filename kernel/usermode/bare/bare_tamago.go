@@ -1,8 +1,7 @@
 //go:build tamago
 
-// Package bare makes address spaces by hand, page by page, without areas and without
-// page faults: for code in ring 3 that is no program. Tests use it, and the crash
-// command.
+// Package bare makes address spaces by hand, page by page, without areas and page faults,
+// for code in ring 3 that is not a program. Tests and the crash command use it.
 package bare
 
 import (

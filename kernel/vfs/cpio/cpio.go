@@ -1,7 +1,7 @@
-// Package cpio reads and writes archives in the format "newc", of which an
-// initramfs consists.
+// Package cpio reads and writes archives in the "newc" format, which an initramfs consists
+// of.
 //
-// It knows nothing of the kernel's files: the launcher writes with it, and
+// It does not depend on the kernel's files: the launcher writes with it, and
 // kernel/vfs/initramfs reads.
 //
 // Source: Linux, Documentation/driver-api/early-userspace/buffer-format.rst.

@@ -1,9 +1,8 @@
-// Package ctl makes control files: a file in /proc or /sys is a pair of
-// functions.
+// Package ctl makes control files: each file in /proc or /sys is a pair of functions.
 //
-// What is read is made when the file is opened, so a reader that takes it in
-// small pieces gets one consistent picture. What is written arrives as it was
-// given to one call of vfs.Write, without its final newline.
+// The contents are made when the file is opened, so a reader that takes them in small
+// pieces gets one consistent state. What is written is passed on as it was given to one
+// call of vfs.Write, without its final newline.
 package ctl
 
 import (

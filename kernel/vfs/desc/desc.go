@@ -1,12 +1,12 @@
-// Package desc is the table by which a process knows its open files: numbers,
-// each with a flag that says whether exec closes it.
+// Package desc implements the table of a process's open files: numbers, each with a flag
+// that says whether exec closes it.
 //
-// A table holds its files (vfs.File.Hold); a clone of it, for a fork, holds them
-// again. Get gives a file out without a hold: a call that still uses it when another
-// thread closes the last descriptor sees EBADF, or what the file says when closed.
+// A table holds its files (vfs.File.Hold); a clone of it, for a fork, holds them again. Get
+// returns a file without holding it: if another thread closes the last descriptor
+// meanwhile, the call sees EBADF, or whatever the file returns when closed.
 //
-// A table is also who owns the record locks of a process (fcntl): with a descriptor of
-// a file goes all that the table has locked of that file, and a clone has no locks.
+// A table also owns the record locks of a process (fcntl): closing a descriptor releases
+// all locks of the table on that file, and a clone has no locks.
 //
 // Locks: Table.mu is a leaf; files are closed outside of it.
 package desc

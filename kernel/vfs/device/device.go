@@ -1,4 +1,4 @@
-// Package device makes the devices of which every program expects a name in /dev.
+// Package device makes the devices in /dev that every program expects.
 package device
 
 import (

@@ -1,4 +1,4 @@
-// Package event makes the files by which programs wait for other files and for time, and wake
+// Package event makes the files by which programs wait for files and for time, and wake
 // each other: eventfd, timerfd, inotify and epoll.
 package event
 

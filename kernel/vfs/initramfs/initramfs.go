@@ -1,7 +1,7 @@
 // Package initramfs puts the files of archives into a tree of names.
 //
-// Contents are not copied: a file's bytes stay in the archive until they are
-// written to or mapped, so the archive must stay as it is for ever.
+// Contents are not copied: a file's bytes stay in the archive until they are written to or
+// mapped, so the archive must never change.
 package initramfs
 
 import (

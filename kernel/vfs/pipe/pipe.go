@@ -1,13 +1,11 @@
-// Package pipe makes pipes: 64 KiB, or what Resize makes of it, between a writing and a
-// reading end.
+// Package pipe makes pipes, with a buffer of 64 KiB or the size set by Resize.
 //
-// Writes of up to PIPE_BUF bytes are in one piece, as POSIX has it. A pipe whose
-// reading ends are closed is EPIPE for who writes; who sends the signal is not
-// this package. One whose writing ends are closed is at its end once it is empty.
+// Writes of up to PIPE_BUF bytes are atomic, as POSIX requires. Writing returns EPIPE if
+// all reading ends are closed (the caller sends the signal). Reading returns the end of the
+// file if the pipe is empty and all writing ends are closed.
 //
-// The buffer is taken from the heap in one piece when something is written first, and
-// let go of when both ends are closed. All buffers together are bounded: beyond that, a
-// pipe holds one page only.
+// The buffer is allocated at the first write and freed when both ends are closed. The total
+// size of all buffers is limited: beyond that, a pipe holds only one page.
 package pipe
 
 import (

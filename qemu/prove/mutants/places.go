@@ -71,7 +71,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "skipped-instruction-has-a-post-handler", File: "uprobes/hit.go",
-		Old: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere\n\t\tth.after = nil\n\t\treturn\n\t}", New: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler wants it elsewhere\n\t\tth.executed()\n\t\treturn\n\t}",
+		Old: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler has changed IP\n\t\tth.after = nil\n\t\treturn\n\t}", New: "\tif th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler has changed IP\n\t\tth.executed()\n\t\treturn\n\t}",
 		By:  host("uprobes", "TestValueOfAPreHandler"),
 		Why: "a post-handler is called for an instruction that was left out",
 	},

@@ -112,7 +112,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "watch-of-an-ended-program-stays", File: "kwatch/user.go",
-		Old: "by a handler that broke the rules\n\tload(wanted())\n", New: "by a handler that broke the rules\n",
+		Old: "broke the rules may have set it already\n\tload(wanted())\n", New: "broke the rules may have set it already\n",
 		By:  kernel(2, "watch/program_refused_and_ended"),
 		Why: "CPUs watch an address for a program that has ended",
 	},

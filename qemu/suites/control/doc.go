@@ -1,4 +1,3 @@
-// Package control tests what is said about probes and done to them from
-// outside: the control files, registration in groups, disabling and enabling,
-// and modules that forget their probes.
+// Package control tests the control files of probes, registering in groups, disabling and
+// enabling, and modules that leave probes behind.
 package control

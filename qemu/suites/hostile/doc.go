@@ -1,7 +1,7 @@
-// Package hostile gives every call that registers something, every control file and every
-// parameter inputs that make no sense, from all CPUs at once. Each must be refused with a
-// reason or be right, and nothing may be left of it.
+// Package hostile calls every registering function, control file and parameter with
+// nonsensical inputs, from all CPUs at once. Each input must be refused with a reason or be
+// valid, and leave nothing behind.
 //
-// The inputs come from a seed, which is printed: sysctl -w debug.ktest-seed=N repeats
-// them. What the CPUs do at the same time is chance.
+// The inputs are generated from a seed, which is printed: sysctl -w debug.ktest-seed=N
+// repeats them. How the CPUs interleave is random.
 package hostile

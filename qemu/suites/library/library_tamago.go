@@ -1,7 +1,7 @@
 //go:build tamago
 
-// Package library tests what the standard library does on this machine where it
-// takes it to be Linux.
+// Package library tests what Go's standard library does on this machine where it expects
+// Linux, and that TamaGo's drivers link and work.
 package library
 
 import (

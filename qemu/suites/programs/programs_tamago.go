@@ -1,7 +1,7 @@
 //go:build tamago
 
-// Package programs runs programs that the launcher has put into the kernel's tree. The
-// cases are skipped where there are none; go test ./qemu -run Programs builds them.
+// Package programs runs programs that the launcher has put into the kernel's tree. Cases
+// without their program are skipped; go test ./qemu -run Programs builds the programs.
 package programs
 
 import (

@@ -1,7 +1,7 @@
 //go:build tamago
 
-// Package stop tests what changing code rests on: grace periods, stopping the
-// machine, and writing several bytes of code at once.
+// Package stop tests what changing code relies on: grace periods, stopping the machine, and
+// writing several bytes of code at once.
 package stop
 
 import (

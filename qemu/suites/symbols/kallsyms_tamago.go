@@ -1,6 +1,6 @@
 //go:build tamago
 
-// Package symbols tests what the kernel knows of itself: names, files, modules.
+// Package symbols tests what the kernel knows about itself: names, files, modules.
 package symbols
 
 import (

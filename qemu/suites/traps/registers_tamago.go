@@ -1,7 +1,7 @@
 //go:build tamago
 
-// Package traps tests what a trap does to the code it interrupts: nothing but
-// what its handler wants.
+// Package traps tests that a trap changes nothing in the code it interrupts except what its
+// handler changes.
 package traps
 
 import (

@@ -1,8 +1,7 @@
 //go:build tamago
 
-// Package uprobes tests user probes on programs that the launcher has put into the
-// kernel's tree. Most cases probe /bin/probed, whose functions are called a known
-// number of times.
+// Package uprobes tests user probes on programs that the launcher has put into the kernel's
+// tree. Most cases probe /bin/probed, whose functions are called a known number of times.
 package uprobes
 
 import (

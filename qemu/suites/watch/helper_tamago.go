@@ -1,7 +1,7 @@
 //go:build tamago
 
-// Package watch tests kwatch: what a watchpoint sees and what it tells, on all CPUs,
-// among probes, in NMIs and in handlers.
+// Package watch tests kwatch: what a watchpoint sees and reports, on all CPUs, together
+// with probes, in NMIs and in handlers.
 package watch
 
 import (

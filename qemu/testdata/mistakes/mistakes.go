@@ -1,8 +1,8 @@
 //go:build tamago
 
-// Package mistakes is a module whose handlers do what none may do. TestModulesFromElsewhere
-// builds it as a part of another module, and compares what the log says with the comments
-// behind the lines that are to blame.
+// Package mistakes is a module whose handlers do what handlers must not do.
+// TestModulesFromElsewhere builds it as part of another module, and compares the log with
+// the comments after the lines that are at fault.
 package mistakes
 
 import (

@@ -1,9 +1,9 @@
-// Package emulate does on saved registers what some instructions do: near
-// branches, calls and returns, which a copy elsewhere would not do right, and
-// PUSHF, POPF, CLI and STI, which must see the interrupted code's flags.
+// Package emulate executes some instructions on saved registers: near branches, calls and
+// returns, which a copy at another address would get wrong, and PUSHF, POPF, CLI and STI,
+// which must use the interrupted code's flags.
 //
-// An instruction is decoded once, into an Op. To execute it is three steps, of
-// which the one in the middle, the access to memory, is the caller's:
+// An instruction is decoded once, into an Op. Executing it takes three steps; the second,
+// the access to memory, is the caller's:
 //
 //	var v uint64
 //	if addr, ok := op.Loads(r, base); ok {
@@ -14,16 +14,16 @@
 //	}
 //	op.Finish(r, v)
 //
-// No instruction here loads or stores more than that. An access may fail, by a
-// fault or with an error: registers have not been changed then, and the
-// instruction can be made to fault, or be done again.
+// No instruction here loads or stores more than that. An access may fail, by a fault or
+// with an error: the registers are unchanged then, so the instruction can be made to fault,
+// or be repeated.
 //
 // # What was rejected
 //
-// An interface with Load and Store, called from here: it must say whether it
-// worked, every emulation has to look, and in the trap path it is an indirect
-// call, which the walks over the image that find what a trap reaches cannot
-// follow. So is a method of a type parameter.
+// An interface with Load and Store, called from here: each emulation would have to check
+// for errors, and in the trap path it would be an indirect call, which the walks over the
+// image that find what a trap reaches cannot follow. The same is true of a method of a type
+// parameter.
 package emulate
 
 import (
