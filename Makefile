@@ -1,6 +1,6 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test prove check-host check-qemu image stick netboot launcher gdb bench setup notices vet need-run need-gdb need-stick need-test
+.PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet need-run need-gdb need-stick need-test
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -15,11 +15,21 @@ test: need-test vet ## everything: vet, the tests on the host and in QEMU
 prove: need-test ## probe everything and compare: the proof run of docs/proof.md, which goes on where it was stopped
 	go run ./qemu/prove
 
-check-host: vet ## the tests that do not boot the kernel
-	go test -short ./...
+check: need-run vet ## in two minutes, before a commit: vet, the tests on the host, and one boot with the quick ones of the kernel's
+	go test -vet=off -short ./...
 
-check-qemu: need-test ## the tests that boot the kernel
-	go test -timeout 60m ./qemu/...
+long: need-test vet staticcheck race fuzz ## in hours, before a release: all that is below, and every test on every machine
+	SONDE_LONG=1 go test -vet=off -parallel 3 -timeout 6h ./...
+
+race: need-run ## the tests of make check with Go's race detector
+	CGO_ENABLED=1 go test -vet=off -short -race -timeout 30m ./...
+
+fuzz: ## each fuzz target for a minute (TIME=20s: for that long; ONLY=PATTERN: those that fit)
+	./internal/fuzz.sh $(or $(TIME),1m) $(ONLY)
+
+# In no module file: what it needs is nothing that the kernel's users should load.
+staticcheck: ## what the linter of that name finds, on the host and in the kernel
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 image: ## build build/sonde.elf and show its layout
 	@go run ./qemu -build

@@ -38,6 +38,22 @@ func TestKernel(t *testing.T) {
 	}
 }
 
+// TestKernelBriefly is for -short, which boots this one machine: a program, and cases of most
+// suites that take a second or less.
+func TestKernelBriefly(t *testing.T) {
+	if !testing.Short() {
+		t.Skip("TestKernel runs more")
+	}
+	result := bootScript(t, testImage, machine.Config{SMP: 2, Script: `sh -c "echo a program | cat"; ` + brief +
+		"ktest traps/ memory/ sched/ symbols/ grace/ handlers/ jumpers/ control/ kprobes/a_million kprobes/handler kprobes/fault " +
+		"kprobes/several kprobes/refuses kprobes/changed kprobes/hit_in optimized/post optimized/storm optimized/sysctl returns/a returns/s " +
+		"watch/w watch/a user/r user/e user/p programs/"})
+	if !strings.HasPrefix(string(result.Stdout), "a program\n") {
+		t.Errorf("the program said nothing\n%s", said(result))
+	}
+	judge(t, report.Parse(string(result.Stdout)), result)
+}
+
 // judge turns a report into subtests and checks the run as a whole.
 func judge(t *testing.T, r report.Report, result machine.Result) {
 	t.Helper()

@@ -51,6 +51,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make prove":    dry("go run ./qemu/prove"),
 	"make launcher": once("go build -o build/qemu"),
 	"make test":     testsAll, // this test is part of it
+	"make check":    dry("go test -vet=off -short ./..."),
 	"make bench":    benches,
 }
 

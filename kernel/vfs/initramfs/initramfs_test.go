@@ -27,7 +27,7 @@ var sample = []cpio.Entry{
 	{Name: "dev/null", Ino: 7, Mode: 0o020666},
 }
 
-func archive(t *testing.T, list ...cpio.Entry) []byte {
+func archive(t testing.TB, list ...cpio.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := cpio.NewWriter(&b)
