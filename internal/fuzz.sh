@@ -9,7 +9,7 @@ echo "$list" | awk '/^Fuzz/ { name[n++] = $1 } /^ok/ { for (i = 0; i < n; i++) p
 	failed=0
 	while read -r package name; do
 		echo "$package $name"
-		go test -vet=off -run '^$' -fuzz "^$name\$" -fuzztime "$time" "$package" </dev/null || failed=1
+		go test -vet=off -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 5s "$package" </dev/null || failed=1
 	done
 	exit $failed
 }

@@ -111,7 +111,7 @@ func (m *meaning) loop(in *insn.Inst, next, target uint64) {
 	if p, _ := m.c.Original(m.at); p != (Place{IP: next}) {
 		m.t.Errorf("not taken: %+v, want %#x", p, next)
 	}
-	skip, code, pc := m.next()
+	skip, _, pc := m.next()
 	if taken != m.at {
 		m.t.Errorf("loop leads to %#x, want %#x", taken, m.at)
 	}

@@ -79,6 +79,7 @@ func straceWanted(text string) (func(string) bool, error) {
 func straceProgram(c *Context, t *strace.Tracer, args []string) error {
 	path, err := findProgram(args[0])
 	if err != nil {
+		//lint:ignore ST1005 strace says it so
 		return fmt.Errorf("Can't stat '%s': %w", args[0], err)
 	}
 	return runProgram(c, path, args, func(p *proc.Process) { t.Began(p, len(environment)) })

@@ -23,7 +23,7 @@ func myprog(args []string) error {
 		fmt.Printf("myprog[%d]: myfunc(%d) = %d\n", os.Getpid(), i, myfunc(i))
 		if i != *n {
 			for range *burst {
-				myfunc(i)
+				_ = myfunc(i)
 			}
 			time.Sleep(*every)
 		}

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -63,7 +62,7 @@ func TestWildHeaders(t *testing.T) {
 		}
 		for _, r := range h.regions() {
 			if r.Size == 0 || r.Start == 0 {
-				t.Fatal(fmt.Sprintf("%+v of %+v", r, h))
+				t.Fatalf("%+v of %+v", r, h)
 			}
 		}
 	}

@@ -102,12 +102,6 @@ func threadOf(t *proc.Thread, tid uint64) (*proc.Thread, error) {
 	return t.Process().Table().FindThread(0, asInt(tid))
 }
 
-// threadIs refuses the number of a thread that is not there; 0 is the caller.
-func threadIs(t *proc.Thread, tid uint64) error {
-	_, err := threadOf(t, tid)
-	return err
-}
-
 func getcpu(t *proc.Thread, a *Args) (uint64, error) {
 	if err := putIf(t, a[0], uint32(t.CPU().Here())); err != nil {
 		return 0, err

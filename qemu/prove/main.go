@@ -40,13 +40,12 @@ import (
 var parts = []Part{functions, instructions, encodings, blacklist, storms, hostile, mutations}
 
 type options struct {
-	parts        []Part
-	shard, of    int
-	atATime      int
-	deep         bool
-	list, page   bool
-	again        bool
-	root, folder string
+	parts      []Part
+	shard, of  int
+	atATime    int
+	deep       bool
+	list, page bool
+	again      bool
 }
 
 const statusFound = 1

@@ -49,16 +49,12 @@ func TestObjdumpAgreesOnFile(t *testing.T) {
 
 func buildHTTP(t *testing.T) string {
 	t.Helper()
-	goTool := filepath.Join(runtime.GOROOT(), "bin", "go")
-	if _, err := os.Stat(goTool); err != nil {
-		goTool = "go"
-	}
 	dir := t.TempDir()
 	src, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "http")
 	if err := os.WriteFile(src, []byte(httpProgram), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(goTool, "build", "-p=1", "-o", exe, src)
+	cmd := exec.Command("go", "build", "-p=1", "-o", exe, src)
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("cannot build the program to disassemble: %v\n%s", err, out)

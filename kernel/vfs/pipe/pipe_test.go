@@ -118,8 +118,8 @@ func TestEndsTellEachOther(t *testing.T) {
 	r, w = New(0)
 	waits := make(chan error)
 	go func() {
-		_, err := w.Write(make([]byte, 2*Capacity)) // its first half goes in
-		_, err = w.Write([]byte{1})
+		w.Write(make([]byte, 2*Capacity)) // its first half goes in
+		_, err := w.Write([]byte{1})
 		waits <- err
 	}()
 	if err := poll.Until(r, poll.In, nil); err != nil {

@@ -49,6 +49,3 @@ type Addr struct {
 	IP   [16]byte
 	Port uint16
 }
-
-// abstract reports whether a is a name that no file stands for.
-func (a Addr) abstract() bool { return a.Name != "" && a.Name[0] == 0 }
