@@ -46,7 +46,7 @@ func (p *pool) get(id int) *KretprobeInstance {
 	old := l.head.Load()
 	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
 		in := &p.instances[i]
-		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.nextFree) {
+		if l.head.CompareAndSwap(old, (old>>32+1)<<32|atomic.LoadUint64(&in.nextFree)) {
 			in.busy = true
 			return in
 		}
@@ -106,7 +106,7 @@ func (l *freeList) pop(all []KretprobeInstance) *KretprobeInstance {
 func (l *freeList) push(in *KretprobeInstance) {
 	for {
 		old := l.head.Load()
-		in.nextFree = uint64(uint32(old))
+		atomic.StoreUint64(&in.nextFree, uint64(uint32(old))) // pop may still look at it
 		if l.head.CompareAndSwap(old, (old>>32+1)<<32|in.index1) {
 			return
 		}

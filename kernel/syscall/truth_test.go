@@ -174,12 +174,15 @@ func TestAffinity(t *testing.T) {
 		want(t, p, "getcpu", p.Call(nGetcpu, scratch, 0, 0), 0)
 		want(t, p, "here", int64(p.Peek32(scratch)), 2)
 		want(t, p, "room for too few", p.Call(nGet, 0, 4, scratch), errno(sys.EINVAL))
+		asked := make(chan bool)
 		pid := p.Fork(func(c *player) {
 			if got := bound(c, 0); got != 0xc {
 				t.Errorf("a child's: %#x", got)
 			}
+			close(asked)
 			c.Call(nPause)
 		}, nFork)
+		<-asked
 		want(t, p, "another's", bind(p, pid, 2), 0)
 		want(t, p, "another's", bound(p, pid), 2)
 		want(t, p, "its own", bound(p, 0), 0xc)
