@@ -67,6 +67,7 @@ func startPrograms() {
 	syscall.System.Version = "#1 " + runtime.Version()
 	syscall.System.CPUs = cpu.Num
 	syscall.System.Memory = memoryNow
+	syscall.System.Loads = load.Now
 }
 
 func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }

@@ -135,20 +135,22 @@ const (
 
 // What prctl does: the part that is here.
 const (
-	PR_SET_PDEATHSIG    = 1
-	PR_GET_PDEATHSIG    = 2
-	PR_GET_DUMPABLE     = 3
-	PR_SET_DUMPABLE     = 4
-	PR_GET_KEEPCAPS     = 7
-	PR_SET_KEEPCAPS     = 8
-	PR_SET_NAME         = 15
-	PR_GET_NAME         = 16
-	PR_CAPBSET_READ     = 23
-	PR_SET_TIMERSLACK   = 29
-	PR_GET_TIMERSLACK   = 30
-	PR_SET_NO_NEW_PRIVS = 38
-	PR_GET_NO_NEW_PRIVS = 39
-	PR_SET_VMA          = 0x53564d41
+	PR_SET_PDEATHSIG       = 1
+	PR_GET_PDEATHSIG       = 2
+	PR_GET_DUMPABLE        = 3
+	PR_SET_DUMPABLE        = 4
+	PR_GET_KEEPCAPS        = 7
+	PR_SET_KEEPCAPS        = 8
+	PR_SET_NAME            = 15
+	PR_GET_NAME            = 16
+	PR_CAPBSET_READ        = 23
+	PR_SET_TIMERSLACK      = 29
+	PR_GET_TIMERSLACK      = 30
+	PR_SET_CHILD_SUBREAPER = 36
+	PR_GET_CHILD_SUBREAPER = 37
+	PR_SET_NO_NEW_PRIVS    = 38
+	PR_GET_NO_NEW_PRIVS    = 39
+	PR_SET_VMA             = 0x53564d41
 )
 
 // What futex does, and flags beside it.

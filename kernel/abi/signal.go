@@ -195,6 +195,7 @@ type Sigevent struct {
 const (
 	SIGEV_SIGNAL    = 0
 	SIGEV_NONE      = 1
+	SIGEV_THREAD    = 2 // the C library's business: a signal for the kernel
 	SIGEV_THREAD_ID = 4
 )
 

@@ -55,12 +55,16 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	if err := a.check(); err != nil {
 		return 0, err
 	}
+	policy := t.Policy()
+	if policy.Kind == SchedDeadline && !policy.Reset {
+		return 0, syscall.EAGAIN // as Linux, which has promised that time to one thread
+	}
 	n := newThread(t.cpu.Clone())
 	n.prepare(a)
 	n.nice.Store(t.nice.Load())
 	n.ioprio.Store(t.ioprio.Load())
 	n.beginSlack(t.RawSlack())
-	n.SetPolicy(t.Policy().inherited())
+	n.SetPolicy(policy.inherited())
 	if a.Flags&abi.CLONE_THREAD != 0 {
 		err = t.process.adopt(t, n)
 	} else {
@@ -228,6 +232,7 @@ func (c *Process) inherit(p *Process, flags uint64) {
 	c.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.limits
 	c.fileLimit.Store(p.fileLimit.Load())
 	c.name.Store(p.name.Load())
+	c.persona.Store(p.persona.Load())
 	if flags&abi.CLONE_SIGHAND != 0 {
 		c.actions = p.actions
 	} else {

@@ -68,6 +68,9 @@ func (p *Process) lose(t *Thread) bool {
 	p.threads = slices.DeleteFunc(p.threads, func(o *Thread) bool { return o == t })
 	delete(p.table.threads, t.TID)
 	p.usage.add(t.Usage())
+	if t.TID == p.PID {
+		p.policy = t.Policy()
+	}
 	p.fewer.ring()
 	p.checkQuiet()
 	if len(p.threads) == 0 {
@@ -111,6 +114,13 @@ func (p *Process) become() (hangUp Terminal) {
 		s.leader = nil
 		hangUp, s.tty = s.tty, nil
 	}
+	p.tellEnd()
+	return hangUp
+}
+
+// tellEnd tells the parent of a zombie, which is forgotten if the parent does not want to
+// know. mu held.
+func (p *Process) tellEnd() {
 	parent := p.parent
 	code, status := int32(abi.CLD_EXITED), p.status.Code()
 	if sig := p.status.Signal(); sig != 0 {
@@ -121,10 +131,35 @@ func (p *Process) become() (hangUp Terminal) {
 	if unwanted || p.adopted && parent == p.table.init {
 		p.forget()
 		parent.news.ring()
-		return hangUp
+		return
 	}
 	p.tellParent(code, status)
-	return hangUp
+}
+
+// reaper is what adopts the children of p when it ends. mu held.
+func (p *Process) reaper() *Process {
+	for up := p.parent; up != nil; up = up.parent {
+		if up.subreaper && up.state == alive && !up.exiting {
+			return up
+		}
+	}
+	return p.table.init
+}
+
+// SetSubreaper says whether p adopts what its descendants leave when they end.
+//
+// Source: Linux, PR_SET_CHILD_SUBREAPER(2const).
+func (p *Process) SetSubreaper(on bool) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.subreaper = on
+}
+
+// Subreaper returns it.
+func (p *Process) Subreaper() bool {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return p.subreaper
 }
 
 // releaseParent lets the parent run on that waits in vfork. mu held.
@@ -135,20 +170,24 @@ func (p *Process) releaseParent() {
 	}
 }
 
-// orphan gives the children of p to the kernel. Jobs that nobody could continue
-// any more are told to hang up. mu held.
+// orphan gives the children of p to the nearest subreaper above it, or to the kernel. Jobs
+// that nobody could continue any more are told to hang up. mu held.
 func (p *Process) orphan() {
-	init := p.table.init
+	init, reaper := p.table.init, p.reaper()
 	for _, c := range p.children {
 		was := c.group != nil && c.group.orphaned()
-		c.parent, c.adopted = init, true
-		init.children = append(init.children, c)
+		c.parent, c.adopted = reaper, reaper == init
+		c.exitSignal = abi.SIGCHLD
+		reaper.children = append(reaper.children, c)
 		if c.deathSig != 0 {
 			c.send(SignalOf(c.deathSig))
 		}
-		if c.state == zombie {
+		switch {
+		case c.state == zombie && reaper == init:
 			c.forget()
-		} else if !was {
+		case c.state == zombie:
+			c.tellEnd()
+		case !was:
 			c.group.abandoned()
 		}
 	}

@@ -20,9 +20,8 @@ func (t *Thread) releaseFutexes() {
 	if mem == nil {
 		return
 	}
-	if t.robust != 0 {
-		t.releaseRobust(mem, t.robust)
-		t.robust = 0
+	if at := t.robust.Swap(0); at != 0 {
+		t.releaseRobust(mem, at)
 	}
 	if t.clearTID != 0 && mem.users.Load()+int32(t.process.threadCount()) > 2 {
 		if mem.Store32(t.clearTID, 0) == nil {

@@ -3,6 +3,7 @@ package proc
 import (
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
@@ -21,13 +22,14 @@ const (
 
 // Process is what threads share: numbers, memory, files, handlers of signals.
 type Process struct {
-	PID   int
-	table *Table
-	began time.Time
-	mem   atomic.Pointer[Memory] // changed by exec; nil for the kernel, and at the end
-	done  chan struct{}          // closed when the process has ended
-	res   Resources
-	name  atomic.Pointer[string]
+	PID     int
+	table   *Table
+	began   time.Time
+	mem     atomic.Pointer[Memory] // changed by exec; nil for the kernel, and at the end
+	done    chan struct{}          // closed when the process has ended
+	res     Resources
+	name    atomic.Pointer[string]
+	persona atomic.Uint32 // see Persona
 
 	// guarded by Table.mu:
 	path      string // of the program's file
@@ -39,8 +41,10 @@ type Process struct {
 	threads   []*Thread
 	group     *Group
 	state     state
-	execed    bool // it has called exec since it was made
-	adopted   bool // by the kernel
+	execed    bool   // it has called exec since it was made
+	adopted   bool   // by the kernel
+	subreaper bool   // it adopts what its descendants leave
+	policy    Policy // of the first thread, once that has ended
 	limits    Limits
 	fileLimit atomic.Uint64 // RLIMIT_FSIZE and 1, so that 0 is none; written under table.mu
 	usage     Usage         // of threads that have ended
@@ -196,6 +200,19 @@ func (t *Thread) letter() string {
 		return "D"
 	}
 	return "S"
+}
+
+// Persona returns what personality(2) has set; children inherit it.
+func (p *Process) Persona() uint32 { return p.persona.Load() }
+
+// SetPersona sets it and returns what it was.
+func (p *Process) SetPersona(v uint32) (old uint32) { return p.persona.Swap(v) }
+
+// ActionsID tells apart the handlers of signals of processes that share none.
+func (p *Process) ActionsID() uintptr {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return uintptr(unsafe.Pointer(p.actions))
 }
 
 // SetDeathSignal says which signal p gets when its parent ends, 0 for none.

@@ -29,6 +29,7 @@ type Thread struct {
 	ioprio   atomic.Int32 // see IOPrio
 	policy   atomic.Pointer[Policy]
 	slack    atomic.Uint64 // see Slack
+	robust   atomic.Uint64 // the list of futexes that it holds
 
 	firstSlack uint64 // never changes
 
@@ -54,7 +55,6 @@ type Thread struct {
 	clearTID uint64    // where to write 0 at the end
 	leaving  bool      // it ends, and not its process
 	code     int       // with which it leaves
-	robust   uint64    // the list of futexes that it holds
 
 	// Probes is what package uprobes keeps for t. Context: t's goroutine.
 	Probes any
@@ -116,10 +116,10 @@ func (t *Thread) SetClearTID(addr uint64) { t.clearTID = addr }
 
 // SetRobustList says where the list of futexes is that t holds.
 // Context: t's goroutine.
-func (t *Thread) SetRobustList(addr uint64) { t.robust = addr }
+func (t *Thread) SetRobustList(addr uint64) { t.robust.Store(addr) }
 
 // RobustList returns it.
-func (t *Thread) RobustList() uint64 { return t.robust }
+func (t *Thread) RobustList() uint64 { return t.robust.Load() }
 
 // Cancel returns the channel of which a blocking call receives a token, once,
 // when t has something else to do. A call that blocks asks for it each time.

@@ -62,11 +62,16 @@ func (d *directory) clone() *directory {
 
 // Exec implements proc.Resources.
 func (f *Files) Exec() {
+	f.unshare()
+	f.Descriptors().Exec()
+}
+
+// unshare gives the process a table of its own.
+func (f *Files) unshare() {
 	if shared := f.Descriptors(); !shared.Alone() {
 		f.desc.Store(shared.Clone())
 		shared.Leave()
 	}
-	f.Descriptors().Exec()
 }
 
 // Close implements proc.Resources.

@@ -280,6 +280,9 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if to.Flags()&abi.O_ACCMODE == abi.O_RDONLY || from.Flags()&abi.O_ACCMODE == abi.O_WRONLY {
+		return 0, sys.EBADF
+	}
 	off, placed, err := getIf[int64](t, a[2])
 	if err != nil {
 		return 0, err

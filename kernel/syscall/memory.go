@@ -14,6 +14,10 @@ func brk(t *proc.Thread, a *Args) (uint64, error) { return t.Memory().Brk(a[0]),
 
 func mmap(t *proc.Thread, a *Args) (uint64, error) {
 	prot, flags := a[2], a[3]
+	if prot&abi.PROT_READ != 0 && persona(t, readImpliesExec) {
+		prot |= abi.PROT_EXEC
+		a[2] = prot
+	}
 	if prot&^(abi.PROT_READ|abi.PROT_WRITE|abi.PROT_EXEC) != 0 || a[5]&pageMask != 0 {
 		return 0, sys.EINVAL
 	}
@@ -59,11 +63,22 @@ var mapFlags = []struct {
 	{0x40, space.Low}, // MAP_32BIT
 }
 
+// knownMapFlags are those that MAP_SHARED_VALIDATE lets pass: all but MAP_SYNC, which no
+// file here has.
+const knownMapFlags = abi.MAP_TYPE | abi.MAP_FIXED | abi.MAP_ANONYMOUS | 0x40 | abi.MAP_GROWSDOWN | 0x800 | 0x1000 |
+	abi.MAP_LOCKED | abi.MAP_NORESERVE | abi.MAP_POPULATE | 0x10000 | abi.MAP_STACK | 0x40000 |
+	abi.MAP_FIXED_NOREPLACE
+
 // mapFile maps a file, as far as it was opened for that.
 func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, error) {
 	f, err := fileOf(t, a[4])
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case a[1] == 0:
+		return 0, sys.EINVAL
+	case a[3]&abi.MAP_TYPE == abi.MAP_SHARED_VALIDATE && a[3]&^uint64(knownMapFlags) != 0:
+		return 0, sys.EOPNOTSUPP
 	}
 	mode := f.Flags() & abi.O_ACCMODE
 	shared := how&space.Shared != 0
@@ -89,7 +104,11 @@ func mprotect(t *proc.Thread, a *Args) (uint64, error) {
 	if a[1] == 0 && a[0]&pageMask == 0 {
 		return 0, nil
 	}
-	return done(t.Memory().Protect(a[0], a[1], space.Prot(a[2])))
+	prot := a[2]
+	if prot&abi.PROT_READ != 0 && persona(t, readImpliesExec) {
+		prot |= abi.PROT_EXEC
+	}
+	return done(t.Memory().Protect(a[0], a[1], space.Prot(prot)))
 }
 
 func mremap(t *proc.Thread, a *Args) (uint64, error) {

@@ -69,8 +69,12 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 	if err != nil {
 		return 0, err
 	}
+	return openPlace(t, dir, path, flags, mode)
+}
+
+func openPlace(t *proc.Thread, dir *vfs.Place, path string, flags int, mode uint32) (uint64, error) {
 	var f *vfs.File
-	err = unleased(t, flags&abi.O_NONBLOCK == 0, func() (err error) {
+	err := unleased(t, flags&abi.O_NONBLOCK == 0, func() (err error) {
 		f, err = vfs.OpenAt(dir, path, flags&^abi.O_CLOEXEC, vfs.Perm(mode&07777)&^filesOf(t).umask())
 		return err
 	})
@@ -115,6 +119,9 @@ func closeRange(t *proc.Thread, a *Args) (uint64, error) {
 	first, last := uint32(a[0]), uint32(a[1])
 	if first > last || a[2]&^(closeRangeUnshare|closeRangeCloexec) != 0 {
 		return 0, sys.EINVAL
+	}
+	if a[2]&closeRangeUnshare != 0 {
+		filesOf(t).unshare()
 	}
 	d := filesOf(t).Descriptors()
 	if a[2]&closeRangeCloexec == 0 {

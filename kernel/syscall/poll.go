@@ -39,7 +39,9 @@ func withLeft[T any](t *proc.Thread, addr uint64, limit time.Duration, as func(t
 	}
 	end := time.Now().Add(limit).Add(-t.Slack())
 	v, err := call()
-	put(t, addr, as(max(time.Until(end), 0)))
+	if !persona(t, stickyTimeouts) {
+		put(t, addr, as(max(time.Until(end), 0)))
+	}
 	return v, err
 }
 

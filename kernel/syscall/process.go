@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"math"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -252,6 +253,11 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, nil
 	case abi.PR_GET_PDEATHSIG:
 		return done(put(t, a[1], int32(p.DeathSignal())))
+	case abi.PR_SET_CHILD_SUBREAPER:
+		p.SetSubreaper(a[1] != 0)
+		return 0, nil
+	case abi.PR_GET_CHILD_SUBREAPER:
+		return done(put(t, a[1], flag32(p.Subreaper())))
 	case abi.PR_GET_DUMPABLE:
 		return 1, nil
 	case abi.PR_SET_DUMPABLE, abi.PR_SET_KEEPCAPS: // nothing depends on it
@@ -274,12 +280,22 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
+func flag32(on bool) int32 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
 func errnoIs(err error, e sys.Errno) bool { return err != nil && errnoOf(err) == e }
 
 func wait4(t *proc.Thread, a *Args) (uint64, error) {
 	options := int(uint32(a[2])) // __WCLONE is the highest bit
 	if options&^(abi.WNOHANG|abi.WUNTRACED|abi.WCONTINUED|abi.WNOTHREAD|abi.WALL|abi.WCLONE) != 0 {
 		return 0, sys.EINVAL
+	}
+	if int32(a[0]) == math.MinInt32 {
+		return 0, sys.ESRCH // the group's number cannot be told
 	}
 	c, err := t.Process().Wait(whichOf(asInt(a[0])), options|abi.WEXITED, t.Cancel)
 	if err != nil || c.PID == 0 {

@@ -56,26 +56,43 @@ func setPolicy(t *proc.Thread, tid, addr uint64, policy func(proc.Policy) proc.P
 	if err != nil {
 		return err
 	}
+	old, err := policyOf(t, tid)
+	if err != nil {
+		return err
+	}
+	p := policy(old)
+	p.Priority = priority
+	if err := validPolicy(p); err != nil {
+		return err
+	}
 	of, err := scheduled(t, tid)
 	if err != nil {
 		return err
 	}
-	p := policy(of.Policy())
-	highest, lowest, err := priorities(uint64(p.Kind))
-	if err != nil || p.Kind == schedDeadline || priority < int32(lowest) || priority > int32(highest) {
-		return sys.EINVAL
-	}
-	p.Priority = priority
 	of.SetPolicy(p)
 	return nil
 }
 
+// policyOf returns the policy of a thread, or what it was for the first of a process that
+// has ended and has not been waited for.
+//
+// Errors: as scheduled.
+func policyOf(t *proc.Thread, tid uint64) (proc.Policy, error) {
+	of, err := scheduled(t, tid)
+	if err == nil {
+		return of.Policy(), nil
+	}
+	if p, e := t.Process().Table().Find(asInt(tid)); e == nil && errnoIs(err, sys.ESRCH) {
+		return p.LastPolicy(), nil
+	}
+	return proc.Policy{}, err
+}
+
 func schedGetscheduler(t *proc.Thread, a *Args) (uint64, error) {
-	of, err := scheduled(t, a[0])
+	p, err := policyOf(t, a[0])
 	if err != nil {
 		return 0, err
 	}
-	p := of.Policy()
 	if p.Reset {
 		return uint64(p.Kind) | resetOnFork, nil
 	}
@@ -86,22 +103,22 @@ func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
 	if a[1] == 0 {
 		return 0, sys.EINVAL
 	}
-	of, err := scheduled(t, a[0])
+	p, err := policyOf(t, a[0])
 	if err != nil {
 		return 0, err
 	}
-	return done(put(t, a[1], of.Policy().Priority))
+	return done(put(t, a[1], p.Priority))
 }
 
 // schedRRGetInterval says what Linux does of SCHED_RR; for other policies, that nobody
 // counts.
 func schedRRGetInterval(t *proc.Thread, a *Args) (uint64, error) {
-	of, err := scheduled(t, a[0])
+	p, err := policyOf(t, a[0])
 	if err != nil {
 		return 0, err
 	}
 	var slice abi.Timespec
-	if of.Policy().Kind == proc.SchedRR {
+	if p.Kind == proc.SchedRR {
 		slice.Nsec = roundRobinMS * 1e6
 	}
 	return done(put(t, a[1], slice))

@@ -123,15 +123,12 @@ func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 	return done(f.Extend(off + n))
 }
 
-// schedDeadline is SCHED_DEADLINE, the last policy.
-const schedDeadline = 6
-
 // priorities are the highest and the lowest of a policy.
 func priorities(policy uint64) (highest, lowest uint64, err error) {
 	switch p := asInt(policy); {
 	case p == proc.SchedFIFO || p == proc.SchedRR:
 		return 99, 1, nil
-	case p >= 0 && p <= schedDeadline && p != 4:
+	case p >= 0 && p <= proc.SchedDeadline && p != 4:
 		return 0, 0, nil
 	}
 	return 0, 0, sys.EINVAL
@@ -175,13 +172,26 @@ func flock(t *proc.Thread, a *Args) (uint64, error) {
 	return done(f.LockWait(op&lockExclusive != 0, t.Cancel()))
 }
 
-// personality is Linux's own, and stays so.
-func personality(_ *proc.Thread, a *Args) (uint64, error) {
-	if p := uint32(a[0]); p != 0 && p != ^uint32(0) {
-		return 0, sys.EINVAL
+// personality sets what Persona keeps. Of the flags, uname26, stickyTimeouts and
+// readImpliesExec do something.
+//
+// Source: Linux, personality(2).
+func personality(t *proc.Thread, a *Args) (uint64, error) {
+	if p := uint32(a[0]); p != ^uint32(0) {
+		return uint64(t.Process().SetPersona(p)), nil
 	}
-	return 0, nil
+	return uint64(t.Process().Persona()), nil
 }
+
+// Flags of personality.
+const (
+	uname26         = 0x0020000
+	readImpliesExec = 0x0400000
+	stickyTimeouts  = 0x4000000
+)
+
+// persona reports whether a flag of personality is set.
+func persona(t *proc.Thread, flag uint32) bool { return t.Process().Persona()&flag != 0 }
 
 // rtTgsigqueueinfo is rt_sigqueueinfo for a thread.
 func rtTgsigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {

@@ -81,8 +81,11 @@ func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 // statxSync is the part of statx's flags about when to ask a server.
 const statxSync = 0x6000
 
+// statxReserved is the bit of statx's mask that nothing will ever have.
+const statxReserved = 0x80000000
+
 func statx(t *proc.Thread, a *Args) (uint64, error) {
-	if a[2]&^(statFlags|statxSync) != 0 {
+	if a[2]&^(statFlags|statxSync) != 0 || a[2]&statxSync == statxSync || a[3]&statxReserved != 0 {
 		return 0, sys.EINVAL
 	}
 	i, err := infoAt(t, a[0], a[1], a[2])
@@ -194,4 +197,22 @@ func statfsOf(m vfs.Mount) abi.Statfs {
 		s.Bavail = s.Bfree
 	}
 	return s
+}
+
+// ustat is the room on a mounted file system, by its device.
+//
+// Source: Linux, ustat(2).
+func ustat(t *proc.Thread, a *Args) (uint64, error) {
+	for _, m := range vfs.Mounts() {
+		if m.Device() == a[0]&0xffffffff {
+			s := statfsOf(m)
+			return done(put(t, a[1], struct {
+				Free, _ uint32
+				Inodes  uint64
+				Names   [12]byte
+				_       [4]byte
+			}{Free: uint32(s.Bfree), Inodes: s.Ffree}))
+		}
+	}
+	return 0, sys.EINVAL
 }

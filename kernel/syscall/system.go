@@ -1,12 +1,14 @@
 package syscall
 
 import (
+	"bytes"
 	"encoding/binary"
 	sys "syscall"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs/device"
+	"sonde/sysctl"
 )
 
 // System is what programs ask about the machine. Written once at boot.
@@ -14,9 +16,11 @@ var System = struct {
 	Version string                      // of the kernel, as uname -v
 	CPUs    func() int                  // how many there are
 	Memory  func() (total, free uint64) // bytes
+	Loads   func() [3]float64           // of the last 1, 5 and 15 minutes
 }{
 	CPUs:   func() int { return 1 },
 	Memory: func() (uint64, uint64) { return 0, 0 },
+	Loads:  func() [3]float64 { return [3]float64{} },
 }
 
 // Release is what uname -r says. C libraries refuse to run on kernels that they
@@ -25,28 +29,70 @@ const Release = "6.1.0-sonde"
 
 // What else uname says.
 const (
-	sysName    = "Linux"
-	nodeName   = "sonde"
-	domainName = "(none)"
+	sysName   = "Linux"
+	nameMax64 = 64 // of the next two
 )
+
+// The names that programs may set.
+var (
+	nodeName   = sysctl.NewString("kernel.hostname", "sonde", "as uname -n", shortEnough)
+	domainName = sysctl.NewString("kernel.domainname", "(none)", "the domain of the machine", shortEnough)
+)
+
+func shortEnough(name string) error {
+	if len(name) > nameMax64 {
+		return sys.EINVAL
+	}
+	return nil
+}
+
+func sethostname(t *proc.Thread, a *Args) (uint64, error) { return setName(t, a, nodeName) }
+
+func setdomainname(t *proc.Thread, a *Args) (uint64, error) { return setName(t, a, domainName) }
+
+func setName(t *proc.Thread, a *Args, of *sysctl.String) (uint64, error) {
+	n := asInt(a[1])
+	if n < 0 || n > nameMax64 {
+		return 0, sys.EINVAL
+	}
+	name := make([]byte, n)
+	if err := t.Memory().In(name, a[0]); err != nil {
+		return 0, err
+	}
+	name, _, _ = bytes.Cut(name, []byte{0})
+	return done(of.Set(string(name)))
+}
 
 func uname(t *proc.Thread, a *Args) (uint64, error) {
 	var u abi.Utsname
 	copy(u.Sysname[:], sysName)
-	copy(u.Nodename[:], nodeName)
-	copy(u.Release[:], Release)
+	copy(u.Nodename[:], nodeName.Get())
+	copy(u.Release[:], releaseFor(t))
 	copy(u.Version[:], System.Version)
 	copy(u.Machine[:], "x86_64")
-	copy(u.Domainname[:], domainName)
+	copy(u.Domainname[:], domainName.Get())
 	return done(put(t, a[0], u))
+}
+
+// releaseFor is Release, and for programs that expect a number of three parts the one that
+// Linux has for them: 6.1 is 2.6.61.
+func releaseFor(t *proc.Thread) string {
+	if persona(t, uname26) {
+		return "2.6.61" + Release[len("6.1.0"):]
+	}
+	return Release
 }
 
 func sysinfo(t *proc.Thread, a *Args) (uint64, error) {
 	total, free := System.Memory()
+	var loads [3]uint64
+	for i, l := range System.Loads() {
+		loads[i] = uint64(l * (1 << 16))
+	}
 	_, threads, _ := t.Process().Table().Counts()
 	return done(put(t, a[0], abi.Sysinfo{
 		Uptime: int64(Uptime().Seconds()), TotalRAM: total, FreeRAM: free,
-		Procs: uint16(min(threads, 0xffff)), Unit: 1,
+		Procs: uint16(min(threads, 0xffff)), Unit: 1, Loads: loads,
 	}))
 }
 

@@ -122,12 +122,13 @@ func timerCreate(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	case !given:
 		s.Signal, s.UseID = abi.SIGALRM, true
-	case e.Notify == abi.SIGEV_SIGNAL, e.Notify == abi.SIGEV_SIGNAL|abi.SIGEV_THREAD_ID:
+	case e.Notify == abi.SIGEV_SIGNAL, e.Notify == abi.SIGEV_THREAD, e.Notify == abi.SIGEV_SIGNAL|abi.SIGEV_THREAD_ID:
 		s.Signal, s.Value = int(e.Signo), e.Value
-		if e.Notify != abi.SIGEV_SIGNAL {
+		toThread := e.Notify&abi.SIGEV_THREAD_ID != 0
+		if toThread {
 			s.TID = int(e.TID)
 		}
-		if s.Signal == 0 || s.TID == 0 && e.Notify != abi.SIGEV_SIGNAL {
+		if s.Signal == 0 || s.TID == 0 && toThread {
 			return 0, sys.EINVAL
 		}
 	case e.Notify != abi.SIGEV_NONE:
@@ -150,6 +151,9 @@ func timerCreate(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func timerSettime(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2] == 0 {
+		return 0, sys.EINVAL
+	}
 	v, err := get[abi.Itimerspec](t, a[2])
 	if err != nil {
 		return 0, err

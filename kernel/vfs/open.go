@@ -55,7 +55,8 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, i
 	follow := flag&O_NOFOLLOW == 0 && !exclusive
 	for {
 		// Another goroutine may make the file first: then it is looked for again.
-		w := walker{cur: *dir, viewer: dir.viewer, creates: create}
+		w := walkFrom(dir)
+		w.creates = create
 		err := w.run(path, follow)
 		switch {
 		case err == nil && exclusive:

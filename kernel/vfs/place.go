@@ -15,7 +15,8 @@ type Place struct {
 	up   *Place // the directory; nil for a *Dir, which knows its own
 	name string
 
-	viewer any // see For
+	viewer  any     // see For
+	resolve Resolve // see Bounded
 }
 
 // RootPlace returns the place of the tree's root.

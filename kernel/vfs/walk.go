@@ -20,6 +20,14 @@ type walker struct {
 	links   int
 	missing string // the name that is not there, if it was the last of the path
 	creates bool   // a file, if the last name is not there: it has no slash behind it
+	bounds  bounds
+}
+
+// walkFrom is a walk that begins at a place, and keeps to its bounds.
+func walkFrom(from *Place) walker {
+	begin := *from
+	begin.resolve = 0
+	return walker{cur: begin, viewer: from.viewer, bounds: bounds{from.resolve, begin}}
 }
 
 // walk finds the place of a path that begins at from. follow says whether a
@@ -27,7 +35,7 @@ type walker struct {
 //
 // Errors: ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, and those of directories.
 func walk(from *Place, path string, follow bool) (Place, error) {
-	w := walker{cur: *from, viewer: from.viewer}
+	w := walkFrom(from)
 	err := w.run(path, follow)
 	return w.cur, err
 }
@@ -40,7 +48,9 @@ func (w *walker) run(path string, follow bool) error {
 		return syscall.ENAMETOOLONG
 	}
 	if path[0] == '/' {
-		w.cur = *w.cur.fs.RootPlace()
+		if err := w.rooted(); err != nil {
+			return err
+		}
 	}
 	for {
 		name, rest := cut(path)
@@ -76,8 +86,7 @@ func (w *walker) step(name, rest string, follow bool) (target string, err error)
 	case name == ".":
 		return "", nil
 	case name == "..":
-		w.cur = w.cur.above()
-		return "", nil
+		return "", w.up()
 	case len(name) > maxName:
 		return "", syscall.ENAMETOOLONG
 	}
@@ -98,14 +107,16 @@ func (w *walker) step(name, rest string, follow bool) (target string, err error)
 	if _, ok := next.node.(Directory); !ok && rest != "" {
 		return "", syscall.ENOTDIR
 	}
-	w.cur = next
-	return "", nil
+	return "", w.cross(next)
 }
 
 // follow returns where a symbolic link leads from here.
 func (w *walker) follow(l Link) (string, error) {
 	if w.links++; w.links > maxLinks {
 		return "", syscall.ELOOP
+	}
+	if err := w.mayFollow(l); err != nil {
+		return "", err
 	}
 	if j, ok := l.(Jumper); ok {
 		to, err := j.Jump()
@@ -121,7 +132,7 @@ func (w *walker) follow(l Link) (string, error) {
 	case target == "":
 		return "", syscall.ENOENT
 	case target[0] == '/':
-		w.cur = *w.cur.fs.RootPlace()
+		return target, w.rooted()
 	}
 	return target, nil
 }

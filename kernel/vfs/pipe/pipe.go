@@ -25,7 +25,7 @@ const (
 	Atomic   = 4096    // PIPE_BUF
 	Surely   = 1 << 20 // what is in /proc/sys/fs/pipe-max-size
 
-	most = 16 << 20 // of all buffers; beyond that they are of Atomic bytes
+	Most = 16 << 20 // of all buffers; beyond that they are of Atomic bytes
 )
 
 // taken is how many bytes all buffers have.
@@ -101,7 +101,7 @@ func (p *pipe) open(flag int) (vfs.Handle, error) {
 
 // newBuffer takes a buffer of n bytes from the heap.
 func newBuffer(n int) []byte {
-	if taken.Load()+int64(n) > most {
+	if taken.Load()+int64(n) > Most {
 		n = Atomic
 	}
 	taken.Add(int64(n))

@@ -158,14 +158,14 @@ func TestPipeHasNoPlaces(t *testing.T) {
 func TestBuffersAreBounded(t *testing.T) {
 	var files []*vfs.File
 	before := taken.Load()
-	for range 3 * most / Capacity {
+	for range 3 * Most / Capacity {
 		r, w := New(vfs.O_NONBLOCK)
 		files = append(files, r, w)
 		if n, err := w.Write([]byte("x")); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if n := taken.Load(); n > most+int64(len(files)/2*Atomic) {
+	if n := taken.Load(); n > Most+int64(len(files)/2*Atomic) {
 		t.Errorf("%d bytes are taken for %d pipes", n, len(files)/2)
 	}
 	r, w := files[len(files)-2], files[len(files)-1]

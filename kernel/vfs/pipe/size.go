@@ -53,7 +53,7 @@ func (p *pipe) resize(size int) error {
 	switch more := size - len(p.buf); {
 	case p.used > size:
 		return syscall.EBUSY
-	case more > 0 && taken.Load()+int64(more) > most:
+	case more > 0 && taken.Load()+int64(more) > Most:
 		return syscall.ENOMEM
 	}
 	p.capacity = size

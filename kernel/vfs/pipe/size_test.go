@@ -94,7 +94,7 @@ func TestSizesOfAllPipesAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		asked int
 		want  error
-	}{{-1, syscall.EINVAL}, {1<<31 + 1, syscall.EINVAL}, {1 << 31, syscall.ENOMEM}, {2 * most, syscall.ENOMEM}} {
+	}{{-1, syscall.EINVAL}, {1<<31 + 1, syscall.EINVAL}, {1 << 31, syscall.ENOMEM}, {2 * Most, syscall.ENOMEM}} {
 		if _, err := p.Resize(tt.asked); err != tt.want || p.Size() != Capacity {
 			t.Errorf("asked for %d: %v, and it holds %d", tt.asked, err, p.Size())
 		}

@@ -1,0 +1,121 @@
+package syscall
+
+import (
+	"cmp"
+	sys "syscall"
+	"unsafe"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	"sonde/kernel/vfs"
+)
+
+// What kcmp compares.
+//
+// Source: Linux, uapi/linux/kcmp.h.
+const (
+	kcmpFile = iota
+	kcmpVM
+	kcmpFiles
+	kcmpFS
+	kcmpSighand
+	kcmpIO
+	kcmpSysVSem
+)
+
+// kcmp tells whether two processes share something: 0 if they do, else 1 or 2, which is
+// an order of what they have. Nobody has a queue for a disk or semaphores to undo, so those
+// are always the same nothing.
+//
+// Source: Linux, kcmp(2).
+func kcmp(t *proc.Thread, a *Args) (uint64, error) {
+	var who [2]*proc.Process
+	for i := range who {
+		p, err := t.Process().Table().Find(asInt(a[i]))
+		if err != nil {
+			return 0, err
+		}
+		who[i] = p
+	}
+	var what [2]uintptr
+	for i, p := range who {
+		v, err := sharedPart(p, asInt(a[2]), a[3+i])
+		if err != nil {
+			return 0, err
+		}
+		what[i] = v
+	}
+	return [...]uint64{1, 0, 2}[cmp.Compare(what[0], what[1])+1], nil
+}
+
+// sharedPart is the address of what p has, and 0 for nothing. The heap's objects do not move.
+//
+// Errors: EINVAL, EBADF, ESRCH for a process that has ended.
+func sharedPart(p *proc.Process, kind int, fd uint64) (uintptr, error) {
+	switch kind {
+	case kcmpVM:
+		return uintptr(unsafe.Pointer(p.Memory())), nil
+	case kcmpSighand:
+		return p.ActionsID(), nil
+	case kcmpIO, kcmpSysVSem:
+		return 0, nil
+	case kcmpFile, kcmpFiles, kcmpFS:
+	default:
+		return 0, sys.EINVAL
+	}
+	files, ok := p.Resources().(*Files)
+	switch {
+	case !ok:
+		return 0, sys.ESRCH // the kernel
+	case kind == kcmpFiles:
+		return uintptr(unsafe.Pointer(files.Descriptors())), nil
+	case kind == kcmpFS:
+		return uintptr(unsafe.Pointer(files.dir)), nil
+	}
+	f, err := files.Descriptors().Get(asInt(fd))
+	return uintptr(unsafe.Pointer(f)), err
+}
+
+// pidfdGetfd gives the caller a descriptor of another process's open file.
+//
+// Source: Linux, pidfd_getfd(2).
+func pidfdGetfd(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2]&0xffffffff != 0 {
+		return 0, sys.EINVAL
+	}
+	_, p, err := processOf(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-p.Done():
+		return 0, sys.ESRCH
+	default:
+	}
+	f, err := heldFile(p, asInt(a[1]))
+	if err != nil {
+		return 0, err
+	}
+	return install(t, f, true)
+}
+
+// heldFile returns an open file of p with a hold of the caller's.
+func heldFile(p *proc.Process, fd int) (*vfs.File, error) {
+	files, ok := p.Resources().(*Files)
+	if !ok {
+		return nil, sys.ESRCH
+	}
+	return files.Descriptors().Hold(fd)
+}
+
+// getRobustList tells where a thread's list of futexes is.
+func getRobustList(t *proc.Thread, a *Args) (uint64, error) {
+	of, err := threadOf(t, a[0])
+	if err != nil {
+		return 0, err
+	}
+	if err := put(t, a[2], uint64(len(abi.Bytes(new(abi.RobustListHead))))); err != nil {
+		return 0, err
+	}
+	return done(put(t, a[1], of.RobustList()))
+}
