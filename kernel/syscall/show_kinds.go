@@ -45,7 +45,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"getrandom.flags": in(bits([]bit{{1, "GRND_NONBLOCK"}, {2, "GRND_RANDOM"}}, "0")),
 		"access.mode":     in(bits(accessNames, "F_OK")), "faccessat.mode": in(bits(accessNames, "F_OK")), "faccessat2.mode": in(bits(accessNames, "F_OK")),
 		"mremap.flags": in(bits([]bit{{abi.MREMAP_MAYMOVE, "MREMAP_MAYMOVE"}, {abi.MREMAP_FIXED, "MREMAP_FIXED"}, {abi.MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP"}}, "0")),
-		"advice":       in(oneOf(adviceNames)), "fadvise64.advice": in(integer), "whence": in(oneOf(whenceNames)), "how": in(oneOf(howNames)), "shutdown.how": in(integer),
+		"advice":       in(oneOf(adviceNames)), "fadvise64.advice": in(integer), "whence": in(oneOf(whenceNames)), "how": in(oneOf(howNames)), "shutdown.how": in(integer), "openat2.how": in(pointer),
 		"rseq.rseq_len": in(hexOr0), "rseq.sig": in(hexOr0), "prctl.option": in(oneOf(prctlNames)),
 		"clockid": in(oneOf(clockNames)), "resource": in(oneOf(limitNames)), "sig": in(signalNumber), "signum": in(signalNumber),
 		"set": in(signalSet), "rt_sigpending.set": out(signalSet), "sigmask": in(signalSet), "idtype": in(oneOf(idNames)),
@@ -61,10 +61,11 @@ var kinds = sync.OnceValue(func() map[string]kind {
 	several(in(text), "filename pathname path oldpath newpath linkpath target name")
 	several(in(integer), `persona policy vlen fd pidfd timerid oldfd newfd in_fd out_fd fd_in fd_out epfd sockfd pid tid tgid pgid which who whence status option
 		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid rgid egid sgid id
-		size seconds val first last dev`)
+		size seconds val first last dev pid1 pid2 targetfd`)
 	several(in(decimal), `nbytes count rseq_len length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize nr_segs ioprio sizemask cpu_id wd`)
 	several(in(pointer), `hdrp datap msgvec pos_h buf rseq sevp timer_create.timerid value list statxbuf stack parent_tid child_tid tls old_address new_address vec iov rem
 		off_in off_out readfds writefds exceptfds curr_value new_value old_value rusage usage info infop tz dirp events event cl_args head tidptr tloc
-		cpu node param ss old_ss dest_addr src_addr msg sv optval times uaddr uaddr2 arg2 arg3 arg4 arg5 arg a b c d e f`)
+		cpu node param ss old_ss dest_addr src_addr msg sv optval times uaddr uaddr2 arg2 arg3 arg4 arg5 arg a b c d e f ubuf
+		head_ptr len_ptr idx1 idx2 attr`)
 	return all
 })
