@@ -83,6 +83,13 @@ type Jumper interface {
 	Jump() (Place, error)
 }
 
+// Magic is a link that has a path here, and on Linux stands for what is there whatever its path:
+// walks can be kept from following those.
+type Magic interface {
+	Link
+	Magic()
+}
+
 // Opener is a node that can be read or written. Open is called with flags
 // that its mode allows.
 type Opener interface {

@@ -18,6 +18,7 @@ type inode struct {
 	uid, gid                   uint32
 	links                      uint64
 	accessed, modified, change time.Time
+	extended                   xattrs // nil: none
 }
 
 // lastIno is the number given out last, for all trees: 1 is a root.

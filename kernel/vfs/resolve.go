@@ -74,7 +74,10 @@ func (w *walker) cross(to Place) error {
 //
 // Errors: ELOOP; EXDEV for one that leads to no name, where a walk must stay beneath its begin.
 func (w *walker) mayFollow(l Link) error {
-	_, magic := l.(Jumper)
+	_, magic := l.(Magic)
+	if !magic {
+		_, magic = l.(Jumper)
+	}
 	switch r := w.bounds.Resolve; {
 	case r&ResolveNoSymlinks != 0, magic && r&ResolveNoMagicLinks != 0:
 		return syscall.ELOOP

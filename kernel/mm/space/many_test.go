@@ -60,3 +60,19 @@ func TestManyAreasAreFast(t *testing.T) {
 		t.Errorf("%d areas in %v", n, time.Since(start))
 	}
 }
+
+// TestLockedBytesAreCounted: those of areas, and none of a forked space.
+func TestLockedBytesAreCounted(t *testing.T) {
+	s := newMachine(t, 0).space()
+	at, err := s.Map(0, 4*PageSize, Read|Write, 0, nil, 0)
+	must(t, err)
+	must(t, s.Mark(at+PageSize, at+3*PageSize, Locked, 0, false))
+	if got := s.Usage().Locked; got != 2*PageSize {
+		t.Errorf("%d bytes are locked", got)
+	}
+	child, err := s.Fork()
+	must(t, err)
+	if got := child.Usage().Locked; got != 0 {
+		t.Errorf("%d bytes of a child are locked", got)
+	}
+}

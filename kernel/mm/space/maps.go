@@ -96,6 +96,7 @@ type Usage struct {
 	Tables      uint64 // page tables
 	Data        uint64 // private areas that may be written to
 	Stack, Exec uint64 // areas that grow down; that may be executed
+	Locked      uint64 // areas that are
 }
 
 // Usage returns what s takes.
@@ -106,6 +107,9 @@ func (s *Space) Usage() Usage {
 	for i := range s.areas.areas {
 		a := &s.areas.areas[i]
 		n := a.end - a.start
+		if a.flags&Locked != 0 {
+			u.Locked += n
+		}
 		switch {
 		case a.flags&GrowsDown != 0:
 			u.Stack += n

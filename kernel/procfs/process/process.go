@@ -179,6 +179,9 @@ type place struct {
 // Target implements vfs.Link.
 func (l place) Target() (string, error) { return l.target() }
 
+// Magic implements vfs.Magic.
+func (place) Magic() {}
+
 // jump is a link to what has been found already.
 type jump struct {
 	place

@@ -98,6 +98,25 @@ func readlink(p *proctest.Player, name string) string {
 	return string(p.Peek(scratch, int(n)))
 }
 
+// TestMagicLinks: a walk can be kept from following the links of /proc/PID.
+func TestMagicLinks(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		fd := openAs(p, "/proc/self/cwd", abi.O_RDONLY)
+		if fd < 0 {
+			t.Errorf("/proc/self/cwd: %d", fd)
+		}
+		for _, name := range []string{"cwd", "root", "fd/0"} {
+			const nOpenat2, noMagic = 437, vfs.ResolveNoMagicLinks
+			p.Poke(path, append([]byte("/proc/self/"+name), 0))
+			p.Poke(scratch, make([]byte, 24))
+			p.Poke(scratch+16, []byte{noMagic})
+			if r := p.Call(nOpenat2, 0, path, scratch, 24); r != -int64(sys.ELOOP) {
+				t.Errorf("%s: %d", name, r)
+			}
+		}
+	})
+}
+
 func TestFilesOfAProcess(t *testing.T) {
 	run(t, func(p *proctest.Player) {
 		for name, want := range map[string]string{
@@ -108,7 +127,7 @@ func TestFilesOfAProcess(t *testing.T) {
 			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 $`,
 			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 1001 1002 0 0( \d+){17} 1003 1004 6291456 6291464 0\n$`,
 			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
-			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\n.*Threads:\t1\n`,
+			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\nVmLck:\t       0 kB\n.*Threads:\t1\n`,
 			"self/nothing": `^no such file`,
 			"self/mounts":  `(?m)^tmpfs / tmpfs rw,relatime,size=\d+k 0 0\nproc /proc proc rw,relatime 0 0$`,
 

@@ -118,7 +118,7 @@ func status(p *proc.Process, who subject) string {
 		for _, m := range []struct {
 			name  string
 			bytes uint64
-		}{{"VmPeak", u.Peak}, {"VmSize", u.Total}, {"VmRSS", u.Resident}, {"VmData", u.Data}, {"VmStk", u.Stack}, {"VmExe", u.Exec}, {"VmPTE", u.Tables}} {
+		}{{"VmPeak", u.Peak}, {"VmSize", u.Total}, {"VmLck", u.Locked}, {"VmRSS", u.Resident}, {"VmData", u.Data}, {"VmStk", u.Stack}, {"VmExe", u.Exec}, {"VmPTE", u.Tables}} {
 			line(m.name, "%8d kB", m.bytes>>10)
 		}
 	}

@@ -1,0 +1,114 @@
+package vfs
+
+import (
+	"slices"
+	"syscall"
+	"time"
+
+	"sonde/kernel/abi"
+)
+
+// Bounds of extended attributes.
+//
+// Source: Linux, xattr(7).
+const (
+	xattrName  = 255
+	xattrValue = 64 << 10
+	xattrRoom  = 64 << 10 // of all names and values of a file, so that nobody fills the memory
+)
+
+// xattrs are the extended attributes of an inode, by name. Guarded by inode.mu.
+type xattrs map[string][]byte
+
+// Attributed is a node that can have extended attributes.
+type Attributed interface {
+	// SetXattr sets one. Errors: EEXIST, ENODATA for what create and replace say; E2BIG,
+	// ENOSPC.
+	SetXattr(name string, value []byte, create, replace bool) error
+	// Xattr returns one, which the caller may not change. Errors: ENODATA.
+	Xattr(name string) ([]byte, error)
+	// Xattrs returns the names, sorted.
+	Xattrs() []string
+	// RemoveXattr removes one. Errors: ENODATA.
+	RemoveXattr(name string) error
+}
+
+// SetXattr implements Attributed.
+func (i *inode) SetXattr(name string, value []byte, create, replace bool) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	old, there := i.extended[name]
+	switch {
+	case len(name) > xattrName:
+		return syscall.ERANGE
+	case len(value) > xattrValue:
+		return syscall.E2BIG
+	case create && there:
+		return syscall.EEXIST
+	case replace && !there:
+		return syscall.ENODATA
+	}
+	used := len(name) + len(value) - len(old)
+	for n, v := range i.extended {
+		used += len(n) + len(v)
+	}
+	if used > xattrRoom+xattrName {
+		return syscall.ENOSPC
+	}
+	if i.extended == nil {
+		i.extended = xattrs{}
+	}
+	i.extended[name] = slices.Clone(value)
+	i.change = time.Now()
+	return nil
+}
+
+// Xattr implements Attributed.
+func (i *inode) Xattr(name string) ([]byte, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	v, there := i.extended[name]
+	if !there {
+		return nil, syscall.ENODATA
+	}
+	return v, nil
+}
+
+// Xattrs implements Attributed.
+func (i *inode) Xattrs() []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	names := make([]string, 0, len(i.extended))
+	for n := range i.extended {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// RemoveXattr implements Attributed.
+func (i *inode) RemoveXattr(name string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if _, there := i.extended[name]; !there {
+		return syscall.ENODATA
+	}
+	delete(i.extended, name)
+	i.change = time.Now()
+	return nil
+}
+
+// ChangeXattrs calls f with what n has of extended attributes, and tells who watches n.
+//
+// Errors: EOPNOTSUPP for a node that the kernel makes; those of f.
+func ChangeXattrs(n Node, f func(Attributed) error) error {
+	a, ok := n.(Attributed)
+	if !ok {
+		return syscall.EOPNOTSUPP
+	}
+	err := f(a)
+	if err == nil {
+		tellNode(n, abi.IN_ATTRIB)
+	}
+	return err
+}
