@@ -90,7 +90,7 @@ func TestFlightRecorderOfManyBoots(t *testing.T) {
 	if err := m.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	tells("boot 2 since power-on was reset without a word; it had come to stage 12")
+	tells("boot 2 since power-on was reset unexpectedly; it had come to stage 12")
 	m.enter("reboot")
 	tells("boot 3 since power-on restarted the machine")
 	m.enter("dmesg -p | grep flight:")

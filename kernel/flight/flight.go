@@ -39,7 +39,7 @@ const Size = 2 * unsafe.Sizeof(half{})
 // Ending is how a boot ended.
 type Ending uint8
 
-// Silent is the ending of who was reset without a word.
+// Silent is the ending of a boot that was reset unexpectedly.
 const (
 	Silent Ending = iota
 	Crash
@@ -57,7 +57,7 @@ func (e Ending) String() string {
 	case Off:
 		return "turned the machine off"
 	}
-	return "was reset without a word"
+	return "was reset unexpectedly"
 }
 
 // Recorder keeps what is logged. The zero Recorder has no memory, and keeps nothing.
