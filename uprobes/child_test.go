@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/mm/space"
+	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/proctest"
 	calls "sonde/kernel/syscall"
@@ -73,6 +74,37 @@ func TestChildReturns(t *testing.T) {
 	})
 	d.wants(t, "0x700002", "0x700001")
 	if l := rp.U.Ledger(); l.Entered != 2 || l.Handled != 2 || l.Unexplained() != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestChildOfACoroutine: a coroutine forks, after its parent's stack was used: its call is counted
+// as one that will not return, but in the child it does.
+func TestChildOfACoroutine(t *testing.T) {
+	const other = stack - 0x800
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		both := func(p *player) {
+			if to := leave(p, other); to != textAt+2 {
+				t.Errorf("the coroutine's call returns to %#x", to)
+			}
+			if to := leave(p, stack); to != textAt+1 {
+				t.Errorf("the other call returns to %#x", to)
+			}
+		}
+		enter(p, other, textAt+2)
+		enter(p, stack, textAt+1)
+		p.Fork(func(c *player) {
+			c.Call(39)
+			both(c)
+		}, fork)
+		ends(t, p)
+		both(p)
+	})
+	if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 2, Handled: 2}) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -47,6 +47,57 @@ func TestCallsThatAreLeft(t *testing.T) {
 	check("at the end", 7, 4, 3, 0)
 }
 
+// TestSlotThatIsUsedAgain: longjmp has left a call, and another one has its slot. The old one does
+// not return, be it counted before or not.
+func TestSlotThatIsUsedAgain(t *testing.T) {
+	const below = stack - 0x40
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	check := func(when string, abandoned, inFlight uint64) {
+		t.Helper()
+		if l := rp.U.Ledger(); l.Abandoned != abandoned || l.InFlight != inFlight {
+			t.Errorf("%s: %+v", when, l)
+		}
+	}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		enter(p, stack, textAt+2)
+		check("a slot in progress", 1, 1)
+		enter(p, below, textAt+3)
+		enter(p, stack-0x20, textAt+4)
+		check("a call below is left", 2, 2)
+		enter(p, below, textAt+5)
+		check("its slot is used again", 2, 3)
+		for _, c := range []struct{ sp, ret uint64 }{{below, textAt + 5}, {stack - 0x20, textAt + 4}, {stack, textAt + 2}} {
+			if to := leave(p, c.sp); to != c.ret {
+				t.Errorf("the call at %#x returns to %#x, not %#x", c.sp, to, c.ret)
+			}
+		}
+		check("at the end", 2, 0)
+	})
+}
+
+// TestNothingIsKeptOfALeftCall: a call that was left is forgotten when its slot is used again.
+func TestNothingIsKeptOfALeftCall(t *testing.T) {
+	const up, down = 0x200, 0x100
+	var cs callList
+	enter := func(slot uint64) {
+		cs.enter(slot, false)
+		cs.push().slot = slot
+	}
+	enter(down)
+	enter(up)
+	if cs.nleft != 1 || cs.left[down] == nil {
+		t.Errorf("%d calls are left", cs.nleft)
+	}
+	enter(down)
+	if cs.nleft != 0 || cs.left[down] != nil || len(cs.stack) != 2 {
+		t.Errorf("%d calls are left, %d are in progress", cs.nleft, len(cs.stack))
+	}
+}
+
 // TestReturnHandlerThatDoesNotReturn: the probe behind it has a call that was entered.
 func TestReturnHandlerThatDoesNotReturn(t *testing.T) {
 	var pr *proc.Process

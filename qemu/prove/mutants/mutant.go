@@ -54,6 +54,7 @@ var lists = []struct {
 	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"sites", sites},
 	{"programs", programs}, {"userprobes", userprobes}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
+	{"calls", calls}, {"periods", periods},
 }
 
 // List returns all mutants.

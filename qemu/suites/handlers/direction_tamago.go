@@ -4,15 +4,23 @@ package handlers
 
 import (
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
 	"sonde/kprobes"
 	"sonde/optprobe"
 	"sonde/qemu/suites"
 )
 
-func init() { suites.Add("handlers/direction_flag", directionFlag) }
+func init() {
+	suites.Add("handlers/direction_flag", directionFlag)
+	suites.Add("handlers/direction_flag_in_an_interrupt", directionInInterrupt)
+}
 
 func flags() uint64
 func backward() uint64
+func interruptedBackward() uint64
+
+// vecBackward is an interrupt that nothing else uses.
+const vecBackward = 0x92
 
 // seen is what a handler has found: its own flags, and those of what it has interrupted.
 type seen struct{ own, probed uint64 }
@@ -55,5 +63,15 @@ func directionFlag(t *suites.T) {
 				t.Errorf("%s: flags %#x in a handler, of what it interrupts %#x", w.name, s.own, s.probed)
 			}
 		}
+	}
+}
+
+// directionInInterrupt is interrupted while DF is set.
+func directionInInterrupt(t *suites.T) {
+	var found seen
+	trap.SetHandler(vecBackward, func(r *amd64.Regs) { found = seen{flags(), r.Flags} })
+	behind := interruptedBackward()
+	if found.own&amd64.RFLAGS_DF != 0 || found.probed&amd64.RFLAGS_DF == 0 || behind&amd64.RFLAGS_DF == 0 {
+		t.Errorf("flags %#x in a handler, of what it interrupts %#x, behind it %#x", found.own, found.probed, behind)
 	}
 }

@@ -18,6 +18,7 @@ func init() {
 	suites.Add("stop/grace_period_with_busy_cpus", graceBusy)
 	suites.Add("stop/grace_period_waits_for_interrupts_of_idle_cpus", graceInterrupt)
 	suites.Add("stop/calls_come_after_the_period_once", callsAfter)
+	suites.Add("stop/calls_during_a_period_wait_for_the_next", callsDuring)
 	suites.Add("stop/calls_share_periods", callsShare)
 }
 
@@ -119,6 +120,45 @@ func callsAfter(t *suites.T) {
 	}
 	if calls.Load() != rounds || early.Load() != 0 {
 		t.Errorf("%d of %d calls, %d of them early", calls.Load(), rounds, early.Load())
+	}
+}
+
+// busyUntil keeps a CPU until leave is set, in a goroutine that the scheduler cannot stop, and
+// returns when it runs.
+func busyUntil(t *suites.T, inside, leave *atomic.Int32) {
+	t.Go(func() {
+		inside.Store(1)
+		for leave.Load() == 0 {
+		}
+		inside.Store(0)
+	})
+	t.Until("a goroutine to be busy", func() bool { return inside.Load() != 0 })
+}
+
+// callsDuring makes a Call during a period: what has begun since the period did is not waited for
+// by that one.
+func callsDuring(t *suites.T) {
+	if cpu.Num() < 3 {
+		t.Skipf("needs three CPUs")
+	}
+	var first, second, firstLeaves, secondLeaves, early atomic.Int32
+	busyUntil(t, &first, &firstLeaves)
+	done := make(chan bool)
+	grace.Call(func() { close(done) }) // its period waits for the first
+	time.Sleep(5 * time.Millisecond)
+	busyUntil(t, &second, &secondLeaves)
+	grace.Call(func() { early.Store(second.Load()) })
+	firstLeaves.Store(1)
+	select {
+	case <-done:
+	case <-time.After(time.Second): // it began late, and waits for both
+	}
+	time.Sleep(5 * time.Millisecond)
+	secondLeaves.Store(1)
+	grace.Barrier()
+	t.Wait()
+	if early.Load() != 0 {
+		t.Errorf("a call that was made during a period did not wait for what had begun then")
 	}
 }
 
