@@ -13,7 +13,7 @@ import (
 // proveCommand is the proof run's part in the machine; only images with tests have it.
 var proveCommand = &Command{
 	Name:  "prove",
-	Usage: "functions|boundaries|blacklist FROM TO | together | map | count",
+	Usage: "functions|boundaries|wide|blacklist FROM TO | together | map | count",
 	Help:  "probe all functions, or all instructions, and compare the results of the same work",
 	Run: func(c *Context, args []string) error {
 		m := &Machine{Programs: c.Machine.Programs}

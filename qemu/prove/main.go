@@ -37,7 +37,7 @@ import (
 )
 
 // parts are the proof, in the order in which they run and stand on the page.
-var parts = []Part{functions, instructions, encodings, blacklist, storms, hostile, mutations}
+var parts = []Part{functions, instructions, wide, encodings, blacklist, storms, hostile, mutations}
 
 type options struct {
 	parts      []Part

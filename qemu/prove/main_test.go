@@ -239,6 +239,34 @@ func TestSlice(t *testing.T) {
 	}
 }
 
+// TestWideSlice does a small tour with breakpoints: what it reaches is told, and of its lines
+// the two that are wrong.
+func TestWideSlice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: boots a machine")
+	}
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Machines{Image: path}
+	var o Outcome
+	if _, err := m.prove(t.Context(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {}); err != nil || len(o.Counts) != 1 {
+		t.Fatal(err, o)
+	}
+	at := o.Counts[0].N
+	o = m.everythingOnce(t.Context(), 2, at, at+25, "echo one | wc\n# a comment\n~ cat /proc/uptime\n! true\ncat /proc/uptime\n! false\n")
+	const want = "a breakpoint on each instruction: another result of cat /proc/uptime, ! false"
+	if len(o.Findings) != 1 || o.Findings[0] != want {
+		t.Errorf("%q, want %q", o.Findings, want)
+	}
+	o.Findings = nil
+	fine(t, o, "breakpoints", "executed", "removed after 30 hits")
+	if len(o.Reached) < 50 {
+		t.Errorf("only %d instructions are reached", len(o.Reached))
+	}
+}
+
 // TestEncodings tries the instructions of some functions of the image.
 func TestEncodings(t *testing.T) {
 	if testing.Short() {

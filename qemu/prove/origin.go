@@ -11,7 +11,7 @@ import (
 )
 
 // pageFiles only write the page: what units come to does not depend on them.
-var pageFiles = []string{"origin.go", "page.go", "picture.go"}
+var pageFiles = []string{"origin.go", "page.go", "packages.go", "picture.go"}
 
 // sumOf is a sum of this program's files.
 func sumOf(dir string) ([]byte, error) {

@@ -70,6 +70,7 @@ func writePage(m *Machines, results []result, of origin, dir string) error {
 	for _, r := range results {
 		b.WriteString(details(r))
 	}
+	b.WriteString(pagePackages + packageTable(seen.packages))
 	b.WriteString(pageMap + seen.legend)
 	return os.WriteFile(filepath.Join(dir, "proof.md"), []byte(b.String()), 0o644)
 }
@@ -98,13 +99,21 @@ What the run shows:
 
 - Of the %d instructions of the image, %d got a probe in each possible way. No probe
   changed the result of the work.
-- %s of the instructions were executed while they had a probe. For the others, the run shows
-  that a probe can be set and removed, and (part "encodings") that the copy does what the
-  original does. It does not show a hit.
+- %s of the instructions were executed while they had a probe: by the repeated work, or by a wider
+  one (part "wide": programs, all commands, modules, and the kernel's own tests), where each instruction
+  has a breakpoint until it has been hit 30 times. For the others, the run shows that a probe can be set and removed,
+  and (part "encodings") that the copy does what the original does. It does not show a hit.
 - The run does not cover code that the work does not reach, other devices, or other processors
-  than QEMU's.
+  than QEMU's. A table below says in which packages that code is.
 
 ## Table
+
+`
+
+const pagePackages = `
+## Packages
+
+Where the instructions are that were not executed with a probe; the largest numbers come first.
 
 `
 

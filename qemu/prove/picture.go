@@ -47,6 +47,7 @@ type pixel struct {
 type view struct {
 	legend               string
 	all, probed, reached int // instructions
+	packages             map[string]share
 }
 
 // drawMap asks the image for its map, and writes it to the file.
@@ -57,11 +58,16 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 	}
 	slices.Sort(reached)
 	var pixels []pixel
+	packages := map[string]share{}
 	var o Outcome
 	h, err := m.prove(context.Background(), machine.Config{}, silence, "map", &o, func(line string) {
-		if f := strings.Fields(line); len(f) >= 3 && f[0] == "f" {
+		if f := strings.SplitN(line, " ", 4); len(f) == 4 && f[0] == "f" {
 			addr, _ := strconv.ParseUint(f[1], 16, 64)
-			pixels = append(pixels, code.pixels(addr, f[2], reached)...)
+			more := code.pixels(addr, f[2], reached)
+			pixels = append(pixels, more...)
+			s := packages[packageOf(f[3])]
+			s.add(more)
+			packages[packageOf(f[3])] = s
 		}
 	})
 	if err == nil && !h.ended {
@@ -70,7 +76,9 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return describe(pixels), paint(pixels, path)
+	v := describe(pixels)
+	v.packages = packages
+	return v, paint(pixels, path)
 }
 
 // pixels are those of the function at addr, whose instructions have these letters.

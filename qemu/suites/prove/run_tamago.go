@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUsage says that Run does not know what is asked for.
-var ErrUsage = errors.New("prove: functions|boundaries|blacklist FROM TO, boundaries FROM TO single, index NAME, together, map or count")
+var ErrUsage = errors.New("prove: functions|boundaries|wide|blacklist FROM TO, boundaries FROM TO single, index NAME, together, map or count")
 
 // A prover is one run of the command.
 type prover struct {
@@ -35,7 +35,7 @@ type prover struct {
 // Errors: ErrUsage.
 func Run(out io.Writer, args []string) error {
 	p := &prover{out: out, steps: steps, perGroup: usual}
-	ranged := map[string]func(from, to int){"functions": p.functions, "boundaries": p.boundaries, "blacklist": p.blacklist}
+	ranged := map[string]func(from, to int){"functions": p.functions, "boundaries": p.boundaries, "wide": p.wide, "blacklist": p.blacklist}
 	if len(args) == 4 && args[0] == "boundaries" && args[3] == "single" {
 		p.perGroup, args = 1, args[:3]
 	}
@@ -60,7 +60,9 @@ func Run(out io.Writer, args []string) error {
 		if args[0] == "boundaries" {
 			p.steps = all
 		}
-		p.begin()
+		if args[0] != "wide" {
+			p.begin()
+		}
 		ranged[args[0]](from, to)
 	default:
 		return ErrUsage

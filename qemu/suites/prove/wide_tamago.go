@@ -1,0 +1,209 @@
+//go:build tamago
+
+package prove
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sonde/kernel/mm"
+	"sonde/kernel/text"
+	"sonde/kernel/vfs"
+	"sonde/kprobes"
+	"sonde/kprobes/machine"
+	"sonde/qemu/suites"
+)
+
+// TourFile is the wide work, a line of the shell each. What a line prints and its status are
+// compared. Of a line that begins with "~ " only the status is. A line that begins with "! "
+// checks itself: its status must be 0, and it is done with breakpoints only. Lines that begin
+// with "#" are comments.
+const TourFile = "/prove/tour"
+
+// A toucher is a breakpoint that is removed when it has been hit often enough.
+type toucher struct {
+	k     kprobes.Kprobe // first: handlers are given its address
+	index int32          // in the list, from 1
+	hits  atomic.Uint32
+}
+
+// ripe are the indices of those that have been hit often enough, in the order in which they
+// came; ripes is how many. Set while there are no probes.
+var (
+	ripe  []atomic.Int32
+	ripes atomic.Int32
+)
+
+// wide sets a breakpoint on all instructions of the functions of the range at once, and
+// does the wide work once. What is executed often loses its breakpoint meanwhile: with all
+// of them the work would take hours.
+func (p *prover) wide(from, to int) {
+	list, err := lines()
+	if err != nil {
+		p.finding("the wide work: %v", err)
+		return
+	}
+	p.steps, p.next = append(all[:len(all):len(all)], list...), to
+	moreSlots()
+	p.want = p.tour("no probe", false)
+	touchers := p.touchers(from, to)
+	p.jumps(false)
+	if err := kprobes.RegisterKprobes(pointers(touchers)); err != nil {
+		p.finding("%d breakpoints at once: %v", len(touchers), err)
+		return
+	}
+	done := removing(touchers)
+	if wrong := differs(p.steps, p.tour("a breakpoint on each instruction", true), p.want); wrong != "" {
+		p.finding("a breakpoint on each instruction: another result of %s", wrong)
+	}
+	done()
+	kprobes.UnregisterKprobes(pointers(touchers))
+	p.jumps(true)
+	p.touched(touchers)
+}
+
+// moreSlots gives half of the memory for probes to slots: most of it is for detours, of which
+// there are few here.
+func moreSlots() {
+	half := mm.Slots.Start + mm.SlotBytes/2
+	machine.This.Detours = text.NewPool(mm.Slots.Start, half, machine.DetourSize)
+	machine.This.Slots = text.NewPool(half, mm.Slots.End, machine.SlotSize)
+}
+
+// lines reads the wide work.
+func lines() (list []step, err error) {
+	text, err := vfs.ReadFile(TourFile)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		list = append(list, step{line, func(w io.Writer) {
+			switch run, rest, _ := strings.Cut(line, " "); run {
+			case "~":
+				fmt.Fprint(w, suites.Script(io.Discard, rest))
+			case "!":
+				var said strings.Builder
+				if status := suites.Script(&said, rest); status != 0 {
+					fmt.Fprint(w, status, said.String())
+				}
+			default:
+				fmt.Fprint(w, suites.Script(w, line))
+			}
+		}})
+	}
+	return list, err
+}
+
+// checksItself reports whether the result of s is known beforehand: it writes nothing.
+func (s *step) checksItself() bool { return strings.HasPrefix(s.name, "! ") }
+
+// tour does the steps, those that check themselves if that is asked for, and says where it is:
+// one takes longer than the host waits for all of them. What fails is printed.
+func (p *prover) tour(what string, whole bool) (sums []digest) {
+	for i := range p.steps {
+		s := &p.steps[i]
+		p.at(p.next, what+": "+s.name)
+		if !s.checksItself() {
+			sums = append(sums, work(p.steps[i:i+1])...)
+			continue
+		}
+		var said strings.Builder
+		if whole {
+			s.do(&said)
+		}
+		for line := range strings.Lines(said.String()) {
+			if strings.HasPrefix(line, "FAIL ") || strings.HasPrefix(line, "leak: ") {
+				p.finding("%s: %s", s.name, strings.TrimSpace(line))
+			}
+		}
+		sum := offset
+		io.WriteString(&sum, said.String())
+		sums = append(sums, sum)
+	}
+	return sums
+}
+
+// touchers makes a breakpoint for each instruction that can have one.
+func (p *prover) touchers(from, to int) (list []*toucher) {
+	refused := 0
+	for _, fn := range within(probeable(), from, to) {
+		more, r := p.boundariesOf(fn)
+		refused += r
+		for _, b := range more {
+			if _, err := kprobes.Describe("", b.Addr); err != nil {
+				refused++
+				continue
+			}
+			list = append(list, &toucher{k: kprobes.Kprobe{Addr: b.Addr, PreHandler: touch}, index: int32(len(list)) + 1})
+		}
+	}
+	p.count("refused", refused)
+	return list
+}
+
+func pointers(list []*toucher) []*kprobes.Kprobe {
+	ks := make([]*kprobes.Kprobe, len(list))
+	for i, t := range list {
+		ks[i] = &t.k
+	}
+	return ks
+}
+
+// removing removes what has been hit often enough until the function that it returns is
+// called.
+func removing(list []*toucher) (done func()) {
+	ripe = make([]atomic.Int32, len(list)+1)
+	ripes.Store(0)
+	stop := make(chan struct{})
+	var at int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+			var some []*kprobes.Kprobe
+			for ; ripe[at].Load() != 0; at++ {
+				some = append(some, &list[ripe[at].Load()-1].k)
+			}
+			if some != nil {
+				kprobes.UnregisterKprobes(some)
+			}
+		}
+	})
+	return func() { close(stop); wg.Wait() }
+}
+
+// touched prints which instructions have been executed, and looks at the accounts.
+func (p *prover) touched(list []*toucher) {
+	var at []byte
+	n, removed := 0, 0
+	for _, t := range list {
+		l := t.k.Ledger()
+		p.account("a breakpoint at "+kprobes.Where(t.k.Addr), l)
+		if l.Entered == 0 {
+			continue
+		}
+		if n++; t.hits.Load() >= enough {
+			removed++
+		}
+		if at = strconv.AppendUint(append(at, ' '), uint64(t.k.Addr), 16); len(at) > 60<<10 {
+			fmt.Fprintf(p.out, "r%s\n", at)
+			at = at[:0]
+		}
+	}
+	fmt.Fprintf(p.out, "r%s\n", at)
+	p.count("breakpoints", len(list))
+	p.count("executed", n)
+	p.count("removed-after-"+strconv.Itoa(enough)+"-hits", removed)
+	p.count("lines-and-steps", len(p.steps))
+}
