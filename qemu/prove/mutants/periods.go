@@ -12,7 +12,7 @@ var periods = []Mutant{
 	{
 		Name: "last-cpu-not-waited-for", File: "kernel/grace/grace_tamago.go",
 		Old: "\tpassed := true\n\tfor i := range cpu.Num() {\n", New: "\tpassed := true\n\tfor i := range cpu.Num() - 1 {\n",
-		By:  kernel(2, "grace/slot_is_not_reused_while_a_cpu_is_in_it"),
+		By:  kernel(2, "stop/grace_period_waits_for_each_cpu"),
 		Why: "a grace period is over while the last CPU uses what was there before",
 	},
 	{

@@ -17,6 +17,7 @@ func init() {
 	suites.Add("stop/grace_period_on_an_idle_machine", graceIdle)
 	suites.Add("stop/grace_period_with_busy_cpus", graceBusy)
 	suites.Add("stop/grace_period_waits_for_interrupts_of_idle_cpus", graceInterrupt)
+	suites.Add("stop/grace_period_waits_for_each_cpu", graceEach)
 	suites.Add("stop/calls_come_after_the_period_once", callsAfter)
 	suites.Add("stop/calls_during_a_period_wait_for_the_next", callsDuring)
 	suites.Add("stop/calls_share_periods", callsShare)
@@ -90,6 +91,50 @@ func idleCPU(t *suites.T) int {
 	}
 	t.Fatalf("there is no idle CPU")
 	return 0
+}
+
+// graceEach begins a period while one CPU is busy, each of them once.
+func graceEach(t *suites.T) {
+	severalCPUs(t)
+	for id := range cpu.Num() {
+		for end := time.Now().Add(suites.Limit); !graceWith(t, id); {
+			if time.Now().After(end) {
+				t.Fatalf("no goroutine comes to CPU %d", id)
+			}
+		}
+	}
+}
+
+// graceWith begins a period while CPU id is busy with what the scheduler cannot stop. It reports
+// whether a goroutine was there: the scheduler chooses.
+func graceWith(t *suites.T, id int) (there bool) {
+	var inside, seen, waiting, early atomic.Int32
+	t.Together(func(int) {
+		if cpu.ID() == id {
+			inside.Store(1)
+			for end := cpu.Nanotime() + 5e9; seen.Load() == 0 && cpu.Nanotime() < end; {
+			}
+			for end := cpu.Nanotime() + 20e6; cpu.Nanotime() < end; {
+			}
+			inside.Store(0)
+			return
+		}
+		if waiting.Add(1) != 1 {
+			return
+		}
+		for end := time.Now().Add(20 * time.Millisecond); inside.Load() == 0 && time.Now().Before(end); {
+		}
+		if there = inside.Load() != 0; there {
+			seen.Store(1)
+			grace.Synchronize()
+			early.Store(inside.Load())
+		}
+		seen.Store(1)
+	})
+	if early.Load() != 0 {
+		t.Errorf("the period ended while CPU %d was busy", id)
+	}
+	return there
 }
 
 // callsAfter makes a Call while another CPU is busy with something that the
