@@ -14,7 +14,7 @@ import (
 // watchCPU looks after the limit as it is now. mu held.
 func (p *Process) watchCPU() {
 	if p.cpuLimit == nil {
-		p.cpuLimit = &ticker{clock: p.cpuTime, cpu: true, fire: func(int) { p.overCPU() }}
+		p.cpuLimit = &ticker{clock: p.cpuTime, cpu: true, fire: func(int) bool { p.overCPU(); return false }}
 	}
 	l := p.limits[abi.RLIMIT_CPU]
 	if l == unlimited || p.exiting {

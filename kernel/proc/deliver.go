@@ -111,10 +111,14 @@ func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
 
 // take removes the next signal from the queues. mu held.
 func (t *Thread) take(blocked signal.Set) (abi.Siginfo, bool) {
-	if info, ok := t.pending.Take(blocked); ok {
-		return info, ok
+	info, ok := t.pending.Take(blocked)
+	if !ok {
+		info, ok = t.process.pending.Take(blocked)
 	}
-	return t.process.pending.Take(blocked)
+	if ok && info.Code == abi.SI_TIMER {
+		info = t.process.timerTaken(info)
+	}
+	return info, ok
 }
 
 // byDefault does what happens without a handler. mu held.

@@ -28,7 +28,7 @@ func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, 
 	}
 	if p.itimers[which] == nil {
 		kind := itimers[which]
-		k := &ticker{clock: wallTime, fire: func(int) { p.send(SignalOf(kind.signal)) }}
+		k := &ticker{clock: wallTime, fire: func(int) bool { p.send(SignalOf(kind.signal)); return false }}
 		if kind.clock != nil {
 			k.clock, k.cpu = func() time.Duration { return kind.clock(p) }, true
 		}

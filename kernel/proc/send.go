@@ -134,6 +134,7 @@ func (p *Process) unqueue(s signal.Set) {
 			t.taken = 0
 		}
 	}
+	p.releaseTimers()
 }
 
 // SendGroup gives a signal to all of group id.

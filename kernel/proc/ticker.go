@@ -15,17 +15,22 @@ type ticker struct {
 	cpu      bool          // the clock may stand still
 	end      time.Duration // on the clock
 	interval time.Duration
-	fire     func(times int) // how often it would have fired by now; at least 1
+	// fire is told how often it would have fired by now, at least 1. It reports whether k is
+	// to be held at its interval: until release, it tells of nothing and needs no time.
+	fire func(times int) (hold bool)
 
 	timer *time.Timer // nil: not set
+	held  bool
 	seen  time.Duration
 	delay time.Duration
 }
 
 // How long a ticker waits until it looks again.
 const (
-	leastDelay   = 100 * time.Microsecond // so that a program cannot keep the kernel busy
-	leastCPUTime = time.Millisecond       // the time that a program has used is known no better
+	// leastDelay is between two ends that need no answer of the program, so that it cannot keep
+	// the kernel busy. What sends a signal is held until the program takes that.
+	leastDelay   = 100 * time.Microsecond
+	leastCPUTime = time.Millisecond // the time that a program has used is known no better
 	mostIdle     = 50 * time.Millisecond
 )
 
@@ -36,7 +41,7 @@ func (k *ticker) set(t *Table, value, interval time.Duration) {
 		return
 	}
 	k.seen = k.clock()
-	k.interval, k.delay = interval, 0
+	k.interval, k.delay, k.held = interval, 0, false
 	if k.end = k.seen + value; k.end < k.seen {
 		k.end = 1<<63 - 1
 	}
@@ -64,14 +69,43 @@ func (k *ticker) left() (value, interval time.Duration) {
 	if k == nil || k.timer == nil {
 		return 0, 0
 	}
-	return max(k.end-k.clock(), time.Microsecond), k.interval
+	left := k.end - k.clock()
+	if k.held && left < 0 {
+		left = k.interval + left%k.interval
+	}
+	return max(left, time.Microsecond), k.interval
+}
+
+// release ends a hold, and returns how often k would have fired since. mu held.
+func (k *ticker) release() (times int) {
+	if !k.held || k.timer == nil {
+		return 0
+	}
+	now := k.clock()
+	k.held = false
+	times = k.pass(now)
+	k.timer.Reset(k.wait(now))
+	return times
+}
+
+// pass moves the end behind now, and returns how many ends were before.
+func (k *ticker) pass(now time.Duration) (times int) {
+	if now < k.end {
+		return 0
+	}
+	times = 1
+	if k.interval > 0 {
+		times += int((now - k.end) / k.interval)
+		k.end += time.Duration(times) * k.interval
+	}
+	return times
 }
 
 // wait is how long to sleep before looking again.
 func (k *ticker) wait(now time.Duration) time.Duration {
 	left := k.end - now
 	if !k.cpu {
-		return max(left, leastDelay)
+		return left
 	}
 	left = max(left/time.Duration(runtime.GOMAXPROCS(0)), leastCPUTime)
 	if now == k.seen {
@@ -83,21 +117,15 @@ func (k *ticker) wait(now time.Duration) time.Duration {
 
 // look tells if it is time, and sleeps on. mu held.
 func (k *ticker) look() {
-	now, times := k.clock(), 0
-	if now >= k.end {
-		times = 1
-		if k.interval > 0 {
-			times += int((now - k.end) / k.interval)
-			k.end += time.Duration(times) * k.interval
-		}
-	}
+	now := k.clock()
+	times := k.pass(now)
 	if times > 0 && k.interval == 0 {
 		k.timer = nil
-	} else {
-		k.timer.Reset(k.wait(now))
 	}
-	if times > 0 {
-		k.fire(times)
+	if times > 0 && k.fire(times) && k.interval > 0 {
+		k.held = true
+	} else if k.timer != nil {
+		k.timer.Reset(max(k.wait(now), leastDelay))
 	}
 }
 

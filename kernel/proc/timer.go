@@ -16,7 +16,8 @@ type Timer struct {
 	signal  int     // 0: none
 	thread  *Thread // that gets it; nil: any of the process
 	value   uint64
-	overrun int // times that it fired while its signal waited
+	late    int // times that it would have fired more when it sent its signal
+	overrun int // the same when that was delivered
 
 	// Clock reads what TIMER_ABSTIME's times are of; the maker's to set.
 	Clock func() (time.Duration, error)
@@ -109,7 +110,7 @@ func (tm *Timer) Left() (value, interval time.Duration) {
 	return tm.ticker.left()
 }
 
-// Overrun returns how often tm fired while its last signal waited.
+// Overrun returns how often tm would have fired more until its last signal was delivered.
 func (tm *Timer) Overrun() int {
 	tm.process.table.mu.Lock()
 	defer tm.process.table.mu.Unlock()
@@ -132,27 +133,41 @@ func (p *Process) dropTimers() {
 	p.timers, p.nextTimer = nil, 0
 }
 
-// fire sends the signal, unless that of the last time still waits. mu held.
-func (tm *Timer) fire(times int) {
-	const most = 1<<31 - 1 // DELAYTIMER_MAX
+// mostOverruns is DELAYTIMER_MAX.
+const mostOverruns = 1<<31 - 1
+
+// fire sends the signal. The timer is held until that is taken, and fires no more until then:
+// what it would have done is counted. mu held.
+func (tm *Timer) fire(times int) (hold bool) {
 	if tm.signal == 0 {
-		return
+		return false
 	}
+	info := abi.Siginfo{Signo: int32(tm.signal), Code: abi.SI_TIMER}
+	tm.late = min(times-1, mostOverruns)
+	info.SetTimer(int32(tm.ID), int32(tm.late), tm.value)
 	q := &tm.process.pending
 	if tm.thread != nil {
 		q = &tm.thread.pending
-	}
-	if w := q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }); w != nil {
-		tm.overrun = min(tm.overrun+times, most)
-		w.SetTimer(int32(tm.ID), int32(tm.overrun), tm.value)
-		return
-	}
-	tm.overrun = min(times-1, most)
-	info := abi.Siginfo{Signo: int32(tm.signal), Code: abi.SI_TIMER}
-	info.SetTimer(int32(tm.ID), int32(tm.overrun), tm.value)
-	if tm.thread != nil {
 		tm.thread.send(info)
-		return
+	} else {
+		tm.process.send(info)
 	}
-	tm.process.send(info)
+	return q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }) != nil
+}
+
+// timerTaken lets the timer go on that sent a signal which is being delivered, and returns that with
+// how often it would have fired meanwhile. mu held.
+func (p *Process) timerTaken(info abi.Siginfo) abi.Siginfo {
+	if tm := p.timers[int(info.Timer())]; tm != nil {
+		tm.overrun = min(tm.late+tm.ticker.release(), mostOverruns)
+		info.SetTimer(int32(tm.ID), int32(tm.overrun), tm.value)
+	}
+	return info
+}
+
+// releaseTimers lets those go on whose signals were dropped. mu held.
+func (p *Process) releaseTimers() {
+	for _, tm := range p.timers {
+		tm.ticker.release()
+	}
 }

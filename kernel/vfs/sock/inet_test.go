@@ -308,6 +308,27 @@ func TestDatagramsByPort(t *testing.T) {
 	}
 }
 
+// TestRefusedDatagramWakes: whoever waits on a socket is woken when nobody takes what it sent,
+// whether it waits to read or to write.
+func TestRefusedDatagramWakes(t *testing.T) {
+	clean(t)
+	s, f := inet(t, Datagram)
+	want(t, "connect", s.Dial(ip4(1, 9), Cred{}), nil)
+	for _, mask := range []poll.Events{poll.In, poll.Out, poll.Err} {
+		woken := 0
+		w := &poll.Waiter{Mask: mask, Wake: func() { woken++ }}
+		s.Queue().Add(w)
+		_, err := s.Send(Message{Data: []byte("x")}, nil)
+		want(t, "to nobody", err, nil)
+		s.Queue().Remove(w)
+		if woken == 0 {
+			t.Errorf("who waits for %#x is not woken", mask)
+		}
+		_, _, err = receive(t, f, 9)
+		want(t, "read", err, syscall.ECONNREFUSED)
+	}
+}
+
 // TestPortsUnderPressure: connections are begun, accepted and closed, and the listener
 // with them; nothing is left.
 func TestPortsUnderPressure(t *testing.T) {
