@@ -71,7 +71,7 @@ var memory = []Mutant{
 	},
 	{
 		Name: "areas-shared-over-fork", File: "kernel/mm/space/space.go",
-		Old: "\tchild.areas.areas = append(areas(nil), s.areas.areas...)", New: "\tchild.areas.areas = s.areas.areas",
+		Old: "\tchild.areas.areas = make(areas, 0, len(s.areas.areas))", New: "\tchild.areas.areas = s.areas.areas[:0]",
 		By:  host("kernel/mm/space", "TestForkKeepsTheHeap"),
 		Why: "what a child unmaps is gone in its parent",
 	},
