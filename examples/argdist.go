@@ -31,19 +31,20 @@ var (
 	argCount    bool
 	argHist     *tally.Hist
 	argValues   *tally.Values
-	argRegs     []func(*amd64.Regs) uint64 // that have them, in the target's calls
+	argRegs     []func(*amd64.Regs) uint64 // registers to read in calls of the target
 	argProbe    *probed
 	argShow     *tally.Show
 )
 
-// argWords is the registers of Go's calls, for arguments and results. Source: Go's ABIInternal.
+// argWords are the registers for arguments and results in Go's calls. Source: Go's
+// ABIInternal.
 var argWords = [...]func(*amd64.Regs) uint64{
 	func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.BX }, func(r *amd64.Regs) uint64 { return r.CX },
 	func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.R8 },
 	func(r *amd64.Regs) uint64 { return r.R9 }, func(r *amd64.Regs) uint64 { return r.R10 }, func(r *amd64.Regs) uint64 { return r.R11 },
 }
 
-// The registers of other programs' calls. Source: System V ABI for x86-64.
+// The registers in calls of other programs. Source: System V ABI for x86-64.
 var (
 	argWordsC = [...]func(*amd64.Regs) uint64{
 		func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.DX },

@@ -10,8 +10,9 @@ import (
 	"sonde/kwatch"
 )
 
-// data_watch_example: print who writes a variable of the kernel, with the stack. The
-// default is which lines of the log reach the console: `dmesg -n 5` writes it.
+// data_watch_example: print which code writes a variable of the kernel, with its stack. The
+// default variable decides which lines of the log reach the console: `dmesg -n 5` writes
+// it.
 var (
 	watched    = "sonde/kernel/printk.consoleLevel"
 	watchedLen = 0

@@ -15,15 +15,14 @@ import (
 	"sonde/uprobes"
 )
 
-// follow_example: follow one call of write from a function of a program to the device
-// and back, and print when it came where. The program's function has user probes, the
-// kernel's have return probes, which look whether it is the followed process that calls: Go
-// may move a call to another of its threads.
-// The times include what the probes cost.
+// follow_example: follow one call of write from a function of a program to the device and
+// back, and print when it arrived where. The program's function has user probes. The
+// kernel's functions have return probes, which check that the call is the followed
+// process's: Go may move it to another of its threads. The times include the cost of the
+// probes.
 //
-// The function that is followed may be any other one that calls write:
-// insmod follow_example path=/lib/libc.so symbol=write comm=NAME. At the prompt the
-// device is another one: device=serial.WriteRaw.
+// To follow another function that calls write: insmod follow_example path=/lib/libc.so
+// symbol=write comm=NAME. At the prompt the device is another one: device=serial.WriteRaw.
 var (
 	followPath   = "/bin/myprog"
 	followSymbol = "syscall.write"
@@ -34,19 +33,19 @@ var (
 	followReturn *uprobes.Uretprobe
 	followKernel []*kprobes.Kretprobe // from the outermost function to the innermost
 
-	followed   atomic.Pointer[proc.Process] // in the call
+	followed   atomic.Pointer[proc.Process] // the process of the followed call
 	followDone atomic.Bool                  // one call is enough
 
 	follows  [32]followStep
 	nfollows atomic.Int32
 )
 
-// followStep is one line. It has no pointers, for it is written in trap context.
+// followStep is one line. It has no pointers, because it is written in trap context.
 type followStep struct {
 	at    int64 // ns
 	depth int   // 0 is the program, n followKernel[n-1]
 	back  bool
-	value uint64 // that the function returns
+	value uint64 // what the function returns
 }
 
 func init() {
@@ -79,7 +78,8 @@ func followCalled(*uprobes.Uprobe, *amd64.Regs) {
 	}
 }
 
-// followKernelCalled declines calls for others: these will not be seen to return.
+// followKernelCalled declines calls of other processes, so that their returns are not
+// reported.
 func followKernelCalled(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
 	if p, t := followed.Load(), proc.Interrupted(regs); p == nil || t == nil || t.Process() != p {
 		return 1
@@ -102,7 +102,7 @@ func followDepth(rp *kprobes.Kretprobe) int {
 	return 0
 }
 
-// followReturned is called in the program's thread, which may take its time.
+// followReturned is called in the program's thread, which may block.
 func followReturned(_ *uprobes.UretprobeInstance, regs *amd64.Regs) {
 	me := uprobes.Current()
 	if followed.Load() != me.Process() {

@@ -26,14 +26,14 @@ import (
 //	cat /sys/kernel/debug/funccount
 //	rmmod funccount
 //
-// Functions that cannot have a probe, because hits go through them, are left out.
+// Functions that cannot be probed, because hits use them, are left out.
 var (
 	countTarget   string
 	countInterval int
 	countMost     = 20
 	counted       []counter
 	countRemove   func()
-	countLeft     int // functions left out
+	countLeft     int // number of functions left out
 	countShow     *tally.Show
 )
 
@@ -43,10 +43,11 @@ type counter struct {
 	ledger func() kprobes.Ledger
 }
 
-// maxCounted is the most functions that are counted: each takes some memory.
+// maxCounted is how many functions can be counted: each takes some memory.
 const maxCounted = 2000
 
-// maxInProgram is the same of a program's functions, which get their probes one by one.
+// maxInProgram is the same for a program's functions, whose probes are registered one by
+// one.
 const maxInProgram = 200
 
 func init() {
@@ -63,7 +64,7 @@ func init() {
 	})
 }
 
-// countCall has nothing to do: the probe counts its hits itself.
+// countCall does nothing: the probe counts its hits itself.
 func countCall(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
 func countInit() error {
@@ -86,7 +87,7 @@ func countInit() error {
 	return err
 }
 
-// countFits reports whether so many functions can be counted, or else sets err.
+// countFits reports whether n functions can be counted; if not it sets err.
 func countFits(n, most int, err *error) bool {
 	switch {
 	case n == 0:
@@ -132,7 +133,7 @@ func countProgram(path, pattern string) error {
 	return err
 }
 
-// countRegister sets probes on all functions that can have one: together, which is
+// countRegister sets probes on all functions that can be probed: together, which is
 // fastest, or one by one if one of them is refused.
 func countRegister(all []kallsyms.Symbol) (refused error) {
 	var ks []*kprobes.Kprobe

@@ -20,8 +20,8 @@ import (
 	"sonde/uprobes"
 )
 
-// funclatency: how long the calls of a function take, as a histogram of nanoseconds. The
-// time in calls that wait counts, and so does what the probe costs.
+// funclatency: how long the calls of a function take, as a histogram of nanoseconds. It
+// includes the time in which calls wait, and the cost of the probe.
 //
 //	insmod funclatency target=vfs.Read
 //	rmmod funclatency
@@ -85,8 +85,8 @@ func latencyInit() (err error) {
 	return err
 }
 
-// latencyOfProgram sets two probes: calls of a program have no data, so what each thread has
-// entered is kept here.
+// latencyOfProgram sets two probes: calls of a program have no private data, so the calls
+// that each thread has entered are kept here.
 func latencyOfProgram() (*probed, error) {
 	var mu sync.Mutex
 	began := map[*proc.Thread][]int64{}
@@ -105,7 +105,7 @@ func latencyOfProgram() (*probed, error) {
 		defer mu.Unlock()
 		last := len(began[t]) - 1
 		switch {
-		case last < 0: // it was entered before the probe was there
+		case last < 0: // it was entered before the probe existed
 			return
 		case last == 0:
 			defer delete(began, t)

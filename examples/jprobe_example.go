@@ -9,8 +9,8 @@ import (
 	"sonde/kprobes"
 )
 
-// jprobe_example: print the arguments of vfs.Read. The mirror principle gives
-// the handler the arguments of the function it stands in for.
+// jprobe_example: print the arguments of vfs.Read. A jprobe's handler gets the arguments of
+// the probed function.
 var myJprobe *kprobes.Jprobe
 
 func init() {

@@ -10,8 +10,8 @@ import (
 	"sonde/kprobes"
 )
 
-// kprobe_example: print address, ip and flags, and the stack, whenever a
-// function is called. The default is what every `cat` goes through.
+// kprobe_example: print the address, ip, flags and stack whenever a function is called. The
+// default is a function that every `cat` calls.
 var (
 	symbol = "sonde/kernel/vfs.Read"
 	offset = uint64(0)
@@ -45,8 +45,8 @@ func handlerPost(p *kprobes.Kprobe, regs *amd64.Regs, flags uint64) {
 	printk.Info("post_handler: p->addr=0x%x, ip=%x, flags=0x%x", p.Addr, regs.IP, regs.Flags)
 }
 
-// handlerFault is called if the instruction or a handler faults. It returns 0
-// because it does not deal with the fault.
+// handlerFault is called if the instruction or a handler faults. It returns 0 because it
+// does not handle the fault.
 func handlerFault(p *kprobes.Kprobe, regs *amd64.Regs, trapnr int) int {
 	printk.Info("fault_handler: p->addr=0x%x, trap #%d", p.Addr, trapnr)
 	return 0

@@ -16,7 +16,7 @@ import (
 // kretprobe_example: report what a function returns, and how long it took.
 var (
 	probedFunc  = "sonde/kernel/vfs.Read"
-	maxActive   = 20 // probe up to 20 instances concurrently
+	maxActive   = 20 // at most 20 calls are probed at a time
 	myKretprobe *kprobes.Kretprobe
 )
 

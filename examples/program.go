@@ -17,24 +17,24 @@ import (
 	"sonde/uprobes"
 )
 
-// The target of a ready module is a function of the kernel, or one of a program, in all processes
-// that run its file: target=/bin/myprog:myfunc. Handlers of a program's probes run in the thread
-// that was hit, and may lock and allocate.
+// The target of a ready-made module is a function of the kernel or of a program, in all
+// processes that run its file: target=/bin/myprog:myfunc. Handlers of a program's probes
+// run in the thread that hit the probe, and may lock and allocate.
 
-// inProgram takes the name of a program's function apart.
+// inProgram splits the name of a program's function.
 func inProgram(target string) (path, symbol string, ok bool) {
 	path, symbol, ok = strings.Cut(target, ":")
 	return path, symbol, ok && strings.HasPrefix(path, "/")
 }
 
-// What the parameters of the ready modules can be: seconds, and lines or calls.
+// Bounds of the parameters of the ready-made modules: seconds, and lines or calls.
 const (
 	maxInterval = 24 * 60 * 60
 	maxShown    = 100_000
 	maxPid      = 1 << 22 // Linux's greatest pid_max
 )
 
-// validTarget refuses half of a program's function.
+// validTarget refuses an incomplete name of a program's function.
 func validTarget(target string) error {
 	path, symbol, ok := inProgram(target)
 	switch {
@@ -66,7 +66,7 @@ func onEntry(target string, k func(*kprobes.Kprobe, *amd64.Regs) int, u func(*am
 	return &probed{p.Ledger, func() { kprobes.UnregisterKprobe(p) }}, kprobes.RegisterKprobe(p)
 }
 
-// onReturn does so on the returns; active: of how many calls at a time.
+// onReturn does the same for returns; active is how many calls at a time.
 //
 // Errors: those of registering it.
 func onReturn(target string, active int, k func(*kprobes.KretprobeInstance, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
@@ -79,7 +79,7 @@ func onReturn(target string, active int, k func(*kprobes.KretprobeInstance, *amd
 	return &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
 }
 
-// readProgram calls f with what is known of a program's functions.
+// readProgram calls f with what is known about a program's functions.
 //
 // Errors: those of opening it; ENOEXEC.
 func readProgram(path string, f func(*program.File)) error {

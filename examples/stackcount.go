@@ -22,8 +22,8 @@ import (
 	"sonde/uprobes"
 )
 
-// stackcount: who calls a function, by the stack of each call; as a tree of callers, or
-// folded, a line for each stack, as flame graphs are made of.
+// stackcount: which code calls a function, by the stack of each call; as a tree of callers,
+// or folded, a line for each stack, which is the input of flame graphs.
 //
 //	insmod stackcount target=vfs.Read
 //	insmod stackcount target=vfs.Read folded=1
@@ -60,7 +60,8 @@ func stackCalled(_ *kprobes.Kprobe, r *amd64.Regs) int {
 	return 0
 }
 
-// stackInProgram is the same for a program: names at once, as it may be gone when they are asked for.
+// stackInProgram does the same for a program. It resolves names at once, because the
+// program may be gone later.
 func stackInProgram(r *amd64.Regs) {
 	var names []string
 	for _, c := range uprobes.Backtrace(r, tally.Depth) {
@@ -115,7 +116,7 @@ func stackWrite(w io.Writer) {
 	}
 }
 
-// stack is one, the innermost function first.
+// stack is one stack, the innermost function first.
 type stack struct {
 	names []string
 	count uint64
@@ -135,7 +136,7 @@ func stackAll() (all []stack) {
 	return all
 }
 
-// stackNames returns the functions of calls, which are return addresses.
+// stackNames returns the functions of return addresses.
 func stackNames(calls []uintptr) (names []string) {
 	for _, pc := range calls {
 		name := "?"

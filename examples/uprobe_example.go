@@ -12,9 +12,9 @@ import (
 	"sonde/uprobes"
 )
 
-// uprobe_example: count the number of times an instruction of a program is executed,
-// and report each time unless verbose=0: insmod uprobe_example pid=PID vaddr=ADDRESS. Or that
-// of a function in all processes that run a program: insmod uprobe_example path=FILE
+// uprobe_example: count how often an instruction of a program is executed, and report each
+// time unless verbose=0: insmod uprobe_example pid=PID vaddr=ADDRESS. Or an instruction of
+// a function, in all processes that run a program: insmod uprobe_example path=FILE
 // symbol=NAME.
 var (
 	uprobePid     int

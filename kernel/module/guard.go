@@ -8,10 +8,10 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// guard calls a function of a module and makes an error of its panic: the
-// shell that typed insmod should outlive the module.
+// guard calls a function of a module and turns a panic into an error: the shell that runs
+// insmod should survive the module.
 //
-// Errors: EFAULT for a panic, and what f returns.
+// Errors: EFAULT for a panic, and those of f.
 func guard(what string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

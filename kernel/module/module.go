@@ -33,10 +33,10 @@ type Module struct {
 	Init   func() error // nil is fine
 	Exit   func()       // nil: cannot be unloaded
 
-	file, pkg string // the source file that registers it, and its package
+	file, pkg string // the source file that registers it, and the package
 }
 
-// State is what a module is at, in the words of /proc/modules.
+// State is the state of a module, as shown in /proc/modules.
 type State string
 
 // The states; a module that is not loaded has none.
@@ -46,7 +46,7 @@ const (
 	Unloading State = "Unloading"
 )
 
-// Status is a loaded module and what it is at.
+// Status is a loaded module and its state.
 type Status struct {
 	*Module
 	State State
@@ -56,13 +56,13 @@ var table struct {
 	mu sync.Mutex
 	// guarded by mu:
 	known    map[string]*Module
-	clashes  map[string]error // of names that two modules have
+	clashes  map[string]error // errors for names that two modules have
 	loaded   []*Status        // newest last
 	onUnload []func(name string)
 }
 
-// Register makes a module known. If another has its name already, neither can be
-// loaded: insmod says where the two are.
+// Register makes a module known. If another module has the same name, neither can be
+// loaded, and insmod says which files register them.
 //
 // Context: package initialization.
 func Register(m *Module) {
@@ -107,8 +107,8 @@ func Loaded() []Status {
 	return all
 }
 
-// ProcModules returns the text of /proc/modules. All code is part of the
-// kernel, so there is neither size nor address to show.
+// ProcModules returns the text of /proc/modules. All code is part of the kernel, so there
+// is no size or address to show.
 func ProcModules() string {
 	var b strings.Builder
 	for _, s := range Loaded() {
@@ -120,8 +120,8 @@ func ProcModules() string {
 // Insmod loads a module with parameters of the form "name=value".
 //
 // Context: goroutine; calls Init.
-// Errors:  ENOENT (with names that are near), EEXIST, EINVAL, EFAULT when
-// Init panics, and what Init returns (wrapped with the module).
+// Errors: ENOENT (with similar names), EEXIST, EINVAL, EFAULT if Init panics, and those of
+// Init (wrapped with the module's name).
 func Insmod(name string, params ...string) error {
 	s, err := begin(name)
 	if err == nil {
@@ -133,11 +133,11 @@ func Insmod(name string, params ...string) error {
 	return fmt.Errorf("module %s: %w", name, err)
 }
 
-// Rmmod unloads a module. When it returns nothing of the module's is left.
+// Rmmod unloads a module. When it returns, nothing of the module is left.
 //
 // Context: goroutine; calls Exit.
-// Errors:  ENOENT when it is not loaded, EBUSY when it cannot be unloaded or
-// is on its way (wrapped with the module).
+// Errors: ENOENT it is not loaded; EBUSY it cannot be unloaded, or is being loaded or
+// unloaded (wrapped with the module's name).
 func Rmmod(name string) error {
 	s, err := leave(name)
 	if err != nil {
@@ -189,7 +189,7 @@ func leave(name string) (*Status, error) {
 	return s, nil
 }
 
-// load sets the parameters and calls Init; on an error they are as before.
+// load sets the parameters and calls Init; after an error the parameters are as before.
 func (s *Status) load(params []string) error {
 	s.Params.reset()
 	err := s.Params.set(params)

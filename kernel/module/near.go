@@ -8,8 +8,8 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// unknown is the error for a name that no module has, with those that could
-// have been meant. The caller holds table.mu.
+// unknown returns the error for a name that no module has, with similar names. The caller
+// holds table.mu.
 func unknown(name string) error {
 	var near []string
 	for known := range table.known {
@@ -24,8 +24,8 @@ func unknown(name string) error {
 	return refusal.New(syscall.ENOENT, "no such module, perhaps %s", strings.Join(near, ", "))
 }
 
-// isNear reports whether one name is part of the other or at most two
-// characters off; "-" and "_" are the same, and a final ".ko" is forgiven.
+// isNear reports whether one name is part of the other, or differs in at most two
+// characters; "-" and "_" are the same, and a final ".ko" is ignored.
 func isNear(name, known string) bool {
 	plain := strings.NewReplacer("-", "_")
 	name, known = plain.Replace(strings.TrimSuffix(name, ".ko")), plain.Replace(known)
@@ -35,7 +35,7 @@ func isNear(name, known string) bool {
 	return strings.Contains(known, name) || strings.Contains(name, known) || distance(name, known) <= 2
 }
 
-// distance counts the characters to change, add or drop to make a into b.
+// distance counts the characters to change, insert or delete to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// Whose code runs? A goroutine in a module's Init or Exit carries a label with
-// the module's name, and goroutines that it starts inherit the label. So what a
-// module sets up later, from a goroutine of its own, is known as the module's.
+// Which module does running code belong to? A goroutine in a module's Init or Exit carries
+// a label with the module's name, and goroutines that it starts inherit the label. So what
+// a module registers later, from a goroutine of its own, is known to be the module's.
 //
-// The label is the one that profilers use, so that they show it as well.
+// It is the label that profilers use, so they show it as well.
 //
-// Rejected: an argument to every function that registers something (Linux has
-// THIS_MODULE; a module that forgets to clean up also forgets that).
+// Rejected: an argument to every function that registers something, like Linux's
+// THIS_MODULE: a module that forgets to clean up would also forget that.
 
-// labels is what the runtime takes for a goroutine's labels.
+// labels has the layout of the runtime's goroutine labels.
 // Source: Go 1.26 internal/runtime/pprof/label, Set.
 type labels struct{ list []label }
 
@@ -23,8 +23,8 @@ type label struct{ key, value string }
 
 const labelKey = "module"
 
-// Both belong to the runtime, Go 1.26 runtime/proflabel.go, which keeps them
-// for others to use.
+// Both functions belong to the runtime, Go 1.26 runtime/proflabel.go, which keeps them for
+// others to use.
 //
 //go:linkname setLabels runtime/pprof.runtime_setProfLabel
 func setLabels(unsafe.Pointer)
@@ -41,8 +41,8 @@ func as(m *Module, f func() error) error {
 	return f()
 }
 
-// Current returns the name of the module on whose behalf the caller runs, ""
-// for the kernel's own code.
+// Current returns the name of the module for which the caller runs, or "" for the kernel's
+// own code.
 func Current() string {
 	set := (*labels)(getLabels()) // Safe because: only as sets them
 	if set == nil {
@@ -56,9 +56,9 @@ func Current() string {
 	return ""
 }
 
-// Of returns the name of the loaded module that the function at pc belongs to,
-// "" if it is the kernel's. A module's functions are those in the file that
-// registers it, and if it comes from outside the kernel's tree, those of its package.
+// Of returns the name of the loaded module that contains the function at pc, or "" for the
+// kernel. A module's functions are those in the file that registers it or, if it comes from
+// outside the kernel's tree, in its package.
 func Of(pc uintptr) string {
 	fn := runtime.FuncForPC(pc)
 	if fn == nil {
@@ -81,7 +81,7 @@ func Of(pc uintptr) string {
 	return ""
 }
 
-// packageOf returns the path of the package that a function is of, by its symbol.
+// packageOf returns the path of a function's package, given the function's symbol.
 func packageOf(symbol string) string {
 	path, _, _ := strings.Cut(symbol, "[") // the slashes of a type argument are not the path's
 	folders := strings.LastIndexByte(path, '/')
@@ -89,9 +89,8 @@ func packageOf(symbol string) string {
 	return symbol[:folders+1] + name
 }
 
-// OnUnload registers f, which is called with the name of each module that is
-// unloaded: after its Exit, or after an Init that failed. f takes back what the module
-// still holds.
+// OnUnload registers f, which is called with the name of each module that is unloaded:
+// after its Exit, or after an Init that failed. f must release what the module still holds.
 //
 // Context: package initialization.
 func OnUnload(f func(name string)) {
@@ -100,7 +99,7 @@ func OnUnload(f func(name string)) {
 	table.onUnload = append(table.onUnload, f)
 }
 
-// sweep calls all of them for m.
+// sweep calls the functions that OnUnload has registered.
 func sweep(m *Module) {
 	table.mu.Lock()
 	hooks := table.onUnload

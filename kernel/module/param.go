@@ -18,12 +18,13 @@ type Param struct {
 	Doc  string
 	set  func(string) error
 	get  func() string
-	// check refuses what set would take but makes no sense, and says what does; it may be nil.
+	// check returns an error for values that set would accept but that make no sense; it
+	// may be nil.
 	check func(string) error
 	def   string // the value at registration
 }
 
-// Within refuses numbers that are not from lo to hi, of an Int. It returns p.
+// Within restricts an Int to the numbers from lo to hi. It returns p.
 func (p *Param) Within(lo, hi int64) *Param {
 	p.check = func(s string) error {
 		if n, err := strconv.ParseInt(s, 0, 64); err == nil && (n < lo || n > hi) {
@@ -34,14 +35,14 @@ func (p *Param) Within(lo, hi int64) *Param {
 	return p
 }
 
-// Valid refuses what check does, which says what it took the text for, and what it wants. It
-// returns p.
+// Valid lets check refuse values; its error must say what the text means and what is
+// wanted. It returns p.
 func (p *Param) Valid(check func(string) error) *Param {
 	p.check = check
 	return p
 }
 
-// Given refuses a text that is given but empty. It returns p.
+// Given refuses an empty value. It returns p.
 func (p *Param) Given() *Param {
 	return p.Valid(func(s string) error {
 		if s == "" {
@@ -65,7 +66,7 @@ func String(v *string, doc string) *Param {
 	}
 }
 
-// Int binds a parameter to an integer; it is written decimal or with 0x.
+// Int binds a parameter to an integer, written in decimal or with 0x.
 func Int(v *int, doc string) *Param {
 	return &Param{Type: "int", Doc: doc,
 		set: func(s string) error {
@@ -93,8 +94,8 @@ func Uint(v *uint64, doc string) *Param {
 	}
 }
 
-// Bool binds a parameter to a switch: 0, 1, n, y, false or true. The name
-// alone, without a value, means 1.
+// Bool binds a parameter to a switch: 0, 1, n, y, false or true. The name alone, without a
+// value, means 1.
 func Bool(v *bool, doc string) *Param {
 	return &Param{Type: "bool", Doc: doc,
 		set: func(s string) error {
@@ -127,7 +128,7 @@ func (ps Params) bind() {
 	}
 }
 
-// reset puts all parameters back to their defaults.
+// reset resets all parameters to their defaults.
 func (ps Params) reset() {
 	for _, p := range ps {
 		p.set(p.def) // cannot fail: get wrote it
@@ -136,7 +137,7 @@ func (ps Params) reset() {
 
 // set sets parameters from words of the form "name=value".
 //
-// Errors: EINVAL, naming the parameters there are.
+// Errors: EINVAL, with the names of the parameters.
 func (ps Params) set(words []string) error {
 	for _, word := range words {
 		name, value, given := strings.Cut(word, "=")

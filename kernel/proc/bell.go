@@ -1,7 +1,7 @@
 package proc
 
-// bell wakes all who wait for news. Its methods are called with mu held; who
-// waits receives from the channel without it, and then looks again.
+// bell wakes all goroutines that wait for news. Its methods are called with mu held; a
+// waiter receives from the channel without mu, and then looks again.
 type bell struct{ ch chan struct{} }
 
 func (b *bell) wait() <-chan struct{} {

@@ -2,8 +2,8 @@ package proc
 
 import "sync/atomic"
 
-// account is what a thread has used besides time, which its CPU knows. The thread writes
-// it, others read it.
+// account is what a thread has used apart from time, which its CPU counts. The thread
+// writes it, others read it.
 type account struct {
 	faults, sleeps atomic.Int64
 	blocking       bool // the call may sleep

@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// CloneArgs are what clone wants, of any of its forms.
+// CloneArgs are the arguments of clone, in any of its forms.
 type CloneArgs struct {
 	Flags      uint64 // CLONE_*
 	ExitSignal int
@@ -17,13 +17,13 @@ type CloneArgs struct {
 	ParentTID  uint64 // where to store the number, for CLONE_PARENT_SETTID
 	ChildTID   uint64 // for CLONE_CHILD_SETTID and CLONE_CHILD_CLEARTID
 
-	// Made is called with a new process that has its own descriptors and of which nobody
-	// else knows yet, for CLONE_PIDFD. After an error there is no process, and Clone returns
-	// the error; where Clone fails later it calls undo. May be nil.
+	// Made, if not nil, is called for CLONE_PIDFD with the new process, which has its
+	// descriptors and is not yet visible. If it returns an error, there is no process, and
+	// Clone returns the error. If Clone fails later, it calls undo.
 	Made func(child *Process) (undo func(), err error)
 }
 
-// unsupported are flags for which there is nothing here.
+// unsupported are the flags that are not implemented.
 const unsupported = abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
 	abi.CLONE_NEWUSER | abi.CLONE_NEWPID | abi.CLONE_NEWNET | abi.CLONE_INTO_CGROUP
 
@@ -45,12 +45,12 @@ func (a *CloneArgs) check() error {
 // userEnd is above all addresses that a program can have.
 const userEnd = 1 << 47
 
-// Clone makes a thread or a process that goes on where t is, with 0 in AX, and
-// returns its number. After CLONE_VFORK it returns when the child has ended or
-// runs another program.
+// Clone makes a thread or a process that continues where t is, with 0 in AX, and returns
+// its number. With CLONE_VFORK it returns when the child has ended or runs another program.
 //
 // Context: t's goroutine.
-// Errors: EINVAL, EAGAIN beyond a limit, ENOMEM, EFAULT; nothing is left behind.
+// Errors: EINVAL; EAGAIN beyond a limit; ENOMEM; EFAULT. After an error nothing is left
+// behind.
 func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	if err := a.check(); err != nil {
 		return 0, err
@@ -81,7 +81,8 @@ func (t *Thread) Clone(a CloneArgs) (id int, err error) {
 	return id, nil
 }
 
-// release lets n run once all know of it, and also if that panics: it is in the table.
+// release lets n run once it is known everywhere, and also after a panic, because it is in
+// the table.
 func (t *Thread) release(n *Thread, a CloneArgs) {
 	defer func() { go n.run() }()
 	t.storeIDs(n, a)
@@ -104,8 +105,8 @@ func (n *Thread) prepare(a CloneArgs) {
 	}
 }
 
-// storeIDs writes the child's number where clone was asked to. A bad address is
-// the program's business, as in Linux.
+// storeIDs writes the child's number where clone was asked to. As in Linux, a bad address
+// is ignored.
 func (t *Thread) storeIDs(n *Thread, a CloneArgs) {
 	if a.Flags&abi.CLONE_PARENT_SETTID != 0 {
 		t.Memory().Store32(a.ParentTID, uint32(n.TID))
@@ -115,7 +116,7 @@ func (t *Thread) storeIDs(n *Thread, a CloneArgs) {
 	}
 }
 
-// adopt makes n a thread of p beside t.
+// adopt makes n a thread of p, next to t.
 func (p *Process) adopt(t, n *Thread) error {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -137,7 +138,7 @@ func (n *Thread) start() {
 	p.threads = append(p.threads, n)
 	p.table.threads[n.TID] = n
 	p.table.forks++
-	n.cpu.Bind(n.cpus) // its maker may have been bound anew meanwhile
+	n.cpu.Bind(n.cpus) // t may have been bound to other CPUs meanwhile
 	if p.stopped != 0 || len(p.holds) > 0 {
 		n.work.Store(true)
 	}
@@ -186,7 +187,7 @@ func (a *CloneArgs) made(c *Process) (undo func(), err error) {
 	return undo, err
 }
 
-// discard gives back what a process has that will not be born.
+// discard releases what an unborn process has.
 func (c *Process) discard() {
 	if c.res != nil {
 		c.res.Close()
@@ -220,7 +221,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 	return nil
 }
 
-// give makes c a child of p, in the group of c's maker. mu held.
+// give makes c a child of p, in its maker's group. mu held.
 func (p *Process) give(c *Process) {
 	c.parent = p
 	p.children = append(p.children, c)
@@ -250,16 +251,16 @@ func (c *Process) inherit(p *Process, flags uint64) {
 	}
 }
 
-// vforkEnd is the channel that is closed when a child of vfork lets its parent go
-// on; nil for another.
+// vforkEnd returns the channel that is closed when a child of vfork releases its parent;
+// nil: p is not such a child.
 func (p *Process) vforkEnd() <-chan struct{} {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	return p.vfork
 }
 
-// awaitChild waits until a child of vfork has its own memory, or t is to end. Other
-// signals wait, too.
+// awaitChild waits until a child of vfork has its own memory, or t must end. Other signals
+// stay pending.
 func (t *Thread) awaitChild(done <-chan struct{}) {
 	t.charge.slept()
 	t.sleeping.Store(true)
@@ -274,7 +275,7 @@ func (t *Thread) awaitChild(done <-chan struct{}) {
 	}
 }
 
-// dying reports whether t is to end.
+// dying reports whether t must end.
 func (t *Thread) dying() bool {
 	p := t.process
 	p.table.mu.Lock()

@@ -14,11 +14,11 @@ type CPU interface {
 	Regs() *amd64.Regs
 	// Bases of the segments FS and GS.
 	Bases() (fs, gs *uint64)
-	// FP is the FXSAVE image of the floating-point registers, to be read; SetFP
-	// changes them, as far as what it is given makes sense.
+	// FP is the FXSAVE image of the floating-point registers, read-only; SetFP sets them,
+	// except invalid bits.
 	FP() []byte
 	SetFP(image []byte)
-	// Address is what a page fault was about.
+	// Address is the address of a page fault.
 	Address() uint64
 	// Run lets the program run in an address space until something happens.
 	Run(in *space.Space) Event
@@ -28,19 +28,19 @@ type CPU interface {
 	Clone() CPU
 	// Reset sets all registers as a program finds them at its start.
 	Reset(ip, sp uint64)
-	// Used is how long the program has run, and how long the kernel for it, from a
-	// return of Run to the next Run. Time in which its goroutine has no CPU does not count.
-	// Context: any.
+	// Used returns how long the program has run, and how long the kernel has run for it,
+	// from a return of Run to the next Run. Time in which its goroutine has no CPU does not
+	// count. Context: any.
 	Used() (user, system time.Duration)
-	// Bind lets the program run on these CPUs only, a bit each, and on all with 0, from the
-	// next Run on. Context: any.
+	// Bind restricts the program to these CPUs, a bit each, from the next Run on; 0 means
+	// all CPUs. Context: any.
 	Bind(cpus uint32)
-	// Here is the number of the CPU that the program runs on.
+	// Here returns the number of the CPU that the program runs on.
 	Here() int
 }
 
-// Event is why Run returned: a number below 32 is an exception, another below 256
-// an interrupt, which has been served.
+// Event is why Run returned: a number below 32 is an exception, another below 256 an
+// interrupt, which has been handled.
 type Event int
 
 // Further events.

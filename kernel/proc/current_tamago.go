@@ -12,18 +12,18 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// Current returns the thread whose goroutine calls it, which serves its system call,
-// say; nil in a goroutine of the kernel's own.
+// Current returns the thread whose goroutine calls it, for example in a system call, or nil
+// in one of the kernel's own goroutines.
 func Current() *Thread { return (*Thread)(goruntime.Thread(goruntime.Self())) }
 
-// Interrupted is Current for the code that a trap has interrupted: a probe handler
-// learns by it for which program the probed function was called. Its number, its
-// process, and the number and name of that may be asked for.
+// Interrupted is Current for the code that a trap has interrupted: it tells a probe handler
+// for which program the probed function was called. Only the thread's number, its process,
+// and the number and name of that may be used.
 //
 // Context: trap.
 func Interrupted(r *amd64.Regs) *Thread { return (*Thread)(goruntime.Thread(trap.G(r))) }
 
-// Describe returns the number and the name of the process for which code runs on g, a
+// Describe returns the number and name of the process for which code runs on g, a
 // *runtime.g; 0 for none.
 //
 // Context: any, where g cannot run meanwhile.

@@ -17,9 +17,8 @@ const (
 	handle
 )
 
-// ready does what is to be done before the program runs on: it ends the thread,
-// lets it stop, delivers signals, makes an interrupted call again. It returns
-// false when the thread is to end.
+// ready does what is necessary before the program continues: it ends the thread, stops it,
+// delivers signals, restarts an interrupted call. It returns false if the thread must end.
 func (t *Thread) ready() bool {
 	for t.work.Swap(false) {
 		if t.away() {
@@ -47,7 +46,7 @@ func (t *Thread) ready() bool {
 	return true
 }
 
-// decide finds the next thing to do, and does those that need no memory.
+// decide finds the next thing to do, and does it if it needs no memory.
 func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
 	p := t.process
 	p.table.mu.Lock()
@@ -75,7 +74,7 @@ func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
 	}
 }
 
-// settle does what happens without a handler, or returns how to call that. mu held.
+// settle does the default action of signal n, or returns the handler to call. mu held.
 func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 	if !p.actions.Caught(n) || n == abi.SIGKILL || n == abi.SIGSTOP {
 		p.byDefault(n)
@@ -88,8 +87,8 @@ func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 	return act, true
 }
 
-// tellAndTake delivers a signal after the engines know of it. Meanwhile a SIGCONT may
-// have come, which undoes a stop, or the opposite.
+// tellAndTake delivers a signal after the engines have seen it. Meanwhile a SIGCONT may
+// have come, which cancels a stop, or the reverse.
 func (t *Thread) tellAndTake(info abi.Siginfo) {
 	if act, caught := t.settleTold(int(info.Signo), t.tellSignal(info)); caught {
 		t.handle(info, act)
@@ -136,8 +135,8 @@ func (p *Process) byDefault(n int) {
 	}
 }
 
-// handle lets the program run its handler. One that cannot get its frame dies as
-// if the frame's memory had been written to by itself.
+// handle makes the program run its handler. If there is no space for the frame, the program
+// dies as if it had written there itself.
 //
 // Context: t's goroutine.
 func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
@@ -157,8 +156,8 @@ func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
 	t.SetBlocked(now)
 }
 
-// interruptCall decides about the system call that a handler interrupts: it
-// returns EINTR, or is made again after the handler.
+// interruptCall decides what the system call does that a handler interrupts: it returns
+// EINTR, or is restarted after the handler.
 func (t *Thread) interruptCall(act abi.Sigaction) {
 	if t.again == RestartSys && act.Flags&abi.SA_RESTART != 0 {
 		t.rewind()
@@ -166,8 +165,8 @@ func (t *Thread) interruptCall(act abi.Sigaction) {
 	t.again = NoRestart
 }
 
-// finishCall makes the call again that something interrupted which needed no
-// handler: a stop, a signal that another thread took.
+// finishCall restarts a call that was interrupted by something without a handler: a stop,
+// or a signal that another thread took.
 func (t *Thread) finishCall() {
 	if t.again != NoRestart {
 		t.rewind()
@@ -195,8 +194,8 @@ func (t *Thread) rewind() {
 	r.AX = t.call
 }
 
-// force gives t a signal that it cannot refuse, for what its own instruction did:
-// where it blocks or ignores it, or always with reset, the default holds.
+// force gives t a signal that it cannot refuse, because its own instruction caused it: if
+// it blocks or ignores the signal, or if reset is true, the default action is taken.
 func (t *Thread) force(info abi.Siginfo, reset bool) {
 	p, n := t.process, int(info.Signo)
 	p.table.mu.Lock()
@@ -209,7 +208,7 @@ func (t *Thread) force(info abi.Siginfo, reset bool) {
 	t.work.Store(true)
 }
 
-// Action returns what p wants done about a signal and, with set, changes it.
+// Action returns p's action for a signal and, if set is not nil, changes it.
 func (p *Process) Action(n int, set *abi.Sigaction) (old abi.Sigaction) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()

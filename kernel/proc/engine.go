@@ -6,53 +6,51 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Engine is told what the threads of a process do. Each function is called in the
-// goroutine of the thread that it is about, with no lock held, and may be nil.
-// Engines are told in the order in which they were attached; an engine that is
-// attached or detached while others are being told counts from the next event on.
+// An Engine receives the events of a process's threads. Each function is called in the
+// goroutine of the thread that it is about, with no lock held, and may be nil. Engines are
+// called in the order in which they were attached; attaching or detaching an engine during
+// an event takes effect with the next event.
 //
 // Source: Documentation/utrace.txt of the utrace patches for Linux 2.6.
 type Engine struct {
-	// Clone says that t has made a thread, or a process where flags lack
-	// CLONE_THREAD, which has not run yet: an engine that is attached to its process
-	// now misses nothing of it.
+	// Clone: t has made a thread, or a process if flags lack CLONE_THREAD, which has not
+	// run yet. An engine that is attached to its process now misses no event.
 	Clone func(t, child *Thread, flags uint64)
-	// Exec says that t's process has another program now.
+	// Exec: t's process runs another program now.
 	Exec func(t *Thread)
-	// Exit says that t ends, by itself or with its process.
+	// Exit: t ends, by itself or with its process.
 	Exit func(t *Thread, s Status)
-	// Enter and Leave are around a system call, whose number is t.Call(): the
-	// registers hold its arguments, and then its result. A thread that ends in a call
-	// does not leave it.
+	// Enter and Leave are called before and after a system call, whose number is t.Call():
+	// the registers hold its arguments, and then its result. A thread that ends in a call
+	// does not call Leave.
 	Enter, Leave func(t *Thread)
-	// Syscall says that the program has executed SYSCALL, before that becomes a system
-	// call. After true it does not, and nobody else is told.
+	// Syscall: the program has executed SYSCALL, which has not become a system call yet. If
+	// the function returns true, it does not, and no other engine is called.
 	Syscall func(t *Thread) (done bool)
-	// Signal says that t takes a signal. After true it is dropped, and engines that
-	// were attached later are not told.
+	// Signal: t takes a signal. If the function returns true, the signal is dropped, and
+	// engines that were attached later are not called.
 	Signal func(t *Thread, info abi.Siginfo) (drop bool)
-	// Exception says that the program caused an exception, before it becomes a
-	// signal; page faults that the kernel serves are none. After true it does not, and
-	// engines that were attached later are not told.
+	// Exception: the program caused an exception, which has not become a signal yet; page
+	// faults that the kernel handles are not included. If the function returns true, there
+	// is no signal, and engines that were attached later are not called.
 	Exception func(t *Thread, vector int) (done bool)
-	// Quiet says that t rests, as Hold wanted: once for each Hold.
+	// Quiet: t rests, as Hold requested; once for each Hold.
 	Quiet func(t *Thread)
-	// Away reports whether t is about to execute an instruction at another place than
-	// where the program has it. It executes that, and only then takes signals, stops or
-	// rests.
+	// Away reports whether t is about to execute an instruction at another address than the
+	// program's. It executes that instruction before it takes signals, stops or rests.
 	Away func(t *Thread) bool
-	// End says that p has ended: t was its last thread, and its memory is about to go.
+	// End: p has ended; t was its last thread, and its memory is about to be freed.
 	End func(t *Thread)
 }
 
-// hold is an engine's wish that a process rests.
+// hold is an engine's request that a process rests.
 type hold struct {
 	engine *Engine
-	number uint64        // counts up: which threads have been told
+	number uint64        // counts up, to see which threads have called Quiet
 	quiet  chan struct{} // closed when all threads rest; nil after that
 }
 
-// Attach lets e know of what p does from now on.
+// Attach lets e receive p's events from now on.
 func (p *Process) Attach(e *Engine) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -60,8 +58,8 @@ func (p *Process) Attach(e *Engine) {
 	p.engines.Store(&all)
 }
 
-// Detach is the opposite. What e holds goes on. A call of e that has begun may still
-// be under way.
+// Detach undoes Attach. A process that e holds continues. A call of e that has begun may
+// still be running.
 func (p *Process) Detach(e *Engine) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -79,8 +77,8 @@ func (p *Process) detach(e *Engine) {
 	p.engines.Store(&all)
 }
 
-// Watch attaches e to all processes, those that are made later too: before anything of
-// them runs. A program that the kernel starts is told of by Exec.
+// Watch attaches e to all processes, including future ones before any of their code runs.
+// For a program that the kernel starts, Exec is called.
 func (t *Table) Watch(e *Engine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +89,7 @@ func (t *Table) Watch(e *Engine) {
 	}
 }
 
-// Unwatch is the opposite.
+// Unwatch undoes Watch.
 func (t *Table) Unwatch(e *Engine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +106,7 @@ func (p *Process) watch() {
 	}
 }
 
-// attached returns the engines of p: none, in most cases, at the cost of a load.
+// attached returns the engines of p. In most cases there are none, which costs one load.
 func (p *Process) attached() []*Engine {
 	if all := p.engines.Load(); all != nil {
 		return *all
@@ -116,13 +114,13 @@ func (p *Process) attached() []*Engine {
 	return nil
 }
 
-// Hold asks all threads of p to rest before the next instruction of their program,
-// until Release. What it returns is closed when they do, or are gone: then nothing
-// of the program runs, although a thread that a signal has stopped calls Quiet only
-// when it is continued. System calls that wait are interrupted as by a signal that
-// has no handler. A thread that waits for its child of vfork rests after that.
+// Hold asks all threads of p to rest before the next instruction of their program, until
+// Release. The returned channel is closed when all of them rest or have ended. Then nothing
+// of the program runs, although a thread that a signal has stopped calls Quiet only when it
+// is continued. Waiting system calls are interrupted as by a signal without a handler. A
+// thread that waits for its child of vfork rests after that.
 //
-// Context: any goroutine; one of p's threads must not wait for the channel.
+// Context: goroutine; p's threads must not wait for the channel.
 func (p *Process) Hold(e *Engine) <-chan struct{} {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -137,7 +135,7 @@ func (p *Process) Hold(e *Engine) <-chan struct{} {
 	return quiet
 }
 
-// Release lets the threads go on, when no other engine holds them.
+// Release lets the threads continue, unless another engine holds them.
 func (p *Process) Release(e *Engine) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -159,7 +157,7 @@ func (p *Process) release(e *Engine) {
 	}
 }
 
-// checkQuiet tells those who hold p once all of its threads rest. mu held.
+// checkQuiet notifies the engines that hold p when all of its threads rest. mu held.
 func (p *Process) checkQuiet() {
 	if p.resting+p.parked < len(p.threads) {
 		return
@@ -201,8 +199,8 @@ func (t *Thread) rest() {
 	p.resting--
 }
 
-// restOne counts a thread that rests, and returns what says that it may go on; nil if
-// it need not rest.
+// restOne counts a thread that rests, and returns a channel that says when it may continue;
+// nil: it need not rest.
 func (p *Process) restOne() <-chan struct{} {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -214,7 +212,7 @@ func (p *Process) restOne() <-chan struct{} {
 	return p.rested.wait()
 }
 
-// untold returns the engines that hold t and have not been told that it rests.
+// untold returns the engines that hold t and whose Quiet has not been called for it.
 func (t *Thread) untold() (all []*Engine) {
 	p := t.process
 	p.table.mu.Lock()
@@ -235,7 +233,7 @@ func (t *Thread) newHold() bool {
 	return t.process.holdNumber > t.told
 }
 
-// tellClone and its like tell all engines.
+// tellClone and the functions below call all engines.
 func (t *Thread) tellClone(child *Thread, flags uint64) {
 	for _, e := range t.process.attached() {
 		if e.Clone != nil {
@@ -308,7 +306,7 @@ func (t *Thread) tellSignal(info abi.Siginfo) (drop bool) {
 	return false
 }
 
-// tellException reports whether an engine has dealt with the exception.
+// tellException reports whether an engine has handled the exception.
 func (t *Thread) tellException(vector int) (done bool) {
 	for _, e := range t.process.attached() {
 		if e.Exception != nil && e.Exception(t, vector) {
@@ -318,7 +316,7 @@ func (t *Thread) tellException(vector int) (done bool) {
 	return false
 }
 
-// away reports whether an engine has t execute an instruction elsewhere.
+// away reports whether an engine makes t execute an instruction elsewhere.
 func (t *Thread) away() bool {
 	for _, e := range t.process.attached() {
 		if e.Away != nil && e.Away(t) {

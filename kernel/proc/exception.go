@@ -29,7 +29,7 @@ const (
 	faultFetch   = 1 << 4
 )
 
-// cause is which signal an exception becomes, and how the log calls it.
+// cause is the signal that an exception becomes, and its name in the log.
 type cause struct {
 	signal int // 0: there is no such exception
 	code   int32
@@ -56,8 +56,8 @@ var causes = [...]cause{
 	21:            {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
 }
 
-// exception does what an exception in the program asks for: memory is brought, or
-// the program gets a signal.
+// exception handles an exception of the program: it makes a page present, or sends a
+// signal.
 func (t *Thread) exception(vector int) {
 	if vector == vecPageFault {
 		t.pageFault()
@@ -71,8 +71,8 @@ func (t *Thread) exception(vector int) {
 	}
 }
 
-// Raise makes a signal of an exception of t's program, at the present IP. It is not for
-// page faults: see Access.
+// Raise sends the signal for an exception of t's program, at the present IP. For page
+// faults use Access.
 //
 // Context: t's goroutine.
 func (t *Thread) Raise(vector int) {
@@ -94,12 +94,12 @@ func (t *Thread) Raise(vector int) {
 	t.force(info, false)
 }
 
-// pageFault brings the page that the program wants, or sends the signal that says
-// why not.
+// pageFault makes the page present that the program wants, or sends a signal that says why
+// it cannot.
 func (t *Thread) pageFault() {
 	r, addr := t.Regs(), t.cpu.Address()
 	if t.Memory().Reserved(addr) {
-		r.Err |= faultPresent // as in Linux: the program cannot tell which of them are mapped
+		r.Err |= faultPresent // as in Linux: a program cannot find out which kernel addresses are mapped
 	}
 	if r.Err&faultUser == 0 {
 		t.kernelsFault()
@@ -115,9 +115,9 @@ func (t *Thread) pageFault() {
 	t.Access(addr, access)
 }
 
-// Access does what an access of the program to its memory would: the page is there
-// then, or a signal waits for t. An engine that does an instruction's work calls it
-// when it cannot get at the memory.
+// Access does what the program's own access to its memory would do: afterwards the page is
+// present, or a signal is pending for t. An engine that executes an instruction itself
+// calls it when it cannot access the memory.
 //
 // Context: t's goroutine.
 func (t *Thread) Access(addr uint64, access space.Prot) {
@@ -155,7 +155,7 @@ func (t *Thread) segfault(r *amd64.Regs, addr uint64) {
 	t.log(fmt.Sprintf("%s[%d]: segfault at %x ip %016x sp %016x error %x%s", t.process.Name(), t.TID, addr, r.IP, r.SP, r.Err, t.where(r.IP)))
 }
 
-// where says in which mapping an address is, as " in name[start+size]".
+// where returns the mapping that contains an address, as " in name[start+size]".
 func (t *Thread) where(addr uint64) string {
 	a, ok := t.Memory().At(addr)
 	if !ok || a.Ident.Name == "" {

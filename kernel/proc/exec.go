@@ -9,8 +9,8 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// Image is a program that is ready to run: an address space of its own that holds
-// it, and where it begins.
+// Image is a program that is ready to run: an address space that contains it, and its start
+// address.
 type Image struct {
 	Space  *space.Space
 	IP, SP uint64
@@ -20,11 +20,11 @@ type Image struct {
 	Args   []string
 }
 
-// Exec makes t's process run another program. All other threads of the process end
-// first. On an error, nothing has changed and the image is the caller's.
+// Exec makes t's process run another program. All other threads of the process end first.
+// On an error nothing has changed and the caller keeps the image.
 //
 // Context: t's goroutine, in a system call.
-// Errors: EAGAIN where another thread was faster; EINTR where t is to end.
+// Errors: EAGAIN another thread was faster; EINTR t must end.
 func (t *Thread) Exec(img Image) error {
 	p := t.process
 	if err := p.claimExec(t); err != nil {
@@ -61,7 +61,7 @@ func (p *Process) claimExec(t *Thread) error {
 	}
 	p.hurry()
 	p.parked = 0
-	p.resume.ring() // threads that have stopped end, too
+	p.resume.ring() // stopped threads must end, too
 	return nil
 }
 
@@ -74,13 +74,13 @@ func (p *Process) loneliness(t *Thread) error {
 		}
 		select {
 		case <-fewer:
-		case <-t.kick: // maybe the end of all; other signals wait
+		case <-t.kick: // perhaps t must end; other signals stay pending
 		}
 	}
 }
 
-// lonely reports, by nil, that there is but one thread, or that it is to end; else it
-// returns what says that there are fewer.
+// lonely returns nil if there is only one thread; otherwise it returns a channel that says
+// when there are fewer.
 //
 // Errors: EINTR.
 func (p *Process) lonely() (fewer <-chan struct{}, err error) {
@@ -120,7 +120,7 @@ func (p *Process) replace(t *Thread, img Image) {
 	t.work.Store(true)
 }
 
-// Spec says how the kernel starts a program.
+// Spec describes a program that the kernel starts.
 type Spec struct {
 	Image
 	Resources Resources
@@ -128,10 +128,10 @@ type Spec struct {
 	Ready     func(p *Process) // called before the program runs; may be nil
 }
 
-// Start makes a process, a child of process 1, that runs a program. On an error the
-// image is the caller's.
+// Start makes a process, a child of process 1, that runs a program. On an error the caller
+// keeps the image.
 //
-// Errors: EAGAIN beyond a limit, EPERM for a group that is not there.
+// Errors: EAGAIN beyond a limit, EPERM the group does not exist.
 func (t *Table) Start(s Spec) (*Process, error) {
 	n := newThread(t.NewCPU())
 	n.cpu.Reset(s.IP, s.SP)

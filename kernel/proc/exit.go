@@ -9,12 +9,12 @@ import (
 
 // Exit ends the whole process of t with a code.
 //
-// Context: t's goroutine; the program does not run on.
+// Context: t's goroutine; the program does not continue.
 func (t *Thread) Exit(code int) { t.process.exit(Exited(code)) }
 
 // Leave ends t alone; the last thread to leave ends the process with its code.
 //
-// Context: t's goroutine; the program does not run on.
+// Context: t's goroutine; the program does not continue.
 func (t *Thread) Leave(code int) {
 	p := t.process
 	if p.threadCount() == 1 {
@@ -25,7 +25,7 @@ func (t *Thread) Leave(code int) {
 	t.work.Store(true)
 }
 
-// Kill ends p as a signal would that nobody can refuse.
+// Kill ends p like a signal that cannot be refused.
 func (p *Process) Kill(sig int) { p.exit(Killed(sig)) }
 
 func (p *Process) exit(s Status) {
@@ -34,7 +34,7 @@ func (p *Process) exit(s Status) {
 	p.beginExit(s)
 }
 
-// beginExit makes all threads end. The first reason counts. mu held.
+// beginExit makes all threads end. Only the first reason counts. mu held.
 func (p *Process) beginExit(s Status) {
 	if p.exiting || p.state != alive || p == p.table.init {
 		return
@@ -47,7 +47,7 @@ func (p *Process) beginExit(s Status) {
 	p.hurry()
 }
 
-// end is the end of a thread: what it holds is given back, then it is forgotten.
+// end ends a thread: it releases what the thread holds and forgets it.
 //
 // Context: t's goroutine.
 func (t *Thread) end() {
@@ -77,7 +77,7 @@ func (p *Process) lose(t *Thread) bool {
 		return true
 	}
 	p.allParked()
-	// What only this thread wanted, another may take.
+	// Another thread may take what was pending for this one only.
 	for _, o := range p.threads {
 		if _, ok := o.next(); ok {
 			o.nudge()
@@ -86,8 +86,8 @@ func (p *Process) lose(t *Thread) bool {
 	return false
 }
 
-// finish gives back what the process has, and tells who is concerned. The memory
-// and the files are gone before anyone can know of the end.
+// finish releases what the process has, and notifies those concerned. The memory and the
+// files are gone before anyone can notice the end.
 //
 // Context: the goroutine of the last thread.
 func (p *Process) finish() {
@@ -103,7 +103,7 @@ func (p *Process) finish() {
 	}
 }
 
-// become makes p a zombie and returns the terminal that it leaves.
+// become makes p a zombie and returns the terminal that it leaves, for HangUp.
 func (p *Process) become() (hangUp Terminal) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -162,7 +162,7 @@ func (p *Process) Subreaper() bool {
 	return p.subreaper
 }
 
-// releaseParent lets the parent run on that waits in vfork. mu held.
+// releaseParent lets a parent continue that waits in vfork. mu held.
 func (p *Process) releaseParent() {
 	if p.vfork != nil {
 		close(p.vfork)
@@ -197,8 +197,8 @@ func (p *Process) orphan() {
 	}
 }
 
-// abandoned tells the stopped members of a group that has become orphaned.
-// mu held.
+// abandoned sends SIGHUP to the stopped members of a group that has become orphaned. mu
+// held.
 func (g *Group) abandoned() {
 	stopped := slices.ContainsFunc(g.members, func(p *Process) bool { return p.stopped != 0 })
 	if stopped && g.orphaned() {

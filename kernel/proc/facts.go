@@ -5,14 +5,14 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// Layout is where a program's parts lie in its memory, for /proc.
+// Layout is where the parts of a program are in its memory, for /proc.
 type Layout struct {
 	CodeStart, CodeEnd, StackStart     uint64
 	ArgStart, ArgEnd, EnvStart, EnvEnd uint64 // the strings
 	Auxv                               []byte // the auxiliary vector as it was at the start
 }
 
-// Facts are what /proc tells of a process, all of one moment.
+// Facts are what /proc shows about a process, all at one moment.
 type Facts struct {
 	Name, Exe              string
 	Args                   []string
@@ -28,7 +28,7 @@ type Facts struct {
 	Blocked, Ignored, Handled signal.Set // Blocked is the first thread's
 }
 
-// ThreadFacts are what /proc tells of one thread.
+// ThreadFacts are what /proc shows about one thread.
 type ThreadFacts struct {
 	Nice             int
 	State            string // as Process.State
@@ -36,7 +36,7 @@ type ThreadFacts struct {
 	Pending, Blocked signal.Set
 }
 
-// ThreadFacts returns them; ok is false when there is no such thread.
+// ThreadFacts returns the facts of a thread; ok is false if it does not exist.
 func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
 	return f, true
 }
 
-// Facts returns them.
+// Facts returns the facts of p.
 func (p *Process) Facts() Facts {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()

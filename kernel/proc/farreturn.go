@@ -8,10 +8,11 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// QEMU's emulator reads the stack for a far return and for IRET as the kernel would, even in
-// ring 3. With SMAP that is a page fault, whatever the program may do with the page; it says
-// that it is not a program's access, which a processor never says of one. The instruction is
-// done here then. There is nothing to bring: the program would fault for ever.
+// QEMU's emulator reads the stack for a far return and for IRET as the kernel would, even
+// in ring 3. With SMAP that is a page fault, whatever the program may do with the page. The
+// fault claims to be the kernel's access, which no processor does for a program's. So the
+// instruction is executed here: making the page present would not help, and the program
+// would fault for ever.
 //
 // Source: QEMU, target/i386/tcg/seg_helper.c, helper_ret_protected; Intel SDM vol. 2A and 2B,
 // "IRET" and "RET".
@@ -23,7 +24,7 @@ const (
 	opIret      = 0xcf
 )
 
-// kernelsFault serves a page fault of the program that is said to be the kernel's access.
+// kernelsFault handles a page fault of the program that claims to be the kernel's access.
 func (t *Thread) kernelsFault() {
 	r := t.Regs()
 	var code [insn.MaxLen]byte
@@ -39,7 +40,7 @@ func (t *Thread) kernelsFault() {
 	}
 }
 
-// protection is a general protection fault with that error code.
+// protection raises a general protection fault with an error code.
 func (t *Thread) protection(code uint64) {
 	t.Regs().Err = code
 	if !t.tellException(vecProtect) {
@@ -47,8 +48,8 @@ func (t *Thread) protection(code uint64) {
 	}
 }
 
-// farReturn does in, whose bytes code begins with. It reports false after an exception
-// instead.
+// farReturn executes in, the instruction at the beginning of code. It returns false if it
+// raised an exception instead.
 func (t *Thread) farReturn(in insn.Inst, code []byte) bool {
 	r, size, words := t.Regs(), operandSize(in), 2
 	if in.Opcode == opIret {
@@ -87,12 +88,12 @@ func (t *Thread) farReturn(in insn.Inst, code []byte) bool {
 	if size == 2 {
 		r.Flags = r.Flags&^0xffff | word(2)
 	} else {
-		r.Flags = word(2) // Run keeps what is not the program's
+		r.Flags = word(2) // Run ignores flags that are not the program's
 	}
 	return true
 }
 
-// operandSize is that of an instruction that pops words.
+// operandSize returns the size of the words that an instruction pops.
 func operandSize(in insn.Inst) int {
 	switch {
 	case in.REX&insn.REXW != 0:
@@ -103,8 +104,8 @@ func operandSize(in insn.Inst) int {
 	return 4
 }
 
-// popped reads the program's stack. It reports false where the program may not, which is a
-// fault of its own then.
+// popped reads the program's stack. It returns false if the program may not read it; the
+// program has its own fault then.
 func (t *Thread) popped(b []byte) bool {
 	sp := t.Regs().SP
 	n, err := t.Memory().CopyIn(b, sp)

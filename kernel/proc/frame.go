@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// redZone is below SP what a function may use without moving SP.
+// redZone is how many bytes below SP a function may use without moving SP.
 // Source: System V ABI, AMD64 supplement, "The Stack Frame".
 const redZone = 128
 
@@ -19,8 +19,8 @@ const (
 	clearFlags = amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_RF
 )
 
-// pushFrame puts the frame of a signal on the program's stack, and sets the
-// registers for the handler. mask is what the handler's end blocks again.
+// pushFrame puts a signal's frame on the program's stack, and sets the registers for the
+// handler. mask is the set that is blocked again when the handler ends.
 //
 // Errors: EFAULT where the stack cannot be written to, EINVAL without a restorer.
 func (t *Thread) pushFrame(info abi.Siginfo, act abi.Sigaction, mask signal.Set) error {
@@ -68,7 +68,7 @@ const (
 // enterHandler sets the registers for handler(sig, info, context).
 func enterHandler(r *amd64.Regs, frame, handler, sig uint64) {
 	r.DI, r.SI, r.DX = sig, frame+siginfoAt, frame+contextAt
-	r.AX = 0 // no vector registers hold arguments, for handlers that are variadic
+	r.AX = 0 // for variadic handlers: no vector registers hold arguments
 	r.SP, r.IP = frame, handler
 	r.Flags &^= clearFlags
 }
@@ -82,8 +82,8 @@ func contextOf(r *amd64.Regs, address, mask, fp uint64) abi.Sigcontext {
 	}
 }
 
-// SigReturn ends a handler: registers, mask and stack of the frame count again. A
-// frame that makes no sense ends in SIGSEGV.
+// SigReturn ends a handler: it restores the registers, mask and stack of the frame. An
+// invalid frame ends in SIGSEGV.
 //
 // Context: t's goroutine, in the system call rt_sigreturn.
 func (t *Thread) SigReturn() {

@@ -11,8 +11,8 @@ import (
 // Futexes returns the queues of all threads.
 func (t *Table) Futexes() *futex.Table[space.Key] { return t.futexes }
 
-// releaseFutexes tells those who wait for an ended thread, or for a lock that it
-// held. What it cannot read is the program's loss.
+// releaseFutexes wakes threads that wait for an ended thread, or for a lock that it held.
+// It ignores memory that it cannot read.
 //
 // Context: t's goroutine.
 func (t *Thread) releaseFutexes() {
@@ -41,7 +41,7 @@ func (t *Thread) wake(mem *Memory, addr uint64, n int) {
 	t.process.table.futexes.Wake(mem.Key(addr), n, abi.FUTEX_BITSET_ALL)
 }
 
-// robustMost is how long a robust list is followed: it may be a circle.
+// robustMost is how far a robust list is followed: it may be circular.
 const robustMost = 2048
 
 // releaseRobust marks the locks of a robust list as those of a dead owner.

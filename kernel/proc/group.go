@@ -15,7 +15,7 @@ type Group struct {
 	members []*Process // alive or not yet waited for
 }
 
-// Session is the groups of one login: those of one shell.
+// Session is the process groups of one login, that is, of one shell.
 type Session struct {
 	ID int
 	// guarded by Table.mu:
@@ -24,9 +24,9 @@ type Session struct {
 	tty    Terminal
 }
 
-// Terminal is what processes need of the terminal that controls a session.
+// Terminal is what processes need of the terminal that controls their session.
 type Terminal interface {
-	// HangUp says that the leader of the session has ended.
+	// HangUp: the leader of the session has ended.
 	HangUp()
 }
 
@@ -41,7 +41,7 @@ func (t *Table) join(p *Process, g *Group) {
 	p.group = g
 }
 
-// leave takes p out of its group; a group without members is gone, and so is a
+// leave removes p from its group. A group without members ceases to exist, and so does a
 // session without groups. mu held.
 func (t *Table) leave(p *Process) {
 	g := p.group
@@ -59,8 +59,8 @@ func (t *Table) leave(p *Process) {
 	}
 }
 
-// orphaned reports whether nobody could continue g: no member has a parent in
-// another group of the session. mu held.
+// orphaned reports whether no process could continue g: no member has a parent in another
+// group of the session. mu held.
 func (g *Group) orphaned() bool {
 	for _, p := range g.members {
 		if p.state == alive && p.parent != nil && p.parent.group != nil &&
@@ -71,15 +71,15 @@ func (g *Group) orphaned() bool {
 	return true
 }
 
-// Orphaned reports whether nobody could continue p's group if it stopped.
+// Orphaned reports whether no process could continue p's group if it stopped.
 func (p *Process) Orphaned() bool {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	return p.group == nil || p.group.orphaned()
 }
 
-// SetGroup puts the process with number pid (0: p itself) into group id (0: that of
-// its own number).
+// SetGroup puts the process with number pid (0: p itself) into the group with number id (0:
+// the process's own number).
 //
 // Errors: ESRCH, EINVAL, EPERM, EACCES: as setpgid(2).
 func (p *Process) SetGroup(pid, id int) error {
@@ -122,7 +122,7 @@ func (p *Process) SetGroup(pid, id int) error {
 
 // NewSession makes p the leader of a new session and group, without a terminal.
 //
-// Errors: EPERM where p leads a group already.
+// Errors: EPERM p already leads a group.
 func (p *Process) NewSession() (id int, err error) {
 	t := p.table
 	t.mu.Lock()
@@ -136,8 +136,7 @@ func (p *Process) NewSession() (id int, err error) {
 	return s.ID, nil
 }
 
-// Group returns the numbers of p's group and session, 0 for one that has been
-// waited for.
+// Group returns the numbers of p's group and session; 0 after p has been waited for.
 func (p *Process) Group() (group, session int) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -165,7 +164,7 @@ func (p *Process) Terminal() Terminal {
 	return p.group.session.tty
 }
 
-// SetTerminal makes a terminal (nil: none) that of p's session, which p leads.
+// SetTerminal sets the terminal (nil: none) of p's session; p must lead the session.
 //
 // Errors: EPERM.
 func (p *Process) SetTerminal(tty Terminal) error {
@@ -204,8 +203,8 @@ func (t *Table) sessionOf(tty Terminal) *Session {
 	return nil
 }
 
-// Disown takes a terminal that is no more away from the session that it controls. The
-// leader of that gets SIGHUP and SIGCONT.
+// Disown removes a terminal that no longer exists from the session that it controls. The
+// session's leader gets SIGHUP and SIGCONT.
 func (t *Table) Disown(tty Terminal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"sonde/kernel/abi"
 )
 
-// The handlers of probes are called in the goroutine of the thread that hit one, and a
-// handler may never return. Its goroutine cannot be taken from it; but when the process is
-// to end, the thread ends without that goroutine, which is left behind. If the handler
-// returns after all, its goroutine ends.
+// Probe handlers are called in the goroutine of the thread that hit the probe, and may
+// never return. The goroutine cannot be taken from the handler; but when the process must
+// end, the thread ends without that goroutine, which is left behind. If the handler does
+// return, its goroutine ends.
 
 // What a thread has lent its goroutine to.
 const (
@@ -19,7 +19,7 @@ const (
 	leftBehind
 )
 
-// patience is how long a thread that is to end may stay in a handler.
+// patience is how long a thread that must end may stay in a handler.
 const patience = 2 * time.Second
 
 // turn is what interrupts have seen of a thread's goroutine, in a handler.
@@ -30,7 +30,7 @@ type turn struct {
 }
 
 // EnterHandler says that t's goroutine is about to call a handler. Until LeaveHandler the
-// thread can end without it: the engines' Exit is called in another goroutine then.
+// thread can end without the goroutine; then the engines' Exit is called in another one.
 //
 // Context: t's goroutine.
 func (t *Thread) EnterHandler() {
@@ -40,8 +40,8 @@ func (t *Thread) EnterHandler() {
 	}
 }
 
-// LeaveHandler says that the handler has returned. It reports false if t has ended
-// meanwhile: its goroutine must leave t alone then, and end.
+// LeaveHandler says that the handler has returned. It returns false if t has ended
+// meanwhile: its goroutine must not use t then, and must end.
 //
 // Context: t's goroutine.
 func (t *Thread) LeaveHandler() bool { return t.lent.CompareAndSwap(inHandler, notLent) }
@@ -59,8 +59,7 @@ func (p *Process) hurryLocked() {
 	}
 }
 
-// hurry is called when threads are to end: those that are in handlers then have some time
-// left. mu held.
+// hurry is called when threads must end; threads in handlers get some more time. mu held.
 func (p *Process) hurry() {
 	if slices.ContainsFunc(p.threads, func(t *Thread) bool { return t.lent.Load() == inHandler }) {
 		time.AfterFunc(patience, p.leaveBehind)
@@ -77,7 +76,7 @@ func (p *Process) leaveBehind() {
 	}
 }
 
-// overdue returns the threads that are to end.
+// overdue returns the threads that must end.
 func (p *Process) overdue() []*Thread {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -90,8 +89,8 @@ func (p *Process) overdue() []*Thread {
 	return nil
 }
 
-// depart is the end of t's goroutine. A handler may have ended that by runtime.Goexit:
-// then the process cannot go on.
+// depart ends t's goroutine. If a handler has ended it by runtime.Goexit, the process
+// cannot continue.
 func (t *Thread) depart(ended *bool) {
 	if t.LeftBehind() {
 		return

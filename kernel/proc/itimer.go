@@ -6,8 +6,8 @@ import (
 	"sonde/kernel/abi"
 )
 
-// itimers are the three of setitimer: of time that passes, of time that the program
-// runs, and of that together with what the kernel does for it.
+// itimers are the three timers of setitimer. They count real time, the time that the
+// program runs, and that plus the time that the kernel runs for it.
 var itimers = [3]struct {
 	signal int
 	clock  func(p *Process) time.Duration // mu held; nil: time that passes
@@ -17,8 +17,8 @@ var itimers = [3]struct {
 	abi.ITIMER_PROF:    {abi.SIGPROF, func(p *Process) time.Duration { return p.used().CPU() }},
 }
 
-// SetTimer lets one of the process's interval timers send its signal after value, and then
-// again and again at intervals; 0 means never. It returns what was set before.
+// SetTimer makes one of the process's interval timers send its signal after value, and then
+// at intervals; 0 means never. It returns the previous setting.
 func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, oldInterval time.Duration) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *Process) TimerLeft(which int) (value, interval time.Duration) {
 	return p.itimers[which].left()
 }
 
-// stopTimers is for the end of p.
+// stopTimers stops all timers at the end of p.
 func (p *Process) stopTimers() {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()

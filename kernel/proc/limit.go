@@ -11,11 +11,11 @@ import (
 // Limits are a process's resource limits.
 type Limits [abi.NumRlimits]abi.Rlimit
 
-// unlimited is a limit that is none.
+// unlimited means no limit.
 var unlimited = abi.Rlimit{Cur: abi.RLIM_INFINITY, Max: abi.RLIM_INFINITY}
 
-// DefaultLimits are those of the first process. threads is how many threads
-// there may be on this machine.
+// DefaultLimits are the limits of the first process. threads is how many threads this
+// machine can have.
 func DefaultLimits(threads uint64) (l Limits) {
 	for i := range l {
 		l[i] = unlimited
@@ -34,7 +34,7 @@ func DefaultLimits(threads uint64) (l Limits) {
 
 // Limit returns a limit of p.
 //
-// Errors: EINVAL for a number that is none.
+// Errors: EINVAL for an invalid number.
 func (p *Process) Limit(which int) (abi.Rlimit, error) {
 	if which < 0 || which >= abi.NumRlimits {
 		return abi.Rlimit{}, syscall.EINVAL
@@ -44,16 +44,16 @@ func (p *Process) Limit(which int) (abi.Rlimit, error) {
 	return p.limits[which], nil
 }
 
-// FileLimit returns how long a file may get by what p does, in bytes, and whether there
-// is a limit. Each write asks, so there is no lock.
+// FileLimit returns how long p may make a file, in bytes, and whether there is a limit.
+// Each write calls it, so it takes no lock.
 func (p *Process) FileLimit() (n int64, ok bool) {
 	above := p.fileLimit.Load()
 	return int64(min(above-1, math.MaxInt64)), above != 0
 }
 
-// SetLimit changes a limit of p. Everyone is root, and may raise the upper one,
-// but not beyond what the kernel's process has: that keeps the machine usable, and nobody
-// may change it. What limits memory counts for all who share it.
+// SetLimit changes a limit of p. Every process is root and may raise the upper limit, but
+// not beyond that of the kernel's process, which nobody can change: this keeps the machine
+// usable. A limit of memory applies to all processes that share it.
 //
 // Errors: EINVAL, EPERM.
 func (p *Process) SetLimit(which int, to abi.Rlimit) error {

@@ -58,8 +58,8 @@ func (m *Memory) fork() (*Memory, error) {
 	return c, nil
 }
 
-// RegisterBarrier notes that a program of m will ask for a kind of membarrier. A fork has
-// what its parent had, another program nothing.
+// RegisterBarrier notes that a program of m will use a kind of membarrier. A fork inherits
+// it; exec clears it.
 func (m *Memory) RegisterBarrier(kind uint32) { m.barriers.Or(kind) }
 
 // Barriers returns the kinds that have been registered.

@@ -12,8 +12,8 @@ const (
 	leastNice = -20
 )
 
-// Nice returns how little t asks for, from -20 to 19. It is kept, inherited and shown; who
-// runs when is up to Go's scheduler, to which all are equal.
+// Nice returns t's niceness, from -20 to 19. It is kept, inherited and shown, but has no
+// effect: Go's scheduler treats all goroutines alike.
 func (t *Thread) Nice() int { return int(t.nice.Load()) }
 
 // eachOf calls f for the threads that a call like getpriority means: one thread, the
@@ -59,7 +59,8 @@ func (t *Thread) eachOf(which, who int, f func(*Thread)) error {
 	return nil
 }
 
-// Niceness returns the least one of the threads that which and who mean, as getpriority does.
+// Niceness returns the lowest niceness of the threads selected by which and who, like
+// getpriority.
 //
 // Errors: EINVAL, ESRCH.
 func (t *Thread) Niceness(which, who int) (least int, err error) {
@@ -70,10 +71,10 @@ func (t *Thread) Niceness(which, who int) (least int, err error) {
 	return least, err
 }
 
-// SetNiceness sets that of all threads which which and who mean; beyond the bounds, to the
-// nearest that there is.
+// SetNiceness sets the niceness of all threads selected by which and who; values beyond the
+// bounds are set to the nearest bound.
 //
-// Errors: as Niceness.
+// Errors: those of Niceness.
 func (t *Thread) SetNiceness(which, who, nice int) error {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -81,11 +82,11 @@ func (t *Thread) SetNiceness(which, who, nice int) error {
 	return t.eachOf(which, who, func(o *Thread) { o.nice.Store(int32(nice)) })
 }
 
-// IOPrio returns what SetIOPrio has set, as ioprio_get has it: of one thread the very
-// value, of a group's or user's threads the best, for which the niceness counts where none was
-// set. Nothing here waits for a disk; it is kept, inherited and told.
+// IOPrio returns what SetIOPrio has set, like ioprio_get: for one thread its value, for a
+// group's or user's threads the best, where an unset value follows from the niceness. It is
+// kept, inherited and shown, but has no effect: nothing here waits for a disk.
 //
-// Errors: as Niceness.
+// Errors: those of Niceness.
 // Source: Linux, ioprio_set(2).
 func (t *Thread) IOPrio(which, who int) (best int, err error) {
 	const bestEffort, classShift = 2, 13
@@ -102,7 +103,7 @@ func (t *Thread) IOPrio(which, who int) (best int, err error) {
 	return best, err
 }
 
-// SetIOPrio sets it. Errors: as Niceness.
+// SetIOPrio sets it. Errors: those of Niceness.
 func (t *Thread) SetIOPrio(which, who, value int) error {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// victimTime is how long a process that was chosen may take to end before another is.
+// victimTime is how long a chosen process may take to end before another one is chosen.
 const victimTime = 5 * time.Second
 
-// oom is what the end of processes for want of memory needs.
+// oom is the state for ending processes when memory is full.
 type oom struct {
 	mu sync.Mutex // above Table.mu
 	// guarded by mu:
@@ -21,8 +21,8 @@ type oom struct {
 }
 
 // makeRoom ends the process that has most memory, or waits for one that was chosen before,
-// and reports whether t may try again. Whoever happens to ask for the last page need not be
-// at fault, so that says nothing.
+// and reports whether t may try again. The process that asks for the last page need not be
+// the cause, so it is not chosen for that.
 //
 // Context: t's goroutine, with no lock that a process needs to end.
 func (t *Thread) makeRoom() bool {
@@ -40,16 +40,16 @@ func (t *Thread) makeRoom() bool {
 			return true
 		case <-late.C:
 			return true
-		case <-t.kick: // maybe the end of t; signals wait
+		case <-t.kick: // perhaps t must end; signals stay pending
 		}
 	}
 	return false
 }
 
-// chooseVictim ends the process that has most memory, with all that share its memory, and
-// returns it; nil: there is none. While one ends that was chosen before, it is that one. So it is
-// when that has ended, unless it is tried, the one after which the caller has looked for memory:
-// what it left may be enough.
+// chooseVictim ends the process that has most memory, with all processes that share its
+// memory, and returns it; nil: there is none. While a process chosen before has not ended,
+// it returns that one. It also returns one that has ended, unless that is tried, the one
+// after which the caller has looked for memory already: what it freed may be enough.
 func (t *Table) chooseVictim(tried *Process) *Process {
 	t.oom.mu.Lock()
 	defer t.oom.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *Table) chooseVictim(tried *Process) *Process {
 	if v == nil {
 		return nil
 	}
-	// Never left out: who looks for a program that is gone looks here.
+	// Never suppressed: whoever misses a program looks for this line.
 	t.Log(fmt.Sprintf("Out of memory: Killed process %d (%s) total-vm:%dkB, rss:%dkB, pgtables:%dkB",
 		v.PID, v.Name(), u.Total>>10, u.Resident>>10, u.Tables>>10))
 	mem := v.Memory()

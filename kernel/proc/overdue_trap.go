@@ -2,7 +2,7 @@
 
 package proc
 
-// Trap context: interrupts call what is here.
+// Trap context: called from interrupts.
 
 import (
 	"sonde/arch/amd64"
@@ -11,15 +11,15 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// Nothing in the kernel is preempted: a handler that loops without calling anything would
-// have its CPU for ever, and the collector would wait for it. It is made to panic when it
-// has been asked to yield this often, and for this long.
+// Nothing in the kernel is preempted, so a handler that loops without calling anything
+// would keep its CPU for ever, and the garbage collector would wait for it. It is made to
+// panic when it has been asked to yield this often, and for this long.
 const (
 	askedLong  = patience
 	askedOften = 50
 )
 
-// Overdue is told of the interrupt of code that r belongs to.
+// Overdue is called at an interrupt, with the interrupted registers.
 //
 // Context: interrupt.
 func Overdue(r *amd64.Regs) {

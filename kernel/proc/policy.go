@@ -1,7 +1,7 @@
 package proc
 
-// Policy is how a thread asks to be scheduled. It is kept, inherited and shown; all
-// threads run alike, as Go's scheduler has it.
+// Policy is the scheduling policy that a thread has set. It is kept, inherited and shown,
+// but has no effect: Go's scheduler treats all alike.
 type Policy struct {
 	Kind     int32 // SCHED_OTHER and so on
 	Priority int32 // of those of real time
@@ -29,7 +29,7 @@ func (t *Thread) Policy() Policy {
 	return Policy{}
 }
 
-// SetPolicy sets it.
+// SetPolicy sets the policy.
 func (t *Thread) SetPolicy(p Policy) { t.policy.Store(&p) }
 
 // LastPolicy returns that of the first thread of p when that has ended.

@@ -10,14 +10,14 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// state is where a process is between its start and being forgotten.
+// state is the phase of a process's life.
 type state int
 
 const (
 	alive  state = iota
 	zombie       // ended; its parent has not waited for it
 	gone
-	unborn // being made; only a descriptor of CLONE_PIDFD knows of it
+	unborn // being made; known only to a descriptor of CLONE_PIDFD
 )
 
 // Process is what threads share: numbers, memory, files, handlers of signals.
@@ -62,9 +62,9 @@ type Process struct {
 	nextTimer  int
 
 	// The end; guarded by Table.mu:
-	exiting bool // threads are to end
+	exiting bool // threads must end
 	status  Status
-	execing *Thread // the thread for which the others are to end
+	execing *Thread // the thread for which the others must end
 	fewer   bell    // a thread has ended
 	vfork   chan struct{}
 
@@ -73,26 +73,26 @@ type Process struct {
 	parked   int  // threads that have stopped
 	resume   bell // it goes on
 	stopNews bool // all threads have stopped
-	stopTold bool // wait has told of that
-	contNews bool // wait has not told of going on
+	stopTold bool // wait has reported that
+	contNews bool // wait has not reported that it was continued
 	news     bell // of a child, for wait
 
 	// Engines; changed with Table.mu held:
-	engines    atomic.Pointer[[]*Engine] // nil: none; what it points to is not changed
+	engines    atomic.Pointer[[]*Engine] // nil: none; the slice is immutable
 	holds      []*hold
 	holdNumber uint64 // of the last hold
-	resting    int    // threads that rest for those who hold
-	rested     bell   // nobody holds
+	resting    int    // threads that rest, because of a hold
+	rested     bell   // no engine holds it
 }
 
-// Resources are what the kernel around a process keeps for it: open files, the
-// current directory. Threads share them.
+// Resources are what the kernel keeps for a process: open files, the current directory.
+// Threads share them.
 type Resources interface {
-	// Clone is for a child made with the flags of clone(2).
+	// Clone returns the resources of a child made with the flags of clone(2).
 	Clone(flags uint64) Resources
-	// Exec is told that another program begins.
+	// Exec is called when another program begins.
 	Exec()
-	// Close is told that the process has ended.
+	// Close is called when the process has ended.
 	Close()
 }
 
@@ -111,18 +111,18 @@ func (p *Process) SetName(name string) {
 	p.name.Store(&name)
 }
 
-// shortName is what fits into a name: 15 bytes, as in Linux.
+// shortName returns the first 15 bytes of a name, as in Linux.
 func shortName(name string) string { return name[:min(len(name), 15)] }
 
-// Program returns the path of the program's file and its arguments.
+// Program returns the path of the program's file and the arguments.
 func (p *Process) Program() (path string, args []string) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	return p.path, p.args
 }
 
-// Memory returns the address space, nil at the end. It may be gone at any time
-// unless the caller is a thread of p.
+// Memory returns the address space, or nil at the end. Unless the caller is a thread of p,
+// it may be freed at any time.
 func (p *Process) Memory() *Memory { return p.mem.Load() }
 
 // Parent returns the number of the parent.
@@ -138,7 +138,7 @@ func (p *Process) Parent() int {
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Status returns how the process ended; it counts when Done is closed.
+// Status returns how the process ended; it is valid when Done is closed.
 func (p *Process) Status() Status {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *Process) Began() time.Time { return p.began }
 // Table returns the table that p is in.
 func (p *Process) Table() *Table { return p.table }
 
-// State is the letter that ps shows: what the first thread does, as in Linux.
+// State returns the letter that ps shows: as in Linux, what the first thread does.
 func (p *Process) State() string {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -173,7 +173,7 @@ func (p *Process) letter() string {
 		return "T"
 	}
 	if len(p.threads) == 0 || p.threads[0].TID != p.PID {
-		return "Z" // the first thread has ended, others go on
+		return "Z" // the first thread has ended, others continue
 	}
 	return p.threads[0].letter()
 }
@@ -191,7 +191,7 @@ func (p *Process) running() (n int) {
 	return n
 }
 
-// letter is the same of a thread that has not stopped.
+// letter is the same for a thread that has not stopped.
 func (t *Thread) letter() string {
 	switch {
 	case !t.sleeping.Load() || !t.asleep():
@@ -229,16 +229,16 @@ func (p *Process) DeathSignal() int {
 	return p.deathSig
 }
 
-// Status is how a process ended or what happened to it, as wait returns it.
+// Status is how a process ended or stopped, in the format of wait.
 type Status uint32
 
-// Exited is the status after exit(code).
+// Exited returns the status after exit(code).
 func Exited(code int) Status { return Status(code&0xff) << 8 }
 
-// Killed is the status after a signal.
+// Killed returns the status after a signal.
 func Killed(sig int) Status { return Status(sig & 0x7f) }
 
-// Code returns the exit code, Signal the signal that ended the process; 0 for none.
+// Code returns the exit code; Signal returns the signal that ended the process, or 0.
 func (s Status) Code() int   { return int(s >> 8 & 0xff) }
 func (s Status) Signal() int { return int(s & 0x7f) }
 
@@ -263,13 +263,14 @@ func (u *Usage) add(v Usage) {
 // CPU is the time of the program and of what the kernel did for it.
 func (u Usage) CPU() time.Duration { return u.User + u.System }
 
-// Ticks are the times in the unit of times(2).
+// Ticks returns the times in the unit of times(2).
 func (u Usage) Ticks() (user, system int64) {
 	const tick = time.Second / abi.TicksPerSecond
 	return int64(u.User / tick), int64(u.System / tick)
 }
 
-// Usage returns what p and those of its children that were waited for have used.
+// Usage returns what p has used, and what those of its children have used that were waited
+// for.
 func (p *Process) Usage() (self, children Usage) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()

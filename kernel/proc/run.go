@@ -30,8 +30,8 @@ func deepen() {
 	runtime.KeepAlive(&room)
 }
 
-// steps lets the program run until the thread is to end. It returns false after a
-// panic, which ends the process, not the machine.
+// steps runs the program until the thread must end. It returns false after a panic, which
+// ends the process, not the machine.
 func (t *Thread) steps() (ended bool) {
 	defer t.catch()
 	for !t.work.Load() || t.ready() {
@@ -51,9 +51,9 @@ func (t *Thread) steps() (ended bool) {
 	return true
 }
 
-// SystemCall makes the system call that the registers ask for, with IP behind the
-// instruction. An engine calls it in Exception instead of letting the program
-// execute SYSCALL.
+// SystemCall makes the system call that the registers describe, with IP behind the
+// instruction. An engine calls it in Exception instead of letting the program execute
+// SYSCALL.
 //
 // Context: t's goroutine.
 func (t *Thread) SystemCall() {
@@ -70,15 +70,14 @@ func (t *Thread) SystemCall() {
 	}
 }
 
-// special reports whether there is anything to do after a call. It is inlined: under
-// an emulator to call a function and return costs as much as fifty instructions, and
-// a short system call has some three hundred.
+// special reports whether there is anything to do after a call. It is inlined: under an
+// emulator, calling a function and returning costs about fifty instructions, and a short
+// system call has some three hundred.
 func (t *Thread) special() bool {
 	return t.charge.blocking || t.process.attached() != nil || t.unmask != nil || !t.deadline.IsZero()
 }
 
-// afterCall forgets what held for one system call only, unless it will be made
-// again.
+// afterCall clears the state of one system call, unless the call will be restarted.
 func (t *Thread) afterCall() {
 	if t.charge.blocking {
 		t.charge.blocking = false
@@ -104,8 +103,9 @@ func (t *Thread) catch() {
 	p.exit(Killed(abi.SIGKILL))
 }
 
-// safely does a part of the end of a thread or process. A panic in it is logged, and
-// what follows is done all the same: nobody waits for ever for a process that ended.
+// safely does one part of ending a thread or process. A panic in it is logged, and the next
+// parts are still done: otherwise a parent might wait for ever for a process that has
+// ended.
 func (t *Table) safely(p *Process, part string, f func()) {
 	defer func() {
 		if e := recover(); e != nil {

@@ -7,10 +7,10 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// Send gives p a signal, as kill does; 0 only asks whether it could.
+// Send sends p a signal, like kill; signal 0 only checks whether that is possible.
 //
-// Errors: ESRCH for one that has been waited for, EINVAL, EAGAIN when too many
-// realtime signals wait.
+// Errors: ESRCH p has been waited for; EINVAL; EAGAIN too many realtime signals are
+// pending.
 func (p *Process) Send(info abi.Siginfo) error {
 	if info.Signo == 0 {
 		return p.exists()
@@ -40,9 +40,9 @@ func (p *Process) send(info abi.Siginfo) error {
 	return p.queue(&p.pending, info, p.pick)
 }
 
-// Send gives t a signal, as tgkill does.
+// Send sends t a signal, like tgkill.
 //
-// Errors: as Process.Send.
+// Errors: those of Process.Send.
 func (t *Thread) Send(info abi.Siginfo) error {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *Thread) send(info abi.Siginfo) error {
 	return t.process.queue(&t.pending, info, func(signal.Set) *Thread { return t })
 }
 
-// accepts reports what is wrong with a signal. mu held.
+// accepts returns an error for an invalid signal. mu held.
 func (p *Process) accepts(info abi.Siginfo) error {
 	switch n := int(info.Signo); {
 	case !signal.Valid(n):
@@ -73,7 +73,7 @@ func (p *Process) accepts(info abi.Siginfo) error {
 	return nil
 }
 
-// waiting is how many signals wait for p and its threads. mu held.
+// waiting returns how many signals are pending for p and its threads. mu held.
 func (p *Process) waiting() int {
 	n := p.pending.Len()
 	for _, t := range p.threads {
@@ -82,8 +82,8 @@ func (p *Process) waiting() int {
 	return n
 }
 
-// queue adds a signal to q, unless it is ignored, and wakes the thread that pick
-// chooses. Stopping and going on drop each other. mu held.
+// queue adds a signal to q, unless it is ignored, and wakes the thread that pick chooses.
+// Stop signals and SIGCONT remove each other from the queues. mu held.
 func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set) *Thread) error {
 	n := int(info.Signo)
 	switch {
@@ -97,8 +97,8 @@ func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set)
 		p.unqueue(signal.Of(abi.SIGCONT))
 	}
 	t := pick(signal.Of(n))
-	// What is ignored now may be caught by the time that it is unblocked. Engines are
-	// told of all signals.
+	// A blocked signal that is ignored now may have a handler by the time that it is
+	// unblocked. Engines see all signals.
 	if p.actions.Ignored(n) && p.attached() == nil && !(t != nil && t.blocked.Has(n)) && !p.blockedByAll(n) {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set)
 	return nil
 }
 
-// pick returns a thread that does not block the signal or waits for it, nil if there
-// is none: the first if it can. mu held.
+// pick returns a thread that does not block the signal or waits for it, preferably the
+// first; nil: there is none. mu held.
 func (p *Process) pick(s signal.Set) *Thread {
 	for _, t := range p.threads {
 		if t.blocked&s == 0 || t.waits&s != 0 {
@@ -125,7 +125,7 @@ func (p *Process) pick(s signal.Set) *Thread {
 
 func (p *Process) blockedByAll(n int) bool { return p.pick(signal.Of(n)) == nil }
 
-// unqueue drops signals that wait, for any thread. mu held.
+// unqueue drops pending signals, of all threads. mu held.
 func (p *Process) unqueue(s signal.Set) {
 	p.pending.Remove(s)
 	for _, t := range p.threads {
@@ -137,9 +137,10 @@ func (p *Process) unqueue(s signal.Set) {
 	p.releaseTimers()
 }
 
-// SendGroup gives a signal to all of group id.
+// SendGroup sends a signal to all processes of group id.
 //
-// Errors: ESRCH where there is none; otherwise as Process.Send, if none got it.
+// Errors: ESRCH there is no such group; if no process got the signal, those of
+// Process.Send.
 func (t *Table) SendGroup(id int, info abi.Siginfo) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,7 +165,7 @@ func (g *Group) send(info abi.Siginfo) (err error) {
 	return err
 }
 
-// SendAll gives a signal to all processes but the kernel and one other.
+// SendAll sends a signal to all processes except the kernel and one other.
 //
 // Errors: ESRCH if there are none.
 func (t *Table) SendAll(but *Process, info abi.Siginfo) error {
@@ -196,12 +197,12 @@ func (t *Table) FindThread(pid, tid int) (*Thread, error) {
 	return th, nil
 }
 
-// SignalFrom is a signal that a process sends; code says by which call.
+// SignalFrom makes a signal that a process sends; code says by which call.
 func SignalFrom(sender *Process, n int, code int32) abi.Siginfo {
 	info := abi.Siginfo{Signo: int32(n), Code: code}
 	info.SetSender(uint32(sender.PID), 0)
 	return info
 }
 
-// SignalOf is a signal of the kernel.
+// SignalOf makes a signal that the kernel sends.
 func SignalOf(n int) abi.Siginfo { return abi.Siginfo{Signo: int32(n), Code: abi.SI_KERNEL} }

@@ -6,21 +6,21 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// What a program reads signals by as if they were in a file: signalfd.
+// What a program uses to read signals as if from a file: signalfd.
 
-// SignalQueue returns where to wait for signals of p that a thread may take. It is told
-// of In for each signal that has come.
+// SignalQueue returns the queue to wait for signals of p that a thread may take. It is
+// notified of In for each signal that arrives.
 func (p *Process) SignalQueue() *poll.Queue { return &p.readers }
 
-// tellReaders tells those who wait in SignalQueue. Someone else does it: they look at p's
-// signals then, for which they need mu. mu held.
+// tellReaders notifies the waiters of SignalQueue. It does so in another goroutine, because
+// they need mu to look at p's signals. mu held.
 func (p *Process) tellReaders() {
 	if p.readers.Waited() {
 		go p.readers.Notify(poll.In)
 	}
 }
 
-// TakeSignal takes a signal of a set that waits for t, if there is one.
+// TakeSignal takes a signal of a set that is pending for t, if there is one.
 func (t *Thread) TakeSignal(set signal.Set) (abi.Siginfo, bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()

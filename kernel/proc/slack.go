@@ -2,20 +2,21 @@ package proc
 
 import "time"
 
-// usualSlack is the slack of threads whose makers have asked for no other.
+// usualSlack is the default slack.
 const usualSlack = uint64(50 * time.Microsecond)
 
-// Slack returns by how much a wait of t may be longer than was asked for. One that something
-// else can end before takes all of it: who wakes those that wait for a few microseconds finds
-// them there. A sleep, which nothing is gained by making longer, takes none.
+// Slack returns by how much a wait of t may be longer than requested. A wait that something
+// else can end takes all of it: a waker of threads that wait for a few microseconds still
+// finds them waiting. A sleep takes none, because nothing is gained by making it longer.
 //
 // Source: Linux, prctl(2), PR_SET_TIMERSLACK.
 func (t *Thread) Slack() time.Duration { return time.Duration(min(t.slack.Load(), 1<<63-1)) }
 
-// RawSlack returns it in nanoseconds as it was set: any number.
+// RawSlack returns the slack in nanoseconds as it was set: any number.
 func (t *Thread) RawSlack() uint64 { return t.slack.Load() }
 
-// SetSlack changes it for the waits that t begins from now on. 0 means the one with which t began.
+// SetSlack changes the slack of waits that t begins from now on. 0 means the one with which
+// t began.
 func (t *Thread) SetSlack(ns uint64) {
 	if ns == 0 {
 		ns = t.firstSlack
@@ -23,14 +24,14 @@ func (t *Thread) SetSlack(ns uint64) {
 	t.slack.Store(ns)
 }
 
-// beginSlack sets the one with which t begins. Context: nobody else knows t.
+// beginSlack sets the slack with which t begins. Context: t is not visible yet.
 func (t *Thread) beginSlack(ns uint64) {
 	t.firstSlack = ns
 	t.slack.Store(ns)
 }
 
-// Longer returns how long a wait takes that is to take d: with t's slack. 0 and what is
-// negative mean not at all and for ever, and stay.
+// Longer returns how long a wait takes that was requested for d: with t's slack. 0 (not at
+// all) and negative (for ever) are unchanged.
 func (t *Thread) Longer(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d
@@ -38,8 +39,8 @@ func (t *Thread) Longer(d time.Duration) time.Duration {
 	return d + min(t.Slack(), 1<<63-1-d)
 }
 
-// Later returns when a wait ends that is to end at end: after t's slack. Zero means never, and
-// stays.
+// Later returns when a wait ends that should end at end: after t's slack. Zero (never) is
+// unchanged.
 func (t *Thread) Later(end time.Time) time.Time {
 	if end.IsZero() {
 		return end

@@ -14,8 +14,8 @@ func (p *Process) stop(sig int) {
 	}
 }
 
-// park is a thread's part in a stop: it sleeps until the process goes on. The last
-// one to arrive tells the parent.
+// park is a thread's part in a stop: it sleeps until the process continues. The last thread
+// to stop notifies the parent.
 //
 // Context: t's goroutine.
 func (t *Thread) park() {
@@ -28,8 +28,8 @@ func (t *Thread) park() {
 	t.sleeping.Store(false)
 }
 
-// parkOne counts a thread that stops, and returns what says that it may go on; nil if
-// it need not stop.
+// parkOne counts a thread that stops, and returns a channel that says when it may continue;
+// nil: it need not stop.
 func (p *Process) parkOne() <-chan struct{} {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *Process) parkOne() <-chan struct{} {
 	return p.resume.wait()
 }
 
-// allParked tells the parent when the last thread has stopped. mu held.
+// allParked notifies the parent when the last thread has stopped. mu held.
 func (p *Process) allParked() {
 	if p.stopped == 0 || p.parked < len(p.threads) || p.stopNews || p.exiting {
 		return
@@ -68,7 +68,7 @@ func (p *Process) unstop() {
 	p.resume.ring()
 }
 
-// tellParent lets the parent know what happened to p. mu held.
+// tellParent notifies the parent of what happened to p. mu held.
 func (p *Process) tellParent(code int32, status int) {
 	parent := p.parent
 	if parent == nil {

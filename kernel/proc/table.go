@@ -12,23 +12,24 @@ import (
 	"sonde/sysctl"
 )
 
-// pidMax is above the largest number of a thread.
+// pidMax is one more than the largest number of a thread.
 //
 // Source: Linux, proc_sys_kernel(5), pid_max.
 var pidMax = sysctl.NewRange("kernel.pid_max", mostPIDs, 301, mostPIDs, "the numbers of threads begin anew here")
 
 const mostPIDs = 1 << 22
 
-// Config is what processes need of the kernel around them.
+// Config is what processes need of the rest of the kernel.
 type Config struct {
 	Memory  *space.Machine
 	NewCPU  func() CPU
-	Syscall func(t *Thread) // serves the system call that t's registers ask for
+	Syscall func(t *Thread) // executes the system call that t's registers describe
 	Log     func(line string)
-	Clock   func() time.Duration // since some moment; nil: nobody is charged for time
-	Threads int                  // how many there may be
-	// Watched is told what DR6 said at a #DB in a program, and reports whether that was only
-	// a watchpoint's. It is called in the goroutine of t; nil: there are no watchpoints.
+	Clock   func() time.Duration // since some moment; nil: CPU time is not counted
+	Threads int                  // how many there may be in all
+	// Watched is called with the value of DR6 at a #DB in a program, and reports whether a
+	// watchpoint was the only cause. It is called in t's goroutine; nil: there are no
+	// watchpoints.
 	Watched func(t *Thread, dr6 uint64) (only bool)
 }
 
@@ -41,7 +42,7 @@ type Table struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	last     int // the number given out last
+	last     int // the number assigned last
 	procs    map[int]*Process
 	threads  map[int]*Thread
 	groups   map[int]*Group
@@ -75,14 +76,14 @@ func NewTable(c Config) *Table {
 // Init is process 1.
 func (t *Table) Init() *Process { return t.init }
 
-// newID gives out a number that no thread, process, group or session has. mu held.
+// newID returns a number that no thread, process, group or session has. mu held.
 //
 // Errors: EAGAIN.
 func (t *Table) newID() (int, error) {
 	for range mostPIDs {
 		t.last++
 		if t.last >= int(pidMax.Get()) {
-			t.last = 300 // as Linux: the low numbers are for what starts early
+			t.last = 300 // as in Linux: the low numbers are for what starts early
 		}
 		if id := t.last; t.procs[id] == nil && t.threads[id] == nil && t.groups[id] == nil && t.sessions[id] == nil {
 			return id, nil
@@ -91,7 +92,7 @@ func (t *Table) newID() (int, error) {
 	return 0, syscall.EAGAIN
 }
 
-// admit returns the number of a new thread of p, or of a child of its. mu held.
+// admit returns the number of a new thread of p, or of a new child of p. mu held.
 //
 // Errors: EAGAIN at a limit.
 func (t *Table) admit(p *Process) (int, error) {
@@ -101,7 +102,8 @@ func (t *Table) admit(p *Process) (int, error) {
 	return t.newID()
 }
 
-// mayFork refuses a thread beyond the limit of p, or of the machine. mu held.
+// mayFork returns an error if a new thread would exceed the limit of p or of the machine.
+// mu held.
 //
 // Errors: EAGAIN.
 func (t *Table) mayFork(p *Process) error {
@@ -111,8 +113,8 @@ func (t *Table) mayFork(p *Process) error {
 	return nil
 }
 
-// Find returns the process with that number, or one of whose threads has it.
-// One that has ended counts until it has been waited for.
+// Find returns the process with that number, or with a thread of that number. A process
+// that has ended is found until it has been waited for.
 //
 // Errors: ESRCH.
 func (t *Table) Find(id int) (*Process, error) {
@@ -145,16 +147,16 @@ func (t *Table) Processes() []*Process {
 	return all
 }
 
-// Counts returns how many processes and threads there are, and how many have
-// been made. Those that have ended and wait for their parent count.
+// Counts returns how many processes and threads there are, and how many have ever been
+// made. Zombies count.
 func (t *Table) Counts() (processes, threads int, forks uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.procs) - 1, len(t.threads), t.forks
 }
 
-// Used is what all programs have used so far, also those that are gone, and how many run
-// now or want to.
+// Used returns what all programs have used so far, including those that have ended, and how
+// many threads run or want to.
 func (t *Table) Used() (all Usage, running int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +168,7 @@ func (t *Table) Used() (all Usage, running int) {
 	return all, running
 }
 
-// LastID returns the number that was given out last.
+// LastID returns the number assigned last.
 func (t *Table) LastID() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

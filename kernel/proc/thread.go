@@ -18,12 +18,12 @@ type Thread struct {
 	cpu     CPU
 	regs    *amd64.Regs   // cpu's
 	kick    chan struct{} // capacity 1: a token means that work is set
-	work    atomic.Bool   // look for signals and the like before the program runs on
+	work    atomic.Bool   // signals and the like must be checked before the program continues
 
 	sleeping atomic.Bool  // in a call that blocks
-	deep     atomic.Bool  // and no signal wakes it but one that ends it
+	deep     atomic.Bool  // and only a signal that ends it wakes it
 	turn     turn         // of its goroutine, for interrupts; of the CPU that this is on
-	lent     atomic.Int32 // its goroutine is: see EnterHandler
+	lent     atomic.Int32 // whether its goroutine is lent: see EnterHandler
 	charge   account
 	nice     atomic.Int32 // see Nice
 	ioprio   atomic.Int32 // see IOPrio
@@ -38,20 +38,20 @@ type Thread struct {
 	// guarded by Table.mu:
 	pending signal.Queue
 	blocked signal.Set
-	waits   signal.Set // for these it waits although it blocks them: sigwait
-	taken   int        // the signal that engines are being told of
-	cpus    uint32     // those that it may run on, a bit each; 0: all
-	told    uint64     // the number of the last hold whose engine knows that it rests
+	waits   signal.Set // signals that it waits for although it blocks them: sigwait
+	taken   int        // the signal that engines are being called for
+	cpus    uint32     // CPUs that it may run on, a bit each; 0: all
+	told    uint64     // the number of the last hold whose Quiet has been called
 
 	// Used by the thread's goroutine only:
-	Args     [6]uint64   // of the system call: kept here, since a call should allocate nothing
-	unmask   *signal.Set // what blocked is to be again once a signal is delivered
+	Args     [6]uint64   // of the system call; kept here because a call should not allocate
+	unmask   *signal.Set // the mask to restore after a signal has been delivered
 	altStack abi.Stack
 	Buffer   [512]byte // for what a call moves between memory and a file
 	call     uint64    // number of the system call that it is in
-	roomBy   *Process  // the last that was ended for want of memory before t tried again
+	roomBy   *Process  // the last process that was ended for lack of memory before t tried again
 	again    Restart
-	deadline time.Time // of the call that is made again
+	deadline time.Time // of the call that is restarted
 	clearTID uint64    // where to write 0 at the end
 	leaving  bool      // it ends, and not its process
 	code     int       // with which it leaves
@@ -60,23 +60,23 @@ type Thread struct {
 	Probes any
 }
 
-// Restart is how a system call goes on that a signal interrupted.
+// Restart is how a system call continues that a signal interrupted.
 type Restart int
 
 // The ways of signal(7), "Interruption of system calls".
 const (
 	NoRestart    Restart = iota
-	RestartSys           // again, where there is no handler or it has SA_RESTART
-	RestartQuiet         // again, only where there is no handler
+	RestartSys           // restart if there is no handler or it has SA_RESTART
+	RestartQuiet         // restart only if there is no handler
 )
 
-// Process returns the process that t is of.
+// Process returns t's process.
 func (t *Thread) Process() *Process { return t.process }
 
-// Memory returns the address space that t runs in.
+// Memory returns t's address space.
 func (t *Thread) Memory() *Memory { return t.process.mem.Load() }
 
-// CPU returns what t runs on. Context: t's goroutine.
+// CPU returns the CPU that t runs on. Context: t's goroutine.
 func (t *Thread) CPU() CPU { return t.cpu }
 
 // Regs returns the registers of the program. Context: t's goroutine.
@@ -86,15 +86,15 @@ func (t *Thread) Regs() *amd64.Regs { return t.regs }
 // Context: t's goroutine.
 func (t *Thread) Call() uint64 { return t.call }
 
-// Affinity returns the CPUs that t may run on, a bit each; 0 is all.
+// Affinity returns the CPUs that t may run on, a bit each; 0 means all.
 func (t *Thread) Affinity() uint32 {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
 	return t.cpus
 }
 
-// SetAffinity changes them. It holds for all that t's program executes from now on, and for
-// the threads and processes that t makes.
+// SetAffinity sets them, for all that t's program executes from now on, and for the threads
+// and processes that t makes.
 func (t *Thread) SetAffinity(cpus uint32) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -110,24 +110,24 @@ func newThread(cpu CPU) *Thread {
 	return t
 }
 
-// SetClearTID says where to write 0 and to wake a futex when t ends.
+// SetClearTID sets the address where 0 is written and a futex woken when t ends.
 // Context: t's goroutine.
 func (t *Thread) SetClearTID(addr uint64) { t.clearTID = addr }
 
-// SetRobustList says where the list of futexes is that t holds.
+// SetRobustList sets the address of the list of futexes that t holds.
 // Context: t's goroutine.
 func (t *Thread) SetRobustList(addr uint64) { t.robust.Store(addr) }
 
 // RobustList returns it.
 func (t *Thread) RobustList() uint64 { return t.robust.Load() }
 
-// Cancel returns the channel of which a blocking call receives a token, once,
-// when t has something else to do. A call that blocks asks for it each time.
+// Cancel returns the channel from which a blocking call receives a token, once, when t has
+// something else to do. A blocking call must call it each time.
 //
 // Context: t's goroutine.
 func (t *Thread) Cancel() <-chan struct{} {
 	select {
-	case <-t.kick: // of something that has been done already
+	case <-t.kick: // for something that has been done already
 	default:
 	}
 	if t.Wanted() {
@@ -138,18 +138,18 @@ func (t *Thread) Cancel() <-chan struct{} {
 	return t.kick
 }
 
-// Wanted reports whether a signal waits for t, or it is to end or to stop: a call
-// that takes long and has done a part of its work returns then.
+// Wanted reports whether a signal is pending for t, or t must end or stop: a long call that
+// has done part of its work returns then.
 //
 // Context: t's goroutine.
 func (t *Thread) Wanted() bool { return t.work.Load() && t.wanted() }
 
-// Dying reports whether t is to end: a call that takes long gives up then.
+// Dying reports whether t must end: a long call gives up then.
 //
 // Context: t's goroutine.
 func (t *Thread) Dying() bool { return t.work.Load() && t.dying() }
 
-// wanted reports whether there is anything to do for t before its program runs on.
+// wanted reports whether there is anything to do for t before its program continues.
 func (t *Thread) wanted() bool {
 	p := t.process
 	p.table.mu.Lock()
@@ -161,7 +161,7 @@ func (t *Thread) wanted() bool {
 	return ok
 }
 
-// next is the signal that would be delivered to t. mu held.
+// next returns the signal that would be delivered to t. mu held.
 func (t *Thread) next() (n int, ok bool) {
 	held := t.blocked &^ t.waits
 	if n, ok = t.pending.Next(held); ok {
@@ -177,15 +177,15 @@ func (t *Thread) token() {
 	}
 }
 
-// nudge makes t look for what it has to do, now or soon.
+// nudge makes t check what it has to do, now or soon.
 func (t *Thread) nudge() {
 	t.work.Store(true)
 	t.token()
 	t.cpu.Kick()
 }
 
-// Interrupted says how the system call that returns EINTR is to go on, once it
-// is known whether a handler runs.
+// Interrupted says how a system call that returns EINTR continues, once it is known whether
+// a handler runs.
 //
 // Context: t's goroutine.
 func (t *Thread) Interrupted(how Restart) {
@@ -193,8 +193,8 @@ func (t *Thread) Interrupted(how Restart) {
 	t.work.Store(true)
 }
 
-// Deadline is the moment at which a call ends that waits for d: from now, or, if
-// the call is made again after a signal, from when it was made first.
+// Deadline returns the moment at which a call that waits for d ends: counted from now or,
+// if the call is restarted after a signal, from when it was first made.
 //
 // Context: t's goroutine.
 func (t *Thread) Deadline(d time.Duration) time.Time {
@@ -204,15 +204,15 @@ func (t *Thread) Deadline(d time.Duration) time.Time {
 	return t.deadline
 }
 
-// Blocked returns the signals that t does not want now.
+// Blocked returns the signals that t blocks.
 func (t *Thread) Blocked() signal.Set {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
 	return t.blocked
 }
 
-// SetBlocked changes them. Signals that waited are delivered before the program
-// runs on.
+// SetBlocked sets them. Pending signals that are no longer blocked are delivered before the
+// program continues.
 func (t *Thread) SetBlocked(s signal.Set) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -227,21 +227,20 @@ func (t *Thread) block(s signal.Set) {
 	}
 }
 
-// BlockUntilDelivered is SetBlocked for the time of one system call: sigsuspend,
-// ppoll and their like. The old set comes back when a signal has been delivered
-// or the call ends.
+// BlockUntilDelivered is SetBlocked for one system call: sigsuspend, ppoll and the like.
+// The old set is restored when a signal has been delivered or the call ends.
 //
 // Context: t's goroutine.
 func (t *Thread) BlockUntilDelivered(s signal.Set) {
 	old := t.Blocked()
-	if t.unmask == nil { // else the call is made again
+	if t.unmask == nil { // otherwise the call is restarted
 		t.unmask = &old
 	}
 	t.SetBlocked(s)
 	t.work.Store(true)
 }
 
-// Pending returns the signals that wait for t.
+// Pending returns the signals that are pending for t.
 func (t *Thread) Pending() signal.Set {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -261,7 +260,7 @@ func (t *Thread) AltStack() abi.Stack {
 	return s
 }
 
-// SetAltStack changes it; one of size 0 is none. Context: t's goroutine.
+// SetAltStack sets it; size 0 means none. Context: t's goroutine.
 func (t *Thread) SetAltStack(s abi.Stack) { t.altStack = s }
 
 // onAltStack reports whether sp is on the stack for handlers.
@@ -270,11 +269,11 @@ func (t *Thread) onAltStack(sp uint64) bool {
 	return s.Flags&abi.SS_AUTODISARM == 0 && sp > s.SP && sp-s.SP <= s.Size
 }
 
-// WaitSignal takes a signal of a set that t blocks, waiting for one until end
-// (zero: for ever).
+// WaitSignal takes a signal of a set that t blocks, waiting for one until end (zero: for
+// ever).
 //
 // Context: t's goroutine.
-// Errors: EAGAIN at the end of the time, EINTR.
+// Errors: EAGAIN the time is over, EINTR.
 func (t *Thread) WaitSignal(set signal.Set, end time.Time) (abi.Siginfo, error) {
 	if info, ok := t.beginWait(set); ok {
 		return info, nil
@@ -290,7 +289,7 @@ func (t *Thread) WaitSignal(set signal.Set, end time.Time) (abi.Siginfo, error) 
 	return abi.Siginfo{}, err
 }
 
-// beginWait takes a signal that is there, or else begins to wait.
+// beginWait takes a pending signal, or begins to wait.
 func (t *Thread) beginWait(set signal.Set) (abi.Siginfo, bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
@@ -303,7 +302,7 @@ func (t *Thread) beginWait(set signal.Set) (abi.Siginfo, bool) {
 
 // awaitToken sleeps until there is something for t to do.
 //
-// Errors: EINTR then, EAGAIN at the end of the time.
+// Errors: EINTR t has something to do; EAGAIN the time is over.
 func (t *Thread) awaitToken(end time.Time) error {
 	var late <-chan time.Time
 	if !end.IsZero() {
@@ -319,6 +318,6 @@ func (t *Thread) awaitToken(end time.Time) error {
 	}
 }
 
-// ToBeRestarted says how the call goes on that t leaves with EINTR.
+// ToBeRestarted says how the call continues that t leaves with EINTR.
 // Context: t's goroutine.
 func (t *Thread) ToBeRestarted() Restart { return t.again }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// ticker tells of the end of a time, and then again and again at intervals. Its clock
-// may stand still: CPU time does while nobody runs. Then it looks now and then, less
+// ticker calls a function after a time, and then at intervals. Its clock may stand still:
+// CPU time does while the process does not run. Then it checks from time to time, less
 // often the longer nothing has changed.
 //
-// Guarded by Table.mu, as what it calls is.
+// Guarded by Table.mu, as is what it calls.
 type ticker struct {
 	clock    func() time.Duration
 	cpu      bool          // the clock may stand still
@@ -25,7 +25,7 @@ type ticker struct {
 	delay time.Duration
 }
 
-// How long a ticker waits until it looks again.
+// How long a ticker waits before it checks again.
 const (
 	// leastDelay is between two ends that need no answer of the program, so that it cannot keep
 	// the kernel busy. What sends a signal is held until the program takes that.
@@ -34,7 +34,7 @@ const (
 	mostIdle     = 50 * time.Millisecond
 )
 
-// set makes k tell after value, and then at intervals; 0 means never. mu held.
+// set makes k fire after value, and then at intervals; 0 means never. mu held.
 func (k *ticker) set(t *Table, value, interval time.Duration) {
 	k.stop()
 	if value <= 0 {
@@ -49,7 +49,7 @@ func (k *ticker) set(t *Table, value, interval time.Duration) {
 	timer = time.AfterFunc(k.wait(k.seen), func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if k.timer == timer { // it was not set anew meanwhile
+		if k.timer == timer { // it has not been set again meanwhile
 			k.look()
 		}
 	})
@@ -63,8 +63,8 @@ func (k *ticker) stop() {
 	}
 }
 
-// left returns how long it is until k tells, and the interval after that. What is set
-// is never 0, which would mean never. mu held.
+// left returns the time until k fires, and the interval after that. For a ticker that is
+// set it never returns 0, which would mean never. mu held.
 func (k *ticker) left() (value, interval time.Duration) {
 	if k == nil || k.timer == nil {
 		return 0, 0
@@ -101,7 +101,7 @@ func (k *ticker) pass(now time.Duration) (times int) {
 	return times
 }
 
-// wait is how long to sleep before looking again.
+// wait returns how long to sleep before checking again.
 func (k *ticker) wait(now time.Duration) time.Duration {
 	left := k.end - now
 	if !k.cpu {
@@ -115,7 +115,7 @@ func (k *ticker) wait(now time.Duration) time.Duration {
 	return left
 }
 
-// look tells if it is time, and sleeps on. mu held.
+// look fires if it is time, and sleeps again. mu held.
 func (k *ticker) look() {
 	now := k.clock()
 	times := k.pass(now)

@@ -8,31 +8,31 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// Timer is one of POSIX's timers: timer_create.
+// Timer is a POSIX timer: timer_create.
 type Timer struct {
 	ID      int
 	process *Process
 	ticker  ticker
 	signal  int     // 0: none
-	thread  *Thread // that gets it; nil: any of the process
+	thread  *Thread // that gets the signal; nil: any thread of the process
 	value   uint64
 	late    int // times that it would have fired more when it sent its signal
 	overrun int // the same when that was delivered
 
-	// Clock reads what TIMER_ABSTIME's times are of; the maker's to set.
+	// Clock reads the clock of TIMER_ABSTIME's times; set by the maker.
 	Clock func() (time.Duration, error)
 }
 
 // TimerSpec says what a timer counts and what it does.
 type TimerSpec struct {
-	CPU    func() time.Duration // the clock, called with mu held; nil: time that passes
+	CPU    func() time.Duration // the clock, called with mu held; nil: real time
 	Signal int                  // 0: none
 	TID    int                  // the thread of the process that gets it; 0: any
 	Value  uint64               // for the signal, which the program knows it by
 	UseID  bool                 // the timer's number is the value
 }
 
-// CPUTime is a clock of a TimerSpec: what a process has used or, with t, one thread.
+// CPUTime returns a clock for a TimerSpec: what a process has used or, with t, one thread.
 func (p *Process) CPUTime(t *Thread) func() time.Duration {
 	if t != nil {
 		return func() time.Duration { return t.Usage().CPU() }
@@ -42,7 +42,7 @@ func (p *Process) CPUTime(t *Thread) func() time.Duration {
 
 // NewTimer makes a timer that is not set.
 //
-// Errors: EINVAL for a signal or thread that is none, EAGAIN beyond RLIMIT_SIGPENDING.
+// Errors: EINVAL no such signal or thread; EAGAIN beyond RLIMIT_SIGPENDING.
 func (p *Process) NewTimer(s TimerSpec) (*Timer, error) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -89,8 +89,8 @@ func (p *Process) Timer(id int) (*Timer, error) {
 	return nil, syscall.EINVAL
 }
 
-// Set lets tm fire after value, and then at intervals; 0 means never. It returns what
-// was set before.
+// Set makes tm fire after value, and then at intervals; 0 means never. It returns the
+// previous setting.
 func (tm *Timer) Set(value, interval time.Duration) (oldValue, oldInterval time.Duration) {
 	t := tm.process.table
 	t.mu.Lock()
@@ -103,7 +103,7 @@ func (tm *Timer) Set(value, interval time.Duration) (oldValue, oldInterval time.
 	return oldValue, oldInterval
 }
 
-// Left returns how long it is until tm fires, and the interval after that.
+// Left returns the time until tm fires, and the interval after that.
 func (tm *Timer) Left() (value, interval time.Duration) {
 	tm.process.table.mu.Lock()
 	defer tm.process.table.mu.Unlock()
@@ -117,7 +117,7 @@ func (tm *Timer) Overrun() int {
 	return tm.overrun
 }
 
-// Delete ends tm. A signal of its that waits is delivered all the same.
+// Delete deletes tm. If its signal is pending, it is still delivered.
 func (tm *Timer) Delete() {
 	tm.process.table.mu.Lock()
 	defer tm.process.table.mu.Unlock()
@@ -125,7 +125,7 @@ func (tm *Timer) Delete() {
 	delete(tm.process.timers, tm.ID)
 }
 
-// dropTimers ends all timers, for exec and the end. mu held.
+// dropTimers deletes all timers, for exec and the end. mu held.
 func (p *Process) dropTimers() {
 	for _, tm := range p.timers {
 		tm.ticker.stop()

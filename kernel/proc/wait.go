@@ -6,9 +6,9 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Change is what wait found out about a child.
+// Change is what wait has found out about a child.
 type Change struct {
-	PID    int    // 0: nothing, and WNOHANG
+	PID    int    // 0: WNOHANG, and there was nothing
 	Code   int32  // CLD_EXITED and its like
 	Status Status // for wait4
 	Usage  Usage  // of the child and of those it waited for
@@ -27,17 +27,17 @@ func (c Change) Value() int32 {
 	return int32(c.Status.Signal())
 }
 
-// Which says for what children to wait: Kind is P_ALL, P_PID, P_PGID or P_PIDFD, which
-// has a Process in place of an ID.
+// Which says which children to wait for: Kind is P_ALL, P_PID, P_PGID or P_PIDFD, which
+// uses a Process instead of an ID.
 type Which struct {
 	Kind, ID int
 	Process  *Process
 }
 
-// Wait waits for news of a child of p: that it ended (WEXITED), stopped (WSTOPPED) or
-// goes on (WCONTINUED). A child that has ended is forgotten, without WNOWAIT.
+// Wait waits until a child of p has ended (WEXITED), stopped (WSTOPPED) or continued
+// (WCONTINUED). A child that has ended is forgotten, unless WNOWAIT is set.
 //
-// Errors: ECHILD where there is no such child, EINTR after a token in cancel.
+// Errors: ECHILD there is no such child; EINTR after a token in cancel.
 func (p *Process) Wait(which Which, options int, cancel func() <-chan struct{}) (Change, error) {
 	for {
 		c, news, err := p.look(which, options)
@@ -52,7 +52,7 @@ func (p *Process) Wait(which Which, options int, cancel func() <-chan struct{}) 
 	}
 }
 
-// look looks for news once.
+// look checks once.
 func (p *Process) look(which Which, options int) (Change, <-chan struct{}, error) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -84,13 +84,12 @@ func (w Which) fits(p, c *Process) bool {
 	return true
 }
 
-// kindFits tells children that clone made with another signal than SIGCHLD from
-// others.
+// kindFits distinguishes children that clone made with another signal than SIGCHLD.
 func kindFits(c *Process, options int) bool {
 	return options&abi.WALL != 0 || (c.exitSignal != abi.SIGCHLD) == (options&abi.WCLONE != 0)
 }
 
-// change is what there is to tell about c; it is told once. mu held.
+// change returns what there is to report about c; each change is reported once. mu held.
 func (c *Process) change(options int) (Change, bool) {
 	keep := options&abi.WNOWAIT != 0
 	usage := c.used()
