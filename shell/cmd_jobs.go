@@ -158,7 +158,7 @@ func wait(c *Context, args []string) error {
 }
 
 // waitFor waits until a job has ended or stopped, and reports whether it has. In a script
-// nobody is told of it.
+// it is not reported.
 func (s *Shell) waitFor(c *Context, j *job) bool {
 	for now, changed := j.look(); now == running; now, changed = j.look() {
 		select {

@@ -65,7 +65,7 @@ func (j *job) add(name string) *member {
 	return m
 }
 
-// update changes something of the job, and wakes who waits for that.
+// update changes something of the job, and wakes its waiters.
 func (j *job) update(f func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -15,7 +15,7 @@ type token struct {
 	from, to int // where it is in the script
 }
 
-// statusMark stands for $? in a word until the word is used, lastMark for $!; no input
+// statusMark represents $? in a word until the word is used, lastMark for $!; no input
 // has them.
 const (
 	statusMark = '\x00'

@@ -71,7 +71,7 @@ func runProgram(c *Context, path string, args []string, ready func(*proc.Process
 	return Status(m.status)
 }
 
-// begin starts a program as a member of the job. Who calls it watches it.
+// begin starts a program as a member of the job. The caller must watch it.
 func (j *job) begin(c *Context, m *member, path string, args []string, ready func(*proc.Process)) error {
 	j.start.Lock()
 	defer j.start.Unlock()

@@ -43,7 +43,7 @@ func report(c *Context, cmd *Command, err error) int {
 		return statusOK
 	case errors.As(err, &status):
 		return int(status)
-	case errors.Is(err, syscall.EPIPE): // who reads has ended, as it may
+	case errors.Is(err, syscall.EPIPE): // the reader has ended, as it may
 		return 128 + abi.SIGPIPE
 	case errors.Is(err, ErrUsage):
 		fmt.Fprintf(c.Err, "%s: %s\n", cmd.Name, message(cmd, err))

@@ -30,7 +30,7 @@ type Shell struct {
 	status    int
 	interrupt <-chan struct{}
 	jobs      *jobTable
-	outMu     *sync.Mutex   // held by who writes Out or Err for a program
+	outMu     *sync.Mutex   // held while Out or Err is written for a program
 	job       *job          // that this shell is a part of; nil for the user's own
 	typeAhead func() []byte // takes what was typed and not read yet; nil: nothing is typed
 	typedBack func([]byte)  // gives back what no program has read

@@ -17,6 +17,8 @@ var wrongInComments = []struct {
 	trap bool // also in files of trap code
 }{
 	{regexp.MustCompile(`\bspec/\d`), "cite a document that readers have: docs/references.md", true},
+	{regexp.MustCompile(`\b(to|for|from|by|against) who \w|\bWho (waits|changes|calls|wants|asks|stays|holds|writes|reads)\b|of his own\b`), "who is for people: the caller that, the code that", true},
+	{regexp.MustCompile(`\bdearer\b|\bin vain\b|\bfor want of\b|^Needed (is|are)\b`), "say it in plain words: more expensive, without result, for lack of", true},
 	{regexp.MustCompile(`^Context: +(any )?goroutine\.?$`), "goroutine is the default context: leave the line out", false},
 }
 

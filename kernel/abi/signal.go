@@ -124,7 +124,7 @@ type Siginfo struct {
 	Fields [112]byte
 }
 
-// SetSender fills in who sent the signal, for kill and its like.
+// SetSender fills in who sent the signal, for kill and similar calls.
 func (s *Siginfo) SetSender(pid, uid uint32) {
 	put32(s.Fields[0:], pid)
 	put32(s.Fields[4:], uid)

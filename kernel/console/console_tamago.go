@@ -21,7 +21,7 @@ import (
 	"sonde/kernel/tty"
 )
 
-// TTY is the terminal on the consoles: what programs see of it. Who reads Input
+// TTY is the terminal on the consoles: what programs see of it. A reader of Input
 // feeds it: the shell, by its Offer.
 var TTY = tty.New(raw{}, nil)
 

@@ -112,7 +112,7 @@ TEXT ·Wbinvd(SB),NOSPLIT,$0
 	RET
 
 // func fence()
-// What was stored is seen by who gets an interrupt afterwards: WRMSR to the registers
+// What was stored is seen by a CPU that gets an interrupt afterwards: WRMSR to the registers
 // of an x2APIC does not wait for it. Intel SDM vol. 3A, "x2APIC Register Accesses".
 TEXT ·fence(SB),NOSPLIT,$0
 	MFENCE

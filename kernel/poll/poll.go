@@ -40,7 +40,7 @@ type Source interface {
 	Queue() *Queue
 }
 
-// Queue is who wants to hear of a source. The zero value is ready.
+// Queue has the waiters of a source. The zero value is ready.
 type Queue struct {
 	n  atomic.Int32 // waiters, so that Notify is one load when there are none
 	mu sync.Mutex
@@ -91,7 +91,7 @@ func (q *Queue) Remove(w *Waiter) {
 // Waited reports whether anybody is in the queue.
 func (q *Queue) Waited() bool { return q.n.Load() != 0 }
 
-// Notify wakes those who wait for one of the events. The state must have
+// Notify wakes the waiters for one of the events. The state must have
 // changed before.
 func (q *Queue) Notify(ev Events) {
 	if !q.Waited() {

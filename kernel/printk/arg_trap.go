@@ -1,8 +1,7 @@
 package printk
 
-// Trap context. Arguments are looked at by the kind of their type, read
-// straight from the type word: reflect allocates, and a type switch would
-// not match named types such as mm.Phys.
+// Trap context. Arguments are read by the kind of their type, straight from the type word:
+// reflect allocates, and a type switch would not match named types such as mm.Phys.
 
 import "unsafe"
 
@@ -78,7 +77,7 @@ func (l *line) arg(a *any, sp spec) {
 	}
 }
 
-// codeOf returns where the code of a func value is: its closure begins with that.
+// codeOf returns the address of a func value's code: its closure begins with that.
 //
 // Safe because: see arg.
 func codeOf(closure unsafe.Pointer) uint64 {

@@ -8,9 +8,9 @@ import (
 	"sonde/kernel/flight"
 )
 
-// DmesgBefore writes what the boot before has left (package flight) as Dmesg does: how it
-// ended, its log without the records that are less urgent than max, what the Go
-// runtime said of its end, and its last hits.
+// DmesgBefore writes what the previous boot has left (package flight) in the format of
+// Dmesg: how it ended, its log without the records that are less urgent than max, what the
+// Go runtime printed at its end, and its last hits.
 //
 // Errors: flight.ErrNone, flight.ErrDamaged.
 func DmesgBefore(w io.Writer, max Level) error {

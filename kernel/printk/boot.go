@@ -1,7 +1,7 @@
 package printk
 
-// Boot is SetClock, SetCPU and SetConsole for a kernel that has no heap yet:
-// the functions are in variables of the caller's, which must stay.
+// Boot is SetClock, SetCPU and SetConsole for a kernel that has no heap yet: the functions
+// are in variables of the caller, which must stay.
 //
 // Context: boot.
 func Boot(clock *func() int64, cpu *func() int, console *func(p []byte)) {

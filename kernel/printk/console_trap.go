@@ -8,20 +8,19 @@ import (
 	"unsafe"
 )
 
-// patience is how many tickets may be handed out behind a record that is not
-// finished before the console goes on without it: its writer was abandoned
-// (a fault in a handler), or is stopped for very long.
+// patience is how many tickets may follow an unfinished record before the console skips it:
+// its writer was abandoned (a fault in a handler), or is stopped for very long.
 const patience = 256
 
 var (
 	consoleHook  atomic.Pointer[func([]byte)]
-	consoleLevel atomic.Uint32 // 0 stands for the default
+	consoleLevel atomic.Uint32 // 0 means the default
 
 	// consoleNext is the next ticket to show; written by the console's owner.
 	consoleNext atomic.Uint64
 
 	// guarded by consoleOwner:
-	consoleUnseen uint64 // how many the console has said it did not show
+	consoleUnseen uint64 // how many the console has reported as not shown
 	consoleRecord Record
 	consoleBytes  [maxText + 32]byte
 )
@@ -57,9 +56,9 @@ func showable() bool {
 	return true
 }
 
-// drain shows all records from consoleNext on, or until another CPU waits to go on
-// with it. It stops at an unfinished record, because its writer comes here next; but
-// it steps over those below over, which will never be finished.
+// drain shows all records from consoleNext on, or until another CPU waits to take over. It
+// stops at an unfinished record, because its writer will show it; but it skips those below
+// over, which will never be finished.
 func drain(over uint64) {
 	for t := consoleNext.Load(); t < over || !awaited(); t = consoleNext.Load() {
 		next, st := log.get(t, &consoleRecord)
@@ -72,8 +71,8 @@ func drain(over uint64) {
 			}
 			log.unseen.Add(1)
 		}
-		// Moved on before the slow part: what is overwritten from here on
-		// was copied already and does not count as unseen.
+		// Moved on before the slow part: what is overwritten from here on has been copied
+		// and does not count as unseen.
 		consoleNext.Store(next)
 		if st == ready && uint32(consoleRecord.Level) < currentConsoleLevel() {
 			showUnseen()

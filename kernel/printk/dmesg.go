@@ -12,7 +12,7 @@ import (
 
 // Record is one message as read back from the ring.
 type Record struct {
-	Seq   uint64 // its place in the log; grows, not always by one
+	Seq   uint64 // its position in the log; grows, not always by one
 	Time  int64  // ns since boot
 	Level Level
 	CPU   int

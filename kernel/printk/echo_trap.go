@@ -1,17 +1,16 @@
 package printk
 
-// Trap context. A probe whose handler logs may sit on a function that showing a
-// line calls, memmove say: every line shown is a hit, and every hit logs another
-// line. The CPU that shows the first line would never finish.
+// Trap context. A probe whose handler logs may be on a function that showing a line calls,
+// for example memmove: every line shown is a hit, and every hit logs another line. The CPU
+// that shows the first line would never finish.
 //
-// So the records that handlers log while they interrupt the console's owner are an
-// echo of what it shows. A screenful is let through, to see what happens; the others
-// are dropped and counted. The handlers still run.
+// So the records that handlers log while they interrupt the console's owner are an echo of
+// what it shows. A screenful is shown, so that one sees what happens; the others are
+// dropped and counted. The handlers still run.
 //
-// Rejected: not to run handlers that interrupt the console's owner (one could not
-// probe the way to the console at all, and most handlers do not log), and to
-// look for traps by CPU instead of by goroutine (a goroutine can be moved
-// while it is at the console).
+// Rejected: not running handlers that interrupt the console's owner (the way to the console
+// could not be probed at all, and most handlers do not log); looking for traps by CPU
+// instead of by goroutine (a goroutine can be moved while it is at the console).
 //
 // Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
 // PRINTK_MAX_RECURSION in printk_enter_irqsave.
@@ -28,8 +27,8 @@ var (
 	consoleEchoes atomic.Uint32  // records logged on top of it
 )
 
-// SetTask gives the log the goroutine that is running, or that the running
-// handler of a probe interrupted; 0 for none. f must be fit for trap context.
+// SetTask sets the function that returns the goroutine that is running or, in a probe
+// handler, the one that it has interrupted; 0 for none. f must be fit for trap context.
 func SetTask(f func() uintptr) { taskHook.Store(&f) }
 
 // currentTask is an indirect call of its own, so that the trap check can name it.
@@ -50,14 +49,14 @@ func atConsole(sp uintptr) {
 	consoleStack.Store(sp)
 }
 
-// leaveConsole is for just before it is released.
+// leaveConsole is called just before the console is released.
 func leaveConsole() {
 	consoleStack.Store(0)
 	consoleTask.Store(0)
 }
 
-// echo reports whether a record is one echo too many. Errors always pass: the
-// machine may be about to stop because of what happened at the console.
+// echo reports whether a record must be dropped as an echo. Errors always pass: the machine
+// may be about to stop because of what happened at the console.
 func echo(level Level) bool {
 	t := currentTask()
 	if t == 0 || t != consoleTask.Load() || level <= LevelErr || consoleEchoes.Add(1) <= maxEchoes {

@@ -2,19 +2,18 @@ package printk
 
 // Trap context. Which CPU writes to the console, and which is next.
 //
-// The caller that logs also writes to the console, and it writes what others log
-// meanwhile, too. When they log faster than the console writes, the first caller
-// is held for as long as they go on. It may be a handler, which has a time limit.
-// So once it has written a screenful, the next caller that logs waits until it has
-// finished a record, and takes over. The price: that caller logs no faster than
-// the console writes.
+// The caller that logs also writes to the console, and it also writes what others log
+// meanwhile. If they log faster than the console writes, the first caller is held for as
+// long as they continue; it may be a handler, which has a time limit. So once it has
+// written a screenful, the next caller that logs waits until the current record is
+// finished, and takes over. The price: that caller logs no faster than the console writes.
 //
-// A log for any context should not wait. This wait is for one record, of a CPU
-// that is seen to make progress, and it has a limit.
+// A log for any context should not wait. This wait is for one record, of a CPU that is
+// known to make progress, and it has a limit.
 //
-// Rejected: to leave after a screenful (the last records of a burst would be shown
-// when something is logged again, if ever), and a thread that writes (it does not
-// run when a handler loops and the log matters most).
+// Rejected: returning after a screenful (the last records of a burst would be shown only
+// when something else is logged); a thread that writes (it does not run when a handler
+// loops and the log matters most).
 //
 // Source: the idea is that of Linux 6.1 kernel/printk/printk.c,
 // console_trylock_spinning.
@@ -43,7 +42,7 @@ var (
 	// console; 0: about to be noted.
 	consoleStack atomic.Uintptr
 
-	// consoleStuck is the ticket that was next when a CPU waited in vain: until it
+	// consoleStuck is the ticket that was next when a CPU gave up waiting: until it
 	// is shown no CPU waits again.
 	consoleStuck atomic.Uint64
 )
@@ -67,7 +66,7 @@ func release() (relieved bool) {
 	}
 }
 
-// awaited reports whether somebody waits for the console.
+// awaited reports whether a CPU waits for the console.
 func awaited() bool { return consoleOwner.Load()>>16 != 0 }
 
 // relieve takes over from a CPU that has had the console for long, and reports
@@ -110,9 +109,9 @@ func Flush() {
 	consoleOwner.Store(0)
 }
 
-// Rescue is for when what ran on CPU id with its stack between lo and hi has been
-// abandoned: it gives up the console if that has it or waits for it, and shows
-// what it has left. Whoever was interrupted keeps the console.
+// Rescue is called after the code on CPU id with its stack between lo and hi has been
+// abandoned: if that code had the console or waited for it, Rescue releases it, and shows
+// what is left. Interrupted code keeps the console.
 //
 // Context: any, on CPU id.
 func Rescue(id int, lo, hi uintptr) {

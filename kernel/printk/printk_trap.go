@@ -20,11 +20,10 @@ var (
 // heap is.
 var log ring
 
-// Printk logs a message at the given level. The format knows the verbs d i u
-// x X o b c s q v p t and %, with width, precision and the flags # 0 - +.
-// Arguments are integers, strings, byte slices, booleans and pointers, also
-// of named types; their methods are not called, so an error is passed as
-// err.Error().
+// Printk logs a message at the given level. The format has the verbs d i u x X o b c s q v
+// p t and %, with width, precision and the flags # 0 - +. Arguments may be integers,
+// strings, byte slices, booleans and pointers, also of named types. Their methods are not
+// called, so pass err.Error(), not err.
 //
 // Context: any, NMI included. Does not allocate.
 //
@@ -41,9 +40,9 @@ func Printk(level Level, format string, args ...any) {
 	emit(0)
 }
 
-// Keep formats a message as Printk does, but nobody sees it in this boot: it is kept for
-// the next one to show (package flight), the last some hundred are. It is for handlers
-// that run too often for the log.
+// Keep formats a message like Printk, but does not show it in this boot: the last hundred
+// or so are kept for the next boot to show (package flight). It is for handlers that run
+// too often for the log.
 //
 // Context: any, NMI included. Does not allocate.
 //

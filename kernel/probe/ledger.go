@@ -5,13 +5,12 @@ import (
 	"unsafe"
 )
 
-// A Ledger accounts for every hit of a probe. What has been entered has been
-// handled or is missed for one of the reasons: Unexplained is 0, unless a
-// handler is running just now.
+// A Ledger counts what became of every hit of a probe. Each hit that was entered has been
+// handled or missed for one of the reasons: Unexplained is 0, unless a handler is running.
 type Ledger struct {
 	Entered   uint64 // times the probed instruction was reached with the probe armed
-	Handled   uint64 // its handler ran to its end; of a return probe, the return handler
-	Declined  uint64 // return probe: its entry handler did not want this call
+	Handled   uint64 // its handler has completed; of a return probe, the return handler
+	Declined  uint64 // return probe: its entry handler declined this call
 	Recursion uint64 // reached inside a handler
 	NoInst    uint64 // return probe: all MaxActive instances in use
 	Disarmed  uint64 // disabled or unregistered meanwhile; of a return probe, unregistered before the call returned
@@ -22,7 +21,7 @@ type Ledger struct {
 // Missed is the sum of the reasons.
 func (l Ledger) Missed() uint64 { return l.Recursion + l.NoInst + l.Disarmed + l.Abandoned }
 
-// Unexplained is how many hits the ledger has lost.
+// Unexplained is how many hits are missing from the ledger.
 func (l Ledger) Unexplained() int64 {
 	return int64(l.Entered - l.Handled - l.Declined - l.Missed() - l.InFlight)
 }
@@ -51,8 +50,8 @@ const (
 	NumEvents
 )
 
-// account is a CPU's part of a ledger. Wherever it begins, no cache line that
-// its counters are in is used by another CPU's.
+// account is a CPU's part of a ledger. Wherever it begins, its counters share no cache line
+// with another CPU's.
 type account struct {
 	_ [16 - NumEvents]uint64
 	n [NumEvents]uint64 // written by this CPU, during a hit that is not nested
@@ -69,9 +68,9 @@ const (
 // This does not compile unless the shift is that of the size.
 var _ [0]struct{} = [AccountBytes - 1<<AccountShift]struct{}{}
 
-// Accounts are the counters of one probe, an account for each CPU. They are made
-// when the probe is registered for the first time, so that a probe costs no more
-// memory than its machine has CPUs.
+// Accounts are the counters of one probe, an account for each CPU. They are made when the
+// probe is first registered, so that a probe takes no more memory than its machine has
+// CPUs.
 type Accounts struct {
 	base *account // of CPU 0; the others follow
 	n    int
@@ -85,7 +84,7 @@ func (a *Accounts) Open(n int) {
 		clear(unsafe.Slice(a.base, n))
 		return
 	}
-	all := make([]account, n+1) // one more: nobody else's data is behind the last
+	all := make([]account, n+1) // one more, so that no other data follows the last
 	a.base, a.n = &all[0], n
 }
 
@@ -106,8 +105,8 @@ func (a *Accounts) Count(cpu int, e Event) { a.On(cpu)[e]++ }
 // Context: trap, on that CPU.
 func (a *Accounts) Uncount(cpu int, e Event) { a.On(cpu)[e]-- }
 
-// CountNested is Count for what an interrupt, or a handler that it interrupts,
-// may count at the same time.
+// CountNested is Count for code that may run at the same time as another count on this CPU:
+// in an interrupt, or in a handler that it interrupts.
 //
 // Context: any.
 func (a *Accounts) CountNested(cpu int, e Event) { atomic.AddUint64(&a.On(cpu)[e], 1) }

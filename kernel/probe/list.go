@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// A List is an ordered list of pointers that hits go through without a lock: a
-// change replaces it by a changed copy. Who changes it holds a lock of his own.
+// A List is an ordered list of pointers that hits read without a lock: a change replaces it
+// with a changed copy. Writers must hold a lock of their own.
 type List[T any] struct {
-	first atomic.Pointer[*T] // in an array, behind which is a nil
+	first atomic.Pointer[*T] // in an array that ends with nil
 }
 
-// First returns the address of the first element; the others follow, and a nil.
-// They do not change any more. Nil if there never was an element.
+// First returns the address of the first element; the others and a nil follow. They do not
+// change any more. It is nil if there has never been an element.
 //
 // Context: any.
 func (l *List[T]) First() **T { return l.first.Load() }
@@ -32,14 +32,13 @@ func (l *List[T]) All() []*T {
 	return unsafe.Slice(p, n)
 }
 
-// at returns the address of the element that lies i behind p's. Safe because: the
-// caller stops at the nil.
+// at returns the address of the element i places after p's. Safe because: the caller stops
+// at the nil.
 func at[T any](p **T, i int) **T {
 	return (**T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(p)))
 }
 
-// Add puts x at the end. It returns what was replaced, which hits may still go
-// through.
+// Add appends x. It returns the replaced list, which hits may still be reading.
 func (l *List[T]) Add(x *T) (was **T) {
 	all := l.All()
 	list := make([]*T, len(all)+2) // and a nil
@@ -47,7 +46,7 @@ func (l *List[T]) Add(x *T) (was **T) {
 	return l.first.Swap(&list[0])
 }
 
-// Remove takes x out, and returns what Add does.
+// Remove removes x, and returns the replaced list like Add.
 func (l *List[T]) Remove(x *T) (was **T) {
 	all := l.All()
 	if len(all) == 1 && all[0] == x {

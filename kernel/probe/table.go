@@ -7,17 +7,17 @@ import (
 
 // A Table finds what is at an address, without a lock: open addressing, at most
 // half of the entries used. A T begins with its address, a uintptr that is not 0
-// and does not change. Who changes the table holds a lock of his own; readers see
+// and does not change. Writers must hold a lock of their own; readers see
 // each change as a whole.
 type Table[T any] struct {
 	p atomic.Pointer[[]atomic.Pointer[T]] // a power of two of entries
 	// guarded by the writers' lock:
 	live int
-	used int // live, and what was removed and has left a gap in a chain
-	gap  T   // what such entries hold; its address is 0
+	used int // live entries, and removed ones that left a gap in a chain
+	gap  T   // what such entries point to; its address is 0
 }
 
-// minEntries is how small a table is.
+// minEntries is the least size of a table.
 const minEntries = 64
 
 // hash spreads addresses: Fibonacci hashing, with a factor that is small enough for
@@ -27,8 +27,8 @@ func hash(addr uintptr) uintptr { return addr * 0x61c88647 >> 20 }
 // address returns the address of what is at v. Safe because: a T begins with it.
 func address[T any](v *T) uintptr { return *(*uintptr)(unsafe.Pointer(v)) }
 
-// First returns what Find looks at first, mostly what it returns: the caller looks
-// at its address. It is small enough to be inlined.
+// First returns the first entry that Find would check, which is usually the result: the
+// caller must compare its address. It is small enough to be inlined.
 //
 // Context: any.
 func (t *Table[T]) First(addr uintptr) *T {

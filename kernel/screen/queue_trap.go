@@ -10,7 +10,7 @@ const queueSize = 16 << 10
 // queue holds bytes for whoever draws. A writer takes a place by compare-and-swap and
 // then fills it; what is behind a place not filled yet waits.
 type queue struct {
-	head, tail atomic.Uint32 // tail is written by who draws
+	head, tail atomic.Uint32 // tail is written by the drawer
 	lost       atomic.Uint32
 	slots      [queueSize]atomic.Uint32
 }

@@ -27,7 +27,7 @@ func (c Colour) grey() uint32 { return 0xaa << 24 >> (32 - c.Bits) << c.At }
 // Screen is a console. The zero Screen shows nothing.
 type Screen struct {
 	queue queue
-	// drawer is where the stack is of who draws; 0: nobody. It is on the CPU number
+	// drawer is an address in the stack of the code that draws; 0: none. It is on the CPU number
 	// drawerCPU, where echoes bytes were queued since it began.
 	drawer    atomic.Uintptr
 	drawerCPU atomic.Uint32

@@ -95,7 +95,7 @@ func populated(t *proc.Thread, start, end, advice uint64) error {
 // wholePages rounds up, as Linux does: of the largest numbers it makes 0.
 func wholePages(n uint64) uint64 { return (n + pageMask) &^ pageMask }
 
-// mincore tells of each page whether it is in memory.
+// mincore reports for each page whether it is in memory.
 //
 // Source: Linux, mincore(2).
 func mincore(t *proc.Thread, a *Args) (uint64, error) {

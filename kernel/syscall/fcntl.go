@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// fcntlOfPath is what fcntl does with a descriptor that only stands for a place.
+// fcntlOfPath is what fcntl does with a descriptor that only names a place.
 var fcntlOfPath = []uint64{abi.F_DUPFD, abi.F_DUPFD_CLOEXEC, abi.F_GETFD, abi.F_SETFD, abi.F_GETFL}
 
 func fcntl(t *proc.Thread, a *Args) (uint64, error) {

@@ -92,7 +92,7 @@ func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
 
 // fileOf returns the open file of a descriptor, to do something with it.
 //
-// Errors: EBADF, also for one that only stands for a place (O_PATH).
+// Errors: EBADF, also for one that only names a place (O_PATH).
 func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	f, err := anyFile(t, fd)
 	if err == nil && f.Flags()&abi.O_PATH != 0 {

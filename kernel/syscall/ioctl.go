@@ -28,7 +28,7 @@ type terminal interface {
 	Unshown() int
 	// Stop stops output, or lets it go on.
 	Stop(on bool)
-	// Control is what is the same for all who have the terminal open.
+	// Control is what is the same for all open files of the terminal.
 	Control() interface{ HangUp() }
 }
 

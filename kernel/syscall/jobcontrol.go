@@ -18,7 +18,7 @@ import (
 
 // fileToRead is fileOf for a call that reads.
 //
-// Errors: EINTR for who has to stop first, EIO for who cannot.
+// Errors: EINTR the caller must stop first; EIO it cannot.
 func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	f, err := fileOf(t, fd)
 	if err != nil {
@@ -47,7 +47,7 @@ func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	return f, nil
 }
 
-// mayChange lets only the foreground go on, and who does not want SIGTTOU.
+// mayChange lets only the foreground continue, and callers that refuse SIGTTOU.
 //
 // Errors: as fileToRead.
 func mayChange(t *proc.Thread, term terminal) error {
@@ -70,7 +70,7 @@ func refuses(t *proc.Thread, n int) bool {
 	return t.Blocked()&signal.Of(n) != 0 || t.Process().Action(n, nil).Handler == abi.SIG_IGN
 }
 
-// stopGroup stops the group of t, if there is somebody who can continue it.
+// stopGroup stops the group of t, if a process can continue it.
 //
 // Errors: EINTR, EIO.
 func stopGroup(t *proc.Thread, n int) error {

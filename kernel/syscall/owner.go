@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// fileOwner is who is told of an open file by signals. It implements vfs.Owner.
+// fileOwner is who gets signals about an open file. It implements vfs.Owner.
 type fileOwner struct {
 	as   abi.FOwnerEx // as it was set
 	send func(abi.Siginfo) error
@@ -98,7 +98,7 @@ func pollSignal(fd, n int, ev poll.Events) abi.Siginfo {
 	return info
 }
 
-// getOwner returns who is told of f, if it is still there.
+// getOwner returns who gets signals about f, if it still exists.
 func getOwner(f *vfs.File) (as abi.FOwnerEx) {
 	o, _ := f.Owner()
 	if own, ok := o.(fileOwner); ok {

@@ -207,7 +207,7 @@ func setsAt(t *proc.Thread, a *Args, n int) (sets [3]fdSet, err error) {
 	return sets, nil
 }
 
-// putSets stores who got what, and returns the number of bits.
+// putSets stores which descriptors are ready, and returns the number of bits.
 func putSets(t *proc.Thread, a *Args, asked [3]fdSet, wants []poll.Want, fds []int, n int) (bits uint64, err error) {
 	var sets [3]fdSet
 	for j, fd := range fds {

@@ -76,7 +76,7 @@ func (s *Shown) cloneArgs(after bool) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Execve is the text of the call that has made a program, for who sees it only
+// Execve is the text of the call that has made a program, for a reader that sees it only
 // from then on.
 func Execve(path string, args []string, env uint64, variables int) string {
 	var quotedArgs []string

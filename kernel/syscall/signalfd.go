@@ -15,7 +15,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// signalFile gives the signals of a set to those who read it: to each thread its own,
+// signalFile gives the signals of a set to its readers: to each thread its own,
 // also after a fork. So what it is to a thread, and how it is read, is not said by its
 // methods as a vfs.Handle, but by signalSource.
 type signalFile struct {
@@ -173,7 +173,7 @@ func signalfd4(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, file, flags&abi.O_CLOEXEC != 0)
 }
 
-// changeSignals gives a signalFile another set. Those who wait look again.
+// changeSignals gives a signalFile another set. Waiters look again.
 //
 // Errors: EBADF, EINVAL.
 func changeSignals(t *proc.Thread, fd uint64, set signal.Set) error {

@@ -153,7 +153,7 @@ func (c *sending) send() (uint64, error) {
 	return total, nil
 }
 
-// broken sends SIGPIPE to who writes to a stream that nobody reads.
+// broken sends SIGPIPE to a thread that writes to a stream without a reader.
 func (c *sending) broken(err error) error {
 	if c.flags&abi.MSG_NOSIGNAL != 0 {
 		return err

@@ -28,7 +28,7 @@ func waiterOf(t *proc.Thread, f *vfs.File, flags int, limit time.Duration) socke
 
 // wait waits for an event of src.
 //
-// Errors: EAGAIN for who must not wait, or not any longer; EINTR.
+// Errors: EAGAIN the caller must not wait, or has waited long enough; EINTR.
 func (w *socketWaiter) wait(src poll.Source, ev poll.Events) error {
 	switch {
 	case w.never:

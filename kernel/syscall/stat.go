@@ -52,7 +52,7 @@ func newfstatat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(put(t, a[2], statOf(i)))
 }
 
-// infoAt tells about what a directory and a path stand for; with AT_EMPTY_PATH
+// infoAt tells about what a directory and a path name; with AT_EMPTY_PATH
 // and no path, about the descriptor itself.
 func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 	path, err := "", error(nil)
@@ -112,7 +112,7 @@ func access(t *proc.Thread, a *Args) (uint64, error) {
 	return faccessat(t, &Args{cwd, a[0], a[1], 0})
 }
 
-// faccessat asks for root, who may do all but execute what nobody may execute.
+// faccessat answers for root, who may do anything but execute what nobody may execute.
 func faccessat(t *proc.Thread, a *Args) (uint64, error) { return accessible(t, a[0], a[1], a[2], 0) }
 
 func faccessat2(t *proc.Thread, a *Args) (uint64, error) {

@@ -18,7 +18,7 @@ var missing = struct {
 	named  map[who]bool
 }{counts: map[uint64]uint64{}, named: map[who]bool{}}
 
-// who is a program and a call that the log has named.
+// who is a program and a call that the log has named already.
 type who struct {
 	program string
 	call    uint64

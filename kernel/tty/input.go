@@ -149,7 +149,7 @@ func (t *TTY) accept(c byte) {
 	t.echo(c)
 }
 
-// append gives a byte to who reads in raw mode; if too much is there, it is lost.
+// append gives a byte to readers in raw mode; if too much is there, it is lost.
 func (t *TTY) append(c byte) {
 	if t.ahead >= maxAhead {
 		return

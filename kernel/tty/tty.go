@@ -90,7 +90,7 @@ func New(out io.Writer, signal func(group int, s Signal)) *TTY {
 	return &TTY{signal: signal, out: out, termios: Sane, size: Winsize{Rows: 24, Cols: 80}}
 }
 
-// OnSignal says who sends the signals from now on, as for New.
+// OnSignal sets the function that sends the signals from now on, as for New.
 func (t *TTY) OnSignal(signal func(group int, s Signal)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *TTY) OnSignal(signal func(group int, s Signal)) {
 }
 
 // locked runs f under mu, and then does what f has left to do outside of it. f
-// returns what has changed, for those who wait.
+// returns what has changed, for waiters.
 func (t *TTY) locked(f func() poll.Events) {
 	signals, group, signal, changed := t.underLock(f)
 	t.flush()
@@ -247,7 +247,7 @@ func (t *TTY) HungUp() bool {
 	return t.hungUp
 }
 
-// HangUp ends the terminal for those who have it open: reading is at its end,
+// HangUp ends the terminal for all open files of it: reading is at its end,
 // writing an error, and the foreground group gets SIGHUP and SIGCONT.
 func (t *TTY) HangUp() {
 	t.locked(func() poll.Events {

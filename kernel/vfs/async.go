@@ -12,10 +12,10 @@ import (
 // Signals of open files: with O_ASYNC the owner of a file is sent one whenever the file
 // may have become ready.
 
-// Owner is told of what happens to an open file: a process, a group of them, a thread.
+// An Owner gets signals about what happens to an open file: a process, a group of them, a thread.
 type Owner interface {
 	// Tell says what is possible with the file, which is fd for its user, by a signal:
-	// 0 stands for SIGIO. Context: goroutine, without locks.
+	// 0 means SIGIO. Context: goroutine, without locks.
 	Tell(fd, signal int, ev poll.Events)
 }
 
@@ -37,7 +37,7 @@ func (f *File) noticeOf() *notice {
 	return f.notice.Load()
 }
 
-// Owner returns who is told of f, nil for nobody, and by which signal.
+// Owner returns who gets signals about f, nil for nobody, and which signal.
 func (f *File) Owner() (Owner, int) {
 	n := f.notice.Load()
 	if n == nil {
@@ -48,7 +48,7 @@ func (f *File) Owner() (Owner, int) {
 	return n.owner, n.signal
 }
 
-// SetOwner says who is told of f; nil: nobody.
+// SetOwner sets who gets signals about f; nil: nobody.
 func (f *File) SetOwner(o Owner) {
 	n := f.noticeOf()
 	n.mu.Lock()

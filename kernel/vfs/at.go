@@ -153,7 +153,7 @@ func (f *FS) PlaceAt(dir *Place, name string, follow, mustDir bool) (*Place, err
 	return &p, nil
 }
 
-// ReadlinkAt returns what a symbolic link stands for.
+// ReadlinkAt returns the target of a symbolic link.
 //
 // Errors: EINVAL for what is none, and as StatAt.
 func (f *FS) ReadlinkAt(dir *Place, name string) (string, error) {
@@ -183,7 +183,7 @@ func (f *FS) TruncateAt(dir *Place, name string, size int64) error {
 	return pathError("truncate", name, err)
 }
 
-// truncate is setSize for who has not opened the file.
+// truncate is setSize for a caller that has not opened the file.
 func truncate(n Node, size int64) error {
 	if r, ok := n.(*regular); ok && size >= 0 {
 		if err := r.access.enter(O_WRONLY); err != nil {

@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// Backing returns the pages of f, to be mapped: one value for all who open the same
+// Backing returns the pages of f, to be mapped: one value for all that open the same
 // file; nil for zeroes.
 //
 // Errors: ENODEV for what is no regular file and no Zeroes, EBADF (wrapped with the path).
@@ -32,7 +32,7 @@ func (f *File) Backing() (space.Backing, error) {
 // Size returns how many bytes f has.
 func (f *File) Size() int64 { return f.size() }
 
-// cutOff takes pages that the file has lost away from who has them mapped.
+// cutOff unmaps the pages that the file has lost.
 func (r *regular) cutOff(size int64) {
 	if m := space.Kernel; m != nil && r.wasMapped.Load() {
 		m.Cut(r, uint64(size+pageSize-1)/pageSize)

@@ -181,7 +181,7 @@ func settle(n Node) {
 	}
 }
 
-// removable reports whether users may take away what a name stands for.
+// removable reports whether users may remove what a name refers to.
 func removable(n Node) bool {
 	_, ok := n.(inMemory)
 	return ok

@@ -65,11 +65,11 @@ type Directory interface {
 // Link is a symbolic link.
 type Link interface {
 	Node
-	// Target returns the path that stands for the link's name.
+	// Target returns the path that replaces the link's name.
 	Target() (string, error)
 }
 
-// Viewed is a link that leads elsewhere for each who asks: /proc/self. viewer is
+// Viewed is a link whose target depends on the caller: /proc/self. viewer is
 // what Place.For was given, nil for the kernel.
 type Viewed interface {
 	Link

@@ -18,18 +18,18 @@ import (
 // LeaseKind is what a lease guards against.
 type LeaseKind int
 
-// A lease for reading is broken by those who write, one for writing by all.
+// Opening for writing breaks a lease for reading; any opening breaks one for writing.
 const (
 	NoLease LeaseKind = iota
 	ReadLease
 	WriteLease
 )
 
-// leaseBreakTime is how long a lease holds up those who want to open the file.
+// leaseBreakTime is how long a lease delays an opening of the file.
 var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
 	"seconds until a lease is taken from who does not give it back; 0: never")
 
-// access is who has a regular file open, and who has leases on it.
+// access counts how a regular file is open, and has its leases.
 type access struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -39,7 +39,7 @@ type access struct {
 
 	memory bool // no name ever: programs write others to it, and run them while it is open
 
-	queue poll.Queue // of those who wait for a lease's end
+	queue poll.Queue // waiters for a lease's end
 }
 
 type lease struct {

@@ -24,7 +24,7 @@ type lock struct {
 	queue     poll.Queue
 }
 
-// Lock locks what f is, against all or against who wants it for itself alone. The lock
+// Lock locks what f is, shared or exclusive. The lock
 // that f has is given back first.
 //
 // Errors: EAGAIN while another has it.
@@ -106,7 +106,7 @@ func (l *lock) forget(ino uint64) {
 	}
 }
 
-// await counts those who wait for a node's lock.
+// await counts the waiters for a node's lock.
 func await(ino uint64, more int) *lock {
 	locks.mu.Lock()
 	defer locks.mu.Unlock()

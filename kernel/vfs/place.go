@@ -109,7 +109,7 @@ func (p *Place) Path() (string, error) {
 }
 
 // Describe returns the path for people and for /proc: with " (deleted)" behind
-// it when the name has gone or stands for something else.
+// it when the name has gone or refers to something else.
 func (p *Place) Describe() string {
 	const deleted = " (deleted)"
 	path, err := p.Path()

@@ -13,7 +13,7 @@ type regular struct {
 	inode
 	access access
 
-	bounded sync.Mutex // held by those who may not make it longer than they are allowed to
+	bounded sync.Mutex // held by writers with a size limit
 
 	data sync.RWMutex
 	// guarded by data:

@@ -16,7 +16,7 @@ const (
 )
 
 // UnlinkAt takes a name away from what is no directory. The contents stay for
-// other names and for those who have it open.
+// other names and open files.
 //
 // Errors: EISDIR, ENOENT, EACCES, EPERM, ENOTDIR, ELOOP (wrapped with the path).
 func (f *FS) UnlinkAt(dir *Place, name string) error {
@@ -72,7 +72,7 @@ func removeAt(dir *Place, name string, k kind) error {
 	return parent.remove(last.name, p.node)
 }
 
-// remove takes a name away from n if that is still what it stands for.
+// remove removes a name of n if it still refers to n.
 //
 // Errors: ENOENT, ENOTEMPTY.
 func (d *Dir) remove(name string, n Node) error {

@@ -129,7 +129,7 @@ func (m *move) carryOut() error {
 	return err
 }
 
-// tellMoved tells who watches the directories that a node goes from one to the other.
+// tellMoved tells the watches of both directories that a node has moved from one to the other.
 func tellMoved(from *Dir, old string, to *Dir, new string, n Node) {
 	if watching.Load() == 0 {
 		return

@@ -137,7 +137,7 @@ func (w *walker) follow(l Link) (string, error) {
 	return target, nil
 }
 
-// targetFor returns what a symbolic link stands for.
+// targetFor returns the target of a symbolic link.
 func targetFor(l Link, viewer any) (string, error) {
 	if v, ok := l.(Viewed); ok {
 		return v.TargetFor(viewer)

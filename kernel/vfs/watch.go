@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Watches: inotify. What programs do with files and names is told to those who watch the
+// Watches: inotify. What programs do with files and names is reported to the watches of the
 // node, or the directory that it is in. The kernel's own making of names (Bind, MkdirAll)
 // is not.
 //
@@ -16,14 +16,14 @@ import (
 
 // Watcher is told what happens to a node. Its methods neither block nor use this package.
 type Watcher interface {
-	// Happened is told of an event that the watch's mask has. name is that of an entry, ""
+	// Happened is called for an event that the watch's mask has. name is that of an entry, ""
 	// if the node itself is meant; cookie is the same for the two halves of a rename.
 	Happened(w *Watch, what, cookie uint32, name string)
 	// Gone is told that the watch is no more: the node is gone, or IN_ONESHOT had its event.
 	Gone(w *Watch)
 }
 
-// Watch is a node and who watches it.
+// Watch is a node and its watcher.
 type Watch struct {
 	Ino, Dev uint64
 	to       Watcher
@@ -58,14 +58,14 @@ func (p *Place) Watch(to Watcher, mask uint32) *Watch {
 	return w
 }
 
-// SetMask changes what w is told of: the mask becomes what change makes of it.
+// SetMask changes which events w reports: change returns the new mask for the old one.
 func (w *Watch) SetMask(change func(uint32) uint32) {
 	watches.mu.Lock()
 	defer watches.mu.Unlock()
 	w.mask = change(w.mask)
 }
 
-// Mask returns what w is told of.
+// Mask returns which events w reports.
 func (w *Watch) Mask() uint32 {
 	watches.mu.Lock()
 	defer watches.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Watch) drop() bool {
 	return true
 }
 
-// tell tells those who watch a node.
+// tell tells the watches of a node.
 func tell(ino uint64, what, cookie uint32, name string) {
 	if watching.Load() == 0 {
 		return
@@ -130,7 +130,7 @@ func tellAll(ino uint64, what, cookie uint32, name string) {
 	}
 }
 
-// ended tells those who watch a node that nobody can reach any more, and ends their watches.
+// ended tells the watches of a node that can no longer be reached, and ends them.
 func ended(ino uint64) {
 	if watching.Load() == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 // A Decoder finds instructions. It remembers what is expensive to find out: which
 // functions decode to their ends, and where the instructions of one function begin,
 // the last that was asked for: probing every instruction of a long function would
-// otherwise read it to its end for each. Code does not change. Who uses a Decoder
-// holds a lock of his own.
+// otherwise read it to its end for each. Code does not change. The user of a
+// Decoder must hold a lock.
 type Decoder struct {
 	// Code returns the n bytes of code at addr as the image has them.
 	Code func(addr, n uintptr) []byte

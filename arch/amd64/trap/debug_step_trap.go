@@ -84,7 +84,7 @@ func watchAddresses() (watch, step uintptr)
 //go:noescape
 func lidt(idtr *[10]byte)
 
-// Blind returns how many steps there were in which nothing was watched, for want of
+// Blind returns how many steps there were in which nothing was watched, for lack of
 // room on the stack.
 //
 // Context: any.

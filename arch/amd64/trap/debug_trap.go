@@ -3,11 +3,11 @@
 package trap
 
 // Trap context. #DB, told apart by DR6: the end of a single step, a watchpoint of the
-// debug registers, or both at once. It is done here, below those who step and those who
-// watch, so that neither knows of the other.
+// debug registers, or both at once. It is done here, below the
+// code that steps and the code that watches, so that neither knows of the other.
 //
 // DR6 costs a step a tenth, and without watchpoints every #DB is a step. So #DB goes
-// straight to who steps until something is watched.
+// straight to the stepping code until something is watched.
 //
 // DR6 only ever gains bits. All are cleared here, each time: a bit left from an earlier
 // trap would be taken for this one's.
@@ -20,8 +20,8 @@ import (
 )
 
 // A Watcher takes the hits of watchpoints: bit n of which is debug register n. If stepped
-// is true a single step ended with the same instruction, which is told to who steps when
-// it returns; one that does not return calls Stepped itself.
+// is true a single step ended with the same instruction, which is reported to the
+// stepping code when it returns; one that does not return calls Stepped itself.
 //
 // Context: trap, with X0-X14 not saved.
 type Watcher func(r *amd64.Regs, which uint64, stepped bool)
@@ -31,7 +31,7 @@ var (
 	stepper Handler // takes #DB while nothing is watched
 	apart   bool    // #DB is told apart
 
-	// armed is what every CPU watches, also one that comes later. Written by who calls
+	// armed is what every CPU watches, also one that comes later. Written by the caller of
 	// Watch, one at a time.
 	armed struct {
 		addr [debugreg.Num]uint64
@@ -81,7 +81,7 @@ func Executes(addr uintptr) bool {
 	return false
 }
 
-// Unwatched makes #DB go straight to who steps again, when no CPU watches anything any
+// Unwatched makes #DB go straight to the stepping code again, when no CPU watches anything any
 // more.
 //
 // Context: goroutine, after all CPUs have called LoadWatch.
@@ -134,7 +134,7 @@ func takeDebug(r *amd64.Regs) {
 	Stepped(r)
 }
 
-// Stepped tells who steps that r is the end of a step.
+// Stepped tells the stepping code that r is the end of a step.
 //
 // Context: trap.
 func Stepped(r *amd64.Regs) {

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// What the assembler is told of other packages' types: see trap/offsets.go.
+// What the assembler must know of other packages' types: see trap/offsets.go.
 type (
 	regs  amd64.Regs
 	cpu   trap.CPU

@@ -24,6 +24,6 @@ func MemRegion() (start, end uint) {
 // then the next one is not lost.
 func SondeSignalWaiting() bool { return sig.state.Load() == sigReceiving }
 
-// SondeSignal sends signal s to who asked for it by signal.Notify, and reports
+// SondeSignal sends signal s to channels that asked for it by signal.Notify, and reports
 // whether anybody did. It may be called in an interrupt.
 func SondeSignal(s uint32) bool { return sigsend(s) }

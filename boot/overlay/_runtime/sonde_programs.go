@@ -99,7 +99,7 @@ func sondeTimerDue(mp *m) bool {
 	return next != 0 && next <= machine.Nanotime()
 }
 
-// sondeEntered is set by who is about to enter ring 3, and sondePrograms by sysmon, if that
+// sondeEntered is set by code that is about to enter ring 3, and sondePrograms by sysmon, if that
 // was so since it last looked: on a machine with one CPU none is in ring 3 then.
 var (
 	sondeEntered  atomic.Uint32

@@ -42,7 +42,7 @@ func (p *Pool) Alloc() (Frame, error) {
 	return f, err
 }
 
-// AllocDirty is Alloc for who writes the whole frame before anyone can read it:
+// AllocDirty is Alloc for a caller that writes the whole frame before it can be read:
 // it holds what was there before.
 func (p *Pool) AllocDirty() (Frame, error) {
 	p.mu.Lock()

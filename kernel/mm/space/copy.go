@@ -170,7 +170,7 @@ func (s *Space) CompareAndSwap32(addr uint64, old, new uint32) (swapped bool, er
 	return swapped, err
 }
 
-// A Key names a word of memory: equal for all who share it, by whatever address.
+// A Key names a word of memory: equal for all spaces that share it, at whatever address.
 type Key struct {
 	space *Space  // private memory
 	back  Backing // shared memory

@@ -38,8 +38,8 @@ func (r *registry) list() []*Space {
 // that spaces have made of them, too: the file has become shorter. b has to refuse those
 // pages from before the call on.
 //
-// It asks every space. To keep at each file who maps it would cost each fork and exec;
-// files that are mapped are cut off hardly ever.
+// It asks every space. Keeping a list of its mappings at each file would cost time in each
+// fork and exec; files that are mapped are hardly ever cut off.
 //
 // Context: goroutine, without a lock that Frame takes.
 func (m *Machine) Cut(b Backing, page uint64) {

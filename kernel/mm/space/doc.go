@@ -60,7 +60,7 @@ type Flags uint16
 
 // Kinds of areas, and ways to choose their address.
 const (
-	Shared    Flags = 1 << iota // writes are the backing's, and seen by all who map it
+	Shared    Flags = 1 << iota // writes go to the backing, and all that map it see them
 	GrowsDown                   // a stack: a fault below it makes it larger
 	NoReserve                   // may be larger than the machine's memory
 	NoWrite                     // shared, of a file opened for reading: never writable
@@ -91,7 +91,7 @@ type Backing interface {
 	// Frame returns the frame of a page, with a reference for the caller.
 	// Errors: what wraps ErrBus or ErrNoMemory.
 	Frame(page uint64) (frame.Frame, error)
-	// Hold and Drop count who maps it: while anyone does, the pages stay.
+	// Hold and Drop count the mappings: while there is one, the pages stay.
 	Hold()
 	Drop()
 	// Ident is for /proc/PID/maps.

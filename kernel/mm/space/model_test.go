@@ -80,7 +80,7 @@ func (p *player) place() uint64 {
 
 func (p *player) length() uint64 { return uint64(1+p.rnd.Intn(8)) * PageSize }
 
-// failed reports that an operation was refused for want of frames, which is all it may be.
+// failed reports that an operation was refused for lack of frames, which is all it may be.
 func (p *player) failed(what string, err error) bool {
 	if errors.Is(err, ErrNoMemory) {
 		p.oom++

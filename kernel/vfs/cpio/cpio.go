@@ -29,7 +29,7 @@ type Entry struct {
 	Links    uint32
 	Time     uint32 // seconds since 1970
 	Device   [2]uint32
-	Data     []byte // contents, or what a symbolic link stands for
+	Data     []byte // contents, or the target of a symbolic link
 }
 
 // Type returns the type of the entry.

@@ -18,7 +18,7 @@ const anonymous = fs.ModeIrregular | 0600
 //
 // Source: Linux, uapi/linux/eventpoll.h.
 const (
-	Exclusive   = 1 << 28 // taken, but all who wait are woken
+	Exclusive   = 1 << 28 // accepted, but all waiters are woken
 	OneShot     = 1 << 30
 	EdgeTrigger = 1 << 31
 
@@ -62,7 +62,7 @@ type key struct {
 
 type item struct {
 	key
-	source    poll.Source // what is waited for: the file, or what stands for it
+	source    poll.Source // what is waited for: the file, or its substitute
 	queue     *poll.Queue // that the waiter is in
 	waiter    poll.Waiter
 	exclusive bool
@@ -246,7 +246,7 @@ func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{})
 	}
 }
 
-// collect takes the events of listed items. Who stays ready stays listed, behind the
+// collect takes the events of listed items. An item that stays ready stays listed, behind the
 // others, so that all get their turn.
 func (e *Epoll) collect(dst []Event) (n int) {
 	n, closed := e.take(dst)

@@ -268,7 +268,7 @@ func (i *Inotify) Buffered() int {
 // Queue implements poll.Source.
 func (i *Inotify) Queue() *poll.Queue { return &i.queue }
 
-// Poll implements poll.Source. Who waits when the instance is closed hears an error.
+// Poll implements poll.Source. If the instance is closed, waiters get an error.
 func (i *Inotify) Poll() poll.Events {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -196,7 +196,7 @@ func (t *timer) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
 // Queue implements poll.Source.
 func (t *timer) Queue() *poll.Queue { return &t.queue }
 
-// Poll implements poll.Source. Who waits when the timer is closed hears an error.
+// Poll implements poll.Source. If the timer is closed, waiters get an error.
 func (t *timer) Poll() poll.Events {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -56,14 +56,14 @@ func New(flag int) (r, w *vfs.File) {
 	return r, w
 }
 
-// Open implements vfs.Opener: another end, for who finds the pipe in /proc, or opens a
+// Open implements vfs.Opener: another end, for a program that finds the pipe in /proc, or opens a
 // FIFO.
 //
 // Errors: ENXIO for O_NONBLOCK where nobody reads from a FIFO.
 func (p *pipe) Open(flag int) (vfs.Handle, error) {
 	h, err := p.open(flag)
 	if err == nil {
-		p.queue.Notify(poll.In | poll.Out) // for those who wait for the other end
+		p.queue.Notify(poll.In | poll.Out) // for waiters for the other end
 	}
 	return h, err
 }

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// join makes s an end of a connection with peer; cred is who has that.
+// join makes s an end of a connection with peer; cred is the peer's owner.
 func (s *Socket) join(peer *Socket, cred Cred) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Socket) connectableNow() error {
 	return syscall.EINVAL
 }
 
-// enqueue makes end wait to be accepted, and returns who listens.
+// enqueue makes end wait to be accepted, and returns the listening socket's owner.
 func (s *Socket) enqueue(end *Socket) (Cred, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

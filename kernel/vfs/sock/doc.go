@@ -37,7 +37,7 @@ const (
 // connects reports whether sockets of that kind have exactly one other end.
 func (k Kind) connects() bool { return k != Datagram }
 
-// Cred is who sent something, or has the other end.
+// Cred identifies a sender, or the owner of the other end.
 type Cred = abi.Ucred
 
 // Addr is the name of a socket; the zero value is none.

@@ -49,7 +49,7 @@ func (b *inbox) room(k Kind, limit int) int {
 	return max(0, limit-b.cost)
 }
 
-// roomy reports whether poll tells of room: a quarter or less is used.
+// roomy reports whether poll reports space: a quarter or less is used.
 func (b *inbox) roomy(k Kind, limit int) bool {
 	room := b.room(k, limit)
 	return room > 0 && room >= b.cost*3

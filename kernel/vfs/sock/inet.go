@@ -26,10 +26,10 @@ const (
 // Internet reports whether s has an IP address and a port.
 func (s *Socket) Internet() bool { return s.family == abi.AF_INET || s.family == abi.AF_INET6 }
 
-// any reports whether a stands for all addresses of the machine.
+// any reports whether a means all addresses of the machine.
 func (a Addr) any() bool { return a.IP == [16]byte{} }
 
-// local returns the address that stands for the machine in the family of a.
+// local returns the loopback address of a's family.
 func (a Addr) local() [16]byte {
 	if a.Family == abi.AF_INET6 {
 		return [16]byte{15: 1}

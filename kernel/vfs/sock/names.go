@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// names are the sockets that have a name no file stands for, and all that there are.
+// names has the sockets that have a name without a file, and all sockets.
 var names = struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -48,7 +48,7 @@ func enlisted() (all []*Socket) {
 	return all
 }
 
-// Name is the file that stands for a socket.
+// Name is the file of a socket.
 type Name struct {
 	vfs.Anonymous
 
@@ -56,7 +56,7 @@ type Name struct {
 	socket *Socket // guarded by mu; nil when it is closed
 }
 
-// Named returns the socket that a node stands for.
+// Named returns the socket of a node.
 //
 // Errors: ECONNREFUSED for what is no socket's, or one's that is closed.
 func Named(n vfs.Node) (*Socket, error) {
@@ -83,7 +83,7 @@ func NewName(perm fs.FileMode) *Name {
 	return &Name{Anonymous: vfs.NewNode(fs.ModeSocket | perm)}
 }
 
-// Find returns the socket with a name that no file stands for, of the kind of s.
+// Find returns the socket, of the kind of s, with a name without a file.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) Find(a Addr) (*Socket, error) {
@@ -95,7 +95,7 @@ func (s *Socket) Find(a Addr) (*Socket, error) {
 	return nil, syscall.ECONNREFUSED
 }
 
-// BindFile gives s a name that a file stands for: add puts the node into the tree.
+// BindFile gives s a name with a file: add puts the node into the tree.
 //
 // Errors: EINVAL when it has one; EADDRINUSE; those of add.
 func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) error {
@@ -113,7 +113,7 @@ func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) er
 	return nil
 }
 
-// Bind gives s a name that no file stands for. An empty one is chosen.
+// Bind gives s a name without a file. If it is empty, Bind chooses one.
 //
 // Errors: EINVAL when it has one; EADDRINUSE.
 func (s *Socket) Bind(a Addr) error {

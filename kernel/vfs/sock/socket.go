@@ -39,8 +39,8 @@ type Socket struct {
 	family uint16
 	kind   Kind
 
-	queue poll.Queue // who waits for this socket
-	room  poll.Queue // who waits until this socket takes something
+	queue poll.Queue // waiters for this socket
+	room  poll.Queue // waiters until this socket takes something
 
 	binding sync.Mutex // held while a name is given
 	reading sync.Mutex // held while a receiver copies
@@ -49,7 +49,7 @@ type Socket struct {
 	// guarded by mu:
 	state   state
 	addr    Addr
-	file    *Name // stands for addr in the tree of names
+	file    *Name // the file of addr in the tree of names
 	peer    *Socket
 	told    *poll.Waiter // of a datagram socket, in peer.room
 	inbox   inbox
@@ -58,8 +58,8 @@ type Socket struct {
 	err     syscall.Errno // told once
 	backlog int
 	pending []*Socket // connected to, and not accepted yet
-	cred    Cred      // of who listens
-	other   Cred      // of who has the other end
+	cred    Cred      // of the listening socket's owner
+	other   Cred      // of the other end's owner
 	opts    Options
 	dest    Addr     // of a datagram socket of the Internet that is connected
 	dialled progress // of a stream of the Internet
@@ -332,7 +332,7 @@ func (s *Socket) Listening() bool {
 	return s.state == listening
 }
 
-// Other returns who has the other end: of who listened, connected or made the pair.
+// Other returns the owner of the other end: the process that listened, connected or made the pair.
 func (s *Socket) Other() (c Cred, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -141,8 +141,8 @@ func (op *Op) indirect(r *amd64.Regs, loaded uint64) uint64 {
 	return regs[op.in.RMReg()&15]
 }
 
-// What POPF loads, in ring 3 and in ring 0. TF is left out: who emulates has
-// plans of his own with it.
+// What POPF loads, in ring 3 and in ring 0. TF is left out: the caller
+// decides about it.
 //
 // Source: Intel SDM vol. 2, "POPF/POPFD/POPFQ".
 const (
