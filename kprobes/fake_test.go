@@ -78,7 +78,7 @@ func (f *fake) machine() machine.Machine {
 		Blacklisted: says("t.trap", "it handles traps"),
 		NoReturn:    says("t.stays", "does not return to its caller"),
 		Advise:      func(string, string, uintptr) {},
-		WritesSSE:   func(h any) bool { return f.sse != nil && goabi.CodeOf(h) == goabi.CodeOf(f.sse) },
+		Careful:     func(h any) bool { return f.sse != nil && goabi.CodeOf(h) == goabi.CodeOf(f.sse) },
 		Slots:       text.NewPool(fakeSlots, fakeSlots+16*machine.SlotSize, machine.SlotSize),
 		Detours:     text.NewPool(fakeDetours, fakeDetours+4*detour.Size, detour.Size),
 	}

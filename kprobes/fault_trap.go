@@ -51,6 +51,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 		st.abandon(r)
 		return notifier.Stop
 	}
+	blameAt(id, r, addr)
 	return notifier.Next
 }
 
@@ -60,8 +61,10 @@ func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Actio
 	k := asProbe(st.probe)
 	if k.FaultHandler != nil && !st.inFault {
 		st.inFault = true
+		was := spotOf(r)
 		done := k.FaultHandler(k, r, int(r.Vector)) != 0
 		st.inFault = false
+		k.moved(id, roleFault, r, was, done)
 		if done {
 			return notifier.Stop
 		}
@@ -132,9 +135,11 @@ func (s *site) mended(st *state, r *amd64.Regs) bool {
 		if k.FaultHandler == nil || k.Flags.Has(flagOff) {
 			continue
 		}
+		was := spotOf(r)
 		st.begin(k)
 		done := k.FaultHandler(k, r, int(r.Vector)) != 0
 		st.end()
+		k.moved(int(st.id), roleFault, r, was, done)
 		if done {
 			st.phase = idle
 			return true

@@ -57,6 +57,7 @@ func onBreakpoint(r *amd64.Regs) {
 			if ret == 0 {
 				continue
 			}
+			k.tookOver(r)
 		} else if special == flagNotes {
 			asKretprobe(k).note(st, int(st.id), r) // it counts for itself
 			continue
@@ -177,7 +178,7 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 		k.ledger.Count(id, probe.Disarmed)
 		return false
 	}
-	if k.Flags.Has(flagSSE) {
+	if k.Flags.Has(flagCareful) {
 		trap.SaveXMM(r)
 	}
 	switch {
@@ -189,9 +190,14 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 		asJprobe(k).mirror(id, r)
 		st.end()
 	case k.PreHandler != nil:
+		was := spotOf(r)
 		st.begin(k)
 		taken = k.PreHandler(k, r) != 0
 		st.end()
+		k.moved(id, rolePre, r, was, taken)
+		if taken && r.IP == was.ip {
+			k.tookOver(r)
+		}
 	}
 	k.ledger.Count(id, probe.Handled)
 	return taken

@@ -95,6 +95,7 @@ func Init() {
 	}
 	findPerform()
 	die.SetOriginal(OriginalIP)
+	die.SetSuspect(blame)
 	text.SetOriginal(original)
 	printk.SetTask(task)
 	kthread.Run("kprobe_disarm", func() {

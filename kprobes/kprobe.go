@@ -18,20 +18,21 @@ const (
 	// and DisableKprobe.
 	FlagDisabled probe.Flags = 1 << iota
 	flagRegistered
-	flagGone // its handler broke the rules: disabled for good
-	flagSSE  // a handler may change X0-X14; of a return probe, the entry handler
+	flagGone    // its handler broke the rules: disabled for good
+	flagCareful // a handler may change X0-X14, IP or SP; of a return probe, the entry handler
 	// What a hit does for the probe, see onBreakpoint. With none of these two it calls the
 	// pre-handler; with flagNotes, a return probe, it notes the call; flagSpecial is
 	// everything else.
 	flagNotes
 	flagSpecial
+	flagTold // it was said that what a handler returns has no good effect
 
 	flagOff = FlagDisabled | flagGone
 	// flagsReturn decide whether a call that has not returned yet will call the return
 	// handler: it will if flagRegistered is the only one of these that is set.
 	flagsReturn = flagGone | flagRegistered
 	// flagsOwn are the flags that users must not set.
-	flagsOwn = flagRegistered | flagGone | flagSSE | flagNotes | flagSpecial
+	flagsOwn = flagRegistered | flagGone | flagCareful | flagNotes | flagSpecial | flagTold
 )
 
 // The handlers. The package's documentation says what they may do.
@@ -191,8 +192,8 @@ func (k *Kprobe) left()          {}
 
 func (k *Kprobe) manner() probe.Flags {
 	switch {
-	case machine.This.WritesSSE(k.PreHandler) || machine.This.WritesSSE(k.PostHandler):
-		return flagSSE | flagSpecial
+	case machine.This.Careful(k.PreHandler) || machine.This.Careful(k.PostHandler):
+		return flagCareful | flagSpecial
 	case k.PreHandler == nil:
 		return flagSpecial
 	}

@@ -31,9 +31,9 @@ type Kretprobe struct {
 	MaxActive    int              // most calls probed at the same time; 0 or less: the number of CPUs
 	DataSize     uintptr          // bytes of private data per call
 
-	pool   pool
-	sse    bool             // Handler may change X0-X14
-	direct KretprobeHandler // Handler, if it may not
+	pool    pool
+	careful bool             // Handler may change X0-X14, IP or SP
+	direct  KretprobeHandler // Handler, if it may not
 }
 
 // KretprobeInstance is one call that has been entered and has not returned. Its field
@@ -135,13 +135,13 @@ func (rp *Kretprobe) prepare() error {
 
 func (rp *Kretprobe) manner() probe.Flags {
 	rp.MaxActive = len(rp.pool.instances)
-	rp.sse = machine.This.WritesSSE(rp.Handler)
+	rp.careful = machine.This.Careful(rp.Handler)
 	rp.direct = nil
-	if !rp.sse && !detour.Plain.Get() {
+	if !rp.careful && !detour.Plain.Get() {
 		rp.direct = rp.Handler
 	}
-	if machine.This.WritesSSE(rp.EntryHandler) {
-		return flagSSE | flagSpecial
+	if machine.This.Careful(rp.EntryHandler) {
+		return flagCareful | flagSpecial
 	}
 	return flagNotes
 }

@@ -76,9 +76,11 @@ func onNote(r *amd64.Regs, rp *Kretprobe) {
 func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) bool {
 	st.begin(&rp.KP)
 	st.instance = uintptr(unsafe.Pointer(in))
+	was := spotOf(r)
 	ret := rp.EntryHandler(in, r)
 	st.instance = 0
 	st.end()
+	rp.KP.moved(int(st.id), roleEntry, r, was, true)
 	return ret != 0
 }
 
@@ -140,9 +142,9 @@ func onReturn(r *amd64.Regs) {
 	switch {
 	case k.Flags&flagsReturn != flagRegistered: // disabled or not: kprobes.txt §1.3.2
 		k.ledger.Count(id, probe.Disarmed)
-	case rp.sse:
-		trap.SaveXMM(r)
-		fallthrough
+	case rp.careful:
+		rp.callCareful(st, in, r)
+		k.ledger.Count(id, probe.Handled)
 	default:
 		if rp.Handler != nil {
 			st.begin(k)

@@ -50,12 +50,13 @@ func onStep(r *amd64.Regs) {
 		return
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
-		f := k.Flags & (flagOff | flagSSE)
+		f := k.Flags & (flagOff | flagCareful)
 		if k.PostHandler == nil || f&flagOff != 0 {
 			continue
 		}
 		if f != 0 {
-			trap.SaveXMM(r)
+			k.callPost(st, r)
+			continue
 		}
 		st.begin(k)
 		k.PostHandler(k, r, 0)

@@ -188,6 +188,7 @@ func begin() {
 // Context: trap.
 func Fatal(r *amd64.Regs, addr uint64) {
 	begin()
+	nameSuspect()
 	explain(r, addr)
 	dump(r, trap.G(r))
 	end(amd64.VectorName(uint8(r.Vector)))
@@ -240,6 +241,7 @@ func exited(r *amd64.Regs) {
 	var g unsafe.Pointer
 	at = *r
 	at.IP, at.SP, at.BP, g = goruntime.ExitContext()
+	nameSuspect()
 	printk.Emerg("Go runtime: exit status %d", exitCode)
 	dump(&at, g)
 	end("Go runtime gave up")

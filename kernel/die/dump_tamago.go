@@ -50,6 +50,21 @@ func OriginalIP(r *amd64.Regs) uintptr {
 	return uintptr(r.IP)
 }
 
+// suspect is what SetSuspect set.
+var suspect atomic.Pointer[func(id int)]
+
+// SetSuspect makes f print, before a crash on CPU id is reported, who may have caused it.
+//
+// Context: goroutine; f runs in any.
+func SetSuspect(f func(id int)) { suspect.Store(&f) }
+
+// nameSuspect calls it.
+func nameSuspect() {
+	if f := suspect.Load(); f != nil {
+		(*f)(cpu.ID())
+	}
+}
+
 // program is what SetProgram set.
 var program atomic.Pointer[func(g unsafe.Pointer) (pid int, comm string)]
 

@@ -52,8 +52,10 @@ type Machine struct {
 	// whether a handler may change X0-X14.
 	Blacklisted func(fn kallsyms.Symbol) string
 	WritesSSE   func(handler any) bool
-	NoReturn    func(fn kallsyms.Symbol) string // why no return probe can be on fn, "": it can
-	Guard       *reach.Guard                    // where the answers come from; nil on the host
+	// Careful is whether it may change X0-X14, IP or SP of the code that was hit.
+	Careful  func(handler any) bool
+	NoReturn func(fn kallsyms.Symbol) string // why no return probe can be on fn, "": it can
+	Guard    *reach.Guard                    // where the answers come from; nil on the host
 
 	Slots   *text.Pool // for copies of single instructions, SlotSize bytes each
 	Detours *text.Pool // for detours, DetourSize bytes each

@@ -24,6 +24,7 @@ func init() {
 		NoReturn:    func(kallsyms.Symbol) string { return "" },
 		Advise:      func(string, string, uintptr) {},
 		WritesSSE:   func(any) bool { return false },
+		Careful:     func(any) bool { return false },
 		Swap: func([]text.Patch, func(uintptr) bool) (time.Duration, error) {
 			return 0, probe.Refuse(syscall.ENOSYS, "there is no kernel here")
 		},

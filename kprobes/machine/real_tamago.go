@@ -44,6 +44,7 @@ func Real(guard *reach.Guard) Machine {
 		CPUs:      cpu.Num(),
 		Memory:    mm.Usable,
 		WritesSSE: func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.WritesSSE(uint64(pc)) },
+		Careful:   func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.Careful(uint64(pc)) },
 		NoReturn:  guard.NoReturn,
 		Guard:     guard,
 

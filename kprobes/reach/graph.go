@@ -47,6 +47,8 @@ type Func struct {
 	Tables bool
 	// SSE is the offset of the first instruction that may write X0-X14, -1 without one.
 	SSE int
+	// Moves is the offset of the first instruction that may write IP or SP of an amd64.Regs, -1 without one.
+	Moves int
 	// Stack is what it does to SP beyond making a frame.
 	Stack Stack
 	// Frame is the most that it takes of the stack, in bytes, with its return address.
@@ -78,7 +80,7 @@ func (g *Graph) At(addr uint64) (*Func, bool) {
 
 // read decodes the code of sym.
 func (g *Graph) read(sym kallsyms.Symbol) *Func {
-	f := &Func{Symbol: sym, SSE: -1, Frame: 8}
+	f := &Func{Symbol: sym, SSE: -1, Moves: -1, Frame: 8}
 	code := g.code(sym.Addr, sym.Size)
 	if len(code) == 0 {
 		f.Err = insn.ErrRange
@@ -88,6 +90,9 @@ func (g *Graph) read(sym kallsyms.Symbol) *Func {
 		g.flow(f, off, &in)
 		if f.SSE < 0 && mayWriteXMM(&in) {
 			f.SSE = off
+		}
+		if f.Moves < 0 && mayMove(&in) {
+			f.Moves = off
 		}
 		f.Stack.note(&in)
 		f.note(off, &in)

@@ -19,6 +19,7 @@ type Guard struct {
 	// guarded by mu:
 	black map[uint64]string
 	sse   map[uint64]bool     // by address of a handler: it may change X0-X14
+	moves map[uint64]bool     // by address of a handler: it may change IP or SP
 	wrong map[uint64][]Breach // by address of a handler: what it may do that it must not
 	slots map[uint64]string   // why no return probe, as far as asked
 }
@@ -26,7 +27,7 @@ type Guard struct {
 // NewGuard returns the Guard of g's image. marked are the names of further functions
 // that may not be probed.
 func NewGuard(g *Graph, marked []string) *Guard {
-	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, wrong: map[uint64][]Breach{}, slots: map[uint64]string{}}
+	return &Guard{g: g, marked: marked, sse: map[uint64]bool{}, moves: map[uint64]bool{}, wrong: map[uint64][]Breach{}, slots: map[uint64]string{}}
 }
 
 // Graph returns the image's graph.
@@ -60,6 +61,21 @@ func (g *Guard) WritesSSE(pc uint64) bool {
 		g.sse[pc] = w
 	}
 	return w
+}
+
+// Careful reports whether the handler at pc may change X0-X14, or IP or SP of what it is called for.
+func (g *Guard) Careful(pc uint64) bool {
+	if g.WritesSSE(pc) {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	moves, ok := g.moves[pc]
+	if !ok {
+		moves = g.g.KeepsSpot(pc) != nil
+		g.moves[pc] = moves
+	}
+	return moves
 }
 
 // Mistakes returns what the handler at pc may do that gets it abandoned, by the shortest

@@ -55,6 +55,8 @@ var indirect = []struct {
 	{"sonde/kprobes.onStep", nil, "a post-handler"},
 	{"sonde/kprobes.onReturn", nil, "a return handler"},
 	{"sonde/kprobes.(*Kprobe).callSpecial", nil, "a kprobe's handler"},
+	{"sonde/kprobes.(*Kprobe).callPost", nil, "a post-handler"},
+	{"sonde/kprobes.(*Kretprobe).callCareful", nil, "a return handler"},
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
 	{"sonde/kprobes.(*site).mended", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
@@ -73,6 +75,7 @@ var (
 // be a nested one, or, those of optprobe, when a fault or a watchpoint is looked into, where a hit
 // is like any other; what they call can be probed.
 var cold = names{
+	"sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.blame",
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
 	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.kill", "sonde/kprobes.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
@@ -124,7 +127,8 @@ var hits = names{
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug", "sonde/kwatch.(*state).find",
+	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove",
+	"sonde/kwatch.(*state).find",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

@@ -35,11 +35,16 @@ func (g *Graph) HitKeepsSSE() error {
 
 // keepsSSE does not look at what is in apart. If leads is not nil it knows what
 // indirect calls lead to.
-func (g *Graph) keepsSSE(addr uint64, apart names, leads func(*Func) []uint64) (err error) {
+func (g *Graph) keepsSSE(addr uint64, apart names, leads func(*Func) []uint64) error {
 	known := leads != nil
 	if !known {
 		leads = calls
 	}
+	return g.prove(addr, apart, leads, func(f *Func) string { return f.doubt(known) })
+}
+
+// prove returns the first doubt about a function that the one at addr leads to.
+func (g *Graph) prove(addr uint64, apart names, leads func(*Func) []uint64, doubt func(*Func) string) (err error) {
 	sym, ok := g.syms.At(addr)
 	if !ok {
 		return fmt.Errorf("%#x is no function", addr)
@@ -54,8 +59,8 @@ func (g *Graph) keepsSSE(addr uint64, apart names, leads func(*Func) []uint64) (
 			err = fmt.Errorf("%s is no function", Arrows(g.Path(from, fn.Addr)))
 		case len(from) > maxCalls:
 			err = fmt.Errorf("%s calls too much", sym.Name)
-		case f.doubt(known) != "":
-			err = fmt.Errorf("%s%s", Arrows(g.Path(from, fn.Addr)), f.doubt(known))
+		case doubt(f) != "":
+			err = fmt.Errorf("%s%s", Arrows(g.Path(from, fn.Addr)), doubt(f))
 		default:
 			return Into
 		}

@@ -29,19 +29,19 @@ var hits = []Mutant{
 	},
 	{
 		Name: "sse-not-saved-before-a-pre-handler", File: "kprobes/hit_trap.go",
-		Old: "\tif k.Flags.Has(flagSSE) {\n", New: "\tif k.Flags.Has(flagSSE) && k.PostHandler != nil {\n",
+		Old: "\tif k.Flags.Has(flagCareful) {\n", New: "\tif k.Flags.Has(flagCareful) && k.PostHandler != nil {\n",
 		By:  kernel(1, "kprobes/xmm_survive_any_handler"),
 		Why: "the probed code finds other floating-point numbers than it left",
 	},
 	{
 		Name: "sse-not-saved-before-a-post-handler", File: "kprobes/perform_trap.go",
-		Old: "\t\tif f != 0 {\n\t\t\ttrap.SaveXMM(r)\n\t\t}\n", New: "",
+		Old: "\t\tif f != 0 {\n", New: "\t\tif f&flagOff != 0 {\n",
 		By:  kernel(1, "kprobes/xmm_survive_any_handler"),
 		Why: "the same by a post-handler",
 	},
 	{
 		Name: "sse-not-saved-before-a-return-handler", File: "kprobes/kretprobe_trap.go",
-		Old: "\tcase rp.sse:\n\t\ttrap.SaveXMM(r)\n\t\tfallthrough\n", New: "",
+		Old: "\tcase rp.careful:\n", New: "\tcase rp.careful && rp.Handler == nil:\n",
 		By:  kernel(1, "returns/results_of_all_shapes_unharmed"),
 		Why: "a function returns other floating-point numbers than it computed",
 	},

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestStraysAreNamed: a handler that sends the code where there is none is named before anything else that
+// the crash says, with its module and what it has set. The crash alone names whatever came next.
+func TestStraysAreNamed(t *testing.T) {
+	runsBeside(t)
+	const suites = `sonde/qemu/suites/handlers\.`
+	for _, c := range []struct{ how, role, name, noun, what string }{
+		{"pre-ip", "pre-handler", "strayPreIP", "kprobe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"pre-sp", "pre-handler", "strayPreSP", "kprobe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
+		{"far-sp", "pre-handler", "strayFar", "kprobe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
+		{"post-ip", "post-handler", "strayPost", "kprobe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"fault-ip", "fault-handler", "strayFault", "kprobe", `IP from 0x[0-9a-f]+ to 0xdead0000`},
+		{"return-ip", "return handler", "strayReturn", "return probe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"entry-sp", "entry handler", "strayEntry", "return probe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			for _, smp := range []int{1, 2} {
+				r := bootScript(t, testImage, machine.Config{SMP: smp, Script: "insmod strays how=" + c.how})
+				want := regexp.MustCompile(`kprobes: ` + c.role + ` ` + suites + c.name + ` \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
+					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where the code goes on, \d+ us ago on CPU \d\r?\n[^\n]*kprobes: ` + c.what + `\r?\n`)
+				named := want.FindIndex(r.Log)
+				if named == nil {
+					t.Errorf("SMP %d: the log does not name the handler\n%s", smp, said(r))
+					continue
+				}
+				for _, says := range []string{"panic: ", "BUG: ", "error code", "unexpected fault address", "Kernel panic"} {
+					if at := strings.Index(string(r.Log), says); at >= 0 && at < named[0] {
+						t.Errorf("SMP %d: %q comes before the cause\n%s", smp, says, said(r))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPreHandlerThatReturnsOne: what becomes of such a hit is said, once for a probe.
+func TestPreHandlerThatReturnsOne(t *testing.T) {
+	runsBeside(t)
+	for how, what := range map[string]string{
+		"one":      `left IP as it was: the instruction is not executed, the code goes on one byte behind its beginning`,
+		"one-jump": `which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint`,
+	} {
+		r := bootScript(t, testImage, machine.Config{SMP: 2, Script: "insmod strays how=" + how + "; dmesg; echo alive"})
+		want := regexp.MustCompile(`kprobes: pre-handler sonde/qemu/suites/handlers\.strayOne \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the kprobe at ` +
+			`sonde/qemu/suites/handlers\.[\w.]+\+0x0/0x[0-9a-f]+, module strays, returned non-zero,?( and)? ` + what)
+		if n := len(want.FindAll(r.Stdout, -1)); n != 1 || r.Crash || !strings.HasSuffix(string(r.Stdout), "alive\n") {
+			t.Errorf("%s: said %d times, want once\n%s", how, n, said(r))
+		}
+	}
+}
