@@ -22,8 +22,8 @@ func (g *Graph) KeepsSpot(addr uint64) error {
 	})
 }
 
-// mayMove reports whether in may write IP or SP of an amd64.Regs that a register points to. Those
-// on its own stack are no handler's.
+// mayMove reports whether in may write IP or SP of an amd64.Regs that a register points to. What
+// lies on the stack is no handler's, and what has an index, as in counts[cpu]++, is no field.
 func mayMove(in *insn.Inst) bool {
 	const (
 		ip, sp = int64(unsafe.Offsetof(amd64.Regs{}.IP)), int64(unsafe.Offsetof(amd64.Regs{}.SP))
@@ -34,11 +34,8 @@ func mayMove(in *insn.Inst) bool {
 		return true
 	}
 	m, ok := in.MemOperand()
-	if !ok || m.RIPRel || m.Base == insn.RSP && m.Index == insn.NoReg || onlyReads(in) {
+	if !ok || m.RIPRel || m.Base == insn.RSP || m.Index != insn.NoReg || onlyReads(in) {
 		return false
-	}
-	if m.Index != insn.NoReg {
-		return m.Disp < sp+word // an index may make up for what is missing
 	}
 	over := func(at int64) bool { return m.Disp < at+word && m.Disp+most > at }
 	if in.Map == insn.Map1B { // general registers and immediates: a word at most
