@@ -9,6 +9,7 @@
 package main
 
 import (
+	"io"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -29,6 +30,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
+	"sonde/kernel/screen"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/kwatch"
@@ -76,7 +78,11 @@ func main() {
 	}
 	stage(stageConsole)
 	if script, ok := cmdline.Script(commandLine()); ok {
-		runScript(script)
+		if wait, ok := cmdline.Get(commandLine(), "show"); ok {
+			showScript(script, wait)
+		} else {
+			runScript(script)
+		}
 	}
 	kthread.RunCritical("shell", interact)
 	select {}
@@ -157,6 +163,29 @@ func runScript(script string) {
 	power.Exit(exitcode.ForScript(s.Status()))
 }
 
+// showScript runs the commands behind "--" for someone who has no keyboard: it shows the output page by
+// page on the terminal, waits so many seconds after each, and then there is a prompt.
+func showScript(script, seconds string) {
+	wait, err := strconv.Atoi(seconds)
+	if err != nil || wait < 0 {
+		wait = 5
+	}
+	columns, rows := screen.Main.Size()
+	if !screen.Main.On() {
+		columns, rows = 80, 24
+	}
+	s := newShell(&shell.Paged{Out: new(console.Output), Rows: rows - 1, Columns: columns, Wait: func() { time.Sleep(time.Duration(wait) * time.Second) }})
+	done := kthread.RunCritical("script", func() { s.Run(script); s.HangUp() })
+	<-done.Done()
+}
+
+// noKeyboard is what the first prompt says if there is a screen and no keyboard.
+const noKeyboard = `There is no keyboard: no PS/2 controller answers, and the firmware imitates none for USB.
+To type, connect a serial line: the first port, 115200 baud, 8N1. Without one, start again and choose in GRUB's
+menu "run the checks and show them" or "no keyboard"; or press e there, and write commands of your own behind
+sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
+`
+
 // sizeTerminal takes the size of the terminal from the command line, where the launcher puts it.
 // ^L asks the terminal itself.
 func sizeTerminal() {
@@ -178,6 +207,9 @@ func interact() {
 	sizeTerminal()
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
+	if console.LacksKeyboard() {
+		io.WriteString(out, noKeyboard)
+	}
 	t := shell.NewSession(s, console.Input{}, out)
 	for t.Run() == nil {
 	}

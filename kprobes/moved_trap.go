@@ -70,7 +70,10 @@ func (k *Kprobe) noteMove(id int, role role, r *amd64.Regs, was, to spot) {
 	m := &moves[id]
 	m.at, m.code, m.role, m.kind = k.Addr, k.code(role), role, k.kind
 	m.from, m.to, m.when, m.told = was, to, cpu.Nanotime(), false
-	n := copy(m.owner[:len(m.owner)-1], k.owner)
+	n := min(len(k.owner), len(m.owner)-1)
+	for i := range n { // copy would keep probes away from memmove
+		m.owner[i] = k.owner[i]
+	}
 	m.owner[n] = 0
 }
 

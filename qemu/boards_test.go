@@ -119,6 +119,43 @@ func TestMenu(t *testing.T) {
 	}
 }
 
+// TestWithoutAKeyboard: on a PC without a PS/2 controller the prompt says what to do, and two entries of the menu
+// show the machine page by page, before that prompt.
+func TestWithoutAKeyboard(t *testing.T) {
+	skipIfShort(t)
+	t.Parallel()
+	for _, b := range []struct {
+		machine.Config
+		entry int
+		title string
+		shows []string
+	}{
+		{machine.Config{From: machine.USB}, 4, "run the checks and show them", []string{`memtest: 2\d\d MiB hold`, `CPU\(s\): `, `i8042|timer`, `pre_handler: p->addr=`}},
+		{machine.Config{From: machine.CD, UEFI: true}, 5, "no keyboard: show the machine", []string{`tty0 `, `CPU\(s\): `, `ISA bridge: Intel Corporation`, `BOOTFB`}},
+	} {
+		t.Run(b.title, func(t *testing.T) {
+			t.Parallel()
+			var monitor string
+			b.SMP, b.Menu, b.Plain, b.GRUB = 2, true, true, "set timeout=-1\n"
+			b.Extra, monitor = withMonitor(t)
+			b.Extra = append(b.Extra, "-machine", "i8042=off")
+			c := startConsole(t, b.Config)
+			c.seeIn(bootLimit, "sonde, "+b.title)
+			c.key(strings.Repeat("\x1b[B", b.entry) + "\r")
+			for _, want := range b.shows {
+				c.seeIn(bootLimit, want)
+			}
+			c.seeIn(bootLimit, "There is no keyboard: ")
+			c.seeIn(bootLimit, prompt)
+			awaitPicture(t, dial(t, monitor), "They are shown page by page, five seconds each.\nsonde#")
+			c.key("poweroff\r")
+			if r := c.wait(); r.Crash || r.Status != 0 {
+				t.Error(said(r))
+			}
+		})
+	}
+}
+
 // TestScriptTurnsAPCOff: without QEMU's own devices the end of a script is that of the
 // machine, by ACPI. It used to halt.
 func TestScriptTurnsAPCOff(t *testing.T) {

@@ -11,7 +11,14 @@ var entries = []struct{ title, line string }{
 	{"sonde, one processor", "maxcpus=1"},
 	{"sonde, verbose", "loglevel=8"},
 	{"sonde, with a check of the memory", "memtest"},
+	{"sonde, run the checks and show them", "memtest show=5 -- " + script("dmesg", "lscpu", "free -m", "cat /proc/interrupts",
+		"insmod kprobe_example symbol=vfs.Read", "cat /proc/uptime", "rmmod kprobe_example")},
+	{"sonde, no keyboard: show the machine", "show=5 -- " + script("dmesg", "cat /proc/consoles", "lscpu", "lspci -v",
+		"cat /proc/iomem /proc/ioports")},
 }
+
+// script is commands for the kernel's shell, as they stand in GRUB's menu.
+func script(commands ...string) string { return strings.Join(commands, ` \; `) }
 
 // head sets GRUB's own terminals. A board without the serial port keeps the screen.
 const head = `set timeout=%d

@@ -50,6 +50,11 @@ func Init(m *acpi.MADT, keymap string) (err error) {
 // keyboardWorks is written once at boot.
 var keyboardWorks bool
 
+// LacksKeyboard reports whether the screen is the terminal, and there is no keyboard to it.
+//
+// Context: goroutine, after Init.
+func LacksKeyboard() bool { return terminal&Screen != 0 && screen.Main.On() && !keyboardWorks }
+
 // ask looks for input of p often enough that its 16 bytes do not overflow at 115,200 baud.
 func ask(p *serial.Port) {
 	for {
