@@ -156,6 +156,35 @@ func onReturn(r *amd64.Regs) {
 	st.afterReturn(id, r)
 }
 
+// code returns where the code of a handler begins.
+// Safe because: a func value that is not nil points to that address.
+func (k *Kprobe) code(role role) uintptr {
+	var p unsafe.Pointer
+	switch role {
+	case rolePre:
+		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.PreHandler))
+	case rolePost:
+		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.PostHandler))
+	case roleFault:
+		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.FaultHandler))
+	case roleEntry:
+		p = *(*unsafe.Pointer)(unsafe.Pointer(&asKretprobe(k).EntryHandler))
+	default:
+		p = *(*unsafe.Pointer)(unsafe.Pointer(&asKretprobe(k).Handler))
+	}
+	return *(*uintptr)(p)
+}
+
+// callCareful calls rp's return handler where that may change X0-X14, IP or SP.
+func (rp *Kretprobe) callCareful(st *state, in *KretprobeInstance, r *amd64.Regs) {
+	trap.SaveXMM(r)
+	was := spotOf(r)
+	st.begin(&rp.KP)
+	rp.Handler(in, r)
+	st.end()
+	rp.KP.moved(int(st.id), roleReturn, r, was, true)
+}
+
 // afterReturn frees the instance whose handler has completed or was abandoned, and
 // continues with the next instance of the same call.
 func (st *state) afterReturn(id int, r *amd64.Regs) {

@@ -65,6 +65,16 @@ func onStep(r *amd64.Regs) {
 	st.phase = idle
 }
 
+// callPost calls k's post-handler where that may change X0-X14, IP or SP.
+func (k *Kprobe) callPost(st *state, r *amd64.Regs) {
+	trap.SaveXMM(r)
+	was := spotOf(r)
+	st.begin(k)
+	k.PostHandler(k, r, 0)
+	st.end()
+	k.moved(int(st.id), rolePost, r, was, true)
+}
+
 // follows notes that the instruction of s has been executed, so the post-handlers come
 // next. After a step, r is another trap's.
 func (st *state) follows(s *site, r *amd64.Regs) {

@@ -2,11 +2,19 @@ package reach
 
 import (
 	"fmt"
-	"unsafe"
+	"reflect"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 )
+
+// Where IP and SP are in an amd64.Regs, in bytes.
+var ipAt, spAt = fieldAt("IP"), fieldAt("SP")
+
+func fieldAt(name string) int64 {
+	f, _ := reflect.TypeFor[amd64.Regs]().FieldByName(name)
+	return int64(f.Offset)
+}
 
 // KeepsSpot returns nil if the handler at addr leaves IP and SP of the amd64.Regs that it gets
 // alone, whatever it calls. Any store at their distance from a register counts as one to them, and
@@ -26,9 +34,8 @@ func (g *Graph) KeepsSpot(addr uint64) error {
 // lies on the stack is no handler's, and what has an index, as in counts[cpu]++, is no field.
 func mayMove(in *insn.Inst) bool {
 	const (
-		ip, sp = int64(unsafe.Offsetof(amd64.Regs{}.IP)), int64(unsafe.Offsetof(amd64.Regs{}.SP))
-		word   = 8
-		most   = 64 // bytes that an instruction stores
+		word = 8
+		most = 64 // bytes that an instruction stores
 	)
 	if copies(in) {
 		return true
@@ -41,7 +48,7 @@ func mayMove(in *insn.Inst) bool {
 	if in.Map == insn.Map1B { // general registers and immediates: a word at most
 		over = func(at int64) bool { return m.Disp < at+word && m.Disp+word > at }
 	}
-	return over(ip) || over(sp)
+	return over(ipAt) || over(spAt)
 }
 
 // copies reports whether in is a string instruction that stores.
