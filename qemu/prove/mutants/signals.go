@@ -251,7 +251,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "overrun-not-counted", File: "kernel/proc/timer.go",
-		Old: "\t\ttm.overrun = min(tm.overrun+times, most)", New: "\t\ttm.overrun = 0",
+		Old: "\t\ttm.overrun = min(tm.late+tm.ticker.release(), mostOverruns)", New: "\t\ttm.ticker.release()\n\t\ttm.overrun = 0",
 		By:  host("kernel/syscall", "TestTimerOverruns"),
 		Why: "timer_getoverrun says 0",
 	},
