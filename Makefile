@@ -21,14 +21,14 @@ check: need-run vet ## in two minutes, before a commit: vet, the tests on the ho
 long: need-test vet staticcheck race fuzz ## in hours, before a release: all that is below, and every test on every machine
 	SONDE_LONG=1 go test -vet=off -parallel 3 -timeout 6h ./...
 
-race: need-run ## the tests of make check with Go's race detector
+race: need-test ## the tests of make check with Go's race detector
 	CGO_ENABLED=1 go test -vet=off -short -race -timeout 30m ./...
 
 fuzz: ## each fuzz target for a minute (TIME=20s: for that long; ONLY=PATTERN: those that fit)
 	./internal/fuzz.sh $(or $(TIME),1m) $(ONLY)
 
 # In no module file: what it needs is nothing that the kernel's users should load.
-staticcheck: ## what the linter of that name finds, on the host and in the kernel
+staticcheck: ## what the linter of that name finds in the code that the host compiles
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 image: ## build build/sonde.elf and show its layout
