@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 4007ea15ee08, asm b5e48ec57859.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go cbb5abe2cea7, asm b5e48ec57859.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)

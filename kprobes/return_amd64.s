@@ -7,7 +7,7 @@
 // one return handler of the usual kind it does what onReturn and afterReturn
 // (kretprobe_trap.go) do; everything else goes to them.
 //
-// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go adaf0b07c397, asm 4b38dca0fd23.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 71d77ac2630f, asm 4b38dca0fd23.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte before a return address

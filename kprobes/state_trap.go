@@ -240,7 +240,7 @@ type move struct {
 	kind     kind
 	owner    [32]byte // name of the probe's module
 	from, to spot
-	when     int64 // ns since boot; 0: there was none
+	when     uint64 // TSC; 0: there was none
 	told     bool
 }
 
@@ -264,7 +264,8 @@ func (k *Kprobe) noteMove(id int, role role, r *amd64.Regs, was, to spot) {
 	trap.SaveXMM(r)
 	m := &moves[id]
 	m.at, m.code, m.role, m.kind = k.Addr, k.code(role), role, k.kind
-	m.from, m.to, m.when, m.told = was, to, cpu.Nanotime(), false
+	// Not Nanotime: that could not be probed any more.
+	m.from, m.to, m.when, m.told = was, to, cpu.Rdtsc(), false
 	n := min(len(k.owner), len(m.owner)-1)
 	for i := range n { // copy would keep probes away from memmove
 		m.owner[i] = k.owner[i]
@@ -335,7 +336,7 @@ func blame(id int) {
 	name, file, line := where(m.code)
 	owner := unsafe.String(&m.owner[0], ownerLen(m))
 	printk.Emerg("kprobes: %s %s (%s:%d) of the %s at %s%s%s%s changed where the code goes on, %d us ago on CPU %d",
-		m.role.String(), name, file, line, m.kind.noun(), die.Symbol(uint64(m.at)), moduleWord(owner), owner, comma(owner), (cpu.Nanotime()-m.when)/1000, id)
+		m.role.String(), name, file, line, m.kind.noun(), die.Symbol(uint64(m.at)), moduleWord(owner), owner, comma(owner), cpu.Duration(cpu.Rdtsc()-m.when).Microseconds(), id)
 	if m.to.ip != m.from.ip {
 		printk.Emerg("kprobes: IP from %#x to %#x", m.from.ip, m.to.ip)
 	}
