@@ -41,7 +41,7 @@ var periods = []Mutant{
 	},
 	{
 		Name: "direction-flag-in-a-handler-of-a-jump", File: "kprobes/soft_amd64.h",
-		Old: "\tANDQ\t$~const_flagDF, CX; \\\n", New: "",
+		Old: "\tCLD; \\\n", New: "",
 		By:  kernel(1, "handlers/direction_flag"),
 		Why: "the same for a jump",
 	},
