@@ -107,7 +107,7 @@ HPET @ 0x[0-9a-f]+: 56 bytes
   number: 0
   least ticks without loss: 0
 
-acpidump: table NONE: no such file or directory
+acpidump: there is no table NONE
 00000000  4d 43 46 47 +\|MCFG\|
 Standard PC \(Q35 \+ ICH9, 2009\)
 System Information

@@ -7,6 +7,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs/device"
 	"sonde/sysctl"
 )
@@ -41,7 +42,7 @@ var (
 
 func shortEnough(name string) error {
 	if len(name) > nameMax64 {
-		return sys.EINVAL
+		return refusal.New(sys.EINVAL, "%d bytes, more than %d", len(name), nameMax64)
 	}
 	return nil
 }

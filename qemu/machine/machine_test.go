@@ -15,7 +15,7 @@ import (
 	"sonde/internal/exitcode"
 )
 
-const patience = 60 * time.Second
+const patience = 10 * time.Minute
 
 // needQEMU skips on hosts without QEMU, loudly.
 func needQEMU(t *testing.T) {

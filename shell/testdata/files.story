@@ -18,13 +18,14 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 
 /proc/sys/kernel:
 -r--r--r--        0                - cap_last_cap
--r--r--r--        0                - domainname
--r--r--r--        0                - hostname
+-rw-r--r--        0                - domainname
+-rw-r--r--        0                - hostname
 -r--r--r--        0                - osrelease
 -r--r--r--        0                - ostype
 -rw-r--r--        0                - panic
 -rw-r--r--        0                - pid_max
 -r--r--r--        0                - sched_rr_timeslice_ms
+-r--r--r--        0                - tainted
 -r--r--r--        0                - version
 sonde# ls -ld /tmp | grep -c drwxrwxrwt
 1

@@ -7,15 +7,16 @@ help: no command nothing
 sonde# echo 'alpha\nx' | cat
 alpha\nx
 sonde# sysctl -a | grep -n kernel
-8:kernel.cap_last_cap = 40
-9:kernel.domainname = (none)
-10:kernel.hostname = sonde
-11:kernel.osrelease = 6.1.0-sonde
-12:kernel.ostype = Linux
-13:kernel.panic = 5
-14:kernel.pid_max = 4194304
-15:kernel.sched_rr_timeslice_ms = 100
-16:kernel.version = 
+9:kernel.cap_last_cap = 40
+10:kernel.domainname = (none)
+11:kernel.hostname = sonde
+12:kernel.osrelease = 6.1.0-sonde
+13:kernel.ostype = Linux
+14:kernel.panic = 5
+15:kernel.pid_max = 4194304
+16:kernel.sched_rr_timeslice_ms = 100
+17:kernel.tainted = 0
+18:kernel.version = 
 sonde# help | grep ^ls
 ls         list directories (-l: with mode, size and time; -d: the directory itself)
 lscpu      show the processors
@@ -96,6 +97,7 @@ fs.inotify.max_user_watches = 65536
 fs.lease-break-time = 45
 fs.nr_open = 1048576
 fs.pipe-max-size = 1048576
+fs.pipe-user-pages-soft = 4096
 kernel.cap_last_cap = 40
 kernel.domainname = (none)
 kernel.hostname = sonde
@@ -104,6 +106,7 @@ kernel.ostype = Linux
 kernel.panic = 5
 kernel.pid_max = 4194304
 kernel.sched_rr_timeslice_ms = 100
+kernel.tainted = 0
 kernel.version = 
 sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed

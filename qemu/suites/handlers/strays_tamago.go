@@ -20,7 +20,7 @@ func init() {
 	module.Register(&module.Module{
 		Name: "strays", Doc: "handlers that change where the code goes on",
 		Params: module.Params{"how": module.String(&strayHow, "which handler, and how").Given()},
-		Init:   stray, Exit: func() {},
+		Init:   stray,
 	})
 }
 

@@ -169,11 +169,11 @@ static void session(void)
 		int t = open("/dev/tty", O_RDWR);
 		dprintf(1, "tty %d, group %d, session %d\n", t >= 0, tcgetpgrp(t) == getpid(), tcgetsid(0) == getpid());
 		while (!got[SIGWINCH])
-			pause();
+			usleep(1000);
 		ioctl(0, TIOCGWINSZ, &w);
 		dprintf(1, "size %d %d\n", w.ws_row, w.ws_col);
 		while (!got[SIGINT])
-			pause();
+			usleep(1000);
 		dprintf(1, "interrupted\n");
 		setpgid(0, 0);
 		pid_t job = fork();
@@ -189,7 +189,7 @@ static void session(void)
 		kill(job, SIGKILL);
 		waitpid(job, &status, 0);
 		while (!got[SIGHUP])
-			pause();
+			usleep(1000);
 		char c;
 		_exit(got[SIGCONT] && read(0, &c, 1) == 0 && open("/dev/tty", O_RDWR) < 0 && errno == ENXIO ? 7 : 8);
 	}
