@@ -41,7 +41,7 @@ d01
 00000000 00: eax=0000000d [^\n]*
 [0-9a-f]{2}
 29c08086
-inb: "8" is not a size, which is one of [1 2 4]
+inb: "8" is not a size, which is one of \[1 2 4\]
 usage: [^\n]*
 464c457f
 45
@@ -116,7 +116,7 @@ System Information
 QEMU
 01234567
 01234589
-peek: "9" is not a size, which is one of [1 2 4 8]
+peek: "9" is not a size, which is one of \[1 2 4 8\]
 usage: [^\n]*
 $`)
 	if !want.Match(r.Stdout) {

@@ -12,7 +12,7 @@ var calls = map[string]float64{
 	"write1_null":   1123,
 	"read1_pipe":    1216,
 	"write1_pipe":   1215,
-	"open_close":    6407,
+	"open_close":    7009,
 	"stat":          4471,
 	"signal_self":   9169,
 	"int3":          5761,
