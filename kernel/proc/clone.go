@@ -23,14 +23,14 @@ type CloneArgs struct {
 	Made func(child *Process) (undo func(), err error)
 }
 
-// unsupported are the flags that are not implemented.
-const unsupported = abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
+// refused are flags of namespaces and cgroups, of which there is one each.
+const refused = abi.CLONE_NEWNS | abi.CLONE_NEWCGROUP | abi.CLONE_NEWUTS | abi.CLONE_NEWIPC |
 	abi.CLONE_NEWUSER | abi.CLONE_NEWPID | abi.CLONE_NEWNET | abi.CLONE_INTO_CGROUP
 
 func (a *CloneArgs) check() error {
 	f := a.Flags
 	switch {
-	case f&unsupported != 0,
+	case f&refused != 0,
 		f&abi.CLONE_THREAD != 0 && f&abi.CLONE_SIGHAND == 0,
 		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_VM == 0,
 		f&abi.CLONE_SIGHAND != 0 && f&abi.CLONE_CLEAR_SIGHAND != 0,
