@@ -26,7 +26,7 @@ func heldInNMI(t *suites.T) {
 		t.Skipf("%d CPUs: one is to stop the others, one to be held, one to be late", cpu.Num())
 	}
 	defer smp.StopLimit(smp.StopLimit(10 * time.Second))
-	var target, late, inside, caught atomic.Int32
+	var target, came, late, inside, caught atomic.Int32
 	b := &notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
 		if int32(trap.ID(r)) != target.Load() || late.Load() == 0 {
 			return notifier.Next
@@ -44,6 +44,7 @@ func heldInNMI(t *suites.T) {
 	trap.SetHandler(vecLate, func(*amd64.Regs) {
 		cpu.EOI()
 		late.Store(1)
+		came.Add(1)
 		cpu.Delay(50e6) // the others are held now
 		cpu.SendNMI(int(target.Load()))
 		for end := cpu.Nanotime() + 5e9; inside.Load() == 0 && cpu.Nanotime() < end; {
@@ -51,11 +52,11 @@ func heldInNMI(t *suites.T) {
 		}
 		late.Store(0)
 	})
-	for range 5 {
+	for i := range int32(5) {
 		self := cpu.ID()
 		target.Store(int32((self + 1) % cpu.Num()))
 		cpu.SendIPI((self+2)%cpu.Num(), vecLate)
-		t.Until("a CPU to be late", func() bool { return late.Load() != 0 })
+		t.Until("a CPU to be late", func() bool { return came.Load() > i }) // late is 0 again after 50 ms, which this CPU may have missed
 		_, err := smp.StopMachine(func([]*amd64.Regs) error {
 			if cpu.ID() == self { // else it was the stopper's NMI, or the late one's
 				caught.Add(inside.Load())
