@@ -289,7 +289,7 @@ func TestWideSlice(t *testing.T) {
 		t.Errorf("%q, want %q", o.Findings, want)
 	}
 	o.Findings = nil
-	fine(t, o, "breakpoints", "executed", "removed after 30 hits")
+	fine(t, o, "breakpoints", "executed", "removed after 3 hits")
 	if len(o.Reached) < 50 {
 		t.Errorf("only %d instructions are reached", len(o.Reached))
 	}

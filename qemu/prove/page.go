@@ -151,7 +151,7 @@ const pageShows = `- Of the %d instructions of the image, %d can have a probe. %
   possible way. %s
 - %s of the instructions of the image were executed while they had a probe: by the repeated work,
   or by a wider one (part "wide": programs, all commands, modules, and the kernel's own tests), where
-  each instruction has a breakpoint until it has been hit 30 times. For the others, the run shows
+  each instruction has a breakpoint until it has been hit three times. For the others, the run shows
   that a probe can be set and removed, and (part "encodings") that the copy does what the original
   does. It does not show a hit.
 - The run does not cover code that the work does not reach, other devices, or other processors

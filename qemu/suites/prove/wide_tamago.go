@@ -69,12 +69,12 @@ func (p *prover) wide(from, to int) {
 	p.touched(touchers)
 }
 
-// moreSlots gives half of the memory for probes to slots: most of it is for detours, of which
-// there are few here.
+// moreSlots gives most of the memory for probes to slots: usually most of it is for detours, of
+// which there are few here.
 func moreSlots() {
-	half := mm.Slots.Start + mm.SlotBytes/2
-	machine.This.Detours = text.NewPool(mm.Slots.Start, half, machine.DetourSize)
-	machine.This.Slots = text.NewPool(half, mm.Slots.End, machine.SlotSize)
+	slots := mm.Slots.Start + mm.SlotBytes/8
+	machine.This.Detours = text.NewPool(mm.Slots.Start, slots, machine.DetourSize)
+	machine.This.Slots = text.NewPool(slots, mm.Slots.End, machine.SlotSize)
 }
 
 // lines reads the wide work.
