@@ -177,12 +177,10 @@ func (m *Master) IsLocked() bool {
 	return m.isLocked
 }
 
-// Close implements vfs.Handle: the slave hangs up, and its name is gone.
+// Close implements vfs.Handle: the slave hangs up, its name is gone, and it controls no
+// session any more.
 func (m *Master) Close() error {
 	m.all.remove(m)
-	m.HangUp()
-	if m.all.leave != nil {
-		m.all.leave(m.TTY)
-	}
+	m.hangUp(m.all.leave)
 	return nil
 }

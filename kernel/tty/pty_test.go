@@ -2,7 +2,9 @@ package tty
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -190,4 +192,21 @@ func TestHungUpSlaveIsStillOpen(t *testing.T) {
 		t.Errorf("closed: %v, %#x", err, m.Poll())
 	}
 	m.Close()
+}
+
+// TestHangUpSignalsWhenTheTerminalIsGone: a handler of SIGHUP may ask for the terminal at once.
+func TestHangUpSignalsWhenTheTerminalIsGone(t *testing.T) {
+	tree := vfs.New()
+	var order []string
+	signal := func(group int, s Signal) { order = append(order, fmt.Sprint("signal ", s, " to ", group)) }
+	if err := MountPTYs(tree, signal, func(x *TTY) { order = append(order, fmt.Sprint("left, hung up: ", x.HungUp())) }); err != nil {
+		t.Fatal(err)
+	}
+	m, s := ptyOf(t, tree)
+	m.Handle().(*Master).SetForeground(7)
+	m.Close()
+	s.Close()
+	if want := []string{"left, hung up: true", "signal 1 to 7", "signal 18 to 7"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
 }

@@ -249,14 +249,26 @@ func (t *TTY) HungUp() bool {
 
 // HangUp ends the terminal for all open files of it: reading is at its end,
 // writing an error, and the foreground group gets SIGHUP and SIGCONT.
-func (t *TTY) HangUp() {
+func (t *TTY) HangUp() { t.hangUp(nil) }
+
+// hangUp is HangUp; before the signals it calls leave, if there is one. So whoever handles
+// the signal finds that the terminal is gone.
+func (t *TTY) hangUp(leave func(*TTY)) {
+	var signals []Signal
 	t.locked(func() poll.Events {
 		if t.hungUp {
 			return 0
 		}
 		t.hungUp = true
 		t.forget()
-		t.signals = append(t.signals, SIGHUP, SIGCONT)
+		signals = []Signal{SIGHUP, SIGCONT}
 		return poll.Hup
+	})
+	if leave != nil {
+		leave(t)
+	}
+	t.locked(func() poll.Events {
+		t.signals = append(t.signals, signals...)
+		return 0
 	})
 }
