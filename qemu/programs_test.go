@@ -34,7 +34,7 @@ var asOnTheHost = []string{
 	`busybox sh -c 'echo hi | busybox wc; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,
 	`busybox sh -c 'x=$(busybox seq 1 1000 | busybox sort -rn | busybox head -3); echo $x; busybox false || echo failed; exit 5'`,
 	`busybox sh -c 'busybox seq 1 20000 > /tmp/seq; busybox md5sum < /tmp/seq; busybox gzip -c /tmp/seq | busybox gunzip | busybox cmp - /tmp/seq && echo same; busybox rm /tmp/seq'`,
-	`busybox sh -c '(busybox sleep 0.1; echo late) & echo soon; wait; echo $?'`,
+	`busybox sh -c 'cd /tmp; busybox mkfifo gate; (busybox sleep 0.1; read x < gate; echo late) & echo soon; echo > gate; wait; echo $?; busybox rm gate'`,
 	`busybox sh -c 'trap "echo trapped" USR1; kill -USR1 $$; exit 6'`,
 	"ptys",
 	"dynamic bin/dynamic",
@@ -71,9 +71,12 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 		t.Run(fmt.Sprintf("smp%d", smp), func(t *testing.T) {
 			t.Parallel()
 			r := bootScript(t, normalImage, machine.Config{SMP: smp, Initrd: p.archive, Script: script.String()})
-			compare(t, want, string(r.Stdout))
-			if t.Failed() || bytes.Contains(r.Log, []byte("BUG")) {
+			wrong := compare(want, string(r.Stdout))
+			if len(wrong) > 0 || t.Failed() || bytes.Contains(r.Log, []byte("BUG")) {
 				t.Error(said(r))
+			}
+			for _, w := range wrong {
+				t.Error(w)
 			}
 		})
 	}
@@ -95,20 +98,47 @@ func usualSignals(t *testing.T) {
 // mark is behind what each line prints, before its status.
 const mark = "=====status:"
 
-// compare compares what each line has printed.
-func compare(t *testing.T, want []string, got string) {
-	t.Helper()
+// compare compares what each line has printed, and tells in a line or two which one is wrong, and
+// where: of a long report often only the end is seen.
+func compare(want []string, got string) (wrong []string) {
 	for i, line := range asOnTheHost {
 		at := strings.Index(got, mark)
 		if at < 0 {
-			t.Errorf("%s: the machine ended before that", line)
-			return
+			return append(wrong, fmt.Sprintf("the machine ended in %q, which had printed %q", line, end([]byte(got), 300)))
 		}
 		at += strings.IndexByte(got[at:], '\n') + 1
 		if got[:at] != want[i] {
-			t.Errorf("%s\non the host:\n%s\nin the kernel:\n%s", line, want[i], got[:at])
+			wrong = append(wrong, fmt.Sprintf("%q: %s", line, differingLine(got[:at], want[i])))
 		}
 		got = got[at:]
+	}
+	return wrong
+}
+
+// differingLine shows the first line in which two texts differ.
+func differingLine(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < min(len(g), len(w))-1 && g[i] == w[i] {
+		i++
+	}
+	return fmt.Sprintf("line %d: got %q, want %q", i+1, g[i], w[i])
+}
+
+// TestCompareNamesTheProgram has one that differs, and one that does not end.
+func TestCompareNamesTheProgram(t *testing.T) {
+	done := func(text string) string { return text + mark + "0\n" }
+	want := []string{done("a\nb\n"), done("c\n"), done("d\n")}
+	wrong := compare(want, done("a\nx\n")+done("c\n")+"half a li")
+	if len(wrong) != 2 {
+		t.Fatalf("%q", wrong)
+	}
+	for i, says := range [][]string{{asOnTheHost[0], "line 2", "b", "x"}, {asOnTheHost[2], "half a li"}} {
+		for _, s := range says {
+			if !strings.Contains(wrong[i], s) || strings.Contains(wrong[i], "\n") {
+				t.Errorf("%q does not say %q", wrong[i], s)
+			}
+		}
 	}
 }
 

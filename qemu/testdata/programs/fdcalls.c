@@ -48,7 +48,7 @@ static void timers(void)
 	printf("short read %s, write %s, pread %s\n", fails(read(fd, &n, 4)), fails(write(fd, &n, 8)), fails(pread(fd, &n, 8, 0)));
 	struct itimerspec s = { { 0, 0 }, { 0, 1000000 } }, old;
 	timerfd_settime(fd, 0, &s, NULL);
-	printf("poll %#x\n", ready(fd, 10000));
+	printf("poll %#x\n", ready(fd, -1));
 	info(fd);
 	printf("read %zd", read(fd, &n, 8));
 	printf(" of %d, again %s\n", (int)n, fails(read(fd, &n, 8)));
@@ -91,7 +91,7 @@ static void signals(void)
 		_exit(empty && read(fd, i, sizeof i) == 128 && i[0].ssi_signo == SIGUSR1 ? 7 : 8);
 	}
 	waitid(P_PID, child, (siginfo_t[1]){}, WEXITED | WNOWAIT);
-	printf("poll %#x", ready(fd, 10000));
+	printf("poll %#x", ready(fd, -1));
 	printf(", read %zd\n", read(fd, i, sizeof i));
 	for (int k = 0; k < 4; k++)
 		printf("signal %d code %d me %d child %d status %d int %d ptr %llx\n", i[k].ssi_signo, i[k].ssi_code, i[k].ssi_pid == getpid(),
@@ -105,7 +105,7 @@ static void signals(void)
 	signalfd(fd, &set, 0);
 	struct epoll_event e = { EPOLLIN, { .u64 = 5 } };
 	epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e);
-	printf("epoll %d\n", epoll_wait(ep, &e, 1, 1000));
+	printf("epoll %d\n", epoll_wait(ep, &e, 1, -1));
 	read(fd, i, 128);
 	printf("epoll %d\n", epoll_wait(ep, &e, 1, 0));
 	close(ep);

@@ -89,7 +89,8 @@ static void lines(void)
 	write(m, "one\rtw\177wo\r", 10);
 	show("echo", m, 14);
 	show("line", s, 4);
-	ioctl(s, FIONREAD, &n);
+	for (n = 0; n == 0; usleep(1000)) /* the echo may come before the line */
+		ioctl(s, FIONREAD, &n);
 	printf("left %d\n", n);
 	show("line", s, 4);
 	write(s, "a\tb\n", 4);
@@ -99,6 +100,8 @@ static void lines(void)
 	printf("end %zd\n", read(s, &c, 1));
 	write(m, "x\r", 2);
 	show("echo", m, 3);
+	while (!(ready(s) & POLLIN))
+		usleep(1000);
 	printf("flush %d, ", tcflush(s, TCIFLUSH));
 	printf("ready %#x, bad: %s\n", ready(s), fails(tcflush(s, 9)));
 	tcgetattr(s, &t);
@@ -160,8 +163,10 @@ static void much(void)
 /* session: a shell's life on a terminal. */
 static void session(void)
 {
-	int m, status;
+	int m, status, echoed[2];
+	char c = 0;
 	struct winsize w = { 24, 80, 0, 0 };
+	pipe(echoed);
 	pid_t pid = forkpty(&m, NULL, NULL, &w);
 	if (!pid) {
 		for (int i = 1; i < 65; i++)
@@ -174,13 +179,14 @@ static void session(void)
 		dprintf(1, "size %d %d\n", w.ws_row, w.ws_col);
 		while (!got[SIGINT])
 			usleep(1000);
+		while (read(echoed[0], &c, 1) != 1) /* the signal may come before the echo */
+			;
 		dprintf(1, "interrupted\n");
 		setpgid(0, 0);
 		pid_t job = fork();
 		if (!job) {
 			setpgid(0, 0);
 			signal(SIGTTIN, SIG_DFL);
-			char c;
 			read(0, &c, 1);
 			_exit(1);
 		}
@@ -190,7 +196,6 @@ static void session(void)
 		waitpid(job, &status, 0);
 		while (!got[SIGHUP])
 			usleep(1000);
-		char c;
 		_exit(got[SIGCONT] && read(0, &c, 1) == 0 && open("/dev/tty", O_RDWR) < 0 && errno == ENXIO ? 7 : 8);
 	}
 	show("begin", m, 27);
@@ -198,12 +203,15 @@ static void session(void)
 	ioctl(m, TIOCSWINSZ, &w);
 	show("winch", m, 12);
 	write(m, "\3", 1);
-	show("int", m, 15);
+	show("echo", m, 2);
+	write(echoed[1], &c, 1);
+	show("int", m, 13);
 	show("job", m, 14);
 	printf("group %d, session %d\n", tcgetpgrp(m) == pid, tcgetsid(m) == pid);
 	close(m);
 	waitpid(pid, &status, 0);
 	printf("status %d\n", WEXITSTATUS(status));
+	close(echoed[0]), close(echoed[1]);
 }
 
 /* ends: a child that ends leaves its output, and then there is nothing. */

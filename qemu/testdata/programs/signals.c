@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,11 +104,56 @@ static void timers(void)
 	printf("the sum is %.12f\n", sum);
 }
 
+/* asleep waits until a process waits in a call. */
+static void asleep(int pid)
+{
+	char path[32], line[512], *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	do {
+		usleep(1000);
+		FILE *f = fopen(path, "r");
+		state = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+		if (f)
+			fclose(f);
+	} while (state && state[2] != 'S');
+}
+
+/* taken is how many signals on_user has seen; children see it, too. */
+static volatile int *taken;
+
+static void on_user(int n) { ++*taken; }
+
+/* interrupted reads while a signal comes, which ends the read unless it is restarted. */
+static void interrupted(int flags)
+{
+	int p[2], n;
+	char c = 0;
+
+	pipe(p);
+	*taken = 0;
+	handle(SIGUSR1, NULL, on_user, flags);
+	int pid = fork();
+	if (pid == 0) {
+		asleep(getppid());
+		kill(getppid(), SIGUSR1);
+		while (!*taken)
+			usleep(1000);
+		if (flags & SA_RESTART)
+			asleep(getppid());
+		write(p[1], "x", 1);
+		_exit(0);
+	}
+	n = read(p[0], &c, 1);
+	printf("read: %d %s\n", n, n < 0 && errno == EINTR ? "EINTR" : "");
+	waitpid(pid, NULL, 0);
+	close(p[0]), close(p[1]);
+}
+
 static void waiting(void)
 {
 	sigset_t set, old;
-	int n = 0, p[2];
-	char c = 0;
+	int n = 0;
 
 	handle(SIGCHLD, NULL, on_child, 0);
 	sigemptyset(&set);
@@ -124,25 +171,10 @@ static void waiting(void)
 	}
 	printf("the sum of the exit codes is %d\n", n);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	/* A handler without SA_RESTART ends a read, one with it does not. */
-	pipe(p);
-	for (int restart = 0; restart < 2; restart++) {
-		handle(SIGUSR1, NULL, on_child, restart ? SA_RESTART : 0);
-		int pid = fork();
-		if (pid == 0) {
-			usleep(100000);
-			kill(getppid(), SIGUSR1);
-			usleep(100000);
-			write(p[1], "x", 1);
-			_exit(0);
-		}
-		handle(SIGCHLD, NULL, SIG_DFL, 0);
-		n = read(p[0], &c, 1);
-		printf("read: %d %s\n", n, n < 0 && errno == EINTR ? "EINTR" : "");
-		waitpid(pid, NULL, 0);
-		if (n < 0)
-			read(p[0], &c, 1);
-	}
+	handle(SIGCHLD, NULL, SIG_DFL, 0);
+	taken = mmap(NULL, sizeof(*taken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	interrupted(0);
+	interrupted(SA_RESTART);
 	int pid = fork(), status;
 	if (pid == 0)
 		for (;;)

@@ -396,7 +396,7 @@ static void rights(void)
 static int gone(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 200000; i++) {
 		int s[2];
 		if (poll(&p, 1, 1) == 1)
 			return 1;

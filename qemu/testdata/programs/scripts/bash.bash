@@ -19,7 +19,7 @@ trap 'echo "signal"' USR1
 kill -USR1 $BASHPID
 (sleep 0.05; exit 3) & wait $!
 echo "waited $?"
-{ sleep 10 & kill -KILL $!; wait $!; } 2>/dev/null
+{ sleep 1000 & kill -KILL $!; wait $!; } 2>/dev/null
 echo "killed $?"
 coproc cat
 echo "through a process" >&"${COPROC[1]}"

@@ -16,7 +16,7 @@ grep -c 'r-xp.*/libc.so.6$' /proc/self/maps
 (tail -n 1 /proc/self/fd/0) <"$script" | cut -c 1-20
 echo piped | cat /dev/stdin
 echo "to a file" | tee /dev/fd/3 3>/tmp/proc.$$ >/dev/null && cat /tmp/proc.$$ && rm /tmp/proc.$$
-sleep 10 & kill -0 $! && cat /proc/$!/comm >/dev/null && echo "it runs"
+sleep 1000 & kill -0 $! && cat /proc/$!/comm >/dev/null && echo "it runs"
 { kill $!; wait $!; } 2>/dev/null; cat /proc/$!/comm 2>/dev/null || echo "it is gone"
 ls /proc/self/nothing 2>&1
 for df in df "busybox df"; do

@@ -54,11 +54,12 @@ with tempfile.NamedTemporaryFile() as f:
     open(f.name).close() # any descriptor of the file ends its locks
     print(said, os.read(r, 100), os.waitpid(pid, 0)[1])
 
-def handler(number, frame):
-    print("signal", number)
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.02)
+came = []
+signal.signal(signal.SIGALRM, lambda number, frame: came.append(number))
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02) # again and again: the first may come before pause
 signal.pause()
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("signal", came[0])
 
 p = select.poll()
 p.register(r, select.POLLIN)

@@ -18,5 +18,5 @@ seq 1 300 | grep -o '[0-9]*7$' | xargs echo | wc -w
 seq 1 10 | gawk '{ s += $1; a[$1 % 3] = a[$1 % 3] " " $1 } END { print s; for (i = 0; i < 3; i++) print i a[i] }'
 gawk 'BEGIN { while (("seq 5" | getline x) > 0) n += x; print n; print "3\n1\n2" | "sort"; close("sort"); printf "%.3f %s\n", atan2(0, -1), toupper("done") }'
 yes | head -n 2
-timeout 0.2 sleep 10
+timeout 0.2 sleep 1000
 echo $?
