@@ -69,8 +69,8 @@ func imagePath(t *testing.T, build func() (string, error)) string {
 // said renders what a machine printed, for messages about failures.
 func said(r machine.Result) string {
 	const most = 6000
-	return fmt.Sprintf("status %d after %v\n--- output\n%s\n--- console\n%s",
-		r.Status, r.Duration.Round(time.Millisecond), end(r.Stdout, most), end(r.Log, most))
+	return fmt.Sprintf("--- console\n%s\n--- output\n%s\n--- status %d after %v %s",
+		end(r.Log, most), end(r.Stdout, most), r.Status, r.Duration.Round(time.Millisecond), r.Reason)
 }
 
 func end(b []byte, most int) []byte {
@@ -139,13 +139,14 @@ func startConsole(t *testing.T, c machine.Config) *console {
 // prompt is what the shell waits with, perhaps behind the editor's escapes.
 const prompt = `sonde# (\x1b\[[0-9;?]*[A-Za-z])*$`
 
-// see waits for the console to show the pattern and returns all up to there.
+// see waits for the console to show the pattern and returns all up to there. On a busy host
+// a prompt may take minutes.
 func (c *console) see(pattern string) string {
 	c.Helper()
-	return c.seeIn(time.Minute, pattern)
+	return c.seeIn(bootLimit/3, pattern)
 }
 
-// seeIn is see for what may take longer than a minute, such as firmware and GRUB on a busy host.
+// seeIn is see for what may take longer, such as firmware and GRUB.
 func (c *console) seeIn(limit time.Duration, pattern string) string {
 	c.Helper()
 	text, err := c.Expect(pattern, limit)

@@ -57,9 +57,11 @@ func TestKernelBriefly(t *testing.T) {
 // judge turns a report into subtests and checks the run as a whole.
 func judge(t *testing.T, r report.Report, result machine.Result) {
 	t.Helper()
-	failed := false
+	var failed []string
 	for _, c := range r.Cases {
-		failed = failed || c.Verdict == report.Fail
+		if c.Verdict == report.Fail || c.Verdict == report.Unfinished {
+			failed = append(failed, c.Name)
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			for _, remark := range c.Remarks {
 				t.Log(remark)
@@ -74,11 +76,12 @@ func judge(t *testing.T, r report.Report, result machine.Result) {
 			}
 		})
 	}
-	for _, problem := range problems(r, result, failed) {
+	for _, problem := range problems(r, result, len(failed) > 0) {
 		t.Error(problem)
 	}
 	if t.Failed() {
 		t.Log(said(result))
+		t.Logf("%s; failed or did not end: %s", r.Summary, strings.Join(failed, " ")) // of a long report often only the end is seen
 	} else {
 		t.Log(r.Summary)
 	}
