@@ -26,28 +26,29 @@ import (
 	"sonde/kernel/smp"
 )
 
-// Data about the machine; kept for /proc and the drivers. Written once at boot.
+// What the machine said; kept for /proc and the drivers. Written once at boot.
 var (
 	loader     handoff.Info
 	acpiInfo   acpi.Info
 	cmdlineBuf [handoff.MaxCmdline]byte
 	cmdlineLen int
-	failedAPs  int // did not start
-	spareAPs   int // exceed the maximum
+	failedAPs  int // do not start
+	spareAPs   int // there is no room for
 )
 
-// Functions for the log; variables, because closures would need a heap.
+// What the log is given; variables because there is no heap for closures yet.
 var (
 	logClock   = cpu.Nanotime
 	logCPU     = cpu.ID
 	logConsole = console.Write
 )
 
-// early initializes the machine so that the Go runtime can start: memory, traps, clock, all other
-// CPUs parked. It is called once, on the boot stack, with the address of the loader's information.
+// early brings the machine up to where the Go runtime can start: memory, traps,
+// clock, all CPUs parked. It is called once, on the boot stack, with the address of
+// what the loader tells.
 //
-// Context: before the runtime: no allocation, no maps, no goroutines, package variables hold only
-// what the linker could put there.
+// Context: before the runtime: no allocation, no maps, no goroutines, package
+// variables hold only what the linker could put there.
 func early(info uintptr) {
 	firstConsole()
 	user.Protect(cpu.CPUID)
@@ -66,7 +67,7 @@ func early(info uintptr) {
 	startRecorder()
 	stage(stageLoader)
 	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
-		acpi.Parse(mem, loader.RSDP, &acpiInfo) // some machines have none
+		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
 	}
 	chooseConsoles()
 	stage(stageACPI)
@@ -101,12 +102,12 @@ func putc(c byte) {
 	flight.Main.Put(c)
 }
 
-// commandLine is the command line from the loader.
+// commandLine is what the loader gave the kernel to read.
 func commandLine() string {
-	return phys.Over(cmdlineBuf[:]).String(0, uint64(cmdlineLen)) // it does not change any more
+	return phys.Over(cmdlineBuf[:]).String(0, uint64(cmdlineLen)) // does not change any more
 }
 
-// readLoader fills in loader. None of the memory that it describes has been overwritten yet.
+// readLoader fills in loader. Nothing of what it is about has been overwritten by now.
 func readLoader(mem phys.Mem, info uint64) {
 	if info&viaMultiboot != 0 {
 		if c := multiboot2.Parse(mem, info-viaMultiboot, &loader); c != multiboot2.OK {
@@ -131,7 +132,7 @@ func lapicBase() uint64 {
 	return 0xfee00000
 }
 
-// startClock measures the clock, against the timer that clock= names if that works.
+// startClock measures the clock, against the timer that clock= names if that runs.
 func startClock() {
 	want, _ := cmdline.Get(commandLine(), "clock")
 	if cpu.Calibrate(&acpiInfo, want) || want != "" && cpu.Calibrate(&acpiInfo, "") {
@@ -140,8 +141,8 @@ func startClock() {
 	fatal("nothing tells the time: neither ACPI PM timer, PIT or HPET, nor the processor itself", 0)
 }
 
-// maskPIC masks the two legacy interrupt controllers: interrupts come by the IOAPIC. Their vectors
-// are moved off the exceptions first, in case an interrupt is pending.
+// maskPIC silences the two legacy interrupt controllers: interrupts come by
+// the IOAPIC. Moved off the exceptions first, for what is pending.
 func maskPIC() {
 	for _, w := range [...][2]uint16{
 		{0x20, 0x11}, {0x21, amd64.VecLegacy}, {0x21, 4}, {0x21, 1},
@@ -152,7 +153,7 @@ func maskPIC() {
 	}
 }
 
-// fatal ends a boot before traps can be handled.
+// fatal ends a boot before there are traps.
 func fatal(why string, value uint64) {
 	say("sonde: boot failed: ")
 	say(why)
@@ -161,25 +162,25 @@ func fatal(why string, value uint64) {
 		putc("0123456789abcdef"[value>>i&15])
 	}
 	say(")\n")
-	console.WriteString("") // shows what putc has buffered
+	console.WriteString("") // shows what putc has left
 	power.Exit(exitcode.Crash)
 }
 
-// stumbled handles an exception at ip before traps can be handled. Otherwise it would reset the
-// machine silently.
+// stumbled is where an exception at ip leads when there are no traps yet. It would reset the
+// machine, silently.
 func stumbled(ip uintptr) {
 	fatal("an exception before there are traps, at", uint64(ip))
 }
 
-// say prints before the log exists.
+// say prints where there is no log yet.
 func say(text string) {
 	for i := range len(text) {
 		putc(text[i])
 	}
 }
 
-// readPanic reads panic=SECONDS from the command line: the time after which a crashed machine
-// restarts.
+// readPanic takes panic=SECONDS from the command line, after which a crashed machine is
+// started again.
 func readPanic() {
 	v, _ := cmdline.Get(commandLine(), "panic")
 	seconds := 0

@@ -45,7 +45,7 @@ func sysctlRun(c *Context, args []string) error {
 	return errors.Join(errs...)
 }
 
-// sysctlWord sets or shows a knob.
+// sysctlWord sets a knob, or shows it.
 func sysctlWord(c *Context, word string, opts map[byte]string) error {
 	name, value, set := strings.Cut(word, "=")
 	if has(opts, 'w') && !set {

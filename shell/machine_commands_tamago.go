@@ -2,7 +2,8 @@
 
 package shell
 
-// Commands that need the machine itself; ktest adds itself to images with tests.
+// The commands that need the machine itself; ktest adds itself to the images
+// that are built for it.
 func init() {
 	builtins = append(builtins, benchCommand, crashCommand, explainCommand, kwatchCommand)
 	builtins = append(builtins, machineCommands...)

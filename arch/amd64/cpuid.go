@@ -2,11 +2,12 @@ package amd64
 
 import "strings"
 
-// features are the names of CPUID's feature bits, as /proc/cpuinfo of Linux shows them and in its
-// order; "-" is a bit without a name there. The names of a register begin at bit 0.
+// features names the bits that CPUID tells, as /proc/cpuinfo of Linux does and
+// in its order; "-" is a bit without a name there. The names of a register begin
+// at bit 0.
 //
-// Source: Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Obtaining Processor Information Via the
-// CPUID Instruction"; names: Linux 6.1 cpufeatures.h.
+// Source: Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Obtaining Processor
+// Information Via the CPUID Instruction"; names: Linux 6.1 cpufeatures.h.
 var features = []struct {
 	leaf, sub uint32
 	reg       int // 0 to 3: A, B, C, D
@@ -31,13 +32,13 @@ var features = []struct {
 		"tsxldtrk - pconfig arch_lbr ibt - amx_bf16 avx512_fp16 amx_tile amx_int8 - - flush_l1d arch_capabilities"},
 }
 
-// Processor is what CPUID says about a processor.
+// Processor is what a processor says it is.
 type Processor struct {
-	Vendor, Brand           string // "GenuineIntel"; the marketing name
+	Vendor, Brand           string // "GenuineIntel"; the name it is sold by
 	Family, Model, Stepping int
 }
 
-// Identify returns what cpuid says about the processor.
+// Identify asks the processor behind cpuid what it is.
 //
 // Source: Intel SDM vol. 2A, "CPUID": leaves 0, 1 and 0x80000002 to 0x80000004.
 func Identify(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) Processor {
@@ -61,7 +62,7 @@ func brand(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) string {
 	return strings.TrimSpace(s.String())
 }
 
-// words returns the registers' bytes as text, up to a NUL.
+// words are registers as text, which ends at a NUL.
 func words(regs ...uint32) string {
 	var b []byte
 	for _, r := range regs {
@@ -70,8 +71,8 @@ func words(regs ...uint32) string {
 	return strings.TrimRight(string(b), "\x00")
 }
 
-// Features returns the features of the processor, by Linux's names. That does not mean that this
-// kernel uses them.
+// Features returns what the processor behind cpuid can do, in Linux's words.
+// That the processor can does not say that this kernel does.
 func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string) {
 	for _, f := range features {
 		if max, _, _, _ := cpuid(f.leaf&0x80000000, 0); f.leaf > max {

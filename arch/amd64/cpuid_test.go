@@ -40,7 +40,8 @@ func TestFeaturesHaveTheirBits(t *testing.T) {
 	}
 }
 
-// TestFeaturesAskOnlyForWhatThereIs: for a leaf beyond the highest, CPUID returns another leaf.
+// TestFeaturesAskOnlyForWhatThereIs: what CPUID gives for a leaf beyond the
+// highest is another leaf's.
 func TestFeaturesAskOnlyForWhatThereIs(t *testing.T) {
 	got := Features(func(leaf, sub uint32) (_, _, _, _ uint32) {
 		if leaf&^0x80000000 == 0 {

@@ -47,7 +47,7 @@ func TestFindSparesModules(t *testing.T) {
 	}
 }
 
-// The result of Find must be RAM, free and aligned, and no lower address may be.
+// Whatever Find returns is RAM, free and aligned, and nothing lower would be.
 func TestFindAgreesWithThePlainRule(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for range 2000 {

@@ -1,12 +1,13 @@
-// Package handoff has the information that a loader gives the kernel: the memory map, the command
-// line, the ACPI tables, the modules, the screen. The rest of boot reads an Info and does not know
-// which loader filled it in. Each boot protocol has its own package: boot/pvh, boot/multiboot2.
+// Package handoff has what a loader tells the kernel: where memory is, the command line,
+// the ACPI tables, the modules, the screen. The rest of boot reads an Info and does not
+// know which loader filled it in. Each boot protocol has its own package: boot/pvh,
+// boot/multiboot2.
 //
-// It runs before the Go runtime does: it does not allocate, and an Info is a variable of the caller
-// because the boot stack is small.
+// It runs before the Go runtime does: it does not allocate, and an Info is a variable of
+// the caller because the boot stack is small.
 package handoff
 
-// Capacity of an Info; a command line of MaxCmdline bytes or more is cut.
+// How much an Info can hold; a command line of MaxCmdline bytes or more is cut.
 const (
 	MaxCmdline = 4096
 	MaxRegions = 64
@@ -19,14 +20,14 @@ type Type uint32
 const (
 	RAM Type = 1 + iota
 	Reserved
-	ACPI // tables, RAM after they have been read
+	ACPI // tables, RAM once they have been read
 	NVS
 	Unusable
 	Disabled
 	PMEM
 )
 
-// String returns Linux's name for such memory.
+// String returns what Linux calls such memory.
 func (t Type) String() string {
 	switch t {
 	case RAM:
@@ -52,36 +53,36 @@ type Region struct {
 	Type Type
 }
 
-// Info is the loader's information. Cmdline and Modules lie in memory that is RAM in the Map: the
-// code that allocates pages must leave them out (and the ACPI tables).
+// Info is what the loader said. Cmdline and Modules lie in memory that the
+// Map calls RAM: the code that hands out pages must spare them (and the ACPI tables).
 //
-// Data that does not fit is left out, and Truncated is set; a page that is not in Map is not used
-// as RAM, so a truncated map is still safe.
+// What does not fit is left out and Truncated is set; a page that is not in Map
+// is never RAM, so a truncated map is still a safe one.
 type Info struct {
 	Cmdline   Span
 	RSDP      uint64 // 0 if the loader gave none
 	EFI       uint64 // EFI's system table; 0 on a machine with a BIOS
 	Modules   [MaxModules]Span
 	NModules  int
-	Map       [MaxRegions]Region // sorted, no overlaps, adjacent regions of a type merged
+	Map       [MaxRegions]Region // sorted, no overlaps, neighbours merged
 	NMap      int
 	Truncated bool // more regions, modules or command line than fit
 
 	Framebuffer Framebuffer
 }
 
-// Picture is the kind of a Framebuffer, numbered as in Multiboot2.
+// Picture is how a Framebuffer shows something, numbered as in Multiboot2.
 type Picture uint8
 
 const (
 	Indexed Picture = iota // pixels are numbers of colours
 	Pixels
-	Text // two bytes a character, as in VGA text mode
+	Text // two bytes a character, as the VGA has it
 )
 
-// Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are in pixels,
-// or in characters for Text; Pitch is in bytes from one row to the next. Red, Green and Blue are
-// the bits of a pixel for each colour.
+// Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are
+// in pixels, or in characters for Text; Pitch is in bytes from one row to the next. Red,
+// Green and Blue say which bits of a pixel a colour has.
 type Framebuffer struct {
 	PA                   uint64
 	Pitch, Width, Height uint32

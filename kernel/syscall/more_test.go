@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/proc/proctest"
 )
 
-// Mechanisms that no other test covered: breaking them on purpose showed that.
+// What breaking the mechanisms one by one has shown to be untested.
 
 func TestWaitidCanLeaveTheZombie(t *testing.T) {
 	run(t, func(p *player) {
@@ -27,11 +27,11 @@ func TestWaitidCanLeaveTheZombie(t *testing.T) {
 	})
 }
 
-// TestRedZoneIsKept: a handler does not change the bytes below the interrupted SP.
+// TestRedZoneIsKept: a function's bytes below SP survive a handler.
 func TestRedZoneIsKept(t *testing.T) {
 	run(t, func(p *player) {
 		action(p, abi.SIGUSR1, func(*player, uint64, uint64, uint64) {}, 0, 0)
-		sp := p.Regs().SP - 0x38 // 128 bytes lower, it is not a multiple of 64
+		sp := p.Regs().SP - 0x38 // 128 bytes lower is no multiple of 64
 		p.Regs().SP = sp
 		for off := uint64(8); off <= 128; off += 8 {
 			p.Poke64(sp-off, off)
@@ -43,7 +43,7 @@ func TestRedZoneIsKept(t *testing.T) {
 	})
 }
 
-// TestForgedFrame: a program ends if a handler returns to an address that no program can have.
+// TestForgedFrame: a handler that leaves an address beyond a program's end dies.
 func TestForgedFrame(t *testing.T) {
 	s := run(t, func(p *player) {
 		action(p, abi.SIGUSR1, func(p *player, _, _, context uint64) {
@@ -57,8 +57,8 @@ func TestForgedFrame(t *testing.T) {
 	}
 }
 
-// TestForkKeepsMaskAndStack: a child of fork has its parent's mask and alternate stack; exec resets
-// the handlers.
+// TestForkKeepsMaskAndStack: a child of fork has its parent's mask and stack for
+// handlers; a program after exec has none of its handlers.
 func TestForkKeepsMaskAndStack(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/after", func(p *player) {
@@ -80,7 +80,7 @@ func TestForkKeepsMaskAndStack(t *testing.T) {
 			c.PokeString(scratch, "/bin/after")
 			c.Call(nExecve, scratch, 0, 0)
 			t.Error("exec returned")
-		}, nVfork) // the parent continues when the child has executed another program
+		}, nVfork) // the parent goes on when the child has another program
 		p.Call(nWait4, ^uint64(0), scratch, 0, 0)
 		want(t, p, "status", int64(p.Peek32(scratch)), 0)
 	})
@@ -105,7 +105,7 @@ func TestWriteWithoutReaderIsSIGPIPE(t *testing.T) {
 	}
 }
 
-// TestContinueDropsWaitingStops: SIGCONT drops a pending stop signal.
+// TestContinueDropsWaitingStops: a stop that is blocked is forgotten by SIGCONT.
 func TestContinueDropsWaitingStops(t *testing.T) {
 	s := run(t, func(p *player) {
 		p.Poke64(scratch, 1<<(abi.SIGTSTP-1))
@@ -120,7 +120,7 @@ func TestContinueDropsWaitingStops(t *testing.T) {
 	}
 }
 
-// TestIntervalTimer: it fires again and again.
+// TestIntervalTimer: it comes again and again.
 func TestIntervalTimer(t *testing.T) {
 	const nSetitimer = 38
 	run(t, func(p *player) {
@@ -136,7 +136,7 @@ func TestIntervalTimer(t *testing.T) {
 	})
 }
 
-// TestRobustList: a lock whose owner has ended is marked.
+// TestRobustList: a lock whose owner has ended says so.
 func TestRobustList(t *testing.T) {
 	const nSetRobustList, lockAt = 273, scratch + 0x100
 	run(t, func(p *player) {
@@ -157,8 +157,8 @@ func TestRobustList(t *testing.T) {
 	})
 }
 
-// TestFramesAreAligned: for any SP, a handler finds the stack aligned as the ABI demands and the
-// floating-point state aligned for FXRSTOR, both below the red zone.
+// TestFramesAreAligned: wherever SP is, a handler finds it as the ABI says, and the
+// floating-point state where FXRSTOR needs it, both below the red zone.
 func TestFramesAreAligned(t *testing.T) {
 	ran := 0
 	run(t, func(p *player) {
@@ -184,10 +184,11 @@ func TestFramesAreAligned(t *testing.T) {
 	}
 }
 
-// TestHandlersStackMayBeTooSmall: no frame is pushed if it would begin below the alternate stack.
+// TestHandlersStackMayBeTooSmall: no frame is pushed that begins below the alternate
+// stack, where something else may be.
 func TestHandlersStackMayBeTooSmall(t *testing.T) {
 	s := run(t, func(p *player) {
-		const size = 2048 // the least size that sigaltstack takes
+		const size = 2048 // sigaltstack takes no less
 		st := abi.Stack{SP: proctest.Data + 0x4000, Size: size}
 		p.Poke(scratch, abi.Bytes(&st))
 		want(t, p, "sigaltstack", p.Call(nAltstack, scratch, 0), 0)
@@ -206,7 +207,7 @@ func TestHandlersStackMayBeTooSmall(t *testing.T) {
 	}
 }
 
-// TestASignalKicks: a computing program gets a signal when its CPU is interrupted.
+// TestASignalKicks: a program that computes sees a signal when the CPU is made to leave it.
 func TestASignalKicks(t *testing.T) {
 	w := world(t)
 	began, kicks := make(chan *proctest.Player, 1), int64(0)
@@ -226,8 +227,8 @@ func TestASignalKicks(t *testing.T) {
 	}
 }
 
-// TestExecForgets: a new program has neither the old one's memory nor its close-on-exec
-// descriptors.
+// TestExecForgets: a new program has none of the old one's memory, nor the descriptors
+// that are to be closed.
 func TestExecForgets(t *testing.T) {
 	w := world(t)
 	var closed, kept uint64
@@ -256,5 +257,5 @@ func TestExecForgets(t *testing.T) {
 	}
 }
 
-// unused is an address at which simulated programs have nothing mapped.
+// unused is an address at which programs that are played have nothing.
 const unused = 0x1000_0000_0000

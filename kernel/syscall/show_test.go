@@ -2,7 +2,8 @@ package syscall
 
 import "testing"
 
-// TestEveryParameterIsShown: each parameter of a call needs a line in kinds.
+// TestEveryParameterIsShown: who adds a call says, in kinds, how its parameters are
+// shown.
 func TestEveryParameterIsShown(t *testing.T) {
 	for _, c := range table {
 		for _, p := range c.params() {
@@ -13,7 +14,7 @@ func TestEveryParameterIsShown(t *testing.T) {
 	}
 }
 
-// TestKindsAreUsed: a line whose call has no such parameter is a mistake.
+// TestKindsAreUsed: a line for a call that has no such parameter is a mistake.
 func TestKindsAreUsed(t *testing.T) {
 	used := map[string]bool{}
 	for _, c := range table {
@@ -21,7 +22,7 @@ func TestKindsAreUsed(t *testing.T) {
 			used[p], used[c.Name+"."+p] = true, true
 		}
 	}
-	for _, p := range []string{"a", "b", "c", "d", "e", "f"} { // of calls that do not exist
+	for _, p := range []string{"a", "b", "c", "d", "e", "f"} { // of calls that are not there
 		used[p] = true
 	}
 	for name := range kinds() {

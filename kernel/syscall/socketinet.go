@@ -47,7 +47,7 @@ func protocolOf(s *sock.Socket) int32 {
 	return abi.IPPROTO_UDP
 }
 
-// Lengths of struct sockaddr_in and sockaddr_in6, and the least length of the latter.
+// Lengths of struct sockaddr_in and sockaddr_in6, and the least that the latter has.
 const (
 	sockaddrInLen  = 16
 	sockaddrIn6Len = 28
@@ -92,7 +92,7 @@ func rawInetAddr(a sock.Addr, family uint16) []byte {
 
 // dial is connect for such a socket.
 //
-// Errors: EINPROGRESS if the caller must not wait, or its time is over.
+// Errors: EINPROGRESS for a caller that must not wait, or not any longer.
 func dial(t *proc.Thread, s *sock.Socket, f *vfs.File, a sock.Addr) error {
 	w := waiterOf(t, f, 0, s.Options().SendTime)
 	for {

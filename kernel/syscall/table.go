@@ -2,13 +2,13 @@ package syscall
 
 import "sonde/kernel/proc"
 
-// Short names for what happens to a call after a signal.
+// How calls go on after a signal, in short.
 const (
 	again = proc.RestartSys
 	quiet = proc.RestartQuiet
 )
 
-// table is all implemented calls, by number.
+// table is all calls that are there, by number.
 var table = [...]Call{
 	0:   {"read", "fd, buf, count", "", read, again},
 	1:   {"write", "fd, buf, count", "", write, again},

@@ -11,10 +11,11 @@ import (
 // pathMax is the longest path, with its zero byte.
 const pathMax = 4096
 
-// userEnd is the end of the addresses that a program can have.
+// userEnd is the end of what addresses a program may have.
 const userEnd = 1<<47 - space.PageSize
 
-// isUser reports whether a program could have n bytes at addr, mapped or not.
+// isUser reports whether n bytes from addr on have addresses that a program may have,
+// whatever is there.
 func isUser(addr, n uint64) bool { return n <= userEnd && addr <= userEnd-n }
 
 // pathAt copies a path from the program.
@@ -35,7 +36,7 @@ func put[T any](t *proc.Thread, addr uint64, v T) error {
 	return t.Memory().Out(addr, abi.Bytes(&v))
 }
 
-// putIf is put if the address is not 0.
+// putIf is put where the program gave an address.
 func putIf[T any](t *proc.Thread, addr uint64, v T) error {
 	if addr == 0 {
 		return nil
@@ -43,7 +44,7 @@ func putIf[T any](t *proc.Thread, addr uint64, v T) error {
 	return put(t, addr, v)
 }
 
-// getIf is get if the address is not 0; ok says so.
+// getIf is get where the program gave an address; ok says whether.
 func getIf[T any](t *proc.Thread, addr uint64) (v T, ok bool, err error) {
 	if addr == 0 {
 		return v, false, nil
@@ -64,7 +65,7 @@ func getSlice[T any](t *proc.Thread, addr uint64, n int) ([]T, error) {
 	return all, nil
 }
 
-// stringsMost bounds a program's arguments and environment together, in bytes.
+// stringsMost bounds the arguments and the environment of a program together.
 //
 // Source: Linux, execve(2), "Limits on size of arguments and environment".
 const (
@@ -105,8 +106,8 @@ func tooBig(err error) error {
 	return err
 }
 
-// asInt converts an argument of type int: the upper half of the register is ignored.
+// int32s are arguments of type int: the upper half of the register is not looked at.
 func asInt(v uint64) int { return int(int32(v)) }
 
-// done returns the result of a call that returns only an error.
+// done makes a call's result of one that has only an error.
 func done(err error) (uint64, error) { return 0, err }

@@ -15,37 +15,37 @@ const (
 	defaultLimit = 64 << 20 // of a tree, until SetLimit
 )
 
-// memory gives out the frames for the pages of files.
+// memory is where the pages of files come from.
 var memory = frame.Kernel
 
-// pages is the contents of a regular file, in frames that mappings share. A missing page reads as
-// the same place in base, and behind the end of base as zeroes. Guarded by the file's lock.
+// pages are the contents of a regular file, in frames that mappings share. A page that is not there reads as what
+// base has at its place, then as zeroes. Guarded by the file's lock.
 type pages struct {
 	fs     *FS
 	base   []byte // read-only: from an initramfs
 	chunks []*chunk
-	n      int64 // existing pages
-	used   int64 // existing chunks
+	n      int64 // pages that are there
+	used   int64 // chunks that are there
 }
 
 type chunk [chunkPages]frame.Frame
 
-// SetLimit sets how many bytes all files of the tree may hold; the read-only contents of an
-// initramfs do not count.
+// SetLimit says how many bytes all files of the tree may hold; what is read-only in
+// an initramfs does not count.
 func (f *FS) SetLimit(bytes int64) { f.limit.Store(bytes / pageSize) }
 
-// Usage returns how many pages files may hold, and how many they hold, for statfs.
+// Usage returns how many pages files may hold and hold, for statfs.
 func (f *FS) Usage() (limit, used int64) { return f.limit.Load(), f.used.Load() }
 
 // Frames returns how many frames files have.
 func (f *FS) Frames() int { return int(f.frames.Load()) }
 
-// held is how many pages the file uses, those in base included.
+// held is how many pages the file takes up, those in base included.
 func (s *pages) held() int64 {
 	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
 }
 
-// at returns page i, or None if it does not exist.
+// at returns page i, or None if it is not there.
 func (s *pages) at(i int64) frame.Frame {
 	if c := i / chunkPages; c < int64(len(s.chunks)) && s.chunks[c] != nil {
 		return s.chunks[c][i%chunkPages]
@@ -53,7 +53,7 @@ func (s *pages) at(i int64) frame.Frame {
 	return frame.None
 }
 
-// ready returns page i, and allocates it if necessary.
+// ready returns page i, which is made if need be.
 //
 // Errors: ENOSPC, ENOMEM.
 func (s *pages) ready(i int64) (frame.Frame, error) {
@@ -88,8 +88,9 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	return p, nil
 }
 
-// tables is how many pages the tables grow by if page i is added: a program may write one byte to
-// each chunk of a long file. The first table of each kind is included in what a file's name counts.
+// tables is how many pages more the tables count as with page i, which is not there: a
+// program may write one byte to each chunk of a long file. The first of each kind is in
+// what the file's name counts as.
 func (s *pages) tables(i int64) int64 {
 	c := i / chunkPages
 	size, used := max(int64(len(s.chunks)), c+1), s.used
@@ -99,13 +100,13 @@ func (s *pages) tables(i int64) int64 {
 	return tablePages(size, used) - tablePages(int64(len(s.chunks)), s.used)
 }
 
-// tablePages is the size in pages of a table of size chunks, of which used exist.
+// tablePages is what a table of that many chunks counts as, of which used are there.
 func tablePages(size, used int64) int64 {
 	const pointers = pageSize / 8 // in a page
 	return max(0, (size-1)/pointers) + max(0, used-1)
 }
 
-// take counts pages that files allocate.
+// take counts pages that files get.
 //
 // Errors: ENOSPC.
 func (f *FS) take(n int64) error {
@@ -116,7 +117,7 @@ func (f *FS) take(n int64) error {
 	return nil
 }
 
-// give counts pages that files have freed.
+// give counts pages that files have given back.
 func (f *FS) give(n int64) { f.used.Add(-n) }
 
 // readAt fills dst from off.
@@ -137,9 +138,9 @@ func (s *pages) readAt(dst []byte, off int64) {
 	}
 }
 
-// writeAt writes src at off, and returns how many bytes it wrote.
+// writeAt writes src at off.
 //
-// Errors: as ready; the bytes before the failure have been written.
+// Errors: as ready, with what was written before.
 func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 	for len(src) > 0 {
 		p, err := s.ready(off / pageSize)
@@ -152,7 +153,7 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 	return done, nil
 }
 
-// truncate removes everything from size on.
+// truncate forgets everything from size on.
 func (s *pages) truncate(size int64) {
 	s.base = s.base[:min(int64(len(s.base)), size)]
 	s.clearBehind(size)
@@ -167,14 +168,14 @@ func (s *pages) truncate(size int64) {
 	}
 }
 
-// clearBehind zeroes the rest of the last page behind size.
+// clearBehind makes zeroes of the page that the file ends in, from its end at size on.
 func (s *pages) clearBehind(size int64) {
 	if p := s.at(size / pageSize); p != frame.None && size%pageSize != 0 {
 		clear(memory.Bytes(p)[size%pageSize:])
 	}
 }
 
-// shorten keeps that many chunks, and frees unused space of the table.
+// shorten keeps that many chunks, and no more room for others.
 func (s *pages) shorten(keep int64) {
 	before := tablePages(int64(len(s.chunks)), s.used)
 	for _, c := range s.chunks[keep:] {
@@ -186,7 +187,7 @@ func (s *pages) shorten(keep int64) {
 	s.fs.give(before - tablePages(keep, s.used))
 }
 
-// drop frees the pages of c from i on.
+// drop gives back the pages of c from i on.
 func (s *pages) drop(c *chunk, i int64) {
 	for ; i < chunkPages; i++ {
 		if c[i] != frame.None {
@@ -199,17 +200,18 @@ func (s *pages) drop(c *chunk, i int64) {
 	}
 }
 
-// has reports whether page i exists or has data in base. If not, it is a hole.
+// has reports whether there is anything at page i, of which a program could not say that it
+// is a hole.
 func (s *pages) has(i int64) bool {
 	return s.at(i) != frame.None || i*pageSize < int64(len(s.base))
 }
 
-// next returns the first page from i on, before end, for which has returns that value; end if there
-// is none.
+// next returns the first page from i on, before end, that has or has not anything; end if
+// there is none.
 func (s *pages) next(i, end int64, has bool) int64 {
 	for i < end && s.has(i) != has {
 		if c := i / chunkPages; has && i*pageSize >= int64(len(s.base)) && (c >= int64(len(s.chunks)) || s.chunks[c] == nil) {
-			i = min(end, (c+1)*chunkPages) // the whole chunk is missing
+			i = min(end, (c+1)*chunkPages) // there is nothing in all of it
 			continue
 		}
 		i++

@@ -28,7 +28,7 @@ const maxRemarks = 20
 
 // Limit is how long anything in a case may take before it counts as hung. It
 // is far beyond what the slowest machine needs.
-const Limit = 60 * time.Second
+const Limit = 5 * time.Minute
 
 // Logf prints a remark.
 func (t *T) Logf(format string, args ...any) {

@@ -2,7 +2,8 @@ package line
 
 import "strings"
 
-// screen is the part of a terminal that the editor uses, to check what a person would see.
+// screen is as much of a terminal as the editor uses, to check what a person
+// would see.
 type screen struct {
 	columns  int
 	rows     [][]rune
@@ -64,7 +65,7 @@ func (s *screen) line() []rune {
 	return s.rows[s.row]
 }
 
-// text is all rows joined, without line breaks.
+// text is all rows joined, as wrapping would have them.
 func (s *screen) text() string {
 	var b strings.Builder
 	for _, row := range s.rows {

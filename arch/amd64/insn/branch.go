@@ -1,6 +1,6 @@
 package insn
 
-// Bits of RFLAGS that conditions and these predicates use.
+// Bits of RFLAGS that conditions and the predicates here speak of.
 const (
 	FlagCF = 1 << 0
 	FlagPF = 1 << 2
@@ -11,8 +11,8 @@ const (
 	FlagOF = 1 << 11
 )
 
-// Target returns the target of a direct branch at address pc. For other instructions, where
-// Flow.Direct is false, it returns the address of the next one.
+// Target returns where a direct branch that stands at address pc goes. Of
+// others, where Flow.Direct is false, it makes the address behind the instruction.
 func (i *Inst) Target(pc uint64) uint64 {
 	return pc + uint64(i.Len) + uint64(i.Rel())
 }

@@ -35,13 +35,15 @@ import (
 	"sonde/arch/amd64/debugreg"
 )
 
-// entryShift is how much lower the entry stacks begin, in bytes: more than any stub pushes.
+// entryShift is by how much the entry stacks begin lower, in bytes: more than any
+// stub pushes.
 const entryShift = 1 << 10
 
-// nmiHandler is the handler that SetNMI has set.
+// nmiHandler is what SetNMI set.
 var nmiHandler Handler
 
-// SetNMI makes h the handler of NMIs. If several come while h runs, h is called once more.
+// SetNMI makes h the handler of NMIs. Several that come while h runs are one more
+// call.
 //
 // Context: boot.
 func SetNMI(h Handler) {

@@ -1,4 +1,4 @@
-// Intentional traps, for tests and demonstrations.
+// Traps on purpose, for tests and demonstrations.
 
 //go:build tamago
 

@@ -1,4 +1,4 @@
 package frame
 
-// Kernel is the pool of this machine's frames.
+// Kernel has the frames of this machine.
 var Kernel = NewPool(kernelSource)

@@ -2,5 +2,5 @@
 
 package frame
 
-// kernelSource is memory of the test process, without a limit.
+// kernelSource is memory of the test's, as much as it takes.
 var kernelSource = new(Memory)

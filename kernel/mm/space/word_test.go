@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWordsAreCopies: also where two pages meet.
+// TestWordsAreCopies: at the border of two pages, too.
 func TestWordsAreCopies(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -47,7 +47,8 @@ func TestWordsAreCopies(t *testing.T) {
 	}
 }
 
-// TestWordOfAnotherIsNotWritten: a shared page is copied first, and a read-only one is not written.
+// TestWordOfAnotherIsNotWritten: a copy of a page is made first, and one that may only be read
+// is not written to.
 func TestWordOfAnotherIsNotWritten(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()

@@ -46,7 +46,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// TestCpioReadsWhatWeWrite asks the host's cpio, which also makes archives with checksums.
+// TestCpioReadsWhatWeWrite asks the host's cpio, which also makes archives of the
+// format with sums.
 func TestCpioReadsWhatWeWrite(t *testing.T) {
 	path, err := exec.LookPath("cpio")
 	if err != nil {
@@ -107,7 +108,7 @@ func TestCorruptArchivesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestRandomDamageDoesNoHarm: damaged data gives entries within the data, or an error.
+// TestRandomDamageDoesNoHarm: whatever is read is within the data, or an error.
 func TestRandomDamageDoesNoHarm(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	good := archive(t, sample)

@@ -8,29 +8,28 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Message is the data of one send call, or a part of it.
+// Message is what one call sends, or a part of it.
 type Message struct {
-	Data  []byte      // owned by the message
+	Data  []byte      // the message's own
 	Cred  Cred        // of the sender
 	Files []*vfs.File // held by the message
 
-	To   Addr // of a datagram of the Internet; zero: the address that the sender is connected to
+	To   Addr // of a datagram of the Internet; zero: where the sender is connected to
 	from Addr
 }
 
-// Limits of an inbox.
+// How much an inbox takes.
 const (
-	overhead   = 256      // what a message counts besides its bytes
+	overhead   = 256      // what a message counts beside its bytes
 	mostQueued = 11       // datagrams, as in Linux
-	joined     = 16 << 10 // up to this size, small pieces of a stream are joined to one message
-	most       = 32 << 20 // bytes of all inboxes; beyond that, each takes only scarce bytes
+	joined     = 16 << 10 // up to which size small pieces of a stream become one message
+	most       = 32 << 20 // bytes of all inboxes; beyond that each holds only scarce
 )
 
-// taken is the size of all inboxes in bytes, overhead included.
+// taken is how many bytes all inboxes hold, with overhead.
 var taken atomic.Int64
 
-// inbox is the messages that were sent to a socket and not received yet. Context: mu of the socket
-// held.
+// inbox is what was sent to a socket and not received. Context: mu of the socket held.
 type inbox struct {
 	messages []*Message
 	bytes    int
@@ -38,8 +37,8 @@ type inbox struct {
 	deep     bool // takes any number of datagrams
 }
 
-// room is how much more an inbox takes from a sender with that limit: one byte or more means that a
-// whole message fits.
+// room is how much an inbox takes from a sender with that limit: one byte or more means
+// that a message fits as a whole.
 func (b *inbox) room(k Kind, limit int) int {
 	if taken.Load() > most {
 		limit = min(limit, scarce)
@@ -56,7 +55,7 @@ func (b *inbox) roomy(k Kind, limit int) bool {
 	return room > 0 && room >= b.cost*3
 }
 
-// add takes a message, or the part of it that fits for a stream, and returns how much it took.
+// add takes a message, of a stream what there is room for, and returns how much.
 //
 // Errors: EAGAIN.
 func (b *inbox) add(k Kind, m *Message, limit int) (int, error) {
@@ -78,7 +77,7 @@ func (b *inbox) add(k Kind, m *Message, limit int) (int, error) {
 	return n, nil
 }
 
-// join appends m to the last message if no receiver can tell the difference.
+// join adds m to the last message where no receiver could tell.
 func (b *inbox) join(k Kind, m *Message) bool {
 	if k != Stream || len(b.messages) == 0 || len(m.Files) > 0 {
 		return false
@@ -96,8 +95,8 @@ func (b *inbox) charge(n int) {
 	taken.Add(int64(n))
 }
 
-// drop removes n bytes from the front, or the rest of the first message if whole. Files go with the
-// first bytes of their message.
+// drop takes n bytes off the front, which is the rest of the first message if whole.
+// Files go with the first bytes of their message.
 func (b *inbox) drop(n int, whole bool) {
 	m := b.messages[0]
 	m.Data = m.Data[n:]
@@ -119,7 +118,7 @@ func (b *inbox) putBack(m *Message) {
 	b.charge(len(m.Data) + overhead)
 }
 
-// empty removes all messages and returns them.
+// empty takes all out.
 func (b *inbox) empty() []*Message {
 	all := b.messages
 	b.charge(-b.cost)

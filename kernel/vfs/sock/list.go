@@ -24,15 +24,14 @@ func Print(w io.Writer) {
 	}
 }
 
-// Values that /proc/net/unix shows: the flag of a listening socket, and the state of the
-// connection.
+// What /proc/net/unix shows: that it listens; how far it has come.
 const (
 	acceptsFlag    = 1 << 16
 	unconnectedNum = 1
 	connectedNum   = 3
 )
 
-// line is the line of s.
+// line is the one of s.
 func (s *Socket) line() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

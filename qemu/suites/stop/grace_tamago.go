@@ -24,14 +24,16 @@ func init() {
 }
 
 func graceIdle(t *suites.T) {
-	took := times(101, func() time.Duration {
-		time.Sleep(2 * time.Millisecond)
-		return grace.Synchronize()
+	const most = 20 * time.Millisecond // far more than it needs, on a slow host too
+	var took []time.Duration
+	t.Until("ten short periods in a row, which a busy host only delays", func() bool {
+		took = times(10, func() time.Duration {
+			time.Sleep(2 * time.Millisecond)
+			return grace.Synchronize()
+		})
+		return took[9] <= most
 	})
 	logTimes(t, "grace period, others idle", took)
-	if took[50] > 20*time.Millisecond { // far more than it needs, on a slow host too
-		t.Errorf("half of them take more than %v", took[50])
-	}
 }
 
 // graceBusy makes every CPU run goroutines that never block.
@@ -44,7 +46,7 @@ func graceBusy(t *suites.T) {
 		t.Wait()
 		t.Logf("%d busy goroutines:", n)
 		logTimes(t, "grace period", took)
-		if took[30] > 10*time.Second {
+		if took[30] > suites.Limit {
 			t.Errorf("one took %v", took[30])
 		}
 	}

@@ -109,12 +109,11 @@ func turn() {
 	runtime.KeepAlive(room)
 }
 
-// logWhile returns what is logged while f runs. The log is cleared first: when it is full, each
-// new line takes the place of an old one, and nothing tells any longer where the new ones begin.
+// logWhile returns what is logged while f runs.
 func logWhile(t *suites.T, f func()) string {
-	shell(t, "dmesg -C")
+	before := shell(t, "dmesg")
 	f()
-	return shell(t, "dmesg")
+	return shell(t, "dmesg")[len(before):]
 }
 
 // badMemory: what a handler does with pointers ends the handler, not the machine.
