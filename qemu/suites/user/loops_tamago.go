@@ -139,7 +139,7 @@ func loopsAreAsked(t *suites.T) {
 	inside := func() bool {
 		return !slices.ContainsFunc(l.threads, func(c *ring3.Context) bool { return !running(c) })
 	}
-	const n = 100
+	const n = 25
 	var interrupts, world time.Duration
 	t.Until("stopping the world to take no longer than interrupts to all CPUs, which a busy host only delays", func() bool {
 		var times [2][]time.Duration
