@@ -7,6 +7,7 @@ package runtime
 // call stack, and blocks come from the same range under the same lock.
 
 import (
+	"internal/runtime/sys"
 	machine "runtime/goos"
 	"unsafe"
 )
@@ -20,16 +21,30 @@ var sondeMem struct {
 	low, high uintptr // what is free: [low, high)
 	start     uintptr
 	end       uintptr
-	holes     [64]struct{ addr, size uintptr } // unmapped again, in the middle
-	lost      uintptr                          // unmapped when holes was full
+	holes     *sondeHole // free again, between what is not; no two of them touch
+	inHoles   uintptr    // bytes
+	ends      *byte      // a bit for each page of the range: it is a hole's first or last
 }
+
+// A hole is noted in itself, so there can be any number: its first page begins with a
+// sondeHole, and its last page ends with the address of the first.
+type sondeHole struct {
+	_          sys.NotInHeap // so that storing a *sondeHole needs no write barrier
+	size       uintptr
+	next, prev *sondeHole
+}
+
+const sondePage = 4096
 
 //go:nosplit
 func sondeHeapInit() {
 	m := &sondeMem
 	m.start = uintptr(machine.RamStart)
 	m.end = m.start + uintptr(machine.RamSize)
-	m.low, m.high = m.start, m.end
+	bits := ((m.end-m.start)/sondePage/8 + sondePage) &^ (sondePage - 1)
+	m.low, m.high = m.start, m.end-bits
+	m.ends = (*byte)(unsafe.Pointer(m.high))
+	sondeZero(m.high, bits)
 }
 
 //go:nosplit
@@ -51,10 +66,11 @@ func sondeMmap(addr, n, prot, flags uintptr) uintptr {
 //go:nosplit
 func sondeTake(hint, n uintptr) uintptr {
 	m := &sondeMem
-	for i := range m.holes {
-		if h := &m.holes[i]; h.size >= n && hint == 0 {
-			h.size -= n
-			return h.addr + h.size
+	for h := m.holes; h != nil && hint == 0; h = h.next {
+		if at, size := uintptr(unsafe.Pointer(h)), h.size; size >= n {
+			sondeFill(h)
+			sondeHoleAt(at, size-n)
+			return at + size - n
 		}
 	}
 	if n > m.high-m.low {
@@ -79,15 +95,16 @@ func sondeMunmap(addr, n uintptr) uintptr {
 //go:nosplit
 func sondeGive(addr, n uintptr) {
 	m := &sondeMem
-	for i := 0; i < len(m.holes); i++ {
-		h := &m.holes[i]
-		if h.size == 0 || h.addr+h.size != addr && addr+n != h.addr {
-			continue
-		}
-		addr = min(addr, h.addr)
+	if addr > m.start && *sondeEnd(addr - sondePage)&sondeBit(addr-sondePage) != 0 {
+		h := *(**sondeHole)(unsafe.Pointer(addr - 8))
+		addr -= h.size
 		n += h.size
-		h.size = 0
-		i = -1 // there may be one on the other side
+		sondeFill(h)
+	}
+	if *sondeEnd(addr + n)&sondeBit(addr+n) != 0 {
+		h := (*sondeHole)(unsafe.Pointer(addr + n))
+		n += h.size
+		sondeFill(h)
 	}
 	switch {
 	case addr == m.high:
@@ -95,23 +112,61 @@ func sondeGive(addr, n uintptr) {
 	case addr+n == m.low:
 		m.low = addr
 	default:
-		sondeHole(addr, n)
+		sondeHoleAt(addr, n)
 	}
 }
 
-// sondeHole notes that [addr,addr+n) is free, in the middle of what is not.
+// sondeHoleAt notes that [addr,addr+n) is free, if n is not 0. What is beside it is not.
 //
 //go:nosplit
-func sondeHole(addr, n uintptr) {
-	m := &sondeMem
-	for i := range m.holes {
-		if h := &m.holes[i]; h.size == 0 {
-			h.addr, h.size = addr, n
-			return
-		}
+func sondeHoleAt(addr, n uintptr) {
+	if n == 0 {
+		return
 	}
-	m.lost += n
+	m := &sondeMem
+	h := (*sondeHole)(unsafe.Pointer(addr))
+	last := addr + n - sondePage
+	*(**sondeHole)(unsafe.Pointer(addr + n - 8)) = h
+	h.size, h.prev, h.next = n, nil, m.holes
+	if h.next != nil {
+		h.next.prev = h
+	}
+	m.holes = h
+	m.inHoles += n
+	*sondeEnd(addr) |= sondeBit(addr)
+	*sondeEnd(last) |= sondeBit(last)
 }
+
+// sondeFill forgets a hole.
+//
+//go:nosplit
+func sondeFill(h *sondeHole) {
+	m := &sondeMem
+	addr := uintptr(unsafe.Pointer(h))
+	last := addr + h.size - sondePage
+	if h.prev != nil {
+		h.prev.next = h.next
+	} else {
+		m.holes = h.next
+	}
+	if h.next != nil {
+		h.next.prev = h.prev
+	}
+	m.inHoles -= h.size
+	*sondeEnd(addr) &^= sondeBit(addr)
+	*sondeEnd(last) &^= sondeBit(last)
+}
+
+// sondeEnd returns the byte of sondeMem.ends that has page addr's bit, which is sondeBit.
+//
+//go:nosplit
+func sondeEnd(addr uintptr) *byte {
+	m := &sondeMem
+	return (*byte)(add(unsafe.Pointer(m.ends), (addr-m.start)/sondePage/8))
+}
+
+//go:nosplit
+func sondeBit(addr uintptr) byte { return 1 << ((addr - sondeMem.start) / sondePage % 8) }
 
 // SondeTakeBlock takes n bytes, a power of two, at a multiple of n, and leaves at least
 // keep bytes. 0: there are none. They are not cleared.
@@ -143,26 +198,22 @@ func sondeBlock(n, keep uintptr) uintptr {
 	if _, free := SondeMemory(); free < n || free-n < keep {
 		return 0
 	}
-	for i := range m.holes {
-		h := &m.holes[i]
-		end := h.addr + h.size
+	for h := m.holes; h != nil; h = h.next {
+		from, end := uintptr(unsafe.Pointer(h)), uintptr(unsafe.Pointer(h))+h.size
 		at := (end - n) &^ (n - 1)
-		if h.size < n || at < h.addr {
+		if h.size < n || at < from {
 			continue
 		}
-		h.size = at - h.addr
-		if at+n < end {
-			sondeHole(at+n, end-at-n)
-		}
+		sondeFill(h)
+		sondeHoleAt(from, at-from)
+		sondeHoleAt(at+n, end-at-n)
 		return at
 	}
 	at := (m.high - n) &^ (n - 1)
 	if m.high-m.low < n || at < m.low {
 		return 0
 	}
-	if at+n < m.high {
-		sondeHole(at+n, m.high-at-n)
-	}
+	sondeHoleAt(at+n, m.high-at-n)
 	m.high = at
 	return at
 }
@@ -179,9 +230,5 @@ func sondeZero(addr, n uintptr) {
 //go:nosplit
 func SondeMemory() (total, free uintptr) {
 	m := &sondeMem
-	free = m.high - m.low
-	for i := range m.holes {
-		free += m.holes[i].size
-	}
-	return m.end - m.start, free
+	return m.end - m.start, m.high - m.low + m.inHoles
 }

@@ -5,9 +5,12 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"syscall"
 	"unsafe"
 
+	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
 	"sonde/qemu/suites"
@@ -17,12 +20,14 @@ func init() {
 	suites.Add("memory/frames_are_what_their_address_says", framesAreWhatTheirAddressSays)
 	suites.Add("memory/frames_end_before_the_kernel_does", framesEndBeforeTheKernelDoes)
 	suites.Add("memory/no_memory_is_lost", noMemoryIsLost)
+	suites.Add("memory/pieces_become_one_again", piecesBecomeOne)
 }
 
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // takeFrames takes n frames, all there are if n is negative. The caller puts them.
-func takeFrames(t *suites.T, n int) (all []frame.Frame) {
+func takeFrames(t *suites.T, n int) []frame.Frame {
+	all := make([]frame.Frame, 0, mm.Usable/frame.Size)
 	for ; n != 0; n-- {
 		f, err := frame.Kernel.AllocDirty()
 		if n < 0 && errors.Is(err, syscall.ENOMEM) {
@@ -86,8 +91,7 @@ func framesEndBeforeTheKernelDoes(t *suites.T) {
 	}
 }
 
-// noMemoryIsLost: blocks come back in any order, and are as good as before. The window
-// has room to note few pieces, so they must become one.
+// noMemoryIsLost: blocks come back in any order, and are as good as before.
 func noMemoryIsLost(t *suites.T) {
 	why := ""
 	for range 3 { // the heap may take a piece meanwhile, but not each time
@@ -100,6 +104,8 @@ func noMemoryIsLost(t *suites.T) {
 
 // lostMemory takes all frames, gives them back, and says how much does not come back.
 func lostMemory(t *suites.T) string {
+	putFrames(takeFrames(t, -1)) // so that the heap has what it needs for all of them
+	runtime.GC()
 	_, before := mm.Memory()
 	all := takeFrames(t, -1)
 	blocks := frame.Kernel.Stats().Blocks
@@ -116,4 +122,34 @@ func lostMemory(t *suites.T) string {
 		return fmt.Sprintf("%d KiB of %d blocks are lost: %d KiB were free, %d are, and %d blocks", (before-free)>>10, blocks, before>>10, free>>10, now.Blocks)
 	}
 	return ""
+}
+
+// piecesBecomeOne: the window notes any number of pieces between what is taken. It had room
+// for 64, and what came back beyond these was lost.
+func piecesBecomeOne(t *suites.T) {
+	const size, n = 16 << 10, 2000
+	_, before := mm.Memory()
+	all := make([]uintptr, n)
+	for i := range all {
+		if all[i] = goruntime.TakeBlock(size, 0); all[i] == 0 {
+			t.Fatalf("no piece %d", i)
+		}
+		*(*uintptr)(unsafe.Pointer(at(all[i]))) = all[i]
+	}
+	rand.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	least := before - size*n/8 // the runtime may take some meanwhile
+	for i, addr := range all {
+		if got := *(*uintptr)(unsafe.Pointer(at(addr))); got != addr {
+			t.Fatalf("the piece at %#x was written: %#x", addr, got)
+		}
+		goruntime.GiveBlock(addr, size)
+		if _, free := mm.Memory(); free < least-uint64(n-1-i)*size {
+			t.Fatalf("%d of %d have come back: %d KiB were free, %d are", i+1, n, before>>10, free>>10)
+		}
+	}
+	if addr := goruntime.TakeBlock(size*1024, 0); addr != 0 {
+		goruntime.GiveBlock(addr, size*1024)
+	} else {
+		t.Errorf("%d MiB are free, but not in one piece", before>>20)
+	}
 }
