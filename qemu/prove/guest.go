@@ -48,7 +48,10 @@ func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Durat
 		hung.Reset(quiet)
 		h.hear(text, o, line)
 	}}
-	c.Image, c.Script, c.Stdout, c.Timeout = m.Image, "prove "+args, lines, limit
+	c.Image, c.Script, c.Stdout = m.Image, "prove "+args, lines
+	if c.Timeout == 0 {
+		c.Timeout = limit
+	}
 	r, err := machine.Run(ctx, c)
 	switch {
 	case errors.Is(err, machine.ErrInterrupted) && !h.ended:

@@ -37,8 +37,12 @@ const (
 	wideMemory  = "3G" // for two hundred thousand probes
 )
 
-// wideSilence is how long one line of the tour may take.
-const wideSilence = 15 * time.Minute
+// wideSilence is how long one line of the tour may take, wideLimit all of them: a busy host gives
+// a machine a tenth of a processor.
+const (
+	wideSilence = 15 * time.Minute
+	wideLimit   = 4 * time.Hour
+)
 
 func wideUnits(m *Machines) (all []Unit, err error) {
 	n, _, err := m.size()
@@ -88,7 +92,7 @@ func (m *Machines) everythingOnce(ctx context.Context, smp, from, to int, tour s
 		return Outcome{Err: err}
 	}
 	defer os.RemoveAll(filepath.Dir(archive))
-	c := machine.Config{SMP: smp, Memory: wideMemory, Initrd: archive}
+	c := machine.Config{SMP: smp, Memory: wideMemory, Initrd: archive, Timeout: wideLimit}
 	h, err := m.prove(ctx, c, wideSilence, fmt.Sprintf("wide %d %d", from, to), &o, func(line string) {
 		word, rest, _ := strings.Cut(line, " ")
 		if word != "r" {
