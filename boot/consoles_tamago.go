@@ -14,32 +14,32 @@ import (
 	"sonde/kernel/serial"
 )
 
-// Which consoles there are. Until the command line has been read, the log goes to the first
-// serial port; it then goes where that says, and the last that it names is the terminal, as
-// on Linux. If it says nothing: to the screen and to one serial port, the one that firmware
-// uses (SPCR), or else the first that is there.
+// The consoles. Until the command line has been read, the log goes to the first serial port. Then
+// it goes to the consoles that the command line names, the last of which is the terminal, as on
+// Linux. If it names none: to the screen and to one serial port, the one that firmware uses (SPCR),
+// or otherwise the first existing one.
 
-// usualBaud is the speed of ports that are called by a name. One that is called by its address
-// keeps the speed that it has.
+// usualBaud is the speed of ports that are named ttyS. One that is named by its address keeps its
+// speed.
 const usualBaud = 115200
 
-// legacyPorts are where PCs have serial ports.
+// legacyPorts are the usual addresses of a PC's serial ports.
 var legacyPorts = [...]serial.Port{
 	{Name: "ttyS0", Base: 0x3f8, IRQ: 4, Minor: 0}, {Name: "ttyS1", Base: 0x2f8, IRQ: 3, Minor: 1},
 	{Name: "ttyS2", Base: 0x3e8, IRQ: 4, Minor: 2}, {Name: "ttyS3", Base: 0x2e8, IRQ: 3, Minor: 3},
 }
 
-// pciNames are what the ports on PCI are called, in the order in which they are found.
+// pciNames are the names of ports on PCI, in the order in which they are found.
 var pciNames = [...]string{"ttyS4", "ttyS5", "ttyS6", "ttyS7", "ttyS8", "ttyS9"}
 
-// firstConsole makes the usual port a console, before anything is known.
+// firstConsole makes the first legacy port a console, before anything is known about the machine.
 func firstConsole() {
 	usual := legacyPorts[0]
 	usual.Baud = usualBaud
 	console.Choose(console.Add(&usual)|console.Screen, 0)
 }
 
-// chooseConsoles makes consoles of what the command line names.
+// chooseConsoles opens the consoles that the command line names.
 func chooseConsoles() {
 	all, last := console.Set(0), console.Set(0)
 	w := cmdline.Words{Rest: commandLine()}
@@ -61,7 +61,7 @@ func chooseConsoles() {
 	console.Choose(all, last)
 }
 
-// absentConsoles has bit i set if there is no such console as the i-th console= names.
+// absentConsoles has bit i set if the i-th console= names a console that does not exist.
 var absentConsoles uint64
 
 // nextConsole returns the next console= of the command line, and the word.
@@ -77,7 +77,7 @@ func nextConsole(w *cmdline.Words) (c cmdline.Console, word string, ok bool) {
 	}
 }
 
-// openConsole returns the console that c names; 0 if there is none.
+// openConsole returns the console that c names; 0 if it does not exist.
 func openConsole(c cmdline.Console) console.Set {
 	p := serial.Port{Name: "uart0", Base: c.Addr, Baud: c.Baud, Stride: 1}
 	switch c.Kind {
@@ -107,7 +107,7 @@ func openConsole(c cmdline.Console) console.Set {
 	return addLine(&p)
 }
 
-// openLine opens ttyS0 and so on: the four usual ones, and behind them those on PCI.
+// openLine opens ttyS0 and so on: the four legacy ports, then those on PCI.
 func openLine(n int, baud uint32) console.Set {
 	if n < len(legacyPorts) {
 		p := legacyPorts[n]
@@ -122,7 +122,7 @@ func openLine(n int, baud uint32) console.Set {
 	return addLine(&p)
 }
 
-// defaultLine is the serial port to use if nobody says which.
+// defaultLine is the serial port to use if the command line names none.
 func defaultLine() console.Set {
 	if s := &acpiInfo.SPCR; s.Found {
 		p := serial.Port{Name: "uart0", Base: s.Base.Addr, Memory: s.Base.Space == acpi.SpaceMemory, IRQ: s.IRQ, Baud: s.Baud, Stride: s.Stride()}
@@ -142,8 +142,8 @@ func defaultLine() console.Set {
 	return openLine(len(legacyPorts), usualBaud)
 }
 
-// addLine opens a port that may be in memory: in one page, where boot's tables reach it, and
-// not among what the loader calls RAM, which it would write to.
+// addLine opens a port that may be in memory: in one page, which boot's tables map, and not in
+// memory that the loader's map calls RAM.
 func addLine(p *serial.Port) console.Set {
 	if p.Memory {
 		n := uint64(p.Stride) * serial.Registers
@@ -155,8 +155,8 @@ func addLine(p *serial.Port) console.Set {
 	return console.Add(p)
 }
 
-// mapConsoles makes ports in memory reachable on the kernel's tables, and moveConsoles is for
-// when those are in use.
+// mapConsoles maps ports in memory in the kernel's tables, and moveConsoles switches to these
+// mappings when the tables are in use.
 func mapConsoles() {
 	for i, p := range console.Lines() {
 		if p.Memory {
@@ -173,7 +173,7 @@ func moveConsoles() {
 	}
 }
 
-// reportConsoles logs what of the command line could not be done, and a screen that is not used.
+// reportConsoles logs which consoles of the command line could not be opened, and an unused screen.
 func reportConsoles() {
 	if f := &loader.Framebuffer; f.Width != 0 && !screen.Main.On() {
 		printk.Warn("screen: %d by %d, %d bits, kind %d: none that can be drawn on", f.Width, f.Height, f.Bits, uint8(f.Kind))
@@ -196,13 +196,13 @@ func reportConsoles() {
 	}
 }
 
-// Configuration space of PCI, for before there is memory to allocate: package pci of
-// TamaGo, which kernel/inspect uses, allocates.
+// Configuration space of PCI, for the time before memory can be allocated: package pci of TamaGo,
+// which kernel/inspect uses, allocates.
 const (
 	configAddress, configData = 0xcf8, 0xcfc
 	noFunction                = 0xffff
 	serialClass               = 0x0700
-	last16550                 = 6 // of the interfaces of such a port that are compatible
+	last16550                 = 6 // the interfaces of such a port up to this one are compatible
 )
 
 func readConfig(function, offset uint32) uint32 {
@@ -210,8 +210,8 @@ func readConfig(function, offset uint32) uint32 {
 	return cpu.In32(configData)
 }
 
-// pciPort finds the serial port number n on PCI: the first range of ports, or of memory, of a
-// function that is one.
+// pciPort finds serial port n on PCI: the first I/O or memory range of a function that is a serial
+// port.
 func pciPort(n int) (p serial.Port, ok bool) {
 	for f := uint32(0); f < 1<<16; f++ {
 		id := readConfig(f, 0)
@@ -233,7 +233,7 @@ func pciPort(n int) (p serial.Port, ok bool) {
 	return p, false
 }
 
-// pciLine is the port of a function. Where its interrupt goes only AML knows.
+// pciLine is the port of a function. Only AML would say which interrupt it uses.
 func pciLine(function uint32) (p serial.Port, ok bool) {
 	bar := readConfig(function, 0x10)
 	p = serial.Port{Base: uint64(bar &^ 3), Stride: 1}
@@ -245,6 +245,6 @@ func pciLine(function uint32) (p serial.Port, ok bool) {
 	}
 	command := readConfig(function, 4) & 0xffff
 	cpu.Out32(configAddress, 1<<31|function<<8|4)
-	cpu.Out32(configData, command|3) // answer to ports and memory
+	cpu.Out32(configData, command|3) // enable its ports and memory
 	return p, true
 }

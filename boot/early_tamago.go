@@ -26,29 +26,28 @@ import (
 	"sonde/kernel/smp"
 )
 
-// What the machine said; kept for /proc and the drivers. Written once at boot.
+// Data about the machine; kept for /proc and the drivers. Written once at boot.
 var (
 	loader     handoff.Info
 	acpiInfo   acpi.Info
 	cmdlineBuf [handoff.MaxCmdline]byte
 	cmdlineLen int
-	failedAPs  int // do not start
-	spareAPs   int // there is no room for
+	failedAPs  int // did not start
+	spareAPs   int // exceed the maximum
 )
 
-// What the log is given; variables because there is no heap for closures yet.
+// Functions for the log; variables, because closures would need a heap.
 var (
 	logClock   = cpu.Nanotime
 	logCPU     = cpu.ID
 	logConsole = console.Write
 )
 
-// early brings the machine up to where the Go runtime can start: memory, traps,
-// clock, all CPUs parked. It is called once, on the boot stack, with the address of
-// what the loader tells.
+// early initializes the machine so that the Go runtime can start: memory, traps, clock, all other
+// CPUs parked. It is called once, on the boot stack, with the address of the loader's information.
 //
-// Context: before the runtime: no allocation, no maps, no goroutines, package
-// variables hold only what the linker could put there.
+// Context: before the runtime: no allocation, no maps, no goroutines, package variables hold only
+// what the linker could put there.
 func early(info uintptr) {
 	firstConsole()
 	user.Protect(cpu.CPUID)
@@ -67,7 +66,7 @@ func early(info uintptr) {
 	startRecorder()
 	stage(stageLoader)
 	if v, _ := cmdline.Get(commandLine(), "acpi"); v != "off" {
-		acpi.Parse(mem, loader.RSDP, &acpiInfo) // none on some machines
+		acpi.Parse(mem, loader.RSDP, &acpiInfo) // some machines have none
 	}
 	chooseConsoles()
 	stage(stageACPI)
@@ -102,12 +101,12 @@ func putc(c byte) {
 	flight.Main.Put(c)
 }
 
-// commandLine is what the loader gave the kernel to read.
+// commandLine is the command line from the loader.
 func commandLine() string {
-	return phys.Over(cmdlineBuf[:]).String(0, uint64(cmdlineLen)) // does not change any more
+	return phys.Over(cmdlineBuf[:]).String(0, uint64(cmdlineLen)) // it does not change any more
 }
 
-// readLoader fills in loader. Nothing of what it is about has been overwritten by now.
+// readLoader fills in loader. None of the memory that it describes has been overwritten yet.
 func readLoader(mem phys.Mem, info uint64) {
 	if info&viaMultiboot != 0 {
 		if c := multiboot2.Parse(mem, info-viaMultiboot, &loader); c != multiboot2.OK {
@@ -132,7 +131,7 @@ func lapicBase() uint64 {
 	return 0xfee00000
 }
 
-// startClock measures the clock, against the timer that clock= names if that runs.
+// startClock measures the clock, against the timer that clock= names if that works.
 func startClock() {
 	want, _ := cmdline.Get(commandLine(), "clock")
 	if cpu.Calibrate(&acpiInfo, want) || want != "" && cpu.Calibrate(&acpiInfo, "") {
@@ -141,8 +140,8 @@ func startClock() {
 	fatal("nothing tells the time: neither ACPI PM timer, PIT or HPET, nor the processor itself", 0)
 }
 
-// maskPIC silences the two legacy interrupt controllers: interrupts come by
-// the IOAPIC. Moved off the exceptions first, for what is pending.
+// maskPIC masks the two legacy interrupt controllers: interrupts come by the IOAPIC. Their vectors
+// are moved off the exceptions first, in case an interrupt is pending.
 func maskPIC() {
 	for _, w := range [...][2]uint16{
 		{0x20, 0x11}, {0x21, amd64.VecLegacy}, {0x21, 4}, {0x21, 1},
@@ -153,7 +152,7 @@ func maskPIC() {
 	}
 }
 
-// fatal ends a boot before there are traps.
+// fatal ends a boot before traps can be handled.
 func fatal(why string, value uint64) {
 	say("sonde: boot failed: ")
 	say(why)
@@ -162,25 +161,25 @@ func fatal(why string, value uint64) {
 		putc("0123456789abcdef"[value>>i&15])
 	}
 	say(")\n")
-	console.WriteString("") // shows what putc has left
+	console.WriteString("") // shows what putc has buffered
 	power.Exit(exitcode.Crash)
 }
 
-// stumbled is where an exception at ip leads when there are no traps yet. It would reset the
-// machine, silently.
+// stumbled handles an exception at ip before traps can be handled. Otherwise it would reset the
+// machine silently.
 func stumbled(ip uintptr) {
 	fatal("an exception before there are traps, at", uint64(ip))
 }
 
-// say prints where there is no log yet.
+// say prints before the log exists.
 func say(text string) {
 	for i := range len(text) {
 		putc(text[i])
 	}
 }
 
-// readPanic takes panic=SECONDS from the command line, after which a crashed machine is
-// started again.
+// readPanic reads panic=SECONDS from the command line: the time after which a crashed machine
+// restarts.
 func readPanic() {
 	v, _ := cmdline.Get(commandLine(), "panic")
 	seconds := 0

@@ -27,9 +27,8 @@
 #define MISC_NO_NX		(34-32)
 #define MSR_FS_BASE		0xc0000100
 
-// A few words of stack, and the operand of LGDT above them: in the first page of the image,
-// behind the headers, which nobody has a use for. It can be written without paging
-// only.
+// A few words of stack, and above them the operand of LGDT: in the first page of the image, behind
+// the headers, which is not used otherwise. It is writable only without paging.
 #define SCRATCH	(const_imageBase + 0xf00)
 
 #define MULTIBOOT2	0x36d76289	// multiboot2.Magic
@@ -45,20 +44,20 @@ TEXT pvhentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	BX, BP
 	JMP	·loaded(SB)
 
-// multibootentry: the same, with BX = boot information, a multiple of 8, and AX says so.
+// multibootentry: the same, with BX = boot information, a multiple of 8, and AX = MULTIBOOT2.
 TEXT multibootentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAL	const_viaMultiboot(BX), BP
 	CMPL	AX, $MULTIBOOT2
 	JEQ	known
 	MOVL	$SCRATCH, SP
-	XORL	BP, BP			// it is not to be looked at
+	XORL	BP, BP // otherwise there is nothing to read
 	ADDR(·noLoader, SI)
 	JMP	·refuse(SB)
 known:
 	JMP	·loaded(SB)
 
-// loaded: BP = what the loader tells. It maps the first 4 GiB one to one, all access
-// allowed, until Go has built real tables.
+// loaded: BP = the loader's information. It maps the first 4 GiB one to one, with all access
+// allowed, until Go code has built the kernel's tables.
 TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
 	CALL	·settle<>(SB)
@@ -93,10 +92,10 @@ pde:
 	JNE	pde
 	JMP	·longmode(SB)
 
-// settle sets the flags: interrupts off, and none that would change what instructions do,
-// or IRET. It turns breakpoints off, for which there is no handler yet; and on Intel's
-// processors what hides NX and most of CPUID from old systems, if the firmware's setup has turned it
-// on. It loses AX, BX, CX, DX, SI, DI.
+// settle sets the flags: interrupts off, and none that would change what instructions do, or IRET.
+// It turns breakpoints off, for which there is no handler yet; and on Intel's processors an option
+// of the firmware's setup that hides NX and most of CPUID from old systems. It loses AX, BX, CX,
+// DX, SI, DI.
 //
 // Source: Intel SDM vol. 4, IA32_MISC_ENABLE.
 TEXT ·settle<>(SB),NOSPLIT|NOFRAME,$0
@@ -122,8 +121,8 @@ hidden:
 settled:
 	RET
 
-// needs goes on only where the processor has what longmode switches on: a bit
-// that it does not know would reset it, without a word. It loses AX, BX, CX, DX.
+// needs continues only if the processor has the features that longmode switches on: setting an
+// unknown bit would reset it silently. It loses AX, BX, CX, DX.
 //
 // Source: Intel SDM vol. 2A, "CPUID".
 TEXT ·needs(SB),NOSPLIT|NOFRAME,$0
@@ -153,8 +152,8 @@ nx:
 	ADDR(·noNX, SI)
 	JMP	·refuse(SB)
 
-// apentry: where the real-mode stub of a further CPU ends up, in 32-bit mode.
-// It is told nothing: BP = 0, and the page tables are the kernel's.
+// apentry: the real-mode stub of a further CPU ends here, in 32-bit mode. BP = 0, and the page
+// tables are the kernel's.
 TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
 	CALL	·settle<>(SB)
@@ -163,9 +162,9 @@ TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	(DI), DI
 	JMP	·longmode(SB)
 
-// longmode: DI = CR3, BP = what the loader tells, or 0. A bit of CR4 that firmware has
-// left on would change what comes: LA57 the form of the tables, PCIDE, SMAP, CET or PKE
-// what they allow. From paging on the scratch words can be read only.
+// longmode: DI = CR3, BP = the loader's information, or 0. A bit of CR4 that firmware has left on
+// would cause errors later: LA57 changes the form of the tables; PCIDE, SMAP, CET or PKE what they
+// allow. With paging on, the scratch words can only be read.
 TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$CR4_PAE_PGE_SSE, AX
 	MOVL	AX, CR4
@@ -225,8 +224,8 @@ further:
 	CALL	·apMain(SB)
 	JMP	0(PC)
 
-// catch makes all exceptions come to caught, on the stack that is in use, until there are
-// traps; but NMIs are dropped. It loses AX, CX, DX, DI.
+// catch makes all exceptions go to caught, on the current stack, until traps can be handled; NMIs
+// are ignored. It loses AX, CX, DX, DI.
 TEXT ·catch<>(SB),NOSPLIT|NOFRAME,$0
 	LEAQ	·caught<>(SB), AX
 	MOVL	AX, DX
@@ -254,7 +253,7 @@ gate:
 	LIDT	·bootIDTR(SB)
 	RET
 
-// dropped is where an NMI comes before there are traps.
+// dropped handles an NMI before traps can be handled.
 TEXT ·dropped<>(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	IRETQ
 
@@ -285,13 +284,13 @@ TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0
 	XORPS	X15, X15
 	RET
 
-// cpuinit is the ELF entry point, for loaders that enter in 64-bit mode. There
-// is no such loader yet.
+// cpuinit is the ELF entry point, for loaders that enter in 64-bit mode. There is no such loader
+// yet.
 TEXT cpuinit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVQ	$pvhentry(SB), AX	// the linker sees no other use of these
+	MOVQ	$pvhentry(SB), AX // keeps the symbol: the linker sees no other use of it
 	MOVQ	$multibootentry(SB), AX
 	MOVL	$SCRATCH, SP
-	XORL	BP, BP			// nothing is known of it
+	XORL	BP, BP // there is no information from the loader
 	ADDR(·noEntry, SI)
 	JMP	·refuse(SB)
 

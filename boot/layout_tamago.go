@@ -28,9 +28,9 @@ import (
 // for the supervisor only (kernel/usermode). The usual 0x400000 is free there: the image
 // lies above any of reasonable size.
 const (
-	imageBase    = 64 << 20 // as internal/image has it linked
+	imageBase    = 64 << 20 // the address for which internal/image links it
 	lowEnd       = 1 << 20
-	leastRAM     = 94 << 20 // what firmware leaves of 96 MiB; with less it may put its own data over the image
+	leastRAM     = 94 << 20 // what firmware leaves of 96 MiB; with less, its own data might lie over the image
 	devices      = 1<<32 - 32<<20
 	devicesEnd   = 1 << 32
 	aliasBase    = 640 << 30
@@ -41,12 +41,12 @@ const (
 	heapBase     = 768 << 30
 	hugePage     = 2 << 20
 	pageSize     = 4096
-	nearEnd      = 1 << 31 // below: what the image may have to reach
-	bootMapped   = 1 << 32 // what entry_amd64.s maps
-	tablesBytes  = 1 << 20 // room for page tables: enough to map 64 GiB
+	nearEnd      = 1 << 31 // the image can reach addresses below
+	bootMapped   = 1 << 32 // entry_amd64.s maps the addresses below
+	tablesBytes  = 1 << 20 // space for page tables: enough to map 64 GiB
 )
 
-// What refuse_amd64.s says for entry_amd64.s when that cannot go on, and to whom.
+// Messages of refuse_amd64.s when entry_amd64.s cannot continue, and the launcher's exit port.
 var (
 	noBasics   = refusal + "the processor lacks TSC, MSR, PAE, APIC, PGE, FXSR, SSE or SSE2\r\n"
 	noLongMode = refusal + "the processor has no 64-bit mode\r\n"
@@ -61,11 +61,11 @@ const (
 	crashValue = exitcode.Crash
 )
 
-// viaMultiboot is added to the address of what a loader tells, an even one, where that is
+// viaMultiboot is added to the address of the loader's information, which is even, if that is
 // Multiboot2's boot information.
 const viaMultiboot = 1
 
-// What entry_amd64.s works with before there is anything else.
+// Memory that entry_amd64.s uses before there is any other.
 const bootStackSize = 256 << 10
 
 var (

@@ -31,13 +31,13 @@ import (
 	"github.com/usbarmory/tamago/soc/intel/rtc"
 )
 
-// What is left for boot to tell: the version, the command line, the time of day,
-// and how the machine is turned off.
+// What boot adds to the machine: the version, the command line, the time of day, and turning it
+// off.
 
 const version = "0.2"
 
-// setWallClock reads the real-time clock. A machine without one answers with
-// nonsense; the wall clock then starts at the epoch.
+// setWallClock reads the real-time clock. Without one, the values are invalid, and the wall clock
+// starts at the epoch.
 func setWallClock() {
 	clock := rtc.RTC{Location: time.UTC}
 	for range 100 {
@@ -80,7 +80,7 @@ func mountFiles(tree *vfs.FS) {
 	}
 }
 
-// mountDevices makes /dev, with the terminal under the names that programs know.
+// mountDevices makes /dev, with the terminal under the names that programs use.
 func mountDevices(tree *vfs.FS) {
 	err := device.Mount(tree)
 	err = errors.Join(err,
@@ -91,8 +91,8 @@ func mountDevices(tree *vfs.FS) {
 	}
 }
 
-// unpackFiles puts the files of the image's own archive into the tree, then those of
-// the archives that the loader has left in memory.
+// unpackFiles unpacks the image's own archive into the tree, then the archives that the loader has
+// left in memory.
 func unpackFiles(tree *vfs.FS) {
 	unpack(tree, mm.Range{Start: uintptr(initramfs[0]), End: uintptr(initramfs[0] + initramfs[1])})
 	for i, r := range modules[:loader.NModules] {
@@ -104,9 +104,9 @@ func unpackFiles(tree *vfs.FS) {
 	}
 }
 
-// unpack puts the files of the archives at r into the tree.
+// unpack unpacks the archives at r into the tree.
 func unpack(tree *vfs.FS, r mm.Range) {
-	// Safe because: boot mapped it read-only, and gave the memory to nobody else.
+	// Safe because: boot mapped it read-only, and nothing else uses the memory.
 	data := unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)
 	done, err := archive.Unpack(tree, data)
 	if err != nil {

@@ -38,11 +38,11 @@ import (
 	"sonde/shell"
 )
 
-// symtab is where the build leaves address and size of the symbol table it
-// carries along. Not zero, so that it is in the file.
+// symtab is the address and size of the symbol table in the image, set by the build. It is not
+// zero, so that it is in the file.
 var symtab = [2]uint64{1, 0}
 
-// initramfs is where the build leaves the archive of our own programs, likewise.
+// initramfs is the same for the archive of our own programs.
 var initramfs = [2]uint64{1, 0}
 
 func main() {
@@ -88,9 +88,9 @@ func main() {
 	select {}
 }
 
-// limitMemory has the garbage collector work harder before memory runs out, and
-// a runaway recursion end before the heap does. Threads may be as many as fit into
-// memory: the runtime's own limit would end the kernel earlier.
+// limitMemory makes the garbage collector work harder before memory runs out, and an endless
+// recursion end before the heap is full. There may be as many threads as fit into memory: the
+// runtime's own limit would end the kernel earlier.
 func limitMemory() {
 	const gigabyte = 1 << 30
 	mm.LimitHeap(0)
@@ -98,7 +98,7 @@ func limitMemory() {
 	debug.SetMaxStack(int(min(mm.Usable/8, gigabyte/2)))
 }
 
-// shortened is a line as the log has it: with a script in it, it may have thousands of bytes.
+// shortened is a line for the log: with a script in it, it may have thousands of bytes.
 func shortened(line string) string {
 	const most = 200
 	if len(line) <= most {
@@ -163,8 +163,8 @@ func runScript(script string) {
 	power.Exit(exitcode.ForScript(s.Status()))
 }
 
-// showScript runs the commands behind "--" for someone who has no keyboard: it shows the output page by
-// page on the terminal, waits so many seconds after each, and then there is a prompt.
+// showScript runs the commands behind "--" for someone without a keyboard: it shows the output page
+// by page on the terminal, waits the given number of seconds after each, and then shows the prompt.
 func showScript(script, seconds string) {
 	wait, err := strconv.Atoi(seconds)
 	if err != nil || wait < 0 {
@@ -179,15 +179,15 @@ func showScript(script, seconds string) {
 	<-done.Done()
 }
 
-// noKeyboard is what the first prompt says if there is a screen and no keyboard.
+// noKeyboard is the text before the first prompt if there is a screen and no keyboard.
 const noKeyboard = `There is no keyboard: no PS/2 controller answers, and the firmware imitates none for USB.
 To type, connect a serial line: the first port, 115200 baud, 8N1. Without one, start again and choose in GRUB's
 menu "run the checks and show them" or "no keyboard"; or press e there, and write commands of your own behind
 sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
 `
 
-// sizeTerminal takes the size of the terminal from the command line, where the launcher puts it.
-// ^L asks the terminal itself.
+// sizeTerminal takes the size of the terminal from the command line, where the launcher puts it. ^L
+// asks the terminal itself.
 func sizeTerminal() {
 	size := console.TTY.Winsize()
 	for name, to := range map[string]*uint16{"rows": &size.Rows, "columns": &size.Cols} {
@@ -200,7 +200,7 @@ func sizeTerminal() {
 	console.TTY.SetWinsize(size)
 }
 
-// interact is the shell on the serial line, again and again.
+// interact runs the shell on the serial line, again after each ^D.
 func interact() {
 	out := new(console.Output)
 	s := newShell(out)

@@ -17,12 +17,12 @@ import (
 	"sonde/kernel/mm"
 )
 
-// Memory before the runtime: a few pieces are taken, behind the image if there is
-// room, and buildMemory hands the rest to the heap.
+// Memory before the runtime: a few pieces are taken, behind the image if there is space, and
+// buildMemory gives the rest to the heap.
 
 var areas [trap.MaxCPUs]trap.Area
 
-// busy is what the heap must not get: the image first, then what take has returned.
+// busy is the memory that the heap must not get: the image first, then what take has returned.
 var (
 	busy  [8]handoff.Span
 	nBusy int
@@ -35,8 +35,8 @@ const (
 	dev = rw | amd64.PTE_PCD
 )
 
-// take returns n zeroed bytes, whole pages, at a multiple of align. All that it returns
-// is within 2 GiB of the image: displacements have 32 bits.
+// take returns n zeroed bytes, whole pages, at a multiple of align. All of them are within 2 GiB of
+// the image: displacements have 32 bits.
 func take(n, align uintptr) uintptr {
 	n = (n + pageSize - 1) &^ (pageSize - 1)
 	image := busy[0]
@@ -53,8 +53,8 @@ func take(n, align uintptr) uintptr {
 	return uintptr(pa)
 }
 
-// findImage learns where the linker put what, from the ELF header that is
-// loaded in front of the text.
+// findImage reads the addresses of the image's parts from the ELF header that is loaded in front of
+// the text.
 func findImage() {
 	m := phys.Identity(bootMapped)
 	base := uint64(textStart()) &^ (pageSize - 1)
@@ -105,7 +105,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	slots := take(mm.SlotBytes, hugePage)
 	mm.Slots = mm.Range{Start: slots, End: slots + mm.SlotBytes}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
-		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take gave it to us
+		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take reserved it
 	}
 
 	identity(pageSize, lowEnd, rw)
@@ -151,12 +151,11 @@ func alias(r mm.Range) {
 	check(mm.Tables.Map(aliasBase+uint64(r.Start), uint64(r.Start), uint64(r.End-r.Start), rw), uint64(r.Start))
 }
 
-// modules is what the loader has loaded beside the image; empty where it is
-// nowhere that can be mapped.
+// modules are the files that the loader has loaded besides the image; empty if they cannot be
+// mapped.
 var modules [handoff.MaxModules]mm.Range
 
-// mapModules makes the modules readable. They come in order; two of them may share
-// a page.
+// mapModules maps the modules read-only. They are sorted; two of them may share a page.
 func mapModules(info *handoff.Info) {
 	mapped := uint64(0)
 	for i := 0; i < info.NModules; i++ {
@@ -185,7 +184,7 @@ func guards() {
 	check(mm.Tables.Unmap(boot, pageSize), boot)
 }
 
-// giveHeap lines up what memory is left at heapBase, in 2 MiB pages.
+// giveHeap maps the remaining memory contiguously at heapBase, in 2 MiB pages.
 func giveHeap(info *handoff.Info) {
 	va := uint64(heapBase)
 	for i := 0; i < info.NMap; i++ {
@@ -197,15 +196,15 @@ func giveHeap(info *handoff.Info) {
 	setHeap(va)
 }
 
-// setHeap says that the heap ends at va.
+// setHeap sets the end of the heap to va.
 func setHeap(va uint64) {
 	mm.Usable = va - heapBase
 	mm.Heap = mm.Range{Start: heapBase, End: uintptr(va)}
 	goos.RamStart, goos.RamSize = heapBase, uint(va-heapBase)
 }
 
-// giveRange maps the 2 MiB pages in [start,end) at va, leaving out what is in use, and
-// returns the address behind them.
+// giveRange maps the 2 MiB pages in [start,end) at va, except those in use, and returns the address
+// behind them.
 func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	for pa := (start + hugePage - 1) &^ (hugePage - 1); pa+hugePage <= end; pa += hugePage {
 		if _, taken := info.InUse(pa, hugePage, busy[:nBusy]); taken {
@@ -222,7 +221,7 @@ func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	return va
 }
 
-// untabled is memory in bytes that there are no page tables for.
+// untabled is the size in bytes of memory for which page tables are missing.
 var untabled uint64
 
 // check ends the boot if the page tables cannot be built.

@@ -9,11 +9,11 @@ import (
 	"sonde/kernel/mm"
 )
 
-// What the check of the memory that the command line asks for has found; for the log.
+// Results of the memory check that the command line can ask for; for the log.
 var testedPages, wrongPages int
 
-// testMemory writes the heap's memory and reads it back, and leaves out the pages of
-// 2 MiB in which that differs: the last page of the heap takes the place of such a one.
+// testMemory writes the heap's memory and reads it back. A page of 2 MiB with a difference is
+// replaced by the last page of the heap, and not used.
 //
 // Context: before the runtime, on the kernel's tables.
 func testMemory() {
@@ -37,12 +37,11 @@ func testMemory() {
 	}
 }
 
-// holds reports whether the page at va keeps what is written to it: in each word its
-// address, and then the opposite, so that every bit is both and lines that are mixed up
-// show.
+// holds reports whether the page at va keeps what is written to it: first each word's address, then
+// its complement, so that each bit is 0 and 1, and exchanged address lines are found.
 func holds(va uintptr) bool {
 	for _, flip := range [...]uint64{0, ^uint64(0)} {
-		// Safe because: the page is mapped, and nobody's yet.
+		// Safe because: the page is mapped, and not used yet.
 		page := (*[hugePage / 8]uint64)(unsafe.Pointer(va))
 		for i := range page {
 			page[i] = uint64(uintptr(unsafe.Pointer(&page[i]))) ^ flip

@@ -15,14 +15,14 @@ import (
 	"sonde/kwatch"
 )
 
-// Probes and watchpoints that the command line asks for, to see what happens while
-// devices are set up: kprobe=SYMBOL[+OFFSET], kwatch=[r@|w@|rw@|x@]SYMBOL[+OFFSET]. Each logs
-// its first hits, with the stack; the last are kept for the next boot (kernel/flight).
+// Probes and watchpoints of the command line, to see what happens while devices are initialized:
+// kprobe=SYMBOL[+OFFSET], kwatch=[r@|w@|rw@|x@]SYMBOL[+OFFSET]. Each logs its first hits, with the
+// stack; the last ones are kept for the next boot (kernel/flight).
 
-// loggedHits is how many each logs.
+// loggedHits is how many hits each one logs.
 const loggedHits = 20
 
-// armProbes arms them. A mistake is logged, and the boot goes on.
+// armProbes arms them. A mistake is logged, and the boot continues.
 func armProbes() {
 	for words := (cmdline.Words{Rest: commandLine()}); ; {
 		word, more := words.Next()

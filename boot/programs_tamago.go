@@ -28,11 +28,11 @@ import (
 // programs are the processes of this machine; nil where it cannot run any.
 var programs *proc.Table
 
-// threadMemory is what a thread takes at the least, in bytes: its goroutine's stack,
-// its registers, a stack and tables of its own.
+// threadMemory is the least memory of a thread in bytes: its goroutine's stack, its registers, its
+// own stack and tables.
 const threadMemory = 128 << 10
 
-// startPrograms makes the machine able to run programs.
+// startPrograms prepares the machine for programs.
 func startPrograms() {
 	if err := usermode.Init(); err != nil {
 		printk.Warn("%s", err.Error())
@@ -72,13 +72,13 @@ func startPrograms() {
 
 func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
 
-// memoryNow is what sysinfo says of memory, in bytes.
+// memoryNow is the memory for sysinfo, in bytes.
 func memoryNow() (total, free uint64) {
 	m := procfs.MemoryNow()
 	return m.Total, m.Available()
 }
 
-// load counts programs that run; what the kernel does for itself is not counted.
+// load counts running programs; the kernel's own work does not count.
 var load procfs.Averages
 
 func sampleLoad() {
@@ -88,7 +88,7 @@ func sampleLoad() {
 	}
 }
 
-// loadNow is what /proc/loadavg says.
+// loadNow is the contents of /proc/loadavg.
 func loadNow() procfs.Load {
 	l := procfs.Load{Average: load.Now()}
 	if programs != nil {
@@ -99,7 +99,7 @@ func loadNow() procfs.Load {
 	return l
 }
 
-// statNow is what /proc/stat says.
+// statNow is the contents of /proc/stat.
 func statNow() procfs.Stat {
 	s := procfs.StatNow()
 	if programs != nil {

@@ -13,18 +13,17 @@ import (
 	"sonde/kernel/printk"
 )
 
-// The flight recorder's memory is to be found again by the next boot, and left alone by
-// what runs before that: firmware, which keeps to the first megabytes and to the end of the
-// memory below 4 GiB, and GRUB, whose heap begins at that end, too, and whose modules lie
-// behind the first megabytes. So it is the last page of 2 MiB in front of the image that is
-// free, and the next boot looks into all of them.
+// The next boot must find the flight recorder's memory unchanged, although other code runs before
+// that: firmware, which uses the first megabytes and the end of the memory below 4 GiB, and GRUB,
+// whose heap begins at that end, too, and whose modules lie behind the first megabytes. So it is
+// the last free page of 2 MiB below the image, and the next boot looks into all of them.
 
 const (
 	recorderEnd   = imageBase
 	recorderFloor = 16 << 20
 )
 
-// recorderPA is where the flight recorder's memory is, 0 for nowhere.
+// recorderPA is the address of the flight recorder's memory, 0 if there is none.
 var recorderPA uint64
 
 // startRecorder finds the recorder's memory, and begins to record.
@@ -52,13 +51,12 @@ func startRecorder() {
 	flight.Main.Open(recorderAt(recorderPA), cpu.Rdtsc())
 }
 
-// recorderAt is the memory at addr as package flight wants it.
+// recorderAt is the memory at addr as package flight needs it.
 //
-// Safe because: it is mapped, and nobody else's.
+// Safe because: it is mapped, and nothing else uses it.
 func recorderAt(addr uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// mapRecorder maps the memory so that no store to it stays in a cache, which a reset would
-// empty.
+// mapRecorder maps the memory so that no store to it stays in a cache, which a reset would lose.
 func mapRecorder() {
 	if recorderPA != 0 {
 		n := (uint64(flight.Size) + pageSize - 1) &^ (pageSize - 1)
@@ -66,8 +64,8 @@ func mapRecorder() {
 	}
 }
 
-// moveRecorder is for when the kernel's tables are in use. What boot's have left in the
-// caches goes to memory.
+// moveRecorder switches to the mapping in the kernel's tables. It writes the caches back, where
+// stores through boot's tables may be.
 func moveRecorder() {
 	if recorderPA != 0 {
 		cpu.Wbinvd()
@@ -75,7 +73,7 @@ func moveRecorder() {
 	}
 }
 
-// tellRecorder says in the log what the boot before has left.
+// tellRecorder logs what the previous boot has left.
 func tellRecorder() {
 	switch f, err := flight.Main.Before(); {
 	case err == nil:

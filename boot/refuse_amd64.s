@@ -1,7 +1,7 @@
-// The last words of a machine that cannot run the kernel.
+// Reports that a machine cannot run the kernel.
 //
-// As in entry_amd64.s only instructions are used whose encoding means the same in 32-bit and
-// in 64-bit mode, since it may be either.
+// As in entry_amd64.s only instructions are used whose encoding means the same in 32-bit and in
+// 64-bit mode, since it may be either.
 //
 // Source: Multiboot2 Specification 2.0, "Boot information", "Framebuffer info".
 
@@ -11,7 +11,7 @@
 #include "textflag.h"
 #include "bothmodes_amd64.h"
 
-// Multiboot2's tag of the picture.
+// Multiboot2's tag of the framebuffer.
 #define TAG_PICTURE	8
 #define ADDRESS		8
 #define ADDRESS_HIGH	12
@@ -21,9 +21,9 @@
 #define KIND		29
 #define KIND_RGB	1
 
-// refuse prints the Go string at SI in the picture that a loader has left, where a VGA
-// shows text, and on COM1; it tells the launcher of a crash, and halts where there is none.
-// BP = what the loader tells, or 0.
+// refuse prints the Go string at SI on a loader's framebuffer, in a VGA's text memory, and on COM1;
+// it reports a crash to the launcher, and halts if there is none. BP = the loader's information, or
+// 0.
 TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
 	MOVL	8(SI), CX
 	MOVL	(SI), SI
@@ -57,8 +57,8 @@ full:
 	HLT
 	JMP	-2(PC)
 
-// draw draws the CX characters at SI, up to the first that is no letter, along the top of the
-// picture, if BP tells of one whose pixels are colours. It keeps SI, CX and BP.
+// draw draws up to CX characters at SI, as far as the font has them, in the first row of the
+// framebuffer, if BP describes one with direct colours. It keeps SI, CX and BP.
 TEXT ·draw<>(SB),NOSPLIT|NOFRAME,$0
 	PUSHQ	SI
 	PUSHQ	CX
@@ -84,7 +84,7 @@ found:
 	JNE	done
 	MOVL	ADDRESS_HIGH(BX), AX
 	TESTL	AX, AX
-	JNE	done			// above what can be reached
+	JNE	done // above the addresses that are mapped
 	MOVL	ADDRESS(BX), DI
 	MOVL	WIDTH(BX), AX
 	SHRL	$3, AX

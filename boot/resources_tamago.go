@@ -20,12 +20,12 @@ import (
 	"sonde/kernel/smbios"
 )
 
-// What is where in memory and among the ports, and what firmware says of the machine.
+// Resources in memory and among the ports, and what firmware says about the machine.
 
-// told is what firmware has left.
+// told is the information from firmware.
 var told firmware.Firmware
 
-// findFirmware learns what the machine is called.
+// findFirmware reads the machine's name.
 func findFirmware() {
 	told = firmware.Firmware{Mem: inspect.Physical{}, Root: acpiInfo.Root, Wide: acpiInfo.Wide}
 	dmi, err := smbios.FindEFI(told.Mem, loader.EFI)
@@ -66,7 +66,7 @@ func showMemory(w io.Writer) {
 	if h := acpiInfo.HPET; h.Found && h.Base.Space == acpi.SpaceMemory {
 		t.Add("HPET 0", h.Base.Addr, hpetBytes)
 	}
-	all, _ := told.Tables() // what is good
+	all, _ := told.Tables() // the valid ones
 	for _, one := range all {
 		for _, e := range one.ECAM() {
 			addECAM(&t, e)
@@ -84,7 +84,7 @@ func addECAM(t *resource.Tree, e tables.ECAM) {
 	t.Add(name, e.Base+uint64(e.First)*busBytes, (uint64(e.Last)-uint64(e.First)+1)*busBytes)
 }
 
-// addPCI adds what PCI devices answer to in memory, or among the ports.
+// addPCI adds the memory or port ranges of PCI devices.
 func addPCI(t *resource.Tree, io bool) {
 	for _, d := range inspect.Devices() {
 		for _, r := range d.Regions {
@@ -99,7 +99,7 @@ func addPCI(t *resource.Tree, io bool) {
 	}
 }
 
-// showPorts prints /proc/ioports: of devices on PCI, and those that the kernel uses.
+// showPorts prints /proc/ioports: ports of PCI devices, and those that the kernel uses.
 func showPorts(w io.Writer) {
 	var t resource.Tree
 	addPCI(&t, true)

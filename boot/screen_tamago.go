@@ -14,8 +14,8 @@ import (
 	"sonde/kernel/screen"
 )
 
-// startScreen makes the loader's framebuffer a console, if it has left one of a kind that
-// we know, where boot's tables reach it.
+// startScreen makes the loader's framebuffer a console, if there is one of a known kind that boot's
+// tables map.
 func startScreen() {
 	f := &loader.Framebuffer
 	mode, size := pictureMode(f)
@@ -25,8 +25,8 @@ func startScreen() {
 	}
 }
 
-// mapScreen makes the framebuffer reachable on the kernel's tables. Stores to it may be
-// put together on the way: a pixel at a time is slow.
+// mapScreen maps the framebuffer in the kernel's tables. Stores to it may be combined: single
+// pixels are slow.
 func mapScreen() {
 	f := &loader.Framebuffer
 	mode, size := pictureMode(f)
@@ -40,18 +40,18 @@ func mapScreen() {
 	screenMode = mode
 }
 
-// What mapScreen leaves for moveScreen.
+// Results of mapScreen for moveScreen.
 var (
 	screenAt   uintptr
 	screenMode screen.Mode
 )
 
-// moveScreen is for when the kernel's tables are in use.
+// moveScreen switches to the mapping in the kernel's tables.
 func moveScreen() {
 	if screenAt == 0 {
 		return
 	}
-	base := *(*unsafe.Pointer)(unsafe.Pointer(&screenAt)) // Safe because: it is mapped for good
+	base := *(*unsafe.Pointer)(unsafe.Pointer(&screenAt)) // Safe because: it stays mapped
 	if screen.Main.On() {
 		screen.Main.Move(base)
 		return
@@ -60,7 +60,7 @@ func moveScreen() {
 	screen.Main.Start(screenMode)
 }
 
-// pictureMode returns how to draw on f, and how many bytes it has; 0 if we cannot.
+// pictureMode returns how to draw on f, and its size in bytes; 0 if its kind is not supported.
 func pictureMode(f *handoff.Framebuffer) (m screen.Mode, size uint64) {
 	if !f.Drawable() {
 		return m, 0
@@ -70,8 +70,8 @@ func pictureMode(f *handoff.Framebuffer) (m screen.Mode, size uint64) {
 	return m, uint64(f.Pitch) * uint64(f.Height)
 }
 
-// The stages of the boot. Each shows its code on all consoles when GRUB has loaded the
-// kernel, and in any case on port 0x80, which some boards display: docs/boards.md.
+// The stages of the boot. Each shows its code on all consoles if GRUB has loaded the kernel, and
+// always on port 0x80, which some boards display: docs/boards.md.
 const (
 	stageEntered = 1 + iota
 	stageLoader
@@ -89,7 +89,7 @@ const (
 
 const postPort = 0x80
 
-// stage says that the boot has come to this point.
+// stage reports that the boot has reached a stage.
 func stage(code uint8) {
 	cpu.Out8(postPort, code)
 	flight.Main.Stage(code)
@@ -104,5 +104,5 @@ func stage(code uint8) {
 	}
 }
 
-// showStages says whether a loader for boards is at work.
+// showStages is whether consoles show stages: a loader for boards is in use.
 var showStages bool

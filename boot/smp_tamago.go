@@ -23,14 +23,14 @@ var (
 	apUp     atomic.Int32
 )
 
-// noLowPage says that nothing below 1 MiB was free for further CPUs to start in.
+// noLowPage is set if no page below 1 MiB was free for starting further CPUs.
 var noLowPage bool
 
 func apEntryAddr() uintptr
 func textStart() uintptr
 
-// findCPUs gives this CPU index 0 and the others the MADT lists the next ones.
-// Without ACPI, or if maxcpus=1 says so, the machine is taken to have one.
+// findCPUs gives this CPU index 0 and the others in the MADT the next ones. Without ACPI, or with
+// maxcpus=1, there is only one.
 func findCPUs(self uint32) {
 	cpu.AddCPU(self)
 	m := &acpiInfo.MADT
@@ -46,8 +46,8 @@ func findCPUs(self uint32) {
 	}
 }
 
-// startCPUs starts the CPUs that findCPUs found, each up to its park. One that does not
-// come is left out.
+// startCPUs starts the CPUs that findCPUs found, each up to its park. One that does not respond is
+// left out.
 func startCPUs() {
 	page, ok := lowPage()
 	if !ok {
@@ -62,13 +62,13 @@ func startCPUs() {
 			id++
 			continue
 		}
-		cpu.StopAP(cpu.APIC(id)) // it must not come while another is awaited
+		cpu.StopAP(cpu.APIC(id)) // it must not start while another one is awaited
 		cpu.Drop(id)
 		failedAPs++
 	}
 }
 
-// lowPage is where further CPUs start: below 1 MiB, and no longer the firmware's.
+// lowPage is the page where further CPUs start: below 1 MiB, and no longer used by firmware.
 func lowPage() (pa uint64, ok bool) {
 	const usual = 0x8000
 	for _, from := range [...]uint64{usual, pageSize} {
@@ -79,7 +79,7 @@ func lowPage() (pa uint64, ok bool) {
 	return 0, false
 }
 
-// startCPU starts the CPU with index id, which has 10 s to come: a host may be busy.
+// startCPU starts the CPU with index id, which has 10 s to respond: a host may be busy.
 func startCPU(id int, page uint64) bool {
 	c := areas[id].CPU
 	_, apStack = c.TrapStack()
@@ -151,6 +151,6 @@ func writeTrampoline(page uint64) {
 // put copies b to physical memory at pa.
 func put(pa uintptr, b []byte) {
 	for i, c := range b {
-		*(*byte)(unsafe.Pointer(pa + uintptr(i))) = c // Safe because: low memory is mapped and nobody's
+		*(*byte)(unsafe.Pointer(pa + uintptr(i))) = c // Safe because: low memory is mapped and unused
 	}
 }

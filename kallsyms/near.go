@@ -1,15 +1,15 @@
 package kallsyms
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
 const (
-	maxNear     = 5  // similar names in an error message
-	maxDistance = 2  // edits that still count as a slip of the finger
+	maxNear     = 3  // similar names in an error message
+	maxDistance = 2  // edits that still count as a mistyped name
 	maxEditLen  = 64 // longer names are compared by substring only
 )
 
@@ -23,35 +23,63 @@ func (t *Table) unknown(name string) error {
 		name, ErrUnknown, strings.Join(near, ", "))
 }
 
-// near returns the names most similar to name: those that contain it, and
-// those whose part after the last slash is at most maxDistance edits away.
-// It costs one pass over the names; the length of nearly all rules them out.
-func (t *Table) near(name string) []string {
-	type candidate struct {
-		name  string
-		score int
+// nearest collects the names with the lowest score.
+type nearest struct {
+	score int
+	names []string
+}
+
+func (n *nearest) add(name string, score int) {
+	if score > n.score || slices.Contains(n.names, name) {
+		return
 	}
-	var best []candidate
+	if score < n.score {
+		n.score, n.names = score, nil
+	}
+	if len(n.names) < maxNear {
+		n.names = append(n.names, name)
+	}
+}
+
+// near returns the names whose part after the last slash is the fewest edits away from name's, at
+// most maxDistance; if there are none, the shortest names that contain name. It leaves out names
+// that the compiler made. It costs one pass over the names; the length of nearly all rules them out.
+func (t *Table) near(name string) []string {
+	best := nearest{score: math.MaxInt}
 	want := strings.ToLower(tail(name))
 	for i := range t.n {
-		score, ok := similarity(tail(t.name(i)), want)
-		if !ok {
-			continue
-		}
-		best = append(best, candidate{t.name(i), score})
-		if len(best) >= 4*maxNear {
-			slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
-			best = best[:maxNear]
+		have := t.name(i)
+		if score, ok := similarity(tail(have), want); ok && score <= best.score && !compilerMade(have) {
+			best.add(have, score)
 		}
 	}
-	slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
-	var names []string
-	for _, c := range best {
-		if len(names) < maxNear && !slices.Contains(names, c.name) {
-			names = append(names, c.name)
-		}
+	return best.names
+}
+
+// Nearest returns those of names that are the fewest edits away from typed: at most two, or one if
+// typed is short.
+func Nearest(typed string, names []string) []string {
+	best := nearest{score: maxDistance}
+	if len(typed) <= 3 {
+		best.score = 1
 	}
-	return names
+	for _, name := range names {
+		best.add(name, distance(typed, name))
+	}
+	return best.names
+}
+
+// compilerMade reports whether nobody has written a function or variable of that name: type data,
+// equality functions, wrappers of deferred calls and of method values, and wrappers of promoted
+// methods that are not exported, which have the name of their package in the middle.
+func compilerMade(name string) bool {
+	path, _, _ := strings.Cut(name, "[")
+	if strings.Contains(path, ":") || strings.Contains(path, ".deferwrap") || strings.Contains(path, ".gowrap") || strings.HasSuffix(path, "-fm") {
+		return true
+	}
+	dir := path[:len(path)-len(tail(path))]
+	first, rest, _ := strings.Cut(dir, "/") // the first element may be a domain
+	return strings.Contains(first, "(") || strings.Contains(rest, ".")
 }
 
 // similarity scores how far have is from want, which is in lower case; lower
@@ -97,40 +125,35 @@ func lower(c byte) byte {
 	return c
 }
 
-// Similar reports whether a name may be a slip of the finger for another: two characters off, or
-// one in short ones.
-func Similar(typed, name string) bool {
-	most := maxDistance
-	if len(typed) <= 3 {
-		most = 1
-	}
-	return distance(typed, name) <= most
-}
-
-// distance is the Levenshtein distance of a and b, ignoring the case of a. It
-// gives up with maxDistance+1 as soon as the result must be larger.
+// distance is the number of edits that turn a into b: characters that are inserted, removed or
+// replaced, and neighbours that change places. It ignores the case of a, and gives up with
+// maxDistance+1 as soon as the result must be larger.
 func distance(a, b string) int {
 	if len(a) > maxEditLen || len(b) > maxEditLen {
 		return maxDistance + 1
 	}
-	var row [maxEditLen + 1]int
-	for j := range row {
-		row[j] = j
+	var rows [3][maxEditLen + 1]int // for the last three prefixes of a, by the length of b's
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
 	for i := range len(a) {
-		diag, least := row[0], i+1
+		row, above, two := &rows[(i+1)%3], &rows[i%3], &rows[(i+2)%3]
 		row[0] = i + 1
+		least := row[0]
 		for j := range len(b) {
-			cost := diag
+			d := above[j]
 			if lower(a[i]) != b[j] {
-				cost = 1 + min(diag, row[j], row[j+1])
+				d = 1 + min(d, above[j+1], row[j])
 			}
-			diag, row[j+1] = row[j+1], cost
-			least = min(least, cost)
+			if i > 0 && j > 0 && lower(a[i]) == b[j-1] && lower(a[i-1]) == b[j] {
+				d = min(d, 1+two[j-1])
+			}
+			row[j+1] = d
+			least = min(least, d)
 		}
-		if least > maxDistance {
+		if least > maxDistance+1 { // a transposition looks two rows back
 			return maxDistance + 1
 		}
 	}
-	return row[len(b)]
+	return min(rows[len(a)%3][len(b)], maxDistance+1)
 }

@@ -124,7 +124,7 @@ func TestDistanceIsBounded(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"read", "read", 0}, {"Read", "read", 0}, {"raed", "read", 2}, {"", "ab", 2},
+		{"read", "read", 0}, {"Read", "read", 0}, {"raed", "read", 1}, {"", "ab", 2},
 		{"abcdef", "ghijkl", maxDistance + 1},
 		{strings.Repeat("x", 65), "x", maxDistance + 1},
 	} {

@@ -2,16 +2,16 @@ package shell
 
 import "strings"
 
-// again is a shell for a command that runs others: with its files, and whatever ends it
-// ends only this.
+// again is a shell for a command that runs others: it has the command's files, and is ended when
+// the command is.
 func (c *Context) again() *Shell {
 	s := *c.Shell
 	s.In, s.Out, s.Err, s.interrupt = c.In, c.Out, c.Err, c.Interrupt
 	return &s
 }
 
-// script is what the arguments of such a command say: one is a script, several are the words
-// of a command.
+// script is the script in the arguments of such a command: one argument is a script, several are
+// the words of one command.
 func script(args []string) string {
 	if len(args) == 1 {
 		return args[0]

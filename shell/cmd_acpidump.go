@@ -24,7 +24,7 @@ func acpidump(c *Context, args []string) error {
 	if c.Machine.Firmware == nil {
 		return missing("ACPI tables")
 	}
-	all, readErr := c.Machine.Firmware.Tables() // with an error, what is good
+	all, readErr := c.Machine.Firmware.Tables() // with an error, the valid ones
 	name, one := opts['n']
 	_, words := opts['d']
 	found := false

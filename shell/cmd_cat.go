@@ -38,8 +38,7 @@ func catFile(c *Context, path string) error {
 	return copyOut(c, f)
 }
 
-// copyOut copies r to the output until its end or ^C. A file is read by
-// vfs.Read, piece by piece.
+// copyOut copies r to the output until its end or ^C. It reads a file by vfs.Read, in pieces.
 func copyOut(c *Context, r io.Reader) error {
 	buf := make([]byte, 4096)
 	for !c.Interrupted() {

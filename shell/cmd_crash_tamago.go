@@ -12,8 +12,8 @@ import (
 	"sonde/kernel/usermode/bare"
 )
 
-// The crash command ends the kernel in each way that the kernel has a rule for, so
-// that users and tests see what it says then.
+// The crash command ends the kernel in each way that the kernel handles, so that users and tests
+// see the reports.
 
 // crashKinds are its arguments. Those that return do not end the kernel.
 var crashKinds = map[string]func() error{
@@ -26,7 +26,7 @@ var crashKinds = map[string]func() error{
 	"int3":          func() error { trap.Breakpoint(); return nil },
 	"oom":           exhaust,
 	"nil-recover":   recoverNil,
-	// The same in ring 3. DIVL CX with CX = 0 and INT $18, which is #MC.
+	// In ring 3: DIVL CX with CX = 0, and INT $18, which is #MC.
 	"ring3-doublefault":  func() error { trap.Mislead(amd64.VEC_DE); return inRing3(0x31, 0xc9, 0xf7, 0xf1) },
 	"ring3-machinecheck": func() error { trap.Open(amd64.VEC_MC); return inRing3(0xcd, amd64.VEC_MC) },
 }

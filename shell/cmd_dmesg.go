@@ -54,8 +54,8 @@ func has(opts map[byte]string, c byte) bool {
 	return ok
 }
 
-// setConsole takes a number, up to which the console shows nothing, or the
-// name of the last level that it shows.
+// setConsole takes a number, below which levels are shown on the console, or the name of the last
+// level that is shown.
 func setConsole(text string) error {
 	if n, err := strconv.Atoi(text); err == nil {
 		return printk.SetConsoleLevel(n)
@@ -67,7 +67,7 @@ func setConsole(text string) error {
 	return printk.SetConsoleLevel(int(level) + 1)
 }
 
-// followLog prints the log and then what comes, until ^C.
+// followLog prints the log and then new records, until ^C.
 func followLog(c *Context, max printk.Level) error {
 	if c.Interrupt == nil {
 		return Usagef("-w needs a terminal, where ^C can be typed")

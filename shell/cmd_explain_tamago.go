@@ -37,7 +37,7 @@ var explainCommand = &Command{
 		case ofFile:
 			path, missing := findProgram(name)
 			if missing != nil {
-				path = name // a library, perhaps
+				path = name // it may be a library
 			}
 			err = user.File(&b, path, where)
 		default:
@@ -57,7 +57,7 @@ var explainCommand = &Command{
 	},
 }
 
-// explainAddress draws a place of a process.
+// explainAddress draws an address of a process.
 func explainAddress(c *Context, w io.Writer, pid, addr string) error {
 	id, err := strconv.Atoi(pid)
 	if err != nil {

@@ -36,7 +36,7 @@ func free(c *Context, args []string) error {
 	return err
 }
 
-// humanSize writes a size with a unit, as free -h does.
+// humanSize formats a size with a unit, as free -h does.
 func humanSize(n uint64) string {
 	const units = "KMGT"
 	if n < 1<<10 {

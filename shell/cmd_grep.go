@@ -13,8 +13,8 @@ var grepCommand = &Command{
 	Run:   grep,
 }
 
-// matcher is what grep looks for. It is text, not a pattern: the names of Go
-// symbols are full of characters that have another meaning in patterns.
+// matcher is what grep searches for. It is text, not a pattern: the names of Go symbols are full of
+// characters that are special in patterns.
 type matcher struct {
 	text             string
 	atStart, atEnd   bool
@@ -48,7 +48,7 @@ func grep(c *Context, args []string) error {
 	return err
 }
 
-// print prints the lines that match, each after the name if there is one.
+// print prints the matching lines, each after the name if there is one.
 func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 	n, i := 0, 0
 	if name != "" {

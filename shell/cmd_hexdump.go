@@ -44,7 +44,7 @@ func hexdump(c *Context, args []string) error {
 	})
 }
 
-// notEnd is err, unless it says that a file has ended.
+// notEnd returns err, but nil for the end of a file.
 func notEnd(err error) error {
 	if err == io.EOF {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// errSub is what commands say that are for the user's own shell.
+// errSub is the error of commands that only work in the user's own shell.
 var errSub = errors.New("no job control in the background")
 
 var jobsCommand = &Command{
@@ -97,7 +97,7 @@ func bg(c *Context, args []string) error {
 	return nil
 }
 
-// jobOf returns the job that the arguments of fg name, or the current one.
+// jobOf returns the job that fg's arguments name, or the current one.
 func (s *Shell) jobOf(args []string) (*job, error) {
 	switch {
 	case s.job != nil:
@@ -157,8 +157,7 @@ func wait(c *Context, args []string) error {
 	return Status(status)
 }
 
-// waitFor waits until a job has ended or stopped, and reports whether it has. In a script
-// it is not reported.
+// waitFor waits until a job has ended or stopped; then it reports that, except in a script.
 func (s *Shell) waitFor(c *Context, j *job) bool {
 	for now, changed := j.look(); now == running; now, changed = j.look() {
 		select {

@@ -39,7 +39,7 @@ func kill(c *Context, args []string) error {
 	return Status(status)
 }
 
-// signalOf takes the signal off the arguments: -9, -KILL, -s KILL.
+// signalOf removes the signal from the arguments: -9, -KILL, -s KILL.
 func signalOf(args []string) (n int, rest []string, err error) {
 	name := ""
 	switch {
@@ -62,7 +62,7 @@ func signalOf(args []string) (n int, rest []string, err error) {
 	return n, rest, nil
 }
 
-// kill sends a signal to what an argument names.
+// kill sends a signal to the process or job that an argument names.
 func (c *Context) kill(n int, arg string) error {
 	if strings.HasPrefix(arg, "%") {
 		j, err := c.Shell.jobs.find(arg)
@@ -95,7 +95,7 @@ func (c *Context) kill(n int, arg string) error {
 	return nil
 }
 
-// killJob sends a signal to all of a job. One that has stopped goes on to see its end.
+// killJob sends a signal to all members of a job. A stopped job is continued, so that it can end.
 func killJob(j *job, n int) error {
 	now, _ := j.look()
 	switch {

@@ -26,7 +26,7 @@ import (
 	_ "sonde/qemu/suites/watch"
 )
 
-// ktestCommand runs the kernel's own tests; only images built for that have it.
+// ktestCommand runs the kernel's own tests; only images with tests have it.
 var ktestCommand = &Command{
 	Name:  "ktest",
 	Usage: "[PATTERN...]",

@@ -71,7 +71,7 @@ func runKwatch(c *Context, args []string) error {
 	return w.run(both.Out, c.Err, limit, nil, func() error { return guard(cmd, &both, args[2:]) })
 }
 
-// lockedWriter lets several goroutines write.
+// lockedWriter is a writer for several goroutines.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -83,12 +83,12 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// watch is what a kwatch command watches.
+// watch is the place that a kwatch command watches.
 type watch struct {
 	addr    uintptr
 	length  int
 	typ     kwatch.Type
-	process *proc.Process // whose memory it is; nil: the kernel's
+	process *proc.Process // the process whose memory it is; nil: the kernel's
 }
 
 // findProcess returns the process of that number.
@@ -145,7 +145,7 @@ func parseWatch(s string) (*watch, error) {
 	return w, nil
 }
 
-// symbolPlace returns where SYMBOL[+OFFSET] is, and how many bytes of the symbol are there.
+// symbolPlace returns the address of SYMBOL[+OFFSET], and how many bytes of the symbol follow it.
 func symbolPlace(place string) (addr uintptr, size uint64, err error) {
 	name, off := place, uint64(0)
 	if at := strings.LastIndexByte(place, '+'); at > 0 {
@@ -160,8 +160,8 @@ func symbolPlace(place string) (addr uintptr, size uint64, err error) {
 	return uintptr(s.Addr + off), s.Size - min(off, s.Size), nil
 }
 
-// run prints hits to out until limit of them, if that is not negative, or end is closed; with
-// a command until that has ended.
+// run prints hits to out until there have been limit hits, if that is not negative, or end is
+// closed; if there is a command, until that has ended.
 func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, command func() error) error {
 	var q kwatch.Queue
 	reg, where, err := w.register(&q)
@@ -188,7 +188,7 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 	return err
 }
 
-// until returns what is closed with end, or when the process ends.
+// until returns a channel that is closed with end, or when the process ends.
 func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 	if w.process == nil {
 		return end
@@ -204,7 +204,7 @@ func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 	return over
 }
 
-// printHits prints hits until limit of them, or end is closed and none is left.
+// printHits prints hits until there have been limit hits, or end is closed and none is left.
 func printHits(out io.Writer, q *kwatch.Queue, limit int64, end <-chan struct{}) {
 	for n := int64(0); n != limit; {
 		if h, ok := q.Take(); ok {
@@ -225,11 +225,11 @@ func printHits(out io.Writer, q *kwatch.Queue, limit int64, end <-chan struct{})
 	}
 }
 
-// pollHits is how often the queue is looked into. Handlers wake nobody: what is watched
-// may be the scheduler's.
+// pollHits is how often the queue is checked. Handlers do not wake anything: the watched place may
+// be the scheduler's.
 const pollHits = 5 * time.Millisecond
 
-// hitLine renders a hit: values, function, source, goroutine, CPU.
+// hitLine formats a hit: values, function, source, goroutine, CPU.
 func hitLine(h *kwatch.Hit) string {
 	var b strings.Builder
 	at := h.IP
@@ -249,8 +249,8 @@ func hitLine(h *kwatch.Hit) string {
 	return b.String()
 }
 
-// source is the line that the instruction at pc comes from. Of what was inlined there, such
-// as an atomic store, it is the function's own line that is nearest before it.
+// source is the source line of the instruction at pc. If it was inlined, as an atomic store is,
+// this is the nearest preceding line of the function itself.
 func source(pc uintptr) string {
 	name, off, _, ok := kallsyms.Lookup(uint64(pc))
 	fn := runtime.FuncForPC(pc)

@@ -31,19 +31,19 @@ var lessCommand = &Command{
 	},
 }
 
-// viewer shows a page of lines, and goes where the keys say.
+// viewer shows a page of lines, and moves as the keys say.
 type viewer struct {
 	c             *Context
 	lines         []string
 	rows, columns int
 	top           int    // the first line on the screen
 	shown         int    // how many lines are on it
-	find          string // what was looked for last
+	find          string // the last text searched for
 	note          string // for the last row
-	typed         []byte // keys that have not been obeyed yet
+	typed         []byte // keys that have not been handled yet
 }
 
-// run obeys keys until q.
+// run handles keys until q.
 func (v *viewer) run() error {
 	defer io.WriteString(v.c.Out, "\r\x1b[K")
 	for {
@@ -58,7 +58,7 @@ func (v *viewer) run() error {
 	}
 }
 
-// obey does what a key means.
+// obey handles a key.
 func (v *viewer) obey(key byte) error {
 	switch key {
 	case ' ', 'f':
@@ -86,10 +86,10 @@ func (v *viewer) obey(key byte) error {
 	return nil
 }
 
-// goTo makes a line the first on the screen, or the nearest to it that leaves no room empty.
+// goTo makes a line the first on the screen, or the nearest one with which the screen is full.
 func (v *viewer) goTo(line int) { v.top = max(0, min(line, v.before(len(v.lines)))) }
 
-// before returns where the page begins that ends before a line.
+// before returns the first line of the page that ends before a line.
 func (v *viewer) before(end int) int {
 	left := v.rows - 1
 	for end > 0 {
@@ -101,18 +101,18 @@ func (v *viewer) before(end int) int {
 	return end
 }
 
-// look goes to the next line from there on that has the text, by steps of 1 or -1.
+// look goes to the next line from there on that contains the text, in steps of 1 or -1.
 func (v *viewer) look(from, step int) {
 	for i := from; v.find != "" && i >= 0 && i < len(v.lines); i += step {
 		if strings.Contains(v.lines[i], v.find) {
-			v.top = i // also if the screen is not filled then, as in less
+			v.top = i // even if the screen is not full then, as in less
 			return
 		}
 	}
 	v.note = "no more lines with " + v.find
 }
 
-// text is a line as it is shown: without tabs, and without what would move the cursor.
+// text is a line as it is shown: without tabs and control characters.
 func text(line string) string {
 	var b strings.Builder
 	for _, r := range strings.TrimRight(line, "\r\n") {
@@ -133,7 +133,7 @@ func (v *viewer) height(line string) int {
 	return max(1, (utf8.RuneCountInString(text(line))+v.columns-1)/v.columns)
 }
 
-// draw shows the page, and below it a colon, or what there is to say.
+// draw shows the page, and below it a colon, or the note.
 func (v *viewer) draw() {
 	var b strings.Builder
 	b.WriteString("\x1b[H\x1b[2J")
@@ -153,7 +153,7 @@ func (v *viewer) draw() {
 	io.WriteString(v.c.Out, b.String())
 }
 
-// ask reads what is to be looked for, up to enter; nothing means the same as before.
+// ask reads the text to search for, up to enter; empty means the previous one.
 func (v *viewer) ask() error {
 	find := ""
 	for {
@@ -174,12 +174,12 @@ func (v *viewer) ask() error {
 	}
 }
 
-// sequences are the keys that send more than a byte, and those that mean the same.
+// sequences are keys that send several bytes, and the keys that mean the same.
 var sequences = map[string]byte{
 	"\x1b[A": 'k', "\x1b[B": 'j', "\x1b[5~": 'b', "\x1b[6~": ' ', "\x1b[H": 'g', "\x1b[F": 'G', "\x1b[1~": 'g', "\x1b[4~": 'G',
 }
 
-// key waits for a key. Errors: that ^C has ended it.
+// key waits for a key. Errors: ^C has been typed.
 func (v *viewer) key() (byte, error) {
 	for {
 		if len(v.typed) > 0 {

@@ -44,7 +44,7 @@ func ls(c *Context, args []string) error {
 	return errors.Join(errs...)
 }
 
-// gap is the empty line between two directories.
+// gap is an empty line in front of each directory but the first.
 func gap(i int) string {
 	if i > 0 {
 		return "\n"
@@ -82,7 +82,7 @@ func lsLine(w io.Writer, info fs.FileInfo, name string, long bool) error {
 	return err
 }
 
-// modeText is a mode as ls has it: "drwxr-xr-x".
+// modeText formats a mode as ls does: "drwxr-xr-x".
 func modeText(m fs.FileMode) string {
 	text := []byte("-rwxrwxrwx")
 	for i := range 9 {

@@ -50,7 +50,7 @@ func lspci(c *Context, args []string) error {
 	return nil
 }
 
-// deviceNames reads the names of devices, if someone has brought them.
+// deviceNames reads the names of devices, if the file with them exists.
 func deviceNames() (*inspect.Names, error) {
 	f, err := vfs.Root.Open("usr/share/misc/pci.ids")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/inspect"
 )
 
-// The commands that look at the machine, and change it: for boards that nobody knows.
+// Commands that read and change the machine, for bringing up an unknown board.
 var machineCommands = []*Command{
 	lspciCommand,
 	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register; numbers are hexadecimal", Run: rdmsr},
@@ -23,8 +23,8 @@ var machineCommands = []*Command{
 	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write physical memory, uncached; this may crash the kernel", Run: poke},
 }
 
-// numbers reads arguments: least of them at least, all in hexadecimal but the last one
-// beyond that, which is a size.
+// numbers reads at least that many arguments, all in hexadecimal except the last optional one,
+// which is a size.
 func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ int, err error) {
 	if len(args) < least || len(args) > least+min(len(sizes), 1) {
 		return nil, 0, Usagef("wrong number of arguments")

@@ -15,7 +15,7 @@ var mkdirCommand = &Command{
 	},
 }
 
-// eachPath calls f with each path; one error does not keep it from the rest.
+// eachPath calls f with each path, also after an error.
 func eachPath(paths []string, f func(string) error) error {
 	if len(paths) == 0 {
 		return Usagef("no path given")

@@ -29,15 +29,15 @@ var moreCommand = &Command{
 	},
 }
 
-// errOver says that no more is wanted.
+// errOver ends the output after q.
 var errOver = errors.New("q")
 
-// pager shows lines until the screen is full, and waits for a key then. Where nobody types, as in a
-// script, it waits for nothing.
+// pager shows lines until the screen is full, and then waits for a key. Without a terminal, as in a
+// script, it does not wait.
 type pager struct {
 	c             *Context
 	rows, columns int
-	left          int // rows until it asks
+	left          int // rows until it waits
 	over          bool
 }
 

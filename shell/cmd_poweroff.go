@@ -8,7 +8,7 @@ var poweroffCommand = &Command{
 	},
 }
 
-// stop does what ends the machine.
+// stop calls do, which ends the machine.
 func (m *Machine) stop(what string, do func() error, args []string) error {
 	if err := noArgs(args); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	"sonde/qemu/suites/prove"
 )
 
-// proveCommand is the proof run's part in the machine; only images with tests have it.
+// proveCommand is the part of the proof run that runs in the kernel; only images with tests have
+// it.
 var proveCommand = &Command{
 	Name:  "prove",
 	Usage: "functions|boundaries|wide|blacklist FROM TO | together | map | count",

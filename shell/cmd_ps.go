@@ -46,7 +46,7 @@ func ps(c *Context, args []string) error {
 	return c.psTasks()
 }
 
-// psTasks lists the kernel's own threads, whose numbers are theirs alone.
+// psTasks lists the kernel's own threads, whose numbers are not process numbers.
 func (c *Context) psTasks() error {
 	fmt.Fprintln(c.Out, "     ID CPU STAT       AGE NAME                 WAITS FOR")
 	for _, t := range c.Machine.tasks() {
@@ -58,7 +58,7 @@ func (c *Context) psTasks() error {
 	return nil
 }
 
-// onCPU is the column of the CPU, of what may be on none.
+// onCPU is the column of the CPU, which may be none.
 func onCPU(i int) string {
 	if i < 0 {
 		return "-"
@@ -80,8 +80,8 @@ type psStyle struct {
 	line func(c *Context, p *proc.Process) string
 }
 
-// The styles are those of procps, ps ax, ps aux and ps -ef, and one of our own, in which the
-// CPU of a program that runs has a column.
+// The styles of procps, ps ax, ps aux and ps -ef, and one of our own with a column for the CPU of a
+// running program.
 var (
 	psPlaces = psStyle{"    PID CPU TTY      STAT   TIME COMMAND", func(c *Context, p *proc.Process) string {
 		s := int(psUsed(p) / time.Second)
@@ -124,13 +124,13 @@ func (c *Context) psTable(style psStyle, all []*proc.Process) error {
 	return err
 }
 
-// psUsed is the time that p has had on CPUs.
+// psUsed is the CPU time of p.
 func psUsed(p *proc.Process) time.Duration {
 	used, _ := p.Usage()
 	return used.User + used.System
 }
 
-// psLoad is the share of one CPU's time that p has had since its start.
+// psLoad is the share of one CPU's time that p has used since its start.
 func psLoad(p *proc.Process, used time.Duration) float64 {
 	return float64(used) / float64(max(time.Since(p.Began()), time.Millisecond))
 }
@@ -142,8 +142,8 @@ func psTerminal(p *proc.Process) string {
 	return "console"
 }
 
-// psState is the process's state and marks: < and N have a niceness below and above 0, s leads a session, l has several threads, + is in
-// the terminal's foreground.
+// psState is the state of p and its flags: < and N are a nice value below and above 0, s is a
+// session leader, l has several threads, + is in the terminal's foreground.
 func psState(p *proc.Process) string {
 	state := p.State()
 	group, session := p.Group()
@@ -165,8 +165,8 @@ func psState(p *proc.Process) string {
 	return state
 }
 
-// psCommandLine is the command line, with a ? for what would spoil the list. A process that has
-// ended has only its name.
+// psCommandLine is the command line, with a ? for each control character. A process that has ended
+// has only its name.
 func psCommandLine(p *proc.Process) string {
 	_, args := p.Program()
 	line := strings.Join(args, " ")
@@ -184,7 +184,7 @@ func psCommandLine(p *proc.Process) string {
 	}, line)
 }
 
-// clock writes a duration as h:mm:ss.
+// clock formats a duration as h:mm:ss.
 func clock(d time.Duration) string {
 	s := int(d / time.Second)
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)

@@ -58,7 +58,7 @@ func runStrace(c *Context, args []string) error {
 	return err
 }
 
-// straceWanted reads the argument of -e: names of calls, or with "!" those that are not wanted.
+// straceWanted reads the argument of -e: names of calls, or with "!" the names to leave out.
 func straceWanted(text string) (func(string) bool, error) {
 	if text == "" {
 		return nil, nil
@@ -85,7 +85,7 @@ func straceProgram(c *Context, t *strace.Tracer, args []string) error {
 	return runProgram(c, path, args, func(p *proc.Process) { t.Began(p, len(environment)) })
 }
 
-// straceAttach looks at a process until it ends, or ^C.
+// straceAttach traces a process until it ends, or ^C.
 func straceAttach(c *Context, t *strace.Tracer, number string) error {
 	pid, err := strconv.Atoi(number)
 	if err != nil {

@@ -45,7 +45,7 @@ func sysctlRun(c *Context, args []string) error {
 	return errors.Join(errs...)
 }
 
-// sysctlWord sets a knob, or shows it.
+// sysctlWord sets or shows a knob.
 func sysctlWord(c *Context, word string, opts map[byte]string) error {
 	name, value, set := strings.Cut(word, "=")
 	if has(opts, 'w') && !set {

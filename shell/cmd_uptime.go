@@ -31,8 +31,8 @@ func uptime(c *Context, args []string) error {
 	return err
 }
 
-// upTime writes a duration as uptime(1) does: "3 days,  4:05", "7 min"; and
-// seconds in the first minute, in which demos happen.
+// upTime formats a duration as uptime(1) does: "3 days,  4:05", "7 min"; seconds in the first
+// minute, which is when demonstrations run.
 func upTime(d time.Duration) string {
 	minutes := int(d / time.Minute)
 	days, hours := minutes/(24*60), minutes/60%24

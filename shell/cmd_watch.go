@@ -53,7 +53,7 @@ func runWatch(c *Context, args []string) error {
 	}
 }
 
-// watchOnce shows the screen once: as much as it has room for, in one piece.
+// watchOnce shows the screen once: as much as fits, in one write.
 func (c *Context) watchOnce(what, name string, every float64) error {
 	s := c.again()
 	var out bytes.Buffer

@@ -16,24 +16,24 @@ type Command struct {
 	Help  string // one line
 	Run   func(c *Context, args []string) error
 
-	// Job says that the command starts programs: it runs as a job, whose members they are.
+	// Job says that the command starts programs: it runs as a job, to which they belong.
 	Job bool
 
-	// Verbatim says that --help is an argument like any other.
+	// Verbatim says that --help is an ordinary argument.
 	Verbatim bool
 
-	// Complete lists words that the last of args may become; nil means paths.
+	// Complete lists the possible values of the last of args; nil means paths.
 	Complete func(s *Shell, args []string) []string
 }
 
-// Context is what a command runs in. args do not include its name.
+// Context is the environment in which a command runs. args do not include its name.
 type Context struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Shell    *Shell
 	Machine  *Machine
 
-	// Interrupt is closed when ^C is typed; nil where there is no terminal.
+	// Interrupt is closed when ^C is typed; nil if there is no terminal.
 	Interrupt <-chan struct{}
 }
 
@@ -53,7 +53,7 @@ type Status int
 // Error implements error.
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// The statuses that the shell itself gives.
+// Statuses that the shell itself sets.
 const (
 	statusOK    = 0
 	statusError = 1
@@ -78,10 +78,9 @@ func Usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
 
-// Options takes options of one letter off args, as getopt does. known lists
-// them; a letter followed by ":" takes a value, the others' value is the letter as often
-// as it was given. The first word that is not an
-// option, or "--", ends them.
+// Options removes single-letter options from the front of args, as getopt does. known lists them; a
+// letter followed by ":" takes a value, and the value of any other is the letter, once for each
+// time that it was given. The first word that is not an option, or "--", ends them.
 //
 // Errors: ErrUsage.
 func Options(args []string, known string) (map[byte]string, []string, error) {
@@ -126,14 +125,14 @@ func noArgs(args []string) error {
 	return nil
 }
 
-// missing is the error for a fact or action the machine did not provide.
+// missing is the error if the machine does not provide a function.
 //
 // Errors: ENOSYS.
 func missing(what string) error {
 	return fmt.Errorf("%s: %w", what, syscall.ENOSYS)
 }
 
-// builtins are the commands that every shell has, also in a test on the host;
+// builtins are the commands that every shell has, also in tests on the host;
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
 	acpidumpCommand, bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, dmidecodeCommand, echoCommand, falseCommand,
@@ -144,7 +143,7 @@ var builtins = []*Command{
 	uptimeCommand, waitCommand, wcCommand,
 }
 
-// Commands returns all commands by name.
+// Commands returns all commands, sorted by name.
 func (s *Shell) Commands() []*Command {
 	all := make([]*Command, 0, len(s.commands))
 	for _, c := range s.commands {

@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// complete finds what the word before the cursor could become: a command, an
-// argument of one that knows its own, a symbol after "=", or a path.
+// complete returns what the word before the cursor could become: a command, an argument of a
+// command with its own completion, a symbol after "=", or a path.
 func (s *Shell) complete(text string, pos int) (start int, candidates []string) {
 	words, word, first := lastCommand(text[:pos])
 	start = pos - len(word)
@@ -33,9 +33,9 @@ func (s *Shell) complete(text string, pos int) (start int, candidates []string) 
 	return start, withPrefix(s.Symbols(word), word)
 }
 
-// lastCommand returns the words of the command that text ends in. The last
-// one, which may be empty, is apart; first means it names the command.
-// Quotes are not looked at: nothing that is completed needs them.
+// lastCommand returns the words of the command at the end of text. The last one, which may be
+// empty, is separate; first says that it is the command's name. Quotes are ignored: nothing that
+// can be completed needs them.
 func lastCommand(text string) (words []string, word string, first bool) {
 	if i := strings.LastIndexAny(text, ";|&\n"); i >= 0 {
 		text = text[i+1:]
@@ -49,7 +49,7 @@ func lastCommand(text string) (words []string, word string, first bool) {
 	return words, word, len(words) == 0 && !target
 }
 
-// paths lists what is in dir and begins with base; directories end in "/".
+// paths lists the names in dir that begin with base; directories end in "/".
 func paths(dir, base string) []string {
 	entries, err := vfs.ReadDir(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func paths(dir, base string) []string {
 	return withPrefix(list, base)
 }
 
-// withPrefix returns those of list that begin with prefix, sorted.
+// withPrefix returns the words of list that begin with prefix, sorted.
 func withPrefix(list []string, prefix string) []string {
 	var found []string
 	for _, s := range list {

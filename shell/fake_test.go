@@ -25,7 +25,7 @@ var (
 	_      = sysctl.NewRange("kernel.panic", 5, 0, 60, "Seconds from a panic to a reboot.")
 )
 
-// TestMain mounts what the commands look at.
+// TestMain mounts the files that commands read.
 func TestMain(m *testing.M) {
 	module.Register(&module.Module{
 		Name: "kprobe_example", Doc: "plants a probe",
@@ -59,7 +59,7 @@ func fakeUptime() (up, idle time.Duration) {
 	return 3*time.Hour + 25*time.Minute, 5 * time.Hour
 }
 
-// fakeMachine is a machine with two processors, of which one is on.
+// fakeMachine is a machine with two processors, of which one is online.
 func fakeMachine() *Machine {
 	return &Machine{
 		Uname:  func() Uname { return Uname{"sonde", "probe", "0.1", "#1 SMP", "x86_64"} },
@@ -98,7 +98,7 @@ func (b *buffer) String() string {
 	return b.buf.String()
 }
 
-// run runs a script on a fresh shell.
+// run runs a script in a new shell.
 func run(script string) (out string, status int) {
 	var b strings.Builder
 	status = New(fakeMachine(), &b).Run(script)

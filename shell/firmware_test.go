@@ -9,8 +9,8 @@ import (
 	"sonde/kernel/smbios"
 )
 
-// TestFirmware: what acpidump and dmidecode print of a machine with a root table and two others,
-// of which one is damaged, and a name.
+// TestFirmware: the output of acpidump and dmidecode on a machine with a name, a root table and two
+// other tables, one of which is damaged.
 func TestFirmware(t *testing.T) {
 	mem := make([]byte, 4096)
 	for at, head := range map[int]string{0x100: "RSDT\x30", 0x200: "HPET\x38", 0x300: "MCFG\x01", 0x400: "WAET\x24"} {

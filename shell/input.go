@@ -10,8 +10,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// eachReader calls f with each file, or with the input if there are none. The name is
-// empty unless there are several files. Reading ends at a ^C.
+// eachReader calls f with each file, or with the input if there are none. The name is empty unless
+// there are several files. ^C ends the reading.
 func eachReader(c *Context, paths []string, f func(name string, r io.Reader) error) error {
 	if len(paths) == 0 {
 		return f("", &interruptible{c, c.In})
@@ -32,7 +32,7 @@ func eachReader(c *Context, paths []string, f func(name string, r io.Reader) err
 	return errors.Join(errs...)
 }
 
-// eachInput calls f with all that each file holds, likewise.
+// eachInput calls f with the contents of each file, in the same way.
 func eachInput(c *Context, paths []string, f func(name, text string) error) error {
 	return eachReader(c, paths, func(name string, r io.Reader) error {
 		var b strings.Builder
@@ -43,7 +43,7 @@ func eachInput(c *Context, paths []string, f func(name, text string) error) erro
 	})
 }
 
-// eachLine calls f with each line as soon as it is there, until f returns an error.
+// eachLine calls f with each line as soon as it is complete, until f returns an error.
 func eachLine(r io.Reader, f func(line string) error) error {
 	for b := bufio.NewReader(r); ; {
 		line, err := b.ReadString('\n')

@@ -9,15 +9,15 @@ import (
 	"sonde/kernel/tty"
 )
 
-// job is what a line of the shell runs at the same time as the shell: the programs of a
-// pipeline, which are one process group, and own commands, which are goroutines.
+// job is a line that runs concurrently with the shell: the programs of a pipeline, which are one
+// process group, and the shell's own commands, which are goroutines.
 type job struct {
 	text  string
 	table *proc.Table   // of its programs; may be nil
-	quit  chan struct{} // closed to end our own commands
+	quit  chan struct{} // closed to end the shell's own commands
 
 	number  int // in the table of jobs, 0 while it is not there
-	touched int // grows when it stops or goes into the background
+	touched int // increases when it stops or goes into the background
 
 	start sync.Mutex // one program at a time joins
 
@@ -26,24 +26,24 @@ type job struct {
 	members []*member
 	group   int           // of its programs; 0 before the first
 	changed chan struct{} // closed at the next change; nil: nobody waits
-	front   *tty.TTY      // the terminal that its first program gets; nil: none
-	modes   *tty.Termios  // of that, as the shell wants them; nil: it has not been given away
-	quitBy  int           // the signal that ended our own commands
-	told    state         // what the user has been told
+	front   *tty.TTY      // the terminal for its first program; nil: none
+	modes   *tty.Termios  // its modes in the shell; nil: the shell has it
+	quitBy  int           // the signal that ended the shell's own commands
+	told    state         // the state that the user has been told
 }
 
-// member is a part of a job: a program, or an own command.
+// member is a part of a job: a program, or one of the shell's own commands.
 type member struct {
 	name    string
 	done    chan struct{} // closed at the end
-	process *proc.Process // nil: an own command
+	process *proc.Process // nil: one of the shell's own commands
 	// guarded by job.mu:
 	ended, stopped bool
-	status         int // of sh: 128 and the signal for one that a signal has ended
+	status         int // as in sh: 128 plus the number for a signal
 	signal         int
 }
 
-// state is what a job is at.
+// state is the state of a job.
 type state int
 
 const (
@@ -56,7 +56,7 @@ func (s *Shell) newJob(text string) *job {
 	return &job{text: text, table: s.Machine.Programs, quit: make(chan struct{})}
 }
 
-// add lists a member that begins now.
+// add adds a member that starts now.
 func (j *job) add(name string) *member {
 	m := &member{name: name, done: make(chan struct{})}
 	j.mu.Lock()
@@ -65,7 +65,7 @@ func (j *job) add(name string) *member {
 	return m
 }
 
-// update changes something of the job, and wakes its waiters.
+// update changes the job, and wakes its waiters.
 func (j *job) update(f func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -76,18 +76,17 @@ func (j *job) update(f func()) {
 	}
 }
 
-// finish is the end of a member.
+// finish records the end of a member.
 func (j *job) finish(m *member, status, signal int) {
 	j.update(func() { m.ended, m.stopped, m.status, m.signal = true, false, status, signal })
 	close(m.done)
-	if signal == abi.SIGINT { // ^C is for all of them
+	if signal == abi.SIGINT { // ^C ends all of them
 		j.endOwn(signal)
 	}
 }
 
-// look returns what the job is at, and a channel that is closed when that may be
-// different. A job has stopped when a program of it has, and none goes on: what our own
-// commands do then is wait.
+// look returns the state of the job, and a channel that is closed when it may have changed. A job
+// has stopped when one of its programs has and none runs: the shell's own commands only wait then.
 func (j *job) look() (state, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -97,7 +96,7 @@ func (j *job) look() (state, <-chan struct{}) {
 	return j.state(), j.changed
 }
 
-// state is the same, with mu held.
+// state is look with mu held.
 func (j *job) state() state {
 	anyStopped, anyRuns, anyOwn := false, false, false
 	for _, m := range j.members {
@@ -146,7 +145,7 @@ func (j *job) programs() (all []*proc.Process) {
 	return all
 }
 
-// pid is the number that $! has: of the last program. 0: there is none.
+// pid is the value of $!: the number of the last program. 0: there is none.
 func (j *job) pid() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -165,8 +164,8 @@ func (j *job) has(pid int) bool {
 	return slices.ContainsFunc(j.members, func(m *member) bool { return m.process != nil && m.process.PID == pid })
 }
 
-// send gives a signal to all programs of the job. Those that end a program also end our
-// own commands.
+// send sends a signal to all programs of the job. One that ends programs also ends the shell's own
+// commands.
 func (j *job) send(signal int) {
 	var groups []int
 	for _, p := range j.programs() {
@@ -181,7 +180,7 @@ func (j *job) send(signal int) {
 	}
 }
 
-// endOwn is ^C for our own commands.
+// endOwn ends the shell's own commands, as ^C does.
 func (j *job) endOwn(signal int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -191,7 +190,7 @@ func (j *job) endOwn(signal int) {
 	}
 }
 
-// goOn lets a job that has stopped run again.
+// goOn continues a stopped job.
 func (j *job) goOn() {
 	j.update(func() {
 		for _, m := range j.members {

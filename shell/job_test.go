@@ -17,9 +17,9 @@ import (
 
 const nRead, nWrite, nPause, nExitGroup, nKill, nGetpid = 0, 1, 34, 231, 62, 39
 
-// programs are those of the jobs' tests: hello prints a line, fail ends with 3, crash by a
-// signal, pause waits for one, yes writes without end, upper passes its input on in
-// capitals, chatty asks for its number again and again.
+// programs are the programs of these tests: hello prints a line, fail exits with 3, crash ends by a
+// signal, pause waits for one, yes writes without end, upper copies its input in capitals, chatty
+// calls getpid again and again.
 var programs = map[string]proctest.Program{
 	"hello": func(p *proctest.Player) { say(p, "hello\n") },
 	"fail":  func(p *proctest.Player) { p.Call(nExitGroup, 3) },
@@ -126,7 +126,7 @@ func TestJobsOfAScript(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			out, status := runJobs(t, tt.script)
-			if tt.name == "wait by number" { // the two run at the same time
+			if tt.name == "wait by number" { // the two run concurrently
 				out = strings.Replace(out, "3\nhello\n", "hello\n3\n", 1)
 			}
 			if out != tt.out || status != tt.status {
@@ -137,7 +137,7 @@ func TestJobsOfAScript(t *testing.T) {
 	run("rm /tmp/j1")
 }
 
-// user types at a session whose terminal is ours.
+// user types at a session on a terminal of the test.
 type user struct {
 	t     *testing.T
 	w     *io.PipeWriter
@@ -158,7 +158,7 @@ func newUser(t *testing.T) *user {
 	return u
 }
 
-// see waits until something is on the screen behind what was seen before.
+// see waits until the text appears on the screen, after what was seen before.
 func (u *user) see(want string) []string {
 	u.t.Helper()
 	re := regexp.MustCompile(want)
@@ -184,8 +184,8 @@ func (u *user) enter(text string) {
 	io.WriteString(u.w, text+"\r")
 }
 
-// front waits until n programs have the terminal: a key that becomes a signal reaches those
-// that have begun.
+// front waits until n programs have the terminal: a key that becomes a signal reaches only programs
+// that have started.
 func (u *user) front(n int) {
 	for {
 		group, begun := u.shell.Terminal.Foreground(), 0
@@ -236,8 +236,8 @@ func TestJobsAtThePrompt(t *testing.T) {
 	}
 }
 
-// TestWhatIsTypedIsForWhoHasTheTerminal: a program gets what was typed behind its name,
-// and what it leaves is the next command.
+// TestWhatIsTypedIsForWhoHasTheTerminal: a program gets the text typed after its name, and what it
+// does not read is the next command.
 func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	u := newUser(t)
 	u.enter("pause")
@@ -260,7 +260,7 @@ func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	<-u.done
 }
 
-// TestStraceAttachesAndLeaves: ^C ends strace, and what it looked at goes on.
+// TestStraceAttachesAndLeaves: ^C ends strace, and the traced program continues.
 func TestStraceAttachesAndLeaves(t *testing.T) {
 	u := newUser(t)
 	u.enter("chatty &")

@@ -13,17 +13,17 @@ import (
 	"sonde/kernel/kthread"
 )
 
-// jobTable is the jobs that run in the background or have stopped, and those that have
-// ended since somebody was told.
+// jobTable is the jobs that run in the background or have stopped, and those whose end has not been
+// reported yet.
 type jobTable struct {
 	mu sync.Mutex
 	// guarded by mu:
 	list    []*job // by number
 	touched int
-	lastID  string // what $! is
+	lastID  string // the value of $!
 }
 
-// put lists a job that stops or goes into the background.
+// put adds a job that stops or goes into the background.
 func (t *jobTable) put(j *job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,8 +59,8 @@ func (t *jobTable) last() string {
 	return t.lastID
 }
 
-// current returns the job that fg means, and the one before it: what stopped last comes
-// first, then what was put into the background last.
+// current returns the job that fg means, and the one before it: the last one that stopped comes
+// first, then the last one put into the background.
 func (t *jobTable) current() (current, previous *job) {
 	all := t.all()
 	slices.SortFunc(all, func(a, b *job) int {
@@ -102,8 +102,8 @@ func (t *jobTable) find(name string) (*job, error) {
 	return found, nil
 }
 
-// launch runs a chain in the background. A chain that is more than one pipeline of
-// programs is run by a shell of its own.
+// launch runs a chain in the background. A chain that is more than a pipeline of programs runs in a
+// shell of its own.
 func (s *Shell) launch(l chain) int {
 	j := s.newJob(l.text)
 	s.jobs.put(j)
@@ -130,14 +130,14 @@ func (s *Shell) launch(l chain) int {
 	return statusOK
 }
 
-// sub is a shell for a part of a job.
+// sub returns a shell for a part of a job.
 func (s *Shell) sub(j *job) *Shell {
 	sub := *s
 	sub.job, sub.interrupt, sub.interactive = j, j.quit, false
 	return &sub
 }
 
-// tell says which jobs have ended or stopped since the last time.
+// tell reports the jobs that have ended or stopped since the last time.
 func (s *Shell) tell() {
 	for _, j := range s.jobs.all() {
 		now, _ := j.look()
@@ -169,7 +169,7 @@ func (s *Shell) show(w io.Writer, j *job, pid string) {
 	}
 }
 
-// describe is the state of a job as bash has it.
+// describe is the state of a job in bash's words.
 func describe(j *job, now state) string {
 	status, signal := j.outcome()
 	switch {
@@ -185,8 +185,7 @@ func describe(j *job, now state) string {
 	return "Done"
 }
 
-// HangUp ends all jobs, as the end of the shell: they get SIGHUP, and a moment to
-// do what they do then.
+// HangUp ends all jobs when the shell ends: they get SIGHUP, and a moment to handle it.
 func (s *Shell) HangUp() {
 	late := time.After(time.Second)
 	for _, j := range s.jobs.all() {

@@ -12,11 +12,11 @@ type token struct {
 	text     string
 	op       bool
 	line     int
-	from, to int // where it is in the script
+	from, to int // its position in the script
 }
 
-// statusMark represents $? in a word until the word is used, lastMark for $!; no input
-// has them.
+// statusMark represents $? in a word until the word is used, lastMark $!; clean removes both from
+// the input.
 const (
 	statusMark = '\x00'
 	lastMark   = '\x01'
@@ -25,7 +25,7 @@ const (
 // operators, longer ones first. Those with a digit only begin where a word could.
 var operators = []string{"2>&1", "2>>", "2>", ">&2", "&&", "||", ">>", ">", "<", "|", "&", ";", "\n"}
 
-// lexer cuts a script into tokens.
+// lexer splits a script into tokens.
 type lexer struct {
 	in     string
 	pos    int
@@ -36,7 +36,7 @@ type lexer struct {
 	tokens []token
 }
 
-// clean makes a script what lex takes: with newlines of one kind, and without the marks.
+// clean prepares a script for lex: newlines of one kind, and no marks.
 func clean(script string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", string(statusMark), "", string(lastMark), "").Replace(script)
 }
@@ -122,8 +122,7 @@ func (l *lexer) operator(rest string) bool {
 	return false
 }
 
-// backslash takes the next character as it is; before a newline it joins the
-// lines.
+// backslash takes the next character literally; in front of a newline it joins the lines.
 func (l *lexer) backslash(rest string) {
 	switch {
 	case len(rest) == 1:
@@ -136,8 +135,8 @@ func (l *lexer) backslash(rest string) {
 	l.pos += min(2, len(rest))
 }
 
-// quoted reads up to the closing quote. Between double quotes a backslash
-// takes the meaning of ", \ and $, and $? and $! are replaced.
+// quoted reads up to the closing quote. Between double quotes a backslash escapes ", \ and $, and
+// $? and $! are replaced.
 func (l *lexer) quoted(quote byte) error {
 	first := l.line
 	l.begin()

@@ -9,8 +9,8 @@ import (
 	"sonde/kernel/procfs"
 )
 
-// Machine is what commands know of the machine and can do with it. boot fills it
-// in; any function may be missing.
+// Machine is the information about the machine and the operations on it for commands. boot fills it
+// in; any function may be nil.
 type Machine struct {
 	Uname    func() Uname
 	Uptime   func() time.Duration
@@ -20,10 +20,10 @@ type Machine struct {
 	Load     func() procfs.Load
 	Tasks    func() []Task // nil: the table of kthread
 	Poweroff func() error  // returns only if it fails
-	Reboot   func() error  // returns only if it fails, too
-	Programs *proc.Table   // nil: there can be no programs
+	Reboot   func() error  // returns only if it fails
+	Programs *proc.Table   // nil: programs cannot run
 	Firmware *firmware.Firmware
-	Running  func() []int // which process each CPU runs, 0: none
+	Running  func() []int // the process on each CPU, 0: none
 }
 
 // Uname is what uname(1) prints.
@@ -35,10 +35,10 @@ type Uname struct {
 type Task struct {
 	ID    int
 	Name  string
-	State string        // as programs have it: R runs or wants to, S waits; X has ended
+	State string        // as for programs: R runs or is runnable, S waits; X has ended
 	CPU   int           // the CPU it runs on; -1: none
 	Age   time.Duration // since its start
-	Note  string        // what it waits for, or how it ended
+	Note  string        // the reason of its wait, or of its end
 }
 
 // tasks returns the tasks of the machine.

@@ -2,8 +2,7 @@
 
 package shell
 
-// The commands that need the machine itself; ktest adds itself to the images
-// that are built for it.
+// Commands that need the machine itself; ktest adds itself to images with tests.
 func init() {
 	builtins = append(builtins, benchCommand, crashCommand, explainCommand, kwatchCommand)
 	builtins = append(builtins, machineCommands...)

@@ -34,8 +34,7 @@ func TestTimeTellsHowLong(t *testing.T) {
 	}
 }
 
-// paged runs a script at a terminal of 24 rows on which keys are typed, one each time that the
-// pager asks.
+// paged runs a script on a terminal of 24 rows; one key is typed each time the pager waits.
 func paged(keys, script string) string {
 	var out bytes.Buffer
 	s := New(fakeMachine(), &out)
@@ -71,7 +70,7 @@ func TestMoreShowsPages(t *testing.T) {
 	}
 }
 
-// TestLessGoesBothWays types keys, and looks at the last screen.
+// TestLessGoesBothWays types keys, and checks the last screen.
 func TestLessGoesBothWays(t *testing.T) {
 	for _, c := range []struct{ keys, first, last, says string }{
 		{"", "line 1", "line 23", ":"},
@@ -122,7 +121,7 @@ func TestLessGoesBothWays(t *testing.T) {
 	}
 }
 
-// TestWatchFitsTheScreen: neither a long line nor many of them push the first row out.
+// TestWatchFitsTheScreen: neither a long line nor many of them scroll the first row away.
 func TestWatchFitsTheScreen(t *testing.T) {
 	var out bytes.Buffer
 	s := New(fakeMachine(), &out)

@@ -1,14 +1,13 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 )
 
-// notFound is what is said of a command that there is none of.
+// notFound is the error for a command that does not exist.
 func (s *Shell) notFound(name string) string {
 	names := s.commandNames()
 	if programs, err := vfs.ReadDir("/bin"); err == nil {
@@ -21,14 +20,9 @@ func (s *Shell) notFound(name string) string {
 
 // meant asks whether one of the names was meant; "" if none is near.
 func meant(typed string, names []string) string {
-	var near []string
-	for _, name := range names {
-		if kallsyms.Similar(typed, name) && !slices.Contains(near, name) {
-			near = append(near, name)
-		}
-	}
+	near := kallsyms.Nearest(typed, names)
 	if len(near) == 0 {
 		return ""
 	}
-	return " (did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?)"
+	return " (did you mean " + strings.Join(near, " or ") + "?)"
 }

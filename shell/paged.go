@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Paged shows text page by page to someone who has nothing to type on: it waits after each page.
+// Paged shows text page by page to someone without a keyboard: it waits after each page.
 type Paged struct {
 	Out           io.Writer
-	Rows, Columns int    // of a page, which is one row less than the screen has
+	Rows, Columns int    // of a page, which has one row less than the screen
 	Wait          func() // called when a page is full
 
 	used, column int
@@ -31,8 +31,8 @@ func (p *Paged) Write(text []byte) (n int, err error) {
 	return n, nil
 }
 
-// line returns how much of text is in the row where the last text ended, and counts that row if it
-// is full.
+// line returns how much of text fits the rest of the current row, and counts that row if it is
+// full.
 func (p *Paged) line(text []byte) (n int) {
 	for n < len(text) {
 		switch {

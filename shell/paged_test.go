@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPaged: it waits after each full page, whatever the pieces in which the text comes. A long line
-// takes the rows that it needs.
+// TestPaged: it waits after each full page, however the text is split into writes. A long line
+// takes several rows.
 func TestPaged(t *testing.T) {
 	const want = "1\n2\n3\n|4\n12345→7890|12\nfive5\nend\n|"
 	text := strings.ReplaceAll(want, "|", "")
@@ -17,7 +17,7 @@ func TestPaged(t *testing.T) {
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
 			for n < len(rest) && rest[n]&0xc0 == 0x80 {
-				n++ // no character is cut
+				n++ // no character is split
 			}
 			if _, err := io.WriteString(p, rest[:n]); err != nil {
 				t.Fatal(err)

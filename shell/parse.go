@@ -69,19 +69,19 @@ func parse(script string) ([]chain, error) {
 	return p.list, p.operator(end)
 }
 
-// parser holds what has been read of a script so far.
+// parser is the state of parsing a script.
 type parser struct {
 	script   string
 	list     []chain
 	open     []pipeline // of the chain being read
-	begin    int        // where the chain begins
+	begin    int        // position of the chain's start
 	after    string     // the operator before the pipeline being read
 	commands []invocation
 	command  invocation
-	from, to int // where the pipeline is in the script; from is -1 before it
+	from, to int // position of the pipeline in the script; from is -1 before it
 }
 
-// covers makes a token part of the pipeline's text.
+// covers adds a token to the pipeline's text.
 func (p *parser) covers(t token) {
 	if p.from < 0 {
 		p.from = t.from
@@ -92,7 +92,7 @@ func (p *parser) covers(t token) {
 	p.to = t.to
 }
 
-// operator ends a command, and all but "|" end the pipeline.
+// operator ends a command; all operators but "|" end the pipeline, too.
 func (p *parser) operator(t token) error {
 	empty := len(p.command.words) == 0
 	switch {
@@ -101,7 +101,7 @@ func (p *parser) operator(t token) error {
 	case empty && len(p.commands) == 0 && p.after == ";" && (t.text == ";" || t.text == "\n"):
 		return nil // an empty line
 	case empty && t.text == "\n" && (len(p.commands) > 0 || p.after != ";"):
-		return nil // goes on in the next line
+		return nil // the chain continues in the next line
 	case empty:
 		return syntaxError(t, "there is no command before it")
 	}

@@ -12,8 +12,8 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// parallel reports whether the commands of a pipeline run at the same time, as a job:
-// those with a program, and commands that start one.
+// parallel reports whether the commands of a pipeline run concurrently, as a job: if there is a
+// program, or a command that starts one.
 func (s *Shell) parallel(p pipeline) bool {
 	for _, inv := range p.commands {
 		word := s.expand(inv.words[0])
@@ -24,8 +24,8 @@ func (s *Shell) parallel(p pipeline) bool {
 	return false
 }
 
-// startPipeline starts the commands of a pipeline as members of j. Programs are watched
-// only when all have begun: until then they keep their group.
+// startPipeline starts the commands of a pipeline as members of j. Programs are waited for only
+// when all have started: until then they keep their group.
 func (s *Shell) startPipeline(j *job, p pipeline) []*member {
 	sub := s.sub(j)
 	in, from := s.In, (*vfs.File)(nil)
@@ -51,7 +51,7 @@ func (s *Shell) startPipeline(j *job, p pipeline) []*member {
 	return members
 }
 
-// startMember starts one command, and closes the ends of pipes that are for it alone.
+// startMember starts one command, and closes the ends of pipes that only it uses.
 func (s *Shell) startMember(c *Context, inv invocation, ends []*vfs.File) *member {
 	words := s.words(inv)
 	m := s.job.add(words[0])
@@ -74,8 +74,8 @@ func (s *Shell) startMember(c *Context, inv invocation, ends []*vfs.File) *membe
 	return m
 }
 
-// startProgram starts a program, unless there was an error with its files, and returns
-// the status where it cannot.
+// startProgram starts a program, unless err says that its files could not be opened, and returns
+// the status if it cannot.
 func (s *Shell) startProgram(c *Context, m *member, words []string, err error) int {
 	if err != nil {
 		return report(s.context(nil), &Command{Name: words[0]}, err)
@@ -121,8 +121,8 @@ func (s *Shell) runJob(p pipeline) int {
 	return s.await(j)
 }
 
-// await waits until a job ends or stops, and returns its status. ^C gives its programs
-// SIGINT where no terminal does that, and ends our own commands.
+// await waits until a job ends or stops, and returns its status. ^C ends the shell's own commands,
+// and sends SIGINT to its programs if no terminal does that.
 func (s *Shell) await(j *job) int {
 	interrupt := s.interrupt
 	for {
@@ -132,7 +132,7 @@ func (s *Shell) await(j *job) int {
 			return s.rested(j, now)
 		}
 		if len(j.programs()) == 0 {
-			s.returnTerminal(j) // what our own commands do now, our own ^C ends
+			s.returnTerminal(j) // from here on, our own ^C ends the shell's own commands
 		}
 		select {
 		case <-changed:
@@ -143,7 +143,7 @@ func (s *Shell) await(j *job) int {
 	}
 }
 
-// rested is the end of a job in the foreground, or its stop.
+// rested handles the end, or the stop, of a job in the foreground.
 func (s *Shell) rested(j *job, now state) int {
 	status, signal := j.outcome()
 	switch {
@@ -162,7 +162,7 @@ func (s *Shell) rested(j *job, now state) int {
 	return status
 }
 
-// lendTerminal gives the terminal to a job in the foreground when its first program begins.
+// lendTerminal gives the terminal to a job in the foreground when its first program starts.
 func (j *job) lendTerminal(s *Shell) {
 	j.mu.Lock()
 	t, group := j.front, j.group
@@ -181,8 +181,7 @@ func (j *job) lendTerminal(s *Shell) {
 	}
 }
 
-// returnTerminal takes the terminal back, with the modes that it had, and what was typed
-// and not read.
+// returnTerminal takes the terminal back, with its former modes, and the unread input.
 func (s *Shell) returnTerminal(j *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

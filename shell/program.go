@@ -13,15 +13,15 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// programPath is where programs are looked for that are named without a slash.
+// programPath is the path on which programs are searched for.
 const programPath = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
-// environment is what programs find.
+// environment is the environment of programs.
 var environment = []string{"PATH=" + programPath, "HOME=/", "TERM=vt100", "PWD=/", "SHELL=/bin/sh", "USER=root"}
 
-// findProgram looks for a program's file.
+// findProgram searches for a program's file.
 //
-// Errors: ENOENT; EACCES and EISDIR for a path to what cannot be executed.
+// Errors: ENOENT; EACCES and EISDIR for a path to a file that cannot be executed.
 func findProgram(name string) (path string, err error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)
@@ -47,8 +47,8 @@ func executable(path string) error {
 	return nil
 }
 
-// isProgram reports whether a word that names no command of ours is for a program:
-// a path is, even if there is nothing.
+// isProgram reports whether a word that is not a command of the shell means a program: a path does,
+// even if no file is there.
 func (s *Shell) isProgram(word string) bool {
 	if s.commands[word] != nil || s.Machine.Programs == nil {
 		return false
@@ -57,7 +57,7 @@ func (s *Shell) isProgram(word string) bool {
 	return err == nil || strings.Contains(word, "/")
 }
 
-// runProgram runs a program in the job of a command of ours, to its end. ready is called
+// runProgram runs a program to its end, in the job of one of the shell's commands. ready is called
 // before the program runs.
 func runProgram(c *Context, path string, args []string, ready func(*proc.Process)) error {
 	j := c.Shell.job
@@ -71,12 +71,12 @@ func runProgram(c *Context, path string, args []string, ready func(*proc.Process
 	return Status(m.status)
 }
 
-// begin starts a program as a member of the job. The caller must watch it.
+// begin starts a program as a member of the job. The caller must wait for it.
 func (j *job) begin(c *Context, m *member, path string, args []string, ready func(*proc.Process)) error {
 	j.start.Lock()
 	defer j.start.Unlock()
 	if j.group != 0 && !j.table.Init().HasGroup(j.group) {
-		j.group = 0 // all of it have ended
+		j.group = 0 // all of its processes have ended
 	}
 	_, err := calls.Start(j.table, calls.Spec{
 		Path: path, Args: args, Env: environment, Dir: "/", Files: c.files(), Group: j.group,
@@ -92,13 +92,13 @@ func (j *job) begin(c *Context, m *member, path string, args []string, ready fun
 	return err
 }
 
-// files are a program's descriptors: the terminal, where the shell has one and the line
-// does not say otherwise.
+// files are a program's descriptors: the terminal, if the shell has one and the line does not
+// redirect them.
 func (c *Context) files() []*vfs.File {
 	return []*vfs.File{c.input(), c.output(c.Out), c.output(c.Err)}
 }
 
-// input is what a program reads. A file is shared with it.
+// input is a program's standard input. A file is shared with it.
 func (c *Context) input() *vfs.File {
 	if f, ok := c.In.(*vfs.File); ok {
 		f.Hold()
@@ -111,7 +111,7 @@ func (c *Context) input() *vfs.File {
 	return vfs.NewFile(n.Name("shell"), n, &stream{r: c.In, mu: new(sync.Mutex)}, vfs.O_RDONLY)
 }
 
-// output is what a program writes to. A file is shared with it.
+// output is a program's standard output or error. A file is shared with it.
 func (c *Context) output(w io.Writer) *vfs.File {
 	s := c.Shell
 	switch to := w.(type) {
@@ -131,11 +131,11 @@ func (c *Context) output(w io.Writer) *vfs.File {
 
 func openTerminal(t *tty.TTY) *vfs.File {
 	d := &tty.Device{TTY: t, Major: 5}
-	h, _ := d.Open(vfs.O_RDWR) // a terminal that has hung up says so when it is used
+	h, _ := d.Open(vfs.O_RDWR) // using a terminal that has hung up reports that
 	return vfs.NewFile("/dev/tty", d, h, vfs.O_RDWR)
 }
 
-// stream is a reader or writer of the shell's as an open file.
+// stream is a reader or writer of the shell as an open file.
 type stream struct {
 	vfs.Stream
 	mu *sync.Mutex

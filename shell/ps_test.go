@@ -13,8 +13,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// TestPsListsProgramsAsLinuxDoes: one that waits, one that has stopped, and one that
-// has ended while its parent does not wait for it.
+// TestPsListsProgramsAsLinuxDoes: one that waits, one that has stopped, and one that has ended and
+// has not been waited for.
 func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	const nPause, nFork, nSetsid = 34, 57, 112
 	w := proctest.NewWorld(64<<20, syscall.Handle)

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// maxPiece is how much output for a file is kept back at most.
+// maxPiece is how much output for a file is buffered at most, in bytes.
 const maxPiece = 64 << 10
 
 // redirection is the files of one command.
@@ -49,7 +49,7 @@ func (r *redirection) open(c *Context, list []redirect, expand func(string) stri
 	return nil
 }
 
-// close writes what is left and closes the files.
+// close writes the buffered output and closes the files.
 //
 // Errors: those of vfs.Write.
 func (r *redirection) close() error {
@@ -70,8 +70,7 @@ func firstOf(a, b error) error {
 	return b
 }
 
-// pieceWriter keeps output back to write it in one piece: for a control file
-// a write is a command.
+// pieceWriter buffers output to write it in one piece: for a control file a write is a command.
 type pieceWriter struct {
 	f   *vfs.File
 	buf []byte
@@ -90,7 +89,7 @@ func (w *pieceWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what was kept back. An error is returned once.
+// flush writes the buffered output. An error is returned once.
 func (w *pieceWriter) flush() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return nil

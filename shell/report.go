@@ -13,8 +13,8 @@ import (
 	"sonde/kernel/printk"
 )
 
-// guard runs a command and makes an error of its panic: a mistake in one
-// command should not end the kernel.
+// guard runs a command and turns its panic into an error: a bug in one command should not end the
+// kernel.
 func guard(cmd *Command, c *Context, args []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -29,7 +29,7 @@ func guard(cmd *Command, c *Context, args []string) (err error) {
 	return cmd.Run(c, args)
 }
 
-// describe writes what a command is for and takes.
+// describe writes what a command does and its arguments.
 func (cmd *Command) describe(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "usage: %s\n%s\n", cmd.synopsis(), cmd.Help)
 	return err
@@ -43,7 +43,7 @@ func report(c *Context, cmd *Command, err error) int {
 		return statusOK
 	case errors.As(err, &status):
 		return int(status)
-	case errors.Is(err, syscall.EPIPE): // the reader has ended, as it may
+	case errors.Is(err, syscall.EPIPE): // the reader has ended, which is not an error
 		return 128 + abi.SIGPIPE
 	case errors.Is(err, ErrUsage):
 		fmt.Fprintf(c.Err, "%s: %s\n", cmd.Name, message(cmd, err))
@@ -54,7 +54,7 @@ func report(c *Context, cmd *Command, err error) int {
 	return statusError
 }
 
-// message is the text of an error without what would be said twice. cmd may be nil.
+// message is the text of an error without repetitions. cmd may be nil.
 func message(cmd *Command, err error) string {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var parts []string

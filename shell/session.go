@@ -8,18 +8,18 @@ import (
 	"sonde/shell/line"
 )
 
-// prompt is what a session shows before each line.
+// prompt is shown before each line.
 const prompt = "sonde# "
 
-// typeAhead is how many bytes may be typed before a command reads them; more are
-// lost, as at any terminal.
+// typeAhead is how many bytes may be typed before a command reads them; further ones are lost, as
+// on any terminal.
 const typeAhead = 4096
 
-// ctrlC is what the terminal sends for ^C.
+// ctrlC is the byte that the terminal sends for ^C.
 const ctrlC = 3
 
-// Session is a shell at a terminal. One goroutine reads the terminal for as
-// long as there is one, so that ^C arrives while a command runs.
+// Session is a shell on a terminal. One goroutine reads the terminal all the time, so that ^C works
+// while a command runs.
 type Session struct {
 	shell  *Shell
 	editor *line.Editor
@@ -27,14 +27,13 @@ type Session struct {
 	mu    sync.Mutex
 	typed sync.Cond // queue or err changed
 	// guarded by mu:
-	queue     []byte        // typed and not asked for yet
+	queue     []byte        // typed and not read yet
 	err       error         // why the terminal ended
-	interrupt chan struct{} // of the command that runs; nil between commands
+	interrupt chan struct{} // of the running command; nil between commands
 	stopped   bool          // interrupt is closed
 }
 
-// NewSession returns a session of s on a terminal. Output of commands goes
-// there too.
+// NewSession returns a session of s on a terminal, to which commands write, too.
 func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	t := &Session{shell: s}
 	t.typed.L = &t.mu
@@ -52,13 +51,12 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	return t
 }
 
-// Editor returns the line editor, to tell it the width of the terminal.
+// Editor returns the line editor, to set the width of the terminal.
 func (t *Session) Editor() *line.Editor { return t.editor }
 
-// Run reads and runs lines until ^D is typed on an empty one. It may be
-// called again afterwards.
+// Run reads and runs lines until ^D is typed on an empty one. It may be called again afterwards.
 //
-// Errors:  what reading the terminal returns, io.EOF excepted.
+// Errors: those of reading the terminal, except io.EOF.
 func (t *Session) Run() error {
 	for {
 		t.shell.tell()
@@ -98,8 +96,8 @@ func (t *Session) execute(text string) {
 	}
 }
 
-// begin makes ^C mean the command that starts now: also the one
-// that was typed right behind the line, before the command could take it.
+// begin makes ^C interrupt the command that starts now, also a ^C that was typed right after the
+// line.
 func (t *Session) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +109,7 @@ func (t *Session) begin() {
 	}
 }
 
-// end reports whether the command that ends here was interrupted.
+// end reports whether the ending command was interrupted.
 func (t *Session) end() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +117,7 @@ func (t *Session) end() bool {
 	return t.stopped
 }
 
-// stop interrupts the command that runs. Context: mu held.
+// stop interrupts the running command. Context: mu held.
 func (t *Session) stop() {
 	if !t.stopped {
 		close(t.interrupt)
@@ -127,8 +125,7 @@ func (t *Session) stop() {
 	}
 }
 
-// take returns what was typed and not asked for yet: a program gets it that now has
-// the terminal.
+// take returns the typed and unread bytes, for a program that gets the terminal.
 func (t *Session) take() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,14 +134,14 @@ func (t *Session) take() []byte {
 	return typed
 }
 
-// putBack puts before all that is queued what was typed while a program had the terminal.
+// putBack puts the bytes typed while a program had the terminal in front of the queue.
 func (t *Session) putBack(typed []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.queue = append(typed, t.queue...)
 }
 
-// pump takes what the terminal sends.
+// pump reads the terminal.
 func (t *Session) pump(in io.Reader) {
 	buf := make([]byte, 256)
 	for {
@@ -156,8 +153,8 @@ func (t *Session) pump(in io.Reader) {
 	}
 }
 
-// arrived queues what was typed, except for a ^C that a command takes. A program in the
-// foreground gets all of it.
+// arrived queues typed bytes, except a ^C for a command. A program in the foreground gets all of
+// them.
 func (t *Session) arrived(typed []byte, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -44,7 +44,7 @@ func TestInterruptStopsTheCommandThatRuns(t *testing.T) {
 	}
 }
 
-// TestInterruptRightBehindTheLine: ^C before the command has begun ends it too.
+// TestInterruptRightBehindTheLine: ^C before the command has started ends it, too.
 func TestInterruptRightBehindTheLine(t *testing.T) {
 	var out buffer
 	in := strings.NewReader("sleep 1000\r\x03echo $?\r\x04")

@@ -19,11 +19,10 @@ type Shell struct {
 	Out, Err io.Writer
 	History  *line.History
 
-	// Terminal is where the shell is used; nil for a script. Programs get it.
+	// Terminal is the terminal of the shell; nil for a script. Programs get it.
 	Terminal *tty.TTY
 
-	// Symbols lists the symbols that begin with a prefix, for completion; it
-	// may be nil.
+	// Symbols lists the symbols that begin with a prefix, for completion; it may be nil.
 	Symbols func(prefix string) []string
 
 	commands  map[string]*Command
@@ -31,14 +30,14 @@ type Shell struct {
 	interrupt <-chan struct{}
 	jobs      *jobTable
 	outMu     *sync.Mutex   // held while Out or Err is written for a program
-	job       *job          // that this shell is a part of; nil for the user's own
-	typeAhead func() []byte // takes what was typed and not read yet; nil: nothing is typed
-	typedBack func([]byte)  // gives back what no program has read
+	job       *job          // the job to which this shell belongs; nil for the user's own
+	typeAhead func() []byte // takes the typed and unread bytes; nil: there is no input
+	typedBack func([]byte)  // puts back the bytes that no program has read
 
-	// exiting says that exit was called: what comes behind it is not run.
+	// exiting says that exit was called: the rest of the script does not run.
 	exiting bool
 
-	// interactive says that somebody looks at it: jobs are announced.
+	// interactive says that a person uses it: jobs are announced.
 	interactive bool
 }
 

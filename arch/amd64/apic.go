@@ -6,14 +6,14 @@ const (
 	APIC_EN   = 1 << 11
 )
 
-// X2APIC reports whether the local APIC whose MSR_APIC_BASE is base is in x2APIC mode.
-// Firmware that has put it there has its reasons: the way back may be barred, and APIC ids
-// may be too long for the other mode. So a kernel stays in the mode it finds.
+// X2APIC reports whether the local APIC whose MSR_APIC_BASE is base is in x2APIC mode. The kernel
+// stays in the mode that firmware has chosen: leaving it may be locked, and APIC ids may be too
+// long for the other mode.
 func X2APIC(base uint64) bool { return base&APIC_EN != 0 && base&APIC_EXTD != 0 }
 
-// EnableAPIC returns what to write to MSR_APIC_BASE, one after the other, when it is base
-// and the local APIC is to be on, in x2APIC mode or not. It must be on before it can be
-// in that mode, and off in between to get out of it.
+// EnableAPIC returns the values to write to MSR_APIC_BASE, in order, when it is base, so that the
+// local APIC is on, in x2APIC mode or not. It must be on before it can enter that mode, and off in
+// between to leave it.
 //
 // Source: Intel SDM vol. 3A, "x2APIC State Transitions".
 func EnableAPIC(base uint64, x2 bool) (writes [2]uint64) {

@@ -4,8 +4,7 @@ import "testing"
 
 const bsp, where = 1 << 8, 0xfee00000
 
-// TestEnableAPIC: every step is one that the processor allows, and the last is where it
-// was to go.
+// TestEnableAPIC: the processor allows each step, and the last one leads to the wanted mode.
 func TestEnableAPIC(t *testing.T) {
 	allowed := map[[2]uint64]bool{ // from mode, to mode
 		{0, APIC_EN}: true, {APIC_EN, APIC_EN | APIC_EXTD}: true, {APIC_EN, 0}: true, {APIC_EN | APIC_EXTD, 0}: true,

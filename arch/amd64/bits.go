@@ -1,11 +1,10 @@
-// Package amd64 holds the processor's encodings as plain numbers: descriptors,
-// control-register and page-table bits, exception vectors, debug registers.
-// What is here is pure and tested on the host; constants keep the spelling of
-// the manual.
+// Package amd64 holds the processor's encodings as plain numbers: descriptors, control-register and
+// page-table bits, exception vectors. It is pure and tested on the host; constants keep the
+// spelling of the manual.
 //
-// Source: Intel SDM vol. 3A, chapters "System Architecture Overview",
-// "Protected-Mode Memory Management", "Paging", "Interrupt and Exception
-// Handling"; vol. 3B, "Debug, Branch Profile, TSC"; vol. 4 for the MSRs.
+// Source: Intel SDM vol. 3A, chapters "System Architecture Overview", "Protected-Mode Memory
+// Management", "Paging", "Interrupt and Exception Handling"; vol. 3B, "Debug, Branch Profile, TSC";
+// vol. 4 for the MSRs.
 package amd64
 
 // Bits of CR0.
@@ -79,8 +78,8 @@ const (
 	RFLAGS_ID    = 1 << 21
 )
 
-// MXCSR is the SSE control register as a processor has it after a reset and programs
-// begin with it: all exceptions masked. FCW is that of the x87.
+// MXCSR is the initial value of the SSE control register, for the kernel and programs: all
+// exceptions masked. FCW is that of the x87.
 const (
 	MXCSR = 0x1f80
 	FCW   = 0x37f

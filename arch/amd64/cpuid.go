@@ -2,12 +2,11 @@ package amd64
 
 import "strings"
 
-// features names the bits that CPUID tells, as /proc/cpuinfo of Linux does and
-// in its order; "-" is a bit without a name there. The names of a register begin
-// at bit 0.
+// features are the names of CPUID's feature bits, as /proc/cpuinfo of Linux shows them and in its
+// order; "-" is a bit without a name there. The names of a register begin at bit 0.
 //
-// Source: Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Obtaining Processor
-// Information Via the CPUID Instruction"; names: Linux 6.1 cpufeatures.h.
+// Source: Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Obtaining Processor Information Via the
+// CPUID Instruction"; names: Linux 6.1 cpufeatures.h.
 var features = []struct {
 	leaf, sub uint32
 	reg       int // 0 to 3: A, B, C, D
@@ -32,13 +31,13 @@ var features = []struct {
 		"tsxldtrk - pconfig arch_lbr ibt - amx_bf16 avx512_fp16 amx_tile amx_int8 - - flush_l1d arch_capabilities"},
 }
 
-// Processor is what a processor says it is.
+// Processor is what CPUID says about a processor.
 type Processor struct {
-	Vendor, Brand           string // "GenuineIntel"; the name it is sold by
+	Vendor, Brand           string // "GenuineIntel"; the marketing name
 	Family, Model, Stepping int
 }
 
-// Identify asks the processor behind cpuid what it is.
+// Identify returns what cpuid says about the processor.
 //
 // Source: Intel SDM vol. 2A, "CPUID": leaves 0, 1 and 0x80000002 to 0x80000004.
 func Identify(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) Processor {
@@ -62,7 +61,7 @@ func brand(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) string {
 	return strings.TrimSpace(s.String())
 }
 
-// words are registers as text, which ends at a NUL.
+// words returns the registers' bytes as text, up to a NUL.
 func words(regs ...uint32) string {
 	var b []byte
 	for _, r := range regs {
@@ -71,8 +70,8 @@ func words(regs ...uint32) string {
 	return strings.TrimRight(string(b), "\x00")
 }
 
-// Features returns what the processor behind cpuid can do, in Linux's words.
-// That the processor can does not say that this kernel does.
+// Features returns the features of the processor, by Linux's names. That does not mean that this
+// kernel uses them.
 func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string) {
 	for _, f := range features {
 		if max, _, _, _ := cpuid(f.leaf&0x80000000, 0); f.leaf > max {

@@ -40,8 +40,7 @@ func TestFeaturesHaveTheirBits(t *testing.T) {
 	}
 }
 
-// TestFeaturesAskOnlyForWhatThereIs: what CPUID gives for a leaf beyond the
-// highest is another leaf's.
+// TestFeaturesAskOnlyForWhatThereIs: for a leaf beyond the highest, CPUID returns another leaf.
 func TestFeaturesAskOnlyForWhatThereIs(t *testing.T) {
 	got := Features(func(leaf, sub uint32) (_, _, _, _ uint32) {
 		if leaf&^0x80000000 == 0 {

@@ -1,7 +1,7 @@
 package amd64
 
-// Selectors of the GDT this layout asks for. SYSRET takes user SS and CS from
-// one MSR field, so user data must come just below user code.
+// Selectors of the GDT. SYSRET computes the user's SS and CS from one MSR field, so user data must
+// come just below user code.
 const (
 	SelKernelCode = 0x08
 	SelKernelData = 0x10
@@ -38,7 +38,7 @@ func CodeDesc(dpl uint8) uint64 {
 	return descCommon | descExec | descL | uint64(dpl&3)<<descDPLAt
 }
 
-// Code32Desc returns a flat 32-bit code segment, for the way into long mode.
+// Code32Desc returns a flat 32-bit code segment, for entering long mode.
 func Code32Desc(dpl uint8) uint64 {
 	return descCommon | descExec | descDB | uint64(dpl&3)<<descDPLAt
 }
@@ -65,11 +65,11 @@ const (
 	GateTrap      GateType = 0xf
 )
 
-// Gate is an IDT entry as it lies in memory. The zero Gate is not present.
+// Gate is an IDT entry in memory. The zero Gate is not present.
 type Gate struct{ Lo, Hi uint64 }
 
-// MakeGate returns the gate that enters sel:offset. ist 1 to 7 switches to
-// that stack of the TSS, 0 does not; INT n from rings above dpl faults.
+// MakeGate returns the gate that enters sel:offset. An ist of 1 to 7 switches to that stack of the
+// TSS, 0 does not; INT n from a ring above dpl faults.
 func MakeGate(offset uint64, sel uint16, ist uint8, typ GateType, dpl uint8) Gate {
 	return Gate{
 		Lo: descP | offset&0xffff | uint64(sel)<<16 | uint64(ist&7)<<32 |

@@ -23,8 +23,8 @@ func (r *Regs) General(to *[16]uint64) {
 	to[12], to[13], to[14], to[15] = r.R12, r.R13, r.R14, r.R15
 }
 
-// Register returns the general register with that hardware number; of the number only
-// the low four bits count.
+// Register returns the general register with that hardware number; only the low four bits of the
+// number are used.
 //
 // Context: any.
 // Source:  Intel SDM vol. 2, "ModR/M and SIB Bytes".

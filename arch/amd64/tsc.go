@@ -1,7 +1,7 @@
 package amd64
 
-// HasLAHF reports whether LAHF and SAHF are there in 64-bit mode: the first processors left
-// them out.
+// HasLAHF reports whether LAHF and SAHF exist in 64-bit mode: the first processors did not have
+// them.
 //
 // Source: AMD APM vol. 3, CPUID Fn8000_0001_ECX[LahfSahf].
 func HasLAHF(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) bool {
@@ -13,8 +13,8 @@ func HasLAHF(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) bool {
 	return c&1 != 0
 }
 
-// TSCFrequency returns what the processor behind cpuid says of itself: how often the
-// time-stamp counter counts in a second; 0 if it does not say.
+// TSCFrequency returns the frequency of the time-stamp counter in Hz according to CPUID; 0 if it
+// does not say.
 //
 // Source: Intel SDM vol. 2A, "CPUID", leaves 15H and 16H.
 func TSCFrequency(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) uint64 {

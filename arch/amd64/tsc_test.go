@@ -2,7 +2,7 @@ package amd64
 
 import "testing"
 
-// leaves is a processor that answers with these.
+// leaves is a processor that answers CPUID with these registers.
 type leaves map[uint32][4]uint32
 
 func (l leaves) cpuid(leaf, _ uint32) (a, b, c, d uint32) {

@@ -13,8 +13,8 @@ func (w *Word64) Set(v uint64) { w.Lo, w.Hi = uint32(v), uint32(v>>32) }
 // Get loads the field.
 func (w *Word64) Get() uint64 { return uint64(w.Lo) | uint64(w.Hi)<<32 }
 
-// TSS is the 64-bit task-state segment as it lies in memory. It must not cross
-// a page boundary: entry pages are mapped one by one.
+// TSS is the 64-bit task-state segment in memory. It must not cross a page boundary: entry pages
+// are mapped one by one.
 //
 // Source: Intel SDM vol. 3A, "Task Management in 64-bit Mode".
 type TSS struct {

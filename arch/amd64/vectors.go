@@ -51,7 +51,7 @@ const (
 	VecSelf     = 0x86 // kernel/smp: a goroutine gets into interrupt context on its own CPU
 )
 
-// Not a map and not built by init code: it is read before the runtime runs.
+// Neither a map nor filled at initialization: it is read before the runtime runs.
 var vectorNames = [Exceptions]string{
 	VEC_DE:  "#DE divide error",
 	VEC_DB:  "#DB debug exception",
@@ -79,8 +79,8 @@ var vectorNames = [Exceptions]string{
 	VEC_SX:  "#SX security exception",
 }
 
-// VectorName returns the mnemonic and name of an exception, or what the interrupt
-// is for; one that is not of the tables above is an "interrupt".
+// VectorName returns the mnemonic and name of an exception, or the purpose of an interrupt; any
+// other vector is an "interrupt".
 func VectorName(v uint8) string {
 	if v >= Exceptions {
 		return interruptName(v)

@@ -11,11 +11,10 @@ package cmdline
 
 // Words walks the words of a command line: w := Words{Rest: line}.
 type Words struct {
-	Rest string // what has not been walked yet
+	Rest string // the part that has not been walked yet
 }
 
-// Next returns the next word, quotes included; false at the end. "--" is a word
-// like any other here.
+// Next returns the next word, quotes included; false at the end. It does not treat "--" specially.
 func (w *Words) Next() (word string, ok bool) {
 	s := w.Rest
 	start := 0
@@ -33,8 +32,8 @@ func (w *Words) Next() (word string, ok bool) {
 	return s[start:end], end > start
 }
 
-// Split cuts a word at its first '=' and strips the quotes around the value
-// or around the whole word. hasValue tells "key=" from "key".
+// Split cuts a word at its first '=' and strips the quotes around the value or around the whole
+// word. hasValue distinguishes "key=" from "key".
 func Split(word string) (key, value string, hasValue bool) {
 	if len(word) > 0 && word[0] == '"' {
 		word = unquote(word)
@@ -84,8 +83,8 @@ func Script(line string) (string, bool) {
 
 func space(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// unquote strips a leading quote and the trailing one that goes with it; a
-// missing trailing quote is forgiven.
+// unquote strips a leading quote and the trailing one that goes with it; a missing trailing quote
+// is not an error.
 func unquote(s string) string {
 	if len(s) == 0 || s[0] != '"' {
 		return s

@@ -1,6 +1,6 @@
 package cmdline
 
-// Kind says how a Console is named.
+// Kind is the way in which console= names a console.
 type Kind uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	Memory32      // the same with 32 bits each
 )
 
-// Console is what a word console=… asks for.
+// Console is the console that a word console=… asks for.
 type Console struct {
 	Kind Kind
 	N    int
@@ -20,9 +20,9 @@ type Console struct {
 	Baud uint32 // 0: none is given
 }
 
-// ParseConsole reads the value of console=. The kind is Unknown if it makes no sense: it
-// must be tty0, ttyS0 and so on with a speed perhaps ("ttyS0,115200n8"), or a port
-// by its address ("uart,io,0x3f8,115200", "uart,mmio,0xfe000000", "uart,mmio32,…").
+// ParseConsole reads the value of console=. If it is invalid, the kind is Unknown. It is tty0, or
+// ttyS0 and so on with an optional speed ("ttyS0,115200n8"), or a port by its address
+// ("uart,io,0x3f8,115200", "uart,mmio,0xfe000000", "uart,mmio32,…").
 //
 // Source: Linux, Documentation/admin-guide/kernel-parameters.txt, "console=".
 func ParseConsole(value string) (c Console) {
@@ -64,7 +64,7 @@ func ParseConsole(value string) (c Console) {
 	return c
 }
 
-// baud reads a speed, with parity and bits behind it that can be served: 115200, 115200n8,
+// baud reads a speed, with the supported parity, bits and flow control behind it: 115200, 115200n8,
 // 115200n8r.
 func baud(s string) (uint32, bool) {
 	n, rest := number(s)
@@ -85,7 +85,7 @@ func cut(s string) (before, behind string) {
 	return s, ""
 }
 
-// number reads a number in decimal or, with 0x, hexadecimal, and returns what is behind it.
+// number reads a number in decimal or, with 0x, hexadecimal, and returns the rest of s.
 func number(s string) (n uint64, rest string) {
 	base, digits := uint64(10), s
 	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {

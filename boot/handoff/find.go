@@ -1,7 +1,7 @@
 package handoff
 
-// Find returns the lowest multiple of align, a power of two, from which on n bytes of RAM
-// are free, in [from, to). What busy lists is not free, nor are the modules.
+// Find returns the lowest multiple of align, a power of two, in [from, to) where n bytes of RAM are
+// free. Spans in busy and the modules are not free.
 func (out *Info) Find(from, to, n, align uint64, busy []Span) (pa uint64, ok bool) {
 	for i := 0; i < out.NMap; i++ {
 		r := out.Map[i]
@@ -23,8 +23,7 @@ func (out *Info) Find(from, to, n, align uint64, busy []Span) (pa uint64, ok boo
 	return 0, false
 }
 
-// InUse reports whether something in busy, or a module, shares bytes with [pa, pa+n), and
-// where that ends.
+// InUse reports whether a span in busy, or a module, overlaps [pa, pa+n), and where it ends.
 func (out *Info) InUse(pa, n uint64, busy []Span) (behind uint64, taken bool) {
 	if s, ok := overlap(out.Modules[:out.NModules], pa, n); ok {
 		return s.PA + s.Len, true
@@ -33,7 +32,7 @@ func (out *Info) InUse(pa, n uint64, busy []Span) (behind uint64, taken bool) {
 	return s.PA + s.Len, ok
 }
 
-// overlap returns the first of the spans that shares bytes with [pa, pa+n).
+// overlap returns the first of the spans that overlaps [pa, pa+n).
 func overlap(spans []Span, pa, n uint64) (Span, bool) {
 	for _, s := range spans {
 		if s.PA < pa+n && s.PA+s.Len > pa {
@@ -43,7 +42,7 @@ func overlap(spans []Span, pa, n uint64) (Span, bool) {
 	return Span{}, false
 }
 
-// TouchesRAM reports whether the map calls a byte of s RAM.
+// TouchesRAM reports whether any byte of s is RAM in the map.
 func (out *Info) TouchesRAM(s Span) bool {
 	for i := 0; i < out.NMap; i++ {
 		if r := out.Map[i]; r.Type == RAM && s.PA < r.PA+r.Len && r.PA < s.PA+s.Len {
@@ -53,7 +52,7 @@ func (out *Info) TouchesRAM(s Span) bool {
 	return false
 }
 
-// HasRAM reports whether the map calls all of s RAM.
+// HasRAM reports whether all of s is RAM in the map.
 func (out *Info) HasRAM(s Span) bool {
 	for i := 0; i < out.NMap; i++ {
 		r := out.Map[i]
@@ -64,7 +63,7 @@ func (out *Info) HasRAM(s Span) bool {
 	return false
 }
 
-// RAM returns how much of the map is RAM, in bytes.
+// RAM returns the size of all RAM in the map, in bytes.
 func (out *Info) RAM() (n uint64) {
 	for i := 0; i < out.NMap; i++ {
 		if r := out.Map[i]; r.Type == RAM {

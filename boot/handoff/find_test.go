@@ -47,7 +47,7 @@ func TestFindSparesModules(t *testing.T) {
 	}
 }
 
-// Whatever Find returns is RAM, free and aligned, and nothing lower would be.
+// The result of Find must be RAM, free and aligned, and no lower address may be.
 func TestFindAgreesWithThePlainRule(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for range 2000 {

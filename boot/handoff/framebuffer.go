@@ -1,9 +1,9 @@
 package handoff
 
-// Drawable reports whether f is of a kind that can be drawn on: characters, or pixels of 15
-// to 32 bits with three colours in them.
+// Drawable reports whether the kernel can draw on f: characters, or pixels of 15 to 32 bits with
+// three colour fields.
 func (f *Framebuffer) Drawable() bool {
-	const most = 1 << 15 // of anything
+	const most = 1 << 15 // of any size
 	if f.Width == 0 || f.Height == 0 || f.Width > most || f.Height > most || f.Pitch > 8*most {
 		return false
 	}

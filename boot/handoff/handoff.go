@@ -1,13 +1,12 @@
-// Package handoff has what a loader tells the kernel: where memory is, the command line,
-// the ACPI tables, the modules, the screen. The rest of boot reads an Info and does not
-// know which loader filled it in. Each boot protocol has its own package: boot/pvh,
-// boot/multiboot2.
+// Package handoff has the information that a loader gives the kernel: the memory map, the command
+// line, the ACPI tables, the modules, the screen. The rest of boot reads an Info and does not know
+// which loader filled it in. Each boot protocol has its own package: boot/pvh, boot/multiboot2.
 //
-// It runs before the Go runtime does: it does not allocate, and an Info is a variable of
-// the caller because the boot stack is small.
+// It runs before the Go runtime does: it does not allocate, and an Info is a variable of the caller
+// because the boot stack is small.
 package handoff
 
-// How much an Info can hold; a command line of MaxCmdline bytes or more is cut.
+// Capacity of an Info; a command line of MaxCmdline bytes or more is cut.
 const (
 	MaxCmdline = 4096
 	MaxRegions = 64
@@ -20,14 +19,14 @@ type Type uint32
 const (
 	RAM Type = 1 + iota
 	Reserved
-	ACPI // tables, RAM once they have been read
+	ACPI // tables, RAM after they have been read
 	NVS
 	Unusable
 	Disabled
 	PMEM
 )
 
-// String returns what Linux calls such memory.
+// String returns Linux's name for such memory.
 func (t Type) String() string {
 	switch t {
 	case RAM:
@@ -53,36 +52,36 @@ type Region struct {
 	Type Type
 }
 
-// Info is what the loader said. Cmdline and Modules lie in memory that the
-// Map calls RAM: the code that hands out pages must spare them (and the ACPI tables).
+// Info is the loader's information. Cmdline and Modules lie in memory that is RAM in the Map: the
+// code that allocates pages must leave them out (and the ACPI tables).
 //
-// What does not fit is left out and Truncated is set; a page that is not in Map
-// is never RAM, so a truncated map is still a safe one.
+// Data that does not fit is left out, and Truncated is set; a page that is not in Map is not used
+// as RAM, so a truncated map is still safe.
 type Info struct {
 	Cmdline   Span
 	RSDP      uint64 // 0 if the loader gave none
 	EFI       uint64 // EFI's system table; 0 on a machine with a BIOS
 	Modules   [MaxModules]Span
 	NModules  int
-	Map       [MaxRegions]Region // sorted, no overlaps, neighbours merged
+	Map       [MaxRegions]Region // sorted, no overlaps, adjacent regions of a type merged
 	NMap      int
 	Truncated bool // more regions, modules or command line than fit
 
 	Framebuffer Framebuffer
 }
 
-// Picture is how a Framebuffer shows something, numbered as in Multiboot2.
+// Picture is the kind of a Framebuffer, numbered as in Multiboot2.
 type Picture uint8
 
 const (
 	Indexed Picture = iota // pixels are numbers of colours
 	Pixels
-	Text // two bytes a character, as the VGA has it
+	Text // two bytes a character, as in VGA text mode
 )
 
-// Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are
-// in pixels, or in characters for Text; Pitch is in bytes from one row to the next. Red,
-// Green and Blue say which bits of a pixel a colour has.
+// Framebuffer is the screen's memory; with Width 0 there is none. Width and Height are in pixels,
+// or in characters for Text; Pitch is in bytes from one row to the next. Red, Green and Blue are
+// the bits of a pixel for each colour.
 type Framebuffer struct {
 	PA                   uint64
 	Pitch, Width, Height uint32

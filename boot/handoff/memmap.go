@@ -8,8 +8,8 @@ type rawMap struct {
 	at func(i uint64) Region
 }
 
-// SetMap makes the Map from a loader's: n regions, of which at returns the i-th.
-// They may come in any order, overlap, wrap and be empty.
+// SetMap makes the Map from a loader's map of n regions, of which at returns the i-th. They may be
+// in any order, overlap, wrap and be empty.
 func (out *Info) SetMap(n uint64, at func(i uint64) Region) {
 	out.NMap = 0
 	rawMap{n, at}.resolve(out)
@@ -28,8 +28,8 @@ func (m rawMap) entry(i uint64) (start, end uint64, typ Type) {
 	return start, end, typ
 }
 
-// rank orders the types: of two that claim a byte, the higher one has it.
-// Anything beats RAM and Reserved beats everything.
+// rank orders the types: if two regions claim a byte, the higher one gets it. Anything ranks above
+// RAM, and Reserved above everything.
 func (t Type) rank() uint8 {
 	switch t {
 	case RAM:
@@ -48,9 +48,8 @@ func (t Type) rank() uint8 {
 	return 7
 }
 
-// resolve sweeps upwards from one entry boundary to the next; between two
-// boundaries the claims are constant. Quadratic, but there is nothing to sort
-// into and maps are short.
+// resolve goes upwards from one entry boundary to the next; between two boundaries the claims are
+// constant. It is quadratic, but there is no memory to sort into and maps are short.
 func (m rawMap) resolve(out *Info) {
 	var cur Region // grows while the type stays the same
 	for pos, more := uint64(0), true; more; {
@@ -65,8 +64,8 @@ func (m rawMap) resolve(out *Info) {
 	}
 }
 
-// byteAt returns the type of the byte at pos (0: nobody's) and the next boundary
-// above it (pos itself if there is none).
+// byteAt returns the type of the byte at pos (0: none) and the next boundary above it (pos itself
+// if there is none).
 func (m rawMap) byteAt(pos uint64) (typ Type, next uint64) {
 	next = pos
 	for i := uint64(0); i < m.n; i++ {

@@ -59,8 +59,8 @@ func TestMapIsSortedResolvedMergedAndAligned(t *testing.T) {
 	}
 }
 
-// Every page of random maps is compared with the plain rule: RAM if all its
-// bytes are claimed as RAM and by nothing else.
+// Every page of random maps is compared with the rule itself: RAM if all its bytes are claimed as
+// RAM and by nothing else.
 func TestMapAgreesWithThePlainRule(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for range 300 {
@@ -102,7 +102,7 @@ func TestMapAgreesWithThePlainRule(t *testing.T) {
 	}
 }
 
-// TestNamesOfLinux: what a type is called in /proc/iomem.
+// TestNamesOfLinux: the names of types in /proc/iomem.
 func TestNamesOfLinux(t *testing.T) {
 	for typ, want := range map[Type]string{RAM: "System RAM", Reserved: "Reserved", ACPI: "ACPI Tables", NVS: "ACPI Non-volatile Storage",
 		Unusable: "Unusable memory", Disabled: "Reserved", PMEM: "Persistent Memory"} {

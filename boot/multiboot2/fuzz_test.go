@@ -7,7 +7,7 @@ import (
 	"sonde/boot/handoff"
 )
 
-// FuzzParse: whatever a loader leaves, Parse ends and stays inside the memory.
+// FuzzParse: for any input, Parse returns and stays inside the memory.
 func FuzzParse(f *testing.F) {
 	f.Add(build(mapTag())[at:], uint64(at))
 	f.Add(build(one(tagEnd, nil), mapTag())[at:], uint64(at+8))

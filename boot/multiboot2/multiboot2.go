@@ -1,9 +1,8 @@
-// Package multiboot2 reads the list of tags that a Multiboot2 loader (GRUB) leaves in EBX
-// into a handoff.Info.
+// Package multiboot2 reads the list of tags that a Multiboot2 loader (GRUB) leaves in EBX into a
+// handoff.Info.
 //
-// GRUB puts quotes of its own around arguments and escapes those that are there. So if
-// there is a module named "cmdline", its contents are the command line, unchanged, in place
-// of the usual one.
+// GRUB puts quotes around arguments and escapes existing ones. So if there is a module named
+// "cmdline", its contents are the command line, unchanged, instead of the usual one.
 //
 // It runs before the Go runtime does and allocates nothing.
 //
@@ -18,7 +17,7 @@ import (
 // Magic is what the loader leaves in EAX.
 const Magic = 0x36d76289
 
-// The tags that mean something here.
+// The tags that are read.
 const (
 	tagEnd         = 0
 	tagCmdline     = 1
@@ -26,12 +25,12 @@ const (
 	tagMap         = 6
 	tagFramebuffer = 8
 	tagEFI64       = 12
-	tagOldRSDP     = 14 // holds a copy of ACPI 1.0's
+	tagOldRSDP     = 14 // holds a copy of ACPI 1.0's RSDP
 	tagNewRSDP     = 15
 )
 
 const (
-	maxInfo    = 16 << 20 // bytes of all tags; larger is taken for damage
+	maxInfo    = 16 << 20 // bytes of all tags; a larger value is taken for damage
 	maxEntries = 512      // of the loader's map, before merging
 	headSize   = 8        // of the information and of each tag: two words
 	entrySize  = 24       // of the map: base, length uint64; type, reserved uint32
@@ -68,7 +67,7 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// tag is one of the list: the bytes [at, at+size), its head included.
+// tag is a tag of the list: the bytes [at, at+size), its header included.
 type tag struct {
 	mem      phys.Mem
 	at, size uint64
@@ -76,7 +75,7 @@ type tag struct {
 
 // Parse reads the boot information at pa into out.
 //
-// Errors: see Code; out then holds what was read before.
+// Errors: see Code; out then has what was read before.
 func Parse(mem phys.Mem, pa uint64, out *handoff.Info) Code {
 	*out = handoff.Info{}
 	if !mem.Has(pa, headSize) {
@@ -109,12 +108,12 @@ func Parse(mem phys.Mem, pa uint64, out *handoff.Info) Code {
 	return result
 }
 
-// read reads a tag that a boot can do without.
+// read reads a tag that is not required.
 func (t tag) read(out *handoff.Info) {
 	m := t.mem
 	switch body := t.at + headSize; m.Read32(t.at) {
 	case tagCmdline:
-		if out.Cmdline.PA == 0 { // no module has taken its place
+		if out.Cmdline.PA == 0 { // no module has replaced it
 			out.Cmdline = t.text(body)
 			out.Truncated = out.Truncated || out.Cmdline.Len == handoff.MaxCmdline
 		}
@@ -127,7 +126,7 @@ func (t tag) read(out *handoff.Info) {
 			out.EFI = m.Read64(body)
 		}
 	case tagOldRSDP:
-		if out.RSDP == 0 { // the new one says more
+		if out.RSDP == 0 { // the new RSDP has more fields
 			out.RSDP = body
 		}
 	case tagNewRSDP:
@@ -139,7 +138,7 @@ func (t tag) read(out *handoff.Info) {
 	}
 }
 
-// addModule adds a module, by what its name says.
+// addModule adds a module, whose name may say what it is for.
 func (t tag) addModule(module handoff.Span, out *handoff.Info) {
 	name := t.text(t.at + 16)
 	if t.mem.String(name.PA, name.Len) != "cmdline" {

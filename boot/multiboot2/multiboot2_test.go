@@ -12,7 +12,7 @@ import (
 
 var le = binary.LittleEndian
 
-// at is where the tests put the boot information.
+// at is the address of the boot information in tests.
 const at = 0x100
 
 // one is a tag with this type and body.
@@ -30,7 +30,7 @@ func words(w ...uint32) (b []byte) {
 	return b
 }
 
-// mapTag says that the first 640 KiB and 127 MiB from 1 MiB on are RAM, as GRUB does.
+// mapTag is a map of 640 KiB of RAM at 0 and 127 MiB from 1 MiB on, as GRUB makes it.
 func mapTag() []byte {
 	b := words(24, 0)
 	for _, e := range [][3]uint64{{0, 0x9fc00, 1}, {0x100000, 127 << 20, 1}, {0xfffc0000, 0x40000, 2}} {
@@ -40,7 +40,7 @@ func mapTag() []byte {
 	return one(tagMap, b)
 }
 
-// build lays out a memory with boot information of these tags.
+// build returns a memory with boot information of these tags.
 func build(tags ...[]byte) []byte {
 	all := slices.Concat(tags...)
 	all = append(all, one(tagEnd, nil)...)
@@ -61,13 +61,13 @@ func parse(t *testing.T, tags ...[]byte) *handoff.Info {
 func TestParseReadsTheTags(t *testing.T) {
 	memory := build(
 		one(tagCmdline, []byte("quiet -- ls\x00")),
-		one(2, []byte("GRUB 2.06\x00")), // of no use
+		one(2, []byte("GRUB 2.06\x00")), // ignored
 		one(tagModule, append(words(0x700000, 0x700063), "initramfs\x00"...)),
 		mapTag(),
 		one(tagFramebuffer, append(words(0xe0000000, 1, 4096, 1024, 768), 32, 1, 0, 0, 16, 8, 8, 8, 0, 8)),
 		one(tagOldRSDP, []byte("RSD PTR old")),
 		one(tagEFI64, words(0x7e3f018, 1)),
-		one(tagEFI64, words(5)), // cut
+		one(tagEFI64, words(5)), // truncated
 		one(tagNewRSDP, []byte("RSD PTR new")),
 		one(tagOldRSDP, []byte("RSD PTR old")),
 	)
@@ -102,7 +102,7 @@ func TestParseReadsTheTags(t *testing.T) {
 	}
 }
 
-// TestCommandLineAsModule: it counts wherever it comes, and is no archive.
+// TestCommandLineAsModule: its position does not matter, and it is not an archive.
 func TestCommandLineAsModule(t *testing.T) {
 	module := one(tagModule, append(words(0x5000, 0x5004), "cmdline\x00"...))
 	usual := one(tagCmdline, []byte("usual\x00"))

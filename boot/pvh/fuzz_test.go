@@ -7,7 +7,7 @@ import (
 	"sonde/boot/handoff"
 )
 
-// FuzzParse: whatever a loader leaves, Parse ends and stays inside the memory.
+// FuzzParse: for any input, Parse returns and stays inside the memory.
 func FuzzParse(f *testing.F) {
 	whole := build(1, "quiet -- ls", []handoff.Span{span(0x700000, 99)}, []entry{{0, 0x9fc00, 1}})
 	f.Add(whole[0x100:0x140:0x140], whole[0x200:0x240:0x240], uint64(0x100))

@@ -52,7 +52,7 @@ func (c Code) String() string {
 
 // Parse reads the hvm_start_info at pa into out.
 //
-// Errors: see Code; out then holds what was read before.
+// Errors: see Code; out then has what was read before.
 func Parse(mem phys.Mem, pa uint64, out *handoff.Info) Code {
 	*out = handoff.Info{}
 	if !mem.Has(pa, headV0) {

@@ -20,7 +20,7 @@ type Range struct{ Start, End uintptr }
 //go:nosplit
 func (r Range) Contains(addr uintptr) bool { return addr >= r.Start && addr < r.End }
 
-// SlotBytes is how large Slots is.
+// SlotBytes is the size of Slots.
 const SlotBytes = 12 << 20
 
 // Written once at boot:
@@ -29,24 +29,24 @@ var (
 	Text    Range // the image's code
 	ROData  Range
 	Data    Range // data and bss
-	Symbols Range // the symbol table carried along
+	Symbols Range // the symbol table in the image
 	Slots   Range // executable memory for probes, near Text
 	Heap    Range
-	// AliasOffset is what to add to an address in Text or Slots to get the
-	// same memory writable. For kernel/text alone.
+	// AliasOffset plus an address in Text or Slots is a writable address of the same memory. Only
+	// kernel/text may use it.
 	AliasOffset uintptr
-	// RAM is the machine's memory in bytes, Usable what the runtime got of it.
+	// RAM is the machine's memory in bytes, Usable the part for the runtime.
 	RAM, Usable uint64
 )
 
-// Memory returns the bytes of memory the runtime has and has not yet taken.
+// Memory returns the runtime's memory in bytes, and the part that it has not taken yet.
 func Memory() (total, free uint64) {
 	t, f := goruntime.Memory()
 	return uint64(t), uint64(f)
 }
 
-// LimitHeap makes the garbage collector work harder before memory runs out, of which
-// taken bytes are not for the runtime. It stops the world.
+// LimitHeap makes the garbage collector work harder before memory runs out: taken bytes of the
+// memory are not for the runtime. It stops the world.
 func LimitHeap(taken uint64) {
 	debug.SetMemoryLimit(int64((Usable - taken) / 8 * 7))
 }

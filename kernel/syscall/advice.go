@@ -12,11 +12,11 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Calls about memory and files that leave things as they are, because all of both is in
-// memory and nothing is swapped out. They refuse what Linux refuses.
+// Advisory calls about memory and files. They change nothing, because both are in memory and
+// nothing is swapped out. They refuse what Linux refuses.
 
-// mappedPages returns whole pages from start on, n bytes of them, all of which a program has
-// mapped. around is returned if they reach around the end of the address space.
+// mappedPages returns the end of the pages that n bytes from start on occupy, all of which must be
+// mapped. It fails with around if they extend beyond the end of the address space.
 //
 // Errors: ENOMEM.
 func mappedPages(t *proc.Thread, start, n uint64, around sys.Errno) (end uint64, err error) {
@@ -31,13 +31,13 @@ func mappedPages(t *proc.Thread, start, n uint64, around sys.Errno) (end uint64,
 	return end, nil
 }
 
-// advices are those that are no more than that.
+// advices are those that have no effect.
 var advices = []uint64{
 	abi.MADV_NORMAL, abi.MADV_RANDOM, abi.MADV_SEQUENTIAL, abi.MADV_WILLNEED, abi.MADV_HUGEPAGE,
 	abi.MADV_NOHUGEPAGE, abi.MADV_DONTDUMP, abi.MADV_DODUMP, abi.MADV_COLD, abi.MADV_PAGEOUT,
 }
 
-// forkAdvice is what an advice about forks sets and clears.
+// forkAdvice is the flags that an advice about forks sets and clears.
 var forkAdvice = map[uint64]struct{ set, clear space.Flags }{
 	abi.MADV_DONTFORK:   {set: space.NotForked},
 	abi.MADV_DOFORK:     {clear: space.NotForked},
@@ -45,7 +45,7 @@ var forkAdvice = map[uint64]struct{ set, clear space.Flags }{
 	abi.MADV_KEEPONFORK: {clear: space.Wiped},
 }
 
-// notIfLocked are advices that Linux refuses for locked memory.
+// notIfLocked is the advices that Linux refuses for locked memory.
 var notIfLocked = []uint64{abi.MADV_DONTNEED, abi.MADV_FREE, abi.MADV_COLD, abi.MADV_PAGEOUT}
 
 func madvise(t *proc.Thread, a *Args) (uint64, error) {
@@ -92,7 +92,7 @@ func populated(t *proc.Thread, start, end, advice uint64) error {
 	}
 }
 
-// wholePages rounds up, as Linux does: of the largest numbers it makes 0.
+// wholePages rounds up to whole pages, as Linux does: the largest numbers become 0.
 func wholePages(n uint64) uint64 { return (n + pageMask) &^ pageMask }
 
 // mincore reports for each page whether it is in memory.
@@ -122,7 +122,7 @@ func mincore(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// fsync is for what could be on a disk.
+// fsync has nothing to do: there is no disk.
 func fsync(t *proc.Thread, a *Args) (uint64, error) {
 	f, err := fileOf(t, a[0])
 	if err == nil && !inTree(f) {

@@ -11,15 +11,15 @@ import (
 	"sonde/kernel/proc/proctest"
 )
 
-// edge is the end of the memory that a program has: nothing is behind it.
+// edge is the end of the program's memory: the next page is not mapped.
 const edge = proctest.Data + proctest.DataSize
 
 const (
 	nReadv, nWritev, nGetdents, nGetrandom, nSendfile, nMkdir, nRmdir, nIoctl, nPipe2, nPpoll = 19, 20, 217, 318, 40, 83, 84, 16, 293, 271
 )
 
-// TestReadIntoMemoryThatEnds: the count is what was stored, and the rest can still be read.
-// It used to be what was taken from the file, and the bytes were gone.
+// TestReadIntoMemoryThatEnds: the count is that of the stored bytes, and the rest can still be
+// read. It used to be that of the bytes taken from the file, and the rest was lost.
 func TestReadIntoMemoryThatEnds(t *testing.T) {
 	run(t, func(p *player) {
 		f := openNew(p, "/edge", abi.O_RDWR)
@@ -95,8 +95,8 @@ func TestEntriesThatCannotBeStoredComeAgain(t *testing.T) {
 	})
 }
 
-// TestSendfileTakesWhatItHasWritten: a pipe that is full takes a part, and the position is
-// behind that part.
+// TestSendfileTakesWhatItHasWritten: a full pipe takes only a part, and the file position follows
+// that part.
 func TestSendfileTakesWhatItHasWritten(t *testing.T) {
 	run(t, func(p *player) {
 		f := openNew(p, "/edge", abi.O_RDWR)
@@ -110,8 +110,8 @@ func TestSendfileTakesWhatItHasWritten(t *testing.T) {
 	})
 }
 
-// TestPollOfAClosedDescriptor: each line says POLLNVAL. It used to say nothing, and the
-// result counted it all the same.
+// TestPollOfAClosedDescriptor: each entry says POLLNVAL. It used to be 0, although the result
+// counted it.
 func TestPollOfAClosedDescriptor(t *testing.T) {
 	run(t, func(p *player) {
 		p.Call(nPipe, scratch)

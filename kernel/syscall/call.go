@@ -10,19 +10,19 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Args are the arguments of a call as they came in registers.
+// Args are the arguments of a call as they were in registers.
 type Args = [6]uint64
 
 // Call is a line of the table.
 type Call struct {
 	Name    string
-	Params  string // their names, for people
-	Missing string // what of Linux's is not there; "" if nothing is
+	Params  string // their names, shown to people
+	Missing string // what Linux has and this call does not; "" if nothing is missing
 	Func    func(t *proc.Thread, a *Args) (uint64, error)
-	Restart proc.Restart // what follows EINTR
+	Restart proc.Restart // what happens after EINTR
 }
 
-// Handle serves the system call that t's registers ask for.
+// Handle executes the system call in t's registers.
 //
 // Context: t's goroutine.
 func Handle(t *proc.Thread) {
@@ -55,7 +55,7 @@ const (
 
 func negative(e sys.Errno) uint64 { return -uint64(e) }
 
-// errnoOf is the number for an error of the kernel's. One that has none is EIO.
+// errnoOf is the errno of an error of the kernel. An error without one is EIO.
 func errnoOf(err error) sys.Errno {
 	if e, ok := err.(sys.Errno); ok {
 		return e

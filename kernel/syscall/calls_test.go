@@ -86,8 +86,8 @@ func TestMincore(t *testing.T) {
 	})
 }
 
-// TestWaitingStoresTheTimeThatIsLeft: after what came before the end of the time, and
-// after the end.
+// TestWaitingStoresTheTimeThatIsLeft: both if an event comes before the timeout, and after the
+// timeout.
 func TestWaitingStoresTheTimeThatIsLeft(t *testing.T) {
 	const nSelect, nPselect, limit, set = 23, 270, scratch + 0x100, scratch + 0x200
 	run(t, func(p *player) {

@@ -9,8 +9,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Uptime is CLOCK_MONOTONIC: the time since the start of the machine. Set once at
-// boot.
+// Uptime is CLOCK_MONOTONIC: the time since the machine started. Set once at boot.
 var Uptime = func() time.Duration { return time.Since(loaded) }
 
 var loaded = time.Now()
@@ -111,7 +110,7 @@ func clockNanosleep(t *proc.Thread, a *Args) (uint64, error) {
 	return done(sleepUntil(t, time.Now().Add(d.Duration()-now.Duration()), 0))
 }
 
-// sleepUntil sleeps. Interrupted, it stores how long it still would have slept.
+// sleepUntil sleeps. If a signal interrupts it, it stores the remaining time.
 //
 // Errors: EINTR.
 func sleepUntil(t *proc.Thread, end time.Time, left uint64) error {

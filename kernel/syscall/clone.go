@@ -15,8 +15,7 @@ func vfork(t *proc.Thread, _ *Args) (uint64, error) {
 	return clone(t, &Args{abi.CLONE_VM | abi.CLONE_VFORK | abi.SIGCHLD})
 }
 
-// clone has its arguments in x86-64's order: flags, stack, parent's and child's
-// TID, TLS.
+// clone has its arguments in the order of x86-64: flags, stack, parent's and child's TID, TLS.
 func clone(t *proc.Thread, a *Args) (uint64, error) {
 	c := proc.CloneArgs{
 		Flags:      a[0] & 0xffffffff &^ abi.CSIGNAL,
@@ -27,12 +26,12 @@ func clone(t *proc.Thread, a *Args) (uint64, error) {
 		TLS:        a[4],
 	}
 	if c.Flags&(abi.CLONE_PIDFD|abi.CLONE_PARENT_SETTID) == abi.CLONE_PIDFD|abi.CLONE_PARENT_SETTID {
-		return 0, sys.EINVAL // one address is for both
+		return 0, sys.EINVAL // one address for both results
 	}
 	return cloneWith(t, c, a[2])
 }
 
-// Sizes of struct clone_args through the ages.
+// Smallest and largest size of struct clone_args in all versions.
 const cloneArgsMin, cloneArgsMax = 64, 4096
 
 func clone3(t *proc.Thread, a *Args) (uint64, error) {
@@ -63,7 +62,7 @@ func clone3(t *proc.Thread, a *Args) (uint64, error) {
 	}, c.PidFD)
 }
 
-// cloneWith clones and, for CLONE_PIDFD, stores the child's descriptor.
+// cloneWith clones and, for CLONE_PIDFD, stores the child's pidfd.
 func cloneWith(t *proc.Thread, c proc.CloneArgs, pidfd uint64) (uint64, error) {
 	if c.Flags&abi.CLONE_PIDFD != 0 {
 		c.Made = func(child *proc.Process) (undo func(), err error) {
@@ -79,7 +78,7 @@ func cloneWith(t *proc.Thread, c proc.CloneArgs, pidfd uint64) (uint64, error) {
 	return uint64(id), err
 }
 
-// restIsZero refuses a structure whose part that we do not know says something.
+// restIsZero refuses a structure whose part beyond the known fields is not zero.
 //
 // Errors: EFAULT, E2BIG.
 func restIsZero(t *proc.Thread, addr, size, known uint64) error {

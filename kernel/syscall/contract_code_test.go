@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/proc/proctest"
 )
 
-// What sigaction(2) promises of siginfo_t, and of the place where a handler runs.
+// What sigaction(2) specifies about siginfo_t, and about the stack of a handler.
 
 const vecPage, vecDivide = 14, 0 // exceptions
 
@@ -56,7 +56,7 @@ func TestCodesSayWhereSignalsComeFrom(t *testing.T) {
 	})
 }
 
-// TestNobodyPretendsToBeTheKernel: rt_sigqueueinfo(2): to another process only codes below 0, and
+// TestNobodyPretendsToBeTheKernel: rt_sigqueueinfo(2): for another process only codes below 0, and
 // not that of tkill.
 func TestNobodyPretendsToBeTheKernel(t *testing.T) {
 	run(t, func(p *player) {
@@ -69,7 +69,7 @@ func TestNobodyPretendsToBeTheKernel(t *testing.T) {
 	})
 }
 
-// TestCodesOfFaults: what has been wrong with an access, and where.
+// TestCodesOfFaults: the reason and the address of a faulting access.
 func TestCodesOfFaults(t *testing.T) {
 	run(t, func(p *player) {
 		p.PokeString(scratch, "f")
@@ -100,7 +100,7 @@ func TestCodesOfFaults(t *testing.T) {
 	})
 }
 
-// TestFaultThatIsBlockedKills: signal(7): the program could not go on.
+// TestFaultThatIsBlockedKills: signal(7): a fault whose signal is blocked ends the program.
 func TestFaultThatIsBlockedKills(t *testing.T) {
 	s := run(t, func(p *player) {
 		catch(p, abi.SIGSEGV, 0)
@@ -114,8 +114,8 @@ func TestFaultThatIsBlockedKills(t *testing.T) {
 	}
 }
 
-// TestFrameIsOutsideOfTheRedZone: all of it is lower, and on the stack for handlers all of it
-// fits, or the program dies.
+// TestFrameIsOutsideOfTheRedZone: the frame is below the red zone; if it does not fit on the
+// alternate stack, the program ends.
 func TestFrameIsOutsideOfTheRedZone(t *testing.T) {
 	s := run(t, func(p *player) {
 		sp := p.Regs().SP
@@ -146,7 +146,8 @@ func TestFrameIsOutsideOfTheRedZone(t *testing.T) {
 	}
 }
 
-// TestSigtimedwaitTakesTheSignal: sigwaitinfo(2): it waits no more, and no handler runs.
+// TestSigtimedwaitTakesTheSignal: sigwaitinfo(2): the signal is no longer pending, and no handler
+// runs.
 func TestSigtimedwaitTakesTheSignal(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) {

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// What wait(2), setpgid(2), credentials(7), sigaction(2), kill(2) and getrlimit(2) promise.
+// What wait(2), setpgid(2), credentials(7), sigaction(2), kill(2) and getrlimit(2) specify.
 
 const (
 	nPrctl      = 157
@@ -20,7 +20,7 @@ const (
 
 func statusOf(i abi.Siginfo) int32 { return i.Status() }
 
-// TestStopsAndContinues drop each other while they wait.
+// TestStopsAndContinues: a pending stop signal drops a pending SIGCONT, and the other way round.
 func TestStopsAndContinues(t *testing.T) {
 	run(t, func(p *player) {
 		catch(p, abi.SIGCONT, 0)
@@ -36,7 +36,7 @@ func TestStopsAndContinues(t *testing.T) {
 	})
 }
 
-// TestWaitTellsOnce: of each stop and each going on, unless WNOWAIT.
+// TestWaitTellsOnce: each stop and each continuation is reported once, unless WNOWAIT is given.
 func TestWaitTellsOnce(t *testing.T) {
 	run(t, func(p *player) {
 		pid := uint64(p.Fork(func(c *player) { c.Call(nPause) }, nFork))
@@ -63,8 +63,8 @@ func TestWaitTellsOnce(t *testing.T) {
 	})
 }
 
-// TestWaitFitsChildren: waitpid(0) is for the caller's group, and without __WCLONE or __WALL for
-// children that end by SIGCHLD.
+// TestWaitFitsChildren: waitpid(0) waits for the caller's group, and without __WCLONE or __WALL
+// only for children that end with SIGCHLD.
 func TestWaitFitsChildren(t *testing.T) {
 	run(t, func(p *player) {
 		other := uint64(p.Fork(func(c *player) { c.Call(nPause) }, nFork))
@@ -87,7 +87,7 @@ func TestWaitFitsChildren(t *testing.T) {
 	})
 }
 
-// TestChildrenThatAreNotWanted: SA_NOCLDWAIT leaves no zombies, SA_NOCLDSTOP tells of no stop.
+// TestChildrenThatAreNotWanted: SA_NOCLDWAIT leaves no zombies, SA_NOCLDSTOP reports no stops.
 func TestChildrenThatAreNotWanted(t *testing.T) {
 	run(t, func(p *player) {
 		c := catch(p, abi.SIGCHLD, abi.SA_NOCLDSTOP)
@@ -140,7 +140,8 @@ func TestGroupsAreRefused(t *testing.T) {
 	finish(t, w, p)
 }
 
-// TestOrphansDoNotStop: by a terminal's signals, whose stop nobody could end.
+// TestOrphansDoNotStop: a terminal's signals do not stop an orphaned group: nobody could continue
+// it.
 func TestOrphansDoNotStop(t *testing.T) {
 	run(t, func(p *player) {
 		pid := p.Fork(func(c *player) {
@@ -153,8 +154,7 @@ func TestOrphansDoNotStop(t *testing.T) {
 	})
 }
 
-// TestJobsOfAShellThatEnds: those that have stopped are hung up and go on, those that run are left
-// alone.
+// TestJobsOfAShellThatEnds: stopped jobs get SIGHUP and continue, running ones get nothing.
 func TestJobsOfAShellThatEnds(t *testing.T) {
 	for _, stops := range []bool{true, false} {
 		run(t, func(p *player) {
@@ -238,13 +238,14 @@ func TestKillAll(t *testing.T) {
 	})
 }
 
-// limitIs returns both values of a limit of the process.
+// limitIs returns both values of a resource limit.
 func limitIs(p *player, which uint64) [2]uint64 {
 	p.Call(nPrlimit, 0, which, 0, aside)
 	return [2]uint64{p.Peek64(aside), p.Peek64(aside + 8)}
 }
 
-// TestLimitsAreCopied: getrlimit(2): a child has its parent's, and changes its own.
+// TestLimitsAreCopied: getrlimit(2): a child inherits its parent's limits, and changes only its
+// own.
 func TestLimitsAreCopied(t *testing.T) {
 	run(t, func(p *player) {
 		want(t, p, "prlimit", limitTo(p, 0, abi.RLIMIT_NOFILE, 100), 0)

@@ -8,12 +8,12 @@ import (
 	"sonde/kernel/abi"
 )
 
-// What select(2) and pipe(7) promise.
+// What select(2) and pipe(7) specify.
 
 const nSelect = 23
 
-// selects calls select with a time (in microseconds, negative: none), for descriptors to read
-// from and to write to, and returns what is ready of each.
+// selects calls select with a timeout in microseconds (negative: none) and sets of descriptors to
+// read and to write, and returns the ready ones of each set.
 func selects(p *player, read, write uint64, usec int64) (n int64, canRead, canWrite uint64) {
 	const r, w, tv = aside, aside + 8, aside + 16
 	p.Poke64(r, read)
@@ -28,7 +28,7 @@ func selects(p *player, read, write uint64, usec int64) (n int64, canRead, canWr
 	return n, p.Peek64(r), p.Peek64(w)
 }
 
-// readyAre fails the test unless select at once says that these are ready.
+// readyAre fails the test unless select returns exactly these descriptors at once.
 func readyAre(t *testing.T, p *player, what string, read, write, canRead, canWrite uint64) {
 	t.Helper()
 	bits := int64(0)
@@ -42,7 +42,7 @@ func readyAre(t *testing.T, p *player, what string, read, write, canRead, canWri
 	}
 }
 
-// TestSelectOfAPipe: its ends, open and closed.
+// TestSelectOfAPipe: both ends of a pipe, while the other one is open and when it is closed.
 func TestSelectOfAPipe(t *testing.T) {
 	run(t, func(p *player) {
 		ignore(p, abi.SIGPIPE)
@@ -75,7 +75,7 @@ func TestSelectOfAPipe(t *testing.T) {
 	})
 }
 
-// TestCloseWakesTheOtherEnd: who sleeps at a pipe, in select or in a call of its own.
+// TestCloseWakesTheOtherEnd: a thread that waits for a pipe, in select or in read or write.
 func TestCloseWakesTheOtherEnd(t *testing.T) {
 	for _, c := range []struct {
 		what  string

@@ -11,18 +11,18 @@ import (
 	"sonde/kernel/proc/proctest"
 )
 
-// What signal(7), sigaction(2), fork(2), execve(2) and clone(2) promise about signals.
+// What signal(7), sigaction(2), fork(2), execve(2) and clone(2) specify about signals.
 
-const aside = scratch + 0x800 // where helpers store
+const aside = scratch + 0x800 // where helper functions store
 
-// actsOn returns what the program wants done about a signal.
+// actsOn returns the program's action for a signal.
 func actsOn(p *player, sig uint64) (a abi.Sigaction) {
 	p.Call(nSigaction, sig, 0, aside, 8)
 	copy(abi.Bytes(&a), p.Peek(aside, len(abi.Bytes(&a))))
 	return a
 }
 
-// mask sets the signals that the program blocks.
+// mask sets the program's signal mask.
 func mask(p *player, signals ...int) {
 	set := uint64(0)
 	for _, n := range signals {
@@ -32,27 +32,27 @@ func mask(p *player, signals ...int) {
 	p.Call(nSigmask, abi.SIG_SETMASK, aside, 0, 8)
 }
 
-// pending returns the set of signals that wait.
+// pending returns the set of pending signals.
 func pending(p *player) int64 {
 	p.Call(nSigpending, aside, 8)
 	return int64(p.Peek64(aside))
 }
 
-// reap waits for a child, which has to have ended with a status.
+// reap waits for a child, which must have ended with that status.
 func reap(t *testing.T, p *player, pid int64, status proc.Status) {
 	t.Helper()
 	want(t, p, "wait4", p.Call(nWait4, uint64(pid), aside, 0, 0), pid)
 	want(t, p, "status", int64(p.Peek32(aside)), int64(status))
 }
 
-// caught is what a handler has been told.
+// caught is what a handler got.
 type caught struct {
 	info  abi.Siginfo
-	flags uint64 // of the processor
+	flags uint64 // of the processor, at the handler's entry
 	times int
 }
 
-// catch notes what a signal's handler gets.
+// catch installs a handler for a signal that records what it gets.
 func catch(p *player, sig, flags uint64) *caught {
 	c := new(caught)
 	action(p, sig, func(p *player, _, info, _ uint64) {
@@ -62,7 +62,7 @@ func catch(p *player, sig, flags uint64) *caught {
 	return c
 }
 
-// beginThread makes a thread of p that runs f.
+// beginThread starts a thread of p that runs f.
 func beginThread(t *testing.T, p *player, stack uint64, f proctest.Program) {
 	t.Helper()
 	const flags = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD
@@ -71,8 +71,8 @@ func beginThread(t *testing.T, p *player, stack uint64, f proctest.Program) {
 	}
 }
 
-// TestSignalOutlivesTheThreadThatWasTold: a signal of the process is delivered to another thread
-// if the one that was chosen ends first.
+// TestSignalOutlivesTheThreadThatWasTold: a signal for the process is delivered to another thread
+// if the chosen one ends first.
 func TestSignalOutlivesTheThreadThatWasTold(t *testing.T) {
 	w := world(t)
 	computes, sent := make(chan bool), make(chan bool)
@@ -98,7 +98,7 @@ func TestSignalOutlivesTheThreadThatWasTold(t *testing.T) {
 	}
 }
 
-// TestSignalGoesToWhoDoesNotBlockIt: and wakes that thread.
+// TestSignalGoesToWhoDoesNotBlockIt: the signal also wakes that thread.
 func TestSignalGoesToWhoDoesNotBlockIt(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) {
@@ -121,7 +121,8 @@ func TestSignalGoesToWhoDoesNotBlockIt(t *testing.T) {
 	}
 }
 
-// TestHandledSignalDoesNotInterruptTheNextCall: EINTR is for a signal that comes during a call.
+// TestHandledSignalDoesNotInterruptTheNextCall: only a signal that arrives during a call makes it
+// fail with EINTR.
 func TestHandledSignalDoesNotInterruptTheNextCall(t *testing.T) {
 	w := world(t)
 	computes, sent := make(chan bool), make(chan bool)
@@ -141,7 +142,8 @@ func TestHandledSignalDoesNotInterruptTheNextCall(t *testing.T) {
 	finish(t, w, p)
 }
 
-// TestForkCopiesActions: each has its own from then on. With CLONE_SIGHAND they have one.
+// TestForkCopiesActions: parent and child have separate actions. With CLONE_SIGHAND they share
+// them.
 func TestForkCopiesActions(t *testing.T) {
 	run(t, func(p *player) {
 		c := catch(p, abi.SIGUSR1, 0)
@@ -163,7 +165,7 @@ func TestForkCopiesActions(t *testing.T) {
 	})
 }
 
-// TestCloneClearsHandlers: clone(2), CLONE_CLEAR_SIGHAND: what is ignored stays so.
+// TestCloneClearsHandlers: clone(2), CLONE_CLEAR_SIGHAND: ignored signals stay ignored.
 func TestCloneClearsHandlers(t *testing.T) {
 	run(t, func(p *player) {
 		catch(p, abi.SIGUSR1, 0)
@@ -179,8 +181,8 @@ func TestCloneClearsHandlers(t *testing.T) {
 	})
 }
 
-// TestForkAndSignals: fork(2): the child's pending set is empty, its mask and its stack for
-// handlers are its parent's. A thread has the mask, and no stack for handlers.
+// TestForkAndSignals: fork(2): the child has no pending signals; it inherits the mask and the
+// alternate stack. A thread inherits the mask only.
 func TestForkAndSignals(t *testing.T) {
 	run(t, func(p *player) {
 		st := abi.Stack{SP: proctest.Data + 0x4000, Size: 0x4000}
@@ -212,8 +214,8 @@ func TestForkAndSignals(t *testing.T) {
 	})
 }
 
-// TestExecAndSignals: execve(2): what is caught becomes the default, what is ignored stays so;
-// the mask and what waits stay; the stack for handlers and the timers of timer_create are gone.
+// TestExecAndSignals: execve(2): handlers are reset to the default, ignored signals stay ignored;
+// the mask and pending signals are kept; the alternate stack and timers of timer_create are gone.
 func TestExecAndSignals(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/next", func(p *player) {
@@ -242,7 +244,8 @@ func TestExecAndSignals(t *testing.T) {
 	}
 }
 
-// TestVforkWaitsForExec: vfork(2): until the child has another program, not until its end.
+// TestVforkWaitsForExec: vfork(2): the parent waits until the child has executed another program,
+// not until it ends.
 func TestVforkWaitsForExec(t *testing.T) {
 	w := world(t)
 	goOn := make(chan bool)
@@ -264,8 +267,8 @@ func TestVforkWaitsForExec(t *testing.T) {
 	finish(t, w, p)
 }
 
-// TestDirectionFlag: a handler begins with DF clear, as the ABI wants it, and what it has
-// interrupted has it back. No handler changes what only the kernel may.
+// TestDirectionFlag: a handler starts with DF clear, as the ABI demands, and the interrupted code
+// gets its DF back. A handler cannot change flags that only the kernel may change.
 func TestDirectionFlag(t *testing.T) {
 	run(t, func(p *player) {
 		c := catch(p, abi.SIGUSR1, 0)

@@ -8,8 +8,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// end is one of the two files of copy_file_range, and where to begin: at *addr if
-// there is an address, else at the file's position, which moves.
+// end is one of the two files of copy_file_range, and its offset: at *addr if there is an address,
+// otherwise the file's position, which moves.
 type end struct {
 	file *vfs.File
 	addr uint64
@@ -38,7 +38,7 @@ func endOf(t *proc.Thread, fd, addr uint64) (e end, err error) {
 	return e, err
 }
 
-// advance stores the place behind what was copied.
+// advance stores the offset behind the copied bytes.
 func (e *end) advance(t *proc.Thread, n uint64) error {
 	if e.addr != 0 {
 		return put(t, e.addr, e.off+int64(n))
@@ -47,7 +47,7 @@ func (e *end) advance(t *proc.Thread, n uint64) error {
 	return err
 }
 
-// copyFileRange copies between regular files; the kernel keeps no page twice.
+// copyFileRange copies between regular files; no pages are shared.
 //
 // Source: Linux, copy_file_range(2).
 func copyFileRange(t *proc.Thread, a *Args) (uint64, error) {

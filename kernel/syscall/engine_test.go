@@ -16,20 +16,20 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// diary is what engines were told, in order.
-type diary struct {
+// record is what engines were told, in order.
+type record struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (d *diary) add(format string, args ...any) {
+func (d *record) add(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
 // of returns the lines of one thread, without its number.
-func (d *diary) of(tid int) (all []string) {
+func (d *record) of(tid int) (all []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, l := range d.lines {
@@ -40,8 +40,8 @@ func (d *diary) of(tid int) (all []string) {
 	return all
 }
 
-// engine writes all that it is told to d, and follows children.
-func (d *diary) engine() *proc.Engine {
+// engine records in d all that it is told, and follows children.
+func (d *record) engine() *proc.Engine {
 	e := new(proc.Engine)
 	e.Clone = func(t, child *proc.Thread, flags uint64) {
 		d.add("%d clone %d", t.TID, child.TID)
@@ -94,7 +94,7 @@ func same(t *testing.T, got []string, want ...string) {
 }
 
 func TestEngineIsToldOfAProcessAndItsChild(t *testing.T) {
-	w, d := world(t), new(diary)
+	w, d := world(t), new(record)
 	finish(t, w, watched(t, w, func(p *player) {
 		p.Call(nGetpid)
 		p.Fork(func(c *player) { c.Call(nKill, 3, abi.SIGTERM) }, nFork)
@@ -112,7 +112,7 @@ func TestEngineIsToldOfAProcessAndItsChild(t *testing.T) {
 }
 
 func TestEngineIsToldOfExecThreadsAndExceptions(t *testing.T) {
-	w, d := world(t), new(diary)
+	w, d := world(t), new(record)
 	provide(t, w, "/bin/next", func(p *player) { p.Fault(3, 0, 0) })
 	finish(t, w, watched(t, w, func(p *player) {
 		const flags = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_CHILD_CLEARTID
@@ -129,10 +129,10 @@ func TestEngineIsToldOfExecThreadsAndExceptions(t *testing.T) {
 		"exception 3", "signal TRAP", "exit 0 5")
 }
 
-// TestEnginesAreToldInOrder also drops a signal and an exception, so that neither the
-// second engine nor the program knows of them.
+// TestEnginesAreToldInOrder also drops a signal and an exception: neither the second engine nor the
+// program gets them.
 func TestEnginesAreToldInOrder(t *testing.T) {
-	w, d := world(t), new(diary)
+	w, d := world(t), new(record)
 	first := &proc.Engine{
 		Enter:     func(th *proc.Thread) { d.add("%d first", th.TID) },
 		Signal:    func(th *proc.Thread, info abi.Siginfo) bool { return info.Signo == abi.SIGTERM },
@@ -150,7 +150,7 @@ func TestEnginesAreToldInOrder(t *testing.T) {
 }
 
 func TestEngineThatIsDetachedIsToldNothing(t *testing.T) {
-	w, d := world(t), new(diary)
+	w, d := world(t), new(record)
 	e := d.engine()
 	finish(t, w, watched(t, w, func(p *player) {
 		p.Call(nGetpid)
@@ -171,8 +171,8 @@ func wait(t *testing.T, what string, ch <-chan struct{}) {
 	}
 }
 
-// TestHoldMakesAllThreadsRest: one thread computes, one sleeps in a call, one has
-// not begun. While they are held nothing of the program runs.
+// TestHoldMakesAllThreadsRest: one thread computes, one sleeps in a call, one has not started. No
+// thread of the program runs while they are held.
 func TestHoldMakesAllThreadsRest(t *testing.T) {
 	w := world(t)
 	const flags = abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD
@@ -227,9 +227,9 @@ func TestHoldMakesAllThreadsRest(t *testing.T) {
 	}
 }
 
-// TestHoldFromCloneCatchesTheChildBeforeItRuns is what user probes will do.
+// TestHoldFromCloneCatchesTheChildBeforeItRuns: user probes rely on it.
 func TestHoldFromCloneCatchesTheChildBeforeItRuns(t *testing.T) {
-	w, d := world(t), new(diary)
+	w, d := world(t), new(record)
 	caught := make(chan *proc.Process, 1)
 	e := d.engine()
 	clone := e.Clone
@@ -266,7 +266,7 @@ func TestHeldProcessCanBeKilled(t *testing.T) {
 	p.Release(e)
 }
 
-// TestHoldDuringACall: the call was not waiting yet, or makes a thread.
+// TestHoldDuringACall: the call has not begun to wait yet, or creates a thread.
 func TestHoldDuringACall(t *testing.T) {
 	w := world(t)
 	other, told := &proc.Engine{}, make(chan int, 10)
@@ -308,8 +308,7 @@ func TestHoldDuringACall(t *testing.T) {
 	finish(t, w, p)
 }
 
-// TestContinueWhileEnginesAreToldOfAStop: the stop is undone, as it would be without
-// engines.
+// TestContinueWhileEnginesAreToldOfAStop: SIGCONT undoes the stop, as it does without engines.
 func TestContinueWhileEnginesAreToldOfAStop(t *testing.T) {
 	w := world(t)
 	e := &proc.Engine{Signal: func(th *proc.Thread, info abi.Siginfo) bool {

@@ -19,7 +19,7 @@ const (
 	epollModify  = 3
 
 	eventSize  = 12   // struct epoll_event is packed
-	someEvents = 1024 // that one wait returns, or as many as there are files in the set
+	someEvents = 1024 // most events that one wait returns, unless the set has more files
 )
 
 func eventfd(t *proc.Thread, a *Args) (uint64, error) {
@@ -76,9 +76,9 @@ func epollCtl(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
-// setAndFile returns an epoll set and a file that is to be in it.
+// setAndFile returns an epoll set and the file to add to it.
 //
-// Errors: EBADF; EINVAL for no set, and for a set in itself.
+// Errors: EBADF; EINVAL if it is not a set, and for a set in itself.
 func setAndFile(t *proc.Thread, epfd, fd uint64) (*event.Epoll, *vfs.File, error) {
 	set, err := fileOf(t, epfd)
 	if err != nil {

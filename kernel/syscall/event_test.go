@@ -65,7 +65,7 @@ func TestEpollRefuses(t *testing.T) {
 	})
 }
 
-// TestEpollReturnsAllThatIsReady: a program with many files gets them by one call.
+// TestEpollReturnsAllThatIsReady: one call returns all ready files, however many there are.
 func TestEpollReturnsAllThatIsReady(t *testing.T) {
 	const nDup, nSetrlimit, many = 32, 160, 1500
 	run(t, func(p *player) {

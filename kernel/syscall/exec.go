@@ -5,9 +5,9 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Program is a program's file and what it is told.
+// Program is a program's file with its arguments and environment.
 type Program struct {
-	File      *vfs.File // open; its hold stays the caller's
+	File      *vfs.File // open; the caller keeps its hold
 	Path      string
 	Args, Env []string
 	Open      func(path string) (*vfs.File, error) // for interpreters
@@ -15,7 +15,7 @@ type Program struct {
 
 // Load makes a program ready to run, in an address space of its own.
 //
-// Errors: ENOEXEC, ENOMEM, ELOOP and others of execve(2); then nothing is left.
+// Errors: ENOEXEC, ENOMEM, ELOOP and others of execve(2); nothing is left over then.
 type Load func(p Program) (proc.Image, error)
 
 // load is written once at boot, by Start.

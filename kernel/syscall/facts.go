@@ -7,7 +7,7 @@ import (
 	"sonde/sysctl"
 )
 
-// What programs look for in /proc/sys before they make calls.
+// Files in /proc/sys that programs read before they make calls.
 func init() {
 	text := func(s string) func() string { return func() string { return s } }
 	number := func(n int) func() string { return text(strconv.Itoa(n)) }

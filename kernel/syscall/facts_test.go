@@ -9,7 +9,7 @@ import (
 	"sonde/sysctl"
 )
 
-// fact reads what /proc/sys shows.
+// fact reads a file in /proc/sys.
 func fact(t *testing.T, name string) string {
 	t.Helper()
 	k, err := sysctl.Lookup(name)
@@ -40,7 +40,7 @@ func TestFactsAreWhatCallsSay(t *testing.T) {
 	})
 }
 
-// TestNumbersOfThreadsEndAtPidMax: then they begin anew, above those of what starts early.
+// TestNumbersOfThreadsEndAtPidMax: the numbers wrap around, above those of early processes.
 func TestNumbersOfThreadsEndAtPidMax(t *testing.T) {
 	most, err := sysctl.Lookup("kernel.pid_max")
 	if err != nil {

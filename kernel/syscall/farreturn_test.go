@@ -9,11 +9,11 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Where a played program is, when it faults, and to where it may return.
+// The address of the instruction of a simulated program that faults.
 const faultIP = 0x401002
 
-// TestFarReturns: what the emulator cannot do is done, or the program has a signal for it. It
-// faulted for ever.
+// TestFarReturns: the kernel executes far returns that the emulator cannot execute, or sends the
+// program a signal. The program used to fault for ever.
 func TestFarReturns(t *testing.T) {
 	const cs, ss, sp = amd64.SelUserCode, amd64.SelUserData, scratch
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestFarReturns(t *testing.T) {
 			t.Errorf("%s: status %#x", c.name, s)
 		}
 	}
-	// The stack is not there, and comes; or nobody may have it.
+	// The stack is not mapped yet, and a fault maps it; or it cannot be mapped.
 	run(t, func(p *player) {
 		at := uint64(p.Call(nMmap, 0, 8192, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_PRIVATE|abi.MAP_ANONYMOUS, minus, 0))
 		p.Call(nMmap, faultIP&^0xfff, 4096, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_PRIVATE|abi.MAP_ANONYMOUS|abi.MAP_FIXED, minus, 0)

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// fcntlOfPath is what fcntl does with a descriptor that only names a place.
+// fcntlOfPath is the commands of fcntl for a descriptor that was opened with O_PATH.
 var fcntlOfPath = []uint64{abi.F_DUPFD, abi.F_DUPFD_CLOEXEC, abi.F_GETFD, abi.F_SETFD, abi.F_GETFL}
 
 func fcntl(t *proc.Thread, a *Args) (uint64, error) {
@@ -55,9 +55,9 @@ func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
-// pipeSize asks or sets how many bytes a pipe holds.
+// pipeSize returns or sets the capacity of a pipe.
 //
-// Errors: EBADF for what is no pipe, and as pipe.Resizer.
+// Errors: EBADF if it is not a pipe, and as pipe.Resizer.
 func pipeSize(f *vfs.File, a *Args) (uint64, error) {
 	p, ok := f.Handle().(pipe.Resizer)
 	if !ok {
@@ -70,8 +70,7 @@ func pipeSize(f *vfs.File, a *Args) (uint64, error) {
 	return uint64(n), err
 }
 
-// statusFlags are those of F_GETFL. O_LARGEFILE is open's: what no call of that kind has
-// opened does not have it.
+// statusFlags returns the flags for F_GETFL. Only files that open has opened have O_LARGEFILE.
 func statusFlags(f *vfs.File) uint64 {
 	flags := uint64(f.Flags())
 	if f.Place() != nil || f.Info().Mode.IsRegular() {
@@ -80,9 +79,9 @@ func statusFlags(f *vfs.File) uint64 {
 	return flags
 }
 
-// setAsync sets or clears O_ASYNC where there is such a thing.
+// setAsync sets or clears O_ASYNC if f supports it.
 func setAsync(f *vfs.File, on bool, fd int) {
 	if on != (f.Flags()&abi.O_ASYNC != 0) {
-		f.SetAsync(on, fd) // on others the flag stays clear, as in Linux
+		f.SetAsync(on, fd) // for other files the flag stays clear, as in Linux
 	}
 }

@@ -16,7 +16,7 @@ func mayGrow(t *proc.Thread, i vfs.Info, size int64) error {
 	return nil
 }
 
-// tooLong is the end of a call that would make a file longer than RLIMIT_FSIZE.
+// tooLong ends a call that would make a file longer than RLIMIT_FSIZE.
 func tooLong(t *proc.Thread) error {
 	t.Send(proc.SignalFrom(t.Process(), abi.SIGXFSZ, abi.SI_USER))
 	return vfs.ErrLimit

@@ -12,14 +12,14 @@ import (
 	"sonde/kernel/vfs/desc"
 )
 
-// Files is what a process has of files: descriptors, the current directory, the
-// mask of permissions. It implements proc.Resources.
+// Files is the file state of a process: descriptors, current directory and umask. It implements
+// proc.Resources.
 type Files struct {
-	desc atomic.Pointer[desc.Table] // changed by exec, while /proc may look
+	desc atomic.Pointer[desc.Table] // changed by exec, while /proc may read it
 	dir  *directory
 }
 
-// directory is what CLONE_FS shares.
+// directory is the state that CLONE_FS shares.
 type directory struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -27,8 +27,8 @@ type directory struct {
 	umask fs.FileMode
 }
 
-// NewFiles makes those of a first program, which has the open files as descriptors 0
-// and up; it takes over the caller's holds of them.
+// NewFiles makes the Files of a first program, whose descriptors 0 and up are the open files; it
+// takes over the caller's holds of them.
 func NewFiles(cwd *vfs.Place, open ...*vfs.File) (*Files, error) {
 	f := &Files{dir: &directory{cwd: cwd, umask: 0022}}
 	f.desc.Store(new(desc.Table))
@@ -66,7 +66,7 @@ func (f *Files) Exec() {
 	f.Descriptors().Exec()
 }
 
-// unshare gives the process a table of its own.
+// unshare gives the process its own table of descriptors.
 func (f *Files) unshare() {
 	if shared := f.Descriptors(); !shared.Alone() {
 		f.desc.Store(shared.Clone())
@@ -90,9 +90,9 @@ func (f *Files) Cwd() *vfs.Place {
 // filesOf returns those of t's process.
 func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
 
-// fileOf returns the open file of a descriptor, to do something with it.
+// fileOf returns the open file of a descriptor, for an operation on it.
 //
-// Errors: EBADF, also for one that only names a place (O_PATH).
+// Errors: EBADF, also for one opened with O_PATH.
 func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	f, err := anyFile(t, fd)
 	if err == nil && f.Flags()&abi.O_PATH != 0 {
@@ -101,7 +101,7 @@ func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	return f, err
 }
 
-// anyFile returns the file of a descriptor for a call that asks where or what it is.
+// anyFile returns the file of a descriptor, which may have been opened with O_PATH.
 //
 // Errors: EBADF.
 func anyFile(t *proc.Thread, fd uint64) (*vfs.File, error) {
@@ -120,10 +120,10 @@ func install(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
 	return uint64(fd), nil
 }
 
-// mostFiles is what no limit of descriptors is above.
+// mostFiles is the largest possible limit of descriptors.
 const mostFiles = 1 << 20
 
-// maxFiles is above the largest descriptor that t's process may have.
+// maxFiles is the limit of descriptors of t's process.
 func maxFiles(t *proc.Thread) int {
 	l, err := t.Process().Limit(abi.RLIMIT_NOFILE)
 	if err != nil {

@@ -42,8 +42,8 @@ func futex(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.ENOSYS
 }
 
-// futexKey returns the name of a word. With FUTEX_PRIVATE_FLAG it is by its address, and
-// nothing need be there; else the memory must be there, and must be such as can change.
+// futexKey returns the key of a word. With FUTEX_PRIVATE_FLAG it is made from the address, and
+// nothing need be mapped there; without it, the memory must be mapped and writable by someone.
 //
 // Errors: EINVAL, EFAULT.
 func futexKey(t *proc.Thread, addr uint64, op int) (space.Key, error) {
@@ -64,7 +64,7 @@ func futexKey(t *proc.Thread, addr uint64, op int) (space.Key, error) {
 	return t.Memory().Key(addr), nil
 }
 
-// count is how many to wake: at least one, as Linux has it for WAKE.
+// count is how many waiters to wake: at least one, as in Linux for WAKE.
 func count(v uint64) int { return max(asInt(v), 1) }
 
 // wordIs fails with EAGAIN unless a word has that value.
@@ -76,7 +76,7 @@ func wordIs(t *proc.Thread, addr uint64, want uint32) error {
 	return err
 }
 
-// futexWait waits. absolute: the time is a moment, not how long.
+// futexWait waits. absolute says that the time is a point in time, not a duration.
 func futexWait(t *proc.Thread, key space.Key, a *Args, bits uint32, absolute bool) (uint64, error) {
 	if bits == 0 {
 		return 0, sys.EINVAL
@@ -96,7 +96,7 @@ func futexWait(t *proc.Thread, key space.Key, a *Args, bits uint32, absolute boo
 	return done(t.Process().Table().Futexes().Wait(key, bits, look, end, t.Cancel()))
 }
 
-// futexEnd is when a wait is to end.
+// futexEnd is the end of a wait.
 func futexEnd(t *proc.Thread, limit abi.Timespec, op int, absolute bool) time.Time {
 	switch {
 	case !absolute:
@@ -133,8 +133,8 @@ func futexWakeOp(t *proc.Thread, key space.Key, a *Args) (uint64, error) {
 	return uint64(n), err
 }
 
-// changeWord does to a word what FUTEX_WAKE_OP's last argument says, and reports
-// whether the comparison in it held for the old value.
+// changeWord changes a word as FUTEX_WAKE_OP's last argument says, and reports whether its
+// comparison is true for the old value.
 //
 // Source: futex(2), "FUTEX_WAKE_OP".
 func changeWord(t *proc.Thread, addr uint64, code uint32) (bool, error) {

@@ -14,7 +14,7 @@ import (
 
 const nInotifyInit1, nInotifyAdd, nInotifyRm, nRename, nExchange = 294, 254, 255, 82, 316
 
-// newInotify makes an instance that does not wait.
+// newInotify makes a non-blocking instance.
 func newInotify(t *testing.T, p *player) uint64 {
 	t.Helper()
 	fd := p.Call(nInotifyInit1, abi.O_NONBLOCK)
@@ -94,8 +94,8 @@ func TestInotifyTells(t *testing.T) {
 	})
 }
 
-// TestInotifyLimits: what there is too much of is lost, and an event says so; there are so
-// many watches and instances, and those of closed files do not count.
+// TestInotifyLimits: events beyond the limit are lost, and an event reports that; the numbers of
+// watches and instances are limited, and closed ones do not count.
 func TestInotifyLimits(t *testing.T) {
 	set := func(name, value string) (restore func()) {
 		for _, k := range sysctl.All() {
@@ -143,7 +143,7 @@ func TestInotifyLimits(t *testing.T) {
 	})
 }
 
-// TestInotifyWaits: for what another process does; a kill, an interruption and a close end it.
+// TestInotifyWaits: it waits for another process; a kill, a signal and a close end the wait.
 func TestInotifyWaits(t *testing.T) {
 	run(t, func(p *player) {
 		fd := uint64(p.Call(nInotifyInit1, 0))

@@ -12,17 +12,17 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// mostIO is the most that one call moves, as in Linux.
+// mostIO is the most bytes that one call moves, as in Linux.
 const mostIO = 0x7ffff000
 
-// largePiece is how many bytes go through the kernel at a time; most calls want few, and
-// use the thread's own buffer.
+// largePiece is how many bytes go through the kernel at a time; most calls need few, and use the
+// thread's own buffer.
 const largePiece = 64 << 10
 
 var larges = sync.Pool{New: func() any { return new([largePiece]byte) }}
 
-// buffer returns n bytes, or as many as a piece has. large, if there is one, is what
-// the caller gives back to larges.
+// buffer returns a buffer of n bytes, or of a piece if that is less. If large is not nil, the
+// caller returns it to larges.
 func buffer(t *proc.Thread, n uint64) (b []byte, large *[largePiece]byte) {
 	if n <= uint64(len(t.Buffer)) {
 		return t.Buffer[:n], nil
@@ -41,22 +41,22 @@ func withBuffer(t *proc.Thread, n uint64, f func(b []byte) error) error {
 	return err
 }
 
-// A mover moves bytes between a file and a buffer. It is no function value: that would
-// be allocated for each call, with what it refers to.
+// A mover moves bytes between a file and a buffer. It is not a function value, because that would
+// be allocated for each call, with the variables it refers to.
 type mover struct {
 	t     *proc.Thread
 	f     *vfs.File
 	how   how
 	begun bool
-	iov   []abi.Iovec // where to in the program, one behind the other; nil: at an address
+	iov   []abi.Iovec // the program's buffers, in order; nil: one address
 }
 
 type how uint8
 
 const (
-	reads    how = iota // and sleeps until there is something; more only if it is there
-	writes              // and sleeps until all is written
-	readsAt             // at an offset, which does not count for the others
+	reads    how = iota // waits for the first bytes, and returns what there is then
+	writes              // waits until all is written
+	readsAt             // at an offset that the others ignore
 	writesAt            // likewise
 )
 
@@ -87,7 +87,7 @@ func (m *mover) read(b []byte) (int, error) {
 	return n, err
 }
 
-// readAgain reads what was not there at once, or is not the same for all.
+// readAgain reads when the first attempt found nothing, or when the reader's thread matters.
 func (m *mover) readAgain(b []byte) (int, error) {
 	wait := !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0
 	if s, ok := m.f.Handle().(*signalFile); ok {
@@ -114,8 +114,8 @@ func (m *mover) write(b []byte) (n int, err error) {
 	return n + more, err
 }
 
-// piece moves b's length of bytes between addr in the program and the file, at off
-// where that counts. Where the program's memory ends early, it moves what is before that.
+// piece moves len(b) bytes between addr in the program and the file, at off if that counts. If the
+// program's memory ends before that, it moves the bytes in front of the end.
 func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
 	if m.in() {
 		n, err := m.copyIn(b, addr)
@@ -138,9 +138,8 @@ func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
 	return n, bad
 }
 
-// whole is how many of n bytes a file takes or gives if n of all could be copied. A
-// stream, as in Linux, moves whole pages or nothing: what was written in one piece stays
-// in one piece.
+// whole is how many of n bytes a file takes or returns if all could be copied. A stream moves whole
+// pages or nothing, as in Linux: what was written as one piece stays one piece.
 func (m *mover) whole(n, all int) int {
 	if n < all && m.f.IsStream() {
 		n -= n % space.PageSize
@@ -202,8 +201,8 @@ func write(t *proc.Thread, a *Args) (uint64, error) {
 	return n, signalled(t, m.f, err)
 }
 
-// signalled sends the signal that comes with the error of a write to f: SIGPIPE for a pipe
-// or stream that nobody reads, SIGXFSZ for a file that would get longer than RLIMIT_FSIZE.
+// signalled sends the signal that goes with the error of a write to f: SIGPIPE for a pipe or stream
+// without readers, SIGXFSZ for a file that would exceed RLIMIT_FSIZE.
 func signalled(t *proc.Thread, f *vfs.File, err error) error {
 	switch {
 	case err == nil:
@@ -232,7 +231,7 @@ func pwrite64(t *proc.Thread, a *Args) (uint64, error) {
 	return n, signalled(t, m.f, err)
 }
 
-// fileAt is fileOf for a call that names a place in the file.
+// fileAt is fileOf for a call with an offset.
 //
 // Errors: EINVAL before all others, as in Linux; EBADF, ESPIPE.
 func fileAt(t *proc.Thread, fd, off uint64) (*vfs.File, error) {
@@ -246,7 +245,7 @@ func fileAt(t *proc.Thread, fd, off uint64) (*vfs.File, error) {
 	return f, err
 }
 
-// open finds the file of a descriptor.
+// open sets the file of a descriptor.
 //
 // Errors: as fileToRead, fileToWrite and fileAt.
 func (m *mover) open(fd uint64, off int64) (err error) {
@@ -270,7 +269,7 @@ func lseek(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(at), err
 }
 
-// sendfile copies from one file to another, from *off on if there is one.
+// sendfile copies from one file to another, from *off on if there is an off.
 func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	to, err := fileToWrite(t, a[0])
 	if err != nil {
@@ -312,9 +311,9 @@ func firstError(a, b error) error {
 	return b
 }
 
-// pass moves up to n bytes from src to dst, fewer when there is a signal or src has no
-// more at present: the end that a terminal or pipe tells of once is the next reader's
-// to see. off is for those of the two that look at it.
+// pass moves up to n bytes from src to dst, fewer if a signal comes or src has no more now: an end
+// that a terminal or pipe reports only once is left for the next reader. off is for those of the
+// two functions that use it.
 func pass(t *proc.Thread, src, dst func(b []byte, off int64) (int, error), n uint64, off int64) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !t.Wanted()) {
 		err = withBuffer(t, min(n-total, largePiece), func(b []byte) error {

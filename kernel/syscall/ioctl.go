@@ -10,25 +10,25 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// terminal is what an open terminal can do beside being read and written.
+// terminal is the operations on an open terminal besides reading and writing.
 type terminal interface {
 	Termios() abi.Termios
-	// SetTermios changes it: at once, when all is written (drain), and with what was
-	// typed forgotten (flush).
+	// SetTermios changes the settings: at once, or after all output (drain); flush discards unread
+	// input.
 	SetTermios(t abi.Termios, drain, flush bool) error
 	Winsize() abi.Winsize
 	SetWinsize(abi.Winsize)
-	// Foreground is the group that reads, 0 for none.
+	// Foreground is the group in the foreground, 0 if there is none.
 	Foreground() int
 	SetForeground(group int)
-	// Flush and FlushOutput forget what was typed and not read, and what was written and
-	// not shown; Unshown is how many bytes that is.
+	// Flush and FlushOutput discard unread input and unshown output; Unshown is the length of that
+	// output in bytes.
 	Flush()
 	FlushOutput()
 	Unshown() int
-	// Stop stops output, or lets it go on.
+	// Stop stops output, or lets it continue.
 	Stop(on bool)
-	// Control is what is the same for all open files of the terminal.
+	// Control is the terminal that all its open files share.
 	Control() interface{ HangUp() }
 }
 
@@ -80,7 +80,7 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 	return ioctlTerminal(t, term, a[1], a[2])
 }
 
-// ioctlMaster is for what only the master of a pseudo-terminal knows.
+// ioctlMaster handles requests that only the master of a pseudo-terminal has.
 func ioctlMaster(t *proc.Thread, m *tty.Master, request, arg uint64) (uint64, error) {
 	switch request {
 	case abi.TIOCGPTN:
@@ -156,7 +156,7 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 		return done(put(t, addr, int32(s)))
 	case abi.TIOCOUTQ:
 		return done(put(t, addr, int32(term.Unshown())))
-	case abi.TCSBRK, abi.TCSBRKP: // all that was written is shown, and there is no line to break
+	case abi.TCSBRK, abi.TCSBRKP: // all output is shown already, and there is no line to send a break on
 		return done(mayChange(t, term))
 	case abi.TCFLSH, abi.TCXONC:
 		if err := mayChange(t, term); err != nil {
@@ -167,14 +167,15 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 	return 0, sys.ENOTTY
 }
 
-// controls reports whether the terminal is that of t's session; a master tells of its
-// slave in any case.
+// controls reports whether the terminal is the controlling terminal of t's session; a master asks
+// for its slave in any case.
 func controls(t *proc.Thread, term terminal) bool {
 	_, master := term.(*tty.Master)
 	return master || t.Process().Terminal() == term.Control()
 }
 
-// takeTerminal makes a terminal that of t's session, with t's group in the foreground.
+// takeTerminal makes a terminal the controlling one of t's session, with t's group in the
+// foreground.
 //
 // Errors: EPERM.
 func takeTerminal(t *proc.Thread, term terminal) error {
@@ -190,7 +191,7 @@ func takeTerminal(t *proc.Thread, term terminal) error {
 	return err
 }
 
-// flow forgets what is on its way, or stops and starts output.
+// flow discards queued bytes, or stops and restarts output.
 //
 // Errors: EINVAL.
 func flow(term terminal, request, what uint64) error {
@@ -204,7 +205,7 @@ func flow(term terminal, request, what uint64) error {
 		}
 	case request == abi.TCXONC && what <= abi.TCOON:
 		term.Stop(what == abi.TCOOFF)
-	case request == abi.TCXONC && what <= abi.TCION: // there is nobody to tell
+	case request == abi.TCXONC && what <= abi.TCION: // there is no sender to stop
 	default:
 		return sys.EINVAL
 	}

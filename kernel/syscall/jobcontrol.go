@@ -10,15 +10,15 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Only the group in the foreground reads from its session's terminal and changes it; with
-// TOSTOP only it writes. Another is stopped by a signal, and what it wanted is done
-// again when it goes on.
+// Only the foreground group reads from its session's terminal and changes its settings; with TOSTOP
+// only it writes. A background group is stopped by a signal, and its call is restarted when it
+// continues.
 //
 // Source: POSIX.1-2017, "Terminal Access Control".
 
 // fileToRead is fileOf for a call that reads.
 //
-// Errors: EINTR the caller must stop first; EIO it cannot.
+// Errors: EINTR if the caller must stop first; EIO if it cannot.
 func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	f, err := fileOf(t, fd)
 	if err != nil {
@@ -47,7 +47,7 @@ func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	return f, nil
 }
 
-// mayChange lets only the foreground continue, and callers that refuse SIGTTOU.
+// mayChange refuses a caller in the background, unless it ignores or blocks SIGTTOU.
 //
 // Errors: as fileToRead.
 func mayChange(t *proc.Thread, term terminal) error {
@@ -57,8 +57,8 @@ func mayChange(t *proc.Thread, term terminal) error {
 	return stopGroup(t, abi.SIGTTOU)
 }
 
-// inBackground reports whether the terminal is that of t's session, and another group is
-// in the foreground.
+// inBackground reports whether the terminal controls t's session and another group is in the
+// foreground.
 func inBackground(t *proc.Thread, term terminal) bool {
 	p := t.Process()
 	group, _ := p.Group()
@@ -83,8 +83,8 @@ func stopGroup(t *proc.Thread, n int) error {
 	return sys.EINTR
 }
 
-// openedTerminal does what it means to open a terminal: /dev/tty is the one that controls
-// t's session, and a session without one gets what its leader opens.
+// openedTerminal applies the rules for opening a terminal: /dev/tty is the one that controls t's
+// session, and a session without one gets the terminal that its leader opens.
 //
 // Errors: ENXIO, and those of opening it; f is closed then.
 func openedTerminal(t *proc.Thread, f *vfs.File, flags int) (*vfs.File, error) {
@@ -105,7 +105,7 @@ func openedTerminal(t *proc.Thread, f *vfs.File, flags int) (*vfs.File, error) {
 		return vfs.NewFile(f.Name(), f.Node(), opened, f.Flags()), nil
 	}
 	if flags&abi.O_NOCTTY == 0 && h.IsSlave() && t.Process().Terminal() == nil {
-		takeTerminal(t, h) // one that does not lead its session gets none, and no error
+		takeTerminal(t, h) // fails silently for a process that does not lead its session
 	}
 	return f, nil
 }

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// What kcmp compares.
+// Types of resources that kcmp compares.
 //
 // Source: Linux, uapi/linux/kcmp.h.
 const (
@@ -23,9 +23,9 @@ const (
 	kcmpSysVSem
 )
 
-// kcmp tells whether two processes share something: 0 if they do, else 1 or 2, which is
-// an order of what they have. Nobody has a queue for a disk or semaphores to undo, so those
-// are always the same nothing.
+// kcmp reports whether two processes share a resource: 0 if they do, otherwise 1 or 2, the order of
+// their resources. There are no I/O contexts and no semaphore undo lists, so these are always
+// equal.
 //
 // Source: Linux, kcmp(2).
 func kcmp(t *proc.Thread, a *Args) (uint64, error) {
@@ -48,7 +48,7 @@ func kcmp(t *proc.Thread, a *Args) (uint64, error) {
 	return [...]uint64{1, 0, 2}[cmp.Compare(what[0], what[1])+1], nil
 }
 
-// sharedPart is the address of what p has, and 0 for nothing. The heap's objects do not move.
+// sharedPart is the address of p's resource, 0 if it has none. Go does not move heap objects.
 //
 // Errors: EINVAL, EBADF, ESRCH for a process that has ended.
 func sharedPart(p *proc.Process, kind int, fd uint64) (uintptr, error) {
@@ -99,7 +99,7 @@ func pidfdGetfd(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, f, true)
 }
 
-// heldFile returns an open file of p with a hold of the caller's.
+// heldFile returns an open file of p, held for the caller.
 func heldFile(p *proc.Process, fd int) (*vfs.File, error) {
 	files, ok := p.Resources().(*Files)
 	if !ok {
@@ -108,7 +108,7 @@ func heldFile(p *proc.Process, fd int) (*vfs.File, error) {
 	return files.Descriptors().Hold(fd)
 }
 
-// getRobustList tells where a thread's list of futexes is.
+// getRobustList returns the address of a thread's list of robust futexes.
 func getRobustList(t *proc.Thread, a *Args) (uint64, error) {
 	of, err := threadOf(t, a[0])
 	if err != nil {

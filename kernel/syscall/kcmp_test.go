@@ -75,7 +75,7 @@ func TestPidfdGetfd(t *testing.T) {
 	})
 }
 
-// TestWhatAThreadIsTold: small answers that programs ask for by number.
+// TestWhatAThreadIsTold: small calls whose results are numbers.
 func TestWhatAThreadIsTold(t *testing.T) {
 	run(t, func(p *player) {
 		p.Call(nSetRobust, scratch+0x200, 24)
@@ -141,7 +141,7 @@ func TestPersonality(t *testing.T) {
 	})
 }
 
-// TestCloseRangeOfItsOwn: CLOSE_RANGE_UNSHARE leaves the table of the other process alone.
+// TestCloseRangeOfItsOwn: CLOSE_RANGE_UNSHARE does not change the other process's table.
 func TestCloseRangeOfItsOwn(t *testing.T) {
 	run(t, func(p *player) {
 		f := openNew(p, "/shared", abi.O_RDWR)
@@ -154,8 +154,7 @@ func TestCloseRangeOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestSubreaper: what a child leaves behind comes to the nearest subreaper above, which is
-// told of its end.
+// TestSubreaper: orphans of a child go to the nearest subreaper above, which is told when they end.
 func TestSubreaper(t *testing.T) {
 	run(t, func(p *player) {
 		self := p.Call(nGetpid)

@@ -31,10 +31,9 @@ func lease(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	return abi.F_UNLCK, nil
 }
 
-// unleased calls what opens a file, and again when those who have leases on it have
-// given them back.
+// unleased calls open, and again after the holders of leases on the file have released them.
 //
-// Errors: EINTR; those of open, with EAGAIN where it must not wait.
+// Errors: EINTR; those of open, EAGAIN if the caller must not wait.
 func unleased(t *proc.Thread, wait bool, open func() error) error {
 	for {
 		err := open()
@@ -47,9 +46,9 @@ func unleased(t *proc.Thread, wait bool, open func() error) error {
 	}
 }
 
-// awaitLease waits for the lease that err is about.
+// awaitLease waits for the lease that err names.
 //
-// Errors: EINTR; err, if it is about something else.
+// Errors: EINTR; err, if it is another error.
 func awaitLease(t *proc.Thread, err error) error {
 	var l vfs.Leased
 	if !errors.As(err, &l) {

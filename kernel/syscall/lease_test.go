@@ -11,7 +11,7 @@ import (
 
 const nTruncate = 76
 
-// openNamed opens a file that stays.
+// openNamed opens a file and keeps its name.
 func openNamed(p *player, path string, flags uint64) int64 {
 	p.PokeString(pathAddr, path)
 	return p.Call(nOpen, pathAddr, flags, 0o600)
@@ -46,8 +46,8 @@ func TestLeasesNeedTheFileForThemselves(t *testing.T) {
 	})
 }
 
-// TestLeasesHoldUpOpening: who wants what a lease guards waits until its owner, who is
-// told, has given it back.
+// TestLeasesHoldUpOpening: an opening that conflicts with a lease waits until the holder, which
+// gets a signal, has released it.
 func TestLeasesHoldUpOpening(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

@@ -25,12 +25,12 @@ const (
 	nWaitid, nGetpgid, nSigpending, nDup2         = 247, 121, 127, 33
 )
 
-// long is a time after which something has failed.
+// long is the time after which a test fails.
 const long = 60 * time.Second
 
 type player = proctest.Player
 
-// world is a machine for a test. Afterwards nothing may be left of what ran.
+// world is a machine for a test. The test fails if anything of a program is left at its end.
 func world(t *testing.T) *proctest.World {
 	t.Helper()
 	w := proctest.NewWorld(64<<20, Handle)
@@ -77,7 +77,7 @@ func begin(t *testing.T, w *proctest.World, f proctest.Program) *proc.Process {
 	return p
 }
 
-// provide makes a program that exec finds.
+// provide makes a program that exec can run.
 func provide(t *testing.T, w *proctest.World, path string, f proctest.Program) {
 	t.Helper()
 	root := vfs.Root.RootPlace()
@@ -91,7 +91,7 @@ func provide(t *testing.T, w *proctest.World, path string, f proctest.Program) {
 	w.Install(path, f)
 }
 
-// finish waits for a process as the kernel does.
+// finish waits for a process as its kernel parent does.
 func finish(t *testing.T, w *proctest.World, p *proc.Process) proc.Status {
 	t.Helper()
 	select {
@@ -107,7 +107,7 @@ func finish(t *testing.T, w *proctest.World, p *proc.Process) proc.Status {
 	return p.Status()
 }
 
-// want compares in a program; a failure ends it with exit code 99.
+// want compares two numbers in a program; if they differ, the program ends with exit code 99.
 func want(t *testing.T, p *player, what string, got, want int64) {
 	if got != want {
 		t.Helper()
@@ -173,8 +173,8 @@ func TestWaitNoHang(t *testing.T) {
 	})
 }
 
-// TestVforkSharesMemory also sees that the parent sleeps until the child ends, and that ps
-// tells this sleep from one that signals end.
+// TestVforkSharesMemory also checks that the parent sleeps until the child ends, and that ps shows
+// this sleep as uninterruptible.
 func TestVforkSharesMemory(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) {
@@ -225,7 +225,7 @@ func TestOrphanGoesToTheKernel(t *testing.T) {
 	}
 }
 
-// TestCloneParent: a child that its maker gives to the kernel stayed a zombie.
+// TestCloneParent: a child whose parent is the kernel stayed a zombie.
 func TestCloneParent(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) {
@@ -308,7 +308,7 @@ func TestForkLimit(t *testing.T) {
 		}
 		want(t, p, "processes", int64(n), 63)
 		ignore(p, abi.SIGTERM)
-		p.Call(nKill, 0, 0) // asks only
+		p.Call(nKill, 0, 0) // signal 0 only asks
 		p.Call(nKill, ^uint64(0), abi.SIGKILL)
 		for p.Call(nWait4, ^uint64(0), 0, 0, 0) > 0 {
 			n--

@@ -11,7 +11,7 @@ import (
 // The number of a call.
 const nPrlimit = 302
 
-// limitTo sets both values of a limit of a process.
+// limitTo sets both values of a resource limit.
 func limitTo(p *player, pid, which, n uint64) int64 {
 	p.Poke64(scratch, n)
 	p.Poke64(scratch+8, n)
@@ -26,7 +26,7 @@ func mapped(p *player, n uint64) int64 {
 	return 0
 }
 
-// TestMemoryLimitCounts: limits of memory were kept, and nobody told the address space.
+// TestMemoryLimitCounts: memory limits were stored, but the address space did not apply them.
 func TestMemoryLimitCounts(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/next", func(p *player) {
@@ -48,7 +48,7 @@ func TestMemoryLimitCounts(t *testing.T) {
 	}
 }
 
-// TestNobodyLimitsTheKernel: a program took the kernel's right to start others.
+// TestNobodyLimitsTheKernel: a program could take away the kernel's right to start others.
 func TestNobodyLimitsTheKernel(t *testing.T) {
 	run(t, func(p *player) {
 		want(t, p, "prlimit of process 1", limitTo(p, 1, abi.RLIMIT_NPROC, 1), errno(sys.EPERM))

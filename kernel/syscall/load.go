@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/vfs/device"
 )
 
-// ELF is the Load for ELF files and scripts, in spaces of a machine.
+// ELF returns the Load for ELF files and scripts, in address spaces of m.
 func ELF(m *space.Machine) Load {
 	return func(p Program) (proc.Image, error) {
 		s, err := m.New()
@@ -35,8 +35,8 @@ func fileName(f elf.File) (string, error) {
 	return "", nil
 }
 
-// loadInto loads a program. Neither its file nor an interpreter's is written to meanwhile;
-// the file of what runs is not until that ends.
+// loadInto loads a program. Nobody may write to its file or its interpreter's during that; the
+// program's file stays protected until the program ends.
 func loadInto(s *space.Space, p Program) (proc.Image, error) {
 	var opened []*vfs.File
 	defer func() {

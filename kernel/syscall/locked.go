@@ -9,8 +9,8 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Memory that is locked. Nothing is swapped out here, so what a lock does is what programs see of
-// it: its pages are there at once, and calls that would take them away are refused.
+// Locked memory. Nothing is swapped out here, so the effect of a lock is what programs can observe:
+// its pages are allocated at once, and calls that would drop them are refused.
 
 // Flags of msync and of mlock.
 const (
@@ -31,7 +31,7 @@ func msync(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, err
 }
 
-// lockedPages returns the pages that mlock and munlock are about: all that have one of the bytes.
+// lockedPages returns the range of pages for mlock and munlock: all that contain one of the bytes.
 func lockedPages(a *Args) (start, end uint64, err error) {
 	start = a[0] &^ pageMask
 	if end = start + wholePages(a[1]+a[0]&pageMask); end < start {
@@ -60,7 +60,7 @@ func lock(t *proc.Thread, a *Args, flags uint64) error {
 	if err := t.Memory().Populate(start, end, 0, t.Dying); err == nil || errors.Is(err, space.ErrNoMemory) {
 		return err
 	}
-	return sys.ENOMEM // it is locked all the same, as in Linux
+	return sys.ENOMEM // it is locked nevertheless, as in Linux
 }
 
 func munlock(t *proc.Thread, a *Args) (uint64, error) {
@@ -79,7 +79,7 @@ func mlockall(t *proc.Thread, a *Args) (uint64, error) {
 	t.Memory().Lock(flags&mclCurrent != 0, flags&mclFuture != 0)
 	if flags&mclOnFault == 0 && flags&mclCurrent != 0 {
 		for _, area := range t.Memory().Areas() {
-			t.Memory().Populate(area.Start, area.End, 0, t.Dying) // as far as can be
+			t.Memory().Populate(area.Start, area.End, 0, t.Dying) // as far as possible
 		}
 	}
 	return 0, nil
@@ -90,8 +90,8 @@ func munlockall(t *proc.Thread, _ *Args) (uint64, error) {
 	return 0, nil
 }
 
-// populateNew makes the pages of a new mapping ready that is to have them at once. That it cannot
-// is no error, as in Linux.
+// populateNew allocates the pages of a new mapping if its flags ask for that. Failing is not an
+// error, as in Linux.
 func populateNew(t *proc.Thread, start, n, flags uint64) {
 	if flags&(abi.MAP_POPULATE|abi.MAP_LOCKED) != 0 {
 		t.Memory().Populate(start, start+wholePages(n), 0, t.Dying)

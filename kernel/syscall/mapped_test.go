@@ -12,8 +12,8 @@ import (
 
 const nFtruncate, nPwrite, nMremap = 77, 18, 25
 
-// runMapped runs a program that maps files: their pages are the kernel's, so the
-// program's have to come from there, too.
+// runMapped runs a program that maps files: their pages come from the kernel's frames, so the
+// program's must, too.
 func runMapped(t *testing.T, f proctest.Program) {
 	t.Helper()
 	w, kernel, used := world(t), space.Kernel, frame.Kernel.Stats().Used
@@ -26,7 +26,8 @@ func runMapped(t *testing.T, f proctest.Program) {
 	}
 }
 
-// TestSharedMappingIsTheFile: what is written by one of the two ways is read by the other.
+// TestSharedMappingIsTheFile: bytes written through the mapping are read from the file, and the
+// other way round.
 func TestSharedMappingIsTheFile(t *testing.T) {
 	runMapped(t, func(p *player) {
 		f := openNew(p, "/mapped", abi.O_RDWR)
@@ -61,8 +62,8 @@ func TestSharedMappingIsTheFile(t *testing.T) {
 	})
 }
 
-// TestTruncatedMapping: pages that a file has lost are SIGBUS, and EFAULT for system
-// calls, also those that were copied. They stayed before.
+// TestTruncatedMapping: pages behind the new end of a file are SIGBUS, and EFAULT for system calls,
+// also private copies of them. They used to stay.
 func TestTruncatedMapping(t *testing.T) {
 	runMapped(t, func(p *player) {
 		const page = space.PageSize

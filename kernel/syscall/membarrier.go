@@ -6,8 +6,8 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Barrier makes every CPU order its memory accesses and forget instructions that it has
-// fetched. Set once at boot.
+// Barrier makes each CPU order its memory accesses and discard prefetched instructions. Set once at
+// boot.
 var Barrier = func() {}
 
 // Commands of membarrier.
@@ -27,9 +27,8 @@ const (
 		barrierPrivateSync | registerPrivateSync | barrierGetRegistrations
 )
 
-// membarrier makes other threads' memory accesses ordered. Each of its barriers interrupts
-// all CPUs, which is more than the smaller ones ask for: an interrupt and its IRETQ order
-// both accesses and instructions.
+// membarrier orders the memory accesses of other threads. Each command interrupts all CPUs, which
+// is more than some commands need: an interrupt and its IRETQ order both accesses and instructions.
 //
 // Source: Linux, membarrier(2).
 func membarrier(t *proc.Thread, a *Args) (uint64, error) {

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Limits of memory bound the space of the process, its children's and what it becomes.
+// Memory limits apply to the process's address space, its children's, and the one after exec.
 func TestMemoryLimits(t *testing.T) {
 	const nMmap, nSetrlimit, mib = 9, 160, 1 << 20
 	mmap := func(p *player, n uint64) int64 {

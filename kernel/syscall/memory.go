@@ -63,13 +63,13 @@ var mapFlags = []struct {
 	{0x40, space.Low}, // MAP_32BIT
 }
 
-// knownMapFlags are those that MAP_SHARED_VALIDATE lets pass: all but MAP_SYNC, which no
-// file here has.
+// knownMapFlags are the flags that MAP_SHARED_VALIDATE accepts: all except MAP_SYNC, which no file
+// here supports.
 const knownMapFlags = abi.MAP_TYPE | abi.MAP_FIXED | abi.MAP_ANONYMOUS | 0x40 | abi.MAP_GROWSDOWN | 0x800 | 0x1000 |
 	abi.MAP_LOCKED | abi.MAP_NORESERVE | abi.MAP_POPULATE | 0x10000 | abi.MAP_STACK | 0x40000 |
 	abi.MAP_FIXED_NOREPLACE
 
-// mapFile maps a file, as far as it was opened for that.
+// mapFile maps a file, with the access that it was opened for.
 func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, error) {
 	f, err := fileOf(t, a[4])
 	switch {
@@ -128,5 +128,5 @@ func mremap(t *proc.Thread, a *Args) (uint64, error) {
 	return t.Memory().Remap(a[0], a[1], a[2], how|leave, a[4])
 }
 
-// nothing is a call about what does not exist here, and which may succeed for that.
+// nothing implements calls that have no effect here and may succeed.
 func nothing(*proc.Thread, *Args) (uint64, error) { return 0, nil }

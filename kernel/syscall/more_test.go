@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/proc/proctest"
 )
 
-// What breaking the mechanisms one by one has shown to be untested.
+// Mechanisms that no other test covered: breaking them on purpose showed that.
 
 func TestWaitidCanLeaveTheZombie(t *testing.T) {
 	run(t, func(p *player) {
@@ -27,11 +27,11 @@ func TestWaitidCanLeaveTheZombie(t *testing.T) {
 	})
 }
 
-// TestRedZoneIsKept: a function's bytes below SP survive a handler.
+// TestRedZoneIsKept: a handler does not change the bytes below the interrupted SP.
 func TestRedZoneIsKept(t *testing.T) {
 	run(t, func(p *player) {
 		action(p, abi.SIGUSR1, func(*player, uint64, uint64, uint64) {}, 0, 0)
-		sp := p.Regs().SP - 0x38 // 128 bytes lower is no multiple of 64
+		sp := p.Regs().SP - 0x38 // 128 bytes lower, it is not a multiple of 64
 		p.Regs().SP = sp
 		for off := uint64(8); off <= 128; off += 8 {
 			p.Poke64(sp-off, off)
@@ -43,7 +43,7 @@ func TestRedZoneIsKept(t *testing.T) {
 	})
 }
 
-// TestForgedFrame: a handler that leaves an address beyond a program's end dies.
+// TestForgedFrame: a program ends if a handler returns to an address that no program can have.
 func TestForgedFrame(t *testing.T) {
 	s := run(t, func(p *player) {
 		action(p, abi.SIGUSR1, func(p *player, _, _, context uint64) {
@@ -57,8 +57,8 @@ func TestForgedFrame(t *testing.T) {
 	}
 }
 
-// TestForkKeepsMaskAndStack: a child of fork has its parent's mask and stack for
-// handlers; a program after exec has none of its handlers.
+// TestForkKeepsMaskAndStack: a child of fork has its parent's mask and alternate stack; exec resets
+// the handlers.
 func TestForkKeepsMaskAndStack(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/after", func(p *player) {
@@ -80,7 +80,7 @@ func TestForkKeepsMaskAndStack(t *testing.T) {
 			c.PokeString(scratch, "/bin/after")
 			c.Call(nExecve, scratch, 0, 0)
 			t.Error("exec returned")
-		}, nVfork) // the parent goes on when the child has another program
+		}, nVfork) // the parent continues when the child has executed another program
 		p.Call(nWait4, ^uint64(0), scratch, 0, 0)
 		want(t, p, "status", int64(p.Peek32(scratch)), 0)
 	})
@@ -105,7 +105,7 @@ func TestWriteWithoutReaderIsSIGPIPE(t *testing.T) {
 	}
 }
 
-// TestContinueDropsWaitingStops: a stop that is blocked is forgotten by SIGCONT.
+// TestContinueDropsWaitingStops: SIGCONT drops a pending stop signal.
 func TestContinueDropsWaitingStops(t *testing.T) {
 	s := run(t, func(p *player) {
 		p.Poke64(scratch, 1<<(abi.SIGTSTP-1))
@@ -120,7 +120,7 @@ func TestContinueDropsWaitingStops(t *testing.T) {
 	}
 }
 
-// TestIntervalTimer: it comes again and again.
+// TestIntervalTimer: it fires again and again.
 func TestIntervalTimer(t *testing.T) {
 	const nSetitimer = 38
 	run(t, func(p *player) {
@@ -136,7 +136,7 @@ func TestIntervalTimer(t *testing.T) {
 	})
 }
 
-// TestRobustList: a lock whose owner has ended says so.
+// TestRobustList: a lock whose owner has ended is marked.
 func TestRobustList(t *testing.T) {
 	const nSetRobustList, lockAt = 273, scratch + 0x100
 	run(t, func(p *player) {
@@ -157,8 +157,8 @@ func TestRobustList(t *testing.T) {
 	})
 }
 
-// TestFramesAreAligned: wherever SP is, a handler finds it as the ABI says, and the
-// floating-point state where FXRSTOR needs it, both below the red zone.
+// TestFramesAreAligned: for any SP, a handler finds the stack aligned as the ABI demands and the
+// floating-point state aligned for FXRSTOR, both below the red zone.
 func TestFramesAreAligned(t *testing.T) {
 	ran := 0
 	run(t, func(p *player) {
@@ -184,11 +184,10 @@ func TestFramesAreAligned(t *testing.T) {
 	}
 }
 
-// TestHandlersStackMayBeTooSmall: no frame is pushed that begins below the alternate
-// stack, where something else may be.
+// TestHandlersStackMayBeTooSmall: no frame is pushed if it would begin below the alternate stack.
 func TestHandlersStackMayBeTooSmall(t *testing.T) {
 	s := run(t, func(p *player) {
-		const size = 2048 // sigaltstack takes no less
+		const size = 2048 // the least size that sigaltstack takes
 		st := abi.Stack{SP: proctest.Data + 0x4000, Size: size}
 		p.Poke(scratch, abi.Bytes(&st))
 		want(t, p, "sigaltstack", p.Call(nAltstack, scratch, 0), 0)
@@ -207,7 +206,7 @@ func TestHandlersStackMayBeTooSmall(t *testing.T) {
 	}
 }
 
-// TestASignalKicks: a program that computes sees a signal when the CPU is made to leave it.
+// TestASignalKicks: a computing program gets a signal when its CPU is interrupted.
 func TestASignalKicks(t *testing.T) {
 	w := world(t)
 	began, kicks := make(chan *proctest.Player, 1), int64(0)
@@ -227,8 +226,8 @@ func TestASignalKicks(t *testing.T) {
 	}
 }
 
-// TestExecForgets: a new program has none of the old one's memory, nor the descriptors
-// that are to be closed.
+// TestExecForgets: a new program has neither the old one's memory nor its close-on-exec
+// descriptors.
 func TestExecForgets(t *testing.T) {
 	w := world(t)
 	var closed, kept uint64
@@ -257,5 +256,5 @@ func TestExecForgets(t *testing.T) {
 	}
 }
 
-// unused is an address at which programs that are played have nothing.
+// unused is an address at which simulated programs have nothing mapped.
 const unused = 0x1000_0000_0000

@@ -1,7 +1,7 @@
 package syscall
 
-// names are all system calls of Linux for x86-64, by number, so that those which
-// are not there can be named.
+// names is the names of all Linux system calls for x86-64, by number, so that missing ones can be
+// named, too.
 //
 // Source: Linux, arch/x86/entry/syscalls/syscall_64.tbl.
 var names = [...]string{

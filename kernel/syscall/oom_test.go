@@ -9,9 +9,9 @@ import (
 	"sonde/kernel/proc"
 )
 
-// TestTheLargestEndsForWantOfMemory: a small process that touches its next page when there is
-// none left used to be ended for that, and the next one, and so on. Now the one that has
-// most is, and all the others go on, after it has ended.
+// TestTheLargestEndsForWantOfMemory: if no memory is left, the largest process ends, and the others
+// continue when it has. It used to be whichever process touched its next page, and then the next
+// one, and so on.
 func TestTheLargestEndsForWantOfMemory(t *testing.T) {
 	const pageFault, userWrite, little, mib = 14, 6, 2 << 20, 1 << 20
 	w := world(t)
@@ -65,7 +65,7 @@ func TestTheLargestEndsForWantOfMemory(t *testing.T) {
 	}
 }
 
-// TestOneAloneEndsForWantOfMemory: whoever asks is the largest, and nobody else is there.
+// TestOneAloneEndsForWantOfMemory: the process that needs a page is itself the largest.
 func TestOneAloneEndsForWantOfMemory(t *testing.T) {
 	if s := run(t, func(p *player) {
 		at := uint64(p.Call(nMmap, 0, 100<<20, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_PRIVATE|abi.MAP_ANONYMOUS|abi.MAP_NORESERVE, minus, 0))

@@ -10,8 +10,7 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// base returns where a relative path begins: at an open directory or, for
-// AT_FDCWD, at the current one.
+// base returns where a relative path begins: an open directory or, for AT_FDCWD, the current one.
 //
 // Errors: EBADF, ENOTDIR.
 func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
@@ -28,11 +27,10 @@ func base(t *proc.Thread, fd uint64) (*vfs.Place, error) {
 	return f.Place().For(t.Process()), nil
 }
 
-// start is where paths begin that are t's: at the current directory, with /proc/self
-// for t's process.
+// start is where t's paths begin: the current directory, with /proc/self for t's process.
 func start(t *proc.Thread) *vfs.Place { return filesOf(t).Cwd().For(t.Process()) }
 
-// where decodes a directory and a path. An absolute path needs no directory.
+// where decodes a directory and a path. An absolute path ignores the directory.
 func where(t *proc.Thread, fd, addr uint64) (*vfs.Place, string, error) {
 	path, err := pathAt(t, addr)
 	if err != nil {

@@ -15,10 +15,10 @@ type openHow struct{ Flags, Mode, Resolve uint64 }
 
 const openHowSize = 24
 
-// pathFlags are the only ones beside O_PATH.
+// pathFlags are the only flags allowed with O_PATH.
 const pathFlags = abi.O_PATH | abi.O_DIRECTORY | abi.O_NOFOLLOW | abi.O_CLOEXEC
 
-// oSync is what O_SYNC has beside O_DSYNC.
+// oSync is the bit of O_SYNC beside O_DSYNC.
 const oSync = 04000000
 
 // knownOpenFlags are all flags of open.
@@ -26,7 +26,7 @@ const knownOpenFlags = abi.O_ACCMODE | abi.O_CREAT | abi.O_EXCL | abi.O_NOCTTY |
 	abi.O_DSYNC | oSync | abi.O_ASYNC | abi.O_DIRECT | abi.O_LARGEFILE | abi.O_DIRECTORY | abi.O_NOFOLLOW | abi.O_NOATIME |
 	abi.O_CLOEXEC | abi.O_PATH | abi.O_TMPFILE
 
-// openat2 is openat that refuses what it does not know, and can bound the walk.
+// openat2 is openat that refuses unknown flags and can restrict the walk.
 //
 // Source: Linux, openat2(2).
 func openat2(t *proc.Thread, a *Args) (uint64, error) {
@@ -53,7 +53,7 @@ func openat2(t *proc.Thread, a *Args) (uint64, error) {
 	return openPlace(t, dir, path, int(how.Flags), uint32(how.Mode))
 }
 
-// bounded is where for a walk with bounds, which an absolute path has to keep within, too.
+// bounded is where for a restricted walk; the restrictions hold for absolute paths, too.
 func bounded(t *proc.Thread, fd, addr, resolve uint64) (*vfs.Place, string, error) {
 	path, err := pathAt(t, addr)
 	if err != nil {
@@ -70,7 +70,7 @@ func bounded(t *proc.Thread, fd, addr, resolve uint64) (*vfs.Place, string, erro
 	return dir.Bounded(vfs.Resolve(resolve)), path, nil
 }
 
-// check refuses what Linux refuses.
+// check refuses combinations that Linux refuses.
 func (h *openHow) check() error {
 	const perms = 07777
 	creates := h.Flags&abi.O_CREAT != 0 || h.Flags&abi.O_TMPFILE == abi.O_TMPFILE

@@ -53,7 +53,7 @@ func TestOpenat2KeepsWithinBounds(t *testing.T) {
 			}
 			p.Call(nClose, uint64(r))
 		}
-		// A file that was opened within bounds has none itself.
+		// A file that was opened by a restricted walk does not restrict walks from it.
 		in := try(".", openHow{Resolve: vfs.ResolveBeneath, Flags: abi.O_PATH})
 		p.PokeString(pathAddr, "../bound/in/file")
 		if r := p.Call(nOpenat, uint64(in), pathAddr, 0, 0); r < 0 {

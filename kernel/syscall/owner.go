@@ -11,13 +11,13 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// fileOwner is who gets signals about an open file. It implements vfs.Owner.
+// fileOwner is the owner that gets signals about an open file. It implements vfs.Owner.
 type fileOwner struct {
 	as   abi.FOwnerEx // as it was set
 	send func(abi.Siginfo) error
 }
 
-// ownerOf finds whom a number means.
+// ownerOf returns the owner that a number means.
 //
 // Errors: EINVAL, ESRCH.
 func ownerOf(t *proc.Thread, as abi.FOwnerEx) (vfs.Owner, error) {
@@ -61,7 +61,7 @@ func ownSelf(t *proc.Thread) vfs.Owner {
 	return fileOwner{abi.FOwnerEx{Type: abi.F_OWNER_PID, PID: int32(p.PID)}, p.Send}
 }
 
-// reasons are the codes of the signals for events.
+// reasons are the si_code values for events.
 var reasons = [...]struct {
 	ev   poll.Events
 	code int32
@@ -75,15 +75,15 @@ var reasons = [...]struct {
 	{poll.Err, abi.POLL_ERR, abi.POLLERR},
 }
 
-// Tell implements vfs.Owner. A chosen signal that cannot be sent becomes SIGIO, which
-// then means: look at all files.
+// Tell implements vfs.Owner. If the chosen signal cannot be queued it sends SIGIO, which then
+// means: look at all files.
 //
 // Source: Linux, fcntl(2), F_SETSIG.
 func (o fileOwner) Tell(fd, n int, ev poll.Events) {
 	if n != 0 && o.send(pollSignal(fd, n, ev)) == nil {
 		return
 	}
-	o.send(proc.SignalOf(abi.SIGIO)) // whoever has ended need not be told
+	o.send(proc.SignalOf(abi.SIGIO)) // an owner that has ended need not be told
 }
 
 func pollSignal(fd, n int, ev poll.Events) abi.Siginfo {
@@ -98,7 +98,7 @@ func pollSignal(fd, n int, ev poll.Events) abi.Siginfo {
 	return info
 }
 
-// getOwner returns who gets signals about f, if it still exists.
+// getOwner returns the owner of f if it still exists.
 func getOwner(f *vfs.File) (as abi.FOwnerEx) {
 	o, _ := f.Owner()
 	if own, ok := o.(fileOwner); ok {
@@ -141,7 +141,7 @@ func setOwner(t *proc.Thread, f *vfs.File, as abi.FOwnerEx) error {
 	return err
 }
 
-// ownership serves the commands of fcntl that are about a file's owner and its signal.
+// ownership implements the commands of fcntl about a file's owner and its signal.
 func ownership(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	switch a[1] {
 	case abi.F_GETOWN:

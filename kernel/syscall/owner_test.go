@@ -11,7 +11,7 @@ import (
 
 const nGetpgrp = 111
 
-// heardOf lets p hear of a signal: it returns the informations that have come.
+// heardOf installs a handler in p: it returns the list to which received siginfos are added.
 func heardOf(p *player, n uint64) *[]abi.Siginfo {
 	heard := new([]abi.Siginfo)
 	action(p, n, func(p *player, _, info, _ uint64) {
@@ -22,7 +22,7 @@ func heardOf(p *player, n uint64) *[]abi.Siginfo {
 	return heard
 }
 
-// until makes calls until something has happened; handlers run then.
+// until makes calls until happened returns true; handlers run meanwhile.
 func until(t *testing.T, p *player, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(long); !happened(); time.Sleep(time.Millisecond) {
@@ -78,8 +78,8 @@ func TestOwnersOfFiles(t *testing.T) {
 	})
 }
 
-// TestReadyFilesSendSignals: a pipe with O_ASYNC tells its owner that it can be read, or
-// written to, and no longer once that has been cleared.
+// TestReadyFilesSendSignals: a pipe with O_ASYNC sends a signal when it can be read or written,
+// until O_ASYNC is cleared.
 func TestReadyFilesSendSignals(t *testing.T) {
 	run(t, func(p *player) {
 		p.Call(nPipe2, scratch, abi.O_NONBLOCK)

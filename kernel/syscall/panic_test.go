@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// broken is a file with bugs: reading it panics, or closing it.
+// broken is a file whose reading or closing panics.
 type broken struct {
 	vfs.Node
 	inClose bool
@@ -56,8 +56,8 @@ func killedByBug(t *testing.T, p *player, pid int64) {
 	want(t, p, "status", int64(p.Peek32(scratch)), abi.SIGKILL)
 }
 
-// TestPanicLeavesTheFileUsable: a panic while a file's position is locked killed the
-// program, and whoever used the file after that waited for ever.
+// TestPanicLeavesTheFileUsable: a panic with a locked file position killed the program, and every
+// later user of the file waited for ever.
 func TestPanicLeavesTheFileUsable(t *testing.T) {
 	bindBroken(t, "/broken", broken{})
 	w := world(t)
@@ -77,8 +77,8 @@ func TestPanicLeavesTheFileUsable(t *testing.T) {
 	}
 }
 
-// TestPanicAtTheEnd: a process whose files cannot be closed ends all the same, and its
-// other files are closed.
+// TestPanicAtTheEnd: a process whose files cannot be closed ends nevertheless, and its other files
+// are closed.
 func TestPanicAtTheEnd(t *testing.T) {
 	bindBroken(t, "/broken", broken{inClose: true})
 	w := world(t)
@@ -104,8 +104,8 @@ func TestPanicAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestPanicOfAnEngine: a child is in the table before engines are told of it. When one
-// of them panics, its parent is killed, and the child runs and can be waited for.
+// TestPanicOfAnEngine: a child is in the table before engines are told about it. If one of them
+// panics, the parent is killed, and the child runs and can be waited for.
 func TestPanicOfAnEngine(t *testing.T) {
 	w := world(t)
 	ran := make(chan bool, 1)
@@ -130,8 +130,8 @@ func attach(w *proctest.World, pid int, e *proc.Engine) {
 	p.Attach(e)
 }
 
-// TestPanicInExec: neither the old memory nor the new is left of a program that a bug
-// kills while another is loaded, or begins.
+// TestPanicInExec: if a bug kills a program while it loads or starts another one, neither the old
+// memory nor the new is left over.
 func TestPanicInExec(t *testing.T) {
 	bindBroken(t, "/broken", broken{})
 	for path, wantLog := range map[string]string{"/broken": "BUG: a bug in reading", "/bin/next": "BUG: a bug in an engine"} {
@@ -155,8 +155,8 @@ func TestPanicInExec(t *testing.T) {
 	}
 }
 
-// TestDescriptorsDuringExec: exec gives a process that shares its descriptors a table
-// of its own while /proc looks at them; the race detector looks on.
+// TestDescriptorsDuringExec: exec of a process that shares its descriptors replaces the table while
+// /proc reads it; the race detector checks that.
 func TestDescriptorsDuringExec(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/next", func(*player) {})

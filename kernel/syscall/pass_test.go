@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPassLeavesTheEnd: sendfile of a line from a terminal does not swallow the end of
-// the input that is typed right behind it. busybox's cat waited for ever then.
+// TestPassLeavesTheEnd: sendfile of a line from a terminal must leave an end of input that is typed
+// right after it. busybox's cat used to wait for ever.
 func TestPassLeavesTheEnd(t *testing.T) {
 	typed := []string{"some line\n", ""}
 	src := func(b []byte, _ int64) (int, error) {

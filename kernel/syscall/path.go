@@ -138,8 +138,8 @@ func renameat(t *proc.Thread, a *Args) (uint64, error) {
 	return renameFile(t, &Args{a[0], a[1], a[2], a[3], 0})
 }
 
-// renamings are what the flags of renameat2 mean. RENAME_WHITEOUT is refused, as where a
-// file system has no such nodes.
+// renamings is the meaning of renameat2's flags. RENAME_WHITEOUT is refused, as by Linux file
+// systems without such nodes.
 var renamings = map[uint64]vfs.Renaming{0: vfs.Replace, abi.RENAME_NOREPLACE: vfs.NoReplace, abi.RENAME_EXCHANGE: vfs.Exchange}
 
 // fromTo returns the two places and names that a call is about.
@@ -235,7 +235,7 @@ func setMode(mode uint64) func(vfs.Changer) {
 	return func(c vfs.Changer) { c.SetMode(vfs.Perm(uint32(mode) & 07777)) }
 }
 
-// change changes the attributes of an open file, which find finds.
+// change changes the attributes of the open file that find returns.
 func change(find func(*proc.Thread, uint64) (*vfs.File, error), t *proc.Thread, fd uint64, how func(vfs.Changer)) (uint64, error) {
 	f, err := find(t, fd)
 	if err != nil {
@@ -275,7 +275,7 @@ func chownTo(uid, gid uint64) func(vfs.Changer) {
 	return func(c vfs.Changer) { c.SetOwner(uint32(uid), uint32(gid)) }
 }
 
-// Nanoseconds that utimensat takes for something else.
+// Special values of utimensat's nanoseconds.
 const (
 	utimeNow  = 0x3fffffff
 	utimeOmit = 0x3ffffffe
@@ -308,7 +308,7 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	if empty {
-		find := fileOf // without a path, as futimens
+		find := fileOf // without a path, as futimens does
 		if a[1] != 0 {
 			find = anyFile
 		}
@@ -321,7 +321,7 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(vfs.Root.UtimesAt(dir, path, at[0], at[1], a[3]&abi.AT_SYMLINK_NOFOLLOW == 0))
 }
 
-// emptyPath reports whether a call is about the descriptor itself.
+// emptyPath reports whether a call means the descriptor itself.
 func emptyPath(t *proc.Thread, addr, flags uint64) (bool, error) {
 	if addr == 0 {
 		return true, nil

@@ -12,8 +12,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// pidFile is a process as an open file: it can be read, in poll's sense, once the
-// process has ended. The number of another process can never be taken for it.
+// pidFile is a process as an open file: poll reports it readable once the process has ended. It
+// never refers to another process that gets the same number.
 type pidFile struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -49,7 +49,7 @@ func (f *pidFile) Poll() poll.Events {
 	}
 }
 
-// Queue implements poll.Source. Only a file that somebody waits for needs a goroutine.
+// Queue implements poll.Source. A goroutine starts only when somebody waits for the file.
 func (f *pidFile) Queue() *poll.Queue {
 	f.watch.Do(func() {
 		go func() {
@@ -87,7 +87,7 @@ func pidfdOpen(t *proc.Thread, a *Args) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case p.PID != pid:
-		return 0, sys.EINVAL // a thread beside the first
+		return 0, sys.EINVAL // a thread that does not lead its process
 	}
 	return install(t, newPidFile(p, flags), true)
 }
@@ -133,8 +133,8 @@ func waitPidFile(t *proc.Thread, a *Args, options int) (uint64, error) {
 	return 0, err
 }
 
-// rseq refuses, like a Linux without restartable sequences, but is not named in the
-// log: every program of glibc's asks, and goes on without them.
+// rseq refuses, as a Linux without restartable sequences, but is not named in the log: every
+// program that uses glibc calls it, and continues without.
 func rseq(*proc.Thread, *Args) (uint64, error) {
 	countMissing(who{call: numRseq})
 	return 0, sys.ENOSYS

@@ -46,7 +46,7 @@ func whose(i abi.Siginfo) int64 {
 	return int64(pid)
 }
 
-// forged sends a signal that says that it is the kernel's.
+// forged sends a signal with the kernel's si_code.
 func forged(p *player, fd, n uint64, signo int32) int64 {
 	p.Poke(scratch, abi.Bytes(&abi.Siginfo{Signo: signo, Code: abi.SI_KERNEL}))
 	return p.Call(nPidfdSend, fd, n, scratch, 0)
@@ -70,7 +70,7 @@ func TestPidfdRefuses(t *testing.T) {
 	})
 }
 
-// TestClonePidfd: the parent has the descriptor before the child runs, the child has none.
+// TestClonePidfd: the parent has the descriptor before the child runs; the child does not have it.
 func TestClonePidfd(t *testing.T) {
 	const stored = scratch + 0x800
 	for _, call := range []uint64{nClone, nClone3} {
@@ -114,7 +114,7 @@ func TestClonePidfdRefuses(t *testing.T) {
 	})
 }
 
-// TestRseqIsQuiet: every program of glibc's asks for it.
+// TestRseqIsQuiet: every program that uses glibc calls it.
 func TestRseqIsQuiet(t *testing.T) {
 	w := world(t)
 	finish(t, w, begin(t, w, func(p *player) {

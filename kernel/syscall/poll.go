@@ -31,8 +31,8 @@ func ppoll(t *proc.Thread, a *Args) (uint64, error) {
 	return withLeft(t, a[2], limit, abi.TimespecOf, func() (uint64, error) { return pollFiles(t, a[0], a[1], limit) })
 }
 
-// withLeft makes a call that waits, and stores how much of its time was left, without the slack.
-// That a program cannot be written to there is its own affair, as in Linux.
+// withLeft makes a call that waits, and stores its remaining time, without the slack. If that
+// cannot be stored, the call's result stands, as in Linux.
 func withLeft[T any](t *proc.Thread, addr uint64, limit time.Duration, as func(time.Duration) T, call func() (uint64, error)) (uint64, error) {
 	if addr == 0 {
 		return call()
@@ -45,8 +45,8 @@ func withLeft[T any](t *proc.Thread, addr uint64, limit time.Duration, as func(t
 	return v, err
 }
 
-// remaining is how long a call may still take, slack included, that is to take d and may have
-// been interrupted before.
+// remaining is the time, slack included, that is left of a call with the timeout d: a signal may
+// have interrupted the call before.
 func remaining(t *proc.Thread, d time.Duration) time.Duration {
 	if d == 0 {
 		return 0
@@ -54,7 +54,7 @@ func remaining(t *proc.Thread, d time.Duration) time.Duration {
 	return max(time.Until(t.Later(t.Deadline(d))), 0)
 }
 
-// limitAt decodes how long to wait, slack included; without an address, for ever.
+// limitAt decodes a timeout, slack included; without an address, it is infinite.
 func limitAt(t *proc.Thread, addr uint64) (time.Duration, error) {
 	ts, ok, err := getIf[abi.Timespec](t, addr)
 	switch {
@@ -68,7 +68,7 @@ func limitAt(t *proc.Thread, addr uint64) (time.Duration, error) {
 	return remaining(t, ts.Duration()), nil
 }
 
-// maskFor blocks other signals for the time of the call.
+// maskFor changes the signal mask during the call.
 func maskFor(t *proc.Thread, addr, size uint64) error {
 	set, ok, err := getIf[signal.Set](t, addr)
 	if err != nil || !ok {
@@ -154,7 +154,7 @@ func pselect6(t *proc.Thread, a *Args) (uint64, error) {
 	return withLeft(t, a[4], limit, abi.TimespecOf, func() (uint64, error) { return selectFiles(t, a, limit) })
 }
 
-// What each of select's three sets asks for, and what answers it.
+// For each of select's three sets: the events to ask for, and the events that put a bit into it.
 var selectSets = [3]struct{ want, got poll.Events }{
 	{poll.In, poll.In | poll.Hup | poll.Err},
 	{poll.Out, poll.Out | poll.Err},
@@ -195,7 +195,7 @@ func selectFiles(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
 	return putSets(t, a, sets, wants, fds, n)
 }
 
-// setsAt copies the sets, as long as n descriptors make them.
+// setsAt copies the sets, in the length for n descriptors.
 func setsAt(t *proc.Thread, a *Args, n int) (sets [3]fdSet, err error) {
 	for i := range sets {
 		if a[1+i] != 0 {
@@ -207,7 +207,7 @@ func setsAt(t *proc.Thread, a *Args, n int) (sets [3]fdSet, err error) {
 	return sets, nil
 }
 
-// putSets stores which descriptors are ready, and returns the number of bits.
+// putSets stores the ready descriptors, and returns the number of bits.
 func putSets(t *proc.Thread, a *Args, asked [3]fdSet, wants []poll.Want, fds []int, n int) (bits uint64, err error) {
 	var sets [3]fdSet
 	for j, fd := range fds {

@@ -6,7 +6,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// getpriority returns 20 minus the niceness: an error would be negative.
+// getpriority returns 20 minus the nice value: a negative result would be an error.
 func getpriority(t *proc.Thread, a *Args) (uint64, error) {
 	nice, err := t.Niceness(asInt(a[0]), asInt(a[1]))
 	return uint64(20 - nice), err
@@ -16,7 +16,7 @@ func setpriority(t *proc.Thread, a *Args) (uint64, error) {
 	return done(t.SetNiceness(asInt(a[0]), asInt(a[1]), asInt(a[2])))
 }
 
-// ioprioFirst is what the kinds of ioprio_get are more than those of getpriority.
+// ioprioFirst is the difference between the kinds of ioprio_get and those of getpriority.
 const ioprioFirst = 1
 
 func ioprioGet(t *proc.Thread, a *Args) (uint64, error) {

@@ -10,7 +10,7 @@ import (
 
 const nGetpriority, nSetpriority, nMembarrier = 140, 141, 324
 
-// nice is what getpriority says, as a niceness.
+// nice is the nice value that getpriority returns.
 func nice(p *player, which, who uint64) int64 { return 20 - p.Call(nGetpriority, which, who) }
 
 func TestNiceness(t *testing.T) {

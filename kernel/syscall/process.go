@@ -24,10 +24,10 @@ func getppid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.Process(
 
 func gettid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.TID), nil }
 
-// getid is for everyone's user and group: root's.
+// getid returns the user and group of every process: root.
 func getid(*proc.Thread, *Args) (uint64, error) { return 0, nil }
 
-// setids changes ids, all of which stay root's.
+// setids accepts only root's ids.
 func setids(n int) func(*proc.Thread, *Args) (uint64, error) {
 	return func(_ *proc.Thread, a *Args) (uint64, error) {
 		for _, id := range a[:n] {
@@ -49,7 +49,7 @@ func getids(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// setgroups lets the list of further groups be empty, as it is.
+// setgroups accepts an empty list only.
 func setgroups(_ *proc.Thread, a *Args) (uint64, error) {
 	if a[0] != 0 {
 		return 0, sys.EPERM
@@ -57,7 +57,7 @@ func setgroups(_ *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// other returns the process of a number, 0 for t's own.
+// other returns the process with that number, t's own for 0.
 func other(t *proc.Thread, pid int) (*proc.Process, error) {
 	if pid == 0 {
 		return t.Process(), nil
@@ -183,7 +183,7 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 			return 0, sys.EINVAL
 		}
 		return 1, nil
-	case abi.PR_SET_NO_NEW_PRIVS: // there are none to be got
+	case abi.PR_SET_NO_NEW_PRIVS: // there are no privileges to gain
 		return 0, nil
 	}
 	return 0, sys.EINVAL
@@ -204,7 +204,7 @@ func wait4(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	if int32(a[0]) == math.MinInt32 {
-		return 0, sys.ESRCH // the group's number cannot be told
+		return 0, sys.ESRCH // the group's number is not visible to the caller
 	}
 	c, err := t.Process().Wait(whichOf(asInt(a[0])), options|abi.WEXITED, t.Cancel)
 	if err != nil || c.PID == 0 {
@@ -249,7 +249,7 @@ func waitid(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, err
 }
 
-// waitFor is waitid with its first arguments decoded.
+// waitFor is waitid after decoding its first arguments.
 func waitFor(t *proc.Thread, a *Args, which proc.Which, options int) (proc.Change, error) {
 	c, err := t.Process().Wait(which, options, t.Cancel)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 var calls = flag.Int("calls", 20000, "how many random system calls TestRandomCalls makes")
 
-// arguments are values that calls stumble over.
+// arguments are values that are likely to break calls.
 var arguments = []uint64{
 	0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 100, 4095, 4096, 4097, 1 << 16, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32,
 	1<<47 - 1, 1 << 47, 1<<47 - 4096, 1<<63 - 1, 1 << 63, ^uint64(0), ^uint64(0) - 99, ^uint64(0) - 4095,
@@ -23,15 +23,14 @@ var arguments = []uint64{
 	proctest.StackTop - 4096, proctest.StackTop,
 }
 
-// notRandom are calls that end the program, or wait for what nobody does.
+// notRandom are calls that end the program, or wait for events that never come.
 var notRandom = map[string]bool{
 	"exit": true, "exit_group": true, "execve": true, "rt_sigreturn": true,
-	"vfork": true, // plays nothing of its own here, and its parent waits
+	"vfork": true, // it runs no child here, and its parent waits for one
 }
 
-// TestRandomCalls makes random system calls with random arguments: they return, and
-// leave nothing. An alarm ends those that wait; a new program goes on where one was
-// killed.
+// TestRandomCalls makes random system calls with random arguments: they must return and leave
+// nothing over. An alarm ends those that wait; if one kills the program, a new program continues.
 func TestRandomCalls(t *testing.T) {
 	w := world(t)
 	seed := uint64(time.Now().UnixNano())
@@ -111,7 +110,7 @@ func settle(t *testing.T, w *proctest.World) {
 	}
 }
 
-// threadsOf picks the goroutines that are threads of programs.
+// threadsOf selects the goroutines that are threads of programs.
 func threadsOf(stacks string) (threads string) {
 	for g := range strings.SplitSeq(stacks, "\n\n") {
 		if strings.Contains(g, "proc.(*Thread).run") {

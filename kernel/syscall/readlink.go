@@ -40,9 +40,9 @@ func targetOf(t *proc.Thread, fd uint64, path string) (string, error) {
 	return vfs.Root.ReadlinkAt(dir, path)
 }
 
-// readlinkOpen reads a link that was opened itself, by O_PATH and O_NOFOLLOW.
+// readlinkOpen reads a link that was opened with O_PATH and O_NOFOLLOW.
 //
-// Errors: EBADF; ENOENT for what is no link.
+// Errors: EBADF; ENOENT if it is not a link.
 func readlinkOpen(t *proc.Thread, fd uint64) (string, error) {
 	f, err := anyFile(t, fd)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// The locks of fcntl. Those of F_SETLK belong to the process's table of descriptors,
-// those of F_OFD_SETLK to the open file.
+// Locks of fcntl. Those of F_SETLK belong to the process's table of descriptors, those of
+// F_OFD_SETLK to the open file.
 
-// ofOpenFile reports whether a command is about the locks of an open file.
+// ofOpenFile reports whether a command concerns the locks of an open file.
 func ofOpenFile(cmd uint64) bool {
 	return cmd == abi.F_OFD_GETLK || cmd == abi.F_OFD_SETLK || cmd == abi.F_OFD_SETLKW
 }
 
-// recordAt copies a struct flock from the program, and makes a record of it.
+// recordAt copies a struct flock from the program, and converts it to a record.
 //
 // Errors: EFAULT, EBADF, EINVAL, EOVERFLOW.
 // Source: POSIX, fcntl; Linux, fcntl(2), "Open file description locks".
@@ -43,7 +43,7 @@ func recordAt(t *proc.Thread, f *vfs.File, cmd, addr uint64) (l abi.Flock, r vfs
 	return l, r, err
 }
 
-// originOf is where a lock's start is counted from.
+// originOf is the offset from which a lock's start is counted.
 //
 // Errors: EINVAL.
 func originOf(f *vfs.File, whence int16) (int64, error) {
@@ -62,10 +62,10 @@ func originOf(f *vfs.File, whence int16) (int64, error) {
 	return 0, sys.EINVAL
 }
 
-// extent returns the first and the last byte of n from start on, counted from origin:
-// for a negative n those before it, for 0 all that follow. origin is not negative.
+// extent returns the first and the last of n bytes from start on, counted from origin: for a
+// negative n the bytes before start, for 0 all that follow. origin is not negative.
 //
-// Errors: EINVAL before the file's begin, EOVERFLOW behind the last possible byte.
+// Errors: EINVAL before the start of the file, EOVERFLOW behind the last possible byte.
 func extent(origin, start, n int64) (first, last int64, err error) {
 	if start > vfs.ToEnd-origin {
 		return 0, 0, sys.EOVERFLOW
@@ -84,7 +84,7 @@ func extent(origin, start, n int64) (first, last int64, err error) {
 	return first, first + n - 1, nil
 }
 
-// getRecord tells which lock is in the way of another.
+// getRecord returns the lock that conflicts with another.
 func getRecord(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	l, r, err := recordAt(t, f, a[1], a[2])
 	if err == nil && l.Type == abi.F_UNLCK {

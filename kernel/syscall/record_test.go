@@ -41,8 +41,8 @@ func TestRecordLocksOfProcesses(t *testing.T) {
 	})
 }
 
-// TestWaitForARecordLock: until the other gives it back, a signal comes, or it would be
-// for ever.
+// TestWaitForARecordLock: the wait ends when the owner releases the lock, when a signal comes, and
+// with EDEADLK.
 func TestWaitForARecordLock(t *testing.T) {
 	run(t, func(p *player) {
 		f := openNew(p, "/records", abi.O_RDWR)
@@ -58,7 +58,7 @@ func TestWaitForARecordLock(t *testing.T) {
 		p.Call(nRead, pipes[0], scratch, 1)
 		n := 0
 		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) { n++ }, 0, 0)
-		got := errno(sys.EINTR) // before the child waits, it is a wait until the signal
+		got := errno(sys.EINTR) // before the child waits, the wait lasts until the signal
 		for got == errno(sys.EINTR) {
 			setTimer(p, abi.ITIMER_REAL, 10*time.Millisecond, 0)
 			got = lockBytes(p, f, abi.F_SETLKW, abi.F_RDLCK, 0, 1, 1)

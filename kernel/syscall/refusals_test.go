@@ -20,7 +20,7 @@ func TestFileLimit(t *testing.T) {
 		p.Poke64(scratch, 50)
 		p.Poke64(scratch+8, minus)
 		want(t, p, "setrlimit", p.Call(nSetrlimit, abi.RLIMIT_FSIZE, scratch), 0)
-		p.Fork(func(c *player) { // the child has its parent's
+		p.Fork(func(c *player) { // the child inherits its parent's limit
 			f := openNew(c, "/limited", abi.O_RDWR|abi.O_APPEND)
 			want(t, c, "write", c.Call(nWrite, f, scratch, 40), 40)
 			want(t, c, "a part", c.Call(nWrite, f, scratch, 40), 10)
@@ -37,8 +37,8 @@ func TestFileLimit(t *testing.T) {
 	})
 }
 
-// TestTextIsNotWritten: from the loading of a program to the end of the last process that
-// runs it, a forked one too, nobody writes to its file; and none is loaded that is written.
+// TestTextIsNotWritten: nobody may write to a program's file from its loading to the end of the
+// last process that runs it, also a forked one; and a file that is open for writing is not loaded.
 func TestTextIsNotWritten(t *testing.T) {
 	root := vfs.Root.RootPlace()
 	open := func(flag int) (*vfs.File, error) { return vfs.OpenAt(root, "/text", flag, 0o755) }
@@ -85,7 +85,7 @@ func TestTextIsNotWritten(t *testing.T) {
 	busy("none runs", nil)
 }
 
-// TestExecOfAFileThatIsWritten: ETXTBSY, and what was loaded is let go of after an error.
+// TestExecOfAFileThatIsWritten: ETXTBSY; after an error nothing stays protected.
 func TestExecOfAFileThatIsWritten(t *testing.T) {
 	root := vfs.Root.RootPlace()
 	if err := vfs.WriteFile("/script", []byte("#!/absent\n")); err != nil {
@@ -119,8 +119,8 @@ func TestDescriptorOfAPlaceChangesNothing(t *testing.T) {
 	})
 }
 
-// TestBehindTheEndIsNothing: what a program writes to a mapped page behind the end of the
-// file is not in the file when it gets longer.
+// TestBehindTheEndIsNothing: bytes that a program writes to a mapped page behind the end of the
+// file are not in the file when it grows.
 func TestBehindTheEndIsNothing(t *testing.T) {
 	runMapped(t, func(p *player) {
 		f := openNew(p, "/end", abi.O_RDWR)

@@ -8,7 +8,7 @@ import (
 	"sonde/sysctl"
 )
 
-// roundRobinMS is how long a thread with SCHED_RR runs in Linux before others do.
+// roundRobinMS is the time slice of a thread with SCHED_RR in Linux, in milliseconds.
 const roundRobinMS = 100
 
 var _ = sysctl.NewFact("kernel.sched_rr_timeslice_ms", func() string { return "100" }, "what sched_rr_get_interval says")
@@ -45,7 +45,8 @@ func schedSetparam(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, setPolicy(t, a[0], a[1], func(p proc.Policy) proc.Policy { return p })
 }
 
-// setPolicy sets what policy makes of the present one, with the priority at addr.
+// setPolicy sets the thread's policy to what policy returns for the current one, with the priority
+// at addr.
 //
 // Errors: EINVAL, EFAULT, ESRCH.
 func setPolicy(t *proc.Thread, tid, addr uint64, policy func(proc.Policy) proc.Policy) error {
@@ -73,8 +74,8 @@ func setPolicy(t *proc.Thread, tid, addr uint64, policy func(proc.Policy) proc.P
 	return nil
 }
 
-// policyOf returns the policy of a thread, or what it was for the first of a process that
-// has ended and has not been waited for.
+// policyOf returns the policy of a thread; for a process that has ended and has not been waited
+// for, that of its first thread.
 //
 // Errors: as scheduled.
 func policyOf(t *proc.Thread, tid uint64) (proc.Policy, error) {
@@ -110,8 +111,8 @@ func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
 	return done(put(t, a[1], p.Priority))
 }
 
-// schedRRGetInterval says what Linux does of SCHED_RR; for other policies, that nobody
-// counts.
+// schedRRGetInterval returns Linux's time slice for SCHED_RR, and 0 for other policies, whose time
+// nobody counts.
 func schedRRGetInterval(t *proc.Thread, a *Args) (uint64, error) {
 	p, err := policyOf(t, a[0])
 	if err != nil {

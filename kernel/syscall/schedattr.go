@@ -19,7 +19,7 @@ type schedAttr struct {
 	UtilMin, UtilMax          uint32
 }
 
-// Sizes of it: that of the first version, and the whole.
+// Sizes of a sched_attr: the first version, and the current one.
 const (
 	schedAttrFirst = 48
 	schedAttrSize  = 56
@@ -33,10 +33,10 @@ const (
 	attrFlags       = 0x7f
 )
 
-// attrAt copies a sched_attr from the program, which says how long its own is.
+// attrAt copies a sched_attr from the program; the structure contains its length.
 //
-// Errors: EINVAL; E2BIG for one that says more than this kernel knows: the size is stored
-// then; EFAULT.
+// Errors: EINVAL; E2BIG for one with unknown fields that are not zero, after storing the known
+// size; EFAULT.
 func attrAt(t *proc.Thread, addr uint64) (v schedAttr, err error) {
 	size, err := get[uint32](t, addr)
 	if err != nil {
@@ -61,10 +61,10 @@ func tooBigAttr(t *proc.Thread, addr uint64) error {
 	return firstError(put(t, addr, uint32(schedAttrSize)), sys.E2BIG)
 }
 
-// structAt copies a structure from the program whose own is size bytes long: what that has
-// not is zero.
+// structAt copies a structure from the program, where it is size bytes long: missing fields become
+// zero.
 //
-// Errors: E2BIG for one that is longer and has more than zeros behind dst; EFAULT.
+// Errors: E2BIG for a longer one whose rest is not zero; EFAULT.
 func structAt(t *proc.Thread, dst []byte, addr, size uint64) error {
 	if size > uint64(len(dst)) {
 		rest := make([]byte, size-uint64(len(dst)))
@@ -80,8 +80,8 @@ func structAt(t *proc.Thread, dst []byte, addr, size uint64) error {
 	return t.Memory().In(dst[:min(size, uint64(len(dst)))], addr)
 }
 
-// schedSetattr is sched_setscheduler and setpriority in one. SCHED_DEADLINE is kept and
-// shown as the other policies are.
+// schedSetattr is sched_setscheduler and setpriority in one call. SCHED_DEADLINE is stored and
+// shown, without effect, as the other policies are.
 //
 // Source: Linux, sched_setattr(2).
 func schedSetattr(t *proc.Thread, a *Args) (uint64, error) {
@@ -121,7 +121,7 @@ func schedSetattr(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// validPolicy refuses what Linux refuses.
+// validPolicy refuses policies that Linux refuses.
 //
 // Source: Linux, sched(7).
 func validPolicy(p proc.Policy) error {

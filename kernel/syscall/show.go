@@ -9,20 +9,19 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Shown is a system call while it is shown as strace does: by the names that its line
-// of the table gives to its parameters.
+// Shown is a system call in strace's format, with the parameter names of its line in the table.
 type Shown struct {
 	Call   Call
 	t      *proc.Thread
 	a      Args
-	shown  int // parameters that have been
-	comma  int // parameters before which the comma has been
+	shown  int // number of parameters shown so far
+	comma  int // parameters before which a comma has been printed
 	result int64
 	failed bool
 }
 
-// Show begins to show the call that t has entered. The text ends before the first
-// argument that only the call fills in.
+// Show starts to show the call that t has entered. The text ends before the first argument that
+// only the call fills in.
 //
 // Context: t's goroutine, before the call.
 func Show(t *proc.Thread) (s *Shown, text string) {
@@ -40,7 +39,7 @@ func Show(t *proc.Thread) (s *Shown, text string) {
 	return s, c.Name + "(" + s.more(false)
 }
 
-// Arguments is the rest of the arguments after the call, with the parenthesis.
+// Arguments shows the remaining arguments after the call, and the closing parenthesis.
 //
 // Context: t's goroutine, after the call.
 func (s *Shown) Arguments() string {
@@ -49,7 +48,7 @@ func (s *Shown) Arguments() string {
 	return s.more(true) + ")"
 }
 
-// Result is what the call returned, and Failed whether that is an error.
+// Result shows what the call returned; Failed reports whether that is an error.
 func (s *Shown) Result() string {
 	switch {
 	case s.failed && s.t.ToBeRestarted() == proc.RestartSys:
@@ -71,7 +70,7 @@ func (s *Shown) Result() string {
 
 func (s *Shown) Failed() bool { return s.failed }
 
-// more shows parameters, before the call as long as they are known.
+// more shows parameters: before the call, those up to the first that the call fills in.
 func (s *Shown) more(after bool) string {
 	switch s.Call.Name {
 	case "clone":
@@ -116,7 +115,7 @@ func (c *Call) params() []string {
 	return strings.Split(c.Params, ", ")
 }
 
-// wayOf finds how a parameter is shown: by its name, unless the call is special.
+// wayOf returns how a parameter is shown: by its name, or by call and name.
 func wayOf(call, param string) (k kind, ok bool) {
 	if k, ok = kinds()[call+"."+param]; ok {
 		return k, ok
@@ -125,8 +124,8 @@ func wayOf(call, param string) (k kind, ok bool) {
 	return k, ok
 }
 
-// kind is how a parameter is shown. One that is out is filled in by the call; those
-// from one whose unless holds on are not shown.
+// kind is how a parameter is shown. The call fills in one that is out; if unless returns true, this
+// parameter and those after it are not shown.
 type kind struct {
 	show   func(s *Shown, v uint64) string
 	out    bool

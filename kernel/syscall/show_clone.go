@@ -7,8 +7,7 @@ import (
 	"sonde/kernel/abi"
 )
 
-// cloneText shows the arguments of clone by name, those that its flags use, in the order
-// of strace.
+// cloneText shows the arguments of clone by name, only those that its flags use, in strace's order.
 func (s *Shown) cloneText(after bool) string {
 	flags, a := s.a[0], &s.a
 	if !after {
@@ -36,7 +35,7 @@ func (s *Shown) storedID(at uint64) string {
 	return fmt.Sprintf("[%d]", id)
 }
 
-// cloneArgs shows what clone3 is given, and behind an arrow what it has stored.
+// cloneArgs shows the arguments of clone3 and, behind an arrow, what it has stored.
 func (s *Shown) cloneArgs(after bool) string {
 	c, err := get[abi.CloneArgs](s.t, s.a[0])
 	if err != nil {
@@ -76,8 +75,8 @@ func (s *Shown) cloneArgs(after bool) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Execve is the text of the call that has made a program, for a reader that sees it only
-// from then on.
+// Execve is the text of the call that started a program, for a tracer that was attached only after
+// that.
 func Execve(path string, args []string, env uint64, variables int) string {
 	var quotedArgs []string
 	for _, a := range args {

@@ -10,9 +10,9 @@ import (
 func in(f func(s *Shown, v uint64) string) kind  { return kind{show: f} }
 func out(f func(s *Shown, v uint64) string) kind { return kind{show: f, out: true} }
 
-// kinds says how parameters are shown, by name: or, where a name means different
-// things, by call and name. A test sees that every parameter of the table has a line. It is made
-// when it is first wanted: a boot needs none of it.
+// kinds is how parameters are shown, by name or, where a name has several meanings, by call and
+// name. A test checks that each parameter of the table has a line. The map is made at its first
+// use, because booting does not need it.
 var kinds = sync.OnceValue(func() map[string]kind {
 	all := map[string]kind{
 		"write.buf": in(bytesOf(2)), "pwrite64.buf": in(bytesOf(2)), "sendto.buf": in(bytesOf(2)),

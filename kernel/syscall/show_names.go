@@ -47,8 +47,8 @@ var accessNames = []bit{{4, "R_OK"}, {2, "W_OK"}, {1, "X_OK"}}
 
 var pollNames = []bit{{abi.POLLIN, "POLLIN"}, {abi.POLLPRI, "POLLPRI"}, {abi.POLLOUT, "POLLOUT"}, {abi.POLLERR, "POLLERR"}, {abi.POLLHUP, "POLLHUP"}, {abi.POLLNVAL, "POLLNVAL"}}
 
-// number is a number and its name. Lists of them, unlike maps, are made by the compiler
-// and not at boot.
+// number is a number and its name. The compiler lays out lists of them; maps would be filled at
+// boot.
 type number struct {
 	value uint64
 	name  string

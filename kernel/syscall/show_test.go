@@ -2,8 +2,7 @@ package syscall
 
 import "testing"
 
-// TestEveryParameterIsShown: who adds a call says, in kinds, how its parameters are
-// shown.
+// TestEveryParameterIsShown: each parameter of a call needs a line in kinds.
 func TestEveryParameterIsShown(t *testing.T) {
 	for _, c := range table {
 		for _, p := range c.params() {
@@ -14,7 +13,7 @@ func TestEveryParameterIsShown(t *testing.T) {
 	}
 }
 
-// TestKindsAreUsed: a line for a call that has no such parameter is a mistake.
+// TestKindsAreUsed: a line whose call has no such parameter is a mistake.
 func TestKindsAreUsed(t *testing.T) {
 	used := map[string]bool{}
 	for _, c := range table {
@@ -22,7 +21,7 @@ func TestKindsAreUsed(t *testing.T) {
 			used[p], used[c.Name+"."+p] = true, true
 		}
 	}
-	for _, p := range []string{"a", "b", "c", "d", "e", "f"} { // of calls that are not there
+	for _, p := range []string{"a", "b", "c", "d", "e", "f"} { // of calls that do not exist
 		used[p] = true
 	}
 	for name := range kinds() {

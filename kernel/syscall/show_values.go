@@ -40,7 +40,7 @@ func dirFD(s *Shown, v uint64) string {
 	return integer(s, v)
 }
 
-// bits shows flags; none is how 0 is shown.
+// bits shows flags; none is shown for 0.
 func bits(names []bit, none string) func(*Shown, uint64) string {
 	return func(_ *Shown, v uint64) string { return join(names, v, none) }
 }
@@ -62,7 +62,7 @@ func join(names []bit, v uint64, none string) string {
 	return strings.Join(all, "|")
 }
 
-// oneOf shows a number that has a name.
+// oneOf shows a number by its name.
 func oneOf(names []number) func(*Shown, uint64) string {
 	return func(_ *Shown, v uint64) string { return named(names, uint32(v)) }
 }
@@ -150,7 +150,7 @@ func quoted(b []byte) string {
 		case c >= ' ' && c < 0x7f:
 			s.WriteByte(c)
 		case i+1 < len(b) && b[i+1] >= '0' && b[i+1] <= '7':
-			fmt.Fprintf(&s, `\%03o`, c) // a shorter one would take the digit with it
+			fmt.Fprintf(&s, `\%03o`, c) // a shorter escape would include the digit that follows
 		default:
 			fmt.Fprintf(&s, `\%o`, c)
 		}
@@ -158,7 +158,7 @@ func quoted(b []byte) string {
 	return s.String() + `"`
 }
 
-// text shows a string that ends with a zero byte. Paths are shown whole.
+// text shows a string that ends with a zero byte. Paths are shown in full.
 func text(s *Shown, v uint64) string {
 	if v == 0 {
 		return "NULL"
@@ -170,7 +170,7 @@ func text(s *Shown, v uint64) string {
 	return quoted([]byte(b))
 }
 
-// buffer shows n bytes, or the first of them.
+// buffer shows n bytes, shortened if they are many.
 func (s *Shown) buffer(v uint64, n int64) string {
 	if n < 0 || v == 0 {
 		return pointer(s, v)
@@ -193,7 +193,7 @@ func bytesOf(count int) func(*Shown, uint64) string {
 // bytesRead shows as many bytes as the call returned.
 func bytesRead(s *Shown, v uint64) string { return s.buffer(v, s.result) }
 
-// hexRead shows them as numbers, for what is no text.
+// hexRead shows them in hexadecimal, for data that is not text.
 func hexRead(s *Shown, v uint64) string {
 	b := make([]byte, max(0, min(s.result, shownBytes)))
 	if s.t.Memory().In(b, v) != nil {
@@ -316,7 +316,7 @@ func waitStatus(s *Shown, v uint64) string {
 	})
 }
 
-// vectors shows the buffers of writev, and those of readv by their size.
+// vectors shows the buffers of writev; of readv, as much as was read.
 func vectors(s *Shown, v uint64) string {
 	all, err := getSlice[abi.Iovec](s.t, v, int(min(s.a[2], 16)))
 	if err != nil {

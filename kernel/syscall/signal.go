@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/proc/signal"
 )
 
-// setSize is the size of a set of signals, which many calls are told.
+// setSize is the size of a signal set in bytes, which programs pass to many calls.
 const setSize = 8
 
 func rtSigaction(t *proc.Thread, a *Args) (uint64, error) {
@@ -126,8 +126,7 @@ func sigaltstack(t *proc.Thread, a *Args) (uint64, error) {
 	return done(putIf(t, a[1], old))
 }
 
-// checkStack refuses a stack for handlers that is none, or while the present one is
-// in use.
+// checkStack refuses an invalid alternate stack, and any change while the current one is in use.
 func checkStack(s *abi.Stack, old abi.Stack) error {
 	switch {
 	case old.Flags&abi.SS_ONSTACK != 0:
@@ -188,8 +187,8 @@ func sendThread(t *proc.Thread, pid, tid, n int) (uint64, error) {
 	return done(to.Send(proc.SignalFrom(t.Process(), n, abi.SI_TKILL)))
 }
 
-// rtSigqueueinfo lets a program say what a signal means; only to itself may it
-// pretend that the signal is the kernel's.
+// rtSigqueueinfo sends a signal with a siginfo from the program; only to itself may it send the
+// kernel's codes.
 func rtSigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 	info, err := get[abi.Siginfo](t, a[2])
 	if err != nil {
@@ -209,6 +208,6 @@ func rtSigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 	return done(to.Send(info))
 }
 
-// restartSyscall is what Linux lets a program call to go on with a call that a
-// stop has interrupted. Here the call itself is made again.
+// restartSyscall is the call by which a Linux program resumes a call that a stop has interrupted.
+// Here the original call itself is restarted.
 func restartSyscall(*proc.Thread, *Args) (uint64, error) { return 0, sys.EINTR }

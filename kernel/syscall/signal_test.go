@@ -20,8 +20,8 @@ func TestDefaultActionKills(t *testing.T) {
 	}
 }
 
-// TestHandlerSeesItsSignal looks at all that a handler gets, and at what its end
-// restores.
+// TestHandlerSeesItsSignal checks everything that a handler gets, and that its return restores the
+// state.
 func TestHandlerSeesItsSignal(t *testing.T) {
 	ran := 0
 	s := run(t, func(p *player) {
@@ -83,15 +83,15 @@ func TestBlockedSignalWaits(t *testing.T) {
 		want(t, p, "pending", int64(p.Peek64(scratch+8)), 1<<(abi.SIGUSR1-1)|1<<(abi.SIGUSR2-1))
 		p.Call(nSigmask, abi.SIG_UNBLOCK, scratch, 0, 8)
 	})
-	// The frame of USR2 is pushed last, so its handler runs first, as in Linux, unless
-	// the first one's mask holds it back: here it does.
+	// The frame of USR2 is pushed last, so its handler runs first, as in Linux, unless the mask of
+	// the first handler blocks it: here it does.
 	if len(order) != 2 || order[0] != abi.SIGUSR1 || order[1] != abi.SIGUSR2 {
 		t.Errorf("order %v", order)
 	}
 }
 
-// pauser makes a process that sleeps in a call, with a handler for SIGUSR1, and
-// returns when it sleeps.
+// pauser starts a process that sleeps in a call, with a handler for SIGUSR1, and returns when it
+// sleeps.
 func pauser(t *testing.T, w *proctest.World, flags uint64, call func(p *player) int64) (*proc.Process, *int64) {
 	result := new(int64)
 	p := begin(t, w, func(p *player) {
@@ -155,8 +155,8 @@ func TestInterruptedCalls(t *testing.T) {
 	}
 }
 
-// TestStopAndContinue also sees that a call goes on which a stop interrupted, for the
-// time that was left.
+// TestStopAndContinue also checks that a call that a stop interrupted continues for its remaining
+// time.
 func TestStopAndContinue(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) {
@@ -209,7 +209,7 @@ func TestKillEndsAStoppedProcess(t *testing.T) {
 	}
 }
 
-// TestSegfault looks at the log, in Linux's words, and at the signal.
+// TestSegfault checks the log, which has Linux's words, and the signal.
 func TestSegfault(t *testing.T) {
 	w := world(t)
 	p := begin(t, w, func(p *player) { p.Fault(14, 6, 0xdead000) })
@@ -223,7 +223,7 @@ func TestSegfault(t *testing.T) {
 
 func TestFaultHandlerAndDemandPaging(t *testing.T) {
 	s := run(t, func(p *player) {
-		p.Fault(14, 6, proctest.Data+0x3000) // not there yet: is brought
+		p.Fault(14, 6, proctest.Data+0x3000) // not mapped yet: the fault maps it
 		caught := false
 		action(p, abi.SIGSEGV, func(p *player, sig, info, _ uint64) {
 			var i abi.Siginfo
@@ -260,7 +260,7 @@ func TestAlternateStack(t *testing.T) {
 			want(t, p, "a change while in use", p.Call(nAltstack, scratch, 0), errno(sys.EPERM))
 		}, abi.SA_ONSTACK, 0)
 		p.Call(nKill, 2, abi.SIGUSR1)
-		p.Regs().SP = 0x1000 // no stack at all: only the other one helps
+		p.Regs().SP = 0x1000 // there is no usable stack: only the alternate one works
 		p.Call(nKill, 2, abi.SIGUSR1)
 		p.Regs().SP = proctest.StackTop
 	})
@@ -326,7 +326,7 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// TestSignalsStorm throws signals at a thread that computes and blocks.
+// TestSignalsStorm sends many signals to a thread that computes and blocks signals.
 func TestSignalsStorm(t *testing.T) {
 	const handlers = 500
 	w := world(t)
@@ -374,8 +374,8 @@ func TestGroupsAndSessions(t *testing.T) {
 	})
 }
 
-// TestSignalsOfAThreadAreLimited: only those of the process were counted, and a program
-// could make the kernel keep any number.
+// TestSignalsOfAThreadAreLimited: only the process's queued signals were limited, so a program
+// could make the kernel store any number of its threads' signals.
 func TestSignalsOfAThreadAreLimited(t *testing.T) {
 	run(t, func(p *player) {
 		p.Poke64(scratch, 1<<(40-1))

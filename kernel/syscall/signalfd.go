@@ -15,9 +15,9 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// signalFile gives the signals of a set to its readers: to each thread its own,
-// also after a fork. So what it is to a thread, and how it is read, is not said by its
-// methods as a vfs.Handle, but by signalSource.
+// signalFile returns the signals of a set to its readers: to each thread its own, also after a
+// fork. So its state and its reads depend on the thread: signalSource implements them, not the
+// methods of vfs.Handle.
 type signalFile struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -28,7 +28,7 @@ type signalFile struct {
 // signalInfo is struct signalfd_siginfo.
 const signalInfo = 128
 
-// ReadAt implements vfs.Handle. Errors: EAGAIN, upon which readSignals is called; EINVAL.
+// ReadAt implements vfs.Handle. Errors: EAGAIN, after which readSignals is called; EINVAL.
 func (f *signalFile) ReadAt(p []byte, _ int64) (int, error) {
 	if len(p) < signalInfo {
 		return 0, sys.EINVAL
@@ -42,7 +42,7 @@ func (f *signalFile) WriteAt([]byte, int64) (int, error) { return 0, sys.EINVAL 
 // Close implements vfs.Handle.
 func (f *signalFile) Close() error { return nil }
 
-// Poll implements poll.Source: for nobody in particular there are no signals.
+// Poll implements poll.Source: without a thread there are no signals.
 func (f *signalFile) Poll() poll.Events { return 0 }
 
 // Queue implements poll.Source.
@@ -70,7 +70,7 @@ func (s signalSource) Poll() poll.Events {
 // Queue implements poll.Source.
 func (s signalSource) Queue() *poll.Queue { return s.thread.Process().SignalQueue() }
 
-// sourceOf returns what t waits for that waits for f.
+// sourceOf returns the source on which t waits for f.
 func sourceOf(t *proc.Thread, f *vfs.File) poll.Source {
 	if s, ok := f.Handle().(*signalFile); ok {
 		return signalSource{t, s}
@@ -78,8 +78,7 @@ func sourceOf(t *proc.Thread, f *vfs.File) poll.Source {
 	return f
 }
 
-// read fills b with as many signals as there are and fit. With wait it sleeps until
-// there is one.
+// read stores as many signals in b as are pending and fit. With wait it sleeps until there is one.
 //
 // Errors: EAGAIN, EINTR.
 func (s signalSource) read(b []byte, wait bool) (n int, err error) {
@@ -104,8 +103,8 @@ func (s signalSource) read(b []byte, wait bool) (n int, err error) {
 	}
 }
 
-// putSignalInfo makes a struct signalfd_siginfo. Which of its fields count depends on
-// the signal and on who sent it.
+// putSignalInfo stores a struct signalfd_siginfo. Which of its fields are valid depends on the
+// signal and on its sender.
 //
 // Source: Linux, signalfd(2).
 func putSignalInfo(b []byte, i *abi.Siginfo) {
@@ -141,7 +140,7 @@ func putSignalInfo(b []byte, i *abi.Siginfo) {
 	}
 }
 
-// isFault reports whether a signal may tell of an instruction and an address.
+// isFault reports whether a signal may report an instruction and an address.
 func isFault(n int) bool {
 	return signal.Of(abi.SIGSEGV, abi.SIGBUS, abi.SIGILL, abi.SIGTRAP, abi.SIGFPE).Has(n)
 }
@@ -150,7 +149,7 @@ func signalfd(t *proc.Thread, a *Args) (uint64, error) {
 	return signalfd4(t, &Args{a[0], a[1], a[2], 0})
 }
 
-// signalfd4 opens a signalFile, or gives one that is open another set.
+// signalfd4 opens a signalFile, or changes the set of an open one.
 func signalfd4(t *proc.Thread, a *Args) (uint64, error) {
 	if a[2] != setSize {
 		return 0, sys.EINVAL
@@ -173,7 +172,7 @@ func signalfd4(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, file, flags&abi.O_CLOEXEC != 0)
 }
 
-// changeSignals gives a signalFile another set. Waiters look again.
+// changeSignals changes the set of a signalFile. Waiters check again.
 //
 // Errors: EBADF, EINVAL.
 func changeSignals(t *proc.Thread, fd uint64, set signal.Set) error {

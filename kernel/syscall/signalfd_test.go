@@ -12,7 +12,7 @@ import (
 
 const nSignalfd, nSignalfd4, nSigqueueinfo = 282, 289, 129
 
-// thread begins a thread that stores 0 at clear, where something else must be, at its end.
+// thread starts a thread that stores 0 at clear when it ends; the caller has stored another value.
 func thread(p *player, f proctest.Program, clear uint64) {
 	const flags = abi.CLONE_VM | abi.CLONE_FS | abi.CLONE_FILES | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_CHILD_CLEARTID
 	p.Poke32(clear, 1)
@@ -22,7 +22,7 @@ func thread(p *player, f proctest.Program, clear uint64) {
 	}, nClone, flags, proctest.StackTop-4096, 0, clear)
 }
 
-// joined waits until it has ended.
+// joined waits until the thread has ended.
 func joined(t *testing.T, p *player, clear uint64) {
 	t.Helper()
 	for end := time.Now().Add(long); p.Peek32(clear) != 0; sleep(p, time.Millisecond) {
@@ -33,7 +33,7 @@ func joined(t *testing.T, p *player, clear uint64) {
 	}
 }
 
-// block blocks signals, and no others.
+// block sets the signal mask.
 func block(p *player, signals ...int) {
 	set := uint64(0)
 	for _, n := range signals {
@@ -43,7 +43,7 @@ func block(p *player, signals ...int) {
 	p.Call(nSigmask, abi.SIG_SETMASK, scratch, 0, 8)
 }
 
-// newSignalfd makes a file of signals, or changes the set of fd if that is not minus.
+// newSignalfd makes a signalfd, or changes the set of fd if that is not minus.
 func newSignalfd(p *player, fd, flags uint64, signals ...int) int64 {
 	set := uint64(0)
 	for _, n := range signals {
@@ -94,7 +94,7 @@ func TestSignalfdReadsSignals(t *testing.T) {
 	})
 }
 
-// TestSignalfdWakes: a thread that waits hears a signal, and of another set.
+// TestSignalfdWakes: a signal, and a change of the set, wake a waiting thread.
 func TestSignalfdWakes(t *testing.T) {
 	run(t, func(p *player) {
 		block(p, abi.SIGUSR1, abi.SIGUSR2)
@@ -121,8 +121,7 @@ func TestSignalfdWakes(t *testing.T) {
 	})
 }
 
-// TestSignalfdAfterFork: a child reads its own signals, not its parent's, and so does
-// what execs.
+// TestSignalfdAfterFork: a child reads its own signals, not its parent's, also after exec.
 func TestSignalfdAfterFork(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/next", func(p *player) {
@@ -162,7 +161,7 @@ func TestSignalfdRefuses(t *testing.T) {
 		fd := uint64(p.Call(nSignalfd, minus, scratch, 8))
 		want(t, p, "a short reading", p.Call(nRead, fd, scratch, 127), inval)
 		want(t, p, "writing", p.Call(nWrite, fd, scratch, 128), inval)
-		// A signal for which there is a handler interrupts the reading.
+		// A signal with a handler interrupts the read.
 		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) {}, 0, 0)
 		setTimer(p, abi.ITIMER_REAL, 5*time.Millisecond, 0)
 		want(t, p, "interrupted", p.Call(nRead, fd, scratch, 128), errno(sys.EINTR))

@@ -7,14 +7,14 @@ import (
 	"sonde/kernel/abi"
 )
 
-// slacken makes a program's waits longer than a test may take: what it waits for comes
-// after the end of the time and within the slack.
+// slacken sets a slack that is longer than a test may take: an event then comes after the timeout
+// but within the slack.
 func slacken(t *testing.T, p *player) {
 	t.Helper()
 	want(t, p, "set the slack", p.Call(nPrctl, abi.PR_SET_TIMERSLACK, uint64(2*long)), 0)
 }
 
-// shortest is where a time of one nanosecond is.
+// shortest is the address of a timeout of one nanosecond.
 const shortest = scratch + 0x900
 
 func pokeShortest(p *player) {
@@ -22,8 +22,8 @@ func pokeShortest(p *player) {
 	p.Poke64(shortest+8, 1)
 }
 
-// TestAWakerFindsWhoWaitsShortly: a wait on a futex that takes a nanosecond is one that can be
-// woken, if the waker comes within the slack.
+// TestAWakerFindsWhoWaitsShortly: a futex wait of one nanosecond can be woken if the wakeup comes
+// within the slack.
 func TestAWakerFindsWhoWaitsShortly(t *testing.T) {
 	for name, op := range map[string]uint64{"relative": abi.FUTEX_WAIT, "absolute": abi.FUTEX_WAIT_BITSET} {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestAWakerFindsWhoWaitsShortly(t *testing.T) {
 	}
 }
 
-// TestFilesAreWaitedForLonger: what comes within the slack is seen by poll, select, epoll
-// and sigtimedwait.
+// TestFilesAreWaitedForLonger: poll, select, epoll and sigtimedwait return events that come within
+// the slack.
 func TestFilesAreWaitedForLonger(t *testing.T) {
 	const fds, nSelect, nPselect, nEpollPwait2 = scratch + 0x200, 23, 270, 441
 	for name, wait := range map[string]func(p *player) int64{
@@ -103,8 +103,8 @@ func TestFilesAreWaitedForLonger(t *testing.T) {
 	}
 }
 
-// TestSlackIsOfAThread: prctl(2), PR_SET_TIMERSLACK. A thread begins with what its maker has,
-// and 0 brings that back.
+// TestSlackIsOfAThread: prctl(2), PR_SET_TIMERSLACK. A thread inherits its creator's slack, and 0
+// restores that value.
 func TestSlackIsOfAThread(t *testing.T) {
 	get := func(p *player) int64 { return p.Call(nPrctl, abi.PR_GET_TIMERSLACK) }
 	set := func(p *player, ns uint64) { want(t, p, "set", p.Call(nPrctl, abi.PR_SET_TIMERSLACK, ns), 0) }

@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Small calls that programs make where they could make others.
+// Small calls, most of them variants of other calls.
 
 // Flags of memfd_create.
 const (
@@ -53,7 +53,7 @@ func vector2(t *proc.Thread, a *Args, next, at func(*proc.Thread, *Args) (uint64
 	return at(t, a)
 }
 
-// utime has whole seconds.
+// utime sets the times in whole seconds.
 func utime(t *proc.Thread, a *Args) (uint64, error) {
 	v, ok, err := getIf[[2]int64](t, a[1])
 	if err != nil {
@@ -95,7 +95,7 @@ func setTimes(t *proc.Thread, fd, addr uint64, at [2]time.Time) (uint64, error) 
 	return done(vfs.Root.UtimesAt(dir, path, at[0], at[1], true))
 }
 
-// fallocate makes a file long enough. Room is taken when it is written to.
+// fallocate makes a file long enough. Its pages are allocated when they are written.
 func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 	const keepSize = 1
 	f, err := fileOf(t, a[0])
@@ -123,7 +123,7 @@ func fallocate(t *proc.Thread, a *Args) (uint64, error) {
 	return done(f.Extend(off + n))
 }
 
-// priorities are the highest and the lowest of a policy.
+// priorities are the highest and the lowest priority of a policy.
 func priorities(policy uint64) (highest, lowest uint64, err error) {
 	switch p := asInt(policy); {
 	case p == proc.SchedFIFO || p == proc.SchedRR:
@@ -144,7 +144,7 @@ func schedGetPriorityMin(_ *proc.Thread, a *Args) (uint64, error) {
 	return v, err
 }
 
-// What flock does.
+// Operations of flock.
 const (
 	lockShared, lockExclusive = 1, 2
 	lockNonblock              = 4
@@ -172,8 +172,8 @@ func flock(t *proc.Thread, a *Args) (uint64, error) {
 	return done(f.LockWait(op&lockExclusive != 0, t.Cancel()))
 }
 
-// personality sets what Persona keeps. Of the flags, uname26, stickyTimeouts and
-// readImpliesExec do something.
+// personality sets the flags of proc.Process.Persona. Of these, uname26, stickyTimeouts and
+// readImpliesExec have an effect.
 //
 // Source: Linux, personality(2).
 func personality(t *proc.Thread, a *Args) (uint64, error) {
@@ -220,7 +220,7 @@ const capVersion1, capVersion2, capVersion3 = 0x19980330, 0x20071026, 0x20080522
 // lastCapability is CAP_CHECKPOINT_RESTORE.
 const lastCapability = 40
 
-// capget: everyone has all capabilities, as root.
+// capget returns all capabilities: every process is root.
 //
 // Source: Linux, capget(2).
 func capget(t *proc.Thread, a *Args) (uint64, error) {
@@ -257,7 +257,7 @@ func capget(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// offset is an address behind another, which may be 0: none.
+// offset adds n to an address; 0, which means none, stays 0.
 func offset(addr, n uint64) uint64 {
 	if addr == 0 {
 		return 0
@@ -265,7 +265,7 @@ func offset(addr, n uint64) uint64 {
 	return addr + n
 }
 
-// execveat is execve from a directory, or of an open file.
+// execveat executes a file relative to a directory, or an open file.
 func execveat(t *proc.Thread, a *Args) (uint64, error) {
 	if a[4]&^(abi.AT_EMPTY_PATH|abi.AT_SYMLINK_NOFOLLOW) != 0 {
 		return 0, sys.EINVAL

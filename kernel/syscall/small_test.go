@@ -18,7 +18,7 @@ const (
 	nOpenat                                                         = 257
 )
 
-// TestFIFOInASystemCall: open waits for the other end, and a signal ends the waiting.
+// TestFIFOInASystemCall: open waits for the other end, and a signal ends the wait.
 func TestFIFOInASystemCall(t *testing.T) {
 	t.Cleanup(func() { vfs.Root.UnlinkAt(vfs.Root.RootPlace(), "/fifo") })
 	run(t, func(p *player) {
@@ -84,8 +84,8 @@ func TestFlock(t *testing.T) {
 	})
 }
 
-// TestControlFilesCannotBeCompared: the nodes of two of them hold functions, which Go
-// refuses to compare; copy_file_range and flock did.
+// TestControlFilesCannotBeCompared: nodes of control files contain functions, and comparing them
+// panics; copy_file_range and flock did that.
 func TestControlFilesCannotBeCompared(t *testing.T) {
 	node := ctl.File{Read: func() ([]byte, error) { return []byte("text"), nil }, Write: func([]byte) error { return nil }}
 	if err := vfs.Root.Bind("/control", node); err != nil {
@@ -150,8 +150,8 @@ func TestExecveat(t *testing.T) {
 		want(t, p, "flags", p.Call(nExecveat, dir, pathAddr, 0, 0, 1), errno(sys.EINVAL))
 		want(t, p, "no file", p.Call(nExecveat, 77, pathAddr, 0, 0, abi.AT_EMPTY_PATH), errno(sys.EBADF))
 		p.PokeString(pathAddr, "next")
-		// What is played knows programs by the path that it is given, so the directory is
-		// the root here; relative paths are walked before that.
+		// Simulated programs are known by the path that exec is given, so the directory is the root
+		// here; relative paths have been walked by then.
 		want(t, p, "not in the root", p.Call(nExecveat, cwd, pathAddr, 0, 0, 0), errno(sys.ENOENT))
 		p.PokeString(pathAddr, "/bin/next")
 		p.Call(nExecveat, dir, pathAddr, 0, 0, abi.AT_SYMLINK_NOFOLLOW)

@@ -12,7 +12,7 @@ import (
 	"sonde/kernel/vfs/sock"
 )
 
-// credOf is what others see of t's process; everyone is root.
+// credOf is the credentials of t's process as others see them; every process is root.
 func credOf(t *proc.Thread) sock.Cred { return sock.Cred{PID: int32(t.Process().PID)} }
 
 // kindOf decodes the first three arguments of socket.
@@ -110,8 +110,7 @@ func addrAt(t *proc.Thread, s *sock.Socket, addr, size uint64) (a sock.Addr, ok 
 	return sock.Addr{Family: family, Name: string(name)}, true, nil
 }
 
-// putAddr stores a name where a program has room for *sizeAddr bytes of it, and how long
-// it is.
+// putAddr stores a name and its length in a buffer that has space for *sizeAddr bytes.
 //
 // Errors: EINVAL, EFAULT.
 func putAddr(t *proc.Thread, a sock.Addr, family uint16, addr, sizeAddr uint64) error {
@@ -129,7 +128,7 @@ func putAddr(t *proc.Thread, a sock.Addr, family uint16, addr, sizeAddr uint64) 
 	return put(t, sizeAddr, int32(len(raw)))
 }
 
-// rawAddr encodes a name; without one it is the family alone.
+// rawAddr encodes a name; an empty one is the family alone.
 func rawAddr(a sock.Addr, family uint16) []byte {
 	if family != abi.AF_UNIX {
 		return rawInetAddr(a, family)
@@ -167,9 +166,9 @@ func bind(t *proc.Thread, a *Args) (uint64, error) {
 	}))
 }
 
-// socketNamed returns the socket with a name that s wants to talk to.
+// socketNamed returns the socket with a name, for s to send or connect to.
 //
-// Errors: ECONNREFUSED, and those of looking for a file.
+// Errors: ECONNREFUSED, and those of looking up a file.
 func socketNamed(t *proc.Thread, s *sock.Socket, a sock.Addr) (*sock.Socket, error) {
 	switch {
 	case a.Name == "":
@@ -249,12 +248,12 @@ func accept4(t *proc.Thread, a *Args) (uint64, error) {
 	}
 }
 
-// installAccepted gives a connection its descriptor, and tells who is at the other end.
+// installAccepted gives a connection its descriptor, and stores the address of the other end.
 func installAccepted(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	if a[1] != 0 {
 		s, err := sock.Of(f)
 		if err == nil {
-			peer, _ := s.Peer() // it may be gone
+			peer, _ := s.Peer() // it may be closed already
 			err = putAddr(t, peer, s.Family(), a[1], a[2])
 		}
 		if err != nil {

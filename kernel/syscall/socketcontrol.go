@@ -9,14 +9,14 @@ import (
 	"sonde/kernel/vfs/sock"
 )
 
-// What goes beside a message: descriptors and credentials.
+// Control messages: descriptors and credentials that go with a message.
 //
 // Source: man cmsg(3), unix(7).
 
-// mostControl bounds what a program can send beside a message.
+// mostControl bounds the control messages of one call, in bytes.
 const mostControl = 20 << 10
 
-// control decodes what a message brings beside its bytes.
+// control decodes the control messages of a message.
 //
 // Errors: EINVAL, EBADF, EFAULT, ENOBUFS, EPERM.
 func (c *sending) control(h *abi.Msghdr) error {
@@ -46,7 +46,7 @@ func (c *sending) control(h *abi.Msghdr) error {
 	return nil
 }
 
-// beside decodes one piece.
+// beside decodes one control message.
 func (c *sending) beside(kind int32, data []byte) error {
 	switch kind {
 	case abi.SCM_RIGHTS:
@@ -66,7 +66,7 @@ func (c *sending) beside(kind int32, data []byte) error {
 	return sys.EINVAL
 }
 
-// attach holds the files of descriptors.
+// attach holds the files of the descriptors.
 func (c *sending) attach(data []byte) error {
 	n := len(data) / 4
 	if len(c.files)+n > abi.SCM_MAX_FD {
@@ -84,8 +84,8 @@ func (c *sending) attach(data []byte) error {
 	return nil
 }
 
-// tellControl stores what came beside a message, as far as there is room. Files without
-// room for their descriptors are closed.
+// tellControl stores the control messages that came with a message, as far as they fit. Files whose
+// descriptors do not fit are closed.
 func (c *receiving) tellControl(h *abi.Msghdr, r sock.Received) error {
 	out := controlOut{t: c.t, addr: h.Control, left: h.Controllen}
 	var err error
@@ -103,16 +103,16 @@ func (c *receiving) tellControl(h *abi.Msghdr, r sock.Received) error {
 	return err
 }
 
-// controlOut is where a program wants to know what comes beside a message.
+// controlOut is the program's buffer for control messages.
 type controlOut struct {
 	t    *proc.Thread
 	addr uint64
 	left uint64
 	used uint64
-	cut  bool // there was no room for something
+	cut  bool // something did not fit
 }
 
-// put stores one piece, or the begin of it.
+// put stores one control message, or the start of it if it does not fit.
 func (o *controlOut) put(kind int32, data []byte) error {
 	if o.addr == 0 || o.left < abi.CmsghdrLen {
 		o.cut = true
@@ -134,7 +134,7 @@ func (o *controlOut) put(kind int32, data []byte) error {
 	return nil
 }
 
-// files gives files descriptors. The others are closed.
+// files gives files descriptors. Those that do not fit are closed.
 func (o *controlOut) files(files []*vfs.File, closeOnExec bool) error {
 	room := 0
 	if o.addr != 0 && o.left > abi.CmsghdrLen {

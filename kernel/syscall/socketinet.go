@@ -47,7 +47,7 @@ func protocolOf(s *sock.Socket) int32 {
 	return abi.IPPROTO_UDP
 }
 
-// Lengths of struct sockaddr_in and sockaddr_in6, and the least that the latter has.
+// Lengths of struct sockaddr_in and sockaddr_in6, and the least length of the latter.
 const (
 	sockaddrInLen  = 16
 	sockaddrIn6Len = 28
@@ -92,7 +92,7 @@ func rawInetAddr(a sock.Addr, family uint16) []byte {
 
 // dial is connect for such a socket.
 //
-// Errors: EINPROGRESS for a caller that must not wait, or not any longer.
+// Errors: EINPROGRESS if the caller must not wait, or its time is over.
 func dial(t *proc.Thread, s *sock.Socket, f *vfs.File, a sock.Addr) error {
 	w := waiterOf(t, f, 0, s.Options().SendTime)
 	for {

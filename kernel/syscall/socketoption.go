@@ -10,18 +10,18 @@ import (
 	"sonde/kernel/vfs/sock"
 )
 
-// keeps is an option that has no effect on sockets of this machine: a program reads what
-// it has set.
+// keeps is an option without effect on sockets of this machine: a program reads the value that it
+// has set.
 type keeps struct {
-	flag        bool // only whether it is 0 counts
+	flag        bool // any value but 0 becomes 1
 	first       int32
-	least, most int32 // if most is not 0
+	least, most int32 // the allowed range, if most is not 0
 }
 
 // onOff is an option that is on or off.
 var onOff = keeps{flag: true}
 
-// kept are these options, by sock.Option.
+// kept are the options without effect, by sock.Option.
 var kept = map[uint64]keeps{
 	of(abi.SOL_SOCKET, abi.SO_DEBUG): onOff, of(abi.SOL_SOCKET, abi.SO_REUSEADDR): onOff, of(abi.SOL_SOCKET, abi.SO_DONTROUTE): onOff,
 	of(abi.SOL_SOCKET, abi.SO_BROADCAST): onOff, of(abi.SOL_SOCKET, abi.SO_KEEPALIVE): onOff, of(abi.SOL_SOCKET, abi.SO_OOBINLINE): onOff,
@@ -135,7 +135,7 @@ func option(s *sock.Socket, name uint64) ([]byte, error) {
 	return abi.Bytes(&n), nil
 }
 
-// keptOption returns what was set.
+// keptOption returns the value that was set.
 //
 // Errors: ENOPROTOOPT.
 func keptOption(o sock.Options, name uint64) ([]byte, error) {
@@ -197,7 +197,7 @@ func setLinger(t *proc.Thread, s *sock.Socket, addr uint64, size int) error {
 	return err
 }
 
-// setSocketTime sets how long a call waits.
+// setSocketTime sets the timeout of calls.
 //
 // Errors: EINVAL, EDOM, EFAULT.
 func setSocketTime(t *proc.Thread, s *sock.Socket, name, addr uint64, size int) error {
@@ -213,7 +213,7 @@ func setSocketTime(t *proc.Thread, s *sock.Socket, name, addr uint64, size int) 
 	}
 	limit := max(tv.Duration(), 0)
 	if tv.Sec < 0 {
-		limit = time.Nanosecond // it is over before it begins
+		limit = time.Nanosecond // the timeout is over at once
 	}
 	s.Change(func(o *sock.Options) {
 		if name == abi.SO_SNDTIMEO {

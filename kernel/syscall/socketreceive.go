@@ -45,7 +45,7 @@ func newReceiving(t *proc.Thread, fd uint64, flags int) (*receiving, error) {
 	return &receiving{t: t, f: f, s: s, flags: flags}, nil
 }
 
-// putFrom stores who sent a datagram; without a name, that has no length.
+// putFrom stores the sender's address of a datagram; without a name, only the length 0.
 func (c *receiving) putFrom(r sock.Received, addr, sizeAddr uint64) error {
 	if r.From == (sock.Addr{}) {
 		return put(c.t, sizeAddr, int32(0))
@@ -53,11 +53,11 @@ func (c *receiving) putFrom(r sock.Received, addr, sizeAddr uint64) error {
 	return putAddr(c.t, r.From, c.s.Family(), addr, sizeAddr)
 }
 
-// receive gets a message, or of a stream what is there: with MSG_WAITALL all that is
-// wanted, up to a signal, files or the end.
+// receive receives a message or, of a stream, the bytes that are there; with MSG_WAITALL all bytes
+// asked for, unless a signal, files or the end come first.
 func (c *receiving) receive() (uint64, sock.Received, error) {
 	if c.flags&abi.MSG_OOB != 0 {
-		return 0, sock.Received{}, sys.EINVAL // there is none
+		return 0, sock.Received{}, sys.EINVAL // there is no out-of-band data
 	}
 	size := lengthOf(c.iov)
 	w := waiterOf(c.t, c.f, c.flags, c.s.Options().ReceiveTime)
@@ -80,7 +80,7 @@ func (c *receiving) receive() (uint64, sock.Received, error) {
 	return total, all, nil
 }
 
-// some gets the next bytes, which come behind off others.
+// some receives the next bytes, which follow off others.
 func (c *receiving) some(w *socketWaiter, off, size uint64) (sock.Received, uint64, error) {
 	want := sock.Want{Len: int(size - off), Peek: c.flags&abi.MSG_PEEK != 0}
 	want.Put = func(at int, b []byte) (int, error) { return scatter(c.t, c.iov, off+uint64(at), b) }
@@ -95,7 +95,7 @@ func (c *receiving) some(w *socketWaiter, off, size uint64) (sock.Received, uint
 	}
 }
 
-// scatter stores b off bytes behind the begin of a vector.
+// scatter stores b from off bytes behind the start of a vector on.
 func scatter(t *proc.Thread, iov []abi.Iovec, off uint64, b []byte) (n int, err error) {
 	err = along(iov, off, uint64(len(b)), func(at, addr, part uint64) error {
 		err := t.Memory().Out(addr, b[at:at+part])
@@ -138,7 +138,7 @@ func receiveHeader(t *proc.Thread, fd, addr uint64, flags int) (uint64, error) {
 	return n, c.storeHeader(&h, r, addr)
 }
 
-// storeHeader stores in a Msghdr what the call has found out.
+// storeHeader stores the results of the call in a Msghdr.
 func (c *receiving) storeHeader(h *abi.Msghdr, r sock.Received, addr uint64) error {
 	if h.Name != 0 {
 		var raw []byte

@@ -17,13 +17,13 @@ type sending struct {
 	s     *sock.Socket
 	flags int
 	iov   []abi.Iovec
-	to    *sock.Socket // nil: where s is connected to
-	addr  sock.Addr    // of the Internet; zero: where s is connected to
+	to    *sock.Socket // nil: the one that s is connected to
+	addr  sock.Addr    // of the Internet; zero: the one that s is connected to
 	cred  sock.Cred
 	files []*vfs.File // held, until they are sent
 }
 
-// piece is how many bytes of a stream go at a time.
+// sendPiece is how many bytes of a stream are sent at a time.
 const sendPiece = 64 << 10
 
 func sendto(t *proc.Thread, a *Args) (uint64, error) {
@@ -46,7 +46,7 @@ func newSending(t *proc.Thread, fd uint64, flags int) (*sending, error) {
 	return &sending{t: t, f: f, s: s, flags: flags, cred: credOf(t)}, nil
 }
 
-// address decodes where to send to. A null pointer is where the socket is connected to.
+// address decodes the destination. A null pointer is the one that the socket is connected to.
 func (c *sending) address(addr, size uint64) error {
 	if addr == 0 || size == 0 {
 		return nil
@@ -132,8 +132,8 @@ func lengthOf(iov []abi.Iovec) (n uint64) {
 	return n
 }
 
-// send sends all of it, and waits for room. A signal ends a stream's call with what is
-// on its way.
+// send sends everything, and waits for space. After a signal, a stream's call returns the number of
+// bytes sent.
 func (c *sending) send() (uint64, error) {
 	if c.flags&abi.MSG_OOB != 0 {
 		return 0, sys.EOPNOTSUPP
@@ -161,7 +161,7 @@ func (c *sending) broken(err error) error {
 	return signalled(c.t, c.f, err)
 }
 
-// some sends the next bytes, from off on; of a message, all.
+// some sends the next bytes from off on; of a message, all of it.
 func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 	n := size - off
 	if c.s.Kind() == sock.Stream {
@@ -176,7 +176,7 @@ func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 	for {
 		sent, err := c.s.Send(sock.Message{Data: data, Cred: c.cred, Files: c.files, To: c.addr}, c.to)
 		if err == nil && (sent > 0 || c.s.Kind() != sock.Stream) {
-			c.files = nil // the message's now
+			c.files = nil // they belong to the message now
 		}
 		if err != sys.EAGAIN {
 			return uint64(sent), err
@@ -187,15 +187,15 @@ func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 	}
 }
 
-// gather copies n bytes that are off bytes behind the begin of a vector.
+// gather copies n bytes from off bytes behind the start of a vector.
 func gather(t *proc.Thread, iov []abi.Iovec, off, n uint64) ([]byte, error) {
 	data := make([]byte, n)
 	err := along(iov, off, n, func(at, addr, n uint64) error { return t.Memory().In(data[at:at+n], addr) })
 	return data, err
 }
 
-// along calls f for the pieces of a vector that n bytes from off on lie in: n bytes at
-// addr, which are the bytes from at on of the n.
+// along calls f for each part of a vector that overlaps the n bytes from off on: f gets n bytes at
+// addr, which begin at the byte at of the range.
 func along(iov []abi.Iovec, off, n uint64, f func(at, addr, n uint64) error) error {
 	at := uint64(0)
 	for _, v := range iov {
@@ -222,7 +222,7 @@ func ofMessages(f *vfs.File) bool {
 	return err == nil && s.Kind() != sock.Stream
 }
 
-// vectorMessage is readv or writev of a socket of messages.
+// vectorMessage is readv or writev of a socket that sends messages.
 func vectorMessage(t *proc.Thread, f *vfs.File, iov []abi.Iovec, how how) (uint64, error) {
 	s, err := sock.Of(f)
 	switch {
@@ -251,8 +251,8 @@ func sendmmsg(t *proc.Thread, a *Args) (uint64, error) {
 	})
 }
 
-// eachMessage calls f for each of an array of Mmsghdr, stores the results, and returns
-// how many succeeded: an error counts if the first fails.
+// eachMessage calls f for each element of an array of Mmsghdr, stores the results, and returns how
+// many succeeded. Only an error of the first is returned.
 func eachMessage(t *proc.Thread, addr, n uint64, f func(i int, addr uint64) (uint64, error)) (uint64, error) {
 	const size = 64 // of Mmsghdr
 	n = min(n&0xffffffff, abi.IOVMax)

@@ -10,8 +10,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// socketWaiter waits for a socket, as its flags, those of the call and the limit of time
-// that an option sets allow.
+// socketWaiter waits for a socket within the limits of its flags, the call's flags and the timeout
+// of an option.
 type socketWaiter struct {
 	t     *proc.Thread
 	never bool
@@ -28,7 +28,7 @@ func waiterOf(t *proc.Thread, f *vfs.File, flags int, limit time.Duration) socke
 
 // wait waits for an event of src.
 //
-// Errors: EAGAIN the caller must not wait, or has waited long enough; EINTR.
+// Errors: EAGAIN if the caller must not wait, or the timeout is over; EINTR.
 func (w *socketWaiter) wait(src poll.Source, ev poll.Events) error {
 	switch {
 	case w.never:

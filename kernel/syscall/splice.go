@@ -11,8 +11,8 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// Flags of splice, tee and vmsplice. SPLICE_F_MOVE, SPLICE_F_MORE and SPLICE_F_GIFT are
-// advice: here all bytes are copied.
+// Flags of splice, tee and vmsplice. SPLICE_F_MOVE, SPLICE_F_MORE and SPLICE_F_GIFT are hints,
+// without effect here: all bytes are copied.
 const (
 	spliceNonblock = 2
 	spliceFlags    = 0xf
@@ -21,10 +21,10 @@ const (
 // splicing is one side of a splice or tee.
 type splicing struct {
 	mover
-	pipe pipe.End // nil: it is none
-	wait bool     // until there is something, or room for it
+	pipe pipe.End // nil if it is not a pipe
+	wait bool     // wait until there are bytes, or space for them
 	off  int64
-	addr uint64 // of the offset in the program; 0: the file's position counts
+	addr uint64 // of the offset in the program; 0: the file's position is used
 }
 
 // side opens one side of a splice.
@@ -48,7 +48,7 @@ func side(t *proc.Thread, fd uint64, how how, flags uint64) (s splicing, err err
 	return s, nil
 }
 
-// sides opens both.
+// sides opens both sides.
 func sides(t *proc.Thread, in, out, flags uint64) (from, to splicing, err error) {
 	if from, err = side(t, in, reads, flags); err == nil {
 		to, err = side(t, out, writes, flags)
@@ -56,7 +56,7 @@ func sides(t *proc.Thread, in, out, flags uint64) (from, to splicing, err error)
 	return from, to, err
 }
 
-// at takes an offset that the program gave.
+// at sets the offset from the program's argument.
 //
 // Errors: ESPIPE for a pipe, EINVAL for another stream or a negative one, EFAULT.
 func (s *splicing) at(addr uint64) (err error) {
@@ -75,7 +75,7 @@ func (s *splicing) at(addr uint64) (err error) {
 	return err
 }
 
-// moved stores the offset behind what was moved.
+// moved stores the offset behind the moved bytes.
 func (s *splicing) moved(n uint64) error {
 	if s.addr == 0 {
 		return nil
@@ -83,9 +83,9 @@ func (s *splicing) moved(n uint64) error {
 	return put(s.t, s.addr, s.off+int64(n))
 }
 
-// await waits for what a pipe does not have yet.
+// await waits for a pipe to become ready.
 //
-// Errors: EAGAIN if that is not wanted, EINTR.
+// Errors: EAGAIN if the caller must not wait, EINTR.
 func (s *splicing) await(ev poll.Events) error {
 	if !s.wait {
 		return sys.EAGAIN
@@ -93,7 +93,7 @@ func (s *splicing) await(ev poll.Events) error {
 	return poll.Until(s.f, ev, s.t.Cancel())
 }
 
-// room waits until something fits into a pipe, and returns how much.
+// room waits until there is space in a pipe, and returns how much.
 //
 // Errors: EPIPE, and as await.
 func (s *splicing) room() (uint64, error) {
@@ -108,7 +108,7 @@ func (s *splicing) room() (uint64, error) {
 	}
 }
 
-// filled waits until something is in a pipe, or never will be.
+// filled waits until a pipe has bytes, or will never have any.
 //
 // Errors: as await.
 func (s *splicing) filled() error {
@@ -154,7 +154,7 @@ func splice(t *proc.Thread, a *Args) (uint64, error) {
 	return n, signalled(t, to.f, err)
 }
 
-// spliceAll moves up to n bytes: once it waits, then it takes what there is.
+// spliceAll moves up to n bytes: it waits for the first, and then takes what there is.
 func spliceAll(from, to *splicing, n uint64) (total uint64, err error) {
 	for total < n && err == nil && (total == 0 || !from.t.Wanted()) {
 		var moved uint64
@@ -171,8 +171,8 @@ func spliceAll(from, to *splicing, n uint64) (total uint64, err error) {
 	return total, err
 }
 
-// splicePiece moves as much as the pipe has or holds, and a buffer. What cannot be written
-// is given back to whoever reads next.
+// splicePiece moves as many bytes as both pipes and a buffer allow. Bytes that cannot be written
+// are put back for the next reader.
 func splicePiece(from, to *splicing, n uint64, done int64) (moved uint64, err error) {
 	if from.pipe != nil {
 		err = from.filled()
@@ -201,7 +201,7 @@ func splicePiece(from, to *splicing, n uint64, done int64) (moved uint64, err er
 	return moved, err
 }
 
-// notEnd returns err unless that is io.EOF, which is no error to a program.
+// notEnd returns err unless it is io.EOF, which is not an error for a program.
 func notEnd(err error) error {
 	if err == io.EOF {
 		return nil
@@ -209,7 +209,7 @@ func notEnd(err error) error {
 	return err
 }
 
-// tee copies what is in a pipe to another, and leaves it there.
+// tee copies bytes from one pipe to another, and leaves them in the first.
 //
 // Source: Linux, tee(2).
 func tee(t *proc.Thread, a *Args) (uint64, error) {
@@ -246,7 +246,7 @@ func tee(t *proc.Thread, a *Args) (uint64, error) {
 	return n, signalled(t, to.f, err)
 }
 
-// vmsplice is writev to a pipe that takes what fits, or readv from one.
+// vmsplice is writev to a pipe that takes only what fits, or readv from one.
 //
 // Source: Linux, vmsplice(2).
 func vmsplice(t *proc.Thread, a *Args) (uint64, error) {
@@ -276,7 +276,7 @@ func vmsplice(t *proc.Thread, a *Args) (uint64, error) {
 	return n, signalled(t, f, err)
 }
 
-// memory moves bytes between the program's memory and a pipe, until that is full or empty.
+// memory moves bytes between the program's memory and a pipe, until the pipe is full or empty.
 func (s *splicing) memory(iov []abi.Iovec) (total uint64, err error) {
 	for _, v := range iov {
 		if v.Len > mostIO {

@@ -17,7 +17,7 @@ func newPipe(p *player, flags uint64) (r, w uint64) {
 	return uint64(p.Peek32(scratch)), uint64(p.Peek32(scratch + 4))
 }
 
-// TestSpliceMovesALot: through a pipe that is full again and again, nothing is lost.
+// TestSpliceMovesALot: nothing is lost in a pipe that becomes full again and again.
 func TestSpliceMovesALot(t *testing.T) {
 	const size, piece = 300_000, 0x4000
 	run(t, func(p *player) {
@@ -66,11 +66,11 @@ func TestSpliceMovesALot(t *testing.T) {
 	})
 }
 
-// TestSpliceGivesBack: what could not be written is there for the next reader.
+// TestSpliceGivesBack: the next reader gets the bytes that could not be written.
 func TestSpliceGivesBack(t *testing.T) {
 	run(t, func(p *player) {
 		r, w := newPipe(p, 0)
-		full := uint64(p.Call(nEventfd2, 0, 0)) // it takes 8 bytes, of no such number
+		full := uint64(p.Call(nEventfd2, 0, 0)) // it takes 8 bytes, but not this number
 		p.Poke(scratch, bytes.Repeat([]byte{0xff}, 8))
 		p.Call(nWrite, w, scratch, 8)
 		want(t, p, "refused", p.Call(nSplice, r, 0, full, 0, 8, 0), errno(sys.EINVAL))
@@ -80,7 +80,7 @@ func TestSpliceGivesBack(t *testing.T) {
 	})
 }
 
-// TestTeeLeavesWhatItCopies, also where it lies on both ends of the buffer.
+// TestTeeLeavesWhatItCopies: also if the bytes wrap around the end of the buffer.
 func TestTeeLeavesWhatItCopies(t *testing.T) {
 	run(t, func(p *player) {
 		r, w := newPipe(p, 0)
@@ -100,7 +100,7 @@ func TestTeeLeavesWhatItCopies(t *testing.T) {
 	})
 }
 
-// TestSpliceWaits: until something comes; a signal, a kill and the other end's close end it.
+// TestSpliceWaits: for bytes; a signal, a kill and closing the other end end the wait.
 func TestSpliceWaits(t *testing.T) {
 	run(t, func(p *player) {
 		r, w := newPipe(p, 0)
@@ -134,7 +134,7 @@ func TestSpliceWaits(t *testing.T) {
 	})
 }
 
-// openFilled is a file with a byte in it.
+// openFilled opens a file that contains a byte.
 func openFilled(p *player) uint64 {
 	fd := openNew(p, "/x", abi.O_RDWR)
 	p.Call(nWrite, fd, scratch, 1)

@@ -8,12 +8,12 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// SetLoader says how programs are loaded. Called once at boot.
+// SetLoader sets the function that loads programs. Called once at boot.
 func SetLoader(l Load) { load = l }
 
 // image loads the program at a path from dir.
 //
-// Errors: EACCES for what is no program file, and those of opening and loading it.
+// Errors: EACCES if it is not a program file, and those of opening and loading it.
 func image(dir *vfs.Place, path string, args, env []string) (proc.Image, error) {
 	open := func(path string) (*vfs.File, error) { return openProgram(dir, path) }
 	f, err := open(path)
@@ -22,7 +22,7 @@ func image(dir *vfs.Place, path string, args, env []string) (proc.Image, error) 
 	}
 	defer vfs.Close(f)
 	if len(args) == 0 {
-		args = []string{""} // as Linux: programs rely on there being one
+		args = []string{""} // as Linux does: programs rely on argv[0]
 	}
 	return load(Program{File: f, Path: path, Args: args, Env: env, Open: open})
 }
@@ -45,7 +45,7 @@ type Spec struct {
 	Path      string
 	Args, Env []string
 	Dir       string              // the current directory
-	Files     []*vfs.File         // descriptors 0 and up; their holds go to the program
+	Files     []*vfs.File         // descriptors 0 and up; the program takes over their holds
 	Group     int                 // of process 1's session; 0: a new one
 	Ready     func(*proc.Process) // called before the program runs; may be nil
 }

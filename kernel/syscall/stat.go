@@ -52,8 +52,8 @@ func newfstatat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(put(t, a[2], statOf(i)))
 }
 
-// infoAt tells about what a directory and a path name; with AT_EMPTY_PATH
-// and no path, about the descriptor itself.
+// infoAt describes the node at a directory and a path; with AT_EMPTY_PATH and no path, that of the
+// descriptor itself.
 func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 	path, err := "", error(nil)
 	if addr != 0 || flags&abi.AT_EMPTY_PATH == 0 {
@@ -81,7 +81,7 @@ func infoAt(t *proc.Thread, fd, addr, flags uint64) (vfs.Info, error) {
 // statxSync is the part of statx's flags about when to ask a server.
 const statxSync = 0x6000
 
-// statxReserved is the bit of statx's mask that nothing will ever have.
+// statxReserved is a bit of statx's mask that is never used.
 const statxReserved = 0x80000000
 
 func statx(t *proc.Thread, a *Args) (uint64, error) {
@@ -112,7 +112,7 @@ func access(t *proc.Thread, a *Args) (uint64, error) {
 	return faccessat(t, &Args{cwd, a[0], a[1], 0})
 }
 
-// faccessat answers for root, who may do anything but execute what nobody may execute.
+// faccessat answers for root, who may do anything except execute a file without execute permission.
 func faccessat(t *proc.Thread, a *Args) (uint64, error) { return accessible(t, a[0], a[1], a[2], 0) }
 
 func faccessat2(t *proc.Thread, a *Args) (uint64, error) {
@@ -176,7 +176,8 @@ func statfs(t *proc.Thread, a *Args) (uint64, error) {
 	return done(put(t, a[1], statfsOf(p.Mount())))
 }
 
-// fstatfs: what has no name in the tree, a pipe, is said to be where the tree's files are.
+// fstatfs of a file without a name in the tree, such as a pipe, describes the file system of the
+// tree's files.
 func fstatfs(t *proc.Thread, a *Args) (uint64, error) {
 	f, err := anyFile(t, a[0])
 	if err != nil {
@@ -199,7 +200,7 @@ func statfsOf(m vfs.Mount) abi.Statfs {
 	return s
 }
 
-// ustat is the room on a mounted file system, by its device.
+// ustat returns the free space of a mounted file system, by its device.
 //
 // Source: Linux, ustat(2).
 func ustat(t *proc.Thread, a *Args) (uint64, error) {

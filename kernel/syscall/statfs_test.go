@@ -8,7 +8,7 @@ import (
 
 const nStatfs, nFstatfs = 137, 138
 
-// TestStatfs: /proc takes up no room, so that df leaves it out; a file in memory does.
+// TestStatfs: /proc uses no space, so that df leaves it out; a file in memory does.
 func TestStatfs(t *testing.T) {
 	if err := vfs.Root.MkdirAll("/proc", 0555); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"sonde/sysctl"
 )
 
-// System is what programs ask about the machine. Written once at boot.
+// System is the information about the machine that programs ask for. Written once at boot.
 var System = struct {
 	Version string                      // of the kernel, as uname -v
 	CPUs    func() int                  // how many there are
@@ -24,17 +24,17 @@ var System = struct {
 	Loads:  func() [3]float64 { return [3]float64{} },
 }
 
-// Release is what uname -r says. C libraries refuse to run on kernels that they
-// take for too old.
+// Release is the release in uname -r. C libraries refuse to run on kernels that they consider too
+// old.
 const Release = "6.1.0-sonde"
 
-// What else uname says.
+// Other fields of uname.
 const (
 	sysName   = "Linux"
 	nameMax64 = 64 // of the next two
 )
 
-// The names that programs may set.
+// Names that programs may set.
 var (
 	nodeName   = sysctl.NewString("kernel.hostname", "sonde", "as uname -n", shortEnough)
 	domainName = sysctl.NewString("kernel.domainname", "(none)", "the domain of the machine", shortEnough)
@@ -75,8 +75,8 @@ func uname(t *proc.Thread, a *Args) (uint64, error) {
 	return done(put(t, a[0], u))
 }
 
-// releaseFor is Release, and for programs that expect a number of three parts the one that
-// Linux has for them: 6.1 is 2.6.61.
+// releaseFor is Release or, for programs that expect a release in three parts, the one that Linux
+// shows them: 6.1 is 2.6.61.
 func releaseFor(t *proc.Thread) string {
 	if persona(t, uname26) {
 		return "2.6.61" + Release[len("6.1.0"):]
@@ -97,7 +97,7 @@ func sysinfo(t *proc.Thread, a *Args) (uint64, error) {
 	}))
 }
 
-// schedGetaffinity tells on which CPUs a thread may run.
+// schedGetaffinity returns the CPUs on which a thread may run.
 func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
 	who, err := threadOf(t, a[0])
 	if err != nil {
@@ -117,7 +117,7 @@ func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
 	return n, t.Memory().Out(a[2], mask)
 }
 
-// schedSetaffinity binds a thread to CPUs; those that there are not do not count.
+// schedSetaffinity binds a thread to CPUs; numbers of missing CPUs are ignored.
 func schedSetaffinity(t *proc.Thread, a *Args) (uint64, error) {
 	who, err := threadOf(t, a[0])
 	if err != nil {

@@ -2,13 +2,13 @@ package syscall
 
 import "sonde/kernel/proc"
 
-// How calls go on after a signal, in short.
+// Short names for what happens to a call after a signal.
 const (
 	again = proc.RestartSys
 	quiet = proc.RestartQuiet
 )
 
-// table is all calls that are there, by number.
+// table is all implemented calls, by number.
 var table = [...]Call{
 	0:   {"read", "fd, buf, count", "", read, again},
 	1:   {"write", "fd, buf, count", "", write, again},

@@ -26,7 +26,7 @@ the log names it once per program, and ` + "`/proc/unknown_syscalls`" + ` counts
 |---:|---|---|
 `
 
-// document is what docs/system-calls.md has to be.
+// document is the text that docs/system-calls.md must have.
 func document() string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -71,7 +71,7 @@ func TestTableHasTheRightNames(t *testing.T) {
 	}
 }
 
-// TestNamesAreLinuxs compares with the host's header, where there is one.
+// TestNamesAreLinuxs compares with the host's header, if there is one.
 func TestNamesAreLinuxs(t *testing.T) {
 	f, err := os.Open("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 	if err != nil {

@@ -39,11 +39,11 @@ func itimerval(value, interval time.Duration) abi.Itimerval {
 	return abi.Itimerval{Interval: abi.TimevalOf(interval), Value: abi.TimevalOf(value)}
 }
 
-// usedTime is a clock of what a process has used, or one thread of it.
+// usedTime is a clock of the CPU time of a process, or of one of its threads.
 type usedTime struct {
 	process *proc.Process
-	thread  *proc.Thread // nil: all
-	user    bool         // without what the kernel did
+	thread  *proc.Thread // nil: all threads
+	user    bool         // without the time in the kernel
 }
 
 func (c usedTime) now() time.Duration {
@@ -59,13 +59,12 @@ func (c usedTime) now() time.Duration {
 	return u.CPU()
 }
 
-// cpuClock decodes the clock of a process or thread, by its number: bits 0 and 1 say
-// what counts, bit 2 that it is a thread, the rest is the number, inverted; 0 is the
-// caller.
+// cpuClock decodes the number of a process's or thread's clock: bits 0 and 1 say which time counts,
+// bit 2 that it is a thread; the rest is the inverted id, 0 for the caller.
 //
-// Source: Linux, clock_getcpuclockid(3) as glibc and the kernel have it.
+// Source: Linux, clock_getcpuclockid(3) as implemented by glibc and the kernel.
 //
-// Errors: EINVAL for a number that none has.
+// Errors: EINVAL for an id that does not exist.
 func cpuClock(t *proc.Thread, clock int) (c usedTime, err error) {
 	id, kind := ^(clock >> 3), clock&3
 	if kind == 3 {
@@ -86,7 +85,7 @@ func cpuClock(t *proc.Thread, clock int) (c usedTime, err error) {
 	return c, nil
 }
 
-// specOf decodes which clock a timer counts by.
+// specOf decodes the clock of a timer.
 //
 // Errors: EINVAL.
 func specOf(t *proc.Thread, clock int) (s proc.TimerSpec, err error) {
@@ -171,7 +170,7 @@ func timerSettime(t *proc.Thread, a *Args) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		value = max(value-now, 1) // what is over is told of at once
+		value = max(value-now, 1) // a time in the past fires at once
 	}
 	old := itimerspec(timer.Set(value, v.Interval.Duration()))
 	return done(putIf(t, a[3], old))

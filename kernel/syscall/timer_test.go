@@ -14,7 +14,7 @@ const (
 	nTimerGetoverrun, nTimerDelete             = 225, 226
 )
 
-// spin uses the CPU until stop says so.
+// spin uses the CPU until stop returns true.
 func spin(p *player, stop func() bool) {
 	for end := time.Now().Add(long); !stop() && time.Now().Before(end); {
 		for i := 0; i < 100_000; i++ {
@@ -30,7 +30,7 @@ func setTimer(p *player, which uint64, value, interval time.Duration) int64 {
 	return p.Call(nSetitimer, which, scratch, 0)
 }
 
-// TestTimersOfCPUTime: they count while the program runs, and not while it sleeps.
+// TestTimersOfCPUTime: they advance while the program runs, not while it sleeps.
 func TestTimersOfCPUTime(t *testing.T) {
 	for which, sig := range map[uint64]uint64{abi.ITIMER_VIRTUAL: abi.SIGVTALRM, abi.ITIMER_PROF: abi.SIGPROF} {
 		run(t, func(p *player) {
@@ -99,7 +99,7 @@ func TestTimerSendsItsValue(t *testing.T) {
 	})
 }
 
-// TestTimerOverruns: what fires while its signal waits is counted, and told of once.
+// TestTimerOverruns: expiries while the signal is pending are counted, and reported once.
 func TestTimerOverruns(t *testing.T) {
 	run(t, func(p *player) {
 		n, most := 0, int32(0)
@@ -130,7 +130,8 @@ func TestTimerOverruns(t *testing.T) {
 	})
 }
 
-// TestTimerGoesOnWhenItsSignalIsDropped: it is held while its signal waits, and not for ever.
+// TestTimerGoesOnWhenItsSignalIsDropped: the timer pauses while its signal is pending, and
+// continues when the signal is dropped.
 func TestTimerGoesOnWhenItsSignalIsDropped(t *testing.T) {
 	run(t, func(p *player) {
 		n := 0
@@ -154,8 +155,8 @@ func TestTimerGoesOnWhenItsSignalIsDropped(t *testing.T) {
 	})
 }
 
-// TestTimerIsAsFastAsItsSignals: a timer of 40 us does not always miss ends while the program takes
-// each signal at once. It used to fire every 100 us at most, so that each signal stood for two ends.
+// TestTimerIsAsFastAsItsSignals: a timer of 40 us does not miss every other expiry while the
+// program takes each signal at once. It used to fire every 100 us at most.
 func TestTimerIsAsFastAsItsSignals(t *testing.T) {
 	run(t, func(p *player) {
 		n, exact := 0, 0
@@ -208,7 +209,7 @@ func TestTimersOfAbsoluteTimeAndCPU(t *testing.T) {
 	})
 }
 
-// clockOf is the number of a clock of what a process has used, without its lowest bits.
+// clockOf is the number of a process's CPU clock, without its lowest bits.
 func clockOf(pid int64) uint64 { return uint64(^pid << 3) }
 
 func TestTimersRefuse(t *testing.T) {
@@ -240,7 +241,7 @@ func TestTimersRefuse(t *testing.T) {
 	})
 }
 
-// TestTimersEnd: exec and the end of a process end its timers; a child has none.
+// TestTimersEnd: exec and the end of a process end its timers; a child inherits none.
 func TestTimersEnd(t *testing.T) {
 	w := world(t)
 	provide(t, w, "/bin/next", func(p *player) {

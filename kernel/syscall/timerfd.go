@@ -9,8 +9,8 @@ import (
 	"sonde/kernel/vfs/event"
 )
 
-// timerClock returns the clock of that number, for a timer that is a file. Those that
-// could wake a sleeping machine are the others here: it does not sleep.
+// timerClock returns the clock with that number, for a timerfd. Clocks that could wake a sleeping
+// machine equal the others here: it does not sleep.
 //
 // Errors: EINVAL.
 func timerClock(number int) (c event.Clock, err error) {
@@ -35,7 +35,7 @@ func timerfdCreate(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, event.NewTimerfd(c, flags), flags&abi.O_CLOEXEC != 0)
 }
 
-// timerfdSettime takes TFD_TIMER_CANCEL_ON_SET, too: nobody sets the clocks.
+// timerfdSettime also accepts TFD_TIMER_CANCEL_ON_SET: nobody sets the clocks.
 func timerfdSettime(t *proc.Thread, a *Args) (uint64, error) {
 	v, err := get[abi.Itimerspec](t, a[2])
 	if err != nil {

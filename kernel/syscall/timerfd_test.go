@@ -10,7 +10,7 @@ import (
 
 const nTimerfdCreate, nTimerfdSettime, nTimerfdGettime = 283, 286, 287
 
-// newTimerfd makes a timer that is a file.
+// newTimerfd makes a timerfd.
 func newTimerfd(t *testing.T, p *player, clock, flags uint64) uint64 {
 	t.Helper()
 	fd := p.Call(nTimerfdCreate, clock, flags)
@@ -20,7 +20,7 @@ func newTimerfd(t *testing.T, p *player, clock, flags uint64) uint64 {
 	return uint64(fd)
 }
 
-// setTimerfd sets it; what it was before is at scratch+32.
+// setTimerfd sets it; the previous setting is at scratch+32.
 func setTimerfd(p *player, fd, flags uint64, value, interval time.Duration) int64 {
 	v := abi.Itimerspec{Interval: abi.TimespecOf(interval), Value: abi.TimespecOf(value)}
 	p.Poke(scratch, abi.Bytes(&v))
@@ -33,7 +33,7 @@ func specAt(p *player, addr uint64) (value, interval time.Duration) {
 	return v.Value.Duration(), v.Interval.Duration()
 }
 
-// ready polls for what can be read, for so long.
+// ready polls until it is readable, for at most that many milliseconds.
 func ready(p *player, fd uint64, ms uint64) int64 {
 	p.Poke(scratch, abi.Bytes(&abi.PollFD{FD: int32(fd), Events: abi.POLLIN}))
 	return p.Call(nPoll, scratch, 1, ms)
@@ -67,7 +67,7 @@ func TestTimerfdCountsItsEnds(t *testing.T) {
 	})
 }
 
-// TestTimerfdShortIntervals: what nobody reads keeps nobody busy, and none is lost.
+// TestTimerfdShortIntervals: intervals that nobody reads cost no time, and none is lost.
 func TestTimerfdShortIntervals(t *testing.T) {
 	run(t, func(p *player) {
 		fd := newTimerfd(t, p, abi.CLOCK_MONOTONIC, 0)
@@ -119,7 +119,7 @@ func TestTimerfdRefuses(t *testing.T) {
 	})
 }
 
-// TestTimerfdIsSharedAfterFork: a child that waits hears what its parent sets.
+// TestTimerfdIsSharedAfterFork: a waiting child sees what its parent sets.
 func TestTimerfdIsSharedAfterFork(t *testing.T) {
 	run(t, func(p *player) {
 		fd := newTimerfd(t, p, abi.CLOCK_MONOTONIC, 0)
@@ -136,7 +136,7 @@ func TestTimerfdIsSharedAfterFork(t *testing.T) {
 	})
 }
 
-// TestTimerfdIsClosedWhileAThreadWaits.
+// TestTimerfdIsClosedWhileAThreadWaits: the thread is woken.
 func TestTimerfdIsClosedWhileAThreadWaits(t *testing.T) {
 	run(t, func(p *player) {
 		fd := newTimerfd(t, p, abi.CLOCK_MONOTONIC, 0)

@@ -9,9 +9,9 @@ import (
 	"sonde/kernel/proc"
 )
 
-// What programs are told of themselves: each answer is Linux's, asked there.
+// Information about programs: each expected value was observed on Linux.
 
-// TestCloneThatFailsMakesNoProcess: neither a zombie nor a descriptor is left.
+// TestCloneThatFailsMakesNoProcess: neither a zombie nor a descriptor is left over.
 func TestCloneThatFailsMakesNoProcess(t *testing.T) {
 	run(t, func(p *player) {
 		a := abi.CloneArgs{Flags: abi.CLONE_PIDFD, PidFD: 8, ExitSignal: abi.SIGCHLD}
@@ -28,7 +28,7 @@ func TestCloneThatFailsMakesNoProcess(t *testing.T) {
 	})
 }
 
-// TestResetHandlerKeepsTheRest: only the handler goes; sigaction tells flags and mask.
+// TestResetHandlerKeepsTheRest: only the handler is reset; sigaction still returns flags and mask.
 func TestResetHandlerKeepsTheRest(t *testing.T) {
 	runs := 0
 	s := run(t, func(p *player) {
@@ -55,7 +55,7 @@ func TestResetHandlerKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestFaultTellsNothingOfTheKernel: what the kernel has mapped looks like what it has not.
+// TestFaultTellsNothingOfTheKernel: addresses that only the kernel has mapped look unmapped.
 func TestFaultTellsNothingOfTheKernel(t *testing.T) {
 	const kernels = 1<<47 + 0x1000
 	run(t, func(p *player) {
@@ -78,15 +78,15 @@ func TestFaultTellsNothingOfTheKernel(t *testing.T) {
 	})
 }
 
-// compute uses CPU time, and takes signals meanwhile, until done says so.
+// compute uses CPU time, and takes signals meanwhile, until done returns true.
 func compute(p *player, done func() bool) {
 	for end := time.Now().Add(long); !done() && time.Now().Before(end); {
 		p.Interrupt()
 	}
 }
 
-// TestCPULimit: a signal at the lower limit and each second from then on, the end at the
-// upper one. Children have the limit, and time of their own.
+// TestCPULimit: a signal at the soft limit and each second after it, the end at the hard limit.
+// Children inherit the limit, and count their own time.
 func TestCPULimit(t *testing.T) {
 	var soft []int64
 	s := run(t, func(p *player) {
@@ -125,7 +125,7 @@ func TestCPULimit(t *testing.T) {
 	}
 }
 
-// TestCPULimitIsInherited and can be taken away.
+// TestCPULimitIsInherited: and it can be removed.
 func TestCPULimitIsInherited(t *testing.T) {
 	run(t, func(p *player) {
 		want(t, p, "prlimit", limitTo(p, 0, abi.RLIMIT_CPU, 1), 0)
@@ -138,7 +138,7 @@ func TestCPULimitIsInherited(t *testing.T) {
 	})
 }
 
-// TestNoCoreNoFlag: none is written, so that no status says so, whatever RLIMIT_CORE is.
+// TestNoCoreNoFlag: no core file is written, so no status says so, whatever RLIMIT_CORE is.
 func TestNoCoreNoFlag(t *testing.T) {
 	if s := run(t, func(p *player) {
 		limitTo(p, 0, abi.RLIMIT_CORE, abi.RLIM_INFINITY)
@@ -148,7 +148,7 @@ func TestNoCoreNoFlag(t *testing.T) {
 	}
 }
 
-// TestAffinity: what a thread is bound to is kept, told, and inherited.
+// TestAffinity: a thread's affinity is stored, returned and inherited.
 func TestAffinity(t *testing.T) {
 	const nSet, nGet, nGetcpu = 203, 204, 309
 	old := System.CPUs

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// missing counts the calls that programs made and that are not there.
+// missing counts the calls that programs made and that do not exist.
 var missing = struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -18,19 +18,18 @@ var missing = struct {
 	named  map[who]bool
 }{counts: map[uint64]uint64{}, named: map[who]bool{}}
 
-// who is a program and a call that the log has named already.
+// who is a program and a call that the log has named.
 type who struct {
 	program string
 	call    uint64
 }
 
-// mostNamed bounds what a program that changes its name can make us keep.
+// mostNamed bounds the memory that a program can use up by changing its name.
 const mostNamed = 1000
 
 const nameless = ^uint64(0)
 
-// unknown counts a call that is not there, and says so the first time that this
-// program makes it.
+// unknown counts a missing call, and logs it the first time that this program makes it.
 func unknown(t *proc.Thread, n uint64) sys.Errno {
 	key := n
 	if n >= uint64(len(names)) || names[n] == "" {
@@ -64,7 +63,7 @@ func nameOf(n uint64) string {
 	return names[n]
 }
 
-// Unknown prints how often calls were made that are not there: a line for each.
+// Unknown prints how often missing calls were made: a line for each.
 func Unknown(w io.Writer) {
 	missing.mu.Lock()
 	defer missing.mu.Unlock()

@@ -11,11 +11,10 @@ import (
 // pathMax is the longest path, with its zero byte.
 const pathMax = 4096
 
-// userEnd is the end of what addresses a program may have.
+// userEnd is the end of the addresses that a program can have.
 const userEnd = 1<<47 - space.PageSize
 
-// isUser reports whether n bytes from addr on have addresses that a program may have,
-// whatever is there.
+// isUser reports whether a program could have n bytes at addr, mapped or not.
 func isUser(addr, n uint64) bool { return n <= userEnd && addr <= userEnd-n }
 
 // pathAt copies a path from the program.
@@ -36,7 +35,7 @@ func put[T any](t *proc.Thread, addr uint64, v T) error {
 	return t.Memory().Out(addr, abi.Bytes(&v))
 }
 
-// putIf is put where the program gave an address.
+// putIf is put if the address is not 0.
 func putIf[T any](t *proc.Thread, addr uint64, v T) error {
 	if addr == 0 {
 		return nil
@@ -44,7 +43,7 @@ func putIf[T any](t *proc.Thread, addr uint64, v T) error {
 	return put(t, addr, v)
 }
 
-// getIf is get where the program gave an address; ok says whether.
+// getIf is get if the address is not 0; ok says so.
 func getIf[T any](t *proc.Thread, addr uint64) (v T, ok bool, err error) {
 	if addr == 0 {
 		return v, false, nil
@@ -65,7 +64,7 @@ func getSlice[T any](t *proc.Thread, addr uint64, n int) ([]T, error) {
 	return all, nil
 }
 
-// stringsMost bounds the arguments and the environment of a program together.
+// stringsMost bounds a program's arguments and environment together, in bytes.
 //
 // Source: Linux, execve(2), "Limits on size of arguments and environment".
 const (
@@ -106,8 +105,8 @@ func tooBig(err error) error {
 	return err
 }
 
-// int32s are arguments of type int: the upper half of the register is not looked at.
+// asInt converts an argument of type int: the upper half of the register is ignored.
 func asInt(v uint64) int { return int(int32(v)) }
 
-// done makes a call's result of one that has only an error.
+// done returns the result of a call that returns only an error.
 func done(err error) (uint64, error) { return 0, err }

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// Calls that move bytes between a file and several pieces of a program's memory.
+// Calls that move bytes between a file and several buffers of a program.
 
 // vector moves bytes for each element of an array of Iovec in turn.
 func vector(t *proc.Thread, a *Args, how how, off int64) (total uint64, err error) {
@@ -63,7 +63,7 @@ func pwritev(t *proc.Thread, a *Args) (uint64, error) {
 	return vector(t, a, writesAt, int64(a[3]))
 }
 
-// copyIn copies to b from addr in the program or, with a vector, from addr bytes behind its begin.
+// copyIn copies to b from addr in the program or, with a vector, from addr bytes behind its start.
 func (m *mover) copyIn(b []byte, addr uint64) (n int, err error) {
 	if m.iov == nil {
 		return m.t.Memory().CopyIn(b, addr)
@@ -76,7 +76,7 @@ func (m *mover) copyIn(b []byte, addr uint64) (n int, err error) {
 	return n, err
 }
 
-// copyOut is the opposite.
+// copyOut copies in the other direction.
 func (m *mover) copyOut(addr uint64, b []byte) (n int, err error) {
 	if m.iov == nil {
 		return m.t.Memory().CopyOut(addr, b)
@@ -89,8 +89,8 @@ func (m *mover) copyOut(addr uint64, b []byte) (n int, err error) {
 	return n, err
 }
 
-// unfit is the error of a write whose bytes b cannot be read, for err: a file that takes no
-// fewer than some looks at that first.
+// unfit returns the error of a write whose bytes b cannot be read, instead of err: a file with a
+// least length of writes checks that first.
 func (m *mover) unfit(b []byte, err error) error {
 	if h, ok := m.f.Handle().(interface{ Least() int }); ok && len(b) < h.Least() {
 		return sys.EINVAL

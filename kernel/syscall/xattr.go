@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Flags of setxattr, and its bounds.
+// Flags of setxattr, and limits.
 //
 // Source: Linux, uapi/linux/xattr.h, limits.h.
 const (
@@ -17,7 +17,7 @@ const (
 	xattrSizeMax              = 64 << 10
 )
 
-// nodeFinder finds the node that a call with extended attributes is about.
+// nodeFinder finds the node of a call for extended attributes.
 type nodeFinder func(t *proc.Thread, v uint64) (vfs.Node, error)
 
 func followed(t *proc.Thread, addr uint64) (vfs.Node, error) { return nodeAt(t, addr, true) }
@@ -45,14 +45,14 @@ func opened(t *proc.Thread, fd uint64) (vfs.Node, error) {
 	return f.Node(), nil
 }
 
-// call is a system call of those with extended attributes.
+// call is a system call for extended attributes.
 type call = func(*proc.Thread, *Args) (uint64, error)
 
-// xattrAt copies the name of an attribute of n, and looks whether n can have it: user's are
-// for regular files and directories, the others for those who administer.
+// xattrAt copies the name of an attribute, and checks whether n can have it: user attributes are
+// for regular files and directories, the others for administrators.
 //
-// Errors: EFAULT, ERANGE, EINVAL; EOPNOTSUPP for others, and for all of a node that the kernel
-// makes; refused for user's of other kinds of files.
+// Errors: EFAULT, ERANGE, EINVAL; EOPNOTSUPP for other names, and for every name if the kernel
+// makes the node; refused for user attributes of other kinds of files.
 func xattrAt(t *proc.Thread, addr uint64, n vfs.Node, refused sys.Errno) (string, error) {
 	name, err := t.Memory().CString(addr, xattrNameMax+1)
 	if errnoIs(err, sys.ENAMETOOLONG) || err == nil && name == "" {
@@ -105,7 +105,7 @@ func setxattr(find nodeFinder) call {
 	}
 }
 
-// getxattr reads one, or tells how long it is.
+// getxattr reads an attribute, or returns its length.
 func getxattr(find nodeFinder) call {
 	return func(t *proc.Thread, a *Args) (uint64, error) {
 		n, err := find(t, a[0])
@@ -124,7 +124,7 @@ func getxattr(find nodeFinder) call {
 	}
 }
 
-// listxattr reads the names, a zero byte behind each.
+// listxattr reads the names, each followed by a zero byte.
 func listxattr(find nodeFinder) call {
 	return func(t *proc.Thread, a *Args) (uint64, error) {
 		n, err := find(t, a[0])
@@ -143,7 +143,7 @@ func listxattr(find nodeFinder) call {
 	}
 }
 
-// fitting stores what a program has room for.
+// fitting stores b if the program's buffer is long enough.
 //
 // Errors: ERANGE, EFAULT.
 func fitting(t *proc.Thread, addr, room uint64, b []byte) (uint64, error) {

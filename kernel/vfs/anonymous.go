@@ -5,11 +5,11 @@ import (
 	"io/fs"
 )
 
-// Anonymous is embedded in a node that has no name in the tree, a pipe or an event, or
-// that gets one by FS.AddAt.
+// Anonymous is embedded in a node that has no name in the tree, such as a pipe or an eventfd, or
+// that gets its name from FS.AddAt.
 type Anonymous struct{ *inode }
 
-// NewAnonymous returns a node of that mode with an inode number of its own.
+// NewAnonymous returns a node of that mode with a new inode number.
 func NewAnonymous(mode fs.FileMode) Anonymous {
 	a := Anonymous{new(inode)}
 	a.start(mode)
@@ -17,7 +17,7 @@ func NewAnonymous(mode fs.FileMode) Anonymous {
 	return a
 }
 
-// NewNode returns a node for FS.AddAt, of a kind that another package makes: a FIFO.
+// NewNode returns a node for FS.AddAt whose kind another package implements, such as a FIFO.
 func NewNode(mode fs.FileMode) Anonymous {
 	a := Anonymous{new(inode)}
 	a.start(mode)

@@ -9,23 +9,23 @@ import (
 	"sonde/kernel/poll"
 )
 
-// Signals of open files: with O_ASYNC the owner of a file is sent one whenever the file
-// may have become ready.
+// Signals of open files: with O_ASYNC, the owner of a file gets a signal whenever the file may have
+// become ready.
 
-// An Owner gets signals about what happens to an open file: a process, a group of them, a thread.
+// An Owner gets signals about an open file: it is a process, a process group or a thread.
 type Owner interface {
-	// Tell says what is possible with the file, which is fd for its user, by a signal:
-	// 0 means SIGIO. Context: goroutine, without locks.
+	// Tell sends a signal that says what is possible with the file, whose descriptor is fd; 0 means
+	// SIGIO. Context: goroutine, without locks.
 	Tell(fd, signal int, ev poll.Events)
 }
 
-// notice is whom an open file tells, and how.
+// notice is the owner of an open file and how to tell it.
 type notice struct {
 	mu sync.Mutex
 	// guarded by mu:
 	owner  Owner
 	signal int
-	ear    *ear // nil without O_ASYNC
+	waiter *asyncWaiter // nil without O_ASYNC
 }
 
 // noticeOf returns f's notice, and makes it if there is none.
@@ -37,7 +37,7 @@ func (f *File) noticeOf() *notice {
 	return f.notice.Load()
 }
 
-// Owner returns who gets signals about f, nil for nobody, and which signal.
+// Owner returns the owner that gets signals about f, nil if there is none, and the signal.
 func (f *File) Owner() (Owner, int) {
 	n := f.notice.Load()
 	if n == nil {
@@ -48,7 +48,7 @@ func (f *File) Owner() (Owner, int) {
 	return n.owner, n.signal
 }
 
-// SetOwner sets who gets signals about f; nil: nobody.
+// SetOwner sets the owner that gets signals about f; nil: none.
 func (f *File) SetOwner(o Owner) {
 	n := f.noticeOf()
 	n.mu.Lock()
@@ -56,7 +56,7 @@ func (f *File) SetOwner(o Owner) {
 	n.owner = o
 }
 
-// ownIfNobody is SetOwner where there is none.
+// ownIfNobody is SetOwner if f has no owner.
 func (f *File) ownIfNobody(o Owner) {
 	n := f.noticeOf()
 	n.mu.Lock()
@@ -66,7 +66,7 @@ func (f *File) ownIfNobody(o Owner) {
 	}
 }
 
-// SetSignal says by which signal the owner is told; 0 is SIGIO without further facts.
+// SetSignal sets the signal that the owner gets; 0 is SIGIO without further data.
 func (f *File) SetSignal(signal int) {
 	n := f.noticeOf()
 	n.mu.Lock()
@@ -81,9 +81,9 @@ func (f *File) tell(fd int, ev poll.Events) {
 	}
 }
 
-// SetAsync sets or clears O_ASYNC. fd is what the owner is told.
+// SetAsync sets or clears O_ASYNC. fd is the descriptor that the owner is told.
 //
-// Errors: ENOTTY for what cannot become ready: only pipes, sockets and terminals do.
+// Errors: ENOTTY unless f is a pipe, a socket or a terminal: other files are always ready.
 func (f *File) SetAsync(on bool, fd int) error {
 	switch f.node.Stat().Mode.Type() {
 	case fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice | fs.ModeCharDevice:
@@ -97,51 +97,51 @@ func (f *File) SetAsync(on bool, fd int) error {
 	return nil
 }
 
-// listen is SetAsync for what can become ready.
+// listen is SetAsync for a file that can become ready.
 func (f *File) listen(on bool, fd int) {
 	n := f.noticeOf()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
-	case n.ear != nil:
-		n.ear.fd.Store(int32(fd))
+	case n.waiter != nil:
+		n.waiter.fd.Store(int32(fd))
 		if !on {
-			n.ear.close()
-			n.ear = nil
+			n.waiter.close()
+			n.waiter = nil
 			f.flag.And(^int32(O_ASYNC))
 		}
 	case on && !f.Closed():
-		n.ear = newEar(f, fd)
+		n.waiter = newAsyncWaiter(f, fd)
 		f.flag.Or(O_ASYNC)
 	}
 }
 
-// ear hears of a file with O_ASYNC. Its goroutine tells the owner: whoever makes the file
-// ready may hold locks that sending a signal takes.
-type ear struct {
+// asyncWaiter waits for a file with O_ASYNC. A goroutine of its own tells the owner, because the
+// code that makes the file ready may hold locks that sending a signal takes.
+type asyncWaiter struct {
 	poll.Waiter
-	file  *File
-	queue *poll.Queue
-	fd    atomic.Int32
-	heard atomic.Int64 // times that have not been told of
-	woken chan struct{}
-	done  chan struct{}
+	file    *File
+	queue   *poll.Queue
+	fd      atomic.Int32
+	pending atomic.Int64 // wakeups that the owner has not been told about
+	woken   chan struct{}
+	done    chan struct{}
 }
 
-func newEar(f *File, fd int) *ear {
-	e := &ear{file: f, queue: f.Queue(), woken: make(chan struct{}, 1), done: make(chan struct{})}
-	e.fd.Store(int32(fd))
-	e.Mask = e.wanted()
-	e.Wake = e.wake
-	e.queue.Add(&e.Waiter)
-	go e.run()
-	return e
+func newAsyncWaiter(f *File, fd int) *asyncWaiter {
+	w := &asyncWaiter{file: f, queue: f.Queue(), woken: make(chan struct{}, 1), done: make(chan struct{})}
+	w.fd.Store(int32(fd))
+	w.Mask = w.wanted()
+	w.Wake = w.wake
+	w.queue.Add(&w.Waiter)
+	go w.run()
+	return w
 }
 
-// wanted is what may be possible with the file.
-func (e *ear) wanted() poll.Events {
+// wanted is the events that may become possible with the file.
+func (w *asyncWaiter) wanted() poll.Events {
 	const reading, writing = poll.In | poll.Pri | poll.RdHup, poll.Out
-	switch e.file.Flags() & accessMask {
+	switch w.file.Flags() & accessMask {
 	case O_RDONLY:
 		return reading
 	case O_WRONLY:
@@ -150,36 +150,36 @@ func (e *ear) wanted() poll.Events {
 	return reading | writing
 }
 
-func (e *ear) wake() {
-	e.heard.Add(1)
+func (w *asyncWaiter) wake() {
+	w.pending.Add(1)
 	select {
-	case e.woken <- struct{}{}:
+	case w.woken <- struct{}{}:
 	default:
 	}
 }
 
-func (e *ear) run() {
+func (w *asyncWaiter) run() {
 	for {
 		select {
-		case <-e.done:
+		case <-w.done:
 			return
-		case <-e.woken:
-			for range e.heard.Swap(0) {
-				e.file.tell(int(e.fd.Load()), e.now())
+		case <-w.woken:
+			for range w.pending.Swap(0) {
+				w.file.tell(int(w.fd.Load()), w.now())
 			}
 		}
 	}
 }
 
-// now is what is possible with the file. Somebody may have used that up already.
-func (e *ear) now() poll.Events {
-	if ev := e.file.Poll() & (e.Mask | poll.Err | poll.Hup); ev != 0 {
+// now is the events that are possible now: another reader or writer may have been faster.
+func (w *asyncWaiter) now() poll.Events {
+	if ev := w.file.Poll() & (w.Mask | poll.Err | poll.Hup); ev != 0 {
 		return ev
 	}
-	return e.Mask & (poll.In | poll.Out)
+	return w.Mask & (poll.In | poll.Out)
 }
 
-func (e *ear) close() {
-	e.queue.Remove(&e.Waiter)
-	close(e.done)
+func (w *asyncWaiter) close() {
+	w.queue.Remove(&w.Waiter)
+	close(w.done)
 }

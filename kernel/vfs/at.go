@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/abi"
 )
 
-// What programs do with names. Each takes a place where relative paths begin.
+// Programs' operations on names. Each takes the place where relative paths begin.
 
 // MkdirAt makes a directory.
 //
@@ -38,16 +38,16 @@ func (f *FS) MakeFileAt(dir *Place, name string, perm fs.FileMode) error {
 	return pathError("mknod", name, f.makeAt(dir, name, false, func() (Node, error) { return f.newRegular(perm), nil }))
 }
 
-// AddAt gives a node its name, one that NewNode has begun.
+// AddAt gives a name to a node made by NewNode.
 //
 // Errors: as MkdirAt.
 func (f *FS) AddAt(dir *Place, name string, n Node) error {
 	return pathError("mknod", name, f.makeAt(dir, name, false, func() (Node, error) { return n, nil }))
 }
 
-// again returns the node of p, for another name, if it still has the one by which
-// it was found: what has lost its last name is not brought back. A file that was made
-// without one may get one. Context: fs.mu held.
+// again returns the node of p, to be given another name, if it still has the name under which it
+// was found: a node without names gets none again, except a file that was made without one.
+// Context: fs.mu held.
 func (p *Place) again() (Node, error) {
 	if r, ok := p.node.(*regular); ok && r.unnamed.Load() {
 		return r, nil
@@ -58,8 +58,8 @@ func (p *Place) again() (Node, error) {
 	return p.node, nil
 }
 
-// makeAt puts what make returns under a name that must be free. Only the name of a
-// directory may have a slash behind it.
+// makeAt gives a free name to the node that make returns. Only the name of a directory may end in a
+// slash.
 func (f *FS) makeAt(dir *Place, name string, isDir bool, make func() (Node, error)) error {
 	last, err := walkTo(dir, name)
 	if err != nil {
@@ -106,10 +106,9 @@ func (f *FS) LinkAt(fromDir *Place, from string, dir *Place, name string, follow
 	return pathError("link", name, err)
 }
 
-// LinkFile gives an open file another name, or a first one to a file that was made by
-// O_TMPFILE.
+// LinkFile gives an open file another name, or the first name to a file made by O_TMPFILE.
 //
-// Errors: as LinkAt; ENOENT for what never has a name.
+// Errors: as LinkAt; ENOENT for a file that can never have a name.
 func (f *FS) LinkFile(file *File, dir *Place, name string) error {
 	p := f.PlaceOf(file)
 	return pathError("link", name, f.linkPlace(&p, dir, name))
@@ -126,9 +125,9 @@ func (f *FS) linkPlace(p, dir *Place, name string) error {
 	return err
 }
 
-// StatAt tells about the node at a path.
+// StatAt describes the node at a path.
 //
-// Errors: as MkdirAt, EEXIST and EACCES excepted.
+// Errors: as MkdirAt, except EEXIST and EACCES.
 func (f *FS) StatAt(dir *Place, name string, follow bool) (Info, error) {
 	p, err := walk(dir, name, follow)
 	if err != nil {
@@ -137,9 +136,9 @@ func (f *FS) StatAt(dir *Place, name string, follow bool) (Info, error) {
 	return p.info(), nil
 }
 
-// PlaceAt finds a place, to change to a directory or to look at what is there.
+// PlaceAt finds a place, to change to that directory or to inspect it.
 //
-// Errors: as StatAt; ENOTDIR if mustDir and it is none.
+// Errors: as StatAt; ENOTDIR if mustDir and it is not a directory.
 func (f *FS) PlaceAt(dir *Place, name string, follow, mustDir bool) (*Place, error) {
 	p, err := walk(dir, name, follow)
 	if err == nil && mustDir {
@@ -155,7 +154,7 @@ func (f *FS) PlaceAt(dir *Place, name string, follow, mustDir bool) (*Place, err
 
 // ReadlinkAt returns the target of a symbolic link.
 //
-// Errors: EINVAL for what is none, and as StatAt.
+// Errors: EINVAL if it is not a symbolic link; as StatAt.
 func (f *FS) ReadlinkAt(dir *Place, name string) (string, error) {
 	p, err := walk(dir, name, false)
 	if err != nil {
@@ -207,17 +206,17 @@ func setSize(n Node, size int64) error {
 
 // ChmodAt sets the permissions of a node.
 //
-// Errors: EPERM for what cannot be changed, and as StatAt.
+// Errors: EPERM if they cannot be changed; as StatAt.
 func (f *FS) ChmodAt(dir *Place, name string, perm fs.FileMode, follow bool) error {
 	return f.changeAt("chmod", dir, name, follow, func(c Changer) { c.SetMode(perm) })
 }
 
-// ChownAt sets owner and group of a node; Keep leaves one as it is. Errors: as ChmodAt.
+// ChownAt sets the owner and group of a node; Keep leaves one unchanged. Errors: as ChmodAt.
 func (f *FS) ChownAt(dir *Place, name string, uid, gid uint32, follow bool) error {
 	return f.changeAt("chown", dir, name, follow, func(c Changer) { c.SetOwner(uid, gid) })
 }
 
-// UtimesAt sets the times of a node; zero leaves one as it is. Errors: as ChmodAt.
+// UtimesAt sets the times of a node; zero leaves one unchanged. Errors: as ChmodAt.
 func (f *FS) UtimesAt(dir *Place, name string, access, modified time.Time, follow bool) error {
 	return f.changeAt("utimes", dir, name, follow, func(c Changer) { c.SetTimes(access, modified) })
 }
@@ -230,9 +229,9 @@ func (f *FS) changeAt(op string, dir *Place, name string, follow bool, change fu
 	return pathError(op, name, p.Change(change))
 }
 
-// Change changes the attributes of what is at p.
+// Change changes the attributes of the node at p.
 //
-// Errors: EPERM for what cannot be changed.
+// Errors: EPERM if they cannot be changed.
 func (p *Place) Change(change func(Changer)) error {
 	c, ok := p.node.(Changer)
 	if !ok {
@@ -253,7 +252,7 @@ func (f *File) Change(change func(Changer)) error {
 	return p.Change(change)
 }
 
-// noting is a Changer that notes what is to be told of.
+// noting is a Changer that notes which events watches must be told.
 type noting struct {
 	Changer
 	what uint32
@@ -269,7 +268,7 @@ func (n *noting) SetOwner(uid, gid uint32) {
 	n.what |= abi.IN_ATTRIB
 }
 
-// SetTimes tells of one time as if the file had been read or written.
+// SetTimes reports a change of one time as if the file had been read or written.
 func (n *noting) SetTimes(access, modified time.Time) {
 	n.Changer.SetTimes(access, modified)
 	switch {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// at is a tree with a place in it, as a program has.
+// at is a tree with a current directory, as a program has.
 type at struct {
 	*FS
 	t   *testing.T
 	cwd *Place
 }
 
-// newAt makes /a/{file,dir/,loop,link,away} and stands in /a.
+// newAt makes /a/{file,dir/,loop,link,away}; the current directory is /a.
 func newAt(t *testing.T) *at {
 	t.Helper()
 	f := newRoot()
@@ -122,7 +122,7 @@ func TestOpenFlags(t *testing.T) {
 		{"new", O_CREAT | O_WRONLY, nil},
 		{"file", O_CREAT | O_EXCL | O_WRONLY, syscall.EEXIST},
 		{"away", O_CREAT | O_EXCL | O_WRONLY, syscall.EEXIST},
-		{"away", O_CREAT | O_WRONLY, nil}, // makes what the link stands for
+		{"away", O_CREAT | O_WRONLY, nil}, // makes the link's target
 		{"new/", O_CREAT | O_WRONLY, syscall.EISDIR},
 		{"dir", O_CREAT | O_RDONLY, syscall.EISDIR},
 		{"dir", O_RDWR, syscall.EISDIR},
@@ -197,7 +197,7 @@ func TestRemovals(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.what, tt.err, tt.want)
 		}
 	}
-	a.must(a.UnlinkAt(a.cwd, "link")) // not what it stands for
+	a.must(a.UnlinkAt(a.cwd, "link")) // not its target
 	if a.get("file") != "text" {
 		t.Error("unlink followed the link")
 	}

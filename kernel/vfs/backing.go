@@ -9,10 +9,10 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// Backing returns the pages of f, to be mapped: one value for all that open the same
-// file; nil for zeroes.
+// Backing returns the pages of f for a mapping: the same value for all that open the same file, nil
+// for zeroes.
 //
-// Errors: ENODEV for what is no regular file and no Zeroes, EBADF (wrapped with the path).
+// Errors: ENODEV if f is neither a regular file nor Zeroes, EBADF (wrapped with the path).
 func (f *File) Backing() (space.Backing, error) {
 	r, ok := f.node.(*regular)
 	_, zeroes := f.handle.(Zeroes)
@@ -32,14 +32,14 @@ func (f *File) Backing() (space.Backing, error) {
 // Size returns how many bytes f has.
 func (f *File) Size() int64 { return f.size() }
 
-// cutOff unmaps the pages that the file has lost.
+// cutOff unmaps the pages behind the end of a file that has become shorter.
 func (r *regular) cutOff(size int64) {
 	if m := space.Kernel; m != nil && r.wasMapped.Load() {
 		m.Cut(r, uint64(size+pageSize-1)/pageSize)
 	}
 }
 
-// Frame implements space.Backing. What is mapped shared is what is read and written.
+// Frame implements space.Backing. Shared mappings, reads and writes use the same frames.
 //
 // Errors: space.ErrBus beyond the end of the file, space.ErrNoMemory.
 func (r *regular) Frame(page uint64) (frame.Frame, error) {

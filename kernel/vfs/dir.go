@@ -11,18 +11,18 @@ import (
 type Dir struct {
 	inode
 	fs     *FS
-	sealed bool // the kernel's: users make no names in it
+	sealed bool // made by the kernel: users cannot create names in it
 	dev    uint64
 
 	// guarded by fs.mu:
 	nodes  map[string]entry
-	parent *Dir // its own for the root
+	parent *Dir // the root is its own parent
 	name   string
-	gone   bool      // removed: nothing can be made in it
+	gone   bool      // removed: nothing can be created in it
 	more   Directory // further names, made on demand; see Extend
 }
 
-// entry is a name's node, and the inode number of a node that has none.
+// entry is the node of a name, and the inode number if the node itself has none.
 type entry struct {
 	Node
 	ino uint64
@@ -56,7 +56,7 @@ func (d *Dir) entry(name string) (entry, error) {
 	return entry{n, inoBelow(d.ino, name)}, err
 }
 
-// own looks a name up in d itself; more is where others are.
+// own looks a name up in d itself; more is the directory to ask for other names.
 func (d *Dir) own(name string) (e entry, ok bool, more Directory) {
 	d.fs.mu.RLock()
 	defer d.fs.mu.RUnlock()
@@ -83,8 +83,8 @@ func (d *Dir) ownNames() (names []string, more Directory) {
 	return names, d.more
 }
 
-// Extend gives a directory in memory further names, which are made on demand: to
-// /proc, the processes. Its own names come first.
+// Extend adds names that are made on demand to a directory in memory: the processes to /proc. The
+// directory's own names come first.
 //
 // Errors: ENOTDIR, and as StatAt (wrapped with the path).
 func (f *FS) Extend(name string, more Directory) error {
@@ -102,8 +102,8 @@ func (f *FS) Extend(name string, more Directory) error {
 	return nil
 }
 
-// addNew is add for a name that a program makes: it counts as a page, which a node in
-// memory with its tables may well need.
+// addNew is add for a name that a program makes. It counts as a page: a node in memory may need
+// that much with its tables.
 //
 // Context: fs.mu held.
 // Errors: ENOENT, EEXIST, ENOSPC.
@@ -121,7 +121,7 @@ func (d *Dir) addNew(name string, n Node) error {
 	return err
 }
 
-// add puts n under a name that must be free. Context: fs.mu held.
+// add gives n a name that must be free. Context: fs.mu held.
 func (d *Dir) add(name string, n Node) error {
 	switch {
 	case d.gone:
@@ -145,10 +145,10 @@ func (d *Dir) add(name string, n Node) error {
 	return nil
 }
 
-// drop takes a name away that is there. Context: fs.mu held.
+// drop removes an existing name. Context: fs.mu held.
 func (d *Dir) drop(name string) { settle(d.cut(name)) }
 
-// cut takes a name away, and returns the node that may have lost its last one.
+// cut removes a name, and returns its node, which may have lost its last name.
 // Context: fs.mu held.
 func (d *Dir) cut(name string) Node {
 	n := d.nodes[name].Node
@@ -167,7 +167,7 @@ func (d *Dir) cut(name string) Node {
 	return n
 }
 
-// settle lets go of what has no names any more. Context: fs.mu held.
+// settle frees a node that has no names left. Context: fs.mu held.
 func settle(n Node) {
 	switch n := n.(type) {
 	case *regular:
@@ -200,7 +200,7 @@ func (d *Dir) holds(sub *Dir) bool {
 
 // path returns the absolute path. Context: fs.mu held.
 //
-// Errors: ENOENT when the directory has been removed.
+// Errors: ENOENT if the directory has been removed.
 func (d *Dir) path() (string, error) {
 	if d.gone {
 		return "", syscall.ENOENT

@@ -1,27 +1,24 @@
-// Package vfs is the tree of names and the files behind them: directories, files and
-// symbolic links in memory, and nodes that other packages bind to a name, such as the
-// control files of kernel/vfs/ctl.
+// Package vfs is the tree of names and the files behind them: directories, files and symbolic links
+// in memory, and nodes that other packages bind to a name, such as the control files of
+// kernel/vfs/ctl.
 //
-// A Node describes itself; a Directory finds nodes by name; an Opener makes a Handle, which
-// moves the bytes. A File is an open file: what descriptors refer to, with its position and
-// flags. A Place is a node and the path to it, for current directories and paths relative
-// to one.
+// A Node describes itself; a Directory finds nodes by name; an Opener makes a Handle, which reads
+// and writes the bytes. A File is an open file, to which descriptors refer, with its position and
+// flags. A Place is a node and the path to it, for current directories and paths relative to one.
 //
-// The kernel and programs open, read and write files through Open, Read, Write and Close.
-// These are plain functions that are never inlined, as in Linux, so that one probe on
-// vfs.Read sees each read in the kernel. None of them waits: they return EAGAIN for what is
-// not there yet, and File.ReadWait tries again when kernel/poll says so. An FS is also an
-// fs.FS.
+// The kernel and programs open, read and write files through Open, Read, Write and Close. These are
+// plain functions that are never inlined, as in Linux, so that one probe on vfs.Read sees each read
+// in the kernel. None of them waits: they return EAGAIN if the file is not ready, and File.ReadWait
+// tries again when kernel/poll says so. An FS is also an fs.FS.
 //
-// Programs run as root, so the mode of what is in memory is kept and shown, but forbids
-// nothing. The mode of a bound node counts: its "owner" bits say how it may be opened. A
-// directory that the kernel made without write permission is sealed: only Bind and Unbind
-// change its contents.
+// Programs run as root, so the mode of a node in memory is kept and shown, but forbids nothing. The
+// mode of a bound node counts: its "owner" bits say how it may be opened. A directory that the
+// kernel made without write permission is sealed: only Bind and Unbind change its contents.
 //
-// Rejected: mount tables. A directory from another package is a Directory bound to a name;
-// that is all a mount does here. /proc/mounts shows a fixed list of such parts. Rejected: a
-// lock per directory. Renames need several at a time, in an order; one lock for all names,
-// held for a map access, is simpler and fast enough.
+// Rejected: mount tables. A directory from another package is a Directory bound to a name; a mount
+// needs no more here. /proc/mounts shows a fixed list of such parts. Rejected: a lock per
+// directory. Renames need several at a time, in an order; one lock for all names, held for a map
+// access, is simpler and fast enough.
 //
 // Locks: File.mu > FS.mu > inode.mu; regular.bounded > File.mu > regular.data. No function of a
 // bound node is called under FS.mu.
@@ -33,13 +30,13 @@ import (
 	"time"
 )
 
-// Node is what a name refers to.
+// Node is a file, directory or link in the tree.
 type Node interface {
 	Stat() Info
 }
 
-// Info is what a node says about itself; its name is the directory's business.
-// What is zero is filled in where programs ask (File.Info, FS.StatAt).
+// Info describes a node; its name is in the directory, not here. Fields that are zero are filled in
+// for programs (File.Info, FS.StatAt).
 type Info struct {
 	Mode       fs.FileMode
 	Size       int64 // bytes
@@ -47,13 +44,13 @@ type Info struct {
 	AccTime    time.Time
 	ChangeTime time.Time // of anything in Info
 	Ino        uint64
-	Dev, RDev  uint64 // the device it is on, the device it is: see MakeDev
+	Dev, RDev  uint64 // the device it is on, and the device that it is: see MakeDev
 	Links      uint64
 	Blocks     int64 // of 512 bytes
 	UID, GID   uint32
 }
 
-// Directory is a node that holds others.
+// Directory is a node that holds other nodes.
 type Directory interface {
 	Node
 	// Lookup finds a node by name; errors wrap ENOENT.
@@ -69,77 +66,74 @@ type Link interface {
 	Target() (string, error)
 }
 
-// Viewed is a link whose target depends on the caller: /proc/self. viewer is
-// what Place.For was given, nil for the kernel.
+// Viewed is a link whose target depends on the caller, such as /proc/self. viewer is the value
+// given to Place.For, nil for the kernel.
 type Viewed interface {
 	Link
 	TargetFor(viewer any) (string, error)
 }
 
-// Jumper is a link that leads to a place without a path: /proc/1/fd/0. Its Target
-// is for people.
+// Jumper is a link that leads to a place without a path, such as /proc/1/fd/0. Its Target is shown
+// to people only.
 type Jumper interface {
 	Link
 	Jump() (Place, error)
 }
 
-// Magic is a link that has a path here, and on Linux stands for what is there whatever its path:
-// walks can be kept from following those.
+// Magic is a link that has a path here, but on Linux refers to a node directly. A walk can refuse
+// to follow such links.
 type Magic interface {
 	Link
 	Magic()
 }
 
-// Opener is a node that can be read or written. Open is called with flags
-// that its mode allows.
+// Opener is a node that can be read or written. Open gets only flags that its mode allows.
 type Opener interface {
 	Node
 	Open(flag int) (Handle, error)
 }
 
-// Handle is an open file of an Opener. ReadAt returns io.EOF at the end, as
-// io.ReaderAt does, but may return fewer bytes than asked for. Neither it nor
-// WriteAt waits for anything but locks: they return EAGAIN, and the handle is
-// a poll.Source.
+// Handle is an open file of an Opener. ReadAt returns io.EOF at the end, as io.ReaderAt does, but
+// may return fewer bytes than asked for. ReadAt and WriteAt wait for locks only: if the file is not
+// ready they return EAGAIN, and the handle is a poll.Source.
 type Handle interface {
 	ReadAt(p []byte, off int64) (int, error)
 	WriteAt(p []byte, off int64) (int, error)
 	Close() error
 }
 
-// Stream is embedded in a Handle whose bytes have no places: pipes, terminals.
-// Its offsets are meaningless, and seeking is ESPIPE.
+// Stream is embedded in a Handle whose bytes have no position: pipes, terminals. It ignores
+// offsets, and seeking returns ESPIPE.
 type Stream struct{}
 
 func (Stream) stream() {}
 
-// Shared is a Handle that wants to hear of each Close but the last.
+// Shared is a Handle that is told about each Close except the last.
 type Shared interface{ LetGo() }
 
-// Placeless is embedded in a Handle whose bytes are alike wherever they are: seeking
-// leads to 0, as in Linux's /dev/null.
+// Placeless is embedded in a Handle whose bytes are the same at each position: seeking leads to 0,
+// as in Linux's /dev/null.
 type Placeless struct{}
 
 func (Placeless) placeless() {}
 
-// Appender is a Handle that can write at its end in one step, for O_APPEND. It
-// returns the new end as well.
+// Appender is a Handle that can write at its end in one step, for O_APPEND. It also returns the new
+// end.
 type Appender interface {
 	Append(p []byte) (n int, end int64, err error)
 }
 
-// Describer is a Handle that has more to say about itself in /proc/PID/fdinfo: lines
-// in Linux's format.
+// Describer is a Handle that adds lines to /proc/PID/fdinfo, in Linux's format.
 type Describer interface {
 	Describe(w io.Writer)
 }
 
-// Zeroes is a Handle that is mapped as memory without a file is.
+// Zeroes is a Handle whose mappings are anonymous memory.
 type Zeroes interface {
 	MapsZeroes()
 }
 
-// Unreader is a Handle of a stream that takes back the last bytes it gave to a reader.
+// Unreader is a Handle of a stream that takes back the last bytes that a reader got.
 type Unreader interface {
 	Unread(p []byte)
 }
@@ -152,8 +146,8 @@ type Sizer interface {
 // Changer is a node whose attributes can be changed.
 type Changer interface {
 	SetMode(perm fs.FileMode)            // permissions, setuid, setgid and sticky
-	SetOwner(uid, gid uint32)            // Keep: as it is
-	SetTimes(access, modified time.Time) // zero: as it is
+	SetOwner(uid, gid uint32)            // Keep: unchanged
+	SetTimes(access, modified time.Time) // zero: unchanged
 }
 
 // Keep, for SetOwner, leaves an owner or group as it is.

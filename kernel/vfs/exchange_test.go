@@ -13,7 +13,7 @@ func TestExchange(t *testing.T) {
 	}{
 		{"file", "link", nil},
 		{"file", "dir", nil},
-		{"file", "/tmp", syscall.EINVAL}, // it is in it
+		{"file", "/tmp", syscall.EINVAL}, // the file is in that directory
 		{"dir/below", "file", nil},
 		{"dir/", "file", nil},
 		{"file", "file", nil},
@@ -57,8 +57,7 @@ func trim(path string) string {
 	return path
 }
 
-// TestExchangeCountsLinks: of the directories that got and lost a directory, and what is
-// above it is the new one.
+// TestExchangeCountsLinks: link counts and ".." must follow directories that change places.
 func TestExchangeCountsLinks(t *testing.T) {
 	a := newAt(t)
 	a.must(a.MkdirAt(a.cwd, "/one", 0755))

@@ -12,11 +12,11 @@ import (
 	"sonde/kernel/poll"
 )
 
-// File is an open file or directory: what descriptors refer to. It may be used by
-// several goroutines; the position moves for all of them.
+// File is an open file or directory, to which descriptors refer. Several goroutines may use it;
+// they share the position.
 type File struct {
 	name   string
-	place  *Place // nil for what has no name: pipes, events
+	place  *Place // nil for a file without a name: pipes, events
 	node   Node
 	handle Handle // nil for a directory
 	flag   atomic.Int32
@@ -30,7 +30,7 @@ type File struct {
 	mu sync.Mutex
 	// guarded by mu:
 	off     int64
-	entries []Dirent // of a directory, from its first reading on; see list
+	entries []Dirent // of a directory, from its first read on; see list
 	listed  bool
 }
 
@@ -40,10 +40,10 @@ var opened atomic.Int64
 // Opened returns how many files are open, pipes and the like included.
 func Opened() int { return int(opened.Load()) }
 
-// errClosed is what a closed file returns, in the words of io/fs and of programs.
+// errClosed is what operations on a closed file return: the error of io/fs and that of programs.
 var errClosed = fmt.Errorf("%w: %w", fs.ErrClosed, syscall.EBADF)
 
-// NewFile makes an open file of what has no name in the tree.
+// NewFile opens a node that has no name in the tree.
 func NewFile(name string, n Node, h Handle, flag int) *File {
 	f := &File{name: name, node: n, handle: h}
 	f.flag.Store(int32(flag))
@@ -59,11 +59,11 @@ func (f *File) Name() string { return f.name }
 // Place returns where f is; nil if it has no name.
 func (f *File) Place() *Place { return f.place }
 
-// Node returns what f was opened from.
+// Node returns the node that f was opened from.
 func (f *File) Node() Node { return f.node }
 
-// Handle returns what moves the bytes, to ask for what only some kinds of files
-// can do; nil for a directory.
+// Handle returns the handle that reads and writes the bytes, for operations that only some kinds of
+// files have; nil for a directory.
 func (f *File) Handle() Handle { return f.handle }
 
 // Flags returns the access mode and the flags that stay with an open file.
@@ -75,7 +75,7 @@ func (f *File) IsRegular() bool {
 	return ok
 }
 
-// IsStream reports whether the bytes of f have no places.
+// IsStream reports whether the bytes of f have no position.
 func (f *File) IsStream() bool { return f.stream }
 
 // SetFlags changes O_APPEND and O_NONBLOCK.
@@ -88,18 +88,18 @@ func (f *File) SetFlags(flag int) {
 	}
 }
 
-// Hold makes another descriptor refer to f: each ends with a Close of its own.
+// Hold adds a descriptor that refers to f. Each Hold is ended by a Close.
 func (f *File) Hold() { f.refs.Add(1) }
 
-// Uses returns how many uses of f there are that have not ended with a Close.
+// Uses returns how many uses of f no Close has ended yet.
 func (f *File) Uses() int { return int(f.refs.Load()) }
 
-// Closed reports whether the last Close has been.
+// Closed reports whether the last Close has happened.
 func (f *File) Closed() bool { return f.refs.Load() <= 0 }
 
-// Close ends one use of f, and with the last one the file is closed.
+// Close ends one use of f; the last Close closes the file.
 //
-// Errors: fs.ErrClosed and EBADF when there is no use left (wrapped with the path).
+// Errors: fs.ErrClosed and EBADF if there is no use left (wrapped with the path).
 //
 //go:noinline
 func Close(f *File) error {
@@ -129,7 +129,7 @@ func Close(f *File) error {
 	return pathError("close", f.name, f.handle.Close())
 }
 
-// closed tells that the last use of f has ended.
+// closed reports to watches that the last use of f has ended.
 func (f *File) closed() {
 	switch flag := f.Flags(); {
 	case flag&O_PATH != 0:
@@ -165,7 +165,7 @@ func (f *File) Stat() (fs.FileInfo, error) {
 	return fileInfo{path.Base(f.name), f.node.Stat()}, nil
 }
 
-// Info tells what f is, completed for programs.
+// Info describes f, completed for programs.
 func (f *File) Info() Info {
 	if f.place != nil {
 		return f.place.info()
@@ -175,7 +175,7 @@ func (f *File) Info() Info {
 
 // Truncate sets the size of the file.
 //
-// Errors: EINVAL for what has none, EFBIG; EBADF when f is not open for writing.
+// Errors: EINVAL if it has no size that can be set, EFBIG; EBADF if f is not open for writing.
 func (f *File) Truncate(size int64) error {
 	err := f.usable(O_RDONLY)
 	if err == nil {
@@ -205,7 +205,7 @@ func (f *File) Extend(size int64) error {
 	return nil
 }
 
-// Poll implements poll.Source. What cannot be waited for is always ready.
+// Poll implements poll.Source. A file that cannot be waited for is always ready.
 func (f *File) Poll() poll.Events {
 	if s, ok := f.handle.(poll.Source); ok {
 		return s.Poll()

@@ -78,7 +78,7 @@ func (i Info) ModeBits() uint32 {
 	return bits
 }
 
-// Perm returns the permission bits of a program's mode.
+// Perm returns the permission bits of a mode that a program gave.
 func Perm(bits uint32) fs.FileMode {
 	m := fs.FileMode(bits & 0o777)
 	for _, b := range special {
@@ -89,7 +89,7 @@ func Perm(bits uint32) fs.FileMode {
 	return m
 }
 
-// permMask is what SetMode changes.
+// permMask is the bits that SetMode changes.
 const permMask = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 var special = [...]struct {

@@ -14,7 +14,7 @@ type inode struct {
 	mu sync.Mutex
 	// guarded by mu:
 	mode                       fs.FileMode
-	moved                      *nameOf // where it was put when it was renamed last
+	moved                      *nameOf // its place after the last rename
 	uid, gid                   uint32
 	links                      uint64
 	accessed, modified, change time.Time
@@ -33,7 +33,7 @@ func (i *inode) start(mode fs.FileMode) {
 	i.accessed, i.modified, i.change = now, now, now
 }
 
-// info fills in what the inode knows.
+// info returns the fields that the inode has.
 func (i *inode) info() Info {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -43,7 +43,7 @@ func (i *inode) info() Info {
 	}
 }
 
-// lastName is for Place.entry.
+// lastName returns moved, for Place.entry.
 func (i *inode) lastName() *nameOf {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,7 +56,7 @@ func (i *inode) movedTo(d *Dir, name string) {
 	i.moved = &nameOf{d, name}
 }
 
-// touch says that the contents have changed.
+// touch records that the contents have changed.
 func (i *inode) touch() {
 	now := time.Now()
 	i.mu.Lock()
@@ -82,8 +82,8 @@ func (i *inode) SetMode(perm fs.FileMode) {
 	i.change = time.Now()
 }
 
-// SetOwner implements Changer. As in Linux, a file loses set-uid, and a set-gid that means
-// something, whoever becomes its owner.
+// SetOwner implements Changer. As in Linux, a file loses setuid, and setgid if its group may
+// execute it, whoever becomes its owner.
 func (i *inode) SetOwner(uid, gid uint32) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -109,11 +109,10 @@ func (i *inode) named() bool {
 	return i.links > 1 || i.links == 1 && !i.mode.IsDir()
 }
 
-// groupExec is the right of a group to execute a file. Without it, set-gid meant
-// mandatory locks.
+// groupExec is a group's permission to execute a file. Without it, setgid meant mandatory locks.
 const groupExec = 0o010
 
-// inherit gives what is made in the directory d its group, if d is set-gid.
+// inherit gives a node that is made in the directory d its group, if d is setgid.
 func (i *inode) inherit(d *inode) {
 	above := d.info()
 	if above.Mode&fs.ModeSetgid == 0 {
@@ -140,7 +139,7 @@ func (i *inode) SetTimes(access, modified time.Time) {
 	i.change = time.Now()
 }
 
-// inMemory is a node that this package made, with links that are counted.
+// inMemory is a node of this package, whose links are counted.
 type inMemory interface {
 	Node
 	Changer

@@ -9,11 +9,11 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// Read reads from where the last read or write ended. At the end it returns
-// io.EOF. It is the way to the bytes of a file, and the place to probe.
+// Read reads from where the last read or write ended. At the end it returns io.EOF. All reads go
+// through it, so it is the place to probe.
 //
-// Errors: EAGAIN when nothing is there yet; EBADF for a file that is not open for
-// reading, EISDIR, and those of the node (wrapped with the path).
+// Errors: EAGAIN if there is nothing to read yet; EBADF for a file that is not open for reading,
+// EISDIR, and those of the node (wrapped with the path).
 //
 //go:noinline
 func Read(f *File, p []byte) (int, error) {
@@ -38,7 +38,7 @@ func (f *File) readNext(p []byte) (int, error) {
 	return n, err
 }
 
-// readAt returns io.EOF as it is, because readers compare it.
+// readAt returns io.EOF unwrapped, because readers compare it.
 func (f *File) readAt(p []byte, off int64) (int, error) {
 	n, err := f.handle.ReadAt(p, off)
 	if n > 0 {
@@ -56,12 +56,12 @@ func (f *File) readAt(p []byte, off int64) (int, error) {
 	return n, pathError("read", f.name, err)
 }
 
-// ErrLimit is the error of writing behind the limit of WriteWithin and its like.
+// ErrLimit is the error of writing beyond the limit of WriteWithin and WriteAtWithin.
 var ErrLimit = refusal.New(syscall.EFBIG, "file is as long as its writer may make it")
 
 // WriteWithin is Write that makes a regular file no longer than limit, in bytes.
 //
-// Errors: as Write; ErrLimit where not one byte may be written.
+// Errors: as Write; ErrLimit if not one byte may be written.
 func (f *File) WriteWithin(p []byte, limit int64) (int, error) {
 	r, ok := f.node.(*regular)
 	if !ok || len(p) == 0 {
@@ -79,7 +79,7 @@ func (f *File) WriteWithin(p []byte, limit int64) (int, error) {
 	return Write(f, p[:min(int64(len(p)), limit-at)])
 }
 
-// WriteAtWithin is WriteAt with a limit as that of WriteWithin.
+// WriteAtWithin is WriteAt with the limit of WriteWithin.
 func (f *File) WriteAtWithin(p []byte, off, limit int64) (int, error) {
 	r, ok := f.node.(*regular)
 	if !ok || len(p) == 0 || off < 0 {
@@ -102,8 +102,8 @@ func (f *File) position() int64 {
 	return f.off
 }
 
-// Unread gives back the last bytes that Read has returned, because whoever read could not
-// store them: they are read again. A stream that is no Unreader loses them.
+// Unread gives back the last bytes that Read has returned, because the caller could not store them:
+// they will be read again. A stream that is not an Unreader loses them.
 func (f *File) Unread(p []byte) {
 	if u, ok := f.handle.(Unreader); ok {
 		u.Unread(p)
@@ -118,11 +118,10 @@ func (f *File) moveBack(n int) {
 	f.off = max(0, f.off-int64(n))
 }
 
-// Write writes where the last read or write ended; a control file gets p as
-// one command.
+// Write writes where the last read or write ended; a control file takes p as one command.
 //
-// Errors: EAGAIN when there is no room now; EBADF for a file that is not open for
-// writing, and those of the node (wrapped with the path).
+// Errors: EAGAIN if there is no space now; EBADF for a file that is not open for writing, and those
+// of the node (wrapped with the path).
 //
 //go:noinline
 func Write(f *File, p []byte) (int, error) {
@@ -149,8 +148,8 @@ func (f *File) writeNext(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadWait is Read that waits until there is something, unless f has O_NONBLOCK.
-// cancel, which may be nil, gives up: see poll.Until.
+// ReadWait is Read that waits until there is something to read, unless f has O_NONBLOCK. cancel,
+// which may be nil, ends the wait: see poll.Until.
 //
 // Errors: as Read; EINTR.
 func (f *File) ReadWait(p []byte, cancel <-chan struct{}) (int, error) {
@@ -167,8 +166,8 @@ func (f *File) ReadWait(p []byte, cancel <-chan struct{}) (int, error) {
 
 // WriteWait is Write that waits until all is written, unless f has O_NONBLOCK.
 //
-// Errors: as Write; EINTR. What was written before is counted, and then there
-// is no error.
+// Errors: as Write; EINTR. If some bytes were written before an error, it returns their number and
+// no error.
 func (f *File) WriteWait(p []byte, cancel <-chan struct{}) (done int, err error) {
 	for {
 		n, err := Write(f, p[done:])
@@ -177,7 +176,7 @@ func (f *File) WriteWait(p []byte, cancel <-chan struct{}) (done int, err error)
 		case err != nil && err != syscall.EAGAIN, done == len(p), f.Flags()&O_NONBLOCK != 0:
 			return done, unless(done, err)
 		case err == nil && n == 0:
-			return done, nil // it takes no more
+			return done, nil // it takes no more bytes
 		}
 		if err == nil {
 			continue
@@ -188,7 +187,7 @@ func (f *File) WriteWait(p []byte, cancel <-chan struct{}) (done int, err error)
 	}
 }
 
-// unless returns err unless something has been done.
+// unless returns err only if done is 0.
 func unless(done int, err error) error {
 	if done > 0 {
 		return nil
@@ -202,8 +201,8 @@ func (f *File) Read(p []byte) (int, error) { return f.ReadWait(p, nil) }
 // Write is WriteWait for io.Writer.
 func (f *File) Write(p []byte) (int, error) { return f.WriteWait(p, nil) }
 
-// ReadAt reads at off, as pread does; the position stays. It implements io.ReaderAt:
-// fewer bytes than asked for come with an error, which is io.EOF at the end.
+// ReadAt reads at off, as pread does, without moving the position. It implements io.ReaderAt: fewer
+// bytes than asked for come with an error, which is io.EOF at the end.
 //
 // Errors: ESPIPE for streams, EINVAL, and as Read.
 func (f *File) ReadAt(p []byte, off int64) (done int, err error) {
@@ -224,8 +223,8 @@ func (f *File) ReadAt(p []byte, off int64) (done int, err error) {
 	return done, pathError("read", f.name, err)
 }
 
-// WriteAt writes at off, as pwrite does; the position stays. With O_APPEND it
-// writes at the end, as in Linux.
+// WriteAt writes at off, as pwrite does, without moving the position. With O_APPEND it writes at
+// the end, as in Linux.
 //
 // Errors: ESPIPE for streams, EINVAL, and as Write.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
@@ -239,7 +238,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	return f.wrote(f.handle.WriteAt(p, off))
 }
 
-// wrote tells that something has been written.
+// wrote reports to watches that bytes were written.
 func (f *File) wrote(n int, err error) (int, error) {
 	if n > 0 {
 		f.happened(abi.IN_MODIFY)
@@ -247,23 +246,22 @@ func (f *File) wrote(n int, err error) (int, error) {
 	return n, pathError("write", f.name, err)
 }
 
-// placed refuses what has no bytes at off.
+// placed refuses files that cannot be accessed at off.
 func (f *File) placed(refused int, off int64) error {
 	switch {
 	case f.stream && !f.Closed() && f.Flags()&O_PATH == 0:
-		return syscall.ESPIPE // whatever it was opened for
+		return syscall.ESPIPE // regardless of the access mode
 	case off < 0:
 		return syscall.EINVAL
 	}
 	return f.usable(refused)
 }
 
-// Seek moves the position. In a directory it counts entries. SEEK_DATA and SEEK_HOLE
-// move it to the next byte, from off on, that is or is not in a page that the file has;
-// the end counts as a hole.
+// Seek moves the position. In a directory it counts entries. SEEK_DATA and SEEK_HOLE move it to the
+// next byte from off on that is in an allocated page, or is not; the end counts as a hole.
 //
-// Errors: ESPIPE for streams, EINVAL, EBADF; ENXIO from SEEK_DATA and SEEK_HOLE behind the
-// end or, for data, behind the last of it (wrapped with the path).
+// Errors: ESPIPE for streams, EINVAL, EBADF; ENXIO from SEEK_DATA and SEEK_HOLE beyond the end or,
+// for data, beyond the last of it (wrapped with the path).
 func (f *File) Seek(off int64, whence int) (int64, error) {
 	switch {
 	case f.Closed() || f.Flags()&O_PATH != 0:
@@ -294,21 +292,21 @@ func (f *File) Seek(off int64, whence int) (int64, error) {
 		return 0, pathError("seek", f.name, syscall.EINVAL)
 	}
 	if off == 0 {
-		f.entries, f.listed = nil, false // a directory is read anew
+		f.entries, f.listed = nil, false // the directory is read again
 	}
 	f.off = off
 	return off, nil
 }
 
-// holder is a node that knows where it has nothing.
+// holder is a node that knows its holes.
 type holder interface {
-	// next returns the next place from off on that is a hole, or is none; -1 if there is
-	// no data any more.
+	// next returns the next offset from off on that is in a hole, or in data; -1 if there is no
+	// more data.
 	next(off int64, hole bool) int64
 }
 
-// seekHole returns the place for SEEK_DATA and SEEK_HOLE. What does not know its holes is
-// data up to its end.
+// seekHole returns the offset for SEEK_DATA and SEEK_HOLE. A node that is not a holder is all data
+// up to its end.
 func (f *File) seekHole(off int64, hole bool) (int64, error) {
 	if f.handle == nil {
 		return 0, syscall.EINVAL
@@ -330,7 +328,7 @@ func (f *File) seekHole(off int64, hole bool) (int64, error) {
 	return off, nil
 }
 
-// size is where the end of f is: of a control file, that of its text.
+// size is the offset of the end of f: for a control file, the length of its text.
 func (f *File) size() int64 {
 	if s, ok := f.handle.(interface{ Size() int64 }); ok {
 		return s.Size()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fileInfo is an Info with the name it was found under, as an fs.FileInfo.
+// fileInfo is an Info with the name under which it was found, as an fs.FileInfo.
 type fileInfo struct {
 	name string
 	Info
@@ -51,7 +51,7 @@ func (f *FS) stat(name string) (fs.FileInfo, error) {
 	return fileInfo{name, n.Stat()}, nil
 }
 
-// valid refuses what is not a name of fs.FS.
+// valid refuses names that are not valid for fs.FS.
 func valid(op, name string) error {
 	if !fs.ValidPath(name) {
 		return pathError(op, name, fs.ErrInvalid)

@@ -11,25 +11,25 @@ import (
 	"sonde/sysctl"
 )
 
-// Leases of fcntl: whoever holds one on a file is told before another opens the file, and
-// that one waits until the lease is given back. A lease belongs to an open file, and ends
-// with its last Close.
+// Leases of fcntl: the holder of a lease is told before another process opens the file, and the
+// opening waits until the lease is released. A lease belongs to an open file, and ends with its
+// last Close.
 
-// LeaseKind is what a lease guards against.
+// LeaseKind says which openings break a lease.
 type LeaseKind int
 
-// Opening for writing breaks a lease for reading; any opening breaks one for writing.
+// Opening for writing breaks a read lease; any opening breaks a write lease.
 const (
 	NoLease LeaseKind = iota
 	ReadLease
 	WriteLease
 )
 
-// leaseBreakTime is how long a lease delays an opening of the file.
+// leaseBreakTime is how long a lease may delay an opening of the file, in seconds.
 var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
 	"seconds until a lease is taken from who does not give it back; 0: never")
 
-// access counts how a regular file is open, and has its leases.
+// access counts the openings of a regular file, and has its leases.
 type access struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -37,7 +37,7 @@ type access struct {
 	leases         []*lease
 	texts          int // programs that run it
 
-	memory bool // no name ever: programs write others to it, and run them while it is open
+	memory bool // it never has a name: programs write programs into it, and run them while it is open
 
 	queue poll.Queue // waiters for a lease's end
 }
@@ -46,11 +46,11 @@ type lease struct {
 	file     *File
 	fd       int
 	kind     LeaseKind
-	becomes  LeaseKind // kind, or what it is broken to
-	deadline time.Time // when it is; zero: never
+	becomes  LeaseKind // kind, or the kind to which it is being broken
+	deadline time.Time // when the break is enforced; zero: never
 }
 
-// broken is the kind of lease that an opening leaves of one.
+// broken is the kind of lease that remains of one after an opening.
 func broken(k LeaseKind, flag int) LeaseKind {
 	switch writes := flag&accessMask != O_RDONLY || flag&O_TRUNC != 0; {
 	case writes:
@@ -61,7 +61,7 @@ func broken(k LeaseKind, flag int) LeaseKind {
 	return k
 }
 
-// Lease returns the lease that f has, or is to have after it has been broken.
+// Lease returns the lease that f has, or the one it may keep while its lease is being broken.
 func (f *File) Lease() LeaseKind {
 	r, ok := f.node.(*regular)
 	if !ok {
@@ -86,12 +86,12 @@ func (a *access) of(f *File) *lease {
 	return nil
 }
 
-// SetLease takes or changes a lease on f; NoLease gives it back. The owner of f is told of
-// those who want it; if there is none it becomes o. fd is what the owner is told.
+// SetLease takes or changes a lease on f; NoLease releases it. When another process opens the file,
+// the owner of f gets a signal; if f has no owner it becomes o. fd is the descriptor for the
+// signal.
 //
-// Errors: EINVAL for what is no regular file; EAGAIN where others have the file open, for
-// writing or, against WriteLease, at all; where there is no lease to give back; and for
-// what is being taken away.
+// Errors: EINVAL if f is not a regular file; EAGAIN if others have the file open, for writing or,
+// against WriteLease, at all; if there is no lease to release; and for a kind that is being broken.
 func (f *File) SetLease(k LeaseKind, fd int, o Owner) error {
 	r, ok := f.node.(*regular)
 	if !ok || f.handle == nil {
@@ -141,15 +141,15 @@ func (a *access) remove(l *lease) {
 	a.leases = slices.DeleteFunc(a.leases, func(o *lease) bool { return o == l })
 }
 
-// dropLease ends the lease of a file that is closed.
+// dropLease ends the lease of a file that is being closed.
 func (f *File) dropLease() {
 	if f.leased.Load() {
 		f.SetLease(NoLease, 0, nil)
 	}
 }
 
-// Leased is the error of an opening that has to wait for a lease's end. It is a
-// poll.Source that is ready then.
+// Leased is the error of an opening that has to wait for the end of a lease. It is a poll.Source
+// that is ready at that time.
 type Leased struct {
 	*access
 	flag int
@@ -163,7 +163,7 @@ func (Leased) Unwrap() error { return syscall.EAGAIN }
 
 // enter counts an opening of the file.
 //
-// Errors: ETXTBSY; Leased: whoever has the lease has been told then.
+// Errors: ETXTBSY; Leased, after the holder of the lease has been told.
 func (a *access) enter(flag int) error {
 	told, err := a.admit(flag)
 	for _, l := range told {
@@ -186,7 +186,7 @@ func (a *access) admit(flag int) (told []lease, err error) {
 		}
 		err = Leased{a, flag}
 		if to >= l.becomes {
-			continue // it is being broken to that, or to less
+			continue // it is being broken to that kind, or to a weaker one
 		}
 		if limit := leaseBreakTime.Get(); l.becomes == l.kind && limit > 0 {
 			l.deadline = time.Now().Add(time.Duration(limit) * time.Second)
@@ -230,8 +230,8 @@ func (l Leased) Poll() poll.Events {
 // Queue implements poll.Source.
 func (l Leased) Queue() *poll.Queue { return &l.queue }
 
-// Wait waits until the lease is given back, or its time is over. Then the file can be
-// opened, unless another has got a lease meanwhile. cancel gives up: see poll.Until.
+// Wait waits until the lease has been released or its time is over. Then the file can be opened,
+// unless there is a new lease. cancel ends the wait: see poll.Until.
 //
 // Errors: EINTR.
 func (l Leased) Wait(cancel <-chan struct{}) error {
@@ -243,8 +243,8 @@ func (l Leased) Wait(cancel <-chan struct{}) error {
 	return nil
 }
 
-// expire takes away the leases whose time is over, and returns how long to wait for the
-// next one; a negative time is for ever.
+// expire removes the leases whose time is over, and returns how long to wait for the next one; a
+// negative time is for ever.
 func (l Leased) expire() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"sonde/kernel/poll"
 )
 
-// Locks of flock: advice among those who ask. One belongs to an open file, so to all
-// descriptors that refer to it, and ends with its last Close.
+// Locks of flock are advisory. A lock belongs to an open file, so to all descriptors that refer to
+// it, and ends with its last Close.
 
-// locks are the inodes that are locked, or waited for. Not all nodes can be compared.
+// locks has the locks that are held or waited for, by inode number: not all nodes can be compared.
 var locks = struct {
 	mu sync.Mutex
 	of map[uint64]*lock // guarded by mu
@@ -19,15 +19,14 @@ var locks = struct {
 // lock is guarded by locks.mu, but for the queue.
 type lock struct {
 	owners    map[*File]bool
-	exclusive bool // there is one owner
+	exclusive bool // there is one owner only
 	waiters   int
 	queue     poll.Queue
 }
 
-// Lock locks what f is, shared or exclusive. The lock
-// that f has is given back first.
+// Lock locks the file of f, shared or exclusive. A lock that f has already is released first.
 //
-// Errors: EAGAIN while another has it.
+// Errors: EAGAIN while another open file has it.
 func (f *File) Lock(exclusive bool) error {
 	f.Unlock()
 	ino := f.Info().Ino
@@ -35,14 +34,14 @@ func (f *File) Lock(exclusive bool) error {
 	defer locks.mu.Unlock()
 	l := lockOf(ino)
 	if !l.free(exclusive) {
-		return syscall.EAGAIN // there are owners, so it is not to be forgotten
+		return syscall.EAGAIN // it has owners, so it must not be forgotten
 	}
 	l.owners[f], l.exclusive = true, exclusive
 	f.locked.Store(true)
 	return nil
 }
 
-// LockWait is Lock that waits. cancel gives up: see poll.Until.
+// LockWait is Lock that waits. cancel ends the wait: see poll.Until.
 //
 // Errors: EINTR.
 func (f *File) LockWait(exclusive bool, cancel <-chan struct{}) error {
@@ -59,7 +58,7 @@ func (f *File) LockWait(exclusive bool, cancel <-chan struct{}) error {
 	}
 }
 
-// Unlock gives back the lock that f has, if any.
+// Unlock releases the lock of f, if it has one.
 func (f *File) Unlock() {
 	if !f.locked.Load() {
 		return
@@ -94,19 +93,19 @@ func lockOf(ino uint64) *lock {
 	return l
 }
 
-// free reports whether another owner is possible. Context: locks.mu held.
+// free reports whether one more owner is possible. Context: locks.mu held.
 func (l *lock) free(exclusive bool) bool {
 	return len(l.owners) == 0 || !exclusive && !l.exclusive
 }
 
-// forget drops a lock that nobody has or wants. Context: locks.mu held.
+// forget removes a lock that has neither owners nor waiters. Context: locks.mu held.
 func (l *lock) forget(ino uint64) {
 	if len(l.owners) == 0 && l.waiters == 0 {
 		delete(locks.of, ino)
 	}
 }
 
-// await counts the waiters for a node's lock.
+// await adds more to the number of waiters for a node's lock.
 func await(ino uint64, more int) *lock {
 	locks.mu.Lock()
 	defer locks.mu.Unlock()

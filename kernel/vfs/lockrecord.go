@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/poll"
 )
 
-// Conflict returns, of the locks that are in r's way, the one that begins first.
+// Conflict returns the first of the locks that conflict with r.
 func (f *File) Conflict(r Record) (Record, bool) {
 	all := records.obstacles(f.Info().Ino, r)
 	if len(all) == 0 {
@@ -16,21 +16,21 @@ func (f *File) Conflict(r Record) (Record, bool) {
 	return slices.MinFunc(all, func(a, b Record) int { return cmp.Compare(a.First, b.First) }), true
 }
 
-// LockRecord gives r to its owner, in place of what that has of the same bytes. The
-// owner gives it back by UnlockRecord or DropRecords; one that is the open file itself
-// does so with the last Close at the latest.
+// LockRecord gives the owner of r that lock, in place of the locks that it has on the same bytes.
+// UnlockRecord or DropRecords release it; if the owner is an open file, its last Close does so at
+// the latest.
 //
-// Errors: EAGAIN while another's lock is in the way, ENOLCK when there are too many;
-// nothing has changed then. EBADF when f, the owner, was closed meanwhile.
+// Errors: EAGAIN while a lock of another owner conflicts, ENOLCK if there are too many; nothing has
+// changed then. EBADF if f, the owner, was closed meanwhile.
 func (f *File) LockRecord(r Record) error {
 	f.ownsRecords(r)
 	_, err := records.take(f.Info().Ino, r, false)
 	return f.stillOpen(r, err)
 }
 
-// LockRecordWait is LockRecord that waits. cancel gives up: see poll.Until.
+// LockRecordWait is LockRecord that waits. cancel ends the wait: see poll.Until.
 //
-// Errors: EINTR, ENOLCK, EBADF; EDEADLK when one whose lock is in the way waits for r's owner.
+// Errors: EINTR, ENOLCK, EBADF; EDEADLK if an owner of a conflicting lock waits for r's owner.
 func (f *File) LockRecordWait(r Record, cancel <-chan struct{}) error {
 	f.ownsRecords(r)
 	ino := f.Info().Ino
@@ -45,23 +45,23 @@ func (f *File) LockRecordWait(r Record, cancel <-chan struct{}) error {
 	}
 }
 
-// wait waits until nothing is in w's way.
+// wait waits until no lock conflicts with w.
 func (w *wanted) wait(ino uint64, cancel <-chan struct{}) error {
 	defer w.table.leave(ino, w)
 	return poll.Until(w, poll.In, cancel)
 }
 
-// UnlockRecord takes r's bytes from the locks of r's owner.
+// UnlockRecord removes r's bytes from the locks of r's owner.
 //
-// Errors: ENOLCK when a lock is to be split and there are too many.
+// Errors: ENOLCK if that splits a lock and there are too many.
 func (f *File) UnlockRecord(r Record) error { return records.give(f.Info().Ino, r) }
 
-// DropRecords takes from an owner all locks of the file that f has open.
+// DropRecords removes all locks that an owner has on the file of f.
 func (f *File) DropRecords(owner any) {
-	records.give(f.Info().Ino, Record{Last: ToEnd, Owner: owner}) // splits nothing: no error
+	records.give(f.Info().Ino, Record{Last: ToEnd, Owner: owner}) // it splits no lock, so it cannot fail
 }
 
-// stillOpen takes r back when f, its owner, was closed while r was made.
+// stillOpen releases r if f, its owner, was closed while r was made.
 func (f *File) stillOpen(r Record, err error) error {
 	if err == nil && r.Owner == f && f.Closed() {
 		f.DropRecords(f)
@@ -70,7 +70,7 @@ func (f *File) stillOpen(r Record, err error) error {
 	return err
 }
 
-// ownsRecords notes that f's last Close is to drop locks.
+// ownsRecords records that f's last Close must drop locks.
 func (f *File) ownsRecords(r Record) {
 	if r.Owner == f {
 		f.owner.Store(true)

@@ -2,14 +2,14 @@ package vfs
 
 import "strings"
 
-// Mount is what programs take for a mounted file system. There is but one tree; the
-// table says which parts of it hold what Linux has file systems for.
+// Mount is a mounted file system as programs see it. There is only one tree; the table says which
+// parts of it appear as the file systems that Linux has for them.
 type Mount struct {
 	Source, Dir, Type string
 	Magic             int64 // of the type, for statfs
 }
 
-// mounts are by Dir; a part of another one comes behind it.
+// mounts is sorted: a part of another mount comes after it.
 //
 // Source: Linux, uapi/linux/magic.h.
 var mounts = []Mount{
@@ -20,11 +20,11 @@ var mounts = []Mount{
 	{"devpts", "/dev/pts", "devpts", 0x1cd1},
 }
 
-// Mounts returns all that is mounted, the root first.
+// Mounts returns all mounts, the root first.
 func Mounts() []Mount { return mounts }
 
-// Index returns where m is in Mounts, and where that is in which its directory lies; the
-// root lies in itself.
+// Index returns the index of m in Mounts, and that of the mount that contains its directory; the
+// root contains itself.
 func (m Mount) Index() (own, above int) {
 	for i, o := range mounts {
 		switch {
@@ -37,13 +37,13 @@ func (m Mount) Index() (own, above int) {
 	return own, above
 }
 
-// Device returns what stat shows for what is in m.
+// Device returns the device number that stat shows for files in m.
 func (m Mount) Device() uint64 {
 	own, _ := m.Index()
 	return Device + uint64(own)
 }
 
-// deviceOf is the device of a directory that the kernel makes.
+// deviceOf is the device number for a directory that the kernel makes.
 func deviceOf(path string) uint64 {
 	in := mounts[0]
 	for _, m := range mounts {
@@ -54,10 +54,10 @@ func deviceOf(path string) uint64 {
 	return in.Device()
 }
 
-// Mount returns what the place is in.
+// Mount returns the mount that contains the place.
 func (p *Place) Mount() Mount { return mounts[p.device()-Device] }
 
-// HasRoom reports whether files in m take up room: only the root holds those of programs.
+// HasRoom reports whether files in m use space: only the root holds files of programs.
 func (m Mount) HasRoom() bool { return m.Dir == "/" }
 
 func below(path, dir string) bool {

@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/abi"
 )
 
-// OpenFile opens the node at an absolute path; flag is as for os.OpenFile. O_CREATE
-// makes a file in memory where users may make names.
+// OpenFile opens the node at an absolute path; flag is as for os.OpenFile. O_CREATE makes a file in
+// memory where users may create names.
 //
 // Errors: as OpenAt.
 func (f *FS) OpenFile(name string, flag int) (*File, error) {
@@ -44,8 +44,8 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 	return file, nil
 }
 
-// find returns the place to open, where O_CREAT makes a file if there is none, and the
-// flags that are still to be obeyed: a new file is not cut off.
+// find returns the place to open and the flags that remain to be applied: a new file need not be
+// truncated. With O_CREAT it makes a missing file.
 func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, int, error) {
 	create := flag&(O_CREAT|O_PATH) == O_CREAT
 	if create && flag&O_DIRECTORY != 0 {
@@ -54,7 +54,7 @@ func (f *FS) find(dir *Place, path string, flag int, perm fs.FileMode) (Place, i
 	exclusive := create && flag&O_EXCL != 0
 	follow := flag&O_NOFOLLOW == 0 && !exclusive
 	for {
-		// Another goroutine may make the file first: then it is looked for again.
+		// Another goroutine may make the file first; then the name is looked up again.
 		w := walkFrom(dir)
 		w.creates = create
 		err := w.run(path, follow)
@@ -93,7 +93,7 @@ func (f *FS) create(p *Place, name string, perm fs.FileMode) error {
 	return nil
 }
 
-// opened tells that a file has been opened, and by that cut off.
+// opened reports to watches that a file has been opened and, depending on flag, truncated.
 func (f *File) opened(flag int) {
 	f.happened(abi.IN_OPEN)
 	if _, ok := f.node.(Sizer); ok && flag&O_TRUNC != 0 && flag&accessMask != O_RDONLY {
@@ -101,7 +101,7 @@ func (f *File) opened(flag int) {
 	}
 }
 
-// opens refuses what flag does not want to open.
+// opens refuses a place that cannot be opened with flag.
 func (p *Place) opens(flag int) error {
 	_, isDir := p.node.(Directory)
 	_, isLink := p.node.(Link)
@@ -109,7 +109,7 @@ func (p *Place) opens(flag int) error {
 	case flag&O_PATH != 0 && flag&O_DIRECTORY == 0:
 		return nil
 	case isLink && flag&O_DIRECTORY == 0:
-		return syscall.ELOOP // only O_NOFOLLOW comes here
+		return syscall.ELOOP // only O_NOFOLLOW leads here
 	case flag&O_DIRECTORY != 0 && !isDir:
 		return syscall.ENOTDIR
 	case flag&O_CREAT != 0 && isDir:
@@ -118,7 +118,7 @@ func (p *Place) opens(flag int) error {
 	return nil
 }
 
-// openNode checks the access that flag asks for against n.
+// openNode checks whether n allows the access in flag, and opens it.
 func openNode(n Node, flag int) (Handle, error) {
 	if flag&O_PATH != 0 {
 		return nil, nil
@@ -130,7 +130,7 @@ func openNode(n Node, flag int) (Handle, error) {
 		}
 		return nil, nil
 	}
-	if !removable(n) { // a bound node's mode says what it can do
+	if !removable(n) { // the mode of a bound node says which access it supports
 		if access != O_WRONLY && mode&0400 == 0 || access != O_RDONLY && mode&0200 == 0 {
 			return nil, syscall.EACCES
 		}

@@ -15,37 +15,37 @@ const (
 	defaultLimit = 64 << 20 // of a tree, until SetLimit
 )
 
-// memory is where the pages of files come from.
+// memory gives out the frames for the pages of files.
 var memory = frame.Kernel
 
-// pages are the contents of a regular file, in frames that mappings share. A page that is not there reads as what
-// base has at its place, then as zeroes. Guarded by the file's lock.
+// pages is the contents of a regular file, in frames that mappings share. A missing page reads as
+// the same place in base, and behind the end of base as zeroes. Guarded by the file's lock.
 type pages struct {
 	fs     *FS
 	base   []byte // read-only: from an initramfs
 	chunks []*chunk
-	n      int64 // pages that are there
-	used   int64 // chunks that are there
+	n      int64 // existing pages
+	used   int64 // existing chunks
 }
 
 type chunk [chunkPages]frame.Frame
 
-// SetLimit says how many bytes all files of the tree may hold; what is read-only in
-// an initramfs does not count.
+// SetLimit sets how many bytes all files of the tree may hold; the read-only contents of an
+// initramfs do not count.
 func (f *FS) SetLimit(bytes int64) { f.limit.Store(bytes / pageSize) }
 
-// Usage returns how many pages files may hold and hold, for statfs.
+// Usage returns how many pages files may hold, and how many they hold, for statfs.
 func (f *FS) Usage() (limit, used int64) { return f.limit.Load(), f.used.Load() }
 
 // Frames returns how many frames files have.
 func (f *FS) Frames() int { return int(f.frames.Load()) }
 
-// held is how many pages the file takes up, those in base included.
+// held is how many pages the file uses, those in base included.
 func (s *pages) held() int64 {
 	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
 }
 
-// at returns page i, or None if it is not there.
+// at returns page i, or None if it does not exist.
 func (s *pages) at(i int64) frame.Frame {
 	if c := i / chunkPages; c < int64(len(s.chunks)) && s.chunks[c] != nil {
 		return s.chunks[c][i%chunkPages]
@@ -53,7 +53,7 @@ func (s *pages) at(i int64) frame.Frame {
 	return frame.None
 }
 
-// ready returns page i, which is made if need be.
+// ready returns page i, and allocates it if necessary.
 //
 // Errors: ENOSPC, ENOMEM.
 func (s *pages) ready(i int64) (frame.Frame, error) {
@@ -88,9 +88,8 @@ func (s *pages) ready(i int64) (frame.Frame, error) {
 	return p, nil
 }
 
-// tables is how many pages more the tables count as with page i, which is not there: a
-// program may write one byte to each chunk of a long file. The first of each kind is in
-// what the file's name counts as.
+// tables is how many pages the tables grow by if page i is added: a program may write one byte to
+// each chunk of a long file. The first table of each kind is included in what a file's name counts.
 func (s *pages) tables(i int64) int64 {
 	c := i / chunkPages
 	size, used := max(int64(len(s.chunks)), c+1), s.used
@@ -100,13 +99,13 @@ func (s *pages) tables(i int64) int64 {
 	return tablePages(size, used) - tablePages(int64(len(s.chunks)), s.used)
 }
 
-// tablePages is what a table of that many chunks counts as, of which used are there.
+// tablePages is the size in pages of a table of size chunks, of which used exist.
 func tablePages(size, used int64) int64 {
 	const pointers = pageSize / 8 // in a page
 	return max(0, (size-1)/pointers) + max(0, used-1)
 }
 
-// take counts pages that files get.
+// take counts pages that files allocate.
 //
 // Errors: ENOSPC.
 func (f *FS) take(n int64) error {
@@ -117,7 +116,7 @@ func (f *FS) take(n int64) error {
 	return nil
 }
 
-// give counts pages that files have given back.
+// give counts pages that files have freed.
 func (f *FS) give(n int64) { f.used.Add(-n) }
 
 // readAt fills dst from off.
@@ -138,9 +137,9 @@ func (s *pages) readAt(dst []byte, off int64) {
 	}
 }
 
-// writeAt writes src at off.
+// writeAt writes src at off, and returns how many bytes it wrote.
 //
-// Errors: as ready, with what was written before.
+// Errors: as ready; the bytes before the failure have been written.
 func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 	for len(src) > 0 {
 		p, err := s.ready(off / pageSize)
@@ -153,7 +152,7 @@ func (s *pages) writeAt(src []byte, off int64) (done int, err error) {
 	return done, nil
 }
 
-// truncate forgets everything from size on.
+// truncate removes everything from size on.
 func (s *pages) truncate(size int64) {
 	s.base = s.base[:min(int64(len(s.base)), size)]
 	s.clearBehind(size)
@@ -168,14 +167,14 @@ func (s *pages) truncate(size int64) {
 	}
 }
 
-// clearBehind makes zeroes of the page that the file ends in, from its end at size on.
+// clearBehind zeroes the rest of the last page behind size.
 func (s *pages) clearBehind(size int64) {
 	if p := s.at(size / pageSize); p != frame.None && size%pageSize != 0 {
 		clear(memory.Bytes(p)[size%pageSize:])
 	}
 }
 
-// shorten keeps that many chunks, and no more room for others.
+// shorten keeps that many chunks, and frees unused space of the table.
 func (s *pages) shorten(keep int64) {
 	before := tablePages(int64(len(s.chunks)), s.used)
 	for _, c := range s.chunks[keep:] {
@@ -187,7 +186,7 @@ func (s *pages) shorten(keep int64) {
 	s.fs.give(before - tablePages(keep, s.used))
 }
 
-// drop gives back the pages of c from i on.
+// drop frees the pages of c from i on.
 func (s *pages) drop(c *chunk, i int64) {
 	for ; i < chunkPages; i++ {
 		if c[i] != frame.None {
@@ -200,18 +199,17 @@ func (s *pages) drop(c *chunk, i int64) {
 	}
 }
 
-// has reports whether there is anything at page i, of which a program could not say that it
-// is a hole.
+// has reports whether page i exists or has data in base. If not, it is a hole.
 func (s *pages) has(i int64) bool {
 	return s.at(i) != frame.None || i*pageSize < int64(len(s.base))
 }
 
-// next returns the first page from i on, before end, that has or has not anything; end if
-// there is none.
+// next returns the first page from i on, before end, for which has returns that value; end if there
+// is none.
 func (s *pages) next(i, end int64, has bool) int64 {
 	for i < end && s.has(i) != has {
 		if c := i / chunkPages; has && i*pageSize >= int64(len(s.base)) && (c >= int64(len(s.chunks)) || s.chunks[c] == nil) {
-			i = min(end, (c+1)*chunkPages) // there is nothing in all of it
+			i = min(end, (c+1)*chunkPages) // the whole chunk is missing
 			continue
 		}
 		i++

@@ -16,8 +16,8 @@ func panics(t *testing.T, what string, f func()) {
 	f()
 }
 
-// TestPanicInAFileLeavesItUsable: whoever wrote to a file after a bug in writing to it
-// waited for ever, and so did stat.
+// TestPanicInAFileLeavesItUsable: after a panic while writing to a file, other writers and stat
+// waited for ever.
 func TestPanicInAFileLeavesItUsable(t *testing.T) {
 	f := New()
 	file, err := f.OpenFile("/x", O_CREAT|O_RDWR)
@@ -31,7 +31,7 @@ func TestPanicInAFileLeavesItUsable(t *testing.T) {
 	panics(t, "page", func() { r.size = 1; r.Frame(0) })
 	r.pages.fs = fs
 	r.pages.chunks = []*chunk{nil, new(chunk)}
-	r.pages.chunks[1][0] = 1 // no frame of ours
+	r.pages.chunks[1][0] = 1 // not a frame of the allocator
 	r.size = 2 * chunkSize
 	panics(t, "truncate", func() { file.Truncate(0) })
 	r.pages.chunks, r.size = nil, 0

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Place is a node and the way to it: what a current directory is, and what an
-// open directory stands for in a path. A Place does not change.
+// Place is a node and the path to it: a current directory, or an open directory from which paths
+// begin. A Place does not change.
 type Place struct {
 	fs   *FS
 	node Node
@@ -25,15 +25,15 @@ func (f *FS) RootPlace() *Place {
 	return &p
 }
 
-// For returns p as the begin of walks by a viewer, on which a Viewed link depends.
+// For returns p as the start of walks by a viewer, on which a Viewed link depends.
 func (p *Place) For(viewer any) *Place {
 	q := *p
 	q.viewer = viewer
 	return &q
 }
 
-// PlaceOf returns where an open file is, for a Jumper. What has no name in the tree,
-// a pipe, gets a place that leads to it all the same.
+// PlaceOf returns the place of an open file, for a Jumper. A file without a name in the tree, such
+// as a pipe, gets a place, too.
 func (f *FS) PlaceOf(file *File) Place {
 	if file.place != nil {
 		return *file.place
@@ -41,7 +41,7 @@ func (f *FS) PlaceOf(file *File) Place {
 	return Place{fs: f, node: file.node, ino: file.node.Stat().Ino, up: f.RootPlace(), name: file.name}
 }
 
-// Node returns what is there.
+// Node returns the node at the place.
 func (p *Place) Node() Node { return p.node }
 
 // placeOf returns the place of a directory in memory.
@@ -74,7 +74,7 @@ func (p *Place) child(name string) (Place, error) {
 	return Place{fs: p.fs, node: n, ino: inoBelow(p.ino, name), up: &up, name: name}, nil
 }
 
-// above returns the directory that p is in; the root's is the root.
+// above returns the parent directory of p; the root is its own parent.
 func (p *Place) above() Place {
 	if d, ok := p.node.(*Dir); ok {
 		p.fs.mu.RLock()
@@ -84,8 +84,8 @@ func (p *Place) above() Place {
 	return *p.up
 }
 
-// inoBelow makes a number for a node that is made on demand: always the same for
-// the same name in the same directory, and none that nextIno will ever give.
+// inoBelow makes an inode number for a node that is made on demand: always the same for the same
+// name in the same directory, and none that nextIno will ever return.
 func inoBelow(dir uint64, name string) uint64 {
 	h := fnv.New64a()
 	for i := range 8 {
@@ -95,9 +95,9 @@ func inoBelow(dir uint64, name string) uint64 {
 	return h.Sum64()>>2 | 1<<62
 }
 
-// Path returns the absolute path of p, as it is now for directories in memory.
+// Path returns the absolute path of p; for directories in memory, the current one.
 //
-// Errors: ENOENT when a directory on the way has been removed.
+// Errors: ENOENT if a directory of the path has been removed.
 func (p *Place) Path() (string, error) {
 	if d, ok := p.node.(*Dir); ok {
 		p.fs.mu.RLock()
@@ -108,8 +108,8 @@ func (p *Place) Path() (string, error) {
 	return join(above, p.name), err
 }
 
-// Describe returns the path for people and for /proc: with " (deleted)" behind
-// it when the name has gone or refers to something else.
+// Describe returns the path for people and for /proc: with " (deleted)" behind it if the name is
+// gone or refers to another node.
 func (p *Place) Describe() string {
 	const deleted = " (deleted)"
 	path, err := p.Path()
@@ -125,7 +125,7 @@ func (p *Place) Describe() string {
 	return path
 }
 
-// info returns what the node says, completed for programs.
+// info returns the node's Info, completed for programs.
 func (p *Place) info() Info {
 	i := p.node.Stat()
 	if i.Ino == 0 {
@@ -136,7 +136,7 @@ func (p *Place) info() Info {
 	return i
 }
 
-// device is that of the directory in memory that p is, or is below.
+// device is the device of p, or of the nearest directory in memory above it.
 func (p *Place) device() uint64 {
 	for ; p != nil; p = p.up {
 		if d, ok := p.node.(*Dir); ok {
@@ -146,7 +146,7 @@ func (p *Place) device() uint64 {
 	return Device
 }
 
-// complete fills in what a node has left open.
+// complete fills in the fields that a node leaves zero.
 func (f *FS) complete(i Info) Info {
 	i.Dev = Device
 	if i.Links == 0 {
@@ -164,6 +164,6 @@ func (f *FS) complete(i Info) Info {
 	return i
 }
 
-// Device is the device that files in memory are on, as a tmpfs has one: its major number
-// is 0. Those of the other mounts come behind it.
+// Device is the device number of files in memory, like that of a tmpfs: its major number is 0. The
+// numbers of the other mounts follow it.
 const Device = 1

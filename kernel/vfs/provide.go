@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ProvideAt makes a file that has data as its contents, without a copy: data must
-// never change. What is written to the file goes to pages of its own.
+// ProvideAt makes a file whose contents are data, without a copy: data must never change. Writes to
+// the file go to pages of its own.
 //
 // Errors: as MkdirAt; EFBIG.
 func (f *FS) ProvideAt(dir *Place, name string, perm fs.FileMode, data []byte) error {
@@ -20,9 +20,9 @@ func (f *FS) ProvideAt(dir *Place, name string, perm fs.FileMode, data []byte) e
 	}))
 }
 
-// Refill makes data the contents of a file that is there, as ProvideAt does.
+// Refill replaces the contents of an existing file by data, as ProvideAt does.
 //
-// Errors: EINVAL for what is no regular file, and as StatAt.
+// Errors: EINVAL if it is not a regular file, and as StatAt.
 func (f *FS) Refill(dir *Place, name string, data []byte) error {
 	p, err := walk(dir, name, true)
 	if err == nil {

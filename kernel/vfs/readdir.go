@@ -13,14 +13,14 @@ import (
 type Dirent struct {
 	Name string
 	Ino  uint64
-	Mode fs.FileMode // the type counts
-	Next int64       // the position behind it
+	Mode fs.FileMode // only the type
+	Next int64       // the position after the entry
 
 	node Node // nil for "." and ".."
 }
 
-// list returns the entries of a directory by name, "." and ".." first. A name that
-// is gone before it is looked up is left out.
+// list returns the entries of a directory sorted by name, "." and ".." first. A name that is
+// removed before it is looked up is left out.
 func (p *Place) list() []Dirent {
 	above := p.above()
 	all := []Dirent{
@@ -41,12 +41,10 @@ func (p *Place) list() []Dirent {
 	return all
 }
 
-// ReadDirents calls take with the entries from the position on, until it returns
-// false: that entry comes again next time. The directory is as it was when its first
-// entry was read.
+// ReadDirents calls take with the entries from the position on, until take returns false: that
+// entry is returned again next time. The directory is as it was when its first entry was read.
 //
-// Errors: ENOTDIR, ENOENT for a directory that was removed, EBADF (wrapped with the
-// path).
+// Errors: ENOTDIR, ENOENT for a directory that was removed, EBADF (wrapped with the path).
 func (f *File) ReadDirents(take func(Dirent) bool) error {
 	d, ok := f.node.(Directory)
 	switch {
@@ -68,7 +66,7 @@ func (f *File) ReadDirents(take func(Dirent) bool) error {
 	return nil
 }
 
-// list makes entries. Context: mu held.
+// list fills f.entries. Context: mu held.
 func (f *File) list() {
 	if !f.listed {
 		f.entries, f.listed = f.place.list(), true
@@ -81,8 +79,7 @@ func (d *Dir) isGone() bool {
 	return d.gone
 }
 
-// ReadDir implements fs.ReadDirFile: n > 0 gives the next n entries, else
-// all that are left.
+// ReadDir implements fs.ReadDirFile: n > 0 gives the next n entries, any other n all that are left.
 //
 // Errors: ENOTDIR (wrapped with the path), io.EOF.
 func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Record is a lock of some bytes of a file, as fcntl makes them: advice among those
-// who ask. Locks of different owners may share bytes when none of them is exclusive.
+// Record is an advisory lock on some bytes of a file, made by fcntl. Locks of different owners may
+// overlap if none of them is exclusive.
 type Record struct {
-	First, Last int64 // bytes; ToEnd as Last: all behind First, however long the file gets
+	First, Last int64 // bytes; ToEnd as Last: to the end, however long the file becomes
 	Exclusive   bool
-	Owner       any // what can be compared: a table of descriptors, or an open *File
-	PID         int // for people
+	Owner       any // comparable: a table of descriptors, or an open *File
+	PID         int // shown to people
 }
 
 // ToEnd is the Last of a Record without an end.
 const ToEnd = math.MaxInt64
 
-// recordList is the locks of one file. Those of one owner have no byte in common, and
-// neighbours of one kind are one lock.
+// recordList is the locks of one file. Locks of one owner do not overlap, and adjacent ones of the
+// same kind are merged.
 type recordList []Record
 
-// conflicts returns those that do not let r be.
+// conflicts returns the locks that conflict with r.
 func (l recordList) conflicts(r Record) (all []Record) {
 	for _, o := range l {
 		if o.Owner != r.Owner && o.overlaps(r) && (o.Exclusive || r.Exclusive) {
@@ -31,8 +31,8 @@ func (l recordList) conflicts(r Record) (all []Record) {
 	return all
 }
 
-// without returns the list in which r's owner has none of r's bytes: what reaches
-// beyond them is cut, or split.
+// without returns the list without the bytes of r for r's owner: locks that extend beyond them are
+// shortened, or split.
 func (l recordList) without(r Record) recordList {
 	rest := make(recordList, 0, len(l)+2)
 	for _, o := range l {
@@ -53,8 +53,8 @@ func (l recordList) without(r Record) recordList {
 	return rest
 }
 
-// with returns the list in which r's owner has r, in place of what it has of these
-// bytes, and as one with its neighbours of the same kind.
+// with returns the list with r for r's owner, in place of the owner's locks on these bytes, and
+// merged with adjacent locks of the same kind.
 func (l recordList) with(r Record) recordList {
 	merged := slices.DeleteFunc(l.without(r), func(o Record) bool {
 		same := o.Owner == r.Owner && o.Exclusive == r.Exclusive && o.touches(r)
@@ -68,5 +68,5 @@ func (l recordList) with(r Record) recordList {
 
 func (r Record) overlaps(o Record) bool { return r.First <= o.Last && o.First <= r.Last }
 
-// touches is overlaps, or one begins where the other ends. First is not negative.
+// touches reports whether r and o overlap or are adjacent. First is not negative.
 func (r Record) touches(o Record) bool { return r.First-1 <= o.Last && o.First-1 <= r.Last }

@@ -24,7 +24,7 @@ func (m *model) conflict(r Record, owner, last int) bool {
 	return false
 }
 
-// runs counts the stretches of equal locks: what a list must have, when neighbours are one.
+// runs counts the runs of bytes with equal locks: the length that a list must have.
 func (m *model) runs() (n int) {
 	for o := range m {
 		for b := range m[o] {
@@ -36,7 +36,7 @@ func (m *model) runs() (n int) {
 	return n
 }
 
-// has reports what an owner has of a byte by the list, and fails where it has it twice.
+// has returns the lock that an owner has on a byte according to the list; two locks fail the test.
 func (l recordList) has(t *testing.T, owner int, b int64) (kind int) {
 	t.Helper()
 	for _, r := range l {
@@ -53,8 +53,8 @@ func (l recordList) has(t *testing.T, owner int, b int64) (kind int) {
 	return kind
 }
 
-// TestRecordsOfBytes compares the list with a model that has every byte by itself, over
-// locks, unlocks, upgrades and downgrades at random.
+// TestRecordsOfBytes compares the list with a model that stores each byte separately, over random
+// locks, unlocks, upgrades and downgrades.
 func TestRecordsOfBytes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var m model
@@ -95,7 +95,7 @@ func TestRecordsOfBytes(t *testing.T) {
 	}
 }
 
-// TestRecordsAtTheEnds: the first byte has none before it, the last none behind it.
+// TestRecordsAtTheEnds: there is no byte before the first one, and none after the last.
 func TestRecordsAtTheEnds(t *testing.T) {
 	var l recordList
 	l = l.with(Record{First: ToEnd, Last: ToEnd, Owner: 1})

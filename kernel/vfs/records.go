@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/poll"
 )
 
-// maxRecords is how many record locks there may be, of all files together: they are
-// the kernel's memory, and a program may ask for one on every other byte.
+// maxRecords is how many record locks all files together may have: they use the kernel's memory,
+// and a program may lock every other byte.
 const maxRecords = 1 << 16
 
 // recordTable is the record locks of all files.
@@ -17,29 +17,29 @@ const maxRecords = 1 << 16
 type recordTable struct {
 	mu sync.Mutex
 	// guarded by mu:
-	of      map[uint64]*recorded // by inode number; not all nodes can be compared
+	of      map[uint64]*recorded // by inode number, because not all nodes can be compared
 	waiting map[*wanted]bool
 	n       int // locks
 }
 
 var records = recordTable{of: make(map[uint64]*recorded), waiting: make(map[*wanted]bool)}
 
-// recorded is a file that has record locks, or is waited for.
+// recorded is a file with record locks or waiters.
 type recorded struct {
 	list    recordList // guarded by recordTable.mu
 	waiters int        // guarded by recordTable.mu
 	queue   poll.Queue
 }
 
-// wanted is a lock that its owner waits for, as a poll.Source.
+// wanted is a lock for which its owner waits, as a poll.Source.
 type wanted struct {
 	Record
 	file  *recorded
 	table *recordTable
 }
 
-// take gives r to its owner. Where another's lock is in the way, it returns what to
-// wait for, which ends with leave, or EAGAIN if wait is false.
+// take gives r to its owner. If a lock of another owner conflicts, it returns the wanted to wait
+// for, which leave must end, or EAGAIN if wait is false.
 func (t *recordTable) take(ino uint64, r Record, wait bool) (*wanted, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +62,7 @@ func (t *recordTable) take(ino uint64, r Record, wait bool) (*wanted, error) {
 	return w, nil
 }
 
-// set gives a file another list. Context: mu held.
+// set gives a file a new list. Context: mu held.
 //
 // Errors: ENOLCK; nothing has changed then.
 func (t *recordTable) set(ino uint64, c *recorded, l recordList) error {
@@ -77,7 +77,7 @@ func (t *recordTable) set(ino uint64, c *recorded, l recordList) error {
 	return nil
 }
 
-// keep lists a file as long as there is a reason. Context: mu held.
+// keep stores a file in the map as long as it has locks or waiters. Context: mu held.
 func (t *recordTable) keep(ino uint64, c *recorded) {
 	if len(c.list) == 0 && c.waiters == 0 {
 		delete(t.of, ino)
@@ -86,7 +86,7 @@ func (t *recordTable) keep(ino uint64, c *recorded) {
 	}
 }
 
-// give takes r's bytes from the locks of r's owner.
+// give removes r's bytes from the locks of r's owner.
 func (t *recordTable) give(ino uint64, r Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +96,7 @@ func (t *recordTable) give(ino uint64, r Record) error {
 	return nil
 }
 
-// leave ends the waiting for w.
+// leave ends the wait for w.
 func (t *recordTable) leave(ino uint64, w *wanted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (t *recordTable) leave(ino uint64, w *wanted) {
 	t.keep(ino, w.file)
 }
 
-// obstacles returns what is in r's way.
+// obstacles returns the locks that conflict with r.
 func (t *recordTable) obstacles(ino uint64, r Record) []Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,9 +115,9 @@ func (t *recordTable) obstacles(ino uint64, r Record) []Record {
 	return nil
 }
 
-// ring reports whether the owner of one of the obstacles waits, be it through others,
-// for owner. An open file as owner is left out: any of the processes that have it can
-// give its locks back. Context: mu held.
+// ring reports whether an owner of one of the obstacles waits, directly or through others, for
+// owner. Owners that are open files are left out: any process that has the file open can release
+// its locks. Context: mu held.
 func (t *recordTable) ring(obstacles []Record, owner any) bool {
 	if _, open := owner.(*File); open {
 		return false

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// recordFiles opens two files. Owners of locks are the numbers 1 to 3; nothing may be
-// left when they have given theirs back.
+// recordFiles opens two files. Owners of locks are the numbers 1 to 3; no state may remain when
+// they have released their locks.
 func recordFiles(t *testing.T) (a, b *File) {
 	t.Helper()
 	tree := New()
@@ -47,7 +47,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 	}
 }
 
-// waiters waits until n wait for a lock.
+// waiters waits until there are n waiters for a lock.
 func waiters(t *testing.T, n int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -80,7 +80,7 @@ func TestRecordLocksOfOwners(t *testing.T) {
 	}
 }
 
-// TestRecordsAreOfOneFile: other files do not matter, other openings and names do not help.
+// TestRecordsAreOfOneFile: locks on other files do not matter; other openings and names do.
 func TestRecordsAreOfOneFile(t *testing.T) {
 	f, other := recordFiles(t)
 	f.LockRecord(record(1, 0, 9))
@@ -101,7 +101,7 @@ func TestWaitForARecord(t *testing.T) {
 	go func() { done <- f.LockRecordWait(record(3, 5, 15), nil) }()
 	waiters(t, 1)
 	f.UnlockRecord(record(1, 0, 9))
-	f.LockRecord(Record{First: 10, Last: 19, Owner: 2}) // shared: still in the way
+	f.LockRecord(Record{First: 10, Last: 19, Owner: 2}) // shared: it still conflicts
 	select {
 	case err := <-done:
 		t.Fatalf("it has the lock: %v", err)
@@ -114,7 +114,7 @@ func TestWaitForARecord(t *testing.T) {
 	wantErr(t, "a signal", f.LockRecordWait(record(1, 0, ToEnd), cancel), syscall.EINTR)
 }
 
-// TestRingOfWaiters: 1 waits for 2, 2 waits for 3; 3 must not wait for 1.
+// TestRingOfWaiters: 1 waits for 2, and 2 waits for 3; so 3 must not wait for 1.
 func TestRingOfWaiters(t *testing.T) {
 	a, b := recordFiles(t)
 	a.LockRecord(record(1, 0, 0))
@@ -133,7 +133,7 @@ func TestRingOfWaiters(t *testing.T) {
 	wantErr(t, "1 goes on", <-done, nil)
 }
 
-// TestRecordsOfAnOpenFile end with its last Close.
+// TestRecordsOfAnOpenFile: they end with the last Close of the file.
 func TestRecordsOfAnOpenFile(t *testing.T) {
 	f, _ := recordFiles(t)
 	own, err := f.Place().fs.OpenFile("/x", O_RDWR)
@@ -162,8 +162,7 @@ func TestRecordsHaveALimit(t *testing.T) {
 	records.n -= maxRecords - 2
 }
 
-// TestManyWaitForRecords: nobody is in the same bytes as another, and nobody is
-// forgotten.
+// TestManyWaitForRecords: two owners never have the same bytes, and each waiter gets its turn.
 func TestManyWaitForRecords(t *testing.T) {
 	f, _ := recordFiles(t)
 	var inside [8]atomic.Int32
@@ -175,7 +174,7 @@ func TestManyWaitForRecords(t *testing.T) {
 				first := rnd.Int64N(int64(len(inside)))
 				r := record(owner, first, first+rnd.Int64N(int64(len(inside))-first))
 				if err := f.LockRecordWait(r, nil); err != nil {
-					t.Error(err) // each has one lock at a time, so there is no ring
+					t.Error(err) // each has one lock at a time, so there is no cycle
 				}
 				for b := r.First; b <= r.Last; b++ {
 					if inside[b].Add(1) != 1 {

@@ -20,9 +20,9 @@ type regular struct {
 	pages pages
 	size  int64
 	users int  // open files and mappings
-	dead  bool // without names and users: it holds nothing any more
+	dead  bool // it has neither names nor users, and no contents any more
 
-	mapped  atomic.Pointer[Place] // by which it was mapped last, for its name
+	mapped  atomic.Pointer[Place] // the place by which it was last mapped, for its name
 	unnamed atomic.Bool           // made without a name, and may get one
 
 	wasMapped atomic.Bool
@@ -64,7 +64,7 @@ func (r *regular) Open(flag int) (Handle, error) {
 	return regularHandle{r}, nil
 }
 
-// Hold keeps the contents while there are no names.
+// Hold keeps the contents even if there are no names.
 func (r *regular) Hold() {
 	r.data.Lock()
 	defer r.data.Unlock()
@@ -83,7 +83,7 @@ func (r *regular) unhold() {
 	r.users--
 }
 
-// settle lets go of the contents when nobody can reach them any more.
+// settle frees the contents if the file can no longer be reached.
 func (r *regular) settle() {
 	if r.info().Links != 0 {
 		return
@@ -98,7 +98,7 @@ func (r *regular) settle() {
 	}
 }
 
-// SetSize implements Sizer. What is cut off is gone, what is added is zeroes.
+// SetSize implements Sizer. New bytes are zeroes.
 //
 // Errors: EFBIG.
 func (r *regular) SetSize(size int64) error {
@@ -112,7 +112,7 @@ func (r *regular) SetSize(size int64) error {
 	return nil
 }
 
-// resize reports whether the file has become shorter.
+// resize sets the size, and reports whether the file has become shorter.
 func (r *regular) resize(size int64) (shorter bool) {
 	r.data.Lock()
 	defer r.data.Unlock()
@@ -130,8 +130,8 @@ func (r *regular) extend(size int64) {
 	r.reach(size)
 }
 
-// reach makes the file at least that long. What a program has written behind the end,
-// where the last page was mapped, is not part of it. Context: data held.
+// reach makes the file at least that long. Bytes that a program has written behind the end of a
+// mapped file do not become part of it. Context: data held.
 func (r *regular) reach(size int64) {
 	if size > r.size {
 		r.pages.clearBehind(r.size)
@@ -139,11 +139,11 @@ func (r *regular) reach(size int64) {
 	}
 }
 
-// write writes at off, or at the end if off is negative, and returns the end of
-// what it has written.
+// write writes at off, or at the end if off is negative, and returns the number of bytes and the
+// offset behind them.
 //
-// Errors: EFBIG, ENOSPC, ENOMEM. What was written before is counted, and then
-// there is no error.
+// Errors: EFBIG, ENOSPC, ENOMEM. If some bytes were written before an error, it returns their
+// number and no error.
 func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
 	n, end, err = r.put(p, off)
 	if n > 0 {
@@ -159,7 +159,7 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 		off = r.size
 	}
 	switch {
-	case len(p) == 0: // wherever that is
+	case len(p) == 0: // at any offset
 	case off >= maxFile:
 		err = syscall.EFBIG
 	default:
@@ -176,11 +176,11 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	return n, end, err
 }
 
-// regularHandle is that of a file that was opened to be read only. As it is one pointer,
-// to open a file takes no memory for it.
+// regularHandle is the handle of a file that was opened for reading only. It is one pointer, so
+// that opening a file allocates no memory for it.
 type regularHandle struct{ *regular }
 
-// writerHandle is that of others.
+// writerHandle is the handle of a file that was opened for writing, too.
 type writerHandle struct{ regularHandle }
 
 // ReadAt implements Handle.

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestContentsAgreeWithPlainBytes does at random what can be done to a file, and
-// the same to a slice.
+// TestContentsAgreeWithPlainBytes makes the same random changes to a file and to a slice, and
+// compares them.
 func TestContentsAgreeWithPlainBytes(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for range 100 {
@@ -56,7 +56,7 @@ func TestContentsAgreeWithPlainBytes(t *testing.T) {
 				t.Fatalf("%d bytes, want %d, or others (%v)", len(got), len(model), err)
 			}
 		}
-		h.Close() // it has no name
+		h.Close() // the file has no name
 		if _, used := f.Usage(); used != 0 {
 			t.Fatalf("%d pages left", used)
 		}
@@ -117,8 +117,8 @@ func TestFullTreeIsENOSPC(t *testing.T) {
 	}
 }
 
-// TestTablesAndNamesCount: programs could make the kernel keep as much as they liked, by
-// empty files, and by single bytes far apart.
+// TestTablesAndNamesCount: without these counts, programs could make the kernel use any amount of
+// memory with empty files, or with single bytes far apart.
 func TestTablesAndNamesCount(t *testing.T) {
 	f := New()
 	_, start := f.Usage()
@@ -199,8 +199,8 @@ func TestPositionsAreSharedByDescriptorsOfOneFile(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenFarAway: writing no bytes far beyond the largest file panicked,
-// and the file stayed locked.
+// TestNothingIsWrittenFarAway: writing no bytes far beyond the largest file panicked, and left the
+// file locked.
 func TestNothingIsWrittenFarAway(t *testing.T) {
 	h, err := New().newRegular(0644).Open(O_RDWR)
 	if err != nil {

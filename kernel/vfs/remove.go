@@ -15,15 +15,15 @@ const (
 	onlyDirectory
 )
 
-// UnlinkAt takes a name away from what is no directory. The contents stay for
-// other names and open files.
+// UnlinkAt removes a name of a node that is not a directory. The contents stay for other names and
+// open files.
 //
 // Errors: EISDIR, ENOENT, EACCES, EPERM, ENOTDIR, ELOOP (wrapped with the path).
 func (f *FS) UnlinkAt(dir *Place, name string) error {
 	return pathError("unlink", name, removeAt(dir, name, noDirectory))
 }
 
-// RmdirAt takes away an empty directory.
+// RmdirAt removes an empty directory.
 //
 // Errors: ENOTEMPTY, ENOTDIR, EBUSY, EINVAL, and as UnlinkAt.
 func (f *FS) RmdirAt(dir *Place, name string) error {
@@ -52,7 +52,7 @@ func removeAt(dir *Place, name string, k kind) error {
 	full := false
 	d, isDir := p.node.(Directory)
 	if isDir {
-		full = len(d.Names()) > 0 // a bound directory is asked outside of the lock
+		full = len(d.Names()) > 0 // a bound directory is asked without holding the lock
 	}
 	switch {
 	case k == noDirectory && isDir:
@@ -72,7 +72,7 @@ func removeAt(dir *Place, name string, k kind) error {
 	return parent.remove(last.name, p.node)
 }
 
-// remove removes a name of n if it still refers to n.
+// remove removes a name if it still refers to n.
 //
 // Errors: ENOENT, ENOTEMPTY.
 func (d *Dir) remove(name string, n Node) error {

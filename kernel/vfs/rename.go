@@ -6,19 +6,19 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Renaming says what becomes of the node that has the new name.
+// Renaming says what happens to the node that has the new name already.
 type Renaming uint8
 
 const (
 	Replace   Renaming = iota
-	NoReplace          // there may be none
-	Exchange           // there must be one, and it gets the old name
+	NoReplace          // the new name must be free
+	Exchange           // both names must exist, and change places
 )
 
-// RenameAt gives a node another name in one step.
+// RenameAt moves a node to another name in one step.
 //
-// Errors: EINVAL into itself, EISDIR, ENOTDIR, ENOTEMPTY, EEXIST, EBUSY, EPERM and
-// EACCES where users make no names, ENOENT, ELOOP (wrapped with the path).
+// Errors: EINVAL into itself, EISDIR, ENOTDIR, ENOTEMPTY, EEXIST, EBUSY, EPERM and EACCES where
+// users may not create names, ENOENT, ELOOP (wrapped with the path).
 func (f *FS) RenameAt(fromDir *Place, from string, toDir *Place, to string, how Renaming) error {
 	return pathError("rename", from, f.rename(fromDir, from, toDir, to, how))
 }
@@ -69,7 +69,7 @@ type move struct {
 	old, new string
 }
 
-// check refuses what cannot be moved there. Context: fs.mu held.
+// check refuses a move that is not allowed. Context: fs.mu held.
 func (m *move) check(mustDir, noReplace bool) error {
 	n := m.from.nodes[m.old].Node
 	dir, isDir := n.(*Dir)
@@ -105,12 +105,12 @@ func (m *move) check(mustDir, noReplace bool) error {
 	return nil
 }
 
-// carryOut moves the name. Context: fs.mu held, checked.
+// carryOut moves the name after check. Context: fs.mu held.
 func (m *move) carryOut() error {
 	n := m.from.nodes[m.old].Node
 	there := m.to.nodes[m.new].Node
 	if there == n {
-		return nil // two names of one file stay, as in POSIX
+		return nil // two names of one file are left alone, as in POSIX
 	}
 	tellMoved(m.from, m.old, m.to, m.new, n)
 	if there != nil {
@@ -129,7 +129,7 @@ func (m *move) carryOut() error {
 	return err
 }
 
-// tellMoved tells the watches of both directories that a node has moved from one to the other.
+// tellMoved reports to the watches of both directories that a node has moved.
 func tellMoved(from *Dir, old string, to *Dir, new string, n Node) {
 	if watching.Load() == 0 {
 		return
@@ -139,7 +139,7 @@ func tellMoved(from *Dir, old string, to *Dir, new string, n Node) {
 	tell(to.ino, abi.IN_MOVED_TO|ofDirectory(n), cookie, new)
 }
 
-// exchange lets two nodes have each other's name. Context: fs.mu held.
+// exchange swaps the names of two nodes. Context: fs.mu held.
 func (m *move) exchange(oldMustDir, newMustDir bool) error {
 	a, b := m.from.nodes[m.old], m.to.nodes[m.new]
 	aDir, aIsDir := a.Node.(*Dir)
@@ -164,7 +164,7 @@ func (m *move) exchange(oldMustDir, newMustDir bool) error {
 	return nil
 }
 
-// settled is told that a name of d's stands for what was in another directory before.
+// settled updates the node under a name of d that was in the directory before until now.
 // Context: fs.mu held.
 func (d *Dir) settled(name string, before *Dir) {
 	n := d.nodes[name].Node

@@ -2,12 +2,12 @@ package vfs
 
 import "syscall"
 
-// Resolve bounds walks from a Place.
+// Resolve restricts walks from a Place.
 //
 // Source: Linux, openat2(2).
 type Resolve uint8
 
-// What a walk may not do; ResolveCached means nothing here, where nothing has to be waited for.
+// Restrictions of a walk; ResolveCached has no effect here, where no walk has to wait.
 const (
 	ResolveNoXDev       = 1
 	ResolveNoMagicLinks = 2
@@ -19,14 +19,14 @@ const (
 	ResolveAll = 0x3f
 )
 
-// Bounded returns p as the begin of a walk that has bounds.
+// Bounded returns p as the start of a restricted walk.
 func (p *Place) Bounded(r Resolve) *Place {
 	q := *p
 	q.resolve = r
 	return &q
 }
 
-// bounds are what a walk must keep to.
+// bounds are the restrictions of a walk.
 type bounds struct {
 	Resolve
 	from Place
@@ -59,7 +59,7 @@ func (w *walker) up() error {
 	return w.cross(w.cur.above())
 }
 
-// cross goes to another place, if it is on the same mount or that does not matter.
+// cross goes to another place, if it is on the same mount or crossing mounts is allowed.
 //
 // Errors: EXDEV.
 func (w *walker) cross(to Place) error {
@@ -70,9 +70,9 @@ func (w *walker) cross(to Place) error {
 	return nil
 }
 
-// mayFollow refuses a symbolic link.
+// mayFollow refuses a symbolic link that the walk may not follow.
 //
-// Errors: ELOOP; EXDEV for one that leads to no name, where a walk must stay beneath its begin.
+// Errors: ELOOP; EXDEV for a link that leads to no name, if the walk must stay beneath its start.
 func (w *walker) mayFollow(l Link) error {
 	_, magic := l.(Magic)
 	if !magic {

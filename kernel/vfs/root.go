@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Root is the tree of the running kernel. /tmp is there from the start; the packages
-// that make /proc, /sys and the rest bind them.
+// Root is the tree of the running kernel. /tmp exists from the start; the packages that make /proc,
+// /sys and others bind them.
 var Root = newRoot()
 
 func newRoot() *FS {
@@ -31,7 +31,7 @@ func OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File, error) 
 	return Root.OpenAt(dir, name, flag, perm)
 }
 
-// Create makes or empties a file of Root and opens it for writing.
+// Create makes a file of Root, or truncates it, and opens it for writing.
 //
 // Errors: as FS.OpenFile.
 func Create(name string) (*File, error) {
@@ -50,7 +50,7 @@ func Remove(name string) error { return Root.Remove(name) }
 // Bind puts a node into Root. Errors: as FS.Bind.
 func Bind(name string, n Node) error { return Root.Bind(name, n) }
 
-// Unbind takes a node off Root. Errors: as FS.Unbind.
+// Unbind removes a node from Root. Errors: as FS.Unbind.
 func Unbind(name string) error { return Root.Unbind(name) }
 
 // ReadDir lists a directory of Root by name.
@@ -58,15 +58,15 @@ func Unbind(name string) error { return Root.Unbind(name) }
 // Errors: ENOENT, ENOTDIR (wrapped with the path).
 func ReadDir(name string) ([]fs.DirEntry, error) { return Root.readDir(name) }
 
-// Stat tells about a node of Root.
+// Stat describes a node of Root.
 //
 // Errors: ENOENT, ENOTDIR (wrapped with the path).
 func Stat(name string) (fs.FileInfo, error) { return Root.stat(name) }
 
-// ReadFile returns all that a file of Root holds. Errors: as Open and Read.
+// ReadFile returns the contents of a file of Root. Errors: as Open and Read.
 func ReadFile(name string) ([]byte, error) { return Root.readFile(name) }
 
-// WriteFile writes p as one piece to a file of Root, which is made if need be.
+// WriteFile writes p in one call to a file of Root, and makes the file if it is missing.
 // Errors: as Open and Write.
 func WriteFile(name string, p []byte) error {
 	f, err := Create(name)

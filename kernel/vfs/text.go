@@ -6,7 +6,7 @@ import (
 	"sonde/kernel/mm/space"
 )
 
-// Text returns what says that f's program runs.
+// Text returns the space.Text with which a running program denies writing to f.
 func (f *File) Text() space.Text {
 	if r, ok := f.node.(*regular); ok {
 		return &r.access
@@ -16,7 +16,7 @@ func (f *File) Text() space.Text {
 
 // Deny implements space.Text.
 //
-// Errors: ETXTBSY while anyone has the file open for writing.
+// Errors: ETXTBSY while the file is open for writing.
 func (a *access) Deny() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -34,7 +34,7 @@ func (a *access) Allow() {
 	a.texts--
 }
 
-// noText is that of what is no file in memory.
+// noText is the Text of a file that is not in memory.
 type noText struct{}
 
 func (noText) Deny() error { return nil }

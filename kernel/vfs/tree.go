@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// FS is a tree of names. Its methods take absolute slash paths; those with At in
-// their name take paths from a Place, as programs give them; those of fs.FS, in
-// iofs.go, take the names of fs.FS.
+// FS is a tree of names. Its methods take absolute slash paths. Those with At in their name take
+// paths from a Place, as programs give them; those of fs.FS, in iofs.go, take the names of fs.FS.
 type FS struct {
 	root *Dir
 	made time.Time
 
-	used   atomic.Int64 // pages that files hold, and one for each node
-	limit  atomic.Int64 // of them; see SetLimit
-	frames atomic.Int64 // that files have
+	used   atomic.Int64 // pages of files, and one for each node
+	limit  atomic.Int64 // of used; see SetLimit
+	frames atomic.Int64 // frames of files
 
 	mu sync.RWMutex // guards all names: see Dir
 }
 
-// New returns a tree with only a root, in which users may make names.
+// New returns a tree with only a root, in which users may create names.
 func New() *FS {
 	f := &FS{made: time.Now()}
 	f.limit.Store(defaultLimit / pageSize)
@@ -54,9 +53,8 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// MkdirAll makes a directory and those above it, for the kernel: the mode of
-// the directories on the way is disregarded. perm is that of the new ones; without
-// write permission they are sealed.
+// MkdirAll makes a directory and its parents for the kernel: the modes of the parents are ignored.
+// perm is the mode of new directories; without write permission they are sealed.
 //
 // Errors: ENOTDIR (wrapped with the path).
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
@@ -92,8 +90,8 @@ func (f *FS) mkdirAll(name string, perm fs.FileMode) (*Dir, error) {
 	return d, nil
 }
 
-// Bind puts a node at a path, making the directories above it. Modes of
-// directories are disregarded: it is for the kernel, not for its users.
+// Bind puts a node at a path, and makes the directories above it. It ignores the modes of
+// directories: it is for the kernel, not for its users.
 //
 // Errors: EEXIST, ENOTDIR (wrapped with the path).
 func (f *FS) Bind(name string, n Node) error {
@@ -110,8 +108,7 @@ func (f *FS) Bind(name string, n Node) error {
 	return pathError("bind", name, err)
 }
 
-// Unbind takes a node, or a directory with all there is in it, off the tree.
-// Files that are open stay so.
+// Unbind removes a node, or a directory with everything in it, from the tree. Open files stay open.
 //
 // Errors: ENOENT, ENOTDIR (wrapped with the path).
 func (f *FS) Unbind(name string) error {
@@ -146,7 +143,7 @@ func (f *FS) Mkdir(name string) error {
 	return pathError("mkdir", name, f.mkdir(f.RootPlace(), "/"+name, 0755))
 }
 
-// Remove takes away a file or an empty directory.
+// Remove removes a file or an empty directory.
 //
 // Errors: ENOENT, ENOTEMPTY, EACCES, EPERM (wrapped with the path).
 func (f *FS) Remove(name string) error {

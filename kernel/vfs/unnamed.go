@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// openUnnamed makes a file without a name on the file system of a directory. LinkAt can
-// give it one, unless there was O_EXCL.
+// openUnnamed makes a file without a name on the file system of a directory. LinkAt can give it
+// one, unless O_EXCL is set.
 //
-// Errors: EINVAL without a way to write to it, ENOTDIR, EACCES, and as StatAt.
+// Errors: EINVAL if it is not opened for writing, ENOTDIR, EACCES, and as StatAt.
 func (f *FS) openUnnamed(dir *Place, path string, flag int, perm fs.FileMode) (*File, error) {
 	if flag&accessMask == O_RDONLY || flag&O_CREAT != 0 {
 		return nil, syscall.EINVAL
@@ -33,8 +33,8 @@ func (f *FS) openUnnamed(dir *Place, path string, flag int, perm fs.FileMode) (*
 	return file, err
 }
 
-// NewMemFile makes a file that never has a name in the tree, open for reading and
-// writing. name is for people.
+// NewMemFile makes a file that never has a name in the tree, open for reading and writing. name is
+// shown to people.
 func (f *FS) NewMemFile(name string) (*File, error) {
 	r := f.newRegular(0777)
 	r.access.memory = true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUnnamedFile: O_TMPFILE makes a file that is gone when it is closed, or gets one name.
+// TestUnnamedFile: a file made by O_TMPFILE ends when it is closed, or gets one name.
 func TestUnnamedFile(t *testing.T) {
 	f := New()
 	open := func(flag int) (*File, error) { return f.OpenAt(f.RootPlace(), "/", O_TMPFILE|flag, 0600) }

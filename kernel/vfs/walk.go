@@ -13,25 +13,25 @@ const (
 	maxLinks = 40 // symbolic links in one walk
 )
 
-// walker is a walk along a path.
+// walker is the state of a walk along a path.
 type walker struct {
 	cur     Place
 	viewer  any
 	links   int
-	missing string // the name that is not there, if it was the last of the path
-	creates bool   // a file, if the last name is not there: it has no slash behind it
+	missing string // the name that was not found, if it was the last of the path
+	creates bool   // a missing last name may be created as a file: no slash follows it
 	bounds  bounds
 }
 
-// walkFrom is a walk that begins at a place, and keeps to its bounds.
+// walkFrom starts a walk at a place, with its restrictions.
 func walkFrom(from *Place) walker {
 	begin := *from
 	begin.resolve = 0
 	return walker{cur: begin, viewer: from.viewer, bounds: bounds{from.resolve, begin}}
 }
 
-// walk finds the place of a path that begins at from. follow says whether a
-// symbolic link at the end is followed.
+// walk finds the place of a path that begins at from. follow says whether a symbolic link at the
+// end is followed.
 //
 // Errors: ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, and those of directories.
 func walk(from *Place, path string, follow bool) (Place, error) {
@@ -67,7 +67,7 @@ func (w *walker) run(path string, follow bool) error {
 	}
 }
 
-// cut takes the first name off a path. What is left begins with a slash or is empty.
+// cut splits the first name off a path. The rest begins with a slash or is empty.
 func cut(path string) (name, rest string) {
 	path = strings.TrimLeft(path, "/")
 	if i := strings.IndexByte(path, '/'); i >= 0 {
@@ -76,8 +76,8 @@ func cut(path string) (name, rest string) {
 	return path, ""
 }
 
-// step goes to a name of the current directory, or returns the path that stands
-// for it if it is a symbolic link to be followed.
+// step goes to a name in the current directory. If it is a symbolic link to be followed, it returns
+// the path that replaces it.
 func (w *walker) step(name, rest string, follow bool) (target string, err error) {
 	if _, ok := w.cur.node.(Directory); !ok {
 		return "", syscall.ENOTDIR
@@ -110,7 +110,7 @@ func (w *walker) step(name, rest string, follow bool) (target string, err error)
 	return "", w.cross(next)
 }
 
-// follow returns where a symbolic link leads from here.
+// follow returns the target of a symbolic link, or goes to it if it is a Jumper.
 func (w *walker) follow(l Link) (string, error) {
 	if w.links++; w.links > maxLinks {
 		return "", syscall.ELOOP
@@ -145,14 +145,14 @@ func targetFor(l Link, viewer any) (string, error) {
 	return l.Target()
 }
 
-// final is the last name of a path and the directory that it is in.
+// final is the last name of a path and the directory that contains it.
 type final struct {
 	dir   Place
 	name  string // "/" for the root itself
-	slash bool   // there is a slash behind it: it must be a directory
+	slash bool   // a slash follows: it must be a directory
 }
 
-// walkTo finds the directory of the last name of a path, which need not be there.
+// walkTo finds the directory of the last name of a path; that name need not exist.
 //
 // Errors: as walk.
 func walkTo(from *Place, path string) (final, error) {
@@ -181,18 +181,18 @@ func walkTo(from *Place, path string) (final, error) {
 	return f, err
 }
 
-// memory returns the directory in memory in which users make and remove names.
+// memory returns the directory in memory in which users create and remove names.
 //
 // Errors: EACCES.
 func (f *final) memory(force bool) (*Dir, error) {
 	d, ok := f.dir.node.(*Dir)
 	if !ok || d.sealed && !force {
-		return nil, syscall.EACCES // it makes its own names, or has all it gets
+		return nil, syscall.EACCES // the kernel makes its names
 	}
 	return d, nil
 }
 
-// plain refuses the names that are not entries: the root, "." and "..".
+// plain refuses names that are not entries: the root, "." and "..".
 func (f *final) plain(err error) error {
 	switch f.name {
 	case "/", ".", "..":

@@ -8,18 +8,18 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Watches: inotify. What programs do with files and names is reported to the watches of the
-// node, or the directory that it is in. The kernel's own making of names (Bind, MkdirAll)
-// is not.
+// Watches, for inotify. What programs do with files and names is reported to the watches of the
+// node and of the directory that contains it. Names that the kernel itself makes (Bind, MkdirAll)
+// are not reported.
 //
-// Locks: FS.mu > watches.mu > what Watcher takes.
+// Locks: FS.mu > watches.mu > locks that a Watcher takes.
 
 // Watcher is told what happens to a node. Its methods neither block nor use this package.
 type Watcher interface {
-	// Happened is called for an event that the watch's mask has. name is that of an entry, ""
-	// if the node itself is meant; cookie is the same for the two halves of a rename.
+	// Happened is called for an event that the watch's mask includes. name is the name of an entry,
+	// or "" for the node itself; both halves of a rename have the same cookie.
 	Happened(w *Watch, what, cookie uint32, name string)
-	// Gone is told that the watch is no more: the node is gone, or IN_ONESHOT had its event.
+	// Gone is called when the watch has ended: the node is gone, or IN_ONESHOT has had its event.
 	Gone(w *Watch)
 }
 
@@ -32,19 +32,19 @@ type Watch struct {
 
 var watches struct {
 	mu sync.Mutex
-	by map[uint64][]*Watch // by inode number, which all trees have in common; guarded by mu
+	by map[uint64][]*Watch // by inode number, which is unique over all trees; guarded by mu
 }
 
-// watching counts the watches, so that to tell nobody costs no more than a load.
+// watching counts the watches, so that an event without watches costs one load.
 var watching atomic.Int32
 
-// cookies is the last one that a rename has had.
+// cookies is the cookie of the last rename.
 var cookies atomic.Uint32
 
-// Ino returns the inode number of what is at p.
+// Ino returns the inode number of the node at p.
 func (p *Place) Ino() uint64 { return p.info().Ino }
 
-// Watch makes a watch of what is at p.
+// Watch makes a watch of the node at p.
 func (p *Place) Watch(to Watcher, mask uint32) *Watch {
 	i := p.info()
 	w := &Watch{Ino: i.Ino, Dev: i.Dev, to: to, mask: mask}
@@ -72,7 +72,7 @@ func (w *Watch) Mask() uint32 {
 	return w.mask
 }
 
-// Drop ends w, and reports whether it was there still. Gone is not called.
+// Drop ends w, and reports whether it still existed. Gone is not called.
 func (w *Watch) Drop() bool {
 	watches.mu.Lock()
 	defer watches.mu.Unlock()
@@ -112,7 +112,7 @@ func tellNode(n Node, what uint32) {
 	}
 }
 
-// unlinked goes with an event of a file that has lost the name by which it was opened.
+// unlinked marks an event of a file that has lost the name by which it was opened.
 const unlinked = 1 << 31
 
 // tellAll is tell with mu held.
@@ -130,7 +130,7 @@ func tellAll(ino uint64, what, cookie uint32, name string) {
 	}
 }
 
-// ended tells the watches of a node that can no longer be reached, and ends them.
+// ended ends the watches of a node that can no longer be reached, and tells them so.
 func ended(ino uint64) {
 	if watching.Load() == 0 {
 		return
@@ -145,8 +145,8 @@ func ended(ino uint64) {
 	delete(watches.by, ino)
 }
 
-// happened tells of what is at p: first who watches the directory, then who watches it
-// itself.
+// happened reports an event of the node at p: first to the watches of its directory, then to its
+// own.
 func (p *Place) happened(what uint32) {
 	if watching.Load() == 0 || p.fs == nil || what == 0 {
 		return
@@ -176,15 +176,15 @@ func ofDirectory(n Node) uint32 {
 	return 0
 }
 
-// nameOf is where a node was put when it was renamed last.
+// nameOf is the place of a node after its last rename.
 type nameOf struct {
 	dir  *Dir
 	name string
 }
 
-// entry returns the directory that p is in, 0 for a root, and its name there. Where p has
-// been renamed since it was found, these are the new ones; now is false if it has been
-// removed.
+// entry returns the inode number of the directory that contains p, 0 for a root, and its name
+// there. If p has been renamed since it was found, these are the new ones; now is false if it has
+// been removed.
 func (p *Place) entry() (up uint64, name string, now bool) {
 	p.fs.mu.RLock()
 	defer p.fs.mu.RUnlock()

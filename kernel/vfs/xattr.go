@@ -14,18 +14,17 @@ import (
 const (
 	xattrName  = 255
 	xattrValue = 64 << 10
-	xattrRoom  = 64 << 10 // of all names and values of a file, so that nobody fills the memory
+	xattrRoom  = 64 << 10 // of all names and values of a file, so that one file cannot fill the memory
 )
 
 // xattrs are the extended attributes of an inode, by name. Guarded by inode.mu.
 type xattrs map[string][]byte
 
-// Attributed is a node that can have extended attributes.
+// Attributed is a node with extended attributes.
 type Attributed interface {
-	// SetXattr sets one. Errors: EEXIST, ENODATA for what create and replace say; E2BIG,
-	// ENOSPC.
+	// SetXattr sets one. Errors: EEXIST, ENODATA as create and replace demand; E2BIG, ENOSPC.
 	SetXattr(name string, value []byte, create, replace bool) error
-	// Xattr returns one, which the caller may not change. Errors: ENODATA.
+	// Xattr returns one, which the caller may not modify. Errors: ENODATA.
 	Xattr(name string) ([]byte, error)
 	// Xattrs returns the names, sorted.
 	Xattrs() []string
@@ -98,7 +97,7 @@ func (i *inode) RemoveXattr(name string) error {
 	return nil
 }
 
-// ChangeXattrs calls f with what n has of extended attributes, and tells who watches n.
+// ChangeXattrs calls f with the extended attributes of n, and reports the change to watches.
 //
 // Errors: EOPNOTSUPP for a node that the kernel makes; those of f.
 func ChangeXattrs(n Node, f func(Attributed) error) error {

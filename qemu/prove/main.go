@@ -12,7 +12,8 @@
 // mutant whose test was skipped is run again each time.
 //
 // The page is written when all units of all parts have been run. A run of some parts, or of
-// a shard, prints its table instead and does not write the page.
+// a shard, prints its table instead and does not write the page. With -page it is written
+// of what there is, and says of which parts units are missing.
 //
 // The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
 // not be run.
@@ -155,19 +156,6 @@ func prove(ctx context.Context, o options, log io.Writer) (findings int, err err
 		return 0, err
 	}
 	return findings, writePage(m, results, of, filepath.Join(root, "docs"))
-}
-
-// wholePage says why there is no page to be written, nil if there is one.
-func (o options) wholePage(results []result) error {
-	if !o.page && (len(o.parts) < len(parts) || o.of > 1) {
-		return errors.New("the page stays as it is: not all was asked for")
-	}
-	for _, r := range results {
-		if r.done < r.all {
-			return fmt.Errorf("the page stays as it is: of %s, %d units of %d have been run", r.part.Name, r.done, r.all)
-		}
-	}
-	return nil
 }
 
 // prepare builds the image and returns its folder of results, with a copy of the image:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,22 @@ func (r *result) add(o Outcome) {
 	r.sum.Seconds += o.Seconds
 }
 
+// wholePage says why there is no page to be written, nil if there is one.
+func (o options) wholePage(results []result) error {
+	if o.page {
+		return nil
+	}
+	if len(o.parts) < len(parts) || o.of > 1 {
+		return errors.New("the page stays as it is: not all was asked for")
+	}
+	for _, r := range results {
+		if r.done < r.all {
+			return fmt.Errorf("the page stays as it is: of %s, %d units of %d have been run", r.part.Name, r.done, r.all)
+		}
+	}
+	return nil
+}
+
 // writePage writes proof.md and proof.png into dir.
 func writePage(m *Machines, results []result, of origin, dir string) error {
 	var reached []uint64
@@ -65,7 +82,7 @@ func writePage(m *Machines, results []result, of origin, dir string) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, pageHead, of, seen.all, seen.probed, percent(seen.reached, seen.all))
+	fmt.Fprintf(&b, pageHead, of, shows(results, seen))
 	b.WriteString(table(results))
 	for _, r := range results {
 		b.WriteString(details(r))
@@ -80,7 +97,33 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(all, 1)))
 }
 
-// The head is a format, of the origin and of what the map has seen.
+// shows is what the run shows, of what has been run.
+func shows(results []result, seen view) string {
+	var b strings.Builder
+	var missing []string
+	probed, findings := 0, 0
+	for _, r := range results {
+		if r.done < r.all {
+			missing = append(missing, fmt.Sprintf("of %s, %d units of %d", r.part.Name, r.done, r.all))
+		}
+		if r.part.Name == instructions.Name {
+			probed = r.sum.count("boundaries")
+		}
+		findings += len(r.sum.Findings)
+	}
+	if missing != nil {
+		fmt.Fprintf(&b, "- The run is not whole. What was run: %s; and all of the other parts. What follows is of\n"+
+			"  what was run.\n", strings.Join(missing, "; "))
+	}
+	found := "Nothing was found to be wrong: no probe\n  changed the result of the work."
+	if findings > 0 {
+		found = fmt.Sprintf("%d findings are\n  listed below.", findings)
+	}
+	fmt.Fprintf(&b, pageShows, seen.all, seen.probed, probed, found, percent(seen.reached, seen.all))
+	return b.String()
+}
+
+// The head is a format, of the origin and of what the run shows.
 const pageHead = `# The proof run
 
 ` + "`make prove`" + ` checks that no probe harms the kernel, and writes this page and its map:
@@ -97,17 +140,22 @@ Made from %s.
 
 What the run shows:
 
-- Of the %d instructions of the image, %d got a probe in each possible way. No probe
-  changed the result of the work.
-- %s of the instructions were executed while they had a probe: by the repeated work, or by a wider
-  one (part "wide": programs, all commands, modules, and the kernel's own tests), where each instruction
-  has a breakpoint until it has been hit 30 times. For the others, the run shows that a probe can be set and removed,
-  and (part "encodings") that the copy does what the original does. It does not show a hit.
-- The run does not cover code that the work does not reach, other devices, or other processors
-  than QEMU's. A table below says in which packages that code is.
-
+%s
 ## Table
 
+`
+
+// A format, of the numbers of instructions (all, those that can have a probe, those that got
+// one), what was found, and the share that was reached.
+const pageShows = `- Of the %d instructions of the image, %d can have a probe. %d got one in each
+  possible way. %s
+- %s of the instructions of the image were executed while they had a probe: by the repeated work,
+  or by a wider one (part "wide": programs, all commands, modules, and the kernel's own tests), where
+  each instruction has a breakpoint until it has been hit three times. For the others, the run shows
+  that a probe can be set and removed, and (part "encodings") that the copy does what the original
+  does. It does not show a hit.
+- The run does not cover code that the work does not reach, other devices, or other processors
+  than QEMU's. A table below says in which packages that code is.
 `
 
 const pagePackages = `

@@ -52,3 +52,13 @@ func plus(list []Count, name string, n int) []Count {
 	}
 	return append(list, Count{name, n})
 }
+
+// count is the number called name, 0 if there is none.
+func (o *Outcome) count(name string) int {
+	for _, c := range o.Counts {
+		if c.Name == name {
+			return c.N
+		}
+	}
+	return 0
+}

@@ -32,9 +32,9 @@ var wide = Part{
 var tour string
 
 const (
-	widePerUnit = 3000 // functions
+	widePerUnit = 4300 // functions
 	wideCost    = 5 * time.Minute
-	wideMemory  = "3G" // for two hundred thousand probes
+	wideMemory  = "3G" // for three hundred thousand probes
 )
 
 // wideSilence is how long one line of the tour may take, wideLimit all of them: a busy host gives
@@ -51,7 +51,7 @@ func wideUnits(m *Machines) (all []Unit, err error) {
 	}
 	key, err := wideKey()
 	for from := 0; from < n; from += widePerUnit {
-		to, smp := min(from+widePerUnit, n), []int{1, 2, 4}[from/widePerUnit%3]
+		to, smp := min(from+widePerUnit, n), 1+from/widePerUnit%2
 		all = append(all, Unit{
 			Name: fmt.Sprintf("%05d-%05d smp%d", from, to, smp), Key: key, Cost: wideCost,
 			Run: func(ctx context.Context) Outcome { return m.everythingOnce(ctx, smp, from, to, tour, widePrograms...) },

@@ -30,15 +30,16 @@ const (
 	batch = 256
 )
 
-// targets returns the addresses of assembly. What Go calls by the name of such a
-// function is a wrapper, of two calls, whose first instruction is another.
+// targets returns the addresses of assembly functions. Go code that names such a function gets a
+// wrapper of two calls, whose first instruction is another one.
 func targets() (mov, jmp, int3, spill, store uintptr)
 
-func spill() // for go vet, which wants to know of a function with a frame
+func spill() // go vet wants a declaration of a function with a frame
 
 var codeMov, codeJmp, codeInt3, codeSpill, codeStore = targets()
 
-// asm is the code at *p as a func: the address of a word that holds the code's.
+// asm returns the code at *p as a func: a func value is the address of a word with the code's
+// address.
 func asm(p *uintptr) func() { return *(*func())(unsafe.Pointer(&p)) }
 
 var (
@@ -56,7 +57,7 @@ var sink [4]byte
 
 func callGo() { targetGo(1, 2) }
 
-// counts is what the handlers do: one counter per CPU.
+// counts is what the handlers count: one counter per CPU.
 var counts [trap.MaxCPUs]struct {
 	n uint64
 	_ [7]uint64
@@ -86,7 +87,7 @@ type row struct {
 	name   string
 	target func()
 	plant  func() (remove func(), err error) // nil: nothing
-	hits   int                               // that one call gives
+	hits   int                               // of one call
 	jump   bool                              // the probes are optimized
 }
 
@@ -112,14 +113,14 @@ var rows = []row{
 	{name: "x", target: callMov, plant: plantX, hits: 1},
 }
 
-// plantW watches what targetStore writes, plantX where targetMov begins.
+// plantW watches the variable that targetStore writes, plantX the start of targetMov.
 func plantW() (func(), error) {
 	return watch(uintptr(unsafe.Pointer(&written)), 8, kwatch.Write)
 }
 
 func plantX() (func(), error) { return watch(codeMov, 1, kwatch.Execute) }
 
-// bareDebug is plant with the least trap that there can be.
+// bareDebug is plant with the shortest possible trap.
 func bareDebug(plant func() (func(), error)) func() (func(), error) {
 	return func() (func(), error) {
 		remove, err := plant()
@@ -136,7 +137,7 @@ func watch(addr uintptr, length int, typ kwatch.Type) (func(), error) {
 	return func() { kwatch.UnregisterKwatch(reg) }, err
 }
 
-// written is what targetStore writes.
+// written is the variable that targetStore writes.
 var written uint64
 
 func bare(step bool) func() (func(), error) {
@@ -185,14 +186,13 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 // ErrName says that no row has that name.
 var ErrName = errors.New("there is no such row")
 
-// Run measures the rows that args name, all with none, and prints them to out.
-// args may name the groups "reg" and "ureg" (registration) and "scale" (a second CPU)
-// too, and "load" (many probes), which takes longest and is measured only then, as are the rows
-// that have a depth.
-// programs, where user probes are measured, may be nil.
+// Run measures the rows that args name, all of them if there are no args, and prints them to out.
+// args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU) and "load"
+// (many probes). load, and the rows that have a depth, take longest and are measured only if named.
+// programs, in which user probes are measured, may be nil.
 //
-// Errors: ErrName, before anything is measured; what registering returns; ENOSYS a row
-// is named that needs programs, and there are none.
+// Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
+// needs programs, and there are none.
 func Run(out io.Writer, programs *proc.Table, args []string) error {
 	for _, name := range args {
 		if !known(name) {
@@ -233,7 +233,7 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 	return nil
 }
 
-// known reports whether name is a row's, or that of several.
+// known reports whether name is the name of a row or of a group.
 func known(name string) bool {
 	return slices.Contains([]string{"reg", "ureg", "load", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
@@ -263,19 +263,18 @@ func (r *row) run(w io.Writer) error {
 
 // pads are functions that no row calls.
 //
-// Under QEMU it matters where things lie, and the median should depend on that as little
-// as possible. So each run uses other places for what a hit needs: probes on one pad
-// more, and its own elsewhere; and a stack that is a page longer.
+// Under QEMU, times depend on addresses, and the median should depend on them as little as
+// possible. So each run uses other addresses for what a hit needs: probes on one more pad, its own
+// probe elsewhere, and a stack that is a page longer.
 //
-// Code: the targets of jumps to other pages are found through a table in which all
-// addresses of a page share 64 entries, and distant pages the same ones
-// (tb_jmp_cache). Two targets of one hit that share an entry are searched for at every
-// hit, in one build and not in the next.
+// Code: the targets of jumps to other pages are found through a table in which all addresses of a
+// page share 64 entries, and distant pages the same ones (tb_jmp_cache). Two targets of one hit
+// that share an entry are searched for at every hit, in one build and not in the next.
 //
-// Data: the TLB has one entry for all pages whose numbers are equal modulo 256. A
-// hit uses some 18 pages. Two of them that share an entry cost about 20 ns whenever
-// one comes after the other, and pages of the heap lie elsewhere in each boot. That
-// is part of why row k differs between boots, not all of it.
+// Data: the TLB has one entry for all pages whose numbers are equal modulo 256. A hit uses some 18
+// pages. Two of them that share an entry cost about 20 ns whenever one comes after the other, and
+// pages of the heap lie elsewhere in each boot. That is part of why row k differs between boots,
+// not all of it.
 var pads = []string{"sonde/shell/bench.scale", "sonde/shell/bench.registration", "sonde/shell/bench.many", "sonde/shell/bench.pair"}
 
 // deeper calls f that many pages further down the stack.
@@ -291,7 +290,7 @@ func deeper(pages int, f func() int64) int64 {
 	return n
 }
 
-// planted returns what f does in the given run, with the row's probes.
+// planted returns the result of f in the given run, with the row's probes.
 func (r *row) planted(run int, f func() int64) (int64, error) {
 	if r.plant == nil {
 		return deeper(run, f), nil
@@ -313,8 +312,8 @@ func (r *row) planted(run int, f func() int64) (int64, error) {
 	return deeper(run, f), nil
 }
 
-// perCall returns picoseconds per call of f. The int3 of a bare trap cannot be
-// called without one: its base is a plain call.
+// perCall returns picoseconds per call of f. A bare trap's int3 is inside a function: its base is a
+// plain call.
 func perCall(f func(), name string) int64 {
 	if strings.HasPrefix(name, "bare") || name == "trap" {
 		f = callMov
@@ -326,17 +325,17 @@ func perCall(f func(), name string) int64 {
 	return (cpu.Nanotime() - from) * 1000 / calls
 }
 
-// A figure is what some runs of one measurement came to, in order.
+// A figure is the results of some runs of one measurement, sorted.
 type figure []int64
 
-// String renders the median and the spread.
+// String formats the median and the range.
 func (f figure) String() string {
 	return fmt.Sprintf("%d\t%d..%d", f.median(), f[0], f[len(f)-1])
 }
 
 func (f figure) median() int64 { return f[len(f)/2] }
 
-// net returns f without base, in thousandths.
+// net returns f minus base, in thousandths.
 func (f figure) net(base int64) figure {
 	f = slices.Clone(f)
 	for i := range f {
@@ -345,7 +344,7 @@ func (f figure) net(base int64) figure {
 	return f
 }
 
-// measure collects what f returns in all runs.
+// measure collects the results of f in all runs.
 func measure(f func(run int) (int64, error)) (figure, error) {
 	var all figure
 	for i := range runs {

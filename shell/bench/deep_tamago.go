@@ -11,12 +11,12 @@ import (
 	"sonde/kprobes"
 )
 
-// deepCalls is how often a function is called that calls itself: a multiple of each depth.
+// deepCalls is how often the recursive function is called: a multiple of each depth.
 const deepCalls = 64_000
 
-// A deepRow measures a return probe on a function that calls itself: what a call costs must not
-// depend on how many are in progress. The stack grows meanwhile, in a goroutine of its own, and
-// whatever moves it looks for the real return addresses.
+// A deepRow measures a return probe on a recursive function: the cost of a call must not depend on
+// how many calls are in progress. Meanwhile the stack grows, in a goroutine of its own, and moving
+// it needs the real return addresses.
 type deepRow struct {
 	name  string
 	depth int

@@ -15,9 +15,9 @@ import (
 	"sonde/optprobe"
 )
 
-// load prints what a hit costs, and registering a probe and the opposite, with so many
-// probes registered: NAME_with_N. Neither may depend on the number: of hits by more than a
-// fifth, of registering by more than half.
+// load prints the cost of a hit, and of registering and unregistering a probe, with so many probes
+// registered: NAME_with_N. Neither may depend on the number: hits by at most a fifth, registering
+// by at most half.
 func load(w io.Writer) error {
 	for _, n := range []int{1, 100, 5000} {
 		others, err := elsewhere(n - 1)
@@ -53,11 +53,11 @@ func loaded(w io.Writer, n int, others []*kprobes.Kprobe) error {
 	return err
 }
 
-// apart is how many bytes are between two probes at least: a jump covers some.
+// apart is the least number of bytes between two probes: a jump covers some.
 const apart = 24
 
-// elsewhere returns n probes on what neither a row nor registering executes: their hits
-// would add to the figures. It is tried out.
+// elsewhere returns n probes on instructions that neither a row nor registering executes, because
+// their hits would count. It tries that out.
 func elsewhere(n int) (ks []*kprobes.Kprobe, err error) {
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	optprobe.Optimization.Store(false)
@@ -78,7 +78,7 @@ func elsewhere(n int) (ks []*kprobes.Kprobe, err error) {
 	return ks, err
 }
 
-// places returns probes on n instructions, of functions that can be probed everywhere.
+// places returns probes on n instructions, in functions that can be probed everywhere.
 func places(n int) (ks []*kprobes.Kprobe) {
 	for s := range kallsyms.Kernel().Text {
 		if len(ks) >= n {
@@ -96,7 +96,7 @@ func places(n int) (ks []*kprobes.Kprobe) {
 			}
 			return true
 		})
-		if kprobes.RegisterKprobes(in) == nil { // else something in it cannot be probed
+		if kprobes.RegisterKprobes(in) == nil { // otherwise it has an instruction that cannot be probed
 			kprobes.UnregisterKprobes(in)
 			ks = append(ks, in...)
 		}

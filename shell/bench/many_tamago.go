@@ -11,8 +11,8 @@ import (
 	"sonde/optprobe"
 )
 
-// many returns probes on the entries of 256 functions that can be optimized, and
-// that nothing calls while probes come and go: their hits would add to the figure.
+// many returns probes on the entries of 256 functions that can be optimized and are not called
+// while probes are registered: their hits would count.
 func many() (ks []*kprobes.Kprobe, err error) {
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	optprobe.Optimization.Store(true)

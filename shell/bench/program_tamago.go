@@ -17,9 +17,9 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// A program of a few instructions: it writes a byte, calls a function n times, writes a
-// byte, and exits. Each write takes the time here, so what is between them is the
-// loop alone, with no clock of the program's and no start of one.
+// A program of a few instructions: it writes a byte, calls a function n times, writes a byte, and
+// exits. Each write is timed here, so the difference is the loop alone, without a clock in the
+// program and without its start.
 const (
 	programPath = "/bench-program"
 	programBase = 0x400000
@@ -27,7 +27,7 @@ const (
 	targetAt    = programBase + headerSize + 64 // the function
 )
 
-// programCode are the instructions up to the function.
+// programCode is the instructions in front of the function.
 func programCode(n uint32) []byte {
 	code := []byte{0x41, 0xBC, 0, 0, 0, 0} // mov r12d, n
 	binary.LittleEndian.PutUint32(code[2:], n)
@@ -79,7 +79,7 @@ func programFile(n uint32, target []byte) []byte {
 	return append(b, code...)
 }
 
-// times is the program's output: when it writes.
+// times is the program's output: it records when the program writes.
 type times struct {
 	vfs.Stream
 	at chan int64
@@ -94,15 +94,14 @@ func (t *times) WriteAt(p []byte, _ int64) (int, error) {
 
 func (t *times) Close() error { return nil }
 
-// A loop is the program while it runs.
+// A loop is the running program.
 type loop struct {
 	*proc.Process
 	table *proc.Table
 	times
 }
 
-// startLoop starts the program, which calls target n times. ready is called before it
-// runs.
+// startLoop starts the program, which calls target n times. ready is called before it runs.
 func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Process)) (*loop, error) {
 	f, err := vfs.OpenAt(vfs.Root.RootPlace(), programPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
 	if err != nil {
@@ -132,7 +131,7 @@ func start(table *proc.Table, ready func(*proc.Process), args ...string) (l *loo
 	return l, err
 }
 
-// end waits until the program has ended, and forgets it.
+// end waits until the program has ended, and frees it.
 func (l *loop) end() error {
 	<-l.Done()
 	status := l.Status()

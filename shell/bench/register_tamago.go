@@ -16,7 +16,7 @@ import (
 	"sonde/optprobe"
 )
 
-// optimize makes the registered probes be hit by jumps, or by traps.
+// optimize makes registered probes use jumps, or traps.
 func optimize(jumps bool) error {
 	if err := optprobe.Optimization.Store(jumps); err != nil || !jumps {
 		return err
@@ -25,7 +25,7 @@ func optimize(jumps bool) error {
 		return err
 	}
 	for _, left := range kprobes.Candidates() {
-		// Those that are elsewhere (load) need not be.
+		// Probes of load, which are elsewhere, may use either.
 		if where := kprobes.Where(left.Addr); strings.HasPrefix(where, "sonde/shell/bench.") {
 			return fmt.Errorf("the probe at %s is not optimized", where)
 		}
@@ -33,7 +33,7 @@ func optimize(jumps bool) error {
 	return nil
 }
 
-// registration measures what is done once per probe, or once for many.
+// registration measures registering one probe, and many at once.
 func registration(w io.Writer) error {
 	var failed error
 	print := func(name string, f func() (time.Duration, error)) {
@@ -86,7 +86,7 @@ func pair() (time.Duration, error) {
 	return time.Since(from) / n, nil
 }
 
-// group registers ks, waits until done says so, if given, and unregisters them.
+// group registers ks, waits until done returns true, if it is not nil, and unregisters them.
 func group(ks []*kprobes.Kprobe, done func([]*kprobes.Kprobe) bool) (in, out time.Duration, err error) {
 	from := time.Now()
 	if err := kprobes.RegisterKprobes(ks); err != nil {
@@ -105,7 +105,7 @@ func group(ks []*kprobes.Kprobe, done func([]*kprobes.Kprobe) bool) (in, out tim
 	return in, time.Since(from), err
 }
 
-// optimized reports whether all of ks are hit by jumps.
+// optimized reports whether all of ks use jumps.
 func optimized(ks []*kprobes.Kprobe) bool {
 	return !slices.ContainsFunc(ks, func(k *kprobes.Kprobe) bool { return !kprobes.Optimized(k.Addr) })
 }

@@ -14,9 +14,9 @@ import (
 	"sonde/kernel/proc"
 )
 
-// scale prints how often one probe is hit per second, in all, from one CPU and
-// from two: NAME_x1_per_s and NAME_x2_per_s. Rows call, without a probe, say what
-// a second CPU of this machine is worth.
+// scale prints how many hits per second one probe has in total, from one CPU and from two:
+// NAME_x1_per_s and NAME_x2_per_s. Rows call, without a probe, show the effect of a second CPU
+// itself.
 func scale(w io.Writer, programs *proc.Table) error {
 	for _, name := range []string{"call", "b", "o", "ro"} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
@@ -43,9 +43,8 @@ func (r *row) scale(w io.Writer) error {
 	return nil
 }
 
-// perSecond makes n goroutines call f for a while and returns the calls per second,
-// in all. A while, and not a number of calls: those could take minutes where
-// the host is slow.
+// perSecond makes n goroutines call f for a fixed time and returns the calls per second in total. A
+// fixed number of calls could take minutes on a slow host.
 func perSecond(f func(), n int) int64 {
 	const while = 150 * time.Millisecond
 	var all sync.WaitGroup

@@ -37,8 +37,8 @@ TEXT ·targetInt3(SB),NOSPLIT|NOFRAME,$0
 	NOP
 	RET
 
-// What saving and restoring the registers of a trap costs: 14 general and 16
-// SSE registers.
+// spill saves and restores the registers of a trap, to measure that: 14 general and 16 SSE
+// registers.
 TEXT ·spill(SB),NOSPLIT,$400
 	MOVUPS	X0, 0(SP)
 	MOVUPS	X1, 16(SP)

@@ -24,7 +24,7 @@ var userHits uint64
 type userRow struct {
 	name   string
 	target []byte    // nil: myfunc of myprog, a Go program
-	way    place.Way // how the instruction is to be done
+	way    place.Way // how the instruction is executed
 	ret    bool      // a return probe
 	bare   *proc.Engine
 	depth  uint32 // the function calls itself until so many calls are in progress; 0: it does not
@@ -37,8 +37,8 @@ var (
 	imul = []byte{0x48, 0x0F, 0xAF, 0xC0, 0xC3} // imul rax, rax; ret
 )
 
-// What a hit by a jump would at least cost a program: to go to a detour, which enters the kernel
-// by SYSCALL and keeps what that loses below the red zone, and back.
+// The least cost of a hit by a jump in a program: a jump to a detour, which enters the kernel by
+// SYSCALL and saves the registers that this loses below the red zone, and back.
 var (
 	userInt3    = []byte{0xCC, 0xC3}       // int3; ret
 	userSyscall = []byte{0x0F, 0x05, 0xC3} // syscall; ret
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// The least that such an event can be in the kernel.
+// The least cost of such an event in the kernel.
 var (
 	bareException = &proc.Engine{Exception: func(*proc.Thread, int) bool { userHits++; return true }}
 	bareSyscall   = &proc.Engine{Syscall: func(t *proc.Thread) bool {
@@ -81,7 +81,7 @@ var userRows = []userRow{
 }
 
 // deepUser is a function that calls itself until depth calls are in progress. It counts them in
-// R13, which is 0 when a program begins.
+// R13, which is 0 when a program starts.
 func deepUser(depth uint32) []byte {
 	code := []byte{0x90, 0x41, 0xFF, 0xC5, 0x41, 0x81, 0xFD} // nop; inc r13d; cmp r13d, depth
 	code = binary.LittleEndian.AppendUint32(code, depth)
@@ -93,7 +93,7 @@ func deepUser(depth uint32) []byte {
 	)
 }
 
-// runUser measures the rows of user probes that are wanted.
+// runUser measures the wanted rows of user probes.
 func runUser(out io.Writer, table *proc.Table, args []string, wanted func(name string) bool) error {
 	for _, r := range userRows {
 		if !wanted(r.name) || r.depth > 0 && len(args) == 0 {
@@ -133,7 +133,7 @@ func (r *userRow) run(w io.Writer, table *proc.Table) error {
 	return err
 }
 
-// force makes points use the way that the row is about, until undo.
+// force makes points use the way that the row measures, until undo.
 func (r *userRow) force() (undo func(), err error) {
 	if r.bare != nil || r.target == nil {
 		return func() {}, nil
@@ -145,7 +145,7 @@ func (r *userRow) force() (undo func(), err error) {
 	return func() { uprobes.Force(place.Refused) }, err
 }
 
-// hits is how many a program has: myprog prints the result of two further calls.
+// hits is how many hits a program has: myprog prints the result of two more calls.
 func (r *userRow) hits() uint64 {
 	switch {
 	case r.target == nil:
@@ -190,7 +190,7 @@ func (r *userRow) perCall(table *proc.Table, hits *uint64) (int64, error) {
 	return (to - from) * 1000 / n, nil
 }
 
-// begin starts the row's program, and probes it.
+// begin starts the row's program with its probe.
 func (r *userRow) begin(table *proc.Table, hits *uint64) (l *loop, remove func(), err error) {
 	var failed error
 	remove = func() {}

@@ -15,8 +15,8 @@ import (
 	"sonde/uprobes"
 )
 
-// userRegistration prints how long it takes to register a probe in a process that
-// runs, and from then to its first hit.
+// userRegistration prints how long it takes to register a probe in a running process, and then
+// until its first hit.
 func userRegistration(w io.Writer, table *proc.Table) error {
 	l, err := startLoop(table, nop, 1<<32-1, nil)
 	if err != nil {
@@ -41,8 +41,8 @@ func userRegistration(w io.Writer, table *proc.Table) error {
 	return nil
 }
 
-// firstHit returns in nanoseconds when RegisterUprobe has returned, and when the handler
-// was called first.
+// firstHit returns the time in nanoseconds until RegisterUprobe returned, and until the first call
+// of the handler.
 func firstHit(pid int) (registered, hit int64, err error) {
 	first := make(chan int64, 1)
 	u := &uprobes.Uprobe{Pid: pid, Vaddr: targetAt, Handler: func(*uprobes.Uprobe, *amd64.Regs) {

@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/proc"
 )
 
-// scaleUser is scale for user probes: programs of one thread, each probed.
+// scaleUser is scale for user probes: single-threaded programs, each with a probe.
 func scaleUser(w io.Writer, table *proc.Table) error {
 	for _, name := range []string{"u", "ur"} {
 		i := slices.IndexFunc(userRows, func(r userRow) bool { return r.name == name })
@@ -26,11 +26,11 @@ func scaleUser(w io.Writer, table *proc.Table) error {
 	return nil
 }
 
-// perSecond lets n programs run and returns their hits per second, in all.
+// perSecond runs n programs and returns their hits per second in total.
 func (r *userRow) perSecond(table *proc.Table, n int) (int64, error) {
 	type counter struct {
 		n uint64
-		_ [7]uint64 // another CPU's is not in its cache line
+		_ [7]uint64 // so that two CPUs do not share a cache line
 	}
 	var loops []*loop
 	hits := make([]counter, n)

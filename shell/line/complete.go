@@ -5,8 +5,8 @@ import "strings"
 // maxListed is how many candidates are listed.
 const maxListed = 100
 
-// complete goes on with the line as far as it is certain. When it is not, a
-// second TAB lists what is possible.
+// complete extends the line as far as the candidates agree. If they differ after that, a second TAB
+// lists them.
 func (e *Editor) complete() {
 	if e.Complete == nil {
 		return

@@ -2,12 +2,12 @@ package line
 
 import "unicode/utf8"
 
-// key is what one or more bytes from the terminal mean: a control character
-// as itself, or one of the constants below.
+// key is the meaning of one or more bytes from the terminal: a control character, or one of the
+// constants below.
 type key int
 
 const (
-	keyNone key = -iota - 1 // nothing yet, or nothing we know
+	keyNone key = -iota - 1 // nothing yet, or unknown
 	keyText                 // a character to insert
 	keyUp
 	keyDown
@@ -20,7 +20,7 @@ const (
 	keyWordRight
 	keyKillWord
 	keyKillWordBack
-	keyCursor // an answer: d.params say where the cursor is
+	keyCursor // an answer: d.params is the position of the cursor
 )
 
 // ctrl is the key of a letter with Ctrl held.
@@ -31,11 +31,11 @@ const (
 	backspace = 0x7f
 )
 
-// decoder makes keys of bytes.
+// decoder turns bytes into keys.
 type decoder struct {
 	step   func(*decoder, byte) key
-	params []byte // of a control sequence
-	text   []byte // of a character being collected, or just found
+	params []byte // of a control sequence, so far
+	text   []byte // of a character, complete or not
 }
 
 // feed takes the next byte. After keyText, d.text is the character.
@@ -46,7 +46,7 @@ func (d *decoder) feed(c byte) key {
 	return d.step(d, c)
 }
 
-// ground is between keys.
+// ground is the state between keys.
 func (d *decoder) ground(c byte) key {
 	d.step = (*decoder).ground
 	switch {
@@ -60,7 +60,7 @@ func (d *decoder) ground(c byte) key {
 	return d.character()
 }
 
-// character is done when the text is a whole character, or never will be.
+// character ends the state if the text is a whole character, or can never become one.
 func (d *decoder) character() key {
 	if !utf8.FullRune(d.text) {
 		d.step = (*decoder).continued
@@ -70,8 +70,8 @@ func (d *decoder) character() key {
 	return keyText
 }
 
-// continued is inside a character of several bytes. Another that cannot
-// belong to it begins another character; the broken one is dropped.
+// continued is the state inside a character of several bytes. A byte that cannot belong to it
+// begins another character; the broken one is dropped.
 func (d *decoder) continued(c byte) key {
 	if c < 0x80 || c >= 0xc0 {
 		return d.ground(c)
@@ -80,7 +80,7 @@ func (d *decoder) continued(c byte) key {
 	return d.character()
 }
 
-// escaped is after an escape.
+// escaped is the state after an escape.
 func (d *decoder) escaped(c byte) key {
 	d.step = (*decoder).ground
 	switch c {
@@ -103,7 +103,7 @@ func (d *decoder) escaped(c byte) key {
 	return d.ground(c)
 }
 
-// application is after ESC O, as terminals in application mode send.
+// application is the state after ESC O, which terminals in application mode send.
 func (d *decoder) application(c byte) key {
 	d.step = (*decoder).ground
 	if c < ' ' {
@@ -112,8 +112,8 @@ func (d *decoder) application(c byte) key {
 	return final(c, nil)
 }
 
-// sequence is after ESC [: parameters up to a final byte. ESC [ [ x is what
-// the Linux console sends for function keys.
+// sequence is the state after ESC [: parameters up to a final byte. ESC [ [ x is what the Linux
+// console sends for function keys.
 func (d *decoder) sequence(c byte) key {
 	switch {
 	case c < ' ' || c >= backspace:
@@ -134,7 +134,7 @@ func (d *decoder) sequence(c byte) key {
 	return final(c, d.params)
 }
 
-// final is what a sequence with that last byte means.
+// final is the key for a sequence with that last byte.
 func final(c byte, params []byte) key {
 	switch p := string(params); {
 	case c == 'A':

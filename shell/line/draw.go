@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// put adds to what flush will write.
+// put appends to the output of the next flush.
 func (e *Editor) put(s string) { e.pending = append(e.pending, s...) }
 
-// flush writes in one piece what a key has changed on the screen. Errors of
-// the terminal show up when reading from it.
+// flush writes all that a key has changed on the screen in one piece. Errors of the terminal are
+// noticed when reading from it.
 func (e *Editor) flush() {
 	if len(e.pending) > 0 {
 		e.out.Write(e.pending)
@@ -30,7 +30,7 @@ func (e *Editor) column(pos int) int {
 	return utf8.RuneCountInString(e.prompt) + utf8.RuneCount(e.buf[:pos])
 }
 
-// insert puts text at the cursor. At the end of the line it is only echoed.
+// insert inserts text at the cursor. At the end of the line it only echoes.
 func (e *Editor) insert(text []byte) {
 	if len(e.buf)+len(text) > maxLine {
 		e.put("\a")
@@ -47,7 +47,7 @@ func (e *Editor) insert(text []byte) {
 	e.wrapped()
 }
 
-// cut removes text from the line, and keeps it for ^Y if wanted.
+// cut removes text from the line, and keeps it for ^Y if keep is set.
 func (e *Editor) cut(from, to int, keep bool) {
 	if from == to {
 		return
@@ -66,9 +66,8 @@ func (e *Editor) cut(from, to int, keep bool) {
 	e.draw()
 }
 
-// wrapped notes that the cursor is at the end of the line after writing it.
-// A terminal puts off going to the next row until there is something to write
-// there; a space and a return make it go.
+// wrapped handles a cursor at the end of a row. A terminal moves to the next row only when there is
+// a character to write there; a space and a return make it move.
 func (e *Editor) wrapped() {
 	end := e.column(len(e.buf))
 	if end > 0 && end%e.Columns == 0 {
@@ -77,7 +76,7 @@ func (e *Editor) wrapped() {
 	e.row = end / e.Columns
 }
 
-// draw shows the line again, from the prompt on.
+// draw shows the line again, with the prompt.
 func (e *Editor) draw() {
 	e.sequence(e.row, "A")
 	e.put("\r\x1b[J" + e.prompt + string(e.buf))

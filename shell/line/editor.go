@@ -14,7 +14,7 @@ var ErrInterrupted = errors.New("line: interrupted")
 // maxScreen is more rows or columns than any screen has.
 const maxScreen = 10_000
 
-// maxLine is the longest line in bytes; what is typed beyond is refused.
+// maxLine is the longest line in bytes; further characters are refused.
 const maxLine = 4096
 
 // Editor reads lines from one terminal.
@@ -22,19 +22,19 @@ const maxLine = 4096
 // Context: goroutine; one call at a time.
 type Editor struct {
 	History *History
-	Columns int // of the terminal; 80 unless set
+	Columns int // of the terminal; 80 by default
 
-	// Resized, if any, is told how large the terminal says that it is: it is asked at ^L.
+	// Resized, if not nil, is called with the size that the terminal reports; ^L asks for it.
 	Resized func(rows, columns int)
 
-	// Complete finds what the line could go on with: candidates, sorted, to
-	// replace line[start:pos]. nil means there is no completion.
+	// Complete finds candidates, sorted, to replace line[start:pos]. nil means that there is no
+	// completion.
 	Complete func(line string, pos int) (start int, candidates []string)
 
 	in      io.ByteReader
 	out     io.Writer
 	decoder decoder
-	lastCR  bool // a LF now belongs to the CR before it
+	lastCR  bool // a LF that follows belongs to the CR before it
 	killed  []byte
 
 	// of the line being read:
@@ -43,9 +43,9 @@ type Editor struct {
 	pos     int     // of the cursor, in bytes
 	row     int     // of the cursor, below the beginning of the prompt
 	recall  int     // index into History of the line shown; its length for none
-	draft   []byte  // what was being typed before going up the history
+	draft   []byte  // the line before going up the history
 	tabs    int     // TABs in a row
-	search  *search // nil: none goes on
+	search  *search // nil: no search is going on
 	pending []byte  // output not yet written
 }
 
@@ -54,11 +54,11 @@ func New(in io.ByteReader, out io.Writer) *Editor {
 	return &Editor{History: new(History), Columns: 80, in: in, out: out}
 }
 
-// ReadLine shows the prompt and returns the line that is entered, without
-// its end. It does not add it to the history.
+// ReadLine shows the prompt and returns the entered line, without its end. It does not add it to
+// the history.
 //
-// Errors: io.EOF for ^D on an empty line or the end of the input,
-// ErrInterrupted for ^C, and what the input returns.
+// Errors: io.EOF for ^D on an empty line or the end of the input, ErrInterrupted for ^C, and those
+// of the input.
 func (e *Editor) ReadLine(prompt string) (string, error) {
 	e.prompt, e.buf, e.pos, e.row, e.tabs = prompt, e.buf[:0], 0, 0, 0
 	e.recall, e.draft, e.search = len(e.History.lines), nil, nil
@@ -88,7 +88,7 @@ func (e *Editor) ReadLine(prompt string) (string, error) {
 	}
 }
 
-// handle does what a key says; done means the line is entered.
+// handle handles a key; done means that the line is entered.
 func (e *Editor) handle(k key) (done bool, err error) {
 	if e.search != nil && e.searchKey(k) {
 		return false, nil
@@ -117,7 +117,7 @@ func (e *Editor) handle(k key) (done bool, err error) {
 		e.put("\x1b[H\x1b[2J")
 		e.row = 0
 		e.draw()
-		if e.Resized != nil { // how large is it now?
+		if e.Resized != nil { // asks for the current size
 			e.put("\x1b7\x1b[999;999H\x1b[6n\x1b8")
 		}
 	case keyCursor:
@@ -136,7 +136,7 @@ func (e *Editor) handle(k key) (done bool, err error) {
 	return false, nil
 }
 
-// resize takes the terminal's answer: where its cursor has come to in its last corner.
+// resize takes the terminal's answer: the position of the cursor in the last corner.
 func (e *Editor) resize() {
 	row, col, _ := strings.Cut(string(e.decoder.params), ";")
 	rows, err1 := strconv.Atoi(row)
@@ -152,7 +152,7 @@ func (e *Editor) resize() {
 	e.draw()
 }
 
-// move moves the cursor, if that is what the key is for.
+// move moves the cursor, if the key does that.
 func (e *Editor) move(k key) bool {
 	switch k {
 	case ctrl('A'), keyHome:
@@ -173,7 +173,7 @@ func (e *Editor) move(k key) bool {
 	return true
 }
 
-// edit removes text or brings back what was removed. Unknown keys do nothing.
+// edit removes text, or inserts removed text again. Unknown keys do nothing.
 func (e *Editor) edit(k key) {
 	switch k {
 	case ctrl('H'), backspace:
@@ -195,7 +195,7 @@ func (e *Editor) edit(k key) {
 	}
 }
 
-// show replaces the line by one of the history.
+// show replaces the line by a line of the history.
 func (e *Editor) show(i int) {
 	lines := e.History.lines
 	if i < 0 || i > len(lines) {

@@ -189,7 +189,7 @@ func FuzzEditorShowsWhatItHolds(f *testing.F) {
 	})
 }
 
-// TestTerminalTellsItsSize: ^L asks, and what it answers is no input.
+// TestTerminalTellsItsSize: ^L asks, and the answer is not input.
 func TestTerminalTellsItsSize(t *testing.T) {
 	e, out := editor("ab\x0c\x1b[43;132Rc\x1b[9R\x1b[0;5R\x1b[5;99999Rd\r")
 	var rows, columns int
@@ -200,7 +200,7 @@ func TestTerminalTellsItsSize(t *testing.T) {
 	if rows != 43 || columns != 132 || e.Columns != 132 || !strings.Contains(out.String(), "\x1b[6n") {
 		t.Errorf("%d rows, %d columns, %d: %q", rows, columns, e.Columns, out)
 	}
-	e, out = editor("ab\x0cc\x1b[43;132Rd\r") // one that is not to ask
+	e, out = editor("ab\x0cc\x1b[43;132Rd\r") // this one does not ask
 	if got, _ := e.ReadLine("$ "); got != "abcd" || e.Columns != 80 || strings.Contains(out.String(), "\x1b[6n") {
 		t.Errorf("got %q, %d columns: %q", got, e.Columns, out)
 	}

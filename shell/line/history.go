@@ -3,13 +3,12 @@ package line
 // historySize is how many lines are remembered.
 const historySize = 200
 
-// History is the lines that were entered, newest last. It is not locked: one
-// terminal has one history.
+// History is the entered lines, newest last. It is not locked: one terminal has one history.
 type History struct {
 	lines []string
 }
 
-// Add remembers a line, unless it is empty or the same as the last.
+// Add adds a line, unless it is empty or equals the last one.
 func (h *History) Add(line string) {
 	if line == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return

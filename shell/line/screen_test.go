@@ -2,8 +2,7 @@ package line
 
 import "strings"
 
-// screen is as much of a terminal as the editor uses, to check what a person
-// would see.
+// screen is the part of a terminal that the editor uses, to check what a person would see.
 type screen struct {
 	columns  int
 	rows     [][]rune
@@ -65,7 +64,7 @@ func (s *screen) line() []rune {
 	return s.rows[s.row]
 }
 
-// text is all rows joined, as wrapping would have them.
+// text is all rows joined, without line breaks.
 func (s *screen) text() string {
 	var b strings.Builder
 	for _, row := range s.rows {

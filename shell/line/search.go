@@ -2,22 +2,22 @@ package line
 
 import "strings"
 
-// search is a ^R that goes on: what is looked for in the history, and where it was found.
+// search is a ^R in progress: the text to search for in the history, and where it was found.
 type search struct {
 	text  []byte
-	at    int    // index into the history; its length for nothing yet
+	at    int    // index into the history; its length if nothing was found
 	saved []byte // the line before
 	plain string // the prompt before
 }
 
-// startSearch begins to look for a line of the history, by any part of it.
+// startSearch starts a search for a line of the history, by any part of it.
 func (e *Editor) startSearch() {
 	e.search = &search{at: len(e.History.lines), saved: append([]byte(nil), e.buf...), plain: e.prompt}
 	e.showSearch(true)
 }
 
-// searchKey takes a key while a search goes on; false: the search has ended, and the key
-// is one for the line that was found.
+// searchKey handles a key during a search; false: the search has ended, and the key is one for the
+// line that was found.
 func (e *Editor) searchKey(k key) bool {
 	s := e.search
 	switch k {
@@ -42,7 +42,7 @@ func (e *Editor) searchKey(k key) bool {
 	return true
 }
 
-// find looks for the text from line i of the history back.
+// find searches backwards for the text from line i of the history.
 func (e *Editor) find(i int) {
 	for ; i >= 0; i-- {
 		if l := e.History.lines[i]; strings.Contains(l, string(e.search.text)) {

@@ -49,7 +49,7 @@ sonde# sysctl kernel.panik
 sysctl: kernel.panik: no such file or directory (did you mean kernel.panic?)
 (status 1)
 sonde# help grpe
-help: no command grpe (did you mean free or grep or true?)
+help: no command grpe (did you mean grep?)
 (status 1)
 sonde# cat --help
 usage: cat [file...]

@@ -12,7 +12,7 @@
 	MOVQ	AX, reg; \
 	RET
 
-// What the assembler has no names for: MOVQ AX, DRn.
+// Instructions that the assembler does not have: MOVQ AX, DRn.
 #define MOVQ_AX_DR(n)	BYTE $0x0f; BYTE $0x23; BYTE $(0xc0+8*n)
 #define WRITE_ADDRESS(n) \
 	MOVQ	v+0(FP), AX; \

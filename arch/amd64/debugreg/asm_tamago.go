@@ -14,12 +14,11 @@ func writeDR1(v uint64)
 func writeDR2(v uint64)
 func writeDR3(v uint64)
 
-// Load makes this CPU watch what addr and dr7 say, and nothing else. What DR6 told of
-// before is forgotten.
+// Load makes this CPU watch exactly what addr and dr7 say, and clears DR6.
 //
 // Context: any, with interrupts off.
 func Load(addr *[Num]uint64, dr7 uint64) {
-	WriteDR7(DR7_FIXED) // first, so that no old kind is watched at a new address
+	WriteDR7(DR7_FIXED) // first, so that no old kind is applied to a new address
 	writeDR0(addr[0])
 	writeDR1(addr[1])
 	writeDR2(addr[2])

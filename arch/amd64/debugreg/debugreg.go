@@ -68,15 +68,15 @@ func (b Breakpoint) Valid() bool {
 		(b.Kind != Exec || b.Len == 1) && (b.Kind != IO || b.Len <= 4)
 }
 
-// lenField[n] encodes a length of n bytes; 8 came last and got what was left.
+// lenField[n] encodes a length of n bytes; 8 was added last and has the remaining code.
 var lenField = [9]uint8{1: 0, 2: 1, 4: 3, 8: 2}
 var lenBytes = [4]uint8{1, 2, 8, 4}
 
 // A Set is what the four registers watch.
 type Set [Num]Breakpoint
 
-// Encode returns the DR7 that turns on those of s that are On, globally; false if
-// one of them is not Valid. The addresses go to DR0 to DR3.
+// Encode returns the DR7 that enables the breakpoints of s that are On, globally; false if one of
+// them is not Valid. The addresses go to DR0 to DR3.
 func (s *Set) Encode() (dr7 uint64, ok bool) {
 	dr7 = DR7_FIXED
 	for n := range s {
@@ -92,8 +92,8 @@ func (s *Set) Encode() (dr7 uint64, ok bool) {
 	return dr7, true
 }
 
-// Decode returns what dr7 with the addresses of DR0 to DR3 watches. The
-// fields of a breakpoint that is off are decoded too: GDB stubs want them.
+// Decode returns the breakpoints for dr7 with the addresses of DR0 to DR3. It decodes the fields of
+// disabled breakpoints, too: GDB stubs need them.
 func Decode(dr7 uint64, addr *[Num]uint64) (s Set) {
 	for n := range s {
 		s[n] = Breakpoint{
@@ -116,8 +116,8 @@ func Enabled(dr7 uint64) (which uint64) {
 	return which
 }
 
-// Hits returns which breakpoints dr6 tells of, of those that are on: the processor
-// may set the bits of others, too. Bit n is breakpoint n.
+// Hits returns the breakpoints that dr6 reports, of the enabled ones: the processor may set the
+// bits of others, too. Bit n is breakpoint n.
 //
 // Context: any.
 func Hits(dr6, on uint64) (which uint64) { return dr6 & on & (1<<Num - 1) }

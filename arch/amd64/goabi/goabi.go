@@ -7,7 +7,7 @@ package goabi
 
 import "reflect"
 
-// WordSize is the size of a register, and what a frame's parts are aligned to.
+// WordSize is the size of a register in bytes, and the alignment of a frame's parts.
 const WordSize = 8
 
 // How many arguments are passed in registers.
@@ -16,10 +16,9 @@ const (
 	floatRegs = 15
 )
 
-// CallFrame returns what a call of a function of type t needs of its caller's
-// frame, in bytes: args for arguments that are passed on the stack, and size in all,
-// with results on the stack and room where the callee spills arguments that are in
-// registers.
+// CallFrame returns what a call of a function of type t needs in its caller's frame, in bytes: args
+// for arguments on the stack, and size in all, with results on the stack and the space where the
+// callee spills register arguments.
 func CallFrame(t reflect.Type) (args, size uintptr) {
 	var frame, spill frameLayout
 	var in, out argRegs
@@ -42,7 +41,7 @@ func CallFrame(t reflect.Type) (args, size uintptr) {
 	return args, frame.size + spill.size
 }
 
-// frameLayout puts values one behind the other.
+// frameLayout places values one behind the other.
 type frameLayout struct{ size uintptr }
 
 func (l *frameLayout) add(t reflect.Type) {
@@ -52,11 +51,11 @@ func (l *frameLayout) add(t reflect.Type) {
 
 func (l *frameLayout) align(n uintptr) { l.size = (l.size + n - 1) / n * n }
 
-// argRegs is how many are taken.
+// argRegs is how many registers are in use.
 type argRegs struct{ ints, floats int }
 
-// take takes registers for a value of type t, or none if they are not enough, or if
-// t is never passed in registers.
+// take assigns registers to a value of type t; it returns false, and takes none, if they are not
+// enough or t is never passed in registers.
 func (r *argRegs) take(t reflect.Type) bool {
 	n := *r
 	if t.Size() == 0 || !n.assign(t) || n.ints > intRegs || n.floats > floatRegs {

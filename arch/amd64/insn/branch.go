@@ -1,6 +1,6 @@
 package insn
 
-// Bits of RFLAGS that conditions and the predicates here speak of.
+// Bits of RFLAGS that conditions and these predicates use.
 const (
 	FlagCF = 1 << 0
 	FlagPF = 1 << 2
@@ -11,8 +11,8 @@ const (
 	FlagOF = 1 << 11
 )
 
-// Target returns where a direct branch that stands at address pc goes. Of
-// others, where Flow.Direct is false, it makes the address behind the instruction.
+// Target returns the target of a direct branch at address pc. For other instructions, where
+// Flow.Direct is false, it returns the address of the next one.
 func (i *Inst) Target(pc uint64) uint64 {
 	return pc + uint64(i.Len) + uint64(i.Rel())
 }

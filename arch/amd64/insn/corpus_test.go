@@ -27,7 +27,7 @@ const cellLen = 20
 
 const filler = "\x36\x3e\x26\x65\x66\x67\xf2\x64\x2e\xf3\x3e\x26\x36\x65\x66\x67\x64\xf2\xf3\x90"
 
-// claim is what objdump says of a cell.
+// claim is what objdump says about a cell.
 type claim struct {
 	n    int    // length; 0: not an instruction
 	text string // as printed, with the comment
@@ -39,7 +39,7 @@ type claim struct {
 	hasMem   bool
 }
 
-// read takes apart what objdump prints.
+// read parses what objdump prints.
 func (c *claim) read(text string, n int) {
 	c.text = strings.TrimSpace(text)
 	if strings.Contains(c.text, "(bad)") {
@@ -106,7 +106,7 @@ func ask(t testing.TB, cells []cell) {
 	}
 }
 
-// A variant is how an opcode is reached: what stands before it.
+// A variant is the bytes in front of an opcode.
 type variant struct {
 	head []byte
 	enc  string // of the table: "1", "0f", "0f38", "0f3a", "vex1" .. "evex6"
@@ -150,7 +150,7 @@ var variants = sync.OnceValue(func() (list []variant) {
 	return list
 })
 
-// handledBefore are the bytes that are no opcodes of their own behind head.
+// handledBefore reports bytes that are not opcodes behind head.
 func handledBefore(v *variant, op byte) bool {
 	switch v.enc {
 	case "1":
@@ -162,8 +162,8 @@ func handledBefore(v *variant, op byte) bool {
 	return false
 }
 
-// forms are the ModRM and SIB bytes that an opcode is tried with: memory and
-// register, with every reg. Where groups looks at more than reg: all.
+// forms are the ModRM and SIB bytes to try with an opcode: memory and register, with every reg. All
+// of them, if groups uses more than reg.
 func forms(v *variant, op byte) (list [][]byte) {
 	if wholeModRM[v.enc+fmt.Sprintf(" %02x", op)] {
 		for b := range 256 {
@@ -190,7 +190,7 @@ func forms(v *variant, op byte) (list [][]byte) {
 
 var wholeModRM = map[string]bool{"1 c6": true, "1 c7": true, "0f 00": true, "0f 01": true, "0f ae": true, "0f c7": true}
 
-// grouped reports whether ModRM.reg is part of the opcode, and we say so.
+// grouped reports whether ModRM.reg is part of the opcode according to groups.
 func grouped(enc string, op byte) bool {
 	list := map[string]string{
 		"1":     "\x8c\x8d\x8e\x8f\xc6\xc7\xf6\xf7\xfe\xff",

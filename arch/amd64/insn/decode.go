@@ -1,7 +1,7 @@
 package insn
 
-// decoder walks over the bytes of one instruction. The first error sticks;
-// after it next returns zeros, so that callers need not look after each byte.
+// decoder reads the bytes of one instruction. The first error is kept; after it next returns zeros,
+// so that callers need not check each byte.
 type decoder struct {
 	code []byte
 	pos  uint8
@@ -9,8 +9,8 @@ type decoder struct {
 	in   Inst
 }
 
-// A failure is what is wrong with the bytes: an index into failures, since to store an error
-// takes a write barrier, which trap context must not have.
+// A failure is an index into failures: storing an error would need a write barrier, which trap
+// context must not have.
 type failure uint8
 
 const (
@@ -76,7 +76,7 @@ func (d *decoder) next() byte {
 	return b
 }
 
-// field reads n little-endian bytes and returns where they begin and what they say.
+// field reads n little-endian bytes and returns their offset and value.
 func (d *decoder) field(n uint8) (off uint8, v uint64) {
 	off = d.pos
 	for k := range n {
@@ -85,7 +85,7 @@ func (d *decoder) field(n uint8) (off uint8, v uint64) {
 	return off, v
 }
 
-// opcode notes the opcode byte just read.
+// opcode records the opcode byte just read.
 func (d *decoder) opcode(m Map, op byte) {
 	d.in.Map, d.in.Opcode = m, op
 	d.in.OpOff = d.pos - 1
@@ -153,8 +153,8 @@ func (d *decoder) escape() byte {
 	}
 }
 
-// listed notes opcode b of map m, just read, checks that the map defines it for
-// the mandatory prefix pp, and returns shape.
+// listed records opcode b of map m, just read, checks that the map defines it for the mandatory
+// prefix pp, and returns shape.
 func (d *decoder) listed(m Map, defined *bitmap, pp uint8, shape, b byte) byte {
 	d.opcode(m, b)
 	if !defined.has(b, pp) {

@@ -17,8 +17,8 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// describe puts what Decode says into one line for golden tables:
-// length and flow, then what is there of rip, disp, imm, rel as @offset+length.
+// describe formats the result of Decode as one line for golden tables: length and flow, then rip,
+// disp, imm and rel if present, as @offset+length.
 func describe(code []byte) string {
 	in, err := Decode(code)
 	switch err {
@@ -55,7 +55,7 @@ func TestDecodeGolden(t *testing.T) {
 		if got := describe(code); got != c.want {
 			t.Errorf("%s (%s): got %q, want %q", c.name, c.code, got, c.want)
 		}
-		// What comes behind must not matter.
+		// The bytes that follow must not matter.
 		if got := describe(append(code, 0xC3, 0x0F, 0x48, 0x66)); c.want != "truncated" && got != c.want {
 			t.Errorf("%s (%s) and more: got %q, want %q", c.name, c.code, got, c.want)
 		}
@@ -161,8 +161,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkParts checks that the parts lie behind each other and fill the
-// instruction, and calls everything that reads them.
+// checkParts checks that the parts are adjacent and fill the instruction, and calls everything that
+// reads them.
 func checkParts(t *testing.T, code []byte, in *Inst) {
 	t.Helper()
 	end := in.OpOff + 1

@@ -2,8 +2,8 @@ package insn
 
 import "encoding/binary"
 
-// The few opcodes that code is patched and made with. The decoder knows all
-// others as entries of its tables.
+// The opcodes that patching and generated code use. The decoder knows all others as entries of its
+// tables.
 //
 // Source: Intel SDM vol. 2, "INT n/INTO/INT3/INT1", "JMP", "Jcc", "PUSH".
 const (
@@ -18,8 +18,7 @@ const (
 // JumpSize is the length of a jump with a 32-bit displacement, in bytes.
 const JumpSize = 5
 
-// Jump returns the jump that stands at from and leads to to. False: it does not
-// reach.
+// Jump returns a jump at from to the address to; false if that is out of reach.
 //
 // Context: any.
 // Source:  Intel SDM vol. 2, "JMP".
@@ -30,8 +29,8 @@ func Jump(from, to uint64) (b [JumpSize]byte, ok bool) {
 	return b, ok
 }
 
-// Distance returns the 32-bit displacement that leads from the end of an
-// instruction, next, to to. False: they are more than 2 GiB apart.
+// Distance returns the 32-bit displacement from next, the end of an instruction, to the address to;
+// false if they are more than 2 GiB apart.
 //
 // Context: any.
 func Distance(next, to uint64) (rel int32, ok bool) {
@@ -39,12 +38,11 @@ func Distance(next, to uint64) (rel int32, ok bool) {
 	return int32(d), int64(int32(d)) == d
 }
 
-// CopyTo writes the instruction, which is code and stands at from, to dst, for
-// address to. A RIP-relative displacement is corrected: the operand stays where
-// it is. What else an instruction that is not Next needs elsewhere, a branch or
-// call for one, is the caller's business: see Movable.
+// CopyTo writes code, which is the instruction at from, to dst, for address to. It corrects a
+// RIP-relative displacement, so that the operand stays the same. If the instruction is not Next,
+// such as a branch or call, the caller must do what else it needs elsewhere: see Movable.
 //
-// False: the operand is not within reach of to; dst is not changed then.
+// It returns false if the operand is out of reach of to; dst is not changed then.
 //
 // Context: any.
 // Units:   code is the whole instruction; len(dst) ≥ len(code).

@@ -5,7 +5,7 @@ type Flow uint8
 
 // The kinds of control flow.
 const (
-	Next     Flow = iota // goes on behind itself, unless it faults
+	Next     Flow = iota // continues with the next instruction, unless it faults
 	Jmp                  // direct, rel8 or rel32
 	Jcc                  // direct, conditional on flags: see Cond
 	Loop                 // loopne, loope, loop, jrcxz: see Inst.LoopTaken
@@ -23,10 +23,10 @@ const (
 	Sysret               //
 	Sysenter             //
 	Sysexit              //
-	Hlt                  // goes on behind itself after an interrupt
+	Hlt                  // continues after an interrupt
 	Ud                   // ud0, ud1, ud2: always faults
 	Xbegin               // direct; goes to Target when the transaction aborts
-	Other                // vmlaunch, vmrun, enclu, rsm, xabort ..: elsewhere, by rules of its own
+	Other                // vmlaunch, vmrun, enclu, rsm, xabort ..: control goes elsewhere
 	flows
 )
 
@@ -52,8 +52,8 @@ func (f Flow) Direct() bool {
 	return false
 }
 
-// FallsThrough reports whether execution may reach the next instruction
-// without a return, an interrupt handler or a debugger helping.
+// FallsThrough reports whether execution may reach the next instruction without a return, an
+// interrupt handler or a debugger.
 func (f Flow) FallsThrough() bool {
 	switch f {
 	case Next, Jcc, Loop, Hlt, Xbegin:

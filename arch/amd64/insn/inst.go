@@ -5,7 +5,7 @@ import "errors"
 // MaxLen is the architectural limit on the length of an instruction, in bytes.
 const MaxLen = 15
 
-// What Decode, Walk and BoundaryAt answer when they refuse.
+// Errors of Decode, Walk and BoundaryAt.
 var (
 	ErrTruncated = errors.New("insn: instruction goes on beyond the given bytes")
 	ErrTooLong   = errors.New("insn: instruction longer than 15 bytes")
@@ -60,9 +60,8 @@ const (
 	REXW
 )
 
-// Inst describes one instruction: where its parts are, what it does to
-// control flow, what speaks against moving it. Offsets are from its first
-// byte; where the length is 0 the offset means nothing.
+// Inst describes one instruction: where its parts are, how it changes control flow, and what
+// prevents moving it. Offsets are from its first byte; an offset whose length is 0 has no meaning.
 type Inst struct {
 	Len    uint8 // 1..15
 	Map    Map
@@ -118,7 +117,7 @@ func (i *Inst) Imm() uint64 {
 // scaled; 0 if DispLen is 0.
 func (i *Inst) Disp() int64 { return i.disp }
 
-// extend sign-extends a field of n bytes. Of no bytes it makes 0.
+// extend sign-extends a field of n bytes; for n = 0 it returns 0.
 func extend(v uint64, n uint8) int64 {
 	s := 64 - 8*uint(n)
 	return int64(v<<s) >> s

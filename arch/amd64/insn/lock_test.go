@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestAssemblerAgreesOnLock asks GNU as which instructions LOCK is allowed on:
-// objdump prints it on any. It is asked about each opcode of the four maps with
-// each reg, for memory and registers.
+// TestAssemblerAgreesOnLock asks GNU as which instructions allow LOCK: objdump prints it for any.
+// It asks about each opcode of the four maps with each reg, for memory and registers.
 func TestAssemblerAgreesOnLock(t *testing.T) {
 	tool, err := exec.LookPath("as")
 	if err != nil {
@@ -36,7 +35,7 @@ func TestAssemblerAgreesOnLock(t *testing.T) {
 	compared, wrong := 0, 0
 	for i, c := range asked {
 		line := i + 1
-		if other[line] { // as does not read what objdump prints
+		if other[line] { // as does not accept all that objdump prints
 			continue
 		}
 		in, err := Decode(append([]byte{0xF0}, c.code[:MaxLen-1]...))
@@ -56,8 +55,8 @@ func TestAssemblerAgreesOnLock(t *testing.T) {
 	}
 }
 
-// plainText is what objdump prints of c without prefixes; "" if as would take it for
-// another instruction.
+// plainText is objdump's text of c without prefixes; "" if as would encode it as another
+// instruction.
 func plainText(c *cell) string {
 	if strings.Contains(c.claim.text, "rex") || strings.Contains(c.claim.text, "data16") || strings.Contains(c.claim.text, "rep") {
 		return ""
@@ -66,8 +65,8 @@ func plainText(c *cell) string {
 	return strings.TrimSpace(text)
 }
 
-// askAs returns on which lines of source as forbids LOCK, and which it refuses for
-// another reason.
+// askAs returns the lines of source in which as forbids LOCK, and those that it refuses for another
+// reason.
 func askAs(t *testing.T, tool, source string) (forbidden, other map[int]bool) {
 	t.Helper()
 	dir := t.TempDir()

@@ -42,8 +42,8 @@ type Mem struct {
 	Disp   int64
 }
 
-// RMReg returns the general register that ModRM.rm names, or NoReg if the
-// operand is in memory or there is none.
+// RMReg returns the general register in ModRM.rm, or NoReg if the operand is in memory or there is
+// none.
 func (i *Inst) RMReg() int8 {
 	if !i.HasModRM || i.Mod() != 3 {
 		return NoReg
@@ -54,10 +54,9 @@ func (i *Inst) RMReg() int8 {
 // rm returns the register in the low three bits of b, extended by B.
 func (i *Inst) rm(b uint8) int8 { return int8(b&7 | i.REX&REXB<<3) }
 
-// MemOperand returns the memory operand that ModRM or moffs names. It returns
-// false if there is none, and on doubt: EVEX (scaled displacements), VEX
-// gathers and AMX tiles (the index is not a general register or the address is a row's),
-// FS or GS beside another segment prefix.
+// MemOperand returns the memory operand in ModRM or moffs. It returns false if there is none, and
+// if it is not certain: EVEX (scaled displacements), VEX gathers and AMX tiles (the index is not a
+// general register or the address is a row's), FS or GS with another segment prefix.
 func (i *Inst) MemOperand() (Mem, bool) {
 	m := Mem{Base: NoReg, Index: NoReg, Addr32: i.Prefix.Has(P67)}
 	switch i.Prefix & (PSeg | PFS | PGS) {
@@ -108,11 +107,10 @@ func (i *Inst) sib(m *Mem) {
 	}
 }
 
-// Addr returns the operand's address without the segment base. next is the
-// address behind the instruction, in the place it was written for.
+// Addr returns the operand's address without the segment base. next is the address behind the
+// instruction, at its original place.
 //
-// POP to memory with an RSP base counts with the RSP after the pop; CALL and
-// PUSH with the RSP before the push.
+// POP to memory with an RSP base uses the RSP after the pop; CALL and PUSH the RSP before the push.
 func (m *Mem) Addr(regs *[16]uint64, next uint64) uint64 {
 	a := uint64(m.Disp)
 	if m.RIPRel {

@@ -9,18 +9,18 @@ const (
 	StrayREX           // assemblers do not write it: probably not code
 	BadLock            // #UD; it is probably not code
 	Branch66           // Intel ignores the 66, AMD truncates IP to 16 bits
-	RIP67              // EIP-relative: correcting disp32 does not give the same address
+	RIP67              // EIP-relative: correcting disp32 gives another address
 	Breakpoint         // an int3 of other code, or padding
-	Undefined          // it faults, and the fault names the place
+	Undefined          // it faults, and the fault reports the address
 	Interrupt          // int, int1: pushes IP
 	Far                // far call, jmp, ret: changes CS
 	Iretq              // iret and kin: load flags and stack, and end an NMI
 	SystemCall         // syscall, sysenter and their returns
 	IdleWait           // hlt, mwait: a copy might be freed under a sleeping CPU
-	InShadow           // sti, mov ss, pop ss: belongs together with the next instruction
-	Hypervisor         // vmcall and kin: the hypervisor looks at the place
+	InShadow           // sti, mov ss, pop ss: it affects the next instruction
+	Hypervisor         // vmcall and its kin: the hypervisor inspects the place
 	Transaction        // xbegin, xend, xabort
-	Obsolete           // 3DNow!: not on CPUs of today, untested
+	Obsolete           // 3DNow!: no present CPU has it, untested
 	Elsewhere          // vmlaunch, enclu, rsm ..
 	Undecoded          // the zero Inst, as Decode returns it with an error
 	reasons
@@ -55,14 +55,14 @@ func (r Reason) String() string {
 	return "unknown reason"
 }
 
-// Movable returns Fine if a copy of the instruction can do its work at
-// another address, or the reason why not.
+// Movable returns Fine if a copy of the instruction can do its work at another address, or the
+// reason why not.
 //
-// The mover still has to correct a RIPRel disp32 and to rewrite or emulate
-// what is not Next: direct branches keep their Target, calls push the address
-// behind the original. Where RIP shows in other ways (the FIP of x87
-// environments, the trace packets of PTWRITE) the copy's address is seen; a
-// fault in the copy reports the copy's address, which the trap path translates.
+// The caller still has to correct a RIPRel disp32 and to rewrite or emulate an instruction that is
+// not Next: direct branches keep their Target, calls push the address behind the original. Where
+// RIP is visible in other ways (the FIP of x87 environments, the trace packets of PTWRITE) it is
+// the copy's address; a fault in the copy reports the copy's address, which the trap path
+// translates.
 func (i *Inst) Movable() Reason {
 	switch p := i.Prefix; {
 	case i.Len == 0:
@@ -116,15 +116,15 @@ func (f Flow) reason() Reason {
 	return Elsewhere
 }
 
-// Boostable reports whether a copy followed by a jump back does the whole
-// work, with nothing to do before or after but correcting a RIPRel disp32.
+// Boostable reports whether a copy followed by a jump back does the whole work, with nothing to do
+// before or after except correcting a RIPRel disp32.
 //
-// Not boostable, beyond what is not Movable:
+// Not boostable, in addition to what is not Movable:
 //   - control flow: the jump back would not be reached, or a call would push
 //     an address inside the copy;
 //   - popf: may set TF, whose trap would come in the copy.
 //
-// Boostable though they need care when stepped:
+// Boostable, although stepping them needs care:
 //   - pushf, cli: no TF is in the flags and IF is the program's own;
 //   - in, out, ins, outs: the address of the instruction does not matter to them;
 //   - rep: an interrupt in the middle returns to the copy;
@@ -134,24 +134,23 @@ func (i *Inst) Boostable() bool {
 	return i.Flow == Next && !i.Trait.Has(Popf) && i.Movable() == Fine
 }
 
-// Steppable reports whether a copy can be executed with TF set, in a trap
-// path that saves and restores all registers. Beyond what is not Boostable:
-//   - pushf stores TF, cli meets a stepper that keeps IF itself: emulate them;
-//   - Machine: the #DB would come in with other FS or GS base, page or
-//     descriptor tables or debug registers than the trap path expects.
+// Steppable reports whether a copy can be executed with TF set, in a trap path that saves and
+// restores all registers. Not steppable, in addition to what is not Boostable:
+//   - pushf stores TF, and cli clears an IF that the stepper keeps itself: emulate them;
+//   - Machine: the #DB would find other FS or GS bases, page or descriptor tables or
+//     debug registers than the trap path expects.
 //
-// A stepped Rep takes a trap per iteration: see IsRep.
+// A stepped Rep causes a trap per iteration: see IsRep.
 func (i *Inst) Steppable() bool {
 	return i.Boostable() && !i.Trait.Has(Pushf|Cli|Machine)
 }
 
-// Emulable reports whether the instruction can be emulated from the saved
-// registers, flags and memory: near branches, calls and returns, pushf, popf,
-// cli, sti.
+// Emulable reports whether the instruction can be emulated from the saved registers, flags and
+// memory: near branches, calls and returns, pushf, popf, cli, sti.
 //
-// Emulating sti loses its shadow: an interrupt may come before the next
-// instruction, so do not do it when that is hlt or mwait. Not emulable are
-// indirect branches whose operand MemOperand does not give; ask that, too.
+// Emulating sti loses its shadow: an interrupt may come before the next instruction, so do not
+// emulate it in front of hlt or mwait. Indirect branches whose operand MemOperand does not return
+// cannot be emulated; check that, too.
 func (i *Inst) Emulable() bool {
 	switch i.Flow {
 	case Jmp, Jcc, Loop, Call, Ret, JmpInd, CallInd:

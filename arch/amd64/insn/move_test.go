@@ -118,8 +118,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestNothingIsNotMovable: what Decode returns with an error could be moved,
-// boosted and stepped, so that a caller who overlooked the error went on.
+// TestNothingIsNotMovable: the Inst that Decode returns with an error could be moved, boosted and
+// stepped, so that a caller that ignored the error continued.
 func TestNothingIsNotMovable(t *testing.T) {
 	in, err := Decode(unhex(t, "06"))
 	if err != ErrInvalid {
@@ -169,7 +169,7 @@ func TestNamesAreComplete(t *testing.T) {
 	}
 	for _, m := range []*opmap{&oneByte, &twoByte} {
 		for b := range 256 {
-			m.at(byte(b)) // rows shorter than 16 panic here and nowhere else
+			m.at(byte(b)) // rows shorter than 16 panic only here
 		}
 	}
 	for _, m := range []*bitmap{&legacy38, &legacy3A, &vex1, &vex2, &vex3, &evex1, &evex2, &evex3, &evex5, &evex6} {

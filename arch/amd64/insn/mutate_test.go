@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A mutant is one entry of a table made wrong.
+// A mutant is a table with one wrong entry.
 type mutant struct {
 	enc  string // which opcodes it is about
 	op   byte
@@ -14,10 +14,10 @@ type mutant struct {
 	set  func() (undo func())
 }
 
-// letters are those of oneByte and twoByte.
+// letters are the letters of oneByte and twoByte.
 const letters = ".MbBzZwveojJCtTs3x"
 
-// set replaces the letter of opcode b, and returns how to undo that.
+// set replaces the letter of opcode b, and returns a function that restores it.
 func set(rows *[16]string, b byte, to byte) func() {
 	old := rows[b>>4]
 	row := []byte(old)
@@ -26,8 +26,8 @@ func set(rows *[16]string, b byte, to byte) func() {
 	return func() { rows[b>>4] = old }
 }
 
-// shapeMutants are all wrong letters of m, but for those that mean the same. An
-// entry that is not looked at, a prefix or what the bitmap excludes, has none.
+// shapeMutants are all wrong letters of m, except those with the same meaning. Entries that are not
+// used, because of a prefix or the bitmap, have none.
 func shapeMutants(enc string, m *opmap, looked func(op byte) bool) (list []mutant) {
 	for b := range 256 {
 		op, old := byte(b), m.at(byte(b))
@@ -46,7 +46,7 @@ func shapeMutants(enc string, m *opmap, looked func(op byte) bool) (list []mutan
 	return list
 }
 
-// bitMutants are all wrong bits of m, but for what twoByte refuses as well.
+// bitMutants are all wrong bits of m, except those that twoByte refuses, too.
 func bitMutants(enc string, m *bitmap) (list []mutant) {
 	for b := range 256 {
 		op := byte(b)
@@ -97,8 +97,8 @@ func mutants() (list []mutant) {
 	return list
 }
 
-// TestNoMutantSurvives makes each entry of each table wrong in each way, and
-// wants the comparison with objdump, or a golden case, to notice.
+// TestNoMutantSurvives makes each entry of each table wrong in each way; the comparison with
+// objdump, or a golden case, must notice.
 func TestNoMutantSurvives(t *testing.T) {
 	byOpcode := map[string][]*slot{}
 	for _, s := range slots(t) {
@@ -125,7 +125,7 @@ func TestNoMutantSurvives(t *testing.T) {
 	t.Logf("%d mutants, %d survive", tried, survivors)
 }
 
-// goldenFails reports whether a golden case about the opcode fails now.
+// goldenFails reports whether a golden case of the opcode fails now.
 func goldenFails(enc string, op byte) bool {
 	for _, c := range goldenOf[fmt.Sprintf("%s %02x", enc, op)] {
 		if describe(c.code) != c.want {

@@ -37,8 +37,8 @@ func TestObjdumpAgreesOnHTTPServer(t *testing.T) {
 	compareObjdump(t, buildHTTP(t))
 }
 
-// TestObjdumpAgreesOnFile compares the file named by SONDE_INSN_ELF, to try
-// other compilers' code by hand.
+// TestObjdumpAgreesOnFile compares the file named by SONDE_INSN_ELF, to try code of other compilers
+// by hand.
 func TestObjdumpAgreesOnFile(t *testing.T) {
 	name := os.Getenv("SONDE_INSN_ELF")
 	if name == "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A slot is an opcode of a map behind a mandatory prefix, and the cells that try
-// it: what one bit of a table is about.
+// A slot is an opcode of a map behind a mandatory prefix, and the cells that try it: one bit of a
+// table says whether it is defined.
 type slot struct {
 	enc   string
 	op    byte
@@ -18,7 +18,7 @@ type slot struct {
 
 func (s *slot) name() string { return fmt.Sprintf("%s %02x %d", s.enc, s.op, s.pp) }
 
-// slots returns all slots with objdump's claims about their cells. It asks once.
+// slots returns all slots with objdump's claims about their cells. It runs objdump once.
 func slots(t testing.TB) []*slot {
 	t.Helper()
 	slotsOnce.Do(func() {
@@ -75,7 +75,7 @@ func addCells(byName map[string]*slot, v *variant, op byte) {
 	}
 }
 
-// judge returns in what we and objdump disagree about s; at most limit things.
+// judge returns the differences between Decode and objdump for s, at most limit of them.
 func (s *slot) judge(limit int) (wrong []string) {
 	ours, theirs := false, false
 	for i := range s.cells {
@@ -112,8 +112,8 @@ func (c *cell) disagreement(what string) string {
 	return fmt.Sprintf("% x: objdump has %d bytes, %q; here %s", c.code[:max(c.claim.n, 8)], c.claim.n, c.claim.text, what)
 }
 
-// excused reports whether we may decode a cell that objdump calls bad: it is one
-// of the things that doc.go says are not checked.
+// excused reports whether Decode may accept a cell that objdump calls bad: doc.go lists what is not
+// checked.
 func (s *slot) excused(c *cell) bool {
 	switch {
 	case s.name() == "0f 00 3":
@@ -141,7 +141,7 @@ func (s *slot) extended() bool {
 	return strings.HasPrefix(s.enc, "vex") || strings.HasPrefix(s.enc, "evex")
 }
 
-// valid reports whether objdump knows a cell of s with a ModRM that f picks.
+// valid reports whether objdump accepts a cell of s whose ModRM f selects.
 func (s *slot) valid(f func(modrm byte) bool) bool {
 	for i := range s.cells {
 		if s.cells[i].claim.n > 0 && f(s.cells[i].modrm()) {
@@ -151,7 +151,7 @@ func (s *slot) valid(f func(modrm byte) bool) bool {
 	return false
 }
 
-// newer are opcodes that objdump 2.40 does not know, and what they are.
+// newer are opcodes that objdump 2.40 does not know, with their names.
 var newer = map[string]string{
 	"0f 00 3":   "LKGS",
 	"vex2 6c 0": "TCMMRLFP16PS", "vex2 6c 1": "TCMMIMFP16PS",
@@ -162,12 +162,12 @@ var newer = map[string]string{
 	"vex3 de 1": "VSM3RNDS2",
 }
 
-// oneForm are opcodes of which only one ModRM is an instruction, and which.
+// oneForm are opcodes for which only one ModRM is an instruction, with that ModRM.
 var oneForm = map[string]string{
 	"0f3a f0 2": "HRESET",
 }
 
-// diffInst returns in what a decoded instruction differs from objdump's claim.
+// diffInst returns the differences between a decoded instruction and objdump's claim.
 func diffInst(in *Inst, c *cell) string {
 	newer := c.claim.op == "clac" && in.Flow == Iret // ERETU and ERETS
 	switch {
@@ -189,8 +189,8 @@ func diffInst(in *Inst, c *cell) string {
 	return diffOperand(in, c.claim.mem, c.claim.hasMem)
 }
 
-// diffImm compares the immediate of an opcode of the first two maps. Others are
-// printed in many ways, as part of the mnemonic for one.
+// diffImm compares the immediate of an opcode of the first two maps. Others are printed in several
+// ways, for example as part of the mnemonic.
 func diffImm(in *Inst, args string) string {
 	switch {
 	case in.Map > Map0F || in.Prefix.Has(PVEX|PEVEX):
@@ -211,8 +211,7 @@ func diffImm(in *Inst, args string) string {
 	return ""
 }
 
-// diffParts checks that the parts of in lie one behind the other, fill it, and
-// were read from there.
+// diffParts checks that the parts of in are adjacent, fill it, and have the right values.
 func diffParts(in *Inst, code []byte) string {
 	end := in.OpOff + 1
 	if in.HasModRM {
@@ -240,8 +239,8 @@ func diffParts(in *Inst, code []byte) string {
 	return ""
 }
 
-// refusedOnPurpose reports whether c is what objdump 2.40 decodes and we do not,
-// as doc.go says or because the manual forbids it.
+// refusedOnPurpose reports whether objdump 2.40 decodes c and Decode refuses it on purpose, as
+// doc.go says or because the manual forbids it.
 func refusedOnPurpose(c *cell) bool {
 	op, args := c.claim.op, c.claim.args
 	opcode := c.code[c.mod-1]
@@ -273,9 +272,8 @@ var np = map[string]bool{
 	"fxsave": true, "fxrstor": true, "ldmxcsr": true, "stmxcsr": true, "clflush": true, "sfence": true, "xsave": true, "xrstor": true,
 }
 
-// TestObjdumpAgreesOnEveryOpcode compares each opcode of each map, behind each
-// mandatory prefix: whether it is one, how long it is, where it goes and what it
-// accesses.
+// TestObjdumpAgreesOnEveryOpcode compares, for each opcode of each map behind each mandatory
+// prefix, whether it is an instruction, its length, its control flow and its memory operand.
 func TestObjdumpAgreesOnEveryOpcode(t *testing.T) {
 	cells, wrong := 0, 0
 	for _, s := range slots(t) {

@@ -86,14 +86,14 @@ func (m *Mem) asOperand() operand {
 	return o
 }
 
-// implicit reports whether objdump prints memory operands that no ModRM names:
-// string instructions, XLAT, and IN and OUT, whose port looks like one.
+// implicit reports whether objdump prints memory operands that are not in ModRM: string
+// instructions, XLAT, and IN and OUT, whose port looks like one.
 func implicit(in *Inst) bool {
 	return in.Map == Map1B && (in.Opcode&^3 == 0x6C || in.Opcode&^11 == 0xA4 || in.Opcode&^1 == 0xAA || in.Opcode == 0xD7 || in.Opcode&^11 == 0xE4)
 }
 
-// diffOperand compares what in says of its memory operand with what objdump
-// prints, and returns in what they differ.
+// diffOperand returns the differences between the memory operand of in and the one that objdump
+// prints.
 func diffOperand(in *Inst, want operand, has bool) string {
 	if in.Flow.Direct() || implicit(in) {
 		return ""
@@ -124,13 +124,13 @@ func diffOperand(in *Inst, want operand, has bool) string {
 	return got.diff(&want, in)
 }
 
-// twoSegments reports FS or GS beside another segment prefix.
+// twoSegments reports FS or GS together with another segment prefix.
 func (i *Inst) twoSegments() bool {
 	p := i.Prefix & (PSeg | PFS | PGS)
 	return p&(p-1) != 0
 }
 
-// diff returns in what got and want, objdump's, differ.
+// diff returns the differences between got and want, which is objdump's.
 func (got *operand) diff(want *operand, in *Inst) string {
 	w := *want
 	if w.seg != "fs" && w.seg != "gs" {

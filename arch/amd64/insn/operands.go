@@ -1,6 +1,6 @@
 package insn
 
-// operands reads what follows the opcode, by the letter the table has for it.
+// operands reads the bytes behind the opcode, as the opcode's letter in the table says.
 func (d *decoder) operands(shape byte) {
 	switch shape {
 	case '.':
@@ -40,7 +40,7 @@ func (d *decoder) operands(shape byte) {
 	}
 }
 
-// odd reads the operands that depend on more than the opcode.
+// odd reads operands that depend on more than the opcode.
 func (d *decoder) odd(shape byte) {
 	d.modrm()
 	switch shape {
@@ -83,13 +83,13 @@ func (d *decoder) relative(n uint8) {
 	d.in.RelOff, d.in.RelLen, d.in.imm = off, n, extend(v, n)
 }
 
-// displacement reads that of a memory operand, n bytes.
+// displacement reads a memory operand's displacement of n bytes.
 func (d *decoder) displacement(n uint8) {
 	off, v := d.field(n)
 	d.in.DispOff, d.in.DispLen, d.in.disp = off, n, extend(v, n)
 }
 
-// immOrRel reads the immediate of 81, 69, C7; C7 F8 is XBEGIN, whose is a branch displacement.
+// immOrRel reads the immediate of 81, 69, C7; for C7 F8, XBEGIN, it is a branch displacement.
 func (d *decoder) immOrRel(n uint8) {
 	if d.in.Opcode == 0xC7 && d.in.ModRM == 0xF8 {
 		d.relative(n)
@@ -114,8 +114,8 @@ func (d *decoder) immV() uint8 {
 	return d.immZ()
 }
 
-// rel reads the displacement of a near branch. With 66 alone its size
-// depends on the maker of the processor.
+// rel reads the displacement of a near branch. With 66 alone its size depends on the vendor of the
+// processor.
 func (d *decoder) rel() {
 	if d.immZ() != 4 {
 		d.fail(refused)
@@ -159,7 +159,7 @@ func (d *decoder) modrm() {
 	}
 }
 
-// group refuses what the ModRM byte just read makes of the opcode, or returns whole.
+// group returns refused if the ModRM byte just read makes the opcode undefined, otherwise whole.
 func (d *decoder) group() failure {
 	in := &d.in
 	if in.Map == Map1B && in.Opcode == 0x8F && in.ModRM&31 >= 8 {

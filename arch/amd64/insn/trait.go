@@ -1,7 +1,7 @@
 package insn
 
-// Trait is a set of facts about an instruction that matter to code that moves,
-// steps or emulates it. Control flow is not here but in Flow.
+// Trait is a set of properties of an instruction that matter for moving, stepping or emulating it.
+// Control flow is in Flow.
 type Trait uint16
 
 // The traits.
@@ -15,11 +15,11 @@ const (
 	Shadow                    // holds off interrupts and #DB until the next instruction is done
 	String                    // movs cmps stos lods scas ins outs
 	Rep                       // a String that repeats itself: may be interrupted with IP on itself
-	Machine                   // changes what a trap entry stands on: FS and GS base, MSR, CR, DR, IDT, GDT, TR
-	Wait                      // hlt, mwait, monitor and the like: where a CPU is idle, or that ends with a trap
+	Machine                   // changes state that a trap entry needs: FS and GS base, MSR, CR, DR, IDT, GDT, TR
+	Wait                      // hlt, mwait, monitor and the like: a CPU idles there, or a trap ends it
 	Hyper                     // calls the hypervisor, which may patch or inspect the site
 	Tx                        // begins, ends or aborts a transaction
-	Retired                   // 3DNow!: no CPU of today has it
+	Retired                   // 3DNow!: no present CPU has it
 )
 
 // Has reports whether any trait of u is present.
@@ -37,9 +37,8 @@ func (i *Inst) IsCli() bool { return i.Trait.Has(Cli) }
 // IsSti reports whether the instruction is STI.
 func (i *Inst) IsSti() bool { return i.Trait.Has(Sti) }
 
-// IsRep reports whether the instruction is a repeated string instruction.
-// Single-stepping one traps after every iteration with IP still on it: the
-// stepper has to go on until IP has left it.
+// IsRep reports whether the instruction is a repeated string instruction. Single-stepping it traps
+// after each iteration with IP still on it: the stepper must continue until IP has left it.
 //
 // Source: Intel SDM vol. 3, "Single-Step Exception Condition".
 func (i *Inst) IsRep() bool { return i.Trait.Has(Rep) }
@@ -97,8 +96,8 @@ func trait1(in *Inst) Trait {
 	return 0
 }
 
-// segment is mov to a segment register. SS has a shadow; FS and GS have the
-// bases that the trap entry finds its way by.
+// segment is mov to a segment register. SS has a shadow; the trap entry uses the bases of FS and
+// GS.
 //
 // Source: Intel SDM vol. 3, "Masking Exceptions and Interrupts When Switching Stacks".
 func segment(group uint8) Trait {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// traitsOf derives the traits from what objdump prints: prefixes and all in text,
-// the mnemonic op without them.
+// traitsOf derives the traits from objdump's output: text has prefixes and everything, op only the
+// mnemonic.
 func traitsOf(text, op, args string) (t Trait) {
 	word := strings.TrimRight(op, "wlq")
 	switch {
@@ -74,7 +74,7 @@ func isString(op string) bool {
 	return false
 }
 
-// isMachine reports writes to what a trap entry stands on.
+// isMachine reports writes to state that a trap entry needs.
 func isMachine(op, args string) bool {
 	if writes[op] || writes[strings.TrimSuffix(op, "q")] {
 		return true

@@ -1,7 +1,7 @@
 package insn
 
-// noVEX are the prefixes that raise #UD in front of VEX or EVEX. A REX that
-// would be ignored elsewhere is counted too, on doubt.
+// noVEX are the prefixes that raise #UD in front of VEX or EVEX. A REX that would be ignored
+// elsewhere counts, too, to be on the safe side.
 const noVEX = P66 | PF2 | PF3 | PLock | PREX | PStray
 
 // vex reads the rest of a VEX prefix and the opcode, and returns its shape.

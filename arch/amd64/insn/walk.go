@@ -1,12 +1,12 @@
 package insn
 
-// Walk calls f for each instruction of code, from its start to its end, with
-// the offset. It stops when f returns false. It returns the offset it came
-// to: len(code), or where f stopped or decoding failed.
+// Walk calls f for each instruction of code, from start to end, with its offset, until f returns
+// false. It returns the offset that it has reached: len(code), or where f stopped or decoding
+// failed.
 //
-// Walk does not stop at returns or jumps: what is behind them must be code as
-// well. Padding (int3, long nops) is; a function with data in it gives an
-// error sooner or later, and should then be refused as a whole.
+// Walk does not stop at returns or jumps: the bytes behind them must be code as well. Padding
+// (int3, long nops) is; a function with data in it gives an error sooner or later, and should then
+// be refused as a whole.
 func Walk(code []byte, f func(off int, in Inst) bool) (int, error) {
 	for off := 0; off < len(code); {
 		in, err := Decode(code[off:])
@@ -21,11 +21,10 @@ func Walk(code []byte, f func(off int, in Inst) bool) (int, error) {
 	return len(code), nil
 }
 
-// BoundaryAt returns the instruction at offset off of the function code. It
-// decodes the function to its end, so that one with data in its text is
-// refused wherever the data is.
+// BoundaryAt returns the instruction at offset off of the function code. It decodes the function to
+// its end, so that one with data in its text is refused wherever the data is.
 //
-// Errors: ErrRange, ErrBoundary, or what Decode says of any instruction of it.
+// Errors: ErrRange, ErrBoundary, or those of Decode for any of its instructions.
 func BoundaryAt(code []byte, off int) (Inst, error) {
 	var found Inst
 	if off < 0 || off >= len(code) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// TestX86asmAgrees walks the test binary with our lengths and compares each
-// instruction that x86asm v0.32.0 can be trusted with: see distrust.
+// TestX86asmAgrees walks the test binary and compares each instruction with x86asm v0.32.0, except
+// those for which that is known to be wrong: see distrust.
 func TestX86asmAgrees(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the test binary is not an x86-64 ELF")
@@ -57,9 +57,9 @@ func TestX86asmAgrees(t *testing.T) {
 	}
 }
 
-// distrust says where x86asm v0.32.0 is known to be wrong (design, section 4):
-// errors, unknown instructions with Op 0, VZEROUPPER and VZEROALL, which
-// swallow a byte, and VEX and EVEX operands whose PCRel is missing.
+// distrust reports where x86asm v0.32.0 is known to be wrong: errors, unknown instructions with Op
+// 0, VZEROUPPER and VZEROALL, for which it takes a byte too many, and VEX and EVEX operands whose
+// PCRel is missing.
 func distrust(in *Inst, other *x86asm.Inst, err error) bool {
 	if err != nil || other.Op == 0 {
 		return true

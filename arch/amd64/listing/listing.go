@@ -1,7 +1,7 @@
 // Package listing prints instructions, one row each, with offset, bytes, text and a note.
 //
-// x/arch/x86/x86asm makes the text. Package insn decides where instructions begin; if
-// x86asm finds another length, or no instruction, the text is "?".
+// The text comes from x/arch/x86/x86asm. Package insn decides where instructions begin; if x86asm
+// finds another length, or no instruction, the text is "?".
 package listing
 
 import (
@@ -33,16 +33,15 @@ type Row struct {
 	Note  string
 }
 
-// A Function is what an instruction is printed in: branches inside it are shown as
+// A Function is the function whose instructions are printed: branches inside it are shown as
 // offsets.
 type Function struct {
 	Addr, Size uint64
-	// Name returns the symbol that addr lies in and where it begins; "": none. It may be
-	// nil.
+	// Name returns the symbol that contains addr and its start; "": none. It may be nil.
 	Name func(addr uint64) (name string, base uint64)
 }
 
-// Write prints r; bytes and notes for which there is no room get lines of their own.
+// Write prints r; bytes and notes that do not fit get lines of their own.
 func (r Row) Write(w io.Writer) {
 	line := fmt.Sprintf("  %-10s %-*s%s", r.Label, 3*rowBytes, Bytes(r.Code[:min(len(r.Code), rowBytes)]), r.Text)
 	line = Cut(line, width)
@@ -64,7 +63,7 @@ func (r Row) Write(w io.Writer) {
 	}
 }
 
-// rest is the line of the bytes for which the first has no room.
+// rest is the line of the bytes that do not fit the first line.
 func rest(code []byte) string { return fmt.Sprintf("  %-10s %s", "", Bytes(code[rowBytes:])) }
 
 // Bytes prints bytes.
@@ -78,7 +77,7 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Offset writes an offset in the function.
+// Offset formats an offset in the function.
 func Offset(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("-%#x", -n)
@@ -86,7 +85,7 @@ func Offset(n int) string {
 	return fmt.Sprintf("+%#x", n)
 }
 
-// Asm returns the instruction that code begins with, at address addr, as text.
+// Asm returns the instruction at the start of code, which is at address addr, as text.
 func (f *Function) Asm(addr uint64, code []byte) (insn.Inst, string) {
 	in, err := insn.Decode(code)
 	if err != nil {
@@ -107,8 +106,8 @@ func (f *Function) Asm(addr uint64, code []byte) (insn.Inst, string) {
 	return in, text
 }
 
-// correct fixes what x86asm says unclearly: operands relative to RIP become the
-// addresses that they are, with all bits; and there is no 32-bit PUSH.
+// correct fixes x86asm's text: RIP-relative operands become full addresses, and there is no 32-bit
+// PUSH.
 func correct(x *x86asm.Inst, in *insn.Inst, addr uint64, code []byte) {
 	if x.Op == x86asm.PUSH && x.DataSize == 32 {
 		x.DataSize = 64
@@ -120,7 +119,7 @@ func correct(x *x86asm.Inst, in *insn.Inst, addr uint64, code []byte) {
 	}
 }
 
-// known is what package insn knows of an instruction that x86asm does not.
+// known is the text of an instruction that package insn knows and x86asm does not.
 func known(in *insn.Inst) string {
 	if in.Flow != insn.Next {
 		return "(" + in.Flow.String() + ")"
@@ -128,7 +127,7 @@ func known(in *insn.Inst) string {
 	return ""
 }
 
-// target names where a branch leads.
+// target names the target of a branch.
 func (f *Function) target(addr uint64) string {
 	if off := addr - f.Addr; off < f.Size {
 		return Offset(int(off))
@@ -143,7 +142,7 @@ func (f *Function) target(addr uint64) string {
 	return fmt.Sprintf("%s+%#x", name, addr-base)
 }
 
-// symbol is Name with the path cut off.
+// symbol is Name without the path.
 func (f *Function) symbol(addr uint64) (string, uint64) {
 	if f.Name == nil {
 		return "", 0

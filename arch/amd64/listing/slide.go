@@ -9,8 +9,8 @@ import (
 // Height is how many lines a slide has.
 const Height = 24
 
-// Slide prints of a drawing what fits a slide: Height lines of Width columns. It says how many
-// lines more there are.
+// Slide prints the part of a drawing that fits a slide, Height lines of Width columns, and says how
+// many lines more there are.
 func Slide(w io.Writer, drawing string) error {
 	lines := strings.Split(strings.TrimSuffix(drawing, "\n"), "\n")
 	if n := len(lines); n > Height {

@@ -21,7 +21,7 @@ const (
 	PageSize = 4 << 10
 	BigSize  = 2 << 20
 
-	// Flags are the bits a caller may ask for; P and PS are ours to set.
+	// Flags are the bits that a caller may set; P and PS are set here.
 	Flags = amd64.PTE_W | amd64.PTE_U | amd64.PTE_PWT | amd64.PTE_PCD |
 		amd64.PTE_A | amd64.PTE_D | amd64.PTE_G | amd64.PTE_NX
 
@@ -68,16 +68,16 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// Tables is one address space. Root may be that of tables built elsewhere; 0
-// gets a new one at the first Map.
+// Tables is one address space. Root may be the root of existing tables; if it is 0, the first Map
+// makes one.
 type Tables struct {
 	Mem       phys.Mem
 	Root      uint64
 	Next, End uint64 // region for table pages; Next moves up
 }
 
-// Map makes [va,va+size) translate to [pa,pa+size), by 2 MiB pages wherever
-// va, pa and what is left of size allow.
+// Map makes [va,va+size) translate to [pa,pa+size), by 2 MiB pages wherever va, pa and the
+// remaining size allow.
 //
 // Errors: Unaligned, NonCanonical, BadPhysical, BadFlags, Overlap, OutOfPages.
 func (t *Tables) Map(va, pa, size, flags uint64) Code {
@@ -133,7 +133,7 @@ func (t *Tables) Protect(va, size, flags uint64) Code {
 	if c := t.prepare(va, size, flags); c != OK {
 		return c
 	}
-	// The processor may have set these in the meantime; losing D loses data.
+	// The processor may have set these meanwhile; losing D loses data.
 	const keep = amd64.PTE_A | amd64.PTE_D
 	for off := uint64(0); off < size; {
 		slot, level, e := t.walk(va + off)
@@ -144,8 +144,7 @@ func (t *Tables) Protect(va, size, flags uint64) Code {
 	return OK
 }
 
-// Lookup returns what va translates to, and the flags of the entry that says
-// so, PTE_P and PTE_PS included.
+// Lookup returns the translation of va, and the flags of its entry, PTE_P and PTE_PS included.
 func (t *Tables) Lookup(va uint64) (pa, flags uint64, ok bool) {
 	if !canonical(va) {
 		return 0, 0, false

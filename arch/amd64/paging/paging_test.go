@@ -9,8 +9,8 @@ import (
 
 const kernel = 0xffffffff80000000
 
-// fresh returns empty tables with n pages to build from, full of garbage as
-// real memory is.
+// fresh returns empty tables with n pages of memory for them, which contain garbage, as real memory
+// does.
 func fresh(n int) *Tables {
 	b := make([]byte, (n+1)*PageSize)
 	for i := range b {

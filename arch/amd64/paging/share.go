@@ -2,31 +2,29 @@ package paging
 
 import "sonde/arch/amd64"
 
-// A program's tables hold the kernel's mappings as well, for the supervisor only, so
-// that neither a system call nor a trap has to load CR3. Where kernel and programs
-// lie in one entry of a table, the program's tables have a table of their own there,
-// with the kernel's entries copied. The kernel's mappings do not change after boot, so
-// copies stay right.
+// A program's tables contain the kernel's mappings, too, for the supervisor only, so that neither a
+// system call nor a trap has to load CR3. Where the kernel and programs share an entry of a table,
+// the program's tables have a table of their own there, with copies of the kernel's entries. The
+// kernel's mappings do not change after boot, so copies stay valid.
 //
-// Rejected: tables without the kernel and a change of CR3 at each entry. It took 8 µs
-// for each system call under QEMU, whose TLB is then empty each time; a processor with
-// PCIDs would pay less.
+// Rejected: tables without the kernel, and a change of CR3 at each entry. It took 8 µs for each
+// system call under QEMU, whose TLB is then empty each time; a processor with PCIDs would need
+// less.
 
-// ShareWith fills root, the empty root of a program's tables, with what t maps. What t
-// maps below floor, a multiple of 2 MiB, is left out: programs lie there.
-// table makes an empty table and returns it and its physical address; its error ends
-// the work. Entries that lead to tables that table made have PTE_U; those that are t's
-// have not.
+// ShareWith fills root, the empty root of a program's tables, with the mappings of t. Those below
+// floor, a multiple of 2 MiB, are left out: programs lie there. table makes an empty table and
+// returns it and its physical address; its error ends the work. Entries that lead to tables made by
+// table have PTE_U; those that lead to tables of t do not.
 func (t *Tables) ShareWith(root *[entries]uint64, floor uint64, table func() (*[entries]uint64, uint64, error)) error {
 	return t.Share(floor).With(root, table)
 }
 
-// Shared is what ShareWith writes, so that it is gathered once: some hundred entries
-// of two thousand, which each fork would have to look at.
+// Shared is what ShareWith writes, gathered once: some hundred entries of two thousand, all of
+// which each fork would have to check.
 type Shared struct {
 	root  []entry
 	first []entry     // of the table for the first 512 GiB
-	dirs  []sharedDir // tables in that, with entries of their own
+	dirs  []sharedDir // tables in the first one, with entries of their own
 }
 
 // sharedDir is the table that entry at leads to.
@@ -35,10 +33,10 @@ type sharedDir struct {
 	entries []entry
 }
 
-// entry is number and value of one that is not 0.
+// entry is the number and the value of an entry that is not 0.
 type entry struct{ at, value uint64 }
 
-// Share gathers what t maps now.
+// Share gathers the present mappings of t.
 func (t *Tables) Share(floor uint64) *Shared {
 	s := &Shared{root: t.gather(t.Root, func(i uint64) bool { return i > 0 })}
 	first := t.entry(t.Root, 0)
@@ -74,7 +72,7 @@ func (s *Shared) With(root *[entries]uint64, table func() (*[entries]uint64, uin
 	if s.first == nil && s.dirs == nil {
 		return nil
 	}
-	// The first 512 GiB are for both.
+	// Kernel and programs share the first 512 GiB.
 	own, pa, err := table()
 	if err != nil {
 		return err
@@ -98,7 +96,7 @@ func fill(t *[entries]uint64, list []entry) {
 	}
 }
 
-// ownBits are those of an entry that leads to a table of the program's own.
+// ownBits are the bits of an entry that leads to one of the program's own tables.
 const ownBits = amd64.PTE_P | amd64.PTE_W | amd64.PTE_U
 
 // huge is the level of 1 GiB pages.
@@ -110,8 +108,8 @@ func (t *Tables) entry(pa, i uint64) uint64 { return t.Mem.Read64(pa + i*8) }
 // A Window is [Start, End) in virtual addresses.
 type Window struct{ Start, End uint64 }
 
-// Windows returns what is left to programs in [first, end) when ShareWith has shared t:
-// the ranges in which nothing of t is, in order.
+// Windows returns the ranges in [first, end) that programs can use when ShareWith has shared t, in
+// order: nothing of t is in them.
 func (t *Tables) Windows(first, floor, end uint64) (list []Window) {
 	start := first
 	add := func(to uint64) {
@@ -131,8 +129,8 @@ func (t *Tables) Windows(first, floor, end uint64) (list []Window) {
 	return list
 }
 
-// shared reports whether ShareWith leaves the entry for va to t, and how many bytes
-// from va on it covers.
+// shared reports whether ShareWith leaves the entry for va to t, and how many bytes from va on it
+// covers.
 func (t *Tables) shared(va, floor uint64) (n uint64, used bool) {
 	table := t.Root
 	for level := uint(top); ; level-- {

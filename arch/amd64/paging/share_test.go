@@ -11,7 +11,7 @@ import (
 
 const low, image, devices, heap = 0x1000, 64 << 20, 0xfe000000, 768 << 30
 
-// aKernel maps what the kernel does, in small.
+// aKernel maps what a kernel does, on a small scale.
 func aKernel(t *testing.T, pages int) *Tables {
 	t.Helper()
 	tb := fresh(pages)
@@ -22,8 +22,8 @@ func aKernel(t *testing.T, pages int) *Tables {
 	return tb
 }
 
-// sharing returns the tables of a program that shares tb, whose tables follow tb's;
-// it gets at most n.
+// sharing returns the tables of a program that shares tb, placed behind those of tb; it gets at
+// most n.
 func sharing(t *testing.T, tb *Tables, n int) (*Tables, error) {
 	t.Helper()
 	table := func() (*[entries]uint64, uint64, error) {
@@ -64,8 +64,8 @@ func TestSharedTablesTranslateAsTheKernels(t *testing.T) {
 	}
 }
 
-// TestAProgramsMappingsAreItsOwn: what it maps beside the kernel's does not show in
-// the kernel's tables, and needs PTE_U on the whole way.
+// TestAProgramsMappingsAreItsOwn: its mappings are not in the kernel's tables, and have PTE_U on
+// all levels.
 func TestAProgramsMappingsAreItsOwn(t *testing.T) {
 	tb := aKernel(t, 60)
 	p, err := sharing(t, tb, 10)

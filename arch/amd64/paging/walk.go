@@ -16,7 +16,7 @@ func left(va uint64, level uint) uint64 { return span(level) - va&(span(level)-1
 // addrMask selects the address of the page that an entry of level maps.
 func addrMask(level uint) uint64 { return amd64.PTE_ADDR &^ (span(level) - 1) }
 
-// leaf is what makes an entry of level map a page.
+// leaf is the bits of an entry of level that maps a page.
 func leaf(level uint) uint64 {
 	if level == 0 {
 		return amd64.PTE_P
@@ -26,8 +26,8 @@ func leaf(level uint) uint64 {
 
 func canonical(va uint64) bool { return uint64(int64(va)<<16>>16) == va }
 
-// checkRange refuses what no table can say. A range may end at 2⁶⁴ but not go
-// round it, nor across the hole between the halves.
+// checkRange refuses ranges that tables cannot hold. A range may end at 2⁶⁴ but not wrap around,
+// nor cross the hole between the two halves.
 func checkRange(va, size, flags uint64) Code {
 	last := va + size - 1
 	switch {
@@ -66,9 +66,9 @@ func (t *Tables) all(va, size uint64, mapped bool) bool {
 	return true
 }
 
-// descend returns the slot for va at the wanted level, making tables on the
-// way. Where a table is left of smaller pages now gone, it is used: the slot
-// is then one of the last level. Slot 0: out of pages.
+// descend returns the slot for va at the wanted level, and makes missing tables. If a table of
+// smaller pages still exists, although its pages are gone, it is used: the slot is then one of the
+// last level. Slot 0: out of pages.
 func (t *Tables) descend(va uint64, want uint, flags uint64) (slot uint64, level uint) {
 	table := t.Root
 	for level = top; ; level-- {
@@ -87,8 +87,8 @@ func (t *Tables) descend(va uint64, want uint, flags uint64) (slot uint64, level
 	}
 }
 
-// pathBits are set in every table on the way to an entry. The processor takes
-// the strictest of a path, so rights are left to the last entry.
+// pathBits are set in every table on the way to an entry. The processor applies the strictest bits
+// of a path, so only the last entry restricts access.
 func pathBits(flags uint64) uint64 { return amd64.PTE_P | amd64.PTE_W | flags&amd64.PTE_U }
 
 // allow sets the path bits above va's entry at level.
@@ -104,8 +104,7 @@ func (t *Tables) allow(va uint64, level uint, flags uint64) {
 	}
 }
 
-// prepare checks that the range is mapped and makes its two ends page
-// boundaries.
+// prepare checks that the range is mapped, and splits large pages at its two ends.
 func (t *Tables) prepare(va, size, flags uint64) Code {
 	if c := checkRange(va, size, flags); c != OK {
 		return c
@@ -116,7 +115,7 @@ func (t *Tables) prepare(va, size, flags uint64) Code {
 	if c := t.split(va); c != OK {
 		return c
 	}
-	// The byte behind the range, if the page of the last one goes on there.
+	// The byte behind the range, if the last page of the range extends to it.
 	_, level, _ := t.walk(va + size - 1)
 	if (va+size)&(span(level)-1) == 0 {
 		return OK
@@ -124,8 +123,8 @@ func (t *Tables) prepare(va, size, flags uint64) Code {
 	return t.split(va + size)
 }
 
-// split breaks up large pages until one begins at va, which is mapped. The new
-// table is whole before the entry that points to it is written.
+// split splits large pages until one begins at va, which is mapped. The new table is complete
+// before the entry that points to it is written.
 func (t *Tables) split(va uint64) Code {
 	for {
 		slot, level, e := t.walk(va)

@@ -11,16 +11,15 @@ package phys
 
 import "unsafe"
 
-// Mem is a window on physical memory: address pa lies at Base+pa.
-// Base is a pointer rather than an integer so that a host buffer stays alive.
+// Mem is a window of physical memory: address pa is at Base+pa. Base is a pointer rather than an
+// integer so that a host buffer stays alive.
 type Mem struct {
 	Base unsafe.Pointer
 	Size uint64
 }
 
-// Identity returns the window in which every physical address below size is
-// its own virtual address. Page 0 belongs to it: where that page is unmapped,
-// so that nil faults, reading there faults as well.
+// Identity returns the window in which every physical address below size is its own virtual
+// address. Page 0 belongs to it: if it is unmapped, so that nil faults, reading it faults, too.
 func Identity(size uint64) Mem { return Mem{nil, size} }
 
 // Over returns a window whose physical address 0 is the first byte of b.
@@ -90,9 +89,8 @@ func (m Mem) Zero(pa, n uint64) bool {
 	return true
 }
 
-// String returns the n bytes at pa as a string that aliases the memory: it is
-// good only while nobody writes there. "" if outside, and at the nil address,
-// where Go refuses to have a string.
+// String returns the n bytes at pa as a string that aliases the memory: it is valid only while
+// nobody writes there. "" if outside, and at the nil address, where Go has no strings.
 func (m Mem) String(pa, n uint64) string {
 	if n == 0 || !m.Has(pa, n) || m.at(pa) == nil {
 		return ""

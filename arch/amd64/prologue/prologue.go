@@ -25,7 +25,7 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// Check is the stack check of a function. The zero Check is that there is none.
+// Check is the stack check of a function. The zero Check is none.
 type Check struct {
 	Kind  Kind
 	Len   uint8  // bytes up to the JLS
@@ -40,10 +40,10 @@ const (
 	None   Kind = iota
 	Small       // compares SP
 	Medium      // compares SP-n
-	Large       // compares SP-n, and looks whether that is below 0
+	Large       // compares SP-n, and checks for an underflow
 )
 
-// GuardOffset is where in a g the limit is that stack checks compare SP with.
+// GuardOffset is the offset in a g of the limit that stack checks compare SP with.
 const GuardOffset = 16
 
 var (
@@ -60,7 +60,7 @@ const (
 	offJcs = 10
 )
 
-// Find returns the stack check that code, a whole function, begins with.
+// Find returns the stack check at the start of code, which is a whole function.
 //
 // Context: any.
 // Source:  the Go tree, src/cmd/internal/obj/x86/obj6.go, stacksplit.
@@ -97,18 +97,17 @@ func (c *Check) Grows(r *amd64.Regs, guard uint64) bool {
 	return r.SP-c.Frame <= guard || r.SP < c.Frame
 }
 
-// Fits reports whether the frame fits the stack that ends at lo, guard bytes of
-// it left free, whatever the stack limit says, which may ask for something else:
-// a check that has passed does, exactly.
+// Fits reports whether the frame fits the stack that ends at lo, with guard bytes left free. It
+// does not look at the stack limit, which may be set for another purpose. A check that has passed
+// fits.
 //
 // Context: any, including trap context.
 func (c *Check) Fits(r *amd64.Regs, lo, guard uint64) bool {
 	return r.SP > c.Frame && r.SP-c.Frame > lo+guard
 }
 
-// Perform lets r come out of the check, which stands at addr, at the JLS, with
-// flags that lead to morestack (grow) or not. What else the comparison sets
-// nobody reads.
+// Perform sets r to the state after the check at addr: IP at the JLS, and flags that lead to
+// morestack (grow) or not. No code reads the other flags.
 //
 // Context: any, including trap context.
 func (c *Check) Perform(r *amd64.Regs, addr uint64, grow bool) {
@@ -122,9 +121,8 @@ func (c *Check) Perform(r *amd64.Regs, addr uint64, grow bool) {
 	r.IP = addr + uint64(c.Len)
 }
 
-// Alone reports whether there is no breakpoint on the instructions of the check
-// behind the first, which Perform would pass by. code is the check as it stands
-// in memory now, Len bytes at least.
+// Alone reports whether there is no breakpoint on the instructions of the check after the first,
+// which Perform would skip. code is the check as it is in memory now, Len bytes at least.
 //
 // Context: any, including trap context.
 func (c *Check) Alone(code []byte) bool { return c.Next(code, 1) == c.Len }
@@ -146,9 +144,8 @@ func (c *Check) Next(code []byte, off uint8) uint8 {
 	return c.Len
 }
 
-// Skip lets r, in the check at addr, which is known to pass, go on at the next
-// breakpoint from offset off on, or at the JLS: then it is done. code is as for
-// Alone.
+// Skip moves r, which is in the check at addr and known to pass, to the next breakpoint from offset
+// off on, or to the JLS: then done is true. code is as for Alone.
 //
 // Context: any, including trap context.
 func (c *Check) Skip(r *amd64.Regs, addr uint64, code []byte, off uint8) (done bool) {

@@ -69,7 +69,7 @@ func TestPerformDecidesTheBranch(t *testing.T) {
 	}
 }
 
-// code is a check as it stands in memory, with breakpoints at some offsets.
+// code is a check as it is in memory, with breakpoints at some offsets.
 func code(c Check, breaks ...uint8) []byte {
 	b := make([]byte, c.Len)
 	for _, at := range breaks {

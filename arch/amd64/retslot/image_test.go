@@ -10,9 +10,9 @@ import (
 	"sonde/internal/image"
 )
 
-// refused are the functions of the kernel that use their own return address
-// without asking the runtime for the real one: they switch stacks or contexts, they
-// are the probes themselves, or nobody calls them here.
+// refused are the functions of the kernel that use their own return address without asking the
+// runtime for the real one: they switch stacks or contexts, belong to the probes themselves, or are
+// not called here.
 var refused = []string{
 	"main.caught", "main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
 	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
@@ -21,8 +21,8 @@ var refused = []string{
 	"sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
 }
 
-// askers must be found, and ask: a change of the runtime that reads its return
-// address elsewhere, or of the overlay, shows here.
+// askers must be found, and must ask: the test notices if a change of the runtime, or of the
+// overlay, reads the return address elsewhere.
 var askers = []string{"runtime.gopanic", "runtime.panicBounds", "runtime.deferproc", "runtime.deferprocStack",
 	"runtime.deferreturn", "runtime.entersyscall", "runtime.entersyscallblock", "runtime.callers", "runtime.newproc",
 	"runtime.(*_panic).start"}
@@ -60,7 +60,7 @@ func TestWhoUsesItsReturnAddressInTheKernel(t *testing.T) {
 		name := strings.TrimSuffix(s.Name, ".abi0")
 		use, err := retslot.Scan(s.Value, code[off:off+s.Size])
 		switch {
-		case err != nil: // no probe of any kind goes there
+		case err != nil: // it cannot be probed at all
 		case use.Unasked(asks):
 			have = append(have, name)
 		case len(use.Slot) > 0:

@@ -16,14 +16,14 @@ package retslot
 
 import "sonde/arch/amd64/insn"
 
-// Use is what a function does with the slot of its own return address.
+// Use is how a function uses the slot of its own return address.
 type Use struct {
 	Slot  []int    // offsets of the instructions that read or write the slot
 	Calls []uint64 // targets of its direct calls, one for each call
 	Tails []uint64 // targets of its jumps out of itself with the slot on top of the stack
 }
 
-// Scan says what the function of which this is the code, at addr, does.
+// Scan returns how the function with this code, at addr, uses its slot.
 //
 // Errors: those of insn.Decode, for the first instruction that does not decode.
 func Scan(addr uint64, code []byte) (Use, error) {
@@ -40,7 +40,7 @@ func Scan(addr uint64, code []byte) (Use, error) {
 	return s.use, nil
 }
 
-// An inst is an instruction of the function and where it is.
+// An inst is an instruction of the function and its offset.
 type inst struct {
 	insn.Inst
 	off int
@@ -55,9 +55,8 @@ type scan struct {
 	use   Use
 }
 
-// from notes that the instruction at off is reached with v, and goes on from there
-// until nothing new comes of it. What is known at a place only ever gets less, so
-// this ends.
+// from records that the instruction at off is reached with v, and continues from there until
+// nothing changes. Knowledge about a place only ever shrinks, so this ends.
 func (s *scan) from(off int, v values) {
 	type place struct {
 		off int
@@ -84,15 +83,14 @@ func (s *scan) from(off int, v values) {
 	}
 }
 
-// returns reports whether the code may go on behind an instruction that leads
-// elsewhere.
+// returns reports whether execution may continue behind an instruction that leads elsewhere.
 func returns(f insn.Flow) bool {
 	return f == insn.Call || f == insn.CallInd || f == insn.Int || f == insn.Syscall || f == insn.Hlt
 }
 
-// merge reports whether v says that less is known at off than was thought. Of SP
-// the first word counts: what comes behind a call that never returns, as of a
-// panic, is reached by a jump, too, and that was followed first.
+// merge reports whether v reduces the knowledge about off. For SP the first value counts: the code
+// behind a call that never returns, such as a panic, is also reached by a jump, which was followed
+// first.
 func (s *scan) merge(off int, v values) bool {
 	old := s.at[off]
 	if old == nil {
@@ -108,9 +106,9 @@ func (s *scan) merge(off int, v values) bool {
 	return changed
 }
 
-// rest goes on with what direct jumps do not reach: the targets of jump tables, and
-// where a recovered panic resumes. There the frame is set up: a function that the
-// compiler made moves the stack pointer down once.
+// rest continues with code that direct jumps do not reach: the targets of jump tables, and the
+// place where a recovered panic resumes. The frame is set up there: a compiled function moves the
+// stack pointer down once.
 func (s *scan) rest() {
 	var deepest values
 	for _, v := range s.at {
@@ -125,7 +123,7 @@ func (s *scan) rest() {
 	}
 }
 
-// look collects what is asked for, when all is known.
+// look collects the results when all values are known.
 func (s *scan) look() {
 	for _, in := range s.insts {
 		v := s.at[in.off]
@@ -142,8 +140,8 @@ func (s *scan) look() {
 	}
 }
 
-// Unasked reports whether the slot is used without the real return address being
-// asked for, of the function at asks, as often as it is used.
+// Unasked reports whether the slot is used more often than the function at asks is called, which
+// returns the real return address.
 func (u *Use) Unasked(asks uint64) bool {
 	n := 0
 	for _, to := range u.Calls {

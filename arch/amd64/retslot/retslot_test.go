@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// code turns hexadecimal digits, which blanks may divide, into bytes.
+// code converts hexadecimal digits, with optional blanks, to bytes.
 func code(t *testing.T, digits string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
@@ -64,7 +64,7 @@ func TestScanFindsEveryWayToTheSlot(t *testing.T) {
 	}
 }
 
-// TestScanOfCodeThatNoJumpLeadsTo has the shapes in which compiled functions end.
+// TestScanOfCodeThatNoJumpLeadsTo has the shapes of the ends of compiled functions.
 func TestScanOfCodeThatNoJumpLeadsTo(t *testing.T) {
 	for _, c := range []struct {
 		name, code string

@@ -2,9 +2,9 @@ package retslot
 
 import "sonde/arch/amd64/insn"
 
-// stack is do for what pushes and pops.
+// stack is do for instructions that push and pop.
 //
-// Source: Intel SDM vol. 2, the instructions' own pages.
+// Source: Intel SDM vol. 2, the pages of the instructions.
 func (v *values) stack(in *insn.Inst) bool {
 	op := in.Opcode
 	switch {
@@ -63,7 +63,7 @@ func (v *values) copy(to, from int8, wide bool) {
 	v.set(to, x)
 }
 
-// add is do for arithmetic with a constant, and for what else has its form.
+// add is do for arithmetic with a constant, and for other instructions of that form.
 func (v *values) add(in *insn.Inst) bool {
 	op, r := in.Opcode, in.RMReg()
 	if in.REX&insn.REXW == 0 || r < 0 {
@@ -98,7 +98,7 @@ func (v *values) add(in *insn.Inst) bool {
 	return true
 }
 
-// address returns how far from the slot a memory operand is, if that is known.
+// address returns the distance of a memory operand from the slot, if it is known.
 func (v *values) address(in *insn.Inst) (int64, bool) {
 	m, ok := in.MemOperand()
 	if !ok || m.Seg != insn.SegNone || m.Index >= 0 || m.Addr32 {
@@ -131,7 +131,7 @@ func (v *values) pushes(in *insn.Inst) bool {
 	return in.Flow == insn.Call || in.Flow == insn.CallInd || after.stack(in) && after[insn.RSP].off < before.off
 }
 
-// size is how many bytes a memory operand has at most.
+// size is the largest size of a memory operand in bytes.
 func size(in *insn.Inst) int64 {
 	switch {
 	case in.Prefix.Has(insn.PEVEX):

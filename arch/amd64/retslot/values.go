@@ -2,16 +2,16 @@ package retslot
 
 import "sonde/arch/amd64/insn"
 
-// value is what is known of a register: its distance from the slot, in bytes.
+// value is what is known about a register: its distance from the slot, in bytes.
 type value struct {
 	known bool
 	off   int64
 }
 
-// values are those of the 16 general registers.
+// values are the values of the 16 general registers.
 type values [16]value
 
-// entry is what is known where a function begins: SP is at the slot.
+// entry is what is known at the start of a function: SP is at the slot.
 func entry() (v values) {
 	v[insn.RSP].known = true
 	return v
@@ -33,11 +33,11 @@ func (v *values) get(r int8) value {
 // push moves SP by n bytes.
 func (v *values) push(n int64) { v[insn.RSP].off -= n }
 
-// do makes of v, which is known before an instruction, what is known behind it.
+// do changes v, which is known before an instruction, to what is known after it.
 func (v *values) do(in *insn.Inst) {
 	switch {
 	case in.Flow == insn.Call || in.Flow == insn.CallInd || in.Flow == insn.Syscall:
-		v.forget() // SP and BP are the callee's to restore
+		v.forget() // the callee restores SP and BP
 	case in.Map != insn.Map1B || in.Prefix.Has(insn.PVEX|insn.PEVEX):
 		v.clobber(in)
 	case !v.stack(in) && !v.move(in) && !v.add(in) && !onlyReads(in):
@@ -54,9 +54,8 @@ func (v *values) forget() {
 	}
 }
 
-// clobber is for an instruction of which no more is known than what it names: it
-// may change the registers in ModRM, but SP only through ModRM.rm; and, if it is one
-// that may have operands it does not name, all but SP and BP.
+// clobber handles an instruction of which only the operands are known: it may change the registers
+// in ModRM, but SP only through ModRM.rm; and if it may have implicit operands, all but SP and BP.
 func (v *values) clobber(in *insn.Inst) {
 	wide := vector(in)
 	if !in.HasModRM || in.Map == insn.Map1B && in.Opcode&^1 == 0xf6 || in.Map == insn.Map0F && !wide {
@@ -76,8 +75,7 @@ func (v *values) clobber(in *insn.Inst) {
 	}
 }
 
-// vector reports whether the registers that ModRM names may be others than the
-// general ones.
+// vector reports whether the registers in ModRM may be other than general ones.
 func vector(in *insn.Inst) bool {
 	if in.Prefix.Has(insn.PVEX | insn.PEVEX) {
 		return true

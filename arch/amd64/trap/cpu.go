@@ -40,10 +40,10 @@ import (
 // MaxCPUs is how many CPUs there can be.
 const MaxCPUs = 32
 
-// vectors is how many there are.
+// vectors is the number of vectors.
 const vectors = 256
 
-// Stacks a CPU can handle traps on, as indices of CPU.stacks.
+// Stacks on which a CPU handles traps, as indices of CPU.stacks.
 const (
 	stackTrap = iota
 	stackNMI
@@ -54,10 +54,10 @@ const (
 // stack is one handler stack. The entry stub knows its layout.
 type stack struct {
 	lo, hi uintptr
-	g      uintptr // what runs on it: *runtime.g
+	g      uintptr // the g that runs on it: *runtime.g
 }
 
-// CPU is what a CPU's entry stub finds at its GS base.
+// CPU is the data that a CPU's entry stub finds at its GS base.
 type CPU struct {
 	self uintptr // address of this CPU; 0(GS)
 	// Runtime belongs to the Go runtime's thread shim; it reads 8(GS).
@@ -66,16 +66,16 @@ type CPU struct {
 	ID      uint32
 	APIC    uint32
 	nmi     uint32 // 1 while an NMI is handled: see nmi_trap.go
-	again   uint32 // 1 if another came meanwhile
+	again   uint32 // 1 if another one came meanwhile
 
 	interrupt uintptr // see Interrupt
 
-	// Where FS points while an NMI, or #DF or #MC, is handled: what is there is g.
+	// FS points here while an NMI, or #DF or #MC, is handled: the word contains g.
 	nmiTLS, faultTLS uintptr
 
 	Ring3 Ring3
 
-	// What soft traps use.
+	// Fields for soft traps.
 	fresh   uintptr // where on the trap stack, unless it is in use, a frame begins
 	choose  uintptr // addresses of functions
 	loadXMM uintptr
@@ -92,9 +92,9 @@ type CPU struct {
 // cpus are the CPUs that Install has been called for.
 var cpus [MaxCPUs]*CPU
 
-// All of it is in one page: see Layout. Every page more that a trap touches may
-// cost it several times its accesses under QEMU, whose TLB holds one page of each
-// 64 while the machine uses little memory.
+// All of it is in one page: see Layout. Each further page that a trap touches may take several
+// times as long as its accesses under QEMU, whose TLB holds one page of each 64 while the machine
+// uses little memory.
 const _ = page - unsafe.Sizeof(CPU{})
 
 // Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
@@ -106,12 +106,12 @@ const (
 	trapSize  = 16 * page
 	AreaSize  = page + 2*(page+entrySize) + (page + nmiSize) + (page + faultSize) + (page + trapSize)
 	MaxGuards = 5
-	reserve   = 8 << 10 // what a trap must find left on the trap stack
+	reserve   = 8 << 10 // bytes that must be free on the trap stack when a trap comes
 	nestGap   = 128     // left free below interrupted trap code: emulating its PUSH or CALL stores there
 )
 
-// Entry stacks as numbered in the TSS. NMI, double fault and machine check keep
-// theirs as the handler's.
+// Entry stacks by their number in the TSS. NMI, double fault and machine check handle the trap on
+// theirs.
 const (
 	istTrap = iota + 1
 	istDebug
@@ -123,7 +123,7 @@ const (
 // Area describes the memory of one CPU: AreaSize bytes at base.
 type Area struct {
 	CPU    *CPU
-	Guards [MaxGuards]uintptr // pages that must not be mapped
+	Guards [MaxGuards]uintptr // pages that must be unmapped
 }
 
 // Layout lays out a CPU's memory at base (page-aligned and zeroed).
@@ -154,8 +154,8 @@ func Layout(base uintptr) Area {
 	return a
 }
 
-// nameAt puts the address of c at the end of a stack, where the stub finds it above
-// what the CPU pushes, and returns where the CPU is to push.
+// nameAt stores the address of c at the end of a stack, where the stub finds it above the frame
+// that the CPU pushes, and returns the address from which the CPU pushes.
 func (c *CPU) nameAt(end uintptr) (top uintptr) {
 	top = end - 16 // what the CPU pushes is aligned
 	// Safe because: the stack is c's, and in use by nobody yet.
@@ -163,13 +163,13 @@ func (c *CPU) nameAt(end uintptr) (top uintptr) {
 	return top
 }
 
-// TrapStack returns the bounds of the stack that c's handlers run on. Until
-// the first trap it is free for c to boot on.
+// TrapStack returns the bounds of the stack for c's handlers. Until the first trap, c can boot on
+// it.
 func (c *CPU) TrapStack() (lo, hi uintptr) {
 	return c.stacks[stackTrap].lo, c.stacks[stackTrap].hi
 }
 
-// Guard names the guard page that addr lies in, "" if none: a stack of c ran over.
+// Guard names the guard page that contains addr, "" if none: a stack of c has overflowed.
 //
 // Context: any.
 func (c *CPU) Guard(addr uintptr) string {

@@ -4,20 +4,20 @@ package trap
 
 // Trap context. A single step over a watched access.
 //
-// A processor makes one #DB of both. QEMU (7.2) makes two: the second comes before the
-// first instruction of the first one's entry, with nothing between them at which the
-// stack could be changed. On a stack of the IST it is pushed over the first. So
+// A processor makes one #DB of both. QEMU (7.2) makes two: the second one comes before the first
+// instruction of the entry for the first one, so there is no instruction that could change the
+// stack. On a stack of the IST it would overwrite the first frame. So
 //
-//   - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
-//     are then on the interrupted stack. Where that has no room, nothing is watched in the
-//     step (Blind);
-//   - entryDebug, where that gate leads, knows a #DB at its own first instruction and returns
-//     from it, with DR6 as it is, and a mark in the first one's frame. The usual gate leads to
-//     entryWatch: without a step there is no second #DB.
+// - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
+//   are then on the interrupted stack. If that has no space, nothing is watched during the
+//   step (Blind);
+// - entryDebug, to which that gate leads, recognizes a #DB at its own first instruction and
+//   returns from it, with DR6 unchanged, and a mark in the first frame. The usual gate leads
+//   to entryWatch: without a step there is no second #DB.
 //
-// QEMU also keeps of each data watchpoint that it was hit until something else of the
-// page is accessed, and tells of it in DR6 whenever a step ends. But then there is no
-// second #DB: without the mark such bits are of an earlier hit (SetDoubles).
+// QEMU also remembers each data watchpoint that was hit until something else in the page is
+// accessed, and reports it in DR6 whenever a step ends. But then there is no second #DB: without
+// the mark such bits are of an earlier hit (SetDoubles).
 //
 // Source: QEMU 7.2, accel/tcg/cpu-exec.c, cpu_handle_interrupt: CPU_INTERRUPT_DEBUG.
 
@@ -31,32 +31,32 @@ import (
 )
 
 var (
-	breaker  Handler // takes #BP while nothing is watched
+	breaker  Handler // handles #BP while nothing is watched
 	usual    uint64  // the gate of #DB then
 	stepIDT  [vectors]amd64.Gate
 	stepping [MaxCPUs]uint8
 	blind    atomic.Uint64
 )
 
-// What a CPU has loaded for a step.
+// The state of a CPU during a step.
 const (
 	noStep      = iota
 	otherIDT    // stepIDT
 	notWatching // nothing is watched
 )
 
-// doubles is whether a step over a watched access is two #DBs here.
+// doubles is whether a step over a watched access causes two #DBs on this machine.
 var doubles bool
 
-// SetDoubles says that this machine is QEMU's.
+// SetDoubles sets that: on is true in QEMU.
 //
 // Context: boot.
 func SetDoubles(on bool) { doubles = on }
 
-// twice is the mark of entryDebug, above CS in the frame.
+// twice is the mark that entryDebug sets, above CS in the frame.
 const twice = 1 << 32
 
-// hitInStep returns which of the watchpoints that dr6 tells of the instruction of r hit.
+// hitInStep returns the watchpoints in which that the instruction of r itself has hit.
 func hitInStep(r *amd64.Regs, which uint64) uint64 {
 	second := r.CS&twice != 0
 	r.CS &^= twice
@@ -66,7 +66,7 @@ func hitInStep(r *amd64.Regs, which uint64) uint64 {
 	return which
 }
 
-// armedData returns the watchpoints that are no execute watchpoints.
+// armedData returns the watchpoints that are not execute watchpoints.
 func armedData() (which uint64) {
 	for n := range debugreg.Num {
 		if atomic.LoadUint64(&armed.dr7)>>(16+4*n)&3 != 0 {
@@ -76,7 +76,7 @@ func armedData() (which uint64) {
 	return which
 }
 
-// stepRoom is what both frames and the stub take, and some.
+// stepRoom is the space for both frames and the stub, with a margin, in bytes.
 const stepRoom = 256
 
 func watchAddresses() (watch, step uintptr)
@@ -84,13 +84,12 @@ func watchAddresses() (watch, step uintptr)
 //go:noescape
 func lidt(idtr *[10]byte)
 
-// Blind returns how many steps there were in which nothing was watched, for lack of
-// room on the stack.
+// Blind returns in how many steps nothing was watched, for lack of space on the stack.
 //
 // Context: any.
 func Blind() uint64 { return blind.Load() }
 
-// watchSteps makes #BP and #DB go by this file.
+// watchSteps makes #BP and #DB use the functions of this file.
 //
 // Context: goroutine, while nothing is watched.
 func watchSteps() {
@@ -105,19 +104,19 @@ func watchSteps() {
 	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is below 4 GiB
 }
 
-// unwatchSteps is the opposite.
+// unwatchSteps undoes watchSteps.
 func unwatchSteps() {
 	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, usual)
 	handlers[amd64.VEC_BP] = breaker
 }
 
-// takeBreakpoint is #BP while something is watched: what it returns to may be a step.
+// takeBreakpoint handles #BP while something is watched: it may return to a step.
 func takeBreakpoint(r *amd64.Regs) {
 	breaker(r)
 	PrepareStep(r)
 }
 
-// PrepareStep makes this CPU ready for a step, if r goes on with one.
+// PrepareStep prepares this CPU for a step, if r continues with one.
 //
 // Context: trap, about to return to r.
 func PrepareStep(r *amd64.Regs) {
@@ -149,8 +148,8 @@ func stepDone(id int) {
 // usualIDTR and stepIDTR are the operands of LIDT.
 var usualIDTR, stepIDTR [10]byte
 
-// stepsWith has programs that step entered with the IDT for that, if anything is watched.
-// Their #DB comes on the stack of RSP0, both of them.
+// stepsWith makes programs enter steps with the IDT for them, if anything is watched. Both of their
+// #DBs come on the stack of RSP0.
 func (r *Ring3) stepsWith(on bool) {
 	r.UsualIDT, r.StepIDT = uintptr(unsafe.Pointer(&usualIDTR)), 0
 	if on {

@@ -2,15 +2,15 @@
 
 package trap
 
-// Trap context. #DB, told apart by DR6: the end of a single step, a watchpoint of the
-// debug registers, or both at once. It is done here, below the
-// code that steps and the code that watches, so that neither knows of the other.
+// Trap context. #DB, decoded from DR6: the end of a single step, a watchpoint of the debug
+// registers, or both at once. This is done below the code that steps and the code that watches, so
+// that neither depends on the other.
 //
-// DR6 costs a step a tenth, and without watchpoints every #DB is a step. So #DB goes
+// Reading DR6 makes a step a tenth slower, and without watchpoints every #DB is a step. So #DB goes
 // straight to the stepping code until something is watched.
 //
-// DR6 only ever gains bits. All are cleared here, each time: a bit left from an earlier
-// trap would be taken for this one's.
+// The processor only sets bits of DR6. All are cleared here each time: a bit of an earlier trap
+// would be taken for this one's.
 
 import (
 	"sync/atomic"
@@ -19,34 +19,34 @@ import (
 	"sonde/arch/amd64/debugreg"
 )
 
-// A Watcher takes the hits of watchpoints: bit n of which is debug register n. If stepped
-// is true a single step ended with the same instruction, which is reported to the
-// stepping code when it returns; one that does not return calls Stepped itself.
+// A Watcher takes the hits of watchpoints: bit n of which is debug register n. If stepped is true a
+// single step ended with the same instruction, which is reported to the stepping code when the
+// Watcher returns; one that does not return calls Stepped itself.
 //
 // Context: trap, with X0-X14 not saved.
 type Watcher func(r *amd64.Regs, which uint64, stepped bool)
 
 var (
 	watcher Watcher
-	stepper Handler // takes #DB while nothing is watched
-	apart   bool    // #DB is told apart
+	stepper Handler // handles #DB while nothing is watched
+	apart   bool    // #DB is decoded
 
-	// armed is what every CPU watches, also one that comes later. Written by the caller of
+	// armed is what every CPU watches, including one that starts later. Written by the caller of
 	// Watch, one at a time.
 	armed struct {
 		addr [debugreg.Num]uint64
 		dr7  uint64
 	}
-	// watching is which registers this CPU has on. Each CPU writes its own.
+	// watching is the enabled registers of this CPU. Each CPU writes its own.
 	watching [MaxCPUs]uint64
 )
 
-// SetWatcher makes w take the hits.
+// SetWatcher sets the function that takes the hits.
 //
 // Context: boot.
 func SetWatcher(w Watcher) { watcher = w }
 
-// Watch says what all CPUs are to watch. Each CPU does when it has called LoadWatch.
+// Watch sets what all CPUs will watch. A CPU does so when it has called LoadWatch.
 //
 // Context: goroutine, one at a time.
 // Errors: false if the processor cannot watch that.
@@ -68,7 +68,7 @@ func Watch(s *debugreg.Set) bool {
 	return true
 }
 
-// Executes reports whether it is watched that what is at addr is executed.
+// Executes reports whether execution at addr is watched.
 //
 // Context: any.
 func Executes(addr uintptr) bool {
@@ -93,7 +93,7 @@ func Unwatched() {
 	}
 }
 
-// LoadWatch makes this CPU watch what Watch has said.
+// LoadWatch makes this CPU watch what Watch has set.
 //
 // Context: interrupts off.
 func LoadWatch() {
@@ -134,7 +134,7 @@ func takeDebug(r *amd64.Regs) {
 	Stepped(r)
 }
 
-// Stepped tells the stepping code that r is the end of a step.
+// Stepped reports the end of a step, at r, to the stepping code.
 //
 // Context: trap.
 func Stepped(r *amd64.Regs) {
@@ -142,7 +142,7 @@ func Stepped(r *amd64.Regs) {
 	PrepareStep(r)
 }
 
-// HandlerOf returns what SetHandler set.
+// HandlerOf returns the handler that SetHandler has set.
 //
 // Context: boot.
 func HandlerOf(v uint8) Handler { return handlers[v] }

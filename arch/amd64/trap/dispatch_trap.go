@@ -2,7 +2,7 @@
 
 package trap
 
-// Trap context. What handlers may ask about the trap they take.
+// Trap context. What handlers can ask about their trap.
 
 import (
 	"unsafe"
@@ -10,7 +10,7 @@ import (
 	"sonde/arch/amd64"
 )
 
-// A Handler takes one trap. What r is when it returns is what the trap returns to.
+// A Handler handles one trap. The trap returns to the state that r has when it returns.
 //
 // Context: trap. Interrupts are off, the stack is the CPU's trap stack.
 type Handler func(r *amd64.Regs)
@@ -18,9 +18,8 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// LazyXMM gives #DB and #BP entries that do not save X0-X14. Their handlers must
-// from then on leave these registers alone, or call SaveXMM before anything that
-// may not. Soft traps never save them.
+// LazyXMM gives #DB and #BP entries that do not save X0-X14. From then on, their handlers must not
+// change these registers, or must call SaveXMM first. Soft traps never save them.
 //
 // Context: goroutine, with no probe armed.
 func LazyXMM() {
@@ -43,8 +42,8 @@ func SetHandler(v uint8, h Handler) { handlers[v] = h }
 // interrupts are the handlers of interrupts, by vector.
 var interrupts [vectors]Handler
 
-// SetInterrupt makes h the handler of vector v, a device's or another CPU's. While it
-// runs, Interrupt tells.
+// SetInterrupt makes h the handler of vector v, a device's or another CPU's. While h runs,
+// Interrupt returns its registers.
 //
 // Context: boot, or while v cannot arrive.
 func SetInterrupt(v uint8, h Handler) {
@@ -60,8 +59,8 @@ func takeInterrupt(r *amd64.Regs) {
 	c.interrupt = outer
 }
 
-// Interrupt returns where the registers of the interrupt are that this CPU handles, the
-// innermost, 0 if it handles none. On one stack, what came later is lower.
+// Interrupt returns the address of the registers of the interrupt that this CPU handles, the
+// innermost one, 0 if it handles none. On one stack, the later one is lower.
 //
 // Context: trap.
 func Interrupt() uintptr { return Self().interrupt }
@@ -80,14 +79,14 @@ func SetAll(h Handler) {
 // Count returns how often vector v arrived on CPU id.
 func Count(id int, v uint8) uint64 { return cpus[id].counts[v] }
 
-// Frame is what lies below Regs: see frame_amd64.h.
+// Frame is the data below Regs: see frame_amd64.h.
 type Frame struct {
 	spill [2]uintptr
 	g     unsafe.Pointer
 	cpu   uint64
 	flags uint32
 	saved uint32 // soft traps write 0 with flags
-	// probes is what SetProbes gave the CPU.
+	// probes is the value of SetProbes for the CPU.
 	probes uintptr
 	xmm    [16][16]byte
 }
@@ -97,8 +96,7 @@ func frameOf(r *amd64.Regs) *Frame {
 	return (*Frame)(unsafe.Add(unsafe.Pointer(r), -int(unsafe.Sizeof(Frame{}))))
 }
 
-// G returns the g the trap interrupted, as a *runtime.g; code of the kernel's
-// own boot may have none that means anything.
+// G returns the g that the trap interrupted, as a *runtime.g; early in boot it may have no meaning.
 //
 // Context: trap.
 func G(r *amd64.Regs) unsafe.Pointer { return frameOf(r).g }
@@ -108,7 +106,7 @@ func G(r *amd64.Regs) unsafe.Pointer { return frameOf(r).g }
 // Context: trap.
 func ID(r *amd64.Regs) int { return int(frameOf(r).cpu & (MaxCPUs - 1)) }
 
-// Probes returns what SetProbes gave the CPU that r's trap was taken on.
+// Probes returns the value of SetProbes for the CPU that took r's trap.
 //
 // Context: trap.
 func Probes(r *amd64.Regs) uintptr { return frameOf(r).probes }
@@ -121,8 +119,7 @@ func XMM(r *amd64.Regs) *[16][16]byte {
 	return &frameOf(r).xmm
 }
 
-// SaveXMM saves X0-X14, to be restored when r's trap returns, unless that has
-// been done.
+// SaveXMM saves X0-X14, unless that has been done; they are restored when r's trap returns.
 //
 // Context: trap.
 func SaveXMM(r *amd64.Regs) {
@@ -136,9 +133,9 @@ func saveLate(r *amd64.Regs)
 
 func unwindAddr() uintptr
 
-// Divert makes r, a trap inside the handling of outer on the same stack, return
-// elsewhere than where it came from. Everything that runs above outer is given up,
-// *f is called with outer, and outer's trap returns.
+// Divert makes r, a trap inside the handling of outer on the same stack, return elsewhere than to
+// the interrupted code: everything that runs above outer is discarded, *f is called with outer, and
+// outer's trap returns.
 //
 // Context: trap.
 func Divert(r, outer *amd64.Regs, f *func(*amd64.Regs)) {

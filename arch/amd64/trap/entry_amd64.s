@@ -1,5 +1,5 @@
-// Trap entry and exit. Assembly moves registers; every decision that can be
-// made in Go is made there (dispatch).
+// Trap entry and exit. Assembly moves registers; every decision that Go code can make is made there
+// (dispatch).
 
 //go:build tamago
 
@@ -17,7 +17,7 @@
 	PUSHQ	R13; \
 	PUSHQ	AX
 
-// Behind ENTER: what is above all that on the stacks of NMI, #DF and #MC.
+// After ENTER: the address of the CPU on the stacks of NMI, #DF and #MC.
 #define OURCPU	88(SP)
 
 // choose sets R13 to where the frame of a trap that interrupted a stack at R13
@@ -62,8 +62,8 @@ fresh:
 chosen:
 	RET
 
-// Everything but NMI, #DF and #MC: choose a stack by where the trap came from. Traps
-// from ring 3 are package user's; what it makes of interrupts comes back here.
+// Everything but NMI, #DF and #MC: choose a stack by where the trap came from. Traps from ring 3
+// belong to package user, which passes interrupts back to this code.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	TESTB	$3, 24(SP)
 	JNE	program
@@ -82,8 +82,8 @@ program:
 	SWAPGS
 	JMP	(CPU_Ring3+Ring3_Trap)(GS)
 
-// NMI is on its own stack already; its frame starts there anew, or below what came
-// from there: see nmi_trap.go. What the CPU pushes and ENTER adds is above both.
+// NMI is on its own stack already; its frame begins at the stack's end, or below the interrupted
+// code's part: see nmi_trap.go. What the CPU pushes and ENTER adds is above both.
 TEXT ·entryNMI(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
 	MOVQ	OURCPU, R15
@@ -112,7 +112,7 @@ busy:
 	ADDQ	$16, SP			// vector, error
 	IRETQ
 
-// Double fault and machine check start anew: nobody returns from them.
+// Double fault and machine check begin at the stack's end: they never return.
 TEXT ·entryFault(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ENTER
 	MOVQ	OURCPU, R15
@@ -237,7 +237,7 @@ TEXT ·save(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CALL	CX
 	JMP	·restore(SB)
 
-// restore is the way back: SP is at the frame.
+// restore returns from a trap: SP is at the frame.
 TEXT ·restore(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	GIVEG
 	CMPL	SAVED(SP), $0
@@ -274,7 +274,7 @@ TEXT ·saveXMM(SB),NOSPLIT|NOFRAME,$0
 	MOVL	$1, SAVED(CX)
 	RET
 
-// loadXMM is the opposite, called with SP at the frame.
+// loadXMM restores them, called with SP at the frame.
 TEXT ·loadXMM(SB),NOSPLIT|NOFRAME,$0
 	MOVUPS	(8+XMM+0)(SP), X0
 	MOVUPS	(8+XMM+16)(SP), X1
@@ -300,8 +300,8 @@ TEXT ·saveLate(SB),NOSPLIT|NOFRAME,$0-8
 	SUBQ	$REGS, CX
 	JMP	·saveXMM(SB)
 
-// unwind gives up everything above the frame of the Regs at AX on this stack,
-// calls the func value in DX with them, and returns from that trap.
+// unwind discards everything above the frame of the Regs at AX on this stack, calls the func value
+// in DX with them, and returns from that trap.
 TEXT ·unwind(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	-(REGS)(AX), SP
 	XORL	BP, BP

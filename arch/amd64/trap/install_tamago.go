@@ -11,12 +11,12 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// One IDT serves all CPUs: the gates differ in nothing but the stack, which
-// is named by number and looked up in each CPU's own TSS.
+// One IDT serves all CPUs: the gates name their stack by number, and each CPU looks it up in its
+// own TSS.
 const (
 	stubSize = 16
-	// TablesSize is the size in bytes of what BuildTables fills: the IDT, and
-	// the entry stubs in a page of their own, to be mapped executable.
+	// TablesSize is the size in bytes of the memory that BuildTables fills: the IDT, and the entry
+	// stubs in a page of their own, to be mapped executable.
 	TablesSize = 2 * page
 )
 
@@ -63,7 +63,8 @@ func BuildTables(base uintptr) (stubPage uintptr) {
 	return base + page
 }
 
-// privilege returns which ring may raise v by an instruction: programs INT3 and INTO.
+// privilege returns the outermost ring that may raise v by an instruction: programs may use INT3
+// and INTO.
 func privilege(v int) uint8 {
 	if v == amd64.VEC_BP || v == amd64.VEC_OF {
 		return 3
@@ -102,7 +103,7 @@ func writeStub(v int, to uintptr) {
 	}
 }
 
-// Install makes c the CPU this runs on: its GDT, TSS and GS base, and the IDT.
+// Install makes c the data of the CPU that calls it: GDT, TSS, GS base and the IDT.
 //
 // Context: boot of that CPU, interrupts off, before the runtime.
 func Install(c *CPU, id, apic uint32) {
@@ -143,8 +144,8 @@ func pseudo(base uintptr, limit uint16) (d [10]byte) {
 	return d
 }
 
-// BootG returns the g of c's trap stack, as a *runtime.g: what CPU id may run on
-// before the runtime gives it threads.
+// BootG returns the g of c's trap stack, as a *runtime.g: CPU id may run on it before the runtime
+// gives it threads.
 func BootG(id int, c *CPU) uintptr {
 	s := &c.stacks[stackTrap]
 	return uintptr(goruntime.TrapG(id, stackTrap, s.lo, s.hi))

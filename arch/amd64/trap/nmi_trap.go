@@ -35,15 +35,13 @@ import (
 	"sonde/arch/amd64/debugreg"
 )
 
-// entryShift is by how much the entry stacks begin lower, in bytes: more than any
-// stub pushes.
+// entryShift is how much lower the entry stacks begin, in bytes: more than any stub pushes.
 const entryShift = 1 << 10
 
-// nmiHandler is what SetNMI set.
+// nmiHandler is the handler that SetNMI has set.
 var nmiHandler Handler
 
-// SetNMI makes h the handler of NMIs. Several that come while h runs are one more
-// call.
+// SetNMI makes h the handler of NMIs. If several come while h runs, h is called once more.
 //
 // Context: boot.
 func SetNMI(h Handler) {

@@ -7,8 +7,8 @@ import (
 	"sonde/arch/amd64/debugreg"
 )
 
-// regs is amd64.Regs for the assembler, which is told only of this package's types:
-// regs_AX is where AX is, regs__size the size.
+// regs is amd64.Regs for the assembler, which sees only this package's types: regs_AX is the offset
+// of AX, regs__size the size.
 type regs amd64.Regs
 
 // Vectors with an entry of their own.
@@ -32,5 +32,5 @@ const (
 	msrGS = amd64.MSR_GS_BASE
 )
 
-// kernelMXCSR is what handlers run with: all exceptions masked, as Go has it.
+// kernelMXCSR is the value for handlers: all exceptions masked, as in Go.
 var kernelMXCSR uint32 = amd64.MXCSR

@@ -1,4 +1,4 @@
-// Traps on purpose, for tests and demonstrations.
+// Intentional traps, for tests and demonstrations.
 
 //go:build tamago
 

@@ -4,7 +4,7 @@ package trap
 
 import "sonde/arch/amd64"
 
-// Breakpoint executes an INT3 that belongs to no probe; it returns.
+// Breakpoint executes an INT3 without a probe; it returns.
 func Breakpoint()
 
 // InvalidOpcode executes UD2.
@@ -13,11 +13,11 @@ func InvalidOpcode()
 // WildWrite stores to an address where nothing is mapped.
 func WildWrite()
 
-// DoubleFault takes the stack away from this CPU's page faults, and faults.
+// DoubleFault removes the stack for this CPU's page faults, and faults.
 func DoubleFault()
 
-// Mislead makes exception v a double fault, in ring 3 too: its gate names a stack that
-// is nowhere.
+// Mislead makes exception v a double fault, in ring 3 too: its gate names a stack at an invalid
+// address.
 func Mislead(v uint8) {
 	const spare = 7
 	for _, c := range cpus {
@@ -33,7 +33,7 @@ func Open(v uint8) {
 	idt[v] = amd64.MakeGate(idt[v].Offset(), amd64.SelKernelCode, istFault, amd64.GateInterrupt, 3)
 }
 
-// OverflowStack makes a trap handler recurse until its stack is used up.
+// OverflowStack makes a trap handler recurse until its stack is full.
 func OverflowStack()
 
 const vecOverflow = amd64.VecOverflow // for the assembly
@@ -53,9 +53,9 @@ func init() { overflowMore = overflow }
 
 func bareAddresses() (ret, set, clear, resume uintptr)
 
-// Bare makes the gates of #BP and #DB the least they can be, for measuring: one
-// IRETQ; with step, #BP sets the trap flag and #DB clears it. No probe may be
-// hit until the function it returns has been called.
+// Bare makes the gates of #BP and #DB as short as possible, for measuring: one IRETQ; with step,
+// #BP sets the trap flag and #DB clears it. No probe may be hit until the returned function has
+// been called.
 func Bare(step bool) (restore func()) {
 	ret, set, clear, _ := bareAddresses()
 	bp, db := idt[amd64.VEC_BP], idt[amd64.VEC_DB]
@@ -68,8 +68,8 @@ func Bare(step bool) (restore func()) {
 	return func() { idt[amd64.VEC_BP], idt[amd64.VEC_DB] = bp, db }
 }
 
-// BareDebug makes the gate of #DB the least it can be for a watchpoint: it sets RF, and
-// IRETQ. DR6 keeps what it says.
+// BareDebug makes the gate of #DB as short as possible for a watchpoint: it sets RF, and IRETQ. DR6
+// is not changed.
 func BareDebug() (restore func()) {
 	_, _, _, resume := bareAddresses()
 	db := idt[amd64.VEC_DB]
@@ -77,7 +77,7 @@ func BareDebug() (restore func()) {
 	return func() { idt[amd64.VEC_DB] = db }
 }
 
-// Empty makes #BP call an empty Go handler and nothing else, for measuring.
+// Empty makes #BP only call an empty Go handler, for measuring.
 func Empty() (restore func()) {
 	h := handlers[amd64.VEC_BP]
 	handlers[amd64.VEC_BP] = func(*amd64.Regs) {}

@@ -2,27 +2,24 @@ package trap
 
 import "sync/atomic"
 
-// Ring3 is what package user keeps per CPU, for the way to programs and back.
+// Ring3 is the data of package user for each CPU, for entering and leaving programs.
 type Ring3 struct {
-	// Context is where the program's registers go when this CPU leaves ring 3, a
-	// *user.Context. It is not 0 from before GS or FS may be the program's until both
-	// are the kernel's again.
+	// Context is where the program's registers go when this CPU leaves ring 3, a *user.Context. It
+	// is not 0 from before GS or FS may be the program's until both are the kernel's again.
 	Context uintptr
 	// Entered counts the times that Context was set.
 	Entered uint64
-	// CR3 and Generation tell which tables the TLB holds translations of, and how
-	// recent ones.
+	// CR3 and Generation say of which tables the TLB holds translations, and how recent they are.
 	CR3, Generation uint64
 
-	// X87 is the number of the Context that was here last: what it left in the registers of
-	// the x87 is there still.
+	// X87 is the number of the Context that ran here last: the x87 still has its registers.
 	X87 uint64
 
-	SP     uintptr // a program's, while its system call has no register free
+	SP     uintptr // a program's, at the start of its system call, when no register is free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU
 
-	// StepIDT is the operand of the LIDT with which a program is entered that steps, 0 while
-	// nothing is watched; UsualIDT that of the one afterwards.
+	// StepIDT is the operand of the LIDT before entering a program that steps, 0 while nothing is
+	// watched; UsualIDT is that of the one afterwards.
 	StepIDT, UsualIDT uintptr
 
 	// Addresses, written once at boot:
@@ -31,10 +28,10 @@ type Ring3 struct {
 	Stack  uintptr // the top of the entry stack
 }
 
-// Program returns what runs in ring 3 on CPU id, or is on its way there or back: a
-// *user.Context, 0 for nothing.
+// Program returns the program that runs in ring 3 on CPU id, or is entering or leaving it: a
+// *user.Context, 0 for none.
 //
-// Context: any. It is nosplit because the thread shim asks, below the scheduler.
+// Context: any. It is nosplit because the thread shim calls it, below the scheduler.
 //
 //go:nosplit
 func Program(id int) uintptr {
@@ -44,14 +41,14 @@ func Program(id int) uintptr {
 	return 0
 }
 
-// Has reports whether a program may run in ring 3 there with the tables at root.
+// Has reports whether a program may be running in ring 3 on that CPU with the tables at root.
 //
 // Context: any.
 func (r *Ring3) Has(root uint64) bool {
 	return atomic.LoadUintptr(&r.Context) != 0 && atomic.LoadUint64(&r.CR3) == root
 }
 
-// Loaded reports whether CR3 has the tables at root there, or is about to.
+// Loaded reports whether CR3 of that CPU has the tables at root, or is about to.
 //
 // Context: any.
 func (r *Ring3) Loaded(root uint64) bool { return atomic.LoadUint64(&r.CR3) == root }
@@ -61,5 +58,5 @@ func (r *Ring3) Loaded(root uint64) bool { return atomic.LoadUint64(&r.CR3) == r
 // Context: any.
 func (r *Ring3) EnteredNow() uint64 { return atomic.LoadUint64(&r.Entered) }
 
-// Ring3Of returns what package user keeps of CPU id.
+// Ring3Of returns the data of CPU id.
 func Ring3Of(id int) *Ring3 { return &cpus[id].Ring3 }

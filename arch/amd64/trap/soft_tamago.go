@@ -4,12 +4,11 @@ package trap
 
 import "unsafe"
 
-// Soft traps are made by code itself, with a jump: package kprobes. Their code is
-// copied, so what it needs of this package it finds through the CPU: where to
-// put the frame, and the functions that the entry stub uses as well.
+// Soft traps are made by code itself, with a jump: package kprobes. Their code is copied, so it
+// finds what it needs of this package through the CPU: the place for the frame, and functions that
+// the entry stub uses, too.
 
-// SetProbes puts probes(id) into the field of that name, where CPU id's soft traps
-// find it.
+// SetProbes stores probes(id) in the field of that name, where CPU id's soft traps find it.
 //
 // Context: boot, before the first.
 func SetProbes(probes func(id int) uintptr) {

@@ -74,23 +74,23 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// Event is why Run has returned: a vector, or one of these.
+// Event is the reason why Run has returned: a vector, or one of these.
 type Event uint64
 
 const (
 	SystemCall Event = 0x100 // SYSCALL; Regs.Err is the number, which Regs.AX will be overwritten
-	NotEntered Event = 0x101 // the CPU is wanted, or Kick was called
+	NotEntered Event = 0x101 // others need the CPU, or Kick was called
 )
 
-// Exception reports whether e is an exception; what else is below SystemCall is an
-// interrupt, which has been served.
+// Exception reports whether e is an exception; any other value below SystemCall is an interrupt,
+// which has been handled.
 func (e Event) Exception() bool { return e < amd64.Exceptions }
 
-// End is where a program's addresses end: the last page of the lower half is
-// left out, because a SYSCALL at its end would return outside.
+// End is the end of a program's addresses: the last page of the lower half is left out, because a
+// SYSCALL at its end would return outside.
 const End = 1<<47 - 4096
 
-// What enter asks of Run instead of entering.
+// Reasons for which enter returns to Run without entering.
 const (
 	stranger  Event = 0x102 // the goroutine is new to the Context
 	elsewhere Event = 0x103 // this CPU is not one that it is bound to
@@ -109,41 +109,41 @@ const (
 //
 // It has no pointers: the allocator then puts it where it is aligned as FXSAVE needs.
 type Context struct {
-	user goruntime.User // the x87's state, for the scheduler; Left is when it left ring 3
+	user goruntime.User // the x87's state, for the scheduler; Left is the time when it left ring 3
 
-	Regs           amd64.Regs // of which Vector is the Event
+	Regs           amd64.Regs // Vector is the Event
 	FSBase, GSBase uint64
 	CR2            uint64 // the address of the last page fault
-	DR6            uint64 // what the last #DB was about
+	DR6            uint64 // the cause of the last #DB
 
-	table      uint64 // what CR3 is to be
+	table      uint64 // the value for CR3
 	generation uintptr
 
-	// Of the goroutine in Run:
+	// Of the goroutine that calls Run:
 	kernelSP, kernelBP, kernelFS uint64
 
-	kick   uint32        // not 0: there is something to look at before entering
-	cpus   atomic.Uint32 // those that it is bound to, a bit each; 0: none
+	kick   uint32        // not 0: something has to be checked before entering
+	cpus   atomic.Uint32 // the CPUs that it is bound to, a bit each; 0: all
 	sysret uint32        // not 0: enter by SYSRET
-	steps  uint32        // not 0: this CPU has the IDT for steps, see trap/debug_step_trap.go
+	steps  uint32        // not 0: this CPU has loaded the IDT for steps, see trap/debug_step_trap.go
 
 	// In ticks of the TSC: when it last went to ring 3, and how long it has run there and
-	// elsewhere. Kept by enter and leave: read in Go around them, the clock is a tenth of a
+	// elsewhere. Kept by enter and leave: reading the clock in Go around them takes a tenth of a
 	// short system call.
 	entered            uint64
 	program, elsewhere uint64
 
-	id uint64 // no other Context has it, or had it
+	id uint64 // unique, also over time
 
-	// x87 is the CPU, a *trap.CPU, where c was last: if no other was there since, the x87's
-	// registers are c's. 0: they are not, it is what user.X87 says.
+	// x87 is the CPU, a *trap.CPU, where c ran last: if no other Context ran there since, the x87's
+	// registers are c's. 0: user.X87 says where they are.
 	x87 uint64
 
 	_  [aligned]byte
-	fx [fxSize]byte // MXCSR and XMM registers; the rest is for FP
+	fx [fxSize]byte // MXCSR and XMM registers; the rest is used by FP
 }
 
-// aligned is how many bytes align fx to 16, and Context to its size class.
+// aligned is how many bytes align fx to 16, and make Context fill its size class.
 const aligned = 1536 - fxSize - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
 
 // never is the generation of a table that does not change.
@@ -152,7 +152,7 @@ var never atomic.Uint64
 // ids is the number given out last.
 var ids atomic.Uint64
 
-// New returns a Context as a program begins with it, but for IP, SP and tables.
+// New returns a Context in the initial state of a program, except IP, SP and tables.
 func New() *Context {
 	c := new(Context)
 	c.id = ids.Add(1)
@@ -165,8 +165,7 @@ func New() *Context {
 	return c
 }
 
-// Clone returns a copy of c, which is not running: for fork and clone. It has not been
-// kicked, and is bound as c is.
+// Clone returns a copy of c, for fork and clone. The copy is not kicked, and is bound as c is.
 //
 // Context: the goroutine that runs c, or any while that does not run.
 func (c *Context) Clone() *Context {
@@ -178,7 +177,7 @@ func (c *Context) Clone() *Context {
 	return n
 }
 
-// Reset makes c as New does, but for how long it has run and where it may.
+// Reset sets c to the state of New, but keeps its CPU time and the CPUs that it is bound to.
 //
 // Context: as Clone.
 func (c *Context) Reset() {
@@ -196,23 +195,22 @@ func (c *Context) Ticks() (inside, outside uint64) {
 	return atomic.LoadUint64(&c.program), atomic.LoadUint64(&c.elsewhere)
 }
 
-// Use makes the tables at root those that c runs on. generation, which must live
-// as long as c runs, counts their changes: a CPU that enters ring 3 forgets older
-// translations if it has changed.
+// Use sets the tables, at root, with which c runs. generation, which must live as long as c runs,
+// counts their changes: a CPU that enters ring 3 discards older translations if it has changed.
 //
 // Context: goroutine, while c is not running.
 func (c *Context) Use(root uint64, generation *atomic.Uint64) {
 	c.table, c.generation = root, uintptr(unsafe.Pointer(generation))
 }
 
-// Kicked reports whether Kick has been called since the last Kicked. Until it is asked
-// Run does not enter.
+// Kicked reports whether Kick has been called since the last Kicked. Until it is called, Run does
+// not enter.
 //
 // Context: any.
 func (c *Context) Kicked() bool { return atomic.AndUint32(&c.kick, ^uint32(kicked))&kicked != 0 }
 
-// Bind lets c be in ring 3 on these CPUs only, a bit each; 0: on all. Where it is there
-// already it stays until something happens: see Kick.
+// Bind restricts c to these CPUs in ring 3, a bit each; 0: all. If it runs there now, it stays
+// until the next event: see Kick.
 //
 // Context: any.
 func (c *Context) Bind(cpus uint32) {
@@ -224,12 +222,12 @@ func (c *Context) Bind(cpus uint32) {
 	}
 }
 
-// The flags that are a program's own.
+// The flags that a program can change.
 const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF |
 	amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_OF | amd64.RFLAGS_NT | amd64.RFLAGS_RF | amd64.RFLAGS_AC | amd64.RFLAGS_ID
 
-// prepare makes c fit to be entered, and reports whether it is: not with an IP or a
-// segment's base that no program can have, which becomes the #GP that they would cause.
+// prepare makes c ready to be entered, and reports whether it is: an IP or a segment base that no
+// program can have becomes the #GP that it would cause.
 func (c *Context) prepare() bool {
 	if !c.admissible() {
 		c.Regs.Vector, c.Regs.Err = amd64.VEC_GP, 0
@@ -243,7 +241,7 @@ func (c *Context) admissible() bool {
 	return c.Regs.IP < End && canonical(c.FSBase) && canonical(c.GSBase)
 }
 
-// settle makes the registers those of a program, and chooses how to enter.
+// settle makes the registers valid for a program, and chooses how to enter.
 func (c *Context) settle() {
 	r := &c.Regs
 	r.CS, r.SS = amd64.SelUserCode, amd64.SelUserData
@@ -259,7 +257,7 @@ func canonical(addr uint64) bool { return uint64(int64(addr)<<16>>16) == addr }
 // ErrFP is returned by SetFP.
 var ErrFP = errors.New("user: no state of FXSAVE")
 
-// Where in what FXSAVE stores something is. Source: Intel SDM vol. 1, "FXSAVE Area".
+// Offsets in the area of FXSAVE. Source: Intel SDM vol. 1, "FXSAVE Area".
 const (
 	fxFCW    = 0
 	fxMXCSR  = 24
@@ -268,7 +266,7 @@ const (
 	mxcsrMax = 0xffff // bits beyond these make FXRSTOR fault
 )
 
-// FP returns c's floating-point state as FXSAVE stores it. It is good until Run.
+// FP returns c's floating-point state in FXSAVE's format. It is valid until Run.
 //
 // Context: as Clone.
 func (c *Context) FP() []byte {
@@ -278,10 +276,11 @@ func (c *Context) FP() []byte {
 	return c.fx[:]
 }
 
-// SetFP makes state, as FP returns it, c's. Bits of MXCSR that do not exist are cleared.
+// SetFP sets c's floating-point state, in the format of FP. Bits of MXCSR that do not exist are
+// cleared.
 //
 // Context: as Clone.
-// Errors: ErrFP the length is wrong.
+// Errors: ErrFP if the length is wrong.
 func (c *Context) SetFP(state []byte) error {
 	if len(state) != fxSize {
 		return ErrFP

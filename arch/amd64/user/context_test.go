@@ -35,7 +35,7 @@ func TestNewIsAsAProgramBegins(t *testing.T) {
 	}
 }
 
-// TestSysretOnlyWhereItIsExact: it makes IP of CX and the flags of R11.
+// TestSysretOnlyWhereItIsExact: SYSRET loads IP from CX and the flags from R11.
 func TestSysretOnlyWhereItIsExact(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -128,8 +128,8 @@ func TestCloneIsApart(t *testing.T) {
 	}
 }
 
-// TestSetFPLeavesWhatIsTheSame: the x87 need not be loaded after a handler that left it
-// alone, and must be after one that did not, whatever it was.
+// TestSetFPLeavesWhatIsTheSame: the x87 need not be loaded after a handler that did not change it,
+// and must be after one that did, whatever it changed.
 func TestSetFPLeavesWhatIsTheSame(t *testing.T) {
 	c := New()
 	state := append([]byte(nil), c.FP()...)
@@ -163,7 +163,7 @@ func TestResetAndCloneLoadTheX87(t *testing.T) {
 	}
 }
 
-// TestBind does not take a kick for a bond, nor the other way round.
+// TestBind: binding and kicking do not affect each other.
 func TestBind(t *testing.T) {
 	c := New()
 	c.Bind(4)

@@ -1,12 +1,12 @@
-// The way to ring 3 and back: the package comment has the picture. Interrupts are off
-// in all of it.
+// Entering and leaving ring 3: the package comment has the picture. Interrupts are off in all of
+// it.
 
 //go:build tamago
 
 #include "go_asm.h"
 #include "textflag.h"
 
-// What the assembler has no names for.
+// Instructions that the assembler does not have.
 #define SYSRETQ	BYTE $0x48; SYSRET
 
 #define R3	cpu_Ring3
@@ -46,7 +46,7 @@ free:
 	MOVQ	AX, Context_kernelFS(R15)
 	MOVQ	Context_FSBase(R15), AX
 	WRFSBASEQ AX
-	// Tables. CR3 is told before it is loaded: see usermode.Shootdown.
+	// Tables. Ring3.CR3 is stored before CR3 is loaded: see usermode.Shootdown.
 	MOVQ	Context_table(R15), AX
 	MOVQ	Context_generation(R15), CX
 	MOVQ	(CX), CX
@@ -140,7 +140,7 @@ stays:
 	STI
 	RET
 
-// byIret enters by IRETQ: the Regs at R15 lie as it pops them.
+// byIret enters by IRETQ: the Regs at R15 are in the order in which it pops them.
 TEXT ·byIret(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	Context_Regs(R15), SP
 	POPQ	R15
@@ -215,7 +215,7 @@ other:
 leaves:
 	JMP	·leave(SB)
 
-// fromSyscall is where SYSCALL leads: IP in CX, flags in R11, SP and GS the program's.
+// SYSCALL leads to fromSyscall: IP is in CX, flags in R11, SP and GS are the program's.
 TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SWAPGS
 	MOVQ	SP, (R3+ring3_SP)(GS)
@@ -293,7 +293,7 @@ usual:
 	JLO	event
 	CMPQ	AX, $const_SystemCall
 	JHS	event
-	// An interrupt: it comes again, at back.
+	// An interrupt: it is taken again, at back.
 	MOVQ	SP, CX
 	MOVQ	(R3+ring3_Stack)(R13), SP
 	PUSHQ	$const_selKernelData

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// What the assembler must know of other packages' types: see trap/offsets.go.
+// Types of other packages for the assembler: see trap/offsets.go.
 type (
 	regs  amd64.Regs
 	cpu   trap.CPU
@@ -29,5 +29,5 @@ const (
 	pge           = amd64.CR4_PGE
 )
 
-// What leave has LDMXCSR load.
+// The value that leave loads with LDMXCSR.
 var kernelMXCSR uint32 = amd64.MXCSR

@@ -13,22 +13,21 @@ import (
 	"sonde/kernel/goruntime"
 )
 
-// Where in a g the stack check looks, what it finds if the g is to yield, and where in a g
-// its Context is.
+// Offsets in a g: the stack limit and its value if the g must yield, and the Context.
 const (
 	stackGuard   = goruntime.GStackGuard
 	stackPreempt = goruntime.StackPreempt
 	gUser        = goruntime.GUser
 )
 
-// enter is Run's way to ring 3 and back.
+// enter enters ring 3 and returns when the program has left it.
 func enter(c *Context)
 
 func addresses() (fromTrap, fromSyscall uintptr)
 
-// Run lets c run in ring 3 until something happens, and returns what: it is in
-// c.Regs.Vector, too, with the registers as they were then. An interrupt has been served
-// when it returns; and where the CPU is wanted by others they have had it.
+// Run lets c run in ring 3 until an event, and returns the event, which c.Regs.Vector contains,
+// too; the registers are as they were then. An interrupt has been handled when it returns; and if
+// others needed the CPU, they have had it.
 //
 // Context: goroutine, always the same one: while it has a CPU, that may have c's x87 state.
 func (c *Context) Run() Event {
@@ -46,13 +45,13 @@ func (c *Context) Run() Event {
 	return c.notEntered()
 }
 
-// notEntered does what enter asks for that it cannot do itself.
+// notEntered does the work that enter cannot do itself.
 func (c *Context) notEntered() Event {
 	for {
 		switch Event(c.Regs.Vector) {
 		case stranger:
 			goruntime.SetUser(&c.user)
-			c.user.Left = rdtsc() // what came before was not for c
+			c.user.Left = rdtsc() // the time before that was not c's
 		case elsewhere:
 			goruntime.Bind(c.cpus.Load())
 		case NotEntered:
@@ -68,7 +67,7 @@ func (c *Context) notEntered() Event {
 
 func rdtsc() uint64
 
-// Here returns on which CPU the caller runs: one of those that c is bound to.
+// Here returns the CPU on which the caller runs: one of those that c is bound to.
 //
 // Context: the goroutine that runs c.
 func (c *Context) Here() int {
@@ -78,7 +77,7 @@ func (c *Context) Here() int {
 	return int(trap.Self().ID)
 }
 
-// wake is what Init was told.
+// wake is the function given to Init.
 var wake func(id int)
 
 // Kick makes Run return soon, or not enter, until Kicked is called. It may be called
@@ -94,7 +93,7 @@ func (c *Context) Kick() {
 	}
 }
 
-// ErrNoFSGSBASE says why there can be no programs.
+// ErrNoFSGSBASE says why no programs can run.
 var ErrNoFSGSBASE = errors.New("user: the processor lacks FSGSBASE")
 
 // Init prepares this package; interrupt sends CPU id an interrupt.
@@ -109,8 +108,8 @@ func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id in
 	return nil
 }
 
-// features are the bits of CR4 that programs need or are kept in bounds by, and that
-// this CPU has; and the one without which a machine check resets it, silently.
+// features are the bits of CR4 that this CPU has and that programs need or that protect the kernel
+// from them; and MCE, without which a machine check resets the CPU silently.
 func features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (bits uint64) {
 	if _, _, _, d := cpuid(1, 0); d>>7&1 != 0 {
 		bits = amd64.CR4_MCE
@@ -129,8 +128,8 @@ func features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (bits uint64) {
 	return bits
 }
 
-// Protect sets the bits of CR4 that InitCPU wants, on this CPU. It comes before nearly
-// everything else: code that ran before they change an emulator translates again.
+// Protect sets the bits of CR4 that InitCPU wants, on this CPU. It runs before nearly everything
+// else: an emulator translates again all code that ran before the bits changed.
 //
 // Context: before the runtime.
 func Protect(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) { setCR4(features(cpuid)) }
@@ -138,10 +137,10 @@ func Protect(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) { setCR4(features
 // cr4 is what InitCPU sets.
 var cr4 uint64
 
-// programMask is what SYSCALL clears in the flags.
+// programMask is the flags that SYSCALL clears.
 const programMask = amd64.RFLAGS_TF | amd64.RFLAGS_IF | amd64.RFLAGS_DF | amd64.RFLAGS_IOPL | amd64.RFLAGS_NT | amd64.RFLAGS_AC
 
-// InitCPU makes this CPU able to run programs. root is where the kernel's tables are.
+// InitCPU prepares this CPU for programs. root is the address of the kernel's tables.
 //
 // Context: interrupt, after Init.
 func InitCPU(root uint64) {
@@ -152,7 +151,7 @@ func InitCPU(root uint64) {
 	r.Trap, syscall = addresses()
 	wrmsr(amd64.MSR_STAR, amd64.STAR)
 	wrmsr(amd64.MSR_LSTAR, uint64(syscall))
-	wrmsr(amd64.MSR_CSTAR, 0) // 32-bit code, which there is none of
+	wrmsr(amd64.MSR_CSTAR, 0) // for 32-bit code, which cannot run
 	wrmsr(amd64.MSR_FMASK, programMask)
 	enableSyscall()
 	setCR4(cr4)
@@ -163,12 +162,12 @@ func wrmsr(msr uint32, v uint64)
 // enableSyscall sets EFER.SCE.
 func enableSyscall()
 
-// setCR4 sets these bits, and empties the TLB: the kernel's boot left entries for all
-// tables in it, of addresses that are programs' now.
+// setCR4 sets these bits, and empties the TLB: booting left entries for addresses that are
+// programs' now.
 func setCR4(bits uint64)
 
-// LeaveTables loads the kernel's tables, at kernel, if this CPU has loaded those at
-// root: they are about to go.
+// LeaveTables loads the kernel's tables, at kernel, if this CPU has loaded those at root, which are
+// about to be freed.
 //
 // Context: interrupt, or with interrupts off: it is nosplit for that.
 //

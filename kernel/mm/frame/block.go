@@ -18,7 +18,7 @@ type block struct {
 	// guarded by Pool.mu:
 	free  [perBlock / 64]uint64 // a bit for each free frame
 	nfree int
-	place int // in Pool.partial; -1: nothing is free
+	place int // index in Pool.partial; -1: no frame is free
 }
 
 func newBlock(mem []byte, pa uint64) *block {
@@ -30,7 +30,7 @@ func newBlock(mem []byte, pa uint64) *block {
 	return b
 }
 
-// take returns the number of a free frame, the lowest. There is one.
+// take takes the lowest free frame and returns its number. There must be one.
 func (b *block) take() int {
 	for i, w := range b.free {
 		if w != 0 {
@@ -42,7 +42,7 @@ func (b *block) take() int {
 	panic("frame: a block's count of free frames is wrong")
 }
 
-// put makes frame i free again.
+// put frees frame i.
 func (b *block) put(i int) {
 	b.free[i/64] |= 1 << (i % 64)
 	b.nfree++

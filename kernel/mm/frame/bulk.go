@@ -1,12 +1,12 @@
 package frame
 
-// piece is how many bytes Copy and Clear do at a time. For 2 KiB and more the runtime
-// uses REP MOVSQ and REP STOSQ, which QEMU executes word by word: a page took 2.2 µs to
-// clear. Below that it uses SSE in long loops, a third of that; on a processor the
-// two hardly differ.
+// piece is how many bytes Copy and Clear process at a time. For 2 KiB and more, the runtime uses
+// REP MOVSQ and REP STOSQ, which QEMU executes word by word: clearing a page took 2.2 µs. Below
+// that, it uses SSE in long loops, which take a third of that; on a processor the two hardly
+// differ.
 const piece = 1024
 
-// Copy copies as copy does: for pages, and more.
+// Copy is copy for pages and larger ranges.
 func Copy(dst, src []byte) (n int) {
 	for len(dst) > piece && len(src) > piece {
 		n += copy(dst[:piece], src)

@@ -22,7 +22,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// Size and BlockSize are the bytes of a frame, and of what a Source gives.
+// Size and BlockSize are the bytes of a frame, and of a block from a Source.
 const (
 	Size      = 4 << 10
 	BlockSize = 2 << 20
@@ -41,12 +41,11 @@ var ErrNoMemory = refusal.New(syscall.ENOMEM, "no page frame left")
 // errSource says what is wrong with a block of a Source.
 var errSource = errors.New("frame: a block of the source is not 2 MiB, aligned, and new")
 
-// A Source is where blocks come from. Its methods are called with the pool's
-// lock held, one at a time.
+// A Source provides blocks. Its methods are called with the pool's lock held, one at a time.
 type Source interface {
 	// Take returns BlockSize bytes and their physical address, a multiple of
 	// BlockSize and not 0. Errors: any that wraps ENOMEM.
 	Take() (mem []byte, pa uint64, err error)
-	// Give takes a block back.
+	// Give returns a block.
 	Give(mem []byte, pa uint64)
 }

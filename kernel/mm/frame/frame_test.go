@@ -37,7 +37,7 @@ func TestFramesAreZeroAlignedAndOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A frame that was used before holds zeroes when it is given out again.
+// A frame that was used before is zeroed before it is given out again.
 func TestFramesAreZeroAgain(t *testing.T) {
 	p := NewPool(&Memory{Limit: BlockSize})
 	for range 3 * perBlock {
@@ -134,7 +134,7 @@ func TestBlocksGoBack(t *testing.T) {
 	for _, f := range all {
 		p.Put(f)
 	}
-	// One block stays, so that a program that starts and ends takes none.
+	// The pool keeps one block, so that a program that starts and ends takes none from the source.
 	if s := p.Stats(); m.Taken() != BlockSize || s.Blocks != 1 || s.Free != perBlock || s.Used != 0 {
 		t.Fatal(m.Taken(), s)
 	}
@@ -181,7 +181,7 @@ func TestABadSourceIsRefused(t *testing.T) {
 	}
 }
 
-// Many goroutines take, share and put frames; each finds in its frames what it wrote.
+// Many goroutines take, share and put frames; each must find in its frames what it wrote.
 func TestManyAtOnce(t *testing.T) {
 	m := &Memory{Limit: 4 * BlockSize}
 	p := NewPool(m)

@@ -2,7 +2,7 @@ package frame
 
 import "sync/atomic"
 
-// What follows is called with mu held.
+// These functions are called with mu held.
 
 // grow takes a block from the source.
 func (p *Pool) grow() error {
@@ -22,8 +22,8 @@ func (p *Pool) grow() error {
 	return nil
 }
 
-// note makes b the block with number n, in a larger table if need be. Those who
-// read the old one meanwhile look for frames given out before, which are in both.
+// note stores b under number n, in a larger table if necessary. A concurrent reader of the old
+// table looks up frames that were given out before, which are in both.
 func (p *Pool) note(n uint64, b *block) {
 	t := *p.table.Load()
 	if n >= uint64(len(t)) {
@@ -37,7 +37,7 @@ func (p *Pool) note(n uint64, b *block) {
 	t[n].Store(b)
 }
 
-// leave takes b out of partial.
+// leave removes b from partial.
 func (p *Pool) leave(b *block) {
 	last := len(p.partial) - 1
 	p.partial[b.place] = p.partial[last]
@@ -47,7 +47,7 @@ func (p *Pool) leave(b *block) {
 	b.place = -1
 }
 
-// shrink gives b, all of which is free, back to the source.
+// shrink returns b, which must be completely free, to the source.
 func (p *Pool) shrink(b *block) {
 	p.leave(b)
 	p.note(b.pa/BlockSize, nil)

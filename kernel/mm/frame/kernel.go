@@ -1,4 +1,4 @@
 package frame
 
-// Kernel has the frames of this machine.
+// Kernel is the pool of this machine's frames.
 var Kernel = NewPool(kernelSource)

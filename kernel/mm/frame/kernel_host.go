@@ -2,5 +2,5 @@
 
 package frame
 
-// kernelSource is memory of the test's, as much as it takes.
+// kernelSource is memory of the test process, without a limit.
 var kernelSource = new(Memory)

@@ -13,18 +13,18 @@ import (
 // kernelSource is the memory that the Go runtime has not yet taken.
 var kernelSource = new(window)
 
-// A window takes blocks from the range that the runtime's heap grows in. What is
-// taken, the heap cannot have, so the collector is told to be content with less.
+// A window takes blocks from the range in which the runtime's heap grows. The heap cannot use them,
+// so the collector is told to make do with less.
 type window struct {
 	taken uint64 // bytes
-	told  uint64 // what the collector knows of: taken, rounded up to step
+	told  uint64 // what the collector knows: taken, rounded up to step
 }
 
-// step is how much is taken before the collector is told again, which stops the world.
+// step is how many bytes are taken before the collector is told again, which stops the world.
 const step = 32 << 20
 
-// reserve is what is left to the kernel's heap: when programs have all they can get,
-// the kernel goes on.
+// reserve is the memory that remains for the kernel's heap, so that the kernel still works when
+// programs have taken all they can.
 func reserve() uintptr { return uintptr(mm.Usable / 8) }
 
 // Take implements Source.
@@ -39,7 +39,7 @@ func (w *window) Take() ([]byte, uint64, error) {
 	}
 	w.taken += BlockSize
 	w.tell()
-	// Safe because: the block is nobody else's, and mapped for good.
+	// Safe because: nothing else uses the block, and it stays mapped.
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), BlockSize), pa, nil
 }
 

@@ -17,7 +17,8 @@ func (m *Memory) Take() ([]byte, uint64, error) {
 	}
 	m.taken += BlockSize
 	m.next += BlockSize
-	// One page more: a table's entries must be aligned, and physical pages are.
+	// One page more than needed, to align the block: entries of tables and physical pages are
+	// aligned.
 	mem := make([]byte, BlockSize+Size)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(mem))) % Size
 	return mem[skip : skip+BlockSize : skip+BlockSize], m.next, nil
@@ -26,5 +27,5 @@ func (m *Memory) Take() ([]byte, uint64, error) {
 // Give implements Source.
 func (m *Memory) Give([]byte, uint64) { m.taken -= BlockSize }
 
-// Taken is how many bytes are out.
+// Taken is how many bytes have been taken and not given back.
 func (m *Memory) Taken() uint64 { return m.taken }

@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// A Pool gives out frames of one Source.
+// A Pool gives out the frames of one Source.
 type Pool struct {
 	source Source
-	// table has the block of each 2 MiB of physical memory, by its number; nil
-	// where it is not this pool's. Replaced when it grows, under mu.
+	// table has the block of each 2 MiB of physical memory, by its number; nil if the memory is not
+	// this pool's. It is replaced when it grows, under mu.
 	table  atomic.Pointer[[]atomic.Pointer[block]]
-	zeroes atomic.Uint64 // a Frame, which is never put
+	zeroes atomic.Uint64 // the Frame that Zeroes returns; never put
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -24,7 +24,7 @@ type Pool struct {
 	failed  uint64
 }
 
-// NewPool makes a Pool that has no block yet.
+// NewPool makes a Pool without blocks.
 func NewPool(s Source) *Pool {
 	p := &Pool{source: s}
 	p.table.Store(new([]atomic.Pointer[block]))
@@ -42,8 +42,8 @@ func (p *Pool) Alloc() (Frame, error) {
 	return f, err
 }
 
-// AllocDirty is Alloc for a caller that writes the whole frame before it can be read:
-// it holds what was there before.
+// AllocDirty is Alloc without zeroing, for a caller that writes the whole frame before it can be
+// read.
 func (p *Pool) AllocDirty() (Frame, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,12 +69,12 @@ func (p *Pool) AllocDirty() (Frame, error) {
 // Context: any.
 func (p *Pool) Ref(f Frame) {
 	if n := p.refs(f).Add(1); n <= 1 {
-		p.refs(f).Add(-1) // a panic may end a program only: the frame stays free
+		p.refs(f).Add(-1) // a panic may end only a program: then the frame stays free
 		panic(fmt.Sprintf("frame: reference to %#x, which is free", uint64(f)))
 	}
 }
 
-// Put takes a reference away. The last one frees the frame.
+// Put removes a reference. The last Put frees the frame.
 func (p *Pool) Put(f Frame) {
 	b, i := p.find(f)
 	switch n := b.refs[i].Add(-1); {
@@ -97,19 +97,19 @@ func (p *Pool) Put(f Frame) {
 	}
 }
 
-// Refs returns how many references there are to f. If the caller has the only one,
-// and gives it to nobody, the answer stays 1.
+// Refs returns the number of references to f. If the caller has the only one and shares it with
+// nobody, the result stays 1.
 //
 // Context: any.
 func (p *Pool) Refs(f Frame) int { return int(p.refs(f).Load()) }
 
-// Bytes returns the memory of f, of which the caller has a reference.
+// Bytes returns the memory of f, to which the caller has a reference.
 //
 // Context: any.
 func (p *Pool) Bytes(f Frame) []byte { return p.page(f)[:] }
 
-// Peek returns the memory of f, or nil if it is no frame of p. The caller need not have
-// a reference: what it reads may be anybody's.
+// Peek returns the memory of f, or nil if f is not a frame of p. The caller needs no reference: but
+// then the memory may be reused meanwhile.
 //
 // Context: any.
 func (p *Pool) Peek(f Frame) *[Size]byte {
@@ -127,7 +127,7 @@ func (p *Pool) Words(f Frame) *[Size / 8]uint64 {
 	return (*[Size / 8]uint64)(unsafe.Pointer(p.page(f))) // Safe because: frames are aligned
 }
 
-// Owns reports whether f is a frame of p that is given out.
+// Owns reports whether f is an allocated frame of p.
 //
 // Context: any.
 func (p *Pool) Owns(f Frame) bool {
@@ -135,11 +135,11 @@ func (p *Pool) Owns(f Frame) bool {
 	return b != nil && b.refs[f%BlockSize/Size].Load() > 0
 }
 
-// Stats are counts of frames, but for Blocks.
+// Stats are counts of frames, except Blocks.
 type Stats struct {
 	Blocks int    // taken from the source
-	Used   int    // with references, that of zeroes apart
-	Free   int    // in blocks, without
+	Used   int    // with references, except that of zeroes
+	Free   int    // in blocks, without references
 	Taken  uint64 // since boot
 	Failed uint64 // refusals since boot
 }
@@ -155,8 +155,8 @@ func (p *Pool) Stats() Stats {
 	return Stats{p.blocks, used, p.free, p.taken, p.failed}
 }
 
-// Zeroes returns a frame of zeroes that nobody may write to. It is everybody's and for
-// good: references to it need not be counted.
+// Zeroes returns a frame of zeroes that nobody may write to. It is shared and never freed:
+// references to it need not be counted.
 //
 // Errors: ErrNoMemory.
 func (p *Pool) Zeroes() (Frame, error) {
@@ -165,7 +165,7 @@ func (p *Pool) Zeroes() (Frame, error) {
 	}
 	f, err := p.Alloc()
 	if err == nil && !p.zeroes.CompareAndSwap(0, uint64(f)) {
-		p.Put(f) // another was faster
+		p.Put(f) // another CPU was faster
 	}
 	return Frame(p.zeroes.Load()), err
 }
@@ -175,7 +175,7 @@ func (p *Pool) Zeroes() (Frame, error) {
 // Context: any.
 func (p *Pool) IsZeroes(f Frame) bool { return f != None && uint64(f) == p.zeroes.Load() }
 
-// page is inlined where frames are walked.
+// page is the memory of f. It is small enough to be inlined.
 func (p *Pool) page(f Frame) *page {
 	b := p.block(f)
 	if b == nil {
@@ -189,7 +189,8 @@ func (p *Pool) refs(f Frame) *atomic.Int32 {
 	return &b.refs[i]
 }
 
-// find returns where f is. What is no frame of p is a bug of the caller's.
+// find returns the block of f and the number in it. It panics if f is not a frame of p, which is a
+// bug of the caller.
 func (p *Pool) find(f Frame) (*block, int) {
 	b := p.block(f)
 	if b == nil {

@@ -7,7 +7,7 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// anon is what a shared area without a file shows: zeroes at first.
+// anon is the backing of a shared area without a file: zeroes at first.
 type anon struct {
 	pool  *frame.Pool
 	id    uint64
@@ -43,7 +43,7 @@ func (b *anon) Frame(page uint64) (frame.Frame, error) {
 // Hold implements Backing.
 func (b *anon) Hold() { b.holds.Add(1) }
 
-// Drop implements Backing. The last one frees the pages.
+// Drop implements Backing. The last Drop frees the pages.
 func (b *anon) Drop() {
 	if b.holds.Add(-1) > 0 {
 		return
@@ -56,5 +56,5 @@ func (b *anon) Drop() {
 	clear(b.pages)
 }
 
-// Ident implements Backing: so does Linux name it.
+// Ident implements Backing: the name is Linux's.
 func (b *anon) Ident() Ident { return Ident{"/dev/zero (deleted)", 1, b.id} }

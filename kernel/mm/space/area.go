@@ -2,17 +2,17 @@ package space
 
 import "syscall"
 
-// An area is a range of pages that are all alike.
+// An area is a range of pages with the same attributes.
 type area struct {
 	start, end uint64
 	prot       Prot
 	flags      Flags   // of kinds
-	back       Backing // nil: zeroes
-	off        uint64  // where start is in back, in bytes
-	name       string  // if there is no back: [heap] or the like
+	back       Backing // nil: anonymous memory
+	off        uint64  // offset of start in back, in bytes
+	name       string  // without a back: [heap] and the like
 }
 
-// allows reports whether the area may be accessed so.
+// allows reports whether the area allows that access.
 func (a *area) allows(want Prot) bool {
 	p := a.prot
 	if p != 0 {
@@ -24,7 +24,7 @@ func (a *area) allows(want Prot) bool {
 // page returns the number of addr's page in the backing.
 func (a *area) page(addr uint64) uint64 { return (a.off + addr - a.start) / PageSize }
 
-// continues reports whether b begins where a ends and is like it.
+// continues reports whether b follows a and has the same attributes.
 func (a *area) continues(b *area) bool {
 	return a.end == b.start && a.prot == b.prot && a.flags == b.flags && a.name == b.name &&
 		a.back == b.back && (a.back == nil || a.off+a.end-a.start == b.off)
@@ -45,8 +45,8 @@ func (a *area) drop() {
 // areas is sorted by address, and no two overlap.
 type areas []area
 
-// index returns the number of the first area that ends behind addr. It is written out,
-// since sort.Search calls a function for each step.
+// index returns the number of the first area that ends behind addr. The search is written out,
+// because sort.Search calls a function for each step.
 func (t areas) index(addr uint64) int {
 	lo, hi := 0, len(t)
 	for lo < hi {
@@ -59,7 +59,7 @@ func (t areas) index(addr uint64) int {
 	return lo
 }
 
-// at returns the area that addr is in, or nil.
+// at returns the area that contains addr, or nil.
 func (t areas) at(addr uint64) *area {
 	if i := t.index(addr); i < len(t) && t[i].start <= addr {
 		return &t[i]
@@ -73,7 +73,7 @@ func (t areas) free(start, end uint64) bool {
 	return i == len(t) || t[i].start >= end
 }
 
-// covered reports whether all of [start,end) is in areas.
+// covered reports whether areas cover all of [start,end).
 func (t areas) covered(start, end uint64) bool {
 	for i := t.index(start); start < end; i++ {
 		if i == len(t) || t[i].start > start {
@@ -101,7 +101,7 @@ func (t areas) size(start, end uint64) (n uint64) {
 	return n
 }
 
-// gap returns the largest range around addr, which is in no area, that is free.
+// gap returns the largest free range around addr, which is in no area.
 func (t areas) gap(addr uint64) (lo, hi uint64) {
 	i := t.index(addr)
 	hi = unlimited
@@ -114,7 +114,7 @@ func (t areas) gap(addr uint64) (lo, hi uint64) {
 	return lo, hi
 }
 
-// roomFor refuses when the table is so long that cutting n times more would be too much.
+// roomFor refuses if the table would become too long when areas are split n more times.
 func (t areas) roomFor(n int) error {
 	if len(t)+n > maxAreas {
 		return refuse(syscall.ENOMEM, "%d areas are too many", len(t)+n)

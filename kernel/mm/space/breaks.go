@@ -10,12 +10,11 @@ import (
 // int3 is the breakpoint instruction, one byte.
 const int3 = 0xCC
 
-// A breakpoint is a byte of a program's text that the kernel has replaced. It is in a
-// page that the space has for itself, so it is in no other process and in no file.
+// A breakpoint is a byte of a program's text that the kernel has replaced, in a private page of the
+// space, so no other process and no file has it.
 //
-// It belongs to what is mapped there now: the page may be dropped and come back from
-// the file, and gets its breakpoints again then. If something else is mapped at the
-// address, that is not touched.
+// It belongs to what is mapped now: if the page is dropped and read from the file again, it gets
+// its breakpoints again. If something else is mapped at the address, that is not changed.
 type breakpoint struct {
 	addr uint64
 	was  byte
@@ -23,7 +22,7 @@ type breakpoint struct {
 	off  uint64  // of the byte in back
 }
 
-// of reports whether b is in what the area shows now.
+// of reports whether b belongs to the present mapping of the area.
 func (b *breakpoint) of(a *area) bool {
 	return a.back == b.back && (b.back == nil || a.off+b.addr-a.start == b.off)
 }
@@ -31,11 +30,11 @@ func (b *breakpoint) of(a *area) bool {
 // in returns the byte in the memory of its page.
 func (b *breakpoint) in(page []byte) *byte { return &page[b.addr%PageSize] }
 
-// Break replaces the byte at addr by a breakpoint, for this space alone. When it
-// returns, every CPU that enters ring 3 of s finds it.
+// Break replaces the byte at addr by a breakpoint, in this space only. When it returns, each CPU
+// that enters ring 3 of s executes it.
 //
-// Errors: ErrNotMapped, ErrBus, ErrNoMemory; EACCES (not a private area that may be
-// executed), EEXIST (there is a breakpoint already, of this function or another's).
+// Errors: ErrNotMapped, ErrBus, ErrNoMemory; EACCES (not a private area that may be executed),
+// EEXIST (there is a breakpoint already, made by this function or by the program).
 func (s *Space) Break(addr uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,16 +71,16 @@ func (s *Space) Break(addr uint64) error {
 	return nil
 }
 
-// write changes a byte of a program's text. It is written a second time when no CPU
-// executes the page: QEMU may have translated the old byte meanwhile.
+// write changes a byte of a program's text. It writes it again when no CPU executes the page: QEMU
+// may have translated the old byte meanwhile.
 func (s *Space) write(at *byte, v byte, page uint64) {
 	*at = v
 	s.flush(page, page+PageSize, false)
 	*at = v
 }
 
-// Unbreak puts the byte back that Break has replaced. Where there is no breakpoint, or
-// where its page is gone or shows something else, nothing is to be done.
+// Unbreak restores the byte that Break has replaced. If there is no breakpoint, or its page is gone
+// or maps something else, it does nothing.
 func (s *Space) Unbreak(addr uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,7 @@ func (s *Space) Unbreak(addr uint64) {
 	}
 }
 
-// present returns the byte of b, nil if its page is not there. Called with mu held.
+// present returns the byte of b, nil if its page is not in memory. Called with mu held.
 func (s *Space) present(b *breakpoint) *byte {
 	a := s.areas.at(b.addr)
 	if s.root == nil || a == nil || !b.of(a) {
@@ -113,15 +112,14 @@ func (s *Space) present(b *breakpoint) *byte {
 	return b.in(s.m.Frames.Bytes(frameOf(*slot(t, b.addr, 0))))
 }
 
-// Recheck is for a breakpoint at addr that a thread has hit and that is not there
-// any more: it makes sure that the CPUs see that. It reports whether the byte is
-// another one than a breakpoint.
+// Recheck is called for a thread that has hit a breakpoint at addr that does not exist any more: it
+// makes sure that the CPUs see that. It reports whether the byte is not a breakpoint.
 func (s *Space) Recheck(addr uint64) (gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, _ := s.lookup(addr)
 	if s.root == nil || t == nil || *slot(t, addr, 0) == 0 {
-		return true // it is read again
+		return true // the page will be read again
 	}
 	f := frameOf(*slot(t, addr, 0))
 	at := &s.m.Frames.Bytes(f)[addr%PageSize]
@@ -134,9 +132,8 @@ func (s *Space) Recheck(addr uint64) (gone bool) {
 	return true
 }
 
-// rearm puts the breakpoints into a page that is about to be shown: into a copy, if
-// the frame is somebody else's as well. It returns the frame to show; on an error f
-// has been put. Called with mu held.
+// rearm puts the breakpoints into a page that is about to be mapped: into a copy, if others use the
+// frame, too. It returns the frame to map; on an error it has put f. Called with mu held.
 func (s *Space) rearm(a *area, f frame.Frame, page uint64) (frame.Frame, error) {
 	for i := range s.breaks[page] {
 		b := &s.breaks[page][i]
@@ -158,7 +155,7 @@ func (s *Space) rearm(a *area, f frame.Frame, page uint64) (frame.Frame, error) 
 	return f, nil
 }
 
-// clean puts the original bytes into a copy of a page of s.
+// clean restores the original bytes in a copy of a page of s.
 func (s *Space) clean(copy []byte, page uint64) {
 	for i := range s.breaks[page] {
 		b := &s.breaks[page][i]
@@ -168,8 +165,7 @@ func (s *Space) clean(copy []byte, page uint64) {
 	}
 }
 
-// forgetBreaks takes the breakpoints out of [start,end), which moves elsewhere. Called
-// with mu held.
+// forgetBreaks removes the breakpoints in [start,end), which is about to move. Called with mu held.
 func (s *Space) forgetBreaks(start, end uint64) {
 	for page, all := range s.breaks {
 		if page < start || page >= end {
@@ -184,7 +180,7 @@ func (s *Space) forgetBreaks(start, end uint64) {
 	}
 }
 
-// Text is CopyIn without the breakpoints of Break: the program as it was loaded.
+// Text is CopyIn with the original bytes in place of breakpoints: the program as it was loaded.
 //
 // Errors: as CopyIn.
 func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
@@ -202,8 +198,8 @@ func (s *Space) Text(dst []byte, addr uint64) (n int, err error) {
 	return n, err
 }
 
-// InMemory says of each page from start on, a byte for each, whether it can be used
-// without reading it from anywhere: 1 or 0.
+// InMemory stores 1 for each page from start on that can be used without reading it from anywhere,
+// and 0 for each other, a byte per page.
 func (s *Space) InMemory(out []byte, start uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

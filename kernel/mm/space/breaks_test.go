@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// text maps pages of a file as a program's text is mapped.
+// text maps pages of a file in the way a program's text is mapped.
 func text(t *testing.T, s *Space, f *fakeFile, flags Flags) uint64 {
 	t.Helper()
 	at, err := s.Map(high, 2*PageSize, Read|Exec, Fixed|flags, f, 0)
@@ -14,7 +14,7 @@ func text(t *testing.T, s *Space, f *fakeFile, flags Flags) uint64 {
 	return at
 }
 
-// byteAt reads as the program would.
+// byteAt reads a byte as the program would.
 func byteAt(t *testing.T, s *Space, addr uint64) byte {
 	t.Helper()
 	var b [1]byte
@@ -50,8 +50,7 @@ func TestBreakIsOfOneSpace(t *testing.T) {
 	}
 }
 
-// TestBreakSurvivesDrop: a page that is dropped and faulted in again used to come back
-// clean in the first sketch of this.
+// TestBreakSurvivesDrop: a page that is dropped and faulted in again has its breakpoints.
 func TestBreakSurvivesDrop(t *testing.T) {
 	m := newMachine(t, 0)
 	s, f := m.space(), m.file(2)
@@ -94,7 +93,7 @@ func TestBreakIsNotOfAChild(t *testing.T) {
 	}
 }
 
-// TestBreakIsOfWhatIsMapped: another mapping at the address is nobody's to change.
+// TestBreakIsOfWhatIsMapped: another mapping at the address is not changed.
 func TestBreakIsOfWhatIsMapped(t *testing.T) {
 	m := newMachine(t, 0)
 	s, f := m.space(), m.file(4)
@@ -109,7 +108,7 @@ func TestBreakIsOfWhatIsMapped(t *testing.T) {
 	if got := byteAt(t, s, at); got != 2^0x80 {
 		t.Errorf("%#x after that", got)
 	}
-	// A breakpoint that the program has there by itself is not touched, either.
+	// Nor is a breakpoint that the program itself has there.
 	must(t, s.Break(at))
 	_, err = s.Map(high, 2*PageSize, Read|Write|Exec, Fixed, nil, 0)
 	must(t, err)
@@ -121,7 +120,7 @@ func TestBreakIsOfWhatIsMapped(t *testing.T) {
 	}
 }
 
-// TestBreakIsNotOfAnotherFile: not even if the other has the same bytes there.
+// TestBreakIsNotOfAnotherFile: not even if the other file has the same bytes.
 func TestBreakIsNotOfAnotherFile(t *testing.T) {
 	m := newMachine(t, 0)
 	s, f := m.space(), m.file(2)
@@ -183,8 +182,8 @@ func TestBreakRefuses(t *testing.T) {
 	}
 }
 
-// TestBreakIsSeenByCPUs: when Break and Unbreak return, every CPU has left ring 3 since the
-// byte was written, and what it executes then is in the page that the space has for itself.
+// TestBreakIsSeenByCPUs: when Break and Unbreak return, each CPU has left ring 3 since the byte was
+// written, and executes the private page from then on.
 func TestBreakIsSeenByCPUs(t *testing.T) {
 	m := newMachine(t, 0)
 	s, f := m.space(), m.file(2)
@@ -202,7 +201,7 @@ func TestBreakIsSeenByCPUs(t *testing.T) {
 		plain(s, start, end, tables)
 		left = append(left, lockedByte(m, s, at))
 	}
-	for range 2 { // the second time the page is its own already
+	for range 2 { // the second time, the page is private already
 		left = nil
 		must(t, s.Break(at))
 		if b := fetch(); b != int3 || len(left) == 0 || left[len(left)-1] != int3 {
@@ -216,7 +215,7 @@ func TestBreakIsSeenByCPUs(t *testing.T) {
 	}
 }
 
-// lockedByte is byteAt where the space is locked.
+// lockedByte is byteAt for a caller that holds the space's lock.
 func lockedByte(m *fakeMachine, s *Space, addr uint64) byte {
 	table, _ := m.walk(s, addr)
 	return m.Frames.Bytes(frameOf(*slot(m.Frames.Words(table), addr, 0)))[addr%PageSize]

@@ -2,7 +2,7 @@ package space
 
 import "syscall"
 
-// window returns the window that all of [start,end) is in, or nil.
+// window returns the window that contains all of [start,end), or nil.
 func (m *Machine) window(start, end uint64) *Window {
 	for i := range m.Windows {
 		if w := &m.Windows[i]; start >= w.Start && end <= w.End && start <= end {
@@ -12,7 +12,7 @@ func (m *Machine) window(start, end uint64) *Window {
 	return nil
 }
 
-// maxPrivate is how large a private area may be.
+// maxPrivate is the largest size of a private area in bytes.
 func (m *Machine) maxPrivate() uint64 {
 	if m.RAM == 0 {
 		return unlimited
@@ -20,8 +20,8 @@ func (m *Machine) maxPrivate() uint64 {
 	return m.RAM
 }
 
-// choose returns where n bytes go: at addr, if flags ask for that or it is free, or
-// else at the highest address that is. Called with mu held.
+// choose returns the address for n bytes: addr, if flags demand that or it is free, otherwise the
+// highest free one. Called with mu held.
 func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
 	fits := addr <= unlimited-n && s.m.window(addr, addr+n) != nil
 	if flags&(Fixed|NoReplace) != 0 {
@@ -45,8 +45,8 @@ func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
 	return s.search(n, unlimited)
 }
 
-// full says that between from and mmapTop there is no gap of size bytes. 0: nothing is
-// known. Without it, a program with many areas would have them all searched for each more.
+// full says that there is no gap of size bytes between from and mmapTop; 0: nothing is known.
+// Without it, each Map of a program with many areas would search all of them.
 type full struct{ from, size uint64 }
 
 // searchTop is search below mmapTop.
@@ -63,13 +63,13 @@ func (s *Space) searchTop(n uint64) (uint64, error) {
 	return at, err
 }
 
-// roomAt reports whether [at,at+n) is free, and is not what a stack grows into.
+// roomAt reports whether [at,at+n) is free, and a stack cannot grow into it.
 func (s *Space) roomAt(at, n uint64) bool {
 	i := s.areas.index(at)
 	return i == len(s.areas.areas) || at+n <= s.floor(i)
 }
 
-// floor is where area i begins, with what has to stay free below it.
+// floor is the start of area i, minus the gap that must stay free below it.
 func (s *Space) floor(i int) uint64 {
 	a := &s.areas.areas[i]
 	if a.flags&GrowsDown != 0 {
@@ -102,13 +102,13 @@ func (s *Space) search(n, limit uint64) (uint64, error) {
 	return 0, refuse(syscall.ENOMEM, "no room for %d bytes", n)
 }
 
-// Top is the end of the highest window, below which the stack goes.
+// Top is the end of the highest window, below which the stack lies.
 //
 // Context: any.
 func (s *Space) Top() uint64 { return s.m.Windows[len(s.m.Windows)-1].End }
 
-// Reserved reports whether addr is the kernel's: no program can have it, whatever it maps.
-// The pages at 0, which programs cannot map either, are nobody's.
+// Reserved reports whether addr belongs to the kernel: no program can map it. The pages at 0, which
+// programs cannot map either, belong to nobody.
 //
 // Context: any.
 func (s *Space) Reserved(addr uint64) bool {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// mapAt maps pages at a place.
+// mapAt maps pages at a given address.
 func mapAt(t *testing.T, s *Space, at, pages uint64, prot Prot, flags Flags, b Backing, off uint64) {
 	t.Helper()
 	_, err := s.Map(at, pages*PageSize, prot, flags|Fixed, b, off)
@@ -21,11 +21,11 @@ func loads(t *testing.T, s *Space, addr uint64, v uint32) {
 	}
 }
 
-// filePage is the first word of a page of a fakeFile.
+// filePage is the first word of that page of a fakeFile.
 func filePage(page uint64) uint32 { return 0x01010101 * uint32(byte(page)^0x80) }
 
-// TestCopiedFrameIsKeptUntilTheFlush: until then a CPU may read the frame by its old entry, and
-// another space may let go of it at any time.
+// TestCopiedFrameIsKeptUntilTheFlush: until then a CPU may read the frame through its old entry,
+// and another space may put it at any time.
 func TestCopiedFrameIsKeptUntilTheFlush(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -52,9 +52,9 @@ func TestCopiedFrameIsKeptUntilTheFlush(t *testing.T) {
 	loads(t, s, high, 1)
 }
 
-// TestTreeOfTablesIsKeptUntilTheFlush: a CPU walks through page tables until it is told.
+// TestTreeOfTablesIsKeptUntilTheFlush: CPUs walk page tables until they are told not to.
 func TestTreeOfTablesIsKeptUntilTheFlush(t *testing.T) {
-	m := newMachine(t, 0) // its Shootdown looks at what the CPU knows
+	m := newMachine(t, 0) // its Shootdown inspects the CPU's cached entries
 	s := m.space()
 	mapAt(t, s, high, 1, Read|Write, 0, nil, 0)
 	b, err := m.access(s, high, Write)
@@ -68,8 +68,8 @@ func TestTreeOfTablesIsKeptUntilTheFlush(t *testing.T) {
 	m.empty()
 }
 
-// TestForkKeepsTheHeap: brk(2) and fork(2): the child's break is where its parent's is, and is
-// its own from then on.
+// TestForkKeepsTheHeap: brk(2) and fork(2): the child starts with its parent's break, and changes
+// only its own.
 func TestForkKeepsTheHeap(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -92,7 +92,7 @@ func TestForkKeepsTheHeap(t *testing.T) {
 	loads(t, s, start+PageSize, 0)
 }
 
-// TestForkKeepsLimits: of the address space, and what counts for them.
+// TestForkKeepsLimits: the limit of the address space, and the size that counts for it.
 func TestForkKeepsLimits(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -106,7 +106,7 @@ func TestForkKeepsLimits(t *testing.T) {
 	must(t, err)
 }
 
-// TestStackStopsAtItsGap: exactly.
+// TestStackStopsAtItsGap: to the byte.
 func TestStackStopsAtItsGap(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -119,7 +119,8 @@ func TestStackStopsAtItsGap(t *testing.T) {
 	must(t, s.Fault(lowest, Write))
 }
 
-// TestHeapGivesBackItsPages: what is behind the break is gone, and comes back as zeroes.
+// TestHeapGivesBackItsPages: pages behind the break are freed, and are zero if the heap grows
+// again.
 func TestHeapGivesBackItsPages(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -135,7 +136,7 @@ func TestHeapGivesBackItsPages(t *testing.T) {
 	loads(t, s, start+PageSize, 0)
 }
 
-// TestHeapStopsExactly: at RLIMIT_DATA, and before what a stack grows into.
+// TestHeapStopsExactly: at RLIMIT_DATA, and before the gap of a stack.
 func TestHeapStopsExactly(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -152,8 +153,8 @@ func TestHeapStopsExactly(t *testing.T) {
 	}
 }
 
-// TestCutTakesCopies: ftruncate(2), mmap(2): what is behind the end of the file is SIGBUS, also
-// where a private mapping has copied it; what is before it stays.
+// TestCutTakesCopies: ftruncate(2), mmap(2): pages behind the end of the file are SIGBUS, also
+// private copies; those before it stay.
 func TestCutTakesCopies(t *testing.T) {
 	m := newMachine(t, 0)
 	f := m.file(4)
@@ -177,7 +178,7 @@ func TestCutTakesCopies(t *testing.T) {
 	}
 }
 
-// TestGrownFileMappingShowsTheNextPages: and not the first again.
+// TestGrownFileMappingShowsTheNextPages: not the first ones again.
 func TestGrownFileMappingShowsTheNextPages(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -192,7 +193,7 @@ func TestGrownFileMappingShowsTheNextPages(t *testing.T) {
 	}
 }
 
-// TestRemapRefusesToOverlap: on either side.
+// TestRemapRefusesToOverlap: in both directions.
 func TestRemapRefusesToOverlap(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -206,7 +207,7 @@ func TestRemapRefusesToOverlap(t *testing.T) {
 	must(t, err)
 }
 
-// TestBreaksNextToAMove: the page behind what mremap moves keeps its breakpoints.
+// TestBreaksNextToAMove: the page behind the one that mremap moves keeps its breakpoints.
 func TestBreaksNextToAMove(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -227,7 +228,7 @@ func TestBreaksNextToAMove(t *testing.T) {
 	}
 }
 
-// TestBreakThatTheProgramOverwrote: it is the program's byte then, and stays so.
+// TestBreakThatTheProgramOverwrote: the byte belongs to the program then, and is not restored.
 func TestBreakThatTheProgramOverwrote(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -245,7 +246,7 @@ func TestBreakThatTheProgramOverwrote(t *testing.T) {
 	}
 }
 
-// TestBreakIsNotPutOverChangedText: the file has other bytes when its page comes back.
+// TestBreakIsNotPutOverChangedText: the file has other bytes when its page is read again.
 func TestBreakIsNotPutOverChangedText(t *testing.T) {
 	m := newMachine(t, 0)
 	f := m.file(8)
@@ -271,7 +272,7 @@ func TestReadOnlyFileStaysSo(t *testing.T) {
 	must(t, s.Protect(high+8*PageSize, PageSize, Read|Write))
 }
 
-// TestByteBehindAMapping is not mapped.
+// TestByteBehindAMapping: it is not mapped.
 func TestByteBehindAMapping(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()

@@ -11,8 +11,8 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// CopyIn copies from addr in the program to dst. If not all is there it copies what
-// is, and returns how much.
+// CopyIn copies from addr in the program to dst. If not all of it is mapped it copies the part
+// before that, and returns its length.
 //
 // Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
 func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
@@ -24,8 +24,8 @@ func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 	return n, err
 }
 
-// CopyOut copies src to addr in the program. If not all fits it copies what does,
-// and returns how much.
+// CopyOut copies src to addr in the program. If not all of it fits it copies the part that does,
+// and returns its length.
 //
 // Errors: as CopyIn.
 func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
@@ -37,8 +37,8 @@ func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
 	return n, err
 }
 
-// copyPage copies between b and the page of addr, as much as is in both: to the page
-// with Write.
+// copyPage copies between b and the page of addr, as many bytes as both have: with Write, to the
+// page.
 func (s *Space) copyPage(b []byte, addr uint64, want Prot) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *Space) copyPage(b []byte, addr uint64, want Prot) (int, error) {
 	return frame.Copy(b, p), nil
 }
 
-// access is fault, for Read or Write, without a look at the areas if the entry allows
-// it already: no entry has a right that its area has not.
+// access is fault, for Read or Write, but skips looking up the area if the entry allows the access
+// already: no entry allows more than its area.
 func (s *Space) access(addr uint64, want Prot) (*uint64, error) {
 	const user = amd64.PTE_P | amd64.PTE_U
 	if t := s.known(addr); t != nil {
@@ -75,11 +75,11 @@ func (s *Space) Clear(addr, n uint64) error {
 	})
 }
 
-// CString returns the string at addr, which ends before a zero.
+// CString returns the string at addr, without its final zero byte.
 //
 // Errors: as CopyIn; ENAMETOOLONG (no zero in the first max bytes).
 func (s *Space) CString(addr uint64, max int) (string, error) {
-	var first [128]byte // most are no longer
+	var first [128]byte // most strings are shorter
 	b := first[:0]
 	for len(b) < max {
 		var ended bool
@@ -91,8 +91,8 @@ func (s *Space) CString(addr uint64, max int) (string, error) {
 	return string(b), refuse(syscall.ENAMETOOLONG, "no end within %d bytes", max)
 }
 
-// untilZero appends to b what is at addr before a zero, as much as is on the page and
-// max bytes at most.
+// untilZero appends the bytes at addr up to a zero to b, as far as they are on the page, and max
+// bytes at most.
 func (s *Space) untilZero(b []byte, addr uint64, max int) (_ []byte, ended bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *Space) untilZero(b []byte, addr uint64, max int) (_ []byte, ended bool,
 	return append(b, p...), false, nil
 }
 
-// pieces calls f with the memory of [addr,addr+n), page by page, until it returns false.
-// f may not keep what it gets.
+// pieces calls f with the memory of [addr,addr+n), page by page, until f returns false. f may not
+// keep the slices.
 func (s *Space) pieces(addr, n uint64, want Prot, f func(p []byte) bool) error {
 	for n > 0 {
 		size := min(n, PageSize-addr%PageSize)
@@ -170,14 +170,14 @@ func (s *Space) CompareAndSwap32(addr uint64, old, new uint32) (swapped bool, er
 	return swapped, err
 }
 
-// A Key names a word of memory: equal for all spaces that share it, at whatever address.
+// A Key identifies a word of memory: it is equal in all spaces that share the word, at any address.
 type Key struct {
 	space *Space  // private memory
 	back  Backing // shared memory
 	at    uint64
 }
 
-// Key returns the name of the memory at addr, where there may be none.
+// Key returns the key of the memory at addr; nothing need be mapped there.
 func (s *Space) Key(addr uint64) Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,8 +187,8 @@ func (s *Space) Key(addr uint64) Key {
 	return Key{space: s, at: addr}
 }
 
-// MayChange reports whether anyone could write to the memory at addr: private memory
-// without a file that is not writable stays as it is.
+// MayChange reports whether anyone could write to the memory at addr: private anonymous memory that
+// is not writable never changes.
 func (s *Space) MayChange(addr uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// testWindows leave holes for a kernel, as the machine's do.
+// testWindows leave out ranges for a kernel, as the machine's do.
 var testWindows = []Window{{64 << 10, 64 << 20}, {128 << 20, 3 << 30}, {4 << 30, 512 << 30}, {1 << 40, 0x7fff_ffff_f000}}
 
-// fakeMachine has processors that keep translations until they are told to forget them.
+// fakeMachine has processors that cache translations until they are told to discard them.
 type fakeMachine struct {
 	Machine
 	t    *testing.T
@@ -18,8 +18,8 @@ type fakeMachine struct {
 	cpus map[*Space]*tlb
 }
 
-// tlb is what a processor has seen: last-level entries by page, and last-level tables
-// by their span.
+// tlb is what a processor has cached: last-level entries by page, and last-level tables by the
+// range that they cover.
 type tlb struct {
 	entries map[uint64]uint64
 	tables  map[uint64]frame.Frame
@@ -53,7 +53,7 @@ func newMachine(t *testing.T, bytes uint64) *fakeMachine {
 	return m
 }
 
-// kernelHalf is like the machine's: the first GiB shares its tables with programs.
+// kernelHalf resembles the machine's: the first GiB shares its tables with programs.
 func kernelHalf(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
 	pdpt, pdptPA, err := table()
 	if err != nil {
@@ -73,7 +73,7 @@ func kernelHalf(root *[512]uint64, table func() (*[512]uint64, uint64, error)) e
 	return nil
 }
 
-// uses fails the test if f is free: until now a processor could get at it.
+// uses fails the test if f is free: the processor could access it until now.
 func (m *fakeMachine) uses(s *Space, at uint64, f frame.Frame) {
 	if !m.Frames.Owns(f) {
 		m.t.Fatalf("%#x: the frame %#x was free before the CPUs forgot it", at, f)
@@ -89,7 +89,7 @@ func (m *fakeMachine) space() *Space {
 	return s
 }
 
-// permits reports whether an entry lets ring 3 do what it wants.
+// permits reports whether an entry allows ring 3 that access.
 func permits(e uint64, want Prot) bool {
 	switch {
 	case e&(amd64.PTE_P|amd64.PTE_U) != amd64.PTE_P|amd64.PTE_U, want&Write != 0 && e&amd64.PTE_W == 0:
@@ -98,7 +98,7 @@ func permits(e uint64, want Prot) bool {
 	return want&Exec == 0 || e&amd64.PTE_NX == 0
 }
 
-// cpu returns what the processor that runs s has seen of it.
+// cpu returns the cache of the processor that runs s.
 func (m *fakeMachine) cpu(s *Space) *tlb {
 	if m.cpus[s] == nil {
 		m.cpus[s] = &tlb{map[uint64]uint64{}, map[uint64]frame.Frame{}}
@@ -106,8 +106,7 @@ func (m *fakeMachine) cpu(s *Space) *tlb {
 	return m.cpus[s]
 }
 
-// translate does what a processor does in ring 3: it looks at what it has seen, then
-// walks.
+// translate does what a processor does in ring 3: it looks into its cache, then walks the tables.
 func (m *fakeMachine) translate(s *Space, addr uint64, want Prot) (uint64, bool) {
 	page, cpu := addr&^(PageSize-1), m.cpu(s)
 	if e, ok := cpu.entries[page]; ok && permits(e, want) {
@@ -147,7 +146,7 @@ func (m *fakeMachine) walk(s *Space, addr uint64) (frame.Frame, bool) {
 	return f, true
 }
 
-// access is an access of a program's: on a fault the kernel is asked, once.
+// access is an access by a program: on a fault it calls the kernel, once.
 func (m *fakeMachine) access(s *Space, addr uint64, want Prot) (*byte, error) {
 	m.t.Helper()
 	e, ok := m.translate(s, addr, want)
@@ -173,7 +172,7 @@ func (m *fakeMachine) empty() {
 	}
 }
 
-// fakeFile is a Backing with so many pages, kept as a page cache does.
+// fakeFile is a Backing with a number of pages, which it keeps as a page cache does.
 type fakeFile struct {
 	m     *fakeMachine
 	pages map[uint64]frame.Frame

@@ -2,7 +2,7 @@ package space
 
 import "sync"
 
-// registry is the spaces of a machine that are there. The zero value is ready.
+// registry is the existing spaces of a machine. The zero value is ready.
 type registry struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -34,12 +34,11 @@ func (r *registry) list() []*Space {
 	return all
 }
 
-// Cut takes the pages of b from page on away from all spaces that show them, and copies
-// that spaces have made of them, too: the file has become shorter. b has to refuse those
-// pages from before the call on.
+// Cut removes the pages of b from page on from all spaces that map them, also the private copies:
+// the file has become shorter. b must refuse those pages before Cut is called.
 //
-// It asks every space. Keeping a list of its mappings at each file would cost time in each
-// fork and exec; files that are mapped are hardly ever cut off.
+// It asks each space. A list of mappings for each file would cost time in each fork and exec;
+// mapped files are hardly ever truncated.
 //
 // Context: goroutine, without a lock that Frame takes.
 func (m *Machine) Cut(b Backing, page uint64) {

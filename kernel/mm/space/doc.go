@@ -43,19 +43,17 @@ import (
 // PageSize is the unit of areas.
 const PageSize = frame.Size
 
-// Prot is how a page may be accessed; the bits are Linux's PROT_. None of them:
-// not at all.
+// Prot is the allowed access to a page; the bits are Linux's PROT_*. 0 allows none.
 type Prot uint8
 
-// What may be done. The processor has no page that is written or executed but
-// not read.
+// Kinds of access. The processor has no page that can be written or executed but not read.
 const (
 	Read  Prot = 1
 	Write Prot = 2
 	Exec  Prot = 4
 )
 
-// Flags say what kind of area Map makes, and where.
+// Flags are the kind of an area, and how Map chooses its address.
 type Flags uint16
 
 // Kinds of areas, and ways to choose their address.
@@ -63,18 +61,18 @@ const (
 	Shared    Flags = 1 << iota // writes go to the backing, and all that map it see them
 	GrowsDown                   // a stack: a fault below it makes it larger
 	NoReserve                   // may be larger than the machine's memory
-	NoWrite                     // shared, of a file opened for reading: never writable
-	Fixed                       // at addr, instead of what is there
-	NoReplace                   // at addr, or EEXIST if something is there
+	NoWrite                     // shared, of a file opened read-only: never writable
+	Fixed                       // at addr, replacing what is mapped there
+	NoReplace                   // at addr, or EEXIST if something is mapped there
 	Low                         // below 2 GiB
-	Locked                      // mlock: its pages are not to be taken away
-	NotForked                   // a fork does not have it
-	Wiped                       // a fork has zeroes in it
+	Locked                      // mlock: its pages may not be dropped
+	NotForked                   // fork does not copy it
+	Wiped                       // in a forked space it is zeroes
 
 	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped
 )
 
-// What a fault finds. A program gets a signal for them, a system call EFAULT.
+// Errors of a fault. A program gets a signal, a system call returns EFAULT.
 var (
 	// ErrNotMapped: SIGSEGV, SEGV_MAPERR.
 	ErrNotMapped = refusal.New(syscall.EFAULT, "address is not mapped")
@@ -82,31 +80,31 @@ var (
 	ErrAccess = refusal.New(syscall.EFAULT, "address may not be accessed so")
 	// ErrBus: SIGBUS. For a Backing to return for a page beyond its end.
 	ErrBus = refusal.New(syscall.EFAULT, "page is beyond the end of the file")
-	// ErrNoMemory: a program has to be ended.
+	// ErrNoMemory: a program must be ended.
 	ErrNoMemory = frame.ErrNoMemory
 )
 
 // A Backing is the content of a file, or of shared memory, in pages.
 type Backing interface {
-	// Frame returns the frame of a page, with a reference for the caller.
-	// Errors: what wraps ErrBus or ErrNoMemory.
+	// Frame returns the frame of a page, with a reference for the caller. Errors: any that wraps
+	// ErrBus or ErrNoMemory.
 	Frame(page uint64) (frame.Frame, error)
-	// Hold and Drop count the mappings: while there is one, the pages stay.
+	// Hold and Drop count the mappings: while there are any, the pages stay.
 	Hold()
 	Drop()
-	// Ident is for /proc/PID/maps.
+	// Ident identifies the file in /proc/PID/maps.
 	Ident() Ident
 }
 
-// A Text is the file of a program that runs. While anyone runs it, nobody may write to it.
+// A Text is the file of a running program. Nobody may write to it while it runs.
 type Text interface {
-	// Deny counts one more. Errors: ETXTBSY while anyone has it open for writing.
+	// Deny adds a user. Errors: ETXTBSY while the file is open for writing.
 	Deny() error
-	// Allow counts one less.
+	// Allow removes a user.
 	Allow()
 }
 
-// Ident says whose pages those of an area are.
+// Ident identifies the file whose pages an area maps.
 type Ident struct {
 	Name       string // a path, or [stack] and the like
 	Dev, Inode uint64
@@ -115,21 +113,20 @@ type Ident struct {
 // A Window is a range of addresses, [Start,End), that programs may use.
 type Window struct{ Start, End uint64 }
 
-// A Machine is what all spaces of one machine share. Functions may be nil.
+// A Machine has what all spaces of one machine share. Functions may be nil.
 type Machine struct {
 	Frames  *frame.Pool
-	Windows []Window // lowest first, in whole pages; stacks and mappings go into the last
-	RAM     uint64   // bytes; no private area may be larger. 0: not known
-	// SpareTables is how many page tables a space may have before Unmap frees those
-	// that nothing needs any more. All CPUs have to be told of that, and most programs map
-	// at the same places again.
+	Windows []Window // sorted, in whole pages; stacks and mappings go into the last
+	RAM     uint64   // bytes; the limit of a private area. 0: unknown
+	// SpareTables is how many page tables a space may have before Unmap frees unused ones. Freeing
+	// them means telling all CPUs, and most programs map at the same addresses again.
 	SpareTables int
-	// KernelHalf puts the kernel's mappings into a new root table. The tables
-	// that user pages share with it are made by table, and linked with PTE_U.
+	// KernelHalf puts the kernel's mappings into a new root table. The tables that user pages share
+	// with it are made by table, and linked with PTE_U.
 	KernelHalf func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error
-	// Shootdown returns when no CPU is in ring 3 of s with a Generation before the
-	// present one. Only pages in [start,end) have changed. tables: page tables
-	// are going to be freed, so the CPUs in the kernel forget s as well.
+	// Shootdown returns when no CPU is in ring 3 of s with an earlier Generation than the present
+	// one. Only pages in [start,end) have changed. tables says that page tables are about to be
+	// freed, so CPUs in the kernel discard their entries for s, too.
 	Shootdown func(s *Space, start, end uint64, tables bool)
 	// Retire returns when no CPU has Root in CR3. None is in ring 3 of s.
 	Retire func(s *Space)
@@ -137,7 +134,7 @@ type Machine struct {
 	spaces registry
 }
 
-// Kernel is the machine this runs on. Written once at boot.
+// Kernel is the machine that this kernel runs on. Written once at boot.
 var Kernel *Machine
 
 // Limits of a space, in bytes.
@@ -151,8 +148,8 @@ const (
 	unlimited = ^uint64(0)
 	// maxAreas is Linux's vm.max_map_count.
 	maxAreas = 65530
-	// stackGap is what stays free below an area that grows down, stackRoom what
-	// is kept free for it when addresses are given out.
+	// stackGap is the range that stays free below an area that grows down; stackRoom is the range
+	// that is left free for it when addresses are chosen.
 	stackGap  = 1 << 20
 	stackRoom = 128 << 20
 )

@@ -7,8 +7,8 @@ import (
 
 const pteW = amd64.PTE_W
 
-// ref and put are Pool's, for what an entry holds. The frame of zeroes, which private areas
-// without a backing show until they are written to, is not counted. put is called with mu
+// ref and put are Pool's Ref and Put for the frame of an entry. The frame of zeroes, which
+// anonymous private areas map until they are written to, is not counted. put is called with mu
 // held.
 func (s *Space) ref(f frame.Frame) {
 	if !s.m.Frames.IsZeroes(f) {
@@ -23,8 +23,8 @@ func (s *Space) put(f frame.Frame) {
 	}
 }
 
-// alone reports whether f may be written to by s, in a private area: the entry has
-// the only reference, so nobody can get another meanwhile.
+// alone reports whether s may write to f, in a private area: the entry has the only reference, so
+// nobody else can get one meanwhile.
 func (s *Space) alone(f frame.Frame) bool {
 	return !s.m.Frames.IsZeroes(f) && s.m.Frames.Refs(f) == 1
 }
@@ -39,8 +39,7 @@ func (s *Space) Fault(addr uint64, want Prot) error {
 	return err
 }
 
-// fault is Fault; it returns the entry, which then allows the access. Called
-// with mu held.
+// fault is Fault; it returns the entry, which then allows the access. Called with mu held.
 func (s *Space) fault(addr uint64, want Prot) (*uint64, error) {
 	a := s.areas.at(addr)
 	if a == nil {
@@ -64,10 +63,10 @@ func (s *Space) fault(addr uint64, want Prot) (*uint64, error) {
 	return e, nil
 }
 
-// bits returns an entry for a page of the area; writable: it may have that right,
-// if the area has.
+// bits returns an entry for a page of the area; writable says that the entry may be writable, if
+// the area is.
 func (a *area) bits(f frame.Frame, writable bool) uint64 {
-	// No use is made of A and D, and the processor need not set what is set.
+	// A and D are not used, and the processor need not set bits that are set already.
 	e := uint64(f) | amd64.PTE_A | amd64.PTE_D | amd64.PTE_NX
 	if a.prot != 0 {
 		e |= amd64.PTE_P | amd64.PTE_U
@@ -132,8 +131,8 @@ func (s *Space) makeWritable(a *area, e *uint64, addr uint64) error {
 	return nil
 }
 
-// own gives an entry of a private area a frame that nobody else has. The other one is put
-// when no CPU knows it any more. Called with mu held.
+// own gives an entry of a private area a frame of its own. The old frame is put when no CPU can
+// access it through this entry any more. Called with mu held.
 func (s *Space) own(a *area, e *uint64, page uint64) error {
 	f := frameOf(*e)
 	if s.alone(f) {
@@ -150,8 +149,8 @@ func (s *Space) own(a *area, e *uint64, page uint64) error {
 	return nil
 }
 
-// growStack makes the area behind addr reach down to it, if that is a stack, and
-// returns it; nil: it may not.
+// growStack extends the area behind addr down to addr, if it is a stack, and returns it; nil: it
+// may not grow.
 func (s *Space) growStack(addr uint64) *area {
 	i := s.areas.index(addr)
 	if i == len(s.areas.areas) || s.areas.areas[i].flags&GrowsDown == 0 {

@@ -2,7 +2,7 @@ package space
 
 import "syscall"
 
-// SetHeap says where the heap begins, behind the program; it is empty.
+// SetHeap sets the start of the heap, behind the program; the heap is empty.
 func (s *Space) SetHeap(start uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -10,8 +10,7 @@ func (s *Space) SetHeap(start uint64) {
 	s.brk = s.brkStart
 }
 
-// Brk makes the heap end at addr, and returns where it ends: if it cannot end
-// there, where it did before.
+// Brk makes the heap end at addr, and returns its end: the old one if addr is not possible.
 func (s *Space) Brk(addr uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +46,8 @@ func (s *Space) growHeap(start, end, n uint64) error {
 	return err
 }
 
-// Discard makes the pages of [addr,addr+n) as they were when they were mapped:
-// zeroes, or the file's; those of shared areas are read again.
+// Discard drops the pages of [addr,addr+n), so that they read as when they were mapped: as zeroes,
+// or as the file's contents; pages of shared areas are read again.
 //
 // Errors: EINVAL (not whole pages), ENOMEM (part is not mapped; the rest is done).
 func (s *Space) Discard(addr, n uint64) error {

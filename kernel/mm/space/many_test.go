@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is remembered of gaps never changes where something goes.
+// The cached knowledge about gaps never changes which address is chosen.
 func TestTheHighestGapIsFound(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -43,9 +43,8 @@ func TestTheHighestGapIsFound(t *testing.T) {
 	}
 }
 
-// A program that maps all it may took minutes when each area was looked for among all
-// others, and moved most of them. It takes well under a second now; the limit is for a
-// busy machine.
+// A program with the largest number of areas took minutes when each Map searched all areas and
+// moved most of them. It takes well under a second now; the limit is for a busy machine.
 func TestManyAreasAreFast(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -61,7 +60,7 @@ func TestManyAreasAreFast(t *testing.T) {
 	}
 }
 
-// TestLockedBytesAreCounted: those of areas, and none of a forked space.
+// TestLockedBytesAreCounted: a forked space has none.
 func TestLockedBytesAreCounted(t *testing.T) {
 	s := newMachine(t, 0).space()
 	at, err := s.Map(0, 4*PageSize, Read|Write, 0, nil, 0)

@@ -6,12 +6,11 @@ import (
 	"sonde/arch/amd64"
 )
 
-// Map makes an area of n bytes, rounded up to pages, and returns where it is: at or
-// near addr if that is free or flags say so. b is what it shows from off on (nil:
-// zeroes).
+// Map makes an area of n bytes, rounded up to pages, and returns its address: addr, if that is free
+// or flags demand it. The area maps b from off on (nil: zeroes).
 //
-// Errors: EINVAL (n is 0, addr or off is no whole page, prot), ENOMEM (no room, a
-// limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
+// Errors: EINVAL (n is 0, addr or off is not a multiple of the page size, prot), ENOMEM (no space,
+// a limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
 func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b Backing, off uint64) (uint64, error) {
 	a := area{prot: prot, flags: flags & kinds, back: b, off: off}
 	switch {
@@ -44,7 +43,7 @@ var errNoWrite = refuse(syscall.EACCES, "the file is not open for writing")
 
 func roundUp(n uint64) uint64 { return (n + PageSize - 1) &^ (PageSize - 1) }
 
-// place finds room for a, of n bytes, and inserts it. Called with mu held.
+// place finds an address for a, of n bytes, and inserts it. Called with mu held.
 func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
 	if s.root == nil {
 		return 0, errReleased
@@ -103,7 +102,7 @@ func (s *Space) remove(start, end uint64) {
 	}
 }
 
-// Unmap removes what is mapped in the n bytes from addr on, rounded up to pages.
+// Unmap unmaps the n bytes from addr on, rounded up to pages.
 //
 // Errors: EINVAL (not whole pages, or not for programs), ENOMEM (too many areas).
 func (s *Space) Unmap(addr, n uint64) error {
@@ -131,11 +130,10 @@ func (s *Space) rangeOf(addr, n uint64) (end uint64, err error) {
 	return addr + roundUp(n), nil
 }
 
-// Protect changes how the n bytes from addr on may be accessed, all of which must
-// be mapped.
+// Protect changes the allowed access to the n bytes from addr on, all of which must be mapped.
 //
-// Errors: EINVAL (not whole pages, or prot), ENOMEM (part is not mapped; too many
-// areas), EACCES (NoWrite).
+// Errors: EINVAL (not whole pages, or prot), ENOMEM (part is not mapped; too many areas), EACCES
+// (NoWrite).
 func (s *Space) Protect(addr, n uint64, prot Prot) error {
 	if prot&^(Read|Write|Exec) != 0 {
 		return refuse(syscall.EINVAL, "protection %#x", prot)
@@ -162,7 +160,7 @@ func (s *Space) Protect(addr, n uint64, prot Prot) error {
 	return nil
 }
 
-// protect is Protect after its checks. Called with mu held.
+// protect is Protect without the checks. Called with mu held.
 func (s *Space) protect(start, end uint64, prot Prot) {
 	s.areas.split(start)
 	s.areas.split(end)
@@ -184,8 +182,8 @@ func (s *Space) protect(start, end uint64, prot Prot) {
 	s.areas.join(i, j+1)
 }
 
-// loses reports whether an entry had a right before that it has not now. A CPU
-// that does not know of a new right faults once more, and finds it.
+// loses reports whether an entry allows less than before. A CPU that does not know of an added
+// right faults once more, and finds it.
 func loses(before, now uint64) bool {
 	const rights = amd64.PTE_P | amd64.PTE_W
 	return before&rights&^now != 0 || now&^before&amd64.PTE_NX != 0

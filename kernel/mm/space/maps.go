@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// An Area is what /proc/PID/maps says of one.
+// An Area is an area as /proc/PID/maps shows it.
 type Area struct {
 	Start, End uint64
 	Prot       Prot
@@ -14,7 +14,7 @@ type Area struct {
 	Ident      Ident
 }
 
-// Areas returns what is mapped, lowest first.
+// Areas returns the areas, sorted by address.
 func (s *Space) Areas() []Area {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Space) Areas() []Area {
 	return all
 }
 
-// At returns the area that addr is in.
+// At returns the area that contains addr.
 func (s *Space) At(addr uint64) (Area, bool) {
 	for _, a := range s.Areas() {
 		if addr >= a.Start && addr < a.End {
@@ -41,14 +41,14 @@ func (s *Space) At(addr uint64) (Area, bool) {
 	return Area{}, false
 }
 
-// Mapped reports whether areas cover all from start to end.
+// Mapped reports whether areas cover everything from start to end.
 func (s *Space) Mapped(start, end uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.areas.covered(start, end)
 }
 
-// Maps reports whether addr shows b.
+// Maps reports whether b is mapped at addr.
 func (s *Space) Maps(addr uint64, b Backing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,17 +89,17 @@ func (a Area) String() string {
 	return fmt.Sprintf("%-73s%s", line, id.Name)
 }
 
-// Usage is how much memory a space takes, in bytes.
+// Usage is how much memory a space uses, in bytes.
 type Usage struct {
-	Total, Peak uint64 // areas
-	Resident    uint64 // frames that are there
+	Total, Peak uint64 // of areas
+	Resident    uint64 // frames in memory
 	Tables      uint64 // page tables
-	Data        uint64 // private areas that may be written to
+	Data        uint64 // private areas that may be written
 	Stack, Exec uint64 // areas that grow down; that may be executed
-	Locked      uint64 // areas that are
+	Locked      uint64 // locked areas
 }
 
-// Usage returns what s takes.
+// Usage returns the memory that s uses.
 func (s *Space) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

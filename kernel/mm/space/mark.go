@@ -2,11 +2,11 @@ package space
 
 import "syscall"
 
-// Mark sets and clears flags of what is mapped in [start,end): Locked, NotForked, Wiped.
+// Mark sets and clears flags of the areas in [start,end): Locked, NotForked, Wiped.
 //
-// Errors: ENOMEM (part is not mapped: what is before it, and with past what is behind it,
-// too, is done; too many areas), EINVAL (Wiped for what is shared or of a file; what is before
-// that is done).
+// Errors: ENOMEM (part is not mapped: the areas before it are done, and with past those behind it,
+// too; too many areas), EINVAL (Wiped for an area that is shared or has a file; the areas before it
+// are done).
 func (s *Space) Mark(start, end uint64, set, clear Flags, past bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +34,7 @@ func (s *Space) Mark(start, end uint64, set, clear Flags, past bool) error {
 	return nil
 }
 
-// coveredUntil returns the end of what areas cover from start on.
+// coveredUntil returns the end of the areas that cover addresses from start on without a gap.
 func (t areas) coveredUntil(start uint64) uint64 {
 	for i := t.index(start); i < len(t) && t[i].start <= start; i++ {
 		start = t[i].end
@@ -42,7 +42,7 @@ func (t areas) coveredUntil(start uint64) uint64 {
 	return start
 }
 
-// Marked reports whether any of what is mapped in [start,end) has one of the flags.
+// Marked reports whether an area in [start,end) has one of the flags.
 func (s *Space) Marked(start, end uint64, flags Flags) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Space) Marked(start, end uint64, flags Flags) bool {
 	return false
 }
 
-// Lock sets, with now, Locked of all that is mapped, or clears it. future: what will be mapped is
+// Lock sets Locked of all areas if now, and clears it if not. future says that new areas will be
 // Locked, too.
 func (s *Space) Lock(now, future bool) {
 	s.mu.Lock()
@@ -73,8 +73,8 @@ func (s *Space) Lock(now, future bool) {
 	s.areas.join(0, len(s.areas.areas))
 }
 
-// Populate gives each page of [start,end) its frame, one for these rights or, for 0, those that
-// its area has: until stop reports true.
+// Populate faults in each page of [start,end) for this access or, if it is 0, for the one that its
+// area allows, until stop returns true.
 //
 // Errors: those of Fault.
 func (s *Space) Populate(start, end uint64, want Prot, stop func() bool) error {

@@ -10,14 +10,14 @@ import (
 
 var rounds = flag.Int("rounds", 40, "how many programs TestAgainstAModel plays")
 
-// The model of a space is a map from page numbers to what is there. A page's content
-// is one number: nobody looks at more than the first byte.
+// The model of a space is a map from page numbers to contents. The content of a page is one number:
+// the test uses only the first byte.
 type modelPage struct {
 	prot   Prot
 	shared bool
 	file   *modelFile // nil: zeroes
 	page   uint64     // in file
-	own    bool       // a copy of its own, with the content value
+	own    bool       // a private copy, with the content value
 	value  byte
 }
 
@@ -35,7 +35,7 @@ func (p modelPage) read() byte {
 
 type modelSpace map[uint64]modelPage
 
-// verdict is what an access has to end with.
+// verdict is the expected result of an access.
 func (m modelSpace) verdict(addr uint64, want Prot) error {
 	p, ok := m[addr/PageSize]
 	switch {
@@ -59,7 +59,7 @@ func (m modelSpace) write(addr uint64, v byte) {
 	m[addr/PageSize] = p
 }
 
-// player plays one program and its children.
+// player simulates one program and its children.
 type player struct {
 	*testing.T
 	rnd    *rand.Rand
@@ -71,7 +71,7 @@ type player struct {
 	oom    int
 }
 
-// base are places where areas meet each other, tables, and windows.
+// bases are addresses where areas, tables and windows meet.
 var bases = []uint64{64 << 10, 2<<20 - 8*PageSize, 64<<20 - 16*PageSize, 128 << 20, 1<<30 - 8*PageSize, 1<<40 + 512<<30 - 8*PageSize, 0x7fff_ffff_f000 - 16*PageSize}
 
 func (p *player) place() uint64 {
@@ -80,7 +80,7 @@ func (p *player) place() uint64 {
 
 func (p *player) length() uint64 { return uint64(1+p.rnd.Intn(8)) * PageSize }
 
-// failed reports that an operation was refused for lack of frames, which is all it may be.
+// failed reports that an operation was refused for lack of frames, the only allowed reason.
 func (p *player) failed(what string, err error) bool {
 	if errors.Is(err, ErrNoMemory) {
 		p.oom++
@@ -182,7 +182,7 @@ func (p *player) discard(s *Space, model modelSpace) {
 	}
 }
 
-// one reports whether the pages are of one area.
+// one reports whether the pages belong to one area.
 func (m modelSpace) one(s *Space, addr, n uint64) bool {
 	a, ok := s.At(addr)
 	return ok && addr+n <= a.End
@@ -244,7 +244,7 @@ func (p *player) touch(s *Space, model modelSpace) {
 	}
 }
 
-// copied is touch by the kernel.
+// copied is touch by the kernel, with CopyIn and CopyOut.
 func (p *player) copied(s *Space, model modelSpace, addr uint64, want Prot, v byte, verdict error) {
 	b := []byte{v}
 	n, err := 0, error(nil)
@@ -283,7 +283,7 @@ func (p *player) exit(i int) {
 	p.models = slices.Delete(p.models, i, i+1)
 }
 
-// agree compares the areas, and that they are as few as can be.
+// agree compares the areas, and checks that there are no more than necessary.
 func (p *player) agree(s *Space, model modelSpace) {
 	pages, last := 0, Area{}
 	for _, a := range s.Areas() {
@@ -313,7 +313,7 @@ func (p *player) agree(s *Space, model modelSpace) {
 	}
 }
 
-// continues reports whether the page behind p may be of the same area.
+// continues reports whether the page behind p may belong to the same area.
 func (p modelPage) continues(q modelPage) bool {
 	return p.prot == q.prot && p.shared == q.shared && p.file == q.file && (p.file == nil || p.page+1 == q.page)
 }
@@ -345,8 +345,8 @@ func (p *player) step() {
 	}
 }
 
-// Random programs do on a Space, by a fake processor with a TLB, what the model says
-// they can; some of them on a machine with little memory. In the end no frame is left.
+// Random programs use a Space through a fake processor with a TLB, and each access must end as the
+// model says; some of them run on a machine with little memory. At the end no frame is left.
 func TestAgainstAModel(t *testing.T) {
 	for seed := range int64(*rounds) {
 		limit := uint64(0)

@@ -8,14 +8,13 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// Peek copies from addr in the program to dst, as far as the pages are there, and
-// returns how much. It takes no lock, so it is for handlers of probes. The caller sees to
-// it that s is not released meanwhile, as a thread of s does by being one.
+// Peek copies from addr in the program to dst, as far as the pages are in memory, and returns how
+// many bytes it copied. It takes no lock, so it is for handlers of probes. The caller must make
+// sure that s is not released meanwhile; a thread of s does so by existing.
 //
-// While it copies, another thread may unmap a page, and its frame may become somebody
-// else's. The entry is read again afterwards, and the copy counts if it is the same.
-// A frame that goes and comes back between the two is not noticed: then the bytes are
-// some that were there in that time.
+// While it copies, another thread may unmap a page, and its frame may be reused. The entry is read
+// again afterwards, and the copy counts if it has not changed. A frame that is unmapped and mapped
+// again between the two reads is not noticed: then the bytes are some that were there in that time.
 //
 // Context: any.
 func (s *Space) Peek(dst []byte, addr uint64) (n int) {

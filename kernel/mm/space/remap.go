@@ -2,25 +2,25 @@ package space
 
 import "syscall"
 
-// Move says what Remap may do.
+// Move says how Remap may move a mapping.
 type Move uint8
 
 // Values of Move.
 const (
-	Stay    Move = iota // only where it is
-	MayMove             // elsewhere, if need be
-	MoveTo              // to the given address, instead of what is there
+	Stay    Move = iota // only in place
+	MayMove             // elsewhere, if necessary
+	MoveTo              // to the given address, replacing what is mapped there
 
-	// Leave, with one of the two that move: the pages move in any case, and the old
-	// mapping stays without them.
+	// Leave, with one of the two that move: the pages move in any case, and the old mapping stays,
+	// without pages.
 	Leave Move = 1 << 4
 )
 
-// Remap makes the mapping of old bytes at addr n bytes long, which may move it, and
-// returns where it is.
+// Remap changes the length of the mapping of old bytes at addr to n bytes, which may move it, and
+// returns its address.
 //
-// Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area), ENOMEM (no room,
-// or a limit). Then all is as it was.
+// Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area), ENOMEM (no space, or a
+// limit). Nothing has changed then.
 func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) {
 	end, err := s.rangeOf(addr, old)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 	return 0, refuse(syscall.ENOMEM, "no room behind %#x", end)
 }
 
-// extend makes a, which ends at end, n bytes longer. Called with mu held.
+// extend extends a, which ends at end, by n bytes. Called with mu held.
 func (s *Space) extend(a area, end, n uint64) error {
 	if a.back != nil {
 		a.off += end - a.start
@@ -75,8 +75,8 @@ func (s *Space) extend(a area, end, n uint64) error {
 	return err
 }
 
-// move maps the part of a at addr, old bytes, elsewhere, n bytes long, with its
-// pages. leave says that the part stays mapped. Called with mu held.
+// move moves the part of a at addr, old bytes, elsewhere, with its pages, and makes it n bytes
+// long. leave says that the part stays mapped. Called with mu held.
 func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (uint64, error) {
 	if a.back != nil {
 		a.off += addr - a.start
@@ -106,7 +106,7 @@ func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (
 	s.flush(addr, addr+keep, false)
 	a.hold()
 	a.start, a.end = to, to+n
-	s.areas.insert(a) // first: remove must not free its tables
+	s.areas.insert(a) // first, so that remove does not free its tables
 	if !leave {
 		s.remove(addr, addr+old)
 	}

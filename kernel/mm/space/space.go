@@ -15,39 +15,39 @@ type Space struct {
 	m       *Machine
 	rootPA  atomic.Uint64
 	gen     atomic.Uint64
-	mmapTop uint64 // addresses are given out from here down
+	mmapTop uint64 // addresses are chosen downwards from here
 
 	mu sync.Mutex
 	// guarded by mu:
 	root     *words // nil: released
 	areas    table
 	full     full
-	future   Flags // of all areas that are made from now on: Locked or nothing
+	future   Flags // of all areas that will be made: Locked or 0
 	limits   Limits
 	total    uint64      // bytes in areas
-	peak     uint64      // the most that total has been
-	resident int         // frames held
-	tables   int         // frames that are page tables, the root too
+	peak     uint64      // the largest value of total
+	resident int         // frames in entries
+	tables   int         // frames of page tables, the root included
 	recent   [4]struct { // last-level tables that were used lately, by the lowest bits of
-		of uint64 // the number of the 2 MiB that it is for
+		of uint64 // the number of the 2 MiB that it covers
 		t  *words
 	}
 	brkStart uint64 // 0: no heap
 	brk      uint64
 	breaks   map[uint64][]breakpoint // by page
-	text     Text                    // what the program in it is; nil: nobody's file
+	text     Text                    // the file of the program in it; nil: none
 }
 
-// errReleased is what calls get after Release.
+// errReleased is the error of calls after Release.
 var errReleased = refusal.New(syscall.EFAULT, "the address space is gone")
 
 func refuse(errno syscall.Errno, format string, args ...any) error {
 	return probe.Refuse(errno, format, args...)
 }
 
-// New makes a space in which nothing is mapped.
+// New makes an empty space.
 //
-// Errors: ErrNoMemory, and what KernelHalf returns.
+// Errors: ErrNoMemory, and those of KernelHalf.
 func (m *Machine) New() (*Space, error) {
 	s := &Space{m: m, limits: Limits{unlimited, unlimited, 8 << 20}}
 	s.mmapTop = m.Windows[len(m.Windows)-1].End - stackRoom
@@ -67,26 +67,26 @@ func (m *Machine) New() (*Space, error) {
 	return s, nil
 }
 
-// Root is what CR3 has to be; 0 after Release.
+// Root is the value for CR3; 0 after Release.
 //
 // Context: any.
 func (s *Space) Root() uint64 { return s.rootPA.Load() }
 
-// Generation counts the changes of page tables that a CPU must not miss: what it
-// keeps of s from before is out of date. The counter stays where it is.
+// Generation counts the changes of page tables that a CPU must not miss: its cached entries of s
+// are stale if the count has changed. The counter's address stays the same.
 //
 // Context: any.
 func (s *Space) Generation() *atomic.Uint64 { return &s.gen }
 
-// SetLimits says how large s may grow. What is there already stays.
+// SetLimits sets the limits of s. Existing areas stay.
 func (s *Space) SetLimits(l Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limits = l
 }
 
-// Release frees all that s has. No thread may run in it any more; copies fail from
-// now on. A second call does nothing.
+// Release frees everything that s has. No thread may run in it any more; copies fail from now on. A
+// second call does nothing.
 func (s *Space) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,7 @@ func (s *Space) Release() {
 	s.areas, s.total, s.brkStart, s.brk, s.breaks = table{}, 0, 0, 0, nil
 }
 
-// Fork returns a copy of s. Private pages are copied when one of the two writes
-// to them.
+// Fork returns a copy of s. Private pages are copied when one of the two spaces writes to them.
 //
 // Errors: ErrNoMemory.
 func (s *Space) Fork() (*Space, error) {
@@ -144,7 +143,7 @@ func (s *Space) Fork() (*Space, error) {
 	return child, nil
 }
 
-// shareAreas gives child, which has none, the areas of s that a fork has. Locks are not
+// shareAreas gives child, which is empty, the areas of s that a fork copies. Locks are not
 // inherited. Called with mu held.
 func (s *Space) shareAreas(child *Space) {
 	child.areas.areas = make(areas, 0, len(s.areas.areas))
@@ -163,8 +162,8 @@ func (s *Space) shareAreas(child *Space) {
 	}
 }
 
-// Runs says which file the program in s is of. Nobody writes to it until Release of s, and
-// of all that are forked from it.
+// Runs sets the file of the program in s. Nobody may write to it until s and all spaces that are
+// forked from it are released.
 //
 // Errors: ETXTBSY.
 func (s *Space) Runs(text Text) error {
@@ -177,17 +176,17 @@ func (s *Space) Runs(text Text) error {
 	return nil
 }
 
-// shareText makes child run what s runs. Called with mu held.
+// shareText gives child the file of the program in s. Called with mu held.
 func (s *Space) shareText(child *Space) error {
 	if s.text == nil {
 		return nil
 	}
 	child.text = s.text
-	return s.text.Deny() // which s does, so this succeeds
+	return s.text.Deny() // s has denied writing already, so this succeeds
 }
 
-// copyClean gives child its own copy of the page in e, without breakpoints: they are
-// of s alone. Called with mu held.
+// copyClean gives child a copy of the page in e without breakpoints, which belong to s only. Called
+// with mu held.
 func (s *Space) copyClean(child *Space, a *area, addr, e uint64, to *uint64) error {
 	c, err := s.copyOf(frameOf(e))
 	if err != nil {
@@ -199,8 +198,8 @@ func (s *Space) copyClean(child *Space, a *area, addr, e uint64, to *uint64) err
 	return nil
 }
 
-// sharePages puts the pages of s into child, too, and makes the private ones
-// not writable in both. Called with mu held.
+// sharePages puts the pages of s into child, too, and makes the private ones read-only in both.
+// Called with mu held.
 func (s *Space) sharePages(child *Space) (err error) {
 	taken := false
 	for i := range s.areas.areas {

@@ -17,7 +17,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wants fails the test unless err is errno and s has the areas it had.
+// wants fails the test unless err is errno and s still has that number of areas.
 func wants(t *testing.T, s *Space, err error, errno syscall.Errno, areas int) {
 	t.Helper()
 	if !errors.Is(err, errno) || len(s.Areas()) != areas {
@@ -188,7 +188,7 @@ func TestRemap(t *testing.T) {
 	if got, err := s.Remap(at, 6*PageSize, 3*PageSize, Stay, 0); err != nil || got != at || s.Usage().Total != 3*PageSize {
 		t.Fatal("shrinking:", got, err)
 	}
-	// The new place has its page table in common with the old one, and with nobody else.
+	// The new place shares its page table with the old one only.
 	if got, err := s.Remap(at, 3*PageSize, 3*PageSize, MoveTo, at+64*PageSize); err != nil || got != at+64*PageSize {
 		t.Fatal(got, err)
 	}
@@ -207,7 +207,7 @@ func TestRemap(t *testing.T) {
 	m.empty()
 }
 
-// A program that maps, touches and unmaps all over its addresses must not keep the tables.
+// A program that maps, touches and unmaps at many addresses must not keep the tables.
 func TestTablesGoWithTheirAreas(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -228,7 +228,7 @@ func TestTablesGoWithTheirAreas(t *testing.T) {
 		must(t, err)
 		must(t, s.Store32(4<<30+i*1<<30, 1))
 	}
-	for i := range uint64(m.SpareTables) { // where there were tables before
+	for i := range uint64(m.SpareTables) { // where tables existed before
 		_, err := s.Map(high+i*3<<30, PageSize, Read|Write, Fixed, nil, 0)
 		must(t, err)
 		must(t, s.Store32(high+i*3<<30, 1))
@@ -258,7 +258,7 @@ func TestTooManyAreas(t *testing.T) {
 	_, err = s.Map(0, PageSize, Exec, 0, nil, 0)
 	wants(t, s, err, syscall.ENOMEM, len(s.Areas()))
 	end := high + uint64(maxAreas)*2*PageSize
-	must(t, s.Unmap(end-10*PageSize, PageSize)) // there is room for one more
+	must(t, s.Unmap(end-10*PageSize, PageSize)) // there is space for one more
 	wants(t, s, s.Unmap(end-20*PageSize, PageSize), syscall.ENOMEM, maxAreas)
 }
 
@@ -436,7 +436,7 @@ func TestAfterRelease(t *testing.T) {
 	m.empty()
 }
 
-// Threads fault, map and copy in one space while others fork it; the race detector looks on.
+// Threads fault, map and copy in one space while others fork it; the race detector checks that.
 func TestManyThreads(t *testing.T) {
 	m := newMachine(t, 0)
 	m.Shootdown, m.Retire = nil, nil // no processor: m.cpus is for one thread
@@ -491,7 +491,7 @@ func TestPeek(t *testing.T) {
 		addr uint64
 		want string
 	}{
-		{at + PageSize - 2, "abcd\x00\x00\x00\x00"}, {at + 2*PageSize - 2, "\x00\x00"}, // the third page is not there yet
+		{at + PageSize - 2, "abcd\x00\x00\x00\x00"}, {at + 2*PageSize - 2, "\x00\x00"}, // the third page is not in memory yet
 		{at + 2*PageSize, ""}, {at - 1, ""}, {0, ""}, {64 << 20, ""}, {768 << 30, ""}, {1 << 47, ""}, {1 << 63, ""}, {unlimited, ""},
 	} {
 		if n := s.Peek(b, c.addr); string(b[:n]) != c.want {

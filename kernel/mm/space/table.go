@@ -12,8 +12,8 @@ type words = [512]uint64
 const (
 	top = 3 // level of the root; 0 is the last
 
-	// linked is what every entry that points to a table of ours has. Rights are
-	// left to the last level.
+	// linked is the bits of each entry that points to one of our tables. Only the last level
+	// restricts access.
 	linked = amd64.PTE_P | amd64.PTE_W | amd64.PTE_U | amd64.PTE_A
 )
 
@@ -23,19 +23,19 @@ func span(level uint) uint64 { return PageSize << (9 * level) }
 // slot returns the entry for addr in a table of level.
 func slot(t *words, addr uint64, level uint) *uint64 { return &t[addr>>(12+9*level)%512] }
 
-// next returns the lowest address behind addr that another entry of level is for.
+// next returns the lowest address behind addr that has another entry of that level.
 func next(addr uint64, level uint) uint64 { return addr&^(span(level)-1) + span(level) }
 
 // frameOf returns the frame that an entry holds.
 func frameOf(e uint64) frame.Frame { return frame.Frame(e & amd64.PTE_ADDR) }
 
-// ours reports whether an entry above the last level points to a table of ours.
+// ours reports whether an entry above the last level points to one of our tables.
 func ours(e uint64) bool { return e&(amd64.PTE_P|amd64.PTE_U|amd64.PTE_PS) == amd64.PTE_P|amd64.PTE_U }
 
-// The processor reads entries at any time, so each is written in one piece.
+// The processor reads entries at any time, so each is written atomically.
 func set(e *uint64, v uint64) { atomic.StoreUint64(e, v) }
 
-// What follows is called with mu held.
+// These functions are called with mu held.
 
 // newTable returns an empty table of s's.
 func (s *Space) newTable() (*words, uint64, error) {
@@ -47,9 +47,9 @@ func (s *Space) newTable() (*words, uint64, error) {
 	return s.m.Frames.Words(f), uint64(f), nil
 }
 
-// known returns the last-level table with addr's entry, if it was used lately. Most
-// of what the kernel copies from and to a program is on its stack and in its heap, and
-// a walk down from the root is some eighty instructions.
+// known returns the last-level table with addr's entry, if it was used lately. Most of what the
+// kernel copies from and to a program is on its stack and in its heap, and a walk from the root
+// takes some eighty instructions.
 func (s *Space) known(addr uint64) *words {
 	if r := &s.recent[addr>>21%uint64(len(s.recent))]; r.of == addr>>21 {
 		return r.t
@@ -63,7 +63,7 @@ func (s *Space) remember(addr uint64, t *words) *words {
 	return t
 }
 
-// lookup returns the last-level table with addr's entry; nil: there is none for any
+// lookup returns the last-level table with addr's entry; nil if there is none, and none for any
 // address below absent.
 func (s *Space) lookup(addr uint64) (t *words, absent uint64) {
 	if t = s.known(addr); t != nil {
@@ -80,7 +80,7 @@ func (s *Space) lookup(addr uint64) (t *words, absent uint64) {
 	return s.remember(addr, t), 0
 }
 
-// entry returns addr's entry, in a new table if need be.
+// entry returns addr's entry, in a new table if necessary.
 func (s *Space) entry(addr uint64) (*uint64, error) {
 	t := s.known(addr)
 	if t != nil {
@@ -104,7 +104,7 @@ func (s *Space) entry(addr uint64) (*uint64, error) {
 	return slot(s.remember(addr, t), addr, 0), nil
 }
 
-// each calls f with every entry of [start,end) that holds a frame.
+// each calls f for each entry of [start,end) that holds a frame.
 func (s *Space) each(start, end uint64, f func(addr uint64, e *uint64)) {
 	for addr := start; addr < end; {
 		t, absent := s.lookup(addr)
@@ -120,7 +120,7 @@ func (s *Space) each(start, end uint64, f func(addr uint64, e *uint64)) {
 	}
 }
 
-// flush makes all CPUs forget what they know of [start,end).
+// flush makes all CPUs discard their cached entries for [start,end).
 func (s *Space) flush(start, end uint64, tables bool) {
 	s.gen.Add(1)
 	if s.m.Shootdown != nil {
@@ -128,7 +128,7 @@ func (s *Space) flush(start, end uint64, tables bool) {
 	}
 }
 
-// zap makes [start,end) hold no frame.
+// zap empties the entries of [start,end), and puts their frames.
 func (s *Space) zap(start, end uint64) {
 	var frames []frame.Frame
 	s.each(start, end, func(_ uint64, e *uint64) {
@@ -144,14 +144,14 @@ func (s *Space) zap(start, end uint64) {
 	}
 }
 
-// subtree is a table of a level with all below it.
+// subtree is a table of a level with all tables below it.
 type subtree struct {
 	table frame.Frame
 	level uint
 }
 
-// prune frees the tables for [start,end), where nothing is mapped, that are for
-// addresses in [lo,hi) alone, where nothing is mapped either.
+// prune frees the tables that cover only addresses in [lo,hi), where nothing is mapped; [start,end)
+// in it is the range that was unmapped.
 func (s *Space) prune(lo, hi, start, end uint64) {
 	dead := s.unlink(nil, s.root, top, 0, Window{lo, hi}, Window{start, end})
 	if len(dead) == 0 {
@@ -164,9 +164,9 @@ func (s *Space) prune(lo, hi, start, end uint64) {
 	}
 }
 
-// unlink empties the entries of t that are for addresses in the range in, and for no
-// other than free ones, and adds what they pointed to to dead. The first entry of t,
-// a table of level, is for base.
+// unlink empties the entries of t that overlap the range in and cover only addresses of the range
+// free, and appends the tables that they pointed to to dead. The first entry of t, a table of
+// level, covers base.
 func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, in Window) []subtree {
 	i := (max(in.Start, base) - base) / span(level)
 	for ; i < 512 && base+i*span(level) < in.End; i++ {
@@ -183,11 +183,11 @@ func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, 
 	return dead
 }
 
-// freeTables frees tables that nothing points to any more, and the frames they hold.
+// freeTables frees tables that no entry points to any more, and the frames in them.
 func (s *Space) freeTables(d subtree) {
 	for _, e := range s.m.Frames.Words(d.table) {
 		if e == 0 {
-			continue // most are
+			continue // most entries are empty
 		}
 		switch {
 		case d.level == 0:

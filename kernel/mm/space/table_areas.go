@@ -2,15 +2,14 @@ package space
 
 import "slices"
 
-// A table is areas with room to grow at both ends: addresses are given out from the
-// top down, so a new area goes before nearly all others.
+// A table is areas with unused space at both ends: addresses are chosen from the top down, so a new
+// area goes in front of nearly all others.
 type table struct {
 	areas
-	buf []area // areas is a part of it
+	buf []area // areas is a slice of it
 }
 
-// insertAt makes a number i, and moves those before it or those behind it, whichever
-// are fewer.
+// insertAt inserts a as number i, and moves the areas before it or behind it, whichever are fewer.
 func (t *table) insertAt(i int, a area) {
 	n := len(t.areas)
 	before := cap(t.buf) - cap(t.areas)
@@ -29,7 +28,7 @@ func (t *table) insertAt(i int, a area) {
 	t.areas[i] = a
 }
 
-// recentre makes room at both ends.
+// recentre moves the areas so that there is space at both ends.
 func (t *table) recentre() {
 	n := len(t.areas)
 	buf := make([]area, 2*n+16)
@@ -48,7 +47,7 @@ func (t *table) delete(i, j int) {
 	t.areas = t.areas[j-i:]
 }
 
-// split makes addr a border, if it is in the middle of an area.
+// split splits the area that contains addr, unless it begins there.
 func (t *table) split(addr uint64) {
 	i := t.index(addr)
 	if i == len(t.areas) || t.areas[i].start >= addr {
@@ -63,7 +62,7 @@ func (t *table) split(addr uint64) {
 	t.insertAt(i, low)
 }
 
-// cut takes [start,end) out and returns how many bytes of it were in areas.
+// cut removes [start,end), and returns how many bytes of it were in areas.
 func (t *table) cut(start, end uint64) (bytes uint64) {
 	t.split(start)
 	t.split(end)
@@ -76,14 +75,14 @@ func (t *table) cut(start, end uint64) (bytes uint64) {
 	return bytes
 }
 
-// insert adds a where nothing is; the reference to its backing goes with it.
+// insert adds a at a free range; the table takes over the reference to its backing.
 func (t *table) insert(a area) {
 	i := t.index(a.start)
 	t.insertAt(i, a)
 	t.join(i, i+2)
 }
 
-// join merges the areas with numbers from i-1 to j-1 where they can be.
+// join merges the areas with numbers from i-1 to j-1 if possible.
 func (t *table) join(i, j int) {
 	for k := min(j, len(t.areas)) - 1; k >= max(i, 1); k-- {
 		a, b := &t.areas[k-1], &t.areas[k]

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// wordSize is that of a register.
+// wordSize is the size of a register in bytes.
 const wordSize = 8
 
-// LoadWord returns the 8 bytes at addr, as CopyIn would copy them. User probes load and
-// store words at each hit, so these have a shorter way.
+// LoadWord returns the 8 bytes at addr, as CopyIn would copy them. User probes load and store words
+// at each hit, so these functions have a shorter path.
 //
 // Errors: as CopyIn.
 func (s *Space) LoadWord(addr uint64) (uint64, error) {
@@ -25,7 +25,7 @@ func (s *Space) LoadWord(addr uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(s.m.Frames.Bytes(frameOf(*e))[addr%PageSize:]), nil
 }
 
-// LoadPair returns two words, one behind the other.
+// LoadPair returns two adjacent words.
 //
 // Errors: as CopyIn.
 func (s *Space) LoadPair(addr uint64) (first, second uint64, err error) {
@@ -45,7 +45,7 @@ func (s *Space) LoadPair(addr uint64) (first, second uint64, err error) {
 	return binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[wordSize:]), nil
 }
 
-// SwapWord changes the 8 bytes at addr, and returns what they were.
+// SwapWord replaces the 8 bytes at addr, and returns the old ones.
 //
 // Errors: as CopyOut.
 func (s *Space) SwapWord(addr, v uint64) (old uint64, err error) {
@@ -71,7 +71,7 @@ func (s *Space) loadApart(addr uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// swapApart swaps one that is on two pages. After an error nothing has changed.
+// swapApart swaps a word that may be on two pages. After an error nothing has changed.
 func (s *Space) swapApart(addr, v uint64) (old uint64, err error) {
 	var b [wordSize]byte
 	if err := s.Fault(addr+wordSize-1, Write); err != nil {

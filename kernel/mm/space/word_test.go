@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWordsAreCopies: at the border of two pages, too.
+// TestWordsAreCopies: also where two pages meet.
 func TestWordsAreCopies(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
@@ -47,8 +47,7 @@ func TestWordsAreCopies(t *testing.T) {
 	}
 }
 
-// TestWordOfAnotherIsNotWritten: a copy of a page is made first, and one that may only be read
-// is not written to.
+// TestWordOfAnotherIsNotWritten: a shared page is copied first, and a read-only one is not written.
 func TestWordOfAnotherIsNotWritten(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()

@@ -1,8 +1,7 @@
-// Package cpio reads and writes archives in the "newc" format, which an initramfs consists
-// of.
+// Package cpio reads and writes archives in the "newc" format, the format of an initramfs.
 //
-// It does not depend on the kernel's files: the launcher writes with it, and
-// kernel/vfs/initramfs reads.
+// It does not depend on the kernel's files: the launcher writes archives with it, and
+// kernel/vfs/initramfs reads them.
 //
 // Source: Linux, Documentation/driver-api/early-userspace/buffer-format.rst.
 package cpio
@@ -23,7 +22,7 @@ const (
 // Entry is one file of an archive.
 type Entry struct {
 	Name     string
-	Ino      uint32 // of one device: entries that share it are links of one file
+	Ino      uint32 // on one device: entries that share it are links of one file
 	Mode     uint32 // type and permissions, as st_mode
 	UID, GID uint32
 	Links    uint32
@@ -40,7 +39,7 @@ var ErrFormat = errors.New("corrupt cpio archive")
 
 const (
 	magic      = "070701"
-	magicSum   = "070702" // with a sum of the contents
+	magicSum   = "070702" // with a checksum of the contents
 	headSize   = 6 + 13*8
 	trailer    = "TRAILER!!!"
 	maxName    = 4096
@@ -59,7 +58,7 @@ const (
 	fieldSize
 	fieldMajor
 	fieldMinor
-	_ // the device that a device file is
+	_ // the device number of a device file
 	_
 	fieldName
 	fieldSum

@@ -46,8 +46,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// TestCpioReadsWhatWeWrite asks the host's cpio, which also makes archives of the
-// format with sums.
+// TestCpioReadsWhatWeWrite asks the host's cpio, which also makes archives with checksums.
 func TestCpioReadsWhatWeWrite(t *testing.T) {
 	path, err := exec.LookPath("cpio")
 	if err != nil {
@@ -108,7 +107,7 @@ func TestCorruptArchivesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestRandomDamageDoesNoHarm: whatever is read is within the data, or an error.
+// TestRandomDamageDoesNoHarm: damaged data gives entries within the data, or an error.
 func TestRandomDamageDoesNoHarm(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	good := archive(t, sample)

@@ -7,10 +7,10 @@ func Is(data []byte) bool {
 	return len(data) >= len(magic) && (string(data[:len(magic)]) == magic || string(data[:len(magic)]) == magicSum)
 }
 
-// Read returns the entries of the archive that data begins with, and how many bytes
-// it has, trailer included. The entries' Data are parts of data.
+// Read returns the entries of the archive at the start of data, and the archive's length in bytes,
+// trailer included. The entries' Data are parts of data.
 //
-// Errors: ErrFormat, with where and what.
+// Errors: ErrFormat, with the place and the reason.
 func Read(data []byte) (list []Entry, size int, err error) {
 	r := reader{data: data}
 	for {
@@ -25,7 +25,7 @@ func Read(data []byte) (list []Entry, size int, err error) {
 	}
 }
 
-// reader is a place in an archive.
+// reader is a position in an archive.
 type reader struct {
 	data []byte
 	at   int
@@ -82,7 +82,7 @@ func (r *reader) name(start int, size uint32) (string, error) {
 	return name, nil
 }
 
-// contents reads what follows a name.
+// contents reads the contents that follow a name.
 func (r *reader) contents(size uint32, name string) ([]byte, error) {
 	r.at = min(align(r.at), len(r.data))
 	return r.take(int(size), "contents of "+name)

@@ -37,7 +37,7 @@ func (w *Writer) Add(e Entry) error {
 	return w.err
 }
 
-// Close writes the end of the archive. It does not close what it writes to.
+// Close writes the end of the archive. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.Add(Entry{Name: trailer}) }
 
 func (w *Writer) pad() { w.write(make([]byte, align(w.at)-w.at)) }

@@ -1,8 +1,8 @@
-// Package ctl makes control files: each file in /proc or /sys is a pair of functions.
+// Package ctl makes control files: a file in /proc or /sys is a pair of functions.
 //
-// The contents are made when the file is opened, so a reader that takes them in small
-// pieces gets one consistent state. What is written is passed on as it was given to one
-// call of vfs.Write, without its final newline.
+// The contents are made when the file is opened, so a reader that takes them in small pieces gets
+// one consistent state. A write passes on exactly the bytes of one call of vfs.Write, without the
+// final newline.
 package ctl
 
 import (
@@ -16,8 +16,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// File is a control file. A nil function makes the file write-only or
-// read-only; the mode says so, and vfs refuses with EACCES.
+// File is a control file. A nil function makes the file write-only or read-only; the mode says so,
+// and vfs refuses the other access with EACCES.
 type File struct {
 	Read  func() ([]byte, error)
 	Write func(p []byte) error
@@ -49,15 +49,15 @@ func (f File) Stat() vfs.Info {
 	return vfs.Info{Mode: mode}
 }
 
-// mostHeld bounds the texts of all open control files together: a program may have a
-// thousand descriptors of a long one.
+// mostHeld bounds the texts of all open control files together: a program may hold a thousand
+// descriptors of a long one.
 const mostHeld = 32 << 20
 
 var held atomic.Int64
 
 // Open implements vfs.Opener.
 //
-// Errors: those of Read; ENOMEM while open files hold too much.
+// Errors: those of Read; ENOMEM while open files hold too much text.
 func (f File) Open(flag int) (vfs.Handle, error) {
 	h := &handle{write: f.Write}
 	if flag&(os.O_WRONLY|os.O_RDWR) != os.O_WRONLY && f.Read != nil {
@@ -74,7 +74,7 @@ func (f File) Open(flag int) (vfs.Handle, error) {
 	return h, nil
 }
 
-// handle is an open control file with the text as it was at that time.
+// handle is an open control file with the text that it had when it was opened.
 type handle struct {
 	text  []byte
 	write func([]byte) error
@@ -88,7 +88,7 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, h.text[off:]), nil
 }
 
-// WriteAt implements vfs.Handle; a control file has no places to write at.
+// WriteAt implements vfs.Handle; a control file ignores the offset.
 func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
 	if h.write == nil {
 		return 0, syscall.EBADF
@@ -99,7 +99,7 @@ func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// Size is how much there is to read.
+// Size is the length of the text in bytes.
 func (h *handle) Size() int64 { return int64(len(h.text)) }
 
 // Close implements vfs.Handle.
@@ -108,8 +108,8 @@ func (h *handle) Close() error {
 	return nil
 }
 
-// Dir is a directory whose names are made on demand. Node returns nil for a
-// name that is not there.
+// Dir is a directory whose entries are made on demand. Node returns nil for a name that does not
+// exist.
 type Dir struct {
 	List func() []string
 	Node func(name string) vfs.Node

@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// TestTextsAreBounded: each open file keeps its text, and programs have many.
+// TestTextsAreBounded: each open file keeps its text, and programs can open many.
 func TestTextsAreBounded(t *testing.T) {
 	tree := vfs.New()
 	if err := tree.Bind("/long", Text(func() string { return strings.Repeat("x", 1<<20) })); err != nil {

@@ -19,20 +19,19 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Table is the descriptors of a process, or of several that share them. The zero
-// value is empty.
+// Table is the descriptors of a process, or of several processes that share them. The zero value is
+// empty.
 type Table struct {
 	mu sync.RWMutex
 	// guarded by mu:
 	slots []slot
 	users int // beyond the first; see Share
 
-	// files has the files of slots again, for Get, which nearly every call of a program
-	// begins with: two atomic operations and four calls of functions less.
-	// Written under mu.
+	// files duplicates the files of slots for Get, with which nearly every call of a program
+	// begins: this saves two atomic operations and four function calls. Written under mu.
 	files atomic.Pointer[[]atomic.Pointer[vfs.File]]
 
-	owner atomic.Bool // of record locks, now or once
+	owner atomic.Bool // of record locks, now or earlier
 }
 
 type slot struct {
@@ -60,10 +59,10 @@ func (t *Table) at(fd int) *slot {
 	return &t.slots[fd]
 }
 
-// Install gives f the lowest free number from min on, below limit (RLIMIT_NOFILE).
-// The table takes the caller's hold of f.
+// Install gives f the lowest free number from min on, below limit (RLIMIT_NOFILE). The table takes
+// over the caller's hold of f.
 //
-// Errors: EINVAL for a min that is not below limit, EMFILE; the hold stays the caller's.
+// Errors: EINVAL for a min that is not below limit, EMFILE; then the caller keeps the hold.
 func (t *Table) Install(f *vfs.File, closeOnExec bool, min, limit int) (int, error) {
 	if min < 0 || min > 0 && min >= limit {
 		return 0, syscall.EINVAL
@@ -96,7 +95,7 @@ func (t *Table) set(fd int, s slot) {
 	(*t.files.Load())[fd].Store(s.file)
 }
 
-// publish makes files anew, with room for some more than there are slots. Context: mu held.
+// publish reallocates files, with room for some more than there are slots. Context: mu held.
 func (t *Table) publish() {
 	if old := t.files.Load(); old != nil && len(*old) >= len(t.slots) {
 		return
@@ -123,7 +122,7 @@ func (t *Table) Dup(fd int, closeOnExec bool, min, limit int) (int, error) {
 	return n, err
 }
 
-// Hold returns the file of a descriptor with a hold of the caller's.
+// Hold returns the file of a descriptor, held for the caller.
 //
 // Errors: EBADF.
 func (t *Table) Hold(fd int) (*vfs.File, error) {
@@ -137,8 +136,8 @@ func (t *Table) Hold(fd int) (*vfs.File, error) {
 	return s.file, nil
 }
 
-// DupTo gives the file of from the number to, in place of what has it. The same
-// number twice changes nothing.
+// DupTo gives the file of from the number to, replacing the file that has it. The same number twice
+// changes nothing.
 //
 // Errors: EBADF, also for a number from limit on.
 func (t *Table) DupTo(from, to int, closeOnExec bool, limit int) error {
@@ -174,7 +173,7 @@ func (t *Table) replace(from, to int, closeOnExec bool) (old *vfs.File, err erro
 
 // Close frees a descriptor.
 //
-// Errors: EBADF, and those of closing the file; the descriptor is free then as well.
+// Errors: EBADF, and those of closing the file; the descriptor is freed then, too.
 func (t *Table) Close(fd int) error {
 	f, err := t.take(fd)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const limit = 16
 
-// closer is a file that says when it was closed.
+// closer is a file that reports when it is closed.
 type closer struct {
 	vfs.Stream
 	closed int

@@ -17,7 +17,7 @@ func (t *Table) Clone() *Table {
 	return c
 }
 
-// Share makes one more process use the table. Each ends with a Leave.
+// Share adds a process that uses the table. Each use ends with a Leave.
 func (t *Table) Share() *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,7 +25,7 @@ func (t *Table) Share() *Table {
 	return t
 }
 
-// Leave ends one process's use of the table, and with the last one closes all.
+// Leave ends one process's use of the table; the last Leave closes all descriptors.
 func (t *Table) Leave() {
 	if t.leave() {
 		t.CloseRange(0, int(^uint(0)>>1))
@@ -40,14 +40,14 @@ func (t *Table) leave() bool {
 	return t.users < 0
 }
 
-// Alone reports whether nobody else uses the table: if not, exec works on a clone.
+// Alone reports whether one process only uses the table: if not, exec works on a clone.
 func (t *Table) Alone() bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.users <= 0
 }
 
-// Exec closes what has the flag.
+// Exec closes the descriptors that have the flag.
 func (t *Table) Exec() {
 	t.closeIf(func(_ int, s slot) bool { return s.closeOnExec })
 }
@@ -57,12 +57,12 @@ func (t *Table) CloseRange(first, last int) {
 	t.closeIf(func(fd int, _ slot) bool { return first <= fd && fd <= last })
 }
 
-// closeIf closes what which says.
+// closeIf closes the descriptors for which which returns true.
 func (t *Table) closeIf(which func(int, slot) bool) {
 	t.closeAll(t.takeIf(which))
 }
 
-// closeAll closes files, the others too if one of them panics.
+// closeAll closes files; if closing one of them panics, it still closes the rest.
 func (t *Table) closeAll(files []*vfs.File) {
 	if len(files) == 0 {
 		return
@@ -71,7 +71,7 @@ func (t *Table) closeAll(files []*vfs.File) {
 	t.close(files[0])
 }
 
-// takeIf frees what which says, and returns the files.
+// takeIf frees the descriptors for which which returns true, and returns their files.
 func (t *Table) takeIf(which func(int, slot) bool) (gone []*vfs.File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

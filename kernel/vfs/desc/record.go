@@ -6,11 +6,11 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// LockRecord locks r, whose owner becomes the table, of the file f by the descriptor
-// fd. lock is f.LockRecord, or one that waits.
+// LockRecord locks r, with the table as the owner, on the file f of the descriptor fd. lock is
+// f.LockRecord, or a function that waits.
 //
-// Errors: those of lock; EBADF when fd was closed meanwhile: there would be no Close to
-// end the lock, so it is given back.
+// Errors: those of lock; EBADF if fd was closed meanwhile: the lock is released then, because no
+// later Close would end it.
 func (t *Table) LockRecord(fd int, f *vfs.File, r vfs.Record, lock func(vfs.Record) error) error {
 	r.Owner = t
 	t.owner.Store(true)
@@ -24,7 +24,7 @@ func (t *Table) LockRecord(fd int, f *vfs.File, r vfs.Record, lock func(vfs.Reco
 	return nil
 }
 
-// close closes a file that has been taken off the table.
+// close closes a file that has been removed from the table.
 func (t *Table) close(f *vfs.File) error {
 	if t.owner.Load() {
 		defer f.DropRecords(t)

@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// TestRecordsGoWithAnyDescriptor: closing one of the descriptors of a file, in whatever
-// way, ends all that the table has locked of it; what a clone does ends nothing.
+// TestRecordsGoWithAnyDescriptor: closing any descriptor of a file, in whatever way, ends all locks
+// that the table has on it; closing one of a clone ends none.
 func TestRecordsGoWithAnyDescriptor(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(own, clone *Table)
@@ -53,7 +53,7 @@ func TestRecordsGoWithAnyDescriptor(t *testing.T) {
 	}
 }
 
-// TestDescriptorClosedWhileALockIsMade leaves no lock that no Close would end.
+// TestDescriptorClosedWhileALockIsMade: no lock may remain that no Close would end.
 func TestDescriptorClosedWhileALockIsMade(t *testing.T) {
 	tree, own := vfs.New(), new(Table)
 	f, err := tree.OpenFile("/x", vfs.O_CREAT|vfs.O_RDWR)

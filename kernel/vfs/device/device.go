@@ -30,8 +30,8 @@ func (d *Device) Open(flag int) (vfs.Handle, error) { return d.OpenFunc(flag) }
 // Source: Linux, Documentation/admin-guide/devices.txt.
 const memory = 1
 
-// Mount makes /dev and in it null, zero, full, random and urandom, the names by which
-// a process finds its own descriptors, and shm for files that are shared.
+// Mount makes /dev with null, zero, full, random, urandom, the links to a process's own
+// descriptors, and shm for shared files.
 //
 // Errors: EEXIST (wrapped with the path).
 func Mount(tree *vfs.FS) error {
@@ -63,7 +63,7 @@ func character(minor uint32, h vfs.Handle) *Device {
 	return &Device{memory, minor, func(int) (vfs.Handle, error) { return h, nil }}
 }
 
-// nothing is /dev/null: at its end at once, and all that is written is gone.
+// nothing is /dev/null: reading it is at the end at once, and writing discards the data.
 type nothing struct{ vfs.Placeless }
 
 func (nothing) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
@@ -81,7 +81,7 @@ func (zeroes) ReadAt(p []byte, _ int64) (int, error) {
 // MapsZeroes implements vfs.Zeroes.
 func (zeroes) MapsZeroes() {}
 
-// full is /dev/full, a disk without room.
+// full is /dev/full, which behaves as a full disk.
 type full struct{ nothing }
 
 func (full) ReadAt(p []byte, off int64) (int, error) { return zeroes{}.ReadAt(p, off) }
@@ -96,10 +96,9 @@ func (random) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// Random fills p by the Go runtime's generator, which is ChaCha8, seeded by the machine.
+// Random fills p from the Go runtime's generator, which is ChaCha8, seeded by the machine.
 //
-// Rejected: crypto/rand. It asks the same machine, and its packages have much to set
-// up at boot.
+// Rejected: crypto/rand. It uses the same seed, and its packages need much initialization at boot.
 func Random(p []byte) {
 	var word [8]byte
 	for len(p) > 0 {

@@ -56,7 +56,7 @@ func TestDevicesGiveAndTakeWhatTheyShould(t *testing.T) {
 	}
 }
 
-// TestSeekLeadsNowhere: a device has no places, and refuses none.
+// TestSeekLeadsNowhere: a seek on these devices succeeds and leads to 0.
 func TestSeekLeadsNowhere(t *testing.T) {
 	tree := vfs.New()
 	if err := Mount(tree); err != nil {

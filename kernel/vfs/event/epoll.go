@@ -22,26 +22,25 @@ const (
 	OneShot     = 1 << 30
 	EdgeTrigger = 1 << 31
 
-	wakeUp = 1 << 29 // EPOLLWAKEUP, which keeps a system awake
+	wakeUp = 1 << 29 // EPOLLWAKEUP, which keeps a system from suspending
 
-	// besideExclusive is all that Exclusive goes with.
+	// besideExclusive is the flags that may be used with Exclusive.
 	besideExclusive = uint32(poll.In|poll.Out|poll.Err|poll.Hup) | wakeUp | EdgeTrigger | Exclusive
 )
 
-// Event is what Wait returns of a file: its events, and what Add was given.
+// Event is what Wait returns for a file: its events, and the data given to Add.
 type Event struct {
 	Events uint32
 	Data   uint64
 }
 
-// Epoll is a set of files to wait for. Each has a waiter in its file's queue, which
-// puts it into the list of those that may be ready; Wait looks only at those.
+// Epoll is a set of files to wait for. Each has a waiter in its file's queue, which puts it into
+// the list of those that may be ready; Wait looks only at those.
 //
-// A set can be in another one: see nest.go, which refuses rings.
+// A set can be in another one: see nest.go, which refuses cycles.
 //
-// Locks: control > nested.mu; control > the queues of files > mu; mu > what Poll of a
-// file takes. Of two sets, the outer one's come first, but for the queues, of which the
-// inner one's does.
+// Locks: control > nested.mu; control > the queues of files > mu; mu > locks that Poll of a file
+// takes. Of two sets, the outer one's locks come first; of the queues, the inner one's.
 type Epoll struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -51,10 +50,10 @@ type Epoll struct {
 	items   map[key]*item // guarded by control
 
 	mu    sync.Mutex
-	ready []*item // guarded by mu: without repetition
+	ready []*item // guarded by mu: each item once
 }
 
-// key names an item: a descriptor's number can be used again for another file.
+// key names an item: the number of a descriptor may be used again for another file.
 type key struct {
 	fd   int
 	file *vfs.File
@@ -62,19 +61,19 @@ type key struct {
 
 type item struct {
 	key
-	source    poll.Source // what is waited for: the file, or its substitute
-	queue     *poll.Queue // that the waiter is in
+	source    poll.Source // what to wait for: the file, or its substitute
+	queue     *poll.Queue // the queue that holds the waiter
 	waiter    poll.Waiter
 	exclusive bool
 
 	// guarded by Epoll.mu:
 	events uint32
 	data   uint64
-	listed bool // in ready
+	listed bool // is in ready
 	gone   bool
 }
 
-// NewEpoll returns an empty set, open.
+// NewEpoll returns an empty set as an open file.
 func NewEpoll() *vfs.File {
 	e := &Epoll{Anonymous: vfs.NewAnonymous(anonymous), items: map[key]*item{}}
 	return vfs.NewFile("anon_inode:[eventpoll]", e, e, vfs.O_RDWR)
@@ -90,22 +89,22 @@ func EpollOf(f *vfs.File) (*Epoll, error) {
 	return nil, syscall.EINVAL
 }
 
-// mostItems bounds the items of all sets together: the number of a closed descriptor
-// can be used again and again for files that are still open by another.
+// mostItems bounds the items of all sets together: the number of a closed descriptor can be used
+// again and again for files that other descriptors keep open.
 const mostItems = 64 << 10
 
 var itemCount atomic.Int64
 
 // Add puts a file into the set. events are poll.Events and the flags above.
 //
-// Errors: EEXIST, EPERM for what is always ready, ENOSPC; EINVAL for Exclusive with a flag
-// that it does not go with, or for a set; ELOOP as nest.
+// Errors: EEXIST, EPERM for a file that is always ready, ENOSPC; EINVAL for Exclusive with a flag
+// that it excludes, or for a set; ELOOP as nest.
 func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 	return e.AddSource(fd, f, f, events, data)
 }
 
-// AddSource is Add where not f itself is waited for, but what it is for the caller: the
-// signals that the caller would read from it.
+// AddSource is Add with another source to wait for than f itself: for a signalfd, the signals that
+// the caller would read.
 func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32, data uint64) error {
 	if _, ok := f.Handle().(poll.Source); !ok {
 		return syscall.EPERM
@@ -138,9 +137,9 @@ func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32
 	return nil
 }
 
-// Modify changes what is waited for, and arms a OneShot again.
+// Modify changes the awaited events, and arms a OneShot again.
 //
-// Errors: ENOENT; EINVAL for Exclusive, also when it was added with that.
+// Errors: ENOENT; EINVAL for Exclusive, also if the file was added with it.
 func (e *Epoll) Modify(fd int, f *vfs.File, events uint32, data uint64) error {
 	if events&Exclusive != 0 {
 		return syscall.EINVAL
@@ -165,7 +164,7 @@ func (e *Epoll) set(it *item, events uint32, data uint64) {
 	it.events, it.data = events, data
 }
 
-// Delete takes a file out of the set.
+// Delete removes a file from the set.
 //
 // Errors: ENOENT.
 func (e *Epoll) Delete(fd int, f *vfs.File) error {
@@ -186,7 +185,7 @@ func (e *Epoll) Len() int {
 	return len(e.items)
 }
 
-// drop takes an item out. Context: control held.
+// drop removes an item. Context: control held.
 func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
 	itemCount.Add(-1)
@@ -221,8 +220,8 @@ func (e *Epoll) list(it *item) {
 	}
 }
 
-// Wait fills dst with events of files that have some, and returns how many. With none
-// it waits: for ever if timeout is negative. cancel, which may be nil, gives up.
+// Wait fills dst with the events of ready files, and returns how many there are. If no file is
+// ready it waits, without a limit if timeout is negative. cancel, which may be nil, ends the wait.
 //
 // Errors: EINVAL for an empty dst, EINTR.
 func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{}) (int, error) {
@@ -246,15 +245,15 @@ func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{})
 	}
 }
 
-// collect takes the events of listed items. An item that stays ready stays listed, behind the
-// others, so that all get their turn.
+// collect takes the events of listed items. An item that is still ready stays listed, behind the
+// others, so that each gets its turn.
 func (e *Epoll) collect(dst []Event) (n int) {
 	n, closed := e.take(dst)
 	e.forget(closed)
 	return n
 }
 
-// take is collect; closed are items whose files are gone.
+// take is collect; closed are the items whose files have been closed.
 func (e *Epoll) take(dst []Event) (n int, closed []*item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -290,16 +289,16 @@ func (e *Epoll) take(dst []Event) (n int, closed []*item) {
 	return n, closed
 }
 
-// now returns the events that the item is to be told of. Context: mu held.
+// now returns the events to report for the item. Context: mu held.
 func (it *item) now() uint32 {
 	wanted := poll.Events(it.events &^ (Exclusive | OneShot | EdgeTrigger))
 	if wanted == 0 && it.events&OneShot != 0 {
-		return 0 // it has been told, and waits for Modify
+		return 0 // it has been reported, and waits for Modify
 	}
 	return uint32(it.source.Poll() & (wanted | poll.Err | poll.Hup))
 }
 
-// forget drops items whose files have been closed.
+// forget removes items whose files have been closed.
 func (e *Epoll) forget(closed []*item) {
 	if len(closed) == 0 {
 		return

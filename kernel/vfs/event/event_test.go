@@ -44,7 +44,7 @@ func TestEventfdCounts(t *testing.T) {
 	f.Write(number(10))
 	waits := make(chan error)
 	go func() { _, err := f.Write(number(maxValue - 5)); waits <- err }()
-	for f.Poll() != poll.In { // it has found no room
+	for f.Poll() != poll.In { // until it has found no space
 		time.Sleep(time.Millisecond)
 	}
 	if n, err := read(f); n != 10 || err != nil || <-waits != nil {
@@ -77,7 +77,7 @@ func newEpoll(t *testing.T, events uint32) (e *Epoll, r, w *vfs.File) {
 	return e, r, w
 }
 
-// events are what Wait has now.
+// events are those that Wait returns now.
 func events(t *testing.T, e *Epoll) []Event {
 	t.Helper()
 	dst := make([]Event, 4)
@@ -94,8 +94,8 @@ func events(t *testing.T, e *Epoll) []Event {
 func TestLevelsStayAndEdgesPass(t *testing.T) {
 	for _, tt := range []struct {
 		flag  uint32
-		again int // events when looking again
-		more  int // after more was written
+		again int // events on a second look
+		more  int // after another write
 	}{{0, 1, 1}, {EdgeTrigger, 0, 1}, {OneShot, 0, 0}} {
 		e, r, w := newEpoll(t, uint32(poll.In)|tt.flag)
 		if got := events(t, e); len(got) != 0 {

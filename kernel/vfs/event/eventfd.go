@@ -1,5 +1,5 @@
-// Package event makes the files by which programs wait for files and for time, and wake
-// each other: eventfd, timerfd, inotify and epoll.
+// Package event makes the files with which programs wait for files and for time, and wake each
+// other: eventfd, timerfd, inotify and epoll.
 package event
 
 import (
@@ -24,14 +24,14 @@ type counter struct {
 	mu sync.Mutex
 	// guarded by mu:
 	value   uint64
-	refused uint64 // what a writer had no room for since the last read
+	refused uint64 // the number that a writer waits to add, since the last read
 }
 
 // maxValue is the largest value of a counter.
 const maxValue = math.MaxUint64 - 1
 
-// NewEventfd returns a counter that is open: what is written adds to it, and a read
-// takes all of it or, from a semaphore, one. flag is O_NONBLOCK or 0.
+// NewEventfd returns an open counter: a write adds to it, and a read takes its whole value or, from
+// a semaphore, one. flag is O_NONBLOCK or 0.
 func NewEventfd(value uint64, semaphore bool, flag int) *vfs.File {
 	c := &counter{Anonymous: vfs.NewAnonymous(anonymous), semaphore: semaphore, value: value}
 	return vfs.NewFile("anon_inode:[eventfd]", c, c, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
@@ -70,8 +70,8 @@ func (c *counter) Least() int { return 8 }
 
 // WriteAt implements vfs.Handle.
 //
-// Errors: EAGAIN while there is no room for the number, EINVAL for less than 8 bytes
-// or the largest number.
+// Errors: EAGAIN while the sum would exceed maxValue, EINVAL for less than 8 bytes or the largest
+// number.
 func (c *counter) WriteAt(p []byte, _ int64) (int, error) {
 	if len(p) < 8 {
 		return 0, syscall.EINVAL
@@ -87,7 +87,7 @@ func (c *counter) WriteAt(p []byte, _ int64) (int, error) {
 	return 8, nil
 }
 
-// add reports whether there was room.
+// add adds n, and reports whether it fitted.
 func (c *counter) add(n uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +112,8 @@ func (c *counter) Close() error { return nil }
 // Queue implements poll.Source.
 func (c *counter) Queue() *poll.Queue { return &c.queue }
 
-// Poll implements poll.Source. There is room when 1 fits, or the number that a writer
-// waits with: it looks again when something has been read.
+// Poll implements poll.Source. Writing is possible if 1 can be added, or the number with which a
+// writer waits: that writer tries again after each read.
 func (c *counter) Poll() (ev poll.Events) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

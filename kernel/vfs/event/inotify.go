@@ -26,7 +26,7 @@ var (
 
 var instances, watched atomic.Int64
 
-// Inotify is a file from which one reads what happens to other files.
+// Inotify is a file from which a program reads what happens to other files.
 //
 // Locks: control > vfs's watches > mu.
 type Inotify struct {
@@ -34,28 +34,28 @@ type Inotify struct {
 	vfs.Stream
 	queue poll.Queue
 
-	control sync.Mutex // by whoever adds or removes watches
+	control sync.Mutex // held while watches are added or removed
 
 	mu sync.Mutex
 	// guarded by mu:
 	events  []happening
-	bytes   int // that reading all of them gives
+	bytes   int // length of all events as they are read
 	numbers map[*vfs.Watch]int
 	watches map[int]*vfs.Watch
 	byInode map[uint64]*vfs.Watch
-	last    int // the number given out last
+	last    int // the last number that was given out
 	closed  bool
 }
 
-// happening is an event that waits to be read.
+// happening is an event that has not been read yet.
 type happening struct {
 	watch        int // -1: none
 	what, cookie uint32
 	name         string
 }
 
-// size is how many bytes the event takes: a struct inotify_event, and the name with at
-// least one zero byte, in whole pieces of that size.
+// size is the length of the event in bytes: a struct inotify_event, and the name with at least one
+// zero byte, rounded up to a multiple of that structure's size.
 func (h happening) size() int {
 	if h.name == "" {
 		return eventHead
@@ -65,7 +65,7 @@ func (h happening) size() int {
 
 const eventHead = 16
 
-// NewInotify returns an instance that watches nothing, open. flag is O_NONBLOCK or 0.
+// NewInotify returns an open instance without watches. flag is O_NONBLOCK or 0.
 //
 // Errors: EMFILE beyond the limit.
 func NewInotify(flag int) (*vfs.File, error) {
@@ -87,13 +87,13 @@ func InotifyOf(f *vfs.File) (*Inotify, error) {
 	return nil, syscall.EINVAL
 }
 
-// kept are the bits of a mask that stay with the watch.
+// kept is the bits of a mask that the watch keeps.
 const kept = abi.IN_ALL_EVENTS | abi.IN_ONESHOT | abi.IN_EXCL_UNLINK
 
-// Add watches what is at a place, or changes what is told of it: mask replaces the old one
-// or, with IN_MASK_ADD, is added. It returns the watch's number.
+// Add watches the node at a place, or changes which of its events are reported: mask replaces the
+// old one or, with IN_MASK_ADD, is added to it. It returns the watch's number.
 //
-// Errors: EEXIST for IN_MASK_CREATE if it is watched already, ENOSPC beyond the limit.
+// Errors: EEXIST for IN_MASK_CREATE if the node is watched already, ENOSPC beyond the limit.
 func (i *Inotify) Add(at *vfs.Place, mask uint32) (int, error) {
 	i.control.Lock()
 	defer i.control.Unlock()
@@ -113,7 +113,7 @@ func (i *Inotify) Add(at *vfs.Place, mask uint32) (int, error) {
 		watched.Add(-1)
 		return 0, syscall.ENOSPC
 	}
-	w := at.Watch(i, 0) // of nothing, until it has a number
+	w := at.Watch(i, 0) // reports nothing until it has a number
 	n := i.number(w)
 	w.SetMask(func(uint32) uint32 { return mask & kept })
 	return n, nil
@@ -138,7 +138,7 @@ func (i *Inotify) number(w *vfs.Watch) int {
 	return i.last
 }
 
-// Remove ends a watch; an event says so.
+// Remove ends a watch and reports that as an event.
 //
 // Errors: EINVAL.
 func (i *Inotify) Remove(number int) error {
@@ -172,7 +172,7 @@ func (i *Inotify) happened(w *vfs.Watch, what, cookie uint32, name string) bool 
 	return ok && i.add(happening{number, what, cookie, name})
 }
 
-// add lets an event wait, unless it says the same as the last one. Context: mu held.
+// add appends an event, unless it equals the last one. Context: mu held.
 func (i *Inotify) add(h happening) bool {
 	n := len(i.events)
 	switch {
@@ -190,7 +190,7 @@ func (i *Inotify) add(h happening) bool {
 	return true
 }
 
-// same reports whether two events say the same. The halves of a rename differ in what.
+// same reports whether two events are equal. The halves of a rename differ in what.
 func (h happening) same(o happening) bool {
 	return h.watch == o.watch && h.what == o.what && h.name == o.name
 }
@@ -216,9 +216,9 @@ func (i *Inotify) forget(w *vfs.Watch) bool {
 	return i.add(happening{watch: number, what: abi.IN_IGNORED})
 }
 
-// ReadAt implements vfs.Handle: as many events as fit.
+// ReadAt implements vfs.Handle: it reads as many events as fit.
 //
-// Errors: EAGAIN when there is none, EINVAL when the first does not fit.
+// Errors: EAGAIN if there is none, EINVAL if the first does not fit.
 func (i *Inotify) ReadAt(p []byte, _ int64) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -244,7 +244,7 @@ func (i *Inotify) ReadAt(p []byte, _ int64) (int, error) {
 	return n, nil
 }
 
-// put makes a struct inotify_event.
+// put stores a struct inotify_event.
 func (h happening) put(b []byte) {
 	size := h.size()
 	clear(b[:size])
@@ -295,7 +295,7 @@ func (i *Inotify) Close() error {
 	return nil
 }
 
-// finish makes the instance deaf, and returns its watches.
+// finish makes the instance ignore further events, and returns its watches.
 func (i *Inotify) finish() (all []*vfs.Watch) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

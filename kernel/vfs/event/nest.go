@@ -5,30 +5,31 @@ import (
 	"syscall"
 )
 
-// maxNested is how many sets may be in each other.
+// maxNested is how deep sets may be nested.
 //
 // Source: Linux, epoll_ctl(2), ELOOP.
 const maxNested = 5
 
-// nested is which sets are in which, so that no wakeup runs in a ring, and none runs far.
+// nested records which sets contain which, so that no wakeup runs in a cycle or through too many
+// sets.
 var nested = struct {
 	mu     sync.Mutex
-	within map[*Epoll]sets // guarded by mu: those that a set is in
-	holds  map[*Epoll]sets // guarded by mu: those that are in a set
+	within map[*Epoll]sets // guarded by mu: the sets that contain a set
+	holds  map[*Epoll]sets // guarded by mu: the sets that a set contains
 }{within: map[*Epoll]sets{}, holds: map[*Epoll]sets{}}
 
-// sets counts how often each is there: a set can be added by several descriptors.
+// sets counts how often each set occurs: a set can be added by several descriptors.
 type sets map[*Epoll]int
 
-// most is how many ways may lead from a set to those that are as many steps further out:
-// a wakeup takes all of them. Those of 5 steps are ruled out by maxNested.
+// most is how many paths may lead from a set to sets that are one, two and more steps further out:
+// a wakeup follows all of them. Paths of 5 steps are ruled out by maxNested.
 //
-// Source: as Linux does, fs/eventpoll.c, path_limits, of which the first is for files.
+// Source: Linux, fs/eventpoll.c, path_limits, of which the first is for files.
 var most = [maxNested]int{1, 500, 100, 50, 10}
 
-// nest notes that inner is to be in outer.
+// nest records that outer will contain inner.
 //
-// Errors: ELOOP for a ring, and for more than maxNested; EINVAL for too many ways.
+// Errors: ELOOP for a cycle, and for more than maxNested; EINVAL for too many paths.
 func nest(outer, inner *Epoll) error {
 	nested.mu.Lock()
 	defer nested.mu.Unlock()
@@ -50,13 +51,13 @@ func unnest(outer, inner *Epoll) {
 	connect(outer, inner, -1)
 }
 
-// connect counts that inner is in outer. Context: nested.mu held.
+// connect adds by to how often inner is in outer. Context: nested.mu held.
 func connect(outer, inner *Epoll, by int) {
 	count(nested.within, inner, outer, by)
 	count(nested.holds, outer, inner, by)
 }
 
-// count changes how often to is among those of from. Context: nested.mu held.
+// count adds by to how often to occurs among the sets of from. Context: nested.mu held.
 func count(of map[*Epoll]sets, from, to *Epoll, by int) {
 	if of[from] == nil {
 		of[from] = sets{}
@@ -69,7 +70,7 @@ func count(of map[*Epoll]sets, from, to *Epoll, by int) {
 	}
 }
 
-// reaches reports whether to is in from, or in what is in it. Context: nested.mu held.
+// reaches reports whether from contains to, directly or not. Context: nested.mu held.
 func reaches(from, to *Epoll) bool {
 	for e := range nested.holds[from] {
 		if e == to || reaches(e, to) {
@@ -79,7 +80,7 @@ func reaches(from, to *Epoll) bool {
 	return false
 }
 
-// depth is how many sets follow each other from e on, e included. Context: nested.mu held.
+// depth is the length of the longest chain of sets from e on, e included. Context: nested.mu held.
 func depth(of map[*Epoll]sets, e *Epoll) int {
 	most := 0
 	for o := range of[e] {
@@ -88,8 +89,8 @@ func depth(of map[*Epoll]sets, e *Epoll) int {
 	return most + 1
 }
 
-// crowded reports whether too many ways lead out of e, or out of what is in it and has
-// not been seen. Context: nested.mu held.
+// crowded reports whether too many paths lead out of e, or out of a set in it that is not in seen.
+// Context: nested.mu held.
 func crowded(e *Epoll, seen map[*Epoll]bool) bool {
 	seen[e] = true
 	for steps, n := range ways(e) {
@@ -105,7 +106,7 @@ func crowded(e *Epoll, seen map[*Epoll]bool) bool {
 	return false
 }
 
-// ways counts how many ways lead out of e, by their steps. Context: nested.mu held.
+// ways counts the paths that lead out of e, by their length. Context: nested.mu held.
 func ways(e *Epoll) (n [maxNested]int) {
 	n[0] = 1
 	for outer, times := range nested.within[e] {

@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/vfs/pipe"
 )
 
-// newSets returns empty sets, each as a file too.
+// newSets returns empty sets, also as files.
 func newSets(t *testing.T, n int) (files []*vfs.File, all []*Epoll) {
 	t.Helper()
 	for range n {
@@ -108,8 +108,8 @@ func TestSetsAreFiveDeep(t *testing.T) {
 	}
 }
 
-// TestWakeupsDoNotMultiply: of sets that are all in all of the next layer, no wakeup may
-// take more ways than are allowed.
+// TestWakeupsDoNotMultiply: if all sets of one layer are in all sets of the next, a wakeup may not
+// follow more paths than are allowed.
 func TestWakeupsDoNotMultiply(t *testing.T) {
 	files, sets := newSets(t, 60)
 	refused := 0
@@ -159,8 +159,8 @@ func TestExclusiveGoesWithFewFlags(t *testing.T) {
 	}
 }
 
-// TestSetsAreTurnedAround: while files wake them, sets go into each other this way and
-// the other, and nobody waits for ever.
+// TestSetsAreTurnedAround: sets are nested in one order and then the other while files wake them,
+// and no waiter hangs.
 func TestSetsAreTurnedAround(t *testing.T) {
 	files, sets := newSets(t, 2)
 	var all sync.WaitGroup

@@ -12,14 +12,14 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Clock is what a timer counts by: its number for programs, and how to read it.
+// Clock is the clock of a timer: its number for programs, and a function that reads it.
 type Clock struct {
 	Number int
 	Now    func() time.Duration
 }
 
-// timer is a timerfd. While nobody reads, an interval's later ends are not waited for
-// but computed, so that no program can keep the kernel busy with short ones.
+// timer is a timerfd. While nobody reads, later ends of an interval are computed instead of waited
+// for, so that no program can keep the kernel busy with short intervals.
 type timer struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -29,28 +29,28 @@ type timer struct {
 	mu sync.Mutex
 	// guarded by mu:
 	wait     *time.Timer   // nil: not set, or ended and not read yet
-	waits    uint64        // how often it has begun or ceased to wait
+	waits    uint64        // how often it has begun or stopped waiting
 	end      time.Duration // on the clock; counts while armed
 	armed    bool
 	ended    bool          // end has passed; Poll says so
 	interval time.Duration // 0: it ends once
-	flags    int           // of the last setting, for people
+	flags    int           // of the last setting, shown to people
 	closed   bool
 }
 
-// NewTimerfd returns a timer that is not set, open. flag is O_NONBLOCK or 0.
+// NewTimerfd returns an open timer that is not set. flag is O_NONBLOCK or 0.
 func NewTimerfd(c Clock, flag int) *vfs.File {
 	t := &timer{Anonymous: vfs.NewAnonymous(anonymous), clock: c}
 	return vfs.NewFile("anon_inode:[timerfd]", t, t, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
 }
 
-// Timer is what can be done with a timerfd beside reading.
+// Timer is the operations on a timerfd besides reading.
 type Timer interface {
-	// Set lets the timer end after value or, with absolute, when the clock shows it,
-	// and then at intervals. A value of 0 stops it. flags are for people. Set returns
-	// what Left did before.
+	// Set makes the timer expire after value or, with absolute, when the clock shows value, and
+	// then at intervals. A value of 0 stops it. flags are shown to people. Set returns the previous
+	// result of Left.
 	Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration)
-	// Left returns how long it is until the next end, and the interval.
+	// Left returns the time until the next expiry, and the interval.
 	Left() (value, interval time.Duration)
 }
 
@@ -84,7 +84,7 @@ func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (ol
 	return oldValue, oldInterval
 }
 
-// later is now and d after it, or the last moment there is.
+// later is now plus d, or the largest value if that overflows.
 func later(now, d time.Duration) time.Duration {
 	if now+d < now {
 		return 1<<63 - 1
@@ -92,7 +92,7 @@ func later(now, d time.Duration) time.Duration {
 	return now + d
 }
 
-// sleep waits for the end. Context: mu held.
+// sleep starts waiting for the end. Context: mu held.
 func (t *timer) sleep(now time.Duration) {
 	t.waits++
 	which := t.waits
@@ -103,7 +103,7 @@ func (t *timer) sleep(now time.Duration) {
 	})
 }
 
-// expire notes the end, if that is still the one that was waited for.
+// expire records the end, if the timer still waits for that one.
 func (t *timer) expire(which uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,7 +114,7 @@ func (t *timer) expire(which uint64) bool {
 	return true
 }
 
-// stop waits no more. Context: mu held.
+// stop ends the waiting. Context: mu held.
 func (t *timer) stop() {
 	if t.wait != nil {
 		t.wait.Stop()
@@ -123,7 +123,7 @@ func (t *timer) stop() {
 	}
 }
 
-// left is how long it is until the next end, 0 for never. Context: mu held.
+// left is the time until the next expiry, 0 for never. Context: mu held.
 func (t *timer) left(now time.Duration) time.Duration {
 	switch {
 	case !t.armed:
@@ -135,7 +135,7 @@ func (t *timer) left(now time.Duration) time.Duration {
 	case t.ended:
 		return 0
 	}
-	return 1 // it ends now: 0 would mean that it is not set
+	return 1 // it expires now: 0 would mean that it is not set
 }
 
 // Left implements Timer.
@@ -145,10 +145,10 @@ func (t *timer) Left() (value, interval time.Duration) {
 	return t.left(t.clock.Now()), t.interval
 }
 
-// ReadAt implements vfs.Handle: it gives how often the timer has ended since the last
-// reading or setting.
+// ReadAt implements vfs.Handle: it returns how often the timer has expired since it was last read
+// or set.
 //
-// Errors: EAGAIN while it has not, EINVAL for less than 8 bytes.
+// Errors: EAGAIN if it has not, EINVAL for less than 8 bytes.
 func (t *timer) ReadAt(p []byte, _ int64) (int, error) {
 	if len(p) < 8 {
 		return 0, syscall.EINVAL
@@ -179,7 +179,7 @@ func (t *timer) take() uint64 {
 	return n
 }
 
-// ticks is how often the timer has ended. Context: mu held.
+// ticks is how often the timer has expired. Context: mu held.
 func (t *timer) ticks(now time.Duration) uint64 {
 	switch {
 	case !t.ended:
@@ -216,7 +216,7 @@ func (t *timer) Close() error {
 	return nil
 }
 
-// finish stops the timer for good.
+// finish stops the timer for ever.
 func (t *timer) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzUnpack: an archive is unpacked, or refused and nothing of it is there.
+// FuzzUnpack: an archive is either unpacked, or refused without any effect.
 func FuzzUnpack(f *testing.F) {
 	good := archive(f, sample...)
 	f.Add(good)

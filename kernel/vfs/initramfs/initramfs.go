@@ -1,7 +1,7 @@
-// Package initramfs puts the files of archives into a tree of names.
+// Package initramfs unpacks archives into a tree of names.
 //
-// Contents are not copied: a file's bytes stay in the archive until they are written to or
-// mapped, so the archive must never change.
+// Contents are not copied: a file's bytes stay in the archive until they are written to or mapped,
+// so the archive must never change.
 package initramfs
 
 import (
@@ -25,16 +25,16 @@ import (
 // Result says what was unpacked.
 type Result struct {
 	Files, Bytes int
-	Skipped      []string // what the kernel has no files of: devices, pipes
+	Skipped      []string // files of kinds that the kernel does not have: devices, pipes
 }
 
-// maxUnpacked is how large a compressed archive may be when unpacked: a small file
-// can hold gigabytes of zeroes.
+// maxUnpacked is how large a compressed archive may become: a small one can hold gigabytes of
+// zeroes.
 const maxUnpacked = 1 << 30
 
-// Unpack puts what data holds under the tree's root: one archive or several, each as
-// it is or compressed by gzip, with zero bytes between. What has a name already is
-// replaced, unless it is a directory. Nothing is changed if data is corrupt.
+// Unpack puts the contents of data under the tree's root. data is one archive or several, each
+// plain or compressed by gzip, with zero bytes between them. An existing file is replaced, but a
+// directory stays. Nothing is changed if data is corrupt.
 //
 // Errors: cpio.ErrFormat, those of gzip, and those of the tree (wrapped).
 func Unpack(tree *vfs.FS, data []byte) (Result, error) {
@@ -68,7 +68,7 @@ func read(data []byte) (all []cpio.Entry, err error) {
 	}
 }
 
-// readOne reads the archive that data begins with, and returns what is behind it.
+// readOne reads the archive at the start of data, and returns the data behind it.
 func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 	if len(data) < 2 || data[0] != 0x1f || data[1] != 0x8b {
 		list, n, err := cpio.Read(data)
@@ -94,11 +94,11 @@ func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 	return list, data[len(data)-src.Len():], err
 }
 
-// inflate reads all of z, which unpacks data. gzip ends with the size, if data has nothing
-// behind it: to find out by and by how much memory is needed takes more than twice as much. The
-// size is a hint only, for it may be wrong, and much more than there is memory.
+// inflate reads all of z, which decompresses data. gzip data ends with the size if nothing follows
+// it; using that, the buffer is allocated once, while growing it takes more than twice the memory.
+// The size is a hint only: it may be wrong, and far larger than the memory.
 func inflate(z io.Reader, data []byte) ([]byte, error) {
-	const ratio = 4 // of what can be expected
+	const ratio = 4 // expected ratio of compression
 	hint := 0
 	if n := len(data); n >= 4 {
 		hint = int(min(binary.LittleEndian.Uint32(data[n-4:]), uint32(min(ratio*n, maxUnpacked))))
@@ -108,13 +108,13 @@ func inflate(z io.Reader, data []byte) ([]byte, error) {
 	return plain.Bytes(), err
 }
 
-// inode is a file of an archive, whatever names it has.
+// inode is a file of an archive, which may have several names.
 type inode struct {
 	ino    uint32
 	device [2]uint32
 }
 
-// unpacker is a tree that is being filled.
+// unpacker fills a tree.
 type unpacker struct {
 	Result
 	tree   *vfs.FS
@@ -147,7 +147,7 @@ func (u *unpacker) add(e *cpio.Entry) error {
 	return nil
 }
 
-// parents makes the directories that an archive has left out.
+// parents makes the directories that an archive omits.
 func (u *unpacker) parents(dir string) error {
 	if _, err := u.tree.StatAt(u.root, dir, true); err == nil {
 		return nil
@@ -158,7 +158,7 @@ func (u *unpacker) parents(dir string) error {
 	return u.tree.MkdirAt(u.root, dir, 0755)
 }
 
-// dir makes a directory. One that is there stays as it is, with all that is in it.
+// dir makes a directory. An existing one is kept, with its contents.
 func (u *unpacker) dir(e *cpio.Entry) error {
 	if i, err := u.tree.StatAt(u.root, e.Name, true); err == nil && i.Mode.IsDir() {
 		return nil
@@ -171,7 +171,7 @@ func (u *unpacker) dir(e *cpio.Entry) error {
 	return u.tree.MkdirAt(u.root, e.Name, vfs.Perm(e.Mode))
 }
 
-// free takes away what has a name.
+// free removes an existing file of that name.
 func (u *unpacker) free(name string) error {
 	err := u.tree.UnlinkAt(u.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +180,7 @@ func (u *unpacker) free(name string) error {
 	return err
 }
 
-// regular makes a file. Of one with several names, the contents come with any of them.
+// regular makes a file. If it has several names, its contents may come with any of them.
 func (u *unpacker) regular(e *cpio.Entry) error {
 	id := inode{e.Ino, e.Device}
 	first := u.linked[id]
@@ -206,7 +206,7 @@ func (u *unpacker) regular(e *cpio.Entry) error {
 	return nil
 }
 
-// contents makes the file of e, or fills the one that has the first name.
+// contents makes the file of e, or fills the one under the first name.
 func (u *unpacker) contents(e *cpio.Entry, first string) error {
 	if err := u.free(e.Name); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (u *unpacker) contents(e *cpio.Entry, first string) error {
 	return u.tree.Refill(u.root, e.Name, e.Data)
 }
 
-// attributes sets owner and times as in the archive.
+// attributes sets owner and times from the archive.
 func (u *unpacker) attributes(e *cpio.Entry) {
 	then := time.Unix(int64(e.Time), 0)
 	if e.UID|e.GID != 0 {

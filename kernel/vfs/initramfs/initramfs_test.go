@@ -48,7 +48,7 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// newTree is a tree as boot has it before it unpacks.
+// newTree is a tree as boot leaves it before unpacking.
 func newTree(t *testing.T) *vfs.FS {
 	t.Helper()
 	f := vfs.New()
@@ -181,13 +181,13 @@ func TestNamesStayInTheTree(t *testing.T) {
 	}
 }
 
-// TestGzipTakesTheMemoryOnce: what an archive is unpacked into is not made anew again and
-// again while it grows.
+// TestGzipTakesTheMemoryOnce: the buffer for the unpacked data must not be reallocated while it
+// grows.
 func TestGzipTakesTheMemoryOnce(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	for i, x := 0, uint32(1); i < len(noise); i++ {
 		x = x*1664525 + 1013904223
-		noise[i] = byte(x >> 30) // two bits: a quarter
+		noise[i] = byte(x >> 30) // two random bits in a byte: it shrinks to a quarter
 	}
 	data := compressed(archive(t, cpio.Entry{Name: "noise", Mode: cpio.Regular | 0644, Data: noise}))
 	var before, after runtime.MemStats

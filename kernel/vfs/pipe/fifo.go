@@ -7,27 +7,27 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// NewFIFO returns a pipe that is to get a name, by vfs.FS.AddAt, and is opened by that.
-// An end whose opening has to wait for the other has a Peer.
+// NewFIFO returns a pipe that gets its name from vfs.FS.AddAt and is opened by that name. An end
+// whose opening has to wait for the other end has a Peer.
 func NewFIFO(perm fs.FileMode) vfs.Node {
 	return &pipe{Anonymous: vfs.NewNode(fs.ModeNamedPipe | perm), capacity: Capacity, named: true}
 }
 
-// noFIFO is the number of other ends where there is one from the start.
+// noFIFO is the count of other ends for a pipe that has both ends from the start.
 const noFIFO = ^uint64(0)
 
-// peer is ready when an end has its counterpart, or had one since it was opened.
+// peer is ready when an end has a counterpart, or had one since it was opened.
 type peer struct {
 	pipe   *pipe
-	other  int // in came
+	other  int // index in came
 	before uint64
 }
 
-// Peer returns what is ready when someone has the FIFO open for writing; nil where
-// nobody need wait for that.
+// Peer returns a source that is ready when the FIFO is open for writing; nil if there is nothing to
+// wait for.
 func (r readEnd) Peer() poll.Source { return r.pipe.awaited(peer{r.pipe, 1, r.before}) }
 
-// Peer returns what is ready when someone has it open for reading.
+// Peer returns a source that is ready when the FIFO is open for reading.
 func (w writeEnd) Peer() poll.Source { return w.pipe.awaited(peer{w.pipe, 0, w.before}) }
 
 func (p *pipe) awaited(other peer) poll.Source {
@@ -51,10 +51,10 @@ func (o peer) Poll() poll.Events {
 // Queue implements poll.Source.
 func (o peer) Queue() *poll.Queue { return &o.pipe.queue }
 
-// bothEnds is a pipe that is open for reading and writing.
+// bothEnds is a FIFO that was opened for reading and writing.
 type bothEnds struct{ readEnd }
 
-// Peer says that nobody need wait for another end.
+// Peer returns nil: both ends exist.
 func (bothEnds) Peer() poll.Source { return nil }
 
 func (b bothEnds) writer() writeEnd { return writeEnd{pipe: b.pipe, before: noFIFO} }

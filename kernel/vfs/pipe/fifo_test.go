@@ -31,7 +31,7 @@ func fifo(t *testing.T) (open func(flag int) *vfs.File) {
 
 func peerOf(f *vfs.File) poll.Source { return f.Handle().(waits).Peer() }
 
-// TestFIFOEndsWaitForEachOther: also for one that came and left again.
+// TestFIFOEndsWaitForEachOther: an end that was opened and closed again counts, too.
 func TestFIFOEndsWaitForEachOther(t *testing.T) {
 	open := fifo(t)
 	r := open(vfs.O_RDONLY)
@@ -79,7 +79,7 @@ func TestFIFOWriterWaitsForAReader(t *testing.T) {
 	}
 }
 
-// TestFIFOOfAWaitingWriter: a reader that came to a writer hears of its end.
+// TestFIFOOfAWaitingWriter: a reader that found a writer waiting is told when that writer closes.
 func TestFIFOOfAWaitingWriter(t *testing.T) {
 	open := fifo(t)
 	w := open(vfs.O_WRONLY)

@@ -23,12 +23,12 @@ import (
 const (
 	Capacity = 64 << 10
 	Atomic   = 4096    // PIPE_BUF
-	Surely   = 1 << 20 // what is in /proc/sys/fs/pipe-max-size
+	Surely   = 1 << 20 // the default of /proc/sys/fs/pipe-max-size
 
-	Most = 16 << 20 // of all buffers; beyond that they are of Atomic bytes
+	Most = 16 << 20 // of all buffers; beyond that, new ones have Atomic bytes
 )
 
-// taken is how many bytes all buffers have.
+// taken is the size of all buffers in bytes.
 var taken atomic.Int64
 
 // pipe is what the two ends share.
@@ -42,7 +42,7 @@ type pipe struct {
 	capacity         int    // of the next buffer
 	first, used      int
 	readers, writers int
-	came             [2]uint64 // how many ends there have been: to read from, to write to
+	came             [2]uint64 // how many ends have been opened: for reading, for writing
 	named            bool      // a FIFO
 }
 
@@ -56,14 +56,14 @@ func New(flag int) (r, w *vfs.File) {
 	return r, w
 }
 
-// Open implements vfs.Opener: another end, for a program that finds the pipe in /proc, or opens a
+// Open implements vfs.Opener: it adds an end, for a program that opens the pipe in /proc, or a
 // FIFO.
 //
-// Errors: ENXIO for O_NONBLOCK where nobody reads from a FIFO.
+// Errors: ENXIO for O_NONBLOCK if nobody reads from a FIFO.
 func (p *pipe) Open(flag int) (vfs.Handle, error) {
 	h, err := p.open(flag)
 	if err == nil {
-		p.queue.Notify(poll.In | poll.Out) // for waiters for the other end
+		p.queue.Notify(poll.In | poll.Out) // for programs that wait for the other end
 	}
 	return h, err
 }
@@ -99,7 +99,7 @@ func (p *pipe) open(flag int) (vfs.Handle, error) {
 	return bothEnds{readEnd: read}, nil
 }
 
-// newBuffer takes a buffer of n bytes from the heap.
+// newBuffer allocates a buffer of n bytes.
 func newBuffer(n int) []byte {
 	if taken.Load()+int64(n) > Most {
 		n = Atomic
@@ -108,7 +108,7 @@ func newBuffer(n int) []byte {
 	return make([]byte, n)
 }
 
-// room is how many bytes more the pipe holds. Context: mu held.
+// room is how many more bytes fit. Context: mu held.
 func (p *pipe) room() int { return p.size() - p.used }
 
 // Queue implements poll.Source, for both ends.
@@ -121,16 +121,16 @@ func (p *pipe) Buffered() int {
 	return p.used
 }
 
-// readEnd is the end to read from.
+// readEnd is the end for reading.
 type readEnd struct {
 	vfs.Stream
 	*pipe
-	before uint64 // ends to write to that there had been, if there was none when this one came
+	before uint64 // number of write ends that had been opened, if none was open when this one was opened
 }
 
 // ReadAt implements vfs.Handle.
 //
-// Errors: EAGAIN when it is empty, io.EOF when it stays so.
+// Errors: EAGAIN if it is empty, io.EOF if it will stay empty.
 func (r readEnd) ReadAt(dst []byte, _ int64) (int, error) {
 	n, room, err := r.take(dst)
 	if room {
@@ -139,7 +139,7 @@ func (r readEnd) ReadAt(dst []byte, _ int64) (int, error) {
 	return n, err
 }
 
-// take reads, and reports whether there is room for a writer then.
+// take reads, and reports whether a writer can go on afterwards.
 func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	return n, p.room() >= Atomic, nil
 }
 
-// copyOut takes what fits into dst out of the buffer. Context: mu held.
+// copyOut moves bytes from the buffer to dst. Context: mu held.
 func (p *pipe) copyOut(dst []byte) (n int) {
 	for n < len(dst) && p.used > 0 {
 		c := copy(dst[n:], p.buf[p.first:min(p.first+p.used, len(p.buf))])
@@ -171,8 +171,8 @@ func (r readEnd) Unread(p []byte) {
 	r.queue.Notify(poll.In)
 }
 
-// takeBack puts bytes before those that can be read. Writers may have filled their room
-// meanwhile: then the buffer grows.
+// takeBack puts bytes in front of the unread ones. If writers have filled the space meanwhile, the
+// buffer grows.
 func (p *pipe) takeBack(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +205,7 @@ func (r readEnd) Poll() (ev poll.Events) {
 	if r.used > 0 {
 		ev |= poll.In
 	}
-	if r.writers == 0 && r.came[1] != r.before { // who waits for a first writer has not lost one
+	if r.writers == 0 && r.came[1] != r.before { // a reader that waits for its first writer is not at the end
 		ev |= poll.Hup
 	}
 	return ev
@@ -218,11 +218,11 @@ func (r readEnd) Close() error {
 	return nil
 }
 
-// writeEnd is the end to write to.
+// writeEnd is the end for writing.
 type writeEnd struct {
 	vfs.Stream
 	*pipe
-	before uint64 // as that of readEnd
+	before uint64 // as in readEnd
 }
 
 // ReadAt implements vfs.Handle. Errors: EBADF.
@@ -230,8 +230,7 @@ func (w writeEnd) ReadAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
 
 // WriteAt implements vfs.Handle.
 //
-// Errors: EAGAIN when there is no room, for all of src if it is not longer than
-// Atomic; EPIPE.
+// Errors: EAGAIN if there is no space, for all of src if it is not longer than Atomic; EPIPE.
 func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
 	n, err := w.fill(src)
 	if n > 0 {
@@ -240,7 +239,7 @@ func (w writeEnd) WriteAt(src []byte, _ int64) (int, error) {
 	return n, err
 }
 
-// fill writes.
+// fill writes src, or the part of it that fits.
 func (p *pipe) fill(src []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +262,7 @@ func (p *pipe) fill(src []byte) (int, error) {
 	return len(src), nil
 }
 
-// Poll implements poll.Source. There is room when a write in one piece fits.
+// Poll implements poll.Source. Writing is possible if an atomic write fits.
 func (w writeEnd) Poll() (ev poll.Events) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -283,8 +282,8 @@ func (w writeEnd) Close() error {
 	return nil
 }
 
-// leave closes an end, of those that ends counts, and lets go of the buffer when
-// nobody is left.
+// leave closes an end, which the counter ends counts, and frees the buffer when both sides are
+// closed.
 func (p *pipe) leave(ends *int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

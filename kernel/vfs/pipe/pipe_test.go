@@ -153,8 +153,8 @@ func TestPipeHasNoPlaces(t *testing.T) {
 	}
 }
 
-// TestBuffersAreBounded: a program could make the kernel keep 64 KiB for each pair of its
-// descriptors. Small pipes do all that large ones do.
+// TestBuffersAreBounded: without a bound, a program could make the kernel keep 64 KiB for each pair
+// of its descriptors. Small pipes behave as large ones do.
 func TestBuffersAreBounded(t *testing.T) {
 	var files []*vfs.File
 	before := taken.Load()

@@ -6,7 +6,7 @@ import (
 	"sonde/kernel/poll"
 )
 
-// Resizer is an end of a pipe, of which fcntl can ask and set how much it holds.
+// Resizer is an end of a pipe whose capacity fcntl can read and set.
 type Resizer interface {
 	Size() int
 	Resize(bytes int) (int, error)
@@ -27,10 +27,10 @@ func (p *pipe) size() int {
 	return len(p.buf)
 }
 
-// Resize makes the pipe hold at least that many bytes, and returns how many: a power of
+// Resize makes the pipe hold at least that many bytes, and returns the new capacity: a power of
 // two, and no less than Atomic.
 //
-// Errors: EINVAL beyond 2 GiB; EBUSY for what is in the pipe already; ENOMEM.
+// Errors: EINVAL beyond 2 GiB; EBUSY if more bytes are in the pipe already; ENOMEM.
 // Source: Linux, fcntl(2), F_SETPIPE_SZ.
 func (p *pipe) Resize(bytes int) (int, error) {
 	if bytes < 0 || bytes > 1<<31 {

@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// newSized returns a pipe whose two ends do not wait, and what resizes it.
+// newSized returns a pipe with two non-blocking ends, and its Resizer.
 func newSized(t *testing.T) (r, w *vfs.File, p Resizer) {
 	t.Helper()
 	r, w = New(vfs.O_NONBLOCK)
@@ -48,7 +48,7 @@ func TestResizingKeepsWhatIsInThePipe(t *testing.T) {
 	r, w, p := newSized(t)
 	p.Resize(2 * Atomic)
 	w.Write(make([]byte, Atomic+100))
-	io.ReadFull(r, make([]byte, Atomic+100)) // so that the ring begins in its middle
+	io.ReadFull(r, make([]byte, Atomic+100)) // so that the ring begins in the middle of the buffer
 	sent := bytes.Repeat([]byte("0123456"), 1000)
 	w.Write(sent)
 	if _, err := p.Resize(Atomic); err != syscall.EBUSY || p.Size() != 2*Atomic {
@@ -80,7 +80,7 @@ func TestGrowingWakesWriters(t *testing.T) {
 	select {
 	case err := <-done:
 		t.Fatalf("a full pipe took a byte: %v", err)
-	case <-time.After(20 * time.Millisecond): // by then it waits, or nothing is shown
+	case <-time.After(20 * time.Millisecond): // by then the writer waits; a slower one proves nothing
 	}
 	p.Resize(2 * Atomic)
 	if err := <-done; err != nil {

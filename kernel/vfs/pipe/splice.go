@@ -9,23 +9,23 @@ import (
 
 // End is an end of a pipe as splice and tee see it.
 type End interface {
-	// Room returns how many bytes fit without waiting, at least those of a write in one
-	// piece; 0 if these do not fit. Errors: EPIPE when nobody reads.
+	// Room returns how many bytes fit without waiting; 0 if an atomic write does not fit.
+	// Errors: EPIPE if nobody reads.
 	Room() (int, error)
-	// Peek copies what Read would take, and leaves it there. Errors: EAGAIN when there is
-	// nothing, io.EOF when it stays so.
+	// Peek copies the bytes that Read would return, and leaves them in the pipe. Errors: EAGAIN if
+	// there is nothing, io.EOF if it will stay so.
 	Peek(dst []byte) (int, error)
 
 	shared() *pipe
 }
 
-// EndOf returns the end of a pipe that f is.
+// EndOf returns f as the end of a pipe, if it is one.
 func EndOf(f *vfs.File) (e End, ok bool) {
 	e, ok = f.Handle().(End)
 	return e, ok
 }
 
-// Same reports whether two ends are of one pipe.
+// Same reports whether two ends belong to the same pipe.
 func Same(a, b End) bool { return a.shared() == b.shared() }
 
 func (p *pipe) shared() *pipe { return p }

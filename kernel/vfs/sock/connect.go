@@ -14,10 +14,10 @@ func (s *Socket) join(peer *Socket, cred Cred) {
 	s.state, s.peer, s.other = connected, peer, cred
 }
 
-// Listen lets others connect. backlog is how many may wait.
+// Listen lets others connect. backlog is how many connections may wait to be accepted.
 //
-// Errors: EOPNOTSUPP for datagrams; EINVAL without a name, or when it is connected;
-// EADDRINUSE for a port where another listens.
+// Errors: EOPNOTSUPP for datagrams; EINVAL without a name, or if it is connected; EADDRINUSE if
+// another socket listens at that port.
 func (s *Socket) Listen(backlog int, cred Cred) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -31,7 +31,7 @@ func (s *Socket) Listen(backlog int, cred Cred) error {
 	return err
 }
 
-// prepare gives a socket of the Internet the port that others connect to.
+// prepare gives a socket of the Internet the port to which others connect.
 func (s *Socket) prepare() error {
 	if !s.Internet() || !s.kind.connects() {
 		return nil
@@ -61,9 +61,9 @@ func (s *Socket) listen(backlog int, cred Cred) error {
 // mostBacklog is net.core.somaxconn.
 const mostBacklog = 4096
 
-// Connect connects s to another socket, which listens if it is not for datagrams.
+// Connect connects s to another socket, which must listen unless it is for datagrams.
 //
-// Errors: EAGAIN while too many wait to be accepted; ECONNREFUSED, EPROTOTYPE; EISCONN,
+// Errors: EAGAIN while too many connections wait to be accepted; ECONNREFUSED, EPROTOTYPE; EISCONN,
 // EINVAL for a socket that listens; EPERM.
 func (s *Socket) Connect(to *Socket, cred Cred) error {
 	if to.family != s.family || to.kind != s.kind {
@@ -86,7 +86,7 @@ func (s *Socket) Connect(to *Socket, cred Cred) error {
 func (s *Socket) reach(to *Socket, a Addr, cred Cred) error {
 	end := newSocket(s.family, s.kind)
 	end.join(s, cred)
-	end.addr = a // nobody else knows it yet
+	end.addr = a // nothing else refers to it yet
 	owner, err := to.enqueue(end)
 	if err != nil {
 		delist(end)
@@ -100,7 +100,7 @@ func (s *Socket) reach(to *Socket, a Addr, cred Cred) error {
 	return nil
 }
 
-// connectable refuses a socket that is no fresh one.
+// connectable refuses a socket that is not new.
 func (s *Socket) connectable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,8 @@ func (s *Socket) connectableNow() error {
 	return syscall.EINVAL
 }
 
-// enqueue makes end wait to be accepted, and returns the listening socket's owner.
+// enqueue adds end to the connections that wait to be accepted, and returns the listening socket's
+// owner.
 func (s *Socket) enqueue(end *Socket) (Cred, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +133,7 @@ func (s *Socket) enqueue(end *Socket) (Cred, error) {
 	return s.cred, nil
 }
 
-// meet makes s the other end of a connection, if it is still open.
+// meet makes end the other end of s, if s is still open.
 func (s *Socket) meet(end *Socket, owner Cred) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,9 +147,9 @@ func (s *Socket) meet(end *Socket, owner Cred) bool {
 	return true
 }
 
-// aim makes to the one that a datagram socket sends to and receives from; nil: none.
+// aim sets the socket that a datagram socket sends to and receives from; nil: none.
 //
-// Errors: EPERM where that receives from another only.
+// Errors: EPERM if that socket receives from another one only.
 func (s *Socket) aim(to *Socket) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -165,7 +166,7 @@ func (s *Socket) aim(to *Socket) error {
 	return nil
 }
 
-// turn is aim, and returns where s was, and its waiter there.
+// turn is aim, and returns the previous socket and the waiter in its queue.
 func (s *Socket) turn(to *Socket) (old *Socket, told *poll.Waiter) {
 	w := &poll.Waiter{Mask: poll.Out, Wake: func() { s.queue.Notify(poll.Out) }}
 	if to != nil {
@@ -181,7 +182,7 @@ func (s *Socket) turn(to *Socket) (old *Socket, told *poll.Waiter) {
 	return old, told
 }
 
-// Disconnect makes a datagram socket forget the other.
+// Disconnect ends the connection of a datagram socket.
 //
 // Errors: EINVAL for other kinds.
 func (s *Socket) Disconnect() error {
@@ -195,9 +196,9 @@ func (s *Socket) Disconnect() error {
 	return s.aim(nil)
 }
 
-// Accept returns the first connection that waits, open. flag is O_NONBLOCK or 0.
+// Accept returns the first waiting connection as an open file. flag is O_NONBLOCK or 0.
 //
-// Errors: EAGAIN when none waits; EINVAL when s does not listen; EOPNOTSUPP for datagrams.
+// Errors: EAGAIN if none waits; EINVAL if s does not listen; EOPNOTSUPP for datagrams.
 func (s *Socket) Accept(flag int) (*vfs.File, error) {
 	c, err := s.dequeue()
 	if err != nil {
@@ -228,8 +229,8 @@ func (s *Socket) dequeue() (*Socket, error) {
 	return nil, syscall.EAGAIN
 }
 
-// Shutdown ends directions: what comes in, what goes out. The other end hears of it; of
-// the Internet, only that nothing more comes.
+// Shutdown ends receiving, sending or both. The other end is told; a socket of the Internet is told
+// only that no more bytes will arrive.
 //
 // Errors: ENOTCONN for a socket of the Internet.
 func (s *Socket) Shutdown(in, out bool) error {

@@ -7,16 +7,16 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// pace is how often collect looks: it takes a tenth of the time at most.
+// pace limits how often collect runs: it may use a tenth of the time at most.
 var pace struct {
 	mu sync.Mutex
 	// guarded by mu:
 	next  time.Time
-	timer *time.Timer // that looks later; nil: none
+	timer *time.Timer // for the next run; nil: none
 }
 
-// collect closes sockets to which no way leads but out of their own inboxes: at once or,
-// if there is much to look through, a little later.
+// collect closes sockets that can be reached only through their own inboxes: at once or, if there
+// is much to search, a little later.
 func collect() {
 	if Passed() == 0 || isClosing() || !due() {
 		return
@@ -28,7 +28,7 @@ func collect() {
 	pace.next = time.Now().Add(10 * time.Since(begin))
 }
 
-// due reports whether it is time to look; if not, it will be looked later.
+// due reports whether to search now; if not, a timer does so later.
 func due() bool {
 	pace.mu.Lock()
 	defer pace.mu.Unlock()
@@ -48,7 +48,7 @@ func forgetTimer() {
 	pace.timer = nil
 }
 
-// takeUnreachable returns the files out of the inboxes of such sockets.
+// takeUnreachable removes the files from the inboxes of such sockets and returns them.
 func takeUnreachable() (files []*vfs.File) {
 	var all []*Message
 	for _, s := range unreachable() {
@@ -62,7 +62,7 @@ func takeUnreachable() (files []*vfs.File) {
 	return files
 }
 
-// clear takes all messages out of s and of what waits to be accepted.
+// clear removes all messages from s and from the connections that wait to be accepted.
 func (s *Socket) clear() (all []*Message) {
 	for _, c := range s.waiting() {
 		all = append(all, c.clear()...)
@@ -78,12 +78,12 @@ func (s *Socket) waiting() []*Socket {
 	return append([]*Socket(nil), s.pending...)
 }
 
-// unreachable returns the sockets that nothing but messages holds, and these messages
-// are in the inboxes of such sockets only.
+// unreachable returns the sockets that only messages hold, where all these messages are in inboxes
+// of such sockets.
 func unreachable() (dead []*Socket) {
 	passing.mu.Lock()
 	defer passing.mu.Unlock()
-	left := map[*vfs.File]int{} // suspects, and in how many messages of others they are
+	left := map[*vfs.File]int{} // candidates, and in how many messages outside of their inboxes they are
 	for f, n := range passing.sockets {
 		if f.Uses() == n {
 			left[f] = n
@@ -117,8 +117,8 @@ func unreachable() (dead []*Socket) {
 	return dead
 }
 
-// holds returns the files in the inbox of the socket f, and of what waits there to be
-// accepted, as often as they are in it. Context: passing.mu held.
+// holds returns the files in the inbox of the socket f and of the connections that wait there, each
+// as often as it occurs. Context: passing.mu held.
 func holds(f *vfs.File) []*vfs.File {
 	s, err := Of(f)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sonde/kernel/poll"
 )
 
-// direct makes a the one that a datagram socket of the Internet sends to and receives
-// from. Nobody need be there.
+// direct sets the address that a datagram socket of the Internet sends to and receives from. There
+// need not be a socket at that address.
 //
 // Errors: ENETUNREACH, EADDRNOTAVAIL. Context: binding held.
 func (s *Socket) direct(a Addr) error {
@@ -22,7 +22,7 @@ func (s *Socket) direct(a Addr) error {
 	return nil
 }
 
-// aimAt is direct; the zero Addr is anywhere.
+// aimAt is direct; the zero Addr means any address.
 func (s *Socket) aimAt(a Addr) {
 	s.update(func() {
 		s.dest, s.state = a, fresh
@@ -38,11 +38,11 @@ func (s *Socket) aimAt(a Addr) {
 	}
 }
 
-// post sends a datagram of the Internet. It is lost if the receiver has no room; if
-// nobody is there, a socket that is connected hears of it.
+// post sends a datagram of the Internet. It is lost if the receiver has no space. If there is no
+// receiver, a connected sender gets an error.
 //
-// Errors: EPIPE, EDESTADDRREQ, EMSGSIZE, EINVAL without a port, ENETUNREACH,
-// EADDRNOTAVAIL; ECONNREFUSED for an earlier one.
+// Errors: EPIPE, EDESTADDRREQ, EMSGSIZE, EINVAL without a port, ENETUNREACH, EADDRNOTAVAIL;
+// ECONNREFUSED for an earlier one.
 func (s *Socket) post(m Message) (int, error) {
 	to, err := s.destination(&m)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Socket) post(m Message) (int, error) {
 	return n, nil
 }
 
-// destination returns where m goes.
+// destination returns the address that m is sent to.
 func (s *Socket) destination(m *Message) (Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Socket) destination(m *Message) (Addr, error) {
 	return to, nil
 }
 
-// sender returns the address that s sends to another one from.
+// sender returns the address that s sends from.
 func (s *Socket) sender(to Addr) (Addr, error) {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -116,7 +116,7 @@ func (s *Socket) sender(to Addr) (Addr, error) {
 	return a, nil
 }
 
-// unanswered: nobody is at that address.
+// unanswered records that there is no socket at that address.
 func (s *Socket) unanswered(to Addr) {
 	hears := false
 	s.update(func() {
@@ -129,7 +129,7 @@ func (s *Socket) unanswered(to Addr) {
 	}
 }
 
-// deliver puts m into the inbox of s, if there is room.
+// deliver puts m into the inbox of s, if there is space.
 func (s *Socket) deliver(m *Message) {
 	var err error
 	s.update(func() {

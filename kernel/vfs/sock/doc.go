@@ -43,9 +43,9 @@ type Cred = abi.Ucred
 // Addr is the name of a socket; the zero value is none.
 type Addr struct {
 	Family uint16
-	// Name, of AF_UNIX, is a path; or a zero byte and an abstract name.
+	// Name is the name of an AF_UNIX socket: a path, or a zero byte and an abstract name.
 	Name string
-	// IP and Port are of AF_INET, of whose address the first four bytes count, and AF_INET6.
+	// IP and Port are the address for AF_INET, which uses the first four bytes of IP, and AF_INET6.
 	IP   [16]byte
 	Port uint16
 }

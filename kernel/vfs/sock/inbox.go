@@ -8,28 +8,29 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Message is what one call sends, or a part of it.
+// Message is the data of one send call, or a part of it.
 type Message struct {
-	Data  []byte      // the message's own
+	Data  []byte      // owned by the message
 	Cred  Cred        // of the sender
 	Files []*vfs.File // held by the message
 
-	To   Addr // of a datagram of the Internet; zero: where the sender is connected to
+	To   Addr // of a datagram of the Internet; zero: the address that the sender is connected to
 	from Addr
 }
 
-// How much an inbox takes.
+// Limits of an inbox.
 const (
-	overhead   = 256      // what a message counts beside its bytes
+	overhead   = 256      // what a message counts besides its bytes
 	mostQueued = 11       // datagrams, as in Linux
-	joined     = 16 << 10 // up to which size small pieces of a stream become one message
-	most       = 32 << 20 // bytes of all inboxes; beyond that each holds only scarce
+	joined     = 16 << 10 // up to this size, small pieces of a stream are joined to one message
+	most       = 32 << 20 // bytes of all inboxes; beyond that, each takes only scarce bytes
 )
 
-// taken is how many bytes all inboxes hold, with overhead.
+// taken is the size of all inboxes in bytes, overhead included.
 var taken atomic.Int64
 
-// inbox is what was sent to a socket and not received. Context: mu of the socket held.
+// inbox is the messages that were sent to a socket and not received yet. Context: mu of the socket
+// held.
 type inbox struct {
 	messages []*Message
 	bytes    int
@@ -37,8 +38,8 @@ type inbox struct {
 	deep     bool // takes any number of datagrams
 }
 
-// room is how much an inbox takes from a sender with that limit: one byte or more means
-// that a message fits as a whole.
+// room is how much more an inbox takes from a sender with that limit: one byte or more means that a
+// whole message fits.
 func (b *inbox) room(k Kind, limit int) int {
 	if taken.Load() > most {
 		limit = min(limit, scarce)
@@ -55,7 +56,7 @@ func (b *inbox) roomy(k Kind, limit int) bool {
 	return room > 0 && room >= b.cost*3
 }
 
-// add takes a message, of a stream what there is room for, and returns how much.
+// add takes a message, or the part of it that fits for a stream, and returns how much it took.
 //
 // Errors: EAGAIN.
 func (b *inbox) add(k Kind, m *Message, limit int) (int, error) {
@@ -77,7 +78,7 @@ func (b *inbox) add(k Kind, m *Message, limit int) (int, error) {
 	return n, nil
 }
 
-// join adds m to the last message where no receiver could tell.
+// join appends m to the last message if no receiver can tell the difference.
 func (b *inbox) join(k Kind, m *Message) bool {
 	if k != Stream || len(b.messages) == 0 || len(m.Files) > 0 {
 		return false
@@ -95,8 +96,8 @@ func (b *inbox) charge(n int) {
 	taken.Add(int64(n))
 }
 
-// drop takes n bytes off the front, which is the rest of the first message if whole.
-// Files go with the first bytes of their message.
+// drop removes n bytes from the front, or the rest of the first message if whole. Files go with the
+// first bytes of their message.
 func (b *inbox) drop(n int, whole bool) {
 	m := b.messages[0]
 	m.Data = m.Data[n:]
@@ -118,7 +119,7 @@ func (b *inbox) putBack(m *Message) {
 	b.charge(len(m.Data) + overhead)
 }
 
-// empty takes all out.
+// empty removes all messages and returns them.
 func (b *inbox) empty() []*Message {
 	all := b.messages
 	b.charge(-b.cost)

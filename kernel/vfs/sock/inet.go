@@ -7,16 +7,16 @@ import (
 	"sonde/kernel/abi"
 )
 
-// Sockets of AF_INET and AF_INET6 reach this machine and nothing else: there is no device,
-// no packet and no protocol. The addresses are 127.0.0.0/8 and ::1; a stream is the same as
-// one of AF_UNIX, a datagram goes into the inbox of whoever has its port.
+// Sockets of AF_INET and AF_INET6 reach only this machine: there is no device, no packet and no
+// protocol. The addresses are 127.0.0.0/8 and ::1; a stream works like one of AF_UNIX, and a
+// datagram goes into the inbox of the socket that has its port.
 //
 // Source: man ip(7), ipv6(7), tcp(7), udp(7); RFC 9293 §3.10.
 
-// mostUDP is how many bytes a datagram has at most: what IPv4 leaves.
+// mostUDP is the largest size of a datagram in bytes, as in IPv4.
 const mostUDP = 65507
 
-// How long a connection is tried while too many wait to be accepted, and how often.
+// How long and how often a connection is retried while too many connections wait to be accepted.
 const (
 	firstTry  = 10 * time.Millisecond
 	tryPause  = time.Second
@@ -45,7 +45,7 @@ func (a Addr) here() bool {
 	return a.any() || a.IP[0] == 127
 }
 
-// target returns where what is sent to a goes.
+// target returns the address that receives data sent to a.
 //
 // Errors: ENETUNREACH.
 func (a Addr) target() (Addr, error) {
@@ -64,11 +64,11 @@ func (o *Options) flagged(name uint64) bool { return o.Kept[Option(abi.SOL_SOCKE
 // Option is the number of an option in Options.Kept.
 func Option(level, name uint64) uint64 { return level<<32 | name&0xffffffff }
 
-// Dial begins to connect s, and says what became of the connection that was begun before:
-// the caller waits for poll.Out and asks again. A datagram socket is connected at once.
+// Dial starts to connect s, or returns the outcome of a connection that was started before: the
+// caller waits for poll.Out and calls it again. A datagram socket is connected at once.
 //
-// Errors: EINPROGRESS, EALREADY, EISCONN, ECONNREFUSED, ECONNABORTED, ETIMEDOUT,
-// ENETUNREACH, EADDRNOTAVAIL; EINVAL for a socket that listens.
+// Errors: EINPROGRESS, EALREADY, EISCONN, ECONNREFUSED, ECONNABORTED, ETIMEDOUT, ENETUNREACH,
+// EADDRNOTAVAIL; EINVAL for a socket that listens.
 func (s *Socket) Dial(a Addr, cred Cred) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -94,7 +94,7 @@ func (s *Socket) Dial(a Addr, cred Cred) error {
 	return syscall.EINPROGRESS
 }
 
-// outcome tells once how a connection came out. told is false if s can begin one.
+// outcome returns the outcome of a connection once. told is false if s can start one.
 func (s *Socket) outcome() (told bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Socket) outcome() (told bool, err error) {
 	case s.dialled == failed:
 		err := s.err
 		if err == 0 {
-			err = syscall.ECONNABORTED // SO_ERROR has told why
+			err = syscall.ECONNABORTED // SO_ERROR has returned the reason
 		}
 		s.dialled, s.err, s.ended, s.mute = 0, 0, false, false
 		return true, err
@@ -116,7 +116,7 @@ func (s *Socket) outcome() (told bool, err error) {
 	return err != nil, err
 }
 
-// attempt connects s to a, or tries again after a pause if too many wait there.
+// attempt connects s to a, or tries again after a pause if too many connections wait there.
 func (s *Socket) attempt(a Addr, cred Cred, pause time.Duration, until time.Time) {
 	if s.stage() != connecting {
 		return
@@ -142,7 +142,7 @@ func (s *Socket) stage() state {
 	return s.state
 }
 
-// miss ends the try to connect.
+// miss records that connecting failed.
 func (s *Socket) miss(why syscall.Errno) {
 	s.update(func() {
 		if s.state == connecting {
@@ -152,9 +152,9 @@ func (s *Socket) miss(why syscall.Errno) {
 	s.queue.Notify(all)
 }
 
-// choosePort gives s a free port, if it has none, and the address ip, if it has none.
+// choosePort gives s a free port if it has none, and the address ip if it has none.
 //
-// Errors: EADDRNOTAVAIL when no port is free.
+// Errors: EADDRNOTAVAIL if no port is free.
 func (s *Socket) choosePort(ip [16]byte) error {
 	a := s.Addr()
 	if a.Port == 0 {
@@ -171,20 +171,20 @@ func (s *Socket) choosePort(ip [16]byte) error {
 	return nil
 }
 
-// reject is what becomes of a stream of the Internet that sends to an end that is closed:
-// the first call succeeds, as the answer is still to come.
+// reject handles a stream of the Internet that sends to a closed end: the first call succeeds,
+// because the reset is still on its way.
 func (s *Socket) reject() {
 	s.update(func() { s.ended, s.mute, s.err = true, true, syscall.EPIPE })
 	s.queue.Notify(all)
 }
 
-// resets reports whether closing s throws away what is on its way.
+// resets reports whether closing s discards data that is on its way.
 func (s *Socket) resets() bool {
 	o := s.Options()
 	return s.Internet() && o.Linger.On != 0 && o.Linger.Seconds == 0
 }
 
-// inherit gives a connection the options of the socket that listened.
+// inherit gives a connection the options of the listening socket.
 func (s *Socket) inherit(from Options) {
 	if s.Internet() {
 		s.Change(func(o *Options) { *o = from })

@@ -45,7 +45,7 @@ func listens(t *testing.T, backlog int) (*Socket, Addr) {
 	return l, l.Addr()
 }
 
-// connection returns both ends of one.
+// connection returns both ends of a connection.
 func connection(t *testing.T) (client, server *vfs.File) {
 	t.Helper()
 	l, a := listens(t, 1)
@@ -144,7 +144,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestOwnAddressFirst: of two that share a port, the one with just that address receives.
+// TestOwnAddressFirst: of two sockets that share a port, the one with the exact address receives.
 func TestOwnAddressFirst(t *testing.T) {
 	clean(t)
 	for i, order := range [][2]byte{{0, 1}, {1, 0}} {
@@ -169,7 +169,7 @@ func TestOwnAddressFirst(t *testing.T) {
 	}
 }
 
-// TestFullBacklog: a connection is tried again, and given up when it is closed.
+// TestFullBacklog: a connection is retried, and abandoned when its socket is closed.
 func TestFullBacklog(t *testing.T) {
 	clean(t)
 	l, a := listens(t, 0)
@@ -199,7 +199,7 @@ func TestPortsAreShared(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		kind   Kind
-		a, b   byte // the last bytes of addresses; 0: all
+		a, b   byte // the last byte of each address; 0: all addresses
 		reuse  bool
 		listen bool
 		err    error
@@ -308,7 +308,7 @@ func TestDatagramsByPort(t *testing.T) {
 	}
 }
 
-// TestRefusedDatagramWakes: whoever waits on a socket is woken when nobody takes what it sent,
+// TestRefusedDatagramWakes: a waiter on a socket is woken if its datagram finds no receiver,
 // whether it waits to read or to write.
 func TestRefusedDatagramWakes(t *testing.T) {
 	clean(t)
@@ -329,8 +329,8 @@ func TestRefusedDatagramWakes(t *testing.T) {
 	}
 }
 
-// TestPortsUnderPressure: connections are begun, accepted and closed, and the listener
-// with them; nothing is left.
+// TestPortsUnderPressure: connections are started, accepted and closed, and their listener is
+// closed; no port remains in use.
 func TestPortsUnderPressure(t *testing.T) {
 	clean(t)
 	var wg sync.WaitGroup

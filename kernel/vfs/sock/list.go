@@ -24,14 +24,15 @@ func Print(w io.Writer) {
 	}
 }
 
-// What /proc/net/unix shows: that it listens; how far it has come.
+// Values that /proc/net/unix shows: the flag of a listening socket, and the state of the
+// connection.
 const (
 	acceptsFlag    = 1 << 16
 	unconnectedNum = 1
 	connectedNum   = 3
 )
 
-// line is the one of s.
+// line is the line of s.
 func (s *Socket) line() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

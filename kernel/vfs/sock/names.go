@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// names has the sockets that have a name without a file, and all sockets.
+// names has the sockets whose names are not files, and all sockets.
 var names = struct {
 	mu sync.Mutex
 	// guarded by mu:
@@ -17,10 +17,10 @@ var names = struct {
 	all   map[*Socket]struct{}
 	next  int // where the search for a free name goes on
 	ports map[port][]*claim
-	port  int // the last one that was given to a socket that asked for none
+	port  int // the last port that was given to a socket that asked for any
 }{bound: map[bound]*Socket{}, all: map[*Socket]struct{}{}, ports: map[port][]*claim{}, port: firstFree}
 
-// bound is a name: sockets of another kind can have the same.
+// bound is a name with the kind of socket: sockets of different kinds can have the same name.
 type bound struct {
 	Addr
 	kind Kind
@@ -38,7 +38,7 @@ func delist(s *Socket) {
 	delete(names.all, s)
 }
 
-// enlisted returns all sockets, those included that wait to be accepted.
+// enlisted returns all sockets, including those that wait to be accepted.
 func enlisted() (all []*Socket) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -48,17 +48,17 @@ func enlisted() (all []*Socket) {
 	return all
 }
 
-// Name is the file of a socket.
+// Name is the file in the tree that is the name of a socket.
 type Name struct {
 	vfs.Anonymous
 
 	mu     sync.Mutex
-	socket *Socket // guarded by mu; nil when it is closed
+	socket *Socket // guarded by mu; nil if it is closed
 }
 
 // Named returns the socket of a node.
 //
-// Errors: ECONNREFUSED for what is no socket's, or one's that is closed.
+// Errors: ECONNREFUSED if the node is not a socket's, or the socket is closed.
 func Named(n vfs.Node) (*Socket, error) {
 	name, ok := n.(*Name)
 	if !ok {
@@ -78,12 +78,12 @@ func (n *Name) set(s *Socket) {
 	n.socket = s
 }
 
-// NewName returns the node of a socket that is gone, as mknod makes one.
+// NewName returns a node of a socket without a socket, as mknod makes one.
 func NewName(perm fs.FileMode) *Name {
 	return &Name{Anonymous: vfs.NewNode(fs.ModeSocket | perm)}
 }
 
-// Find returns the socket, of the kind of s, with a name without a file.
+// Find returns the socket with that name, of the same kind as s; the name is not a file.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) Find(a Addr) (*Socket, error) {
@@ -95,9 +95,9 @@ func (s *Socket) Find(a Addr) (*Socket, error) {
 	return nil, syscall.ECONNREFUSED
 }
 
-// BindFile gives s a name with a file: add puts the node into the tree.
+// BindFile gives s a name that is a file: add puts the node into the tree.
 //
-// Errors: EINVAL when it has one; EADDRINUSE; those of add.
+// Errors: EINVAL if it has a name; EADDRINUSE; those of add.
 func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -113,9 +113,9 @@ func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) er
 	return nil
 }
 
-// Bind gives s a name without a file. If it is empty, Bind chooses one.
+// Bind gives s a name that is not a file. If it is empty, Bind chooses one.
 //
-// Errors: EINVAL when it has one; EADDRINUSE.
+// Errors: EINVAL if it has a name; EADDRINUSE.
 func (s *Socket) Bind(a Addr) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
@@ -152,7 +152,7 @@ func (s *Socket) bindPort(a Addr) error {
 	return err
 }
 
-// register enters the name, which it chooses if a has none.
+// register records the name, which it chooses if a has none.
 func (s *Socket) register(a Addr) (Addr, error) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *Socket) register(a Addr) (Addr, error) {
 	return a, syscall.ENOSPC
 }
 
-// unname takes the name away.
+// unname removes the name.
 func (s *Socket) unname() {
 	var addr Addr
 	var file *Name
@@ -214,7 +214,7 @@ func (s *Socket) Peer() (Addr, error) {
 	return peer.Addr(), nil
 }
 
-// aimedAt returns where a datagram socket of the Internet is connected to.
+// aimedAt returns the address that a datagram socket of the Internet is connected to.
 func (s *Socket) aimedAt() Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()

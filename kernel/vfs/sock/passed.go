@@ -10,17 +10,17 @@ import (
 // mostPassed bounds the files in all messages together.
 const mostPassed = 16 << 10
 
-// passing is the account of files that are in messages. Its lock is held by whoever puts
-// files into a message or takes them out, so that what collect sees stays as it is: the
-// only way to a socket that no descriptor refers to is out of a message.
+// passing counts the files that are in messages. Code that puts files into a message or takes them
+// out holds its lock, so that collect sees a consistent state: a socket that no descriptor refers
+// to can be reached only through a message.
 var passing = struct {
 	mu sync.Mutex
 	// guarded by mu:
 	files   int               // in messages
-	sockets map[*vfs.File]int // those that are sockets: in how many messages
+	sockets map[*vfs.File]int // the sockets among them: in how many messages
 }{sockets: map[*vfs.File]int{}}
 
-// register says that files are in a message from now on.
+// register counts files that are put into a message.
 //
 // Errors: ETOOMANYREFS.
 func register(files []*vfs.File) error {
@@ -41,7 +41,7 @@ func register(files []*vfs.File) error {
 	return nil
 }
 
-// unregister says that files are in a message no more.
+// unregister counts files that are taken out of a message.
 func unregister(files []*vfs.File) {
 	if len(files) == 0 {
 		return
@@ -65,8 +65,7 @@ func Passed() int {
 	return passing.files
 }
 
-// copyFiles returns the files that came with the first n bytes, with a hold for the
-// receiver.
+// copyFiles returns the files that came with the first n bytes, held for the receiver.
 func (s *Socket) copyFiles(n int) (files []*vfs.File) {
 	passing.mu.Lock()
 	defer passing.mu.Unlock()
@@ -85,16 +84,16 @@ func (s *Socket) copyFiles(n int) (files []*vfs.File) {
 	return files
 }
 
-// discarded are files whose messages nobody will receive. To close one may discard
-// others: they wait here, so that a long chain of sockets in sockets needs no deep stack.
+// discarded is the files of messages that nobody will receive. Closing one may discard others: they
+// are queued here, so that a long chain of sockets in sockets needs no deep stack.
 var discarded struct {
 	mu sync.Mutex
 	// guarded by mu:
 	files  []*vfs.File
-	closer bool // a goroutine closes them
+	closer bool // a goroutine is closing them
 }
 
-// discard lets go of messages.
+// discard frees messages that will not be received.
 func discard(all []*Message) {
 	var files []*vfs.File
 	for _, m := range all {
@@ -105,7 +104,7 @@ func discard(all []*Message) {
 	CloseAll(files)
 }
 
-// CloseAll closes files that came in a message, and what turns out to be unreachable.
+// CloseAll closes files that came in a message, and sockets that become unreachable by that.
 func CloseAll(files []*vfs.File) {
 	if len(files) == 0 || !queueUp(files) {
 		return
@@ -121,7 +120,7 @@ func CloseAll(files []*vfs.File) {
 	}
 }
 
-// queueUp reports whether the caller is to close them.
+// queueUp queues files, and reports whether the caller must close them.
 func queueUp(files []*vfs.File) bool {
 	discarded.mu.Lock()
 	defer discarded.mu.Unlock()
@@ -131,7 +130,7 @@ func queueUp(files []*vfs.File) bool {
 	return first
 }
 
-// next returns a file to close; nil when all are.
+// next returns a file to close; nil if there is none.
 func next() *vfs.File {
 	discarded.mu.Lock()
 	defer discarded.mu.Unlock()
@@ -145,8 +144,8 @@ func next() *vfs.File {
 	return f
 }
 
-// isClosing reports whether a goroutine closes what was discarded; it looks for what is
-// unreachable when it is done.
+// isClosing reports whether a goroutine is closing discarded files; it searches for unreachable
+// sockets afterwards.
 func isClosing() bool {
 	discarded.mu.Lock()
 	defer discarded.mu.Unlock()

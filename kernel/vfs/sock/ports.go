@@ -7,24 +7,24 @@ import (
 	"sonde/kernel/abi"
 )
 
-// A port is what sockets of one family and kind share out among themselves.
+// A port is shared out among the sockets of one family and kind.
 type port struct {
 	family uint16
 	kind   Kind
 	number uint16
 }
 
-// claim is a socket that has a port. Context: names.mu held.
+// claim is the use of a port by a socket. Context: names.mu held.
 type claim struct {
 	s      *Socket
 	addr   Addr
-	peer   Addr // of a datagram socket: where it takes something from; zero: anywhere
+	peer   Addr // of a datagram socket: the address that it receives from; zero: any
 	reuse  bool // SO_REUSEADDR
 	share  bool // SO_REUSEPORT
 	listen bool
 }
 
-// The ports that are given to sockets that ask for none, as in Linux.
+// The range of ports for sockets that ask for any, as in Linux.
 const (
 	firstFree = 32768
 	lastFree  = 60999
@@ -52,7 +52,7 @@ func (s *Socket) claim(a Addr) (Addr, error) {
 	if a.Port != 0 {
 		return a, c.enter()
 	}
-	c.reuse, c.share = false, false // a free port is nobody's
+	c.reuse, c.share = false, false // a free port has no other users
 	for range lastFree - firstFree + 1 {
 		names.port = firstFree + (names.port-firstFree+1)%(lastFree-firstFree+1)
 		c.addr.Port = uint16(names.port)
@@ -67,7 +67,7 @@ func (s *Socket) claim(a Addr) (Addr, error) {
 // key is the port of c. Context: names.mu held, for all of these.
 func (c *claim) key() port { return port{c.s.family, c.s.kind, c.addr.Port} }
 
-// enter makes c one of those that have its port.
+// enter adds c to the claims on its port.
 func (c *claim) enter() error {
 	if c.disputed() {
 		return syscall.EADDRINUSE
@@ -90,7 +90,7 @@ func (s *Socket) claimed(a Addr) *claim {
 	return nil
 }
 
-// readdress tells that s, which has a port, has the address a now.
+// readdress records the new address a of s, which has a port.
 func (s *Socket) readdress(a Addr) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -99,9 +99,9 @@ func (s *Socket) readdress(a Addr) {
 	}
 }
 
-// opens makes the port of s, whose address is a, one that others can connect to.
+// opens lets others connect to the port of s, whose address is a.
 //
-// Errors: EADDRINUSE when another socket listens there.
+// Errors: EADDRINUSE if another socket listens there.
 func (s *Socket) opens(a Addr) error {
 	names.mu.Lock()
 	defer names.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Socket) opens(a Addr) error {
 	return nil
 }
 
-// release gives the port of s back.
+// release frees the port of s.
 func (s *Socket) release(a Addr) {
 	c := s.claimed(a)
 	if c == nil {
@@ -130,14 +130,15 @@ func (s *Socket) release(a Addr) {
 	}
 }
 
-// listener returns the socket that listens at a: at that address rather than at all.
+// listener returns the socket that listens at a; one at that address is preferred to one at all
+// addresses.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) listener(a Addr) (*Socket, error) {
 	return s.best(a, func(c *claim) int { return b2i(c.listen) })
 }
 
-// best returns the socket at the address a that score thinks most of; 0 is none.
+// best returns the socket at the address a with the highest score; 0 excludes one.
 //
 // Errors: ECONNREFUSED.
 func (s *Socket) best(a Addr, score func(c *claim) int) (*Socket, error) {

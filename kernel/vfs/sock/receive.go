@@ -7,29 +7,29 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// Want is what a receiver asks for.
+// Want is what a receive call asks for.
 type Want struct {
-	Len  int  // bytes, of a message at most
-	Peek bool // leave it there
-	// Put stores b, which comes behind off bytes, and returns how much of it: less only
-	// with an error. What it did not store stays there.
+	Len  int  // bytes; of a message, at most so many
+	Peek bool // leave the data in the inbox
+	// Put stores b, which follows off bytes, and returns how many bytes it stored: fewer only with
+	// an error. The rest stays in the inbox.
 	Put func(off int, b []byte) (int, error)
 }
 
-// Received is what there was.
+// Received is the result of a receive call.
 type Received struct {
-	N     int         // bytes that Put has stored
-	Full  int         // bytes that the message had; of a stream, N
+	N     int         // bytes stored by Put
+	Full  int         // length of the message; of a stream, N
 	From  Addr        // of a datagram
-	Cred  Cred        // of the sender; of the first byte's, in a stream
-	Files []*vfs.File // the receiver's to close
+	Cred  Cred        // of the sender; in a stream, that of the first byte's sender
+	Files []*vfs.File // to be closed by the receiver
 }
 
-// Receive gives what has come: of a stream, up to the end of what came with files, or to
-// another sender's bytes; of other kinds, one message. No bytes and no error are the end
-// of a stream or connection, or an empty message.
+// Receive returns data from the inbox: of a stream, up to the end of the bytes that came with
+// files, or to bytes of another sender; of other kinds, one message. No bytes and no error mean the
+// end of a stream or connection, or an empty message.
 //
-// Errors: EAGAIN when there is nothing; EINVAL, ENOTCONN for what is not connected;
+// Errors: EAGAIN if there is nothing; EINVAL, ENOTCONN for a socket that is not connected;
 // ECONNRESET; those of Put if it stored nothing.
 func (s *Socket) Receive(w Want) (Received, error) {
 	s.reading.Lock()
@@ -55,7 +55,7 @@ func (s *Socket) Receive(w Want) (Received, error) {
 	return r, nil
 }
 
-// look returns the bytes that a receiver gets, piece by piece.
+// look returns the bytes for a receiver, piece by piece.
 func (s *Socket) look(w Want) (parts [][]byte, r Received, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Socket) look(w Want) (parts [][]byte, r Received, err error) {
 	return parts, r, nil
 }
 
-// nothing is why there is nothing, nil for the end. Context: mu held.
+// nothing returns why there is nothing to receive, nil at the end. Context: mu held.
 func (s *Socket) nothing() error {
 	switch {
 	case s.err != 0:
@@ -106,8 +106,8 @@ func (s *Socket) nothing() error {
 	return syscall.EAGAIN
 }
 
-// finish takes n bytes, or a message, off the inbox, and returns the files that came
-// with them. Context: reading held.
+// finish removes n bytes, or a message, from the inbox, and returns the files that came with them.
+// Context: reading held.
 func (s *Socket) finish(w Want, n int) []*vfs.File {
 	if w.Peek {
 		return s.copyFiles(n)
@@ -123,7 +123,7 @@ func (s *Socket) finish(w Want, n int) []*vfs.File {
 	return files
 }
 
-// consume is finish; roomy says whether senders are to be told.
+// consume is finish; roomy says whether to tell senders that there is space.
 func (s *Socket) consume(n int) (files []*vfs.File, peer *Socket, roomy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

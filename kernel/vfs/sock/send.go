@@ -6,13 +6,12 @@ import (
 	"sonde/kernel/poll"
 )
 
-// Send sends m, to a socket other than the one that s is connected to if to is not nil.
-// It takes over the data, and returns how much of it is on its way: of a stream, perhaps
-// not all. The files are m's if there is no error, and else the caller's as before.
+// Send sends m; if to is not nil, to that socket instead of the one that s is connected to. It
+// takes over the data, and returns how many bytes it sent: of a stream, perhaps not all. If there
+// is no error the message owns the files; otherwise the caller keeps them.
 //
-// Errors: EAGAIN when there is no room; EPIPE when nothing can be sent any more;
-// ENOTCONN, EISCONN, EOPNOTSUPP, EMSGSIZE, ECONNREFUSED, ECONNRESET, EPERM,
-// ETOOMANYREFS.
+// Errors: EAGAIN if there is no space; EPIPE if nothing can be sent any more; ENOTCONN, EISCONN,
+// EOPNOTSUPP, EMSGSIZE, ECONNREFUSED, ECONNRESET, EPERM, ETOOMANYREFS.
 func (s *Socket) Send(m Message, to *Socket) (int, error) {
 	if s.Internet() && s.kind == Datagram {
 		return s.post(m)
@@ -34,14 +33,14 @@ func (s *Socket) Send(m Message, to *Socket) (int, error) {
 	}
 	if err != nil {
 		unregister(m.Files)
-		s.forsake(to, err)
+		s.disconnectFrom(to, err)
 		return 0, err
 	}
 	to.queue.Notify(poll.In)
 	return n, nil
 }
 
-// recipient returns where m goes, and how much that may hold of what s sends.
+// recipient returns the socket that receives m, and how much it may hold from s.
 func (s *Socket) recipient(m *Message, to *Socket) (*Socket, int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +73,7 @@ func (s *Socket) recipient(m *Message, to *Socket) (*Socket, int, error) {
 	return to, s.opts.Send, nil
 }
 
-// take puts m, which from sends, into the inbox of s.
+// take puts m, sent by from, into the inbox of s.
 func (s *Socket) take(from *Socket, m *Message, limit int) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +88,8 @@ func (s *Socket) take(from *Socket, m *Message, limit int) (int, error) {
 	return s.inbox.add(s.kind, m, limit)
 }
 
-// forsake disconnects a datagram socket from one that is gone.
-func (s *Socket) forsake(gone *Socket, err error) {
+// disconnectFrom ends the connection of a datagram socket to a closed one.
+func (s *Socket) disconnectFrom(gone *Socket, err error) {
 	if err != syscall.ECONNREFUSED {
 		return
 	}
@@ -99,7 +98,7 @@ func (s *Socket) forsake(gone *Socket, err error) {
 	}
 }
 
-// leave is forsake; told is a waiter that s has in the other's queue.
+// leave is disconnectFrom; told is the waiter that s has in the other's queue.
 func (s *Socket) leave(gone *Socket) (told *poll.Waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +109,8 @@ func (s *Socket) leave(gone *Socket) (told *poll.Waiter) {
 	return told
 }
 
-// Room returns what is ready when to, or what s is connected to, may take something of
-// s's; for a connection that waits to be made, when to may take that.
+// Room returns a source that is ready when to, or the socket that s is connected to, may take data
+// from s; for a connection that is being made, when to may take the connection.
 func (s *Socket) Room(to *Socket) poll.Source {
 	if to == nil {
 		return s
@@ -135,7 +134,7 @@ func (r roomIn) Poll() poll.Events {
 // Queue implements poll.Source.
 func (r roomIn) Queue() *poll.Queue { return &r.room }
 
-// accepts reports whether it makes sense to try again to send or to connect.
+// accepts reports whether retrying to send or to connect makes sense.
 func (s *Socket) accepts(limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// clean fails the test if it leaves something behind.
+// clean fails the test if sockets, files or ports are left over.
 func clean(t *testing.T) {
 	t.Helper()
 	files, bytes := vfs.Opened(), taken.Load()
 	t.Cleanup(func() {
 		for late := time.Now().Add(20 * time.Second); Passed() > 0 && time.Now().Before(late); {
-			time.Sleep(time.Millisecond) // until cycles have been looked for
+			time.Sleep(time.Millisecond) // until the search for cycles has run
 		}
 		if n := vfs.Opened() - files; n != 0 {
 			t.Errorf("%d files are left open", n)
@@ -52,7 +52,7 @@ func socketOf(t *testing.T, f *vfs.File) *Socket {
 	return s
 }
 
-// pass sends files beside a byte. They stay the caller's, too.
+// pass sends files with one byte. The caller keeps them, too.
 func pass(t *testing.T, to *vfs.File, files ...*vfs.File) error {
 	t.Helper()
 	for _, f := range files {
@@ -72,8 +72,8 @@ func receive(t *testing.T, f *vfs.File, n int) (string, Received, error) {
 	return b.String(), r, err
 }
 
-// TestStreamUnderPressure: bytes arrive in order and once, with writers and readers that
-// wait, both ways at once.
+// TestStreamUnderPressure: bytes arrive in order and once, with waiting writers and readers in both
+// directions.
 func TestStreamUnderPressure(t *testing.T) {
 	clean(t)
 	a, b := pair(t, Stream)
@@ -124,7 +124,7 @@ func TestStreamUnderPressure(t *testing.T) {
 	b.Close()
 }
 
-// TestClosingWakesThoseWhoWait, at either end, in all that waits.
+// TestClosingWakesThoseWhoWait: at either end, for every operation that waits.
 func TestClosingWakesThoseWhoWait(t *testing.T) {
 	for _, k := range []Kind{Stream, Seqpacket, Datagram} {
 		for _, own := range []bool{false, true} {
@@ -134,12 +134,12 @@ func TestClosingWakesThoseWhoWait(t *testing.T) {
 				_, err = vfs.Write(a, make([]byte, 1000))
 			}
 			var wg sync.WaitGroup
-			wg.Go(func() { // full
+			wg.Go(func() { // the inbox is full
 				if _, err := a.Write([]byte("x")); err == nil {
 					t.Errorf("%d, own %v: a write to a closed socket succeeds", k, own)
 				}
 			})
-			if own || k != Datagram { // to read from a datagram socket, others may come
+			if own || k != Datagram { // other senders may still write to a datagram socket
 				wg.Go(func() { a.Read(make([]byte, 1)) })
 			}
 			time.Sleep(5 * time.Millisecond)
@@ -205,8 +205,8 @@ func TestNamesMeet(t *testing.T) {
 	}
 }
 
-// TestConnectWhileClosing: whoever comes as the listener goes is refused or reset, and
-// nothing is left.
+// TestConnectWhileClosing: a connection that is made while the listener closes is refused or reset,
+// and nothing is left over.
 func TestConnectWhileClosing(t *testing.T) {
 	clean(t)
 	for range 200 {
@@ -238,7 +238,7 @@ func TestConnectWhileClosing(t *testing.T) {
 	}
 }
 
-// TestCyclesAreFound: sockets that only messages hold, which lie in such sockets.
+// TestCyclesAreFound: sockets held only by messages that lie in the inboxes of such sockets.
 func TestCyclesAreFound(t *testing.T) {
 	for name, tie := range map[string]func(a, b, c, d *vfs.File){
 		"itself":      func(a, b, c, d *vfs.File) { pass(t, b, a) },
@@ -262,7 +262,7 @@ func TestCyclesAreFound(t *testing.T) {
 	}
 }
 
-// TestReachableIsKept: a cycle that a descriptor leads to is none.
+// TestReachableIsKept: sockets that a descriptor leads to are not a garbage cycle.
 func TestReachableIsKept(t *testing.T) {
 	clean(t)
 	a, b := pair(t, Stream)
@@ -312,8 +312,8 @@ func TestLongChainNeedsNoStack(t *testing.T) {
 	last.Close()
 }
 
-// TestPassingUnderPressure: sockets are sent through each other, received and closed by
-// many at once, while cycles are looked for.
+// TestPassingUnderPressure: several goroutines send sockets through each other, receive and close
+// them while the search for cycles runs.
 func TestPassingUnderPressure(t *testing.T) {
 	clean(t)
 	a, b := pair(t, Seqpacket)
@@ -372,7 +372,7 @@ func vfsWrite(f *vfs.File) error {
 	return err
 }
 
-// TestMemoryIsBounded: when all inboxes together hold too much, each holds little.
+// TestMemoryIsBounded: if all inboxes together hold too much, each takes little.
 func TestMemoryIsBounded(t *testing.T) {
 	clean(t)
 	var all []*vfs.File

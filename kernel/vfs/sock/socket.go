@@ -18,7 +18,7 @@ const (
 	leastSend     = 4608
 	leastReceive  = 2304
 
-	scarce = 4096 // what an inbox holds when all together hold too much
+	scarce = 4096 // limit of an inbox if all together hold too much
 )
 
 // state is how far a socket has come.
@@ -32,7 +32,7 @@ const (
 	closed
 )
 
-// Socket is one end, or where others connect to.
+// Socket is one end of a connection, or a socket that listens.
 type Socket struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -40,10 +40,10 @@ type Socket struct {
 	kind   Kind
 
 	queue poll.Queue // waiters for this socket
-	room  poll.Queue // waiters until this socket takes something
+	room  poll.Queue // waiters for space in this socket
 
-	binding sync.Mutex // held while a name is given
-	reading sync.Mutex // held while a receiver copies
+	binding sync.Mutex // held while it gets a name
+	reading sync.Mutex // held while a receiver copies data
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -53,19 +53,19 @@ type Socket struct {
 	peer    *Socket
 	told    *poll.Waiter // of a datagram socket, in peer.room
 	inbox   inbox
-	ended   bool          // nothing more comes in
-	mute    bool          // nothing more goes out
-	err     syscall.Errno // told once
+	ended   bool          // no more data will arrive
+	mute    bool          // no more data can be sent
+	err     syscall.Errno // reported once
 	backlog int
-	pending []*Socket // connected to, and not accepted yet
+	pending []*Socket // connections that are not accepted yet
 	cred    Cred      // of the listening socket's owner
-	other   Cred      // of the other end's owner
+	other   Cred      // of the owner of the other end
 	opts    Options
 	dest    Addr     // of a datagram socket of the Internet that is connected
 	dialled progress // of a stream of the Internet
 }
 
-// progress is what connect has not told yet.
+// progress is the state of a connect that has not been reported yet.
 type progress uint8
 
 const (
@@ -73,7 +73,7 @@ const (
 	failed
 )
 
-// newSocket returns a socket that no descriptor refers to yet.
+// newSocket returns a socket without a descriptor.
 func newSocket(family uint16, kind Kind) *Socket {
 	s := &Socket{family: family, kind: kind, opts: Options{Send: defaultBuffer, Receive: defaultBuffer}}
 	s.Anonymous = vfs.NewAnonymous(fs.ModeSocket | 0777)
@@ -82,10 +82,10 @@ func newSocket(family uint16, kind Kind) *Socket {
 	return s
 }
 
-// New returns a socket, open. flag is O_NONBLOCK or 0.
+// New returns a socket as an open file. flag is O_NONBLOCK or 0.
 func New(family uint16, kind Kind, flag int) *vfs.File { return newSocket(family, kind).open(flag) }
 
-// Pair returns two sockets that are connected, open.
+// Pair returns two connected sockets as open files.
 func Pair(family uint16, kind Kind, cred Cred, flag int) (a, b *vfs.File) {
 	x, y := newSocket(family, kind), newSocket(family, kind)
 	x.join(y, cred)
@@ -102,7 +102,7 @@ func (s *Socket) open(flag int) *vfs.File {
 	return vfs.NewFile(s.Name("socket"), s, s, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
 }
 
-// Of returns the socket that f is.
+// Of returns the socket of f.
 //
 // Errors: ENOTSOCK.
 func Of(f *vfs.File) (*Socket, error) {
@@ -116,7 +116,7 @@ func Of(f *vfs.File) (*Socket, error) {
 func (s *Socket) Family() uint16 { return s.family }
 func (s *Socket) Kind() Kind     { return s.kind }
 
-// ReadAt implements vfs.Handle. Files that came along are closed.
+// ReadAt implements vfs.Handle. Files that came with the data are closed.
 func (s *Socket) ReadAt(p []byte, _ int64) (int, error) {
 	r, err := s.Receive(Want{Len: len(p), Put: func(off int, b []byte) (int, error) { return copy(p[off:], b), nil }})
 	CloseAll(r.Files)
@@ -143,7 +143,7 @@ func (s *Socket) Poll() poll.Events {
 	return ev
 }
 
-// pollOwn is what s knows itself: there may be room in the inbox of peer.
+// pollOwn is the events that depend on s only; the caller asks peer for space in its inbox.
 func (s *Socket) pollOwn() (ev poll.Events, peer *Socket, limit int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,15 +177,14 @@ func (s *Socket) pollOwn() (ev poll.Events, peer *Socket, limit int) {
 	return ev | poll.Out, s.peer, s.opts.Send
 }
 
-// roomy reports whether a sender with that limit is to be told that it may go on.
+// roomy reports whether to tell a sender with that limit that there is space.
 func (s *Socket) roomy(limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state == closed || s.ended || s.inbox.roomy(s.kind, limit)
 }
 
-// Buffered returns how many bytes can be read, for FIONREAD: of messages, those of the
-// first.
+// Buffered returns how many bytes can be read, for FIONREAD: for messages, the length of the first.
 func (s *Socket) Buffered() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,13 +231,13 @@ func (s *Socket) Close() error {
 	return nil
 }
 
-// LetGo implements vfs.Shared: what a message holds may be the last that holds s.
+// LetGo implements vfs.Shared: only messages may still hold s.
 func (s *Socket) LetGo() { collect() }
 
-// all are the events that the end of a socket may mean to others.
+// all is the events that the end of a socket may cause at others.
 const all = poll.In | poll.Out | poll.RdHup | poll.Err | poll.Hup
 
-// remains is what a socket leaves behind.
+// remains is what a closed socket leaves to clean up.
 type remains struct {
 	peer    *Socket
 	told    *poll.Waiter
@@ -246,7 +245,7 @@ type remains struct {
 	pending []*Socket
 }
 
-// end takes all out of s.
+// end removes everything from s.
 func (s *Socket) end() remains {
 	s.unname()
 	s.mu.Lock()
@@ -256,8 +255,8 @@ func (s *Socket) end() remains {
 	return r
 }
 
-// tell tells the other end that s is gone, and lets go of what nobody will read. reset
-// says that the connection is broken: it was never accepted, say.
+// tell tells the other end that s is closed, and discards unread messages. reset says that the
+// connection is broken: for example, it was never accepted.
 func (r remains) tell(s *Socket, reset bool) {
 	if r.told != nil {
 		r.peer.room.Remove(r.told)
@@ -268,7 +267,7 @@ func (r remains) tell(s *Socket, reset bool) {
 	discard(r.unread)
 }
 
-// lose: the other end is gone, with something unread or without.
+// lose records that the other end is closed, with unread data or without.
 func (s *Socket) lose(unread bool) {
 	s.update(func() {
 		s.ended = true
@@ -287,8 +286,8 @@ func (s *Socket) update(f func()) {
 	f()
 }
 
-// Options are what setsockopt sets and getsockopt returns; what is not here means
-// nothing to a socket of this machine, and is kept in Kept.
+// Options are the values of setsockopt and getsockopt. Those without effect on this machine are in
+// Kept.
 type Options struct {
 	Send, Receive         int // sizes of buffers, in bytes
 	PassCred              bool
@@ -309,14 +308,14 @@ func (s *Socket) Change(f func(o *Options)) {
 	s.update(func() { f(&s.opts) })
 }
 
-// SetSend sets the size of the buffer for sending to twice what a program asks for, in
-// bounds; SetReceive does so for the other one.
+// SetSend sets the size of the send buffer to twice what a program asks for, within bounds;
+// SetReceive does the same for the receive buffer.
 func (o *Options) SetSend(asked int32)    { o.Send = max(twice(asked), leastSend) }
 func (o *Options) SetReceive(asked int32) { o.Receive = max(twice(asked), leastReceive) }
 
 func twice(asked int32) int { return int(min(uint32(asked), defaultBuffer)) * 2 }
 
-// Err returns what has gone wrong, and forgets it.
+// Err returns the pending error, and clears it.
 func (s *Socket) Err() syscall.Errno {
 	s.mu.Lock()
 	defer s.mu.Unlock()

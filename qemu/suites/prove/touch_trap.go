@@ -12,7 +12,7 @@ import (
 )
 
 // enough is how many hits a breakpoint of the wide work gets.
-const enough = 30
+const enough = 3
 
 // touch is the pre-handler of a toucher.
 func touch(k *kprobes.Kprobe, _ *amd64.Regs) int {

@@ -3,12 +3,15 @@
 package prove
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"sonde/kernel/mm"
@@ -55,26 +58,22 @@ func (p *prover) wide(from, to int) {
 	touchers := p.touchers(from, to)
 	p.jumps(false)
 	done := removing(touchers) // from now on: registering executes much with breakpoints, too
-	if err := kprobes.RegisterKprobes(pointers(touchers)); err != nil {
-		done()
-		p.finding("%d breakpoints at once: %v", len(touchers), err)
-		return
-	}
+	set := p.breakAt(touchers)
 	if wrong := differs(p.steps, p.tour("a breakpoint on each instruction", true), p.want); wrong != "" {
 		p.finding("a breakpoint on each instruction: another result of %s", wrong)
 	}
 	done()
-	kprobes.UnregisterKprobes(pointers(touchers))
+	kprobes.UnregisterKprobes(pointers(set))
 	p.jumps(true)
-	p.touched(touchers)
+	p.touched(set)
 }
 
-// moreSlots gives half of the memory for probes to slots: most of it is for detours, of which
-// there are few here.
+// moreSlots gives most of the memory for probes to slots: usually most of it is for detours, of
+// which there are few here.
 func moreSlots() {
-	half := mm.Slots.Start + mm.SlotBytes/2
-	machine.This.Detours = text.NewPool(mm.Slots.Start, half, machine.DetourSize)
-	machine.This.Slots = text.NewPool(half, mm.Slots.End, machine.SlotSize)
+	slots := mm.Slots.Start + mm.SlotBytes/8
+	machine.This.Detours = text.NewPool(mm.Slots.Start, slots, machine.DetourSize)
+	machine.This.Slots = text.NewPool(slots, mm.Slots.End, machine.SlotSize)
 }
 
 // lines reads the wide work.
@@ -167,6 +166,31 @@ func (p *prover) touchers(from, to int) (list []*toucher) {
 	}
 	p.count("refused", refused)
 	return list
+}
+
+// breakAt registers the breakpoints and returns those that are there. That an instruction's operand
+// is within reach of no slot is only known when it is to get one.
+func (p *prover) breakAt(list []*toucher) (set []*toucher) {
+	refused := 0
+	for some := range slices.Chunk(list, 1000) {
+		if kprobes.RegisterKprobes(pointers(some)) == nil {
+			set = append(set, some...)
+			continue
+		}
+		for _, t := range some {
+			switch err := kprobes.RegisterKprobe(&t.k); {
+			case err == nil:
+				set = append(set, t)
+			case errors.Is(err, syscall.EILSEQ):
+				refused++
+			default:
+				p.finding("%d breakpoints at once: %v", len(set), err)
+				return set
+			}
+		}
+	}
+	p.count("refused-when-registered", refused)
+	return set
 }
 
 func pointers(list []*toucher) []*kprobes.Kprobe {

@@ -34,23 +34,21 @@ func shell(t *suites.T, line string) string {
 
 // logged returns what a line of the shell adds to the log.
 func logged(t *suites.T, line string) string {
-	before := shell(t, "dmesg")
-	shell(t, line)
-	return strings.TrimPrefix(shell(t, "dmesg"), before)
+	return logWhile(t, func() { shell(t, line) })
 }
 
 // loaded loads a module, unloads it when each of its probes has been hit, and returns what
 // that adds to the log.
 func loaded(t *suites.T, module string) string {
-	before := shell(t, "dmesg")
-	shell(t, "insmod "+module)
-	t.Until("hits", func() bool {
-		all := uprobes.All()
-		return len(all) > 0 && !slices.ContainsFunc(all, func(i uprobes.Info) bool { return i.Ledger.Handled < 3 })
+	return logWhile(t, func() {
+		shell(t, "insmod "+module)
+		t.Until("hits", func() bool {
+			all := uprobes.All()
+			return len(all) > 0 && !slices.ContainsFunc(all, func(i uprobes.Info) bool { return i.Ledger.Handled < 3 })
+		})
+		name, _, _ := strings.Cut(module, " ")
+		shell(t, "rmmod "+name)
 	})
-	name, _, _ := strings.Cut(module, " ")
-	shell(t, "rmmod "+name)
-	return strings.TrimPrefix(shell(t, "dmesg"), before)
 }
 
 // wants checks that lines, as patterns, are in text in that order.

@@ -40,11 +40,11 @@ type Op struct {
 	target uint64 // of a direct branch
 }
 
-// New returns the emulation of in, which stands at addr. False: there is none,
-// because in is of another kind or its operand is not certain.
+// New returns the emulation of in at address addr; false if there is none, because in is of another
+// kind or its operand is not certain.
 //
-// CLI and STI are emulated as ring 0 executes them; in ring 3 they fault, so do
-// not emulate them there.
+// CLI and STI are emulated as ring 0 executes them; in ring 3 they fault, so do not emulate them
+// there.
 //
 // Context: any.
 func New(in *insn.Inst, addr uint64) (Op, bool) {
@@ -61,13 +61,13 @@ func New(in *insn.Inst, addr uint64) (Op, bool) {
 	return op, true
 }
 
-// Seg returns the segment whose base Loads needs, SegNone mostly.
+// Seg returns the segment whose base Loads needs, usually SegNone.
 //
 // Context: any.
 func (op *Op) Seg() insn.Seg { return op.mem.Seg }
 
-// Loads returns the address of the 8 bytes that the instruction loads. base is
-// that of the segment Seg. False: it loads nothing.
+// Loads returns the address of the 8 bytes that the instruction loads; false if it loads nothing.
+// base is the base of the segment Seg.
 //
 // Context: any, including trap context.
 func (op *Op) Loads(r *amd64.Regs, base uint64) (addr uint64, ok bool) {
@@ -82,7 +82,7 @@ func (op *Op) Loads(r *amd64.Regs, base uint64) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Pushes returns what the instruction stores at SP-8. False: it stores nothing.
+// Pushes returns what the instruction stores at SP-8; false if it stores nothing.
 //
 // Context: any, including trap context.
 func (op *Op) Pushes(r *amd64.Regs) (v uint64, ok bool) {
@@ -95,8 +95,8 @@ func (op *Op) Pushes(r *amd64.Regs) (v uint64, ok bool) {
 	return 0, false
 }
 
-// Finish does to r what the instruction does to registers, flags and IP. loaded
-// is what stands at the address that Loads gave, if it gave one.
+// Finish changes r as the instruction changes registers, flags and IP. loaded is the value at the
+// address that Loads returned, if any.
 //
 // Context: any, including trap context.
 // Source:  Intel SDM vol. 2, "CALL", "Jcc", "JMP", "LOOP/LOOPcc", "RET".
@@ -131,7 +131,7 @@ func (op *Op) Finish(r *amd64.Regs, loaded uint64) {
 	r.IP = to
 }
 
-// indirect returns where an indirect branch goes.
+// indirect returns the target of an indirect branch.
 func (op *Op) indirect(r *amd64.Regs, loaded uint64) uint64 {
 	if op.hasMem {
 		return loaded
@@ -141,8 +141,8 @@ func (op *Op) indirect(r *amd64.Regs, loaded uint64) uint64 {
 	return regs[op.in.RMReg()&15]
 }
 
-// What POPF loads, in ring 3 and in ring 0. TF is left out: the caller
-// decides about it.
+// The flags that POPF loads, in ring 3 and in ring 0. TF is not among them: the caller decides
+// about it.
 //
 // Source: Intel SDM vol. 2, "POPF/POPFD/POPFQ".
 const (
@@ -151,8 +151,7 @@ const (
 	popKernel = popUser | amd64.RFLAGS_IF | amd64.RFLAGS_IOPL
 )
 
-// flags is pushf, popf, cli and sti. The interrupted code's flags are in r, not
-// in the CPU: TF and IF are as it has them.
+// flags executes pushf, popf, cli and sti. It uses the flags in r, not the CPU's.
 func (op *Op) flags(r *amd64.Regs, loaded uint64) {
 	switch {
 	case op.in.IsPushf():

@@ -15,7 +15,7 @@ const (
 	base = 0xAB_0000_0000 // of FS and GS
 )
 
-// start is what each case begins with.
+// start is the registers at the start of each case.
 func start() amd64.Regs {
 	return amd64.Regs{
 		AX: 0x11110, CX: 2, DX: 0x22220, BX: 0x33330, SP: sp, BP: 0x44440, SI: 0x55550, DI: 0x66660,
@@ -29,8 +29,8 @@ const (
 	loaded = 0x123456 // what stands at any address that is loaded from
 )
 
-// cases are golden: code, what it loads from and pushes (0: nothing), and what
-// it does to the registers beside IP.
+// cases are golden: code, what it loads and pushes (0: nothing), and its effect on the registers
+// other than IP.
 var cases = []struct {
 	name, code string
 	regs       func(r *amd64.Regs) // before
@@ -86,7 +86,7 @@ func down(r *amd64.Regs) { r.SP -= 8 }
 
 func flags(f uint64) func(*amd64.Regs) { return func(r *amd64.Regs) { r.Flags = fixed | f } }
 
-// decode returns the emulation of code, which stands at addr.
+// decode returns the emulation of code at addr.
 func decode(t *testing.T, code string) (Op, bool) {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(code, " ", ""))
@@ -129,7 +129,7 @@ func TestEveryInstruction(t *testing.T) {
 			if pushes != (c.push != 0) || push != c.push {
 				t.Errorf("pushes %#x, %v; want %#x", push, pushes, c.push)
 			}
-			// An access that fails leaves everything as it was.
+			// A failed access changes nothing.
 			if r != before {
 				t.Errorf("changed before the accesses are done:\n%+v\n%+v", r, before)
 			}

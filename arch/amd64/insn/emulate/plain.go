@@ -5,13 +5,13 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// Plain is an instruction that moves one value between registers, or between a
-// register and the stack: PUSH and POP of registers and immediates, LEAVE, LEA, MOV
-// between registers and of immediates, and those that set or clear CF and DF. It is
-// executed in the three steps of an Op. The zero Plain is none.
+// Plain is an instruction that moves one value between registers, or between a register and the
+// stack: PUSH and POP of registers and immediates, LEAVE, LEA, MOV between registers and of
+// immediates, and those that set or clear CF and DF. It is executed in the three steps of an Op.
+// The zero Plain is not an instruction.
 //
-// A copy would do the same. Where the copy has to be in the memory of a program,
-// and entered and left, the emulation is simpler, and no slower.
+// Executing a copy would have the same effect. But if the copy must be in a program's memory, and
+// be entered and left, the emulation is simpler, and not slower.
 type Plain struct {
 	kind  plain
 	wide  bool // 64 bits are written, not 32 that clear the upper half
@@ -31,13 +31,12 @@ const (
 	push
 	pop
 	leave
-	clearFlags // value: which
+	clearFlags // value: the flags to clear
 	setFlags
 	flipFlags
 )
 
-// NewPlain returns the emulation of in, which stands at addr. False: it is of
-// another kind.
+// NewPlain returns the emulation of in at address addr; false if it is of another kind.
 //
 // Context: any.
 func NewPlain(in *insn.Inst, addr uint64) (Plain, bool) {
@@ -57,7 +56,7 @@ func NewPlain(in *insn.Inst, addr uint64) (Plain, bool) {
 // low is the register in the low three bits of the opcode.
 func low(in *insn.Inst) int8 { return int8(in.Opcode&7 | in.REX&insn.REXB<<3) }
 
-// stack fills in what goes to or comes from the stack.
+// stack decodes instructions that push or pop.
 func (p *Plain) stack(in *insn.Inst) plain {
 	switch op := in.Opcode; {
 	case op&^7 == 0x50:
@@ -84,7 +83,7 @@ func (p *Plain) stack(in *insn.Inst) plain {
 	return noPlain
 }
 
-// moves fills in the others.
+// moves decodes moves between registers.
 func (p *Plain) moves(in *insn.Inst) plain {
 	switch op := in.Opcode; {
 	case op == 0x89 && in.Mod() == 3:
@@ -109,7 +108,7 @@ func (p *Plain) moves(in *insn.Inst) plain {
 	return p.bits(in)
 }
 
-// bits fills in what changes single flags.
+// bits decodes instructions that change single flags.
 func (p *Plain) bits(in *insn.Inst) plain {
 	p.value = amd64.RFLAGS_CF
 	switch in.Opcode {
@@ -157,7 +156,7 @@ func (p *Plain) source(r *amd64.Regs) uint64 {
 	return *r.Register(p.from)
 }
 
-// Finish does to r what the instruction does to registers, flags and IP.
+// Finish changes r as the instruction changes registers, flags and IP.
 //
 // Context: any.
 // Source:  Intel SDM vol. 2, "LEA", "LEAVE", "MOV", "POP", "PUSH".
@@ -173,7 +172,7 @@ func (p *Plain) Finish(r *amd64.Regs, loaded uint64) {
 	case push:
 		r.SP -= 8
 	case pop:
-		r.SP += 8 // first: POP RSP has its value from the stack
+		r.SP += 8 // first, because POP RSP loads it from the stack
 		*r.Register(p.to) = loaded
 	case leave:
 		r.SP, r.BP = r.BP+8, loaded
@@ -186,7 +185,7 @@ func (p *Plain) Finish(r *amd64.Regs, loaded uint64) {
 	}
 }
 
-// set writes the register that is written.
+// set stores v in the destination register.
 func (p *Plain) set(r *amd64.Regs, v uint64) {
 	if !p.wide {
 		v = uint64(uint32(v))
