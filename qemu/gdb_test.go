@@ -32,7 +32,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	defer machine.Wait()
 	defer cancel()
 	said.await(t, "waiting for gdb", 1)
-	for range 100 { // until QEMU listens
+	for range 3000 { // until QEMU listens
 		if strings.Contains(said.text(), "in use") {
 			t.Skip("another process has gdb's port")
 		}

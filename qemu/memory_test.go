@@ -97,7 +97,7 @@ var slotsMapped = regexp.MustCompile(`^0*([0-9a-f]+)-[0-9a-f]+ 0000000000c00000 
 func firstSlot(t *testing.T, monitor net.Conn) uint64 {
 	t.Helper()
 	fmt.Fprintln(monitor, "info mem")
-	monitor.SetReadDeadline(time.Now().Add(time.Minute))
+	monitor.SetReadDeadline(time.Now().Add(bootLimit / 3))
 	for lines := bufio.NewReader(monitor); ; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -114,7 +114,7 @@ func firstSlot(t *testing.T, monitor net.Conn) uint64 {
 func peek(t *testing.T, monitor net.Conn, addr uint64, n int) (b []byte) {
 	t.Helper()
 	fmt.Fprintf(monitor, "xp /%dxb %#x\n", n, addr)
-	monitor.SetReadDeadline(time.Now().Add(time.Minute))
+	monitor.SetReadDeadline(time.Now().Add(bootLimit / 3))
 	lines := bufio.NewReader(monitor)
 	for len(b) < n {
 		line, err := lines.ReadString('\n')

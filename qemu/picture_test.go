@@ -67,7 +67,7 @@ func awaitPicture(t *testing.T, monitor net.Conn, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "screen.ppm")
 	var seen string
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(bootLimit / 3); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		fmt.Fprintf(monitor, "screendump %s\n", file)
 		if picture, err := os.ReadFile(file); err == nil {
 			if seen = readPicture(picture); strings.Contains(seen, text) {

@@ -207,7 +207,7 @@ func waitsForGDB(t *testing.T, command string) {
 		atPrompt(t, command, func(s *screen) {
 			s.await(t, "waiting for gdb", 1)
 			var gdb net.Conn
-			for from := time.Now(); gdb == nil && time.Since(from) < time.Minute; time.Sleep(100 * time.Millisecond) {
+			for from := time.Now(); gdb == nil && time.Since(from) < bootLimit/3; time.Sleep(100 * time.Millisecond) {
 				if strings.Contains(s.text(), "in use") {
 					t.Skip("another process has gdb's port")
 				}

@@ -120,7 +120,7 @@ func TestCloseWakesTheOtherEnd(t *testing.T) {
 			select {
 			case n := <-got:
 				want(t, p, c.what, n, c.want)
-			case <-time.After(20 * time.Second):
+			case <-time.After(long):
 				t.Errorf("%s is not woken", c.what)
 				p.Call(nKill, uint64(pid), abi.SIGKILL)
 			}

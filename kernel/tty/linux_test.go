@@ -78,7 +78,7 @@ func (p *pty) typeAll(m Termios, typed []byte) (echo string) {
 
 // await adds what f has to got until that is want, or much time has passed.
 func await(f *os.File, got, want string) string {
-	for late := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		got += available(f)
 		if got == want || time.Now().After(late) {
 			return got

@@ -55,7 +55,7 @@ func TestManyAreasAreFast(t *testing.T) {
 			break
 		}
 	}
-	if n < maxAreas-4 || time.Since(start) > 10*time.Second {
+	if n < maxAreas-4 || time.Since(start) > time.Minute {
 		t.Errorf("%d areas in %v", n, time.Since(start))
 	}
 }

@@ -20,7 +20,7 @@ func clean(t *testing.T) {
 	t.Helper()
 	files, bytes := vfs.Opened(), taken.Load()
 	t.Cleanup(func() {
-		for late := time.Now().Add(20 * time.Second); Passed() > 0 && time.Now().Before(late); {
+		for late := time.Now().Add(time.Minute); Passed() > 0 && time.Now().Before(late); {
 			time.Sleep(time.Millisecond) // until the search for cycles has run
 		}
 		if n := vfs.Opened() - files; n != 0 {
