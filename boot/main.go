@@ -64,7 +64,7 @@ func main() {
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
-	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, WritesSSE: kprobes.WritesSSE,
+	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved,
 		Recheck: kprobes.Recheck, KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
 	armProbes()
 	startPrograms()

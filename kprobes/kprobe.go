@@ -149,10 +149,11 @@ const (
 	kindKprobe kind = iota
 	kindKretprobe
 	kindJprobe
+	kindWatch // a watchpoint, whose handlers are package kwatch's: see WatchMoved
 )
 
-func (k kind) String() string { return [...]string{"k", "r", "j"}[k] }
-func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe"}[k] }
+func (k kind) String() string { return [...]string{"k", "r", "j", "w"}[k] }
+func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe", "watchpoint"}[k] }
 
 // A whole is what a Kprobe is part of. It has what differs by kind in registering and
 // describing; hits go by the flags.

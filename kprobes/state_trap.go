@@ -227,10 +227,11 @@ const (
 	roleFault
 	roleEntry
 	roleReturn
+	roleWatch
 )
 
 func (r role) String() string {
-	return [...]string{"pre-handler", "post-handler", "fault-handler", "entry handler", "return handler"}[r]
+	return [...]string{"pre-handler", "post-handler", "fault-handler", "entry handler", "return handler", "handler"}[r]
 }
 
 // A move is a change of IP or SP by a handler. It has no pointers: storing one needs a write barrier.
@@ -264,11 +265,26 @@ func (k *Kprobe) noteMove(id int, role role, r *amd64.Regs, was, to spot) {
 	trap.SaveXMM(r)
 	m := &moves[id]
 	m.at, m.code, m.role, m.kind = k.Addr, k.code(role), role, k.kind
+	m.keep(k.owner, was, to)
+}
+
+// WatchMoved keeps the move of a watchpoint's handler, whose code is at code, for a crash that may
+// follow: r was at ip with the stack at sp when the handler was called.
+//
+// Context: trap, with X0-X14 of r saved.
+func WatchMoved(at, code uintptr, owner string, r *amd64.Regs, ip, sp uint64) {
+	m := &moves[trap.ID(r)]
+	m.at, m.code, m.role, m.kind = at, code, roleWatch, kindWatch
+	m.keep(owner, spot{ip, sp}, spotOf(r))
+}
+
+// keep completes a move that happens now.
+func (m *move) keep(owner string, was, to spot) {
 	// Not Nanotime: that could not be probed any more.
 	m.from, m.to, m.when, m.told = was, to, cpu.Rdtsc(), false
-	n := min(len(k.owner), len(m.owner)-1)
+	n := min(len(owner), len(m.owner)-1)
 	for i := range n { // copy would keep probes away from memmove
-		m.owner[i] = k.owner[i]
+		m.owner[i] = owner[i]
 	}
 	m.owner[n] = 0
 }
@@ -335,13 +351,17 @@ func blame(id int) {
 	m.told = true
 	name, file, line := where(m.code)
 	owner := unsafe.String(&m.owner[0], ownerLen(m))
-	printk.Emerg("kprobes: %s %s (%s:%d) of the %s at %s%s%s%s changed where the code goes on, %d us ago on CPU %d",
-		m.role.String(), name, file, line, m.kind.noun(), die.Symbol(uint64(m.at)), moduleWord(owner), owner, comma(owner), cpu.Duration(cpu.Rdtsc()-m.when).Microseconds(), id)
+	by := "kprobes"
+	if m.kind == kindWatch {
+		by = "kwatch"
+	}
+	printk.Emerg("%s: %s %s (%s:%d) of the %s at %s%s%s%s changed where the code goes on, %d us ago on CPU %d",
+		by, m.role.String(), name, file, line, m.kind.noun(), die.Symbol(uint64(m.at)), moduleWord(owner), owner, comma(owner), cpu.Duration(cpu.Rdtsc()-m.when).Microseconds(), id)
 	if m.to.ip != m.from.ip {
-		printk.Emerg("kprobes: IP from %#x to %#x", m.from.ip, m.to.ip)
+		printk.Emerg("%s: IP from %#x to %#x", by, m.from.ip, m.to.ip)
 	}
 	if m.to.sp != m.from.sp {
-		printk.Emerg("kprobes: SP from %#x to %#x", m.from.sp, m.to.sp)
+		printk.Emerg("%s: SP from %#x to %#x", by, m.from.sp, m.to.sp)
 	}
 }
 

@@ -26,6 +26,8 @@ var (
 	// handlerFrame returns the frame of the hit whose handler, of another kind of probe,
 	// runs on a CPU; 0: none.
 	handlerFrame func(id int) uintptr
+	// handlerMoved is told of handlers that have changed IP or SP: see Others.
+	handlerMoved func(addr, code uintptr, owner string, r *amd64.Regs, ip, sp uint64)
 	// nextAbandon is called if the handler is not ours.
 	nextAbandon trap.Handler
 	// dropper wakes the thread that unloads the watchpoints of abandoned handlers.

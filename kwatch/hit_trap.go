@@ -104,15 +104,27 @@ func (st *state) take(p *point, r *amd64.Regs) {
 			return
 		}
 	}
-	if p.sse {
-		trap.SaveXMM(r)
-	}
 	atomic.StoreUint64(&st.seq, st.seq+1)
 	st.handler = true
-	p.handler(h, r)
+	if p.careful {
+		p.callCareful(h, r)
+	} else {
+		p.handler(h, r)
+	}
 	st.handler = false
 	atomic.StoreUint64(&st.seq, st.seq+1)
 	p.accounts.Count(id, probe.Handled)
+}
+
+// callCareful calls p's handler if that may change X0-X14, IP or SP. A crash names the last handler
+// that has moved one of the latter.
+func (p *point) callCareful(h *Hit, r *amd64.Regs) {
+	trap.SaveXMM(r)
+	ip, sp := r.IP, r.SP
+	p.handler(h, r)
+	if r.IP != ip || r.SP != sp {
+		handlerMoved(p.addr, p.code, p.owner, r, ip, sp)
+	}
 }
 
 // find adds to those left the watchpoints of also that are hit together with p. It saves

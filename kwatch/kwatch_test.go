@@ -17,11 +17,11 @@ import (
 func onFake(t *testing.T) *[]debugreg.Set {
 	old, log := this, new([]debugreg.Set)
 	this = machine{
-		cpus:      func() int { return 2 },
-		load:      func(s *debugreg.Set) { *log = append(*log, *s) },
-		recheck:   func(uintptr) {},
-		read:      func(addr uintptr, length int) uint64 { return uint64(addr) },
-		writesSSE: func(Handler) bool { return true },
+		cpus:    func() int { return 2 },
+		load:    func(s *debugreg.Set) { *log = append(*log, *s) },
+		recheck: func(uintptr) {},
+		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
+		careful: func(Handler) bool { return true },
 		refuse: func(addr uintptr, _ int, _ Type, object bool) error {
 			if addr < 0x1000 && !object {
 				return probe.Refuse(syscall.EFAULT, "nothing there")

@@ -11,11 +11,11 @@ import (
 
 // this is a machine without debug registers; tests replace it with a fake.
 var this = machine{
-	cpus:      func() int { return 1 },
-	load:      func(*debugreg.Set) {},
-	recheck:   func(uintptr) {},
-	read:      func(uintptr, int) uint64 { return 0 },
-	writesSSE: func(Handler) bool { return true },
+	cpus:    func() int { return 1 },
+	load:    func(*debugreg.Set) {},
+	recheck: func(uintptr) {},
+	read:    func(uintptr, int) uint64 { return 0 },
+	careful: func(Handler) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {
 		return probe.Refuse(syscall.ENODEV, "kwatch: this is no machine of its own")
 	},

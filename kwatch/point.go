@@ -82,7 +82,8 @@ type point struct {
 	length  int
 	typ     Type
 	handler Handler
-	sse     bool // the handler may change X0-X14
+	code    uintptr // the handler's
+	careful bool    // the handler may change X0-X14, IP or SP
 
 	last uint64 // the last value read; atomic
 	// also is the set of other watchpoints that an access which hits this one also hits; in

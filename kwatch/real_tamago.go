@@ -13,7 +13,7 @@ import (
 	"sonde/sysctl"
 )
 
-var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, writesSSE: func(Handler) bool { return true }}
+var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, careful: func(Handler) bool { return true }}
 
 // loadAll implements machine.load: handlers have interrupts off, so the interrupt of
 // CallAll comes after them.
@@ -40,8 +40,13 @@ type Others struct {
 	// Recheck is called when an execute watchpoint comes or goes: the jump of an optimized
 	// probe executes a copy, so it must be removed.
 	Recheck func(addr uintptr)
-	// WritesSSE reports whether a func may change X0-X14, whatever it calls.
-	WritesSSE func(f any) bool
+	// Careful reports whether a handler may change X0-X14, or IP or SP of the registers that it
+	// gets, whatever it calls.
+	Careful func(handler any) bool
+	// Moved keeps the fact that the handler at code, of the watchpoint at addr, has changed IP or SP
+	// of r, for a crash that may follow. These are the values before.
+	// Context: trap, with X0-X14 saved.
+	Moved func(addr, code uintptr, owner string, r *amd64.Regs, ip, sp uint64)
 	// KeepWatch makes CPU 0 take the NMIs that find handlers which run too long;
 	// HandlerLimit is that limit, in milliseconds.
 	KeepWatch    func()
@@ -54,7 +59,8 @@ type Others struct {
 func Init(o Others) {
 	this.recheck = o.Recheck
 	handlerFrame, noProbe, keepWatch, limit = o.HandlerFrame, o.NoProbe, o.KeepWatch, o.HandlerLimit
-	this.writesSSE = func(h Handler) bool { return h != nil && o.WritesSSE(h) }
+	handlerMoved = o.Moved
+	this.careful = func(h Handler) bool { return h != nil && o.Careful(h) }
 	trap.SetWatcher(onHit)
 	emulated = cpu.Emulated()
 	trap.SetDoubles(emulated)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64/debugreg"
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
@@ -30,8 +31,8 @@ type machine struct {
 	read func(addr uintptr, length int) uint64
 	// recheck is called when an execute watchpoint comes or goes.
 	recheck func(addr uintptr)
-	// writesSSE reports whether a handler may change X0-X14.
-	writesSSE func(h Handler) bool
+	// careful reports whether a handler may change X0-X14, IP or SP.
+	careful func(h Handler) bool
 	// refuse returns why there can be no such watchpoint; object: the caller refers to the
 	// object.
 	refuse func(addr uintptr, length int, typ Type, object bool) error
@@ -101,7 +102,7 @@ func register(p *point) (int, error) {
 	if n < 0 {
 		return 0, probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
 	}
-	p.owner, p.sse = module.Current(), this.writesSSE(p.handler)
+	p.owner, p.code, p.careful = module.Current(), goabi.CodeOf(p.handler), this.careful(p.handler)
 	p.accounts.Open(this.cpus())
 	switch {
 	case p.typ == Execute:

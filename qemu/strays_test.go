@@ -21,13 +21,15 @@ func TestStraysAreNamed(t *testing.T) {
 		{"fault-ip", "fault-handler", "strayFault", "kprobe", `IP from 0x[0-9a-f]+ to 0xdead0000`},
 		{"return-ip", "return handler", "strayReturn", "return probe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
 		{"entry-sp", "entry handler", "strayEntry", "return probe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
+		{"watch-ip", "handler", "strayWatchIP", "watchpoint", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"watch-sp", "handler", "strayWatchSP", "watchpoint", `SP from 0x[0-9a-f]+ to 0xbad0000`},
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			t.Parallel()
 			for _, smp := range []int{1, 2} {
 				r := bootScript(t, testImage, machine.Config{SMP: smp, Script: "insmod strays how=" + c.how})
-				want := regexp.MustCompile(`kprobes: ` + c.role + ` ` + suites + c.name + ` \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
-					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where the code goes on, \d+ us ago on CPU \d\r?\n[^\n]*kprobes: ` + c.what + `\r?\n`)
+				want := regexp.MustCompile(`: ` + c.role + ` ` + suites + c.name + ` \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
+					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where the code goes on, \d+ us ago on CPU \d\r?\n[^\n]*: ` + c.what + `\r?\n`)
 				named := want.FindIndex(r.Log)
 				if named == nil {
 					t.Errorf("SMP %d: the log does not name the handler\n%s", smp, said(r))

@@ -48,14 +48,12 @@ type Machine struct {
 
 	CPUs   int    // how many there are
 	Memory uint64 // bytes that the kernel may use
-	// What the walk of the image says of functions: why fn may not be probed, and
-	// whether a handler may change X0-X14.
+	// What the walk of the image says about functions: why fn may not be probed, and whether a
+	// handler may change X0-X14, IP or SP of the code that was hit.
 	Blacklisted func(fn kallsyms.Symbol) string
-	WritesSSE   func(handler any) bool
-	// Careful is whether it may change X0-X14, IP or SP of the code that was hit.
-	Careful  func(handler any) bool
-	NoReturn func(fn kallsyms.Symbol) string // why no return probe can be on fn, "": it can
-	Guard    *reach.Guard                    // where the answers come from; nil on the host
+	Careful     func(handler any) bool
+	NoReturn    func(fn kallsyms.Symbol) string // why no return probe can be on fn, "": it can
+	Guard       *reach.Guard                    // where the answers come from; nil on the host
 
 	Slots   *text.Pool // for copies of single instructions, SlotSize bytes each
 	Detours *text.Pool // for detours, DetourSize bytes each

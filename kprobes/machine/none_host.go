@@ -23,7 +23,6 @@ func init() {
 		Blacklisted: func(kallsyms.Symbol) string { return "there is no kernel here" },
 		NoReturn:    func(kallsyms.Symbol) string { return "" },
 		Advise:      func(string, string, uintptr) {},
-		WritesSSE:   func(any) bool { return false },
 		Careful:     func(any) bool { return false },
 		Swap: func([]text.Patch, func(uintptr) bool) (time.Duration, error) {
 			return 0, probe.Refuse(syscall.ENOSYS, "there is no kernel here")

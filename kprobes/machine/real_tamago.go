@@ -41,12 +41,11 @@ func Real(guard *reach.Guard) Machine {
 		InHandler: cpu.InHandler,
 		Forbid:    cpu.Forbid,
 
-		CPUs:      cpu.Num(),
-		Memory:    mm.Usable,
-		WritesSSE: func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.WritesSSE(uint64(pc)) },
-		Careful:   func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.Careful(uint64(pc)) },
-		NoReturn:  guard.NoReturn,
-		Guard:     guard,
+		CPUs:     cpu.Num(),
+		Memory:   mm.Usable,
+		Careful:  func(handler any) bool { pc := goabi.CodeOf(handler); return pc != 0 && guard.Careful(uint64(pc)) },
+		NoReturn: guard.NoReturn,
+		Guard:    guard,
 
 		Slots:   text.NewPool(slots, detours, SlotSize),
 		Detours: text.NewPool(detours, mm.Slots.End, DetourSize),

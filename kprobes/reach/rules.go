@@ -39,6 +39,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "who watches"},
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "who steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
+	{"sonde/kwatch.(*point).callCareful", names{"sonde/kprobes.WatchMoved"}, "a watchpoint's handler, and what boot gives to kwatch.Init"},
 	{"sonde/kwatch.onAbandon", names{"sonde/kprobes.onAbandon"}, "who else has handlers"},
 	{"sonde/kwatch.blamed", names{"sonde/kprobes.HandlerFrame"}, "what boot gives to kwatch.Init"},
 	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes gives to die.SetOriginal"},
@@ -127,7 +128,7 @@ var hits = names{
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove",
+	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove", "sonde/kwatch.(*point).callCareful",
 	"sonde/kwatch.(*state).find",
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
 	"sonde/kprobes"
+	"sonde/kwatch"
 )
 
 // The module strays registers a probe whose handler sends the code somewhere else, and calls what
@@ -49,6 +51,25 @@ func put(to *uint64) { *to = wildSP }
 
 func strayOne(*kprobes.Kprobe, *amd64.Regs) int { return 1 }
 
+// watchedByStray is what stray watches.
+var watchedByStray uint64
+
+func strayWatchIP(_ *kwatch.Hit, r *amd64.Regs) { r.IP = wildIP }
+func strayWatchSP(_ *kwatch.Hit, r *amd64.Regs) { put(&r.SP) }
+
+//go:noinline
+func strayWatched() { watchedByStray++ }
+
+// strayWatch is stray for watchpoints.
+func strayWatch(addr uintptr, typ kwatch.Type, length int, h kwatch.Handler) error {
+	reg, err := kwatch.RegisterKwatch(addr, length, typ, h)
+	if err != nil {
+		return err
+	}
+	strayWatched()
+	return kwatch.UnregisterKwatch(reg)
+}
+
 //go:noinline
 func derefs(p *uint64) uint64 { return *p }
 
@@ -72,6 +93,10 @@ func stray() error {
 		rp = &kprobes.Kretprobe{Handler: strayReturn}
 	case "entry-sp":
 		rp = &kprobes.Kretprobe{EntryHandler: strayEntry}
+	case "watch-ip":
+		return strayWatch(reflect.ValueOf(strayWatched).Pointer(), kwatch.Execute, 1, strayWatchIP)
+	case "watch-sp":
+		return strayWatch(uintptr(unsafe.Pointer(&watchedByStray)), kwatch.Write, 8, strayWatchSP)
 	case "one":
 		k = &kprobes.Kprobe{SymbolName: "sonde/qemu/suites/handlers.skippable.abi0", PreHandler: strayOne,
 			PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) {}}
