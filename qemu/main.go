@@ -71,44 +71,56 @@ func main() {
 	os.Exit(run(opts))
 }
 
+// usage is what -h prints in front of the options.
+const usage = `usage: go run ./qemu [options] [-- options of QEMU]
+
+Builds the kernel and boots it in QEMU, to a prompt; Ctrl-A X leaves. docs/launcher.md has
+examples, and what the exit status means.
+
+`
+
 func parse(args []string, w io.Writer) (options, error) {
 	var o options
 	var accel string
 	flags := flag.NewFlagSet("qemu", flag.ContinueOnError)
 	flags.SetOutput(w)
-	flags.IntVar(&o.SMP, "smp", 2, "number of processors")
+	flags.Usage = func() {
+		fmt.Fprint(w, usage)
+		flags.PrintDefaults()
+	}
+	flags.IntVar(&o.SMP, "smp", 2, "`number` of processors")
 	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
-	flags.StringVar(&o.Machine, "machine", "q35", "q35, pc or microvm")
-	flags.StringVar(&o.Append, "append", "", "kernel command `line`")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "give up after this time; 0: never (default 0; 2m with -c, 30m with -test)")
-	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234")
-	flags.StringVar(&o.Image, "image", "", "boot this finished image `file` instead of building one")
-	flags.BoolVar(&o.test, "test", false, "use the kernel with its tests; without -c, run them all")
+	flags.StringVar(&o.Machine, "machine", "q35", "`type` of the machine: q35, pc or microvm")
+	flags.StringVar(&o.Append, "append", "", "add this `line` to the kernel's command line")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "stop after this `time`; 0: never (default 0; 2m with -c, 30m with -test)")
+	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234 before booting")
+	flags.StringVar(&o.Image, "image", "", "boot this image `file` instead of building one")
+	flags.BoolVar(&o.test, "test", false, "boot the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
-	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel, and on what -with names, as they are built")
-	flags.Func("with", "link the packages in this `folder`, and in those below it, into the kernel; may come several times (docs/modules.md)", func(folder string) error {
+	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel and the packages of -with, as they are built")
+	flags.Func("with", "link the packages in this `folder` and below it into the kernel; may be repeated (docs/modules.md)", func(folder string) error {
 		o.with = append(o.with, folder)
 		return nil
 	})
-	flags.BoolVar(&o.stick, "stick", false, "boot by GRUB from a USB stick with the image; with -build: make build/sonde.iso")
-	flags.StringVar((*string)(&o.From), "from", "", "with -stick: boot from usb, cd or net (default usb)")
-	flags.BoolVar(&o.UEFI, "uefi", false, "with -stick: the firmware is UEFI")
-	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files of this cpio archive `file`, which may be compressed by gzip")
-	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may come several times", func(spec string) error {
+	flags.BoolVar(&o.stick, "stick", false, "boot from a USB stick with the image, through GRUB; with -build: make build/sonde.iso")
+	flags.StringVar((*string)(&o.From), "from", "", "with -stick: boot from this `medium`: usb, cd or net (default usb)")
+	flags.BoolVar(&o.UEFI, "uefi", false, "with -stick: boot by UEFI")
+	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files in this cpio archive `file`, plain or compressed by gzip")
+	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may be repeated (docs/launcher.md)", func(spec string) error {
 		o.add = append(o.add, spec)
 		return nil
 	})
-	flags.BoolVar(&o.deps, "deps", false, "with -add: also what programs need, dynamic linker and libraries")
-	flags.StringVar(&o.Script, "c", "", "run this shell `script` instead of a prompt")
+	flags.BoolVar(&o.deps, "deps", false, "with -add: also add the libraries and interpreters that the programs need")
+	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel ends in a way that it should not")
-	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as QEMU's -cpu takes it: qemu64, EPYC, max,-smap (default: all that can be had)")
-	flags.StringVar(&accel, "accel", autoAccel, "tcg, kvm or auto: kvm where it works")
+	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
+	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg, kvm, or auto, which is kvm if it works")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	o.Extra = flags.Args()
 	if before := args[:len(args)-len(o.Extra)]; len(o.Extra) > 0 && (len(before) == 0 || before[len(before)-1] != "--") {
-		return o, fmt.Errorf("unexpected argument %q (arguments for QEMU go behind --)", flags.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q (arguments for QEMU follow --)", flags.Arg(0))
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -117,19 +129,19 @@ func parse(args []string, w io.Writer) (options, error) {
 		o.Script, o.scripted = "ktest", true
 	}
 	if o.scripted && o.Script == "" {
-		return o, errors.New("-c: empty script")
+		return o, errors.New("-c: the script is empty")
 	}
 	if len(o.with) > 0 && o.Image != "" {
-		return o, errors.New("-with: the image that -image names is finished, nothing can be linked into it")
+		return o, errors.New("-with and -image exclude each other: nothing can be linked into a finished image")
 	}
 	if o.deps && len(o.add) == 0 {
-		return o, errors.New("-deps: it is for what -add names, and there is none")
+		return o, errors.New("-deps needs -add")
 	}
 	if o.stick && o.From == machine.Direct {
 		o.From = machine.USB
 	}
 	if !o.stick && o.From != machine.Direct {
-		return o, errors.New("-from: it is for -stick")
+		return o, errors.New("-from needs -stick")
 	}
 	o.Menu = o.stick && !o.scripted && !given["append"]
 	if !given["timeout"] {
@@ -199,7 +211,7 @@ func run(o options) int {
 	return result.Status
 }
 
-// vet says what go vet finds in kernel code.
+// vet prints what go vet finds in the kernel.
 func vet(o options) int {
 	if err := image.Vet(os.Stderr, image.BuildOptions{With: o.with}); err != nil {
 		return cannotBuild(err)

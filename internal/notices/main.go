@@ -39,7 +39,7 @@ must offer its source.
 `
 
 func main() {
-	check := flag.Bool("check", false, "only compare NOTICES with what would be written")
+	check := flag.Bool("check", false, "only check that NOTICES is up to date")
 	flag.Parse()
 	if err := run(*check); err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)

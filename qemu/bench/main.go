@@ -35,13 +35,25 @@ import (
 
 const limit = 5 * time.Minute // for each machine
 
+// usage is what -h prints in front of the options.
+const usage = `usage: go run ./qemu/bench [options] [row...]
+
+Measures booting, probes and system calls in QEMU, and prints a table of tab-separated values:
+name, median, least..greatest; nanoseconds, or milliseconds in the rows boot_*.
+
+`
+
 func main() {
-	n := flag.Int("n", 5, "boots per machine")
-	smp := flag.Int("smp", 1, "number of processors")
-	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file`")
-	count := flag.Bool("count", false, "count the instructions of the kernel's rows, on one processor")
-	only := flag.Bool("programs", false, "only the rows of programs, and of these only the named ones")
-	flag.DurationVar(&round, "round", round, "how long a round of a row of programs takes")
+	n := flag.Int("n", 5, "`number` of boots per machine")
+	smp := flag.Int("smp", 1, "`number` of processors")
+	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file` (see the comment in peer.go)")
+	count := flag.Bool("count", false, "count instructions instead of time, on one processor; with arguments, only the rows of these names")
+	only := flag.Bool("programs", false, "measure only programs; with arguments, only the rows of these names")
+	flag.DurationVar(&round, "round", round, "`time` of one round of a row of programs")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	var err error
 	switch {

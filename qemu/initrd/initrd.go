@@ -71,7 +71,7 @@ func (a *Archive) add(host, guest string, info fs.FileInfo) error {
 		e.Mode |= cpio.Regular
 		e.Data, err = os.ReadFile(host)
 	default:
-		err = fmt.Errorf("it is no file, folder or symbolic link: %v", info.Mode())
+		err = fmt.Errorf("not a file, folder or symbolic link: %v", info.Mode())
 	}
 	if err != nil {
 		if errors.Is(err, ErrFile) {

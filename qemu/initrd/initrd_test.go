@@ -82,7 +82,7 @@ func TestWhatCannotBeAddedIsNamed(t *testing.T) {
 	write(t, filepath.Join(dir, "script"), "#!/no/such/shell -x\n", 0o755)
 	for spec, says := range map[string]string{
 		"/no/such/file":                 "/no/such/file: cannot be added",
-		"/dev/null":                     "/dev/null: cannot be added: it is no file, folder or symbolic link",
+		"/dev/null":                     "/dev/null: cannot be added: not a file, folder or symbolic link",
 		filepath.Join(dir, "bad"):       "bad: cannot be added",
 		filepath.Join(dir, "script"):    "script: cannot be added: it needs /no/such/shell",
 		filepath.Join(dir, "bad") + "/": "cannot be added",

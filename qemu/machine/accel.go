@@ -41,7 +41,7 @@ func ParseAccel(s string) (Accel, error) {
 	case TCG, KVM:
 		return a, nil
 	}
-	return "", fmt.Errorf("machine: accelerator %q: know tcg and kvm: %w", s, ErrConfig)
+	return "", fmt.Errorf("machine: accelerator %q: it must be tcg, kvm or auto: %w", s, ErrConfig)
 }
 
 // Find returns the path of QEMU.

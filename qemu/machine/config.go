@@ -110,13 +110,13 @@ func (c Config) Check() error {
 func (c Config) checkMachine() error {
 	switch {
 	case machineArgs[c.Machine] == "":
-		return fmt.Errorf("machine %q: know only q35, pc and microvm", c.Machine)
+		return fmt.Errorf("machine %q: it must be q35, pc or microvm", c.Machine)
 	case c.SMP < 1 || c.SMP > maxSMP:
 		return fmt.Errorf("%d processors: the kernel runs on 1 to %d", c.SMP, maxSMP)
 	case c.SMP > 1 && c.Accel == Counted:
 		return fmt.Errorf("%d processors: instructions are counted on one", c.SMP)
 	case c.Timeout < 0:
-		return fmt.Errorf("timeout %v: it is over before the start", c.Timeout)
+		return fmt.Errorf("timeout %v: it must not be negative", c.Timeout)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (c Config) checkInitrd() error {
 	case err != nil:
 		return fmt.Errorf("initrd: %w", err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("initrd %s: it is no file", c.Initrd)
+		return fmt.Errorf("initrd %s: not a file", c.Initrd)
 	case info.Size() == 0:
 		return fmt.Errorf("initrd %s: it is empty", c.Initrd)
 	}

@@ -39,7 +39,7 @@ func (c Config) checkMedium() error {
 		return nil
 	case CD, USB, Net:
 	default:
-		return fmt.Errorf("boot from %q: know cd, usb and net", c.From)
+		return fmt.Errorf("boot from %q: it must be cd, usb or net", c.From)
 	}
 	switch {
 	case c.Machine == "microvm":

@@ -73,20 +73,32 @@ func main() {
 	}
 }
 
+// usage is what -h prints in front of the options.
+const usage = `usage: go run ./qemu/prove [options]
+
+Puts probes on everything in the kernel, compares how it behaves, and writes docs/proof.md. A run that
+was stopped continues with the next one.
+
+`
+
 func parse(args []string, w io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
 	flags.SetOutput(w)
+	flags.Usage = func() {
+		fmt.Fprint(w, usage)
+		flags.PrintDefaults()
+	}
 	var names []string
 	for _, p := range parts {
 		names = append(names, p.Name)
 	}
-	only := flags.String("part", strings.Join(names, ","), "run these `parts`")
+	only := flags.String("part", strings.Join(names, ","), "run only these `parts`")
 	shard := flags.String("shard", "1/1", "run only the units of this shard, `i/n`")
-	flags.IntVar(&o.atATime, "j", runtime.NumCPU(), "run that many units at a time")
-	flags.BoolVar(&o.deep, "deep", false, "take hours where minutes would do")
-	flags.BoolVar(&o.list, "list", false, "list the units, and run none")
-	flags.BoolVar(&o.page, "page", false, "write the page of what has been run, and run nothing")
-	flags.BoolVar(&o.again, "again", false, "run also what has been run already")
+	flags.IntVar(&o.atATime, "j", runtime.NumCPU(), "run this `number` of units at a time")
+	flags.BoolVar(&o.deep, "deep", false, "test more, which takes hours instead of minutes")
+	flags.BoolVar(&o.list, "list", false, "only list the units")
+	flags.BoolVar(&o.page, "page", false, "run nothing, but write docs/proof.md from the results so far")
+	flags.BoolVar(&o.again, "again", false, "run again what has been run already")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
