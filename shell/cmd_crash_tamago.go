@@ -47,6 +47,7 @@ var crashCommand = &Command{
 func recurse(n int) error {
 	var a [128]int
 	a[n%128] = n
+	//lint:ignore SA5007 it is to use up the stack
 	err := recurse(n + 1)
 	runtime.KeepAlive(&a)
 	return err
@@ -58,7 +59,7 @@ func exhaust() error {
 		b := make([]byte, 1<<20)
 		b[0] = 1
 		keep = append(keep, b)
-		if len(keep) < 0 {
+		if n := len(keep); n == 1<<40 { // it uses keep, and never is
 			return fmt.Errorf("%d", len(keep))
 		}
 	}
