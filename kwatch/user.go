@@ -122,11 +122,30 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 	for left, done := which, uint64(0); left != 0; left &^= done {
 		n := bits.TrailingZeros64(left)
 		done |= 1 << n
-		if p := points[n].Load(); p != nil && p.user != nil && p.user.process == t.Process() {
+		switch p := points[n].Load(); {
+		case p == nil || p.user == nil:
+		case p.user.process == t.Process():
 			left |= p.takeUser(n, done, t)
+		default:
+			left |= p.insteadOf(t.Process())
 		}
 	}
 	return dr6&debugreg.DR6_BS == 0
+}
+
+// insteadOf returns the watchpoints of process that were hit where p is reported, which is
+// another process's at the same address: QEMU reports only the first.
+func (p *point) insteadOf(process *proc.Process) (which uint64) {
+	for n := range points {
+		q := points[n].Load()
+		if q == nil || q.user == nil || q.user.process != process || p.typ == Execute || q.typ == Execute || !q.overlaps(p.addr, uintptr(p.length)) {
+			continue
+		}
+		if v, _ := q.user.read(q); p.implies(q) || v != atomic.LoadUint64(&q.last) {
+			which |= 1 << n
+		}
+	}
+	return which
 }
 
 // takeUser handles a hit of p, and returns the watchpoints hit together with it, except

@@ -18,6 +18,7 @@ import (
 
 func init() {
 	suites.Add("watch/program_writes", programWrites)
+	suites.Add("watch/program_beside_another", programBeside)
 	suites.Add("watch/program_executes", programExecutes)
 	suites.Add("watch/program_that_steps_itself", programSteps)
 	suites.Add("watch/program_that_steps_leaves_no_bits", programLeavesNoBits)
@@ -80,6 +81,35 @@ func programWrites(t *suites.T) {
 		if h.Old != uint64(i) || h.New != h.Old+1 || h.IP != codeAt+8 || h.TID == 0 {
 			t.Fatalf("hit %d: %+v", i, h)
 		}
+	}
+}
+
+// programBeside: the same address is watched in another process, too, by an earlier register:
+// the only one that QEMU reports.
+func programBeside(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var n, others int
+	var reg, first int
+	run(t, path, func(other *proc.Process) {
+		var err error
+		first, err = kwatch.RegisterKwatchUser(other, counter, 8, kwatch.Write, func(*kwatch.Hit, *proc.Thread) { others++ })
+		t.Must(err)
+		for _, length := range []int{8, 4} {
+			n = 0
+			run(t, path, func(p *proc.Process) {
+				reg, err = kwatch.RegisterKwatchUser(p, counter, length, kwatch.Write, func(*kwatch.Hit, *proc.Thread) { n++ })
+				t.Must(err)
+			})
+			if off(t, reg); n != rounds || others != 0 {
+				t.Errorf("%d bytes: %d hits of %d; the other process, which has not run, has %d", length, n, rounds, others)
+			}
+		}
+	})
+	if off(t, first); others != rounds {
+		t.Errorf("the other process has %d hits of %d", others, rounds)
 	}
 }
 
