@@ -48,7 +48,7 @@ func TestBoards(t *testing.T) {
 			if n := number(out, `CPU\(s\): +(\d+)`); n != max(b.SMP, 1) {
 				t.Errorf("%d CPUs, want %d\n%s", n, b.SMP, out)
 			}
-			// UEFI keeps some for itself.
+			// UEFI keeps some memory for itself.
 			if total := number(out, `Mem: +(\d+)`); total < b.mib*15/16-32 || total > b.mib {
 				t.Errorf("heap of %d MiB on a machine of %d\n%s", total, b.mib, out)
 			}
@@ -94,7 +94,7 @@ func askFor(t *testing.T, path string, width, height, bits uint32) string {
 	return path
 }
 
-// TestMenu chooses each entry but the first on the serial line, and looks at what it changes.
+// TestMenu chooses each entry except the first on the serial line, and checks its effect.
 func TestMenu(t *testing.T) {
 	runsBeside(t)
 	for i, e := range []struct{ title, line, script, shows string }{
@@ -119,8 +119,8 @@ func TestMenu(t *testing.T) {
 	}
 }
 
-// TestWithoutAKeyboard: on a PC without a PS/2 controller the prompt says what to do, and two entries of the menu
-// show the machine page by page, before that prompt.
+// TestWithoutAKeyboard: on a PC without a PS/2 controller the prompt says what to do, and two
+// entries of the menu show the machine page by page, before that prompt.
 func TestWithoutAKeyboard(t *testing.T) {
 	skipIfShort(t)
 	t.Parallel()

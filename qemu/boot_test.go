@@ -23,9 +23,8 @@ var (
 	testImage   = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{Test: true}) })
 )
 
-// build builds a kernel. It looks into every folder first, so that the go command
-// sees that this test depends on them: otherwise it would take a cached result for
-// that of a changed kernel.
+// build builds a kernel. It reads each folder first, so that the go command sees that this test
+// depends on them: otherwise it would use a cached test result for a changed kernel.
 func build(o image.BuildOptions) (string, error) {
 	filepath.WalkDir("..", func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && (d.Name() == "build" || d.Name() == ".git") {
@@ -36,14 +35,14 @@ func build(o image.BuildOptions) (string, error) {
 	return image.Build(o)
 }
 
-// bootScript runs a script on a freshly booted machine. What the machine cannot do
-// without, an image and QEMU, fails the test: nothing is skipped silently.
+// bootScript runs a script on a freshly booted machine. If an image or QEMU is missing, the test
+// fails: nothing is skipped silently.
 func bootScript(t *testing.T, build func() (string, error), c machine.Config) machine.Result {
 	t.Helper()
 	return bootImage(t, imagePath(t, build), c)
 }
 
-// bootImage is bootScript for an image that is there.
+// bootImage is bootScript for an existing image.
 func bootImage(t *testing.T, path string, c machine.Config) machine.Result {
 	t.Helper()
 	c.Image, c.Timeout = path, bootLimit
@@ -56,7 +55,7 @@ func bootImage(t *testing.T, path string, c machine.Config) machine.Result {
 	return r
 }
 
-// imagePath builds an image, or takes the one built before.
+// imagePath builds an image, or returns the one built before.
 func imagePath(t *testing.T, build func() (string, error)) string {
 	t.Helper()
 	path, err := build()
@@ -66,7 +65,7 @@ func imagePath(t *testing.T, build func() (string, error)) string {
 	return path
 }
 
-// said renders what a machine printed, for messages about failures.
+// said formats what a machine printed, for failure messages.
 func said(r machine.Result) string {
 	const most = 6000
 	return fmt.Sprintf("--- console\n%s\n--- output\n%s\n--- status %d after %v %s",
@@ -85,8 +84,8 @@ const longTests = "SONDE_LONG"
 func long() bool { return os.Getenv(longTests) != "" }
 
 // cpus are the numbers of processors on which tests run programs: one, where everything takes
-// turns, and several, where everything happens at once. Two are between; the kernel's own cases and
-// those of user probes have them.
+// turns, and several, where things happen at once. The kernel's own cases and those of user probes
+// also run on two.
 func cpus() []int {
 	if long() {
 		return []int{1, 2, 4}
@@ -101,15 +100,15 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// runsBeside is for tests that boot machines: they run beside each other, as many as go test
-// -parallel says. Only what measures time, or uses gdb's port, has the host to itself.
+// runsBeside is for tests that boot machines: they run concurrently, as many as go test -parallel
+// says. Only tests that measure time, or use gdb's port, have the host to themselves.
 func runsBeside(t *testing.T) {
 	t.Helper()
 	skipIfShort(t)
 	t.Parallel()
 }
 
-// console is a machine to type at. It does not outlive its test.
+// console is a machine at whose console a test types. It ends with the test.
 type console struct {
 	*testing.T
 	*machine.Session
@@ -139,14 +138,14 @@ func startConsole(t *testing.T, c machine.Config) *console {
 // prompt is what the shell waits with, perhaps behind the editor's escapes.
 const prompt = `sonde# (\x1b\[[0-9;?]*[A-Za-z])*$`
 
-// see waits for the console to show the pattern and returns all up to there. On a busy host
-// a prompt may take minutes.
+// see waits for the console to show the pattern and returns all output up to it. On a busy host a
+// prompt may take minutes.
 func (c *console) see(pattern string) string {
 	c.Helper()
 	return c.seeIn(bootLimit/3, pattern)
 }
 
-// seeIn is see for what may take longer, such as firmware and GRUB.
+// seeIn is see with another limit, for firmware and GRUB.
 func (c *console) seeIn(limit time.Duration, pattern string) string {
 	c.Helper()
 	text, err := c.Expect(pattern, limit)
@@ -163,7 +162,7 @@ func (c *console) enter(text string) {
 	c.key(text + "\r")
 }
 
-// key types text at once.
+// key types text without waiting.
 func (c *console) key(text string) {
 	c.Helper()
 	if err := c.Type(text); err != nil {
@@ -171,7 +170,7 @@ func (c *console) key(text string) {
 	}
 }
 
-// wait waits for the machine's own end.
+// wait waits until the machine ends by itself.
 func (c *console) wait() machine.Result {
 	c.Helper()
 	c.ended = true

@@ -7,8 +7,8 @@ import (
 	"sonde/qemu/machine"
 )
 
-// TestProbesOfTheCommandLine see what happens before there is a prompt; one that cannot be
-// is logged, and the others are there.
+// TestProbesOfTheCommandLine: probes of the command line are hit before there is a prompt; an
+// impossible one is logged, and the others work.
 func TestProbesOfTheCommandLine(t *testing.T) {
 	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "dmesg -n 8; cat /sys/kernel/debug/kprobes/list",

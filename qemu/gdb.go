@@ -10,9 +10,9 @@ import (
 	"sonde/internal/image"
 )
 
-// gdbScript writes what gdb is to read first: where the sources are that the image names without
-// their folders, how a backtrace goes on behind a trap (gdb.py), Go's own commands, such as
-// "info goroutines", and where the machine is. It returns the path.
+// gdbScript writes the commands that gdb reads first: where the sources are whose names in the
+// image have no folder, how a backtrace continues behind a trap (gdb.py), Go's own commands, such
+// as "info goroutines", and the address of the machine. It returns the path.
 func gdbScript(with []string) (string, error) {
 	root, err := image.Root()
 	if err != nil {
@@ -37,7 +37,7 @@ func gdbScript(with []string) (string, error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// modulesAt returns name and folder of the modules that a folder's packages are built in.
+// modulesAt returns the names and folders of the modules with which a folder's packages are built.
 func modulesAt(folder string) (list [][2]string) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
 	cmd.Dir = folder

@@ -86,8 +86,8 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	}
 }
 
-// inGDB returns what counts of lines that gdb prints: the function and the file of each frame,
-// the instruction at a symbol, what a goroutine does.
+// inGDB returns the stable part of lines that gdb prints: the function and the file of each frame,
+// the instruction at a symbol, the state of a goroutine.
 func inGDB(text string) (list []string) {
 	for _, m := range regexp.MustCompile(`(?m)^(?:#\d+ .*?(sonde/\S+) \(.* at (\S+):\d+|.*<(sonde/\S+)>:\s+(\S+)|[ *]+\d+ (\w+) +(\S+))$`).FindAllStringSubmatch(text, -1) {
 		list = append(list, strings.Join(m[1:], " "))

@@ -7,8 +7,8 @@ import (
 	"sonde/qemu/machine"
 )
 
-// TestHoles: memory that the map leaves out is not used, and where that cannot be the
-// kernel says so. GRUB's cutmem takes it from the map; what it itself needs it keeps.
+// TestHoles: memory that the map leaves out is not used, and the kernel says so where it cannot do
+// without. GRUB's cutmem removes it from the map, except what GRUB needs itself.
 func TestHoles(t *testing.T) {
 	runsBeside(t)
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"sonde/qemu/initrd"
 )
 
-// makeInitrd puts what -add names behind what -initrd gives, in a file of its own.
-// The caller removes it.
+// makeInitrd writes the archive of -initrd and, behind it, one of the files of -add to a temporary
+// file. The caller removes it.
 //
 // Errors: initrd.ErrFile, and those of reading and writing.
 func (o *options) makeInitrd() (remove func(), err error) {

@@ -55,7 +55,7 @@ func TestFilesOfTheHost(t *testing.T) {
 	}
 }
 
-// TestCorruptArchiveIsReported: the kernel says what is wrong, and goes on without it.
+// TestCorruptArchiveIsReported: the kernel says what is wrong, and continues without it.
 func TestCorruptArchiveIsReported(t *testing.T) {
 	runsBeside(t)
 	for text, says := range map[string]string{

@@ -7,8 +7,8 @@ import (
 	"sonde/qemu/machine"
 )
 
-// TestLookAtTheMachine: each command says what QEMU's q35 is known to have, and what is
-// not there is an error.
+// TestLookAtTheMachine: each command prints what QEMU's q35 is known to have; asking for a missing
+// device is an error.
 func TestLookAtTheMachine(t *testing.T) {
 	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{Machine: "q35", SMP: 2, Script: `

@@ -10,9 +10,9 @@ import (
 )
 
 // kernelMachines are the machines on which the kernel's own tests run. One of them runs all. The
-// others leave out the cases that try every place or instruction in turn (suites.T.OneMachine):
-// a further CPU changes nothing there. A microvm differs in its devices, timers and firmware only,
-// and runs what depends on those.
+// others leave out the cases that try every place or instruction in turn (suites.T.OneMachine): a
+// further CPU changes nothing there. A microvm differs in its devices, timers and firmware only,
+// and runs the cases that depend on those.
 var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 2, Script: "ktest"},
 	{Machine: "q35", SMP: 4, Script: brief + "ktest"},
@@ -87,7 +87,7 @@ func judge(t *testing.T, r report.Report, result machine.Result) {
 	}
 }
 
-// problems lists what is wrong with a run beyond its single cases.
+// problems lists what is wrong with a run besides its single cases.
 func problems(r report.Report, result machine.Result, failed bool) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }

@@ -17,10 +17,10 @@ import (
 	"sonde/qemu/machine"
 )
 
-// launcherDir is what launcher made, for TestMain to clear away.
+// launcherDir is the folder that launcher made, for TestMain to remove.
 var launcherDir string
 
-// launcher builds the command itself, for what "go run" would hide.
+// launcher builds the command itself, because "go run" would hide its exit status.
 var launcher = sync.OnceValues(func() (path string, err error) {
 	if launcherDir, err = os.MkdirTemp("", "launcher"); err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func launch(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(path, append([]string{"-image", image}, args...)...)
 }
 
-// TestExitStatus: a shell sees how the guest ended, and the two outputs apart.
+// TestExitStatus: a shell sees how the guest ended, and gets the two outputs separately.
 func TestExitStatus(t *testing.T) {
 	runsBeside(t)
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func (s *screen) text() string {
 	return string(s.data)
 }
 
-// await waits until want is there n times.
+// await waits until want has appeared n times.
 func (s *screen) await(t *testing.T, want string, n int) {
 	t.Helper()
 	late := time.After(firmwareTime) // some wait for firmware and GRUB

@@ -20,8 +20,8 @@ func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
 	}
 }
 
-// TestTooLittleMemoryIsSaid: with 88 MiB, firmware's data used to lie over the image, which ran all
-// the same.
+// TestTooLittleMemoryIsSaid: with 88 MiB, firmware's data used to overlap the image, which ran
+// nevertheless.
 func TestTooLittleMemoryIsSaid(t *testing.T) {
 	runsBeside(t)
 	for _, size := range []string{"76M", "88M", "93M"} {

@@ -10,17 +10,17 @@ import (
 	"sonde/qemu/machine"
 )
 
-// usual is how many instructions a hit takes, net of the plain call, in the run that took the
-// least: in the others a further probe is registered, and in some images its address shares an
-// entry of the table with the row's own, which takes 45 more. It is there to be noticed: say
-// what made it more when it must grow.
+// usual is how many instructions a hit takes, minus the plain call, in the run that took the
+// fewest: in the others a further probe is registered, and in some images its address shares an
+// entry of the table with the row's own, which takes 45 more. A change must be noticed: if a number
+// has to grow, say why.
 var usual = map[string]int{
 	"k": 339, "b": 175, "e": 173, "o": 117, "j": 382, "r": 404, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317,
 	"u": 671, "u_emul": 926, "u_boost": 683, "u_step": 1302, "ur": 1850, "ur_go": 1700, "u_int3": 352, "u_syscall": 356, "u_detour": 366,
 }
 
-// TestHitsTakeNoMoreInstructions: no row takes 5 % more than usual, and a kprobe
-// beside a return probe costs next to nothing (kprobes.txt §6).
+// TestHitsTakeNoMoreInstructions: no row takes 5 % more than usual, and a kprobe beside a return
+// probe costs next to nothing (kprobes.txt §6).
 func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
@@ -60,9 +60,8 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	deep(t, got)
 }
 
-// deep: a call with a return probe does not pay for those that are in progress. What it does pay
-// for is memory, now and then, for sixteen times as many; if it looked at each of them, it would be
-// ten times as much.
+// deep: the cost of a call with a return probe does not depend on the calls in progress. Sixteen
+// times as many need some more memory; looking at each of them would take ten times as long.
 func deep(t *testing.T, got map[string]int) {
 	for _, name := range []string{"r", "ur"} {
 		shallow, deep := got[name+"_1000"], got[name+"_16000"]
@@ -75,10 +74,9 @@ func deep(t *testing.T, got map[string]int) {
 	}
 }
 
-// loaded: hits cost no more than a fifth more with 5,000 probes registered than with one,
-// and to register one more no more than half. A place whose address shares its entry of the
-// table with another one's takes some 45 more, which in each image are others: so it is the
-// sum of three that is looked at.
+// loaded: with 5,000 probes registered, hits cost at most a fifth more than with one, and
+// registering one more at most half more. An address that shares its entry of the table takes some
+// 45 more, and in each image these are other addresses: so the sum of three is compared.
 func loaded(t *testing.T, got map[string]int) {
 	check := func(percent int, names ...string) {
 		alone, many := 0, 0

@@ -114,7 +114,7 @@ func instructions(script string) error {
 	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script}, nil)
 }
 
-// boot returns how many milliseconds it takes to the prompt.
+// boot returns the time to the prompt in milliseconds.
 func boot(c machine.Config) (float64, error) {
 	from := time.Now()
 	s, err := machine.Start(context.Background(), c)
@@ -126,7 +126,7 @@ func boot(c machine.Config) (float64, error) {
 	return float64(time.Since(from).Microseconds()) / 1000, err
 }
 
-// probes prints what the kernel measures itself, as far as it gets.
+// probes prints what the kernel itself measures.
 func probes(c machine.Config, peer figures) error {
 	r, err := machine.Run(context.Background(), c)
 	for text := range strings.Lines(string(r.Stdout)) {
@@ -145,7 +145,7 @@ func probes(c machine.Config, peer figures) error {
 	return err
 }
 
-// line renders a row; without a peer it has no columns for one.
+// line formats a row; without a peer it has no columns for one.
 func line(name string, v float64, spread string, peer figures) string {
 	columns := []string{name, fmt.Sprintf("%.0f", v)}
 	if p, ok := peer[name]; ok && p > 0 {
@@ -156,7 +156,7 @@ func line(name string, v float64, spread string, peer figures) string {
 	return strings.Join(append(columns, spread), "\t")
 }
 
-// median returns the middle one of n results of f, and how far apart they are.
+// median returns the median of n results of f, and their range.
 func median(n int, f func() (float64, error)) (v float64, spread string, err error) {
 	var all []float64
 	for range n {

@@ -13,8 +13,7 @@ var errPeer = errors.New("not NAME<TAB>NUMBER")
 // figures are another kernel's, in this command's names and units.
 type figures map[string]float64
 
-// peerNames says what this command's rows are called there, with the factor to
-// this command's unit.
+// peerNames has the peer's names for this command's rows, with the factor to this command's unit.
 var peerNames = map[string]struct {
 	name   string
 	factor float64
@@ -73,7 +72,7 @@ func parsePeer(text string) (figures, error) {
 		}
 		v, err := strconv.ParseFloat(fields[1], 64)
 		if err != nil && strings.HasPrefix(fields[1], "FAIL") {
-			continue // a row that does not work there
+			continue // a row that does not work on that kernel
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", row, errPeer)
@@ -86,7 +85,7 @@ func parsePeer(text string) (figures, error) {
 	return raw.translate(), nil
 }
 
-// plainName takes the prefix off; false: the figure is of another configuration.
+// plainName removes the prefix; false: the figure is of another configuration.
 func plainName(name string) (string, bool) {
 	parts := strings.Split(name, "/")
 	switch len(parts) {
@@ -102,8 +101,7 @@ func plainName(name string) (string, bool) {
 	return "", false
 }
 
-// translate returns the figures under this command's names, which they may have
-// already.
+// translate returns the figures under this command's names; they may have them already.
 func (raw figures) translate() figures {
 	out := figures{}
 	for name, v := range raw {

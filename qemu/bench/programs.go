@@ -18,21 +18,21 @@ import (
 	"sonde/qemu/machine"
 )
 
-// Programs: what the primitives of an operating system cost a program. One static
-// program, testdata/ubench.c, measures that by itself; with the same file on Linux,
-// under the same QEMU, the two can be compared.
+// Programs: the cost of an operating system's primitives for a program. One static program,
+// testdata/ubench.c, measures it by itself; the same file can run on Linux under the same QEMU, so
+// the two can be compared.
 //
-// A figure is the least of all rounds of all boots: nothing makes a round faster, and
-// much makes it slower. The ratio to a peer is corrected by what is not the kernel's
-// part: the control rows, plain arithmetic and copying, of either side.
+// A figure is the least of all rounds of all boots: nothing makes a round faster, and many things
+// make it slower. The ratio to a peer is corrected by the control rows of both, plain arithmetic
+// and copying, which do not depend on the kernel.
 
-// controls are rows in which no kernel has a part.
+// controls are rows that do not depend on the kernel.
 var controls = []string{"alu", "copy_words_kib"}
 
 const source = "qemu/bench/testdata/ubench.c"
 
-// round is how long a round takes, in whole milliseconds. Short ones, of several boots,
-// find quiet moments better; a fork takes half a millisecond.
+// round is the length of a round, in whole milliseconds. Short rounds, in several boots, are more
+// likely to find quiet moments; a fork takes half a millisecond.
 var round = 60 * time.Millisecond
 
 // programs measures the given rows, or all, on one processor and on two, n boots each.
@@ -75,8 +75,8 @@ func countRows(rows []string) (all results, err error) {
 	return all, err
 }
 
-// programConfig is a machine that runs rounds of the given rows, as long as is
-// said, and then stops. The caller calls remove.
+// programConfig is a machine that runs rounds of the given rows, each so many milliseconds long,
+// and then stops. The caller calls remove.
 func programConfig(smp, ms int, rows []string) (c machine.Config, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "sonde-bench")
 	if err != nil {
@@ -94,8 +94,8 @@ func programConfig(smp, ms int, rows []string) (c machine.Config, remove func(),
 	return c, remove, err
 }
 
-// archive builds ubench in dir, and writes an archive with it and what its row
-// sh_100_true_ms starts, the same shell as on Linux.
+// archive builds ubench in dir, and writes an archive with it and the shell that its row
+// sh_100_true_ms starts, which is the same as on Linux.
 func archive(dir, out string) error {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -125,14 +125,14 @@ func archive(dir, out string) error {
 	return err
 }
 
-// results are the rounds of rows, in the order in which they came.
+// results are the rounds of rows, in order.
 type results struct {
 	names  []string
 	rounds map[string][]float64
 	failed map[string]string // the reason
 }
 
-// boot adds what one run of the machine says.
+// boot adds the results of one run of the machine.
 func (all *results) boot(c machine.Config) error {
 	r, err := machine.Run(context.Background(), c)
 	if err == nil && r.Status != 0 {
@@ -184,7 +184,7 @@ func (all *results) least(name string) float64 {
 	return slices.Min(all.rounds[name])
 }
 
-// host returns how many times slower than the peer's the machine itself was.
+// host returns how many times slower than the peer's the host is.
 func (all *results) host(prefix string, peer figures) float64 {
 	product, n := 1.0, 0
 	for _, name := range controls {
@@ -196,7 +196,7 @@ func (all *results) host(prefix string, peer figures) float64 {
 	return math.Pow(product, 1/float64(max(n, 1)))
 }
 
-// print renders the rows as line does, but for the ratio, which is corrected.
+// print formats the rows as line does, but corrects the ratio.
 func (all *results) print(w io.Writer, smp int, peer figures) {
 	prefix := fmt.Sprintf("smp%d/", smp)
 	host := all.host(prefix, peer)
@@ -219,7 +219,7 @@ func (all *results) print(w io.Writer, smp int, peer figures) {
 	}
 }
 
-// figure renders a number of which three digits matter.
+// figure formats a number with three significant digits.
 func figure(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'f', 2, 64)

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// calls is how many instructions a row of programs takes. As in usual, say what made
-// it more when it must grow.
+// calls is how many instructions a row of programs takes. As in usual: if a number has to grow, say
+// why.
 var calls = map[string]float64{
 	"getpid":        397,
 	"clock_gettime": 802,
@@ -28,9 +28,9 @@ var calls = map[string]float64{
 	"cow":           2074,
 }
 
-// TestCallsTakeNoMoreInstructions: no row takes 15 % more than usual. It counts the least
-// of five rounds, which is the same each time for one image; another image has other
-// places, sizes of stacks and turns of the collector.
+// TestCallsTakeNoMoreInstructions: no row takes 15 % more than usual. It takes the least of five
+// rounds, which is the same each time for one image; another image has other addresses, stack sizes
+// and garbage collections.
 func TestCallsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")

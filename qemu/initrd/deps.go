@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// libraryFolders is where the dynamic linker of Debian looks without being told.
+// libraryFolders is where the dynamic linker of Debian looks by default.
 var libraryFolders = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 
-// guestFolder is where libraries go that were found in such a folder of the host, or
-// in one that its configuration names: the guest has no configuration.
+// guestFolder is the folder in the guest for libraries from such a folder of the host, or from one
+// in the host's configuration: the guest has no configuration.
 const guestFolder = "/lib/x86_64-linux-gnu"
 
 // errInterpreter marks the error of a script whose interpreter is missing: a folder of scripts is
-// of use without some of them.
+// useful without some of them.
 var errInterpreter = errors.New("")
 
-// addDeps adds what the program or library at host needs: a dynamic linker and
-// libraries, and what those need; the interpreter of a script.
+// addDeps adds what the program or library at host needs: its dynamic linker and libraries, and
+// what these need; for a script, its interpreter.
 //
-// Errors: ErrFile, for what is not found.
+// Errors: ErrFile, for a file that is not found.
 func (a *Archive) addDeps(host string, data []byte) error {
 	if line, ok := bytes.CutPrefix(data, []byte("#!")); ok {
 		line, _, _ = bytes.Cut(line, []byte("\n"))
@@ -79,7 +79,7 @@ func endsThreads(f *elf.File) bool {
 	})
 }
 
-// need adds a file that who cannot do without.
+// need adds a file without which who cannot run.
 func (a *Archive) need(who, host, guest string) error {
 	if a.has(guest) {
 		return nil
@@ -103,8 +103,8 @@ func interpreter(f *elf.File) string {
 	return ""
 }
 
-// findLibrary returns where a library is on the host, and where it is to be in the
-// guest. One that is nowhere keeps its name, for the error.
+// findLibrary returns the path of a library on the host, and its path in the guest. One that is not
+// found keeps its name, for the error.
 func findLibrary(name, host string, f *elf.File) (lib, guest string) {
 	if strings.Contains(name, "/") {
 		return name, path.Clean("/" + name)

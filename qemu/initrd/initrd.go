@@ -16,15 +16,15 @@ import (
 	"sonde/kernel/vfs/cpio"
 )
 
-// ErrFile says that something cannot be put into an archive.
+// ErrFile says that a file cannot be put into an archive.
 var ErrFile = errors.New("cannot be added")
 
-// Archive is what is to be in an archive, by path in the guest.
+// Archive is the entries of an archive, by path in the guest.
 type Archive struct {
 	files map[string]cpio.Entry
 	Deps  bool // of each program, add its interpreter and libraries
 
-	// Say gets a line about each script in a folder whose interpreter is missing. Nil: nothing is said.
+	// Say gets a line about each script in a folder whose interpreter is missing; nil: no lines.
 	Say io.Writer
 }
 
@@ -106,7 +106,7 @@ func (a *Archive) folder(host, guest string) error {
 	return nil
 }
 
-// put gives e its name; what was put last stays.
+// put adds e under its name; the last put wins.
 func (a *Archive) put(guest string, e cpio.Entry) {
 	if guest == "/" {
 		return

@@ -5,16 +5,16 @@ import (
 	"os/exec"
 )
 
-// Accel is a way in which QEMU executes guest code.
+// Accel is the way in which QEMU executes guest code.
 type Accel string
 
 const (
 	TCG Accel = "tcg" // translation, works everywhere; the default
 	KVM Accel = "kvm" // the host's processor
 
-	// Counted is translation with a clock that goes on by a nanosecond for each
-	// instruction, so that the guest counts instructions when it measures time. One
-	// processor; the same on every host, however busy. No flag chooses it.
+	// Counted is translation with a clock that advances by a nanosecond for each instruction, so
+	// that the guest counts instructions when it measures time. It has one processor, and is the
+	// same on every host, however busy. No option selects it.
 	Counted Accel = "counted"
 )
 
@@ -35,7 +35,7 @@ func (a Accel) cpu() string {
 	return "max"
 }
 
-// ParseAccel reads a command-line flag.
+// ParseAccel reads the value of -accel.
 func ParseAccel(s string) (Accel, error) {
 	switch a := Accel(s); a {
 	case TCG, KVM:

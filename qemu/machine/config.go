@@ -43,7 +43,7 @@ type Config struct {
 // bytes: the PVH option ROM of QEMU has a buffer of one page.
 const MaxCommandLine = 4095
 
-// maxSMP is how many processors the kernel has room for.
+// maxSMP is the largest number of processors that the kernel supports.
 const maxSMP = trap.MaxCPUs
 
 // spaces are what the kernel skips in front of the script.
