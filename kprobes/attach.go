@@ -89,7 +89,7 @@ func (k *Kprobe) attach(kind kind) error {
 		if err := room(); err != nil {
 			return err
 		}
-		if err := s.house(); err != nil {
+		if err := s.copyToSlot(); err != nil {
 			return err
 		}
 	}

@@ -210,9 +210,9 @@ func (f *fake) nothingLeft() {
 	if !bytes.Equal(f.text, f.image) {
 		f.t.Error("the code is not as it was")
 	}
-	if n := sites.Len() + machine.This.Slots.Used() + machine.This.Detours.Used() + detours + len(graveyard) + len(replaced); n != 0 {
+	if n := sites.Len() + machine.This.Slots.Used() + machine.This.Detours.Used() + detours + len(lingering) + len(replaced); n != 0 {
 		f.t.Errorf("left: %d sites, %d slots, %d detours (%d counted), %d return probes, %d lists",
-			sites.Len(), machine.This.Slots.Used(), machine.This.Detours.Used(), detours, len(graveyard), len(replaced))
+			sites.Len(), machine.This.Slots.Used(), machine.This.Detours.Used(), detours, len(lingering), len(replaced))
 	}
 }
 
@@ -221,7 +221,7 @@ func forgetAll() {
 	for _, s := range allSites() {
 		sites.Remove(s.Addr)
 	}
-	graveyard, replaced, optimizer = nil, nil, nil
+	lingering, replaced, optimizer = nil, nil, nil
 	disarmedAll, noJumps, detours = false, false, 0
 	decoder = place.Decoder{Code: original}
 }

@@ -91,7 +91,7 @@ func (st *state) nestedCopyFault(id int, r *amd64.Regs, addr uint64) notifier.Ac
 func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	s := asSite(st.site)
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
-	if s.mended(st, r) {
+	if s.fixedUp(st, r) {
 		s.settle(r, st.flags)
 		return notifier.Stop
 	}
@@ -108,7 +108,7 @@ func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 	}
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
 	st.flags = r.Flags & stepFlags
-	if s.mended(st, r) {
+	if s.fixedUp(st, r) {
 		return notifier.Stop
 	}
 	r.IP = uint64(s.Addr)
@@ -120,15 +120,15 @@ func (st *state) emulationFault(s *site, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	r.IP, r.Vector, r.Err = uint64(s.Addr), st.fault, st.err
 	st.flags = r.Flags & stepFlags
-	if !s.mended(st, r) {
+	if !s.fixedUp(st, r) {
 		r.IP = uint64(s.Addr)
 		refault(r, st)
 	}
 }
 
-// mended asks the fault-handlers of s about the fault r of its instruction, and reports
+// fixedUp asks the fault-handlers of s about the fault r of its instruction, and reports
 // whether one of them has handled it.
-func (s *site) mended(st *state, r *amd64.Regs) bool {
+func (s *site) fixedUp(st *state, r *amd64.Regs) bool {
 	st.frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
 	st.phase = faulting
 	for _, k := range s.probes() {

@@ -86,16 +86,16 @@ func (rp *Kretprobe) Ledger() Ledger {
 // Context: a return handler.
 func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 
-// graveyard keeps return probes that were unregistered with calls in flight:
+// lingering keeps return probes that were unregistered with calls in flight:
 // those calls still return through their instances. guarded by mu
-var graveyard []*Kretprobe
+var lingering []*Kretprobe
 
 // left keeps rp if calls of it have not returned, and forgets the probes whose calls have all
 // returned.
 func (rp *Kretprobe) left() {
-	graveyard = slices.DeleteFunc(graveyard, func(old *Kretprobe) bool { return old == rp || old.pool.inUse() == 0 })
+	lingering = slices.DeleteFunc(lingering, func(old *Kretprobe) bool { return old == rp || old.pool.inUse() == 0 })
 	if rp.pool.inUse() > 0 {
-		graveyard = append(graveyard, rp)
+		lingering = append(lingering, rp)
 	}
 }
 

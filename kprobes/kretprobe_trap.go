@@ -27,7 +27,7 @@ func calls(g unsafe.Pointer) (head *uintptr, hi uintptr) {
 var trampolinePC = codeAt.trampoline
 
 // asInstance turns an address from a goroutine's list back. Safe because: the
-// pools of probes with calls in flight are kept (graveyard).
+// pools of probes with calls in flight are kept (lingering).
 func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
 
 // note is the pre-handler of the entry: it notes the call. r.SP points at the return
@@ -37,14 +37,14 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	head, hi := calls(g)
 	off := hi - uintptr(r.SP)
 	if *head != 0 && asInstance(*head).off > off {
-		buryAbove(head, off, id)
+		dropAbove(head, off, id)
 	}
 	lr := uintptr(load(r.SP))
 	if lr == trampolinePC {
 		// Another return probe of this function has replaced the address already.
 		lr = asInstance(*head).RetAddr
 	} else if *head != 0 && asInstance(*head).off == off {
-		bury(head, id) // the slot's last user never returned
+		dropCall(head, id) // the slot's last user never returned
 	}
 	in := rp.pool.get(id)
 	if in == nil {
@@ -87,19 +87,19 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 // giveBack returns an instance to its pool.
 func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
 
-// bury drops the innermost call of a list: it will never return.
-func bury(head *uintptr, id int) {
+// dropCall drops the innermost call of a list: it will never return.
+func dropCall(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
 	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
 	giveBack(in, id)
 }
 
-// buryAbove drops the calls whose frames are below the frame at off: a panic or a switch of
+// dropAbove drops the calls whose frames are below the frame at off: a panic or a switch of
 // stacks has skipped them.
-func buryAbove(head *uintptr, off uintptr, id int) {
+func dropAbove(head *uintptr, off uintptr, id int) {
 	for *head != 0 && asInstance(*head).off > off {
-		bury(head, id)
+		dropCall(head, id)
 	}
 }
 
@@ -111,7 +111,7 @@ func onDead(head uintptr) {
 	flags := cpu.IRQOff()
 	id := cpu.ID()
 	for head != 0 {
-		bury(&head, id)
+		dropCall(&head, id)
 	}
 	cpu.IRQRestore(flags)
 }
@@ -201,7 +201,7 @@ func (st *state) afterReturn(id int, r *amd64.Regs) {
 // search finds the instance of the call whose slot is off bytes below the top of its stack,
 // and drops the calls below it.
 func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
-	buryAbove(head, off, id)
+	dropAbove(head, off, id)
 	if *head == 0 || asInstance(*head).off != off {
 		bug(*head, r)
 	}

@@ -88,15 +88,15 @@ func TestCallsInFlight(t *testing.T) {
 		rp := returns("t.work")
 		f.mustReturn(rp)
 		call := rp.pool.get(3)
-		if unregister(rp); len(graveyard) != 1 || graveyard[0] != rp || rp.Ledger().InFlight != 1 {
-			t.Errorf("%s: %d kept, %+v", name, len(graveyard), rp.Ledger())
+		if unregister(rp); len(lingering) != 1 || lingering[0] != rp || rp.Ledger().InFlight != 1 {
+			t.Errorf("%s: %d kept, %+v", name, len(lingering), rp.Ledger())
 		}
 		f.refused(f.now(), RegisterKretprobe(rp), syscall.EBUSY, "1 calls from before have not returned")
 		rp.pool.put(call, 0)
 		n := len(f.log)
 		f.mustReturn(rp) // what gave the instance back may be at it still
 		f.did(n, "quiesce", "write", "watch", "arm t.work+0x0", "sync 1", "quiesce")
-		if unregister(rp); len(graveyard) != 0 {
+		if unregister(rp); len(lingering) != 0 {
 			t.Errorf("%s: kept without a call", name)
 		}
 		f.graceEnds()

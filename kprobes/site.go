@@ -50,7 +50,7 @@ type site struct {
 var decoder = place.Decoder{Code: original}
 
 // newSite returns the site that a probe at addr, in function fn, would have. It changes
-// nothing: see (*site).house.
+// nothing: see (*site).copyToSlot.
 //
 // Errors: EINVAL fn must not be probed; EILSEQ no instruction begins at addr, or it cannot
 // be executed elsewhere.
@@ -65,10 +65,10 @@ func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
 	return s, nil
 }
 
-// house makes a copy of the instruction in a slot, unless it is emulated.
+// copyToSlot makes a copy of the instruction in a slot, unless it is emulated.
 //
 // Errors: ENOMEM; EILSEQ no free slot is within reach of the instruction's operand.
-func (s *site) house() error {
+func (s *site) copyToSlot() error {
 	if !s.NeedsSlot() {
 		return nil
 	}

@@ -61,8 +61,8 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// obituary is what every crash must say, in this order.
-var obituary = []string{
+// crashReport is what every crash must say, in this order.
+var crashReport = []string{
 	`CPU: \d+ goroutine: \d+`,
 	`RIP: (0008:(runtime|main|sonde/\S+)\.\S+\+0x|0023:0x400)`,
 	`RSP: [0-9a-f]{4}:[0-9a-f]{16} EFLAGS: [0-9a-f]{8}`,
@@ -80,8 +80,8 @@ func checkCrash(t *testing.T, r machine.Result) {
 		t.Errorf("crash %v (%s), want one\n%s", r.Crash, r.Reason, said(r))
 		return
 	}
-	if !regexp.MustCompile("(?s)" + strings.Join(obituary, ".*")).Match(r.Log) {
-		for _, want := range obituary {
+	if !regexp.MustCompile("(?s)" + strings.Join(crashReport, ".*")).Match(r.Log) {
+		for _, want := range crashReport {
 			if !regexp.MustCompile(want).Match(r.Log) {
 				t.Errorf("the console does not say %q", want)
 			}

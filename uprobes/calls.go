@@ -89,7 +89,7 @@ func (cs *callList) take(slot uint64) *call {
 		return c
 	}
 	c := cs.takeLeft(slot)
-	c.comeBack()
+	c.undoLeave()
 	return c
 }
 

@@ -12,8 +12,8 @@ import (
 // execute gets the instruction of a point executed as its plan says. IP is at the point.
 func (th *thread) execute(pt *point) {
 	r := th.Regs()
-	owes := pt.plan.Owes(r.Flags)
-	if pt.plan.Way == place.Nothing && !owes {
+	dueDB := pt.plan.DueDB(r.Flags)
+	if pt.plan.Way == place.Nothing && !dueDB {
 		r.IP = pt.plan.Next()
 		th.executed()
 		return
@@ -21,11 +21,11 @@ func (th *thread) execute(pt *point) {
 	switch pt.plan.Way {
 	case place.Nothing, place.Emulate:
 		if err := pt.plan.Do(th); err != nil {
-			th.suffer(err)
+			th.deliver(err)
 			return
 		}
 		th.executed()
-		if owes {
+		if dueDB {
 			th.t.Raise(vecDebug)
 		}
 	case place.Syscall:
@@ -33,7 +33,7 @@ func (th *thread) execute(pt *point) {
 		th.t.SystemCall()
 		th.executed()
 	case place.Boost:
-		if pt.stepped != nil && (owes || th.after != nil) {
+		if pt.stepped != nil && (dueDB || th.after != nil) {
 			th.step(pt)
 			return
 		}
@@ -45,12 +45,12 @@ func (th *thread) execute(pt *point) {
 
 // step makes the thread single-step the copy.
 func (th *thread) step(pt *point) {
-	th.owes = pt.plan.Owes(th.Regs().Flags)
+	th.dueDB = pt.plan.DueDB(th.Regs().Flags)
 	th.away, th.saved = pt, pt.stepped.Enter(th.Regs(), pt.slot)
 }
 
-// suffer gives the program the exception that its instruction causes.
-func (th *thread) suffer(err error) {
+// deliver gives the program the exception that its instruction causes.
+func (th *thread) deliver(err error) {
 	var f *place.Fault
 	if !errors.As(err, &f) {
 		panic(err)
@@ -76,7 +76,7 @@ func (th *thread) debug() bool {
 		th.returned()
 		return false
 	case th.away == nil:
-		th.comeBack()
+		th.restoreIP()
 		return false
 	}
 	if !th.away.stepped.After(r, th.away.slot, th.saved) {
@@ -84,12 +84,12 @@ func (th *thread) debug() bool {
 	}
 	th.away = nil
 	th.executed()
-	return !th.owes
+	return !th.dueDB
 }
 
-// comeBack sets IP from the copy to the original instruction: the copy has caused an
+// restoreIP sets IP from the copy to the original instruction: the copy has caused an
 // exception, which the program must see as if the instruction had not been executed.
-func (th *thread) comeBack() {
+func (th *thread) restoreIP() {
 	if th.away != nil {
 		th.away.stepped.Undo(th.Regs(), th.away.slot, th.saved)
 		th.away = nil
@@ -127,7 +127,7 @@ func away(t *proc.Thread) bool {
 	}
 	if r.IP == th.away.slot && th.away.plan.In.IsRep() {
 		th.again = state{uint64(th.away.addr), r.SP}
-		th.comeBack()
+		th.restoreIP()
 		return false
 	}
 	return true

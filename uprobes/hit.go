@@ -39,7 +39,7 @@ func exception(t *proc.Thread, vector int) (done bool) {
 	case th.returning():
 		return th.returned() // the trampoline could not push; its caller need not know
 	}
-	th.comeBack()
+	th.restoreIP()
 	return th.after != nil && th.faulted(vector)
 }
 

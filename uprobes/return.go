@@ -91,8 +91,8 @@ func (c *call) leave() {
 	}
 }
 
-// comeBack undoes leave.
-func (c *call) comeBack() {
+// undoLeave undoes leave.
+func (c *call) undoLeave() {
 	c.left = false
 	for i := range c.of {
 		m := c.of[i].m

@@ -23,7 +23,7 @@ type thread struct {
 
 	away  *point // it single-steps the copy of this point's instruction
 	saved place.Saved
-	owes  bool // the program has set TF itself and gets a #DB after the instruction
+	dueDB bool // the program has set TF itself and gets a #DB after the instruction
 
 	calls callList // its calls that return probes wait for
 

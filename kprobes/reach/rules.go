@@ -59,7 +59,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*Kprobe).callPost", nil, "a post-handler"},
 	{"sonde/kprobes.(*Kretprobe).callCareful", nil, "a return handler"},
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
-	{"sonde/kprobes.(*site).mended", nil, "a fault-handler"},
+	{"sonde/kprobes.(*site).fixedUp", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "what a detour's IP stands for"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},

@@ -29,7 +29,7 @@
 // Step sets TF in the flags, and After restores the program's, except after POPF and IRET,
 // which have loaded it. PUSHF is emulated or boosted, never stepped, because it would store
 // TF. A program that single-steps itself has TF set when it hits the breakpoint, and must
-// get a #DB after the probed instruction. See [Plan.Owes].
+// get a #DB after the probed instruction. See [Plan.DueDB].
 //
 // # What is refused
 //
@@ -135,8 +135,8 @@ func (p *Plan) Len() int { return int(p.In.Len) }
 // Context: any.
 func (p *Plan) Next() uint64 { return p.Addr + uint64(p.In.Len) }
 
-// Owes reports whether the program, with these flags at the hit, is due a #DB when the
+// DueDB reports whether the program, with these flags at the hit, is due a #DB when the
 // instruction is done: it has set TF itself.
 //
 // Context: any.
-func (p *Plan) Owes(flags uint64) bool { return flags&insn.FlagTF != 0 }
+func (p *Plan) DueDB(flags uint64) bool { return flags&insn.FlagTF != 0 }

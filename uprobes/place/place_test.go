@@ -182,7 +182,7 @@ func TestPopfSetsTF(t *testing.T) {
 	if err := p.Do(&m); err != nil || m.r.Flags != 0x303 {
 		t.Errorf("%v, %#x", err, m.r.Flags)
 	}
-	if !p.Owes(m.r.Flags) || p.Owes(0x202) {
+	if !p.DueDB(m.r.Flags) || p.DueDB(0x202) {
 		t.Error("a #DB is due where TF was set")
 	}
 }

@@ -34,7 +34,7 @@ var calls = []Mutant{
 	},
 	{
 		Name: "coroutine-counted-as-left", File: "uprobes/calls.go",
-		Old: "\tc.comeBack()\n", New: "",
+		Old: "\tc.undoLeave()\n", New: "",
 		By:  host("uprobes", "TestCallsThatAreLeft"),
 		Why: "a call that returns late is counted as abandoned and as handled",
 	},

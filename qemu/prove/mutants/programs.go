@@ -34,7 +34,7 @@ var programs = []Mutant{
 	},
 	{
 		Name: "fault-in-a-slot-shown-there", File: "uprobes/hit.go",
-		Old: "\tth.comeBack()\n\treturn th.after", New: "\treturn th.after",
+		Old: "\tth.restoreIP()\n\treturn th.after", New: "\treturn th.after",
 		By:  program(2, "uprobes/faults_are_seen_at_their_place", "probed"),
 		Why: "the program's signal handler is told of a fault in a slot",
 	},

@@ -40,7 +40,7 @@ var returns = []Mutant{
 	},
 	{
 		Name: "grave-empty", File: "kprobes/kretprobe.go",
-		Old: "\tif rp.pool.inUse() > 0 {\n\t\tgraveyard = append(graveyard, rp)\n\t}\n", New: "",
+		Old: "\tif rp.pool.inUse() > 0 {\n\t\tlingering = append(lingering, rp)\n\t}\n", New: "",
 		By:  host("kprobes", "TestCallsInFlight"),
 		Why: "the collector frees instances through which calls will return",
 	},

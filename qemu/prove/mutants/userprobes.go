@@ -59,13 +59,13 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "post-handler-of-a-boosted-instruction", File: "uprobes/execute.go",
-		Old: "(owes || th.after != nil)", New: "owes",
+		Old: "(dueDB || th.after != nil)", New: "dueDB",
 		By:  host("uprobes", "TestPostHandlerOfACopy"),
 		Why: "a post-handler is not called when the instruction runs as a copy",
 	},
 	{
 		Name: "program-that-steps-boosted", File: "uprobes/execute.go",
-		Old: "(owes || th.after != nil)", New: "th.after != nil",
+		Old: "(dueDB || th.after != nil)", New: "th.after != nil",
 		By:  host("uprobes", "TestRepeatedInstructionOfAProgramThatSteps"),
 		Why: "each round of a repeated instruction is a hit when the program steps itself",
 	},

@@ -130,7 +130,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "sse-not-saved-before-a-watch-handler", File: "kwatch/hit_trap.go",
-		Old: "\tif p.sse {\n\t\ttrap.SaveXMM(r)\n\t}\n", New: "",
+		Old: "\ttrap.SaveXMM(r)\n\tip, sp := r.IP, r.SP\n", New: "\tip, sp := r.IP, r.SP\n",
 		By:  kernel(1, "watch/xmm_survive_any_handler"),
 		Why: "the watched code finds other floating-point numbers than it left",
 	},

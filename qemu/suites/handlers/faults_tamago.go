@@ -122,8 +122,8 @@ func faultAt(t *suites.T, c culprit, addr uintptr, post bool, want string) {
 // word is what pointers point to when they have been corrected.
 var word uint64 = 4711
 
-// mender returns a fault-handler that makes the faulting code use word.
-func mender(calls, trap *int) kprobes.FaultHandler {
+// fixer returns a fault-handler that makes the faulting code use word.
+func fixer(calls, trap *int) kprobes.FaultHandler {
 	return func(_ *kprobes.Kprobe, r *amd64.Regs, trapnr int) int {
 		*calls++
 		*trap = trapnr
@@ -135,21 +135,21 @@ func mender(calls, trap *int) kprobes.FaultHandler {
 func mendsPre(t *suites.T) {
 	var calls, trap int
 	var got uint64
-	mends(t, &kprobes.Kprobe{
+	fixesUp(t, &kprobes.Kprobe{
 		PreHandler:   func(*kprobes.Kprobe, *amd64.Regs) int { got += loadThrough(nil); return 0 },
-		FaultHandler: mender(&calls, &trap)}, &calls, &trap, &got)
+		FaultHandler: fixer(&calls, &trap)}, &calls, &trap, &got)
 }
 
 func mendsPost(t *suites.T) {
 	var calls, trap int
 	var got uint64
-	mends(t, &kprobes.Kprobe{
+	fixesUp(t, &kprobes.Kprobe{
 		PostHandler:  func(*kprobes.Kprobe, *amd64.Regs, uint64) { got += loadThrough(nil) },
-		FaultHandler: mender(&calls, &trap)}, &calls, &trap, &got)
+		FaultHandler: fixer(&calls, &trap)}, &calls, &trap, &got)
 }
 
-// mends makes a handler of k fault in each hit, and go on.
-func mends(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
+// fixesUp makes a handler of k fault in each hit, and go on.
+func fixesUp(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 	const hits = 10
 	k.Addr = entry(victim)
 	t.Must(kprobes.RegisterKprobe(k))
@@ -180,7 +180,7 @@ func second(t *suites.T, sym string) uintptr {
 func mendsCopy(t *suites.T) {
 	const hits = 10
 	var calls, trap, post int
-	k := &kprobes.Kprobe{Addr: second(t, "loadThrough.abi0"), FaultHandler: mender(&calls, &trap),
+	k := &kprobes.Kprobe{Addr: second(t, "loadThrough.abi0"), FaultHandler: fixer(&calls, &trap),
 		PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) { post++ }}
 	t.Must(kprobes.RegisterKprobe(k))
 	for range hits {

@@ -69,11 +69,11 @@ func faulting(t *suites.T, sym string, post, jump bool, f kprobes.FaultHandler) 
 func asksHowever(t *suites.T) {
 	const calls = 10
 	for _, w := range ways {
-		mends, asked, vector := false, 0, 0
+		fixing, asked, vector := false, 0, 0
 		k := faulting(t, w.sym, w.post, w.jump, func(_ *kprobes.Kprobe, r *amd64.Regs, trapnr int) int {
 			asked++
 			vector = trapnr
-			if !mends {
+			if !fixing {
 				return 0
 			}
 			r.AX = uint64(uintptr(unsafe.Pointer(&target)))
@@ -89,7 +89,7 @@ func asksHowever(t *suites.T) {
 			}
 		}
 		check(t, w.name+": asked, and declined", uint64(asked), calls)
-		mends = true
+		fixing = true
 		for range calls {
 			target = uint64(reflect.ValueOf(nothingToDo).Pointer())
 			w.call(nil)

@@ -88,13 +88,13 @@ func wakesForEver(t *suites.T) {
 // handler's fault: it used to be abandoned for it.
 func faultOnTop(t *suites.T) {
 	var faults, ended atomic.Int32
-	mends := notifier.Block{Name: "test", Priority: 1, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
+	fixing := notifier.Block{Name: "test", Priority: 1, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
 		faults.Add(1)
 		r.IP += 2 // behind UD2
 		return notifier.Stop
 	}}
-	notifier.Die[amd64.VEC_UD].Register(&mends)
-	defer notifier.Die[amd64.VEC_UD].Unregister(&mends)
+	notifier.Die[amd64.VEC_UD].Register(&fixing)
+	defer notifier.Die[amd64.VEC_UD].Unregister(&fixing)
 	trap.SetInterrupt(0x90, func(*amd64.Regs) { trap.InvalidOpcode() })
 	b := badKprobe(&kprobes.Kprobe{PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
 		targets.RaiseInt90()
