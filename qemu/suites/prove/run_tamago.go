@@ -102,11 +102,17 @@ func (p *prover) at(next int, what string) { fmt.Fprintf(p.out, "at %d %s\n", ne
 func probeable() []kallsyms.Symbol   { return functions(false) }
 func blacklisted() []kallsyms.Symbol { return functions(true) }
 
+// functions takes one name of each: of two probes on one instruction, the second would be taken for
+// the next hit.
 func functions(black bool) (list []kallsyms.Symbol) {
 	for s := range kallsyms.Kernel().Text {
-		if s.Size > 0 && (machine.This.Blacklisted(s) != "") == black {
-			list = append(list, s)
+		if s.Size == 0 || (machine.This.Blacklisted(s) != "") != black {
+			continue
 		}
+		if n := len(list); n > 0 && list[n-1].Addr == s.Addr {
+			list = list[:n-1]
+		}
+		list = append(list, s)
 	}
 	return list
 }
