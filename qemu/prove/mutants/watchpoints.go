@@ -100,7 +100,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "watch-of-another-process", File: "kwatch/user.go",
-		Old: "p != nil && p.user != nil && p.user.process == t.Process() {", New: "p != nil && p.user != nil {",
+		Old: "case p.user.process == t.Process():", New: "case p.user.process != nil:",
 		By:  kernel(2, "watch/program_writes"),
 		Why: "what another process does at the same address is told",
 	},
