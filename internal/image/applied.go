@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Lint runs a tool on the packages of the kernel, its tests in the kernel included. It is for tools
-// that load Go packages but know no overlay: they get a GOROOT in which the overlay's changes have
+// Lint runs a tool on the packages of the kernel, but not on its tests, much of which is unusual on
+// purpose. It is for tools that load Go packages but know no overlay: they get a GOROOT in which the overlay's changes have
 // been made, and the build tags in GOFLAGS.
 //
 // Errors: those of finding the toolchain and of making the overlay; that of the tool, whose output
@@ -31,7 +31,7 @@ func Lint(w io.Writer, tool string, args ...string) error {
 		return fmt.Errorf("image: lint: %w", err)
 	}
 	defer unlock()
-	opts := BuildOptions{Test: true}
+	var opts BuildOptions
 	b, err := opts.prepare(root, dir)
 	if err != nil {
 		return err
