@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/proc"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs/ctl"
 )
 
@@ -27,11 +28,11 @@ func slack(p *proc.Process) ctl.File {
 			ns, err := strconv.ParseUint(strings.TrimPrefix(string(b), "+"), 10, 64)
 			switch t := p.FirstThread(); {
 			case errors.Is(err, strconv.ErrRange):
-				return syscall.ERANGE
+				return refusal.New(syscall.ERANGE, "more nanoseconds than 64 bits hold")
 			case err != nil:
-				return syscall.EINVAL
+				return refusal.New(syscall.EINVAL, "%.20q is not a number of nanoseconds", b)
 			case t == nil:
-				return syscall.ESRCH
+				return refusal.New(syscall.ESRCH, "the process has ended")
 			default:
 				t.SetSlack(ns)
 			}

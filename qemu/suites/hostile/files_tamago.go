@@ -3,11 +3,13 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"sonde/kernel/vfs"
 	"sonde/qemu/suites"
@@ -101,6 +103,12 @@ func (s *scene) writeBinary(name, where string) bool {
 	}
 	if err == nil {
 		return true
+	}
+	var bare *fs.PathError
+	if errors.As(err, &bare) {
+		if errno, is := bare.Err.(syscall.Errno); is && errno != syscall.ESRCH { // a process that has ended is reason enough
+			s.t.Errorf("%s: write to %s: %v: it gives no reason", where, name, err)
+		}
 	}
 	if why := unsound(err, nil); why != "" {
 		s.t.Errorf("%s: write to %s: %.200v: %s", where, name, err, why)
