@@ -45,6 +45,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"uses a mutex", []string{"internal/sync.(*Mutex).Lock", "sonde/kprobes.UnregisterKprobe"}, "uses a mutex: kprobes.UnregisterKprobe at 2"},
 	} {
 		for _, outside := range [][]string{hit, hit[:1], {handler, "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
+			{handler, "sonde/kwatch.(*point).callCareful", "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
 			{handler, "sonde/kprobes.onDetour", "sonde/kprobes.detour.abi0", "sonde/kernel/vfs.Read", "main.main"}} {
 			calls, at := stack(append(c.inner[:len(c.inner):len(c.inner)], outside...)...)
 			m := FindMistake(calls, at, c.why)
