@@ -52,11 +52,15 @@ func heldInNMI(t *suites.T) {
 		}
 		late.Store(0)
 	})
-	for i := range int32(5) {
+	met, end := 0, time.Now().Add(suites.Limit)
+	for i := int32(0); met < 5 && time.Now().Before(end); i++ {
 		self := cpu.ID()
 		target.Store(int32((self + 1) % cpu.Num()))
 		cpu.SendIPI((self+2)%cpu.Num(), vecLate)
-		t.Until("a CPU to be late", func() bool { return came.Load() > i }) // late is 0 again after 50 ms, which this CPU may have missed
+		t.Until("a CPU to be late", func() bool { return came.Load() > i })
+		if late.Load() != 0 { // else this CPU has missed it: it lasts some 50 ms
+			met++
+		}
 		_, err := smp.StopMachine(func([]*amd64.Regs) error {
 			if cpu.ID() == self { // else it was the stopper's NMI, or the late one's
 				caught.Add(inside.Load())
@@ -65,6 +69,9 @@ func heldInNMI(t *suites.T) {
 		})
 		t.Must(err)
 		t.Until("the NMI's end", func() bool { return inside.Load() == 0 })
+	}
+	if met == 0 {
+		t.Errorf("no stop began while a CPU was late")
 	}
 	if n := caught.Load(); n != 0 {
 		t.Errorf("fn ran %d times while a CPU was in an NMI", n)
