@@ -2,6 +2,7 @@ package kallsyms
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +21,7 @@ func TestDistance(t *testing.T) {
 		{"vfs.named", "vfs.raed", 2},
 		{"ca", "abc", maxDistance + 1}, // no character is edited twice
 		{"abcd", "wxyz", maxDistance + 1},
+		{strings.Repeat("x", maxEditLen+1), "x", maxDistance + 1},
 		{"abcdef", "badcfe", maxDistance + 1},
 		{"aXbcdefg", "acbdefg", 2}, // an insertion and a transposition
 	} {

@@ -119,21 +119,6 @@ func TestNamedYieldsWhatBeginsAlike(t *testing.T) {
 	}
 }
 
-func TestDistanceIsBounded(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"read", "read", 0}, {"Read", "read", 0}, {"raed", "read", 1}, {"", "ab", 2},
-		{"abcdef", "ghijkl", maxDistance + 1},
-		{strings.Repeat("x", 65), "x", maxDistance + 1},
-	} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestAssemblyFunctionsNeedNoABI(t *testing.T) {
 	table, err := Load(Encode([]Symbol{
 		{Name: "sonde/x.copy.abi0", Addr: 0x1000, Size: 16, Type: 'T'},
