@@ -12,8 +12,8 @@ import (
 )
 
 // Lint runs a tool on the packages of the kernel, but not on its tests, much of which is unusual on
-// purpose. It is for tools that load Go packages but know no overlay: they get a GOROOT in which the overlay's changes have
-// been made, and the build tags in GOFLAGS.
+// purpose. It is for tools that load Go packages but know no overlay: they get a GOROOT in which the
+// overlay's changes have been made, and the build tags in GOFLAGS.
 //
 // Errors: those of finding the toolchain and of making the overlay; that of the tool, whose output
 // is in w.
