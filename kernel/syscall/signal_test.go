@@ -358,7 +358,7 @@ func TestGroupsAndSessions(t *testing.T) {
 		child := uint64(p.Fork(func(c *player) { c.Call(nPause) }, nFork))
 		want(t, p, "setpgid", p.Call(nSetpgid, child, child), 0)
 		want(t, p, "getpgid", p.Call(nGetpgid, child), int64(child))
-		want(t, p, "setpgid of a stranger", p.Call(nSetpgid, 1, 1), errno(sys.ESRCH))
+		want(t, p, "setpgid of another session's process", p.Call(nSetpgid, 1, 1), errno(sys.ESRCH))
 		want(t, p, "setsid of a group's leader", p.Call(nSetsid), errno(sys.EPERM))
 		want(t, p, "kill of a group", p.Call(nKill, -child, abi.SIGTERM), 0)
 		want(t, p, "wait4 by group", p.Call(nWait4, -child, scratch, 0, 0), int64(child))

@@ -11,17 +11,17 @@ import (
 	"sonde/kernel/smp"
 )
 
-// Together runs f in one goroutine per CPU, none before all of them run at
-// once, and returns when all have ended. i counts the goroutines; each must
-// find out itself on which CPU it is, and that may change whenever it calls something.
+// Together runs f in one goroutine per CPU and returns when all have ended. No f begins before all
+// these goroutines run at once. i numbers them; each must find out itself on which CPU it is, which
+// may change with every call that it makes.
 func (t *T) Together(f func(i int)) {
 	n := runtime.GOMAXPROCS(0)
 	var arrived atomic.Int32
 	for i := range n {
 		t.Go(func() {
 			arrived.Add(1)
-			// time.Now is what the runtime can stop this at: a loop without
-			// calls would never let it collect garbage.
+			// time.Now is where the runtime can stop this loop: one without calls would keep it from
+			// collecting garbage.
 			for end := time.Now().Add(Limit); arrived.Load() < int32(n); {
 				if time.Now().After(end) {
 					t.Fatalf("only %d of %d goroutines run at once", arrived.Load(), n)

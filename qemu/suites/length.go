@@ -27,7 +27,7 @@ func (t *T) OneMachine() {
 	}
 }
 
-// Rounds returns how often a case repeats what chance decides: few times, or many times when
+// Rounds returns how often a case repeats what depends on chance: few times, or many times when
 // debug.ktest-long is set.
 func Rounds(few, many int) int {
 	if long.Get() {

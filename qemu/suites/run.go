@@ -11,12 +11,12 @@ import (
 	"sonde/kernel/proc"
 )
 
-// order is that of the suites: what others stand on comes first. Suites that
-// are not listed follow in the order in which they were registered.
+// order lists the suites that come first, because others rely on what they test. All others follow
+// in the order in which they were registered.
 var order = []string{"traps", "memory", "sched", "stop", "symbols", "kprobes"}
 
-// Programs is the processes of this machine; nil where there can be none. The ktest
-// command sets it.
+// Programs is this machine's table of processes; nil where there can be none. The ktest command sets
+// it.
 var Programs *proc.Table
 
 type namedCase struct {
@@ -26,8 +26,8 @@ type namedCase struct {
 
 var cases []namedCase
 
-// Script runs a line of the shell for a case and returns its status. The ktest
-// command sets it: the shell imports the suites, not the other way.
+// Script runs a line of the shell for a case and returns its status. The ktest command sets it: the
+// shell imports the suites, not the other way round.
 var Script func(out io.Writer, line string) (status int)
 
 // Add registers a case under "suite/case". It is for init functions.
@@ -45,8 +45,8 @@ func Add(name string, f func(t *T)) {
 	cases = append(cases, namedCase{name, f})
 }
 
-// Run runs the cases that fit one of the patterns (all, if there is none), prints what
-// happens to out, and returns how many failed.
+// Run runs the cases that match one of the patterns (all, if there are none), reports to out, and
+// returns how many failed.
 func Run(out io.Writer, patterns ...string) (failed int) {
 	todo := matching(patterns)
 	before := takeStock()
@@ -67,7 +67,7 @@ func Run(out io.Writer, patterns ...string) (failed int) {
 	return failed
 }
 
-// matching returns the cases that fit one of the patterns, or all; suites in their order.
+// matching returns the cases that match one of the patterns, or all; suites in their order.
 func matching(patterns []string) (todo []namedCase) {
 	for _, suite := range order {
 		for _, c := range cases {

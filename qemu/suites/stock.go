@@ -46,8 +46,8 @@ func takeStock() stock {
 	return s
 }
 
-// compare counts again and returns the leak line. What ends by itself (timers,
-// goroutines that are on their way out) is given time to.
+// compare counts again and returns the leak line. It gives time to what ends by itself: timers, and
+// goroutines that are about to exit.
 func (s stock) compare() string {
 	var line strings.Builder
 	line.WriteString("leak:")
@@ -63,11 +63,10 @@ func (s stock) compare() string {
 	return line.String()
 }
 
-// slack is by how much the heap may grow: the runtime never frees the
-// descriptors of goroutines (a case makes ten thousand of them), and pools and
-// maps keep what they once needed. What has been read of the image is kept as well
-// (package reach, the safety check of optprobe), for each function that any case
-// has probed.
+// slack is by how much the heap may grow: the runtime never frees the descriptors of goroutines (a
+// case makes ten thousand of them), and pools and maps keep what they once needed. Kept as well is
+// what was read of the image (package reach, the safety check of optprobe), for each function that
+// any case has probed.
 const slack = 24 << 20
 
 // heapGrown returns by how many MiB the heap has grown beyond the slack.
@@ -78,8 +77,8 @@ func (s stock) heapGrown() int {
 	return 0
 }
 
-// HeapInUse returns the bytes of objects that survive collection. Several rounds:
-// finalizers and pools let go only in the second.
+// HeapInUse returns the bytes of objects that survive collection. It collects several times:
+// finalizers and pools release objects only in the second round.
 func HeapInUse() uint64 {
 	var m runtime.MemStats
 	for range 3 {

@@ -36,8 +36,8 @@ func init() {
 	)
 }
 
-// frames counts those in use but for the contents of files: what has been read of an
-// archive stays.
+// frames returns how many page frames are in use, without those of files' contents: what has been
+// read of an archive stays.
 func frames() int {
 	return frame.Kernel.Stats().Used - vfs.Root.Frames()
 }

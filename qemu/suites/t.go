@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// T is a running case. Its methods may be called from goroutines of the case's
-// until the case returns; never from a handler of a probe.
+// T is a running case. The case's goroutines may call its methods until the case returns; a probe's
+// handler may never call them.
 type T struct {
 	name string
 	wg   sync.WaitGroup
@@ -22,8 +22,7 @@ type T struct {
 	skipped  string
 }
 
-// maxRemarks bounds what one case says about its failures: a loop that fails
-// fails often.
+// maxRemarks limits what one case prints about its failures: a loop may fail in every round.
 const maxRemarks = 20
 
 // Limit is how long anything in a case may take before it counts as hung. It
@@ -37,7 +36,7 @@ func (t *T) Logf(format string, args ...any) {
 	t.remark(fmt.Sprintf(format, args...))
 }
 
-// remark prints text with a mark on every line. Called with mu held.
+// remark prints text with a mark on every line. The caller holds mu.
 func (t *T) remark(text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(t.out, "# %s\n", strings.TrimRight(line, "\n"))
@@ -51,11 +50,11 @@ func (t *T) Errorf(format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	t.failures = append(t.failures, why)
 	if n := len(t.failures); n <= maxRemarks {
-		t.remark(why) // at once: the machine may not live to see the verdict
+		t.remark(why) // at once: the machine may end before the verdict
 	}
 }
 
-// Fatalf is Errorf, and ends the goroutine.
+// Fatalf makes the case fail and ends the goroutine.
 func (t *T) Fatalf(format string, args ...any) {
 	t.Errorf(format, args...)
 	runtime.Goexit()
@@ -83,8 +82,8 @@ func (t *T) Must(err error) {
 	}
 }
 
-// Go runs f in a goroutine; its panic is the case's failure. The case ends
-// only when all of them have.
+// Go runs f in a goroutine; a panic in it makes the case fail. The case ends only when all such
+// goroutines have ended.
 func (t *T) Go(f func()) {
 	t.wg.Add(1)
 	go func() {
@@ -97,7 +96,7 @@ func (t *T) Go(f func()) {
 // Wait returns when all goroutines started by Go have ended.
 func (t *T) Wait() { t.wg.Wait() }
 
-// catch makes a panic the case's failure. The caller defers it.
+// catch turns a panic into a failure of the case. The caller defers it.
 func (t *T) catch() {
 	if e := recover(); e != nil {
 		t.Errorf("panic: %v\n%s", e, debug.Stack())
@@ -114,7 +113,7 @@ func (t *T) Until(what string, done func() bool) {
 	}
 }
 
-// verdict is the last line of the case.
+// verdict returns the last line of the case.
 func (t *T) verdict() string {
 	switch n := len(t.failures); {
 	case n > 1:

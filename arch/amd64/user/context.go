@@ -92,8 +92,8 @@ const End = 1<<47 - 4096
 
 // Reasons for which enter returns to Run without entering.
 const (
-	stranger  Event = 0x102 // the goroutine is new to the Context
-	elsewhere Event = 0x103 // this CPU is not one that it is bound to
+	newGoroutine Event = 0x102 // the goroutine is new to the Context
+	elsewhere    Event = 0x103 // this CPU is not one that it is bound to
 )
 
 // fxSize is the size of what FXSAVE stores.

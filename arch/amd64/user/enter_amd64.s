@@ -30,7 +30,7 @@ TEXT ·enter(SB),NOSPLIT,$0-8
 	JNE	look
 free:
 	CMPQ	const_gUser(R14), R15	// user is at the beginning of Context
-	JNE	strange
+	JNE	new
 	MOVQ	(R3+ring3_Wanted)(R13), AX
 	CMPL	(AX), $0
 	JNE	wanted
@@ -129,8 +129,8 @@ look:
 	JEQ	free
 	MOVL	$const_elsewhere, AX
 	JMP	stays
-strange:
-	MOVL	$const_stranger, AX
+new:
+	MOVL	$const_newGoroutine, AX
 	JMP	stays
 wanted:
 	MOVL	$const_NotEntered, AX

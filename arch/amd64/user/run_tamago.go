@@ -49,7 +49,7 @@ func (c *Context) Run() Event {
 func (c *Context) notEntered() Event {
 	for {
 		switch Event(c.Regs.Vector) {
-		case stranger:
+		case newGoroutine:
 			goruntime.SetUser(&c.user)
 			c.user.Left = rdtsc() // the time before that was not c's
 		case elsewhere:

@@ -14,9 +14,9 @@ import (
 
 func init() {
 	suites.Add("control/group_is_registered_whole_or_not_at_all", groupWhole)
-	suites.Add("control/group_is_unregistered_around_strangers", groupStrangers)
+	suites.Add("control/group_is_unregistered_but_for_what_is_not_registered", groupSkips)
 	suites.Add("control/one_can_be_disabled_and_enabled", disableOne)
-	suites.Add("control/what_is_not_registered_cannot_be_toggled", toggleStranger)
+	suites.Add("control/what_is_not_registered_cannot_be_toggled", toggleUnregistered)
 	suites.Add("control/registering_twice_is_refused", registerTwice)
 	suites.Add("control/unregistering_twice_clears_addr", unregisterTwice)
 	suites.Add("control/symbol_and_address_are_exclusive", bothAndNeither)
@@ -59,8 +59,8 @@ func groupWhole(t *suites.T) {
 	}
 }
 
-// groupStrangers unregisters a group some of which never was registered.
-func groupStrangers(t *suites.T) {
+// groupSkips unregisters a group some of which never was registered.
+func groupSkips(t *suites.T) {
 	before := state()
 	group := []*kprobes.Kprobe{kprobeOn(one), kprobeOn(two), kprobeOn(three), kprobeOn(one)}
 	t.Must(kprobes.RegisterKprobe(group[1]))
@@ -69,12 +69,12 @@ func groupStrangers(t *suites.T) {
 	kprobes.UnregisterKprobes(group)
 	expectList(t)
 	check(t, "at the end", state(), before)
-	check(t, "Addr of the strangers", fmt.Sprint(group[0].Addr, group[2].Addr), "0 0")
+	check(t, "Addr of those that were never registered", fmt.Sprint(group[0].Addr, group[2].Addr), "0 0")
 
 	rps := []*kprobes.Kretprobe{returnOf(one), returnOf(two)}
 	t.Must(kprobes.RegisterKretprobe(rps[1]))
 	kprobes.UnregisterKretprobes(rps)
-	check(t, "Addr of the strange return probe", fmt.Sprint(rps[0].KP.Addr), "0")
+	check(t, "Addr of the return probe that was never registered", fmt.Sprint(rps[0].KP.Addr), "0")
 	check(t, "at the very end", state(), before)
 }
 
@@ -105,7 +105,7 @@ func disableOne(t *suites.T) {
 	}
 }
 
-func toggleStranger(t *suites.T) {
+func toggleUnregistered(t *suites.T) {
 	k, rp, j := kprobeOn(one), returnOf(two), jumperOnThree()
 	try := func(when string) {
 		for i, err := range []error{kprobes.DisableKprobe(k), kprobes.EnableKprobe(k), kprobes.DisableKretprobe(rp),

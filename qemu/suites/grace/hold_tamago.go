@@ -137,10 +137,10 @@ func holding(*kprobes.Kprobe, *amd64.Regs) int {
 // nothing is a pre-handler that does nothing.
 func nothing(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
-// drain takes all that is left of p, so that the next piece can only be one that
-// comes back. The function returned gives it back.
+// drain takes all that is left of p, so that the next piece can only be one that was freed
+// meanwhile. The function returned frees what it took.
 func drain(p *text.Pool) (refill func()) {
-	grace.Synchronize() // what came back before is out of use
+	grace.Synchronize() // what was freed before is out of use
 	var pieces []uintptr
 	for piece, ok := p.Take(1); ok; piece, ok = p.Take(1) {
 		pieces = append(pieces, piece)

@@ -27,8 +27,8 @@ func init() {
 	}
 }
 
-// What the misdeeds below get hold of. All of it must still work afterwards: they
-// used to leave it locked, marked as in use, or counted without waking any goroutine.
+// What the violations below use. All of it must still work afterwards: they used to leave it locked,
+// marked as in use, or counted without waking any goroutine.
 var (
 	unlocked sync.Mutex
 	unread   sync.RWMutex
@@ -47,7 +47,7 @@ var (
 
 // forbidden are calls that wait or change what others share, and have no error to
 // return.
-var forbidden = []misdeed{
+var forbidden = []violation{
 	{"unregisters_a_kprobe", "unregisters", func() { kprobes.UnregisterKprobe(other) }},
 	{"unregisters_a_return_probe", "unregisters", func() { kprobes.UnregisterKretprobe(otherRet) }},
 	{"unregisters_a_jprobe", "unregisters", func() { kprobes.UnregisterJprobe(otherJ) }},
@@ -117,7 +117,7 @@ func isRefused(t *suites.T, what, says string, call func() error) {
 	goesOn(t)
 }
 
-// goesOn uses what the misdeeds above got hold of.
+// goesOn uses what the violations above have used.
 func goesOn(t *suites.T) {
 	isWell(t, "afterwards")
 	runtime.GC()

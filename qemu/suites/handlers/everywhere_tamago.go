@@ -14,38 +14,38 @@ import (
 	"sonde/qemu/suites"
 )
 
-// An offence is a misdeed that is committed when armed, once.
-type offence struct {
-	misdeed
+// An attempt is a violation that is committed once, when armed.
+type attempt struct {
+	violation
 	armed    atomic.Bool
 	survived atomic.Uint64 // times the handler went on behind it
 }
 
-func newOffence(m misdeed) *offence { return &offence{misdeed: m} }
+func newAttempt(m violation) *attempt { return &attempt{violation: m} }
 
 // once is what the bad handler calls.
-func (o *offence) once() {
+func (o *attempt) once() {
 	if o.armed.CompareAndSwap(true, false) {
 		o.f()
 		o.survived.Add(1)
 	}
 }
 
-// everywhere commits a misdeed in each kind of handler.
-func everywhere(t *suites.T, m misdeed) {
+// everywhere commits a violation in each kind of handler.
+func everywhere(t *suites.T, m violation) {
 	for _, k := range kinds {
 		if t.Failed() {
 			return
 		}
-		o := newOffence(m)
+		o := newAttempt(m)
 		b := k.bad(o.once)
 		contained(t, k.name, o, b)
 	}
 }
 
-// contained registers the bad probe between good ones, makes it misbehave at the
-// third hit, and looks at what is left.
-func contained(t *suites.T, what string, o *offence, b *bad) {
+// contained registers the bad probe between good ones, makes it misbehave at the third hit, and
+// checks everything else.
+func contained(t *suites.T, what string, o *attempt, b *bad) {
 	since := mark()
 	const before, after = 2, 10
 	ahead := newGood(t, victim, false)
@@ -77,7 +77,7 @@ func contained(t *suites.T, what string, o *offence, b *bad) {
 
 // isDisabled checks what is said about the bad probe: once in the log, in the
 // list, and by the error when it is enabled.
-func isDisabled(t *suites.T, what string, o *offence, b *bad, since uint64) {
+func isDisabled(t *suites.T, what string, o *attempt, b *bad, since uint64) {
 	if n := logged(since, "abandoned: "); n != 1 {
 		t.Errorf("%s: %d reports", what, n)
 	}

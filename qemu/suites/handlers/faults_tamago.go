@@ -20,7 +20,7 @@ func init() {
 	suites.Add("handlers/fault_of_the_probed_code_is_its_own", ownFault)
 	suites.Add("handlers/fault_handler_mends_a_pre_handler", mendsPre)
 	suites.Add("handlers/fault_handler_mends_a_post_handler", mendsPost)
-	suites.Add("handlers/fault_handler_mends_the_stepped_copy", mendsCopy)
+	suites.Add("handlers/fault_handler_mends_the_stepped_copy", fixesCopy)
 	suites.Add("handlers/fault_handler_that_declines", declinesFault)
 	suites.Add("handlers/fault_handler_is_asked_however_it_is_executed", asksHowever)
 	suites.Add("handlers/fault_handler_of_an_instruction_is_abandoned", abandonsFault)
@@ -156,7 +156,7 @@ func fixesUp(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 	for range hits {
 		check(t, "victim", victim(2), 9)
 	}
-	isWell(t, "after mending")
+	isWell(t, "after the fix")
 	kprobes.UnregisterKprobe(k)
 	check(t, "fault-handler calls", uint64(*calls), hits)
 	check(t, "vector", uint64(*trap), amd64.VEC_PF)
@@ -175,9 +175,8 @@ func second(t *suites.T, sym string) uintptr {
 	return addr + uintptr(in.Len)
 }
 
-// mendsCopy corrects a load through nil that is single-stepped, and so executed
-// again: another hit.
-func mendsCopy(t *suites.T) {
+// fixesCopy corrects a load through nil that is single-stepped, and so executed again: another hit.
+func fixesCopy(t *suites.T) {
 	const hits = 10
 	var calls, trap, post int
 	k := &kprobes.Kprobe{Addr: second(t, "loadThrough.abi0"), FaultHandler: fixer(&calls, &trap),

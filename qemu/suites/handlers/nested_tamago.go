@@ -17,8 +17,8 @@ func init() {
 	suites.Add("handlers/run_on_several_cpus_at_once", atOnce)
 }
 
-// missedExactly makes every handler of victim call bystander, where there is a
-// probe of each kind: none is called, all count.
+// missedExactly makes every handler of victim call bystander, where there is a probe of each kind:
+// none of their handlers is called, each miss is counted.
 func missedExactly(t *suites.T) {
 	const calls = 100
 	var wrong atomic.Uint64

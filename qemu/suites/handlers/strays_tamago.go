@@ -14,8 +14,9 @@ import (
 	"sonde/kwatch"
 )
 
-// The module strays registers a probe whose handler sends the code somewhere else, and calls what
-// is probed. It is no case: most end the kernel. TestStraysAreNamed looks at what the log says.
+// The module strays registers a probe whose handler sends the code somewhere else, and calls what is
+// probed. It is not a case, because most of these end the kernel. TestStraysAreNamed looks at what
+// the log says.
 var strayHow string
 
 func init() {

@@ -23,8 +23,8 @@ func init() {
 	suites.Add("handlers/fault_of_an_interrupt_on_top_of_one", faultOnTop)
 }
 
-// allLoop makes one handler loop on all CPUs at once: only an NMI can still look at
-// them. The machine used to hang.
+// allLoop makes one handler loop on all CPUs at once: only an NMI can still reach them. The machine
+// used to hang.
 func allLoop(t *suites.T, jump bool) {
 	defer limit(t, "500")()
 	n := int32(cpu.Num())
@@ -72,7 +72,7 @@ func wakesForEver(t *suites.T) {
 				for i := range events {
 					events[i].Wake()
 				}
-				clear(events[:]) // woken once, the next is nothing
+				clear(events[:]) // an event that is woken already would do nothing
 			}
 			return 0
 		}})

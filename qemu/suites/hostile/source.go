@@ -50,7 +50,7 @@ func (s *source) text(most int) string {
 	return string(b)
 }
 
-// name is one that is right, one that has a slip of the finger, or no name.
+// name is one that is right, one with a typing error, or no name.
 func (s *source) name() string {
 	right := s.names[s.IntN(len(s.names))]
 	switch s.IntN(10) {

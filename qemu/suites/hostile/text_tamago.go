@@ -103,7 +103,7 @@ func (s *scene) rmmod(name string) {
 	}
 }
 
-// errLine is a command's failure: what it printed, and its errno is the shell's affair.
+// errLine is what a command printed when it failed. Which errno it had is the shell's affair.
 type errLine struct{ printed string }
 
 func (e errLine) Error() string { return "the command printed " + e.printed }

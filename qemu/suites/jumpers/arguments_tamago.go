@@ -45,8 +45,8 @@ func stacked(v [3]uint64, a, b, c, d, e, f, g, h int, i, j string) string {
 	return fmt.Sprint(v, a, b, c, d, e, f, g, h, i, j)
 }
 
-// A subject is a function with a jprobe handler that compares its arguments
-// with what call passes, and then spoils them.
+// A subject is a function with a jprobe handler that compares its arguments with what call passes,
+// and then overwrites them.
 type subject struct {
 	name  string
 	probe *kprobes.Jprobe
@@ -56,7 +56,7 @@ type subject struct {
 // right counts the handlers that saw what they should, seen all.
 var right, seen int
 
-// saw is what a handler says at its end.
+// saw is what a handler calls at its end.
 func saw(ok bool) {
 	seen++
 	if ok {

@@ -15,8 +15,8 @@ func init() {
 	suites.Add("jumpers/more_than_max_stack_size_is_refused", tooMuchStack)
 }
 
-// full takes 800 bytes on the stack, and all argument registers, which makes
-// another 192 bytes where they are spilled.
+// full takes 800 bytes on the stack, and all argument registers, which add 192 bytes where they are
+// spilled.
 //
 //go:noinline
 func full(v [100]uint64, a, b, c, d, e, f, g, h, i uint64,
@@ -65,7 +65,7 @@ func allOfTheStack(t *suites.T) {
 //go:noinline
 func over(v [129]uint64) uint64 { return v[0] + v[128] }
 
-// tooMuchStack refuses what would be cut off: nothing has changed then.
+// tooMuchStack: a jprobe whose arguments would be cut off is refused, and nothing changes.
 func tooMuchStack(t *suites.T) {
 	changed := suites.TextChanged()
 	j := kprobes.NewJprobe(over, func([129]uint64) uint64 { kprobes.JprobeReturn(); return 0 })

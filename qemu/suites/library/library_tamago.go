@@ -31,7 +31,7 @@ func init() {
 	signal.Notify(signals, syscall.SIGTRAP) // here, because its goroutines stay
 }
 
-// identity used to be #UD: package syscall has SYSCALL instructions of its own.
+// identity used to end with #UD: package syscall has SYSCALL instructions of its own.
 func identity(t *suites.T) {
 	for _, c := range []struct {
 		name      string
@@ -81,7 +81,7 @@ func noSuchCalls(t *suites.T) {
 	}
 }
 
-// noProcesses: a clone that is no thread's must not make one.
+// noProcesses: clone without the flags of a thread must not make a process.
 func noProcesses(t *suites.T) {
 	_, _, e := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != syscall.ENOSYS {

@@ -27,9 +27,9 @@ func fill(n, size int, f func(i int, piece []uint64)) (all [][]uint64) {
 	return all
 }
 
-// newMemoryIsZero: since Go 1.26 the runtime relies on the system to clear what
-// it gave back with madvise. The thread shim's madvise did nothing once, and
-// objects came to life with the contents of dead ones.
+// newMemoryIsZero: since Go 1.26 the runtime relies on the system to clear what it gave back with
+// madvise. The thread shim's madvise once did nothing, and new objects had the contents of dead
+// ones.
 func newMemoryIsZero(t *suites.T) {
 	for _, size := range []int{48, 1 << 10, 32 << 10, megabyte} {
 		for round := range 3 {

@@ -20,7 +20,8 @@ func init() {
 	suites.Add("optimized/enabled_file_takes_jumps_out", enabledFile)
 }
 
-// several sets kprobes and a return probe at one entry: in order of registration.
+// several sets kprobes and a return probe at one entry: handlers are called in order of
+// registration.
 func several(t *suites.T) {
 	const calls = 100
 	var order [5]byte
@@ -111,9 +112,8 @@ func jprobeTakesOut(t *suites.T) {
 	expect(t, "their arguments", sum, 70)
 }
 
-// staleCandidates changes something after the optimizer has looked at a place and
-// before it writes the jump: then it must not. With a jprobe it used to, if the
-// probe had its detour from before.
+// staleCandidates changes something after the optimizer has looked at a place and before it writes
+// the jump. Then it must not write it; with a jprobe it used to, if the probe already had a detour.
 func staleCandidates(t *suites.T) {
 	j := kprobes.NewJprobe(targets.Small, func(uint64) uint64 { kprobes.JprobeReturn(); return 0 })
 	withPost := &kprobes.Kprobe{Addr: entry(targets.Small), PostHandler: post}
@@ -150,8 +150,8 @@ func staleCandidates(t *suites.T) {
 	clean(t)
 }
 
-// neighbourTakesOut sets the second probe on each instruction that the detour
-// covers, and on the first behind: that one leaves the jump alone.
+// neighbourTakesOut sets the second probe on each instruction that the detour covers, and on the
+// first one behind: that one leaves the jump alone.
 func neighbourTakesOut(t *suites.T) {
 	offs := boundaries(t, function(t, entry(targets.Small)))
 	for _, off := range offs[1:3] { // the comparison, JLS | the frame is made
@@ -163,7 +163,7 @@ func neighbourTakesOut(t *suites.T) {
 				register(t, other)
 			}, func() {
 				kprobes.UnregisterKprobe(other)
-				// More than one hit if the check fails at first: it is no entry.
+				// More than one hit if the stack check fails at first: this is not the entry.
 				account(t, other, "neighbour", max(1, other.Hits()), 0)
 			})
 			continue

@@ -21,10 +21,10 @@ func init() {
 	suites.Add("optimized/endless_recursion_in_a_handler", endlessInHandler)
 }
 
-// withOthers sets probes on each set of the other instructions of the stack check,
-// enabled and disabled, while the collector makes checks fail. A call was counted
-// twice when such a request came between the probe at the entry, which decides
-// what comes of the check, and the comparison.
+// withOthers sets probes on each subset of the other instructions of the stack check, enabled and
+// disabled, while the collector makes checks fail. A call used to be counted twice when the
+// collector's request came between the probe at the entry, which decides how the check ends, and the
+// comparison.
 func withOthers(t *suites.T) {
 	const calls = 100
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
@@ -50,7 +50,7 @@ func withOthers(t *suites.T) {
 	}
 }
 
-// othersSet calls f with a probe at its entry, and at those of offs that set says.
+// othersSet calls f with a probe at its entry, and at those of offs that set selects.
 func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, calls uint64) bool {
 	ks := []*kprobes.Kprobe{at(entry(f), pre)}
 	for i, off := range offs {
@@ -81,9 +81,9 @@ func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, call
 	return !t.Failed()
 }
 
-// comeAndGo sets a probe on the comparison, at first enabled, then disabled, and so
-// on. When it went while a CPU was on its way there from the entry, the comparison
-// was made after all.
+// comeAndGo sets a probe on the comparison, at first enabled, then disabled, and so on. When it was
+// removed while a CPU was on its way there from the entry, the comparison used to be executed all
+// the same.
 func comeAndGo(t *suites.T) {
 	k := at(entry(targets.Medium), pre)
 	inner := at(k.Addr+boundaries(t, function(t, k.Addr))[1], pre)

@@ -16,14 +16,14 @@ import (
 
 // A disturber holds the probes that it has set.
 type disturber struct {
-	*weather
+	*stress
 	r   *rand.Rand
 	ks  []*kprobes.Kprobe
 	rps []*kprobes.Kretprobe
 	js  []*kprobes.Jprobe
 }
 
-// acts are what a disturber does; the more often listed, the more often done.
+// acts are what a disturber does. What is listed more often is done more often.
 var acts = [16]struct {
 	name string
 	do   func(d *disturber)
@@ -41,8 +41,8 @@ var acts = [16]struct {
 }
 
 // disturb sets and changes probes at random until the end.
-func (w *weather) disturb(r *rand.Rand) {
-	d := &disturber{weather: w, r: r}
+func (w *stress) disturb(r *rand.Rand) {
+	d := &disturber{stress: w, r: r}
 	for time.Now().Before(w.end) && !w.t.Failed() {
 		i := r.Intn(len(acts))
 		acts[i].do(d)
@@ -87,7 +87,7 @@ func (d *disturber) set() {
 }
 
 // callsNine is a handler that calls a target: that call is missed there.
-func (w *weather) callsNine(*kprobes.Kprobe, *amd64.Regs) int {
+func (w *stress) callsNine(*kprobes.Kprobe, *amd64.Regs) int {
 	if targets.Nine(1, 2, 3, 4, 5, 6, 7, 8, 9) != 285 {
 		w.wrong.Add(1)
 	}
@@ -122,7 +122,7 @@ func take[T any](r *rand.Rand, list *[]T) T {
 	return v
 }
 
-// remove takes away one probe, or several at once, and looks at their accounts.
+// remove takes away one probe, or several at once, and checks their accounts.
 func (d *disturber) remove() {
 	switch n := d.r.Intn(8); {
 	case n == 0 && len(d.js) > 0, len(d.ks)+len(d.rps) == 0 && len(d.js) > 0:

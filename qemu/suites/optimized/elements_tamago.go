@@ -18,8 +18,7 @@ import (
 	"sonde/qemu/suites/targets"
 )
 
-// What makes a storm worse, one by one and all together. The ledgers must be without gaps
-// after each.
+// What makes a storm harder, one by one and all together. The ledgers must have no gaps after each.
 func init() {
 	all := "switching timers stacks collector nmis"
 	suites.Add("storms/all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
@@ -35,31 +34,31 @@ func init() {
 	})
 }
 
-// An element rages until the end of its storm.
+// An element runs until the end of its storm.
 type element struct {
 	name string
-	rage func(w *weather)
+	run  func(w *stress)
 }
 
-var elements = []element{{"timers", (*weather).timers}, {"stacks", (*weather).stacks}, {"collector", (*weather).collect}, {"nmis", (*weather).nmis}}
+var elements = []element{{"timers", (*stress).timers}, {"stacks", (*stress).stacks}, {"collector", (*stress).collect}, {"nmis", (*stress).nmis}}
 
 // on reports whether the storm goes on.
-func (w *weather) on() bool { return time.Now().Before(w.end) && !w.t.Failed() }
+func (w *stress) on() bool { return time.Now().Before(w.end) && !w.t.Failed() }
 
 // until reports whether an element goes on: as long as the storm, and on a busy host until
 // enough has happened.
-func (w *weather) until(enough func() bool) bool {
+func (w *stress) until(enough func() bool) bool {
 	return w.on() || !enough() && time.Now().Before(w.end.Add(suites.Limit/2)) && !w.t.Failed()
 }
 
-// enough of what an element does.
+// enoughTimers and enoughNMIs are how many interrupts satisfy an element on a busy host.
 const enoughTimers, enoughNMIs = 6000, 100
 
 // timerPeriod is as often as a timer can be: the way through the host takes longer.
 const timerPeriod = 5 * time.Microsecond
 
 // timers makes each CPU take timer interrupts as fast as they come.
-func (w *weather) timers() {
+func (w *stress) timers() {
 	count := func() (n uint64) {
 		for id := range cpu.Num() {
 			n += trap.Count(id, amd64.VecTimer)
@@ -79,8 +78,8 @@ func (w *weather) timers() {
 	}
 }
 
-// stacks makes new stacks grow. The callers' are new each time, too (weather.small).
-func (w *weather) stacks() {
+// stacks makes new stacks grow. The callers' are new each time, too (stress.small).
+func (w *stress) stacks() {
 	grown := 0
 	for ; w.on(); grown++ {
 		done := make(chan bool)
@@ -105,8 +104,8 @@ func deepen(n uint64) uint64 {
 	return deepen(n-1) + pad[n%48]
 }
 
-// collect never lets the collector rest.
-func (w *weather) collect() {
+// collect collects garbage all the time.
+func (w *stress) collect() {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	rounds := 0
 	for ; w.on(); rounds++ {
@@ -116,11 +115,11 @@ func (w *weather) collect() {
 	w.t.Logf("count: storms/collections %d", rounds)
 }
 
-// nmis sends one to each CPU after the other. In each a probed function is called: one
-// without a witness, since calls in an NMI may be within handlers or not. NMIs of others come
-// as well, so all are passed on, and those that are nobody's are taken in the end. One that
-// comes while the machine is stopped is lost.
-func (w *weather) nmis() {
+// nmis sends one to each CPU in turn. In each a probed function is called: one without a witness,
+// since calls in an NMI may be within handlers or not. NMIs of others come as well, so all are
+// passed on, and those that are nobody's are taken at the end. One that comes while the machine is
+// stopped is lost.
+func (w *stress) nmis() {
 	var came, wrong atomic.Uint64
 	first := &notifier.Block{Name: "storm", Priority: 1000, Call: func(*amd64.Regs, uint64) notifier.Action {
 		if targets.Leaf(7, 5) != 26 {

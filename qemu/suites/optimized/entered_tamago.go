@@ -18,8 +18,8 @@ func init() {
 	suites.Add("optimized/return_probe_without_free_instances", noneFree)
 }
 
-// onShape registers a return probe on s that is entered and left by the short
-// ways; nil if s is nothing for that.
+// onShape registers a return probe on s that is entered and left by the short ways; nil if s cannot
+// have one.
 func onShape(t *suites.T, s *targets.Shape) *kprobes.Kretprobe {
 	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: s.Entry}, Handler: ret}
 	if kprobes.RegisterKretprobe(rp) != nil {
@@ -33,8 +33,8 @@ func onShape(t *suites.T, s *targets.Shape) *kprobes.Kretprobe {
 	return rp
 }
 
-// leaveAlone runs every shape, whose inputs have every flag set and clear and a
-// different value in each register, between an entry and a return that are noted.
+// leaveAlone runs every shape with a return probe. The inputs have every flag set and clear and a
+// different value in each register.
 func leaveAlone(t *suites.T) {
 	t.OneMachine()
 	done := 0
@@ -67,7 +67,7 @@ func leaveAlone(t *suites.T) {
 	}
 }
 
-// inHandler is what a shape left behind that a handler ran.
+// inHandler is the result of a shape that a handler ran.
 var inHandler targets.Result
 
 // leaveAloneInHandler runs some inside a handler, where the call must be missed.

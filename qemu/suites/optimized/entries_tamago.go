@@ -25,8 +25,8 @@ func onEntries() (small, medium, large *kprobes.Kprobe) {
 	return at(entry(targets.Small), pre), at(entry(targets.Medium), pre), at(entry(targets.Large), pre)
 }
 
-// descend calls f from depth n and from each above, with small steps: at one of
-// them f's own frame is what does not fit.
+// descend calls f at each depth from n on upwards, in small steps: at one of them f's own frame is
+// what does not fit.
 //
 //go:noinline
 func descend(n int, f func() bool) bool {
@@ -125,7 +125,7 @@ func preemption(t *suites.T) {
 	clean(t)
 }
 
-// withoutJump hits breakpoints that have a detour: the way is another one.
+// withoutJump hits breakpoints that have a detour: their hits take another way than those of jumps.
 func withoutJump(t *suites.T) {
 	const goroutines, depth = 40, 100
 	small, medium, large := onEntries()

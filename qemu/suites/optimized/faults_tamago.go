@@ -16,7 +16,7 @@ import (
 
 func init() {
 	suites.Add("optimized/fault_in_a_copy_is_the_functions", faultInCopy)
-	suites.Add("optimized/fault_handler_mends_a_copy", mendsCopy)
+	suites.Add("optimized/fault_handler_mends_a_copy", fixesCopy)
 }
 
 func loadThrough(p *uint64) uint64
@@ -110,9 +110,9 @@ func faultInCopy(t *suites.T) {
 	}
 }
 
-// mendsCopy makes a handler call an optimized function that faults in its copy, and
+// fixesCopy makes a handler call an optimized function that faults in its copy, and
 // a fault-handler fix that. It used to go on in the middle of the jump.
-func mendsCopy(t *suites.T) {
+func fixesCopy(t *suites.T) {
 	const calls = 20
 	word := uint64(4711)
 	fn, err := kallsyms.Resolve("sonde/qemu/suites/optimized.loadThrough.abi0")

@@ -36,8 +36,8 @@ var (
 
 func init() { held.Lock() } // for good
 
-// misdeeds are what a handler may not do.
-var misdeeds = []struct {
+// violations are what a handler may not do.
+var violations = []struct {
 	name string
 	f    func()
 }{
@@ -74,16 +74,15 @@ func bads(f func()) []bad {
 	}
 }
 
-// breakRules commits each misdeed in each handler: alone at its place, and
-// between others.
+// breakRules makes each handler commit each violation: alone at its place, and between others.
 func breakRules(t *suites.T) {
-	for _, m := range misdeeds {
+	for _, m := range violations {
 		contained(t, m.name, m.f)
 	}
 	clean(t)
 }
 
-// contained makes a handler of each kind do f once, at the third hit.
+// contained makes a handler of each kind call f once, at the third hit.
 func contained(t *suites.T, what string, f func()) {
 	var armed atomic.Bool
 	once := func() {
@@ -98,8 +97,8 @@ func contained(t *suites.T, what string, f func()) {
 	}
 }
 
-// isContained: the handler is given up, the probe disabled, the others called,
-// and each call returns what it should.
+// isContained: the handler is abandoned, the probe disabled, the others called, and each call
+// returns what it should.
 func isContained(t *suites.T, what string, b bad, armed *atomic.Bool, alone bool) {
 	const calls = 13
 	since := mark()
@@ -151,7 +150,7 @@ func well(t *suites.T, what string) {
 // them ends it.
 func loopsForEver(t *suites.T) {
 	old := kprobes.HandlerLimit.Get()
-	t.Must(kprobes.HandlerLimit.Store(300)) // a busy host can be away for 100 ms
+	t.Must(kprobes.HandlerLimit.Store(300)) // a busy host may keep us off the CPU for 100 ms
 	defer func() { t.Must(kprobes.HandlerLimit.Store(old)) }()
 	contained(t, "loops for ever", func() {
 		for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {

@@ -161,7 +161,7 @@ func clean(t *suites.T) {
 	if n := kprobes.SlotsUsed(); n != 0 {
 		t.Errorf("%d slots are in use", n)
 	}
-	// The thread may be about to give one back that has come too late.
+	// The optimizer's thread may be about to return one that came too late.
 	t.Until("detours to be given back", func() bool { return optprobe.Counts().Detours == 0 })
 }
 

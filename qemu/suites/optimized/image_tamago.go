@@ -41,8 +41,8 @@ func jumped(ks []*kprobes.Kprobe) (n int) {
 	return n
 }
 
-// everyFunctionOfImage puts a jump into every function that can have one, at once: into
-// each fourth, other ones on other numbers of CPUs, unless what takes minutes is wanted.
+// everyFunctionOfImage puts a jump into every function that can have one, all at once. Unless cases
+// may take minutes, it takes every fourth function, other ones on other numbers of CPUs.
 func everyFunctionOfImage(t *suites.T) {
 	t.OneMachine()
 	all, refused := everyEntry(t)

@@ -83,8 +83,8 @@ func byItself(t *suites.T) {
 	clean(t)
 }
 
-// waitsForOthers optimizes from two goroutines while the thread does, too. The
-// second of them returned at once, before the first had put the jump in.
+// waitsForOthers optimizes from two goroutines while the thread does, too. The second of them used
+// to return at once, before the first had put the jump in.
 func waitsForOthers(t *suites.T) {
 	const rounds = 60
 	early := 0
@@ -116,7 +116,7 @@ func waitsForOthers(t *suites.T) {
 	clean(t)
 }
 
-// sysctlToggles writes the switch in every way that there is.
+// sysctlToggles writes the switch in every way that is accepted.
 func sysctlToggles(t *suites.T) {
 	defer knob(t, "1")
 	write := func(v string) func() error { return func() error { return vfs.WriteFile(knobFile, []byte(v+"\n")) } }
@@ -132,7 +132,7 @@ func sysctlToggles(t *suites.T) {
 		t.Must(ways[0]())
 		register(t, late)
 		optimize(t)
-		time.Sleep(3 * time.Millisecond) // for the thread, which must not either
+		time.Sleep(3 * time.Millisecond) // for the thread, which must not write a jump either
 		haveBreakpoints(t, "switched off", old, late)
 		for _, k := range []*kprobes.Kprobe{old, late} {
 			if s := listed(t, k.Addr); s != "" {
@@ -192,7 +192,7 @@ func offWins(t *suites.T) {
 	clean(t)
 }
 
-// usedAgain takes more detours than there are, some at a time.
+// usedAgain uses more detours than there are, some at a time.
 func usedAgain(t *suites.T) {
 	t.OneMachine()
 	most := int(kprobes.Detours().End()-kprobes.Detours().Start()) / detour.Size

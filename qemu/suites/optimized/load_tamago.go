@@ -47,11 +47,11 @@ func loadW(n uint64) uint64 { loadWord = n; return n*15 + 1 }
 //go:noinline
 func loadInner(n uint64) uint64 { return n*17 + 1 }
 
-// loadWord is written by a plain instruction: of XCHG, on several CPUs, QEMU tells twice at
-// times (docs/decisions.md).
+// loadWord is written by a plain instruction: QEMU sometimes reports an XCHG twice on several CPUs
+// (docs/decisions.md).
 var loadWord uint64
 
-// A burden is a kind of probe, with what has become of its hits.
+// A burden is a kind of probe, with what became of its hits.
 type burden struct {
 	name   string
 	call   func(n uint64) uint64
@@ -61,8 +61,8 @@ type burden struct {
 	remove func()
 }
 
-// loads returns the kinds. Most hits are those that cost least; one function is called by
-// a handler, so that its hits are missed.
+// loads returns the kinds. The cheapest kinds get most of the hits; one function is called by a
+// handler, so that its hits are missed.
 func loads(t *suites.T) (all []*burden, inHandler *kprobes.Kprobe) {
 	kprobe := func(name string, f func(uint64) uint64, factor uint64, share int, k *kprobes.Kprobe) {
 		k.Addr = entry(f)

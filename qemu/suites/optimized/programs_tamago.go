@@ -14,8 +14,8 @@ func init() {
 	suites.Add("load/every_function_while_programs_run", everyFunctionWithPrograms)
 }
 
-// everyFunctionWithPrograms probes all functions of the kernel at once, and runs programs
-// then, which must print what they print without.
+// everyFunctionWithPrograms probes all functions of the kernel at once, then runs programs, which
+// must print what they print without probes.
 func everyFunctionWithPrograms(t *suites.T) {
 	t.NeedsLong()
 	if suites.Programs == nil {

@@ -24,7 +24,7 @@ func init() {
 	suites.Add("optimized/optimizer_waits_for_a_cpu_inside", optimizerWaits)
 }
 
-// fill sets n bytes from p on, by filler, which has a region that it stays in.
+// fill sets n bytes from p on, by filler, whose loop stays inside its region.
 func fill(p *byte, n uint64)
 func fillerAddr() uintptr
 
@@ -84,8 +84,8 @@ func candidate(t *suites.T) []kprobes.Candidate {
 	return list[i : i+1]
 }
 
-// insideRegion writes a jump without the grace period that the optimizer gives
-// a CPU to leave, which has come there while the probe was disabled.
+// insideRegion writes a jump while a CPU is inside the region, which it entered while the probe was
+// disabled. It leaves out the grace period in which the optimizer lets such a CPU leave.
 func insideRegion(t *suites.T) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU")

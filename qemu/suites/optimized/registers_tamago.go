@@ -143,8 +143,8 @@ func changesCount(t *suites.T) {
 	}
 }
 
-// arithmetic are the flags that the short way back restores, direction the one
-// that takes the long one.
+// arithmetic are the flags that the short way back restores; direction is one that needs the long
+// way.
 const (
 	arithmetic = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF | amd64.RFLAGS_OF
 	direction  = amd64.RFLAGS_DF
@@ -189,8 +189,8 @@ func changedFlags(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 }
 
-// changedIP: kprobes.txt §1.4, note. A probe that wants to take over must not be
-// optimized, by having a post-handler.
+// changedIP: kprobes.txt §1.4, note. A probe whose handler changes IP must not be optimized; a
+// post-handler prevents that.
 func changedIP(t *suites.T) {
 	k := at(entry(targets.Leaf), func(_ *kprobes.Kprobe, r *amd64.Regs) int { r.IP = 0; return 1 })
 	second := at(entry(targets.Leaf), pre)
@@ -208,8 +208,8 @@ func changedIP(t *suites.T) {
 	ipCounts(t)
 }
 
-// ipCounts makes a handler return for the function, at a place that gets no jump: an
-// empty post-handler keeps it out, or the knob.
+// ipCounts makes a handler return for the function, at a place that gets no jump: an empty
+// post-handler prevents it, or the knob.
 func ipCounts(t *suites.T) {
 	defer knob(t, "1")
 	k := at(entry(targets.Leaf), func(_ *kprobes.Kprobe, r *amd64.Regs) int {

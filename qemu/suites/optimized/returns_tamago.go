@@ -133,34 +133,34 @@ func returnsGrow(t *suites.T) {
 }
 
 //go:noinline
-func sinkhole(depth int, end func()) int {
+func unwound(depth int, end func()) int {
 	if depth == 0 {
 		end()
 		return 1
 	}
-	return sinkhole(depth-1, end) + 1
+	return unwound(depth-1, end) + 1
 }
 
-// neverReturns makes panics and Goexit go through probed calls; there are just
-// enough instances for one descent.
+// neverReturns: panics and Goexit unwind probed calls; there are just enough instances for one
+// descent.
 func neverReturns(t *suites.T) {
 	const calls, times = 6, 100
-	rps, remove := onReturn(t, calls, sinkhole)
+	rps, remove := onReturn(t, calls, unwound)
 	rp := rps[0]
 	for i := range uint64(times) {
 		func() {
 			defer func() { recover() }()
-			sinkhole(calls-1, func() { panic("down") })
+			unwound(calls-1, func() { panic("down") })
 		}()
 		expect(t, "InFlight after a panic", rp.Ledger().InFlight, 0)
 		done := make(chan bool)
 		go func() {
 			defer close(done)
-			sinkhole(calls-1, runtime.Goexit)
+			unwound(calls-1, runtime.Goexit)
 		}()
 		<-done
 		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == (i+1)*2*calls })
-		expect(t, "sinkhole", uint64(sinkhole(calls-1, func() {})), calls)
+		expect(t, "unwound", uint64(unwound(calls-1, func() {})), calls)
 	}
 	remove()
 	l := rp.Ledger()

@@ -19,8 +19,8 @@ func init() {
 	suites.Add("optimized/every_fifth_byte_at_once", severalAtOnce)
 }
 
-// accepted returns those of ks that can be registered, which it tries with each,
-// disabled: that costs little.
+// accepted returns those of ks that can be registered. It tries each of them disabled, which is
+// quick.
 func accepted(t *suites.T, ks []*kprobes.Kprobe) (list []*kprobes.Kprobe) {
 	for _, k := range ks {
 		k.Flags = kprobes.FlagDisabled

@@ -26,13 +26,13 @@ func init() {
 	})
 }
 
-// seed of the storm's decisions; what the CPUs make of them is chance anyway.
+// seed of the storm's decisions; how the CPUs interleave is random all the same.
 var seed = sysctl.NewInt("debug.ktest-seed", 0, "seed of random tests; 0: another one each time")
 
-// A weather is a storm: goroutines that call the targets on all CPUs while
-// others set, change and remove probes on them. A witness is a probe that stays
-// all the time: whatever happens around it, it must count every call.
-type weather struct {
+// A stress is a storm while it goes on: goroutines call the targets on all CPUs while others set,
+// change and remove probes on them. A witness is a probe that stays all the time: whatever happens
+// around it, it must count every call.
+type stress struct {
 	t         *suites.T
 	funcs     []targets.Func
 	addrs     []uintptr            // entry of each
@@ -51,7 +51,7 @@ type weather struct {
 // called are targets that others call: their number of calls is not known.
 var called = []string{"Leaf", "Dynamic", "loud.shout"}
 
-// storm is a storm of that long, with an element or several, by what contains their names.
+// storm runs a storm for d, with the elements whose names with contains.
 func storm(t *suites.T, d time.Duration, with string) {
 	defer knob(t, "1")
 	s := seed.Get()
@@ -59,13 +59,13 @@ func storm(t *suites.T, d time.Duration, with string) {
 		s = time.Now().UnixNano()
 	}
 	t.Logf("seed %d", s)
-	w := &weather{t: t, funcs: targets.Funcs(), end: time.Now().Add(d)}
+	w := &stress{t: t, funcs: targets.Funcs(), end: time.Now().Add(d)}
 	before := optprobe.Counts()
 	w.jumps = before.Jumps
 	w.witnesses()
 	for _, e := range elements {
 		if strings.Contains(with, e.name) {
-			t.Go(func() { e.rage(w) })
+			t.Go(func() { e.run(w) })
 		}
 	}
 	disturbers := 2
@@ -91,7 +91,7 @@ func storm(t *suites.T, d time.Duration, with string) {
 }
 
 // witnesses registers a kprobe or a return probe on each target.
-func (w *weather) witnesses() {
+func (w *stress) witnesses() {
 	n := len(w.funcs)
 	w.calls, w.kprobes, w.returns = make([]atomic.Uint64, n), make([]*kprobes.Kprobe, n), make([]*kprobes.Kretprobe, n)
 	for i, f := range w.funcs {
@@ -114,7 +114,7 @@ func (w *weather) witnesses() {
 }
 
 // calledAll reports whether each target has been called, and a jump has gone in.
-func (w *weather) calledAll() bool {
+func (w *stress) calledAll() bool {
 	for i := range w.calls {
 		if w.calls[i].Load() == 0 {
 			return false
@@ -124,7 +124,7 @@ func (w *weather) calledAll() bool {
 }
 
 // call calls targets at random until the end.
-func (w *weather) call(r *rand.Rand) {
+func (w *stress) call(r *rand.Rand) {
 	for n := 0; w.until(w.calledAll); n++ {
 		i := r.Intn(len(w.funcs))
 		f := w.funcs[i]
@@ -162,7 +162,7 @@ func (w *weather) call(r *rand.Rand) {
 }
 
 // judge compares what the witnesses have counted with the calls there were.
-func (w *weather) judge() {
+func (w *stress) judge() {
 	var total uint64
 	for i, f := range w.funcs {
 		want, missed := w.calls[i].Load(), uint64(0)

@@ -22,13 +22,13 @@ func init() {
 // smallMachine is the memory, in bytes, up to which probes use it up in seconds.
 const smallMachine = 128 << 20
 
-// longFunction is where a function, in bytes, takes long: for each probe it is decoded
-// from its beginning.
+// longFunction is the size of a function, in bytes, from which on it takes long: for each probe it
+// is decoded from its beginning.
 const longFunction = 1 << 10
 
-// untilShort probes every instruction of the image, function by function, until a
-// probe is refused. That used to come when the runtime found no memory: then nothing
-// is refused, the kernel ends. qemu/limits_test.go runs this case on a small machine.
+// untilShort probes every instruction of the image, function by function, until a probe is refused.
+// Without that the runtime runs out of memory, and the kernel ends. qemu/limits_test.go runs this
+// case on a small machine.
 func untilShort(t *suites.T) {
 	if mm.RAM > smallMachine {
 		t.Skipf("more than %d MiB of memory: it would take minutes", smallMachine>>20)
@@ -59,14 +59,14 @@ func untilShort(t *suites.T) {
 	}
 }
 
-// known is about how many bytes stay of a place that was probed: what the optimizer
-// has found out about it, and its slot's entry in the pool. A probe is three times that.
+// known is about how many bytes remain of each place that was probed: what the optimizer has found
+// out about it, and its slot's entry in the pool. A probe is three times that.
 const known = 320
 
 // heap returns the bytes that live objects take.
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what a finalizer or a pool has kept
+	runtime.GC() // what a finalizer or a pool still kept
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

@@ -104,8 +104,8 @@ func faultHandlerIsTold(t *suites.T) {
 	}
 }
 
-// faultHandlerRepairs sets the register that the load goes by and makes it run
-// again: another hit, without a fault.
+// faultHandlerRepairs sets the register that the load uses as its pointer, and makes it run again:
+// another hit, without a fault.
 func faultHandlerRepairs(t *suites.T) {
 	value := new(uint64)
 	*value = 4711

@@ -49,8 +49,7 @@ func handlersAtOnce(t *suites.T) {
 	})
 }
 
-// millionHits is the promise in one number: every call is a hit, none is lost
-// and none counted twice, whatever else goes on.
+// millionHits: every call is a hit, none is lost and none counted twice, whatever else goes on.
 func millionHits(t *suites.T) {
 	const calls = 1_000_000
 	defer debug.SetGCPercent(debug.SetGCPercent(1)) // a collection begins when one ends

@@ -17,8 +17,8 @@ func init() {
 	suites.Add("kprobes/offset_is_bytes_from_the_symbol", offsetFromSymbol)
 }
 
-// offsetFromSymbol has a probe on each instruction of a function by its offset, and
-// looks where the breakpoint is, and where the handler is told that it is.
+// offsetFromSymbol has a probe on each instruction of a function by its offset, and checks where the
+// breakpoint is, and where the handler is told that it is.
 func offsetFromSymbol(t *suites.T) {
 	fn := function(t, pkg+"Leaf")
 	offs, _ := boundaries(t, fn)

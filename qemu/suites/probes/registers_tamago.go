@@ -119,8 +119,8 @@ func takingOverSkips(t *suites.T) {
 	second := arm(t, &kprobes.Kprobe{
 		SymbolName: pkg + "Leaf",
 		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int { return returning(r, 5) },
-		// So that no jump takes the breakpoint's place: behind a jump no handler can take
-		// over. On a busy host there was time for one.
+		// So that no jump replaces the breakpoint: a handler that a jump calls cannot take over. On
+		// a busy host there was time for one.
 		PostHandler: postNothing,
 	})
 	third := on(t, "Leaf", nothing)

@@ -159,8 +159,8 @@ func neitherAllocateNorLock(t *suites.T) {
 	clean(t)
 }
 
-// manyAtOnce probes several hundred functions of the runtime and the library at
-// once, at whatever is their third instruction or so.
+// manyAtOnce probes several hundred functions of the runtime and the library at once, each at about
+// its third instruction.
 func manyAtOnce(t *suites.T) {
 	var all []*kprobes.Kprobe
 	n := 0

@@ -39,8 +39,8 @@ func init() {
 	suites.Add("programs/panics_kill_the_program_only", panics)
 }
 
-// unchanging is a sum of all that no program may change: text, constants, symbols. Of the text
-// it takes what the image has at probes, which others may set and remove meanwhile.
+// unchanging returns a checksum of all that no program may change: text, constants, symbols. Where
+// text has probes, which others may set and remove meanwhile, it takes the image's bytes.
 func unchanging() uint64 {
 	table := crc64.MakeTable(crc64.ECMA)
 	sum := crc64.Checksum(kprobes.Original(mm.Text.Start, mm.Text.End-mm.Text.Start), table)
@@ -76,7 +76,8 @@ func succeeds(t *suites.T, line string) {
 	t.Logf("%s: %s", line, out)
 }
 
-// random: system calls with any arguments have results and errors, and that is all.
+// random makes system calls with random arguments: they return results and errors, and nothing else
+// happens.
 func random(t *suites.T) {
 	need(t, "random")
 	for _, seed := range []int{1, 2} {
@@ -84,13 +85,14 @@ func random(t *suites.T) {
 	}
 }
 
-// corrupt: programs with wrong headers run, are refused or end.
+// corrupt starts programs with corrupt headers: they run, are refused, or end.
 func corrupt(t *suites.T) {
 	need(t, "corrupt")
 	succeeds(t, "corrupt 1 60 /bin/hello")
 }
 
-// bombs: what takes more and more is stopped, and other programs run on.
+// bombs starts programs that take more and more of something: they are stopped, and other programs
+// go on.
 func bombs(t *suites.T) {
 	need(t, "greedy")
 	for _, c := range []struct{ line, want string }{
@@ -136,14 +138,14 @@ func tail(s string, lines int) string {
 	return strings.Join(all[max(len(all)-lines, 0):], "\n")
 }
 
-// Calls that are not there, but in this test.
+// System calls that exist only in this test.
 const (
 	callBug = 777 + iota
 	callNil
 	callIndex
 )
 
-// panics: a bug of the kernel's in a system call ends the program that made the call.
+// panics: a bug of the kernel in a system call ends the program that made the call.
 func panics(t *suites.T) {
 	need(t, "greedy")
 	table := suites.Programs
@@ -172,7 +174,7 @@ func panics(t *suites.T) {
 	logged(t, `BUG: .*index out of range.* in call 779`)
 }
 
-// broken is a file with a bug in closing or else in reading.
+// broken is a file with a bug in its Close or in its Read.
 type broken struct{ inClose bool }
 
 func (broken) Stat() vfs.Info                     { return vfs.Info{Mode: 0444} }
@@ -193,7 +195,7 @@ func (b broken) Close() error {
 	return nil
 }
 
-// others: programs that have a file in common with one that a bug has killed go on.
+// others: programs that share a file with one that a bug has killed go on.
 func others(t *suites.T) {
 	for name, b := range map[string]broken{"/tmp/broken": {}, "/tmp/unclosable": {true}} {
 		if err := vfs.Bind(name, b); err != nil {

@@ -21,7 +21,7 @@ func init() {
 	suites.Add("programs/handlers_know_the_program", handlersKnow)
 }
 
-// current: a system call is served by the goroutine of its thread, and others have none.
+// current: the goroutine of a thread serves its system calls, and other goroutines have no thread.
 func current(t *suites.T) {
 	need(t, "sh")
 	table := suites.Programs

@@ -13,7 +13,7 @@ import (
 	"sonde/sysctl"
 )
 
-// served are functions of the kernel's that programs make run.
+// served lists kernel functions that run on behalf of programs.
 var served = []string{
 	"sonde/kernel/syscall.Handle", "sonde/kernel/syscall.read", "sonde/kernel/syscall.write", "sonde/kernel/syscall.execve",
 	"sonde/kernel/proc.(*Thread).Clone", "sonde/kernel/proc.(*Thread).steps", "sonde/kernel/mm/space.(*Space).Fault",
@@ -49,7 +49,7 @@ type soaked struct {
 	ledger     func() kprobes.Ledger
 }
 
-// anyProbe returns a return probe, a kprobe, or a kprobe that can be no jump.
+// anyProbe returns a return probe, a kprobe, or a kprobe that cannot become a jump.
 func anyProbe(symbol string) soaked {
 	pre := func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 	kind := rand.N(3)
@@ -65,8 +65,8 @@ func anyProbe(symbol string) soaked {
 	return soaked{k, func() error { return kprobes.RegisterKprobe(k) }, func() { kprobes.UnregisterKprobe(k) }, k.Ledger}
 }
 
-// switchAll makes jumps of probes and breakpoints again, and disarms and arms them all. In
-// the end it leaves them armed, and jumps allowed.
+// switchAll turns probes into jumps and back into breakpoints, and disarms and arms them all. At the
+// end it leaves them armed, and jumps allowed.
 func switchAll(t *suites.T, on func(rounds int) bool) (n int) {
 	const knob = "debug.kprobes-optimization"
 	defer func() {

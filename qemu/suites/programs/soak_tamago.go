@@ -38,8 +38,8 @@ func soak(t *suites.T, d time.Duration) {
 		want[i], _ = run(t, line)
 	}
 	end := time.Now().Add(d)
-	// All go on until the time is over; but each does one round, and there is one hit at least: on a
-	// busy host the time may be over before they begin.
+	// All go on until the time is over, but each does at least one round, and there is at least one
+	// hit: on a busy host the time may be over before they begin.
 	var hits atomic.Uint64
 	on := func(rounds int) bool {
 		late := time.Since(end)
@@ -75,7 +75,7 @@ var victims = []string{"burn -n 2 -t 1h", "/tmp/victim-go", "/tmp/victim-c", "gr
 
 var victimNames = []string{"burn", "victim-go", "victim-c", "greedy"}
 
-// killAll starts victims and kills each at a moment of its life.
+// killAll starts victims and kills each at a random time.
 func killAll(t *suites.T, on func(rounds int) bool) (killed int) {
 	run(t, "busybox ln -s /bin/gothreads /tmp/victim-go; busybox ln -s /bin/threads /tmp/victim-c")
 	defer run(t, "busybox rm /tmp/victim-go /tmp/victim-c")

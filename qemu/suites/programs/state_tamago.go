@@ -11,11 +11,11 @@ import (
 
 func init() { suites.Add("programs/woken_is_no_longer_asleep", wokenRuns) }
 
-// pauses is mov $34, %eax; syscall; jmp to the begin.
+// pauses is mov $34, %eax; syscall; jmp to the beginning.
 var pauses = []byte{0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7}
 
-// wokenRuns wakes a program that sleeps, and looks at it before it can have ended: it wants to
-// run, whether or not it has a CPU. One that was woken used to sleep until it had one.
+// wokenRuns wakes a program that sleeps, and reads its state before it can have ended: it is
+// running, whether or not it has a CPU. It used to be reported as sleeping until it had one.
 func wokenRuns(t *suites.T) {
 	if suites.Programs == nil {
 		t.Skipf("this machine cannot run programs")

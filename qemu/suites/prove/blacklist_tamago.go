@@ -16,8 +16,8 @@ import (
 	"sonde/qemu/suites/targets"
 )
 
-// blacklist probes functions that may not be probed, one at a time, with the check off.
-// The machine may end here. For each that it lives through it prints
+// blacklist probes functions that may not be probed, one at a time, with the check off. The machine
+// may end here. For each that it survives it prints
 //
 //	lives NAME HITS
 //	refused NAME: WHY

@@ -15,8 +15,8 @@ import (
 	"sonde/optprobe"
 )
 
-// usual is about how many instructions are probed at once: there are slots for more,
-// and one that goes wrong is to be found.
+// usual is about how many instructions are probed at once: there are slots for more, but one that
+// goes wrong must be easy to find.
 const usual = 3000
 
 // A boundary is an instruction of a function, as a place for probes.
@@ -126,7 +126,7 @@ func (p *prover) try(name, way string, list []*boundary) {
 	}
 	observing.Store(true)
 	p.same(what)
-	observing.Store(false) // else what has no probe any more would be passed by
+	observing.Store(false) // the next hit is not at the next instruction once probes go
 	kprobes.UnregisterKprobes(ks)
 	if way == "jump" {
 		p.jumps(false)
@@ -134,7 +134,7 @@ func (p *prover) try(name, way string, list []*boundary) {
 	p.tell(probes, way)
 }
 
-// tell prints what has become of probes.
+// tell prints what became of probes.
 func (p *prover) tell(probes []*observer, way string) {
 	done, reached := map[string]int{}, map[string]int{}
 	var at []byte

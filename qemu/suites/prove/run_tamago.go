@@ -16,7 +16,7 @@ import (
 	"sonde/optprobe"
 )
 
-// ErrUsage says that Run does not know what is asked for.
+// ErrUsage says that Run does not know the subcommand.
 var ErrUsage = errors.New("prove: functions|boundaries|wide|blacklist FROM TO, boundaries FROM TO single, index NAME, together, map or count")
 
 // A prover is one run of the command.
@@ -71,9 +71,9 @@ func Run(out io.Writer, args []string) error {
 	return nil
 }
 
-// begin does the work without probes: what comes of it, and that it is the same again.
+// begin does the work without probes, and checks that it gives the same result again.
 func (p *prover) begin() {
-	work(p.steps) // what is only done once has been
+	work(p.steps) // what is done only once is done now
 	p.want = work(p.steps)
 	p.same("no probe")
 	var sum digest
@@ -123,7 +123,7 @@ func within(list []kallsyms.Symbol, from, to int) []kallsyms.Symbol {
 	return list[from:max(from, to)]
 }
 
-// jumps lets probes become jumps, or not. Those there are become so at once.
+// jumps allows probes to become jumps, or not. Those that exist become jumps at once.
 func (p *prover) jumps(on bool) {
 	if err := optprobe.Optimization.Store(on); err != nil {
 		p.finding("the optimizer: %v", err)
@@ -136,7 +136,7 @@ func (p *prover) jumps(on bool) {
 	}
 }
 
-// account checks that no hit of l is lost, and no handler was given up.
+// account checks that no hit of l is lost, and no handler was abandoned.
 func (p *prover) account(where string, l kprobes.Ledger) {
 	if l.Abandoned != 0 {
 		p.finding("%s: account %+v", where, l)
@@ -144,8 +144,8 @@ func (p *prover) account(where string, l kprobes.Ledger) {
 	p.explained(where, l)
 }
 
-// explained checks that no hit of l is lost. In the ledger of a return probe calls that
-// never return are abandoned, as those of what switches goroutines.
+// explained checks that no hit of l is lost. The ledger of a return probe counts calls that never
+// return as abandoned, such as those of functions that switch goroutines.
 func (p *prover) explained(where string, l kprobes.Ledger) {
 	if l.Unexplained() != 0 {
 		p.finding("%s: account %+v, unexplained %d", where, l, l.Unexplained())

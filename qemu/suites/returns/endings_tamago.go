@@ -21,62 +21,62 @@ func init() {
 	suites.Add("returns/disabled_with_calls_in_flight", disabledInFlight)
 }
 
-// sinkhole recurses depth times and then ends in another way than by returning.
+// unwound recurses depth times and then ends in another way than by returning.
 //
 //go:noinline
-func sinkhole(depth int, end func()) int {
+func unwound(depth int, end func()) int {
 	if depth == 0 {
 		end()
 		return 1
 	}
-	return sinkhole(depth-1, end) + 1
+	return unwound(depth-1, end) + 1
 }
 
 const (
-	sinkDepth = 5
-	sinkCalls = sinkDepth + 1
-	sinkTimes = 100
+	unwoundDepth = 5
+	unwoundCalls = unwoundDepth + 1
+	unwoundTimes = 100
 )
 
 // panicsThrough has just enough instances for one descent: the second would be
 // missed if the first left any behind.
 func panicsThrough(t *suites.T) {
-	rp := on(sinkhole, nothing)
-	rp.MaxActive = sinkCalls
+	rp := on(unwound, nothing)
+	rp.MaxActive = unwoundCalls
 	remove := register(t, rp)
-	for range sinkTimes {
+	for range unwoundTimes {
 		func() {
 			defer func() {
 				if e := recover(); e != "down" {
 					t.Errorf("recovered %v", e)
 				}
 			}()
-			sinkhole(sinkDepth, func() { panic("down") })
+			unwound(unwoundDepth, func() { panic("down") })
 		}()
 		expect(t, "InFlight after recover", rp.Ledger().InFlight, 0)
 	}
-	expect(t, "a call that returns", uint64(sinkhole(sinkDepth, func() {})), sinkCalls)
+	expect(t, "a call that returns", uint64(unwound(unwoundDepth, func() {})), unwoundCalls)
 	remove()
 	l := rp.Ledger()
-	expect(t, "Entered", l.Entered, (sinkTimes+1)*sinkCalls)
-	expect(t, "Abandoned", l.Abandoned, sinkTimes*sinkCalls)
-	expect(t, "Handled", l.Handled, sinkCalls)
+	expect(t, "Entered", l.Entered, (unwoundTimes+1)*unwoundCalls)
+	expect(t, "Abandoned", l.Abandoned, unwoundTimes*unwoundCalls)
+	expect(t, "Handled", l.Handled, unwoundCalls)
 	expect(t, "NMissed", rp.NMissed(), 0)
 }
 
 func goexitThrough(t *suites.T) {
-	rp := on(sinkhole, nothing)
-	rp.MaxActive = sinkCalls
+	rp := on(unwound, nothing)
+	rp.MaxActive = unwoundCalls
 	remove := register(t, rp)
-	for i := range sinkTimes {
+	for i := range unwoundTimes {
 		done := make(chan bool)
 		go func() {
 			defer close(done)
-			sinkhole(sinkDepth, runtime.Goexit)
+			unwound(unwoundDepth, runtime.Goexit)
 		}()
 		<-done
 		// The goroutine's end is behind its last deferred call.
-		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == uint64(i+1)*sinkCalls })
+		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == uint64(i+1)*unwoundCalls })
 		expect(t, "InFlight", rp.Ledger().InFlight, 0)
 	}
 	remove()

@@ -103,7 +103,7 @@ func exits() string {
 			defer func() { fmt.Fprint(&b, recover(), " ") }()
 			func() {
 				defer func() { panic("while exiting") }()
-				sinkhole(3, runtime.Goexit)
+				unwound(3, runtime.Goexit)
 			}()
 		},
 	} {

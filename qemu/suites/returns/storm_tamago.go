@@ -20,45 +20,44 @@ func init() {
 }
 
 //go:noinline
-func stormy(n uint64, how func(uint64)) uint64 {
+func probed(n uint64, how func(uint64)) uint64 {
 	how(n)
 	return targets.CountWant(n)
 }
 
-// weather is what may happen during a call.
-var weather = []func(n uint64){
+// inCall is what may happen during a call.
+var inCall = []func(n uint64){
 	func(uint64) {},
 	func(uint64) { runtime.Gosched() },
 	func(n uint64) { targets.Grow(n % 200) },
 	func(n uint64) { kept.Store(&[]byte{byte(n)}) },
 	func(uint64) { panic("storm") },
-	func(n uint64) { stormy(n, func(uint64) {}) },
+	func(n uint64) { probed(n, func(uint64) {}) },
 }
 
-// gust is one call; it reports whether it returned.
-func gust(t *suites.T, i uint64) (returned bool) {
+// oneCall makes one call; it reports whether it returned.
+func oneCall(t *suites.T, i uint64) (returned bool) {
 	defer func() {
 		if e := recover(); e != nil && e != "storm" {
 			t.Errorf("%v", e)
 		}
 	}()
 	// Panics and growth are expensive: they must be rare, or it takes minutes.
-	how := weather[0]
+	how := inCall[0]
 	if i%16 == 0 {
-		how = weather[i/16%uint64(len(weather))]
+		how = inCall[i/16%uint64(len(inCall))]
 	}
-	if stormy(i, how) != targets.CountWant(i) {
-		t.Errorf("stormy(%d) is wrong", i)
+	if probed(i, how) != targets.CountWant(i) {
+		t.Errorf("probed(%d) is wrong", i)
 	}
 	return true
 }
 
-// storm makes at least n probed calls in several goroutines, each of which lasts
-// for a while only, so that stacks are small again and again; with the garbage
-// collector never at rest.
+// storm makes at least n probed calls in several goroutines. Each goroutine lasts for a while only,
+// so that stacks are small again and again; garbage is collected all the time.
 func storm(t *suites.T, n uint64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
-	rp := on(stormy, nothing)
+	rp := on(probed, nothing)
 	rp.MaxActive = 6 // a few are missed
 	remove := register(t, rp)
 	var calls, lost atomic.Uint64
@@ -69,7 +68,7 @@ func storm(t *suites.T, n uint64) {
 				t.Go(func() {
 					defer close(done)
 					for range 2000 {
-						if !gust(t, calls.Add(1)) {
+						if !oneCall(t, calls.Add(1)) {
 							lost.Add(1)
 						}
 					}

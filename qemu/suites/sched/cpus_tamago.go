@@ -102,8 +102,8 @@ func busyGoroutinesShare(t *suites.T) {
 	})
 }
 
-// goschedIsFair makes goroutines yield to each other: none gets far ahead while
-// another waits. That is tried again where the host has left a CPU aside.
+// goschedIsFair makes goroutines yield to each other: none gets far ahead while another waits. It
+// tries again where the host did not run one of the CPUs.
 func goschedIsFair(t *suites.T) {
 	var counts []int
 	t.Until("no goroutine to yield a hundred times as often as another", func() bool {
@@ -151,7 +151,7 @@ func synchronizeWaits(t *suites.T) {
 	var inside atomic.Bool
 	t.Go(func() {
 		inside.Store(true)
-		// Nothing the scheduler could stop this at, so it must end by itself.
+		// The scheduler cannot stop this loop, so it must end by itself.
 		for end := cpu.Nanotime() + 100e6; cpu.Nanotime() < end; {
 		}
 		inside.Store(false)

@@ -53,8 +53,8 @@ func passed(off bool) uint64 {
 	return after - before
 }
 
-// interruptsOff: code that has turned interrupts off goes on where it is, also if it is to
-// yield. The next goroutine would run with interrupts off.
+// interruptsOff: code that has turned interrupts off goes on, also when it has been asked to yield.
+// The next goroutine would run with interrupts off.
 func interruptsOff(t *suites.T) {
 	yielded := 0
 	for range 10 {

@@ -73,8 +73,8 @@ func twoThousandThreads(t *suites.T) {
 	}
 }
 
-// hundredsBlock makes goroutines keep their threads while they wait, some with a limit:
-// each wakes for its own reason, and by its own event.
+// hundredsBlock makes goroutines keep their threads while they wait, some with a timeout: each wakes
+// for its own reason, and by its own event.
 func hundredsBlock(t *suites.T) {
 	const n = 600
 	events := make([]irq.Event, n)

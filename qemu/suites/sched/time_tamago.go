@@ -24,8 +24,8 @@ func init() {
 	suites.Add("sched/event_times_out", eventTimesOut)
 }
 
-// sleepOfAMillisecond sleeps 51 times, until that goes well once: while the host is busy, sleeps
-// are late.
+// sleepOfAMillisecond sleeps 51 times, and tries again until the sleeps are short enough: while the
+// host is busy, they end late.
 func sleepOfAMillisecond(t *suites.T) {
 	var took []time.Duration
 	t.Until("half of 51 sleeps to take 10 ms at most, nine in ten 50 ms", func() bool {

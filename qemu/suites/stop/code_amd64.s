@@ -40,7 +40,7 @@ TEXT ·other(SB),NOSPLIT|NOFRAME,$0-8
 	MOVQ	AX, ret+0(FP)
 	RET
 
-// No code comes here.
+// Nothing executes this code.
 TEXT ·sled(SB),NOSPLIT|NOFRAME,$0
 	LONG	$0x03020100; LONG $0x07060504; LONG $0x0b0a0908; LONG $0x0f0e0d0c
 	LONG	$0x13121110; LONG $0x17161514; LONG $0x1b1a1918; LONG $0x1f1e1d1c

@@ -95,7 +95,7 @@ func idleCPU(t *suites.T) int {
 	return 0
 }
 
-// graceEach begins a period while one CPU is busy, each of them once.
+// graceEach begins a period while one CPU is busy, each CPU in turn.
 func graceEach(t *suites.T) {
 	severalCPUs(t)
 	for id := range cpu.Num() {
@@ -107,8 +107,8 @@ func graceEach(t *suites.T) {
 	}
 }
 
-// graceWith begins a period while CPU id is busy with what the scheduler cannot stop. It reports
-// whether a goroutine was there: the scheduler chooses.
+// graceWith begins a period while CPU id runs code that the scheduler cannot stop. It reports
+// whether a goroutine ran there: the scheduler chooses where.
 func graceWith(t *suites.T, id int) (there bool) {
 	var inside, seen, waiting, early atomic.Int32
 	t.Together(func(int) {
@@ -139,8 +139,7 @@ func graceWith(t *suites.T, id int) (there bool) {
 	return there
 }
 
-// callsAfter makes a Call while another CPU is busy with something that the
-// scheduler cannot stop.
+// callsAfter makes a Call while another CPU runs code that the scheduler cannot stop.
 func callsAfter(t *suites.T) {
 	var inside, seen, early, calls atomic.Int32
 	const rounds = 10
@@ -170,8 +169,8 @@ func callsAfter(t *suites.T) {
 	}
 }
 
-// busyUntil keeps a CPU until leave is set, in a goroutine that the scheduler cannot stop, and
-// returns when it runs.
+// busyUntil keeps a CPU busy until leave is set, in a goroutine that the scheduler cannot stop. It
+// returns when that goroutine runs.
 func busyUntil(t *suites.T, inside, leave *atomic.Int32) {
 	t.Go(func() {
 		inside.Store(1)
@@ -182,8 +181,8 @@ func busyUntil(t *suites.T, inside, leave *atomic.Int32) {
 	t.Until("a goroutine to be busy", func() bool { return inside.Load() != 0 })
 }
 
-// callsDuring makes a Call during a period: what has begun since the period did is not waited for
-// by that one.
+// callsDuring makes a Call during a period. That period does not wait for what began after it, so
+// another one must.
 func callsDuring(t *suites.T) {
 	if cpu.Num() < 3 {
 		t.Skipf("needs three CPUs")
@@ -209,8 +208,7 @@ func callsDuring(t *suites.T) {
 	}
 }
 
-// callsShare makes more Calls than there is time for periods, and one from
-// within a call.
+// callsShare makes more Calls than there is time for periods, and one Call from within another.
 func callsShare(t *suites.T) {
 	const each = 5000
 	var made, nested, wrong atomic.Int32

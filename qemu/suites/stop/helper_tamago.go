@@ -76,7 +76,7 @@ func (l *load) read() (now []uint64) {
 	return now
 }
 
-// times calls f n times and returns how long it says that takes, sorted.
+// times calls f n times and returns the durations that f returned, sorted.
 func times(n int, f func() time.Duration) (took []time.Duration) {
 	for range n {
 		took = append(took, f())
@@ -89,14 +89,14 @@ func logTimes(t *suites.T, what string, took []time.Duration) {
 	t.Logf("%s: shortest %v, median %v, longest %v", what, took[0], took[len(took)/2], took[len(took)-1])
 }
 
-// stopIt stops the machine for nothing and returns how long.
+// stopIt stops the machine, does nothing, and returns how long that took.
 func stopIt(t *suites.T) time.Duration {
 	took, err := smp.StopMachine(nothing)
 	t.Must(err)
 	return took
 }
 
-// well checks that CPUs take interrupts, goroutines run and the machine stops.
+// well checks that CPUs take interrupts, goroutines run and the machine can be stopped.
 func well(t *suites.T) {
 	var calls atomic.Int32
 	smp.CallAll(func() { calls.Add(1) })
@@ -114,7 +114,7 @@ func nameAt(ip uint64) string {
 	return name
 }
 
-// severalCPUs skips the case where there is one.
+// severalCPUs skips the case on a machine with one CPU.
 func severalCPUs(t *suites.T) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU: there is no other to stop")

@@ -27,7 +27,7 @@ func init() {
 	suites.Add("stop/stop_machine_latency", stopLatency)
 }
 
-// standStill makes every CPU count, and looks twice during a stop.
+// standStill makes every CPU count, and reads the counters twice during a stop.
 func standStill(t *suites.T) {
 	n := cpu.Num()
 	l := newLoad(t, n)
@@ -68,7 +68,7 @@ func standStill(t *suites.T) {
 	}
 }
 
-// moveIP ends a loop that only another IP can end.
+// moveIP ends a loop that has no exit by changing IP.
 func moveIP(t *suites.T) {
 	severalCPUs(t)
 	exit, _, _, _ := addresses()
@@ -79,7 +79,7 @@ func moveIP(t *suites.T) {
 		var moved atomic.Int32
 		_, err := smp.StopMachine(func(held []*amd64.Regs) error {
 			for _, r := range held {
-				// Go names what is before loopExit.
+				// The loop lies right before loopExit.
 				if r != nil && r.IP < uint64(exit) && r.IP >= uint64(exit)-32 {
 					r.IP = uint64(exit)
 					moved.Add(1)

@@ -16,11 +16,11 @@ import (
 
 func init() { suites.Add("stop/nmi_of_a_held_cpu_is_waited_for", heldInNMI) }
 
-// vecLate is an interrupt that keeps a CPU from being held.
+// vecLate is an interrupt whose handler delays a CPU's stop.
 const vecLate = 0x92
 
-// heldInNMI: one CPU comes late to a stop. Before it does, it sends an NMI to one that is held
-// already. That CPU executes what handlers of NMIs do, which fn may change: so fn has to wait.
+// heldInNMI: one CPU comes late to a stop. Before it comes, it sends an NMI to one that is held
+// already. That CPU executes handlers of NMIs, which fn may change: so fn has to wait.
 func heldInNMI(t *suites.T) {
 	if cpu.Num() < 3 {
 		t.Skipf("%d CPUs: one is to stop the others, one to be held, one to be late", cpu.Num())

@@ -39,7 +39,7 @@ func nested(t *suites.T) {
 	well(t)
 }
 
-// refused stops the machine where that cannot be, and counts the refusals.
+// refused stops the machine where that is not allowed, and counts the refusals.
 func refused(n *atomic.Int32) {
 	if _, err := smp.StopMachine(nothing); errors.Is(err, syscall.EDEADLK) {
 		n.Add(1)

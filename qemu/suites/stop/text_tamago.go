@@ -100,8 +100,8 @@ func anyAlignment(t *suites.T) {
 	unchanged(t)
 }
 
-// acrossPages changes what lies across each page boundary, and puts it back in
-// the same stop: no CPU executes it meanwhile.
+// acrossPages changes the bytes on both sides of each page boundary, and restores them in the same
+// stop: no CPU executes them meanwhile.
 func acrossPages(t *suites.T) {
 	var there, back text.Batch
 	for page := mm.Text.Start&^4095 + 4096; page < mm.Text.End-8; page += 4096 {

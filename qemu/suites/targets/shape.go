@@ -40,7 +40,7 @@ func add(list ...Shape) {
 // Shapes returns all shapes that this machine can run.
 func Shapes() []Shape { return shapes }
 
-// is is the want of a shape that always leaves v in AX.
+// is returns the want of a shape that always leaves v in AX.
 func is(v uint64) func(*State) uint64 { return func(*State) uint64 { return v } }
 
 // unchanged is the want of a shape that leaves AX alone.

@@ -28,8 +28,7 @@ type node struct {
 	m    map[int]int
 }
 
-// The faults get what they fault on from variables, so that the compiler does
-// not see them coming.
+// The operands that fault are variables, so that the compiler does not know their values.
 var (
 	nilNode *node
 	zero    int
@@ -38,7 +37,7 @@ var (
 	table   map[int]int
 )
 
-// faults are what goes wrong in ordinary code, and what Go calls it.
+// faults lists what goes wrong in ordinary code, with Go's text for each.
 var faults = []struct {
 	name string
 	f    func()
@@ -102,8 +101,8 @@ func faultsWhileCollecting(t *suites.T) {
 // wild points to where nothing is.
 var wild uintptr = 0x123456789000
 
-// wildPointer is what a page fault away from address 0 is: fatal, unless the
-// goroutine asks otherwise.
+// wildPointer causes page faults far from address 0. They are fatal, unless the goroutine has asked
+// for a panic (debug.SetPanicOnFault).
 func wildPointer(t *suites.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for _, c := range []struct {

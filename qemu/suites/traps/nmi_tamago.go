@@ -101,9 +101,8 @@ func second(t *suites.T, f func(uint64) uint64) uintptr {
 	return addr + uintptr(in.Len)
 }
 
-// nmiInEntryStub makes an NMI interrupt the entry stub of a breakpoint, and hit
-// probes itself. Their frames used to be pushed over the one that the stub had not
-// taken away yet.
+// nmiInEntryStub makes an NMI interrupt the entry stub of a breakpoint, and hit probes itself. Their
+// frames used to be pushed over the one that the stub had not removed yet.
 func nmiInEntryStub(t *suites.T) {
 	const rounds, each = 500, 3
 	inner, outer := stepped(t, second(t, inNMI)), stepped(t, theNOP(t))
@@ -133,7 +132,7 @@ func nmiInNMI(t *suites.T) {
 	const rounds = 500
 	var send, mixed atomic.Uint64
 	var inside [trap.MaxCPUs]bool
-	var due [trap.MaxCPUs]atomic.Bool // the inner NMI has been sent, and not come
+	var due [trap.MaxCPUs]atomic.Bool // the inner NMI was sent, but has not come yet
 	inner, nop := stepped(t, second(t, inNMI)), stepped(t, theNOP(t))
 	nmis := takeNMIs(2, func(id int) {
 		if inside[id] {

@@ -100,7 +100,7 @@ func tailCalls(t *suites.T) {
 	}
 }
 
-// changedResult: what a handler writes to the registers, the program has.
+// changedResult: the program gets what a handler writes to the registers.
 func changedResult(t *suites.T) {
 	p := need(t, "/bin/probed")
 	rp := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { r.AX++ }}

@@ -101,7 +101,7 @@ func keepsCPU(t *suites.T) {
 	}
 }
 
-// turn is what a loop calls that does not keep its CPU for itself.
+// turn is what a loop calls so that it can be stopped.
 //
 //go:noinline
 func turn() {
@@ -117,7 +117,7 @@ func logWhile(t *suites.T, f func()) string {
 	return shell(t, "dmesg")
 }
 
-// badMemory: what a handler does with pointers ends the handler, not the machine.
+// badMemory: a wild pointer in a handler ends the handler, not the machine.
 func badMemory(t *suites.T) {
 	p := need(t, "/bin/probed")
 	for _, c := range []struct {

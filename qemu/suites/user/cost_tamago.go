@@ -11,7 +11,7 @@ import (
 
 func init() { suites.Add("user/cost_of_a_round_trip", cost) }
 
-// cost says what a round trip costs, with the loop of a program around it.
+// cost logs what a round trip to ring 3 costs, with a program's loop around it.
 func cost(t *suites.T) {
 	const rounds = 20_000
 	for _, x := range []struct {

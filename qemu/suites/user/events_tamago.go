@@ -35,7 +35,7 @@ func fill(c *ring3.Context, n uint64) {
 	}
 }
 
-// callKeeps makes system calls, entered by IRETQ first and by SYSRET then.
+// callKeeps makes system calls, entered by IRETQ at first and by SYSRET later.
 func callKeeps(t *suites.T) {
 	const rounds = 1000
 	calls, _, _, _, _, _ := pieces()
@@ -67,8 +67,8 @@ func callKeeps(t *suites.T) {
 	}
 }
 
-// callChanges: SYSRET has CX and R11 of its own. It used to be taken after a system call
-// in which they were changed, as by sigreturn.
+// callChanges: SYSRET changes CX and R11. It used to be executed also after a system call that had
+// set them, as sigreturn does.
 func callChanges(t *suites.T) {
 	calls, _, _, _, shows, _ := pieces()
 	p := load(t, append(piece(t, calls), piece(t, shows)...))
@@ -157,7 +157,7 @@ func oneSegment(t *suites.T) {
 	}
 }
 
-// impossible: what Go code may put into a Context by a program's wish, as by sigreturn.
+// impossible: what a program may ask Go code to put into a Context, as by sigreturn.
 func impossible(t *suites.T) {
 	hlt := []byte{0xf4}
 	for _, x := range []struct {
@@ -191,8 +191,8 @@ func impossible(t *suites.T) {
 	}
 }
 
-// flags: with AC set the kernel would run without SMAP, and with DF its copies go
-// backwards. A system call clears them by FMASK, a trap does not of itself.
+// flags: with AC set the kernel would run without SMAP, and with DF its copies would go backwards. A
+// system call clears both by FMASK; a trap does not clear them by itself.
 func flags(t *suites.T) {
 	const odd = amd64.RFLAGS_AC | amd64.RFLAGS_DF | amd64.RFLAGS_NT
 	for name, code := range map[string][]byte{"trap": {0x0f, 0x0b}, "system call": {0x0f, 0x05}} {
@@ -212,8 +212,8 @@ func flags(t *suites.T) {
 	}
 }
 
-// bases: a program may set them itself, also to addresses of the kernel, which does it no
-// good.
+// bases: a program may set the bases of FS and GS itself, also to addresses of the kernel, which
+// gives it no access.
 func bases(t *suites.T) {
 	_, _, _, _, _, code := pieces()
 	p := load(t, piece(t, code))

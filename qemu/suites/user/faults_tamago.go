@@ -22,7 +22,7 @@ func init() {
 	suites.Add("user/unmapped_under_loops", unmappedUnderLoops)
 }
 
-// serve runs c in s, and serves its page faults, until something else happens.
+// serve runs c in s, and serves its page faults, until another event comes.
 func serve(c *ring3.Context, s *space.Space) (ring3.Event, error) {
 	for {
 		e := settle(c)
@@ -78,7 +78,7 @@ func store(c *ring3.Context, n uint64) {
 	c.Regs.IP, c.Regs.SI, c.Regs.DI, c.Regs.CX = codeAt, dataAt, n, manyPages
 }
 
-// expect looks at the pages that stores has written to.
+// expect checks the pages that stores has written to.
 func expect(t *suites.T, who string, s *space.Space, want uint64) {
 	var b [8]byte
 	for i := range uint64(manyPages) {
@@ -91,7 +91,7 @@ func expect(t *suites.T, who string, s *space.Space, want uint64) {
 // frames returns how many frames are in use.
 func frames() uint64 { return uint64(frame.Kernel.Stats().Used) }
 
-// pageFaults has a program touch pages that come only then.
+// pageFaults has a program touch pages that are mapped only then.
 func pageFaults(t *suites.T) {
 	before := frames()
 	s, c := inSpace(t, stores, manyPages*pageSize)
@@ -148,8 +148,8 @@ func forked(t *suites.T) {
 	}
 }
 
-// unmappedUnderLoops: frames that a loop on another CPU has written to are given back and used
-// by others; the loop must not write to them any more.
+// unmappedUnderLoops: frames that a loop on another CPU has written to are freed and used by others;
+// the loop must not write to them any more.
 func unmappedUnderLoops(t *suites.T) {
 	const rounds = 10
 	before := frames()

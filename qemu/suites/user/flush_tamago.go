@@ -20,7 +20,7 @@ var loadOnce = []byte{
 	0x0f, 0x05, // syscall
 }
 
-// A reader is a program that looks at two pages, and what it has to see there.
+// A reader is a program that reads two pages, and what it must find there.
 type reader struct {
 	*suites.T
 	s    *space.Space
@@ -28,9 +28,9 @@ type reader struct {
 	want [2]uint32
 }
 
-// changedPagesAreSeen has a program read pages that are other frames each time, or may
-// not be read. Its thread is passed from goroutine to goroutine, and so from CPU to CPU:
-// one that was away for a few changes must not know less than the others.
+// changedPagesAreSeen has a program read pages that are other frames each time, or may not be read.
+// Its thread is passed from goroutine to goroutine, and so from CPU to CPU: a CPU that missed a few
+// changes must not use an old mapping.
 func changedPagesAreSeen(t *suites.T) {
 	before := frames()
 	s, c := inSpace(t, loadOnce, 16*pageSize)
@@ -85,7 +85,7 @@ func (r *reader) round(i uint32) {
 		r.want[n] = i + 1
 		r.look(i)
 		child.Release()
-	case 7: // more pages than are forgotten one by one
+	case 7: // more pages than are flushed one by one
 		r.Must(r.s.Discard(dataAt, 16*pageSize))
 		r.want = [2]uint32{}
 		r.look(i)

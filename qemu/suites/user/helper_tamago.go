@@ -26,7 +26,7 @@ func piece(t *suites.T, addr uintptr) []byte {
 	return append(append([]byte(nil), text.Bytes(addr, uintptr(sym.Size))...), 0xcc)
 }
 
-// Where a program of these tests has what.
+// The layout of a program of these tests.
 const (
 	codeAt  = 0x400000
 	dataAt  = 0x7000_0000_0000
@@ -68,7 +68,7 @@ func (p *program) thread() *ring3.Context {
 // word is the word at off of a page.
 func word(p *bare.Page, off int) *uint64 { return (*uint64)(unsafe.Pointer(&p[off])) }
 
-// settle runs c until something else happens than that others want the CPU, and returns it.
+// settle runs c until an event comes that is more than a request to yield, and returns it.
 func settle(c *ring3.Context) ring3.Event {
 	for {
 		switch e := c.Run(); {
@@ -91,7 +91,7 @@ func once(t *suites.T, code []byte, set func(p *program, c *ring3.Context)) (*ri
 	return c, settle(c)
 }
 
-// what is an event with what belongs to it.
+// what describes an event with its details.
 func what(c *ring3.Context, e ring3.Event) string {
 	s := fmt.Sprintf("event %#x at %#x, error code %#x", uint64(e), c.Regs.IP, c.Regs.Err)
 	if e == amd64.VEC_PF {

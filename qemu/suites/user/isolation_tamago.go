@@ -22,7 +22,7 @@ func init() {
 
 var victim = uint64(0x1122334455667788)
 
-// kernelMemory reads, writes and executes what is the kernel's.
+// kernelMemory reads, writes and executes the kernel's memory.
 func kernelMemory(t *suites.T) {
 	heap := new(uint64)
 	*heap = victim
@@ -71,7 +71,7 @@ func kernelMemory(t *suites.T) {
 	}
 }
 
-// othersRegisters: MMX registers are the x87's, and FNINIT leaves in them what was there.
+// othersRegisters: MMX registers are the x87's, and FNINIT leaves their contents.
 func othersRegisters(t *suites.T) {
 	var fills, reads []byte
 	for mm := range byte(8) {
@@ -79,7 +79,7 @@ func othersRegisters(t *suites.T) {
 		reads = append(reads, 0x48, 0x0f, 0x7e, 0xc1|mm<<3, 0x48, 9, 0xc8) // movq rcx, mm; or rax, rcx
 	}
 	call := []byte{0x0f, 0x05}
-	const emms = "\x0f\x77" // says that they are all empty
+	const emms = "\x0f\x77" // marks them all as empty
 	empties := slices.Concat(fills, []byte(emms), call)
 	p, q, r := load(t, append(fills, call...)), load(t, append(reads, call...)), load(t, empties)
 	defer r.Close()
@@ -110,7 +110,7 @@ func othersRegisters(t *suites.T) {
 	}
 }
 
-// protectionIsOn looks at every CPU.
+// protectionIsOn checks every CPU.
 func protectionIsOn(t *suites.T) {
 	want := uint64(amd64.CR4_FSGSBASE)
 	for bit, there := range map[uint64]bool{amd64.CR4_SMEP: has(7, 0, 1, 7), amd64.CR4_SMAP: has(7, 0, 1, 20), amd64.CR4_UMIP: has(7, 0, 2, 2)} {

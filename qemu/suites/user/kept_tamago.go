@@ -82,7 +82,7 @@ func (x *sseThread) round(t *suites.T) {
 	if got := binary.LittleEndian.Uint32(fp[atMXCSR:]); got != x.mxcsr {
 		t.Fatalf("MXCSR %#x, want %#x", got, x.mxcsr)
 	}
-	const flags = 0x3f // of what instructions have met
+	const flags = 0x3f // exceptions that instructions have raised
 	if kernel&^flags != amd64.MXCSR {
 		t.Fatalf("the kernel runs with MXCSR %#x", kernel)
 	}
@@ -103,8 +103,7 @@ func sseIsKept(t *suites.T) {
 	}
 }
 
-// released: frames of tables that are given back become anything, so no CPU may have them
-// in CR3.
+// released: freed frames of page tables are used for anything, so no CPU may have them in CR3.
 func released(t *suites.T) {
 	for range 20 {
 		s, c := inSpace(t, []byte{0x0f, 0x05}, pageSize)

@@ -72,7 +72,7 @@ func (l *looping) end() {
 	l.t.Wait()
 }
 
-// bounded does f n times, says how long that took, and returns the median.
+// bounded calls f n times, logs how long that took, and returns the median.
 func bounded(t *suites.T, name string, n int, f func() error) time.Duration {
 	took := make([]time.Duration, n)
 	for i := range took {
@@ -135,7 +135,7 @@ func loopsAreAsked(t *suites.T) {
 	defer p.Close()
 	l := loops(t, p, cpu.Num()-1, nil)
 	defer l.end()
-	// The time is that until each is out of ring 3 once.
+	// Measured is the time until each has been out of ring 3 once.
 	inside := func() bool {
 		return !slices.ContainsFunc(l.threads, func(c *ring3.Context) bool { return !running(c) })
 	}
@@ -224,7 +224,7 @@ func kick(t *suites.T) {
 	}
 	t.Wait()
 	t.Logf("%d of %d got out by the timer", byTimer.Load(), n)
-	if cpu.Num() > 1 && byTimer.Load() > n/4 { // with one, who kicks has it
+	if cpu.Num() > 1 && byTimer.Load() > n/4 { // with one CPU, the goroutine that kicks has it
 		t.Errorf("%d of %d kicks had to wait for a timer", byTimer.Load(), n)
 	}
 	c.Kick()
@@ -278,8 +278,8 @@ func shootdown(t *suites.T) {
 	}
 }
 
-// threadsKeep has threads look at all their registers, twice as many as CPUs, while the
-// machine does other things.
+// threadsKeep has threads check all their registers, twice as many as CPUs, while the machine does
+// other things.
 func threadsKeep(t *suites.T) { keepBusy(t, func() {}, func() bool { return true }) }
 
 // keepBusy runs such threads for a while and until enough is true, and disturb again and

@@ -22,7 +22,7 @@ func init() {
 	suites.Add("user/ports", ports)
 }
 
-// Where processors differ: #GP or the other one.
+// Where processors differ: #GP or the other exception.
 const (
 	either   ring3.Event = 1<<12 + amd64.VEC_UD
 	noReturn ring3.Event = 1<<12 + amd64.VEC_PF
@@ -126,8 +126,8 @@ var forbidden = []struct {
 }
 
 // byEmulator is what QEMU's emulation does instead, since 10.0: it takes INVD and WBINVD for
-// instructions that do nothing, in ring 3 too, and reads the operand of VMX's before it says
-// that there is no VMX. Neither changes anything of the kernel's, which is looked at as well.
+// instructions that do nothing, in ring 3 too, and reads the operand of VMX instructions before it
+// reports that there is no VMX. Neither changes anything of the kernel's, which is checked as well.
 var byEmulator = map[string]ring3.Event{
 	"invd": ring3.SystemCall, "wbinvd": ring3.SystemCall, // the instruction behind it
 	"vmptrld": amd64.VEC_PF, "vmclear": amd64.VEC_PF, "vmxon": amd64.VEC_PF,
@@ -186,7 +186,7 @@ func tables(gdtr, idtr *[10]byte)
 
 var sums = crc64.MakeTable(crc64.ECMA)
 
-// machineState is that of all CPUs, and a sum of the kernel's text and constants.
+// machineState returns the state of all CPUs, and a checksum of the kernel's text and constants.
 func machineState() (cpus [trap.MaxCPUs]state, memory uint64) {
 	for _, r := range []mm.Range{mm.Text, mm.ROData} {
 		memory = crc64.Update(memory, sums, unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)) // Safe because: boot mapped it, and it stays
@@ -199,7 +199,7 @@ func machineState() (cpus [trap.MaxCPUs]state, memory uint64) {
 	return cpus, memory
 }
 
-// sumOf is a sum of the table that a descriptor-table register leads to.
+// sumOf is a checksum of the table that a descriptor-table register points to.
 func sumOf(r *[10]byte) uint64 {
 	base, limit := uintptr(binary.LittleEndian.Uint64(r[2:])), binary.LittleEndian.Uint16(r[:])
 	return crc64.Update(uint64(base), sums, unsafe.Slice((*byte)(unsafe.Pointer(base)), int(limit)+1)) // Safe because: the CPU uses it

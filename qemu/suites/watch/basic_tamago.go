@@ -51,7 +51,7 @@ func write(t *suites.T) {
 	}
 }
 
-// bytes is aligned to 16, with what is not watched around it.
+// bytes is aligned to 16, and what lies around the watched bytes belongs to it, too.
 var bytes [4]uint64
 
 //go:noinline

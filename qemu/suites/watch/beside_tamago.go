@@ -24,13 +24,13 @@ var area struct{ from, to, above uint64 }
 
 func copyWords(to, from unsafe.Pointer, n uintptr)
 
-// writeWithin: the registers in either order.
+// writeWithin watches part of what another watchpoint watches; the two registers in either order.
 func writeWithin(t *suites.T) {
 	for _, outer := range []kwatch.Type{kwatch.ReadWrite, kwatch.Write} {
 		var s, in seen
 		first := on(t, wordAt(), 8, outer, s.hit)
 		second := on(t, wordAt(), 4, kwatch.Write, in.hit)
-		s.n.Store(0) // registering the second has read it
+		s.n.Store(0) // registering the second has read the word
 		for range 100 {
 			incWord()
 			readWord()
@@ -52,13 +52,13 @@ func writeWithin(t *suites.T) {
 	}
 }
 
-// fromTo: MOVS, repeated and not, loads what is watched and stores to what is.
+// fromTo: MOVS, repeated and not, loads from one watched word and stores to another.
 func fromTo(t *suites.T) {
 	for _, n := range []uintptr{1, 2} {
 		var from, to seen
 		first := on(t, uintptr(unsafe.Pointer(&area.from)), 8, kwatch.ReadWrite, from.hit)
 		second := on(t, uintptr(unsafe.Pointer(&area.to)), 8, kwatch.Write, to.hit)
-		for range 50 { // n is 2: what is above is written, too
+		for range 50 { // n is 2: above is written, too
 			copyWords(unsafe.Pointer(&area.to), unsafe.Pointer(&area.from), n)
 		}
 		off(t, first)
@@ -69,7 +69,7 @@ func fromTo(t *suites.T) {
 	}
 }
 
-// What the programs below do before they count, by their code.
+// Code that the programs below execute.
 var (
 	// writeAbove stores 100 times to counter+0x13, and then twice the same to counter.
 	writeAbove = []byte{
@@ -84,7 +84,7 @@ var (
 	}
 )
 
-// programAbove: QEMU 7.2 looks at all of the page below an unaligned store.
+// programAbove: at an unaligned store QEMU 7.2 looks at the whole page below it.
 func programAbove(t *suites.T) {
 	needPrograms(t)
 	const path = "/above"

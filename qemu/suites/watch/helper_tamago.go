@@ -59,7 +59,7 @@ func on(t *suites.T, addr uintptr, length int, typ kwatch.Type, h kwatch.Handler
 	return n
 }
 
-// off ends it. Its ledger must be without gaps.
+// off unregisters it. Its ledger must have no gaps.
 func off(t *suites.T, n int) (l kwatch.Info) {
 	for _, i := range kwatch.All() {
 		if i.DebugReg == n {

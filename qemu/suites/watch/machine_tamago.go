@@ -31,13 +31,13 @@ func init() {
 	suites.Add("watch/nmi_before_dr6_is_read", nmiBeforeDR6)
 	suites.Add("watch/execute_what_loads_the_registers", loader)
 	suites.Add("watch/machine_stopped", stopped)
-	suites.Add("watch/handlers_that_break_the_rules", misdeeds)
+	suites.Add("watch/handlers_that_break_the_rules", breakRules)
 	suites.Add("watch/handler_that_never_returns", neverReturns)
 	suites.Add("watch/registered_and_unregistered_under_load", storm)
 }
 
-// everyCPU: when registering returns, each CPU has it, idle ones too; when unregistering
-// does, none has.
+// everyCPU: when registering returns, each CPU has the watchpoint, idle ones too; when unregistering
+// returns, no CPU has it.
 func everyCPU(t *suites.T) {
 	var s seen
 	for range 50 {
@@ -67,8 +67,8 @@ func everyCPU(t *suites.T) {
 	}
 }
 
-// lateCPU: what a CPU does when it starts gives it what the others watch. There are no
-// CPUs that start later than boot, so one forgets.
+// lateCPU: a CPU that starts loads the watchpoints that there are. No CPU starts later than boot, so
+// one clears its debug registers.
 func lateCPU(t *suites.T) {
 	var s seen
 	late := cpu.Num() - 1
@@ -119,8 +119,8 @@ func inNMI(t *suites.T) {
 	}
 }
 
-// nmiInHandler: an NMI comes while a handler runs, and accesses what is watched: missed,
-// and counted. It comes between any two instructions of the hit.
+// nmiInHandler: an NMI comes while a handler runs, and accesses what is watched: that access is
+// missed, and counted. The NMI comes between any two instructions of the hit.
 func nmiInHandler(t *suites.T) {
 	const n = 300
 	var s seen
@@ -143,9 +143,8 @@ func nmiInHandler(t *suites.T) {
 	}
 }
 
-// nmiBeforeDR6: an NMI comes when DR6 says what a #DB is about that has not read it yet,
-// as in the first instructions of its entry. The NMI hits another watchpoint: each gets
-// its own hit, and the interrupted #DB finds what DR6 told it.
+// nmiBeforeDR6: an NMI comes when a #DB has set DR6 but its entry has not read it yet. The NMI hits
+// another watchpoint: each gets its own hit, and the interrupted #DB still finds its own DR6.
 func nmiBeforeDR6(t *suites.T) {
 	var s, other seen
 	var came atomic.Int64
@@ -176,8 +175,8 @@ func nmiBeforeDR6(t *suites.T) {
 	}
 }
 
-// loader: an instruction is watched of the code that turns watchpoints off. It was hit by
-// what nobody watched any more, again and again.
+// loader watches each instruction of the code that turns watchpoints off. A watchpoint that was
+// already unregistered used to hit there again and again.
 func loader(t *suites.T) {
 	const name = "sonde/arch/amd64/debugreg.Load"
 	var sym kallsyms.Symbol
@@ -217,7 +216,7 @@ var (
 	channel = make(chan int, 1)
 )
 
-func misdeeds(t *suites.T) {
+func breakRules(t *suites.T) {
 	for _, c := range []struct {
 		name string
 		typ  kwatch.Type
@@ -260,8 +259,8 @@ func misdeeds(t *suites.T) {
 	}
 }
 
-// neverReturns: a handler loops, on each CPU after the other. It ends as a probe's does, and
-// what it interrupted goes on.
+// neverReturns: a handler loops, on one CPU after the other. It is ended as a probe's handler is,
+// and the code that it interrupted goes on.
 func neverReturns(t *suites.T) {
 	const knob = "debug.kprobes-handler-limit-ms"
 	t.Must(sysctl.Set(knob, "300"))

@@ -42,8 +42,8 @@ func probe(t *suites.T, addr uintptr, post bool) *kprobes.Kprobe {
 
 const calls = 200
 
-// watched calls f with word watched, and looks at what came of it: a hit for each call, as
-// if there were no probe.
+// watched calls f with word watched, and checks the result: a hit for each call, as if there were no
+// probe.
 func watched(t *suites.T, typ kwatch.Type, next func(ip uintptr) bool, f func()) {
 	var s seen
 	s.want = func(h *kwatch.Hit, _ *amd64.Regs) bool { return next(h.IP) && h.New == h.Old+1 }
@@ -120,7 +120,7 @@ func emulated(t *suites.T) {
 	}
 }
 
-// inHandler: what a probe's handler does is seen, too.
+// inHandler: what a probe's handler accesses is seen, too.
 func inHandler(t *suites.T) {
 	var s seen
 	k := &kprobes.Kprobe{Addr: readAt, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { word++; return 0 },
@@ -211,8 +211,7 @@ func probeInHandler(t *suites.T) {
 	}
 }
 
-// staleBits: what DR6 says of earlier is not taken for now, neither by a watchpoint nor by
-// a step.
+// staleBits: neither a watchpoint nor a step takes what DR6 kept from an earlier #DB for its own.
 func staleBits(t *suites.T) {
 	var s seen
 	k := probe(t, readAt, true)
@@ -243,14 +242,14 @@ func staleBits(t *suites.T) {
 	}
 }
 
-// strays counts what the log says of debug traps that nobody takes.
+// strays returns how many messages the log has about debug traps that nobody takes.
 func strays(t *suites.T) int {
 	var log strings.Builder
 	t.Must(printk.Dmesg(&log, printk.LevelDebug))
 	return strings.Count(log.String(), "debug trap at ")
 }
 
-// lonely has a page that nothing else is in.
+// lonely contains a page that has nothing else in it.
 var lonely [3 * 4096]byte
 
 // stepAfterHit: an instruction is hit, and then another one is stepped. QEMU used to tell of
@@ -277,7 +276,7 @@ func stepAfterHit(t *suites.T) {
 	}
 }
 
-// dirty leaves bits in this CPU's DR6 of breakpoints that are not on.
+// dirty sets bits in this CPU's DR6 for breakpoints that are off.
 func dirty() {
 	flags := cpu.IRQOff()
 	debugreg.WriteDR6(debugreg.DR6_FIXED | debugreg.DR6_B2 | debugreg.DR6_B3)

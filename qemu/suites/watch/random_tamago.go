@@ -49,7 +49,7 @@ func (w *watcher) note(h *kwatch.Hit) {
 
 func (w *watcher) hit(h *kwatch.Hit, _ *amd64.Regs) { w.note(h) }
 
-// check reports hits of nobody's or another's.
+// check reports hits that belong to no watchpoint, or to another one.
 func (w *watcher) check(t *suites.T, what string) {
 	if w.strays.Load() != 0 || w.wrong.Load() != 0 {
 		t.Errorf("%s: of %d hits %d after its end, %d another's", what, w.n.Load(), w.strays.Load(), w.wrong.Load())
@@ -104,7 +104,7 @@ func randomRegisters(t *suites.T) {
 
 var errSkipped = errors.New("nothing was tried")
 
-// sound checks that a refusal is one of those that registering is said to have.
+// sound checks that a refusal is one of those that registering documents.
 func sound(t *suites.T, what string, err error) {
 	if !slices.ContainsFunc([]syscall.Errno{syscall.EINVAL, syscall.EFAULT, syscall.EBUSY, syscall.EILSEQ, syscall.ESRCH},
 		func(e syscall.Errno) bool { return errors.Is(err, e) && err.Error() != e.Error() }) {
@@ -163,7 +163,7 @@ func (w *watcher) program(t *suites.T, r *rand.Rand, path string) (err error) {
 		w.addr, length = codeAt+8, 1
 	}
 	what := fmt.Sprintf("%s of %d bytes at %#x of a program", w.typ, length, w.addr)
-	early := r.IntN(4) == 0 // it is unregistered before the program has ended, or behind that
+	early := r.IntN(4) == 0 // it is unregistered before the program has ended; otherwise after that
 	p := suites.StartProgram(t, path, func(p *proc.Process) {
 		w.on.Store(true)
 		w.reg, err = kwatch.RegisterKwatchUser(p, w.addr, length, w.typ, func(h *kwatch.Hit, th *proc.Thread) {

@@ -18,12 +18,12 @@ func init() {
 // fork calls fork.
 var fork = []byte{0xb8, 57, 0, 0, 0, 0x0f, 0x05}
 
-// incCode changes the program's first instruction, which it may not.
+// incCode changes the program's first instruction, which is read-only.
 var incCode = []byte{0x48, 0xff, 0x04, 0x25, codeAt & 0xff, codeAt >> 8 & 0xff, codeAt >> 16, 0x00} // INCQ codeAt
 
-// programMayNotYet: an instruction that loads and stores, whose load is watched, and whose
-// store causes a page fault. QEMU tells of the load at the first instruction of that
-// fault's entry, where GS is the program's still.
+// programMayNotYet: an instruction loads and stores, its load is watched, and its store causes a
+// page fault. QEMU reports the load at the first instruction of that fault's entry, where GS is
+// still the program's.
 func programMayNotYet(t *suites.T) {
 	needPrograms(t)
 	const path = "/counts"

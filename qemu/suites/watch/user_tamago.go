@@ -155,8 +155,8 @@ func programSteps(t *suites.T) {
 	}
 }
 
-// programLeavesNoBits: DR6 says of a program's step that there was one. If that stays, the
-// kernel's next hit on this CPU is taken for a step, too.
+// programLeavesNoBits: DR6 reports a program's step. If that bit stays, the kernel's next hit on
+// this CPU is taken for a step, too.
 func programLeavesNoBits(t *suites.T) {
 	needPrograms(t)
 	const path = "/steps"

@@ -17,8 +17,8 @@ import (
 //go:noinline
 func nothingToDo() {}
 
-// ways are how an instruction that faults may be executed: each in a function with an
-// argument in AX, of which one instruction goes through it.
+// ways are how an instruction that faults may be executed. Each is a function with an argument in
+// AX, one of whose instructions uses it as a pointer.
 var ways = []struct {
 	name, sym  string
 	post, jump bool
@@ -36,8 +36,8 @@ var ways = []struct {
 // address.
 var target uint64
 
-// through returns the address of the instruction of a function that goes through AX: a
-// branch if there is one, else the second.
+// through returns the address of the instruction of a function that uses AX as a pointer: a branch
+// if there is one, else the second.
 func through(t *suites.T, sym string) uintptr {
 	addr, code := find(t, sym)
 	at := second(t, sym)

@@ -13,9 +13,8 @@ import (
 	"sonde/qemu/suites"
 )
 
-// A misdeed is what no handler may do. says is part of the reason that is
-// logged.
-type misdeed struct {
+// A violation is what no handler may do. says is part of the reason that is logged.
+type violation struct {
 	name, says string
 	f          func()
 }
@@ -31,7 +30,7 @@ var (
 	sink     uint64
 )
 
-var misdeeds = []misdeed{
+var violations = []violation{
 	{"allocates", "", func() { b := make([]byte, 100); kept.Store(&b) }},
 	{"panics", "panic", func() { panic("a handler's") }},
 	{"writes_to_a_nil_map", "panic", func() { nilMap[1] = 2 }},
@@ -63,7 +62,7 @@ func forever(n uint64) uint64 {
 }
 
 func init() {
-	for _, m := range misdeeds {
+	for _, m := range violations {
 		suites.Add("handlers/"+m.name, func(t *suites.T) { everywhere(t, m) })
 	}
 	suites.Add("handlers/never_returns", neverReturns)
@@ -74,7 +73,7 @@ func init() {
 // neverReturns makes a handler loop on one CPU.
 func neverReturns(t *suites.T) {
 	defer limit(t, "100")()
-	everywhere(t, misdeed{"never_returns", "runs too long", loop})
+	everywhere(t, violation{"never_returns", "runs too long", loop})
 }
 
 // loop runs for longer than the watch allows.
@@ -87,7 +86,7 @@ func loop() {
 // overstays ends long after its limit.
 func overstays(t *suites.T) {
 	defer limit(t, "50")()
-	o := newOffence(misdeed{"overstays", "", func() {
+	o := newAttempt(violation{"overstays", "", func() {
 		for end := cpu.Nanotime() + 2e9; cpu.Nanotime() < end; {
 			sink++
 		}
@@ -102,7 +101,7 @@ func overstays(t *suites.T) {
 }
 
 // isFound makes the bad handler run for too long, and waits for the watch to see.
-func isFound(t *suites.T, what string, o *offence, b *bad) {
+func isFound(t *suites.T, what string, o *attempt, b *bad) {
 	since := mark()
 	t.Must(b.register())
 	defer b.unregister()
