@@ -100,7 +100,7 @@ func TestMenu(t *testing.T) {
 	for i, e := range []struct{ title, line, script, shows string }{
 		{"one processor", "maxcpus=1", "lscpu | grep CPU(s):", `CPU\(s\): +1\r?\n`},
 		{"verbose", "loglevel=8", "cat /proc/cmdline", `\nloglevel=8 *\r?\n`},
-		{"with a check of the memory", "memtest", "dmesg | grep memtest:", `memtest: 2\d\d MiB hold what is written to them, 0 MiB do not`},
+		{"with a memory test", "memtest", "dmesg | grep memtest:", `memtest: 2\d\d MiB hold what is written to them, 0 MiB do not`},
 	} {
 		t.Run(e.line, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ var entries = []struct{ title, line string }{
 	{"sonde", ""},
 	{"sonde, one processor", "maxcpus=1"},
 	{"sonde, verbose", "loglevel=8"},
-	{"sonde, with a check of the memory", "memtest"},
+	{"sonde, with a memory test", "memtest"},
 	{"sonde, run the checks and show them", "memtest show=5 -- " + script("dmesg", "lscpu", "free -m", "cat /proc/interrupts",
 		"insmod kprobe_example symbol=vfs.Read", "cat /proc/uptime", "rmmod kprobe_example")},
 	{"sonde, no keyboard: show the machine", "show=5 -- " + script("dmesg", "cat /proc/consoles", "lscpu", "lspci -v",

@@ -21,7 +21,7 @@ type Config struct {
 	UEFI    bool          // the firmware is UEFI; false: a BIOS
 	Menu    bool          // GRUB shows its menu if there is no command line
 	Resets  bool          // the machine starts again after a reset, instead of ending
-	GRUB    string        // commands for GRUB before that, each with a newline
+	GRUB    string        // commands for GRUB in front of its menu or the boot, each with a newline
 	Plain   bool          // without QEMU's own devices for scripts: what a PC has
 	NoCOM1  bool          // without the first serial port; Extra may give what is called chardev "console" to another
 	SMP     int           // processors; 0 means 1
@@ -94,8 +94,8 @@ func (c Config) commandLine() string {
 	return strings.TrimPrefix(c.Append+" -- "+c.Script, " ")
 }
 
-// Check refuses what QEMU or the kernel could not run, or would understand
-// in another way than it is meant. It takes c as it is: 0 and "" are no defaults here.
+// Check refuses what QEMU or the kernel could not run, or would misunderstand. It checks c as it is:
+// here 0 and "" do not stand for defaults.
 //
 // Errors: ErrConfig, with the field's value and what would be right.
 func (c Config) Check() error {
@@ -153,7 +153,7 @@ func (c Config) checkLine() error {
 	return nil
 }
 
-// arguments returns what all kinds of runs have in common.
+// arguments returns the arguments that all kinds of runs have in common.
 func (c Config) arguments(m medium) []string {
 	args := []string{
 		"-machine", machineArgs[c.Machine],

@@ -71,7 +71,7 @@ func guestCode(then int, value byte) []byte {
 	}
 	switch then {
 	case thenTriple:
-		// lidt [esp-6] of whatever is there would do too, but be sure:
+		// lidt [esp-6] with whatever is there would do, too; two zeros make it certain.
 		return append(code, 0x6a, 0x00, 0x6a, 0x00, 0x0f, 0x01, 0x1c, 0x24, 0x0f, 0x0b) // push 0; push 0; lidt [esp]; ud2
 	case thenHang:
 		return append(code, 0xfa, 0xf4, 0xeb, 0xfd) // cli; hlt; jmp -3

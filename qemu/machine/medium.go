@@ -19,8 +19,8 @@ const (
 	Net    From = "net" // PXE and TFTP
 )
 
-// ovmf returns the files of the package ovmf: the firmware for UEFI, and what it remembers when it
-// has never run. Debian 12 has them in two sizes, later distributions in the larger one only.
+// ovmf returns the files of the package ovmf: the firmware for UEFI, and its variables as they are
+// before its first run. Debian 12 has them in two sizes, later distributions in the larger one only.
 func ovmf() (code, vars string) {
 	const folder = "/usr/share/OVMF/"
 	if _, err := os.Stat(folder + "OVMF_CODE.fd"); err == nil {
@@ -50,7 +50,7 @@ func (c Config) checkMedium() error {
 	return nil
 }
 
-// medium is what a machine boots from, in a folder that is removed behind it.
+// medium is what a machine boots from, in a folder that is removed afterwards.
 type medium struct {
 	dir string
 	net string // the file that the firmware asks the TFTP server for

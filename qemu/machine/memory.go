@@ -32,7 +32,7 @@ func mebibytes(s string) (mib float64, ok bool) {
 		}
 	}
 	if strings.Trim(s, "0123456789.") != "" {
-		return 0, false // what else Go takes for a number: signs, exponents, Inf
+		return 0, false // what else Go accepts as a number: signs, exponents, Inf
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	return n * factor, err == nil

@@ -10,8 +10,7 @@ import (
 	"sonde/internal/exitcode"
 )
 
-// What a run can come to besides the end of the script, as exit statuses of
-// the launcher.
+// How a run can end except with the end of the script, as exit statuses of the launcher.
 const (
 	StatusUsage     = 2   // there is no such machine: ErrConfig
 	StatusCrash     = 70  // the kernel ended fatally
@@ -23,7 +22,7 @@ const (
 var (
 	// ErrNoQEMU says that QEMU is not installed.
 	ErrNoQEMU = errors.New("qemu-system-x86_64 not found: install the Debian package qemu-system-x86")
-	// ErrQEMU says that QEMU itself failed; its words are in the error.
+	// ErrQEMU says that QEMU itself failed; the error has QEMU's message.
 	ErrQEMU = errors.New("QEMU failed")
 	// ErrTimeout says that the machine was stopped because it took too long.
 	ErrTimeout = errors.New("timed out")
@@ -106,7 +105,7 @@ func announcedReboot(log []byte) bool {
 	return false
 }
 
-// fatalWords begin what a Go program says when it dies.
+// fatalWords begin what a Go program prints when it crashes.
 var fatalWords = [][]byte{[]byte("panic: "), []byte("fatal error: "), []byte("fatal: "), []byte("BUG: ")}
 
 // stamp is the time that the kernel puts before each line of its log.

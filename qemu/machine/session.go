@@ -145,7 +145,7 @@ func (s *Session) Expect(pattern string, timeout time.Duration) (string, error) 
 // Errors: ErrQEMU, ErrTimeout, ErrInterrupted.
 func (s *Session) Wait() (Result, error) { return s.end() }
 
-// ended collects what is left of a machine that ends.
+// ended collects the results of a machine that ends.
 func (s *Session) ended() (Result, error) {
 	code := s.proc.wait()
 	s.medium.remove()

@@ -12,7 +12,7 @@ import (
 // blacklist is part 3.
 var blacklist = Part{
 	Name:  "blacklist",
-	Says:  "a probe on each blacklisted function, with the check off, in a machine that may die of it",
+	Says:  "a probe on each blacklisted function, with the check off, in a machine that this may crash",
 	Units: blacklistUnits,
 }
 
@@ -34,8 +34,8 @@ func blacklistUnits(m *Machines) (all []Unit, err error) {
 	return all, err
 }
 
-// blacklisted probes functions that must not be, and notes what happens. That the machine dies is
-// no finding here.
+// blacklisted probes functions that must not be, and notes what happens. That the machine crashes is
+// not a finding here.
 func (m *Machines) blacklisted(ctx context.Context, from, to int) (o Outcome) {
 	for from < to {
 		var found Outcome
@@ -65,7 +65,7 @@ func (m *Machines) blacklisted(ctx context.Context, from, to int) (o Outcome) {
 	return o
 }
 
-// live takes the line of a function with whose probe the machine lives.
+// live takes the line of a function whose probe the machine survives.
 func (o *Outcome) live(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch {

@@ -17,7 +17,7 @@ import (
 	"sonde/optprobe"
 )
 
-// encodings is part 2 without the machine: also for what no work reaches.
+// encodings is part 2 without the machine: it also covers what no work reaches.
 var encodings = Part{
 	Name: "encodings",
 	Says: "every different instruction of the image, and every region that a jump would replace, on the host's processor from random " +
@@ -271,7 +271,7 @@ func (t *trial) emulated(p *place.Place, s allState) *allState {
 	return &s
 }
 
-// same compares what has come of an instruction, or of a region.
+// same compares the results of an instruction, or of a region.
 func (t *trial) same(way string, addr uint64, code []byte, want, got *allState) {
 	t.o.add(way, 1)
 	if what := want.differs(got); what != "" {

@@ -26,7 +26,7 @@ const (
 	silence = 4 * time.Minute
 )
 
-// A heard is what one run of the command prove has said.
+// A heard is what one run of the command prove has printed.
 type heard struct {
 	ended bool
 	next  int    // where to go on
@@ -34,10 +34,10 @@ type heard struct {
 	why   string // how the machine ended, if not as it should
 }
 
-// prove boots a machine that runs the command prove with args, adds what it says to o,
-// and calls line with each line that is not of the usual kinds.
+// prove boots a machine that runs the command prove with args, adds what it prints to o, and calls
+// line with each line that is not of the usual kinds.
 //
-// Errors: those of QEMU; that the machine ends in a bad way is none.
+// Errors: those of QEMU. That the machine ends badly is not an error.
 func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Duration, args string, o *Outcome, line func(string)) (heard, error) {
 	var h heard
 	ctx, cancel := context.WithCancel(ctx)
@@ -94,8 +94,8 @@ func (h *heard) hear(text string, o *Outcome, line func(string)) {
 	}
 }
 
-// sweep runs the command prove over a range. Where the machine dies it goes on behind
-// that, with a fresh one.
+// sweep runs the command prove over a range. Where the machine crashes it continues behind that
+// place, with a new machine.
 func (m *Machines) sweep(ctx context.Context, c machine.Config, what string, from, to int, line func(string)) (o Outcome) {
 	for from < to {
 		args := fmt.Sprintf("%s %d %d", what, from, to)

@@ -15,12 +15,12 @@ var (
 	functions = Part{
 		Name: "functions",
 		Says: "entry and return probe on each function that is not blacklisted, one at a time, as breakpoint and as jump, " +
-			"and on all at once; the work in the machine comes to the same",
+			"and on all at once; the result of the work in the machine is the same",
 		Units: functionUnits,
 	}
 	instructions = Part{
 		Name:  "instructions",
-		Says:  "a probe on each instruction of each such function, in each way; the work comes to the same, and registers, flags and memory are what a processor makes of them",
+		Says:  "a probe on each instruction of each such function, in each way; the result of the work is the same, and registers, flags and memory are what a processor makes of them",
 		Units: instructionUnits,
 	}
 )

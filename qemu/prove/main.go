@@ -11,9 +11,9 @@
 // anew. The results of mutants are kept for the sources, which include their tests. A
 // mutant whose test was skipped is run again each time.
 //
-// The page is written when all units of all parts have been run. A run of some parts, or of
-// a shard, prints its table instead and does not write the page. With -page it is written
-// of what there is, and says of which parts units are missing.
+// The page is written when all units of all parts have been run. A run of some parts, or of a shard,
+// prints its table instead and does not write the page. With -page it is written from the units that
+// have been run, and says of which parts units are missing.
 //
 // The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
 // not be run.
@@ -170,8 +170,8 @@ func prove(ctx context.Context, o options, log io.Writer) (findings int, err err
 	return findings, writePage(m, results, of, filepath.Join(root, "docs"))
 }
 
-// prepare builds the image and returns its folder of results, with a copy of the image:
-// the next build must not change it under who runs.
+// prepare builds the image and returns its folder of results, with a copy of the image: the next
+// build must not change it during the run.
 func prepare(root string) (*Machines, state, error) {
 	path, err := image.Build(image.BuildOptions{Test: true})
 	if err != nil {

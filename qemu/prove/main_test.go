@@ -32,8 +32,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestGoesOnWhereItWasStopped: what has been done is not done again, nothing is left out, each
-// unit is in one shard, and what could not be run is not taken for done.
+// TestGoesOnWhereItWasStopped: what has been done is not done again, nothing is left out, each unit
+// is in one shard, and what could not be run does not count as done.
 func TestGoesOnWhereItWasStopped(t *testing.T) {
 	var ran []string
 	broken := errors.New("broken")
@@ -89,7 +89,7 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
-// TestStopped: who is told to stop keeps what is done, and begins nothing.
+// TestStopped: a run that is told to stop keeps what is done, and begins nothing.
 func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := state{t.TempDir()}
@@ -174,7 +174,7 @@ func TestPageIsWhole(t *testing.T) {
 	}
 }
 
-// TestPageSaysWhatIsMissing: parts that are not whole are named, and the numbers are those of
+// TestPageSaysWhatIsMissing: parts that are not complete are named, and the numbers are those of
 // what was run.
 func TestPageSaysWhatIsMissing(t *testing.T) {
 	all := make([]result, len(parts))
@@ -201,7 +201,7 @@ func TestPageSaysWhatIsMissing(t *testing.T) {
 	has(shows(all, seen), "not whole", "of mutations, 1 units of 3;", "2 findings")
 }
 
-// TestOriginIsTold: a page says what it is of.
+// TestOriginIsTold: a page says what it was made from.
 func TestOriginIsTold(t *testing.T) {
 	root, err := image.Root()
 	if err != nil {
@@ -221,7 +221,7 @@ func TestOriginIsTold(t *testing.T) {
 	}
 }
 
-// TestHeard: what the machine says comes in pieces, and a death is told from an end.
+// TestHeard: what the machine prints comes in pieces, and a crash is told from an end.
 func TestHeard(t *testing.T) {
 	var h heard
 	var o Outcome
@@ -257,7 +257,7 @@ func TestSlice(t *testing.T) {
 	if _, err := m.prove(t.Context(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {}); err != nil || len(o.Counts) != 1 {
 		t.Fatal(err, o)
 	}
-	at := o.Counts[0].N // the work comes there, and to what is behind it
+	at := o.Counts[0].N // the work executes this function, and the next one
 	o = m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", at, at+6, func(string) {})
 	fine(t, o, "entry probes", "as jumps", "functions hit")
 	o = m.everyInstruction(t.Context(), at, at+25)
@@ -267,8 +267,8 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// TestWideSlice does a small tour with breakpoints: what it reaches is told, and of its lines
-// the two that are wrong.
+// TestWideSlice does a small tour with breakpoints: it reports what it reaches, and the two of its
+// lines that are wrong.
 func TestWideSlice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: boots a machine")

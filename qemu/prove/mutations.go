@@ -13,7 +13,7 @@ import (
 
 var mutations = Part{
 	Name:  "mutations",
-	Says:  "deliberate defects (`qemu/prove/mutants`), of which each makes the test fail that is named for it",
+	Says:  "deliberate defects (`qemu/prove/mutants`), each of which makes the test named for it fail",
 	Units: mutationUnits,
 }
 
@@ -65,7 +65,7 @@ func (f *forest) give(t *mutants.Tree) {
 	f.free = append(f.free, t)
 }
 
-// run makes one mutant. One that lives, or of which nothing can be said, is a finding.
+// run makes one mutant. One that survives, or that shows nothing, is a finding.
 func (f *forest) run(ctx context.Context, m mutants.Mutant) (o Outcome) {
 	t, err := f.take()
 	if err != nil {

@@ -34,7 +34,7 @@ func sumOf(dir string) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// An origin is what a page was made of.
+// An origin is what a page was made from.
 type origin struct {
 	commit  string
 	changed bool   // and files that have changed since

@@ -39,8 +39,8 @@ func (s *share) add(pixels []pixel) {
 	}
 }
 
-// packageTable lists the packages with the most instructions that were not reached, and what
-// all others come to.
+// packageTable lists the packages with the most instructions that were not reached, and the sum of
+// all others.
 func packageTable(all map[string]share) string {
 	rest := func(name string) int { return all[name].all - all[name].reached }
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {

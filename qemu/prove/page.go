@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A result is what the units of a part have come to.
+// A result adds up the outcomes of a part's units.
 type result struct {
 	part      Part
 	done, all int

@@ -20,11 +20,11 @@ type Unit struct {
 	Run  func(ctx context.Context) Outcome
 }
 
-// An Outcome is what a unit has come to.
+// An Outcome is the result of a unit.
 type Outcome struct {
 	Counts   []Count  // added up over the units of the part
 	Findings []string // what is wrong, a line each
-	Notes    []string // what else is to be known of it, a line each
+	Notes    []string // what else one should know about it, a line each
 	Sum      string   // the result of the work in the machine, "" if it did none
 	Reached  []uint64 // addresses of instructions that were executed
 	Seconds  float64

@@ -63,7 +63,7 @@ func (r *run) do(ctx context.Context, tasks []task, atATime int) error {
 	return ctx.Err()
 }
 
-// one runs a task and keeps what it has come to.
+// one runs a task and keeps its outcome.
 func (r *run) one(ctx context.Context, t task) {
 	if ctx.Err() != nil {
 		return
@@ -94,7 +94,8 @@ func (r *run) one(ctx context.Context, t task) {
 	}
 }
 
-// timeLeft guesses by what was guessed for what is done.
+// timeLeft corrects the guess for the rest by how wrong the guesses for the tasks that are done
+// were.
 func (r *run) timeLeft() time.Duration {
 	if r.guess == 0 {
 		return 0

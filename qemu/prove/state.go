@@ -18,7 +18,7 @@ func (s state) path(part string, unit Unit) string {
 	return filepath.Join(s.dir, part, strings.ReplaceAll(unit.Name, "/", "_")+".json")
 }
 
-// load returns what the unit has come to. Not ok: it has not been run as it is now.
+// load returns the unit's outcome. Not ok: the unit has not been run as it is now.
 func (s state) load(part string, unit Unit) (o Outcome, ok bool, err error) {
 	b, err := os.ReadFile(s.path(part, unit))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func (s state) load(part string, unit Unit) (o Outcome, ok bool, err error) {
 	return o, true, nil
 }
 
-// save keeps the outcome. A run that is killed meanwhile leaves no half of a file.
+// save keeps the outcome. A run that is killed meanwhile leaves no half-written file.
 func (s state) save(part string, unit Unit, o Outcome) error {
 	path := s.path(part, unit)
 	o.Key = unit.Key

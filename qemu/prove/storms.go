@@ -4,7 +4,7 @@ import "time"
 
 var storms = Part{
 	Name: "storms",
-	Says: "probes that come, go and are switched on all CPUs, with timer interrupts as fast as they come, growing stacks, a collector that never rests, NMIs, " +
+	Says: "probes that come, go and are switched on all CPUs, with timer interrupts as fast as they come, growing stacks, garbage collection all the time, NMIs, " +
 		"and all of it at once; and a hundred million hits of all kinds: each hit in its ledger",
 	Units: func(m *Machines) ([]Unit, error) {
 		all := m.Cases(2, 40*time.Second, "storms/switching_for", "storms/timers_for", "storms/stacks_for", "storms/collector_for", "storms/nmis_for",

@@ -66,7 +66,7 @@ const asked = ^uint64(0x521)
 // writes there that the goroutine is to yield.
 const goroutine = 0x200
 
-// try repeats t and says what became of that. What differs is a finding.
+// try repeats t and returns what became of it. What differs is a finding.
 func (p *processor) try(t *transition) string {
 	undefined, why := p.comparable(t)
 	if why != "" {
@@ -95,9 +95,9 @@ func (p *processor) try(t *transition) string {
 	return "the same as a processor's"
 }
 
-// forget makes the same what need not be: undefined flags; of a stack check all but what
-// its branch goes by; what a detour pushes below SP; and, where a jump
-// was hit behind the stack check that its detour makes first, what that leaves.
+// forget makes the same what need not be: undefined flags; of a stack check all but what its branch
+// depends on; what a detour pushes below SP; and, where a jump was hit behind the stack check that
+// its detour makes first, what that leaves.
 func (p *processor) forget(t *transition, got *observed, undefined uint64) {
 	const decides = amd64.RFLAGS_CF | amd64.RFLAGS_ZF
 	const compared = decides | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_SF | amd64.RFLAGS_DF | amd64.RFLAGS_OF

@@ -10,9 +10,9 @@ import (
 	"sonde/arch/amd64/insn"
 )
 
-// A allState is all that an instruction works on in a trial: general registers by number,
-// flags, IP, x87 and vector registers as FXSAVE stores them, the memory that registers
-// point to, and what an operand relative to IP names.
+// An allState is all that an instruction works on in a trial: general registers by number, flags,
+// IP, x87 and vector registers as FXSAVE stores them, the memory that registers point to, and what
+// an operand relative to IP names.
 type allState struct {
 	regs      [16]uint64
 	flags, ip uint64

@@ -22,7 +22,7 @@ import (
 var wide = Part{
 	Name: "wide",
 	Says: "a breakpoint on each instruction of many functions at once, removed after some hits, while work is done that reaches as much as possible: " +
-		"programs, all commands, modules, and the kernel's own tests; the work comes to the same",
+		"programs, all commands, modules, and the kernel's own tests; the result of the work is the same",
 	Units: wideUnits,
 }
 

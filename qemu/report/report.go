@@ -10,8 +10,8 @@
 //	leak: pages 10->10 slots 0->0 goroutines 4->4
 //	12 passed, 0 failed, 1 skipped
 //
-// The last line is there only if the kernel lived to the end. Other lines are kept as
-// remarks, since a crash in the middle of a line must not hide what follows.
+// The last line is there only if the kernel ran to the end. Other lines are kept as remarks, since a
+// crash in the middle of a line must not hide what follows.
 package report
 
 import (
@@ -27,7 +27,7 @@ const (
 	OK         Verdict = "ok"
 	Fail       Verdict = "FAIL"
 	Skip       Verdict = "skip"
-	Unfinished Verdict = "unfinished" // begun, and nothing more was heard of it
+	Unfinished Verdict = "unfinished" // begun, and no verdict followed
 )
 
 // Case is one test of the kernel's.

@@ -17,7 +17,7 @@
 //	STATUS n           exit status, 0 if not given
 //	SMP n, MACHINE name, MEM size, APPEND words   the machine
 //
-// The form is bpftrace's runtime tests' (tests/runtime/call there).
+// The form is that of bpftrace's runtime tests (tests/runtime/call there).
 package story
 
 import (

@@ -19,7 +19,7 @@ var assembly = []Mutant{
 		Name: "trampoline-calls-one-handler-of-two", File: "kprobes/return_amd64.s",
 		Old: "\tCMPQ\tret_off(CX), R9\n\tJEQ\tother\n", New: "",
 		By:  kernel(1, "optimized/return_probe_joined_by_others"),
-		Why: "of several return probes on a function only one is told",
+		Why: "only one of several return probes on a function is called",
 	},
 	{
 		Name: "overflow-lost-at-a-noted-entry", File: "kprobes/detour_amd64.s",

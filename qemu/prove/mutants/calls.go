@@ -30,7 +30,7 @@ var calls = []Mutant{
 		Name: "child-with-probes-of-its-parent", File: "uprobes/calls.go",
 		Old: "child.stack = append(child.stack, call{slot: c.slot, ret: c.ret})", New: "child.stack = append(child.stack, *c)",
 		By:  host("uprobes", "TestChildReturns"),
-		Why: "a call in the child is told to the parent's probes",
+		Why: "a call in the child is reported to the parent's probes",
 	},
 	{
 		Name: "coroutine-counted-as-left", File: "uprobes/calls.go",
@@ -72,7 +72,7 @@ var calls = []Mutant{
 		Name: "left-calls-forgotten-by-the-look", File: "uprobes/calls.go",
 		Old: "\tfor _, c := range left {\n\t\tif alive(c) {\n\t\t\tcs.putLeft(c)\n\t\t}\n\t}\n", New: "\t_ = left\n",
 		By:  host("uprobes", "TestManyCalls"),
-		Why: "a coroutine that comes back after many calls dies of its trampoline",
+		Why: "a coroutine that is resumed after many calls crashes at its trampoline",
 	},
 	{
 		Name: "left-calls-not-inherited", File: "uprobes/calls.go",

@@ -97,7 +97,7 @@ var code = []Mutant{
 		Name: "place-in-a-copy-one-late", File: "optprobe/copy.go",
 		Old: "uint64(m.off) <= off", New: "uint64(m.off) < off",
 		By:  host("optprobe", "TestRelocate"),
-		Why: "an address in a copy is told as that of the instruction before",
+		Why: "an address in a copy is shown as that of the instruction before",
 	},
 	{
 		Name: "pushf-stepped", File: "arch/amd64/insn/move.go",
@@ -109,7 +109,7 @@ var code = []Mutant{
 		Name: "cli-stepped", File: "arch/amd64/insn/move.go",
 		Old: "!i.Trait.Has(Pushf|Cli|Machine)", New: "!i.Trait.Has(Pushf|Machine)",
 		By:  host("arch/amd64/insn", "TestMove"),
-		Why: "behind a step interrupts are on although the code has switched them off",
+		Why: "after a step interrupts are on although the code has switched them off",
 	},
 	{
 		Name: "machine-registers-stepped", File: "arch/amd64/insn/move.go",
@@ -193,7 +193,7 @@ var code = []Mutant{
 		Name: "byte-behind-a-symbol-its-own", File: "kallsyms/lookup_trap.go",
 		Old: "if off >= size && off != 0 {", New: "if off > size && off != 0 {",
 		By:  host("kallsyms", "TestLookupFindsTheSymbolAnAddressLiesIn"),
-		Why: "what is behind a function is told as in it",
+		Why: "an address behind a function is shown as in it",
 	},
 	{
 		Name: "padding-of-a-symbol-its-own", File: "kallsyms/lookup_trap.go",

@@ -12,14 +12,14 @@ var hits = []Mutant{
 		Name: "missed-hit-of-a-jump-not-counted", File: "kprobes/hit_trap.go",
 		Old: "\t\ts.countMissed(id)\n", New: "",
 		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
-		Why: "the same for a hit by a jump",
+		Why: "a hit by a jump inside a handler is lost without a trace",
 	},
 	{
 		Name: "missed-hit-counted-once-for-all", File: "kprobes/hit_trap.go",
 		Old: "\t\tk.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here\n\t}\n",
 		New: "\t\tk.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here\n\t\tbreak\n\t}\n",
 		By:  kernel(1, "handlers/probes_below_a_handler_are_missed_exactly"),
-		Why: "of several probes at one place only the first knows",
+		Why: "only the first of several probes at one place is called",
 	},
 	{
 		Name: "nested-hit-taken-for-a-new-one", File: "kprobes/hit_trap.go",
@@ -37,7 +37,7 @@ var hits = []Mutant{
 		Name: "sse-not-saved-before-a-post-handler", File: "kprobes/perform_trap.go",
 		Old: "\t\tif f != 0 {\n", New: "\t\tif f&flagOff != 0 {\n",
 		By:  kernel(1, "kprobes/xmm_survive_any_handler"),
-		Why: "the same by a post-handler",
+		Why: "after a post-handler the probed code finds other floating-point numbers than it left",
 	},
 	{
 		Name: "sse-not-saved-before-a-return-handler", File: "kprobes/kretprobe_trap.go",
@@ -109,13 +109,13 @@ var hits = []Mutant{
 		Name: "abandoned-handler-counted-twice", File: "kprobes/state_trap.go",
 		Old: "\t\t\tk.ledger.Uncount(id, probe.Handled) // the pre-handler's\n", New: "",
 		By:  kernel(1, "handlers/fault_handler_of_an_instruction_is_abandoned"),
-		Why: "a hit whose post- or fault-handler was given up is in the ledger as handled and as abandoned",
+		Why: "a hit whose post- or fault-handler was abandoned is in the ledger as handled and as abandoned",
 	},
 	{
 		Name: "abandoned-probe-stays-on", File: "kprobes/kill_trap.go",
 		Old: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n\tdisarmer.Wake()\n", New: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n",
 		By:  kernel(1, "kprobes/abandoned_handler_has_its_breakpoint_taken_out"),
-		Why: "the breakpoint of a handler that was given up is never taken out",
+		Why: "the breakpoint of a handler that was abandoned is never removed",
 	},
 	{
 		Name: "endless-handler-not-ended", File: "kprobes/kill_trap.go",

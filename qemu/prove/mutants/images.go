@@ -7,7 +7,7 @@ var images = []Mutant{
 		Name: "walk-ends-at-jumps", File: "kprobes/reach/graph.go",
 		Old: "\tcase insn.Call, insn.Jmp, insn.Jcc, insn.Loop:\n", New: "\tcase insn.Call, insn.Jcc, insn.Loop:\n",
 		By:  host("kprobes/reach", "TestFuncHasWhereItsCodeLeads"),
-		Why: "what a trap comes to by a jump can be probed",
+		Why: "what a trap reaches by a jump can be probed",
 	},
 	{
 		Name: "walk-does-not-follow-rules", File: "kprobes/reach/blacklist.go",

@@ -7,7 +7,7 @@ var jobs = []Mutant{
 		Name: "ended-thread-takes-a-signal-along", File: "kernel/proc/exit.go",
 		Old: "\t\tif _, ok := o.next(); ok {\n\t\t\to.nudge()\n\t\t}", New: "\t\t_ = o",
 		By:  host("kernel/syscall", "TestSignalOutlivesTheThreadThatWasTold"),
-		Why: "a signal of the process is not delivered when the thread ends that was told of it",
+		Why: "a process's signal is lost when the thread that was to take it ends",
 	},
 	{
 		Name: "limit-of-a-child-is-its-parents", File: "kernel/proc/limit.go",
@@ -85,13 +85,13 @@ var jobs = []Mutant{
 		Name: "stop-told-twice", File: "kernel/proc/wait.go",
 		Old: "\t\tc.stopTold = !keep", New: "\t\tc.stopTold = false",
 		By:  host("kernel/syscall", "TestWaitTellsOnce"),
-		Why: "wait tells of one stop again and again",
+		Why: "wait reports one stop again and again",
 	},
 	{
 		Name: "going-on-told-twice", File: "kernel/proc/wait.go",
 		Old: "\t\tc.contNews = keep", New: "\t\t_ = keep",
 		By:  host("kernel/syscall", "TestWaitTellsOnce"),
-		Why: "wait tells of one SIGCONT again and again",
+		Why: "wait reports one SIGCONT again and again",
 	},
 	{
 		Name: "wait-without-forgetting-forgets", File: "kernel/proc/wait.go",

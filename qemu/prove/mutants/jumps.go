@@ -78,7 +78,7 @@ var jumps = []Mutant{
 		Name: "jumps-although-switched-off", File: "kprobes/jump.go",
 		Old: "\tif noJumps || len(list) == 0 {\n", New: "\tif len(list) == 0 {\n",
 		By:  host("kprobes", "TestSetJumps"),
-		Why: "an optimizer that has begun before writes jumps behind the sysctl's back",
+		Why: "an optimizer that began before writes jumps although the sysctl is 0 now",
 	},
 	{
 		Name: "jump-leads-past-the-entry", File: "kprobes/arm.go",

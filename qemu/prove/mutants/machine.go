@@ -18,7 +18,7 @@ var machine = []Mutant{
 		Name: "held-cpu-of-an-earlier-stop", File: "kernel/smp/stop_tamago.go",
 		Old: "\tif n&1 == 0 {\n\t\treturn // given up before this CPU came\n\t}\n", New: "",
 		By:  kernel(2, "stop/late_cpu_is_reported"),
-		Why: "a CPU that comes to a stop that was given up stands still until the next",
+		Why: "a CPU that comes to an abandoned stop stands still until the next one",
 	},
 	{
 		Name: "other-bytes-overwritten", File: "kernel/text/batch_tamago.go",

@@ -1,7 +1,7 @@
 package mutants
 
-// memory are defects in address spaces: what a CPU still knows when a frame is free, brk and
-// limits over fork, borders of mappings, files that are cut off, breakpoints next to what moves.
+// memory are defects in address spaces: what a CPU still uses when a frame is free, brk and limits
+// over fork, borders of mappings, files that are truncated, breakpoints next to what moves.
 var memory = []Mutant{
 	{
 		Name: "frames-freed-before-the-flush", File: "kernel/mm/space/table.go",
@@ -13,7 +13,7 @@ var memory = []Mutant{
 		Name: "tables-freed-before-the-flush", File: "kernel/mm/space/table.go",
 		Old: "\ts.flush(start, end, true)\n\tfor _, d := range dead {\n\t\ts.freeTables(d)\n\t}", New: "\tfor _, d := range dead {\n\t\ts.freeTables(d)\n\t}\n\ts.flush(start, end, true)",
 		By:  host("kernel/mm/space", "TestTreeOfTablesIsKeptUntilTheFlush"),
-		Why: "a CPU walks through a page table that is something else already",
+		Why: "a CPU walks through a freed page table that is used for something else",
 	},
 	{
 		Name: "copied-frame-put-before-the-flush", File: "kernel/mm/space/fault.go",
@@ -169,7 +169,7 @@ var memory = []Mutant{
 		Name: "shared-word-with-two-names", File: "kernel/mm/space/copy.go",
 		Old: "\t\treturn Key{back: a.back, at: a.off + addr - a.start}", New: "\t\treturn Key{back: a.back, at: addr}",
 		By:  host("kernel/mm/space", "TestKeys"),
-		Why: "a futex in shared memory is not woken by who maps it elsewhere",
+		Why: "a futex in shared memory is not woken by a process that maps it elsewhere",
 	},
 	{
 		Name: "breakpoints-behind-a-move-forgotten", File: "kernel/mm/space/breaks.go",

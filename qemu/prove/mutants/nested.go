@@ -1,19 +1,19 @@
 package mutants
 
-// nested are defects in what happens within handlers: hits, returns and faults there, and
-// handlers that are given up.
+// nested are defects in what happens within handlers: hits, returns and faults there, and handlers
+// that are abandoned.
 var nested = []Mutant{
 	{
 		Name: "second-handler-of-a-return-not-called", File: "kprobes/kretprobe_trap.go",
 		Old: "\tif *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {\n\t\tonReturn(r)\n\t}\n", New: "\t_ = hi\n",
 		By:  kernel(1, "returns/several_probes_on_one_function"),
-		Why: "of several return probes on a function only the last is told, and the call returns to the trampoline again",
+		Why: "only the last of several return probes on a function is called, and the call returns to the trampoline again",
 	},
 	{
 		Name: "fault-of-an-interrupt-blamed", File: "kprobes/fault_trap.go",
 		Old: "\tif st.probe != 0 && st.interrupted() { // the fault", New: "\tif st.probe != 0 && st.phase == idle && st.interrupted() { // the fault",
 		By:  kernel(1, "handlers/fault_of_an_interrupt_on_top_of_one"),
-		Why: "a handler is given up for what an interrupt does",
+		Why: "a handler is abandoned for what an interrupt does",
 	},
 	{
 		Name: "fault-handler-not-asked-about-an-emulation", File: "kprobes/fault_trap.go",

@@ -1,7 +1,7 @@
 package mutants
 
-// periods are defects in waiting until nobody uses what is to be changed, and in what handlers
-// find of the flags.
+// periods are defects in waiting until nobody uses what is to be changed, and in the flags that
+// handlers find.
 var periods = []Mutant{
 	{
 		Name: "period-ends-with-the-first-look", File: "kernel/grace/grace_tamago.go",
@@ -43,7 +43,7 @@ var periods = []Mutant{
 		Name: "direction-flag-in-a-handler-of-a-jump", File: "kprobes/soft_amd64.h",
 		Old: "\tCLD; \\\n", New: "",
 		By:  kernel(1, "handlers/direction_flag"),
-		Why: "the same for a jump",
+		Why: "a handler that a jump calls runs with DF set, and its copies go backwards",
 	},
 	{
 		Name: "direction-flag-lost-behind-a-jump", File: "kprobes/soft_amd64.h",

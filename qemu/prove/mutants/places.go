@@ -19,7 +19,7 @@ var places = []Mutant{
 		Name: "second-fault-handler-called", File: "uprobes/kprobe_user_hit.go",
 		Old: "k.FaultHandler != nil && !done {", New: "k.FaultHandler != nil {",
 		By:  host("uprobes", "TestTwoFaultHandlers"),
-		Why: "a fault that was dealt with is told to another handler",
+		Why: "a fault that was dealt with is passed to another handler",
 	},
 	{
 		Name: "first-fault-handler-decides", File: "uprobes/kprobe_user_hit.go",

@@ -12,7 +12,7 @@ var programs = []Mutant{
 		Name: "fork-keeps-breakpoints", File: "kernel/mm/space/breaks.go",
 		Old: "\t\tif a := s.areas.at(b.addr); a != nil && b.of(a) && *b.in(copy) == int3 {\n", New: "\t\tif a := s.areas.at(b.addr); a == nil && *b.in(copy) == int3 {\n",
 		By:  host("kernel/mm/space", "TestBreakIsNotOfAChild"),
-		Why: "a child meets breakpoints that are nobody's",
+		Why: "a child hits breakpoints that are nobody's",
 	},
 	{
 		Name: "dropped-page-comes-back-without", File: "kernel/mm/space/breaks.go",
@@ -36,7 +36,7 @@ var programs = []Mutant{
 		Name: "fault-in-a-slot-shown-there", File: "uprobes/hit.go",
 		Old: "\tth.restoreIP()\n\treturn th.after", New: "\treturn th.after",
 		By:  program(2, "uprobes/faults_are_seen_at_their_place", "probed"),
-		Why: "the program's signal handler is told of a fault in a slot",
+		Why: "the program's signal handler sees a fault in a slot",
 	},
 	{
 		Name: "child-is-probed", File: "uprobes/hit.go",
@@ -48,7 +48,7 @@ var programs = []Mutant{
 		Name: "stray-breakpoint-kills", File: "uprobes/hit.go",
 		Old: "\tcase was:\n\t\tth.Regs().IP = addr\n", New: "\tcase was && addr == 0:\n\t\tth.Regs().IP = addr\n",
 		By:  host("uprobes", "TestStrayHit"),
-		Why: "a program dies of a breakpoint that was taken out just then",
+		Why: "a program is killed by a breakpoint that was removed just then",
 	},
 	{
 		Name: "panic-leaves-the-probe-on", File: "uprobes/member.go",

@@ -14,7 +14,7 @@ var registering = []Mutant{
 		Old: "func (s *site) retire(since text.InUse) {\n",
 		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (s *site) retire(since text.InUse) {\n\tif s.detour != nil {\n\t\tsince = never{}\n\t}\n",
 		By:  kernel(2, "grace/detour_is_not_reused_while_a_cpu_is_in_it"),
-		Why: "the same with a detour",
+		Why: "a detour is given out again while a CPU that was interrupted in it has not come back",
 	},
 	{
 		Name: "pool-forgets-the-period", File: "kernel/text/pool.go",
@@ -58,7 +58,7 @@ var registering = []Mutant{
 		Name: "handlers-of-jumps-not-waited-for", File: "kprobes/state_trap.go",
 		Old: "st.busy() && atomic.LoadUint64(&st.soft) == hits; {\n", New: "st.busy() && hits == 1<<63; {\n",
 		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
-		Why: "the same with a handler that a jump called, which has interrupts on",
+		Why: "a handler that a jump called, and which has interrupts on, still runs when its probe has been unregistered",
 	},
 	{
 		Name: "poked-and-not-synchronized", File: "kprobes/arm.go",

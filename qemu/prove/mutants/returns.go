@@ -12,7 +12,7 @@ var returns = []Mutant{
 		Name: "instance-kept-when-the-entry-handler-declines", File: "kprobes/kretprobe_trap.go",
 		Old: "\t\trp.pool.put(in, id)\n", New: "",
 		By:  kernel(1, "returns/entry_handler_declines"),
-		Why: "the same for calls that are of no interest",
+		Why: "after some calls that the entry handler declines no call gets an instance any more",
 	},
 	{
 		Name: "no-instance-not-counted", File: "kprobes/kretprobe_trap.go",

@@ -84,7 +84,7 @@ func (t *Tree) unsound(ctx context.Context, by Test) string {
 	return why
 }
 
-// buildFor builds the launcher anew if m is in what it carries to the image.
+// buildFor builds the launcher anew if m changes what the launcher puts into the image.
 func (t *Tree) buildFor(m Mutant) error {
 	if !strings.HasPrefix(m.File, "boot/overlay/") {
 		return nil

@@ -12,7 +12,7 @@ var selects = []Mutant{
 		Name: "broken-pipe-not-readable", File: "kernel/syscall/poll.go",
 		Old: "\t{poll.In, poll.In | poll.Hup | poll.Err},", New: "\t{poll.In, poll.In | poll.Hup},",
 		By:  host("kernel/syscall", "TestSelectOfAPipe"),
-		Why: "select does not tell a reader of an error",
+		Why: "select does not report an error to a reader",
 	},
 	{
 		Name: "hang-up-is-writable", File: "kernel/syscall/poll.go",
@@ -30,13 +30,13 @@ var selects = []Mutant{
 		Name: "reader-goes-and-writer-sleeps", File: "kernel/vfs/pipe/pipe.go",
 		Old: "\tr.leave(&r.readers)\n\tr.queue.Notify(poll.Out | poll.Err)", New: "\tr.leave(&r.readers)",
 		By:  host("kernel/syscall", "TestCloseWakesTheOtherEnd"),
-		Why: "who writes to a full pipe is not woken when its last reader closes",
+		Why: "a writer to a full pipe is not woken when its last reader closes",
 	},
 	{
 		Name: "writer-goes-and-reader-sleeps", File: "kernel/vfs/pipe/pipe.go",
 		Old: "\tw.leave(&w.writers)\n\tw.queue.Notify(poll.In | poll.Hup)", New: "\tw.leave(&w.writers)",
 		By:  host("kernel/syscall", "TestCloseWakesTheOtherEnd"),
-		Why: "who reads from a pipe is not woken when its last writer closes",
+		Why: "a reader of a pipe is not woken when its last writer closes",
 	},
 	{
 		Name: "select-of-no-file-waits", File: "kernel/syscall/poll.go",
@@ -60,7 +60,7 @@ var selects = []Mutant{
 		Name: "hang-up-must-be-asked-for", File: "kernel/poll/poll.go",
 		Old: "const always = Err | Hup", New: "const always = Err",
 		By:  host("kernel/poll", "TestHangUpsAndErrorsWakeEverybody"),
-		Why: "poll without events does not tell of a hang-up",
+		Why: "poll without events does not report a hang-up",
 	},
 	{
 		Name: "poll-tells-what-nobody-asked-for", File: "kernel/poll/wait.go",
@@ -72,6 +72,6 @@ var selects = []Mutant{
 		Name: "timeout-without-a-last-look", File: "kernel/poll/wait.go",
 		Old: "\t\tcase <-late:\n\t\t\treturn look(wants), nil", New: "\t\tcase <-late:\n\t\t\treturn 0, nil",
 		By:  host("kernel/poll", "TestTimeoutLooksOnceMore"),
-		Why: "what comes at the last moment is not told",
+		Why: "what comes at the last moment is not reported",
 	},
 }

@@ -67,7 +67,7 @@ var signals = []Mutant{
 		Name: "limits-of-the-first-process", File: "kernel/proc/clone.go",
 		Old: "\tc.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.limits", New: "\tc.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.table.init.limits",
 		By:  host("kernel/syscall", "TestLimitsAreCopied"),
-		Why: "a child has not its parent's limits",
+		Why: "a child does not have its parent's limits",
 	},
 	{
 		Name: "exec-forgets-what-is-ignored", File: "kernel/proc/signal/actions.go",
@@ -217,7 +217,7 @@ var signals = []Mutant{
 		Name: "everybody-gets-the-senders-signal", File: "kernel/proc/send.go",
 		Old: "\t\tif p != but && p != t.init {", New: "\t\tif p != t.init {",
 		By:  host("kernel/syscall", "TestKillAll"),
-		Why: "kill -1 ends who sends it",
+		Why: "kill -1 ends its sender",
 	},
 	{
 		Name: "mask-of-sigsuspend-stays", File: "kernel/proc/deliver.go",
@@ -253,6 +253,6 @@ var signals = []Mutant{
 		Name: "overrun-not-counted", File: "kernel/proc/timer.go",
 		Old: "\t\ttm.overrun = min(tm.late+tm.ticker.release(), mostOverruns)", New: "\t\ttm.ticker.release()\n\t\ttm.overrun = 0",
 		By:  host("kernel/syscall", "TestTimerOverruns"),
-		Why: "timer_getoverrun says 0",
+		Why: "timer_getoverrun returns 0",
 	},
 }

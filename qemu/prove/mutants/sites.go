@@ -49,7 +49,7 @@ var sites = []Mutant{
 		Name: "account-not-cleared", File: "kernel/probe/ledger.go",
 		Old: "\t\tclear(unsafe.Slice(a.base, n))\n", New: "",
 		By:  host("kernel/probe", "TestAccounts"),
-		Why: "a probe that is registered again has hits of earlier",
+		Why: "a probe that is registered again keeps its earlier hits",
 	},
 	{
 		Name: "neighbour-not-told", File: "kprobes/attach.go",
@@ -139,7 +139,7 @@ var sites = []Mutant{
 		Name: "jump-left-when-disarmed", File: "kprobes/arm.go",
 		Old: "\tunjump(out)\n\tpoked", New: "\tpoked",
 		By:  host("kprobes", "TestJumpIn"),
-		Why: "a breakpoint is taken out where a jump is",
+		Why: "a breakpoint is removed where a jump is",
 	},
 	{
 		Name: "armed-although-all-are-off", File: "kprobes/arm.go",

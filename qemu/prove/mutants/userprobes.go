@@ -37,7 +37,7 @@ var userprobes = []Mutant{
 		Name: "registered-although-all-are-off", File: "uprobes/register.go",
 		Old: "\t\ttk.text.settle(m.point)\n", New: "",
 		By:  host("uprobes", "TestSetEnabled"),
-		Why: "registering one does",
+		Why: "registering a probe puts a breakpoint in while all are switched off",
 	},
 	{
 		Name: "slot-of-other-code", File: "uprobes/state.go",
@@ -109,7 +109,7 @@ var userprobes = []Mutant{
 		Name: "vfork-child-not-told", File: "uprobes/state.go",
 		Old: "\tif tk.text.users == 1 {\n\t\ttk.text.sharers()\n\t}\n", New: "",
 		By:  host("uprobes", "TestChildOfVforkMeetsLaterBreakpoints"),
-		Why: "a child of vfork dies of a breakpoint that its parent gets",
+		Why: "a child of vfork is killed by a breakpoint that its parent gets",
 	},
 	{
 		Name: "handler-that-jumps-is-not-obeyed", File: "uprobes/hit.go",

@@ -12,7 +12,7 @@ var watchpoints = []Mutant{
 		Name: "dr6-not-cleared", File: "arch/amd64/trap/debug_trap.go",
 		Old: "\tdebugreg.WriteDR6(debugreg.DR6_FIXED)\n", New: "",
 		By:  kernel(1, "watch/bits_left_in_dr6"),
-		Why: "a hit of earlier is taken for one of now",
+		Why: "an earlier hit is taken for a new one",
 	},
 	{
 		Name: "dr6-of-who-the-nmi-interrupts-lost", File: "arch/amd64/trap/nmi_trap.go",
@@ -48,7 +48,7 @@ var watchpoints = []Mutant{
 		Name: "old-value-read-late", File: "kwatch/hit_trap.go",
 		Old: "\t\th.Old = atomic.SwapUint64(&p.last, h.New)\n", New: "\t\tatomic.StoreUint64(&p.last, h.New)\n\t\th.Old = atomic.LoadUint64(&p.last)\n",
 		By:  kernel(1, "watch/write_tells_old_and_new"),
-		Why: "old is what new is",
+		Why: "Old is the same as New",
 	},
 	{
 		Name: "late-cpu-not-armed", File: "arch/amd64/trap/debug_trap.go",
@@ -78,7 +78,7 @@ var watchpoints = []Mutant{
 		Name: "second-watch-of-one-access", File: "kwatch/register.go",
 		Old: "\t\t\twhich |= 1 << n\n", New: "\t\t\twhich |= 0 << n\n",
 		By:  host("kwatch", "TestWhatIsHitTogether"),
-		Why: "of two watchpoints that an access hits QEMU tells of one",
+		Why: "of two watchpoints that an access hits, only the one that QEMU reports is hit",
 	},
 	{
 		Name: "handler-while-the-machine-is-stopped", File: "kwatch/hit_trap.go",
@@ -102,7 +102,7 @@ var watchpoints = []Mutant{
 		Name: "watch-of-another-process", File: "kwatch/user.go",
 		Old: "case p.user.process == t.Process():", New: "case p.user.process != nil:",
 		By:  kernel(2, "watch/program_writes"),
-		Why: "what another process does at the same address is told",
+		Why: "what another process does at the same address is reported",
 	},
 	{
 		Name: "program-not-resumed", File: "kwatch/user.go",
@@ -126,7 +126,7 @@ var watchpoints = []Mutant{
 		Name: "write-taken-for-a-read", File: "kwatch/hit_trap.go",
 		Old: "p.typ == Read && h.Old != h.New {", New: "p.typ == Read && h.Old != h.Old {",
 		By:  kernel(1, "watch/reads_only"),
-		Why: "a watchpoint of reads tells of writes, which the processor cannot tell apart",
+		Why: "a watchpoint of reads reports writes, which the processor cannot tell apart",
 	},
 	{
 		Name: "sse-not-saved-before-a-watch-handler", File: "kwatch/hit_trap.go",
