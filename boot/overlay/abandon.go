@@ -8,31 +8,30 @@ import (
 // trapEdits are what any runtime needs for probes, TamaGo's included.
 var trapEdits = slices.Concat(probeEdits, abandonEdits())
 
-// A handler of a probe that is abandoned must not leave anything half done: a lock
-// that it holds would never be given back, and a goroutine that it was about to wake
-// would never run. So it is abandoned in front of what it must not do. These are
-// the doors to that: each function of the library that takes a lock, wakes a
-// goroutine, or marks a map as being written.
+// A handler of a probe that is abandoned must not leave anything half done: a lock that it holds
+// would never be released, and a goroutine that it was about to wake would never run. So it is
+// abandoned before it does what it must not. abandonEdits put a check for that into each function of
+// the library that takes a lock, wakes a goroutine, or marks a map as being written.
 func abandonEdits() []edit {
 	var list []edit
 	// In front of the first statement of each function of a file.
-	door := func(file, why string, funcs ...string) {
+	before := func(file, why string, funcs ...string) {
 		for _, f := range funcs {
 			list = append(list, edit{file, f + " {\n", f + " {\n\tsondeAbandon(\"" + why + "\")\n", 1})
 		}
 	}
-	door("runtime/lock_spinbit.go", "takes a lock of the runtime", "func lock2(l *mutex)")
-	door("runtime/sema.go", "wakes a goroutine", "func semrelease1(addr *uint32, handoff bool, skipframes int)")
-	door("runtime/proc.go", "wakes a goroutine", "func ready(gp *g, traceskip int, next bool)")
-	door("runtime/proc.go", "starts a goroutine", "func newproc(fn *funcval)")
-	door("runtime/chan.go", "channel operation", "func closechan(c *hchan)")
-	door("internal/sync/mutex.go", "uses a mutex",
+	before("runtime/lock_spinbit.go", "takes a lock of the runtime", "func lock2(l *mutex)")
+	before("runtime/sema.go", "wakes a goroutine", "func semrelease1(addr *uint32, handoff bool, skipframes int)")
+	before("runtime/proc.go", "wakes a goroutine", "func ready(gp *g, traceskip int, next bool)")
+	before("runtime/proc.go", "starts a goroutine", "func newproc(fn *funcval)")
+	before("runtime/chan.go", "channel operation", "func closechan(c *hchan)")
+	before("internal/sync/mutex.go", "uses a mutex",
 		"func (m *Mutex) Lock()", "func (m *Mutex) TryLock() bool", "func (m *Mutex) Unlock()")
-	door("sync/rwmutex.go", "uses a mutex",
+	before("sync/rwmutex.go", "uses a mutex",
 		"func (rw *RWMutex) RLock()", "func (rw *RWMutex) TryRLock() bool", "func (rw *RWMutex) RUnlock()",
 		"func (rw *RWMutex) Lock()", "func (rw *RWMutex) TryLock() bool", "func (rw *RWMutex) Unlock()")
-	door("sync/waitgroup.go", "uses a wait group", "func (wg *WaitGroup) Add(delta int)", "func (wg *WaitGroup) Wait()")
-	door("sync/cond.go", "uses a condition", "func (c *Cond) Wait()", "func (c *Cond) Signal()", "func (c *Cond) Broadcast()")
+	before("sync/waitgroup.go", "uses a wait group", "func (wg *WaitGroup) Add(delta int)", "func (wg *WaitGroup) Wait()")
+	before("sync/cond.go", "uses a condition", "func (c *Cond) Wait()", "func (c *Cond) Signal()", "func (c *Cond) Broadcast()")
 	for file, count := range map[string]int{"map": 3, "runtime": 1, "runtime_fast32": 2, "runtime_fast64": 2, "runtime_faststr": 1} {
 		const mark = "m.writing ^= 1 // toggle, see comment on writing\n"
 		list = append(list, edit{"internal/runtime/maps/" + file + ".go", mark, "sondeAbandon(\"writes to a map\")\n\t" + mark, count})
@@ -41,7 +40,7 @@ func abandonEdits() []edit {
 	return list
 }
 
-// abandonFiles tell the packages above of sondeAbandon.
+// abandonFiles declare sondeAbandon in the packages above.
 var abandonFiles = []added{
 	{"internal/sync/sonde_abandon.go", "_internal/sync_abandon.go"},
 	{"internal/runtime/maps/sonde_abandon.go", "_internal/maps_abandon.go"},

@@ -10,8 +10,8 @@ package runtime
 
 import _ "unsafe" // for linkname
 
-// sondeAbandon gives up the handler that runs on this trap stack, for the reason why.
-// Elsewhere, or with no handler running, it does nothing.
+// sondeAbandon abandons the handler that runs on this trap stack, for the reason why. Elsewhere, or
+// with no handler running, it does nothing.
 //
 //go:nosplit
 //go:nowritebarrierrec

@@ -116,7 +116,7 @@ func sondeGive(addr, n uintptr) {
 	}
 }
 
-// sondeHoleAt notes that [addr,addr+n) is free, if n is not 0. What is beside it is not.
+// sondeHoleAt notes that [addr,addr+n) is free, if n is not 0. What lies beside it is not free.
 //
 //go:nosplit
 func sondeHoleAt(addr, n uintptr) {
@@ -137,7 +137,7 @@ func sondeHoleAt(addr, n uintptr) {
 	*sondeEnd(last) |= sondeBit(last)
 }
 
-// sondeFill forgets a hole.
+// sondeFill removes a hole.
 //
 //go:nosplit
 func sondeFill(h *sondeHole) {

@@ -47,9 +47,8 @@ func sondeWakeIdle(t *sondeThread) bool {
 	return false
 }
 
-// sondeMark says to the CPUs that may run t that it waits. Called under sondeLock. To go by
-// the length of the queue would make a CPU give up its thread for one that an idle CPU is
-// about to take.
+// sondeMark tells the CPUs that may run t that it waits. If they went by the length of the queue, a
+// CPU would give up its thread for one that an idle CPU is about to take.
 //
 //go:nosplit
 func sondeMark(t *sondeThread) {

@@ -110,8 +110,8 @@ func sondeRealFP(addr uintptr) uintptr {
 	return sondeRealLR(mp.g0, addr, lr)
 }
 
-// sondeRetUnwind gives up the calls of gp whose frames lie below sp: a panic
-// was recovered above them, or, with sp at the top, gp ends.
+// sondeRetUnwind drops the calls of gp whose frames lie below sp: a panic was recovered above them,
+// or, with sp at the top, gp ends.
 //
 //go:nosplit
 func sondeRetUnwind(gp *g, sp uintptr) {

@@ -175,8 +175,8 @@ func sondeAcquire() {
 //go:nosplit
 func sondeRelease() { atomic.Store(&sondeLockWord, 0) }
 
-// SondeLocked reports whether some CPU holds sondeLock: it may be this one, and what
-// runs here then must not be given up.
+// SondeLocked reports whether some CPU holds sondeLock: it may be this one, and what runs here then
+// must not be abandoned.
 //
 // Context: any.
 //
@@ -289,9 +289,9 @@ func SondeTickEvery(ns int64) {
 	sondeRelease()
 }
 
-// SondeTick is the timer interrupt: it ends sleeps and, if a thread must wait
-// for a CPU or a timer of the runtime is due, asks the interrupted goroutine to yield. It returns by how many
-// nanoseconds the interrupt was late.
+// SondeTick is the timer interrupt: it ends sleeps and, if a thread must wait for a CPU or a timer
+// of the runtime is due, asks the interrupted goroutine to yield. It returns by how many nanoseconds
+// the interrupt was late.
 //
 // Context: interrupt.
 //

@@ -6,10 +6,10 @@ package runtime
 // Why it is here: as sonde_shim.go. All of it is called with interrupts off under
 // sondeLock and is nosplit.
 //
-// There are as many threads as memory allows: the runtime makes one per goroutine
-// that is locked to its thread or blocks its thread, and dies if it cannot. So
-// nothing here takes longer because many threads sleep, but for the timer interrupt,
-// which looks at those that sleep for a limited time.
+// There are as many threads as memory allows: the runtime makes one per goroutine that is locked to
+// its thread or blocks its thread, and crashes if it cannot. So nothing here takes longer because
+// many threads sleep, but for the timer interrupt, which looks at those that sleep for a limited
+// time.
 
 import (
 	"internal/runtime/sys"
@@ -106,7 +106,7 @@ func sondeBucket(key uintptr) *sondeList {
 	return &sondeAsleep[uint64(key)*golden>>56]
 }
 
-// sondeSleeperOn returns who has slept longest on key, nil for nobody.
+// sondeSleeperOn returns the thread that has slept longest on key, nil for none.
 //
 //go:nosplit
 func sondeSleeperOn(key uintptr) *sondeThread {

@@ -24,7 +24,7 @@ var nested = []Mutant{
 	{
 		Name: "fixed-up-fault-goes-on-in-the-copy", File: "kprobes/fault_trap.go",
 		Old: "\tif mm.Slots.Contains(uintptr(r.IP)) {\n\t\tr.IP = uint64(s.Addr)\n\t}\n\tr.Flags", New: "\tr.Flags",
-		By:  kernel(1, "handlers/fault_handler_mends_the_stepped_copy"),
+		By:  kernel(1, "handlers/fault_handler_fixes_the_stepped_copy"),
 		Why: "behind a fault that was dealt with the program goes on in the slot",
 	},
 	{

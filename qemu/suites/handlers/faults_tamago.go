@@ -18,9 +18,9 @@ import (
 
 func init() {
 	suites.Add("handlers/fault_of_the_probed_code_is_its_own", ownFault)
-	suites.Add("handlers/fault_handler_mends_a_pre_handler", mendsPre)
-	suites.Add("handlers/fault_handler_mends_a_post_handler", mendsPost)
-	suites.Add("handlers/fault_handler_mends_the_stepped_copy", fixesCopy)
+	suites.Add("handlers/fault_handler_fixes_a_pre_handler", fixesPre)
+	suites.Add("handlers/fault_handler_fixes_a_post_handler", fixesPost)
+	suites.Add("handlers/fault_handler_fixes_the_stepped_copy", fixesCopy)
 	suites.Add("handlers/fault_handler_that_declines", declinesFault)
 	suites.Add("handlers/fault_handler_is_asked_however_it_is_executed", asksHowever)
 	suites.Add("handlers/fault_handler_of_an_instruction_is_abandoned", abandonsFault)
@@ -132,7 +132,7 @@ func fixer(calls, trap *int) kprobes.FaultHandler {
 	}
 }
 
-func mendsPre(t *suites.T) {
+func fixesPre(t *suites.T) {
 	var calls, trap int
 	var got uint64
 	fixesUp(t, &kprobes.Kprobe{
@@ -140,7 +140,7 @@ func mendsPre(t *suites.T) {
 		FaultHandler: fixer(&calls, &trap)}, &calls, &trap, &got)
 }
 
-func mendsPost(t *suites.T) {
+func fixesPost(t *suites.T) {
 	var calls, trap int
 	var got uint64
 	fixesUp(t, &kprobes.Kprobe{

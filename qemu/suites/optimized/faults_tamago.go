@@ -16,7 +16,7 @@ import (
 
 func init() {
 	suites.Add("optimized/fault_in_a_copy_is_the_functions", faultInCopy)
-	suites.Add("optimized/fault_handler_mends_a_copy", fixesCopy)
+	suites.Add("optimized/fault_handler_fixes_a_copy", fixesCopy)
 }
 
 func loadThrough(p *uint64) uint64
