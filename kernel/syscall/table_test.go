@@ -17,10 +17,12 @@ const page = "../../docs/system-calls.md"
 
 const head = `# System calls
 
-The calls of Linux for x86-64, and what sonde has of them. The table is made from
-the one in ` + "`kernel/syscall/table.go`" + `, and a test holds it against that
-(` + "`go test ./kernel/syscall -update`" + ` writes it anew). A call that is not there returns ENOSYS;
+The calls of Linux for x86-64, and what sonde has of them. After "partly" stands what is missing or
+different; a list that ends with "only" is what there is. A call that is not there returns ENOSYS:
 the log names it once per program, and ` + "`/proc/unknown_syscalls`" + ` counts it.
+
+` + "`go test ./kernel/syscall -update`" + ` makes this page from the table in
+` + "`kernel/syscall/table.go`" + `; a test compares the two.
 
 | number | call | state |
 |---:|---|---|
