@@ -242,7 +242,7 @@ func boot(o options) (machine.Result, error) {
 		ctx, cancel := signal.NotifyContext(context.Background(), append(stop, os.Interrupt)...)
 		defer cancel()
 		o.Stdout, o.Log = os.Stdout, os.Stderr
-		if oneTerminal() {
+		if same, _ := oneStream(); same {
 			out, log := together(os.Stdout)
 			defer log.flush()
 			o.Stdout, o.Log = out, log
@@ -268,7 +268,8 @@ func boot(o options) (machine.Result, error) {
 // showsLogItself reports whether the script prints the log on the terminal where the console
 // would show it, too.
 func (o options) showsLogItself() bool {
-	return printsLog.MatchString(o.Script) && oneTerminal()
+	same, terminal := oneStream()
+	return same && terminal && printsLog.MatchString(o.Script)
 }
 
 // printsLog fits a script with dmesg in it, as a command whose output is printed.

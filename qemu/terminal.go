@@ -20,9 +20,10 @@ func terminalSize() string {
 	return fmt.Sprintf("rows=%d columns=%d", rows, columns)
 }
 
-// oneTerminal reports whether standard output and standard error are the same terminal.
-func oneTerminal() bool {
+// oneStream reports whether standard output and standard error are the same terminal, pipe or file,
+// and whether that is a terminal.
+func oneStream() (same, terminal bool) {
 	out, _ := os.Readlink("/proc/self/fd/1")
 	errs, _ := os.Readlink("/proc/self/fd/2")
-	return out == errs && (strings.HasPrefix(out, "/dev/pts/") || strings.HasPrefix(out, "/dev/tty"))
+	return out == errs, strings.HasPrefix(out, "/dev/pts/") || strings.HasPrefix(out, "/dev/tty")
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// tty is a terminal that shows two streams, of which each byte says whether a line has ended.
-type tty struct {
+// merged is a terminal, pipe or file that gets two streams and knows whether a line has ended.
+type merged struct {
 	mu sync.Mutex
 	to io.Writer
 	// guarded by mu:
@@ -16,18 +16,18 @@ type tty struct {
 
 // output passes bytes on at once; log passes whole lines on, and starts a line of its own for each.
 type (
-	output struct{ *tty }
+	output struct{ *merged }
 	log    struct {
-		*tty
+		*merged
 		rest []byte
 	}
 )
 
-// together returns writers for a script's output and for the log that never share a line of
-// the terminal. The caller flushes the log at the end.
-func together(terminal io.Writer) (output, *log) {
-	s := &tty{to: terminal}
-	return output{s}, &log{tty: s}
+// together returns writers for a script's output and for the log that share to, but no line of it.
+// The caller flushes the log at the end.
+func together(to io.Writer) (output, *log) {
+	s := &merged{to: to}
+	return output{s}, &log{merged: s}
 }
 
 func (o output) Write(b []byte) (int, error) {
