@@ -97,11 +97,13 @@ func changedFiles() []string {
 }
 
 func TestTamagoGetsNoShim(t *testing.T) {
-	path, err := GenerateTamago(goroot(t), t.TempDir())
+	root := goroot(t) // whose own name may have "linux" in it
+	path, err := GenerateTamago(root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for file := range replacements(t, path) {
+		file = strings.TrimPrefix(file, root)
 		if strings.Contains(file, "sonde_shim") || strings.Contains(file, "linux") || strings.Contains(file, "goos") {
 			t.Errorf("the overlay for TamaGo has %s", file)
 		}
