@@ -15,7 +15,7 @@ import (
 )
 
 // commandPages are the pages whose commands are all run.
-var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md"}
+var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md"}
 
 // readmeCommands are all commands in these pages, and what becomes of them. A
 // command that names no number of processors runs with one and with two.
@@ -44,7 +44,19 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -h":                            once("processors"),
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
-	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
+	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv":                                                   func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
+	"go run ./qemu -c 'explain vfs.Read'":                                                                                           prints("resume: the copy"),
+	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("its own g and registers"),
+	"go run ./qemu/bench -count k b o":                                                                                              once("b\t"),
+	"go run ./qemu/bench -count k u_int3 u_syscall u_detour u":                                                                      once("u_detour\t"),
+	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'":                                                                        prints("u_detour\t"),
+	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
+		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
+	},
+	"go run ./qemu/bench -programs -count": once("smp1/cow"),
+	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
+		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
+	},
 	"make":          once("make run"),
 	"make run":      once("== The end"),
 	"make stick":    once("build/sonde.iso"),
