@@ -18,7 +18,7 @@ import (
 )
 
 // onBreakpoint takes #BP. It has all that a hit does before the instruction: onDetour leads
-// here for a hit by a jump, and afterAbandon when a handler has been given up and the rest
+// here for a hit by a jump, and afterAbandon when a handler has been abandoned and the rest
 // remains. Both pass the hit's own frame, which distinguishes them from a nested hit.
 // The function is long because each call of another function here would cost a tenth
 // of a hit.

@@ -29,7 +29,7 @@ func (s *site) steps(st *state, r *amd64.Regs) {
 }
 
 // onStep takes #DB. It has all that a hit does after the instruction: finish leads here
-// when there was no step, and afterAbandon when a post-handler has been given up (see
+// when there was no step, and afterAbandon when a post-handler has been abandoned (see
 // onBreakpoint).
 func onStep(r *amd64.Regs) {
 	st := stateOf(r)

@@ -134,12 +134,12 @@ func (st *state) end() { st.probe = 0 }
 // onward is afterAbandon as trap.Divert wants it.
 var onward = afterAbandon
 
-// abandon gives up what runs on top of the trap that st is handling; r is a trap in there.
+// abandon ends what runs on top of the trap that st is handling; r is a trap in there.
 func (st *state) abandon(r *amd64.Regs) {
 	trap.Divert(r, asRegs(st.frame), &onward)
 }
 
-// afterAbandon continues the hit whose handler, or emulation, was given up. It returns from
+// afterAbandon continues the hit whose handler, or emulation, was abandoned. It returns from
 // the hit's trap.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)

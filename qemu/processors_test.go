@@ -19,7 +19,7 @@ var without64 = []string{"486", "pentium", "pentium2", "pentium3", "athlon", "co
 
 // TestModels: each processor that QEMU can be runs the kernel, or is refused in a line. A
 // probe becomes a jump where the processor has what that takes, and works where it
-// does not: one without LAHF used to die of its first.
+// does not: one without LAHF used to crash at its first.
 func TestModels(t *testing.T) {
 	runsBeside(t)
 	models := someModels

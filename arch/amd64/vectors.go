@@ -46,7 +46,7 @@ const (
 	VecExit     = 0x81 // kernel/die: a dying runtime gets off its stack
 	VecOverflow = 0x82 // arch/amd64/trap: overflow the trap stack, for a test
 	VecReturn   = 0x83 // kprobes: the trampoline of return probes; soft
-	VecAbandon  = 0x84 // kprobes: the runtime gives up a handler (overlay, sonde_abandon_amd64.s)
+	VecAbandon  = 0x84 // kprobes: the runtime abandons a handler (overlay, sonde_abandon_amd64.s)
 	VecDetour   = 0x85 // kprobes: the detour of an optimized probe; soft
 	VecSelf     = 0x86 // kernel/smp: a goroutine gets into interrupt context on its own CPU
 )

@@ -163,7 +163,7 @@ func calls(r *amd64.Regs, g unsafe.Pointer, pcs []uintptr) int {
 	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
 }
 
-// Handler is one that has to be given up, for the report.
+// Handler is one that has to be abandoned, for the report.
 type Handler struct {
 	Owner string // "kprobes"
 	Kind  string

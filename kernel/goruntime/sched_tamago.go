@@ -67,7 +67,7 @@ func TakeBlock(n, keep uintptr) uintptr { return runtime.SondeTakeBlock(n, keep)
 func GiveBlock(addr, n uintptr) { runtime.SondeGiveBlock(addr, n) }
 
 // Locked reports whether some CPU is in the scheduler of threads, perhaps this one:
-// what runs here must not be given up then.
+// what runs here must not be abandoned then.
 //
 // Context: any.
 func Locked() bool { return runtime.SondeLocked() }

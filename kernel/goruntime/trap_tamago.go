@@ -13,7 +13,7 @@ import (
 // Context: boot, before the runtime.
 func TrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer { return runtime.SondeTrapG(cpu, i, lo, hi) }
 
-// Abandon gives up the probe handler that runs on this trap stack, for the reason
+// Abandon abandons the probe handler that runs on this trap stack, for the reason
 // why, and does not return then. Elsewhere it does nothing.
 //
 // Context: any.

@@ -14,7 +14,7 @@ package smp
 // with that number (here), and leaves when round is another one. So no CPU has to
 // wait for the last one to leave: one that is slow to see the end of a stop
 // cannot be mistaken for one that is held by the next, and an interrupt that
-// arrives when its stop has been given up finds an even number and returns.
+// arrives when its stop has been abandoned finds an even number and returns.
 //
 // fn runs in interrupt context, where neither the scheduler nor the garbage
 // collector can take the CPU. It must not store pointers (the write
