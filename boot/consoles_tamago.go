@@ -150,7 +150,7 @@ func addLine(p *serial.Port) console.Set {
 		if p.Base >= bootMapped-n || p.Base%pageSize+n > pageSize || loader.TouchesRAM(handoff.Span{PA: p.Base, Len: n}) {
 			return 0
 		}
-		p.At = uintptr(p.Base)
+		p.At = directBase + uintptr(p.Base)
 	}
 	return console.Add(p)
 }

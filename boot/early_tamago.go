@@ -55,7 +55,7 @@ func early(info uintptr) {
 	cpu.ForgetFirmware()
 	showStages = info&viaMultiboot != 0
 	stage(stageEntered)
-	mem := phys.Identity(bootMapped)
+	mem := memory()
 	readLoader(mem, uint64(info))
 	readCmdline(mem)
 	startScreen()

@@ -29,7 +29,7 @@
 
 // A few words of stack, and above them the operand of LGDT: in the first page of the image, behind
 // the headers, which is not used otherwise. It is writable only without paging.
-#define SCRATCH	(const_imageBase + 0xf00)
+#define SCRATCH	(const_imagePA + 0xf00)
 
 #define MULTIBOOT2	0x36d76289	// multiboot2.Magic
 
@@ -56,8 +56,9 @@ TEXT multibootentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 known:
 	JMP	·loaded(SB)
 
-// loaded: BP = the loader's information. It maps the first 4 GiB one to one, with all access
-// allowed, until Go code has built the kernel's tables.
+// loaded: BP = the loader's information. It maps the first 4 GiB one to one and at directBase, and
+// the first two of them at kernelBase, with all access allowed, until Go code has built the kernel's
+// tables.
 TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
 	CALL	·settle<>(SB)
@@ -67,12 +68,13 @@ TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ANDL	$~4095, DI
 	MOVL	DI, DX
 	XORL	AX, AX
-	MOVL	$6*1024, CX
+	MOVL	$7*1024, CX
 	REP
 	STOSL
 	MOVL	DX, DI
 	LEAL	0x1003(DI), AX
 	MOVL	AX, (DI)		// PML4[0]
+	MOVL	AX, (256*8)(DI)		// of directBase
 	LEAL	0x2003(DI), AX
 	MOVL	AX, 0x1000(DI)		// PDPT[0..3]
 	ADDL	$0x1000, AX
@@ -81,6 +83,12 @@ TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	AX, 0x1010(DI)
 	ADDL	$0x1000, AX
 	MOVL	AX, 0x1018(DI)
+	LEAL	0x6003(DI), AX
+	MOVL	AX, (511*8)(DI)		// of kernelBase
+	LEAL	0x2003(DI), AX
+	MOVL	AX, (0x6000+510*8)(DI)
+	ADDL	$0x1000, AX
+	MOVL	AX, (0x6000+511*8)(DI)
 	LEAL	0x2000(DI), SI
 	MOVL	$0x83, AX		// present, writable, 2 MiB
 	MOVL	$2048, CX
@@ -158,8 +166,9 @@ TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
 	CALL	·settle<>(SB)
 	XORL	BP, BP
-	ADDR(·kernelCR3, DI)
-	MOVL	(DI), DI
+	ADDR(·bootTables, DI)
+	ADDL	$4095, DI
+	ANDL	$~4095, DI
 	JMP	·longmode(SB)
 
 // longmode: DI = CR3, BP = the loader's information, or 0. A bit of CR4 that firmware has left on
@@ -185,7 +194,20 @@ TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	AX, CR0
 	BYTE	$0xcb			// far return, 32-bit
 
+// entry64 is the last that runs where the loader has put it.
 TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAQ	·upper64(SB), AX	// from where it runs
+	MOVQ	$const_kernelBase, BX
+	ADDQ	BX, AX
+	JMP	AX
+
+// upper64 runs where it is linked, like all else from here on. The descriptors, too, are taken from
+// there: the lower half is not mapped for long.
+TEXT ·upper64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	LEAQ	·bootGDT(SB), AX
+	MOVW	$23, ·bootGDTR(SB)
+	MOVQ	AX, ·bootGDTR+2(SB)
+	LGDT	·bootGDTR(SB)
 	MOVL	$0x10, AX
 	MOVW	AX, DS
 	MOVW	AX, ES
@@ -216,6 +238,8 @@ TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$16, SP
 	JMP	_rt0_tamago_start(SB)
 further:
+	MOVL	·kernelCR3(SB), AX
+	MOVQ	AX, CR3
 	MOVQ	·apStack(SB), SP
 	MOVQ	·apG(SB), R14
 	MOVQ	·apTLS(SB), DI
@@ -238,7 +262,8 @@ TEXT ·catch<>(SB),NOSPLIT|NOFRAME,$0
 gate:
 	MOVL	AX, (DI)
 	MOVL	DX, 4(DI)
-	MOVQ	$0, 8(DI)
+	MOVL	$-1, 8(DI)		// the rest of the address: it is in the last 2 GiB
+	MOVL	$0, 12(DI)
 	ADDQ	$16, DI
 	SUBL	$1, CX
 	JNE	gate

@@ -4,47 +4,49 @@ package main
 
 import (
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/phys"
 	"sonde/internal/exitcode"
+	"sonde/kernel/mm"
 )
 
-// The address space, lowest first. Everything is mapped at its physical address,
-// except the heap, which is one range whatever holes the machine's memory has.
-//
-//	0                 nothing: nil dereferences fault
-//	4 KiB .. 1 MiB    firmware's; start-up of further CPUs
-//	64 MiB            the image: text r-x, rodata r--, data rw-
-//	behind it         page tables, traps' stacks and tables: anywhere below 2 GiB if there is no room
-//	                  probe slots and detours, r-x, likewise: near enough to text for a 32-bit displacement
-//	4 GiB - 32 MiB    device registers, uncached
-//	640 GiB           text and slots again, rw-: kernel/text writes here
-//	672 GiB           the screen, if there is one, write-combining
-//	680 GiB           a page of physical memory that somebody looks at (kernel/inspect), uncached
-//	684 GiB           registers of serial ports that are in memory, uncached
-//	696 GiB           the flight recorder's memory, write-combining
-//	704 GiB + address what the loader has loaded beside the image (an initramfs), r--
-//	768 GiB           the heap: all other memory, rw-
-//
-// User programs have tables of their own, which hold all this but what is below 1 MiB,
-// for the supervisor only (kernel/usermode). The usual 0x400000 is free there: the image
-// lies above any of reasonable size.
+// Where what is in memory, by physical addresses, and by virtual ones: see layout.
 const (
-	imageBase    = 64 << 20 // the address for which internal/image links it
+	imagePA      = 64 << 20            // where the loader puts the image
+	kernelBase   = 0xffffffff_80000000 // plus the physical address: the image and what it must reach
+	directBase   = phys.DirectBase     // plus the physical address: in boot's tables 4 GiB
+	upper        = 0xffff8100_00000000
 	lowEnd       = 1 << 20
 	leastRAM     = 94 << 20 // what firmware leaves of 96 MiB; with less, its own data might lie over the image
 	devices      = 1<<32 - 32<<20
 	devicesEnd   = 1 << 32
-	aliasBase    = 640 << 30
-	screenBase   = 672 << 30
-	consoleBase  = 684 << 30
-	recorderBase = 696 << 30
-	modulesBase  = 704 << 30
-	heapBase     = 768 << 30
+	aliasBase    = upper + 640<<30
+	screenBase   = upper + 672<<30
+	windowBase   = upper + 680<<30
+	consoleBase  = upper + 684<<30
+	recorderBase = upper + 696<<30
+	modulesBase  = upper + 704<<30
+	heapBase     = 0xffffffc0_00000000
 	hugePage     = 2 << 20
 	pageSize     = 4096
 	nearEnd      = 1 << 31 // the image can reach addresses below
 	bootMapped   = 1 << 32 // entry_amd64.s maps the addresses below
 	tablesBytes  = 1 << 20 // space for page tables: enough to map 64 GiB
 )
+
+// layout is the address space. Programs have the lower half, and tables of their own, which share the
+// upper half (kernel/usermode); in the kernel's own tables nothing is in the lower one. Traps' stacks
+// are below those of goroutines, which are in the heap: gdb wants a caller's frame above.
+var layout = [...]mm.Region{
+	{Start: directBase, End: upper, Rights: "rw-", Linear: true, Use: "the first MiB (firmware's; start-up of further CPUs); traps' stacks; devices below 4 GiB, uncached"},
+	{Start: aliasBase, End: screenBase, Rights: "rw-", Linear: true, Use: "text and slots again: kernel/text writes here"},
+	{Start: screenBase, End: windowBase, Rights: "rw-", Use: "the screen, if there is one, write-combining"},
+	{Start: windowBase, End: consoleBase, Rights: "rw-", Use: "a page of physical memory that somebody looks at, uncached (kernel/inspect)"},
+	{Start: consoleBase, End: recorderBase, Rights: "rw-", Use: "registers of serial ports that are in memory, uncached"},
+	{Start: recorderBase, End: modulesBase, Rights: "rw-", Use: "the flight recorder, write-combining"},
+	{Start: modulesBase, End: heapBase, Rights: "r--", Linear: true, Use: "what the loader has loaded beside the image (an initramfs)"},
+	{Start: heapBase, End: kernelBase, Rights: "rw-", Use: "the heap: all other memory"},
+	{Start: kernelBase, End: 1<<64 - 1, Linear: true, Use: "the image: text r-x, rodata and symbols r--, data rw-; page tables and IDT, rw-; trap stubs, slots and detours, r-x"},
+}
 
 // Messages of refuse_amd64.s when entry_amd64.s cannot continue, and the launcher's exit port.
 var (
@@ -69,13 +71,14 @@ const viaMultiboot = 1
 const bootStackSize = 256 << 10
 
 var (
-	bootTables [7 * pageSize]byte
+	bootTables [8 * pageSize]byte
 	bootStack  [bootStackSize]byte
 	bootG      [64]uintptr
 	bootTLS    [2]uintptr
 	bootIDT    [32 * 16]byte
 	bootIDTR   [10]byte
 	bootGDT    = [3]uint64{0, 0x00af9b000000ffff, 0x00cf93000000ffff}
+	bootGDTR   [10]byte
 	kernelCR3  uint32
 	mxcsr      uint32 = amd64.MXCSR
 )

@@ -49,15 +49,21 @@ func take(n, align uintptr) uintptr {
 	}
 	busy[nBusy] = handoff.Span{PA: pa, Len: uint64(n)}
 	nBusy++
-	phys.Identity(bootMapped).Zero(pa, uint64(n))
-	return uintptr(pa)
+	memory().Zero(pa, uint64(n))
+	return kernelBase + uintptr(pa)
 }
+
+// memory is physical memory, as boot's tables map it.
+func memory() phys.Mem { return phys.At(directBase, bootMapped) }
+
+// near is the physical memory that take gives, and the image's, on all tables.
+func near() phys.Mem { return phys.At(kernelBase, nearEnd) }
 
 // findImage reads the addresses of the image's parts from the ELF header that is loaded in front of
 // the text.
 func findImage() {
-	m := phys.Identity(bootMapped)
-	base := uint64(textStart()) &^ (pageSize - 1)
+	m := near()
+	base := uint64(textStart())&^(pageSize-1) - kernelBase
 	for m.Read32(base) != 0x464c457f { // "\x7fELF"
 		base -= pageSize
 	}
@@ -69,8 +75,8 @@ func findImage() {
 		}
 		start := m.Read64(e + 16)
 		r := mm.Range{Start: uintptr(start), End: uintptr(start+m.Read64(e+40)+pageSize-1) &^ (pageSize - 1)}
-		if !loader.HasRAM(handoff.Span{PA: start, Len: uint64(r.End) - start}) {
-			fatal("a part of the image is not in memory", start)
+		if pa := start - kernelBase; !loader.HasRAM(handoff.Span{PA: pa, Len: uint64(r.End) - start}) {
+			fatal("a part of the image is not in memory", pa)
 		}
 		switch flags := m.Read32(e + 4); {
 		case flags&1 != 0:
@@ -82,7 +88,7 @@ func findImage() {
 		default:
 			mm.Symbols = r
 		}
-		end = max(end, uint64(r.End))
+		end = max(end, uint64(r.End)-kernelBase)
 	}
 	busy[0] = handoff.Span{PA: base, Len: end - base}
 	nBusy = 1
@@ -92,37 +98,37 @@ func findImage() {
 // and switches to the new tables.
 func buildMemory(info *handoff.Info, lapic uint64) {
 	t := &mm.Tables
-	t.Mem = phys.Identity(bootMapped)
-	first := nBusy
-	t.Next = uint64(take(tablesBytes, pageSize))
+	t.Mem = near()
+	tables := take(tablesBytes, pageSize)
+	t.Next = uint64(tables) - kernelBase
 	t.End = t.Next + tablesBytes
-	area := take(uintptr(cpu.Num())*trap.AreaSize, pageSize)
-	for i := range cpu.Num() {
-		areas[i] = trap.Layout(area + uintptr(i)*trap.AreaSize)
+	area := take(uintptr(cpu.Num())*trap.AreaSize, pageSize) - kernelBase
+	for i := range uintptr(cpu.Num()) {
+		areas[i] = trap.Layout(directBase + area + i*trap.AreaSize)
 	}
-	stubs := trap.BuildTables(take(trap.TablesSize, pageSize))
-	taken := busy[first:nBusy]
+	descriptors := take(trap.TablesSize, pageSize)
+	stubs := trap.BuildTables(descriptors)
 	slots := take(mm.SlotBytes, hugePage)
 	mm.Slots = mm.Range{Start: slots, End: slots + mm.SlotBytes}
 	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
 		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take reserved it
 	}
 
-	identity(pageSize, lowEnd, rw)
-	identity(mm.Text.Start, mm.Text.End, rx)
-	identity(mm.ROData.Start, mm.ROData.End, ro)
-	identity(mm.Data.Start, mm.Data.End, rw)
+	direct(pageSize, lowEnd, rw)
+	image(mm.Text.Start, mm.Text.End, rx)
+	image(mm.ROData.Start, mm.ROData.End, ro)
+	image(mm.Data.Start, mm.Data.End, rw)
 	if mm.Symbols.Start != 0 {
-		identity(mm.Symbols.Start, mm.Symbols.End, ro)
+		image(mm.Symbols.Start, mm.Symbols.End, ro)
 	}
-	for _, s := range taken {
-		identity(uintptr(s.PA), uintptr(s.PA+s.Len), rw)
-	}
-	identity(mm.Slots.Start, mm.Slots.End, rx)
+	image(tables, tables+tablesBytes, rw)
+	direct(uint64(area), uint64(area)+uint64(cpu.Num())*trap.AreaSize, rw)
+	image(descriptors, descriptors+trap.TablesSize, rw)
+	image(mm.Slots.Start, mm.Slots.End, rx)
 	check(t.Protect(uint64(stubs), pageSize, rx), uint64(stubs))
-	identity(devices, devicesEnd, dev)
+	direct(devices, devicesEnd, dev)
 	if lapic < devices || lapic >= devicesEnd {
-		identity(uintptr(lapic), uintptr(lapic)+pageSize, dev)
+		direct(lapic, lapic+pageSize, dev)
 	}
 	alias(mm.Text)
 	alias(mm.Slots)
@@ -130,7 +136,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	mapScreen()
 	mapConsoles()
 	mapRecorder()
-	mm.AliasOffset = aliasBase
+	mm.AliasOffset, mm.Layout, mm.Window = aliasOffset, layout[:], windowBase
 	guards()
 	giveHeap(info)
 	kernelCR3 = uint32(t.Root)
@@ -143,12 +149,22 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	}
 }
 
-func identity(start, end uintptr, flags uint64) {
-	check(mm.Tables.Map(uint64(start), uint64(start), uint64(end-start), flags), uint64(start))
+// image maps a part of the image, or of what take has given, where it is.
+func image(start, end uintptr, flags uint64) {
+	check(mm.Tables.Map(uint64(start), uint64(start)-kernelBase, uint64(end-start), flags), uint64(start))
 }
 
+// direct maps [pa,end) at directBase.
+func direct(pa, end, flags uint64) {
+	check(mm.Tables.Map(directBase+pa, pa, end-pa, flags), pa)
+}
+
+// aliasOffset leads from an address of the image to its alias, modulo 2⁶⁴.
+const aliasOffset = 1<<64 - kernelBase + aliasBase
+
 func alias(r mm.Range) {
-	check(mm.Tables.Map(aliasBase+uint64(r.Start), uint64(r.Start), uint64(r.End-r.Start), rw), uint64(r.Start))
+	pa := uint64(r.Start) - kernelBase
+	check(mm.Tables.Map(aliasBase+pa, pa, uint64(r.End-r.Start), rw), pa)
 }
 
 // modules are the files that the loader has loaded besides the image; empty if they cannot be

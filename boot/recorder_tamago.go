@@ -19,7 +19,7 @@ import (
 // the last free page of 2 MiB below the image, and the next boot looks into all of them.
 
 const (
-	recorderEnd   = imageBase
+	recorderEnd   = imagePA
 	recorderFloor = 16 << 20
 )
 
@@ -35,7 +35,7 @@ func startRecorder() {
 		if _, taken := loader.InUse(s.PA, s.Len, busy[:nBusy]); taken || !loader.HasRAM(s) {
 			continue
 		}
-		found := flight.Holds(recorderAt(pa))
+		found := flight.Holds(recorderAt(directBase + pa))
 		if recorderPA == 0 || found {
 			recorderPA = pa
 		}
@@ -48,7 +48,7 @@ func startRecorder() {
 	}
 	busy[nBusy] = handoff.Span{PA: recorderPA, Len: uint64(flight.Size)}
 	nBusy++
-	flight.Main.Open(recorderAt(recorderPA), cpu.Rdtsc())
+	flight.Main.Open(recorderAt(directBase+recorderPA), cpu.Rdtsc())
 }
 
 // recorderAt is the memory at addr as package flight needs it.

@@ -27,6 +27,7 @@
 TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
 	MOVL	8(SI), CX
 	MOVL	(SI), SI
+	BTRL	$31, SI			// less kernelBase: paging may be off
 	CALL	·draw<>(SB)
 	MOVL	$0xb8000, DI
 	MOVL	SI, BX

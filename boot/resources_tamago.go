@@ -57,7 +57,7 @@ func showMemory(w io.Writer) {
 	}
 	for name, r := range map[string]mm.Range{"Kernel code": mm.Text, "Kernel rodata": mm.ROData, "Kernel data": mm.Data,
 		"Kernel symbols": mm.Symbols, "Kernel probes": mm.Slots} {
-		t.Add(name, uint64(r.Start), uint64(r.End-r.Start))
+		t.Add(name, uint64(r.Start)-kernelBase, uint64(r.End-r.Start))
 	}
 	t.Add("Local APIC", lapicBase(), lapicBytes)
 	for i, a := range acpiInfo.MADT.IOAPICs[:acpiInfo.MADT.NIOAPIC] {

@@ -20,7 +20,7 @@ func startScreen() {
 	f := &loader.Framebuffer
 	mode, size := pictureMode(f)
 	if size != 0 && f.PA+size <= bootMapped {
-		mode.Base = unsafe.Pointer(uintptr(f.PA)) // Safe because: it is mapped, and the loader says it is the screen's
+		mode.Base = unsafe.Pointer(directBase + uintptr(f.PA)) // Safe because: it is mapped, and the loader says it is the screen's
 		screen.Main.Start(mode)
 	}
 }

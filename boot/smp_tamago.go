@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
 	"sonde/boot/cmdline"
@@ -136,13 +135,13 @@ func writeTrampoline(page uint64) {
 	table := [...]byte{23, 0, 0, 0, 0, 0} // limit, base
 	for i := 0; i < 4; i++ {
 		code[23+i] = byte((page + pm) >> (8 * i))
-		protected[12+i] = byte(uint32(apEntryAddr()) >> (8 * i))
+		protected[12+i] = byte(uint32(apEntryAddr()-kernelBase) >> (8 * i))
 		table[2+i] = byte((page + gdt) >> (8 * i))
 	}
 	put(uintptr(page), code[:])
 	put(uintptr(page+pm), protected[:])
 	put(uintptr(page+gdtr), table[:])
-	m := phys.Identity(bootMapped)
+	m := memory()
 	m.Write64(page+gdt, 0)
 	m.Write64(page+gdt+8, 0x00cf9b000000ffff)  // 32-bit code
 	m.Write64(page+gdt+16, 0x00cf93000000ffff) // data
@@ -151,6 +150,6 @@ func writeTrampoline(page uint64) {
 // put copies b to physical memory at pa.
 func put(pa uintptr, b []byte) {
 	for i, c := range b {
-		*(*byte)(unsafe.Pointer(pa + uintptr(i))) = c // Safe because: low memory is mapped and unused
+		*(*byte)(unsafe.Pointer(directBase + pa + uintptr(i))) = c // Safe because: low memory is mapped and unused
 	}
 }

@@ -82,7 +82,7 @@ func relocateAt(t *testing.T, s *Scan, off int) {
 	t.Helper()
 	size, _ := s.Check(off)
 	code, from := s.fn.Code[off:off+size], s.fn.Addr+uint64(off)
-	const detour = 0x0800_0000
+	const detour = 0xffffffff_88000000
 	c, o := Relocate(code, from, detour)
 	if o.Reason != Fine {
 		t.Errorf("%#x: % x: allowed, but %v", from, code, o)

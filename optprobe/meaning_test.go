@@ -69,7 +69,7 @@ func (m *meaning) direct(f insn.Flow, target uint64) insn.Inst {
 func (m *meaning) push(ret, call uint64) {
 	m.t.Helper()
 	in, code, pc := m.next()
-	if in.Opcode != insn.OpPush || in.Imm() != ret {
+	if in.Opcode != insn.OpPush || uint64(int64(int32(in.Imm()))) != ret {
 		m.t.Errorf("% x at %#x, want a push of %#x", code, pc, ret)
 	}
 	if p, ok := m.c.Original(m.at); !ok || p != (Place{call, true}) {

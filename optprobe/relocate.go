@@ -2,7 +2,6 @@ package optprobe
 
 import (
 	"encoding/binary"
-	"math"
 
 	"sonde/arch/amd64/insn"
 )
@@ -108,7 +107,7 @@ func (w *writer) loop(in *insn.Inst, next, target uint64) {
 
 // pushReturn writes the first half of a call at addr.
 func (w *writer) pushReturn(next, addr uint64) {
-	if next > math.MaxInt32 {
+	if int64(next) != int64(int32(next)) {
 		w.why = TooHigh
 		return
 	}

@@ -185,7 +185,7 @@ func TestDocsShowBoot(t *testing.T) {
 var masks = []struct{ find, put string }{
 	{`^ *\[ *\d+\.\d+\] `, ""},
 	{`(handler of k at) \S+`, "$1 N"},
-	{`^( *0x[0-9a-f]+ +|             )[0-9a-f]{2}( [0-9a-f]{2})*`, "AT BYTES"},
+	{`^( *(?:0x|\.\.)[0-9a-f]+ +|             )[0-9a-f]{2}( [0-9a-f]{2})*`, "AT BYTES"},
 	{`\b(0f 86|e9)( [0-9a-f]{2}){4}`, "$1 DISP"},
 	{`\bip=[0-9a-f]+`, "ip=N"},
 	{`\b[0-9a-f]{16}\b`, "N"},

@@ -76,7 +76,8 @@ func withCode(t *testing.T, made func(entry uint32) []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := made(uint32(entry.Addr))
+	loaded := uint32(entry.Addr - image.Base)
+	code := made(loaded)
 	if room := data[leftOver : leftOver+0x204]; !bytes.Equal(room, make([]byte, len(room))) || len(code) > 0x180 {
 		t.Fatalf("no room for %d bytes", len(code))
 	}
@@ -87,7 +88,7 @@ func withCode(t *testing.T, made func(entry uint32) []byte) string {
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_NOTE { // its words are sizes, type, "Xen", address
-			if at := p.Off + 16; binary.LittleEndian.Uint64(data[at:]) == entry.Addr {
+			if at := p.Off + 16; binary.LittleEndian.Uint64(data[at:]) == uint64(loaded) {
 				binary.LittleEndian.PutUint64(data[at:], firstPage+leftOver)
 				code = nil
 			}
@@ -107,8 +108,9 @@ func withCode(t *testing.T, made func(entry uint32) []byte) string {
 // resets a machine without a word.
 func TestProcessorAsFirmwareLeftIt(t *testing.T) {
 	runsBeside(t)
-	breakAt, _ := code(t, "main.early")
-	path := withCode(t, func(entry uint32) []byte { return leave(entry, uint32(breakAt)) })
+	at, _ := code(t, "main.entry64") // the last to run where it is loaded
+	breakAt := uint32(at - image.Base)
+	path := withCode(t, func(entry uint32) []byte { return leave(entry, breakAt) })
 	const script = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; rdmsr 1a0; rdmsr 1d9; rdmsr 174; rdmsr 277"
 	const clean = "0\n0\n7040600070106\n"
 	for _, c := range []struct{ cpu, says string }{
@@ -133,8 +135,8 @@ func TestExceptionBeforeTraps(t *testing.T) {
 		after uint64 // where it traps
 	}{
 		{"UD2", []byte{0x0f, 0x0b}, 0},
-		{"division", []byte{0x31, 0xc9, 0xf7, 0xf1}, 2},                  // xor ecx, ecx; div ecx
-		{"page fault", []byte{0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0x80}, 0}, // mov rax, [-2 GiB]
+		{"division", []byte{0x31, 0xc9, 0xf7, 0xf1}, 2},               // xor ecx, ecx; div ecx
+		{"page fault", []byte{0x48, 0xa1, 0, 0, 0, 0, 0, 1, 0, 0}, 0}, // mov rax, [1 TiB]
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := changed(t, at, c.code)

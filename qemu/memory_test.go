@@ -113,7 +113,7 @@ func firstSlot(t *testing.T, monitor net.Conn) uint64 {
 // peek reads n bytes of memory through QEMU's monitor.
 func peek(t *testing.T, monitor net.Conn, addr uint64, n int) (b []byte) {
 	t.Helper()
-	fmt.Fprintf(monitor, "xp /%dxb %#x\n", n, addr)
+	fmt.Fprintf(monitor, "x /%dxb %#x\n", n, addr)
 	monitor.SetReadDeadline(time.Now().Add(bootLimit / 3))
 	lines := bufio.NewReader(monitor)
 	for len(b) < n {

@@ -71,8 +71,8 @@ func underNMIs(t *testing.T, c machine.Config, script string) (sent int, r machi
 	return sent, r
 }
 
-// inKernel is what QEMU says when a CPU executes the kernel, in 64-bit mode; it lies at 64 MiB.
-var inKernel = regexp.MustCompile(`RIP=000000000[45]`)
+// inKernel is what QEMU says when a CPU executes the kernel where it is linked.
+var inKernel = regexp.MustCompile(`RIP=ffffffff8`)
 
 // awaitKernel waits until the first CPU executes the kernel.
 func awaitKernel(monitor net.Conn) {

@@ -29,6 +29,9 @@ var debian = map[string]string{
 const coreutils = "base64 basename cat chmod cp cut date dd df echo env expr fold head ln ls md5sum mkdir mktemp mv nl od " +
 	"paste readlink rm rmdir seq sha1sum sha256sum sleep sort split stat tac tail tee timeout touch tr truncate uniq wc yes"
 
+// placed are where the program of that name is linked.
+var placed = []string{"0x4000000", "0x40000000", "0x640000000000"}
+
 // modules prints the files of Python's modules that the scripts import. Those of
 // Debian's own start are not needed.
 const modules = `import sys, os, site, errno, fcntl, hashlib, json, mmap, re, select, signal, struct, subprocess, tempfile, threading
@@ -75,6 +78,12 @@ func (p programs) build(a *initrd.Archive) error {
 			args = append(args, "-static")
 		}
 		if err := command("gcc", args...); err != nil {
+			return err
+		}
+	}
+	for _, at := range placed {
+		if err := command("gcc", "-O1", "-w", "-static", "-nostdlib", "-no-pie", "-fno-stack-protector", "-mcmodel=large", "-Wl,--build-id=none",
+			"-Wl,-Ttext-segment="+at, "-o", filepath.Join(bin, "placed-"+at), "testdata/programs/placed.c"); err != nil {
 			return err
 		}
 	}

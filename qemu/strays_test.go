@@ -14,14 +14,14 @@ func TestStraysAreNamed(t *testing.T) {
 	runsBeside(t)
 	const suites = `sonde/qemu/suites/handlers\.`
 	for _, c := range []struct{ how, role, name, noun, what string }{
-		{"pre-ip", "pre-handler", "strayPreIP", "kprobe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"pre-ip", "pre-handler", "strayPreIP", "kprobe", `IP from 0xffffffff8[0-9a-f]+ to 0xdead0000`},
 		{"pre-sp", "pre-handler", "strayPreSP", "kprobe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
 		{"far-sp", "pre-handler", "strayFar", "kprobe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
-		{"post-ip", "post-handler", "strayPost", "kprobe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"post-ip", "post-handler", "strayPost", "kprobe", `IP from 0xffffffff8[0-9a-f]+ to 0xdead0000`},
 		{"fault-ip", "fault-handler", "strayFault", "kprobe", `IP from 0x[0-9a-f]+ to 0xdead0000`},
-		{"return-ip", "return handler", "strayReturn", "return probe", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"return-ip", "return handler", "strayReturn", "return probe", `IP from 0xffffffff8[0-9a-f]+ to 0xdead0000`},
 		{"entry-sp", "entry handler", "strayEntry", "return probe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
-		{"watch-ip", "handler", "strayWatchIP", "watchpoint", `IP from 0x4[0-9a-f]+ to 0xdead0000`},
+		{"watch-ip", "handler", "strayWatchIP", "watchpoint", `IP from 0xffffffff8[0-9a-f]+ to 0xdead0000`},
 		{"watch-sp", "handler", "strayWatchSP", "watchpoint", `SP from 0x[0-9a-f]+ to 0xbad0000`},
 	} {
 		t.Run(c.how, func(t *testing.T) {

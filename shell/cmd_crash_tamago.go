@@ -23,6 +23,7 @@ var crashKinds = map[string]func() error{
 	"doublefault":   func() error { trap.DoubleFault(); return nil },
 	"exception":     func() error { trap.InvalidOpcode(); return nil },
 	"wildpointer":   func() error { trap.WildWrite(); return nil },
+	"wildjump":      func() error { trap.WildJump(); return nil },
 	"int3":          func() error { trap.Breakpoint(); return nil },
 	"oom":           exhaust,
 	"nil-recover":   recoverNil,
@@ -34,7 +35,7 @@ var crashKinds = map[string]func() error{
 var crashCommand = &Command{
 	Name:  "crash",
 	Usage: "KIND",
-	Help:  "crash the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer oom ring3-doublefault ring3-machinecheck; or do what it survives: int3 nil-recover",
+	Help:  "crash the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer wildjump oom ring3-doublefault ring3-machinecheck; or do what it survives: int3 nil-recover",
 	Run: func(c *Context, args []string) error {
 		if len(args) != 1 || crashKinds[args[0]] == nil {
 			return Usagef("give the kind of crash")

@@ -55,11 +55,12 @@ var shimEdits = []edit{
 	// 32 MiB that only FIPS mode uses are no part of every image: real machines clear them.
 	{"crypto/internal/fips140/drbg/entropy_fips140.go", "\nvar memory entropy.ScratchBuffer\n", "\ntype scratch = entropy.ScratchBuffer\n", 1},
 	{"crypto/internal/fips140/drbg/entropy_fips140.go", "entropy.Seed(&memory)", "entropy.Seed(new(scratch))", 2},
-	// The heap is one range of real memory below 1 TiB, so the runtime's own
-	// tables must be sized for that: TamaGo's values.
+	// The heap is one range of real memory in 1 TiB of the upper half, so the runtime's own
+	// tables must be sized for that: TamaGo's values, from another base.
 	{"runtime/malloc.go", "\theapAddrBits = (_64bit", "\theapAddrBits = 40 + 0*(_64bit", 1},
 	{"runtime/malloc.go", "\tlogHeapArenaBytes = (6+20)", "\tlogHeapArenaBytes = (2 + 20) + 0*(6+20)", 1},
-	{"runtime/malloc.go", "\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64", "\tarenaBaseOffset = 0*goarch.IsAmd64", 1},
+	{"runtime/malloc.go", "\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64", "\tarenaBaseOffset = 0xffffff0000000000*goarch.IsAmd64", 1},
+	{"runtime/malloc.go", "p = uintptr(i)<<40 | uintptrMask&(0x00c0<<32)\n", "p = uintptr(i)<<40 + (arenaBaseOffset | 0x00c0<<32)\n", 1},
 	// There are no signals: the stack for them is the least that the runtime can free.
 	{"runtime/os_linux.go", "\tmp.gsignal = malg(32 * 1024) // Linux wants >= 2K\n", "\tmp.gsignal = malg(2 * 1024)\n", 1},
 	// A goroutine in ring 3 does not see that it is to yield.

@@ -47,9 +47,17 @@ func (o BuildOptions) step(what string) (done func() bool) {
 // the CPU, RAM layout and console.
 const machineTags = "tamago,linkcpuinit,linkramstart,linkramsize,linkprintk"
 
-// linkerFlags put the kernel at 64 MiB, one page of ELF headers below the text,
-// and let it reach into the runtime.
-const linkerFlags = "-T 0x4001000 -R 0x1000 -checklinkname=0"
+// LinkedAt is where the linker puts the kernel: Base plus the physical address of its first page,
+// which are the ELF headers. Base is 2 GiB below the end of all addresses, so that 32 bits with a
+// sign reach everything from everywhere.
+const (
+	Base     = 0xffffffff_80000000
+	loadedAt = 64 << 20
+)
+
+// linkerFlags put the kernel there, one page of ELF headers below the text, and let it reach into
+// the runtime. The linker reads the address as one with a sign.
+var linkerFlags = fmt.Sprintf("-T %d -R 0x1000 -checklinkname=0", loadedAt+pageSize-(1<<64-Base))
 
 // Build builds the kernel in the module of the working directory and returns
 // the path of the finished image. It always asks the go command, whose cache

@@ -157,7 +157,7 @@ func (f *elfFile) writeHeaders() error {
 
 	for i := range f.progs {
 		p := &f.progs[i]
-		p.Paddr = p.Vaddr // the loader goes by physical addresses
+		p.Paddr = physical(p.Vaddr) // the loader goes by these
 		if p.Type == uint32(elf.PT_PHDR) {
 			p.Filesz = end - f.head.Phoff
 			p.Memsz = p.Filesz
@@ -168,6 +168,15 @@ func (f *elfFile) writeHeaders() error {
 	}
 	_, err := binary.Encode(f.data[f.head.Phoff:], binary.LittleEndian, f.progs)
 	return err
+}
+
+// physical is where what is linked at addr is loaded. A kernel that is not linked in the upper half
+// lies where it is linked.
+func physical(addr uint64) uint64 {
+	if addr >= Base {
+		return addr - Base
+	}
+	return addr
 }
 
 // headerRoom returns the lowest file offset that a section occupies.

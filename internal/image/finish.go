@@ -108,7 +108,7 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 		return nil, err
 	}
 	tableOff := f.appendAligned(table, pageSize)
-	note := entryNote(entry.Value)
+	note := entryNote(physical(entry.Value))
 	noteOff := f.appendAligned(note, 8)
 
 	f.dropHeaders(elf.PT_GNU_STACK)

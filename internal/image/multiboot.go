@@ -60,7 +60,7 @@ func (f *elfFile) putMultiboot(name string) error {
 	if err != nil {
 		return nil
 	}
-	header := multibootHeader(entry.Value)
+	header := multibootHeader(physical(entry.Value))
 	end := uint64(multibootAt + len(header))
 	if end > f.headerRoom() || !bytes.Equal(f.data[multibootAt:end], make([]byte, len(header))) {
 		return fmt.Errorf("no room for %d bytes of Multiboot2 header at %#x: %w", len(header), multibootAt, ErrLayout)

@@ -31,7 +31,7 @@
 // All numbers little-endian, n = number of addresses:
 //
 //	header  16 bytes  magic, n, 0
-//	address 4n bytes  ascending; the kernel is below 4 GB
+//	address 4n bytes  ascending; extended by their sign
 //
 // Rejected: finding them in the kernel at boot. It would decode all of the text each time
 // to find what never changes.

@@ -41,7 +41,7 @@ func TestTableRoundTrip(t *testing.T) {
 }
 
 func TestTableRefuses(t *testing.T) {
-	if _, err := Encode([]uint64{1, 1 << 32}); !errors.Is(err, ErrHigh) {
+	if _, err := Encode([]uint64{1, 1 << 32}); !errors.Is(err, ErrFar) {
 		t.Error(err)
 	}
 	good, _ := Encode([]uint64{1, 2})

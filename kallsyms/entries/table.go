@@ -3,7 +3,6 @@ package entries
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"syscall"
 
@@ -19,7 +18,7 @@ const (
 // What Encode and Load refuse.
 var (
 	ErrFormat = refusal.New(syscall.EINVAL, "not a table of entries")
-	ErrHigh   = refusal.New(syscall.ERANGE, "address above 4 GB")
+	ErrFar    = refusal.New(syscall.ERANGE, "address that 32 bits with a sign cannot say")
 )
 
 // Table is a set of addresses. It is immutable. Nil is the empty table.
@@ -27,7 +26,7 @@ type Table struct{ addrs []uint64 }
 
 // Encode packs addresses, in any order, for Load.
 //
-// Errors: ErrHigh.
+// Errors: ErrFar.
 func Encode(addrs []uint64) ([]byte, error) {
 	addrs = slices.Clone(addrs)
 	slices.Sort(addrs)
@@ -36,13 +35,16 @@ func Encode(addrs []uint64) ([]byte, error) {
 	blob = binary.LittleEndian.AppendUint32(blob, uint32(len(addrs)))
 	blob = binary.LittleEndian.AppendUint32(blob, 0)
 	for _, a := range addrs {
-		if a > math.MaxUint32 {
-			return nil, fmt.Errorf("entries: encode %#x: %w", a, ErrHigh)
+		if extended(uint32(a)) != a {
+			return nil, fmt.Errorf("entries: encode %#x: %w", a, ErrFar)
 		}
 		blob = binary.LittleEndian.AppendUint32(blob, uint32(a))
 	}
 	return blob, nil
 }
+
+// extended is the address of which a table has the low half.
+func extended(low uint32) uint64 { return uint64(int64(int32(low))) }
 
 // Load reads a table. The blob may go on behind it and is not needed afterwards.
 //
@@ -58,7 +60,7 @@ func Load(blob []byte) (*Table, error) {
 	}
 	t := &Table{make([]uint64, n)}
 	for i := range t.addrs {
-		t.addrs[i] = uint64(binary.LittleEndian.Uint32(rest[i*addrSize:]))
+		t.addrs[i] = extended(binary.LittleEndian.Uint32(rest[i*addrSize:]))
 	}
 	if !slices.IsSorted(t.addrs) {
 		return nil, fmt.Errorf("entries: load: not in order: %w", ErrFormat)

@@ -8,6 +8,7 @@ import (
 	_ "unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/phys"
 	"sonde/kernel/acpi"
 )
 
@@ -129,7 +130,7 @@ func prepareHPET(ref *reference, a *acpi.Info) bool {
 	if !a.HPET.Found || base.Space != acpi.SpaceMemory || base.Addr < lowest || base.Addr >= end-0x400 {
 		return false
 	}
-	hpetBase = uintptr(base.Addr)
+	hpetBase = phys.Direct(base.Addr)
 	femto := ReadMMIO32(hpetBase + period)
 	if femto == 0 || femto > 100_000_000 { // what the specification allows
 		return false

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 
 	"github.com/usbarmory/tamago/amd64/lapic"
@@ -41,7 +42,7 @@ const (
 
 // written once at boot:
 var (
-	lapicBase uintptr = 0xfee00000
+	lapicBase uintptr = phys.DirectBase + 0xfee00000
 	apicIDs   [trap.MaxCPUs]uint32
 	numCPUs   int
 	x2apic    bool // the registers are MSRs
@@ -71,7 +72,7 @@ func lapicWrite(reg uintptr, v uint32) {
 //
 // Context: boot of that CPU, before the runtime.
 func InitLAPIC(base uint64) uint32 {
-	lapicBase = uintptr(base)
+	lapicBase = phys.Direct(base)
 	mode := Rdmsr(amd64.MSR_APIC_BASE)
 	if numCPUs == 0 { // the others follow the first
 		x2apic = amd64.X2APIC(mode)

@@ -134,8 +134,28 @@ func panics(r *amd64.Regs, addr uint64) bool {
 	if !goruntime.Sigpanic(trap.G(r), sig, code, uintptr(addr), &pc, &sp) {
 		return false
 	}
+	if r.Vector == amd64.VEC_PF && isLow(addr) && !goruntime.PanicsOnFault(trap.G(r)) {
+		sayLow(r, addr)
+	}
 	r.IP, r.SP = uint64(pc), uint64(sp)
 	return true
+}
+
+// isLow reports whether addr is in the half of all addresses where the kernel has nothing; those
+// next to 0 are what nil pointers lead to.
+func isLow(addr uint64) bool { return addr >= 4096 && addr < 1<<47 }
+
+// sayLow says what code of the kernel wanted with such an address: with the tables of a program there
+// may be something of the program's, which SMAP and SMEP keep the kernel from.
+func sayLow(r *amd64.Regs, addr uint64) {
+	what := "read"
+	switch {
+	case r.Err&amd64.PF_I != 0:
+		what = "execute"
+	case r.Err&amd64.PF_W != 0:
+		what = "write"
+	}
+	printk.Emerg("BUG: the kernel tried to %s %#x, in the lower half, where only programs have memory", what, addr)
 }
 
 func unexpected(r *amd64.Regs) {
@@ -201,6 +221,8 @@ func explain(r *amd64.Regs, addr uint64) {
 		printk.Emerg("BUG: %s overflow at %#x", trap.Self().Guard(uintptr(addr)), addr)
 	case r.Vector == amd64.VEC_PF && addr < 4096:
 		printk.Emerg("BUG: kernel NULL pointer dereference, address: %#016x", addr)
+	case r.Vector == amd64.VEC_PF && isLow(addr):
+		sayLow(r, addr)
 	case r.Vector == amd64.VEC_PF:
 		printk.Emerg("BUG: unable to handle page fault for address: %#016x", addr)
 	}

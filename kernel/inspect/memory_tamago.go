@@ -14,11 +14,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// window is where the page of physical memory appears that is looked at: boot's layout
-// has nothing there.
-const window = 680 << 30
-
-// memory guards the window.
+// memory guards mm.Window.
 var memory sync.Mutex
 
 // Peek reads size bytes, 1, 2, 4 or 8, of physical memory at pa by a single access,
@@ -73,11 +69,11 @@ func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 	memory.Lock()
 	defer memory.Unlock()
 	page := pa &^ (paging.PageSize - 1)
-	if c := mm.Tables.Map(window, page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
+	if c := mm.Tables.Map(uint64(mm.Window), page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
 		return refusal.New(syscall.ENOMEM, "inspect: address %#x: %s", pa, c)
 	}
-	defer mm.Tables.Unmap(window, paging.PageSize)
-	f(uintptr(window + pa - page))
+	defer mm.Tables.Unmap(uint64(mm.Window), paging.PageSize)
+	f(mm.Window + uintptr(pa-page))
 	return nil
 }
 
@@ -89,7 +85,7 @@ func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 //go:nosplit
 func load(va uintptr, size int) (v uint64) {
 	flags := cpu.IRQOff()
-	cpu.Invlpg(window)
+	cpu.Invlpg(mm.Window)
 	switch p := pointer(va); size {
 	case 1:
 		v = uint64(*(*uint8)(p))
@@ -107,7 +103,7 @@ func load(va uintptr, size int) (v uint64) {
 //go:nosplit
 func store(va uintptr, size int, v uint64) {
 	flags := cpu.IRQOff()
-	cpu.Invlpg(window)
+	cpu.Invlpg(mm.Window)
 	switch p := pointer(va); size {
 	case 1:
 		*(*uint8)(p) = uint8(v)
@@ -124,7 +120,7 @@ func store(va uintptr, size int, v uint64) {
 //go:nosplit
 func fetch(to []byte, va uintptr) {
 	flags := cpu.IRQOff()
-	cpu.Invlpg(window)
+	cpu.Invlpg(mm.Window)
 	from := pointer(va)
 	for i := range to {
 		to[i] = *(*byte)(unsafe.Add(from, i))

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/usbarmory/tamago/soc/intel/ioapic"
-
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/acpi"
@@ -101,8 +99,8 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 		lines[n].f.Store(nil)
 		return refusal.New(syscall.EINVAL, "irq: request %d for %s: no IOAPIC serves it", n, name)
 	}
-	lines[n].pin = int(route.GSI) - io.GSIBase
-	io.EnableInterrupt(int(route.GSI), int(amd64.VecLegacy+n))
+	lines[n].pin = int(route.GSI - io.first)
+	io.route(route.GSI-io.first, cpu.APIC(0), uint32(amd64.VecLegacy+n))
 	return nil
 }
 
@@ -121,21 +119,6 @@ func Lines() (all []Line) {
 		}
 	}
 	return all
-}
-
-// find returns the IOAPIC that serves gsi; without ACPI the usual one.
-func find(m *acpi.MADT, gsi uint32) (*ioapic.IOAPIC, bool) {
-	if m.NIOAPIC == 0 {
-		return &ioapic.IOAPIC{Base: 0xfec00000}, gsi < 24
-	}
-	for i := 0; i < m.NIOAPIC; i++ {
-		a := m.IOAPICs[i]
-		io := &ioapic.IOAPIC{Index: i, Base: a.Addr, GSIBase: int(a.GSIBase)}
-		if gsi >= a.GSIBase && gsi < a.GSIBase+uint32(io.Entries()) {
-			return io, true
-		}
-	}
-	return nil, false
 }
 
 func legacy(r *amd64.Regs) {

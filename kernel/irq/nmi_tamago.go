@@ -4,9 +4,6 @@ package irq
 
 import (
 	"syscall"
-	"unsafe"
-
-	"github.com/usbarmory/tamago/soc/intel/ioapic"
 
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
@@ -51,9 +48,7 @@ func StartNMI() error {
 	routed := false
 	for _, gsi := range []uint32{nmiLines.GSI(pitIRQ).GSI, pitUsual} {
 		if io, ok := find(nmiLines, gsi); ok {
-			entry := ioapic.IOAPICREDTBLn + 2*(gsi-uint32(io.GSIBase))
-			writeIOAPIC(io, entry+1, cpu.APIC(0)<<24)
-			writeIOAPIC(io, entry, deliverNMI)
+			io.route(gsi-io.first, cpu.APIC(0), deliverNMI)
 			routed = true
 		}
 	}
@@ -64,12 +59,4 @@ func StartNMI() error {
 	cpu.Out8(pitChannel, 0)
 	cpu.Out8(pitChannel, 0)
 	return nil
-}
-
-// writeIOAPIC writes register reg.
-func writeIOAPIC(io *ioapic.IOAPIC, reg, v uint32) {
-	base := uintptr(io.Base)
-	// Safe because: the registers are mapped, uncached, for good.
-	*(*uint32)(unsafe.Pointer(base + ioapic.IOREGSEL)) = reg
-	*(*uint32)(unsafe.Pointer(base + ioapic.IOWIN)) = v
 }

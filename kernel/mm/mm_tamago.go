@@ -20,6 +20,14 @@ type Range struct{ Start, End uintptr }
 //go:nosplit
 func (r Range) Contains(addr uintptr) bool { return addr >= r.Start && addr < r.End }
 
+// A Region is the part [Start, End) of all addresses that has one use.
+type Region struct {
+	Start, End uint64
+	Rights     string // of all its pages, as "rw-"; "" if they differ
+	Linear     bool   // what is at physical address n is at Start + n
+	Use        string
+}
+
 // SlotBytes is the size of Slots.
 const SlotBytes = 12 << 20
 
@@ -32,6 +40,8 @@ var (
 	Symbols Range // the symbol table in the image
 	Slots   Range // executable memory for probes, near Text
 	Heap    Range
+	Layout  []Region // in ascending order; nothing is mapped elsewhere
+	Window  uintptr  // an address for a page that kernel/inspect maps
 	// AliasOffset plus an address in Text or Slots is a writable address of the same memory. Only
 	// kernel/text may use it.
 	AliasOffset uintptr

@@ -4,6 +4,7 @@
 package power
 
 import (
+	"sonde/arch/amd64/phys"
 	"sonde/internal/exitcode"
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
@@ -118,7 +119,7 @@ func write(r acpi.Register, v uint32) {
 		cpu.Out8(uint16(r.Addr), uint8(v))
 		return
 	}
-	cpu.WriteMMIO8(uintptr(r.Addr), uint8(v))
+	cpu.WriteMMIO8(phys.Direct(r.Addr), uint8(v))
 }
 
 // TripleFault makes the processor reset itself, by a trap without a usable IDT.

@@ -3,9 +3,6 @@
 package usermode
 
 import (
-	"sync"
-
-	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
@@ -18,30 +15,20 @@ const (
 	// lowest is the lowest address that a program may use, so that a nil pointer with an
 	// offset still faults: Linux's vm.mmap_min_addr.
 	lowest = 64 << 10
-	// Floor is where the kernel's part of a program's addresses begins. What the kernel
-	// has lower is for the start of further CPUs, and programs do not see it.
-	Floor = paging.BigSize
 )
 
 // machine is what all spaces of programs share.
 func machine() *space.Machine {
-	// Once, when the first program begins: the kernel's mappings do not change any more.
-	shared := sync.OnceValue(func() *paging.Shared { return mm.Tables.Share(Floor) })
-	m := &space.Machine{
-		Frames: frame.Kernel,
-		RAM:    mm.Usable,
+	return &space.Machine{
+		Frames:   frame.Kernel,
+		Programs: space.Window{Start: lowest, End: user.End},
+		RAM:      mm.Usable,
 		// 128 KiB for each program save most calls of Retire.
 		SpareTables: 32,
-		KernelHalf: func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
-			return shared().With(root, table)
-		},
-		Shootdown: shootdown,
-		Retire:    func(s *space.Space) { Retire(s.Root()) },
+		KernelHalf:  mm.Tables.UpperHalf,
+		Shootdown:   shootdown,
+		Retire:      func(s *space.Space) { Retire(s.Root()) },
 	}
-	for _, w := range mm.Tables.Windows(lowest, Floor, user.End) {
-		m.Windows = append(m.Windows, space.Window(w))
-	}
-	return m
 }
 
 // fewPages is for how many pages this CPU forgets each by itself: to load CR3 empties its

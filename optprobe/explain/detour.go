@@ -18,13 +18,13 @@ func (p *Place) writeDetour(w io.Writer) {
 	if p.Detour != nil {
 		what = "is in memory"
 	}
-	fmt.Fprintf(w, "\nDETOUR    of %s, as it %s\n", count(len(p.Layout.Code), "byte"), what)
+	fmt.Fprintf(w, "\nDETOUR    of %s at %#x, as it %s\n", count(len(p.Layout.Code), "byte"), p.Layout.Entry, what)
 	p.writePath(w)
 	var f folder
 	for at := 0; at < len(p.Layout.Code); {
 		addr := p.Layout.Entry + uint64(at)
 		in, text := p.asm(addr, p.Layout.Code[at:])
-		r := row{Label: fmt.Sprintf("%#x", addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
+		r := row{Label: short(addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
 		if title := p.part(addr, &in); title != "" {
 			f.flush(w)
 			f.doing = ""
@@ -51,11 +51,14 @@ func (p *Place) writePath(w io.Writer) {
 			end = "target"
 		}
 	}
-	fmt.Fprintf(w, "  JMP  at %s --> entry %#x --> handlers --> resume %#x --> %s\n", from, p.Layout.Entry, p.Layout.Resume, end)
+	fmt.Fprintf(w, " JMP  at %s --> entry %s --> handlers --> resume %s --> %s\n", from, short(p.Layout.Entry), short(p.Layout.Resume), end)
 	if len(p.blockers()) == 0 {
-		fmt.Fprintf(w, "  INT3 at %s --> #BP --> handlers --> resume %#x --> %s\n", from, p.Layout.Resume, end)
+		fmt.Fprintf(w, " INT3 at %s --> #BP --> handlers --> resume %s --> %s\n", from, short(p.Layout.Resume), end)
 	}
 }
+
+// short is the end of an address of the detour, whose whole one is in the heading.
+func short(addr uint64) string { return fmt.Sprintf("..%08x", uint32(addr)) }
 
 // part is the title of the part of the detour that begins at addr.
 func (p *Place) part(addr uint64, in *insn.Inst) string {

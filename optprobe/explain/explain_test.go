@@ -17,9 +17,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
-	funcAt   = 0x4100000
-	detourAt = 0x4a00010
-	calleeAt = 0x4100015
+	funcAt   = 0xffffffff84100000
+	detourAt = 0xffffffff84a00010
+	calleeAt = 0xffffffff84100015
 )
 
 // way returns the way to the handlers, much shortened: PUSHFQ; PUSHQ R15;

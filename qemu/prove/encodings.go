@@ -61,6 +61,7 @@ func (m *Machines) encodings(ctx context.Context, part, n int) Outcome {
 // tryAll tries all instructions of the code's functions, each from n states.
 func tryAll(ctx context.Context, code *code, seed uint64, n int) (o Outcome) {
 	runtime.LockOSThread() // never unlocked: ptrace is a matter of threads
+	code = code.shifted()
 	t := &trial{processor: processor{code: code, heap: dataSize}, rng: rand.New(rand.NewPCG(7, seed)), done: map[string]bool{}, states: n, o: &o}
 	if o.Err = t.start(); o.Err != nil {
 		return o
@@ -186,7 +187,7 @@ func (t *trial) copies(p *place.Place, s, want *allState) error {
 			t.o.add("refused: no copy reaches the operand", 1)
 			return nil
 		}
-		t.o.Findings = append(t.o.Findings, fmt.Sprintf("%#x: % x: no copy", p.Addr, p.Orig[:p.In.Len]))
+		t.o.Findings = append(t.o.Findings, fmt.Sprintf("%#x: % x: no copy", uint64(p.Addr)-shift, p.Orig[:p.In.Len]))
 		return nil
 	}
 	if _, err := t.mem.WriteAt(copied, slot); err != nil {
@@ -275,6 +276,6 @@ func (t *trial) emulated(p *place.Place, s allState) *allState {
 func (t *trial) same(way string, addr uint64, code []byte, want, got *allState) {
 	t.o.add(way, 1)
 	if what := want.differs(got); what != "" {
-		t.o.Findings = append(t.o.Findings, fmt.Sprintf("%s at %#x (% x): %s", way, addr, code, what))
+		t.o.Findings = append(t.o.Findings, fmt.Sprintf("%s at %#x (% x): %s", way, addr-shift, code, what))
 	}
 }

@@ -25,11 +25,10 @@ type processor struct {
 	findings []string
 }
 
-// The kernel's addresses: image and slots, and the heap, as boot/layout_tamago.go and
-// boot/memory_tamago.go have them.
+// Image and slots, and the heap, as boot/layout_tamago.go has them; shifted.
 const (
-	imageAt, imageSize = 0x400_0000, 64 << 20
-	heapAt, heapSize   = 0xc0_0000_0000, 4 << 30
+	imageAt, imageSize = 0xffffffff_84000000 + shift - 1<<64, 64 << 20
+	heapAt, heapSize   = 0xffffffc0_00000000 + shift - 1<<64, 4 << 30
 )
 
 // newProcessor starts the process for that code.
@@ -88,7 +87,7 @@ func (p *processor) start() error {
 	if err := errors.Join(p.mmap(imageAt, imageSize), p.mmap(heapAt, p.heap)); err != nil {
 		return err
 	}
-	_, err = p.mem.WriteAt(p.code.bytes, int64(p.code.addr))
+	_, err = p.mem.WriteAt(p.code.bytes, int64(shifted(p.code.addr)))
 	return err
 }
 
@@ -145,10 +144,10 @@ func (p *processor) wait() (syscall.Signal, error) {
 	return s.StopSignal(), nil
 }
 
-// read and write are for two words of the process's memory.
+// read and write are for two words of the kernel's memory, as the process has them.
 func (p *processor) read(addr uint64) (w [2]uint64, err error) {
 	var b [16]byte
-	_, err = p.mem.ReadAt(b[:], int64(addr))
+	_, err = p.mem.ReadAt(b[:], int64(shifted(addr)))
 	return [2]uint64{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}, err
 }
 
@@ -156,6 +155,6 @@ func (p *processor) write(addr uint64, w [2]uint64) error {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], w[0])
 	binary.LittleEndian.PutUint64(b[8:], w[1])
-	_, err := p.mem.WriteAt(b[:], int64(addr))
+	_, err := p.mem.WriteAt(b[:], int64(shifted(addr)))
 	return err
 }

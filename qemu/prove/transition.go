@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -96,8 +97,8 @@ func (p *processor) try(t *transition) string {
 }
 
 // forget makes the same what need not be: undefined flags; of a stack check all but what its branch
-// depends on; what a detour pushes below SP; and, where a jump was hit behind the stack check that
-// its detour makes first, what that leaves.
+// depends on; what a detour pushes below SP; where a jump was hit behind the stack check that its
+// detour makes first, what that leaves; and the sign of a shifted SP.
 func (p *processor) forget(t *transition, got *observed, undefined uint64) {
 	const decides = amd64.RFLAGS_CF | amd64.RFLAGS_ZF
 	const compared = decides | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_SF | amd64.RFLAGS_DF | amd64.RFLAGS_OF
@@ -111,6 +112,9 @@ func (p *processor) forget(t *transition, got *observed, undefined uint64) {
 	case t.way == "jump" && checked.Kind != prologue.None:
 		mask = 0
 		got.regs[insn.R12], t.after.regs[insn.R12] = 0, 0
+	}
+	if _, computes := usesStack(p.code.at(t.addr)[:t.size]); computes {
+		mask &^= sf // of a shifted SP
 	}
 	got.flags, t.after.flags = got.flags&mask, t.after.flags&mask
 	for i := range got.stack {
@@ -142,15 +146,25 @@ func (p *processor) repeated(t *transition) (got observed, signal syscall.Signal
 	if err = syscall.PtraceGetRegs(p.pid, &r); err != nil {
 		return
 	}
-	to := registers(&r)
-	for i, v := range t.before.regs {
-		*to[i] = v
+	for i, to := range registers(&r) {
+		*to = t.before.regs[i]
 	}
 	const own = amd64.RFLAGS_IF | 2
-	r.Rip, r.Orig_rax, r.Eflags = t.addr, ^uint64(0), t.before.flags&0xcd5|own
+	r.Rip, r.Orig_rax, r.Eflags, r.Fs_base = shifted(t.addr), ^uint64(0), t.before.flags&0xcd5|own, shift
+	code := p.code.at(t.addr)[:t.size]
+	pushes, _ := usesStack(code)
+	if pushes {
+		r.Rsp = shifted(r.Rsp)
+	}
 	stack := t.before.regs[insn.RSP] - 8
 	if err = p.write(stack, t.before.stack); err == nil && t.mem != 0 {
 		err = p.write(t.mem, t.before.mem)
+	}
+	if err == nil && t.mem != 0 && wantsPrefix(code, pushes) {
+		r.Rip--
+		var restore func() error
+		restore, err = p.prefix(t.addr)
+		defer func() { err = errors.Join(err, restore()) }()
 	}
 	if err == nil {
 		err = syscall.PtraceSetRegs(p.pid, &r)
@@ -163,7 +177,7 @@ func (p *processor) repeated(t *transition) (got observed, signal syscall.Signal
 			return
 		}
 		err = syscall.PtraceGetRegs(p.pid, &r)
-		if r.Rip == t.after.ip || r.Rip-t.addr >= t.size {
+		if r.Rip == shifted(t.after.ip) || r.Rip-shifted(t.addr) >= t.size {
 			break
 		}
 	}
@@ -174,6 +188,7 @@ func (p *processor) repeated(t *transition) (got observed, signal syscall.Signal
 	if got.stack, err = p.read(stack); err == nil && t.mem != 0 {
 		got.mem, err = p.read(t.mem)
 	}
+	got.unshift(&t.after)
 	return
 }
 

@@ -10,7 +10,7 @@ import (
 
 // TestAProcessorRepeats: what a processor does is the same, whatever else is not.
 func TestAProcessorRepeats(t *testing.T) {
-	const at = imageAt + 0x1000
+	const at, heap = uint64(imageAt + 1<<64 - shift + 0x1000), uint64(heapAt + 1<<64 - shift)
 	blank := make([]byte, 64)
 	for _, c := range []struct {
 		name, code string
@@ -25,19 +25,19 @@ func TestAProcessorRepeats(t *testing.T) {
 		{"PUSHQ AX", "\x50", func(t *transition) { t.after.regs[insn.RSP] -= 8; t.after.stack[0] = 5 }, "the same"},
 		{"that has not pushed", "\x50", func(t *transition) { t.after.regs[insn.RSP] -= 8 }, "different"},
 		{"INCQ (BX)", "\x48\xff\x03", func(t *transition) {
-			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heapAt, heapAt, heapAt
+			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heap, heap, heap
 			t.before.mem[0], t.after.mem[0] = 6, 7
 		}, "the same"},
 		{"that has not stored", "\x48\xff\x03", func(t *transition) {
-			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heapAt, heapAt, heapAt
+			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heap, heap, heap
 			t.before.mem[0], t.after.mem[0] = 6, 6
 		}, "different"},
 		{"CMPB $0, 0xb1(R14), when it was asked to yield", "\x41\x80\xbe\xb1\x00\x00\x00\x00", func(t *transition) {
-			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heapAt, heapAt, heapAt+0xb1
+			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heap, heap, heap+0xb1
 			t.after.mem[0] = 1
 		}, "not repeated: the scheduler"},
 		{"the same elsewhere", "\x41\x80\xbe\xb1\x00\x00\x00\x00", func(t *transition) {
-			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heapAt, heapAt, heapAt+0x2b1
+			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heap, heap, heap+0x2b1
 			t.after.mem[0] = 1
 		}, "different"},
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
@@ -68,7 +68,7 @@ func TestAProcessorRepeats(t *testing.T) {
 			t.Skip(err)
 		}
 		x := transition{way: "boosted", addr: at, size: uint64(len(c.code))}
-		x.before.regs[0], x.before.regs[insn.RBX], x.before.regs[insn.RSP] = 5, 7, heapAt+0x1000
+		x.before.regs[0], x.before.regs[insn.RBX], x.before.regs[insn.RSP] = 5, 7, heap+0x1000
 		x.before.flags, x.before.ip = 0x202, at
 		x.after = x.before
 		x.after.ip += x.size

@@ -39,7 +39,7 @@ RUN explain -s myprog:main.main | head -2
 EXPECT ^sonde/kernel/vfs\.Read\+0x0$
 EXPECT ^  pre-handler +JUMP
 EXPECT ^  JUMP +e9
-EXPECT ^  INT3 at \+0x0 --> #BP --> handlers --> resume 0x[0-9a-f]+ --> \+0xa$
+EXPECT ^ INT3 at \+0x0 --> #BP --> handlers --> resume \.\.[0-9a-f]{8} --> \+0xa$
 EXPECT ^ *(1[0-9]|2[0-4])$
 EXPECT ^/bin/myprog:main\.main$
 EXPECT_NOT DETOUR|PUSHFQ

@@ -16,7 +16,7 @@ RUN kwatch x@sonde/arch/amd64/trap.takeDebug
 EXPECT ^kwatch: x sonde/arch/amd64/trap\.takeDebug\+0x0: the way of a hit leads through it: it handles traps
 RUN kwatch rw@printk.consoleLevel:3
 EXPECT the length is 3, not 1, 2, 4 or 8$
-RUN kwatch w@0xc000000000
+RUN kwatch w@0xffffffc000000000
 EXPECT it is in the heap
 STATUS 1
 

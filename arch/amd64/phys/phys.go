@@ -1,6 +1,6 @@
 // Package phys reads and writes physical memory through a value passed in.
 //
-// On the machine the value is an identity map; on the host it is a test buffer, so the
+// On the machine the value is where that memory is mapped; on the host it is a test buffer, so the
 // parsers and builders that use this package run unchanged under go test. Nothing here
 // allocates or needs an initialised Go runtime.
 //
@@ -18,9 +18,16 @@ type Mem struct {
 	Size uint64
 }
 
-// Identity returns the window in which every physical address below size is its own virtual
-// address. Page 0 belongs to it: if it is unmapped, so that nil faults, reading it faults, too.
-func Identity(size uint64) Mem { return Mem{nil, size} }
+// DirectBase plus a physical address is where the machine's kernel has devices and the first MiB.
+const DirectBase = 0xffff8000_00000000
+
+// Direct returns where physical address pa is mapped, if it is of a device or in the first MiB.
+func Direct(pa uint64) uintptr { return DirectBase + uintptr(pa) }
+
+// At returns the window in which physical address pa below size is at base+pa.
+func At(base uintptr, size uint64) Mem {
+	return Mem{*(*unsafe.Pointer)(unsafe.Pointer(&base)), size} // Safe because: the caller has mapped it so
+}
 
 // Over returns a window whose physical address 0 is the first byte of b.
 func Over(b []byte) Mem {
@@ -32,7 +39,7 @@ func (m Mem) Has(pa, n uint64) bool { return n <= m.Size && pa <= m.Size-n }
 
 // at returns the address of pa.
 // Safe because: every caller has checked Has for the bytes it touches.
-// nocheckptr: an identity map starts at nil on purpose.
+// nocheckptr: what the machine has mapped is no object of the runtime's.
 //
 //go:nocheckptr
 func (m Mem) at(pa uint64) unsafe.Pointer { return unsafe.Add(m.Base, uintptr(pa)) }

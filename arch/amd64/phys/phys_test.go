@@ -43,8 +43,8 @@ func TestOutsideReadsZeroAndWritesNothing(t *testing.T) {
 }
 
 // String at address 0 used to panic in unsafe.String.
-func TestIdentity(t *testing.T) {
-	m := Identity(1 << 47)
+func TestAt(t *testing.T) {
+	m := At(0, 1<<47)
 	pa := uint64(uintptr(unsafe.Pointer(&here)))
 	if m.Read64(pa) != 0x6f6c6c6568 || m.String(pa, 5) != "hello" || m.String(0, 5) != "" {
 		t.Fatal("wrong value")

@@ -21,6 +21,11 @@ TEXT ·WildWrite(SB),NOSPLIT,$0
 	MOVQ	AX, (AX)
 	RET
 
+// func WildJump()
+TEXT ·WildJump(SB),NOSPLIT,$0
+	MOVQ	$0x123456789000, AX
+	JMP	AX
+
 // func DoubleFault()
 // A page fault whose gate leads to an unmapped stack: with the TSS gone, the
 // CPU faults on delivering it.

@@ -13,6 +13,9 @@ func InvalidOpcode()
 // WildWrite stores to an address where nothing is mapped.
 func WildWrite()
 
+// WildJump continues there.
+func WildJump()
+
 // DoubleFault removes the stack for this CPU's page faults, and faults.
 func DoubleFault()
 

@@ -225,7 +225,7 @@ func (s *Space) InMemory(out []byte, start uint64) {
 func (s *Space) Resident(addr uint64) frame.Frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.root == nil || s.m.window(addr, addr) == nil {
+	if s.root == nil || !s.m.has(addr, addr) {
 		return frame.None
 	}
 	t, _ := s.lookup(addr)

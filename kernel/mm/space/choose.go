@@ -2,14 +2,9 @@ package space
 
 import "syscall"
 
-// window returns the window that contains all of [start,end), or nil.
-func (m *Machine) window(start, end uint64) *Window {
-	for i := range m.Windows {
-		if w := &m.Windows[i]; start >= w.Start && end <= w.End && start <= end {
-			return w
-		}
-	}
-	return nil
+// has reports whether programs may use all of [start,end).
+func (m *Machine) has(start, end uint64) bool {
+	return start >= m.Programs.Start && end <= m.Programs.End && start <= end
 }
 
 // maxPrivate is the largest size of a private area in bytes.
@@ -23,7 +18,7 @@ func (m *Machine) maxPrivate() uint64 {
 // choose returns the address for n bytes: addr, if flags demand that or it is free, otherwise the
 // highest free one. Called with mu held.
 func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
-	fits := addr <= unlimited-n && s.m.window(addr, addr+n) != nil
+	fits := addr <= unlimited-n && s.m.has(addr, addr+n)
 	if flags&(Fixed|NoReplace) != 0 {
 		switch {
 		case !fits:
@@ -36,7 +31,7 @@ func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
 	if flags&Low != 0 {
 		return s.search(n, 2<<30)
 	}
-	if hint := addr &^ (PageSize - 1); addr != 0 && s.m.window(hint, hint+n) != nil && s.roomAt(hint, n) {
+	if hint := addr &^ (PageSize - 1); addr != 0 && s.m.has(hint, hint+n) && s.roomAt(hint, n) {
 		return hint, nil
 	}
 	if at, err := s.searchTop(n); err == nil {
@@ -80,42 +75,37 @@ func (s *Space) floor(i int) uint64 {
 
 // search returns the highest address below limit where n bytes are free.
 func (s *Space) search(n, limit uint64) (uint64, error) {
-	for k := len(s.m.Windows) - 1; k >= 0; k-- {
-		w := s.m.Windows[k]
-		hi := min(w.End, limit)
-		for i := s.areas.index(hi); hi > w.Start; i-- {
-			if i < len(s.areas.areas) {
-				hi = min(hi, s.floor(i))
-			}
-			lo := w.Start
-			if i > 0 {
-				lo = max(lo, s.areas.areas[i-1].end)
-			}
-			if hi >= lo && hi-lo >= n {
-				return hi - n, nil
-			}
-			if i == 0 {
-				break
-			}
+	lowest, hi := s.m.Programs.Start, min(s.m.Programs.End, limit)
+	for i := s.areas.index(hi); hi > lowest; i-- {
+		if i < len(s.areas.areas) {
+			hi = min(hi, s.floor(i))
+		}
+		lo := lowest
+		if i > 0 {
+			lo = max(lo, s.areas.areas[i-1].end)
+		}
+		if hi >= lo && hi-lo >= n {
+			return hi - n, nil
+		}
+		if i == 0 {
+			break
 		}
 	}
 	return 0, refuse(syscall.ENOMEM, "no room for %d bytes", n)
 }
 
-// Top is the end of the highest window, below which the stack lies.
+// Top is the end of a program's addresses, below which the stack lies.
 //
 // Context: any.
-func (s *Space) Top() uint64 { return s.m.Windows[len(s.m.Windows)-1].End }
+func (s *Space) Top() uint64 { return s.m.Programs.End }
 
 // Reserved reports whether addr belongs to the kernel: no program can map it. The pages at 0, which
 // programs cannot map either, belong to nobody.
 //
 // Context: any.
-func (s *Space) Reserved(addr uint64) bool {
-	return addr >= s.m.Windows[0].Start && s.m.window(addr, addr+1) == nil
-}
+func (s *Space) Reserved(addr uint64) bool { return addr >= s.m.Programs.End }
 
 // Allows reports whether a program may have all of [start,end).
 //
 // Context: any.
-func (s *Space) Allows(start, end uint64) bool { return s.m.window(start, end) != nil }
+func (s *Space) Allows(start, end uint64) bool { return s.m.has(start, end) }

@@ -7,8 +7,8 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// testWindows leave out ranges for a kernel, as the machine's do.
-var testWindows = []Window{{64 << 10, 64 << 20}, {128 << 20, 3 << 30}, {4 << 30, 512 << 30}, {1 << 40, 0x7fff_ffff_f000}}
+// testPrograms is as the machine's.
+var testPrograms = Window{64 << 10, 0x7fff_ffff_f000}
 
 // fakeMachine has processors that cache translations until they are told to discard them.
 type fakeMachine struct {
@@ -29,7 +29,7 @@ func newMachine(t *testing.T, bytes uint64) *fakeMachine {
 	t.Helper()
 	m := &fakeMachine{t: t, mem: &frame.Memory{Limit: bytes}, cpus: map[*Space]*tlb{}}
 	m.Frames = frame.NewPool(m.mem)
-	m.Windows = testWindows
+	m.Programs = testPrograms
 	m.KernelHalf = kernelHalf
 	m.Shootdown = func(s *Space, start, end uint64, tables bool) {
 		cpu := m.cpu(s)
@@ -53,24 +53,11 @@ func newMachine(t *testing.T, bytes uint64) *fakeMachine {
 	return m
 }
 
-// kernelHalf resembles the machine's: the first GiB shares its tables with programs.
-func kernelHalf(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error {
-	pdpt, pdptPA, err := table()
-	if err != nil {
-		return err
+// kernelHalf resembles the machine's.
+func kernelHalf(root *[512]uint64) {
+	for i := 256; i < 512; i++ {
+		root[i] = uint64(i)<<12 | amd64.PTE_P | amd64.PTE_W
 	}
-	root[0] = pdptPA | linked
-	root[1] = 0x1000 | amd64.PTE_P | amd64.PTE_W
-	pd, pdPA, err := table()
-	if err != nil {
-		return err
-	}
-	pdpt[0] = pdPA | linked
-	pdpt[3] = 0x2000 | amd64.PTE_P | amd64.PTE_W
-	for i := 32; i < 64; i++ {
-		pd[i] = uint64(i)<<21 | amd64.PTE_P | amd64.PTE_W | amd64.PTE_PS
-	}
-	return nil
 }
 
 // uses fails the test if f is free: the processor could access it until now.

@@ -110,20 +110,19 @@ type Ident struct {
 	Dev, Inode uint64
 }
 
-// A Window is a range of addresses, [Start,End), that programs may use.
+// A Window is a range of addresses, [Start,End).
 type Window struct{ Start, End uint64 }
 
 // A Machine has what all spaces of one machine share. Functions may be nil.
 type Machine struct {
-	Frames  *frame.Pool
-	Windows []Window // sorted, in whole pages; stacks and mappings go into the last
-	RAM     uint64   // bytes; the limit of a private area. 0: unknown
+	Frames   *frame.Pool
+	Programs Window // the addresses that programs may use, in whole pages; the kernel has those behind
+	RAM      uint64 // bytes; the limit of a private area. 0: unknown
 	// SpareTables is how many page tables a space may have before Unmap frees unused ones. Freeing
 	// them means telling all CPUs, and most programs map at the same addresses again.
 	SpareTables int
-	// KernelHalf puts the kernel's mappings into a new root table. The tables that user pages share
-	// with it are made by table, and linked with PTE_U.
-	KernelHalf func(root *[512]uint64, table func() (*[512]uint64, uint64, error)) error
+	// KernelHalf puts the kernel's mappings into a new root table, without PTE_U.
+	KernelHalf func(root *[512]uint64)
 	// Shootdown returns when no CPU is in ring 3 of s with an earlier Generation than the present
 	// one. Only pages in [start,end) have changed. tables says that page tables are about to be
 	// freed, so CPUs in the kernel discard their entries for s, too.

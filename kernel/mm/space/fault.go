@@ -158,8 +158,7 @@ func (s *Space) growStack(addr uint64) *area {
 	}
 	a := &s.areas.areas[i]
 	start := addr &^ (PageSize - 1)
-	w := s.m.window(a.start, a.end)
-	if w == nil || start < w.Start || a.end-start > s.limits.Stack || !s.mayAdd(a.start-start) {
+	if start < s.m.Programs.Start || a.end-start > s.limits.Stack || !s.mayAdd(a.start-start) {
 		return nil
 	}
 	if i > 0 {

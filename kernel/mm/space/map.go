@@ -94,11 +94,10 @@ func (s *Space) remove(start, end uint64) {
 	if s.tables <= s.m.SpareTables {
 		return
 	}
-	for _, w := range s.m.Windows {
-		if from := max(start, w.Start); from < min(end, w.End) {
-			lo, hi := s.areas.gap(from)
-			s.prune(max(lo, w.Start), min(hi, w.End), from, min(end, w.End))
-		}
+	w := s.m.Programs
+	if from := max(start, w.Start); from < min(end, w.End) {
+		lo, hi := s.areas.gap(from)
+		s.prune(max(lo, w.Start), min(hi, w.End), from, min(end, w.End))
 	}
 }
 
@@ -123,7 +122,7 @@ func (s *Space) Unmap(addr, n uint64) error {
 
 // rangeOf checks a range of mapped pages and returns its end.
 func (s *Space) rangeOf(addr, n uint64) (end uint64, err error) {
-	limit := s.m.Windows[len(s.m.Windows)-1].End
+	limit := s.m.Programs.End
 	if addr%PageSize != 0 || n == 0 || n > limit || addr > limit-n {
 		return 0, refuse(syscall.EINVAL, "%d bytes at %#x: not pages of a program", n, addr)
 	}

@@ -111,7 +111,7 @@ func (p *player) mapOne(s *Space, model modelSpace) {
 		flags |= Shared
 		what.shared = true
 	}
-	fits := s.m.window(addr, addr+n) != nil
+	fits := s.m.has(addr, addr+n)
 	got, err := s.Map(addr, n, prot, flags, b, off)
 	if !fits {
 		if err == nil {
@@ -190,7 +190,7 @@ func (m modelSpace) one(s *Space, addr, n uint64) bool {
 
 func (p *player) remap(s *Space, model modelSpace) {
 	addr, old, n, to := p.place(), p.length(), p.length(), p.place()
-	if !model.one(s, addr, old) || s.m.window(to, to+n) == nil || to < addr+old && addr < to+n {
+	if !model.one(s, addr, old) || !s.m.has(to, to+n) || to < addr+old && addr < to+n {
 		return
 	}
 	got, err := s.Remap(addr, old, n, MoveTo, to)

@@ -39,7 +39,7 @@ func (s *Space) Peek(dst []byte, addr uint64) (n int) {
 
 // look returns the entry of addr's page, if a program may read there.
 func (s *Space) look(addr uint64) (e uint64, ok bool) {
-	if s.m.window(addr, addr) == nil {
+	if !s.m.has(addr, addr) {
 		return 0, false
 	}
 	f := frame.Frame(s.rootPA.Load())

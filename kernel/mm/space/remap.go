@@ -54,7 +54,7 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 			s.remove(addr+n, end)
 		}
 		return addr, nil
-	case !leave && a.end == end && s.m.window(addr, addr+n) != nil && s.roomAt(end, n-old):
+	case !leave && a.end == end && s.m.has(addr, addr+n) && s.roomAt(end, n-old):
 		return addr, s.extend(*a, end, n-old)
 	case how == MayMove:
 		return s.move(*a, addr, old, n, 0, 0, leave)

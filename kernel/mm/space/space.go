@@ -47,10 +47,10 @@ func refuse(errno syscall.Errno, format string, args ...any) error {
 
 // New makes an empty space.
 //
-// Errors: ErrNoMemory, and those of KernelHalf.
+// Errors: ErrNoMemory.
 func (m *Machine) New() (*Space, error) {
 	s := &Space{m: m, limits: Limits{unlimited, unlimited, 8 << 20}}
-	s.mmapTop = m.Windows[len(m.Windows)-1].End - stackRoom
+	s.mmapTop = m.Programs.End - stackRoom
 	root, pa, err := s.newTable()
 	if err != nil {
 		return nil, err
@@ -58,10 +58,7 @@ func (m *Machine) New() (*Space, error) {
 	s.root = root
 	s.rootPA.Store(pa)
 	if m.KernelHalf != nil {
-		if err := m.KernelHalf(root, s.newTable); err != nil {
-			s.freeTables(subtree{frame.Frame(pa), top})
-			return nil, err
-		}
+		m.KernelHalf(root)
 	}
 	m.spaces.add(s)
 	return s, nil

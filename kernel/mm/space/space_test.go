@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const high = 1 << 40 // in the last window
+const high = 1 << 40
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -48,10 +48,9 @@ func TestMapRefuses(t *testing.T) {
 		{"offset that wraps", 0, PageSize, Read, 0, unlimited &^ (PageSize - 1), syscall.EINVAL},
 		{"no such right", 0, 1, 8, 0, 0, syscall.EINVAL},
 		{"page zero", 0, PageSize, Read, Fixed, 0, syscall.ENOMEM},
-		{"the kernel's", 64 << 20, PageSize, Read, Fixed, 0, syscall.ENOMEM},
-		{"into the kernel's", 64<<20 - PageSize, 2 * PageSize, Read, Fixed, 0, syscall.ENOMEM},
-		{"devices", 0xfee00000, PageSize, Read, Fixed, 0, syscall.ENOMEM},
-		{"the kernel's heap", 768 << 30, PageSize, Read, Fixed, 0, syscall.ENOMEM},
+		{"the kernel's", 0xffffffff84000000, PageSize, Read, Fixed, 0, syscall.ENOMEM},
+		{"across the end", 0x7fff_ffff_e000, 2 * PageSize, Read, Fixed, 0, syscall.ENOMEM},
+		{"below the first", 0xf000, 2 * PageSize, Read, Fixed, 0, syscall.ENOMEM},
 		{"beyond the end", 0x7fff_ffff_f000, PageSize, Read, Fixed, 0, syscall.ENOMEM},
 		{"not canonical", 1 << 63, PageSize, Read, Fixed, 0, syscall.ENOMEM},
 		{"round the end", unlimited &^ (PageSize - 1), PageSize, Read, Fixed, 0, syscall.ENOMEM},
@@ -78,7 +77,7 @@ func TestMapRefuses(t *testing.T) {
 func TestAddressesAreChosen(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()
-	last := testWindows[3].End
+	last := testPrograms.End
 	stack, err := s.Map(last-1<<20, 1<<20, Read|Write, Fixed|GrowsDown, nil, 0)
 	must(t, err)
 	check := func(what string, addr, n uint64, flags Flags, want uint64) {
@@ -93,15 +92,16 @@ func TestAddressesAreChosen(t *testing.T) {
 	check("hint", 0x500000, PageSize, 0, 0x500000)
 	check("hint within a page", 0x600123, PageSize, 0, 0x600000)
 	check("hint that is taken", 0x500000, PageSize, 0, top-5*PageSize)
-	check("hint at the kernel's", 0xc000000000, PageSize, 0, top-6*PageSize)
+	check("hint at the kernel's", 0xffffffc000000000, PageSize, 0, top-6*PageSize)
 	check("hint where the stack grows", stack-stackGap, PageSize, 0, top-7*PageSize)
 	check("low", 0, PageSize, Low, 2<<30-PageSize)
 	must(t, s.Unmap(top-4*PageSize, 2*PageSize))
 	check("a gap", 0, 2*PageSize, 0, top-4*PageSize)
 	check("nearly all", 0, top-high-7*PageSize, NoReserve, high)
-	check("the window below", 0, 508<<30, NoReserve, 4<<30)
-	check("the one below that", 0, 1<<30, NoReserve, 2<<30)
-	check("below what was low", 0, 2<<30-PageSize-128<<20, NoReserve, 128<<20)
+	check("down to what was low", 0, high-2<<30, NoReserve, 2<<30)
+	check("below that", 0, 2<<30-PageSize-128<<20, NoReserve, 128<<20)
+	check("between the hints", 0, 100<<20, NoReserve, 28<<20)
+	check("and below", 0, 28<<20-0x601000, NoReserve, 0x601000)
 	check("above the top, but not where the stack grows", 0, 64<<20, NoReserve, stack-stackGap-64<<20)
 	_, err = s.Map(0, 64<<20, Read, NoReserve, nil, 0)
 	wants(t, s, err, syscall.ENOMEM, len(s.Areas()))
@@ -180,7 +180,7 @@ func TestRemap(t *testing.T) {
 	wants(t, s, err, syscall.EINVAL, 1)
 	_, err = s.Remap(at, PageSize, 2*PageSize, Stay, 0)
 	wants(t, s, err, syscall.ENOMEM, 1)
-	_, err = s.Remap(at, PageSize, PageSize, MoveTo, 64<<20)
+	_, err = s.Remap(at, PageSize, PageSize, MoveTo, 0xffffffff84000000)
 	wants(t, s, err, syscall.ENOMEM, 1)
 	if got, err := s.Remap(at, 4*PageSize, 6*PageSize, Stay, 0); err != nil || got != at || s.Usage().Total != 6*PageSize {
 		t.Fatal("growing in place:", got, err)

@@ -62,7 +62,7 @@ type fakeMachine struct {
 func newMachine() *fakeMachine {
 	m := &fakeMachine{files: map[string]*fakeFile{}}
 	m.Frames = frame.NewPool(new(frame.Memory))
-	m.Windows = []space.Window{{Start: 64 << 10, End: 64 << 20}, {Start: 128 << 20, End: 3 << 30}, {Start: 4 << 30, End: 512 << 30}, {Start: 1 << 40, End: 0x7fff_ffff_f000}}
+	m.Programs = space.Window{Start: 64 << 10, End: 0x7fff_ffff_f000}
 	m.RAM = 1 << 30
 	return m
 }

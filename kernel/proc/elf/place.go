@@ -36,7 +36,7 @@ func (h *header) place(s *space.Space, hint uint64) (m mapped, err error) {
 		from := (g.VAddr + m.bias) &^ (page - 1)
 		switch {
 		case h.fixed && !s.Allows(from, roundUp(g.end())):
-			return m, corrupt("segment %d is linked at %#x..%#x, where programs cannot be: the kernel lies there, or nothing may", i, g.VAddr, g.end())
+			return m, corrupt("segment %d is linked at %#x..%#x: programs are from 0x10000 to %#x", i, g.VAddr, g.end(), s.Top())
 		case !h.fixed && from > at+m.bias: // what was reserved between segments
 			if err := s.Unmap(at+m.bias, from-at-m.bias); err != nil {
 				return m, err

@@ -45,10 +45,10 @@ func TestRefused(t *testing.T) {
 		"shares a page":      {edit: func(p *program) { p.segments[1].VAddr = text + 0x1800; p.segments[0].FileSize-- }, says: "share the page"},
 		"entry":              {edit: func(p *program) { p.entry = text + 0x3900 }, says: "entry"},
 		"entry nowhere":      {edit: func(p *program) { p.entry = 0 }, says: "entry"},
-		"at the kernel":      {edit: func(p *program) { move(p, 64<<20-text) }, says: "the kernel lies there"},
-		"data at the kernel": {edit: func(p *program) { p.segments[1].VAddr = 64<<20 + 0x800 }, says: "the kernel lies there"},
-		"over the kernel":    {edit: func(p *program) { p.segments[1].MemSize = 120 << 20 }, says: "the kernel lies there"},
-		"page zero":          {edit: func(p *program) { move(p, ^uint64(text)+1) }, says: "nothing may"},
+		"at the kernel":      {edit: func(p *program) { move(p, 1<<47-text) }, says: "too large"},
+		"data at the kernel": {edit: func(p *program) { p.segments[1].VAddr = 0xffffffff84000800 }, says: "too large"},
+		"over the kernel":    {edit: func(p *program) { p.segments[1].MemSize = 1<<47 - 4096 - p.segments[1].VAddr + 1 }, says: "programs are from 0x10000"},
+		"page zero":          {edit: func(p *program) { move(p, ^uint64(text)+1) }, says: "programs are from 0x10000"},
 		"two interpreters": {edit: func(p *program) {
 			p.interp = "/x"
 			p.segments = append(p.segments, segment{Type: segInterp, Offset: 0xf00, FileSize: 3})

@@ -76,8 +76,8 @@ func NewWorld(memory int, call func(*proc.Thread)) *World {
 	w := &World{programs: map[uint64]Program{}, handlers: map[uint64]Handler{}, files: map[string]Program{}}
 	w.Frames = frame.NewPool(&frame.Memory{Limit: uint64(memory)})
 	w.Machine = &space.Machine{
-		Frames:  w.Frames,
-		Windows: []space.Window{{Start: 0x10000, End: 1 << 47}},
+		Frames:   w.Frames,
+		Programs: space.Window{Start: 0x10000, End: 1 << 47},
 	}
 	start := time.Now()
 	w.Table = proc.NewTable(proc.Config{

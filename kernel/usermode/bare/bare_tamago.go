@@ -34,11 +34,8 @@ type table [paging.PageSize / 8]uint64
 func New() (*Space, error) {
 	s := new(Space)
 	s.root, _ = s.table()
-	err := mm.Tables.ShareWith((*[512]uint64)(s.root), usermode.Floor, func() (*[512]uint64, uint64, error) {
-		t, pa := s.table()
-		return (*[512]uint64)(t), pa, nil
-	})
-	return s, err
+	mm.Tables.UpperHalf((*[512]uint64)(s.root))
+	return s, nil
 }
 
 // table returns an empty table, and where it is.

@@ -7,6 +7,7 @@ import (
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/mm/space"
 	"sonde/qemu/suites"
+	"sonde/qemu/suites/leaves"
 )
 
 func init() {
@@ -20,7 +21,7 @@ func machine(t *suites.T) *space.Machine {
 		t.Skipf("this machine has no programs")
 	}
 	k := space.Kernel
-	return &space.Machine{Frames: k.Frames, Windows: k.Windows, RAM: k.RAM, SpareTables: k.SpareTables, KernelHalf: k.KernelHalf}
+	return &space.Machine{Frames: k.Frames, Programs: k.Programs, RAM: k.RAM, SpareTables: k.SpareTables, KernelHalf: k.KernelHalf}
 }
 
 // programsSeeOnlyTheirOwn: the tables of a program map the kernel as the kernel's own do,
@@ -31,34 +32,30 @@ func programsSeeOnlyTheirOwn(t *suites.T) {
 	t.Must(err)
 	defer s.Release()
 	mine := map[uint64]space.Prot{}
-	for i, w := range m.Windows {
-		for _, at := range []uint64{w.Start, w.End - paging.PageSize} {
-			prot := []space.Prot{space.Read, space.Read | space.Write, space.Read | space.Exec}[i%3]
-			_, err := s.Map(at, paging.PageSize, prot, space.NoReplace, nil, 0)
-			t.Must(err)
-			t.Must(s.Fault(at, prot))
-			mine[at] = prot
-		}
+	for i, at := range []uint64{m.Programs.Start, 64 << 20, 1 << 30, 100 << 40, m.Programs.End - paging.PageSize} {
+		prot := []space.Prot{space.Read, space.Read | space.Write, space.Read | space.Exec}[i%3]
+		_, err := s.Map(at, paging.PageSize, prot, space.NoReplace, nil, 0)
+		t.Must(err)
+		t.Must(s.Fault(at, prot))
+		mine[at] = prot
 	}
-	kernel := map[uint64]leaf{}
-	for _, l := range leaves() {
-		if l.va >= 2<<20 { // below is what the boot needed
-			kernel[l.va] = l
-		}
+	kernel := map[uint64]leaves.Leaf{}
+	for _, l := range leaves.All() {
+		kernel[l.VA] = l
 	}
-	for _, l := range leavesOf(s.Root()) {
-		if l.user {
-			prot, ok := mine[l.va]
-			if !ok || l.write != (prot&space.Write != 0) || l.execute != (prot&space.Exec != 0) || !frame.Kernel.Owns(frame.Frame(l.pa)) {
-				t.Errorf("ring 3 may access %#x: %+v, want %d", l.va, l, prot)
+	for _, l := range leaves.Of(s.Root()) {
+		if l.User {
+			prot, ok := mine[l.VA]
+			if !ok || l.Write != (prot&space.Write != 0) || l.Execute != (prot&space.Exec != 0) || !frame.Kernel.Owns(frame.Frame(l.PA)) {
+				t.Errorf("ring 3 may access %#x: %+v, want %d", l.VA, l, prot)
 			}
-			delete(mine, l.va)
+			delete(mine, l.VA)
 			continue
 		}
-		if kernel[l.va] != l {
-			t.Errorf("%#x is %+v, want %+v", l.va, l, kernel[l.va])
+		if kernel[l.VA] != l {
+			t.Errorf("%#x is %+v, want %+v", l.VA, l, kernel[l.VA])
 		}
-		delete(kernel, l.va)
+		delete(kernel, l.VA)
 	}
 	if len(mine)+len(kernel) > 0 {
 		t.Errorf("not mapped: %v of the program's, %d leaves of the kernel's", mine, len(kernel))

@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"slices"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -11,13 +12,14 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
-	"sonde/kernel/mm/frame"
 	"sonde/qemu/suites"
+	"sonde/qemu/suites/leaves"
 )
 
 func init() {
 	suites.Add("memory/nothing_is_writable_and_executable", writeXorExecute)
 	suites.Add("memory/only_code_is_executable", onlyCodeIsExecutable)
+	suites.Add("memory/everything_is_where_the_layout_has_it", layoutHolds)
 	suites.Add("memory/nothing_is_mapped_for_ring_3", nothingForRing3)
 	suites.Add("memory/no_page_is_mapped_twice", noPageTwice)
 	suites.Add("memory/every_cpu_uses_these_tables", everyCPUUsesTheTables)
@@ -25,68 +27,24 @@ func init() {
 	suites.Add("memory/boot_stack_has_a_guard_page", bootStackHasGuardPage)
 }
 
-// A leaf is one mapping, with the rights of the whole path to it.
-type leaf struct {
-	va, pa, size         uint64
-	write, execute, user bool
-}
-
-// leaves reads the kernel's page tables themselves, not through package paging.
-func leaves() []leaf { return leavesOf(mm.Tables.Root) }
-
-// entryOf reads entry i of the table at pa: one of the kernel's, or a program's.
-func entryOf(pa, i uint64) uint64 {
-	if p := frame.Kernel.Peek(frame.Frame(pa)); p != nil {
-		return frame.Kernel.Words(frame.Frame(pa))[i]
-	}
-	return mm.Tables.Mem.Read64(pa + i*8)
-}
-
-// leavesOf reads any tables.
-func leavesOf(root uint64) (all []leaf) {
-	var walk func(table, va uint64, level int, path leaf)
-	walk = func(table, va uint64, level int, path leaf) {
-		for i := range uint64(512) {
-			e := entryOf(table, i)
-			if e&amd64.PTE_P == 0 {
-				continue
-			}
-			l := leaf{
-				va: va + i<<(12+9*level), size: 1 << (12 + 9*level),
-				write:   path.write && e&amd64.PTE_W != 0,
-				execute: path.execute && e&amd64.PTE_NX == 0,
-				user:    path.user && e&amd64.PTE_U != 0,
-			}
-			if level > 0 && e&amd64.PTE_PS == 0 {
-				walk(e&amd64.PTE_ADDR, l.va, level-1, l)
-				continue
-			}
-			l.pa = e & amd64.PTE_ADDR &^ (l.size - 1)
-			all = append(all, l)
-		}
-	}
-	walk(root, 0, 3, leaf{write: true, execute: true, user: true})
-	return all
-}
-
 func writeXorExecute(t *suites.T) {
-	for _, l := range leaves() {
-		if l.write && l.execute {
-			t.Errorf("%#x, %#x bytes, is writable and executable", l.va, l.size)
+	for _, l := range leaves.All() {
+		if l.Write && l.Execute {
+			t.Errorf("%#x, %#x bytes, is writable and executable", l.VA, l.Size)
 		}
 	}
 }
 
 func onlyCodeIsExecutable(t *suites.T) {
 	stubs := 0
-	for _, l := range leaves() {
-		va := uintptr(l.va)
-		if !l.execute || mm.Text.Contains(va) || mm.Slots.Contains(va) {
+	for _, l := range leaves.All() {
+		va := uintptr(l.VA)
+		if !l.Execute || mm.Text.Contains(va) || mm.Slots.Contains(va) {
 			continue
 		}
 		stubs++
-		if l.size != paging.PageSize {
-			t.Errorf("%#x, %#x bytes, is executable", l.va, l.size)
+		if l.Size != paging.PageSize {
+			t.Errorf("%#x, %#x bytes, is executable", l.VA, l.Size)
 		}
 	}
 	if stubs != 1 {
@@ -94,10 +52,58 @@ func onlyCodeIsExecutable(t *suites.T) {
 	}
 }
 
+// rightsInImage is what a page of a part of the image may be used for; of the rest of its region,
+// "rw-", but for the page of the trap stubs.
+func rightsInImage(l leaves.Leaf) string {
+	parts := []struct {
+		r      mm.Range
+		rights string
+	}{{mm.Text, "r-x"}, {mm.Slots, "r-x"}, {mm.ROData, "r--"}, {mm.Symbols, "r--"}}
+	for _, p := range parts {
+		if p.r.Contains(uintptr(l.VA)) {
+			return p.rights
+		}
+	}
+	if l.Execute {
+		return "r-x"
+	}
+	return "rw-"
+}
+
+func layoutHolds(t *suites.T) {
+	used := map[string]bool{}
+	for _, l := range leaves.All() {
+		i := slices.IndexFunc(mm.Layout, func(r mm.Region) bool { return l.VA >= r.Start && l.VA+l.Size-1 < r.End })
+		if i < 0 {
+			t.Errorf("%#x, %#x bytes, is in no region", l.VA, l.Size)
+			continue
+		}
+		r, want := mm.Layout[i], mm.Layout[i].Rights
+		used[r.Use] = true
+		if want == "" {
+			want = rightsInImage(l)
+		}
+		if l.Rights() != want {
+			t.Errorf("%#x is %s, want %s: %s", l.VA, l.Rights(), want, r.Use)
+		}
+		if r.Linear && l.VA-l.PA != r.Start {
+			t.Errorf("%#x is at %#x, want it at %#x plus that: %s", l.VA, l.PA, r.Start, r.Use)
+		}
+	}
+	if len(used) < 4 {
+		t.Errorf("only %d regions have pages: at least the heap, the image, its alias and the devices are there", len(used))
+	}
+	for i, r := range mm.Layout[1:] {
+		if r.Start < mm.Layout[i].End {
+			t.Errorf("the region at %#x overlaps the one before", r.Start)
+		}
+	}
+}
+
 func nothingForRing3(t *suites.T) {
-	for _, l := range leaves() {
-		if l.user {
-			t.Errorf("%#x is accessible from ring 3", l.va)
+	for _, l := range leaves.All() {
+		if l.User {
+			t.Errorf("%#x is accessible from ring 3", l.VA)
 		}
 	}
 }
@@ -105,20 +111,23 @@ func nothingForRing3(t *suites.T) {
 // noPageTwice: code that uses memory by one address does not expect another to change it.
 // Only text and slots have a second one, to write to them.
 func noPageTwice(t *suites.T) {
-	first := map[uint64]uint64{}
-	for _, l := range leaves() {
-		for off := uint64(0); off < l.size; off += paging.PageSize {
-			va, pa := l.va+off, l.pa+off
+	first, alias := map[uint64]uint64{}, map[uint64]uint64{}
+	for _, l := range leaves.All() {
+		for off := uint64(0); off < l.Size; off += paging.PageSize {
+			va, pa := l.VA+off, l.PA+off
 			if is := uintptr(va) - mm.AliasOffset; mm.Text.Contains(is) || mm.Slots.Contains(is) {
-				if first[pa] != uint64(is) {
-					t.Errorf("the alias at %#x is of %#x, want %#x", va, first[pa], is)
-				}
+				alias[pa] = uint64(is)
 				continue
 			}
 			if other, ok := first[pa]; ok {
 				t.Errorf("page %#x is mapped at %#x and %#x", pa, other, va)
 			}
 			first[pa] = va
+		}
+	}
+	for pa, is := range alias {
+		if first[pa] != is {
+			t.Errorf("the alias of %#x is of %#x", is, first[pa])
 		}
 	}
 }

@@ -7,15 +7,18 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	ring3 "sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/qemu/suites"
+	"sonde/qemu/suites/leaves"
 )
 
 func init() {
 	suites.Add("user/kernel_memory", kernelMemory)
+	suites.Add("user/every_page_of_the_kernel", everyPage)
 	suites.Add("user/protection_is_on", protectionIsOn)
 	suites.Add("user/registers_of_others_are_not_seen", othersRegisters)
 }
@@ -27,7 +30,7 @@ func kernelMemory(t *suites.T) {
 	heap := new(uint64)
 	*heap = victim
 	own := ring3.New()
-	lapic := uint64(cpu.Rdmsr(amd64.MSR_APIC_BASE) &^ 0xfff)
+	lapic := uint64(phys.Direct(cpu.Rdmsr(amd64.MSR_APIC_BASE) &^ 0xfff))
 	addrs := map[string]uint64{
 		"text":         uint64(mm.Text.Start) + 0x1000,
 		"its alias":    uint64(mm.Text.Start+mm.AliasOffset) + 0x1000,
@@ -38,7 +41,7 @@ func kernelMemory(t *suites.T) {
 		"heap's start": uint64(mm.Heap.Start),
 		"a Context":    uint64(uintptr(unsafe.Pointer(own))),
 		"a CPU":        uint64(uintptr(unsafe.Pointer(trap.Self()))),
-		"page tables":  mm.Tables.Root,
+		"page tables":  uint64(uintptr(mm.Tables.Mem.Base)) + mm.Tables.Root,
 		"local APIC":   lapic,
 	}
 	before := suites.TextChanged()
@@ -65,10 +68,55 @@ func kernelMemory(t *suites.T) {
 	if victim != 0x1122334455667788 || *heap != victim || suites.TextChanged() != before {
 		t.Errorf("changed: %#x, %#x, %d bytes of text", victim, *heap, suites.TextChanged())
 	}
-	// What is low in the kernel's tables is nowhere in a program's.
-	if c, e := once(t, append(mov(0x8000), 0x48, 0x8b, 0), nil); e != amd64.VEC_PF || c.Regs.Err != amd64.PF_U {
-		t.Errorf("low memory: %s", what(c, e))
+}
+
+// everyPage reads, writes and executes the first and the last bytes of all that the kernel has
+// mapped, what is next to that, and addresses that are not canonical; and one page of some in
+// between, as the mappings of the heap are large.
+func everyPage(t *suites.T) {
+	var addrs []uint64
+	for _, r := range mapped() {
+		start, end := uint64(r.Start), uint64(r.End)
+		addrs = append(addrs, start, end-8, start-8, end)
+		for at := start; at < end; at += max((end-start)/64&^(pageSize-1), pageSize) {
+			addrs = append(addrs, at+0x10)
+		}
 	}
+	for bit := 47; bit < 64; bit++ {
+		addrs = append(addrs, 1<<bit, 1<<bit-8, 1<<bit+1<<46, ^uint64(0)<<bit)
+	}
+	before := suites.TextChanged()
+	for _, x := range []struct {
+		how  string
+		code []byte
+	}{{"read", []byte{0x48, 0x8b, 0}}, {"write", []byte{0x48, 0x89, 0}}, {"execute", []byte{0xff, 0xe0}}} {
+		p := load(t, x.code)
+		for _, addr := range addrs {
+			c := p.thread()
+			c.Regs.AX = addr
+			e := settle(c)
+			if refused := e == amd64.VEC_PF && c.CR2 == addr || e == amd64.VEC_GP; !refused && addr >= ring3.End || c.Regs.AX != addr {
+				t.Errorf("%s %#x: %s, AX %#x", x.how, addr, what(c, e), c.Regs.AX)
+			}
+		}
+		p.Close()
+	}
+	if suites.TextChanged() != before || len(addrs) < 500 {
+		t.Errorf("%d bytes of text changed, by %d addresses", suites.TextChanged()-before, len(addrs))
+	}
+}
+
+// mapped returns what the kernel's tables map, without a hole in any.
+func mapped() (all []mm.Range) {
+	for _, l := range leaves.All() {
+		start, end := uintptr(l.VA), uintptr(l.VA+l.Size)
+		if n := len(all); n > 0 && all[n-1].End == start {
+			all[n-1].End = end
+		} else {
+			all = append(all, mm.Range{Start: start, End: end})
+		}
+	}
+	return all
 }
 
 // othersRegisters: MMX registers are the x87's, and FNINIT leaves their contents.

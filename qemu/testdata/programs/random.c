@@ -29,6 +29,7 @@ static volatile struct {
 	long number;	      /* of the call that is being made */
 	long bad, badNumber;  /* results that cannot be */
 	long ok, failed;
+	long aimed;	      /* each argument of each call has been an address of the kernel's so often */
 } *shared;
 
 static char *area, *readOnly, *noAccess; /* area ends before a hole */
@@ -53,6 +54,19 @@ static char longName[3 * PAGE];
 
 static int wild; /* this call's arguments may be anything; else most are what is expected */
 
+/* kernels is an address in what the kernel has: devices and stacks, text and slots, the heap, the
+ * image, or anywhere in the upper half. */
+static unsigned long kernels(void)
+{
+	switch (below(6)) {
+	case 0: return 0xffff800000000000 + rnd() % (4ul << 30);
+	case 1: return 0xffff81a004000000 + rnd() % (32ul << 20);
+	case 2: case 3: return 0xffffffc000000000 + rnd() % (256ul << 20);
+	case 4: return 0xffffffff84000000 + rnd() % (32ul << 20);
+	default: return rnd() | 1ul << 63;
+	}
+}
+
 static unsigned long pointer(void)
 {
 	switch (wild ? below(16) : below(4) ? 11 + below(5) : 0) {
@@ -62,9 +76,8 @@ static unsigned long pointer(void)
 	case 3: return (unsigned long)noAccess + below(PAGE);
 	case 4: return rnd();					/* mostly not canonical */
 	case 5: return rnd() >> 17;				/* the program's half */
-	case 6: return rnd() % (4ul << 30);			/* the kernel's text, slots, devices */
-	case 7: return (512ul << 30) + rnd() % (512ul << 30);	/* its heap */
-	case 8: return -(rnd() % (1ul << 40));			/* Linux's kernel */
+	case 6: case 7: return kernels();
+	case 8: return (1ul << 47) + (rnd() >> 1);		/* the hole: mostly not canonical */
 	case 9: return (unsigned long)&state - below(1 << 16);	/* this program */
 	case 10: return (unsigned long)longName + below(2 * PAGE);
 	case 11: case 12: return (unsigned long)names[below(NAMES)];
@@ -181,6 +194,13 @@ static void child(unsigned long seed)
 		for (int j = 0; j < 6; j++)
 			a[j] = argument();
 		n = below(64) ? below(below(8) ? 335 : CALLS) : (long)number();
+		if (below(4) == 0) {
+			long aim = shared->aimed++;
+
+			wild = 0;
+			n = aim / 6 % CALLS;
+			a[aim % 6] = kernels();
+		}
 		if (!tame(n, a)) {
 			i--;
 			continue;
