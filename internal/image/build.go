@@ -47,9 +47,9 @@ func (o BuildOptions) step(what string) (done func() bool) {
 // the CPU, RAM layout and console.
 const machineTags = "tamago,linkcpuinit,linkramstart,linkramsize,linkprintk"
 
-// LinkedAt is where the linker puts the kernel: Base plus the physical address of its first page,
-// which are the ELF headers. Base is 2 GiB below the end of all addresses, so that 32 bits with a
-// sign reach everything from everywhere.
+// The kernel is linked at Base plus the physical address of its first page, the ELF headers'. Base is
+// 2 GiB below the end of all addresses, so that 32 bits with a sign reach everything from
+// everywhere.
 const (
 	Base     = 0xffffffff_80000000
 	loadedAt = 64 << 20
