@@ -3,6 +3,7 @@ package space
 import (
 	"encoding/binary"
 	"errors"
+	"syscall"
 	"testing"
 )
 
@@ -66,5 +67,40 @@ func TestWordOfAnotherIsNotWritten(t *testing.T) {
 	must(t, s.Protect(high, PageSize, Read))
 	if _, err := s.SwapWord(high, 3); !errors.Is(err, ErrAccess) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestStrings(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	at, err := s.Map(0, PageSize, Read|Write, 0, nil, 0)
+	must(t, err)
+	end := at + PageSize
+	if n, err := s.CopyOut(end-4, []byte("abcdef")); n != 4 || !errors.Is(err, syscall.EFAULT) {
+		t.Error("CopyOut over the end:", n, err)
+	}
+	if n, err := s.CopyIn(make([]byte, 6), end-4); n != 4 || !errors.Is(err, syscall.EFAULT) {
+		t.Error("CopyIn over the end:", n, err)
+	}
+	if got, err := s.CString(end-4, 100); !errors.Is(err, syscall.EFAULT) {
+		t.Error("without an end:", got, err)
+	}
+	if got, err := s.CString(end-4, 4); !errors.Is(err, syscall.ENAMETOOLONG) {
+		t.Error("too long:", got, err)
+	}
+	must(t, s.Clear(end-1, 1))
+	if got, err := s.CString(end-4, 4); got != "abc" || err != nil {
+		t.Error(got, err)
+	}
+	if got, err := s.CString(end-1, 1); got != "" || err != nil {
+		t.Error(got, err)
+	}
+	for _, bad := range []uint64{0, 64 << 20, 768 << 30, 1 << 47, 1 << 63, unlimited - 3} {
+		if n, err := s.CopyIn(make([]byte, 8), bad); n != 0 || !errors.Is(err, ErrNotMapped) {
+			t.Errorf("CopyIn from %#x: %d, %v", bad, n, err)
+		}
+		if n, err := s.CopyOut(bad, make([]byte, 8)); n != 0 || !errors.Is(err, ErrNotMapped) {
+			t.Errorf("CopyOut to %#x: %d, %v", bad, n, err)
+		}
 	}
 }

@@ -1,0 +1,69 @@
+package space
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+func TestTooManyAreas(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	_, err := s.Map(high, maxAreas*2*PageSize, Read, Fixed|NoReserve, nil, 0)
+	must(t, err)
+	n := uint64(0)
+	for ; n < maxAreas; n++ {
+		if err = s.Protect(high+(2*n+1)*PageSize, PageSize, Write); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, syscall.ENOMEM) || len(s.Areas()) > maxAreas || len(s.Areas()) < maxAreas-4 {
+		t.Fatal(err, len(s.Areas()))
+	}
+	_, err = s.Map(0, PageSize, Exec, 0, nil, 0)
+	wants(t, s, err, syscall.ENOMEM, len(s.Areas()))
+	end := high + uint64(maxAreas)*2*PageSize
+	must(t, s.Unmap(end-10*PageSize, PageSize)) // there is space for one more
+	wants(t, s, s.Unmap(end-20*PageSize, PageSize), syscall.ENOMEM, maxAreas)
+}
+
+func TestLimitOfTheSpace(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	s.SetLimits(Limits{AS: 10 * PageSize, Data: unlimited, Stack: unlimited})
+	at, err := s.Map(0, 10*PageSize, Read, 0, nil, 0)
+	must(t, err)
+	_, err = s.Map(0, 1, Read, 0, nil, 0)
+	wants(t, s, err, syscall.ENOMEM, 1)
+	_, err = s.Map(at, 10*PageSize, Write, Fixed, nil, 0) // replacing needs none
+	must(t, err)
+	_, err = s.Remap(at, 10*PageSize, 11*PageSize, MayMove, 0)
+	wants(t, s, err, syscall.ENOMEM, 1)
+	must(t, s.Unmap(at, PageSize))
+	_, err = s.Map(0, 1, Read, 0, nil, 0)
+	must(t, err)
+}
+
+func TestOutOfMemory(t *testing.T) {
+	m := newMachine(t, 2<<20)
+	s := m.space()
+	at, err := s.Map(0, 4<<20, Read|Write, 0, nil, 0)
+	must(t, err)
+	n := uint64(0)
+	for ; err == nil; n++ {
+		err = s.Fault(at+n*PageSize, Write)
+	}
+	if !errors.Is(err, ErrNoMemory) || n < 480 {
+		t.Fatal(n, err)
+	}
+	if _, err := m.New(); !errors.Is(err, ErrNoMemory) {
+		t.Error("New:", err)
+	}
+	if _, err := s.Fork(); !errors.Is(err, ErrNoMemory) {
+		t.Error("Fork:", err)
+	}
+	must(t, s.Discard(at, 2<<20))
+	must(t, s.Fault(at+n*PageSize, Write))
+	s.Release()
+	m.empty()
+}
