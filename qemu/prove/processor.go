@@ -25,8 +25,9 @@ type processor struct {
 	findings []string
 }
 
-// Image and slots, and the heap, as boot/layout_tamago.go has them; shifted.
+// Traps' stacks, image and slots, and the heap, as boot/layout_tamago.go has them; shifted.
 const (
+	stacksAt           = 0xffff8000_04000000 + shift - 1<<64
 	imageAt, imageSize = 0xffffffff_84000000 + shift - 1<<64, 64 << 20
 	heapAt, heapSize   = 0xffffffc0_00000000 + shift - 1<<64, 4 << 30
 )
@@ -84,7 +85,7 @@ func (p *processor) start() error {
 	if p.mem, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0); err != nil {
 		return err
 	}
-	if err := errors.Join(p.mmap(imageAt, imageSize), p.mmap(heapAt, p.heap)); err != nil {
+	if err := errors.Join(p.mmap(stacksAt, imageSize), p.mmap(imageAt, imageSize), p.mmap(heapAt, p.heap)); err != nil {
 		return err
 	}
 	_, err = p.mem.WriteAt(p.code.bytes, int64(shifted(p.code.addr)))

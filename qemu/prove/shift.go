@@ -5,12 +5,12 @@ import (
 )
 
 // shift leads from an address of the kernel's, modulo 2⁶⁴, to where a process has the same: the upper
-// half is not for processes. It is below the end of their addresses, so that FS can have it for its
-// base.
+// half is not for processes. It is a little below the end of their addresses, so that FS can have it
+// for its base, and the traps' stacks, which are lowest in the upper half, come to lie above 0.
 //
 // What a process repeats has these addresses shifted: IP; SP, if an instruction pushes or pops; and
 // that of a memory operand, which gets the prefix FS, so that registers and flags are the kernel's.
-const shift = 7 << 44
+const shift = 1<<47 - 16<<20
 
 const fsPrefix = 0x64
 
