@@ -5,6 +5,7 @@ package memory
 import (
 	"runtime"
 	"runtime/debug"
+	"unsafe"
 
 	"sonde/kernel/mm"
 	"sonde/qemu/suites"
@@ -13,6 +14,7 @@ import (
 func init() {
 	suites.Add("memory/new_memory_is_zero", newMemoryIsZero)
 	suites.Add("memory/every_byte_is_one_of_its_own", everyByteItsOwn)
+	suites.Add("memory/heap_grows_from_its_base", growsFromItsBase)
 }
 
 const megabyte = 1 << 20
@@ -65,4 +67,18 @@ func everyByteItsOwn(t *suites.T) {
 	}
 	all = nil
 	debug.FreeOSMemory()
+}
+
+// growsFromItsBase: since Go 1.26 the runtime begins at a random address. None of those is here, so
+// that it took what came, from the end of the memory; and of 4,096 boots one failed.
+func growsFromItsBase(t *suites.T) {
+	all := fill(8, 1<<10, func(int, []uint64) {})
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	end := mm.Heap.Start + uintptr(m.HeapSys)
+	for _, p := range all {
+		if at := uintptr(unsafe.Pointer(&p[0])); at < mm.Heap.Start || at >= end {
+			t.Fatalf("%p is not in the first %d bytes of the heap's memory, which begins at %#x", &p[0], m.HeapSys, mm.Heap.Start)
+		}
+	}
 }
