@@ -11,9 +11,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
+	"sonde/optprobe"
 	"sonde/qemu/suites"
 	"sonde/qemu/suites/targets"
-	"sonde/sysctl"
 )
 
 func init() {
@@ -33,9 +33,10 @@ func goid(t *suites.T) kprobes.Task {
 // knowContext asks in handlers of all kinds, reached by a breakpoint and by a jump,
 // on all CPUs.
 func knowContext(t *suites.T) {
-	for _, on := range []string{"0", "1"} {
-		t.Must(sysctl.Set("debug.kprobes-optimization", on))
-		askAll(t, on == "1")
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+	for _, on := range []bool{false, true} {
+		t.Must(optprobe.Optimization.Store(on))
+		askAll(t, on)
 	}
 }
 

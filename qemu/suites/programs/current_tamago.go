@@ -12,8 +12,8 @@ import (
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
+	"sonde/optprobe"
 	"sonde/qemu/suites"
-	"sonde/sysctl"
 )
 
 func init() {
@@ -47,9 +47,10 @@ func current(t *suites.T) {
 // by a jump and by a breakpoint.
 func handlersKnow(t *suites.T) {
 	need(t, "sh")
-	for _, on := range []string{"0", "1"} {
-		t.Must(sysctl.Set("debug.kprobes-optimization", on))
-		askWhoOpens(t, on == "1")
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+	for _, on := range []bool{false, true} {
+		t.Must(optprobe.Optimization.Store(on))
+		askWhoOpens(t, on)
 	}
 }
 

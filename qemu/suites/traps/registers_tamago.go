@@ -96,6 +96,7 @@ func handlersChangeRegisters(t *suites.T) {
 // interrupts of all kinds arrive.
 func interruptsChangeNothing(t *suites.T) {
 	var stop atomic.Bool
+	defer stop.Store(true)
 	t.Go(func() {
 		for !stop.Load() {
 			time.Sleep(100 * time.Microsecond)
@@ -106,9 +107,7 @@ func interruptsChangeNothing(t *suites.T) {
 	var want []targets.Result
 	for n := 0; n < 300 || arrived(amd64.VecTimer)+arrived(amd64.VecCall)-before < 50; n++ {
 		got, err := targets.Spin.Run()
-		if err != nil {
-			t.Errorf("%v", err)
-		}
+		t.Must(err)
 		if want == nil {
 			want = got
 		}
