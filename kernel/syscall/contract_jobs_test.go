@@ -231,11 +231,14 @@ func TestDeathOfTheParent(t *testing.T) {
 
 // TestKillAll: kill(2): -1 is all but the caller and process 1.
 func TestKillAll(t *testing.T) {
-	run(t, func(p *player) {
+	s := run(t, func(p *player) {
 		pid := p.Fork(func(c *player) { c.Call(nPause) }, nFork)
 		want(t, p, "kill", p.Call(nKill, ^uint64(0), abi.SIGTERM), 0)
 		reap(t, p, pid, proc.Killed(abi.SIGTERM))
 	})
+	if s != 0 {
+		t.Errorf("the sender ends with %v", s)
+	}
 }
 
 // limitIs returns both values of a resource limit.
