@@ -82,6 +82,8 @@ func (h *heard) hear(text string, o *Outcome, line func(string)) {
 		o.add(strings.ReplaceAll(name, "-", " "), v)
 	case "finding":
 		o.Findings = append(o.Findings, rest)
+	case "note":
+		o.Notes = append(o.Notes, rest)
 	case "sum":
 		if o.Sum != "" && o.Sum != rest {
 			o.Findings = append(o.Findings, fmt.Sprintf("without probes the work came to %s in one boot and to %s in another", o.Sum, rest))

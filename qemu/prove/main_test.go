@@ -227,10 +227,10 @@ func TestHeard(t *testing.T) {
 	var o Outcome
 	var rest []string
 	l := &liner{each: func(text string) { h.hear(text, &o, func(s string) { rest = append(rest, s) }) }}
-	for piece := range slices.Chunk([]byte("sum 12\nat 7 f\ncount entry-probes 2\ncount entry-probes 3\nfinding g: wrong\nsum 13\nr 1 2\nen"), 5) {
+	for piece := range slices.Chunk([]byte("sum 12\nat 7 f\ncount entry-probes 2\ncount entry-probes 3\nfinding g: wrong\nnote FAIL x: y\nsum 13\nr 1 2\nen"), 5) {
 		l.Write(piece)
 	}
-	if h.ended || h.next != 7 || h.at != "f" || o.Counts[0] != (Count{"entry probes", 5}) || len(o.Findings) != 2 || !slices.Equal(rest, []string{"r 1 2"}) {
+	if h.ended || h.next != 7 || h.at != "f" || o.Counts[0] != (Count{"entry probes", 5}) || len(o.Findings) != 2 || !slices.Equal(o.Notes, []string{"FAIL x: y"}) || !slices.Equal(rest, []string{"r 1 2"}) {
 		t.Errorf("%+v %+v %q", h, o, rest)
 	}
 	io.WriteString(l, "d\n")

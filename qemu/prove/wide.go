@@ -22,7 +22,7 @@ import (
 var wide = Part{
 	Name: "wide",
 	Says: "a breakpoint on each instruction of many functions at once, removed after some hits, while work is done that reaches as much as possible: " +
-		"programs, all commands, modules, and the kernel's own tests; the result of the work is the same",
+		"programs, all commands, modules, and the kernel's own tests; the result of the work is the same, but for cases of those tests that count breakpoints or wait for a limited time: each that fails is noted",
 	Units: wideUnits,
 }
 
@@ -110,6 +110,9 @@ func (m *Machines) everythingOnce(ctx context.Context, smp, from, to int, tour s
 		err = ctx.Err()
 	}
 	o.Err = err
+	for i, note := range o.Notes {
+		o.Notes[i] = fmt.Sprintf("functions %d to %d: %s", from, to, note)
+	}
 	if !h.ended || h.why != "" {
 		o.Findings = append(o.Findings, fmt.Sprintf("the machine ended at %s: %s", h.at, h.why))
 	}

@@ -20,6 +20,7 @@
 //	at NEXT NAME       what is probed now, and where to continue if nothing follows
 //	count NAME N       a number for the table
 //	finding TEXT       something is wrong
+//	note TEXT          what else the page is to say
 //	sum HEX            the result of the work
 //	t ...              a transition: see transition_tamago.go
 //	f ..., m ...       the map: see map_tamago.go

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"sonde/kallsyms"
@@ -94,6 +95,7 @@ func (p *prover) finding(format string, args ...any) {
 	fmt.Fprintf(p.out, "finding "+format+"\n", args...)
 }
 
+func (p *prover) note(text string)         { fmt.Fprintf(p.out, "note %s\n", strings.TrimSpace(text)) }
 func (p *prover) count(name string, n int) { fmt.Fprintf(p.out, "count %s %d\n", name, n) }
 func (p *prover) at(next int, what string) { fmt.Fprintf(p.out, "at %d %s\n", next, what) }
 
