@@ -1,8 +1,21 @@
 package mutants
 
-// memory are defects in address spaces: what a CPU still uses when a frame is free, brk and limits
-// over fork, borders of mappings, files that are truncated, breakpoints next to what moves.
+// memory are defects in address spaces: where the kernel's parts are and with which rights, what a CPU
+// still uses when a frame is free, brk and limits over fork, borders of mappings, files that are
+// truncated, breakpoints next to what moves.
 var memory = []Mutant{
+	{
+		Name: "read-only-data-is-writable", File: "boot/memory_tamago.go",
+		Old: "\timage(mm.ROData.Start, mm.ROData.End, ro)", New: "\timage(mm.ROData.Start, mm.ROData.End, rw)",
+		By:  kernel(1, "memory/everything_is_where_the_layout_has_it"),
+		Why: "a wild pointer of the kernel changes constants without a word",
+	},
+	{
+		Name: "heap-at-a-random-base", File: "boot/overlay/overlay.go",
+		Old: "randomizeHeapBase = false && goexperiment", New: "randomizeHeapBase = true && goexperiment",
+		By:  kernel(1, "memory/heap_grows_from_its_base"),
+		Why: "one boot of 4,096 stops where the heap is made, and the heap is not where the layout has it",
+	},
 	{
 		Name: "frames-freed-before-the-flush", File: "kernel/mm/space/table.go",
 		Old: "\ts.flush(start, end, false)\n\tfor _, f := range frames {\n\t\ts.put(f)\n\t}", New: "\tfor _, f := range frames {\n\t\ts.put(f)\n\t}\n\ts.flush(start, end, false)",
