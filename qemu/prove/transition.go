@@ -67,6 +67,9 @@ const asked = ^uint64(0x521)
 // writes there that the goroutine is to yield.
 const goroutine = 0x200
 
+// preempt is where in a g that is written.
+const preempt = 0xb1
+
 // try repeats t and returns what became of it. What differs is a finding.
 func (p *processor) try(t *transition) string {
 	undefined, why := p.comparable(t)
@@ -85,6 +88,8 @@ func (p *processor) try(t *transition) string {
 		return "not repeated: the scheduler wrote to the stack limit meanwhile"
 	case t.after.mem != got.mem && got.mem == t.before.mem && t.mem-t.before.regs[insn.R14] < goroutine:
 		return "not repeated: the scheduler wrote to the goroutine meanwhile"
+	case t.told(&got):
+		return "not repeated: the scheduler wrote to another goroutine meanwhile"
 	case got.ip != t.after.ip && t.sure == 0:
 		return "not repeated: other code came in between"
 	}
@@ -94,6 +99,21 @@ func (p *processor) try(t *transition) string {
 		return "different"
 	}
 	return "the same as a processor's"
+}
+
+// told reports whether memory differs in the one byte that tells a goroutine to yield, of a g whose
+// address is in a register: the scheduler is about to run it.
+func (t *transition) told(got *observed) bool {
+	n, at := 0, uint64(0)
+	for i := range 8 * uint64(len(got.mem)) {
+		if was, is := byte(got.mem[i/8]>>(i%8*8)), byte(t.after.mem[i/8]>>(i%8*8)); was != is {
+			n, at = n+1, t.mem+i
+			if was != 0 || is != 1 {
+				return false
+			}
+		}
+	}
+	return n == 1 && slices.Contains(t.before.regs[:], at-preempt)
 }
 
 // forget makes the same what need not be: undefined flags; of a stack check all but what its branch

@@ -40,6 +40,14 @@ func TestAProcessorRepeats(t *testing.T) {
 			t.before.regs[insn.R14], t.after.regs[insn.R14], t.mem = heap, heap, heap+0x2b1
 			t.after.mem[0] = 1
 		}, "different"},
+		{"MOVQ $0, 0xa8(BX), of another goroutine", "\x48\xc7\x83\xa8\x00\x00\x00\x00\x00\x00\x00", func(t *transition) {
+			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heap, heap, heap+0xa8
+			t.before.mem[0], t.after.mem[1] = 5, 0x100
+		}, "not repeated: the scheduler"},
+		{"the same with another byte", "\x48\xc7\x83\xa8\x00\x00\x00\x00\x00\x00\x00", func(t *transition) {
+			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heap, heap, heap+0xa8
+			t.before.mem[0], t.after.mem[1] = 5, 0x10000
+		}, "different"},
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
 		{"with code in between", "\x75\x02", func(t *transition) {}, "not repeated: other code"},
 		{"that has not branched", "\x75\x02", func(t *transition) { t.sure = 1 }, "different"},
