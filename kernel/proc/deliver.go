@@ -117,6 +117,9 @@ func (t *Thread) take(blocked signal.Set) (abi.Siginfo, bool) {
 	if ok && info.Code == abi.SI_TIMER {
 		info = t.process.timerTaken(info)
 	}
+	if ok && info.Signo == abi.SIGALRM {
+		t.process.alarmTaken()
+	}
 	return info, ok
 }
 

@@ -28,7 +28,7 @@ func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, 
 	}
 	if p.itimers[which] == nil {
 		kind := itimers[which]
-		k := &ticker{clock: wallTime, fire: func(int) bool { p.send(SignalOf(kind.signal)); return false }}
+		k := &ticker{clock: wallTime, fire: func(int) bool { return p.sendTimed(kind.signal) }}
 		if kind.clock != nil {
 			k.clock, k.cpu = func() time.Duration { return kind.clock(p) }, true
 		}
@@ -36,6 +36,20 @@ func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, 
 	}
 	p.itimers[which].set(p.table, value, interval)
 	return oldValue, oldInterval
+}
+
+// sendTimed sends the signal of an interval timer. One of real time is held until the program takes a
+// SIGALRM, whoever sent that, as on Linux. mu held.
+func (p *Process) sendTimed(sig int) (hold bool) {
+	p.send(SignalOf(sig))
+	return sig == abi.SIGALRM && p.pending.Find(func(i *abi.Siginfo) bool { return i.Signo == abi.SIGALRM }) != nil
+}
+
+// alarmTaken lets the interval timer of real time go on. mu held.
+func (p *Process) alarmTaken() {
+	if k := p.itimers[abi.ITIMER_REAL]; k != nil {
+		k.release()
+	}
 }
 
 // TimerLeft returns how long it is until the signal, and the interval after that.

@@ -170,4 +170,5 @@ func (p *Process) releaseTimers() {
 	for _, tm := range p.timers {
 		tm.ticker.release()
 	}
+	p.alarmTaken()
 }

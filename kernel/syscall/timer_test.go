@@ -155,6 +155,58 @@ func TestTimerGoesOnWhenItsSignalIsDropped(t *testing.T) {
 	})
 }
 
+// TestIntervalTimerIsAsFastAsItsSignals: the same for setitimer, which ended every 100 us at most: nine
+// signals took 800 us.
+func TestIntervalTimerIsAsFastAsItsSignals(t *testing.T) {
+	run(t, func(p *player) {
+		var came [9]time.Time
+		least := long
+		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) {
+			copy(came[:], came[1:])
+			came[8] = time.Now()
+			if !came[0].IsZero() {
+				least = min(least, came[8].Sub(came[0]))
+			}
+		}, 0, 0)
+		setTimer(p, abi.ITIMER_REAL, 40*time.Microsecond, 40*time.Microsecond)
+		for end := time.Now().Add(long); least > 600*time.Microsecond && time.Now().Before(end); {
+			p.Interrupt()
+		}
+		setTimer(p, abi.ITIMER_REAL, 0, 0)
+		if least > 600*time.Microsecond {
+			t.Errorf("nine signals of a timer of 40 us take %v", least)
+		}
+	})
+}
+
+// TestIntervalTimerGoesOn: a timer of setitimer waits while its signal is blocked and goes on when that
+// is taken, or dropped.
+func TestIntervalTimerGoesOn(t *testing.T) {
+	for _, drops := range []bool{false, true} {
+		run(t, func(p *player) {
+			n := 0
+			count := func(*player, uint64, uint64, uint64) { n++ }
+			action(p, abi.SIGALRM, count, 0, 0)
+			p.Poke64(scratch, 1<<(abi.SIGALRM-1))
+			p.Call(nSigmask, abi.SIG_BLOCK, scratch, 0, 8)
+			setTimer(p, abi.ITIMER_REAL, time.Millisecond, time.Millisecond)
+			sleep(p, 5*time.Millisecond)
+			if drops {
+				ignore(p, abi.SIGALRM)
+				action(p, abi.SIGALRM, count, 0, 0)
+			}
+			p.Poke64(scratch, 1<<(abi.SIGALRM-1))
+			p.Call(nSigmask, abi.SIG_UNBLOCK, scratch, 0, 8)
+			for end := time.Now().Add(long); n < 3 && time.Now().Before(end); {
+				sleep(p, time.Millisecond)
+			}
+			if n < 3 {
+				t.Errorf("%d signals after one was blocked, dropped: %v", n, drops)
+			}
+		})
+	}
+}
+
 // TestTimerIsAsFastAsItsSignals: a timer of 40 us does not miss every other expiry while the
 // program takes each signal at once. It used to fire every 100 us at most.
 func TestTimerIsAsFastAsItsSignals(t *testing.T) {
