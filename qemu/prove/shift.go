@@ -31,15 +31,16 @@ func (c *code) shifted() *code {
 	return s
 }
 
-// usesStack reports whether one of the instructions pushes or pops, and whether another is behind
-// it, which may compute with SP.
+// usesStack reports whether one of the instructions pushes or pops, and whether there are others,
+// which may compute with SP.
 func usesStack(code []byte) (uses, computes bool) {
+	n := 0
 	insn.Walk(code, func(_ int, in insn.Inst) bool {
-		computes = uses
 		uses = uses || in.Trait.Has(insn.Push) || in.Trait.Has(insn.Pop)
+		n++
 		return true
 	})
-	return uses, computes
+	return uses, uses && n > 1
 }
 
 // wantsPrefix reports whether the first of the instructions has a memory operand that is not

@@ -48,6 +48,11 @@ func TestAProcessorRepeats(t *testing.T) {
 			t.before.regs[insn.RBX], t.after.regs[insn.RBX], t.mem = heap, heap, heap+0xa8
 			t.before.mem[0], t.after.mem[1] = 5, 0x10000
 		}, "different"},
+		{"SUBQ $24, SP; PUSHQ AX, where SP is negative", "\x48\x83\xec\x18\x50", func(t *transition) {
+			t.after.regs[insn.RSP] -= 32
+			t.after.flags |= 0x94
+			t.before.stack, t.after.stack = [2]uint64{}, [2]uint64{}
+		}, "the same"},
 		{"JNE over 2 bytes", "\x75\x02", func(t *transition) { t.after.ip += 2 }, "the same"},
 		{"with code in between", "\x75\x02", func(t *transition) {}, "not repeated: other code"},
 		{"that has not branched", "\x75\x02", func(t *transition) { t.sure = 1 }, "different"},
