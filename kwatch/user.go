@@ -3,6 +3,7 @@ package kwatch
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -123,25 +124,46 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 		n := bits.TrailingZeros64(left)
 		done |= 1 << n
 		switch p := points[n].Load(); {
-		case p == nil || p.user == nil:
+		case p == nil:
+			left |= changed(t.Process())
+		case p.user == nil:
 		case p.user.process == t.Process():
 			left |= p.takeUser(n, done, t)
 		default:
-			left |= p.insteadOf(t.Process())
+			left |= changed(t.Process()) | p.impliedOf(t.Process())
 		}
 	}
 	return dr6&debugreg.DR6_BS == 0
 }
 
-// insteadOf returns the watchpoints of process that were hit where p is reported, which is
-// another process's at the same address: QEMU reports only the first.
-func (p *point) insteadOf(process *proc.Process) (which uint64) {
-	for n := range points {
-		q := points[n].Load()
-		if q == nil || q.user == nil || q.user.process != process || p.typ == Execute || q.typ == Execute || !q.overlaps(p.addr, uintptr(p.length)) {
-			continue
+// dataOf yields the data watchpoints of process, with their numbers.
+func dataOf(process *proc.Process) iter.Seq2[int, *point] {
+	return func(yield func(int, *point) bool) {
+		for n := range points {
+			q := points[n].Load()
+			if q != nil && q.user != nil && q.user.process == process && q.typ != Execute && !yield(n, q) {
+				return
+			}
 		}
-		if v, _ := q.user.read(q); p.implies(q) || v != atomic.LoadUint64(&q.last) {
+	}
+}
+
+// changed returns the watchpoints of process whose memory has changed. They are asked for where what
+// is reported is another process's watchpoint, or was: it may have been unregistered meanwhile. At one
+// address, QEMU reports the first only.
+func changed(process *proc.Process) (which uint64) {
+	for n, q := range dataOf(process) {
+		if v, ok := q.user.read(q); ok && v != atomic.LoadUint64(&q.last) {
+			which |= 1 << n
+		}
+	}
+	return which
+}
+
+// impliedOf returns the watchpoints of process that are hit whenever p is.
+func (p *point) impliedOf(process *proc.Process) (which uint64) {
+	for n, q := range dataOf(process) {
+		if p.implies(q) {
 			which |= 1 << n
 		}
 	}

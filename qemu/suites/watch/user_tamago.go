@@ -19,6 +19,7 @@ import (
 func init() {
 	suites.Add("watch/program_writes", programWrites)
 	suites.Add("watch/program_beside_another", programBeside)
+	suites.Add("watch/program_beside_one_that_comes_and_goes", programBesideComing)
 	suites.Add("watch/program_executes", programExecutes)
 	suites.Add("watch/program_that_steps_itself", programSteps)
 	suites.Add("watch/program_that_steps_leaves_no_bits", programLeavesNoBits)
@@ -111,6 +112,47 @@ func programBeside(t *suites.T) {
 	if off(t, first); others != rounds {
 		t.Errorf("the other process has %d hits of %d", others, rounds)
 	}
+}
+
+// programBesideComing: the watchpoint of the other process is unregistered between a hit of this one's
+// and its handler. Those hits used to be lost.
+func programBesideComing(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var n int
+	run(t, path, func(other *proc.Process) {
+		register := func() int {
+			first, err := kwatch.RegisterKwatchUser(other, counter, 8, kwatch.Write, func(*kwatch.Hit, *proc.Thread) {})
+			t.Must(err)
+			return first
+		}
+		for range suites.Rounds(20, 1000) {
+			first := register()
+			n = 0
+			var reg int
+			p := suites.StartProgram(t, path, func(p *proc.Process) {
+				var err error
+				reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, func(*kwatch.Hit, *proc.Thread) { n++ })
+				t.Must(err)
+			})
+			for ended := false; !ended; {
+				select {
+				case <-p.Done():
+					ended = true
+				default:
+				}
+				t.Must(kwatch.UnregisterKwatch(first))
+				first = register()
+			}
+			suites.WaitProgram(p)
+			t.Must(kwatch.UnregisterKwatch(first))
+			if off(t, reg); n != rounds {
+				t.Errorf("%d hits of %d", n, rounds)
+			}
+		}
+	})
 }
 
 func programExecutes(t *suites.T) {
