@@ -102,6 +102,7 @@ func TestOtherSpellings(t *testing.T) {
 		{"r1 -=-7 // seven", "r1 -= -7"},
 		{"w1 = *(u32*)(r2+4) # four", "r1 = *(u32 *)(r2 + 4)"},
 		{"*(u8 *)(r2 + 4) = w1", "*(u8 *)(r2 + 4) = r1"},
+		{"*(u32 *)(r2 + 4) = 0xffffffff", "*(u32 *)(r2 + 4) = -1"},
 		{"r1 = -1 ll", "r1 = 0xffffffffffffffff ll"},
 		{"r1 = 18446744073709551615 ll", "r1 = 0xffffffffffffffff ll"},
 	} {

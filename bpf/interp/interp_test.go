@@ -185,6 +185,7 @@ func TestRefusals(t *testing.T) {
 		{"r6 = 1; call f; exit; f: r0 = r6", "instruction 3 (r0 = r6): reads R6, which was not written"},
 		{"call f; r0 = *(u64 *)(r0 - 8); exit; f: *(u64 *)(r10 - 8) = 1; r0 = r10", "instruction 1 (r0 = *(u64 *)(r0 - 8)): reading 8 bytes at 0x7ffefffffbf8: no memory is there"},
 		{"call f; r0 += 1; exit; f: r1 = 1", "instruction 1 (r0 += 1): reads R0, which was not written"},
+		{"call f; r0 = r1; exit; f: r0 = 1", "instruction 1 (r0 = r1): reads R1, which was not written"},
 		{"call pc-1", "instruction 0 (call pc-1): calling 0: 8 functions are in progress, and no more can be"},
 		{"call pc+7", "instruction 0 (call pc+7): calling 8: no instruction begins there"},
 		{"r1 = subprog[f]; call 2; exit; f: r2 = r9", "instruction 4 (r2 = r9): reads R9, which was not written"},
@@ -234,6 +235,14 @@ func TestSteps(t *testing.T) {
 	m.Limit = 4
 	if _, err := m.Run(); err == nil {
 		t.Errorf("5 instructions with the limit 4: got no error")
+	}
+}
+
+// TestFrames: a recursion gets as deep as is allowed, and no deeper.
+func TestFrames(t *testing.T) {
+	m := machine(t, "call pc-1\nexit")
+	if _, err := m.Run(); err == nil || m.Steps != MaxFrames {
+		t.Errorf("got %d calls (%v), want %d, of which the last is refused", m.Steps, err, MaxFrames)
 	}
 }
 
