@@ -47,7 +47,10 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func (t token) isNumber() bool { return t != "" && isDigit(t[0]) }
 
 // isName tells whether t can name a label.
-func (t token) isName() bool { return t != "" && inWord(t[0]) && !t.isNumber() }
+func (t token) isName() bool {
+	_, _, register := t.asRegister()
+	return t != "" && inWord(t[0]) && !t.isNumber() && !register
+}
 
 // asRegister returns the register that t names, and whether it means all of it.
 func (t token) asRegister() (r uint8, whole, ok bool) {

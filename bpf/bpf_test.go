@@ -165,6 +165,8 @@ func TestAssembleErrors(t *testing.T) {
 		{"if r1 s== 5 goto +1", `line 1: found "s", expected a comparison, such as ==, s> or &`},
 		{"if r1 == 5 goto 1", `line 1: found "1", expected a label, or a distance with its sign, such as +3`},
 		{"exit now", `line 1: found "now", expected the end of the line`},
+		{"call r2", `line 1: found "r2", expected the number of a helper, pc+3, kfunc[id:7] or a label`},
+		{"r2: exit", `line 1: found ":", expected =, or an operation such as += or s>>=`},
 		{"goto x", `line 1: the label "x" is not defined`},
 		{"x: exit\nx: exit", `line 2: the label "x" is defined a second time`},
 		{far, `line 1: the label "end" is +32768 instructions away: expected -32768 to +32767; gotol reaches further`},

@@ -5,6 +5,8 @@
 //
 // Division by 0 is 0, the remainder by 0 is the dividend, and shifts use the low bits of their
 // count, as RFC 9669 has it.
+//
+// The suite bpf_conformance passes, but for one file: TestConformance says how to run it.
 package interp
 
 import (
