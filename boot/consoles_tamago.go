@@ -176,7 +176,7 @@ func moveConsoles() {
 // reportConsoles logs which consoles of the command line could not be opened, and an unused screen.
 func reportConsoles() {
 	if f := &loader.Framebuffer; f.Width != 0 && !screen.Main.On() {
-		printk.Warn("screen: %d by %d, %d bits, kind %d: none that can be drawn on", f.Width, f.Height, f.Bits, uint8(f.Kind))
+		printk.Warn("screen: %d by %d, %d bits, kind %d: this format is not supported, so there is no output on the screen", f.Width, f.Height, f.Bits, uint8(f.Kind))
 	}
 	w := cmdline.Words{Rest: commandLine()}
 	for i := 0; ; i++ {
@@ -187,7 +187,7 @@ func reportConsoles() {
 		switch {
 		case absentConsoles>>i&1 == 0:
 		case c.Kind == cmdline.Unknown:
-			printk.Warn("%s: not understood: it is tty0, ttyS0 to ttyS9, or uart,io|mmio|mmio32,ADDRESS, with a speed up to 115200 perhaps", word)
+			printk.Warn("%s: unknown console; give tty0, ttyS0 to ttyS9, or uart,io|mmio|mmio32,ADDRESS, with an optional speed of up to 115200", word)
 		case c.Kind == cmdline.Screen:
 			printk.Warn("%s: there is no screen", word)
 		default:

@@ -52,7 +52,7 @@ func setWallClock() {
 		cpu.SetWallClock(now.UnixNano() - cpu.Nanotime())
 		return
 	}
-	printk.Warn("rtc: no usable clock, the time is not known")
+	printk.Warn("rtc: no usable clock; the time is unknown")
 }
 
 func mountFiles(tree *vfs.FS) {

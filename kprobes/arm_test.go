@@ -97,7 +97,7 @@ func TestMemoryRunsOut(t *testing.T) {
 	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
 	machine.This.Memory = 2*2*each + 1
 	f.must(at("t.work", 0), at("t.work", 3))
-	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "2 probed places are as many")
+	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "no memory for another probed place; 2 are in use")
 	f.must(at("t.work", 0))
 }
 

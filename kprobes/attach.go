@@ -65,7 +65,7 @@ func (k *Kprobe) attach(kind kind) error {
 	case k.registered():
 		return probe.Refuse(syscall.EEXIST, "it is registered already")
 	case k.Flags.Has(^FlagDisabled):
-		return probe.Refuse(syscall.EINVAL, "Flags is %#x, which has more than FlagDisabled; is it a copy of a probe that is registered?", k.Flags)
+		return probe.Refuse(syscall.EINVAL, "Flags is %#x, but only FlagDisabled may be set; is the probe a copy of a registered one?", k.Flags)
 	}
 	k.kind = kind
 	if err := k.whole().prepare(); err != nil {
@@ -124,7 +124,7 @@ const siteBytes = 2 << 10
 func room() error {
 	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
 	if n := uint64(sites.Len() + 1); n*each > machine.This.Memory/2 {
-		return probe.Refuse(syscall.ENOMEM, "%d probed places are as many as there is memory for", sites.Len())
+		return probe.Refuse(syscall.ENOMEM, "no memory for another probed place; %d are in use", sites.Len())
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (k *Kprobe) toggle(what string, on bool) error {
 	case !k.registered():
 		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: its handler broke the rules, or its module is gone", k.name())
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled for good, because its handler was abandoned or its module was unloaded", k.name())
 	case on:
 		k.Flags.Clear(FlagDisabled)
 	default:

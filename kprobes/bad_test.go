@@ -43,7 +43,7 @@ func TestCopyOfAProbe(t *testing.T) {
 	f.must(k)
 	twin := *k
 	was := f.now()
-	f.refused(was, RegisterKprobe(&twin), syscall.EINVAL, "is it a copy")
+	f.refused(was, RegisterKprobe(&twin), syscall.EINVAL, "copy of a registered one")
 	f.refused(was, DisableKprobe(&twin), syscall.EINVAL, "it is not registered")
 	UnregisterKprobe(&twin)
 	f.refused(was, RegisterKprobe(k), syscall.EEXIST, "it is registered already")

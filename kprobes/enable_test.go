@@ -58,7 +58,7 @@ func TestRegisteredDisabled(t *testing.T) {
 		t.Error(err)
 	}
 	k.Flags.Set(flagGone)
-	f.refused(f.now(), EnableKprobe(k), syscall.EINVAL, "its handler broke the rules")
+	f.refused(f.now(), EnableKprobe(k), syscall.EINVAL, "its handler was abandoned")
 }
 
 // TestSetEnabled: off, nothing is armed, whatever is registered or enabled

@@ -102,7 +102,7 @@ func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 			return 0, fn, probe.Refuse(syscall.EINVAL, "%s is data", fn.Name)
 		}
 		if uint64(k.Offset) >= fn.Size {
-			return 0, fn, probe.Refuse(syscall.EINVAL, "%s has %#x bytes", fn.Name, fn.Size)
+			return 0, fn, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", k.Offset, fn.Name, fn.Size)
 		}
 		return uintptr(fn.Addr) + k.Offset, fn, nil
 	case k.Addr != 0:

@@ -77,7 +77,7 @@ func TestNoSlotWithinReach(t *testing.T) {
 		slots  uintptr
 	}{{"t.work", 1 << 40}, {"t.low", fakeText + 1<<29}} {
 		machine.This.Slots = poolAt(c.slots, 4)
-		f.refused(f.now(), RegisterKprobe(at(c.symbol, 0)), syscall.EILSEQ, "not within reach of a copy")
+		f.refused(f.now(), RegisterKprobe(at(c.symbol, 0)), syscall.EILSEQ, "too far away for a copy")
 	}
 	f.must(at("t.work", 0), at("t.branches", 0)) // the jump back reaches; emulated, it needs none
 }

@@ -80,7 +80,7 @@ func (s *site) copyToSlot() error {
 	code, ok := s.CopyFor(slot)
 	if !ok {
 		slots.Put(slot, machine.This.Since(), nil)
-		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is not within reach of a copy")
+		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is too far away for a copy of the instruction to reach")
 	}
 	s.Slot = slot
 	machine.This.Write(slot, code)

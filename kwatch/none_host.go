@@ -17,6 +17,6 @@ var this = machine{
 	read:    func(uintptr, int) uint64 { return 0 },
 	careful: func(Handler) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {
-		return probe.Refuse(syscall.ENODEV, "kwatch: this is no machine of its own")
+		return probe.Refuse(syscall.ENODEV, "kwatch: watchpoints work only in the kernel, not in a program built for the host")
 	},
 }

@@ -153,15 +153,15 @@ func (p *point) others(s *debugreg.Set) (which uint64) {
 func (p *point) check() error {
 	switch {
 	case int(p.typ) >= len(types):
-		return probe.Refuse(syscall.EINVAL, "kwatch: there is no type %d", p.typ)
+		return probe.Refuse(syscall.EINVAL, "kwatch: type %d is unknown; use Write, Access, Read or Execute", p.typ)
 	case p.handler == nil && (p.user == nil || p.user.handler == nil):
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())
 	case p.typ == Execute && p.length != 1:
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length of what is executed is 1, not %d", p.what(), p.length)
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: an Execute watchpoint needs length 1, not %d", p.what(), p.length)
 	case p.length != 1 && p.length != 2 && p.length != 4 && p.length != 8:
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length is %d, not 1, 2, 4 or 8", p.what(), p.length)
 	case p.addr&uintptr(p.length-1) != 0:
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the address is no multiple of the length, %d", p.what(), p.length)
+		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the address must be a multiple of the length, %d", p.what(), p.length)
 	}
 	return nil
 }

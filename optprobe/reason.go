@@ -54,7 +54,7 @@ var reasonText = [reasons]string{
 	CallStack:  "a call takes its target from the stack pointer",
 	CallOdd:    "a call has an operand of doubtful meaning",
 	TooFar:     "the detour is more than 2 GB away from the code or its data",
-	TooHigh:    "a call has a return address that 32 bits with a sign cannot say",
+	TooHigh:    "a call has a return address that does not fit in 32 bits with a sign",
 	NotRegion:  "the region is longer or shorter than a jump makes it",
 }
 

@@ -36,7 +36,7 @@ func TestConsoles(t *testing.T) {
 			"ttyS0                RW- (EC p a)    4:64\nttyS1                RW- (E  p a)    4:65\n", first | second, ""},
 		{"firmware's", "", []string{"-acpitable", "sig=SPCR,data=" + spcr}, "ttyS1                RW- (EC p a)    4:65\n", second, ""},
 		{"mistakes", "console=hvc0 console=ttyS3 console=uart,mmio,0xfff000 console=tty0", nil, "ttyS0                RW- (EC p a)    4:64\n", first,
-			"console=hvc0: not understood|console=ttyS3: no serial port|console=uart,mmio,0xfff000: no serial port|console=tty0: there is no screen"},
+			"console=hvc0: unknown console|console=ttyS3: no serial port|console=uart,mmio,0xfff000: no serial port|console=tty0: there is no screen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "second")

@@ -32,7 +32,7 @@ func TestLookAtTheMachine(t *testing.T) {
 20:( 00){12} f4 1a 00 11
 30:( 00){16}
 
-lspci: "20" is no slot: 0 to 1f, in hexadecimal
+lspci: "20" is not a slot: give 0 to 1f, in hexadecimal
 usage: [^\n]*
 d01
 7040600070106

@@ -16,7 +16,7 @@ import (
 var explainCommand = &Command{
 	Name:  "explain",
 	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | -p PID ADDRESS",
-	Help:  "draw the probe that a place would get, in the kernel or in a program, or say why it gets none (-s: short enough for a slide)",
+	Help:  "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide)",
 	Run: func(c *Context, args []string) error {
 		opts, args, err := Options(args, "sp:")
 		if err != nil {

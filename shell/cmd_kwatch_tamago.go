@@ -64,7 +64,7 @@ func runKwatch(c *Context, args []string) error {
 	}
 	cmd := c.Shell.commands[args[1]]
 	if cmd == nil {
-		return fmt.Errorf("%s is no command of this shell; a program can run beside kwatch &", args[1])
+		return fmt.Errorf("%s is not a command of this shell; to run a program meanwhile, start kwatch with & first", args[1])
 	}
 	both := *c // the command and the hits print at the same time
 	both.Out = &lockedWriter{w: c.Out}

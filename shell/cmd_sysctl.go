@@ -11,7 +11,7 @@ import (
 var sysctlCommand = &Command{
 	Name:  "sysctl",
 	Usage: "[-adnw] [name | name=value...]",
-	Help:  "show and set knobs (-a: all, -d: with descriptions, -n: values only)",
+	Help:  "show and set kernel parameters (-a: all, -d: with descriptions, -n: values only)",
 	Run:   sysctlRun,
 	Complete: func(*Shell, []string) []string {
 		var names []string

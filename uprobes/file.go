@@ -110,7 +110,7 @@ func (f *file) check(u *Uprobe) error {
 	var code [15]byte
 	n, _ := f.opened.ReadAt(code[:], int64(f.off))
 	if n == 0 {
-		return probe.Refuse(syscall.EINVAL, "uprobes: %s has no byte %#x", u.Path, f.off)
+		return probe.Refuse(syscall.EINVAL, "uprobes: offset %#x is beyond the end of %s", f.off, u.Path)
 	}
 	_, err = place.Decide(code[:n], f.off)
 	return err
@@ -151,14 +151,14 @@ func (f *file) find(u *Uprobe) error {
 		return nil
 	}
 	if im == nil {
-		return probe.Refuse(syscall.ENOEXEC, "uprobes: %s is no program", u.Path)
+		return probe.Refuse(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", u.Path)
 	}
 	s, err := im.Lookup(u.Symbol)
 	switch {
 	case err != nil:
 		return err
 	case s.Indirect:
-		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s only chooses the function that is called by that name", u.Symbol)
+		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", u.Symbol)
 	}
 	off, ok := im.Offset(s.Addr + u.Offset)
 	if !ok {

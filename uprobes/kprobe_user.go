@@ -109,7 +109,7 @@ func RegisterKprobeUser(k *KprobeUser) error {
 	case inTrap():
 		return errTrap
 	case k == nil || k.PreHandler == nil || k.User == nil:
-		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a pre-handler or a place")
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe needs PreHandler and User")
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -69,7 +69,7 @@ func (rp *Uretprobe) entry() *Uprobe {
 func (o order) register() error {
 	u := o.u
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
-		return probe.Refuse(syscall.EINVAL, "uprobes: a probe without a handler")
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe has no handler")
 	}
 	if u.Path != "" {
 		return o.registerFile()

@@ -23,7 +23,7 @@ func nm(s tools.Streams, args []string) error {
 		return err
 	}
 	if f.NArg() == 0 {
-		return errors.New("which file?")
+		return errors.New("no file given")
 	}
 	order := byName
 	switch {

@@ -34,7 +34,7 @@ func sh(s tools.Streams, args []string) error {
 	var from io.Reader
 	switch {
 	case text && len(args) == 0:
-		return errors.New("-c: no commands")
+		return errors.New("-c: no commands given")
 	case text:
 		from, args = strings.NewReader(args[0]), args[1:]
 		if len(args) > 0 {

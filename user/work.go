@@ -16,11 +16,11 @@ import (
 // sleep waits for a number of seconds.
 func sleep(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("one number of seconds wanted")
+		return fmt.Errorf("expected one argument, the number of seconds")
 	}
 	s, err := strconv.ParseFloat(args[0], 64)
 	if err != nil || s < 0 {
-		return fmt.Errorf("%q is no number of seconds", args[0])
+		return fmt.Errorf("%q is not a number of seconds", args[0])
 	}
 	time.Sleep(time.Duration(s * float64(time.Second)))
 	return nil

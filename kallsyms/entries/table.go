@@ -18,7 +18,7 @@ const (
 // What Encode and Load refuse.
 var (
 	ErrFormat = refusal.New(syscall.EINVAL, "not a table of entries")
-	ErrFar    = refusal.New(syscall.ERANGE, "address that 32 bits with a sign cannot say")
+	ErrFar    = refusal.New(syscall.ERANGE, "address does not fit in 32 bits with a sign")
 )
 
 // Table is a set of addresses. It is immutable. Nil is the empty table.

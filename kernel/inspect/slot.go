@@ -45,7 +45,7 @@ func part(name, text string, most int) (int, error) {
 	}
 	n, err := strconv.ParseUint(text, 16, 16)
 	if err != nil || int(n) > most {
-		return 0, fmt.Errorf("%q is no %s: 0 to %x, in hexadecimal", text, name, most)
+		return 0, fmt.Errorf("%q is not a %s: give 0 to %x, in hexadecimal", text, name, most)
 	}
 	return int(n), nil
 }

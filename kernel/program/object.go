@@ -91,7 +91,7 @@ func readObject(r io.ReaderAt) (*object, error) {
 func (o *object) read(off, n uint64) ([]byte, error) {
 	const most = 1 << 62
 	if off > most || n > most {
-		return nil, fmt.Errorf("%d bytes at %#x are in no file", n, off)
+		return nil, fmt.Errorf("%d bytes at %#x are beyond the end of any file", n, off)
 	}
 	b, err := io.ReadAll(io.NewSectionReader(o.file, int64(off), int64(n)))
 	if err == nil && uint64(len(b)) < n {

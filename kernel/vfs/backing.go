@@ -50,7 +50,7 @@ func (r *regular) Frame(page uint64) (frame.Frame, error) {
 	}
 	p, err := r.pages.ready(int64(page))
 	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("files hold as much as they may: %w", space.ErrNoMemory)
+		err = fmt.Errorf("files already use all the memory they are allowed: %w", space.ErrNoMemory)
 	}
 	if err != nil {
 		return frame.None, err

@@ -129,7 +129,7 @@ STATUS 1
 
 NAME an offset behind the function is refused
 RUN insmod kprobe_example symbol=vfs.Read offset=0x100000
-EXPECT ^insmod: module kprobe_example: .*sonde/kernel/vfs\.Read has 0x[0-9a-f]+ bytes
+EXPECT ^insmod: module kprobe_example: .*offset 0x[0-9a-f]+ is beyond the end of sonde/kernel/vfs\.Read, which has 0x[0-9a-f]+ bytes
 EXPECT_NOT ^[^i]
 STATUS 1
 

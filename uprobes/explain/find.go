@@ -150,7 +150,7 @@ func resolve(f *program.File, where string) (uint64, error) {
 		return 0, err
 	}
 	if off >= s.Size {
-		return 0, probe.Refuse(syscall.EINVAL, "%s has %#x bytes", s.Name, s.Size)
+		return 0, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", off, s.Name, s.Size)
 	}
 	return s.Addr + off, nil
 }

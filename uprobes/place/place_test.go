@@ -101,7 +101,7 @@ func TestRefused(t *testing.T) {
 		{"66 74 00", "processors disagree about a branch with operand-size prefix"},
 		{"66 c7 f8 00 00", "it belongs to a memory transaction"},
 		{"06", "not an instruction"},
-		{"48", "beyond the given bytes"},
+		{"48", "longer than the given bytes"},
 	} {
 		p, err := Decide(code(t, c.code), at)
 		if p != nil || !errors.Is(err, syscall.EILSEQ) || !strings.Contains(err.Error(), c.why) {

@@ -17,7 +17,7 @@ func few(s Streams, name string, args []string) (n int, files []string, err erro
 	f := Flags(s, name)
 	f.IntVar(&n, "n", 10, "how many lines")
 	if err = Parse(f, args); err == nil && n < 0 {
-		err = fmt.Errorf("-n %d: less than none", n)
+		err = fmt.Errorf("-n %d: the count must not be negative", n)
 	}
 	return n, f.Args(), err
 }

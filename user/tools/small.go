@@ -38,7 +38,7 @@ func Seq(s Streams, args []string) error {
 	for i, text := range args {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%q is no whole number", text)
+			return fmt.Errorf("%q is not a whole number", text)
 		}
 		v[i] = n
 	}
@@ -50,7 +50,7 @@ func Seq(s Streams, args []string) error {
 		first, step = v[0], v[1]
 	}
 	if step == 0 {
-		return errors.New("a step of 0")
+		return errors.New("the step must not be 0")
 	}
 	return buffered(s.Out, func(w *bufio.Writer) error {
 		for i := first; step > 0 && i <= last || step < 0 && i >= last; i += step {

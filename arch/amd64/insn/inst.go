@@ -7,7 +7,7 @@ const MaxLen = 15
 
 // Errors of Decode, Walk and BoundaryAt.
 var (
-	ErrTruncated = errors.New("insn: instruction goes on beyond the given bytes")
+	ErrTruncated = errors.New("insn: instruction is longer than the given bytes")
 	ErrTooLong   = errors.New("insn: instruction longer than 15 bytes")
 	ErrInvalid   = errors.New("insn: not an instruction in 64-bit mode")
 	ErrRefused   = errors.New("insn: encoding whose length or meaning is not certain")

@@ -105,7 +105,7 @@ func readHeader(f File) (*header, error) {
 	case le.Uint16(b[18:]) != machine64:
 		return nil, corrupt("for another processor: machine %d, not %d (x86-64)", le.Uint16(b[18:]), machine64)
 	case kind != typeExec && kind != typeDyn:
-		return nil, corrupt("ELF of type %d is no program", kind)
+		return nil, corrupt("ELF of type %d is not a program", kind)
 	case le.Uint16(b[54:]) != segmentSize:
 		return nil, corrupt("program headers of %d bytes, not %d", le.Uint16(b[54:]), segmentSize)
 	case h.segments == 0 || h.segments > maxSegments:

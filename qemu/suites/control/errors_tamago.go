@@ -47,7 +47,7 @@ func refusals(t *suites.T) {
 		{kprobes.RegisterKprobe(addr), syscall.EINVAL, "kprobes: register " + name + "+0x0: both SymbolName and Addr are given"},
 		{kprobes.RegisterKprobe(&kprobes.Kprobe{}), syscall.EINVAL, "kprobes: register 0x0: neither SymbolName nor Addr is given"},
 		{kprobes.RegisterKprobe(&kprobes.Kprobe{Addr: 0x10}), syscall.EINVAL, "kprobes: register 0x10: not an address of kernel text"},
-		{kprobes.RegisterKprobe(&kprobes.Kprobe{SymbolName: name, Offset: 1 << 20}), syscall.EINVAL, "kprobes: register " + name + "+0x100000: " + name + " has 0x"},
+		{kprobes.RegisterKprobe(&kprobes.Kprobe{SymbolName: name, Offset: 1 << 20}), syscall.EINVAL, "kprobes: register " + name + "+0x100000: offset 0x100000 is beyond the end of " + name + ", which has 0x"},
 		{kprobes.DisableKprobe(kprobeOn(two)), syscall.EINVAL, "it is not registered"},
 		{kprobes.RegisterJprobe(&kprobes.Jprobe{KP: kprobes.Kprobe{SymbolName: name}}), syscall.EINVAL, "Entry is not a function"},
 		{kprobes.RegisterKprobe(&kprobes.Kprobe{SymbolName: "no.such"}), syscall.ENOENT, `kprobes: register no.such+0x0: kallsyms: "no.such": no such symbol`},
