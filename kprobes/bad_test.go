@@ -60,7 +60,7 @@ func TestCopyOfAProbe(t *testing.T) {
 	}
 	forged := at("t.work", 7)
 	forged.Flags = flagRegistered
-	f.refused(f.now(), RegisterKprobe(forged), syscall.EINVAL, "more than FlagDisabled")
+	f.refused(f.now(), RegisterKprobe(forged), syscall.EINVAL, "only FlagDisabled")
 	f.refused(f.now(), EnableKprobe(forged), syscall.EINVAL, "it is not registered")
 	UnregisterKprobe(forged)
 }
