@@ -50,13 +50,15 @@ func through(t *suites.T, sym string) uintptr {
 	return at
 }
 
-// faulting registers a probe with fault-handler f on the instruction that faults.
+// faulting registers a probe with fault-handler f on the instruction that faults. Without jump it
+// becomes none, however long the caller takes: the caller restores the optimizer.
 func faulting(t *suites.T, sym string, post, jump bool, f kprobes.FaultHandler) *kprobes.Kprobe {
 	k := &kprobes.Kprobe{Addr: through(t, sym), FaultHandler: f,
 		PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
 	if post {
 		k.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) {}
 	}
+	t.Must(optprobe.Optimization.Store(jump))
 	t.Must(kprobes.RegisterKprobe(k))
 	if jump {
 		t.Must(optprobe.Optimize())
@@ -68,6 +70,7 @@ func faulting(t *suites.T, sym string, post, jump bool, f kprobes.FaultHandler) 
 // then fixes it. It used to be asked only when the instruction was single-stepped.
 func asksHowever(t *suites.T) {
 	const calls = 10
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, w := range ways {
 		fixing, asked, vector := false, 0, 0
 		k := faulting(t, w.sym, w.post, w.jump, func(_ *kprobes.Kprobe, r *amd64.Regs, trapnr int) int {
@@ -107,6 +110,7 @@ func asksHowever(t *suites.T) {
 // abandonsFault makes the fault-handler break the rules: it is abandoned, and the fault
 // is the code's own.
 func abandonsFault(t *suites.T) {
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, w := range ways {
 		since := mark()
 		k := faulting(t, w.sym, w.post, w.jump, func(*kprobes.Kprobe, *amd64.Regs, int) int {
