@@ -83,7 +83,7 @@ func TestExitStatus(t *testing.T) {
 		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3"},
 		{"as long as it takes", []string{"-timeout", "0", "-c", "true"}, 0, "", ""},
 		{"no such image", []string{"-image", "none.elf", "-c", "true"}, machine.StatusQEMU, "", "none.elf"},
-		{"wrong machine", []string{"-m", "1024K", "-c", "true"}, machine.StatusUsage, "", "memory 1024K: the kernel is linked at 64 MiB"},
+		{"wrong machine", []string{"-m", "1024K", "-c", "true"}, machine.StatusUsage, "", "memory 1024K: the kernel is loaded at 64 MiB"},
 		{"wrong usage", []string{"-nope"}, machine.StatusUsage, "", "flag provided but not defined"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -72,8 +72,8 @@ func TestWrongArguments(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"-m", "1M"}, "memory 1M: the kernel is linked at 64 MiB and needs 96 MiB at least"},
-		{[]string{"-m", "1024K"}, "memory 1024K: the kernel is linked at 64 MiB"}, // did hang
+		{[]string{"-m", "1M"}, "memory 1M: the kernel is loaded at 64 MiB and needs 96 MiB at least"},
+		{[]string{"-m", "1024K"}, "memory 1024K: the kernel is loaded at 64 MiB"}, // did hang
 		{[]string{"-m", "0.09g"}, "memory 0.09g: the kernel"},
 		{[]string{"-m", ""}, `memory "": want a number`},
 		{[]string{"-m", "-512"}, `memory "-512": want a number`},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// minMemory is the least the kernel boots with, in MiB: it is linked at 64 MiB.
+// minMemory is the least the kernel boots with, in MiB: it is loaded at 64 MiB.
 const minMemory = 96
 
 // checkMemory refuses what the kernel cannot boot with, and what QEMU would take
@@ -17,7 +17,7 @@ func checkMemory(s string) error {
 	case !ok:
 		return fmt.Errorf("memory %q: want a number, in MiB or with one of the suffixes K, M, G, T", s)
 	case mib < minMemory:
-		return fmt.Errorf("memory %s: the kernel is linked at 64 MiB and needs %d MiB at least", s, minMemory)
+		return fmt.Errorf("memory %s: the kernel is loaded at 64 MiB and needs %d MiB at least", s, minMemory)
 	}
 	return nil
 }
