@@ -194,7 +194,7 @@ TEXT ·longmode(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	AX, CR0
 	BYTE	$0xcb			// far return, 32-bit
 
-// entry64 is the last that runs where the loader has put it.
+// entry64 is the last code that runs where the loader has put it.
 TEXT ·entry64(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	·upper64(SB), AX	// from where it runs
 	MOVQ	$const_kernelBase, BX

@@ -9,7 +9,7 @@ import (
 	"sonde/kernel/mm"
 )
 
-// Where what is in memory, by physical addresses, and by virtual ones: see layout.
+// Addresses in memory: physical ones, and the virtual ones of the regions in layout.
 const (
 	imagePA      = 64 << 20            // where the loader puts the image
 	kernelBase   = 0xffffffff_80000000 // plus the physical address: the image and what it must reach

@@ -101,7 +101,7 @@ func watchSteps() {
 	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(step), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
 	handlers[amd64.VEC_BP] = takeBreakpoint
 	gate := amd64.MakeGate(uint64(watch), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
-	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is below 4 GiB
+	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is in the last 2 GiB
 }
 
 // unwatchSteps undoes watchSteps.
