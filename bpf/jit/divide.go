@@ -19,14 +19,19 @@ func (c *compiler) divide(in bpf.Insn, dst, src reg) {
 		minus = c.skip(equal)
 	}
 	c.divideByR11(in, dst)
-	done := []int{c.skip(always)}
+	var done []int
 	if signed {
+		done = append(done, c.skip(always))
 		c.land(minus)
 		c.divideByMinus1(in, dst)
-		done = append(done, c.skip(always))
 	}
-	c.land(zero)
-	c.divideBy0(in, dst)
+	if in.Operation() == bpf.Mod && in.Is64() {
+		c.land(zero) // the dividend is where it is
+	} else {
+		done = append(done, c.skip(always))
+		c.land(zero)
+		c.divideBy0(in, dst)
+	}
 	for _, from := range done {
 		c.land(from)
 	}
