@@ -37,6 +37,11 @@ func TestResults(t *testing.T) {
 			{"*(u64 *)(r10 - 8) = 5; call 5; r1 = *(u64 *)(r10 - 8); r0 += r1", 6},
 			{"r0 = 1; r6 = 3; again: r0 *= 2; r6 -= 1; if r6 != 0 goto again", 8},
 			{"goto start; start: r0 = 3", 3},
+			{"r6 = 6; r7 = 7; r8 = 8; r9 = 9; call f; r0 = r6; r0 *= r7; r0 *= r8; r0 *= r9; exit; f: call 5", 6 * 7 * 8 * 9},
+			{"r0 = 0x500000001 ll; *(u64 *)(r10 - 8) = 1; r2 = 9; w0 = cmpxchg32_32(r10 - 8, w0, w2); r2 = *(u64 *)(r10 - 8); r2 <<= 8; r0 += r2", 9<<8 + 1},
+			{"r0 = 0x500000001 ll; *(u64 *)(r10 - 8) = r0; r2 = 9; r0 = cmpxchg_64(r10 - 8, r0, r2); r2 = *(u64 *)(r10 - 8); r2 <<= 8; r0 += r2", 5<<32 + 9<<8 + 1},
+			{"r2 = -1; r0 = -9223372036854775808 ll; r0 s/= r2; r3 = 0x8000000000000000 ll; r3 s%= r2; r0 += r3", 1 << 63},
+			{"w2 = -1; w0 = -2147483648; w0 s/= w2; w3 = -2147483648; w3 s%= w2; r0 += r3", 1 << 31},
 			{"call a; r0 += 1; exit; a: call b; r0 += 1; exit; b: call c; r0 += 1; exit; c: call d; r0 += 1; exit; d: call e; r0 += 1; exit; e: call f; r0 += 1; exit; f: call g; r0 += 1; exit; g: r0 = 1", 8},
 		} {
 			p := program(assemble(t, c.text+"; exit"))
