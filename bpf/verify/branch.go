@@ -1,0 +1,168 @@
+package verify
+
+import (
+	"sonde/bpf"
+	"sonde/bpf/verify/scalar"
+)
+
+var rels = map[uint8]scalar.Rel{bpf.Jeq: scalar.Eq, bpf.Jne: scalar.Ne, bpf.Jgt: scalar.Gt, bpf.Jge: scalar.Ge, bpf.Jlt: scalar.Lt,
+	bpf.Jle: scalar.Le, bpf.Jsgt: scalar.SGt, bpf.Jsge: scalar.SGe, bpf.Jslt: scalar.SLt, bpf.Jsle: scalar.SLe, bpf.Jset: scalar.Set}
+
+// branch walks a conditional jump: it returns the states of the sides that can be taken. A side
+// that cannot is nil.
+func (w *walk) branch(s *state, in bpf.Insn) (taken, not *state) {
+	a, b := w.written(s, in.Dst()), w.second(s, in)
+	switch {
+	case a.isPointer() || b.isPointer():
+		taken, not = w.comparePointers(s, in, a, b)
+	default:
+		taken, not = w.compareNumbers(s, in)
+		if taken == nil || not == nil { // what is known has decided it
+			a.from.mark(decided)
+			b.from.mark(decided)
+		}
+	}
+	if taken != nil {
+		taken.pc = w.flow.target(w.pc)
+	}
+	if not != nil {
+		not.pc = w.pc + 1
+	}
+	return taken, not
+}
+
+func (w *walk) compareNumbers(s *state, in bpf.Insn) (taken, not *state) {
+	rel := rels[in.Operation()]
+	taken, not = s.clone(), s
+	if !w.narrow(taken, in, rel) {
+		taken = nil
+	}
+	if !w.narrow(s, in, rel.Not()) {
+		not = nil
+	}
+	return taken, not
+}
+
+// narrow has a state learn that the comparison holds. It returns false if it cannot hold.
+func (w *walk) narrow(s *state, in bpf.Insn, rel scalar.Rel) bool {
+	f := s.top()
+	a := f.regs[in.Dst()]
+	b := *w.second(s, in)
+	refine := scalar.Refine32
+	if in.Is64() {
+		refine = scalar.Refine
+	}
+	x, y := refine(rel, a.n, b.n)
+	if in.UsesSrc() && in.Src() == in.Dst() {
+		x = x.Meet(y)
+		y = x
+	}
+	if x.Empty() || y.Empty() {
+		return false
+	}
+	ok := w.learn(s, in.Dst(), a, x, b.from)
+	if in.UsesSrc() && in.Src() != in.Dst() && ok {
+		ok = w.learn(s, in.Src(), b, y, a.from)
+	}
+	return ok
+}
+
+// learn sets what is known of a register, and of all copies of it. It depends on the other
+// operand, too.
+func (w *walk) learn(s *state, r uint8, old reg, n scalar.Value, other *origin) bool {
+	now := &s.top().regs[r]
+	now.n = now.n.Meet(n)
+	now.from = refined(old.from, other)
+	if old.id == 0 {
+		return !now.n.Empty()
+	}
+	learned, from, possible := now.n, now.from, !now.n.Empty()
+	s.each(func(v *reg) {
+		if v.kind != number || v.id != old.id {
+			return
+		}
+		n := v.n.Meet(scalar.Do(scalar.Add, learned, scalar.Const(uint64(v.add-old.add))))
+		possible = possible && !n.Empty()
+		if n != v.n {
+			v.n, v.from = n, refined(v.from, from)
+		}
+	})
+	return possible
+}
+
+// comparePointers walks == and != of a pointer with 0, or with a pointer of the same kind.
+func (w *walk) comparePointers(s *state, in bpf.Insn, a, b *reg) (taken, not *state) {
+	op := in.Operation()
+	switch {
+	case op != bpf.Jeq && op != bpf.Jne:
+		w.refuse("%s: pointers can be compared with == and != only", w.holds(s, pick(a, b)))
+	case !in.Is64():
+		w.refuse("%s: expected a comparison of 64 bits", w.holds(s, pick(a, b)))
+	case a.isPointer() && b.isPointer():
+		if a.kind != b.kind {
+			w.refuse("pointers of different kinds are compared, %s and %s", a, b)
+		}
+		return s.clone(), s
+	}
+	p, n := a, b
+	if !a.isPointer() {
+		p, n = b, a
+	}
+	if !n.isConst(0) {
+		w.refuse("%s and is compared with %s: expected 0, or a pointer of the same kind", w.holds(s, p), n)
+	}
+	n.from.mark(decided)
+	isNull, isNot := w.splitNull(s, *p)
+	if op == bpf.Jeq {
+		return isNull, isNot
+	}
+	return isNot, isNull
+}
+
+// pick returns the operand that is a pointer.
+func pick(a, b *reg) *reg {
+	if a.isPointer() {
+		return a
+	}
+	return b
+}
+
+// splitNull returns the states in which p is 0 and in which it is not. One of them may be nil.
+func (w *walk) splitNull(s *state, p reg) (isNull, isNot *state) {
+	p.from.mark(read)
+	switch {
+	case p.kind == toKernel:
+		return s.clone(), s
+	case !p.nullable:
+		p.from.mark(decided)
+		return nil, s
+	}
+	isNull, isNot = s.clone(), s
+	isNull.each(func(v *reg) {
+		if v.nullable && v.id == p.id {
+			*v = reg{kind: number, n: scalar.Const(0), from: refined(v.from, p.from)}
+		}
+	})
+	isNull.release(p.id) // a record that was not reserved
+	isNot.each(func(v *reg) {
+		if v.nullable && v.id == p.id {
+			v.nullable = false
+			v.from = refined(v.from, p.from)
+			if v.kind != toRecord {
+				v.id = 0
+			}
+		}
+	})
+	return isNull, isNot
+}
+
+// release takes a reference away, and tells whether it was there.
+func (s *state) release(id int32) bool {
+	for i, r := range s.refs {
+		if r.id == id {
+			s.refs = append(s.refs[:i:i], s.refs[i+1:]...)
+			return true
+		}
+	}
+	return false
+}

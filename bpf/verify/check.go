@@ -1,0 +1,95 @@
+package verify
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"sonde/bpf"
+)
+
+// maxInsns is how many instructions a program may have.
+const maxInsns = 65536
+
+// Check tells whether the program is safe to execute where env says. It keeps a reference to the
+// instructions, and does not change them.
+//
+// Context: goroutine; takes up to Limits.Time, and yields the CPU on the way.
+// Errors:  *Error. TooBig tells that a limit of the walk was reached.
+func Check(p *bpf.Program, env *Env) (*Checked, error) {
+	e := *env
+	e.Limits = env.Limits.orDefaults()
+	w := &walk{program: p, env: &e, context: env.Contexts[p.Type], begun: time.Now(),
+		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
+		classes: map[int]kind{}, helpers: map[int32]bool{}}
+	w.log.level = env.LogLevel
+	c, fault := w.check()
+	if fault == nil {
+		return c, nil
+	}
+	err := newError(p, *fault)
+	w.log.line("%s", fault.why)
+	w.log.summary(w)
+	err.Log = w.log.String()
+	return nil, err
+}
+
+func (w *walk) check() (c *Checked, fault *refusal) {
+	switch {
+	case len(w.program.Insns) > maxInsns:
+		return nil, &refusal{why: "the program has " + itoa(len(w.program.Insns)) + " instructions: expected at most " + itoa(maxInsns), tooBig: true}
+	case w.context == nil:
+		return nil, &refusal{why: "programs of type " + itoa(int(w.program.Type)) + " are not known here"}
+	}
+	if w.flow, fault = newFlow(w.program.Insns); fault != nil {
+		return nil, fault
+	}
+	w.open, w.done = make([][]*node, len(w.program.Insns)), make([][]*node, len(w.program.Insns))
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(refusal)
+			if !ok {
+				panic(r)
+			}
+			c, fault = nil, &f
+		}
+	}()
+	return w.run(), nil
+}
+
+func (w *walk) run() *Checked {
+	s := &state{frames: []*frame{newFrame(0, 0)}}
+	s.top().regs[1] = pointer(toContext)
+	w.deepen(0, 0)
+	worst := w.paths(s)
+	return &Checked{Program: w.program, Insns: w.program.Insns, Worst: worst, Steps: w.steps, States: w.peak, Stack: w.stack(),
+		Ctx:    slices.SortedFunc(maps.Values(w.ctx), func(a, b CtxLoad) int { return a.PC - b.PC }),
+		Probes: slices.Sorted(maps.Keys(w.probes)), Calls: slices.Sorted(maps.Keys(w.helpers))}
+}
+
+// stack returns the bytes of the chain of calls that needs most. Functions cannot call themselves
+// in a program that ends, so the chains are finite; the walk has seen them all.
+func (w *walk) stack() int {
+	known := map[[2]int]int{}
+	var below func(entry, frames int) int
+	below = func(entry, frames int) int {
+		key := [2]int{entry, frames}
+		if n, ok := known[key]; ok {
+			return n
+		}
+		most := 0
+		for c := range w.calls {
+			if c[0] == entry && frames < maxFrames {
+				most = max(most, below(c[1], frames+1))
+			}
+		}
+		known[key] = w.depth[entry] + most
+		return known[key]
+	}
+	total := below(0, 1)
+	if total > stackSize {
+		w.pc = 0
+		w.refuse("combined stack size of calls is %d bytes: expected at most %d on any chain of calls", total, stackSize)
+	}
+	return total
+}
