@@ -136,9 +136,9 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 	}
 	switch {
 	case !in.Is64():
-		w.refuse("%s is cut to 32 bits: expected arithmetic on 64 bits", w.holds(s, p))
+		w.refuse("%s and would be cut to 32 bits: expected arithmetic on 64 bits", w.holds(s, p))
 	case op != bpf.Add && op != bpf.Sub, op == bpf.Sub && p == b:
-		w.refuse("%s in this operation: expected + or - of a number", w.holds(s, p))
+		w.refuse("%s, a pointer: expected + or - of a number as arithmetic on it", w.holds(s, p))
 	case n.isPointer():
 		w.refuse("both operands are pointers, %s and %s: expected a number to add to a pointer", a, b)
 	case p.nullable:
@@ -146,7 +146,7 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 	case p.kind == toMap || p.kind == function || p.kind == toContext && !n.n.IsConst():
 		w.refuse("%s: arithmetic on it is not allowed", w.holds(s, p))
 	case n.n.Smin < -maxOffset || n.n.Smax > maxOffset:
-		w.refuse("%s is moved by %s: expected a number between %d and %d", w.holds(s, p), n, -maxOffset, maxOffset)
+		w.refuse("%s and is moved by %s: expected a number between %d and %d", w.holds(s, p), n, -maxOffset, maxOffset)
 	}
 	n.from.mark(decided)
 	p.from.mark(read)
@@ -154,7 +154,7 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 	v.n = scalar.Do(aluOps[op], p.n, n.n)
 	v.from = derived(p.from, nil)
 	if v.n.Smin < -maxOffset || v.n.Smax > maxOffset {
-		w.refuse("%s is moved too far, by %s in all: expected at most %d bytes", w.holds(s, p), v.n, maxOffset)
+		w.refuse("%s and is moved too far, by %s in all: expected at most %d bytes", w.holds(s, p), v.n, maxOffset)
 	}
 	s.set(in.Dst(), v)
 }

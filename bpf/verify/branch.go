@@ -22,6 +22,11 @@ func (w *walk) branch(s *state, in bpf.Insn) (taken, not *state) {
 			b.from.mark(decided)
 		}
 	}
+	for _, side := range []*state{taken, not} {
+		if side != nil {
+			side.top().changed |= 1<<in.Dst() | 1<<in.Src()
+		}
+	}
 	if taken != nil {
 		taken.pc = w.flow.target(w.pc)
 	}

@@ -28,7 +28,7 @@ func Check(p *bpf.Program, env *Env) (*Checked, error) {
 		return c, nil
 	}
 	err := newError(p, *fault)
-	w.log.line("%s", fault.why)
+	w.log.refused(fault.why)
 	w.log.summary(w)
 	err.Log = w.log.String()
 	return nil, err

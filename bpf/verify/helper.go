@@ -96,7 +96,7 @@ func (c *call) fixed(r uint8, size uint64, what string, out bool) {
 	c.bytes += size
 	c.memory = access{r: r, write: out}
 	c.pointsTo = &c.s.top().regs[r]
-	c.touch(size, size, fmt.Sprintf("helper's access to %s of %d bytes", what, size))
+	c.touch(size, size, fmt.Sprintf("a helper's access to %s of %d bytes", what, size))
 }
 
 func (c *call) pointer(r uint8, v *reg, kind ArgKind) {
@@ -128,7 +128,7 @@ func (c *call) sized(r uint8, v *reg, kind ArgKind) {
 		}
 		return
 	}
-	c.touch(v.n.Umin, v.n.Umax, fmt.Sprintf("helper's access to %d bytes", v.n.Umax))
+	c.touch(v.n.Umin, v.n.Umax, fmt.Sprintf("a helper's access to %d bytes", v.n.Umax))
 }
 
 // touch checks memory of lo to hi bytes that the helper reads or writes.
@@ -157,7 +157,7 @@ func (c *call) touch(lo, hi uint64, what string) {
 		return
 	}
 	if why := f.readable(int(first), reach); why != "" {
-		c.refuse("R%d holds %s: invalid indirect read from stack: %s, and is part of a %s", c.memory.r, p, why, what)
+		c.refuse("R%d holds %s: invalid indirect read from stack: %s, and is part of %s", c.memory.r, p, why, what)
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *call) text(r uint8, v *reg) {
 	c.expect(r, v, v.kind == toStack && v.n.IsConst() && v.n.Smin >= -stackSize && v.n.Smin < 0, "fp, where the string lies")
 	size := c.terminated(v)
 	c.bytes += size
-	c.touch(size, size, fmt.Sprintf("helper's access to a string of %d bytes", size))
+	c.touch(size, size, fmt.Sprintf("a helper's access to a string of %d bytes", size))
 }
 
 // terminated returns how many bytes the string on the stack has, with the byte at its end.

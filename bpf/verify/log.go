@@ -78,6 +78,14 @@ func (l *logger) after(w *walk, s *state) {
 	l.insn = ""
 }
 
+// refused writes the instruction that is refused, and why.
+func (l *logger) refused(why string) {
+	if l.insn != "" {
+		l.line("%s", l.insn)
+	}
+	l.line("%s", why)
+}
+
 // pruned writes that a path needs not be followed.
 func (l *logger) pruned(w *walk, s *state) {
 	if l.level > 1 {

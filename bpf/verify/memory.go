@@ -51,9 +51,9 @@ func (w *walk) base(s *state, a access) *reg {
 	p.from.mark(decided)
 	switch {
 	case p.kind == number:
-		w.refuse("R%d invalid mem access 'scalar': it holds %s: expected a pointer for a %s", a.r, p, a.what)
+		w.refuse("R%d invalid mem access 'scalar': it holds %s: expected a pointer for %s", a.r, p, a.what)
 	case p.nullable:
-		w.refuse("R%d invalid mem access '%s': it holds %s: expected a comparison with 0 before a %s", a.r, p.name(), p, a.what)
+		w.refuse("R%d invalid mem access '%s': it holds %s: expected a comparison with 0 before %s", a.r, p.name(), p, a.what)
 	}
 	switch p.kind {
 	case toStack:
@@ -63,16 +63,16 @@ func (w *walk) base(s *state, a access) *reg {
 		w.mapAllows(a, p)
 	case toRecord:
 		if a.write && p.id == 0 {
-			w.refuse("R%d holds %s, the key of an entry, which is read only: a %s is not allowed", a.r, p, a.what)
+			w.refuse("R%d holds %s, the key of an entry, which is read only: %s is not allowed", a.r, p, a.what)
 		}
 		w.inside(a, p, int64(p.size), "the record")
 	case toContext:
 	case toKernel:
 		if a.write {
-			w.refuse("R%d holds %s, memory of the kernel, which is read only: a %s is not allowed", a.r, p, a.what)
+			w.refuse("R%d holds %s, memory of the kernel, which is read only: %s is not allowed", a.r, p, a.what)
 		}
 	default:
-		w.refuse("R%d holds %s, which cannot be accessed: expected a pointer to memory for a %s", a.r, p, a.what)
+		w.refuse("R%d holds %s, which cannot be accessed: expected a pointer to memory for %s", a.r, p, a.what)
 	}
 	return p
 }
@@ -83,10 +83,10 @@ func (a access) span(p *reg) (lo, hi int64) { return p.n.Smin + a.off, p.n.Smax 
 func (w *walk) inside(a access, p *reg, size int64, what string) {
 	lo, hi := a.span(p)
 	if lo < 0 {
-		w.refuse("R%d holds %s: a %s at offset %d begins before %s: expected at least 0", a.r, p, a.what, lo, what)
+		w.refuse("R%d holds %s: %s at offset %d begins before %s: expected at least 0", a.r, p, a.what, lo, what)
 	}
 	if hi+int64(a.size) > size {
-		w.refuse("R%d holds %s: a %s at offset %d ends behind %s, which has %d bytes", a.r, p, a.what, hi, what, size)
+		w.refuse("R%d holds %s: %s at offset %d ends behind %s, which has %d bytes", a.r, p, a.what, hi, what, size)
 	}
 }
 
@@ -97,24 +97,24 @@ func (w *walk) onStack(s *state, a access, p *reg) {
 		if lo != hi {
 			where = fmt.Sprintf("fp%+d to fp%+d", lo, hi)
 		}
-		w.refuse("R%d holds %s: a %s at %s is outside the stack, which is fp-512 to fp-1", a.r, p, a.what, where)
+		w.refuse("R%d holds %s: %s at %s is outside the stack, which is fp-512 to fp-1", a.r, p, a.what, where)
 	}
 	w.deepen(s.frames[p.frame].entry, int(-lo))
 }
 
 func (w *walk) mapAllows(a access, p *reg) {
 	if a.write && p.spec.Flags&bpf.ReadOnlyProgram != 0 {
-		w.refuse("R%d points to a value of map %s, which programs may only read: a %s is not allowed", a.r, p.spec.Name, a.what)
+		w.refuse("R%d points to a value of map %s, which programs may only read: %s is not allowed", a.r, p.spec.Name, a.what)
 	}
 	if !a.write && p.spec.Flags&bpf.WriteOnlyProgram != 0 {
-		w.refuse("R%d points to a value of map %s, which programs may only write: a %s is not allowed", a.r, p.spec.Name, a.what)
+		w.refuse("R%d points to a value of map %s, which programs may only write: %s is not allowed", a.r, p.spec.Name, a.what)
 	}
 }
 
 // load walks a load into a register.
 func (w *walk) load(s *state, in bpf.Insn) {
 	w.notR10(in.Dst())
-	a := access{r: in.Src(), off: int64(in.Off), size: in.Size(), what: fmt.Sprintf("load of %d bytes", in.Size())}
+	a := access{r: in.Src(), off: int64(in.Off), size: in.Size(), what: fmt.Sprintf("a load of %d bytes", in.Size())}
 	p := w.base(s, a)
 	w.oneKind(p)
 	v := numberOf(loaded(a.size))
@@ -217,11 +217,11 @@ func (w *walk) store(s *state, in bpf.Insn) {
 	if in.Class() == bpf.STX {
 		v = *w.written(s, in.Src())
 	}
-	a := access{r: in.Dst(), off: int64(in.Off), size: in.Size(), write: true, what: fmt.Sprintf("store of %d bytes", in.Size())}
+	a := access{r: in.Dst(), off: int64(in.Off), size: in.Size(), write: true, what: fmt.Sprintf("a store of %d bytes", in.Size())}
 	p := w.base(s, a)
 	w.oneKind(p)
 	if p.kind == toContext {
-		w.refuse("R%d holds %s, which is read only: a %s is not allowed", a.r, p, a.what)
+		w.refuse("R%d holds %s, which is read only: %s is not allowed", a.r, p, a.what)
 	}
 	if v.isPointer() && p.kind != toStack {
 		w.refuse("R%d leaks addr into %s: it holds %s: expected a number, since pointers may be stored on the stack only", in.Src(), p.name(), &v)
@@ -255,15 +255,15 @@ func (w *walk) atomic(s *state, in bpf.Insn) {
 	if in.Imm == bpf.Cmpxchg {
 		w.number(s, 0)
 	}
-	a := access{r: in.Dst(), off: int64(in.Off), size: in.Size(), write: true, what: fmt.Sprintf("atomic operation on %d bytes", in.Size())}
+	a := access{r: in.Dst(), off: int64(in.Off), size: in.Size(), write: true, what: fmt.Sprintf("an atomic operation on %d bytes", in.Size())}
 	p := w.base(s, a)
 	w.oneKind(p)
 	if p.kind == toContext {
-		w.refuse("R%d holds %s: a %s is not allowed there", a.r, p, a.what)
+		w.refuse("R%d holds %s: %s is not allowed there", a.r, p, a.what)
 	}
 	sum := scalar.Do(scalar.Add, p.n, scalar.Const(uint64(a.off)))
 	if sum.Bits.Max()&uint64(a.size-1) != 0 {
-		w.refuse("R%d holds %s: a %s at offset %s is not aligned", a.r, p, a.what, sum)
+		w.refuse("R%d holds %s: %s at offset %s is not aligned", a.r, p, a.what, sum)
 	}
 	read := a
 	read.write = false
