@@ -133,9 +133,6 @@ func (c *call) sized(r uint8, v *reg, kind ArgKind) {
 
 // touch checks memory of lo to hi bytes that the helper reads or writes.
 func (c *call) touch(lo, hi uint64, what string) {
-	if hi == 0 {
-		return
-	}
 	c.memory.size, c.memory.what = int(min(hi, maxOffset)), what
 	p := c.base(c.s, c.memory)
 	if p.kind == toContext || p.kind == toKernel {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"slices"
-	"unsafe"
 
 	"sonde/bpf"
 	"sonde/bpf/verify/scalar"
@@ -83,11 +82,11 @@ func (s *state) clone() *state {
 	return &c
 }
 
+// frameBytes is about what a frame takes, with the origins of its values.
+const frameBytes = 3 << 10
+
 // bytes estimates how much memory the state takes.
-func (s *state) bytes() int {
-	const origins = 12 * int(unsafe.Sizeof(origin{}))
-	return len(s.frames) * (int(unsafe.Sizeof(frame{})) + origins)
-}
+func (s *state) bytes() int { return len(s.frames) * frameBytes }
 
 // keep gives each value an origin of its own, which the state and its copies have from now on.
 func (s *state) keep() {
