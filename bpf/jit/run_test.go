@@ -17,7 +17,6 @@ const (
 	helperInline = 7 // R0 = R1 + 3
 	helperWords  = 8
 	helperBack   = 9
-	helperGone   = 10 // the context's word alone is asked for
 )
 
 // machine executes programs by the interpreter and by their machine code.
