@@ -38,24 +38,24 @@ const (
 // reasonText completes "cannot be optimized: ..", and is followed by the place.
 var reasonText = [reasons]string{
 	Fine:       "a jump can replace the code",
-	NoDecode:   "the function holds bytes that are not known as an instruction",
+	NoDecode:   "the function contains bytes that are no known instruction",
 	Overlap:    "the function has a branch into the middle of an instruction",
 	JumpAway:   "the function has an indirect jump that may lead anywhere",
-	BadTable:   "the function has a jump table that cannot be read, used",
+	BadTable:   "the function uses an unreadable jump table",
 	Outside:    "the function has no code",
 	NotStart:   "no instruction begins",
-	FuncEnd:    "the function ends within the jump's five bytes,",
+	FuncEnd:    "the function ends within the jump's five bytes",
 	Branch:     "a branch of the function ends",
 	TableEntry: "a jump table leads to the code",
 	Entry:      "other code, or recover, enters the function",
 	Return:     "a call returns to the code",
 	Address:    "the function uses the address of its code",
 	Unmovable:  "an instruction cannot be moved",
-	CallStack:  "a call takes its target from the stack pointer",
-	CallOdd:    "a call has an operand of doubtful meaning",
+	CallStack:  "a call has an operand relative to the stack pointer",
+	CallOdd:    "a call has an operand of uncertain meaning",
 	TooFar:     "the detour is more than 2 GB away from the code or its data",
-	TooHigh:    "a call has a return address that does not fit in 32 bits with a sign",
-	NotRegion:  "the region is longer or shorter than a jump makes it",
+	TooHigh:    "a call has a return address that does not fit in a signed 32-bit number",
+	NotRegion:  "the region does not have the length that the jump needs",
 }
 
 // String returns a short clause without the place: see Obstacle.String.

@@ -35,16 +35,18 @@ func ReturnsOf(f *program.File, addr uint64) string {
 	return onExits(f.Exits(addr))
 }
 
-func onReturns(n int) string { return fmt.Sprintf("points on its returns (%d), as it is Go's", n) }
+func onReturns(n int) string {
+	return fmt.Sprintf("breakpoints on its returns (%d), since it is Go code", n)
+}
 
 func onExits(e *program.Exits, err error) string {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("trampoline (%v)", err)
 	case len(e.Jumps) > 0:
-		return fmt.Sprintf("points on its exits (%d, and %d jumps: behind a tail call, trampoline)", len(e.Returns), len(e.Jumps))
+		return fmt.Sprintf("breakpoints on its exits (%d, and %d jumps; trampoline after a tail call)", len(e.Returns), len(e.Jumps))
 	}
-	return fmt.Sprintf("points on its exits (%d)", len(e.Returns))
+	return fmt.Sprintf("breakpoints on its exits (%d)", len(e.Returns))
 }
 
 // exitsAt returns the exits of the function at an address of the file.

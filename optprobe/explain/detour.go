@@ -64,14 +64,14 @@ func short(addr uint64) string { return fmt.Sprintf("..%08x", uint32(addr)) }
 func (p *Place) part(addr uint64, in *insn.Inst) string {
 	switch {
 	case addr == p.Layout.Resume:
-		return "resume: the copy. A hit of the INT3 comes here, too"
+		return "resume: the copy. A hit of the INT3 continues here, too"
 	case addr > p.Layout.Resume:
 	case in.IsPushf():
 		return "the handlers"
 	case p.returnOnly() && addr == p.Layout.Entry+p.checkLen():
-		return "a return probe alone: no handler, no other stack"
+		return "only a return probe: no handler to call, no switch of stacks"
 	case addr == p.Layout.Entry:
-		return "entry: the stack check, once. One that fails is not a call yet"
+		return "entry: the stack check, once. If it fails, no hit is counted"
 	}
 	return ""
 }
@@ -101,7 +101,7 @@ const (
 	noteOwn   = "to hold SP"
 	noteStack = "--> the trap stack"
 	noteNames = "names the probes"
-	noteFew   = "on its stack"
+	noteFew   = "on the same stack"
 	noteAlone = "names the probe"
 	noteCall  = "the handlers"
 )
@@ -129,7 +129,7 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 	case in.Flow == insn.CallInd && reg != insn.NoReg:
 		return noteCall
 	case addr+uint64(in.Len) == p.Layout.Resume && !p.returnOnly():
-		return "<-- its own stack"
+		return "<-- the first stack"
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func (p *Place) copyNote(addr uint64, in *insn.Inst) string {
 	c, _ := optprobe.Relocate(p.region(), uint64(p.Addr), p.Layout.Resume)
 	at, ok := c.Original(addr)
 	if p.Check > 0 || !ok {
-		return "--> behind check"
+		return "--> after check"
 	}
 	if at.Pushed {
 		return "... and the call"
@@ -147,7 +147,7 @@ func (p *Place) copyNote(addr uint64, in *insn.Inst) string {
 	start, begins := c.At(at.IP)
 	if !begins || start != addr {
 		if in.Flow == insn.Jmp && at.IP == uint64(p.Addr)+uint64(p.Size) {
-			return "--> behind region"
+			return "--> after region"
 		}
 		return ""
 	}

@@ -19,10 +19,10 @@ const few = 2
 var doings = map[string]string{
 	noteOwn:   "find the trap stack",
 	noteStack: "save the registers as a trap does, enter the trap's g",
-	noteNames: "count the hit; several probes are called elsewhere",
-	noteCall:  "count it as handled; its own g and registers",
-	noteFew:   "keep what is changed, look whether a handler runs",
-	noteAlone: "note the call; its return address is the trampoline",
+	noteNames: "count the hit; branch if there are several probes",
+	noteCall:  "count it as handled; restore g and registers",
+	noteFew:   "save registers; check whether a handler is running",
+	noteAlone: "record the call; replace its return address",
 }
 
 // add prints r, now or later.

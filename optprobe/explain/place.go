@@ -74,5 +74,5 @@ func (p *Place) verdict() string {
 	case len(p.Why) > 0 || blocked:
 		return "Probed and hit by an INT3: see WHY NOT."
 	}
-	return "Probed and hit by an INT3. The jump comes with the optimizer's next round."
+	return "Probed and hit by an INT3. The optimizer makes it a jump in its next round."
 }

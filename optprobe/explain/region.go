@@ -77,7 +77,7 @@ func (p *Place) drawBytes(w io.Writer) {
 		line("JUMP", jump+strings.Repeat(" ..", len(code)-optprobe.JumpSize), text)
 		room := 3*len(code) - 1 - len("[<- DCR ->]")
 		line("", "[<- DCR "+strings.Repeat("-", room)+"->]", "  detoured: runs as a copy")
-		line("", "   [<-JTPR ->]", strings.Repeat(" ", 3*len(code)-15)+"  nobody may jump to here")
+		line("", "   [<-JTPR ->]", strings.Repeat(" ", 3*len(code)-15)+"  no jump may end here")
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *Place) comers() [][]string {
 			_, text := p.asm(p.Fn.Addr+uint64(off), code)
 			add(in.Target(uint64(off)), "%s  %s", offset(off), text)
 		case in.RIPRel && in.Map == insn.Map1B && in.Opcode == 0x8d:
-			add(end+uint64(in.Disp()), "what has its address from the LEA at %s", offset(off))
+			add(end+uint64(in.Disp()), "code that uses the address from the LEA at %s", offset(off))
 		}
 		if in.Flow == insn.Call || in.Flow == insn.CallInd {
 			add(end, "the call at %s, which returns here", offset(off))

@@ -47,7 +47,7 @@ func (p *Place) writeReason(w io.Writer) {
 		all = append(all, o.String())
 	}
 	for _, s := range p.blockers() {
-		all = append(all, "for the moment: "+s)
+		all = append(all, "at the moment: "+s)
 	}
 	switch len(all) {
 	case 0:

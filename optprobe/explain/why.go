@@ -11,24 +11,24 @@ const partOfAddress = "under a jump that byte is part of an address, not an inst
 
 // lessons says what would go wrong, for each reason.
 var lessons = map[optprobe.Reason]string{
-	optprobe.NoDecode:   "what is not understood might be a branch into the region",
-	optprobe.Overlap:    "these bytes have two meanings, of which one was looked at",
+	optprobe.NoDecode:   "an unknown instruction might be a branch into the region",
+	optprobe.Overlap:    "the bytes decode in two ways, and only one was checked",
 	optprobe.JumpAway:   "it may lead into the region",
 	optprobe.BadTable:   "its entries may lead into the region",
-	optprobe.FuncEnd:    "the jump would overwrite the beginning of something else",
+	optprobe.FuncEnd:    "the jump would overwrite what follows the function",
 	optprobe.Branch:     partOfAddress,
 	optprobe.TableEntry: partOfAddress,
 	optprobe.Entry:      partOfAddress,
 	optprobe.Return:     partOfAddress,
-	optprobe.Address:    "who knows the address may go there",
+	optprobe.Address:    "code that has the address may jump there",
 	optprobe.Unmovable:  "a copy of it would not do the same",
-	optprobe.CallStack:  "the copy pushes the return address first, and RSP is another then",
-	optprobe.CallOdd:    "the copy would have to read it as a jump",
-	optprobe.TooFar:     "32 bits of displacement do not reach",
-	optprobe.TooHigh:    "PUSH has 32 bits for it",
+	optprobe.CallStack:  "the copy pushes the return address first, which changes RSP",
+	optprobe.CallOdd:    "the copy would need a jump with the same operand",
+	optprobe.TooFar:     "a 32-bit displacement does not reach that far",
+	optprobe.TooHigh:    "PUSH takes a signed 32-bit number",
 }
 
-// writeWhy lists what stands against a jump: the code's reasons, which stay,
+// writeWhy lists the reasons against a jump: those of the code, which stay,
 // and those of the moment.
 func (p *Place) writeWhy(w io.Writer) {
 	now := p.blockers()
@@ -44,6 +44,6 @@ func (p *Place) writeWhy(w io.Writer) {
 		}
 	}
 	for i, s := range now {
-		fmt.Fprintf(w, "  %d. for the moment: %s\n", len(p.Why)+i+1, s)
+		fmt.Fprintf(w, "  %d. at the moment: %s\n", len(p.Why)+i+1, s)
 	}
 }

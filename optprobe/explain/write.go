@@ -28,7 +28,7 @@ func (p *Place) writeTitle(w io.Writer) {
 	fmt.Fprintln(w, "\nINSTRUCTION")
 	p.writeInstruction(w)
 	if p.Check > 0 {
-		fmt.Fprintf(w, "  with which the function's stack check begins, %s up to its branch\n", count(p.Check, "byte"))
+		fmt.Fprintf(w, "  begins the function's stack check: %s before its branch\n", count(p.Check, "byte"))
 	}
 }
 
@@ -65,7 +65,7 @@ func (p *Place) writeProbes(w io.Writer) {
 	for _, n := range p.Near {
 		note := ""
 		if n.Addr < p.Addr && p.Addr < n.Addr+n.Covers && len(p.Probes) == 0 && n.Jumped {
-			note = ": a probe here takes its jump away"
+			note = ": a probe here removes its jump"
 		}
 		fmt.Fprintf(w, "  another at %s%s\n", offset(int(n.Addr)-int(p.Func)), note)
 	}

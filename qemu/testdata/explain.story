@@ -20,8 +20,8 @@ EXPECT JBE \+0x[0-9a-f]+ +; --> morestack$
 EXPECT ; --> the trap stack$
 EXPECT ; names the probes$
 EXPECT CALL CX +; the handlers$
-EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- its own stack$
-EXPECT JMP \+0xa +; --> behind check$
+EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- the first stack$
+EXPECT JMP \+0xa +; --> after check$
 EXPECT_NOT WHY NOT|^[0-9a-f]{16}  k
 
 NAME a place that gets no jump says why
@@ -29,7 +29,7 @@ RUN explain cpu.Pause
 EXPECT hit by an INT3: see WHY NOT\.$
 EXPECT ^  pre-handler +INT3 +boosted
 EXPECT ^WHY NOT
-EXPECT ^  1\. the function ends within the jump's five bytes, at \+0x3$
+EXPECT ^  1\. the function ends within the jump's five bytes at \+0x3$
 EXPECT_NOT DETOUR
 
 NAME a slide has what matters
@@ -54,12 +54,12 @@ EXPECT ^     pre-handler sonde/examples\.handlerPre$
 EXPECT ^  now +e9
 EXPECT as it is in memory$
 EXPECT Probed and hit by an INT3: see WHY NOT\.$
-EXPECT ^  1\. for the moment: sysctl debug\.kprobes-optimization is 0$
+EXPECT ^  1\. at the moment: sysctl debug\.kprobes-optimization is 0$
 EXPECT ^  now +cc
 
 NAME a post-handler keeps the jump out
 RUN insmod kprobe_example; sleep 0.1; explain vfs.Read
-EXPECT ^  1\. for the moment: a probe here has a post-handler$
+EXPECT ^  1\. at the moment: a probe here has a post-handler$
 
 NAME the middle of an instruction is named with its neighbours
 RUN explain vfs.Read+0x1

@@ -56,14 +56,14 @@ RUN explain vfs.Read
 RUN rmmod kprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list
 EXPECT   r  sonde/kernel/vfs\.Read\+0x0$
 EXPECT   k  sonde/kernel/vfs\.Read\+0x4
-EXPECT   1\. for the moment: another probe is at \+0x4$
+EXPECT   1\. at the moment: another probe is at \+0x4$
 EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
 
 NAME what is switched off has no jump, and gets it back
 RUN insmod kretprobe_example; sleep 0.2
 RUN echo 0 > /sys/kernel/debug/kprobes/enabled; explain vfs.Read
 RUN echo 1 > /sys/kernel/debug/kprobes/enabled; sleep 0.2; cat /sys/kernel/debug/kprobes/list
-EXPECT ^  1\. for the moment: all probes are switched off
+EXPECT ^  1\. at the moment: all probes are switched off
 EXPECT \[OPTIMIZED\]$
 
 NAME a place that cannot be optimized is hit all the same

@@ -76,7 +76,7 @@ func (p *Place) writeTitle(w io.Writer, plan *place.Plan, err error) {
 	case len(p.Probes) > 0:
 		fmt.Fprintf(w, "\n  Probed.\n")
 	default:
-		fmt.Fprintf(w, "\n  Not probed. The instruction would be done this way: %v.\n", plan.Way)
+		fmt.Fprintf(w, "\n  Not probed. Way of execution with a probe: %v.\n", plan.Way)
 	}
 }
 
@@ -101,17 +101,17 @@ func (p *Place) writeInstruction(w io.Writer, plan *place.Plan) {
 	fmt.Fprintln(w, "\nINSTRUCTION")
 	listing.Row{Label: label, Code: p.Code[:in.Len], Text: text}.Write(w)
 	if p.Check.Kind != prologue.None && p.off() == 0 {
-		fmt.Fprintf(w, "  with which Go's stack check begins, %d bytes up to its branch\n", p.Check.Len)
+		fmt.Fprintf(w, "  begins Go's stack check: %d bytes before its branch\n", p.Check.Len)
 	}
 }
 
 // how says what each way means.
 var how = map[place.Way]string{
-	place.Nothing: "IP is set behind it",
+	place.Nothing: "IP is set to the next instruction",
 	place.Emulate: "on the saved registers and the program's memory",
 	place.Boost:   "a copy in a slot runs, and jumps back",
-	place.Step:    "a copy in a slot is single-stepped: a second trap",
-	place.Syscall: "the system call is made where the hit is served",
+	place.Step:    "a copy in a slot is single-stepped, with a second trap",
+	place.Syscall: "the hit makes the system call itself",
 }
 
 func (p *Place) writeWays(w io.Writer, plan *place.Plan) {
@@ -135,7 +135,7 @@ func (p *Place) writeSlot(w io.Writer, plan *place.Plan) {
 	}
 	at, what := p.Slot, "as it is"
 	if at == 0 {
-		at, what = p.Addr&^0xfff-0x1000+place.SlotSize, "as it could be"
+		at, what = p.Addr&^0xfff-0x1000+place.SlotSize, "as it would be"
 	}
 	code, err := plan.Slot(at)
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *Place) writeSlot(w io.Writer, plan *place.Plan) {
 		case off == 0 && in.RIPRel:
 			r.Note = "disp32 corrected"
 		case off > 0:
-			r.Note = "--> behind it"
+			r.Note = "--> after it"
 		}
 		r.Write(w)
 		off += int(in.Len)
@@ -164,12 +164,12 @@ func (p *Place) writeReturns(w io.Writer) {
 	fmt.Fprintln(w, "\nRETURNS")
 	switch {
 	case p.off() != 0:
-		fmt.Fprintf(w, "  a return probe belongs to the function's first instruction\n")
+		fmt.Fprintf(w, "  a return probe must be at the function's first instruction\n")
 	default:
 		fmt.Fprintf(w, "  by %s\n", p.ReturnsBy)
 	}
 	p.list(w, "return instructions", p.Returns)
-	p.list(w, "jumps that may leave", p.Leaves)
+	p.list(w, "jumps that may leave it", p.Leaves)
 }
 
 // list prints the offsets of instructions.

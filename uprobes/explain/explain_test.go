@@ -60,7 +60,7 @@ func TestDrawings(t *testing.T) {
 		}},
 		{"go", 0, func(p *Place) {
 			p.Fn.Go, p.Check = true, prologue.Check{Kind: prologue.Small, Len: 4}
-			p.Leaves, p.ReturnsBy = p.Returns, "points on its returns (1), as it is Go's"
+			p.Leaves, p.ReturnsBy = p.Returns, "breakpoints on its returns (1), since it is Go code"
 		}},
 		{"unknown", 0, func(p *Place) { p.Fn = program.Symbol{} }},
 	} {

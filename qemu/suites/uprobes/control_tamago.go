@@ -77,7 +77,7 @@ func listAndStats(t *suites.T) {
 	off := c.Vaddr - 0x400000
 	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"),
 		fmt.Sprintf(`^ *%d  %016x  u   probed  +/bin/probed:%#x  boosted`, c.Pid, c.Vaddr, off),
-		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  boosted  returns: points on its exits \(1\)`, c.Pid, c.Vaddr, off))
+		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  boosted  returns: breakpoints on its exits \(1\)`, c.Pid, c.Vaddr, off))
 	r.kill(t)
 	if s := shell(t, "cat /sys/kernel/debug/uprobes/list"); s != "" {
 		t.Errorf("after the end: %s", s)

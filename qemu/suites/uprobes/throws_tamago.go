@@ -51,7 +51,7 @@ func throws(t *suites.T, part, out string, calls map[string][2]uint64) {
 		probes[name] = rp
 	}
 	for _, line := range strings.Split(strings.TrimSpace(shell(t, "cat /sys/kernel/debug/uprobes/list")), "\n") {
-		if !strings.Contains(line, "returns: points on its exits (") {
+		if !strings.Contains(line, "returns: breakpoints on its exits (") {
 			t.Errorf("%s", line)
 		}
 	}
