@@ -60,9 +60,9 @@ func init() {
 		Params: module.Params{
 			"target":   module.String(&argTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
 			"arg":      module.Int(&argWord, "which word of the arguments or results, from 0"),
-			"result":   module.Bool(&argResult, "of the results"),
+			"result":   module.Bool(&argResult, "show a word of the results instead of the arguments"),
 			"count":    module.Bool(&argCount, "count each value; otherwise a histogram by powers of two"),
-			"interval": module.Int(&argInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
+			"interval": module.Int(&argInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
 			"n":        module.Int(&argMost, "with count: show the n most frequent").Within(1, maxShown),
 		},
 		Init: argInit,

@@ -55,8 +55,8 @@ func init() {
 		Name: "funccount",
 		Doc:  "count the calls of functions: target=vfs.*",
 		Params: module.Params{
-			"target":   module.String(&countTarget, "functions, or FILE:FUNCTIONS of a program; * stands for anything").Valid(validTarget),
-			"interval": module.Int(&countInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
+			"target":   module.String(&countTarget, "functions, or FILE:FUNCTIONS of a program; * matches any text").Valid(validTarget),
+			"interval": module.Int(&countInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
 			"n":        module.Int(&countMost, "show the n most frequent").Within(1, maxShown),
 		},
 		Init: countInit,

@@ -40,8 +40,8 @@ func init() {
 		Doc:  "histogram of a function's duration: target=vfs.Read",
 		Params: module.Params{
 			"target":   module.String(&latencyTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
-			"n":        module.Int(&latencyActive, "calls measured at the same time").Within(1, maxShown),
+			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
+			"n":        module.Int(&latencyActive, "how many calls can be measured at the same time").Within(1, maxShown),
 		},
 		Init: latencyInit,
 		Exit: latencyExit,
@@ -127,6 +127,6 @@ func latencyExit() {
 
 func latencyWrite(w io.Writer) {
 	l := latencyProbe.ledger()
-	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d going on\n", latencyTarget, tally.Some(latencyHist.Total(), "call"), l.Missed(), l.InFlight)
+	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", latencyTarget, tally.Some(latencyHist.Total(), "call"), l.Missed(), l.InFlight)
 	latencyHist.Draw(w)
 }

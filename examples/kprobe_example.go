@@ -26,7 +26,7 @@ func init() {
 		Params: module.Params{
 			"symbol": module.String(&symbol, "function to probe").Given(),
 			"offset": module.Uint(&offset, "offset in the function, in bytes"),
-			"post":   module.Bool(&post, "with a post-handler"),
+			"post":   module.Bool(&post, "register a post-handler, too"),
 		},
 		Init: kprobeInit,
 		Exit: kprobeExit,

@@ -26,7 +26,7 @@ func init() {
 		Doc:  "print what a function returns and how long it took",
 		Params: module.Params{
 			"func":      module.String(&probedFunc, "function to probe").Given(),
-			"maxactive": module.Int(&maxActive, "calls probed at the same time").Within(1, math.MaxInt64),
+			"maxactive": module.Int(&maxActive, "how many calls can be probed at the same time").Within(1, math.MaxInt64),
 		},
 		Init: kretprobeInit,
 		Exit: kretprobeExit,

@@ -45,8 +45,8 @@ func init() {
 		Doc:  "count the stacks that a function is called on: target=vfs.Read",
 		Params: module.Params{
 			"target":   module.String(&stackTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"folded":   module.Bool(&stackFolded, "a line per stack, outermost call first"),
-			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: only the one of rmmod").Within(0, maxInterval),
+			"folded":   module.Bool(&stackFolded, "print one line per stack, outermost call first"),
+			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
 			"n":        module.Int(&stackMost, "show the n most frequent").Within(1, maxShown),
 		},
 		Init: stackInit,

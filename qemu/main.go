@@ -112,7 +112,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	})
 	flags.BoolVar(&o.deps, "deps", false, "with -add: also add the libraries and interpreters that the programs need")
 	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
-	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel ends in a way that it should not")
+	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
 	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg, kvm, or auto, which is kvm if it works")
 	if err := flags.Parse(args); err != nil {

@@ -57,11 +57,11 @@ func TestFlightRecorder(t *testing.T) {
 				m.seeLate(regexp.QuoteMeta(text) + `\r\n`)
 			}
 			m.enter("dmesg -p")
-			told := m.seeLate(`--- the last hits ---\r\n[^\n]*\n`)
+			told := m.seeLate(`--- the last hits of probes ---\r\n[^\n]*\n`)
 			for _, want := range []string{
-				"--- boot 1 since power-on crashed; it had come to stage 12 ---", "Command line: ", "boot: shell after", // the log
+				"--- boot 1 since power-on crashed; it had reached stage 12 ---", "Command line: ", "boot: shell after", // the log
 				"Go runtime: exit status 2", "Kernel panic - not syncing: Go runtime gave up",
-				"--- what the Go runtime said ---", "panic: crash: asked for", "goroutine ",
+				"--- output of the Go runtime ---", "panic: crash: asked for", "goroutine ",
 				"] kprobe=sonde/shell.uname: ax=",
 			} {
 				if !strings.Contains(told, want) {
@@ -90,7 +90,7 @@ func TestFlightRecorderOfManyBoots(t *testing.T) {
 	if err := m.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	tells("boot 2 since power-on was reset unexpectedly; it had come to stage 12")
+	tells("boot 2 since power-on was reset unexpectedly; it had reached stage 12")
 	m.enter("reboot")
 	tells("boot 3 since power-on restarted the machine")
 	m.enter("dmesg -p | grep flight:")

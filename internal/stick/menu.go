@@ -17,7 +17,7 @@ var entries = []struct{ title, line string }{
 		"cat /proc/iomem /proc/ioports")},
 }
 
-// script is commands for the kernel's shell, as they stand in GRUB's menu.
+// script is commands for the kernel's shell, as written in GRUB's menu.
 func script(commands ...string) string { return strings.Join(commands, ` \; `) }
 
 // head sets GRUB's own terminals. A board without the serial port keeps the screen.

@@ -26,13 +26,13 @@ func DmesgBefore(w io.Writer, max Level) error {
 		}
 	}
 	if f.Lost > 0 {
-		fmt.Fprintf(&b, "--- %d pieces of the log are missing ---\n", f.Lost)
+		fmt.Fprintf(&b, "--- %d entries of the log are missing ---\n", f.Lost)
 	}
 	if len(f.Said) > 0 {
-		fmt.Fprintf(&b, "--- what the Go runtime said ---\n%s", bytes.ReplaceAll(f.Said, []byte("\r"), nil))
+		fmt.Fprintf(&b, "--- output of the Go runtime ---\n%s", bytes.ReplaceAll(f.Said, []byte("\r"), nil))
 	}
 	if len(f.Hits) > 0 {
-		b.WriteString("--- the last hits ---\n")
+		b.WriteString("--- the last hits of probes ---\n")
 	}
 	for i := range f.Hits {
 		stamped(&b, &f.Hits[i])
@@ -43,7 +43,7 @@ func DmesgBefore(w io.Writer, max Level) error {
 
 // Ended is a sentence on how f ended.
 func Ended(f *flight.Flight) string {
-	return fmt.Sprintf("boot %d since power-on %s; it had come to stage %02d", f.Boot, f.End, f.Stage)
+	return fmt.Sprintf("boot %d since power-on %s; it had reached stage %02d", f.Boot, f.End, f.Stage)
 }
 
 // stamped writes each line of a record with its time.

@@ -15,7 +15,7 @@ import (
 // pidMax is one more than the largest number of a thread.
 //
 // Source: Linux, proc_sys_kernel(5), pid_max.
-var pidMax = sysctl.NewRange("kernel.pid_max", mostPIDs, 301, mostPIDs, "the numbers of threads begin anew here")
+var pidMax = sysctl.NewRange("kernel.pid_max", mostPIDs, 301, mostPIDs, "process and thread IDs are below this number; after the highest, they start again")
 
 const mostPIDs = 1 << 22
 

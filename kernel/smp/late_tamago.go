@@ -47,7 +47,7 @@ func (e *LateError) Unwrap() error { return syscall.ETIMEDOUT }
 
 func (c *LateCPU) where() string {
 	if !c.Known {
-		return "takes no NMI either"
+		return "does not take NMIs either"
 	}
 	irqs := "on"
 	if c.Regs.Flags&amd64.RFLAGS_IF == 0 {

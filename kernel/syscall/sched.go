@@ -11,7 +11,7 @@ import (
 // roundRobinMS is the time slice of a thread with SCHED_RR in Linux, in milliseconds.
 const roundRobinMS = 100
 
-var _ = sysctl.NewFact("kernel.sched_rr_timeslice_ms", func() string { return "100" }, "what sched_rr_get_interval says")
+var _ = sysctl.NewFact("kernel.sched_rr_timeslice_ms", func() string { return "100" }, "milliseconds in the time slice of a SCHED_RR thread")
 
 // resetOnFork is SCHED_RESET_ON_FORK.
 const resetOnFork = 0x40000000

@@ -36,8 +36,8 @@ const (
 
 // Names that programs may set.
 var (
-	nodeName   = sysctl.NewString("kernel.hostname", "sonde", "as uname -n", shortEnough)
-	domainName = sysctl.NewString("kernel.domainname", "(none)", "the domain of the machine", shortEnough)
+	nodeName   = sysctl.NewString("kernel.hostname", "sonde", "the name of the machine, as uname -n prints it", shortEnough)
+	domainName = sysctl.NewString("kernel.domainname", "(none)", "the NIS domain of the machine", shortEnough)
 )
 
 func shortEnough(name string) error {

@@ -27,7 +27,7 @@ const (
 
 // leaseBreakTime is how long a lease may delay an opening of the file, in seconds.
 var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
-	"seconds until a lease is taken from a holder that does not give it up; 0: never")
+	"seconds that a process has to give up a lease when it is asked to; 0: for ever")
 
 // access counts the openings of a regular file, and has its leases.
 type access struct {

@@ -47,4 +47,4 @@ const (
 // now on, decide nothing in assembly: what mirrors a Go function elsewhere only
 // moves registers and calls that function.
 var Plain = sysctl.NewBool("debug.kprobes-plain", false,
-	"detours made from now on only move registers and leave all else to Go")
+	"let new detours only save and restore registers, and do the rest in Go")

@@ -3,8 +3,8 @@ package suites
 import "sonde/sysctl"
 
 var (
-	long  = sysctl.NewBool("debug.ktest-long", false, "ktest also runs the cases that take minutes")
-	brief = sysctl.NewBool("debug.ktest-brief", false, "ktest leaves out the cases for which one machine is enough")
+	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
+	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine")
 )
 
 // Long reports whether cases may take minutes (debug.ktest-long).

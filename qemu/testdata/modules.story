@@ -98,7 +98,7 @@ EXPECT ^8$
 EXPECT ^FUNCTION +COUNT$
 EXPECT ^sonde/kernel/vfs\.\S+ +\d+$
 EXPECT ^\d+ of \d+ functions were called, 0 calls missed, \d+ functions cannot be probed$
-EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed, \d+ going on$
+EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed, \d+ in progress$
 EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT ^vfs\.Read, word 2 of its arguments: [1-9]\d* calls, 0 missed$
 EXPECT ^\[\d+K?, \d+K?\) +[1-9]\d* \|@{52}\|$
@@ -156,7 +156,7 @@ RUN lsmod
 SMP 2
 EXPECT ^main\.myprog +1$
 EXPECT ^\d+ of \d+ functions were called, 0 calls missed, 0 functions cannot be probed$
-EXPECT ^/bin/myprog:myfunc, ns: 11 calls, 0 missed, 0 going on$
+EXPECT ^/bin/myprog:myfunc, ns: 11 calls, 0 missed, 0 in progress$
 EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT ^/bin/myprog:myfunc, word 0 of its arguments: 11 calls, 0 missed$
 EXPECT ^ +5 +1$

@@ -19,9 +19,9 @@ import (
 // The limits of inotify, in /proc/sys/fs/inotify.
 var (
 	mostQueued = sysctl.NewRange("fs.inotify.max_queued_events", 16384, 0, math.MaxInt32,
-		"how many events an inotify instance keeps; what comes then is lost, and one event says so")
-	mostInstances = sysctl.NewRange("fs.inotify.max_user_instances", 128, 0, math.MaxInt32, "how many inotify instances there may be")
-	mostWatches   = sysctl.NewRange("fs.inotify.max_user_watches", 65536, 0, math.MaxInt32, "how many nodes all inotify instances together may watch")
+		"events that an inotify instance keeps; if more arrive, they are lost, and IN_Q_OVERFLOW reports it")
+	mostInstances = sysctl.NewRange("fs.inotify.max_user_instances", 128, 0, math.MaxInt32, "inotify instances that may exist at a time")
+	mostWatches   = sysctl.NewRange("fs.inotify.max_user_watches", 65536, 0, math.MaxInt32, "files and directories that all inotify instances may watch together")
 )
 
 var instances, watched atomic.Int64

@@ -27,7 +27,7 @@ func init() {
 }
 
 // seed of the storm's decisions; how the CPUs interleave is random all the same.
-var seed = sysctl.NewInt("debug.ktest-seed", 0, "seed of random tests; 0: another one each time")
+var seed = sysctl.NewInt("debug.ktest-seed", 0, "seed of random tests; 0: a new one each time")
 
 // A stress is a storm while it goes on: goroutines call the targets on all CPUs while others set,
 // change and remove probes on them. A witness is a probe that stays all the time: whatever happens
