@@ -209,7 +209,7 @@ func (st *state) interrupted() bool {
 	return at != 0 && at < st.frame
 }
 
-// Below: handlers that change where the code goes on. A crash names the one that did it last, and one
+// Below: handlers that change where execution continues. A crash names the one that did it last, and one
 // that cannot have meant what it did is told once. Hits pay for this only if the walk of the image
 // says that a handler of theirs may change IP or SP (machine.Machine, Careful).
 
@@ -297,7 +297,7 @@ func (k *Kprobe) tookOver(r *amd64.Regs) {
 	}
 	trap.SaveXMM(r)
 	name, file, line := where(k.code(rolePre))
-	what := "returned non-zero and left IP as it was: the instruction is not executed, the code goes on one byte behind its beginning"
+	what := "returned non-zero and left IP as it was: the instruction is not executed, execution continues one byte after its beginning"
 	if r.Vector == amd64.VecDetour {
 		what = "returned non-zero, which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint"
 	}
@@ -355,7 +355,7 @@ func blame(id int) {
 	if m.kind == kindWatch {
 		by = "kwatch"
 	}
-	printk.Emerg("%s: %s %s (%s:%d) of the %s at %s%s%s%s changed where the code goes on, %d us ago on CPU %d",
+	printk.Emerg("%s: %s %s (%s:%d) of the %s at %s%s%s%s changed where execution continues, %d us ago on CPU %d",
 		by, m.role.String(), name, file, line, m.kind.noun(), die.Symbol(uint64(m.at)), moduleWord(owner), owner, comma(owner), cpu.Duration(cpu.Rdtsc()-m.when).Microseconds(), id)
 	if m.to.ip != m.from.ip {
 		printk.Emerg("%s: IP from %#x to %#x", by, m.from.ip, m.to.ip)

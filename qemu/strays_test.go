@@ -29,7 +29,7 @@ func TestStraysAreNamed(t *testing.T) {
 			for _, smp := range []int{1, 2} {
 				r := bootScript(t, testImage, machine.Config{SMP: smp, Script: "insmod strays how=" + c.how})
 				want := regexp.MustCompile(`: ` + c.role + ` ` + suites + c.name + ` \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
-					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where the code goes on, \d+ us ago on CPU \d\r?\n[^\n]*: ` + c.what + `\r?\n`)
+					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where execution continues, \d+ us ago on CPU \d\r?\n[^\n]*: ` + c.what + `\r?\n`)
 				named := want.FindIndex(r.Log)
 				if named == nil {
 					t.Errorf("SMP %d: the log does not name the handler\n%s", smp, said(r))
@@ -49,7 +49,7 @@ func TestStraysAreNamed(t *testing.T) {
 func TestPreHandlerThatReturnsOne(t *testing.T) {
 	runsBeside(t)
 	for how, what := range map[string]string{
-		"one":      `left IP as it was: the instruction is not executed, the code goes on one byte behind its beginning`,
+		"one":      `left IP as it was: the instruction is not executed, execution continues one byte after its beginning`,
 		"one-jump": `which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint`,
 	} {
 		r := bootScript(t, testImage, machine.Config{SMP: 2, Script: "insmod strays how=" + how + "; dmesg; echo alive"})

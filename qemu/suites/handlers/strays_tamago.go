@@ -21,7 +21,7 @@ var strayHow string
 
 func init() {
 	module.Register(&module.Module{
-		Name: "strays", Doc: "handlers that change where the code goes on",
+		Name: "strays", Doc: "handlers that change where execution continues",
 		Params: module.Params{"how": module.String(&strayHow, "which handler, and how").Given()},
 		Init:   stray,
 	})
