@@ -4,7 +4,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/mm/space"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/probe"
 	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
@@ -16,7 +16,7 @@ import (
 type file struct {
 	o       order
 	opened  *vfs.File
-	ident   space.Ident
+	ident   backing.Ident
 	off     uint64
 	tally   *tally
 	returns string // for a return probe: see ReturnsOf

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
 	"sonde/kernel/program"
@@ -17,7 +18,7 @@ import (
 type image struct {
 	*program.File
 	opened *vfs.File
-	ident  space.Ident
+	ident  backing.Ident
 	exits  map[uint64]exitsOrNot // results so far, by address
 }
 
@@ -29,7 +30,7 @@ const manyImages = 4
 
 // imageOf returns the image of the file at path if the file is still the one with that
 // ident; nil: nothing is known. mu held.
-func imageOf(path string, ident space.Ident) *image {
+func imageOf(path string, ident backing.Ident) *image {
 	for _, im := range images {
 		if im.ident == ident {
 			return im

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/proc"
 )
@@ -14,7 +15,7 @@ var (
 	byInode = map[Inode][]*file{} // the same probes, for each inode by offset, and for each offset in order of registration
 )
 
-func inodeOf(id space.Ident) Inode { return Inode{id.Dev, id.Inode} }
+func inodeOf(id backing.Ident) Inode { return Inode{id.Dev, id.Inode} }
 
 // before compares f's offset with off.
 func before(f *file, off uint64) int { return cmp.Compare(f.off, off) }

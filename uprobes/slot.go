@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
@@ -51,27 +52,27 @@ func newSlotPage(pool *frame.Pool) (*slotPage, error) {
 	return p, nil
 }
 
-// Frame implements space.Backing.
+// Frame implements backing.Store.
 func (p *slotPage) Frame(page uint64) (frame.Frame, error) {
 	if page != 0 {
-		return frame.None, space.ErrBus
+		return frame.None, backing.ErrBus
 	}
 	p.frames.Ref(p.frame)
 	return p.frame, nil
 }
 
-// Hold implements space.Backing.
+// Hold implements backing.Store.
 func (p *slotPage) Hold() { p.holds.Add(1) }
 
-// Drop implements space.Backing.
+// Drop implements backing.Store.
 func (p *slotPage) Drop() {
 	if p.holds.Add(-1) == 0 {
 		p.frames.Put(p.frame)
 	}
 }
 
-// Ident implements space.Backing.
-func (p *slotPage) Ident() space.Ident { return space.Ident{Name: "[uprobes]"} }
+// Ident implements backing.Store.
+func (p *slotPage) Ident() backing.Ident { return backing.Ident{Name: "[uprobes]"} }
 
 // giveSlot makes a copy of a point's instruction in a slot. An instruction that could be
 // boosted in a near slot is emulated or stepped if no slot is near. mu held.

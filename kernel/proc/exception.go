@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 )
 
@@ -138,7 +139,7 @@ func (t *Thread) Access(addr uint64, access space.Prot) {
 	}
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
 	switch {
-	case errors.Is(err, space.ErrBus):
+	case errors.Is(err, backing.ErrBus):
 		info.Signo, info.Code = abi.SIGBUS, abi.BUS_ADRERR
 	case errors.Is(err, space.ErrAccess):
 		info.Code = abi.SEGV_ACCERR

@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
@@ -29,6 +30,7 @@ func Init() error {
 	}
 	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
 	space.Kernel = machine()
+	backing.Cut = space.Kernel.Cut
 	return nil
 }
 

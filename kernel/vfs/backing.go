@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"syscall"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
 )
 
 // Backing returns the pages of f for a mapping: the same value for all that open the same file, nil
 // for zeroes.
 //
 // Errors: ENODEV if f is neither a regular file nor Zeroes, EBADF (wrapped with the path).
-func (f *File) Backing() (space.Backing, error) {
+func (f *File) Backing() (backing.Store, error) {
 	r, ok := f.node.(*regular)
 	_, zeroes := f.handle.(Zeroes)
 	switch {
@@ -34,23 +34,23 @@ func (f *File) Size() int64 { return f.size() }
 
 // cutOff unmaps the pages behind the end of a file that has become shorter.
 func (r *regular) cutOff(size int64) {
-	if m := space.Kernel; m != nil && r.wasMapped.Load() {
-		m.Cut(r, uint64(size+pageSize-1)/pageSize)
+	if r.wasMapped.Load() {
+		backing.Cut(r, uint64(size+pageSize-1)/pageSize)
 	}
 }
 
-// Frame implements space.Backing. Shared mappings, reads and writes use the same frames.
+// Frame implements backing.Store. Shared mappings, reads and writes use the same frames.
 //
-// Errors: space.ErrBus beyond the end of the file, space.ErrNoMemory.
+// Errors: backing.ErrBus beyond the end of the file, frame.ErrNoMemory.
 func (r *regular) Frame(page uint64) (frame.Frame, error) {
 	r.data.Lock()
 	defer r.data.Unlock()
 	if page >= uint64(r.size+pageSize-1)/pageSize {
-		return frame.None, fmt.Errorf("page %d of a file of %d bytes: %w", page, r.size, space.ErrBus)
+		return frame.None, fmt.Errorf("page %d of a file of %d bytes: %w", page, r.size, backing.ErrBus)
 	}
 	p, err := r.pages.ready(int64(page))
 	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("files already use all the memory they are allowed: %w", space.ErrNoMemory)
+		err = fmt.Errorf("files already use all the memory they are allowed: %w", frame.ErrNoMemory)
 	}
 	if err != nil {
 		return frame.None, err
@@ -67,9 +67,9 @@ func (r *regular) Resident(page uint64) bool {
 	return at < r.size && (at < int64(len(r.pages.base)) || r.pages.at(int64(page)) != frame.None)
 }
 
-// Ident implements space.Backing.
-func (r *regular) Ident() space.Ident {
-	id := space.Ident{Dev: Device, Inode: r.ino}
+// Ident implements backing.Store.
+func (r *regular) Ident() backing.Ident {
+	id := backing.Ident{Dev: Device, Inode: r.ino}
 	if p := r.mapped.Load(); p != nil {
 		id.Name = p.Describe()
 	}

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
 )
 
 func TestMappingsShareTheFilesPages(t *testing.T) {
@@ -45,7 +45,7 @@ func TestMappingsShareTheFilesPages(t *testing.T) {
 	if string(got) != "through the map" {
 		t.Errorf("who reads sees %q", got)
 	}
-	if _, err := b.Frame(2); !errors.Is(err, space.ErrBus) {
+	if _, err := b.Frame(2); !errors.Is(err, backing.ErrBus) {
 		t.Errorf("beyond the end: %v", err)
 	}
 	a.must(a.UnlinkAt(a.cwd, "lib"))

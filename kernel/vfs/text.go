@@ -3,18 +3,18 @@ package vfs
 import (
 	"syscall"
 
-	"sonde/kernel/mm/space"
+	"sonde/kernel/mm/backing"
 )
 
-// Text returns the space.Text with which a running program denies writing to f.
-func (f *File) Text() space.Text {
+// Text returns the backing.Text with which a running program denies writing to f.
+func (f *File) Text() backing.Text {
 	if r, ok := f.node.(*regular); ok {
 		return &r.access
 	}
 	return noText{}
 }
 
-// Deny implements space.Text.
+// Deny implements backing.Text.
 //
 // Errors: ETXTBSY while the file is open for writing.
 func (a *access) Deny() error {
@@ -27,7 +27,7 @@ func (a *access) Deny() error {
 	return nil
 }
 
-// Allow implements space.Text.
+// Allow implements backing.Text.
 func (a *access) Allow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

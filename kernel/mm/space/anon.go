@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 )
 
@@ -24,7 +25,7 @@ func newAnon(p *frame.Pool) *anon {
 	return &anon{pool: p, id: lastAnon.Add(1), pages: map[uint64]frame.Frame{}}
 }
 
-// Frame implements Backing.
+// Frame implements backing.Store.
 func (b *anon) Frame(page uint64) (frame.Frame, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,10 +41,10 @@ func (b *anon) Frame(page uint64) (frame.Frame, error) {
 	return f, nil
 }
 
-// Hold implements Backing.
+// Hold implements backing.Store.
 func (b *anon) Hold() { b.holds.Add(1) }
 
-// Drop implements Backing. The last Drop frees the pages.
+// Drop implements backing.Store. The last Drop frees the pages.
 func (b *anon) Drop() {
 	if b.holds.Add(-1) > 0 {
 		return
@@ -56,5 +57,7 @@ func (b *anon) Drop() {
 	clear(b.pages)
 }
 
-// Ident implements Backing: the name is Linux's.
-func (b *anon) Ident() Ident { return Ident{"/dev/zero (deleted)", 1, b.id} }
+// Ident implements backing.Store: the name is Linux's.
+func (b *anon) Ident() backing.Ident {
+	return backing.Ident{Name: "/dev/zero (deleted)", Dev: 1, Inode: b.id}
+}

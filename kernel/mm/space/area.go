@@ -1,15 +1,19 @@
 package space
 
-import "syscall"
+import (
+	"syscall"
+
+	"sonde/kernel/mm/backing"
+)
 
 // An area is a range of pages with the same attributes.
 type area struct {
 	start, end uint64
 	prot       Prot
-	flags      Flags   // of kinds
-	back       Backing // nil: anonymous memory
-	off        uint64  // offset of start in back, in bytes
-	name       string  // without a back: [heap] and the like
+	flags      Flags         // of kinds
+	back       backing.Store // nil: anonymous memory
+	off        uint64        // offset of start in back, in bytes
+	name       string        // without a back: [heap] and the like
 }
 
 // allows reports whether the area allows that access.

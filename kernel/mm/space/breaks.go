@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 )
 
@@ -18,8 +19,8 @@ const int3 = 0xCC
 type breakpoint struct {
 	addr uint64
 	was  byte
-	back Backing // nil: memory without a file
-	off  uint64  // of the byte in back
+	back backing.Store // nil: memory without a file
+	off  uint64        // of the byte in back
 }
 
 // of reports whether b belongs to the present mapping of the area.
@@ -33,7 +34,7 @@ func (b *breakpoint) in(page []byte) *byte { return &page[b.addr%PageSize] }
 // Break replaces the byte at addr by a breakpoint, in this space only. When it returns, each CPU
 // that enters ring 3 of s executes it.
 //
-// Errors: ErrNotMapped, ErrBus, ErrNoMemory; EACCES (not a private area that may be executed),
+// Errors: ErrNotMapped, backing.ErrBus, ErrNoMemory; EACCES (not a private area that may be executed),
 // EEXIST (there is a breakpoint already, made by this function or by the program).
 func (s *Space) Break(addr uint64) error {
 	s.mu.Lock()

@@ -1,13 +1,15 @@
 package space
 
 import (
+	"sonde/kernel/mm/backing"
+
 	"errors"
 	"syscall"
 	"testing"
 )
 
 // mapAt maps pages at a given address.
-func mapAt(t *testing.T, s *Space, at, pages uint64, prot Prot, flags Flags, b Backing, off uint64) {
+func mapAt(t *testing.T, s *Space, at, pages uint64, prot Prot, flags Flags, b backing.Store, off uint64) {
 	t.Helper()
 	_, err := s.Map(at, pages*PageSize, prot, flags|Fixed, b, off)
 	must(t, err)
@@ -167,13 +169,13 @@ func TestCutTakesCopies(t *testing.T) {
 	m.Cut(f, 3)
 	loads(t, s, high, 10)
 	loads(t, s, high+PageSize, 11)
-	if _, err := s.Load32(high + 2*PageSize); !errors.Is(err, ErrBus) {
+	if _, err := s.Load32(high + 2*PageSize); !errors.Is(err, backing.ErrBus) {
 		t.Errorf("a copy of a page behind the end: %v", err)
 	}
 	f.size = 2
 	m.Cut(f, 2)
 	loads(t, s, high, 10)
-	if _, err := s.Load32(high + PageSize); !errors.Is(err, ErrBus) {
+	if _, err := s.Load32(high + PageSize); !errors.Is(err, backing.ErrBus) {
 		t.Errorf("the first page behind the end: %v", err)
 	}
 }

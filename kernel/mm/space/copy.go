@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 )
 
@@ -172,8 +173,8 @@ func (s *Space) CompareAndSwap32(addr uint64, old, new uint32) (swapped bool, er
 
 // A Key identifies a word of memory: it is equal in all spaces that share the word, at any address.
 type Key struct {
-	space *Space  // private memory
-	back  Backing // shared memory
+	space *Space        // private memory
+	back  backing.Store // shared memory
 	at    uint64
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 )
 
@@ -159,7 +160,7 @@ func (m *fakeMachine) empty() {
 	}
 }
 
-// fakeFile is a Backing with a number of pages, which it keeps as a page cache does.
+// fakeFile is a backing.Store with a number of pages, which it keeps as a page cache does.
 type fakeFile struct {
 	m     *fakeMachine
 	pages map[uint64]frame.Frame
@@ -173,7 +174,7 @@ func (m *fakeMachine) file(pages uint64) *fakeFile {
 
 func (b *fakeFile) Frame(page uint64) (frame.Frame, error) {
 	if page >= b.size {
-		return frame.None, ErrBus
+		return frame.None, backing.ErrBus
 	}
 	if b.pages[page] == frame.None {
 		f, err := b.m.Frames.Alloc()
@@ -189,9 +190,11 @@ func (b *fakeFile) Frame(page uint64) (frame.Frame, error) {
 	return b.pages[page], nil
 }
 
-func (b *fakeFile) Hold()        { b.holds++ }
-func (b *fakeFile) Drop()        { b.holds-- }
-func (b *fakeFile) Ident() Ident { return Ident{"/bin/fake", 8 << 20, 42} }
+func (b *fakeFile) Hold() { b.holds++ }
+func (b *fakeFile) Drop() { b.holds-- }
+func (b *fakeFile) Ident() backing.Ident {
+	return backing.Ident{Name: "/bin/fake", Dev: 8 << 20, Inode: 42}
+}
 
 // close drops the cache.
 func (b *fakeFile) close() {

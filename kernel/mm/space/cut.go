@@ -1,6 +1,10 @@
 package space
 
-import "sync"
+import (
+	"sync"
+
+	"sonde/kernel/mm/backing"
+)
 
 // registry is the existing spaces of a machine. The zero value is ready.
 type registry struct {
@@ -41,13 +45,13 @@ func (r *registry) list() []*Space {
 // mapped files are hardly ever truncated.
 //
 // Context: goroutine, without a lock that Frame takes.
-func (m *Machine) Cut(b Backing, page uint64) {
+func (m *Machine) Cut(b backing.Store, page uint64) {
 	for _, s := range m.spaces.list() {
 		s.cutOff(b, page)
 	}
 }
 
-func (s *Space) cutOff(b Backing, page uint64) {
+func (s *Space) cutOff(b backing.Store, page uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.areas.areas {

@@ -27,10 +27,10 @@
 // Lock order:
 //
 //	Space.mu
-//	  a Backing's locks
+//	  a backing.Store's locks
 //	    frame.Pool's
 //
-// so a holder of a Backing's lock must not call a Space.
+// so a holder of a backing.Store's lock must not call a Space.
 package space
 
 import (
@@ -78,37 +78,9 @@ var (
 	ErrNotMapped = refusal.New(syscall.EFAULT, "address is not mapped")
 	// ErrAccess: SIGSEGV, SEGV_ACCERR.
 	ErrAccess = refusal.New(syscall.EFAULT, "address may not be accessed so")
-	// ErrBus: SIGBUS. For a Backing to return for a page beyond its end.
-	ErrBus = refusal.New(syscall.EFAULT, "page is beyond the end of the file")
 	// ErrNoMemory: a program must be ended.
 	ErrNoMemory = frame.ErrNoMemory
 )
-
-// A Backing is the content of a file, or of shared memory, in pages.
-type Backing interface {
-	// Frame returns the frame of a page, with a reference for the caller. Errors: any that wraps
-	// ErrBus or ErrNoMemory.
-	Frame(page uint64) (frame.Frame, error)
-	// Hold and Drop count the mappings: while there are any, the pages stay.
-	Hold()
-	Drop()
-	// Ident identifies the file in /proc/PID/maps.
-	Ident() Ident
-}
-
-// A Text is the file of a running program. Nobody may write to it while it runs.
-type Text interface {
-	// Deny adds a user. Errors: ETXTBSY while the file is open for writing.
-	Deny() error
-	// Allow removes a user.
-	Allow()
-}
-
-// Ident identifies the file whose pages an area maps.
-type Ident struct {
-	Name       string // a path, or [stack] and the like
-	Dev, Inode uint64
-}
 
 // A Window is a range of addresses, [Start,End).
 type Window struct{ Start, End uint64 }

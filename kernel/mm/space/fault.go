@@ -31,7 +31,7 @@ func (s *Space) alone(f frame.Frame) bool {
 
 // Fault makes addr accessible as wanted, if its area allows that.
 //
-// Errors: ErrNotMapped, ErrAccess, ErrBus, ErrNoMemory, and others of a Backing.
+// Errors: ErrNotMapped, ErrAccess, backing.ErrBus, ErrNoMemory, and others of a backing.Store.
 func (s *Space) Fault(addr uint64, want Prot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"sonde/kernel/mm/backing"
+
 	"syscall"
 
 	"sonde/arch/amd64"
@@ -11,7 +13,7 @@ import (
 //
 // Errors: EINVAL (n is 0, addr or off is not a multiple of the page size, prot), ENOMEM (no space,
 // a limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
-func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b Backing, off uint64) (uint64, error) {
+func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b backing.Store, off uint64) (uint64, error) {
 	a := area{prot: prot, flags: flags & kinds, back: b, off: off}
 	switch {
 	case n == 0 || n > unlimited-PageSize:

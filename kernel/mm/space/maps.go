@@ -1,6 +1,8 @@
 package space
 
 import (
+	"sonde/kernel/mm/backing"
+
 	"fmt"
 	"io"
 )
@@ -11,7 +13,7 @@ type Area struct {
 	Prot       Prot
 	Shared     bool
 	Offset     uint64
-	Ident      Ident
+	Ident      backing.Ident
 }
 
 // Areas returns the areas, sorted by address.
@@ -21,7 +23,7 @@ func (s *Space) Areas() []Area {
 	all := make([]Area, len(s.areas.areas))
 	for i := range s.areas.areas {
 		a := &s.areas.areas[i]
-		all[i] = Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, Ident{Name: a.name}}
+		all[i] = Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, backing.Ident{Name: a.name}}
 		if a.back != nil {
 			all[i].Ident = a.back.Ident()
 		} else if a.flags&GrowsDown != 0 {
@@ -49,7 +51,7 @@ func (s *Space) Mapped(start, end uint64) bool {
 }
 
 // Maps reports whether b is mapped at addr.
-func (s *Space) Maps(addr uint64, b Backing) bool {
+func (s *Space) Maps(addr uint64, b backing.Store) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.areas.at(addr)

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"sonde/kernel/mm/backing"
+
 	"errors"
 	"flag"
 	"math/rand"
@@ -44,7 +46,7 @@ func (m modelSpace) verdict(addr uint64, want Prot) error {
 	case p.prot == 0, (p.prot|Read)&want != want:
 		return ErrAccess
 	case p.file != nil && !p.own && p.page >= p.file.size:
-		return ErrBus
+		return backing.ErrBus
 	}
 	return nil
 }
@@ -98,7 +100,7 @@ func (p *player) mapOne(s *Space, model modelSpace) {
 		prot = Read | Write
 	}
 	flags, what := Fixed, modelPage{prot: prot}
-	var b Backing
+	var b backing.Store
 	off := uint64(0)
 	switch k := p.rnd.Intn(8); {
 	case k < len(p.files):

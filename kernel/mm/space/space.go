@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
@@ -35,7 +36,7 @@ type Space struct {
 	brkStart uint64 // 0: no heap
 	brk      uint64
 	breaks   map[uint64][]breakpoint // by page
-	text     Text                    // the file of the program in it; nil: none
+	text     backing.Text            // the file of the program in it; nil: none
 }
 
 // errReleased is the error of calls after Release.
@@ -163,7 +164,7 @@ func (s *Space) shareAreas(child *Space) {
 // forked from it are released.
 //
 // Errors: ETXTBSY.
-func (s *Space) Runs(text Text) error {
+func (s *Space) Runs(text backing.Text) error {
 	if err := text.Deny(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"sonde/kernel/mm/backing"
+
 	"errors"
 	"strings"
 	"sync"
@@ -59,7 +61,7 @@ func TestMapRefuses(t *testing.T) {
 		{"more than memory", 0, 2 << 30, Read | Write, 0, 0, syscall.ENOMEM},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var b Backing
+			var b backing.Store
 			if c.off != 0 || c.flags&NoWrite != 0 {
 				b = f
 			}

@@ -5,7 +5,7 @@
 // mapped; errors say what is wrong and have the errno that Linux gives. A file may still
 // change while it runs, at the program's own risk.
 //
-// The pages of a program are those of its file (space.Backing), so all processes that run
+// The pages of a program are those of its file (backing.Store), so all processes that run
 // it share them. Only what follows the file's part of a segment is written here: the rest
 // of its last page is set to zero.
 //
@@ -20,6 +20,7 @@ import (
 	"io"
 	"syscall"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
 )
@@ -28,7 +29,7 @@ import (
 type File interface {
 	io.ReaderAt
 	Size() int64
-	Backing() (space.Backing, error)
+	Backing() (backing.Store, error)
 }
 
 // Options say how a program starts.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/mm/space"
 )
@@ -25,14 +26,14 @@ func newFile(pool *frame.Pool, content []byte) *fakeFile {
 }
 
 func (f *fakeFile) Size() int64                     { return int64(len(f.content)) }
-func (f *fakeFile) Backing() (space.Backing, error) { return f, nil }
+func (f *fakeFile) Backing() (backing.Store, error) { return f, nil }
 func (f *fakeFile) Hold()                           { f.holds++ }
 func (f *fakeFile) Drop()                           { f.holds-- }
-func (f *fakeFile) Ident() space.Ident              { return space.Ident{Name: "fake", Inode: 1} }
+func (f *fakeFile) Ident() backing.Ident            { return backing.Ident{Name: "fake", Inode: 1} }
 
 func (f *fakeFile) Frame(n uint64) (frame.Frame, error) {
 	if n*page >= uint64(len(f.content)) {
-		return frame.None, space.ErrBus
+		return frame.None, backing.ErrBus
 	}
 	if f.pages[n] == frame.None {
 		c, err := f.pool.Alloc()

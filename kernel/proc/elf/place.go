@@ -3,6 +3,7 @@ package elf
 import (
 	"fmt"
 
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/space"
 )
 
@@ -72,7 +73,7 @@ func (h *header) reserve(s *space.Space, hint, start, n uint64) (bias uint64, er
 }
 
 // load maps one segment: the part that is in the file, and the zeroes behind it.
-func (g *segment) load(s *space.Space, back space.Backing, bias uint64) error {
+func (g *segment) load(s *space.Space, back backing.Store, bias uint64) error {
 	start := (g.VAddr + bias) &^ (page - 1)
 	fileEnd, end := g.VAddr+bias+g.FileSize, roundUp(g.end()+bias)
 	zeroes := start
@@ -90,7 +91,7 @@ func (g *segment) load(s *space.Space, back space.Backing, bias uint64) error {
 }
 
 // loadFile maps [start,end), whose content is the file's up to fileEnd.
-func (g *segment) loadFile(s *space.Space, back space.Backing, start, fileEnd, end uint64) error {
+func (g *segment) loadFile(s *space.Space, back backing.Store, start, fileEnd, end uint64) error {
 	prot := g.prot()
 	tail := g.MemSize > g.FileSize && fileEnd < end
 	if tail {
