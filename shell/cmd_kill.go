@@ -8,7 +8,6 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/proc/signal"
 )
 
 var killCommand = &Command{
@@ -52,7 +51,7 @@ func signalOf(args []string) (n int, rest []string, err error) {
 	default:
 		name, rest = args[0][1:], args[1:]
 	}
-	n, ok := signal.ByName(strings.ToUpper(name))
+	n, ok := abi.SignalByName(strings.ToUpper(name))
 	if !ok {
 		return 0, nil, Usagef("there is no signal %s", name)
 	}
@@ -117,7 +116,7 @@ func listSignals(c *Context) error {
 		if n%8 == 0 || n == abi.SIGRTMIN-1 {
 			end = "\n"
 		}
-		if _, err := fmt.Fprintf(c.Out, "%2d) SIG%-7s%s", n, signal.Name(n), end); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "%2d) SIG%-7s%s", n, abi.SignalName(n), end); err != nil {
 			return err
 		}
 	}

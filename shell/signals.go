@@ -2,7 +2,6 @@ package shell
 
 import (
 	"sonde/kernel/abi"
-	"sonde/kernel/proc/signal"
 )
 
 // endings are what people call the end by a signal.
@@ -18,5 +17,5 @@ func ending(n int) string {
 	if n > 0 && n < len(endings) && endings[n] != "" {
 		return endings[n]
 	}
-	return "SIG" + signal.Name(n)
+	return "SIG" + abi.SignalName(n)
 }

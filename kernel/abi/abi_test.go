@@ -247,3 +247,21 @@ func TestDurations(t *testing.T) {
 		t.Error("Valid")
 	}
 }
+
+func TestSignalNames(t *testing.T) {
+	for n := 1; n <= SIGMAX; n++ {
+		for _, s := range []string{SignalName(n), "SIG" + SignalName(n)} {
+			if got, ok := SignalByName(s); !ok || got != n {
+				t.Errorf("SignalByName(%q) = %d, %v", s, got, ok)
+			}
+		}
+	}
+	if SignalName(SIGSYS) != "SYS" || SignalName(34) != "RT_2" {
+		t.Error(SignalName(SIGSYS), SignalName(34))
+	}
+	for _, bad := range []string{"", "FOO", "65", "-1"} {
+		if n, ok := SignalByName(bad); ok {
+			t.Errorf("%q is %d", bad, n)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc/signal"
 )
 
 // reasons are the codes of signals that an instruction or a child caused.
@@ -47,7 +46,7 @@ func senderOf(code int32) string {
 
 // siginfo shows why a signal was sent.
 func siginfo(s abi.Siginfo) string {
-	head := fmt.Sprintf("{si_signo=SIG%s, si_code=", signal.Name(int(s.Signo)))
+	head := fmt.Sprintf("{si_signo=SIG%s, si_code=", abi.SignalName(int(s.Signo)))
 	reason, caused := reasonOf(s)
 	pid, uid := s.Sender()
 	switch {
@@ -55,7 +54,7 @@ func siginfo(s abi.Siginfo) string {
 		user, system := s.Times()
 		status := fmt.Sprint(s.Status())
 		if s.Code != abi.CLD_EXITED {
-			status = "SIG" + signal.Name(int(s.Status()))
+			status = "SIG" + abi.SignalName(int(s.Status()))
 		}
 		return fmt.Sprintf("%s%s, si_pid=%d, si_uid=%d, si_status=%s, si_utime=%d, si_stime=%d}", head, reason, pid, uid, status, user, system)
 	case caused:

@@ -12,7 +12,6 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
-	"sonde/kernel/proc/signal"
 	"sonde/kernel/syscall"
 )
 
@@ -185,7 +184,7 @@ func (t *Tracer) signal(th *proc.Thread, info abi.Siginfo) bool {
 	defer t.mu.Unlock()
 	if t.wants(th) && !t.Count {
 		t.breakOff()
-		t.line(t.who(th) + "--- SIG" + signal.Name(int(info.Signo)) + " " + siginfo(info) + " ---")
+		t.line(t.who(th) + "--- SIG" + abi.SignalName(int(info.Signo)) + " " + siginfo(info) + " ---")
 	}
 	return false
 }
@@ -210,7 +209,7 @@ func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
 	}
 	end := fmt.Sprintf("exited with %d", s.Code())
 	if sig := s.Signal(); sig != 0 {
-		end = "killed by SIG" + signal.Name(sig)
+		end = "killed by SIG" + abi.SignalName(sig)
 	}
 	t.breakOff()
 	t.line(t.who(th) + "+++ " + end + " +++")

@@ -12,7 +12,6 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/proc"
 	"sonde/kernel/proc/proctest"
-	"sonde/kernel/proc/signal"
 	"sonde/kernel/vfs"
 )
 
@@ -54,7 +53,7 @@ func (d *record) engine() *proc.Engine {
 	e.Enter = func(t *proc.Thread) { d.add("%d enter %s", t.TID, names[t.Call()]) }
 	e.Leave = func(t *proc.Thread) { d.add("%d leave %s %d", t.TID, names[t.Call()], int64(t.Regs().AX)) }
 	e.Signal = func(t *proc.Thread, info abi.Siginfo) bool {
-		d.add("%d signal %s", t.TID, signal.Name(int(info.Signo)))
+		d.add("%d signal %s", t.TID, abi.SignalName(int(info.Signo)))
 		return false
 	}
 	e.Exception = func(t *proc.Thread, vector int) bool {

@@ -109,9 +109,9 @@ func cloneFlags(_ *Shown, v uint64) string {
 	case sig == 0:
 		return text
 	case text == "":
-		return "SIG" + signal.Name(sig)
+		return "SIG" + abi.SignalName(sig)
 	}
-	return text + "|SIG" + signal.Name(sig)
+	return text + "|SIG" + abi.SignalName(sig)
 }
 
 func futexOp(_ *Shown, v uint64) string {
@@ -130,7 +130,7 @@ func futexWaits(s *Shown) bool { return s.a[1]&0x7f == abi.FUTEX_WAIT }
 
 func signalNumber(_ *Shown, v uint64) string {
 	if n := int(int32(v)); signal.Valid(n) {
-		return "SIG" + signal.Name(n)
+		return "SIG" + abi.SignalName(n)
 	}
 	return fmt.Sprint(int32(v))
 }
@@ -272,7 +272,7 @@ func setText(x signal.Set) string {
 		case n == abi.SIGRTMIN && x.Has(n):
 			all = append(all, "RTMIN")
 		case x.Has(n):
-			all = append(all, signal.Name(n))
+			all = append(all, abi.SignalName(n))
 		}
 	}
 	if len(all) > abi.SIGMAX/2 {
@@ -307,9 +307,9 @@ func waitStatus(s *Shown, v uint64) string {
 		case x == 0xffff:
 			return "[{WIFCONTINUED(s)}]"
 		case x&0xff == 0x7f:
-			return fmt.Sprintf("[{WIFSTOPPED(s) && WSTOPSIG(s) == SIG%s}]", signal.Name(int(x>>8&0xff)))
+			return fmt.Sprintf("[{WIFSTOPPED(s) && WSTOPSIG(s) == SIG%s}]", abi.SignalName(int(x>>8&0xff)))
 		case st.Signal() != 0:
-			return fmt.Sprintf("[{WIFSIGNALED(s) && WTERMSIG(s) == SIG%s}]", signal.Name(st.Signal()))
+			return fmt.Sprintf("[{WIFSIGNALED(s) && WTERMSIG(s) == SIG%s}]", abi.SignalName(st.Signal()))
 		default:
 			return fmt.Sprintf("[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", st.Code())
 		}

@@ -2,11 +2,7 @@
 // ones, and default actions. It has no locks: the owner of a value must lock it.
 package signal
 
-import (
-	"strconv"
-
-	"sonde/kernel/abi"
-)
+import "sonde/kernel/abi"
 
 // Set is a set of signals; signal n is bit n-1, as in sigset_t.
 type Set uint64
@@ -64,37 +60,4 @@ func DefaultOf(n int) Default {
 		return Continue
 	}
 	return Terminate
-}
-
-var names = [...]string{"",
-	"HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-	"PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-	"XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-}
-
-// Name returns a signal's name as kill -l and strace have it, "SEGV" without SIG.
-func Name(n int) string {
-	switch {
-	case n > 0 && n < len(names):
-		return names[n]
-	case n >= abi.SIGRTMIN && n <= abi.SIGMAX:
-		return "RT_" + strconv.Itoa(n-abi.SIGRTMIN)
-	}
-	return strconv.Itoa(n)
-}
-
-// ByName returns the signal that a name or a number says, with or without SIG.
-func ByName(s string) (n int, ok bool) {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n, n == 0 || Valid(n)
-	}
-	if len(s) > 3 && s[:3] == "SIG" {
-		s = s[3:]
-	}
-	for n := 1; n <= abi.SIGMAX; n++ {
-		if Name(n) == s {
-			return n, true
-		}
-	}
-	return 0, false
 }

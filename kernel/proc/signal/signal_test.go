@@ -61,25 +61,7 @@ func TestDefaults(t *testing.T) {
 	}
 	for n, d := range want {
 		if DefaultOf(n) != d {
-			t.Errorf("%s: %v, want %v", Name(n), DefaultOf(n), d)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	for n := 1; n <= abi.SIGMAX; n++ {
-		for _, s := range []string{Name(n), "SIG" + Name(n)} {
-			if got, ok := ByName(s); !ok || got != n {
-				t.Errorf("ByName(%q) = %d, %v", s, got, ok)
-			}
-		}
-	}
-	if Name(abi.SIGSYS) != "SYS" || Name(34) != "RT_2" {
-		t.Error(Name(abi.SIGSYS), Name(34))
-	}
-	for _, bad := range []string{"", "FOO", "65", "-1"} {
-		if n, ok := ByName(bad); ok {
-			t.Errorf("%q is %d", bad, n)
+			t.Errorf("%s: %v, want %v", abi.SignalName(n), DefaultOf(n), d)
 		}
 	}
 }
