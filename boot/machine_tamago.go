@@ -23,6 +23,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
+	"sonde/kernel/vfs/sock"
 	"sonde/kprobes/control"
 	"sonde/kwatch"
 	"sonde/shell"
@@ -61,7 +62,7 @@ func mountFiles(tree *vfs.FS) {
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow
-	src.Extra = map[string]func(io.Writer){"unknown_syscalls": syscall.Unknown, "consoles": console.Show}
+	src.Extra = map[string]func(io.Writer){"net/unix": sock.Print, "unknown_syscalls": syscall.Unknown, "consoles": console.Show}
 	src.Iomem, src.Ioports = showMemory, showPorts
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())

@@ -12,7 +12,6 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
-	"sonde/kernel/vfs/sock"
 )
 
 // Sources are the facts behind /proc. All functions are called in goroutine
@@ -42,7 +41,6 @@ func Mount(tree *vfs.FS, src Sources) error {
 		"mounts":      ctl.Print(func(w io.Writer) { Mounts(w, tree) }),
 		"filesystems": ctl.Print(filesystems),
 		"config.gz":   ctl.Text(configGZ),
-		"net/unix":    ctl.Print(sock.Print),
 	}
 	if f := src.Version; f != nil {
 		files["version"] = ctl.Text(func() string { return f() + "\n" })
