@@ -96,7 +96,20 @@ type point struct {
 	accounts probe.Accounts
 	owner    string // the module that registered it
 
-	user *user // of a program's memory, or nil
+	user program // whose memory it is in; nil: the kernel's
+}
+
+// A program has the memory that a watchpoint is in (user.go).
+type program interface {
+	pid() int
+	// handled reports whether it has a handler.
+	handled() bool
+	// shares reports whether other is the same process.
+	shares(other program) bool
+	// read returns the value that p watches, or false if the page is not in memory.
+	read(p *point) (v uint64, ok bool)
+	// leave releases what the watchpoint holds. No handler runs afterwards.
+	leave()
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {
@@ -117,7 +130,7 @@ func (p *point) sees(q *point) bool {
 	if p.typ == Execute || q.typ == Execute || (p.user == nil) != (q.user == nil) {
 		return false
 	}
-	return p.user == nil || p.user.process == q.user.process
+	return p.user == nil || p.user.shares(q.user)
 }
 
 // overlaps reports whether p watches any of the n bytes at addr.

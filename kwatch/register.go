@@ -154,7 +154,7 @@ func (p *point) check() error {
 	switch {
 	case int(p.typ) >= len(types):
 		return probe.Refuse(syscall.EINVAL, "kwatch: type %d is unknown; use Write, Access, Read or Execute", p.typ)
-	case p.handler == nil && (p.user == nil || p.user.handler == nil):
+	case p.handler == nil && (p.user == nil || !p.user.handled()):
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())
 	case p.typ == Execute && p.length != 1:
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: an Execute watchpoint needs length 1, not %d", p.what(), p.length)
@@ -171,7 +171,7 @@ func (p *point) what() string { return p.typ.String() + " " + p.where() }
 
 func (p *point) where() string {
 	if p.user != nil {
-		return fmt.Sprintf("%#x of process %d", p.addr, p.user.process.PID)
+		return fmt.Sprintf("%#x of process %d", p.addr, p.user.pid())
 	}
 	return Where(p.addr)
 }
@@ -277,7 +277,7 @@ func All() (all []Info) {
 		if p := points[n].Load(); p != nil {
 			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
 			if p.user != nil {
-				i.PID = p.user.process.PID
+				i.PID = p.user.pid()
 			}
 			all = append(all, i)
 		}

@@ -1,3 +1,5 @@
+//go:build !nolinux
+
 package kwatch
 
 import (
@@ -56,7 +58,8 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 	if p == nil {
 		return 0, probe.Refuse(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
 	}
-	w := &point{addr: addr, length: length, typ: typ, user: &user{process: p, handler: handler, over: make(chan struct{})}}
+	u := &user{process: p, handler: handler, over: make(chan struct{})}
+	w := &point{addr: addr, length: length, typ: typ, user: u}
 	if err := w.check(); err != nil {
 		return 0, err
 	}
@@ -71,17 +74,29 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 	if err != nil {
 		return 0, err
 	}
-	w.user.engine.Exec = func(*proc.Thread) { w.end() }
-	p.Attach(&w.user.engine)
+	u.engine.Exec = func(*proc.Thread) { w.end() }
+	p.Attach(&u.engine)
 	go func() {
 		select {
 		case <-p.Done():
 			w.end()
-		case <-w.user.over:
+		case <-u.over:
 		}
 	}()
 	return n, nil
 }
+
+// userOf returns what p has of a program's; nil: it is in the kernel's memory.
+func (p *point) userOf() *user {
+	u, _ := p.user.(*user)
+	return u
+}
+
+func (u *user) pid() int { return u.process.PID }
+
+func (u *user) handled() bool { return u.handler != nil }
+
+func (u *user) shares(other program) bool { return u.process == other.(*user).process }
 
 // end stops watching, because the address now belongs to another program or to none.
 func (p *point) end() {
@@ -91,7 +106,6 @@ func (p *point) end() {
 	load(wanted())
 }
 
-// leave releases what a watchpoint holds of its process. No handler runs afterwards.
 func (u *user) leave() {
 	close(u.over)
 	u.process.Detach(&u.engine)
@@ -100,7 +114,6 @@ func (u *user) leave() {
 	u.ended = true
 }
 
-// read returns the value that p watches, or false if the page is not in memory.
 func (u *user) read(p *point) (v uint64, ok bool) {
 	var b [8]byte
 	mem := u.process.Memory()
@@ -127,7 +140,7 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 		case p == nil:
 			left |= changed(t.Process())
 		case p.user == nil:
-		case p.user.process == t.Process():
+		case p.userOf().process == t.Process():
 			left |= p.takeUser(n, done, t)
 		default:
 			left |= changed(t.Process()) | p.impliedOf(t.Process())
@@ -141,7 +154,7 @@ func dataOf(process *proc.Process) iter.Seq2[int, *point] {
 	return func(yield func(int, *point) bool) {
 		for n := range points {
 			q := points[n].Load()
-			if q != nil && q.user != nil && q.user.process == process && q.typ != Execute && !yield(n, q) {
+			if q != nil && q.user != nil && q.userOf().process == process && q.typ != Execute && !yield(n, q) {
 				return
 			}
 		}
@@ -173,7 +186,7 @@ func (p *point) impliedOf(process *proc.Process) (which uint64) {
 // takeUser handles a hit of p, and returns the watchpoints hit together with it, except
 // done. It counts on a CPU number of its own, because the goroutine may move.
 func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
-	u := p.user
+	u := p.userOf()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := t.Regs()
