@@ -10,7 +10,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
-	"sonde/kernel/program"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
@@ -112,16 +111,18 @@ func argRegisters() (regs []func(*amd64.Regs) uint64, err error) {
 	if !ok {
 		return argWords[:], nil
 	}
-	err = readProgram(path, func(p *program.File) {
-		switch {
-		case p.Go():
-			regs = argWords[:]
-		case argResult:
-			regs = resultsC[:]
-		default:
-			regs = argWordsC[:]
-		}
-	})
+	if programs == nil {
+		return nil, errNoPrograms(path)
+	}
+	isGo, err := programs.isGo(path)
+	switch {
+	case isGo:
+		regs = argWords[:]
+	case argResult:
+		regs = resultsC[:]
+	default:
+		regs = argWordsC[:]
+	}
 	return regs, err
 }
 

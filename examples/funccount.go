@@ -14,7 +14,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
-	"sonde/kernel/program"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
@@ -100,14 +99,16 @@ func countFits(n, most int, err *error) bool {
 
 // countProgram sets probes on the functions of a program.
 func countProgram(path, pattern string) error {
+	if programs == nil {
+		return errNoPrograms(path)
+	}
+	all, err := programs.functions(path)
 	var names []string
-	err := readProgram(path, func(p *program.File) {
-		for _, fn := range p.Functions() {
-			if tally.Fits(pattern, fn.Name) && !slices.Contains(names, fn.Name) {
-				names = append(names, fn.Name)
-			}
+	for _, name := range all {
+		if tally.Fits(pattern, name) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-	})
+	}
 	if err != nil || !countFits(len(names), maxInProgram, &err) {
 		return err
 	}

@@ -13,11 +13,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
-	"sonde/kernel/proc"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
-	"sonde/uprobes"
 )
 
 // funclatency: how long the calls of a function take, as a histogram of nanoseconds. It
@@ -89,18 +87,18 @@ func latencyInit() (err error) {
 // that each thread has entered are kept here.
 func latencyOfProgram() (*probed, error) {
 	var mu sync.Mutex
-	began := map[*proc.Thread][]int64{}
+	began := map[int][]int64{}
 	entry, err := onEntry(latencyTarget, nil, func(*amd64.Regs) {
 		mu.Lock()
 		defer mu.Unlock()
-		t := uprobes.Current()
+		t := programs.thread()
 		began[t] = append(began[t], cpu.Nanotime())
 	})
 	if err != nil {
 		return nil, err
 	}
 	leave, err := onReturn(latencyTarget, 0, nil, func(*amd64.Regs) {
-		now, t := cpu.Nanotime(), uprobes.Current()
+		now, t := cpu.Nanotime(), programs.thread()
 		mu.Lock()
 		defer mu.Unlock()
 		last := len(began[t]) - 1

@@ -3,6 +3,9 @@
 package examples
 
 import (
+	"errors"
+	"syscall"
+
 	"sonde/arch/amd64"
 	"sonde/kernel/die"
 	"sonde/kernel/module"
@@ -73,4 +76,11 @@ func kprobeInit() error {
 func kprobeExit() {
 	kprobes.UnregisterKprobe(kp)
 	printk.Info("kprobe unregistered")
+}
+
+// returned is the number that the function would have returned in C.
+func returned(err error) int {
+	var errno syscall.Errno
+	errors.As(err, &errno)
+	return -int(errno)
 }

@@ -10,11 +10,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
-	"sonde/kernel/program"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 	"sonde/kprobes"
-	"sonde/uprobes"
 )
 
 // The target of a ready-made module is a function of the kernel or of a program, in all
@@ -54,13 +51,35 @@ type probed struct {
 	remove func()
 }
 
+// programs is how the modules probe programs; nil: this kernel runs none.
+var programs interface {
+	// entry and ret call f when a function is entered, or has returned. Errors: those of registering.
+	entry(path, symbol string, f func(*amd64.Regs)) (*probed, error)
+	ret(path, symbol string, f func(*amd64.Regs)) (*probed, error)
+	// functions returns the names of a program's functions. Errors: those of opening it; ENOEXEC.
+	functions(path string) (names []string, err error)
+	// isGo reports whether a program passes arguments as Go does. Errors: as functions.
+	isGo(path string) (bool, error)
+	// thread is the number of the thread that has hit a probe.
+	thread() int
+	// stack returns the functions that a hit is in, the innermost first.
+	stack(r *amd64.Regs) []string
+}
+
+// errNoPrograms refuses a program's function where programs is nil.
+func errNoPrograms(path string) error {
+	return refusal.New(syscall.ENOSYS, "%s: no programs can run here", path)
+}
+
 // onEntry sets a probe on the entry of target, with the handler for its kind.
 //
-// Errors: those of registering it.
+// Errors: those of registering it; ENOSYS.
 func onEntry(target string, k func(*kprobes.Kprobe, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
 	if path, symbol, ok := inProgram(target); ok {
-		p := &uprobes.Uprobe{Path: path, Symbol: symbol, Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) { u(r) }}
-		return &probed{p.Ledger, func() { uprobes.UnregisterUprobe(p) }}, uprobes.RegisterUprobe(p)
+		if programs == nil {
+			return nil, errNoPrograms(path)
+		}
+		return programs.entry(path, symbol, u)
 	}
 	p := &kprobes.Kprobe{SymbolName: target, PreHandler: k}
 	return &probed{p.Ledger, func() { kprobes.UnregisterKprobe(p) }}, kprobes.RegisterKprobe(p)
@@ -68,30 +87,14 @@ func onEntry(target string, k func(*kprobes.Kprobe, *amd64.Regs) int, u func(*am
 
 // onReturn does the same for returns; active is how many calls at a time.
 //
-// Errors: those of registering it.
+// Errors: those of registering it; ENOSYS.
 func onReturn(target string, active int, k func(*kprobes.KretprobeInstance, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
 	if path, symbol, ok := inProgram(target); ok {
-		p := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { u(r) }}
-		p.U.Path, p.U.Symbol = path, symbol
-		return &probed{p.U.Ledger, func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
+		if programs == nil {
+			return nil, errNoPrograms(path)
+		}
+		return programs.ret(path, symbol, u)
 	}
 	p := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: target}, Handler: k, MaxActive: active}
 	return &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
-}
-
-// readProgram calls f with what is known about a program's functions.
-//
-// Errors: those of opening it; ENOEXEC.
-func readProgram(path string, f func(*program.File)) error {
-	file, err := vfs.Open(path, vfs.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer vfs.Close(file)
-	p, err := program.Open(file)
-	if err != nil {
-		return refusal.New(syscall.ENOEXEC, "%s: not a program: %v", path, err)
-	}
-	f(p)
-	return nil
 }

@@ -19,7 +19,6 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kprobes"
-	"sonde/uprobes"
 )
 
 // stackcount: which code calls a function, by the stack of each call; as a tree of callers,
@@ -63,14 +62,7 @@ func stackCalled(_ *kprobes.Kprobe, r *amd64.Regs) int {
 // stackInProgram does the same for a program. It resolves names at once, because the
 // program may be gone later.
 func stackInProgram(r *amd64.Regs) {
-	var names []string
-	for _, c := range uprobes.Backtrace(r, tally.Depth) {
-		name := c.Function
-		if name == "" {
-			name = c.String()
-		}
-		names = append(names, name)
-	}
+	names := programs.stack(r)
 	stackMu.Lock()
 	defer stackMu.Unlock()
 	stackPrograms[strings.Join(names, ";")]++

@@ -1,11 +1,9 @@
-//go:build tamago
+//go:build tamago && !nolinux
 
 package examples
 
 import (
-	"errors"
 	"sync/atomic"
-	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
@@ -76,11 +74,4 @@ func uretprobeExit() {
 	printk.Info("%d calls, %d returns", ncall.Load(), nret.Load())
 	uprobes.UnregisterUprobe(uretEntry)
 	uprobes.UnregisterUretprobe(uretprobe)
-}
-
-// returned is the number that the function would have returned in C.
-func returned(err error) int {
-	var errno syscall.Errno
-	errors.As(err, &errno)
-	return -int(errno)
 }
