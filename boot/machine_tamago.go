@@ -16,18 +16,14 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
-	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
-	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
-	"sonde/kernel/vfs/sock"
 	"sonde/kprobes/control"
 	"sonde/kwatch"
 	"sonde/shell"
-	ucontrol "sonde/uprobes/control"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
 )
@@ -62,11 +58,12 @@ func mountFiles(tree *vfs.FS) {
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow
-	src.Extra = map[string]func(io.Writer){"net/unix": sock.Print, "unknown_syscalls": syscall.Unknown, "consoles": console.Show}
+	src.Extra = map[string]func(io.Writer){"consoles": console.Show}
 	src.Iomem, src.Ioports = showMemory, showPorts
 	if err := procfs.Mount(tree, src); err != nil {
 		printk.Err("procfs: %s", err.Error())
 	}
+	mountProgramFiles(tree)
 	if err := told.Mount(tree); err != nil {
 		printk.Err("firmware: %s", err.Error())
 	}
@@ -75,9 +72,6 @@ func mountFiles(tree *vfs.FS) {
 	}
 	if err := kwatch.Mount(tree, "/sys/kernel/debug/kwatch"); err != nil {
 		printk.Err("kwatch: %s", err.Error())
-	}
-	if err := ucontrol.Mount(tree, "/sys/kernel/debug/uprobes"); err != nil {
-		printk.Err("uprobes: %s", err.Error())
 	}
 }
 
@@ -95,7 +89,9 @@ func mountDevices(tree *vfs.FS) {
 // unpackFiles unpacks the image's own archive into the tree, then the archives that the loader has
 // left in memory.
 func unpackFiles(tree *vfs.FS) {
-	unpack(tree, mm.Range{Start: uintptr(initramfs[0]), End: uintptr(initramfs[0] + initramfs[1])})
+	if initramfs[1] > 0 {
+		unpack(tree, mm.Range{Start: uintptr(initramfs[0]), End: uintptr(initramfs[0] + initramfs[1])})
+	}
 	for i, r := range modules[:loader.NModules] {
 		if r.End == 0 {
 			printk.Err("initramfs: module %d of %d bytes at %#x cannot be mapped", i, loader.Modules[i].Len, loader.Modules[i].PA)
@@ -117,16 +113,22 @@ func unpack(tree *vfs.FS, r mm.Range) {
 	printk.Info("initramfs: %s", done.Describe())
 }
 
+func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
+
+// commands are added to the shell's own: in images with tests, those that run them.
+var commands []*shell.Command
+
 func newShell(out io.Writer) *shell.Shell {
 	s := shell.New(&shell.Machine{
 		Uname: func() shell.Uname {
 			return shell.Uname{System: "sonde", Node: "sonde", Release: version, Version: runtime.Version(), Machine: "x86_64"}
 		},
-		Uptime: uptime, Programs: programs, Running: proc.CPUs, Firmware: &told,
+		Uptime: uptime, Programs: shellPrograms(), Running: runningPrograms, Firmware: &told,
 		Load: loadNow, Now: time.Now, CPUs: procfs.CPUs, Memory: procfs.MemoryNow,
 		Poweroff: func() error { printk.Notice("reboot: Power down"); printk.Flush(); power.Off(); return nil },
 		Reboot:   func() error { printk.Notice("reboot: Restarting system"); printk.Flush(); power.Reboot(); return nil },
 	}, out)
+	s.Register(commands...)
 	s.Symbols = func(prefix string) []string { return kallsyms.Kernel().Complete(prefix, 100) }
 	return s
 }

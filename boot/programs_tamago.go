@@ -1,8 +1,9 @@
-//go:build tamago
+//go:build tamago && !nolinux
 
 package main
 
 import (
+	"errors"
 	"runtime"
 	"time"
 
@@ -21,8 +22,13 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/usermode"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
+	"sonde/kernel/vfs/sock"
 	"sonde/kwatch"
+	"sonde/shell"
+	"sonde/shell/bench"
 	"sonde/uprobes"
+	"sonde/uprobes/control"
 )
 
 // programs are the processes of this machine; nil where it cannot run any.
@@ -59,6 +65,7 @@ func startPrograms() {
 		printk.Err("procfs: %s", err.Error())
 	}
 	uprobes.Init(programs)
+	bench.Programs = programs
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel))
 	syscall.Uptime = uptime
@@ -70,7 +77,24 @@ func startPrograms() {
 	syscall.System.Loads = load.Now
 }
 
-func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }
+// mountProgramFiles binds the files that tell about programs as a whole.
+func mountProgramFiles(tree *vfs.FS) {
+	err := errors.Join(
+		tree.Bind("/proc/net/unix", ctl.Print(sock.Print)),
+		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
+	if err != nil {
+		printk.Err("procfs: %s", err.Error())
+	}
+	if err := control.Mount(tree, "/sys/kernel/debug/uprobes"); err != nil {
+		printk.Err("uprobes: %s", err.Error())
+	}
+}
+
+// shellPrograms is the programs for the shell; nil where it cannot run any.
+func shellPrograms() shell.Programs { return shell.OnTable(programs) }
+
+// runningPrograms is the process on each CPU, 0: none.
+func runningPrograms() []int { return proc.CPUs() }
 
 // memoryNow is the memory for sysinfo, in bytes.
 func memoryNow() (total, free uint64) {

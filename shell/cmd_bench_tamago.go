@@ -13,7 +13,7 @@ var benchCommand = &Command{
 	Usage: "[NAME|reg|ureg|load|scale]...",
 	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs",
 	Run: func(c *Context, args []string) error {
-		err := bench.Run(c.Out, c.Machine.Programs, args)
+		err := bench.Run(c.Out, args)
 		if errors.Is(err, bench.ErrName) {
 			return Usagef("%s", err.Error())
 		}

@@ -8,8 +8,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/arch/amd64/user"
-	"sonde/kernel/usermode/bare"
 )
 
 // The crash command ends the kernel in each way that the kernel handles, so that users and tests
@@ -62,26 +60,6 @@ func exhaust() error {
 		keep = append(keep, b)
 		if n := len(keep); n == 1<<40 { // it uses keep, and never is
 			return fmt.Errorf("%d", len(keep))
-		}
-	}
-}
-
-// inRing3 runs code as a program.
-func inRing3(code ...byte) error {
-	const at = 0x400000
-	s, err := bare.New()
-	if err != nil {
-		return err
-	}
-	page, err := s.Map(at, 0)
-	if err != nil {
-		return err
-	}
-	copy(page[:], code)
-	c := s.Thread(at)
-	for {
-		if e := c.Run(); e.Exception() || e == user.SystemCall {
-			return fmt.Errorf("ring 3 came back: event %#x at %#x", uint64(e), c.Regs.IP)
 		}
 	}
 }

@@ -4,13 +4,10 @@ package shell
 
 import (
 	"bytes"
-	"io"
-	"strconv"
 	"strings"
 
 	"sonde/arch/amd64/listing"
 	"sonde/optprobe/explain"
-	user "sonde/uprobes/explain"
 )
 
 var explainCommand = &Command{
@@ -39,7 +36,7 @@ var explainCommand = &Command{
 			if missing != nil {
 				path = name // it may be a library
 			}
-			err = user.File(&b, path, where)
+			err = explainFile(&b, path, where)
 		default:
 			err = explain.Explain(&b, args[0])
 		}
@@ -55,24 +52,4 @@ var explainCommand = &Command{
 		}
 		return s.Symbols(args[len(args)-1])
 	},
-}
-
-// explainAddress draws an address of a process.
-func explainAddress(c *Context, w io.Writer, pid, addr string) error {
-	id, err := strconv.Atoi(pid)
-	if err != nil {
-		return Usagef("%q is not a process number", pid)
-	}
-	a, err := strconv.ParseUint(strings.TrimPrefix(addr, "0x"), 16, 64)
-	if err != nil {
-		return Usagef("%q is not an address", addr)
-	}
-	if c.Machine.Programs == nil {
-		return missing("programs")
-	}
-	p, err := c.Machine.Programs.Find(id)
-	if err != nil {
-		return err
-	}
-	return user.Address(w, p, a)
 }

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
 )
 
 var killCommand = &Command{
@@ -76,17 +74,14 @@ func (c *Context) kill(n int, arg string) error {
 	}
 	t := c.Machine.Programs
 	if t == nil {
-		return missing("programs")
+		return errNoPrograms
 	}
-	info := proc.SignalFrom(t.Init(), n, abi.SI_USER)
 	if pid < 0 {
-		err = t.SendGroup(-pid, info)
+		err = t.SendGroup(-pid, n)
 	} else if p, e := t.Find(pid); e != nil {
 		err = e
-	} else if p == t.Init() {
-		err = syscall.EPERM
 	} else {
-		err = p.Send(info)
+		err = p.Send(n)
 	}
 	if err != nil {
 		return fmt.Errorf("(%d) - %w", pid, err)

@@ -14,7 +14,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
-	"sonde/kernel/proc"
 	"sonde/kwatch"
 )
 
@@ -55,7 +54,7 @@ func runKwatch(c *Context, args []string) error {
 		return err
 	}
 	if pid, ok := opts['p']; ok {
-		if w.process, err = findProcess(c, pid); err != nil {
+		if w.program, err = c.programOf(pid); err != nil {
 			return err
 		}
 	}
@@ -88,30 +87,14 @@ type watch struct {
 	addr    uintptr
 	length  int
 	typ     kwatch.Type
-	process *proc.Process // the process whose memory it is; nil: the kernel's
-}
-
-// findProcess returns the process of that number.
-func findProcess(c *Context, number string) (*proc.Process, error) {
-	pid, err := strconv.Atoi(number)
-	if err != nil {
-		return nil, Usagef("%q is not a number", number)
-	}
-	if c.Machine.Programs == nil {
-		return nil, missing("programs")
-	}
-	p, err := c.Machine.Programs.Find(pid)
-	if err != nil || p == c.Machine.Programs.Init() {
-		return nil, fmt.Errorf("kwatch: there is no process %d", pid)
-	}
-	return p, nil
+	program Program // whose memory it is; nil: the kernel's
 }
 
 // register registers the watchpoint, with q for its hits.
 func (w *watch) register(q *kwatch.Queue) (reg int, where string, err error) {
-	if w.process != nil {
-		reg, err = kwatch.RegisterKwatchUser(w.process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
-		return reg, fmt.Sprintf("%#x of process %d", w.addr, w.process.PID), err
+	if w.program != nil {
+		reg, err = w.registerInProgram(q)
+		return reg, fmt.Sprintf("%#x of process %d", w.addr, w.program.PID()), err
 	}
 	reg, err = kwatch.RegisterKwatch(w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *amd64.Regs) { q.Put(h) })
 	return reg, kwatch.Where(w.addr), err
@@ -190,7 +173,7 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 
 // until returns a channel that is closed with end, or when the process ends.
 func (w *watch) until(end <-chan struct{}) <-chan struct{} {
-	if w.process == nil {
+	if w.program == nil {
 		return end
 	}
 	over := make(chan struct{})
@@ -198,7 +181,7 @@ func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 		defer close(over)
 		select {
 		case <-end:
-		case <-w.process.Done():
+		case <-w.program.Done():
 		}
 	}()
 	return over

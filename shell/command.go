@@ -139,7 +139,7 @@ var builtins = []*Command{
 	exitCommand, fgCommand, freeCommand, grepCommand, headCommand, hexdumpCommand, historyCommand, insmodCommand,
 	jobsCommand, killCommand, lessCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
 	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
-	sleepCommand, straceCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
+	sleepCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
 	uptimeCommand, waitCommand, wcCommand,
 }
 

@@ -5,16 +5,15 @@ import (
 	"sync"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
 	"sonde/kernel/tty"
 )
 
 // job is a line that runs concurrently with the shell: the programs of a pipeline, which are one
 // process group, and the shell's own commands, which are goroutines.
 type job struct {
-	text  string
-	table *proc.Table   // of its programs; may be nil
-	quit  chan struct{} // closed to end the shell's own commands
+	text    string
+	machine Programs      // nil: without programs
+	quit    chan struct{} // closed to end the shell's own commands
 
 	number  int // in the table of jobs, 0 while it is not there
 	touched int // increases when it stops or goes into the background
@@ -36,7 +35,7 @@ type job struct {
 type member struct {
 	name    string
 	done    chan struct{} // closed at the end
-	process *proc.Process // nil: one of the shell's own commands
+	program Program       // nil: one of the shell's own commands
 	// guarded by job.mu:
 	ended, stopped bool
 	status         int // as in sh: 128 plus the number for a signal
@@ -53,7 +52,7 @@ const (
 )
 
 func (s *Shell) newJob(text string) *job {
-	return &job{text: text, table: s.Machine.Programs, quit: make(chan struct{})}
+	return &job{text: text, machine: s.Machine.Programs, quit: make(chan struct{})}
 }
 
 // add adds a member that starts now.
@@ -104,7 +103,7 @@ func (j *job) state() state {
 		case m.ended:
 		case m.stopped:
 			anyStopped = true
-		case m.process != nil:
+		case m.program != nil:
 			anyRuns = true
 		default:
 			anyOwn = true
@@ -127,19 +126,19 @@ func (j *job) outcome() (status, signal int) {
 		return statusOK, 0
 	}
 	last := j.members[len(j.members)-1]
-	if last.process == nil && j.quitBy != 0 && last.status != statusOK {
+	if last.program == nil && j.quitBy != 0 && last.status != statusOK {
 		return 128 + j.quitBy, j.quitBy
 	}
 	return last.status, last.signal
 }
 
 // programs returns the processes that have not ended.
-func (j *job) programs() (all []*proc.Process) {
+func (j *job) programs() (all []Program) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, m := range j.members {
-		if m.process != nil && !m.ended {
-			all = append(all, m.process)
+		if m.program != nil && !m.ended {
+			all = append(all, m.program)
 		}
 	}
 	return all
@@ -150,8 +149,8 @@ func (j *job) pid() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, m := range slices.Backward(j.members) {
-		if m.process != nil {
-			return m.process.PID
+		if m.program != nil {
+			return m.program.PID()
 		}
 	}
 	return 0
@@ -161,7 +160,7 @@ func (j *job) pid() int {
 func (j *job) has(pid int) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.ContainsFunc(j.members, func(m *member) bool { return m.process != nil && m.process.PID == pid })
+	return slices.ContainsFunc(j.members, func(m *member) bool { return m.program != nil && m.program.PID() == pid })
 }
 
 // send sends a signal to all programs of the job. One that ends programs also ends the shell's own
@@ -169,9 +168,9 @@ func (j *job) has(pid int) bool {
 func (j *job) send(signal int) {
 	var groups []int
 	for _, p := range j.programs() {
-		if g, _ := p.Group(); g != 0 && !slices.Contains(groups, g) {
+		if g := p.Group(); g != 0 && !slices.Contains(groups, g) {
 			groups = append(groups, g)
-			j.table.SendGroup(g, proc.SignalFrom(j.table.Init(), signal, abi.SI_USER))
+			j.machine.SendGroup(g, signal)
 		}
 	}
 	switch signal {
@@ -205,22 +204,21 @@ func (j *job) goOn() {
 //
 // Context: a goroutine of its own.
 func (j *job) watch(m *member) {
-	which := proc.Which{Kind: abi.P_PID, ID: m.process.PID}
 	for {
-		c, err := j.table.Init().Wait(which, abi.WEXITED|abi.WSTOPPED|abi.WCONTINUED, func() <-chan struct{} { return nil })
+		c, err := m.program.Wait()
 		switch {
 		case err != nil:
 			j.finish(m, statusNotFound, 0)
 			return
-		case c.Code == abi.CLD_STOPPED:
-			j.update(func() { m.stopped, m.signal, m.status = true, int(c.Value()), 128+int(c.Value()) })
-		case c.Code == abi.CLD_CONTINUED:
+		case c.State == ProgramStopped:
+			j.update(func() { m.stopped, m.signal, m.status = true, c.Signal, 128+c.Signal })
+		case c.State == ProgramRuns:
 			j.update(func() { m.stopped = false })
-		case c.Status.Signal() != 0:
-			j.finish(m, 128+c.Status.Signal(), c.Status.Signal())
+		case c.Signal != 0:
+			j.finish(m, 128+c.Signal, c.Signal)
 			return
 		default:
-			j.finish(m, c.Status.Code(), 0)
+			j.finish(m, c.Status, 0)
 			return
 		}
 	}

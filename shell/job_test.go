@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *Machine {
 		vfs.Close(file)
 	}
 	m := fakeMachine()
-	m.Programs = w.Table
+	m.Programs = OnTable(w.Table)
 	t.Cleanup(func() {
 		for _, p := range w.Table.Processes() {
 			p.Kill(abi.SIGKILL)
@@ -151,7 +151,7 @@ func newUser(t *testing.T) *user {
 	r, w := io.Pipe()
 	u := &user{t: t, w: w, out: new(buffer), done: make(chan error)}
 	u.shell = New(newWorld(t), u.out)
-	table := u.shell.Machine.Programs
+	table := TableOf(u.shell.Machine)
 	u.shell.Terminal = tty.New(u.out, func(group int, s tty.Signal) { table.SendGroup(group, proc.SignalOf(int(s))) })
 	table.Init().SetTerminal(u.shell.Terminal)
 	go func() { u.done <- u.shell.Interact(r, u.out) }()
@@ -189,7 +189,7 @@ func (u *user) enter(text string) {
 func (u *user) front(n int) {
 	for {
 		group, begun := u.shell.Terminal.Foreground(), 0
-		for _, p := range u.shell.Machine.Programs.Processes() {
+		for _, p := range TableOf(u.shell.Machine).Processes() {
 			if group != 0 && p.Facts().Group == group {
 				begun++
 			}
@@ -244,7 +244,7 @@ func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	u.front(1)
 	io.WriteString(u.w, "echo le")
 	u.see("echo le")
-	for _, p := range u.shell.Machine.Programs.Processes() {
+	for _, p := range TableOf(u.shell.Machine).Processes() {
 		p.Kill(abi.SIGTERM)
 	}
 	u.see("Terminated              pause\n")

@@ -5,7 +5,6 @@ import (
 
 	"sonde/kernel/firmware"
 	"sonde/kernel/kthread"
-	"sonde/kernel/proc"
 	"sonde/kernel/procfs"
 )
 
@@ -21,7 +20,7 @@ type Machine struct {
 	Tasks    func() []Task // nil: the table of kthread
 	Poweroff func() error  // returns only if it fails
 	Reboot   func() error  // returns only if it fails
-	Programs *proc.Table   // nil: programs cannot run
+	Programs Programs      // nil: programs cannot run
 	Firmware *firmware.Firmware
 	Running  func() []int // the process on each CPU, 0: none
 }

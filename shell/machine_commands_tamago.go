@@ -2,7 +2,7 @@
 
 package shell
 
-// Commands that need the machine itself; ktest adds itself to images with tests.
+// Commands that need the machine itself.
 func init() {
 	builtins = append(builtins, benchCommand, crashCommand, explainCommand, kwatchCommand)
 	builtins = append(builtins, machineCommands...)

@@ -41,7 +41,7 @@ func (s *Shell) startPipeline(j *job, p pipeline) []*member {
 		c.Interrupt = j.quit
 		m := sub.startMember(c, inv, ends)
 		members = append(members, m)
-		if m.process != nil {
+		if m.program != nil {
 			programs = append(programs, m)
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Shell) startMember(c *Context, inv invocation, ends []*vfs.File) *membe
 	status := s.startProgram(c, m, words, err)
 	r.close()
 	closeAll(ends)
-	if m.process == nil {
+	if m.program == nil {
 		s.job.finish(m, status, 0)
 	}
 	return m

@@ -3,63 +3,16 @@ package shell
 import (
 	"io"
 	"io/fs"
-	"strings"
 	"sync"
 	"syscall"
 
-	"sonde/kernel/proc"
-	calls "sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 )
 
-// programPath is the path on which programs are searched for.
-const programPath = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-
-// environment is the environment of programs.
-var environment = []string{"PATH=" + programPath, "HOME=/", "TERM=vt100", "PWD=/", "SHELL=/bin/sh", "USER=root"}
-
-// findProgram searches for a program's file.
-//
-// Errors: ENOENT; EACCES and EISDIR for a path to a file that cannot be executed.
-func findProgram(name string) (path string, err error) {
-	if strings.Contains(name, "/") {
-		return name, executable(name)
-	}
-	for dir := range strings.SplitSeq(programPath, ":") {
-		if path := dir + "/" + name; executable(path) == nil {
-			return path, nil
-		}
-	}
-	return "", syscall.ENOENT
-}
-
-func executable(path string) error {
-	i, err := vfs.Root.StatAt(vfs.Root.RootPlace(), path, true)
-	switch {
-	case err != nil:
-		return err
-	case i.Mode.IsDir():
-		return syscall.EISDIR
-	case !i.Mode.IsRegular() || i.Mode&0111 == 0:
-		return syscall.EACCES
-	}
-	return nil
-}
-
-// isProgram reports whether a word that is not a command of the shell means a program: a path does,
-// even if no file is there.
-func (s *Shell) isProgram(word string) bool {
-	if s.commands[word] != nil || s.Machine.Programs == nil {
-		return false
-	}
-	_, err := findProgram(word)
-	return err == nil || strings.Contains(word, "/")
-}
-
 // runProgram runs a program to its end, in the job of one of the shell's commands. ready is called
 // before the program runs.
-func runProgram(c *Context, path string, args []string, ready func(*proc.Process)) error {
+func runProgram(c *Context, path string, args []string, ready func(Program)) error {
 	j := c.Shell.job
 	m := j.add(args[0])
 	if err := j.begin(c, m, path, args, ready); err != nil {
@@ -72,24 +25,23 @@ func runProgram(c *Context, path string, args []string, ready func(*proc.Process
 }
 
 // begin starts a program as a member of the job. The caller must wait for it.
-func (j *job) begin(c *Context, m *member, path string, args []string, ready func(*proc.Process)) error {
+func (j *job) begin(c *Context, m *member, path string, args []string, ready func(Program)) error {
 	j.start.Lock()
 	defer j.start.Unlock()
-	if j.group != 0 && !j.table.Init().HasGroup(j.group) {
+	if j.group != 0 && !j.machine.HasGroup(j.group) {
 		j.group = 0 // all of its processes have ended
 	}
-	_, err := calls.Start(j.table, calls.Spec{
-		Path: path, Args: args, Env: environment, Dir: "/", Files: c.files(), Group: j.group,
-		Ready: func(p *proc.Process) {
-			group, _ := p.Group()
-			j.update(func() { m.process, j.group = p, group })
+	return j.machine.Start(Start{
+		Path: path, Args: args, Files: c.files(), Group: j.group,
+		Ready: func(p Program) {
+			group := p.Group()
+			j.update(func() { m.program, j.group = p, group })
 			j.lendTerminal(c.Shell)
 			if ready != nil {
 				ready(p)
 			}
 		},
 	})
-	return err
 }
 
 // files are a program's descriptors: the terminal, if the shell has one and the line does not

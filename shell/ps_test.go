@@ -39,7 +39,7 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := fakeMachine()
-	m.Programs = w.Table
+	m.Programs = OnTable(w.Table)
 	m.Running = func() []int { return []int{0, p.PID} }
 	want := regexp.MustCompile(`^    PID CPU TTY      STAT   TIME COMMAND
       2   1 \?        S      0:00 parent a\?b --long

@@ -172,7 +172,8 @@ func TestRulesRefuse(t *testing.T) {
 		{"kernel/printk/a.go", "fmt", ""},
 		{"qemu/main.go", "sonde/kernel/mm", "layer host may not import kernel/mm"},
 		{"newcomer/a.go", "fmt", "in no layer"},
-		{"shell/a.go", "sonde/qemu/suites", ""},
+		{"shell/a.go", "sonde/qemu/suites", "layer shell may not import qemu/suites"},
+		{"ktest/a.go", "sonde/qemu/suites", ""},
 		{"qemu/suites/sched/a.go", "sonde/shell", "layer trials may not import shell"},
 	} {
 		wrong := strings.Join(r.check(fileAt(c.path, c.imp)), "; ")

@@ -1,4 +1,4 @@
-//go:build tamago
+//go:build tamago && !nolinux
 
 package suites
 
@@ -11,6 +11,21 @@ import (
 	"sonde/kernel/syscall"
 	"sonde/kernel/vfs"
 )
+
+// Programs is this machine's table of processes; nil where there can be none. The ktest command sets
+// it.
+var Programs *proc.Table
+
+func init() { counts = append(counts, count{name: "processes", now: processes}) }
+
+// processes counts processes and threads of programs.
+func processes() int {
+	if Programs == nil {
+		return 0
+	}
+	processes, threads, _ := Programs.Counts()
+	return processes + threads
+}
 
 // Programs that cases make themselves, where no archive is needed.
 

@@ -7,17 +7,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"sonde/kernel/proc"
 )
 
 // order lists the suites that come first, because others rely on what they test. All others follow
 // in the order in which they were registered.
 var order = []string{"traps", "memory", "sched", "stop", "symbols", "kprobes"}
-
-// Programs is this machine's table of processes; nil where there can be none. The ktest command sets
-// it.
-var Programs *proc.Table
 
 type namedCase struct {
 	name string
@@ -26,8 +20,7 @@ type namedCase struct {
 
 var cases []namedCase
 
-// Script runs a line of the shell for a case and returns its status. The ktest command sets it: the
-// shell imports the suites, not the other way round.
+// Script runs a line of the shell for a case and returns its status. The ktest command sets it.
 var Script func(out io.Writer, line string) (status int)
 
 // Add registers a case under "suite/case". It is for init functions.

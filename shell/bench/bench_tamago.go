@@ -18,7 +18,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/proc"
 	"sonde/kprobes"
 	"sonde/kwatch"
 	"sonde/optprobe"
@@ -192,11 +191,10 @@ var ErrName = errors.New("there is no such row")
 // Run measures the rows that args name, all of them if there are no args, and prints them to out.
 // args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU) and "load"
 // (many probes). load, and the rows that have a depth, take longest and are measured only if named.
-// programs, in which user probes are measured, may be nil.
 //
 // Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
 // needs programs, and there are none.
-func Run(out io.Writer, programs *proc.Table, args []string) error {
+func Run(out io.Writer, args []string) error {
 	for _, name := range args {
 		if !known(name) {
 			return fmt.Errorf("%s: %w", name, ErrName)
@@ -215,8 +213,8 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 	if err := runDeep(out, args); err != nil {
 		return err
 	}
-	if programs != nil || len(args) > 0 {
-		if err := runUser(out, programs, args, wanted); err != nil {
+	if inPrograms != nil {
+		if err := inPrograms.run(out, args, wanted); err != nil {
 			return err
 		}
 	}
@@ -231,17 +229,25 @@ func Run(out io.Writer, programs *proc.Table, args []string) error {
 		}
 	}
 	if wanted("scale") {
-		return scale(out, programs)
+		return scale(out)
 	}
 	return nil
 }
 
+// inPrograms is what is measured in programs; nil: this kernel runs none.
+var inPrograms interface {
+	known(name string) bool
+	// run measures the rows in args, or all of them; what needs programs is left out if there are none.
+	run(out io.Writer, args []string, wanted func(name string) bool) error
+	scale(out io.Writer) error
+}
+
 // known reports whether name is the name of a row or of a group.
 func known(name string) bool {
-	return slices.Contains([]string{"reg", "ureg", "load", "scale"}, name) ||
+	return slices.Contains([]string{"reg", "load", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
 		slices.ContainsFunc(deepRows, func(r deepRow) bool { return r.name == name }) ||
-		slices.ContainsFunc(userRows, func(r userRow) bool { return r.name == name })
+		inPrograms != nil && inPrograms.known(name)
 }
 
 func (r *row) run(w io.Writer) error {

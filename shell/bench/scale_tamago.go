@@ -11,21 +11,20 @@ import (
 	"time"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/proc"
 )
 
 // scale prints how many hits per second one probe has in total, from one CPU and from two:
 // NAME_x1_per_s and NAME_x2_per_s. Rows call, without a probe, show the effect of a second CPU
 // itself.
-func scale(w io.Writer, programs *proc.Table) error {
+func scale(w io.Writer) error {
 	for _, name := range []string{"call", "b", "o", "ro"} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
 		if err := rows[i].scale(w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if programs != nil {
-		return scaleUser(w, programs)
+	if inPrograms != nil {
+		return inPrograms.scale(w)
 	}
 	return nil
 }

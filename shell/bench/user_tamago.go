@@ -1,4 +1,4 @@
-//go:build tamago
+//go:build tamago && !nolinux
 
 package bench
 
@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"sonde/arch/amd64"
@@ -93,20 +94,41 @@ func deepUser(depth uint32) []byte {
 	)
 }
 
-// runUser measures the wanted rows of user probes.
-func runUser(out io.Writer, table *proc.Table, args []string, wanted func(name string) bool) error {
+// Programs is this machine's table of processes; nil: it cannot run programs. Boot sets it.
+var Programs *proc.Table
+
+func init() { inPrograms = userBench{} }
+
+// userBench measures user probes.
+type userBench struct{}
+
+func (userBench) known(name string) bool {
+	return name == "ureg" || slices.ContainsFunc(userRows, func(r userRow) bool { return r.name == name })
+}
+
+func (userBench) run(out io.Writer, args []string, wanted func(name string) bool) error {
+	if Programs == nil && len(args) == 0 {
+		return nil
+	}
 	for _, r := range userRows {
 		if !wanted(r.name) || r.depth > 0 && len(args) == 0 {
 			continue
 		}
-		if err := r.run(out, table); err != nil {
+		if err := r.run(out, Programs); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
 	if wanted("ureg") {
-		return userRegistration(out, table)
+		return userRegistration(out, Programs)
 	}
 	return nil
+}
+
+func (userBench) scale(out io.Writer) error {
+	if Programs == nil {
+		return nil
+	}
+	return scaleUser(out, Programs)
 }
 
 func (r *userRow) run(w io.Writer, table *proc.Table) error {

@@ -31,20 +31,6 @@ TEXT ·pair(SB),NOSPLIT|NOFRAME,$0-0
 	ADDL	$2, AX
 	RET
 
-// func copyWords(to, from unsafe.Pointer, n uintptr)
-TEXT ·copyWords(SB),NOSPLIT,$0-24
-	MOVQ	to+0(FP), DI
-	MOVQ	from+8(FP), SI
-	MOVQ	n+16(FP), CX
-	CLD
-	CMPQ	CX, $1
-	JEQ	one
-	REP; MOVSQ
-	RET
-one:
-	MOVSQ
-	RET
-
 // func addresses() (inc, read, jump, arriveAt, pairAt uintptr)
 TEXT ·addresses(SB),NOSPLIT,$0-40
 	MOVQ	$·incWord(SB), AX

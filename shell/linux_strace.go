@@ -1,3 +1,5 @@
+//go:build !nolinux
+
 package shell
 
 import (
@@ -6,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"sonde/kernel/proc"
 	"sonde/kernel/strace"
 	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
@@ -19,6 +20,8 @@ var straceCommand = &Command{
 	Run:   runStrace,
 	Job:   true,
 }
+
+func init() { builtins = append(builtins, straceCommand) }
 
 func runStrace(c *Context, args []string) error {
 	opts, args, err := Options(args, "fcp:e:o:")
@@ -34,7 +37,7 @@ func runStrace(c *Context, args []string) error {
 		return Usagef("give a program, or -p PID")
 	}
 	if c.Machine.Programs == nil {
-		return missing("programs")
+		return errNoPrograms
 	}
 	out := c.Err
 	if path, ok := opts['o']; ok {
@@ -82,7 +85,7 @@ func straceProgram(c *Context, t *strace.Tracer, args []string) error {
 		//lint:ignore ST1005 strace says it so
 		return fmt.Errorf("Can't stat '%s': %w", args[0], err)
 	}
-	return runProgram(c, path, args, func(p *proc.Process) { t.Began(p, len(environment)) })
+	return runProgram(c, path, args, func(p Program) { t.Began(p.(process).Process, len(environment)) })
 }
 
 // straceAttach traces a process until it ends, or ^C.
@@ -91,8 +94,9 @@ func straceAttach(c *Context, t *strace.Tracer, number string) error {
 	if err != nil {
 		return Usagef("%q is not a number", number)
 	}
-	p, err := c.Machine.Programs.Find(pid)
-	if err != nil || p == c.Machine.Programs.Init() {
+	table := TableOf(c.Machine)
+	p, err := table.Find(pid)
+	if err != nil || p == table.Init() {
 		return fmt.Errorf("strace: there is no process %d", pid)
 	}
 	fmt.Fprintf(c.Err, "strace: Process %d attached\n", pid)

@@ -1,0 +1,7 @@
+//go:build tamago && nolinux
+
+package ktest
+
+import "sonde/shell"
+
+func preparePrograms(*shell.Machine) {}

@@ -1,0 +1,98 @@
+//go:build !nolinux
+
+package shell
+
+import (
+	"syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/proc"
+	calls "sonde/kernel/syscall"
+)
+
+// The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the
+// shell without them.
+
+// OnTable returns the programs of a table for the shell; nil for nil.
+func OnTable(t *proc.Table) Programs {
+	if t == nil {
+		return nil
+	}
+	return table{t}
+}
+
+// TableOf returns the table of a machine's programs, or nil.
+func TableOf(m *Machine) *proc.Table {
+	if t, ok := m.Programs.(table); ok {
+		return t.Table
+	}
+	return nil
+}
+
+// table is a table of processes as the shell's Programs.
+type table struct{ *proc.Table }
+
+// Start implements Programs.
+func (t table) Start(s Start) error {
+	_, err := calls.Start(t.Table, calls.Spec{
+		Path: s.Path, Args: s.Args, Env: environment, Dir: "/", Files: s.Files, Group: s.Group,
+		Ready: func(p *proc.Process) { s.Ready(process{p, t.Table}) },
+	})
+	return err
+}
+
+// Find implements Programs.
+func (t table) Find(pid int) (Program, error) {
+	p, err := t.Table.Find(pid)
+	if err != nil {
+		return nil, err
+	}
+	return process{p, t.Table}, nil
+}
+
+// HasGroup implements Programs.
+func (t table) HasGroup(group int) bool { return t.Init().HasGroup(group) }
+
+// SendGroup implements Programs.
+func (t table) SendGroup(group, signal int) error { return t.Table.SendGroup(group, t.signal(signal)) }
+
+// signal is a signal that the shell sends.
+func (t table) signal(n int) abi.Siginfo { return proc.SignalFrom(t.Init(), n, abi.SI_USER) }
+
+// process is a process as the shell's Program.
+type process struct {
+	*proc.Process
+	table *proc.Table
+}
+
+// PID implements Program.
+func (p process) PID() int { return p.Process.PID }
+
+// Group implements Program.
+func (p process) Group() int {
+	group, _ := p.Process.Group()
+	return group
+}
+
+// Send implements Program.
+func (p process) Send(signal int) error {
+	if p.Process == p.table.Init() {
+		return syscall.EPERM
+	}
+	return p.Process.Send(table{p.table}.signal(signal))
+}
+
+// Wait implements Program.
+func (p process) Wait() (Change, error) {
+	which := proc.Which{Kind: abi.P_PID, ID: p.PID()}
+	c, err := p.table.Init().Wait(which, abi.WEXITED|abi.WSTOPPED|abi.WCONTINUED, func() <-chan struct{} { return nil })
+	switch {
+	case err != nil:
+		return Change{}, err
+	case c.Code == abi.CLD_STOPPED:
+		return Change{State: ProgramStopped, Signal: int(c.Value())}, nil
+	case c.Code == abi.CLD_CONTINUED:
+		return Change{State: ProgramRuns}, nil
+	}
+	return Change{State: ProgramEnded, Signal: c.Status.Signal(), Status: c.Status.Code()}, nil
+}
