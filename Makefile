@@ -62,5 +62,6 @@ notices: ## check that NOTICES has the licences of everything in the image
 vet: ## run go vet on what runs on the host and on the kernel, and check gofmt
 	go vet ./...
 	go run ./qemu -vet
+	go run ./qemu -nolinux -vet
 	@unformatted=$$(find . -name build -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

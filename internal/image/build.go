@@ -19,6 +19,7 @@ var ErrBuild = errors.New("kernel does not build")
 // BuildOptions choose what Build makes. The zero value is the normal kernel.
 type BuildOptions struct {
 	Test    bool     // with the in-kernel tests (tag ktest): sonde-test.elf
+	NoLinux bool     // without linux/ and programs (tag nolinux): the microkernel alone
 	Tags    []string // further build tags; a kernel with any gets a name of its own
 	LDFlags []string // further linker flags
 	Finish  Options
@@ -94,7 +95,7 @@ func Build(opts BuildOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if opts.Finish.Initramfs == nil {
+	if opts.Finish.Initramfs == nil && !opts.NoLinux {
 		defer opts.step("building the programs of the image")()
 		if opts.Finish.Initramfs, err = userland(root, dir); err != nil {
 			return "", err
@@ -167,6 +168,9 @@ func (o BuildOptions) name(more *with) string {
 	if o.Test {
 		name += "-test"
 	}
+	if o.NoLinux {
+		name += "-nolinux"
+	}
 	for _, tag := range o.Tags {
 		name += "-" + tag
 	}
@@ -181,6 +185,9 @@ func (o BuildOptions) tags() string {
 	tags := machineTags
 	if o.Test {
 		tags += ",ktest"
+	}
+	if o.NoLinux {
+		tags += ",nolinux"
 	}
 	for _, tag := range o.Tags {
 		tags += "," + tag

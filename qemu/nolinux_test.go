@@ -1,0 +1,65 @@
+package main
+
+import (
+	"debug/elf"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+	"sonde/qemu/machine"
+	"sonde/qemu/report"
+)
+
+// noLinux builds the microkernel alone, with its tests.
+func noLinux() (string, error) { return build(image.BuildOptions{Test: true, NoLinux: true}) }
+
+// linuxPackages are how the symbols of what runs Linux programs begin.
+var linuxPackages = []string{"sonde/kernel/proc.", "sonde/kernel/syscall.", "sonde/kernel/mm/space.", "sonde/kernel/usermode.", "sonde/uprobes."}
+
+// TestWithoutLinux boots the microkernel alone: no package of linux/ is in it, and kernel probes, return
+// probes, jumps, watchpoints and the prompt work.
+func TestWithoutLinux(t *testing.T) {
+	runsBeside(t)
+	path := imagePath(t, noLinux)
+	for _, name := range symbolNames(t, path+".raw") {
+		for _, p := range linuxPackages {
+			if strings.HasPrefix(name, p) {
+				t.Errorf("%s is in the image", name)
+			}
+		}
+	}
+	result := bootImage(t, path, machine.Config{SMP: 2, Script: "insmod funccount target=vfs.Read; cat /proc/uptime; rmmod funccount; " +
+		"insmod funclatency target=/bin/sh:main; kill 1; /bin/sh; sleep 0 & wait; dmesg | grep 'not protected' || echo all is protected"})
+	for _, want := range []string{"no programs can run here", "/bin/sh: command not found", "all is protected"} {
+		if out := string(result.Stdout); !strings.Contains(out, want) {
+			t.Errorf("no %q in the output\n%s", want, said(result))
+		}
+	}
+	if !strings.Contains(string(result.Log), "sonde/kernel/vfs.Read ") {
+		t.Errorf("funccount counted nothing\n%s", said(result))
+	}
+	cases := "traps/ sched/ grace/ kprobes/a_million kprobes/handler kprobes/refuses optimized/post optimized/sysctl returns/s watch/w"
+	if long() {
+		cases = ""
+	}
+	result = bootImage(t, path, machine.Config{SMP: 2, Script: brief + "ktest " + cases})
+	judge(t, report.Parse(string(result.Stdout)), result)
+}
+
+// symbolNames returns the symbols of a linked kernel.
+func symbolNames(t *testing.T, path string) (names []string) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names
+}
