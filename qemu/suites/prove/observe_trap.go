@@ -58,9 +58,9 @@ type snapshot struct {
 var (
 	observed []*observer
 	last     [trap.MaxCPUs]struct {
-		index     int32
-		goroutine kprobes.Task
-		_         [48]byte
+		index int32
+		g     uintptr // the runtime's: an interrupt and the scheduler are no goroutines, but have one each
+		_     [48]byte
 	}
 )
 
@@ -76,13 +76,13 @@ func watch(k *kprobes.Kprobe, r *amd64.Regs) int {
 		return 0
 	}
 	o := (*observer)(unsafe.Pointer(k)) // Safe because: k is its first field
-	c := kprobes.Current(r)
-	l := &last[c.CPU]
+	g := uintptr(trap.G(r))
+	l := &last[trap.ID(r)]
 	if l.index > 0 {
 		was := observed[l.index-1]
 		l.index = 0
 		switch {
-		case l.goroutine == c.Goroutine && (was.sure || was.leads(uint64(k.Addr))):
+		case l.g == g && (was.sure || was.leads(uint64(k.Addr))):
 			was.after.take(r, uint64(k.Addr), was.before.addr, was.before.general[insn.RSP])
 			was.state.Store(ended)
 		case was.tries < tries:
@@ -92,7 +92,7 @@ func watch(k *kprobes.Kprobe, r *amd64.Regs) int {
 	}
 	if o.state.CompareAndSwap(waits, begun) {
 		o.begin(r)
-		l.index, l.goroutine = o.index, c.Goroutine
+		l.index, l.g = o.index, g
 	}
 	return 0
 }
