@@ -3,7 +3,7 @@
 // format that package qemu/report reads.
 //
 // This package is the framework: T, Add, Run, and the check for what a case leaves behind.
-// Each suite is a folder; its cases register themselves when shell/cmd_ktest_tamago.go
+// Each suite is a folder; its cases register themselves when ktest/ktest_tamago.go
 // imports it:
 //
 //	traps     faults, nesting, registers across a trap
