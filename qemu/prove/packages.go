@@ -39,6 +39,20 @@ func (s *share) add(pixels []pixel) {
 	}
 }
 
+// tests is how the names of the packages begin that only an image with tests has.
+const tests = "sonde/qemu/suites"
+
+// withoutTests returns the sum of all packages but those of tests.
+func withoutTests(all map[string]share) (sum share) {
+	for name, s := range all {
+		if !strings.HasPrefix(name, tests) {
+			sum.all += s.all
+			sum.reached += s.reached
+		}
+	}
+	return sum
+}
+
 // packageTable lists the packages with the most instructions that were not reached, and the sum of
 // all others.
 func packageTable(all map[string]share) string {

@@ -35,3 +35,11 @@ func TestPackageTable(t *testing.T) {
 		t.Errorf("%d lines, %q, %q", len(lines), lines[2], lines[len(lines)-1])
 	}
 }
+
+// TestTestsAreNoPartOfTheKernel: what only an image with tests has does not count for the kernel.
+func TestTestsAreNoPartOfTheKernel(t *testing.T) {
+	all := map[string]share{"sonde/kernel/vfs": {10, 5}, "runtime": {20, 6}, "sonde/qemu/suites": {100, 1}, "sonde/qemu/suites/user": {200, 100}}
+	if got := withoutTests(all); got != (share{30, 11}) {
+		t.Error(got)
+	}
+}

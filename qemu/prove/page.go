@@ -119,7 +119,8 @@ func shows(results []result, seen view) string {
 	if findings > 0 {
 		found = fmt.Sprintf("%d findings are\n  listed below.", findings)
 	}
-	fmt.Fprintf(&b, pageShows, seen.all, seen.probed, probed, found, percent(seen.reached, seen.all))
+	fmt.Fprintf(&b, pageShows, seen.all, seen.probed, probed, found,
+		percent(seen.kernel.reached, seen.kernel.all), percent(seen.reached, seen.all))
 	return b.String()
 }
 
@@ -146,14 +147,14 @@ What the run shows:
 `
 
 // A format, of the numbers of instructions (all, those that can have a probe, those that got
-// one), what was found, and the share that was reached.
+// one), what was found, and the shares that were reached of the kernel's and of all.
 const pageShows = `- Of the %d instructions of the image, %d can have a probe. %d got one in each
   possible way. %s
-- %s of the instructions of the image were executed while they had a probe: by the repeated work,
-  or by a wider one (part "wide": programs, all commands, modules, and the kernel's own tests), where
-  each instruction has a breakpoint until it has been hit three times. For the others, the run shows
-  that a probe can be set and removed, and (part "encodings") that the copy does what the original
-  does. It does not show a hit.
+- %s of the kernel's instructions (%s of all of the test image's, a part of which are tests) were
+  executed while they had a probe: by the repeated work, or by a wider one (part "wide": programs, all
+  commands, modules, and the kernel's own tests), where each instruction has a breakpoint until it has
+  been hit three times. For the others, the run shows that a probe can be set and removed, and (part
+  "encodings") that the copy does what the original does. It does not show a hit.
 - The run does not cover code that the work does not reach, other devices, or other processors
   than QEMU's. A table below says in which packages that code is.
 `

@@ -48,6 +48,7 @@ type view struct {
 	legend               string
 	all, probed, reached int // instructions
 	packages             map[string]share
+	kernel               share // of the packages without those of the tests
 }
 
 // drawMap asks the image for its map, and writes it to the file.
@@ -77,7 +78,7 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 		return view{}, err
 	}
 	v := describe(pixels)
-	v.packages = packages
+	v.packages, v.kernel = packages, withoutTests(packages)
 	return v, paint(pixels, path)
 }
 

@@ -33,6 +33,7 @@ const TourFile = "/prove/tour"
 // A toucher is a breakpoint that is removed when it has been hit often enough.
 type toucher struct {
 	k     kprobes.Kprobe // first: handlers are given its address
+	addr  uintptr        // k's: that of one that has been removed is 0
 	index int32          // in the list, from 1
 	hits  atomic.Uint32
 }
@@ -166,7 +167,7 @@ func (p *prover) touchers(from, to int) (list []*toucher) {
 				refused++
 				continue
 			}
-			list = append(list, &toucher{k: kprobes.Kprobe{Addr: b.Addr, PreHandler: touch}, index: int32(len(list)) + 1})
+			list = append(list, &toucher{k: kprobes.Kprobe{Addr: b.Addr, PreHandler: touch}, addr: b.Addr, index: int32(len(list)) + 1})
 		}
 	}
 	p.count("refused", refused)
@@ -241,14 +242,14 @@ func (p *prover) touched(list []*toucher) {
 	n, removed := 0, 0
 	for _, t := range list {
 		l := t.k.Ledger()
-		p.account("a breakpoint at "+kprobes.Where(t.k.Addr), l)
+		p.account("a breakpoint at "+kprobes.Where(t.addr), l)
 		if l.Entered == 0 {
 			continue
 		}
 		if n++; t.hits.Load() >= enough {
 			removed++
 		}
-		if at = strconv.AppendUint(append(at, ' '), uint64(t.k.Addr), 16); len(at) > 60<<10 {
+		if at = strconv.AppendUint(append(at, ' '), uint64(t.addr), 16); len(at) > 60<<10 {
 			fmt.Fprintf(p.out, "r%s\n", at)
 			at = at[:0]
 		}
