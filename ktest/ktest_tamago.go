@@ -25,7 +25,9 @@ import (
 )
 
 // Commands are the commands of an image with tests.
-var Commands = []*shell.Command{ktestCommand, proveCommand}
+var Commands []*shell.Command
+
+func init() { Commands = append(Commands, ktestCommand, proveCommand) }
 
 // ktestCommand runs the kernel's own tests.
 var ktestCommand = &shell.Command{
@@ -44,6 +46,10 @@ var ktestCommand = &shell.Command{
 // prepare gives the suites what they need of the shell.
 func prepare(c *shell.Context) {
 	m := &shell.Machine{Programs: c.Machine.Programs}
-	suites.Script = func(out io.Writer, line string) int { return shell.New(m, out).Run(line) }
+	suites.Script = func(out io.Writer, line string) int {
+		s := shell.New(m, out)
+		s.Register(Commands...)
+		return s.Run(line)
+	}
 	preparePrograms(m)
 }

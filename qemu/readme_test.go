@@ -46,7 +46,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
 	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv":                                                   func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
 	"go run ./qemu -c 'explain vfs.Read'":                                                                                           prints("resume: the copy"),
-	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("its own g and registers"),
+	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("restore g and registers"),
 	"go run ./qemu/bench -count k b o":                                                                                              once("b\t"),
 	"go run ./qemu/bench -count k u_int3 u_syscall u_detour u":                                                                      once("u_detour\t"),
 	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'":                                                                        prints("u_detour\t"),

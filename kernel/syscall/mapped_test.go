@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/mm/space"
 	"sonde/kernel/proc/proctest"
@@ -19,7 +20,9 @@ func runMapped(t *testing.T, f proctest.Program) {
 	w, kernel, used := world(t), space.Kernel, frame.Kernel.Stats().Used
 	w.Machine.Frames = frame.Kernel
 	space.Kernel = w.Machine
-	defer func() { space.Kernel = kernel }()
+	cut := backing.Cut
+	backing.Cut = w.Machine.Cut
+	defer func() { space.Kernel, backing.Cut = kernel, cut }()
 	finish(t, w, begin(t, w, f))
 	if n := frame.Kernel.Stats().Used; n > used {
 		t.Errorf("%d frames are left", n-used)

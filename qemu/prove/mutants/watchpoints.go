@@ -100,7 +100,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "watch-of-another-process", File: "kwatch/user.go",
-		Old: "case p.user.process == t.Process():", New: "case p.user.process != nil:",
+		Old: "case p.userOf().process == t.Process():", New: "case p.userOf().process != nil:",
 		By:  kernel(2, "watch/program_writes"),
 		Why: "what another process does at the same address is reported",
 	},
