@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -326,4 +327,19 @@ func TestWritingInTheBackgroundStopsWithTOSTOP(t *testing.T) {
 	u.see("sonde# $")
 	io.WriteString(u.w, "\x04")
 	<-u.done
+}
+
+// TestProgramsAreFoundByNumber: what commands refuse names the number.
+func TestProgramsAreFoundByNumber(t *testing.T) {
+	c := &Context{Machine: newWorld(t)}
+	for number, want := range map[string]string{
+		"99": "there is no process 99", "1": "process 1 is the kernel's and runs no program", "x": `"x" is not a process number`,
+	} {
+		if p, err := c.programOf(number); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, %v", number, p, err)
+		}
+	}
+	if _, err := (&Context{Machine: fakeMachine()}).programOf("1"); !errors.Is(err, errNoPrograms) {
+		t.Error(err)
+	}
 }

@@ -33,11 +33,7 @@ func explainAddress(c *Context, w io.Writer, pid, addr string) error {
 
 // registerInProgram registers a watchpoint in the memory of a program, with q for its hits.
 func (w *watch) registerInProgram(q *kwatch.Queue) (reg int, err error) {
-	p := w.program.(process)
-	if p.Process == p.table.Init() {
-		return 0, fmt.Errorf("kwatch: there is no process %d", p.PID())
-	}
-	return kwatch.RegisterKwatchUser(p.Process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
+	return kwatch.RegisterKwatchUser(w.program.(process).Process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
 }
 
 // inRing3 runs code as a program.

@@ -107,6 +107,8 @@ func (s *Shell) isProgram(word string) bool {
 }
 
 // programOf returns the program with the process number that a user has typed.
+//
+// Errors: ErrUsage; ENOSYS; ESRCH; EPERM for process 1.
 func (c *Context) programOf(number string) (Program, error) {
 	pid, err := strconv.Atoi(number)
 	if err != nil {
@@ -115,5 +117,12 @@ func (c *Context) programOf(number string) (Program, error) {
 	if c.Machine.Programs == nil {
 		return nil, errNoPrograms
 	}
-	return c.Machine.Programs.Find(pid)
+	p, err := c.Machine.Programs.Find(pid)
+	switch {
+	case err != nil:
+		return nil, refusal.New(syscall.ESRCH, "there is no process %d", pid)
+	case pid == 1:
+		return nil, refusal.New(syscall.EPERM, "process 1 is the kernel's and runs no program")
+	}
+	return p, nil
 }

@@ -183,11 +183,14 @@ var forbidden = []struct {
 // ring3 is how the names of what enters and leaves ring 3 begin.
 const ring3 = "sonde/arch/amd64/user."
 
+// runsPrograms reports whether the image has processes.
+func (g *Graph) runsPrograms() bool { return len(g.addrs(names{"sonde/kernel/proc.*"})) > 0 }
+
 // Check returns an error for each name in the rules, and in marked, that fits
 // nothing in the image: then a function is unprotected, and nothing else would tell. An image without
 // programs may lack the names of ring 3, and calls less of the runtime.
 func (g *Graph) Check(marked []string) (wrong []error) {
-	programs := len(g.addrs(names{"sonde/kernel/proc.*"})) > 0
+	programs := g.runsPrograms()
 	lists := map[string]names{
 		"trapEntries": trapEntries, "cold": cold, "hits": hits, "saved": saved, "noReturn": noReturn, "neverReturn": neverReturn,
 		"dying": dying, "offered": offered, "NoKprobe": marked,
