@@ -51,11 +51,11 @@ func evidenceIn(text string, suites []string) (e evidence) {
 	return e
 }
 
-// blocks splits a page into table rows and paragraphs.
+// blocks splits a page into table rows, items of lists, and paragraphs.
 func blocks(page string) (all []string) {
 	for _, par := range strings.Split(page, "\n\n") {
 		if !strings.HasPrefix(par, "|") {
-			all = append(all, par)
+			all = append(all, strings.Split(par, "\n- ")...)
 			continue
 		}
 		all = append(all, strings.Split(strings.TrimSpace(par), "\n")...)
