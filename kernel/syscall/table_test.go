@@ -17,9 +17,9 @@ const page = "../../docs/system-calls.md"
 
 const head = `# System calls
 
-The calls of Linux for x86-64, and what sonde has of them. A remark after "partly" says what is
-missing or different; a list that ends with "only" says what there is. Any other call returns
-ENOSYS: the log names it once per program, and ` + "`/proc/unknown_syscalls`" + ` counts it.
+Linux's system calls for x86-64, and which of them sonde has. A remark after "partly" says what is
+missing or different. Calls that are not there return ENOSYS: the log names each once per program,
+and ` + "`/proc/unknown_syscalls`" + ` counts it.
 
 ` + "`go test ./kernel/syscall -update`" + ` makes this page from the table in
 ` + "`kernel/syscall/table.go`" + `; a test compares the two.
