@@ -60,7 +60,7 @@ func early(info uintptr) {
 	readCmdline(mem)
 	startScreen()
 	if n := loader.RAM(); n < leastRAM {
-		fatal("too little memory: 96 MiB are needed; the bytes that are there", n)
+		fatal("too little memory: 96 MiB are needed; bytes found", n)
 	}
 	findImage()
 	startRecorder()

@@ -40,7 +40,7 @@ var layout = [...]mm.Region{
 	{Start: directBase, End: upper, Rights: "rw-", Linear: true, Use: "the first MiB (firmware's; start-up of further CPUs); traps' stacks; devices below 4 GiB, uncached"},
 	{Start: aliasBase, End: screenBase, Rights: "rw-", Linear: true, Use: "text and slots again: kernel/text writes here"},
 	{Start: screenBase, End: windowBase, Rights: "rw-", Use: "the screen, if there is one, write-combining"},
-	{Start: windowBase, End: consoleBase, Rights: "rw-", Use: "a page of physical memory that somebody looks at, uncached (kernel/inspect)"},
+	{Start: windowBase, End: consoleBase, Rights: "rw-", Use: "a page of physical memory that is being inspected, uncached (kernel/inspect)"},
 	{Start: consoleBase, End: recorderBase, Rights: "rw-", Use: "registers of serial ports that are in memory, uncached"},
 	{Start: recorderBase, End: modulesBase, Rights: "rw-", Use: "the flight recorder, write-combining"},
 	{Start: modulesBase, End: heapBase, Rights: "r--", Linear: true, Use: "what the loader has loaded beside the image (an initramfs)"},
@@ -53,8 +53,8 @@ var (
 	noBasics   = refusal + "the processor lacks TSC, MSR, PAE, APIC, PGE, FXSR, SSE or SSE2\r\n"
 	noLongMode = refusal + "the processor has no 64-bit mode\r\n"
 	noNX       = refusal + "the processor has no NX, so data could be executed\r\n"
-	noEntry    = refusal + "it was entered in 64-bit mode, and knows the 32-bit entries for PVH and Multiboot2 only\r\n"
-	noLoader   = refusal + "the loader says that it is none for Multiboot2\r\n"
+	noEntry    = refusal + "it was entered in 64-bit mode, but has only 32-bit entries, for PVH and Multiboot2\r\n"
+	noLoader   = refusal + "the loader is not a Multiboot2 loader\r\n"
 )
 
 const (

@@ -38,9 +38,9 @@ func validTarget(target string) error {
 	case target == "":
 		return errors.New("it is empty; give the function, as in target=vfs.Read")
 	case ok && symbol == "":
-		return fmt.Errorf("the file %s, and no function of it; give both, as in target=%s:FUNCTION", path, path)
+		return fmt.Errorf("the file %s without a function; give both, as in target=%s:FUNCTION", path, path)
 	case !ok && strings.HasPrefix(target, "/"):
-		return fmt.Errorf("the file %s, and no function of it; give both, as in target=%s:FUNCTION", target, target)
+		return fmt.Errorf("the file %s without a function; give both, as in target=%s:FUNCTION", target, target)
 	}
 	return nil
 }

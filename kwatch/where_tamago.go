@@ -31,10 +31,10 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 	}
 	if typ == Execute {
 		if !mm.Text.Contains(addr) {
-			return no(syscall.EINVAL, "that is no code of the kernel")
+			return no(syscall.EINVAL, "this address is not kernel code")
 		}
 		if why := noProbe(addr); why != "" {
-			return no(syscall.EINVAL, "the way of a hit leads through it: "+why)
+			return no(syscall.EINVAL, "hits execute this code: "+why)
 		}
 		if !begins(addr) {
 			return no(syscall.EILSEQ, "no instruction begins there")
@@ -46,7 +46,7 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 		name, _, _, _ := kallsyms.Lookup(uint64(addr))
 		for _, own := range ownData {
 			if strings.HasPrefix(name, own) {
-				return no(syscall.EINVAL, "hits use it themselves")
+				return no(syscall.EINVAL, "hits use this data themselves")
 			}
 		}
 	case mm.ROData.Contains(addr):
@@ -57,10 +57,10 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 		return no(syscall.EINVAL, "it is on a stack, which moves when it grows")
 	case mm.Heap.Contains(addr):
 		if !object {
-			return no(syscall.EINVAL, "it is in the heap, where nothing stays that nobody refers to, and stacks move: register a pointer to it")
+			return no(syscall.EINVAL, "it is in the heap, where an address alone keeps no object: register a pointer to it")
 		}
 	default:
-		return no(syscall.EINVAL, "there is no data of the kernel's")
+		return no(syscall.EINVAL, "this address is not kernel data")
 	}
 	return nil
 }

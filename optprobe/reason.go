@@ -38,7 +38,7 @@ const (
 // reasonText completes "cannot be optimized: ..", and is followed by the place.
 var reasonText = [reasons]string{
 	Fine:       "a jump can replace the code",
-	NoDecode:   "the function contains bytes that are no known instruction",
+	NoDecode:   "the function contains bytes that are not a known instruction",
 	Overlap:    "the function has a branch into the middle of an instruction",
 	JumpAway:   "the function has an indirect jump that may lead anywhere",
 	BadTable:   "the function uses an unreadable jump table",

@@ -13,9 +13,9 @@ import (
 // it makes a burst of others, and prints nothing of them.
 func myprog(args []string) error {
 	flags := flag.NewFlagSet("myprog", flag.ContinueOnError)
-	n := flags.Int("n", 0, "calls; 0: without end")
-	every := flags.Duration("every", time.Second, "time between calls")
-	burst := flags.Int("burst", 0, "calls between two that are printed")
+	n := flags.Int("n", 0, "how many calls to print; 0: no limit")
+	every := flags.Duration("every", time.Second, "time between two printed calls")
+	burst := flags.Int("burst", 0, "how many calls to make without printing between two printed ones")
 	if err := flags.Parse(args); err != nil {
 		return status(2)
 	}

@@ -30,8 +30,8 @@ func sleep(args []string) error {
 // how often each went round.
 func burn(args []string) error {
 	flags := flag.NewFlagSet("burn", flag.ContinueOnError)
-	n := flags.Int("n", 1, "threads")
-	d := flags.Duration("t", time.Second, "how long")
+	n := flags.Int("n", 1, "how many threads")
+	d := flags.Duration("t", time.Second, "how long to run")
 	if err := flags.Parse(args); err != nil {
 		return status(2)
 	}
@@ -69,8 +69,8 @@ func spin(done <-chan struct{}) (rounds uint64) {
 // The last line is the same on every machine.
 func work(args []string) error {
 	flags := flag.NewFlagSet("work", flag.ContinueOnError)
-	n := flags.Int("n", 4, "goroutines")
-	rounds := flags.Int("rounds", 20, "of each")
+	n := flags.Int("n", 4, "how many goroutines")
+	rounds := flags.Int("rounds", 20, "how many rounds each goroutine makes")
 	if err := flags.Parse(args); err != nil {
 		return status(2)
 	}

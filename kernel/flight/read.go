@@ -11,7 +11,7 @@ var (
 	// something else has used it.
 	ErrNone error = reason{syscall.ENOENT, "memory holds nothing of an earlier boot"}
 	// ErrDamaged says that there is something, which does not fit its checksum.
-	ErrDamaged error = reason{syscall.EBADMSG, "what memory holds of an earlier boot does not fit its checksum: nothing of it is shown"}
+	ErrDamaged error = reason{syscall.EBADMSG, "the record of the previous boot has a wrong checksum: nothing of it is shown"}
 )
 
 // reason is an errno with its words.

@@ -55,7 +55,7 @@ func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 // at is mapped, uncached, for an access of size bytes.
 func at(pa uint64, size int, f func(va uintptr)) error {
 	if size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0 {
-		return refusal.New(syscall.EINVAL, "inspect: %d bytes at %#x: the size is 1, 2, 4 or 8, and the address a multiple of it", size, pa)
+		return refusal.New(syscall.EINVAL, "inspect: %d bytes at %#x: the size must be 1, 2, 4 or 8, and the address a multiple of it", size, pa)
 	}
 	return mapped(pa, amd64.PTE_PCD, f)
 }

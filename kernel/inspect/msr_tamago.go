@@ -49,11 +49,11 @@ func ReadMSR(msr uint32) (uint64, error) {
 // WriteMSR writes a register of the CPU that this runs on. What that does is the caller's
 // business: the kernel may not survive it.
 //
-// Errors: EIO there is no such register, or it does not take the value.
+// Errors: EIO there is no such register, or it does not accept the value.
 func WriteMSR(msr uint32, v uint64) error {
 	catch()
 	if wrmsr(msr, v) == 0 {
-		return refusal.New(syscall.EIO, "inspect: write %#x to MSR %#x: there is no such register, or it does not take the value", v, msr)
+		return refusal.New(syscall.EIO, "inspect: write %#x to MSR %#x: there is no such register, or it does not accept the value", v, msr)
 	}
 	return nil
 }

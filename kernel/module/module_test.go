@@ -79,7 +79,7 @@ func TestRefusalsHaveTheirErrnoAndSayWhat(t *testing.T) {
 		{"unknown", func() error { return Insmod("zzz") }, syscall.ENOENT, "no such module"},
 		{"near", func() error { return Insmod("kprobe-exmaple.ko") }, syscall.ENOENT, "perhaps kprobe_example"},
 		{"unknown parameter", func() error { return Insmod("kprobe_example", "sym=x") }, syscall.EINVAL, "known: addr, count, symbol, trace"},
-		{"no parameters", func() error { return Insmod("stuck", "a=b") }, syscall.EINVAL, "has none"},
+		{"no parameters", func() error { return Insmod("stuck", "a=b") }, syscall.EINVAL, "has no parameters"},
 		{"bad int", func() error { return Insmod("kprobe_example", "symbol=x", "count=many") }, syscall.EINVAL, "count=many: not a valid int"},
 		{"bad bool", func() error { return Insmod("kprobe_example", "trace=maybe") }, syscall.EINVAL, "trace"},
 		{"negative uint", func() error { return Insmod("kprobe_example", "addr=-1") }, syscall.EINVAL, "addr"},

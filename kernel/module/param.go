@@ -162,7 +162,7 @@ func (ps Params) set(words []string) error {
 
 func (ps Params) unknown(name string) error {
 	if len(ps) == 0 {
-		return refusal.New(syscall.EINVAL, "parameter %q: the module has none", name)
+		return refusal.New(syscall.EINVAL, "parameter %q: the module has no parameters", name)
 	}
 	return refusal.New(syscall.EINVAL, "unknown parameter %q (known: %s)", name, strings.Join(ps.Names(), ", "))
 }

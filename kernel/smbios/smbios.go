@@ -142,7 +142,7 @@ func entry(b []byte) (*Tables, error) {
 		}
 		return &Tables{Entry: b[:n], Raw: make([]byte, le.Uint16(b[22:])), Addr: uint64(le.Uint32(b[24:])), Major: b[6], Minor: b[7]}, nil
 	}
-	return wrong("it is none")
+	return wrong("it has no known signature")
 }
 
 func sum(b []byte) (n byte) {

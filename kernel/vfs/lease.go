@@ -27,7 +27,7 @@ const (
 
 // leaseBreakTime is how long a lease may delay an opening of the file, in seconds.
 var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
-	"seconds that a process has to give up a lease when it is asked to; 0: for ever")
+	"seconds that a process has to release a lease when it is asked to; 0: no limit")
 
 // access counts the openings of a regular file, and has its leases.
 type access struct {

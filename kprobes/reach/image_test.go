@@ -142,7 +142,7 @@ func runsOn(code []byte) bool {
 func TestIndirectCallsOfTrapCodeAreListed(t *testing.T) {
 	g := kernel(t)
 	for _, f := range g.Unlisted() {
-		t.Errorf("%s has an indirect call at +%#x, of which the list indirect does not say what it calls: %s",
+		t.Errorf("%s has an indirect call at +%#x, and the list indirect does not name its targets: %s",
 			f.Name, f.Indirect[0], Arrows(g.Path(g.trapPath(), f.Addr)))
 	}
 }

@@ -59,7 +59,7 @@ func (g *Graph) check(list string, ns names) (wrong []error) {
 		}
 		_, err := g.syms.Resolve(strings.TrimSuffix(p, "*"))
 		if err == nil {
-			err = fmt.Errorf("%w: it is data, or its full name is another", kallsyms.ErrUnknown)
+			err = fmt.Errorf("%w: it is data, or its full name is different", kallsyms.ErrUnknown)
 		}
 		wrong = append(wrong, fmt.Errorf("%s: %q: %w", list, p, err))
 	}

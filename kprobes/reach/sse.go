@@ -47,7 +47,7 @@ func (g *Graph) keepsSSE(addr uint64, apart names, leads func(*Func) []uint64) e
 func (g *Graph) prove(addr uint64, apart names, leads func(*Func) []uint64, doubt func(*Func) string) (err error) {
 	sym, ok := g.syms.At(addr)
 	if !ok {
-		return fmt.Errorf("%#x is no function", addr)
+		return fmt.Errorf("%#x is not in a function", addr)
 	}
 	g.walk([]uint64{sym.Addr}, leads, func(fn kallsyms.Symbol, from Reached) Next {
 		if apart.fits(fn.Name) {
@@ -56,9 +56,9 @@ func (g *Graph) prove(addr uint64, apart names, leads func(*Func) []uint64, doub
 		f, ok := g.At(fn.Addr)
 		switch {
 		case !ok:
-			err = fmt.Errorf("%s is no function", Arrows(g.Path(from, fn.Addr)))
+			err = fmt.Errorf("%s is not a function", Arrows(g.Path(from, fn.Addr)))
 		case len(from) > maxCalls:
-			err = fmt.Errorf("%s calls too much", sym.Name)
+			err = fmt.Errorf("%s calls too many functions", sym.Name)
 		case doubt(f) != "":
 			err = fmt.Errorf("%s%s", Arrows(g.Path(from, fn.Addr)), doubt(f))
 		default:
@@ -78,9 +78,9 @@ func (f *Func) doubt(known bool) string {
 	case f.SSE >= 0:
 		return fmt.Sprintf("+%#x may write SSE registers", f.SSE)
 	case !known && (f.Tables || len(f.Indirect) > 0):
-		return " calls what is not known"
+		return " makes calls with unknown targets"
 	case f.Lost:
-		return " calls what has no symbol"
+		return " calls code that has no symbol"
 	}
 	return ""
 }

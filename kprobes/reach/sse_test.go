@@ -22,8 +22,8 @@ func TestHandlersThatKeepSSE(t *testing.T) {
 	g := f.graph(t)
 	for i, want := range map[int]string{
 		0: "", 1: "", 3: "x.bad -> x.adds+0x1 may write SSE registers", 4: "x.adds+0x1 may write",
-		5: "x.asks calls what is not known", 6: "x.switches calls what is not known",
-		7: "x.broken: " + insn.ErrInvalid.Error(), 8: "x.lost calls what has no symbol",
+		5: "x.asks makes calls with unknown targets", 6: "x.switches makes calls with unknown targets",
+		7: "x.broken: " + insn.ErrInvalid.Error(), 8: "x.lost calls code that has no symbol",
 	} {
 		err := g.KeepsSSE(f.addr(i))
 		if want == "" && err != nil || want != "" && (err == nil || !contains(err.Error(), want)) {
@@ -40,7 +40,7 @@ func TestHitsAreFollowedThroughListedCalls(t *testing.T) {
 	for last, says := range map[string]string{
 		ret:                          "",
 		"\x0f\x57\xc0" + ret:         "kprobes.onBreakpoint -> kprobes.OriginalIP -> optprobe.(*plan).original+0x0 may write SSE registers",
-		"\xe8\x00\x00\x01\x00" + ret: "calls what has no symbol",
+		"\xe8\x00\x00\x01\x00" + ret: "calls code that has no symbol",
 	} {
 		f := &fake{}
 		f.add("sonde/kprobes.onBreakpoint", f.call(0, 4)+f.call(5, 6)+"\xff\xd0"+ret)
@@ -72,7 +72,7 @@ func TestProofEnds(t *testing.T) {
 	}
 	f.add("x.last", ret)
 	g := f.graph(t)
-	if err := g.KeepsSSE(f.addr(0)); err == nil || !contains(err.Error(), "x.f0 calls too much") {
+	if err := g.KeepsSSE(f.addr(0)); err == nil || !contains(err.Error(), "x.f0 calls too many functions") {
 		t.Error(err)
 	}
 	if err := g.KeepsSSE(f.addr(10)); err != nil {

@@ -15,7 +15,7 @@ func (g *Graph) Verify() (wrong []error) {
 		wrong = append(wrong, fmt.Errorf("trap code %s", b))
 	}
 	for _, f := range g.Unlisted() {
-		wrong = append(wrong, fmt.Errorf("%s has an indirect call at +%#x, of which the list indirect (kprobes/reach/rules.go) does not say what it calls: %s",
+		wrong = append(wrong, fmt.Errorf("%s has an indirect call at +%#x, and the list indirect (kprobes/reach/rules.go) does not name its targets: %s",
 			f.Name, f.Indirect[0], Arrows(g.Path(g.trapPath(), f.Addr))))
 	}
 	if n, path := g.TrapDepth(); n > maxDepth {

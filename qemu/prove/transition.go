@@ -225,7 +225,7 @@ func registers(r *syscall.PtraceRegs) [16]*uint64 {
 func (p *processor) comparable(t *transition) (undefined uint64, why string) {
 	text := p.code.at(t.addr)
 	if t.size > uint64(len(text)) {
-		return 0, "it is no code"
+		return 0, "it is not code"
 	}
 	n, err := insn.Walk(text[:t.size], func(off int, in insn.Inst) bool {
 		undefined |= undefinedFlags(&in)
@@ -238,7 +238,7 @@ func (p *processor) comparable(t *transition) (undefined uint64, why string) {
 		return true
 	})
 	if err != nil || n != int(t.size) {
-		return 0, "it is no code"
+		return 0, "it is not code"
 	}
 	return undefined, why
 }

@@ -11,9 +11,9 @@ EXPECT ^sonde/kernel/vfs\.Read\+0x0  kernel/vfs/io\.go:\d+  goroutine \d+  CPU \
 
 NAME what cannot be watched is refused with the reason
 RUN kwatch w@vfs.Read
-EXPECT ^kwatch: w sonde/kernel/vfs\.Read\+0x0: there is no data of the kernel's$
+EXPECT ^kwatch: w sonde/kernel/vfs\.Read\+0x0: this address is not kernel data$
 RUN kwatch x@sonde/arch/amd64/trap.takeDebug
-EXPECT ^kwatch: x sonde/arch/amd64/trap\.takeDebug\+0x0: the way of a hit leads through it: it handles traps
+EXPECT ^kwatch: x sonde/arch/amd64/trap\.takeDebug\+0x0: hits execute this code: it handles traps
 RUN kwatch rw@printk.consoleLevel:3
 EXPECT the length is 3, not 1, 2, 4 or 8$
 RUN kwatch w@0xffffffc000000000

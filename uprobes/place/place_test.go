@@ -97,7 +97,7 @@ func TestRefused(t *testing.T) {
 		{"ff 18", "it is a far branch"},
 		{"0f 01 c1", "it calls the hypervisor"},
 		{"f3 0f 01 ec", "it returns from an interrupt"},
-		{"0f 01 d7", "it goes elsewhere by rules of its own"},
+		{"0f 01 d7", "it transfers control by special rules"},
 		{"66 74 00", "processors disagree about a branch with operand-size prefix"},
 		{"66 c7 f8 00 00", "it belongs to a memory transaction"},
 		{"06", "not an instruction"},

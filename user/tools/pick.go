@@ -73,12 +73,12 @@ type grep struct {
 func Grep(s Streams, args []string) error {
 	var g grep
 	f := Flags(s, "grep")
-	fixed, fold := f.Bool("F", false, "the pattern is text"), f.Bool("i", false, "capitals do not matter")
+	fixed, fold := f.Bool("F", false, "the pattern is plain text"), f.Bool("i", false, "ignore case")
 	f.Bool("E", true, "the pattern is an extended regular expression")
-	f.BoolVar(&g.invert, "v", false, "lines without the pattern")
-	f.BoolVar(&g.count, "c", false, "only how many")
-	f.BoolVar(&g.number, "n", false, "with their numbers")
-	f.BoolVar(&g.quiet, "q", false, "nothing, only the status")
+	f.BoolVar(&g.invert, "v", false, "print the lines that do not match")
+	f.BoolVar(&g.count, "c", false, "print only how many lines match")
+	f.BoolVar(&g.number, "n", false, "print line numbers")
+	f.BoolVar(&g.quiet, "q", false, "print nothing; only set the exit status")
 	if err := Parse(f, args); err != nil {
 		return err
 	}

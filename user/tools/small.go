@@ -85,7 +85,7 @@ func Env(s Streams, args []string) error {
 // Ln gives a file another name: ln [-s] [-f] FILE... NAME.
 func Ln(s Streams, args []string) error {
 	f := Flags(s, "ln")
-	symbolic, force := f.Bool("s", false, "a symbolic link"), f.Bool("f", false, "instead of what has the name")
+	symbolic, force := f.Bool("s", false, "make a symbolic link"), f.Bool("f", false, "replace an existing file")
 	if err := Parse(f, args); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func count(r io.Reader) (n counts, err error) {
 // Sort sorts lines.
 func Sort(s Streams, args []string) error {
 	f := Flags(s, "sort")
-	number, reverse, unique := f.Bool("n", false, "by the number a line begins with"), f.Bool("r", false, "backwards"), f.Bool("u", false, "equal lines once")
+	number, reverse, unique := f.Bool("n", false, "sort by the number that begins a line"), f.Bool("r", false, "sort in reverse order"), f.Bool("u", false, "print equal lines once")
 	if err := Parse(f, args); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func leading(text string) float64 {
 // Uniq shows once what is there in several lines running.
 func Uniq(s Streams, args []string) error {
 	f := Flags(s, "uniq")
-	number, double := f.Bool("c", false, "with how often"), f.Bool("d", false, "only what is there more than once")
+	number, double := f.Bool("c", false, "print how often each line occurs"), f.Bool("d", false, "print only lines that occur more than once")
 	if err := Parse(f, args); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func Uniq(s Streams, args []string) error {
 // Tee writes what it reads to files as well.
 func Tee(s Streams, args []string) error {
 	f := Flags(s, "tee")
-	add := f.Bool("a", false, "at the end of the files")
+	add := f.Bool("a", false, "append to the files")
 	if err := Parse(f, args); err != nil {
 		return err
 	}

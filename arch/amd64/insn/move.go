@@ -43,7 +43,7 @@ var reasonText = [reasons]string{
 	Hypervisor:  "it calls the hypervisor",
 	Transaction: "it belongs to a memory transaction",
 	Obsolete:    "it is a 3DNow! instruction",
-	Elsewhere:   "it goes elsewhere by rules of its own",
+	Elsewhere:   "it transfers control by special rules",
 	Undecoded:   "it has not been decoded",
 }
 

@@ -11,7 +11,7 @@ func (r *reader) madt() {
 	for off := 44; off < len(r.t.Data); {
 		size, ok := r.t.number(off+1, 1)
 		if !ok || size < 2 || off+int(size) > len(r.t.Data) {
-			r.line("  the entry at %#x has a length of %d, which cannot be", off, size)
+			r.line("  the entry at %#x has a length of %d, which is impossible", off, size)
 			return
 		}
 		r.entry(Table{Data: r.t.Data[off : off+int(size)]})

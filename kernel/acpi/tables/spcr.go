@@ -34,7 +34,7 @@ func (t Table) SPCR() (s SPCR, err error) {
 	const least = 80
 	d := t.Data
 	if t.Signature != "SPCR" || len(d) < least {
-		return s, refusal.New(syscall.EINVAL, "acpi: %s of %d bytes is no SPCR", t.Signature, len(d))
+		return s, refusal.New(syscall.EINVAL, "acpi: %s of %d bytes is not an SPCR", t.Signature, len(d))
 	}
 	addr, _ := t.number(44, 8)
 	s = SPCR{Kind: d[36], Space: d[40], Addr: addr, Width: d[41], Access: d[43], Baud: bauds[d[58]]}
@@ -67,5 +67,5 @@ func (s SPCR) KindName() string {
 	case 0x12:
 		return "16550 as the table says"
 	}
-	return fmt.Sprintf("%#x, which is no 16550", s.Kind)
+	return fmt.Sprintf("%#x, which is not a 16550", s.Kind)
 }

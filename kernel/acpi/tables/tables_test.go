@@ -122,7 +122,7 @@ func TestSPCR(t *testing.T) {
 	if _, err := table.SPCR(); !errors.Is(err, syscall.EINVAL) {
 		t.Error(err)
 	}
-	if got := decoded(table); !strings.Contains(got, "is no SPCR") || !strings.Contains(got, "checksum is wrong") {
+	if got := decoded(table); !strings.Contains(got, "is not an SPCR") || !strings.Contains(got, "checksum is wrong") {
 		t.Error(got)
 	}
 }
@@ -136,7 +136,7 @@ func TestMADTEntries(t *testing.T) {
 		copy(e[24:], "\x05\x0c\x00\x00\x00\x00\xe0\xfe\x01\x00\x00\x00")
 	})
 	const says = "  processor 7: x2APIC 256, can be plugged in\n  NMI: GSI 9, level, active low\n" +
-		"  local APIC: memory 0x1fee00000\n  the entry at 0x50 has a length of 0, which cannot be\n"
+		"  local APIC: memory 0x1fee00000\n  the entry at 0x50 has a length of 0, which is impossible\n"
 	if got := decoded(table); !strings.Contains(got, says) {
 		t.Error(got)
 	}

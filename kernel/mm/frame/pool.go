@@ -194,7 +194,7 @@ func (p *Pool) refs(f Frame) *atomic.Int32 {
 func (p *Pool) find(f Frame) (*block, int) {
 	b := p.block(f)
 	if b == nil {
-		panic(fmt.Sprintf("frame: %#x is no frame", uint64(f)))
+		panic(fmt.Sprintf("frame: %#x is not a frame", uint64(f)))
 	}
 	return b, int(f % BlockSize / Size)
 }

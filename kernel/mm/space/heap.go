@@ -39,7 +39,7 @@ func (s *Space) growHeap(start, end, n uint64) error {
 		return errLimit
 	}
 	if !s.roomAt(start, end-start) {
-		return refuse(syscall.ENOMEM, "something is mapped behind the heap")
+		return refuse(syscall.ENOMEM, "something else is mapped after the heap")
 	}
 	a := area{prot: Read | Write, name: "[heap]"}
 	_, err := s.place(&a, start, end-start, NoReplace)

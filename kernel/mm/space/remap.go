@@ -32,7 +32,7 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 	old, n = end-addr, roundUp(n)
 	leave := how&Leave != 0
 	if how &^= Leave; leave && (n != old || how == Stay) {
-		return 0, refuse(syscall.EINVAL, "%d bytes at %#x cannot become %d and stay, too", old, addr, n)
+		return 0, refuse(syscall.EINVAL, "%d bytes at %#x cannot become %d while the old mapping stays", old, addr, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 	case how == MayMove:
 		return s.move(*a, addr, old, n, 0, 0, leave)
 	}
-	return 0, refuse(syscall.ENOMEM, "no room behind %#x", end)
+	return 0, refuse(syscall.ENOMEM, "no room after %#x", end)
 }
 
 // extend extends a, which ends at end, by n bytes. Called with mu held.

@@ -88,7 +88,7 @@ func within(f File, off, n uint64) bool {
 func readHeader(f File) (*header, error) {
 	b := make([]byte, headerSize)
 	if !within(f, 0, headerSize) {
-		return nil, corrupt("%d bytes are no program", f.Size())
+		return nil, corrupt("%d bytes are too few for a program", f.Size())
 	}
 	if err := readAt(f, b, 0); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (s *Space) Put(va uint64, p *Page, bits uint64) error {
 			*e = pa | amd64.PTE_P | amd64.PTE_W | amd64.PTE_U
 		}
 		if t = s.at(*e); t == nil {
-			return refusal.New(syscall.EINVAL, "bare: map %#x: the kernel is there", va)
+			return refusal.New(syscall.EINVAL, "bare: map %#x: this address belongs to the kernel", va)
 		}
 	}
 	s.pages = append(s.pages, p)

@@ -46,7 +46,7 @@ func (r *reader) entry() (e Entry, err error) {
 		text := head[len(magic)+8*i:][:8]
 		v, ok := hex(text)
 		if !ok {
-			return e, corrupt(start, "%q is no number", text)
+			return e, corrupt(start, "%q is not a number", text)
 		}
 		f[i] = v
 	}

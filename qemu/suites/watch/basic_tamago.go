@@ -195,7 +195,7 @@ func refused(t *suites.T) {
 		{"read-only", uintptr(unsafe.Pointer(unsafe.StringData(constant))) &^ 7, 8, kwatch.Write, s.hit, syscall.EINVAL, "read-only"},
 		{"a stack", uintptr(unsafe.Pointer(&local)), 8, kwatch.Write, s.hit, syscall.EINVAL, "stack"},
 		{"the heap", uintptr(unsafe.Pointer(object)), 8, kwatch.Write, s.hit, syscall.EINVAL, "in the heap"},
-		{"its own data", uintptr(own.Addr), 8, kwatch.Write, s.hit, syscall.EINVAL, "hits use it themselves"},
+		{"its own data", uintptr(own.Addr), 8, kwatch.Write, s.hit, syscall.EINVAL, "hits use this data themselves"},
 		{"the way of a hit", uintptr(entry.Addr), 1, kwatch.Execute, s.hit, syscall.EINVAL, "the way of a hit"},
 	} {
 		n, err := kwatch.RegisterKwatch(c.addr, c.length, c.typ, c.h)
