@@ -156,10 +156,10 @@ func TestPageIsWhole(t *testing.T) {
 	}{
 		{"", 3, ""},
 		{"-page", 3, ""},
-		{"", 2, "2 units of 3"},
+		{"", 2, "2 of 3"},
 		{"-page", 2, ""},
-		{"-part functions", 3, "not all was asked for"},
-		{"-shard 1/2", 3, "not all was asked for"},
+		{"-part functions", 3, "leaves out"},
+		{"-shard 1/2", 3, "leaves out"},
 		{"-page -part functions", 3, ""},
 	} {
 		o, err := parse(strings.Fields(c.args), io.Discard)
@@ -192,13 +192,18 @@ func TestPageSaysWhatIsMissing(t *testing.T) {
 		}
 	}
 	text := shows(all, seen)
-	has(text, "1000 instructions", "900 can", "77 got", "51.5 % of the kernel", "42.1 % of all", "no probe\n  changed")
-	if strings.Contains(text, "not whole") {
-		t.Error("it is whole:", text)
+	has(text, "1000 instructions", "900 can", "77 got", "51.5 % of the kernel", "42.1 % of all", "No probe changed")
+	if strings.Contains(text, "incomplete") {
+		t.Error("it is complete:", text)
+	}
+	for line := range strings.Lines(pageHead + text + pagePackages + pageMap) {
+		if len(line) > 100+len("\n") {
+			t.Errorf("a line of %d characters: %s", len(line), line)
+		}
 	}
 	last := &all[len(all)-1]
 	last.done, last.sum.Findings = 1, []string{"a", "b"}
-	has(shows(all, seen), "not whole", "of mutations, 1 units of 3;", "2 findings")
+	has(shows(all, seen), "incomplete", "mutations 1 of 3.", "2 findings")
 }
 
 // TestOriginIsTold: a page says what it was made from.

@@ -47,7 +47,7 @@ func (r *result) add(o Outcome) {
 	if r.sum.Sum == "" {
 		r.sum.Sum = o.Sum
 	} else if o.Sum != "" && o.Sum != r.sum.Sum {
-		o.Findings = append(o.Findings, "the work came to another result than in other boots")
+		o.Findings = append(o.Findings, "the result of the work differs from that in other boots")
 	}
 	r.sum.Findings = append(r.sum.Findings, o.Findings...)
 	r.sum.Notes = append(r.sum.Notes, o.Notes...)
@@ -61,11 +61,11 @@ func (o options) wholePage(results []result) error {
 		return nil
 	}
 	if len(o.parts) < len(parts) || o.of > 1 {
-		return errors.New("the page stays as it is: not all was asked for")
+		return errors.New("the page is not written: this run leaves out parts or units")
 	}
 	for _, r := range results {
 		if r.done < r.all {
-			return fmt.Errorf("the page stays as it is: of %s, %d units of %d have been run", r.part.Name, r.done, r.all)
+			return fmt.Errorf("the page is not written: of the units of %s, %d of %d have been run", r.part.Name, r.done, r.all)
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func shows(results []result, seen view) string {
 	probed, findings := 0, 0
 	for _, r := range results {
 		if r.done < r.all {
-			missing = append(missing, fmt.Sprintf("of %s, %d units of %d", r.part.Name, r.done, r.all))
+			missing = append(missing, fmt.Sprintf("%s %d of %d", r.part.Name, r.done, r.all))
 		}
 		if r.part.Name == instructions.Name {
 			probed = r.sum.count("boundaries")
@@ -112,10 +112,10 @@ func shows(results []result, seen view) string {
 		findings += len(r.sum.Findings)
 	}
 	if missing != nil {
-		fmt.Fprintf(&b, "- The run is not whole. What was run: %s; and all of the other parts. What follows is of\n"+
-			"  what was run.\n", strings.Join(missing, "; "))
+		fmt.Fprintf(&b, "- The run is incomplete. Units run of the parts that are not complete: %s.\n"+
+			"  The figures are those of the units that were run.\n", strings.Join(missing, ", "))
 	}
-	found := "Nothing was found to be wrong: no probe\n  changed the result of the work."
+	found := "No probe changed the\n  result of the work."
 	if findings > 0 {
 		found = fmt.Sprintf("%d findings are\n  listed below.", findings)
 	}
@@ -134,8 +134,8 @@ const pageHead = `# The proof run
    panics, growing stacks, files, the shell, programs, garbage collection.
 3. It compares a hash of the work's output, which must be the same with probes as without.
 
-The code is in ` + "`qemu/prove` and `qemu/suites/prove`" + `. The package comment of qemu/prove explains how to run
-single parts, and how to divide the run among hosts.
+The code is in ` + "`qemu/prove` and `qemu/suites/prove`" + `. The package comment of qemu/prove
+explains how to run single parts, and how to divide the run among hosts.
 
 Made from %s.
 
@@ -148,21 +148,23 @@ What the run shows:
 
 // A format, of the numbers of instructions (all, those that can have a probe, those that got
 // one), what was found, and the shares that were reached of the kernel's and of all.
-const pageShows = `- Of the %d instructions of the image, %d can have a probe. %d got one in each
-  possible way. %s
-- %s of the kernel's instructions (%s of all of the test image's, a part of which are tests) were
-  executed while they had a probe: by the repeated work, or by a wider one (part "wide": programs, all
-  commands, modules, and the kernel's own tests), where each instruction has a breakpoint until it has
-  been hit three times. For the others, the run shows that a probe can be set and removed, and (part
+const pageShows = `- The image has %d instructions, and %d can have a probe.
+  %d got one in each possible way. %s
+- %s of the kernel's instructions were executed while they had a probe. (%s of all
+  instructions of the test image, a part of which are tests.) They were reached by the repeated
+  work, or by the wider work of part "wide": programs, all commands, modules, and the kernel's own
+  tests. There, each instruction has a breakpoint until it has been hit three times.
+- For the other instructions, the run shows that a probe can be set and removed, and (part
   "encodings") that the copy does what the original does. It does not show a hit.
-- The run does not cover code that the work does not reach, other devices, or other processors
-  than QEMU's. A table below says in which packages that code is.
+- The run does not cover other devices, or other processors than QEMU's. The table "Packages" shows
+  where the code is that it did not reach.
 `
 
 const pagePackages = `
 ## Packages
 
-Where the instructions are that were not executed with a probe; the largest numbers come first.
+The packages with the most instructions that were not executed with a probe; the largest numbers
+come first.
 
 `
 
