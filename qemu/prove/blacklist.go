@@ -12,7 +12,7 @@ import (
 // blacklist is part 3.
 var blacklist = Part{
 	Name:  "blacklist",
-	Says:  "a probe on each blacklisted function, with the check off, in a machine that this may crash",
+	Says:  "a probe on each blacklisted function, with the check off, on a machine that this may crash",
 	Units: blacklistUnits,
 }
 

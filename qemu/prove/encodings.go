@@ -20,8 +20,8 @@ import (
 // encodings is part 2 without the machine: it also covers what no work reaches.
 var encodings = Part{
 	Name: "encodings",
-	Says: "every different instruction of the image, and every region that a jump would replace, on the host's processor from random " +
-		"registers, vector registers and memory: the copy in a slot, run and stepped, the emulation, and the copy in a detour do what the original does",
+	Says: "every different instruction of the image, and every region that a jump would replace, executed on the host's processor from random " +
+		"registers, vector registers and memory: the copy in a slot (run and stepped), the emulation, and the copy in a detour do what the original does",
 	Units: encodingUnits,
 }
 

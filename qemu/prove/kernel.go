@@ -14,13 +14,13 @@ import (
 var (
 	functions = Part{
 		Name: "functions",
-		Says: "entry and return probe on each function that is not blacklisted, one at a time, as breakpoint and as jump, " +
-			"and on all at once; the result of the work in the machine is the same",
+		Says: "an entry probe and a return probe on each function that is not blacklisted, as breakpoint and as jump: one at a time, " +
+			"and on all functions at once; the result of the work stays the same",
 		Units: functionUnits,
 	}
 	instructions = Part{
 		Name:  "instructions",
-		Says:  "a probe on each instruction of each such function, in each way; the result of the work is the same, and registers, flags and memory are what a processor makes of them",
+		Says:  "a probe on each instruction of these functions, in each possible way; the result of the work stays the same, and registers, flags and memory are what a processor makes of them",
 		Units: instructionUnits,
 	}
 )

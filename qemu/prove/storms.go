@@ -4,8 +4,8 @@ import "time"
 
 var storms = Part{
 	Name: "storms",
-	Says: "probes that come, go and are switched on all CPUs, with timer interrupts as fast as they come, growing stacks, garbage collection all the time, NMIs, " +
-		"and all of it at once; and a hundred million hits of all kinds: each hit in its ledger",
+	Says: "probes that are registered, unregistered and switched on all CPUs, with timer interrupts as fast as they come, growing stacks, " +
+		"constant garbage collection, NMIs, and all of it at once; and a hundred million hits of all kinds: each hit is in its ledger",
 	Units: func(m *Machines) ([]Unit, error) {
 		all := m.Cases(2, 40*time.Second, "storms/switching_for", "storms/timers_for", "storms/stacks_for", "storms/collector_for", "storms/nmis_for",
 			"storms/all_for")
@@ -15,7 +15,7 @@ var storms = Part{
 
 var hostile = Part{
 	Name: "hostile",
-	Says: "a million inputs, from a seed, to every registration call, control file, knob and module parameter: refused with a reason, or right; nothing is left of them",
+	Says: "a million random inputs, from a seed, to every registration call, control file, sysctl and module parameter: each is refused with a reason or handled correctly, and leaves nothing behind",
 	Units: func(m *Machines) ([]Unit, error) {
 		return m.Cases(2, 8*time.Minute, "hostile/million_inputs"), nil
 	},

@@ -21,8 +21,8 @@ import (
 // wide is what the part instructions has no time for: its work is done once.
 var wide = Part{
 	Name: "wide",
-	Says: "a breakpoint on each instruction of many functions at once, removed after some hits, while work is done that reaches as much as possible: " +
-		"programs, all commands, modules, and the kernel's own tests; the result of the work is the same, but for cases of those tests that count breakpoints or wait for a limited time: each that fails is noted",
+	Says: "a breakpoint on each instruction of many functions at once, removed after some hits, while work runs that reaches as much as possible: " +
+		"programs, all commands, modules, and the kernel's own tests; the result of the work stays the same. Tests that count breakpoints or wait for a limited time may fail; each that fails is noted",
 	Units: wideUnits,
 }
 
