@@ -162,7 +162,7 @@ back:
 	POPQ	AX
 
 // plain makes no decision in assembly: it only moves registers and calls
-// onDetour. With the knob debug.kprobes-plain set, detours begin with it.
+// onDetour. With the sysctl debug.kprobes-plain set, detours begin with it.
 TEXT ·plain(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 changed:
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)

@@ -29,7 +29,7 @@ func sysctlRun(c *Context, args []string) error {
 	}
 	if has(opts, 'a') {
 		for _, k := range sysctl.All() {
-			if err := printKnob(c, k, opts); err != nil {
+			if err := printParameter(c, k, opts); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func sysctlRun(c *Context, args []string) error {
 	return errors.Join(errs...)
 }
 
-// sysctlWord sets or shows a knob.
+// sysctlWord sets or shows a parameter.
 func sysctlWord(c *Context, word string, opts map[byte]string) error {
 	name, value, set := strings.Cut(word, "=")
 	if has(opts, 'w') && !set {
@@ -65,10 +65,10 @@ func sysctlWord(c *Context, word string, opts map[byte]string) error {
 			return err
 		}
 	}
-	return printKnob(c, k, opts)
+	return printParameter(c, k, opts)
 }
 
-func printKnob(c *Context, k sysctl.Knob, opts map[byte]string) error {
+func printParameter(c *Context, k sysctl.Parameter, opts map[byte]string) error {
 	line := sysctl.Line(k)
 	switch {
 	case has(opts, 'd'):

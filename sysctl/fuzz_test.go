@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// FuzzSet: a text is refused and changes nothing, or the knob has it, and takes what it shows then.
+// FuzzSet: a text is refused and changes nothing, or the parameter has it, and takes what it shows then.
 func FuzzSet(f *testing.F) {
 	for _, text := range []string{"0", "1", " 1\n", "-5", "+7", "0x10", "9223372036854775808", "", "a\nb", "\xff", "1_0"} {
 		f.Add(text)
 	}
-	old := registry.knobs
-	registry.knobs = nil
-	f.Cleanup(func() { registry.knobs = old })
-	knobs := []Knob{
+	old := registry.parameters
+	registry.parameters = nil
+	f.Cleanup(func() { registry.parameters = old })
+	parameters := []Parameter{
 		NewBool("fuzz.bool", true, ""),
 		NewRange("fuzz.int", 5, -10, 10, ""),
 		NewInt("fuzz.any-int", 5, ""),
@@ -28,7 +28,7 @@ func FuzzSet(f *testing.F) {
 		NewFact("fuzz.fact", func() string { return "a fact" }, ""),
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, k := range knobs {
+		for _, k := range parameters {
 			before := k.String()
 			err := k.Set(text)
 			now := k.String()

@@ -1,16 +1,16 @@
-// Package sysctl is the registry of the kernel's knobs: typed, documented values that are
+// Package sysctl is the registry of the kernel's parameters: typed, documented values that are
 // their own storage.
 //
 //	var optimization = sysctl.NewBool("debug.kprobes-optimization", true, "…")
 //	if optimization.Get() { … }
 //
-// Get is one atomic load and may be used in trap context. A knob is set by text, from
+// Get is one atomic load and may be used in trap context. A parameter is set by text, from
 // sysctl(8) or a file in /proc/sys; an invalid text is refused and changes nothing. Names
 // are words joined by dots; as in sysctl(8), "-" and "_" are the same in them, and so are
 // "." and "/".
 //
 // Locks: setMu > registry.mu. Hooks are called under setMu, so they see
-// changes in order and must not set a knob themselves.
+// changes in order and must not set a parameter themselves.
 package sysctl
 
 import (
@@ -24,8 +24,8 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// Knob is what the registry knows about a value of any type.
-type Knob interface {
+// Parameter is what the registry knows about a value of any type.
+type Parameter interface {
 	Name() string
 	Doc() string
 	String() string  // the value
@@ -33,13 +33,13 @@ type Knob interface {
 	Set(text string) error
 }
 
-// head is what all knobs have.
+// head is what all parameters have.
 type head struct{ name, doc string }
 
 // Name returns the name as registered.
 func (h *head) Name() string { return h.name }
 
-// Doc returns what the knob does.
+// Doc returns what the parameter does.
 func (h *head) Doc() string { return h.doc }
 
 func (h *head) refuse(text, want string) error {
@@ -61,7 +61,7 @@ var setMu sync.Mutex
 var registry struct {
 	mu sync.RWMutex
 	// guarded by mu:
-	knobs map[string]Knob // by canonical name
+	parameters map[string]Parameter // by canonical name
 }
 
 // canonical makes all spellings of a name the same.
@@ -69,35 +69,35 @@ func canonical(name string) string {
 	return strings.NewReplacer("/", ".", "-", "_").Replace(name)
 }
 
-// register adds a knob. Two of one name are a mistake in the program.
-func register(k Knob) {
+// register adds a parameter. Two of one name are a mistake in the program.
+func register(k Parameter) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	if registry.knobs == nil {
-		registry.knobs = make(map[string]Knob)
+	if registry.parameters == nil {
+		registry.parameters = make(map[string]Parameter)
 	}
 	name := canonical(k.Name())
-	if registry.knobs[name] != nil {
+	if registry.parameters[name] != nil {
 		panic("sysctl: " + k.Name() + " registered twice")
 	}
-	registry.knobs[name] = k
+	registry.parameters[name] = k
 }
 
-// Lookup finds a knob by any spelling of its name.
+// Lookup finds a parameter by any spelling of its name.
 //
 // Errors: ENOENT (wrapped with the name).
-func Lookup(name string) (Knob, error) {
+func Lookup(name string) (Parameter, error) {
 	registry.mu.RLock()
 	defer registry.mu.RUnlock()
-	if k := registry.knobs[canonical(name)]; k != nil {
+	if k := registry.parameters[canonical(name)]; k != nil {
 		return k, nil
 	}
 	return nil, fmt.Errorf("sysctl: %s: %w", name, syscall.ENOENT)
 }
 
-// Set sets a knob by name.
+// Set sets a parameter by name.
 //
-// Errors: ENOENT, EINVAL, and those of the knob's hook (wrapped).
+// Errors: ENOENT, EINVAL, and those of the parameter's hook (wrapped).
 func Set(name, text string) error {
 	k, err := Lookup(name)
 	if err != nil {
@@ -106,17 +106,17 @@ func Set(name, text string) error {
 	return k.Set(text)
 }
 
-// All returns all knobs by name.
-func All() []Knob {
+// All returns all parameters by name.
+func All() []Parameter {
 	registry.mu.RLock()
 	defer registry.mu.RUnlock()
-	all := make([]Knob, 0, len(registry.knobs))
-	for _, k := range registry.knobs {
+	all := make([]Parameter, 0, len(registry.parameters))
+	for _, k := range registry.parameters {
 		all = append(all, k)
 	}
-	slices.SortFunc(all, func(a, b Knob) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(all, func(a, b Parameter) int { return strings.Compare(a.Name(), b.Name()) })
 	return all
 }
 
 // Line returns "name = value", as sysctl(8) prints it.
-func Line(k Knob) string { return k.Name() + " = " + k.String() }
+func Line(k Parameter) string { return k.Name() + " = " + k.String() }

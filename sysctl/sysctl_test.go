@@ -12,12 +12,12 @@ import (
 // fresh gives the test a registry of its own.
 func fresh(t *testing.T) {
 	t.Helper()
-	old := registry.knobs
-	registry.knobs = nil
-	t.Cleanup(func() { registry.knobs = old })
+	old := registry.parameters
+	registry.parameters = nil
+	t.Cleanup(func() { registry.parameters = old })
 }
 
-func TestKnobsAreFoundByAnySpelling(t *testing.T) {
+func TestParametersAreFoundByAnySpelling(t *testing.T) {
 	fresh(t)
 	b := NewBool("debug.kprobes-optimization", true, "doc")
 	for _, name := range []string{"debug.kprobes-optimization", "debug.kprobes_optimization", "debug/kprobes_optimization"} {
@@ -41,7 +41,7 @@ func TestBadValueIsRefusedAndChangesNothing(t *testing.T) {
 		return nil
 	})
 	for _, tt := range []struct {
-		k    Knob
+		k    Parameter
 		text string
 	}{{b, "2"}, {b, ""}, {b, "yes"}, {i, "11"}, {i, "-1"}, {i, "x"}, {i, ""}, {s, ""}, {s, "a\nb"}} {
 		if err := tt.k.Set(tt.text); !errors.Is(err, syscall.EINVAL) {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var knob = sysctl.NewBool("debug.kprobes-optimization", true, "turn optimization on and off")
+var optimization = sysctl.NewBool("debug.kprobes-optimization", true, "turn optimization on and off")
 
 var _ = sysctl.NewInt("kernel.panic", 5, "seconds to reboot")
 
@@ -100,18 +100,18 @@ func TestFileWithoutSourceIsNotThere(t *testing.T) {
 	}
 }
 
-func TestKnobIsSetThroughItsFile(t *testing.T) {
+func TestParameterIsSetThroughItsFile(t *testing.T) {
 	f := mount(t)
-	defer knob.Store(true)
+	defer optimization.Store(true)
 	w, err := f.OpenFile("/proc/sys/debug/kprobes-optimization", os.O_WRONLY|os.O_TRUNC|os.O_CREATE)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vfs.Write(w, []byte("0\n")); err != nil || knob.Get() {
-		t.Errorf("%v, value %v", err, knob.Get())
+	if _, err := vfs.Write(w, []byte("0\n")); err != nil || optimization.Get() {
+		t.Errorf("%v, value %v", err, optimization.Get())
 	}
-	if _, err := vfs.Write(w, []byte("2\n")); !errors.Is(err, syscall.EINVAL) || knob.Get() {
-		t.Errorf("%v, value %v", err, knob.Get())
+	if _, err := vfs.Write(w, []byte("2\n")); !errors.Is(err, syscall.EINVAL) || optimization.Get() {
+		t.Errorf("%v, value %v", err, optimization.Get())
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"sonde/sysctl"
 )
 
-// sysDir is the directory of the knobs whose names begin with prefix, which
-// is empty or ends in a dot. It is made on demand, so that knobs registered
+// sysDir is the directory of the kernel parameters whose names begin with prefix, which
+// is empty or ends in a dot. It is made on demand, so that kernel parameters registered
 // later are there too.
 func sysDir(prefix string) ctl.Dir {
 	return ctl.Dir{
@@ -28,11 +28,11 @@ func sysDir(prefix string) ctl.Dir {
 	}
 }
 
-// sysNode is the file of a knob, or the directory of those below the name.
+// sysNode is the file of a kernel parameter, or the directory of those below the name.
 func sysNode(name string) vfs.Node {
 	for _, k := range sysctl.All() {
 		if k.Name() == name {
-			return knobFile(k)
+			return parameterFile(k)
 		}
 		if strings.HasPrefix(k.Name(), name+".") {
 			return sysDir(name + ".")
@@ -41,7 +41,7 @@ func sysNode(name string) vfs.Node {
 	return nil
 }
 
-func knobFile(k sysctl.Knob) ctl.File {
+func parameterFile(k sysctl.Parameter) ctl.File {
 	f := ctl.Text(func() string { return k.String() + "\n" })
 	if _, fact := k.(*sysctl.Fact); !fact {
 		f.Write = func(p []byte) error { return k.Set(string(p)) }

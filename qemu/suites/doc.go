@@ -17,7 +17,7 @@
 //	returns   return probes
 //	jumpers   jprobes
 //	optimized probes that are hit by a jump
-//	control   control files, knobs and the blacklist
+//	control   control files, sysctls and the blacklist
 //	watch     watchpoints
 //	user      ring 3: entering and leaving, and what a program cannot do
 //	programs  processes, with panics, little memory, and long runs

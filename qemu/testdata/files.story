@@ -80,7 +80,7 @@ EXPECT ^           CPU0       CPU1       $
 EXPECT ^  4: +\d+ +\d+  IO-APIC   4-edge      ttyS0$
 EXPECT ^LOC: +\d+ +\d+   Local timer interrupts$
 
-NAME an unknown knob is an error
+NAME an unknown sysctl is an error
 RUN sysctl kernel.no_such
 EXPECT ^sysctl: kernel\.no_such: no such file or directory$
 STATUS 1

@@ -28,7 +28,7 @@ EXPECT ^0$
 EXPECT vfs\.Read\+0x0$
 EXPECT \[OPTIMIZED\]$
 
-NAME other values of the knob are refused
+NAME other values of the sysctl are refused
 RUN sysctl -w debug.kprobes_optimization=maybe
 EXPECT ^sysctl: .*maybe
 STATUS 1

@@ -177,11 +177,11 @@ func moduleWaits(t *suites.T) {
 	}
 }
 
-// optimization sets the knob for jump optimization and returns what it was.
+// optimization sets the sysctl of jump optimization and returns what it was.
 func optimization(now string) (before string) {
-	const knob = "/proc/sys/debug/kprobes-optimization"
-	b, _ := vfs.ReadFile(knob)
-	vfs.WriteFile(knob, []byte(now))
+	const file = "/proc/sys/debug/kprobes-optimization"
+	b, _ := vfs.ReadFile(file)
+	vfs.WriteFile(file, []byte(now))
 	return strings.TrimSpace(string(b))
 }
 

@@ -36,7 +36,7 @@ const (
 	// holdLimit ends a hold that a broken case would not end, in nanoseconds.
 	holdLimit = 20e9
 
-	knob = "debug.kprobes-optimization"
+	sysctlName = "debug.kprobes-optimization"
 )
 
 // A hold is a CPU that stands in an interrupt, between two instructions that the
@@ -156,7 +156,7 @@ func drain(p *text.Pool) (refill func()) {
 }
 
 // optimization sets the sysctl.
-func optimization(t *suites.T, on string) { t.Must(sysctl.Set(knob, on)) }
+func optimization(t *suites.T, on string) { t.Must(sysctl.Set(sysctlName, on)) }
 
 // clean checks that k has counted its hits and nothing is left of it.
 func clean(t *suites.T, k *kprobes.Kprobe, hits uint64) {

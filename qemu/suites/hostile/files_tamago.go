@@ -19,7 +19,7 @@ func init() { suites.Add("hostile/binary_to_every_file", binaryToEveryFile) }
 
 // binaryToEveryFile writes random bytes to each file of /proc and /sys that can be opened for
 // writing, on all CPUs at once. A refusal has a reason; nothing is registered by it; and the
-// knobs can be put back.
+// sysctls can be put back.
 func binaryToEveryFile(t *suites.T) {
 	seed := seedOf()
 	t.Logf("seed %d", seed)
@@ -37,8 +37,8 @@ func binaryToEveryFile(t *suites.T) {
 			t.Errorf("open %s: %v: %s", name, err, why)
 		}
 	}
-	if len(writable) < len(st.knobs) {
-		t.Errorf("of %d files %d are writable, but there are %d knobs", len(st.files), len(writable), len(st.knobs))
+	if len(writable) < len(st.sysctls) {
+		t.Errorf("of %d files %d are writable, but there are %d sysctls", len(st.files), len(writable), len(st.sysctls))
 	}
 	counts := make([][2]int, suites.CPUs()) // accepted, refused
 	for round := range uint64(suites.Rounds(6, 200)) {

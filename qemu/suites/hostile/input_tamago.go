@@ -90,7 +90,7 @@ func inputs(t *suites.T, n int) {
 	}
 }
 
-// seedOf is the knob's, or another one each time.
+// seedOf is the seed that the sysctl sets, or a new one each time.
 func seedOf() uint64 {
 	if k, err := sysctl.Lookup("debug.ktest-seed"); err == nil {
 		if n, ok := k.(*sysctl.Int); ok && n.Get() != 0 {

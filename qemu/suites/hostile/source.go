@@ -70,7 +70,7 @@ func (s *source) name() string {
 	return string(b)
 }
 
-// value is what a knob or a parameter could be set to.
+// value is what a sysctl or a parameter could be set to.
 func (s *source) value() string {
 	switch s.IntN(5) {
 	case 0:

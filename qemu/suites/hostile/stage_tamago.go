@@ -26,7 +26,7 @@ type stage struct {
 	symbols []kallsyms.Symbol
 	black   map[uint64]string
 	files   []string // control files, and others that the kernel makes
-	knobs   map[string]string
+	sysctls map[string]string
 	modules []*module.Module
 	program *proc.Process // one that waits, nil if there can be none
 }
@@ -43,7 +43,7 @@ var waiting = []byte{0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7}
 const programPath = "/hostile"
 
 func newStage(t *suites.T) *stage {
-	st := &stage{t: t, black: kprobes.Blacklisted(), knobs: map[string]string{}}
+	st := &stage{t: t, black: kprobes.Blacklisted(), sysctls: map[string]string{}}
 	for _, m := range module.Available() {
 		if strings.HasSuffix(m.Name, "_example") { // others are cases' own, and break rules
 			st.modules = append(st.modules, m)
@@ -62,7 +62,7 @@ func newStage(t *suites.T) *stage {
 		if _, fixed := k.(*sysctl.Fact); fixed {
 			continue
 		}
-		st.knobs[k.Name()] = k.String()
+		st.sysctls[k.Name()] = k.String()
 	}
 	if suites.Programs != nil {
 		suites.WriteProgram(t, programPath, waiting)
@@ -86,11 +86,11 @@ func (st *stage) walk(dir string, deep bool) {
 	}
 }
 
-// restore makes the knobs what they were.
+// restore sets the sysctls to what they were.
 func (st *stage) restore() {
 	kprobes.SetEnabled(true)
 	uprobes.SetEnabled(true)
-	for name, v := range st.knobs {
+	for name, v := range st.sysctls {
 		st.t.Must(sysctl.Set(name, v))
 	}
 }
@@ -149,8 +149,8 @@ func (s *scene) boundary(addr uintptr) bool {
 	return ok && fn.IsText() && s.black[fn.Addr] == "" && slices.Contains(begins(fn), addr)
 }
 
-// knobNames are those of the knobs, spelt in one way or another.
-func (s *scene) knob() string {
+// sysctlName is the name of a sysctl, spelt in one way or another.
+func (s *scene) sysctlName() string {
 	all := sysctl.All()
 	name := all[s.IntN(len(all))].Name()
 	switch s.IntN(8) {

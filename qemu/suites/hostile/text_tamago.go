@@ -20,7 +20,7 @@ import (
 func (s *scene) controlFile() (a attempt) {
 	name, value := s.files[s.IntN(len(s.files))], s.value()
 	if s.in(2) { // those that can be written are few
-		name = pick(s.source, "/sys/kernel/debug/kprobes/enabled", "/sys/kernel/debug/uprobes/enabled", "/proc/sys/"+strings.ReplaceAll(s.knob(), ".", "/"))
+		name = pick(s.source, "/sys/kernel/debug/kprobes/enabled", "/sys/kernel/debug/uprobes/enabled", "/proc/sys/"+strings.ReplaceAll(s.sysctlName(), ".", "/"))
 	}
 	a.what = fmt.Sprintf("write %.60q to %.60q", value, name)
 	f, err := vfs.Open(name, pick(s.source, os.O_WRONLY, os.O_RDWR, os.O_WRONLY|os.O_TRUNC, os.O_WRONLY|os.O_APPEND))
@@ -34,9 +34,9 @@ func (s *scene) controlFile() (a attempt) {
 	return a
 }
 
-// sysctl sets a knob. stage.restore sets it back.
+// sysctl sets a sysctl. stage.restore sets it back.
 func (s *scene) sysctl() attempt {
-	name, value := s.knob(), s.value()
+	name, value := s.sysctlName(), s.value()
 	return attempt{what: fmt.Sprintf("sysctl %.60q = %.60q", name, value), err: sysctl.Set(name, value)}
 }
 
@@ -131,7 +131,7 @@ func (s *scene) command() (a attempt) {
 		line = fmt.Sprintf("kwatch %s %s true", pick(s.source, "", "-n 1", "-n "+quote(s.value())),
 			quote(pick(s.source, "w", "rw", "x", "r", s.value())+"@"+pick(s.source, s.name(), s.value(), fmt.Sprintf("%#x:%d", s.addr(), s.length()))))
 	case 4:
-		line = "sysctl " + pick(s.source, "", "-w ") + quote(s.knob()+"="+s.value())
+		line = "sysctl " + pick(s.source, "", "-w ") + quote(s.sysctlName()+"="+s.value())
 	default:
 		line = pick(s.source, "modinfo ", "rmmod ", "sysctl ") + quote(s.name())
 	}

@@ -130,7 +130,7 @@ func staleCandidates(t *suites.T) {
 		{"a disabled probe", func() { t.Must(kprobes.DisableKprobe(k)) }, func() { t.Must(kprobes.EnableKprobe(k)) }},
 		{"no probe", func() { kprobes.UnregisterKprobe(k) }, func() { k.Addr = entry(targets.Small); register(t, k) }},
 		{"all probes off", func() { kprobes.SetEnabled(false) }, func() { kprobes.SetEnabled(true) }},
-		{"the sysctl off", func() { knob(t, "0") }, func() {}},
+		{"the sysctl off", func() { setSysctl(t, "0") }, func() {}},
 	} {
 		optimized(t, k)
 		kprobes.SetJumps(false)
@@ -141,7 +141,7 @@ func staleCandidates(t *suites.T) {
 			t.Errorf("%s: %d jumps, %v", c.what, done, err)
 		}
 		c.undo()
-		knob(t, "1")
+		setSysctl(t, "1")
 		optimize(t)
 		hasJump(t, "without "+c.what, k.Addr)
 		kprobes.UnregisterKprobe(k)

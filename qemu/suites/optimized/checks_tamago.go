@@ -128,13 +128,13 @@ var sink uint64
 // probed itself. A breakpoint that goes on in a detour used to leave out the
 // stack check that notices.
 func endlessInHandler(t *suites.T) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	for _, jump := range []string{"1", "0"} {
-		knob(t, "1")
+		setSysctl(t, "1")
 		inner := at(entry(endless), pre)
 		outer := at(entry(targets.Leaf), func(*kprobes.Kprobe, *amd64.Regs) int { sink = endless(0); return 0 })
 		optimized(t, inner, outer)
-		knob(t, jump)
+		setSysctl(t, jump)
 		for i := range uint64(3) {
 			expect(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
 		}

@@ -132,8 +132,8 @@ func withoutJump(t *suites.T) {
 	grow := at(entry(targets.Grow), pre)
 	all := []*kprobes.Kprobe{small, medium, large, grow}
 	optimized(t, all...)
-	knob(t, "0")
-	defer knob(t, "1")
+	setSysctl(t, "0")
+	defer setSysctl(t, "1")
 	for range goroutines {
 		done := make(chan bool)
 		go func() {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	listFile = "/sys/kernel/debug/kprobes/list"
-	knobFile = "/proc/sys/debug/kprobes-optimization"
-	knobName = "debug.kprobes-optimization"
+	listFile   = "/sys/kernel/debug/kprobes/list"
+	sysctlFile = "/proc/sys/debug/kprobes-optimization"
+	sysctlName = "debug.kprobes-optimization"
 
 	// jmpRel and int3 are what a probed instruction begins with.
 	jmpRel, int3 = insn.OpJmp, insn.OpInt3
@@ -165,8 +165,8 @@ func clean(t *suites.T) {
 	t.Until("detours to be given back", func() bool { return optprobe.Counts().Detours == 0 })
 }
 
-// knob sets the sysctl.
-func knob(t *suites.T, v string) { t.Must(sysctl.Set(knobName, v)) }
+// setSysctl sets the sysctl.
+func setSysctl(t *suites.T, v string) { t.Must(sysctl.Set(sysctlName, v)) }
 
 // listed returns what the list says behind the symbol of the probe at addr.
 func listed(t *suites.T, addr uintptr) string {

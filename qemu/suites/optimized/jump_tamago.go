@@ -118,12 +118,12 @@ func waitsForOthers(t *suites.T) {
 
 // sysctlToggles writes the switch in every way that is accepted.
 func sysctlToggles(t *suites.T) {
-	defer knob(t, "1")
-	write := func(v string) func() error { return func() error { return vfs.WriteFile(knobFile, []byte(v+"\n")) } }
+	defer setSysctl(t, "1")
+	write := func(v string) func() error { return func() error { return vfs.WriteFile(sysctlFile, []byte(v+"\n")) } }
 	set := func(name, v string) func() error { return func() error { return sysctl.Set(name, v) } }
 	for _, ways := range [][2]func() error{
 		{write("0"), write("1")},
-		{set(knobName, "0"), set(knobName, "1")},
+		{set(sysctlName, "0"), set(sysctlName, "1")},
 		{set("debug.kprobes_optimization", "n"), set("debug.kprobes_optimization", "y")},
 		{set("debug/kprobes-optimization", "N"), set("debug/kprobes_optimization", "Y")},
 	} {
@@ -153,16 +153,16 @@ func sysctlToggles(t *suites.T) {
 
 func sysctlRefuses(t *suites.T) {
 	for _, v := range []string{"2", "-1", "", "yes", "on", "0 1", "01"} {
-		if err := vfs.WriteFile(knobFile, []byte(v+"\n")); !errors.Is(err, syscall.EINVAL) {
-			t.Errorf("writing %q to %s: %v, want EINVAL", v, knobFile, err)
+		if err := vfs.WriteFile(sysctlFile, []byte(v+"\n")); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("writing %q to %s: %v, want EINVAL", v, sysctlFile, err)
 		}
-		if err := sysctl.Set(knobName, v); !errors.Is(err, syscall.EINVAL) {
+		if err := sysctl.Set(sysctlName, v); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("setting it to %q: %v, want EINVAL", v, err)
 		}
 	}
-	b, err := vfs.ReadFile(knobFile)
+	b, err := vfs.ReadFile(sysctlFile)
 	if err != nil || string(b) != "1\n" {
-		t.Errorf("%s reads %q, %v", knobFile, b, err)
+		t.Errorf("%s reads %q, %v", sysctlFile, b, err)
 	}
 }
 
@@ -170,18 +170,18 @@ func sysctlRefuses(t *suites.T) {
 // switch only at its beginning, and then put jumps in after all had been taken
 // out.
 func offWins(t *suites.T) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	k := at(entry(targets.Leaf), pre)
 	register(t, k)
 	for i := range 200 {
-		knob(t, "1")
+		setSysctl(t, "1")
 		var begun atomic.Bool
 		t.Go(func() { begun.Store(true); optimize(t) })
 		for !begun.Load() {
 			runtime.Gosched()
 		}
 		time.Sleep(time.Duration(i) * 2 * time.Microsecond)
-		knob(t, "0")
+		setSysctl(t, "0")
 		t.Wait()
 		if kprobes.Optimized(k.Addr) {
 			t.Errorf("a jump is there although they are switched off")

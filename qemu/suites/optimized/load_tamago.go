@@ -119,7 +119,7 @@ func carry(t *suites.T, all []*burden, thousand int) {
 // manyHits makes at least n hits, of all kinds, on all CPUs, by jumps and now and then by
 // breakpoints. Each must be in its ledger.
 func manyHits(t *suites.T, n uint64) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	all, inner := loads(t)
 	perThousand := uint64(0) // hits
 	for _, b := range all {
@@ -132,7 +132,7 @@ func manyHits(t *suites.T, n uint64) {
 	each := int(n/rounds/perThousand/uint64(cpu.Num())) + 1
 	start, done := time.Now(), uint64(0) // thousands
 	for round := range rounds {
-		knob(t, map[bool]string{true: "0", false: "1"}[round%10 == 9])
+		setSysctl(t, map[bool]string{true: "0", false: "1"}[round%10 == 9])
 		if round%10 != 9 {
 			optimize(t)
 		}

@@ -69,7 +69,7 @@ func seesTheSame(t *suites.T) {
 		t.Must(err)
 		var views [2]view
 		for i := range views {
-			knob(t, fmt.Sprint(i))
+			setSysctl(t, fmt.Sprint(i))
 			k := at(s.Entry, views[i].look(targets.Clobber))
 			register(t, k)
 			if i == 1 {
@@ -209,9 +209,9 @@ func changedIP(t *suites.T) {
 }
 
 // ipCounts makes a handler return for the function, at a place that gets no jump: an empty
-// post-handler prevents it, or the knob.
+// post-handler prevents it, or the sysctl.
 func ipCounts(t *suites.T) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	k := at(entry(targets.Leaf), func(_ *kprobes.Kprobe, r *amd64.Regs) int {
 		sp := uintptr(r.SP)
 		r.AX, r.IP, r.SP = 4711, **(**uint64)(unsafe.Pointer(&sp)), r.SP+8 // Safe because: Leaf was just called
@@ -219,9 +219,9 @@ func ipCounts(t *suites.T) {
 	})
 	for what, prepare := range map[string]func(){
 		"an empty post-handler": func() { k.PostHandler = post },
-		"the knob":              func() { k.PostHandler = nil; knob(t, "0") },
+		"the sysctl":            func() { k.PostHandler = nil; setSysctl(t, "0") },
 	} {
-		knob(t, "1")
+		setSysctl(t, "1")
 		prepare()
 		k.Addr = entry(targets.Leaf)
 		register(t, k)

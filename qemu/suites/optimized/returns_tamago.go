@@ -204,7 +204,7 @@ func manyGoroutines(t *suites.T) {
 // jumpsComeAndGo switches optimization while calls are anywhere: each is entered
 // and returns, by a jump or by a breakpoint.
 func jumpsComeAndGo(t *suites.T) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	rps, remove := onReturn(t, 100, targets.Count, targets.Medium, targets.Grow)
 	var stop atomic.Bool
 	var calls atomic.Uint64
@@ -223,7 +223,7 @@ func jumpsComeAndGo(t *suites.T) {
 	}
 	for i := range 60 {
 		before := calls.Load()
-		knob(t, string('0'+byte(i%2)))
+		setSysctl(t, string('0'+byte(i%2)))
 		t.Until("calls", func() bool { return calls.Load() > before+100 })
 	}
 	stop.Store(true)

@@ -53,7 +53,7 @@ var called = []string{"Leaf", "Dynamic", "loud.shout"}
 
 // storm runs a storm for d, with the elements whose names with contains.
 func storm(t *suites.T, d time.Duration, with string) {
-	defer knob(t, "1")
+	defer setSysctl(t, "1")
 	s := seed.Get()
 	if s == 0 {
 		s = time.Now().UnixNano()

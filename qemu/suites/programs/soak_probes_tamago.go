@@ -68,18 +68,18 @@ func anyProbe(symbol string) soaked {
 // switchAll turns probes into jumps and back into breakpoints, and disarms and arms them all. At the
 // end it leaves them armed, and jumps allowed.
 func switchAll(t *suites.T, on func(rounds int) bool) (n int) {
-	const knob = "debug.kprobes-optimization"
+	const optimization = "debug.kprobes-optimization"
 	defer func() {
 		kprobes.SetEnabled(true)
-		t.Must(sysctl.Set(knob, "1"))
+		t.Must(sysctl.Set(optimization, "1"))
 	}()
 	for ; on(n); n++ {
 		time.Sleep(rand.N(100 * time.Millisecond))
 		switch rand.N(4) {
 		case 0:
-			t.Must(sysctl.Set(knob, "0"))
+			t.Must(sysctl.Set(optimization, "0"))
 		case 1:
-			t.Must(sysctl.Set(knob, "1"))
+			t.Must(sysctl.Set(optimization, "1"))
 		case 2:
 			kprobes.SetEnabled(false)
 		default:

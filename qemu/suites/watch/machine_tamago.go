@@ -262,9 +262,9 @@ func breakRules(t *suites.T) {
 // neverReturns: a handler loops, on one CPU after the other. It is ended as a probe's handler is,
 // and the code that it interrupted goes on.
 func neverReturns(t *suites.T) {
-	const knob = "debug.kprobes-handler-limit-ms"
-	t.Must(sysctl.Set(knob, "300"))
-	defer sysctl.Set(knob, "2000")
+	const limit = "debug.kprobes-handler-limit-ms"
+	t.Must(sysctl.Set(limit, "300"))
+	defer sysctl.Set(limit, "2000")
 	for id := range cpu.Num() {
 		var began atomic.Int64
 		reg := on(t, wordAt(), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) {
