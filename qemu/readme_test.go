@@ -15,7 +15,7 @@ import (
 )
 
 // commandPages are the pages whose commands are all run.
-var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md"}
+var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md", "docs/scheduling.md"}
 
 // readmeCommands are all commands in these pages, and what becomes of them. A
 // command that names no number of processors runs with one and with two.
@@ -53,7 +53,11 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
-	"go run ./qemu/bench -programs -count": once("smp1/cow"),
+	"go run ./qemu/bench -count b":                                                  once("b\t"),
+	"go run ./qemu/bench -count r_1000 r_16000":                                     once("r_16000\t"),
+	"go run ./qemu/bench -programs -count":                                          once("smp1/cow"),
+	"go run ./qemu/bench -programs -count sched_yield signal_self futex_rt pipe_rt": once("smp1/pipe_rt"),
+	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":          once(" functions can be probed; blacklist: "),
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},
