@@ -224,7 +224,7 @@ func (k *Kprobe) toggle(what string, on bool) error {
 	case !k.registered():
 		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled for good, because its handler was abandoned or its module was unloaded", k.name())
+		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
 	case on:
 		k.Flags.Clear(FlagDisabled)
 	default:

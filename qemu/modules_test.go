@@ -109,7 +109,7 @@ func TestModulesFromElsewhere(t *testing.T) {
 		"sleep": "sleeps or switches goroutines", "start": "starts a goroutine",
 		"value": "allocates memory", "method": "allocates memory",
 	} {
-		want := regexp.MustCompile(`the pre-handler of mistakes\.victim\+0x0 ` + rule + `, which may end it: mistakes\.` + handler + ` -> \S`)
+		want := regexp.MustCompile(`the pre-handler of mistakes\.victim\+0x0 ` + rule + `, so it may be abandoned: mistakes\.` + handler + ` -> \S`)
 		if !want.MatchString(out) {
 			t.Errorf("no warning %q", want)
 		}

@@ -57,7 +57,7 @@ func (f *File) readAt(p []byte, off int64) (int, error) {
 }
 
 // ErrLimit is the error of writing beyond the limit of WriteWithin and WriteAtWithin.
-var ErrLimit = refusal.New(syscall.EFBIG, "file is as long as its writer may make it")
+var ErrLimit = refusal.New(syscall.EFBIG, "file has reached the size limit of its writer")
 
 // WriteWithin is Write that makes a regular file no longer than limit, in bytes.
 //

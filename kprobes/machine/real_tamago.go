@@ -52,7 +52,7 @@ func Real(guard *reach.Guard) Machine {
 	}
 	m.Advise = func(role, probe string, pc uintptr) {
 		for _, b := range guard.Mistakes(uint64(pc)) {
-			printk.Warn("kprobes: the %s-handler of %s %s, which may end it: %s", role, probe, b.Rule, reach.Arrows(b.Path))
+			printk.Warn("kprobes: the %s-handler of %s %s, so it may be abandoned: %s", role, probe, b.Rule, reach.Arrows(b.Path))
 		}
 	}
 	m.Blacklisted = func(fn kallsyms.Symbol) string { return m.Blacklist()[fn.Addr] }

@@ -110,7 +110,7 @@ EXPECT ^0$
 EXPECT_LOG \] funccount: FUNCTION +COUNT$
 EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
-EXPECT_NOT which may end it
+EXPECT_NOT so it may be abandoned
 
 NAME ready modules count results, fold stacks, and say what is wrong
 RUN insmod argdist target=vfs.Read result=1 count=1

@@ -22,7 +22,7 @@ func (s *Space) choose(addr, n uint64, flags Flags) (uint64, error) {
 	if flags&(Fixed|NoReplace) != 0 {
 		switch {
 		case !fits:
-			return 0, refuse(syscall.ENOMEM, "%#x, %d bytes, is not all for programs", addr, n)
+			return 0, refuse(syscall.ENOMEM, "%#x, %d bytes, does not all belong to programs", addr, n)
 		case flags&NoReplace != 0 && !s.areas.free(addr, addr+n):
 			return 0, refuse(syscall.EEXIST, "something is mapped at %#x, %d bytes", addr, n)
 		}

@@ -77,7 +77,7 @@ var (
 	// ErrNotMapped: SIGSEGV, SEGV_MAPERR.
 	ErrNotMapped = refusal.New(syscall.EFAULT, "address is not mapped")
 	// ErrAccess: SIGSEGV, SEGV_ACCERR.
-	ErrAccess = refusal.New(syscall.EFAULT, "address may not be accessed so")
+	ErrAccess = refusal.New(syscall.EFAULT, "address may not be accessed in this way")
 	// ErrNoMemory: a program must be ended.
 	ErrNoMemory = frame.ErrNoMemory
 )

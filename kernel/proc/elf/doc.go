@@ -128,7 +128,7 @@ func loadInterpreter(s *space.Space, path string, o Options) (mapped, error) {
 	}
 	h, err := readHeader(f)
 	if err == nil && h.interp != "" {
-		err = refuse(syscall.ELIBBAD, "an interpreter that wants an interpreter")
+		err = refuse(syscall.ELIBBAD, "the interpreter asks for an interpreter itself")
 	}
 	if err != nil {
 		// Whatever it is, it is the interpreter's fault.
