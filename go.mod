@@ -3,6 +3,7 @@ module sonde
 go 1.26.5
 
 require (
+	github.com/cilium/ebpf v0.17.1
 	github.com/usbarmory/tamago v1.26.6
 	golang.org/x/arch v0.32.0
 	golang.org/x/image v0.30.0

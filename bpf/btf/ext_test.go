@@ -146,9 +146,12 @@ func TestExtRefused(t *testing.T) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.want)
 		}
 	}
-	outside := writeExt(block{sec, 8, 1, []uint32{0, 3}}, block{}, block{})
-	if _, err := table.ReadExt(outside[:len(outside)-1]); err == nil {
-		t.Error("a subsection that ends behind the section is accepted")
+	whole := writeExt(block{sec, 8, 1, []uint32{0, 3}}, block{sec, 16, 1, []uint32{0, 0, 0, 0}}, block{sec, 16, 1, []uint32{0, 1, access, 0}})
+	if _, err := table.ReadExt(whole); err != nil {
+		t.Errorf("valid: %v", err)
+	}
+	if _, err := table.ReadExt(whole[:len(whole)-4]); err == nil || !strings.HasSuffix(err.Error(), "core_relo is at 48 to 76: expected a multiple of 4, and at most 72") {
+		t.Errorf("relocations that end behind the section: %v", err)
 	}
 }
 
