@@ -79,6 +79,9 @@ func TestRoundTrip(t *testing.T) {
 	if len(seen) != int(numKinds)-1 || table.Len() != len(zoo)+1 {
 		t.Errorf("%d kinds, %d types: expected all of %d, and %d", len(seen), table.Len()-1, numKinds-1, len(zoo))
 	}
+	if cap(table.types) != len(zoo)+1 {
+		t.Errorf("there is room for %d types: expected %d", cap(table.types), len(zoo)+1)
+	}
 	if again, err := build(table.types[1:]); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("what was read is written as %d other bytes (%v)", len(again), err)
 	}

@@ -139,15 +139,7 @@ func (t *Table) funcFault(x *Type) string {
 	if x.Linkage > Extern {
 		return fmt.Sprintf("its linkage is %d: expected 0 (static), 1 (global) or 2 (extern)", x.Linkage)
 	}
-	if why := t.kindFault(x.Of, "it is a function of", FuncProto); why != "" {
-		return why
-	}
-	for i, p := range t.types[x.Of].Params {
-		if p.Name == "" && p.Type != 0 && !t.object {
-			return fmt.Sprintf("parameter %d of type %d has no name: expected one, since the function is defined", i, x.Of)
-		}
-	}
-	return ""
+	return t.kindFault(x.Of, "it is a function of", FuncProto)
 }
 
 func (t *Table) protoFault(x *Type) string {

@@ -42,6 +42,7 @@ func (d *decoder) fault(format string, args ...any) {
 
 // decodeAll appends the types of a section. What can be told of a type by itself is checked.
 func (t *Table) decodeAll(data []byte) error {
+	t.types = make([]Type, 1, 1+min(countTypes(data), maxID))
 	d := decoder{cursor: cursor{data}, table: t}
 	for len(d.rest) > 0 {
 		id := ID(len(t.types))
@@ -54,6 +55,22 @@ func (t *Table) decodeAll(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// countTypes returns how many types a section has, if it is valid. A million of them take 150 MB,
+// so room for them is made once.
+func countTypes(data []byte) (n int) {
+	for len(data) >= commonSize {
+		info := binary.LittleEndian.Uint32(data[4:])
+		kind := Kind(info >> infoKind & 31)
+		if kind >= numKinds {
+			break
+		}
+		n++
+		length := commonSize + shapes[kind].fixed + int(info&maxEntries)*shapes[kind].entry
+		data = data[min(length, len(data)):]
+	}
+	return n
 }
 
 // next reads one type.

@@ -14,6 +14,7 @@ type layout struct {
 	sizeless bool   // values have no size
 	size     uint32 // bytes
 	under    ID     // without names and qualifiers
+	nameless uint32 // FuncProto: the first parameter without a name, from 1; 0: none. Many functions may share one
 }
 
 // Values of layout.state, and of marks in checkChains.
@@ -57,10 +58,8 @@ func (t *Table) layOut() error {
 		}
 	}
 	for id := range t.types {
-		if x := &t.types[id]; x.Kind == FuncProto {
-			if why := t.sizesFault(x); why != "" {
-				return refusal.New(syscall.EINVAL, "BTF: %s: %s", t.describe(ID(id)), why)
-			}
+		if why := t.callFault(&t.types[id]); why != "" {
+			return refusal.New(syscall.EINVAL, "BTF: %s: %s", t.describe(ID(id)), why)
 		}
 	}
 	return nil
@@ -134,7 +133,9 @@ func (t *Table) measure(x *Type, l *layout) string {
 		}
 	case Datasec:
 		return t.variablesFault(x)
-	case Void, Fwd, Func, FuncProto, DeclTag:
+	case FuncProto:
+		l.sizeless, l.nameless = true, x.firstNameless()
+	case Void, Fwd, Func, DeclTag:
 		l.sizeless = true
 	}
 	return ""
@@ -224,8 +225,26 @@ func (t *Table) variablesFault(x *Type) string {
 	return ""
 }
 
-// sizesFault checks that what a function takes and returns has a size.
-func (t *Table) sizesFault(x *Type) string {
+// firstNameless returns which parameter is the first without a name, from 1, or 0.
+func (x *Type) firstNameless() uint32 {
+	for i, p := range x.Params {
+		if p.Name == "" && p.Type != 0 {
+			return uint32(i + 1)
+		}
+	}
+	return 0
+}
+
+// callFault checks that what a function takes and returns has a size, and names if it is defined.
+func (t *Table) callFault(x *Type) string {
+	if x.Kind == Func && !t.object {
+		if n := t.layouts[x.Of].nameless; n != 0 {
+			return fmt.Sprintf("parameter %d of type %d has no name: expected one, since the function is defined", n-1, x.Of)
+		}
+	}
+	if x.Kind != FuncProto {
+		return ""
+	}
 	if x.Of != 0 && t.layouts[x.Of].sizeless {
 		return fmt.Sprintf("it returns %s, which has no size", t.describe(x.Of))
 	}

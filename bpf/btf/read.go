@@ -38,7 +38,7 @@ func read(data []byte, object bool) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{types: []Type{{}}, names: map[string][]ID{}, strings: string(names), object: object}
+	t := &Table{names: map[string][]ID{}, strings: string(names), object: object}
 	if err := t.decodeAll(types); err != nil {
 		return nil, err
 	}

@@ -85,6 +85,18 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNamesAccepted holds which names are valid.
+func TestNamesAccepted(t *testing.T) {
+	_, err := build([]Type{number, {Kind: Typedef, Name: "_a.B_9", Of: 1}, {Kind: Typedef, Name: "vfs.File", Of: 1}, {Kind: Typedef, Name: ".z", Of: 1},
+		{Kind: Datasec, Name: ".data$0 @", Size: 4}, {Kind: TypeTag, Name: "any \x01 text", Of: 1}, {Kind: Typedef, Name: strings.Repeat("a", maxName), Of: 1}})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := build([]Type{number, {Kind: Typedef, Name: "9a", Of: 1}}); err == nil {
+		t.Error("a name with a digit first is accepted")
+	}
+}
+
 // TestDepth holds the limit on types in types, which is that of Linux: what comes before need not
 // be walked again.
 func TestDepth(t *testing.T) {
