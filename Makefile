@@ -13,7 +13,7 @@ test: need-test vet ## run everything: vet, the tests on the host and in QEMU
 	go test -vet=off -parallel 3 -timeout 60m ./...
 
 prove: need-test ## probe everything and compare (docs/proof.md); continues where it was stopped
-	go run ./qemu/prove
+	go run ./ktest/prove
 
 check: need-run vet ## before a commit, two minutes: vet, the tests on the host, one boot with quick tests
 	go test -vet=off -short ./...

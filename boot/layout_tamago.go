@@ -34,7 +34,7 @@ const (
 )
 
 // layout is the address space. Programs have the lower half, and tables of their own, which share the
-// upper half (kernel/usermode); in the kernel's own tables nothing is in the lower one. Traps' stacks
+// upper half (linux/usermode); in the kernel's own tables nothing is in the lower one. Traps' stacks
 // are below those of goroutines, which are in the heap: gdb wants a caller's frame above.
 var layout = [...]mm.Region{
 	{Start: directBase, End: upper, Rights: "rw-", Linear: true, Use: "the first MiB (firmware's; start-up of further CPUs); traps' stacks; devices below 4 GiB, uncached"},

@@ -10,8 +10,8 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
-	"sonde/kernel/proc"
 	"sonde/kprobes"
+	"sonde/linux/proc"
 	"sonde/uprobes"
 )
 
@@ -134,7 +134,7 @@ func followPrint(s followStep) {
 func followInit() (err error) {
 	followDone.Store(false)
 	followKernel = nil
-	for _, symbol := range []string{"sonde/kernel/syscall.write", "vfs.Write", followDevice} {
+	for _, symbol := range []string{"sonde/linux/syscall.write", "vfs.Write", followDevice} {
 		rp := &kprobes.Kretprobe{EntryHandler: followKernelCalled, Handler: followKernelReturned}
 		rp.KP.SymbolName = symbol
 		followKernel = append(followKernel, rp)

@@ -6,10 +6,10 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/program"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kernel/vfs"
+	"sonde/linux/program"
 	"sonde/uprobes"
 )
 

@@ -38,8 +38,8 @@ func TestNearNames(t *testing.T) {
 	for i, name := range []string{
 		"sonde/kernel/vfs.Read",
 		"sonde/kernel/vfs.Rdad", // two edits
-		"sonde/kernel/vfs/sock.Socket.sonde/kernel/vfs.named",
-		"sonde/kernel/vfs/sock.(*Socket).sonde/kernel/vfs.aed",
+		"sonde/linux/sock.Socket.sonde/kernel/vfs.named",
+		"sonde/linux/sock.(*Socket).sonde/kernel/vfs.aed",
 		"os.(*File).internal/vfs.read",
 		"type:.eq.sonde/kernel/vfs.Red",
 		"golang.org/x/near.Near",

@@ -3,11 +3,11 @@
 package ktest
 
 import (
-	"sonde/qemu/suites"
-	_ "sonde/qemu/suites/hostile"
-	_ "sonde/qemu/suites/programs"
-	_ "sonde/qemu/suites/uprobes"
-	_ "sonde/qemu/suites/user"
+	"sonde/ktest/suites"
+	_ "sonde/ktest/suites/hostile"
+	_ "sonde/ktest/suites/programs"
+	_ "sonde/ktest/suites/uprobes"
+	_ "sonde/ktest/suites/user"
 	"sonde/shell"
 )
 

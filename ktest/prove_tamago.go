@@ -5,7 +5,7 @@ package ktest
 import (
 	"errors"
 
-	"sonde/qemu/suites/prove"
+	"sonde/ktest/suites/prove"
 	"sonde/shell"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // Watchpoints in the memory of programs.

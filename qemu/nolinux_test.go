@@ -16,9 +16,9 @@ func noLinux() (string, error) { return build(image.BuildOptions{Test: true, NoL
 
 // linuxPackages are how the symbols of what runs Linux programs begin.
 var linuxPackages = []string{
-	"sonde/kernel/proc.", "sonde/kernel/proc/elf.", "sonde/kernel/proc/futex.", "sonde/kernel/proc/signal.", "sonde/kernel/syscall.",
-	"sonde/kernel/mm/space.", "sonde/kernel/strace.", "sonde/kernel/program.", "sonde/kernel/usermode.", "sonde/kernel/procfs/process.",
-	"sonde/kernel/vfs/desc.", "sonde/kernel/vfs/event.", "sonde/kernel/vfs/sock.", "sonde/uprobes.",
+	"sonde/linux/proc.", "sonde/linux/elf.", "sonde/linux/futex.", "sonde/linux/signal.", "sonde/linux/syscall.",
+	"sonde/linux/space.", "sonde/linux/strace.", "sonde/linux/program.", "sonde/linux/usermode.", "sonde/linux/process.",
+	"sonde/linux/desc.", "sonde/linux/event.", "sonde/linux/sock.", "sonde/uprobes.",
 }
 
 // linked returns which of linuxPackages a linked kernel has.

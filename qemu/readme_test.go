@@ -64,7 +64,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make":          once("make run"),
 	"make run":      once("== The end"),
 	"make stick":    once("build/sonde.iso"),
-	"make prove":    dry("go run ./qemu/prove"),
+	"make prove":    dry("go run ./ktest/prove"),
 	"make launcher": once("go build -o build/qemu"),
 	"make test":     testsAll, // this test is part of it
 	"make check":    dry("go test -vet=off -short ./..."),

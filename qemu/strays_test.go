@@ -12,7 +12,7 @@ import (
 // the crash says, with its module and what it has set. The crash alone names whatever came next.
 func TestStraysAreNamed(t *testing.T) {
 	runsBeside(t)
-	const suites = `sonde/qemu/suites/handlers\.`
+	const suites = `sonde/ktest/suites/handlers\.`
 	for _, c := range []struct{ how, role, name, noun, what string }{
 		{"pre-ip", "pre-handler", "strayPreIP", "kprobe", `IP from 0xffffffff8[0-9a-f]+ to 0xdead0000`},
 		{"pre-sp", "pre-handler", "strayPreSP", "kprobe", `SP from 0x[0-9a-f]+ to 0xbad0000`},
@@ -28,7 +28,7 @@ func TestStraysAreNamed(t *testing.T) {
 			t.Parallel()
 			for _, smp := range []int{1, 2} {
 				r := bootScript(t, testImage, machine.Config{SMP: smp, Script: "insmod strays how=" + c.how})
-				want := regexp.MustCompile(`: ` + c.role + ` ` + suites + c.name + ` \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
+				want := regexp.MustCompile(`: ` + c.role + ` ` + suites + c.name + ` \(ktest/suites/handlers/strays_tamago\.go:\d+\) of the ` + c.noun +
 					` at ` + suites + `\w+\+0x0/0x[0-9a-f]+, module strays, changed where execution continues, \d+ us ago on CPU \d\r?\n[^\n]*: ` + c.what + `\r?\n`)
 				named := want.FindIndex(r.Log)
 				if named == nil {
@@ -53,8 +53,8 @@ func TestPreHandlerThatReturnsOne(t *testing.T) {
 		"one-jump": `which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint`,
 	} {
 		r := bootScript(t, testImage, machine.Config{SMP: 2, Script: "insmod strays how=" + how + "; dmesg; echo alive"})
-		want := regexp.MustCompile(`kprobes: pre-handler sonde/qemu/suites/handlers\.strayOne \(qemu/suites/handlers/strays_tamago\.go:\d+\) of the kprobe at ` +
-			`sonde/qemu/suites/handlers\.[\w.]+\+0x0/0x[0-9a-f]+, module strays, returned non-zero,?( and)? ` + what)
+		want := regexp.MustCompile(`kprobes: pre-handler sonde/ktest/suites/handlers\.strayOne \(ktest/suites/handlers/strays_tamago\.go:\d+\) of the kprobe at ` +
+			`sonde/ktest/suites/handlers\.[\w.]+\+0x0/0x[0-9a-f]+, module strays, returned non-zero,?( and)? ` + what)
 		if n := len(want.FindAll(r.Stdout, -1)); n != 1 || r.Crash || !strings.HasSuffix(string(r.Stdout), "alive\n") {
 			t.Errorf("%s: said %d times, want once\n%s", how, n, said(r))
 		}

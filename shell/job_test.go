@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	"sonde/kernel/syscall"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/syscall"
 )
 
 const nRead, nWrite, nPause, nExitGroup, nKill, nGetpid = 0, 1, 34, 231, 62, 39

@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
-	calls "sonde/kernel/syscall"
+	"sonde/linux/proc"
+	calls "sonde/linux/syscall"
 )
 
 // The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the

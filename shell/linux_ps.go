@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // psPrograms lists the programs in a style; without one, if there are any. It reports whether it has.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"sonde/kernel/strace"
-	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/strace"
+	calls "sonde/linux/syscall"
 )
 
 var straceCommand = &Command{

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/user"
-	"sonde/kernel/proc"
-	"sonde/kernel/usermode/bare"
 	"sonde/kwatch"
+	"sonde/linux/proc"
+	"sonde/linux/usermode/bare"
 	"sonde/uprobes/explain"
 )
 

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	"sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/syscall"
 )
 
 // TestPsListsProgramsAsLinuxDoes: one that waits, one that has stopped, and one that has ended and

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/program"
-	"sonde/kernel/program/unwind"
+	"sonde/linux/program"
+	"sonde/linux/program/unwind"
+	"sonde/linux/space"
 )
 
 // Caller is a function of a program that has not returned.

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/space"
+	calls "sonde/linux/syscall"
 	"sonde/uprobes/place"
 )
 

@@ -7,11 +7,11 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/space"
+	calls "sonde/linux/syscall"
 )
 
 // What the doc comment of Uprobe promises of probes on a file: they are where the file can be

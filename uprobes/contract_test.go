@@ -9,8 +9,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
 

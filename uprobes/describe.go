@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // Info describes a registered probe.

@@ -7,7 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // armedAt reports whether the text of p has a breakpoint at addr.

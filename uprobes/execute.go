@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/probe"
-	"sonde/kernel/program"
+	"sonde/linux/program"
 	"sonde/uprobes/place"
 )
 

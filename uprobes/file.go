@@ -6,8 +6,8 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
 	"sonde/uprobes/place"
 )
 

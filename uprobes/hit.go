@@ -4,7 +4,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 const (

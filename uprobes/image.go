@@ -8,10 +8,10 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
-	"sonde/kernel/program"
 	"sonde/kernel/vfs"
+	"sonde/linux/program"
+	"sonde/linux/space"
 )
 
 // image is what a program's file says about its code.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // guarded by mu:

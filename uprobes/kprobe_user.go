@@ -5,10 +5,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // KprobeUser is a probe by inode and offset, the interface that preceded Uprobe. It is

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/module"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // userProbe is a KprobeUser on the first instruction of p.

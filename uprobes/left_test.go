@@ -5,7 +5,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // TestCallsThatAreLeft: a call that longjmp has left is counted as soon as the stack says so. If

@@ -5,7 +5,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/printk"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // engine receives the events of probed processes.

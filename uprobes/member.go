@@ -10,8 +10,8 @@ import (
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
-	"sonde/kernel/program"
+	"sonde/linux/proc"
+	"sonde/linux/program"
 )
 
 // A member is a registered probe: a copy of its Uprobe's fields, and its state.

@@ -6,7 +6,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // TestTailCall: a function ends with a jump to another one, and both have return probes. The

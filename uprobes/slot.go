@@ -7,8 +7,8 @@ import (
 
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/mm/space"
 	"sonde/kernel/probe"
+	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
 

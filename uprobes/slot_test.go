@@ -5,7 +5,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 	"sonde/uprobes/place"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 	"sonde/uprobes/place"
 )
 

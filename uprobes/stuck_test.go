@@ -10,7 +10,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // TestHandlerThatDoesNotReturn: its process can be killed all the same, and whoever

@@ -1,6 +1,6 @@
 package uprobes
 
-import "sonde/kernel/proc"
+import "sonde/linux/proc"
 
 // trampoline is where functions with return probes return to. It enters the kernel by
 // SYSCALL, which costs about half as much as a breakpoint. It pushes the two registers that

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // playReturns plays a program with a return probe on its function at textAt.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
-	"sonde/kernel/proc/proctest"
-	calls "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/space"
+	calls "sonde/linux/syscall"
 )
 
 type player = proctest.Player

@@ -8,8 +8,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/abi"
-	"sonde/kernel/mm/space"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
+	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
 

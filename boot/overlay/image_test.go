@@ -38,9 +38,9 @@ func imagesOf(t *testing.T) map[string]*elf.File {
 // realSystemCalls are the functions that may hold a SYSCALL or SYSENTER: none that is
 // executed.
 var realSystemCalls = map[string]bool{
-	"sonde/qemu/suites/targets.refused.abi0": true, // instructions that probes must refuse
-	"sonde/qemu/suites/user.calls":           true, // code for ring 3
-	"sonde/qemu/suites/user.based":           true,
+	"sonde/ktest/suites/targets.refused.abi0": true, // instructions that probes must refuse
+	"sonde/ktest/suites/user.calls":           true, // code for ring 3
+	"sonde/ktest/suites/user.based":           true,
 }
 
 // TestNoRealSystemCallInTheImage reads every instruction of the image: in a kernel,

@@ -82,7 +82,7 @@ const values = `import (
 	"sonde/kernel/die"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"

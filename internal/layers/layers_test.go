@@ -154,6 +154,7 @@ func TestRulesRefuse(t *testing.T) {
 		{"kernel/vfs/file.go", "sonde/kernel/mm", ""},
 		{"kernel/vfs/file.go", "sonde/shell", "layer kernel may not import shell"},
 		{"kernel/vfs/file.go", "sonde/kprobes", "layer kernel may not import kprobes"},
+		{"kernel/vfs/file.go", "sonde/linux/proc", "layer kernel may not import linux/proc"},
 		{"kernel/vfs/file.go", "sonde/boot/pvh", "layer kernel may not import boot/pvh"},
 		{"kernel/vfs/file_test.go", "sonde/shell", "layer kernel may not import shell"},
 		{"kernel/vfs/file.go", "os/exec", "os/exec is only for host tests"},
@@ -172,9 +173,9 @@ func TestRulesRefuse(t *testing.T) {
 		{"kernel/printk/a.go", "fmt", ""},
 		{"qemu/main.go", "sonde/kernel/mm", "layer host may not import kernel/mm"},
 		{"newcomer/a.go", "fmt", "in no layer"},
-		{"shell/a.go", "sonde/qemu/suites", "layer shell may not import qemu/suites"},
-		{"ktest/a.go", "sonde/qemu/suites", ""},
-		{"qemu/suites/sched/a.go", "sonde/shell", "layer trials may not import shell"},
+		{"shell/a.go", "sonde/ktest/suites", "layer shell may not import ktest/suites"},
+		{"ktest/a.go", "sonde/ktest/suites", ""},
+		{"ktest/suites/sched/a.go", "sonde/shell", "layer trials may not import shell"},
 	} {
 		wrong := strings.Join(r.check(fileAt(c.path, c.imp)), "; ")
 		if (wrong == "") != (c.says == "") || !strings.Contains(wrong, c.says) {

@@ -131,7 +131,7 @@ func TestFunctionsByPattern(t *testing.T) {
 	table, err := kallsyms.Load(kallsyms.Encode([]kallsyms.Symbol{
 		{Name: "sonde/kernel/vfs.Read", Addr: 0x1000, Size: 16, Type: 'T'},
 		{Name: "sonde/kernel/vfs.(*File).Read", Addr: 0x1010, Size: 16, Type: 'T'},
-		{Name: "sonde/kernel/vfs/desc.Read", Addr: 0x1020, Size: 16, Type: 'T'},
+		{Name: "sonde/linux/desc.Read", Addr: 0x1020, Size: 16, Type: 'T'},
 		{Name: "runtime.mallocgc", Addr: 0x1030, Size: 16, Type: 'T'},
 		{Name: "sonde/kernel/vfs.Root", Addr: 0x2000, Size: 8, Type: 'D'},
 	}))
@@ -141,10 +141,10 @@ func TestFunctionsByPattern(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"vfs.*":                 {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read"},
 		"vfs.Read":              {"sonde/kernel/vfs.Read"},
-		"*Read":                 {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs/desc.Read"},
+		"*Read":                 {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/linux/desc.Read"},
 		"vfs.(\\*File).Read":    nil,
 		"vfs.(*File).Read":      {"sonde/kernel/vfs.(*File).Read"},
-		"*vfs*Re*d":             {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs/desc.Read"},
+		"*vfs*Re*d":             {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read"},
 		"runtime.malloc*c":      {"runtime.mallocgc"},
 		"fs.*":                  nil,
 		"sonde/kernel/vfs.Read": {"sonde/kernel/vfs.Read"},

@@ -226,7 +226,7 @@ func TestBlacklistOfTheKernel(t *testing.T) {
 		"sonde/kernel/smp.callOthers":         "",
 		"runtime.sondeDispatch":               "threads are switched",
 		"runtime.gogo.abi0":                   "",
-		"sonde/qemu/suites/control.shielded":  "marked NoKprobe",
+		"sonde/ktest/suites/control.shielded": "marked NoKprobe",
 		"sonde/kernel/vfs.Read":               "",
 		"runtime.mallocgc":                    "",
 		"sonde/kernel/cpu.Nanotime":           "",

@@ -184,7 +184,7 @@ var forbidden = []struct {
 const ring3 = "sonde/arch/amd64/user."
 
 // runsPrograms reports whether the image has processes.
-func (g *Graph) runsPrograms() bool { return len(g.addrs(names{"sonde/kernel/proc.*"})) > 0 }
+func (g *Graph) runsPrograms() bool { return len(g.addrs(names{"sonde/linux/proc.*"})) > 0 }
 
 // Check returns an error for each name in the rules, and in marked, that fits
 // nothing in the image: then a function is unprotected, and nothing else would tell. An image without

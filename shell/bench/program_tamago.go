@@ -11,10 +11,10 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
-	"sonde/kernel/proc"
 	"sonde/kernel/refusal"
-	sys "sonde/kernel/syscall"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	sys "sonde/linux/syscall"
 )
 
 // A program of a few instructions: it writes a byte, calls a function n times, writes a byte, and

@@ -12,7 +12,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 	"sonde/uprobes"
 	"sonde/uprobes/place"
 )

@@ -11,7 +11,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 	"sonde/uprobes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/proc"
+	"sonde/linux/proc"
 )
 
 // scaleUser is scale for user probes: single-threaded programs, each with a probe.

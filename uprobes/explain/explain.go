@@ -14,7 +14,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/listing"
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/program"
+	"sonde/linux/program"
 	"sonde/uprobes"
 	"sonde/uprobes/place"
 )

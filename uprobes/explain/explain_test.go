@@ -11,7 +11,7 @@ import (
 
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
-	"sonde/kernel/program"
+	"sonde/linux/program"
 	"sonde/uprobes"
 )
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
-	"sonde/kernel/proc"
-	"sonde/kernel/program"
 	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/program"
 	"sonde/uprobes"
 )
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestPackageOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"runtime.mallocgc":                    "runtime",
+		"sonde/kernel/vfs.(*File).Read.func1": "sonde/kernel/vfs",
+		"slices.insertionSortCmpFunc[go.shape.struct { sonde/kernel/mm.a int }]": "slices",
+		"golang.org/x/arch/x86/x86asm.Decode":                                    "golang.org/x/arch/x86/x86asm",
+		"type:.eq.sonde/kernel/vfs.T":                                            "type:",
+		"memeqbody":                                                              "memeqbody",
+	} {
+		if got := packageOf(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPackageTable: what lacks most comes first, and nothing is left out.
+func TestPackageTable(t *testing.T) {
+	all := map[string]share{}
+	for i := range mostPackages + 2 {
+		s := all[fmt.Sprint("p", i)]
+		s.add(make([]pixel, i))
+		s.add([]pixel{{reached: true}})
+		all[fmt.Sprint("p", i)] = s
+	}
+	lines := strings.Split(strings.TrimSpace(packageTable(all)), "\n")
+	if len(lines) != 2+mostPackages+1 || lines[2] != "| p41 | 42 | 1 | 2.4 % |" || lines[len(lines)-1] != "| 2 others | 3 | 2 | 66.7 % |" {
+		t.Errorf("%d lines, %q, %q", len(lines), lines[2], lines[len(lines)-1])
+	}
+}
+
+// TestTestsAreNoPartOfTheKernel: what only an image with tests has does not count for the kernel.
+func TestTestsAreNoPartOfTheKernel(t *testing.T) {
+	all := map[string]share{"sonde/kernel/vfs": {10, 5}, "runtime": {20, 6}, "sonde/ktest/suites": {100, 1}, "sonde/ktest/suites/user": {200, 100}}
+	if got := withoutTests(all); got != (share{30, 11}) {
+		t.Error(got)
+	}
+}

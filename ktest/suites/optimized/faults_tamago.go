@@ -1,0 +1,138 @@
+//go:build tamago
+
+package optimized
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/kallsyms"
+	"sonde/kprobes"
+	"sonde/ktest/suites"
+)
+
+func init() {
+	suites.Add("optimized/fault_in_a_copy_is_the_functions", faultInCopy)
+	suites.Add("optimized/fault_handler_fixes_a_copy", fixesCopy)
+}
+
+func loadThrough(p *uint64) uint64
+func storeThrough(p *uint64)
+func callThrough(p *uint64)
+func jumpThrough(p *uint64)
+func divideBy(n uint64) uint64
+
+//go:noinline
+func dereference(p *[4]uint64) uint64 {
+	return p[3]*2 + 1
+}
+
+//go:noinline
+func indirect(p *func() uint64) uint64 {
+	return (*p)() + 1
+}
+
+// culprits fault somewhere in the function sym.
+var culprits = []struct {
+	sym  string
+	call func()
+}{
+	{"dereference", func() { dereference(nil) }},
+	{"indirect", func() { indirect(nil) }},
+	{"indirect", func() { var f func() uint64; indirect(&f) }},
+	{"loadThrough.abi0", func() { loadThrough(nil) }},
+	{"storeThrough.abi0", func() { storeThrough(nil) }},
+	{"callThrough.abi0", func() { callThrough(nil) }},
+	{"jumpThrough.abi0", func() { jumpThrough(nil) }},
+	{"divideBy.abi0", func() { divideBy(0) }},
+}
+
+// crash calls f, which panics, and returns what the panic is and the stack it
+// came from, a line per frame.
+func crash(f func()) (report string) {
+	defer func() {
+		e := recover()
+		pcs := make([]uintptr, 20)
+		frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+		var b strings.Builder
+		fmt.Fprintln(&b, e)
+		for {
+			f, more := frames.Next()
+			fmt.Fprintf(&b, "%s:%d\n", f.Function, f.Line)
+			if !more || strings.HasSuffix(f.Function, "optimized.crash") {
+				break
+			}
+		}
+		report = b.String()
+	}()
+	f()
+	return "no panic"
+}
+
+// faultInCopy puts a jump everywhere in functions that fault. The panic is the
+// same as without a probe, with the same lines. A call whose operand faults used
+// to leave its return address on the stack, and the runtime gave up.
+func faultInCopy(t *suites.T) {
+	t.OneMachine()
+	done := 0
+	for _, c := range culprits {
+		want := crash(c.call)
+		if bare, _, _ := strings.Cut(c.sym, "."); !strings.Contains(want, "optimized."+bare+":") {
+			t.Fatalf("%s without probe:\n%s", c.sym, want)
+		}
+		fn, err := kallsyms.Resolve("sonde/ktest/suites/optimized." + c.sym)
+		t.Must(err)
+		for _, off := range boundaries(t, fn) {
+			k := at(uintptr(fn.Addr)+off, pre)
+			if kprobes.RegisterKprobe(k) != nil {
+				continue
+			}
+			optimize(t)
+			if kprobes.Optimized(k.Addr) {
+				done++
+			}
+			for range 3 {
+				if have := crash(c.call); have != want {
+					t.Errorf("jump at %s+%#x:\n%swant\n%s", c.sym, off, have, want)
+				}
+			}
+			kprobes.UnregisterKprobe(k)
+			account(t, k, c.sym, k.Hits(), 0)
+		}
+	}
+	clean(t)
+	t.Logf("%d places optimized", done)
+	if done < 20 {
+		t.Errorf("too few")
+	}
+}
+
+// fixesCopy makes a handler call an optimized function that faults in its copy, and
+// a fault-handler fix that. It used to go on in the middle of the jump.
+func fixesCopy(t *suites.T) {
+	const calls = 20
+	word := uint64(4711)
+	fn, err := kallsyms.Resolve("sonde/ktest/suites/optimized.loadThrough.abi0")
+	t.Must(err)
+	got, faults := uint64(0), uint64(0)
+	outer := at(entry(victim), func(*kprobes.Kprobe, *amd64.Regs) int { got += loadThrough(nil); return 0 })
+	outer.FaultHandler = func(_ *kprobes.Kprobe, r *amd64.Regs, _ int) int {
+		faults++
+		r.AX = uint64(uintptr(unsafe.Pointer(&word)))
+		return 1
+	}
+	inner := at(uintptr(fn.Addr)+boundaries(t, fn)[1], pre) // the load is two bytes behind it
+	optimized(t, outer, inner)
+	for i := range uint64(calls) {
+		expect(t, "victim", victim(i), 3*i+3)
+	}
+	kprobes.UnregisterKprobes([]*kprobes.Kprobe{outer, inner})
+	account(t, outer, "outer", calls, 0)
+	account(t, inner, "inner", 0, calls)
+	expect(t, "faults", faults, calls)
+	expect(t, "what was read", got, calls*word)
+	clean(t)
+}

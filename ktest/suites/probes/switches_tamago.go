@@ -1,0 +1,106 @@
+//go:build tamago
+
+package probes
+
+import (
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/die"
+	"sonde/kprobes"
+	"sonde/ktest/suites"
+)
+
+func init() {
+	suites.Add("kprobes/every_boundary_of_the_stack_switches", everySwitch)
+	suites.Add("kprobes/bad_handlers_in_the_stack_switches", badSwitch)
+}
+
+// switches are the functions in which, for some instructions, SP is on the stack
+// of one goroutine and g is another.
+var switches = []string{"runtime.systemstack.abi0", "runtime.mcall", "gogo"}
+
+// atEach returns a probe on each instruction of functions, with a post-handler
+// where post is set and that can be.
+func atEach(t *suites.T, functions []string, pre func(*kprobes.Kprobe, *amd64.Regs) int, post bool) (all []*kprobes.Kprobe) {
+	for _, name := range functions {
+		fn := function(t, name)
+		offs, list := boundaries(t, fn)
+		for i, off := range offs {
+			k := &kprobes.Kprobe{Addr: uintptr(fn.Addr) + off, PreHandler: pre}
+			if post && list[i].Steppable() {
+				k.PostHandler = postNothing
+			}
+			if list[i].Movable() == 0 {
+				all = append(all, k)
+			}
+		}
+	}
+	return all
+}
+
+// everySwitch probes their instructions one at a time, and all at once long enough
+// to be hit by jumps, while all CPUs switch.
+func everySwitch(t *suites.T) {
+	t.OneMachine()
+	end := startLoad(t)
+	hit := 0
+	for _, post := range []bool{false, true} {
+		all := atEach(t, switches, goOn, post)
+		for _, k := range all {
+			t.Must(kprobes.RegisterKprobe(k))
+			time.Sleep(time.Millisecond)
+			kprobes.UnregisterKprobe(k)
+			expect(t, k, k.Hits(), k.NMissed())
+			if k.Hits() > 0 {
+				hit++
+			}
+		}
+		all = atEach(t, switches, goOn, post)
+		t.Must(kprobes.RegisterKprobes(all))
+		time.Sleep(200 * time.Millisecond)
+		kprobes.UnregisterKprobes(all)
+		for _, k := range all {
+			expect(t, k, k.Hits(), k.NMissed())
+		}
+	}
+	end()
+	clean(t)
+	if t.Logf("%d probes were hit", hit); hit < 40 {
+		t.Errorf("too few")
+	}
+}
+
+var leaked *[64]byte
+
+// badSwitch makes a handler print the stack and then break the rules, at each of
+// their instructions.
+func badSwitch(t *suites.T) {
+	end := startLoad(t)
+	abandoned := 0
+	for i := range atEach(t, switches, goOn, false) {
+		all := atEach(t, switches, func(_ *kprobes.Kprobe, r *amd64.Regs) int {
+			die.DumpStack(r)
+			leaked = new([64]byte)
+			return 0
+		}, false)
+		k := all[i]
+		if i%4 != 0 {
+			continue
+		}
+		t.Must(kprobes.RegisterKprobe(k))
+		time.Sleep(2 * time.Millisecond)
+		kprobes.UnregisterKprobe(k)
+		if l := k.Ledger(); l.Unexplained() != 0 || l.Handled != 0 {
+			t.Errorf("%#x: account %+v", k.Addr, l)
+		}
+		abandoned += int(k.Ledger().Abandoned)
+	}
+	end()
+	clean(t)
+	if t.Logf("%d handlers abandoned", abandoned); abandoned < 5 {
+		t.Errorf("too few")
+	}
+}
+
+func goOn(*kprobes.Kprobe, *amd64.Regs) int { return 0 }

@@ -1,0 +1,50 @@
+package proc
+
+import (
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/linux/space"
+)
+
+// CPU is a thread's registers, and the way to let its program run. Only the
+// thread's goroutine uses it, apart from Kick.
+type CPU interface {
+	// Regs are the general registers. After a system call AX is its number.
+	Regs() *amd64.Regs
+	// Bases of the segments FS and GS.
+	Bases() (fs, gs *uint64)
+	// FP is the FXSAVE image of the floating-point registers, read-only; SetFP sets them,
+	// except invalid bits.
+	FP() []byte
+	SetFP(image []byte)
+	// Address is the address of a page fault.
+	Address() uint64
+	// Run lets the program run in an address space until something happens.
+	Run(in *space.Space) Event
+	// Kick makes Run return soon, or the next Run at once. Context: any goroutine.
+	Kick()
+	// Clone is a CPU with the same registers.
+	Clone() CPU
+	// Reset sets all registers as a program finds them at its start.
+	Reset(ip, sp uint64)
+	// Used returns how long the program has run, and how long the kernel has run for it,
+	// from a return of Run to the next Run. Time in which its goroutine has no CPU does not
+	// count. Context: any.
+	Used() (user, system time.Duration)
+	// Bind restricts the program to these CPUs, a bit each, from the next Run on; 0 means
+	// all CPUs. Context: any.
+	Bind(cpus uint32)
+	// Here returns the number of the CPU that the program runs on.
+	Here() int
+}
+
+// Event is why Run returned: a number below 32 is an exception, another below 256 an
+// interrupt, which has been handled.
+type Event int
+
+// Further events.
+const (
+	SystemCall Event = 0x100
+	NotRun     Event = 0x101 // something else wants to run first
+)

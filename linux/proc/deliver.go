@@ -1,0 +1,228 @@
+package proc
+
+import (
+	"sonde/kernel/abi"
+	"sonde/linux/signal"
+)
+
+// verdict is what ready has found to do next.
+type verdict int
+
+const (
+	goAhead verdict = iota
+	endThread
+	park
+	rest
+	tell
+	handle
+)
+
+// ready does what is necessary before the program continues: it ends the thread, stops it,
+// delivers signals, restarts an interrupted call. It returns false if the thread must end.
+func (t *Thread) ready() bool {
+	for t.work.Swap(false) {
+		if t.away() {
+			t.work.Store(true)
+			return !t.dying()
+		}
+		v, info, act := t.decide()
+		switch v {
+		case endThread:
+			return false
+		case park:
+			t.park()
+		case rest:
+			t.rest()
+		case tell:
+			t.tellAndTake(info)
+		case handle:
+			t.handle(info, act)
+		case goAhead:
+			t.finishCall()
+			continue
+		}
+		t.work.Store(true) // there may be more
+	}
+	return true
+}
+
+// decide finds the next thing to do, and does it if it needs no memory.
+func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	for {
+		switch {
+		case t.leaving, p.exiting, p.execing != nil && p.execing != t:
+			return endThread, abi.Siginfo{}, abi.Sigaction{}
+		case p.stopped != 0:
+			return park, abi.Siginfo{}, abi.Sigaction{}
+		case len(p.holds) > 0 && p.execing == nil:
+			return rest, abi.Siginfo{}, abi.Sigaction{}
+		}
+		info, ok := t.take(t.blocked)
+		if !ok {
+			return goAhead, info, abi.Sigaction{}
+		}
+		if p.attached() != nil {
+			t.taken = int(info.Signo)
+			return tell, info, abi.Sigaction{}
+		}
+		if act, caught := p.settle(int(info.Signo)); caught {
+			return handle, info, act
+		}
+	}
+}
+
+// settle does the default action of signal n, or returns the handler to call. mu held.
+func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
+	if !p.actions.Caught(n) || n == abi.SIGKILL || n == abi.SIGSTOP {
+		p.byDefault(n)
+		return act, false
+	}
+	act = p.actions.Actions[n]
+	if act.Flags&abi.SA_RESETHAND != 0 {
+		p.actions.Actions[n].Handler = abi.SIG_DFL // flags and mask stay, as sigaction tells
+	}
+	return act, true
+}
+
+// tellAndTake delivers a signal after the engines have seen it. Meanwhile a SIGCONT may
+// have come, which cancels a stop, or the reverse.
+func (t *Thread) tellAndTake(info abi.Siginfo) {
+	if act, caught := t.settleTold(int(info.Signo), t.tellSignal(info)); caught {
+		t.handle(info, act)
+	}
+}
+
+// settleTold is settle for a signal that engines know of, unless it is to be dropped.
+func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	drop = drop || t.taken == 0
+	t.taken = 0
+	if drop {
+		return act, false
+	}
+	return p.settle(n)
+}
+
+// take removes the next signal from the queues. mu held.
+func (t *Thread) take(blocked signal.Set) (abi.Siginfo, bool) {
+	info, ok := t.pending.Take(blocked)
+	if !ok {
+		info, ok = t.process.pending.Take(blocked)
+	}
+	if ok && info.Code == abi.SI_TIMER {
+		info = t.process.timerTaken(info)
+	}
+	if ok && info.Signo == abi.SIGALRM {
+		t.process.alarmTaken()
+	}
+	return info, ok
+}
+
+// byDefault does what happens without a handler. mu held.
+func (p *Process) byDefault(n int) {
+	if p.actions.Ignored(n) {
+		return
+	}
+	switch signal.DefaultOf(n) {
+	case signal.Terminate, signal.Core:
+		p.beginExit(Killed(n))
+	case signal.Stop:
+		if n == abi.SIGSTOP || !p.group.orphaned() {
+			p.stop(n)
+		}
+	}
+}
+
+// handle makes the program run its handler. If there is no space for the frame, the program
+// dies as if it had written there itself.
+//
+// Context: t's goroutine.
+func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
+	t.interruptCall(act)
+	mask := t.Blocked()
+	if t.unmask != nil {
+		mask, t.unmask = *t.unmask, nil
+	}
+	if err := t.pushFrame(info, act, mask); err != nil {
+		t.force(SignalOf(abi.SIGSEGV), int(info.Signo) == abi.SIGSEGV)
+		return
+	}
+	now := t.Blocked() | signal.Set(act.Mask)
+	if act.Flags&abi.SA_NODEFER == 0 {
+		now |= signal.Of(int(info.Signo))
+	}
+	t.SetBlocked(now)
+}
+
+// interruptCall decides what the system call does that a handler interrupts: it returns
+// EINTR, or is restarted after the handler.
+func (t *Thread) interruptCall(act abi.Sigaction) {
+	if t.again == RestartSys && act.Flags&abi.SA_RESTART != 0 {
+		t.rewind()
+	}
+	t.again = NoRestart
+}
+
+// finishCall restarts a call that was interrupted by something without a handler: a stop,
+// or a signal that another thread took.
+func (t *Thread) finishCall() {
+	if t.again != NoRestart {
+		t.rewind()
+		t.again = NoRestart
+		return // the call is still to have its mask and its deadline
+	}
+	if t.unmask != nil {
+		t.restoreMask()
+	}
+}
+
+// restoreMask ends BlockUntilDelivered.
+func (t *Thread) restoreMask() {
+	t.SetBlocked(*t.unmask)
+	t.unmask = nil
+}
+
+// syscallLen is the length of the instruction SYSCALL.
+const syscallLen = 2
+
+// rewind lets the program make its system call again.
+func (t *Thread) rewind() {
+	r := t.Regs()
+	r.IP -= syscallLen
+	r.AX = t.call
+}
+
+// force gives t a signal that it cannot refuse, because its own instruction caused it: if
+// it blocks or ignores the signal, or if reset is true, the default action is taken.
+func (t *Thread) force(info abi.Siginfo, reset bool) {
+	p, n := t.process, int(info.Signo)
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if t.blocked.Has(n) || p.actions.Ignored(n) || reset {
+		p.actions.Actions[n].Handler = abi.SIG_DFL
+		t.blocked &^= signal.Of(n)
+	}
+	t.pending.Add(info)
+	t.work.Store(true)
+}
+
+// Action returns p's action for a signal and, if set is not nil, changes it.
+func (p *Process) Action(n int, set *abi.Sigaction) (old abi.Sigaction) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	a := &p.actions.Actions
+	old = a[n]
+	if set != nil {
+		a[n] = *set
+		a[n].Mask &^= uint64(signal.Unblockable)
+		if a.Ignored(n) {
+			p.unqueue(signal.Of(n))
+		}
+	}
+	return old
+}

@@ -1,0 +1,225 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/mm/backing"
+	"sonde/linux/space"
+)
+
+// Exceptions that are handled apart from the others.
+const (
+	vecDivide     = 0
+	vecDebug      = 1
+	vecBreakpoint = 3
+	vecPageFault  = 14
+	vecProtect    = 13
+)
+
+// Bits of a page fault's error code.
+// Source: Intel SDM vol. 3A, "Interrupt 14—Page-Fault Exception".
+const (
+	faultPresent = 1 << 0
+	faultWrite   = 1 << 1
+	faultUser    = 1 << 2
+	faultFetch   = 1 << 4
+)
+
+// cause is the signal that an exception becomes, and its name in the log.
+type cause struct {
+	signal int // 0: there is no such exception
+	code   int32
+	name   string
+}
+
+// causes is the cause of each exception, by vector.
+var causes = [...]cause{
+	vecDivide:     {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
+	vecDebug:      {abi.SIGTRAP, abi.TRAP_TRACE, ""},
+	vecBreakpoint: {abi.SIGTRAP, abi.SI_KERNEL, ""},
+	4:             {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
+	5:             {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
+	6:             {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
+	7:             {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
+	10:            {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
+	11:            {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
+	12:            {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
+	vecProtect:    {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
+	16:            {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
+	17:            {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
+	19:            {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
+	20:            {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
+	21:            {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
+}
+
+// exception handles an exception of the program: it makes a page present, or sends a
+// signal.
+func (t *Thread) exception(vector int) {
+	if vector == vecPageFault {
+		t.pageFault()
+		return
+	}
+	if vector == vecDebug && t.watched() {
+		return
+	}
+	if !t.tellException(vector) {
+		t.Raise(vector)
+	}
+}
+
+// Raise sends the signal for an exception of t's program, at the present IP. For page
+// faults use Access.
+//
+// Context: t's goroutine.
+func (t *Thread) Raise(vector int) {
+	r := t.Regs()
+	var c cause
+	if uint(vector) < uint(len(causes)) {
+		c = causes[vector]
+	}
+	if c.signal == 0 {
+		c = cause{abi.SIGSEGV, abi.SI_KERNEL, fmt.Sprintf("exception %d", vector)}
+	}
+	info := abi.Siginfo{Signo: int32(c.signal), Code: c.code}
+	if c.code != abi.SI_KERNEL {
+		info.SetAddr(r.IP)
+	}
+	if c.name != "" && t.unhandled(c.signal) {
+		t.log(fmt.Sprintf("traps: %s[%d] %s ip:%x sp:%x error:%x%s", t.process.Name(), t.TID, c.name, r.IP, r.SP, r.Err, t.where(r.IP)))
+	}
+	t.force(info, false)
+}
+
+// pageFault makes the page present that the program wants, or sends a signal that says why
+// it cannot.
+func (t *Thread) pageFault() {
+	r, addr := t.Regs(), t.cpu.Address()
+	if t.Memory().Reserved(addr) {
+		r.Err |= faultPresent // as in Linux: a program cannot find out which kernel addresses are mapped
+	}
+	if r.Err&faultUser == 0 {
+		t.kernelsFault()
+		return
+	}
+	access := space.Read
+	switch {
+	case r.Err&faultFetch != 0:
+		access = space.Exec
+	case r.Err&faultWrite != 0:
+		access = space.Write
+	}
+	t.Access(addr, access)
+}
+
+// Access does what the program's own access to its memory would do: afterwards the page is
+// present, or a signal is pending for t. An engine that executes an instruction itself
+// calls it when it cannot access the memory.
+//
+// Context: t's goroutine.
+func (t *Thread) Access(addr uint64, access space.Prot) {
+	r := t.Regs()
+	err := t.Memory().Fault(addr, access)
+	for errors.Is(err, space.ErrNoMemory) {
+		if !t.makeRoom() {
+			return
+		}
+		err = t.Memory().Fault(addr, access)
+	}
+	if err == nil {
+		t.charge.faults.Add(1)
+		return
+	}
+	if t.tellException(vecPageFault) {
+		return
+	}
+	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
+	switch {
+	case errors.Is(err, backing.ErrBus):
+		info.Signo, info.Code = abi.SIGBUS, abi.BUS_ADRERR
+	case errors.Is(err, space.ErrAccess):
+		info.Code = abi.SEGV_ACCERR
+	}
+	info.SetAddr(addr)
+	if info.Signo == abi.SIGSEGV && t.unhandled(abi.SIGSEGV) {
+		t.segfault(r, addr)
+	}
+	t.force(info, false)
+}
+
+// segfault logs what Linux does.
+func (t *Thread) segfault(r *amd64.Regs, addr uint64) {
+	t.log(fmt.Sprintf("%s[%d]: segfault at %x ip %016x sp %016x error %x%s", t.process.Name(), t.TID, addr, r.IP, r.SP, r.Err, t.where(r.IP)))
+}
+
+// where returns the mapping that contains an address, as " in name[start+size]".
+func (t *Thread) where(addr uint64) string {
+	a, ok := t.Memory().At(addr)
+	if !ok || a.Ident.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" in %s[%x+%x]", path.Base(a.Ident.Name), a.Start, a.End-a.Start)
+}
+
+// unhandled reports whether the program has no handler for the signal, so that it
+// ends by it.
+func (t *Thread) unhandled(n int) bool {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	return !p.actions.Caught(n) || t.blocked.Has(n)
+}
+
+// logLimit lets 10 lines in 5 s through: a program can make as many as it likes.
+type logLimit struct {
+	since   time.Time
+	lines   int
+	dropped int
+}
+
+const (
+	limitLines = 10
+	limitTime  = 5 * time.Second
+)
+
+// pass reports whether a line may be logged, and how many were not before it.
+func (l *logLimit) pass(now time.Time) (ok bool, dropped int) {
+	if now.Sub(l.since) > limitTime {
+		dropped = l.dropped
+		*l = logLimit{since: now}
+	}
+	if l.lines++; l.lines > limitLines {
+		l.dropped++
+		return false, 0
+	}
+	return true, dropped
+}
+
+func (t *Table) mayLog() (ok bool, dropped int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.logged.pass(time.Now())
+}
+
+// log logs a line about a program, unless there are too many.
+func (t *Thread) log(line string) {
+	table := t.process.table
+	ok, dropped := table.mayLog()
+	if dropped > 0 {
+		table.Log(fmt.Sprintf("%d lines about programs were suppressed", dropped))
+	}
+	if ok {
+		table.Log(line)
+	}
+}
+
+// watched reports whether a #DB was only a watchpoint's.
+func (t *Thread) watched() bool {
+	cpu, ok := t.cpu.(interface{ Debug() uint64 })
+	tell := t.process.table.Watched
+	return ok && tell != nil && tell(t, cpu.Debug())
+}

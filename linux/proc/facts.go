@@ -1,0 +1,85 @@
+package proc
+
+import (
+	"sonde/kernel/abi"
+	"sonde/linux/signal"
+)
+
+// Layout is where the parts of a program are in its memory, for /proc.
+type Layout struct {
+	CodeStart, CodeEnd, StackStart     uint64
+	ArgStart, ArgEnd, EnvStart, EnvEnd uint64 // the strings
+	Auxv                               []byte // the auxiliary vector as it was at the start
+}
+
+// Facts are what /proc shows about a process, all at one moment.
+type Facts struct {
+	Name, Exe              string
+	Args                   []string
+	Layout                 Layout
+	Parent, Group, Session int
+	Threads                []int // their numbers, the first one's first
+	ExitSignal             int
+	Nice                   int // of its first thread
+	Used, Reaped           Usage
+	Status                 Status // once it has ended
+
+	Pending, ThreadPending    signal.Set // of the process, of its first thread
+	Blocked, Ignored, Handled signal.Set // Blocked is the first thread's
+}
+
+// ThreadFacts are what /proc shows about one thread.
+type ThreadFacts struct {
+	Nice             int
+	State            string // as Process.State
+	Used             Usage
+	Pending, Blocked signal.Set
+}
+
+// ThreadFacts returns the facts of a thread; ok is false if it does not exist.
+func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	t := p.table.threads[tid]
+	if t == nil || t.process != p {
+		return f, false
+	}
+	f = ThreadFacts{Nice: t.Nice(), Used: t.Usage(), Pending: t.pending.Set(), Blocked: t.blocked}
+	if f.State = t.letter(); p.stopped != 0 {
+		f.State = "T"
+	}
+	return f, true
+}
+
+// Facts returns the facts of p.
+func (p *Process) Facts() Facts {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	f := Facts{
+		Name: p.Name(), Exe: p.exe, Args: p.args, Layout: p.layout, ExitSignal: p.exitSignal,
+		Used: p.used(), Reaped: p.reaped, Status: p.status, Pending: p.pending.Set(),
+	}
+	if p.parent != nil {
+		f.Parent = p.parent.PID
+	}
+	if p.group != nil {
+		f.Group, f.Session = p.group.ID, p.group.session.ID
+	}
+	for _, t := range p.threads {
+		f.Threads = append(f.Threads, t.TID)
+	}
+	if len(p.threads) > 0 {
+		f.Nice = p.threads[0].Nice()
+		f.ThreadPending, f.Blocked = p.threads[0].pending.Set(), p.threads[0].blocked
+	}
+	for n := 1; n <= abi.SIGMAX; n++ {
+		switch p.actions.Actions[n].Handler {
+		case abi.SIG_DFL:
+		case abi.SIG_IGN:
+			f.Ignored |= signal.Of(n)
+		default:
+			f.Handled |= signal.Of(n)
+		}
+	}
+	return f
+}

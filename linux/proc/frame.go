@@ -1,0 +1,125 @@
+package proc
+
+import (
+	"syscall"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/linux/signal"
+)
+
+// redZone is how many bytes below SP a function may use without moving SP.
+// Source: System V ABI, AMD64 supplement, "The Stack Frame".
+const redZone = 128
+
+// Flags that a handler may change for the program, and those cleared for it.
+const (
+	userFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF |
+		amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_OF | amd64.RFLAGS_RF | amd64.RFLAGS_AC
+	clearFlags = amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_RF
+)
+
+// pushFrame puts a signal's frame on the program's stack, and sets the registers for the
+// handler. mask is the set that is blocked again when the handler ends.
+//
+// Errors: EFAULT where the stack cannot be written to, EINVAL without a restorer.
+func (t *Thread) pushFrame(info abi.Siginfo, act abi.Sigaction, mask signal.Set) error {
+	if act.Flags&abi.SA_RESTORER == 0 || act.Handler >= userEnd {
+		return syscall.EINVAL
+	}
+	r := t.Regs()
+	sp, stack := r.SP-redZone, t.AltStack()
+	if s := t.altStack; act.Flags&abi.SA_ONSTACK != 0 && s.Size != 0 && !t.onAltStack(r.SP) {
+		sp = s.SP + s.Size
+	}
+	fp := (sp - abi.FPSize) &^ 63
+	at := (fp-frameSize)&^15 - 8
+	if t.onAltStack(sp) && at < t.altStack.SP {
+		return syscall.EFAULT // it does not fit
+	}
+	f := abi.Sigframe{Restorer: act.Restorer, Info: info}
+	f.Context = abi.Ucontext{
+		Flags:   abi.UC_SIGCONTEXT_SS | abi.UC_STRICT_RESTORE_SS,
+		Stack:   stack,
+		Context: contextOf(r, t.cpu.Address(), uint64(mask), fp),
+		Mask:    uint64(mask),
+	}
+	mem := t.Memory()
+	if err := mem.Out(fp, t.cpu.FP()); err != nil {
+		return err
+	}
+	if err := mem.Out(at, abi.Bytes(&f)); err != nil {
+		return err
+	}
+	if t.altStack.Flags&abi.SS_AUTODISARM != 0 {
+		t.altStack = abi.Stack{}
+	}
+	enterHandler(r, at, act.Handler, uint64(info.Signo))
+	return nil
+}
+
+const (
+	frameSize   = 440
+	contextAt   = 8
+	siginfoAt   = 312
+	restorerLen = 8
+)
+
+// enterHandler sets the registers for handler(sig, info, context).
+func enterHandler(r *amd64.Regs, frame, handler, sig uint64) {
+	r.DI, r.SI, r.DX = sig, frame+siginfoAt, frame+contextAt
+	r.AX = 0 // for variadic handlers: no vector registers hold arguments
+	r.SP, r.IP = frame, handler
+	r.Flags &^= clearFlags
+}
+
+func contextOf(r *amd64.Regs, address, mask, fp uint64) abi.Sigcontext {
+	return abi.Sigcontext{
+		R8: r.R8, R9: r.R9, R10: r.R10, R11: r.R11, R12: r.R12, R13: r.R13, R14: r.R14, R15: r.R15,
+		DI: r.DI, SI: r.SI, BP: r.BP, BX: r.BX, DX: r.DX, AX: r.AX, CX: r.CX, SP: r.SP, IP: r.IP,
+		Flags: r.Flags, CS: uint16(r.CS), SS: uint16(r.SS),
+		Err: r.Err, Trapno: r.Vector, Oldmask: mask, CR2: address, FPState: fp,
+	}
+}
+
+// SigReturn ends a handler: it restores the registers, mask and stack of the frame. An
+// invalid frame ends in SIGSEGV.
+//
+// Context: t's goroutine, in the system call rt_sigreturn.
+func (t *Thread) SigReturn() {
+	if err := t.popFrame(); err != nil {
+		t.force(SignalOf(abi.SIGSEGV), false)
+	}
+}
+
+func (t *Thread) popFrame() error {
+	r, mem := t.Regs(), t.Memory()
+	var f abi.Sigframe
+	if err := mem.In(abi.Bytes(&f), r.SP-restorerLen); err != nil {
+		return err
+	}
+	c := &f.Context.Context
+	if c.IP >= userEnd {
+		return syscall.EFAULT
+	}
+	if c.FPState != 0 {
+		var fp [abi.FPSize]byte
+		if err := mem.In(fp[:], c.FPState); err != nil {
+			return err
+		}
+		t.cpu.SetFP(fp[:])
+	}
+	restore(r, c)
+	t.altStack = f.Context.Stack
+	if t.altStack.Flags &= abi.SS_AUTODISARM; f.Context.Stack.Flags&abi.SS_DISABLE != 0 {
+		t.altStack = abi.Stack{}
+	}
+	t.SetBlocked(signal.Set(f.Context.Mask))
+	return nil
+}
+
+func restore(r *amd64.Regs, c *abi.Sigcontext) {
+	r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15 = c.R8, c.R9, c.R10, c.R11, c.R12, c.R13, c.R14, c.R15
+	r.DI, r.SI, r.BP, r.BX, r.DX, r.AX, r.CX, r.SP, r.IP = c.DI, c.SI, c.BP, c.BX, c.DX, c.AX, c.CX, c.SP, c.IP
+	r.Flags = r.Flags&^userFlags | c.Flags&userFlags
+}

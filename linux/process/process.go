@@ -1,0 +1,269 @@
+// Package process makes /proc/PID and /proc/self, in the formats of Linux.
+//
+// Missing: the fields of stat about data and heap are 0, and threads have the name of their
+// process.
+package process
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/procfs"
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
+	"sonde/linux/desc"
+	"sonde/linux/proc"
+)
+
+// files is what a process's Resources have.
+type files interface {
+	Descriptors() *desc.Table
+	Cwd() *vfs.Place
+}
+
+// Mount gives /proc of a tree a folder for each process of a table.
+//
+// Errors: as vfs.FS.Extend.
+func Mount(tree *vfs.FS, table *proc.Table) error {
+	return tree.Extend("/proc", ctl.Dir{
+		List: func() []string {
+			names := []string{"self", "1"}
+			for _, p := range table.Processes() {
+				names = append(names, strconv.Itoa(p.PID))
+			}
+			return names
+		},
+		Node: func(name string) vfs.Node {
+			if name == "self" {
+				return self{}
+			}
+			pid, err := strconv.Atoi(name)
+			if err != nil || strconv.Itoa(pid) != name {
+				return nil
+			}
+			p, err := table.Find(pid)
+			if err != nil {
+				return nil
+			}
+			nodes := nodesOf(tree, p, whole(p))
+			nodes["task"] = tasks(tree, p)
+			nodes["timerslack_ns"] = slack(p)
+			return folder(nodes)
+		},
+	})
+}
+
+// tasks is /proc/PID/task: a folder for each thread.
+func tasks(tree *vfs.FS, p *proc.Process) vfs.Node {
+	return ctl.Dir{
+		List: func() (names []string) {
+			for _, tid := range p.Facts().Threads {
+				names = append(names, strconv.Itoa(tid))
+			}
+			return names
+		},
+		Node: func(name string) vfs.Node {
+			tid, err := strconv.Atoi(name)
+			if err != nil || strconv.Itoa(tid) != name {
+				return nil
+			}
+			if _, ok := p.ThreadFacts(tid); !ok {
+				return nil
+			}
+			return folder(nodesOf(tree, p, thread(p, tid)))
+		},
+	}
+}
+
+// self is /proc/self: it stands for the folder of the process that asks.
+type self struct{ link }
+
+// TargetFor implements vfs.Viewed.
+//
+// Errors: ENOENT for the kernel, which is no process.
+func (self) TargetFor(viewer any) (string, error) {
+	if p, ok := viewer.(*proc.Process); ok {
+		return strconv.Itoa(p.PID), nil
+	}
+	return "", syscall.ENOENT
+}
+
+// Target implements vfs.Link.
+func (self) Target() (string, error) { return "", syscall.ENOENT }
+
+// link is what all links here are.
+type link struct{}
+
+// Stat implements vfs.Node.
+func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
+
+// nodesOf are the files of /proc/PID, and of a thread's folder below it.
+func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.Node {
+	return map[string]vfs.Node{
+		"cmdline": ctl.Text(func() string { return commandLine(p.Facts().Args) }),
+		"environ": ctl.Text(func() string { return environ(p) }),
+		"auxv":    ctl.Text(func() string { return string(p.Facts().Layout.Auxv) }),
+		"comm":    ctl.Text(func() string { return p.Name() + "\n" }),
+		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
+		"stat":    ctl.Text(func() string { return stat(p, who()) }),
+		"statm":   ctl.Text(func() string { return statm(p) }),
+		"mounts":  ctl.Print(func(w io.Writer) { procfs.Mounts(w, tree) }),
+		"status":  ctl.Text(func() string { return status(p, who()) }),
+		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
+		"root":    place{target: func() (string, error) { return "/", nil }},
+		"cwd":     cwd(p),
+		"fd":      descriptors(tree, p),
+		"fdinfo":  descriptorInfo(p),
+
+		"mountinfo": ctl.Print(func(w io.Writer) { procfs.MountInfo(w, tree) }),
+	}
+}
+
+func folder(nodes map[string]vfs.Node) vfs.Node {
+	return ctl.Dir{
+		List: func() (names []string) {
+			for name := range nodes {
+				names = append(names, name)
+			}
+			return names
+		},
+		Node: func(name string) vfs.Node { return nodes[name] },
+	}
+}
+
+func found(path string) (string, error) {
+	if path == "" {
+		return "", syscall.ENOENT
+	}
+	return path, nil
+}
+
+// commandLine is the arguments with a zero byte behind each.
+func commandLine(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return strings.Join(args, "\x00") + "\x00"
+}
+
+// mostEnviron bounds what is copied of what a program may have spread out.
+const mostEnviron = 4 << 20
+
+// environ is the strings where the program found them at its start.
+func environ(p *proc.Process) string {
+	l, m := p.Facts().Layout, p.Memory()
+	if m == nil || l.EnvEnd <= l.EnvStart {
+		return ""
+	}
+	b := make([]byte, min(l.EnvEnd-l.EnvStart, mostEnviron))
+	n, _ := m.CopyIn(b, l.EnvStart)
+	return string(b[:n])
+}
+
+func maps(w io.Writer, p *proc.Process) {
+	if m := p.Memory(); m != nil {
+		m.WriteTo(w)
+	}
+}
+
+// place is a link to a path.
+type place struct {
+	link
+	target func() (string, error)
+}
+
+// Target implements vfs.Link.
+func (l place) Target() (string, error) { return l.target() }
+
+// Magic implements vfs.Magic.
+func (place) Magic() {}
+
+// jump is a link to what has been found already.
+type jump struct {
+	place
+	to func() (vfs.Place, error)
+}
+
+// Jump implements vfs.Jumper.
+func (l jump) Jump() (vfs.Place, error) { return l.to() }
+
+// open returns what a process has of files; nil once it has ended.
+func open(p *proc.Process) files {
+	f, ok := p.Resources().(files)
+	if !ok || p.Memory() == nil {
+		return nil
+	}
+	return f
+}
+
+func cwd(p *proc.Process) vfs.Node {
+	find := func() (*vfs.Place, error) {
+		if f := open(p); f != nil {
+			return f.Cwd(), nil
+		}
+		return nil, syscall.ENOENT
+	}
+	l := jump{}
+	l.target = func() (string, error) {
+		at, err := find()
+		if err != nil {
+			return "", err
+		}
+		return at.Describe(), nil
+	}
+	l.to = func() (vfs.Place, error) {
+		at, err := find()
+		if err != nil {
+			return vfs.Place{}, err
+		}
+		return *at, nil
+	}
+	return l
+}
+
+// descriptors is /proc/PID/fd.
+func descriptors(tree *vfs.FS, p *proc.Process) vfs.Node {
+	return eachDescriptor(p, func(_ int, file *vfs.File) vfs.Node {
+		l := jump{}
+		l.target = func() (string, error) { return describe(file), nil }
+		l.to = func() (vfs.Place, error) { return tree.PlaceOf(file), nil }
+		return l
+	})
+}
+
+// eachDescriptor is a folder with what node makes of each open file of p.
+func eachDescriptor(p *proc.Process, node func(fd int, file *vfs.File) vfs.Node) vfs.Node {
+	return ctl.Dir{
+		List: func() (names []string) {
+			if f := open(p); f != nil {
+				for _, fd := range f.Descriptors().Open() {
+					names = append(names, fmt.Sprint(fd))
+				}
+			}
+			return names
+		},
+		Node: func(name string) vfs.Node {
+			fd, err := strconv.Atoi(name)
+			f := open(p)
+			if err != nil || f == nil {
+				return nil
+			}
+			file, err := f.Descriptors().Get(fd)
+			if err != nil {
+				return nil
+			}
+			return node(fd, file)
+		},
+	}
+}
+
+func describe(f *vfs.File) string {
+	if at := f.Place(); at != nil {
+		return at.Describe()
+	}
+	return f.Name()
+}

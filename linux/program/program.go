@@ -1,0 +1,221 @@
+// Package program reads what a program's file says about its code: which functions there
+// are and where, where their instructions begin, and where they return. It reads ELF files,
+// and does not depend on the machine.
+//
+// Names come from .symtab and .dynsym, and in Go programs from pclntab, which stays when a
+// program is stripped. .eh_frame also gives where functions begin and end, without their
+// names.
+//
+// Addresses are those in the file; where a program runs, its bias is added to them (see
+// Bias). Offsets are in the file.
+//
+// Files are not trusted. What is wrong in one gives errors, or missing functions.
+package program
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/probe"
+	"sonde/linux/program/cfi"
+)
+
+// Symbol is a function.
+type Symbol struct {
+	Name       string // "" if only its place is known
+	Addr, Size uint64
+	Indirect   bool // its code returns which function is meant (IFUNC)
+	Go         bool // pclntab knows it
+
+	global bool
+}
+
+// End returns the address behind s.
+func (s Symbol) End() uint64 { return s.Addr + s.Size }
+
+// File is a program, or a library.
+type File struct {
+	elf    *object
+	funcs  []Symbol // by address, then by name; several may have one address
+	names  map[string][]int
+	frames *cfi.Table
+	gotab  *gotab // nil if there is none
+
+	mu   sync.Mutex
+	last *function // guarded by mu: the one whose instructions were asked for last
+}
+
+// Open reads what is known of the functions of the program r, which is kept.
+//
+// Errors: ENOEXEC r is no ELF file for this machine.
+func Open(r io.ReaderAt) (*File, error) {
+	o, err := readObject(r)
+	if err != nil {
+		return nil, probe.Refuse(syscall.ENOEXEC, "%v", err)
+	}
+	f := &File{elf: o}
+	f.readFrames()
+	f.readGo()
+	f.readSymbols()
+	f.index()
+	return f, nil
+}
+
+// readFrames reads .eh_frame. Without one, or if it is wrong, there is less to know.
+func (f *File) readFrames() {
+	s := f.elf.section(".eh_frame")
+	if data := f.elf.data(s); data != nil {
+		f.frames, _ = cfi.Parse(data, s.addr)
+	}
+}
+
+// readSymbols adds the functions of both symbol tables.
+func (f *File) readSymbols() {
+	goAt := map[uint64]bool{}
+	for _, s := range f.funcs {
+		goAt[s.Addr] = true
+	}
+	for _, s := range append(f.elf.symbols(secSymbols), f.elf.symbols(secDynamic)...) {
+		if s.kind != symFunc && s.kind != symIndirect || s.section == symUndefined || goAt[s.value] {
+			continue
+		}
+		name, _, _ := strings.Cut(s.name, "@") // write@@GLIBC_2.2.5
+		f.funcs = append(f.funcs, Symbol{Name: name, Addr: s.value, Size: s.size, Indirect: s.kind == symIndirect, global: !s.local})
+	}
+}
+
+// index sorts the functions and gives those a size that have none.
+func (f *File) index() {
+	slices.SortFunc(f.funcs, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size))
+	})
+	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
+	f.names = map[string][]int{}
+	for i := range f.funcs {
+		s := &f.funcs[i]
+		f.names[s.Name] = append(f.names[s.Name], i)
+		if s.Size == 0 {
+			s.Size = f.sizeOf(i)
+		}
+	}
+}
+
+// sizeOf is the size of a function whose symbol, as in assembly, has none: to the end
+// of what .eh_frame says of it, or to the next function, or the end of the section.
+func (f *File) sizeOf(i int) uint64 {
+	at := f.funcs[i].Addr
+	if e, ok := f.frames.Find(at); ok {
+		return e.End - at
+	}
+	var end uint64
+	for _, s := range f.elf.sections {
+		if s.flags&secAlloc != 0 && at >= s.addr && at-s.addr < s.size {
+			end = s.addr + s.size
+		}
+	}
+	for _, s := range f.funcs[i:] {
+		if s.Addr > at {
+			end = min(end, s.Addr)
+			break
+		}
+	}
+	return max(end, at) - at
+}
+
+// ErrNoFunction says that nothing is known of a place.
+var ErrNoFunction = errors.New("program: no function is known there")
+
+// Lookup returns the function of that name. Of several a global one is meant.
+//
+// Errors: ENOENT there is none; EADDRNOTAVAIL there are several.
+func (f *File) Lookup(name string) (Symbol, error) {
+	var found []Symbol
+	for _, i := range f.names[name] {
+		if s := f.funcs[i]; len(found) == 0 || s.global == found[0].global {
+			found = append(found, s)
+		} else if s.global {
+			found = []Symbol{s}
+		}
+	}
+	switch {
+	case len(found) == 0 || name == "":
+		return Symbol{}, probe.Refuse(syscall.ENOENT, "there is no function %s", name)
+	case len(found) > 1:
+		return Symbol{}, probe.Refuse(syscall.EADDRNOTAVAIL, "there are %d functions %s, at %#x and %#x", len(found), name, found[0].Addr, found[1].Addr)
+	}
+	return found[0], nil
+}
+
+// At returns the function that addr is in, and how far. Of several names it takes a
+// global one.
+func (f *File) At(addr uint64) (s Symbol, off uint64, ok bool) {
+	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s Symbol, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	// Functions inside others are rare, and short: of those that begin before addr the
+	// last that reaches it is one of the nearest.
+	const near = 16
+	for n := i - 1; n >= 0 && n >= i-near; n-- {
+		switch c := f.funcs[n]; {
+		case ok && (c.Addr != s.Addr || s.global || !c.global):
+		case addr < c.End():
+			s, ok = c, true
+		}
+	}
+	if e, has := f.frames.Find(addr); !ok && has {
+		s, ok = Symbol{Addr: e.Begin, Size: e.End - e.Begin}, true
+	}
+	return s, addr - s.Addr, ok
+}
+
+// Functions returns all that have a name, by address.
+//
+// Context: goroutine. The caller changes nothing in it.
+func (f *File) Functions() []Symbol { return f.funcs }
+
+// String says where an address is, as "name+0x10".
+func (f *File) String(addr uint64) string {
+	s, off, ok := f.At(addr)
+	if !ok || s.Name == "" {
+		return fmt.Sprintf("%#x", addr)
+	}
+	return fmt.Sprintf("%s+%#x", s.Name, off)
+}
+
+// Frames returns what .eh_frame says; nil if there is none.
+//
+// Context: any.
+func (f *File) Frames() *cfi.Table { return f.frames }
+
+// All returns one function for each place where there is one, also those of which nothing
+// but the place is known, by address.
+func (f *File) All() (all []Symbol) {
+	for _, s := range f.funcs {
+		if n := len(all); n == 0 || s.Addr >= all[n-1].End() {
+			all = append(all, s)
+		}
+	}
+	known := len(all)
+	for e := range f.frames.All {
+		i, _ := slices.BinarySearchFunc(all[:known], e.Begin, func(s Symbol, addr uint64) int {
+			if s.End() <= addr {
+				return -1
+			}
+			return 1
+		})
+		if i == known || all[i].Addr >= e.End {
+			all = append(all, Symbol{Addr: e.Begin, Size: e.End - e.Begin})
+		}
+	}
+	slices.SortFunc(all, func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	return all
+}

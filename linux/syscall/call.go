@@ -1,0 +1,86 @@
+package syscall
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	sys "syscall"
+
+	"sonde/linux/proc"
+)
+
+// Args are the arguments of a call as they were in registers.
+type Args = [6]uint64
+
+// Call is a line of the table.
+type Call struct {
+	Name    string
+	Params  string // their names, shown to people
+	Missing string // what Linux has and this call does not; "" if nothing is missing
+	Func    func(t *proc.Thread, a *Args) (uint64, error)
+	Restart proc.Restart // what happens after EINTR
+}
+
+// Handle executes the system call in t's registers.
+//
+// Context: t's goroutine.
+func Handle(t *proc.Thread) {
+	r := t.Regs()
+	n := r.AX
+	if n >= uint64(len(table)) || table[n].Func == nil {
+		r.AX = negative(unknown(t, n))
+		return
+	}
+	c := &table[n]
+	a := &t.Args
+	a[0], a[1], a[2], a[3], a[4], a[5] = r.DI, r.SI, r.DX, r.R10, r.R8, r.R9
+	v, err := c.Func(t, a)
+	if err != nil {
+		errno := errnoOf(err)
+		if errno == sys.EINTR && c.Restart != proc.NoRestart {
+			t.Interrupted(c.Restart)
+		}
+		v = negative(errno)
+	}
+	if n != numSigreturn && !(n == numExecve && err == nil) { // these set all registers
+		r.AX = v
+	}
+}
+
+const (
+	numSigreturn = 15
+	numExecve    = 59
+)
+
+func negative(e sys.Errno) uint64 { return -uint64(e) }
+
+// errnoOf is the errno of an error of the kernel. An error without one is EIO.
+func errnoOf(err error) sys.Errno {
+	if e, ok := err.(sys.Errno); ok {
+		return e
+	}
+	var e sys.Errno
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, fs.ErrClosed):
+		return sys.EBADF
+	case errors.Is(err, fs.ErrNotExist):
+		return sys.ENOENT
+	case errors.Is(err, io.EOF):
+		return 0
+	}
+	return sys.EIO
+}
+
+// Lookup returns the call with that number.
+func Lookup(n uint64) (c Call, ok bool) {
+	if n < uint64(len(table)) && table[n].Func != nil {
+		return table[n], true
+	}
+	return Call{}, false
+}
+
+// Known reports whether Linux has a call of that name.
+func Known(name string) bool { return name != "" && slices.Contains(names[:], name) }

@@ -1,0 +1,58 @@
+package syscall
+
+import (
+	"errors"
+	sys "syscall"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+)
+
+// leaseKinds are the leases by their names in fcntl, which are those of locks.
+var leaseKinds = map[uint64]vfs.LeaseKind{
+	abi.F_RDLCK: vfs.ReadLease, abi.F_WRLCK: vfs.WriteLease, abi.F_UNLCK: vfs.NoLease,
+}
+
+// lease serves F_GETLEASE and F_SETLEASE.
+func lease(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
+	if a[1] == abi.F_SETLEASE {
+		kind, ok := leaseKinds[a[2]]
+		if !ok {
+			return 0, sys.EINVAL
+		}
+		return 0, f.SetLease(kind, asInt(a[0]), ownSelf(t))
+	}
+	for name, kind := range leaseKinds {
+		if kind == f.Lease() {
+			return name, nil
+		}
+	}
+	return abi.F_UNLCK, nil
+}
+
+// unleased calls open, and again after the holders of leases on the file have released them.
+//
+// Errors: EINTR; those of open, EAGAIN if the caller must not wait.
+func unleased(t *proc.Thread, wait bool, open func() error) error {
+	for {
+		err := open()
+		if err == nil || !wait {
+			return err
+		}
+		if err := awaitLease(t, err); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitLease waits for the lease that err names.
+//
+// Errors: EINTR; err, if it is another error.
+func awaitLease(t *proc.Thread, err error) error {
+	var l vfs.Leased
+	if !errors.As(err, &l) {
+		return err
+	}
+	return l.Wait(t.Cancel())
+}

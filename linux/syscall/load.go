@@ -1,0 +1,81 @@
+package syscall
+
+import (
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/device"
+	"sonde/linux/elf"
+	"sonde/linux/proc"
+	"sonde/linux/space"
+)
+
+// ELF returns the Load for ELF files and scripts, in address spaces of m.
+func ELF(m *space.Machine) Load {
+	return func(p Program) (proc.Image, error) {
+		s, err := m.New()
+		if err != nil {
+			return proc.Image{}, err
+		}
+		loaded := false
+		defer func() {
+			if !loaded {
+				s.Release()
+			}
+		}()
+		img, err := loadInto(s, p)
+		loaded = err == nil
+		return img, err
+	}
+}
+
+// fileName returns the absolute path of a program's file, for /proc/PID/exe.
+func fileName(f elf.File) (string, error) {
+	if f, ok := f.(*vfs.File); ok && f.Place() != nil {
+		return f.Place().Path()
+	}
+	return "", nil
+}
+
+// loadInto loads a program. Nobody may write to its file or its interpreter's during that; the
+// program's file stays protected until the program ends.
+func loadInto(s *space.Space, p Program) (proc.Image, error) {
+	var opened []*vfs.File
+	defer func() {
+		for _, f := range opened {
+			f.Text().Allow()
+			vfs.Close(f)
+		}
+	}()
+	if err := p.File.Text().Deny(); err != nil {
+		return proc.Image{}, err
+	}
+	defer p.File.Text().Allow()
+	o := elf.Options{Args: p.Args, Env: p.Env, MaxStrings: stringsMost}
+	o.Open = func(path string) (elf.File, error) {
+		f, err := p.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Text().Deny(); err != nil {
+			vfs.Close(f)
+			return nil, err
+		}
+		opened = append(opened, f)
+		return f, nil
+	}
+	device.Random(o.Random[:])
+	prog, err := elf.Load(s, p.File, p.Path, o)
+	if err != nil {
+		return proc.Image{}, err
+	}
+	if f, ok := prog.File.(*vfs.File); ok {
+		if err := s.Runs(f.Text()); err != nil {
+			return proc.Image{}, err
+		}
+	}
+	exe, err := fileName(prog.File)
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args, Layout: proc.Layout{
+		CodeStart: prog.CodeStart, CodeEnd: prog.CodeEnd, StackStart: prog.StackStart,
+		ArgStart: prog.ArgStart, ArgEnd: prog.ArgEnd, EnvStart: prog.EnvStart, EnvEnd: prog.EnvEnd,
+		Auxv: prog.Auxv,
+	}}, err
+}

@@ -1,0 +1,82 @@
+package syscall
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	sys "syscall"
+
+	"sonde/linux/proc"
+)
+
+// missing counts the calls that programs made and that do not exist.
+var missing = struct {
+	mu sync.Mutex
+	// guarded by mu:
+	counts map[uint64]uint64 // by number; those without a name are one
+	named  map[who]bool
+}{counts: map[uint64]uint64{}, named: map[who]bool{}}
+
+// who is a program and a call that the log has named.
+type who struct {
+	program string
+	call    uint64
+}
+
+// mostNamed bounds the memory that a program can use up by changing its name.
+const mostNamed = 1000
+
+const nameless = ^uint64(0)
+
+// unknown counts a missing call, and logs it the first time that this program makes it.
+func unknown(t *proc.Thread, n uint64) sys.Errno {
+	key := n
+	if n >= uint64(len(names)) || names[n] == "" {
+		key = nameless
+	}
+	path, _ := t.Process().Program()
+	w := who{path, key}
+	if countMissing(w) {
+		p := t.Process()
+		p.Table().Log(fmt.Sprintf("%s[%d]: system call %s (%d) is not there", p.Name(), p.PID, nameOf(key), int64(n)))
+	}
+	return sys.ENOSYS
+}
+
+// countMissing reports whether the log is to name the call.
+func countMissing(w who) (first bool) {
+	missing.mu.Lock()
+	defer missing.mu.Unlock()
+	missing.counts[w.call]++
+	first = !missing.named[w] && len(missing.named) < mostNamed
+	if first {
+		missing.named[w] = true
+	}
+	return first
+}
+
+func nameOf(n uint64) string {
+	if n == nameless {
+		return "without a name"
+	}
+	return names[n]
+}
+
+// Unknown prints how often missing calls were made: a line for each.
+func Unknown(w io.Writer) {
+	missing.mu.Lock()
+	defer missing.mu.Unlock()
+	var all []uint64
+	for n := range missing.counts {
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	for _, n := range all {
+		name := nameOf(n)
+		if n == nameless {
+			name = "?"
+		}
+		fmt.Fprintf(w, "%-24s %d\n", name, missing.counts[n])
+	}
+}
