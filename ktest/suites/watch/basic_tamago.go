@@ -12,9 +12,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
-	"sonde/kwatch"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/kwatch"
 )
 
 func init() {
@@ -187,16 +187,16 @@ func refused(t *suites.T) {
 		{"no handler", wordAt(), 8, kwatch.Write, nil, syscall.EINVAL, "no handler"},
 		{"no type", wordAt(), 8, 17, s.hit, syscall.EINVAL, "type 17 is unknown"},
 		{"two bytes of code", incAt &^ 1, 2, kwatch.Execute, s.hit, syscall.EINVAL, "needs length 1, not 2"},
-		{"data executed", wordAt(), 1, kwatch.Execute, s.hit, syscall.EINVAL, "no code"},
-		{"code written", incAt &^ 7, 8, kwatch.Write, s.hit, syscall.EINVAL, "no data"},
+		{"data executed", wordAt(), 1, kwatch.Execute, s.hit, syscall.EINVAL, "not kernel code"},
+		{"code written", incAt &^ 7, 8, kwatch.Write, s.hit, syscall.EINVAL, "not kernel data"},
 		{"not mapped", 0x7fff_0000_0000, 8, kwatch.Write, s.hit, syscall.EFAULT, "nothing is mapped"},
 		{"not canonical", 1 << 63, 8, kwatch.Write, s.hit, syscall.EFAULT, "nothing is mapped"},
 		{"nil", 0, 8, kwatch.Write, s.hit, syscall.EFAULT, "nothing is mapped"},
 		{"read-only", uintptr(unsafe.Pointer(unsafe.StringData(constant))) &^ 7, 8, kwatch.Write, s.hit, syscall.EINVAL, "read-only"},
-		{"a stack", uintptr(unsafe.Pointer(&local)), 8, kwatch.Write, s.hit, syscall.EINVAL, "stack"},
+		{"a stack", uintptr(unsafe.Pointer(&local)), 8, kwatch.Write, s.hit, syscall.EINVAL, "on a stack"},
 		{"the heap", uintptr(unsafe.Pointer(object)), 8, kwatch.Write, s.hit, syscall.EINVAL, "in the heap"},
 		{"its own data", uintptr(own.Addr), 8, kwatch.Write, s.hit, syscall.EINVAL, "hits use this data themselves"},
-		{"the way of a hit", uintptr(entry.Addr), 1, kwatch.Execute, s.hit, syscall.EINVAL, "the way of a hit"},
+		{"the way of a hit", uintptr(entry.Addr), 1, kwatch.Execute, s.hit, syscall.EINVAL, "hits execute this code"},
 	} {
 		n, err := kwatch.RegisterKwatch(c.addr, c.length, c.typ, c.h)
 		if !errors.Is(err, c.errno) || !strings.Contains(err.Error(), c.why) {
