@@ -2,10 +2,13 @@ package main
 
 import (
 	"cmp"
+	"debug/elf"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"sonde/internal/image"
 )
 
 // share is how many instructions of a package there are, and how many were executed with
@@ -39,18 +42,29 @@ func (s *share) add(pixels []pixel) {
 	}
 }
 
-// tests is how the names of the packages begin that only an image with tests has.
-const tests = "sonde/ktest/suites"
-
-// withoutTests returns the sum of all packages but those of tests.
-func withoutTests(all map[string]share) (sum share) {
-	for name, s := range all {
-		if !strings.HasPrefix(name, tests) {
-			sum.all += s.all
-			sum.reached += s.reached
+// product returns the names of the functions of the image that users boot, without tests: what
+// else the image with tests has is not the kernel's. It builds that image.
+func product() (map[string]bool, error) {
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		return nil, err
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("prove: %w", err)
+	}
+	defer f.Close()
+	syms, err := f.Symbols()
+	if err != nil {
+		return nil, fmt.Errorf("prove: %s: %w", path, err)
+	}
+	own := make(map[string]bool, len(syms))
+	for _, s := range syms {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+			own[s.Name] = true
 		}
 	}
-	return sum
+	return own, nil
 }
 
 // packageTable lists the packages with the most instructions that were not reached, and the sum of

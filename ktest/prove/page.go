@@ -150,10 +150,11 @@ What the run shows:
 // one), what was found, and the shares that were reached of the kernel's and of all.
 const pageShows = `- The image has %d instructions, and %d can have a probe.
   %d got one in each possible way. %s
-- %s of the kernel's instructions were executed while they had a probe. (%s of all
-  instructions of the test image, a part of which are tests.) They were reached by the repeated
-  work, or by the wider work of part "wide": programs, all commands, modules, and the kernel's own
-  tests. There, each instruction has a breakpoint until it has been hit three times.
+- %s of the kernel's instructions were executed while they had a probe: of those functions
+  that the image without tests has, too. (%s of all instructions of the test image.) They were
+  reached by the repeated work, or by the wider work of part "wide": programs, all commands,
+  modules, and the kernel's own tests. There, each instruction has a breakpoint until it has been
+  hit three times.
 - For the other instructions, the run shows that a probe can be set and removed, and (part
   "encodings") that the copy does what the original does. It does not show a hit.
 - The run does not cover other devices, or other processors than QEMU's. The table "Packages" shows

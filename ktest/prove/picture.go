@@ -48,7 +48,7 @@ type view struct {
 	legend               string
 	all, probed, reached int // instructions
 	packages             map[string]share
-	kernel               share // of the packages without those of the tests
+	kernel               share // of the functions that an image without tests has
 }
 
 // drawMap asks the image for its map, and writes it to the file.
@@ -57,8 +57,13 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	own, err := product()
+	if err != nil {
+		return view{}, err
+	}
 	slices.Sort(reached)
 	var pixels []pixel
+	var kernel share
 	packages := map[string]share{}
 	var o Outcome
 	h, err := m.prove(context.Background(), machine.Config{}, silence, "map", &o, func(line string) {
@@ -69,6 +74,9 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 			s := packages[packageOf(f[3])]
 			s.add(more)
 			packages[packageOf(f[3])] = s
+			if own[f[3]] {
+				kernel.add(more)
+			}
 		}
 	})
 	if err == nil && !h.ended {
@@ -78,7 +86,7 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 		return view{}, err
 	}
 	v := describe(pixels)
-	v.packages, v.kernel = packages, withoutTests(packages)
+	v.packages, v.kernel = packages, kernel
 	return v, paint(pixels, path)
 }
 
