@@ -21,19 +21,20 @@ import (
 //
 //	insmod argdist target=vfs.Read arg=2            the length of its buffer, as a histogram
 //	insmod argdist target=vfs.Read arg=0 result=1 count=1     its result, value by value
-var (
-	argTarget   string
-	argInterval int
-	argMost     = 20
-	argWord     int
-	argResult   bool
-	argCount    bool
-	argHist     *tally.Hist
-	argValues   *tally.Values
-	argRegs     []func(*amd64.Regs) uint64 // registers to read in calls of the target
-	argProbe    *probed
-	argShow     *tally.Show
-)
+type argdist struct {
+	name     string
+	target   string
+	interval int
+	most     int
+	word     int
+	result   bool
+	count    bool
+	hist     tally.Hist
+	values   tally.Values
+	regs     []func(*amd64.Regs) uint64 // registers to read in calls of the target
+	probe    *probed
+	show     *tally.Show
+}
 
 // argWords are the registers for arguments and results in Go's calls. Source: Go's
 // ABIInternal.
@@ -56,58 +57,64 @@ func init() {
 	module.Register(&module.Module{
 		Name: "argdist",
 		Doc:  "histogram or counts of an argument or a result: target=vfs.Read arg=2",
-		Params: module.Params{
-			"target":   module.String(&argTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"arg":      module.Int(&argWord, "which word of the arguments or results, from 0"),
-			"result":   module.Bool(&argResult, "show a word of the results instead of the arguments"),
-			"count":    module.Bool(&argCount, "count each value; otherwise a histogram by powers of two"),
-			"interval": module.Int(&argInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&argMost, "with count: show the n most frequent").Within(1, maxShown),
-		},
-		Init: argInit,
-		Exit: argExit,
+		New:  newArgdist,
 	})
 }
 
-func argNote(r *amd64.Regs) {
-	if v := argRegs[argWord](r); argCount {
-		argValues.Add(v)
-	} else {
-		argHist.Add(v)
+func newArgdist(name string) *module.Instance {
+	d := &argdist{name: name, most: 20}
+	return &module.Instance{
+		Params: module.Params{
+			"target":   module.String(&d.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
+			"arg":      module.Int(&d.word, "which word of the arguments or results, from 0"),
+			"result":   module.Bool(&d.result, "show a word of the results instead of the arguments"),
+			"count":    module.Bool(&d.count, "count each value; otherwise a histogram by powers of two"),
+			"interval": module.Int(&d.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
+			"n":        module.Int(&d.most, "with count: show the n most frequent").Within(1, maxShown),
+		},
+		Init: d.init,
+		Exit: d.exit,
 	}
 }
 
-func argEntered(_ *kprobes.Kprobe, r *amd64.Regs) int             { argNote(r); return 0 }
-func argReturned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { argNote(r); return 0 }
+func (d *argdist) note(r *amd64.Regs) {
+	if v := d.regs[d.word](r); d.count {
+		d.values.Add(v)
+	} else {
+		d.hist.Add(v)
+	}
+}
 
-func argInit() (err error) {
-	if argTarget == "" {
+func (d *argdist) entered(_ *kprobes.Kprobe, r *amd64.Regs) int             { d.note(r); return 0 }
+func (d *argdist) returned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { d.note(r); return 0 }
+
+func (d *argdist) init() (err error) {
+	if d.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if argRegs, err = argRegisters(); err != nil {
+	if d.regs, err = d.registers(); err != nil {
 		return err
 	}
-	if argWord < 0 || argWord >= len(argRegs) {
-		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", argWord, len(argRegs)-1)
+	if d.word < 0 || d.word >= len(d.regs) {
+		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", d.word, len(d.regs)-1)
 	}
-	argHist, argValues = new(tally.Hist), new(tally.Values)
-	if argResult {
-		argProbe, err = onReturn(argTarget, 64, argReturned, argNote)
+	if d.result {
+		d.probe, err = onReturn(d.target, 64, d.returned, d.note)
 	} else {
-		argProbe, err = onEntry(argTarget, argEntered, argNote)
+		d.probe, err = onEntry(d.target, d.entered, d.note)
 	}
 	if err != nil {
 		return err
 	}
-	if argShow, err = tally.Begin("argdist", time.Duration(argInterval)*time.Second, argWrite); err != nil {
-		argProbe.remove()
+	if d.show, err = tally.Begin(d.name, time.Duration(d.interval)*time.Second, d.write); err != nil {
+		d.probe.remove()
 	}
 	return err
 }
 
-// argRegisters returns the registers of the target's arguments or results.
-func argRegisters() (regs []func(*amd64.Regs) uint64, err error) {
-	path, _, ok := inProgram(argTarget)
+// registers returns the registers of the target's arguments or results.
+func (d *argdist) registers() (regs []func(*amd64.Regs) uint64, err error) {
+	path, _, ok := inProgram(d.target)
 	if !ok {
 		return argWords[:], nil
 	}
@@ -118,7 +125,7 @@ func argRegisters() (regs []func(*amd64.Regs) uint64, err error) {
 	switch {
 	case isGo:
 		regs = argWords[:]
-	case argResult:
+	case d.result:
 		regs = resultsC[:]
 	default:
 		regs = argWordsC[:]
@@ -126,24 +133,24 @@ func argRegisters() (regs []func(*amd64.Regs) uint64, err error) {
 	return regs, err
 }
 
-func argExit() {
-	argProbe.remove()
-	argShow.End()
+func (d *argdist) exit() {
+	d.probe.remove()
+	d.show.End()
 }
 
-func argWrite(w io.Writer) {
-	what, l := "argument", argProbe.ledger()
-	if argResult {
+func (d *argdist) write(w io.Writer) {
+	what, l := "argument", d.probe.ledger()
+	if d.result {
 		what = "result"
 	}
-	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", argTarget, argWord, what, tally.Some(l.Handled, "call"), l.Missed()+argValues.Lost())
-	if !argCount {
-		argHist.Draw(w)
+	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", d.target, d.word, what, tally.Some(l.Handled, "call"), l.Missed()+d.values.Lost())
+	if !d.count {
+		d.hist.Draw(w)
 		return
 	}
-	all := argValues.All()
+	all := d.values.All()
 	fmt.Fprintf(w, "%10s %20s\n", "COUNT", "VALUE")
-	for _, v := range all[:min(len(all), argMost)] {
+	for _, v := range all[:min(len(all), d.most)] {
 		fmt.Fprintf(w, "%10d %20d\n", v.Count, int64(v.Value))
 	}
 }

@@ -23,27 +23,24 @@ import (
 //
 // To follow another function that calls write: insmod follow_example path=/lib/libc.so
 // symbol=write comm=NAME. At the prompt the device is another one: device=serial.WriteRaw.
-var (
-	followPath   = "/bin/myprog"
-	followSymbol = "syscall.write"
-	followComm   = "myprog"
-	followDevice = "console.(*Pipe).Write"
+type followExample struct {
+	path, symbol, comm, device string
 
-	followEntry  *uprobes.Uprobe
-	followReturn *uprobes.Uretprobe
-	followKernel []*kprobes.Kretprobe // from the outermost function to the innermost
+	entry  *uprobes.Uprobe
+	ret    *uprobes.Uretprobe
+	kernel []*kprobes.Kretprobe // from the outermost function to the innermost
 
-	followed   atomic.Pointer[proc.Process] // the process of the followed call
-	followDone atomic.Bool                  // one call is enough
+	process atomic.Pointer[proc.Process] // the process of the followed call
+	done    atomic.Bool                  // one call is enough
 
-	follows  [32]followStep
-	nfollows atomic.Int32
-)
+	steps  [32]followStep
+	nsteps atomic.Int32
+}
 
 // followStep is one line. It has no pointers, because it is written in trap context.
 type followStep struct {
 	at    int64 // ns
-	depth int   // 0 is the program, n followKernel[n-1]
+	depth int   // 0 is the program, n kernel[n-1]
 	back  bool
 	value uint64 // what the function returns
 }
@@ -52,49 +49,56 @@ func init() {
 	module.Register(&module.Module{
 		Name: "follow_example",
 		Doc:  "follow a write from a program to the device and back",
-		Params: module.Params{
-			"path":   module.String(&followPath, "file of the program or library").Given(),
-			"symbol": module.String(&followSymbol, "its function that calls write").Given(),
-			"comm":   module.String(&followComm, "name of the process").Given(),
-			"device": module.String(&followDevice, "the device's function").Given(),
-		},
-		Init: followInit,
-		Exit: followExit,
+		New:  newFollowExample,
 	})
 }
 
-func followNote(s followStep) {
+func newFollowExample(string) *module.Instance {
+	f := &followExample{path: "/bin/myprog", symbol: "syscall.write", comm: "myprog", device: "console.(*Pipe).Write"}
+	return &module.Instance{
+		Params: module.Params{
+			"path":   module.String(&f.path, "file of the program or library").Given(),
+			"symbol": module.String(&f.symbol, "its function that calls write").Given(),
+			"comm":   module.String(&f.comm, "name of the process").Given(),
+			"device": module.String(&f.device, "the device's function").Given(),
+		},
+		Init: f.init,
+		Exit: f.exit,
+	}
+}
+
+func (f *followExample) note(s followStep) {
 	s.at = cpu.Nanotime()
-	if i := int(nfollows.Add(1)) - 1; i < len(follows) {
-		follows[i] = s
+	if i := int(f.nsteps.Add(1)) - 1; i < len(f.steps) {
+		f.steps[i] = s
 	}
 }
 
-// followCalled is called in the program's thread.
-func followCalled(*uprobes.Uprobe, *amd64.Regs) {
-	if me := uprobes.Current().Process(); !followDone.Load() && (followed.CompareAndSwap(nil, me) || followed.Load() == me) {
-		nfollows.Store(0)
-		followNote(followStep{})
+// called is called in the program's thread.
+func (f *followExample) called(*uprobes.Uprobe, *amd64.Regs) {
+	if me := uprobes.Current().Process(); !f.done.Load() && (f.process.CompareAndSwap(nil, me) || f.process.Load() == me) {
+		f.nsteps.Store(0)
+		f.note(followStep{})
 	}
 }
 
-// followKernelCalled declines calls of other processes, so that their returns are not
+// kernelCalled declines calls of other processes, so that their returns are not
 // reported.
-func followKernelCalled(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
-	if p, t := followed.Load(), proc.Interrupted(regs); p == nil || t == nil || t.Process() != p {
+func (f *followExample) kernelCalled(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
+	if p, t := f.process.Load(), proc.Interrupted(regs); p == nil || t == nil || t.Process() != p {
 		return 1
 	}
-	followNote(followStep{depth: followDepth(ri.RP)})
+	f.note(followStep{depth: f.depth(ri.RP)})
 	return 0
 }
 
-func followKernelReturned(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
-	followNote(followStep{depth: followDepth(ri.RP), back: true, value: kprobes.RegsReturnValue(regs)})
+func (f *followExample) kernelReturned(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
+	f.note(followStep{depth: f.depth(ri.RP), back: true, value: kprobes.RegsReturnValue(regs)})
 	return 0
 }
 
-func followDepth(rp *kprobes.Kretprobe) int {
-	for i, other := range followKernel {
+func (f *followExample) depth(rp *kprobes.Kretprobe) int {
+	for i, other := range f.kernel {
 		if other == rp {
 			return i + 1
 		}
@@ -102,27 +106,27 @@ func followDepth(rp *kprobes.Kretprobe) int {
 	return 0
 }
 
-// followReturned is called in the program's thread, which may block.
-func followReturned(_ *uprobes.UretprobeInstance, regs *amd64.Regs) {
+// returned is called in the program's thread, which may block.
+func (f *followExample) returned(_ *uprobes.UretprobeInstance, regs *amd64.Regs) {
 	me := uprobes.Current()
-	if followed.Load() != me.Process() {
+	if f.process.Load() != me.Process() {
 		return
 	}
-	followNote(followStep{back: true, value: uprobes.RegsReturnValue(regs)})
-	followDone.Store(true)
-	followed.Store(nil)
+	f.note(followStep{back: true, value: uprobes.RegsReturnValue(regs)})
+	f.done.Store(true)
+	f.process.Store(nil)
 	printk.Info("follow: %s[%d], thread %d", me.Process().Name(), me.Process().PID, me.TID)
-	for _, s := range follows[:min(int(nfollows.Load()), len(follows))] {
-		followPrint(s)
+	for _, s := range f.steps[:min(int(f.nsteps.Load()), len(f.steps))] {
+		f.print(s)
 	}
 }
 
-func followPrint(s followStep) {
-	name := followSymbol
+func (f *followExample) print(s followStep) {
+	name := f.symbol
 	if s.depth > 0 {
-		name = strings.TrimPrefix(followKernel[s.depth-1].KP.SymbolName, "sonde/")
+		name = strings.TrimPrefix(f.kernel[s.depth-1].KP.SymbolName, "sonde/")
 	}
-	since := s.at - follows[0].at
+	since := s.at - f.steps[0].at
 	indent := strings.Repeat("  ", s.depth)
 	if s.back {
 		printk.Info("%5d.%d µs  %s%s returns %d", since/1000, since/100%10, indent, name, int64(s.value))
@@ -131,33 +135,31 @@ func followPrint(s followStep) {
 	}
 }
 
-func followInit() (err error) {
-	followDone.Store(false)
-	followKernel = nil
-	for _, symbol := range []string{"sonde/linux/syscall.write", "vfs.Write", followDevice} {
-		rp := &kprobes.Kretprobe{EntryHandler: followKernelCalled, Handler: followKernelReturned}
+func (f *followExample) init() (err error) {
+	for _, symbol := range []string{"sonde/linux/syscall.write", "vfs.Write", f.device} {
+		rp := &kprobes.Kretprobe{EntryHandler: f.kernelCalled, Handler: f.kernelReturned}
 		rp.KP.SymbolName = symbol
-		followKernel = append(followKernel, rp)
+		f.kernel = append(f.kernel, rp)
 	}
-	if err := kprobes.RegisterKretprobes(followKernel); err != nil {
+	if err := kprobes.RegisterKretprobes(f.kernel); err != nil {
 		return err
 	}
-	followReturn = &uprobes.Uretprobe{Handler: followReturned}
-	followReturn.U.Path, followReturn.U.Symbol, followReturn.U.Comm = followPath, followSymbol, followComm
-	if err = uprobes.RegisterUretprobe(followReturn); err != nil {
-		kprobes.UnregisterKretprobes(followKernel)
+	f.ret = &uprobes.Uretprobe{Handler: f.returned}
+	f.ret.U.Path, f.ret.U.Symbol, f.ret.U.Comm = f.path, f.symbol, f.comm
+	if err = uprobes.RegisterUretprobe(f.ret); err != nil {
+		kprobes.UnregisterKretprobes(f.kernel)
 		return err
 	}
-	followEntry = &uprobes.Uprobe{Path: followPath, Symbol: followSymbol, Comm: followComm, Handler: followCalled}
-	if err = uprobes.RegisterUprobe(followEntry); err != nil {
-		uprobes.UnregisterUretprobe(followReturn)
-		kprobes.UnregisterKretprobes(followKernel)
+	f.entry = &uprobes.Uprobe{Path: f.path, Symbol: f.symbol, Comm: f.comm, Handler: f.called}
+	if err = uprobes.RegisterUprobe(f.entry); err != nil {
+		uprobes.UnregisterUretprobe(f.ret)
+		kprobes.UnregisterKretprobes(f.kernel)
 	}
 	return err
 }
 
-func followExit() {
-	uprobes.UnregisterUprobe(followEntry)
-	uprobes.UnregisterUretprobe(followReturn)
-	kprobes.UnregisterKretprobes(followKernel)
+func (f *followExample) exit() {
+	uprobes.UnregisterUprobe(f.entry)
+	uprobes.UnregisterUretprobe(f.ret)
+	kprobes.UnregisterKretprobes(f.kernel)
 }

@@ -26,15 +26,16 @@ import (
 //	rmmod funccount
 //
 // Functions that cannot be probed, because hits use them, are left out.
-var (
-	countTarget   string
-	countInterval int
-	countMost     = 20
-	counted       []counter
-	countRemove   func()
-	countLeft     int // number of functions left out
-	countShow     *tally.Show
-)
+type funccount struct {
+	name     string
+	target   string
+	interval int
+	most     int
+	counted  []counter
+	remove   func()
+	left     int // number of functions left out
+	show     *tally.Show
+}
 
 // counter is a function that is counted.
 type counter struct {
@@ -53,52 +54,58 @@ func init() {
 	module.Register(&module.Module{
 		Name: "funccount",
 		Doc:  "count the calls of functions: target=vfs.*",
-		Params: module.Params{
-			"target":   module.String(&countTarget, "functions, or FILE:FUNCTIONS of a program; * matches any text").Valid(validTarget),
-			"interval": module.Int(&countInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&countMost, "show the n most frequent").Within(1, maxShown),
-		},
-		Init: countInit,
-		Exit: countExit,
+		New:  newFunccount,
 	})
+}
+
+func newFunccount(name string) *module.Instance {
+	c := &funccount{name: name, most: 20}
+	return &module.Instance{
+		Params: module.Params{
+			"target":   module.String(&c.target, "functions, or FILE:FUNCTIONS of a program; * matches any text").Valid(validTarget),
+			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
+			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
+		},
+		Init: c.init,
+		Exit: c.exit,
+	}
 }
 
 // countCall does nothing: the probe counts its hits itself.
 func countCall(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
-func countInit() error {
-	if countTarget == "" {
+func (c *funccount) init() error {
+	if c.target == "" {
 		return refusal.New(syscall.EINVAL, "give the functions, as in target=vfs.*")
 	}
 	var err error
-	counted, countLeft = nil, 0
-	if path, pattern, ok := inProgram(countTarget); ok {
-		err = countProgram(path, pattern)
-	} else if all := tally.Functions(kallsyms.Kernel(), countTarget); countFits(len(all), maxCounted, &err) {
-		err = countRegister(all)
+	if path, pattern, ok := inProgram(c.target); ok {
+		err = c.inProgram(path, pattern)
+	} else if all := tally.Functions(kallsyms.Kernel(), c.target); c.fits(len(all), maxCounted, &err) {
+		err = c.register(all)
 	}
 	if err != nil {
 		return err
 	}
-	if countShow, err = tally.Begin("funccount", time.Duration(countInterval)*time.Second, countWrite); err != nil {
-		countRemove()
+	if c.show, err = tally.Begin(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
+		c.remove()
 	}
 	return err
 }
 
-// countFits reports whether n functions can be counted; if not it sets err.
-func countFits(n, most int, err *error) bool {
+// fits reports whether n functions can be counted; if not it sets err.
+func (c *funccount) fits(n, most int, err *error) bool {
 	switch {
 	case n == 0:
-		*err = refusal.New(syscall.ENOENT, "no function matches %s", countTarget)
+		*err = refusal.New(syscall.ENOENT, "no function matches %s", c.target)
 	case n > most:
-		*err = refusal.New(syscall.E2BIG, "%s matches %d functions, more than %d; give a longer pattern", countTarget, n, most)
+		*err = refusal.New(syscall.E2BIG, "%s matches %d functions, more than %d; give a longer pattern", c.target, n, most)
 	}
 	return *err == nil
 }
 
-// countProgram sets probes on the functions of a program.
-func countProgram(path, pattern string) error {
+// inProgram sets probes on the functions of a program.
+func (c *funccount) inProgram(path, pattern string) error {
 	if programs == nil {
 		return errNoPrograms(path)
 	}
@@ -109,7 +116,7 @@ func countProgram(path, pattern string) error {
 			names = append(names, name)
 		}
 	}
-	if err != nil || !countFits(len(names), maxInProgram, &err) {
+	if err != nil || !c.fits(len(names), maxInProgram, &err) {
 		return err
 	}
 	var set []*probed
@@ -117,13 +124,13 @@ func countProgram(path, pattern string) error {
 		p, failed := onEntry(path+":"+name, nil, func(*amd64.Regs) {})
 		if failed != nil {
 			err = cmp.Or(err, failed)
-			countLeft++
+			c.left++
 			continue
 		}
 		set = append(set, p)
-		counted = append(counted, counter{name, p.ledger})
+		c.counted = append(c.counted, counter{name, p.ledger})
 	}
-	countRemove = func() {
+	c.remove = func() {
 		for _, p := range set {
 			p.remove()
 		}
@@ -134,9 +141,9 @@ func countProgram(path, pattern string) error {
 	return err
 }
 
-// countRegister sets probes on all functions that can be probed: together, which is
+// register sets probes on all functions that can be probed: together, which is
 // fastest, or one by one if one of them is refused.
-func countRegister(all []kallsyms.Symbol) (refused error) {
+func (c *funccount) register(all []kallsyms.Symbol) (refused error) {
 	var ks []*kprobes.Kprobe
 	for _, fn := range all {
 		if why := kprobes.NoProbe(uintptr(fn.Addr)); why != "" {
@@ -154,41 +161,41 @@ func countRegister(all []kallsyms.Symbol) (refused error) {
 	}
 	for _, k := range ks {
 		name, _, _, _ := kallsyms.Lookup(uint64(k.Addr))
-		counted = append(counted, counter{name, k.Ledger})
+		c.counted = append(c.counted, counter{name, k.Ledger})
 	}
-	countRemove = func() { kprobes.UnregisterKprobes(ks) }
-	if countLeft = len(all) - len(ks); len(ks) > 0 {
+	c.remove = func() { kprobes.UnregisterKprobes(ks) }
+	if c.left = len(all) - len(ks); len(ks) > 0 {
 		return nil
 	}
 	return refused
 }
 
-func countExit() {
-	countRemove()
-	countShow.End()
+func (c *funccount) exit() {
+	c.remove()
+	c.show.End()
 }
 
-// countWrite prints the functions that were called, the most frequent first.
-func countWrite(w io.Writer) {
+// write prints the functions that were called, the most frequent first.
+func (c *funccount) write(w io.Writer) {
 	type line struct {
 		name string
 		kprobes.Ledger
 	}
 	var lines []line
 	missed := uint64(0)
-	for _, c := range counted {
-		l := c.ledger()
+	for _, f := range c.counted {
+		l := f.ledger()
 		missed += l.Missed()
 		if l.Entered > 0 {
-			lines = append(lines, line{c.name, l})
+			lines = append(lines, line{f.name, l})
 		}
 	}
 	slices.SortFunc(lines, func(a, b line) int {
 		return cmp.Or(cmp.Compare(b.Entered, a.Entered), strings.Compare(a.name, b.name))
 	})
 	fmt.Fprintf(w, "%-60s %10s\n", "FUNCTION", "COUNT")
-	for _, l := range lines[:min(len(lines), countMost)] {
+	for _, l := range lines[:min(len(lines), c.most)] {
 		fmt.Fprintf(w, "%-60s %10d\n", l.name, l.Entered)
 	}
-	fmt.Fprintf(w, "%d of %d functions were called, %s missed, %s cannot be probed\n", len(lines), len(counted), tally.Some(missed, "call"), tally.Some(countLeft, "function"))
+	fmt.Fprintf(w, "%d of %d functions were called, %s missed, %s cannot be probed\n", len(lines), len(c.counted), tally.Some(missed, "call"), tally.Some(c.left, "function"))
 }

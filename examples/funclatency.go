@@ -23,27 +23,35 @@ import (
 //
 //	insmod funclatency target=vfs.Read
 //	rmmod funclatency
-var (
-	latencyTarget   string
-	latencyInterval int
-	latencyActive   = 64
-	latencyHist     *tally.Hist
-	latencyProbe    *probed
-	latencyShow     *tally.Show
-)
+type funclatency struct {
+	name     string
+	target   string
+	interval int
+	active   int
+	hist     tally.Hist
+	probe    *probed
+	show     *tally.Show
+}
 
 func init() {
 	module.Register(&module.Module{
 		Name: "funclatency",
 		Doc:  "histogram of a function's duration: target=vfs.Read",
-		Params: module.Params{
-			"target":   module.String(&latencyTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"interval": module.Int(&latencyInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&latencyActive, "how many calls can be measured at the same time").Within(1, maxShown),
-		},
-		Init: latencyInit,
-		Exit: latencyExit,
+		New:  newFunclatency,
 	})
+}
+
+func newFunclatency(name string) *module.Instance {
+	l := &funclatency{name: name, active: 64}
+	return &module.Instance{
+		Params: module.Params{
+			"target":   module.String(&l.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
+			"interval": module.Int(&l.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
+			"n":        module.Int(&l.active, "how many calls can be measured at the same time").Within(1, maxShown),
+		},
+		Init: l.init,
+		Exit: l.exit,
+	}
 }
 
 // latencyBegan is the private data of a call: when it was entered.
@@ -56,39 +64,38 @@ func latencyEntered(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
 	return 0
 }
 
-func latencyReturned(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
-	latencyHist.Add(uint64(cpu.Nanotime() - *latencyBegan(ri)))
+func (l *funclatency) returned(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
+	l.hist.Add(uint64(cpu.Nanotime() - *latencyBegan(ri)))
 	return 0
 }
 
-func latencyInit() (err error) {
-	if latencyTarget == "" {
+func (l *funclatency) init() (err error) {
+	if l.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	latencyHist = new(tally.Hist)
-	if _, _, ok := inProgram(latencyTarget); ok {
-		latencyProbe, err = latencyOfProgram()
+	if _, _, ok := inProgram(l.target); ok {
+		l.probe, err = l.ofProgram()
 	} else {
-		p := &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: latencyReturned, DataSize: 8, MaxActive: latencyActive}
-		p.KP.SymbolName = latencyTarget
-		latencyProbe, err = &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+		p := &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: l.returned, DataSize: 8, MaxActive: l.active}
+		p.KP.SymbolName = l.target
+		l.probe, err = &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
 	}
 	if err != nil {
 		return err
 	}
-	latencyShow, err = tally.Begin("funclatency", time.Duration(latencyInterval)*time.Second, latencyWrite)
+	l.show, err = tally.Begin(l.name, time.Duration(l.interval)*time.Second, l.write)
 	if err != nil {
-		latencyProbe.remove()
+		l.probe.remove()
 	}
 	return err
 }
 
-// latencyOfProgram sets two probes: calls of a program have no private data, so the calls
+// ofProgram sets two probes: calls of a program have no private data, so the calls
 // that each thread has entered are kept here.
-func latencyOfProgram() (*probed, error) {
+func (l *funclatency) ofProgram() (*probed, error) {
 	var mu sync.Mutex
 	began := map[int][]int64{}
-	entry, err := onEntry(latencyTarget, nil, func(*amd64.Regs) {
+	entry, err := onEntry(l.target, nil, func(*amd64.Regs) {
 		mu.Lock()
 		defer mu.Unlock()
 		t := programs.thread()
@@ -97,7 +104,7 @@ func latencyOfProgram() (*probed, error) {
 	if err != nil {
 		return nil, err
 	}
-	leave, err := onReturn(latencyTarget, 0, nil, func(*amd64.Regs) {
+	leave, err := onReturn(l.target, 0, nil, func(*amd64.Regs) {
 		now, t := cpu.Nanotime(), programs.thread()
 		mu.Lock()
 		defer mu.Unlock()
@@ -108,7 +115,7 @@ func latencyOfProgram() (*probed, error) {
 		case last == 0:
 			defer delete(began, t)
 		}
-		latencyHist.Add(uint64(now - began[t][last]))
+		l.hist.Add(uint64(now - began[t][last]))
 		began[t] = began[t][:last]
 	})
 	if err != nil {
@@ -118,13 +125,13 @@ func latencyOfProgram() (*probed, error) {
 	return &probed{leave.ledger, func() { leave.remove(); entry.remove() }}, nil
 }
 
-func latencyExit() {
-	latencyProbe.remove()
-	latencyShow.End()
+func (l *funclatency) exit() {
+	l.probe.remove()
+	l.show.End()
 }
 
-func latencyWrite(w io.Writer) {
-	l := latencyProbe.ledger()
-	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", latencyTarget, tally.Some(latencyHist.Total(), "call"), l.Missed(), l.InFlight)
-	latencyHist.Draw(w)
+func (l *funclatency) write(w io.Writer) {
+	calls := l.probe.ledger()
+	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", l.target, tally.Some(l.hist.Total(), "call"), calls.Missed(), calls.InFlight)
+	l.hist.Draw(w)
 }

@@ -11,14 +11,16 @@ import (
 
 // jprobe_example: print the arguments of vfs.Read. A jprobe's handler gets the arguments of
 // the probed function.
-var myJprobe *kprobes.Jprobe
+type jprobeExample struct{ probe *kprobes.Jprobe }
 
 func init() {
 	module.Register(&module.Module{
 		Name: "jprobe_example",
 		Doc:  "print the arguments of vfs.Read",
-		Init: jprobeInit,
-		Exit: jprobeExit,
+		New: func(string) *module.Instance {
+			e := new(jprobeExample)
+			return &module.Instance{Init: e.init, Exit: e.exit}
+		},
 	})
 }
 
@@ -30,17 +32,17 @@ func jvfsRead(f *vfs.File, p []byte) (int, error) {
 	return 0, nil
 }
 
-func jprobeInit() error {
-	myJprobe = kprobes.NewJprobe(vfs.Read, jvfsRead)
-	if err := kprobes.RegisterJprobe(myJprobe); err != nil {
+func (e *jprobeExample) init() error {
+	e.probe = kprobes.NewJprobe(vfs.Read, jvfsRead)
+	if err := kprobes.RegisterJprobe(e.probe); err != nil {
 		printk.Info("register_jprobe failed, returned %d", returned(err))
 		return err
 	}
-	printk.Info("Planted jprobe at 0x%x, handler addr %p", myJprobe.KP.Addr, myJprobe.Entry)
+	printk.Info("Planted jprobe at 0x%x, handler addr %p", e.probe.KP.Addr, e.probe.Entry)
 	return nil
 }
 
-func jprobeExit() {
-	kprobes.UnregisterJprobe(myJprobe)
+func (e *jprobeExample) exit() {
+	kprobes.UnregisterJprobe(e.probe)
 	printk.Info("jprobe unregistered")
 }

@@ -15,25 +15,32 @@ import (
 
 // kprobe_example: print the address, ip, flags and stack whenever a function is called. The
 // default is a function that every `cat` calls.
-var (
-	symbol = "sonde/kernel/vfs.Read"
-	offset = uint64(0)
-	post   = true
+type kprobeExample struct {
+	symbol string
+	offset uint64
+	post   bool
 	kp     *kprobes.Kprobe
-)
+}
 
 func init() {
 	module.Register(&module.Module{
 		Name: "kprobe_example",
 		Doc:  "print registers and stack at an instruction",
-		Params: module.Params{
-			"symbol": module.String(&symbol, "function to probe").Given(),
-			"offset": module.Uint(&offset, "offset in the function, in bytes"),
-			"post":   module.Bool(&post, "register a post-handler, too"),
-		},
-		Init: kprobeInit,
-		Exit: kprobeExit,
+		New:  newKprobeExample,
 	})
+}
+
+func newKprobeExample(string) *module.Instance {
+	e := &kprobeExample{symbol: "sonde/kernel/vfs.Read", post: true}
+	return &module.Instance{
+		Params: module.Params{
+			"symbol": module.String(&e.symbol, "function to probe").Given(),
+			"offset": module.Uint(&e.offset, "offset in the function, in bytes"),
+			"post":   module.Bool(&e.post, "register a post-handler, too"),
+		},
+		Init: e.init,
+		Exit: e.exit,
+	}
 }
 
 // handlerPre is called just before the probed instruction is executed.
@@ -55,26 +62,26 @@ func handlerFault(p *kprobes.Kprobe, regs *amd64.Regs, trapnr int) int {
 	return 0
 }
 
-func kprobeInit() error {
-	kp = &kprobes.Kprobe{
-		SymbolName:   symbol,
-		Offset:       uintptr(offset),
+func (e *kprobeExample) init() error {
+	e.kp = &kprobes.Kprobe{
+		SymbolName:   e.symbol,
+		Offset:       uintptr(e.offset),
 		PreHandler:   handlerPre,
 		FaultHandler: handlerFault,
 	}
-	if post {
-		kp.PostHandler = handlerPost
+	if e.post {
+		e.kp.PostHandler = handlerPost
 	}
-	if err := kprobes.RegisterKprobe(kp); err != nil {
+	if err := kprobes.RegisterKprobe(e.kp); err != nil {
 		printk.Info("register_kprobe failed, returned %d", returned(err))
 		return err
 	}
-	printk.Info("kprobe registered: %s+0x%x at 0x%x", symbol, offset, kp.Addr)
+	printk.Info("kprobe registered: %s+0x%x at 0x%x", e.symbol, e.offset, e.kp.Addr)
 	return nil
 }
 
-func kprobeExit() {
-	kprobes.UnregisterKprobe(kp)
+func (e *kprobeExample) exit() {
+	kprobes.UnregisterKprobe(e.kp)
 	printk.Info("kprobe unregistered")
 }
 

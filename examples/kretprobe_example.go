@@ -14,23 +14,30 @@ import (
 )
 
 // kretprobe_example: report what a function returns, and how long it took.
-var (
-	probedFunc  = "sonde/kernel/vfs.Read"
-	maxActive   = 20 // at most 20 calls are probed at a time
-	myKretprobe *kprobes.Kretprobe
-)
+type kretprobeExample struct {
+	fn        string
+	maxActive int
+	probe     *kprobes.Kretprobe
+}
 
 func init() {
 	module.Register(&module.Module{
 		Name: "kretprobe_example",
 		Doc:  "print what a function returns and how long it took",
-		Params: module.Params{
-			"func":      module.String(&probedFunc, "function to probe").Given(),
-			"maxactive": module.Int(&maxActive, "how many calls can be probed at the same time").Within(1, math.MaxInt64),
-		},
-		Init: kretprobeInit,
-		Exit: kretprobeExit,
+		New:  newKretprobeExample,
 	})
+}
+
+func newKretprobeExample(string) *module.Instance {
+	e := &kretprobeExample{fn: "sonde/kernel/vfs.Read", maxActive: 20}
+	return &module.Instance{
+		Params: module.Params{
+			"func":      module.String(&e.fn, "function to probe").Given(),
+			"maxactive": module.Int(&e.maxActive, "how many calls can be probed at the same time").Within(1, math.MaxInt64),
+		},
+		Init: e.init,
+		Exit: e.exit,
+	}
 }
 
 // entryTime is the private data of a call: when it was entered.
@@ -46,29 +53,29 @@ func entryHandler(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
 // retHandler logs the return value and the duration.
 func retHandler(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
 	printk.Info("%s returns %d and took %d ns to execute",
-		probedFunc, int64(kprobes.RegsReturnValue(regs)), cpu.Nanotime()-*entryTime(ri))
+		ri.RP.KP.SymbolName, int64(kprobes.RegsReturnValue(regs)), cpu.Nanotime()-*entryTime(ri))
 	return 0
 }
 
-func kretprobeInit() error {
-	myKretprobe = &kprobes.Kretprobe{
+func (e *kretprobeExample) init() error {
+	e.probe = &kprobes.Kretprobe{
 		Handler:      retHandler,
 		EntryHandler: entryHandler,
 		DataSize:     8,
-		MaxActive:    maxActive,
+		MaxActive:    e.maxActive,
 	}
-	myKretprobe.KP.SymbolName = probedFunc
-	if err := kprobes.RegisterKretprobe(myKretprobe); err != nil {
+	e.probe.KP.SymbolName = e.fn
+	if err := kprobes.RegisterKretprobe(e.probe); err != nil {
 		printk.Info("register_kretprobe failed, returned %d", returned(err))
 		return err
 	}
-	printk.Info("Planted return probe at 0x%x", myKretprobe.KP.Addr)
+	printk.Info("Planted return probe at 0x%x", e.probe.KP.Addr)
 	return nil
 }
 
-func kretprobeExit() {
-	kprobes.UnregisterKretprobe(myKretprobe)
+func (e *kretprobeExample) exit() {
+	kprobes.UnregisterKretprobe(e.probe)
 	printk.Info("kretprobe unregistered")
 	// NMissed > 0 suggests that maxactive was set too low.
-	printk.Info("Missed probing %d instances of %s", myKretprobe.NMissed(), probedFunc)
+	printk.Info("Missed probing %d instances of %s", e.probe.NMissed(), e.fn)
 }

@@ -26,77 +26,84 @@ import (
 //
 //	insmod stackcount target=vfs.Read
 //	insmod stackcount target=vfs.Read folded=1
-var (
-	stackTarget   string
-	stackInterval int
-	stackMost     = 10
-	stackFolded   bool
-	stackCounts   *tally.Stacks
-	stackProbe    *probed
-	stackMu       sync.Mutex
-	stackPrograms map[string]uint64 // by the names of a program's functions; guarded by stackMu
-	stackShow     *tally.Show
-)
+type stackcount struct {
+	name     string
+	target   string
+	interval int
+	most     int
+	folded   bool
+	counts   tally.Stacks
+	probe    *probed
+	mu       sync.Mutex
+	programs map[string]uint64 // by the names of a program's functions; guarded by mu
+	show     *tally.Show
+}
 
 func init() {
 	module.Register(&module.Module{
 		Name: "stackcount",
 		Doc:  "count the stacks that a function is called on: target=vfs.Read",
-		Params: module.Params{
-			"target":   module.String(&stackTarget, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"folded":   module.Bool(&stackFolded, "print one line per stack, outermost call first"),
-			"interval": module.Int(&stackInterval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&stackMost, "show the n most frequent").Within(1, maxShown),
-		},
-		Init: stackInit,
-		Exit: stackExit,
+		New:  newStackcount,
 	})
 }
 
-func stackCalled(_ *kprobes.Kprobe, r *amd64.Regs) int {
+func newStackcount(name string) *module.Instance {
+	c := &stackcount{name: name, most: 10, programs: map[string]uint64{}}
+	return &module.Instance{
+		Params: module.Params{
+			"target":   module.String(&c.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
+			"folded":   module.Bool(&c.folded, "print one line per stack, outermost call first"),
+			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
+			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
+		},
+		Init: c.init,
+		Exit: c.exit,
+	}
+}
+
+func (c *stackcount) called(_ *kprobes.Kprobe, r *amd64.Regs) int {
 	var calls [tally.Depth]uintptr
-	stackCounts.Add(calls[:die.Callers(r, calls[:])])
+	c.counts.Add(calls[:die.Callers(r, calls[:])])
 	return 0
 }
 
-// stackInProgram does the same for a program. It resolves names at once, because the
+// calledInProgram does the same for a program. It resolves names at once, because the
 // program may be gone later.
-func stackInProgram(r *amd64.Regs) {
+func (c *stackcount) calledInProgram(r *amd64.Regs) {
 	names := programs.stack(r)
-	stackMu.Lock()
-	defer stackMu.Unlock()
-	stackPrograms[strings.Join(names, ";")]++
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.programs[strings.Join(names, ";")]++
 }
 
-func stackInit() (err error) {
-	if stackTarget == "" {
+func (c *stackcount) init() (err error) {
+	if c.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	stackCounts, stackPrograms = new(tally.Stacks), map[string]uint64{}
-	if stackProbe, err = onEntry(stackTarget, stackCalled, stackInProgram); err != nil {
+	if c.probe, err = onEntry(c.target, c.called, c.calledInProgram); err != nil {
 		return err
 	}
-	if stackShow, err = tally.Begin("stackcount", time.Duration(stackInterval)*time.Second, stackWrite); err != nil {
-		stackProbe.remove()
+	if c.show, err = tally.Begin(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
+		c.probe.remove()
 	}
 	return err
 }
 
-func stackExit() {
-	stackProbe.remove()
-	stackShow.End()
+func (c *stackcount) exit() {
+	c.probe.remove()
+	c.show.End()
 }
 
-// stackWrite prints the most frequent stacks.
-func stackWrite(w io.Writer) {
-	all := stackAll()
-	l := stackProbe.ledger()
-	if !stackFolded {
-		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", stackTarget, tally.Some(l.Handled, "call"), tally.Some(len(all), "stack"), l.Missed()+stackCounts.Lost())
+// write prints the most frequent stacks.
+func (c *stackcount) write(w io.Writer) {
+	all := c.all()
+	l := c.probe.ledger()
+	if !c.folded {
+		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", c.target, tally.Some(l.Handled, "call"), tally.Some(len(all), "stack"), l.Missed()+c.counts.Lost())
 	}
-	for _, s := range all[:min(len(all), stackMost)] {
+	for _, s := range all[:min(len(all), c.most)] {
 		names := s.names
-		if stackFolded {
+		if c.folded {
 			slices.Reverse(names)
 			fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), s.count)
 			continue
@@ -114,14 +121,14 @@ type stack struct {
 	count uint64
 }
 
-// stackAll returns the stacks of the kernel or of programs, the most frequent first.
-func stackAll() (all []stack) {
-	for _, s := range stackCounts.All() {
+// all returns the stacks of the kernel or of programs, the most frequent first.
+func (c *stackcount) all() (all []stack) {
+	for _, s := range c.counts.All() {
 		all = append(all, stack{stackNames(s.Calls), s.Count})
 	}
-	stackMu.Lock()
-	defer stackMu.Unlock()
-	for names, n := range stackPrograms {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for names, n := range c.programs {
 		all = append(all, stack{strings.Split(names, ";"), n})
 	}
 	slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.count, a.count) })

@@ -13,65 +13,70 @@ import (
 
 // uretprobe_example: report what a function of a program returns.
 // insmod uretprobe_example pid=PID func=ADDRESS.
-var (
-	uretPid     int
-	uretFunc    uint64
-	uretVerbose = true
-	ncall, nret atomic.Int64
-	uretEntry   *uprobes.Uprobe
-	uretprobe   *uprobes.Uretprobe
-)
+type uretprobeExample struct {
+	pid            int
+	fn             uint64
+	verbose        bool
+	calls, returns atomic.Int64
+	entry          *uprobes.Uprobe
+	probe          *uprobes.Uretprobe
+}
 
 func init() {
 	module.Register(&module.Module{
 		Name: "uretprobe_example",
 		Doc:  "print what a function of a program returns",
-		Params: module.Params{
-			"pid":     module.Int(&uretPid, "process to probe").Within(1, maxPid),
-			"func":    module.Uint(&uretFunc, "address of the function"),
-			"verbose": module.Bool(&uretVerbose, "report each call and return"),
-		},
-		Init: uretprobeInit,
-		Exit: uretprobeExit,
+		New:  newUretprobeExample,
 	})
 }
 
-func uretEntryHandler(u *uprobes.Uprobe, regs *amd64.Regs) {
-	ncall.Add(1)
-	if uretVerbose {
+func newUretprobeExample(string) *module.Instance {
+	e := &uretprobeExample{verbose: true}
+	return &module.Instance{
+		Params: module.Params{
+			"pid":     module.Int(&e.pid, "process to probe").Within(1, maxPid),
+			"func":    module.Uint(&e.fn, "address of the function"),
+			"verbose": module.Bool(&e.verbose, "report each call and return"),
+		},
+		Init: e.init,
+		Exit: e.exit,
+	}
+}
+
+func (e *uretprobeExample) called(u *uprobes.Uprobe, regs *amd64.Regs) {
+	e.calls.Add(1)
+	if e.verbose {
 		printk.Info("Function at %#x called", u.Vaddr)
 	}
 }
 
-func uretprobeHandler(ri *uprobes.UretprobeInstance, regs *amd64.Regs) {
-	nret.Add(1)
-	if uretVerbose {
+func (e *uretprobeExample) logReturn(ri *uprobes.UretprobeInstance, regs *amd64.Regs) {
+	e.returns.Add(1)
+	if e.verbose {
 		printk.Info("Function at %#x returns %#x", ri.RP.U.Vaddr, uprobes.RegsReturnValue(regs))
 	}
 }
 
-func uretprobeInit() error {
-	ncall.Store(0)
-	nret.Store(0)
-	uretEntry = &uprobes.Uprobe{Pid: uretPid, Vaddr: uretFunc, Handler: uretEntryHandler}
-	printk.Info("Registering uprobe on pid %d, vaddr %#x", uretEntry.Pid, uretEntry.Vaddr)
-	if err := uprobes.RegisterUprobe(uretEntry); err != nil {
+func (e *uretprobeExample) init() error {
+	e.entry = &uprobes.Uprobe{Pid: e.pid, Vaddr: e.fn, Handler: e.called}
+	printk.Info("Registering uprobe on pid %d, vaddr %#x", e.entry.Pid, e.entry.Vaddr)
+	if err := uprobes.RegisterUprobe(e.entry); err != nil {
 		printk.Err("register_uprobe() failed, returned %d", returned(err))
 		return err
 	}
-	uretprobe = &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: uretPid, Vaddr: uretFunc}, Handler: uretprobeHandler}
-	printk.Info("Registering return probe on pid %d, vaddr %#x", uretPid, uretFunc)
-	if err := uprobes.RegisterUretprobe(uretprobe); err != nil {
+	e.probe = &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: e.pid, Vaddr: e.fn}, Handler: e.logReturn}
+	printk.Info("Registering return probe on pid %d, vaddr %#x", e.pid, e.fn)
+	if err := uprobes.RegisterUretprobe(e.probe); err != nil {
 		printk.Err("register_uretprobe() failed, returned %d", returned(err))
-		uprobes.UnregisterUprobe(uretEntry)
+		uprobes.UnregisterUprobe(e.entry)
 		return err
 	}
 	return nil
 }
 
-func uretprobeExit() {
-	printk.Info("Unregistering probes on pid %d, vaddr %#x", uretEntry.Pid, uretEntry.Vaddr)
-	printk.Info("%d calls, %d returns", ncall.Load(), nret.Load())
-	uprobes.UnregisterUprobe(uretEntry)
-	uprobes.UnregisterUretprobe(uretprobe)
+func (e *uretprobeExample) exit() {
+	printk.Info("Unregistering probes on pid %d, vaddr %#x", e.entry.Pid, e.entry.Vaddr)
+	printk.Info("%d calls, %d returns", e.calls.Load(), e.returns.Load())
+	uprobes.UnregisterUprobe(e.entry)
+	uprobes.UnregisterUretprobe(e.probe)
 }

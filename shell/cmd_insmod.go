@@ -8,8 +8,8 @@ import (
 
 var insmodCommand = &Command{
 	Name:     "insmod",
-	Usage:    "module [name=value...]",
-	Help:     "load a module with parameters",
+	Usage:    "module [name=NAME] [parameter=value...]",
+	Help:     "load a module with parameters, under a name of its own",
 	Run:      insmod,
 	Complete: completeModule,
 }
@@ -32,7 +32,8 @@ func completeModule(_ *Shell, args []string) []string {
 		return names
 	}
 	if i := slices.IndexFunc(all, func(m *module.Module) bool { return m.Name == args[0] }); i >= 0 {
-		for _, name := range all[i].Params.Names() {
+		names = append(names, "name=")
+		for _, name := range all[i].Parameters().Names() {
 			names = append(names, name+"=")
 		}
 	}

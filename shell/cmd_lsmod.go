@@ -29,9 +29,9 @@ func lsmod(c *Context, args []string) error {
 		}
 		return nil
 	}
-	fmt.Fprintln(c.Out, "Module                  Size  Used by")
-	for _, m := range module.Loaded() {
-		if _, err := fmt.Fprintf(c.Out, "%-23s %4d  %d\n", m.Name, 0, 0); err != nil {
+	fmt.Fprintln(c.Out, "Name                    Module")
+	for _, s := range module.Loaded() {
+		if _, err := fmt.Fprintf(c.Out, "%-23s %s\n", s.Name, s.Module.Name); err != nil {
 			return err
 		}
 	}

@@ -3,31 +3,39 @@ package shell
 import (
 	"fmt"
 	"slices"
-	"syscall"
 
 	"sonde/kernel/module"
-	"sonde/kernel/refusal"
 )
 
 var modinfoCommand = &Command{
-	Name:     "modinfo",
-	Usage:    "module",
-	Help:     "show a module and its parameters",
-	Run:      modinfo,
-	Complete: completeModule,
+	Name:  "modinfo",
+	Usage: "name",
+	Help:  "show a module, or what is loaded of it, and its parameters",
+	Run:   modinfo,
+	Complete: func(*Shell, []string) []string {
+		names := loadedModules()
+		for _, m := range module.Available() {
+			if !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+		return names
+	},
 }
 
 func modinfo(c *Context, args []string) error {
 	if len(args) != 1 {
-		return Usagef("give one module")
+		return Usagef("give one name")
 	}
-	all := module.Available()
-	i := slices.IndexFunc(all, func(m *module.Module) bool { return m.Name == args[0] })
-	if i < 0 {
-		return refusal.New(syscall.ENOENT, "no such module: %s", args[0])
+	m, err := module.Lookup(args[0])
+	if err != nil {
+		return err
 	}
-	m := all[i]
-	fmt.Fprintf(c.Out, "name:        %s\ndescription: %s\n", m.Name, m.Doc)
+	fmt.Fprintf(c.Out, "name:        %s\n", m.Name)
+	if m.Name != m.Module.Name {
+		fmt.Fprintf(c.Out, "module:      %s\n", m.Module.Name)
+	}
+	fmt.Fprintf(c.Out, "description: %s\n", m.Module.Doc)
 	for _, name := range m.Params.Names() {
 		p := m.Params[name]
 		if _, err := fmt.Fprintf(c.Out, "parm:        %s: %s (%s, now %s)\n", name, p.Doc, p.Type, p.Value()); err != nil {

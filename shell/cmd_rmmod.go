@@ -8,16 +8,20 @@ import (
 
 var rmmodCommand = &Command{
 	Name:  "rmmod",
-	Usage: "module...",
+	Usage: "name...",
 	Help:  "unload modules",
 	Run:   rmmod,
 	Complete: func(*Shell, []string) []string {
-		var names []string
-		for _, m := range module.Loaded() {
-			names = append(names, m.Name)
-		}
-		return names
+		return loadedModules()
 	},
+}
+
+// loadedModules returns the names under which modules are loaded.
+func loadedModules() (names []string) {
+	for _, s := range module.Loaded() {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 func rmmod(c *Context, args []string) error {

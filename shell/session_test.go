@@ -82,7 +82,7 @@ func TestCompletion(t *testing.T) {
 		{"echo 1 > /sys/k", "kernel/", 14},
 		{"echo 1 >/sys/k", "kernel/", 13},
 		{"insmod k", "kprobe_example", 7},
-		{"insmod kprobe_example ", "symbol=", 22},
+		{"insmod kprobe_example ", "name= symbol=", 22},
 		{"insmod kprobe_example symbol=vfs.", "vfs.(*File).Read vfs.Read", 29},
 		{"sysctl debug.k", "debug.kprobes-optimization", 7},
 		{"help unam", "uname", 5},

@@ -1,15 +1,19 @@
 // Package module manages the kernel's modules: pieces that are linked in, but do nothing
 // before insmod and nothing after rmmod.
 //
-// A module is a Go value, registered when its package is initialized. Its parameters are
-// variables, bound by name, with a type and a description; each insmod starts with their
-// values at registration. If Init fails, everything is as before. If an unloaded module has
-// not unregistered something, the package that registered it does so (OnUnload).
+// A module is a Go value, registered when its package is initialized. What insmod loads is an
+// instance of it, with a name and parameters of its own; rmmod unloads that instance. A module
+// whose state is package variables has one instance at most. If Init fails, everything is as
+// before. If an unloaded instance has not unregistered something, the package that registered
+// it does so (OnUnload).
+//
+// Parameters are variables, bound by name, with a type and a description; each insmod starts
+// with their values at registration, or those that New gives them.
 //
 // Rejected: loading code at run time. What insmod is for in a course (see a module arrive,
 // see it leave, give it parameters) needs no linker in the kernel.
 //
-// Locks: table.mu, not held while Init or Exit run; a module that is being loaded or
+// Locks: table.mu, not held while Init or Exit run; an instance that is being loaded or
 // unloaded is marked instead, so Init and Exit may load and unload others.
 package module
 
@@ -25,31 +29,64 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// Module is a loadable piece of the kernel.
+// Module is a loadable piece of the kernel. It has either New, or those of Params, Init and
+// Exit that it needs.
 type Module struct {
-	Name   string
-	Doc    string // one line for lsmod
+	Name string
+	Doc  string // one line for lsmod
+
+	// New makes an instance, which is loaded under this name. Of a module with New there
+	// may be many at a time. It only makes variables: insmod calls it first, and modinfo to
+	// show the parameters.
+	New func(name string) *Instance
+
+	// A module without New can be loaded once at a time. Its parameters are package
+	// variables.
+	Params Params
+	Init   func() error
+	Exit   func()
+
+	only      *Instance // of a module without New: Params, Init and Exit
+	file, pkg string    // the source file that registers it, and the package
+}
+
+// An Instance is what insmod loads of a module.
+type Instance struct {
 	Params Params
 	Init   func() error // nil is fine
 	Exit   func()       // nil: cannot be unloaded
-
-	file, pkg string // the source file that registers it, and the package
 }
 
-// State is the state of a module, as shown in /proc/modules.
+// instance returns what would be loaded under name, with the values that parameters have
+// unless they are given.
+func (m *Module) instance(name string) *Instance {
+	if m.only != nil {
+		return m.only
+	}
+	i := m.New(name)
+	i.Params.bind()
+	return i
+}
+
+// Parameters returns the parameters of a module.
+func (m *Module) Parameters() Params { return m.instance(m.Name).Params }
+
+// State is the state of an instance, as shown in /proc/modules.
 type State string
 
-// The states; a module that is not loaded has none.
+// The states; what is not loaded has none.
 const (
 	Live      State = "Live"
 	Loading   State = "Loading"
 	Unloading State = "Unloading"
 )
 
-// Status is a loaded module and its state.
+// Status is a loaded instance and its state.
 type Status struct {
-	*Module
-	State State
+	Name string
+	*Instance
+	Module *Module
+	State  State
 }
 
 var table struct {
@@ -80,7 +117,10 @@ func Register(m *Module) {
 		table.clashes[m.Name] = err
 		return
 	}
-	m.Params.bind()
+	if m.New == nil {
+		m.Params.bind()
+		m.only = &Instance{m.Params, m.Init, m.Exit}
+	}
 	table.known[m.Name] = m
 }
 
@@ -96,7 +136,7 @@ func Available() []*Module {
 	return all
 }
 
-// Loaded returns the loaded modules, newest first as lsmod has them.
+// Loaded returns the loaded instances, newest first as lsmod has them.
 func Loaded() []Status {
 	table.mu.Lock()
 	defer table.mu.Unlock()
@@ -107,6 +147,24 @@ func Loaded() []Status {
 	return all
 }
 
+// Lookup returns what has this name: a loaded instance, or a module as it would be loaded,
+// which has no state.
+//
+// Errors: ENOENT (with similar names), EEXIST two modules have the name.
+func Lookup(name string) (Status, error) {
+	table.mu.Lock()
+	if s := find(name); s != nil {
+		defer table.mu.Unlock()
+		return *s, nil
+	}
+	m, err := known(name)
+	table.mu.Unlock()
+	if err != nil {
+		return Status{}, err
+	}
+	return Status{Name: name, Instance: m.instance(name), Module: m}, nil
+}
+
 // ProcModules returns the text of /proc/modules. All code is part of the kernel, so there
 // is no size or address to show.
 func ProcModules() string {
@@ -115,113 +173,4 @@ func ProcModules() string {
 		fmt.Fprintf(&b, "%s 0 0 - %s 0x%016x\n", s.Name, s.State, 0)
 	}
 	return b.String()
-}
-
-// Insmod loads a module with parameters of the form "name=value".
-//
-// Context: goroutine; calls Init.
-// Errors: ENOENT (with similar names), EEXIST, EINVAL, EFAULT if Init panics, and those of
-// Init (wrapped with the module's name).
-func Insmod(name string, params ...string) error {
-	s, err := begin(name)
-	if err == nil {
-		if err = s.load(params); err == nil {
-			return nil
-		}
-		s.forget()
-	}
-	return fmt.Errorf("module %s: %w", name, err)
-}
-
-// Rmmod unloads a module. When it returns, nothing of the module is left.
-//
-// Context: goroutine; calls Exit.
-// Errors: ENOENT it is not loaded; EBUSY it cannot be unloaded, or is being loaded or
-// unloaded (wrapped with the module's name).
-func Rmmod(name string) error {
-	s, err := leave(name)
-	if err != nil {
-		return fmt.Errorf("module %s: %w", name, err)
-	}
-	err = guard("exit", func() error { return as(s.Module, func() error { s.Exit(); return nil }) })
-	sweep(s.Module)
-	s.Params.reset()
-	s.forget()
-	if err != nil {
-		return fmt.Errorf("module %s: %w", name, err)
-	}
-	return nil
-}
-
-// begin marks a module as loading.
-func begin(name string) (*Status, error) {
-	table.mu.Lock()
-	defer table.mu.Unlock()
-	m := table.known[name]
-	if m == nil {
-		return nil, unknown(name)
-	}
-	if err := table.clashes[name]; err != nil {
-		return nil, err
-	}
-	if find(name) != nil {
-		return nil, refusal.New(syscall.EEXIST, "already loaded")
-	}
-	s := &Status{m, Loading}
-	table.loaded = append(table.loaded, s)
-	return s, nil
-}
-
-// leave marks a module as unloading.
-func leave(name string) (*Status, error) {
-	table.mu.Lock()
-	defer table.mu.Unlock()
-	s := find(name)
-	switch {
-	case s == nil && table.known[name] == nil:
-		return nil, unknown(name)
-	case s == nil:
-		return nil, refusal.New(syscall.ENOENT, "not loaded")
-	case s.State != Live || s.Exit == nil:
-		return nil, syscall.EBUSY
-	}
-	s.State = Unloading
-	return s, nil
-}
-
-// load sets the parameters and calls Init; after an error the parameters are as before.
-func (s *Status) load(params []string) error {
-	s.Params.reset()
-	err := s.Params.set(params)
-	if err == nil && s.Init != nil {
-		err = guard("init", func() error { return as(s.Module, s.Init) })
-	}
-	if err != nil {
-		sweep(s.Module)
-		s.Params.reset()
-		return err
-	}
-	table.mu.Lock()
-	s.State = Live
-	table.mu.Unlock()
-	return nil
-}
-
-// forget takes a module off the list of loaded ones.
-func (s *Status) forget() {
-	table.mu.Lock()
-	defer table.mu.Unlock()
-	if i := slices.Index(table.loaded, s); i >= 0 {
-		table.loaded = slices.Delete(table.loaded, i, i+1)
-	}
-}
-
-// find returns the entry of a loaded module. The caller holds table.mu.
-func find(name string) *Status {
-	for _, s := range table.loaded {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
 }

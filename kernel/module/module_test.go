@@ -2,6 +2,8 @@ package module
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -201,5 +203,107 @@ func TestSenselessValuesAreRefused(t *testing.T) {
 		if err := Rmmod("counts"); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// counter is a module that counts in an instance, with what its instances have done.
+type counter struct {
+	target string
+	n      int
+	log    *[]string
+}
+
+func registerCounter(log *[]string) {
+	Register(&Module{Name: "funclatency", Doc: "counts", New: func(name string) *Instance {
+		c := &counter{n: 7, log: log}
+		return &Instance{
+			Params: Params{"target": String(&c.target, "where"), "n": Int(&c.n, "how many")},
+			Init: func() error {
+				*log = append(*log, fmt.Sprintf("%s of %s begins at %s, n %d", Current(), name, c.target, c.n))
+				if c.target == "" {
+					return syscall.EINVAL
+				}
+				return nil
+			},
+			Exit: func() { *log = append(*log, Current()+" ends at "+c.target) },
+		}
+	}})
+}
+
+func TestInstancesOfOneModule(t *testing.T) {
+	fresh(t)
+	var log, gone []string
+	registerCounter(&log)
+	OnUnload(func(name string) { gone = append(gone, name) })
+	for _, params := range [][]string{{"target=A", "name=a"}, {"name=b", "target=B", "n=3"}, {"target=C"}} {
+		if err := Insmod("funclatency", params...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := ProcModules(), "funclatency 0 0 - Live 0x0000000000000000\nb 0 0 - Live 0x0000000000000000\na 0 0 - Live 0x0000000000000000\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if b, err := Lookup("b"); err != nil || b.Module.Name != "funclatency" || b.Params["target"].Value() != "B" || b.Params["n"].Value() != "3" {
+		t.Errorf("b is %+v, %v", b, err)
+	}
+	for _, name := range []string{"a", "funclatency", "b"} {
+		if err := Rmmod(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if s, err := Lookup("funclatency"); err != nil || s.State != "" || s.Params["n"].Value() != "7" {
+		t.Errorf("not loaded it is %+v, %v", s, err)
+	}
+	want := []string{"a of a begins at A, n 7", "b of b begins at B, n 3", "funclatency of funclatency begins at C, n 7",
+		"a ends at A", "funclatency ends at C", "b ends at B"}
+	if !slices.Equal(log, want) || !slices.Equal(gone, []string{"a", "funclatency", "b"}) {
+		t.Errorf("got %q, gone %q, want %q", log, gone, want)
+	}
+}
+
+func TestNamesOfInstancesThatAreRefused(t *testing.T) {
+	fresh(t)
+	var log []string
+	registerCounter(&log)
+	(&sample{}).register()
+	Register(&Module{Name: "named", Params: Params{"name": String(new(string), "a file")}})
+	Register(&Module{Name: "bomb", New: func(string) *Instance { panic("boom") }})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(Insmod("funclatency", "target=A", "name=reads"))
+	must(Insmod("kprobe_example", "name=mine"))
+	tests := []struct {
+		name string
+		do   func() error
+		want error
+		text string
+	}{
+		{"the same", func() error { return Insmod("funclatency", "target=B", "name=reads") }, syscall.EEXIST, "reads is already loaded; to load another, name it: name=NAME"},
+		{"another module's", func() error { return Insmod("funclatency", "target=B", "name=mine") }, syscall.EEXIST, "mine is the name of a loaded kprobe_example; give another: name=NAME"},
+		{"without New", func() error { return Insmod("kprobe_example") }, syscall.EEXIST, "already loaded as mine, and it can be loaded only once"},
+		{"empty", func() error { return Insmod("funclatency", "name=") }, syscall.EINVAL, "parameter name=: a name has 1 to 55 letters, digits, _, - or ."},
+		{"slash", func() error { return Insmod("funclatency", "name=a/b") }, syscall.EINVAL, "a name has"},
+		{"folder", func() error { return Insmod("funclatency", "name=..") }, syscall.EINVAL, "a name has"},
+		{"long", func() error { return Insmod("funclatency", "name="+strings.Repeat("x", 56)) }, syscall.EINVAL, "a name has"},
+		{"parameter", func() error { return Insmod("funclatency", "name=x", "taget=A") }, syscall.EINVAL, "known: n, target"},
+		{"init", func() error { return Insmod("funclatency", "name=x") }, syscall.EINVAL, "funclatency"},
+		{"called name", func() error { return Insmod("named") }, syscall.EINVAL, "its parameter name must be renamed"},
+		{"new", func() error { return Insmod("bomb") }, syscall.EFAULT, "boom"},
+		{"misspelt", func() error { return Rmmod("raeds") }, syscall.ENOENT, "no such module, perhaps reads"},
+		{"a module's", func() error { return Rmmod("funclatency") }, syscall.ENOENT, "not loaded under this name, but as reads"},
+		{"gone", func() error { return Rmmod("zzz") }, syscall.ENOENT, "no such module"},
+	}
+	for _, tt := range tests {
+		err := tt.do()
+		if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, err, tt.want, tt.text)
+		}
+	}
+	if l := Loaded(); len(l) != 2 || l[0].Name != "mine" || l[1].Name != "reads" || l[1].Params["target"].Value() != "A" {
+		t.Errorf("loaded: %v", l)
 	}
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -8,20 +9,45 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// unknown returns the error for a name that no module has, with similar names. The caller
-// holds table.mu.
-func unknown(name string) error {
-	var near []string
-	for known := range table.known {
-		if isNear(name, known) {
-			near = append(near, known)
+// known returns the module with this name. The caller holds table.mu.
+//
+// Errors: ENOENT (with similar names), EEXIST two modules have the name.
+func known(name string) (*Module, error) {
+	m := table.known[name]
+	if m == nil {
+		return nil, refusal.New(syscall.ENOENT, "no such module%s", perhaps(name, slices.Sorted(maps.Keys(table.known))))
+	}
+	return m, table.clashes[name]
+}
+
+// notLoaded returns the error for a name that no loaded instance has: with the instances of
+// the module of this name, or with similar names. The caller holds table.mu.
+func notLoaded(name string) error {
+	var names, instances []string
+	for _, s := range table.loaded {
+		names = append(names, s.Name)
+		if s.Module.Name == name {
+			instances = append(instances, s.Name)
 		}
 	}
-	if len(near) == 0 {
-		return refusal.New(syscall.ENOENT, "no such module")
+	switch {
+	case len(instances) > 0:
+		return refusal.New(syscall.ENOENT, "not loaded under this name, but as %s", strings.Join(instances, ", "))
+	case table.known[name] != nil:
+		return refusal.New(syscall.ENOENT, "not loaded")
 	}
-	slices.Sort(near)
-	return refusal.New(syscall.ENOENT, "no such module, perhaps %s", strings.Join(near, ", "))
+	names = append(names, slices.Collect(maps.Keys(table.known))...)
+	slices.Sort(names)
+	return refusal.New(syscall.ENOENT, "no such module%s", perhaps(name, slices.Compact(names)))
+}
+
+// perhaps returns those names that are similar to one, as the end of a message.
+func perhaps(name string, names []string) string {
+	near := slices.DeleteFunc(names, func(n string) bool { return !isNear(name, n) })
+	if len(near) == 0 {
+		return ""
+	}
+	return ", perhaps " + strings.Join(near, ", ")
 }
 
 // isNear reports whether one name is part of the other, or differs in at most two

@@ -1,14 +1,15 @@
 package module
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 	"unsafe"
 )
 
-// Which module does running code belong to? A goroutine in a module's Init or Exit carries
-// a label with the module's name, and goroutines that it starts inherit the label. So what
-// a module registers later, from a goroutine of its own, is known to be the module's.
+// Which module does running code belong to? A goroutine in an instance's Init or Exit
+// carries a label with the instance's name, and goroutines that it starts inherit the label.
+// So what a module registers later, from a goroutine of its own, is known to be the module's.
 //
 // It is the label that profilers use, so they show it as well.
 //
@@ -32,17 +33,17 @@ func setLabels(unsafe.Pointer)
 //go:linkname getLabels runtime/pprof.runtime_getProfLabel
 func getLabels() unsafe.Pointer
 
-// as calls f on behalf of module m.
-func as(m *Module, f func() error) error {
+// as calls f on behalf of the instance with this name.
+func as(name string, f func() error) error {
 	before := getLabels()
 	defer setLabels(before)
 	// Safe because: labels has the layout that the runtime expects.
-	setLabels(unsafe.Pointer(&labels{[]label{{labelKey, m.Name}}}))
+	setLabels(unsafe.Pointer(&labels{[]label{{labelKey, name}}}))
 	return f()
 }
 
-// Current returns the name of the module for which the caller runs, or "" for the kernel's
-// own code.
+// Current returns the name of the module's instance for which the caller runs, or "" for the
+// kernel's own code.
 func Current() string {
 	set := (*labels)(getLabels()) // Safe because: only as sets them
 	if set == nil {
@@ -56,29 +57,40 @@ func Current() string {
 	return ""
 }
 
-// Of returns the name of the loaded module that contains the function at pc, or "" for the
+// Of returns the name of the loaded instance that contains the function at pc, or "" for the
 // kernel. A module's functions are those in the file that registers it or, if it comes from
-// outside the kernel's tree, in its package.
+// outside the kernel's tree, in its package. Of several instances it is the first that is
+// live: as long as there is one, the module's code is not gone.
 func Of(pc uintptr) string {
 	fn := runtime.FuncForPC(pc)
 	if fn == nil {
 		return ""
 	}
 	file, _ := fn.FileLine(fn.Entry())
+	pkg := packageOf(fn.Name())
+	inside := pkg == "sonde" || strings.HasPrefix(pkg, "sonde/")
 	table.mu.Lock()
 	defer table.mu.Unlock()
+	name := first(func(m *Module) bool { return m.file == file })
+	if name == "" && !inside {
+		name = first(func(m *Module) bool { return m.pkg == pkg })
+	}
+	return name
+}
+
+// first returns the name of the first live instance whose module fits, otherwise of the first
+// one. The caller holds table.mu.
+func first(fits func(*Module) bool) (name string) {
 	for _, s := range table.loaded {
-		if s.file == file {
+		if !fits(s.Module) {
+			continue
+		}
+		if s.State == Live {
 			return s.Name
 		}
+		name = cmp.Or(name, s.Name)
 	}
-	pkg := packageOf(fn.Name())
-	for _, s := range table.loaded {
-		if s.pkg == pkg && pkg != "sonde" && !strings.HasPrefix(pkg, "sonde/") {
-			return s.Name
-		}
-	}
-	return ""
+	return name
 }
 
 // packageOf returns the path of a function's package, given the function's symbol.
@@ -89,7 +101,7 @@ func packageOf(symbol string) string {
 	return symbol[:folders+1] + name
 }
 
-// OnUnload registers f, which is called with the name of each module that is unloaded:
+// OnUnload registers f, which is called with the name of each instance that is unloaded:
 // after its Exit, or after an Init that failed. f must release what the module still holds.
 //
 // Context: package initialization.
@@ -100,11 +112,11 @@ func OnUnload(f func(name string)) {
 }
 
 // sweep calls the functions that OnUnload has registered.
-func sweep(m *Module) {
+func sweep(name string) {
 	table.mu.Lock()
 	hooks := table.onUnload
 	table.mu.Unlock()
 	for _, f := range hooks {
-		f(m.Name)
+		f(name)
 	}
 }

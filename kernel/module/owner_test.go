@@ -86,6 +86,31 @@ func TestFunctionsBelongToTheModuleOfTheirFile(t *testing.T) {
 	check("unloaded", "")
 }
 
+func TestCodeStaysWhileAnInstanceDoes(t *testing.T) {
+	fresh(t)
+	pc := reflect.ValueOf(ours).Pointer()
+	var during []string
+	OnUnload(func(string) { during = append(during, Of(pc)) })
+	fail := false
+	Register(&Module{Name: "mine", New: func(string) *Instance {
+		return &Instance{Init: func() error {
+			if fail {
+				return errors.New("no")
+			}
+			return nil
+		}, Exit: func() {}}
+	}})
+	Insmod("mine", "name=a")
+	Insmod("mine", "name=b")
+	Rmmod("a")
+	fail = true
+	Insmod("mine", "name=c")
+	Rmmod("b")
+	if want := []string{"b", "b", "b"}; !slices.Equal(during, want) || Of(pc) != "" {
+		t.Errorf("when instances go, the code is of %q, want %q; at last of %q", during, want, Of(pc))
+	}
+}
+
 func TestModulesFromOutsideOwnTheirPackage(t *testing.T) {
 	fresh(t)
 	pc := reflect.ValueOf(strings.Repeat).Pointer()

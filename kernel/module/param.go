@@ -52,7 +52,7 @@ func (p *Param) Given() *Param {
 	})
 }
 
-// Params are the parameters of a module by name.
+// Params are the parameters of an instance by name.
 type Params map[string]*Param
 
 // Value returns the value as text.

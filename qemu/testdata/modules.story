@@ -5,16 +5,16 @@ RUN lsmod
 RUN insmod kprobe_example
 RUN lsmod
 RUN cat /proc/modules
-EXPECT ^Module +Size +Used by$
-EXPECT ^Module +Size +Used by$
-EXPECT ^kprobe_example +0 +0$
+EXPECT ^Name +Module$
+EXPECT ^Name +Module$
+EXPECT ^kprobe_example +kprobe_example$
 EXPECT ^kprobe_example 0 0 - Live 0x0{16}$
 
 NAME a module is gone after rmmod
 RUN insmod kprobe_example
 RUN rmmod kprobe_example
 RUN lsmod
-EXPECT ^Module +Size +Used by$
+EXPECT ^Name +Module$
 EXPECT_NOT ^kprobe_example
 
 NAME lsmod -a lists what there is to load
@@ -60,8 +60,8 @@ EXPECT ^insmod: module argdist: arg=-1: only words 0 to 8 are in registers$
 EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$
 EXPECT ^insmod: module data_watch_example: parameter length=-8: -8 is not from 0 to 8$
 EXPECT ^insmod: module uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304$
-EXPECT ^Module +Size +Used by$
-EXPECT_NOT ^funccount|^argdist|^stackcount|^funclatency|_example +0
+EXPECT ^Name +Module$
+EXPECT_NOT ^funccount|^argdist|^stackcount|^funclatency|_example +\S
 
 NAME an unknown module is refused with near names
 RUN insmod kprobe_exampel
@@ -71,7 +71,7 @@ STATUS 1
 NAME loading twice is refused
 RUN insmod kprobe_example
 RUN insmod kprobe_example
-EXPECT ^insmod: module kprobe_example: already loaded$
+EXPECT ^insmod: module kprobe_example: kprobe_example is already loaded; to load another, name it: name=NAME$
 STATUS 1
 
 NAME rmmod of what is not loaded is refused
@@ -112,6 +112,37 @@ EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
 EXPECT_NOT so it may be abandoned
 
+NAME two instances of a module count at the same time
+RUN insmod funclatency target=vfs.Read name=a; insmod funclatency target=vfs.Write name=b
+RUN insmod funclatency target=vfs.Write name=a
+RUN insmod funclatency target=vfs.Write name=no/name
+RUN lsmod; modinfo a
+RUN sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
+RUN cat /sys/kernel/debug/a /sys/kernel/debug/b
+RUN rmmod funclatency; rmmod aa
+RUN rmmod a; lsmod | wc -l; sh -c "echo more" | wc -l; cat /sys/kernel/debug/b; rmmod b; lsmod | wc -l
+RUN cat /sys/kernel/debug/kprobes/list | wc -l
+SMP 2
+EXPECT ^insmod: module funclatency: a is already loaded; to load another, name it: name=NAME$
+EXPECT ^insmod: module funclatency: parameter name=no/name: a name has 1 to 55 letters
+EXPECT ^b +funclatency$
+EXPECT ^a +funclatency$
+EXPECT ^name: +a$
+EXPECT ^module: +funclatency$
+EXPECT ^parm: +target: .*now vfs\.Read\)$
+EXPECT ^8$
+EXPECT ^vfs\.Read, ns: [1-9]\d* calls, 0 missed
+EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
+EXPECT ^rmmod: module funclatency: not loaded under this name, but as a, b$
+EXPECT ^rmmod: module aa: no such module, perhaps .*a
+EXPECT ^2$
+EXPECT ^1$
+EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
+EXPECT ^1$
+EXPECT ^0$
+EXPECT_LOG \] a: vfs\.Read, ns: [1-9]\d* calls
+EXPECT_LOG \] b: vfs\.Write, ns: [1-9]\d* calls
+
 NAME ready modules count results, fold stacks, and say what is wrong
 RUN insmod argdist target=vfs.Read result=1 count=1
 RUN insmod stackcount target=vfs.Read folded=1
@@ -135,7 +166,7 @@ EXPECT ^insmod: module funccount: no function matches nix\.\*$
 EXPECT ^insmod: module funccount: \* matches \d+ functions, more than 2000; give a longer pattern$
 EXPECT ^insmod: module argdist: arg=9: only words 0 to 8 are in registers$
 EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
-EXPECT ^Module
+EXPECT ^Name +Module$
 EXPECT ^kprobes$
 EXPECT_NOT ^funccount|^argdist|^stackcount
 

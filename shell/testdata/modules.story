@@ -7,14 +7,14 @@ description: plants a probe
 parm:        symbol: function to probe (string, now vfs.Read)
 sonde# insmod kprobe_example symbol=vfs.(*File).Read
 sonde# lsmod; cat /proc/modules
-Module                  Size  Used by
-kprobe_example             0  0
+Name                    Module
+kprobe_example          kprobe_example
 kprobe_example 0 0 - Live 0x0000000000000000
 sonde# insmod kprobe_example
 insmod: module kprobe_example: already loaded
 (status 1)
 sonde# rmmod kprobe_example; lsmod
-Module                  Size  Used by
+Name                    Module
 sonde# rmmod kprobe_example
 rmmod: module kprobe_example: not loaded
 (status 1)
@@ -26,7 +26,7 @@ insmod: module kprobe_example: unknown parameter "sym" (known: symbol)
 (status 1)
 sonde# insmod
 insmod: no module given
-usage: insmod module [name=value...]
+usage: insmod module [name=NAME] [parameter=value...]
 (status 2)
 sonde# dmesg
 [    0.000000] planted kprobe at vfs.(*File).Read

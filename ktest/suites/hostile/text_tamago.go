@@ -55,7 +55,7 @@ func (s *scene) parameter(m *module.Module) string {
 		return s.value() + pick(s.source, "", "=", "==") + s.value()
 	}
 	var names []string
-	for name := range m.Params {
+	for name := range m.Parameters() {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
