@@ -40,7 +40,7 @@ func sondeWakeIdle(t *sondeThread) bool {
 	for i := 0; i < machine.CPUs; i++ {
 		if c := &sondeCPUs[i]; c.idle && sondeMay(c, t) {
 			c.idle = false
-			machine.Wake(uint64(i))
+			sondeKicks |= c.bit
 			return true
 		}
 	}
@@ -76,7 +76,7 @@ func sondeWant(t *sondeThread) {
 		}
 		atomic.Xchg((*uint32)(unsafe.Pointer(&c.wanted)), 1) // a barrier
 		if machine.Program(i) != 0 {
-			machine.Wake(uint64(i))
+			sondeKicks |= c.bit
 			return
 		}
 	}

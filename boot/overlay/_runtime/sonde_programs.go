@@ -68,10 +68,8 @@ func SondeSetTimer() {
 	}
 	flags := sondeIRQOff()
 	sondeAcquire()
-	if c := sondeCPUSelf(); next < c.alarm {
-		c.alarm = next
-		machine.Alarm(next)
-	}
+	c := sondeCPUSelf()
+	c.alarm = min(c.alarm, next)
 	sondeRelease()
 	sondeIRQRestore(flags)
 }

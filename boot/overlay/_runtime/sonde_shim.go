@@ -76,7 +76,8 @@ type sondeCPU struct {
 	// wanted is 1 while a thread waits that this CPU could run, and no idle CPU is on its
 	// way to it. Written under sondeLock; ring 3 is not entered then.
 	wanted int32
-	alarm  int64  // what this CPU's timer is set to
+	alarm  int64  // when this CPU's timer is to interrupt
+	armed  int64  // what the timer is set to: see sondeRelease
 	quiet  uint64 // scheduling points passed: see sondeSchedule
 	halts  uint64 // times it went idle
 	slept  int64  // nanoseconds spent idle
@@ -126,7 +127,7 @@ func sondeShimInit() uintptr {
 	for i := 0; i < machine.CPUs; i++ {
 		c := &sondeCPUs[i]
 		c.stack = uintptr(unsafe.Pointer(&sondeStacks[i])) + sondeStackSize - 64
-		c.alarm = sondeForever
+		c.alarm, c.armed = sondeForever, sondeForever
 		c.bit = 1 << i
 		c.cur = &c.none
 		c.tls[0] = uintptr(unsafe.Pointer(&c.idleG))
@@ -167,13 +168,35 @@ func sondeFirstThread() *sondeThread {
 
 //go:nosplit
 func sondeAcquire() {
-	for !atomic.Cas(&sondeLockWord, 0, 1) {
+	for atomic.Load(&sondeLockWord) != 0 || !atomic.Cas(&sondeLockWord, 0, 1) {
 		procyield(10)
 	}
 }
 
+// sondeKicks are the CPUs that sondeRelease is to interrupt, a bit each.
+// guarded by sondeLock
+var sondeKicks uint32
+
+// sondeRelease releases sondeLock, and then does what the holder asked of devices: it sets
+// the CPU's timer and sends interrupts. In a virtual machine that is slow, as it takes a lock of
+// the hypervisor's, and all CPUs would wait for it.
+//
 //go:nosplit
-func sondeRelease() { atomic.Store(&sondeLockWord, 0) }
+func sondeRelease() {
+	kicks := sondeKicks
+	sondeKicks = 0
+	atomic.Store(&sondeLockWord, 0)
+	if c := sondeCPUSelf(); c.armed != c.alarm {
+		c.armed = c.alarm
+		machine.Alarm(c.alarm)
+	}
+	for i := uint64(0); kicks != 0; i++ {
+		if kicks&1 != 0 {
+			machine.Wake(i)
+		}
+		kicks >>= 1
+	}
+}
 
 // SondeLocked reports whether some CPU holds sondeLock: it may be this one, and what runs here then
 // must not be abandoned.
@@ -269,8 +292,7 @@ func sondeExpire(c *sondeCPU) {
 	if sondePeriod != 0 {
 		next = min(next, now+sondePeriod)
 	}
-	c.alarm = next
-	machine.Alarm(next)
+	c.alarm, c.armed = next, 0 // it may have interrupted: set it in any case
 }
 
 // sondePeriod is the longest this CPU may go without a timer interrupt, 0 for

@@ -134,10 +134,7 @@ func sondeSleep(c *sondeCPU, t *sondeThread, key uintptr, d int64) {
 			sondeSleepers.earlier = t
 		}
 		sondeSleepers = t
-		if t.wakeAt < c.alarm {
-			c.alarm = t.wakeAt
-			machine.Alarm(c.alarm)
-		}
+		c.alarm = min(c.alarm, t.wakeAt)
 	}
 }
 
