@@ -88,13 +88,26 @@ func Counts() Stats {
 	return stats
 }
 
+// unable is the error of Init.
+var unable error
+
+// Able reports whether the processor has what detours need.
+//
+// Context: any.
+func Able() bool { return amd64.HasLAHF(cpu.CPUID) }
+
 // Init starts the optimizer.
 //
 // Context: boot, goroutine, after kprobes.Init.
 // Errors: the image does not say where its functions are entered, so no place is known to
 // be safe; ENOTSUP the processor lacks what detours need.
 func Init() error {
-	if !amd64.HasLAHF(cpu.CPUID) {
+	unable = start()
+	return unable
+}
+
+func start() error {
+	if !Able() {
 		return refusal.New(syscall.ENOTSUP, "optprobe: the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump")
 	}
 	table, err := entries.Kernel()
@@ -143,8 +156,11 @@ func (w *worker) run() {
 // it returns, no other goroutine is still about to do so for a probe that was there when
 // Optimize was called.
 //
-// Errors: kprobes.ErrRetry; those of stopping the machine.
+// Errors: kprobes.ErrRetry; those of stopping the machine; that of Init.
 func Optimize() error {
+	if unable != nil {
+		return unable
+	}
 	busy.Lock()
 	defer busy.Unlock()
 	return optimize()
