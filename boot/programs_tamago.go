@@ -75,6 +75,7 @@ func startPrograms() {
 	syscall.System.CPUs = cpu.Num
 	syscall.System.Memory = memoryNow
 	syscall.System.Loads = load.Now
+	syscall.System.HWCap, syscall.System.HWCap2 = usermode.Capabilities()
 }
 
 // mountProgramFiles binds the files that tell about programs as a whole.

@@ -54,6 +54,25 @@ var asOnTheHost = []string{
 	`busybox sh -c 'cd /tmp; busybox mkdir -p a/b; echo x > a/b/c; busybox tar cf t.tar a; busybox rm -r a; busybox tar xf t.tar; busybox find a; busybox sed s/x/y/ a/b/c; busybox rm -r a t.tar'`,
 }
 
+// olderModels are processors without FSGSBASE: the first of AMD's and Intel's with 64 bits, and the
+// last of Intel's without it, which has AVX.
+var olderModels = []string{"qemu64", "Opteron_G1", "Nehalem", "SandyBridge"}
+
+// machinesForPrograms are those on which programs are compared with the host.
+func machinesForPrograms() (all []machine.Config) {
+	for _, smp := range cpus() {
+		all = append(all, machine.Config{SMP: smp})
+	}
+	models := olderModels
+	if !long() {
+		models = models[:1]
+	}
+	for _, model := range models {
+		all = append(all, machine.Config{SMP: 2, CPU: model})
+	}
+	return all
+}
+
 // TestProgramsAsOnTheHost runs programs on the host and in the kernel, and compares
 // what they print and how they end.
 func TestProgramsAsOnTheHost(t *testing.T) {
@@ -70,10 +89,11 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 		want = append(want, string(out))
 		fmt.Fprintf(&script, "%s; echo "+mark+"$?\n", line)
 	}
-	for _, smp := range cpus() {
-		t.Run(fmt.Sprintf("smp%d", smp), func(t *testing.T) {
+	for _, m := range machinesForPrograms() {
+		t.Run(fmt.Sprintf("smp%d%s", m.SMP, m.CPU), func(t *testing.T) {
 			t.Parallel()
-			r := bootScript(t, normalImage, machine.Config{SMP: smp, Initrd: p.archive, Script: script.String()})
+			m.Initrd, m.Script = p.archive, script.String()
+			r := bootScript(t, normalImage, m)
 			wrong := compare(want, string(r.Stdout))
 			if len(wrong) > 0 || t.Failed() || bytes.Contains(r.Log, []byte("BUG")) {
 				t.Error(said(r))

@@ -202,7 +202,8 @@ func TestHitsKeepSSE(t *testing.T) {
 // 158: programs that are bound to CPUs. 159: #DB has one entry more while something is watched.
 // 165: what records that a handler has moved IP or SP, and cpu.Rdtsc, which that reads. 168: what
 // notes free memory in itself. 171: what records moves of handlers of watchpoints.
-const maxBlack = 171
+// 175: the bases of FS and GS where FSGSBASE is missing.
+const maxBlack = 175
 
 func TestBlacklistOfTheKernel(t *testing.T) {
 	g := kernel(t)

@@ -39,7 +39,8 @@ type Options struct {
 	Open      func(path string) (File, error)
 	Args, Env []string
 	Random    [16]byte // for the program's own use (AT_RANDOM)
-	HWCap     uint64   // the processor's features (AT_HWCAP)
+	// HWCap and HWCap2 are the processor's features (AT_HWCAP, AT_HWCAP2).
+	HWCap, HWCap2 uint64
 	// MaxStrings is how many bytes Args and Env may take, with their pointers. 0: 2 MiB.
 	MaxStrings uint64
 }

@@ -246,7 +246,7 @@ func TestStack(t *testing.T) {
 		if !slices.Equal(st.args, args) || !slices.Equal(st.env, []string{"HOME=/", "A="}) {
 			t.Errorf("%q, %q", st.args, st.env)
 		}
-		want := map[uint64]uint64{atHWCap: 0xabc, atPagesz: 4096, atClockTck: 100, atPhdr: text + 64, atPhent: 56, atPhnum: 2, atEntry: text + 0x200}
+		want := map[uint64]uint64{atHWCap: 0xabc, atHWCap2: 2, atPagesz: 4096, atClockTck: 100, atPhdr: text + 64, atPhent: 56, atPhnum: 2, atEntry: text + 0x200}
 		for k, v := range want {
 			if st.auxv[k] != v {
 				t.Errorf("auxv %d: %#x, want %#x", k, st.auxv[k], v)

@@ -87,7 +87,7 @@ func (m *fakeMachine) start(t testing.TB, path string, args ...string) (*space.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(s, m.files[path], path, Options{Open: m.open, Args: args, Env: []string{"HOME=/", "A="}, Random: [16]byte{1, 2, 15: 16}, HWCap: 0xabc})
+	p, err := Load(s, m.files[path], path, Options{Open: m.open, Args: args, Env: []string{"HOME=/", "A="}, Random: [16]byte{1, 2, 15: 16}, HWCap: 0xabc, HWCap2: 2})
 	return s, p, err
 }
 

@@ -27,6 +27,7 @@ const (
 	atClockTck = 17
 	atSecure   = 23
 	atRandom   = 25
+	atHWCap2   = 26
 	atExecfn   = 31
 )
 
@@ -96,7 +97,7 @@ func (p *Program) makeStack(s *space.Space, h *header, m mapped, base uint64, ex
 		atPhdr, phdr, atPhent, segmentSize, atPhnum, uint64(h.segments),
 		atBase, base, atFlags, 0, atEntry, m.entry,
 		atUID, 0, atEUID, 0, atGID, 0, atEGID, 0, atSecure, 0,
-		atRandom, random, atExecfn, name, atPlatform, platform, atNull, 0,
+		atRandom, random, atHWCap2, o.HWCap2, atExecfn, name, atPlatform, platform, atNull, 0,
 	}
 	// The stack pointer is a multiple of 16.
 	words := 1 + len(args) + 1 + len(env) + 1 + len(auxv)

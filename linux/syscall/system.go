@@ -18,6 +18,8 @@ var System = struct {
 	CPUs    func() int                  // how many there are
 	Memory  func() (total, free uint64) // bytes
 	Loads   func() [3]float64           // of the last 1, 5 and 15 minutes
+
+	HWCap, HWCap2 uint64 // what programs find as AT_HWCAP and AT_HWCAP2
 }{
 	CPUs:   func() int { return 1 },
 	Memory: func() (uint64, uint64) { return 0, 0 },

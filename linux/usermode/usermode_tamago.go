@@ -17,21 +17,41 @@ import (
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
+	"sonde/kernel/text"
 	"sonde/linux/space"
 )
 
 // Init prepares all CPUs, and makes space.Kernel.
 //
 // Context: goroutine, once.
-// Errors: ENODEV the processor cannot run programs the way that this kernel does.
+// Errors: ENODEV the code cannot be changed as this processor needs it.
 func Init() error {
-	if err := user.Init(cpu.CPUID, interrupt); err != nil {
-		return refusal.New(syscall.ENODEV, "usermode: no programs can run: %v", err)
+	var patches []text.Patch
+	for _, a := range user.Init(cpu.CPUID, interrupt) {
+		patches = append(patches, text.Patch{Addr: a.Addr, Old: a.Old, New: a.New})
+	}
+	if len(patches) > 0 {
+		if _, err := text.Replace(patches...); err != nil {
+			return refusal.New(syscall.ENODEV, "usermode: no programs can run: the way to ring 3 cannot be changed: %v", err)
+		}
 	}
 	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
 	space.Kernel = machine()
 	backing.Cut = space.Kernel.Cut
 	return nil
+}
+
+// Capabilities returns what Linux tells programs of the processor as AT_HWCAP, the first features of
+// CPUID, and as AT_HWCAP2: that they may use the instructions of FSGSBASE.
+//
+// Context: goroutine, after Init.
+func Capabilities() (hwcap, hwcap2 uint64) {
+	const fsgsbase = 1 << 1
+	if user.HasFSGSBASE() {
+		hwcap2 = fsgsbase
+	}
+	_, _, _, d := cpu.CPUID(1, 0)
+	return uint64(d), hwcap2
 }
 
 // Yield lets others run that are ready, and costs little if there are none.

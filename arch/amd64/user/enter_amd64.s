@@ -1,5 +1,8 @@
 // Entering and leaving ring 3: the package comment has the picture. Interrupts are off in all of
 // it.
+//
+// Where the processor lacks FSGSBASE, its instructions here become calls of routines that lose CX
+// and DX: see alternatives.go. So they have AX as their operand and a stack that can be pushed to.
 
 //go:build tamago
 
@@ -246,13 +249,13 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 
 // leave: R15 is the Context, whose Regs are filled in; GS is the kernel's.
 TEXT ·leave(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	Context_kernelSP(R15), SP
+	MOVQ	Context_kernelBP(R15), BP
 	SWAPGS
 	RDGSBASEQ AX
 	SWAPGS
 	MOVQ	AX, Context_GSBase(R15)
 	MOVQ	0(GS), R13
-	MOVQ	Context_kernelSP(R15), SP
-	MOVQ	Context_kernelBP(R15), BP
 	CMPL	Context_steps(R15), $0
 	JEQ	usual
 	MOVQ	(R3+ring3_UsualIDT)(R13), AX
@@ -311,6 +314,10 @@ event:
 // back returns from enter: SP is as it was when enter was called.
 TEXT ·back(SB),NOSPLIT|NOFRAME,$0-8
 	STI
+	RET
+
+// end is the end of the code that alternatives are looked for in.
+TEXT ·end(SB),NOSPLIT|NOFRAME,$0
 	RET
 
 // func addresses() (fromTrap, fromSyscall uintptr)

@@ -25,6 +25,8 @@ const (
 	flagTF        = amd64.RFLAGS_TF
 	flagsFixed    = amd64.RFLAGS_FIXED
 	msrEFER       = amd64.MSR_EFER
+	msrFS         = amd64.MSR_FS_BASE
+	msrGS         = amd64.MSR_GS_BASE
 	sce           = amd64.EFER_SCE
 	pge           = amd64.CR4_PGE
 )

@@ -3,7 +3,6 @@
 package user
 
 import (
-	"errors"
 	"runtime"
 	"sync/atomic"
 	"unsafe"
@@ -93,20 +92,34 @@ func (c *Context) Kick() {
 	}
 }
 
-// ErrNoFSGSBASE says why no programs can run.
-var ErrNoFSGSBASE = errors.New("user: the processor lacks FSGSBASE")
-
-// Init prepares this package; interrupt sends CPU id an interrupt.
+// Init prepares this package; interrupt sends CPU id an interrupt. Before a program runs, the caller
+// has to write all alternatives.
 //
 // Context: goroutine, once.
-// Errors: ErrNoFSGSBASE.
-func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id int)) error {
-	if cr4 = features(cpuid); cr4&amd64.CR4_FSGSBASE == 0 {
-		return ErrNoFSGSBASE
-	}
+func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id int)) []Alternative {
+	cr4 = features(cpuid)
 	wake = interrupt
-	return nil
+	return alternatives()
 }
+
+// alternatives returns what has to be written in place of what is linked.
+func alternatives() []Alternative {
+	if HasFSGSBASE() {
+		return nil
+	}
+	start, end, routines := segmentAddresses()
+	// Safe because: it is code, in one piece.
+	return callsFor(unsafe.Slice((*byte)(unsafe.Pointer(start)), end-start), start, routines)
+}
+
+// HasFSGSBASE reports whether programs may use the instructions of FSGSBASE.
+//
+// Context: any, after Init.
+func HasFSGSBASE() bool { return cr4&amd64.CR4_FSGSBASE != 0 }
+
+// segmentAddresses returns where the way to ring 3 and back begins and ends, and the routines of
+// callsFor.
+func segmentAddresses() (start, end uintptr, routines [4]uintptr)
 
 // features are the bits of CR4 that this CPU has and that programs need or that protect the kernel
 // from them; and MCE, without which a machine check resets the CPU silently.

@@ -160,8 +160,8 @@ func othersRegisters(t *suites.T) {
 
 // protectionIsOn checks every CPU.
 func protectionIsOn(t *suites.T) {
-	want := uint64(amd64.CR4_FSGSBASE)
-	for bit, there := range map[uint64]bool{amd64.CR4_SMEP: has(7, 0, 1, 7), amd64.CR4_SMAP: has(7, 0, 1, 20), amd64.CR4_UMIP: has(7, 0, 2, 2)} {
+	var want uint64
+	for bit, there := range map[uint64]bool{amd64.CR4_FSGSBASE: has(7, 0, 1, 0), amd64.CR4_SMEP: has(7, 0, 1, 7), amd64.CR4_SMAP: has(7, 0, 1, 20), amd64.CR4_UMIP: has(7, 0, 2, 2)} {
 		if there {
 			want |= bit
 		}
