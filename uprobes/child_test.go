@@ -124,9 +124,9 @@ func TestChildThatIsFoundFirst(t *testing.T) {
 			if call == fork { // what comes to the parent now, the child has not got
 				mu.Lock()
 				defer mu.Unlock()
-				_, err := texts[parent.Memory()].newSlots(textAt)
+				_, err := textOf(parent.Memory()).newSlots(textAt)
 				must(t, err)
-				slots = len(texts[parent.Memory()].pages)
+				slots = len(textOf(parent.Memory()).slotPages())
 			}
 		}}
 		play(t, func(p *proc.Process) {
@@ -150,7 +150,7 @@ func TestChildThatIsFoundFirst(t *testing.T) {
 				must(t, err)
 				mu.Lock()
 				defer mu.Unlock()
-				for _, s := range texts[child.Memory()].pages {
+				for _, s := range textOf(child.Memory()).slotPages() {
 					if !child.Memory().Maps(s.at, s.page) {
 						t.Errorf("call %d: the child does not have the slots at %#x", call, s.at)
 					}
@@ -194,7 +194,7 @@ func TestChildUsesItsParentsSlots(t *testing.T) {
 		ends(t, p)
 		mu.Lock()
 		defer mu.Unlock()
-		if n := texts[pr.Memory()].pages[0].page.holds.Load(); n != 2 {
+		if n := textOf(pr.Memory()).slotPages()[0].page.holds.Load(); n != 2 {
 			t.Errorf("the page has %d holds, not one of the space and one of what is probed", n)
 		}
 	})

@@ -134,15 +134,22 @@ func SetEnabled(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	allOff = !on
-	for _, x := range texts {
-		for _, pt := range x.known {
-			if pt.wanted() {
-				x.arm(pt) // fails only if nothing is mapped there any more
-			} else {
-				x.settle(pt)
-			}
+	texts.Range(func(_, x any) bool {
+		x.(*text).settleAll()
+		return true
+	})
+}
+
+// settleAll inserts and removes the breakpoints of x as its probes want. mu held.
+func (x *text) settleAll() {
+	x.known.Range(func(_, v any) bool {
+		if pt := v.(*point); pt.wanted() {
+			x.arm(pt) // fails only if nothing is mapped there any more
+		} else {
+			x.settle(pt)
 		}
-	}
+		return true
+	})
 }
 
 // Enabled returns what SetEnabled has set; it is true at boot.

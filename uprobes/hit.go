@@ -53,22 +53,27 @@ func (th *thread) breakpoint(addr uint64) bool {
 }
 
 // stray handles a breakpoint without a point. There may have been one a moment ago; then
-// the instruction is executed as it is.
+// the instruction is executed as it is. Points are found before their breakpoints are put in,
+// and until those are gone, so it needs no lock: if points have changed meanwhile, it looks again.
 func (th *thread) stray(addr uint64) bool {
 	x := th.text
-	mu.Lock()
-	pt := x.points.Find(uintptr(addr))
-	was := pt == nil && x.known[addr] != nil && x.mem.Recheck(addr)
-	mu.Unlock()
-	switch {
-	case pt != nil:
-		th.hit(pt)
-	case was:
-		th.Regs().IP = addr
-	default:
-		return false
+	for {
+		n := x.changes.Load()
+		if pt := x.points.Find(uintptr(addr)); pt != nil {
+			th.hit(pt)
+			return true
+		}
+		if x.knew(addr) == nil {
+			return false
+		}
+		if x.mem.Recheck(addr) {
+			th.Regs().IP = addr
+			return true
+		}
+		if x.changes.Load() == n { // a breakpoint of ours would have its point
+			return false
+		}
 	}
-	return true
 }
 
 // hit does everything that belongs to a hit.

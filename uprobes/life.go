@@ -33,13 +33,13 @@ func clone(t, child *proc.Thread, flags uint64) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	x, p, mem := texts[t.Memory()], child.Process(), child.Memory()
+	x, p, mem := textOf(t.Memory()), child.Process(), child.Memory()
 	if x == nil {
 		return
 	}
 	tk := tasks[p]
 	if tk == nil {
-		if mem != x.mem && len(x.pages) == 0 {
+		if mem != x.mem && len(x.slotPages()) == 0 {
 			return
 		}
 		p.Attach(engine)
@@ -58,12 +58,12 @@ func clone(t, child *proc.Thread, flags uint64) {
 // even if a registration has made another one for it, which is unused so far. mu held.
 func (x *text) inherit(parent *text) {
 	tramp := parent.trampoline.Load()
-	for _, s := range parent.pages {
-		if slices.Contains(x.pages, s) || !x.mem.Maps(s.at, s.page) {
+	for _, s := range parent.slotPages() {
+		if slices.Contains(x.slotPages(), s) || !x.mem.Maps(s.at, s.page) {
 			continue
 		}
 		s.page.Hold()
-		x.pages = append(x.pages, s)
+		x.addPage(s)
 		if s.at == tramp {
 			x.trampoline.Store(tramp)
 		}

@@ -2,6 +2,7 @@ package uprobes
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -22,14 +23,29 @@ type slotPage struct {
 	holds  atomic.Int64
 
 	// guarded by mu:
-	next   int // the next free slot
-	points [slotsPerPage]*point
+	next int // the next free slot
+
+	points [slotsPerPage]atomic.Pointer[point] // stored with mu held
 }
 
 // slots is a mapped slotPage.
 type slots struct {
 	page *slotPage
 	at   uint64
+}
+
+// slotPages returns the pages of slots of x.
+func (x *text) slotPages() []slots {
+	if p := x.pages.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// addPage adds a page of slots. mu held.
+func (x *text) addPage(s slots) {
+	all := append(slices.Clone(x.slotPages()), s)
+	x.pages.Store(&all)
 }
 
 const slotsPerPage = space.PageSize / place.SlotSize
@@ -91,7 +107,7 @@ func (x *text) findSlot(pt *point) error {
 	if x.place(pt) == nil {
 		return nil
 	}
-	if _, err := x.newSlots(uint64(pt.addr)); err != nil && len(x.pages) == 0 {
+	if _, err := x.newSlots(uint64(pt.addr)); err != nil && len(x.slotPages()) == 0 {
 		return err
 	}
 	err := x.place(pt)
@@ -107,7 +123,7 @@ var errFull = probe.Refuse(syscall.ENOMEM, "uprobes: no room for a slot")
 // place is giveSlot in the existing pages.
 func (x *text) place(pt *point) error {
 	err := errFull
-	for _, s := range x.pages {
+	for _, s := range x.slotPages() {
 		if s.page.next < slotsPerPage {
 			if err = x.fill(pt, s); err == nil {
 				return nil
@@ -117,13 +133,11 @@ func (x *text) place(pt *point) error {
 	return err
 }
 
-// slotAt returns the point in whose slot ip is, or nil.
+// slotAt returns the point in whose slot ip is, or nil. It takes no lock.
 func (x *text) slotAt(ip uint64) *point {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, s := range x.pages {
+	for _, s := range x.slotPages() {
 		if off := ip - s.at; off < space.PageSize {
-			return s.page.points[off/place.SlotSize]
+			return s.page.points[off/place.SlotSize].Load()
 		}
 	}
 	return nil
@@ -137,7 +151,7 @@ func (x *text) fill(pt *point, s slots) error {
 		return err
 	}
 	copy(s.page.frames.Bytes(s.page.frame)[off:off+place.SlotSize], code)
-	s.page.points[s.page.next] = pt
+	s.page.points[s.page.next].Store(pt)
 	s.page.next++
 	pt.slot = s.at + off
 	return nil
@@ -154,7 +168,7 @@ func (x *text) newSlots(addr uint64) (slots, error) {
 	for _, at := range holes(x.mem.Space, addr) {
 		if _, err := x.mem.Map(at, space.PageSize, space.Read|space.Exec, space.NoReplace, p, 0); err == nil {
 			s := slots{p, at}
-			x.pages = append(x.pages, s)
+			x.addPage(s)
 			return s, nil
 		}
 	}
@@ -169,12 +183,12 @@ func (x *text) prepareReturns(addr uint64) error {
 	if x.trampoline.Load() != 0 {
 		return nil
 	}
-	if len(x.pages) == 0 {
+	if len(x.slotPages()) == 0 {
 		if _, err := x.newSlots(addr); err != nil {
 			return err
 		}
 	}
-	x.trampoline.Store(x.pages[0].at)
+	x.trampoline.Store(x.slotPages()[0].at)
 	return nil
 }
 

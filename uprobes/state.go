@@ -15,11 +15,20 @@ import (
 // mu guards all registrations; hits do not take it.
 var mu sync.Mutex
 
-// guarded by mu:
-var (
-	texts = map[*proc.Memory]*text{}
-	tasks = map[*proc.Process]*task{}
-)
+// texts are the *text of address spaces, by *proc.Memory. Stored with mu held, read without.
+var texts sync.Map
+
+// tasks are guarded by mu.
+var tasks = map[*proc.Process]*task{}
+
+// textOf returns what is probed in an address space, or nil.
+//
+// Context: goroutine; with mu held, the answer stays true.
+func textOf(mem *proc.Memory) *text {
+	x, _ := texts.Load(mem)
+	t, _ := x.(*text)
+	return t
+}
 
 // table has the processes of this machine. Set once, by Init.
 var table *proc.Table
@@ -37,10 +46,16 @@ type text struct {
 	// none.
 	trampoline atomic.Uint64
 
-	// guarded by mu:
-	users int               // processes
-	known map[uint64]*point // all points there ever were: their slots are not reused
-	pages []slots
+	// known are all points there ever were, *point by address: their slots are not reused. Stored
+	// with mu held.
+	known sync.Map
+	// pages is replaced with mu held; its elements do not change.
+	pages atomic.Pointer[[]slots]
+	// changes counts the changes of points: those put in before their breakpoints are, those taken
+	// out when they have gone.
+	changes atomic.Uint64
+
+	users int // processes; guarded by mu
 }
 
 // point is a probed instruction.
@@ -112,10 +127,10 @@ func errEnded(pid int) error {
 
 // enlist makes a task. mu held.
 func enlist(p *proc.Process, mem *proc.Memory) *task {
-	x := texts[mem]
+	x := textOf(mem)
 	if x == nil {
-		x = &text{mem: mem, known: map[uint64]*point{}}
-		texts[mem] = x
+		x = &text{mem: mem}
+		texts.Store(mem, x)
 	}
 	x.users++
 	tk := &task{process: p, text: x}
@@ -131,7 +146,7 @@ func (tk *task) quit() {
 	}
 	delete(tasks, tk.process)
 	if x := tk.text; x.leave() {
-		delete(texts, x.mem)
+		texts.Delete(x.mem)
 	}
 	if len(tasks) == 0 {
 		closeImages()
@@ -143,16 +158,16 @@ func (x *text) leave() bool {
 	if x.users--; x.users > 0 {
 		return false
 	}
-	for _, s := range x.pages {
+	for _, s := range x.slotPages() {
 		s.page.Drop()
 	}
-	x.pages = nil
+	x.pages.Store(nil)
 	return true
 }
 
 // unused forgets a task that has never had a point. mu held.
 func (tk *task) unused() {
-	if len(tk.members) == 0 && len(tk.text.known) == 0 && len(tk.text.pages) == 0 {
+	if len(tk.members) == 0 && len(tk.text.slotPages()) == 0 && !tk.text.hadPoints() {
 		tk.process.Detach(engine)
 		tk.quit()
 	}
@@ -173,8 +188,27 @@ func (x *text) unlist(m *member) {
 	pt.members.Remove(m)
 	x.settle(pt)
 	if len(pt.members.All()) == 0 {
-		x.points.Remove(pt.addr)
+		x.forget(pt)
 	}
+}
+
+// forget lets hits find pt no more; its breakpoint has gone. mu held.
+func (x *text) forget(pt *point) {
+	x.points.Remove(pt.addr)
+	x.changes.Add(1)
+}
+
+// hadPoints reports whether there has ever been one.
+func (x *text) hadPoints() (had bool) {
+	x.known.Range(func(any, any) bool { had = true; return false })
+	return had
+}
+
+// knew returns the point that is or was at addr, or nil.
+func (x *text) knew(addr uint64) *point {
+	v, _ := x.known.Load(addr)
+	pt, _ := v.(*point)
+	return pt
 }
 
 // point returns the point at addr, with its breakpoint. mu held.
@@ -190,11 +224,12 @@ func (x *text) point(addr uint64) (*point, error) {
 		return nil, err
 	}
 	x.points.Insert(pt)
+	x.changes.Add(1)
 	if err := x.arm(pt); err != nil {
-		x.points.Remove(pt.addr)
+		x.forget(pt)
 		return nil, err
 	}
-	x.known[addr] = pt
+	x.known.Store(addr, pt)
 	return pt, nil
 }
 
@@ -216,7 +251,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old := x.known[addr]; old != nil && old.plan.Code == plan.Code {
+	if old := x.knew(addr); old != nil && old.plan.Code == plan.Code {
 		return old, nil
 	}
 	pt := &point{addr: uintptr(addr), plan: plan}

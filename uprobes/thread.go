@@ -54,9 +54,7 @@ func of(t *proc.Thread) *thread {
 
 // meet is of for a thread that is seen for the first time, or has called exec.
 func meet(t *proc.Thread) *thread {
-	mu.Lock()
-	x := texts[t.Memory()]
-	mu.Unlock()
+	x := textOf(t.Memory())
 	if x == nil {
 		return nil
 	}

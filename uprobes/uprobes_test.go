@@ -93,8 +93,10 @@ func playedOn(t *testing.T, w *proctest.World, ready func(p *proc.Process), f pr
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(tasks)+len(texts) > 0 {
-		t.Errorf("%d tasks and %d texts are left", len(tasks), len(texts))
+	left := 0
+	texts.Range(func(any, any) bool { left++; return true })
+	if len(tasks)+left > 0 {
+		t.Errorf("%d tasks and %d texts are left", len(tasks), left)
 	}
 	if n := w.Frames.Stats().Used - used; n != 0 {
 		t.Errorf("%d frames are left", n)

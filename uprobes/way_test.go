@@ -64,7 +64,7 @@ func TestWithoutASlot(t *testing.T) {
 		write(t, p, textAt, 0x50, 0x48, 0x89, 0x07) // PUSHQ AX; MOVQ AX, (DI)
 		must(t, RegisterUprobe(first))
 		mu.Lock()
-		texts[p.Memory()].pages[0].page.next = slotsPerPage
+		textOf(p.Memory()).slotPages()[0].page.next = slotsPerPage
 		mu.Unlock()
 		p.Memory().SetLimits(space.Limits{}) // nothing more can be mapped
 		must(t, RegisterUprobe(push))
