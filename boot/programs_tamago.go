@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"sonde/arch/amd64"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
@@ -25,6 +26,7 @@ import (
 	"sonde/linux/space"
 	"sonde/linux/syscall"
 	"sonde/linux/usermode"
+	"sonde/linux/vdso"
 	"sonde/shell"
 	"sonde/shell/bench"
 	"sonde/uprobes"
@@ -67,7 +69,7 @@ func startPrograms() {
 	uprobes.Init(programs)
 	bench.Programs = programs
 	go sampleLoad()
-	syscall.SetLoader(syscall.ELF(space.Kernel))
+	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))
 	syscall.Uptime = uptime
 	syscall.Yield = usermode.Yield
 	syscall.Barrier = func() { smp.CallAll(func() {}) }
@@ -76,6 +78,20 @@ func startPrograms() {
 	syscall.System.Memory = memoryNow
 	syscall.System.Loads = load.Now
 	syscall.System.HWCap, syscall.System.HWCap2 = usermode.Capabilities()
+}
+
+// makeVDSO makes the vDSO; nil: there is no memory, and programs do without. The wall clock must be
+// set, and is never set again.
+func makeVDSO() *vdso.VDSO {
+	d := vdso.Data{CPUSegment: amd64.SelCPU}
+	d.Base, d.Mul = cpu.Clock()
+	d.Clocks(cpu.WallClock())
+	v, err := vdso.New(space.Kernel.Frames, d, syscall.ReleaseCode)
+	if err != nil {
+		printk.Err("vdso: %s", err.Error())
+		return nil
+	}
+	return v
 }
 
 // mountProgramFiles binds the files that tell about programs as a whole.

@@ -70,7 +70,7 @@ func (p programs) build(a *initrd.Archive) error {
 		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far",
 		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
-		"refusals",
+		"refusals", "vdso", "vdso-pie",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + source + ".c"}

@@ -31,6 +31,8 @@ var asOnTheHost = []string{
 	"placed-0x640000000000",
 	"busybox sh -c 'cd /tmp; exec files'",
 	"badmemory",
+	"vdso",
+	"vdso-pie",
 	"advice",
 	"refusals",
 	"gothreads",

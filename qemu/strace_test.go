@@ -15,7 +15,8 @@ func TestStraceOfPrograms(t *testing.T) {
 	runsBeside(t)
 	p := buildPrograms(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Initrd: p.archive,
-		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/tmp/said; echo $?; strace -c busybox true; cat /tmp/said`})
+		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/tmp/said; echo $?; strace -c busybox true; cat /tmp/said;` +
+			`strace -f -e trace=gettimeofday,getcpu,clock_gettime vdso-pie again`})
 	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
 	for _, want := range []string{
 		`^execve\("/bin/busybox", \["busybox", "sh", "-c", "busybox echo hi; exit 4"\], 0x[0-9a-f]+ /\* \d+ vars \*/\) = 0\n`,
@@ -35,6 +36,11 @@ func TestStraceOfPrograms(t *testing.T) {
 	} {
 		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("no %s in\n%s\n%s", want, got, said(r))
+		}
+	}
+	for _, call := range []string{"gettimeofday(", "getcpu("} { // vdso makes them by the vDSO
+		if strings.Contains(got, call) || !strings.Contains(got, "clock_gettime(CLOCK_BOOTTIME, ") {
+			t.Errorf("%s, or no clock_gettime, in\n%s\n%s", call, got, said(r))
 		}
 	}
 	r = bootScript(t, normalImage, machine.Config{SMP: 2, Script: "strace -e trace=write myprog -n 1"})

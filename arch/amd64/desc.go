@@ -8,7 +8,8 @@ const (
 	SelUserData   = 0x18 | 3
 	SelUserCode   = 0x20 | 3
 	SelTSS        = 0x28 // two slots
-	GDTSlots      = 7
+	SelCPU        = 0x38 | 3
+	GDTSlots      = 8
 )
 
 // STAR is the value of MSR_STAR that goes with the selectors above.
@@ -46,6 +47,11 @@ func Code32Desc(dpl uint8) uint64 {
 // DataDesc returns a flat data segment.
 func DataDesc(dpl uint8) uint64 {
 	return descCommon | descDB | uint64(dpl&3)<<descDPLAt
+}
+
+// CPUDesc returns a segment of which programs read only the limit, by LSL: the number of the CPU.
+func CPUDesc(id uint32) uint64 {
+	return descP | descS | descA | 3<<descDPLAt | uint64(uint16(id))
 }
 
 // TSSDesc returns the two words of the descriptor of a TSS; limit is its size

@@ -27,6 +27,9 @@ var (
 // TSC returns the counter's frequency in Hz and what it was measured against.
 func TSC() (hz uint64, reference string) { return tscHz, refName }
 
+// Clock returns the numbers with which Nanotime computes: see there.
+func Clock() (base, mul uint64) { return tscBase, tscMul }
+
 // nanotime returns nanoseconds since boot, never 0.
 //
 //go:nosplit

@@ -16,3 +16,6 @@ func random(b []byte) { getRandomData(b) }
 
 // SetWallClock does nothing here.
 func SetWallClock(int64) {}
+
+// WallClock returns 0.
+func WallClock() int64 { return 0 }

@@ -20,3 +20,6 @@ func serveShim() {
 
 // SetWallClock says what to add to Nanotime to get the Unix time, in ns.
 func SetWallClock(offset int64) { goos.WallOffset = offset }
+
+// WallClock returns it.
+func WallClock() int64 { return goos.WallOffset }

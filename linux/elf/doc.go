@@ -41,6 +41,8 @@ type Options struct {
 	Random    [16]byte // for the program's own use (AT_RANDOM)
 	// HWCap and HWCap2 are the processor's features (AT_HWCAP, AT_HWCAP2).
 	HWCap, HWCap2 uint64
+	// VDSO maps the vDSO and returns its address (AT_SYSINFO_EHDR). nil: there is none.
+	VDSO func(*space.Space) (uint64, error)
 	// MaxStrings is how many bytes Args and Env may take, with their pointers. 0: 2 MiB.
 	MaxStrings uint64
 }
@@ -57,6 +59,8 @@ type Program struct {
 	CodeStart, CodeEnd                 uint64
 	StackStart                         uint64
 	Auxv                               []byte
+
+	vdso uint64 // its address, or 0
 }
 
 func refuse(errno syscall.Errno, format string, args ...any) error {
@@ -117,6 +121,11 @@ func (p *Program) load(s *space.Space, h *header, execfn string, o Options) erro
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 		p.IP, base = l.entry, l.bias
+	}
+	if o.VDSO != nil {
+		if p.vdso, err = o.VDSO(s); err != nil {
+			return fmt.Errorf("the vDSO: %w", err)
+		}
 	}
 	return p.makeStack(s, h, m, base, execfn, o)
 }

@@ -91,6 +91,26 @@ func TestReadOnlyZeroes(t *testing.T) {
 	m.end(t, s)
 }
 
+// TestVDSO: its address is in the auxiliary vector, and what cannot be mapped ends the load.
+func TestVDSO(t *testing.T) {
+	m := newMachine()
+	m.add("/a", pie().build())
+	for _, refused := range []error{nil, space.ErrNoMemory} {
+		s, err := m.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Load(s, m.files["/a"], "/a", Options{VDSO: func(*space.Space) (uint64, error) { return 0x7000, refused }})
+		if !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		if err == nil && readStack(t, s, p).auxv[atSysinfo] != 0x7000 {
+			t.Errorf("%x", p.Auxv)
+		}
+		m.end(t, s)
+	}
+}
+
 func TestPIE(t *testing.T) {
 	m := newMachine()
 	f := m.add("/a", pie().build())

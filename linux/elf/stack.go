@@ -29,6 +29,7 @@ const (
 	atRandom   = 25
 	atHWCap2   = 26
 	atExecfn   = 31
+	atSysinfo  = 33 // AT_SYSINFO_EHDR: the vDSO
 )
 
 const (
@@ -93,7 +94,7 @@ func (p *Program) makeStack(s *space.Space, h *header, m mapped, base uint64, ex
 		phdr += m.bias
 	}
 	auxv := []uint64{
-		atHWCap, o.HWCap, atPagesz, page, atClockTck, 100,
+		atSysinfo, p.vdso, atHWCap, o.HWCap, atPagesz, page, atClockTck, 100,
 		atPhdr, phdr, atPhent, segmentSize, atPhnum, uint64(h.segments),
 		atBase, base, atFlags, 0, atEntry, m.entry,
 		atUID, 0, atEUID, 0, atGID, 0, atEGID, 0, atSecure, 0,

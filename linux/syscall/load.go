@@ -6,10 +6,11 @@ import (
 	"sonde/linux/elf"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/linux/vdso"
 )
 
-// ELF returns the Load for ELF files and scripts, in address spaces of m.
-func ELF(m *space.Machine) Load {
+// ELF returns the Load for ELF files and scripts, in address spaces of m with v (nil: without).
+func ELF(m *space.Machine, v *vdso.VDSO) Load {
 	return func(p Program) (proc.Image, error) {
 		s, err := m.New()
 		if err != nil {
@@ -21,7 +22,7 @@ func ELF(m *space.Machine) Load {
 				s.Release()
 			}
 		}()
-		img, err := loadInto(s, p)
+		img, err := loadInto(s, v, p)
 		loaded = err == nil
 		return img, err
 	}
@@ -37,7 +38,7 @@ func fileName(f elf.File) (string, error) {
 
 // loadInto loads a program. Nobody may write to its file or its interpreter's during that; the
 // program's file stays protected until the program ends.
-func loadInto(s *space.Space, p Program) (proc.Image, error) {
+func loadInto(s *space.Space, v *vdso.VDSO, p Program) (proc.Image, error) {
 	var opened []*vfs.File
 	defer func() {
 		for _, f := range opened {
@@ -61,6 +62,9 @@ func loadInto(s *space.Space, p Program) (proc.Image, error) {
 		}
 		opened = append(opened, f)
 		return f, nil
+	}
+	if v != nil {
+		o.VDSO = v.Map
 	}
 	device.Random(o.Random[:])
 	prog, err := elf.Load(s, p.File, p.Path, o)

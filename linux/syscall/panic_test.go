@@ -138,7 +138,7 @@ func TestPanicInExec(t *testing.T) {
 		w := world(t)
 		provide(t, w, "/bin/next", func(*player) {})
 		if path == "/broken" {
-			SetLoader(ELF(w.Machine))
+			SetLoader(ELF(w.Machine, nil))
 		}
 		finish(t, w, begin(t, w, func(p *player) {
 			pid := p.Fork(func(c *player) {

@@ -94,7 +94,7 @@ func TestExecOfAFileThatIsWritten(t *testing.T) {
 	t.Cleanup(func() { vfs.Root.UnlinkAt(root, "/script") })
 	vfs.Root.ChmodAt(root, "/script", 0o755, true)
 	w := world(t)
-	SetLoader(ELF(w.Machine))
+	SetLoader(ELF(w.Machine, nil))
 	s := finish(t, w, begin(t, w, func(p *player) {
 		p.PokeString(pathAddr, "/script")
 		f := uint64(p.Call(nOpen, pathAddr, abi.O_RDWR, 0))

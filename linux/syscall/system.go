@@ -30,6 +30,9 @@ var System = struct {
 // old.
 const Release = "6.1.0-sonde"
 
+// ReleaseCode is the same as LINUX_VERSION_CODE.
+const ReleaseCode = 6<<16 | 1<<8
+
 // Other fields of uname.
 const (
 	sysName   = "Linux"

@@ -127,6 +127,7 @@ func Install(c *CPU, id, apic uint32) {
 	c.gdt[amd64.SelUserCode/8] = amd64.CodeDesc(3)
 	tss := uint64(uintptr(unsafe.Pointer(&c.tss)))
 	c.gdt[amd64.SelTSS/8], c.gdt[amd64.SelTSS/8+1] = amd64.TSSDesc(tss, amd64.TSSSize-1)
+	c.gdt[amd64.SelCPU/8] = amd64.CPUDesc(id)
 	gdtr := pseudo(uintptr(unsafe.Pointer(&c.gdt)), uint16(unsafe.Sizeof(c.gdt)-1))
 	idtr := pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
 	load(&gdtr, &idtr, amd64.SelTSS)
