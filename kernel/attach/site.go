@@ -1,0 +1,102 @@
+package attach
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind says what a Site is a place of.
+type Kind uint8
+
+const (
+	Kernel  Kind = iota // an instruction of the kernel
+	Program             // an instruction of programs
+	Line                // a line of the kernel's source
+	Watch               // data, of the kernel or of a process; or an instruction, by a debug register
+	Call                // a system call
+	Tick                // a time, on each CPU
+	Every               // a time, on one CPU
+)
+
+var kindNames = [...]string{"place in the kernel", "place in a program", "source line", "watchpoint", "system call", "tick", "timer"}
+
+// String returns what people call the kind.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "?"
+}
+
+// A Site says where to attach, before anybody has looked whether there is such a place.
+// ParseSite makes it of what people type; String gives that back.
+type Site struct {
+	Kind   Kind
+	Return bool // when the function or call returns
+	PID    int  // in this process alone; 0: in all
+
+	File   string // Program: its file; "" with a PID and an Addr. Line: the source file
+	Symbol string // a function, a variable or a system call; it may be a pattern
+	Offset uint64 // behind Symbol; in File, if that is given and Symbol is ""
+	Addr   uint64 // if Symbol and File are ""
+	Line   int    // from 1
+
+	Access Access // Watch
+	Length int    // Watch: bytes; 0: as many as fit
+
+	Hz     int           // Tick: interrupts per second, on each CPU
+	Period time.Duration // Every
+}
+
+// Pattern reports whether Symbol stands for all names that it fits: a star fits any characters. The
+// star of a method's receiver, as in vfs.(*File).Read, does not make a pattern.
+func (s Site) Pattern() bool { return strings.Contains(strings.ReplaceAll(s.Symbol, "(*", ""), "*") }
+
+// String returns the site as ParseSite reads it.
+func (s Site) String() string {
+	var b strings.Builder
+	if s.PID != 0 {
+		fmt.Fprintf(&b, "%d:", s.PID)
+	}
+	if s.Return {
+		b.WriteString("ret:")
+	}
+	switch s.Kind {
+	case Program:
+		if s.File != "" {
+			b.WriteString(s.File + ":")
+		}
+		b.WriteString(s.where())
+	case Line:
+		fmt.Fprintf(&b, "%s:%d", s.File, s.Line)
+	case Watch:
+		fmt.Fprintf(&b, "%s@%s", s.Access, s.where())
+		if s.Length != 0 {
+			fmt.Fprintf(&b, ":%d", s.Length)
+		}
+	case Call:
+		b.WriteString("sys:" + s.Symbol)
+	case Tick:
+		fmt.Fprintf(&b, "tick:%dhz", s.Hz)
+	case Every:
+		b.WriteString("every:" + s.Period.String())
+	default:
+		b.WriteString(s.where())
+	}
+	return b.String()
+}
+
+// where is a symbol with an offset, or an address.
+func (s Site) where() string {
+	switch {
+	case s.Symbol == "" && s.File != "":
+		return fmt.Sprintf("%#x", s.Offset)
+	case s.Symbol == "":
+		return fmt.Sprintf("%#x", s.Addr)
+	case s.Offset != 0:
+		return s.Symbol + "+0x" + strconv.FormatUint(s.Offset, 16)
+	}
+	return s.Symbol
+}
