@@ -3,12 +3,12 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"sonde/arch/amd64"
 	"sonde/boot/cmdline"
+	"sonde/kernel/attach"
 	"sonde/kernel/die"
 	"sonde/kernel/printk"
 	"sonde/kprobes"
@@ -16,7 +16,7 @@ import (
 )
 
 // Probes and watchpoints of the command line, to see what happens while devices are initialized:
-// kprobe=SYMBOL[+OFFSET], kwatch=[r@|w@|rw@|x@]SYMBOL[+OFFSET]. Each logs its first hits, with the
+// kprobe=PLACE, kwatch=[r@|w@|rw@|x@]PLACE (package attach). Each logs its first hits, with the
 // stack; the last ones are kept for the next boot (kernel/flight).
 
 // loggedHits is how many hits each one logs.
@@ -43,10 +43,13 @@ func armProbes() {
 }
 
 func armKprobe(place string) error {
+	at, err := attach.ParseSiteOf(place, attach.Kernel)
+	if err != nil {
+		return err
+	}
 	hits := new(atomic.Uint32)
-	name, offset := splitPlace(place)
 	return kprobes.RegisterKprobe(&kprobes.Kprobe{
-		SymbolName: name, Offset: uintptr(offset),
+		SymbolName: at.Symbol, Offset: uintptr(at.Offset), Addr: uintptr(at.Addr),
 		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int {
 			if hits.Add(1) <= loggedHits {
 				printk.Info("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
@@ -59,15 +62,20 @@ func armKprobe(place string) error {
 }
 
 func armKwatch(spec string) error {
-	typ, place := kwatch.Write, spec
-	if kind, rest, ok := strings.Cut(spec, "@"); ok {
-		if t, known := kwatch.ParseType(kind); known {
-			typ, place = t, rest
-		}
+	place := spec
+	if !strings.Contains(place, "@") {
+		place = "w@" + place
+	}
+	at, err := attach.ParseSiteOf(place, attach.Watch)
+	if err != nil {
+		return err
+	}
+	addr, length, err := kwatch.At(at)
+	if err != nil {
+		return err
 	}
 	hits := new(atomic.Uint32)
-	name, offset := splitPlace(place)
-	_, err := kwatch.RegisterKwatchSymbol(name, uintptr(offset), 0, typ, func(h *kwatch.Hit, r *amd64.Regs) {
+	_, err = kwatch.RegisterKwatch(addr, length, at.Access, func(h *kwatch.Hit, r *amd64.Regs) {
 		if hits.Add(1) <= loggedHits {
 			printk.Info("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
 			die.DumpStack(r)
@@ -75,14 +83,4 @@ func armKwatch(spec string) error {
 		printk.Keep("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
 	})
 	return err
-}
-
-// splitPlace cuts SYMBOL+OFFSET in two.
-func splitPlace(place string) (symbol string, offset uint64) {
-	if at := strings.LastIndexByte(place, '+'); at > 0 {
-		if n, err := strconv.ParseUint(place[at+1:], 0, 32); err == nil {
-			return place[:at], n
-		}
-	}
-	return place, 0
 }

@@ -4,11 +4,10 @@ package examples
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
@@ -18,10 +17,21 @@ import (
 // processes that run its file: target=/bin/myprog:myfunc. Handlers of a program's probes
 // run in the thread that hit the probe, and may lock and allocate.
 
+// siteOf reads a target.
+//
+// Errors: those of attach.ParseSite; EINVAL it is no function.
+func siteOf(target string) (attach.Site, error) {
+	s, err := attach.ParseSiteOf(target, attach.Kernel, attach.Program)
+	if err == nil && (s.Symbol == "" || s.Offset != 0 || s.Return || s.PID != 0) {
+		err = refusal.New(syscall.EINVAL, "%s is no function; give one, as in target=vfs.Read", target)
+	}
+	return s, err
+}
+
 // inProgram splits the name of a program's function.
 func inProgram(target string) (path, symbol string, ok bool) {
-	path, symbol, ok = strings.Cut(target, ":")
-	return path, symbol, ok && strings.HasPrefix(path, "/")
+	s, err := siteOf(target)
+	return s.File, s.Symbol, err == nil && s.Kind == attach.Program
 }
 
 // Bounds of the parameters of the ready-made modules: seconds, and lines or calls.
@@ -31,18 +41,13 @@ const (
 	maxPid      = 1 << 22 // Linux's greatest pid_max
 )
 
-// validTarget refuses an incomplete name of a program's function.
+// validTarget refuses what is no name of a function.
 func validTarget(target string) error {
-	path, symbol, ok := inProgram(target)
-	switch {
-	case target == "":
+	if target == "" {
 		return errors.New("it is empty; give the function, as in target=vfs.Read")
-	case ok && symbol == "":
-		return fmt.Errorf("the file %s without a function; give both, as in target=%s:FUNCTION", path, path)
-	case !ok && strings.HasPrefix(target, "/"):
-		return fmt.Errorf("the file %s without a function; give both, as in target=%s:FUNCTION", target, target)
 	}
-	return nil
+	_, err := siteOf(target)
+	return err
 }
 
 // probed is a probe of either kind.

@@ -149,17 +149,6 @@ func TestFitting(t *testing.T) {
 	}
 }
 
-func TestTypesHaveNames(t *testing.T) {
-	for _, typ := range []Type{Write, ReadWrite, Execute, Read} {
-		if got, ok := ParseType(typ.String()); !ok || got != typ {
-			t.Errorf("%v: %v", typ, got)
-		}
-	}
-	if _, ok := ParseType("q"); ok || Type(9).String() != "?" {
-		t.Error("q")
-	}
-}
-
 func TestWithoutAMachine(t *testing.T) {
 	if _, err := RegisterKwatch(0x1000, 8, Write, nothing); !errors.Is(err, syscall.ENODEV) {
 		t.Error(err)

@@ -6,44 +6,23 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 )
 
 // Type is the kind of access that a watchpoint reports.
-type Type uint8
+type Type = attach.Access
 
+// The types: see package attach.
 const (
-	Write     Type = iota
-	ReadWrite      // reads and writes
-	Execute
-	// Read is ReadWrite without the accesses that change the value, because the processor
-	// cannot watch reads alone. So a write that leaves the value unchanged counts as a
-	// read.
-	Read
+	Write     = attach.Write
+	ReadWrite = attach.ReadWrite
+	Execute   = attach.Execute
+	Read      = attach.Read
 )
 
-// types are the names in commands and files.
-var types = [...]string{Write: "w", ReadWrite: "rw", Execute: "x", Read: "r"}
-
-// String returns w, rw, x or r.
-func (t Type) String() string {
-	if int(t) < len(types) {
-		return types[t]
-	}
-	return "?"
-}
-
-// ParseType is the inverse of String.
-func ParseType(s string) (Type, bool) {
-	for t, name := range types {
-		if s == name {
-			return Type(t), true
-		}
-	}
-	return 0, false
-}
-
-func (t Type) kind() debugreg.Kind {
+// kindOf returns what the processor is to watch for t.
+func kindOf(t Type) debugreg.Kind {
 	switch t {
 	case Write:
 		return debugreg.Write
@@ -113,7 +92,7 @@ type program interface {
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {
-	return debugreg.Breakpoint{Addr: uint64(p.addr), Kind: p.typ.kind(), Len: uint8(p.length), On: true}
+	return debugreg.Breakpoint{Addr: uint64(p.addr), Kind: kindOf(p.typ), Len: uint8(p.length), On: true}
 }
 
 // implies reports whether each access that hits p hits q.

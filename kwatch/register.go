@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
@@ -64,14 +65,33 @@ func RegisterKwatchObject(p unsafe.Pointer, length int, typ Type, handler Handle
 //
 // Errors: those of RegisterKwatch and of kallsyms.Resolve.
 func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, handler Handler) (debugReg int, err error) {
-	s, err := kallsyms.Resolve(name)
+	addr, length, err := At(attach.Site{Kind: attach.Watch, Symbol: name, Offset: uint64(offset), Access: typ, Length: length})
 	if err != nil {
 		return 0, err
 	}
-	if length == 0 {
-		length = Fitting(uintptr(s.Addr)+offset, uintptr(s.Size)-min(offset, uintptr(s.Size)), typ)
+	return RegisterKwatch(addr, length, typ, handler)
+}
+
+// At returns the address and the length of a place. Without a length, that is as much as fits the
+// symbol, or 8 bytes at an address.
+//
+// Errors: those of kallsyms.Resolve; EINVAL it is in a process.
+func At(s attach.Site) (addr uintptr, length int, err error) {
+	if s.PID != 0 {
+		return 0, 0, probe.Refuse(syscall.EINVAL, "kwatch: %s is not in the kernel", s)
 	}
-	return RegisterKwatch(uintptr(s.Addr)+offset, length, typ, handler)
+	addr, size := uintptr(s.Addr), uintptr(8)
+	if s.Symbol != "" {
+		sym, err := kallsyms.Resolve(s.Symbol)
+		if err != nil {
+			return 0, 0, err
+		}
+		addr, size = uintptr(sym.Addr+s.Offset), uintptr(sym.Size-min(s.Offset, sym.Size))
+	}
+	if s.Length != 0 {
+		return addr, s.Length, nil
+	}
+	return addr, Fitting(addr, size, s.Access), nil
 }
 
 // Fitting returns the greatest length that can be watched at addr, where there are size
@@ -152,7 +172,7 @@ func (p *point) others(s *debugreg.Set) (which uint64) {
 // check refuses what no processor can watch at any address.
 func (p *point) check() error {
 	switch {
-	case int(p.typ) >= len(types):
+	case p.typ > Read:
 		return probe.Refuse(syscall.EINVAL, "kwatch: type %d is unknown; use Write, Access, Read or Execute", p.typ)
 	case p.handler == nil && (p.user == nil || !p.user.handled()):
 		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())

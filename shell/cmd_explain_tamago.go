@@ -4,15 +4,17 @@ package shell
 
 import (
 	"bytes"
+	"io"
 	"strings"
 
 	"sonde/arch/amd64/listing"
+	"sonde/kernel/attach"
 	"sonde/optprobe/explain"
 )
 
 var explainCommand = &Command{
 	Name:  "explain",
-	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | -p PID ADDRESS",
+	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS",
 	Help:  "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide)",
 	Run: func(c *Context, args []string) error {
 		opts, args, err := Options(args, "sp:")
@@ -22,24 +24,19 @@ var explainCommand = &Command{
 		if len(args) != 1 {
 			return Usagef("give one place")
 		}
-		pid, ofProcess := opts['p']
-		name, where, ofFile := strings.Cut(args[0], ":")
-		if has(opts, 's') && !ofProcess && !ofFile {
-			return explain.Slide(c.Out, args[0])
+		place := args[0]
+		if pid, ok := opts['p']; ok {
+			place = pid + ":0x" + strings.TrimPrefix(place, "0x")
+		}
+		at, err := attach.ParseSiteOf(place, attach.Kernel, attach.Program)
+		if err != nil {
+			return err
+		}
+		if has(opts, 's') && at.Kind == attach.Kernel {
+			return explain.Slide(c.Out, at)
 		}
 		var b bytes.Buffer
-		switch {
-		case ofProcess:
-			err = explainAddress(c, &b, pid, args[0])
-		case ofFile:
-			path, missing := findProgram(name)
-			if missing != nil {
-				path = name // it may be a library
-			}
-			err = explainFile(&b, path, where)
-		default:
-			err = explain.Explain(&b, args[0])
-		}
+		err = explainSite(c, &b, at)
 		if err != nil || !has(opts, 's') {
 			c.Out.Write(b.Bytes())
 			return err
@@ -52,4 +49,20 @@ var explainCommand = &Command{
 		}
 		return s.Symbols(args[len(args)-1])
 	},
+}
+
+// explainSite draws a place of the kernel or of a program.
+func explainSite(c *Context, w io.Writer, at attach.Site) error {
+	switch {
+	case at.Return:
+		return Usagef("%s is no instruction; give the function", at)
+	case at.Kind == attach.Kernel:
+		return explain.Explain(w, at)
+	case at.File == "":
+		return explainAddress(c, w, at)
+	}
+	if path, err := findProgram(at.File); err == nil { // else it may be a library
+		at.File = path
+	}
+	return explainFile(w, at)
 }

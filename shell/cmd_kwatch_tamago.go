@@ -14,6 +14,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kwatch"
 )
 
@@ -49,14 +50,16 @@ func runKwatch(c *Context, args []string) error {
 			return Usagef("%q is not a number of hits", count)
 		}
 	}
-	w, err := parseWatch(args[0])
+	place := args[0]
+	if pid, ok := opts['p']; ok {
+		place = pid + ":" + place
+	}
+	w, pid, err := parseWatch(place)
+	if err == nil && pid != 0 {
+		w.program, err = c.programOf(pid)
+	}
 	if err != nil {
 		return err
-	}
-	if pid, ok := opts['p']; ok {
-		if w.program, err = c.programOf(pid); err != nil {
-			return err
-		}
 	}
 	if len(args) == 1 {
 		return w.run(c.Out, c.Err, limit, c.Interrupt, nil)
@@ -100,47 +103,16 @@ func (w *watch) register(q *kwatch.Queue) (reg int, where string, err error) {
 	return reg, kwatch.Where(w.addr), err
 }
 
-// parseWatch reads TYPE@PLACE[:LENGTH].
-func parseWatch(s string) (*watch, error) {
-	typ, place, ok := strings.Cut(s, "@")
-	t, known := kwatch.ParseType(typ)
-	if !ok || !known || place == "" {
-		return nil, Usagef("%q: give r, w, rw or x, then @, then a place", s)
-	}
-	w := &watch{typ: t}
-	if at := strings.LastIndexByte(place, ':'); at >= 0 {
-		if n, err := strconv.ParseUint(place[at+1:], 0, 8); err == nil {
-			place, w.length = place[:at], int(n)
-			if n == 0 {
-				return nil, Usagef("%q: the length must be at least 1", s)
-			}
-		}
-	}
-	size := uint64(8)
-	if addr, err := strconv.ParseUint(place, 0, 64); err == nil {
-		w.addr = uintptr(addr)
-	} else if w.addr, size, err = symbolPlace(place); err != nil {
-		return nil, err
-	}
-	if w.length == 0 {
-		w.length = kwatch.Fitting(w.addr, uintptr(size), t)
-	}
-	return w, nil
-}
-
-// symbolPlace returns the address of SYMBOL[+OFFSET], and how many bytes of the symbol follow it.
-func symbolPlace(place string) (addr uintptr, size uint64, err error) {
-	name, off := place, uint64(0)
-	if at := strings.LastIndexByte(place, '+'); at > 0 {
-		if n, err := strconv.ParseUint(place[at+1:], 0, 32); err == nil {
-			name, off = place[:at], n
-		}
-	}
-	s, err := kallsyms.Resolve(name)
+// parseWatch reads TYPE@PLACE[:LENGTH]. Without a length, as much is watched as fits the symbol.
+func parseWatch(s string) (w *watch, pid int, err error) {
+	site, err := attach.ParseSiteOf(s, attach.Watch)
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
-	return uintptr(s.Addr + off), s.Size - min(off, s.Size), nil
+	pid, site.PID = site.PID, 0
+	w = &watch{typ: site.Access}
+	w.addr, w.length, err = kwatch.At(site)
+	return w, pid, err
 }
 
 // run prints hits to out until there have been limit hits, if that is not negative, or end is

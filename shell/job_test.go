@@ -332,14 +332,14 @@ func TestWritingInTheBackgroundStopsWithTOSTOP(t *testing.T) {
 // TestProgramsAreFoundByNumber: what commands refuse names the number.
 func TestProgramsAreFoundByNumber(t *testing.T) {
 	c := &Context{Machine: newWorld(t)}
-	for number, want := range map[string]string{
-		"99": "there is no process 99", "1": "process 1 is the kernel's and runs no program", "x": `"x" is not a process number`,
+	for number, want := range map[int]string{
+		99: "there is no process 99", 1: "process 1 is the kernel's and runs no program",
 	} {
 		if p, err := c.programOf(number); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, %v", number, p, err)
+			t.Errorf("%d: %v, %v", number, p, err)
 		}
 	}
-	if _, err := (&Context{Machine: fakeMachine()}).programOf("1"); !errors.Is(err, errNoPrograms) {
+	if _, err := (&Context{Machine: fakeMachine()}).programOf(1); !errors.Is(err, errNoPrograms) {
 		t.Error(err)
 	}
 }

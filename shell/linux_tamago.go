@@ -5,10 +5,9 @@ package shell
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"sonde/arch/amd64/user"
+	"sonde/kernel/attach"
 	"sonde/kwatch"
 	"sonde/linux/proc"
 	"sonde/linux/usermode/bare"
@@ -16,19 +15,15 @@ import (
 )
 
 // explainFile draws a place in a program's file.
-func explainFile(w io.Writer, path, where string) error { return explain.File(w, path, where) }
+func explainFile(w io.Writer, at attach.Site) error { return explain.File(w, at) }
 
 // explainAddress draws an address of a process.
-func explainAddress(c *Context, w io.Writer, pid, addr string) error {
-	a, err := strconv.ParseUint(strings.TrimPrefix(addr, "0x"), 16, 64)
-	if err != nil {
-		return Usagef("%q is not an address", addr)
-	}
-	p, err := c.programOf(pid)
+func explainAddress(c *Context, w io.Writer, at attach.Site) error {
+	p, err := c.programOf(at.PID)
 	if err != nil {
 		return err
 	}
-	return explain.Address(w, p.(process).Process, a)
+	return explain.Address(w, p.(process).Process, at.Addr)
 }
 
 // registerInProgram registers a watchpoint in the memory of a program, with q for its hits.

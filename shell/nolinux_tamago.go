@@ -5,12 +5,13 @@ package shell
 import (
 	"io"
 
+	"sonde/kernel/attach"
 	"sonde/kwatch"
 )
 
 // There are no programs: what would need one says so.
 
-func explainFile(io.Writer, string, string) error              { return errNoPrograms }
-func explainAddress(*Context, io.Writer, string, string) error { return errNoPrograms }
-func (*watch) registerInProgram(*kwatch.Queue) (int, error)    { return 0, errNoPrograms }
-func inRing3(...byte) error                                    { return errNoPrograms }
+func explainFile(io.Writer, attach.Site) error              { return errNoPrograms }
+func explainAddress(*Context, io.Writer, attach.Site) error { return errNoPrograms }
+func (*watch) registerInProgram(*kwatch.Queue) (int, error) { return 0, errNoPrograms }
+func inRing3(...byte) error                                 { return errNoPrograms }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -106,14 +105,10 @@ func (s *Shell) isProgram(word string) bool {
 	return err == nil || strings.Contains(word, "/")
 }
 
-// programOf returns the program with the process number that a user has typed.
+// programOf returns the program with that process number.
 //
-// Errors: ErrUsage; ENOSYS; ESRCH; EPERM for process 1.
-func (c *Context) programOf(number string) (Program, error) {
-	pid, err := strconv.Atoi(number)
-	if err != nil {
-		return nil, Usagef("%q is not a process number", number)
-	}
+// Errors: ENOSYS; ESRCH; EPERM for process 1.
+func (c *Context) programOf(pid int) (Program, error) {
 	if c.Machine.Programs == nil {
 		return nil, errNoPrograms
 	}

@@ -5,22 +5,20 @@ package explain
 import (
 	"errors"
 	"io"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
 	"sonde/optprobe"
 )
 
-// Explain draws the place that is called SYMBOL, SYMBOL+OFFSET or by its address.
-// Nothing is changed.
+// Explain draws an instruction of the kernel. Nothing is changed.
 //
 // Errors: those of kprobes.RegisterKprobe.
-func Explain(w io.Writer, place string) error {
-	p, err := find(place)
+func Explain(w io.Writer, at attach.Site) error {
+	p, err := find(at)
 	if err == nil {
 		_, err = p.WriteTo(w)
 	}
@@ -30,8 +28,8 @@ func Explain(w io.Writer, place string) error {
 // Slide draws of it what fits a slide.
 //
 // Context and Errors: as Explain.
-func Slide(w io.Writer, place string) error {
-	p, err := find(place)
+func Slide(w io.Writer, at attach.Site) error {
+	p, err := find(at)
 	if err != nil {
 		return err
 	}
@@ -39,9 +37,12 @@ func Slide(w io.Writer, place string) error {
 }
 
 // find takes down all that there is to know of a place.
-func find(place string) (*Place, error) {
-	symbol, off := split(place)
-	d, err := kprobes.Describe(symbol, off)
+func find(at attach.Site) (*Place, error) {
+	off := at.Offset
+	if at.Symbol == "" {
+		off = at.Addr
+	}
+	d, err := kprobes.Describe(at.Symbol, uintptr(off))
 	p := &Place{Description: d, On: optprobe.Optimization.Get(), Name: name}
 	if d.Addr != 0 {
 		p.Fn = optprobe.At(d.Addr)
@@ -58,24 +59,6 @@ func find(place string) (*Place, error) {
 	p.Live = optprobe.Live(d.Addr, p.Size)
 	p.draft()
 	return p, nil
-}
-
-// split takes a place apart. The offset may be followed by the function's size,
-// as in traces: "+0x12/0x34".
-func split(place string) (symbol string, off uintptr) {
-	if addr, err := strconv.ParseUint(place, 0, 64); err == nil {
-		return "", uintptr(addr)
-	}
-	at := strings.LastIndexByte(place, '+')
-	if at < 0 {
-		return place, 0
-	}
-	number, _, _ := strings.Cut(place[at+1:], "/")
-	n, err := strconv.ParseUint(number, 0, 32)
-	if err != nil {
-		return place, 0 // a symbol that is unknown
-	}
-	return place[:at], uintptr(n)
 }
 
 func name(addr uint64) (string, uint64) {

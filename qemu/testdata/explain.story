@@ -81,3 +81,10 @@ NAME data is refused
 RUN explain kprobes.states
 EXPECT ^explain: sonde/kprobes\.states is data$
 STATUS 1
+
+NAME what is no instruction is refused
+RUN explain every:1s
+EXPECT ^explain: place "every:1s": this is a timer, not a place in the kernel or place in a program$
+RUN explain ret:vfs.Read
+EXPECT ^explain: ret:vfs\.Read is no instruction; give the function$
+STATUS 2

@@ -20,10 +20,16 @@ RUN kwatch w@0xffffffc000000000
 EXPECT it is in the heap
 STATUS 1
 
-NAME wrong words print the usage
+NAME places that are none are refused with the reason
 RUN kwatch q@vfs.Read
-EXPECT ^usage: kwatch 
-STATUS 2
+EXPECT ^kwatch: place "q@vfs\.Read": "q" before @ is no access; give w, rw, r or x$
+RUN kwatch vfs.Read
+EXPECT ^kwatch: place "vfs\.Read": this is a place in the kernel, not a watchpoint$
+RUN kwatch 99:w@0x1000:8
+EXPECT ^kwatch: there is no process 99$
+RUN kwatch -p x w@0x1000:8
+EXPECT ^kwatch: place "x:w@0x1000:8": .* not a watchpoint$
+STATUS 1
 
 NAME the module prints value and stack
 RUN insmod data_watch_example

@@ -53,8 +53,8 @@ RUN lsmod
 EXPECT ^insmod: module funccount: parameter n=-1: -1 is not from 1 to 100000$
 EXPECT ^insmod: module funccount: parameter interval=-5: -5 is not from 0 to 86400$
 EXPECT ^insmod: module funclatency: parameter n=0: 0 is not from 1 to 100000$
-EXPECT ^insmod: module argdist: parameter target=/bin/box:: the file /bin/box without a function; give both, as in target=/bin/box:FUNCTION$
-EXPECT ^insmod: module stackcount: parameter target=/bin/box: the file /bin/box without a function; give both, as in target=/bin/box:FUNCTION$
+EXPECT ^insmod: module argdist: parameter target=/bin/box:: place "/bin/box:": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
+EXPECT ^insmod: module stackcount: parameter target=/bin/box: place "/bin/box": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
 EXPECT ^insmod: module funccount: parameter target=: it is empty; give the function, as in target=vfs\.Read$
 EXPECT ^insmod: module argdist: arg=-1: only words 0 to 8 are in registers$
 EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$

@@ -3,10 +3,9 @@ package explain
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"syscall"
 
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -17,17 +16,17 @@ import (
 // codeSize is enough for an instruction.
 const codeSize = 15
 
-// File draws a place of a file: PATH:SYMBOL, PATH:SYMBOL+OFFSET, or PATH:OFFSET in the file.
+// File draws a place of a program's file.
 //
 // Errors: those of opening it; ENOEXEC, ENOENT, EADDRNOTAVAIL, EINVAL as package program.
-func File(w io.Writer, path, where string) error {
-	p := &Place{Path: path, Title: path + ":" + where}
+func File(w io.Writer, at attach.Site) error {
+	p := &Place{Path: at.File, Title: at.String()}
 	f, done, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer done()
-	if p.Addr, err = resolve(f, where); err != nil {
+	if p.Addr, err = resolve(f, at); err != nil {
 		return err
 	}
 	if p.Code, err = code(f, p.Addr); err != nil {
@@ -35,7 +34,7 @@ func File(w io.Writer, path, where string) error {
 	}
 	p.fill(f)
 	for _, i := range uprobes.All() {
-		if i.Place == fmt.Sprintf("%s:%#x", path, p.Offset) {
+		if i.Place == fmt.Sprintf("%s:%#x", at.File, p.Offset) {
 			p.Probes = append(p.Probes, i)
 		}
 	}
@@ -126,31 +125,20 @@ func code(f *program.File, addr uint64) ([]byte, error) {
 }
 
 // resolve returns the address that a place has in its file.
-func resolve(f *program.File, where string) (uint64, error) {
-	if off, err := strconv.ParseUint(where, 0, 64); err == nil {
-		addr, ok := f.Vaddr(off)
+func resolve(f *program.File, at attach.Site) (uint64, error) {
+	if at.Symbol == "" {
+		addr, ok := f.Vaddr(at.Offset)
 		if !ok {
-			return 0, probe.Refuse(syscall.EINVAL, "there is no code at offset %#x", off)
+			return 0, probe.Refuse(syscall.EINVAL, "there is no code at offset %#x", at.Offset)
 		}
 		return addr, nil
 	}
-	s, err := f.Lookup(where)
-	if err == nil {
-		return s.Addr, nil
-	}
-	at := strings.LastIndexByte(where, '+')
-	if at < 0 {
+	s, err := f.Lookup(at.Symbol)
+	if err != nil {
 		return 0, err
 	}
-	off, bad := strconv.ParseUint(where[at+1:], 0, 64)
-	if bad != nil {
-		return 0, err
+	if at.Offset >= max(s.Size, 1) {
+		return 0, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", at.Offset, s.Name, s.Size)
 	}
-	if s, err = f.Lookup(where[:at]); err != nil {
-		return 0, err
-	}
-	if off >= s.Size {
-		return 0, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", off, s.Name, s.Size)
-	}
-	return s.Addr + off, nil
+	return s.Addr + at.Offset, nil
 }
