@@ -23,7 +23,7 @@ func (s *Space) Mark(start, end uint64, set, clear Flags, past bool) error {
 	defer s.areas.join(i, j+1)
 	for k := i; k < j; k++ {
 		a := &s.areas.areas[k]
-		if set&Wiped != 0 && (a.back != nil || a.flags&Shared != 0) {
+		if set&Wiped != 0 && a.back != nil { // shared memory always has a backing
 			return refuse(syscall.EINVAL, "%#x is not private memory without a file", a.start)
 		}
 		a.flags = a.flags&^clear | set
