@@ -93,6 +93,7 @@ const (
 	MSG_DONTWAIT     = 0x40
 	MSG_EOR          = 0x80
 	MSG_WAITALL      = 0x100
+	MSG_ERRQUEUE     = 0x2000
 	MSG_NOSIGNAL     = 0x4000
 	MSG_CMSG_CLOEXEC = 0x40000000
 )

@@ -54,7 +54,8 @@ func level(s *sock.Socket, n int) error {
 	case n == abi.SOL_SOCKET:
 	case !s.Internet():
 		return sys.EOPNOTSUPP
-	case n == abi.IPPROTO_TCP && s.Kind() == sock.Stream, n == abi.IPPROTO_IP, n == abi.IPPROTO_IPV6 && s.Family() == abi.AF_INET6:
+	case n == abi.IPPROTO_TCP && s.Kind() == sock.Stream, n == abi.IPPROTO_UDP && s.Kind() == sock.Datagram:
+	case n == abi.IPPROTO_IP, n == abi.IPPROTO_IPV6 && s.Family() == abi.AF_INET6:
 	default:
 		return sys.ENOPROTOOPT
 	}
@@ -69,6 +70,9 @@ func getsockopt(t *proc.Thread, a *Args) (uint64, error) {
 	room, err := get[int32](t, a[4])
 	if err == nil {
 		err = level(s, asInt(a[1]))
+	}
+	if err == sys.ENOPROTOOPT && s.Family() == abi.AF_INET {
+		err = sys.EOPNOTSUPP // as in Linux, where setsockopt and AF_INET6 say the other
 	}
 	switch {
 	case err != nil:

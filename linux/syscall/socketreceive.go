@@ -56,7 +56,10 @@ func (c *receiving) putFrom(r sock.Received, addr, sizeAddr uint64) error {
 // receive receives a message or, of a stream, the bytes that are there; with MSG_WAITALL all bytes
 // asked for, unless a signal, files or the end come first.
 func (c *receiving) receive() (uint64, sock.Received, error) {
-	if c.flags&abi.MSG_OOB != 0 {
+	switch {
+	case c.flags&abi.MSG_ERRQUEUE != 0 && c.s.Internet():
+		return 0, sock.Received{}, sys.EAGAIN // there is no queue of errors
+	case c.flags&abi.MSG_OOB != 0:
 		return 0, sock.Received{}, sys.EINVAL // there is no out-of-band data
 	}
 	size := lengthOf(c.iov)

@@ -185,6 +185,17 @@ static void reuse(void)
 	close(s), close(any);
 }
 
+/* levels: which errors say that a socket has no options of a level. */
+static void levels(int s)
+{
+	static const int all[] = { 500, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IP, IPPROTO_IPV6, SOL_SOCKET };
+	int n = 1;
+	printf("levels:");
+	for (int i = 0; i < 6; i++)
+		printf(" %d %s", option(s, all[i], 999), fails(setsockopt(s, all[i], 999, &n, sizeof n)));
+	printf(", errors: %s\n", fails(recv(s, &n, sizeof n, MSG_ERRQUEUE | MSG_DONTWAIT)));
+}
+
 static void options(void)
 {
 	int s = socket(AF_INET, SOCK_STREAM, 0), u = socket(AF_INET, SOCK_DGRAM, 0), n = 5;
@@ -199,6 +210,7 @@ static void options(void)
 	printf(", short: %s", fails(setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &n, 2)));
 	printf(", no such: %d", option(s, IPPROTO_TCP, 999));
 	printf(", ttl %d\n", option(u, IPPROTO_IP, IP_TTL));
+	levels(s), levels(u);
 	close(s), close(u);
 }
 
