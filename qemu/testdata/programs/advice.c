@@ -185,8 +185,11 @@ static void locks(void)
 	resident("locked on fault", m, 4);
 	SAY(msync(m + 3 * PAGE, PAGE, MS_INVALIDATE));
 	munmap(m + PAGE, PAGE);
-	SAY(munlock(m, 4 * PAGE));
-	SAY(mlock(m, 4 * PAGE));
+	SAY(munlock(m, 4 * PAGE)); /* up to the hole */
+	SAY(msync(m, PAGE, MS_INVALIDATE));
+	SAY(msync(m + 2 * PAGE, PAGE, MS_INVALIDATE));
+	SAY(munlock(m + 2 * PAGE, 2 * PAGE));
+	SAY(mlock(m, 4 * PAGE)); /* likewise */
 	SAY(msync(m, PAGE, MS_INVALIDATE));
 	SAY(msync(m + 2 * PAGE, PAGE, MS_INVALIDATE));
 	munlockall();
