@@ -41,6 +41,9 @@ func (t *Thread) makeCurrent() {
 	atomic.StorePointer(&t.goroutine, goruntime.Self())
 }
 
+// here reports whether t's goroutine calls it.
+func (t *Thread) here() bool { return atomic.LoadPointer(&t.goroutine) == goruntime.Self() }
+
 // asleep reports whether t's goroutine waits for something: one that has been woken and has no
 // CPU yet does not.
 func (t *Thread) asleep() bool {

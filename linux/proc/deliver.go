@@ -37,6 +37,7 @@ func (t *Thread) ready() bool {
 			t.tellAndTake(info)
 		case handle:
 			t.handle(info, act)
+			continue // it sets work if there is more
 		case goAhead:
 			t.finishCall()
 			continue
@@ -144,7 +145,8 @@ func (p *Process) byDefault(n int) {
 // Context: t's goroutine.
 func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
 	t.interruptCall(act)
-	mask := t.Blocked()
+	held := t.Blocked()
+	mask := held
 	if t.unmask != nil {
 		mask, t.unmask = *t.unmask, nil
 	}
@@ -152,11 +154,11 @@ func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
 		t.force(SignalOf(abi.SIGSEGV), int(info.Signo) == abi.SIGSEGV)
 		return
 	}
-	now := t.Blocked() | signal.Set(act.Mask)
+	held |= signal.Set(act.Mask)
 	if act.Flags&abi.SA_NODEFER == 0 {
-		now |= signal.Of(int(info.Signo))
+		held |= signal.Of(int(info.Signo))
 	}
-	t.SetBlocked(now)
+	t.SetBlocked(held)
 }
 
 // interruptCall decides what the system call does that a handler interrupts: it returns

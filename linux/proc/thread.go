@@ -177,11 +177,14 @@ func (t *Thread) token() {
 	}
 }
 
-// nudge makes t check what it has to do, now or soon.
+// nudge makes t check what it has to do, now or soon. A thread that nudges itself is not in ring 3,
+// and checks work before it goes there: to kick it would only make it yield.
 func (t *Thread) nudge() {
 	t.work.Store(true)
 	t.token()
-	t.cpu.Kick()
+	if !t.here() {
+		t.cpu.Kick()
+	}
 }
 
 // Interrupted says how a system call that returns EINTR continues, once it is known whether
