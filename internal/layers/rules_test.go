@@ -76,6 +76,12 @@ func (r *rules) layerOf(pkg string) *layer {
 	return nil
 }
 
+// mayImport reports whether from names to, or the folder that its name begins with.
+func (from *layer) mayImport(to *layer) bool {
+	folder, _, _ := strings.Cut(to.name, ".")
+	return slices.Contains(from.may, to.name) || slices.Contains(from.may, folder)
+}
+
 // A file is what the rules want to know of a Go file.
 type file struct {
 	path, pkg string
@@ -103,7 +109,7 @@ func (r *rules) check(f file) (wrong []string) {
 			switch to := r.layerOf(pkg); {
 			case to == nil:
 				say("imports %s, which is in no layer", pkg)
-			case to != from && !slices.Contains(from.may, to.name) && !(f.test && slices.Contains(r.tests, to.name)):
+			case to != from && !from.mayImport(to) && !(f.test && slices.Contains(r.tests, to.name)):
 				say("layer %s may not import %s", from.name, pkg)
 			}
 			continue
