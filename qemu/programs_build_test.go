@@ -26,7 +26,7 @@ var debian = map[string]string{
 }
 
 // coreutils are the programs of that package which the scripts call.
-const coreutils = "base64 basename cat chmod cp cut date dd df echo env expr fold head ln ls md5sum mkdir mktemp mv nl od " +
+const coreutils = "base64 basename cat chmod cksum cp cut date dd df echo env expr fold head ln ls md5sum mkdir mktemp mv nl od " +
 	"paste readlink rm rmdir seq sha1sum sha256sum sleep sort split stat tac tail tee timeout touch tr truncate uniq wc yes"
 
 // placed are where the program of that name is linked.
@@ -70,12 +70,15 @@ func (p programs) build(a *initrd.Archive) error {
 		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far",
 		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
-		"refusals", "vdso", "vdso-pie",
+		"refusals", "vdso", "vdso-pie", "avx",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")
 		args := []string{"-O1", "-pthread", "-w", "-o", filepath.Join(bin, name), "testdata/programs/" + source + ".c"}
 		if name != "dynamic" && !isPIE {
 			args = append(args, "-static")
+		}
+		if name == "avx" {
+			args = append(args, "-mavx")
 		}
 		if err := command("gcc", args...); err != nil {
 			return err

@@ -78,6 +78,13 @@ const (
 	RFLAGS_ID    = 1 << 21
 )
 
+// Bits of XCR0.
+const (
+	XCR0_X87 = 1 << 0
+	XCR0_SSE = 1 << 1
+	XCR0_AVX = 1 << 2
+)
+
 // MXCSR is the initial value of the SSE control register, for the kernel and programs: all
 // exceptions masked. FCW is that of the x87.
 const (

@@ -1,6 +1,9 @@
 package amd64
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // features are the names of CPUID's feature bits, as /proc/cpuinfo of Linux shows them and in its
 // order; "-" is a bit without a name there. The names of a register begin at bit 0.
@@ -71,7 +74,7 @@ func words(regs ...uint32) string {
 }
 
 // Features returns the features of the processor, by Linux's names. That does not mean that this
-// kernel uses them.
+// kernel uses them, or lets programs: see Usable.
 func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string) {
 	for _, f := range features {
 		if max, _, _, _ := cpuid(f.leaf&0x80000000, 0); f.leaf > max {
@@ -86,4 +89,27 @@ func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string)
 		}
 	}
 	return flags
+}
+
+// needsXSAVE and needsAVX are features that work only where XSAVE stores AVX's registers;
+// neverUsable what has registers that nobody stores, or a bit of CR4 that is off.
+const (
+	needsXSAVE  = "xsave xsaveopt xsavec xgetbv1 xsaves"
+	needsAVX    = "avx avx2 fma f16c fma4 xop vaes vpclmulqdq"
+	neverUsable = "avx512* amx_* mpx pku ospke lwp"
+)
+
+// Usable returns those of the features that programs can use; avx says whether AVX's registers are
+// kept.
+func Usable(flags []string, avx bool) []string {
+	hidden := strings.Fields(neverUsable)
+	if !avx {
+		hidden = append(hidden, strings.Fields(needsXSAVE+" "+needsAVX)...)
+	}
+	return slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
+		return slices.ContainsFunc(hidden, func(pattern string) bool {
+			prefix, whole := strings.CutSuffix(pattern, "*")
+			return flag == pattern || whole && strings.HasPrefix(flag, prefix)
+		})
+	})
 }

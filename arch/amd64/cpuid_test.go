@@ -101,3 +101,19 @@ func TestIdentify(t *testing.T) {
 		t.Errorf("brand %q of a processor that has none", got.Brand)
 	}
 }
+
+// TestUsable: what needs registers that nobody stores is not shown.
+func TestUsable(t *testing.T) {
+	all := strings.Fields("sse2 xsave avx f16c fsgsbase avx2 avx512f avx512_vnni xsaves pku amx_tile vaes sse4a")
+	for _, c := range []struct {
+		avx  bool
+		want string
+	}{{true, "sse2 xsave avx f16c fsgsbase avx2 xsaves vaes sse4a"}, {false, "sse2 fsgsbase sse4a"}} {
+		if got := strings.Join(Usable(all, c.avx), " "); got != c.want {
+			t.Errorf("AVX %v: %q, want %q", c.avx, got, c.want)
+		}
+	}
+	if len(all) != 13 {
+		t.Error("it changes its argument")
+	}
+}

@@ -214,7 +214,7 @@ type Sigcontext struct {
 	Flags                                uint64
 	CS, GS, FS, SS                       uint16
 	Err, Trapno, Oldmask, CR2            uint64
-	FPState                              uint64 // address of an FXSAVE image, or 0
+	FPState                              uint64 // address of an FXSAVE or XSAVE image, or 0
 	_                                    [8]uint64
 }
 
@@ -229,6 +229,7 @@ type Ucontext struct {
 
 // Flags of a Ucontext.
 const (
+	UC_FP_XSTATE         = 1
 	UC_SIGCONTEXT_SS     = 2
 	UC_STRICT_RESTORE_SS = 4
 )
@@ -239,9 +240,6 @@ type Sigframe struct {
 	Context  Ucontext
 	Info     Siginfo
 }
-
-// FPSize is the size of an FXSAVE image.
-const FPSize = 512
 
 func put32(b []byte, v uint32) {
 	_ = b[3]

@@ -20,13 +20,16 @@ const (
 const GUser = runtime.SondeUserOff
 
 // User is what a goroutine in ring 3 has in the processor beyond general registers, and what
-// the scheduler does about it. It must begin at a multiple of 16.
+// the scheduler does about it. It must begin at a multiple of 64.
 type User = runtime.SondeUser
 
 // SetUser says what the calling goroutine has in ring 3, until it ends.
 func SetUser(u *User) { runtime.SondeSetUser(u) }
 
-// SaveX87 stores the registers of the x87, if they are those of u.
+// FXSave returns the address of the code that stores the registers of a User.
+func FXSave() uintptr { return runtime.SondeFXSave() }
+
+// SaveX87 stores the registers of the x87 and the upper halves of AVX's, if they are those of u.
 //
 // Context: the goroutine that u is of, or any while that does not run.
 func SaveX87(u *User) { runtime.SondeSaveX87(u) }

@@ -7,8 +7,8 @@ type User struct {
 	Left uint64
 	_    uint64
 	Live uint32
-	_    [3]uint32
-	X87  [512]byte
+	_    [11]uint32
+	X87  [832]byte
 }
 
 // SaveX87 saves nothing here.

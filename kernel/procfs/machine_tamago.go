@@ -80,7 +80,9 @@ func MemoryNow() Memory {
 func CPUs() (all []CPU) {
 	hz, _ := cpu.TSC()
 	p := amd64.Identify(cpu.CPUID)
-	flags := amd64.Features(cpu.CPUID)
+	const osxsave = 1 << 27 // a copy of what package user has set in CR4
+	_, _, leaf1, _ := cpu.CPUID(1, 0)
+	flags := amd64.Usable(amd64.Features(cpu.CPUID), leaf1&osxsave != 0)
 	for i := range cpu.Num() {
 		all = append(all, CPU{
 			ID: i, APICID: int(cpu.APIC(i)), Online: true, MHz: float64(hz) / 1e6,

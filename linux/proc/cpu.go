@@ -14,10 +14,14 @@ type CPU interface {
 	Regs() *amd64.Regs
 	// Bases of the segments FS and GS.
 	Bases() (fs, gs *uint64)
-	// FP is the FXSAVE image of the floating-point registers, read-only; SetFP sets them,
-	// except invalid bits.
+	// FP is the FXSAVE image of the floating-point registers, or the XSAVE image, and has room
+	// to append four bytes; it is FPSize bytes long. SetFP sets them by such an image or by
+	// FXSAVE's, and fails if the processor would refuse it; ResetFP sets them as a program
+	// finds them at its start.
 	FP() []byte
-	SetFP(image []byte)
+	FPSize() int
+	SetFP(image []byte) error
+	ResetFP()
 	// Address is the address of a page fault.
 	Address() uint64
 	// Run lets the program run in an address space until something happens.

@@ -28,8 +28,9 @@ func (r *ring3) Address() uint64         { return r.c.CR2 }
 func (r *ring3) Debug() uint64           { return r.c.DR6 }
 func (r *ring3) Kick()                   { r.c.Kick() }
 
-// SetFP ignores the error of SetFP, which is for another length.
-func (r *ring3) SetFP(image []byte) { r.c.SetFP(image) }
+func (r *ring3) FPSize() int              { return user.FPSize() }
+func (r *ring3) SetFP(image []byte) error { return r.c.SetFP(image) }
+func (r *ring3) ResetFP()                 { r.c.ResetFP() }
 
 // Run implements CPU.
 func (r *ring3) Run(in *space.Space) Event {

@@ -145,7 +145,9 @@ func (w *World) handler(ip uint64) Handler {
 func (p *Player) Regs() *amd64.Regs       { return &p.regs }
 func (p *Player) Bases() (fs, gs *uint64) { return &p.fs, &p.gs }
 func (p *Player) FP() []byte              { return p.fp[:] }
-func (p *Player) SetFP(b []byte)          { copy(p.fp[:], b) }
+func (p *Player) FPSize() int             { return len(p.fp) }
+func (p *Player) ResetFP()                { clear(p.fp[:]) }
+func (p *Player) SetFP(b []byte) error    { copy(p.fp[:], b); return nil }
 func (p *Player) Address() uint64         { return p.addr }
 
 // Used implements proc.CPU. A program uses the time that it is played.

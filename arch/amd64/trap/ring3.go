@@ -12,7 +12,8 @@ type Ring3 struct {
 	// CR3 and Generation say of which tables the TLB holds translations, and how recent they are.
 	CR3, Generation uint64
 
-	// X87 is the number of the Context that ran here last: the x87 still has its registers.
+	// X87 is the number of the Context that ran here last: the x87 still has its registers, and AVX
+	// their upper halves.
 	X87 uint64
 
 	SP     uintptr // a program's, at the start of its system call, when no register is free

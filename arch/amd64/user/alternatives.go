@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// The way to ring 3 and back is linked for processors with FSGSBASE. Where that is missing, each of
-// its instructions becomes a call of a routine that does the same by the MSRs. So the choice costs
-// nothing where there is FSGSBASE, and there is one way to read and to change.
+// The way to ring 3 and back is linked for processors with FSGSBASE and without AVX. Where FSGSBASE
+// is missing, each of its instructions becomes a call of a routine that does the same by the MSRs;
+// where there is AVX, FXSAVE and FXRSTOR become XSAVE and XRSTOR. So the choice costs nothing later,
+// and there is one way to read and to change.
 
 // An Alternative is code that has to replace what is linked: Old at Addr by New, as long.
 type Alternative struct {
@@ -45,4 +46,32 @@ func callsFor(code []byte, addr uintptr, routines [4]uintptr) (all []Alternative
 		binary.LittleEndian.PutUint32(a.New[1:], uint32(routines[n]-a.Addr-callSize))
 		all = append(all, a)
 	}
+}
+
+// rexFX is how FXSAVE64 and FXRSTOR64 begin behind their REX prefix, which has W set and X clear. The
+// byte that follows has 0 or 1 in bits 3 to 5, and 4 or 5 makes it XSAVE64 or XRSTOR64.
+//
+// Source: Intel SDM vol. 2A, "FXSAVE", "FXRSTOR"; vol. 2D, "XSAVE", "XRSTOR".
+var rexFX = []byte{0x0f, 0xae}
+
+const fxToX = 4 << 3
+
+// xsaveFor returns what makes each FXSAVE64 and FXRSTOR64 in code, which is at addr, an XSAVE64 or
+// XRSTOR64 with the same operand.
+func xsaveFor(code []byte, addr uintptr) (all []Alternative) {
+	for off := 1; off < len(code); off++ {
+		i := bytes.Index(code[off:], rexFX)
+		if i < 0 || off+i+len(rexFX) == len(code) {
+			return all
+		}
+		off += i
+		rex, modrm := code[off-1], code[off+len(rexFX)]
+		if rex&^5 != 0x48 || modrm>>6 == 3 || modrm>>3&7 > 1 {
+			continue
+		}
+		a := Alternative{Addr: addr + uintptr(off-1), Old: bytes.Clone(code[off-1 : off+3])}
+		a.New = append(bytes.Clone(a.Old[:3]), modrm|fxToX)
+		all = append(all, a)
+	}
+	return all
 }

@@ -33,3 +33,27 @@ func TestCallsReplaceFSGSBASE(t *testing.T) {
 		}
 	}
 }
+
+// TestXSAVEReplacesFXSAVE: with any base, and neither LDMXCSR, a fence, nor the 32-bit forms.
+func TestXSAVEReplacesFXSAVE(t *testing.T) {
+	const at = 0x1000
+	code := slices.Concat(
+		[]byte{0x48, 0x0f, 0xae, 0x01},                     // fxsave64 [rcx]
+		[]byte{0x49, 0x0f, 0xae, 0x8f, 1, 2, 3, 4},         // fxrstor64 [r15+0x4030201]
+		[]byte{0x41, 0x0f, 0xae, 0x97, 1, 2, 3, 4},         // ldmxcsr
+		[]byte{0x0f, 0xae, 0x00}, []byte{0x0f, 0xae, 0xe8}, // fxsave [rax], lfence
+		[]byte{0x48, 0x0f, 0xae},
+	)
+	got := xsaveFor(code, at)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for i, want := range []Alternative{
+		{at, []byte{0x48, 0x0f, 0xae, 0x01}, []byte{0x48, 0x0f, 0xae, 0x21}},
+		{at + 4, []byte{0x49, 0x0f, 0xae, 0x8f}, []byte{0x49, 0x0f, 0xae, 0xaf}},
+	} {
+		if a := got[i]; a.Addr != want.Addr || !slices.Equal(a.Old, want.Old) || !slices.Equal(a.New, want.New) {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+	}
+}

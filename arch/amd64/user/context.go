@@ -38,14 +38,17 @@
 // first and then reads Ring3.Context, so one of the two sides sees the other. An interrupt
 // sent after that is held off until ring 3 is reached.
 //
-// # The x87
+// # The x87, and AVX
 //
-// The kernel does not use the x87. The program's x87 and MMX registers stay loaded while
-// the goroutine keeps its CPU, through system calls and everything else, because checking
-// whether a program uses them would make each call more expensive. When the goroutine loses
-// its CPU, the runtime stores them (goruntime.User); enter loads them if another Context
-// has been on this CPU since, or this one on another. The kernel does use XMM registers:
-// leave stores them.
+// The kernel does not use the x87, nor the upper halves of AVX's registers: it is compiled
+// for SSE2, whose instructions leave these as they are. So a program's x87 and MMX registers
+// and its upper halves stay loaded while the goroutine keeps its CPU, through system calls
+// and everything else, because checking whether a program uses them would make each call
+// more expensive. When the goroutine loses its CPU, the runtime stores them
+// (goruntime.User); enter loads them if another Context has been on this CPU since, or this
+// one on another. The kernel does use XMM registers: leave stores them.
+//
+// OSXSAVE is set in CR4 only after the Go runtime has looked for what it may use.
 //
 // # What cannot be trusted here
 //
@@ -66,7 +69,6 @@
 package user
 
 import (
-	"errors"
 	"sync/atomic"
 	"unsafe"
 
@@ -96,9 +98,6 @@ const (
 	elsewhere    Event = 0x103 // this CPU is not one that it is bound to
 )
 
-// fxSize is the size of what FXSAVE stores.
-const fxSize = 512
-
 // Bits of Context.kick.
 const (
 	kicked = 1 << iota // do not enter
@@ -107,9 +106,9 @@ const (
 
 // Context is a thread's state while it is not in ring 3. New makes one.
 //
-// It has no pointers: the allocator then puts it where it is aligned as FXSAVE needs.
+// It has no pointers: the allocator then puts it where it is aligned as XSAVE needs.
 type Context struct {
-	user goruntime.User // the x87's state, for the scheduler; Left is the time when it left ring 3
+	user goruntime.User // the x87's state and AVX's, for the scheduler; Left is the time when it left ring 3
 
 	Regs           amd64.Regs // Vector is the Event
 	FSBase, GSBase uint64
@@ -135,16 +134,16 @@ type Context struct {
 
 	id uint64 // unique, also over time
 
-	// x87 is the CPU, a *trap.CPU, where c ran last: if no other Context ran there since, the x87's
-	// registers are c's. 0: user.X87 says where they are.
+	// x87 is the CPU, a *trap.CPU, where c ran last: if no other Context ran there since, what
+	// user.X87 is for is in the registers there. 0: it is in user.X87.
 	x87 uint64
 
 	_  [aligned]byte
-	fx [fxSize]byte // MXCSR and XMM registers; the rest is used by FP
+	fx [fpRoom]byte // MXCSR and XMM registers; the rest is used by FP
 }
 
-// aligned is how many bytes align fx to 16, and make Context fill its size class.
-const aligned = 1536 - fxSize - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
+// aligned is how many bytes align fx to 8, and make Context fill its size class.
+const aligned = 2048 - fpRoom - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64
@@ -159,9 +158,7 @@ func New() *Context {
 	c.Regs.CS, c.Regs.SS = amd64.SelUserCode, amd64.SelUserData
 	c.Regs.Flags = amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
 	c.Use(0, &never)
-	*at32(&c.user.X87, fxFCW) = amd64.FCW
-	*at32(&c.user.X87, fxMXCSR) = amd64.MXCSR
-	*at32(&c.fx, fxMXCSR) = amd64.MXCSR
+	c.ResetFP()
 	return c
 }
 
@@ -181,9 +178,9 @@ func (c *Context) Clone() *Context {
 //
 // Context: as Clone.
 func (c *Context) Reset() {
-	goruntime.SaveX87(&c.user)
 	n := New()
-	c.user.X87, c.fx, c.Regs, c.x87 = n.user.X87, n.fx, n.Regs, 0
+	c.ResetFP()
+	c.Regs = n.Regs
 	c.FSBase, c.GSBase, c.table, c.generation = 0, 0, n.table, n.generation
 }
 
@@ -253,47 +250,3 @@ func (c *Context) settle() {
 }
 
 func canonical(addr uint64) bool { return uint64(int64(addr)<<16>>16) == addr }
-
-// ErrFP is returned by SetFP.
-var ErrFP = errors.New("user: no state of FXSAVE")
-
-// Offsets in the area of FXSAVE. Source: Intel SDM vol. 1, "FXSAVE Area".
-const (
-	fxFCW    = 0
-	fxMXCSR  = 24
-	fxST     = 32
-	fxXMM    = 160
-	mxcsrMax = 0xffff // bits beyond these make FXRSTOR fault
-)
-
-// FP returns c's floating-point state in FXSAVE's format. It is valid until Run.
-//
-// Context: as Clone.
-func (c *Context) FP() []byte {
-	goruntime.SaveX87(&c.user)
-	copy(c.fx[:fxMXCSR], c.user.X87[:])
-	copy(c.fx[fxST:fxXMM], c.user.X87[fxST:])
-	return c.fx[:]
-}
-
-// SetFP sets c's floating-point state, in the format of FP. Bits of MXCSR that do not exist are
-// cleared.
-//
-// Context: as Clone.
-// Errors: ErrFP if the length is wrong.
-func (c *Context) SetFP(state []byte) error {
-	if len(state) != fxSize {
-		return ErrFP
-	}
-	goruntime.SaveX87(&c.user)
-	if [fxMXCSR]byte(state) != [fxMXCSR]byte(c.user.X87[:]) || [fxXMM - fxST]byte(state[fxST:]) != [fxXMM - fxST]byte(c.user.X87[fxST:]) {
-		copy(c.user.X87[:fxMXCSR], state)
-		copy(c.user.X87[fxST:fxXMM], state[fxST:])
-		c.x87 = 0
-	}
-	copy(c.fx[:], state)
-	*at32(&c.fx, fxMXCSR) &= mxcsrMax
-	return nil
-}
-
-func at32(fx *[fxSize]byte, off int) *uint32 { return (*uint32)(unsafe.Pointer(&fx[off])) }

@@ -1,22 +1,20 @@
 package user
 
 import (
-	"bytes"
-	"errors"
 	"testing"
 	"unsafe"
 
 	"sonde/arch/amd64"
 )
 
-func TestContextIsAlignedForFXSAVE(t *testing.T) {
-	if unsafe.Sizeof(Context{}) != 1536 || unsafe.Offsetof(Context{}.user) != 0 || unsafe.Offsetof(Context{}.user.X87)%16 != 0 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
+func TestContextIsAlignedForXSAVE(t *testing.T) {
+	if unsafe.Sizeof(Context{}) != 2048 || unsafe.Offsetof(Context{}.user) != 0 || unsafe.Offsetof(Context{}.user.X87)%64 != 0 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
 		t.Fatalf("%d bytes, fx at %d", unsafe.Sizeof(Context{}), unsafe.Offsetof(Context{}.fx))
 	}
 	var keep []*Context
 	for range 100 {
 		c := New()
-		if uintptr(unsafe.Pointer(c))%16 != 0 {
+		if uintptr(unsafe.Pointer(c))%64 != 0 {
 			t.Fatalf("%p", c)
 		}
 		keep = append(keep, c, c.Clone())
@@ -86,30 +84,6 @@ func TestPrepareRefusesWhatNoProgramCanHave(t *testing.T) {
 	}
 }
 
-func TestFP(t *testing.T) {
-	c := New()
-	state := bytes.Repeat([]byte{0xff}, 512)
-	if err := c.SetFP(state); err != nil {
-		t.Fatal(err)
-	}
-	want := append([]byte(nil), state...)
-	copy(want[fxMXCSR:], []byte{0xff, 0xff, 0, 0}) // the rest would fault
-	if !bytes.Equal(c.FP(), want) {
-		t.Errorf("% x", c.FP()[:32])
-	}
-	if x := &c.user.X87; *at32(x, fxMXCSR) != amd64.MXCSR {
-		t.Errorf("what the x87 is loaded from has MXCSR %#x, which may fault", *at32(x, fxMXCSR))
-	}
-	clear(c.fx[:fxMXCSR]) // leave does not store these, nor what follows MXCSR
-	clear(c.fx[fxST:fxXMM])
-	if !bytes.Equal(c.FP(), want) {
-		t.Errorf("% x", c.FP()[:64])
-	}
-	if err := c.SetFP(state[:511]); !errors.Is(err, ErrFP) {
-		t.Error(err)
-	}
-}
-
 func TestCloneIsApart(t *testing.T) {
 	c := New()
 	c.Regs.AX, c.kick = 5, 1
@@ -125,41 +99,6 @@ func TestCloneIsApart(t *testing.T) {
 	}
 	if !c.Kicked() || c.Kicked() {
 		t.Error("Kicked tells once")
-	}
-}
-
-// TestSetFPLeavesWhatIsTheSame: the x87 need not be loaded after a handler that did not change it,
-// and must be after one that did, whatever it changed.
-func TestSetFPLeavesWhatIsTheSame(t *testing.T) {
-	c := New()
-	state := append([]byte(nil), c.FP()...)
-	state[fxXMM], state[fxMXCSR+1] = 1, 0x3f
-	c.x87 = 1
-	if err := c.SetFP(state); err != nil || c.x87 != 1 {
-		t.Errorf("the same: %v, x87 %d", err, c.x87)
-	}
-	for off := range fxXMM {
-		if off >= fxMXCSR && off < fxST {
-			continue
-		}
-		c.x87 = 1
-		state[off] ^= 1
-		if err := c.SetFP(state); err != nil || c.x87 != 0 || c.user.X87[off] != state[off] {
-			t.Errorf("byte %d changed: %v, x87 %d", off, err, c.x87)
-		}
-	}
-}
-
-// TestResetAndCloneLoadTheX87: neither has its state in registers.
-func TestResetAndCloneLoadTheX87(t *testing.T) {
-	c := New()
-	c.user.X87[fxST], c.user.Live, c.x87 = 7, 1, 1
-	n := c.Clone()
-	if n.x87 != 0 || n.user.Live != 0 || n.user.X87[fxST] != 7 || c.x87 != 1 {
-		t.Errorf("clone: x87 %d, live %d, %d", n.x87, n.user.Live, n.user.X87[fxST])
-	}
-	if c.Reset(); c.x87 != 0 || c.user.Live != 0 || c.user.X87[fxST] != 0 || *at32(&c.user.X87, fxFCW) != amd64.FCW {
-		t.Errorf("reset: x87 %d, live %d, % x", c.x87, c.user.Live, c.user.X87[:fxXMM])
 	}
 }
 

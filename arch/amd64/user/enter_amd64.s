@@ -70,6 +70,7 @@ loaded:
 restore:
 	MOVQ	AX, (R3+ring3_X87)(R13)
 	MOVQ	R13, Context_x87(R15)
+	MOVL	$-1, AX			// the mask of XRSTOR: see alternatives.go
 	FXRSTOR64 (USER+user_X87)(R15)
 x87:
 	MOVL	$1, (USER+user_Live)(R15)
@@ -343,6 +344,15 @@ TEXT ·enableSyscall(SB),NOSPLIT,$0
 	RDMSR
 	ORL	$const_sce, AX
 	WRMSR
+	RET
+
+// func xsetbv(components uint64)
+TEXT ·xsetbv(SB),NOSPLIT,$0-8
+	MOVQ	components+0(FP), AX
+	MOVQ	AX, DX
+	SHRQ	$32, DX
+	XORL	CX, CX
+	XSETBV
 	RET
 
 // func setCR4(bits uint64)

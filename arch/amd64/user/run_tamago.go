@@ -98,18 +98,28 @@ func (c *Context) Kick() {
 // Context: goroutine, once.
 func Init(cpuid func(leaf, sub uint32) (a, b, c, d uint32), interrupt func(id int)) []Alternative {
 	cr4 = features(cpuid)
+	if avx = hasAVX(cpuid); avx {
+		cr4 |= amd64.CR4_OSXSAVE
+	}
 	wake = interrupt
 	return alternatives()
 }
 
 // alternatives returns what has to be written in place of what is linked.
-func alternatives() []Alternative {
-	if HasFSGSBASE() {
-		return nil
-	}
+func alternatives() (all []Alternative) {
 	start, end, routines := segmentAddresses()
 	// Safe because: it is code, in one piece.
-	return callsFor(unsafe.Slice((*byte)(unsafe.Pointer(start)), end-start), start, routines)
+	code := unsafe.Slice((*byte)(unsafe.Pointer(start)), end-start)
+	if !HasFSGSBASE() {
+		all = callsFor(code, start, routines)
+	}
+	if avx {
+		const size = 16 // of a function at least: they are aligned
+		save := goruntime.FXSave()
+		all = append(all, xsaveFor(code, start)...)
+		all = append(all, xsaveFor(unsafe.Slice((*byte)(unsafe.Pointer(save)), size), save)...)
+	}
+	return all
 }
 
 // HasFSGSBASE reports whether programs may use the instructions of FSGSBASE.
@@ -168,7 +178,13 @@ func InitCPU(root uint64) {
 	wrmsr(amd64.MSR_FMASK, programMask)
 	enableSyscall()
 	setCR4(cr4)
+	if avx {
+		xsetbv(components)
+	}
 }
+
+// xsetbv sets XCR0.
+func xsetbv(components uint64)
 
 func wrmsr(msr uint32, v uint64)
 

@@ -122,7 +122,15 @@ var forbidden = []struct {
 	{"monitor", []byte{0x0f, 0x01, 0xc8}, amd64.VEC_UD},
 	{"vmcall", []byte{0x0f, 0x01, 0xc1}, amd64.VEC_UD},
 	{"xsetbv", []byte{0x0f, 0x01, 0xd1}, either},
-	{"xgetbv", []byte{0x0f, 0x01, 0xd0}, amd64.VEC_UD},
+	{"xgetbv", []byte{0x0f, 0x01, 0xd0}, ofXGETBV()},
+}
+
+// ofXGETBV is what XGETBV leads to: programs read by it whether they may use AVX.
+func ofXGETBV() ring3.Event {
+	if has(1, 0, 2, 28) {
+		return ring3.SystemCall
+	}
+	return amd64.VEC_UD
 }
 
 // byEmulator is what QEMU's emulation does instead, since 10.0: it takes INVD and WBINVD for
