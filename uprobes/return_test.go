@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/insn"
 	"sonde/kernel/abi"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/uprobes/place"
 )
 
 // TestTailCall: a function ends with a jump to another one, and both have return probes. The
@@ -122,4 +124,26 @@ func TestManyCalls(t *testing.T) {
 	if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 6 * depth, Handled: 6 * depth}) {
 		t.Errorf("%+v", l)
 	}
+}
+
+// TestExitBehindASkippedCall: longjmp has skipped a call, and a function that was called from
+// another place before it had a probe uses the same slot. It returns to its own caller.
+func TestExitBehindASkippedCall(t *testing.T) {
+	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		enter(p, stack-0x20, textAt+1)
+		var th *thread
+		running.Range(func(_, v any) bool { th = v.(*thread); return false })
+		c := th.calls.push()
+		c.slot, c.ret, c.stays = stack-0x20, textAt+2, true
+		r := th.Regs()
+		r.IP, r.SP = textAt+3, stack-0x20+8
+		th.exit(&point{plan: &place.Plan{In: insn.Inst{Flow: insn.Ret}}}, stack-0x20)
+		if r.IP != textAt+3 {
+			t.Errorf("it returns to %#x", r.IP)
+		}
+	})
 }
