@@ -2,6 +2,8 @@ package docs
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,5 +86,24 @@ func TestComments(t *testing.T) {
 	})
 	if err != nil || files < 500 {
 		t.Fatalf("%d files: %v", files, err)
+	}
+}
+
+// TestDocFilesHaveNoCode: doc.go is the package comment; code is in files that say what it is.
+func TestDocFilesHaveNoCode(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "doc.go" {
+			return err
+		}
+		n++
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err == nil && len(tree.Decls) > 0 {
+			t.Errorf("%s has code", path)
+		}
+		return err
+	})
+	if err != nil || n < 20 {
+		t.Errorf("%d files, %v", n, err)
 	}
 }

@@ -8,11 +8,3 @@
 // Source: System V ABI, AMD64 supplement, "Data Representation"; man pages,
 // section 2. The tests compare with the host's headers.
 package abi
-
-import "unsafe"
-
-// Bytes is the memory of v, which must have no pointers.
-func Bytes[T any](v *T) []byte {
-	// Safe because: the slice is as long as v, and keeps it alive.
-	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
-}

@@ -5,6 +5,3 @@
 // Most of it runs before the Go runtime, or below its scheduler with interrupts off: such
 // functions are nosplit, do not allocate, and say so.
 package cpu
-
-// Forever is the time of an alarm that never comes.
-const Forever = 1<<63 - 1

@@ -22,34 +22,3 @@
 // Locks: consoleOwner (a try-lock) is the only one; the console function is called under
 // it.
 package printk
-
-// Level is the urgency of a message; smaller is more urgent.
-type Level uint8
-
-// The levels of Linux, with its numbers.
-const (
-	LevelEmerg   Level = iota // the system is unusable
-	LevelAlert                // act at once
-	LevelCrit                 // critical condition
-	LevelErr                  // error
-	LevelWarning              // warning
-	LevelNotice               // normal but significant
-	LevelInfo                 // information
-	LevelDebug                // debugging
-)
-
-var levelNames = [...]string{
-	"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug",
-}
-
-// String returns the name dmesg(1) uses for the level.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
-	}
-	return "level?"
-}
-
-// maxText is the longest text of a record in bytes; longer messages are cut
-// and end in "...".
-const maxText = 1024

@@ -193,3 +193,7 @@ func (r *ring) get(t uint64, rec *Record) (uint64, status) {
 	}
 	return t + k, ready
 }
+
+// maxText is the longest text of a record in bytes; longer messages are cut
+// and end in "...".
+const maxText = 1024

@@ -1,0 +1,78 @@
+package vfs
+
+import (
+	"io/fs"
+	"time"
+)
+
+// Node is a file, directory or link in the tree.
+type Node interface {
+	Stat() Info
+}
+
+// Info describes a node; its name is in the directory, not here. Fields that are zero are filled in
+// for programs (File.Info, FS.StatAt).
+type Info struct {
+	Mode       fs.FileMode
+	Size       int64 // bytes
+	ModTime    time.Time
+	AccTime    time.Time
+	ChangeTime time.Time // of anything in Info
+	Ino        uint64
+	Dev, RDev  uint64 // the device it is on, and the device that it is: see MakeDev
+	Links      uint64
+	Blocks     int64 // of 512 bytes
+	UID, GID   uint32
+}
+
+// Directory is a node that holds other nodes.
+type Directory interface {
+	Node
+	// Lookup finds a node by name; errors wrap ENOENT.
+	Lookup(name string) (Node, error)
+	// Names lists the names in any order.
+	Names() []string
+}
+
+// Link is a symbolic link.
+type Link interface {
+	Node
+	// Target returns the path that replaces the link's name.
+	Target() (string, error)
+}
+
+// Viewed is a link whose target depends on the caller, such as /proc/self. viewer is the value
+// given to Place.For, nil for the kernel.
+type Viewed interface {
+	Link
+	TargetFor(viewer any) (string, error)
+}
+
+// Jumper is a link that leads to a place without a path, such as /proc/1/fd/0. Its Target is shown
+// to people only.
+type Jumper interface {
+	Link
+	Jump() (Place, error)
+}
+
+// Magic is a link that has a path here, but on Linux refers to a node directly. A walk can refuse
+// to follow such links.
+type Magic interface {
+	Link
+	Magic()
+}
+
+// Sizer is a node whose size can be set.
+type Sizer interface {
+	SetSize(size int64) error
+}
+
+// Changer is a node whose attributes can be changed.
+type Changer interface {
+	SetMode(perm fs.FileMode)            // permissions, setuid, setgid and sticky
+	SetOwner(uid, gid uint32)            // Keep: unchanged
+	SetTimes(access, modified time.Time) // zero: unchanged
+}
+
+// Keep, for SetOwner, leaves an owner or group as it is.
+const Keep = ^uint32(0)
