@@ -46,7 +46,7 @@ var programs = []Mutant{
 	},
 	{
 		Name: "stray-breakpoint-kills", File: "uprobes/hit.go",
-		Old: "\tcase was:\n\t\tth.Regs().IP = addr\n", New: "\tcase was && addr == 0:\n\t\tth.Regs().IP = addr\n",
+		Old: "\t\tif x.mem.Recheck(addr) {\n", New: "\t\tif addr == 0 && x.mem.Recheck(addr) {\n",
 		By:  host("uprobes", "TestStrayHit"),
 		Why: "a program is killed by a breakpoint that was removed just then",
 	},
@@ -112,7 +112,7 @@ var programs = []Mutant{
 	},
 	{
 		Name: "child-without-slots", File: "uprobes/life.go",
-		Old: "\t\ts.page.Hold()\n\t\tx.pages = append(x.pages, s)\n", New: "",
+		Old: "\t\ts.page.Hold()\n\t\tx.addPage(s)\n", New: "",
 		By:  host("uprobes", "TestChildUsesItsParentsSlots"),
 		Why: "each child that is probed takes one more page",
 	},

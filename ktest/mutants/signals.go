@@ -227,7 +227,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "handler-not-deferred", File: "linux/proc/deliver.go",
-		Old: "\tif act.Flags&abi.SA_NODEFER == 0 {\n\t\tnow |= signal.Of(int(info.Signo))\n\t}", New: "",
+		Old: "\tif act.Flags&abi.SA_NODEFER == 0 {\n\t\theld |= signal.Of(int(info.Signo))\n\t}", New: "",
 		By:  host("linux/syscall", "TestHandlersOnce"),
 		Why: "a signal's handler is interrupted by the same signal",
 	},
