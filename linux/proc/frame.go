@@ -149,21 +149,20 @@ func (t *Thread) popFP(at uint64) error {
 	case at%fxAlign != 0:
 		return syscall.EINVAL
 	}
-	var room [abi.XSize + abi.FPMagicSize]byte
-	size, mem := t.cpu.FPSize(), t.Memory()
+	room, size, mem := t.fpRoom[:], t.cpu.FPSize(), t.Memory()
 	if size == abi.FPSize {
 		if err := mem.In(room[:size], at); err != nil {
 			return err
 		}
 		return t.cpu.SetFP(room[:size])
 	}
-	if mem.In(room[:], at) == nil && abi.FPFrameOf(room[:]) == whole && binary.LittleEndian.Uint32(room[size:]) == abi.FP_XSTATE_MAGIC2 && at%xAlign == 0 {
+	if mem.In(room, at) == nil && abi.FPFrameOf(room) == whole && binary.LittleEndian.Uint32(room[size:]) == abi.FP_XSTATE_MAGIC2 && at%xAlign == 0 {
 		return t.cpu.SetFP(room[:size]) // as it was pushed
 	}
 	if err := mem.In(room[:abi.FPSize], at); err != nil {
 		return err
 	}
-	f := abi.FPFrameOf(room[:])
+	f := abi.FPFrameOf(room)
 	switch ok, err := t.framed(f, at); {
 	case err != nil:
 		return err

@@ -47,9 +47,10 @@ type Thread struct {
 	Args     [6]uint64   // of the system call; kept here because a call should not allocate
 	unmask   *signal.Set // the mask to restore after a signal has been delivered
 	altStack abi.Stack
-	Buffer   [512]byte // for what a call moves between memory and a file
-	call     uint64    // number of the system call that it is in
-	roomBy   *Process  // the last process that was ended for lack of memory before t tried again
+	fpRoom   [abi.XSize + abi.FPMagicSize]byte // where popFP reads to: on the heap it would be garbage each time
+	Buffer   [512]byte                         // for what a call moves between memory and a file
+	call     uint64                            // number of the system call that it is in
+	roomBy   *Process                          // the last process that was ended for lack of memory before t tried again
 	again    Restart
 	deadline time.Time // of the call that is restarted
 	clearTID uint64    // where to write 0 at the end
