@@ -57,7 +57,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	}
 	at := 0
 	for _, want := range []string{
-		`40\tfunc handlerPre\(p \*kprobes\.Kprobe, regs \*amd64\.Regs\) int \{\n`, // it has found the source
+		`47\tfunc handlerPre\(p \*kprobes\.Kprobe, regs \*amd64\.Regs\) int \{\n`, // it has found the source
 		`#0  sonde/examples\.handlerPre \(p=0x.* at sonde/examples/kprobe_example\.go:\d+\n`,
 		`in sonde/arch/amd64/trap\.entryBP \(\) at sonde/arch/amd64/trap/lean_amd64\.s:\d+\n`,
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,

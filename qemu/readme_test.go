@@ -55,6 +55,8 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	},
 	"go run ./qemu/bench -count b":                                                  once("b\t"),
 	"go run ./qemu/bench -count r_1000 r_16000":                                     once("r_16000\t"),
+	"go run ./qemu/bench -count -programs getpid":                                   once("smp1/getpid"),
+	"go run ./qemu/bench -count -programs signal_self":                              once("smp1/signal_self"),
 	"go run ./qemu/bench -programs -count":                                          once("smp1/cow"),
 	"go run ./qemu/bench -programs -count sched_yield signal_self futex_rt pipe_rt": once("smp1/pipe_rt"),
 	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":          once(" functions can be probed; blacklist: "),

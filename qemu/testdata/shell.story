@@ -9,7 +9,7 @@ EXPECT ^ls
 
 NAME help tells about one command
 RUN help insmod
-EXPECT ^usage: insmod module \[name=value\.\.\.\]$
+EXPECT ^usage: insmod module \[name=NAME\] \[parameter=value\.\.\.\]$
 
 NAME echo prints its arguments
 RUN echo hello world

@@ -159,7 +159,7 @@ func panics(t *suites.T) {
 		case callNil:
 			none[3]++
 		case callIndex:
-			th.CPU().FP()[n] = 1
+			th.CPU().FP()[n*n] = 1
 		}
 		handle(th)
 	}
