@@ -23,6 +23,7 @@ import (
 	_ "sonde/examples"
 	"sonde/internal/exitcode"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
@@ -33,6 +34,7 @@ import (
 	"sonde/kernel/screen"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
+	"sonde/kprobes/link"
 	"sonde/kwatch"
 	"sonde/optprobe"
 	"sonde/shell"
@@ -61,6 +63,7 @@ func main() {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}
 	kprobes.Init()
+	attach.Provide(attach.Kernel, link.Provider{})
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}

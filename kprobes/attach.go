@@ -15,12 +15,20 @@ import (
 	"sonde/kprobes/place"
 )
 
-// register puts all of ks, which are probes of one kind, on their sites, or none of them.
-// It arms the sites and warns of handlers that will be abandoned.
-func register(kind kind, ks []*Kprobe) error {
-	if err := attach(kind, ks); err != nil {
-		return err
+// register puts all of ks, which are probes of one kind, on their sites, or none of them. But those that
+// are optional may be refused: it returns the others. It arms the sites and warns of handlers that will be
+// abandoned. optional may be nil.
+//
+// Errors: of the first probe that is refused and not optional.
+func register(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
+	if kept, err = attachAll(kind, ks, optional); err == nil {
+		advise(kept)
 	}
+	return kept, err
+}
+
+// advise warns of the handlers of ks that will be abandoned.
+func advise(ks []*Kprobe) {
 	var seen []uintptr // the probes of a batch mostly share their handlers
 	for _, k := range ks {
 		for _, h := range k.whole().handlers() {
@@ -30,26 +38,30 @@ func register(kind kind, ks []*Kprobe) error {
 			}
 		}
 	}
-	return nil
 }
 
-// attach is register without the warnings.
-func attach(kind kind, ks []*Kprobe) error {
+// attachAll is register without the warnings.
+func attachAll(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
 	if slices.Contains(ks, nil) {
-		return probe.Refuse(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
+		return nil, probe.Refuse(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for i, k := range ks {
-		if err := k.attach(kind); err != nil {
-			detach(ks[:i])
-			return fmt.Errorf("kprobes: register %s: %w", k.name(), err)
+	kept = make([]*Kprobe, 0, len(ks))
+	for _, k := range ks {
+		err := k.attach(kind)
+		switch {
+		case err == nil:
+			kept = append(kept, k)
+		case optional == nil || !optional(k):
+			detach(kept)
+			return nil, fmt.Errorf("kprobes: register %s: %w", k.name(), err)
 		}
 	}
 	machine.This.Watch()
-	rearm(sitesOf(ks))
+	rearm(sitesOf(kept))
 	kick()
-	return nil
+	return kept, nil
 }
 
 // unregister takes each of ks off its site.
@@ -214,10 +226,33 @@ func sitesOf(ks []*Kprobe) (list []*site) {
 // round counts the calls of sitesOf. guarded by mu
 var round uint64
 
-// toggle implements DisableKprobe and EnableKprobe.
-func (k *Kprobe) toggle(what string, on bool) error {
+// toggle enables or disables all of ks, or none.
+func toggle(ks []*Kprobe, on bool) error {
 	mu.Lock()
 	defer mu.Unlock()
+	for _, k := range ks {
+		if err := k.togglable(on); err != nil {
+			return err
+		}
+	}
+	for _, k := range ks {
+		if on {
+			k.Flags.Clear(FlagDisabled)
+		} else {
+			k.Flags.Set(FlagDisabled)
+		}
+		k.site.shorten()
+	}
+	if !rearm(sitesOf(ks)) && !on {
+		quiesce()
+	}
+	kick()
+	return nil
+}
+
+// togglable returns why k cannot be enabled or disabled. Called with mu held.
+func (k *Kprobe) togglable(on bool) error {
+	what := map[bool]string{true: "enable", false: "disable"}[on]
 	switch {
 	case k == nil:
 		return probe.Refuse(syscall.EINVAL, "kprobes: %s: there is no probe, the pointer is nil", what)
@@ -225,16 +260,7 @@ func (k *Kprobe) toggle(what string, on bool) error {
 		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
 		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
-	case on:
-		k.Flags.Clear(FlagDisabled)
-	default:
-		k.Flags.Set(FlagDisabled)
 	}
-	k.site.shorten()
-	if !rearm([]*site{k.site}) && !on {
-		quiesce()
-	}
-	kick()
 	return nil
 }
 
@@ -253,7 +279,7 @@ func forgetModule(name string) {
 	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.Addr, b.Addr) }) {
 		for _, k := range s.probes() {
 			switch {
-			case k.owner == name:
+			case k.owner == name && k.Place == nil: // links are closed by package attach
 				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.Addr))
 				left = append(left, k)
 			case module.Of(s.Addr) == name:

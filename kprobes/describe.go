@@ -143,3 +143,18 @@ func (k *Kprobe) info() ProbeInfo {
 		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
 	}
 }
+
+// Way says how k's hits are executed: jump, or a word of place.How; "off" if its site is not armed.
+// It also returns whether its handlers are called, and what became of the hits.
+func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
+	mu.Lock()
+	defer mu.Unlock()
+	disabled, l = k.Flags.Has(flagOff), k.whole().account()
+	switch {
+	case k.site == nil || !k.site.armed:
+		return "off", disabled, l
+	case k.site.jumped:
+		return "jump", disabled, l
+	}
+	return place.How(k.site.how.Load()).String(), disabled, l
+}

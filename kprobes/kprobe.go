@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
 )
@@ -73,6 +74,10 @@ type Kprobe struct {
 	PostHandler  PostHandler  // may be nil
 	FaultHandler FaultHandler // may be nil
 
+	// Place, if not nil, has the link whose handlers the ones above only call, so that those are judged
+	// and blamed (package kprobes/link).
+	Place *attach.Place
+
 	kind   kind
 	ledger probe.Accounts
 	// guarded by mu:
@@ -113,6 +118,14 @@ func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 		return k.Addr, fn, nil
 	}
 	return 0, fn, probe.Refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
+}
+
+// Resolve returns the address of a place: an offset in a symbol, or an address if symbol is empty.
+//
+// Errors: ENOENT no such symbol; EINVAL it is no code, or the offset is beyond its end.
+func Resolve(symbol string, offset, addr uintptr) (uintptr, error) {
+	addr, _, err := (&Kprobe{SymbolName: symbol, Offset: offset, Addr: addr}).resolve()
+	return addr, err
 }
 
 // Current returns which goroutine and CPU the hit belongs to. r must be what the handler
@@ -193,7 +206,7 @@ func (k *Kprobe) left()          {}
 
 func (k *Kprobe) manner() probe.Flags {
 	switch {
-	case machine.This.Careful(k.PreHandler) || machine.This.Careful(k.PostHandler):
+	case machine.This.Careful(k.called(rolePre)) || machine.This.Careful(k.PostHandler):
 		return flagCareful | flagSpecial
 	case k.PreHandler == nil:
 		return flagSpecial
@@ -202,10 +215,48 @@ func (k *Kprobe) manner() probe.Flags {
 }
 
 func (k *Kprobe) handlers() []handler {
-	return []handler{{"pre", k.PreHandler}, {"post", k.PostHandler}, {"fault", k.FaultHandler}}
+	return []handler{{"pre", k.called(rolePre)}, {"post", k.PostHandler}, {"fault", k.FaultHandler}}
+}
+
+// called returns the user's handler of a role, a nil func if there is none. If k belongs to a link, it
+// is the link's.
+//
+// Context: any.
+func (k *Kprobe) called(r role) any {
+	switch {
+	case k.Place != nil && r == roleEntry:
+		return k.Place.Link.Options.Entry
+	case k.Place != nil:
+		return k.Place.Link.Handler
+	case r == rolePre:
+		return k.PreHandler
+	case r == rolePost:
+		return k.PostHandler
+	case r == roleFault:
+		return k.FaultHandler
+	case r == roleEntry:
+		return asKretprobe(k).EntryHandler
+	}
+	return asKretprobe(k).Handler
 }
 
 func (k *Kprobe) account() Ledger { return k.Ledger() }
+
+// role is what a handler is to its probe.
+type role uint8
+
+const (
+	rolePre role = iota
+	rolePost
+	roleFault
+	roleEntry
+	roleReturn
+	roleWatch
+)
+
+func (r role) String() string {
+	return [...]string{"pre-handler", "post-handler", "fault-handler", "entry handler", "return handler", "handler"}[r]
+}
 
 // asKretprobe returns the return probe that k, of that kind, is the entry of.
 // Safe because: KP is its first field.

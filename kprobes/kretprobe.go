@@ -135,19 +135,19 @@ func (rp *Kretprobe) prepare() error {
 
 func (rp *Kretprobe) manner() probe.Flags {
 	rp.MaxActive = len(rp.pool.instances)
-	rp.careful = machine.This.Careful(rp.Handler)
+	rp.careful = machine.This.Careful(rp.KP.called(roleReturn))
 	rp.direct = nil
 	if !rp.careful && !detour.Plain.Get() {
 		rp.direct = rp.Handler
 	}
-	if machine.This.Careful(rp.EntryHandler) {
+	if machine.This.Careful(rp.KP.called(roleEntry)) {
 		return flagCareful | flagSpecial
 	}
 	return flagNotes
 }
 
 func (rp *Kretprobe) handlers() []handler {
-	return []handler{{"entry", rp.EntryHandler}, {"return", rp.Handler}}
+	return []handler{{"entry", rp.KP.called(roleEntry)}, {"return", rp.KP.called(roleReturn)}}
 }
 
 func (rp *Kretprobe) account() Ledger { return rp.Ledger() }

@@ -157,22 +157,10 @@ func onReturn(r *amd64.Regs) {
 }
 
 // code returns where the code of a handler begins.
-// Safe because: a func value that is not nil points to that address.
+// Safe because: a func in an interface is one word, which is not nil and points to that address.
 func (k *Kprobe) code(role role) uintptr {
-	var p unsafe.Pointer
-	switch role {
-	case rolePre:
-		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.PreHandler))
-	case rolePost:
-		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.PostHandler))
-	case roleFault:
-		p = *(*unsafe.Pointer)(unsafe.Pointer(&k.FaultHandler))
-	case roleEntry:
-		p = *(*unsafe.Pointer)(unsafe.Pointer(&asKretprobe(k).EntryHandler))
-	default:
-		p = *(*unsafe.Pointer)(unsafe.Pointer(&asKretprobe(k).Handler))
-	}
-	return *(*uintptr)(p)
+	f := k.called(role)
+	return **(**uintptr)(unsafe.Add(unsafe.Pointer(&f), unsafe.Sizeof(uintptr(0))))
 }
 
 // callCareful calls rp's return handler where that may change X0-X14, IP or SP.

@@ -31,7 +31,30 @@ func RegisterKprobes(ks []*Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
 	}
-	return register(kindKprobe, ks)
+	_, err := register(kindKprobe, ks, nil)
+	return err
+}
+
+// RegisterPossible is RegisterKprobes for probes some of which may be refused: those of which optional is
+// true. It returns the registered ones.
+//
+// Errors: those of RegisterKprobe, for the first probe that is refused and not optional; then none is
+// registered.
+func RegisterPossible(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
+	if err := inHandler(); err != nil {
+		return nil, err
+	}
+	return register(kindKprobe, ks, optional)
+}
+
+// RegisterPossibleReturns is the same for the entries of return probes.
+//
+// Errors: those of RegisterKretprobe.
+func RegisterPossibleReturns(rps []*Kretprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
+	if err := inHandler(); err != nil {
+		return nil, err
+	}
+	return register(kindKretprobe, entries(rps), optional)
 }
 
 // RegisterKretprobe registers a return probe.
@@ -56,7 +79,8 @@ func RegisterKretprobes(rps []*Kretprobe) error {
 	if err := inHandler(); err != nil {
 		return err
 	}
-	return register(kindKretprobe, entries(rps))
+	_, err := register(kindKretprobe, entries(rps), nil)
+	return err
 }
 
 // RegisterJprobe registers a jprobe on its function.
@@ -79,7 +103,8 @@ func RegisterJprobes(js []*Jprobe) error {
 	if err := inHandler(); err != nil {
 		return err
 	}
-	return register(kindJprobe, entriesOf(js))
+	_, err := register(kindJprobe, entriesOf(js), nil)
+	return err
 }
 
 // UnregisterKprobe removes k. When it returns, no CPU is in a handler of k, and the code is
@@ -148,7 +173,7 @@ func DisableKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
 	}
-	return k.toggle("disable", false)
+	return toggle([]*Kprobe{k}, false)
 }
 
 // EnableKprobe undoes DisableKprobe.
@@ -160,7 +185,17 @@ func EnableKprobe(k *Kprobe) error {
 	if err := inHandler(); err != nil {
 		return err
 	}
-	return k.toggle("enable", true)
+	return toggle([]*Kprobe{k}, true)
+}
+
+// EnableKprobes enables or disables all of ks, which may be the entries of return probes, or none.
+//
+// Errors: those of EnableKprobe, for the first probe that has one.
+func EnableKprobes(ks []*Kprobe, on bool) error {
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return toggle(ks, on)
 }
 
 // DisableKretprobe is DisableKprobe for a return probe. Calls entered before, unless the

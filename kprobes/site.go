@@ -110,6 +110,9 @@ func (s *site) probes() []*Kprobe { return s.list.All() }
 // add and remove change the list. add makes k belong to the module that registers it.
 func (s *site) add(k *Kprobe) {
 	k.owner = module.Current()
+	if k.Place != nil {
+		k.owner = k.Place.Link.Options.Owner
+	}
 	s.changed(s.list.Add(k))
 }
 

@@ -218,22 +218,6 @@ type spot struct{ ip, sp uint64 }
 
 func spotOf(r *amd64.Regs) spot { return spot{r.IP, r.SP} }
 
-// role is what a handler is to its probe.
-type role uint8
-
-const (
-	rolePre role = iota
-	rolePost
-	roleFault
-	roleEntry
-	roleReturn
-	roleWatch
-)
-
-func (r role) String() string {
-	return [...]string{"pre-handler", "post-handler", "fault-handler", "entry handler", "return handler", "handler"}[r]
-}
-
 // A move is a change of IP or SP by a handler. It has no pointers: storing one needs a write barrier.
 type move struct {
 	at, code uintptr // the probe's place; the handler's code

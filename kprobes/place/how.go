@@ -21,6 +21,11 @@ const (
 	Detoured            // the copy in the detour runs, and jumps back
 )
 
+// String returns the word for h in lists.
+func (h How) String() string {
+	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[h]
+}
+
 // Bare returns how the instruction gets done by itself; post: when a post-handler
 // must get control behind it.
 //

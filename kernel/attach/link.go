@@ -1,0 +1,202 @@
+package attach
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/module"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
+)
+
+// A Handler is called at each hit. Unless h.MayBlock says otherwise it is called where the trap
+// arrives, so that it must not allocate, lock or wait, nor store pointers into the heap.
+//
+// Context: trap, or a goroutine if h.MayBlock.
+type Handler func(h *Hit)
+
+// An EntryHandler is called when a call is entered whose return is probed. It fills in h.Data. If it
+// returns false, the handler is not called when this call returns.
+//
+// Context: as a Handler.
+type EntryHandler func(h *Hit) (wanted bool)
+
+// Options are what else one can ask for. The zero value, or nil, is what is usual.
+type Options struct {
+	Entry    EntryHandler // at returns: called when the call is entered
+	Data     int          // at returns: words of memory for each call
+	Active   int          // at returns in the kernel: calls at the same time; 0: as many as there are CPUs
+	Block    bool         // the handler may block: it is always called in a goroutine
+	Disabled bool         // begin disabled
+	Owner    string       // who is to be blamed; "": the module that the caller runs for
+}
+
+// A Link is a handler that is attached to places.
+type Link struct {
+	Handler Handler // nil: hits are counted
+	Options Options
+
+	parts []Attachment // by kind, in the order of the sites
+
+	mu     sync.Mutex
+	closed bool // guarded by mu
+}
+
+// links are the open ones, in the order in which they were attached.
+var links struct {
+	sync.Mutex
+	all []*Link
+}
+
+// Attach calls f at each hit of each of sites, or changes nothing. With f nil, hits are counted.
+// o may be nil.
+//
+// Context: goroutine, not a handler.
+// Errors: EINVAL there is no site, or its kind does not know one of the options; ENOSYS this kernel has
+// no such kind; and those of the kind: see kprobes.RegisterKprobe, uprobes.RegisterUprobe and
+// kwatch.RegisterKwatch. Each names the place.
+func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
+	l := &Link{Handler: f}
+	if o != nil {
+		l.Options = *o
+	}
+	l.Options.Owner = cmp.Or(l.Options.Owner, module.Current())
+	if len(sites) == 0 {
+		return nil, refusal.New(syscall.EINVAL, "there is no place to attach to")
+	}
+	for _, s := range sites {
+		if err := s.fits(&l.Options); err != nil {
+			return nil, err
+		}
+	}
+	for _, group := range byKind(sites) {
+		a, err := providers[group[0].Kind].Attach(l, group)
+		if err != nil {
+			l.detach()
+			return nil, err
+		}
+		l.parts = append(l.parts, a)
+	}
+	links.Lock()
+	defer links.Unlock()
+	links.all = append(links.all, l)
+	return l, nil
+}
+
+// AttachTo is Attach for places as people type them.
+//
+// Errors: those of ParseSite and Attach.
+func AttachTo(f Handler, o *Options, places ...string) (*Link, error) {
+	sites := make([]Site, len(places))
+	for i, p := range places {
+		s, err := ParseSite(p)
+		if err != nil {
+			return nil, err
+		}
+		sites[i] = s
+	}
+	return Attach(sites, f, o)
+}
+
+// byKind groups sites by kind and by whether they are returns, each group in the order of sites.
+func byKind(sites []Site) (groups [][]Site) {
+	for _, s := range sites {
+		at := slices.IndexFunc(groups, func(g []Site) bool { return g[0].Kind == s.Kind && g[0].Return == s.Return })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], s)
+	}
+	return groups
+}
+
+// Close detaches the handler everywhere. When it returns, the handler is not running and will not be
+// called. The counts stay readable. Closing again does nothing.
+//
+// Context: goroutine, not a handler of this link.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.detach()
+	links.Lock()
+	defer links.Unlock()
+	links.all = slices.DeleteFunc(links.all, func(o *Link) bool { return o == l })
+}
+
+func (l *Link) detach() {
+	for _, a := range slices.Backward(l.parts) {
+		a.Close()
+	}
+}
+
+// Enable lets the handler be called again, or not: the probes stay where they are.
+//
+// Context: goroutine, not a handler.
+// Errors: EINVAL the link is closed, or a handler was abandoned; then nothing has changed.
+func (l *Link) Enable(on bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return refusal.New(syscall.EINVAL, "the link is closed")
+	}
+	for i, a := range l.parts {
+		if err := a.Enable(on); err != nil {
+			for _, done := range l.parts[:i] {
+				done.Enable(!on)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Places returns where the link's probes are, each with its counts.
+func (l *Link) Places() (all []Placed) {
+	for _, a := range l.parts {
+		all = append(all, a.Places()...)
+	}
+	return all
+}
+
+// Ledger returns the sums of the counts of all places.
+func (l *Link) Ledger() (sum probe.Ledger) {
+	for _, p := range l.Places() {
+		sum = sum.Plus(p.Ledger)
+	}
+	return sum
+}
+
+// Skipped is how many places that fit a pattern cannot be probed.
+func (l *Link) Skipped() (n int) {
+	for _, a := range l.parts {
+		n += a.Skipped()
+	}
+	return n
+}
+
+// Links returns the open links, in the order in which they were attached.
+func Links() []*Link {
+	links.Lock()
+	defer links.Unlock()
+	return slices.Clone(links.all)
+}
+
+func init() { module.OnUnload(forgetModule) }
+
+// forgetModule closes the links that a module has left behind, and logs each.
+func forgetModule(name string) {
+	for _, l := range Links() {
+		if l.Options.Owner == name {
+			printk.Warn("module %s: left %d probes attached, at %s, which are removed", name, len(l.Places()), l.Places()[0].Where)
+			l.Close()
+		}
+	}
+}

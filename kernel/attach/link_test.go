@@ -1,0 +1,171 @@
+package attach
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
+)
+
+// fake is a kind of probe that refuses places of the name "bad".
+type fake struct {
+	can     Ability
+	open    []string // places that have a probe
+	refuses error    // of Enable
+	off     bool
+}
+
+type fakePart struct {
+	f      *fake
+	places []*Place
+}
+
+func (f *fake) Can() Ability { return f.can }
+
+func (f *fake) Attach(l *Link, sites []Site) (Attachment, error) {
+	a := &fakePart{f: f}
+	for i := range sites {
+		if sites[i].Symbol == "bad" {
+			return nil, refusal.New(syscall.EILSEQ, "place %q: bad", sites[i])
+		}
+		a.places = append(a.places, &Place{Link: l, Site: &sites[i], Where: sites[i].String()})
+	}
+	for _, p := range a.places {
+		f.open = append(f.open, p.Where)
+	}
+	return a, nil
+}
+
+func (a *fakePart) Close() {
+	for _, p := range a.places {
+		a.f.open = slices.DeleteFunc(a.f.open, func(s string) bool { return s == p.Where })
+	}
+}
+
+func (a *fakePart) Enable(on bool) error {
+	if a.f.refuses == nil {
+		a.f.off = !on
+	}
+	return a.f.refuses
+}
+
+func (a *fakePart) Skipped() int { return 1 }
+
+func (a *fakePart) Places() (all []Placed) {
+	for _, p := range a.places {
+		all = append(all, Placed{Place: p, Ledger: probe.Ledger{Entered: 2, Handled: 2}})
+	}
+	return all
+}
+
+// provide lets two fakes be the kernel's and the programs' kind until the test ends.
+func provide(t *testing.T) (kernel, program *fake) {
+	was := providers
+	t.Cleanup(func() { providers = was })
+	kernel, program = &fake{can: Returns | Entries | Data}, &fake{can: Returns | Blocks | Processes}
+	Provide(Kernel, kernel)
+	Provide(Program, program)
+	return kernel, program
+}
+
+func TestAttachAndClose(t *testing.T) {
+	kernel, program := provide(t)
+	l, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:main", "ret:vfs.Write", "vfs.Open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"vfs.Read", "vfs.Open", "ret:vfs.Write"}; !slices.Equal(kernel.open, want) || !slices.Equal(program.open, []string{"/bin/sh:main"}) {
+		t.Error(kernel.open, program.open)
+	}
+	if n := len(l.Places()); n != 4 || l.Skipped() != 3 || l.Ledger() != (probe.Ledger{Entered: 8, Handled: 8}) {
+		t.Error(n, l.Skipped(), l.Ledger())
+	}
+	if !slices.Contains(Links(), l) {
+		t.Error("it is not among the links")
+	}
+	l.Close()
+	l.Close()
+	if len(kernel.open)+len(program.open) != 0 || slices.Contains(Links(), l) {
+		t.Error("closed, but left", kernel.open, program.open)
+	}
+	if err := l.Enable(true); !errors.Is(err, syscall.EINVAL) {
+		t.Error("a closed link was enabled:", err)
+	}
+}
+
+// TestAllOrNothing: if one kind refuses, those before it have nothing left.
+func TestAllOrNothing(t *testing.T) {
+	kernel, program := provide(t)
+	before := len(Links())
+	_, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:bad")
+	if !errors.Is(err, syscall.EILSEQ) || len(kernel.open)+len(program.open) != 0 || len(Links()) != before {
+		t.Error(err, kernel.open, program.open)
+	}
+}
+
+func TestEnableAllOrNothing(t *testing.T) {
+	kernel, program := provide(t)
+	l, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	program.refuses = syscall.EIO
+	if err := l.Enable(false); err != syscall.EIO || kernel.off {
+		t.Error(err, "the kernel's are off:", kernel.off)
+	}
+	program.refuses = nil
+	if err := l.Enable(false); err != nil || !kernel.off || !program.off {
+		t.Error(err, kernel.off, program.off)
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	provide(t)
+	entry := func(*Hit) bool { return true }
+	for _, c := range []struct {
+		place string
+		o     Options
+		errno syscall.Errno
+		why   string
+	}{
+		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block; it knows returns, entry handlers, data per call"},
+		{"/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "has no data per call"},
+		{"vfs.Read", Options{Data: 1}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"vfs.Read", Options{Entry: entry}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"vfs.Read", Options{Active: 8}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"vfs.*", Options{}, syscall.EINVAL, "has no patterns"},
+		{"tick:99hz", Options{}, syscall.ENOSYS, "no probes of the kind tick"},
+		{"q@x", Options{}, syscall.EINVAL, "no access"},
+	} {
+		_, err := AttachTo(nil, &c.o, c.place)
+		if !errors.Is(err, c.errno) || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), c.place) {
+			t.Errorf("%s: %v; want %q", c.place, err, c.why)
+		}
+	}
+	if _, err := Attach(nil, nil, nil); !errors.Is(err, syscall.EINVAL) {
+		t.Error("nowhere:", err)
+	}
+}
+
+// TestModuleForgetsALink: its probes are removed; those of others stay.
+func TestModuleForgetsALink(t *testing.T) {
+	kernel, _ := provide(t)
+	forgotten, err := AttachTo(nil, &Options{Owner: "mod"}, "vfs.Read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := AttachTo(nil, &Options{Owner: "other"}, "vfs.Write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	forgetModule("mod")
+	if !slices.Equal(kernel.open, []string{"vfs.Write"}) || slices.Contains(Links(), forgotten) {
+		t.Error(kernel.open)
+	}
+}

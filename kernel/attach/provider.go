@@ -1,0 +1,121 @@
+package attach
+
+import (
+	"strings"
+	"syscall"
+
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
+)
+
+// A Provider attaches handlers to places of one kind. kprobes, uprobes, kwatch and others have one
+// each, and boot gives it to Provide.
+type Provider interface {
+	// Can says which options the kind knows.
+	Can() Ability
+	// Attach puts the link's handlers on all of sites, or on none. Patterns stand for all places that
+	// fit and can be probed; if none can, that is an error.
+	//
+	// Errors: EINVAL, ENOENT and what else the kind has, each with the place.
+	Attach(l *Link, sites []Site) (Attachment, error)
+}
+
+// An Attachment is a link's part of one kind.
+type Attachment interface {
+	// Close removes the probes. When it returns, no CPU and no thread is in a handler.
+	Close()
+	// Enable lets the handlers be called, or not. Errors: those of the kind; then nothing has changed.
+	Enable(on bool) error
+	// Places returns where the probes are, in the order of the sites, and by address within a pattern.
+	Places() []Placed
+	// Skipped is how many places that fit a pattern cannot be probed.
+	Skipped() int
+}
+
+// A Place has one of a link's probes. It does not change.
+type Place struct {
+	Link  *Link
+	Site  *Site  // what was asked for: it may be a pattern
+	Where string // as lists show it: vfs.Read+0x0, /bin/sh:0x1ed880, sys:openat
+	Addr  uint64 // of an instruction or of data; 0: it has none, or one in each process
+}
+
+// Placed is a place with its state.
+type Placed struct {
+	*Place
+	Way      string // how a hit is executed, in the words of the kind
+	Disabled bool
+	Ledger   probe.Ledger
+}
+
+// An Ability is an option that a kind of probe knows. The names are those of the table in docs.
+type Ability uint16
+
+// The abilities.
+const (
+	Returns   Ability = 1 << iota // ret: PLACE
+	Entries                       // an entry handler, which may decline the call
+	Data                          // memory for each call
+	Blocks                        // handlers that may block
+	Patterns                      // all places that fit
+	Processes                     // places of one process
+)
+
+var abilityNames = [...]string{"returns", "entry handlers", "data per call", "handlers that block", "patterns", "one process"}
+
+// String names the abilities.
+func (a Ability) String() string {
+	var names []string
+	for i, name := range abilityNames {
+		if a&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// providers are by kind. Written at boot.
+var providers [Every + 1]Provider
+
+// Provide says who attaches to places of a kind.
+//
+// Context: boot, goroutine.
+func Provide(k Kind, p Provider) { providers[k] = p }
+
+// Provided returns the kinds that have a provider, with their abilities.
+func Provided() map[Kind]Ability {
+	all := map[Kind]Ability{}
+	for k, p := range providers {
+		if p != nil {
+			all[Kind(k)] = p.Can()
+		}
+	}
+	return all
+}
+
+// fits returns why a site cannot be attached with these options.
+func (s Site) fits(o *Options) error {
+	no := func(format string, args ...any) error {
+		return refusal.New(syscall.EINVAL, "place %q: "+format, append([]any{s.String()}, args...)...)
+	}
+	p := providers[s.Kind]
+	if p == nil {
+		return refusal.New(syscall.ENOSYS, "place %q: this kernel has no probes of the kind %s", s, s.Kind)
+	}
+	needs := Ability(0)
+	for _, n := range []struct {
+		used bool
+		a    Ability
+	}{{s.Return, Returns}, {o.Entry != nil, Entries}, {o.Data != 0, Data}, {o.Block, Blocks}, {s.Pattern(), Patterns}, {s.PID != 0, Processes}} {
+		if n.used {
+			needs |= n.a
+		}
+	}
+	switch missing := needs &^ p.Can(); {
+	case missing != 0:
+		return no("a %s has no %s; it knows %s", s.Kind, missing, p.Can())
+	case !s.Return && (o.Entry != nil || o.Data != 0 || o.Active != 0):
+		return no("an entry handler and data per call are for returns; give ret:%s", s)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// Package link attaches links (kernel/attach) to places in the kernel, by kprobes and return probes.
+package link
+
+import (
+	"fmt"
+	"syscall"
+
+	"sonde/kallsyms"
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
+	"sonde/kernel/tally"
+	"sonde/kprobes"
+)
+
+// Provider is the attach.Provider of places in the kernel.
+type Provider struct{}
+
+// Can is part of attach.Provider.
+func (Provider) Can() attach.Ability {
+	return attach.Returns | attach.Entries | attach.Data | attach.Patterns
+}
+
+// Attach is part of attach.Provider.
+//
+// Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+	var places []*attach.Place
+	for i := range sites {
+		found, err := find(l, &sites[i])
+		if err != nil {
+			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+		}
+		places = append(places, found...)
+	}
+	kept, err := register(l, places)
+	if err != nil {
+		return nil, err
+	}
+	if len(kept) == 0 {
+		return nil, probe.Refuse(syscall.EINVAL, "place %q: none of the %d functions that fit can be probed", sites[0], len(places))
+	}
+	return &attachment{kept, len(places) - len(kept)}, nil
+}
+
+// find returns the places that a site stands for.
+//
+// Errors: those of kprobes.Resolve; ENOENT nothing fits the pattern.
+func find(l *attach.Link, s *attach.Site) (found []*attach.Place, err error) {
+	at := func(addr uint64) *attach.Place {
+		return &attach.Place{Link: l, Site: s, Where: kprobes.Where(uintptr(addr)), Addr: addr}
+	}
+	if !s.Pattern() {
+		addr, err := kprobes.Resolve(s.Symbol, uintptr(s.Offset), uintptr(s.Addr))
+		return []*attach.Place{at(uint64(addr))}, err
+	}
+	for _, fn := range tally.Functions(kallsyms.Kernel(), s.Symbol) {
+		found = append(found, at(fn.Addr))
+	}
+	if len(found) == 0 {
+		return nil, probe.Refuse(syscall.ENOENT, "no function fits")
+	}
+	return found, nil
+}
+
+// optional: what only fits a pattern may be refused.
+func optional(k *kprobes.Kprobe) bool { return k.Place.Site.Pattern() }
+
+func register(l *attach.Link, places []*attach.Place) (kept []*kprobes.Kprobe, err error) {
+	if places[0].Site.Return {
+		rps := make([]*kprobes.Kretprobe, len(places))
+		for i, at := range places {
+			rps[i] = returnProbe(l, at)
+		}
+		return kprobes.RegisterPossibleReturns(rps, optional)
+	}
+	ks := make([]*kprobes.Kprobe, len(places))
+	for i, at := range places {
+		ks[i] = &kprobes.Kprobe{Addr: uintptr(at.Addr), Flags: flags(l), Place: at, PreHandler: count}
+		if l.Handler != nil {
+			ks[i].PreHandler = hit
+		}
+	}
+	return kprobes.RegisterPossible(ks, optional)
+}
+
+// wordSize is the size of a word of a call's data, in bytes.
+const wordSize = 8
+
+func returnProbe(l *attach.Link, at *attach.Place) *kprobes.Kretprobe {
+	rp := &kprobes.Kretprobe{
+		KP:        kprobes.Kprobe{Addr: uintptr(at.Addr), Flags: flags(l), Place: at},
+		MaxActive: l.Options.Active,
+		DataSize:  uintptr(l.Options.Data) * wordSize,
+	}
+	if l.Handler != nil {
+		rp.Handler = returns
+	}
+	if l.Options.Entry != nil {
+		rp.EntryHandler = entry
+	}
+	return rp
+}
+
+// flags are what a probe of l begins with.
+func flags(l *attach.Link) probe.Flags {
+	if l.Options.Disabled {
+		return kprobes.FlagDisabled
+	}
+	return 0
+}
+
+// attachment is a link's part in the kernel.
+type attachment struct {
+	probes  []*kprobes.Kprobe // of return probes, the entries
+	skipped int
+}
+
+// Close is part of attach.Attachment.
+func (a *attachment) Close() { kprobes.UnregisterKprobes(a.probes) }
+
+// Enable is part of attach.Attachment.
+//
+// Errors: those of EnableKprobes.
+func (a *attachment) Enable(on bool) error { return kprobes.EnableKprobes(a.probes, on) }
+
+// Skipped is part of attach.Attachment.
+func (a *attachment) Skipped() int { return a.skipped }
+
+// Places is part of attach.Attachment.
+func (a *attachment) Places() []attach.Placed {
+	list := make([]attach.Placed, len(a.probes))
+	for i, k := range a.probes {
+		list[i].Place = k.Place
+		list[i].Way, list[i].Disabled, list[i].Ledger = k.Way()
+	}
+	return list
+}
