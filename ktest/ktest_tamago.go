@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"sonde/ktest/suites"
+	_ "sonde/ktest/suites/attach"
 	_ "sonde/ktest/suites/control"
 	_ "sonde/ktest/suites/grace"
 	_ "sonde/ktest/suites/handlers"

@@ -82,7 +82,7 @@ func handlerOf(calls []uintptr, at look) int {
 var dispatchers = []string{
 	"sonde/kprobes.on", "sonde/kprobes.(*Kprobe).call", "sonde/kprobes.(*Kretprobe).declines", "sonde/kprobes.(*Kretprobe).callCareful", "sonde/kprobes.(*site).fixedUp",
 	"sonde/kprobes.(*state).handlerFault", "sonde/kwatch.(*state).take", "sonde/kwatch.(*point).callCareful",
-	"sonde/kprobes/link.",
+	"sonde/kernel/attach.(*Hit).Call",
 }
 
 // probing is where else a stack with a handler on it may begin.

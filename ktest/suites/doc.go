@@ -12,6 +12,7 @@
 //	stop      grace periods, stopping the machine, writing code
 //	grace     what waits until no CPU is in a slot, a detour or a region
 //	symbols   kallsyms, /proc and modules
+//	attach    one handler at places of every kind
 //	probes    kprobes
 //	handlers  handlers that break the rules, and faults in them
 //	returns   return probes

@@ -18,7 +18,7 @@ func init() { suites.Add("handlers/log_about_what_logging_uses", echoes) }
 func echoes(t *suites.T) {
 	k := &kprobes.Kprobe{SymbolName: "runtime.memmove",
 		PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { printk.Info("echo"); return 0 }}
-	since := mark()
+	since := suites.Mark()
 	untilDropped(t, k)
 	told := 0
 	for rec := range printk.Records() {

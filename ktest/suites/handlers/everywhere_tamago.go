@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
@@ -46,7 +45,7 @@ func everywhere(t *suites.T, m violation) {
 // contained registers the bad probe between good ones, makes it misbehave at the third hit, and
 // checks everything else.
 func contained(t *suites.T, what string, o *attempt, b *bad) {
-	since := mark()
+	since := suites.Mark()
 	const before, after = 2, 10
 	ahead := newGood(t, victim, false)
 	t.Must(b.register())
@@ -78,10 +77,10 @@ func contained(t *suites.T, what string, o *attempt, b *bad) {
 // isDisabled checks what is said about the bad probe: once in the log, in the
 // list, and by the error when it is enabled.
 func isDisabled(t *suites.T, what string, o *attempt, b *bad, since uint64) {
-	if n := logged(since, "abandoned: "); n != 1 {
+	if n := suites.Logged(since, "abandoned: "); n != 1 {
 		t.Errorf("%s: %d reports", what, n)
 	}
-	if n := logged(since, "abandoned: ", "handlers.victim+0x0/", o.says, "the probe is disabled"); n != 1 {
+	if n := suites.Logged(since, "abandoned: ", "handlers.victim+0x0/", o.says, "the probe is disabled"); n != 1 {
 		t.Errorf("%s: the report does not say victim and %q", what, o.says)
 	}
 	if b.canEnable() {
@@ -118,29 +117,4 @@ func limit(t *suites.T, ms string) (restore func()) {
 	old := fmt.Sprint(kprobes.HandlerLimit.Get())
 	t.Must(vfs.WriteFile(file, []byte(ms+"\n")))
 	return func() { t.Must(vfs.WriteFile(file, []byte(old+"\n"))) }
-}
-
-// mark is a place in the log, for logged.
-func mark() (last uint64) {
-	for r := range printk.Records() {
-		last = r.Seq
-	}
-	return last
-}
-
-// logged returns how many messages after the mark say all of what.
-func logged(since uint64, what ...string) (n int) {
-next:
-	for r := range printk.Records() {
-		if r.Seq <= since {
-			continue
-		}
-		for _, s := range what {
-			if !strings.Contains(string(r.Text()), s) {
-				continue next
-			}
-		}
-		n++
-	}
-	return n
 }

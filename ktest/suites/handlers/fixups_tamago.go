@@ -112,7 +112,7 @@ func asksHowever(t *suites.T) {
 func abandonsFault(t *suites.T) {
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, w := range ways {
-		since := mark()
+		since := suites.Mark()
 		k := faulting(t, w.sym, w.post, w.jump, func(*kprobes.Kprobe, *amd64.Regs, int) int {
 			panic("a fault-handler's")
 		})
@@ -122,7 +122,7 @@ func abandonsFault(t *suites.T) {
 			}
 		}
 		kprobes.UnregisterKprobe(k)
-		if n := logged(since, "abandoned: panic"); n != 1 {
+		if n := suites.Logged(since, "abandoned: panic"); n != 1 {
 			t.Errorf("%s: %d reports", w.name, n)
 		}
 		if l := k.Ledger(); l.Abandoned != 1 || l.Unexplained() != 0 {

@@ -60,12 +60,12 @@ func faultyFaultHandler(t *suites.T) {
 	b := badKprobe(&kprobes.Kprobe{
 		PreHandler:   func(*kprobes.Kprobe, *amd64.Regs) int { sink = *nilWord; return 0 },
 		FaultHandler: func(*kprobes.Kprobe, *amd64.Regs, int) int { sink = *nilWord; return 1 }})
-	since := mark()
+	since := suites.Mark()
 	t.Must(b.register())
 	for i := range uint64(10) {
 		check(t, "victim", victim(i), i*3+3)
 	}
-	if n := logged(since, "abandoned: ", "victim"); n != 1 {
+	if n := suites.Logged(since, "abandoned: ", "victim"); n != 1 {
 		t.Errorf("%d reports", n)
 	}
 	isWell(t, "afterwards")

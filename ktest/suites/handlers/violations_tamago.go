@@ -102,13 +102,13 @@ func overstays(t *suites.T) {
 
 // isFound makes the bad handler run for too long, and waits for the watch to see.
 func isFound(t *suites.T, what string, o *attempt, b *bad) {
-	since := mark()
+	since := suites.Mark()
 	t.Must(b.register())
 	defer b.unregister()
 	o.armed.Store(true)
 	check(t, what+": victim", victim(5), 18)
 	t.Until("the watch", func() bool { return !b.canEnable() })
-	if n := logged(since, "the probe is disabled"); n != 1 {
+	if n := suites.Logged(since, "the probe is disabled"); n != 1 {
 		t.Errorf("%s: reported %d times", what, n)
 	}
 }

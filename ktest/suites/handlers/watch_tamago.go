@@ -41,7 +41,7 @@ func allLoop(t *suites.T, jump bool) {
 	if !jump {
 		k.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) {}
 	}
-	since := mark()
+	since := suites.Mark()
 	t.Must(kprobes.RegisterKprobe(k))
 	if t.Must(optprobe.Optimize()); kprobes.Optimized(k.Addr) != jump {
 		t.Fatalf("optimized: %v, want %v", !jump, jump)
@@ -54,7 +54,7 @@ func allLoop(t *suites.T, jump bool) {
 	if l := k.Ledger(); l.Abandoned != uint64(n) || l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
 	}
-	if n := logged(since, "abandoned: ", "runs too long"); n != 1 {
+	if n := suites.Logged(since, "abandoned: ", "runs too long"); n != 1 {
 		t.Errorf("%d reports", n)
 	}
 	isWell(t, "afterwards")

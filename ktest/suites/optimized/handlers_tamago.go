@@ -101,7 +101,7 @@ func contained(t *suites.T, what string, f func()) {
 // returns what it should.
 func isContained(t *suites.T, what string, b bad, armed *atomic.Bool, alone bool) {
 	const calls = 13
-	since := mark()
+	since := suites.Mark()
 	first, last := at(entry(victim), pre), at(entry(victim), pre)
 	if !alone {
 		register(t, first)
@@ -116,7 +116,7 @@ func isContained(t *suites.T, what string, b bad, armed *atomic.Bool, alone bool
 		armed.Store(i == 2)
 		expect(t, what+": victim", victim(i), 3*i+3)
 	}
-	if n := strings.Count(logged(since), "abandoned: "); n != 1 {
+	if n := strings.Count(suites.Log(since), "abandoned: "); n != 1 {
 		t.Errorf("%s: %d reports", what, n)
 	}
 	b.remove()

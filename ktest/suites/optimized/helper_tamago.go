@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
-	"sonde/kernel/printk"
 	"sonde/kernel/text"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
@@ -185,24 +184,4 @@ func listed(t *suites.T, addr uintptr) string {
 func kallsymsName(addr uintptr) string {
 	n, _, _ := strings.Cut(name(addr), "/0x")
 	return n
-}
-
-// mark is a place in the log, for logged.
-func mark() (last uint64) {
-	for r := range printk.Records() {
-		last = r.Seq
-	}
-	return last
-}
-
-// logged returns the messages after the mark, a line each.
-func logged(since uint64) string {
-	var b strings.Builder
-	for r := range printk.Records() {
-		if r.Seq > since {
-			b.Write(r.Text())
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
 }

@@ -78,12 +78,12 @@ func stacksShow(t *suites.T) {
 
 // dumpInHandler makes an optimized handler print the stack it came from.
 func dumpInHandler(t *suites.T) {
-	since := mark()
+	since := suites.Mark()
 	k := at(entry(inner), func(_ *kprobes.Kprobe, r *amd64.Regs) int { die.DumpStack(r); return 0 })
 	optimized(t, k)
 	outermost(func() {})
 	kprobes.UnregisterKprobe(k)
-	lines, at := logged(since), 0
+	lines, at := suites.Log(since), 0
 	for _, want := range []string{"Call Trace:", "optimized.inner+", "optimized.outer+", "optimized.outermost+", "optimized.dumpInHandler+"} {
 		i := strings.Index(lines[at:], want)
 		if i < 0 {

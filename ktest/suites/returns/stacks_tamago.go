@@ -9,7 +9,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/die"
-	"sonde/kernel/printk"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
@@ -197,12 +196,12 @@ func callers(t *suites.T) {
 
 // backtrace makes the handlers of two nested calls print their stacks.
 func backtrace(t *suites.T) {
-	since := mark()
+	since := suites.Mark()
 	show := func(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { die.DumpStack(r); return 0 }
 	remove := register(t, on(outer, show), on(inner, show))
 	outermost(func() {})
 	remove()
-	lines := logged(since)
+	lines := suites.Log(since)
 	if strings.Contains(lines, "trampoline") {
 		t.Errorf("the handler sees the trampoline:\n%s", lines)
 	}
@@ -215,24 +214,4 @@ func backtrace(t *suites.T) {
 		}
 		at += i
 	}
-}
-
-// mark is a place in the log, for logged.
-func mark() (last uint64) {
-	for r := range printk.Records() {
-		last = r.Seq
-	}
-	return last
-}
-
-// logged returns the messages after the mark, a line each.
-func logged(since uint64) string {
-	var b strings.Builder
-	for r := range printk.Records() {
-		if r.Seq > since {
-			b.Write(r.Text())
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
 }
