@@ -69,6 +69,7 @@ func main() {
 	}
 	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved,
 		Recheck: kprobes.Recheck, KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
+	attach.Provide(attach.Watch, kwatch.Provider{})
 	armProbes()
 	startPrograms()
 	stage(stageProbes)

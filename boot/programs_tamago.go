@@ -67,6 +67,7 @@ func startPrograms() {
 		printk.Err("procfs: %s", err.Error())
 	}
 	uprobes.Init(programs)
+	kwatch.InitPrograms(programs)
 	bench.Programs = programs
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))

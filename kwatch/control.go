@@ -22,7 +22,7 @@ func writeList(w io.Writer) {
 		l := i.Ledger
 		line := fmt.Sprintf("%-3d %-2s %-3d %016x %10d %10d %8d %9d %8d %9d %11d  %s  %s", i.DebugReg, i.Type, i.Length, i.Addr,
 			l.Entered, l.Handled, l.Declined, l.Recursion, l.Disarmed, l.Abandoned, l.Unexplained(), i.Where, i.Owner)
-		if i.Gone {
+		if i.Gone || i.Disabled {
 			line += " [DISABLED]"
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))

@@ -21,7 +21,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		load:    func(s *debugreg.Set) { *log = append(*log, *s) },
 		recheck: func(uintptr) {},
 		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
-		careful: func(Handler) bool { return true },
+		careful: func(any) bool { return true },
 		refuse: func(addr uintptr, _ int, _ Type, object bool) error {
 			if addr < 0x1000 && !object {
 				return probe.Refuse(syscall.EFAULT, "nothing there")

@@ -70,10 +70,13 @@ type point struct {
 	// reports all of them, QEMU only the first.
 	also uint64
 	gone atomic.Bool    // its handler broke the rules
+	off  atomic.Bool    // it is disabled: no CPU watches for it
 	keep unsafe.Pointer // the object that contains addr, so that it stays in place
 
+	reg      int // its debug register
 	accounts probe.Accounts
-	owner    string // the module that registered it
+	owner    string        // the module that registered it
+	place    *attach.Place // whose link's handler is called; nil: handler is the user's
 
 	user program // whose memory it is in; nil: the kernel's
 }
@@ -87,12 +90,22 @@ type program interface {
 	shares(other program) bool
 	// read returns the value that p watches, or false if the page is not in memory.
 	read(p *point) (v uint64, ok bool)
-	// leave releases what the watchpoint holds. No handler runs afterwards.
+	// begin is called when p has been registered, leave when it is not any more: no handler runs
+	// afterwards.
+	begin(p *point)
 	leave()
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {
 	return debugreg.Breakpoint{Addr: uint64(p.addr), Kind: kindOf(p.typ), Len: uint8(p.length), On: true}
+}
+
+// called returns the user's handler.
+func (p *point) called() any {
+	if p.place != nil {
+		return p.place.Link.Handler
+	}
+	return p.handler
 }
 
 // implies reports whether each access that hits p hits q.

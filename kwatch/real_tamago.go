@@ -13,7 +13,7 @@ import (
 	"sonde/sysctl"
 )
 
-var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, careful: func(Handler) bool { return true }}
+var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, careful: func(any) bool { return true }}
 
 // loadAll implements machine.load: handlers have interrupts off, so the interrupt of
 // CallAll comes after them.
@@ -60,7 +60,7 @@ func Init(o Others) {
 	this.recheck = o.Recheck
 	handlerFrame, noProbe, keepWatch, limit = o.HandlerFrame, o.NoProbe, o.KeepWatch, o.HandlerLimit
 	handlerMoved = o.Moved
-	this.careful = func(h Handler) bool { return h != nil && o.Careful(h) }
+	this.careful = o.Careful
 	trap.SetWatcher(onHit)
 	emulated = cpu.Emulated()
 	trap.SetDoubles(emulated)

@@ -33,7 +33,7 @@ type machine struct {
 	// recheck is called when an execute watchpoint comes or goes.
 	recheck func(addr uintptr)
 	// careful reports whether a handler may change X0-X14, IP or SP.
-	careful func(h Handler) bool
+	careful func(handler any) bool
 	// refuse returns why there can be no such watchpoint; object: the caller refers to the
 	// object.
 	refuse func(addr uintptr, length int, typ Type, object bool) error
@@ -107,34 +107,69 @@ func Fitting(addr, size uintptr, typ Type) int {
 	return n
 }
 
+// register registers a point, and returns its debug register.
 func register(p *point) (int, error) {
-	if err := p.check(); err != nil {
-		return 0, err
+	err := registerAll([]*point{p})
+	return p.reg, err
+}
+
+// registerAll registers all of ps, or none. The CPUs are asked once.
+func registerAll(ps []*point) error {
+	for _, p := range ps {
+		if err := p.check(); err != nil {
+			return err
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if p.user == nil {
-		if err := this.refuse(p.addr, p.length, p.typ, p.keep != nil); err != nil {
-			return 0, err
+	for i, p := range ps {
+		if err := p.reserve(); err != nil {
+			for _, p := range ps[:i] {
+				points[p.reg].Store(nil)
+			}
+			return err
 		}
 	}
-	n := free()
-	if n < 0 {
-		return 0, probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
+	load(wanted())
+	for _, p := range ps {
+		p.recheck()
+		if p.user != nil {
+			p.user.begin(p)
+		}
 	}
-	p.owner, p.code, p.careful = module.Current(), goabi.CodeOf(p.handler), this.careful(p.handler)
+	return nil
+}
+
+// reserve gives p a debug register, which no CPU loads yet. mu held.
+func (p *point) reserve() error {
+	if p.user == nil {
+		if err := this.refuse(p.addr, p.length, p.typ, p.keep != nil); err != nil {
+			return err
+		}
+	}
+	if p.reg = free(); p.reg < 0 {
+		return probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
+	}
+	p.owner, p.code, p.careful = module.Current(), goabi.CodeOf(p.called()), this.careful(p.called())
+	if p.place != nil {
+		p.owner = p.place.Link.Options.Owner
+	}
 	p.accounts.Open(this.cpus())
+	p.look()
+	points[p.reg].Store(p)
+	return nil
+}
+
+// look notes the value at p. mu held, and no CPU watches for p.
+func (p *point) look() {
 	switch {
 	case p.typ == Execute:
 	case p.user != nil:
-		p.last, _ = p.user.read(p)
+		v, _ := p.user.read(p)
+		atomic.StoreUint64(&p.last, v)
 	default:
 		atomic.StoreUint64(&p.last, this.read(p.addr, p.length))
 	}
-	points[n].Store(p)
-	load(wanted())
-	p.recheck()
-	return n, nil
 }
 
 // recheck makes probes around p's address check again whether they can have a jump.
@@ -237,7 +272,7 @@ func (p *point) holder() string {
 func wanted() *debugreg.Set {
 	s := new(debugreg.Set)
 	for n := range points {
-		if p := points[n].Load(); p != nil && !p.gone.Load() {
+		if p := points[n].Load(); p != nil && !p.gone.Load() && !p.off.Load() {
 			s[n] = p.breakpoint()
 		}
 	}
@@ -253,26 +288,72 @@ func wanted() *debugreg.Set {
 func UnregisterKwatch(debugReg int) error {
 	mu.Lock()
 	defer mu.Unlock()
-	if debugReg < 0 || debugReg >= len(points) || points[debugReg].Load() == nil {
-		return probe.Refuse(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
+	p, err := registered(debugReg)
+	if err == nil {
+		drop([]*point{p})
 	}
-	drop(debugReg)
+	return err
+}
+
+// EnableKwatch lets a watchpoint's handler be called again, or not. It keeps its debug register.
+//
+// Context: goroutine, not a handler.
+// Errors: EINVAL there is no such watchpoint, or its handler was abandoned or its program has ended.
+func EnableKwatch(debugReg int, on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	p, err := registered(debugReg)
+	if err != nil {
+		return err
+	}
+	return enable([]*point{p}, on)
+}
+
+// registered returns the watchpoint of a debug register. mu held.
+//
+// Errors: EINVAL.
+func registered(debugReg int) (*point, error) {
+	if debugReg < 0 || debugReg >= len(points) || points[debugReg].Load() == nil {
+		return nil, probe.Refuse(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
+	}
+	return points[debugReg].Load(), nil
+}
+
+// enable enables or disables all of ps, or none. mu held.
+func enable(ps []*point, on bool) error {
+	for _, p := range ps {
+		if on && p.gone.Load() {
+			return probe.Refuse(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
+		}
+	}
+	for _, p := range ps {
+		if on && p.off.Load() {
+			p.look()
+		}
+		p.off.Store(!on)
+	}
+	load(wanted())
+	for _, p := range ps {
+		p.recheck()
+	}
 	return nil
 }
 
-// drop ends the watchpoint of debug register n. Hits find it until no CPU watches it any
-// more. mu held.
-func drop(n int) {
+// drop ends watchpoints. Hits find them until no CPU watches for them any more. mu held.
+func drop(ps []*point) {
 	s := wanted()
-	s[n] = debugreg.Breakpoint{}
-	load(s)
-	p := points[n].Load()
-	points[n].Store(nil)
-	p.recheck()
-	if p.user != nil {
-		p.user.leave()
+	for _, p := range ps {
+		s[p.reg] = debugreg.Breakpoint{}
 	}
-	ended = ended.Plus(p.accounts.Ledger())
+	load(s)
+	for _, p := range ps {
+		points[p.reg].Store(nil)
+		p.recheck()
+		if p.user != nil {
+			p.user.leave()
+		}
+		ended = ended.Plus(p.accounts.Ledger())
+	}
 }
 
 // Info describes a watchpoint, for lists.
@@ -283,6 +364,7 @@ type Info struct {
 	Type     Type
 	Owner    string // the module, "" for the kernel
 	Gone     bool   // its handler broke the rules, or its program has ended
+	Disabled bool   // by EnableKwatch
 	PID      int    // the process, if a program's memory is watched
 	Last     uint64 // the last value read
 	Where    string // symbol+offset, or the address and the process
@@ -295,7 +377,7 @@ func All() (all []Info) {
 	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil {
-			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
+			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), p.off.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
 			if p.user != nil {
 				i.PID = p.user.pid()
 			}
@@ -319,9 +401,9 @@ func forgetModule(name string) {
 	mu.Lock()
 	defer mu.Unlock()
 	for n := range points {
-		if p := points[n].Load(); p != nil && p.owner == name {
+		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
 			printk.Warn("module %s: left a watchpoint, %s, which is unregistered", name, p.what())
-			drop(n)
+			drop([]*point{p})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/attach"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
@@ -58,32 +59,63 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 	if p == nil {
 		return 0, probe.Refuse(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
 	}
-	u := &user{process: p, handler: handler, over: make(chan struct{})}
-	w := &point{addr: addr, length: length, typ: typ, user: u}
-	if err := w.check(); err != nil {
+	w := userPoint(p, addr, length, typ, handler)
+	if err := mapped(p, w); err != nil {
 		return 0, err
+	}
+	return register(w)
+}
+
+func userPoint(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) *point {
+	return &point{addr: addr, length: length, typ: typ, user: &user{process: p, handler: handler, over: make(chan struct{})}}
+}
+
+// mapped returns why w's memory cannot be watched.
+//
+// Errors: those of check; ESRCH, EFAULT.
+func mapped(p *proc.Process, w *point) error {
+	if err := w.check(); err != nil {
+		return err
 	}
 	mem := p.Memory()
 	if mem == nil {
-		return 0, probe.Refuse(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
+		return probe.Refuse(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
 	}
-	if _, ok := mem.At(uint64(addr)); !ok {
-		return 0, probe.Refuse(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
+	if _, ok := mem.At(uint64(w.addr)); !ok {
+		return probe.Refuse(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
 	}
-	n, err := register(w)
-	if err != nil {
-		return 0, err
-	}
-	u.engine.Exec = func(*proc.Thread) { w.end() }
-	p.Attach(&u.engine)
+	return nil
+}
+
+func (u *user) begin(p *point) {
+	u.engine.Exec = func(*proc.Thread) { p.end() }
+	u.process.Attach(&u.engine)
 	go func() {
 		select {
-		case <-p.Done():
-			w.end()
+		case <-u.process.Done():
+			p.end()
 		case <-u.over:
 		}
 	}()
-	return n, nil
+}
+
+// InitPrograms lets links watch the memory of these processes.
+//
+// Context: boot, goroutine.
+func InitPrograms(table *proc.Table) {
+	ofProcess = func(at *attach.Place, addr uintptr, length int) (*point, error) {
+		p, err := table.Find(at.Site.PID)
+		if err != nil {
+			return nil, probe.Refuse(syscall.ESRCH, "kwatch: there is no process %d", at.Site.PID)
+		}
+		w := userPoint(p, addr, length, at.Site.Access, func(h *Hit, t *proc.Thread) {
+			if f := at.Link.Handler; f != nil {
+				f(&attach.Hit{Regs: t.Regs(), Place: at, IP: uint64(h.IP), MayBlock: true, Old: h.Old, New: h.New})
+			}
+		})
+		w.place = at
+		return w, mapped(p, w)
+	}
 }
 
 // userOf returns what p has of a program's; nil: it is in the kernel's memory.

@@ -11,6 +11,7 @@ import (
 type Hit struct {
 	Regs  *amd64.Regs // of the code that was hit; IP must stay as it is
 	Place *Place      // what was hit
+	IP    uint64      // the instruction's address; of data, and of a return, where execution continues
 
 	Returns  bool   // a function or a system call returns
 	MayBlock bool   // the handler is called in a goroutine: it may allocate, lock and wait

@@ -16,14 +16,14 @@ import (
 func count(*kprobes.Kprobe, *amd64.Regs) int { return 0 }
 
 func hit(k *kprobes.Kprobe, r *amd64.Regs) int {
-	h := attach.Hit{Regs: r, Place: k.Place}
+	h := attach.Hit{Regs: r, Place: k.Place, IP: k.Place.Addr}
 	h.Call(k.Place.Link.Handler)
 	return 0
 }
 
 func entry(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {
 	at := ri.RP.KP.Place
-	h := attach.Hit{Regs: r, Place: at, Data: words(ri.Data)}
+	h := attach.Hit{Regs: r, Place: at, IP: at.Addr, Data: words(ri.Data)}
 	if h.CallEntry(at.Link.Options.Entry) {
 		return 0
 	}
@@ -32,7 +32,7 @@ func entry(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {
 
 func returns(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {
 	at := ri.RP.KP.Place
-	h := attach.Hit{Regs: r, Place: at, Returns: true, Data: words(ri.Data)}
+	h := attach.Hit{Regs: r, Place: at, IP: uint64(ri.RetAddr), Returns: true, Data: words(ri.Data)}
 	h.Call(at.Link.Handler)
 	return 0
 }

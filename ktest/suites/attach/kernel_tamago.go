@@ -54,6 +54,9 @@ func expect(t *suites.T, l *attach.Link, entered, handled uint64) {
 	}
 }
 
+// where names an address: symbol+offset.
+func where(addr uint64) string { return kprobes.Where(uintptr(addr)) }
+
 // hits is counted by handlers, which may not store pointers.
 var hits, bad atomic.Uint64
 

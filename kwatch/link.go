@@ -1,0 +1,93 @@
+package kwatch
+
+import (
+	"fmt"
+	"syscall"
+
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
+)
+
+// Provider is the attach.Provider of watchpoints. Handlers of those in programs may block.
+type Provider struct{}
+
+// ofProcess makes the point of a place in a process; nil: this kernel runs no programs.
+var ofProcess func(at *attach.Place, addr uintptr, length int) (*point, error)
+
+// Can is part of attach.Provider.
+func (Provider) Can() attach.Ability { return attach.Processes | attach.Blocks }
+
+// Attach is part of attach.Provider.
+//
+// Errors: those of RegisterKwatchSymbol and RegisterKwatchUser; EINVAL the handler may block and the
+// place is in the kernel.
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+	a := make(attachment, len(sites))
+	for i := range sites {
+		p, err := linked(&attach.Place{Link: l, Site: &sites[i]})
+		if err != nil {
+			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+		}
+		p.off.Store(l.Options.Disabled)
+		a[i] = p
+	}
+	return a, registerAll(a)
+}
+
+// linked makes the point of a place.
+func linked(at *attach.Place) (p *point, err error) {
+	s := *at.Site
+	pid := s.PID
+	s.PID = 0
+	addr, length, err := At(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case pid != 0 && s.Symbol != "":
+		return nil, probe.Refuse(syscall.EINVAL, "give the address: %s is a name of the kernel's", s.Symbol)
+	case pid == 0 && at.Link.Options.Block:
+		return nil, probe.Refuse(syscall.EINVAL, "a watchpoint in the kernel has no handlers that block")
+	case pid == 0:
+		p = &point{addr: addr, length: length, typ: s.Access, place: at, handler: handlerOf(at)}
+	case ofProcess == nil:
+		return nil, probe.Refuse(syscall.ENOSYS, "this kernel runs no programs")
+	default:
+		p, err = ofProcess(at, addr, length)
+	}
+	if err == nil {
+		at.Addr, at.Where = uint64(addr), p.what()
+	}
+	return p, err
+}
+
+// attachment is a link's watchpoints.
+type attachment []*point
+
+// Close is part of attach.Attachment.
+func (a attachment) Close() {
+	mu.Lock()
+	defer mu.Unlock()
+	drop(a)
+}
+
+// Enable is part of attach.Attachment.
+//
+// Errors: those of EnableKwatch.
+func (a attachment) Enable(on bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	return enable(a, on)
+}
+
+// Skipped is part of attach.Attachment.
+func (a attachment) Skipped() int { return 0 }
+
+// Places is part of attach.Attachment.
+func (a attachment) Places() []attach.Placed {
+	list := make([]attach.Placed, len(a))
+	for i, p := range a {
+		list[i] = attach.Placed{Place: p.place, Way: fmt.Sprintf("debug register %d", p.reg),
+			Disabled: p.off.Load() || p.gone.Load(), Ledger: p.accounts.Ledger()}
+	}
+	return list
+}
