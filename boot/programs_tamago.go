@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
@@ -20,6 +21,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kwatch"
+	"sonde/linux/calls"
 	"sonde/linux/proc"
 	"sonde/linux/process"
 	"sonde/linux/sock"
@@ -31,6 +33,7 @@ import (
 	"sonde/shell/bench"
 	"sonde/uprobes"
 	"sonde/uprobes/control"
+	"sonde/uprobes/link"
 )
 
 // programs are the processes of this machine; nil where it cannot run any.
@@ -67,7 +70,9 @@ func startPrograms() {
 		printk.Err("procfs: %s", err.Error())
 	}
 	uprobes.Init(programs)
+	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
+	attach.Provide(attach.Call, calls.Provider{Table: programs})
 	bench.Programs = programs
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))

@@ -68,7 +68,7 @@ func (f *file) info() Info {
 }
 
 func (m *member) info() Info {
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Returns: m.how, Disabled: m.flags.Has(disabled | broken), Ledger: m.ledger()}
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.ledger()}
 }
 
 // Ledger returns the counts of u's hits since it was last registered; they stay when it is
@@ -83,6 +83,20 @@ func (u *Uprobe) Ledger() probe.Ledger {
 		return m.ledger()
 	}
 	return probe.Ledger{}
+}
+
+// Way says how u's hits are executed, "by process" for a probe on a file; and whether its handler is
+// not called.
+func (u *Uprobe) Way() (way string, disabled bool) {
+	mu.Lock()
+	defer mu.Unlock()
+	if f := u.file.Load(); f != nil {
+		return "by process", f.disabled
+	}
+	if m := u.state.Load(); m != nil {
+		return m.point.plan.Way.String(), m.flags.Has(disabledFlags)
+	}
+	return "off", true
 }
 
 // RegsReturnValue returns the result of the function that has just returned.

@@ -55,6 +55,8 @@ const (
 	gone     probe.Flags = 1 << iota // unregistered
 	broken                           // its handler panicked
 	disabled                         // by DisableUprobe
+
+	disabledFlags = disabled | broken
 )
 
 func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }

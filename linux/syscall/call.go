@@ -84,3 +84,14 @@ func Lookup(n uint64) (c Call, ok bool) {
 
 // Known reports whether Linux has a call of that name.
 func Known(name string) bool { return name != "" && slices.Contains(names[:], name) }
+
+// Name returns Linux's name of a call, also of one that is not there; "" if there is no such number.
+func Name(n uint64) string {
+	if n < uint64(len(names)) {
+		return names[n]
+	}
+	return ""
+}
+
+// Numbers are those of all names, which are less than this.
+const Numbers = uint64(len(names))

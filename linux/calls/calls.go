@@ -1,0 +1,163 @@
+// Package calls attaches links to system calls of programs: sys:openat, ret:sys:open*, 7:sys:*.
+//
+// They are an engine's events, so a process in which nobody is interested pays for one load per call.
+// The handlers are called in the thread's goroutine and may block.
+package calls
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
+	"sonde/kernel/tally"
+	"sonde/linux/proc"
+	linux "sonde/linux/syscall"
+)
+
+// Provider is the attach.Provider of system calls.
+type Provider struct{ Table *proc.Table }
+
+// Can is part of attach.Provider.
+func (Provider) Can() attach.Ability {
+	return attach.Returns | attach.Entries | attach.Data | attach.Blocks | attach.Patterns | attach.Processes
+}
+
+// Attach is part of attach.Provider.
+//
+// Errors: ENOENT Linux has no such call; ESRCH there is no such process.
+func (p Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+	a := &attachment{table: p.Table, link: l, returns: sites[0].Return}
+	a.idle.L, a.running = &a.mu, map[*proc.Thread]*call{}
+	for i := range sites {
+		if err := a.add(&sites[i]); err != nil {
+			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+		}
+	}
+	a.off.Store(l.Options.Disabled)
+	for _, w := range a.watches {
+		w.begin()
+	}
+	return a, nil
+}
+
+// add finds what a site stands for.
+func (a *attachment) add(s *attach.Site) error {
+	w, err := a.watch(s.PID)
+	if err != nil {
+		return err
+	}
+	found := false
+	for n := range linux.Numbers {
+		name := linux.Name(n)
+		if name == "" || name != s.Symbol && !(s.Pattern() && tally.Fits(s.Symbol, name)) {
+			continue
+		}
+		found = true
+		where := attach.Site{Kind: attach.Call, PID: s.PID, Return: s.Return, Symbol: name}
+		c := &call{place: &attach.Place{Link: a.link, Site: s, Where: where.String()}}
+		w.calls[n] = append(w.calls[n], c)
+		a.calls = append(a.calls, c)
+	}
+	if !found {
+		return refusal.New(syscall.ENOENT, "Linux has no system call of this name")
+	}
+	return nil
+}
+
+// watch returns what watches a process; 0: all of them.
+func (a *attachment) watch(pid int) (*watch, error) {
+	for _, w := range a.watches {
+		if w.pid == pid {
+			return w, nil
+		}
+	}
+	w := &watch{attachment: a, pid: pid, calls: map[uint64][]*call{}}
+	if pid != 0 {
+		p, err := a.table.Find(pid)
+		if err != nil || p == a.table.Init() {
+			return nil, refusal.New(syscall.ESRCH, "there is no process %d", pid)
+		}
+		w.process = p
+	}
+	a.watches = append(a.watches, w)
+	return w, nil
+}
+
+// A watch is the engine of one process, or of all.
+type watch struct {
+	*attachment
+	pid     int
+	process *proc.Process // nil: all
+	calls   map[uint64][]*call
+	engine  proc.Engine
+}
+
+func (w *watch) begin() {
+	if w.returns {
+		w.engine = proc.Engine{Enter: w.entered, Leave: w.returned, Exit: w.exit}
+	} else {
+		w.engine = proc.Engine{Enter: w.hit, Exit: w.exit}
+	}
+	if w.process == nil {
+		w.table.Watch(&w.engine)
+	} else {
+		w.process.Attach(&w.engine)
+	}
+}
+
+func (w *watch) end() {
+	if w.process == nil {
+		w.table.Unwatch(&w.engine)
+	} else {
+		w.process.Detach(&w.engine)
+	}
+}
+
+// attachment is a link's part.
+type attachment struct {
+	table   *proc.Table
+	link    *attach.Link
+	returns bool
+	calls   []*call
+	watches []*watch
+	state
+	pending sync.Map // the calls that will return, by thread: []*pending
+}
+
+// Close is part of attach.Attachment.
+func (a *attachment) Close() {
+	for _, w := range a.watches {
+		w.end()
+	}
+	a.drain()
+	a.pending.Range(func(t, _ any) bool {
+		a.forget(t.(*proc.Thread), probe.Disarmed)
+		return true
+	})
+}
+
+// Enable is part of attach.Attachment.
+//
+// Errors: EINVAL the handler has panicked.
+func (a *attachment) Enable(on bool) error {
+	if on && a.broken.Load() {
+		return refusal.New(syscall.EINVAL, "calls: enable %s: its handler has panicked", a.calls[0].place.Where)
+	}
+	a.off.Store(!on)
+	return nil
+}
+
+// Skipped is part of attach.Attachment.
+func (*attachment) Skipped() int { return 0 }
+
+// Places is part of attach.Attachment.
+func (a *attachment) Places() []attach.Placed {
+	list := make([]attach.Placed, len(a.calls))
+	for i, c := range a.calls {
+		list[i] = attach.Placed{Place: c.place, Way: "call", Disabled: a.off.Load() || a.broken.Load(), Ledger: c.ledger()}
+	}
+	return list
+}

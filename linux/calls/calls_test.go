@@ -1,0 +1,230 @@
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"sonde/kernel/abi"
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	linux "sonde/linux/syscall"
+)
+
+// Numbers of calls.
+const (
+	nPause, nAlarm, nGetpid, nExit, nUname = 34, 37, 39, 60, 63
+)
+
+// world provides the calls of a world of players.
+func world(t *testing.T) *proctest.World {
+	w := proctest.NewWorld(64<<20, linux.Handle)
+	attach.Provide(attach.Call, Provider{w.Table})
+	return w
+}
+
+// start runs a program.
+func start(t *testing.T, w *proctest.World, f proctest.Program) *proc.Process {
+	t.Helper()
+	img, err := w.Image("test", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wait waits for its end.
+func wait(t *testing.T, p *proc.Process) {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(60 * time.Second):
+		t.Fatal("the program does not end")
+	}
+}
+
+func attachTo(t *testing.T, f attach.Handler, o *attach.Options, places ...string) *attach.Link {
+	t.Helper()
+	l, err := attach.AttachTo(f, o, places...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// expect compares a link's account, which must balance.
+func expect(t *testing.T, l *attach.Link, want probe.Ledger) {
+	t.Helper()
+	if got := l.Ledger(); got != want || got.Unexplained() != 0 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestEntryAndReturn(t *testing.T) {
+	w := world(t)
+	var entered, returned []string
+	in := attachTo(t, func(h *attach.Hit) {
+		entered = append(entered, fmt.Sprintf("%s(%#x) %v", h.Place.Where, h.Regs.DI, h.MayBlock))
+	}, nil, "sys:alarm")
+	out := attachTo(t, func(h *attach.Hit) {
+		returned = append(returned, fmt.Sprintf("%s(%#x) = %d", h.Place.Where, h.Data[0], h.Result()))
+	}, &attach.Options{Data: 1, Entry: func(h *attach.Hit) bool { h.Data[0] = h.Regs.DI; return h.Regs.DI != 0 }}, "ret:sys:alarm")
+	wait(t, start(t, w, func(p *proctest.Player) {
+		p.Call(nAlarm, 100)
+		p.Call(nAlarm, 70)
+		p.Call(nGetpid)
+		p.Call(nAlarm, 0)
+	}))
+	in.Close()
+	out.Close()
+	if got := fmt.Sprint(entered); got != "[sys:alarm(0x64) true sys:alarm(0x46) true sys:alarm(0x0) true]" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(returned); got != "[ret:sys:alarm(0x64) = 0 ret:sys:alarm(0x46) = 100]" {
+		t.Error(got)
+	}
+	expect(t, in, probe.Ledger{Entered: 3, Handled: 3})
+	expect(t, out, probe.Ledger{Entered: 3, Handled: 2, Declined: 1})
+}
+
+func TestPatternsAndPlaces(t *testing.T) {
+	w := world(t)
+	l := attachTo(t, nil, nil, "sys:get*id", "sys:alarm")
+	defer l.Close()
+	wait(t, start(t, w, func(p *proctest.Player) { p.Call(nGetpid); p.Call(nAlarm, 0); p.Call(nUname, 0) }))
+	n := map[string]uint64{}
+	for _, p := range l.Places() {
+		n[p.Where] = p.Ledger.Handled
+	}
+	if n["sys:getpid"] != 1 || n["sys:alarm"] != 1 || len(n) < 8 {
+		t.Error(n)
+	}
+	for place, errno := range map[string]syscall.Errno{"sys:opne": syscall.ENOENT, "sys:zz*": syscall.ENOENT, "99:sys:read": syscall.ESRCH} {
+		if _, err := attach.AttachTo(nil, nil, "sys:read", place); !errors.Is(err, errno) || !strings.Contains(err.Error(), place) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
+func TestOneProcess(t *testing.T) {
+	w := world(t)
+	attached := make(chan struct{})
+	program := func(p *proctest.Player) { <-attached; p.Call(nGetpid) }
+	a, b := start(t, w, program), start(t, w, program)
+	l := attachTo(t, nil, nil, fmt.Sprintf("%d:sys:getpid", b.PID))
+	defer l.Close()
+	close(attached)
+	wait(t, a)
+	wait(t, b)
+	expect(t, l, probe.Ledger{Entered: 1, Handled: 1})
+}
+
+// TestCallThatNeverReturns: a thread that ends in a call, or whose link is closed meanwhile.
+func TestCallThatNeverReturns(t *testing.T) {
+	w := world(t)
+	exits, pauses := attachTo(t, nil, nil, "ret:sys:exit"), attachTo(t, nil, nil, "ret:sys:pause")
+	p := start(t, w, func(p *proctest.Player) { p.Call(nPause) })
+	for pauses.Ledger().InFlight == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	pauses.Close()
+	expect(t, pauses, probe.Ledger{Entered: 1, Disarmed: 1})
+	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
+	wait(t, p)
+	wait(t, start(t, w, func(p *proctest.Player) { p.Call(nExit, 0) }))
+	exits.Close()
+	expect(t, exits, probe.Ledger{Entered: 1, Abandoned: 1})
+}
+
+func TestDisabled(t *testing.T) {
+	w := world(t)
+	l := attachTo(t, nil, &attach.Options{Disabled: true}, "sys:getpid")
+	call := func() { wait(t, start(t, w, func(p *proctest.Player) { p.Call(nGetpid) })) }
+	call()
+	if err := l.Enable(true); err != nil {
+		t.Fatal(err)
+	}
+	call()
+	l.Close()
+	call()
+	expect(t, l, probe.Ledger{Entered: 2, Handled: 1, Disarmed: 1})
+}
+
+// TestBadHandlers: one that panics, and one that ends its goroutine, is called once; the program ends as
+// it would have, or is killed if its goroutine has ended.
+func TestBadHandlers(t *testing.T) {
+	w := world(t)
+	for _, f := range []attach.Handler{
+		func(*attach.Hit) { panic("of a test") },
+		func(*attach.Hit) { runtime.Goexit() },
+	} {
+		l := attachTo(t, f, nil, "sys:getpid")
+		wait(t, start(t, w, func(p *proctest.Player) { p.Call(nGetpid) }))
+		wait(t, start(t, w, func(p *proctest.Player) { p.Call(nGetpid) }))
+		if err := l.Enable(true); !errors.Is(err, syscall.EINVAL) {
+			t.Error("enabled again:", err)
+		}
+		l.Close()
+		expect(t, l, probe.Ledger{Entered: 2, Abandoned: 1, Disarmed: 1})
+	}
+}
+
+// TestStuckHandler: the process is killed although a handler does not return, and Close does not wait
+// for it.
+func TestStuckHandler(t *testing.T) {
+	w := world(t)
+	over := make(chan struct{})
+	defer close(over)
+	var in atomic.Bool
+	l := attachTo(t, func(*attach.Hit) { in.Store(true); <-over }, nil, "sys:getpid")
+	p := start(t, w, func(p *proctest.Player) { p.Call(nGetpid) })
+	for !in.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
+	wait(t, p)
+	l.Close()
+	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+}
+
+// TestCloseWaits: when Close returns, no handler runs.
+func TestCloseWaits(t *testing.T) {
+	w := world(t)
+	var over, running atomic.Bool
+	program := func(p *proctest.Player) {
+		for !over.Load() {
+			p.Call(nGetpid)
+		}
+	}
+	all := []*proc.Process{start(t, w, program), start(t, w, program)}
+	for range 50 {
+		var late atomic.Int64
+		running.Store(true)
+		l := attachTo(t, func(*attach.Hit) {
+			if !running.Load() {
+				late.Add(1)
+			}
+		}, nil, "sys:getpid", "sys:alarm")
+		time.Sleep(time.Millisecond)
+		l.Close()
+		running.Store(false)
+		if got := l.Ledger(); late.Load() != 0 || got.Unexplained() != 0 {
+			t.Fatalf("%d hits after Close, %+v", late.Load(), got)
+		}
+	}
+	over.Store(true)
+	for _, p := range all {
+		wait(t, p)
+	}
+}
