@@ -26,6 +26,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
+	"sonde/kernel/handler"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/mm"
@@ -62,13 +63,13 @@ func main() {
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}
+	handler.Init()
 	kprobes.Init()
 	attach.Provide(attach.Kernel, link.Provider{})
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}
-	kwatch.Init(kwatch.Others{HandlerFrame: kprobes.HandlerFrame, NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved,
-		Recheck: kprobes.Recheck, KeepWatch: kprobes.KeepWatch, HandlerLimit: kprobes.HandlerLimit})
+	kwatch.Init(kwatch.Others{NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved, Recheck: kprobes.Recheck})
 	attach.Provide(attach.Watch, kwatch.Provider{})
 	armProbes()
 	startPrograms()

@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go cbb5abe2cea7, asm b5e48ec57859.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go b452a866cc83, asm 6238853e0215.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -108,7 +108,7 @@ changed:
 	JEQ	several
 	MOVQ	DI, state_site(SI)
 	LEAQ	REGS(SP), BX
-	MOVQ	BX, state_frame(SI)
+	MOVQ	BX, const_stateFrame(SI)
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
 	ADDQ	$8, R9
 	MOVQ	R9, state_next(SI)
@@ -116,14 +116,14 @@ changed:
 	ADDQ	Kprobe_ledger(AX), R8
 	MOVQ	R8, state_account(SI)
 	INCQ	(const_accountN+8*const_entered)(R8)
-	INCQ	state_seq(SI)
-	MOVQ	AX, state_probe(SI)
+	INCQ	const_stateSeq(SI)
+	MOVQ	AX, const_stateProbe(SI)
 	MOVQ	Kprobe_PreHandler(AX), DX
 	MOVQ	(DX), CX
 	CALL	CX
 	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	state_account(SI), R8
-	MOVQ	$0, state_probe(SI)
+	MOVQ	$0, const_stateProbe(SI)
 	INCQ	(const_accountN+8*const_handled)(R8)
 	MOVQ	state_site(SI), DI
 	MOVQ	site_second(DI), DI

@@ -13,6 +13,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
+	"sonde/kernel/handler"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kprobes/machine"
@@ -24,7 +25,7 @@ import (
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
 	st := &states[id].state
-	if st.probe != 0 && st.interrupted() { // the fault belongs to the interrupt
+	if st.Probe != 0 && handler.Interrupted(st.Frame) { // the fault belongs to the interrupt
 		if mm.Slots.Contains(uintptr(r.IP)) {
 			toOriginal(r)
 		}
@@ -34,7 +35,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 		switch {
 		case st.phase == stepping:
 			return st.copyFault(r, addr)
-		case st.probe != 0:
+		case st.Probe != 0:
 			return st.nestedCopyFault(id, r, addr)
 		default:
 			toOriginal(r)
@@ -44,7 +45,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 		}
 	}
 	switch {
-	case st.probe != 0:
+	case st.Probe != 0:
 		return st.handlerFault(id, r, addr)
 	case st.phase == emulating:
 		st.fault, st.err, st.addr = r.Vector, r.Err, addr
@@ -58,7 +59,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 // handlerFault takes a fault in a handler, or in what it called. A fault-handler is not
 // asked about its own faults.
 func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Action {
-	k := asProbe(st.probe)
+	k := asProbe(st.Probe)
 	if k.FaultHandler != nil && !st.inFault {
 		st.inFault = true
 		was := spotOf(r)
@@ -69,7 +70,7 @@ func (st *state) handlerFault(id int, r *amd64.Regs, addr uint64) notifier.Actio
 			return notifier.Stop
 		}
 	}
-	kill(id, die.FaultName(r, addr), "", r)
+	handlers.Kill(die.FaultName(r, addr), "", r)
 	return notifier.Stop
 }
 
@@ -129,7 +130,7 @@ func (st *state) emulationFault(s *site, r *amd64.Regs) {
 // fixedUp asks the fault-handlers of s about the fault r of its instruction, and reports
 // whether one of them has handled it.
 func (s *site) fixedUp(st *state, r *amd64.Regs) bool {
-	st.frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
+	st.Frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
 	st.phase = faulting
 	for _, k := range s.probes() {
 		if k.FaultHandler == nil || k.Flags.Has(flagOff) {

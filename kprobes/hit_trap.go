@@ -118,7 +118,7 @@ bare:
 // begins notes that a hit of s begins.
 func (st *state) begins(s *site, r *amd64.Regs) {
 	st.phase = pre
-	st.frame = uintptr(unsafe.Pointer(r))
+	st.Frame = uintptr(unsafe.Pointer(r))
 	st.site = uintptr(unsafe.Pointer(s))
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 }

@@ -12,7 +12,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/kthread"
+	"sonde/kernel/handler"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
@@ -40,6 +40,10 @@ const (
 	gGoid     = goruntime.GGoid
 	gCalls    = goruntime.GCalls
 
+	stateFrame = unsafe.Offsetof(state{}.State) + unsafe.Offsetof(handler.State{}.Frame)
+	stateProbe = unsafe.Offsetof(state{}.State) + unsafe.Offsetof(handler.State{}.Probe)
+	stateSeq   = unsafe.Offsetof(state{}.State) + unsafe.Offsetof(handler.State{}.Seq)
+
 	// The layout of a probe.Accounts, which begins with the address of CPU 0's counters.
 	accountN = probe.AccountCounters
 	entered  = probe.Entered
@@ -60,14 +64,8 @@ var codeAt = codeAddrs()
 
 func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
 
-// chain returns this package's block in the notifier chain of vector v. For NMIs it is the
-// last block, because the watch takes every NMI that no other block wants.
-func chain(v int) *notifier.Block {
-	if v == amd64.VEC_NMI {
-		return &notifier.Block{Name: "kprobes", Priority: -100, Call: onNMI}
-	}
-	return &notifier.Block{Name: "kprobes", Priority: 100, Call: onFault}
-}
+// handlers is this kind of handlers: see package handler.
+var handlers = handler.Kind{Blame: blameProbe, Onward: afterAbandon, Disarm: disarmUnwanted, Faults: true, Watching: whileWatching}
 
 // Init connects this package with the trap layer: #BP and #DB directly, before the notifier
 // chain, as on Linux today, because each link of the chain would cost a tenth of a hit;
@@ -79,18 +77,18 @@ func Init() {
 	g := reach.New(kallsyms.Kernel(), func(addr, n uint64) []byte { return original(uintptr(addr), uintptr(n)) })
 	g.Word = dataWord
 	machine.This = machine.Real(reach.NewGuard(g, noKprobe))
-	machine.This.Quiesce, machine.This.Watch = quiesceHits, keepWatch
+	machine.This.Quiesce, machine.This.Watch = quiesceHits, handler.Watch
 	goLean()
 	trap.SetProbes(initState)
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
-	trap.SetHandler(vecAbandon, onAbandon)
+	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
 	goruntime.ReplaceReturns(trampolinePC, onDead)
 	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
 	tellOfCopies()
 	for v := range notifier.Die {
-		if v != amd64.VEC_BP && v != amd64.VEC_DB {
-			notifier.Die[v].Register(chain(v))
+		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
+			notifier.Die[v].Register(&notifier.Block{Name: "kprobes", Priority: 100, Call: onFault})
 		}
 	}
 	findPerform()
@@ -98,13 +96,13 @@ func Init() {
 	die.SetSuspect(blame)
 	text.SetOriginal(original)
 	printk.SetTask(task)
-	kthread.Run("kprobe_disarm", func() {
-		for disarmer.Wait(-1) {
-			mu.Lock()
-			rearm(allSites())
-			mu.Unlock()
-		}
-	})
+}
+
+// disarmUnwanted disarms the sites that no probe wants any more.
+func disarmUnwanted() {
+	mu.Lock()
+	defer mu.Unlock()
+	rearm(allSites())
 }
 
 // tellOfCopies tells the runtime where detours are and how they begin.
@@ -146,10 +144,6 @@ func initState(id int) uintptr {
 	}
 	return uintptr(unsafe.Pointer(st))
 }
-
-// KeepWatch makes CPU 0 take the NMIs that find handlers which run too long, as the first
-// registered probe does.
-func KeepWatch() { keepWatch() }
 
 // dataWord returns a word of the image's data. Context: goroutine.
 func dataWord(addr uint64) (uint64, bool) {

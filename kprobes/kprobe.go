@@ -181,12 +181,12 @@ type whole interface {
 	left()
 	// handlers returns all functions that hits may call, by name; account returns what
 	// became of the hits.
-	handlers() []handler
+	handlers() []function
 	account() Ledger
 }
 
-// A handler is a function, which may be nil, with its name.
-type handler struct {
+// A function is a handler, which may be nil, with its role.
+type function struct {
 	role string
 	f    any
 }
@@ -214,8 +214,8 @@ func (k *Kprobe) manner() probe.Flags {
 	return 0
 }
 
-func (k *Kprobe) handlers() []handler {
-	return []handler{{"pre", k.called(rolePre)}, {"post", k.PostHandler}, {"fault", k.FaultHandler}}
+func (k *Kprobe) handlers() []function {
+	return []function{{"pre", k.called(rolePre)}, {"post", k.PostHandler}, {"fault", k.FaultHandler}}
 }
 
 // called returns the user's handler of a role, a nil func if there is none. If k belongs to a link, it

@@ -146,8 +146,8 @@ func (rp *Kretprobe) manner() probe.Flags {
 	return flagNotes
 }
 
-func (rp *Kretprobe) handlers() []handler {
-	return []handler{{"entry", rp.KP.called(roleEntry)}, {"return", rp.KP.called(roleReturn)}}
+func (rp *Kretprobe) handlers() []function {
+	return []function{{"entry", rp.KP.called(roleEntry)}, {"return", rp.KP.called(roleReturn)}}
 }
 
 func (rp *Kretprobe) account() Ledger { return rp.Ledger() }

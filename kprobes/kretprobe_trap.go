@@ -129,7 +129,7 @@ func onReturn(r *amd64.Regs) {
 	}
 	st.phase = returning
 	st.soft++
-	st.frame = uintptr(unsafe.Pointer(r))
+	st.Frame = uintptr(unsafe.Pointer(r))
 	head, hi := calls(trap.G(r))
 	off := hi - uintptr(r.SP) + 8
 	if *head == 0 || asInstance(*head).off != off {
@@ -156,11 +156,14 @@ func onReturn(r *amd64.Regs) {
 	st.afterReturn(id, r)
 }
 
-// code returns where the code of a handler begins.
-// Safe because: a func in an interface is one word, which is not nil and points to that address.
+// code returns where the code of a handler begins, 0 if there is none.
+// Safe because: a func in an interface is one word, nil or the address of that address.
 func (k *Kprobe) code(role role) uintptr {
 	f := k.called(role)
-	return **(**uintptr)(unsafe.Add(unsafe.Pointer(&f), unsafe.Sizeof(uintptr(0))))
+	if p := *(**uintptr)(unsafe.Add(unsafe.Pointer(&f), unsafe.Sizeof(uintptr(0)))); p != nil {
+		return *p
+	}
+	return 0
 }
 
 // callCareful calls rp's return handler where that may change X0-X14, IP or SP.

@@ -78,7 +78,7 @@ func (k *Kprobe) callPost(st *state, r *amd64.Regs) {
 // follows notes that the instruction of s has been executed, so the post-handlers come
 // next. After a step, r is another trap's.
 func (st *state) follows(s *site, r *amd64.Regs) {
-	st.frame = uintptr(unsafe.Pointer(r))
+	st.Frame = uintptr(unsafe.Pointer(r))
 	st.next = uintptr(unsafe.Pointer(s.list.First()))
 	st.phase = post
 }

@@ -7,7 +7,7 @@
 // one return handler of the usual kind it does what onReturn and afterReturn
 // (kretprobe_trap.go) do; everything else goes to them.
 //
-// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 71d77ac2630f, asm 4b38dca0fd23.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 578a5db1c105, asm 04ebb6fe29d2.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte before a return address
@@ -17,7 +17,7 @@ TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$const_returning, state_phase(SI)
 	INCQ	state_soft(SI)
 	LEAQ	REGS(SP), BX
-	MOVQ	BX, state_frame(SI)
+	MOVQ	BX, const_stateFrame(SI)
 
 	// AX is the call, the innermost of g's list. It has no second return probe.
 	MOVQ	trapFrame_g(SP), DI
@@ -47,14 +47,14 @@ single:
 
 	MOVQ	ret_RetAddr(AX), CX
 	MOVQ	CX, (REGS+regs_IP)(SP)
-	INCQ	state_seq(SI)
-	MOVQ	R8, state_probe(SI)
+	INCQ	const_stateSeq(SI)
+	MOVQ	R8, const_stateProbe(SI)
 	MOVQ	(DX), CX
 	CALL	CX
 	MOVQ	trapCPU_probes(GS), SI
-	MOVQ	state_probe(SI), R8
+	MOVQ	const_stateProbe(SI), R8
 	MOVQ	state_part(SI), R9
-	MOVQ	$0, state_probe(SI)
+	MOVQ	$0, const_stateProbe(SI)
 	MOVQ	R9, R10
 	ADDQ	(Kretprobe_KP+Kprobe_ledger)(R8), R10
 	INCQ	(const_accountN+8*const_handled)(R10)

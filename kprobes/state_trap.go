@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/handler"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/text"
@@ -27,13 +28,11 @@ import (
 // CPU has been outside all handlers.
 type state struct {
 	phase phase
-	soft  uint64  // number of hits by a jump: distinguishes one from the next
-	probe uintptr // the *Kprobe whose handler runs, else 0
-	seq   uint64  // number of handlers begun: distinguishes one from the next for the watch
-	frame uintptr // the *Regs of the trap being handled
-	site  uintptr // the *site hit
-	next  uintptr // the **Kprobe of the list that comes next
-	// handed is frame while the hit is handed over, else 0: see handOver.
+	soft  uint64 // number of hits by a jump: distinguishes one from the next
+	handler.State
+	site uintptr // the *site hit
+	next uintptr // the **Kprobe of the list that comes next
+	// handed is Frame while the hit is handed over, else 0: see handOver.
 	handed uintptr
 
 	// The hit at a function's entry has counted the call with this SP and decided its stack
@@ -47,7 +46,6 @@ type state struct {
 	addr    uint64
 	account uintptr // the counters of this CPU and the probe that a detour uses
 	inFault bool    // a fault-handler runs for a fault of a handler
-	dying   uint64  // seq of the handler abandoned last: its report may not be
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 
@@ -112,31 +110,42 @@ func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
 
-// HandlerFrame returns the address of the registers of the hit whose handler runs on CPU
-// id, or 0 if none does.
-//
-// Context: trap, on that CPU.
-func HandlerFrame(id int) uintptr {
-	if st := &states[id].state; st.probe != 0 {
-		return st.frame
-	}
-	return 0
-}
-
 // begin notes that a handler of k starts; end, that it has ended.
-func (st *state) begin(k *Kprobe) {
-	st.seq++
-	st.probe = uintptr(unsafe.Pointer(k))
-}
-
-func (st *state) end() { st.probe = 0 }
+func (st *state) begin(k *Kprobe) { st.Begin(uintptr(unsafe.Pointer(k))) }
+func (st *state) end()            { st.End() }
 
 // onward is afterAbandon as trap.Divert wants it.
 var onward = afterAbandon
 
-// abandon ends what runs on top of the trap that st is handling; r is a trap in there.
+// abandon ends the emulation on top of the trap that st is handling; r is a trap in there.
 func (st *state) abandon(r *amd64.Regs) {
-	trap.Divert(r, asRegs(st.frame), &onward)
+	trap.Divert(r, asRegs(st.Frame), &onward)
+}
+
+// blameProbe is handler.Kind's Blame.
+func blameProbe(p uintptr) (h die.Handler, first bool) {
+	k := asProbe(p)
+	h = die.Handler{Owner: "kprobes", Kind: k.kind.String(), At: k.Addr, Noun: "probe"}
+	switch k.kind {
+	case kindJprobe:
+		h.Code[0] = asJprobe(k).code
+	case kindKretprobe:
+		h.Code[0], h.Code[1] = k.code(roleEntry), k.code(roleReturn)
+	default:
+		h.Code[0], h.Code[1], h.Code[2] = k.code(rolePre), k.code(rolePost), k.code(roleFault)
+	}
+	return h, k.disableForGood()
+}
+
+// whileWatching is handler.Kind's Watching: a probe that the watch hits counts as missed.
+func whileWatching(id int, on bool) {
+	st := &states[id].state
+	switch {
+	case on && st.phase == idle:
+		st.phase = watching
+	case !on && st.phase == watching:
+		st.phase = idle
+	}
 }
 
 // afterAbandon continues the hit whose handler, or emulation, was abandoned. It returns from
@@ -144,8 +153,8 @@ func (st *state) abandon(r *amd64.Regs) {
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
 	st := &states[id].state
-	if st.probe != 0 {
-		k := asProbe(st.probe)
+	if st.Probe != 0 {
+		k := asProbe(st.Probe)
 		if st.phase == post || st.phase == faulting {
 			k.ledger.Uncount(id, probe.Handled) // the pre-handler's
 		}
@@ -186,8 +195,8 @@ func task() uintptr {
 	if g := goruntime.Task(); g != 0 {
 		return g
 	}
-	if st := &states[cpu.ID()].state; st.probe != 0 {
-		return uintptr(unsafe.Pointer(trap.G(asRegs(st.frame))))
+	if st := &states[cpu.ID()].state; st.Probe != 0 {
+		return uintptr(unsafe.Pointer(trap.G(asRegs(st.Frame))))
 	}
 	return 0
 }
@@ -202,12 +211,6 @@ func at(addr uint64) *uint64 { return *(**uint64)(unsafe.Pointer(&addr)) }
 
 // stepFlags are the interrupted flags that a single step changes.
 const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
-
-// interrupted reports whether an interrupt is being handled on top of the handler.
-func (st *state) interrupted() bool {
-	at := trap.Interrupt()
-	return at != 0 && at < st.frame
-}
 
 // Below: handlers that change where execution continues. A crash names the one that did it last, and one
 // that cannot have meant what it did is told once. Hits pay for this only if the walk of the image

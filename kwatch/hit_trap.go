@@ -13,6 +13,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 	"sonde/kernel/smp"
 )
@@ -20,16 +21,14 @@ import (
 // state is one CPU's. Interrupts are off in a hit, so nothing changes the state except
 // nested hits, which restore it.
 type state struct {
-	frame   uintptr // the *amd64.Regs of the hit being handled, 0 for none
-	reading bool    // this package reads what is watched
-	nmi     bool    // the hit is in an NMI
-	handler bool    // the handler runs
-	seq     uint64  // odd while a handler runs, different for each; atomic: CPU 0 reads it
-	reg     int     // index of the watchpoint being handled
-	left    uint64  // watchpoints of the same #DB still to be handled
-	done    uint64  // those that have been handled
-	stepped bool    // the #DB was also the end of a single step
-	hit     Hit
+	handler.State        // Frame is 0 outside of hits
+	reading       bool   // this package reads what is watched
+	nmi           bool   // the hit is in an NMI
+	reg           int    // index of the watchpoint being handled
+	left          uint64 // watchpoints of the same #DB still to be handled
+	done          uint64 // those that have been handled
+	stepped       bool   // the #DB was also the end of a single step
+	hit           Hit
 }
 
 // states is spaced so that no two CPUs write to one cache line.
@@ -47,16 +46,16 @@ func onHit(r *amd64.Regs, which uint64, stepped bool) {
 	st := &states[trap.ID(r)].state
 	at := uintptr(unsafe.Pointer(r))
 	nmi := trap.InNMI(trap.ID(r))
-	if st.frame != 0 && at < st.frame {
+	if st.Frame != 0 && at < st.Frame {
 		if !st.reading || nmi != st.nmi {
 			miss(r, which)
 		}
 		return
 	}
-	st.frame, st.nmi, st.left, st.done, st.stepped = at, nmi, which, 0, stepped
+	st.Frame, st.nmi, st.left, st.done, st.stepped = at, nmi, which, 0, stepped
 	if smp.Stopped() { // the handler's code may be half changed
 		miss(r, which)
-		st.frame = 0
+		st.Frame = 0
 		return
 	}
 	st.goOn(r)
@@ -76,7 +75,7 @@ func (st *state) goOn(r *amd64.Regs) {
 			resume(p, r)
 		}
 	}
-	st.frame = 0
+	st.Frame = 0
 }
 
 // take handles a hit of p.
@@ -104,15 +103,13 @@ func (st *state) take(p *point, r *amd64.Regs) {
 			return
 		}
 	}
-	atomic.StoreUint64(&st.seq, st.seq+1)
-	st.handler = true
+	st.Begin(uintptr(unsafe.Pointer(p)))
 	if p.careful {
 		p.callCareful(h, r)
 	} else {
 		p.handler(h, r)
 	}
-	st.handler = false
-	atomic.StoreUint64(&st.seq, st.seq+1)
+	st.End()
 	p.accounts.Count(id, probe.Handled)
 }
 

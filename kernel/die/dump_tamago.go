@@ -3,6 +3,7 @@
 package die
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -169,6 +170,14 @@ type Handler struct {
 	Kind  string
 	At    uintptr // where its probe is
 	Noun  string  // what its probe is called
+	// Code is where the functions begin that may have been called for the probe; 0: no function.
+	Code [3]uintptr
+}
+
+// runs reports whether an instruction is in one of h's functions.
+func (h *Handler) runs(pc uintptr) bool {
+	fn, ok := kallsyms.Kernel().At(uint64(pc))
+	return ok && slices.Contains(h.Code[:], uintptr(fn.Addr))
 }
 
 // Mistaken reports that h, which r interrupted, broke the rules: what it did, on which
@@ -179,7 +188,7 @@ type Handler struct {
 func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 	g := trap.G(r)
 	var pcs [maxCalls]uintptr
-	m := FindMistake(pcs[:calls(r, g, pcs[:])], goruntime.Where, why)
+	m := FindMistake(pcs[:calls(r, g, pcs[:])], h.runs, goruntime.Where, why)
 	if text == "" {
 		text = m.By
 	}

@@ -14,15 +14,15 @@ type Mistake struct {
 // look returns function, file and line of an instruction; "" for no code of Go's.
 type look func(pc uintptr) (function, file string, line int)
 
-// FindMistake reads the calls that were going on, return addresses from the innermost on.
-// why is how it was noticed, which says little: an allocation, for one, is noticed by a page
+// FindMistake reads the calls that were going on, return addresses from the innermost on. handler
+// reports whether an instruction is the handler's own. why is how it was noticed, which says little: an allocation, for one, is noticed by a page
 // fault inside the allocator. So the first call out of the handler's package that leads to
 // something known is taken instead.
 //
 // Context: any; it allocates nothing.
-func FindMistake(calls []uintptr, at look, why string) Mistake {
+func FindMistake(calls []uintptr, handler func(pc uintptr) bool, at look, why string) Mistake {
 	m := Mistake{What: why}
-	h := handlerOf(calls, at)
+	h := outermost(calls, handler)
 	if h < 0 {
 		return m
 	}
@@ -59,34 +59,15 @@ func FindMistake(calls []uintptr, at look, why string) Mistake {
 // isPanic is the runtime's word for a panic, which is known for sure.
 const isPanic = "panic"
 
-// handlerOf returns which of the calls is that of a handler: the one that what calls
-// handlers has made, or the outermost.
-func handlerOf(calls []uintptr, at look) int {
-	for i, pc := range calls {
-		if name, _, _ := at(pc - 1); begins(name, dispatchers) {
-			return i - 1
+// outermost returns which of the calls is the handler's, -1 if none is.
+func outermost(calls []uintptr, handler func(pc uintptr) bool) int {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if handler(calls[i] - 1) {
+			return i
 		}
 	}
-	last := len(calls) - 1
-	for last >= 0 {
-		name, _, _ := at(calls[last] - 1)
-		if name != "" && !begins(name, probing) {
-			break
-		}
-		last--
-	}
-	return last
+	return -1
 }
-
-// dispatchers call handlers: kprobes' and kwatch's.
-var dispatchers = []string{
-	"sonde/kprobes.on", "sonde/kprobes.(*Kprobe).call", "sonde/kprobes.(*Kretprobe).declines", "sonde/kprobes.(*Kretprobe).callCareful", "sonde/kprobes.(*site).fixedUp",
-	"sonde/kprobes.(*state).handlerFault", "sonde/kwatch.(*state).take", "sonde/kwatch.(*point).callCareful",
-	"sonde/kernel/attach.(*Hit).Call",
-}
-
-// probing is where else a stack with a handler on it may begin.
-var probing = []string{"sonde/kprobes.", "sonde/arch/amd64/trap."}
 
 // own stands for the function's own name in deeds.
 const own = "*"
@@ -130,15 +111,6 @@ func known(name string) *struct{ begin, what, by string } {
 		}
 	}
 	return nil
-}
-
-func begins(name string, list []string) bool {
-	for _, b := range list {
-		if strings.HasPrefix(name, b) {
-			return true
-		}
-	}
-	return false
 }
 
 // packageOf returns the path of the package that a function is of.

@@ -7,22 +7,23 @@ import (
 
 // stack is calls as FindMistake gets them: functions from the innermost on, each on the line
 // that is its place in the list.
-func stack(functions ...string) ([]uintptr, look) {
+func stack(functions ...string) ([]uintptr, func(uintptr) bool, look) {
 	var calls []uintptr
 	for i := range functions {
 		calls = append(calls, uintptr(i+2))
 	}
-	return calls, func(pc uintptr) (string, string, int) {
+	at := func(pc uintptr) (string, string, int) {
 		name := functions[pc-1]
 		return name, packageOf(name) + "/f.go", int(pc)
 	}
+	return calls, func(pc uintptr) bool { return functions[pc-1] == "example.com/m.count" }, at
 }
 
 // TestMistakesAreNamed: what a handler did is told from the calls, whatever the
 // innermost of them stumbled over.
 func TestMistakesAreNamed(t *testing.T) {
-	const handler, helper = "example.com/m.count", "example.com/m.(*stats).note"
-	hit := []string{handler, "sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.entryBP.abi0"}
+	const count, helper = "example.com/m.count", "example.com/m.(*stats).note"
+	hit := []string{count, "sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.entryBP.abi0"}
 	for _, c := range []struct {
 		why   string
 		inner []string
@@ -44,11 +45,11 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"it runs too long", []string{helper}, "it runs too long:  at 0"},
 		{"uses a mutex", []string{"internal/sync.(*Mutex).Lock", "sonde/kprobes.UnregisterKprobe"}, "uses a mutex: kprobes.UnregisterKprobe at 2"},
 	} {
-		for _, outside := range [][]string{hit, hit[:1], {handler, "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
-			{handler, "sonde/kwatch.(*point).callCareful", "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
-			{handler, "sonde/kprobes.onDetour", "sonde/kprobes.detour.abi0", "sonde/kernel/vfs.Read", "main.main"}} {
-			calls, at := stack(append(c.inner[:len(c.inner):len(c.inner)], outside...)...)
-			m := FindMistake(calls, at, c.why)
+		for _, outside := range [][]string{hit, hit[:1], {count, "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
+			{count, "sonde/kwatch.(*point).callCareful", "sonde/kwatch.(*state).take", "sonde/kwatch.onHit"},
+			{count, "sonde/kprobes.onDetour", "sonde/kprobes.detour.abi0", "sonde/kernel/vfs.Read", "main.main"}} {
+			calls, handler, at := stack(append(c.inner[:len(c.inner):len(c.inner)], outside...)...)
+			m := FindMistake(calls, handler, at, c.why)
 			if got := fmt.Sprintf("%s: %s at %d", m.What, m.By, m.Line-1); got != c.want || m.File != "example.com/m/f.go" {
 				t.Errorf("%s with %q in %q: got %s in %s, want %s", c.why, c.inner, outside, got, m.File, c.want)
 			}
@@ -58,18 +59,18 @@ func TestMistakesAreNamed(t *testing.T) {
 
 func TestMistakesThatNoCallsTellOf(t *testing.T) {
 	for _, names := range [][]string{nil, {"sonde/kprobes.onBreakpoint"}, {"", "sonde/arch/amd64/trap.entryBP"}} {
-		calls, at := stack(names...)
-		if m := FindMistake(calls, at, "why"); m != (Mistake{What: "why"}) {
+		calls, handler, at := stack(names...)
+		if m := FindMistake(calls, handler, at, "why"); m != (Mistake{What: "why"}) {
 			t.Errorf("%q: %+v", names, m)
 		}
 	}
 }
 
 func TestFindMistakeAllocatesNothing(t *testing.T) {
-	calls, at := stack("runtime.mallocgc", "fmt.Sprintf", "example.com/m.count", "sonde/kprobes.onBreakpoint")
+	calls, handler, at := stack("runtime.mallocgc", "fmt.Sprintf", "example.com/m.count", "sonde/kprobes.onBreakpoint")
 	var m Mistake
 	at = func(pc uintptr) (string, string, int) { return "fmt.Sprintf", "f.go", int(pc) }
-	if n := testing.AllocsPerRun(100, func() { m = FindMistake(calls, at, "why") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m = FindMistake(calls, handler, at, "why") }); n != 0 {
 		t.Errorf("%v allocations for %+v", n, m)
 	}
 }

@@ -112,13 +112,13 @@ var hits = []Mutant{
 		Why: "a hit whose post- or fault-handler was abandoned is in the ledger as handled and as abandoned",
 	},
 	{
-		Name: "abandoned-probe-stays-on", File: "kprobes/kill_trap.go",
-		Old: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n\tdisarmer.Wake()\n", New: "\tgoruntime.TrapReset(id)\n\tst.abandon(r)\n",
+		Name: "abandoned-probe-stays-on", File: "kernel/handler/handler_trap.go",
+		Old: "\tdisarmer.Wake()\n", New: "",
 		By:  kernel(1, "kprobes/abandoned_handler_has_its_breakpoint_taken_out"),
 		Why: "the breakpoint of a handler that was abandoned is never removed",
 	},
 	{
-		Name: "endless-handler-not-ended", File: "kprobes/kill_trap.go",
+		Name: "endless-handler-not-ended", File: "kernel/handler/watch_trap.go",
 		Old: "\tw.ran += gap\n", New: "\tw.ran += 0 * gap\n",
 		By:  kernel(2, "handlers/never_returns"),
 		Why: "a handler that never returns keeps its CPU for ever",

@@ -11,7 +11,7 @@ var nested = []Mutant{
 	},
 	{
 		Name: "fault-of-an-interrupt-blamed", File: "kprobes/fault_trap.go",
-		Old: "\tif st.probe != 0 && st.interrupted() { // the fault", New: "\tif st.probe != 0 && st.phase == idle && st.interrupted() { // the fault",
+		Old: "\tif st.Probe != 0 && handler.Interrupted(st.Frame) { // the fault", New: "\tif st.Probe != 0 && st.phase == idle && handler.Interrupted(st.Frame) { // the fault",
 		By:  kernel(1, "handlers/fault_of_an_interrupt_on_top_of_one"),
 		Why: "a handler is abandoned for what an interrupt does",
 	},

@@ -44,7 +44,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "disabling-does-not-wait", File: "kprobes/attach.go",
-		Old: "\tif !rearm([]*site{k.site}) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm([]*site{k.site})\n",
+		Old: "\tif !rearm(sitesOf(ks)) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(sitesOf(ks))\n",
 		By:  host("kprobes", "TestDisable"),
 		Why: "a handler still runs when its probe has been disabled",
 	},
@@ -86,7 +86,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "batch-not-undone", File: "kprobes/attach.go",
-		Old: "\t\t\tdetach(ks[:i])\n", New: "\t\t\tdetach(ks[i:i])\n",
+		Old: "\t\t\tdetach(kept)\n", New: "",
 		By:  kernel(1, "control/group_is_registered_whole_or_not_at_all"),
 		Why: "what stood in front of the refused probe stays registered",
 	},
@@ -98,7 +98,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "module-keeps-its-probes", File: "kprobes/attach.go",
-		Old: "\t\t\tcase k.owner == name:\n", New: "\t\t\tcase k.owner == name && false:\n",
+		Old: "k.owner == name && k.Place == nil:", New: "k.owner == name && k.Place != nil:",
 		By:  kernel(1, "control/module_that_forgets_its_probes"),
 		Why: "handlers of a module that is gone are called",
 	},

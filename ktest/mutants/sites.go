@@ -11,13 +11,13 @@ var sites = []Mutant{
 	},
 	{
 		Name: "watched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\tload(wanted())\n\tp.recheck()\n\treturn n, nil\n", New: "\tload(wanted())\n\treturn n, nil\n",
+		Old: "\t\tp.recheck()\n\t\tif p.user != nil {\n\t\t\tp.user.begin(p)\n", New: "\t\tif p.user != nil {\n\t\t\tp.user.begin(p)\n",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "a jump covers an instruction that is watched",
 	},
 	{
 		Name: "unwatched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\tpoints[n].Store(nil)\n\tp.recheck()\n", New: "\tpoints[n].Store(nil)\n",
+		Old: "\t\tpoints[p.reg].Store(nil)\n\t\tp.recheck()\n", New: "\t\tpoints[p.reg].Store(nil)\n",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "an instruction that was watched once never gets a jump again",
 	},
@@ -35,7 +35,7 @@ var sites = []Mutant{
 	},
 	{
 		Name: "module-keeps-its-watchpoints", File: "kwatch/register.go",
-		Old: "p.owner == name {", New: "p.owner == name && name == \"\" {",
+		Old: "p.owner == name && p.place == nil {", New: "p.owner == name && p.place != nil {",
 		By:  host("kwatch", "TestModuleLeavesNoWatchpoint"),
 		Why: "handlers of a module that is gone are called",
 	},
@@ -65,7 +65,7 @@ var sites = []Mutant{
 	},
 	{
 		Name: "optimizer-not-told", File: "kprobes/attach.go",
-		Old: "\tmachine.This.Watch()\n\trearm(sitesOf(ks))\n\tkick()\n", New: "\tmachine.This.Watch()\n\trearm(sitesOf(ks))\n",
+		Old: "\trearm(sitesOf(kept))\n\tkick()\n", New: "\trearm(sitesOf(kept))\n",
 		By:  host("kprobes", "TestSetJumps"),
 		Why: "a probe gets no jump until something else changes",
 	},
@@ -155,7 +155,7 @@ var sites = []Mutant{
 	},
 	{
 		Name: "short-way-past-a-disabled-probe", File: "kprobes/attach.go",
-		Old: "\tk.site.shorten()\n\tif !rearm", New: "\tif !rearm",
+		Old: "\t\tk.site.shorten()\n", New: "",
 		By:  host("kprobes", "TestShortWays"),
 		Why: "a jump calls a disabled handler",
 	},

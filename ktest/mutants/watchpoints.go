@@ -64,13 +64,13 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "point-forgotten-before-the-cpus", File: "kwatch/register.go",
-		Old: "\ts := wanted()\n\ts[n] = debugreg.Breakpoint{}\n\tload(s)\n\tp := points[n].Load()\n\tpoints[n].Store(nil)\n", New: "\ts := wanted()\n\ts[n] = debugreg.Breakpoint{}\n\tp := points[n].Load()\n\tpoints[n].Store(nil)\n",
+		Old: "\tload(s)\n\tfor _, p := range ps {\n\t\tpoints[p.reg].Store(nil)\n", New: "\tfor _, p := range ps {\n\t\tpoints[p.reg].Store(nil)\n",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
 		Why: "CPUs go on watching what nobody asks for any more",
 	},
 	{
 		Name: "hit-in-a-handler-not-told-apart", File: "kwatch/hit_trap.go",
-		Old: "\tif st.frame != 0 && at < st.frame {\n", New: "\tif st.frame != 0 && at > st.frame {\n",
+		Old: "\tif st.Frame != 0 && at < st.Frame {\n", New: "\tif st.Frame != 0 && at > st.Frame {\n",
 		By:  kernel(1, "watch/probe_in_a_watch_handler"),
 		Why: "a handler that touches what it watches is called for ever",
 	},

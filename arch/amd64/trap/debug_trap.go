@@ -141,8 +141,3 @@ func Stepped(r *amd64.Regs) {
 	stepper(r)
 	PrepareStep(r)
 }
-
-// HandlerOf returns the handler that SetHandler has set.
-//
-// Context: boot.
-func HandlerOf(v uint8) Handler { return handlers[v] }

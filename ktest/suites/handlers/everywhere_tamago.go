@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"sonde/kernel/cpu"
+	"sonde/kernel/handler"
 	"sonde/kernel/vfs"
-	"sonde/kprobes"
 	"sonde/ktest/suites"
 )
 
@@ -114,7 +114,7 @@ func isWell(t *suites.T, what string) {
 // limit sets how long handlers may run and returns how to set it back.
 func limit(t *suites.T, ms string) (restore func()) {
 	const file = "/proc/sys/debug/kprobes-handler-limit-ms"
-	old := fmt.Sprint(kprobes.HandlerLimit.Get())
+	old := fmt.Sprint(handler.Limit.Get())
 	t.Must(vfs.WriteFile(file, []byte(ms+"\n")))
 	return func() { t.Must(vfs.WriteFile(file, []byte(old+"\n"))) }
 }

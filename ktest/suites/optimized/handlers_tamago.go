@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/handler"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 )
@@ -149,9 +150,9 @@ func well(t *suites.T, what string) {
 // loopsForEver needs no other CPU: interrupts come in such a handler, and one of
 // them ends it.
 func loopsForEver(t *suites.T) {
-	old := kprobes.HandlerLimit.Get()
-	t.Must(kprobes.HandlerLimit.Store(300)) // a busy host may keep us off the CPU for 100 ms
-	defer func() { t.Must(kprobes.HandlerLimit.Store(old)) }()
+	old := handler.Limit.Get()
+	t.Must(handler.Limit.Store(300)) // a busy host may keep us off the CPU for 100 ms
+	defer func() { t.Must(handler.Limit.Store(old)) }()
 	contained(t, "loops for ever", func() {
 		for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {
 			sink++
