@@ -118,6 +118,15 @@ func (t areas) gap(addr uint64) (lo, hi uint64) {
 	return lo, hi
 }
 
+// splits returns how many areas there are more once [start,end) is cut out: one, if it is inside an
+// area.
+func (t areas) splits(start, end uint64) int {
+	if a := t.at(start); a != nil && a.start < start && end < a.end {
+		return 1
+	}
+	return 0
+}
+
 // roomFor refuses if the table would become too long when areas are split n more times.
 func (t areas) roomFor(n int) error {
 	if len(t)+n > maxAreas {

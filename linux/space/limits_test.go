@@ -20,11 +20,19 @@ func TestTooManyAreas(t *testing.T) {
 	if !errors.Is(err, syscall.ENOMEM) || len(s.Areas()) > maxAreas || len(s.Areas()) < maxAreas-4 {
 		t.Fatal(err, len(s.Areas()))
 	}
+	low := uint64(high - 16*maxAreas*PageSize)
+	for i := uint64(0); len(s.Areas()) < maxAreas; i++ {
+		_, err = s.Map(low+2*i*PageSize, PageSize, Exec, Fixed, nil, 0)
+		must(t, err)
+	}
 	_, err = s.Map(0, PageSize, Exec, 0, nil, 0)
-	wants(t, s, err, syscall.ENOMEM, len(s.Areas()))
+	wants(t, s, err, syscall.ENOMEM, maxAreas)
 	end := high + uint64(maxAreas)*2*PageSize
-	must(t, s.Unmap(end-10*PageSize, PageSize)) // there is space for one more
-	wants(t, s, s.Unmap(end-20*PageSize, PageSize), syscall.ENOMEM, maxAreas)
+	wants(t, s, s.Unmap(end-20*PageSize, PageSize), syscall.ENOMEM, maxAreas) // would split one
+	must(t, s.Unmap(high, 3*PageSize))                                        // splits none: used to be refused, too
+	if n := len(s.Areas()); n != maxAreas-3 {
+		t.Error(n)
+	}
 }
 
 func TestLimitOfTheSpace(t *testing.T) {

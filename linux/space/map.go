@@ -50,11 +50,11 @@ func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
 	if s.root == nil {
 		return 0, errReleased
 	}
-	if err := s.areas.roomFor(2); err != nil {
-		return 0, err
-	}
 	at, err := s.choose(addr, n, flags)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.areas.roomFor(1 + s.areas.splits(at, at+n)); err != nil {
 		return 0, err
 	}
 	replaced := s.areas.size(at, at+n)
@@ -105,7 +105,8 @@ func (s *Space) remove(start, end uint64) {
 
 // Unmap unmaps the n bytes from addr on, rounded up to pages.
 //
-// Errors: EINVAL (not whole pages, or not for programs), ENOMEM (too many areas).
+// Errors: EINVAL (not whole pages, or not for programs), ENOMEM (it is inside an area, and two would be
+// one too many).
 func (s *Space) Unmap(addr, n uint64) error {
 	end, err := s.rangeOf(addr, n)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Space) Unmap(addr, n uint64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.areas.roomFor(1); err != nil {
+	if err := s.areas.roomFor(s.areas.splits(addr, end)); err != nil {
 		return err
 	}
 	if s.root != nil && !s.areas.free(addr, end) {
