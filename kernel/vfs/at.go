@@ -61,19 +61,34 @@ func (p *Place) again() (Node, error) {
 // makeAt gives a free name to the node that make returns. Only the name of a directory may end in a
 // slash.
 func (f *FS) makeAt(dir *Place, name string, isDir bool, make func() (Node, error)) error {
-	last, err := walkTo(dir, name)
+	last, err := freeName(dir, name, isDir)
 	if err != nil {
 		return err
 	}
+	return f.makeIn(last, make)
+}
+
+// freeName finds the place for a new name.
+//
+// Errors: EEXIST, ENOENT, ENOTDIR, ELOOP.
+func freeName(dir *Place, name string, isDir bool) (final, error) {
+	last, err := walkTo(dir, name)
+	if err != nil {
+		return final{}, err
+	}
 	if err := last.plain(syscall.EEXIST); err != nil {
-		return err
+		return final{}, err
 	}
 	if _, err := last.dir.child(last.name); err == nil {
-		return syscall.EEXIST // before EACCES, as in Linux
+		return final{}, syscall.EEXIST // before EACCES, as in Linux
 	}
 	if last.slash && !isDir {
-		return syscall.ENOENT
+		return final{}, syscall.ENOENT
 	}
+	return last, nil
+}
+
+func (f *FS) makeIn(last final, make func() (Node, error)) error {
 	d, err := last.memory(false)
 	if err != nil {
 		return err
@@ -97,7 +112,7 @@ func (f *FS) makeAt(dir *Place, name string, isDir bool, make func() (Node, erro
 // LinkAt gives the node at from another name. follow says whether a symbolic
 // link at from is followed.
 //
-// Errors: EPERM for directories and bound nodes, and as MkdirAt (wrapped).
+// Errors: EXDEV on another mount, EPERM for directories and bound nodes, and as MkdirAt (wrapped).
 func (f *FS) LinkAt(fromDir *Place, from string, dir *Place, name string, follow bool) error {
 	p, err := walk(fromDir, from, follow)
 	if err == nil {
@@ -115,10 +130,17 @@ func (f *FS) LinkFile(file *File, dir *Place, name string) error {
 }
 
 func (f *FS) linkPlace(p, dir *Place, name string) error {
+	last, err := freeName(dir, name, false)
+	if err != nil {
+		return err
+	}
+	if last.dir.device() != p.device() {
+		return syscall.EXDEV
+	}
 	if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
 		return syscall.EPERM
 	}
-	err := f.makeAt(dir, name, false, p.again)
+	err = f.makeIn(last, p.again)
 	if r, ok := p.node.(*regular); ok && err == nil {
 		r.unnamed.Store(false)
 	}

@@ -17,8 +17,8 @@ const (
 
 // RenameAt moves a node to another name in one step.
 //
-// Errors: EINVAL into itself, EISDIR, ENOTDIR, ENOTEMPTY, EEXIST, EBUSY, EPERM and EACCES where
-// users may not create names, ENOENT, ELOOP (wrapped with the path).
+// Errors: EXDEV to another mount, EINVAL into itself, EISDIR, ENOTDIR, ENOTEMPTY, EEXIST, EBUSY,
+// EPERM and EACCES where users may not create names, ENOENT, ELOOP (wrapped with the path).
 func (f *FS) RenameAt(fromDir *Place, from string, toDir *Place, to string, how Renaming) error {
 	return pathError("rename", from, f.rename(fromDir, from, toDir, to, how))
 }
@@ -31,6 +31,9 @@ func (f *FS) rename(fromDir *Place, from string, toDir *Place, to string, how Re
 	new, err := walkTo(toDir, to)
 	if err != nil {
 		return err
+	}
+	if old.dir.device() != new.dir.device() {
+		return syscall.EXDEV
 	}
 	if err := old.plain(syscall.EBUSY); err != nil {
 		return err
