@@ -52,10 +52,19 @@ func Mount(tree *vfs.FS, table *proc.Table) error {
 			nodes := nodesOf(tree, p, whole(p))
 			nodes["task"] = tasks(tree, p)
 			nodes["timerslack_ns"] = slack(p)
-			return folder(nodes)
+			return home{folder(nodes), p}
 		},
 	})
 }
+
+// home is /proc/PID, which pidfd_send_signal takes for the process.
+type home struct {
+	ctl.Dir
+	process *proc.Process
+}
+
+// Process returns the process whose folder it is, also once that has ended.
+func (h home) Process() *proc.Process { return h.process }
 
 // tasks is /proc/PID/task: a folder for each thread.
 func tasks(tree *vfs.FS, p *proc.Process) vfs.Node {
@@ -123,7 +132,7 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 	}
 }
 
-func folder(nodes map[string]vfs.Node) vfs.Node {
+func folder(nodes map[string]vfs.Node) ctl.Dir {
 	return ctl.Dir{
 		List: func() (names []string) {
 			for name := range nodes {

@@ -65,7 +65,7 @@ func (f *pidFile) Queue() *poll.Queue {
 
 // processOf returns the process of a descriptor.
 //
-// Errors: EBADF.
+// Errors: EBADF; the file is returned if there is one.
 func processOf(t *proc.Thread, fd uint64) (*vfs.File, *proc.Process, error) {
 	f, err := fileOf(t, fd)
 	if err != nil {
@@ -74,7 +74,7 @@ func processOf(t *proc.Thread, fd uint64) (*vfs.File, *proc.Process, error) {
 	if p, ok := f.Handle().(*pidFile); ok {
 		return f, p.process, nil
 	}
-	return nil, nil, sys.EBADF
+	return f, nil, sys.EBADF
 }
 
 func pidfdOpen(t *proc.Thread, a *Args) (uint64, error) {
@@ -92,9 +92,20 @@ func pidfdOpen(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, newPidFile(p, flags), true)
 }
 
+// receiverOf is processOf, and returns the process of an open /proc/PID, too.
+func receiverOf(t *proc.Thread, fd uint64) (*proc.Process, error) {
+	f, p, err := processOf(t, fd)
+	if f != nil {
+		if h, ok := f.Node().(interface{ Process() *proc.Process }); ok {
+			return h.Process(), nil
+		}
+	}
+	return p, err
+}
+
 // pidfdSendSignal is kill and rt_sigqueueinfo in one.
 func pidfdSendSignal(t *proc.Thread, a *Args) (uint64, error) {
-	_, to, err := processOf(t, a[0])
+	to, err := receiverOf(t, a[0])
 	if err != nil {
 		return 0, err
 	}
