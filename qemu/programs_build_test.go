@@ -68,7 +68,7 @@ func (p programs) build(a *initrd.Archive) error {
 	}
 	for _, name := range []string{
 		"fdcalls", "watchfiles", "ptys",
-		"state", "bound", "far",
+		"state", "bound", "far", "answers",
 		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
 		"refusals", "vdso", "vdso-pie", "avx",
 	} {

@@ -35,6 +35,7 @@ var asOnTheHost = []string{
 	"vdso-pie",
 	"advice",
 	"refusals",
+	"answers",
 	"gothreads",
 	`busybox sh -c 'echo hi | busybox wc; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,
 	`busybox sh -c 'x=$(busybox seq 1 1000 | busybox sort -rn | busybox head -3); echo $x; busybox false || echo failed; exit 5'`,

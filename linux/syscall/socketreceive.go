@@ -48,6 +48,13 @@ func newReceiving(t *proc.Thread, fd uint64, flags int) (*receiving, error) {
 // putFrom stores the sender's address of a datagram; without a name, only the length 0.
 func (c *receiving) putFrom(r sock.Received, addr, sizeAddr uint64) error {
 	if r.From == (sock.Addr{}) {
+		room, err := get[int32](c.t, sizeAddr)
+		if err == nil && room < 0 {
+			err = sys.EINVAL
+		}
+		if err != nil {
+			return err
+		}
 		return put(c.t, sizeAddr, int32(0))
 	}
 	return putAddr(c.t, r.From, c.s.Family(), addr, sizeAddr)
@@ -120,7 +127,7 @@ func receiveHeader(t *proc.Thread, fd, addr uint64, flags int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	h, err := get[abi.Msghdr](t, addr)
+	h, err := headerAt(t, addr)
 	if err != nil {
 		return 0, err
 	}

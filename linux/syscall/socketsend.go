@@ -77,11 +77,28 @@ func (c *sending) address(addr, size uint64) error {
 }
 
 func sendmsg(t *proc.Thread, a *Args) (uint64, error) {
-	h, err := get[abi.Msghdr](t, a[1])
+	h, err := headerAt(t, a[1])
 	if err != nil {
 		return 0, err
 	}
 	return sendHeader(t, a[0], &h, asInt(a[2]))
+}
+
+// headerAt copies a Msghdr. Its name is cut to the longest that there is.
+//
+// Errors: EFAULT, EINVAL.
+func headerAt(t *proc.Thread, addr uint64) (h abi.Msghdr, err error) {
+	if h, err = get[abi.Msghdr](t, addr); err != nil {
+		return h, err
+	}
+	switch {
+	case h.Name == 0:
+		return h, nil
+	case int32(h.Namelen) < 0:
+		return h, sys.EINVAL
+	}
+	h.Namelen = min(h.Namelen, abi.SockaddrMax)
+	return h, nil
 }
 
 // sendHeader is sendmsg.
@@ -243,7 +260,7 @@ func sendmmsg(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, err
 	}
 	return eachMessage(t, a[1], a[2], func(_ int, addr uint64) (uint64, error) {
-		h, err := get[abi.Msghdr](t, addr)
+		h, err := headerAt(t, addr)
 		if err != nil {
 			return 0, err
 		}
