@@ -1,8 +1,11 @@
 package syscall
 
 import (
+	"fmt"
 	"strconv"
+	"sync"
 
+	"sonde/kernel/vfs/device"
 	"sonde/kernel/vfs/pipe"
 	"sonde/sysctl"
 )
@@ -18,5 +21,20 @@ func init() {
 	sysctl.NewFact("fs.pipe-user-pages-soft", number(pipe.Most/4096), "pages that all pipes may have together; beyond that, a new pipe gets one page")
 	sysctl.NewFact("kernel.cap_last_cap", number(lastCapability), "the number of the highest capability")
 	sysctl.NewFact("fs.nr_open", number(mostFiles), "the highest value that RLIMIT_NOFILE can have")
+	sysctl.NewFact("kernel.random.entropy_avail", number(device.Entropy), "random bits that seed /dev/random; there are never fewer")
+	sysctl.NewFact("kernel.random.poolsize", number(device.Entropy), "bits that entropy_avail can have at most")
+	sysctl.NewFact("kernel.random.uuid", randomUUID, "a random UUID, another one each time")
+	boot := sync.OnceValue(randomUUID)
+	sysctl.NewFact("kernel.random.boot_id", boot, "a random UUID, another one after each boot")
 	sysctl.NewFact("fs.pipe-max-size", number(pipe.Surely), "bytes that F_SETPIPE_SZ always grants; it grants more while memory for pipes is left")
+}
+
+// randomUUID makes a UUID of version 4.
+//
+// Source: RFC 4122, section 4.4.
+func randomUUID() string {
+	var b [16]byte
+	device.Random(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

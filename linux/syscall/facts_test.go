@@ -2,6 +2,7 @@ package syscall
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -65,4 +66,16 @@ func TestNumbersOfThreadsEndAtPidMax(t *testing.T) {
 			p.Call(nWait4, uint64(pid), 0, 0, 0)
 		}
 	})
+}
+
+func TestUUIDs(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	a, b := fact(t, "kernel.random.uuid"), fact(t, "kernel.random.uuid")
+	boot := fact(t, "kernel.random.boot_id")
+	if !form.MatchString(a) || !form.MatchString(b) || a == b || !form.MatchString(boot) || boot == a {
+		t.Errorf("%s, %s, boot %s", a, b, boot)
+	}
+	if again := fact(t, "kernel.random.boot_id"); again != boot {
+		t.Errorf("boot_id was %s and is %s", boot, again)
+	}
 }

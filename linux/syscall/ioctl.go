@@ -58,6 +58,16 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, setOwn(t, f, int(id))
 	case abi.FIOGETOWN:
 		return 0, put(t, a[2], int32(getOwn(f)))
+	case abi.FICLONE:
+		return 0, cloneFile(t, f, a[2])
+	case abi.FICLONERANGE:
+		return 0, cloneRange(t, f, a[2])
+	case abi.RNDGETENTCNT:
+		r, ok := f.Handle().(interface{ Entropy() int })
+		if !ok {
+			return 0, sys.ENOTTY
+		}
+		return done(put(t, a[2], int32(r.Entropy())))
 	case abi.FIONREAD:
 		b, ok := f.Handle().(interface{ Buffered() int })
 		if !ok {

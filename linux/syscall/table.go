@@ -26,7 +26,7 @@ var table = [...]Call{
 	13:  {"rt_sigaction", "signum, act, oldact, sigsetsize", "", rtSigaction, 0},
 	14:  {"rt_sigprocmask", "how, set, oldset, sigsetsize", "", rtSigprocmask, 0},
 	15:  {"rt_sigreturn", "", "", rtSigreturn, 0},
-	16:  {"ioctl", "fd, request, arg", "only terminals (no TIOCPKT, TIOCSTI), FIONREAD, FIONBIO, FIOASYNC, FIOSETOWN, FIOGETOWN, FIOCLEX, FIONCLEX", ioctl, again},
+	16:  {"ioctl", "fd, request, arg", "only terminals (no TIOCPKT, TIOCSTI), FIONREAD, FIONBIO, FIOASYNC, FIOSETOWN, FIOGETOWN, FIOCLEX, FIONCLEX, RNDGETENTCNT; FICLONE and FICLONERANGE refuse", ioctl, again},
 	17:  {"pread64", "fd, buf, count, offset", "", pread64, 0},
 	18:  {"pwrite64", "fd, buf, count, offset", "", pwrite64, 0},
 	19:  {"readv", "fd, iov, iovcnt", "", readv, again},

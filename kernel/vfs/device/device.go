@@ -96,6 +96,12 @@ func (random) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
+// Entropy is the number of random bits that there are to seed others with: always all of them.
+func (random) Entropy() int { return Entropy }
+
+// Entropy is the bits of a ChaCha8 key, as in Linux.
+const Entropy = 256
+
 // Random fills p from the Go runtime's generator, which is ChaCha8, seeded by the machine.
 //
 // Rejected: crypto/rand. It uses the same seed, and its packages need much initialization at boot.

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/random.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +49,33 @@ static void lengths(void)
 	close(s[1]);
 }
 
+/* reflinks: no file system here can clone, and pipes and folders never can. */
+static void reflinks(void)
+{
+	int p[2], dir = open("/tmp", O_RDONLY), in, out, append;
+
+	pipe(p);
+	in = open("/tmp/answers.in", O_CREAT | O_RDWR, 0600);
+	out = open("/tmp/answers.out", O_CREAT | O_RDWR, 0600);
+	append = open("/tmp/answers.out", O_WRONLY | O_APPEND);
+	printf("clone: %s", fails(ioctl(append, FICLONE, in)));
+	printf(", of -1: %s", fails(ioctl(out, FICLONE, -1)));
+	printf(", of a folder: %s", fails(ioctl(out, FICLONE, dir)));
+	printf(", into one: %s", fails(ioctl(dir, FICLONE, in)));
+	printf(", null range: %s\n", fails(ioctl(out, FICLONERANGE, NULL)));
+	int bits, fd = open("/dev/urandom", O_RDONLY);
+	printf("entropy: %s", fails(ioctl(fd, RNDGETENTCNT, &bits)));
+	printf(", %d", bits);
+	printf(", null: %s", fails(ioctl(fd, RNDGETENTCNT, NULL)));
+	printf(", of a pipe: %s\n", fails(ioctl(p[0], RNDGETENTCNT, &bits)));
+	unlink("/tmp/answers.in");
+	unlink("/tmp/answers.out");
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lengths();
+	reflinks();
 	return 0;
 }
