@@ -26,7 +26,7 @@ func init() {
 	sysctl.NewFact("kernel.random.uuid", randomUUID, "a random UUID, another one each time")
 	boot := sync.OnceValue(randomUUID)
 	sysctl.NewFact("kernel.random.boot_id", boot, "a random UUID, another one after each boot")
-	sysctl.NewFact("fs.pipe-max-size", number(pipe.Surely), "bytes that F_SETPIPE_SZ always grants; it grants more while memory for pipes is left")
+	sysctl.NewRange("fs.pipe-max-size", pipe.Surely, pipe.Atomic, 1<<31-1, "bytes that F_SETPIPE_SZ grants to users; root, as whom every process runs, gets more while memory for pipes is left")
 }
 
 // randomUUID makes a UUID of version 4.

@@ -79,3 +79,19 @@ func TestUUIDs(t *testing.T) {
 		t.Errorf("boot_id was %s and is %s", boot, again)
 	}
 }
+
+// TestPipeMaxSizeCanBeSet: it could only be read, and programs that raise it ended.
+func TestPipeMaxSizeCanBeSet(t *testing.T) {
+	k, err := sysctl.Lookup("fs.pipe-max-size")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := k.String()
+	defer k.Set(before)
+	if err := k.Set("2097152"); err != nil || k.String() != "2097152" {
+		t.Error(k.String(), err)
+	}
+	if err := k.Set("100"); err == nil || k.String() != "2097152" {
+		t.Error(k.String(), err)
+	}
+}
