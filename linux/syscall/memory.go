@@ -128,5 +128,13 @@ func mremap(t *proc.Thread, a *Args) (uint64, error) {
 	return t.Memory().Remap(a[0], a[1], a[2], how|leave, a[4])
 }
 
+// remapFilePages takes no flags that matter: pages are found when they are used.
+func remapFilePages(t *proc.Thread, a *Args) (uint64, error) {
+	if a[2] != 0 {
+		return 0, sys.EINVAL
+	}
+	return done(t.Memory().Repage(a[0], a[1], a[3]))
+}
+
 // nothing implements calls that have no effect here and may succeed.
 func nothing(*proc.Thread, *Args) (uint64, error) { return 0, nil }

@@ -62,7 +62,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 	several(in(integer), `persona policy vlen fd pidfd timerid oldfd newfd in_fd out_fd fd_in fd_out epfd sockfd pid tid tgid pgid which who whence status option
 		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid rgid egid sgid id
 		size seconds val first last dev pid1 pid2 targetfd`)
-	several(in(decimal), `nbytes count rseq_len length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize nr_segs ioprio sizemask cpu_id wd`)
+	several(in(decimal), `nbytes pgoff count rseq_len length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize nr_segs ioprio sizemask cpu_id wd`)
 	several(in(pointer), `hdrp datap msgvec pos_h buf rseq sevp timer_create.timerid value list statxbuf stack parent_tid child_tid tls old_address new_address vec iov rem
 		off_in off_out readfds writefds exceptfds curr_value new_value old_value rusage usage info infop tz dirp events event cl_args head tidptr tloc
 		cpu node param ss old_ss dest_addr src_addr msg sv optval times uaddr uaddr2 arg2 arg3 arg4 arg5 arg a b c d e f ubuf

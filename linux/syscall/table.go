@@ -170,6 +170,7 @@ var table = [...]Call{
 	203: {"sched_setaffinity", "pid, cpusetsize, mask", "", schedSetaffinity, 0},
 	204: {"sched_getaffinity", "pid, cpusetsize, mask", "", schedGetaffinity, 0},
 	213: {"epoll_create", "size", "", epollCreate, 0},
+	216: {"remap_file_pages", "addr, size, prot, pgoff, flags", "", remapFilePages, 0},
 	217: {"getdents64", "fd, dirp, count", "", getdents64, 0},
 	218: {"set_tid_address", "tidptr", "", setTIDAddress, 0},
 	219: {"restart_syscall", "", "", restartSyscall, 0},

@@ -72,10 +72,36 @@ static void reflinks(void)
 	unlink("/tmp/answers.out");
 }
 
+/* pages: remap_file_pages puts the pages of a file in another order. */
+static void pages(void)
+{
+	enum { PAGE = 4096 };
+	int fd = open("/tmp/answers.pages", O_CREAT | O_RDWR, 0600);
+
+	for (int i = 0; i < 4; i++)
+		pwrite(fd, &i, sizeof i, i * PAGE);
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	printf("remap: %s", fails(remap_file_pages(p, PAGE, 0, 3, 0)));
+	printf(" %s", fails(remap_file_pages(p + PAGE, 2 * PAGE, 0, 0, 0)));
+	printf(", pages");
+	for (int i = 0; i < 4; i++)
+		printf(" %d", *(int *)(p + i * PAGE));
+	*(int *)p = 33;
+	printf(", written %d", *(int *)(p + 3 * PAGE));
+	printf(", prot: %s", fails(remap_file_pages(p, PAGE, 1, 0, 0)));
+	munmap(p + 2 * PAGE, PAGE);
+	printf(", gap: %s", fails(remap_file_pages(p, 4 * PAGE, 0, 0, 0)));
+	printf(", private: %s\n", fails(remap_file_pages((void *)((long)&fd & -PAGE), PAGE, 0, 0, 0)));
+	munmap(p, 4 * PAGE);
+	close(fd);
+	unlink("/tmp/answers.pages");
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lengths();
 	reflinks();
+	pages();
 	return 0;
 }
