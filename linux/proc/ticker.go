@@ -34,15 +34,16 @@ const (
 	mostIdle     = 50 * time.Millisecond
 )
 
-// set makes k fire after value, and then at intervals; 0 means never. mu held.
+// set makes k fire after value, and then at intervals; 0 means never. A negative value is a time that
+// is over: k fires at once, and tells of all the intervals since. mu held.
 func (k *ticker) set(t *Table, value, interval time.Duration) {
 	k.stop()
-	if value <= 0 {
+	if value == 0 {
 		return
 	}
 	k.seen = k.clock()
 	k.interval, k.delay, k.held = interval, 0, false
-	if k.end = k.seen + value; k.end < k.seen {
+	if k.end = k.seen + value; value > 0 && k.end < k.seen {
 		k.end = 1<<63 - 1
 	}
 	var timer *time.Timer

@@ -89,8 +89,8 @@ func (p *Process) Timer(id int) (*Timer, error) {
 	return nil, syscall.EINVAL
 }
 
-// Set makes tm fire after value, and then at intervals; 0 means never. It returns the
-// previous setting.
+// Set makes tm fire after value, and then at intervals; 0 means never, a negative value a time that is
+// over. It returns the previous setting.
 func (tm *Timer) Set(value, interval time.Duration) (oldValue, oldInterval time.Duration) {
 	t := tm.process.table
 	t.mu.Lock()

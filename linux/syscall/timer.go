@@ -170,7 +170,9 @@ func timerSettime(t *proc.Thread, a *Args) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		value = max(value-now, 1) // a time in the past fires at once
+		if value -= now; value == 0 {
+			value = -1 // now, and not never
+		}
 	}
 	old := itimerspec(timer.Set(value, v.Interval.Duration()))
 	return done(putIf(t, a[3], old))

@@ -261,6 +261,37 @@ func TestTimersOfAbsoluteTimeAndCPU(t *testing.T) {
 	})
 }
 
+// TestIntervalsThatAreOverCount: they used to count from the call on.
+func TestIntervalsThatAreOverCount(t *testing.T) {
+	run(t, func(p *player) {
+		var id, first uint64
+		n := 0
+		action(p, abi.SIGALRM, func(p *player, _, _, _ uint64) {
+			if n++; n == 1 {
+				first = uint64(p.Call(nTimerGetoverrun, id))
+			}
+		}, 0, 0)
+		p.Call(nClockGettime, abi.CLOCK_MONOTONIC, scratch)
+		now := time.Duration(p.Peek64(scratch))*time.Second + time.Duration(p.Peek64(scratch+8))
+		for _, tt := range []struct {
+			begin, interval time.Duration
+			least, most     uint64
+		}{
+			{now - now/2, now / 8, 4, 40},
+			{1, 1, min(uint64(now-1), 1<<31-1), 1<<31 - 1}, // a nanosecond after the boot
+		} {
+			n, first = 0, 0
+			id = create(t, p, abi.CLOCK_MONOTONIC, nil)
+			setTime(p, id, abi.TIMER_ABSTIME, tt.begin, tt.interval)
+			sleep(p, long)
+			if n == 0 || first < tt.least || first > tt.most {
+				t.Errorf("%d signals, %d overruns, not %d to %d", n, first, tt.least, tt.most)
+			}
+			p.Call(nTimerDelete, id)
+		}
+	})
+}
+
 // clockOf is the number of a process's CPU clock, without its lowest bits.
 func clockOf(pid int64) uint64 { return uint64(^pid << 3) }
 
