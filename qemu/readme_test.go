@@ -64,7 +64,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},
 	"make":          once("make run"),
-	"make run":      once("== The end"),
+	"make run":      once("== That was it."),
 	"make stick":    once("build/sonde.iso"),
 	"make prove":    dry("go run ./ktest/prove"),
 	"make launcher": once("go build -o build/qemu"),
