@@ -21,8 +21,8 @@ import (
 	"github.com/u-root/u-root/pkg/core/xargs"
 )
 
-// core are those of u-root's commands that are libraries. The others are programs, which
-// nobody can import: the few of them that scripts need are in package tools.
+// core has those of u-root's commands that are libraries. The others are main packages, which cannot
+// be imported: package tools has the few of them that scripts need.
 var core = map[string]func() uroot.Command{
 	"base64": base64.New,
 	"cat":    cat.New,

@@ -23,7 +23,7 @@ type program func(args []string) error
 // status is an error that only sets the exit status.
 type status = tools.Status
 
-// own are the programs that are ours.
+// own are the programs that are not u-root's.
 var own = map[string]program{
 	"burn":   burn,
 	"echo":   tool(tools.Echo),

@@ -9,9 +9,9 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// myprog is the program to be probed: it calls myfunc again and again, and prints
-// what that returns: myprog [-n CALLS] [-every DURATION] [-burst CALLS]. Between two such calls
-// it makes a burst of others, and prints nothing of them.
+// myprog is the program to be probed. It calls myfunc again and again, and prints each result:
+// myprog [-n CALLS] [-every DURATION] [-burst CALLS]. With -burst, it makes further calls in between,
+// without printing.
 func myprog(args []string) error {
 	flags := flag.NewFlagSet("myprog", flag.ContinueOnError)
 	n := flags.Int("n", 0, "how many calls to print; 0: no limit")
@@ -32,16 +32,16 @@ func myprog(args []string) error {
 	return nil
 }
 
-// pause waits by one system call. The runtime's timers would write to an eventfd now and then,
-// which whoever counts the writes of this program would count, too.
+// pause waits by one system call. The runtime's timers would write to an eventfd now and then, and a
+// probe that counts the writes of this program would count those, too.
 func pause(d time.Duration) {
 	left := syscall.NsecToTimespec(d.Nanoseconds())
 	for syscall.Nanosleep(&left, &left) == syscall.EINTR {
 	}
 }
 
-// myfunc is where probes go. Its symbol is plain "myfunc", as in a C program, so that
-// what is written about those holds here: nm -p myprog | awk '$3=="myfunc"'.
+// myfunc is the function to probe. Its symbol is plain "myfunc", as in a C program, so that
+// instructions for C programs work here: nm -p myprog | awk '$3=="myfunc"'.
 //
 //go:noinline
 //go:linkname myfunc myfunc

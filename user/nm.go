@@ -14,8 +14,8 @@ import (
 	"sonde/user/tools"
 )
 
-// nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE...: sorted by name, by address with -n, or as they are in
-// the file with -p. A name that is no file here is looked for in PATH.
+// nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE... They are sorted by
+// name; by address with -n; not at all with -p. A name without a file is looked for in PATH.
 func nm(s tools.Streams, args []string) error {
 	f := tools.Flags(s, "nm")
 	number, plain := f.Bool("n", false, "sort by address"), f.Bool("p", false, "do not sort")
@@ -44,8 +44,8 @@ func nm(s tools.Streams, args []string) error {
 	return w.Flush()
 }
 
-// programFile returns where the program is that a plain name means: here, or else where the shell
-// finds it.
+// programFile returns the path of the program called name: a file in the current directory, or else
+// the one that the shell would run.
 func programFile(name string) string {
 	if _, err := os.Stat(name); err == nil || strings.Contains(name, "/") {
 		return name
@@ -90,7 +90,7 @@ func byAddress(a, b elf.Symbol) int {
 	return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
 }
 
-// letter is the type of a symbol as nm shows it; 0 for what it does not show.
+// letter returns the type that nm shows for a symbol, or 0 if it does not show the symbol.
 func letter(f *elf.File, s elf.Symbol) byte {
 	local := elf.ST_BIND(s.Info) == elf.STB_LOCAL
 	weak := elf.ST_BIND(s.Info) == elf.STB_WEAK
@@ -111,7 +111,7 @@ func letter(f *elf.File, s elf.Symbol) byte {
 	return c
 }
 
-// place tells what kind of section a symbol is in.
+// place returns the letter for the section of a symbol.
 func place(f *elf.File, s elf.Symbol) byte {
 	if int(s.Section) >= len(f.Sections) {
 		return 'A'

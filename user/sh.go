@@ -23,11 +23,11 @@ const (
 	furtherLines = "> "
 )
 
-// sh is the shell: sh [-OPTIONS] [-c TEXT | FILE] [ARGUMENT...]. Without either it
-// reads commands from its input, and shows prompts if that is a terminal.
+// sh is the shell: sh [-OPTIONS] [-c TEXT | FILE] [ARGUMENT...]. Without text and file, it reads
+// commands from its input, and shows prompts if that is a terminal.
 //
-// What it lacks against a POSIX shell comes of its library: no job control, subshells
-// that are threads of the same process, a $! that is no process's number.
+// It differs from a POSIX shell as its library does: there is no job control, subshells are threads of
+// the same process, and $! is not the number of a process.
 func sh(s tools.Streams, args []string) error {
 	options, args, text := split(args)
 	name := "sh"
@@ -60,8 +60,8 @@ func sh(s tools.Streams, args []string) error {
 	return input(s, r)
 }
 
-// split parts what is for the shell from what is for the commands. -c stands alone
-// or last in a group.
+// split separates the shell's options from the arguments of the commands. -c stands alone, or is the
+// last letter of a group.
 func split(args []string) (options, rest []string, text bool) {
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && !text {
 		o := args[0]
@@ -79,7 +79,7 @@ func split(args []string) (options, rest []string, text bool) {
 	return options, args, text
 }
 
-// script runs all that from has.
+// script runs all commands of from.
 func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) error {
 	p, err := syntax.NewParser().Parse(from, name)
 	if err != nil {
@@ -89,8 +89,8 @@ func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) erro
 	return exitStatus(r.Run(context.Background(), p))
 }
 
-// input runs the commands of the input as they come. On a terminal ^C ends what runs,
-// and not the shell.
+// input runs the commands of the input as they come. On a terminal, ^C ends the command that runs, and
+// not the shell.
 func input(s tools.Streams, r *interp.Runner) error {
 	begin, show := context.WithCancel, func(string) {}
 	if f, ok := s.In.(*os.File); ok && isTerminal(f) {
@@ -130,7 +130,7 @@ func input(s tools.Streams, r *interp.Runner) error {
 	return exitStatus(last)
 }
 
-// exitStatus makes what a runner returns one of our errors.
+// exitStatus converts the error of a runner to one of ours.
 func exitStatus(err error) error {
 	var code interp.ExitStatus
 	if errors.As(err, &code) {

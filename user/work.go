@@ -26,8 +26,8 @@ func sleep(args []string) error {
 	return nil
 }
 
-// burn keeps CPUs busy without a system call: burn [-n CPUS] [-t DURATION]. It prints
-// how often each went round.
+// burn keeps CPUs busy without a system call: burn [-n CPUS] [-t DURATION]. It prints how many rounds
+// each thread made.
 func burn(args []string) error {
 	flags := flag.NewFlagSet("burn", flag.ContinueOnError)
 	n := flags.Int("n", 1, "how many threads")
@@ -48,7 +48,7 @@ func burn(args []string) error {
 	return nil
 }
 
-// spin goes round until done is closed.
+// spin makes rounds until done is closed, and returns how many.
 func spin(done <-chan struct{}) (rounds uint64) {
 	x := uint64(1)
 	for {
@@ -89,7 +89,7 @@ func work(args []string) error {
 	return nil
 }
 
-// churn fills maps and slices and sums up what is in them.
+// churn fills maps and slices, and returns a sum of their contents.
 func churn(seed, rounds int) (sum uint64) {
 	for round := range rounds {
 		m := map[string][]byte{}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What cannot be read from the code, by name. Each name fits a symbol of the
+// The rules name what cannot be read from the code. Each name must fit a symbol of the
 // image: see Check.
 
-// trapEntries are where a hit or another trap begins: the stubs of the IDT lead
-// here, the gates for measuring, the return from a handler that was abandoned,
-// the jump of an optimized probe, and the return of a probed function.
+// trapEntries are where a hit or another trap begins: at the stubs of the IDT, the gates for
+// measuring, the return from a handler that was abandoned, the jump of an optimized probe, and
+// the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
 	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
@@ -20,9 +20,8 @@ var trapEntries = names{
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
 }
 
-// indirect says of each function on these ways that has indirect calls what they
-// call, as far as that is on the way as well. Handlers of users are not: a hit
-// inside a handler is known to be one.
+// indirect lists what the indirect calls of functions that a trap reaches lead to. Handlers of probes
+// are left out, since the kernel recognizes a hit inside a handler.
 var indirect = []struct {
 	caller string
 	calls  names
@@ -44,12 +43,12 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "the handler of watchpoints"},
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "the handler of steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
-	{"sonde/kwatch.(*point).callCareful", names{"sonde/kprobes.WatchMoved"}, "a watchpoint's handler, and what boot gives to kwatch.Init"},
-	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes gives to die.SetOriginal"},
+	{"sonde/kwatch.(*point).callCareful", names{"sonde/kprobes.WatchMoved"}, "a watchpoint's handler, and what boot passes to kwatch.Init"},
+	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes passes to die.SetOriginal"},
 	{"sonde/arch/amd64/trap.entry", names{"sonde/arch/amd64/user.fromTrap"}, "a trap from ring 3"},
 	{"sonde/arch/amd64/user.leave", names{"sonde/arch/amd64/trap.entry"}, "an interrupt, as if it came from ring 0"},
-	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die gives to trap.SetNMI"},
-	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is given to trap.Divert"},
+	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die passes to trap.SetNMI"},
+	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is passed to trap.Divert"},
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kernel/handler.onFault", "sonde/kernel/handler.onNMI"}, "the chain's blocks"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
@@ -64,7 +63,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
 	{"sonde/kprobes.(*site).fixedUp", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
-	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "what a detour's IP stands for"},
+	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
@@ -75,9 +74,9 @@ var (
 	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
 )
 
-// cold are functions that a trap reaches only to report something, when a hit is known to
-// be a nested one, or, those of optprobe, when a fault or a watchpoint is looked into, where a hit
-// is like any other; what they call can be probed.
+// cold are functions that a trap calls only to report something, when a hit in them is already known
+// to be nested. Those of optprobe are called when a fault or a watchpoint is examined, where a hit is
+// like any other. What cold functions call can be probed.
 var cold = names{
 	"sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.blame",
 	"sonde/kernel/printk.*",
@@ -88,7 +87,7 @@ var cold = names{
 	"runtime.morestack*", "runtime.panic*",
 }
 
-// keptOut are functions that may not be probed whatever reaches them.
+// keptOut are functions that may not be probed, whether or not a trap reaches them.
 var keptOut = []struct {
 	names names
 	why   string
@@ -98,8 +97,8 @@ var keptOut = []struct {
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }
 
-// regions are code that may not be probed from its entries on, as far as it
-// stays within certain packages: what it calls elsewhere is called by all code.
+// regions are code that may not be probed: whatever the entries lead to within the given packages.
+// What they call in other packages is called by all code, and can be probed.
 var regions = []struct {
 	entries, within names
 	why             string
@@ -144,11 +143,11 @@ var neverReturn = names{
 	"runtime.goexit", "runtime.mstart", "runtime.mstart0", "runtime.mstart1", "runtime.newstack",
 }
 
-// dying are functions that are called only when there is no way on.
+// dying are functions that are called only when the kernel cannot continue.
 var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.morestack*", "sonde/kernel/die.Fatal"}
 
-// offered is what handlers may call although its code has ways to what they may not:
-// it is made for them, and those ways are not taken in a trap.
+// offered is what handlers may call, although its code can lead to what they may not call: it is made
+// for handlers, and does not go there in a trap.
 var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/die.calls"}
 
 const storesPointer = "stores a pointer that the collector must see"
@@ -184,9 +183,9 @@ const ring3 = "sonde/arch/amd64/user."
 // runsPrograms reports whether the image has processes.
 func (g *Graph) runsPrograms() bool { return len(g.addrs(names{"sonde/linux/proc.*"})) > 0 }
 
-// Check returns an error for each name in the rules, and in marked, that fits
-// nothing in the image: then a function is unprotected, and nothing else would tell. An image without
-// programs may lack the names of ring 3, and calls less of the runtime.
+// Check returns an error for each name in the rules, and in marked, that fits nothing in the image:
+// then a function is unprotected, and nothing else would show it. An image without programs may lack
+// the names of ring 3, and calls less of the runtime.
 func (g *Graph) Check(marked []string) (wrong []error) {
 	programs := g.runsPrograms()
 	lists := map[string]names{

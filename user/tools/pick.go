@@ -22,7 +22,7 @@ func few(s Streams, name string, args []string) (n int, files []string, err erro
 	return n, f.Args(), err
 }
 
-// Head shows the first lines.
+// Head prints the first lines.
 func Head(s Streams, args []string) error {
 	n, files, err := few(s, "head", args)
 	if err != nil {
@@ -40,7 +40,7 @@ func Head(s Streams, args []string) error {
 	})
 }
 
-// Tail shows the last lines.
+// Tail prints the last lines.
 func Tail(s Streams, args []string) error {
 	n, files, err := few(s, "tail", args)
 	if err != nil {
@@ -61,15 +61,15 @@ func Tail(s Streams, args []string) error {
 	})
 }
 
-// grep is what Grep is asked for.
+// grep has the options of Grep.
 type grep struct {
 	invert, count, number, quiet, names bool
 	what                                *regexp.Regexp
 	found                               bool
 }
 
-// Grep shows the lines in which there is a pattern: an expression of Go's package
-// regexp, or just text with -F. Status 1 says that there are none.
+// Grep prints the lines that match a pattern: a regular expression of Go's package regexp or, with -F,
+// plain text. Its status is 1 if no line matches.
 func Grep(s Streams, args []string) error {
 	var g grep
 	f := Flags(s, "grep")
@@ -83,7 +83,7 @@ func Grep(s Streams, args []string) error {
 		return err
 	}
 	if f.NArg() == 0 {
-		fmt.Fprintln(s.Err, "grep: no pattern")
+		fmt.Fprintln(s.Err, "grep: no pattern given")
 		return usage
 	}
 	text := f.Arg(0)

@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// True does nothing, and well.
+// True succeeds.
 func True(Streams, []string) error { return nil }
 
 // False fails.
 func False(Streams, []string) error { return Status(1) }
 
-// Echo prints its arguments; with -n, no line's end behind them.
+// Echo prints its arguments and, without -n, a newline.
 func Echo(s Streams, args []string) error {
 	end := "\n"
 	if len(args) > 0 && args[0] == "-n" {
@@ -62,7 +62,7 @@ func Seq(s Streams, args []string) error {
 	})
 }
 
-// Env runs a command with further variables, or shows all.
+// Env runs a command with additional variables, or prints all variables.
 func Env(s Streams, args []string) error {
 	vars := os.Environ()
 	for len(args) > 0 && strings.Contains(args[0], "=") {

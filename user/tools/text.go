@@ -110,7 +110,7 @@ func Sort(s Streams, args []string) error {
 	return err
 }
 
-// leading is the number that text begins with, or 0.
+// leading returns the number that text begins with, or 0.
 func leading(text string) float64 {
 	text = strings.TrimSpace(text)
 	end := strings.IndexFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789.-", c) })
@@ -121,7 +121,7 @@ func leading(text string) float64 {
 	return n
 }
 
-// Uniq shows once what is there in several lines running.
+// Uniq prints lines once that are repeated one after the other.
 func Uniq(s Streams, args []string) error {
 	f := Flags(s, "uniq")
 	number, double := f.Bool("c", false, "print how often each line occurs"), f.Bool("d", false, "print only lines that occur more than once")
@@ -155,7 +155,7 @@ func Uniq(s Streams, args []string) error {
 	})
 }
 
-// Tee writes what it reads to files as well.
+// Tee copies its input to its output and to files.
 func Tee(s Streams, args []string) error {
 	f := Flags(s, "tee")
 	add := f.Bool("a", false, "append to the files")

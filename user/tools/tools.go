@@ -22,12 +22,12 @@ type Streams struct {
 // the program's status 1, except for a Status.
 type Command func(s Streams, args []string) error
 
-// Status is an error that is all said: what the program ends with.
+// Status is the exit status of a command that has printed already what was wrong.
 type Status int
 
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// usage is the status of a command that cannot tell what it should do.
+// usage is the exit status for wrong arguments.
 const usage Status = 2
 
 // Flags returns an empty set of flags for the command called name.
@@ -37,8 +37,7 @@ func Flags(s Streams, name string) *flag.FlagSet {
 	return f
 }
 
-// Parse reads args. Flags of one letter may stand together. What is wrong with them is
-// printed already.
+// Parse reads args. Flags of one letter may stand together. It prints what is wrong with them.
 //
 // Errors: a Status.
 func Parse(f *flag.FlagSet, args []string) error {
@@ -51,7 +50,7 @@ func Parse(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// apart writes a group of flags, such as -sf, as flags of their own.
+// apart splits groups of flags: -sf becomes -s -f.
 func apart(f *flag.FlagSet, args []string) (all []string) {
 	for i, a := range args {
 		if len(a) < 2 || a[0] != '-' || a == "--" {
@@ -68,7 +67,7 @@ func apart(f *flag.FlagSet, args []string) (all []string) {
 	return all
 }
 
-// isGroup reports whether letters are flags without values, and no flag themselves.
+// isGroup reports whether letters are several flags without values, and not the name of one.
 func isGroup(f *flag.FlagSet, letters string) bool {
 	if f.Lookup(letters) != nil {
 		return false
@@ -83,16 +82,16 @@ func isGroup(f *flag.FlagSet, letters string) bool {
 	})
 }
 
-// input is a file to read, or the input under the name "-".
+// input is a file to read, or the standard input, whose name is "-".
 type input struct {
 	name string
 	io.Reader
 }
 
-// each calls do with the named files, or with the input if there are none. A file
-// that cannot be opened is reported, and the others are read all the same.
+// each calls do for each of the files, or for the standard input if there are none. A file that cannot
+// be opened is reported, and the others are still read.
 //
-// Errors: the first of all.
+// Errors: the first one.
 func each(s Streams, name string, files []string, do func(input) error) error {
 	if len(files) == 0 {
 		files = []string{"-"}
@@ -119,8 +118,8 @@ func open(s Streams, file string, do func(input) error) error {
 	return do(input{file, f})
 }
 
-// lines calls do with each line of r and its end, which the last may lack, while do
-// wants more.
+// lines calls do for each line of r and its newline, which the last line may lack, as long as do
+// returns true.
 func lines(r io.Reader, do func(line, end string) (more bool)) error {
 	in := bufio.NewReader(r)
 	for {
@@ -149,7 +148,7 @@ func ended(err error) error {
 	return err
 }
 
-// buffered gives do a writer with a buffer.
+// buffered calls do with a writer that has a buffer.
 func buffered(w io.Writer, do func(w *bufio.Writer) error) error {
 	b := bufio.NewWriter(w)
 	return errors.Join(do(b), b.Flush())
