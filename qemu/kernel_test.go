@@ -10,25 +10,25 @@ import (
 )
 
 // kernelMachines are the machines on which the kernel's own tests run. One of them runs all. The
-// others leave out the cases that try every place or instruction in turn (suites.T.OneMachine): a
-// further CPU changes nothing there. A microvm differs in its devices, timers and firmware only,
-// and runs the cases that depend on those.
+// others leave out the cases that try every place, instruction or input in turn
+// (suites.T.OneMachine): a further CPU changes nothing there. A microvm differs in its devices,
+// timers and firmware only, and runs the cases that depend on those.
 var kernelMachines = []machine.Config{
-	{Machine: "q35", SMP: 2, Script: "ktest"},
 	{Machine: "q35", SMP: 4, Script: brief + "ktest"},
+	{Machine: "q35", SMP: 2, Script: "ktest"},
 	{Machine: "q35", SMP: 1, Script: brief + "ktest"},
 	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ symbols/ grace/ user/ watch/ library/ storms/all kprobes/a_million kprobes/handlers_run"},
 }
 
 const brief = "sysctl -w debug.ktest-brief=1; "
 
-// TestKernel boots the kernel with its tests once per machine. Each case of
-// the kernel's is a subtest, as TestKernel/q35-smp2/kprobes/first_hit.
+// TestKernel boots the kernel with its tests once per machine. Each case of the kernel's is a subtest,
+// as TestKernel/q35-smp2/kprobes/first_hit. The machines run one after the other, beside other tests:
+// as parallel subtests they would be the last to begin, and the longest would run on alone.
 func TestKernel(t *testing.T) {
 	runsBeside(t)
 	for _, c := range kernelMachines {
 		t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
-			t.Parallel()
 			if long() {
 				c.Script = "ktest"
 			}

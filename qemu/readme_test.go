@@ -17,8 +17,8 @@ import (
 // commandPages are the pages whose commands are all run.
 var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md", "docs/scheduling.md"}
 
-// readmeCommands are all commands in these pages, and what becomes of them. A
-// command that names no number of processors runs with one and with two.
+// readmeCommands are all commands in these pages, and what becomes of them. A command that names no
+// number of processors runs on two; in the long run, on one as well.
 var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg'": prints("post_handler: p->addr="),
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
@@ -108,7 +108,10 @@ func TestReadmeCommands(t *testing.T) {
 		case run == nil:
 			t.Errorf("no test runs %q", command)
 		default:
-			t.Run(strings.ReplaceAll(command, "/", "_"), func(t *testing.T) { run(t, command) })
+			t.Run(strings.ReplaceAll(command, "/", "_"), func(t *testing.T) {
+				t.Parallel()
+				run(t, command)
+			})
 		}
 	}
 	for command := range readmeCommands {
@@ -118,9 +121,22 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// shell returns a command line for the module's root. It gets no terminal and
-// does not outlive the test.
+// shell returns a command line for the module's root. It gets no terminal and does not outlive the
+// test. What "go run" would build for each command anew, in a second or two of processor time, is
+// built once: the commands of prompts and make run are left to "go run".
 func shell(t *testing.T, line string) *exec.Cmd {
+	if rest, ok := strings.CutPrefix(line, "go run ./qemu "); ok {
+		path, err := launcher()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = path + " " + rest
+	}
+	return goRun(t, line)
+}
+
+// goRun is shell for a command line that is run as it is.
+func goRun(t *testing.T, line string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = ".."
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -158,18 +174,22 @@ func testsAll(t *testing.T, command string) {
 	}
 }
 
-// bothSizes runs f with one processor and with two, unless command says how many.
+// bothSizes runs f with two processors and, in the long run, with one, unless command says how many.
 func bothSizes(t *testing.T, command string, f func(*testing.T, string)) {
 	if strings.Contains(command, " -smp ") {
 		f(t, command)
 		return
 	}
-	for _, n := range []string{"1", "2"} {
+	sizes := []string{"2"}
+	if long() {
+		sizes = []string{"1", "2"}
+	}
+	for _, n := range sizes {
 		t.Run("smp"+n, func(t *testing.T) { f(t, command+" -smp "+n) }) // the last one counts
 	}
 }
 
-// says is once on one processor and on two.
+// says is once by bothSizes.
 func says(want string) func(*testing.T, string) {
 	return func(t *testing.T, command string) { bothSizes(t, command, once(want)) }
 }
@@ -199,7 +219,7 @@ func prompts(t *testing.T, command string) {
 // atPrompt types poweroff as soon as there is a prompt. before, if not nil, is
 // called when the command has begun.
 func atPrompt(t *testing.T, command string, before func(*screen)) {
-	cmd := shell(t, command)
+	cmd := goRun(t, command)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ func (t *T) NeedsLong() {
 
 // OneMachine ends a case that tests the same on every machine with two CPUs or more, if this one
 // is told to leave such cases to another (debug.ktest-brief). It is for cases that take seconds
-// and try all places or instructions one after the other. What two CPUs can do to each other at
-// random is tested everywhere.
+// and try all places, instructions or random inputs one after the other. What two CPUs can do to each
+// other at random is tested everywhere.
 func (t *T) OneMachine() {
 	if brief.Get() {
 		t.Skipf("one machine is enough, and this one is brief: %s", brief.Name())

@@ -21,7 +21,10 @@ import (
 )
 
 func init() {
-	suites.Add("hostile/inputs", func(t *suites.T) { inputs(t, 8_000) })
+	suites.Add("hostile/inputs", func(t *suites.T) {
+		t.OneMachine()
+		inputs(t, 8_000)
+	})
 	suites.Add("hostile/million_inputs", func(t *suites.T) {
 		t.NeedsLong()
 		inputs(t, 1_000_000)

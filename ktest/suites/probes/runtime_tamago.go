@@ -114,6 +114,7 @@ var busyFunctions = []struct {
 // usedByEverything probes, one after the other, functions that the system
 // cannot go on without, at entry and return, while all CPUs are in them.
 func usedByEverything(t *suites.T) {
+	t.OneMachine()
 	end := startLoad(t)
 	var list []string
 	for _, f := range busyFunctions {
@@ -147,6 +148,7 @@ func usedByEverything(t *suites.T) {
 // hit within a hit, which is missed. With a post-handler, hits run with interrupts
 // off, so nothing else can come between.
 func neitherAllocateNorLock(t *suites.T) {
+	t.OneMachine()
 	end := startLoad(t)
 	for _, name := range []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.lock2", "runtime.unlock2"} {
 		k := arm(t, &kprobes.Kprobe{SymbolName: name, PostHandler: postNothing,

@@ -251,7 +251,7 @@ func running(c *ring3.Context) bool {
 // shootdown changes a page under loops that read it. After Changed none may read
 // the old one.
 func shootdown(t *suites.T) {
-	const other, rounds = dataAt + 1<<30, 300
+	const other, checks = dataAt + 1<<30, 300
 	_, _, _, reads, _, _ := pieces()
 	p := load(t, piece(t, reads))
 	defer p.Close()
@@ -261,6 +261,7 @@ func shootdown(t *suites.T) {
 	}
 	t.Must(p.Put(other, pages[0], amd64.PTE_NX))
 	n := max(cpu.Num()-1, 1) // so that they run all the time
+	rounds := checks / n
 	l := loops(t, p, n, func(i int, c *ring3.Context) { c.Regs.SI, c.Regs.DI = other, uint64(dataAt+64*i) })
 	defer l.end()
 	for round := 1; round <= rounds; round++ {

@@ -68,10 +68,11 @@ func randomRegisters(t *suites.T) {
 	seed, before := rand.Uint64(), kwatch.Ended()
 	t.Logf("seed %d", seed)
 	var handled, refused, programs atomic.Int64
+	each := suites.Rounds(240, 16_000) / (2 * suites.CPUs()) // as many on every machine
 	for i := range 2 * suites.CPUs() {
 		t.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
-			for range suites.Rounds(60, 4000) {
+			for range each {
 				var w watcher
 				err := errSkipped
 				if suites.Programs == nil || r.IntN(4) != 0 {
