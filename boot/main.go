@@ -114,7 +114,11 @@ func shortened(line string) string {
 
 func banner() {
 	hz, ref := cpu.TSC()
-	printk.Info("sonde %s (%s) booting on %d CPUs, %d MiB", version, runtime.Version(), cpu.Num(), mm.RAM>>20)
+	cpus := "1 CPU"
+	if n := cpu.Num(); n > 1 {
+		cpus = strconv.Itoa(n) + " CPUs"
+	}
+	printk.Info("sonde %s (%s) booting on %s, %d MiB", version, runtime.Version(), cpus, mm.RAM>>20)
 	printk.Info("Command line: %s", shortened(commandLine()))
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	tellRecorder()

@@ -24,7 +24,9 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
 	"go run ./qemu -smp 2 -c 'kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait'": prints("0x6 → 0x4  sonde/kernel/printk.SetConsoleLevel"),
 	"go run ./qemu -c 'COMMAND; COMMAND'":                                                                        prints("0 failures"), // COMMAND is filled in
-	"go run ./qemu -smp 2 -c 'bench scale'":                                                                      prints("ro_x1_per_s"),
+	"go run ./qemu -smp 2 -c 'bench scale'": func(t *testing.T, command string) {
+		prints("ro_x1_per_s")(t, strings.Replace(command, "bench", "bench -n 1", 1))
+	},
 	"go run ./qemu -add README.md -c 'head -1 /README.md'":                                                       prints("# sonde"),
 	`go run ./qemu -c 'sh -c "for i in 1 2 3; do echo hello \$i; done | grep 2"'`:                                prints("hello 2"),
 	`go run ./qemu -add /bin/bash -deps -c 'bash -c "echo \$BASH_VERSION"'`:                                      prints("release"),
@@ -49,7 +51,9 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("restore g and registers"),
 	"go run ./qemu/bench -count k b o":                                                                                              once("b\t"),
 	"go run ./qemu/bench -count k u_int3 u_syscall u_detour u":                                                                      once("u_detour\t"),
-	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'":                                                                        prints("u_detour\t"),
+	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'": func(t *testing.T, command string) {
+		prints("u_detour\t")(t, strings.Replace(command, "bench", "bench -n 1", 1))
+	},
 	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
@@ -260,12 +264,12 @@ func waitsForGDB(t *testing.T, command string) {
 	})
 }
 
-// benches measures everything, with one boot instead of five, and looks whether
+// benches measures everything, with one boot and one run each, and looks whether
 // docs/costs.md has the rows. One processor is what make bench has; with a second one
 // "bench scale" runs.
 func benches(t *testing.T, command string) {
 	dry("go run ./qemu/bench")(t, command)
-	out, err := shell(t, "go run ./qemu/bench -n 1 -round 4ms").Output()
+	out, err := shell(t, "go run ./qemu/bench -n 1 -runs 1 -round 4ms").Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

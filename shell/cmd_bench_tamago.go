@@ -4,16 +4,27 @@ package shell
 
 import (
 	"errors"
+	"strconv"
 
 	"sonde/shell/bench"
 )
 
 var benchCommand = &Command{
 	Name:  "bench",
-	Usage: "[NAME|reg|ureg|load|scale]...",
-	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs",
+	Usage: "[-n runs] [NAME|reg|ureg|load|scale]...",
+	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs or -n",
 	Run: func(c *Context, args []string) error {
-		err := bench.Run(c.Out, args)
+		opts, args, err := Options(args, "n:")
+		if err != nil {
+			return err
+		}
+		runs := 9
+		if text, ok := opts['n']; ok {
+			if runs, err = strconv.Atoi(text); err != nil || runs < 1 {
+				return Usagef("%q is not a number of runs", text)
+			}
+		}
+		err = bench.Run(c.Out, runs, args)
 		if errors.Is(err, bench.ErrName) {
 			return Usagef("%s", err.Error())
 		}

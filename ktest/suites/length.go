@@ -4,7 +4,7 @@ import "sonde/sysctl"
 
 var (
 	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
-	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine")
+	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine, and make fewer rounds")
 )
 
 // Long reports whether cases may take minutes (debug.ktest-long).
@@ -27,11 +27,14 @@ func (t *T) OneMachine() {
 	}
 }
 
-// Rounds returns how often a case repeats what depends on chance: few times, or many times when
-// debug.ktest-long is set.
+// Rounds returns how often a case repeats what depends on chance: few times, a third of it when
+// debug.ktest-brief is set, many times when debug.ktest-long is.
 func Rounds(few, many int) int {
-	if long.Get() {
+	switch {
+	case long.Get():
 		return many
+	case brief.Get():
+		return max(few/3, 1)
 	}
 	return few
 }

@@ -45,6 +45,7 @@ name, median, least..greatest; nanoseconds, or milliseconds in the rows boot_*.
 
 func main() {
 	n := flag.Int("n", 5, "`number` of boots per machine")
+	runs := flag.Int("runs", 9, "`number` of runs of each row of probes")
 	smp := flag.Int("smp", 1, "`number` of processors")
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file` (see the comment in peer.go)")
 	count := flag.Bool("count", false, "count instructions instead of time, on one processor; with arguments, only the rows of these names")
@@ -64,7 +65,7 @@ func main() {
 	case *only:
 		err = runPrograms(*n, *peerFile, flag.Args())
 	default:
-		err = run(max(*n, 1), *smp, *peerFile)
+		err = run(max(*n, 1), max(*runs, 1), *smp, *peerFile)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -72,7 +73,7 @@ func main() {
 	}
 }
 
-func run(n, smp int, peerFile string) error {
+func run(n, runs, smp int, peerFile string) error {
 	peer, err := readPeer(peerFile)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func run(n, smp int, peerFile string) error {
 		}
 		fmt.Println(line(row.name, ms, spread, peer))
 	}
-	c.Machine, c.Script = "q35", "bench"
+	c.Machine, c.Script = "q35", fmt.Sprint("bench -n ", runs)
 	if err := probes(c, peer); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ EXPECT_NOT ^\[
 
 NAME the log goes to the console
 RUN true
-EXPECT_LOG ^\[ *\d+\.\d{6}\] sonde .* booting on 1 CPUs
+EXPECT_LOG ^\[ *\d+\.\d{6}\] sonde .* booting on 1 CPU,
 EXPECT_LOG Command line: -- true$
 EXPECT_NOT .
 

@@ -2,7 +2,7 @@
 
 // Package bench measures what probes cost on this machine, for the shell's command bench.
 //
-// Rows are TSV, name<TAB>ns<TAB>least..greatest: the median of nine runs and their range,
+// Rows are TSV, name<TAB>ns<TAB>least..greatest: the median of some runs and their range,
 // less the time of a plain call. Handlers only count. Under an emulator no absolute figure
 // is stable: compare rows of one run, above all with the bare traps.
 package bench
@@ -24,10 +24,12 @@ import (
 )
 
 const (
-	runs  = 9
 	calls = 60_000
 	batch = 256
 )
+
+// runs is how often each row is measured. Run sets it.
+var runs int
 
 // targets returns the addresses of assembly functions. Go code that names such a function gets a
 // wrapper of two calls, whose first instruction is another one.
@@ -191,10 +193,12 @@ var ErrName = errors.New("there is no such row")
 // Run measures the rows that args name, all of them if there are no args, and prints them to out.
 // args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU) and "load"
 // (many probes). load, and the rows that have a depth, take longest and are measured only if named.
+// Each row is measured n times.
 //
 // Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
 // needs programs, and there are none.
-func Run(out io.Writer, args []string) error {
+func Run(out io.Writer, n int, args []string) error {
+	runs = n
 	for _, name := range args {
 		if !known(name) {
 			return fmt.Errorf("%s: %w", name, ErrName)

@@ -51,8 +51,8 @@ func (r deepRow) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if got := total() - before; got != deepCalls*runs {
-		return fmt.Errorf("%d hits, not %d", got, deepCalls*runs)
+	if got, want := total()-before, uint64(deepCalls*runs); got != want {
+		return fmt.Errorf("%d hits, not %d", got, want)
 	}
 	_, err = fmt.Fprintf(out, "%s\t%s\n", r.name, ps.net(base.median()))
 	return err

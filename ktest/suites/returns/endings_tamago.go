@@ -129,7 +129,6 @@ func parkedCall(t *suites.T) {
 // unregisteredUnderLoad takes the probe away while calls on all CPUs are
 // anywhere between their first instruction and behind their last.
 func unregisteredUnderLoad(t *suites.T) {
-	const rounds = 100
 	var stop atomic.Bool
 	var calls, hits atomic.Uint64
 	for g := range 4 {
@@ -144,7 +143,7 @@ func unregisteredUnderLoad(t *suites.T) {
 			}
 		})
 	}
-	for range rounds {
+	for range suites.Rounds(100, 100) {
 		rp := on(targets.Count, nothing)
 		remove := register(t, rp)
 		before := calls.Load()

@@ -291,7 +291,7 @@ func neverReturns(t *suites.T) {
 
 // storm registers and unregisters on one CPU what the others write.
 func storm(t *suites.T) {
-	const rounds = 60
+	rounds := suites.Rounds(60, 60)
 	var stop atomic.Bool
 	var s seen
 	before := kwatch.Ended()
@@ -317,7 +317,7 @@ func storm(t *suites.T) {
 		}
 		stop.Store(true)
 	})
-	if got := kwatch.Ended().Handled - before.Handled; got != uint64(s.n.Load()) || got < rounds {
+	if got := kwatch.Ended().Handled - before.Handled; got != uint64(s.n.Load()) || got < uint64(rounds) {
 		t.Errorf("%d handled, %d seen, in %d rounds", got, s.n.Load(), rounds)
 	}
 	t.Logf("%d hits", s.n.Load())
