@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/user"
 	"sonde/kernel/attach"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
@@ -58,6 +59,7 @@ func startPrograms() {
 		Watched: kwatch.OfThread,
 		Threads: int(min(mm.Usable/threadMemory, 32768)),
 	})
+	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)

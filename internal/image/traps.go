@@ -1,6 +1,8 @@
 package image
 
 import (
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -41,8 +43,19 @@ func (f *elfFile) checkTraps(table []byte) error {
 		}
 		return code[off : off+n]
 	})
+	g.Word = f.word
 	if wrong := g.Verify(); len(wrong) > 0 {
 		return fmt.Errorf("%w:\n%w", ErrTrap, errors.Join(wrong...))
 	}
 	return nil
+}
+
+// word returns the word of the kernel's data at addr.
+func (f *elfFile) word(addr uint64) (uint64, bool) {
+	for _, p := range f.progs {
+		if off := addr - p.Vaddr; p.Type == uint32(elf.PT_LOAD) && off < p.Filesz && p.Filesz-off >= 8 {
+			return binary.LittleEndian.Uint64(f.data[p.Off+off:]), true
+		}
+	}
+	return 0, false
 }

@@ -48,6 +48,33 @@ func TestTrapCodeIsChecked(t *testing.T) {
 	}
 }
 
+// TestShortCallsAreChecked does the same with the code of a short system call.
+func TestShortCallsAreChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the kernel")
+	}
+	path, err := Build(BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path + ".raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ calls, code, rule string }{
+		{"", "\x0f\x57\xc0", "may write SSE registers"}, // XORPS X0, X0
+		{"", "\xff\xd0", "calls with unknown targets"},  // CALL AX
+		{"runtime.mallocgc", "", "allocates memory"},
+		{"sync.(*Mutex).Lock", "", "takes a lock"},
+		{"runtime.morestack_noctxt.abi0", "", "grows the stack"},
+	} {
+		err := finishedWith(t, raw, "sonde/linux/syscall.getpid", c.calls, c.code)
+		if !errors.Is(err, ErrTrap) || !strings.Contains(err.Error(), c.rule) || !strings.Contains(err.Error(), "syscall.getpid") {
+			t.Errorf("%s% x: %v, want %q", c.calls, c.code, err, c.rule)
+		}
+	}
+}
+
 // finishedWith finishes raw with code at the beginning of a function, or a call.
 func finishedWith(t *testing.T, raw []byte, function, calls, code string) error {
 	t.Helper()

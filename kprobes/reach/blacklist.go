@@ -48,6 +48,9 @@ func (g *Graph) leads(f *Func) []uint64 {
 			all = append(all[:len(all):len(all)], g.addrs(r.calls)...)
 		}
 	}
+	if fits(shortCaller, f.Name) {
+		all = append(all[:len(all):len(all)], g.shorts()...)
+	}
 	return all
 }
 

@@ -41,10 +41,14 @@ func frame(in *insn.Inst) int {
 // count once each: of a trap none goes round without an end. What is cold counts as
 // nothing, as does a way to the end of the machine: they may fail.
 func (g *Graph) TrapDepth() (bytes int, path []string) {
+	return g.depth(g.addrs(trapEntries), append(cold[:len(cold):len(cold)], dying...))
+}
+
+// depth is TrapDepth for other roots: what is in apart counts as nothing.
+func (g *Graph) depth(roots []uint64, apart names) (bytes int, path []string) {
 	d := depths{g: g, within: Reached{}, index: map[uint64]int{}, group: map[uint64]*group{}}
-	roots := g.addrs(trapEntries)
 	d.within = g.walk(roots, g.leads, func(fn kallsyms.Symbol, _ Reached) Next {
-		if cold.fits(fn.Name) || dying.fits(fn.Name) {
+		if apart.fits(fn.Name) {
 			return Skip
 		}
 		return Into

@@ -47,6 +47,7 @@ var indirect = []struct {
 	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes passes to die.SetOriginal"},
 	{"sonde/arch/amd64/trap.entry", names{"sonde/arch/amd64/user.fromTrap"}, "a trap from ring 3"},
 	{"sonde/arch/amd64/user.leave", names{"sonde/arch/amd64/trap.entry"}, "an interrupt, as if it came from ring 0"},
+	{"sonde/arch/amd64/user.answer", nil, "a short system call, which is code like any other"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die passes to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is passed to trap.Divert"},
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kernel/handler.onFault", "sonde/kernel/handler.onNMI"}, "the chain's blocks"},

@@ -9,7 +9,7 @@ const maxDepth = 4 << 10
 
 // Verify returns what is wrong with the code that a trap may run before a handler is
 // called: how it reaches what does not work there, stack growth among that, and calls
-// of which nobody says where they lead. The image is not built then.
+// of which nobody says where they lead; and with short calls. The image is not built then.
 func (g *Graph) Verify() (wrong []error) {
 	for _, b := range g.TrapBreaches() {
 		wrong = append(wrong, fmt.Errorf("trap code %s", b))
@@ -20,6 +20,9 @@ func (g *Graph) Verify() (wrong []error) {
 	}
 	if n, path := g.TrapDepth(); n > maxDepth {
 		wrong = append(wrong, fmt.Errorf("trap code may grow its stack: it takes %d bytes of the %d that it may: %s", n, maxDepth, Arrows(path)))
+	}
+	if err := g.verifyShort(); err != nil {
+		wrong = append(wrong, err)
 	}
 	return wrong
 }

@@ -10,3 +10,6 @@ func (t *Thread) here() bool { return false }
 
 // asleep is for the machine, too: Go does not tell here.
 func (t *Thread) asleep() bool { return true }
+
+// Current is for the machine, too: goroutines of tests are of no thread.
+func Current() *Thread { return nil }

@@ -77,6 +77,18 @@ func (t *Thread) special() bool {
 	return t.charge.blocking || t.process.attached() != nil || t.unmask != nil || !t.deadline.IsZero()
 }
 
+// Plain reports whether there is nothing to do before or after a system call: no engine is to be told,
+// nothing is left of an earlier call. The call that begins need not go through SystemCall then.
+//
+// Context: t's goroutine. It is inlined into code that is nosplit.
+func (t *Thread) Plain() bool {
+	if t.special() {
+		return false
+	}
+	t.call = t.regs.AX
+	return true
+}
+
 // afterCall clears the state of one system call, unless the call will be restarted.
 func (t *Thread) afterCall() {
 	if t.charge.blocking {

@@ -25,6 +25,10 @@
 // see what they always see, and the CPU can be stopped, preempted and queried as anywhere
 // in the kernel.
 //
+// A short system call, such as getpid, does not return from Run: fromSyscall jumps to answer, which
+// calls Go with interrupts off and returns to ring 3 (short.go). To everything else, the program has
+// not left ring 3.
+//
 // A program's page table also has the kernel's mappings (package paging, share.go), so CR3
 // is loaded only on the way to ring 3, and only if it or the table has changed. It stays
 // loaded when the goroutine does something else.

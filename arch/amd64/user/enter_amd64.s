@@ -18,6 +18,32 @@
 #define FX(off)	(Context_fx+off)
 #define XMM(i)	(Context_fx+const_fxXMM+16*i)
 
+// CLOCK reads the TSC into AX; DX is lost.
+#define CLOCK \
+	RDTSC; \
+	SHLQ	$32, DX; \
+	ORQ	DX, AX
+
+// BYSYSRET enters by SYSRET with the Regs of the Context at R15: GS is the program's.
+#define BYSYSRET \
+	MOVQ	(REGS+regs_R14)(R15), R14; \
+	MOVQ	(REGS+regs_R13)(R15), R13; \
+	MOVQ	(REGS+regs_R12)(R15), R12; \
+	MOVQ	(REGS+regs_BP)(R15), BP; \
+	MOVQ	(REGS+regs_BX)(R15), BX; \
+	MOVQ	(REGS+regs_R11)(R15), R11;	/* flags */ \
+	MOVQ	(REGS+regs_R10)(R15), R10; \
+	MOVQ	(REGS+regs_R9)(R15), R9; \
+	MOVQ	(REGS+regs_R8)(R15), R8; \
+	MOVQ	(REGS+regs_AX)(R15), AX; \
+	MOVQ	(REGS+regs_CX)(R15), CX;	/* IP */ \
+	MOVQ	(REGS+regs_DX)(R15), DX; \
+	MOVQ	(REGS+regs_SI)(R15), SI; \
+	MOVQ	(REGS+regs_DI)(R15), DI; \
+	MOVQ	(REGS+regs_SP)(R15), SP; \
+	MOVQ	(REGS+regs_R15)(R15), R15; \
+	SYSRETQ
+
 // func enter(c *Context)
 TEXT ·enter(SB),NOSPLIT,$0-8
 	MOVQ	c+0(FP), R15
@@ -37,9 +63,7 @@ free:
 	MOVQ	(R3+ring3_Wanted)(R13), AX
 	CMPL	(AX), $0
 	JNE	wanted
-	RDTSC
-	SHLQ	$32, DX
-	ORQ	DX, AX
+	CLOCK
 	MOVQ	AX, Context_entered(R15)
 	SUBQ	(USER+user_Left)(R15), AX
 	ADDQ	AX, Context_elsewhere(R15)
@@ -106,23 +130,7 @@ x87:
 iret:
 	JMP	·byIret(SB)
 sysret:
-	MOVQ	(REGS+regs_R14)(R15), R14
-	MOVQ	(REGS+regs_R13)(R15), R13
-	MOVQ	(REGS+regs_R12)(R15), R12
-	MOVQ	(REGS+regs_BP)(R15), BP
-	MOVQ	(REGS+regs_BX)(R15), BX
-	MOVQ	(REGS+regs_R11)(R15), R11	// flags
-	MOVQ	(REGS+regs_R10)(R15), R10
-	MOVQ	(REGS+regs_R9)(R15), R9
-	MOVQ	(REGS+regs_R8)(R15), R8
-	MOVQ	(REGS+regs_AX)(R15), AX
-	MOVQ	(REGS+regs_CX)(R15), CX	// IP
-	MOVQ	(REGS+regs_DX)(R15), DX
-	MOVQ	(REGS+regs_SI)(R15), SI
-	MOVQ	(REGS+regs_DI)(R15), DI
-	MOVQ	(REGS+regs_SP)(R15), SP
-	MOVQ	(REGS+regs_R15)(R15), R15
-	SYSRETQ
+	BYSYSRET
 look:
 	TESTL	$const_kicked, Context_kick(R15)
 	JNE	wanted
@@ -243,9 +251,58 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	SI, (REGS+regs_SI)(SP)
 	MOVQ	DI, (REGS+regs_DI)(SP)
 	MOVQ	SP, R15
-	MOVQ	(R3+ring3_SP)(GS), AX
-	MOVQ	AX, (REGS+regs_SP)(R15)
+	MOVQ	(R3+ring3_SP)(GS), CX
+	MOVQ	CX, (REGS+regs_SP)(R15)
 	MOVQ	$const_SystemCall, (REGS+regs_Vector)(R15)
+	CMPQ	AX, $const_calls
+	JHS	long
+	LEAQ	·short(SB), CX
+	CMPB	(CX)(AX*1), $0
+	JEQ	long
+	JMP	·answer(SB)
+long:
+	JMP	·leave(SB)
+
+// answer makes a short call: see short.go. All is as leave finds it, and so it is for leave again
+// if the call cannot be short. Its caller is Run, for whoever looks at the stack.
+TEXT ·answer(SB),NOSPLIT|NOFRAME,$0-8
+	TESTQ	$const_flagTF, R11
+	JNE	long
+	CMPL	Context_steps(R15), $0
+	JNE	long
+	MOVQ	Context_kernelSP(R15), SP
+	MOVQ	Context_kernelBP(R15), BP
+	RDFSBASEQ AX
+	MOVQ	AX, Context_FSBase(R15)
+	MOVQ	Context_kernelFS(R15), AX
+	WRFSBASEQ AX
+	CLOCK
+	MOVQ	AX, (USER+user_Left)(R15)
+	SUBQ	Context_entered(R15), AX
+	ADDQ	AX, Context_program(R15)
+	MOVUPS	X15, XMM(15)(R15)
+	XORPS	X15, X15
+	MOVQ	(TLS), R14
+	MOVQ	·shortCall(SB), DX
+	MOVQ	(DX), CX
+	CALL	CX			// AX: the result, BX: whether there is one
+	MOVQ	(R3+ring3_Context)(GS), R15
+	TESTB	BX, BX
+	JEQ	refused
+	MOVQ	AX, (REGS+regs_AX)(R15)
+refused:
+	MOVUPS	XMM(15)(R15), X15
+	MOVQ	Context_FSBase(R15), AX
+	WRFSBASEQ AX
+	CLOCK
+	MOVQ	AX, Context_entered(R15)
+	SUBQ	(USER+user_Left)(R15), AX
+	ADDQ	AX, Context_elsewhere(R15)
+	TESTB	BX, BX
+	JEQ	long
+	SWAPGS
+	BYSYSRET
+long:
 	JMP	·leave(SB)
 
 // leave: R15 is the Context, whose Regs are filled in; GS is the kernel's.
@@ -268,9 +325,7 @@ usual:
 	MOVQ	Context_kernelFS(R15), AX
 	WRFSBASEQ AX
 	MOVQ	$0, (R3+ring3_Context)(R13)	// from here on FS is the kernel's: trap.takeOurs
-	RDTSC
-	SHLQ	$32, DX
-	ORQ	DX, AX
+	CLOCK
 	MOVQ	AX, (USER+user_Left)(R15)
 	SUBQ	Context_entered(R15), AX
 	ADDQ	AX, Context_program(R15)
@@ -319,62 +374,4 @@ TEXT ·back(SB),NOSPLIT|NOFRAME,$0-8
 
 // end is the end of the code that alternatives are looked for in.
 TEXT ·end(SB),NOSPLIT|NOFRAME,$0
-	RET
-
-// func addresses() (fromTrap, fromSyscall uintptr)
-TEXT ·addresses(SB),NOSPLIT,$0-16
-	MOVQ	$·fromTrap(SB), AX
-	MOVQ	AX, fromTrap+0(FP)
-	MOVQ	$·fromSyscall(SB), AX
-	MOVQ	AX, fromSyscall+8(FP)
-	RET
-
-// func wrmsr(msr uint32, v uint64)
-TEXT ·wrmsr(SB),NOSPLIT,$0-16
-	MOVL	msr+0(FP), CX
-	MOVQ	v+8(FP), AX
-	MOVQ	AX, DX
-	SHRQ	$32, DX
-	WRMSR
-	RET
-
-// func enableSyscall()
-TEXT ·enableSyscall(SB),NOSPLIT,$0
-	MOVL	$const_msrEFER, CX
-	RDMSR
-	ORL	$const_sce, AX
-	WRMSR
-	RET
-
-// func xsetbv(components uint64)
-TEXT ·xsetbv(SB),NOSPLIT,$0-8
-	MOVQ	components+0(FP), AX
-	MOVQ	AX, DX
-	SHRQ	$32, DX
-	XORL	CX, CX
-	XSETBV
-	RET
-
-// func setCR4(bits uint64)
-TEXT ·setCR4(SB),NOSPLIT,$0-8
-	MOVQ	CR4, AX
-	MOVQ	AX, CX
-	ANDQ	$~const_pge, CX
-	MOVQ	CX, CR4			// empties the TLB, of global entries too
-	ORQ	bits+0(FP), AX
-	MOVQ	AX, CR4
-	RET
-
-// func rdtsc() uint64
-TEXT ·rdtsc(SB),NOSPLIT,$0-8
-	RDTSC
-	SHLQ	$32, DX
-	ORQ	DX, AX
-	MOVQ	AX, ret+0(FP)
-	RET
-
-// func loadCR3(root uint64)
-TEXT ·loadCR3(SB),NOSPLIT,$0-8
-	MOVQ	root+0(FP), AX
-	MOVQ	AX, CR3
 	RET

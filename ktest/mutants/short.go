@@ -1,0 +1,41 @@
+package mutants
+
+// short are defects in system calls that are answered on the way into the kernel.
+var short = []Mutant{
+	{
+		Name: "short-call-not-told", File: "linux/proc/run.go",
+		Old: "\tif t.special() {\n\t\treturn false\n\t}\n\tt.call", New: "\tt.call",
+		By:  kernel(1, "programs/short_calls_are_told"),
+		Why: "strace does not see getpid",
+	},
+	{
+		Name: "short-call-changes-x15", File: "arch/amd64/user/enter_amd64.s",
+		Old: "refused:\n\tMOVUPS\tXMM(15)(R15), X15\n", New: "refused:\n",
+		By:  kernel(1, "programs/short_calls_keep_registers"),
+		Why: "getpid clears a register of the program",
+	},
+	{
+		Name: "short-call-costs-nothing", File: "arch/amd64/user/enter_amd64.s",
+		Old: "\tADDQ\tAX, Context_elsewhere(R15)\n\tTESTB", New: "\tTESTB",
+		By:  kernel(1, "programs/short_calls_take_time"),
+		Why: "a program that only calls getpid uses no time in the kernel",
+	},
+	{
+		Name: "short-call-with-interrupts-off", File: "arch/amd64/user/enter_amd64.s",
+		Old: "\tTESTB\tBX, BX\n\tJEQ\tlong\n\tSWAPGS\n", New: "\tTESTB\tBX, BX\n\tJEQ\tlong\n\tMOVQ\t$const_flagsFixed, AX\n\tMOVQ\tAX, (REGS+regs_R11)(R15)\n\tSWAPGS\n",
+		By:  kernel(1, "programs/short_calls_can_be_killed"),
+		Why: "a program that has called getpid cannot be interrupted",
+	},
+	{
+		Name: "short-call-of-any-code", File: "kprobes/reach/short.go",
+		Old: "all = append(all, g.callees(value)...)", New: "_ = value",
+		By:  host("kprobes/reach", "TestShortCalls"),
+		Why: "the build does not look at the functions of short calls",
+	},
+	{
+		Name: "short-call-may-panic", File: "kprobes/reach/short.go",
+		Old: "\tif dying.fits(f.Name) {\n\t\treturn \" grows the stack or panics\"\n\t}\n", New: "",
+		By:  host("kprobes/reach", "TestShortCalls"),
+		Why: "a short call may move the stack that it runs on",
+	},
+}
