@@ -8,19 +8,12 @@ package runtime
 // the kernel first, by a software interrupt, to abandon the handler; if one was
 // running, the interrupt does not return. Nothing has been taken or changed then.
 
-import _ "unsafe" // for linkname
-
 // sondeAbandon abandons the handler that runs on this trap stack, for the reason why. Elsewhere, or
-// with no handler running, it does nothing.
+// with no handler running, it does nothing. It is assembly because each Lock and Unlock calls it: Go
+// would make a frame for the call that is never made.
 //
-//go:nosplit
-//go:nowritebarrierrec
-//go:linkname sondeAbandon
-func sondeAbandon(why string) {
-	if mp := getg().m; mp != nil && mp.id < 0 {
-		sondeRaiseAbandon(why, "")
-	}
-}
+//go:noescape
+func sondeAbandon(why string)
 
 // sondeRaiseAbandon is INT $0x84 with the reason in AX and BX, and what a panic says in CX
 // and DX.

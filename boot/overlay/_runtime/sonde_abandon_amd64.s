@@ -1,4 +1,19 @@
+#include "go_asm.h"
 #include "textflag.h"
+
+// func sondeAbandon(why string)
+TEXT runtime·sondeAbandon<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-16
+	MOVQ	g_m(R14), DX
+	TESTQ	DX, DX
+	JEQ	none
+	CMPQ	m_id(DX), $0
+	JLT	trap
+none:
+	RET
+trap:
+	XORL	CX, CX			// no text
+	XORL	DX, DX
+	JMP	runtime·sondeRaise(SB)
 
 // func sondeRaiseAbandon(why, text string)
 TEXT ·sondeRaiseAbandon(SB),NOSPLIT,$0-32
@@ -6,5 +21,10 @@ TEXT ·sondeRaiseAbandon(SB),NOSPLIT,$0-32
 	MOVQ	why_len+8(FP), BX
 	MOVQ	text_base+16(FP), CX
 	MOVQ	text_len+24(FP), DX
+	JMP	runtime·sondeRaise(SB)
+
+// sondeRaise has the reason in AX and BX, and what a panic says in CX and DX. It returns if no
+// handler was running.
+TEXT runtime·sondeRaise(SB),NOSPLIT|NOFRAME,$0
 	INT	$0x84
 	RET

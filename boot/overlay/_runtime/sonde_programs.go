@@ -55,15 +55,17 @@ func sondeMakeWay() {
 // SondeSetTimer makes this CPU take a timer interrupt when the first timer of its P is
 // due, since only a switch of goroutines would look at it; and it tells sysmon.
 //
-// Context: goroutine, about to enter ring 3. It is nosplit to stay on its P.
+// It is assembly, which calls sondeSetAlarm if there is anything to do: each system call comes here.
+//
+// Context: goroutine, about to enter ring 3.
+func SondeSetTimer()
+
+// sondeSetAlarm is nosplit to stay on its P.
 //
 //go:nosplit
-func SondeSetTimer() {
-	if sondeEntered.Load() == 0 {
-		sondeEntered.Store(1)
-	}
+func sondeSetAlarm() {
 	next := getg().m.p.ptr().timers.wakeTime()
-	if next == 0 || next >= sondeCPUSelf().alarm {
+	if next == 0 {
 		return
 	}
 	flags := sondeIRQOff()

@@ -151,3 +151,27 @@ TEXT runtime·sondeIRQRestore(SB),NOSPLIT|NOFRAME,$0-8
 	PUSHQ	AX
 	POPFQ
 	RET
+
+// func SondeSetTimer()
+// A time of 0 is none: less 1, it is later than any other.
+TEXT runtime·SondeSetTimer<ABIInternal>(SB),NOSPLIT|NOFRAME,$0
+	CMPL	runtime·sondeEntered(SB), $0
+	JNE	told
+	MOVL	$1, runtime·sondeEntered(SB)
+told:
+	MOVQ	g_m(R14), AX
+	MOVQ	m_p(AX), AX
+	MOVQ	8(GS), DX
+	MOVQ	sondeCPU_alarm(DX), DX
+	DECQ	DX
+	MOVQ	(p_timers+timers_minWhenHeap)(AX), CX
+	DECQ	CX
+	CMPQ	CX, DX
+	JCS	earlier
+	MOVQ	(p_timers+timers_minWhenModified)(AX), CX
+	DECQ	CX
+	CMPQ	CX, DX
+	JCS	earlier
+	RET
+earlier:
+	JMP	runtime·sondeSetAlarm<ABIInternal>(SB)
