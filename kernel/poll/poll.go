@@ -94,9 +94,12 @@ func (q *Queue) Waited() bool { return q.n.Load() != 0 }
 // Notify wakes the waiters for one of the events. The state must have
 // changed before.
 func (q *Queue) Notify(ev Events) {
-	if !q.Waited() {
-		return
+	if q.Waited() {
+		q.notify(ev)
 	}
+}
+
+func (q *Queue) notify(ev Events) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for w := q.first; w != nil; w = w.next {

@@ -23,24 +23,28 @@ func Read(f *File, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if f.stream {
-		return f.readAt(p, 0)
+	if !f.stream {
+		return f.readNext(p)
 	}
-	return f.readNext(p)
+	n, err := f.handle.ReadAt(p, 0)
+	if err != nil || watching.Load() != 0 {
+		return f.wasRead(n, err)
+	}
+	return n, nil
 }
 
 // readNext reads at the position, and moves it.
 func (f *File) readNext(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, err := f.readAt(p, f.off)
+	n, err := f.wasRead(f.handle.ReadAt(p, f.off))
 	f.off += int64(n)
 	return n, err
 }
 
-// readAt returns io.EOF unwrapped, because readers compare it.
-func (f *File) readAt(p []byte, off int64) (int, error) {
-	n, err := f.handle.ReadAt(p, off)
+// wasRead reports to watches that bytes were read. It returns io.EOF unwrapped, because readers
+// compare it.
+func (f *File) wasRead(n int, err error) (int, error) {
 	if n > 0 {
 		f.happened(abi.IN_ACCESS)
 	}

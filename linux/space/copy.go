@@ -17,12 +17,16 @@ import (
 //
 // Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
 func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
-	for n < len(dst) && err == nil {
-		var got int
-		got, err = s.copyPage(dst[n:], addr+uint64(n), Read)
-		n += got
+	if near(addr, len(dst)) {
+		s.mu.Lock() // without a defer, which takes as long as all the rest: nothing here panics
+		if p := s.reachable(addr, Read); p != nil {
+			copy(dst, p[addr%PageSize:])
+			s.mu.Unlock()
+			return len(dst), nil
+		}
+		s.mu.Unlock()
 	}
-	return n, err
+	return s.copyPages(dst, addr, Read)
 }
 
 // CopyOut copies src to addr in the program. If not all of it fits it copies the part that does,
@@ -30,10 +34,44 @@ func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 //
 // Errors: as CopyIn.
 func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
-	for n < len(src) && err == nil {
-		var put int
-		put, err = s.copyPage(src[n:], addr+uint64(n), Write)
-		n += put
+	if near(addr, len(src)) {
+		s.mu.Lock() // as in CopyIn
+		if p := s.reachable(addr, Write); p != nil {
+			copy(p[addr%PageSize:], src)
+			s.mu.Unlock()
+			return len(src), nil
+		}
+		s.mu.Unlock()
+	}
+	return s.copyPages(src, addr, Write)
+}
+
+// near reports whether n bytes at addr are on one page, and few enough to copy in one piece: see
+// frame.Copy.
+func near(addr uint64, n int) bool {
+	return n <= frame.Piece && addr%PageSize+uint64(n) <= PageSize
+}
+
+// reachable returns the page of addr if access would find it without a fault, nil otherwise.
+func (s *Space) reachable(addr uint64, want Prot) *[PageSize]byte {
+	const user = amd64.PTE_P | amd64.PTE_U
+	t := s.known(addr)
+	if t == nil {
+		return nil
+	}
+	e := *slot(t, addr, 0)
+	if e&user != user || want == Write && e&pteW == 0 {
+		return nil
+	}
+	return s.m.Frames.Peek(frameOf(e))
+}
+
+// copyPages copies between b and the pages from addr on, with Write to the pages.
+func (s *Space) copyPages(b []byte, addr uint64, want Prot) (n int, err error) {
+	for n < len(b) && err == nil {
+		var got int
+		got, err = s.copyPage(b[n:], addr+uint64(n), want)
+		n += got
 	}
 	return n, err
 }

@@ -94,7 +94,7 @@ func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
 //
 // Errors: EBADF, also for one opened with O_PATH.
 func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
-	f, err := anyFile(t, fd)
+	f, err := filesOf(t).Descriptors().Get(asInt(fd)) // anyFile
 	if err == nil && f.Flags()&abi.O_PATH != 0 {
 		return nil, sys.EBADF
 	}

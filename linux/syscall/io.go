@@ -124,10 +124,24 @@ func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
 		}
 		return m.move(b[:n], off)
 	}
-	if moved, err = m.move(b, off); moved <= 0 {
+	if m.how == reads { // as move does, with fewer calls
+		if moved, err = vfs.Read(m.f, b); err == sys.EAGAIN {
+			moved, err = m.readAgain(b)
+		}
+		m.begun = true
+	} else {
+		moved, err = m.move(b, off)
+	}
+	if moved <= 0 {
 		return moved, err
 	}
-	n, bad := m.copyOut(addr, b[:moved])
+	var n int
+	var bad error
+	if m.iov == nil {
+		n, bad = m.t.Memory().CopyOut(addr, b[:moved])
+	} else {
+		n, bad = m.copyOut(addr, b[:moved])
+	}
 	if bad == nil {
 		return moved, err
 	}
@@ -154,7 +168,18 @@ func (m *mover) transfer(addr, n uint64, off int64) (total uint64, err error) {
 	if m.iov == nil && !isUser(addr, n) {
 		return 0, sys.EFAULT
 	}
-	n = min(n, mostIO)
+	if n > uint64(len(m.t.Buffer)) {
+		return m.pieces(addr, min(n, mostIO), off)
+	}
+	moved, err := m.piece(m.t.Buffer[:n], addr, off)
+	if moved > 0 || err == io.EOF {
+		err = nil
+	}
+	return uint64(max(moved, 0)), err
+}
+
+// pieces is transfer through a large buffer.
+func (m *mover) pieces(addr, n uint64, off int64) (total uint64, err error) {
 	b, large := buffer(m.t, n)
 	for {
 		b = b[:min(n-total, uint64(len(b)))]

@@ -20,9 +20,9 @@ import (
 //
 // Errors: EINTR if the caller must stop first; EIO if it cannot.
 func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
-	f, err := fileOf(t, fd)
-	if err != nil {
-		return nil, err
+	f, err := filesOf(t).Descriptors().Get(asInt(fd)) // fileOf, without its call
+	if err != nil || f.Flags()&abi.O_PATH != 0 {
+		return nil, sys.EBADF
 	}
 	if h, ok := f.Handle().(tty.Handle); ok && inBackground(t, h) {
 		if refuses(t, abi.SIGTTIN) {
@@ -37,9 +37,9 @@ func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
 //
 // Errors: as fileToRead.
 func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
-	f, err := fileOf(t, fd)
-	if err != nil {
-		return nil, err
+	f, err := filesOf(t).Descriptors().Get(asInt(fd)) // as in fileToRead
+	if err != nil || f.Flags()&abi.O_PATH != 0 {
+		return nil, sys.EBADF
 	}
 	if h, ok := f.Handle().(tty.Handle); ok && h.Termios().Lflag&tty.TOSTOP != 0 {
 		return f, mayChange(t, h)

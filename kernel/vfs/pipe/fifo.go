@@ -25,10 +25,10 @@ type peer struct {
 
 // Peer returns a source that is ready when the FIFO is open for writing; nil if there is nothing to
 // wait for.
-func (r readEnd) Peer() poll.Source { return r.pipe.awaited(peer{r.pipe, 1, r.before}) }
+func (r *readEnd) Peer() poll.Source { return r.pipe.awaited(peer{r.pipe, 1, r.before}) }
 
 // Peer returns a source that is ready when the FIFO is open for reading.
-func (w writeEnd) Peer() poll.Source { return w.pipe.awaited(peer{w.pipe, 0, w.before}) }
+func (w *writeEnd) Peer() poll.Source { return w.pipe.awaited(peer{w.pipe, 0, w.before}) }
 
 func (p *pipe) awaited(other peer) poll.Source {
 	if !p.named || other.Poll() != 0 {
@@ -52,21 +52,21 @@ func (o peer) Poll() poll.Events {
 func (o peer) Queue() *poll.Queue { return &o.pipe.queue }
 
 // bothEnds is a FIFO that was opened for reading and writing.
-type bothEnds struct{ readEnd }
+type bothEnds struct{ *readEnd }
 
 // Peer returns nil: both ends exist.
-func (bothEnds) Peer() poll.Source { return nil }
+func (*bothEnds) Peer() poll.Source { return nil }
 
-func (b bothEnds) writer() writeEnd { return writeEnd{pipe: b.pipe, before: noFIFO} }
+func (b *bothEnds) writer() *writeEnd { return &writeEnd{pipe: b.pipe, before: noFIFO} }
 
 // WriteAt implements vfs.Handle. Errors: EAGAIN.
-func (b bothEnds) WriteAt(src []byte, off int64) (int, error) { return b.writer().WriteAt(src, off) }
+func (b *bothEnds) WriteAt(src []byte, off int64) (int, error) { return b.writer().WriteAt(src, off) }
 
 // Poll implements poll.Source.
-func (b bothEnds) Poll() poll.Events { return b.readEnd.Poll() | b.writer().Poll() }
+func (b *bothEnds) Poll() poll.Events { return b.readEnd.Poll() | b.writer().Poll() }
 
 // Close implements vfs.Handle.
-func (b bothEnds) Close() error {
+func (b *bothEnds) Close() error {
 	b.readEnd.Close()
 	return b.writer().Close()
 }
