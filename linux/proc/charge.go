@@ -6,13 +6,6 @@ import "sync/atomic"
 // writes it, others read it.
 type account struct {
 	faults, sleeps atomic.Int64
-	blocking       bool // the call may sleep
-}
-
-// slept says that the call may sleep.
-func (a *account) slept() {
-	a.blocking = true
-	a.sleeps.Add(1)
 }
 
 // Usage returns what t has used.

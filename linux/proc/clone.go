@@ -262,7 +262,7 @@ func (p *Process) vforkEnd() <-chan struct{} {
 // awaitChild waits until a child of vfork has its own memory, or t must end. Other signals
 // stay pending.
 func (t *Thread) awaitChild(done <-chan struct{}) {
-	t.charge.slept()
+	t.mayBlock()
 	t.sleeping.Store(true)
 	t.deep.Store(true)
 	defer t.deep.Store(false)

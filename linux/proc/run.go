@@ -34,7 +34,10 @@ func deepen() {
 // ends the process, not the machine.
 func (t *Thread) steps() (ended bool) {
 	defer t.catch()
-	for !t.work.Load() || t.ready() {
+	for {
+		if t.work.Load() && !t.ready() {
+			return true
+		}
 		switch ev := t.cpu.Run(t.Memory().Space); {
 		case ev == SystemCall:
 			t.SystemCall()
@@ -48,7 +51,6 @@ func (t *Thread) steps() (ended bool) {
 			runtime.Gosched()
 		}
 	}
-	return true
 }
 
 // SystemCall makes the system call that the registers describe, with IP behind the
@@ -57,11 +59,12 @@ func (t *Thread) steps() (ended bool) {
 //
 // Context: t's goroutine.
 func (t *Thread) SystemCall() {
-	if t.process.attached() != nil && t.tellSyscall() {
+	watched := t.process.engines.Load() != nil
+	if watched && t.tellSyscall() {
 		return
 	}
 	t.call = t.regs.AX
-	if t.process.attached() != nil {
+	if watched {
 		t.tellEnter()
 	}
 	t.process.table.Syscall(t)
@@ -74,7 +77,7 @@ func (t *Thread) SystemCall() {
 // emulator, calling a function and returning costs about fifty instructions, and a short
 // system call has some three hundred.
 func (t *Thread) special() bool {
-	return t.charge.blocking || t.process.attached() != nil || t.unmask != nil || !t.deadline.IsZero()
+	return t.leaves || t.process.engines.Load() != nil
 }
 
 // Plain reports whether there is nothing to do before or after a system call: no engine is to be told,
@@ -91,14 +94,12 @@ func (t *Thread) Plain() bool {
 
 // afterCall clears the state of one system call, unless the call will be restarted.
 func (t *Thread) afterCall() {
-	if t.charge.blocking {
-		t.charge.blocking = false
-		t.sleeping.Store(false)
-	}
+	t.sleeping.Store(false)
 	t.tellLeave()
 	if t.again != NoRestart {
 		return
 	}
+	t.leaves = false
 	if t.unmask != nil && !t.work.Load() {
 		t.restoreMask()
 	}

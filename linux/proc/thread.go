@@ -49,6 +49,7 @@ type Thread struct {
 	altStack abi.Stack
 	fpRoom   [abi.XSize + abi.FPMagicSize]byte // where popFP reads to: on the heap it would be garbage each time
 	Buffer   [512]byte                         // for what a call moves between memory and a file
+	leaves   bool                              // the call that t is in leaves something to afterCall
 	call     uint64                            // number of the system call that it is in
 	roomBy   *Process                          // the last process that was ended for lack of memory before t tried again
 	again    Restart
@@ -134,9 +135,15 @@ func (t *Thread) Cancel() <-chan struct{} {
 	if t.Wanted() {
 		t.token()
 	}
-	t.charge.slept()
+	t.mayBlock()
 	t.sleeping.Store(true)
 	return t.kick
+}
+
+// mayBlock says that the call that t is in may sleep.
+func (t *Thread) mayBlock() {
+	t.leaves = true
+	t.charge.sleeps.Add(1)
 }
 
 // Wanted reports whether a signal is pending for t, or t must end or stop: a long call that
@@ -203,6 +210,7 @@ func (t *Thread) Interrupted(how Restart) {
 // Context: t's goroutine.
 func (t *Thread) Deadline(d time.Duration) time.Time {
 	if t.deadline.IsZero() {
+		t.leaves = true
 		t.deadline = time.Now().Add(d)
 	}
 	return t.deadline
@@ -238,6 +246,7 @@ func (t *Thread) block(s signal.Set) {
 func (t *Thread) BlockUntilDelivered(s signal.Set) {
 	old := t.Blocked()
 	if t.unmask == nil { // otherwise the call is restarted
+		t.leaves = true
 		t.unmask = &old
 	}
 	t.SetBlocked(s)

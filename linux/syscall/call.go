@@ -43,15 +43,8 @@ func Handle(t *proc.Thread) {
 		}
 		v = negative(errno)
 	}
-	if n != numSigreturn && !(n == numExecve && err == nil) { // these set all registers
-		r.AX = v
-	}
+	r.AX = v
 }
-
-const (
-	numSigreturn = 15
-	numExecve    = 59
-)
 
 func negative(e sys.Errno) uint64 { return -uint64(e) }
 

@@ -54,9 +54,10 @@ func rtSigprocmask(t *proc.Thread, a *Args) (uint64, error) {
 	return done(putIf(t, a[2], old))
 }
 
+// rtSigreturn sets all registers; its result is one of them.
 func rtSigreturn(t *proc.Thread, _ *Args) (uint64, error) {
 	t.SigReturn()
-	return 0, nil
+	return t.Regs().AX, nil
 }
 
 func rtSigpending(t *proc.Thread, a *Args) (uint64, error) {

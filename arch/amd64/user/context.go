@@ -239,7 +239,8 @@ func (c *Context) prepare() bool {
 }
 
 func (c *Context) admissible() bool {
-	return c.Regs.IP < End && canonical(c.FSBase) && canonical(c.GSBase)
+	const upper = ^uint64(1<<47 - 1)
+	return c.Regs.IP < End && ((c.FSBase|c.GSBase)&upper == 0 || canonical(c.FSBase) && canonical(c.GSBase))
 }
 
 // settle makes the registers valid for a program, and chooses how to enter.
