@@ -17,7 +17,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "second-realtime-signal-lost", File: "linux/signal/queue.go",
-		Old: "\tif !slices.ContainsFunc(q.infos, func(s abi.Siginfo) bool { return int(s.Signo) == n }) {\n\t\tq.set &^= Of(n)\n\t}", New: "\tq.set &^= Of(n)",
+		Old: "\tif q.Find(func(s *abi.Siginfo) bool { return int(s.Signo) == n }) == nil {\n\t\tq.set &^= One(n)\n\t}", New: "\tq.set &^= One(n)",
 		By:  host("linux/signal", "TestQueueOrder"),
 		Why: "of two queued realtime signals one is lost",
 	},
@@ -119,7 +119,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "tkill-tells-another-code", File: "linux/syscall/signal.go",
-		Old: "\treturn done(to.Send(proc.SignalFrom(t.Process(), n, abi.SI_TKILL)))", New: "\treturn done(to.Send(proc.SignalFrom(t.Process(), n, abi.SI_USER)))",
+		Old: "proc.SignalFrom(p, n, abi.SI_TKILL)", New: "proc.SignalFrom(p, n, abi.SI_USER)",
 		By:  host("linux/syscall", "TestCodesSayWhereSignalsComeFrom"),
 		Why: "si_code of tgkill is not SI_TKILL",
 	},
@@ -226,8 +226,14 @@ var signals = []Mutant{
 		Why: "behind sigsuspend the program has the mask of the call",
 	},
 	{
+		Name: "state-stale-after-reset", File: "arch/amd64/user/fp.go",
+		Old: "\t\tcomplete(c.user.X87[:]) // ResetFP", New: "\t\t// ResetFP",
+		By:  host("arch/amd64/user", "TestStateOfAVX"),
+		Why: "of two signals at once, the second's frame has registers that the first's handler does not",
+	},
+	{
 		Name: "handler-not-deferred", File: "linux/proc/deliver.go",
-		Old: "\tif act.Flags&abi.SA_NODEFER == 0 {\n\t\theld |= signal.Of(int(info.Signo))\n\t}", New: "",
+		Old: "\tif act.Flags&abi.SA_NODEFER == 0 {\n\t\theld |= signal.One(n)\n\t}", New: "",
 		By:  host("linux/syscall", "TestHandlersOnce"),
 		Why: "a signal's handler is interrupted by the same signal",
 	},
@@ -245,7 +251,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "sigtimedwait-leaves-the-signal", File: "linux/proc/thread.go",
-		Old: "\tt.waits = 0\n\tif info, ok := t.take(^set); ok {\n\t\treturn info, nil\n\t}\n\treturn abi.Siginfo{}, err", New: "\tt.waits = 0\n\tif n, ok := t.process.pending.Next(^set); ok {\n\t\treturn abi.Siginfo{Signo: int32(n)}, nil\n\t}\n\tif info, ok := t.take(^set); ok {\n\t\treturn info, nil\n\t}\n\treturn abi.Siginfo{}, err",
+		Old: "\tt.waits = 0\n\tif t.take(^set, &info) {", New: "\tt.waits = 0\n\tif n, ok := t.process.pending.Next(^set); ok {\n\t\treturn abi.Siginfo{Signo: int32(n)}, nil\n\t}\n\tif t.take(^set, &info) {",
 		By:  host("linux/syscall", "TestSigtimedwaitTakesTheSignal"),
 		Why: "a signal that was waited for is delivered, too",
 	},

@@ -32,7 +32,7 @@ func (p *Process) overCPU() {
 	case used >= seconds(l.Max):
 		p.beginExit(Killed(abi.SIGKILL))
 	case used >= seconds(l.Cur):
-		p.send(SignalOf(abi.SIGXCPU))
+		p.send(signalOf(abi.SIGXCPU))
 		l.Cur++
 	}
 	p.watchCPU()

@@ -25,7 +25,7 @@ func (t *Thread) ready() bool {
 			t.work.Store(true)
 			return !t.dying()
 		}
-		v, info, act := t.decide()
+		v, act := t.decide()
 		switch v {
 		case endThread:
 			return false
@@ -34,9 +34,9 @@ func (t *Thread) ready() bool {
 		case rest:
 			t.rest()
 		case tell:
-			t.tellAndTake(info)
+			t.tellAndTake()
 		case handle:
-			t.handle(info, act)
+			t.handle(act)
 			continue // it sets work if there is more
 		case goAhead:
 			t.finishCall()
@@ -47,30 +47,29 @@ func (t *Thread) ready() bool {
 	return true
 }
 
-// decide finds the next thing to do, and does it if it needs no memory.
-func (t *Thread) decide() (verdict, abi.Siginfo, abi.Sigaction) {
+// decide finds the next thing to do, and does it if it needs no memory. A signal is in t.info then.
+func (t *Thread) decide() (verdict, abi.Sigaction) {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	for {
 		switch {
 		case t.leaving, p.exiting, p.execing != nil && p.execing != t:
-			return endThread, abi.Siginfo{}, abi.Sigaction{}
+			return endThread, abi.Sigaction{}
 		case p.stopped != 0:
-			return park, abi.Siginfo{}, abi.Sigaction{}
+			return park, abi.Sigaction{}
 		case len(p.holds) > 0 && p.execing == nil:
-			return rest, abi.Siginfo{}, abi.Sigaction{}
+			return rest, abi.Sigaction{}
 		}
-		info, ok := t.take(t.blocked)
-		if !ok {
-			return goAhead, info, abi.Sigaction{}
+		if !t.take(t.blocked, &t.info) {
+			return goAhead, abi.Sigaction{}
 		}
 		if p.attached() != nil {
-			t.taken = int(info.Signo)
-			return tell, info, abi.Sigaction{}
+			t.taken = int(t.info.Signo)
+			return tell, abi.Sigaction{}
 		}
-		if act, caught := p.settle(int(info.Signo)); caught {
-			return handle, info, act
+		if act, caught := p.settle(int(t.info.Signo)); caught {
+			return handle, act
 		}
 	}
 }
@@ -90,9 +89,9 @@ func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 
 // tellAndTake delivers a signal after the engines have seen it. Meanwhile a SIGCONT may
 // have come, which cancels a stop, or the reverse.
-func (t *Thread) tellAndTake(info abi.Siginfo) {
-	if act, caught := t.settleTold(int(info.Signo), t.tellSignal(info)); caught {
-		t.handle(info, act)
+func (t *Thread) tellAndTake() {
+	if act, caught := t.settleTold(int(t.info.Signo), t.tellSignal(t.info)); caught {
+		t.handle(act)
 	}
 }
 
@@ -109,19 +108,18 @@ func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
 	return p.settle(n)
 }
 
-// take removes the next signal from the queues. mu held.
-func (t *Thread) take(blocked signal.Set) (abi.Siginfo, bool) {
-	info, ok := t.pending.Take(blocked)
-	if !ok {
-		info, ok = t.process.pending.Take(blocked)
+// take removes the next signal from the queues, and stores it in info. mu held.
+func (t *Thread) take(blocked signal.Set, info *abi.Siginfo) bool {
+	if !t.pending.Take(blocked, info) && !t.process.pending.Take(blocked, info) {
+		return false
 	}
-	if ok && info.Code == abi.SI_TIMER {
-		info = t.process.timerTaken(info)
+	if info.Code == abi.SI_TIMER {
+		*info = t.process.timerTaken(*info)
 	}
-	if ok && info.Signo == abi.SIGALRM {
+	if info.Signo == abi.SIGALRM {
 		t.process.alarmTaken()
 	}
-	return info, ok
+	return true
 }
 
 // byDefault does what happens without a handler. mu held.
@@ -139,24 +137,24 @@ func (p *Process) byDefault(n int) {
 	}
 }
 
-// handle makes the program run its handler. If there is no space for the frame, the program
-// dies as if it had written there itself.
+// handle makes the program run its handler of the signal in t.info. If there is no space for the
+// frame, the program dies as if it had written there itself.
 //
-// Context: t's goroutine.
-func (t *Thread) handle(info abi.Siginfo, act abi.Sigaction) {
+// Context: t's goroutine, which is the only one that changes t.blocked.
+func (t *Thread) handle(act abi.Sigaction) {
 	t.interruptCall(act)
-	held := t.Blocked()
+	n, held := int(t.info.Signo), t.blocked
 	mask := held
 	if t.unmask != nil {
 		mask, t.unmask = *t.unmask, nil
 	}
-	if err := t.pushFrame(info, act, mask); err != nil {
-		t.force(SignalOf(abi.SIGSEGV), int(info.Signo) == abi.SIGSEGV)
+	if err := t.pushFrame(act, mask); err != nil {
+		t.force(SignalOf(abi.SIGSEGV), n == abi.SIGSEGV)
 		return
 	}
 	held |= signal.Set(act.Mask)
 	if act.Flags&abi.SA_NODEFER == 0 {
-		held |= signal.Of(int(info.Signo))
+		held |= signal.One(n)
 	}
 	t.SetBlocked(held)
 }
@@ -209,7 +207,7 @@ func (t *Thread) force(info abi.Siginfo, reset bool) {
 		p.actions.Actions[n].Handler = abi.SIG_DFL
 		t.blocked &^= signal.Of(n)
 	}
-	t.pending.Add(info)
+	t.pending.Add(&info)
 	t.work.Store(true)
 }
 

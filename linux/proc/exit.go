@@ -180,7 +180,7 @@ func (p *Process) orphan() {
 		c.exitSignal = abi.SIGCHLD
 		reaper.children = append(reaper.children, c)
 		if c.deathSig != 0 {
-			c.send(SignalOf(c.deathSig))
+			c.send(signalOf(c.deathSig))
 		}
 		switch {
 		case c.state == zombie && reaper == init:
@@ -202,8 +202,8 @@ func (p *Process) orphan() {
 func (g *Group) abandoned() {
 	stopped := slices.ContainsFunc(g.members, func(p *Process) bool { return p.stopped != 0 })
 	if stopped && g.orphaned() {
-		g.send(SignalOf(abi.SIGHUP))
-		g.send(SignalOf(abi.SIGCONT))
+		g.send(signalOf(abi.SIGHUP))
+		g.send(signalOf(abi.SIGCONT))
 	}
 }
 

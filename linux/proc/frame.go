@@ -20,11 +20,11 @@ const (
 	clearFlags = amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_RF
 )
 
-// pushFrame puts a signal's frame on the program's stack, and sets the registers for the
-// handler. mask is the set that is blocked again when the handler ends.
+// pushFrame puts the frame of the signal in t.info on the program's stack, and sets the registers for
+// the handler. mask is the set that is blocked again when the handler ends.
 //
 // Errors: EFAULT where the stack cannot be written to, EINVAL without a restorer.
-func (t *Thread) pushFrame(info abi.Siginfo, act abi.Sigaction, mask signal.Set) error {
+func (t *Thread) pushFrame(act abi.Sigaction, mask signal.Set) error {
 	if act.Flags&abi.SA_RESTORER == 0 || act.Handler >= userEnd {
 		return syscall.EINVAL
 	}
@@ -39,13 +39,11 @@ func (t *Thread) pushFrame(info abi.Siginfo, act abi.Sigaction, mask signal.Set)
 	if t.onAltStack(sp) && at < t.altStack.SP {
 		return syscall.EFAULT // it does not fit
 	}
-	f := abi.Sigframe{Restorer: act.Restorer, Info: info}
-	f.Context = abi.Ucontext{
-		Flags:   flags,
-		Stack:   stack,
-		Context: contextOf(r, t.cpu.Address(), uint64(mask), fp),
-		Mask:    uint64(mask),
-	}
+	f := abi.Sigframe{Restorer: act.Restorer, Info: t.info}
+	u, c := &f.Context, &f.Context.Context
+	u.Flags, u.Stack, u.Mask = flags, stack, uint64(mask)
+	save(c, r)
+	c.CR2, c.Oldmask, c.FPState = t.cpu.Address(), uint64(mask), fp
 	mem := t.Memory()
 	if err := mem.Out(fp, image); err != nil {
 		return err
@@ -57,7 +55,7 @@ func (t *Thread) pushFrame(info abi.Siginfo, act abi.Sigaction, mask signal.Set)
 		t.altStack = abi.Stack{}
 	}
 	t.cpu.ResetFP()
-	enterHandler(r, at, act.Handler, uint64(info.Signo))
+	enterHandler(r, at, act.Handler, uint64(t.info.Signo))
 	return nil
 }
 
@@ -77,13 +75,11 @@ func enterHandler(r *amd64.Regs, frame, handler, sig uint64) {
 	r.Flags &^= clearFlags
 }
 
-func contextOf(r *amd64.Regs, address, mask, fp uint64) abi.Sigcontext {
-	return abi.Sigcontext{
-		R8: r.R8, R9: r.R9, R10: r.R10, R11: r.R11, R12: r.R12, R13: r.R13, R14: r.R14, R15: r.R15,
-		DI: r.DI, SI: r.SI, BP: r.BP, BX: r.BX, DX: r.DX, AX: r.AX, CX: r.CX, SP: r.SP, IP: r.IP,
-		Flags: r.Flags, CS: uint16(r.CS), SS: uint16(r.SS),
-		Err: r.Err, Trapno: r.Vector, Oldmask: mask, CR2: address, FPState: fp,
-	}
+// save is the reverse of restore.
+func save(c *abi.Sigcontext, r *amd64.Regs) {
+	c.R8, c.R9, c.R10, c.R11, c.R12, c.R13, c.R14, c.R15 = r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15
+	c.DI, c.SI, c.BP, c.BX, c.DX, c.AX, c.CX, c.SP, c.IP = r.DI, r.SI, r.BP, r.BX, r.DX, r.AX, r.CX, r.SP, r.IP
+	c.Flags, c.CS, c.SS, c.Err, c.Trapno = r.Flags, uint16(r.CS), uint16(r.SS), r.Err, r.Vector
 }
 
 // SigReturn ends a handler: it restores the registers, mask and stack of the frame. An

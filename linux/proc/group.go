@@ -214,7 +214,7 @@ func (t *Table) Disown(tty Terminal) {
 	}
 	s.tty = nil
 	if s.leader != nil {
-		s.leader.send(SignalOf(abi.SIGHUP))
-		s.leader.send(SignalOf(abi.SIGCONT))
+		s.leader.send(signalOf(abi.SIGHUP))
+		s.leader.send(signalOf(abi.SIGCONT))
 	}
 }

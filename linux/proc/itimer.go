@@ -41,7 +41,7 @@ func (p *Process) SetTimer(which int, value, interval time.Duration) (oldValue, 
 // sendTimed sends the signal of an interval timer. One of real time is held until the program takes a
 // SIGALRM, whoever sent that, as on Linux. mu held.
 func (p *Process) sendTimed(sig int) (hold bool) {
-	p.send(SignalOf(sig))
+	p.send(signalOf(sig))
 	return sig == abi.SIGALRM && p.pending.Find(func(i *abi.Siginfo) bool { return i.Signo == abi.SIGALRM }) != nil
 }
 

@@ -17,7 +17,7 @@ func (p *Process) Send(info abi.Siginfo) error {
 	}
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
-	return p.send(info)
+	return p.send(&info)
 }
 
 func (p *Process) exists() error {
@@ -30,7 +30,7 @@ func (p *Process) exists() error {
 }
 
 // send is Send with mu held.
-func (p *Process) send(info abi.Siginfo) error {
+func (p *Process) send(info *abi.Siginfo) error {
 	if err := p.accepts(info); err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (p *Process) send(info abi.Siginfo) error {
 func (t *Thread) Send(info abi.Siginfo) error {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
-	return t.send(info)
+	return t.send(&info)
 }
 
 // send is Send with mu held.
-func (t *Thread) send(info abi.Siginfo) error {
+func (t *Thread) send(info *abi.Siginfo) error {
 	if info.Signo == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (t *Thread) send(info abi.Siginfo) error {
 }
 
 // accepts returns an error for an invalid signal. mu held.
-func (p *Process) accepts(info abi.Siginfo) error {
+func (p *Process) accepts(info *abi.Siginfo) error {
 	switch n := int(info.Signo); {
 	case !signal.Valid(n):
 		return syscall.EINVAL
@@ -84,7 +84,7 @@ func (p *Process) waiting() int {
 
 // queue adds a signal to q, unless it is ignored, and wakes the thread that pick chooses.
 // Stop signals and SIGCONT remove each other from the queues. mu held.
-func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set) *Thread) error {
+func (p *Process) queue(q *signal.Queue, info *abi.Siginfo, pick func(signal.Set) *Thread) error {
 	n := int(info.Signo)
 	switch {
 	case n == abi.SIGKILL:
@@ -96,7 +96,7 @@ func (p *Process) queue(q *signal.Queue, info abi.Siginfo, pick func(signal.Set)
 	case signal.Stops.Has(n):
 		p.unqueue(signal.Of(abi.SIGCONT))
 	}
-	t := pick(signal.Of(n))
+	t := pick(signal.One(n))
 	// A blocked signal that is ignored now may have a handler by the time that it is
 	// unblocked. Engines see all signals.
 	if p.actions.Ignored(n) && p.attached() == nil && !(t != nil && t.blocked.Has(n)) && !p.blockedByAll(n) {
@@ -148,11 +148,11 @@ func (t *Table) SendGroup(id int, info abi.Siginfo) error {
 	if g == nil {
 		return syscall.ESRCH
 	}
-	return g.send(info)
+	return g.send(&info)
 }
 
 // send is SendGroup with mu held.
-func (g *Group) send(info abi.Siginfo) (err error) {
+func (g *Group) send(info *abi.Siginfo) (err error) {
 	err = syscall.ESRCH
 	for _, p := range g.members {
 		if info.Signo == 0 {
@@ -176,7 +176,7 @@ func (t *Table) SendAll(but *Process, info abi.Siginfo) error {
 		if p != but && p != t.init {
 			err = nil
 			if info.Signo != 0 {
-				p.send(info)
+				p.send(&info)
 			}
 		}
 	}
@@ -190,6 +190,22 @@ func (t *Table) SendAll(but *Process, info abi.Siginfo) error {
 func (t *Table) FindThread(pid, tid int) (*Thread, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.thread(pid, tid)
+}
+
+// SendThread is FindThread, and Send to the thread found.
+func (t *Table) SendThread(pid, tid int, info abi.Siginfo) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	th, err := t.thread(pid, tid)
+	if err != nil {
+		return err
+	}
+	return th.send(&info)
+}
+
+// thread is FindThread with mu held.
+func (t *Table) thread(pid, tid int) (*Thread, error) {
 	th := t.threads[tid]
 	if th == nil || pid != 0 && th.process.PID != pid {
 		return nil, syscall.ESRCH
@@ -206,3 +222,8 @@ func SignalFrom(sender *Process, n int, code int32) abi.Siginfo {
 
 // SignalOf makes a signal that the kernel sends.
 func SignalOf(n int) abi.Siginfo { return abi.Siginfo{Signo: int32(n), Code: abi.SI_KERNEL} }
+
+func signalOf(n int) *abi.Siginfo {
+	info := SignalOf(n)
+	return &info
+}

@@ -21,10 +21,11 @@ func (p *Process) tellReaders() {
 }
 
 // TakeSignal takes a signal of a set that is pending for t, if there is one.
-func (t *Thread) TakeSignal(set signal.Set) (abi.Siginfo, bool) {
+func (t *Thread) TakeSignal(set signal.Set) (info abi.Siginfo, ok bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
-	return t.take(^set)
+	ok = t.take(^set, &info)
+	return info, ok
 }
 
 // HasSignal reports whether TakeSignal would take one.

@@ -89,5 +89,5 @@ func (p *Process) tellParent(code int32, status int) {
 	info := abi.Siginfo{Signo: int32(sig), Code: code}
 	user, system := p.used().Ticks()
 	info.SetChild(uint32(p.PID), 0, int32(status), user, system)
-	parent.send(info)
+	parent.send(&info)
 }

@@ -45,6 +45,7 @@ type Thread struct {
 
 	// Used by the thread's goroutine only:
 	Args     [6]uint64   // of the system call; kept here because a call should not allocate
+	info     abi.Siginfo // the signal that it is about to handle
 	unmask   *signal.Set // the mask to restore after a signal has been delivered
 	altStack abi.Stack
 	fpRoom   [abi.XSize + abi.FPMagicSize]byte // where popFP reads to: on the heap it would be garbage each time
@@ -287,30 +288,30 @@ func (t *Thread) onAltStack(sp uint64) bool {
 //
 // Context: t's goroutine.
 // Errors: EAGAIN the time is over, EINTR.
-func (t *Thread) WaitSignal(set signal.Set, end time.Time) (abi.Siginfo, error) {
+func (t *Thread) WaitSignal(set signal.Set, end time.Time) (info abi.Siginfo, err error) {
 	if info, ok := t.beginWait(set); ok {
 		return info, nil
 	}
-	err := t.awaitToken(end)
+	err = t.awaitToken(end)
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	t.waits = 0
-	if info, ok := t.take(^set); ok {
+	if t.take(^set, &info) {
 		return info, nil
 	}
-	return abi.Siginfo{}, err
+	return info, err
 }
 
 // beginWait takes a pending signal, or begins to wait.
-func (t *Thread) beginWait(set signal.Set) (abi.Siginfo, bool) {
+func (t *Thread) beginWait(set signal.Set) (info abi.Siginfo, ok bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
-	if info, ok := t.take(^set); ok {
+	if t.take(^set, &info) {
 		return info, true
 	}
 	t.waits = set
-	return abi.Siginfo{}, false
+	return info, false
 }
 
 // awaitToken sleeps until there is something for t to do.

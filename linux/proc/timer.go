@@ -148,9 +148,9 @@ func (tm *Timer) fire(times int) (hold bool) {
 	q := &tm.process.pending
 	if tm.thread != nil {
 		q = &tm.thread.pending
-		tm.thread.send(info)
+		tm.thread.send(&info)
 	} else {
-		tm.process.send(info)
+		tm.process.send(&info)
 	}
 	return q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }) != nil
 }

@@ -21,13 +21,13 @@ func (q *Queue) Len() int { return len(q.infos) }
 
 // Add lets a signal wait and reports whether it was added: of one that is not a
 // realtime signal there is only one at a time, and the first says why it came.
-func (q *Queue) Add(info abi.Siginfo) bool {
+func (q *Queue) Add(info *abi.Siginfo) bool {
 	n := int(info.Signo)
 	if q.set.Has(n) && !Realtime(n) {
 		return false
 	}
-	q.set |= Of(n)
-	q.infos = append(q.infos, info)
+	q.set |= One(n)
+	q.infos = append(q.infos, *info)
 	return true
 }
 
@@ -53,20 +53,27 @@ func (q *Queue) Next(blocked Set) (n int, ok bool) {
 	return bits.TrailingZeros64(uint64(ready)) + 1, true
 }
 
-// Take removes the next signal that is not blocked: those that an instruction
-// caused first, then by number, then by arrival.
-func (q *Queue) Take(blocked Set) (info abi.Siginfo, ok bool) {
+// Take removes the next signal that is not blocked, and stores it in info: those that an
+// instruction caused first, then by number, then by arrival.
+func (q *Queue) Take(blocked Set, info *abi.Siginfo) (ok bool) {
 	n, ok := q.Next(blocked)
 	if !ok {
-		return info, false
+		return false
 	}
-	i := slices.IndexFunc(q.infos, func(s abi.Siginfo) bool { return int(s.Signo) == n })
-	info = q.infos[i]
-	q.infos = slices.Delete(q.infos, i, i+1)
-	if !slices.ContainsFunc(q.infos, func(s abi.Siginfo) bool { return int(s.Signo) == n }) {
-		q.set &^= Of(n)
+	i := 0
+	for int(q.infos[i].Signo) != n {
+		i++
 	}
-	return info, true
+	*info = q.infos[i]
+	if len(q.infos) == 1 {
+		q.infos = q.infos[:0]
+	} else {
+		q.infos = slices.Delete(q.infos, i, i+1)
+	}
+	if q.Find(func(s *abi.Siginfo) bool { return int(s.Signo) == n }) == nil {
+		q.set &^= One(n)
+	}
+	return true
 }
 
 // Remove drops all signals of a set.

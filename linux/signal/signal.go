@@ -15,6 +15,9 @@ func Of(signals ...int) (s Set) {
 	return s
 }
 
+// One is Of for one signal, without a loop.
+func One(n int) Set { return 1 << (n - 1) }
+
 // Has reports whether n is in s.
 func (s Set) Has(n int) bool { return s>>(n-1)&1 != 0 }
 

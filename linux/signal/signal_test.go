@@ -6,7 +6,7 @@ import (
 	"sonde/kernel/abi"
 )
 
-func info(n int, code int32) abi.Siginfo { return abi.Siginfo{Signo: int32(n), Code: code} }
+func info(n int, code int32) *abi.Siginfo { return &abi.Siginfo{Signo: int32(n), Code: code} }
 
 func TestQueueOrder(t *testing.T) {
 	var q Queue
@@ -23,7 +23,8 @@ func TestQueueOrder(t *testing.T) {
 	}
 	var got []int
 	for {
-		i, ok := q.Take(Of(abi.SIGHUP))
+		var i abi.Siginfo
+		ok := q.Take(Of(abi.SIGHUP), &i)
 		if !ok {
 			break
 		}

@@ -181,11 +181,8 @@ func sendThread(t *proc.Thread, pid, tid, n int) (uint64, error) {
 	if tid <= 0 || n != 0 && !signal.Valid(n) {
 		return 0, sys.EINVAL
 	}
-	to, err := t.Process().Table().FindThread(pid, tid)
-	if err != nil {
-		return 0, err
-	}
-	return done(to.Send(proc.SignalFrom(t.Process(), n, abi.SI_TKILL)))
+	p := t.Process()
+	return done(p.Table().SendThread(pid, tid, proc.SignalFrom(p, n, abi.SI_TKILL)))
 }
 
 // rtSigqueueinfo sends a signal with a siginfo from the program; only to itself may it send the

@@ -170,7 +170,7 @@ func New() *Context {
 //
 // Context: the goroutine that runs c, or any while that does not run.
 func (c *Context) Clone() *Context {
-	goruntime.SaveX87(&c.user)
+	c.saveLazy()
 	n := New()
 	n.user.X87, n.fx, n.Regs = c.user.X87, c.fx, c.Regs
 	n.FSBase, n.GSBase, n.table, n.generation = c.FSBase, c.GSBase, c.table, c.generation

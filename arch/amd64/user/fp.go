@@ -64,7 +64,7 @@ func FPSize() int {
 //
 // Context: as Clone.
 func (c *Context) FP() []byte {
-	goruntime.SaveX87(&c.user)
+	c.saveLazy()
 	copy(c.fx[:fxMXCSR], c.user.X87[:])
 	copy(c.fx[fxST:fxXMM], c.user.X87[fxST:])
 	if !avx {
@@ -114,9 +114,17 @@ func complete(fp []byte) {
 	}
 }
 
+// saveLazy makes user.X87 have all that it is for.
+func (c *Context) saveLazy() {
+	goruntime.SaveX87(&c.user)
+	if avx && c.user.X87[xHeader]&amd64.XCR0_X87 == 0 {
+		complete(c.user.X87[:]) // ResetFP was here, and the program has not run since
+	}
+}
+
 // setLazy sets what user.X87 is for; if it is the same already, the registers need not be loaded.
 func (c *Context) setLazy(fp []byte) {
-	goruntime.SaveX87(&c.user)
+	c.saveLazy()
 	have := &c.user.X87
 	if [fxMXCSR]byte(have[:]) == [fxMXCSR]byte(fp) && [fxXMM - fxST]byte(have[fxST:]) == [fxXMM - fxST]byte(fp[fxST:]) &&
 		bytes.Equal(have[xUpper:], fp[xUpper:]) {
@@ -153,6 +161,11 @@ var initial = func() (state [xSize]byte) {
 // Context: as Clone.
 func (c *Context) ResetFP() {
 	c.user.Live, c.x87 = 0, 0
-	c.user.X87 = initial
-	copy(c.fx[:], initial[:fxSize])
+	if avx {
+		clear(c.user.X87[xHeader : xHeader+8]) // XRSTOR then takes none of it: see saveLazy
+	} else {
+		c.user.X87 = initial
+	}
+	binary.LittleEndian.PutUint32(c.fx[fxMXCSR:], amd64.MXCSR)
+	clear(c.fx[fxXMM : fxXMM+16*16])
 }

@@ -84,7 +84,7 @@ func TestStateOfAVX(t *testing.T) {
 		t.Errorf("FXSAVE's: %v, % x", err, c.user.X87[xUpper:])
 	}
 	c.SetFP(state)
-	if c.Reset(); c.user.X87 != initial || c.x87 != 0 {
+	if c.Reset(); c.user.X87[xHeader] != 0 || c.x87 != 0 || !bytes.Equal(c.FP(), New().FP()) || c.user.X87[xHeader] != 3 {
 		t.Errorf("reset: % x", c.user.X87)
 	}
 }
