@@ -33,6 +33,7 @@ import (
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
+	"sonde/kernel/tick"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/kprobes/link"
@@ -64,6 +65,9 @@ func main() {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}
 	handler.Init()
+	tick.Init()
+	attach.Provide(attach.Tick, tick.Provider{})
+	attach.Provide(attach.Every, tick.Provider{})
 	kprobes.Init()
 	attach.Provide(attach.Kernel, link.Provider{})
 	if err := optprobe.Init(); err != nil {

@@ -47,7 +47,7 @@ var start = sync.OnceFunc(func() {
 	}
 	printk.Warn("handlers: %s; those that never return, with interrupts off, on all CPUs at once are not found", err.Error())
 	irq.OnTick(func(r *amd64.Regs, _ int64) { watch(cpu.ID(), r, true) })
-	smp.CallAll(func() { goruntime.TickEvery(timerEvery) })
+	smp.TickEvery(timerEvery)
 })
 
 // A sighting is what the watch knows of a CPU.

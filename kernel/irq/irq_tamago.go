@@ -21,14 +21,21 @@ import (
 // Context: interrupts off.
 func TickEvery(ns int64) { goruntime.TickEvery(ns) }
 
-// onTick is told of every timer interrupt; nil until OnTick.
-var onTick atomic.Pointer[func(r *amd64.Regs, late int64)]
+// onTick are told of every timer interrupt; nil until OnTick.
+var onTick atomic.Pointer[[]func(r *amd64.Regs, late int64)]
 
 // OnTick makes every timer interrupt call f, with the registers that it interrupted
-// and the nanoseconds by which it is late. There is one such f.
+// and the nanoseconds by which it is late. Nothing needs an f that returns: it may call handlers, which
+// may be abandoned.
 //
 // Context: goroutine; f runs in interrupt context.
-func OnTick(f func(r *amd64.Regs, late int64)) { onTick.Store(&f) }
+func OnTick(f func(r *amd64.Regs, late int64)) {
+	all := []func(r *amd64.Regs, late int64){f}
+	if old := onTick.Load(); old != nil {
+		all = append(*old, f)
+	}
+	onTick.Store(&all)
+}
 
 // interrupted is told of every interrupt of timer and wake-up; nil until OnInterrupt.
 var interrupted atomic.Pointer[func(r *amd64.Regs)]
@@ -58,10 +65,12 @@ func Install() {
 func timer(r *amd64.Regs) {
 	cpu.EOI()
 	late := goruntime.Tick()
-	if f := onTick.Load(); f != nil {
-		(*f)(r, late)
-	}
 	tell(r)
+	if all := onTick.Load(); all != nil {
+		for _, f := range *all {
+			f(r, late)
+		}
+	}
 }
 
 // wake has nothing to do: the interrupt itself has ended Idle.

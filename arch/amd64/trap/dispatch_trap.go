@@ -65,6 +65,12 @@ func takeInterrupt(r *amd64.Regs) {
 // Context: trap.
 func Interrupt() uintptr { return Self().interrupt }
 
+// EndInterrupt is called by code that continues an interrupt after Divert: its handler will not return.
+// Interrupts do not nest.
+//
+// Context: interrupt, after Divert.
+func EndInterrupt() { Self().interrupt = 0 }
+
 // SetAll makes h the handler of every vector that has none.
 //
 // Context: boot.

@@ -1,0 +1,56 @@
+//go:build tamago
+
+package tick
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/attach"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+)
+
+// repeat calls the handler in a goroutine, so that it may block. A handler that is late is not called
+// for the times that it has missed.
+func (t *ticker) repeat() {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		clock := time.NewTicker(time.Duration(t.period))
+		defer clock.Stop()
+		for {
+			select {
+			case <-clock.C:
+				t.call()
+			case <-over:
+				return
+			}
+		}
+	}()
+	t.stop = sync.OnceFunc(func() {
+		close(over)
+		<-ended
+	})
+}
+
+// call calls the handler once. It counts as CPU 0, because the goroutine may move.
+func (t *ticker) call() {
+	t.accounts.CountNested(0, probe.Entered)
+	if t.flags.Has(off | gone) {
+		t.accounts.CountNested(0, probe.Disarmed)
+		return
+	}
+	defer func() {
+		if e := recover(); e != nil {
+			t.accounts.CountNested(0, probe.Abandoned)
+			t.flags.Set(gone)
+			printk.Err("tick: %s in the handler of %s, which is disabled\n%s", fmt.Sprint(e), t.place.Where, debug.Stack())
+		}
+	}()
+	t.handler(&attach.Hit{Regs: new(amd64.Regs), Place: t.place, MayBlock: true})
+	t.accounts.CountNested(0, probe.Handled)
+}
