@@ -29,15 +29,6 @@ func (inPrograms) ret(path, symbol string, f func(*amd64.Regs)) (*probed, error)
 	return &probed{p.U.Ledger, func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
 }
 
-func (inPrograms) functions(path string) (names []string, err error) {
-	err = readProgram(path, func(p *program.File) {
-		for _, f := range p.Functions() {
-			names = append(names, f.Name)
-		}
-	})
-	return names, err
-}
-
 func (inPrograms) isGo(path string) (is bool, err error) {
 	err = readProgram(path, func(p *program.File) { is = p.Go() })
 	return is, err

@@ -41,12 +41,15 @@ const (
 	maxPid      = 1 << 22 // Linux's greatest pid_max
 )
 
-// validTarget refuses what is no name of a function.
-func validTarget(target string) error {
+// validTarget refuses what is no name of a function, validPlace what is no place at all.
+func validTarget(target string) error { return valid(target, siteOf) }
+func validPlace(target string) error  { return valid(target, attach.ParseSite) }
+
+func valid(target string, read func(string) (attach.Site, error)) error {
 	if target == "" {
 		return errors.New("it is empty; give the function, as in target=vfs.Read")
 	}
-	_, err := siteOf(target)
+	_, err := read(target)
 	return err
 }
 
@@ -61,9 +64,7 @@ var programs interface {
 	// entry and ret call f when a function is entered, or has returned. Errors: those of registering.
 	entry(path, symbol string, f func(*amd64.Regs)) (*probed, error)
 	ret(path, symbol string, f func(*amd64.Regs)) (*probed, error)
-	// functions returns the names of a program's functions. Errors: those of opening it; ENOEXEC.
-	functions(path string) (names []string, err error)
-	// isGo reports whether a program passes arguments as Go does. Errors: as functions.
+	// isGo reports whether a program passes arguments as Go does. Errors: those of opening it; ENOEXEC.
 	isGo(path string) (bool, error)
 	// thread is the number of the thread that has hit a probe.
 	thread() int

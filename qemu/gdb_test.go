@@ -47,7 +47,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	}
 	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
 		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines",
-		"-ex", "delete", "-ex", "hbreak 'sonde/examples.countCall'", "-ex", "continue", "-ex", "bt", // by a jump
+		"-ex", "delete", "-ex", "hbreak 'sonde/kprobes/link.count'", "-ex", "continue", "-ex", "bt", // by a jump
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
 	gdb := exec.CommandContext(ctx, "gdb", args...)
 	gdb.Dir = ".."
@@ -66,7 +66,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
 		`\n\d+\t+n, err := r\.Read\(buf\)\n`, // the frame's line
 		`  1 waiting  runtime\.gopark\n`,
-		`#0  sonde/examples\.countCall \(.* at sonde/examples/funccount\.go:\d+\n`,
+		`#0  sonde/kprobes/link\.count \(.* at sonde/kprobes/link/hit_trap\.go:\d+\n`,
 		`#1  0x[0-9a-f]+ in \?\? \(\)\n`, // the detour
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
 		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,

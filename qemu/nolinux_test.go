@@ -18,7 +18,7 @@ func noLinux() (string, error) { return build(image.BuildOptions{Test: true, NoL
 var linuxPackages = []string{
 	"sonde/linux/proc.", "sonde/linux/elf.", "sonde/linux/futex.", "sonde/linux/signal.", "sonde/linux/syscall.",
 	"sonde/linux/space.", "sonde/linux/strace.", "sonde/linux/program.", "sonde/linux/usermode.", "sonde/linux/process.",
-	"sonde/linux/desc.", "sonde/linux/event.", "sonde/linux/sock.", "sonde/uprobes.",
+	"sonde/linux/calls.", "sonde/linux/desc.", "sonde/linux/event.", "sonde/linux/sock.", "sonde/uprobes.",
 }
 
 // linked returns which of linuxPackages a linked kernel has.

@@ -152,6 +152,18 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
+func TestHowManyFit(t *testing.T) {
+	l := &Link{Options: Options{Most: 3}}
+	for n, errno := range map[int]error{0: syscall.ENOENT, 1: nil, 3: nil, 4: syscall.E2BIG} {
+		if err := l.Fits(n, "function"); !errors.Is(err, errno) {
+			t.Errorf("%d of 3: %v", n, err)
+		}
+	}
+	if err := new(Link).Fits(100_000, "function"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestModuleForgetsALink: its probes are removed; those of others stay.
 func TestModuleForgetsALink(t *testing.T) {
 	kernel, _ := provide(t)

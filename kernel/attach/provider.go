@@ -93,6 +93,19 @@ func Provided() map[Kind]Ability {
 	return all
 }
 
+// Fits returns the error of a pattern that fits n places, if those are none or too many.
+//
+// Errors: ENOENT, E2BIG.
+func (l *Link) Fits(n int, what string) error {
+	switch most := l.Options.Most; {
+	case n == 0:
+		return refusal.New(syscall.ENOENT, "no %s fits", what)
+	case most != 0 && n > most:
+		return refusal.New(syscall.E2BIG, "%d %ss fit, more than %d; give a longer pattern", n, what, most)
+	}
+	return nil
+}
+
 // fits returns why a site cannot be attached with these options.
 func (s Site) fits(o *Options) error {
 	no := func(format string, args ...any) error {

@@ -56,10 +56,7 @@ func find(l *attach.Link, s *attach.Site) (found []*attach.Place, err error) {
 	for _, fn := range tally.Functions(kallsyms.Kernel(), s.Symbol) {
 		found = append(found, at(fn.Addr))
 	}
-	if len(found) == 0 {
-		return nil, probe.Refuse(syscall.ENOENT, "no function fits")
-	}
-	return found, nil
+	return found, l.Fits(len(found), "function")
 }
 
 // optional: what only fits a pattern may be refused.

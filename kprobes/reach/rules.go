@@ -93,7 +93,7 @@ var keptOut = []struct {
 	names names
 	why   string
 }{
-	{names{"sonde/kprobes.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // kprobes.txt §1.5
+	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // kprobes.txt §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret", "sonde/arch/amd64/user.msr*"}, "it enters or leaves ring 3"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }

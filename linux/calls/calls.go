@@ -49,22 +49,19 @@ func (a *attachment) add(s *attach.Site) error {
 	if err != nil {
 		return err
 	}
-	found := false
+	found := 0
 	for n := range linux.Numbers {
 		name := linux.Name(n)
 		if name == "" || name != s.Symbol && !(s.Pattern() && tally.Fits(s.Symbol, name)) {
 			continue
 		}
-		found = true
+		found++
 		where := attach.Site{Kind: attach.Call, PID: s.PID, Return: s.Return, Symbol: name}
 		c := &call{place: &attach.Place{Link: a.link, Site: s, Where: where.String()}}
 		w.calls[n] = append(w.calls[n], c)
 		a.calls = append(a.calls, c)
 	}
-	if !found {
-		return refusal.New(syscall.ENOENT, "Linux has no system call of this name")
-	}
-	return nil
+	return a.link.Fits(found, "system call")
 }
 
 // watch returns what watches a process; 0: all of them.

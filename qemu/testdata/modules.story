@@ -95,9 +95,9 @@ RUN ls /sys/kernel/debug
 RUN cat /sys/kernel/debug/kprobes/list | wc -l
 SMP 2
 EXPECT ^8$
-EXPECT ^FUNCTION +COUNT$
+EXPECT ^PLACE +COUNT$
 EXPECT ^sonde/kernel/vfs\.\S+ +\d+$
-EXPECT ^\d+ of \d+ functions were called, 0 calls missed, \d+ functions cannot be probed$
+EXPECT ^\d+ of \d+ places were hit, 0 hits missed, \d+ places cannot be probed$
 EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed, \d+ in progress$
 EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT ^vfs\.Read, word 2 of its arguments: [1-9]\d* calls, 0 missed$
@@ -107,7 +107,7 @@ EXPECT ^ +[1-9]\d* vfs\.Write$
 EXPECT ^ {10}\S+$
 EXPECT ^kprobes$
 EXPECT ^0$
-EXPECT_LOG \] funccount: FUNCTION +COUNT$
+EXPECT_LOG \] funccount: PLACE +COUNT$
 EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
 EXPECT_NOT so it may be abandoned
@@ -152,7 +152,7 @@ RUN cat /sys/kernel/debug/stackcount
 RUN rmmod argdist; rmmod stackcount
 RUN insmod funccount
 RUN insmod funccount target=nix.*
-RUN insmod funccount target=*
+RUN insmod funccount target=* n=1; cat /sys/kernel/debug/funccount; rmmod funccount
 RUN insmod argdist target=vfs.Read arg=9
 RUN insmod stackcount target=vfs.Raed
 RUN lsmod
@@ -162,13 +162,30 @@ EXPECT ^ +1 +0$
 EXPECT ^ +1 +\d\d$
 EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.\(\*File\)\.ReadWait;vfs\.Read \d+$
 EXPECT ^insmod: module funccount: give the functions, as in target=vfs\.\*$
-EXPECT ^insmod: module funccount: no function matches nix\.\*$
-EXPECT ^insmod: module funccount: \* matches \d+ functions, more than 2000; give a longer pattern$
+EXPECT ^insmod: module funccount: place "nix\.\*": no function fits$
+EXPECT ^[1-9]\d* of [89]\d{3,} places were hit, \d+ hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^insmod: module argdist: arg=9: only words 0 to 8 are in registers$
 EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
 EXPECT ^Name +Module$
 EXPECT ^kprobes$
 EXPECT_NOT ^funccount|^argdist|^stackcount
+
+NAME funccount counts places of every kind
+RUN insmod funccount target=sys:* n=50; insmod funccount target=w@printk.consoleLevel name=writes; insmod funccount target=tick:100hz name=ticks
+RUN /bin/cat /proc/uptime > /dev/null; dmesg -n 5; sleep 0.1
+RUN cat /sys/kernel/debug/funccount /sys/kernel/debug/writes /sys/kernel/debug/ticks
+RUN rmmod funccount; rmmod writes; rmmod ticks; dmesg -n 7
+RUN insmod funccount target=sys:opne
+RUN insmod funccount target=every:1
+RUN insmod funccount target=7:tick:1hz
+STATUS 1
+SMP 2
+EXPECT ^sys:openat +[1-9]\d*$
+EXPECT ^w sonde/kernel/printk\.consoleLevel\+0x0 +1$|^w sonde/kernel/printk\.consoleLevel +1$
+EXPECT ^tick:100hz +[1-9]\d*$
+EXPECT ^insmod: module funccount: place "sys:opne": no system call fits$
+EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is no interval; give 1ms or more, as in every:1s$
+EXPECT ^insmod: module funccount: parameter target=7:tick:1hz: place "7:tick:1hz": a tick is not one of process 7$
 
 NAME ready modules measure the functions of programs
 RUN insmod funccount target=/bin/myprog:main.*; insmod funclatency target=/bin/myprog:myfunc
@@ -181,12 +198,12 @@ RUN rmmod argdist; cat /sys/kernel/debug/uprobes/list | wc -l
 RUN insmod argdist target=/bin/nix:x
 RUN insmod argdist target=/bin/myprog:nix
 RUN insmod funccount target=/bin/myprog:nix*
-RUN insmod funccount target=/bin/myprog:*
+RUN insmod funccount target=/bin/myprog:* n=1; myprog -n 1 > /dev/null; cat /sys/kernel/debug/funccount; rmmod funccount
 RUN insmod argdist target=/proc/uptime:x
 RUN lsmod
 SMP 2
-EXPECT ^main\.myprog +1$
-EXPECT ^\d+ of \d+ functions were called, 0 calls missed, 0 functions cannot be probed$
+EXPECT ^/bin/myprog:main\.myprog +1$
+EXPECT ^\d+ of \d+ places were hit, 0 hits missed, 0 places cannot be probed$
 EXPECT ^/bin/myprog:myfunc, ns: 11 calls, 0 missed, 0 in progress$
 EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT ^/bin/myprog:myfunc, word 0 of its arguments: 11 calls, 0 missed$
@@ -203,7 +220,7 @@ EXPECT ^ +1 +9$
 EXPECT ^0$
 EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
 EXPECT ^insmod: module argdist: there is no function nix
-EXPECT ^insmod: module funccount: no function matches /bin/myprog:nix\*$
-EXPECT ^insmod: module funccount: /bin/myprog:\* matches \d+ functions, more than 200; give a longer pattern$
+EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": no function fits$
+EXPECT ^[1-9]\d\d+ of [1-9]\d{3} places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^insmod: module argdist: /proc/uptime: not a program: .*$
 EXPECT_NOT ^funccount|^argdist|^stackcount

@@ -68,6 +68,9 @@ func (a *attachment) add(l *attach.Link, s *attach.Site) error {
 		return nil
 	}
 	names, err := functions(Path(s.File), s.Symbol)
+	if err == nil {
+		err = l.Fits(len(names), "function")
+	}
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func Path(file string) string {
 
 // functions returns the functions of a program whose names fit, each once.
 //
-// Errors: those of opening it; ENOEXEC it is no program; ENOENT none fits.
+// Errors: those of opening it; ENOEXEC it is no program.
 func functions(path, pattern string) (names []string, err error) {
 	file, err := vfs.Open(path, vfs.O_RDONLY)
 	if err != nil {
@@ -115,9 +118,6 @@ func functions(path, pattern string) (names []string, err error) {
 		if tally.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
-	}
-	if len(names) == 0 {
-		return nil, probe.Refuse(syscall.ENOENT, "no function of %s fits", path)
 	}
 	return names, nil
 }
