@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
@@ -66,6 +67,9 @@ func mountFiles(tree *vfs.FS) {
 	mountProgramFiles(tree)
 	if err := told.Mount(tree); err != nil {
 		printk.Err("firmware: %s", err.Error())
+	}
+	if err := attach.Mount(tree, "/sys/kernel/debug/attach"); err != nil {
+		printk.Err("attach: %s", err.Error())
 	}
 	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
 		printk.Err("kprobes: %s", err.Error())

@@ -66,8 +66,9 @@ func main() {
 	}
 	handler.Init()
 	tick.Init()
-	attach.Provide(attach.Tick, tick.Provider{})
-	attach.Provide(attach.Every, tick.Provider{})
+	for _, k := range []attach.Kind{attach.Tick, attach.Every} {
+		attach.Provide(k, tick.Provider{Kind: k})
+	}
 	kprobes.Init()
 	attach.Provide(attach.Kernel, link.Provider{})
 	if err := optprobe.Init(); err != nil {

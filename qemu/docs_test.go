@@ -93,6 +93,9 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/how-a-hit-works.md", "post_handler:", hitScript},
 	{"docs/how-a-hit-works.md", "#BP:", hitScript},
 	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
+	{"docs/attach.md", "handlers that block", "cat /sys/kernel/debug/attach/kinds"},
+	{"docs/attach.md", "first place", "insmod funccount target=sys:* name=calls; insmod funccount target=tick:100hz name=ticks; " +
+		"/bin/cat /proc/uptime; sleep 0.3; cat /sys/kernel/debug/attach/links"},
 	{"docs/how-a-system-call-works.md", "Call Trace", "insmod kprobe_example symbol=console.(*Pipe).Write post=0; myprog -n 1; dmesg"},
 }
 
@@ -194,6 +197,7 @@ var masks = []struct{ find, put string }{
 	{`\d+\.\d µs`, "N µs"},
 	{`(CPU|goroutine|thread)(:?) \d+`, "$1$2 N"},
 	{`\bmyprog\[\d+\]`, "myprog[N]"},
+	{`^(?: *\d+){3}( +0 +0 )`, "N$1"},
 	{`(\.go):\d+`, "$1:N"},
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},

@@ -133,7 +133,7 @@ func TestRefusedOptions(t *testing.T) {
 		errno syscall.Errno
 		why   string
 	}{
-		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block; it knows returns, entry handlers, data per call"},
+		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block"},
 		{"/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "has no data per call"},
 		{"vfs.Read", Options{Data: 1}, syscall.EINVAL, "give ret:vfs.Read"},
 		{"vfs.Read", Options{Entry: entry}, syscall.EINVAL, "give ret:vfs.Read"},

@@ -126,7 +126,7 @@ func (s Site) fits(o *Options) error {
 	}
 	switch missing := needs &^ p.Can(); {
 	case missing != 0:
-		return no("a %s has no %s; it knows %s", s.Kind, missing, p.Can())
+		return no("a %s has no %s", s.Kind, missing)
 	case !s.Return && (o.Entry != nil || o.Data != 0 || o.Active != 0):
 		return no("an entry handler and data per call are for returns; give ret:%s", s)
 	}

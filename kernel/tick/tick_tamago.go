@@ -24,8 +24,8 @@ import (
 	"sonde/kernel/smp"
 )
 
-// Provider is the attach.Provider of ticks and timers.
-type Provider struct{}
+// Provider is the attach.Provider of ticks or of timers.
+type Provider struct{ Kind attach.Kind }
 
 // Init connects this package with the timer's interrupt.
 //
@@ -36,19 +36,18 @@ func Init() {
 }
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability { return attach.Blocks }
+func (p Provider) Can() attach.Ability {
+	if p.Kind == attach.Every {
+		return attach.Blocks
+	}
+	return 0
+}
 
 // Attach is part of attach.Provider.
-//
-// Errors: EINVAL a handler at ticks of each CPU may block.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
 	a := make(attachment, len(sites))
 	for i := range sites {
-		s := &sites[i]
-		if l.Options.Block && s.Kind == attach.Tick {
-			return nil, refusal.New(syscall.EINVAL, "place %q: a tick of each CPU has no handlers that block; give every:%v", s, time.Second/time.Duration(s.Hz))
-		}
-		a[i] = newTicker(&attach.Place{Link: l, Site: s, Where: s.String()})
+		a[i] = newTicker(&attach.Place{Link: l, Site: &sites[i], Where: sites[i].String()})
 	}
 	for _, t := range a {
 		t.start()

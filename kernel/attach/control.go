@@ -1,0 +1,65 @@
+package attach
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
+)
+
+// Mount makes the control files under dir, usually /sys/kernel/debug/attach: kinds says what each kind of
+// probe can do, links lists what is attached.
+func Mount(tree *vfs.FS, dir string) error {
+	if err := tree.Bind(dir+"/kinds", ctl.Print(writeKinds)); err != nil {
+		return err
+	}
+	return tree.Bind(dir+"/links", ctl.Print(writeLinks))
+}
+
+// columns are the kinds as the table has them, with a place of each.
+var columns = [...]struct{ name, example string }{
+	Kernel: {"kernel", "vfs.Read"}, Program: {"program", "sh:main"}, Line: {"line", "io.go:76"}, Watch: {"watch", "w@x.y:4"},
+	Call: {"call", "sys:openat"}, Tick: {"tick", "tick:99hz"}, Every: {"timer", "every:1s"},
+}
+
+// writeKinds prints the kinds that have a provider as columns, and what they can do as rows.
+func writeKinds(w io.Writer) {
+	row := func(name string, cell func(k Kind) string) {
+		line := fmt.Sprintf("%-20s", name)
+		for k, p := range providers {
+			if p != nil {
+				line += fmt.Sprintf(" %-10s", cell(Kind(k)))
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	row("", func(k Kind) string { return columns[k].name })
+	row("place", func(k Kind) string { return columns[k].example })
+	for i, name := range abilityNames {
+		row(name, func(k Kind) string {
+			if providers[k].Can()&(1<<i) != 0 {
+				return "yes"
+			}
+			return "-"
+		})
+	}
+}
+
+// writeLinks prints the open links: their places, owners and counts.
+func writeLinks(w io.Writer) {
+	fmt.Fprintf(w, "%6s %10s %10s %10s %11s  %-8s first place\n", "places", "entered", "handled", "missed", "unexplained", "owner")
+	for _, l := range Links() {
+		places, sum := l.Places(), l.Ledger()
+		first := ""
+		if len(places) > 0 {
+			first = places[0].Where + ": " + places[0].Way
+			if places[0].Disabled {
+				first += " [DISABLED]"
+			}
+		}
+		line := fmt.Sprintf("%6d %10d %10d %10d %11d  %-8s %s", len(places), sum.Entered, sum.Handled, sum.Missed(), sum.Unexplained(), l.Options.Owner, first)
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
