@@ -39,7 +39,8 @@ func (t *Thread) pushFrame(act abi.Sigaction, mask signal.Set) error {
 	if t.onAltStack(sp) && at < t.altStack.SP {
 		return syscall.EFAULT // it does not fit
 	}
-	f := abi.Sigframe{Restorer: act.Restorer, Info: t.info}
+	var f abi.Sigframe // filled in place: a literal would be copied
+	f.Restorer, f.Info = act.Restorer, t.info
 	u, c := &f.Context, &f.Context.Context
 	u.Flags, u.Stack, u.Mask = flags, stack, uint64(mask)
 	save(c, r)
