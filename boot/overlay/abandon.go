@@ -25,8 +25,9 @@ func abandonEdits() []edit {
 	before("runtime/proc.go", "wakes a goroutine", "func ready(gp *g, traceskip int, next bool)")
 	before("runtime/proc.go", "starts a goroutine", "func newproc(fn *funcval)")
 	before("runtime/chan.go", "channel operation", "func closechan(c *hchan)")
-	before("internal/sync/mutex.go", "uses a mutex",
-		"func (m *Mutex) Lock()", "func (m *Mutex) TryLock() bool", "func (m *Mutex) Unlock()")
+	for _, f := range []string{"func (m *Mutex) Lock()", "func (m *Mutex) TryLock() bool", "func (m *Mutex) Unlock()"} {
+		list = append(list, edit{"internal/sync/mutex.go", f + " {\n", f + " {\n\tsondeAbandonMutex()\n", 1})
+	}
 	before("sync/rwmutex.go", "uses a mutex",
 		"func (rw *RWMutex) RLock()", "func (rw *RWMutex) TryRLock() bool", "func (rw *RWMutex) RUnlock()",
 		"func (rw *RWMutex) Lock()", "func (rw *RWMutex) TryLock() bool", "func (rw *RWMutex) Unlock()")
@@ -42,7 +43,7 @@ func abandonEdits() []edit {
 
 // abandonFiles declare sondeAbandon in the packages above.
 var abandonFiles = []added{
-	{"internal/sync/sonde_abandon.go", "_internal/sync_abandon.go"},
+	{"internal/sync/sonde_abandon.go", "_internal/mutex_abandon.go"},
 	{"internal/runtime/maps/sonde_abandon.go", "_internal/maps_abandon.go"},
 	{"sync/sonde_abandon.go", "_internal/sync_abandon.go"},
 }

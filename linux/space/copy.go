@@ -17,14 +17,12 @@ import (
 //
 // Errors: those of Fault, all of which wrap EFAULT or ENOMEM.
 func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if near(addr, len(dst)) {
-		s.mu.Lock() // without a defer, which takes as long as all the rest: nothing here panics
 		if p := s.reachable(addr, Read); p != nil {
-			copy(dst, p[addr%PageSize:])
-			s.mu.Unlock()
-			return len(dst), nil
+			return copy(dst, p[addr%PageSize:]), nil
 		}
-		s.mu.Unlock()
 	}
 	return s.copyPages(dst, addr, Read)
 }
@@ -34,14 +32,12 @@ func (s *Space) CopyIn(dst []byte, addr uint64) (n int, err error) {
 //
 // Errors: as CopyIn.
 func (s *Space) CopyOut(addr uint64, src []byte) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if near(addr, len(src)) {
-		s.mu.Lock() // as in CopyIn
 		if p := s.reachable(addr, Write); p != nil {
-			copy(p[addr%PageSize:], src)
-			s.mu.Unlock()
-			return len(src), nil
+			return copy(p[addr%PageSize:], src), nil
 		}
-		s.mu.Unlock()
 	}
 	return s.copyPages(src, addr, Write)
 }
@@ -66,7 +62,7 @@ func (s *Space) reachable(addr uint64, want Prot) *[PageSize]byte {
 	return s.m.Frames.Peek(frameOf(e))
 }
 
-// copyPages copies between b and the pages from addr on, with Write to the pages.
+// copyPages copies between b and the pages from addr on, with Write to the pages. mu held.
 func (s *Space) copyPages(b []byte, addr uint64, want Prot) (n int, err error) {
 	for n < len(b) && err == nil {
 		var got int
@@ -76,11 +72,8 @@ func (s *Space) copyPages(b []byte, addr uint64, want Prot) (n int, err error) {
 	return n, err
 }
 
-// copyPage copies between b and the page of addr, as many bytes as both have: with Write, to the
-// page.
+// copyPage copies as many bytes as b and the page of addr both have. mu held.
 func (s *Space) copyPage(b []byte, addr uint64, want Prot) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	e, err := s.access(addr, want)
 	if err != nil {
 		return 0, fmt.Errorf("%#x: %w", addr, err)

@@ -124,32 +124,24 @@ func (m *mover) piece(b []byte, addr uint64, off int64) (moved int, err error) {
 		}
 		return m.move(b[:n], off)
 	}
-	if m.how == reads { // as move does, with fewer calls
-		if moved, err = vfs.Read(m.f, b); err == sys.EAGAIN {
-			moved, err = m.readAgain(b)
-		}
-		m.begun = true
-	} else {
-		moved, err = m.move(b, off)
-	}
-	if moved <= 0 {
+	if moved, err = m.move(b, off); moved <= 0 {
 		return moved, err
 	}
-	var n int
-	var bad error
-	if m.iov == nil {
-		n, bad = m.t.Memory().CopyOut(addr, b[:moved])
-	} else {
-		n, bad = m.copyOut(addr, b[:moved])
-	}
+	n, bad := m.copyOut(addr, b[:moved])
 	if bad == nil {
 		return moved, err
 	}
-	n = m.whole(n, moved)
+	return m.giveBack(b[:moved], n), bad
+}
+
+// giveBack gives back to the file what of b, which was read, did not fit into the program's memory,
+// and returns how many of the n bytes that did fit count.
+func (m *mover) giveBack(b []byte, n int) int {
+	n = m.whole(n, len(b))
 	if m.how == reads {
-		m.f.Unread(b[n:moved])
+		m.f.Unread(b[n:])
 	}
-	return n, bad
+	return n
 }
 
 // whole is how many of n bytes a file takes or returns if all could be copied. A stream moves whole
@@ -201,12 +193,39 @@ func (m *mover) pieces(addr, n uint64, off int64) (total uint64, err error) {
 	return total, err
 }
 
+// readFew is transfer for most calls of read, with fewer steps: of no more bytes than fit into the
+// thread's buffer.
+func (m *mover) readFew(addr, n uint64) (uint64, error) {
+	if !isUser(addr, n) {
+		return 0, sys.EFAULT
+	}
+	b := m.t.Buffer[:n]
+	got, err := vfs.Read(m.f, b)
+	if err == sys.EAGAIN {
+		got, err = m.readAgain(b)
+	}
+	if got > 0 {
+		put, bad := m.t.Memory().CopyOut(addr, b[:got])
+		if bad != nil {
+			put, err = m.giveBack(b[:got], put), bad
+		}
+		got = put
+	}
+	if got > 0 || err == io.EOF {
+		err = nil
+	}
+	return uint64(max(got, 0)), err
+}
+
 func read(t *proc.Thread, a *Args) (uint64, error) {
 	f, err := fileToRead(t, a[0])
 	if err != nil {
 		return 0, err
 	}
 	m := mover{t: t, f: f, how: reads}
+	if a[2] <= uint64(len(t.Buffer)) {
+		return m.readFew(a[1], a[2])
+	}
 	if a[2] > largePiece && ofMessages(m.f) {
 		return recvfrom(t, &Args{a[0], a[1], a[2]})
 	}

@@ -9,11 +9,17 @@ package runtime
 // running, the interrupt does not return. Nothing has been taken or changed then.
 
 // sondeAbandon abandons the handler that runs on this trap stack, for the reason why. Elsewhere, or
-// with no handler running, it does nothing. It is assembly because each Lock and Unlock calls it: Go
-// would make a frame for the call that is never made.
+// with no handler running, it does nothing. It is assembly because much calls it: Go would make a
+// frame for the call that is never made.
 //
 //go:noescape
 func sondeAbandon(why string)
+
+// sondeAbandonMutex is sondeAbandon for mutexes, which are used most.
+func sondeAbandonMutex()
+
+// sondeMutex is the reason that it gives.
+var sondeMutex = "uses a mutex"
 
 // sondeRaiseAbandon is INT $0x84 with the reason in AX and BX, and what a panic says in CX
 // and DX.

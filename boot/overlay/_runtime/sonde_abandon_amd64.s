@@ -4,13 +4,23 @@
 // func sondeAbandon(why string)
 TEXT runtime·sondeAbandon<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-16
 	MOVQ	g_m(R14), DX
-	TESTQ	DX, DX
-	JEQ	none
 	CMPQ	m_id(DX), $0
 	JLT	trap
-none:
 	RET
 trap:
+	XORL	CX, CX			// no text
+	XORL	DX, DX
+	JMP	runtime·sondeRaise(SB)
+
+// func sondeAbandonMutex()
+TEXT runtime·sondeAbandonMutex<ABIInternal>(SB),NOSPLIT|NOFRAME,$0
+	MOVQ	g_m(R14), DX
+	CMPQ	m_id(DX), $0
+	JLT	trap
+	RET
+trap:
+	MOVQ	runtime·sondeMutex+0(SB), AX
+	MOVQ	runtime·sondeMutex+8(SB), BX
 	XORL	CX, CX			// no text
 	XORL	DX, DX
 	JMP	runtime·sondeRaise(SB)

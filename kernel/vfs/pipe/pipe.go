@@ -139,21 +139,19 @@ func (r *readEnd) ReadAt(dst []byte, _ int64) (int, error) {
 	return n, err
 }
 
-// take reads, and reports whether a writer can go on afterwards. It has no defer, which would take a
-// tenth of reading a byte: nothing in it panics.
+// take reads, and reports whether a writer can go on afterwards.
 func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case p.used > 0:
-		n = p.copyOut(dst)
-		room = p.room() >= Atomic
 	case p.writers == 0:
-		err = io.EOF
+		return 0, false, io.EOF
 	default:
-		err = syscall.EAGAIN
+		return 0, false, syscall.EAGAIN
 	}
-	p.mu.Unlock()
-	return n, room, err
+	n = p.copyOut(dst)
+	return n, p.room() >= Atomic, nil
 }
 
 // copyOut moves bytes from the buffer to dst. Context: mu held.
@@ -243,16 +241,10 @@ func (w *writeEnd) WriteAt(src []byte, _ int64) (int, error) {
 	return n, err
 }
 
-// fill writes src, or the part of it that fits. As take, it has no defer.
+// fill writes src, or the part of it that fits.
 func (p *pipe) fill(src []byte) (int, error) {
 	p.mu.Lock()
-	n, err := p.copyIn(src)
-	p.mu.Unlock()
-	return n, err
-}
-
-// copyIn is fill with mu held.
-func (p *pipe) copyIn(src []byte) (int, error) {
+	defer p.mu.Unlock()
 	room := p.room()
 	switch {
 	case p.readers == 0:
