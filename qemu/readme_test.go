@@ -23,7 +23,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg'": prints("post_handler: p->addr="),
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
 	"go run ./qemu -smp 2 -c 'kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait'": prints("0x6 → 0x4  sonde/kernel/printk.SetConsoleLevel"),
-	"go run ./qemu -c 'COMMAND; COMMAND'":                                                                        prints("0 failures"), // COMMAND is filled in
+	"go run ./qemu -c 'COMMAND; COMMAND'": prints("0 failures"), // COMMAND is filled in
 	"go run ./qemu -smp 2 -c 'bench scale'": func(t *testing.T, command string) {
 		prints("ro_x1_per_s")(t, strings.Replace(command, "bench", "bench -n 1", 1))
 	},
