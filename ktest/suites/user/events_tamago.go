@@ -120,6 +120,10 @@ var raised = []struct {
 func exceptions(t *suites.T) {
 	for _, x := range raised {
 		c, e := once(t, x.code, x.set)
+		if x.name == "not canonical" && e == amd64.VEC_PF && c.CR2 == 1<<62 {
+			t.Logf("%s: this QEMU (8.2.2 is one) reports a page fault instead", x.name)
+			continue
+		}
 		if e != x.vector || c.Regs.IP != codeAt+x.off || c.Regs.Err != x.err || e == amd64.VEC_PF && c.CR2 != x.addr {
 			t.Errorf("%s: %s, want %#x at +%#x, %#x, %#x", x.name, what(c, e), uint64(x.vector), x.off, x.err, x.addr)
 		}
