@@ -17,21 +17,27 @@ import (
 	"sonde/qemu/machine"
 )
 
-// launcherDir is the folder that launcher made, for TestMain to remove.
-var launcherDir string
+// commandsDir has the commands that are built, for TestMain to remove.
+var commandsDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "commands") })
 
-// launcher builds the command itself, because "go run" would hide its exit status.
-var launcher = sync.OnceValues(func() (path string, err error) {
-	if launcherDir, err = os.MkdirTemp("", "launcher"); err != nil {
+// launcher builds the command itself, because "go run" would hide its exit status. benchmarks builds
+// qemu/bench.
+var (
+	launcher   = sync.OnceValues(func() (string, error) { return buildCommand("qemu", ".") })
+	benchmarks = sync.OnceValues(func() (string, error) { return buildCommand("bench", "./bench") })
+)
+
+func buildCommand(name, folder string) (path string, err error) {
+	dir, err := commandsDir()
+	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(launcherDir, "qemu")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
+	path = filepath.Join(dir, name)
+	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	return path, err
-})
+	return path, nil
+}
 
 // TestMain also looks whether the tests have left a file in this folder.
 func TestMain(m *testing.M) {
@@ -41,10 +47,11 @@ func TestMain(m *testing.M) {
 		fmt.Printf("FAIL: the tests changed this folder:\nbefore %q\nafter  %q\n", before, after)
 		code = 1
 	}
-	for _, dir := range []string{launcherDir, programsDir} {
-		if dir != "" {
-			os.RemoveAll(dir)
-		}
+	if dir, err := commandsDir(); err == nil {
+		os.RemoveAll(dir)
+	}
+	if programsDir != "" {
+		os.RemoveAll(programsDir)
 	}
 	os.Exit(code)
 }

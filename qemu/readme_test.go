@@ -129,8 +129,12 @@ func TestReadmeCommands(t *testing.T) {
 // test. What "go run" would build for each command anew, in a second or two of processor time, is
 // built once: the commands of prompts and make run are left to "go run".
 func shell(t *testing.T, line string) *exec.Cmd {
-	if rest, ok := strings.CutPrefix(line, "go run ./qemu "); ok {
-		path, err := launcher()
+	for begin, build := range map[string]func() (string, error){"go run ./qemu ": launcher, "go run ./qemu/bench ": benchmarks} {
+		rest, ok := strings.CutPrefix(line, begin)
+		if !ok {
+			continue
+		}
+		path, err := build()
 		if err != nil {
 			t.Fatal(err)
 		}
