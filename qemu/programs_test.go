@@ -36,6 +36,8 @@ var asOnTheHost = []string{
 	"advice",
 	"refusals",
 	"answers",
+	"traps 1 300",
+	"traps 2 300",
 	"gothreads",
 	`busybox sh -c 'echo hi | busybox wc; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,
 	`busybox sh -c 'x=$(busybox seq 1 1000 | busybox sort -rn | busybox head -3); echo $x; busybox false || echo failed; exit 5'`,

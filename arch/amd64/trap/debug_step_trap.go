@@ -148,8 +148,8 @@ func stepDone(id int) {
 // usualIDTR and stepIDTR are the operands of LIDT.
 var usualIDTR, stepIDTR [10]byte
 
-// stepsWith makes programs enter steps with the IDT for them, if anything is watched. Both of their
-// #DBs come on the stack of RSP0.
+// stepsWith makes programs run with the IDT for steps, if anything is watched: they can set TF at any
+// time, and the next instruction may be a watched access. Both #DBs come on the stack of RSP0.
 func (r *Ring3) stepsWith(on bool) {
 	r.UsualIDT, r.StepIDT = uintptr(unsafe.Pointer(&usualIDTR)), 0
 	if on {

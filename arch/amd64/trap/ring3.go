@@ -19,8 +19,8 @@ type Ring3 struct {
 	SP     uintptr // a program's, at the start of its system call, when no register is free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU
 
-	// StepIDT is the operand of the LIDT before entering a program that steps, 0 while nothing is
-	// watched; UsualIDT is that of the one afterwards.
+	// StepIDT is the operand of the LIDT before entering a program, 0 while nothing is watched;
+	// UsualIDT is that of the one afterwards.
 	StepIDT, UsualIDT uintptr
 
 	// Addresses, written once at boot:

@@ -118,16 +118,14 @@ x87:
 	MOVQ	Context_GSBase(R15), AX
 	SWAPGS
 	WRGSBASEQ AX
-	CMPL	Context_sysret(R15), $0
-	JNE	sysret
-	TESTQ	$const_flagTF, (REGS+regs_Flags)(R15)
-	JEQ	iret
 	MOVQ	(R3+ring3_StepIDT)(R13), AX
 	TESTQ	AX, AX
-	JEQ	iret
+	JEQ	ready
 	LIDT	(AX)
 	MOVL	$1, Context_steps(R15)
-iret:
+ready:
+	CMPL	Context_sysret(R15), $0
+	JNE	sysret
 	JMP	·byIret(SB)
 sysret:
 	BYSYSRET
