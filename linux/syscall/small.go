@@ -214,49 +214,6 @@ func rtTgsigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 	return done(to.Send(info))
 }
 
-// Versions of struct __user_cap_header_struct.
-const capVersion1, capVersion2, capVersion3 = 0x19980330, 0x20071026, 0x20080522
-
-// lastCapability is CAP_CHECKPOINT_RESTORE.
-const lastCapability = 40
-
-// capget returns all capabilities: every process is root.
-//
-// Source: Linux, capget(2).
-func capget(t *proc.Thread, a *Args) (uint64, error) {
-	h, err := get[struct {
-		Version uint32
-		PID     int32
-	}](t, a[0])
-	if err != nil {
-		return 0, err
-	}
-	words := 2
-	switch h.Version {
-	case capVersion1:
-		words = 1
-	case capVersion2, capVersion3:
-	default:
-		if err := put(t, a[0], uint32(capVersion3)); err != nil || a[1] == 0 {
-			return 0, err
-		}
-		return 0, sys.EINVAL
-	}
-	if _, err := other(t, int(h.PID)); h.PID < 0 || err != nil {
-		return 0, firstError(err, sys.EINVAL)
-	}
-	const effective, permitted = 0, 1
-	all := [2]uint32{^uint32(0), 1<<(lastCapability+1-32) - 1}
-	for i := range words {
-		var w [3]uint32 // and inheritable: none
-		w[effective], w[permitted] = all[i], all[i]
-		if err := putIf(t, offset(a[1], uint64(12*i)), w); err != nil {
-			return 0, err
-		}
-	}
-	return 0, nil
-}
-
 // offset adds n to an address; 0, which means none, stays 0.
 func offset(addr, n uint64) uint64 {
 	if addr == 0 {

@@ -120,6 +120,7 @@ var table = [...]Call{
 	121: {"getpgid", "pid", "", getpgid, 0},
 	124: {"getsid", "pid", "", getsid, 0},
 	125: {"capget", "hdrp, datap", "every process has all capabilities", capget, 0},
+	126: {"capset", "hdrp, datap", "only to what a process has: all capabilities", capset, 0},
 	127: {"rt_sigpending", "set, sigsetsize", "", rtSigpending, 0},
 	128: {"rt_sigtimedwait", "set, info, timeout, sigsetsize", "", rtSigtimedwait, 0},
 	129: {"rt_sigqueueinfo", "pid, sig, info", "", rtSigqueueinfo, 0},
