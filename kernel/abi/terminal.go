@@ -7,6 +7,14 @@ type Termios struct {
 	CC                         [19]uint8
 }
 
+// Termio is struct termio, of System V: the lower halves of the flags of a Termios.
+type Termio struct {
+	Iflag, Oflag, Cflag, Lflag uint16
+	Line                       uint8
+	CC                         [8]uint8
+	_                          uint8
+}
+
 // Winsize is struct winsize.
 type Winsize struct{ Rows, Cols, XPixel, YPixel uint16 }
 
@@ -16,6 +24,10 @@ const (
 	TCSETS     = 0x5402
 	TCSETSW    = 0x5403
 	TCSETSF    = 0x5404
+	TCGETA     = 0x5405
+	TCSETA     = 0x5406
+	TCSETAW    = 0x5407
+	TCSETAF    = 0x5408
 	TCSBRK     = 0x5409
 	TCXONC     = 0x540a
 	TCFLSH     = 0x540b
@@ -39,7 +51,9 @@ const (
 	FICLONERANGE = 0x4020940d
 	RNDGETENTCNT = 0x80045200
 
-	TCSBRKP     = 0x5425
+	TCSBRKP        = 0x5425
+	TIOCGLCKTRMIOS = 0x5456
+
 	TIOCGPTPEER = 0x5441
 	TIOCGPTN    = 0x80045430
 	TIOCSPTLCK  = 0x40045431

@@ -139,6 +139,10 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 			return 0, err
 		}
 		return done(term.SetTermios(to, request != abi.TCSETS, request == abi.TCSETSF))
+	case abi.TCGETA, abi.TCSETA, abi.TCSETAW, abi.TCSETAF:
+		return 0, ioctlTermio(t, term, request, addr)
+	case abi.TIOCGLCKTRMIOS:
+		return done(put(t, addr, abi.Termios{})) // no flag is locked
 	case abi.TIOCGWINSZ:
 		return done(put(t, addr, term.Winsize()))
 	case abi.TIOCSWINSZ:

@@ -90,7 +90,7 @@ var adviceNames = []number{{0, "MADV_NORMAL"}, {1, "MADV_RANDOM"}, {2, "MADV_SEQ
 var fcntlNames = []number{{0, "F_DUPFD"}, {1, "F_GETFD"}, {2, "F_SETFD"}, {3, "F_GETFL"}, {4, "F_SETFL"}, {5, "F_GETLK"}, {6, "F_SETLK"}, {7, "F_SETLKW"},
 	{8, "F_SETOWN"}, {9, "F_GETOWN"}, {36, "F_OFD_GETLK"}, {37, "F_OFD_SETLK"}, {38, "F_OFD_SETLKW"}, {1030, "F_DUPFD_CLOEXEC"}, {1031, "F_SETPIPE_SZ"}, {1032, "F_GETPIPE_SZ"}}
 
-var ioctlNames = []number{{abi.TCGETS, "TCGETS"}, {abi.TCSETS, "TCSETS"}, {abi.TCSETSW, "TCSETSW"}, {abi.TCSETSF, "TCSETSF"}, {abi.TCSBRK, "TCSBRK"}, {abi.TCXONC, "TCXONC"},
+var ioctlNames = []number{{abi.TCGETS, "TCGETS"}, {abi.TCSETS, "TCSETS"}, {abi.TCSETSW, "TCSETSW"}, {abi.TCSETSF, "TCSETSF"}, {abi.TCGETA, "TCGETA"}, {abi.TCSETA, "TCSETA"}, {abi.TCSETAW, "TCSETAW"}, {abi.TCSETAF, "TCSETAF"}, {abi.TCSBRK, "TCSBRK"}, {abi.TCXONC, "TCXONC"},
 	{abi.TCFLSH, "TCFLSH"}, {abi.TIOCSCTTY, "TIOCSCTTY"}, {abi.TIOCGPGRP, "TIOCGPGRP"}, {abi.TIOCSPGRP, "TIOCSPGRP"}, {abi.TIOCGWINSZ, "TIOCGWINSZ"}, {abi.TIOCSWINSZ, "TIOCSWINSZ"},
 	{abi.FIONREAD, "FIONREAD"}, {abi.FIONBIO, "FIONBIO"}, {abi.TIOCNOTTY, "TIOCNOTTY"}, {abi.TIOCGSID, "TIOCGSID"}, {abi.FIONCLEX, "FIONCLEX"}, {abi.FIOCLEX, "FIOCLEX"},
 	{abi.FICLONE, "FICLONE"}, {abi.FICLONERANGE, "FICLONERANGE"}, {abi.RNDGETENTCNT, "RNDGETENTCNT"}}

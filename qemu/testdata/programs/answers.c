@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <termio.h>
 #include <unistd.h>
 
 static const char *fails(long result) { return result < 0 ? strerror(errno) : "no"; }
@@ -97,11 +98,46 @@ static void pages(void)
 	unlink("/tmp/answers.pages");
 }
 
+/* termio: the requests of System V change the lower halves of the flags only. */
+static void termio(void)
+{
+	struct { unsigned i, o, c, l; unsigned char line, cc[19]; } all, before;
+	struct termio half;
+	int m = open("/dev/ptmx", O_RDWR | O_NOCTTY), unlock = 0, n = 0;
+	char name[32];
+
+	ioctl(m, TIOCSPTLCK, &unlock);
+	ioctl(m, TIOCGPTN, &n);
+	sprintf(name, "/dev/pts/%d", n);
+	int s = open(name, O_RDWR | O_NOCTTY);
+	ioctl(s, TCGETS, &before);
+	before.l |= 0x10000; /* IEXTEN and above are in the upper half, too */
+	ioctl(s, TCSETS, &before);
+	printf("TCGETA %s", fails(ioctl(s, TCGETA, &half)));
+	printf(": %#x %#x %#x %#x, %d %d %d", half.c_iflag, half.c_oflag, half.c_cflag, half.c_lflag, half.c_cc[0], half.c_cc[1], half.c_cc[7]);
+	half.c_lflag &= ~8; /* ECHO */
+	half.c_iflag ^= 0x400;
+	half.c_cc[1] = 7;
+	printf(", TCSETA %s", fails(ioctl(s, TCSETA, &half)));
+	ioctl(s, TCGETS, &all);
+	printf(": %#x %#x %#x %d %d", all.i ^ before.i, all.l ^ before.l, all.c ^ before.c, all.cc[1], all.cc[8] == before.cc[8]);
+	printf(", TCSETAW %s", fails(ioctl(s, TCSETAW, &half)));
+	printf(", TCSETAF %s", fails(ioctl(s, TCSETAF, &half)));
+	printf(", null: %s", fails(ioctl(s, TCGETA, NULL)));
+	printf(" %s", fails(ioctl(s, TCSETA, NULL)));
+	printf(", locked %s", fails(ioctl(s, TIOCGLCKTRMIOS, &all)));
+	printf(" %#x", all.i | all.o | all.c | all.l);
+	printf(", of a folder: %s\n", fails(ioctl(open("/", O_RDONLY), TCGETA, &half)));
+	close(s);
+	close(m);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lengths();
 	reflinks();
 	pages();
+	termio();
 	return 0;
 }
