@@ -17,6 +17,7 @@ import (
 	_ "sonde/ktest/suites/optimized"
 	_ "sonde/ktest/suites/probes"
 	_ "sonde/ktest/suites/returns"
+	_ "sonde/ktest/suites/ring"
 	_ "sonde/ktest/suites/sched"
 	_ "sonde/ktest/suites/stop"
 	_ "sonde/ktest/suites/symbols"

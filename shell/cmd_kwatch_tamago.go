@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	"sonde/kernel/poll"
 	"sonde/kwatch"
 )
 
@@ -94,7 +94,7 @@ type watch struct {
 }
 
 // register registers the watchpoint, with q for its hits.
-func (w *watch) register(q *kwatch.Queue) (reg int, where string, err error) {
+func (w *watch) register(q kwatch.Queue) (reg int, where string, err error) {
 	if w.program != nil {
 		reg, err = w.registerInProgram(q)
 		return reg, fmt.Sprintf("%#x of process %d", w.addr, w.program.PID()), err
@@ -118,8 +118,11 @@ func parseWatch(s string) (w *watch, pid int, err error) {
 // run prints hits to out until there have been limit hits, if that is not negative, or end is
 // closed; if there is a command, until that has ended.
 func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, command func() error) error {
-	var q kwatch.Queue
-	reg, where, err := w.register(&q)
+	q, err := kwatch.NewQueue()
+	if err != nil {
+		return err
+	}
+	reg, where, err := w.register(q)
 	if err != nil {
 		return err
 	}
@@ -128,16 +131,16 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 		ended, printed := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(printed)
-			printHits(out, &q, limit, ended)
+			printHits(out, q, limit, ended)
 		}()
 		err = command()
 		close(ended)
 		<-printed
 	} else {
-		printHits(out, &q, limit, w.until(end))
+		printHits(out, q, limit, w.until(end))
 	}
 	err = errors.Join(err, kwatch.UnregisterKwatch(reg))
-	if lost := q.Lost(); lost > 0 {
+	if lost := q.Ledger().Lost; lost > 0 {
 		fmt.Fprintf(errs, "kwatch: %d hits came faster than they could be printed\n", lost)
 	}
 	return err
@@ -160,29 +163,16 @@ func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 }
 
 // printHits prints hits until there have been limit hits, or end is closed and none is left.
-func printHits(out io.Writer, q *kwatch.Queue, limit int64, end <-chan struct{}) {
+func printHits(out io.Writer, q kwatch.Queue, limit int64, end <-chan struct{}) {
 	for n := int64(0); n != limit; {
-		if h, ok := q.Take(); ok {
+		if h, ok := q.Next(); ok {
 			fmt.Fprintln(out, hitLine(&h))
 			n++
-			continue
-		}
-		select {
-		case <-end:
-			if h, ok := q.Take(); ok {
-				fmt.Fprintln(out, hitLine(&h))
-				n++
-				continue
-			}
+		} else if poll.Until(q, poll.In, end) != nil {
 			return
-		case <-time.After(pollHits):
 		}
 	}
 }
-
-// pollHits is how often the queue is checked. Handlers do not wake anything: the watched place may
-// be the scheduler's.
-const pollHits = 5 * time.Millisecond
 
 // hitLine formats a hit: values, function, source, goroutine, CPU.
 func hitLine(h *kwatch.Hit) string {

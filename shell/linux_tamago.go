@@ -27,7 +27,7 @@ func explainAddress(c *Context, w io.Writer, at attach.Site) error {
 }
 
 // registerInProgram registers a watchpoint in the memory of a program, with q for its hits.
-func (w *watch) registerInProgram(q *kwatch.Queue) (reg int, err error) {
+func (w *watch) registerInProgram(q kwatch.Queue) (reg int, err error) {
 	return kwatch.RegisterKwatchUser(w.program.(process).Process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
 }
 

@@ -36,7 +36,9 @@ func New(cpus, size int) (*Ring, error) {
 	r := &Ring{writers: make([]Writer, cpus)}
 	for i := range r.writers {
 		w := &r.writers[i]
-		w.memory, w.size = make([]uint64, size/wordSize+1), uint64(size)
+		// Safe because: it is never taken for anything but bytes, and has no pointers.
+		w.memory = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/wordSize+1)))
+		w.size, w.most = uint64(size), uint64(size)/2-headerSize
 	}
 	return r, nil
 }
@@ -55,8 +57,6 @@ type Record struct {
 
 // Take takes the oldest record. Data is appended to room, which may be nil. Records of several
 // CPUs come in the order of their times if they are there when Take looks.
-//
-// Context: goroutine.
 func (r *Ring) Take(room []byte) (rec Record, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,11 +79,11 @@ func (r *Ring) Take(room []byte) (rec Record, ok bool) {
 // Context: mu of the ring held.
 func (w *Writer) next() (when int64, ok bool) {
 	for at := w.tail.Load(); at != w.done.Load(); at = w.tail.Load() {
-		header := w.memory[at&(w.size-1)/wordSize:]
-		if header[0]&unused == 0 {
-			return int64(header[1]), true
+		h := w.at(at)
+		if h.size&unused == 0 {
+			return h.when, true
 		}
-		w.skip(header[0] &^ unused)
+		w.skip(h.size &^ unused)
 	}
 	return 0, false
 }
@@ -92,14 +92,11 @@ func (w *Writer) next() (when int64, ok bool) {
 //
 // Context: mu of the ring held.
 func (w *Writer) remove(room []byte) []byte {
-	at := w.tail.Load() & (w.size - 1) / wordSize
-	n := w.memory[at]
-	if n > 0 {
-		// Safe because: n bytes follow the header, and stay until tail has moved.
-		room = append(room, unsafe.Slice((*byte)(unsafe.Pointer(&w.memory[at+2])), n)...)
-	}
+	h := w.at(w.tail.Load())
+	// Safe because: the record follows the header, and stays until tail has moved.
+	room = append(room, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(h), headerSize)), h.size)...)
 	w.read.Add(1)
-	w.skip(n)
+	w.skip(h.size)
 	return room
 }
 

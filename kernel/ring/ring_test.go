@@ -74,7 +74,7 @@ func TestRecordsComeBack(t *testing.T) {
 func TestEmptyAndLargestRecords(t *testing.T) {
 	r := ring(t, 1, Least)
 	w := r.Writer(0)
-	most := int(w.most())
+	most := int(w.most)
 	for i := range 3 * Least {
 		for _, n := range []int{0, most} {
 			if !put(w, int64(i), make([]byte, n)) {
@@ -172,7 +172,7 @@ func TestWritersNest(t *testing.T) {
 func TestFullRingShowsWhatWasWrittenInside(t *testing.T) {
 	r := ring(t, 1, Least)
 	w := r.Writer(0)
-	w.open.Add(1) // a writer that is about to find that there is no room, is interrupted
+	w.open++ // a writer that is about to find that there is no room, is interrupted
 	put(w, 1, []byte("inner"))
 	w.close()
 	if rec, ok := r.Take(nil); !ok || string(rec.Data) != "inner" {

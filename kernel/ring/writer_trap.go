@@ -15,15 +15,24 @@ const (
 	unused = 1 << 63 // flag: nothing for readers
 )
 
+// A header is in front of each record.
+type header struct {
+	size uint64 // of the record in bytes; and unused
+	when int64
+}
+
 // A Writer is one CPU's part of a ring.
 type Writer struct {
-	memory []uint64 // with one more word, so that an empty record at the end has an address, too
-	size   uint64   // of memory without that, in bytes; a power of two
+	memory unsafe.Pointer // size bytes, and one word for the address of an empty record at the end
+	size   uint64         // a power of two
+	most   uint64         // the largest record: it fits into an empty part at any place
 
-	// Positions in bytes. They only grow; modulo the size of memory, they are places in it.
+	// Positions in bytes. They only grow; modulo size, they are places in memory.
 	head atomic.Uint64 // where the next record will be
 	done atomic.Uint64 // up to where readers may read
-	open atomic.Int64  // reservations in progress
+	// open is how many reservations are in progress: a writer that interrupts another leaves it as
+	// it was, so that it need not be atomic.
+	open int
 
 	written, dropped, lost atomic.Uint64
 
@@ -33,55 +42,45 @@ type Writer struct {
 	_    [64]byte
 }
 
+// at returns the header at a position. Safe because: positions are multiples of align, and
+// less than size modulo size.
+func (w *Writer) at(pos uint64) *header {
+	return (*header)(unsafe.Add(w.memory, pos&(w.size-1)))
+}
+
+// space is what a record of n bytes takes.
+func space(n uint64) uint64 { return (n + headerSize + align - 1) &^ (align - 1) }
+
 // Reserve returns room for a record of n bytes, at a multiple of 16, or nil if there is none:
 // the record is counted as lost. when is the record's time. The room is the caller's until
 // Submit or Discard.
 //
 // Context: any; one writer at a time, except for those that interrupt it.
 func (w *Writer) Reserve(n uintptr, when int64) unsafe.Pointer {
-	w.open.Add(1)
-	at, ok := w.take(uint64(n))
-	if !ok {
-		w.lost.Add(1)
-		w.close()
-		return nil
-	}
-	record := w.memory[at/wordSize:][:3]
-	record[0], record[1] = uint64(n), uint64(when)
-	return unsafe.Pointer(&record[2])
-}
-
-// take moves head past the next record, and returns the record's place.
-func (w *Writer) take(n uint64) (at uint64, ok bool) {
-	if n > w.most() {
-		return 0, false
-	}
-	need := space(n)
-	for {
+	w.open++
+	for need := space(uint64(n)); uint64(n) <= w.most; {
 		head := w.head.Load()
-		at, rest := head&(w.size-1), uint64(0)
-		if at+need > w.size { // a record is in one piece: the rest of memory stays unused
-			rest = w.size - at
+		first := head
+		if rest := -head & (w.size - 1); rest != 0 && rest < need {
+			first += rest // a record is in one piece: the rest of memory stays unused
 		}
-		if head+rest+need-w.tail.Load() > w.size {
-			return 0, false
+		if first+need-w.tail.Load() > w.size {
+			break
 		}
-		if !w.head.CompareAndSwap(head, head+rest+need) {
+		if !w.head.CompareAndSwap(head, first+need) {
 			continue // another writer has interrupted this one
 		}
-		if rest == 0 {
-			return at, true
+		if first != head {
+			w.at(head).size = unused | (first - head - headerSize)
 		}
-		w.memory[at/wordSize] = unused | (rest - headerSize)
-		return 0, true
+		h := w.at(first)
+		h.size, h.when = uint64(n), when
+		return unsafe.Add(unsafe.Pointer(h), headerSize)
 	}
+	w.lost.Add(1)
+	w.close()
+	return nil
 }
-
-// space is what a record of n bytes takes.
-func space(n uint64) uint64 { return (n + headerSize + align - 1) &^ (align - 1) }
-
-// most is the size of the largest record: it fits into an empty part at any place.
-func (w *Writer) most() uint64 { return w.size/2 - headerSize }
 
 // Submit passes the record that was reserved last to the readers.
 //
@@ -96,7 +95,7 @@ func (w *Writer) Submit() {
 // Context: as for Reserve.
 func (w *Writer) Discard(p unsafe.Pointer) {
 	// Safe because: Reserve has put the header there.
-	*(*uint64)(unsafe.Add(p, -headerSize)) |= unused
+	(*header)(unsafe.Add(p, -headerSize)).size |= unused
 	w.dropped.Add(1)
 	w.close()
 }
@@ -104,14 +103,14 @@ func (w *Writer) Discard(p unsafe.Pointer) {
 // close ends a reservation. The outermost one shows readers all that was reserved, also by a
 // writer that interrupts it here.
 func (w *Writer) close() {
-	for w.open.Load() == 1 {
+	for w.open == 1 {
 		head := w.head.Load()
 		w.done.Store(head)
-		w.open.Store(0)
+		w.open = 0
 		if w.head.Load() == head {
 			return
 		}
-		w.open.Store(1)
+		w.open = 1
 	}
-	w.open.Add(-1)
+	w.open--
 }

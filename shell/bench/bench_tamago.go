@@ -115,6 +115,7 @@ var rows = []row{
 	{name: "bare_x", target: callMov, plant: bareDebug(plantX)},
 	{name: "w", target: callStore, plant: plantW, hits: 1},
 	{name: "x", target: callMov, plant: plantX, hits: 1},
+	{name: "ring", target: writeRecord, plant: plantRing},
 }
 
 // plantW watches the variable that targetStore writes, plantX the start of targetMov.
