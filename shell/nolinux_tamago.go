@@ -13,5 +13,5 @@ import (
 
 func explainFile(io.Writer, attach.Site) error              { return errNoPrograms }
 func explainAddress(*Context, io.Writer, attach.Site) error { return errNoPrograms }
-func (*watch) registerInProgram(kwatch.Queue) (int, error) { return 0, errNoPrograms }
+func (*watch) registerInProgram(kwatch.Queue) (int, error)  { return 0, errNoPrograms }
 func inRing3(...byte) error                                 { return errNoPrograms }
