@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
@@ -17,7 +18,7 @@ import (
 
 // argdist: which values an argument of a function has, or its result. Go passes the first
 // nine words of the arguments, a string being two of them and a slice three, in the registers
-// that argWords lists, and results the same way.
+// that goabi.Go lists, and results the same way.
 //
 //	insmod argdist target=vfs.Read arg=2            the length of its buffer, as a histogram
 //	insmod argdist target=vfs.Read arg=0 result=1 count=1     its result, value by value
@@ -31,27 +32,10 @@ type argdist struct {
 	count    bool
 	hist     tally.Hist
 	values   tally.Values
-	regs     []func(*amd64.Regs) uint64 // registers to read in calls of the target
+	regs     goabi.Words // registers to read in calls of the target
 	probe    *probed
 	show     *tally.Show
 }
-
-// argWords are the registers for arguments and results in Go's calls. Source: Go's
-// ABIInternal.
-var argWords = [...]func(*amd64.Regs) uint64{
-	func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.BX }, func(r *amd64.Regs) uint64 { return r.CX },
-	func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.R8 },
-	func(r *amd64.Regs) uint64 { return r.R9 }, func(r *amd64.Regs) uint64 { return r.R10 }, func(r *amd64.Regs) uint64 { return r.R11 },
-}
-
-// The registers in calls of other programs. Source: System V ABI for x86-64.
-var (
-	argWordsC = [...]func(*amd64.Regs) uint64{
-		func(r *amd64.Regs) uint64 { return r.DI }, func(r *amd64.Regs) uint64 { return r.SI }, func(r *amd64.Regs) uint64 { return r.DX },
-		func(r *amd64.Regs) uint64 { return r.CX }, func(r *amd64.Regs) uint64 { return r.R8 }, func(r *amd64.Regs) uint64 { return r.R9 },
-	}
-	resultsC = [...]func(*amd64.Regs) uint64{func(r *amd64.Regs) uint64 { return r.AX }, func(r *amd64.Regs) uint64 { return r.DX }}
-)
 
 func init() {
 	module.Register(&module.Module{
@@ -78,7 +62,7 @@ func newArgdist(name string) *module.Instance {
 }
 
 func (d *argdist) note(r *amd64.Regs) {
-	if v := d.regs[d.word](r); d.count {
+	if v := d.regs.Get(r, d.word); d.count {
 		d.values.Add(v)
 	} else {
 		d.hist.Add(v)
@@ -113,10 +97,10 @@ func (d *argdist) init() (err error) {
 }
 
 // registers returns the registers of the target's arguments or results.
-func (d *argdist) registers() (regs []func(*amd64.Regs) uint64, err error) {
+func (d *argdist) registers() (regs goabi.Words, err error) {
 	path, _, ok := inProgram(d.target)
 	if !ok {
-		return argWords[:], nil
+		return goabi.Go, nil
 	}
 	if programs == nil {
 		return nil, errNoPrograms(path)
@@ -124,11 +108,11 @@ func (d *argdist) registers() (regs []func(*amd64.Regs) uint64, err error) {
 	isGo, err := programs.isGo(path)
 	switch {
 	case isGo:
-		regs = argWords[:]
+		regs = goabi.Go
 	case d.result:
-		regs = resultsC[:]
+		regs = goabi.SystemVResults
 	default:
-		regs = argWordsC[:]
+		regs = goabi.SystemV
 	}
 	return regs, err
 }
