@@ -10,9 +10,11 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/goabi"
+	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
+	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
 )
 
@@ -31,10 +33,10 @@ type argdist struct {
 	result   bool
 	count    bool
 	hist     tally.Hist
-	values   tally.Values
+	values   *tally.Counts
 	regs     goabi.Words // registers to read in calls of the target
 	probe    *probed
-	show     *tally.Show
+	show     *ctl.Show
 }
 
 func init() {
@@ -46,7 +48,7 @@ func init() {
 }
 
 func newArgdist(name string) *module.Instance {
-	d := &argdist{name: name, most: 20}
+	d := &argdist{name: name, most: 20, hist: tally.NewHist(cpu.Num()), values: tally.NewCounts(cpu.Num(), 1, 1024)}
 	return &module.Instance{
 		Params: module.Params{
 			"target":   module.String(&d.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
@@ -63,9 +65,9 @@ func newArgdist(name string) *module.Instance {
 
 func (d *argdist) note(r *amd64.Regs) {
 	if v := d.regs.Get(r, d.word); d.count {
-		d.values.Add(v)
+		d.values.Add(cpu.ID(), uintptr(v))
 	} else {
-		d.hist.Add(v)
+		d.hist.Add(cpu.ID(), v)
 	}
 }
 
@@ -90,7 +92,7 @@ func (d *argdist) init() (err error) {
 	if err != nil {
 		return err
 	}
-	if d.show, err = tally.Begin(d.name, time.Duration(d.interval)*time.Second, d.write); err != nil {
+	if d.show, err = ctl.NewShow(d.name, time.Duration(d.interval)*time.Second, d.write); err != nil {
 		d.probe.remove()
 	}
 	return err
@@ -127,7 +129,7 @@ func (d *argdist) write(w io.Writer) {
 	if d.result {
 		what = "result"
 	}
-	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", d.target, d.word, what, tally.Some(l.Handled, "call"), l.Missed()+d.values.Lost())
+	fmt.Fprintf(w, "%s, word %d of its %ss: %s, %d missed\n", d.target, d.word, what, some(l.Handled, "call"), l.Missed()+d.values.Lost())
 	if !d.count {
 		d.hist.Draw(w)
 		return
@@ -135,6 +137,6 @@ func (d *argdist) write(w io.Writer) {
 	all := d.values.All()
 	fmt.Fprintf(w, "%10s %20s\n", "COUNT", "VALUE")
 	for _, v := range all[:min(len(all), d.most)] {
-		fmt.Fprintf(w, "%10d %20d\n", v.Count, int64(v.Value))
+		fmt.Fprintf(w, "%10d %20d\n", v.Count, int64(v.Key[0]))
 	}
 }

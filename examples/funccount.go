@@ -14,7 +14,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
-	"sonde/kernel/tally"
+	"sonde/kernel/vfs/ctl"
 )
 
 // funccount: count the hits of all places that match a pattern: functions of the kernel or of a
@@ -31,7 +31,7 @@ type funccount struct {
 	interval int
 	most     int
 	link     *attach.Link
-	show     *tally.Show
+	show     *ctl.Show
 }
 
 // maxCounted is how many places can be counted: each takes some memory.
@@ -66,7 +66,7 @@ func (c *funccount) init() error {
 	if c.link, err = attach.AttachTo(nil, &attach.Options{Most: maxCounted}, c.target); err != nil {
 		return err
 	}
-	if c.show, err = tally.Begin(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
+	if c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
 		c.link.Close()
 	}
 	return err
@@ -96,5 +96,5 @@ func (c *funccount) write(w io.Writer) {
 		fmt.Fprintf(w, "%-60s %10d\n", strings.TrimSuffix(p.Where, "+0x0"), p.Ledger.Entered)
 	}
 	fmt.Fprintf(w, "%d of %d places were hit, %s missed, %s cannot be probed\n",
-		len(hit), len(places), tally.Some(missed, "hit"), tally.Some(c.link.Skipped(), "place"))
+		len(hit), len(places), some(missed, "hit"), some(c.link.Skipped(), "place"))
 }

@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
+	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
 )
 
@@ -30,7 +31,7 @@ type funclatency struct {
 	active   int
 	hist     tally.Hist
 	probe    *probed
-	show     *tally.Show
+	show     *ctl.Show
 }
 
 func init() {
@@ -42,7 +43,7 @@ func init() {
 }
 
 func newFunclatency(name string) *module.Instance {
-	l := &funclatency{name: name, active: 64}
+	l := &funclatency{name: name, active: 64, hist: tally.NewHist(cpu.Num())}
 	return &module.Instance{
 		Params: module.Params{
 			"target":   module.String(&l.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
@@ -65,7 +66,7 @@ func latencyEntered(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
 }
 
 func (l *funclatency) returned(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
-	l.hist.Add(uint64(cpu.Nanotime() - *latencyBegan(ri)))
+	l.hist.Add(cpu.ID(), uint64(cpu.Nanotime()-*latencyBegan(ri)))
 	return 0
 }
 
@@ -83,7 +84,7 @@ func (l *funclatency) init() (err error) {
 	if err != nil {
 		return err
 	}
-	l.show, err = tally.Begin(l.name, time.Duration(l.interval)*time.Second, l.write)
+	l.show, err = ctl.NewShow(l.name, time.Duration(l.interval)*time.Second, l.write)
 	if err != nil {
 		l.probe.remove()
 	}
@@ -115,7 +116,7 @@ func (l *funclatency) ofProgram() (*probed, error) {
 		case last == 0:
 			defer delete(began, t)
 		}
-		l.hist.Add(uint64(now - began[t][last]))
+		l.hist.Add(cpu.ID(), uint64(now-began[t][last]))
 		began[t] = began[t][:last]
 	})
 	if err != nil {
@@ -132,6 +133,6 @@ func (l *funclatency) exit() {
 
 func (l *funclatency) write(w io.Writer) {
 	calls := l.probe.ledger()
-	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", l.target, tally.Some(l.hist.Total(), "call"), calls.Missed(), calls.InFlight)
+	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", l.target, some(l.hist.Total(), "call"), calls.Missed(), calls.InFlight)
 	l.hist.Draw(w)
 }

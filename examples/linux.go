@@ -7,7 +7,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/refusal"
-	"sonde/kernel/tally"
 	"sonde/kernel/vfs"
 	"sonde/linux/program"
 	"sonde/uprobes"
@@ -54,7 +53,7 @@ func readProgram(path string, f func(*program.File)) error {
 func (inPrograms) thread() int { return uprobes.Current().TID }
 
 func (inPrograms) stack(r *amd64.Regs) (names []string) {
-	for _, c := range uprobes.Backtrace(r, tally.Depth) {
+	for _, c := range uprobes.Backtrace(r, depth) {
 		name := c.Function
 		if name == "" {
 			name = c.String()

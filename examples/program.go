@@ -4,6 +4,7 @@ package examples
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 
 	"sonde/arch/amd64"
@@ -51,6 +52,14 @@ func valid(target string, read func(string) (attach.Site, error)) error {
 	}
 	_, err := read(target)
 	return err
+}
+
+// some writes a number of things: "1 call", "2 calls".
+func some[N int | uint64](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // probed is a probe of either kind.

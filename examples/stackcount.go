@@ -14,10 +14,13 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
+	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
 )
 
@@ -32,12 +35,15 @@ type stackcount struct {
 	interval int
 	most     int
 	folded   bool
-	counts   tally.Stacks
+	counts   *tally.Counts
 	probe    *probed
 	mu       sync.Mutex
 	programs map[string]uint64 // by the names of a program's functions; guarded by mu
-	show     *tally.Show
+	show     *ctl.Show
 }
+
+// depth is how many calls of a stack are told apart.
+const depth = 16
 
 func init() {
 	module.Register(&module.Module{
@@ -48,7 +54,7 @@ func init() {
 }
 
 func newStackcount(name string) *module.Instance {
-	c := &stackcount{name: name, most: 10, programs: map[string]uint64{}}
+	c := &stackcount{name: name, most: 10, counts: tally.NewCounts(cpu.Num(), depth, 1024), programs: map[string]uint64{}}
 	return &module.Instance{
 		Params: module.Params{
 			"target":   module.String(&c.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
@@ -62,8 +68,8 @@ func newStackcount(name string) *module.Instance {
 }
 
 func (c *stackcount) called(_ *kprobes.Kprobe, r *amd64.Regs) int {
-	var calls [tally.Depth]uintptr
-	c.counts.Add(calls[:die.Callers(r, calls[:])])
+	var calls [depth]uintptr
+	c.counts.Add(trap.ID(r), calls[:die.Callers(r, calls[:])]...)
 	return 0
 }
 
@@ -83,7 +89,7 @@ func (c *stackcount) init() (err error) {
 	if c.probe, err = onEntry(c.target, c.called, c.calledInProgram); err != nil {
 		return err
 	}
-	if c.show, err = tally.Begin(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
+	if c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
 		c.probe.remove()
 	}
 	return err
@@ -99,7 +105,7 @@ func (c *stackcount) write(w io.Writer) {
 	all := c.all()
 	l := c.probe.ledger()
 	if !c.folded {
-		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", c.target, tally.Some(l.Handled, "call"), tally.Some(len(all), "stack"), l.Missed()+c.counts.Lost())
+		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", c.target, some(l.Handled, "call"), some(len(all), "stack"), l.Missed()+c.counts.Lost())
 	}
 	for _, s := range all[:min(len(all), c.most)] {
 		names := s.names
@@ -124,7 +130,7 @@ type stack struct {
 // all returns the stacks of the kernel or of programs, the most frequent first.
 func (c *stackcount) all() (all []stack) {
 	for _, s := range c.counts.All() {
-		all = append(all, stack{stackNames(s.Calls), s.Count})
+		all = append(all, stack{stackNames(s.Key), s.Count})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,39 +8,49 @@ import (
 	"sync/atomic"
 )
 
-// A Hist counts values by their powers of two. The zero Hist is empty.
-type Hist struct {
+// A Hist counts values by their powers of two.
+type Hist []buckets
+
+// buckets are a CPU's, in cache lines of their own.
+type buckets struct {
 	n [65]atomic.Uint64 // 0, then [1, 2), [2, 4), [4, 8) …
+	_ [56]byte
 }
 
-// Add counts v.
+// NewHist makes an empty histogram for so many CPUs.
+func NewHist(cpus int) Hist { return make(Hist, cpus) }
+
+// Add counts v. Which CPU's part counts it makes no difference to the result.
 //
 // Context: any; it allocates nothing.
-func (h *Hist) Add(v uint64) { h.n[bits.Len64(v)].Add(1) }
+func (h Hist) Add(cpu int, v uint64) { h[cpu].n[bits.Len64(v)].Add(1) }
 
-// Total is how many values were counted.
-func (h *Hist) Total() (n uint64) {
-	for i := range h.n {
-		n += h.n[i].Load()
+// sum adds up the CPUs.
+func (h Hist) sum() (n [65]uint64) {
+	for c := range h {
+		for i := range n {
+			n[i] += h[c].n[i].Load()
+		}
 	}
 	return n
 }
 
-// Reset empties h.
-func (h *Hist) Reset() {
-	for i := range h.n {
-		h.n[i].Store(0)
+// Total is how many values were counted.
+func (h Hist) Total() (total uint64) {
+	for _, n := range h.sum() {
+		total += n
 	}
+	return total
 }
 
 // Draw writes a line per power of two, from the least that was counted to the greatest,
 // as bpftrace does.
-func (h *Hist) Draw(w io.Writer) {
+func (h Hist) Draw(w io.Writer) {
 	const width = 52
 	first, last, most := -1, -1, uint64(0)
-	var n [len(h.n)]uint64
-	for i := range h.n {
-		if n[i] = h.n[i].Load(); n[i] == 0 {
+	n := h.sum()
+	for i := range n {
+		if n[i] == 0 {
 			continue
 		}
 		if first < 0 {

@@ -6,18 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"sonde/kallsyms"
 )
 
-func TestSome(t *testing.T) {
-	if got := Some(0, "call") + Some(1, "call") + Some(uint64(2), "call"); got != "0 calls1 call2 calls" {
-		t.Error(got)
-	}
-}
-
 func TestHistIsDrawnAsBpftraceDoes(t *testing.T) {
-	var h Hist
+	h := NewHist(3)
 	draw := func() string {
 		var b strings.Builder
 		h.Draw(&b)
@@ -28,7 +20,7 @@ func TestHistIsDrawnAsBpftraceDoes(t *testing.T) {
 	}
 	for v, n := range map[uint64]int{0: 1, 1: 2, 5: 4, 7: 4, 1500: 1, math.MaxUint64: 0} {
 		for range n {
-			h.Add(v)
+			h.Add(int(v%3), v)
 		}
 	}
 	line := func(span, n string, bar int) string {
@@ -43,27 +35,26 @@ func TestHistIsDrawnAsBpftraceDoes(t *testing.T) {
 	if h.Total() != 12 {
 		t.Errorf("%d values", h.Total())
 	}
-	h.Reset()
-	h.Add(math.MaxUint64)
+	h = NewHist(1)
+	h.Add(0, math.MaxUint64)
 	if got := draw(); got != line("[8E, ...)", "1", 52) {
 		t.Errorf("the greatest: %q", got)
 	}
 }
 
-// TestEachIsCounted adds from many goroutines at once; nothing is lost, or
-// counted twice.
+// TestEachIsCounted adds from many goroutines at once, several of them to each part; nothing
+// is lost, or counted twice.
 func TestEachIsCounted(t *testing.T) {
-	const workers, each = 8, 2000
-	var h Hist
-	var values Values
-	var stacks Stacks
+	const workers, each, cpus = 8, 2000, 3
+	h := NewHist(cpus)
+	values, stacks := NewCounts(cpus, 1, 1024), NewCounts(cpus, 3, 1024)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			for i := range each {
-				h.Add(uint64(i))
-				values.Add(uint64(i % 100))
-				stacks.Add([]uintptr{uintptr(i % 10), uintptr(w % 2), 7})
+				h.Add(w%cpus, uint64(i))
+				values.Add(w%cpus, uintptr(i%100))
+				stacks.Add(w%cpus, []uintptr{uintptr(i % 10), uintptr(w % 2), 7}[:2+w%2]...)
 			}
 		})
 	}
@@ -77,7 +68,7 @@ func TestEachIsCounted(t *testing.T) {
 	}
 	for _, v := range all {
 		if v.Count != workers*each/100 {
-			t.Errorf("value %d: %d times", v.Value, v.Count)
+			t.Errorf("value %d: %d times", v.Key, v.Count)
 		}
 	}
 	ss := stacks.All()
@@ -85,76 +76,44 @@ func TestEachIsCounted(t *testing.T) {
 		t.Errorf("%d stacks, %d lost", len(ss), stacks.Lost())
 	}
 	for _, s := range ss {
-		if s.Count != workers*each/20 || len(s.Calls) != 3 || s.Calls[2] != 7 {
-			t.Errorf("stack %v: %d times", s.Calls, s.Count)
+		if s.Count != workers*each/20 || len(s.Key) != 2+int(s.Key[1]) {
+			t.Errorf("stack %v: %d times", s.Key, s.Count)
 		}
 	}
 }
 
 func TestWhatDoesNotFitIsLost(t *testing.T) {
-	var values Values
-	var stacks Stacks
-	for i := range room + 5 {
-		values.Add(uint64(i))
-		stacks.Add([]uintptr{uintptr(i)})
+	const room = 64
+	c := NewCounts(1, 2, room)
+	for i := range uintptr(room + 5) {
+		c.Add(0, i)
 	}
-	values.Add(3)
-	if len(values.All()) != room || values.Lost() != 5 || values.All()[0] != (Value{3, 2}) {
-		t.Errorf("%d values, %d lost, %v first", len(values.All()), values.Lost(), values.All()[0])
+	c.Add(0, 3)
+	all := c.All()
+	if len(all) != room || c.Lost() != 5 || all[0].Count != 2 || !slices.Equal(all[0].Key, []uintptr{3}) {
+		t.Errorf("%d keys, %d lost, %v first", len(all), c.Lost(), all[0])
 	}
-	if len(stacks.All()) != room || stacks.Lost() != 5 {
-		t.Errorf("%d stacks, %d lost", len(stacks.All()), stacks.Lost())
+}
+
+// TestKeys: the same words are another key if there are more of them; what is too long is cut.
+func TestKeys(t *testing.T) {
+	c := NewCounts(2, 2, 64)
+	for _, key := range [][]uintptr{{}, {0}, {0, 0}, {0, 0, 1}, {0, 1}} {
+		c.Add(0, key...)
+		c.Add(1, key...)
 	}
-	values.Reset()
-	stacks.Reset()
-	if len(values.All())+len(stacks.All()) != 0 || values.Lost()+stacks.Lost() != 0 {
-		t.Error("not empty after Reset")
-	}
-	stacks.Add(make([]uintptr, Depth+3))
-	if s := stacks.All(); len(s) != 1 || len(s[0].Calls) != Depth {
-		t.Errorf("a deep one: %v", s)
+	all := c.All()
+	if len(all) != 4 || all[0].Count != 4 || !slices.Equal(all[0].Key, []uintptr{0, 0}) || all[3].Count != 2 {
+		t.Errorf("%v", all)
 	}
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
-	var h Hist
-	var values Values
-	var stacks Stacks
+	h := NewHist(1)
+	c := NewCounts(1, 3, 1024)
 	calls := []uintptr{1, 2, 3}
 	n := uint64(0)
-	if got := testing.AllocsPerRun(1000, func() { n++; h.Add(n); values.Add(n); calls[0]++; stacks.Add(calls) }); got != 0 {
+	if got := testing.AllocsPerRun(1000, func() { n++; h.Add(0, n); c.Add(0, uintptr(n)); calls[0]++; c.Add(0, calls...) }); got != 0 {
 		t.Errorf("%v allocations", got)
-	}
-}
-
-func TestFunctionsByPattern(t *testing.T) {
-	table, err := kallsyms.Load(kallsyms.Encode([]kallsyms.Symbol{
-		{Name: "sonde/kernel/vfs.Read", Addr: 0x1000, Size: 16, Type: 'T'},
-		{Name: "sonde/kernel/vfs.(*File).Read", Addr: 0x1010, Size: 16, Type: 'T'},
-		{Name: "sonde/linux/desc.Read", Addr: 0x1020, Size: 16, Type: 'T'},
-		{Name: "runtime.mallocgc", Addr: 0x1030, Size: 16, Type: 'T'},
-		{Name: "sonde/kernel/vfs.Root", Addr: 0x2000, Size: 8, Type: 'D'},
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pattern, want := range map[string][]string{
-		"vfs.*":                 {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read"},
-		"vfs.Read":              {"sonde/kernel/vfs.Read"},
-		"*Read":                 {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/linux/desc.Read"},
-		"vfs.(\\*File).Read":    nil,
-		"vfs.(*File).Read":      {"sonde/kernel/vfs.(*File).Read"},
-		"*vfs*Re*d":             {"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read"},
-		"runtime.malloc*c":      {"runtime.mallocgc"},
-		"fs.*":                  nil,
-		"sonde/kernel/vfs.Read": {"sonde/kernel/vfs.Read"},
-	} {
-		var got []string
-		for _, s := range Functions(table, pattern) {
-			got = append(got, s.Name)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", pattern, got, want)
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
-	"sonde/kernel/tally"
 	"sonde/kprobes"
 )
 
@@ -53,7 +52,7 @@ func find(l *attach.Link, s *attach.Site) (found []*attach.Place, err error) {
 		addr, err := kprobes.Resolve(s.Symbol, uintptr(s.Offset), uintptr(s.Addr))
 		return []*attach.Place{at(uint64(addr))}, err
 	}
-	for _, fn := range tally.Functions(kallsyms.Kernel(), s.Symbol) {
+	for _, fn := range kallsyms.Kernel().Functions(s.Symbol) {
 		found = append(found, at(fn.Addr))
 	}
 	return found, l.Fits(len(found), "function")

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
-	"sonde/kernel/tally"
 	"sonde/linux/proc"
 	linux "sonde/linux/syscall"
 )
@@ -52,7 +52,7 @@ func (a *attachment) add(s *attach.Site) error {
 	found := 0
 	for n := range linux.Numbers {
 		name := linux.Name(n)
-		if name == "" || name != s.Symbol && !(s.Pattern() && tally.Fits(s.Symbol, name)) {
+		if name == "" || name != s.Symbol && !(s.Pattern() && kallsyms.Fits(s.Symbol, name)) {
 			continue
 		}
 		found++

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
-	"sonde/kernel/tally"
 	"sonde/kernel/vfs"
 	"sonde/linux/program"
 	"sonde/uprobes"
@@ -115,7 +115,7 @@ func functions(path, pattern string) (names []string, err error) {
 		return nil, probe.Refuse(syscall.ENOEXEC, "%s: not a program: %v", path, err)
 	}
 	for _, f := range p.Functions() {
-		if tally.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
+		if kallsyms.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	}

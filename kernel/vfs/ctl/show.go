@@ -1,23 +1,13 @@
-package tally
+package ctl
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
-	"sonde/kernel/vfs/ctl"
 )
-
-// Some writes a number of things: "1 call", "2 calls".
-func Some[N int | uint64](n N, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}
 
 // A Show is where a module's result can be read.
 type Show struct {
@@ -27,14 +17,14 @@ type Show struct {
 	ended chan struct{}
 }
 
-// Begin makes the file /sys/kernel/debug/NAME, whose text is what write writes, and if every
+// NewShow makes the file /sys/kernel/debug/NAME, whose text is what write writes, and if every
 // is more than 0 puts that text into the log so often, too.
 //
 // Context: goroutine; write is called in others.
 // Errors: EEXIST there is such a file.
-func Begin(name string, every time.Duration, write func(io.Writer)) (*Show, error) {
+func NewShow(name string, every time.Duration, write func(io.Writer)) (*Show, error) {
 	s := &Show{name, write, make(chan struct{}), make(chan struct{})}
-	if err := vfs.Bind(s.path(), ctl.Print(write)); err != nil {
+	if err := vfs.Bind(s.path(), Print(write)); err != nil {
 		return nil, err
 	}
 	go s.repeat(every)
@@ -49,7 +39,7 @@ func (s *Show) End() {
 
 // Cancel removes the file, and no more.
 func (s *Show) Cancel() {
-	vfs.Root.Unbind(s.path()) // cannot fail: Begin has made it
+	vfs.Root.Unbind(s.path()) // cannot fail: NewShow has made it
 	close(s.over)
 	<-s.ended
 }

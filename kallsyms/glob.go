@@ -1,22 +1,20 @@
-package tally
+package kallsyms
 
 import (
 	"slices"
 	"strings"
-
-	"sonde/kallsyms"
 )
 
 // Functions returns the functions whose names fit pattern, in the order of their addresses.
 // A star stands for any characters; as everywhere, a name may be cut at any slash: vfs.*
 // fits all of sonde/kernel/vfs.
-func Functions(t *kallsyms.Table, pattern string) (list []kallsyms.Symbol) {
+func (t *Table) Functions(pattern string) (list []Symbol) {
 	for s := range t.Text {
 		if s.Size > 0 && Fits(pattern, s.Name) {
 			list = append(list, s)
 		}
 	}
-	return slices.CompactFunc(list, func(a, b kallsyms.Symbol) bool { return a.Addr == b.Addr })
+	return slices.CompactFunc(list, func(a, b Symbol) bool { return a.Addr == b.Addr })
 }
 
 // Fits reports whether name, or what follows one of its slashes, fits pattern.
