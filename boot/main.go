@@ -70,7 +70,9 @@ func main() {
 		attach.Provide(k, tick.Provider{Kind: k})
 	}
 	kprobes.Init()
-	attach.Provide(attach.Kernel, link.Provider{})
+	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
+		attach.Provide(k, link.Provider{})
+	}
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())
 	}

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"sonde/arch/amd64"
 	"sonde/boot/cmdline"
 	"sonde/kernel/attach"
 	"sonde/kernel/die"
 	"sonde/kernel/printk"
-	"sonde/kprobes"
-	"sonde/kwatch"
 )
 
 // Probes and watchpoints of the command line, to see what happens while devices are initialized:
@@ -42,45 +39,45 @@ func armProbes() {
 	}
 }
 
+// armKprobe logs the registers at each hit of a place in the kernel. The handlers call printk by name:
+// through a variable, its arguments would be allocated.
 func armKprobe(place string) error {
-	at, err := attach.ParseSiteOf(place, attach.Kernel)
-	if err != nil {
-		return err
-	}
 	hits := new(atomic.Uint32)
-	return kprobes.RegisterKprobe(&kprobes.Kprobe{
-		SymbolName: at.Symbol, Offset: uintptr(at.Offset), Addr: uintptr(at.Addr),
-		PreHandler: func(_ *kprobes.Kprobe, r *amd64.Regs) int {
-			if hits.Add(1) <= loggedHits {
-				printk.Info("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
-				die.DumpStack(r)
-			}
-			printk.Keep("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
-			return 0
-		},
-	})
+	return arm("kprobe", place, func(h *attach.Hit) {
+		r := h.Regs
+		if hits.Add(1) <= loggedHits {
+			printk.Info("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
+			die.DumpStack(r)
+		}
+		printk.Keep("kprobe=%s: ax=%x bx=%x cx=%x di=%x si=%x", place, r.AX, r.BX, r.CX, r.DI, r.SI)
+	}, attach.Kernel, attach.Line, attach.Inline)
 }
 
+// armKwatch logs the values at each access of data in the kernel.
 func armKwatch(spec string) error {
 	place := spec
 	if !strings.Contains(place, "@") {
 		place = "w@" + place
 	}
-	at, err := attach.ParseSiteOf(place, attach.Watch)
-	if err != nil {
-		return err
-	}
-	addr, length, err := kwatch.At(at)
-	if err != nil {
-		return err
-	}
 	hits := new(atomic.Uint32)
-	_, err = kwatch.RegisterKwatch(addr, length, at.Access, func(h *kwatch.Hit, r *amd64.Regs) {
+	return arm("kwatch", place, func(h *attach.Hit) {
 		if hits.Add(1) <= loggedHits {
 			printk.Info("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
-			die.DumpStack(r)
+			die.DumpStack(h.Regs)
 		}
 		printk.Keep("kwatch=%s: %x -> %x, ip=%x", spec, h.Old, h.New, h.IP)
-	})
+	}, attach.Watch)
+}
+
+// arm attaches to a place of one of these kinds.
+func arm(key, place string, f attach.Handler, kinds ...attach.Kind) error {
+	site, err := attach.ParseSiteOf(place, kinds...)
+	if err != nil {
+		return err
+	}
+	l, err := attach.Attach([]attach.Site{site}, f, nil)
+	if err == nil && l.Summary() != "" {
+		printk.Info("%s=%s: %s", key, place, l.Summary())
+	}
 	return err
 }

@@ -8,14 +8,13 @@ import (
 	"syscall"
 	"time"
 
-	"sonde/arch/amd64"
 	"sonde/arch/amd64/goabi"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kernel/vfs/ctl"
-	"sonde/kprobes"
 )
 
 // argdist: which values an argument of a function has, or its result. Go passes the first
@@ -35,7 +34,7 @@ type argdist struct {
 	hist     tally.Hist
 	values   *tally.Counts
 	regs     goabi.Words // registers to read in calls of the target
-	probe    *probed
+	link     *attach.Link
 	show     *ctl.Show
 }
 
@@ -63,51 +62,50 @@ func newArgdist(name string) *module.Instance {
 	}
 }
 
-func (d *argdist) note(r *amd64.Regs) {
-	if v := d.regs.Get(r, d.word); d.count {
-		d.values.Add(cpu.ID(), uintptr(v))
+func (d *argdist) note(h *attach.Hit) {
+	if v := d.regs.Get(h.Regs, d.word); d.count {
+		d.values.Add(h.CPU(), uintptr(v))
 	} else {
-		d.hist.Add(cpu.ID(), v)
+		d.hist.Add(h.CPU(), v)
 	}
 }
-
-func (d *argdist) entered(_ *kprobes.Kprobe, r *amd64.Regs) int             { d.note(r); return 0 }
-func (d *argdist) returned(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { d.note(r); return 0 }
 
 func (d *argdist) init() (err error) {
 	if d.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if d.regs, err = d.registers(); err != nil {
+	at, err := siteOf(d.target)
+	if err != nil {
+		return err
+	}
+	if d.regs, err = d.registers(at); err != nil {
 		return err
 	}
 	if d.word < 0 || d.word >= len(d.regs) {
 		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", d.word, len(d.regs)-1)
 	}
-	if d.result {
-		d.probe, err = onReturn(d.target, 64, d.returned, d.note)
-	} else {
-		d.probe, err = onEntry(d.target, d.entered, d.note)
+	o := options(d.target)
+	if at.Return = d.result; d.result && at.Kind == attach.Kernel {
+		o.Active = 64
 	}
-	if err != nil {
+	if d.link, err = attach.Attach([]attach.Site{at}, d.note, o); err != nil {
 		return err
 	}
 	if d.show, err = ctl.NewShow(d.name, time.Duration(d.interval)*time.Second, d.write); err != nil {
-		d.probe.remove()
+		d.link.Close()
 	}
 	return err
 }
 
 // registers returns the registers of the target's arguments or results.
-func (d *argdist) registers() (regs goabi.Words, err error) {
-	path, _, ok := inProgram(d.target)
-	if !ok {
+func (d *argdist) registers(at attach.Site) (regs goabi.Words, err error) {
+	if at.Kind == attach.Kernel {
 		return goabi.Go, nil
 	}
 	if programs == nil {
-		return nil, errNoPrograms(path)
+		return nil, errNoPrograms(at.File)
 	}
-	isGo, err := programs.isGo(path)
+	isGo, err := programs.isGo(at.File)
 	switch {
 	case isGo:
 		regs = goabi.Go
@@ -120,12 +118,12 @@ func (d *argdist) registers() (regs goabi.Words, err error) {
 }
 
 func (d *argdist) exit() {
-	d.probe.remove()
+	d.link.Close()
 	d.show.End()
 }
 
 func (d *argdist) write(w io.Writer) {
-	what, l := "argument", d.probe.ledger()
+	what, l := "argument", d.link.Ledger()
 	if d.result {
 		what = "result"
 	}

@@ -21,6 +21,8 @@ import (
 // program, system calls, or whatever else can have a probe.
 //
 //	insmod funccount target=vfs.*
+//	insmod funccount target=kernel/vfs/io.go:76
+//	insmod funccount target=inline:sync.(*Mutex).Lock
 //	cat /sys/kernel/debug/funccount
 //	rmmod funccount
 //
@@ -49,7 +51,7 @@ func newFunccount(name string) *module.Instance {
 	c := &funccount{name: name, most: 20}
 	return &module.Instance{
 		Params: module.Params{
-			"target":   module.String(&c.target, "functions, FILE:FUNCTIONS of a program, sys:CALLS; * matches any text").Valid(validPlace),
+			"target":   module.String(&c.target, "functions, lines, FILE:FUNCTIONS of a program, sys:CALLS ...; * matches any text").Valid(validPlace),
 			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
 			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
 		},
@@ -94,6 +96,9 @@ func (c *funccount) write(w io.Writer) {
 	fmt.Fprintf(w, "%-60s %10s\n", "PLACE", "COUNT")
 	for _, p := range hit[:min(len(hit), c.most)] {
 		fmt.Fprintf(w, "%-60s %10d\n", strings.TrimSuffix(p.Where, "+0x0"), p.Ledger.Entered)
+	}
+	if text := c.link.Summary(); text != "" {
+		fmt.Fprintf(w, "%s: %s\n", c.target, text)
 	}
 	fmt.Fprintf(w, "%d of %d places were hit, %s missed, %s cannot be probed\n",
 		len(hit), len(places), some(missed, "hit"), some(c.link.Skipped(), "place"))

@@ -74,12 +74,12 @@ func (l *funclatency) init() (err error) {
 	if l.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if _, _, ok := inProgram(l.target); ok {
-		l.probe, err = l.ofProgram()
+	if path, symbol, ok := inProgram(l.target); ok {
+		l.probe, err = l.ofProgram(path, symbol)
 	} else {
 		p := &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: l.returned, DataSize: 8, MaxActive: l.active}
 		p.KP.SymbolName = l.target
-		l.probe, err = &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+		l.probe, err = &probed{ledger: p.Ledger, remove: func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
 	}
 	if err != nil {
 		return err
@@ -93,10 +93,13 @@ func (l *funclatency) init() (err error) {
 
 // ofProgram sets two probes: calls of a program have no private data, so the calls
 // that each thread has entered are kept here.
-func (l *funclatency) ofProgram() (*probed, error) {
+func (l *funclatency) ofProgram(path, symbol string) (*probed, error) {
+	if programs == nil {
+		return nil, errNoPrograms(path)
+	}
 	var mu sync.Mutex
 	began := map[int][]int64{}
-	entry, err := onEntry(l.target, nil, func(*amd64.Regs) {
+	entry, err := programs.entry(path, symbol, func(*amd64.Regs) {
 		mu.Lock()
 		defer mu.Unlock()
 		t := programs.thread()
@@ -105,7 +108,7 @@ func (l *funclatency) ofProgram() (*probed, error) {
 	if err != nil {
 		return nil, err
 	}
-	leave, err := onReturn(l.target, 0, nil, func(*amd64.Regs) {
+	leave, err := programs.ret(path, symbol, func(*amd64.Regs) {
 		now, t := cpu.Nanotime(), programs.thread()
 		mu.Lock()
 		defer mu.Unlock()
@@ -123,7 +126,7 @@ func (l *funclatency) ofProgram() (*probed, error) {
 		entry.remove()
 		return nil, err
 	}
-	return &probed{leave.ledger, func() { leave.remove(); entry.remove() }}, nil
+	return &probed{ledger: leave.ledger, remove: func() { leave.remove(); entry.remove() }}, nil
 }
 
 func (l *funclatency) exit() {

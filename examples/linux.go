@@ -19,13 +19,13 @@ type inPrograms struct{}
 
 func (inPrograms) entry(path, symbol string, f func(*amd64.Regs)) (*probed, error) {
 	p := &uprobes.Uprobe{Path: path, Symbol: symbol, Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) { f(r) }}
-	return &probed{p.Ledger, func() { uprobes.UnregisterUprobe(p) }}, uprobes.RegisterUprobe(p)
+	return &probed{ledger: p.Ledger, remove: func() { uprobes.UnregisterUprobe(p) }}, uprobes.RegisterUprobe(p)
 }
 
 func (inPrograms) ret(path, symbol string, f func(*amd64.Regs)) (*probed, error) {
 	p := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { f(r) }}
 	p.U.Path, p.U.Symbol = path, symbol
-	return &probed{p.U.Ledger, func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
+	return &probed{ledger: p.U.Ledger, remove: func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
 }
 
 func (inPrograms) isGo(path string) (is bool, err error) {

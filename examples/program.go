@@ -11,7 +11,6 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
-	"sonde/kprobes"
 )
 
 // The target of a ready-made module is a function of the kernel or of a program, in all
@@ -86,30 +85,8 @@ func errNoPrograms(path string) error {
 	return refusal.New(syscall.ENOSYS, "%s: no programs can run here", path)
 }
 
-// onEntry sets a probe on the entry of target, with the handler for its kind.
-//
-// Errors: those of registering it; ENOSYS.
-func onEntry(target string, k func(*kprobes.Kprobe, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
-	if path, symbol, ok := inProgram(target); ok {
-		if programs == nil {
-			return nil, errNoPrograms(path)
-		}
-		return programs.entry(path, symbol, u)
-	}
-	p := &kprobes.Kprobe{SymbolName: target, PreHandler: k}
-	return &probed{p.Ledger, func() { kprobes.UnregisterKprobe(p) }}, kprobes.RegisterKprobe(p)
-}
-
-// onReturn does the same for returns; active is how many calls at a time.
-//
-// Errors: those of registering it; ENOSYS.
-func onReturn(target string, active int, k func(*kprobes.KretprobeInstance, *amd64.Regs) int, u func(*amd64.Regs)) (*probed, error) {
-	if path, symbol, ok := inProgram(target); ok {
-		if programs == nil {
-			return nil, errNoPrograms(path)
-		}
-		return programs.ret(path, symbol, u)
-	}
-	p := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: target}, Handler: k, MaxActive: active}
-	return &probed{p.Ledger, func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+// options are those for a target: handlers at functions of programs lock and allocate.
+func options(target string) *attach.Options {
+	at, err := siteOf(target)
+	return &attach.Options{Most: maxCounted, Block: err == nil && at.Kind == attach.Program}
 }

@@ -14,14 +14,13 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/arch/amd64/trap"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kernel/vfs/ctl"
-	"sonde/kprobes"
 )
 
 // stackcount: which code calls a function, by the stack of each call; as a tree of callers,
@@ -36,7 +35,7 @@ type stackcount struct {
 	most     int
 	folded   bool
 	counts   *tally.Counts
-	probe    *probed
+	link     *attach.Link
 	mu       sync.Mutex
 	programs map[string]uint64 // by the names of a program's functions; guarded by mu
 	show     *ctl.Show
@@ -57,7 +56,7 @@ func newStackcount(name string) *module.Instance {
 	c := &stackcount{name: name, most: 10, counts: tally.NewCounts(cpu.Num(), depth, 1024), programs: map[string]uint64{}}
 	return &module.Instance{
 		Params: module.Params{
-			"target":   module.String(&c.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
+			"target":   module.String(&c.target, "function, line, copies, or FILE:FUNCTION of a program").Valid(validPlace),
 			"folded":   module.Bool(&c.folded, "print one line per stack, outermost call first"),
 			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
 			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
@@ -67,10 +66,13 @@ func newStackcount(name string) *module.Instance {
 	}
 }
 
-func (c *stackcount) called(_ *kprobes.Kprobe, r *amd64.Regs) int {
+func (c *stackcount) called(h *attach.Hit) {
+	if h.MayBlock {
+		c.calledInProgram(h.Regs)
+		return
+	}
 	var calls [depth]uintptr
-	c.counts.Add(trap.ID(r), calls[:die.Callers(r, calls[:])]...)
-	return 0
+	c.counts.Add(h.CPU(), calls[:die.Callers(h.Regs, calls[:])]...)
 }
 
 // calledInProgram does the same for a program. It resolves names at once, because the
@@ -86,24 +88,27 @@ func (c *stackcount) init() (err error) {
 	if c.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if c.probe, err = onEntry(c.target, c.called, c.calledInProgram); err != nil {
+	if c.link, err = attach.AttachTo(c.called, options(c.target), c.target); err != nil {
 		return err
 	}
 	if c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
-		c.probe.remove()
+		c.link.Close()
 	}
 	return err
 }
 
 func (c *stackcount) exit() {
-	c.probe.remove()
+	c.link.Close()
 	c.show.End()
 }
 
 // write prints the most frequent stacks.
 func (c *stackcount) write(w io.Writer) {
 	all := c.all()
-	l := c.probe.ledger()
+	l := c.link.Ledger()
+	if text := c.link.Summary(); !c.folded && text != "" {
+		fmt.Fprintf(w, "%s: %s\n", c.target, text)
+	}
 	if !c.folded {
 		fmt.Fprintf(w, "%s: %s on %s, %d missed\n", c.target, some(l.Handled, "call"), some(len(all), "stack"), l.Missed()+c.counts.Lost())
 	}

@@ -12,11 +12,14 @@ import (
 func TestProbesOfTheCommandLine(t *testing.T) {
 	runsBeside(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: "dmesg -n 8; cat /sys/kernel/debug/kprobes/list",
-		Append: "kprobe=sonde/kernel/irq.Request kprobe=no.such.symbol kwatch=w@sonde/kernel/printk.consoleLevel kwatch=zz@nothing kprobe=sonde/kernel/irq.Request+1"})
+		Append: "kprobe=sonde/kernel/irq.Request kprobe=no.such.symbol kwatch=w@sonde/kernel/printk.consoleLevel kwatch=zz@nothing kprobe=sonde/kernel/irq.Request+1 " +
+			"kprobe=inline:sync.(*Mutex).Lock kprobe=kernel/irq/doc.go:1 kprobe=ret:vfs.Read"})
 	log := string(r.Log)
 	for _, says := range []string{
 		"kprobe=sonde/kernel/irq.Request: ax=", " sonde/kernel/console.Init+", "kprobe=no.such.symbol: ", "kwatch=zz@nothing: ",
 		"kwatch=w@sonde/kernel/printk.consoleLevel: 0 -> 8", "kprobe=sonde/kernel/irq.Request+1: ",
+		" copies, and the function", "kprobe=inline:sync.(*Mutex).Lock: ax=", `kprobe=kernel/irq/doc.go:1: place "kernel/irq/doc.go:1": no code of the kernel is of a file kernel/irq/doc.go`,
+		"kprobe=ret:vfs.Read: ax=",
 	} {
 		if !strings.Contains(log, says) {
 			t.Errorf("it does not say %q", says)

@@ -14,7 +14,7 @@ import (
 
 var explainCommand = &Command{
 	Name:  "explain",
-	Usage: "[-s] SYMBOL[+OFFSET] | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS",
+	Usage: "[-s] SYMBOL[+OFFSET] | FILE.go:LINE | inline:FUNCTION | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS",
 	Help:  "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide)",
 	Run: func(c *Context, args []string) error {
 		opts, args, err := Options(args, "sp:")
@@ -28,11 +28,11 @@ var explainCommand = &Command{
 		if pid, ok := opts['p']; ok {
 			place = pid + ":0x" + strings.TrimPrefix(place, "0x")
 		}
-		at, err := attach.ParseSiteOf(place, attach.Kernel, attach.Program)
+		at, err := attach.ParseSiteOf(place, attach.Kernel, attach.Program, attach.Line, attach.Inline)
 		if err != nil {
 			return err
 		}
-		if has(opts, 's') && at.Kind == attach.Kernel {
+		if has(opts, 's') && at.Kind != attach.Program && !at.Return {
 			return explain.Slide(c.Out, at)
 		}
 		var b bytes.Buffer
@@ -56,7 +56,7 @@ func explainSite(c *Context, w io.Writer, at attach.Site) error {
 	switch {
 	case at.Return:
 		return Usagef("%s is no instruction; give the function", at)
-	case at.Kind == attach.Kernel:
+	case at.Kind != attach.Program:
 		return explain.Explain(w, at)
 	case at.File == "":
 		return explainAddress(c, w, at)

@@ -54,6 +54,9 @@ func TestTinyTable(t *testing.T) {
 	if lines := table.Lines("f.go"); !slices.Equal(lines, []int{3}) {
 		t.Error(lines)
 	}
+	if p := table.Line("f.go", 3); len(p) != 1 || p[0].Copy != -1 || len(p[0].Spans) != 2 {
+		t.Errorf("a line has %+v, want its own code and that of the copy it calls", p)
+	}
 	if p := table.Line("g.go", 7); len(p) != 1 || p[0].Copy != 0 || p[0].Spans[0].Begin != 0x1008 {
 		t.Errorf("%+v", p)
 	}
@@ -87,7 +90,8 @@ func TestRefused(t *testing.T) {
 
 // FuzzTable: whatever is in a table, reading it ends, and does not fail.
 func FuzzTable(f *testing.F) {
-	f.Add(tiny())
+	tab, data := tiny()
+	f.Add(tab, data)
 	f.Fuzz(func(t *testing.T, tab, data []byte) {
 		table, err := Load(tab, data, 0x1000)
 		if err != nil || len(tab) > 1<<10 {

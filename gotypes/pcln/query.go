@@ -14,19 +14,23 @@ type Part struct {
 }
 
 // Line returns the code of a line of a file, by the file's whole name: a Part for each function, and
-// for each copy, that it is in.
+// for each copy, that it is in. The copies that it calls are part of it.
 func (t *Table) Line(file string, line int) (parts []Part) {
-	t.inFile(file, func(f Func, s Span) {
-		if s.Line != line {
+	t.inFile(file, func(f Func, s Span, in frame) {
+		if in.line != line {
 			return
 		}
 		for i := len(parts) - 1; i >= 0 && parts[i].Func.Addr == f.Addr; i-- {
-			if parts[i].Copy == s.Copy {
-				parts[i].Spans = append(parts[i].Spans, s)
-				return
+			p := &parts[i]
+			if p.Copy != in.copy {
+				continue
 			}
+			if p.Spans[len(p.Spans)-1] != s { // a line may call itself
+				p.Spans = append(p.Spans, s)
+			}
+			return
 		}
-		parts = append(parts, Part{f, s.Copy, []Span{s}})
+		parts = append(parts, Part{f, in.copy, []Span{s}})
 	})
 	return parts
 }
@@ -34,7 +38,7 @@ func (t *Table) Line(file string, line int) (parts []Part) {
 // Lines returns the lines of a file that have code, ascending.
 func (t *Table) Lines(file string) []int {
 	lines := map[int]bool{}
-	t.inFile(file, func(_ Func, s Span) { lines[s.Line] = true })
+	t.inFile(file, func(_ Func, _ Span, in frame) { lines[in.line] = true })
 	return slices.Sorted(maps.Keys(lines))
 }
 
@@ -54,8 +58,8 @@ func (t *Table) eachFile(yield func(off uint32, name []byte) bool) {
 	}
 }
 
-// inFile calls f for all code of a file.
-func (t *Table) inFile(file string, f func(Func, Span)) {
+// inFile calls f for all code of a file, with where in that file it is.
+func (t *Table) inFile(file string, f func(Func, Span, frame)) {
 	wanted := none
 	t.eachFile(func(off uint32, name []byte) bool {
 		if string(name) == file {
@@ -68,12 +72,41 @@ func (t *Table) inFile(file string, f func(Func, Span)) {
 		if !fn.touches(wanted) {
 			continue
 		}
+		calls := map[int]frame{}
 		for s := range fn.Spans {
-			if s.file == wanted && s.Line > 0 {
-				f(fn, s)
+			for in := (frame{s.Copy, s.Line, s.file}); ; in = fn.caller(in.copy, calls) {
+				if in.file == wanted && in.line > 0 {
+					f(fn, s, in)
+				}
+				if in.copy < 0 {
+					break
+				}
 			}
 		}
 	}
+}
+
+// A frame is a line in a copy.
+type frame struct {
+	copy, line int
+	file       uint32
+}
+
+// caller returns the line that calls copy i; known are those that have been looked for.
+func (f Func) caller(i int, known map[int]frame) frame {
+	if in, ok := known[i]; ok {
+		return in
+	}
+	in := frame{-1, 0, none}
+	if c, ok := f.call(i); ok {
+		in.copy = f.parent(i)
+		files, lines := f.values(recFiles), f.values(recLines)
+		if files.to(c.from) != 0 && lines.to(c.from) != 0 {
+			in.file, in.line = f.t.file(u32(f.record, recUnit), files.value), int(lines.value)
+		}
+	}
+	known[i] = in
+	return in
 }
 
 // touches reports whether any code of the function is of a file.

@@ -5,6 +5,7 @@
 //	0xffffffff84123456   an instruction of the kernel; without 0x, as lists print it
 //	vfs.*                all functions whose names fit
 //	kernel/vfs/io.go:76  a line of the kernel's source
+//	inline:vfs.join      all inlined copies of a function, and the function
 //	/bin/sh:main         a function of a program, in all processes that run the file
 //	sh:main+4            the same, of a program in /bin
 //	/bin/sh:0x1ed880     what is at an offset of the file
@@ -17,6 +18,6 @@
 //	ret:PLACE            when the function or the call returns
 //	7:PLACE              in process 7 alone
 //
-// The words before a colon (ret, sys, tick, every) and numbers are no programs: a file of such
+// The words before a colon (ret, inline, sys, tick, every) and numbers are no programs: a file of such
 // a name is given with its path. Functions whose names begin with "type:" and "go:" are the kernel's.
 package attach

@@ -3,6 +3,7 @@ package attach
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -181,6 +182,17 @@ func (l *Link) Skipped() (n int) {
 		n += a.Skipped()
 	}
 	return n
+}
+
+// Summary says how many copies of a function, or places of a line, have a probe; "" for other places.
+func (l *Link) Summary() string {
+	var all []string
+	for _, a := range l.parts {
+		if s := a.Summary(); s != "" {
+			all = append(all, s)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // Links returns the open links, in the order in which they were attached.

@@ -53,7 +53,8 @@ func (a *fakePart) Enable(on bool) error {
 	return a.f.refuses
 }
 
-func (a *fakePart) Skipped() int { return 1 }
+func (a *fakePart) Skipped() int    { return 1 }
+func (a *fakePart) Summary() string { return "" }
 
 func (a *fakePart) Places() (all []Placed) {
 	for _, p := range a.places {

@@ -71,6 +71,8 @@ func (p parser) site(text string) (s Site, err error) {
 		return s, err
 	case head == "sys":
 		return Site{Kind: Call, Symbol: rest}, nil
+	case head == "inline":
+		return Site{Kind: Inline, Symbol: rest}, nil
 	case head == "tick":
 		return p.tick(rest)
 	case head == "every":
@@ -163,15 +165,23 @@ func (p parser) every(rest string) (Site, error) {
 // check refuses what no kind can do.
 func (p parser) check(s Site) error {
 	_, _, file := strings.Cut(p.text, "/")
+	inner := ""
+	if symbol, offset, _ := where(s.Symbol); s.Kind == Inline && offset != 0 {
+		inner = symbol
+	}
 	switch {
 	case s.Return && s.Kind != Kernel && s.Kind != Program && s.Kind != Call:
 		return p.no("a %s does not return; ret: is for functions and system calls", s.Kind)
 	case s.Return && (s.Offset != 0 || s.Symbol == "" && s.Kind == Call):
 		return p.no("ret: is for a function, not for an instruction in it")
-	case s.PID != 0 && (s.Kind == Tick || s.Kind == Every || s.Kind == Line):
+	case s.PID != 0 && (s.Kind == Tick || s.Kind == Every || s.Kind == Line || s.Kind == Inline):
 		return p.no("a %s is not one of process %d", s.Kind, s.PID)
 	case s.Kind == Call && s.Symbol == "":
 		return p.no("the name of the system call is missing, as in sys:openat")
+	case s.Kind == Inline && s.Symbol == "":
+		return p.no("the function is missing, as in inline:sync.(*Mutex).Lock")
+	case s.Kind == Inline && inner != "":
+		return p.no("inline: is for a function; give inline:%s", inner)
 	case s.Kind == Program && s.File != "" && s.Symbol == "" && strings.HasSuffix(p.text, ":"):
 		return p.no("the file %s without a function; give both, as in %s:FUNCTION", s.File, s.File)
 	case s.Kind == Kernel && file && strings.HasPrefix(p.text, "/"):

@@ -28,8 +28,10 @@ type Attachment interface {
 	Enable(on bool) error
 	// Places returns where the probes are, in the order of the sites, and by address within a pattern.
 	Places() []Placed
-	// Skipped is how many places that fit a pattern cannot be probed.
+	// Skipped is how many places that fit a pattern, a line or the like cannot be probed.
 	Skipped() int
+	// Summary says how many of them can, if the kind counts them in other units: "12 of 14 copies".
+	Summary() string
 }
 
 // A Place has one of a link's probes. It does not change.

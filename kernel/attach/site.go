@@ -14,13 +14,14 @@ const (
 	Kernel  Kind = iota // an instruction of the kernel
 	Program             // an instruction of programs
 	Line                // a line of the kernel's source
+	Inline              // all inlined copies of a function of the kernel, and the function
 	Watch               // data, of the kernel or of a process; or an instruction, by a debug register
 	Call                // a system call
 	Tick                // a time, on each CPU
 	Every               // a time, on one CPU
 )
 
-var kindNames = [...]string{"place in the kernel", "place in a program", "source line", "watchpoint", "system call", "tick", "timer"}
+var kindNames = [...]string{"place in the kernel", "place in a program", "source line", "copy of a function", "watchpoint", "system call", "tick", "timer"}
 
 // String returns what people call the kind.
 func (k Kind) String() string {
@@ -71,6 +72,8 @@ func (s Site) String() string {
 		b.WriteString(s.where())
 	case Line:
 		fmt.Fprintf(&b, "%s:%d", s.File, s.Line)
+	case Inline:
+		b.WriteString("inline:" + s.Symbol)
 	case Watch:
 		fmt.Fprintf(&b, "%s@%s", s.Access, s.where())
 		if s.Length != 0 {

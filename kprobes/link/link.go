@@ -3,10 +3,12 @@ package link
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 
-	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	"sonde/kernel/attach/places"
 	"sonde/kernel/probe"
 	"sonde/kprobes"
 )
@@ -23,54 +25,63 @@ func (Provider) Can() attach.Ability {
 //
 // Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
-	var places []*attach.Place
+	a := new(attachment)
+	var all []*attach.Place
 	for i := range sites {
-		found, err := find(l, &sites[i])
+		found, err := a.find(l, &sites[i])
 		if err != nil {
 			return nil, fmt.Errorf("place %q: %w", sites[i], err)
 		}
-		places = append(places, found...)
+		all = append(all, found...)
 	}
-	kept, err := register(l, places)
-	if err != nil {
+	var err error
+	if a.probes, err = register(l, all); err != nil {
 		return nil, err
 	}
-	if len(kept) == 0 {
-		return nil, probe.Refuse(syscall.EINVAL, "place %q: none of the %d functions that fit can be probed", sites[0], len(places))
+	if len(a.probes) == 0 {
+		return nil, probe.Refuse(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", sites[0], len(all))
 	}
-	return &attachment{kept, len(places) - len(kept)}, nil
+	a.skipped = len(all) - len(a.probes)
+	return a, nil
 }
 
 // find returns the places that a site stands for.
 //
-// Errors: those of kprobes.Resolve; ENOENT nothing fits the pattern.
-func find(l *attach.Link, s *attach.Site) (found []*attach.Place, err error) {
+// Errors: those of kprobes.Resolve and places.Find; E2BIG there are more than the link wants.
+func (a *attachment) find(l *attach.Link, s *attach.Site) (list []*attach.Place, err error) {
 	at := func(addr uint64) *attach.Place {
 		return &attach.Place{Link: l, Site: s, Where: kprobes.Where(uintptr(addr)), Addr: addr}
 	}
-	if !s.Pattern() {
+	if s.Kind == attach.Kernel && !s.Pattern() {
 		addr, err := kprobes.Resolve(s.Symbol, uintptr(s.Offset), uintptr(s.Addr))
 		return []*attach.Place{at(uint64(addr))}, err
 	}
-	for _, fn := range kallsyms.Kernel().Functions(s.Symbol) {
-		found = append(found, at(fn.Addr))
+	f, err := places.Find(*s)
+	if err != nil {
+		return nil, err
 	}
-	return found, l.Fits(len(found), "function")
+	for _, spot := range f.Spots {
+		list = append(list, at(spot.Addr))
+	}
+	a.found = append(a.found, f)
+	return list, l.Fits(len(list), "place")
 }
 
-// optional: what only fits a pattern may be refused.
-func optional(k *kprobes.Kprobe) bool { return k.Place.Site.Pattern() }
+// optional: of several places that a site stands for, some may be refused.
+func optional(k *kprobes.Kprobe) bool {
+	return k.Place.Site.Kind != attach.Kernel || k.Place.Site.Pattern()
+}
 
-func register(l *attach.Link, places []*attach.Place) (kept []*kprobes.Kprobe, err error) {
-	if places[0].Site.Return {
-		rps := make([]*kprobes.Kretprobe, len(places))
-		for i, at := range places {
+func register(l *attach.Link, all []*attach.Place) (kept []*kprobes.Kprobe, err error) {
+	if all[0].Site.Return {
+		rps := make([]*kprobes.Kretprobe, len(all))
+		for i, at := range all {
 			rps[i] = returnProbe(l, at)
 		}
 		return kprobes.RegisterPossibleReturns(rps, optional)
 	}
-	ks := make([]*kprobes.Kprobe, len(places))
-	for i, at := range places {
+	ks := make([]*kprobes.Kprobe, len(all))
+	for i, at := range all {
 		ks[i] = &kprobes.Kprobe{Addr: uintptr(at.Addr), Flags: flags(l), Place: at, PreHandler: count}
 		if l.Handler != nil {
 			ks[i].PreHandler = hit
@@ -109,6 +120,7 @@ func flags(l *attach.Link) probe.Flags {
 type attachment struct {
 	probes  []*kprobes.Kprobe // of return probes, the entries
 	skipped int
+	found   []places.Found // what the sites stand for that stand for several places
 }
 
 // Close is part of attach.Attachment.
@@ -121,6 +133,22 @@ func (a *attachment) Enable(on bool) error { return kprobes.EnableKprobes(a.prob
 
 // Skipped is part of attach.Attachment.
 func (a *attachment) Skipped() int { return a.skipped }
+
+// Summary is part of attach.Attachment.
+func (a *attachment) Summary() string {
+	probed := map[uint64]bool{}
+	for _, k := range a.probes {
+		probed[uint64(k.Addr)] = true
+	}
+	var all []string
+	for _, f := range a.found {
+		set := slices.DeleteFunc(slices.Clone(f.Spots), func(s places.Spot) bool { return !probed[s.Addr] })
+		if f.Several() {
+			all = append(all, f.Summary(set))
+		}
+	}
+	return strings.Join(all, "; ")
+}
 
 // Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {

@@ -3,46 +3,91 @@
 package explain
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"syscall"
 
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	"sonde/kernel/attach/places"
+	"sonde/kernel/refusal"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
 	"sonde/optprobe"
 )
 
-// Explain draws an instruction of the kernel. Nothing is changed.
+// Explain draws an instruction of the kernel, or lists those of a place that stands for several.
+// Nothing is changed.
 //
-// Errors: those of kprobes.RegisterKprobe.
-func Explain(w io.Writer, at attach.Site) error {
-	p, err := find(at)
-	if err == nil {
-		_, err = p.WriteTo(w)
-	}
-	return err
-}
+// Errors: those of places.Find and of kprobes.RegisterKprobe.
+func Explain(w io.Writer, at attach.Site) error { return explain(w, at, (*Place).draw) }
 
 // Slide draws of it what fits a slide.
 //
 // Context and Errors: as Explain.
-func Slide(w io.Writer, at attach.Site) error {
-	p, err := find(at)
+func Slide(w io.Writer, at attach.Site) error { return explain(w, at, (*Place).Slide) }
+
+func (p *Place) draw(w io.Writer) error {
+	_, err := p.WriteTo(w)
+	return err
+}
+
+func explain(w io.Writer, at attach.Site, draw func(*Place, io.Writer) error) error {
+	found, err := places.Find(at)
 	if err != nil {
 		return err
 	}
-	return p.Slide(w)
+	if len(found.Spots) != 1 || found.Parts > 1 {
+		return enumerate(w, at, found)
+	}
+	p, err := find(found.Spots[0].Site)
+	if err != nil {
+		return err
+	}
+	return draw(p, w)
+}
+
+// mostListed is how many places are listed: each is looked at as if it were to be probed.
+const mostListed = 2000
+
+// enumerate lists the instructions of a place, each with how it would be hit, or why it cannot be.
+func enumerate(w io.Writer, at attach.Site, found places.Found) error {
+	if n := len(found.Spots); n > mostListed {
+		return refusal.New(syscall.E2BIG, "%s is at %d places, more than %d", at, n, mostListed)
+	}
+	var b bytes.Buffer
+	var possible []places.Spot
+	for _, s := range found.Spots {
+		p, err := find(s.Site)
+		if err != nil {
+			fmt.Fprintf(&b, "  -     %s: %s\n", s, err)
+			continue
+		}
+		possible = append(possible, s)
+		fmt.Fprintf(&b, "  %-5s %s\n", p.way(), s)
+	}
+	fmt.Fprintf(w, "%s: %s\n", at, found.Summary(possible))
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// way says how a probe would be hit.
+func (p *Place) way() string {
+	if len(p.Why) == 0 && len(p.blockers()) == 0 {
+		return "JUMP"
+	}
+	return "INT3"
 }
 
 // find takes down all that there is to know of a place.
 func find(at attach.Site) (*Place, error) {
-	off := at.Offset
-	if at.Symbol == "" {
-		off = at.Addr
+	symbol, off := at.Symbol, at.Offset
+	if at.Addr != 0 {
+		symbol, off = "", at.Addr
 	}
-	d, err := kprobes.Describe(at.Symbol, uintptr(off))
+	d, err := kprobes.Describe(symbol, uintptr(off))
 	p := &Place{Description: d, On: optprobe.Optimization.Get(), Name: name}
 	if d.Addr != 0 {
 		p.Fn = optprobe.At(d.Addr)

@@ -84,7 +84,40 @@ STATUS 1
 
 NAME what is no instruction is refused
 RUN explain every:1s
-EXPECT ^explain: place "every:1s": this is a timer, not a place in the kernel or place in a program$
+EXPECT ^explain: place "every:1s": this is a timer, not a place in the kernel or place in a program or source line or copy of a function$
 RUN explain ret:vfs.Read
 EXPECT ^explain: ret:vfs\.Read is no instruction; give the function$
 STATUS 2
+
+NAME a line of the source is where control arrives in it
+RUN explain kernel/vfs/io.go:19
+RUN explain vfs/io.go:81
+RUN explain -s vfs/io.go:20
+RUN explain vfs/io.go:18; explain io.go:20; explain vfs/oi.go:20; explain vfs/io.go:x
+EXPECT ^sonde/kernel/vfs\.Read\+0x0$
+EXPECT ^vfs/io\.go:81: 1 of 1 place$
+EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.WriteWithin\+0x[0-9a-f]+$
+EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]*$
+EXPECT ^explain: line 18 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 19$
+EXPECT ^explain: io\.go is \d files: io/io\.go, .*sonde/linux/syscall/io\.go; give more of the path$
+EXPECT ^explain: no code of the kernel is of a file vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
+EXPECT ^explain: place "vfs/io\.go:x": "x" after vfs/io\.go is not the number of a line$
+STATUS 1
+
+NAME all inlined copies are listed, with those that cannot have a probe
+RUN explain inline:sync.(*Mutex).Lock | head -1
+RUN explain inline:sync.(*Mutex).Lock
+RUN explain inline:vfs.Read; explain inline:sync.(*Mutex).Lokc; explain inline:
+EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d\d of [1-9]\d\d copies, and the function$
+EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.position\+0x[0-9a-f]+$
+EXPECT ^  -     \S+\+0x[0-9a-f]+: .*may not be probed
+EXPECT ^  (JUMP|INT3)  sync\.\(\*Mutex\)\.Lock$
+EXPECT ^explain: vfs\.Read is nowhere inlined; give it without inline:$
+EXPECT ^explain: no function sync\.\(\*Mutex\)\.Lokc is inlined anywhere \(did you mean sync\.\(\*Mutex\)\.Lock
+EXPECT ^explain: place "inline:": the function is missing, as in inline:sync\.\(\*Mutex\)\.Lock$
+STATUS 1
+
+NAME a pattern is listed as well
+RUN explain vfs.(*File).Read*
+EXPECT ^vfs\.\(\*File\)\.Read\*: [2-9] of [2-9] functions$
+EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.Read$

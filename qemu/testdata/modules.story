@@ -162,7 +162,7 @@ EXPECT ^ +1 +0$
 EXPECT ^ +1 +\d\d$
 EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.\(\*File\)\.ReadWait;vfs\.Read \d+$
 EXPECT ^insmod: module funccount: give the functions, as in target=vfs\.\*$
-EXPECT ^insmod: module funccount: place "nix\.\*": no function fits$
+EXPECT ^insmod: module funccount: place "nix\.\*": no function matches nix\.\*$
 EXPECT ^[1-9]\d* of [89]\d{3,} places were hit, \d+ hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^insmod: module argdist: arg=9: only words 0 to 8 are in registers$
 EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
@@ -219,8 +219,39 @@ EXPECT ^ +1 +4$
 EXPECT ^ +1 +9$
 EXPECT ^0$
 EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
-EXPECT ^insmod: module argdist: there is no function nix
+EXPECT ^insmod: module argdist: place "/bin/myprog:nix": there is no function nix
 EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": no function fits$
 EXPECT ^[1-9]\d\d+ of [1-9]\d{3} places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^insmod: module argdist: /proc/uptime: not a program: .*$
 EXPECT_NOT ^funccount|^argdist|^stackcount
+
+NAME funccount counts lines as often as they are executed
+RUN insmod funccount target=vfs/io.go:20 name=line; insmod funccount target=vfs.Read name=calls
+RUN cat /proc/uptime > /dev/null; cat /proc/uptime > /dev/null
+RUN cat /sys/kernel/debug/line
+RUN cat /sys/kernel/debug/calls
+RUN rmmod line; rmmod calls
+RUN insmod funccount target=vfs/io.go:18
+RUN insmod funclatency target=vfs/io.go:20
+RUN lsmod; cat /sys/kernel/debug/kprobes/list | wc -l
+EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]* +4$
+EXPECT ^vfs/io\.go:20: 1 of 1 place$
+EXPECT ^1 of 1 places were hit, 0 hits missed, 0 places cannot be probed$
+EXPECT ^sonde/kernel/vfs\.Read +6$
+EXPECT ^insmod: module funccount: place "vfs/io\.go:18": line 18 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 19$
+EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:20: .*this is a source line, not a place in the kernel or place in a program$
+EXPECT ^0$
+EXPECT_NOT ^line +\S|^calls +\S
+
+NAME modules take all inlined copies of a function
+RUN insmod funccount target=inline:sync.(*Mutex).Lock; insmod stackcount target=inline:sync.(*Mutex).Lock
+RUN cat /proc/uptime > /dev/null
+RUN cat /sys/kernel/debug/funccount; cat /sys/kernel/debug/stackcount
+RUN rmmod funccount; rmmod stackcount; insmod funccount target=inline:nix.F
+RUN cat /sys/kernel/debug/kprobes/list | wc -l
+EXPECT ^sonde/kernel/vfs\.\(\*File\)\.readNext\+0x[0-9a-f]+ +2$
+EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d\d of [1-9]\d\d copies, and the function$
+EXPECT ^\d+ of \d+ places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
+EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d* calls on [1-9]\d* stacks, \d+ missed$
+EXPECT ^insmod: module funccount: place "inline:nix\.F": no function nix\.F is inlined anywhere$
+EXPECT ^0$

@@ -197,6 +197,9 @@ func enable(p *one, on bool) error {
 // Skipped is part of attach.Attachment.
 func (a *attachment) Skipped() int { return a.skipped }
 
+// Summary is part of attach.Attachment.
+func (a *attachment) Summary() string { return "" }
+
 // Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.probes))

@@ -22,6 +22,7 @@ const (
 	pageFault     = amd64.VEC_PF
 	debug         = amd64.VEC_DB
 	dr6Fixed      = debugreg.DR6_FIXED
+	flagTF        = amd64.RFLAGS_TF
 	flagsFixed    = amd64.RFLAGS_FIXED
 	msrEFER       = amd64.MSR_EFER
 	msrFS         = amd64.MSR_FS_BASE
