@@ -1,6 +1,7 @@
 package mutants
 
-// short are defects in system calls that are answered on the way into the kernel.
+// short are defects in system calls that are answered on the way into the kernel, and in the short
+// ways of others.
 var short = []Mutant{
 	{
 		Name: "short-call-not-told", File: "linux/proc/run.go",
@@ -37,5 +38,23 @@ var short = []Mutant{
 		Old: "\tif dying.fits(f.Name) {\n\t\treturn \" grows the stack or panics\"\n\t}\n", New: "",
 		By:  host("kprobes/reach", "TestShortCalls"),
 		Why: "a short call may move the stack that it runs on",
+	},
+	{
+		Name: "few-bytes-lost", File: "linux/syscall/io.go",
+		Old: "put, err = m.giveBack(b[:got], put), bad", New: "err = bad",
+		By:  host("linux/syscall", "TestPipeKeepsWhatCannotBeStored"),
+		Why: "a read into memory that ends loses what a pipe had",
+	},
+	{
+		Name: "few-bytes-written-through", File: "linux/space/copy.go",
+		Old: " || want == Write && e&pteW == 0", New: "",
+		By:  host("linux/space", "TestAgainstAModel"),
+		Why: "a system call writes to a page that the program may only read, or shares",
+	},
+	{
+		Name: "pipe-does-not-wrap", File: "kernel/vfs/pipe/pipe.go",
+		Old: "\tif n < len(dst) && n < p.used {\n\t\tn += copy(dst[n:], p.buf[:p.used-n])\n\t}\n", New: "",
+		By:  host("kernel/vfs/pipe", "TestResizingKeepsWhatIsInThePipe"),
+		Why: "a read ends where the pipe's buffer does",
 	},
 }
