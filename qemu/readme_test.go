@@ -126,24 +126,28 @@ func TestReadmeCommands(t *testing.T) {
 }
 
 // shell returns a command line for the module's root. It gets no terminal and does not outlive the
-// test. What "go run" would build for each command anew, in a second or two of processor time, is
-// built once: the commands of prompts and make run are left to "go run".
+// test. What "go run" would build or check for each command anew, in a second or two of processor
+// time, is built once: the commands of prompts and make run are left to "go run".
 func shell(t *testing.T, line string) *exec.Cmd {
-	for begin, build := range map[string]func() (string, error){"go run ./qemu ": launcher, "go run ./qemu/bench ": benchmarks} {
-		rest, ok := strings.CutPrefix(line, begin)
-		if !ok {
-			continue
-		}
+	once := func(build func() (string, error)) string {
 		path, err := build()
 		if err != nil {
 			t.Fatal(err)
 		}
-		line = path + " " + rest
+		return path
+	}
+	if args, ok := strings.CutPrefix(line, "go run ./qemu/bench "); ok {
+		line = once(benchmarks) + " " + args
+	} else if args, ok := strings.CutPrefix(line, "go run ./qemu "); ok {
+		if !strings.Contains(args, "-test") {
+			args = "-image " + once(normalImage) + " " + args
+		}
+		line = once(launcher) + " " + args
 	}
 	return goRun(t, line)
 }
 
-// goRun is shell for a command line that is run as it is.
+// goRun is shell for a command line that is run as it stands.
 func goRun(t *testing.T, line string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = ".."
