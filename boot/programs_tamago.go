@@ -21,6 +21,7 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/kprobes"
 	"sonde/kwatch"
 	"sonde/linux/calls"
 	"sonde/linux/proc"
@@ -75,6 +76,9 @@ func startPrograms() {
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
 	attach.Provide(attach.Call, calls.Provider{Table: programs})
+	if kprobes.Lean() {
+		uprobes.InTrap(kprobes.Careful)
+	}
 	bench.Programs = programs
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))

@@ -130,6 +130,11 @@ var _ [0]struct{} = [goruntime.GStackGuard - prologue.GuardOffset]struct{}{}
 // lean says that the code of a hit does not change X0-X14 (reach.HitKeepsSSE).
 var lean bool
 
+// Lean reports whether it has been proved that the code of hits leaves X0-X14 alone.
+//
+// Context: goroutine, after Init.
+func Lean() bool { return lean }
+
 // initState fills in the constant part of CPU id's state, and returns its address.
 //
 // Context: boot, after goLean.

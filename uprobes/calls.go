@@ -33,6 +33,25 @@ func (cs *callList) push() *call {
 	return &cs.stack[n]
 }
 
+// room is how many calls, of how many probes each, a thread notes in trap context before it has noted
+// as many otherwise.
+const (
+	roomCalls  = 16
+	roomProbes = 2
+)
+
+// reserve makes room for calls that push without allocating anything.
+func (cs *callList) reserve() {
+	if cap(cs.stack) > 0 {
+		return
+	}
+	cs.stack = make([]call, roomCalls)
+	for i := range cs.stack {
+		cs.stack[i].of = make([]instance, 0, roomProbes)
+	}
+	cs.stack = cs.stack[:0]
+}
+
 // below reports whether there are calls to leave when the stack is used at sp.
 func (cs *callList) below(sp uint64) bool {
 	i := len(cs.stack) - 1

@@ -77,6 +77,7 @@ func (m *member) enableAll(on bool) error {
 // enable enables or disables m. mu held.
 func (m *member) enable(on bool) error {
 	x := tasks[m.process].text
+	defer m.point.publish()
 	switch {
 	case m.ends() && (!on || allOff):
 		return nil

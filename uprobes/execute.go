@@ -126,7 +126,7 @@ func away(t *proc.Thread) bool {
 		th.step(pt)
 	}
 	if r.IP == th.away.slot && th.away.plan.In.IsRep() {
-		th.again = state{uint64(th.away.addr), r.SP}
+		th.again = moment{uint64(th.away.addr), r.SP}
 		th.restoreIP()
 		return false
 	}

@@ -67,6 +67,7 @@ func (th *thread) stray(addr uint64) bool {
 			return false
 		}
 		if x.mem.Recheck(addr) {
+			th.told = toldNothing
 			th.Regs().IP = addr
 			return true
 		}
@@ -82,6 +83,13 @@ func (th *thread) hit(pt *point) {
 	r.IP = uint64(pt.addr)
 	if th.again.ip != 0 && th.goesOn(pt) {
 		return
+	}
+	if th.told != toldNothing {
+		th.completeTold(pt)
+		return
+	}
+	if th.tied == 0 && pt.trap.Load() != nil {
+		th.tie() // the next hit will not come here
 	}
 	decided, grows := false, false
 	if pt.check.Kind != prologue.None {
@@ -105,6 +113,13 @@ func (th *thread) hit(pt *point) {
 		return
 	}
 	th.complete(pt, members, decided)
+}
+
+// completeTold does the rest of a hit whose handlers have been called in trap context.
+func (th *thread) completeTold(pt *point) {
+	decided := th.told == toldDecided
+	th.told = toldNothing
+	th.complete(pt, pt.members.All(), decided)
 }
 
 // What a hit has to do besides calling handlers and executing the instruction.
@@ -207,8 +222,8 @@ func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 // goesOn executes the instruction of pt if a signal had interrupted it; this is not a hit.
 func (th *thread) goesOn(pt *point) bool {
 	r := th.Regs()
-	again := th.again == state{r.IP, r.SP}
-	if th.again = (state{}); again {
+	again := th.again == moment{r.IP, r.SP}
+	if th.again = (moment{}); again {
 		th.execute(pt)
 	}
 	return again

@@ -11,10 +11,11 @@ func init() { module.OnUnload(forgetModule) }
 
 // forgetModule unregisters the probes that a module has left behind, and logs each.
 func forgetModule(name string) {
-	for _, m := range leftBy(name) {
+	left := leftBy(name)
+	for _, m := range left {
 		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
-		m.drain()
 	}
+	drain(left)
 	for _, at := range leftPairs(name) {
 		printk.Warn("module %s: left a user probe at %#x of inode %d, which is unregistered", name, at.off, at.Number)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,6 +25,9 @@ type member struct {
 	process *proc.Process // whose threads it is for
 	point   *point
 	flags   probe.Flags
+	// trapSafe says that its handler may be called in trap context; careful, that X0-X14 must be saved for it.
+	trapSafe, careful bool
+	code              uintptr // of its handler
 
 	running atomic.Int64 // handlers
 	idle    chan struct{}
@@ -86,6 +90,16 @@ func (m *member) leave() {
 func (m *member) drain() {
 	if m.running.Load() > 0 {
 		<-m.idle
+	}
+}
+
+// drain returns when no handler of these is running; they are gone.
+func drain(all []*member) {
+	if slices.ContainsFunc(all, func(m *member) bool { return m.trapSafe }) {
+		quiesce()
+	}
+	for _, m := range all {
+		m.drain()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/probe"
 )
 
@@ -71,6 +72,9 @@ func (o order) register() error {
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe has no handler")
 	}
+	if u.TrapSafe {
+		keepWatch()
+	}
 	if u.Path != "" {
 		return o.registerFile()
 	}
@@ -137,7 +141,7 @@ func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*
 		}
 		if pt != nil {
 			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process,
-				point: pt, idle: make(chan struct{}), returning: like})
+				point: pt, idle: make(chan struct{}), returning: like, trapSafe: o.u.TrapSafe, careful: o.careful(), code: goabi.CodeOf(o.handler())})
 		}
 		if err != nil {
 			tk.discard(ms)
@@ -160,15 +164,14 @@ func (tk *task) list(ms []*member) {
 	for _, m := range ms {
 		tk.members = append(tk.members, m)
 		m.point.members.Add(m)
+		m.point.publish()
 		tk.text.settle(m.point)
 	}
 }
 
 func (o order) unregister() error {
 	left, err := o.takeOut()
-	for _, m := range left {
-		m.drain()
-	}
+	drain(left)
 	return err
 }
 

@@ -13,9 +13,11 @@ type call struct {
 	ret   uint64 // the original return address
 	stays bool   // the return address is unchanged: the exits have points
 	left  bool   // counted as a call that will not return
-	of    []instance
-	next  int   // index of the next of these, while their handlers are called
-	same  *call // among the calls that were left: an older one with this slot
+	// trapSafe says that all its handlers may be called in trap context.
+	trapSafe bool
+	of       []instance
+	next     int   // index of the next of these, while their handlers are called
+	same     *call // among the calls that were left: an older one with this slot
 }
 
 // instance is one call of one probe.
@@ -52,7 +54,7 @@ func (th *thread) enterCall(members []*member, stays bool) {
 		real = cs.real(r.SP, tramp)
 	}
 	c := cs.push()
-	c.slot, c.ret, c.stays = r.SP, ret, stays
+	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, true
 	for _, m := range members {
 		if m.wants&(wantsEntry|wantsStay) == 0 || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
@@ -63,6 +65,7 @@ func (th *thread) enterCall(members []*member, stays bool) {
 			continue
 		}
 		m.flying.Add(1)
+		c.trapSafe = c.trapSafe && m.trapSafe
 		c.of = append(c.of, instance{UretprobeInstance{real, m.ret}, m})
 	}
 	if err != nil {

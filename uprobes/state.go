@@ -66,7 +66,12 @@ type point struct {
 	slot    uint64         // of its copy, if the plan needs one
 	check   prologue.Check // of a Go function that begins here
 	members probe.List[member]
-	armed   bool // its breakpoint is in place; guarded by mu
+	// trap is the first of members if hits may be handled in trap context, else nil.
+	trap atomic.Pointer[*member]
+	// Written before trap, and read after it: how many of members begin calls, or did; and what they
+	// want, if all of them do that and none is disabled, else 0.
+	entries, alone atomic.Uint32
+	armed          bool // its breakpoint is in place; guarded by mu
 }
 
 // task is a probed process.
@@ -186,6 +191,7 @@ func (tk *task) remove(m *member) {
 func (x *text) unlist(m *member) {
 	pt := m.point
 	pt.members.Remove(m)
+	pt.publish()
 	x.settle(pt)
 	if len(pt.members.All()) == 0 {
 		x.forget(pt)

@@ -30,14 +30,25 @@ type thread struct {
 	leaving *call // the call whose handlers are being called
 
 	wants uint8     // what the hit has to do: see hit.go
+	told  told      // the handlers of the hit have been called in trap context
+	tied  uint64    // 1 more than the trampoline that hits in trap context know; 0: there are none
 	after []*member // members whose post- and fault-handlers wait for the instruction to end
 
-	stored bool  // the last memory access was a write
-	again  state // where an instruction continues that a signal has interrupted: not a new hit
+	stored bool   // the last memory access was a write
+	again  moment // where an instruction continues that a signal has interrupted: not a new hit
 }
 
-// state identifies a moment of the thread well enough to see that it has not moved.
-type state struct{ ip, sp uint64 }
+// told says how far a hit has come in trap context that its goroutine has to complete.
+type told uint8
+
+const (
+	toldNothing told = iota
+	toldAll          // the handlers have been called
+	toldDecided      // the same, and the stack check's outcome is that it does not grow
+)
+
+// moment identifies a moment of the thread well enough to see that it has not moved.
+type moment struct{ ip, sp uint64 }
 
 // running are the threads that have hit a probe, by goroutine: *thread.
 var running sync.Map
@@ -65,10 +76,16 @@ func meet(t *proc.Thread) *thread {
 
 // Current returns the thread whose handler is running, or nil outside of handlers.
 func Current() *proc.Thread {
-	if th := handling(); th != nil {
-		return th.t
+	var th *thread
+	if inTrap() {
+		th = handlingHere()
+	} else {
+		th = handling()
 	}
-	return nil
+	if th == nil {
+		return nil
+	}
+	return th.t
 }
 
 // handling returns the thread whose handlers run in this goroutine, or nil.

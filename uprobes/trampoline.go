@@ -18,8 +18,10 @@ var trampoline = [...]byte{
 	0x0F, 0x05, // syscall
 }
 
-// pushed says how far SP has been lowered at each instruction of the trampoline.
-var pushed = [len(trampoline)]uint64{1: 8, 3: 16}
+// pushed says how far SP has been lowered at each instruction of the trampoline, pushedAll at the last.
+var pushed = [len(trampoline)]uint64{1: 8, 3: pushedAll}
+
+const pushedAll = 16
 
 // systemCall handles a SYSCALL if it was the trampoline's, and reports whether it was.
 //
@@ -33,9 +35,12 @@ func systemCall(t *proc.Thread) (done bool) {
 	if r11, rcx, err := th.text.mem.LoadPair(r.SP); err == nil { // otherwise its stack has just been unmapped
 		r.R11, r.CX = r11, rcx
 	}
-	r.SP += pushed[3]
+	r.SP += pushedAll
 	if !th.returned() {
 		t.Raise(vecBreakpoint)
+	}
+	if th.tied != 0 {
+		th.tie() // the next return will not come here
 	}
 	return true
 }

@@ -32,6 +32,12 @@ type Uprobe struct {
 	// its handlers, but only for two seconds; then it abandons the handler with its
 	// goroutine. A handler that waits should also wait for Current().Cancel().
 	Handler func(u *Uprobe, regs *amd64.Regs)
+	// TrapSafe says that the handler, or a return probe's, keeps the rules of trap context
+	// (kprobes.txt: it does not block, allocate or lock). Then it is called where the breakpoint
+	// arrives, for a third of the time, unless another probe at that place may block, or something
+	// needs the thread's goroutine. It may use Current, but nothing that blocks. One that breaks the
+	// rules is abandoned, and its probe disabled, as with a kprobe.
+	TrapSafe bool
 	// RegistrationCallback, if not nil, is called when a registration (reg 1) or
 	// unregistration (reg 0) that was requested in a handler has been carried out.
 	RegistrationCallback func(u *Uprobe, reg int, typ Type, result error)

@@ -67,9 +67,9 @@ func (s *Snapshot) Passed() bool {
 }
 
 // inRing3 reports whether CPU i runs a program: it is then in no probe of the kernel's,
-// unless in an NMI. One that has ended when it is asked for was over after the first
-// look.
-func inRing3(i int) bool { return trap.Program(i) != 0 && !trap.InNMI(i) }
+// unless in an NMI or a hit of the program. One that has ended when it is asked for was over
+// after the first look.
+func inRing3(i int) bool { return trap.Program(i) != 0 && !trap.InNMI(i) && !trap.InHit(i) }
 
 // passedWithin waits ns for s to pass, without disturbing the other CPUs.
 func (s *Snapshot) passedWithin(ns int64) bool {

@@ -57,6 +57,10 @@ type Kind struct {
 	// returns from the hit's trap.
 	// Context: trap.
 	Onward func(r *amd64.Regs)
+	// Divert, if not nil, is called in place of trap.Divert: it makes r, a trap inside the hit of this CPU,
+	// return to where the hit continues, and Onward is not used.
+	// Context: trap.
+	Divert func(r *amd64.Regs)
 	// Disarm removes what no probe wants any more.
 	// Context: goroutine.
 	Disarm func()
@@ -170,7 +174,10 @@ func (k *Kind) Kill(why, text string, r *amd64.Regs) {
 		die.Mistaken(h, why, text, r)
 	}
 	goruntime.TrapReset(id)
-	frame := s.Frame
-	trap.Divert(r, *(**amd64.Regs)(unsafe.Pointer(&frame)), &k.Onward) // Safe because: it is on this CPU's trap stack
+	if frame := s.Frame; k.Divert != nil {
+		k.Divert(r)
+	} else {
+		trap.Divert(r, *(**amd64.Regs)(unsafe.Pointer(&frame)), &k.Onward) // Safe because: it is on this CPU's trap stack
+	}
 	disarmer.Wake()
 }

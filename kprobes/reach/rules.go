@@ -16,7 +16,7 @@ var trapEntries = names{
 	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF", "sonde/arch/amd64/trap.bareSetRF",
-	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall",
+	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall", "sonde/arch/amd64/user.abandoned",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
 }
 
@@ -36,10 +36,10 @@ var indirect = []struct {
 		},
 		"the vector's handler; those of interrupts are not listed: no interrupt comes in the middle of a hit",
 	},
-	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler; a trap from ring 3"},
 	{"sonde/arch/amd64/trap.takeBreakpoint", names{"sonde/kprobes.onBreakpoint"}, "the handler of #BP while nothing is watched"},
-	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug"}, "the vector's handler"},
-	{"sonde/arch/amd64/trap.entryWatch", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryWatch", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "the handler of watchpoints"},
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "the handler of steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
@@ -50,7 +50,12 @@ var indirect = []struct {
 	{"sonde/arch/amd64/user.answer", nil, "a short system call, which is code like any other"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die passes to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is passed to trap.Divert"},
-	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kernel/handler.onFault", "sonde/kernel/handler.onNMI"}, "the chain's blocks"},
+	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kernel/handler.onFault", "sonde/kernel/handler.onNMI", "sonde/uprobes.onFault", "sonde/linux/usermode.onFault"}, "the chain's blocks"},
+	{"sonde/arch/amd64/user.hit", names{"sonde/uprobes.onHit"}, "a hit of a program"},
+	{"sonde/arch/amd64/user.abandoned", names{"sonde/uprobes.onAbandoned"}, "the rest of such a hit"},
+	{"sonde/uprobes.(*state).callHandlers", nil, "a user probe's handler"},
+	{"sonde/uprobes.(*state).callReturns", nil, "a return handler"},
+	{"sonde/uprobes.(*state).callGoReturns", nil, "a return handler"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
 	{"sonde/kprobes.plain", softTrap, "a soft trap"},
@@ -123,13 +128,13 @@ var regions = []struct {
 // hits are what handles hits, for the proof that it leaves X0-X14 alone.
 var hits = names{
 	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
-	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug",
+	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/uprobes.onHit", "sonde/uprobes.onAbandoned",
 }
 
 // saved are functions on the way of a hit that are only called when X0-X14 have
 // been saved.
 var saved = names{
-	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM",
+	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM", "sonde/arch/amd64/user.takeMXCSR",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove", "sonde/kwatch.(*point).callCareful",
 	"sonde/kwatch.(*state).find",
@@ -178,15 +183,25 @@ var forbidden = []struct {
 	{"defers a call", names{"runtime.deferproc*", "runtime.deferreturn"}},
 }
 
-// ring3 is how the names of what enters and leaves ring 3 begin.
-const ring3 = "sonde/arch/amd64/user."
+// ofPrograms is how the names begin that only images with processes have.
+var ofPrograms = []string{"sonde/arch/amd64/user.", "sonde/uprobes.", "sonde/linux/"}
+
+// present returns the names of ns that the image is to have.
+func (g *Graph) present(ns names) names {
+	if g.runsPrograms() {
+		return ns
+	}
+	return slices.DeleteFunc(slices.Clone(ns), func(p string) bool {
+		return slices.ContainsFunc(ofPrograms, func(begin string) bool { return strings.HasPrefix(p, begin) })
+	})
+}
 
 // runsPrograms reports whether the image has processes.
 func (g *Graph) runsPrograms() bool { return len(g.addrs(names{"sonde/linux/proc.*"})) > 0 }
 
 // Check returns an error for each name in the rules, and in marked, that fits nothing in the image:
-// then a function is unprotected, and nothing else would show it. An image without programs may lack
-// the names of ring 3, and calls less of the runtime.
+// then a function is unprotected, and nothing else would show it. An image without programs lacks
+// some, and calls less of the runtime.
 func (g *Graph) Check(marked []string) (wrong []error) {
 	programs := g.runsPrograms()
 	lists := map[string]names{
@@ -211,10 +226,7 @@ func (g *Graph) Check(marked []string) (wrong []error) {
 		}
 	}
 	for list, ns := range lists {
-		if !programs {
-			ns = slices.DeleteFunc(slices.Clone(ns), func(p string) bool { return strings.HasPrefix(p, ring3) })
-		}
-		wrong = append(wrong, g.check(list, ns)...)
+		wrong = append(wrong, g.check(list, g.present(ns))...)
 	}
 	return wrong
 }

@@ -21,7 +21,7 @@ func (g *Graph) KeepsSSE(addr uint64) error { return g.keepsSSE(addr, noReturn, 
 // rules say what they call, or they are those of handlers; and what is cold saves
 // the registers first.
 func (g *Graph) HitKeepsSSE() error {
-	if wrong := g.check("hits", hits); len(wrong) > 0 {
+	if wrong := g.check("hits", g.present(hits)); len(wrong) > 0 {
 		return wrong[0]
 	}
 	apart := append(saved[:len(saved):len(saved)], noReturn...)

@@ -41,6 +41,9 @@ type CPU interface {
 	Bind(cpus uint32)
 	// Here returns the number of the CPU that the program runs on.
 	Here() int
+	// Probe lets hits of probes be handled without Run returning: thread is passed to what handles
+	// them, 0: none, and returns is the IP that a SYSCALL leaves which is one. Reset and Clone forget it.
+	Probe(thread uintptr, returns uint64)
 }
 
 // Event is why Run returned: a number below 32 is an exception, another below 256 an

@@ -65,5 +65,8 @@ func (r *ring3) Used() (inProgram, inKernel time.Duration) {
 // Bind implements CPU.
 func (r *ring3) Bind(cpus uint32) { r.c.Bind(cpus) }
 
+// Probe implements CPU.
+func (r *ring3) Probe(thread uintptr, returns uint64) { r.c.Probe(thread, returns) }
+
 // Here implements CPU.
 func (r *ring3) Here() int { return r.c.Here() }

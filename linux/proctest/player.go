@@ -157,6 +157,9 @@ func (p *Player) Used() (user, system time.Duration) { return time.Duration(p.us
 func (p *Player) Bind(cpus uint32) { p.cpus.Store(cpus) }
 func (p *Player) Here() int        { return bits.TrailingZeros32(p.cpus.Load()|1<<31) % 31 }
 
+// Probe implements proc.CPU: all hits lead to the goroutine.
+func (p *Player) Probe(uintptr, uint64) {}
+
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
 func (p *Player) Kick() { p.Kicks.Add(1) }

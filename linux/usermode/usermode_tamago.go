@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/backing"
+	"sonde/kernel/notifier"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
 	"sonde/kernel/text"
@@ -35,6 +36,7 @@ func Init() error {
 			return refusal.New(syscall.ENODEV, "usermode: no programs can run: the way to ring 3 cannot be changed: %v", err)
 		}
 	}
+	notifier.Die[amd64.VEC_PF].Register(&notifier.Block{Name: "usermode", Priority: 300, Call: onFault})
 	smp.CallAll(func() { user.InitCPU(mm.Tables.Root) })
 	space.Kernel = machine()
 	backing.Cut = space.Kernel.Cut

@@ -237,12 +237,12 @@ func (r *userRow) plant(p *proc.Process, hits *uint64) (remove func(), err error
 	case r.bare != nil:
 		p.Attach(r.bare)
 	case r.target == nil:
-		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc"}, Handler: countReturn}
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc", TrapSafe: true}, Handler: countReturn}
 		return func() { uprobes.UnregisterUretprobe(rp) }, uprobes.RegisterUretprobe(rp)
 	case r.ret:
-		err = uprobes.RegisterUretprobe(&uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt}, Handler: countReturn})
+		err = uprobes.RegisterUretprobe(&uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, TrapSafe: true}, Handler: countReturn})
 	default:
-		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count})
+		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count, TrapSafe: true})
 	}
 	return remove, err
 }

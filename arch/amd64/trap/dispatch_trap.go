@@ -85,18 +85,6 @@ func SetAll(h Handler) {
 // Count returns how often vector v arrived on CPU id.
 func Count(id int, v uint8) uint64 { return cpus[id].counts[v] }
 
-// Frame is the data below Regs: see frame_amd64.h.
-type Frame struct {
-	spill [2]uintptr
-	g     unsafe.Pointer
-	cpu   uint64
-	flags uint32
-	saved uint32 // soft traps write 0 with flags
-	// probes is the value of SetProbes for the CPU.
-	probes uintptr
-	xmm    [16][16]byte
-}
-
 // frameOf returns the frame of r. Safe because: r was made by the entry stub.
 func frameOf(r *amd64.Regs) *Frame {
 	return (*Frame)(unsafe.Add(unsafe.Pointer(r), -int(unsafe.Sizeof(Frame{}))))
@@ -105,7 +93,10 @@ func frameOf(r *amd64.Regs) *Frame {
 // G returns the g that the trap interrupted, as a *runtime.g; early in boot it may have no meaning.
 //
 // Context: trap.
-func G(r *amd64.Regs) unsafe.Pointer { return frameOf(r).g }
+func G(r *amd64.Regs) unsafe.Pointer {
+	g := frameOf(r).g
+	return *(*unsafe.Pointer)(unsafe.Pointer(&g)) // Safe because: a g is never freed
+}
 
 // ID returns the CPU that r's trap was taken on.
 //
@@ -133,6 +124,11 @@ func SaveXMM(r *amd64.Regs) {
 		saveLate(r)
 	}
 }
+
+// Saved reports whether X0-X14 have been saved.
+//
+// Context: trap.
+func Saved(r *amd64.Regs) bool { return frameOf(r).saved != 0 }
 
 //go:noescape
 func saveLate(r *amd64.Regs)

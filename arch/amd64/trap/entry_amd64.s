@@ -147,7 +147,10 @@ TEXT ·takeOurs(SB),NOSPLIT|NOFRAME,$0
 	WRMSR
 	XORL	BX, BX
 	CMPQ	(CPU_Ring3+Ring3_Context)(R15), $0
-	JNE	unknown			// FS may be a program's
+	JEQ	known
+	CMPL	(CPU_Ring3+Ring3_Hit)(R15), $0
+	JEQ	unknown			// FS may be a program's
+known:
 	MOVQ	(TLS), BX
 unknown:
 	MOVQ	BX, (R14)

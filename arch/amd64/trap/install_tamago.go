@@ -111,11 +111,12 @@ func Install(c *CPU, id, apic uint32) {
 	c.ID, c.APIC = id, apic
 	c.initSoft(id)
 	c.Ring3.Kernel, _, _ = addresses()
-	c.Ring3.Stack = c.ist[istTrap]
+	c.Ring3.Stack, c.Ring3.HitStack = c.ist[istTrap], c.stacks[stackTrap].hi-hitSpill
 	for i := range c.stacks {
 		s := &c.stacks[i]
 		s.g = uintptr(goruntime.TrapG(int(id), i, s.lo, s.hi))
 	}
+	c.Ring3.HitG = c.stacks[stackTrap].g
 	for i := 1; i <= numIST; i++ {
 		c.tss.SetIST(i, uint64(c.ist[i]))
 	}

@@ -14,7 +14,7 @@
 	PUSHQ	$0; \
 	PUSHQ	$vector; \
 	TESTB	$3, 24(SP); \
-	JNE	other; \
+	JNE	program; \
 	PUSHQ	R15
 
 // LEAN fills the frame while SP is still on the entry stack, as BEGIN leaves it:
@@ -72,8 +72,10 @@
 	IRETQ; \
 within: \
 	POPQ	R15; \
-other: \
-	JMP	·entry(SB)
+	JMP	·entry(SB); \
+program: \
+	SWAPGS; \
+	JMP	(CPU_Ring3+Ring3_Trap)(GS)
 
 TEXT ·entryBP(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN	$1024			// both on one page

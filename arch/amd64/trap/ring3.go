@@ -16,6 +16,10 @@ type Ring3 struct {
 	// their upper halves.
 	X87 uint64
 
+	// Hit is not 0 while a hit of the program is handled on this CPU's trap stack: Context is set, and
+	// FS is the kernel's all the same.
+	Hit uint32
+
 	SP     uintptr // a program's, at the start of its system call, when no register is free
 	Wanted uintptr // *int32; what it points to is not 0 while a thread waits for a CPU
 
@@ -27,7 +31,13 @@ type Ring3 struct {
 	Trap   uintptr // the code that traps from ring 3 go to
 	Kernel uintptr // the code that traps from ring 0 go to
 	Stack  uintptr // the top of the entry stack
+	// Where on the trap stack hits begin, and the g that runs on it, a *runtime.g.
+	HitStack, HitG uintptr
 }
+
+// hitSpill is the room above a call in which the function may store its arguments: three, and a
+// multiple of 16.
+const hitSpill = 32
 
 // Program returns the program that runs in ring 3 on CPU id, or is entering or leaving it: a
 // *user.Context, 0 for none.
@@ -41,6 +51,11 @@ func Program(id int) uintptr {
 	}
 	return 0
 }
+
+// InHit reports whether CPU id handles a hit of the program that Program returns.
+//
+// Context: any.
+func InHit(id int) bool { return atomic.LoadUint32(&cpus[id].Ring3.Hit) != 0 }
 
 // Has reports whether a program may be running in ring 3 on that CPU with the tables at root.
 //

@@ -77,6 +77,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
 	"sonde/kernel/goruntime"
 )
 
@@ -114,6 +115,9 @@ const (
 type Context struct {
 	user goruntime.User // the x87's state and AVX's, for the scheduler; Left is the time when it left ring 3
 
+	// frame is for hits: with it, Regs are what a trap's are. It must lie right before them.
+	frame trap.Frame
+
 	Regs           amd64.Regs // Vector is the Event
 	FSBase, GSBase uint64
 	CR2            uint64 // the address of the last page fault
@@ -138,6 +142,10 @@ type Context struct {
 
 	id uint64 // unique, also over time
 
+	// Of hits that are handled where they arrive: see Probe.
+	probes  uintptr
+	returns uint64
+
 	// x87 is the CPU, a *trap.CPU, where c ran last: if no other Context ran there since, what
 	// user.X87 is for is in the registers there. 0: it is in user.X87.
 	x87 uint64
@@ -147,7 +155,10 @@ type Context struct {
 }
 
 // aligned is how many bytes align fx to 8, and make Context fill its size class.
-const aligned = 2048 - fpRoom - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(amd64.Regs{}) - 14*8 - 4*4
+const aligned = sizeClass - fpRoom - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(trap.Frame{}) - unsafe.Sizeof(amd64.Regs{}) - 16*8 - 4*4
+
+// sizeClass is one of Go's allocator, and a multiple of 64.
+const sizeClass = 2688
 
 // never is the generation of a table that does not change.
 var never atomic.Uint64
@@ -186,6 +197,7 @@ func (c *Context) Reset() {
 	c.ResetFP()
 	c.Regs = n.Regs
 	c.FSBase, c.GSBase, c.table, c.generation = 0, 0, n.table, n.generation
+	c.Probe(0, 0)
 }
 
 // Ticks returns how long c has been in ring 3, and out of it between one Run and the
@@ -226,6 +238,23 @@ func (c *Context) Bind(cpus uint32) {
 // The flags that a program can change.
 const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64.RFLAGS_ZF | amd64.RFLAGS_SF |
 	amd64.RFLAGS_TF | amd64.RFLAGS_DF | amd64.RFLAGS_OF | amd64.RFLAGS_NT | amd64.RFLAGS_RF | amd64.RFLAGS_AC | amd64.RFLAGS_ID
+
+// Probe lets what SetHits has set handle what happens to c in ring 3 where it arrives: breakpoints
+// and the ends of single steps, and a SYSCALL that leaves returns as IP. thread is passed on; 0: none
+// of it. Reset and Clone forget it.
+//
+// Context: as Clone.
+func (c *Context) Probe(thread uintptr, returns uint64) { c.probes, c.returns = thread, returns }
+
+// Settle makes the registers of a hit, which are a Context's, valid for a program. If it returns
+// false, the goroutine has to do that: no program can have such an IP.
+//
+// Context: trap.
+func Settle(r *amd64.Regs) bool {
+	r.CS, r.SS = amd64.SelUserCode, amd64.SelUserData
+	r.Flags = r.Flags&programFlags | amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
+	return r.IP < End
+}
 
 // prepare makes c ready to be entered, and reports whether it is: an IP or a segment base that no
 // program can have becomes the #GP that it would cause.

@@ -8,7 +8,8 @@ import (
 )
 
 func TestContextIsAlignedForXSAVE(t *testing.T) {
-	if unsafe.Sizeof(Context{}) != 2048 || unsafe.Offsetof(Context{}.user) != 0 || unsafe.Offsetof(Context{}.user.X87)%64 != 0 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
+	if unsafe.Sizeof(Context{}) != sizeClass || unsafe.Sizeof(Context{})%64 != 0 ||
+		unsafe.Offsetof(Context{}.frame)+unsafe.Sizeof(Context{}.frame) != unsafe.Offsetof(Context{}.Regs) || unsafe.Offsetof(Context{}.user) != 0 || unsafe.Offsetof(Context{}.user.X87)%64 != 0 || unsafe.Offsetof(Context{}.fx)%16 != 0 {
 		t.Fatalf("%d bytes, fx at %d", unsafe.Sizeof(Context{}), unsafe.Offsetof(Context{}.fx))
 	}
 	var keep []*Context

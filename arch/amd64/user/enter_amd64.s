@@ -216,12 +216,22 @@ counted:
 	MOVQ	AX, Context_CR2(R15)
 	JMP	·leave(SB)
 other:
+	CMPQ	AX, $const_breakpoint
+	JEQ	hit
 	CMPQ	AX, $const_debug
 	JNE	leaves
 	MOVQ	DR6, AX
 	MOVQ	AX, Context_DR6(R15)
-	MOVL	$const_dr6Fixed, AX
-	MOVQ	AX, DR6			// it only ever gains bits
+	MOVL	$const_dr6Fixed, CX
+	MOVQ	CX, DR6			// it only ever gains bits
+	TESTQ	$const_dr6Watched, AX
+	JNE	leaves
+	CMPL	Context_steps(R15), $0
+	JNE	leaves
+hit:
+	CMPQ	Context_probes(R15), $0
+	JEQ	leaves
+	JMP	·hit(SB)
 leaves:
 	JMP	·leave(SB)
 
@@ -249,6 +259,8 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	SI, (REGS+regs_SI)(SP)
 	MOVQ	DI, (REGS+regs_DI)(SP)
 	MOVQ	SP, R15
+	CMPQ	CX, Context_returns(R15)	// 0: of nobody
+	JEQ	return
 	MOVQ	(R3+ring3_SP)(GS), CX
 	MOVQ	CX, (REGS+regs_SP)(R15)
 	MOVQ	$const_SystemCall, (REGS+regs_Vector)(R15)
@@ -258,6 +270,11 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPB	(CX)(AX*1), $0
 	JEQ	long
 	JMP	·answer(SB)
+return:
+	MOVQ	(R3+ring3_SP)(GS), CX
+	MOVQ	CX, (REGS+regs_SP)(R15)
+	MOVQ	$const_SystemCall, (REGS+regs_Vector)(R15)
+	JMP	·hit(SB)
 long:
 	JMP	·leave(SB)
 
@@ -368,8 +385,4 @@ event:
 // back returns from enter: SP is as it was when enter was called.
 TEXT ·back(SB),NOSPLIT|NOFRAME,$0-8
 	STI
-	RET
-
-// end is the end of the code that alternatives are looked for in.
-TEXT ·end(SB),NOSPLIT|NOFRAME,$0
 	RET

@@ -12,6 +12,7 @@ type (
 	regs  amd64.Regs
 	cpu   trap.CPU
 	ring3 trap.Ring3
+	frame trap.Frame
 	user  goruntime.User
 )
 
@@ -21,9 +22,12 @@ const (
 	exceptions    = amd64.Exceptions
 	pageFault     = amd64.VEC_PF
 	debug         = amd64.VEC_DB
+	breakpoint    = amd64.VEC_BP
 	dr6Fixed      = debugreg.DR6_FIXED
+	dr6Watched    = debugreg.DR6_B0 | debugreg.DR6_B1 | debugreg.DR6_B2 | debugreg.DR6_B3
 	flagTF        = amd64.RFLAGS_TF
 	flagsFixed    = amd64.RFLAGS_FIXED
+	flagsAccess   = amd64.RFLAGS_FIXED | amd64.RFLAGS_AC
 	msrEFER       = amd64.MSR_EFER
 	msrFS         = amd64.MSR_FS_BASE
 	msrGS         = amd64.MSR_GS_BASE

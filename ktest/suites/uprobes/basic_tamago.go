@@ -27,12 +27,12 @@ var counted = []struct {
 
 func init() {
 	for _, c := range counted {
-		suites.Add("uprobes/counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
+		both("counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
 	}
-	suites.Add("uprobes/counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })
-	suites.Add("uprobes/faults_are_seen_at_their_place", func(t *suites.T) { counts(t, "/bin/probed", "peek", "faults", "faults 10000\n", 10) })
-	suites.Add("uprobes/every_instruction", everyInstruction)
-	suites.Add("uprobes/signals_see_no_slot", func(t *suites.T) { counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1) })
+	both("counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })
+	both("faults_are_seen_at_their_place", func(t *suites.T) { counts(t, "/bin/probed", "peek", "faults", "faults 10000\n", 10) })
+	both("every_instruction", everyInstruction)
+	both("signals_see_no_slot", func(t *suites.T) { counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1) })
 }
 
 // counts runs a part of a program with a probe on a function, and compares its
@@ -50,6 +50,7 @@ func counts(t *suites.T, path, function, part, out string, hits int) {
 	if c.hits() != hits && hits >= 0 {
 		t.Errorf("%s: %d hits, want %d", part, c.hits(), hits)
 	}
+	c.way(t)
 	if err := uprobes.UnregisterUprobe(&c.Uprobe); err != nil {
 		t.Errorf("after the end: %v", err)
 	}

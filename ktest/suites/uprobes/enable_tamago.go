@@ -12,9 +12,9 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/disabled_and_enabled", disabledAndEnabled)
-	suites.Add("uprobes/disabled_on_a_file", disabledOnFile)
-	suites.Add("uprobes/all_switched_off", allOff)
+	both("disabled_and_enabled", disabledAndEnabled)
+	both("disabled_on_a_file", disabledOnFile)
+	both("all_switched_off", allOff)
 }
 
 // rests checks that c is hit no more, once the handlers that had begun have ended.
@@ -59,6 +59,7 @@ func disabledAndEnabled(t *suites.T) {
 	}
 	r.kill(t)
 	for _, c := range []*counter{c, other} {
+		c.way(t)
 		if l := c.Ledger(); l.Handled != uint64(c.hits()) || l.Unexplained() != 0 {
 			t.Errorf("%d hits, %+v", c.hits(), l)
 		}

@@ -15,9 +15,9 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/of_a_file_in_all_processes", ofFile)
-	suites.Add("uprobes/of_a_file_by_name_and_pid", ofFileFiltered)
-	suites.Add("uprobes/of_a_library", ofLibrary)
+	both("of_a_file_in_all_processes", ofFile)
+	both("of_a_file_by_name_and_pid", ofFileFiltered)
+	both("of_a_library", ofLibrary)
 	suites.Add("uprobes/of_a_file_refused", ofFileRefused)
 }
 
@@ -40,7 +40,7 @@ func ofFile(t *suites.T) {
 	c.Path, c.Offset = p.path, offset(t, p.file, p.syms["leaf"])
 	var returns atomic.Int64
 	rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { returns.Add(1) }}
-	rp.U.Path, rp.U.Offset = c.Path, c.Offset
+	rp.U.Path, rp.U.Offset, rp.U.TrapSafe = c.Path, c.Offset, inTrap
 	t.Must(uprobes.RegisterUprobe(&c.Uprobe))
 	t.Must(uprobes.RegisterUretprobe(rp))
 	if err := uprobes.RegisterUprobe(&c.Uprobe); !errors.Is(err, syscall.EBUSY) {
@@ -64,6 +64,7 @@ func ofFile(t *suites.T) {
 	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), `^ *0  0+  u   \*  +/bin/probed:0x[0-9a-f]+`, `^ *0  0+  ur  \*  +/bin/probed:0x[0-9a-f]+  returns: breakpoints on its exits \(1\)`)
 	t.Must(uprobes.UnregisterUprobe(&c.Uprobe))
 	t.Must(uprobes.UnregisterUretprobe(rp))
+	c.way(t)
 	n := c.hits()
 	p.start(t, func(*proc.Process) {}, "calls").wait(t, "calls 1505500\n")
 	if l := c.Ledger(); c.hits() != n || l.Handled != uint64(n) || l.Unexplained() != 0 {

@@ -15,8 +15,8 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/go_returns_while_stacks_grow", goReturns)
-	suites.Add("uprobes/by_symbol", bySymbol)
+	both("go_returns_while_stacks_grow", goReturns)
+	both("by_symbol", bySymbol)
 	suites.Add("uprobes/inside_an_instruction_is_refused", inside)
 }
 
@@ -38,12 +38,13 @@ func goReturns(t *suites.T) {
 	}}
 	r := p.start(t, func(in *proc.Process) {
 		p.probe(t, in, &entries.Uprobe, name)
-		rp.U.Pid, rp.U.Vaddr = in.PID, p.addr(t, in, name)
+		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = in.PID, p.addr(t, in, name), inTrap
 		if err := uprobes.RegisterUretprobe(rp); err != nil {
 			t.Errorf("%v", err)
 		}
 	})
 	r.wait(t, want)
+	entries.way(t)
 	if entries.hits() != calls {
 		t.Errorf("%d entries, want %d", entries.hits(), calls)
 	}

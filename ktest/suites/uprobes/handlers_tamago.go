@@ -23,7 +23,7 @@ func init() {
 	suites.Add("uprobes/registering_in_a_handler_is_queued", queued)
 	suites.Add("uprobes/handler_unregisters_itself", itself)
 	suites.Add("uprobes/handler_sleeps_and_others_run", sleeper)
-	suites.Add("uprobes/handler_panics", panics)
+	both("handler_panics", panics)
 	suites.Add("uprobes/handler_changes_registers_and_memory", changes)
 	suites.Add("uprobes/handler_registers_a_kernel_probe", kernelProbe)
 	suites.Add("uprobes/kernel_handler_may_not_register", fromTrap)
@@ -153,7 +153,7 @@ func sleeper(t *suites.T) {
 func panics(t *suites.T) {
 	p := need(t, "/bin/probed")
 	n := 0
-	u := &uprobes.Uprobe{Handler: func(u *uprobes.Uprobe, _ *amd64.Regs) {
+	u := &uprobes.Uprobe{TrapSafe: inTrap, Handler: func(u *uprobes.Uprobe, _ *amd64.Regs) {
 		if n++; n == 3 {
 			panic("of a test")
 		}

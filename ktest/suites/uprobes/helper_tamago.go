@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
@@ -133,25 +135,42 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
+// inTrap is whether the probes of the present case have handlers that are trap-safe.
+var inTrap bool
+
+// both adds a case twice: with handlers in the goroutines of their threads, and in trap context.
+func both(name string, f func(t *suites.T)) {
+	suites.Add("uprobes/"+name, f)
+	suites.Add("uprobes/"+name+"_in_trap", func(t *suites.T) {
+		inTrap = true
+		defer func() { inTrap = false }()
+		f(t)
+	})
+}
+
 // counter is a probe that counts.
 type counter struct {
 	uprobes.Uprobe
-	mu sync.Mutex
-	n  int
+	n, trapped atomic.Int64
 }
 
 func newCounter() *counter {
 	c := new(counter)
+	c.TrapSafe = inTrap
 	c.Handler = func(*uprobes.Uprobe, *amd64.Regs) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.n++
+		c.n.Add(1)
+		if cpu.InHandler() {
+			c.trapped.Add(1)
+		}
 	}
 	return c
 }
 
-func (c *counter) hits() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.n
+func (c *counter) hits() int { return int(c.n.Load()) }
+
+// way checks that hits have been handled in trap context if they are to, and only then.
+func (c *counter) way(t *suites.T) {
+	if n := c.trapped.Load(); (n > 0) != (inTrap && c.n.Load() > 100) && c.n.Load() > 100 {
+		t.Errorf("%d of %d hits in trap context; trap-safe: %v", n, c.n.Load(), inTrap)
+	}
 }

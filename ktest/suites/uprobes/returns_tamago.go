@@ -36,15 +36,15 @@ var returning = []struct {
 
 func init() {
 	for _, c := range returning {
-		suites.Add("uprobes/returns_with_"+c.name, func(t *suites.T) {
+		both("returns_with_"+c.name, func(t *suites.T) {
 			returns(t, c.function, c.part, c.out, c.entered, c.returned, c.sum)
 		})
 	}
 	suites.Add("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
-	suites.Add("uprobes/returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
-	suites.Add("uprobes/changed_result", changedResult)
-	suites.Add("uprobes/return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
-	suites.Add("uprobes/return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
+	both("returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
+	both("changed_result", changedResult)
+	both("return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
+	both("return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
 }
 
 // returns counts the returns of a function and adds up what it returns.
@@ -59,7 +59,7 @@ func returns(t *suites.T, function, part, out string, entered, returned, sum uin
 		}
 	}}
 	r := p.start(t, func(in *proc.Process) {
-		rp.U.Pid, rp.U.Vaddr = in.PID, p.addr(t, in, function)
+		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = in.PID, p.addr(t, in, function), inTrap
 		if err := uprobes.RegisterUretprobe(rp); err != nil {
 			t.Errorf("register: %v", err)
 		}
@@ -105,7 +105,7 @@ func changedResult(t *suites.T) {
 	p := need(t, "/bin/probed")
 	rp := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { r.AX++ }}
 	r := p.start(t, func(in *proc.Process) {
-		rp.U.Pid, rp.U.Vaddr = in.PID, p.addr(t, in, "secret")
+		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = in.PID, p.addr(t, in, "secret"), inTrap
 		if err := uprobes.RegisterUretprobe(rp); err != nil {
 			t.Errorf("register: %v", err)
 		}
@@ -121,7 +121,7 @@ func comesAndGoes(t *suites.T, call string) {
 	r := p.start(t, func(*proc.Process) {}, slices.Repeat([]string{call + "s"}, rounds)...)
 	var returned uint64
 	for times := 1; ; times++ {
-		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Path: p.path, Symbol: call}, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Path: p.path, Symbol: call, TrapSafe: inTrap}, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
 		t.Must(uprobes.RegisterUretprobe(rp))
 		time.Sleep(500 * time.Microsecond)
 		t.Must(uprobes.UnregisterUretprobe(rp))

@@ -18,8 +18,8 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
-	suites.Add("uprobes/storm_of_ten_minutes", func(t *suites.T) {
+	both("storm", func(t *suites.T) { storm(t, 3*time.Second) })
+	both("storm_of_ten_minutes", func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, 10*time.Minute)
 	})
@@ -132,13 +132,17 @@ type one struct {
 }
 
 func (s *sums) newProbe() one {
-	return one{u: &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) { s.hits.Add(1) }}}
+	return one{u: &uprobes.Uprobe{TrapSafe: mixed(), Handler: func(*uprobes.Uprobe, *amd64.Regs) { s.hits.Add(1) }}}
 }
 
 func (s *sums) newReturn() one {
 	rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { s.returns.Add(1) }}
+	rp.U.TrapSafe = mixed()
 	return one{&rp.U, rp}
 }
+
+// mixed is whether a probe is trap-safe: in the trap context's storm, most are.
+func mixed() bool { return inTrap && rand.IntN(8) > 0 }
 
 func (o one) at(pid int, addr uint64) { o.u.Pid, o.u.Vaddr = pid, addr }
 

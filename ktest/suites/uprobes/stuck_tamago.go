@@ -25,8 +25,8 @@ func init() {
 	suites.Add("uprobes/handler_blocks_for_ever", func(t *suites.T) { stuck(t, true) })
 	suites.Add("uprobes/handler_loops_for_ever", func(t *suites.T) { stuck(t, false) })
 	suites.Add("uprobes/handler_keeps_its_cpu", keepsCPU)
-	suites.Add("uprobes/handler_touches_bad_memory", badMemory)
-	suites.Add("uprobes/handler_panics_behind_a_return", panicsAtReturn)
+	both("handler_touches_bad_memory", badMemory)
+	both("handler_panics_behind_a_return", panicsAtReturn)
 	suites.Add("uprobes/handler_ends_its_goroutine", endsGoroutine)
 }
 
@@ -128,7 +128,7 @@ func badMemory(t *suites.T) {
 		{"not canonical", 0xdead << 48}, {"text of the kernel", reflect.ValueOf(nothing).Pointer()},
 	} {
 		t.Logf("%s", c.name)
-		u := &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		u := &uprobes.Uprobe{TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
 			*(*byte)(unsafe.Pointer(c.addr)) = 1 // Safe because: it is not, and that is the point
 		}}
 		other := newCounter()
@@ -152,7 +152,7 @@ func panicsAtReturn(t *suites.T) {
 		}
 	}}
 	r := p.start(t, func(in *proc.Process) {
-		rp.U.Pid, rp.U.Vaddr = in.PID, p.addr(t, in, "leaf")
+		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = in.PID, p.addr(t, in, "leaf"), inTrap
 		t.Must(uprobes.RegisterUretprobe(rp))
 	}, "calls")
 	r.wait(t, "calls 1505500\n")

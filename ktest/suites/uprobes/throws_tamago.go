@@ -31,7 +31,7 @@ var thrown = []struct {
 
 func init() {
 	for _, c := range thrown {
-		suites.Add("uprobes/exceptions_in_"+c.name, func(t *suites.T) { throws(t, c.name, c.out, c.calls) })
+		both("exceptions_in_"+c.name, func(t *suites.T) { throws(t, c.name, c.out, c.calls) })
 	}
 }
 
@@ -40,7 +40,7 @@ func throws(t *suites.T, part, out string, calls map[string][2]uint64) {
 	p := need(t, "/bin/throws")
 	probes := map[string]*uprobes.Uretprobe{}
 	for _, name := range []string{"thrower", "through", "catches", "deep", "tail", "choose", "frames", "walked", "jumps"} {
-		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Path: p.path, Symbol: name}}
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Path: p.path, Symbol: name, TrapSafe: inTrap}}
 		rp.Handler = func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
 			if ri.RetAddr != r.IP {
 				t.Errorf("%s returns to %#x, IP is %#x", name, ri.RetAddr, r.IP)

@@ -1,0 +1,194 @@
+// Hits of programs that are handled where they arrive. Its FSGSBASE instructions are like those of
+// enter_amd64.s, behind which this file must be linked: see alternatives.go.
+
+//go:build tamago
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// Instructions that the assembler does not have.
+#define LOADFLAGS(flags) \
+	PUSHQ	$flags; \
+	POPFQ
+
+#define R3	cpu_Ring3
+#define REGS	Context_Regs
+#define FRAME	Context_frame
+#define XMM(i)	(FRAME+frame_xmm+16*i)
+#define MXCSR	(Context_fx+const_fxMXCSR)
+
+// CALLHANDLER calls the func value f with R15, the Context, and R13, the CPU.
+#define CALLHANDLER(f) \
+	MOVQ	f(SB), DX; \
+	LEAQ	REGS(R15), AX; \
+	MOVQ	Context_probes(R15), BX; \
+	MOVQ	(FRAME+frame_cpu)(R15), CX; \
+	XORL	BP, BP; \
+	MOVQ	(DX), SI; \
+	CALL	SI; \
+	JMP	·handled(SB)
+
+// hit: R15 is the Context, whose Regs are filled in; GS is the kernel's, and all else the program's.
+// What runs here is Go on the CPU's trap stack, which is unused in ring 3. It leaves X0-X14 alone, or
+// saves them in frame (SaveVectors). The Context stays that of the CPU.
+TEXT ·hit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	0(GS), R13
+	MOVQ	(R3+ring3_HitStack)(R13), SP
+	RDFSBASEQ AX
+	MOVQ	AX, Context_FSBase(R15)
+	MOVQ	Context_kernelFS(R15), AX
+	WRFSBASEQ AX
+	MOVL	$1, AX
+	XCHGL	AX, (R3+ring3_Hit)(R13)		// a barrier: see grace.Passed
+	MOVQ	(TLS), AX
+	MOVQ	AX, (FRAME+frame_g)(R15)
+	MOVQ	(R3+ring3_HitG)(R13), R14
+	MOVQ	R14, (TLS)
+	MOVL	cpu_ID(R13), CX
+	MOVQ	CX, (FRAME+frame_cpu)(R15)
+	MOVL	$0, (FRAME+frame_saved)(R15)
+	MOVUPS	X15, XMM(15)(R15)
+	XORPS	X15, X15
+	CALLHANDLER(·onHit)
+
+// abandoned is where a hit goes on whose handler has been abandoned: see AbandonHit.
+TEXT ·abandoned(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	0(GS), R13
+	MOVQ	(R3+ring3_Context)(R13), R15
+	MOVQ	(TLS), R14
+	XORPS	X15, X15
+	CALLHANDLER(·onAbandoned)
+
+// handled ends a hit: AX says whether the program goes on, or its goroutine has to do something.
+TEXT ·handled(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVBLZX	AX, R12
+	MOVQ	0(GS), R13
+	MOVQ	(R3+ring3_Context)(R13), R15
+	CMPL	(FRAME+frame_saved)(R15), $0
+	JEQ	kept
+	MOVUPS	XMM(0)(R15), X0
+	MOVUPS	XMM(1)(R15), X1
+	MOVUPS	XMM(2)(R15), X2
+	MOVUPS	XMM(3)(R15), X3
+	MOVUPS	XMM(4)(R15), X4
+	MOVUPS	XMM(5)(R15), X5
+	MOVUPS	XMM(6)(R15), X6
+	MOVUPS	XMM(7)(R15), X7
+	MOVUPS	XMM(8)(R15), X8
+	MOVUPS	XMM(9)(R15), X9
+	MOVUPS	XMM(10)(R15), X10
+	MOVUPS	XMM(11)(R15), X11
+	MOVUPS	XMM(12)(R15), X12
+	MOVUPS	XMM(13)(R15), X13
+	MOVUPS	XMM(14)(R15), X14
+	LDMXCSR	MXCSR(R15)
+kept:
+	MOVUPS	XMM(15)(R15), X15
+	MOVQ	(FRAME+frame_g)(R15), AX
+	MOVQ	AX, (TLS)
+	MOVL	$0, (R3+ring3_Hit)(R13)
+	MOVQ	Context_FSBase(R15), AX
+	WRFSBASEQ AX
+	TESTL	R12, R12
+	JEQ	leaves
+	TESTQ	$const_flagTF, (REGS+regs_Flags)(R15)
+	JNE	steps
+iret:
+	SWAPGS
+	JMP	·byIret(SB)
+steps:
+	CMPQ	(R3+ring3_StepIDT)(R13), $0
+	JEQ	iret
+	MOVQ	$const_NotEntered, (REGS+regs_Vector)(R15)	// enter loads that IDT
+leaves:
+	JMP	·leave(SB)
+
+// end is the end of the code that alternatives are looked for in.
+TEXT ·end(SB),NOSPLIT|NOFRAME,$0
+	RET
+
+// func takeMXCSR(r *amd64.Regs)
+TEXT ·takeMXCSR(SB),NOSPLIT,$0-8
+	MOVQ	r+0(FP), R15
+	SUBQ	$REGS, R15
+	STMXCSR	MXCSR(R15)
+	LDMXCSR	·kernelMXCSR(SB)
+	RET
+
+// func abandonedAt() uintptr
+TEXT ·abandonedAt(SB),NOSPLIT,$0-8
+	MOVQ	$·abandoned(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// The program's memory, by its own addresses: the tables are loaded. AC lets the kernel use them
+// where there is SMAP. FixFault leads from a page fault to the second function of each pair.
+
+// func load(addr uint64) (v uint64, ok bool)
+TEXT ·load(SB),NOSPLIT,$0-17
+	MOVQ	addr+0(FP), AX
+	LOADFLAGS(const_flagsAccess)
+	MOVQ	(AX), AX
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	AX, v+8(FP)
+	MOVB	$1, ok+16(FP)
+	RET
+
+TEXT ·loadFails(SB),NOSPLIT,$0-17
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	$0, v+8(FP)
+	MOVB	$0, ok+16(FP)
+	RET
+
+// func loadPair(addr uint64) (first, second uint64, ok bool)
+TEXT ·loadPair(SB),NOSPLIT,$0-25
+	MOVQ	addr+0(FP), AX
+	LOADFLAGS(const_flagsAccess)
+	MOVQ	8(AX), CX
+	MOVQ	(AX), AX
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	AX, first+8(FP)
+	MOVQ	CX, second+16(FP)
+	MOVB	$1, ok+24(FP)
+	RET
+
+TEXT ·loadPairFails(SB),NOSPLIT,$0-25
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	$0, first+8(FP)
+	MOVQ	$0, second+16(FP)
+	MOVB	$0, ok+24(FP)
+	RET
+
+// func swap(addr, v uint64) (old uint64, ok bool)
+TEXT ·swap(SB),NOSPLIT,$0-25
+	MOVQ	addr+0(FP), AX
+	MOVQ	v+8(FP), CX
+	LOADFLAGS(const_flagsAccess)
+	MOVQ	(AX), DX
+	MOVQ	CX, (AX)
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	DX, old+16(FP)
+	MOVB	$1, ok+24(FP)
+	RET
+
+TEXT ·swapFails(SB),NOSPLIT,$0-25
+	LOADFLAGS(const_flagsFixed)
+	MOVQ	$0, old+16(FP)
+	MOVB	$0, ok+24(FP)
+	RET
+
+// func accessAddresses() [6]uintptr
+TEXT ·accessAddresses(SB),NOSPLIT,$0-48
+	MOVQ	$·load(SB), AX
+	MOVQ	AX, ret_0+0(FP)
+	MOVQ	$·loadFails(SB), AX
+	MOVQ	AX, ret_1+8(FP)
+	MOVQ	$·loadPair(SB), AX
+	MOVQ	AX, ret_2+16(FP)
+	MOVQ	$·loadPairFails(SB), AX
+	MOVQ	AX, ret_3+24(FP)
+	MOVQ	$·swap(SB), AX
+	MOVQ	AX, ret_4+32(FP)
+	MOVQ	$·swapFails(SB), AX
+	MOVQ	AX, ret_5+40(FP)
+	RET

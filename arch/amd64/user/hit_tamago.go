@@ -1,0 +1,106 @@
+//go:build tamago
+
+package user
+
+import (
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+)
+
+// A Hit handles what has happened to a program in ring 3, on CPU id, with what Probe was given. r are
+// the Context's registers, and have a trap's frame. If it returns true, the program goes on with them,
+// which Settle has made valid; if false, Run returns with the event in r.Vector.
+//
+// Context: trap, on the CPU's trap stack, with interrupts off.
+type Hit func(r *amd64.Regs, thread uintptr, id int) (done bool)
+
+// What hits call: see SetHits.
+var onHit, onAbandoned Hit
+
+// SetHits sets what handles hits, and what goes on with one that AbandonHit has ended.
+//
+// Context: boot, before the first Probe.
+func SetHits(hit, abandoned Hit) { onHit, onAbandoned = hit, abandoned }
+
+func abandonedAt() uintptr
+
+// AbandonHit makes r, a trap inside the hit of this CPU, return to what SetHits has set: all that runs
+// above the hit is discarded.
+//
+// Context: trap.
+func AbandonHit(r *amd64.Regs) {
+	r.IP, r.SP, r.Flags = uint64(abandonedAt()), uint64(trap.Self().Ring3.HitStack), amd64.RFLAGS_FIXED
+}
+
+// takeMXCSR saves MXCSR in the Context of r, and loads the kernel's.
+//
+//go:noescape
+func takeMXCSR(r *amd64.Regs)
+
+// SaveVectors saves X0-X14 and MXCSR of the program that was hit, for a handler that may change them.
+//
+// Context: a Hit.
+func SaveVectors(r *amd64.Regs) {
+	if !trap.Saved(r) {
+		trap.SaveXMM(r)
+		takeMXCSR(r)
+	}
+}
+
+//go:noescape
+func load(addr uint64) (v uint64, ok bool)
+
+//go:noescape
+func loadPair(addr uint64) (first, second uint64, ok bool)
+
+//go:noescape
+func swap(addr, v uint64) (old uint64, ok bool)
+
+// LoadWord returns the 8 bytes at addr of the program that was hit. Not ok: its page is not there.
+//
+// Context: a Hit.
+func LoadWord(addr uint64) (v uint64, ok bool) {
+	if addr >= End {
+		return 0, false
+	}
+	return load(addr)
+}
+
+// LoadPair is LoadWord for two adjacent words.
+//
+// Context: a Hit.
+func LoadPair(addr uint64) (first, second uint64, ok bool) {
+	if addr >= End {
+		return 0, 0, false
+	}
+	return loadPair(addr)
+}
+
+// SwapWord replaces the 8 bytes at addr, and returns the old ones. Not ok: its page is not there, or
+// the program must not write to it before the kernel has looked; nothing has changed.
+//
+// Context: a Hit.
+func SwapWord(addr, v uint64) (old uint64, ok bool) {
+	if addr >= End {
+		return 0, false
+	}
+	return swap(addr, v)
+}
+
+// accesses are where load, loadPair and swap begin, each with where it goes on after a fault.
+var accesses = accessAddresses()
+
+func accessAddresses() [6]uintptr
+
+// FixFault lets LoadWord or its kin return if r is the page fault of one of them.
+//
+// Context: trap.
+func FixFault(r *amd64.Regs) bool {
+	for i := 0; i < len(accesses); i += 2 {
+		if ip := uintptr(r.IP); ip >= accesses[i] && ip < accesses[i+1] {
+			r.IP = uint64(accesses[i+1])
+			return true
+		}
+	}
+	return false
+}

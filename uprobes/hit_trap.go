@@ -1,0 +1,194 @@
+package uprobes
+
+// Trap context. A hit that is handled where it arrives. All of it that may need the thread's
+// goroutine is done before anything has changed, or leaves a note for the goroutine (told).
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/user"
+	"sonde/kernel/probe"
+	"sonde/uprobes/place"
+)
+
+// onHit implements user.Hit for the thread that tie has passed on.
+func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
+	th, st := asThread(at), &states[id].state
+	switch {
+	case r.Vector == vecDebug:
+		return th.stepEnds(r)
+	case r.Vector != vecBreakpoint:
+		return th.comesBack(st, r)
+	}
+	addr := uintptr(r.IP) - 1
+	pt := th.text.points.First(addr)
+	if pt == nil || pt.addr != addr {
+		if pt = th.text.points.Find(addr); pt == nil {
+			return false
+		}
+	}
+	list := pt.trap.Load()
+	if list == nil || r.Flags&amd64.RFLAGS_TF != 0 || th.again.ip != 0 || th.after != nil {
+		return false
+	}
+	th.told = toldAll
+	if pt.check.Kind != prologue.None {
+		if known, grows := th.decides(pt, r); !known || grows {
+			th.told = toldNothing
+			return known && user.Settle(r)
+		}
+	}
+	r.IP = uint64(addr)
+	st.thread, st.point = at, uintptr(unsafe.Pointer(pt))
+	st.list = uintptr(unsafe.Pointer(list))
+	if th.wants = uint8(pt.alone.Load()); th.wants != 0 { // there are no handlers to call
+		return th.completes(st, pt, r)
+	}
+	st.doing, st.next = callsHits, st.list
+	return st.callHandlers(r)
+}
+
+// decides is decide. Not known: the goroutine has to find out.
+func (th *thread) decides(pt *point, r *amd64.Regs) (known, grows bool) {
+	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
+		if th.text.points.Find(pt.addr+i) != nil {
+			return true, false
+		}
+	}
+	guard, ok := th.loadWord(r.R14 + stackGuard)
+	if !ok {
+		return false, false
+	}
+	if pt.check.Grows(r, guard) {
+		pt.check.Perform(r, uint64(pt.addr), true)
+		return true, true
+	}
+	th.told = toldDecided
+	return true, false
+}
+
+// callHandlers calls the handlers that are left, and then gets the instruction executed.
+func (st *state) callHandlers(r *amd64.Regs) (done bool) {
+	th := asThread(st.thread)
+	p := th.t.Process()
+	for m := st.nextMember(); m != nil; m = st.nextMember() {
+		switch {
+		case m.process != p:
+		case m.wants != 0 && !m.flags.Has(disabled):
+			th.wants |= m.wants
+		case m.flags.Has(gone | broken | disabled):
+			m.count(probe.Entered)
+			m.count(probe.Disarmed)
+		default:
+			m.count(probe.Entered)
+			if m.careful {
+				saveVectors(r)
+			}
+			st.begin(m)
+			m.u.Handler(m.u, r)
+			st.end()
+			m.count(probe.Handled)
+		}
+	}
+	pt := asPoint(st.point)
+	if r.IP != uint64(pt.addr) { // a handler has changed IP
+		th.told = toldNothing
+		return settle(r)
+	}
+	if th.wants == 0 && th.told == toldAll && pt.plan.Way <= place.Boost {
+		th.told = toldNothing
+		if r.IP = pt.slot; pt.plan.Way == place.Nothing {
+			r.IP = pt.plan.Next()
+		}
+		return settle(r)
+	}
+	return th.completes(st, pt, r)
+}
+
+// settle makes r valid for the program. If it returns false, the goroutine has to.
+func settle(r *amd64.Regs) (done bool) {
+	if !user.Settle(r) {
+		r.Vector = uint64(user.NotEntered)
+		return false
+	}
+	return true
+}
+
+// completes is complete.
+func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
+	if th.wants&(wantsEntry|wantsStay) != 0 {
+		if !th.enters(st, pt, r) {
+			return th.moves(r)
+		}
+		th.wants &^= wantsEntry | wantsStay
+	}
+	if th.wants&wantsExit != 0 && !th.leavesByReturn(pt, r.SP) {
+		return th.moves(r)
+	}
+	sp := r.SP
+	switch {
+	case th.told == toldDecided:
+		pt.check.Perform(r, r.IP, false)
+	case pt.plan.Way == place.Nothing:
+		r.IP = pt.plan.Next()
+	case pt.plan.Way == place.Boost:
+		r.IP = pt.slot
+	case pt.plan.Way == place.Step:
+		th.dueDB = false
+		keep(&th.away, pt)
+		th.saved = pt.stepped.Enter(r, pt.slot)
+	case !th.emulates(pt.plan, r):
+		return th.moves(r)
+	}
+	th.told = toldNothing
+	switch {
+	case th.wants&wantsReturn != 0:
+		st.doing, st.next = callsGoReturns, st.list
+		return st.callGoReturns(r)
+	case th.wants&wantsExit != 0:
+		return th.exits(st, r, sp)
+	}
+	return settle(r)
+}
+
+// moves leaves what remains of a hit to the goroutine.
+func (th *thread) moves(r *amd64.Regs) (done bool) {
+	r.IP++ // as the breakpoint has left it
+	return false
+}
+
+// stepEnds is debug for a step that is the kernel's alone.
+func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
+	pt := th.away
+	if pt == nil || th.dueDB || th.after != nil {
+		return false
+	}
+	if pt.stepped.After(r, pt.slot, th.saved) {
+		keep(&th.away, nil)
+	}
+	return settle(r)
+}
+
+// emulates executes an instruction on r, and reports whether it did: where it would fault, or the
+// program's memory is not there, nothing has changed.
+func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
+	var v uint64
+	if addr, ok := p.Loads(r); ok {
+		if v, ok = th.loadWord(addr); !ok {
+			return false
+		}
+	}
+	w, pushes := p.Pushes(r)
+	ip, sp, cx, flags := r.IP, r.SP, r.CX, r.Flags
+	ok := true
+	if p.Finish(r, v); pushes {
+		_, ok = th.swapWord(sp-8, w)
+	}
+	if !ok || r.IP >= user.End {
+		r.IP, r.SP, r.CX, r.Flags = ip, sp, cx, flags
+		return false
+	}
+	return true
+}

@@ -1,0 +1,90 @@
+package uprobes
+
+// Trap context. What a CPU does for a hit of a program, and what it knows of it.
+
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/probe"
+)
+
+// state is one CPU's. Interrupts are off in a hit, so nothing else changes it. What it points to is
+// kept by others for as long as the hit lasts: see docs/decisions.md.
+type state struct {
+	handlerState
+	doing  doing
+	list   uintptr // the **member that is the first of the point
+	next   uintptr // the one that comes next
+	thread uintptr // the *thread that was hit
+	point  uintptr // the *point, unless a call returns to the trampoline
+	call   uintptr // the *call that has returned
+	at     int     // index of its next instance
+	// in is a *UretprobeInstance for returns of Go functions, which have no call.
+	in struct {
+		ret uint64
+		rp  uintptr
+	}
+}
+
+// doing is which handlers a hit calls.
+type doing uint8
+
+const (
+	callsHits      doing = iota // those of the point
+	callsReturns                // those of a call
+	callsGoReturns              // those of a return instruction of Go's
+)
+
+// states is spaced so that no two CPUs write to one cache line.
+var states [trap.MaxCPUs]struct {
+	state
+	_ [128 - unsafe.Sizeof(state{})]byte
+}
+
+// asThread, asPoint and asMember turn a kept address back. Safe because: see state.
+func asThread(p uintptr) *thread { return *(**thread)(unsafe.Pointer(&p)) }
+func asPoint(p uintptr) *point   { return *(**point)(unsafe.Pointer(&p)) }
+func asMember(p uintptr) *member { return *(**member)(unsafe.Pointer(&p)) }
+func asCall(p uintptr) *call     { return *(**call)(unsafe.Pointer(&p)) }
+
+// keep stores p without a write barrier. Safe because: see docs/decisions.md.
+func keep[T any](at **T, p *T) { *(*uintptr)(unsafe.Pointer(at)) = uintptr(unsafe.Pointer(p)) }
+
+// begin notes that a handler of m starts; end, that it has ended.
+func (st *state) begin(m *member) {
+	st.Seq++
+	st.Probe = uintptr(unsafe.Pointer(m))
+}
+
+func (st *state) end() { st.Probe = 0 }
+
+// nextMember returns the next probe of the list that a hit goes through, or nil at the end.
+func (st *state) nextMember() *member {
+	m := **(***member)(unsafe.Pointer(&st.next)) // Safe because: a hit's list is kept until it is over
+	st.next += unsafe.Sizeof(m)
+	return m
+}
+
+// handlingHere returns the thread whose handler this CPU runs in trap context, or nil.
+func handlingHere() *thread {
+	if st := &states[cpuID()].state; st.Probe != 0 {
+		return asThread(st.thread)
+	}
+	return nil
+}
+
+// onAbandoned goes on with a hit whose handler has been abandoned: it implements user.Hit.
+func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
+	st := &states[id].state
+	asMember(st.Probe).count(probe.Abandoned)
+	st.end()
+	switch st.doing {
+	case callsReturns:
+		return st.callReturns(r)
+	case callsGoReturns:
+		return st.callGoReturns(r)
+	}
+	return st.callHandlers(r)
+}

@@ -1,0 +1,78 @@
+package uprobes
+
+import (
+	"unsafe"
+
+	"sonde/uprobes/place"
+)
+
+// Set once, by InTrap; nil: all hits lead to the goroutine.
+var (
+	careful   func(handler any) bool
+	keepWatch = func() {}
+)
+
+// publish lets hits of pt be handled in trap context if that can be done: nothing that they would
+// call may block, and nothing that they have to do needs the goroutine. mu held.
+//
+// Hits read the list alone, so they never see a member that may block.
+func (pt *point) publish() {
+	all := pt.members.All()
+	entries, wants := uint32(0), uint32(0)
+	for _, m := range all {
+		if !m.trapSafe || careful == nil || !pt.inTrap() {
+			pt.trap.Store(nil)
+			return
+		}
+		if m.wants&(wantsEntry|wantsStay) != 0 && !m.flags.Has(disabled) {
+			entries, wants = entries+1, wants|uint32(m.wants)
+		}
+	}
+	if int(entries) != len(all) {
+		wants = 0
+	}
+	pt.alone.Store(wants)
+	pt.entries.Store(max(entries, pt.entries.Load()))
+	if len(all) == 0 {
+		pt.trap.Store(nil)
+		return
+	}
+	pt.trap.Store(pt.members.First())
+}
+
+// careful reports whether X0-X14 must be saved for the handler of the probe in trap context.
+func (o order) careful() bool { return o.u.TrapSafe && careful != nil && careful(o.handler()) }
+
+// handler returns the function that hits call.
+func (o order) handler() any {
+	if o.rp != nil {
+		return o.rp.Handler
+	}
+	return o.u.Handler
+}
+
+// inTrap reports whether the instruction can be got done in trap context.
+func (pt *point) inTrap() bool {
+	switch pt.plan.Way {
+	case place.Nothing, place.Boost, place.Step:
+		return true
+	case place.Emulate:
+		return pt.plan.Simple()
+	}
+	return false
+}
+
+// tie lets hits of th be handled in trap context from now on. They find th by its CPU; forget ends that.
+func (th *thread) tie() {
+	tramp := th.text.trampoline.Load()
+	if th.tied == tramp+1 {
+		return
+	}
+	th.tied = tramp + 1
+	th.calls.reserve()
+	returns := uint64(0)
+	if tramp != 0 {
+		returns = tramp + uint64(len(trampoline))
+	}
+	th.t.CPU().Probe(uintptr(unsafe.Pointer(th)), returns)
+}
