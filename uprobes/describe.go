@@ -18,7 +18,7 @@ type Info struct {
 	Program  string // the process's name
 	Kind     string // "u", "ur"
 	Place    string // file and offset in it
-	Way      string // how the instruction is executed
+	Way      string // how the instruction is executed, and whether hits are handled in trap context
 	Returns  string // for a return probe: see ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler panicked
 	Ledger   probe.Ledger
@@ -64,12 +64,27 @@ func (o order) kind() string {
 }
 
 func (f *file) info() Info {
-	return Info{Pid: f.o.u.Pid, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Returns: f.returns, Disabled: f.disabled, Ledger: f.tally.ledger()}
+	way := ""
+	if f.o.u.TrapSafe {
+		way = "handled" + InTheTrap
+	}
+	return Info{Pid: f.o.u.Pid, Way: way, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Returns: f.returns, Disabled: f.disabled, Ledger: f.tally.ledger()}
 }
 
 func (m *member) info() Info {
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.plan.Way.String(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.ledger()}
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.ledger()}
 }
+
+// way says how hits of pt are handled: "boosted", "boosted in the trap".
+func (pt *point) way() string {
+	if pt.trap.Load() != nil {
+		return pt.plan.Way.String() + InTheTrap
+	}
+	return pt.plan.Way.String()
+}
+
+// InTheTrap ends the Way of an Info if hits do not lead to their threads' goroutines.
+const InTheTrap = " in the trap"
 
 // Ledger returns the counts of u's hits since it was last registered; they stay when it is
 // unregistered.

@@ -11,7 +11,7 @@ import (
 // started may still be running. The breakpoint is removed unless another probe needs it.
 //
 // Context: goroutine, including handlers of user probes, even u's own.
-// Errors: EINVAL u is not registered; EDEADLK called in a handler of a kernel probe.
+// Errors: EINVAL u is not registered; EDEADLK called in a handler in trap context.
 func DisableUprobe(u *Uprobe) error { return toggle(u, false) }
 
 // EnableUprobe undoes DisableUprobe.

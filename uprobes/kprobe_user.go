@@ -103,7 +103,7 @@ func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 // RegisterKprobeUser registers k for its inode and offset, without inserting it anywhere.
 //
 // Errors: EINVAL PreHandler or User is nil; EEXIST the pair has a probe already; EDEADLK
-// called in a handler of a kernel probe.
+// called in a handler in trap context.
 func RegisterKprobeUser(k *KprobeUser) error {
 	switch {
 	case inTrap():

@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/probe"
 )
 
-var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler of a kernel probe must not sleep, so it cannot register or unregister user probes")
+var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler in trap context must not sleep, so it cannot register or unregister user probes")
 
 var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
 
@@ -21,7 +21,7 @@ var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the point
 // registered; EFAULT nothing is mapped at the address; EACCES it is not executable, or
 // mapped shared; EEXIST the program has a breakpoint of its own there; EILSEQ no
 // instruction begins there; EOPNOTSUPP the instruction cannot be probed; ENOMEM; EDEADLK
-// called in a handler of a kernel probe. After any error but EINPROGRESS nothing has
+// called in a handler in trap context. After any error but EINPROGRESS nothing has
 // changed.
 // Source: uprobes.txt §4.1.
 func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }

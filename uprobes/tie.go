@@ -62,10 +62,11 @@ func (pt *point) inTrap() bool {
 	return false
 }
 
-// tie lets hits of th be handled in trap context from now on. They find th by its CPU; forget ends that.
+// tie lets hits of th be handled in trap context from now on, unless another engine is told of them
+// before. They find th by its CPU; forget ends that.
 func (th *thread) tie() {
 	tramp := th.text.trampoline.Load()
-	if th.tied == tramp+1 {
+	if th.tied == tramp+1 || !th.t.Process().First(engine) {
 		return
 	}
 	th.tied = tramp + 1

@@ -43,6 +43,19 @@ type Engine struct {
 	End func(t *Thread)
 }
 
+// First reports whether e is the first of p's engines that are told of exceptions.
+func (p *Process) First(e *Engine) bool {
+	for _, o := range p.attached() {
+		if o == e {
+			return true
+		}
+		if o.Exception != nil {
+			return false
+		}
+	}
+	return false
+}
+
 // hold is an engine's request that a process rests.
 type hold struct {
 	engine *Engine

@@ -27,6 +27,7 @@ type userRow struct {
 	target []byte    // nil: myfunc of myprog, a Go program
 	way    place.Way // how the instruction is executed
 	ret    bool      // a return probe
+	thread bool      // the handler is called in the thread's goroutine, as one that may block
 	bare   *proc.Engine
 	depth  uint32 // the function calls itself until so many calls are in progress; 0: it does not
 }
@@ -76,6 +77,8 @@ var userRows = []userRow{
 	{name: "u_boost", target: imul, way: place.Boost},
 	{name: "u_step", target: imul, way: place.Step},
 	{name: "ur", target: nop, way: place.Nothing, ret: true},
+	{name: "u_thread", target: nop, way: place.Nothing, thread: true},
+	{name: "ur_thread", target: nop, way: place.Nothing, ret: true, thread: true},
 	{name: "ur_go", ret: true},
 	{name: "ur_1000", target: deepUser(1000), way: place.Nothing, ret: true, depth: 1000},
 	{name: "ur_16000", target: deepUser(16000), way: place.Nothing, ret: true, depth: 16000},
@@ -237,12 +240,12 @@ func (r *userRow) plant(p *proc.Process, hits *uint64) (remove func(), err error
 	case r.bare != nil:
 		p.Attach(r.bare)
 	case r.target == nil:
-		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc", TrapSafe: true}, Handler: countReturn}
+		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc", TrapSafe: !r.thread}, Handler: countReturn}
 		return func() { uprobes.UnregisterUretprobe(rp) }, uprobes.RegisterUretprobe(rp)
 	case r.ret:
-		err = uprobes.RegisterUretprobe(&uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, TrapSafe: true}, Handler: countReturn})
+		err = uprobes.RegisterUretprobe(&uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, TrapSafe: !r.thread}, Handler: countReturn})
 	default:
-		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count, TrapSafe: true})
+		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count, TrapSafe: !r.thread})
 	}
 	return remove, err
 }

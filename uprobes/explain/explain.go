@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/listing"
@@ -199,8 +200,11 @@ func (p *Place) writeProbes(w io.Writer) {
 			who = fmt.Sprintf("pid %d (%s)", i.Pid, i.Program)
 		}
 		note := ""
+		if strings.HasSuffix(i.Way, uprobes.InTheTrap) {
+			note = "," + uprobes.InTheTrap
+		}
 		if i.Disabled {
-			note = ", disabled"
+			note += ", disabled"
 		}
 		fmt.Fprintf(w, "  %-2s  %s, %d hits%s\n", i.Kind, who, i.Ledger.Entered, note)
 	}

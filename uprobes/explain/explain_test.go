@@ -54,7 +54,7 @@ func TestDrawings(t *testing.T) {
 		{"probed", 7, func(p *Place) {
 			p.Title, p.Bias, p.Addr, p.Slot = "probed[12] leaf+0x7", 0x5555_0000_0000, p.Addr+0x5555_0000_0000, 0x5555_0030_0040
 			p.Probes = []uprobes.Info{
-				{Kind: "u", Pid: 12, Program: "probed", Ledger: probe.Ledger{Entered: 5}},
+				{Kind: "u", Pid: 12, Program: "probed", Way: "boosted" + uprobes.InTheTrap, Ledger: probe.Ledger{Entered: 5}},
 				{Kind: "ur", Ledger: probe.Ledger{Entered: 5}, Disabled: true},
 			}
 		}},

@@ -19,19 +19,19 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/some_boundaries_in_each_way", func(t *suites.T) {
+	both("some_boundaries_in_each_way", func(t *suites.T) {
 		for _, w := range workloads() {
 			if w.brief {
 				w.isTheSame(t, 19)
 			}
 		}
 	})
-	suites.Add("uprobes/every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
-	suites.Add("uprobes/every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
-	suites.Add("uprobes/every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
-	suites.Add("uprobes/every_boundary_of_go", func(t *suites.T) { every(t, "go") })
-	suites.Add("uprobes/every_boundary_of_go_with_collections", func(t *suites.T) { every(t, "go with collections") })
-	suites.Add("uprobes/every_boundary_of_libc", func(t *suites.T) { every(t, "libc") })
+	both("every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
+	both("every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
+	both("every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
+	both("every_boundary_of_go", func(t *suites.T) { every(t, "go") })
+	both("every_boundary_of_go_with_collections", func(t *suites.T) { every(t, "go with collections") })
+	both("every_boundary_of_libc", func(t *suites.T) { every(t, "libc") })
 }
 
 // every tries all boundaries of the workloads of a name.
@@ -183,7 +183,7 @@ func (w *workload) run(t *suites.T, addrs, hits []uint64) {
 	var all []*uprobes.Uprobe
 	register := func(in *proc.Process) {
 		for i, addr := range addrs {
-			u := &uprobes.Uprobe{Vaddr: addr, Handler: func(*uprobes.Uprobe, *amd64.Regs) { atomic.AddUint64(&hits[i], 1) }}
+			u := &uprobes.Uprobe{Vaddr: addr, TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) { atomic.AddUint64(&hits[i], 1) }}
 			if w.vma {
 				u.Pid = in.PID
 			} else {

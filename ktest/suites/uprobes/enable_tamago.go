@@ -41,6 +41,9 @@ func disabledAndEnabled(t *suites.T) {
 	}, "spin")
 	goesOn(t, c)
 	line := fmt.Sprintf(`^ *%d  %016x  u   probed  .*boosted`, c.Pid, c.Vaddr)
+	if inTrap {
+		line += " in the trap"
+	}
 	for range 3 {
 		t.Must(uprobes.DisableUprobe(&c.Uprobe))
 		rests(t, c)

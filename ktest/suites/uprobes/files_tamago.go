@@ -61,7 +61,11 @@ func ofFile(t *suites.T) {
 			t.Errorf("%s: %d hits, %d returns, want %d", x.part, n, m, x.hits)
 		}
 	}
-	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), `^ *0  0+  u   \*  +/bin/probed:0x[0-9a-f]+`, `^ *0  0+  ur  \*  +/bin/probed:0x[0-9a-f]+  returns: breakpoints on its exits \(1\)`)
+	way := ""
+	if inTrap {
+		way = "  handled in the trap"
+	}
+	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), `^ *0  0+  u   \*  +/bin/probed:0x[0-9a-f]+`+way, `^ *0  0+  ur  \*  +/bin/probed:0x[0-9a-f]+`+way+`  returns: breakpoints on its exits \(1\)`)
 	t.Must(uprobes.UnregisterUprobe(&c.Uprobe))
 	t.Must(uprobes.UnregisterUretprobe(rp))
 	c.way(t)

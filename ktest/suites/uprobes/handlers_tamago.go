@@ -231,7 +231,7 @@ func fromTrap(t *suites.T) {
 	t.Must(kprobes.RegisterKprobe(k))
 	p.start(t, func(*proc.Process) {}, "secret").wait(t, "secret 41\n")
 	kprobes.UnregisterKprobe(k)
-	if said := string(trapSaid.text[:trapSaid.n]); !strings.Contains(said, "a handler of a kernel probe must not sleep") {
+	if said := string(trapSaid.text[:trapSaid.n]); !strings.Contains(said, "a handler in trap context must not sleep") {
 		t.Errorf("%q", said)
 	}
 }

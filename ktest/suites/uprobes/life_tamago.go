@@ -21,11 +21,11 @@ import (
 
 func init() {
 	suites.Add("uprobes/refusals", refusals)
-	suites.Add("uprobes/of_one_process_alone", oneProcess)
-	suites.Add("uprobes/a_running_process", running)
-	suites.Add("uprobes/no_call_is_interrupted", uninterrupted)
-	suites.Add("uprobes/a_child_is_given_its_own", ownOfChild)
-	suites.Add("uprobes/traps_are_hidden_from_later_engines", hidden)
+	both("of_one_process_alone", oneProcess)
+	both("a_running_process", running)
+	both("no_call_is_interrupted", uninterrupted)
+	both("a_child_is_given_its_own", ownOfChild)
+	both("traps_are_hidden_from_later_engines", hidden)
 }
 
 func nothing(*uprobes.Uprobe, *amd64.Regs) {}
@@ -138,7 +138,7 @@ func uninterrupted(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "waits")
 	n := 0
-	for u := (&uprobes.Uprobe{Pid: r.p.PID, Vaddr: p.syms["leaf"].Value, Handler: nothing}); ; n++ {
+	for u := (&uprobes.Uprobe{Pid: r.p.PID, Vaddr: p.syms["leaf"].Value, Handler: nothing, TrapSafe: inTrap}); ; n++ {
 		if err := uprobes.RegisterUprobe(u); errors.Is(err, syscall.ESRCH) {
 			break
 		}
@@ -161,7 +161,7 @@ func ownOfChild(t *suites.T) {
 		if flags&abi.CLONE_THREAD != 0 {
 			return
 		}
-		u := &uprobes.Uprobe{Pid: child.Process().PID, Vaddr: c.Vaddr, Handler: func(*uprobes.Uprobe, *amd64.Regs) { inChildren.Add(1) }}
+		u := &uprobes.Uprobe{Pid: child.Process().PID, Vaddr: c.Vaddr, TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) { inChildren.Add(1) }}
 		if err := uprobes.RegisterUprobe(u); err != nil {
 			errs.Add(1)
 		}

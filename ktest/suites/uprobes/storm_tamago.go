@@ -5,6 +5,7 @@ package uprobes
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -78,6 +79,13 @@ func storm(t *suites.T, d time.Duration) {
 		t.Go(func() {
 			for time.Now().Before(end) && !t.Failed() {
 				s.round(t, &all[rand.IntN(len(all))])
+			}
+		})
+	}
+	if inTrap { // what hits store without write barriers, the collector must find all the same
+		t.Go(func() {
+			for time.Now().Before(end) && !t.Failed() {
+				runtime.GC()
 			}
 		})
 	}

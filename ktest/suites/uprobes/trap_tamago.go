@@ -1,0 +1,348 @@
+//go:build tamago
+
+package uprobes
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/cpu"
+	"sonde/kernel/vfs"
+	"sonde/ktest/suites"
+	"sonde/linux/proc"
+	"sonde/uprobes"
+)
+
+func init() {
+	suites.Add("uprobes/trap_and_goroutine_at_one_place", mixedPlace)
+	suites.Add("uprobes/trap_handler_knows_its_thread", knowsThread)
+	suites.Add("uprobes/trap_handler_may_not_register", trapRefused)
+	suites.Add("uprobes/trap_handlers_that_break_the_rules", breakRules)
+	suites.Add("uprobes/trap_handler_loops_for_ever", loopsInTrap)
+	suites.Add("uprobes/trap_unregistering_waits_for_handlers", waitsInTrap)
+	suites.Add("uprobes/trap_leaves_vectors_alone", vectors)
+	suites.Add("uprobes/trap_handler_sets_ip", setsIP)
+	suites.Add("uprobes/trap_returns_by_the_trampoline", trampolined)
+}
+
+// trapped makes probes of this case trap-safe.
+func trapped() (undo func()) {
+	inTrap = true
+	return func() { inTrap = false }
+}
+
+// mixedPlace: one handler that may block makes all hits of its place go to the goroutine.
+func mixedPlace(t *suites.T) {
+	defer trapped()()
+	p := need(t, "/bin/probed")
+	safe, blocking := newCounter(), newCounter()
+	blocking.TrapSafe = false
+	r := p.start(t, func(in *proc.Process) { p.probe(t, in, &safe.Uprobe, "leaf") }, "spin")
+	t.Until("hits in trap context", func() bool { return safe.trapped.Load() > 10 })
+	line := fmt.Sprintf(`^ *%d  %016x  u   probed  .*boosted`, safe.Pid, safe.Vaddr)
+	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), line+" in the trap")
+	p.probe(t, r.p, &blocking.Uprobe, "leaf")
+	time.Sleep(10 * time.Millisecond)
+	n := safe.trapped.Load()
+	goesOn(t, blocking)
+	if goesOn(t, safe); safe.trapped.Load() != n || blocking.trapped.Load() != 0 {
+		t.Errorf("%d, then %d hits in trap context; %d of the other", n, safe.trapped.Load(), blocking.trapped.Load())
+	}
+	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), line, line)
+	t.Must(uprobes.UnregisterUprobe(&blocking.Uprobe))
+	t.Until("hits in trap context again", func() bool { return safe.trapped.Load() > n+10 })
+	r.kill(t)
+	for _, c := range []*counter{safe, blocking} {
+		if l := c.Ledger(); l.Handled != uint64(c.hits()) || l.Unexplained() != 0 {
+			t.Errorf("%d hits, %+v", c.hits(), l)
+		}
+	}
+}
+
+func knowsThread(t *suites.T) {
+	p := need(t, "/bin/probed")
+	var right, wrong atomic.Int64
+	var pid int
+	u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		if th := uprobes.Current(); th != nil && th.Process().PID == pid {
+			right.Add(1)
+		} else {
+			wrong.Add(1)
+		}
+	}}
+	p.start(t, func(in *proc.Process) {
+		pid = in.PID
+		p.probe(t, in, u, "leaf")
+	}, "threads").wait(t, "threads 6000000\n")
+	if right.Load() != 4000 || wrong.Load() != 0 || uprobes.Current() != nil {
+		t.Errorf("%d, and %d times another thread", right.Load(), wrong.Load())
+	}
+}
+
+func trapRefused(t *suites.T) {
+	p := need(t, "/bin/probed")
+	other := &uprobes.Uprobe{Pid: 1, Handler: nothing}
+	var refused, not atomic.Int64
+	u := &uprobes.Uprobe{TrapSafe: true}
+	u.Handler = func(u *uprobes.Uprobe, _ *amd64.Regs) {
+		if !cpu.InHandler() { // the first hit of the thread
+			return
+		}
+		for _, err := range [...]error{uprobes.RegisterUprobe(other), uprobes.UnregisterUprobe(u), uprobes.DisableUprobe(u)} {
+			if err != nil && strings.Contains(err.Error(), "must not sleep") {
+				refused.Add(1)
+			} else {
+				not.Add(1)
+			}
+		}
+	}
+	p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls").wait(t, "calls 1505500\n")
+	if refused.Load() < 3*900 || not.Load() != 0 {
+		t.Errorf("%d refused, %d not", refused.Load(), not.Load())
+	}
+}
+
+var (
+	sink     *[64]byte
+	sinkChan = make(chan int, 1)
+)
+
+// breakRules: each is abandoned, said in the log, and its probe disabled; the program goes on, and other
+// probes count.
+func breakRules(t *suites.T) {
+	defer trapped()()
+	p := need(t, "/bin/probed")
+	for _, c := range []struct {
+		says string
+		f    func()
+	}{
+		{"allocates memory", func() { sink = new([64]byte) }},
+		{"channel operation", func() { sinkChan <- 1 }},
+		{"sleeps", func() { time.Sleep(1) }},
+		{"panic", func() { panic("of a test") }},
+		{"nil pointer dereference", func() { *(*int)(nil) = 1 }},
+		{"starts a goroutine", func() { go func() {}() }},
+	} {
+		n := 0
+		u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+			if n++; n == 20 && cpu.InHandler() {
+				c.f()
+			}
+		}}
+		other := newCounter()
+		log := logWhile(t, func() {
+			p.start(t, func(in *proc.Process) {
+				p.probe(t, in, u, "leaf")
+				p.probe(t, in, &other.Uprobe, "leaf")
+			}, "calls").wait(t, "calls 1505500\n")
+		})
+		if l := u.Ledger(); other.hits() != 1000 || n != 20 || l.Handled != 19 || l.Abandoned != 1 || l.Disarmed != 980 || l.Unexplained() != 0 {
+			t.Errorf("%s: %d hits of the other, %d, %+v", c.says, other.hits(), n, l)
+		}
+		if !strings.Contains(log, "uprobes: handler of u at ") || !strings.Contains(log, c.says) || !strings.Contains(log, "trap_tamago.go") {
+			t.Errorf("%s: logged: %s", c.says, log)
+		}
+	}
+	select {
+	case <-sinkChan:
+	default:
+	}
+}
+
+// loopsInTrap: a handler that never returns is found by the NMI, on any number of CPUs.
+func loopsInTrap(t *suites.T) {
+	p := need(t, "/bin/probed")
+	var over atomic.Bool
+	n := 0
+	u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		for n++; n == 3 && !over.Load(); {
+		}
+	}}
+	time.AfterFunc(suites.Limit/2, func() { over.Store(true) })
+	log := logWhile(t, func() {
+		r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls")
+		t.Until("the loop", func() bool { return u.Ledger().Entered > 2 })
+		runtime.GC()
+		r.wait(t, "calls 1505500\n")
+	})
+	if l := u.Ledger(); over.Load() || l.Handled != 2 || l.Abandoned != 1 || l.Disarmed != 997 || l.Unexplained() != 0 {
+		t.Errorf("%d: %+v", n, l)
+	}
+	if !strings.Contains(log, "abandoned: it runs too long") {
+		t.Errorf("logged: %s", log)
+	}
+}
+
+// waitsInTrap: when unregistering returns, no handler runs, nor will one.
+func waitsInTrap(t *suites.T) {
+	if cpu.Num() < 2 {
+		t.Skipf("the handler has the only CPU")
+	}
+	p := need(t, "/bin/probed")
+	var in, out atomic.Int64
+	u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		in.Add(1)
+		if cpu.InHandler() {
+			for end := cpu.Nanotime() + 2e6; cpu.Nanotime() < end; {
+			}
+		}
+		out.Add(1)
+	}}
+	r := p.start(t, func(pr *proc.Process) { p.probe(t, pr, u, "leaf") }, "spins")
+	for range 20 {
+		n := in.Load()
+		t.Until("a handler", func() bool { return in.Load() > n+1 && in.Load() > out.Load() })
+		t.Must(uprobes.UnregisterUprobe(u))
+		was := in.Load()
+		if was != out.Load() {
+			t.Errorf("%d handlers still run", was-out.Load())
+		}
+		time.Sleep(time.Millisecond)
+		if in.Load() != was {
+			t.Errorf("%d began later", in.Load()-was)
+		}
+		t.Must(uprobes.RegisterUprobe(u))
+	}
+	r.kill(t)
+}
+
+// sumsFloats has 7 in X0-X14, calls the place at ProgramAt+15*8 for ever... and ends with 1 if one of
+// them has changed.
+func vectorProgram() (code []byte, at uint64) {
+	code = []byte{0xb8, 7, 0, 0, 0} // mov eax, 7
+	for x := range 15 {
+		rex := byte(0x48)
+		if x > 7 {
+			rex |= 4
+		}
+		code = append(code, 0x66, rex, 0x0f, 0x6e, 0xc0|byte(x&7)<<3) // movq xN, rax
+	}
+	code = append(code, 0x41, 0xbc, 0xe8, 3, 0, 0) // mov r12d, 1000
+	loop := len(code)
+	code = append(code, 0x90) // nop: the probe
+	var fails []int
+	for x := range 15 {
+		rex := byte(0x48)
+		if x > 7 {
+			rex |= 4
+		}
+		code = append(code, 0x66, rex, 0x0f, 0x7e, 0xc3|byte(x&7)<<3) // movq rbx, xN
+		code = append(code, 0x48, 0x83, 0xfb, 7, 0x0f, 0x85, 0, 0, 0, 0)
+		fails = append(fails, len(code))
+	}
+	code = append(code, 0x41, 0xff, 0xcc, 0x0f, 0x85) // dec r12d; jnz loop
+	rel := loop - (len(code) + 4)
+	code = append(code, byte(rel), byte(rel>>8), byte(rel>>16), byte(rel>>24))
+	code = append(code, 0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05) // xor edi, edi; exit
+	fail := len(code)
+	code = append(code, 0xbf, 1, 0, 0, 0, 0xb8, 60, 0, 0, 0, 0x0f, 0x05) // mov edi, 1; exit
+	for _, f := range fails {
+		code[f-4] = byte(fail - f)
+		code[f-3] = byte((fail - f) >> 8)
+	}
+	return code, suites.ProgramAt + uint64(loop)
+}
+
+var floats [4]float64
+
+// vectors: a handler computes with floating-point numbers, and the program keeps its own.
+func vectors(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	code, at := vectorProgram()
+	suites.WriteProgram(t, "/vectors", code)
+	defer vfs.Remove("/vectors")
+	var trapped int
+	u := &uprobes.Uprobe{Vaddr: at, TrapSafe: true, Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) {
+		for i := range floats {
+			floats[i] = floats[(i+1)%4]*1.5 + float64(r.R12)/3 + 0.25
+		}
+		if cpu.InHandler() {
+			trapped++
+		}
+	}}
+	p := suites.StartProgram(t, "/vectors", func(p *proc.Process) {
+		u.Pid = p.PID
+		t.Must(uprobes.RegisterUprobe(u))
+	})
+	if s := suites.WaitProgram(p); s != 0 || u.Ledger().Handled != 1000 || trapped < 990 {
+		t.Errorf("%v: %+v, %d in trap context", s, u.Ledger(), trapped)
+	}
+}
+
+// setsIP: to where the program goes on, and to what no program can have.
+func setsIP(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	code := slices.Concat(slices.Repeat([]byte{0x90}, 30), []byte{0xeb, 0xe0}) // nops; jmp to the first
+	suites.WriteProgram(t, "/jumps", code)
+	defer vfs.Remove("/jumps")
+	for _, c := range []struct {
+		to     uint64
+		signal int
+	}{{1 << 63, abi.SIGSEGV}, {1 << 47, abi.SIGSEGV}, {suites.ProgramAt + 20, 0}} {
+		hits := 0
+		u := &uprobes.Uprobe{Vaddr: suites.ProgramAt + 10, TrapSafe: true}
+		skipped := newCounter()
+		skipped.Vaddr, skipped.TrapSafe = suites.ProgramAt+15, true
+		u.Handler = func(_ *uprobes.Uprobe, r *amd64.Regs) {
+			if hits++; hits >= 5 && cpu.InHandler() {
+				r.IP, r.CS, r.SS, r.Flags = c.to, 8, 16, r.Flags|amd64.RFLAGS_IOPL
+			}
+		}
+		p := suites.StartProgram(t, "/jumps", func(p *proc.Process) {
+			u.Pid, skipped.Pid = p.PID, p.PID
+			t.Must(uprobes.RegisterUprobe(u))
+			t.Must(uprobes.RegisterUprobe(&skipped.Uprobe))
+		})
+		if c.signal == 0 {
+			t.Until("hits", func() bool { return u.Ledger().Handled > 100 })
+			p.Kill(abi.SIGKILL)
+			c.signal = abi.SIGKILL
+		}
+		if s := suites.WaitProgram(p); s.Signal() != c.signal || skipped.hits() != 4 {
+			t.Errorf("to %#x: %v, %d hits of what is skipped", c.to, s, skipped.hits())
+		}
+	}
+}
+
+// trampolined: calls of a function in no file return by the trampoline, also when calls that are noted in
+// trap context and by the goroutine alternate.
+func trampolined(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	code := []byte{
+		0x41, 0xbc, 0x88, 0x13, 0, 0, // mov r12d, 5000
+		0xe8, 14, 0, 0, 0, // call f
+		0x41, 0xff, 0xcc, // dec r12d
+		0x75, 0xf6, // jnz back
+		0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05, // exit(0)
+		0x90, 0xff, 0xc0, 0xc3, // f: nop; inc eax; ret
+	}
+	suites.WriteProgram(t, "/calls", code)
+	defer vfs.Remove("/calls")
+	var inTraps, all atomic.Int64
+	rp := &uprobes.Uretprobe{Handler: func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
+		if all.Add(1); cpu.InHandler() && ri.RetAddr == r.IP && r.IP == suites.ProgramAt+11 {
+			inTraps.Add(1)
+		}
+	}}
+	rp.U.Vaddr, rp.U.TrapSafe = suites.ProgramAt+25, true
+	p := suites.StartProgram(t, "/calls", func(p *proc.Process) {
+		rp.U.Pid = p.PID
+		t.Must(uprobes.RegisterUretprobe(rp))
+	})
+	s := suites.WaitProgram(p)
+	if l := rp.U.Ledger(); s != 0 || all.Load() != 5000 || inTraps.Load() < 4900 || l.Handled != 5000 || l.Unexplained() != 0 || l.InFlight != 0 {
+		t.Errorf("%v: %d returns, %d in trap context: %+v", s, all.Load(), inTraps.Load(), l)
+	}
+}
