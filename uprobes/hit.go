@@ -49,7 +49,9 @@ func (th *thread) breakpoint(addr uint64) bool {
 		th.hit(pt)
 		return true
 	}
-	return th.stray(addr)
+	done := th.stray(addr)
+	th.told = toldNothing
+	return done
 }
 
 // stray handles a breakpoint without a point. There may have been one a moment ago; then
@@ -67,7 +69,6 @@ func (th *thread) stray(addr uint64) bool {
 			return false
 		}
 		if x.mem.Recheck(addr) {
-			th.told = toldNothing
 			th.Regs().IP = addr
 			return true
 		}
@@ -212,7 +213,7 @@ func (th *thread) special(m *member, r *amd64.Regs) {
 func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.begin()
 	for _, m := range members {
-		if m.wants == wantsReturn && m.process == th.t.Process() {
+		if m.wants == wantsReturn && m.process == th.t.Process() && !m.flags.Has(disabled) {
 			m.hitReturn(th, r)
 		}
 	}

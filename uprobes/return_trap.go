@@ -121,17 +121,19 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		st.at++
 		m := in.m
 		m.flying.Add(-1)
-		if m.flags.Has(gone | broken) {
+		if !m.flags.Has(gone | broken) {
+			if m.careful {
+				saveVectors(r)
+			}
+			st.begin(m)
+			m.ret.Handler(&in.UretprobeInstance, r)
+			st.end()
+			m.count(probe.Handled)
+		} else {
 			m.count(probe.Disarmed)
-			continue
 		}
-		if m.careful {
-			saveVectors(r)
-		}
-		st.begin(m)
-		m.ret.Handler(&in.UretprobeInstance, r)
-		st.end()
-		m.count(probe.Handled)
+		keep(&in.RP, nil) // it may not be reused for a long time
+		keep(&in.m, nil)
 	}
 	c.of = c.of[:0]
 	return settle(r)

@@ -16,6 +16,7 @@ import (
 
 func init() {
 	both("go_returns_while_stacks_grow", goReturns)
+	both("go_return_probe_disabled_beside_another", goDisabled)
 	both("by_symbol", bySymbol)
 	suites.Add("uprobes/inside_an_instruction_is_refused", inside)
 }
@@ -51,6 +52,35 @@ func goReturns(t *suites.T) {
 	if l := rp.U.Ledger(); l.Handled != calls || l.Unexplained() != 0 || l.InFlight != 0 || n.Load() != calls {
 		t.Errorf("%d returns, want %d: %+v", n.Load(), calls, l)
 	}
+}
+
+// goDisabled: a return instruction has two probes, one of them disabled.
+func goDisabled(t *suites.T) {
+	p := need(t, "/bin/gothreads")
+	const name, calls = "main.deep", 20 * 1001
+	var rps [2]*uprobes.Uretprobe
+	var n [2]atomic.Int64
+	r := p.start(t, func(in *proc.Process) {
+		for i := range rps {
+			rps[i] = &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { n[i].Add(1) }}
+			rps[i].U.Pid, rps[i].U.Vaddr, rps[i].U.TrapSafe = in.PID, p.addr(t, in, name), inTrap
+			t.Must(uprobes.RegisterUretprobe(rps[i]))
+		}
+		t.Must(uprobes.DisableUretprobe(rps[0]))
+	})
+	r.wait(t, r.end())
+	if l := rps[0].U.Ledger(); n[0].Load() != 0 || l.Disarmed != calls || l.Handled != 0 || l.Unexplained() != 0 {
+		t.Errorf("the disabled one is called %d times: %+v", n[0].Load(), l)
+	}
+	if l := rps[1].U.Ledger(); n[1].Load() != calls || l.Handled != calls || l.Unexplained() != 0 {
+		t.Errorf("the other is called %d times: %+v", n[1].Load(), l)
+	}
+}
+
+// end waits until the program has ended, and returns what it has printed.
+func (r *run) end() string {
+	<-r.p.Done()
+	return r.out.String()
 }
 
 func bySymbol(t *suites.T) {
