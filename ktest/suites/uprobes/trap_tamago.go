@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
+	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
 	"sonde/uprobes"
@@ -29,6 +30,8 @@ func init() {
 	suites.Add("uprobes/trap_leaves_vectors_alone", vectors)
 	suites.Add("uprobes/trap_handler_sets_ip", setsIP)
 	suites.Add("uprobes/trap_returns_by_the_trampoline", trampolined)
+	suites.Add("uprobes/trap_hit_goes_on_in_the_goroutine", goesOnInGoroutine)
+	suites.Add("uprobes/trap_handler_hits_a_kernel_probe", hitsKernelProbe)
 }
 
 // trapped makes probes of this case trap-safe.
@@ -344,5 +347,55 @@ func trampolined(t *suites.T) {
 	s := suites.WaitProgram(p)
 	if l := rp.U.Ledger(); s != 0 || all.Load() != 5000 || inTraps.Load() < 4900 || l.Handled != 5000 || l.Unexplained() != 0 || l.InFlight != 0 {
 		t.Errorf("%v: %d returns, %d in trap context: %+v", s, all.Load(), inTraps.Load(), l)
+	}
+}
+
+// goesOnInGoroutine: longjmp leaves calls behind, which the goroutine has to look at: the handlers that
+// have been called by then are not called again.
+func goesOnInGoroutine(t *suites.T) {
+	defer trapped()()
+	p := need(t, "/bin/probed")
+	c := newCounter()
+	rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+	p.start(t, func(in *proc.Process) {
+		p.probe(t, in, &c.Uprobe, "jumps")
+		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = c.Pid, c.Vaddr, true
+		t.Must(uprobes.RegisterUretprobe(rp))
+	}, "longjmps").wait(t, "longjmps 1000\n")
+	c.way(t)
+	if l := c.Ledger(); c.hits() != 1000 || l.Entered != 1000 || l.Handled != 1000 {
+		t.Errorf("%d hits of 1000: %+v", c.hits(), l)
+	}
+	if l := rp.U.Ledger(); l.Entered != 1000 || l.Abandoned != 1000 || l.Unexplained() != 0 {
+		t.Errorf("calls: %+v", l)
+	}
+}
+
+//go:noinline
+func called() int { return inner }
+
+var inner int
+
+// hitsKernelProbe: the innermost handler is to blame, and the outer one goes on.
+func hitsKernelProbe(t *suites.T) {
+	defer trapped()()
+	p := need(t, "/bin/probed")
+	k := &kprobes.Kprobe{SymbolName: "sonde/ktest/suites/uprobes.called", PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
+		if inner++; inner == 20 {
+			panic("of a test")
+		}
+		return 0
+	}}
+	inner = 0
+	t.Must(kprobes.RegisterKprobe(k))
+	defer kprobes.UnregisterKprobe(k)
+	n := 0
+	u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+		called()
+		n++
+	}}
+	p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls").wait(t, "calls 1505500\n")
+	if l, ul := k.Ledger(), u.Ledger(); l.Abandoned != 1 || l.Handled != 19 || n != 1000 || ul.Handled != 1000 || ul.Unexplained() != 0 {
+		t.Errorf("%d: the kernel's %+v, the program's %+v", n, l, ul)
 	}
 }

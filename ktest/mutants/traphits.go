@@ -1,0 +1,59 @@
+package mutants
+
+// Hits of programs that are handled in trap context.
+var trapHits = []Mutant{
+	{
+		Name: "trap-hit-of-a-disabled-probe", File: "uprobes/hit_trap.go",
+		Old: "\t\tcase m.flags.Has(gone | broken | disabled):\n", New: "\t\tcase m.flags.Has(gone | broken):\n",
+		By:  program(2, "uprobes/disabled_and_enabled_in_trap", "probed"),
+		Why: "the handler of a disabled probe is called if another probe is at its place",
+	},
+	{
+		Name: "trap-hit-of-another-process", File: "uprobes/hit_trap.go",
+		Old: "\t\tcase m.process != p:\n", New: "\t\tcase m.process == nil:\n",
+		By:  program(2, "uprobes/counts_vforks_in_trap", "probed"),
+		Why: "after vfork, the child's calls are counted for the parent",
+	},
+	{
+		Name: "trap-hit-with-a-handler-that-may-block", File: "uprobes/tie.go",
+		Old: "\t\tif !m.trapSafe || careful == nil ", New: "\t\tif careful == nil ",
+		By:  program(2, "uprobes/trap_and_goroutine_at_one_place", "probed"),
+		Why: "a handler that may block is called in trap context",
+	},
+	{
+		Name: "trap-handler-not-waited-for", File: "uprobes/member.go",
+		Old: "\t\tquiesce()\n", New: "",
+		By:  program(2, "uprobes/trap_unregistering_waits_for_handlers", "probed"),
+		Why: "a handler in trap context still runs when its probe has been unregistered",
+	},
+	{
+		Name: "trap-handler-takes-vectors", File: "uprobes/hit_trap.go",
+		Old: "\t\t\tif m.careful {\n", New: "\t\t\tif m.careful && m.process == nil {\n",
+		By:  program(2, "uprobes/trap_leaves_vectors_alone", "probed"),
+		Why: "a handler that computes with floating-point numbers changes the program's",
+	},
+	{
+		Name: "trap-hit-begun-again", File: "uprobes/hit.go",
+		Old: "\tif th.told != toldNothing {\n", New: "\tif th.told > toldDecided {\n",
+		By:  program(2, "uprobes/trap_hit_goes_on_in_the_goroutine", "probed"),
+		Why: "a hit that its goroutine has to complete calls its handlers twice",
+	},
+	{
+		Name: "trap-goes-to-no-address", File: "arch/amd64/user/context.go",
+		Old: "\treturn r.IP < End\n}\n\n// prepare", New: "\treturn true\n}\n\n// prepare",
+		By:  program(2, "uprobes/trap_handler_sets_ip", "probed"),
+		Why: "IRETQ faults in ring 0 on an IP that a handler has set",
+	},
+	{
+		Name: "trap-hit-hidden-from-an-engine", File: "uprobes/tie.go",
+		Old: " || !th.t.Process().First(engine) {", New: " {",
+		By:  program(2, "uprobes/traps_are_hidden_from_later_engines_in_trap", "probed"),
+		Why: "an engine that was attached before is not told of breakpoints",
+	},
+	{
+		Name: "outer-handler-blamed", File: "kernel/handler/handler_trap.go",
+		Old: "in.frame != 0 && in.frame < frame {", New: "in.frame > frame {",
+		By:  program(2, "uprobes/trap_handler_hits_a_kernel_probe", "probed"),
+		Why: "the handler of a program's probe is abandoned for what a kernel probe's has done inside of it",
+	},
+}
