@@ -9,10 +9,10 @@ var trapHits = []Mutant{
 		Why: "the handler of a disabled probe is called if another probe is at its place",
 	},
 	{
-		Name: "trap-hit-of-another-process", File: "uprobes/hit_trap.go",
-		Old: "\t\tcase m.process != p:\n", New: "\t\tcase m.process == nil:\n",
-		By:  program(2, "uprobes/counts_vforks_in_trap", "probed"),
-		Why: "after vfork, the child's calls are counted for the parent",
+		Name: "trap-call-without-room", File: "uprobes/return_trap.go",
+		Old: "\tif cap(c.of) < int(pt.entries.Load()) {\n\t\treturn false\n\t}\n", New: "",
+		By:  program(2, "uprobes/trap_returns_of_deep_calls", "probed"),
+		Why: "calls deeper than there is room for are not noted",
 	},
 	{
 		Name: "trap-hit-with-a-handler-that-may-block", File: "uprobes/tie.go",
@@ -39,10 +39,10 @@ var trapHits = []Mutant{
 		Why: "a hit that its goroutine has to complete calls its handlers twice",
 	},
 	{
-		Name: "trap-goes-to-no-address", File: "arch/amd64/user/context.go",
-		Old: "\treturn r.IP < End\n}\n\n// prepare", New: "\treturn true\n}\n\n// prepare",
+		Name: "trap-handler-gives-privileges", File: "arch/amd64/user/context.go",
+		Old: "\tr.Flags = r.Flags&programFlags | amd64.RFLAGS_FIXED | amd64.RFLAGS_IF\n\treturn r.IP < End\n", New: "\treturn r.IP < End\n",
 		By:  program(2, "uprobes/trap_handler_sets_ip", "probed"),
-		Why: "IRETQ faults in ring 0 on an IP that a handler has set",
+		Why: "a program gets the flags that a handler has set, and may turn interrupts off",
 	},
 	{
 		Name: "trap-hit-hidden-from-an-engine", File: "uprobes/tie.go",

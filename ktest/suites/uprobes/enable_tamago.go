@@ -47,7 +47,11 @@ func disabledAndEnabled(t *suites.T) {
 	for range 3 {
 		t.Must(uprobes.DisableUprobe(&c.Uprobe))
 		rests(t, c)
+		n := c.hits()
 		goesOn(t, other)
+		if c.hits() != n {
+			t.Errorf("%d hits while it is disabled", c.hits()-n)
+		}
 		wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"), line+` \[DISABLED\]`, line)
 		t.Must(uprobes.DisableUprobe(&other.Uprobe))
 		rests(t, other)

@@ -30,6 +30,7 @@ func init() {
 	suites.Add("uprobes/trap_leaves_vectors_alone", vectors)
 	suites.Add("uprobes/trap_handler_sets_ip", setsIP)
 	suites.Add("uprobes/trap_returns_by_the_trampoline", trampolined)
+	suites.Add("uprobes/trap_returns_of_deep_calls", deepCalls)
 	suites.Add("uprobes/trap_hit_goes_on_in_the_goroutine", goesOnInGoroutine)
 	suites.Add("uprobes/trap_handler_hits_a_kernel_probe", hitsKernelProbe)
 }
@@ -197,7 +198,12 @@ func waitsInTrap(t *suites.T) {
 		}
 		out.Add(1)
 	}}
-	r := p.start(t, func(pr *proc.Process) { p.probe(t, pr, u, "leaf") }, "spins")
+	stays := newCounter() // so that the breakpoint stays, too: to take it out would wait for all CPUs
+	stays.TrapSafe = true
+	r := p.start(t, func(pr *proc.Process) {
+		p.probe(t, pr, &stays.Uprobe, "leaf")
+		p.probe(t, pr, u, "leaf")
+	}, "spins")
 	for range 20 {
 		n := in.Load()
 		t.Until("a handler", func() bool { return in.Load() > n+1 && in.Load() > out.Load() })
@@ -285,13 +291,13 @@ func setsIP(t *suites.T) {
 	if suites.Programs == nil {
 		t.Skipf("this machine cannot run programs")
 	}
-	code := slices.Concat(slices.Repeat([]byte{0x90}, 30), []byte{0xeb, 0xe0}) // nops; jmp to the first
+	code := slices.Concat(slices.Repeat([]byte{0x90}, 30), []byte{0xeb, 0xe0, 0xfa, 0xeb, 0xfe}) // nops; jmp to the first; cli; jmp to itself
 	suites.WriteProgram(t, "/jumps", code)
 	defer vfs.Remove("/jumps")
 	for _, c := range []struct {
 		to     uint64
 		signal int
-	}{{1 << 63, abi.SIGSEGV}, {1 << 47, abi.SIGSEGV}, {suites.ProgramAt + 20, 0}} {
+	}{{1 << 63, abi.SIGSEGV}, {1 << 47, abi.SIGSEGV}, {suites.ProgramAt + 32, abi.SIGSEGV}, {suites.ProgramAt + 20, 0}} {
 		hits := 0
 		u := &uprobes.Uprobe{Vaddr: suites.ProgramAt + 10, TrapSafe: true}
 		skipped := newCounter()
@@ -317,36 +323,54 @@ func setsIP(t *suites.T) {
 	}
 }
 
-// trampolined: calls of a function in no file return by the trampoline, also when calls that are noted in
-// trap context and by the goroutine alternate.
+// trampolined: calls of a function in no file return by the trampoline.
 func trampolined(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
-	code := []byte{
+	countsReturns(t, 25, 11, []byte{
 		0x41, 0xbc, 0x88, 0x13, 0, 0, // mov r12d, 5000
 		0xe8, 14, 0, 0, 0, // call f
 		0x41, 0xff, 0xcc, // dec r12d
 		0x75, 0xf6, // jnz back
 		0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05, // exit(0)
 		0x90, 0xff, 0xc0, 0xc3, // f: nop; inc eax; ret
+	})
+}
+
+// deepCalls: 100 calls within one another, for which a thread has no room at first.
+func deepCalls(t *suites.T) {
+	countsReturns(t, 25, 0, []byte{
+		0x41, 0xbc, 50, 0, 0, 0, // mov r12d, 50
+		0xe8, 14, 0, 0, 0, // call f
+		0x41, 0xff, 0xcc, // dec r12d
+		0x75, 0xf6, // jnz back
+		0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05, // exit(0)
+		0x90, 0x41, 0xff, 0xc5, 0x41, 0x83, 0xfd, 100, // f: nop; inc r13d; cmp r13d, 100
+		0x74, 5, 0xe8, 0xf1, 0xff, 0xff, 0xff, // jz over it; call f
+		0x41, 0xff, 0xcd, 0xc3, // dec r13d; ret
+	})
+}
+
+// countsReturns runs a program that calls the function at off 5,000 times, to return to ret if that is
+// not 0: all returns but the first are handled in trap context.
+func countsReturns(t *suites.T, off, ret uint64, code []byte) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
 	}
 	suites.WriteProgram(t, "/calls", code)
 	defer vfs.Remove("/calls")
-	var inTraps, all atomic.Int64
+	var trapped, all atomic.Int64
 	rp := &uprobes.Uretprobe{Handler: func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
-		if all.Add(1); cpu.InHandler() && ri.RetAddr == r.IP && r.IP == suites.ProgramAt+11 {
-			inTraps.Add(1)
+		if all.Add(1); cpu.InHandler() && ri.RetAddr == r.IP && (ret == 0 || r.IP == suites.ProgramAt+ret) {
+			trapped.Add(1)
 		}
 	}}
-	rp.U.Vaddr, rp.U.TrapSafe = suites.ProgramAt+25, true
+	rp.U.Vaddr, rp.U.TrapSafe = suites.ProgramAt+off, true
 	p := suites.StartProgram(t, "/calls", func(p *proc.Process) {
 		rp.U.Pid = p.PID
 		t.Must(uprobes.RegisterUretprobe(rp))
 	})
 	s := suites.WaitProgram(p)
-	if l := rp.U.Ledger(); s != 0 || all.Load() != 5000 || inTraps.Load() < 4900 || l.Handled != 5000 || l.Unexplained() != 0 || l.InFlight != 0 {
-		t.Errorf("%v: %d returns, %d in trap context: %+v", s, all.Load(), inTraps.Load(), l)
+	if l := rp.U.Ledger(); s != 0 || all.Load() != 5000 || trapped.Load() < 4900 || l.Entered != 5000 || l.Handled != 5000 || l.InFlight != 0 {
+		t.Errorf("%v: %d returns, %d in trap context: %+v", s, all.Load(), trapped.Load(), l)
 	}
 }
 
