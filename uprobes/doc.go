@@ -13,6 +13,11 @@
 //	                         the instruction                   (execute.go)
 //	ring 3 ◀──────────────── behind the instruction, or in its slot
 //
+// If all handlers of the point are trap-safe (Uprobe.TrapSafe), none of this is needed: they are
+// called where the #BP arrives, on the CPU's trap stack and on the same data, and the thread
+// does not leave ring 3 (hit_trap.go, return_trap.go). What such a hit finds that it cannot do
+// there leads to the goroutine. tie.go says which hits, and thread by thread from when on.
+//
 // Package place decides how the instruction is executed: not at all, by emulation, or as a
 // copy in a slot, which is single-stepped or ends with a jump back. Slots are in pages that
 // are mapped into the process; its maps show them as [uprobes] (slot.go).

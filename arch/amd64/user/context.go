@@ -33,6 +33,14 @@
 // is loaded only on the way to ring 3, and only if it or the table has changed. It stays
 // loaded when the goroutine does something else.
 //
+// # Hits that do not leave
+//
+// A breakpoint, a step's end or a SYSCALL of a thread that Probe was called for goes from fromTrap or
+// fromSyscall to hit, which calls a Go function on the CPU's trap stack, as the entry of a trap from
+// ring 0 does. The registers are in the Context already. If the function has done everything, IRETQ
+// goes back to ring 3; if not, leave follows as if there had been no call. The Context stays that of
+// the CPU, so requests for it need no check: their interrupt comes after the IRETQ.
+//
 // # Requests for this CPU
 //
 // Ring 3 has no stack checks, so a goroutine there is asked to yield by an interrupt. enter
