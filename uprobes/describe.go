@@ -109,7 +109,7 @@ func (u *Uprobe) Way() (way string, disabled bool) {
 		return "by process", f.disabled
 	}
 	if m := u.state.Load(); m != nil {
-		return m.point.plan.Way.String(), m.flags.Has(disabledFlags)
+		return m.point.way(), m.flags.Has(disabledFlags)
 	}
 	return "off", true
 }

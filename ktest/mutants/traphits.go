@@ -52,7 +52,7 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "outer-handler-blamed", File: "kernel/handler/handler_trap.go",
-		Old: "in.frame != 0 && in.frame < frame {", New: "in.frame > frame {",
+		Old: "s.Frame < in.on(id).Frame) {", New: "s.Frame > in.on(id).Frame) {",
 		By:  program(2, "uprobes/trap_handler_hits_a_kernel_probe", "probed"),
 		Why: "the handler of a program's probe is abandoned for what a kernel probe's has done inside of it",
 	},

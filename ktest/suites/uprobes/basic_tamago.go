@@ -27,12 +27,12 @@ var counted = []struct {
 
 func init() {
 	for _, c := range counted {
-		both("counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
+		both("uprobes/counts_"+c.part, func(t *suites.T) { counts(t, "/bin/probed", "leaf", c.part, c.out, c.hits) })
 	}
-	both("counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })
-	both("faults_are_seen_at_their_place", func(t *suites.T) { counts(t, "/bin/probed", "peek", "faults", "faults 10000\n", 10) })
-	both("every_instruction", everyInstruction)
-	both("signals_see_no_slot", func(t *suites.T) { counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1) })
+	both("uprobes/counts_in_a_pie", func(t *suites.T) { counts(t, "/bin/probed-pie", "leaf", "calls", "calls 1505500\n", 1000) })
+	both("uprobes/faults_are_seen_at_their_place", func(t *suites.T) { counts(t, "/bin/probed", "peek", "faults", "faults 10000\n", 10) })
+	both("uprobes/every_instruction", everyInstruction)
+	both("uprobes/signals_see_no_slot", func(t *suites.T) { counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1) })
 }
 
 // counts runs a part of a program with a probe on a function, and compares its

@@ -19,19 +19,19 @@ import (
 )
 
 func init() {
-	both("some_boundaries_in_each_way", func(t *suites.T) {
+	both("uprobes/some_boundaries_in_each_way", func(t *suites.T) {
 		for _, w := range workloads() {
 			if w.brief {
 				w.isTheSame(t, 19)
 			}
 		}
 	})
-	both("every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
-	both("every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
-	both("every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
-	both("every_boundary_of_go", func(t *suites.T) { every(t, "go") })
-	both("every_boundary_of_go_with_collections", func(t *suites.T) { every(t, "go with collections") })
-	both("every_boundary_of_libc", func(t *suites.T) { every(t, "libc") })
+	both("uprobes/every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
+	both("uprobes/every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
+	both("uprobes/every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
+	both("uprobes/every_boundary_of_go", func(t *suites.T) { every(t, "go") })
+	both("uprobes/every_boundary_of_go_with_collections", func(t *suites.T) { every(t, "go with collections") })
+	both("uprobes/every_boundary_of_libc", func(t *suites.T) { every(t, "libc") })
 }
 
 // every tries all boundaries of the workloads of a name.

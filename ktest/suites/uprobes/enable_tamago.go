@@ -12,9 +12,9 @@ import (
 )
 
 func init() {
-	both("disabled_and_enabled", disabledAndEnabled)
-	both("disabled_on_a_file", disabledOnFile)
-	both("all_switched_off", allOff)
+	both("uprobes/disabled_and_enabled", disabledAndEnabled)
+	both("uprobes/disabled_on_a_file", disabledOnFile)
+	both("uprobes/all_switched_off", allOff)
 }
 
 // rests checks that c is hit no more, once the handlers that had begun have ended.

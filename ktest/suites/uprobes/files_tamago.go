@@ -15,9 +15,9 @@ import (
 )
 
 func init() {
-	both("of_a_file_in_all_processes", ofFile)
-	both("of_a_file_by_name_and_pid", ofFileFiltered)
-	both("of_a_library", ofLibrary)
+	both("uprobes/of_a_file_in_all_processes", ofFile)
+	both("uprobes/of_a_file_by_name_and_pid", ofFileFiltered)
+	both("uprobes/of_a_library", ofLibrary)
 	suites.Add("uprobes/of_a_file_refused", ofFileRefused)
 }
 

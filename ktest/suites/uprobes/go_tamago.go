@@ -15,9 +15,9 @@ import (
 )
 
 func init() {
-	both("go_returns_while_stacks_grow", goReturns)
-	both("go_return_probe_disabled_beside_another", goDisabled)
-	both("by_symbol", bySymbol)
+	both("uprobes/go_returns_while_stacks_grow", goReturns)
+	both("uprobes/go_return_probe_disabled_beside_another", goDisabled)
+	both("uprobes/by_symbol", bySymbol)
 	suites.Add("uprobes/inside_an_instruction_is_refused", inside)
 }
 

@@ -23,7 +23,7 @@ func init() {
 	suites.Add("uprobes/registering_in_a_handler_is_queued", queued)
 	suites.Add("uprobes/handler_unregisters_itself", itself)
 	suites.Add("uprobes/handler_sleeps_and_others_run", sleeper)
-	both("handler_panics", panics)
+	both("uprobes/handler_panics", panics)
 	suites.Add("uprobes/handler_changes_registers_and_memory", changes)
 	suites.Add("uprobes/handler_registers_a_kernel_probe", kernelProbe)
 	suites.Add("uprobes/kernel_handler_may_not_register", fromTrap)

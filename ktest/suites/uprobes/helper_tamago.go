@@ -140,8 +140,8 @@ var inTrap bool
 
 // both adds a case twice: with handlers in the goroutines of their threads, and in trap context.
 func both(name string, f func(t *suites.T)) {
-	suites.Add("uprobes/"+name, f)
-	suites.Add("uprobes/"+name+"_in_trap", func(t *suites.T) {
+	suites.Add(name, f)
+	suites.Add(name+"_in_trap", func(t *suites.T) {
 		inTrap = true
 		defer func() { inTrap = false }()
 		f(t)

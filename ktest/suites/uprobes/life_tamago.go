@@ -21,11 +21,11 @@ import (
 
 func init() {
 	suites.Add("uprobes/refusals", refusals)
-	both("of_one_process_alone", oneProcess)
-	both("a_running_process", running)
-	both("no_call_is_interrupted", uninterrupted)
-	both("a_child_is_given_its_own", ownOfChild)
-	both("traps_are_hidden_from_later_engines", hidden)
+	both("uprobes/of_one_process_alone", oneProcess)
+	both("uprobes/a_running_process", running)
+	both("uprobes/no_call_is_interrupted", uninterrupted)
+	both("uprobes/a_child_is_given_its_own", ownOfChild)
+	both("uprobes/traps_are_hidden_from_later_engines", hidden)
 }
 
 func nothing(*uprobes.Uprobe, *amd64.Regs) {}

@@ -36,15 +36,15 @@ var returning = []struct {
 
 func init() {
 	for _, c := range returning {
-		both("returns_with_"+c.name, func(t *suites.T) {
+		both("uprobes/returns_with_"+c.name, func(t *suites.T) {
 			returns(t, c.function, c.part, c.out, c.entered, c.returned, c.sum)
 		})
 	}
 	suites.Add("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
-	both("returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
-	both("changed_result", changedResult)
-	both("return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
-	both("return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
+	both("uprobes/returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
+	both("uprobes/changed_result", changedResult)
+	both("uprobes/return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
+	both("uprobes/return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
 }
 
 // returns counts the returns of a function and adds up what it returns.

@@ -19,8 +19,8 @@ import (
 )
 
 func init() {
-	both("storm", func(t *suites.T) { storm(t, 3*time.Second) })
-	both("storm_of_ten_minutes", func(t *suites.T) {
+	both("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
+	both("uprobes/storm_of_ten_minutes", func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, 10*time.Minute)
 	})

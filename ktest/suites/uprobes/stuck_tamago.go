@@ -25,8 +25,8 @@ func init() {
 	suites.Add("uprobes/handler_blocks_for_ever", func(t *suites.T) { stuck(t, true) })
 	suites.Add("uprobes/handler_loops_for_ever", func(t *suites.T) { stuck(t, false) })
 	suites.Add("uprobes/handler_keeps_its_cpu", keepsCPU)
-	both("handler_touches_bad_memory", badMemory)
-	both("handler_panics_behind_a_return", panicsAtReturn)
+	both("uprobes/handler_touches_bad_memory", badMemory)
+	both("uprobes/handler_panics_behind_a_return", panicsAtReturn)
 	suites.Add("uprobes/handler_ends_its_goroutine", endsGoroutine)
 }
 

@@ -31,7 +31,7 @@ var thrown = []struct {
 
 func init() {
 	for _, c := range thrown {
-		both("exceptions_in_"+c.name, func(t *suites.T) { throws(t, c.name, c.out, c.calls) })
+		both("uprobes/exceptions_in_"+c.name, func(t *suites.T) { throws(t, c.name, c.out, c.calls) })
 	}
 }
 
