@@ -150,20 +150,24 @@ func (k tests) readAdds(n ast.Node, tables map[string][]string) {
 	}
 }
 
-// added returns the name in suites.Add(name, f); nil if n is something else.
+// added returns the name in suites.Add(name, f), or both(name, f) of suite uprobes; nil if n is
+// something else.
 func added(n ast.Node) ast.Expr {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 2 {
 		return nil
 	}
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || f.Sel.Name != "Add" {
-		return nil
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		if pkg, ok := f.X.(*ast.Ident); ok && pkg.Name == "suites" && f.Sel.Name == "Add" {
+			return call.Args[0]
+		}
+	case *ast.Ident:
+		if f.Name == "both" {
+			return call.Args[0]
+		}
 	}
-	if pkg, ok := f.X.(*ast.Ident); !ok || pkg.Name != "suites" {
-		return nil
-	}
-	return call.Args[0]
+	return nil
 }
 
 func text(e ast.Expr) (string, bool) {
