@@ -25,7 +25,7 @@ func init() {
 }
 
 // jvfsRead has the same arguments as vfs.Read.
-func jvfsRead(f *vfs.File, p []byte) (int, error) {
+func jvfsRead(f *vfs.File, p []byte, _ vfs.Waiter) (int, error) {
 	printk.Info("jprobe: file=%p, buf=%p, len=%d", f, &p[0], len(p))
 	// Always end with a call to JprobeReturn.
 	kprobes.JprobeReturn()

@@ -46,7 +46,7 @@ func ExampleKprobe() {
 // Replace a function by another of the same signature, to fix a bug, say: the
 // handler takes over by changing IP and returning non-zero.
 func ExamplePreHandler() {
-	fixed := func(f *vfs.File, p []byte) (int, error) { return 0, syscall.EIO }
+	fixed := func(f *vfs.File, p []byte, _ vfs.Waiter) (int, error) { return 0, syscall.EIO }
 	entry := uint64(reflect.ValueOf(fixed).Pointer())
 	k := &kprobes.Kprobe{
 		SymbolName: "sonde/kernel/vfs.Read",
@@ -91,7 +91,7 @@ func ExampleRegisterKretprobe() {
 // See a function's arguments as its own code does. A handler whose signature is
 // not that of the function does not compile.
 func ExampleNewJprobe() {
-	j := kprobes.NewJprobe(vfs.Read, func(f *vfs.File, p []byte) (int, error) {
+	j := kprobes.NewJprobe(vfs.Read, func(f *vfs.File, p []byte, _ vfs.Waiter) (int, error) {
 		printk.Info("read of up to %d bytes", len(p))
 		kprobes.JprobeReturn() // always the last
 		return 0, nil

@@ -72,7 +72,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
 		`#0  sonde/examples\.retHandler \(`,
-		`in sonde/kernel/vfs\.\(\*File\)\.ReadWait \(f=0x.* at sonde/kernel/vfs/`, // where vfs.Read returns to
+		`in sonde/kernel/vfs\.\(\*File\)\.Read \(f=0x.* at sonde/kernel/vfs/`, // where vfs.Read returns to
 		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
 	} {
 		where := regexp.MustCompile(want).FindIndex(out[at:])

@@ -8,8 +8,8 @@
 //
 // The kernel and programs open, read and write files through Open, Read, Write and Close. These are
 // plain functions that are never inlined, as in Linux, so that one probe on vfs.Read sees each read
-// in the kernel. None of them waits: they return EAGAIN if the file is not ready, and File.ReadWait
-// tries again when kernel/poll says so. An FS is also an fs.FS.
+// in the kernel. Handles do not wait: they return EAGAIN if the file is not ready, and Read tries
+// again when kernel/poll says so. An FS is also an fs.FS.
 //
 // Programs run as root, so the mode of a node in memory is kept and shown, but forbids nothing. The
 // mode of a bound node counts: its "owner" bits say how it may be opened. A directory that the

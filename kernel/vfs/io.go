@@ -9,14 +9,27 @@ import (
 	"sonde/kernel/refusal"
 )
 
+// A Waiter may have to stop waiting.
+type Waiter interface {
+	// Cancel is called before each wait, which ends when the channel has a token: see poll.Until.
+	Cancel() <-chan struct{}
+}
+
+// Patient is a Waiter that does not stop.
+type Patient struct{}
+
+// Cancel implements Waiter.
+func (Patient) Cancel() <-chan struct{} { return nil }
+
 // Read reads from where the last read or write ended. At the end it returns io.EOF. All reads go
-// through it, so it is the place to probe.
+// through it, each by one call, so it is the place to probe. If there is nothing to read yet, it
+// waits, unless f has O_NONBLOCK or w is nil.
 //
-// Errors: EAGAIN if there is nothing to read yet; EBADF for a file that is not open for reading,
-// EISDIR, and those of the node (wrapped with the path).
+// Errors: EAGAIN if there is nothing to read yet; EINTR; EBADF for a file that is not open for
+// reading, EISDIR, and those of the node (wrapped with the path).
 //
 //go:noinline
-func Read(f *File, p []byte) (int, error) {
+func Read(f *File, p []byte, w Waiter) (n int, err error) {
 	if err := f.usable(O_WRONLY); err != nil {
 		return 0, pathError("read", f.name, err)
 	}
@@ -24,13 +37,36 @@ func Read(f *File, p []byte) (int, error) {
 		return 0, nil
 	}
 	if !f.stream {
-		return f.readNext(p)
+		n, err = f.readNext(p)
+	} else if n, err = f.handle.ReadAt(p, 0); err != nil || watching.Load() != 0 {
+		n, err = f.wasRead(n, err)
 	}
-	n, err := f.handle.ReadAt(p, 0)
-	if err != nil || watching.Load() != 0 {
-		return f.wasRead(n, err)
+	if err == nil || w == nil {
+		return n, err
 	}
-	return n, nil
+	return f.readAfter(n, err, p, w)
+}
+
+// readAfter is the rest of Read after the first attempt.
+func (f *File) readAfter(n int, err error, p []byte, w Waiter) (int, error) {
+	for err == syscall.EAGAIN && f.Flags()&O_NONBLOCK == 0 {
+		if err = poll.Until(f, poll.In, w.Cancel()); err != nil {
+			return 0, err
+		}
+		if err = f.usable(O_WRONLY); err != nil {
+			return 0, pathError("read", f.name, err)
+		}
+		n, err = f.readOnce(p)
+	}
+	return n, err
+}
+
+// readOnce is what Read does first.
+func (f *File) readOnce(p []byte) (int, error) {
+	if f.stream {
+		return f.wasRead(f.handle.ReadAt(p, 0))
+	}
+	return f.readNext(p)
 }
 
 // readNext reads at the position, and moves it.
@@ -152,22 +188,6 @@ func (f *File) writeNext(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadWait is Read that waits until there is something to read, unless f has O_NONBLOCK. cancel,
-// which may be nil, ends the wait: see poll.Until.
-//
-// Errors: as Read; EINTR.
-func (f *File) ReadWait(p []byte, cancel <-chan struct{}) (int, error) {
-	for {
-		n, err := Read(f, p)
-		if err != syscall.EAGAIN || f.Flags()&O_NONBLOCK != 0 {
-			return n, err
-		}
-		if err := poll.Until(f, poll.In, cancel); err != nil {
-			return 0, err
-		}
-	}
-}
-
 // WriteWait is Write that waits until all is written, unless f has O_NONBLOCK.
 //
 // Errors: as Write; EINTR. If some bytes were written before an error, it returns their number and
@@ -199,8 +219,8 @@ func unless(done int, err error) error {
 	return err
 }
 
-// Read is ReadWait for io.Reader.
-func (f *File) Read(p []byte) (int, error) { return f.ReadWait(p, nil) }
+// Read is vfs.Read that waits, for io.Reader.
+func (f *File) Read(p []byte) (int, error) { return Read(f, p, Patient{}) }
 
 // Write is WriteWait for io.Writer.
 func (f *File) Write(p []byte) (int, error) { return f.WriteWait(p, nil) }

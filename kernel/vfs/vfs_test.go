@@ -103,15 +103,15 @@ func TestFileIsUsedOnlyAsOpened(t *testing.T) {
 		t.Errorf("write: %v", err)
 	}
 	w, _ := f.OpenFile("/tmp/x", os.O_WRONLY)
-	if _, err := Read(w, nil); !errors.Is(err, syscall.EBADF) {
+	if _, err := Read(w, nil, nil); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("read: %v", err)
 	}
 	d, _ := f.OpenFile("/tmp", os.O_RDONLY)
-	if _, err := Read(d, make([]byte, 1)); !errors.Is(err, syscall.EISDIR) {
+	if _, err := Read(d, make([]byte, 1), nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("read a directory: %v", err)
 	}
 	Close(r)
-	if _, err := Read(r, make([]byte, 1)); !errors.Is(err, fs.ErrClosed) {
+	if _, err := Read(r, make([]byte, 1), nil); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("read after close: %v", err)
 	}
 	if err := Close(r); !errors.Is(err, fs.ErrClosed) {

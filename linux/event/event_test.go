@@ -17,7 +17,7 @@ func number(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
 func read(f *vfs.File) (uint64, error) {
 	b := make([]byte, 8)
-	_, err := vfs.Read(f, b)
+	_, err := vfs.Read(f, b, nil)
 	return binary.LittleEndian.Uint64(b), err
 }
 
@@ -58,7 +58,7 @@ func TestEventfdCounts(t *testing.T) {
 			t.Errorf("%v: %v", p, err)
 		}
 	}
-	if _, err := vfs.Read(f, make([]byte, 7)); !errors.Is(err, syscall.EINVAL) {
+	if _, err := vfs.Read(f, make([]byte, 7), nil); !errors.Is(err, syscall.EINVAL) {
 		t.Error(err)
 	}
 }

@@ -354,7 +354,7 @@ func TestDatagramsWaitForRoom(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() { _, err := a.Write([]byte("x")); done <- err }()
-	vfs.Read(b, make([]byte, 10))
+	vfs.Read(b, make([]byte, 10), nil)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -79,24 +79,17 @@ func (m *mover) move(b []byte, off int64) (int, error) {
 func (m *mover) in() bool { return m.how == writes || m.how == writesAt }
 
 func (m *mover) read(b []byte) (int, error) {
-	n, err := vfs.Read(m.f, b)
-	if err == sys.EAGAIN {
-		n, err = m.readAgain(b)
+	var w vfs.Waiter
+	if !m.begun {
+		w = m.t
+	}
+	n, err := vfs.Read(m.f, b, w)
+	if err != nil && errors.Is(err, errByThread) {
+		s := signalSource{m.t, m.f.Handle().(*signalFile)}
+		n, err = s.read(b, !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0)
 	}
 	m.begun = true
 	return n, err
-}
-
-// readAgain reads when the first attempt found nothing, or when the reader's thread matters.
-func (m *mover) readAgain(b []byte) (int, error) {
-	wait := !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0
-	if s, ok := m.f.Handle().(*signalFile); ok {
-		return signalSource{m.t, s}.read(b, wait)
-	}
-	if !wait {
-		return 0, sys.EAGAIN
-	}
-	return m.f.ReadWait(b, m.t.Cancel())
 }
 
 func (m *mover) write(b []byte) (n int, err error) {

@@ -2,6 +2,7 @@ package syscall
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,12 +29,15 @@ type signalFile struct {
 // signalInfo is struct signalfd_siginfo.
 const signalInfo = 128
 
-// ReadAt implements vfs.Handle. Errors: EAGAIN, after which readSignals is called; EINVAL.
+// errByThread says that only a thread can read a signalFile.
+var errByThread = errors.New("signals are a thread's")
+
+// ReadAt implements vfs.Handle. Errors: errByThread; EINVAL.
 func (f *signalFile) ReadAt(p []byte, _ int64) (int, error) {
 	if len(p) < signalInfo {
 		return 0, sys.EINVAL
 	}
-	return 0, sys.EAGAIN
+	return 0, errByThread
 }
 
 // WriteAt implements vfs.Handle. Errors: EINVAL.

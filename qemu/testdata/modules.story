@@ -112,6 +112,10 @@ EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
 EXPECT_NOT so it may be abandoned
 
+NAME a read that waits is one call of vfs.Read
+RUN insmod funccount target=vfs.Read; /bin/sleep 0.3 | /bin/cat; cat /sys/kernel/debug/funccount
+EXPECT ^sonde/kernel/vfs.Read +1$
+
 NAME two instances of a module count at the same time
 RUN insmod funclatency target=vfs.Read name=a; insmod funclatency target=vfs.Write name=b
 RUN insmod funclatency target=vfs.Write name=a
@@ -160,7 +164,7 @@ RUN ls /sys/kernel/debug
 EXPECT ^ +COUNT +VALUE$
 EXPECT ^ +1 +0$
 EXPECT ^ +1 +\d\d$
-EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.\(\*File\)\.ReadWait;vfs\.Read \d+$
+EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.Read \d+$
 EXPECT ^insmod: module funccount: give the functions, as in target=vfs\.\*$
 EXPECT ^insmod: module funccount: place "nix\.\*": no function matches nix\.\*$
 EXPECT ^[1-9]\d* of [89]\d{3,} places were hit, \d+ hits missed, [1-9]\d* places cannot be probed$

@@ -56,7 +56,7 @@ func TestContentIsThatOfTheOpening(t *testing.T) {
 	f := bind(t, Print(func(w io.Writer) { n++; fmt.Fprintf(w, "opened %d times\n", n) }))
 	a, _ := f.OpenFile("/proc/x", os.O_RDONLY)
 	one := make([]byte, 7)
-	vfs.Read(a, one)
+	vfs.Read(a, one, nil)
 	b, _ := f.ReadFile("proc/x")
 	rest, _ := io.ReadAll(a)
 	if string(one)+string(rest) != "opened 1 times\n" || string(b) != "opened 2 times\n" {

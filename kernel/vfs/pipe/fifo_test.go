@@ -107,7 +107,7 @@ func TestFIFOWithoutWaiting(t *testing.T) {
 	if n, err := both.Read(make([]byte, 2)); n != 1 || err != nil {
 		t.Error(n, err)
 	}
-	if _, err := vfs.Read(both, make([]byte, 2)); err != syscall.EAGAIN {
+	if _, err := vfs.Read(both, make([]byte, 2), nil); err != syscall.EAGAIN {
 		t.Errorf("empty, and its own writer: %v", err)
 	}
 	w, err := tree.OpenFile("/fifo", vfs.O_WRONLY|vfs.O_NONBLOCK)

@@ -64,7 +64,7 @@ func TestSmallWritesAreInOnePiece(t *testing.T) {
 
 func TestWhatWouldWaitIsEAGAIN(t *testing.T) {
 	r, w := New(vfs.O_NONBLOCK)
-	if _, err := r.ReadWait(make([]byte, 1), nil); err != syscall.EAGAIN {
+	if _, err := vfs.Read(r, make([]byte, 1), nil); err != syscall.EAGAIN {
 		t.Errorf("read: %v", err)
 	}
 	if n, err := w.WriteWait(make([]byte, Capacity+5), nil); n != Capacity || err != nil {
@@ -86,7 +86,7 @@ func TestSignalsEndWaiting(t *testing.T) {
 	r, w := New(0)
 	cancel := make(chan struct{}, 1)
 	cancel <- struct{}{}
-	if _, err := r.ReadWait(make([]byte, 1), cancel); err != syscall.EINTR {
+	if _, err := vfs.Read(r, make([]byte, 1), canceled(cancel)); err != syscall.EINTR {
 		t.Errorf("read: %v", err)
 	}
 	cancel <- struct{}{}
@@ -189,3 +189,8 @@ func TestBuffersAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are still taken", n-before)
 	}
 }
+
+// canceled is a waiter with a channel.
+type canceled chan struct{}
+
+func (c canceled) Cancel() <-chan struct{} { return c }
