@@ -84,12 +84,21 @@ func (m *mover) read(b []byte) (int, error) {
 		w = m.t
 	}
 	n, err := vfs.Read(m.f, b, w)
-	if err != nil && errors.Is(err, errByThread) {
-		s := signalSource{m.t, m.f.Handle().(*signalFile)}
-		n, err = s.read(b, !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0)
+	if err != nil {
+		n, err = m.byThread(b, n, err)
 	}
 	m.begun = true
 	return n, err
+}
+
+// byThread reads a file whose contents depend on the reader, which vfs.Read refuses; other results stay
+// as they are.
+func (m *mover) byThread(b []byte, n int, err error) (int, error) {
+	if !errors.Is(err, errByThread) {
+		return n, err
+	}
+	s := signalSource{m.t, m.f.Handle().(*signalFile)}
+	return s.read(b, !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0)
 }
 
 func (m *mover) write(b []byte) (n int, err error) {
@@ -193,9 +202,9 @@ func (m *mover) readFew(addr, n uint64) (uint64, error) {
 		return 0, sys.EFAULT
 	}
 	b := m.t.Buffer[:n]
-	got, err := vfs.Read(m.f, b)
-	if err == sys.EAGAIN {
-		got, err = m.readAgain(b)
+	got, err := vfs.Read(m.f, b, m.t)
+	if err != nil {
+		got, err = m.byThread(b, got, err)
 	}
 	if got > 0 {
 		put, bad := m.t.Memory().CopyOut(addr, b[:got])

@@ -2,7 +2,8 @@
 //
 // The contents are made when the file is opened, so a reader that takes them in small pieces gets
 // one consistent state. A write passes on exactly the bytes of one call of vfs.Write, without the
-// final newline.
+// final newline. A Stream is a file whose text comes while it is read, a Dir a directory whose entries
+// are made when they are looked up.
 package ctl
 
 import (
