@@ -16,9 +16,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
-	"sonde/kernel/die"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
+	"sonde/kernel/stack"
 	"sonde/kernel/tally"
 	"sonde/kernel/vfs/ctl"
 )
@@ -72,7 +72,7 @@ func (c *stackcount) called(h *attach.Hit) {
 		return
 	}
 	var calls [depth]uintptr
-	c.counts.Add(h.CPU(), calls[:die.Callers(h.Regs, calls[:])]...)
+	c.counts.Add(h.CPU(), calls[:stack.Callers(h.Regs, calls[:])]...)
 }
 
 // calledInProgram does the same for a program. It resolves names at once, because the
@@ -126,23 +126,23 @@ func (c *stackcount) write(w io.Writer) {
 	}
 }
 
-// stack is one stack, the innermost function first.
-type stack struct {
+// callers is one stack, the innermost function first.
+type callers struct {
 	names []string
 	count uint64
 }
 
 // all returns the stacks of the kernel or of programs, the most frequent first.
-func (c *stackcount) all() (all []stack) {
+func (c *stackcount) all() (all []callers) {
 	for _, s := range c.counts.All() {
-		all = append(all, stack{stackNames(s.Key), s.Count})
+		all = append(all, callers{stackNames(s.Key), s.Count})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for names, n := range c.programs {
-		all = append(all, stack{strings.Split(names, ";"), n})
+		all = append(all, callers{strings.Split(names, ";"), n})
 	}
-	slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.count, a.count) })
+	slices.SortStableFunc(all, func(a, b callers) int { return cmp.Compare(b.count, a.count) })
 	return all
 }
 

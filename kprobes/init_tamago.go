@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
+	"sonde/kernel/stack"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
@@ -92,7 +93,7 @@ func Init() {
 		}
 	}
 	findPerform()
-	die.SetOriginal(OriginalIP)
+	stack.SetOriginal(OriginalIP)
 	die.SetSuspect(blame)
 	text.SetOriginal(original)
 	printk.SetTask(task)

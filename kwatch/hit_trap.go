@@ -11,11 +11,11 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 	"sonde/kernel/smp"
+	"sonde/kernel/stack"
 )
 
 // state is one CPU's. Interrupts are off in a hit, so nothing changes the state except
@@ -163,7 +163,7 @@ func miss(r *amd64.Regs, which uint64) {
 }
 
 // ipOf returns r's IP, translated to the original if it is in a copy.
-func ipOf(r *amd64.Regs) uintptr { return die.OriginalIP(r) }
+func ipOf(r *amd64.Regs) uintptr { return stack.OriginalIP(r) }
 
 // read returns the length bytes at addr.
 func read(addr uintptr, length int) uint64 {

@@ -13,8 +13,8 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/mm"
 	"sonde/kernel/printk"
+	"sonde/kernel/stack"
 )
 
 // symbolBuf is where Symbol writes, per CPU.
@@ -29,26 +29,6 @@ func Symbol(addr uint64) string {
 	b := kallsyms.Symbolize(buf[:0], addr)
 	// Safe because: the bytes are this CPU's until its next call.
 	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
-// original is what SetOriginal set.
-var original atomic.Pointer[func(ip uintptr) uintptr]
-
-// SetOriginal makes reports show f(ip) where code runs at ip: the place that a
-// copy was made of.
-//
-// Context: goroutine; f runs in any.
-func SetOriginal(f func(ip uintptr) uintptr) { original.Store(&f) }
-
-// OriginalIP returns r's IP as reports show it: in a copy that was made of code, where it
-// is in the original.
-//
-// Context: trap.
-func OriginalIP(r *amd64.Regs) uintptr {
-	if f := original.Load(); f != nil {
-		return (*f)(uintptr(r.IP))
-	}
-	return uintptr(r.IP)
 }
 
 // suspect is what SetSuspect set.
@@ -100,7 +80,7 @@ func dump(r *amd64.Regs, g unsafe.Pointer) {
 	if hardware != "" {
 		printk.Emerg("Hardware name: %s", hardware)
 	}
-	symbol, file, line := located(uint64(OriginalIP(r)))
+	symbol, file, line := located(uint64(stack.OriginalIP(r)))
 	printk.Emerg("RIP: %04x:%s  %s:%d", r.CS, symbol, file, line)
 	printk.Emerg("RSP: %04x:%016x EFLAGS: %08x", r.SS, r.SP, r.Flags)
 	printk.Emerg("RAX: %016x RBX: %016x RCX: %016x", r.AX, r.BX, r.CX)
@@ -140,7 +120,7 @@ const maxCalls = 32
 func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 	printk.Printk(level, "Call Trace:")
 	var pcs [maxCalls]uintptr
-	n := calls(r, g, pcs[:])
+	n := stack.CallersOf(g, r, pcs[:])
 	if n == 0 {
 		printk.Printk(level, " (no stack known here)")
 	}
@@ -148,20 +128,6 @@ func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 		symbol, file, line := located(uint64(pc) - 1)
 		printk.Printk(level, " %s  %s:%d", symbol, file, line)
 	}
-}
-
-// Callers stores where the code is that r interrupted, and who called it, all as return
-// addresses, and returns how many.
-//
-// Context: trap.
-func Callers(r *amd64.Regs, pcs []uintptr) int { return calls(r, trap.G(r), pcs) }
-
-// calls is Callers for code on g's stack.
-func calls(r *amd64.Regs, g unsafe.Pointer, pcs []uintptr) int {
-	if !walkable(r, g) {
-		return 0
-	}
-	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
 }
 
 // Handler is one that has to be abandoned, for the report.
@@ -188,7 +154,7 @@ func (h *Handler) runs(pc uintptr) bool {
 func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 	g := trap.G(r)
 	var pcs [maxCalls]uintptr
-	m := FindMistake(pcs[:calls(r, g, pcs[:])], h.runs, goruntime.Where, why)
+	m := FindMistake(pcs[:stack.CallersOf(g, r, pcs[:])], h.runs, goruntime.Where, why)
 	if text == "" {
 		text = m.By
 	}
@@ -220,14 +186,4 @@ func FaultName(r *amd64.Regs, addr uint64) string {
 		return "nil pointer dereference (#PF page fault)"
 	}
 	return amd64.VectorName(uint8(r.Vector))
-}
-
-// walkable reports whether the runtime can walk g's stack from r: it is in Go
-// code, on that stack, or has just run over its end.
-func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
-	if g == nil || !mm.Text.Contains(OriginalIP(r)) {
-		return false
-	}
-	lo, hi := goruntime.Stack(g)
-	return uintptr(r.SP) >= lo-4096 && uintptr(r.SP) < hi
 }

@@ -43,11 +43,11 @@ func TestPTYHasALineDiscipline(t *testing.T) {
 	m, s := ptyOf(t, tree)
 	m.Write([]byte("ab\x7fc\r"))
 	b := make([]byte, 100)
-	if n, _ := vfs.Read(s, b); string(b[:n]) != "ac\n" {
+	if n, _ := vfs.Read(s, b, nil); string(b[:n]) != "ac\n" {
 		t.Errorf("line %q", b[:n])
 	}
 	s.Write([]byte("x\n"))
-	if n, _ := vfs.Read(m, b); string(b[:n]) != "ab\b \bc\r\nx\r\n" {
+	if n, _ := vfs.Read(m, b, nil); string(b[:n]) != "ab\b \bc\r\nx\r\n" {
 		t.Errorf("shown %q", b[:n])
 	}
 	s.Close()
@@ -184,7 +184,7 @@ func TestHungUpSlaveIsStillOpen(t *testing.T) {
 	if ev := m.Poll(); ev&(poll.In|poll.Hup) != 0 {
 		t.Errorf("the slave is open, but %#x", ev)
 	}
-	if _, err := vfs.Read(m, make([]byte, 1)); err != syscall.EAGAIN {
+	if _, err := vfs.Read(m, make([]byte, 1), nil); err != syscall.EAGAIN {
 		t.Errorf("the slave is open, but reading says %v", err)
 	}
 	s.Close()

@@ -39,7 +39,7 @@ func newTerm(t *testing.T) *term {
 func (x *term) read(t *testing.T) string {
 	t.Helper()
 	b := make([]byte, 100)
-	n, err := vfs.Read(x.f, b)
+	n, err := vfs.Read(x.f, b, nil)
 	if err != nil {
 		return err.Error()
 	}
@@ -55,7 +55,7 @@ func TestReadersGetWholeLines(t *testing.T) {
 	if got := x.read(t); got != "one\n" {
 		t.Errorf("%q", got)
 	}
-	if _, err := vfs.Read(x.f, make([]byte, 1)); err != syscall.EAGAIN {
+	if _, err := vfs.Read(x.f, make([]byte, 1), nil); err != syscall.EAGAIN {
 		t.Errorf("half a line: %v", err)
 	}
 	done := make(chan string)
@@ -85,7 +85,7 @@ func TestEndOfFileIsTyped(t *testing.T) {
 	if got := x.read(t); got != "EOF" {
 		t.Errorf("%q", got)
 	}
-	if _, err := vfs.Read(x.f, make([]byte, 1)); err != syscall.EAGAIN {
+	if _, err := vfs.Read(x.f, make([]byte, 1), nil); err != syscall.EAGAIN {
 		t.Errorf("it lasts: %v", err)
 	}
 }
@@ -156,14 +156,14 @@ func TestMinAndTime(t *testing.T) {
 	}
 	set(3, 0)
 	x.Input([]byte("ab"))
-	if _, err := vfs.Read(x.f, make([]byte, 10)); err != syscall.EAGAIN || x.f.Poll() != poll.Out {
+	if _, err := vfs.Read(x.f, make([]byte, 10), nil); err != syscall.EAGAIN || x.f.Poll() != poll.Out {
 		t.Errorf("two of three: %v, %#x", err, x.f.Poll())
 	}
-	if n, err := vfs.Read(x.f, make([]byte, 1)); n != 1 || err != nil {
+	if n, err := vfs.Read(x.f, make([]byte, 1), nil); n != 1 || err != nil {
 		t.Errorf("one is asked for: %d, %v", n, err)
 	}
 	set(0, 0)
-	if _, err := vfs.Read(x.f, make([]byte, 1)); err != io.EOF {
+	if _, err := vfs.Read(x.f, make([]byte, 1), nil); err != io.EOF {
 		t.Errorf("nothing, and no wait: %v", err)
 	}
 	set(0, 1)

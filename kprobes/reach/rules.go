@@ -44,7 +44,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "the handler of steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},
 	{"sonde/kwatch.(*point).callCareful", names{"sonde/kprobes.WatchMoved"}, "a watchpoint's handler, and what boot passes to kwatch.Init"},
-	{"sonde/kernel/die.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes passes to die.SetOriginal"},
+	{"sonde/kernel/stack.OriginalIP", names{"sonde/kprobes.OriginalIP"}, "what kprobes passes to stack.SetOriginal"},
 	{"sonde/arch/amd64/trap.entry", names{"sonde/arch/amd64/user.fromTrap"}, "a trap from ring 3"},
 	{"sonde/arch/amd64/user.leave", names{"sonde/arch/amd64/trap.entry"}, "an interrupt, as if it came from ring 0"},
 	{"sonde/arch/amd64/user.answer", nil, "a short system call, which is code like any other"},
@@ -154,7 +154,7 @@ var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.
 
 // offered is what handlers may call, although its code can lead to what they may not call: it is made
 // for handlers, and does not go there in a trap.
-var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/die.calls"}
+var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/stack.CallersOf"}
 
 const storesPointer = "stores a pointer that the collector must see"
 

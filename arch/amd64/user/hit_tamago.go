@@ -56,6 +56,17 @@ func loadPair(addr uint64) (first, second uint64, ok bool)
 //go:noescape
 func swap(addr, v uint64) (old uint64, ok bool)
 
+// What a page fault in one of these leads to: they return false.
+
+//go:noescape
+func loadFails(addr uint64) (v uint64, ok bool)
+
+//go:noescape
+func loadPairFails(addr uint64) (first, second uint64, ok bool)
+
+//go:noescape
+func swapFails(addr, v uint64) (old uint64, ok bool)
+
 // LoadWord returns the 8 bytes at addr of the program that was hit. Not ok: its page is not there.
 //
 // Context: a Hit.

@@ -1,0 +1,62 @@
+//go:build tamago
+
+// Package stack finds the calls that led to where a trap came from, on the stack of the goroutine
+// that it interrupted.
+package stack
+
+// Trap context.
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/mm"
+)
+
+// original is what SetOriginal set.
+var original atomic.Pointer[func(ip uintptr) uintptr]
+
+// SetOriginal makes f(ip) the place of code that runs at ip: for a copy of code, that which it was
+// made of.
+//
+// Context: goroutine; f runs in any.
+func SetOriginal(f func(ip uintptr) uintptr) { original.Store(&f) }
+
+// OriginalIP returns r's IP; in a copy that was made of code, where it is in the original.
+//
+// Context: trap.
+func OriginalIP(r *amd64.Regs) uintptr {
+	if f := original.Load(); f != nil {
+		return (*f)(uintptr(r.IP))
+	}
+	return uintptr(r.IP)
+}
+
+// Callers stores where the code is that r interrupted, and which called it, all as return
+// addresses, and returns how many.
+//
+// Context: trap.
+func Callers(r *amd64.Regs, pcs []uintptr) int { return CallersOf(trap.G(r), r, pcs) }
+
+// CallersOf is Callers for code on g's stack.
+//
+// Context: any, where g cannot run meanwhile.
+func CallersOf(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr) int {
+	if !walkable(r, g) {
+		return 0
+	}
+	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
+}
+
+// walkable reports whether the runtime can walk g's stack from r: it is in Go
+// code, on that stack, or has just run over its end.
+func walkable(r *amd64.Regs, g unsafe.Pointer) bool {
+	if g == nil || !mm.Text.Contains(OriginalIP(r)) {
+		return false
+	}
+	lo, hi := goruntime.Stack(g)
+	return uintptr(r.SP) >= lo-4096 && uintptr(r.SP) < hi
+}
