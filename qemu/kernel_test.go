@@ -17,7 +17,7 @@ var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 4, Script: brief + "ktest"},
 	{Machine: "q35", SMP: 2, Script: "ktest"},
 	{Machine: "q35", SMP: 1, Script: brief + "ktest"},
-	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ symbols/ grace/ user/ watch/ library/ storms/all kprobes/a_million kprobes/handlers_run"},
+	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ symbols/ grace/ user/ watch/ library/ optimized/storm_all kprobes/a_million kprobes/handlers_run"},
 }
 
 const brief = "sysctl -w debug.ktest-brief=1; "

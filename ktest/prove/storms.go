@@ -7,9 +7,9 @@ var storms = Part{
 	Says: "probes that are registered, unregistered and switched on all CPUs, with timer interrupts as fast as they come, growing stacks, " +
 		"constant garbage collection, NMIs, and all of it at once; and a hundred million hits of all kinds: each hit is in its ledger",
 	Units: func(m *Machines) ([]Unit, error) {
-		all := m.Cases(2, 40*time.Second, "storms/switching_for", "storms/timers_for", "storms/stacks_for", "storms/collector_for", "storms/nmis_for",
-			"storms/all_for")
-		return append(all, m.Cases(2, time.Minute, "load/hundred_million_hits", "load/every_function_while")...), nil
+		all := m.Cases(2, 40*time.Second, "optimized/storm_switching_for", "optimized/storm_timers_for", "optimized/storm_stacks_for", "optimized/storm_collector_for", "optimized/storm_nmis_for",
+			"optimized/storm_all_for")
+		return append(all, m.Cases(2, time.Minute, "optimized/hundred_million_hits", "optimized/every_function_while")...), nil
 	},
 }
 

@@ -21,14 +21,14 @@ import (
 // What makes a storm harder, one by one and all together. The ledgers must have no gaps after each.
 func init() {
 	all := "switching timers stacks collector nmis"
-	suites.Add("storms/all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
+	suites.Add("optimized/storm_all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
 	for _, with := range []string{"switching", "timers", "stacks", "collector", "nmis"} {
-		suites.Add("storms/"+with+"_for_half_a_minute", func(t *suites.T) {
+		suites.Add("optimized/storm_"+with+"_for_half_a_minute", func(t *suites.T) {
 			t.NeedsLong()
 			storm(t, 30*time.Second, with)
 		})
 	}
-	suites.Add("storms/all_for_a_minute", func(t *suites.T) {
+	suites.Add("optimized/storm_all_for_a_minute", func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, time.Minute, all)
 	})

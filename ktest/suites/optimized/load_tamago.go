@@ -14,8 +14,8 @@ import (
 )
 
 func init() {
-	suites.Add("load/a_million_hits", func(t *suites.T) { manyHits(t, 1_000_000) })
-	suites.Add("load/hundred_million_hits", func(t *suites.T) {
+	suites.Add("optimized/a_million_hits", func(t *suites.T) { manyHits(t, 1_000_000) })
+	suites.Add("optimized/hundred_million_hits", func(t *suites.T) {
 		t.NeedsLong()
 		manyHits(t, 100_000_000)
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	suites.Add("load/every_function_while_programs_run", everyFunctionWithPrograms)
+	suites.Add("optimized/every_function_while_programs_run", everyFunctionWithPrograms)
 }
 
 // everyFunctionWithPrograms probes all functions of the kernel at once, then runs programs, which

@@ -1,6 +1,6 @@
 //go:build tamago
 
-package probes
+package kprobes
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func init() {
 //go:noinline
 func dereference(p *uint64) uint64 { return *p }
 
-const dereferenceName = "sonde/ktest/suites/probes.dereference"
+const dereferenceName = "sonde/ktest/suites/kprobes.dereference"
 
 // load returns the offset of dereference's load.
 func load(t *suites.T) uintptr {

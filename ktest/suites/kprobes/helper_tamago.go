@@ -1,8 +1,8 @@
 //go:build tamago
 
-// Package probes tests kprobes: what a hit does, what is refused, and that
+// Package kprobes tests kprobes: what a hit does, what is refused, and that
 // nothing else changes, on live code under load.
-package probes
+package kprobes
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build tamago
 
-package probes
+package kprobes
 
 import (
 	"sync"

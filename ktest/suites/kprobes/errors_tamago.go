@@ -1,6 +1,6 @@
 //go:build tamago
 
-package probes
+package kprobes
 
 import (
 	"errors"
@@ -56,7 +56,7 @@ func refusesNonsense(t *suites.T) {
 		{"both", kprobes.Kprobe{SymbolName: pkg + "Leaf", Addr: addr}, syscall.EINVAL, "both"},
 		{"misspelt", kprobes.Kprobe{SymbolName: pkg + "Laef"}, syscall.ENOENT, pkg + "Leaf"},
 		{"unknown", kprobes.Kprobe{SymbolName: "no/such.function"}, syscall.ENOENT, "no/such.function"},
-		{"data", kprobes.Kprobe{SymbolName: "sonde/ktest/suites/probes.variable"}, syscall.EINVAL, "data"},
+		{"data", kprobes.Kprobe{SymbolName: "sonde/ktest/suites/kprobes.variable"}, syscall.EINVAL, "data"},
 		{"offset at the end", kprobes.Kprobe{SymbolName: pkg + "Leaf", Offset: uintptr(leaf.Size)}, syscall.EINVAL, ""},
 		{"offset far beyond", kprobes.Kprobe{SymbolName: pkg + "Leaf", Offset: 1 << 40}, syscall.EINVAL, ""},
 		{"offset below", kprobes.Kprobe{SymbolName: pkg + "Leaf", Offset: ^uintptr(0)}, syscall.EINVAL, ""},
