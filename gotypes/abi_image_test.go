@@ -1,4 +1,4 @@
-package gotypes
+package gotypes_test
 
 import (
 	"debug/dwarf"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	. "sonde/gotypes"
 	"sonde/internal/image"
 )
 

@@ -1,9 +1,10 @@
-package gotypes
+package gotypes_test
 
 import (
 	"slices"
 	"testing"
 
+	. "sonde/gotypes"
 	"sonde/internal/image"
 )
 
@@ -24,7 +25,7 @@ func TestCNamesOfTheKernel(t *testing.T) {
 	for s := range info.Symbols.Text {
 		names = append(names, s.Name)
 	}
-	checkCNames(t, names)
+	CheckCNames(t, names)
 
 	short := CNames(names)
 	for name, want := range map[string]string{

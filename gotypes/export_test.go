@@ -1,0 +1,4 @@
+package gotypes
+
+// CheckCNames is checkCNames, for tests of the image, which cannot be in this package.
+var CheckCNames = checkCNames

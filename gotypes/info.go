@@ -1,0 +1,50 @@
+package gotypes
+
+import "reflect"
+
+// ID is the number of a type in its table. 0 is a type of which nothing is known.
+type ID uint32
+
+// Desc describes a type. Sizes and offsets are in bytes.
+type Desc struct {
+	Name   string // as Go writes it, with whole paths: sonde/kernel/vfs.File, []uint8
+	Kind   reflect.Kind
+	Size   int
+	Align  int
+	Elem   ID      // of a pointer, slice, array, channel or map
+	Key    ID      // of a map
+	Len    int     // of an array
+	Fields []Field // of a struct
+}
+
+// Field is a field of a struct.
+type Field struct {
+	Name   string // of an embedded field, that of its type
+	Type   ID
+	Offset int
+}
+
+// Param is an argument or a result.
+type Param struct {
+	Name string // "" and "_": it has none
+	Type ID
+}
+
+// Func is what a function takes and gives. The receiver of a method is the first argument.
+type Func struct {
+	Addr            uint64
+	Params, Results []Param
+}
+
+// Var is a package variable.
+type Var struct {
+	Addr uint64
+	Type ID
+}
+
+// Info is all that a table holds, in the order of addresses.
+type Info struct {
+	Types []Desc
+	Funcs []Func
+	Vars  []Var
+}

@@ -1,0 +1,215 @@
+package gotypes
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/refusal"
+)
+
+// Table is what is known of an image's types. It is immutable, but for what it finds out when asked.
+type Table struct {
+	info  *Info
+	names map[uint64]string // of functions, by address
+
+	mu    sync.Mutex
+	calls map[ID]*Type // for Assign; guarded by mu
+}
+
+// Load unpacks a table. entries are all functions of the image's pclntab, in the order of addresses.
+//
+// Errors: ErrFormat, wrapped with what is wrong.
+func Load(blob []byte, entries []Entry) (*Table, error) {
+	info, err := decode(blob, entries)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{info: info, names: make(map[uint64]string, len(entries)), calls: map[ID]*Type{}}
+	for _, e := range entries {
+		t.names[e.Addr] = e.Name
+	}
+	return t, nil
+}
+
+// Len returns how many types there are; type 0 is unknown.
+func (t *Table) Len() int { return len(t.info.Types) }
+
+// Type returns a type, which must not be changed.
+func (t *Table) Type(id ID) *Desc {
+	if int(id) >= len(t.info.Types) {
+		id = 0
+	}
+	return &t.info.Types[id]
+}
+
+// Named finds a type by its name, of which the path may be cut at any slash.
+//
+// Errors: ENOENT there is none; EINVAL there are several.
+func (t *Table) Named(name string) (ID, error) {
+	var fit []ID
+	for i := range t.info.Types {
+		switch have := t.info.Types[i].Name; {
+		case i == 0:
+		case have == name:
+			return ID(i), nil
+		case strings.HasSuffix(have, "/"+name) && !strings.ContainsAny(have[:len(have)-len(name)], "[( *"):
+			fit = append(fit, ID(i))
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return 0, refusal.New(syscall.ENOENT, "no type %s is known", name)
+	}
+	return 0, refusal.New(syscall.EINVAL, "%s is %d types, such as %s and %s; give more of the path", name, len(fit), t.Type(fit[0]).Name, t.Type(fit[1]).Name)
+}
+
+// Arg is an argument or a result, with where it is when the function is entered, or has returned.
+type Arg struct {
+	Param
+	Place
+}
+
+// Call is what a function takes and gives. Hidden is where a generic function finds the dictionary of
+// its type arguments.
+type Call struct {
+	Name          string
+	Args, Results []Arg
+	Hidden        *Place
+}
+
+// Func returns what the function at an address takes and gives; false: nothing is known of it.
+func (t *Table) Func(addr uint64) (Call, bool) {
+	i, ok := slices.BinarySearchFunc(t.info.Funcs, addr, func(f Func, a uint64) int { return cmp.Compare(f.Addr, a) })
+	if !ok {
+		return Call{}, false
+	}
+	f := &t.info.Funcs[i]
+	c := Call{Name: t.names[addr]}
+	params, results := t.callTypes(f.Params), t.callTypes(f.Results)
+	at := Dictionary(c.Name)
+	if at > len(params) {
+		at = -1
+	}
+	if at >= 0 {
+		params = slices.Insert(params, at, &Type{Size: wordSize, Align: wordSize})
+	}
+	args, res := Assign(params, results)
+	if at >= 0 {
+		hidden := args[at]
+		c.Hidden, args = &hidden, slices.Delete(args, at, at+1)
+	}
+	for i, p := range f.Params {
+		c.Args = append(c.Args, Arg{p, args[i]})
+	}
+	for i, p := range f.Results {
+		c.Results = append(c.Results, Arg{p, res[i]})
+	}
+	return c, true
+}
+
+// Var returns the type of the package variable at an address.
+func (t *Table) Var(addr uint64) (ID, bool) {
+	i, ok := slices.BinarySearchFunc(t.info.Vars, addr, func(v Var, a uint64) int { return cmp.Compare(v.Addr, a) })
+	if !ok {
+		return 0, false
+	}
+	for vars := t.info.Vars; i+1 < len(vars) && vars[i+1].Addr == addr && t.Type(vars[i].Type).Size == 0; i++ {
+		// What has no size shares its address with the next.
+	}
+	return t.info.Vars[i].Type, true
+}
+
+// Field returns the field of a struct, or of the struct that a pointer points to.
+//
+// Errors: ENOENT with the fields there are; EINVAL it is no struct.
+func (t *Table) Field(id ID, name string) (Field, error) {
+	x := t.Type(id)
+	if x.Kind == reflect.Pointer {
+		x = t.Type(x.Elem)
+	}
+	if x.Kind != reflect.Struct {
+		return Field{}, refusal.New(syscall.EINVAL, "%s is no struct", x.Name)
+	}
+	var there []string
+	for _, f := range x.Fields {
+		if f.Name == name {
+			return f, nil
+		}
+		there = append(there, f.Name+" "+t.Type(f.Type).Name)
+	}
+	return Field{}, refusal.New(syscall.ENOENT, "%s has no field %s; it has %s", x.Name, name, strings.Join(there, ", "))
+}
+
+func (t *Table) callTypes(params []Param) (list []*Type) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range params {
+		list = append(list, t.callType(p.Type))
+	}
+	return list
+}
+
+// callType returns what a call needs to know of a type. What has no size has no fields, so that no
+// table makes it go on for ever. Called with mu held.
+func (t *Table) callType(id ID) *Type {
+	if c := t.calls[id]; c != nil {
+		return c
+	}
+	x := t.Type(id)
+	c := &Type{Size: x.Size, Align: x.Align}
+	t.calls[id] = c
+	switch x.Kind {
+	case reflect.Float32, reflect.Float64:
+		c.Kind = Float
+	case reflect.Complex64, reflect.Complex128:
+		c.Kind = Complex
+	case reflect.String:
+		c.Kind = String
+	case reflect.Interface:
+		c.Kind = Interface
+	case reflect.Slice:
+		c.Kind = Slice
+	case reflect.Array:
+		c.Kind, c.Len = Array, x.Len
+		if x.Len > 0 {
+			c.Elem = t.callType(x.Elem)
+		}
+	case reflect.Struct, reflect.Invalid:
+		c.Kind = Struct
+		for _, f := range x.Fields {
+			if x.Size > 0 {
+				c.Fields = append(c.Fields, t.callType(f.Type))
+			}
+		}
+	}
+	return c
+}
+
+// String says where an argument is: AX, DI+SI, or its place on the stack.
+func (p Place) String() string {
+	if p.OnStack {
+		return fmt.Sprintf("stack+%#x", p.Stack)
+	}
+	var names []string
+	for _, r := range p.Regs {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, "+")
+}
+
+// String returns the register's name.
+func (r Reg) String() string {
+	if int(r) < len(regNames) {
+		return regNames[r]
+	}
+	return fmt.Sprintf("X%d", r-X0)
+}
+
+var regNames = [...]string{"AX", "BX", "CX", "DI", "SI", "R8", "R9", "R10", "R11"}

@@ -1,0 +1,111 @@
+package gotypes
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// sample has a method with a receiver, a slice and two results, and a variable.
+func sample() (*Info, []Entry) {
+	types := []Desc{
+		{},
+		{Name: "int", Kind: reflect.Int, Size: 8},
+		{Name: "*x/p.T", Kind: reflect.Pointer, Elem: 3},
+		{Name: "x/p.T", Kind: reflect.Struct, Size: 32, Fields: []Field{{"next", 2, 0}, {"n", 1, 8}, {"name", 5, 16}}},
+		{Name: "[]int", Kind: reflect.Slice, Size: 24, Elem: 1},
+		{Name: "string", Kind: reflect.String, Size: 16},
+	}
+	funcs := []Func{
+		{0x1000, []Param{{"t", 2}, {"list", 4}}, []Param{{"~r0", 1}, {"~r1", 5}}},
+		{0x1020, []Param{{"t", 2}}, nil},
+	}
+	return &Info{types, funcs, []Var{{0x2000, 3}, {0x2020, 1}}}, []Entry{{0x1000, "x/p.(*T).Add"}, {0x1010, "x/p.asm"}, {0x1020, "x/p.(*T).Reset"}}
+}
+
+func packed(t testing.TB) ([]byte, []Entry) {
+	t.Helper()
+	info, entries := sample()
+	blob, err := Encode(info, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blob, entries
+}
+
+func TestTable(t *testing.T) {
+	table, err := Load(packed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, ok := table.Func(0x1000)
+	if !ok || c.Args[0].Place.String() != "AX" || c.Args[1].Place.String() != "BX+CX+DI" || c.Results[1].Place.String() != "BX+CX" {
+		t.Errorf("%+v", c)
+	}
+	if c.Args[1].Name != "list" || table.Type(c.Args[1].Type).Name != "[]int" {
+		t.Errorf("%+v", c.Args[1])
+	}
+	if _, ok := table.Func(0x1010); ok {
+		t.Error("something is known of an assembly function")
+	}
+	id, err := table.Named("p.T")
+	if err != nil || table.Type(id).Size != 32 {
+		t.Error(id, err)
+	}
+	if f, err := table.Field(c.Args[0].Type, "name"); err != nil || f.Offset != 16 {
+		t.Error(f, err)
+	}
+	if _, err := table.Field(id, "nix"); !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "x/p.T has no field nix; it has next *x/p.T, n int, name string") {
+		t.Error(err)
+	}
+	if v, ok := table.Var(0x2020); !ok || table.Type(v).Kind != reflect.Int {
+		t.Error(v, ok)
+	}
+	if _, err := table.Named("nix"); !errors.Is(err, syscall.ENOENT) {
+		t.Error(err)
+	}
+}
+
+func TestEncodeRefusesAnotherLayout(t *testing.T) {
+	info, entries := sample()
+	info.Types[3].Fields[2].Offset = 24
+	if _, err := Encode(info, entries); err == nil {
+		t.Error("a struct with a gap was packed")
+	}
+}
+
+func TestDamagedTables(t *testing.T) {
+	blob, entries := packed(t)
+	for i := range blob {
+		if _, err := Load(blob[:i], entries); !errors.Is(err, ErrFormat) {
+			t.Errorf("%d bytes: %v", i, err)
+		}
+	}
+}
+
+// FuzzLoad: whatever is in the columns, reading ends, and what is read can be asked for.
+func FuzzLoad(f *testing.F) {
+	info, entries := sample()
+	var cols []byte
+	blob, _ := Encode(info, entries)
+	cols = unpacked(f, blob)
+	f.Add(cols)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := Load(repacked(t, data), entries)
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Error(err)
+			}
+			return
+		}
+		for _, e := range entries {
+			if c, ok := table.Func(e.Addr); ok {
+				for _, a := range c.Args {
+					_ = a.Place.String() + table.Type(a.Type).Name
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package image
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sonde/gotypes"
+)
+
+// What Go adds to DWARF. Source: Go, cmd/internal/dwarf, DW_AT_go_*.
+const (
+	attrGoKind dwarf.Attr = 0x2900
+	attrGoKey  dwarf.Attr = 0x2901
+	attrGoElem dwarf.Attr = 0x2902
+)
+
+// typeReader collects what DWARF says of types.
+type typeReader struct {
+	d    *dwarf.Data
+	ids  map[dwarf.Offset]gotypes.ID
+	info gotypes.Info
+	err  error
+}
+
+// Types returns what the DWARF of a linked kernel says of the types of all functions' arguments and
+// results, and of package variables.
+//
+// Errors: ErrLayout.
+func Types(d *dwarf.Data) (*gotypes.Info, error) {
+	r := typeReader{d: d, ids: map[dwarf.Offset]gotypes.ID{}}
+	r.info.Types = make([]gotypes.Desc, 1)
+	all := d.Reader()
+	for r.err == nil {
+		e, err := all.Next()
+		if err != nil || e == nil {
+			r.err = err
+			break
+		}
+		switch e.Tag {
+		case dwarf.TagSubprogram:
+			r.function(all, e)
+		case dwarf.TagVariable:
+			r.variable(e)
+		}
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("%w: types: %w", ErrLayout, r.err)
+	}
+	slices.SortFunc(r.info.Funcs, func(a, b gotypes.Func) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(r.info.Vars, func(a, b gotypes.Var) int { return cmp.Compare(a.Addr, b.Addr) })
+	return &r.info, nil
+}
+
+// at returns the entry at an offset.
+func (r *typeReader) at(off dwarf.Offset) *dwarf.Entry {
+	reader := r.d.Reader()
+	reader.Seek(off)
+	e, err := reader.Next()
+	if err != nil || e == nil {
+		r.err = cmp.Or(r.err, err, fmt.Errorf("nothing at %#x", off))
+		return &dwarf.Entry{}
+	}
+	return e
+}
+
+// origin returns the entry that has the name and type of one, which may be of a copy.
+func (r *typeReader) origin(e *dwarf.Entry) *dwarf.Entry {
+	if off, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+		return r.at(off)
+	}
+	return e
+}
+
+// function notes the arguments and results of a function that has code.
+func (r *typeReader) function(all *dwarf.Reader, e *dwarf.Entry) {
+	low, has := e.Val(dwarf.AttrLowpc).(uint64)
+	if !e.Children {
+		return
+	}
+	if !has {
+		all.SkipChildren()
+		return
+	}
+	f := gotypes.Func{Addr: low}
+	for {
+		c, err := all.Next()
+		if err != nil || c == nil || c.Tag == 0 {
+			r.err = cmp.Or(r.err, err)
+			break
+		}
+		if c.Tag == dwarf.TagFormalParameter {
+			o := r.origin(c)
+			name, _ := o.Val(dwarf.AttrName).(string)
+			p := gotypes.Param{Name: name, Type: r.ref(o, dwarf.AttrType)}
+			if out, _ := o.Val(dwarf.AttrVarParam).(bool); out {
+				f.Results = append(f.Results, p)
+			} else {
+				f.Params = append(f.Params, p)
+			}
+		}
+		if c.Children {
+			all.SkipChildren()
+		}
+	}
+	r.info.Funcs = append(r.info.Funcs, f)
+}
+
+// variable notes a package variable.
+func (r *typeReader) variable(e *dwarf.Entry) {
+	loc, _ := e.Val(dwarf.AttrLocation).([]byte)
+	const opAddr = 0x03
+	if len(loc) != 9 || loc[0] != opAddr {
+		return
+	}
+	addr := uint64(0)
+	for i := 8; i > 0; i-- {
+		addr = addr<<8 | uint64(loc[i])
+	}
+	r.info.Vars = append(r.info.Vars, gotypes.Var{Addr: addr, Type: r.ref(e, dwarf.AttrType)})
+}
+
+// ref returns the type that an attribute refers to; 0: there is none.
+func (r *typeReader) ref(e *dwarf.Entry, attr dwarf.Attr) gotypes.ID {
+	off, ok := e.Val(attr).(dwarf.Offset)
+	if !ok {
+		return 0
+	}
+	if id, ok := r.ids[off]; ok {
+		return id
+	}
+	t := r.at(off)
+	name, _ := t.Val(dwarf.AttrName).(string)
+	if strings.HasPrefix(name, ".param") && t.Tag == dwarf.TagTypedef { // a type parameter: its shape
+		id := r.ref(t, dwarf.AttrType)
+		r.ids[off] = id
+		return id
+	}
+	body, iface := t, false
+	for body.Tag == dwarf.TagTypedef {
+		under, ok := body.Val(dwarf.AttrType).(dwarf.Offset)
+		if !ok {
+			break
+		}
+		body = r.at(under)
+		of, _ := body.Val(dwarf.AttrName).(string)
+		iface = iface || of == "runtime.iface" || of == "runtime.eface"
+	}
+	id := gotypes.ID(len(r.info.Types))
+	r.ids[off] = id
+	r.info.Types = append(r.info.Types, gotypes.Desc{})
+	if iface {
+		r.info.Types[id] = gotypes.Desc{Name: name, Kind: reflect.Interface, Size: 16}
+		return id
+	}
+	x := r.describe(name, t, body)
+	r.info.Types[id] = x
+	return id
+}
+
+// describe reads a type; t is its entry, body what it is a name of.
+func (r *typeReader) describe(name string, t, body *dwarf.Entry) gotypes.Desc {
+	kind, ok := t.Val(attrGoKind).(int64)
+	if !ok {
+		kind, _ = body.Val(attrGoKind).(int64)
+	}
+	x := gotypes.Desc{Name: name, Kind: reflect.Kind(kind)}
+	if size, ok := body.Val(dwarf.AttrByteSize).(int64); ok {
+		x.Size = int(size)
+	}
+	switch {
+	case name == "unsafe.Pointer":
+		x.Kind = reflect.UnsafePointer
+	case body.Tag == dwarf.TagSubroutineType:
+		x.Kind = reflect.Func
+	case x.Kind == reflect.Pointer || x.Kind == reflect.Invalid && body.Tag == dwarf.TagPointerType:
+		x.Kind = reflect.Pointer
+		x.Elem = r.ref(body, dwarf.AttrType)
+	case x.Kind == reflect.Array:
+		x.Elem = r.ref(body, dwarf.AttrType)
+		r.children(body, func(c *dwarf.Entry) {
+			if n, ok := c.Val(dwarf.AttrCount).(int64); ok {
+				x.Len = int(n)
+			}
+		})
+	case x.Kind == reflect.Slice || x.Kind == reflect.Chan:
+		x.Elem = r.ref(body, attrGoElem)
+		if x.Elem == 0 {
+			x.Elem = r.ref(t, attrGoElem)
+		}
+	case x.Kind == reflect.Map:
+		x.Key, x.Elem = r.ref(t, attrGoKey), r.ref(t, attrGoElem)
+	case x.Kind == reflect.Struct || x.Kind == reflect.Invalid && body.Tag == dwarf.TagStructType:
+		x.Kind = reflect.Struct
+		if strings.HasPrefix(name, "struct {") {
+			x.Name = ""
+		}
+		r.children(body, func(c *dwarf.Entry) {
+			if c.Tag != dwarf.TagMember {
+				return
+			}
+			fname, _ := c.Val(dwarf.AttrName).(string)
+			off, _ := c.Val(dwarf.AttrDataMemberLoc).(int64)
+			x.Fields = append(x.Fields, gotypes.Field{Name: fname, Type: r.ref(c, dwarf.AttrType), Offset: int(off)})
+		})
+	}
+	return x
+}
+
+// children calls f for the entries in one.
+func (r *typeReader) children(e *dwarf.Entry, f func(*dwarf.Entry)) {
+	if !e.Children {
+		return
+	}
+	reader := r.d.Reader()
+	reader.Seek(e.Offset)
+	reader.Next()
+	for {
+		c, err := reader.Next()
+		if err != nil || c == nil || c.Tag == 0 {
+			r.err = cmp.Or(r.err, err)
+			return
+		}
+		f(c)
+		if c.Children {
+			reader.SkipChildren()
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package image
+
+import (
+	"debug/elf"
+	"reflect"
+	"slices"
+	"testing"
+
+	"sonde/gotypes"
+)
+
+// TestTypesOfTheKernel packs the types of the linked test image, and compares what comes out of the
+// table with what went in: each function's arguments and results by name and type, with each type's
+// kind, size and fields, which the table computes and DWARF says.
+func TestTypesOfTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the test image")
+	}
+	path, err := Build(BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path + ".raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, err := f.DWARF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Types(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[uint64]string{}
+	syms, _ := f.Symbols()
+	for _, s := range syms {
+		names[s.Value] = s.Name
+	}
+	var entries []gotypes.Entry
+	for _, fn := range want.Funcs {
+		entries = append(entries, gotypes.Entry{Addr: fn.Addr, Name: names[fn.Addr]})
+	}
+	blob, err := gotypes.Encode(want, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := gotypes.Load(blob, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d functions, %d types: %d bytes", len(want.Funcs), table.Len(), len(blob))
+	c := comparison{t: t, table: table, want: want, same: map[gotypes.ID]gotypes.ID{}}
+	for _, fn := range want.Funcs {
+		call, ok := table.Func(fn.Addr)
+		if !ok || len(call.Args) != len(fn.Params) || len(call.Results) != len(fn.Results) {
+			t.Fatalf("%s has %v; want %v, %v", names[fn.Addr], call, fn.Params, fn.Results)
+		}
+		args := slices.Concat(call.Args, call.Results)
+		for i, p := range slices.Concat(fn.Params, fn.Results) {
+			if args[i].Name != p.Name {
+				t.Fatalf("%s: argument %d is called %s, want %s", names[fn.Addr], i, args[i].Name, p.Name)
+			}
+			c.compare(args[i].Type, p.Type)
+		}
+	}
+	for i, v := range want.Vars {
+		if i+1 < len(want.Vars) && want.Vars[i+1].Addr == v.Addr || i > 0 && want.Vars[i-1].Addr == v.Addr {
+			continue // all of these but one have no size
+		}
+		id, ok := table.Var(v.Addr)
+		if !ok {
+			t.Fatalf("no variable at %#x", v.Addr)
+		}
+		c.compare(id, v.Type)
+	}
+	if len(c.same) < 3000 || len(want.Funcs) < 10_000 {
+		t.Error("too few types or functions")
+	}
+}
+
+// comparison compares types of a table with those of DWARF, each pair once.
+type comparison struct {
+	t     *testing.T
+	table *gotypes.Table
+	want  *gotypes.Info
+	same  map[gotypes.ID]gotypes.ID // a type of DWARF, and that of the table
+}
+
+func (c *comparison) compare(got, want gotypes.ID) {
+	if other, met := c.same[want]; met {
+		if other != got {
+			c.t.Fatalf("%s is two types, %d %+v and %d %+v", c.want.Types[want].Name, other, *c.table.Type(other), got, *c.table.Type(got))
+		}
+		return
+	}
+	c.same[want] = got
+	x, y := *c.table.Type(got), c.want.Types[want]
+	sized := y.Size > 0 || y.Kind == reflect.Struct // DWARF leaves others out
+	if x.Kind != y.Kind || sized && x.Size != y.Size || x.Len != y.Len || len(x.Fields) != len(y.Fields) || y.Name != "" && x.Name != y.Name && len(x.Name) < 1<<10 {
+		c.t.Fatalf("%+v, want %+v", x, y)
+	}
+	for i, f := range y.Fields {
+		if g := x.Fields[i]; g.Name != f.Name || g.Offset != f.Offset {
+			c.t.Fatalf("%s: field %+v, want %+v", y.Name, g, f)
+		}
+		c.compare(x.Fields[i].Type, f.Type)
+	}
+	if x.Kind == reflect.Pointer || x.Kind == reflect.Slice || x.Kind == reflect.Array || x.Kind == reflect.Map || x.Kind == reflect.Chan {
+		c.compare(x.Elem, y.Elem)
+	}
+	if x.Kind == reflect.Map {
+		c.compare(x.Key, y.Key)
+	}
+}
