@@ -269,27 +269,3 @@ func (d *decoder) layOut() {
 		end = v.Addr + uint64(types[v.Type].Size)
 	}
 }
-
-// nameOf returns the name of a type, which it notes if it follows from what the type is made of.
-func nameOf(types []Desc, id ID, depth int) string {
-	const longest = 1 << 10
-	x := &types[id]
-	if x.Name != "" || id == 0 || depth > maxDepth {
-		return x.Name
-	}
-	x.Name = "..." // if it is part of itself
-	for _, part := range [...]ID{x.Elem, x.Key} {
-		nameOf(types, part, depth+1)
-	}
-	if x.Name = derived(types, x); x.Kind == reflect.Struct {
-		var b strings.Builder
-		for i, f := range x.Fields {
-			b.WriteString([...]string{"; ", " "}[max(0, 1-i)] + f.Name + " " + nameOf(types, f.Type, depth+1))
-		}
-		x.Name = "struct {" + b.String() + " }"
-	}
-	if len(x.Name) > longest {
-		x.Name = x.Name[:longest] + "..."
-	}
-	return x.Name
-}

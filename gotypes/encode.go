@@ -2,13 +2,11 @@ package gotypes
 
 import (
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // The columns of a table: what is alike lies together, so that it compresses well.
@@ -47,44 +45,6 @@ type encoder struct {
 	types    pool[ID]
 	lists    pool[string] // of arguments or results, by their bytes
 	byKey    map[string][]Param
-}
-
-// pool numbers what is referred to. What is used only once is not numbered: it is the next of these.
-type pool[T cmp.Ordered] struct {
-	uses  map[T]int
-	rank  map[T]int
-	often []T
-	once  []T
-}
-
-func (p *pool[T]) use(v T) {
-	if p.uses == nil {
-		p.uses = map[T]int{}
-	}
-	p.uses[v]++
-}
-
-// number gives the lowest numbers to what is used most.
-func (p *pool[T]) number() {
-	p.rank = map[T]int{}
-	for v, n := range p.uses {
-		if n > 1 {
-			p.often = append(p.often, v)
-		}
-	}
-	slices.SortFunc(p.often, func(a, b T) int { return cmp.Or(cmp.Compare(p.uses[b], p.uses[a]), cmp.Compare(a, b)) })
-	for i, v := range p.often {
-		p.rank[v] = i + 1
-	}
-}
-
-// ref returns the number of v; 0: it is the next one.
-func (p *pool[T]) ref(v T) uint64 {
-	r := p.rank[v]
-	if r == 0 {
-		p.once = append(p.once, v)
-	}
-	return uint64(r)
 }
 
 // Encode packs what is known of an image for Load. entries are all functions of its pclntab, in the order
@@ -146,6 +106,7 @@ func (e *encoder) pack() ([]byte, error) {
 	w.Write(head)
 	for _, c := range e.cols {
 		w.Write(c)
+		w.Flush() // each column has its own frequencies
 	}
 	err = w.Close()
 	return b.Bytes(), err
@@ -304,40 +265,4 @@ func (e *encoder) ref(col int, id ID) {
 		return
 	}
 	e.number(col, e.types.ref(id))
-}
-
-// split cuts the path of the package off a type's name.
-func split(name string) (path, rest string) {
-	before, _, _ := strings.Cut(name, "[")
-	if strings.ContainsAny(before, "( {*") {
-		return "", name
-	}
-	dot := strings.IndexByte(before[strings.LastIndexByte(before, '/')+1:], '.')
-	if dot < 0 {
-		return "", name
-	}
-	dot += strings.LastIndexByte(before, '/') + 1
-	return name[:dot], name[dot+1:]
-}
-
-// derived returns the name that follows from what a type is made of.
-func derived(types []Desc, x *Desc) string {
-	switch x.Kind {
-	case reflect.Pointer:
-		if x.Elem == 0 {
-			return "*"
-		}
-		return "*" + types[x.Elem].Name
-	case reflect.Slice:
-		return "[]" + types[x.Elem].Name
-	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", x.Len, types[x.Elem].Name)
-	case reflect.Map:
-		return "map[" + types[x.Key].Name + "]" + types[x.Elem].Name
-	case reflect.Chan:
-		return "chan " + types[x.Elem].Name
-	case reflect.Struct, reflect.Func, reflect.Interface, reflect.Invalid:
-		return ""
-	}
-	return x.Kind.String()
 }
