@@ -58,12 +58,6 @@ func Keep(format string, args ...any) {
 // Emerg logs at LevelEmerg. Context: any.
 func Emerg(format string, args ...any) { Printk(LevelEmerg, format, args...) }
 
-// Alert logs at LevelAlert. Context: any.
-func Alert(format string, args ...any) { Printk(LevelAlert, format, args...) }
-
-// Crit logs at LevelCrit. Context: any.
-func Crit(format string, args ...any) { Printk(LevelCrit, format, args...) }
-
 // Err logs at LevelErr. Context: any.
 func Err(format string, args ...any) { Printk(LevelErr, format, args...) }
 

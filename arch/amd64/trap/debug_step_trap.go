@@ -10,7 +10,7 @@ package trap
 //
 // - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
 //   are then on the interrupted stack. If that has no space, nothing is watched during the
-//   step (Blind);
+//   step;
 // - entryDebug, to which that gate leads, recognizes a #DB at its own first instruction and
 //   returns from it, with DR6 unchanged, and a mark in the first frame. The usual gate leads
 //   to entryWatch: without a step there is no second #DB.
@@ -35,7 +35,6 @@ var (
 	usual    uint64  // the gate of #DB then
 	stepIDT  [vectors]amd64.Gate
 	stepping [MaxCPUs]uint8
-	blind    atomic.Uint64
 )
 
 // The state of a CPU during a step.
@@ -84,11 +83,6 @@ func watchAddresses() (watch, step uintptr)
 //go:noescape
 func lidt(idtr *[10]byte)
 
-// Blind returns in how many steps nothing was watched, for lack of space on the stack.
-//
-// Context: any.
-func Blind() uint64 { return blind.Load() }
-
 // watchSteps makes #BP and #DB use the functions of this file.
 //
 // Context: goroutine, while nothing is watched.
@@ -125,7 +119,6 @@ func PrepareStep(r *amd64.Regs) {
 		return
 	}
 	if lo, _ := goruntime.Stack(G(r)); uintptr(r.SP) < lo+stepRoom {
-		blind.Add(1)
 		stepping[id] = notWatching
 		debugreg.WriteDR7(debugreg.DR7_FIXED)
 		return
