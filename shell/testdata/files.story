@@ -24,6 +24,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 -r--r--r--        0                - ostype
 -rw-r--r--        0                - panic
 -rw-r--r--        0                - pid_max
+dr-xr-xr-x        0                - random
 -r--r--r--        0                - sched_rr_timeslice_ms
 -r--r--r--        0                - tainted
 -r--r--r--        0                - version

@@ -1,4 +1,4 @@
-sonde# sysctl -a
+sonde# sysctl -a | grep -v random
 debug.kprobes-optimization = 1
 fs.inotify.max_queued_events = 16384
 fs.inotify.max_user_instances = 128

@@ -6,7 +6,7 @@ help: no command nothing
 (status 1)
 sonde# echo 'alpha\nx' | cat
 alpha\nx
-sonde# sysctl -a | grep -n kernel
+sonde# sysctl -a | grep -v random | grep -n kernel
 9:kernel.cap_last_cap = 40
 10:kernel.domainname = (none)
 11:kernel.hostname = sonde
@@ -89,7 +89,7 @@ sonde# echo x | hexdump -n -1
 hexdump: "-1" is not a number of bytes
 usage: hexdump [-C] [-n bytes] [-s skip] [file...]
 (status 2)
-sonde# sysctl -a | more
+sonde# sysctl -a | grep -v random | more
 debug.kprobes-optimization = 1
 fs.inotify.max_queued_events = 16384
 fs.inotify.max_user_instances = 128
