@@ -90,15 +90,15 @@ EXPECT ^explain: ret:vfs\.Read is no instruction; give the function$
 STATUS 2
 
 NAME a line of the source is where control arrives in it
-RUN explain kernel/vfs/io.go:19
-RUN explain vfs/io.go:81
-RUN explain -s vfs/io.go:20
-RUN explain vfs/io.go:18; explain io.go:20; explain vfs/oi.go:20; explain vfs/io.go:x
+RUN explain kernel/vfs/io.go:32
+RUN explain vfs/io.go:117
+RUN explain -s vfs/io.go:33
+RUN explain vfs/io.go:31; explain io.go:33; explain vfs/oi.go:33; explain vfs/io.go:x
 EXPECT ^sonde/kernel/vfs\.Read\+0x0$
-EXPECT ^vfs/io\.go:81: 1 of 1 place$
+EXPECT ^vfs/io\.go:117: 1 of 1 place$
 EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.WriteWithin\+0x[0-9a-f]+$
 EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]*$
-EXPECT ^explain: line 18 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 19$
+EXPECT ^explain: line 31 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 32$
 EXPECT ^explain: io\.go is \d files: io/io\.go, .*sonde/linux/syscall/io\.go; give more of the path$
 EXPECT ^explain: no code of the kernel is of a file vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
 EXPECT ^explain: place "vfs/io\.go:x": "x" after vfs/io\.go is not the number of a line$

@@ -230,20 +230,20 @@ EXPECT ^insmod: module argdist: /proc/uptime: not a program: .*$
 EXPECT_NOT ^funccount|^argdist|^stackcount
 
 NAME funccount counts lines as often as they are executed
-RUN insmod funccount target=vfs/io.go:20 name=line; insmod funccount target=vfs.Read name=calls
+RUN insmod funccount target=vfs/io.go:33 name=line; insmod funccount target=vfs.Read name=calls
 RUN cat /proc/uptime > /dev/null; cat /proc/uptime > /dev/null
 RUN cat /sys/kernel/debug/line
 RUN cat /sys/kernel/debug/calls
 RUN rmmod line; rmmod calls
-RUN insmod funccount target=vfs/io.go:18
-RUN insmod funclatency target=vfs/io.go:20
+RUN insmod funccount target=vfs/io.go:31
+RUN insmod funclatency target=vfs/io.go:33
 RUN lsmod; cat /sys/kernel/debug/kprobes/list | wc -l
 EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]* +4$
-EXPECT ^vfs/io\.go:20: 1 of 1 place$
+EXPECT ^vfs/io\.go:33: 1 of 1 place$
 EXPECT ^1 of 1 places were hit, 0 hits missed, 0 places cannot be probed$
 EXPECT ^sonde/kernel/vfs\.Read +6$
-EXPECT ^insmod: module funccount: place "vfs/io\.go:18": line 18 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 19$
-EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:20: .*this is a source line, not a place in the kernel or place in a program$
+EXPECT ^insmod: module funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 32$
+EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or place in a program$
 EXPECT ^0$
 EXPECT_NOT ^line +\S|^calls +\S
 
