@@ -226,11 +226,11 @@ other:
 	MOVQ	CX, DR6			// it only ever gains bits
 	TESTQ	$const_dr6Watched, AX
 	JNE	leaves
-	CMPL	Context_steps(R15), $0
-	JNE	leaves
 hit:
 	CMPQ	Context_probes(R15), $0
 	JEQ	leaves
+	CMPL	Context_steps(R15), $0	// leave loads the usual IDT
+	JNE	leaves
 	JMP	·hit(SB)
 leaves:
 	JMP	·leave(SB)
@@ -274,6 +274,8 @@ return:
 	MOVQ	(R3+ring3_SP)(GS), CX
 	MOVQ	CX, (REGS+regs_SP)(R15)
 	MOVQ	$const_SystemCall, (REGS+regs_Vector)(R15)
+	CMPL	Context_steps(R15), $0
+	JNE	long
 	JMP	·hit(SB)
 long:
 	JMP	·leave(SB)

@@ -91,15 +91,8 @@ kept:
 	WRFSBASEQ AX
 	TESTL	R12, R12
 	JEQ	leaves
-	TESTQ	$const_flagTF, (REGS+regs_Flags)(R15)
-	JNE	steps
-iret:
 	SWAPGS
 	JMP	·byIret(SB)
-steps:
-	CMPQ	(R3+ring3_StepIDT)(R13), $0
-	JEQ	iret
-	MOVQ	$const_NotEntered, (REGS+regs_Vector)(R15)	// enter loads that IDT
 leaves:
 	JMP	·leave(SB)
 

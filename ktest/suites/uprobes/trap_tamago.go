@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
@@ -16,8 +17,10 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/kwatch"
 	"sonde/linux/proc"
 	"sonde/uprobes"
+	"sonde/uprobes/place"
 )
 
 func init() {
@@ -31,6 +34,7 @@ func init() {
 	suites.Add("uprobes/trap_handler_sets_ip", setsIP)
 	suites.Add("uprobes/trap_returns_by_the_trampoline", trampolined)
 	suites.Add("uprobes/trap_returns_of_deep_calls", deepCalls)
+	suites.Add("uprobes/trap_hits_while_memory_is_watched", whileWatched)
 	suites.Add("uprobes/trap_hit_goes_on_in_the_goroutine", goesOnInGoroutine)
 	suites.Add("uprobes/trap_handler_hits_a_kernel_probe", hitsKernelProbe)
 }
@@ -423,3 +427,33 @@ func hitsKernelProbe(t *suites.T) {
 		t.Errorf("%d: the kernel's %+v, the program's %+v", n, l, ul)
 	}
 }
+
+// whileWatched: while something is watched, programs run with another IDT, which only leaving ring 3
+// changes back: hits lead to the goroutine, and to the trap again afterwards.
+func whileWatched(t *suites.T) {
+	defer trapped()()
+	defer uprobes.Force(place.Refused)
+	p := need(t, "/bin/probed")
+	uprobes.Force(place.Step)
+	c := newCounter()
+	r := p.start(t, func(in *proc.Process) { p.probe(t, in, &c.Uprobe, "leaf") }, "spin")
+	for range 3 {
+		n := c.trapped.Load()
+		t.Until("hits in trap context", func() bool { return c.trapped.Load() > n+10 })
+		reg, err := kwatch.RegisterKwatch(uintptr(unsafe.Pointer(&watched)), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) {})
+		t.Must(err)
+		time.Sleep(10 * time.Millisecond)
+		n = c.trapped.Load()
+		goesOn(t, c)
+		if c.trapped.Load() != n {
+			t.Errorf("%d hits in trap context", c.trapped.Load()-n)
+		}
+		t.Must(kwatch.UnregisterKwatch(reg))
+	}
+	r.kill(t)
+	if l := c.Ledger(); l.Handled != uint64(c.hits()) || l.Unexplained() != 0 {
+		t.Errorf("%d hits: %+v", c.hits(), l)
+	}
+}
+
+var watched uint64
