@@ -30,7 +30,7 @@ func TestCNamesOfTheKernel(t *testing.T) {
 	short := CNames(names)
 	for name, want := range map[string]string{
 		"sonde/kernel/vfs.(*File).Write": "vfs_File_Write",
-		"runtime.mallocgc":                  "runtime_mallocgc",
+		"runtime.mallocgc":               "runtime_mallocgc",
 	} {
 		i := slices.Index(names, name)
 		if i < 0 {
