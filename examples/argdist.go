@@ -84,7 +84,7 @@ func (d *argdist) init() (err error) {
 	if d.word < 0 || d.word >= len(d.regs) {
 		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", d.word, len(d.regs)-1)
 	}
-	o := options(d.target)
+	o := new(attach.Options)
 	if at.Return = d.result; d.result && at.Kind == attach.Kernel {
 		o.Active = 64
 	}

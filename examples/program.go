@@ -84,9 +84,3 @@ var programs interface {
 func errNoPrograms(path string) error {
 	return refusal.New(syscall.ENOSYS, "%s: no programs can run here", path)
 }
-
-// options are those for a target: handlers at functions of programs lock and allocate.
-func options(target string) *attach.Options {
-	at, err := siteOf(target)
-	return &attach.Options{Most: maxCounted, Block: err == nil && at.Kind == attach.Program}
-}

@@ -84,14 +84,21 @@ func (c *stackcount) calledInProgram(r *amd64.Regs) {
 	c.programs[strings.Join(names, ";")]++
 }
 
-func (c *stackcount) init() (err error) {
+func (c *stackcount) init() error {
 	if c.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if c.link, err = attach.AttachTo(c.called, options(c.target), c.target); err != nil {
+	at, err := attach.ParseSite(c.target)
+	if err != nil {
 		return err
 	}
-	if c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
+	// The stack of a program is found, and named, by code that allocates.
+	o := &attach.Options{Most: maxCounted, Block: at.Kind == attach.Program}
+	if c.link, err = attach.Attach([]attach.Site{at}, c.called, o); err != nil {
+		return err
+	}
+	c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write)
+	if err != nil {
 		c.link.Close()
 	}
 	return err

@@ -95,7 +95,7 @@ func join(p *proc.Process) (*task, error) {
 		tk.quit() // it has called exec; the engine will learn of that later
 		p.Detach(engine)
 	}
-	if mem == nil || !attach(p) {
+	if mem == nil || !attachEngine(p) {
 		return nil, errEnded(p.PID)
 	}
 	tk := enlist(p, mem)
@@ -105,9 +105,9 @@ func join(p *proc.Process) (*task, error) {
 	return tk, nil
 }
 
-// attach attaches the engine to a process, unless that has ended: then the engine would get
+// attachEngine attaches the engine to a process, unless that has ended: then the engine would get
 // no events.
-func attach(p *proc.Process) bool {
+func attachEngine(p *proc.Process) bool {
 	p.Attach(engine)
 	if len(p.Facts().Threads) > 0 {
 		return true
@@ -120,7 +120,7 @@ func attach(p *proc.Process) bool {
 // because they hit its breakpoints. mu held.
 func (x *text) sharers() {
 	for _, p := range table.Processes() {
-		if p.Memory() == x.mem && tasks[p] == nil && attach(p) {
+		if p.Memory() == x.mem && tasks[p] == nil && attachEngine(p) {
 			enlist(p, x.mem)
 		}
 	}

@@ -43,9 +43,12 @@ func (pt *point) publish() {
 // careful reports whether X0-X14 must be saved for the handler of the probe in trap context.
 func (o order) careful() bool { return o.u.TrapSafe && careful != nil && careful(o.handler()) }
 
-// handler returns the function that hits call.
+// handler returns the user's function that hits call.
 func (o order) handler() any {
-	if o.rp != nil {
+	switch {
+	case o.u.Place != nil:
+		return o.u.Place.Link.Handler
+	case o.rp != nil:
 		return o.rp.Handler
 	}
 	return o.u.Handler

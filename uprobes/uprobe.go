@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 )
 
 // Type says which kind of probe a callback is for.
@@ -38,6 +39,9 @@ type Uprobe struct {
 	// needs the thread's goroutine. It may use Current, but nothing that blocks. One that breaks the
 	// rules is abandoned, and its probe disabled, as with a kprobe.
 	TrapSafe bool
+	// Place, if not nil, has the link whose handler Handler only calls, so that that one is judged and
+	// blamed (package uprobes/link).
+	Place *attach.Place
 	// RegistrationCallback, if not nil, is called when a registration (reg 1) or
 	// unregistration (reg 0) that was requested in a handler has been carried out.
 	RegistrationCallback func(u *Uprobe, reg int, typ Type, result error)

@@ -3,8 +3,6 @@
 package attach
 
 import (
-	"unsafe"
-
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
@@ -13,12 +11,7 @@ import (
 // CPU returns the CPU that the hit is on, from 0.
 //
 // Context: the handler.
-func (h *Hit) CPU() int {
-	if h.MayBlock {
-		return cpu.ID()
-	}
-	return trap.ID(h.Regs)
-}
+func (h *Hit) CPU() int { return cpu.ID() }
 
 // Time returns the time since boot, in nanoseconds.
 //
@@ -26,14 +19,15 @@ func (h *Hit) CPU() int {
 func (h *Hit) Time() int64 { return cpu.Nanotime() }
 
 // Goid returns the number of the goroutine that was hit, or that the thread of a program runs in;
-// 0: none, the hit is in the scheduler or in an interrupt.
+// 0: none, the hit is in the scheduler, in an interrupt, or where a program's breakpoint arrives.
 //
 // Context: the handler.
-func (h *Hit) Goid() uint64 { return goruntime.Goid(h.g()) }
-
-func (h *Hit) g() unsafe.Pointer {
-	if h.MayBlock {
-		return goruntime.Self()
+func (h *Hit) Goid() uint64 {
+	switch {
+	case h.MayBlock:
+		return goruntime.Goid(goruntime.Self())
+	case h.Place.Site.Kind == Program:
+		return 0 // h.Regs are no trap's
 	}
-	return trap.G(h.Regs)
+	return goruntime.Goid(trap.G(h.Regs))
 }

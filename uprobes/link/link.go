@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
@@ -127,23 +126,14 @@ func probeOf(l *attach.Link, s *attach.Site, at attach.Site) one {
 	place := &attach.Place{Link: l, Site: s, Where: at.String(), Addr: at.Addr}
 	p := one{place: place}
 	if at.Return {
-		p.ret = &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) {
-			call(&attach.Hit{Regs: r, Place: place, IP: r.IP, MayBlock: true, Returns: true})
-		}}
+		p.ret = &uprobes.Uretprobe{Handler: returns}
 	} else {
-		p.entry = &uprobes.Uprobe{Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) {
-			call(&attach.Hit{Regs: r, Place: place, IP: r.IP, MayBlock: true})
-		}}
+		p.entry = &uprobes.Uprobe{Handler: hit}
 	}
 	u := p.uprobe()
 	u.Pid, u.Vaddr, u.Path, u.Symbol, u.Offset = at.PID, at.Addr, Path(at.File), at.Symbol, at.Offset
+	u.TrapSafe, u.Place = !l.Options.Block, place
 	return p
-}
-
-func call(h *attach.Hit) {
-	if f := h.Place.Link.Handler; f != nil {
-		f(h)
-	}
 }
 
 func (p *one) register() error {

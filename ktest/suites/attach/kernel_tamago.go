@@ -173,7 +173,7 @@ func patternSkips(t *suites.T) {
 	if n == 0 || l.Skipped() == 0 {
 		t.Errorf("%d places, %d left out", n, l.Skipped())
 	}
-	if _, err := attach.AttachTo(nil, nil, "kprobes.on*"); !errors.Is(err, syscall.EINVAL) {
+	if _, err := attach.AttachTo(nil, nil, "sonde/kprobes.on*"); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("a pattern of what hits use: %v", err)
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"sonde/kernel/attach"
+	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
@@ -17,6 +19,7 @@ import (
 
 func init() {
 	suites.Add("attach/system_calls_and_functions_of_programs", callsAndFunctions)
+	suites.Add("attach/handlers_that_block_and_that_do_not", blockInPrograms)
 	suites.Add("attach/functions_of_a_program_by_pattern", programPattern)
 	suites.Add("attach/watchpoint_in_a_program", watchProgram)
 	suites.Add("attach/places_in_programs_refused", programsRefused)
@@ -56,8 +59,41 @@ func callsAndFunctions(t *suites.T) {
 			t.Errorf("%s: %+v", p.Where, p.Ledger)
 		}
 	}
-	if blocks.Load() != 20 || returns.Load() != 10 {
+	if blocks.Load() != 10 || returns.Load() != 10 {
 		t.Errorf("%d hits in goroutines, %d returns", blocks.Load(), returns.Load())
+	}
+}
+
+// blockInPrograms: a handler that may block does, in the thread that it hit; one that may not is called
+// where the breakpoint arrives.
+func blockInPrograms(t *suites.T) {
+	run(t, "true")
+	for _, block := range []bool{true, false} {
+		var hits, wrong atomic.Int64
+		l := attachTo(t, func(h *attach.Hit) {
+			if h.MayBlock != block {
+				wrong.Add(1)
+			} else if block {
+				time.Sleep(time.Millisecond)
+			}
+			if h.CPU() >= cpu.Num() || h.Time() == 0 || (h.Goid() != 0) != block {
+				wrong.Add(1)
+			}
+			hits.Add(1)
+		}, &attach.Options{Block: block}, "/bin/cat:syscall.write", "ret:/bin/cat:syscall.write")
+		run(t, cat)
+		l.Close()
+		expect(t, l, 2, 2)
+		if hits.Load() != 2 || wrong.Load() != 0 {
+			t.Errorf("may block %v: %d hits, %d wrong", block, hits.Load(), wrong.Load())
+		}
+	}
+	since := suites.Mark()
+	l := attachTo(t, allocate, nil, "/bin/sh:syscall.write") // a thread's first hit is its goroutine's
+	run(t, `/bin/sh -c "for i in 1 2 3 4 5 6 7 8; do echo x; done" > /dev/null`)
+	l.Close()
+	if got := l.Ledger(); got.Abandoned != 1 || got.Unexplained() != 0 || suites.Logged(since, "allocates memory") != 1 {
+		t.Errorf("one that allocates in the trap: %+v, %d reports", got, suites.Logged(since, "allocates memory"))
 	}
 }
 
