@@ -191,7 +191,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "unregistered-return-probe-still-armed", File: "uprobes/state.go",
-		Old: "\tpt.members.Remove(m)\n\tx.settle(pt)", New: "\tpt.members.Remove(m)",
+		Old: "\tpt.publish()\n\tx.settle(pt)", New: "\tpt.publish()",
 		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
 		Why: "a breakpoint stays when its last probe is gone",
 	},

@@ -77,7 +77,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "other-instruction-taken-for-the-interrupted", File: "uprobes/hit.go",
-		Old: "again := th.again == state{r.IP, r.SP}", New: "again := th.again.ip == r.IP",
+		Old: "again := th.again == moment{r.IP, r.SP}", New: "again := th.again.ip == r.IP",
 		By:  host("uprobes", "TestSignalInARepeatedInstruction"),
 		Why: "the same instruction, executed by the handler of that signal, is no hit",
 	},
@@ -101,7 +101,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "interrupted-trampoline-loses-stack", File: "uprobes/trampoline.go",
-		Old: "var pushed = [len(trampoline)]uint64{1: 8, 3: 16}", New: "var pushed = [len(trampoline)]uint64{1: 8, 3: 16, 0: 0}\n\nfunc init() { pushed[1] = 0 }",
+		Old: "var pushed = [len(trampoline)]uint64{1: 8, 3: pushedAll}", New: "var pushed = [len(trampoline)]uint64{1: 8, 3: pushedAll, 0: 0}\n\nfunc init() { pushed[1] = 0 }",
 		By:  host("uprobes", "TestInterruptedTrampoline"),
 		Why: "a signal in the trampoline shifts the stack of the program",
 	},

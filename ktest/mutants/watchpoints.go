@@ -28,7 +28,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "dr6-of-a-program-stays", File: "arch/amd64/user/enter_amd64.s",
-		Old: "\tMOVQ\tAX, DR6\t\t\t// it only ever gains bits\n", New: "",
+		Old: "\tMOVQ\tCX, DR6\t\t\t// it only ever gains bits\n", New: "",
 		By:  kernel(2, "watch/program_that_steps_leaves_no_bits"),
 		Why: "a program's step is taken for the kernel's",
 	},

@@ -1,0 +1,77 @@
+package mutants
+
+// attached are defects in links, and in the kinds of probes that only links have.
+var attached = []Mutant{
+	{
+		Name: "refused-link-stays-attached", File: "kernel/attach/link.go",
+		Old: "\t\t\tl.detach()\n\t\t\treturn nil, err\n", New: "\t\t\treturn nil, err\n",
+		By:  host("kernel/attach", "TestAllOrNothing"),
+		Why: "the kinds before the one that refuses keep their probes",
+	},
+	{
+		Name: "link-half-enabled", File: "kernel/attach/link.go",
+		Old: "\t\t\t\tdone.Enable(!on)\n", New: "\t\t\t\t_ = done\n",
+		By:  host("kernel/attach", "TestEnableAllOrNothing"),
+		Why: "after an error half of a link is disabled",
+	},
+	{
+		Name: "module-keeps-its-links", File: "kernel/attach/link.go",
+		Old: "\t\tif l.Options.Owner == name {\n", New: "\t\tif l.Options.Owner == name && name == \"\" {\n",
+		By:  host("kernel/attach", "TestModuleForgetsALink"),
+		Why: "handlers of a module that is gone are called",
+	},
+	{
+		Name: "option-without-a-kind-that-knows-it", File: "kernel/attach/provider.go",
+		Old: "needs &^ p.Can(); {", New: "needs &^ p.Can() &^ Blocks; {",
+		By:  host("kernel/attach", "TestRefusedOptions"),
+		Why: "a handler that blocks is called in a trap",
+	},
+	{
+		Name: "disabled-watchpoint-still-watched", File: "kwatch/register.go",
+		Old: "!p.gone.Load() && !p.off.Load() {", New: "!p.gone.Load() {",
+		By:  host("kwatch", "TestEnable"),
+		Why: "a disabled watchpoint has hits",
+	},
+	{
+		Name: "watchpoint-enabled-with-an-old-value", File: "kwatch/register.go",
+		Old: "\t\tif on && p.off.Load() {\n\t\t\tp.look()\n\t\t}\n", New: "",
+		By:  kernel(1, "attach/watchpoint"),
+		Why: "the first hit after enabling has the old value of before it was disabled",
+	},
+	{
+		Name: "call-link-closed-under-a-handler", File: "linux/calls/hit.go",
+		Old: "\tfor len(s.running) > 0 {\n\t\ts.idle.Wait()\n\t}\n", New: "",
+		By:  host("linux/calls", "TestCloseWaits"),
+		Why: "a handler runs after Close",
+	},
+	{
+		Name: "call-that-never-returns-forgotten", File: "linux/calls/hit.go",
+		Old: "\tw.forget(t, probe.Abandoned)\n", New: "",
+		By:  host("linux/calls", "TestCallThatNeverReturns"),
+		Why: "a call in which the thread ends stays in flight for ever",
+	},
+	{
+		Name: "call-handler-that-panicked-called-again", File: "linux/calls/hit.go",
+		Old: "\tw.broken.Store(true)\n", New: "",
+		By:  host("linux/calls", "TestBadHandlers"),
+		Why: "a handler that panics does so at each call",
+	},
+	{
+		Name: "tick-on-one-cpu-only", File: "kernel/tick/hit_trap.go",
+		Old: "id != 0 && !t.all ||", New: "id != 0 ||",
+		By:  kernel(2, "attach/tick_on_each_cpu"),
+		Why: "tick: is every:",
+	},
+	{
+		Name: "abandoned-tick-goes-on", File: "kernel/tick/hit_trap.go",
+		Old: "\treturn h, t.flags.Set(gone)\n", New: "\treturn h, true\n",
+		By:  kernel(1, "attach/tick_handlers_that_break_the_rules"),
+		Why: "a handler that breaks the rules does so at each tick",
+	},
+	{
+		Name: "probe-of-a-link-judged-by-its-shim", File: "kprobes/kprobe.go",
+		Old: "\tcase k.Place != nil:\n\t\treturn k.Place.Link.Handler\n", New: "",
+		By:  kernel(1, "attach/handler_that_allocates_is_named"),
+		Why: "the report names the function that calls the handler, or none",
+	},
+}
