@@ -170,7 +170,7 @@ func enabledRefuses(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 }
 
-var blackLine = regexp.MustCompile(`^0x([0-9a-f]{16})-0x([0-9a-f]{16})\t(\S+)$`)
+var blackLine = regexp.MustCompile(`^0x([0-9a-f]{16})-0x([0-9a-f]{16})\t(.+)$`)
 
 // blacklistObeyed tries 20 of the functions that may not be probed.
 func blacklistObeyed(t *suites.T) {
