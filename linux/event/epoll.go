@@ -190,9 +190,14 @@ func (e *Epoll) drop(it *item) {
 	delete(e.items, it.key)
 	itemCount.Add(-1)
 	it.queue.Remove(&it.waiter)
+	e.forsake(it)
 	if inner, ok := it.file.Handle().(*Epoll); ok {
-		unnest(e, inner)
+		unnest(e, inner) // not before: while e asks inner, e must not be put into inner
 	}
+}
+
+// forsake lets nobody ask the item's file any more. It returns when nobody does.
+func (e *Epoll) forsake(it *item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	it.gone = true
