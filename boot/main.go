@@ -71,7 +71,7 @@ func main() {
 	}
 	kprobes.Init()
 	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
-		attach.Provide(k, link.Provider{})
+		attach.Provide(k, link.Provider{Kind: k})
 	}
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())

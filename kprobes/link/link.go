@@ -13,12 +13,18 @@ import (
 	"sonde/kprobes"
 )
 
-// Provider is the attach.Provider of places in the kernel.
-type Provider struct{}
+// Provider is the attach.Provider of one kind of places in the kernel: functions, lines or copies.
+type Provider struct{ Kind attach.Kind }
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability {
-	return attach.Returns | attach.Entries | attach.Data | attach.Patterns
+func (p Provider) Can() attach.Ability {
+	switch p.Kind {
+	case attach.Kernel:
+		return attach.Returns | attach.Entries | attach.Data | attach.Patterns
+	case attach.Inline:
+		return attach.Patterns
+	}
+	return 0
 }
 
 // Attach is part of attach.Provider.

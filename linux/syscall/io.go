@@ -208,10 +208,10 @@ func (m *mover) readFew(addr, n uint64) (uint64, error) {
 	}
 	if got > 0 {
 		put, bad := m.t.Memory().CopyOut(addr, b[:got])
-		if bad != nil {
-			put, err = m.giveBack(b[:got], put), bad
+		if bad == nil {
+			return uint64(put), nil
 		}
-		got = put
+		got, err = m.giveBack(b[:got], put), bad
 	}
 	if got > 0 || err == io.EOF {
 		err = nil

@@ -98,7 +98,7 @@ EXPECT ^sonde/kernel/vfs\.Read\+0x0$
 EXPECT ^vfs/io\.go:117: 1 of 1 place$
 EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.WriteWithin\+0x[0-9a-f]+$
 EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]*$
-EXPECT ^explain: line 31 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 32$
+EXPECT ^explain: line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
 EXPECT ^explain: io\.go is \d files: io/io\.go, .*sonde/linux/syscall/io\.go; give more of the path$
 EXPECT ^explain: no code of the kernel is of a file vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
 EXPECT ^explain: place "vfs/io\.go:x": "x" after vfs/io\.go is not the number of a line$

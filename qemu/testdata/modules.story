@@ -242,7 +242,7 @@ EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]* +4$
 EXPECT ^vfs/io\.go:33: 1 of 1 place$
 EXPECT ^1 of 1 places were hit, 0 hits missed, 0 places cannot be probed$
 EXPECT ^sonde/kernel/vfs\.Read +6$
-EXPECT ^insmod: module funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the first line that has some is 32$
+EXPECT ^insmod: module funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
 EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or place in a program$
 EXPECT ^0$
 EXPECT_NOT ^line +\S|^calls +\S
