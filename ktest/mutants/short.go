@@ -41,7 +41,7 @@ var short = []Mutant{
 	},
 	{
 		Name: "few-bytes-lost", File: "linux/syscall/io.go",
-		Old: "put, err = m.giveBack(b[:got], put), bad", New: "err = bad",
+		Old: "got, err = m.giveBack(b[:got], put), bad", New: "got, err = put, bad",
 		By:  host("linux/syscall", "TestPipeKeepsWhatCannotBeStored"),
 		Why: "a read into memory that ends loses what a pipe had",
 	},
