@@ -54,6 +54,9 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'": func(t *testing.T, command string) {
 		prints("u_detour\t")(t, strings.Replace(command, "bench", "bench -n 1", 1))
 	},
+	"go run ./qemu -smp 1 -c 'bench ring u u_emul u_boost u_step ur u_thread ur_thread ur_go k r'": func(t *testing.T, command string) {
+		prints("ur_go\t")(t, strings.Replace(command, "bench", "bench -n 1", 1))
+	},
 	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
