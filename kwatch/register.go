@@ -356,44 +356,6 @@ func drop(ps []*point) {
 	}
 }
 
-// Info describes a watchpoint, for lists.
-type Info struct {
-	DebugReg int
-	Addr     uintptr
-	Length   int
-	Type     Type
-	Owner    string // the module, "" for the kernel
-	Gone     bool   // its handler broke the rules, or its program has ended
-	Disabled bool   // by EnableKwatch
-	PID      int    // the process, if a program's memory is watched
-	Last     uint64 // the last value read
-	Where    string // symbol+offset, or the address and the process
-	Ledger   probe.Ledger
-}
-
-// All returns the watchpoints.
-func All() (all []Info) {
-	mu.Lock()
-	defer mu.Unlock()
-	for n := range points {
-		if p := points[n].Load(); p != nil {
-			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), p.off.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
-			if p.user != nil {
-				i.PID = p.user.pid()
-			}
-			all = append(all, i)
-		}
-	}
-	return all
-}
-
-// Ended returns the summed counts of all watchpoints that have ended.
-func Ended() probe.Ledger {
-	mu.Lock()
-	defer mu.Unlock()
-	return ended
-}
-
 func init() { module.OnUnload(forgetModule) }
 
 // forgetModule unregisters what a module has left behind.
