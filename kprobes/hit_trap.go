@@ -195,7 +195,7 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 		taken = k.PreHandler(k, r) != 0
 		st.end()
 		k.moved(id, rolePre, r, was, taken)
-		if taken && r.IP == was.ip {
+		if taken && (r.IP == was.ip || r.Vector == amd64.VecDetour) {
 			k.tookOver(r)
 		}
 	}

@@ -48,13 +48,15 @@ func TestStraysAreNamed(t *testing.T) {
 // TestPreHandlerThatReturnsOne: what becomes of such a hit is said, once for a probe.
 func TestPreHandlerThatReturnsOne(t *testing.T) {
 	runsBeside(t)
-	for how, what := range map[string]string{
-		"one":      `left IP as it was: the instruction is not executed, execution continues one byte after its beginning`,
-		"one-jump": `which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint`,
+	const noEffect = `which has no effect when a jump leads to it; with a post-handler the kprobe stays a breakpoint`
+	for how, c := range map[string]struct{ handler, what string }{
+		"one":         {"strayOne", `left IP as it was: the instruction is not executed, execution continues one byte after its beginning`},
+		"one-jump":    {"strayOne", noEffect},
+		"pre-ip-jump": {"strayPreIP", noEffect},
 	} {
 		r := bootScript(t, testImage, machine.Config{SMP: 2, Script: "insmod strays how=" + how + "; dmesg; echo alive"})
-		want := regexp.MustCompile(`kprobes: pre-handler sonde/ktest/suites/handlers\.strayOne \(ktest/suites/handlers/strays_tamago\.go:\d+\) of the kprobe at ` +
-			`sonde/ktest/suites/handlers\.[\w.]+\+0x0/0x[0-9a-f]+, module strays, returned non-zero,?( and)? ` + what)
+		want := regexp.MustCompile(`kprobes: pre-handler sonde/ktest/suites/handlers\.` + c.handler + ` \(ktest/suites/handlers/strays_tamago\.go:\d+\) of the kprobe at ` +
+			`sonde/ktest/suites/handlers\.[\w.]+\+0x0/0x[0-9a-f]+, module strays, returned non-zero,?( and)? ` + c.what)
 		if n := len(want.FindAll(r.Stdout, -1)); n != 1 || r.Crash || !strings.HasSuffix(string(r.Stdout), "alive\n") {
 			t.Errorf("%s: said %d times, want once\n%s", how, n, said(r))
 		}

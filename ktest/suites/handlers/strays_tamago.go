@@ -5,6 +5,7 @@ package handlers
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -12,6 +13,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kprobes"
 	"sonde/kwatch"
+	"sonde/optprobe"
 )
 
 // The module strays registers a probe whose handler sends the code somewhere else, and calls what is
@@ -77,6 +79,12 @@ func derefs(p *uint64) uint64 { return *p }
 func stray() error {
 	at := reflect.ValueOf(victim).Pointer()
 	call := func() { victim(7) }
+	if !strings.HasSuffix(strayHow, "-jump") { // a jump may come before the calls, or after one of them
+		defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+		if err := optprobe.Optimization.Store(false); err != nil {
+			return err
+		}
+	}
 	k := &kprobes.Kprobe{Addr: at}
 	var rp *kprobes.Kretprobe
 	switch strayHow {
@@ -102,8 +110,10 @@ func stray() error {
 		k = &kprobes.Kprobe{SymbolName: "sonde/ktest/suites/handlers.skippable.abi0", PreHandler: strayOne,
 			PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) {}}
 		call = skippable
-	case "one-jump":
-		k.PreHandler = strayOne
+	case "one-jump", "pre-ip-jump":
+		if k.PreHandler = strayOne; strayHow == "pre-ip-jump" {
+			k.PreHandler = strayPreIP
+		}
 		beside := &kprobes.Kprobe{Addr: at, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { return 0 }}
 		if err := kprobes.RegisterKprobe(beside); err != nil {
 			return err

@@ -112,6 +112,7 @@ func insideRegion(t *suites.T) {
 			if have := text.Bytes(k.Addr, 16); done != 0 || !bytes.Equal(have, want) || have[0] != int3 {
 				t.Errorf("nothing should have changed: %d done, % x, was % x", done, have, want)
 			}
+		case err == nil && done == 0 && kprobes.Optimized(k.Addr): // the optimizer was faster after all
 		case err != nil || done != 1:
 			t.Errorf("%d done, %v", done, err)
 		}
