@@ -56,23 +56,24 @@ func programs(n int, peer figures, rows []string) error {
 
 // countPrograms prints the rows in instructions per operation.
 func countPrograms(w io.Writer, rows []string) error {
-	all, err := countRows(rows)
+	var all results
+	err := all.count(rows)
 	if err == nil {
 		all.print(w, 1, nil)
 	}
 	return err
 }
 
-func countRows(rows []string) (all results, err error) {
+// count adds the rounds of one boot, in instructions.
+func (all *results) count(rows []string) error {
 	const ms = 5 // each instruction is a nanosecond
 	c, remove, err := programConfig(1, ms, rows)
 	if err != nil {
-		return all, err
+		return err
 	}
 	defer remove()
 	c.Accel = machine.Counted
-	err = all.boot(c)
-	return all, err
+	return all.boot(c)
 }
 
 // programConfig is a machine that runs rounds of the given rows, each so many milliseconds long,

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // calls is how many instructions a row of programs takes. As in usual: if a number has to grow, say
 // why.
@@ -34,30 +37,44 @@ var calls = map[string]float64{
 var most = map[string]float64{"getpid": 240, "clock_gettime_libc": 80, "read1_pipe": 900, "signal_self": 5000}
 
 // TestCallsTakeNoMoreInstructions: no row takes 15 % more than usual, nor more than it may. It takes
-// the least of five rounds, which is the same each time for one image; another image has other
-// addresses, stack sizes and garbage collections.
+// the least of five rounds, and boots again for rows that are above: a collection of garbage, or a
+// host that is slow to take what is printed, makes all rounds of a boot longer.
 func TestCallsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	all, err := countRows(nil)
-	if err != nil {
-		t.Fatal(err)
+	var all results
+	var rows, wrong []string
+	for boot := 0; boot < 3 && (boot == 0 || len(rows) > 0); boot++ {
+		if err := all.count(rows); err != nil {
+			t.Fatal(err)
+		}
+		rows, wrong = above(&all)
+	}
+	for _, what := range wrong {
+		t.Error(what)
 	}
 	for name, why := range all.failed {
 		t.Errorf("%s: %s", name, why)
 	}
 	for name, n := range calls {
-		switch got := all.least(name); {
-		case got < n/2:
+		if got := all.least(name); got < n/2 {
 			t.Errorf("row %s: %.0f instructions, which cannot be", name, got)
-		case got > 1.15*n:
-			t.Errorf("row %s: %.0f instructions, not %.0f", name, got, n)
 		}
 	}
-	for name, n := range most {
-		if got := all.least(name); got > n {
-			t.Errorf("row %s: %.0f instructions, %.0f at most", name, got, n)
+}
+
+// above returns the rows that take too many instructions, and what to say of each.
+func above(all *results) (rows, says []string) {
+	for name, n := range calls {
+		limit := 1.15 * n
+		if m := most[name]; m > 0 {
+			limit = min(limit, m)
+		}
+		if got := all.least(name); got > limit {
+			rows = append(rows, name)
+			says = append(says, fmt.Sprintf("row %s: %.0f instructions, %.0f at most (usual: %.0f)", name, got, limit, n))
 		}
 	}
+	return rows, says
 }
