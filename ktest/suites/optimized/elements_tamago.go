@@ -121,26 +121,24 @@ func (w *stress) collect() {
 // stopped is lost.
 func (w *stress) nmis() {
 	var came, wrong atomic.Uint64
-	first := &notifier.Block{Name: "storm", Priority: 1000, Call: func(*amd64.Regs, uint64) notifier.Action {
+	end := suites.OnNMI(func(*amd64.Regs) notifier.Action {
 		if targets.Leaf(7, 5) != 26 {
 			wrong.Add(1)
 		}
 		came.Add(1)
 		return notifier.Next
-	}}
-	last := &notifier.Block{Name: "storm's own", Priority: -2, Call: func(*amd64.Regs, uint64) notifier.Action { return notifier.Stop }}
-	notifier.Die[amd64.VEC_NMI].Register(first)
-	notifier.Die[amd64.VEC_NMI].Register(last)
+	})
+	endLast := suites.LastOnNMI(func(*amd64.Regs) notifier.Action { return notifier.Stop })
 	sent := uint64(0)
 	for ; w.until(func() bool { return came.Load() >= enoughNMIs }); sent++ {
 		before := came.Load()
 		cpu.SendNMI(int(sent) % cpu.Num())
-		for end := cpu.Nanotime() + int64(time.Millisecond); came.Load() == before && cpu.Nanotime() < end; {
+		for limit := cpu.Nanotime() + int64(time.Millisecond); came.Load() == before && cpu.Nanotime() < limit; {
 			runtime.Gosched()
 		}
 	}
-	notifier.Die[amd64.VEC_NMI].Unregister(first)
-	notifier.Die[amd64.VEC_NMI].Unregister(last)
+	end()
+	endLast()
 	w.t.Logf("count: storms/nmis %d", came.Load())
 	if wrong.Load() != 0 || came.Load() < enoughNMIs {
 		w.t.Errorf("%d NMIs sent, %d came; %d wrong results", sent, came.Load(), wrong.Load())

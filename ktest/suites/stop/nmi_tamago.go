@@ -27,7 +27,7 @@ func heldInNMI(t *suites.T) {
 	}
 	defer smp.StopLimit(smp.StopLimit(10 * time.Second))
 	var target, came, late, inside, caught atomic.Int32
-	b := &notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
+	defer suites.OnNMI(func(r *amd64.Regs) notifier.Action {
 		if int32(trap.ID(r)) != target.Load() || late.Load() == 0 {
 			return notifier.Next
 		}
@@ -38,9 +38,7 @@ func heldInNMI(t *suites.T) {
 		cpu.Delay(50e6) // the late one is held now
 		inside.Store(0)
 		return notifier.Stop
-	}}
-	notifier.Die[amd64.VEC_NMI].Register(b)
-	defer notifier.Die[amd64.VEC_NMI].Unregister(b)
+	})()
 	trap.SetHandler(vecLate, func(*amd64.Regs) {
 		cpu.EOI()
 		late.Store(1)

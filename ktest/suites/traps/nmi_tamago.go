@@ -40,15 +40,15 @@ func outside(a uint64) uint64 { return a*7 + 2 }
 
 // takenNMIs counts NMIs, and those in which inNMI did not do what it should.
 type takenNMIs struct {
-	block      notifier.Block
 	count, bad atomic.Uint64
+	end        func()
 }
 
 // takeNMIs makes every NMI call first, with the CPU, and inNMI n times. The watch's NMIs
 // are among them.
 func takeNMIs(n uint64, first func(id int)) *takenNMIs {
 	x := &takenNMIs{}
-	x.block = notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
+	x.end = suites.OnNMI(func(r *amd64.Regs) notifier.Action {
 		x.count.Add(1)
 		first(trap.ID(r))
 		for i := range n {
@@ -57,14 +57,11 @@ func takeNMIs(n uint64, first func(id int)) *takenNMIs {
 			}
 		}
 		return notifier.Stop
-	}}
-	notifier.Die[amd64.VEC_NMI].Register(&x.block)
+	})
 	return x
 }
 
 func nothing(int) {}
-
-func (x *takenNMIs) end() { notifier.Die[amd64.VEC_NMI].Unregister(&x.block) }
 
 // stepped registers a probe that single-steps at addr: two traps for each hit.
 func stepped(t *suites.T, addr uintptr) *kprobes.Kprobe {

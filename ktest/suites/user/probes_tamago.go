@@ -25,14 +25,13 @@ func init() {
 // came, inside how many of them in ring 3.
 func takeNMIs(f func()) (count, inside *atomic.Int64, end func()) {
 	count, inside = new(atomic.Int64), new(atomic.Int64)
-	b := &notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
+	end = suites.OnNMI(func(r *amd64.Regs) notifier.Action {
 		count.Add(1)
 		inside.Add(int64(r.CS & 1))
 		f()
 		return notifier.Stop
-	}}
-	notifier.Die[amd64.VEC_NMI].Register(b)
-	return count, inside, func() { notifier.Die[amd64.VEC_NMI].Unregister(b) }
+	})
+	return count, inside, end
 }
 
 // sendNMIs sends every other CPU NMIs, in ring 3 most of the time.

@@ -95,10 +95,8 @@ func lateCPU(t *suites.T) {
 }
 
 // nmis makes each NMI call f until end is called.
-func nmis(f func(r *amd64.Regs)) (end func()) {
-	b := &notifier.Block{Name: "test", Priority: 1000, Call: func(r *amd64.Regs, _ uint64) notifier.Action { f(r); return notifier.Stop }}
-	notifier.Die[amd64.VEC_NMI].Register(b)
-	return func() { notifier.Die[amd64.VEC_NMI].Unregister(b) }
+func nmis(f func()) (end func()) {
+	return suites.OnNMI(func(*amd64.Regs) notifier.Action { f(); return notifier.Stop })
 }
 
 func inNMI(t *suites.T) {
@@ -106,7 +104,7 @@ func inNMI(t *suites.T) {
 	var s seen
 	var came atomic.Int64
 	reg := on(t, wordAt(), 8, kwatch.ReadWrite, s.hit)
-	end := nmis(func(*amd64.Regs) { incWord(); came.Add(1) })
+	end := nmis(func() { incWord(); came.Add(1) })
 	for i := range n {
 		before := came.Load()
 		cpu.SendNMI(i % cpu.Num())
@@ -130,7 +128,7 @@ func nmiInHandler(t *suites.T) {
 			cpu.SendNMI(h.CPU)
 		}
 	})
-	end := nmis(func(*amd64.Regs) { incWord(); came.Add(1) })
+	end := nmis(func() { incWord(); came.Add(1) })
 	for range n {
 		incWord()
 		done.Add(1)
@@ -150,7 +148,7 @@ func nmiBeforeDR6(t *suites.T) {
 	var came atomic.Int64
 	reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
 	not := on(t, uintptr(unsafe.Pointer(&bytes[0])), 1, kwatch.Write, other.hit)
-	end := nmis(func(*amd64.Regs) { incWord(); came.Add(1) })
+	end := nmis(func() { incWord(); came.Add(1) })
 	want := uint64(debugreg.DR6_FIXED | debugreg.DR6_B0<<not)
 	for range 50 {
 		before := came.Load()
