@@ -52,8 +52,8 @@ func SetNMI(h Handler) {
 func takeNMI(r *amd64.Regs) {
 	c := Self()
 	for {
-		c.shiftEntries(entryShift)
-		atomic.StoreUint32(&c.nmi, 1) // no trap up to here
+		atomic.StoreUint32(&c.nmi, 1) // first: one that comes now must not shift the entries back
+		c.shiftEntries(entryShift)    // no trap up to here
 		watched, dr6 := apart, uint64(0)
 		if watched {
 			dr6 = debugreg.ReadDR6()
