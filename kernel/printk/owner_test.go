@@ -1,6 +1,7 @@
 package printk
 
 import (
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,6 +104,34 @@ func TestInterruptsDoNotWait(t *testing.T) {
 	if *lines <= turn {
 		t.Errorf("%d lines", *lines)
 	}
+}
+
+// TestNextOneWaitsBeforeThisOneLooks: a CPU that gets the console may be stopped for long before it
+// looks, while another begins to wait for it. It used to take that for a Flush and go away, and the
+// console was nobody's for good.
+func TestNextOneWaitsBeforeThisOneLooks(t *testing.T) {
+	fresh(t)
+	SetTask(func() uintptr { return 1 })
+	cpuHook.Store(&cpu1)
+	consoleOwner.Store(1)
+	consoleShown.Store(turn)
+	consoleStuck.Store(math.MaxUint64)
+	readings := 0
+	SetClock(func() int64 {
+		if readings++; readings == 2 { // it waits
+			release()
+			consoleOwner.Or(3 << 16)
+		}
+		return 1
+	})
+	if !relieve() {
+		t.Error("the CPU that has got the console does not take it")
+	}
+	if readings != 2 || consoleOwner.Load() != 3<<16|2 {
+		t.Errorf("the clock was read %d times, owner %#x", readings, consoleOwner.Load())
+	}
+	consoleOwner.Store(0)
+	consoleShown.Store(0)
 }
 
 // TestWaitingEnds: who is at the console does not get on, so the next does not wait.

@@ -82,7 +82,7 @@ func relieve() bool {
 	for {
 		v := consoleOwner.Load()
 		switch {
-		case v == me:
+		case v&ownerMask == me: // perhaps the next one waits already
 			return true
 		case v>>16 != me: // Flush or Rescue
 			return false
