@@ -18,6 +18,16 @@ import (
 // bootLimit bounds one boot. It is generous: the host may be slow and shared.
 const bootLimit = 30 * time.Minute
 
+// timeLimit bounds a machine of t: what still runs a minute before go test's own time limit is
+// stopped, because at that limit go test ends this process, and nobody sees what the machine has said.
+func timeLimit(t *testing.T) time.Duration {
+	limit := bootLimit
+	if end, ok := t.Deadline(); ok {
+		limit = min(limit, time.Until(end).Truncate(time.Second)-time.Minute)
+	}
+	return max(limit, time.Second)
+}
+
 var (
 	normalImage = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{}) })
 	testImage   = sync.OnceValues(func() (string, error) { return build(image.BuildOptions{Test: true}) })
@@ -45,7 +55,7 @@ func bootScript(t *testing.T, build func() (string, error), c machine.Config) ma
 // bootImage is bootScript for an existing image.
 func bootImage(t *testing.T, path string, c machine.Config) machine.Result {
 	t.Helper()
-	c.Image, c.Timeout = path, bootLimit
+	c.Image, c.Timeout = path, timeLimit(t)
 	r, err := machine.Run(context.Background(), c)
 	if errors.Is(err, machine.ErrTimeout) {
 		t.Errorf("%v\n%s", err, said(r))
@@ -121,7 +131,7 @@ func startConsole(t *testing.T, c machine.Config) *console {
 	if c.Image == "" {
 		c.Image = imagePath(t, normalImage)
 	}
-	c.Timeout = bootLimit
+	c.Timeout = timeLimit(t)
 	s, err := machine.Start(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

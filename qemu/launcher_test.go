@@ -67,7 +67,7 @@ func launch(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exec.Command(path, append([]string{"-image", image}, args...)...)
+	return exec.Command(path, append([]string{"-image", image, "-timeout", timeLimit(t).String()}, args...)...)
 }
 
 // TestExitStatus: a shell sees how the guest ended, and gets the two outputs separately.
@@ -87,7 +87,7 @@ func TestExitStatus(t *testing.T) {
 		{"quiet", []string{"-q", "-c", "echo hello"}, 0, "hello\n", ""},
 		{"quiet crash", []string{"-q", "-c", "crash panic"}, machine.StatusCrash, "", "Kernel panic"},
 		{"crash", []string{"-c", "crash panic"}, machine.StatusCrash, "", "qemu: kernel crashed (panic: crash: asked for)"},
-		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3"},
+		{"timeout", []string{"-timeout", "3s", "-c", "sleep 1000"}, machine.StatusTimeout, "", "timed out after 3s"},
 		{"as long as it takes", []string{"-timeout", "0", "-c", "true"}, 0, "", ""},
 		{"no such image", []string{"-image", "none.elf", "-c", "true"}, machine.StatusQEMU, "", "none.elf"},
 		{"wrong machine", []string{"-m", "1024K", "-c", "true"}, machine.StatusUsage, "", "memory 1024K: the kernel is loaded at 64 MiB"},

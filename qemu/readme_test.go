@@ -145,7 +145,7 @@ func shell(t *testing.T, line string) *exec.Cmd {
 		if !strings.Contains(args, "-test") {
 			args = "-image " + once(normalImage) + " " + args
 		}
-		line = once(launcher) + " " + args
+		line = fmt.Sprint(once(launcher), " -timeout ", timeLimit(t), " ", args) // the usual two minutes are for a quiet host
 	}
 	return goRun(t, line)
 }

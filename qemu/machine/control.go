@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // control is the QMP socket of one machine.
@@ -14,6 +16,8 @@ type control struct {
 	ours, theirs *os.File
 	shutdown     string // reason of the SHUTDOWN event, or stoppedItself; read after done
 	done         chan struct{}
+	paused       atomic.Bool // by registers
+	answers      chan string // to commands of the monitor
 }
 
 // stoppedItself stands for a SHUTDOWN event where QEMU stopped the machine and
@@ -29,13 +33,14 @@ func newControl() (*control, error) {
 		ours:   os.NewFile(uintptr(fds[0]), "control"),
 		theirs: os.NewFile(uintptr(fds[1]), "control"),
 		done:   make(chan struct{}),
+
+		answers: make(chan string, 1),
 	}, nil
 }
 
 // listen starts the machine, unless gdb is going to, and ends when QEMU closes
 // its end. QEMU sends events only after the handshake, and a guest can be done
-// before that: so QEMU starts it stopped. listen does not wait for answers, only
-// events matter.
+// before that: so QEMU starts it stopped. Of the answers, only texts of the monitor matter.
 func (c *control) listen(gdb bool) {
 	defer close(c.done)
 	io.WriteString(c.ours, `{"execute":"qmp_capabilities"}`)
@@ -45,8 +50,9 @@ func (c *control) listen(gdb bool) {
 	dec := json.NewDecoder(c.ours)
 	for {
 		var msg struct {
-			Event string
-			Data  struct{ Reason string }
+			Event  string
+			Data   struct{ Reason string }
+			Return json.RawMessage
 		}
 		if dec.Decode(&msg) != nil {
 			return
@@ -54,11 +60,33 @@ func (c *control) listen(gdb bool) {
 		switch {
 		case msg.Event == "SHUTDOWN" && c.shutdown == "":
 			c.shutdown = msg.Data.Reason
-		case msg.Event == "STOP" && !gdb:
+		case msg.Event == "STOP" && !gdb && !c.paused.Load():
 			c.shutdown = stoppedItself
 			io.WriteString(c.ours, `{"execute":"quit"}`)
+		case len(msg.Return) > 0 && msg.Return[0] == '"':
+			var text string
+			json.Unmarshal(msg.Return, &text)
+			select {
+			case c.answers <- text:
+			default: // nobody waits any more
+			}
 		}
 	}
+}
+
+// registers stops the machine for good and returns the registers of all processors, as QEMU's
+// monitor shows them; "" if QEMU does not answer. A processor that runs has its instruction pointer
+// somewhere else than QEMU shows.
+func (c *control) registers(within time.Duration) string {
+	c.paused.Store(true)
+	io.WriteString(c.ours, `{"execute":"stop"}{"execute":"human-monitor-command","arguments":{"command-line":"info registers -a"}}`)
+	select {
+	case text := <-c.answers:
+		return text
+	case <-c.done:
+	case <-time.After(within):
+	}
+	return ""
 }
 
 // reset resets the machine.

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -89,8 +90,45 @@ func TestNothingIsLostOnTheWayOut(t *testing.T) {
 func TestRunStopsAtTheTimeout(t *testing.T) {
 	needQEMU(t)
 	r, err := Run(context.Background(), Config{Image: guest(t, thenHang, 0), Append: "hi", Timeout: 3 * time.Second})
-	if !errors.Is(err, ErrTimeout) || r.Status != StatusTimeout {
+	if !errors.Is(err, ErrTimeout) || r.Status != StatusTimeout || !strings.Contains(err.Error(), "timed out after 3s") {
 		t.Errorf("status %d, %v", r.Status, err)
+	}
+}
+
+// TestStoppedMachineSaysWhereItWas: when the time of what hangs is over, all that it has said is
+// there, and where its processors were; the second one waits for the first to start it.
+func TestStoppedMachineSaysWhereItWas(t *testing.T) {
+	needQEMU(t)
+	ctx, end := context.WithCancelCause(context.Background())
+	s, err := Start(ctx, Config{Image: guest(t, thenHang, 0), SMP: 2, Append: "hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Expect("hi", patience); err != nil {
+		t.Error(err)
+	}
+	end(context.DeadlineExceeded)
+	r, err := s.Wait()
+	if !errors.Is(err, ErrTimeout) || r.Status != StatusTimeout || !strings.HasSuffix(err.Error(), r.Reason) {
+		t.Errorf("status %d, %v", r.Status, err)
+	}
+	if !strings.HasPrefix(r.Reason, "CPU 0 was at 0x1000") || !strings.Contains(r.Reason, ", CPU 1 was at 0x") {
+		t.Errorf("reason %q", r.Reason)
+	}
+	if string(r.Stdout) != "hi" || !strings.HasSuffix(string(r.Log), "hi") {
+		t.Errorf("output %q, console %q", r.Stdout, r.Log)
+	}
+}
+
+func TestWhereNamesFunctions(t *testing.T) {
+	functions := []elf.Symbol{{Name: "f", Value: 0x1000, Size: 0x20}, {Name: "g", Value: 0x1040, Size: 0x10}}
+	shown := ""
+	for _, ip := range []string{"RIP=0000000000001000", "EIP=00001003", "RIP=000000000000103f", "RIP=000000000000104f", "RIP=ffffffff84000000", "EIP=00000fff"} {
+		shown += "CPU#0\r\nRAX=0 RBX=0\r\n" + ip + " RFL=00000246 [---Z-P-]\r\n\r\n"
+	}
+	const want = "CPU 0 was at f+0x0, CPU 1 was at f+0x3, CPU 2 was at 0x103f, CPU 3 was at g+0xf, CPU 4 was at 0xffffffff84000000, CPU 5 was at 0xfff"
+	if got := where(shown, functions); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 

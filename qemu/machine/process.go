@@ -21,14 +21,15 @@ type process struct {
 	code   chan int
 }
 
-// startProcess starts QEMU; it is killed when ctx ends.
+// startProcess starts QEMU; kill is called when ctx ends, and ends it.
 //
 // The kernel of the host sends Pdeathsig when the *thread* that started the
 // child ends, so a goroutine that lives as long as the child keeps its thread.
-func startProcess(ctx context.Context, path string, args []string, in, out *os.File, extra []*os.File) (*process, error) {
+func startProcess(ctx context.Context, kill func(*os.Process) error, path string, args []string, in, out *os.File, extra []*os.File) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, path, args...), code: make(chan int, 1)}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, &p.stderr
 	p.cmd.ExtraFiles = extra
+	p.cmd.Cancel = func() error { return kill(p.cmd.Process) }
 	return p, p.start()
 }
 

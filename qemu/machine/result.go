@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -36,7 +37,7 @@ type Result struct {
 	Log      []byte // the console
 	Status   int    // of the script, or one of the Status constants
 	Crash    bool
-	Reason   string // one line about a crash
+	Reason   string // one line about a crash, or where the processors were when the time was over
 	Duration time.Duration
 }
 
@@ -81,6 +82,30 @@ func (r *Result) classify(e ending) error {
 		return fmt.Errorf("machine: %w", ErrInterrupted)
 	}
 	return r.broken(e, fmt.Sprintf("exit without a cause (%q)", e.shutdown))
+}
+
+// timeout is the cause for which a machine with this time limit is stopped.
+func timeout(limit time.Duration) error { return fmt.Errorf("%w after %v", ErrTimeout, limit) }
+
+// tooLate reports whether a machine is stopped for lack of time: its own, or its caller's.
+func tooLate(cause error) bool {
+	return errors.Is(cause, ErrTimeout) || errors.Is(cause, context.DeadlineExceeded)
+}
+
+// stopped fills in that the machine was killed because of cause.
+func (r *Result) stopped(cause error) error {
+	if !tooLate(cause) {
+		r.Status = StatusInterrupt
+		return fmt.Errorf("machine: %w", ErrInterrupted)
+	}
+	r.Status = StatusTimeout
+	if !errors.Is(cause, ErrTimeout) {
+		cause = timeout(r.Duration.Round(time.Second / 10))
+	}
+	if r.Reason == "" {
+		return fmt.Errorf("machine: %w", cause)
+	}
+	return fmt.Errorf("machine: %w; %s", cause, r.Reason)
 }
 
 func (r *Result) crash(why string) {

@@ -25,6 +25,8 @@ type Session struct {
 	filled  sync.WaitGroup
 	read    int // Expect has consumed the log up to here
 	medium  medium
+	image   string
+	where   string // each processor was when the time was over
 }
 
 // Run boots a machine and waits for its end. A script's failure and a crash
@@ -55,11 +57,11 @@ func Start(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{log: newStream(c.Log), out: newStream(c.Stdout), started: time.Now()}
+	s := &Session{log: newStream(c.Log), out: newStream(c.Stdout), started: time.Now(), image: c.Image}
 	s.end = sync.OnceValues(s.ended)
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	if c.Timeout > 0 {
-		s.ctx, s.cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
+		s.ctx, s.cancel = context.WithTimeoutCause(ctx, c.Timeout, timeout(c.Timeout))
 	}
 	if err := s.launch(path, c); err != nil {
 		s.medium.remove()
@@ -84,7 +86,7 @@ func (s *Session) launch(path string, c Config) (err error) {
 		return err
 	}
 	s.control, s.console = ctl, in.ours
-	s.proc, err = startProcess(s.ctx, path, c.pipedArguments(s.medium), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
+	s.proc, err = startProcess(s.ctx, s.kill, path, c.pipedArguments(s.medium), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
 	if err != nil {
 		pipes.closeOurs()
 		ctl.close()
@@ -95,6 +97,15 @@ func (s *Session) launch(path string, c Config) (err error) {
 	s.filled.Go(func() { s.log.fill(out.ours); out.ours.Close() })
 	s.filled.Go(func() { s.out.fill(script.ours); script.ours.Close() })
 	return nil
+}
+
+// kill ends QEMU because the session's context has ended. If that is for lack of time, it first asks
+// where the processors are: what hangs may have printed nothing.
+func (s *Session) kill(qemu *os.Process) error {
+	if tooLate(context.Cause(s.ctx)) {
+		s.where = where(s.control.registers(patienceForWhere), functionsOf(s.image))
+	}
+	return qemu.Kill()
 }
 
 // Pid returns the process id of QEMU.
@@ -157,19 +168,10 @@ func (s *Session) ended() (Result, error) {
 	cause := context.Cause(s.ctx)
 	s.cancel()
 	if code == killed && cause != nil {
+		r.Reason = s.where
 		return r, r.stopped(cause)
 	}
 	return r, r.classify(ending{code, s.control.shutdown, r.Log, s.proc.stderr.Bytes()})
-}
-
-// stopped fills in that the machine was killed because of cause.
-func (r *Result) stopped(cause error) error {
-	if errors.Is(cause, ErrTimeout) || errors.Is(cause, context.DeadlineExceeded) {
-		r.Status = StatusTimeout
-		return fmt.Errorf("machine: %w after %v", ErrTimeout, r.Duration.Round(time.Second/10))
-	}
-	r.Status = StatusInterrupt
-	return fmt.Errorf("machine: %w", ErrInterrupted)
 }
 
 // Close kills the machine, if it still runs, and waits until it is gone.

@@ -32,7 +32,7 @@ func Interact(ctx context.Context, c Config) (Result, error) {
 	defer m.remove()
 	cancel := context.CancelFunc(func() {})
 	if c.Timeout > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, timeout(c.Timeout))
 	}
 	defer cancel()
 	started := time.Now()
