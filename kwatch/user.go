@@ -169,9 +169,8 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 		n := bits.TrailingZeros64(left)
 		done |= 1 << n
 		switch p := points[n].Load(); {
-		case p == nil:
+		case p == nil || p.user == nil: // a program cannot reach what the kernel watches: that came later
 			left |= changed(t.Process())
-		case p.user == nil:
 		case p.userOf().process == t.Process():
 			left |= p.takeUser(n, done, t)
 		default:

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
@@ -115,7 +116,7 @@ func programBeside(t *suites.T) {
 }
 
 // programBesideComing: the watchpoint of the other process is unregistered between a hit of this one's
-// and its handler. Those hits used to be lost.
+// and its handler, and the kernel may have one in its place by then. Those hits used to be lost.
 func programBesideComing(t *suites.T) {
 	needPrograms(t)
 	const path = "/counts"
@@ -144,6 +145,9 @@ func programBesideComing(t *suites.T) {
 				default:
 				}
 				t.Must(kwatch.UnregisterKwatch(first))
+				kernels, err := kwatch.RegisterKwatch(wordAt(), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) {})
+				t.Must(err)
+				t.Must(kwatch.UnregisterKwatch(kernels))
 				first = register()
 			}
 			suites.WaitProgram(p)

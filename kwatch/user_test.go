@@ -1,0 +1,80 @@
+package kwatch
+
+import (
+	"testing"
+
+	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	calls "sonde/linux/syscall"
+)
+
+// reported is the system call with which a test's program has a hit: its argument is DR6.
+const reported = 100_000
+
+// TestHitReportedAsAnothers: where several watch one address, QEMU reports the first only, and by
+// the time that the program's goroutine looks, that one may be nobody's, another program's, or the
+// kernel's. The kernel's used to swallow the hit.
+func TestHitReportedAsAnothers(t *testing.T) {
+	for what, first := range map[string]func(other *proc.Process) (int, error){
+		"nobody's":          func(*proc.Process) (int, error) { return 0, nil },
+		"another program's": func(p *proc.Process) (int, error) { return RegisterKwatchUser(p, proctest.Data, 8, Write, ofNobody) },
+		"the kernel's":      func(*proc.Process) (int, error) { return RegisterKwatch(0x1000, 8, Write, nothing) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			onFake(t)
+			w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
+				if r := th.Regs(); r.AX == reported {
+					OfThread(th, r.DI)
+				} else {
+					calls.Handle(th)
+				}
+			})
+			hits := 0
+			registered, ended := make(chan bool), make(chan bool)
+			other := start(t, w, nil, func(*proctest.Player) { <-ended })
+			p := start(t, w, func(p *proc.Process) {
+				defer close(registered)
+				none, err := RegisterKwatch(0x2000, 8, Write, nothing)
+				must(t, err)
+				reg, err := RegisterKwatchUser(p, proctest.Data, 8, Write, func(*Hit, *proc.Thread) { hits++ })
+				must(t, err)
+				must(t, UnregisterKwatch(none))
+				if _, err := first(other); err != nil || none != 0 || reg != 1 {
+					t.Errorf("registers %d and %d, %v", none, reg, err)
+				}
+			}, func(p *proctest.Player) {
+				p.Poke64(proctest.Data, 1)
+				p.Call(reported, 1<<0)
+			})
+			<-registered
+			<-p.Done()
+			close(ended)
+			<-other.Done()
+			if hits != 1 {
+				t.Errorf("%d hits, want 1", hits)
+			}
+		})
+	}
+}
+
+func ofNobody(*Hit, *proc.Thread) {}
+
+// start starts a program that begins when ready, if any, has been called.
+func start(t *testing.T, w *proctest.World, ready func(*proc.Process), f proctest.Program) *proc.Process {
+	t.Helper()
+	img, err := w.Image("test", f)
+	must(t, err)
+	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	must(t, err)
+	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files, Ready: ready})
+	must(t, err)
+	return p
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
