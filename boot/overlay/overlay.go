@@ -127,6 +127,7 @@ var shimFiles = []added{
 	{"runtime/sonde_shim_amd64.s", "_runtime/sonde_shim_amd64.s"},
 	{"runtime/sonde_syscall.go", "_runtime/sonde_syscall.go"},
 	{"runtime/sonde_threads.go", "_runtime/sonde_threads.go"},
+	{"runtime/sonde_tick.go", "_runtime/sonde_tick.go"},
 	{"runtime/sonde_memory.go", "_runtime/sonde_memory.go"},
 	{"runtime/sonde_programs.go", "_runtime/sonde_programs.go"},
 	{"runtime/sonde_place.go", "_runtime/sonde_place.go"},
