@@ -25,6 +25,9 @@ func writeList(w io.Writer) {
 		if i.Gone || i.Disabled {
 			line += " [DISABLED]"
 		}
+		if i.Blind != 0 {
+			line += fmt.Sprintf(" [%d steps not watched]", i.Blind)
+		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }

@@ -26,6 +26,10 @@
 // (where_tamago.go). What handlers and hits do counts as missed, and so does what happens
 // while the machine is stopped.
 //
+// Nothing is watched during the single step of a probed instruction whose stack has too little
+// space left for the frames of two #DBs (arch/amd64/trap, debug_step_trap.go). The list of watchpoints
+// says in how many steps that was so.
+//
 // docs/decisions.md says where QEMU differs from a processor.
 //
 // The processor watches addresses, so it does not see an instruction executed in a copy. If

@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/probe"
+	"sonde/linux/proc"
 )
 
 // onFake makes the machine one that notes what it is to watch.
@@ -22,6 +23,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		recheck: func(uintptr) {},
 		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
 		careful: func(any) bool { return true },
+		blind:   func() uint64 { return 7 },
 		refuse: func(addr uintptr, _ int, _ Type, object bool) error {
 			if addr < 0x1000 && !object {
 				return probe.Refuse(syscall.EFAULT, "nothing there")
@@ -111,6 +113,24 @@ func TestAbandonedHandlersAreNotWatchedFor(t *testing.T) {
 	var b bytes.Buffer
 	writeList(&b)
 	if !strings.Contains(b.String(), "[DISABLED]") || strings.Count(b.String(), "\n") != 5 {
+		t.Error(b.String())
+	}
+}
+
+// TestStepsThatAreNotWatched: a watchpoint of the kernel says how many there have been since it was registered.
+func TestStepsThatAreNotWatched(t *testing.T) {
+	onFake(t)
+	register4(t)
+	this.blind = func() uint64 { return 9 } // 7 before
+	points[1].Load().user = &user{process: &proc.Process{PID: 7}}
+	defer func() { points[1].Load().user = nil }()
+	for n, want := range []uint64{2, 0, 2, 2} {
+		if got := All()[n].Blind; got != want {
+			t.Errorf("%d: %d, want %d", n, got, want)
+		}
+	}
+	var b bytes.Buffer
+	if writeList(&b); strings.Count(b.String(), "  0x1000   [2 steps not watched]\n") != 1 || strings.Count(b.String(), "not watched") != 3 {
 		t.Error(b.String())
 	}
 }

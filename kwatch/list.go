@@ -19,6 +19,10 @@ type Info struct {
 	Last     uint64 // the last value read
 	Where    string // symbol+offset, or the address and the process
 	Ledger   probe.Ledger
+	// Blind counts the steps of probed instructions of the kernel, since it was registered, in which
+	// nothing was watched: the stack had no space for the frames of a hit. What they access is not in
+	// the ledger.
+	Blind uint64
 }
 
 // All returns the watchpoints.
@@ -27,9 +31,14 @@ func All() (all []Info) {
 	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil {
-			i := Info{n, p.addr, p.length, p.typ, p.owner, p.gone.Load(), p.off.Load(), 0, atomic.LoadUint64(&p.last), p.where(), p.accounts.Ledger()}
+			i := Info{
+				DebugReg: n, Addr: p.addr, Length: p.length, Type: p.typ, Owner: p.owner, Gone: p.gone.Load(), Disabled: p.off.Load(),
+				Last: atomic.LoadUint64(&p.last), Where: p.where(), Ledger: p.accounts.Ledger(),
+			}
 			if p.user != nil {
 				i.PID = p.user.pid()
+			} else {
+				i.Blind = this.blind() - p.blind
 			}
 			all = append(all, i)
 		}

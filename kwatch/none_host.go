@@ -15,6 +15,7 @@ var this = machine{
 	load:    func(*debugreg.Set) {},
 	recheck: func(uintptr) {},
 	read:    func(uintptr, int) uint64 { return 0 },
+	blind:   func() uint64 { return 0 },
 	careful: func(any) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {
 		return probe.Refuse(syscall.ENODEV, "kwatch: watchpoints work only in the kernel, not in a program built for the host")

@@ -75,6 +75,7 @@ type point struct {
 
 	reg      int // its debug register
 	accounts probe.Accounts
+	blind    uint64        // machine.blind when it was registered
 	owner    string        // the module that registered it
 	place    *attach.Place // whose link's handler is called; nil: handler is the user's
 

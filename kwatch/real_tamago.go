@@ -13,7 +13,10 @@ import (
 	"sonde/kernel/smp"
 )
 
-var this = machine{cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, careful: func(any) bool { return true }}
+var this = machine{
+	cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, blind: trap.BlindSteps,
+	careful: func(any) bool { return true },
+}
 
 // loadAll implements machine.load: handlers have interrupts off, so the interrupt of
 // CallAll comes after them.

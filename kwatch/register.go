@@ -30,6 +30,8 @@ type machine struct {
 	// earlier.
 	load func(s *debugreg.Set)
 	read func(addr uintptr, length int) uint64
+	// blind counts the steps of probed instructions in which nothing is watched.
+	blind func() uint64
 	// recheck is called when an execute watchpoint comes or goes.
 	recheck func(addr uintptr)
 	// careful reports whether a handler may change X0-X14, IP or SP.
@@ -155,6 +157,7 @@ func (p *point) reserve() error {
 		p.owner = p.place.Link.Options.Owner
 	}
 	p.accounts.Open(this.cpus())
+	p.blind = this.blind()
 	p.look()
 	points[p.reg].Store(p)
 	return nil

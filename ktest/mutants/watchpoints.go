@@ -134,4 +134,16 @@ var watchpoints = []Mutant{
 		By:  kernel(1, "watch/xmm_survive_any_handler"),
 		Why: "the watched code finds other floating-point numbers than it left",
 	},
+	{
+		Name: "steps-not-watched-not-counted", File: "arch/amd64/trap/debug_step_trap.go",
+		Old: "\t\tblind.Add(1)\n", New: "",
+		By:  kernel(1, "watch/steps_without_space_on_the_stack"),
+		Why: "nobody learns that accesses went unseen",
+	},
+	{
+		Name: "steps-of-before-counted", File: "kwatch/register.go",
+		Old: "\tp.blind = this.blind()\n", New: "",
+		By:  host("kwatch", "TestStepsThatAreNotWatched"),
+		Why: "a watchpoint seems to have missed what happened before it was there",
+	},
 }

@@ -10,7 +10,7 @@ package trap
 //
 // - a step runs with another IDT, whose gate of #DB has no stack of its own. Both frames
 //   are then on the interrupted stack. If that has no space, nothing is watched during the
-//   step;
+//   step (BlindSteps);
 // - entryDebug, to which that gate leads, recognizes a #DB at its own first instruction and
 //   returns from it, with DR6 unchanged, and a mark in the first frame. The usual gate leads
 //   to entryWatch: without a step there is no second #DB.
@@ -35,6 +35,7 @@ var (
 	usual    uint64  // the gate of #DB then
 	stepIDT  [vectors]amd64.Gate
 	stepping [MaxCPUs]uint8
+	blind    atomic.Uint64
 )
 
 // The state of a CPU during a step.
@@ -78,6 +79,11 @@ func armedData() (which uint64) {
 // stepRoom is the space for both frames and the stub, with a margin, in bytes.
 const stepRoom = 256
 
+// BlindSteps returns in how many steps nothing was watched, for lack of space on the stack.
+//
+// Context: any.
+func BlindSteps() uint64 { return blind.Load() }
+
 func watchAddresses() (watch, step uintptr)
 
 //go:noescape
@@ -119,6 +125,7 @@ func PrepareStep(r *amd64.Regs) {
 		return
 	}
 	if lo, _ := goruntime.Stack(G(r)); uintptr(r.SP) < lo+stepRoom {
+		blind.Add(1)
 		stepping[id] = notWatching
 		debugreg.WriteDR7(debugreg.DR7_FIXED)
 		return

@@ -8,6 +8,12 @@ TEXT ·incWord(SB),NOSPLIT|NOFRAME,$0-0
 	INCQ	·word(SB)
 	RET
 
+// func incDeep()
+// It calls incWord with most of the space that a function without a stack check may use.
+TEXT ·incDeep(SB),NOSPLIT,$720-0
+	CALL	·incWord(SB)
+	RET
+
 // func readWord()
 TEXT ·readWord(SB),NOSPLIT|NOFRAME,$0-0
 	CMPQ	·word(SB), $0

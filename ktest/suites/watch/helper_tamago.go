@@ -22,6 +22,7 @@ var (
 func incWord()
 func readWord()
 func jumpWord()
+func incDeep()
 func pair()
 func addresses() (inc, read, jump, arriveAt, pairAt uintptr)
 
