@@ -3,8 +3,8 @@ package kwatch
 import (
 	"fmt"
 	"io"
-	"strings"
 
+	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 )
@@ -14,20 +14,20 @@ func Mount(tree *vfs.FS, dir string) error {
 	return tree.Bind(dir+"/list", ctl.Print(writeList))
 }
 
+// counts are what the list has of each watchpoint's ledger.
+var counts = probe.Columns{"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained"}
+
 // writeList prints a line per watchpoint, with its counts, in the same columns as kprobes.
 func writeList(w io.Writer) {
-	fmt.Fprintf(w, "%-3s %-2s %-3s %-16s %10s %10s %8s %9s %8s %9s %11s  symbol\n", "reg", "t", "len", "address",
-		"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained")
+	fmt.Fprintf(w, "reg %-2s len %-16s %s  symbol\n", "t", "address", counts.Head())
 	for _, i := range All() {
-		l := i.Ledger
-		line := fmt.Sprintf("%-3d %-2s %-3d %016x %10d %10d %8d %9d %8d %9d %11d  %s  %s", i.DebugReg, i.Type, i.Length, i.Addr,
-			l.Entered, l.Handled, l.Declined, l.Recursion, l.Disarmed, l.Abandoned, l.Unexplained(), i.Where, i.Owner)
+		status := ""
 		if i.Gone || i.Disabled {
-			line += " [DISABLED]"
+			status = " [DISABLED]"
 		}
 		if i.Blind != 0 {
-			line += fmt.Sprintf(" [%d steps not watched]", i.Blind)
+			status += fmt.Sprintf(" [%d steps not watched]", i.Blind)
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		ctl.Line(w, "%-3d %-2s %-3d %016x %s  %s  %s%s", i.DebugReg, i.Type, i.Length, i.Addr, counts.Row(i.Ledger), i.Where, i.Owner, status)
 	}
 }

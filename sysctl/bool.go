@@ -40,13 +40,22 @@ func (b *Bool) Default() string { return boolText(b.def) }
 //
 // Errors: EINVAL, and that of the hook (wrapped).
 func (b *Bool) Set(text string) error {
+	v, ok := ParseBool(text)
+	if !ok {
+		return b.refuse(text, "0, 1, n or y")
+	}
+	return b.Store(v)
+}
+
+// ParseBool reads what Linux takes of a bool: y, Y, 1 and n, N, 0. Blanks around it do not matter.
+func ParseBool(text string) (v, ok bool) {
 	switch strings.TrimSpace(text) {
 	case "0", "n", "N":
-		return b.Store(false)
+		return false, true
 	case "1", "y", "Y":
-		return b.Store(true)
+		return true, true
 	}
-	return b.refuse(text, "0, 1, n or y")
+	return false, false
 }
 
 // Store sets the switch. Setting what it is already calls no hook.

@@ -3,8 +3,8 @@ package attach
 import (
 	"fmt"
 	"io"
-	"strings"
 
+	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 )
@@ -12,10 +12,7 @@ import (
 // Mount makes the control files under dir, usually /sys/kernel/debug/attach: kinds says what each kind of
 // probe can do, links lists what is attached.
 func Mount(tree *vfs.FS, dir string) error {
-	if err := tree.Bind(dir+"/kinds", ctl.Print(writeKinds)); err != nil {
-		return err
-	}
-	return tree.Bind(dir+"/links", ctl.Print(writeLinks))
+	return tree.BindAll(dir, map[string]vfs.Node{"kinds": ctl.Print(writeKinds), "links": ctl.Print(writeLinks)})
 }
 
 // columns are the kinds as the table has them, with a place of each.
@@ -33,7 +30,7 @@ func writeKinds(w io.Writer) {
 				line += fmt.Sprintf(" %-10s", cell(Kind(k)))
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		ctl.Line(w, "%s", line)
 	}
 	row("", func(k Kind) string { return columns[k].name })
 	row("place", func(k Kind) string { return columns[k].example })
@@ -47,11 +44,14 @@ func writeKinds(w io.Writer) {
 	}
 }
 
+// counts are what the list has of each link's ledger.
+var counts = probe.Columns{"entered", "handled", "missed", "unexplained"}
+
 // writeLinks prints the open links: their places, owners and counts.
 func writeLinks(w io.Writer) {
-	fmt.Fprintf(w, "%6s %10s %10s %10s %11s  %-8s first place\n", "places", "entered", "handled", "missed", "unexplained", "owner")
+	fmt.Fprintf(w, "places %s  %-8s first place\n", counts.Head(), "owner")
 	for _, l := range Links() {
-		places, sum := l.Places(), l.Ledger()
+		places := l.Places()
 		first := ""
 		if len(places) > 0 {
 			first = places[0].Where + ": " + places[0].Way
@@ -59,7 +59,6 @@ func writeLinks(w io.Writer) {
 				first += " [DISABLED]"
 			}
 		}
-		line := fmt.Sprintf("%6d %10d %10d %10d %11d  %-8s %s", len(places), sum.Entered, sum.Handled, sum.Missed(), sum.Unexplained(), l.Options.Owner, first)
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		ctl.Line(w, "%6d %s  %-8s %s", len(places), counts.Row(l.Ledger()), l.Options.Owner, first)
 	}
 }

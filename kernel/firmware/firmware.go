@@ -45,12 +45,7 @@ func (f *Firmware) Mount(tree *vfs.FS) error {
 	for name, text := range f.DMI.ID() {
 		nodes["class/dmi/id/"+name] = ctl.Text(func() string { return text + "\n" })
 	}
-	for name, n := range nodes {
-		if err := tree.Bind("/sys/"+name, n); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tree.BindAll("/sys", nodes)
 }
 
 func data(b []byte) ctl.File { return ctl.File{Read: func() ([]byte, error) { return b, nil }} }

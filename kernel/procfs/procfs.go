@@ -77,10 +77,8 @@ func Mount(tree *vfs.FS, src Sources) error {
 			files[name] = ctl.Print(f)
 		}
 	}
-	for name, n := range files {
-		if err := tree.Bind("/proc/"+name, n); err != nil {
-			return err
-		}
+	if err := tree.BindAll("/proc", files); err != nil {
+		return err
 	}
 	return tree.MkdirAll("/sys/kernel/debug", 0555)
 }

@@ -108,6 +108,18 @@ func (f *FS) Bind(name string, n Node) error {
 	return pathError("bind", name, err)
 }
 
+// BindAll is Bind for the nodes of a directory, by their names in it.
+//
+// Errors: those of Bind.
+func (f *FS) BindAll(dir string, nodes map[string]Node) error {
+	for name, n := range nodes {
+		if err := f.Bind(dir+"/"+name, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Unbind removes a node, or a directory with everything in it, from the tree. Open files stay open.
 //
 // Errors: ENOENT, ENOTDIR (wrapped with the path).

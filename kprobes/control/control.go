@@ -4,50 +4,24 @@ package control
 import (
 	"fmt"
 	"io"
-	"strings"
-	"syscall"
 
 	"sonde/kallsyms"
 	"sonde/kernel/module"
-	"sonde/kernel/refusal"
+	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
-	"sonde/sysctl"
 )
 
 // Mount makes the control files under dir, usually /sys/kernel/debug/kprobes.
 func Mount(tree *vfs.FS, dir string) error {
-	for name, node := range map[string]vfs.Node{
+	return tree.BindAll(dir, map[string]vfs.Node{
 		"list":              ctl.Print(writeList),
 		"stats":             ctl.Print(writeStats),
 		"blacklist":         ctl.Print(writeBlacklist),
 		"blacklist_reasons": ctl.Print(writeReasons),
-		"enabled": ctl.File{
-			Read: func() ([]byte, error) {
-				return []byte(map[bool]string{true: "1\n", false: "0\n"}[kprobes.Enabled()]), nil
-			},
-			Write: writeEnabled,
-		},
-	} {
-		if err := tree.Bind(dir+"/"+name, node); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeEnabled takes what Linux takes of a bool: y, Y, 1 and n, N, 0.
-func writeEnabled(p []byte) error {
-	switch strings.TrimSpace(string(p)) {
-	case "1", "y", "Y":
-		kprobes.SetEnabled(true)
-	case "0", "n", "N":
-		kprobes.SetEnabled(false)
-	default:
-		return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(string(p)))
-	}
-	return nil
+		"enabled":           ctl.Switch(kprobes.Enabled, kprobes.SetEnabled),
+	})
 }
 
 // writeList prints a line per probe: address, type, symbol+offset, the module
@@ -57,8 +31,7 @@ func writeList(w io.Writer) {
 	kprobes.AwaitJumps()
 	for _, d := range kprobes.All() {
 		for _, k := range d.Probes {
-			line := fmt.Sprintf("%016x  %s  %s  %1s %s", d.Addr, k.Kind, kprobes.Where(d.Addr), module.Of(d.Addr), status(&d, &k))
-			fmt.Fprintln(w, strings.TrimRight(line, " "))
+			ctl.Line(w, "%016x  %s  %s  %1s %s", d.Addr, k.Kind, kprobes.Where(d.Addr), module.Of(d.Addr), status(&d, &k))
 		}
 	}
 }
@@ -77,13 +50,10 @@ func status(d *kprobes.Description, k *kprobes.ProbeInfo) string {
 
 // writeStats prints every probe's ledger.
 func writeStats(w io.Writer) {
-	fmt.Fprintf(w, "%-16s  t %10s %10s %8s %9s %8s %8s %9s %8s %11s  symbol\n", "address",
-		"entered", "handled", "declined", "recursion", "no_inst", "disarmed", "abandoned", "inflight", "unexplained")
+	fmt.Fprintf(w, "%-16s  t %s  symbol\n", "address", probe.Every.Head())
 	for _, d := range kprobes.All() {
 		for _, k := range d.Probes {
-			l := k.Ledger
-			fmt.Fprintf(w, "%016x  %s %10d %10d %8d %9d %8d %8d %9d %8d %11d  %s\n", d.Addr, k.Kind,
-				l.Entered, l.Handled, l.Declined, l.Recursion, l.NoInst, l.Disarmed, l.Abandoned, l.InFlight, l.Unexplained(), kprobes.Where(d.Addr))
+			fmt.Fprintf(w, "%016x  %s %s  %s\n", d.Addr, k.Kind, probe.Every.Row(k.Ledger), kprobes.Where(d.Addr))
 		}
 	}
 }

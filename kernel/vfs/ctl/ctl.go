@@ -8,13 +8,17 @@ package ctl
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/sysctl"
 )
 
 // File is a control file. A nil function makes the file write-only or read-only; the mode says so,
@@ -36,6 +40,32 @@ func Print(f func(w io.Writer)) File {
 		f(&b)
 		return b.Bytes(), nil
 	}}
+}
+
+// Switch is a file that holds 1 or 0, which is what get returns; writing calls set with what Linux takes
+// of a bool.
+func Switch(get func() bool, set func(on bool)) File {
+	return File{
+		Read: func() ([]byte, error) {
+			if get() {
+				return []byte("1\n"), nil
+			}
+			return []byte("0\n"), nil
+		},
+		Write: func(p []byte) error {
+			on, ok := sysctl.ParseBool(string(p))
+			if !ok {
+				return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(string(p)))
+			}
+			set(on)
+			return nil
+		},
+	}
+}
+
+// Line prints a line of a table, without the blanks at its end.
+func Line(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 }
 
 // Stat implements vfs.Node: mode 0644, 0444 or 0200, and size 0 as in Linux.

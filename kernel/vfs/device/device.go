@@ -38,16 +38,15 @@ func Mount(tree *vfs.FS) error {
 	if err := tree.MkdirAll("/dev/shm", 0755); err != nil {
 		return err
 	}
-	for name, d := range map[string]*Device{
+	err := tree.BindAll("/dev", map[string]vfs.Node{
 		"null":    character(3, nothing{}),
 		"zero":    character(5, zeroes{}),
 		"full":    character(7, full{}),
 		"random":  character(8, random{}),
 		"urandom": character(9, random{}),
-	} {
-		if err := tree.Bind("/dev/"+name, d); err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
 	}
 	for name, target := range map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
