@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
-	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
@@ -266,33 +265,33 @@ func (k *Kprobe) togglable(on bool) error {
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters the probes that a module has left behind, and logs each. Other
-// owners' probes on the module's functions are disabled for good. When it returns, no CPU
-// is in a handler of the module.
+// forgetModule is a function for module.OnUnload. Other owners' probes on the module's functions are
+// disabled for good. When it returns, no CPU is in a handler of the module.
 //
 // Source: kprobes.txt, appendix A, [GONE].
-func forgetModule(name string) {
+func forgetModule(name string) (left []string) {
 	mu.Lock()
 	defer mu.Unlock()
-	var left []*Kprobe
+	var mine []*Kprobe
 	var gone []*site
 	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.Addr, b.Addr) }) {
 		for _, k := range s.probes() {
 			switch {
 			case k.owner == name && k.Place == nil: // links are closed by package attach
-				printk.Warn("module %s: left a %s at %s, which is unregistered", name, k.kind.noun(), Where(s.Addr))
-				left = append(left, k)
+				left = append(left, fmt.Sprintf("a %s at %s", k.kind.noun(), Where(s.Addr)))
+				mine = append(mine, k)
 			case module.Of(s.Addr) == name:
 				k.Flags.Set(flagGone)
 				gone = append(gone, s)
 			}
 		}
 	}
-	detach(left)
+	detach(mine)
 	for _, s := range gone {
 		s.shorten()
 	}
 	rearm(gone)
+	return left
 }
 
 // Where formats addr as lists show it: symbol+offset.

@@ -13,7 +13,6 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/module"
-	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 )
 
@@ -361,14 +360,15 @@ func drop(ps []*point) {
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters what a module has left behind.
-func forgetModule(name string) {
+// forgetModule is a function for module.OnUnload.
+func forgetModule(name string) (left []string) {
 	mu.Lock()
 	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
-			printk.Warn("module %s: left a watchpoint, %s, which is unregistered", name, p.what())
+			left = append(left, "a watchpoint, "+p.what())
 			drop([]*point{p})
 		}
 	}
+	return left
 }

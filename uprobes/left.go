@@ -1,24 +1,25 @@
 package uprobes
 
 import (
+	"fmt"
 	"slices"
 
 	"sonde/kernel/module"
-	"sonde/kernel/printk"
 )
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule unregisters the probes that a module has left behind, and logs each.
-func forgetModule(name string) {
-	left := leftBy(name)
-	for _, m := range left {
-		printk.Warn("module %s: left a user probe at %#x of process %d, which is unregistered", name, m.vaddr, m.pid)
+// forgetModule is a function for module.OnUnload.
+func forgetModule(name string) (left []string) {
+	members := leftBy(name)
+	for _, m := range members {
+		left = append(left, fmt.Sprintf("a user probe at %#x of process %d", m.vaddr, m.pid))
 	}
-	drain(left)
+	drain(members)
 	for _, at := range leftPairs(name) {
-		printk.Warn("module %s: left a user probe at %#x of inode %d, which is unregistered", name, at.off, at.Number)
+		left = append(left, fmt.Sprintf("a user probe at %#x of inode %d", at.off, at.Number))
 	}
+	return left
 }
 
 // leftBy removes these probes. Their handlers may still be running.

@@ -2,13 +2,13 @@ package attach
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"sonde/kernel/module"
-	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
@@ -204,12 +204,13 @@ func Links() []*Link {
 
 func init() { module.OnUnload(forgetModule) }
 
-// forgetModule closes the links that a module has left behind, and logs each.
-func forgetModule(name string) {
+// forgetModule is a function for module.OnUnload.
+func forgetModule(name string) (left []string) {
 	for _, l := range Links() {
 		if l.Options.Owner == name {
-			printk.Warn("module %s: left %d probes attached, at %s, which are removed", name, len(l.Places()), l.Places()[0].Where)
+			left = append(left, fmt.Sprintf("a link of %d probes, at %s", len(l.Places()), l.Places()[0].Where))
 			l.Close()
 		}
 	}
+	return left
 }

@@ -95,7 +95,7 @@ var table struct {
 	known    map[string]*Module
 	clashes  map[string]error // errors for names that two modules have
 	loaded   []*Status        // newest last
-	onUnload []func(name string)
+	onUnload []func(name string) []string
 }
 
 // Register makes a module known. If another module has the same name, neither can be

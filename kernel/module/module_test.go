@@ -234,7 +234,7 @@ func TestInstancesOfOneModule(t *testing.T) {
 	fresh(t)
 	var log, gone []string
 	registerCounter(&log)
-	OnUnload(func(name string) { gone = append(gone, name) })
+	OnUnload(func(name string) []string { gone = append(gone, name); return nil })
 	for _, params := range [][]string{{"target=A", "name=a"}, {"name=b", "target=B", "n=3"}, {"target=C"}} {
 		if err := Insmod("funclatency", params...); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"unsafe"
+
+	"sonde/kernel/printk"
 )
 
 // Which module does running code belong to? A goroutine in an instance's Init or Exit
@@ -102,21 +104,24 @@ func packageOf(symbol string) string {
 }
 
 // OnUnload registers f, which is called with the name of each instance that is unloaded:
-// after its Exit, or after an Init that failed. f must release what the module still holds.
+// after its Exit, or after an Init that failed. f must release what the module still holds, and
+// return what that was, such as "a probe at vfs.Read+0x0": it is logged.
 //
 // Context: package initialization.
-func OnUnload(f func(name string)) {
+func OnUnload(f func(name string) (left []string)) {
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	table.onUnload = append(table.onUnload, f)
 }
 
-// sweep calls the functions that OnUnload has registered.
+// sweep calls the functions that OnUnload has registered, and logs what they return.
 func sweep(name string) {
 	table.mu.Lock()
 	hooks := table.onUnload
 	table.mu.Unlock()
 	for _, f := range hooks {
-		f(name)
+		for _, what := range f(name) {
+			printk.Warn("module %s: left %s, which is unregistered", name, what)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sonde/kernel/printk"
 )
 
 func TestCurrentIsTheModuleWhoseCodeRuns(t *testing.T) {
@@ -45,11 +47,12 @@ func TestCurrentIsTheModuleWhoseCodeRuns(t *testing.T) {
 func TestHooksAreToldOfEveryModuleThatGoes(t *testing.T) {
 	fresh(t)
 	var gone []string
-	OnUnload(func(name string) {
+	OnUnload(func(name string) []string {
 		gone = append(gone, name)
 		if find(name) == nil {
 			t.Errorf("%s is off the list before it was swept", name)
 		}
+		return []string{"a thing of " + name}
 	})
 	Register(&Module{Name: "good", Exit: func() {}})
 	Register(&Module{Name: "rude", Exit: func() { panic("boom") }})
@@ -62,6 +65,13 @@ func TestHooksAreToldOfEveryModuleThatGoes(t *testing.T) {
 	}
 	if want := []string{"good", "rude", "bad", "bomb"}; !slices.Equal(gone, want) {
 		t.Errorf("got %q, want %q", gone, want)
+	}
+	var log strings.Builder
+	for r := range printk.Records() {
+		log.Write(append(r.Text(), '\n'))
+	}
+	if want := "module rude: left a thing of rude, which is unregistered\n"; strings.Count(log.String(), want) != 1 {
+		t.Errorf("not once in the log: %s%s", want, log.String())
 	}
 }
 
@@ -90,7 +100,7 @@ func TestCodeStaysWhileAnInstanceDoes(t *testing.T) {
 	fresh(t)
 	pc := reflect.ValueOf(ours).Pointer()
 	var during []string
-	OnUnload(func(string) { during = append(during, Of(pc)) })
+	OnUnload(func(string) []string { during = append(during, Of(pc)); return nil })
 	fail := false
 	Register(&Module{Name: "mine", New: func(string) *Instance {
 		return &Instance{Init: func() error {
