@@ -79,12 +79,6 @@ func (a attachment) Enable(on bool) error {
 	return enable(a, on)
 }
 
-// Skipped is part of attach.Attachment.
-func (a attachment) Skipped() int { return 0 }
-
-// Summary is part of attach.Attachment.
-func (a attachment) Summary() string { return "" }
-
 // Places is part of attach.Attachment.
 func (a attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a))

@@ -4,7 +4,6 @@ package kwatch
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"math/bits"
 	"sync"
@@ -14,7 +13,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/attach"
-	"sonde/kernel/printk"
+	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/space"
@@ -281,6 +280,6 @@ func (p *point) abandoned() {
 	if e := recover(); e != nil {
 		p.accounts.CountNested(0, probe.Abandoned)
 		p.gone.Store(true)
-		printk.Err("kwatch: handler of %s abandoned: %s; the watchpoint is disabled", p.what(), fmt.Sprint(e))
+		handler.Panicked("kwatch", p.what(), e)
 	}
 }

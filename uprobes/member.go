@@ -3,11 +3,11 @@ package uprobes
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"sonde/kernel/handler"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
@@ -174,10 +174,7 @@ func (m *member) fail(th *thread, e any) {
 		m.count(probe.Abandoned)
 	}
 	m.flags.Set(broken)
-	if e == nil {
-		e = "runtime.Goexit"
-	}
-	printk.Err("uprobes: %v in the handler of the probe at %#x of process %d, which is disabled\n%s", fmt.Sprint(e), m.vaddr, m.pid, debug.Stack())
+	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
 }
 
 // leaveBehind is called when the thread ends without its goroutine, in which a handler of m

@@ -176,9 +176,18 @@ func (l *Link) Ledger() (sum probe.Ledger) {
 	return sum
 }
 
+func (l *Link) selections() (all []Selection) {
+	for _, a := range l.parts {
+		if s, ok := a.(Selection); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // Skipped is how many places that fit a pattern cannot be probed.
 func (l *Link) Skipped() (n int) {
-	for _, a := range l.parts {
+	for _, a := range l.selections() {
 		n += a.Skipped()
 	}
 	return n
@@ -187,7 +196,7 @@ func (l *Link) Skipped() (n int) {
 // Summary says how many copies of a function, or places of a line, have a probe; "" for other places.
 func (l *Link) Summary() string {
 	var all []string
-	for _, a := range l.parts {
+	for _, a := range l.selections() {
 		if s := a.Summary(); s != "" {
 			all = append(all, s)
 		}

@@ -28,6 +28,11 @@ type Attachment interface {
 	Enable(on bool) error
 	// Places returns where the probes are, in the order of the sites, and by address within a pattern.
 	Places() []Placed
+}
+
+// A Selection is an Attachment of a kind whose sites may stand for places that cannot be probed.
+type Selection interface {
+	Attachment
 	// Skipped is how many places that fit a pattern, a line or the like cannot be probed.
 	Skipped() int
 	// Summary says how many of them can, if the kind counts them in other units: "12 of 14 copies".

@@ -3,14 +3,12 @@
 package tick
 
 import (
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
-	"sonde/kernel/printk"
+	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 )
 
@@ -48,7 +46,7 @@ func (t *ticker) call() {
 		if e := recover(); e != nil {
 			t.accounts.CountNested(0, probe.Abandoned)
 			t.flags.Set(gone)
-			printk.Err("tick: %s in the handler of %s, which is disabled\n%s", fmt.Sprint(e), t.place.Where, debug.Stack())
+			handler.Panicked("tick", t.place.Where, e)
 		}
 	}()
 	t.handler(&attach.Hit{Regs: new(amd64.Regs), Place: t.place, MayBlock: true})

@@ -163,12 +163,6 @@ func (a attachment) Enable(on bool) error {
 	return nil
 }
 
-// Skipped is part of attach.Attachment.
-func (attachment) Skipped() int { return 0 }
-
-// Summary is part of attach.Attachment.
-func (attachment) Summary() string { return "" }
-
 // Places is part of attach.Attachment.
 func (a attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a))

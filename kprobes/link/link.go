@@ -137,10 +137,10 @@ func (a *attachment) Close() { kprobes.UnregisterKprobes(a.probes) }
 // Errors: those of EnableKprobes.
 func (a *attachment) Enable(on bool) error { return kprobes.EnableKprobes(a.probes, on) }
 
-// Skipped is part of attach.Attachment.
+// Skipped is part of attach.Selection.
 func (a *attachment) Skipped() int { return a.skipped }
 
-// Summary is part of attach.Attachment.
+// Summary is part of attach.Selection.
 func (a *attachment) Summary() string {
 	probed := map[uint64]bool{}
 	for _, k := range a.probes {

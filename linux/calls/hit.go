@@ -1,13 +1,12 @@
 package calls
 
 import (
-	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"sonde/kernel/attach"
+	"sonde/kernel/handler"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
@@ -111,11 +110,8 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler func()) {
 
 // fail disables a link whose handler did not return. The program continues.
 func (w *watch) fail(c *call, e any) {
-	if e == nil {
-		e = "runtime.Goexit"
-	}
 	w.broken.Store(true)
-	printk.Err("calls: %v in the handler of %s, which is disabled\n%s", fmt.Sprint(e), c.place.Where, debug.Stack())
+	handler.Panicked("calls", c.place.Where, e)
 }
 
 // hit is called when t makes a system call.

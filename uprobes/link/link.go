@@ -184,10 +184,10 @@ func enable(p *one, on bool) error {
 	return uprobes.DisableUprobe(p.uprobe())
 }
 
-// Skipped is part of attach.Attachment.
+// Skipped is part of attach.Selection.
 func (a *attachment) Skipped() int { return a.skipped }
 
-// Summary is part of attach.Attachment.
+// Summary is part of attach.Selection.
 func (a *attachment) Summary() string { return "" }
 
 // Places is part of attach.Attachment.
