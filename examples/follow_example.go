@@ -3,16 +3,15 @@
 package examples
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
-	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
-	"sonde/kprobes"
 	"sonde/linux/proc"
-	"sonde/uprobes"
 )
 
 // follow_example: follow one call of write from a function of a program to the device and
@@ -26,9 +25,8 @@ import (
 type followExample struct {
 	path, symbol, comm, device string
 
-	entry  *uprobes.Uprobe
-	ret    *uprobes.Uretprobe
-	kernel []*kprobes.Kretprobe // from the outermost function to the innermost
+	functions []string // of the kernel, from the outermost to the innermost
+	links     []*attach.Link
 
 	process atomic.Pointer[proc.Process] // the process of the followed call
 	done    atomic.Bool                  // one call is enough
@@ -40,7 +38,7 @@ type followExample struct {
 // followStep is one line. It has no pointers, because it is written in trap context.
 type followStep struct {
 	at    int64 // ns
-	depth int   // 0 is the program, n kernel[n-1]
+	depth int   // 0 is the program, n functions[n-1]
 	back  bool
 	value uint64 // what the function returns
 }
@@ -74,9 +72,14 @@ func (f *followExample) note(s followStep) {
 	}
 }
 
-// called is called in the program's thread.
-func (f *followExample) called(*uprobes.Uprobe, *amd64.Regs) {
-	if me := uprobes.Current().Process(); !f.done.Load() && (f.process.CompareAndSwap(nil, me) || f.process.Load() == me) {
+// inProgram is called in the program's thread, which may block.
+func (f *followExample) inProgram(h *attach.Hit) {
+	me := proc.Current().Process()
+	switch {
+	case me.Name() != f.comm:
+	case h.Returns:
+		f.returned(me, h)
+	case !f.done.Load() && (f.process.CompareAndSwap(nil, me) || f.process.Load() == me):
 		f.nsteps.Store(0)
 		f.note(followStep{})
 	}
@@ -84,38 +87,31 @@ func (f *followExample) called(*uprobes.Uprobe, *amd64.Regs) {
 
 // kernelCalled declines calls of other processes, so that their returns are not
 // reported.
-func (f *followExample) kernelCalled(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
-	if p, t := f.process.Load(), proc.Interrupted(regs); p == nil || t == nil || t.Process() != p {
-		return 1
+func (f *followExample) kernelCalled(h *attach.Hit) bool {
+	if p, t := f.process.Load(), proc.Interrupted(h.Regs); p == nil || t == nil || t.Process() != p {
+		return false
 	}
-	f.note(followStep{depth: f.depth(ri.RP)})
-	return 0
+	f.note(followStep{depth: f.depth(h)})
+	return true
 }
 
-func (f *followExample) kernelReturned(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
-	f.note(followStep{depth: f.depth(ri.RP), back: true, value: kprobes.RegsReturnValue(regs)})
-	return 0
+func (f *followExample) kernelReturned(h *attach.Hit) {
+	f.note(followStep{depth: f.depth(h), back: true, value: h.Result()})
 }
 
-func (f *followExample) depth(rp *kprobes.Kretprobe) int {
-	for i, other := range f.kernel {
-		if other == rp {
-			return i + 1
-		}
-	}
-	return 0
+func (f *followExample) depth(h *attach.Hit) int {
+	return slices.Index(f.functions, h.Place.Site.Symbol) + 1
 }
 
-// returned is called in the program's thread, which may block.
-func (f *followExample) returned(_ *uprobes.UretprobeInstance, regs *amd64.Regs) {
-	me := uprobes.Current()
-	if f.process.Load() != me.Process() {
+// returned ends following, if process me was followed.
+func (f *followExample) returned(me *proc.Process, h *attach.Hit) {
+	if f.process.Load() != me {
 		return
 	}
-	f.note(followStep{back: true, value: uprobes.RegsReturnValue(regs)})
+	f.note(followStep{back: true, value: h.Result()})
 	f.done.Store(true)
 	f.process.Store(nil)
-	printk.Info("follow: %s[%d], thread %d", me.Process().Name(), me.Process().PID, me.TID)
+	printk.Info("follow: %s[%d], thread %d", me.Name(), me.PID, proc.Current().TID)
 	for _, s := range f.steps[:min(int(f.nsteps.Load()), len(f.steps))] {
 		f.print(s)
 	}
@@ -124,7 +120,7 @@ func (f *followExample) returned(_ *uprobes.UretprobeInstance, regs *amd64.Regs)
 func (f *followExample) print(s followStep) {
 	name := f.symbol
 	if s.depth > 0 {
-		name = strings.TrimPrefix(f.kernel[s.depth-1].KP.SymbolName, "sonde/")
+		name = strings.TrimPrefix(f.functions[s.depth-1], "sonde/")
 	}
 	since := s.at - f.steps[0].at
 	indent := strings.Repeat("  ", s.depth)
@@ -135,31 +131,33 @@ func (f *followExample) print(s followStep) {
 	}
 }
 
-func (f *followExample) init() (err error) {
-	for _, symbol := range []string{"sonde/linux/syscall.write", "vfs.Write", f.device} {
-		rp := &kprobes.Kretprobe{EntryHandler: f.kernelCalled, Handler: f.kernelReturned}
-		rp.KP.SymbolName = symbol
-		f.kernel = append(f.kernel, rp)
+func (f *followExample) init() error {
+	f.functions = []string{"sonde/linux/syscall.write", "vfs.Write", f.device}
+	returns := make([]string, len(f.functions))
+	for i, name := range f.functions {
+		returns[i] = "ret:" + name
 	}
-	if err := kprobes.RegisterKretprobes(f.kernel); err != nil {
+	err := f.attach(f.kernelReturned, &attach.Options{Entry: f.kernelCalled}, returns...)
+	if err != nil {
 		return err
 	}
-	f.ret = &uprobes.Uretprobe{Handler: f.returned}
-	f.ret.U.Path, f.ret.U.Symbol, f.ret.U.Comm = f.path, f.symbol, f.comm
-	if err = uprobes.RegisterUretprobe(f.ret); err != nil {
-		kprobes.UnregisterKretprobes(f.kernel)
-		return err
+	program := f.path + ":" + f.symbol
+	if err = f.attach(f.inProgram, &attach.Options{Block: true}, "ret:"+program, program); err != nil {
+		f.exit()
 	}
-	f.entry = &uprobes.Uprobe{Path: f.path, Symbol: f.symbol, Comm: f.comm, Handler: f.called}
-	if err = uprobes.RegisterUprobe(f.entry); err != nil {
-		uprobes.UnregisterUretprobe(f.ret)
-		kprobes.UnregisterKretprobes(f.kernel)
+	return err
+}
+
+func (f *followExample) attach(h attach.Handler, o *attach.Options, places ...string) error {
+	l, err := attach.AttachTo(h, o, places...)
+	if err == nil {
+		f.links = append(f.links, l)
 	}
 	return err
 }
 
 func (f *followExample) exit() {
-	uprobes.UnregisterUprobe(f.entry)
-	uprobes.UnregisterUretprobe(f.ret)
-	kprobes.UnregisterKretprobes(f.kernel)
+	for _, l := range slices.Backward(f.links) {
+		l.Close()
+	}
 }

@@ -11,7 +11,7 @@ import (
 // TestPanicked: the log says what the handler did, whose it is, and where.
 func TestPanicked(t *testing.T) {
 	for text, f := range map[string]func(){
-		"test: bug in the handler of w 0x1000, which is disabled":             func() { panic("bug") },
+		"test: bug in the handler of w 0x1000, which is disabled":            func() { panic("bug") },
 		"test: runtime.Goexit in the handler of w 0x1000, which is disabled": runtime.Goexit,
 	} {
 		done := make(chan struct{})
