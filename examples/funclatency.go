@@ -8,15 +8,13 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 
-	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
 	"sonde/kernel/vfs/ctl"
-	"sonde/kprobes"
 )
 
 // funclatency: how long the calls of a function take, as a histogram of nanoseconds. It
@@ -30,8 +28,11 @@ type funclatency struct {
 	interval int
 	active   int
 	hist     tally.Hist
-	probe    *probed
+	link     *attach.Link
 	show     *ctl.Show
+
+	mu    sync.Mutex
+	began map[uint64][]int64 // when a program's calls were entered, by goroutine of the thread; guarded by mu
 }
 
 func init() {
@@ -43,7 +44,7 @@ func init() {
 }
 
 func newFunclatency(name string) *module.Instance {
-	l := &funclatency{name: name, active: 64, hist: tally.NewHist(cpu.Num())}
+	l := &funclatency{name: name, active: 64, hist: tally.NewHist(cpu.Num()), began: map[uint64][]int64{}}
 	return &module.Instance{
 		Params: module.Params{
 			"target":   module.String(&l.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
@@ -55,87 +56,67 @@ func newFunclatency(name string) *module.Instance {
 	}
 }
 
-// latencyBegan is the private data of a call: when it was entered.
-func latencyBegan(ri *kprobes.KretprobeInstance) *int64 {
-	return (*int64)(unsafe.Pointer(&ri.Data[0])) // Safe because: DataSize is 8
+// entered notes when a call was entered, in its own data.
+func (l *funclatency) entered(h *attach.Hit) bool {
+	h.Data[0] = uint64(h.Time())
+	return true
 }
 
-func latencyEntered(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
-	*latencyBegan(ri) = cpu.Nanotime()
-	return 0
+func (l *funclatency) returned(h *attach.Hit) { l.hist.Add(h.CPU(), uint64(h.Time())-h.Data[0]) }
+
+// inProgram is for both ends of a program's calls. Those of a Go function have no data, because its
+// stack may move.
+func (l *funclatency) inProgram(h *attach.Hit) {
+	now, thread := h.Time(), h.Goid()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	calls := l.began[thread]
+	last := len(calls) - 1
+	switch {
+	case !h.Returns:
+		l.began[thread] = append(calls, now)
+		return
+	case last < 0: // it was entered before the probe existed
+		return
+	case last == 0:
+		delete(l.began, thread)
+	default:
+		l.began[thread] = calls[:last]
+	}
+	l.hist.Add(h.CPU(), uint64(now-calls[last]))
 }
 
-func (l *funclatency) returned(ri *kprobes.KretprobeInstance, _ *amd64.Regs) int {
-	l.hist.Add(cpu.ID(), uint64(cpu.Nanotime()-*latencyBegan(ri)))
-	return 0
-}
-
-func (l *funclatency) init() (err error) {
+func (l *funclatency) init() error {
 	if l.target == "" {
 		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
 	}
-	if path, symbol, ok := inProgram(l.target); ok {
-		l.probe, err = l.ofProgram(path, symbol)
+	at, err := siteOf(l.target)
+	if err != nil {
+		return err
+	}
+	ret := at
+	ret.Return = true
+	if at.Kind == attach.Program {
+		l.link, err = attach.Attach([]attach.Site{ret, at}, l.inProgram, &attach.Options{Block: true})
 	} else {
-		p := &kprobes.Kretprobe{EntryHandler: latencyEntered, Handler: l.returned, DataSize: 8, MaxActive: l.active}
-		p.KP.SymbolName = l.target
-		l.probe, err = &probed{ledger: p.Ledger, remove: func() { kprobes.UnregisterKretprobe(p) }}, kprobes.RegisterKretprobe(p)
+		l.link, err = attach.Attach([]attach.Site{ret}, l.returned, &attach.Options{Entry: l.entered, Data: 1, Active: l.active})
 	}
 	if err != nil {
 		return err
 	}
-	l.show, err = ctl.NewShow(l.name, time.Duration(l.interval)*time.Second, l.write)
-	if err != nil {
-		l.probe.remove()
+	if l.show, err = ctl.NewShow(l.name, time.Duration(l.interval)*time.Second, l.write); err != nil {
+		l.link.Close()
 	}
 	return err
 }
 
-// ofProgram sets two probes: calls of a program have no private data, so the calls
-// that each thread has entered are kept here.
-func (l *funclatency) ofProgram(path, symbol string) (*probed, error) {
-	if programs == nil {
-		return nil, errNoPrograms(path)
-	}
-	var mu sync.Mutex
-	began := map[int][]int64{}
-	entry, err := programs.entry(path, symbol, func(*amd64.Regs) {
-		mu.Lock()
-		defer mu.Unlock()
-		t := programs.thread()
-		began[t] = append(began[t], cpu.Nanotime())
-	})
-	if err != nil {
-		return nil, err
-	}
-	leave, err := programs.ret(path, symbol, func(*amd64.Regs) {
-		now, t := cpu.Nanotime(), programs.thread()
-		mu.Lock()
-		defer mu.Unlock()
-		last := len(began[t]) - 1
-		switch {
-		case last < 0: // it was entered before the probe existed
-			return
-		case last == 0:
-			defer delete(began, t)
-		}
-		l.hist.Add(cpu.ID(), uint64(now-began[t][last]))
-		began[t] = began[t][:last]
-	})
-	if err != nil {
-		entry.remove()
-		return nil, err
-	}
-	return &probed{ledger: leave.ledger, remove: func() { leave.remove(); entry.remove() }}, nil
-}
-
 func (l *funclatency) exit() {
-	l.probe.remove()
+	l.link.Close()
 	l.show.End()
 }
 
 func (l *funclatency) write(w io.Writer) {
-	calls := l.probe.ledger()
+	calls := l.link.Ledger()
 	fmt.Fprintf(w, "%s, ns: %s, %d missed, %d in progress\n", l.target, some(l.hist.Total(), "call"), calls.Missed(), calls.InFlight)
 	l.hist.Draw(w)
 }

@@ -14,19 +14,8 @@ import (
 
 func init() { programs = inPrograms{} }
 
-// inPrograms probes programs for the ready-made modules.
+// inPrograms is what the ready-made modules ask of programs.
 type inPrograms struct{}
-
-func (inPrograms) entry(path, symbol string, f func(*amd64.Regs)) (*probed, error) {
-	p := &uprobes.Uprobe{Path: path, Symbol: symbol, Handler: func(_ *uprobes.Uprobe, r *amd64.Regs) { f(r) }}
-	return &probed{ledger: p.Ledger, remove: func() { uprobes.UnregisterUprobe(p) }}, uprobes.RegisterUprobe(p)
-}
-
-func (inPrograms) ret(path, symbol string, f func(*amd64.Regs)) (*probed, error) {
-	p := &uprobes.Uretprobe{Handler: func(_ *uprobes.UretprobeInstance, r *amd64.Regs) { f(r) }}
-	p.U.Path, p.U.Symbol = path, symbol
-	return &probed{ledger: p.U.Ledger, remove: func() { uprobes.UnregisterUretprobe(p) }}, uprobes.RegisterUretprobe(p)
-}
 
 func (inPrograms) isGo(path string) (is bool, err error) {
 	err = readProgram(path, func(p *program.File) { is = p.Go() })
@@ -49,8 +38,6 @@ func readProgram(path string, f func(*program.File)) error {
 	f(p)
 	return nil
 }
-
-func (inPrograms) thread() int { return uprobes.Current().TID }
 
 func (inPrograms) stack(r *amd64.Regs) (names []string) {
 	for _, c := range uprobes.Backtrace(r, depth) {

@@ -9,7 +9,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
 
@@ -26,12 +25,6 @@ func siteOf(target string) (attach.Site, error) {
 		err = refusal.New(syscall.EINVAL, "%s is no function; give one, as in target=vfs.Read", target)
 	}
 	return s, err
-}
-
-// inProgram splits the name of a program's function.
-func inProgram(target string) (path, symbol string, ok bool) {
-	s, err := siteOf(target)
-	return s.File, s.Symbol, err == nil && s.Kind == attach.Program
 }
 
 // Bounds of the parameters of the ready-made modules: seconds, and lines or calls.
@@ -61,21 +54,10 @@ func some[N int | uint64](n N, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// probed is a probe of either kind.
-type probed struct {
-	ledger func() probe.Ledger
-	remove func()
-}
-
-// programs is how the modules probe programs; nil: this kernel runs none.
+// programs is what the modules ask of programs; nil: this kernel runs none.
 var programs interface {
-	// entry and ret call f when a function is entered, or has returned. Errors: those of registering.
-	entry(path, symbol string, f func(*amd64.Regs)) (*probed, error)
-	ret(path, symbol string, f func(*amd64.Regs)) (*probed, error)
 	// isGo reports whether a program passes arguments as Go does. Errors: those of opening it; ENOEXEC.
 	isGo(path string) (bool, error)
-	// thread is the number of the thread that has hit a probe.
-	thread() int
 	// stack returns the functions that a hit is in, the innermost first.
 	stack(r *amd64.Regs) []string
 }
