@@ -145,13 +145,6 @@ func (st *state) find(p *point, also uint64, r *amd64.Regs) {
 	st.left |= p.besides(rest, atomic.LoadUint64(&p.last), now, &a, r)
 }
 
-// resume lets a watched instruction be executed now.
-func resume(p *point, r *amd64.Regs) {
-	if p.typ == Execute && uintptr(r.IP) == p.addr {
-		r.Flags |= amd64.RFLAGS_RF
-	}
-}
-
 // miss counts hits for which no handler is called.
 func miss(r *amd64.Regs, which uint64) {
 	for ; which != 0; which &= which - 1 {

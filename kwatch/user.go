@@ -173,6 +173,7 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 		case p.userOf().process == t.Process():
 			left |= p.takeUser(n, done, t)
 		default:
+			resume(p, t.Regs())
 			left |= changed(t.Process()) | p.impliedOf(t.Process())
 		}
 	}
@@ -220,9 +221,7 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := t.Regs()
-	if p.typ == Execute && uintptr(r.IP) == p.addr {
-		r.Flags |= amd64.RFLAGS_RF
-	}
+	resume(p, r)
 	if u.ended {
 		return 0
 	}

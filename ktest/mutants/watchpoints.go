@@ -3,8 +3,8 @@ package mutants
 // watchpoints are defects in kwatch and below it.
 var watchpoints = []Mutant{
 	{
-		Name: "resume-flag-not-set", File: "kwatch/hit_trap.go",
-		Old: "\tif p.typ == Execute && uintptr(r.IP) == p.addr {\n\t\tr.Flags |= amd64.RFLAGS_RF\n\t}\n}\n\n// miss", New: "}\n\n// miss",
+		Name: "resume-flag-not-set", File: "kwatch/resume_trap.go",
+		Old: "\t\tr.Flags |= amd64.RFLAGS_RF\n", New: "\t\t_ = amd64.RFLAGS_RF\n",
 		By:  kernel(1, "watch/execute_resumes"),
 		Why: "an instruction that is watched is hit for ever",
 	},
@@ -106,9 +106,15 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "program-not-resumed", File: "kwatch/user.go",
-		Old: "\tif p.typ == Execute && uintptr(r.IP) == p.addr {\n\t\tr.Flags |= amd64.RFLAGS_RF\n\t}\n", New: "\t_ = amd64.RFLAGS_RF\n",
+		Old: "\tresume(p, r)\n\tif u.ended {", New: "\tif u.ended {",
 		By:  kernel(2, "watch/program_executes"),
 		Why: "a program's instruction that is watched is hit for ever",
+	},
+	{
+		Name: "other-program-not-resumed", File: "kwatch/user.go",
+		Old: "\t\t\tresume(p, t.Regs())\n", New: "",
+		By:  kernel(2, "watch/program_executes_what_is_anothers"),
+		Why: "what is watched in one program stops every other there",
 	},
 	{
 		Name: "watch-of-an-ended-program-stays", File: "kwatch/user.go",

@@ -22,6 +22,7 @@ func init() {
 	suites.Add("watch/program_beside_another", programBeside)
 	suites.Add("watch/program_beside_one_that_comes_and_goes", programBesideComing)
 	suites.Add("watch/program_executes", programExecutes)
+	suites.Add("watch/program_executes_what_is_anothers", programExecutesBeside)
 	suites.Add("watch/program_that_steps_itself", programSteps)
 	suites.Add("watch/program_that_steps_leaves_no_bits", programLeavesNoBits)
 	suites.Add("watch/program_refused_and_ended", programRefused)
@@ -178,6 +179,33 @@ func programExecutes(t *suites.T) {
 	if status != proc.Exited(0) || n != rounds {
 		t.Errorf("%v, %d hits of %d", status, n, rounds)
 	}
+}
+
+// programExecutesBeside: a program gets past an instruction that is watched in another. It used to
+// hit the watchpoint for ever.
+func programExecutesBeside(t *suites.T) {
+	needPrograms(t)
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	run(t, path, func(other *proc.Process) {
+		var n atomic.Int32
+		reg, err := kwatch.RegisterKwatchUser(other, codeAt+8, 1, kwatch.Execute, func(*kwatch.Hit, *proc.Thread) { n.Add(1) })
+		t.Must(err)
+		p := suites.StartProgram(t, path, nil)
+		t.Until("the other program to end", func() bool {
+			select {
+			case <-p.Done():
+				return true
+			default:
+				return false
+			}
+		})
+		off(t, reg)
+		if status := suites.WaitProgram(p); status != proc.Exited(0) || n.Load() != 0 {
+			t.Errorf("%v, %d hits of the other", status, n.Load())
+		}
+	})
 }
 
 // programSteps: a program sets TF itself, and its next instruction writes what is watched.
