@@ -137,20 +137,31 @@ func (p *Process) dropTimers() {
 const mostOverruns = 1<<31 - 1
 
 // fire sends the signal. The timer is held until that is taken, and fires no more until then:
-// what it would have done is counted. mu held.
+// what it would have done is counted, too if the timer was set again meanwhile. mu held.
 func (tm *Timer) fire(times int) (hold bool) {
 	if tm.signal == 0 {
 		return false
 	}
+	if tm.pending() {
+		tm.late = min(tm.late+times, mostOverruns)
+		return true
+	}
 	info := abi.Siginfo{Signo: int32(tm.signal), Code: abi.SI_TIMER}
 	tm.late = min(times-1, mostOverruns)
 	info.SetTimer(int32(tm.ID), int32(tm.late), tm.value)
-	q := &tm.process.pending
 	if tm.thread != nil {
-		q = &tm.thread.pending
 		tm.thread.send(&info)
 	} else {
 		tm.process.send(&info)
+	}
+	return tm.pending()
+}
+
+// pending reports whether tm's signal has been sent but not taken. mu held.
+func (tm *Timer) pending() bool {
+	q := &tm.process.pending
+	if tm.thread != nil {
+		q = &tm.thread.pending
 	}
 	return q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }) != nil
 }

@@ -230,6 +230,31 @@ func TestTimerIsAsFastAsItsSignals(t *testing.T) {
 	})
 }
 
+// TestTimerHasOneSignalPending: a timer that is set again while its signal is pending sends no
+// second one, but counts. It used to send one for each setting, up to RLIMIT_SIGPENDING.
+func TestTimerHasOneSignalPending(t *testing.T) {
+	run(t, func(p *player) {
+		n, told := 0, int32(0)
+		action(p, 40, func(p *player, _, info, _ uint64) {
+			i := siginfoAt(p, info)
+			n, told = n+1, i.Overrun()
+		}, abi.SA_SIGINFO, 0)
+		id := create(t, p, abi.CLOCK_MONOTONIC, &abi.Sigevent{Signo: 40, Notify: abi.SIGEV_SIGNAL})
+		p.Poke64(scratch, 1<<(40-1))
+		p.Call(nSigmask, abi.SIG_BLOCK, scratch, 0, 8)
+		for range 3 {
+			setTime(p, id, 0, time.Millisecond, 0)
+			sleep(p, 20*time.Millisecond)
+		}
+		p.Poke64(scratch, 1<<(40-1))
+		p.Call(nSigmask, abi.SIG_UNBLOCK, scratch, 0, 8)
+		sleep(p, 10*time.Millisecond)
+		if n != 1 || told != 2 {
+			t.Errorf("%d signals, the last tells of %d overruns", n, told)
+		}
+	})
+}
+
 func TestTimersOfAbsoluteTimeAndCPU(t *testing.T) {
 	run(t, func(p *player) {
 		n := 0
