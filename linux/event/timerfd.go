@@ -18,8 +18,9 @@ type Clock struct {
 	Now    func() time.Duration
 }
 
-// timer is a timerfd. While nobody reads, later ends of an interval are computed instead of waited
-// for, so that no program can keep the kernel busy with short intervals.
+// timer is a timerfd. Its ends are computed. Only while somebody waits for one does a timer of the
+// kernel run, and for later ends of an interval only once the first is read: so no program can keep
+// the kernel busy with short intervals.
 type timer struct {
 	vfs.Anonymous
 	vfs.Stream
@@ -28,11 +29,11 @@ type timer struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	wait     *time.Timer   // nil: not set, or ended and not read yet
+	wait     *time.Timer   // nil: nobody waits, or it is not set, or ended and not read yet
 	waits    uint64        // how often it has begun or stopped waiting
 	end      time.Duration // on the clock; counts while armed
 	armed    bool
-	ended    bool          // end has passed; Poll says so
+	ended    bool          // end has passed: see look
 	interval time.Duration // 0: it ends once
 	flags    int           // of the last setting, shown to people
 	closed   bool
@@ -68,7 +69,7 @@ func TimerOf(f *vfs.File) (Timer, error) {
 func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.clock.Now()
+	now := t.look()
 	oldValue, oldInterval = t.left(now), t.interval
 	t.stop()
 	t.interval, t.flags, t.ended = interval, flags, false
@@ -84,6 +85,14 @@ func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (ol
 	return oldValue, oldInterval
 }
 
+// look notices that the end has passed, and returns the time. Others that wait are woken all the
+// same, by sleep. Context: mu held.
+func (t *timer) look() time.Duration {
+	now := t.clock.Now()
+	t.ended = t.ended || t.armed && now >= t.end
+	return now
+}
+
 // later is now plus d, or the largest value if that overflows.
 func later(now, d time.Duration) time.Duration {
 	if now+d < now {
@@ -92,8 +101,11 @@ func later(now, d time.Duration) time.Duration {
 	return now + d
 }
 
-// sleep starts waiting for the end. Context: mu held.
+// sleep starts waiting for the end, if somebody else waits for it. Context: mu held.
 func (t *timer) sleep(now time.Duration) {
+	if t.wait != nil || !t.queue.Waited() {
+		return
+	}
 	t.waits++
 	which := t.waits
 	t.wait = time.AfterFunc(max(t.end-now, 0), func() {
@@ -123,7 +135,7 @@ func (t *timer) stop() {
 	}
 }
 
-// left is the time until the next expiry, 0 for never. Context: mu held.
+// left is the time until the next expiry, 0 for never. now is of look. Context: mu held.
 func (t *timer) left(now time.Duration) time.Duration {
 	switch {
 	case !t.armed:
@@ -132,17 +144,15 @@ func (t *timer) left(now time.Duration) time.Duration {
 		return t.end - now
 	case t.interval > 0:
 		return t.interval - (now-t.end)%t.interval
-	case t.ended:
-		return 0
 	}
-	return 1 // it expires now: 0 would mean that it is not set
+	return 0
 }
 
 // Left implements Timer.
 func (t *timer) Left() (value, interval time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.left(t.clock.Now()), t.interval
+	return t.left(t.look()), t.interval
 }
 
 // ReadAt implements vfs.Handle: it returns how often the timer has expired since it was last read
@@ -164,11 +174,12 @@ func (t *timer) ReadAt(p []byte, _ int64) (int, error) {
 func (t *timer) take() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	now := t.look()
 	if !t.ended {
 		return 0
 	}
-	now := t.clock.Now()
 	n := t.ticks(now)
+	t.stop() // nobody else can read what is taken here
 	t.ended = false
 	if t.interval == 0 {
 		t.armed = false
@@ -200,11 +211,14 @@ func (t *timer) Queue() *poll.Queue { return &t.queue }
 func (t *timer) Poll() poll.Events {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	now := t.look()
 	switch {
 	case t.closed:
 		return poll.Err
 	case t.ended:
 		return poll.In
+	case t.armed:
+		t.sleep(now)
 	}
 	return 0
 }
@@ -228,7 +242,7 @@ func (t *timer) finish() {
 func (t *timer) Describe(w io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.clock.Now()
+	now := t.look()
 	left := t.left(now)
 	if t.ended {
 		left = 0
