@@ -83,7 +83,7 @@ func startPrograms() {
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))
 	syscall.Uptime = uptime
-	syscall.Yield = usermode.Yield
+	syscall.Yield, syscall.GiveWay = usermode.Yield, usermode.GiveWay
 	syscall.Barrier = func() { smp.CallAll(func() {}) }
 	syscall.System.Version = "#1 " + runtime.Version()
 	syscall.System.CPUs = cpu.Num

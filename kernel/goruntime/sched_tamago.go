@@ -90,3 +90,9 @@ func SetTimer() { runtime.SondeSetTimer() }
 //
 // Context: goroutine, about to enter ring 3.
 func Yield() { runtime.SondeYield() }
+
+// GiveWay runs the goroutine that the caller has woken, if there is one, as Linux does when one
+// wakes another. It costs little if there is none.
+//
+// Context: goroutine, about to enter ring 3.
+func GiveWay() { runtime.SondeGiveWay() }

@@ -186,12 +186,13 @@ func (t *Thread) token() {
 	}
 }
 
-// nudge makes t check what it has to do, now or soon. A thread that nudges itself is not in ring 3,
-// and checks work before it goes there: to kick it would only make it yield.
+// nudge makes t check what it has to do, now or soon. A thread that nudges itself or sleeps is not in
+// ring 3, and checks work before it goes there: to kick it would only make it yield. It says that it
+// does not sleep any more before it checks.
 func (t *Thread) nudge() {
 	t.work.Store(true)
 	t.token()
-	if !t.here() {
+	if !t.here() && !t.sleeping.Load() {
 		t.cpu.Kick()
 	}
 }

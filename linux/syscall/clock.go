@@ -17,6 +17,9 @@ var loaded = time.Now()
 // Yield lets other goroutines run. Set once at boot.
 var Yield = runtime.Gosched
 
+// GiveWay lets the goroutine run that the caller has woken. Set once at boot.
+var GiveWay = func() {}
+
 // nowOf reads a clock.
 //
 // Errors: EINVAL.

@@ -124,7 +124,7 @@ func pidfdSendSignal(t *proc.Thread, a *Args) (uint64, error) {
 	case to != t.Process() && (info.Code >= 0 || info.Code == abi.SI_TKILL):
 		return 0, sys.EPERM
 	}
-	return done(to.Send(info))
+	return sent(to.Send(info))
 }
 
 // waitPidFile is waitid for the process of a descriptor.

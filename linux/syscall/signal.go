@@ -153,17 +153,24 @@ func kill(t *proc.Thread, a *Args) (uint64, error) {
 	switch {
 	case pid == 0:
 		g, _ := p.Group()
-		return done(table.SendGroup(g, info))
+		return sent(table.SendGroup(g, info))
 	case pid == -1:
-		return done(table.SendAll(p, info))
+		return sent(table.SendAll(p, info))
 	case pid < 0:
-		return done(table.SendGroup(-pid, info))
+		return sent(table.SendGroup(-pid, info))
 	}
 	to, err := table.Find(pid)
 	if err != nil {
 		return 0, err
 	}
-	return done(to.Send(info))
+	return sent(to.Send(info))
+}
+
+// sent ends a call that sends a signal. A thread that it woke runs at once if no other CPU takes it:
+// a sender in a loop would send thousands of signals before that takes the first.
+func sent(err error) (uint64, error) {
+	GiveWay()
+	return done(err)
 }
 
 func tkill(t *proc.Thread, a *Args) (uint64, error) {
@@ -182,7 +189,7 @@ func sendThread(t *proc.Thread, pid, tid, n int) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	p := t.Process()
-	return done(p.Table().SendThread(pid, tid, proc.SignalFrom(p, n, abi.SI_TKILL)))
+	return sent(p.Table().SendThread(pid, tid, proc.SignalFrom(p, n, abi.SI_TKILL)))
 }
 
 // rtSigqueueinfo sends a signal with a siginfo from the program; only to itself may it send the
@@ -203,7 +210,7 @@ func rtSigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EPERM
 	}
 	info.Signo = int32(asInt(a[1]))
-	return done(to.Send(info))
+	return sent(to.Send(info))
 }
 
 // restartSyscall is the call by which a Linux program resumes a call that a stop has interrupted.

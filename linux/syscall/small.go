@@ -211,7 +211,7 @@ func rtTgsigqueueinfo(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.EPERM
 	}
 	info.Signo = int32(n)
-	return done(to.Send(info))
+	return sent(to.Send(info))
 }
 
 // offset adds n to an address; 0, which means none, stays 0.

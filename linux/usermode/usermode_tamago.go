@@ -61,6 +61,11 @@ func Capabilities() (hwcap, hwcap2 uint64) {
 // Context: goroutine of a program's thread.
 func Yield() { goruntime.Yield() }
 
+// GiveWay lets the one run that the caller has woken, and costs little if there is none.
+//
+// Context: goroutine of a program's thread.
+func GiveWay() { goruntime.GiveWay() }
+
 func interrupt(id int) { cpu.SendIPI(id, amd64.VecWake) }
 
 // Shootdown returns when no CPU uses translations of the tables at root any more that

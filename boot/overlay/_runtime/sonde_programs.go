@@ -86,6 +86,14 @@ func SondeYield() {
 	}
 }
 
+// SondeGiveWay runs the goroutine that the caller woke last, if it did so on this P; the caller
+// goes on when that waits or yields.
+func SondeGiveWay() {
+	if getg().m.p.ptr().runnext != 0 {
+		goyield()
+	}
+}
+
 // sondeTimerDue reports whether a timer of mp's P is due: SondeTick makes the goroutine
 // yield then, which is where the timer is looked at.
 //
