@@ -68,14 +68,10 @@ func mountFiles(tree *vfs.FS) {
 	if err := told.Mount(tree); err != nil {
 		printk.Err("firmware: %s", err.Error())
 	}
-	if err := attach.Mount(tree, "/sys/kernel/debug/attach"); err != nil {
-		printk.Err("attach: %s", err.Error())
-	}
-	if err := control.Mount(tree, "/sys/kernel/debug/kprobes"); err != nil {
-		printk.Err("kprobes: %s", err.Error())
-	}
-	if err := kwatch.Mount(tree, "/sys/kernel/debug/kwatch"); err != nil {
-		printk.Err("kwatch: %s", err.Error())
+	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
+		if err := mount(tree, "/sys/kernel/debug/"+name); err != nil {
+			printk.Err("%s: %s", name, err.Error())
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package kallsyms
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -98,4 +99,13 @@ func (t *Table) Named(prefix string) iter.Seq[Symbol] {
 			}
 		}
 	}
+}
+
+// Where says as lists do where an address of the kernel is: name+0x12; the number if that is in no symbol.
+func Where(addr uint64) string {
+	name, off, _, ok := Lookup(addr)
+	if !ok {
+		return fmt.Sprintf("%#x", addr)
+	}
+	return fmt.Sprintf("%s+%#x", name, off)
 }

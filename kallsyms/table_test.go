@@ -42,6 +42,16 @@ func TestLookupFindsTheSymbolAnAddressLiesIn(t *testing.T) {
 	}
 }
 
+func TestWhere(t *testing.T) {
+	SetKernel(mustLoad(t, sample()))
+	defer SetKernel(nil)
+	for addr, want := range map[uint64]string{0x1052: "sonde/kernel/vfs.(*File).Read+0x12", 0x1000: "runtime.memmove+0x0", 0xdeadbeef: "0xdeadbeef"} {
+		if got := Where(addr); got != want {
+			t.Errorf("%#x: %q, want %q", addr, got, want)
+		}
+	}
+}
+
 func TestSymbolizeFormatsAndNeverGrows(t *testing.T) {
 	table := mustLoad(t, sample())
 	SetKernel(table)

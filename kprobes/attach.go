@@ -153,7 +153,7 @@ func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
 		return nil
 	}
 	if s.Addr != uintptr(fn.Addr) {
-		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", Where(s.Addr), k.kind.noun())
+		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", kallsyms.Where(uint64(s.Addr)), k.kind.noun())
 	}
 	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
 		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
@@ -278,7 +278,7 @@ func forgetModule(name string) (left []string) {
 		for _, k := range s.probes() {
 			switch {
 			case k.owner == name && k.Place == nil: // links are closed by package attach
-				left = append(left, fmt.Sprintf("a %s at %s", k.kind.noun(), Where(s.Addr)))
+				left = append(left, fmt.Sprintf("a %s at %s", k.kind.noun(), kallsyms.Where(uint64(s.Addr))))
 				mine = append(mine, k)
 			case module.Of(s.Addr) == name:
 				k.Flags.Set(flagGone)
@@ -292,15 +292,4 @@ func forgetModule(name string) (left []string) {
 	}
 	rearm(gone)
 	return left
-}
-
-// Where formats addr as lists show it: symbol+offset.
-//
-// Context: any.
-func Where(addr uintptr) string {
-	name, off, _, ok := kallsyms.Lookup(uint64(addr))
-	if !ok {
-		return "0x0"
-	}
-	return fmt.Sprintf("%s+%#x", name, off)
 }

@@ -120,19 +120,19 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 		return probe.Refuse(syscall.EFAULT, "%#x is not code", addr)
 	}
 	if b[0] != old || old == new || old != insn.OpInt3 && new != insn.OpInt3 {
-		return probe.Refuse(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", Where(addr), b[0], old, new)
+		return probe.Refuse(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", kallsyms.Where(uint64(addr)), b[0], old, new)
 	}
 	s := sites.Find(addr)
 	switch {
 	case s == nil:
-		f.t.Errorf("%s is written, but is not in the table", Where(addr))
+		f.t.Errorf("%s is written, but is not in the table", kallsyms.Where(uint64(addr)))
 	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.How(s.how.Load()) == place.Refused):
-		f.t.Errorf("%s is armed, but a hit would not know what to do", Where(addr))
+		f.t.Errorf("%s is armed, but a hit would not know what to do", kallsyms.Where(uint64(addr)))
 	case new == insn.OpInt3 && s.NeedsSlot() && f.wrote[s.Slot] == nil:
-		f.t.Errorf("%s is armed, but its slot is empty", Where(addr))
+		f.t.Errorf("%s is armed, but its slot is empty", kallsyms.Where(uint64(addr)))
 	}
 	b[0] = new
-	f.note(map[bool]string{true: "arm ", false: "disarm "}[new == insn.OpInt3] + Where(addr))
+	f.note(map[bool]string{true: "arm ", false: "disarm "}[new == insn.OpInt3] + kallsyms.Where(uint64(addr)))
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Dur
 	}
 	for _, p := range patches {
 		if len(p.Old) != len(p.New) || !bytes.Equal(f.code(p.Addr, uintptr(len(p.Old))), p.Old) {
-			return 0, probe.Refuse(syscall.EILSEQ, "%s: % x is not there", Where(p.Addr), p.Old)
+			return 0, probe.Refuse(syscall.EILSEQ, "%s: % x is not there", kallsyms.Where(uint64(p.Addr)), p.Old)
 		}
 	}
 	for _, p := range patches {
@@ -158,7 +158,7 @@ func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Dur
 func (f *fake) write(addr uintptr, code []byte) {
 	if machine.This.Detours.Contains(addr) {
 		if _, owner := machine.This.Detours.Find(addr); sites.Find(owner) != siteIn(code) {
-			f.t.Errorf("the detour of %s is told of another site", Where(owner))
+			f.t.Errorf("the detour of %s is told of another site", kallsyms.Where(uint64(owner)))
 		}
 		f.note("bind")
 		return

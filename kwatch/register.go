@@ -230,16 +230,7 @@ func (p *point) where() string {
 	if p.user != nil {
 		return fmt.Sprintf("%#x of process %d", p.addr, p.user.pid())
 	}
-	return Where(p.addr)
-}
-
-// Where formats addr as lists show it: symbol+offset, or the number.
-func Where(addr uintptr) string {
-	name, off, _, ok := kallsyms.Lookup(uint64(addr))
-	if !ok {
-		return fmt.Sprintf("%#x", addr)
-	}
-	return fmt.Sprintf("%s+%#x", name, off)
+	return kallsyms.Where(uint64(p.addr))
 }
 
 // free returns an unused debug register, or -1.

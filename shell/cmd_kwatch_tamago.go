@@ -100,7 +100,7 @@ func (w *watch) register(q kwatch.Queue) (reg int, where string, err error) {
 		return reg, fmt.Sprintf("%#x of process %d", w.addr, w.program.PID()), err
 	}
 	reg, err = kwatch.RegisterKwatch(w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *amd64.Regs) { q.Put(h) })
-	return reg, kwatch.Where(w.addr), err
+	return reg, kallsyms.Where(uint64(w.addr)), err
 }
 
 // parseWatch reads TYPE@PLACE[:LENGTH]. Without a length, as much is watched as fits the symbol.
@@ -186,7 +186,7 @@ func hitLine(h *kwatch.Hit) string {
 		fmt.Fprintf(&b, "thread %d, before ip %#x", h.TID, h.IP)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s  %s", kwatch.Where(at), source(at))
+	fmt.Fprintf(&b, "%s  %s", kallsyms.Where(uint64(at)), source(at))
 	if h.Goid != 0 {
 		fmt.Fprintf(&b, "  goroutine %d", h.Goid)
 	}

@@ -31,7 +31,7 @@ func writeList(w io.Writer) {
 	kprobes.AwaitJumps()
 	for _, d := range kprobes.All() {
 		for _, k := range d.Probes {
-			ctl.Line(w, "%016x  %s  %s  %1s %s", d.Addr, k.Kind, kprobes.Where(d.Addr), module.Of(d.Addr), status(&d, &k))
+			ctl.Line(w, "%016x  %s  %s  %1s %s", d.Addr, k.Kind, kallsyms.Where(uint64(d.Addr)), module.Of(d.Addr), status(&d, &k))
 		}
 	}
 }
@@ -53,7 +53,7 @@ func writeStats(w io.Writer) {
 	fmt.Fprintf(w, "%-16s  t %s  symbol\n", "address", probe.Every.Head())
 	for _, d := range kprobes.All() {
 		for _, k := range d.Probes {
-			fmt.Fprintf(w, "%016x  %s %s  %s\n", d.Addr, k.Kind, probe.Every.Row(k.Ledger), kprobes.Where(d.Addr))
+			fmt.Fprintf(w, "%016x  %s %s  %s\n", d.Addr, k.Kind, probe.Every.Row(k.Ledger), kallsyms.Where(uint64(d.Addr)))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/attach/places"
 	"sonde/kernel/probe"
@@ -56,7 +57,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 // Errors: those of kprobes.Resolve and places.Find; E2BIG there are more than the link wants.
 func (a *attachment) find(l *attach.Link, s *attach.Site) (list []*attach.Place, err error) {
 	at := func(addr uint64) *attach.Place {
-		return &attach.Place{Link: l, Site: s, Where: kprobes.Where(uintptr(addr)), Addr: addr}
+		return &attach.Place{Link: l, Site: s, Where: kallsyms.Where(addr), Addr: addr}
 	}
 	if s.Kind == attach.Kernel && !s.Pattern() {
 		addr, err := kprobes.Resolve(s.Symbol, uintptr(s.Offset), uintptr(s.Addr))

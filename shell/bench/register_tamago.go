@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kallsyms"
 	"sonde/kernel/grace"
 	"sonde/kernel/smp"
 	"sonde/kprobes"
@@ -26,7 +27,7 @@ func optimize(jumps bool) error {
 	}
 	for _, left := range kprobes.Candidates() {
 		// Probes of load, which are elsewhere, may use either.
-		if where := kprobes.Where(left.Addr); strings.HasPrefix(where, "sonde/shell/bench.") {
+		if where := kallsyms.Where(uint64(left.Addr)); strings.HasPrefix(where, "sonde/shell/bench.") {
 			return fmt.Errorf("the probe at %s is not optimized", where)
 		}
 	}

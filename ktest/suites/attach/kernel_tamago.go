@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/probe"
@@ -55,7 +56,7 @@ func expect(t *suites.T, l *attach.Link, entered, handled uint64) {
 }
 
 // where names an address: symbol+offset.
-func where(addr uint64) string { return kprobes.Where(uintptr(addr)) }
+func where(addr uint64) string { return kallsyms.Where(addr) }
 
 // hits is counted by handlers, which may not store pointers.
 var hits, bad atomic.Uint64

@@ -140,7 +140,7 @@ func (p *prover) tell(probes []*observer, way string) {
 	var at []byte
 	for _, o := range probes {
 		l := o.k.Ledger()
-		p.account(fmt.Sprintf("%s at %s", way, kprobes.Where(o.b.Addr)), l)
+		p.account(fmt.Sprintf("%s at %s", way, kallsyms.Where(uint64(o.b.Addr))), l)
 		if done[o.way]++; l.Entered > 0 {
 			reached[o.way]++
 			at = strconv.AppendUint(append(at, ' '), uint64(o.b.Addr), 16)
@@ -188,7 +188,7 @@ func (p *prover) oneByOne(probes []*observer, way string) {
 		case errors.Is(err, syscall.EILSEQ):
 			p.count("refused-when-registered", 1)
 		case err != nil:
-			p.finding("%s on %s: %v", way, kprobes.Where(o.b.Addr), err)
+			p.finding("%s on %s: %v", way, kallsyms.Where(uint64(o.b.Addr)), err)
 		}
 	}
 }

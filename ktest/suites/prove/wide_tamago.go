@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kallsyms"
 	"sonde/kernel/mm"
 	"sonde/kernel/text"
 	"sonde/kernel/vfs"
@@ -246,7 +247,7 @@ func (p *prover) touched(list []*toucher) {
 	n, removed := 0, 0
 	for _, t := range list {
 		l := t.k.Ledger()
-		p.account("a breakpoint at "+kprobes.Where(t.addr), l)
+		p.account("a breakpoint at "+kallsyms.Where(uint64(t.addr)), l)
 		if l.Entered == 0 {
 			continue
 		}
