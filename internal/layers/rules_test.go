@@ -26,6 +26,7 @@ type rules struct {
 	tests  []string            // layers
 	only   map[string][]string // by what
 	noTrap []string
+	apart  apart
 }
 
 func parse(t *testing.T, text string) *rules {
@@ -42,6 +43,10 @@ func parse(t *testing.T, text string) *rules {
 		}
 		if what, ok := strings.CutPrefix(name, "only "); ok {
 			r.only[what] = strings.Fields(rest)
+			continue
+		}
+		if what, ok := strings.CutPrefix(name, "apart "); ok {
+			r.apart = apart{strings.Fields(what), strings.Fields(rest)}
 			continue
 		}
 		packages, may, _ := strings.Cut(rest, "<")
