@@ -28,7 +28,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 		if err != nil {
 			return nil, fmt.Errorf("place %q: %w", sites[i], err)
 		}
-		p.off.Store(l.Options.Disabled)
+		p.disabled.Store(l.Options.Disabled)
 		a[i] = p
 	}
 	return a, registerAll(a)
@@ -67,7 +67,7 @@ type attachment []*point
 func (a attachment) Close() {
 	mu.Lock()
 	defer mu.Unlock()
-	drop(a)
+	detach(a)
 }
 
 // Enable is part of attach.Attachment.
@@ -84,7 +84,7 @@ func (a attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a))
 	for i, p := range a {
 		list[i] = attach.Placed{Place: p.place, Way: fmt.Sprintf("debug register %d", p.reg),
-			Disabled: p.off.Load() || p.gone.Load(), Ledger: p.accounts.Ledger()}
+			Disabled: p.disabled.Load() || p.gone.Load(), Ledger: p.accounts.Ledger()}
 	}
 	return list
 }

@@ -32,7 +32,7 @@ func All() (all []Info) {
 	for n := range points {
 		if p := points[n].Load(); p != nil {
 			i := Info{
-				DebugReg: n, Addr: p.addr, Length: p.length, Type: p.typ, Owner: p.owner, Gone: p.gone.Load(), Disabled: p.off.Load(),
+				DebugReg: n, Addr: p.addr, Length: p.length, Type: p.typ, Owner: p.owner, Gone: p.gone.Load(), Disabled: p.disabled.Load(),
 				Last: atomic.LoadUint64(&p.last), Where: p.where(), Ledger: p.accounts.Ledger(),
 			}
 			if p.user != nil {

@@ -68,10 +68,10 @@ type point struct {
 	// also is the set of other watchpoints that an access which hits this one also hits; in
 	// the bits from beside on, the set of those that it may hit. Atomic. A processor
 	// reports all of them, QEMU only the first.
-	also uint64
-	gone atomic.Bool    // its handler broke the rules
-	off  atomic.Bool    // it is disabled: no CPU watches for it
-	keep unsafe.Pointer // the object that contains addr, so that it stays in place
+	also     uint64
+	gone     atomic.Bool    // its handler was abandoned, or its program has ended
+	disabled atomic.Bool    // by EnableKwatch: no CPU watches for it
+	keep     unsafe.Pointer // the object that contains addr, so that it stays in place
 
 	reg      int // its debug register
 	accounts probe.Accounts

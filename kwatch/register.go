@@ -265,7 +265,7 @@ func (p *point) holder() string {
 func wanted() *debugreg.Set {
 	s := new(debugreg.Set)
 	for n := range points {
-		if p := points[n].Load(); p != nil && !p.gone.Load() && !p.off.Load() {
+		if p := points[n].Load(); p != nil && !p.gone.Load() && !p.disabled.Load() {
 			s[n] = p.breakpoint()
 		}
 	}
@@ -283,7 +283,7 @@ func UnregisterKwatch(debugReg int) error {
 	defer mu.Unlock()
 	p, err := registered(debugReg)
 	if err == nil {
-		drop([]*point{p})
+		detach([]*point{p})
 	}
 	return err
 }
@@ -320,10 +320,10 @@ func enable(ps []*point, on bool) error {
 		}
 	}
 	for _, p := range ps {
-		if on && p.off.Load() {
+		if on && p.disabled.Load() {
 			p.look()
 		}
-		p.off.Store(!on)
+		p.disabled.Store(!on)
 	}
 	load(wanted())
 	for _, p := range ps {
@@ -332,8 +332,8 @@ func enable(ps []*point, on bool) error {
 	return nil
 }
 
-// drop ends watchpoints. Hits find them until no CPU watches for them any more. mu held.
-func drop(ps []*point) {
+// detach ends watchpoints. Hits find them until no CPU watches for them any more. mu held.
+func detach(ps []*point) {
 	s := wanted()
 	for _, p := range ps {
 		s[p.reg] = debugreg.Breakpoint{}
@@ -358,7 +358,7 @@ func forgetModule(name string) (left []string) {
 	for n := range points {
 		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
 			left = append(left, "a watchpoint, "+p.what())
-			drop([]*point{p})
+			detach([]*point{p})
 		}
 	}
 	return left

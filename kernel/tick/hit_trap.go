@@ -77,7 +77,7 @@ func (t *ticker) isDue(id int, now int64) bool {
 func (st *state) hit(t *ticker, id int, r *amd64.Regs) {
 	n := t.accounts.On(id)
 	n[probe.Entered]++
-	if t.flags.Has(off | gone) {
+	if t.flags.Has(disabled | abandoned) {
 		n[probe.Disarmed]++
 		return
 	}
@@ -93,7 +93,7 @@ func blame(at uintptr) (h die.Handler, first bool) {
 	t := *(**ticker)(unsafe.Pointer(&at))
 	h = die.Handler{Owner: "tick", Kind: t.place.Where, At: t.code, Noun: "timer"}
 	h.Code[0] = t.code
-	return h, t.flags.Set(gone)
+	return h, t.flags.Set(abandoned)
 }
 
 // afterAbandon continues the interrupt whose handler was abandoned.

@@ -38,14 +38,14 @@ func (t *ticker) repeat() {
 // call calls the handler once. It counts as CPU 0, because the goroutine may move.
 func (t *ticker) call() {
 	t.accounts.CountNested(0, probe.Entered)
-	if t.flags.Has(off | gone) {
+	if t.flags.Has(disabled | abandoned) {
 		t.accounts.CountNested(0, probe.Disarmed)
 		return
 	}
 	defer func() {
 		if e := recover(); e != nil {
 			t.accounts.CountNested(0, probe.Abandoned)
-			t.flags.Set(gone)
+			t.flags.Set(abandoned)
 			handler.Panicked("tick", t.place.Where, e)
 		}
 	}()

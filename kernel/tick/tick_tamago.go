@@ -79,8 +79,8 @@ type due struct {
 }
 
 const (
-	off  probe.Flags = 1 << iota // by Enable
-	gone                         // its handler broke the rules
+	disabled  probe.Flags = 1 << iota // by Enable
+	abandoned                         // its handler broke the rules
 )
 
 func newTicker(at *attach.Place) *ticker {
@@ -92,7 +92,7 @@ func newTicker(at *attach.Place) *ticker {
 		t.all, t.period = true, int64(time.Second)/int64(at.Site.Hz)
 	}
 	if at.Link.Options.Disabled {
-		t.flags.Set(off)
+		t.flags.Set(disabled)
 	}
 	t.accounts.Open(cpu.Num())
 	return t
@@ -148,15 +148,15 @@ func (a attachment) Close() {
 // Errors: EINVAL the handler was abandoned.
 func (a attachment) Enable(on bool) error {
 	for _, t := range a {
-		if on && t.flags.Has(gone) {
+		if on && t.flags.Has(abandoned) {
 			return refusal.New(syscall.EINVAL, "tick: enable %s: its handler was abandoned", t.place.Where)
 		}
 	}
 	for _, t := range a {
 		if on {
-			t.flags.Clear(off)
+			t.flags.Clear(disabled)
 		} else {
-			t.flags.Set(off)
+			t.flags.Set(disabled)
 		}
 	}
 	smp.CallAll(func() {}) // handlers have interrupts off
@@ -171,7 +171,7 @@ func (a attachment) Places() []attach.Placed {
 		if t.place.Link.Options.Block {
 			way = "goroutine"
 		}
-		list[i] = attach.Placed{Place: t.place, Way: way, Disabled: t.flags.Has(off | gone), Ledger: t.accounts.Ledger()}
+		list[i] = attach.Placed{Place: t.place, Way: way, Disabled: t.flags.Has(disabled | abandoned), Ledger: t.accounts.Ledger()}
 	}
 	return list
 }

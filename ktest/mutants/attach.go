@@ -28,13 +28,13 @@ var attached = []Mutant{
 	},
 	{
 		Name: "disabled-watchpoint-still-watched", File: "kwatch/register.go",
-		Old: "!p.gone.Load() && !p.off.Load() {", New: "!p.gone.Load() {",
+		Old: "!p.gone.Load() && !p.disabled.Load() {", New: "!p.gone.Load() {",
 		By:  host("kwatch", "TestEnable"),
 		Why: "a disabled watchpoint has hits",
 	},
 	{
 		Name: "watchpoint-enabled-with-an-old-value", File: "kwatch/register.go",
-		Old: "\t\tif on && p.off.Load() {\n\t\t\tp.look()\n\t\t}\n", New: "",
+		Old: "\t\tif on && p.disabled.Load() {\n\t\t\tp.look()\n\t\t}\n", New: "",
 		By:  kernel(1, "attach/watchpoint"),
 		Why: "the first hit after enabling has the old value of before it was disabled",
 	},
@@ -52,7 +52,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "call-handler-that-panicked-called-again", File: "linux/calls/hit.go",
-		Old: "\tw.broken.Store(true)\n", New: "",
+		Old: "\tw.abandoned.Store(true)\n", New: "",
 		By:  host("linux/calls", "TestBadHandlers"),
 		Why: "a handler that panics does so at each call",
 	},
@@ -64,7 +64,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "abandoned-tick-goes-on", File: "kernel/tick/hit_trap.go",
-		Old: "\treturn h, t.flags.Set(gone)\n", New: "\treturn h, true\n",
+		Old: "\treturn h, t.flags.Set(abandoned)\n", New: "\treturn h, true\n",
 		By:  kernel(1, "attach/tick_handlers_that_break_the_rules"),
 		Why: "a handler that breaks the rules does so at each tick",
 	},

@@ -36,7 +36,7 @@ func (p Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment
 			return nil, fmt.Errorf("place %q: %w", sites[i], err)
 		}
 	}
-	a.off.Store(l.Options.Disabled)
+	a.disabled.Store(l.Options.Disabled)
 	for _, w := range a.watches {
 		w.begin()
 	}
@@ -138,12 +138,12 @@ func (a *attachment) Close() {
 
 // Enable is part of attach.Attachment.
 //
-// Errors: EINVAL the handler has panicked.
+// Errors: EINVAL the handler was abandoned.
 func (a *attachment) Enable(on bool) error {
-	if on && a.broken.Load() {
-		return refusal.New(syscall.EINVAL, "calls: enable %s: its handler has panicked", a.calls[0].place.Where)
+	if on && a.abandoned.Load() {
+		return refusal.New(syscall.EINVAL, "calls: enable %s: its handler was abandoned", a.calls[0].place.Where)
 	}
-	a.off.Store(!on)
+	a.disabled.Store(!on)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (a *attachment) Enable(on bool) error {
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.calls))
 	for i, c := range a.calls {
-		list[i] = attach.Placed{Place: c.place, Way: "call", Disabled: a.off.Load() || a.broken.Load(), Ledger: c.ledger()}
+		list[i] = attach.Placed{Place: c.place, Way: "call", Disabled: a.disabled.Load() || a.abandoned.Load(), Ledger: c.ledger()}
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func (c *call) ledger() probe.Ledger {
 
 // state says whether handlers may run, and which do.
 type state struct {
-	off, broken atomic.Bool
+	disabled, abandoned atomic.Bool
 
 	mu   sync.Mutex
 	idle sync.Cond // running is empty; with mu
@@ -53,7 +53,7 @@ func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 	default:
 		c.count(probe.Entered)
 	}
-	if s.off.Load() || s.broken.Load() || s.closed {
+	if s.disabled.Load() || s.abandoned.Load() || s.closed {
 		c.count(probe.Disarmed)
 		return false
 	}
@@ -110,7 +110,7 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler func()) {
 
 // fail disables a link whose handler did not return. The program continues.
 func (w *watch) fail(c *call, e any) {
-	w.broken.Store(true)
+	w.abandoned.Store(true)
 	handler.Panicked("calls", c.place.Where, e)
 }
 
