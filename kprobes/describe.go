@@ -18,8 +18,8 @@ type Description struct {
 	Func   uintptr   // its address
 	Size   uintptr   // its length in bytes
 	Addr   uintptr   // the place
-	Pre    place.How // with pre-handlers only
-	Post   place.How // with a post-handler
+	Pre    place.Way // with pre-handlers only
+	Post   place.Way // with a post-handler
 	Check  int       // bytes of the stack check that begins here, including its last branch; 0: none
 	NoRet  string    // why there can be no return probe here
 	NoJump string    // why no jump is put in now, whatever the code; "": nothing prevents it
@@ -144,7 +144,7 @@ func (k *Kprobe) info() ProbeInfo {
 	}
 }
 
-// Way says how k's hits are executed: jump, or a word of place.How; "off" if its site is not armed.
+// Way says how k's hits are executed: jump, or a word of place.Way; "off" if its site is not armed.
 // It also returns whether its handlers are called, and what became of the hits.
 func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	mu.Lock()
@@ -156,5 +156,5 @@ func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	case k.site.jumped:
 		return "jump", disabled, l
 	}
-	return place.How(k.site.how.Load()).String(), disabled, l
+	return place.Way(k.site.way.Load()).String(), disabled, l
 }

@@ -17,7 +17,7 @@
 // other CPUs run past the probe.) The copy ends with a jump back to the next instruction;
 // or, if there is a post-handler, it is single-stepped, and the post-handlers are called in
 // the debug trap after it. docs/how-a-hit-works.md shows one hit with all addresses.
-// [place.How] lists the ways in which an instruction can be executed.
+// [place.Way] lists the ways in which an instruction can be executed.
 //
 // Instructions that depend on their address (branches, calls, returns) or on the flags that
 // stepping changes (pushf, popf, cli, sti) are emulated on the saved registers instead.

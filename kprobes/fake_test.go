@@ -126,7 +126,7 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 	switch {
 	case s == nil:
 		f.t.Errorf("%s is written, but is not in the table", kallsyms.Where(uint64(addr)))
-	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.How(s.how.Load()) == place.Refused):
+	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.Way(s.way.Load()) == place.Refused):
 		f.t.Errorf("%s is armed, but a hit would not know what to do", kallsyms.Where(uint64(addr)))
 	case new == insn.OpInt3 && s.NeedsSlot() && f.wrote[s.Slot] == nil:
 		f.t.Errorf("%s is armed, but its slot is empty", kallsyms.Where(uint64(addr)))

@@ -75,23 +75,23 @@ func onBreakpoint(r *amd64.Regs) {
 		st.phase = idle
 		return
 	}
-	switch how := place.How(s.how.Load()); {
+	switch way := place.Way(s.way.Load()); {
 	case r.Vector == amd64.VecDetour:
 		s.performs(st, place.Detoured, r)
-	case how == place.Stepped:
+	case way == place.Stepped:
 		s.steps(st, r)
 	default:
-		s.performs(st, how, r)
+		s.performs(st, way, r)
 	}
 }
 
 // performs gets the instruction executed, and ends the hit unless a step or another
 // breakpoint follows.
-func (s *site) performs(st *state, how place.How, r *amd64.Regs) {
+func (s *site) performs(st *state, way place.Way, r *amd64.Regs) {
 bare:
-	switch how {
+	switch way {
 	case place.Boosted, place.Branched, place.Detoured:
-		r.IP = uint64(s.leads(how))
+		r.IP = uint64(s.leads(way))
 	case place.Stepped:
 		s.steps(st, r)
 		return
@@ -109,7 +109,7 @@ bare:
 			goOn(st, &s.Around, r, s.Addr-uintptr(s.Within))
 			return
 		}
-		how = s.Bare(s.post.Load())
+		way = s.Bare(s.post.Load())
 		goto bare
 	}
 	st.phase = idle
@@ -234,7 +234,7 @@ func (s *site) countMissed(id int) {
 // passBy gets the instruction executed without calling handlers. The copy in a detour
 // begins behind the stack check, so the check is made here.
 func (s *site) passBy(r *amd64.Regs) {
-	if place.How(s.how.Load()) == place.Detoured {
+	if place.Way(s.way.Load()) == place.Detoured {
 		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
 			s.Check.Perform(r, uint64(s.Addr), true)
 			return

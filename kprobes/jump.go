@@ -131,7 +131,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	for _, c := range cands {
 		s := sites.Find(c.Addr)
 		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped &&
-			s.jumpable() && place.How(s.how.Load()) == place.Detoured {
+			s.jumpable() && place.Way(s.way.Load()) == place.Detoured {
 			list = append(list, s)
 		}
 	}

@@ -149,7 +149,7 @@ func TestJumpGivesWay(t *testing.T) {
 		name string
 		add  func(f *fake) (remove func())
 		back bool // a candidate again without it
-		how  place.How
+		way  place.Way
 	}{
 		{"a probe in the region", func(f *fake) func() { return f.added(at("t.work", 3)) }, true, place.Boosted},
 		{"a post-handler", func(f *fake) func() {
@@ -170,13 +170,13 @@ func TestJumpGivesWay(t *testing.T) {
 			if Optimized(k.Addr) || f.byteAt("t.work", 0) != insn.OpInt3 {
 				t.Errorf("% x", f.code(k.Addr, 8))
 			}
-			hitsGo(t, k, c.how)
+			hitsGo(t, k, c.way)
 			if slices.ContainsFunc(Candidates(), func(c Candidate) bool { return c.Addr == k.Addr }) {
 				t.Error("a candidate still")
 			}
 			remove()
 			hitsGo(t, k, place.Detoured)
-			if c.how != place.Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
+			if c.way != place.Detoured { // hits have been elsewhere: it must be listed anew, for its grace period
 				if done, _, _ := Jump([]Candidate{*old}); done != 0 {
 					t.Error("jumped without a new grace period")
 				}

@@ -31,7 +31,7 @@ type site struct {
 	// Written with mu held, read by hits:
 	list   probe.List[Kprobe] // in order of registration
 	post   atomic.Bool        // some probe has a post-handler
-	how    atomic.Uint32      // a place.How: how a hit gets the instruction executed
+	way    atomic.Uint32      // a place.Way: how a hit gets the instruction executed
 	lead   atomic.Uintptr     // the result of leads(how)
 	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and simple
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
@@ -158,22 +158,22 @@ func (s *site) wanted() bool {
 // decide chooses how hits execute the instruction. With a detour they use its copy, so that
 // no CPU returns into the middle of the region, unless the copy would skip another probe.
 func (s *site) decide() {
-	how := s.Way(s.post.Load())
+	way := s.Way(s.post.Load())
 	if s.detour != nil && !s.post.Load() && !s.crowded() {
-		how = place.Detoured
+		way = place.Detoured
 	}
-	if old := s.how.Swap(uint32(how)); place.How(old) != how {
+	if old := s.way.Swap(uint32(way)); place.Way(old) != way {
 		s.turn++
 	}
-	s.lead.Store(s.leads(how))
+	s.lead.Store(s.leads(way))
 }
 
 // leads returns where the CPU can continue by itself, if how allows that: at a copy, or
 // behind a branch. It returns 0 if there is more to do.
 //
 // Context: any.
-func (s *site) leads(how place.How) uintptr {
-	switch how {
+func (s *site) leads(way place.Way) uintptr {
+	switch way {
 	case place.Boosted:
 		return s.Slot
 	case place.Branched:

@@ -13,9 +13,9 @@ var ways = []struct {
 	name    string
 	symbol  string
 	off     uintptr
-	pre     place.How
-	post    place.How
-	nested  place.How // inside another handler: no handler is called
+	pre     place.Way
+	post    place.Way
+	nested  place.Way // inside another handler: no handler is called
 	needsIt bool      // it has a slot
 }{
 	{"mov", "t.work", 0, place.Boosted, place.Stepped, place.Boosted, true},
@@ -71,10 +71,10 @@ func TestWays(t *testing.T) {
 	}
 }
 
-func hitsGo(t *testing.T, k *Kprobe, want place.How) {
+func hitsGo(t *testing.T, k *Kprobe, want place.Way) {
 	t.Helper()
-	if how := place.How(k.site.how.Load()); how != want {
-		t.Errorf("hits go by %d, want %d", how, want)
+	if way := place.Way(k.site.way.Load()); way != want {
+		t.Errorf("hits go by %d, want %d", way, want)
 	}
 }
 

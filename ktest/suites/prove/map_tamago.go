@@ -12,7 +12,7 @@ import (
 	"sonde/kprobes/place"
 )
 
-// letters say what an instruction is to a probe, by place.How.
+// letters say what an instruction is to a probe, by place.Way.
 var letters = [...]byte{
 	place.Refused: 'R', place.Emulated: 'e', place.Branched: 'r', place.Decided: 'd',
 	place.Within: 'w', place.Boosted: 'b', place.Stepped: 's',

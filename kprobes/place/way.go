@@ -5,13 +5,13 @@ import (
 	"sonde/arch/amd64/prologue"
 )
 
-// How is how a probed instruction gets done when the handlers in front of it have
+// Way is how a probed instruction gets done when the handlers in front of it have
 // been called. Hits go by it, and explain prints it.
-type How uint8
+type Way uint8
 
 // The ways.
 const (
-	Refused  How = iota // not at all: such a probe is not registered
+	Refused  Way = iota // not at all: such a probe is not registered
 	Emulated            // on the saved registers
 	Branched            // a direct jump: IP is set to its target
 	Decided             // a stack check, on the saved registers, once for all its instructions
@@ -21,16 +21,16 @@ const (
 	Detoured            // the copy in the detour runs, and jumps back
 )
 
-// String returns the word for h in lists.
-func (h How) String() string {
-	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[h]
+// String returns the word for w in lists.
+func (w Way) String() string {
+	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[w]
 }
 
 // Bare returns how the instruction gets done by itself; post: when a post-handler
 // must get control behind it.
 //
 // Context: any.
-func (p *Place) Bare(post bool) How {
+func (p *Place) Bare(post bool) Way {
 	switch {
 	case p.emulated:
 		return Emulated
@@ -46,18 +46,18 @@ func (p *Place) Bare(post bool) How {
 // one of them is a post-handler.
 //
 // Context: any.
-func (p *Place) Way(post bool) How {
-	how := p.Bare(post)
+func (p *Place) Way(post bool) Way {
+	way := p.Bare(post)
 	switch {
-	case how == Refused:
+	case way == Refused:
 	case p.Within > 0:
 		return Within
-	case how == Emulated:
+	case way == Emulated:
 		if p.In.Flow == insn.Jmp && !post {
 			return Branched
 		}
 	case p.Check.Kind > prologue.Small || p.Check.Kind == prologue.Small && !post:
 		return Decided
 	}
-	return how
+	return way
 }
