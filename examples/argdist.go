@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"syscall"
-	"time"
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/attach"
@@ -14,7 +13,6 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
-	"sonde/kernel/vfs/ctl"
 )
 
 // argdist: which values an argument of a function has, or its result. Go passes the first
@@ -24,18 +22,14 @@ import (
 //	insmod argdist target=vfs.Read arg=2            the length of its buffer, as a histogram
 //	insmod argdist target=vfs.Read arg=0 result=1 count=1     its result, value by value
 type argdist struct {
-	name     string
-	target   string
-	interval int
-	most     int
-	word     int
-	result   bool
-	count    bool
-	hist     tally.Hist
-	values   *tally.Counts
-	regs     goabi.Words // registers to read in calls of the target
-	link     *attach.Link
-	show     *ctl.Show
+	ready
+	most   int
+	word   int
+	result bool
+	count  bool
+	hist   tally.Hist
+	values *tally.Counts
+	regs   goabi.Words // registers to read in calls of the target
 }
 
 func init() {
@@ -47,19 +41,13 @@ func init() {
 }
 
 func newArgdist(name string) *module.Instance {
-	d := &argdist{name: name, most: 20, hist: tally.NewHist(cpu.Num()), values: tally.NewCounts(cpu.Num(), 1, 1024)}
-	return &module.Instance{
-		Params: module.Params{
-			"target":   module.String(&d.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"arg":      module.Int(&d.word, "which word of the arguments or results, from 0"),
-			"result":   module.Bool(&d.result, "show a word of the results instead of the arguments"),
-			"count":    module.Bool(&d.count, "count each value; otherwise a histogram by powers of two"),
-			"interval": module.Int(&d.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&d.most, "with count: show the n most frequent").Within(1, maxShown),
-		},
-		Init: d.init,
-		Exit: d.exit,
-	}
+	d := &argdist{ready: ready{name: name}, most: 20, hist: tally.NewHist(cpu.Num()), values: tally.NewCounts(cpu.Num(), 1, 1024)}
+	return d.instance("function, or FILE:FUNCTION of a program", siteOf, module.Params{
+		"arg":    module.Int(&d.word, "which word of the arguments or results, from 0"),
+		"result": module.Bool(&d.result, "show a word of the results instead of the arguments"),
+		"count":  module.Bool(&d.count, "count each value; otherwise a histogram by powers of two"),
+		"n":      module.Int(&d.most, "with count: show the n most frequent").Within(1, maxShown),
+	}, d.init)
 }
 
 func (d *argdist) note(h *attach.Hit) {
@@ -70,14 +58,7 @@ func (d *argdist) note(h *attach.Hit) {
 	}
 }
 
-func (d *argdist) init() (err error) {
-	if d.target == "" {
-		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
-	}
-	at, err := siteOf(d.target)
-	if err != nil {
-		return err
-	}
+func (d *argdist) init(at attach.Site) (err error) {
 	if d.regs, err = d.registers(at); err != nil {
 		return err
 	}
@@ -88,13 +69,7 @@ func (d *argdist) init() (err error) {
 	if at.Return = d.result; d.result && at.Kind == attach.Kernel {
 		o.Active = 64
 	}
-	if d.link, err = attach.Attach([]attach.Site{at}, d.note, o); err != nil {
-		return err
-	}
-	if d.show, err = ctl.NewShow(d.name, time.Duration(d.interval)*time.Second, d.write); err != nil {
-		d.link.Close()
-	}
-	return err
+	return d.start(d.note, o, d.write, at)
 }
 
 // registers returns the registers of the target's arguments or results.
@@ -115,11 +90,6 @@ func (d *argdist) registers(at attach.Site) (regs goabi.Words, err error) {
 		regs = goabi.SystemV
 	}
 	return regs, err
-}
-
-func (d *argdist) exit() {
-	d.link.Close()
-	d.show.End()
 }
 
 func (d *argdist) write(w io.Writer) {

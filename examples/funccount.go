@@ -8,13 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"sonde/kernel/attach"
 	"sonde/kernel/module"
-	"sonde/kernel/refusal"
-	"sonde/kernel/vfs/ctl"
 )
 
 // funccount: count the hits of all places that match a pattern: functions of the kernel or of a
@@ -28,12 +24,8 @@ import (
 //
 // Functions that cannot be probed, because hits use them, are left out.
 type funccount struct {
-	name     string
-	target   string
-	interval int
-	most     int
-	link     *attach.Link
-	show     *ctl.Show
+	ready
+	most int
 }
 
 // maxCounted is how many places can be counted: each takes some memory.
@@ -48,35 +40,14 @@ func init() {
 }
 
 func newFunccount(name string) *module.Instance {
-	c := &funccount{name: name, most: 20}
-	return &module.Instance{
-		Params: module.Params{
-			"target":   module.String(&c.target, "functions, lines, FILE:FUNCTIONS of a program, sys:CALLS ...; * matches any text").Valid(validPlace),
-			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
-		},
-		Init: c.init,
-		Exit: c.exit,
-	}
+	c := &funccount{ready: ready{name: name}, most: 20}
+	return c.instance("functions, lines, FILE:FUNCTIONS of a program, sys:CALLS ...; * matches any text", attach.ParseSite, module.Params{
+		"n": module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
+	}, c.init)
 }
 
-func (c *funccount) init() error {
-	if c.target == "" {
-		return refusal.New(syscall.EINVAL, "give the functions, as in target=vfs.*")
-	}
-	var err error
-	if c.link, err = attach.AttachTo(nil, &attach.Options{Most: maxCounted}, c.target); err != nil {
-		return err
-	}
-	if c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write); err != nil {
-		c.link.Close()
-	}
-	return err
-}
-
-func (c *funccount) exit() {
-	c.link.Close()
-	c.show.End()
+func (c *funccount) init(at attach.Site) error {
+	return c.start(nil, &attach.Options{Most: maxCounted}, c.write, at)
 }
 
 // write prints the places that were hit, the most frequent first.

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"syscall"
-	"time"
 
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
-	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
-	"sonde/kernel/vfs/ctl"
 )
 
 // funclatency: how long the calls of a function take, as a histogram of nanoseconds. It
@@ -23,13 +19,9 @@ import (
 //	insmod funclatency target=vfs.Read
 //	rmmod funclatency
 type funclatency struct {
-	name     string
-	target   string
-	interval int
-	active   int
-	hist     tally.Hist
-	link     *attach.Link
-	show     *ctl.Show
+	ready
+	active int
+	hist   tally.Hist
 
 	mu    sync.Mutex
 	began map[uint64][]int64 // when a program's calls were entered, by goroutine of the thread; guarded by mu
@@ -44,16 +36,10 @@ func init() {
 }
 
 func newFunclatency(name string) *module.Instance {
-	l := &funclatency{name: name, active: 64, hist: tally.NewHist(cpu.Num()), began: map[uint64][]int64{}}
-	return &module.Instance{
-		Params: module.Params{
-			"target":   module.String(&l.target, "function, or FILE:FUNCTION of a program").Valid(validTarget),
-			"interval": module.Int(&l.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&l.active, "how many calls can be measured at the same time").Within(1, maxShown),
-		},
-		Init: l.init,
-		Exit: l.exit,
-	}
+	l := &funclatency{ready: ready{name: name}, active: 64, hist: tally.NewHist(cpu.Num()), began: map[uint64][]int64{}}
+	return l.instance("function, or FILE:FUNCTION of a program", siteOf, module.Params{
+		"n": module.Int(&l.active, "how many calls can be measured at the same time").Within(1, maxShown),
+	}, l.init)
 }
 
 // entered notes when a call was entered, in its own data.
@@ -86,33 +72,13 @@ func (l *funclatency) inProgram(h *attach.Hit) {
 	l.hist.Add(h.CPU(), uint64(now-calls[last]))
 }
 
-func (l *funclatency) init() error {
-	if l.target == "" {
-		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
-	}
-	at, err := siteOf(l.target)
-	if err != nil {
-		return err
-	}
+func (l *funclatency) init(at attach.Site) error {
 	ret := at
 	ret.Return = true
 	if at.Kind == attach.Program {
-		l.link, err = attach.Attach([]attach.Site{ret, at}, l.inProgram, &attach.Options{Block: true})
-	} else {
-		l.link, err = attach.Attach([]attach.Site{ret}, l.returned, &attach.Options{Entry: l.entered, Data: 1, Active: l.active})
+		return l.start(l.inProgram, &attach.Options{Block: true}, l.write, ret, at)
 	}
-	if err != nil {
-		return err
-	}
-	if l.show, err = ctl.NewShow(l.name, time.Duration(l.interval)*time.Second, l.write); err != nil {
-		l.link.Close()
-	}
-	return err
-}
-
-func (l *funclatency) exit() {
-	l.link.Close()
-	l.show.End()
+	return l.start(l.returned, &attach.Options{Entry: l.entered, Data: 1, Active: l.active}, l.write, ret)
 }
 
 func (l *funclatency) write(w io.Writer) {

@@ -5,11 +5,15 @@ package examples
 import (
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
+	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
+	"sonde/kernel/module"
 	"sonde/kernel/refusal"
+	"sonde/kernel/vfs/ctl"
 )
 
 // The target of a ready-made module is a function of the kernel or of a program, in all
@@ -34,15 +38,54 @@ const (
 	maxPid      = 1 << 22 // Linux's greatest pid_max
 )
 
-// validTarget refuses what is no name of a function, validPlace what is no place at all.
-func validTarget(target string) error { return valid(target, siteOf) }
-func validPlace(target string) error  { return valid(target, attach.ParseSite) }
+// ready is what the ready-made modules have in common: a target, to which they are attached, and a file
+// that shows what they have counted.
+type ready struct {
+	name     string // of the instance, and of the file
+	target   string
+	interval int
+	link     *attach.Link
+	show     *ctl.Show
+}
 
-func valid(target string, read func(string) (attach.Site, error)) error {
-	if target == "" {
-		return errors.New("it is empty; give the function, as in target=vfs.Read")
+// instance makes an instance that begins with init, with its own parameters and those that all have.
+// read reads a target, of which doc says what it may be.
+func (r *ready) instance(doc string, read func(string) (attach.Site, error), own module.Params, init func(at attach.Site) error) *module.Instance {
+	own["target"] = module.String(&r.target, doc).Valid(func(target string) error {
+		if target == "" {
+			return errors.New("it is empty; give the function, as in target=vfs.Read")
+		}
+		_, err := read(target)
+		return err
+	})
+	own["interval"] = module.Int(&r.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval)
+	return &module.Instance{
+		Params: own,
+		Init: func() error {
+			if r.target == "" {
+				return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
+			}
+			at, err := read(r.target)
+			if err != nil {
+				return err
+			}
+			return init(at)
+		},
+		Exit: func() {
+			r.link.Close()
+			r.show.End()
+		},
 	}
-	_, err := read(target)
+}
+
+// start attaches f to sites, and shows what write writes.
+func (r *ready) start(f attach.Handler, o *attach.Options, write func(io.Writer), sites ...attach.Site) (err error) {
+	if r.link, err = attach.Attach(sites, f, o); err != nil {
+		return err
+	}
+	if r.show, err = ctl.NewShow(r.name, time.Duration(r.interval)*time.Second, write); err != nil {
+		r.link.Close()
+	}
 	return err
 }
 

@@ -10,17 +10,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
-	"sonde/kernel/refusal"
 	"sonde/kernel/stack"
 	"sonde/kernel/tally"
-	"sonde/kernel/vfs/ctl"
 )
 
 // stackcount: which code calls a function, by the stack of each call; as a tree of callers,
@@ -29,16 +25,12 @@ import (
 //	insmod stackcount target=vfs.Read
 //	insmod stackcount target=vfs.Read folded=1
 type stackcount struct {
-	name     string
-	target   string
-	interval int
+	ready
 	most     int
 	folded   bool
 	counts   *tally.Counts
-	link     *attach.Link
 	mu       sync.Mutex
 	programs map[string]uint64 // by the names of a program's functions; guarded by mu
-	show     *ctl.Show
 }
 
 // depth is how many calls of a stack are told apart.
@@ -53,17 +45,11 @@ func init() {
 }
 
 func newStackcount(name string) *module.Instance {
-	c := &stackcount{name: name, most: 10, counts: tally.NewCounts(cpu.Num(), depth, 1024), programs: map[string]uint64{}}
-	return &module.Instance{
-		Params: module.Params{
-			"target":   module.String(&c.target, "function, line, copies, or FILE:FUNCTION of a program").Valid(validPlace),
-			"folded":   module.Bool(&c.folded, "print one line per stack, outermost call first"),
-			"interval": module.Int(&c.interval, "seconds between reports in the log; 0: report only at rmmod").Within(0, maxInterval),
-			"n":        module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
-		},
-		Init: c.init,
-		Exit: c.exit,
-	}
+	c := &stackcount{ready: ready{name: name}, most: 10, counts: tally.NewCounts(cpu.Num(), depth, 1024), programs: map[string]uint64{}}
+	return c.instance("function, line, copies, or FILE:FUNCTION of a program", attach.ParseSite, module.Params{
+		"folded": module.Bool(&c.folded, "print one line per stack, outermost call first"),
+		"n":      module.Int(&c.most, "show the n most frequent").Within(1, maxShown),
+	}, c.init)
 }
 
 func (c *stackcount) called(h *attach.Hit) {
@@ -84,29 +70,9 @@ func (c *stackcount) calledInProgram(r *amd64.Regs) {
 	c.programs[strings.Join(names, ";")]++
 }
 
-func (c *stackcount) init() error {
-	if c.target == "" {
-		return refusal.New(syscall.EINVAL, "give the function, as in target=vfs.Read")
-	}
-	at, err := attach.ParseSite(c.target)
-	if err != nil {
-		return err
-	}
+func (c *stackcount) init(at attach.Site) error {
 	// The stack of a program is found, and named, by code that allocates.
-	o := &attach.Options{Most: maxCounted, Block: at.Kind == attach.Program}
-	if c.link, err = attach.Attach([]attach.Site{at}, c.called, o); err != nil {
-		return err
-	}
-	c.show, err = ctl.NewShow(c.name, time.Duration(c.interval)*time.Second, c.write)
-	if err != nil {
-		c.link.Close()
-	}
-	return err
-}
-
-func (c *stackcount) exit() {
-	c.link.Close()
-	c.show.End()
+	return c.start(c.called, &attach.Options{Most: maxCounted, Block: at.Kind == attach.Program}, c.write, at)
 }
 
 // write prints the most frequent stacks.
