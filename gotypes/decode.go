@@ -27,6 +27,9 @@ const (
 type decoder struct {
 	cols  [numCols][]byte
 	info  Info
+	m     Memory
+	known map[uint32]ID // by where they are described
+	todo  []place
 	texts dictionary
 	lists [][]Param
 	next  ID // the next type that is used only once
@@ -47,8 +50,8 @@ func (d *decoder) fail(format string, args ...any) {
 }
 
 // decode unpacks what Encode has packed.
-func decode(blob []byte, entries []Entry) (*Info, error) {
-	var d decoder
+func decode(blob []byte, entries []Entry, m Memory) (*Info, error) {
+	d := decoder{m: m, known: map[uint32]ID{}}
 	d.unpack(blob)
 	for n := d.number(colLengths); n > 0 && d.err == nil; n-- {
 		d.lists = append(d.lists, d.params())
@@ -58,6 +61,7 @@ func decode(blob []byte, entries []Entry) (*Info, error) {
 	for id := ID(1); id < d.next && d.err == nil; id++ {
 		d.desc(id)
 	}
+	d.described()
 	if d.err == nil {
 		d.layOut()
 	}
@@ -218,6 +222,12 @@ func (d *decoder) variables() {
 // desc reads one type.
 func (d *decoder) desc(id ID) {
 	kind := d.number(colKinds)
+	if kind == described {
+		off := d.number(colPlaces)
+		d.todo = append(d.todo, place{id, uint32(off)})
+		d.known[uint32(off)] = id
+		return
+	}
 	x := Desc{Kind: reflect.Kind(kind &^ named)}
 	if kind&named != 0 {
 		path := d.text(colPaths)
@@ -248,6 +258,36 @@ func (d *decoder) desc(id ID) {
 		}
 	}
 	d.info.Types[id] = x
+}
+
+// place is where the runtime describes a type.
+type place struct {
+	id  ID
+	off uint32
+}
+
+// described reads the types that the runtime describes, and those that they lead to.
+func (d *decoder) described() {
+	id := func(off ID) ID {
+		id, ok := d.known[uint32(off)]
+		if !ok && d.next < maxTypes {
+			id = d.next
+			d.next++
+			d.known[uint32(off)] = id
+			d.info.Types = append(d.info.Types, Desc{})
+			d.todo = append(d.todo, place{id, uint32(off)})
+		}
+		return id
+	}
+	for i := 0; i < len(d.todo) && d.err == nil; i++ {
+		at := d.todo[i]
+		x, ok := d.m.describe(at.off)
+		if !ok {
+			d.fail("no type is at %#x", at.off)
+		}
+		x.eachPart(func(part *ID) { *part = id(*part) })
+		d.info.Types[at.id] = x
+	}
 }
 
 // layOut computes sizes and offsets, names that follow, and the addresses of variables.

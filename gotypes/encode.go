@@ -13,6 +13,7 @@ import (
 const (
 	colText    = iota // strings, each ended by a zero byte: those used often, then the others
 	colKinds          // of types
+	colPlaces         // of those that the runtime describes
 	colPaths          // of packages in types' names
 	colNames          // of types
 	colElems          // types in types
@@ -33,12 +34,16 @@ const (
 
 const magic = "sondeTYP"
 
-// named in a kind says that the name of the type does not follow from what it is made of.
-const named = 0x80
+// In a kind: the name of the type does not follow from what it is made of, and: the runtime describes it.
+const (
+	named     = 0x80
+	described = 0x40
+)
 
 // encoder writes a table. Everything is written twice: first only the uses are counted.
 type encoder struct {
 	info     *Info
+	inside   map[ID]uint32
 	counting bool
 	cols     [numCols][]byte
 	texts    pool[string]
@@ -47,17 +52,17 @@ type encoder struct {
 	byKey    map[string][]Param
 }
 
-// Encode packs what is known of an image for Load. entries are all functions of its pclntab, in the order
-// of their addresses.
+// Encode packs what is known of an image for Load. entries are all its functions, in the order of
+// addresses; what m has of types is left out.
 //
 // Errors: a type is laid out in another way than the compiler is known to do it.
-func Encode(info *Info, entries []Entry) ([]byte, error) {
+func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 	types, err := checkLayout(info.Types)
 	if err != nil {
 		return nil, err
 	}
 	info = &Info{types, info.Funcs, info.Vars}
-	e := encoder{info: info, counting: true, byKey: map[string][]Param{}}
+	e := encoder{info: info, inside: inside(info.Types, m), counting: true, byKey: map[string][]Param{}}
 	e.functions(entries, e.countList)
 	e.lists.number()
 	e.all(entries)
@@ -220,9 +225,14 @@ func (e *encoder) reached() {
 }
 
 func (e *encoder) desc(id ID) {
+	if off, ok := e.inside[id]; ok {
+		e.number(colKinds, described)
+		e.number(colPlaces, uint64(off))
+		return
+	}
 	x := &e.info.Types[id]
 	kind := uint64(x.Kind)
-	if x.Name != derived(e.info.Types, x) {
+	if x.Name != "" && x.Name != derived(e.info.Types, x) {
 		kind |= named
 		path, name := split(x.Name)
 		e.text(colPaths, path)

@@ -7,7 +7,7 @@ type ID uint32
 
 // Desc describes a type. Sizes and offsets are in bytes.
 type Desc struct {
-	Name   string // as Go writes it, with whole paths: sonde/kernel/vfs.File, []uint8
+	Name   string // as Go writes it, with whole paths: sonde/kernel/vfs.File; for Encode, "" may be one that follows from others
 	Kind   reflect.Kind
 	Size   int
 	Align  int
@@ -15,6 +15,10 @@ type Desc struct {
 	Key    ID      // of a map
 	Len    int     // of an array
 	Fields []Field // of a struct
+
+	// Runtime is where in the Memory the runtime's description is, if DWARF says so. Encode needs it;
+	// a table does not have it.
+	Runtime uint32
 }
 
 // Field is a field of a struct.
@@ -47,4 +51,18 @@ type Info struct {
 	Types []Desc
 	Funcs []Func
 	Vars  []Var
+}
+
+// eachPart calls f with the place of each type that x has in it.
+func (x *Desc) eachPart(f func(*ID)) {
+	switch x.Kind {
+	case reflect.Map:
+		f(&x.Key)
+		fallthrough
+	case reflect.Pointer, reflect.Slice, reflect.Chan, reflect.Array:
+		f(&x.Elem)
+	}
+	for i := range x.Fields {
+		f(&x.Fields[i].Type)
+	}
 }

@@ -59,6 +59,9 @@ func nameOf(types []Desc, id ID, depth int) string {
 			b.WriteString([...]string{"; ", " "}[max(0, 1-i)] + f.Name + " " + nameOf(types, f.Type, depth+1))
 		}
 		x.Name = "struct {" + b.String() + " }"
+		if len(x.Fields) == 0 {
+			x.Name = "struct {}"
+		}
 	}
 	if len(x.Name) > longest {
 		x.Name = x.Name[:longest] + "..."

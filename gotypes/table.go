@@ -21,11 +21,11 @@ type Table struct {
 	calls map[ID]*Type // for Assign; guarded by mu
 }
 
-// Load unpacks a table. entries are all functions of the image's pclntab, in the order of addresses.
+// Load unpacks a table of the image that has these functions, in the order of addresses, and types.
 //
 // Errors: ErrFormat, wrapped with what is wrong.
-func Load(blob []byte, entries []Entry) (*Table, error) {
-	info, err := decode(blob, entries)
+func Load(blob []byte, entries []Entry, m Memory) (*Table, error) {
+	info, err := decode(blob, entries, m)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (t *Table) callType(id ID) *Type {
 	return c
 }
 
-// String says where an argument is: AX, DI+SI, or its place on the stack.
+// String says where an argument is: AX, DI SI, or its place on the stack.
 func (p Place) String() string {
 	if p.OnStack {
 		return fmt.Sprintf("stack+%#x", p.Stack)
@@ -201,7 +201,7 @@ func (p Place) String() string {
 	for _, r := range p.Regs {
 		names = append(names, r.String())
 	}
-	return strings.Join(names, "+")
+	return strings.Join(names, " ")
 }
 
 // String returns the register's name.

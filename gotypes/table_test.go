@@ -28,7 +28,7 @@ func sample() (*Info, []Entry) {
 func packed(t testing.TB) ([]byte, []Entry) {
 	t.Helper()
 	info, entries := sample()
-	blob, err := Encode(info, entries)
+	blob, err := Encode(info, entries, Memory{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +36,13 @@ func packed(t testing.TB) ([]byte, []Entry) {
 }
 
 func TestTable(t *testing.T) {
-	table, err := Load(packed(t))
+	blob, entries := packed(t)
+	table, err := Load(blob, entries, Memory{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, ok := table.Func(0x1000)
-	if !ok || c.Args[0].Place.String() != "AX" || c.Args[1].Place.String() != "BX+CX+DI" || c.Results[1].Place.String() != "BX+CX" {
+	if !ok || c.Args[0].Place.String() != "AX" || c.Args[1].Place.String() != "BX CX DI" || c.Results[1].Place.String() != "BX CX" {
 		t.Errorf("%+v", c)
 	}
 	if c.Args[1].Name != "list" || table.Type(c.Args[1].Type).Name != "[]int" {
@@ -71,7 +72,7 @@ func TestTable(t *testing.T) {
 func TestEncodeRefusesAnotherLayout(t *testing.T) {
 	info, entries := sample()
 	info.Types[3].Fields[2].Offset = 24
-	if _, err := Encode(info, entries); err == nil {
+	if _, err := Encode(info, entries, Memory{}); err == nil {
 		t.Error("a struct with a gap was packed")
 	}
 }
@@ -79,7 +80,7 @@ func TestEncodeRefusesAnotherLayout(t *testing.T) {
 func TestDamagedTables(t *testing.T) {
 	blob, entries := packed(t)
 	for i := range blob {
-		if _, err := Load(blob[:i], entries); !errors.Is(err, ErrFormat) {
+		if _, err := Load(blob[:i], entries, Memory{}); !errors.Is(err, ErrFormat) {
 			t.Errorf("%d bytes: %v", i, err)
 		}
 	}
@@ -89,11 +90,11 @@ func TestDamagedTables(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	info, entries := sample()
 	var cols []byte
-	blob, _ := Encode(info, entries)
+	blob, _ := Encode(info, entries, Memory{})
 	cols = unpacked(f, blob)
 	f.Add(cols)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := Load(repacked(t, data), entries)
+		table, err := Load(repacked(t, data), entries, Memory{})
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Error(err)

@@ -40,6 +40,9 @@ type Options struct {
 	// "" means the one in that package. A kernel without it gets no table.
 	EntriesVar string
 
+	// TypesVar is the same for the table of package gotypes; "" means the one in kernel/types.
+	TypesVar string
+
 	// Initramfs is an archive for the kernel's tree of files, and InitramfsVar such a
 	// variable for it; "" means "main.initramfs". A kernel without it gets none.
 	Initramfs    []byte
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.EntriesVar == "" {
 		o.EntriesVar = "sonde/kallsyms/entries.image"
+	}
+	if o.TypesVar == "" {
+		o.TypesVar = "sonde/kernel/types.image"
 	}
 	if o.InitramfsVar == "" {
 		o.InitramfsVar = "main.initramfs"
@@ -101,7 +107,11 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	if err := f.patch(opts.SymtabVar, addr, uint64(len(table))); err != nil {
 		return nil, err
 	}
+	symbols := table
 	if table, err = f.appendEntries(table, addr, opts.EntriesVar); err != nil {
+		return nil, err
+	}
+	if table, err = f.appendTypes(table, addr, opts.TypesVar, symbols); err != nil {
 		return nil, err
 	}
 	if table, err = f.appendInitramfs(table, addr, opts); err != nil {

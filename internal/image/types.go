@@ -13,9 +13,10 @@ import (
 
 // What Go adds to DWARF. Source: Go, cmd/internal/dwarf, DW_AT_go_*.
 const (
-	attrGoKind dwarf.Attr = 0x2900
-	attrGoKey  dwarf.Attr = 0x2901
-	attrGoElem dwarf.Attr = 0x2902
+	attrGoKind    dwarf.Attr = 0x2900
+	attrGoKey     dwarf.Attr = 0x2901
+	attrGoElem    dwarf.Attr = 0x2902
+	attrGoRuntime dwarf.Attr = 0x2904
 )
 
 // typeReader collects what DWARF says of types.
@@ -139,8 +140,39 @@ func (r *typeReader) ref(e *dwarf.Entry, attr dwarf.Attr) gotypes.ID {
 		r.ids[off] = id
 		return id
 	}
-	body, iface := t, false
-	for body.Tag == dwarf.TagTypedef {
+	id := gotypes.ID(len(r.info.Types))
+	r.ids[off] = id
+	r.info.Types = append(r.info.Types, gotypes.Desc{}) // its parts may refer to it
+	x := gotypes.Desc{Kind: reflect.Interface, Size: 16}
+	if body, iface := r.underlying(t); !iface {
+		x = r.describe(name, t, body)
+	}
+	x.Name = asRuntime(name)
+	place, _ := t.Val(attrGoRuntime).(uint64)
+	x.Runtime = uint32(place)
+	r.info.Types[id] = x
+	return id
+}
+
+// asRuntime returns the name as the runtime's description has it. What follows from other types is left
+// out, and there are no paths where the runtime has none.
+func asRuntime(name string) string {
+	for _, begin := range [...]string{"*", "[", "map[", "chan ", "struct {"} {
+		if strings.HasPrefix(name, begin) {
+			return ""
+		}
+	}
+	for _, begin := range [...]string{"func(", "interface {", "<-chan ", "chan<- "} {
+		if strings.HasPrefix(name, begin) {
+			return gotypes.Short(name)
+		}
+	}
+	return name
+}
+
+// underlying returns what a type is a name of, and whether that is an interface.
+func (r *typeReader) underlying(t *dwarf.Entry) (body *dwarf.Entry, iface bool) {
+	for body = t; body.Tag == dwarf.TagTypedef; {
 		under, ok := body.Val(dwarf.AttrType).(dwarf.Offset)
 		if !ok {
 			break
@@ -149,16 +181,7 @@ func (r *typeReader) ref(e *dwarf.Entry, attr dwarf.Attr) gotypes.ID {
 		of, _ := body.Val(dwarf.AttrName).(string)
 		iface = iface || of == "runtime.iface" || of == "runtime.eface"
 	}
-	id := gotypes.ID(len(r.info.Types))
-	r.ids[off] = id
-	r.info.Types = append(r.info.Types, gotypes.Desc{})
-	if iface {
-		r.info.Types[id] = gotypes.Desc{Name: name, Kind: reflect.Interface, Size: 16}
-		return id
-	}
-	x := r.describe(name, t, body)
-	r.info.Types[id] = x
-	return id
+	return body, iface
 }
 
 // describe reads a type; t is its entry, body what it is a name of.
@@ -195,9 +218,6 @@ func (r *typeReader) describe(name string, t, body *dwarf.Entry) gotypes.Desc {
 		x.Key, x.Elem = r.ref(t, attrGoKey), r.ref(t, attrGoElem)
 	case x.Kind == reflect.Struct || x.Kind == reflect.Invalid && body.Tag == dwarf.TagStructType:
 		x.Kind = reflect.Struct
-		if strings.HasPrefix(name, "struct {") {
-			x.Name = ""
-		}
 		r.children(body, func(c *dwarf.Entry) {
 			if c.Tag != dwarf.TagMember {
 				return

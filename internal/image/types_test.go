@@ -1,12 +1,13 @@
 package image
 
 import (
-	"debug/elf"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
 
 	"sonde/gotypes"
+	"sonde/kallsyms"
 )
 
 // TestTypesOfTheKernel packs the types of the linked test image, and compares what comes out of the
@@ -16,16 +17,25 @@ func TestTypesOfTheKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the test image")
 	}
-	path, err := Build(BuildOptions{Test: true})
+	f := linked(t, BuildOptions{Test: true})
+	symbols := kallsyms.Encode(f.kernelSymbols())
+	blob, err := f.types(symbols)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elf.Open(path + ".raw")
+	syms, err := kallsyms.Load(symbols)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	d, err := f.DWARF()
+	m, err := f.typeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := gotypes.Load(blob, gotypes.Entries(syms), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.view.DWARF()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,21 +44,8 @@ func TestTypesOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[uint64]string{}
-	syms, _ := f.Symbols()
-	for _, s := range syms {
-		names[s.Value] = s.Name
-	}
-	var entries []gotypes.Entry
-	for _, fn := range want.Funcs {
-		entries = append(entries, gotypes.Entry{Addr: fn.Addr, Name: names[fn.Addr]})
-	}
-	blob, err := gotypes.Encode(want, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := gotypes.Load(blob, entries)
-	if err != nil {
-		t.Fatal(err)
+	for s := range syms.Text {
+		names[s.Addr] = s.Name
 	}
 	t.Logf("%d functions, %d types: %d bytes", len(want.Funcs), table.Len(), len(blob))
 	c := comparison{t: t, table: table, want: want, same: map[gotypes.ID]gotypes.ID{}}
@@ -80,6 +77,40 @@ func TestTypesOfTheKernel(t *testing.T) {
 	}
 }
 
+// TestTypesFit holds that what the kernel carries of types is small.
+func TestTypesFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the image")
+	}
+	f := linked(t, BuildOptions{})
+	blob, err := f.types(kallsyms.Encode(f.kernelSymbols()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", len(blob))
+	if most := 60_000; len(blob) > most {
+		t.Errorf("the table of types has %d bytes, more than %d", len(blob), most)
+	}
+}
+
+// linked returns a kernel as the linker makes it.
+func linked(t *testing.T, opts BuildOptions) *elfFile {
+	t.Helper()
+	path, err := Build(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path + ".raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := open(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // comparison compares types of a table with those of DWARF, each pair once.
 type comparison struct {
 	t     *testing.T
@@ -98,7 +129,7 @@ func (c *comparison) compare(got, want gotypes.ID) {
 	c.same[want] = got
 	x, y := *c.table.Type(got), c.want.Types[want]
 	sized := y.Size > 0 || y.Kind == reflect.Struct // DWARF leaves others out
-	if x.Kind != y.Kind || sized && x.Size != y.Size || x.Len != y.Len || len(x.Fields) != len(y.Fields) || y.Name != "" && x.Name != y.Name && len(x.Name) < 1<<10 {
+	if x.Kind != y.Kind || sized && x.Size != y.Size || x.Len != y.Len || len(x.Fields) != len(y.Fields) || y.Name != "" && x.Name != y.Name {
 		c.t.Fatalf("%+v, want %+v", x, y)
 	}
 	for i, f := range y.Fields {

@@ -49,8 +49,17 @@ var cases = []struct {
 		p.Layout.Resume, p.Layout.Len = detourAt+uint64(len(p.Layout.Code)), 6
 		p.Layout.Code = append(p.Layout.Code, jump(p.Layout.Resume, funcAt+6)...)
 	}},
-	{"moved", "90 7408 90 488b0510000000 c3", 1, nil},
-	{"call", "e810000000 c3", 0, func(p *Place) { p.Pre, p.Post = place.Emulated, place.Emulated }},
+	{"moved", "90 7408 90 488b0510000000 c3", 1, func(p *Place) {
+		p.Signed = true
+		for range 4 {
+			p.Args = append(p.Args, "list []atomic.Pointer[x.T] stack+0x18")
+		}
+		p.Results = []string{"int AX", "error BX CX"}
+	}},
+	{"call", "e810000000 c3", 0, func(p *Place) {
+		p.Pre, p.Post = place.Emulated, place.Emulated
+		p.Signed, p.Args = true, []string{"f *vfs.File AX", "p []uint8 BX CX DI"}
+	}},
 	{"refused", "4889c3 f4 ffc8 75fc c3", 0, nil},
 	{"unprintable", "c5f877 4889c3 c3", 0, nil},
 	{"optimized", "4889c7 4889de c3", 0, func(p *Place) {

@@ -13,6 +13,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/attach/places"
 	"sonde/kernel/refusal"
+	"sonde/kernel/types"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
 	"sonde/optprobe"
@@ -99,6 +100,10 @@ func find(at attach.Site) (*Place, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if t, call, err := types.Function(uint64(d.Func)); err == nil {
+		p.Args, p.Results = t.Text(call)
+		p.Signed = true
 	}
 	p.Judge()
 	p.Live = optprobe.Live(d.Addr, p.Size)

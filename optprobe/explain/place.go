@@ -15,6 +15,10 @@ type Place struct {
 	// Name returns the symbol that addr lies in and where it begins; "": none.
 	Name func(addr uint64) (name string, base uint64)
 
+	// What the function takes and gives, and where: p []uint8 BX CX DI. Signed: it is known.
+	Args, Results []string
+	Signed        bool
+
 	// Set by Judge.
 	Size int                 // of the region, in bytes
 	Why  []optprobe.Obstacle // why no jump can replace it

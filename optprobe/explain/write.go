@@ -25,6 +25,7 @@ func (p *Place) WriteTo(w io.Writer) (int64, error) {
 // writeTitle tells which instruction it is about, and how it ends.
 func (p *Place) writeTitle(w io.Writer) {
 	p.writeHead(w)
+	p.writeSignature(w)
 	fmt.Fprintln(w, "\nINSTRUCTION")
 	p.writeInstruction(w)
 	if p.Check > 0 {
@@ -38,6 +39,41 @@ func (p *Place) writeHead(w io.Writer) {
 	fmt.Fprintf(w, "%s%s\n", p.Symbol, offset(p.off()))
 	fmt.Fprintf(w, "  at %#x, in a function of %s, %s\n", p.Addr, count(len(p.Fn.Code), "byte"), count(n, "instruction"))
 	fmt.Fprintf(w, "  %s\n", p.verdict())
+}
+
+// writeSignature tells what the function is called with, and what it returns.
+func (p *Place) writeSignature(w io.Writer) {
+	if !p.Signed {
+		return
+	}
+	label := "args: "
+	if p.off() != 0 {
+		label = "args, at the function's entry: "
+	}
+	writeList(w, label, p.Args)
+	writeList(w, "returns: ", p.Results)
+}
+
+// writeList writes parts with commas between, in as many lines as they need.
+func writeList(w io.Writer, label string, parts []string) {
+	line := "  " + label
+	if len(parts) == 0 {
+		line += "none"
+	}
+	for i, part := range parts {
+		if i < len(parts)-1 {
+			part += ","
+		}
+		if i > 0 && len(line)+1+len(part) > width {
+			fmt.Fprintln(w, cut(line, width))
+			line = "   "
+		}
+		if i > 0 {
+			part = " " + part
+		}
+		line += part
+	}
+	fmt.Fprintln(w, cut(line, width))
 }
 
 func (p *Place) writeInstruction(w io.Writer) {

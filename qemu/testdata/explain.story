@@ -5,6 +5,8 @@ RUN explain vfs.Read
 RUN cat /sys/kernel/debug/kprobes/list
 EXPECT ^sonde/kernel/vfs\.Read\+0x0$
 EXPECT Not probed\. A probe here would be hit by a JUMP\.$
+EXPECT ^  args: f \*vfs\.File AX, p \[\]uint8 BX CX DI, w vfs\.Waiter SI R8$
+EXPECT ^  returns: n int AX, err error BX CX$
 EXPECT ^  \+0x0 +49 3b 66 10 +CMPQ SP, 0x10\(R14\)$
 EXPECT stack check
 EXPECT ^  pre-handler +JUMP

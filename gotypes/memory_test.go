@@ -1,0 +1,69 @@
+package gotypes
+
+import (
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// sampleMemory is a Memory that has the struct x/p.N, with a field next of type *x/p.N, at 64 and that pointer at 192.
+func sampleMemory() Memory {
+	m := Memory{Base: 0x4000, Data: make([]byte, 320)}
+	put := func(off int, v uint64) { binary.LittleEndian.PutUint64(m.Data[off:], v) }
+	name := func(off int, s string) { m.Data[off+1] = byte(len(s)); copy(m.Data[off+2:], s) }
+	name(8, "*p.N")
+	name(20, "x/p")
+	name(30, "next")
+	put(64, 8)
+	m.Data[64+rtFlags] = flagNamed | flagUncommon | flagStar
+	m.Data[64+rtKind] = byte(reflect.Struct)
+	m.Data[64+rtName] = 8
+	put(64+rtNext, m.Base+280)
+	put(64+rtCount, 1)
+	m.Data[64+behind[reflect.Struct]] = 20
+	put(192, 8)
+	m.Data[192+rtKind] = byte(reflect.Pointer)
+	m.Data[192+rtName] = 8
+	put(192+rtElem, m.Base+64)
+	put(280, m.Base+30)
+	put(288, m.Base+192)
+	return m
+}
+
+// TestDescribed packs a type that the runtime describes, and one of the same name with another field.
+func TestDescribed(t *testing.T) {
+	m := sampleMemory()
+	entries := []Entry{{0x1000, "x/p.f"}}
+	for _, field := range []string{"next", "other"} {
+		types := []Desc{{}, {Kind: reflect.Pointer, Elem: 2, Runtime: 192}, {Name: "x/p.N", Kind: reflect.Struct, Size: 8, Fields: []Field{{field, 1, 0}}}}
+		blob, err := Encode(&Info{types, []Func{{0x1000, []Param{{"n", 1}}, nil}}, nil}, entries, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := Load(blob, entries, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := table.Func(0x1000)
+		if args, _ := table.Text(c); len(args) != 1 || args[0] != "n *p.N AX" {
+			t.Errorf("%s: %v", field, args)
+		}
+		if id, err := table.Named("p.N"); err != nil || table.Type(id).Fields[0].Name != field {
+			t.Errorf("%s: %v %v", field, table.Type(id), err)
+		}
+		_, err = Load(blob, entries, Memory{})
+		if needs := field == "next"; errors.Is(err, ErrFormat) != needs {
+			t.Errorf("%s: without the memory: %v", field, err)
+		}
+	}
+}
+
+// FuzzDescribe: whatever is in memory, reading ends in it.
+func FuzzDescribe(f *testing.F) {
+	f.Add(sampleMemory().Data, uint32(64))
+	f.Add(sampleMemory().Data, uint32(192))
+	f.Fuzz(func(t *testing.T, data []byte, off uint32) {
+		Memory{Base: 0x4000, Data: data}.describe(off)
+	})
+}
