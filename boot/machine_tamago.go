@@ -19,6 +19,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/tty"
+	"sonde/kernel/types"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
@@ -72,6 +73,9 @@ func mountFiles(tree *vfs.FS) {
 		if err := mount(tree, "/sys/kernel/debug/"+name); err != nil {
 			printk.Err("%s: %s", name, err.Error())
 		}
+	}
+	if err := types.Mount(tree); err != nil {
+		printk.Err("types: %s", err.Error())
 	}
 }
 

@@ -79,6 +79,7 @@ type Arg struct {
 // Call is what a function takes and gives. Hidden is where a generic function finds the dictionary of
 // its type arguments.
 type Call struct {
+	Addr          uint64
 	Name          string
 	Args, Results []Arg
 	Hidden        *Place
@@ -90,8 +91,20 @@ func (t *Table) Func(addr uint64) (Call, bool) {
 	if !ok {
 		return Call{}, false
 	}
-	f := &t.info.Funcs[i]
-	c := Call{Name: t.names[addr]}
+	return t.call(&t.info.Funcs[i]), true
+}
+
+// Funcs calls yield for all functions of which something is known, in the order of addresses.
+func (t *Table) Funcs(yield func(Call) bool) {
+	for i := range t.info.Funcs {
+		if !yield(t.call(&t.info.Funcs[i])) {
+			return
+		}
+	}
+}
+
+func (t *Table) call(f *Func) Call {
+	c := Call{Addr: f.Addr, Name: t.names[f.Addr]}
 	params, results := t.callTypes(f.Params), t.callTypes(f.Results)
 	at := Dictionary(c.Name)
 	if at > len(params) {
@@ -111,7 +124,7 @@ func (t *Table) Func(addr uint64) (Call, bool) {
 	for i, p := range f.Results {
 		c.Results = append(c.Results, Arg{p, res[i]})
 	}
-	return c, true
+	return c
 }
 
 // Var returns the type of the package variable at an address.

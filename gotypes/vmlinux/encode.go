@@ -1,0 +1,179 @@
+package vmlinux
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"sonde/bpf/btf"
+	"sonde/gotypes"
+)
+
+// Encode returns the section with all types and functions of the table.
+//
+// Errors: those of btf.Builder.
+func Encode(t *gotypes.Table) ([]byte, error) {
+	e := encoder{t: t, b: btf.NewBuilder(), ids: map[gotypes.ID]btf.ID{}, names: typeNames(t)}
+	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
+	e.int = e.integer(reflect.Int)
+	for id := range t.Len() {
+		e.value(gotypes.ID(id))
+	}
+	var calls []gotypes.Call
+	var names []string
+	for c := range t.Funcs {
+		calls, names = append(calls, c), append(names, c.Name)
+	}
+	names = short(gotypes.CNames(names))
+	for i, c := range calls {
+		e.b.Add(btf.Type{Kind: btf.Func, Name: names[i], Of: e.proto(c), Linkage: btf.Static})
+	}
+	return e.b.Bytes()
+}
+
+// encoder writes types after those that they need.
+type encoder struct {
+	t         *gotypes.Table
+	b         *btf.Builder
+	ids       map[gotypes.ID]btf.ID
+	names     map[gotypes.ID]string // those of types that Go gives a name
+	void, int btf.ID                // void *, long
+}
+
+// value returns the BTF of a Go type.
+func (e *encoder) value(id gotypes.ID) btf.ID {
+	if is, ok := e.ids[id]; ok {
+		return is
+	}
+	x, name := e.t.Type(id), e.names[id]
+	switch x.Kind {
+	case reflect.Struct, reflect.Slice, reflect.String, reflect.Interface, reflect.Complex64, reflect.Complex128:
+		e.ids[id] = e.b.Declare() // its members may refer to it
+		e.b.Define(e.ids[id], e.structure(x, name))
+	default:
+		if name == "" {
+			e.ids[id] = e.plain(x)
+			break
+		}
+		e.ids[id] = e.b.Declare()
+		e.b.Define(e.ids[id], btf.Type{Kind: btf.Typedef, Name: name, Of: e.plain(x)})
+	}
+	return e.ids[id]
+}
+
+// plain returns the BTF of a type that is no structure, without its name.
+func (e *encoder) plain(x *gotypes.Desc) btf.ID {
+	switch x.Kind {
+	case reflect.Pointer:
+		if x.Elem == 0 {
+			return e.void
+		}
+		return e.b.Add(btf.Type{Kind: btf.Ptr, Of: e.value(x.Elem)})
+	case reflect.Array:
+		count := x.Len
+		if x.Size > math.MaxUint32 { // only behind pointers, for any address; as an array without an end in C
+			count = 0
+		}
+		return e.b.Add(btf.Type{Kind: btf.Array, Of: e.value(x.Elem), Index: e.int, Count: uint32(count)})
+	case reflect.Float32:
+		return e.b.Add(btf.Type{Kind: btf.Float, Name: "float", Size: 4})
+	case reflect.Float64:
+		return e.b.Add(btf.Type{Kind: btf.Float, Name: "double", Size: 8})
+	}
+	if reflect.Bool <= x.Kind && x.Kind <= reflect.Uintptr {
+		return e.integer(x.Kind)
+	}
+	return e.void
+}
+
+// integers have the names of C's, and whether they are signed.
+var integers = [...]btf.Type{
+	reflect.Bool:  {Name: "_Bool", Size: 1, Encoding: btf.Bool},
+	reflect.Int:   {Name: "long", Size: 8, Encoding: btf.Signed},
+	reflect.Int8:  {Name: "signed char", Size: 1, Encoding: btf.Signed},
+	reflect.Int16: {Name: "short", Size: 2, Encoding: btf.Signed},
+	reflect.Int32: {Name: "int", Size: 4, Encoding: btf.Signed},
+	reflect.Int64: {Name: "long long", Size: 8, Encoding: btf.Signed},
+	reflect.Uint:  {Name: "unsigned long", Size: 8}, reflect.Uint8: {Name: "unsigned char", Size: 1},
+	reflect.Uint16: {Name: "unsigned short", Size: 2}, reflect.Uint32: {Name: "unsigned int", Size: 4},
+	reflect.Uint64: {Name: "unsigned long long", Size: 8}, reflect.Uintptr: {Name: "unsigned long", Size: 8},
+}
+
+func (e *encoder) integer(kind reflect.Kind) btf.ID {
+	x := integers[kind]
+	x.Kind, x.Bits = btf.Int, uint8(8*x.Size)
+	return e.b.Add(x)
+}
+
+// structure returns what has members.
+func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
+	s := btf.Type{Kind: btf.Struct, Name: name, Size: uint32(x.Size)}
+	add := func(name string, of btf.ID, offset int) {
+		s.Members = append(s.Members, btf.Member{Name: name, Type: of, Offset: uint32(8 * offset)})
+	}
+	unnamed := ""
+	switch x.Kind {
+	case reflect.Struct:
+		for _, f := range x.Fields {
+			add(identifier(f.Name), e.value(f.Type), f.Offset)
+		}
+	case reflect.Slice:
+		unnamed = "slice_" + e.partName(x.Elem)
+		add("array", e.b.Add(btf.Type{Kind: btf.Ptr, Of: e.value(x.Elem)}), 0)
+		add("len", e.int, 8)
+		add("cap", e.int, 16)
+	case reflect.String:
+		unnamed = "string"
+		add("str", e.b.Add(btf.Type{Kind: btf.Ptr, Of: e.integer(reflect.Uint8)}), 0)
+		add("len", e.int, 8)
+	case reflect.Interface:
+		unnamed = "interface"
+		add("tab", e.void, 0)
+		add("data", e.void, 8)
+	case reflect.Complex64, reflect.Complex128:
+		half := e.plain(&gotypes.Desc{Kind: map[int]reflect.Kind{8: reflect.Float32, 16: reflect.Float64}[x.Size]})
+		unnamed = fmt.Sprintf("complex%d", 8*x.Size)
+		add("real", half, 0)
+		add("imag", half, x.Size/2)
+	}
+	if s.Name == "" {
+		s.Name = cut(unnamed)
+	}
+	return s
+}
+
+// proto returns the prototype of a function.
+func (e *encoder) proto(c gotypes.Call) btf.ID {
+	p := btf.Type{Kind: btf.FuncProto}
+	for i, a := range c.Args {
+		p.Params = append(p.Params, btf.Param{Name: argument(a, "arg", i), Type: e.value(a.Type)})
+	}
+	if c.Hidden != nil {
+		p.Params = slices.Insert(p.Params, gotypes.Dictionary(c.Name), btf.Param{Name: "dictionary", Type: e.void})
+	}
+	switch len(c.Results) {
+	case 0:
+	case 1:
+		p.Of = e.value(c.Results[0].Type)
+	default:
+		p.Of = e.results(c.Results)
+	}
+	return e.b.Add(p)
+}
+
+// results returns a structure of several results.
+func (e *encoder) results(list []gotypes.Arg) btf.ID {
+	s := btf.Type{Kind: btf.Struct}
+	size, align := 0, 1
+	for i, r := range list {
+		x := e.t.Type(r.Type)
+		size = alignUp(size, x.Align)
+		s.Members = append(s.Members, btf.Member{Name: argument(r, "r", i), Type: e.value(r.Type), Offset: uint32(8 * size)})
+		size, align = size+x.Size, max(align, x.Align)
+	}
+	s.Size = uint32(alignUp(size, align))
+	return e.b.Add(s)
+}
+
+func alignUp(n, align int) int { return (n + align - 1) / max(align, 1) * max(align, 1) }

@@ -1,0 +1,76 @@
+package vmlinux
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"sonde/bpf/btf"
+	"sonde/gotypes"
+)
+
+// table has types that contain themselves, one of 64 GiB, and functions with none, one and two results.
+func table(t *testing.T) *gotypes.Table {
+	t.Helper()
+	types := []gotypes.Desc{
+		{},
+		{Name: "x/p.Tree", Kind: reflect.Array, Size: 48, Elem: 2, Len: 2},
+		{Kind: reflect.Slice, Size: 24, Elem: 1},
+		{Kind: reflect.Pointer, Elem: 4},
+		{Kind: reflect.Array, Size: 64 << 30, Elem: 5, Len: 8 << 30},
+		{Name: "int", Kind: reflect.Int, Size: 8},
+		{Name: "x/p." + strings.Repeat("Long", 200), Kind: reflect.Uint8, Size: 1},
+		{Name: "complex64", Kind: reflect.Complex64, Size: 8},
+		{Name: "x/p.Reader", Kind: reflect.Interface, Size: 16},
+	}
+	funcs := []gotypes.Func{
+		{Addr: 0x1000, Params: []gotypes.Param{{Name: "t", Type: 1}, {Name: "_", Type: 3}}},
+		{Addr: 0x1010, Params: []gotypes.Param{{Name: "größe", Type: 6}}, Results: []gotypes.Param{{Name: "~r0", Type: 7}}},
+		{Addr: 0x1020, Results: []gotypes.Param{{Name: "n", Type: 6}, {Name: "~r1", Type: 8}}},
+	}
+	entries := []gotypes.Entry{{Addr: 0x1000, Name: "x/p.(*T[go.shape.int]).Walk"}, {Addr: 0x1010, Name: "x/p.One"}, {Addr: 0x1020, Name: "x/p.Two"}}
+	blob, err := gotypes.Encode(&gotypes.Info{Types: types, Funcs: funcs}, entries, gotypes.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := gotypes.Load(blob, entries, gotypes.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestEncode(t *testing.T) {
+	data, err := Encode(table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := btf.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		kind btf.Kind
+		name string
+	}{{btf.Typedef, "p_Tree"}, {btf.Struct, "slice_p_Tree"}, {btf.Struct, "complex64"}, {btf.Struct, "p_Reader"}, {btf.Int, "long"}, {btf.Func, "p_One"}} {
+		if _, err := is.Find(want.kind, want.name); err != nil {
+			t.Error(err)
+		}
+	}
+	proto := func(name string) *btf.Type {
+		id, err := is.Find(btf.Func, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is.Type(is.Type(id).Of)
+	}
+	if p := proto("p_T_go_shape_int_Walk"); len(p.Params) != 3 || p.Params[0].Name != "t" || p.Params[1].Name != "dictionary" || p.Params[2].Name != "arg1" || p.Of != 0 {
+		t.Errorf("%+v", p)
+	}
+	if p := proto("p_One"); p.Params[0].Name != "gr_e" || is.Type(p.Of).Name != "complex64" {
+		t.Errorf("%+v", p)
+	}
+	if s := is.Type(proto("p_Two").Of); s.Kind != btf.Struct || s.Size != 24 || s.Members[0].Name != "n" || s.Members[1].Name != "r1" || s.Members[1].Offset != 64 {
+		t.Errorf("%+v", s)
+	}
+}
