@@ -3,7 +3,6 @@
 package grace
 
 import (
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -50,19 +49,18 @@ type hold struct {
 	returned atomic.Bool
 }
 
-// newHold prepares to hold a CPU. The collector waits for all CPUs, so it is off
-// until the function returned is called.
+// newHold prepares to hold a CPU, until the function returned is called.
 func newHold(t *suites.T) (h *hold, end func()) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU: there is no other to hold")
 	}
-	percent := debug.SetGCPercent(-1)
+	collect := suites.NoCollection()
 	h = &hold{}
 	trap.SetHandler(vecHold, h.stand)
 	return h, func() {
 		h.released.Store(true)
 		t.Wait()
-		debug.SetGCPercent(percent)
+		collect()
 		if h.expired.Load() {
 			t.Errorf("something waited for the CPU while it was held")
 		}

@@ -76,6 +76,7 @@ func startedWithInterruptsOff(t *suites.T) {
 	if cpu.Num() == 1 {
 		t.Skipf("one CPU: there is no other to run it")
 	}
+	defer suites.NoCollection()()
 	for range 20 {
 		time.Sleep(2 * time.Millisecond) // the others are idle
 		var ran atomic.Bool

@@ -141,6 +141,7 @@ func graceWith(t *suites.T, id int) (there bool) {
 
 // callsAfter makes a Call while another CPU runs code that the scheduler cannot stop.
 func callsAfter(t *suites.T) {
+	defer suites.NoCollection()()
 	var inside, seen, early, calls atomic.Int32
 	const rounds = 10
 	for range rounds {
@@ -187,6 +188,7 @@ func callsDuring(t *suites.T) {
 	if cpu.Num() < 3 {
 		t.Skipf("needs three CPUs")
 	}
+	defer suites.NoCollection()()
 	var first, second, firstLeaves, secondLeaves, early atomic.Int32
 	busyUntil(t, &first, &firstLeaves)
 	done := make(chan bool)

@@ -71,6 +71,7 @@ func standStill(t *suites.T) {
 // moveIP ends a loop that has no exit by changing IP.
 func moveIP(t *suites.T) {
 	severalCPUs(t)
+	defer suites.NoCollection()()
 	exit, _, _, _ := addresses()
 	for range 100 {
 		var entered atomic.Uint32
@@ -108,9 +109,11 @@ func errorOut(t *suites.T) {
 	}
 }
 
-// lateCPU keeps interrupts off on one CPU for longer than a stop waits.
+// lateCPU keeps interrupts off on one CPU for longer than a stop waits. A collection used to come in
+// between, and the machine stood still.
 func lateCPU(t *suites.T) {
 	severalCPUs(t)
+	defer suites.NoCollection()()
 	defer smp.StopLimit(smp.StopLimit(200 * time.Millisecond))
 	for range 3 {
 		var entered, leave atomic.Uint32
