@@ -58,7 +58,11 @@ func (c *stackcount) called(h *attach.Hit) {
 		return
 	}
 	var calls [depth]uintptr
-	c.counts.Add(h.CPU(), calls[:stack.Callers(h.Regs, calls[:])]...)
+	n := stack.Callers(h.Regs, calls[:])
+	if n == 0 && h.Regs.CS&3 == 0 { // a tick came where no goroutine's stack is in use
+		calls[0], n = uintptr(h.Regs.IP)+1, 1
+	}
+	c.counts.Add(h.CPU(), calls[:n]...)
 }
 
 // calledInProgram does the same for a program. It resolves names at once, because the
@@ -119,8 +123,11 @@ func (c *stackcount) all() (all []callers) {
 	return all
 }
 
-// stackNames returns the functions of return addresses.
+// stackNames returns the functions of return addresses. A tick in a program leaves none.
 func stackNames(calls []uintptr) (names []string) {
+	if len(calls) == 0 {
+		return []string{"(a program)"}
+	}
 	for _, pc := range calls {
 		name := "?"
 		if fn := runtime.FuncForPC(pc - 1); fn != nil {

@@ -112,6 +112,14 @@ EXPECT_LOG \] funclatency: \[\d+[KM]?, \d+[KM]?\) +[1-9]\d* \|@
 EXPECT_LOG \] stackcount: +[1-9]\d* vfs\.Write$
 EXPECT_NOT so it may be abandoned
 
+NAME stacks of ticks: in the kernel, in programs, and where no goroutine runs
+RUN insmod stackcount target=tick:997hz n=100
+RUN sh -c "for i in 1 2 3; do for j in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do :; done; done; done"; sleep 0.1
+RUN cat /sys/kernel/debug/stackcount
+RUN rmmod stackcount
+EXPECT ^tick:997hz: [1-9]\d* calls on [1-9]\d* stacks?, 0 missed$
+EXPECT ^ +[1-9]\d* runtime\.\S+$
+
 NAME a read that waits is one call of vfs.Read
 RUN insmod funccount target=vfs.Read; /bin/sleep 0.3 | /bin/cat; cat /sys/kernel/debug/funccount
 EXPECT ^sonde/kernel/vfs.Read +1$
