@@ -189,7 +189,11 @@ func sendThread(t *proc.Thread, pid, tid, n int) (uint64, error) {
 		return 0, sys.EINVAL
 	}
 	p := t.Process()
-	return sent(p.Table().SendThread(pid, tid, proc.SignalFrom(p, n, abi.SI_TKILL)))
+	err := p.Table().SendThread(pid, tid, proc.SignalFrom(p, n, abi.SI_TKILL))
+	if tid == t.TID {
+		return done(err)
+	}
+	return sent(err)
 }
 
 // rtSigqueueinfo sends a signal with a siginfo from the program; only to itself may it send the
