@@ -37,6 +37,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -160,6 +161,45 @@ static int64_t signal_row(long n, int sig)
 static int64_t signal_self(long n) { return signal_row(n, SIGUSR1); }
 static int64_t int3(long n) { return signal_row(n, SIGTRAP); }
 
+/* A timer that is set again in its handler, as short as can be, while the program waits. */
+static timer_t timer;
+static struct itimerspec soon = { .it_value = { 0, 1 } };
+static void on_timer(int s)
+{
+	(void)s;
+	if (--signals > 0)
+		timer_settime(timer, 0, &soon, NULL);
+}
+static int64_t timer_signal(long n)
+{
+	struct sigaction sa = { .sa_handler = on_timer }, old;
+	struct sigevent e = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+	int64_t ns = 0;
+	sigset_t alrm, none;
+
+	sigemptyset(&none);
+	sigemptyset(&alrm);
+	sigaddset(&alrm, SIGALRM);
+	MUST(sigaction(SIGALRM, &sa, &old));
+	MUST(timer_create(CLOCK_MONOTONIC, &e, &timer));
+	sigprocmask(SIG_BLOCK, &alrm, NULL);
+	signals = n;
+	TIMED(1, {
+		MUST(timer_settime(timer, 0, &soon, NULL));
+		while (signals > 0)
+			sigsuspend(&none);
+	});
+	sigprocmask(SIG_UNBLOCK, &alrm, NULL);
+	timer_delete(timer);
+	sigaction(SIGALRM, &old, NULL);
+	return ns;
+}
+
+/* A timerfd of 1 us, whose end has come by the time that it is read. */
+static struct itimerspec often = { { 0, 1000 }, { 0, 1000 } };
+ROW(timerfd1, int fd; uint64_t ends; MUST(fd = timerfd_create(CLOCK_MONOTONIC, 0)); MUST(timerfd_settime(fd, 0, &often, NULL)),
+	MUST_BE(8, read(fd, &ends, 8)), close(fd))
+
 /* -------------------------------------------------------------- processes and threads */
 static int reap(pid_t pid)		/* 0 when the child left with 0 */
 {
@@ -225,6 +265,53 @@ static int64_t pipe_rt(long n)		/* there and back, between two processes */
 	close(a[1]);
 	close(b[0]);
 	MUST(reap(pid));
+	return ns;
+}
+
+/* The child waits for signals and counts them; the parent sends until n have been counted. */
+static int64_t signal_wake(long n)
+{
+	struct sigaction sa = { .sa_handler = on_signal }, old;
+	volatile long *got = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int64_t ns = 0;
+	sigset_t usr1, none;
+	pid_t pid;
+
+	MUST(got);
+	sigemptyset(&none);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	MUST(sigaction(SIGUSR1, &sa, &old));
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	MUST(pid = fork());
+	if (!pid)
+		for (;;) {
+			sigsuspend(&none);
+			++*got;
+		}
+	while (!*got)
+		kill(pid, SIGUSR1);	/* until it waits */
+	TIMED(1, for (long end = *got + n; *got < end;) MUST(kill(pid, SIGUSR1)));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sigprocmask(SIG_UNBLOCK, &usr1, NULL);
+	sigaction(SIGUSR1, &old, NULL);
+	munmap((void *)got, PAGE);
+	return ns;
+}
+
+static int64_t yield_two(long n)	/* two processes that yield, both counted */
+{
+	int64_t ns = 0;
+	pid_t pid;
+
+	MUST(pid = fork());
+	if (!pid)
+		for (;;)
+			sched_yield();
+	TIMED(n, MUST(sched_yield()));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 	return ns;
 }
 
@@ -355,6 +442,10 @@ static const struct row {
 	{ "stat", stat_file, 1 },
 	{ "signal_self", signal_self, 1 },		/* tgkill, handler, return */
 	{ "int3", int3, 1 },				/* SIGTRAP handler, return */
+	{ "timer_signal", timer_signal, 1 },		/* timer_settime in the handler of its signal */
+	{ "timerfd", timerfd1, 1 },			/* read: it has ended */
+	{ "signal_wake", signal_wake, 1 },		/* kill wakes a process in sigsuspend */
+	{ "yield_two", yield_two, 2 },			/* per call, of two processes */
 	{ "pipe_rt", pipe_rt, 1 },
 	{ "fork_exit", fork_exit, 1 },			/* and wait */
 	{ "fork_exec", fork_exec, 1 },			/* this program, which leaves at once */
