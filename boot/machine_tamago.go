@@ -54,6 +54,13 @@ func setWallClock() {
 	printk.Warn("rtc: no usable clock; the time is unknown")
 }
 
+// report logs why a part of the machine is not there. The boot continues.
+func report(part string, err error) {
+	if err != nil {
+		printk.Err("%s: %s", part, err.Error())
+	}
+}
+
 func mountFiles(tree *vfs.FS) {
 	tree.SetLimit(int64(mm.Usable / 2))
 	src := procfs.Machine()
@@ -62,17 +69,11 @@ func mountFiles(tree *vfs.FS) {
 	src.Loadavg, src.Stat = loadNow, statNow
 	src.Extra = map[string]func(io.Writer){"consoles": console.Show}
 	src.Iomem, src.Ioports = showMemory, showPorts
-	if err := procfs.Mount(tree, src); err != nil {
-		printk.Err("procfs: %s", err.Error())
-	}
+	report("procfs", procfs.Mount(tree, src))
 	mountProgramFiles(tree)
-	if err := told.Mount(tree); err != nil {
-		printk.Err("firmware: %s", err.Error())
-	}
+	report("firmware", told.Mount(tree))
 	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
-		if err := mount(tree, "/sys/kernel/debug/"+name); err != nil {
-			printk.Err("%s: %s", name, err.Error())
-		}
+		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	if err := types.Mount(tree); err != nil {
 		printk.Err("types: %s", err.Error())
@@ -85,9 +86,7 @@ func mountDevices(tree *vfs.FS) {
 	err = errors.Join(err,
 		tree.Bind("/dev/tty", tty.Current{Device: &tty.Device{TTY: console.TTY, Major: 5}}),
 		tree.Bind("/dev/console", &tty.Device{TTY: console.TTY, Major: 5, Minor: 1}))
-	if err != nil {
-		printk.Err("dev: %s", err.Error())
-	}
+	report("dev", err)
 }
 
 // unpackFiles unpacks the image's own archive into the tree, then the archives that the loader has

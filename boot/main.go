@@ -85,9 +85,7 @@ func main() {
 	if !ok {
 		keymap = "us"
 	}
-	if err := console.Init(&acpiInfo.MADT, keymap); err != nil {
-		printk.Err("console: %s", err.Error())
-	}
+	report("console", console.Init(&acpiInfo.MADT, keymap))
 	stage(stageConsole)
 	if script, ok := cmdline.Script(commandLine()); ok {
 		if wait, ok := cmdline.Get(commandLine(), "show"); ok {

@@ -66,12 +66,8 @@ func startPrograms() {
 	programs.Init().SetTerminal(console.TTY)
 	signal := func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) }
 	console.TTY.OnSignal(signal)
-	if err := tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }); err != nil {
-		printk.Err("dev: %s", err.Error())
-	}
-	if err := process.Mount(vfs.Root, programs); err != nil {
-		printk.Err("procfs: %s", err.Error())
-	}
+	report("dev", tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }))
+	report("procfs", process.Mount(vfs.Root, programs))
 	uprobes.Init(programs)
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
@@ -111,12 +107,8 @@ func mountProgramFiles(tree *vfs.FS) {
 	err := errors.Join(
 		tree.Bind("/proc/net/unix", ctl.Print(sock.Print)),
 		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
-	if err != nil {
-		printk.Err("procfs: %s", err.Error())
-	}
-	if err := control.Mount(tree, "/sys/kernel/debug/uprobes"); err != nil {
-		printk.Err("uprobes: %s", err.Error())
-	}
+	report("procfs", err)
+	report("uprobes", control.Mount(tree, "/sys/kernel/debug/uprobes"))
 }
 
 // shellPrograms is the programs for the shell; nil where it cannot run any.
