@@ -201,7 +201,7 @@ func detach(ks []*Kprobe) {
 	for _, k := range gone {
 		k.site = nil
 		k.Flags.Clear(flagsOwn)
-		k.whole().left()
+		k.whole().detached()
 		if k.SymbolName != "" {
 			k.Addr = 0
 		}

@@ -61,7 +61,7 @@ func (j *Jprobe) prepare() error {
 
 // manner needs no flag for SSE registers: they are saved, because they are copied.
 func (j *Jprobe) manner() probe.Flags  { return flagSpecial }
-func (j *Jprobe) left()                {}
+func (j *Jprobe) detached()            {}
 func (j *Jprobe) handlers() []function { return []function{{"jprobe", j.Entry}} }
 func (j *Jprobe) account() Ledger      { return j.KP.Ledger() }
 

@@ -177,8 +177,8 @@ type whole interface {
 	// manner returns the flags that tell hits how to call the handlers. It is called when
 	// nothing can fail any more.
 	manner() probe.Flags
-	// left is called after unregistering, when no CPU is in its handlers.
-	left()
+	// detached is called after unregistering, when no CPU is in its handlers.
+	detached()
 	// handlers returns all functions that hits may call, by name; account returns what
 	// became of the hits.
 	handlers() []function
@@ -202,7 +202,7 @@ func (k *Kprobe) whole() whole {
 }
 
 func (k *Kprobe) prepare() error { return nil }
-func (k *Kprobe) left()          {}
+func (k *Kprobe) detached()      {}
 
 func (k *Kprobe) manner() probe.Flags {
 	switch {

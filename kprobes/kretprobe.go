@@ -90,9 +90,9 @@ func RegsReturnValue(r *amd64.Regs) uint64 { return r.AX }
 // those calls still return through their instances. guarded by mu
 var lingering []*Kretprobe
 
-// left keeps rp if calls of it have not returned, and forgets the probes whose calls have all
+// detached keeps rp if calls of it have not returned, and forgets the probes whose calls have all
 // returned.
-func (rp *Kretprobe) left() {
+func (rp *Kretprobe) detached() {
 	lingering = slices.DeleteFunc(lingering, func(old *Kretprobe) bool { return old == rp || old.pool.inUse() == 0 })
 	if rp.pool.inUse() > 0 {
 		lingering = append(lingering, rp)

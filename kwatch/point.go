@@ -91,10 +91,10 @@ type program interface {
 	shares(other program) bool
 	// read returns the value that p watches, or false if the page is not in memory.
 	read(p *point) (v uint64, ok bool)
-	// begin is called when p has been registered, leave when it is not any more: no handler runs
+	// attached is called when p has been registered, detached when it is not any more: no handler runs
 	// afterwards.
-	begin(p *point)
-	leave()
+	attached(p *point)
+	detached()
 }
 
 func (p *point) breakpoint() debugreg.Breakpoint {

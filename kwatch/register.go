@@ -135,7 +135,7 @@ func registerAll(ps []*point) error {
 	for _, p := range ps {
 		p.recheck()
 		if p.user != nil {
-			p.user.begin(p)
+			p.user.attached(p)
 		}
 	}
 	return nil
@@ -343,7 +343,7 @@ func detach(ps []*point) {
 		points[p.reg].Store(nil)
 		p.recheck()
 		if p.user != nil {
-			p.user.leave()
+			p.user.detached()
 		}
 		ended = ended.Plus(p.accounts.Ledger())
 	}

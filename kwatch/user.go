@@ -86,7 +86,7 @@ func mapped(p *proc.Process, w *point) error {
 	return nil
 }
 
-func (u *user) begin(p *point) {
+func (u *user) attached(p *point) {
 	u.engine.Exec = func(*proc.Thread) { p.end() }
 	u.process.Attach(&u.engine)
 	go func() {
@@ -137,7 +137,7 @@ func (p *point) end() {
 	load(wanted())
 }
 
-func (u *user) leave() {
+func (u *user) detached() {
 	close(u.over)
 	u.process.Detach(&u.engine)
 	u.mu.Lock()

@@ -11,7 +11,7 @@ var sites = []Mutant{
 	},
 	{
 		Name: "watched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\t\tp.recheck()\n\t\tif p.user != nil {\n\t\t\tp.user.begin(p)\n", New: "\t\tif p.user != nil {\n\t\t\tp.user.begin(p)\n",
+		Old: "\t\tp.recheck()\n\t\tif p.user != nil {\n\t\t\tp.user.attached(p)\n", New: "\t\tif p.user != nil {\n\t\t\tp.user.attached(p)\n",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "a jump covers an instruction that is watched",
 	},
