@@ -53,3 +53,27 @@ func sizeOf(t *testing.T, folder string) (n int) {
 	}
 	return n
 }
+
+// TestFilesAreShort: no file of Go or assembly has more than 400 lines.
+func TestFilesAreShort(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "build" || name == "testdata" || name == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, ".s"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if lines := bytes.Count(b, []byte{'\n'}); lines > 400 {
+			t.Errorf("%s has %d lines", path, lines)
+		}
+		n++
+		return err
+	})
+	if err != nil || n < 1000 {
+		t.Errorf("%d files, %v", n, err)
+	}
+}
