@@ -95,6 +95,9 @@ func (m *member) enable(on bool) error {
 	return nil
 }
 
+// begins reports whether calls begin at m.
+func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
+
 // ends reports whether m ends calls that have begun; such a member is never disabled.
 func (m *member) ends() bool { return m.wants == wantsExit }
 

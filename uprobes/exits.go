@@ -81,6 +81,9 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isGo && o.more() {
+		return nil, errGoCalls
+	}
 	if isGo {
 		return tk.place(o, addr, rets, returning{wants: wantsReturn, how: onReturns(len(rets))})
 	}
@@ -94,7 +97,24 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	if err := tk.text.prepareReturns(addr); err != nil {
 		return nil, err
 	}
-	return tk.place(o, addr, []uint64{addr}, returning{wants: wantsEntry, how: onExits(nil, why)})
+	return tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsEntry, how: onExits(nil, why)}))
+}
+
+var errGoCalls = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: the stack of a Go function may move, so its calls cannot be told apart: they have no entry handler, data or limit")
+
+// more reports whether calls have an entry handler, data or a limit.
+func (o order) more() bool {
+	return o.rp.EntryHandler != nil || o.rp.DataWords != 0 || o.rp.MaxActive != 0
+}
+
+// calls adds to what a member at the function's beginning has to do what its calls have.
+func (o order) calls(r returning) returning {
+	r.words = o.rp.DataWords
+	r.most, _ = o.rp.limit()
+	if o.more() {
+		r.wants |= wantsMore
+	}
+	return r
 }
 
 // addExits is addReturn for a function whose exits are known. mu held.
@@ -120,7 +140,7 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 			return nil, probe.Refuse(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
 		}
 	}
-	entry, err := tk.place(o, addr, []uint64{addr}, returning{wants: wantsStay, exits: e, bias: bias, how: onExits(e, nil)})
+	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay, exits: e, bias: bias, how: onExits(e, nil)}))
 	if err != nil {
 		tk.discard(exits)
 		return nil, err
@@ -149,6 +169,7 @@ func (th *thread) exit(pt *point, sp uint64) {
 	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP):
 		if ret, err := th.text.mem.SwapWord(sp, th.text.trampoline.Load()); err == nil {
 			c.ret, c.stays = ret, false
+			c.trapSafe = c.trapSafe && ret != th.text.trampoline.Load()
 		}
 	}
 }

@@ -144,8 +144,7 @@ func (f *file) find(u *Uprobe) error {
 	if u.Symbol == "" {
 		if im != nil {
 			if addr, ok := im.Vaddr(f.off); ok {
-				f.describe(im, addr)
-				return im.boundary(addr)
+				return f.describe(im, addr)
 			}
 		}
 		return nil
@@ -165,13 +164,18 @@ func (f *file) find(u *Uprobe) error {
 		return probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
 	}
 	f.off = off
-	f.describe(im, s.Addr+u.Offset)
-	return im.boundary(s.Addr + u.Offset)
+	return f.describe(im, s.Addr+u.Offset)
 }
 
 // describe notes how returns of the function at addr are seen.
-func (f *file) describe(im *image, addr uint64) {
+//
+// Errors: EILSEQ no instruction begins there; EOPNOTSUPP its calls can have no data.
+func (f *file) describe(im *image, addr uint64) error {
 	if f.o.rp != nil {
 		f.returns = ReturnsOf(im.File, addr)
+		if s, off, ok := im.At(addr); ok && off == 0 && s.Go && f.o.more() {
+			return errGoCalls
+		}
 	}
+	return im.boundary(addr)
 }

@@ -130,6 +130,7 @@ const (
 	wantsExit               // one of these exits
 	wantsReturn             // a return instruction of Go
 	wantsSkip               // the instruction is skipped
+	wantsMore               // the calls have data, an entry handler or a limit
 )
 
 // complete is the rest of a hit that is not the usual one.

@@ -124,10 +124,12 @@ func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
 		}
 		th.wants &^= wantsEntry | wantsStay
 	}
-	if th.wants&wantsExit != 0 && !th.leavesByReturn(pt, r.SP) {
-		return th.moves(r)
+	if th.wants&(wantsExit|wantsMore) != 0 {
+		if th.wants&wantsMore != 0 {
+			return st.begins(r)
+		}
+		return th.leaves(st, pt, r)
 	}
-	sp := r.SP
 	switch {
 	case th.told == toldDecided:
 		pt.check.Perform(r, r.IP, false)
@@ -143,12 +145,9 @@ func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
 		return th.moves(r)
 	}
 	th.told = toldNothing
-	switch {
-	case th.wants&wantsReturn != 0:
+	if th.wants&wantsReturn != 0 {
 		st.doing, st.next = callsGoReturns, st.list
 		return st.callGoReturns(r)
-	case th.wants&wantsExit != 0:
-		return th.exits(st, r, sp)
 	}
 	return settle(r)
 }

@@ -43,7 +43,7 @@ func InTrap(f func(handler any) bool) {
 func blame(p uintptr) (h die.Handler, first bool) {
 	m := asMember(p)
 	h = die.Handler{Owner: "uprobes", Kind: "u", At: uintptr(m.vaddr), Noun: "probe"}
-	if h.Code[0] = m.code; m.ret != nil {
+	if copy(h.Code[:], m.code[:]); m.ret != nil {
 		h.Kind = "ur"
 	}
 	return h, m.flags.Set(broken)

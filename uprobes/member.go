@@ -27,7 +27,7 @@ type member struct {
 	flags   probe.Flags
 	// trapSafe says that its handler may be called in trap context; careful, that X0-X14 must be saved for it.
 	trapSafe, careful bool
-	code              uintptr // of its handler
+	code              [2]uintptr // of its handler, and its entry handler
 
 	running atomic.Int64 // handlers
 	idle    chan struct{}
@@ -47,6 +47,9 @@ type returning struct {
 	exits *program.Exits // of its function, if they are known; by file addresses, to which bias is added
 	bias  uint64
 	how   string // for people
+
+	words int   // of data for each call
+	most  int64 // calls at the same time; 0: any number
 }
 
 // tally counts the hits of a probe.
@@ -70,7 +73,7 @@ func (t *tally) ledger() probe.Ledger {
 	n := func(e probe.Event) uint64 { return t.counts[e].Load() }
 	return probe.Ledger{
 		Handled: n(probe.Handled), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
-		NoInst: n(probe.NoInst), InFlight: uint64(max(t.flying.Load(), 0)), Entered: n(probe.Entered),
+		Declined: n(probe.Declined), NoInst: n(probe.NoInst), InFlight: uint64(max(t.flying.Load(), 0)), Entered: n(probe.Entered),
 	}
 }
 
@@ -168,11 +171,20 @@ func (th *thread) broke(e any) {
 	m.leave()
 }
 
-// fail disables a probe whose handler did not return. The program continues.
-func (m *member) fail(th *thread, e any) {
-	if th.counts {
+// abandoned counts a handler of m that has not returned.
+func (m *member) abandoned(th *thread) {
+	if th.entering {
+		m.flying.Add(-1)
+	}
+	if th.counts || th.entering {
 		m.count(probe.Abandoned)
 	}
+	th.entering = false
+}
+
+// fail disables a probe whose handler did not return. The program continues.
+func (m *member) fail(th *thread, e any) {
+	m.abandoned(th)
 	m.flags.Set(broken)
 	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
 }
@@ -180,9 +192,7 @@ func (m *member) fail(th *thread, e any) {
 // leaveBehind is called when the thread ends without its goroutine, in which a handler of m
 // does not return.
 func (m *member) leaveBehind(th *thread) {
-	if th.counts {
-		m.count(probe.Abandoned)
-	}
+	m.abandoned(th)
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
 	if c := th.leaving; c != nil { // the handlers after it will not be called

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/arch/amd64/goabi"
 	"sonde/kernel/probe"
 )
 
@@ -40,7 +39,8 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 // rp.U.Vaddr. rp.Handler is called after each return.
 //
 // Context: as RegisterUprobe.
-// Errors: those of RegisterUprobe.
+// Errors: those of RegisterUprobe; ERANGE MaxActive or DataWords is negative or too large; ENOMEM
+// together they are.
 // Source: uprobes.txt §4.2.
 func RegisterUretprobe(rp *Uretprobe) error {
 	if rp == nil {
@@ -71,6 +71,11 @@ func (o order) register() error {
 	u := o.u
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe has no handler")
+	}
+	if o.rp != nil {
+		if _, err := o.rp.limit(); err != nil {
+			return err
+		}
 	}
 	if u.TrapSafe {
 		keepWatch()
@@ -141,7 +146,7 @@ func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*
 		}
 		if pt != nil {
 			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process,
-				point: pt, idle: make(chan struct{}), returning: like, trapSafe: o.u.TrapSafe, careful: o.careful(), code: goabi.CodeOf(o.handler())})
+				point: pt, idle: make(chan struct{}), returning: like, trapSafe: o.trapSafe(), careful: o.careful(), code: o.code()})
 		}
 		if err != nil {
 			tk.discard(ms)

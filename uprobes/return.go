@@ -1,6 +1,8 @@
 package uprobes
 
 import (
+	"slices"
+
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
 )
@@ -10,10 +12,10 @@ import (
 // another probed function has two calls with one stack slot.
 type call struct {
 	slot  uint64 // on the stack
-	ret   uint64 // the original return address
+	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
 	stays bool   // the return address is unchanged: the exits have points
 	left  bool   // counted as a call that will not return
-	// trapSafe says that all its handlers may be called in trap context.
+	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
 	trapSafe bool
 	of       []instance
 	next     int   // index of the next of these, while their handlers are called
@@ -22,8 +24,36 @@ type call struct {
 
 // instance is one call of one probe.
 type instance struct {
-	UretprobeInstance
-	m *member
+	UretprobeInstance // behind the last of a call, its Data is kept for the next one
+	m                 *member
+}
+
+// makeRoom makes room for the instances of members, with as much data as is kept.
+func (c *call) makeRoom(members []*member) {
+	n, words := 0, 0
+	for _, m := range members {
+		if m.begins() {
+			n, words = n+1, max(words, min(m.words, keptWords))
+		}
+	}
+	c.of = slices.Grow(c.of, n)
+	for i := range c.of[:n] {
+		if in := &c.of[:n][i]; cap(in.Data) < words {
+			in.Data = make([]uint64, words)
+		}
+	}
+}
+
+// more returns the instance behind the last, for which there is room.
+func (c *call) more() *instance { return &c.of[:len(c.of)+1][len(c.of)] }
+
+// end forgets what in is an instance of: it may not be reused for a long time.
+func (in *instance) end() {
+	data := in.Data
+	if cap(data) > keptWords {
+		data = nil
+	}
+	*in = instance{UretprobeInstance: UretprobeInstance{Data: data}}
 }
 
 // enterCall says that the functions of those members that are return probes have been
@@ -54,23 +84,75 @@ func (th *thread) enterCall(members []*member, stays bool) {
 		real = cs.real(r.SP, tramp)
 	}
 	c := cs.push()
-	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, true
+	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, ret != tramp
+	th.enlist(c, members, real, err == nil)
+	if len(c.of) > 0 {
+		return
+	}
+	cs.stack = cs.stack[:len(cs.stack)-1]
+	if err == nil && ret != tramp && !stays { // nobody waits for its return
+		th.text.mem.SwapWord(r.SP, ret)
+	}
+}
+
+// enlist makes the instances of a call of the members that want one; if there is no room for calls,
+// of none.
+func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
+	c.makeRoom(members)
 	for _, m := range members {
-		if m.wants&(wantsEntry|wantsStay) == 0 || m.flags.Has(disabled) || m.process != th.t.Process() {
+		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
 		}
 		m.count(probe.Entered)
-		if err != nil { // it has no stack, and will not get far
+		if !room || !m.flies() { // without room it has no stack, and will not get far
 			m.count(probe.NoInst)
 			continue
 		}
-		m.flying.Add(1)
+		in := c.more()
+		if cap(in.Data) < m.words {
+			in.Data = make([]uint64, m.words)
+		}
+		*in = instance{UretprobeInstance{ret, m.ret, in.Data[:m.words]}, m}
+		clear(in.Data)
+		if m.ret.EntryHandler != nil && !th.wanted(in) {
+			in.end()
+			continue
+		}
+		c.of = c.of[:len(c.of)+1]
 		c.trapSafe = c.trapSafe && m.trapSafe
-		c.of = append(c.of, instance{UretprobeInstance{real, m.ret}, m})
 	}
-	if err != nil {
-		cs.stack = cs.stack[:len(cs.stack)-1]
+	if th.handling {
+		th.finish()
+		th.Regs().IP = uint64(members[0].point.addr) // it is where the call begins, whatever they have done
 	}
+}
+
+// wanted calls the entry handler of a call, and reports whether its return is wanted.
+func (th *thread) wanted(in *instance) (wanted bool) {
+	m := in.m
+	if !m.enter() {
+		m.flying.Add(-1)
+		m.refused()
+		return false
+	}
+	th.begin()
+	th.counts, th.entering = false, true
+	m.run(th, func() { wanted = m.ret.EntryHandler(&in.UretprobeInstance, th.Regs()) == 0 })
+	if th.entering && !wanted { // if it has panicked, that is counted
+		m.flying.Add(-1)
+		m.count(probe.Declined)
+	}
+	th.entering = false
+	return wanted
+}
+
+// flies counts a call that begins, and reports whether there may be one more.
+func (m *member) flies() bool {
+	if n := m.flying.Add(1); m.most != 0 && n > m.most {
+		m.flying.Add(-1)
+		return false
+	}
+	return true
 }
 
 // real returns the original return address for one read from the stack.
@@ -162,7 +244,7 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 		} else {
 			m.refused()
 		}
-		*in = instance{} // it may not be reused for a long time
+		in.end()
 	}
 	return next
 }

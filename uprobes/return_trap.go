@@ -10,7 +10,8 @@ import (
 	"sonde/kernel/probe"
 )
 
-// enters is enterCall. If it returns false, nothing has changed.
+// enters is enterCall, but that begins makes the instances if the calls have more than usual. If it
+// returns false, nothing has changed.
 func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	cs := &th.calls
 	n := len(cs.stack)
@@ -18,7 +19,7 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 		return false
 	}
 	c := &cs.stack[:n+1][n]
-	if cap(c.of) < int(pt.entries.Load()) {
+	if cap(c.of) < int(pt.entries.Load()) && !c.holds(pt) {
 		return false
 	}
 	var ret uint64
@@ -33,9 +34,93 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 		return false
 	}
 	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, true
-	th.enlists(st, c)
+	if th.wants&wantsMore == 0 {
+		th.enlists(st, c)
+	}
 	cs.stack = cs.stack[:n+1]
 	return true
+}
+
+// holds reports whether c has room for calls at pt, and for their data.
+func (c *call) holds(pt *point) bool {
+	n, words := int(pt.entries.Load()&^moreEntries), int(pt.words.Load())
+	if n > cap(c.of) {
+		return false
+	}
+	for i := range n {
+		if in := &c.of[:n][i]; cap(in.Data) < words {
+			return false
+		}
+	}
+	return true
+}
+
+// begins is enlist for the call that enters has noted, and then gets the instruction executed.
+func (st *state) begins(r *amd64.Regs) (done bool) {
+	cs := &asThread(st.thread).calls
+	st.doing, st.call, st.next = callsEntries, uintptr(unsafe.Pointer(&cs.stack[len(cs.stack)-1])), st.list
+	return st.callEntries(r)
+}
+
+// callEntries is begins for the probes that are left.
+func (st *state) callEntries(r *amd64.Regs) (done bool) {
+	th, c := asThread(st.thread), asCall(st.call)
+	for m := st.nextMember(); m != nil; m = st.nextMember() {
+		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() || len(c.of) == cap(c.of) {
+			continue
+		}
+		m.count(probe.Entered)
+		in := c.more()
+		if cap(in.Data) < m.words || !m.flies() { // it has more data than those for which there is room
+			m.count(probe.NoInst)
+			continue
+		}
+		in.RetAddr, in.Data = c.ret, in.Data[:m.words]
+		keep(&in.RP, m.ret)
+		keep(&in.m, m)
+		for i := len(in.Data) - 1; i >= 0; i-- { // clear would use SSE registers, as would a loop that begins at 0
+			in.Data[i] = 0
+		}
+		if m.ret.EntryHandler == nil || st.wants(m, in, r) {
+			c.of = c.of[:len(c.of)+1]
+		}
+	}
+	if th.wants &^= wantsMore; len(c.of) == 0 {
+		th.unenters(c)
+	}
+	pt := asPoint(st.point)
+	r.IP = uint64(pt.addr) // it is where the call begins, whatever they have done
+	return th.completes(st, pt, r)
+}
+
+// wants is wanted.
+func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
+	if m.flags.Has(gone | broken) {
+		m.flying.Add(-1)
+		m.count(probe.Disarmed)
+		return false
+	}
+	if m.careful {
+		saveVectors(r)
+	}
+	st.begin(m)
+	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
+	st.end()
+	if !wanted {
+		m.flying.Add(-1)
+		m.count(probe.Declined)
+	}
+	return wanted
+}
+
+// unenters undoes enters for a call whose return nobody waits for.
+func (th *thread) unenters(c *call) {
+	if !c.stays {
+		if _, ok := th.swapWord(c.slot, c.ret); !ok {
+			return
+		}
+	}
+	th.calls.stack = th.calls.stack[:len(th.calls.stack)-1]
 }
 
 // enlists makes the instances of a call, for which there is room.
@@ -58,6 +143,16 @@ func (th *thread) enlists(st *state, c *call) {
 	c.of = c.of[:len(of)]
 }
 
+// leaves completes a hit of an exit.
+func (th *thread) leaves(st *state, pt *point, r *amd64.Regs) (done bool) {
+	sp := r.SP
+	if th.wants&wantsReturn != 0 || !th.leavesByReturn(pt, sp) || !th.emulates(pt.plan, r) {
+		return th.moves(r)
+	}
+	th.told = toldNothing
+	return th.exits(st, r, sp)
+}
+
 // leavesByReturn reports whether the exit at pt can be done here.
 func (th *thread) leavesByReturn(pt *point, sp uint64) bool {
 	if !pt.plan.Returns() || th.calls.nleft > 0 {
@@ -68,7 +163,7 @@ func (th *thread) leavesByReturn(pt *point, sp uint64) bool {
 		return true
 	}
 	c := &th.calls.stack[n]
-	return c.slot >= sp && c.trapSafe && c.ret != th.text.trampoline.Load()
+	return c.slot >= sp && c.trapSafe
 }
 
 // exits is exit for a return instruction.
@@ -93,7 +188,7 @@ func (th *thread) comesBack(st *state, r *amd64.Regs) (done bool) {
 		return false
 	}
 	c := &th.calls.stack[n]
-	if c.slot != r.SP+pushedAll-8 || c.stays || !c.trapSafe || c.ret == th.text.trampoline.Load() {
+	if c.slot != r.SP+pushedAll-8 || c.stays || !c.trapSafe {
 		return false
 	}
 	r11, cx, ok := th.loadPair(r.SP)
@@ -116,7 +211,7 @@ func (st *state) ends(c *call) {
 // callReturns calls the handlers of a call that are left.
 func (st *state) callReturns(r *amd64.Regs) (done bool) {
 	c := asCall(st.call)
-	for st.at < len(c.of) {
+	for int(st.at) < len(c.of) {
 		in := &c.of[st.at]
 		st.at++
 		m := in.m

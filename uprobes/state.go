@@ -68,10 +68,11 @@ type point struct {
 	members probe.List[member]
 	// trap is the first of members if hits may be handled in trap context, else nil.
 	trap atomic.Pointer[*member]
-	// Written before trap, and read after it: how many of members begin calls, or did; and what they
-	// want, if all of them do that and none is disabled, else 0.
-	entries, alone atomic.Uint32
-	armed          bool // its breakpoint is in place; guarded by mu
+	// Written before trap, and read after it: how many of members begin calls, or did; the most words
+	// of data that one of these wants; and what they want, if all of them do that and none is disabled,
+	// else 0. entries is moreEntries more if their calls have data or the like.
+	entries, words, alone atomic.Uint32
+	armed                 bool // its breakpoint is in place; guarded by mu
 }
 
 // task is a probed process.

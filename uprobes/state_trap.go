@@ -15,16 +15,17 @@ import (
 type state struct {
 	handlerState
 	doing  doing
+	at     int32   // index of the next instance of call
 	list   uintptr // the **member that is the first of the point
 	next   uintptr // the one that comes next
 	thread uintptr // the *thread that was hit
 	point  uintptr // the *point, unless a call returns to the trampoline
 	call   uintptr // the *call that has returned
-	at     int     // index of its next instance
 	// in is a *UretprobeInstance for returns of Go functions, which have no call.
 	in struct {
-		ret uint64
-		rp  uintptr
+		ret  uint64
+		rp   uintptr
+		data [3]uintptr
 	}
 }
 
@@ -33,6 +34,7 @@ type doing uint8
 
 const (
 	callsHits      doing = iota // those of the point
+	callsEntries                // the entry handlers of a call
 	callsReturns                // those of a call
 	callsGoReturns              // those of a return instruction of Go's
 )
@@ -78,9 +80,13 @@ func handlingHere() *thread {
 // onAbandoned goes on with a hit whose handler has been abandoned: it implements user.Hit.
 func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 	st := &states[id].state
-	asMember(st.Probe).count(probe.Abandoned)
+	m := st.Probe
+	asMember(m).count(probe.Abandoned)
 	st.end()
 	switch st.doing {
+	case callsEntries:
+		asMember(m).flying.Add(-1)
+		return st.callEntries(r)
 	case callsReturns:
 		return st.callReturns(r)
 	case callsGoReturns:

@@ -27,7 +27,8 @@ type thread struct {
 
 	calls callList // its calls that return probes wait for
 
-	leaving *call // the call whose handlers are being called
+	leaving  *call // the call whose handlers are being called
+	entering bool  // it is in an entry handler
 
 	wants uint8     // what the hit has to do: see hit.go
 	told  told      // the handlers of the hit have been called in trap context

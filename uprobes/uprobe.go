@@ -2,9 +2,11 @@ package uprobes
 
 import (
 	"sync/atomic"
+	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
+	"sonde/kernel/probe"
 )
 
 // Type says which kind of probe a callback is for.
@@ -60,11 +62,46 @@ type Uretprobe struct {
 	U Uprobe
 	// Handler is called when the function has returned, before the caller continues.
 	Handler func(ri *UretprobeInstance, regs *amd64.Regs)
+	// EntryHandler, if not nil, is called when the function is entered. If it does not return 0,
+	// Handler is not called for this call. What it does to IP has no effect.
+	EntryHandler func(ri *UretprobeInstance, regs *amd64.Regs) int
+	// MaxActive is how many calls may be in progress at the same time, in all processes; those
+	// beyond are missed. 0: any number, or with data for each as many as fit into 16 MiB.
+	MaxActive int
+	DataWords int // words of memory for each call, 0 when it is entered
 }
 
-// UretprobeInstance is one call of a function with a return probe. The handler may use it
+// UretprobeInstance is one call of a function with a return probe. A handler may use it
 // only until it returns.
 type UretprobeInstance struct {
 	RetAddr uint64     // the return address
 	RP      *Uretprobe // the probe
+	Data    []uint64   // RP.DataWords of them: the entry handler fills them in, the handler reads them
+}
+
+// What a return probe may ask for: calls at the same time, words for each, bytes for all of them.
+const (
+	mostActive = 1 << 20
+	mostWords  = 1 << 13
+	mostData   = 16 << 20
+)
+
+// limit returns how many calls may be in progress at the same time; 0: any number.
+//
+// Errors: ERANGE, ENOMEM: see RegisterUretprobe.
+func (rp *Uretprobe) limit() (most int64, err error) {
+	n, words := rp.MaxActive, rp.DataWords
+	switch {
+	case n < 0 || n > mostActive:
+		return 0, probe.Refuse(syscall.ERANGE, "uprobes: MaxActive is %d; give 0 to %d", n, mostActive)
+	case words < 0 || words > mostWords:
+		return 0, probe.Refuse(syscall.ERANGE, "uprobes: %d words of data for each call; give 0 to %d", words, mostWords)
+	case words == 0:
+		return int64(n), nil
+	case n == 0:
+		return int64(mostData / 8 / words), nil
+	case n*words*8 > mostData:
+		return 0, probe.Refuse(syscall.ENOMEM, "uprobes: data of %d words for %d calls need %d MiB, more than %d", words, n, n*words*8>>20, mostData>>20)
+	}
+	return int64(n), nil
 }

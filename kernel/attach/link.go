@@ -29,7 +29,7 @@ type EntryHandler func(h *Hit) (wanted bool)
 type Options struct {
 	Entry    EntryHandler // at returns: called when the call is entered
 	Data     int          // at returns: words of memory for each call
-	Active   int          // at returns in the kernel: calls at the same time; 0: as many as there are CPUs
+	Active   int          // at returns: calls at the same time; 0: as many as the kind thinks fit
 	Block    bool         // the handler may block: it is always called in a goroutine, in programs at a higher cost
 	Most     int          // places that a pattern may fit; 0: any number
 	Disabled bool         // begin disabled

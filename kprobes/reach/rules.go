@@ -55,6 +55,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/user.abandoned", names{"sonde/uprobes.onAbandoned"}, "the rest of such a hit"},
 	{"sonde/uprobes.(*state).callHandlers", nil, "a user probe's handler"},
 	{"sonde/uprobes.(*state).callReturns", nil, "a return handler"},
+	{"sonde/uprobes.(*state).wants", nil, "an entry handler"},
 	{"sonde/uprobes.(*state).callGoReturns", nil, "a return handler"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},

@@ -10,15 +10,31 @@ import (
 	"sonde/uprobes"
 )
 
-func hit(u *uprobes.Uprobe, r *amd64.Regs) { call(u.Place, r, false) }
-
-func returns(ri *uprobes.UretprobeInstance, r *amd64.Regs) { call(ri.RP.U.Place, r, true) }
-
-func call(at *attach.Place, r *amd64.Regs, returns bool) {
+func hit(u *uprobes.Uprobe, r *amd64.Regs) {
+	at := u.Place
 	f := at.Link.Handler
 	if f == nil {
 		return // the probe counts its hits
 	}
-	h := attach.Hit{Regs: r, Place: at, IP: r.IP, Returns: returns, MayBlock: at.Link.Options.Block}
+	h := attach.Hit{Regs: r, Place: at, IP: r.IP, MayBlock: at.Link.Options.Block}
 	h.Call(f)
+}
+
+func returns(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
+	at := ri.RP.U.Place
+	f := at.Link.Handler
+	if f == nil {
+		return
+	}
+	h := attach.Hit{Regs: r, Place: at, IP: r.IP, Returns: true, MayBlock: at.Link.Options.Block, Data: ri.Data}
+	h.Call(f)
+}
+
+func entry(ri *uprobes.UretprobeInstance, r *amd64.Regs) int {
+	at := ri.RP.U.Place
+	h := attach.Hit{Regs: r, Place: at, IP: r.IP, MayBlock: at.Link.Options.Block, Data: ri.Data}
+	if h.CallEntry(at.Link.Options.Entry) {
+		return 0
+	}
+	return 1
 }

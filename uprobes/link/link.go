@@ -20,7 +20,7 @@ type Provider struct{}
 
 // Can is part of attach.Provider.
 func (Provider) Can() attach.Ability {
-	return attach.Returns | attach.Blocks | attach.Patterns | attach.Processes
+	return attach.Returns | attach.Entries | attach.Data | attach.Blocks | attach.Patterns | attach.Processes
 }
 
 // Attach is part of attach.Provider.
@@ -126,7 +126,10 @@ func probeOf(l *attach.Link, s *attach.Site, at attach.Site) one {
 	place := &attach.Place{Link: l, Site: s, Where: at.String(), Addr: at.Addr}
 	p := one{place: place}
 	if at.Return {
-		p.ret = &uprobes.Uretprobe{Handler: returns}
+		p.ret = &uprobes.Uretprobe{Handler: returns, MaxActive: l.Options.Active, DataWords: l.Options.Data}
+		if l.Options.Entry != nil {
+			p.ret.EntryHandler = entry
+		}
 	} else {
 		p.entry = &uprobes.Uprobe{Handler: hit}
 	}

@@ -37,27 +37,35 @@ var returning = []struct {
 func init() {
 	for _, c := range returning {
 		both("uprobes/returns_with_"+c.name, func(t *suites.T) {
-			returns(t, c.function, c.part, c.out, c.entered, c.returned, c.sum)
+			returns(t, &uprobes.Uretprobe{}, c.function, c.part, c.out, c.entered, c.returned, c.sum)
+		})
+		both("uprobes/data_of_calls_with_"+c.name, func(t *suites.T) {
+			returns(t, withData(t), c.function, c.part, c.out, c.entered, c.returned, c.sum)
 		})
 	}
 	suites.Add("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
-	both("uprobes/returns_with_signals", func(t *suites.T) { returns(t, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
+	both("uprobes/returns_with_signals", func(t *suites.T) { returns(t, &uprobes.Uretprobe{}, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
 	both("uprobes/changed_result", changedResult)
 	both("uprobes/return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
 	both("uprobes/return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
 }
 
-// returns counts the returns of a function and adds up what it returns.
-func returns(t *suites.T, function, part, out string, entered, returned, sum uint64) {
+// returns counts the returns of a function and adds up what it returns. A handler that rp has is called,
+// too.
+func returns(t *suites.T, rp *uprobes.Uretprobe, function, part, out string, entered, returned, sum uint64) {
 	p := need(t, "/bin/probed")
 	var n, total atomic.Uint64
-	rp := &uprobes.Uretprobe{Handler: func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
+	also := rp.Handler
+	rp.Handler = func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
+		if also != nil {
+			also(ri, r)
+		}
 		n.Add(1)
 		total.Add(r.AX)
 		if ri.RetAddr != r.IP || ri.RP.U.Vaddr != p.syms[function].Value {
 			t.Errorf("it returns to %#x, IP is %#x", ri.RetAddr, r.IP)
 		}
-	}}
+	}
 	r := p.start(t, func(in *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = in.PID, p.addr(t, in, function), inTrap
 		if err := uprobes.RegisterUretprobe(rp); err != nil {
