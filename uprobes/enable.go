@@ -99,7 +99,7 @@ func (m *member) enable(on bool) error {
 func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
 
 // ends reports whether m ends calls that have begun; such a member is never disabled.
-func (m *member) ends() bool { return m.wants == wantsExit }
+func (m *member) ends() bool { return m.wants&wantsExit != 0 }
 
 // wanted reports whether some probe at pt is enabled. mu held.
 func (pt *point) wanted() bool {

@@ -82,7 +82,7 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 		return nil, err
 	}
 	if isGo && o.more() {
-		return nil, errGoCalls
+		return tk.addGoCalls(o, addr, rets, im.Asm(addr-bias))
 	}
 	if isGo {
 		return tk.place(o, addr, rets, returning{wants: wantsReturn, how: onReturns(len(rets))})
@@ -100,7 +100,30 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	return tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsEntry, how: onExits(nil, why)}))
 }
 
-var errGoCalls = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: the stack of a Go function may move, so its calls cannot be told apart: they have no entry handler, data or limit")
+// addGoCalls is addReturn for calls of a Go function that have more than a return. mu held.
+//
+// Errors: those of place; EOPNOTSUPP.
+func (tk *task) addGoCalls(o order, addr uint64, rets []uint64, asm bool) ([]*member, error) {
+	if asm {
+		return nil, errGoAsm
+	}
+	if tk.text.goroutines == nil {
+		tk.text.goroutines = new(goroutines)
+	}
+	exits, err := tk.place(o, addr, rets, returning{wants: wantsExit | wantsGo})
+	if err != nil {
+		return nil, err
+	}
+	how := onReturns(len(rets)) + ", and on its beginning"
+	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay | wantsGo, how: how}))
+	if err != nil {
+		tk.discard(exits)
+		return nil, err
+	}
+	return append(entry, exits...), nil
+}
+
+var errGoAsm = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")
 
 // more reports whether calls have an entry handler, data or a limit.
 func (o order) more() bool {

@@ -169,12 +169,13 @@ func (f *file) find(u *Uprobe) error {
 
 // describe notes how returns of the function at addr are seen.
 //
-// Errors: EILSEQ no instruction begins there; EOPNOTSUPP its calls can have no data.
+// Errors: EILSEQ no instruction begins there; EOPNOTSUPP it is assembly of a Go
+// program.
 func (f *file) describe(im *image, addr uint64) error {
 	if f.o.rp != nil {
 		f.returns = ReturnsOf(im.File, addr)
-		if s, off, ok := im.At(addr); ok && off == 0 && s.Go && f.o.more() {
-			return errGoCalls
+		if f.o.more() && im.Asm(addr) {
+			return errGoAsm
 		}
 	}
 	return im.boundary(addr)

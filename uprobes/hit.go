@@ -131,6 +131,7 @@ const (
 	wantsReturn             // a return instruction of Go
 	wantsSkip               // the instruction is skipped
 	wantsMore               // the calls have data, an entry handler or a limit
+	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
 )
 
 // complete is the rest of a hit that is not the usual one.
@@ -140,7 +141,11 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 		th.after = nil
 		return
 	}
-	if th.wants&(wantsEntry|wantsStay) != 0 {
+	switch {
+	case th.wants&(wantsEntry|wantsStay) == 0:
+	case th.wants&wantsGo != 0:
+		th.enterGo(members)
+	default:
 		th.enterCall(members, th.wants&wantsEntry == 0)
 	}
 	if decided {
@@ -156,7 +161,11 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 	if th.wants&wantsReturn != 0 {
 		th.goReturned(members, r)
 	}
-	if th.wants&wantsExit != 0 {
+	switch {
+	case th.wants&wantsExit == 0:
+	case th.wants&wantsGo != 0:
+		th.exitGo(sp)
+	default:
 		th.exit(pt, sp)
 	}
 }

@@ -81,6 +81,10 @@ func forget(t *proc.Thread) {
 			printk.Err("uprobes: a callback does not return: thread %d ends without it", t.TID)
 		}
 		th.calls.forget()
+		if th.held != nil {
+			th.held.forget()
+			th.release()
+		}
 		t.CPU().Probe(0, 0)
 		t.Probes = nil
 		running.Delete(goroutine())

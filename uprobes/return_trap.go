@@ -19,8 +19,13 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 		return false
 	}
 	c := &cs.stack[:n+1][n]
-	if cap(c.of) < int(pt.entries.Load()) && !c.holds(pt) {
-		return false
+	if cap(c.of) < int(pt.entries.Load()) {
+		if th.wants&wantsGo != 0 {
+			return th.entersGo(pt, r)
+		}
+		if !c.holds(pt) {
+			return false
+		}
 	}
 	var ret uint64
 	var ok bool
@@ -55,13 +60,6 @@ func (c *call) holds(pt *point) bool {
 	return true
 }
 
-// begins is enlist for the call that enters has noted, and then gets the instruction executed.
-func (st *state) begins(r *amd64.Regs) (done bool) {
-	cs := &asThread(st.thread).calls
-	st.doing, st.call, st.next = callsEntries, uintptr(unsafe.Pointer(&cs.stack[len(cs.stack)-1])), st.list
-	return st.callEntries(r)
-}
-
 // callEntries is begins for the probes that are left.
 func (st *state) callEntries(r *amd64.Regs) (done bool) {
 	th, c := asThread(st.thread), asCall(st.call)
@@ -87,6 +85,9 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 	}
 	if th.wants &^= wantsMore; len(c.of) == 0 {
 		th.unenters(c)
+	}
+	if th.held != nil {
+		th.release()
 	}
 	pt := asPoint(st.point)
 	r.IP = uint64(pt.addr) // it is where the call begins, whatever they have done
@@ -120,7 +121,8 @@ func (th *thread) unenters(c *call) {
 			return
 		}
 	}
-	th.calls.stack = th.calls.stack[:len(th.calls.stack)-1]
+	cs := th.noting()
+	cs.stack = cs.stack[:len(cs.stack)-1]
 }
 
 // enlists makes the instances of a call, for which there is room.
@@ -146,7 +148,10 @@ func (th *thread) enlists(st *state, c *call) {
 // leaves completes a hit of an exit.
 func (th *thread) leaves(st *state, pt *point, r *amd64.Regs) (done bool) {
 	sp := r.SP
-	if th.wants&wantsReturn != 0 || !th.leavesByReturn(pt, sp) || !th.emulates(pt.plan, r) {
+	if th.wants&(wantsReturn|wantsGo) != 0 {
+		return th.leavesGo(st, pt, r)
+	}
+	if !th.leavesByReturn(pt, sp) || !th.emulates(pt.plan, r) {
 		return th.moves(r)
 	}
 	th.told = toldNothing

@@ -55,6 +55,10 @@ type text struct {
 	// out when they have gone.
 	changes atomic.Uint64
 
+	// goroutines have the calls of Go functions that have data or the like. Stored once, with mu held,
+	// before there are such points.
+	goroutines *goroutines
+
 	users int // processes; guarded by mu
 }
 
@@ -168,6 +172,9 @@ func (x *text) leave() bool {
 		s.page.Drop()
 	}
 	x.pages.Store(nil)
+	if x.goroutines != nil {
+		x.goroutines.forget()
+	}
 	return true
 }
 

@@ -37,6 +37,7 @@ const (
 	callsEntries                // the entry handlers of a call
 	callsReturns                // those of a call
 	callsGoReturns              // those of a return instruction of Go's
+	callsGoExits                // those of a call of a goroutine
 )
 
 // states is spaced so that no two CPUs write to one cache line.
@@ -91,6 +92,8 @@ func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 		return st.callReturns(r)
 	case callsGoReturns:
 		return st.callGoReturns(r)
+	case callsGoExits:
+		return st.callGoExits(r)
 	}
 	return st.callHandlers(r)
 }

@@ -26,6 +26,7 @@ type thread struct {
 	dueDB bool // the program has set TF itself and gets a #DB after the instruction
 
 	calls callList // its calls that return probes wait for
+	held  *goCalls // whose calls it notes or ends at present
 
 	leaving  *call // the call whose handlers are being called
 	entering bool  // it is in an entry handler

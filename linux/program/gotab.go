@@ -36,6 +36,7 @@ const (
 	fnSize  = 44
 	topFlag = 1 << 0 // nothing called it
 	spFlag  = 1 << 1 // it writes SP
+	asmFlag = 1 << 2 // it is written in assembly
 )
 
 // readGo reads pclntab, if there is one, and adds its functions.
@@ -118,6 +119,21 @@ func (g *gotab) name(fn []byte) string {
 //
 // Context: any.
 func (f *File) Go() bool { return f.gotab != nil }
+
+// Asm reports whether pc is in a function of a Go program that is written in assembly: it may use all
+// registers.
+func (f *File) Asm(pc uint64) bool {
+	g := f.gotab
+	if g == nil {
+		return false
+	}
+	n := g.search(pc)
+	if n < 0 {
+		return false
+	}
+	_, end, fn := g.fn(n)
+	return fn != nil && pc < end && fn[fnFlag]&asmFlag != 0
+}
 
 // GoFrame returns how many bytes are between SP and the return address at pc. Not known:
 // it is in no function of Go. Not ok: in one that nothing has called, or that changes

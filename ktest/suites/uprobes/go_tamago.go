@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
 	"sonde/uprobes"
@@ -17,6 +18,9 @@ import (
 func init() {
 	both("uprobes/go_returns_while_stacks_grow", goReturns)
 	both("uprobes/go_return_probe_disabled_beside_another", goDisabled)
+	both("uprobes/go_data_while_stacks_grow", goData)
+	both("uprobes/go_data_of_calls_that_panic", goPanics)
+	suites.Add("uprobes/go_data_in_assembly_is_refused", goAsm)
 	both("uprobes/by_symbol", bySymbol)
 	suites.Add("uprobes/inside_an_instruction_is_refused", inside)
 }
@@ -125,4 +129,64 @@ func inside(t *suites.T) {
 		}
 	}, "calls")
 	r.wait(t, "calls 1505500\n")
+}
+
+// goData: the calls of a recursive function have data, while its stack grows and moves, and its goroutines
+// go on in other threads. Odd ones are not wanted.
+func goData(t *suites.T) {
+	p := need(t, "/bin/gothreads")
+	var n, trapped, wrong atomic.Int64
+	rp := &uprobes.Uretprobe{
+		DataWords: 2,
+		EntryHandler: func(ri *uprobes.UretprobeInstance, r *amd64.Regs) int {
+			if ri.Data[0]|ri.Data[1] != 0 {
+				wrong.Add(1)
+			}
+			ri.Data[0], ri.Data[1] = r.AX, ri.RetAddr
+			return int(r.AX & 1)
+		},
+		Handler: func(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
+			n.Add(1)
+			if cpu.InHandler() {
+				trapped.Add(1)
+			}
+			if ri.Data[0] != r.AX || ri.Data[1] != r.IP || ri.RetAddr != r.IP {
+				wrong.Add(1)
+			}
+		},
+	}
+	r := p.start(t, func(in *proc.Process) { p.probeReturns(t, in, rp, "main.deep") })
+	r.wait(t, r.end())
+	const even = 20 * 501
+	if account(t, rp, even, 20*500, 0, 0); n.Load() != even || wrong.Load() != 0 {
+		t.Errorf("%d returns, %d with the data of another call", n.Load(), wrong.Load())
+	}
+	if inTrap != (trapped.Load() > even/2) {
+		t.Errorf("%d of %d in trap context", trapped.Load(), n.Load())
+	}
+}
+
+// goPanics: a panic skips calls, which are in the account.
+func goPanics(t *suites.T) {
+	p := need(t, "/bin/gothreads")
+	rp := &uprobes.Uretprobe{DataWords: 1, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+	r := p.start(t, func(in *proc.Process) { p.probeReturns(t, in, rp, "main.skipped") })
+	r.wait(t, r.end())
+	account(t, rp, 300, 0, 0, 600)
+}
+
+// goAsm: assembly may use the register that says whose call it is.
+func goAsm(t *suites.T) {
+	p := need(t, "/bin/gothreads")
+	for _, words := range []int{0, 1} {
+		rp := &uprobes.Uretprobe{DataWords: words, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+		rp.U.Path, rp.U.Symbol = p.path, "runtime.memmove"
+		err := uprobes.RegisterUretprobe(rp)
+		if words == 0 {
+			t.Must(err)
+			t.Must(uprobes.UnregisterUretprobe(rp))
+		} else if !errors.Is(err, syscall.EOPNOTSUPP) || !strings.Contains(err.Error(), "R14") {
+			t.Errorf("%v", err)
+		}
+	}
 }

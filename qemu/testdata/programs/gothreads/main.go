@@ -32,8 +32,28 @@ func main() {
 		var p *int
 		*p = 1
 	}()
+	panics()
 	signals()
 	child()
+}
+
+// panics has skipped call itself twice, 300 times; the innermost call of each is recovered from.
+func panics() {
+	for range 300 {
+		skipped(2)
+	}
+}
+
+//go:noinline
+func skipped(n int) {
+	if n == 0 {
+		panic("of a test")
+	}
+	if n == 2 {
+		defer func() { recover() }()
+	}
+	skipped(n - 1)
+	runtime.KeepAlive(&n)
 }
 
 // collect is little work with many collections.

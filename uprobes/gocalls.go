@@ -1,0 +1,146 @@
+package uprobes
+
+import "sync/atomic"
+
+// The calls of Go functions that have more than a return (wantsMore). A goroutine may go on in another
+// thread, and its stack may move. So such a call belongs to the goroutine, and is known by how far its
+// return address is below the upper end of the stack: that does not change.
+//
+// Code that Go has compiled has the address of its goroutine's g in R14, at the beginning of a function
+// and at its end; g begins with the bounds of the stack. Both are the program's, so they are checked for
+// nothing else than to be plausible: a program that lies about them is told about its own calls wrongly.
+// But two of its threads cannot be in one list at the same time: busy.
+//
+// Source: Go 1.26 cmd/compile/abi-internal.md, "amd64 architecture"; runtime/runtime2.go, type g.
+
+// goCalls has the calls of one goroutine. The slots in its list are distances from the stack's upper
+// end, as negative numbers.
+type goCalls struct {
+	g    uint64
+	next *goCalls // with the same hash; does not change
+	busy atomic.Bool
+	callList
+}
+
+// goroutines has those of one address space. None is ever taken out: the runtime uses a g again.
+type goroutines struct {
+	n       atomic.Int32
+	buckets [256]atomic.Pointer[goCalls]
+}
+
+// manyGoroutines bounds how many are known. Calls of others are missed.
+const manyGoroutines = 1 << 16
+
+// bucket is where the goroutine of a g is found.
+func (all *goroutines) bucket(g uint64) *atomic.Pointer[goCalls] {
+	return &all.buckets[(g>>6^g>>14)%uint64(len(all.buckets))]
+}
+
+// find returns the calls of the goroutine of a g, or nil.
+//
+// Context: any.
+func (all *goroutines) find(g uint64) *goCalls {
+	for l := all.bucket(g).Load(); l != nil; l = l.next {
+		if l.g == g {
+			return l
+		}
+	}
+	return nil
+}
+
+// meet is find for one that may be new; nil: there are too many.
+func (all *goroutines) meet(g uint64) *goCalls {
+	for b := all.bucket(g); ; {
+		first := b.Load()
+		if l := all.find(g); l != nil {
+			return l
+		}
+		if all.n.Load() >= manyGoroutines {
+			return nil
+		}
+		if l := (&goCalls{g: g, next: first}); b.CompareAndSwap(first, l) {
+			all.n.Add(1)
+			return l
+		}
+	}
+}
+
+// forget forgets all calls: the program has ended.
+func (all *goroutines) forget() {
+	for i := range all.buckets {
+		for l := all.buckets[i].Load(); l != nil; l = l.next {
+			l.forget()
+		}
+	}
+}
+
+// hold takes the list of the thread's goroutine, unless another thread has it. slot is what sp is in it.
+//
+// Context: any; lo and hi are the bounds of the goroutine's stack.
+func (th *thread) hold(l *goCalls, sp, lo, hi uint64) (slot uint64, ok bool) {
+	if l == nil || sp <= lo || sp >= hi || !l.busy.CompareAndSwap(false, true) {
+		return 0, false
+	}
+	keep(&th.held, l)
+	return sp - hi, true
+}
+
+// release ends hold.
+//
+// Context: any.
+func (th *thread) release() {
+	th.held.busy.Store(false)
+	keep(&th.held, nil)
+}
+
+// returnsTo forgets the calls of a list that are below a slot: a panic has skipped them. A goroutine's
+// stack is used by nobody else.
+//
+// Context: any.
+func (cs *callList) returnsTo(slot uint64) {
+	for cs.below(slot) {
+		c := &cs.stack[len(cs.stack)-1]
+		c.leave()
+		c.of = c.of[:0]
+		cs.stack = cs.stack[:len(cs.stack)-1]
+	}
+}
+
+// enterGo is enterCall for a Go function.
+func (th *thread) enterGo(members []*member) {
+	r, mem := th.Regs(), th.text.mem
+	ret, noStack := mem.LoadWord(r.SP)
+	lo, hi, _ := mem.LoadPair(r.R14) // both are 0 if it fails
+	slot, ok := th.hold(th.text.goroutines.meet(r.R14), r.SP, lo, hi)
+	if !ok || noStack != nil {
+		th.enlist(new(call), members, ret, false)
+	} else {
+		th.held.returnsTo(slot + 1)
+		c := th.held.push()
+		c.slot, c.ret, c.stays, c.left, c.trapSafe = slot, ret, true, false, true
+		if th.enlist(c, members, ret, true); len(c.of) == 0 {
+			th.held.last(slot)
+		}
+	}
+	if ok {
+		th.release()
+	}
+}
+
+// exitGo is exit for one: its return instruction has been executed; sp was the stack pointer before it.
+func (th *thread) exitGo(sp uint64) {
+	r := th.Regs()
+	lo, hi, _ := th.text.mem.LoadPair(r.R14) // both are 0 if it fails
+	slot, ok := th.hold(th.text.goroutines.find(r.R14), sp, lo, hi)
+	if !ok {
+		return
+	}
+	th.held.returnsTo(slot)
+	if c := th.held.last(slot); c != nil && c.ret == r.IP {
+		th.leaveCall(c, r)
+	} else if c != nil { // it was left, and this one was entered before the probe existed
+		c.leave()
+		c.of = c.of[:0]
+	}
+	th.release()
+}
