@@ -5,7 +5,6 @@ package examples
 import (
 	"fmt"
 	"io"
-	"sync"
 
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
@@ -17,14 +16,13 @@ import (
 // includes the time in which calls wait, and the cost of the probe.
 //
 //	insmod funclatency target=vfs.Read
+//	cat /sys/kernel/debug/funclatency
 //	rmmod funclatency
+//	insmod funclatency target=/bin/myprog:myfunc
 type funclatency struct {
 	ready
 	active int
 	hist   tally.Hist
-
-	mu    sync.Mutex
-	began map[uint64][]int64 // when a program's calls were entered, by goroutine of the thread; guarded by mu
 }
 
 func init() {
@@ -36,7 +34,7 @@ func init() {
 }
 
 func newFunclatency(name string) *module.Instance {
-	l := &funclatency{ready: ready{name: name}, active: 64, hist: tally.NewHist(cpu.Num()), began: map[uint64][]int64{}}
+	l := &funclatency{ready: ready{name: name}, active: 64, hist: tally.NewHist(cpu.Num())}
 	return l.instance("function, or FILE:FUNCTION of a program", siteOf, module.Params{
 		"n": module.Int(&l.active, "how many calls can be measured at the same time").Within(1, maxShown),
 	}, l.init)
@@ -50,35 +48,9 @@ func (l *funclatency) entered(h *attach.Hit) bool {
 
 func (l *funclatency) returned(h *attach.Hit) { l.hist.Add(h.CPU(), uint64(h.Time())-h.Data[0]) }
 
-// inProgram is for both ends of a program's calls. Those of a Go function have no data, because its
-// stack may move.
-func (l *funclatency) inProgram(h *attach.Hit) {
-	now, thread := h.Time(), h.Goid()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	calls := l.began[thread]
-	last := len(calls) - 1
-	switch {
-	case !h.Returns:
-		l.began[thread] = append(calls, now)
-		return
-	case last < 0: // it was entered before the probe existed
-		return
-	case last == 0:
-		delete(l.began, thread)
-	default:
-		l.began[thread] = calls[:last]
-	}
-	l.hist.Add(h.CPU(), uint64(now-calls[last]))
-}
-
 func (l *funclatency) init(at attach.Site) error {
-	ret := at
-	ret.Return = true
-	if at.Kind == attach.Program {
-		return l.start(l.inProgram, &attach.Options{Block: true}, l.write, ret, at)
-	}
-	return l.start(l.returned, &attach.Options{Entry: l.entered, Data: 1, Active: l.active}, l.write, ret)
+	at.Return = true
+	return l.start(l.returned, &attach.Options{Entry: l.entered, Data: 1, Active: l.active}, l.write, at)
 }
 
 func (l *funclatency) write(w io.Writer) {

@@ -35,6 +35,9 @@ func ReturnsOf(f *program.File, addr uint64) string {
 	return onExits(f.Exits(addr))
 }
 
+// onBeginning is said of such a function in addition if its calls have data or the like.
+const onBeginning = ", and on its beginning"
+
 func onReturns(n int) string {
 	return fmt.Sprintf("breakpoints on its returns (%d), since it is Go code", n)
 }
@@ -114,7 +117,7 @@ func (tk *task) addGoCalls(o order, addr uint64, rets []uint64, asm bool) ([]*me
 	if err != nil {
 		return nil, err
 	}
-	how := onReturns(len(rets)) + ", and on its beginning"
+	how := onReturns(len(rets)) + onBeginning
 	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay | wantsGo, how: how}))
 	if err != nil {
 		tk.discard(exits)

@@ -174,8 +174,12 @@ func (f *file) find(u *Uprobe) error {
 func (f *file) describe(im *image, addr uint64) error {
 	if f.o.rp != nil {
 		f.returns = ReturnsOf(im.File, addr)
-		if f.o.more() && im.Asm(addr) {
+		switch s, _, _ := im.At(addr); {
+		case !f.o.more():
+		case im.Asm(addr):
 			return errGoAsm
+		case s.Go:
+			f.returns += onBeginning
 		}
 	}
 	return im.boundary(addr)

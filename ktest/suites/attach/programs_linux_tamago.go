@@ -15,11 +15,19 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/uprobes"
 )
 
 func init() {
 	suites.Add("attach/system_calls_and_functions_of_programs", callsAndFunctions)
 	suites.Add("attach/handlers_that_block_and_that_do_not", blockInPrograms)
+	for _, block := range []bool{true, false} {
+		name := map[bool]string{true: "", false: "_in_trap"}[block]
+		suites.Add("attach/data_of_calls_of_programs"+name, func(t *suites.T) { dataInPrograms(t, block) })
+		suites.Add("attach/active_calls_of_programs"+name, func(t *suites.T) { activeInPrograms(t, block) })
+	}
+	suites.Add("attach/data_in_the_kernel_and_in_programs", dataEverywhere)
+	suites.Add("attach/data_of_calls_of_programs_refused", dataRefused)
 	suites.Add("attach/functions_of_a_program_by_pattern", programPattern)
 	suites.Add("attach/watchpoint_in_a_program", watchProgram)
 	suites.Add("attach/places_in_programs_refused", programsRefused)
@@ -94,6 +102,115 @@ func blockInPrograms(t *suites.T) {
 	l.Close()
 	if got := l.Ledger(); got.Abandoned != 1 || got.Unexplained() != 0 || suites.Logged(since, "allocates memory") != 1 {
 		t.Errorf("one that allocates in the trap: %+v, %d reports", got, suites.Logged(since, "allocates memory"))
+	}
+}
+
+// recursive is a program that calls itself 20 deep, 50 times.
+var recursive = []byte{
+	0x41, 0xbc, 50, 0, 0, 0, // mov r12d, 50
+	0xe8, 14, 0, 0, 0, // call f
+	0x41, 0xff, 0xcc, // dec r12d
+	0x75, 0xf6, // jnz back
+	0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05, // exit(0)
+	0x90, 0x41, 0xff, 0xc5, 0x41, 0x83, 0xfd, 20, // f: nop; inc r13d; cmp r13d, 20
+	0x74, 5, 0xe8, 0xf1, 0xff, 0xff, 0xff, // jz over it; call f
+	0x41, 0xff, 0xcd, 0xc3, // dec r13d; ret
+}
+
+// runRecursive runs it with a link at the returns of f.
+func runRecursive(t *suites.T, f attach.Handler, o *attach.Options) (l *attach.Link) {
+	run(t, "true")
+	const path = "/tmp/recursive"
+	suites.WriteProgram(t, path, recursive)
+	defer vfs.Remove(path)
+	p := suites.StartProgram(t, path, func(p *proc.Process) {
+		l = attachTo(t, f, o, attach.Site{Kind: attach.Program, Return: true, PID: p.PID, Addr: suites.ProgramAt + 25}.String())
+	})
+	if s := suites.WaitProgram(p); s != 0 {
+		t.Errorf("exit %d, signal %d", s.Code(), s.Signal())
+	}
+	l.Close()
+	return l
+}
+
+// dataInPrograms: each call has its own data, at any depth; of an odd depth it is not wanted.
+func dataInPrograms(t *suites.T, block bool) {
+	var wrong atomic.Int64
+	l := runRecursive(t, func(h *attach.Hit) {
+		if len(h.Data) != 2 || h.Data[0] != h.Regs.R13 || h.Data[1] != h.Regs.SP-8 || h.MayBlock != block || !h.Returns || h.Data[0]%2 == 1 {
+			wrong.Add(1)
+		}
+	}, &attach.Options{Block: block, Data: 2, Entry: func(h *attach.Hit) bool {
+		if h.Data[0]|h.Data[1] != 0 || h.MayBlock != block || h.Returns || h.IP != suites.ProgramAt+25 {
+			wrong.Add(1)
+		}
+		h.Data[0], h.Data[1] = h.Regs.R13, h.Regs.SP
+		return h.Regs.R13%2 == 0
+	}})
+	if got := l.Ledger(); got.Entered != 1000 || got.Handled != 500 || got.Declined != 500 || got.Unexplained() != 0 || wrong.Load() != 0 {
+		t.Errorf("%+v, %d wrong", got, wrong.Load())
+	}
+}
+
+// activeInPrograms: of calls 20 deep, 5 have data, and the others are missed.
+func activeInPrograms(t *suites.T, block bool) {
+	l := runRecursive(t, nil, &attach.Options{Block: block, Data: 1, Active: 5})
+	if got := l.Ledger(); got.Entered != 1000 || got.Handled != 250 || got.NoInst != 750 || got.Unexplained() != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// dataEverywhere: one link, with data, at a program's function, at the system call that it makes, and at
+// the kernel's function for that; each end is behind its beginning, and they are nested.
+func dataEverywhere(t *suites.T) {
+	run(t, "true")
+	var took [3]atomic.Int64
+	l := attachTo(t, func(h *attach.Hit) {
+		for i, s := range []attach.Kind{attach.Program, attach.Call, attach.Kernel} {
+			if h.Place.Site.Kind == s {
+				took[i].Add(h.Time() - int64(h.Data[0]))
+			}
+		}
+	}, &attach.Options{Data: 1, Entry: func(h *attach.Hit) bool {
+		h.Data[0] = uint64(h.Time())
+		return true
+	}}, "ret:/bin/cat:syscall.write", "ret:sys:write", "ret:sonde/linux/syscall.write")
+	for range 5 {
+		run(t, cat)
+	}
+	l.Close()
+	expect(t, l, 15, 15)
+	if took[0].Load() < took[1].Load() || took[1].Load() < took[2].Load() || took[2].Load() <= 0 {
+		t.Errorf("the function takes %d ns, its system call %d, the kernel %d", took[0].Load(), took[1].Load(), took[2].Load())
+	}
+}
+
+// dataRefused: nothing is left attached.
+func dataRefused(t *suites.T) {
+	run(t, "true")
+	before := len(uprobes.All())
+	for _, c := range []struct {
+		place string
+		o     attach.Options
+		errno syscall.Errno
+		says  string
+	}{
+		{"/bin/cat:syscall.write", attach.Options{Data: 1}, syscall.EINVAL, "give ret:/bin/cat:syscall.write"},
+		{"ret:/bin/cat:syscall.write", attach.Options{Data: 1 << 14}, syscall.ERANGE, "16384 words"},
+		{"ret:/bin/cat:syscall.write", attach.Options{Data: 64, Active: 1 << 20}, syscall.ENOMEM, "MiB"},
+		{"ret:/bin/cat:syscall.write", attach.Options{Active: -1}, syscall.ERANGE, "MaxActive is -1"},
+		{"ret:/bin/cat:runtime.memmove", attach.Options{Data: 1}, syscall.EOPNOTSUPP, "assembly"},
+	} {
+		_, err := attach.AttachTo(nil, &c.o, "ret:/bin/cat:syscall.read", c.place)
+		if c.errno == syscall.EINVAL {
+			_, err = attach.AttachTo(nil, &c.o, c.place)
+		}
+		if !errors.Is(err, c.errno) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s, %+v: %v", c.place, c.o, err)
+		}
+	}
+	if n := len(uprobes.All()); n != before {
+		t.Errorf("%d probes are left", n-before)
 	}
 }
 
