@@ -49,11 +49,9 @@ func (c *call) more() *instance { return &c.of[:len(c.of)+1][len(c.of)] }
 
 // end forgets what in is an instance of: it may not be reused for a long time.
 func (in *instance) end() {
-	data := in.Data
-	if cap(data) > keptWords {
-		data = nil
+	if in.RP, in.m = nil, nil; cap(in.Data) > keptWords {
+		in.Data = nil
 	}
-	*in = instance{UretprobeInstance: UretprobeInstance{Data: data}}
 }
 
 // enterCall says that the functions of those members that are return probes have been
@@ -98,7 +96,9 @@ func (th *thread) enterCall(members []*member, stays bool) {
 // enlist makes the instances of a call of the members that want one; if there is no room for calls,
 // of none.
 func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
-	c.makeRoom(members)
+	if th.wants&wantsMore != 0 {
+		c.makeRoom(members)
+	}
 	for _, m := range members {
 		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
@@ -108,13 +108,12 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 			m.count(probe.NoInst)
 			continue
 		}
-		in := c.more()
-		if cap(in.Data) < m.words {
-			in.Data = make([]uint64, m.words)
+		if n := len(c.of); n == cap(c.of) {
+			c.of = append(c.of, instance{})[:n]
 		}
-		*in = instance{UretprobeInstance{ret, m.ret, in.Data[:m.words]}, m}
-		clear(in.Data)
-		if m.ret.EntryHandler != nil && !th.wanted(in) {
+		in := c.more()
+		in.RetAddr, in.RP, in.m, in.Data = ret, m.ret, m, in.Data[:0]
+		if m.wants&wantsMore != 0 && !th.wanted(in) {
 			in.end()
 			continue
 		}
@@ -127,9 +126,18 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 	}
 }
 
-// wanted calls the entry handler of a call, and reports whether its return is wanted.
+// wanted gives a call its data and calls its entry handler, if there is one. It reports whether its
+// return is wanted.
 func (th *thread) wanted(in *instance) (wanted bool) {
 	m := in.m
+	if cap(in.Data) < m.words {
+		in.Data = make([]uint64, m.words)
+	}
+	in.Data = in.Data[:m.words]
+	clear(in.Data)
+	if m.ret.EntryHandler == nil {
+		return true
+	}
 	if !m.enter() {
 		m.flying.Add(-1)
 		m.refused()
