@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
+	"sonde/uprobes/machine"
 )
 
 // DisableUprobe stops u's handler from being called until EnableUprobe. A handler that has
@@ -36,7 +37,7 @@ func EnableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), true) }
 
 func toggle(u *Uprobe, on bool) error {
 	switch {
-	case inTrap():
+	case machine.InTrap():
 		return errTrap
 	case u == nil:
 		return errNil

@@ -6,11 +6,12 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/uprobes/machine"
 )
 
 // holdsHere is hold where the breakpoint has arrived.
 func (th *thread) holdsHere(r *amd64.Regs) (slot uint64, ok bool) {
-	lo, hi, ok := th.loadPair(r.R14)
+	lo, hi, ok := machine.LoadPair(r.R14)
 	if !ok {
 		return 0, false
 	}
@@ -19,7 +20,7 @@ func (th *thread) holdsHere(r *amd64.Regs) (slot uint64, ok bool) {
 
 // entersGo is enterGo, but that begins makes the instances. If it returns false, the call is not noted.
 func (th *thread) entersGo(pt *point, r *amd64.Regs) bool {
-	ret, ok := th.loadWord(r.SP)
+	ret, ok := machine.LoadWord(r.SP)
 	if !ok {
 		return false
 	}

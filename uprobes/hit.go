@@ -5,6 +5,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/uprobes/machine"
 )
 
 const (
@@ -283,6 +284,6 @@ func (th *thread) finish() {
 }
 
 func (th *thread) list() {
-	running.Store(goroutine(), th)
+	running.Store(machine.Goroutine(), th)
 	th.listed = true
 }

@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/probe"
+	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -57,7 +58,7 @@ func (th *thread) decides(pt *point, r *amd64.Regs) (known, grows bool) {
 			return true, false
 		}
 	}
-	guard, ok := th.loadWord(r.R14 + stackGuard)
+	guard, ok := machine.LoadWord(r.R14 + stackGuard)
 	if !ok {
 		return false, false
 	}
@@ -84,7 +85,7 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 		default:
 			m.count(probe.Entered)
 			if m.careful {
-				saveVectors(r)
+				machine.SaveVectors(r)
 			}
 			st.begin(m)
 			m.u.Handler(m.u, r)
@@ -175,7 +176,7 @@ func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
 func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
 	var v uint64
 	if addr, ok := p.Loads(r); ok {
-		if v, ok = th.loadWord(addr); !ok {
+		if v, ok = machine.LoadWord(addr); !ok {
 			return false
 		}
 	}
@@ -183,7 +184,7 @@ func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
 	ip, sp, cx, flags := r.IP, r.SP, r.CX, r.Flags
 	ok := true
 	if p.Finish(r, v); pushes {
-		_, ok = th.swapWord(sp-8, w)
+		_, ok = machine.SwapWord(sp-8, w)
 	}
 	if !ok || r.IP >= user.End {
 		r.IP, r.SP, r.CX, r.Flags = ip, sp, cx, flags

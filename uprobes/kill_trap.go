@@ -31,7 +31,7 @@ func InTrap(f func(handler any) bool) {
 		states[id].Frame = trap.Ring3Of(id).HitStack // no hit is further out than a program's
 	}
 	user.SetHits(onHit, onAbandoned)
-	handlers.Register(&states[0].handlerState, unsafe.Sizeof(states[0]))
+	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
 	for v := range notifier.Die {
 		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
 			notifier.Die[v].Register(&notifier.Block{Name: "uprobes", Priority: 50, Call: onFault})

@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/uprobes/machine"
 )
 
 // KprobeUser is a probe by inode and offset, the interface that preceded Uprobe. It is
@@ -106,7 +107,7 @@ func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 // called in a handler in trap context.
 func RegisterKprobeUser(k *KprobeUser) error {
 	switch {
-	case inTrap():
+	case machine.InTrap():
 		return errTrap
 	case k == nil || k.PreHandler == nil || k.User == nil:
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe needs PreHandler and User")
@@ -124,7 +125,7 @@ func RegisterKprobeUser(k *KprobeUser) error {
 //
 // Errors: EINVAL k is not registered; EBUSY it is still inserted somewhere; EDEADLK.
 func UnregisterKprobeUser(k *KprobeUser) error {
-	if inTrap() {
+	if machine.InTrap() {
 		return errTrap
 	}
 	mu.Lock()
@@ -159,7 +160,7 @@ func (k *KprobeUser) registered() error {
 // already, or the program has a breakpoint of its own there; EDEADLK; and those of
 // RegisterUprobe.
 func InsertKprobeUserspace(k *KprobeUser) error {
-	if inTrap() {
+	if machine.InTrap() {
 		return errTrap
 	}
 	mu.Lock()
@@ -195,7 +196,7 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 // Context: goroutine, including handlers of user probes, even k's own.
 // Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL also if k is not inserted there.
 func RemoveKprobeUser(k *KprobeUser) error {
-	if inTrap() {
+	if machine.InTrap() {
 		return errTrap
 	}
 	m, err := k.takeOut()

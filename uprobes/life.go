@@ -6,6 +6,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/printk"
 	"sonde/linux/proc"
+	"sonde/uprobes/machine"
 )
 
 // engine receives the events of probed processes.
@@ -87,7 +88,7 @@ func forget(t *proc.Thread) {
 		}
 		t.CPU().Probe(0, 0)
 		t.Probes = nil
-		running.Delete(goroutine())
+		running.Delete(machine.Goroutine())
 	}
 }
 

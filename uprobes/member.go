@@ -13,6 +13,7 @@ import (
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/program"
+	"sonde/uprobes/machine"
 )
 
 // A member is a registered probe: a copy of its Uprobe's fields, and its state.
@@ -99,7 +100,7 @@ func (m *member) drain() {
 // drain returns when no handler of these is running; they are gone.
 func drain(all []*member) {
 	if slices.ContainsFunc(all, func(m *member) bool { return m.trapSafe }) {
-		quiesce()
+		machine.Quiesce()
 	}
 	for _, m := range all {
 		m.drain()
@@ -162,7 +163,7 @@ func (th *thread) handled() {
 // ended its goroutine. Or its thread has ended without it; then forget has done the rest.
 func (th *thread) broke(e any) {
 	if !th.t.LeaveHandler() {
-		running.Delete(goroutine())
+		running.Delete(machine.Goroutine())
 		runtime.Goexit()
 	}
 	m := th.in

@@ -8,6 +8,7 @@ import (
 
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
+	"sonde/uprobes/machine"
 )
 
 // An order is a request to register or unregister a probe.
@@ -23,7 +24,7 @@ type order struct {
 // Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH the
 // handler's thread has ended; EINVAL o has no probe.
 func submit(o order) error {
-	if inTrap() {
+	if machine.InTrap() {
 		return errTrap
 	}
 	if o.u == nil {
@@ -104,6 +105,6 @@ func (th *thread) callBack(f func(), u *Uprobe) {
 
 // vanish ends the goroutine of a thread that has ended without it.
 func (th *thread) vanish() {
-	running.Delete(goroutine())
+	running.Delete(machine.Goroutine())
 	runtime.Goexit()
 }

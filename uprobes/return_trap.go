@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
+	"sonde/uprobes/machine"
 )
 
 // enters is enterCall, but that begins makes the instances if the calls have more than usual. If it
@@ -31,9 +32,9 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	var ok bool
 	tramp, stays := th.text.trampoline.Load(), th.wants&wantsEntry == 0
 	if stays {
-		ret, ok = th.loadWord(r.SP)
+		ret, ok = machine.LoadWord(r.SP)
 	} else {
-		ret, ok = th.swapWord(r.SP, tramp)
+		ret, ok = machine.SwapWord(r.SP, tramp)
 	}
 	if !ok || ret == tramp { // it has been replaced already: nothing has changed
 		return false
@@ -102,7 +103,7 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 		return false
 	}
 	if m.careful {
-		saveVectors(r)
+		machine.SaveVectors(r)
 	}
 	st.begin(m)
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
@@ -117,7 +118,7 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 // unenters undoes enters for a call whose return nobody waits for.
 func (th *thread) unenters(c *call) {
 	if !c.stays {
-		if _, ok := th.swapWord(c.slot, c.ret); !ok {
+		if _, ok := machine.SwapWord(c.slot, c.ret); !ok {
 			return
 		}
 	}
@@ -196,7 +197,7 @@ func (th *thread) comesBack(st *state, r *amd64.Regs) (done bool) {
 	if c.slot != r.SP+pushedAll-8 || c.stays || !c.trapSafe {
 		return false
 	}
-	r11, cx, ok := th.loadPair(r.SP)
+	r11, cx, ok := machine.LoadPair(r.SP)
 	if !ok {
 		return false
 	}
@@ -223,7 +224,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		m.flying.Add(-1)
 		if !m.flags.Has(gone | broken) {
 			if m.careful {
-				saveVectors(r)
+				machine.SaveVectors(r)
 			}
 			st.begin(m)
 			m.ret.Handler(&in.UretprobeInstance, r)
@@ -254,7 +255,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		m.count(probe.Entered)
 		st.in.ret, st.in.rp = r.IP, uintptr(unsafe.Pointer(m.ret))
 		if m.careful {
-			saveVectors(r)
+			machine.SaveVectors(r)
 		}
 		st.begin(m)
 		m.ret.Handler((*UretprobeInstance)(unsafe.Pointer(&st.in)), r)

@@ -8,12 +8,13 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/probe"
+	"sonde/uprobes/machine"
 )
 
 // state is one CPU's. Interrupts are off in a hit, so nothing else changes it. What it points to is
 // kept by others for as long as the hit lasts: see docs/decisions.md.
 type state struct {
-	handlerState
+	machine.State
 	doing  doing
 	at     int32   // index of the next instance of call
 	list   uintptr // the **member that is the first of the point
@@ -72,7 +73,7 @@ func (st *state) nextMember() *member {
 
 // handlingHere returns the thread whose handler this CPU runs in trap context, or nil.
 func handlingHere() *thread {
-	if st := &states[cpuID()].state; st.Probe != 0 {
+	if st := &states[machine.CPU()].state; st.Probe != 0 {
 		return asThread(st.thread)
 	}
 	return nil

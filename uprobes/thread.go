@@ -6,6 +6,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -79,7 +80,7 @@ func meet(t *proc.Thread) *thread {
 // Current returns the thread whose handler is running, or nil outside of handlers.
 func Current() *proc.Thread {
 	var th *thread
-	if inTrap() {
+	if machine.InTrap() {
 		th = handlingHere()
 	} else {
 		th = handling()
@@ -92,7 +93,7 @@ func Current() *proc.Thread {
 
 // handling returns the thread whose handlers run in this goroutine, or nil.
 func handling() *thread {
-	if v, ok := running.Load(goroutine()); ok && v.(*thread).handling {
+	if v, ok := running.Load(machine.Goroutine()); ok && v.(*thread).handling {
 		return v.(*thread)
 	}
 	return nil

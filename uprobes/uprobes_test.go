@@ -16,6 +16,7 @@ import (
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
+	"sonde/uprobes/machine"
 )
 
 type player = proctest.Player
@@ -273,8 +274,8 @@ func TestPanicDisables(t *testing.T) {
 }
 
 func TestKernelHandlerMayNotRegister(t *testing.T) {
-	trapped = true
-	defer func() { trapped = false }()
+	machine.Trapped = true
+	defer func() { machine.Trapped = false }()
 	for _, err := range []error{RegisterUprobe(new(Uprobe)), UnregisterUprobe(new(Uprobe)), RegisterUretprobe(new(Uretprobe)), RegisterKprobeUser(new(KprobeUser))} {
 		if !errors.Is(err, syscall.EDEADLK) {
 			t.Error(err)

@@ -1,0 +1,49 @@
+//go:build tamago
+
+package machine
+
+import (
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/user"
+	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
+	"sonde/kernel/handler"
+	"sonde/kernel/smp"
+	"sonde/uprobes/place"
+)
+
+func init() {
+	if place.Processor = place.Emulator; !cpu.Emulated() {
+		place.Processor = place.MakerOf(amd64.Identify(cpu.CPUID).Vendor)
+	}
+}
+
+// State is what package handler sees of a CPU's state: Probe is the member whose handler runs.
+type State = handler.State
+
+// Goroutine returns a number that identifies this goroutine.
+func Goroutine() uint64 { return uint64(goruntime.Task()) }
+
+// InTrap reports whether this is a handler in trap context, of a kernel probe or of a program's.
+func InTrap() bool { return cpu.InHandler() }
+
+// CPU returns this CPU's number.
+//
+// Context: trap.
+func CPU() int { return cpu.ID() }
+
+// Quiesce returns when every CPU has been outside of all handlers in trap context: they have
+// interrupts off.
+func Quiesce() { smp.CallAll(func() {}) }
+
+// SaveVectors saves X0-X14 of the program that was hit.
+//
+// Context: trap.
+func SaveVectors(r *amd64.Regs) { user.SaveVectors(r) }
+
+// LoadWord and its kin are those of the thread's memory in a hit.
+//
+// Context: trap.
+func LoadWord(addr uint64) (uint64, bool)                  { return user.LoadWord(addr) }
+func LoadPair(addr uint64) (first, second uint64, ok bool) { return user.LoadPair(addr) }
+func SwapWord(addr, v uint64) (uint64, bool)               { return user.SwapWord(addr, v) }
