@@ -7,6 +7,7 @@ import (
 	"sonde/linux/program"
 	"sonde/linux/program/unwind"
 	"sonde/linux/space"
+	"sonde/uprobes/images"
 )
 
 // Caller is a function of a program that has not returned.
@@ -57,7 +58,7 @@ func Backtrace(r *amd64.Regs, most int) []Caller {
 			if !ok || a.Prot&space.Exec == 0 {
 				return nil, 0, false
 			}
-			im, bias := imageIn(a)
+			im, bias := images.In(a)
 			if im == nil {
 				return nil, 0, true
 			}

@@ -19,7 +19,7 @@ type Info struct {
 	Kind     string // "u", "ur"
 	Place    string // file and offset in it
 	Way      string // how the instruction is executed, and whether hits are handled in trap context
-	Returns  string // for a return probe: see ReturnsOf
+	Returns  string // for a return probe: see images.ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler panicked
 	Ledger   probe.Ledger
 }

@@ -1,21 +1,21 @@
 package uprobes
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"syscall"
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/probe"
 	"sonde/linux/program"
+	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
 
 // A return probe sees the returns of a function in one of three ways:
 //
-//   - A Go function has a point on each return instruction. Its stack may move, so nothing else
-//     identifies the call.
+//   - A Go function has a point on each return instruction. Its stack may move, so no stack slot
+//     identifies the call. If calls have data or the like, there is a point at the beginning, too: see
+//     gocalls.go.
 //   - A function whose exits are all known (program.Exits) has a point at its beginning and one on
 //     each exit. Nothing on the stack changes, so exceptions and backtraces are as without a probe.
 //     The first point notes the call by its stack slot; a return instruction that takes its address
@@ -25,62 +25,11 @@ import (
 //
 // The first way costs one hit per call, the others two.
 
-// ReturnsOf says in which way a return probe sees the returns of the function at addr, an
-// address in the file, and why.
-func ReturnsOf(f *program.File, addr uint64) string {
-	if s, off, ok := f.At(addr); ok && off == 0 && s.Go {
-		returns, _, _ := f.Returns(s)
-		return onReturns(len(returns))
-	}
-	return onExits(f.Exits(addr))
-}
-
-// onBeginning is said of such a function in addition if its calls have data or the like.
-const onBeginning = ", and on its beginning"
-
-func onReturns(n int) string {
-	return fmt.Sprintf("breakpoints on its returns (%d), since it is Go code", n)
-}
-
-func onExits(e *program.Exits, err error) string {
-	switch {
-	case err != nil:
-		return fmt.Sprintf("trampoline (%v)", err)
-	case len(e.Jumps) > 0:
-		return fmt.Sprintf("breakpoints on its exits (%d, and %d jumps; trampoline after a tail call)", len(e.Returns), len(e.Jumps))
-	}
-	return fmt.Sprintf("breakpoints on its exits (%d)", len(e.Returns))
-}
-
-// exitsAt returns the exits of the function at an address of the file.
-//
-// Errors: why not all of them are known.
-func (im *image) exitsAt(addr uint64) (*program.Exits, error) {
-	if im == nil {
-		return nil, errors.New("it is not the code of a program's file")
-	}
-	if e, ok := im.exits[addr]; ok {
-		return e.Exits, e.err
-	}
-	e, err := im.Exits(addr)
-	if im.exits == nil {
-		im.exits = map[uint64]exitsOrNot{}
-	}
-	im.exits[addr] = exitsOrNot{e, err}
-	return e, err
-}
-
-// exitsOrNot is a result of program.Exits.
-type exitsOrNot struct {
-	*program.Exits
-	err error
-}
-
 // addReturn makes the members at the points that a return probe on a function needs. mu
 // held.
 func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
-	im, bias := imageAt(tk.text.mem.Space, addr)
-	rets, isGo, err := goReturns(im, addr, bias)
+	im, bias := images.At(tk.text.mem.Space, addr)
+	rets, isGo, err := im.GoReturns(addr, bias)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +37,9 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 		return tk.addGoCalls(o, addr, rets, im.Asm(addr-bias))
 	}
 	if isGo {
-		return tk.place(o, addr, rets, returning{wants: wantsReturn, how: onReturns(len(rets))})
+		return tk.place(o, addr, rets, returning{wants: wantsReturn, how: images.OnReturns(len(rets))})
 	}
-	e, why := im.exitsAt(addr - bias)
+	e, why := im.ExitsAt(addr - bias)
 	if why == nil {
 		var ms []*member
 		if ms, why = tk.addExits(o, addr, e, bias); why == nil {
@@ -100,7 +49,7 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	if err := tk.text.prepareReturns(addr); err != nil {
 		return nil, err
 	}
-	return tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsEntry, how: onExits(nil, why)}))
+	return tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsEntry, how: images.OnExits(nil, why)}))
 }
 
 // addGoCalls is addReturn for calls of a Go function that have more than a return. mu held.
@@ -117,7 +66,7 @@ func (tk *task) addGoCalls(o order, addr uint64, rets []uint64, asm bool) ([]*me
 	if err != nil {
 		return nil, err
 	}
-	how := onReturns(len(rets)) + onBeginning
+	how := images.OnReturns(len(rets)) + images.OnBeginning
 	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay | wantsGo, how: how}))
 	if err != nil {
 		tk.discard(exits)
@@ -166,7 +115,7 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 			return nil, probe.Refuse(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
 		}
 	}
-	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay, exits: e, bias: bias, how: onExits(e, nil)}))
+	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay, exits: e, bias: bias, how: images.OnExits(e, nil)}))
 	if err != nil {
 		tk.discard(exits)
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
+	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
 
@@ -19,7 +20,7 @@ type file struct {
 	ident   backing.Ident
 	off     uint64
 	tally   *tally
-	returns string // for a return probe: see ReturnsOf
+	returns string // for a return probe: see images.ReturnsOf
 
 	disabled bool // guarded by mu
 }
@@ -129,7 +130,7 @@ func removeFile(f *file) (left []*member) {
 	}
 	vfs.Close(f.opened)
 	if len(tasks) == 0 {
-		closeImages()
+		images.Close()
 	}
 	return left
 }
@@ -140,7 +141,7 @@ func removeFile(f *file) (left []*member) {
 func (f *file) find(u *Uprobe) error {
 	mu.Lock()
 	defer mu.Unlock()
-	im := imageOf(u.Path, f.ident)
+	im := images.Of(u.Path, f.ident)
 	if u.Symbol == "" {
 		if im != nil {
 			if addr, ok := im.Vaddr(f.off); ok {
@@ -171,16 +172,25 @@ func (f *file) find(u *Uprobe) error {
 //
 // Errors: EILSEQ no instruction begins there; EOPNOTSUPP it is assembly of a Go
 // program.
-func (f *file) describe(im *image, addr uint64) error {
+func (f *file) describe(im *images.Image, addr uint64) error {
 	if f.o.rp != nil {
-		f.returns = ReturnsOf(im.File, addr)
+		f.returns = images.ReturnsOf(im.File, addr)
 		switch s, _, _ := im.At(addr); {
 		case !f.o.more():
 		case im.Asm(addr):
 			return errGoAsm
 		case s.Go:
-			f.returns += onBeginning
+			f.returns += images.OnBeginning
 		}
 	}
-	return im.boundary(addr)
+	return im.Begins(addr)
+}
+
+// idle forgets the images if nothing is probed.
+func idle() {
+	mu.Lock()
+	defer mu.Unlock()
+	if len(tasks) == 0 && len(files) == 0 {
+		images.Close()
+	}
 }

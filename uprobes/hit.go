@@ -231,6 +231,13 @@ func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 	th.finish()
 }
 
+// hitReturn says that a return instruction of a Go function has been executed.
+func (m *member) hitReturn(th *thread, r *amd64.Regs) {
+	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
+	m.count(probe.Entered)
+	m.call(th, func() { m.ret.Handler(&in, r) })
+}
+
 // goesOn executes the instruction of pt if a signal had interrupted it; this is not a hit.
 func (th *thread) goesOn(pt *point) bool {
 	r := th.Regs()

@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
 
@@ -159,7 +160,7 @@ func (tk *task) quit() {
 		texts.Delete(x.mem)
 	}
 	if len(tasks) == 0 {
-		closeImages()
+		images.Close()
 	}
 }
 
@@ -257,8 +258,8 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if code[0] == 0xCC {
 		return nil, probe.Refuse(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
 	}
-	im, bias := imageAt(x.mem.Space, addr)
-	if err := im.boundary(addr - bias); err != nil {
+	im, bias := images.At(x.mem.Space, addr)
+	if err := im.Begins(addr - bias); err != nil {
 		return nil, err
 	}
 	plan, err := decide(code[:n], addr)
@@ -270,7 +271,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	}
 	pt := &point{addr: uintptr(addr), plan: plan}
 	pt.stepped, _ = plan.As(place.Step)
-	pt.check = im.checkAt(addr - bias)
+	pt.check = im.CheckAt(addr - bias)
 	if plan.Way == place.Boost || plan.Way == place.Step {
 		return pt, x.giveSlot(pt)
 	}

@@ -32,7 +32,7 @@ type Place struct {
 	Code   []byte         // from Addr on
 
 	Returns, Leaves []uint64 // see program.File.Returns
-	ReturnsBy       string   // see uprobes.ReturnsOf
+	ReturnsBy       string   // see images.ReturnsOf
 	Check           prologue.Check
 	Boundary        error // no instruction begins at Addr
 	// Name returns the symbol that an address, as the file has it, lies in, and where that

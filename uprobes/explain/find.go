@@ -11,6 +11,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/uprobes"
+	"sonde/uprobes/images"
 )
 
 // codeSize is enough for an instruction.
@@ -111,7 +112,7 @@ func (p *Place) fill(f *program.File) {
 	p.Fn, p.Check = s, f.Check(s)
 	p.Body, _ = f.Code(s.Addr, s.Size)
 	p.Returns, p.Leaves, _ = f.Returns(s)
-	p.ReturnsBy = uprobes.ReturnsOf(f, s.Addr)
+	p.ReturnsBy = images.ReturnsOf(f, s.Addr)
 	p.Boundary = f.Boundary(addr)
 }
 

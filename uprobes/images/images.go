@@ -1,11 +1,13 @@
-package uprobes
+// Package images keeps what the files of probed programs say about their code, those used last.
+//
+// Context: goroutine, with the lock of package uprobes held.
+package images
 
 import (
 	"errors"
 	"slices"
 	"syscall"
 
-	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/probe"
@@ -14,8 +16,8 @@ import (
 	"sonde/linux/space"
 )
 
-// image is what a program's file says about its code.
-type image struct {
+// Image is what a program's file says about its code.
+type Image struct {
 	*program.File
 	opened *vfs.File
 	ident  backing.Ident
@@ -23,14 +25,14 @@ type image struct {
 }
 
 // images are those used last, the newest at the end: probes come in groups, and the callers
-// of a function are in few files. Guarded by mu.
-var images []*image
+// of a function are in few files. Guarded by the lock of package uprobes.
+var images []*Image
 
 const manyImages = 4
 
-// imageOf returns the image of the file at path if the file is still the one with that
-// ident; nil: nothing is known. mu held.
-func imageOf(path string, ident backing.Ident) *image {
+// Of returns the image of the file at path if the file is still the one with that
+// ident; nil: nothing is known.
+func Of(path string, ident backing.Ident) *Image {
 	for _, im := range images {
 		if im.ident == ident {
 			return im
@@ -40,7 +42,7 @@ func imageOf(path string, ident backing.Ident) *image {
 	if err != nil {
 		return nil
 	}
-	im := &image{opened: opened}
+	im := &Image{opened: opened}
 	if b, err := opened.Backing(); err == nil {
 		im.ident = b.Ident()
 	}
@@ -60,39 +62,30 @@ func imageOf(path string, ident backing.Ident) *image {
 	return im
 }
 
-// closeImages forgets all images. mu held.
-func closeImages() {
+// Close forgets all images.
+func Close() {
 	for _, im := range images {
 		vfs.Close(im.opened)
 	}
 	images = nil
 }
 
-// idle forgets the images if nothing is probed.
-func idle() {
-	mu.Lock()
-	defer mu.Unlock()
-	if len(tasks) == 0 && len(files) == 0 {
-		closeImages()
-	}
-}
-
-// imageAt returns the image of the file that is mapped at addr, and what to add to the
-// file's addresses; nil: nothing is known. mu held.
-func imageAt(s *space.Space, addr uint64) (im *image, bias uint64) {
+// At returns the image of the file that is mapped at addr, and what to add to the
+// file's addresses; nil: nothing is known.
+func At(s *space.Space, addr uint64) (im *Image, bias uint64) {
 	a, ok := s.At(addr)
 	if !ok {
 		return nil, 0
 	}
-	return imageIn(a)
+	return In(a)
 }
 
-// imageIn is imageAt for an address in an area. mu held.
-func imageIn(a space.Area) (im *image, bias uint64) {
+// In is At for an address in an area.
+func In(a space.Area) (im *Image, bias uint64) {
 	if len(a.Ident.Name) == 0 || a.Ident.Name[0] != '/' {
 		return nil, 0
 	}
-	if im = imageOf(a.Ident.Name, a.Ident); im == nil {
+	if im = Of(a.Ident.Name, a.Ident); im == nil {
 		return nil, 0
 	}
 	bias, ok := im.Bias(a.Start, a.Offset)
@@ -102,10 +95,10 @@ func imageIn(a space.Area) (im *image, bias uint64) {
 	return im, bias
 }
 
-// boundary returns an error if it is known that no instruction begins at addr.
+// Begins returns an error if it is known that no instruction begins at addr.
 //
 // Errors: EILSEQ.
-func (im *image) boundary(addr uint64) error {
+func (im *Image) Begins(addr uint64) error {
 	if im == nil {
 		return nil
 	}
@@ -116,9 +109,9 @@ func (im *image) boundary(addr uint64) error {
 	return err
 }
 
-// checkAt returns the stack check of the Go function that begins at addr, or the zero
+// CheckAt returns the stack check of the Go function that begins at addr, or the zero
 // Check.
-func (im *image) checkAt(addr uint64) prologue.Check {
+func (im *Image) CheckAt(addr uint64) prologue.Check {
 	if im == nil || !im.Go() {
 		return prologue.Check{}
 	}
@@ -129,14 +122,14 @@ func (im *image) checkAt(addr uint64) prologue.Check {
 	return im.Check(s)
 }
 
-// goReturns returns the return instructions of the Go function that begins at addr. ok is
+// GoReturns returns the return instructions of the Go function that begins at addr. ok is
 // false if it is not a Go function; then the trampoline can be used.
 //
 // Go's runtime walks and moves stacks, and throws if it finds a return address that is in
 // no function.
 //
 // Errors: EINVAL no function begins there; EOPNOTSUPP it does not return; EILSEQ.
-func goReturns(im *image, addr, bias uint64) (at []uint64, ok bool, err error) {
+func (im *Image) GoReturns(addr, bias uint64) (at []uint64, ok bool, err error) {
 	if im == nil || !im.Go() {
 		return nil, false, nil
 	}
@@ -155,11 +148,4 @@ func goReturns(im *image, addr, bias uint64) (at []uint64, ok bool, err error) {
 		at = append(at, r+bias)
 	}
 	return at, true, err
-}
-
-// hitReturn says that a return instruction of a Go function has been executed.
-func (m *member) hitReturn(th *thread, r *amd64.Regs) {
-	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
-	m.count(probe.Entered)
-	m.call(th, func() { m.ret.Handler(&in, r) })
 }
