@@ -132,3 +132,38 @@ func away(t *proc.Thread) bool {
 	}
 	return true
 }
+
+// systemCall handles a SYSCALL if it was the trampoline's, and reports whether it was.
+//
+// Context: t's goroutine.
+func systemCall(t *proc.Thread) (done bool) {
+	th := of(t)
+	if th == nil || th.Regs().IP-uint64(len(place.Trampoline)) != th.text.trampoline.Load() {
+		return false
+	}
+	r := th.Regs()
+	if r11, rcx, err := th.text.mem.LoadPair(r.SP); err == nil { // otherwise its stack has just been unmapped
+		r.R11, r.CX = r11, rcx
+	}
+	r.SP += place.PushedAll
+	if !th.returned() {
+		t.Raise(vecBreakpoint)
+	}
+	if th.tied != 0 {
+		th.tie() // the next return will not come here
+	}
+	return true
+}
+
+// returning reports whether IP is in the trampoline, and if so sets it back to the
+// beginning.
+func (th *thread) returning() bool {
+	r, at := th.Regs(), th.text.trampoline.Load()
+	off := r.IP - at
+	if at == 0 || off >= uint64(len(place.Trampoline)) {
+		return false
+	}
+	r.SP += place.Pushed[off]
+	r.IP = at
+	return true
+}

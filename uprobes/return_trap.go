@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
 	"sonde/uprobes/machine"
+	"sonde/uprobes/place"
 )
 
 // enters is enterCall, but that begins makes the instances if the calls have more than usual. If it
@@ -194,7 +195,7 @@ func (th *thread) comesBack(st *state, r *amd64.Regs) (done bool) {
 		return false
 	}
 	c := &th.calls.stack[n]
-	if c.slot != r.SP+pushedAll-8 || c.stays || !c.trapSafe {
+	if c.slot != r.SP+place.PushedAll-8 || c.stays || !c.trapSafe {
 		return false
 	}
 	r11, cx, ok := machine.LoadPair(r.SP)
@@ -202,7 +203,7 @@ func (th *thread) comesBack(st *state, r *amd64.Regs) (done bool) {
 		return false
 	}
 	r.R11, r.CX, r.IP = r11, cx, c.ret
-	r.SP += pushedAll
+	r.SP += place.PushedAll
 	th.calls.stack = th.calls.stack[:n]
 	st.thread = uintptr(unsafe.Pointer(th))
 	st.ends(c)

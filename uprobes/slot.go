@@ -64,7 +64,7 @@ func newSlotPage(pool *frame.Pool) (*slotPage, error) {
 	for i := range b {
 		b[i] = 0xCC
 	}
-	copy(b, trampoline[:])
+	copy(b, place.Trampoline[:])
 	return p, nil
 }
 

@@ -113,7 +113,7 @@ func (th *thread) tie() {
 	th.calls.reserve()
 	returns := uint64(0)
 	if tramp != 0 {
-		returns = tramp + uint64(len(trampoline))
+		returns = tramp + uint64(len(place.Trampoline))
 	}
 	th.t.CPU().Probe(uintptr(unsafe.Pointer(th)), returns)
 }

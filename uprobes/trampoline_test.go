@@ -6,6 +6,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/linux/proc"
+	"sonde/uprobes/place"
 )
 
 // playReturns plays a program with a return probe on its function at textAt.
@@ -74,7 +75,7 @@ func TestSyscallElsewhereIsOne(t *testing.T) {
 			t.Errorf("no system call was made: %#x at %#x", r.AX, r.IP)
 		}
 		made = true // it is not killed here
-		p.SyscallAt(at+uint64(len(trampoline)), stack-0x200)
+		p.SyscallAt(at+uint64(len(place.Trampoline)), stack-0x200)
 		p.Call(getpid)
 	})
 	if !made || s.Signal() != int(syscall.SIGTRAP) {
@@ -92,7 +93,7 @@ func TestReturnsAllocateNothing(t *testing.T) {
 			p.Breakpoint(textAt, stack)
 			at, err := p.Space.LoadWord(stack)
 			must(t, err)
-			p.SyscallAt(at+uint64(len(trampoline)), stack-8)
+			p.SyscallAt(at+uint64(len(place.Trampoline)), stack-8)
 			if r.IP != textAt+7 {
 				t.Errorf("it goes on at %#x", r.IP)
 			}

@@ -17,6 +17,7 @@ import (
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
 	"sonde/uprobes/machine"
+	"sonde/uprobes/place"
 )
 
 type player = proctest.Player
@@ -292,13 +293,13 @@ func enter(p *player, sp, ret uint64) {
 // leave plays a RET, and returns where the program goes on.
 func leave(p *player, sp uint64) uint64 {
 	to := p.Peek64(sp)
-	if !bytes.Equal(p.Peek(to, len(trampoline)), trampoline[:]) {
+	if !bytes.Equal(p.Peek(to, len(place.Trampoline)), place.Trampoline[:]) {
 		return to
 	}
 	r := p.Regs()
 	p.Poke64(sp, r.CX)
 	p.Poke64(sp-8, r.R11)
-	return p.SyscallAt(to+uint64(len(trampoline)), sp-8)
+	return p.SyscallAt(to+uint64(len(place.Trampoline)), sp-8)
 }
 
 func TestReturns(t *testing.T) {

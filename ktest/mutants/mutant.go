@@ -52,7 +52,7 @@ var lists = []struct {
 }{
 	{"registering", registering}, {"hits", hits}, {"nested", nested}, {"returns", returns}, {"jumps", jumps},
 	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"sites", sites},
-	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"watchpoints", watchpoints},
+	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"data", callData}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
 	{"calls", calls}, {"periods", periods}, {"short", short}, {"attached", attached}, {"typed", typed},
 }

@@ -57,14 +57,14 @@ var programs = []Mutant{
 		Why: "a handler that panics is called again",
 	},
 	{
-		Name: "return-loses-registers", File: "uprobes/trampoline.go",
+		Name: "return-loses-registers", File: "uprobes/execute.go",
 		Old: "r.R11, r.CX = r11, rcx", New: "_, _ = r11, rcx",
 		By:  host("uprobes", "TestReturnKeepsAllRegisters"),
 		Why: "a caller that knows what the function leaves alone goes wrong",
 	},
 	{
 		Name: "kernel-handler-registers", File: "uprobes/queue.go",
-		Old: "\tif inTrap() {\n", New: "\tif inTrap() && o.u == nil {\n",
+		Old: "\tif machine.InTrap() {\n", New: "\tif machine.InTrap() && o.u == nil {\n",
 		By:  host("uprobes", "TestKernelHandlerMayNotRegister"),
 		Why: "a handler in a trap waits for a lock",
 	},

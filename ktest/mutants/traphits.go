@@ -10,7 +10,7 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "trap-call-without-room", File: "uprobes/return_trap.go",
-		Old: "\tif cap(c.of) < int(pt.entries.Load()) {\n\t\treturn false\n\t}\n", New: "",
+		Old: "\t\tif !c.holds(pt) {\n\t\t\treturn false\n\t\t}\n", New: "",
 		By:  program(2, "uprobes/trap_returns_of_deep_calls", "probed"),
 		Why: "calls deeper than there is room for are not noted",
 	},
@@ -22,7 +22,7 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "trap-handler-not-waited-for", File: "uprobes/member.go",
-		Old: "\t\tquiesce()\n", New: "",
+		Old: "\t\tmachine.Quiesce()\n", New: "",
 		By:  program(2, "uprobes/trap_unregistering_waits_for_handlers", "probed"),
 		Why: "a handler in trap context still runs when its probe has been unregistered",
 	},

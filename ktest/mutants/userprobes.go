@@ -100,8 +100,8 @@ var userprobes = []Mutant{
 		Why: "a probe that is registered can be registered once more",
 	},
 	{
-		Name: "interrupted-trampoline-loses-stack", File: "uprobes/trampoline.go",
-		Old: "var pushed = [len(trampoline)]uint64{1: 8, 3: pushedAll}", New: "var pushed = [len(trampoline)]uint64{1: 8, 3: pushedAll, 0: 0}\n\nfunc init() { pushed[1] = 0 }",
+		Name: "interrupted-trampoline-loses-stack", File: "uprobes/place/trampoline.go",
+		Old: "var Pushed = [len(Trampoline)]uint64{1: 8, 3: PushedAll}", New: "var Pushed = [len(Trampoline)]uint64{1: 8, 3: PushedAll, 0: 0}\n\nfunc init() { Pushed[1] = 0 }",
 		By:  host("uprobes", "TestInterruptedTrampoline"),
 		Why: "a signal in the trampoline shifts the stack of the program",
 	},
