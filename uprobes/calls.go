@@ -3,6 +3,8 @@ package uprobes
 import (
 	"slices"
 	"sort"
+
+	"sonde/kernel/probe"
 )
 
 // callList has the calls of a thread that return probes wait for. They are found by their
@@ -220,4 +222,27 @@ func (cs *callList) inherit() (child callList) {
 		}
 	}
 	return child
+}
+
+// leave counts c as a call that will not return, once.
+func (c *call) leave() {
+	if c.left {
+		return
+	}
+	c.left = true
+	for i := range c.of {
+		m := c.of[i].m
+		m.flying.Add(-1)
+		m.count(probe.Abandoned)
+	}
+}
+
+// undoLeave undoes leave.
+func (c *call) undoLeave() {
+	c.left = false
+	for i := range c.of {
+		m := c.of[i].m
+		m.flying.Add(1)
+		m.counts[probe.Abandoned].Add(^uint64(0))
+	}
 }

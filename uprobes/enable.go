@@ -96,12 +96,6 @@ func (m *member) enable(on bool) error {
 	return nil
 }
 
-// begins reports whether calls begin at m.
-func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
-
-// ends reports whether m ends calls that have begun; such a member is never disabled.
-func (m *member) ends() bool { return m.wants&wantsExit != 0 }
-
 // wanted reports whether some probe at pt is enabled. mu held.
 func (pt *point) wanted() bool {
 	return !allOff && slices.ContainsFunc(pt.members.All(), func(m *member) bool { return !m.flags.Has(disabled) })

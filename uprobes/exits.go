@@ -33,7 +33,7 @@ func (tk *task) addReturn(o order, addr uint64) ([]*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isGo && o.more() {
+	if isGo && o.rp.more() {
 		return tk.addGoCalls(o, addr, rets, im.Asm(addr-bias))
 	}
 	if isGo {
@@ -75,18 +75,11 @@ func (tk *task) addGoCalls(o order, addr uint64, rets []uint64, asm bool) ([]*me
 	return append(entry, exits...), nil
 }
 
-var errGoAsm = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")
-
-// more reports whether calls have an entry handler, data or a limit.
-func (o order) more() bool {
-	return o.rp.EntryHandler != nil || o.rp.DataWords != 0 || o.rp.MaxActive != 0
-}
-
 // calls adds to what a member at the function's beginning has to do what its calls have.
 func (o order) calls(r returning) returning {
 	r.words = o.rp.DataWords
 	r.most, _ = o.rp.limit()
-	if o.more() {
+	if o.rp.more() {
 		r.wants |= wantsMore
 	}
 	return r

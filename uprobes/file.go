@@ -176,7 +176,7 @@ func (f *file) describe(im *images.Image, addr uint64) error {
 	if f.o.rp != nil {
 		f.returns = images.ReturnsOf(im.File, addr)
 		switch s, _, _ := im.At(addr); {
-		case !f.o.more():
+		case !f.o.rp.more():
 		case im.Asm(addr):
 			return errGoAsm
 		case s.Go:

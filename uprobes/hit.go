@@ -124,17 +124,6 @@ func (th *thread) completeTold(pt *point) {
 	th.complete(pt, pt.members.All(), decided)
 }
 
-// What a hit has to do besides calling handlers and executing the instruction.
-const (
-	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
-	wantsStay               // the same, but its exits have points
-	wantsExit               // one of these exits
-	wantsReturn             // a return instruction of Go
-	wantsSkip               // the instruction is skipped
-	wantsMore               // the calls have data, an entry handler or a limit
-	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
-)
-
 // complete is the rest of a hit that is not the usual one.
 func (th *thread) complete(pt *point, members []*member, decided bool) {
 	r := th.Regs()

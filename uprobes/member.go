@@ -44,7 +44,7 @@ type member struct {
 
 // returning is what a member of a return probe has to do.
 type returning struct {
-	wants uint8          // what its hit has to do: see hit.go
+	wants uint8          // what its hit has to do
 	exits *program.Exits // of its function, if they are known; by file addresses, to which bias is added
 	bias  uint64
 	how   string // for people
@@ -52,6 +52,23 @@ type returning struct {
 	words int   // of data for each call
 	most  int64 // calls at the same time; 0: any number
 }
+
+// What a hit has to do besides calling handlers and executing the instruction.
+const (
+	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
+	wantsStay               // the same, but its exits have points
+	wantsExit               // one of these exits
+	wantsReturn             // a return instruction of Go
+	wantsSkip               // the instruction is skipped
+	wantsMore               // the calls have data, an entry handler or a limit
+	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
+)
+
+// begins reports whether calls begin at m.
+func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
+
+// ends reports whether m ends calls that have begun; such a member is never disabled.
+func (m *member) ends() bool { return m.wants&wantsExit != 0 }
 
 // tally counts the hits of a probe.
 type tally struct {

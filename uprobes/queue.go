@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/uprobes/machine"
@@ -17,6 +18,45 @@ type order struct {
 	rp    *Uretprobe // u is its U
 	reg   bool
 	owner string // the module that asks for it
+}
+
+// trapSafe reports whether hits of the probe may be handled in trap context.
+func (o order) trapSafe() bool { return o.u.TrapSafe && (o.rp == nil || o.rp.DataWords <= keptWords) }
+
+// careful reports whether X0-X14 must be saved for a handler of the probe in trap context.
+func (o order) careful() bool {
+	if !o.trapSafe() || careful == nil {
+		return false
+	}
+	entry := o.entryHandler()
+	return careful(o.handler()) || goabi.CodeOf(entry) != 0 && careful(entry)
+}
+
+// code is where the code of its handlers begins, for blame.
+func (o order) code() [2]uintptr {
+	return [2]uintptr{goabi.CodeOf(o.handler()), goabi.CodeOf(o.entryHandler())}
+}
+
+// handler returns the user's function that hits call, or that returns do.
+func (o order) handler() any {
+	switch {
+	case o.u.Place != nil:
+		return o.u.Place.Link.Handler
+	case o.rp != nil:
+		return o.rp.Handler
+	}
+	return o.u.Handler
+}
+
+// entryHandler returns the one that calls of the function call, a nil func if there is none.
+func (o order) entryHandler() any {
+	switch {
+	case o.rp == nil:
+		return nil
+	case o.u.Place != nil:
+		return o.u.Place.Link.Options.Entry
+	}
+	return o.rp.EntryHandler
 }
 
 // submit carries out an order, or queues it if this is a handler of a user probe.

@@ -171,29 +171,6 @@ func (th *thread) real(ret, slot uint64) uint64 {
 	return ret
 }
 
-// leave counts c as a call that will not return, once.
-func (c *call) leave() {
-	if c.left {
-		return
-	}
-	c.left = true
-	for i := range c.of {
-		m := c.of[i].m
-		m.flying.Add(-1)
-		m.count(probe.Abandoned)
-	}
-}
-
-// undoLeave undoes leave.
-func (c *call) undoLeave() {
-	c.left = false
-	for i := range c.of {
-		m := c.of[i].m
-		m.flying.Add(1)
-		m.counts[probe.Abandoned].Add(^uint64(0))
-	}
-}
-
 // returned handles a return to the trampoline, where IP is. It reports whether the call was
 // one of ours.
 func (th *thread) returned() bool {

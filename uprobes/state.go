@@ -80,6 +80,9 @@ type point struct {
 	armed                 bool // its breakpoint is in place; guarded by mu
 }
 
+// moreEntries is more than all members of a point.
+const moreEntries = 1 << 30
+
 // task is a probed process.
 type task struct {
 	process *proc.Process

@@ -32,7 +32,7 @@ type thread struct {
 	leaving  *call // the call whose handlers are being called
 	entering bool  // it is in an entry handler
 
-	wants uint8     // what the hit has to do: see hit.go
+	wants uint8     // what the hit has to do: see member.go
 	told  told      // the handlers of the hit have been called in trap context
 	tied  uint64    // 1 more than the trampoline that hits in trap context know; 0: there are none
 	after []*member // members whose post- and fault-handlers wait for the instruction to end

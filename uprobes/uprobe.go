@@ -79,6 +79,10 @@ type UretprobeInstance struct {
 	Data    []uint64   // RP.DataWords of them: the entry handler fills them in, the handler reads them
 }
 
+// keptWords is the most data of a call that its thread keeps for the next one, so that none need be
+// allocated in trap context.
+const keptWords = 32
+
 // What a return probe may ask for: calls at the same time, words for each, bytes for all of them.
 const (
 	mostActive = 1 << 20
@@ -105,3 +109,10 @@ func (rp *Uretprobe) limit() (most int64, err error) {
 	}
 	return int64(n), nil
 }
+
+// more reports whether calls have an entry handler, data or a limit.
+func (rp *Uretprobe) more() bool {
+	return rp.EntryHandler != nil || rp.DataWords != 0 || rp.MaxActive != 0
+}
+
+var errGoAsm = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")

@@ -9,13 +9,13 @@ var callData = []Mutant{
 		Why: "a call begins with the data of another one",
 	},
 	{
-		Name: "data-of-the-call-before-in-trap", File: "uprobes/return_trap.go",
+		Name: "data-of-the-call-before-in-trap", File: "uprobes/calls_trap.go",
 		Old: "\t\t\tin.Data[i] = 0\n", New: "\t\t\tin.Data[i] += 0\n",
 		By:  program(2, "uprobes/data_of_two_probes_at_one_function_in_trap", "probed"),
 		Why: "a call that is noted in trap context begins with the data of another one",
 	},
 	{
-		Name: "declined-call-noted-in-trap", File: "uprobes/return_trap.go",
+		Name: "declined-call-noted-in-trap", File: "uprobes/calls_trap.go",
 		Old: "\t\tif m.ret.EntryHandler == nil || st.wants(m, in, r) {\n", New: "\t\tif m.ret.EntryHandler == nil || st.wants(m, in, r) || true {\n",
 		By:  program(2, "uprobes/entry_declines_in_trap", "probed"),
 		Why: "the handler is called for calls that the entry handler has declined",
