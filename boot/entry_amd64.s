@@ -63,15 +63,17 @@ TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
 	CALL	·settle<>(SB)
 	CALL	·needs(SB)
+	ADDR(runtime·bss, DI)		// zero, though firmware may have used it: it does not know of the image
+	ADDR(runtime·enoptrbss, CX)
+	SUBL	DI, CX
+	SHRL	$2, CX
+	XORL	AX, AX
+	REP
+	STOSL
 	ADDR(·bootTables, DI)
 	ADDL	$4095, DI
 	ANDL	$~4095, DI
 	MOVL	DI, DX
-	XORL	AX, AX
-	MOVL	$7*1024, CX
-	REP
-	STOSL
-	MOVL	DX, DI
 	LEAL	0x1003(DI), AX
 	MOVL	AX, (DI)		// PML4[0]
 	MOVL	AX, (256*8)(DI)		// of directBase
