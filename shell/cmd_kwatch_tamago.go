@@ -164,12 +164,17 @@ func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 
 // printHits prints hits until there have been limit hits, or end is closed and none is left.
 func printHits(out io.Writer, q kwatch.Queue, limit int64, end <-chan struct{}) {
+	over := false
 	for n := int64(0); n != limit; {
-		if h, ok := q.Next(); ok {
+		h, ok := q.Next()
+		switch {
+		case ok:
 			fmt.Fprintln(out, hitLine(&h))
 			n++
-		} else if poll.Until(q, poll.In, end) != nil {
+		case over:
 			return
+		default: // when the end is seen, a hit may have come since the last look
+			over = poll.Until(q, poll.In, end) != nil
 		}
 	}
 }
