@@ -180,11 +180,20 @@ func judgeCase(by Test, out string, rep report.Report) Result {
 // compile makes one of the programs for tests, and returns its file.
 func (t *Tree) compile(ctx context.Context, name string) (bin string, err error) {
 	bin = filepath.Join(t.dir, "build", name)
-	out, _ := t.run(ctx, "gcc", "-O1", "-pthread", "-w", "-static", "-o", bin, "qemu/testdata/programs/"+name+".c")
+	line := []string{"gcc", "-O1", "-pthread", "-w", "-static", "-o", bin, "qemu/testdata/programs/" + name + ".c"}
+	if source := "qemu/testdata/programs/" + name + "/main.go"; exists(filepath.Join(t.dir, source)) {
+		line = []string{"go", "build", "-o", bin, source}
+	}
+	out, _ := t.run(ctx, line[0], line[1:]...)
 	if _, err := os.Stat(bin); err != nil {
 		return "", fmt.Errorf("mutants: %s: %w: %s", name, err, out)
 	}
 	return bin, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // build makes the launcher. It is what all mutants are run by.
