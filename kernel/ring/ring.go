@@ -30,17 +30,35 @@ const (
 //
 // Errors: EINVAL size is no power of two from Least to Most.
 func New(cpus, size int) (*Ring, error) {
-	if size < Least || size > Most || size&(size-1) != 0 {
-		return nil, refusal.New(syscall.EINVAL, "a ring of %d bytes: give a power of two from %d to %d", size, Least, Most)
+	if err := Fits(size); err != nil {
+		return nil, err
 	}
+	return On(make([]uint64, cpus*Space(size)/wordSize), cpus, size), nil
+}
+
+// Fits returns why a CPU's part cannot have so many bytes.
+//
+// Errors: EINVAL size is no power of two from Least to Most.
+func Fits(size int) error {
+	if size < Least || size > Most || size&(size-1) != 0 {
+		return refusal.New(syscall.EINVAL, "a ring of %d bytes: give a power of two from %d to %d", size, Least, Most)
+	}
+	return nil
+}
+
+// Space is how many bytes of memory a CPU's part of size bytes takes.
+func Space(size int) int { return size + align }
+
+// On is New in memory of the caller's: Space(size) bytes for each CPU. The size fits.
+func On(memory []uint64, cpus, size int) *Ring {
 	r := &Ring{writers: make([]Writer, cpus)}
 	for i := range r.writers {
 		w := &r.writers[i]
 		// Safe because: it is never taken for anything but bytes, and has no pointers.
-		w.memory = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/wordSize+1)))
+		w.memory = unsafe.Pointer(&memory[i*Space(size)/wordSize])
 		w.size, w.most = uint64(size), uint64(size)/2-headerSize
 	}
-	return r, nil
+	return r
 }
 
 // Writer returns a CPU's part.

@@ -23,7 +23,7 @@ type header struct {
 
 // A Writer is one CPU's part of a ring.
 type Writer struct {
-	memory unsafe.Pointer // size bytes, and one word for the address of an empty record at the end
+	memory unsafe.Pointer // size bytes, and some more for the address of an empty record at the end
 	size   uint64         // a power of two
 	most   uint64         // the largest record: it fits into an empty part at any place
 

@@ -44,9 +44,11 @@ func (w *window) Take() ([]byte, uint64, error) {
 }
 
 // Give implements Source.
-func (w *window) Give(mem []byte, pa uint64) {
-	goruntime.GiveBlock(uintptr(unsafe.Pointer(unsafe.SliceData(mem))), BlockSize)
-	w.taken -= BlockSize
+func (w *window) Give(mem []byte, pa uint64) { w.give(mem) }
+
+func (w *window) give(mem []byte) {
+	goruntime.GiveBlock(uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)))
+	w.taken -= uint64(len(mem))
 	w.tell()
 }
 

@@ -1,0 +1,189 @@
+package kbpf
+
+// Trap context: see map_trap.go. Hash tables.
+//
+// An entry is looked for from its key's home on, up to the first place that was never used, at probes
+// places at most. Its word says what is there. Looking up takes no lock. What adds or removes a key holds
+// the lock of this key, one of locks of the table, so that no key is there twice; the place itself is
+// taken by compare and swap, since other keys want it, too. A lock is tried for a while and then given
+// up, as nobody can wait here: its holder may be a goroutine, with interrupts off, or a program that was
+// interrupted. The word of a place changes with each use of it; what has copied an entry, or compared a
+// key, looks at it once more.
+
+import (
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+// What is at a place: the low bits of its word. The others count its uses.
+const (
+	unused  = iota // never used
+	filling        // an entry is being written
+	full
+	deleted
+	stateMask = 3
+)
+
+const (
+	probes = 64   // places that are looked at
+	locks  = 64   // of a table
+	tries  = 4096 // of a lock
+)
+
+// table is the head of a hash table, before its places.
+type table struct {
+	entries atomic.Int64
+	_       [lineSize - 8]byte
+	locks   [locks]atomic.Uint32
+}
+
+const tableSize = unsafe.Sizeof(table{})
+
+// entry is a place. The key and the value follow.
+type entry struct{ word atomic.Uint64 }
+
+// entry returns a place of a table. Safe because: the memory has mask+1 of them.
+//
+//go:nosplit
+func (m *Map) entry(t unsafe.Pointer, i uint64) *entry {
+	return (*entry)(unsafe.Add(t, tableSize+uintptr(i&m.mask)*m.stride))
+}
+
+// hash returns a key's. The low bits choose its home, the high ones its lock.
+//
+//go:nosplit
+func (m *Map) hash(key unsafe.Pointer) uint64 {
+	const mix = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	h := uint64(0)
+	for i, n := uint32(0), m.Spec.KeySize; i < n; i += wordSize {
+		h = (h ^ word(unsafe.Add(key, i), n-i)) * mix
+		h ^= h >> 32
+	}
+	return h
+}
+
+// equal reports whether an entry has a key.
+//
+//go:nosplit
+func (m *Map) equal(e *entry, key unsafe.Pointer) bool {
+	for i, n := uint32(0), m.Spec.KeySize; i < n; i += wordSize {
+		if (*atomic.Uint64)(unsafe.Add(unsafe.Pointer(e), wordSize+i)).Load() != word(unsafe.Add(key, i), n-i) {
+			return false
+		}
+	}
+	return true
+}
+
+// findEntry returns the entry of a key, nil if there is none.
+//
+//go:nosplit
+func (m *Map) findEntry(t *table, key unsafe.Pointer) *entry {
+	h := m.hash(key)
+	for i := range uint64(probes) {
+		e := m.entry(unsafe.Pointer(t), h+i)
+		w := e.word.Load()
+		if w&stateMask == unused {
+			return nil
+		}
+		if w&stateMask == full && m.equal(e, key) && e.word.Load() == w {
+			return e
+		}
+	}
+	return nil
+}
+
+// lock takes the lock of a key; nil: it cannot be had.
+//
+//go:nosplit
+func (t *table) lock(h uint64) *atomic.Uint32 {
+	l := &t.locks[h>>58]
+	for range tries {
+		if l.CompareAndSwap(0, 1) {
+			return l
+		}
+	}
+	return nil
+}
+
+// updateEntry sets the value of a key, which it adds if it is not there.
+//
+//go:nosplit
+func (m *Map) updateEntry(t *table, key, value unsafe.Pointer, how uint64) syscall.Errno {
+	h := m.hash(key)
+	l := t.lock(h)
+	if l == nil {
+		m.lost.Add(1)
+		return syscall.EBUSY
+	}
+	errno := syscall.Errno(0)
+	switch e := m.findEntry(t, key); {
+	case e != nil && how == NoExist:
+		errno = syscall.EEXIST
+	case e != nil:
+		store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.Spec.ValueSize)
+	case how == Exist:
+		errno = syscall.ENOENT
+	default:
+		errno = m.insert(t, h, key, value)
+	}
+	l.Store(0)
+	return errno
+}
+
+// insert adds a key, whose lock is held and which is not there.
+//
+//go:nosplit
+func (m *Map) insert(t *table, h uint64, key, value unsafe.Pointer) syscall.Errno {
+	if t.entries.Add(1) <= int64(m.Spec.MaxEntries) {
+		for i := range uint64(probes) {
+			e := m.entry(unsafe.Pointer(t), h+i)
+			w := e.word.Load()
+			if s := w & stateMask; s != unused && s != deleted {
+				continue
+			}
+			next := w&^stateMask + stateMask + 1
+			if !e.word.CompareAndSwap(w, next|filling) {
+				continue
+			}
+			store(unsafe.Add(unsafe.Pointer(e), wordSize), key, m.Spec.KeySize)
+			store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.Spec.ValueSize)
+			e.word.Store(next | full)
+			return 0
+		}
+	}
+	t.entries.Add(-1)
+	m.lost.Add(1)
+	return syscall.E2BIG
+}
+
+// removeEntry removes a key.
+//
+//go:nosplit
+func (m *Map) removeEntry(t *table, key unsafe.Pointer) syscall.Errno {
+	l := t.lock(m.hash(key))
+	if l == nil {
+		m.lost.Add(1)
+		return syscall.EBUSY
+	}
+	errno := syscall.ENOENT
+	if e := m.findEntry(t, key); e != nil {
+		e.word.Store(e.word.Load()&^stateMask | deleted)
+		t.entries.Add(-1)
+		errno = 0
+	}
+	l.Store(0)
+	return errno
+}
+
+// copyEntry copies what was in an entry when its word was w: the value, and the key unless that is nil.
+// False: it is gone.
+//
+//go:nosplit
+func (m *Map) copyEntry(e *entry, w uint64, key, value unsafe.Pointer) bool {
+	if key != nil {
+		load(key, unsafe.Add(unsafe.Pointer(e), wordSize), m.Spec.KeySize)
+	}
+	load(value, unsafe.Add(unsafe.Pointer(e), m.value), m.Spec.ValueSize)
+	return e.word.Load() == w
+}
