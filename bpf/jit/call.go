@@ -23,6 +23,9 @@ var preserved = [...]reg{r9, r10, r12, r13}
 // enter puts what a function does first. Its R1 to R5 are in their registers, but in the first one
 // where BX is the context.
 func (c *compiler) enter(f *function) {
+	if f.entry == 0 {
+		c.put(c.view.Enter...)
+	}
 	c.put(0x50 | byte(bp)) // push
 	c.move(true, bp, sp)
 	if f.size > 0 {
@@ -48,6 +51,9 @@ func (c *compiler) enter(f *function) {
 
 // leave puts the exit of a function.
 func (c *compiler) leave(f *function) {
+	if f.entry == 0 {
+		c.put(c.view.Leave...)
+	}
 	c.each(f.keeps, f.keepsAt, opLoad)
 	c.put(0xC9, 0xC3) // leave, ret
 }

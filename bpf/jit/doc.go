@@ -17,7 +17,7 @@
 //
 // The code is called as a Go function of two words: AX is the link, BX the context, which is R1 of
 // the program. R0 at its exit is the result, in AX. There is no check of the stack: the caller has
-// room for Image.Stack bytes.
+// room for Image.Stack bytes. Code of the caller's can come first, and last (View.Enter, View.Leave).
 //
 // # Frames
 //

@@ -34,6 +34,10 @@ type View struct {
 	Resolve func(first, second bpf.Insn) (uint64, error)
 	// CPU is the offset in GS of the word that helpers get as the CPU's.
 	CPU int32
+	// Enter and Leave are machine code that is put at the entry and before each exit of the first
+	// function. Enter finds AX and BX as the caller has set them, and SP at the return address; Leave finds
+	// the result in AX. Both leave all registers as they are, but BX, DX, R11 and the flags.
+	Enter, Leave []byte
 }
 
 // Helper is what a program's call of a helper does.

@@ -95,6 +95,11 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 			c.argument(uint8(i+1), kind)
 		}
 	}
+	if old, seen := w.maps[w.pc]; c.spec != nil && seen && old != c.spec {
+		w.maps[w.pc] = nil
+	} else if c.spec != nil {
+		w.maps[w.pc] = c.spec
+	}
 	c.cost()
 	result := c.result()
 	s.forget(1, 5)

@@ -21,7 +21,7 @@ func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	e.Limits = env.Limits.orDefaults()
 	w := &walk{program: p, env: &e, context: env.Contexts[p.Type], begun: time.Now(),
 		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
-		classes: map[int]kind{}, helpers: map[int32]bool{}}
+		classes: map[int]kind{}, helpers: map[int32]bool{}, maps: map[int]*bpf.MapSpec{}}
 	w.log.level = env.LogLevel
 	c, fault := w.check()
 	if fault == nil {
@@ -63,8 +63,23 @@ func (w *walk) run() *Checked {
 	w.deepen(0, 0)
 	worst := w.paths(s)
 	return &Checked{Program: w.program, Insns: w.program.Insns, Worst: worst, Steps: w.steps, States: w.peak, Stack: w.stack(),
+		Frames: w.frames(), Maps: w.always(),
 		Ctx:    slices.SortedFunc(maps.Values(w.ctx), func(a, b CtxLoad) int { return a.PC - b.PC }),
 		Probes: slices.Sorted(maps.Keys(w.probes)), Calls: slices.Sorted(maps.Keys(w.helpers))}
+}
+
+// frames returns the bytes of stack of each function.
+func (w *walk) frames() (bytes []int) {
+	for _, entry := range w.flow.starts {
+		bytes = append(bytes, w.depth[entry])
+	}
+	return bytes
+}
+
+// always returns the maps of the calls that have the same one on every path.
+func (w *walk) always() map[int]*bpf.MapSpec {
+	maps.DeleteFunc(w.maps, func(_ int, s *bpf.MapSpec) bool { return s == nil })
+	return w.maps
 }
 
 // stack returns the bytes of the chain of calls that needs most. Functions cannot call themselves

@@ -113,13 +113,15 @@ type Helper struct {
 type Checked struct {
 	Program *bpf.Program
 	Insns   []bpf.Insn
-	Worst   int       // the most instructions that a run executes, helpers by weight
-	Steps   int       // instructions walked
-	States  int       // the most states that were kept at once
-	Stack   int       // bytes of stack on the deepest chain of calls
-	Ctx     []CtxLoad // by PC
-	Probes  []int     // loads from memory of the kernel: where one fails, it must give 0
-	Calls   []int32   // the helpers that are called, ascending
+	Worst   int                  // the most instructions that a run executes, helpers by weight
+	Steps   int                  // instructions walked
+	States  int                  // the most states that were kept at once
+	Stack   int                  // bytes of stack on the deepest chain of calls
+	Frames  []int                // bytes of stack of each function, in the order of their first instructions
+	Maps    map[int]*bpf.MapSpec // by PC of a helper's call: the map that it is always given
+	Ctx     []CtxLoad            // by PC
+	Probes  []int                // loads from memory of the kernel: where one fails, it must give 0
+	Calls   []int32              // the helpers that are called, ascending
 }
 
 // CtxLoad is an instruction that loads from the context.

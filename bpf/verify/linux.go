@@ -43,19 +43,20 @@ var (
 )
 
 // helpers are Linux's, by its numbers. Weights are bounds on instructions: of a search in a map
-// 64 places are probed at most, a stack is walked for 127 frames at most.
+// 64 places are probed at most, a lock of a key is tried 256 times, a stack is walked for 127 frames at
+// most.
 var helpers = map[int32]Helper{
-	1:   {Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 300, PerWord: 70, Maps: found},
-	2:   {Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 500, PerWord: 70, Maps: keyed},
-	3:   {Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 400, PerWord: 70, Maps: deleted},
-	4:   {Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 2},
+	1:   {Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found},
+	2:   {Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 3600, PerWord: 850, Maps: keyed},
+	3:   {Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Maps: deleted},
+	4:   {Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},
 	5:   {Name: "bpf_ktime_get_ns", Weight: 40},
 	6:   {Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Result: SizeOrError, Weight: 1500, PerWord: 400},
 	7:   {Name: "bpf_get_prandom_u32", Weight: 30},
 	8:   {Name: "bpf_get_smp_processor_id", Result: Cpu, Weight: 5},
 	14:  {Name: "bpf_get_current_pid_tgid", Weight: 40},
 	15:  {Name: "bpf_get_current_uid_gid", Weight: 40},
-	16:  {Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 80, PerWord: 4},
+	16:  {Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70},
 	25:  {Name: "bpf_perf_event_output", Args: [5]ArgKind{ContextArg, MapArg, Number, Memory, SizeOrZero}, Result: ErrorCode, Weight: 400, PerWord: 2, Maps: events},
 	27:  {Name: "bpf_get_stackid", Args: [5]ArgKind{ContextArg, MapArg, Number}, Weight: 4000, Maps: stacks},
 	35:  {Name: "bpf_get_current_task", Weight: 20},
@@ -69,12 +70,12 @@ var helpers = map[int32]Helper{
 	89:  {Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 200, PerWord: 4, Maps: queues},
 	109: {Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true},
 	112: {Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4},
-	113: {Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 2},
+	113: {Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},
 	114: {Name: "bpf_probe_read_user_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 300, PerWord: 16},
 	115: {Name: "bpf_probe_read_kernel_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16},
 	118: {Name: "bpf_jiffies64", Weight: 5},
 	125: {Name: "bpf_ktime_get_boot_ns", Weight: 40},
-	130: {Name: "bpf_ringbuf_output", Args: [5]ArgKind{MapArg, Memory, SizeOrZero, Number}, Result: ErrorCode, Weight: 200, PerWord: 2, Maps: rings},
+	130: {Name: "bpf_ringbuf_output", Args: [5]ArgKind{MapArg, Memory, SizeOrZero, Number}, Result: ErrorCode, Weight: 200, PerWord: 6, Maps: rings},
 	131: {Name: "bpf_ringbuf_reserve", Args: [5]ArgKind{MapArg, KnownSize, Number}, Result: RecordOrNull, Weight: 100, Maps: rings},
 	132: {Name: "bpf_ringbuf_submit", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true},
 	133: {Name: "bpf_ringbuf_discard", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true},

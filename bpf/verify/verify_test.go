@@ -55,21 +55,21 @@ func TestAccepted(t *testing.T) {
 	}{
 		{"r0 = 0; exit", 2, 0},
 		{"r1 = *(u64 *)(r1 + 112); r0 = r1; exit", 3, 0},
-		{"LOOKUP; if r0 == 0 goto out; r1 = 1; lock *(u64 *)(r0 + 8) += r1; out: r0 = 0; exit", 380, 8},
-		{"LOOKUP; r6 = r0; if r6 == 0 goto out; r1 = *(u64 *)(r0 + 8); out: r0 = 0; exit", 380, 8},
+		{"LOOKUP; if r0 == 0 goto out; r1 = 1; lock *(u64 *)(r0 + 8) += r1; out: r0 = 0; exit", 1360, 8},
+		{"LOOKUP; r6 = r0; if r6 == 0 goto out; r1 = *(u64 *)(r0 + 8); out: r0 = 0; exit", 1360, 8},
 		{"RESERVE; if r0 == 0 goto out; *(u64 *)(r0 + 8) = 1; r1 = r0; r2 = 0; call 132; out: r0 = 0; exit", 171, 0},
 		// A branch is longer than the other; what follows both is walked once.
 		{"r0 = *(u32 *)(r1 + 0); if r0 == 0 goto out; r0 = 1; r0 = 2; r0 = 3; out: r0 = 0; exit", 7, 0},
 		// A loop of 100 times 2 instructions.
 		{"r0 = 0; l: r0 += 1; if r0 < 100 goto l; exit", 202, 0},
 		// A copy is compared, and the other used: through a spill, and with a constant added.
-		{"r6 = *(u64 *)(r1 + 0); r7 = r6; if r7 > 8 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 383, 8},
-		{"r6 = *(u64 *)(r1 + 0); *(u64 *)(r10 - 16) = r6; if r6 > 8 goto out; LOOKUP; if r0 == 0 goto out; r1 = *(u64 *)(r10 - 16); r0 += r1; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 384, 16},
-		{"r6 = *(u64 *)(r1 + 0); r7 = r6; r7 += 1; if r7 > 8 goto out; if r7 == 0 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 385, 8},
+		{"r6 = *(u64 *)(r1 + 0); r7 = r6; if r7 > 8 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 1363, 8},
+		{"r6 = *(u64 *)(r1 + 0); *(u64 *)(r10 - 16) = r6; if r6 > 8 goto out; LOOKUP; if r0 == 0 goto out; r1 = *(u64 *)(r10 - 16); r0 += r1; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 1364, 16},
+		{"r6 = *(u64 *)(r1 + 0); r7 = r6; r7 += 1; if r7 > 8 goto out; if r7 == 0 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 1365, 8},
 		// 32-bit comparison of a number that was loaded with 32 bits.
-		{"r6 = *(u32 *)(r1 + 0); if w6 > 15 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 382, 8},
+		{"r6 = *(u32 *)(r1 + 0); if w6 > 15 goto out; LOOKUP; if r0 == 0 goto out; r0 += r6; r1 = *(u8 *)(r0 + 0); out: r0 = 0; exit", 1362, 8},
 		// A size with a bound.
-		{"r6 = *(u64 *)(r1 + 0); r6 &= 63; r2 = r6; r1 = r10; r1 += -64; r3 = 0; call 113; r0 = 0; exit", 225, 64},
+		{"r6 = *(u64 *)(r1 + 0); r6 &= 63; r2 = r6; r1 = r10; r1 += -64; r3 = 0; call 113; r0 = 0; exit", 257, 64},
 		{"call f; exit; f: r0 = 1; exit", 4, 0},
 		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 177, 0},
 		{"r1 = map[idx:2][0]+4; r0 = *(u32 *)(r1 + 0); exit", 3, 0},

@@ -31,6 +31,7 @@ type walk struct {
 	probes  map[int]bool
 	classes map[int]kind
 	helpers map[int32]bool
+	maps    map[int]*bpf.MapSpec // by PC of a call: the map that it was given; nil: several
 }
 
 // node is a state that is kept, or the start of a walk. It is finished when no path from it is

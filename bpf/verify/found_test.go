@@ -1,0 +1,46 @@
+package verify
+
+import (
+	"slices"
+	"testing"
+
+	"sonde/bpf"
+)
+
+// TestFound: what a compiler is told of functions and maps.
+func TestFound(t *testing.T) {
+	insns, err := bpf.Assemble(`
+		r6 = *(u64 *)(r1 + 0)
+		*(u64 *)(r10 - 16) = 0
+		r1 = map[idx:0]
+		if r6 == 0 goto a
+		r1 = map[idx:1]
+	a:	r2 = r10
+		r2 += -16
+		call 1
+		r1 = map[idx:1]
+		r2 = r10
+		r2 += -16
+		call 1
+		call f
+		r0 = 0
+		exit
+	f:	*(u8 *)(r10 - 1) = 0
+		r0 = 0
+		exit`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &bpf.MapSpec{Name: "a", Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1}
+	b := &bpf.MapSpec{Name: "b", Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1}
+	c, err := Check(&bpf.Program{Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{a, b}}, NewEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Frames, []int{16, 8}) {
+		t.Errorf("frames of %d bytes", c.Frames)
+	}
+	if len(c.Maps) != 1 || c.Maps[14] != b {
+		t.Errorf("maps of calls: %v", c.Maps)
+	}
+}
