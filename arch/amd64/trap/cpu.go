@@ -82,6 +82,8 @@ type CPU struct {
 	restore uintptr
 	probes  uintptr // see SetProbes
 
+	running uintptr // see OffsetRunning
+
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
 	ist [numIST + 1]uintptr // tops of the entry stacks, for the TSS

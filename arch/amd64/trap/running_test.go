@@ -1,0 +1,13 @@
+package trap
+
+import "testing"
+
+// TestRescue: what runs outside of the part of the stack that is given up goes on.
+func TestRescue(t *testing.T) {
+	for _, c := range []struct{ running, want uintptr }{{0, 0}, {400, 0}, {599, 0}, {399, 399}, {600, 600}} {
+		cpu := CPU{running: c.running}
+		if cpu.Rescue(400, 600); cpu.running != c.want {
+			t.Errorf("%d: %d, want %d", c.running, cpu.running, c.want)
+		}
+	}
+}
