@@ -45,7 +45,7 @@ var layout = [...]mm.Region{
 	{Start: recorderBase, End: modulesBase, Rights: "rw-", Use: "the flight recorder, write-combining"},
 	{Start: modulesBase, End: heapBase, Rights: "r--", Linear: true, Use: "what the loader has loaded beside the image (an initramfs)"},
 	{Start: heapBase, End: kernelBase, Rights: "rw-", Use: "the heap: all other memory"},
-	{Start: kernelBase, End: 1<<64 - 1, Linear: true, Use: "the image: text r-x, rodata and symbols r--, data rw-; page tables and IDT, rw-; trap stubs, slots and detours, r-x"},
+	{Start: kernelBase, End: 1<<64 - 1, Linear: true, Use: "the image: text r-x, rodata and symbols r--, data rw-; page tables and IDT, rw-; trap stubs, slots, detours and compiled programs, r-x"},
 }
 
 // Messages of refuse_amd64.s when entry_amd64.s cannot continue, and the launcher's exit port.

@@ -108,9 +108,10 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	}
 	descriptors := take(trap.TablesSize, pageSize)
 	stubs := trap.BuildTables(descriptors)
-	slots := take(mm.SlotBytes, hugePage)
+	slots := take(mm.SlotBytes+mm.MadeBytes, hugePage)
 	mm.Slots = mm.Range{Start: slots, End: slots + mm.SlotBytes}
-	for i := mm.Slots.Start; i < mm.Slots.End; i += 8 {
+	mm.Made = mm.Range{Start: mm.Slots.End, End: mm.Slots.End + mm.MadeBytes}
+	for i := mm.Slots.Start; i < mm.Made.End; i += 8 {
 		*(*uint64)(unsafe.Pointer(i)) = insn.OpInt3 * 0x0101010101010101 // Safe because: take reserved it
 	}
 
@@ -124,14 +125,14 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	image(tables, tables+tablesBytes, rw)
 	direct(uint64(area), uint64(area)+uint64(cpu.Num())*trap.AreaSize, rw)
 	image(descriptors, descriptors+trap.TablesSize, rw)
-	image(mm.Slots.Start, mm.Slots.End, rx)
+	image(mm.Slots.Start, mm.Made.End, rx)
 	check(t.Protect(uint64(stubs), pageSize, rx), uint64(stubs))
 	direct(devices, devicesEnd, dev)
 	if lapic < devices || lapic >= devicesEnd {
 		direct(lapic, lapic+pageSize, dev)
 	}
 	alias(mm.Text)
-	alias(mm.Slots)
+	alias(mm.Range{Start: mm.Slots.Start, End: mm.Made.End})
 	mapModules(info)
 	mapScreen()
 	mapConsoles()

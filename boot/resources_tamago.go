@@ -56,7 +56,7 @@ func showMemory(w io.Writer) {
 		t.Add(r.Type.String(), r.PA, r.Len)
 	}
 	for name, r := range map[string]mm.Range{"Kernel code": mm.Text, "Kernel rodata": mm.ROData, "Kernel data": mm.Data,
-		"Kernel symbols": mm.Symbols, "Kernel probes": mm.Slots} {
+		"Kernel symbols": mm.Symbols, "Kernel probes": mm.Slots, "Kernel programs": mm.Made} {
 		t.Add(name, uint64(r.Start)-kernelBase, uint64(r.End-r.Start))
 	}
 	t.Add("Local APIC", lapicBase(), lapicBytes)

@@ -89,7 +89,7 @@ func noDisplacements(code []byte) string {
 }
 
 // slotsMapped is a line of QEMU's "info mem" about the slots where they are executed,
-// which are alone in having 12 MiB: mm.SlotBytes.
+// which are alone in having 12 MiB: mm.SlotBytes and mm.MadeBytes.
 var slotsMapped = regexp.MustCompile(`^0*([0-9a-f]+)-[0-9a-f]+ 0000000000c00000 -r-`)
 
 // firstSlot returns where the slots are: behind the image, whose size depends on the

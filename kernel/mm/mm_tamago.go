@@ -28,8 +28,11 @@ type Region struct {
 	Use        string
 }
 
-// SlotBytes is the size of Slots.
-const SlotBytes = 12 << 20
+// SlotBytes is the size of Slots, MadeBytes that of Made.
+const (
+	SlotBytes = 11 << 20
+	MadeBytes = 1 << 20
+)
 
 // Written once at boot:
 var (
@@ -39,10 +42,11 @@ var (
 	Data    Range // data and bss
 	Symbols Range // the symbol table in the image
 	Slots   Range // executable memory for probes, near Text
+	Made    Range // behind Slots: the same for code that is made while the kernel runs (kernel/bpf)
 	Heap    Range
 	Layout  []Region // in ascending order; nothing is mapped elsewhere
 	Window  uintptr  // an address for a page that kernel/inspect maps
-	// AliasOffset plus an address in Text or Slots is a writable address of the same memory. Only
+	// AliasOffset plus an address in Text, Slots or Made is a writable address of the same memory. Only
 	// kernel/text may use it.
 	AliasOffset uintptr
 	// RAM is the machine's memory in bytes, Usable the part for the runtime.

@@ -65,9 +65,10 @@ func Refresh(addr uintptr) {
 	atomic.CompareAndSwapUint32(word, v, v)
 }
 
-// WriteSlot copies code to addr in mm.Slots, where nothing executes yet.
+// WriteSlot copies code to addr in mm.Slots or mm.Made, where nothing executes yet.
 func WriteSlot(addr uintptr, code []byte) {
-	if !mm.Slots.Contains(addr) || !mm.Slots.Contains(addr+uintptr(len(code))-1) {
+	all := mm.Range{Start: mm.Slots.Start, End: mm.Made.End}
+	if !all.Contains(addr) || !all.Contains(addr+uintptr(len(code))-1) {
 		panic("text: write outside the slots")
 	}
 	write(addr, code)
@@ -75,7 +76,7 @@ func WriteSlot(addr uintptr, code []byte) {
 
 // alias returns the writable view of a byte of code.
 func alias(addr uintptr) *byte {
-	// Safe because: boot mapped Text and Slots there a second time.
+	// Safe because: boot mapped Text, Slots and Made there a second time.
 	return (*byte)(unsafe.Pointer(addr + mm.AliasOffset))
 }
 
