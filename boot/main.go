@@ -24,6 +24,7 @@ import (
 	"sonde/internal/exitcode"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/handler"
@@ -78,6 +79,7 @@ func main() {
 	}
 	kwatch.Init(kwatch.Others{NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved, Recheck: kprobes.Recheck})
 	attach.Provide(attach.Watch, kwatch.Provider{})
+	kbpf.Init()
 	armProbes()
 	startPrograms()
 	stage(stageProbes)

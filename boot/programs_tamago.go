@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
@@ -62,6 +63,7 @@ func startPrograms() {
 	})
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
+	kbpf.SetProcess(proc.Describe)
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
 	signal := func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) }

@@ -8,6 +8,7 @@ import (
 
 	"sonde/ktest/suites"
 	_ "sonde/ktest/suites/attach"
+	_ "sonde/ktest/suites/bpf"
 	_ "sonde/ktest/suites/control"
 	_ "sonde/ktest/suites/grace"
 	_ "sonde/ktest/suites/handlers"

@@ -1,8 +1,31 @@
-// Package kbpf has the maps of eBPF programs.
+// Package kbpf runs eBPF programs as handlers of probes.
+//
+//	text ── Assemble ──▶ program and maps ── Load: verify, compile ──▶ Prog ── Attach ──▶ probes
+//
+// There is no way to a Prog but through the verifier.
+//
+// # Programs
+//
+// A program is compiled to machine code that is the handler itself: the func value that a probe calls
+// points to it. It runs where the trap arrives, on the CPU's trap stack, and is not preempted. Where a
+// handler is called in a goroutine, the program is entered as from a trap (trap.Enter).
+//
+// A program that is hit while another one runs on the same CPU does not run, and is counted (Prog,
+// Recursion). So per-CPU maps need no atomic operations. What decides is a word per CPU
+// (trap.OffsetRunning): 0, or where on the stack a program runs. A program that uses no maps and calls no
+// helpers has nothing to be protected, and does not look at the word.
+//
+// # Maps
 //
 // Their memory is outside the Go heap and has no pointers (arena.go). Programs reach values through
 // pointers; goroutines copy. Hashes are open tables, probed for 64 places at most (hash_trap.go). A
 // per-CPU map is a table for each CPU, which only this CPU's programs change.
 //
 // Rejected: keys that all tables of a per-CPU hash share, as in Linux: to add one would concern all CPUs.
+//
+// # Helpers
+//
+// They are Go functions that programs' code calls (helpers_trap.go), or code that is put into the program
+// (inline_amd64.go). Programs are not in the image, so the walks over it do not see these calls:
+// kprobes/reach knows helpers by how their names begin.
 package kbpf

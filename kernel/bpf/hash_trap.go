@@ -26,9 +26,9 @@ const (
 )
 
 const (
-	probes = 64   // places that are looked at
-	locks  = 64   // of a table
-	tries  = 4096 // of a lock
+	probes = 64  // places that are looked at
+	locks  = 64  // of a table
+	tries  = 256 // of a lock
 )
 
 // table is the head of a hash table, before its places.
@@ -110,6 +110,9 @@ func (t *table) lock(h uint64) *atomic.Uint32 {
 //
 //go:nosplit
 func (m *Map) updateEntry(t *table, key, value unsafe.Pointer, how uint64) syscall.Errno {
+	if how == NoExist && m.findEntry(t, key) != nil {
+		return syscall.EEXIST // as a rule, and without the lock
+	}
 	h := m.hash(key)
 	l := t.lock(h)
 	if l == nil {

@@ -2,6 +2,8 @@
 
 package kbpf
 
+import "sonde/kernel/attach"
+
 // What maps need of the machine, for tests on the host.
 
 func takeRange(n int) ([]byte, error) { return make([]byte, n), nil }
@@ -16,3 +18,16 @@ func irqOff() uint64 { return 0 }
 func irqRestore(uint64) {}
 
 func synchronize() {}
+
+// code is memory that nothing executes.
+var code = newPool(1<<20, 2<<20)
+
+func writeCode(uintptr, []byte) {}
+
+func inTrap() bool       { return true }
+func enter(_, _ uintptr) {}
+
+func now() int64                                 { return 0 }
+func readable(_, _ uintptr) bool                 { return true }
+func process(*attach.Hit) (pid int, comm string) { return 0, "" }
+func goid(*attach.Hit) uint64                    { return 0 }

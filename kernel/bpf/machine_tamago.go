@@ -3,10 +3,37 @@
 package kbpf
 
 import (
+	"sync/atomic"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/paging"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
+	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
+	"sonde/kernel/text"
 )
+
+// What programs and maps need of the machine.
+
+// code is where programs' machine code is.
+var code *pool
+
+// Init makes it known what code is a program's.
+//
+// Context: boot, goroutine.
+func Init() {
+	code = newPool(mm.Made.Start, mm.Made.End)
+	text.SetMade(codeAt)
+}
+
+func writeCode(at uintptr, b []byte) { text.WriteSlot(at, b) }
+
+func inTrap() bool            { return cpu.InHandler() }
+func enter(code, arg uintptr) { trap.Enter(code, arg) }
 
 func takeRange(n int) ([]byte, error) { return frame.TakeRange(n) }
 func giveRange(mem []byte)            { frame.GiveRange(mem) }
@@ -20,3 +47,37 @@ func irqOff() uint64 { return cpu.IRQOff() }
 func irqRestore(flags uint64) { cpu.IRQRestore(flags) }
 
 func synchronize() { grace.Synchronize() }
+
+func now() int64 { return cpu.Nanotime() }
+
+// readable reports whether the n bytes at addr are memory of the kernel. Devices are none: to read there
+// may do something.
+func readable(addr, n uintptr) bool {
+	if addr+n < addr {
+		return false
+	}
+	for at := addr &^ (paging.PageSize - 1); at < addr+n; at += paging.PageSize {
+		if _, flags, ok := mm.Tables.Lookup(uint64(at)); !ok || flags&amd64.PTE_PCD != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// describe is what SetProcess set.
+var describe atomic.Pointer[func(g unsafe.Pointer) (pid int, comm string)]
+
+// SetProcess makes f tell for which process code on g runs; 0: for none.
+//
+// Context: goroutine; f runs in trap context.
+func SetProcess(f func(g unsafe.Pointer) (pid int, comm string)) { describe.Store(&f) }
+
+// process returns for which process the code runs that was hit.
+func process(hit *attach.Hit) (pid int, comm string) {
+	if f := describe.Load(); f != nil && hit.Place.Site.Kind != attach.Program {
+		return (*f)(trap.G(hit.Regs))
+	}
+	return 0, ""
+}
+
+func goid(hit *attach.Hit) uint64 { return hit.Goid() }

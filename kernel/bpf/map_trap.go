@@ -152,6 +152,29 @@ func word(p unsafe.Pointer, n uint32) (w uint64) {
 	return w
 }
 
+// move copies n bytes that belong to the caller.
+//
+//go:nosplit
+func move(to, from unsafe.Pointer, n uintptr) {
+	for ; n >= wordSize; n -= wordSize {
+		*(*uint64)(to) = *(*uint64)(from)
+		to, from = unsafe.Add(to, wordSize), unsafe.Add(from, wordSize)
+	}
+	for i := range n {
+		*(*byte)(unsafe.Add(to, i)) = *(*byte)(unsafe.Add(from, i))
+	}
+}
+
+// zero clears n bytes. It is no loop over a slice, which the compiler would make the runtime do, by SSE
+// registers.
+//
+//go:nosplit
+func zero(to unsafe.Pointer, n uintptr) {
+	for i := range n {
+		*(*byte)(unsafe.Add(to, i)) = 0
+	}
+}
+
 // reserve returns room for a record of a ring, whose head names the map: what submits it gets only the
 // record.
 func (m *Map) reserve(cpu int, n uintptr, now int64) unsafe.Pointer {

@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/goruntime"
 	"sonde/kernel/printk"
 	"sonde/kernel/stack"
+	"sonde/kernel/text"
 )
 
 // symbolBuf is where Symbol writes, per CPU.
@@ -25,6 +26,9 @@ var symbolBuf [trap.MaxCPUs][256]byte
 //
 // Context: trap.
 func Symbol(addr uint64) string {
+	if _, name := text.Made(uintptr(addr)); name != "" {
+		return name
+	}
 	buf := &symbolBuf[cpu.ID()]
 	b := kallsyms.Symbolize(buf[:0], addr)
 	// Safe because: the bytes are this CPU's until its next call.
@@ -158,6 +162,9 @@ func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 	if text == "" {
 		text = m.By
 	}
+	if text == "" {
+		text = madeAt(r)
+	}
 	colon := ""
 	if text != "" {
 		colon = ": "
@@ -175,6 +182,12 @@ func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 	}
 	printk.Err("CPU: %d", cpu.ID())
 	Backtrace(printk.LevelErr, r, g)
+}
+
+// madeAt is the name of the made code that r interrupted, "" if it is other code.
+func madeAt(r *amd64.Regs) string {
+	_, name := text.Made(uintptr(r.IP))
+	return name
 }
 
 // FaultName is what a handler that raises r has done, addr being what it accessed.

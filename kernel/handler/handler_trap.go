@@ -170,6 +170,7 @@ func (k *Kind) Kill(why, text string, r *amd64.Regs) {
 	atomic.StoreUint64(&s.dying, s.Seq)
 	screen.Main.Rescue(uintptr(r.SP), s.Frame)
 	printk.Rescue(id, uintptr(r.SP), s.Frame)
+	trap.Self().Rescue(uintptr(r.SP), s.Frame)
 	if h, first := k.Blame(s.Probe); first {
 		die.Mistaken(h, why, text, r)
 	}

@@ -12,6 +12,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/irq"
@@ -25,7 +26,7 @@ import (
 func Machine() Sources {
 	return Sources{
 		Uptime: Uptime, Memory: MemoryNow, CPUs: CPUs, Interrupts: Interrupts,
-		Kallsyms: func(w io.Writer) { kallsyms.Kernel().WriteTo(w) },
+		Kallsyms: func(w io.Writer) { kallsyms.Kernel().WriteTo(w); kbpf.WriteSymbols(w) },
 	}
 }
 

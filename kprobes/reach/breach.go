@@ -22,8 +22,10 @@ func (g *Graph) Breaches(addr uint64) []Breach {
 	return g.breaches([]uint64{addr}, calls, nil)
 }
 
-// TrapBreaches is Breaches for all that runs before a handler does.
-func (g *Graph) TrapBreaches() []Breach { return g.breaches(g.addrs(trapEntries), g.leads, cold) }
+// TrapBreaches is Breaches for all that runs before a handler does, and for what programs call.
+func (g *Graph) TrapBreaches() []Breach {
+	return g.breaches(append(g.addrs(trapEntries), g.addrs(names{programHelpers})...), g.leads, cold)
+}
 
 func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names) (found []Breach) {
 	done := map[string]bool{}

@@ -20,6 +20,10 @@ var trapEntries = names{
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
 }
 
+// programHelpers are the functions that the code of eBPF programs calls. That is not in the image, so
+// only this name leads to them.
+const programHelpers = "sonde/kernel/bpf.help*"
+
 // indirect lists what the indirect calls of functions that a trap reaches lead to. Handlers of probes
 // are left out, since the kernel recognizes a hit inside a handler.
 var indirect = []struct {
@@ -72,6 +76,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
+	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Describe"}, "what boot passes to kbpf.SetProcess"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
 
@@ -101,6 +106,7 @@ var keptOut = []struct {
 }{
 	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*"}, "it implements probes"}, // kprobes.txt §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret", "sonde/arch/amd64/user.msr*"}, "it enters or leaves ring 3"},
+	{names{"sonde/arch/amd64/trap.Enter"}, "it switches to the stack of traps"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
 }
 
@@ -117,6 +123,7 @@ var regions = []struct {
 		names{"sonde/kernel/text.*", "sonde/kernel/smp.*"},
 		"code is changed while CPUs are in it",
 	},
+	{names{programHelpers}, names{"sonde/kernel/bpf.*"}, "programs call it"},
 	{ // boot/overlay, sonde_shim.go: a handler abandoned there would leave its lock behind
 		names{
 			"runtime.sondeSyscall", "runtime.SondeTick", "runtime.SondeTickEvery", "runtime.SondeWake", "runtime.sondeSchedule",
@@ -130,6 +137,7 @@ var regions = []struct {
 var hits = names{
 	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
 	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/uprobes.onHit", "sonde/uprobes.onAbandoned",
+	programHelpers,
 }
 
 // saved are functions on the way of a hit that are only called when X0-X14 have

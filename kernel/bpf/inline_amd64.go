@@ -1,0 +1,127 @@
+package kbpf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
+	"sonde/kernel/attach"
+)
+
+// Machine code that is put into programs. AX to R15 are used as bpf/jit has them.
+
+const (
+	offsetID      = int32(trap.OffsetID)
+	offsetRunning = uint32(trap.OffsetRunning)
+)
+
+// asm is code that is being written.
+type asm []byte
+
+func (a *asm) put(b ...byte)   { *a = append(*a, b...) }
+func (a *asm) imm32(v uint32)  { *a = binary.LittleEndian.AppendUint32(*a, v) }
+func (a *asm) imm64(v uintptr) { *a = binary.LittleEndian.AppendUint64(*a, uint64(v)) }
+
+// over puts a short jump, by its opcode, over what f puts.
+func (a *asm) over(opcode byte, f func()) {
+	a.put(opcode, 0)
+	from := len(*a)
+	f()
+	(*a)[from-1] = byte(len(*a) - from)
+}
+
+const (
+	jumpEqual = 0x74
+	jumpAbove = 0x73 // or equal
+)
+
+// around returns what comes before and after a program. A handler is called with a *attach.Hit in AX, and
+// the program finds the registers of the hit in BX. If another program runs on this CPU, this hit is
+// counted, and the program does not run.
+func (p *Prog) around() (enter, leave []byte) {
+	var in, out asm
+	regs := byte(unsafe.Offsetof(attach.Hit{}.Regs))
+	if p.unused {
+		in.put(0x48, 0x8b, 0x58, regs) // MOVQ regs(AX), BX
+		return in, nil
+	}
+	in.put(0x65, 0x48, 0x83, 0x3c, 0x25) // CMPQ running(GS), $0
+	in.imm32(offsetRunning)
+	in.put(0)
+	in.over(jumpEqual, func() {
+		in.put(0x65, 0x8b, 0x1c, 0x25) // MOVL id(GS), BX
+		in.imm32(uint32(offsetID))
+		in.put(0x48, 0xc1, 0xe3, 6) // SHLQ $6, BX: the size of a nested
+		in.put(0x48, 0xba)          // MOVQ $nested, DX
+		in.imm64(uintptr(unsafe.Pointer(unsafe.SliceData(p.nested))))
+		in.put(0x48, 0xff, 0x04, 0x1a) // INCQ (DX)(BX)
+		in.put(0x31, 0xc0, 0xc3)       // XORL AX, AX; RET
+	})
+	in.put(0x65, 0x48, 0x89, 0x24, 0x25) // MOVQ SP, running(GS)
+	in.imm32(offsetRunning)
+	in.put(0x48, 0x8b, 0x58, regs)        // MOVQ regs(AX), BX
+	out.put(0x65, 0x48, 0xc7, 0x04, 0x25) // MOVQ $0, running(GS)
+	out.imm32(offsetRunning)
+	out.imm32(0)
+	return in, out
+}
+
+const _ = -(unsafe.Sizeof(nested{}) ^ 1<<6) // see around
+
+// inlineCPU is bpf_get_smp_processor_id.
+func inlineCPU() []byte {
+	var a asm
+	a.put(0x65, 0x8b, 0x04, 0x25) // MOVL id(GS), AX
+	a.imm32(uint32(offsetID))
+	return a
+}
+
+// inlineElement is a lookup in an array: the address of the element whose index is at BX, or 0.
+func (m *Map) inlineElement() []byte {
+	var a asm
+	a.put(0x8b, 0x13) // MOVL (BX), DX
+	a.put(0x31, 0xc0) // XORL AX, AX
+	a.put(0x81, 0xfa) // CMPL DX, $entries
+	a.imm32(m.Spec.MaxEntries)
+	a.over(jumpAbove, func() {
+		a.put(0x48, 0xb8) // MOVQ $base, AX
+		a.imm64(uintptr(m.base))
+		if m.each != 0 {
+			a.put(0x65, 0x44, 0x8b, 0x1c, 0x25) // MOVL id(GS), R11
+			a.imm32(uint32(offsetID))
+			a.put(0x4d, 0x69, 0xdb) // IMULQ $each, R11
+			a.imm32(uint32(m.each))
+			a.put(0x4c, 0x01, 0xd8) // ADDQ R11, AX
+		}
+		if m.stride == wordSize {
+			a.put(0x48, 0x8d, 0x04, 0xd0) // LEAQ (AX)(DX*8), AX
+			return
+		}
+		a.put(0x48, 0x69, 0xd2) // IMULQ $stride, DX
+		a.imm32(uint32(m.stride))
+		a.put(0x48, 0x01, 0xd0) // ADDQ DX, AX
+	})
+	return a
+}
+
+// context maps a place in Linux's struct pt_regs, which programs are written for, to one in amd64.Regs.
+func context(off int32, size int) (int32, error) {
+	const (
+		general = int32(unsafe.Offsetof(amd64.Regs{}.Vector)) // up to here both are the same
+		call    = 8                                           // then Linux has the number of a system call
+	)
+	switch {
+	case off < general:
+		return off, nil
+	case off < general+call:
+		return 0, fmt.Errorf("the registers have no orig_ax")
+	}
+	return off - general - call + int32(unsafe.Offsetof(amd64.Regs{}.IP)), nil
+}
+
+// isElement tells whether a map's lookups can be inlined.
+func (m *Map) isElement() bool {
+	return m != nil && m.isArray() && uint64(m.each) < 1<<31 && m.stride < 1<<31
+}

@@ -1,0 +1,176 @@
+package kbpf
+
+import (
+	"errors"
+	"math/rand"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sonde/arch/amd64/goabi"
+	"sonde/bpf/verify"
+)
+
+const counting = `
+	map hits percpu_array 4 8 1
+	*(u32 *)(r10 - 4) = 0
+	r1 = map[idx:0]
+	r2 = r10
+	r2 += -4
+	call 1
+	if r0 == 0 goto out
+	r1 = *(u64 *)(r0 + 0)
+	r1 += 1
+	*(u64 *)(r0 + 0) = r1
+out:	r0 = 0
+	exit`
+
+// TestHelpersHaveTheirName: by it the walks over the image know that programs call them.
+func TestHelpersHaveTheirName(t *testing.T) {
+	for n, f := range helpers {
+		if name := runtime.FuncForPC(goabi.CodeOf(f)).Name(); !strings.HasPrefix(name, "sonde/kernel/bpf.help") {
+			t.Errorf("helper %d is %s", n, name)
+		}
+		if env.Helpers[n] == nil {
+			t.Errorf("the verifier does not know helper %d", n)
+		}
+	}
+}
+
+func TestLoadAndClose(t *testing.T) {
+	used := memory.inUse()
+	p, maps, err := Assemble("counting", counting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := Load(p, maps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, size := prog.Code()
+	if start, name := codeAt(at + uintptr(size) - 1); start != at || name != "bpf_prog_counting [bpf]" {
+		t.Errorf("its last byte is %s's", name)
+	}
+	if start, _ := codeAt(at + uintptr(size)); start != 0 {
+		t.Error("it has a byte too much")
+	}
+	var symbols strings.Builder
+	WriteSymbols(&symbols)
+	if got := symbols.String(); !strings.HasSuffix(got, " t bpf_prog_counting [bpf]\n") {
+		t.Errorf("symbols %q", got)
+	}
+	maps[0].Close()
+	if memory.inUse() == used {
+		t.Error("a map is freed that a program uses")
+	}
+	prog.Close()
+	prog.Close()
+	if start, _ := codeAt(at); start != 0 || memory.inUse() != used || Find(prog.ID) != nil {
+		t.Error("something is left")
+	}
+	for _, busy := range code.used {
+		if busy {
+			t.Fatal("its code is left")
+		}
+	}
+}
+
+func TestRefusedPrograms(t *testing.T) {
+	for text, want := range map[string]syscall.Errno{
+		"r0 = *(u64 *)(r1 + 400)\nexit":                                syscall.EACCES,
+		"again: goto again":                                            syscall.EACCES,
+		"r0 = 0\n" + strings.Repeat("r0 += 1\n", 1<<16) + "exit":       syscall.E2BIG,
+		"r0 = *(u64 *)(r1 + 120)\nexit":                                syscall.EINVAL,
+		"r1 = map[fd:3]\nr0 = 0\nexit":                                 syscall.EACCES,
+		"call 7\nexit":                                                 syscall.EACCES,
+		"map a percpu_array 4 8 1\nr1 = map[idx:0][0]+0\nr0 = 0\nexit": syscall.EACCES,
+	} {
+		p, maps, err := Assemble("bad", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, err := Load(p, maps)
+		var refused *verify.Error
+		if !errors.Is(err, want) || prog != nil || want == syscall.EACCES && !errors.As(err, &refused) {
+			t.Errorf("%.40q: %v, want %v", text, err, want)
+		}
+		for _, m := range maps {
+			m.Close()
+		}
+	}
+	if len(Programs()) != 0 || memory.inUse() != 0 {
+		t.Error("something is left")
+	}
+}
+
+func TestBadText(t *testing.T) {
+	for text, want := range map[string]string{
+		"map a":                            "line 1: give map NAME",
+		"r0 = 0\nmap a tree 4 8 1":         `line 2: "tree" is no type of map`,
+		"map a array 4 x 1":                `line 1: "x" is no number`,
+		"map a array 8 8 1":                "keys of 8 bytes",
+		"map a array 4 8 1\nr0 = zero":     "line 2: ",
+		"map a array 4 8 1\nmap b queue 1": "line 2: give map NAME",
+	} {
+		if p, _, err := Assemble("bad", text); p != nil || !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for _, name := range []string{"", "a b", "0123456789abcdef", "ä"} {
+		p, _, err := Assemble(name, "r0 = 0\nexit")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(p, nil); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	p, maps, err := Assemble("counting", counting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newMap(t, maps[0].Spec)
+	for _, wrong := range [][]*Map{nil, {other}, {maps[0], other}} {
+		if _, err := Load(p, wrong); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("with %d other maps: %v", len(wrong), err)
+		}
+	}
+	maps[0].Close()
+}
+
+// TestPool: pieces do not overlap, and all come back.
+func TestPool(t *testing.T) {
+	p := newPool(1<<20, 1<<20+64*unit)
+	rnd := rand.New(rand.NewSource(1))
+	mine := map[uintptr]int{}
+	for range 10_000 {
+		if n := 1 + rnd.Intn(5*unit); rnd.Intn(2) == 0 {
+			at, err := p.take(n)
+			if err != nil {
+				if !errors.Is(err, syscall.ENOMEM) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			for other, size := range mine {
+				if at < other+uintptr(size) && other < at+uintptr(n) || at%unit != 0 || at+uintptr(n) > 1<<20+64*unit {
+					t.Fatalf("%d bytes at %#x, and %d at %#x", n, at, size, other)
+				}
+			}
+			mine[at] = n
+			continue
+		}
+		for at, n := range mine {
+			p.put(at, n)
+			delete(mine, at)
+			break
+		}
+	}
+	for at, n := range mine {
+		p.put(at, n)
+	}
+	if _, err := p.take(64 * unit); err != nil {
+		t.Error(err)
+	}
+}

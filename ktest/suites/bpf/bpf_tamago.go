@@ -1,0 +1,371 @@
+//go:build tamago
+
+// Package bpf tests eBPF programs at probes of every kind.
+package bpf
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/cpu"
+	"sonde/ktest/suites"
+)
+
+func init() {
+	suites.Add("bpf/program_on_each_kind", eachKind)
+	suites.Add("bpf/program_reads_registers_and_memory", reads)
+	suites.Add("bpf/helpers", helpers)
+	suites.Add("bpf/records", records)
+	suites.Add("bpf/keys", keys)
+	suites.Add("bpf/refused", refused)
+	suites.Add("bpf/hits_inside_a_program", nested)
+	suites.Add("bpf/program_that_faults_is_named", faults)
+	suites.Add("bpf/nothing_is_left", left)
+}
+
+// pkg is how the names of the targets begin.
+const pkg = "ktest/suites/bpf."
+
+//go:noinline
+func square(n uint64) uint64 { return n * n }
+
+//go:noinline
+func cube(n uint64) uint64 { return n * n * n }
+
+var watched uint64
+
+// count is a program that counts its hits for each CPU.
+const count = `
+	map hits percpu_array 4 8 1
+	*(u32 *)(r10 - 4) = 0
+	r1 = map[idx:0]
+	r2 = r10
+	r2 += -4
+	call 1
+	if r0 == 0 goto out
+	r1 = *(u64 *)(r0 + 0)
+	r1 += 1
+	*(u64 *)(r0 + 0) = r1
+out:	r0 = 0
+	exit`
+
+// A program is loaded, with its maps.
+type program struct {
+	*kbpf.Prog
+	maps []*kbpf.Map
+}
+
+func load(t *suites.T, text string) *program {
+	p, maps, err := kbpf.Assemble("test", text)
+	t.Must(err)
+	prog, err := kbpf.Load(p, maps)
+	t.Must(err)
+	return &program{prog, maps}
+}
+
+func (p *program) close() {
+	p.Close()
+	for _, m := range p.maps {
+		m.Close()
+	}
+}
+
+func (p *program) attach(t *suites.T, places ...string) *attach.Link {
+	l, err := p.Attach("", places...)
+	t.Must(err)
+	return l
+}
+
+func key4(i uint32) []byte { return binary.LittleEndian.AppendUint32(nil, i) }
+func key8(i uint64) []byte { return binary.LittleEndian.AppendUint64(nil, i) }
+
+// word returns a word of a map's value, of all CPUs.
+func word(t *suites.T, m *kbpf.Map, key []byte) (sum uint64) {
+	value := make([]byte, m.Spec.ValueSize)
+	for i := range m.Tables() {
+		if err := m.Lookup(i, key, value); err != nil && !errors.Is(err, syscall.ENOENT) {
+			t.Errorf("%v", err)
+		} else if err == nil {
+			sum += binary.LittleEndian.Uint64(value)
+		}
+	}
+	return sum
+}
+
+// balance checks that what the map counts is what the link's ledger says.
+func (p *program) balance(t *suites.T, l *attach.Link, least uint64) {
+	got, sum := l.Ledger(), word(t, p.maps[0], key4(0))
+	if got.Handled != sum+p.Recursion() || got.Handled < least || got.Unexplained() != 0 {
+		t.Errorf("%s: %+v: the map has %d, %d hits were inside of others, want at least %d", l.Places()[0].Where, got, sum, p.Recursion(), least)
+	}
+}
+
+func eachKind(t *suites.T) {
+	for _, place := range []string{pkg + "square", pkg + "square+0x4", "ret:" + pkg + "square", "w@" + pkg + "watched", "tick:1000hz", "every:1ms"} {
+		p := load(t, count)
+		l := p.attach(t, place)
+		for i := range uint64(200) {
+			if watched = i; square(i) != i*i {
+				t.Errorf("%s changes the result", place)
+			}
+		}
+		t.Until("hits of "+place, func() bool { return l.Ledger().Handled >= 20 })
+		l.Close()
+		p.balance(t, l, 20)
+		p.close()
+	}
+}
+
+func reads(t *suites.T) {
+	p := load(t, `
+		map seen array 4 24 1
+		r6 = *(u64 *)(r1 + 80)
+		r7 = *(u64 *)(r1 + 128)
+		*(u64 *)(r10 - 8) = 0
+		r1 = r10
+		r1 += -8
+		r2 = 8
+		r3 = r6
+		call 113
+		r8 = r0
+		r9 = *(u64 *)(r10 - 8)
+		r1 = map[idx:0][0]+0
+		*(u64 *)(r1 + 0) = r9
+		*(u64 *)(r1 + 8) = r7
+		*(u64 *)(r1 + 16) = r8
+		r0 = 0
+		exit`)
+	defer p.close()
+	watched = 0x1234_5678_9abc
+	l := p.attach(t, pkg+"pointed")
+	defer l.Close()
+	value := make([]byte, 24)
+	pointed(&watched)
+	t.Must(p.maps[0].Lookup(0, key4(0), value))
+	if read, ip := binary.LittleEndian.Uint64(value), binary.LittleEndian.Uint64(value[8:]); read != watched || ip-l.Places()[0].Addr > 1 {
+		t.Errorf("read %#x at %#x, want %#x at %#x", read, ip, watched, l.Places()[0].Addr)
+	}
+	pointed(nil)
+	t.Must(p.maps[0].Lookup(0, key4(0), value))
+	if code := int64(binary.LittleEndian.Uint64(value[16:])); code != -int64(syscall.EFAULT) || binary.LittleEndian.Uint64(value) != 0 {
+		t.Errorf("a wild address: %d, %x", code, value[:8])
+	}
+}
+
+//go:noinline
+func pointed(*uint64) {}
+
+func helpers(t *suites.T) {
+	p := load(t, `
+		map seen array 4 48 1
+		call 5
+		r6 = r0
+		call 8
+		r7 = r0
+		call 14
+		r8 = r0
+		call 15
+		r9 = r0
+		*(u64 *)(r10 - 16) = -1
+		*(u64 *)(r10 - 8) = -1
+		r1 = r10
+		r1 += -16
+		r2 = 16
+		call 16
+		r1 = map[idx:0][0]+0
+		*(u64 *)(r1 + 0) = r6
+		*(u64 *)(r1 + 8) = r7
+		*(u64 *)(r1 + 16) = r8
+		*(u64 *)(r1 + 24) = r9
+		r2 = *(u64 *)(r10 - 16)
+		*(u64 *)(r1 + 32) = r2
+		r2 = *(u64 *)(r10 - 8)
+		*(u64 *)(r1 + 40) = r2
+		r0 = 0
+		exit`)
+	defer p.close()
+	l := p.attach(t, pkg+"square")
+	defer l.Close()
+	before := cpu.Nanotime()
+	square(1)
+	after := cpu.Nanotime()
+	value := make([]byte, 48)
+	t.Must(p.maps[0].Lookup(0, key4(0), value))
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(value[8*i:]) }
+	if at(0) < uint64(before) || at(0) > uint64(after) || at(1) >= uint64(cpu.Num()) || at(2)>>32 != 0 || at(2) < 0x400000 || at(3) != 0 {
+		t.Errorf("%x, between %d and %d", value, before, after)
+	}
+	if comm := strings.TrimRight(string(value[32:]), "\x00"); comm != "kernel" {
+		t.Errorf("comm %q", comm)
+	}
+}
+
+// records: a record of a ring for each call, in one piece or piecewise; some are given up.
+func records(t *suites.T) {
+	p := load(t, `
+		map out ringbuf 0 0 65536
+		r6 = *(u64 *)(r1 + 80)
+		*(u64 *)(r10 - 16) = r6
+		*(u64 *)(r10 - 8) = r6
+		r1 = map[idx:0]
+		r2 = r10
+		r2 += -16
+		r3 = 16
+		r4 = 0
+		call 130
+		r1 = map[idx:0]
+		r2 = 24
+		r3 = 0
+		call 131
+		if r0 == 0 goto out
+		*(u64 *)(r0 + 0) = r6
+		r1 = r0
+		r2 = 0
+		r6 &= 1
+		if r6 == 0 goto even
+		call 132
+		goto out
+	even:	call 133
+	out:	r0 = 0
+		exit`)
+	defer p.close()
+	l := p.attach(t, pkg+"square")
+	const n = 300
+	for i := range uint64(n) {
+		square(i)
+	}
+	l.Close()
+	whole, pieces := 0, 0
+	for {
+		rec, ok := p.maps[0].Take(nil)
+		if !ok {
+			break
+		}
+		v := binary.LittleEndian.Uint64(rec.Data)
+		switch {
+		case len(rec.Data) == 16 && binary.LittleEndian.Uint64(rec.Data[8:]) == v:
+			whole++
+		case len(rec.Data) == 24 && v%2 == 1:
+			pieces++
+		default:
+			t.Errorf("record %x", rec.Data)
+		}
+	}
+	if whole != n || pieces != n/2 || p.maps[0].Lost() != 0 {
+		t.Errorf("%d and %d records of %d calls, %d lost", whole, pieces, n, p.maps[0].Lost())
+	}
+}
+
+// keys: a hash that programs fill, change and empty.
+func keys(t *suites.T) {
+	for _, kind := range []string{"hash", "percpu_hash"} {
+		p := load(t, `
+			map calls `+kind+` 8 8 64
+			r6 = *(u64 *)(r1 + 80)
+			*(u64 *)(r10 - 8) = r6
+			r1 = map[idx:0]
+			r2 = r10
+			r2 += -8
+			call 1
+			if r0 == 0 goto new
+			r1 = 1
+			lock *(u64 *)(r0 + 0) += r1
+			if r6 != 7 goto out
+			r1 = map[idx:0]
+			r2 = r10
+			r2 += -8
+			call 3
+			goto out
+		new:	*(u64 *)(r10 - 16) = 1
+			r1 = map[idx:0]
+			r2 = r10
+			r2 += -8
+			r3 = r10
+			r3 += -16
+			r4 = 0
+			call 2
+		out:	r0 = 0
+			exit`)
+		l := p.attach(t, pkg+"square")
+		for i := range uint64(400) {
+			square(i % 10)
+		}
+		l.Close()
+		sum := uint64(0)
+		for i := range uint64(10) {
+			if i != 7 {
+				sum += word(t, p.maps[0], key8(i))
+			}
+		}
+		if sum != 9*40 || kind == "hash" && word(t, p.maps[0], key8(7)) != 0 {
+			t.Errorf("%s: %d calls, and %d of 7", kind, sum, word(t, p.maps[0], key8(7)))
+		}
+		p.close()
+	}
+}
+
+func refused(t *suites.T) {
+	for text, want := range map[string]string{
+		"r0 = *(u64 *)(r1 + 1000); exit": "invalid bpf_context access",
+		"again: goto again":              "",
+		"r0 = *(u64 *)(r1 + 120); exit":  "orig_ax",
+		"call 7; exit":                   "invalid func unknown#7",
+		"r1 = map[idx:0]; r0 = 0; exit":  "",
+	} {
+		p, maps, err := kbpf.Assemble("test", strings.ReplaceAll(text, ";", "\n"))
+		t.Must(err)
+		prog, err := kbpf.Load(p, maps)
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%s: %v, %v", text, prog, err)
+		}
+	}
+	p := load(t, count)
+	if _, err := p.Attach("", "no.such.function"); err == nil {
+		t.Errorf("attached to nothing")
+	}
+	p.close()
+	if _, err := p.Attach("", pkg+"square"); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("attached after it was closed: %v", err)
+	}
+}
+
+// nested: ticks come while a program runs that a jump has called; a probe is hit in them.
+func nested(t *suites.T) {
+	p, other := load(t, slow), load(t, count)
+	l := p.attach(t, pkg+"square")
+	ticks := other.attach(t, "tick:5000hz")
+	calls := uint64(0)
+	t.Until("ticks inside of a program", func() bool {
+		for range 100 {
+			square(calls)
+			calls++
+		}
+		return other.Recursion() > 0
+	})
+	l.Close()
+	ticks.Close()
+	p.balance(t, l, calls)
+	other.balance(t, ticks, 1)
+	p.close()
+	other.close()
+}
+
+// slow counts, and takes a while.
+var slow = strings.Replace(count, "*(u32 *)(r10 - 4) = 0", "*(u32 *)(r10 - 4) = 0\n"+strings.Repeat("r6 = r10\n", 4000), 1)
+
+func left(t *suites.T) {
+	used := kbpf.InUse()
+	for range 20 {
+		p := load(t, count)
+		p.attach(t, pkg+"square")
+		square(2)
+		p.close()
+	}
+	if n := kbpf.InUse(); n != used || len(kbpf.Programs()) != 0 {
+		t.Errorf("%d bytes of maps, and %d programs are left", n-used, len(kbpf.Programs()))
+	}
+}
