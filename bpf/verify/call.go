@@ -88,7 +88,7 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 	case h.Unsafe && !w.env.Unsafe:
 		w.refuse("helper %s changes what programs do: expected a program that is loaded as unsafe", h.Name)
 	}
-	w.helpers[in.Imm] = true
+	w.helpers[int(in.Imm)] = true
 	c := call{walk: w, s: s, h: h, number: in.Imm}
 	for i, kind := range h.Args {
 		if kind != NoArg {

@@ -21,7 +21,7 @@ func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	e.Limits = env.Limits.orDefaults()
 	w := &walk{program: p, env: &e, context: env.Contexts[p.Type], begun: time.Now(),
 		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
-		classes: map[int]kind{}, helpers: map[int32]bool{}, maps: map[int]*bpf.MapSpec{}}
+		classes: map[int]kind{}, helpers: map[int]bool{}, maps: map[int]*bpf.MapSpec{}}
 	w.log.level = env.LogLevel
 	c, fault := w.check()
 	if fault == nil {
@@ -62,11 +62,16 @@ func (w *walk) run() *Checked {
 	s.top().regs[1] = pointer(toContext)
 	w.deepen(0, 0)
 	worst := w.paths(s)
-	return &Checked{Program: w.program, Insns: w.program.Insns, Worst: worst, Steps: w.steps, States: w.peak, Stack: w.stack(),
-		Frames: w.frames(), Maps: w.always(),
-		Ctx:    slices.SortedFunc(maps.Values(w.ctx), func(a, b CtxLoad) int { return a.PC - b.PC }),
-		Probes: slices.Sorted(maps.Keys(w.probes)), Calls: slices.Sorted(maps.Keys(w.helpers))}
+	c := &Checked{Program: w.program, Insns: w.program.Insns, Worst: worst, Steps: w.steps, States: w.peak, Stack: w.stack(),
+		Frames: w.frames(), Maps: w.always(), Probes: ascending(w.probes), Calls: ascending(w.helpers)}
+	for _, pc := range ascending(w.ctx) {
+		c.Ctx = append(c.Ctx, w.ctx[pc])
+	}
+	return c
 }
+
+// ascending returns the keys of a map. All are of one type, so that the kernel has one function that sorts.
+func ascending[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // frames returns the bytes of stack of each function.
 func (w *walk) frames() (bytes []int) {

@@ -121,7 +121,7 @@ type Checked struct {
 	Maps    map[int]*bpf.MapSpec // by PC of a helper's call: the map that it is always given
 	Ctx     []CtxLoad            // by PC
 	Probes  []int                // loads from memory of the kernel: where one fails, it must give 0
-	Calls   []int32              // the helpers that are called, ascending
+	Calls   []int                // the helpers that are called, ascending
 }
 
 // CtxLoad is an instruction that loads from the context.

@@ -28,7 +28,7 @@ func TestLLVM(t *testing.T) {
 			continue
 		}
 		t.Logf("%s: %d instructions, worst %d, steps %d, states %d", filepath.Base(file), len(c.Insns), c.Worst, c.Steps, c.States)
-		if slices.ContainsFunc(c.Calls, func(n int32) bool { return n != 1 && n != 113 }) {
+		if slices.ContainsFunc(c.Calls, func(n int) bool { return n != 1 && n != 113 }) {
 			continue
 		}
 		r := rand.New(rand.NewPCG(1, 2))

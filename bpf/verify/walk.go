@@ -30,7 +30,7 @@ type walk struct {
 	ctx     map[int]CtxLoad
 	probes  map[int]bool
 	classes map[int]kind
-	helpers map[int32]bool
+	helpers map[int]bool
 	maps    map[int]*bpf.MapSpec // by PC of a call: the map that it was given; nil: several
 }
 
