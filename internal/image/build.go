@@ -197,16 +197,11 @@ func (o BuildOptions) tags() string {
 
 func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	ldflags := strings.Join(append([]string{linkerFlags}, o.LDFlags...), " ")
-	args := []string{"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false"}
-	for _, cold := range notInlined {
-		args = append(args, "-gcflags="+cold+"=-l")
+	return []string{
+		"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false",
+		"-ldflags", ldflags, "-o", out, "sonde/boot",
 	}
-	return append(args, "-ldflags", ldflags, "-o", out, "sonde/boot")
 }
-
-// notInlined are packages whose functions are not inlined, to keep the image small: what they do is
-// done once for a command.
-var notInlined = []string{"sonde/bpf/...", "sonde/shell", "sonde/kernel/inspect", "golang.org/x/arch/x86/x86asm"}
 
 // Root returns the folder of this module, which holds boot/ and build/. The working
 // directory is in it, or in one that requires it or shares a workspace with it.

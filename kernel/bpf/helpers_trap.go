@@ -58,21 +58,21 @@ func helpTime(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { retur
 
 // helpPID is the process and the thread; of code that runs for no process, 0 and a number made of the
 // goroutine's, as programs use it to tell who is who.
-func helpPID(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
+func helpPID(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	const kernelThread, low = 0x400000, 1<<30 - 1
-	pid, _ := process(hit)
-	if goid := goid(hit); goid != 0 {
-		return uintptr(pid)<<32 | uintptr(kernelThread+goid&low)
+	pid, tid, _ := process(hit, int(cpu))
+	if pid == 0 {
+		return uintptr(kernelThread + goid(hit, int(cpu))&low)
 	}
-	return uintptr(pid)<<32 | uintptr(pid)
+	return uintptr(pid)<<32 | uintptr(tid)
 }
 
 // helpUID: everyone is root.
 func helpUID(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return 0 }
 
 // helpComm copies the name of the process, or "kernel", and ends it with zeroes.
-func helpComm(to, n, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
-	pid, comm := process(hit)
+func helpComm(to, n, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
+	pid, _, comm := process(hit, int(cpu))
 	if pid == 0 {
 		comm = "kernel"
 	}

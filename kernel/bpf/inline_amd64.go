@@ -33,8 +33,9 @@ func (a *asm) over(opcode byte, f func()) {
 }
 
 const (
-	jumpEqual = 0x74
-	jumpAbove = 0x73 // or equal
+	jumpEqual    = 0x74
+	jumpNotEqual = 0x75
+	jumpAbove    = 0x73 // or equal
 )
 
 // around returns what comes before and after a program. A handler is called with a *attach.Hit in AX, and
@@ -81,20 +82,18 @@ func inlineCPU() []byte {
 // inlineElement is a lookup in an array: the address of the element whose index is at BX, or 0.
 func (m *Map) inlineElement() []byte {
 	var a asm
+	if m.Spec.MaxEntries == 1 {
+		a.put(0x31, 0xc0)       // XORL AX, AX
+		a.put(0x83, 0x3b, 0x00) // CMPL (BX), $0
+		a.over(jumpNotEqual, func() { a.table(m) })
+		return a
+	}
 	a.put(0x8b, 0x13) // MOVL (BX), DX
 	a.put(0x31, 0xc0) // XORL AX, AX
 	a.put(0x81, 0xfa) // CMPL DX, $entries
 	a.imm32(m.Spec.MaxEntries)
 	a.over(jumpAbove, func() {
-		a.put(0x48, 0xb8) // MOVQ $base, AX
-		a.imm64(uintptr(m.base))
-		if m.each != 0 {
-			a.put(0x65, 0x44, 0x8b, 0x1c, 0x25) // MOVL id(GS), R11
-			a.imm32(uint32(offsetID))
-			a.put(0x4d, 0x69, 0xdb) // IMULQ $each, R11
-			a.imm32(uint32(m.each))
-			a.put(0x4c, 0x01, 0xd8) // ADDQ R11, AX
-		}
+		a.table(m)
 		if m.stride == wordSize {
 			a.put(0x48, 0x8d, 0x04, 0xd0) // LEAQ (AX)(DX*8), AX
 			return
@@ -104,6 +103,20 @@ func (m *Map) inlineElement() []byte {
 		a.put(0x48, 0x01, 0xd0) // ADDQ DX, AX
 	})
 	return a
+}
+
+// table puts the address of this CPU's table in AX.
+func (a *asm) table(m *Map) {
+	a.put(0x48, 0xb8) // MOVQ $base, AX
+	a.imm64(uintptr(m.base))
+	if m.each == 0 {
+		return
+	}
+	a.put(0x65, 0x44, 0x8b, 0x1c, 0x25) // MOVL id(GS), R11
+	a.imm32(uint32(offsetID))
+	a.put(0x4d, 0x69, 0xdb) // IMULQ $each, R11
+	a.imm32(uint32(m.each))
+	a.put(0x4c, 0x01, 0xd8) // ADDQ R11, AX
 }
 
 // context maps a place in Linux's struct pt_regs, which programs are written for, to one in amd64.Regs.

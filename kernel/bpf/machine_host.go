@@ -27,7 +27,7 @@ func writeCode(uintptr, []byte) {}
 func inTrap() bool       { return true }
 func enter(_, _ uintptr) {}
 
-func now() int64                                 { return 0 }
-func readable(_, _ uintptr) bool                 { return true }
-func process(*attach.Hit) (pid int, comm string) { return 0, "" }
-func goid(*attach.Hit) uint64                    { return 0 }
+func now() int64                                           { return 0 }
+func readable(_, _ uintptr) bool                           { return true }
+func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
+func goid(*attach.Hit, int) uint64                         { return 0 }

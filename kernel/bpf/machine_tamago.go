@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/grace"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
@@ -64,20 +65,30 @@ func readable(addr, n uintptr) bool {
 	return true
 }
 
-// describe is what SetProcess set.
-var describe atomic.Pointer[func(g unsafe.Pointer) (pid int, comm string)]
+// identify is what SetProcess set.
+var identify atomic.Pointer[func(g unsafe.Pointer) (pid, tid int, comm string)]
 
-// SetProcess makes f tell for which process code on g runs; 0: for none.
+// SetProcess makes f tell for which process and thread code on g runs; 0: for none.
 //
 // Context: goroutine; f runs in trap context.
-func SetProcess(f func(g unsafe.Pointer) (pid int, comm string)) { describe.Store(&f) }
+func SetProcess(f func(g unsafe.Pointer) (pid, tid int, comm string)) { identify.Store(&f) }
 
-// process returns for which process the code runs that was hit.
-func process(hit *attach.Hit) (pid int, comm string) {
-	if f := describe.Load(); f != nil && hit.Place.Site.Kind != attach.Program {
-		return (*f)(trap.G(hit.Regs))
+// process returns for which process the code runs that was hit on a CPU.
+func process(hit *attach.Hit, cpu int) (pid, tid int, comm string) {
+	if f := identify.Load(); f != nil {
+		return (*f)(current(hit, cpu))
 	}
-	return 0, ""
+	return 0, 0, ""
 }
 
-func goid(hit *attach.Hit) uint64 { return hit.Goid() }
+// current returns the g that was hit, or that the thread of a process runs in. The registers of a hit in a
+// process are no trap's; but this CPU stays with its thread.
+func current(hit *attach.Hit, cpu int) unsafe.Pointer {
+	if hit.MayBlock || hit.Place.Site.Kind == attach.Program {
+		g, _ := goruntime.Running(cpu)
+		return g
+	}
+	return trap.G(hit.Regs)
+}
+
+func goid(hit *attach.Hit, cpu int) uint64 { return goruntime.Goid(current(hit, cpu)) }

@@ -284,3 +284,18 @@ func TestArena(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLockedKey: while one CPU adds or removes a key, another cannot, and does not wait for ever.
+func TestLockedKey(t *testing.T) {
+	m := newMap(t, bpf.MapSpec{Type: bpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 4})
+	key := key8(1)
+	l := (*table)(m.table(0)).lock(m.hash(at(key)))
+	for _, err := range []error{m.Update(0, key, key, Any), m.Delete(0, key)} {
+		if !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("%v while the key is locked", err)
+		}
+	}
+	if l.Store(0); m.Update(0, key, key, Any) != nil || m.Lost() != 2 {
+		t.Errorf("afterwards the key cannot be added, or %d are lost", m.Lost())
+	}
+}

@@ -28,11 +28,19 @@ func Interrupted(r *amd64.Regs) *Thread { return (*Thread)(goruntime.Thread(trap
 //
 // Context: any, where g cannot run meanwhile.
 func Describe(g unsafe.Pointer) (pid int, comm string) {
+	pid, _, comm = Identify(g)
+	return pid, comm
+}
+
+// Identify is Describe with the number of the thread.
+//
+// Context: any, where g cannot run meanwhile.
+func Identify(g unsafe.Pointer) (pid, tid int, comm string) {
 	t := (*Thread)(goruntime.Thread(g))
 	if t == nil {
-		return 0, ""
+		return 0, 0, ""
 	}
-	return t.process.PID, t.process.Name()
+	return t.process.PID, t.TID, t.process.Name()
 }
 
 // makeCurrent makes t the thread of the goroutine that calls it.

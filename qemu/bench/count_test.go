@@ -26,23 +26,7 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	path, err := image.Build(image.BuildOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := machine.Run(context.Background(), machine.Config{
-		Image: path, Accel: machine.Counted, Timeout: limit, Script: "bench k b e o j r kr ro kro w x ring u u_emul u_boost u_step ur ur_go u_thread ur_thread u_int3 u_syscall u_detour r_1000 r_16000 ur_1000 ur_16000 load",
-	})
-	if err != nil || r.Status != 0 {
-		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
-	}
-	got := map[string]int{}
-	for row := range strings.Lines(string(r.Stdout)) {
-		if fields := strings.Split(row, "\t"); len(fields) == 3 {
-			least, _, _ := strings.Cut(fields[2], "..")
-			got[fields[0]], _ = strconv.Atoi(strings.TrimSpace(least))
-		}
-	}
+	got := counted(t, image.BuildOptions{}, "bench k b e o j r kr ro kro w x ring u u_emul u_boost u_step ur ur_go u_thread ur_thread u_int3 u_syscall u_detour r_1000 r_16000 ur_1000 ur_16000 load")
 	for name, n := range usual {
 		switch {
 		case got[name] < n/2:
@@ -59,6 +43,40 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	}
 	loaded(t, got)
 	deep(t, got)
+}
+
+// counted returns the least that the rows of a bench command have taken in an image.
+func counted(t *testing.T, o image.BuildOptions, script string) map[string]int {
+	t.Helper()
+	path, err := image.Build(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := machine.Run(context.Background(), machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script})
+	if err != nil || r.Status != 0 {
+		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
+	}
+	got := map[string]int{}
+	for row := range strings.Lines(string(r.Stdout)) {
+		if fields := strings.Split(row, "\t"); len(fields) == 3 {
+			least, _, _ := strings.Cut(fields[2], "..")
+			got[fields[0]], _ = strconv.Atoi(strings.TrimSpace(least))
+		}
+	}
+	return got
+}
+
+// TestProgramsTakeFewInstructions: what eBPF programs take at a probe, beyond an empty handler of Go's.
+func TestProgramsTakeFewInstructions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots the kernel")
+	}
+	got := counted(t, image.BuildOptions{Test: true}, "bench link bpf_empty bpf_count bpf_keyed bpf_record")
+	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 28, "bpf_keyed": 110, "bpf_record": 205} {
+		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
+			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)
+		}
+	}
 }
 
 // deep: the cost of a call with a return probe does not depend on the calls in progress. Sixteen

@@ -93,6 +93,7 @@ type row struct {
 	plant  func() (remove func(), err error) // nil: nothing
 	hits   int                               // of one call
 	jump   bool                              // the probes are optimized
+	named  bool                              // it is measured only if it is named
 }
 
 var rows = []row{
@@ -193,7 +194,8 @@ var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all of them if there are no args, and prints them to out.
 // args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU) and "load"
-// (many probes). load, and the rows that have a depth, take longest and are measured only if named.
+// (many probes). load, and the rows that have a depth, take longest and are measured only if named, as
+// are those of programs, whose instructions are what is of interest.
 // Each row is measured n times.
 //
 // Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
@@ -208,7 +210,7 @@ func Run(out io.Writer, n int, args []string) error {
 	wanted := func(name string) bool { return len(args) == 0 || slices.Contains(args, name) }
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, r := range rows {
-		if !wanted(r.name) {
+		if !wanted(r.name) || r.named && len(args) == 0 {
 			continue
 		}
 		if err := r.run(out); err != nil {

@@ -18,6 +18,7 @@ import (
 func init() {
 	suites.Add("bpf/program_on_each_kind", eachKind)
 	suites.Add("bpf/program_reads_registers_and_memory", reads)
+	suites.Add("bpf/elements", elements)
 	suites.Add("bpf/helpers", helpers)
 	suites.Add("bpf/records", records)
 	suites.Add("bpf/keys", keys)
@@ -158,6 +159,40 @@ func reads(t *suites.T) {
 
 //go:noinline
 func pointed(*uint64) {}
+
+// elements: lookups that are put into the program, by an index that may be outside.
+func elements(t *suites.T) {
+	for _, kind := range []string{"array", "percpu_array"} {
+		for _, size := range []string{"8", "24"} {
+			p := load(t, `
+				map seen `+kind+` 4 `+size+` 5
+				r6 = *(u64 *)(r1 + 80)
+				*(u32 *)(r10 - 4) = r6
+				r1 = map[idx:0]
+				r2 = r10
+				r2 += -4
+				call 1
+				if r0 == 0 goto out
+				r1 = 1
+				lock *(u64 *)(r0 + 0) += r1
+			out:	r0 = 0
+				exit`)
+			l := p.attach(t, pkg+"square")
+			for i := range uint64(70) {
+				square(i % 7)
+				square(1<<31 + i)
+				square(^i)
+			}
+			l.Close()
+			for i := range uint32(5) {
+				if n := word(t, p.maps[0], key4(i)); n != 10 {
+					t.Errorf("%s of %s bytes: element %d is %d", kind, size, i, n)
+				}
+			}
+			p.close()
+		}
+	}
+}
 
 func helpers(t *suites.T) {
 	p := load(t, `
@@ -344,7 +379,7 @@ func nested(t *suites.T) {
 			square(calls)
 			calls++
 		}
-		return other.Recursion() > 0
+		return ticks.Ledger().Handled > word(t, other.maps[0], key4(0))
 	})
 	l.Close()
 	ticks.Close()

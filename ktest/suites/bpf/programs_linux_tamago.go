@@ -3,13 +3,16 @@
 package bpf
 
 import (
+	"encoding/binary"
 	"io"
+	"strings"
 
 	"sonde/ktest/suites"
 )
 
 func init() {
 	suites.Add("bpf/program_on_each_kind_in_processes", eachKindInProcesses)
+	suites.Add("bpf/who_is_hit", whoIsHit)
 }
 
 // eachKindInProcesses: some of these places call their handlers in goroutines, at times or always.
@@ -25,6 +28,46 @@ func eachKindInProcesses(t *suites.T) {
 		}
 		l.Close()
 		p.balance(t, l, 9)
+		p.close()
+	}
+}
+
+// whoIsHit: a process has its number and name, in its function, in its system call, and in the kernel's
+// function that does what it asks for.
+func whoIsHit(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	for _, place := range []string{"sys:write", "/bin/sh:syscall.write", "ret:/bin/sh:syscall.write", "sonde/linux/syscall.write"} {
+		p := load(t, `
+			map seen array 4 24 1
+			call 14
+			r6 = r0
+			r1 = r10
+			r1 += -16
+			r2 = 16
+			call 16
+			r1 = map[idx:0][0]+0
+			*(u64 *)(r1 + 0) = r6
+			r2 = *(u64 *)(r10 - 16)
+			*(u64 *)(r1 + 8) = r2
+			r2 = *(u64 *)(r10 - 8)
+			*(u64 *)(r1 + 16) = r2
+			r0 = 0
+			exit`)
+		l := p.attach(t, place)
+		for range 3 {
+			if status := suites.Script(io.Discard, `/bin/sh -c "for i in 1 2 3; do echo x; done" > /dev/null`); status != 0 {
+				t.Errorf("%s: status %d", place, status)
+			}
+			value := make([]byte, 24)
+			t.Must(p.maps[0].Lookup(0, key4(0), value))
+			ids := binary.LittleEndian.Uint64(value)
+			if comm := strings.TrimRight(string(value[8:]), "\x00"); comm != "sh" || ids>>32 == 0 || uint32(ids) < uint32(ids>>32) || uint32(ids) > 0x10000 {
+				t.Errorf("%s: %q, process %d, thread %d", place, comm, ids>>32, uint32(ids))
+			}
+		}
+		l.Close()
 		p.close()
 	}
 }

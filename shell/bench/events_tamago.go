@@ -1,0 +1,106 @@
+//go:build tamago && ktest
+
+package bench
+
+import (
+	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
+)
+
+// The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
+// program takes is its row less link.
+func init() {
+	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, named: true})
+	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_record", recording}} {
+		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text), jump: true, named: true})
+	}
+}
+
+const probed = "sonde/shell/bench.targetMov"
+
+func plantLink() (func(), error) {
+	l, err := attach.AttachTo(func(*attach.Hit) {}, nil, probed)
+	if err != nil {
+		return nil, err
+	}
+	return l.Close, nil
+}
+
+func plantProgram(name, text string) func() (func(), error) {
+	return func() (func(), error) {
+		p, maps, err := kbpf.Assemble(name, text)
+		if err != nil {
+			return nil, err
+		}
+		prog, err := kbpf.Load(p, maps)
+		for _, m := range maps {
+			m.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		_, err = prog.Attach("", probed)
+		if err != nil {
+			prog.Close()
+			return nil, err
+		}
+		return prog.Close, nil
+	}
+}
+
+// counting counts the hits of each CPU.
+const counting = `
+	map hits percpu_array 4 8 1
+	*(u32 *)(r10 - 4) = 0
+	r2 = r10
+	r2 += -4
+	r1 = map[idx:0]
+	call 1
+	if r0 == 0 goto out
+	r1 = *(u64 *)(r0 + 0)
+	r1 += 1
+	*(u64 *)(r0 + 0) = r1
+out:	r0 = 0
+	exit`
+
+// keyed counts hits by a key.
+const keyed = `
+	map hits percpu_hash 8 8 64
+	*(u64 *)(r10 - 8) = 7
+	r2 = r10
+	r2 += -8
+	r1 = map[idx:0]
+	call 1
+	if r0 == 0 goto new
+	r1 = *(u64 *)(r0 + 0)
+	r1 += 1
+	*(u64 *)(r0 + 0) = r1
+	goto out
+new:	*(u64 *)(r10 - 16) = 1
+	r3 = r10
+	r3 += -16
+	r2 = r10
+	r2 += -8
+	r1 = map[idx:0]
+	r4 = 0
+	call 2
+out:	r0 = 0
+	exit`
+
+// recording writes a record of 32 bytes for each hit. Nobody reads: there is room for all of a run.
+const recording = `
+	map out ringbuf 0 0 4194304
+	r1 = map[idx:0]
+	r2 = 32
+	r3 = 0
+	call 131
+	if r0 == 0 goto out
+	*(u64 *)(r0 + 0) = 1
+	*(u64 *)(r0 + 8) = 2
+	*(u64 *)(r0 + 16) = 3
+	*(u64 *)(r0 + 24) = 4
+	r1 = r0
+	r2 = 0
+	call 132
+out:	r0 = 0
+	exit`
