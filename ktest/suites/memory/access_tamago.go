@@ -56,6 +56,7 @@ func textIsNotWritable(t *suites.T) {
 	cannotWrite(t, "last byte", mm.Text.End-1)
 	cannotWrite(t, "slots", mm.Slots.Start)
 	cannotWrite(t, "last slot", mm.Slots.End-1)
+	cannotWrite(t, "compiled programs", mm.Made.Start)
 }
 
 func roDataIsNotWritable(t *suites.T) {

@@ -39,7 +39,7 @@ func onlyCodeIsExecutable(t *suites.T) {
 	stubs := 0
 	for _, l := range leaves.All() {
 		va := uintptr(l.VA)
-		if !l.Execute || mm.Text.Contains(va) || mm.Slots.Contains(va) {
+		if !l.Execute || mm.Text.Contains(va) || mm.Slots.Contains(va) || mm.Made.Contains(va) {
 			continue
 		}
 		stubs++
@@ -58,7 +58,7 @@ func rightsInImage(l leaves.Leaf) string {
 	parts := []struct {
 		r      mm.Range
 		rights string
-	}{{mm.Text, "r-x"}, {mm.Slots, "r-x"}, {mm.ROData, "r--"}, {mm.Symbols, "r--"}}
+	}{{mm.Text, "r-x"}, {mm.Slots, "r-x"}, {mm.Made, "r-x"}, {mm.ROData, "r--"}, {mm.Symbols, "r--"}}
 	for _, p := range parts {
 		if p.r.Contains(uintptr(l.VA)) {
 			return p.rights
@@ -115,7 +115,7 @@ func noPageTwice(t *suites.T) {
 	for _, l := range leaves.All() {
 		for off := uint64(0); off < l.Size; off += paging.PageSize {
 			va, pa := l.VA+off, l.PA+off
-			if is := uintptr(va) - mm.AliasOffset; mm.Text.Contains(is) || mm.Slots.Contains(is) {
+			if is := uintptr(va) - mm.AliasOffset; mm.Text.Contains(is) || mm.Slots.Contains(is) || mm.Made.Contains(is) {
 				alias[pa] = uint64(is)
 				continue
 			}
