@@ -37,7 +37,7 @@ func TestProgramsAtThePrompt(t *testing.T) {
 	c.see(`fg\r\nbusybox sleep 1000\r\n`)
 	c.key("\x03")
 	c.enter("busybox sh")
-	sub := `/ # (\x1b\[[0-9;?]*[A-Za-z])*$`
+	sub := `[/~] # (\x1b\[[0-9;?]*[A-Za-z])*$`
 	c.see(sub)
 	c.key("echo $((6*7))\r")
 	c.see(`\n42\r\n`)
