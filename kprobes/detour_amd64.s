@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go b452a866cc83, asm 6238853e0215.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 33a570d7dd13, asm 6238853e0215.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
