@@ -60,13 +60,13 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
-	"go run ./qemu/bench -count b":                                                  once("b\t"),
-	"go run ./qemu/bench -count r_1000 r_16000":                                     once("r_16000\t"),
-	"go run ./qemu/bench -count -programs getpid":                                   once("smp1/getpid"),
-	"go run ./qemu/bench -count -programs signal_self":                              once("smp1/signal_self"),
-	"go run ./qemu/bench -programs -count":                                          once("smp1/cow"),
-	"go run ./qemu/bench -programs -count sched_yield signal_self futex_rt pipe_rt": once("smp1/pipe_rt"),
-	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":          once(" functions can be probed; blacklist: "),
+	"go run ./qemu/bench -count b":                                                                once("b\t"),
+	"go run ./qemu/bench -count r_1000 r_16000":                                                   once("r_16000\t"),
+	"go run ./qemu/bench -count -programs getpid":                                                 once("smp1/getpid"),
+	"go run ./qemu/bench -count -programs signal_self":                                            once("smp1/signal_self"),
+	"go run ./qemu/bench -programs -count":                                                        once("smp1/cow"),
+	"go run ./qemu/bench -programs -count yield_two signal_self signal_wake timer_signal timerfd": once("smp1/timerfd"),
+	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":                        once(" functions can be probed; blacklist: "),
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},
