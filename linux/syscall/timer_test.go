@@ -82,6 +82,16 @@ func setTime(p *player, id, flags uint64, value, interval time.Duration) int64 {
 	return p.Call(nTimerSettime, id, flags, scratch, 0)
 }
 
+// untilFired waits for a timer without an interval.
+func untilFired(p *player, id uint64) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); sleep(p, time.Millisecond) {
+		p.Call(nTimerGettime, id, scratch)
+		if p.Peek64(scratch+16)|p.Peek64(scratch+24) == 0 {
+			return
+		}
+	}
+}
+
 func TestTimerSendsItsValue(t *testing.T) {
 	run(t, func(p *player) {
 		var got []abi.Siginfo
@@ -244,7 +254,7 @@ func TestTimerHasOneSignalPending(t *testing.T) {
 		p.Call(nSigmask, abi.SIG_BLOCK, scratch, 0, 8)
 		for range 3 {
 			setTime(p, id, 0, time.Millisecond, 0)
-			sleep(p, 20*time.Millisecond)
+			untilFired(p, id)
 		}
 		p.Poke64(scratch, 1<<(40-1))
 		p.Call(nSigmask, abi.SIG_UNBLOCK, scratch, 0, 8)
