@@ -50,7 +50,7 @@ var asOnTheHost = []string{
 	"dash scripts/text.sh",
 	"dash scripts/proc.sh",
 	"bash scripts/bash.bash",
-	"python3 scripts/python.py",
+	"python3 -W ignore scripts/python.py",
 	`python3 -c "import sys; print(sys.version_info[:3], sys.argv[1:])" one two`,
 	"scripts/lines.awk scripts/text.sh",
 	`busybox awk 'BEGIN { for (i = 0; i < 5; i++) printf "%.3f ", i / 3; print "" }'`,
