@@ -22,7 +22,7 @@ var ErrTool = errors.New("no medium made")
 
 // modules are what GRUB needs to find its menu on the medium, show it on screen and
 // serial line, and load the kernel. With all there are the image would be twice as large.
-const modules = "multiboot2 serial normal terminal part_gpt part_msdos iso9660 all_video"
+const modules = "multiboot2 serial normal configfile terminal part_gpt part_msdos iso9660 all_video"
 
 // Options say what is on a medium. Kernel must be set.
 type Options struct {
