@@ -173,7 +173,9 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 		case p.userOf().process == t.Process():
 			left |= p.takeUser(n, done, t)
 		default:
-			resume(p, t.Regs())
+			if !executes(t.Process(), uintptr(t.Regs().IP)) {
+				resume(p, t.Regs())
+			}
 			left |= changed(t.Process()) | p.impliedOf(t.Process())
 		}
 	}
@@ -190,6 +192,19 @@ func dataOf(process *proc.Process) iter.Seq2[int, *point] {
 			}
 		}
 	}
+}
+
+// executes reports whether the execution of what is at addr in process is watched. If another process
+// watches that, too, both watchpoints are reported; if this one's is not, the other's has come after the
+// hit, in the place of one on data, and the instruction has yet to be told of.
+func executes(process *proc.Process, addr uintptr) bool {
+	for n := range points {
+		q := points[n].Load()
+		if q != nil && q.user != nil && q.userOf().process == process && q.typ == Execute && q.addr == addr {
+			return true
+		}
+	}
+	return false
 }
 
 // changed returns the watchpoints of process whose memory has changed. They are asked for where what

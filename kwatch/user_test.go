@@ -3,6 +3,7 @@ package kwatch
 import (
 	"testing"
 
+	"sonde/arch/amd64"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
@@ -55,6 +56,48 @@ func TestHitReportedAsAnothers(t *testing.T) {
 				t.Errorf("%d hits, want 1", hits)
 			}
 		})
+	}
+}
+
+// TestInstructionBehindTheHitIsStillWatched: a program has written what another process watched, and
+// is about to execute what it watches itself. By the time that its goroutine looks, the other has put
+// an execute watchpoint on that address in the same register. The program used to pass its own.
+func TestInstructionBehindTheHitIsStillWatched(t *testing.T) {
+	onFake(t)
+	const at = proctest.Data
+	passes := map[bool]bool{}
+	w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
+		r := th.Regs()
+		if r.AX != reported {
+			calls.Handle(th)
+			return
+		}
+		was := r.IP
+		r.IP = at
+		OfThread(th, 1<<0)
+		passes[r.DI != 0] = r.Flags&amd64.RFLAGS_RF != 0
+		r.IP, r.Flags = was, r.Flags&^amd64.RFLAGS_RF
+	})
+	registered, ended := make(chan bool), make(chan bool)
+	other := start(t, w, nil, func(*proctest.Player) { <-ended })
+	reg, err := RegisterKwatchUser(other, at, 1, Execute, ofNobody)
+	must(t, err)
+	own := 0
+	p := start(t, w, func(p *proc.Process) {
+		defer close(registered)
+		own, err = RegisterKwatchUser(p, at, 1, Execute, ofNobody)
+		must(t, err)
+	}, func(p *proctest.Player) {
+		p.Call(reported, 1)
+		must(t, UnregisterKwatch(own))
+		p.Call(reported, 0)
+	})
+	<-registered
+	<-p.Done()
+	close(ended)
+	<-other.Done()
+	if reg != 0 || passes[true] || !passes[false] {
+		t.Errorf("register %d; it passes with its own watchpoint: %v, without: %v", reg, passes[true], passes[false])
 	}
 }
 
