@@ -12,10 +12,11 @@ import (
 	"sonde/kallsyms"
 )
 
-// MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests.
+// MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests. 5 MiB
+// of it are the programs in the archive.
 const (
-	MaxSize     = 16 << 20
-	MaxTestSize = 24 << 20
+	MaxSize     = 20 << 20
+	MaxTestSize = 28 << 20
 )
 
 const pageSize = 4096
