@@ -81,3 +81,38 @@ func TestWhatAnInstructionHitsBesides(t *testing.T) {
 		}
 	}
 }
+
+// TestLockedElsewhere: what is watched is at 0x1000, 4 bytes.
+func TestLockedElsewhere(t *testing.T) {
+	onFake(t)
+	if _, err := RegisterKwatch(0x1000, 4, Write, nothing); err != nil {
+		t.Fatal(err)
+	}
+	p := points[0].Load()
+	for _, c := range []struct {
+		name, code string
+		r          amd64.Regs
+		want       bool
+	}{
+		{"of another word", "8b c1 f0 0f b1 11", amd64.Regs{CX: 0x1080}, true},
+		{"of what is watched", "8b c1 f0 0f b1 11", amd64.Regs{CX: 0x1000}, false},
+		{"of 8 bytes that reach into it", "f0 48 0f b1 11", amd64.Regs{CX: 0xffc}, false},
+		{"by R9", "f0 45 0f b1 11", amd64.Regs{CX: 0x1000, R9: 0x1080}, true},
+		{"with a displacement of a byte", "f0 0f b1 53 f0", amd64.Regs{BX: 0x1010}, false},
+		{"and elsewhere", "f0 0f b1 53 10", amd64.Regs{BX: 0x1000}, true},
+		{"with a displacement of four bytes", "f0 48 0f b1 93 00 10 00 00", amd64.Regs{BX: 0}, false},
+		{"and elsewhere", "f0 48 0f b1 93 00 20 00 00", amd64.Regs{BX: 0}, true},
+		{"relative to IP", "f0 0f b1 15 00 f0 ff ff", amd64.Regs{IP: 0x2000}, false},
+		{"and elsewhere", "f0 0f b1 15 00 f1 ff ff", amd64.Regs{IP: 0x2000}, true},
+		{"by AX, which it changes", "f0 0f b1 10", amd64.Regs{AX: 0x1080}, false},
+		{"with an index", "f0 0f b1 14 19", amd64.Regs{CX: 0x1080}, false},
+		{"of a register", "f0 0f b1 d1", amd64.Regs{CX: 0x1080}, false},
+		{"without LOCK", "0f b1 11", amd64.Regs{CX: 0x1080}, false},
+		{"another instruction behind it", "f0 0f b1 11 90", amd64.Regs{CX: 0x1080}, false},
+		{"a store", "48 89 47 08", amd64.Regs{DI: 0x1000}, false},
+	} {
+		if got := codeAround(t, c.code).lockedElsewhere(p, &c.r); got != c.want {
+			t.Errorf("%s (%s): %v, want %v", c.name, c.code, got, c.want)
+		}
+	}
+}

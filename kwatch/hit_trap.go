@@ -98,7 +98,8 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.New = read(p.addr, p.length)
 		st.reading = false
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if p.typ == Read && h.Old != h.New {
+		if p.typ == Read && h.Old != h.New ||
+			r.Flags&amd64.RFLAGS_IF == 0 && h.Old == h.New && emulated && p.notWritten(r) {
 			p.accounts.Count(id, probe.Declined)
 			return
 		}
@@ -136,13 +137,32 @@ func (st *state) find(p *point, also uint64, r *amd64.Regs) {
 	}
 	trap.SaveXMM(r)
 	var a around
-	from := uintptr(r.IP) - codeBefore
-	// Safe because: there is code around each instruction of the kernel, or a slot.
-	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
+	a.read(r)
 	st.reading = true
 	now := read(p.addr, p.length)
 	st.reading = false
 	st.left |= p.besides(rest, atomic.LoadUint64(&p.last), now, &a, r)
+}
+
+// notWritten reports whether the instruction before r.IP has written nothing that p watches, although
+// the emulator says so.
+//
+//go:noinline
+func (p *point) notWritten(r *amd64.Regs) bool {
+	if p.typ != Write {
+		return false
+	}
+	trap.SaveXMM(r)
+	var a around
+	a.read(r)
+	return a.lockedElsewhere(p, r)
+}
+
+// read reads the code of the kernel around r.IP.
+func (a *around) read(r *amd64.Regs) {
+	from := uintptr(r.IP) - codeBefore
+	// Safe because: there is code around each instruction of the kernel, or a slot.
+	a.code = **(**[codeBefore + codeBehind]byte)(unsafe.Pointer(&from))
 }
 
 // miss counts hits for which no handler is called.

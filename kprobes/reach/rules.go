@@ -146,7 +146,7 @@ var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM", "sonde/arch/amd64/user.takeMXCSR",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove", "sonde/kwatch.(*point).callCareful",
-	"sonde/kwatch.(*state).find",
+	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.
