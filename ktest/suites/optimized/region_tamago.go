@@ -109,7 +109,9 @@ func insideRegion(t *suites.T) {
 		switch {
 		case errors.Is(err, kprobes.ErrRetry):
 			retries++
-			if have := text.Bytes(k.Addr, 16); done != 0 || !bytes.Equal(have, want) || have[0] != int3 {
+			have := text.Bytes(k.Addr, 16)
+			byOptimizer := kprobes.Optimized(k.Addr) // since then, on a busy host
+			if done != 0 || !byOptimizer && (!bytes.Equal(have, want) || have[0] != int3) {
 				t.Errorf("nothing should have changed: %d done, % x, was % x", done, have, want)
 			}
 		case err == nil && done == 0 && kprobes.Optimized(k.Addr): // the optimizer was faster after all
