@@ -24,6 +24,8 @@ type CPU interface {
 	ResetFP()
 	// Address is the address of a page fault.
 	Address() uint64
+	// Debug is what DR6 was at the last #DB.
+	Debug() uint64
 	// Run lets the program run in an address space until something happens.
 	Run(in *space.Space) Event
 	// Kick makes Run return soon, or the next Run at once. Context: any goroutine.

@@ -67,9 +67,14 @@ func (t *Thread) exception(vector int) {
 	if vector == vecDebug && t.watched() {
 		return
 	}
-	if !t.tellException(vector) {
-		t.Raise(vector)
+	if t.tellException(vector) {
+		return
 	}
+	if vector == vecDebug && t.int1() {
+		t.raise(cause{abi.SIGTRAP, abi.TRAP_BRKPT, ""})
+		return
+	}
+	t.Raise(vector)
 }
 
 // Raise sends the signal for an exception of t's program, at the present IP. For page
@@ -77,7 +82,6 @@ func (t *Thread) exception(vector int) {
 //
 // Context: t's goroutine.
 func (t *Thread) Raise(vector int) {
-	r := t.Regs()
 	var c cause
 	if uint(vector) < uint(len(causes)) {
 		c = causes[vector]
@@ -85,6 +89,11 @@ func (t *Thread) Raise(vector int) {
 	if c.signal == 0 {
 		c = cause{abi.SIGSEGV, abi.SI_KERNEL, fmt.Sprintf("exception %d", vector)}
 	}
+	t.raise(c)
+}
+
+func (t *Thread) raise(c cause) {
+	r := t.Regs()
 	info := abi.Siginfo{Signo: int32(c.signal), Code: c.code}
 	if c.code != abi.SI_KERNEL {
 		info.SetAddr(r.IP)
@@ -215,11 +224,4 @@ func (t *Thread) log(line string) {
 	if ok {
 		table.Log(line)
 	}
-}
-
-// watched reports whether a #DB was only a watchpoint's.
-func (t *Thread) watched() bool {
-	cpu, ok := t.cpu.(interface{ Debug() uint64 })
-	tell := t.process.table.Watched
-	return ok && tell != nil && tell(t, cpu.Debug())
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/mm/frame"
 	"sonde/linux/proc"
 	"sonde/linux/space"
@@ -44,6 +45,7 @@ type Player struct {
 	fs, gs uint64
 	fp     [512]byte
 	addr   uint64
+	DR6    uint64 // of its #DBs, which are steps if nothing else is said
 
 	program Program
 	child   Program // what the next clone runs
@@ -103,7 +105,7 @@ func (w *World) Log() []string {
 }
 
 func (w *World) newPlayer() *Player {
-	return &Player{World: w, events: make(chan proc.Event), resume: make(chan struct{})}
+	return &Player{World: w, DR6: debugreg.DR6_BS, events: make(chan proc.Event), resume: make(chan struct{})}
 }
 
 // Image is a program in an address space of its own.
@@ -149,6 +151,7 @@ func (p *Player) FPSize() int             { return len(p.fp) }
 func (p *Player) ResetFP()                { clear(p.fp[:]) }
 func (p *Player) SetFP(b []byte) error    { copy(p.fp[:], b); return nil }
 func (p *Player) Address() uint64         { return p.addr }
+func (p *Player) Debug() uint64           { return p.DR6 }
 
 // Used implements proc.CPU. A program uses the time that it is played.
 func (p *Player) Used() (user, system time.Duration) { return time.Duration(p.used.Load()), 0 }

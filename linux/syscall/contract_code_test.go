@@ -4,6 +4,8 @@ import (
 	sys "syscall"
 	"testing"
 
+	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
@@ -11,7 +13,7 @@ import (
 
 // What sigaction(2) specifies about siginfo_t, and about the stack of a handler.
 
-const vecPage, vecDivide = 14, 0 // exceptions
+const vecPage, vecDivide, vecDebug = 14, 0, 1 // exceptions
 
 // TestCodesSayWhereSignalsComeFrom: si_code of each source.
 func TestCodesSayWhereSignalsComeFrom(t *testing.T) {
@@ -95,6 +97,38 @@ func TestCodesOfFaults(t *testing.T) {
 			p.Fault(x.vector, x.err, uint64(x.addr))
 			if c.times != 1 || c.info.Code != x.code || c.info.Addr() != uint64(x.addr) {
 				t.Errorf("%s: %d handlers, %+v, want code %d at %#x", x.what, c.times, c.info, x.code, x.addr)
+			}
+		}
+	})
+}
+
+// TestCodesOfDebugTraps: sigaction(2): a step is TRAP_TRACE, INT1 is TRAP_BRKPT, also if DR6 still
+// says that there was a step.
+func TestCodesOfDebugTraps(t *testing.T) {
+	const int1, popf = 0xf1, 0x9d
+	run(t, func(p *player) {
+		c := catch(p, abi.SIGTRAP, 0)
+		ip := uint64(0x401002) // of what a player does
+		page := int64(ip &^ 0xfff)
+		want(t, p, "mmap", p.Call(nMmap, uint64(page), 4096, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_PRIVATE|abi.MAP_ANONYMOUS|abi.MAP_FIXED, ^uint64(0), 0), page)
+		for _, x := range []struct {
+			what       string
+			last       byte
+			flags, dr6 uint64
+			code       int32
+		}{
+			{"a step", 0x90, amd64.RFLAGS_TF, debugreg.DR6_BS, abi.TRAP_TRACE},
+			{"the step of a POPF that clears TF", popf, 0, debugreg.DR6_BS, abi.TRAP_TRACE},
+			{"INT1", int1, 0, 0, abi.TRAP_BRKPT},
+			{"INT1 in a program that steps", int1, amd64.RFLAGS_TF, 0, abi.TRAP_BRKPT},
+			{"INT1 after a step in the kernel", int1, 0, debugreg.DR6_BS, abi.TRAP_BRKPT},
+		} {
+			p.Poke(ip-1, []byte{x.last})
+			p.DR6, p.Regs().Flags = x.dr6, p.Regs().Flags&^amd64.RFLAGS_TF|x.flags
+			c.times = 0
+			p.Fault(vecDebug, 0, 0)
+			if c.times != 1 || c.info.Code != x.code || c.info.Addr() != ip {
+				t.Errorf("%s: %d handlers, %+v, want code %d", x.what, c.times, c.info, x.code)
 			}
 		}
 	})

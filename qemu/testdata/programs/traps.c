@@ -31,6 +31,13 @@ static void complain(const char *what, long a, long b)
 		printf("WRONG %s: %#lx %#lx\n", what, a, b);
 }
 
+/* endOfREP is whether a step ended at REP MOVSB with a count of 0, and RF set. No processor has one:
+ * the last round ends behind the instruction. QEMU 10.0 has one more before it looks at the count. */
+static int endOfREP(greg_t *r)
+{
+	return *(uint16_t *)r[REG_RIP] == 0xa4f3 && r[REG_RCX] == 0 && r[REG_EFL] & RF;
+}
+
 static void onTrap(int sig, siginfo_t *info, void *context)
 {
 	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -42,7 +49,8 @@ static void onTrap(int sig, siginfo_t *info, void *context)
 	if (sig == SIGTRAP && r[REG_TRAPNO] == 1 && info->si_code == TRAP_TRACE) {
 		if (!(r[REG_EFL] & TF) && ((uint8_t *)r[REG_RIP])[-1] != 0x9d) /* POPFQ may have cleared it */
 			complain("a step without TF", r[REG_RIP], r[REG_EFL]);
-		traps++;
+		if (!endOfREP(r))
+			traps++;
 		return;
 	}
 	others++;
