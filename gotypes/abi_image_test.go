@@ -137,6 +137,9 @@ func TestAssignAgreesWithTheCompiler(t *testing.T) {
 					rr.Seek(org)
 					o, _ = rr.Next()
 				}
+				if o.Val(dwarf.AttrName) == ".dict" {
+					continue // since Go 1.27; Dictionary says where
+				}
 				ty, err := d.Type(o.Val(dwarf.AttrType).(dwarf.Offset))
 				if err != nil {
 					t.Fatal(err)

@@ -94,20 +94,28 @@ func (r *typeReader) function(all *dwarf.Reader, e *dwarf.Entry) {
 			break
 		}
 		if c.Tag == dwarf.TagFormalParameter {
-			o := r.origin(c)
-			name, _ := o.Val(dwarf.AttrName).(string)
-			p := gotypes.Param{Name: name, Type: r.ref(o, dwarf.AttrType)}
-			if out, _ := o.Val(dwarf.AttrVarParam).(bool); out {
-				f.Results = append(f.Results, p)
-			} else {
-				f.Params = append(f.Params, p)
-			}
+			r.parameter(&f, r.origin(c))
 		}
 		if c.Children {
 			all.SkipChildren()
 		}
 	}
 	r.info.Funcs = append(r.info.Funcs, f)
+}
+
+// parameter notes an argument or a result of f. Since Go 1.27, the dictionary of a generic function
+// is among the arguments; gotypes knows by the name of the function that it has one.
+func (r *typeReader) parameter(f *gotypes.Func, e *dwarf.Entry) {
+	name, _ := e.Val(dwarf.AttrName).(string)
+	if name == ".dict" {
+		return
+	}
+	p := gotypes.Param{Name: name, Type: r.ref(e, dwarf.AttrType)}
+	if out, _ := e.Val(dwarf.AttrVarParam).(bool); out {
+		f.Results = append(f.Results, p)
+	} else {
+		f.Params = append(f.Params, p)
+	}
 }
 
 // variable notes a package variable.
