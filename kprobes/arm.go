@@ -13,32 +13,32 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// rearm makes the sites in list armed exactly if some probe on them wants it. It reports
+// rearm makes the points in list armed exactly if some probe on them wants it. It reports
 // whether anything changed; if so, every CPU has been outside all handlers since. Called
 // with mu held.
-func rearm(list []*site) bool {
-	var out []*site
-	for _, s := range list {
-		if s.jumped && (disarmedAll || !s.wanted()) {
-			out = append(out, s)
+func rearm(list []*point) bool {
+	var out []*point
+	for _, pt := range list {
+		if pt.jumped && (disarmedAll || !pt.wanted()) {
+			out = append(out, pt)
 		}
 	}
 	unjump(out)
 	poked := make([]uintptr, 0, len(list))
-	for _, s := range list {
-		want := s.wanted() && !disarmedAll
-		if want == s.armed {
+	for _, pt := range list {
+		want := pt.wanted() && !disarmedAll
+		if want == pt.armed {
 			continue
 		}
-		old, new := s.Orig[0], byte(insn.OpInt3)
+		old, new := pt.Orig[0], byte(insn.OpInt3)
 		if !want {
 			old, new = new, old
 		}
-		if err := machine.This.Poke(s.Addr, old, new); err != nil {
+		if err := machine.This.Poke(pt.Addr, old, new); err != nil {
 			panic(err) // something else writes text
 		}
-		s.armed = want
-		poked = append(poked, s.Addr)
+		pt.armed = want
+		poked = append(poked, pt.Addr)
 	}
 	if len(poked) == 0 {
 		return false
@@ -57,12 +57,12 @@ func quiesce() {
 	runtime.KeepAlive(was)
 }
 
-// allSites returns every site, in no order. Called with mu held.
-func allSites() []*site { return slices.Collect(sites.All) }
+// allPoints returns every point, in no order. Called with mu held.
+func allPoints() []*point { return slices.Collect(points.All) }
 
 // unjump puts breakpoints back where there are jumps. Called with mu held.
-func unjump(list []*site) {
-	list = slices.DeleteFunc(slices.Clone(list), func(s *site) bool { return !s.jumped })
+func unjump(list []*point) {
+	list = slices.DeleteFunc(slices.Clone(list), func(pt *point) bool { return !pt.jumped })
 	if len(list) == 0 {
 		return
 	}
@@ -81,30 +81,30 @@ func unjump(list []*site) {
 // unjumpAround puts the breakpoint back where a jump covers addr. Called with mu
 // held.
 func unjumpAround(addr uintptr) {
-	for s := range covering(addr) {
-		if s.jumped {
-			unjump([]*site{s})
+	for pt := range covering(addr) {
+		if pt.jumped {
+			unjump([]*point{pt})
 		}
 	}
 }
 
-// neighboured makes the sites whose detours cover addr check again whether they are
+// neighboured makes the points whose detours cover addr check again whether they are
 // crowded. Called with mu held.
 func neighboured(addr uintptr) {
-	for s := range covering(addr) {
-		s.decide()
+	for pt := range covering(addr) {
+		pt.decide()
 	}
 }
 
-// covering calls yield for each site in front of addr whose detour covers addr.
+// covering calls yield for each point in front of addr whose detour covers addr.
 // Called with mu held.
-func covering(addr uintptr) func(yield func(*site) bool) {
-	return func(yield func(*site) bool) {
+func covering(addr uintptr) func(yield func(*point) bool) {
+	return func(yield func(*point) bool) {
 		if detours == 0 {
 			return
 		}
 		for off := uintptr(1); off < detour.MaxLen; off++ {
-			if s := sites.Find(addr - off); s != nil && s.detour != nil && off < s.detour.Len && !yield(s) {
+			if pt := points.Find(addr - off); pt != nil && pt.detour != nil && off < pt.detour.Len && !yield(pt) {
 				return
 			}
 		}
@@ -112,43 +112,43 @@ func covering(addr uintptr) func(yield func(*site) bool) {
 }
 
 // swap exchanges breakpoints and jumps while the machine is stopped once. A CPU that is in
-// a site's region, behind its first byte, would execute part of a jump's address. A CPU in
-// the site's slot would return into the region as well; but once a site has a detour no hit
+// a point's region, behind its first byte, would execute part of a jump's address. A CPU in
+// the point's slot would return into the region as well; but once a point has a detour no hit
 // uses the slot, and earlier hits left it a grace period ago. Called with mu held.
-func swap(list []*site, in bool) (time.Duration, error) {
+func swap(list []*point, in bool) (time.Duration, error) {
 	patches := make([]text.Patch, len(list))
-	for i, s := range list {
-		trapped, jump := s.trapped(), s.jump()
-		patches[i] = text.Patch{Addr: s.Addr, Old: trapped[:], New: jump[:]}
+	for i, pt := range list {
+		trapped, jump := pt.trapped(), pt.jump()
+		patches[i] = text.Patch{Addr: pt.Addr, Old: trapped[:], New: jump[:]}
 		if !in {
 			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
 		}
 	}
 	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
-		for _, s := range list {
-			if ip > s.Addr && ip < s.Addr+insn.JumpSize {
+		for _, pt := range list {
+			if ip > pt.Addr && ip < pt.Addr+insn.JumpSize {
 				return true
 			}
 		}
 		return false
 	})
 	if err == nil {
-		for _, s := range list {
-			s.jumped = in
+		for _, pt := range list {
+			pt.jumped = in
 		}
 	}
 	return took, err
 }
 
-// trapped and jump are the five bytes at s when it is armed, one way or the other.
-func (s *site) trapped() (b [insn.JumpSize]byte) {
-	copy(b[:], s.Orig[:])
+// trapped and jump are the five bytes at pt when it is armed, one way or the other.
+func (pt *point) trapped() (b [insn.JumpSize]byte) {
+	copy(b[:], pt.Orig[:])
 	b[0] = insn.OpInt3
 	return b
 }
 
-func (s *site) jump() [insn.JumpSize]byte {
-	b, _ := insn.Jump(uint64(s.Addr), uint64(s.detour.Entry)) // boot lays detours out within reach
+func (pt *point) jump() [insn.JumpSize]byte {
+	b, _ := insn.Jump(uint64(pt.Addr), uint64(pt.detour.Entry)) // boot lays detours out within reach
 	return b
 }
 
@@ -169,7 +169,7 @@ func SetEnabled(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	disarmedAll = !on
-	rearm(allSites())
+	rearm(allPoints())
 	kick()
 }
 

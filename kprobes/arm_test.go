@@ -11,7 +11,7 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// TestBreakpointComesLast: a hit finds the copy and the site when INT3 is there
+// TestBreakpointComesLast: a hit finds the copy and the point when INT3 is there
 // (the fake looks), and every CPU executes it when registering returns.
 func TestBreakpointComesLast(t *testing.T) {
 	f := newFake(t)
@@ -38,22 +38,22 @@ func TestBreakpointComesLast(t *testing.T) {
 func TestSlotHoldsTheInstructionAndTheWayBack(t *testing.T) {
 	f := newFake(t)
 	f.must(at("t.work", 10)) // lea 0x100(%rip), %rcx
-	s := f.siteAt("t.work", 10)
-	code := f.wrote[s.Slot]
+	pt := f.pointAt("t.work", 10)
+	code := f.wrote[pt.Slot]
 	in, err := insn.Decode(code)
 	if err != nil || in.Len != 7 || !bytes.Equal(code[:3], []byte{0x48, 0x8d, 0x0d}) {
 		t.Fatalf("% x: %v", code, err)
 	}
-	if have, want := s.Slot+uintptr(in.Disp()), s.Addr+0x100; have != want {
+	if have, want := pt.Slot+uintptr(in.Disp()), pt.Addr+0x100; have != want {
 		t.Errorf("the copy's operand is %#x, not %#x", have, want)
 	}
 	back, err := insn.Decode(code[7:])
-	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(s.Slot)+7) != uint64(s.Addr)+7 {
+	if err != nil || back.Flow != insn.Jmp || back.Target(uint64(pt.Slot)+7) != uint64(pt.Addr)+7 {
 		t.Errorf("behind the copy: % x", code[7:])
 	}
 }
 
-// TestUnregisterWaits: while CPUs may be in handlers or in the slot, the site can be
+// TestUnregisterWaits: while CPUs may be in handlers or in the slot, the point can be
 // found and the slot is not given out.
 func TestUnregisterWaits(t *testing.T) {
 	f := newFake(t)
@@ -63,10 +63,10 @@ func TestUnregisterWaits(t *testing.T) {
 	looked := false
 	f.during["quiesce"] = func() {
 		looked = true
-		if f.byteAt("t.work", 0) == insn.OpInt3 || sites.Find(k.Addr) == nil || machine.This.Slots.Used() != 1 {
-			t.Errorf("byte %#x, site %v, %d slots", f.byteAt("t.work", 0), sites.Find(k.Addr), machine.This.Slots.Used())
+		if f.byteAt("t.work", 0) == insn.OpInt3 || points.Find(k.Addr) == nil || machine.This.Slots.Used() != 1 {
+			t.Errorf("byte %#x, point %v, %d slots", f.byteAt("t.work", 0), points.Find(k.Addr), machine.This.Slots.Used())
 		}
-		if len(k.site.probes()) != 0 || len(f.graces) != 0 {
+		if len(k.point.probes()) != 0 || len(f.graces) != 0 {
 			t.Error("the probe is called still, or the grace period has begun")
 		}
 	}
@@ -94,7 +94,7 @@ func TestSlotsRunOut(t *testing.T) {
 func TestMemoryRunsOut(t *testing.T) {
 	f := newFake(t)
 	machine.This.CPUs = 64 // their accounts are most of it
-	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	each := pointBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
 	machine.This.Memory = 2*2*each + 1
 	f.must(at("t.work", 0), at("t.work", 3))
 	f.refused(f.now(), RegisterKprobe(at("t.work", 7)), syscall.ENOMEM, "no memory for another probed place; 2 are in use")
@@ -125,9 +125,9 @@ func TestTwice(t *testing.T) {
 	f.refused(before, RegisterKprobes([]*Kprobe{k, k}), syscall.EEXIST, "registered already")
 	f.graceEnds()
 	f.must(k)
-	site := k.site
+	point := k.point
 	f.refused(f.now(), RegisterKprobe(k), syscall.EEXIST, "registered already")
-	if k.site != site || k.Addr == 0 {
+	if k.point != point || k.Addr == 0 {
 		t.Error("the registered probe has changed")
 	}
 	if err := DisableKprobe(at("t.work", 0)); !errors.Is(err, syscall.EINVAL) {
@@ -141,13 +141,13 @@ func TestOrder(t *testing.T) {
 	f := newFake(t)
 	a, b, c := at("t.work", 0), at("t.work", 0), at("t.work", 0)
 	f.must(a, b, c)
-	was := a.site.probes()
+	was := a.point.probes()
 	UnregisterKprobe(b)
-	if now := a.site.probes(); len(now) != 2 || now[0] != a || now[1] != c || len(was) != 3 || was[1] != b {
+	if now := a.point.probes(); len(now) != 2 || now[0] != a || now[1] != c || len(was) != 3 || was[1] != b {
 		t.Errorf("%v, before %v", now, was)
 	}
 	f.must(b)
-	if now := a.site.probes(); now[2] != b {
+	if now := a.point.probes(); now[2] != b {
 		t.Error("registered again, it is not the last")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"sonde/kprobes/place"
 )
 
-// register puts all of ks, which are probes of one kind, on their sites, or none of them. But those that
-// are optional may be refused: it returns the others. It arms the sites and warns of handlers that will be
+// register puts all of ks, which are probes of one kind, on their points, or none of them. But those that
+// are optional may be refused: it returns the others. It arms the points and warns of handlers that will be
 // abandoned. optional may be nil.
 //
 // Errors: of the first probe that is refused and not optional.
@@ -58,19 +58,19 @@ func attachAll(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kp
 		}
 	}
 	machine.This.Watch()
-	rearm(sitesOf(kept))
+	rearm(pointsOf(kept))
 	kick()
 	return kept, nil
 }
 
-// unregister takes each of ks off its site.
+// unregister takes each of ks off its point.
 func unregister(ks []*Kprobe) {
 	mu.Lock()
 	defer mu.Unlock()
 	detach(ks)
 }
 
-// attach puts k on its site, which it makes if necessary; the site is not armed yet.
+// attach puts k on its point, which it makes if necessary; the point is not armed yet.
 func (k *Kprobe) attach(kind kind) error {
 	switch {
 	case k.registered():
@@ -86,35 +86,35 @@ func (k *Kprobe) attach(kind kind) error {
 	if err != nil {
 		return err
 	}
-	s := sites.Find(addr)
-	first := s == nil
+	pt := points.Find(addr)
+	first := pt == nil
 	if first {
-		if s, err = newSite(addr, fn); err != nil {
+		if pt, err = newPoint(addr, fn); err != nil {
 			return err
 		}
 	}
-	if err := k.fits(s, fn); err != nil {
+	if err := k.fits(pt, fn); err != nil {
 		return err
 	}
 	if first {
 		if err := room(); err != nil {
 			return err
 		}
-		if err := s.copyToSlot(); err != nil {
+		if err := pt.copyToSlot(); err != nil {
 			return err
 		}
 	}
-	k.Addr, k.site = addr, s
+	k.Addr, k.point = addr, pt
 	k.ledger.Open(machine.This.CPUs)
 	k.Flags.Clear(flagsOwn)
 	k.Flags.Set(flagRegistered | k.whole().manner())
 	if k.wantsPost() || kind == kindJprobe {
-		unjump([]*site{s})
+		unjump([]*point{pt})
 	}
 	unjumpAround(addr)
-	s.add(k)
+	pt.add(k)
 	if first { // with its list: a CPU may still take an INT3 that was here before
-		sites.Insert(s)
+		points.Insert(pt)
 		neighboured(addr)
 	}
 	return nil
@@ -123,42 +123,42 @@ func (k *Kprobe) attach(kind kind) error {
 // registered reports whether k is registered. Its flag is not enough: k may be a copy of a
 // registered probe. Called with mu held.
 func (k *Kprobe) registered() bool {
-	return k.Flags.Has(flagRegistered) && k.site != nil && slices.Contains(k.site.probes(), k)
+	return k.Flags.Has(flagRegistered) && k.point != nil && slices.Contains(k.point.probes(), k)
 }
 
 // siteBytes is roughly the kernel's memory that a probed place takes, with its probe and
 // detour but without ledgers.
-const siteBytes = 2 << 10
+const pointBytes = 2 << 10
 
 // room refuses another probed place if all of them would take half of the memory: nothing
 // else could run then.
 func room() error {
-	each := siteBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
-	if n := uint64(sites.Len() + 1); n*each > machine.This.Memory/2 {
-		return probe.Refuse(syscall.ENOMEM, "no memory for another probed place; %d are in use", sites.Len())
+	each := pointBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	if n := uint64(points.Len() + 1); n*each > machine.This.Memory/2 {
+		return probe.Refuse(syscall.ENOMEM, "no memory for another probed place; %d are in use", points.Len())
 	}
 	return nil
 }
 
-// fits checks that the site suits k's kind and handlers.
+// fits checks that the point suits k's kind and handlers.
 //
 // Errors: EILSEQ for a post-handler on an instruction that cannot be stepped; EINVAL if
 // addr is not an entry, or the function switches stacks; EBUSY if there is a jprobe
 // already.
-func (k *Kprobe) fits(s *site, fn kallsyms.Symbol) error {
-	if k.PostHandler != nil && s.Way(true) == place.Refused {
+func (k *Kprobe) fits(pt *point, fn kallsyms.Symbol) error {
+	if k.PostHandler != nil && pt.Way(true) == place.Refused {
 		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
 	}
 	if k.kind == kindKprobe {
 		return nil
 	}
-	if s.Addr != uintptr(fn.Addr) {
-		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", kallsyms.Where(uint64(s.Addr)), k.kind.noun())
+	if pt.Addr != uintptr(fn.Addr) {
+		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", kallsyms.Where(uint64(pt.Addr)), k.kind.noun())
 	}
 	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
 		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
 	}
-	for _, other := range s.probes() {
+	for _, other := range pt.probes() {
 		if k.kind == kindJprobe && other.kind == kindJprobe {
 			return probe.Refuse(syscall.EBUSY, "%s has a jprobe already", fn.Name)
 		}
@@ -179,27 +179,27 @@ func detach(ks []*Kprobe) {
 			continue
 		}
 		k.Flags.Clear(flagRegistered)
-		k.site.remove(k)
+		k.point.remove(k)
 		gone = append(gone, k)
 	}
 	if len(gone) == 0 {
 		return
 	}
-	all := sitesOf(gone)
+	all := pointsOf(gone)
 	if !rearm(all) {
 		quiesce()
 	}
 	since := machine.This.Since()
-	for _, s := range all {
-		if len(s.probes()) > 0 {
+	for _, pt := range all {
+		if len(pt.probes()) > 0 {
 			continue
 		}
-		sites.Remove(s.Addr)
-		neighboured(s.Addr)
-		s.retire(since)
+		points.Remove(pt.Addr)
+		neighboured(pt.Addr)
+		pt.retire(since)
 	}
 	for _, k := range gone {
-		k.site = nil
+		k.point = nil
 		k.Flags.Clear(flagsOwn)
 		k.whole().detached()
 		if k.SymbolName != "" {
@@ -209,20 +209,20 @@ func detach(ks []*Kprobe) {
 	kick()
 }
 
-// sitesOf returns the sites of ks, each of them once.
-func sitesOf(ks []*Kprobe) (list []*site) {
+// pointsOf returns the points of ks, each of them once.
+func pointsOf(ks []*Kprobe) (list []*point) {
 	round++
-	list = make([]*site, 0, len(ks))
+	list = make([]*point, 0, len(ks))
 	for _, k := range ks {
-		if s := k.site; s != nil && s.seen != round {
-			s.seen = round
-			list = append(list, s)
+		if pt := k.point; pt != nil && pt.seen != round {
+			pt.seen = round
+			list = append(list, pt)
 		}
 	}
 	return list
 }
 
-// round counts the calls of sitesOf. guarded by mu
+// round counts the calls of pointsOf. guarded by mu
 var round uint64
 
 // toggle enables or disables all of ks, or none.
@@ -240,9 +240,9 @@ func toggle(ks []*Kprobe, on bool) error {
 		} else {
 			k.Flags.Set(FlagDisabled)
 		}
-		k.site.shorten()
+		k.point.shorten()
 	}
-	if !rearm(sitesOf(ks)) && !on {
+	if !rearm(pointsOf(ks)) && !on {
 		quiesce()
 	}
 	kick()
@@ -269,27 +269,27 @@ func init() { module.OnUnload(forgetModule) }
 // disabled for good. When it returns, no CPU is in a handler of the module.
 //
 // Source: kprobes.txt, appendix A, [GONE].
-func forgetModule(name string) (left []string) {
+func forgetModule(name string) (forgotten []string) {
 	mu.Lock()
 	defer mu.Unlock()
 	var mine []*Kprobe
-	var gone []*site
-	for _, s := range slices.SortedFunc(sites.All, func(a, b *site) int { return cmp.Compare(a.Addr, b.Addr) }) {
-		for _, k := range s.probes() {
+	var gone []*point
+	for _, pt := range slices.SortedFunc(points.All, func(a, b *point) int { return cmp.Compare(a.Addr, b.Addr) }) {
+		for _, k := range pt.probes() {
 			switch {
 			case k.owner == name && k.Place == nil: // links are closed by package attach
-				left = append(left, fmt.Sprintf("a %s at %s", k.kind.noun(), kallsyms.Where(uint64(s.Addr))))
+				forgotten = append(forgotten, fmt.Sprintf("a %s at %s", k.kind.noun(), kallsyms.Where(uint64(pt.Addr))))
 				mine = append(mine, k)
-			case module.Of(s.Addr) == name:
+			case module.Of(pt.Addr) == name:
 				k.Flags.Set(flagGone)
-				gone = append(gone, s)
+				gone = append(gone, pt)
 			}
 		}
 	}
 	detach(mine)
-	for _, s := range gone {
-		s.shorten()
+	for _, pt := range gone {
+		pt.shorten()
 	}
 	rearm(gone)
-	return left
+	return forgotten
 }

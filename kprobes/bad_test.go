@@ -8,7 +8,7 @@ import (
 )
 
 // TestNoProbeAtAll: a nil pointer used to end in a panic, in the middle of a batch, with
-// the probes before it left on their sites.
+// the probes before it left on their points.
 func TestNoProbeAtAll(t *testing.T) {
 	f := newFake(t)
 	good := at("t.work", 3)
@@ -55,7 +55,7 @@ func TestCopyOfAProbe(t *testing.T) {
 	again := at("t.work", 3)
 	f.must(again)
 	UnregisterKprobe(&stale)
-	if f.byteAt("t.work", 3) != insn.OpInt3 || SlotsUsed() != 1 || f.siteAt("t.work", 3) == nil {
+	if f.byteAt("t.work", 3) != insn.OpInt3 || SlotsUsed() != 1 || f.pointAt("t.work", 3) == nil {
 		t.Error("the copy of a probe that is gone took another one away")
 	}
 	forged := at("t.work", 7)

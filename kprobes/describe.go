@@ -67,14 +67,14 @@ func Describe(symbol string, off uintptr) (Description, error) {
 	if err != nil {
 		return d, err
 	}
-	s := sites.Find(addr)
-	if s == nil {
-		if s, err = newSite(addr, fn); err != nil {
+	pt := points.Find(addr)
+	if pt == nil {
+		if pt, err = newPoint(addr, fn); err != nil {
 			return d, err
 		}
 	}
-	d.describe(s)
-	if d.NoRet = machine.This.NoReturn(fn); s.Addr != uintptr(fn.Addr) {
+	d.describe(pt)
+	if d.NoRet = machine.This.NoReturn(fn); pt.Addr != uintptr(fn.Addr) {
 		d.NoRet = "it is not the entry of a function"
 	}
 	d.near()
@@ -86,33 +86,33 @@ func Describe(symbol string, off uintptr) (Description, error) {
 func All() (list []Description) {
 	mu.Lock()
 	defer mu.Unlock()
-	for s := range sites.All {
-		fn, _ := kallsyms.Kernel().At(uint64(s.Addr))
-		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: s.Addr}
-		d.describe(s)
+	for pt := range points.All {
+		fn, _ := kallsyms.Kernel().At(uint64(pt.Addr))
+		d := Description{Symbol: fn.Name, Func: uintptr(fn.Addr), Size: uintptr(fn.Size), Addr: pt.Addr}
+		d.describe(pt)
 		list = append(list, d)
 	}
 	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.Addr, b.Addr) })
 	return list
 }
 
-// describe fills in what s knows. Called with mu held.
-func (d *Description) describe(s *site) {
-	d.Slot, d.Detour, d.Armed, d.Jumped = s.Slot, s.detour, s.armed, s.jumped
-	d.Pre, d.Post = s.Way(false), s.Way(true)
-	d.Check = int(s.Check.Len)
-	for _, k := range s.probes() {
+// describe fills in what pt knows. Called with mu held.
+func (d *Description) describe(pt *point) {
+	d.Slot, d.Detour, d.Armed, d.Jumped = pt.Slot, pt.detour, pt.armed, pt.jumped
+	d.Pre, d.Post = pt.Way(false), pt.Way(true)
+	d.Check = int(pt.Check.Len)
+	for _, k := range pt.probes() {
 		d.Probes = append(d.Probes, k.info())
 	}
 	switch {
 	case disarmedAll:
 		d.NoJump = "all probes are switched off (debug/kprobes/enabled)"
 	case len(d.Probes) == 0:
-	case s.post.Load():
+	case pt.post.Load():
 		d.NoJump = "a probe here has a post-handler"
-	case !s.jumpable():
+	case !pt.jumpable():
 		d.NoJump = "there is a jprobe here"
-	case !s.wanted():
+	case !pt.wanted():
 		d.NoJump = "the probes here are disabled"
 	}
 }
@@ -120,7 +120,7 @@ func (d *Description) describe(s *site) {
 // near fills in the probes close by. Called with mu held.
 func (d *Description) near() {
 	for at := d.Addr - detour.MaxLen; at < d.Addr+detour.MaxLen; at++ {
-		if n := sites.Find(at); n != nil && at != d.Addr {
+		if n := points.Find(at); n != nil && at != d.Addr {
 			near := Neighbour{Addr: at, Jumped: n.jumped}
 			if n.detour != nil {
 				near.Covers = n.detour.Len
@@ -144,17 +144,17 @@ func (k *Kprobe) info() ProbeInfo {
 	}
 }
 
-// Way says how k's hits are executed: jump, or a word of place.Way; "off" if its site is not armed.
+// Way says how k's hits are executed: jump, or a word of place.Way; "off" if its point is not armed.
 // It also returns whether its handlers are called, and what became of the hits.
 func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	mu.Lock()
 	defer mu.Unlock()
 	disabled, l = k.Flags.Has(flagOff), k.whole().account()
 	switch {
-	case k.site == nil || !k.site.armed:
+	case k.point == nil || !k.point.armed:
 		return "off", disabled, l
-	case k.site.jumped:
+	case k.point.jumped:
 		return "jump", disabled, l
 	}
-	return place.Way(k.site.way.Load()).String(), disabled, l
+	return place.Way(k.point.way.Load()).String(), disabled, l
 }

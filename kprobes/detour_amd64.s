@@ -7,10 +7,10 @@
 // in (detour/template.go), and continues with its copy of the probed instructions. The
 // constants whose names end in an underscore are these immediates:
 //
-//	site_    the *site
+//	point_   the *point
 //	behind_  its address plus one, as behind an INT3
 //	resume_  where the copy of instructions begins
-//	where_   where site_ stands
+//	where_   where point_ stands
 //	late_    late
 
 // ROOM reserves const_CheckRoom bytes in front of the entry, where the copy of a stack
@@ -34,7 +34,7 @@
 //	DX  the distance from the stack's top
 //	R8  the CPU's list in the pool, then its part of the ledger
 //
-// Mirrors (*Kretprobe).note, (*pool).get: go 93d585e276c4, asm e5a7730d4753.
+// Mirrors (*Kretprobe).note, (*pool).get: go 1e6d9219a4c2, asm e5a7730d4753.
 #define NOTE(SLOT) \
 	ADDQ	$const_gCalls, BX; \
 	MOVQ	(BX), CX; \
@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 33a570d7dd13, asm 6238853e0215.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 26eb9f4a43f6, asm d9ff4d93ec14.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -97,16 +97,16 @@ changed:
 	SAVE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	$const_site_, DI
+	MOVQ	$const_point_, DI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
 	MOVL	$const_pre, state_phase(SI)
 	INCQ	state_soft(SI)
-	MOVQ	site_list(DI), R9
-	MOVQ	site_call(DI), AX
+	MOVQ	point_list(DI), R9
+	MOVQ	point_call(DI), AX
 	TESTQ	AX, AX
 	JEQ	several
-	MOVQ	DI, state_site(SI)
+	MOVQ	DI, state_point(SI)
 	LEAQ	REGS(SP), BX
 	MOVQ	BX, const_stateFrame(SI)
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
@@ -125,8 +125,8 @@ changed:
 	MOVQ	state_account(SI), R8
 	MOVQ	$0, const_stateProbe(SI)
 	INCQ	(const_accountN+8*const_handled)(R8)
-	MOVQ	state_site(SI), DI
-	MOVQ	site_second(DI), DI
+	MOVQ	state_point(SI), DI
+	MOVQ	point_second(DI), DI
 	TESTQ	DI, DI
 	JEQ	done
 	CALL	state_noted(SI)
@@ -171,7 +171,7 @@ changed:
 	RESTORE_RARE
 	ROOM
 	SAVE(const_vecDetour)
-	MOVQ	$const_site_, BX
+	MOVQ	$const_point_, BX
 	LEAQ	REGS(SP), AX
 	MOVQ	state_onDetour(SI), CX
 	CALL	CX
@@ -195,8 +195,8 @@ busy:
 	JNE	busy
 	MOVL	$const_pre, state_phase(SI)	// from here on, unregistering the probe waits for this CPU
 	INCQ	state_soft(SI)
-	MOVQ	$const_site_, DX
-	MOVQ	site_note(DX), DI
+	MOVQ	$const_point_, DX
+	MOVQ	point_note(DX), DI
 	TESTQ	DI, DI
 	JEQ	leave
 	MOVQ	(TLS), BX
@@ -221,8 +221,8 @@ gone:
 	RET
 leave:
 	LEAQ	(8+REGS)(SP), AX
-	MOVQ	state_site(SI), BX
-	MOVQ	site_second(BX), BX
+	MOVQ	state_point(SI), BX
+	MOVQ	point_second(BX), BX
 	TESTQ	BX, BX
 	JEQ	gone
 	SUBQ	$16, SP
@@ -232,7 +232,7 @@ leave:
 	RET
 
 // late is where note continues when the case is not the usual one. On the stack is the
-// address of the word that holds the *site.
+// address of the word that holds the *point.
 TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SAVE(const_vecDetour)
 	MOVQ	(REGS+regs_SP)(SP), AX

@@ -12,7 +12,7 @@
 //
 // Registering copies the probed instruction into a slot and replaces its first byte with
 // INT3. A CPU that reaches it traps; the trap layer saves its registers and calls this
-// package, which looks up the address in the table of sites. It calls the pre-handlers,
+// package, which looks up the address in the table of points. It calls the pre-handlers,
 // then makes the CPU run the copy in the slot. (Stepping the original in place would let
 // other CPUs run past the probe.) The copy ends with a jump back to the next instruction;
 // or, if there is a post-handler, it is single-stepped, and the post-handlers are called in
@@ -46,7 +46,7 @@
 //	  the locks of the pools (kernel/text)
 //	  kernel/smp.mu
 //
-// A hit takes no lock: it reads the table of sites, whose entries are atomic pointers to
+// A hit takes no lock: it reads the table of points, whose entries are atomic pointers to
 // immutable values. What unregistering removes from the table is reused only after every
 // CPU has been outside all handlers. Slots and detours are reused only after a grace period
 // (kernel/grace), because a CPU may be interrupted in their copies.

@@ -41,14 +41,14 @@ func TestDisable(t *testing.T) {
 	f.refused(f.now(), DisableKprobe(a), syscall.EINVAL, "disable t.work+0x3: it is not registered")
 }
 
-// TestRegisteredDisabled: such a probe has its site, and no breakpoint until it is
+// TestRegisteredDisabled: such a probe has its point, and no breakpoint until it is
 // enabled. One that is gone is not enabled again.
 func TestRegisteredDisabled(t *testing.T) {
 	f := newFake(t)
 	k := at("t.work", 3)
 	k.Flags.Set(FlagDisabled)
 	f.must(k)
-	if f.byteAt("t.work", 3) == insn.OpInt3 || f.siteAt("t.work", 3).armed {
+	if f.byteAt("t.work", 3) == insn.OpInt3 || f.pointAt("t.work", 3).armed {
 		t.Error("armed")
 	}
 	if err := EnableKprobe(k); err != nil || f.byteAt("t.work", 3) != insn.OpInt3 {

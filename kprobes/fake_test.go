@@ -122,13 +122,13 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 	if b[0] != old || old == new || old != insn.OpInt3 && new != insn.OpInt3 {
 		return probe.Refuse(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", kallsyms.Where(uint64(addr)), b[0], old, new)
 	}
-	s := sites.Find(addr)
+	pt := points.Find(addr)
 	switch {
-	case s == nil:
+	case pt == nil:
 		f.t.Errorf("%s is written, but is not in the table", kallsyms.Where(uint64(addr)))
-	case new == insn.OpInt3 && (len(s.probes()) == 0 || place.Way(s.way.Load()) == place.Refused):
+	case new == insn.OpInt3 && (len(pt.probes()) == 0 || place.Way(pt.way.Load()) == place.Refused):
 		f.t.Errorf("%s is armed, but a hit would not know what to do", kallsyms.Where(uint64(addr)))
-	case new == insn.OpInt3 && s.NeedsSlot() && f.wrote[s.Slot] == nil:
+	case new == insn.OpInt3 && pt.NeedsSlot() && f.wrote[pt.Slot] == nil:
 		f.t.Errorf("%s is armed, but its slot is empty", kallsyms.Where(uint64(addr)))
 	}
 	b[0] = new
@@ -157,8 +157,8 @@ func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Dur
 // something.
 func (f *fake) write(addr uintptr, code []byte) {
 	if machine.This.Detours.Contains(addr) {
-		if _, owner := machine.This.Detours.Find(addr); sites.Find(owner) != siteIn(code) {
-			f.t.Errorf("the detour of %s is told of another site", kallsyms.Where(uint64(owner)))
+		if _, owner := machine.This.Detours.Find(addr); points.Find(owner) != siteIn(code) {
+			f.t.Errorf("the detour of %s is told of another point", kallsyms.Where(uint64(owner)))
 		}
 		f.note("bind")
 		return
@@ -170,8 +170,8 @@ func (f *fake) write(addr uintptr, code []byte) {
 	f.note("write")
 }
 
-// siteIn returns the site whose address b is.
-func siteIn(b []byte) *site { return *(**site)(unsafe.Pointer(&b[0])) }
+// siteIn returns the point whose address b is.
+func siteIn(b []byte) *point { return *(**point)(unsafe.Pointer(&b[0])) }
 
 // forbidden is what forbid panics with, since it may not return.
 type forbidden string
@@ -210,16 +210,16 @@ func (f *fake) nothingLeft() {
 	if !bytes.Equal(f.text, f.image) {
 		f.t.Error("the code is not as it was")
 	}
-	if n := sites.Len() + machine.This.Slots.Used() + machine.This.Detours.Used() + detours + len(lingering) + len(replaced); n != 0 {
-		f.t.Errorf("left: %d sites, %d slots, %d detours (%d counted), %d return probes, %d lists",
-			sites.Len(), machine.This.Slots.Used(), machine.This.Detours.Used(), detours, len(lingering), len(replaced))
+	if n := points.Len() + machine.This.Slots.Used() + machine.This.Detours.Used() + detours + len(lingering) + len(replaced); n != 0 {
+		f.t.Errorf("left: %d points, %d slots, %d detours (%d counted), %d return probes, %d lists",
+			points.Len(), machine.This.Slots.Used(), machine.This.Detours.Used(), detours, len(lingering), len(replaced))
 	}
 }
 
 // forgetAll makes this package as it is at boot.
 func forgetAll() {
-	for _, s := range allSites() {
-		sites.Remove(s.Addr)
+	for _, pt := range allPoints() {
+		points.Remove(pt.Addr)
 	}
 	lingering, replaced, optimizer = nil, nil, nil
 	disarmedAll, noJumps, detours = false, false, 0

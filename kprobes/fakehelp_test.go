@@ -71,9 +71,9 @@ func (f *fake) refused(before state0, err error, errno syscall.Errno, why string
 
 // state0 is what a refused request leaves alone.
 type state0 struct {
-	text         []byte
-	sites, slots int
-	arms         int
+	text          []byte
+	points, slots int
+	arms          int
 }
 
 func (f *fake) now() state0 {
@@ -83,15 +83,15 @@ func (f *fake) now() state0 {
 			arms++
 		}
 	}
-	return state0{bytes.Clone(f.text), sites.Len(), machine.This.Slots.Used(), arms}
+	return state0{bytes.Clone(f.text), points.Len(), machine.This.Slots.Used(), arms}
 }
 
 func (f *fake) unchanged(before state0) {
 	f.t.Helper()
 	after := f.now()
-	if !bytes.Equal(after.text, before.text) || after.sites != before.sites || after.slots != before.slots || after.arms != before.arms {
-		f.t.Errorf("something has changed: sites %d to %d, slots %d to %d, armed %d to %d",
-			before.sites, after.sites, before.slots, after.slots, before.arms, after.arms)
+	if !bytes.Equal(after.text, before.text) || after.points != before.points || after.slots != before.slots || after.arms != before.arms {
+		f.t.Errorf("something has changed: points %d to %d, slots %d to %d, armed %d to %d",
+			before.points, after.points, before.slots, after.slots, before.arms, after.arms)
 	}
 	if !mu.TryLock() {
 		f.t.Fatal("mu is held")
@@ -109,14 +109,14 @@ func addrOf(t *testing.T, symbol string, off uintptr) uintptr {
 	return uintptr(fn.Addr) + off
 }
 
-// siteAt returns the site of a place, which must be probed.
-func (f *fake) siteAt(symbol string, off uintptr) *site {
+// pointAt returns the point of a place, which must be probed.
+func (f *fake) pointAt(symbol string, off uintptr) *point {
 	f.t.Helper()
-	s := sites.Find(addrOf(f.t, symbol, off))
-	if s == nil {
+	pt := points.Find(addrOf(f.t, symbol, off))
+	if pt == nil {
 		f.t.Fatalf("%s+%#x is not probed", symbol, off)
 	}
-	return s
+	return pt
 }
 
 // byteAt returns the code's byte there.

@@ -90,49 +90,49 @@ func (st *state) nestedCopyFault(id int, r *amd64.Regs, addr uint64) notifier.Ac
 
 // copyFault takes a fault in a copy that is being stepped.
 func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
-	s := asSite(st.site)
+	pt := asPoint(st.point)
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
-	if s.fixedUp(st, r) {
-		s.settle(r, st.flags)
+	if pt.fixedUp(st, r) {
+		pt.settle(r, st.flags)
 		return notifier.Stop
 	}
-	s.undoStep(r, st.flags)
+	pt.undoStep(r, st.flags)
 	return notifier.Next
 }
 
 // runFault takes a fault in a copy that runs in a slot or in a detour; r looks as if the
 // original had faulted. In a detour that may be another instruction than the probed one.
 func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
-	s := sites.Find(uintptr(r.IP))
-	if s == nil {
+	pt := points.Find(uintptr(r.IP))
+	if pt == nil {
 		return notifier.Next
 	}
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
 	st.flags = r.Flags & stepFlags
-	if s.fixedUp(st, r) {
+	if pt.fixedUp(st, r) {
 		return notifier.Stop
 	}
-	r.IP = uint64(s.Addr)
+	r.IP = uint64(pt.Addr)
 	return notifier.Next
 }
 
-// emulationFault takes a fault that ended the emulation of s; r is the hit's.
-func (st *state) emulationFault(s *site, r *amd64.Regs) {
+// emulationFault takes a fault that ended the emulation of pt; r is the hit's.
+func (st *state) emulationFault(pt *point, r *amd64.Regs) {
 	trap.SaveXMM(r)
-	r.IP, r.Vector, r.Err = uint64(s.Addr), st.fault, st.err
+	r.IP, r.Vector, r.Err = uint64(pt.Addr), st.fault, st.err
 	st.flags = r.Flags & stepFlags
-	if !s.fixedUp(st, r) {
-		r.IP = uint64(s.Addr)
+	if !pt.fixedUp(st, r) {
+		r.IP = uint64(pt.Addr)
 		refault(r, st)
 	}
 }
 
-// fixedUp asks the fault-handlers of s about the fault r of its instruction, and reports
+// fixedUp asks the fault-handlers of pt about the fault r of its instruction, and reports
 // whether one of them has handled it.
-func (s *site) fixedUp(st *state, r *amd64.Regs) bool {
-	st.Frame, st.site = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(s))
+func (pt *point) fixedUp(st *state, r *amd64.Regs) bool {
+	st.Frame, st.point = uintptr(unsafe.Pointer(r)), uintptr(unsafe.Pointer(pt))
 	st.phase = faulting
-	for _, k := range s.probes() {
+	for _, k := range pt.probes() {
 		if k.FaultHandler == nil || k.Flags.Has(flagOff) {
 			continue
 		}
@@ -152,16 +152,16 @@ func (s *site) fixedUp(st *state, r *amd64.Regs) bool {
 
 // settle makes r continue after a fault that a handler has handled: where the handler
 // wants, or at the original instruction again.
-func (s *site) settle(r *amd64.Regs, flags uint64) {
+func (pt *point) settle(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
-		r.IP = uint64(s.Addr)
+		r.IP = uint64(pt.Addr)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
 // undoStep makes r look as if the original instruction had faulted.
-func (s *site) undoStep(r *amd64.Regs, flags uint64) {
-	r.IP = uint64(s.Addr)
+func (pt *point) undoStep(r *amd64.Regs, flags uint64) {
+	r.IP = uint64(pt.Addr)
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 }
 
@@ -187,8 +187,8 @@ func OriginalIP(ip uintptr) uintptr {
 		if addr == 0 {
 			return ip
 		}
-		if s := sites.Find(addr); s != nil && ip != slot {
-			return addr + uintptr(s.In.Len)
+		if pt := points.Find(addr); pt != nil && ip != slot {
+			return addr + uintptr(pt.In.Len)
 		}
 		return addr
 	case machine.This.Detours.Contains(ip):
@@ -196,8 +196,8 @@ func OriginalIP(ip uintptr) uintptr {
 		if addr == 0 {
 			return ip
 		}
-		if s := sites.Find(addr); s != nil && s.detour != nil {
-			return s.detour.Original(ip)
+		if pt := points.Find(addr); pt != nil && pt.detour != nil {
+			return pt.detour.Original(ip)
 		}
 		return addr
 	case mm.Text.Contains(ip):
@@ -213,8 +213,8 @@ var performLo, performHi uintptr
 //
 // Context: boot.
 func findPerform() {
-	if s, err := kallsyms.Resolve("sonde/kprobes.perform"); err == nil {
-		performLo, performHi = uintptr(s.Addr), uintptr(s.End())
+	if pt, err := kallsyms.Resolve("sonde/kprobes.perform"); err == nil {
+		performLo, performHi = uintptr(pt.Addr), uintptr(pt.End())
 	}
 }
 
@@ -228,8 +228,8 @@ func emulatedAt(ip uintptr) uintptr {
 	if st.phase != emulating {
 		return ip
 	}
-	s := asSite(st.site)
-	return s.Addr + uintptr(s.In.Len)
+	pt := asPoint(st.point)
+	return pt.Addr + uintptr(pt.In.Len)
 }
 
 // toOriginal moves r from a copy to the original instruction.
@@ -240,7 +240,7 @@ func toOriginal(r *amd64.Regs) {
 		return
 	}
 	_, addr := machine.This.Detours.Find(ip)
-	if s := sites.Find(addr); s != nil && s.detour != nil && s.detour.Pushed(ip) {
+	if pt := points.Find(addr); pt != nil && pt.detour != nil && pt.detour.Pushed(ip) {
 		r.SP += 8
 	}
 }

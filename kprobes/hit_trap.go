@@ -30,18 +30,18 @@ func onBreakpoint(r *amd64.Regs) {
 	st := stateOf(r)
 	if st.phase == idle {
 		at := uintptr(r.IP) - 1
-		s := sites.First(at)
-		if s == nil || s.Addr != at {
-			if s = sites.Find(at); s == nil {
+		pt := points.First(at)
+		if pt == nil || pt.Addr != at {
+			if pt = points.Find(at); pt == nil {
 				die.Breakpoint(r)
 				return
 			}
 		}
-		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
-			s.grow(r)
+		if pt.Check.Kind != prologue.None && pt.Check.Grows(r, stackGuard(trap.G(r))) { // not a call yet
+			pt.grow(r)
 			return
 		}
-		st.begins(s, r)
+		st.begins(pt, r)
 	} else if !st.takesOver(r) {
 		reenter(st, r)
 		return
@@ -69,84 +69,84 @@ func onBreakpoint(r *amd64.Regs) {
 			return
 		}
 	}
-	s := asSite(st.site)
-	if to := s.lead.Load(); to != 0 && r.Vector != amd64.VecDetour {
+	pt := asPoint(st.point)
+	if to := pt.lead.Load(); to != 0 && r.Vector != amd64.VecDetour {
 		r.IP = uint64(to)
 		st.phase = idle
 		return
 	}
-	switch way := place.Way(s.way.Load()); {
+	switch way := place.Way(pt.way.Load()); {
 	case r.Vector == amd64.VecDetour:
-		s.performs(st, place.Detoured, r)
+		pt.performs(st, place.Detoured, r)
 	case way == place.Stepped:
-		s.steps(st, r)
+		pt.steps(st, r)
 	default:
-		s.performs(st, way, r)
+		pt.performs(st, way, r)
 	}
 }
 
 // performs gets the instruction executed, and ends the hit unless a step or another
 // breakpoint follows.
-func (s *site) performs(st *state, way place.Way, r *amd64.Regs) {
+func (pt *point) performs(st *state, way place.Way, r *amd64.Regs) {
 bare:
 	switch way {
 	case place.Boosted, place.Branched, place.Detoured:
-		r.IP = uint64(s.leads(way))
+		r.IP = uint64(pt.leads(way))
 	case place.Stepped:
-		s.steps(st, r)
+		pt.steps(st, r)
 		return
 	case place.Decided:
-		s.passCheck(st, r)
+		pt.passCheck(st, r)
 		return
 	case place.Emulated:
 		st.phase = emulating
-		perform(&s.Op, r)
-		s.finish(st, r)
+		perform(&pt.Op, r)
+		pt.finish(st, r)
 		return
 	case place.Within:
-		if s.decided(st, r) {
-			s.finish(st, r)
-			goOn(st, &s.Around, r, s.Addr-uintptr(s.Within))
+		if pt.decided(st, r) {
+			pt.finish(st, r)
+			goOn(st, &pt.Around, r, pt.Addr-uintptr(pt.Within))
 			return
 		}
-		way = s.Bare(s.post.Load())
+		way = pt.Bare(pt.post.Load())
 		goto bare
 	}
 	st.phase = idle
 }
 
-// begins notes that a hit of s begins.
-func (st *state) begins(s *site, r *amd64.Regs) {
+// begins notes that a hit of pt begins.
+func (st *state) begins(pt *point, r *amd64.Regs) {
 	st.phase = pre
 	st.Frame = uintptr(unsafe.Pointer(r))
-	st.site = uintptr(unsafe.Pointer(s))
-	st.next = uintptr(unsafe.Pointer(s.list.First()))
+	st.point = uintptr(unsafe.Pointer(pt))
+	st.next = uintptr(unsafe.Pointer(pt.list.First()))
 }
 
 // In a hit by a jump, interrupts are as the probed code has them (kprobes.txt §5), so an
 // interrupt with probes may come at any point. This CPU's phase is set first; from then on
 // those are nested hits.
 
-// onDetour is onBreakpoint for a hit of s by a jump.
-func onDetour(r *amd64.Regs, s *site) {
+// onDetour is onBreakpoint for a hit of pt by a jump.
+func onDetour(r *amd64.Regs, pt *point) {
 	id := trap.ID(r)
 	st := &states[id].state
 	if st.phase != idle {
-		s.countMissed(id)
-		r.IP = uint64(s.resume.Load())
+		pt.countMissed(id)
+		r.IP = uint64(pt.resume.Load())
 		return
 	}
-	st.begins(s, r)
+	st.begins(pt, r)
 	st.soft++
-	r.IP = uint64(s.Addr) + 1
+	r.IP = uint64(pt.Addr) + 1
 	st.handOver(r)
 	onBreakpoint(r)
 }
 
 // onDetourEager is for handlers that may change X0-X14.
-func onDetourEager(r *amd64.Regs, s *site) {
+func onDetourEager(r *amd64.Regs, pt *point) {
 	trap.SaveXMM(r)
-	onDetour(r, s)
+	onDetour(r, pt)
 }
 
 // handOver makes onBreakpoint or onStep, called next with r, continue the hit whose frame
@@ -205,46 +205,46 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 
 // grow makes r continue at the call of morestack: the hit is counted when the function
 // starts again.
-func (s *site) grow(r *amd64.Regs) {
-	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
-		s.Check.Perform(r, uint64(s.Addr), true)
+func (pt *point) grow(r *amd64.Regs) {
+	if pt.Check.Alone(checkCode(&pt.Check, pt.Addr)) {
+		pt.Check.Perform(r, uint64(pt.Addr), true)
 		return
 	}
-	s.passBy(r)
+	pt.passBy(r)
 }
 
 // reenter handles a hit inside a handler: it counts it as missed and gets the instruction
 // executed.
 func reenter(st *state, r *amd64.Regs) {
-	s := sites.Find(uintptr(r.IP) - 1)
-	if s == nil {
+	pt := points.Find(uintptr(r.IP) - 1)
+	if pt == nil {
 		die.Breakpoint(r)
 		return
 	}
-	s.countMissed(int(st.id))
-	s.passBy(r)
+	pt.countMissed(int(st.id))
+	pt.passBy(r)
 }
 
-func (s *site) countMissed(id int) {
-	for _, k := range s.probes() {
+func (pt *point) countMissed(id int) {
+	for _, k := range pt.probes() {
 		k.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here
 	}
 }
 
 // passBy gets the instruction executed without calling handlers. The copy in a detour
 // begins behind the stack check, so the check is made here.
-func (s *site) passBy(r *amd64.Regs) {
-	if place.Way(s.way.Load()) == place.Detoured {
-		if s.Check.Kind != prologue.None && s.Check.Grows(r, stackGuard(trap.G(r))) {
-			s.Check.Perform(r, uint64(s.Addr), true)
+func (pt *point) passBy(r *amd64.Regs) {
+	if place.Way(pt.way.Load()) == place.Detoured {
+		if pt.Check.Kind != prologue.None && pt.Check.Grows(r, stackGuard(trap.G(r))) {
+			pt.Check.Perform(r, uint64(pt.Addr), true)
 			return
 		}
-		r.IP = uint64(s.resume.Load())
+		r.IP = uint64(pt.resume.Load())
 		return
 	}
-	if s.NeedsSlot() {
-		r.IP = uint64(s.Slot) // any instruction that can be stepped can run as a copy
+	if pt.NeedsSlot() {
+		r.IP = uint64(pt.Slot) // any instruction that can be stepped can run as a copy
 	} else {
-		perform(&s.Op, r)
+		perform(&pt.Op, r)
 	}
 }

@@ -53,7 +53,7 @@ const (
 
 // Immediates in the templates that are replaced by values.
 const (
-	site_   = detour.MarkSite
+	point_  = detour.MarkPoint
 	behind_ = detour.MarkBehind
 	resume_ = detour.MarkResume
 	where_  = detour.MarkWhere
@@ -84,7 +84,7 @@ func Init() {
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
 	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
-	goruntime.ReplaceReturns(trampolinePC, onDead)
+	goruntime.ReplaceReturns(trampolinePC, onLeft)
 	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
 	tellOfCopies()
 	for v := range notifier.Die {
@@ -99,11 +99,11 @@ func Init() {
 	printk.SetTask(task)
 }
 
-// disarmUnwanted disarms the sites that no probe wants any more.
+// disarmUnwanted disarms the points that no probe wants any more.
 func disarmUnwanted() {
 	mu.Lock()
 	defer mu.Unlock()
-	rearm(allSites())
+	rearm(allPoints())
 }
 
 // tellOfCopies tells the runtime where detours are and how they begin.

@@ -12,8 +12,8 @@ import (
 	"sonde/kprobes/place"
 )
 
-// A site can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. Package optprobe
-// decides which sites may have one, and writes the detours; this file tells it what there
+// A point can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. Package optprobe
+// decides which points may have one, and writes the detours; this file tells it what there
 // is to do and puts the jumps in.
 
 // An Optimizer makes detours; package optprobe has one.
@@ -57,7 +57,7 @@ type Candidate struct {
 	Detour *detour.Detour  // nil if it has none yet
 	Begins detour.Template // what a detour for the probes there begins with
 
-	turn int // of the site, when it was listed
+	turn int // of the point, when it was listed
 }
 
 // Candidates returns, in order of address, the places that have no post-handler, no jprobe
@@ -68,9 +68,9 @@ func Candidates() (list []Candidate) {
 	if noJumps {
 		return nil
 	}
-	for s := range sites.All {
-		if s.armed && !s.jumped && s.jumpable() && (s.detour == nil || !s.crowded()) {
-			list = append(list, Candidate{s.Addr, int(s.Check.Len), s.detour, s.template(), s.turn})
+	for pt := range points.All {
+		if pt.armed && !pt.jumped && pt.jumpable() && (pt.detour == nil || !pt.crowded()) {
+			list = append(list, Candidate{pt.Addr, int(pt.Check.Len), pt.detour, pt.template(), pt.turn})
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -81,8 +81,8 @@ func Candidates() (list []Candidate) {
 func Optimized(addr uintptr) bool {
 	mu.Lock()
 	defer mu.Unlock()
-	s := sites.Find(addr)
-	return s != nil && s.jumped
+	pt := points.Find(addr)
+	return pt != nil && pt.jumped
 }
 
 // Original returns the n bytes of code at addr as the image has them, without breakpoints
@@ -93,22 +93,22 @@ func Original(addr, n uintptr) []byte {
 	return original(addr, n)
 }
 
-// Bind gives c's site a detour. From now on a breakpoint there, too, continues in the
+// Bind gives c's point a detour. From now on a breakpoint there, too, continues in the
 // detour's copy instead of returning from a slot into the region. It reports whether the
-// site still exists and had no detour.
+// point still exists and had no detour.
 func (c *Candidate) Bind(d *detour.Detour) bool {
 	mu.Lock()
 	defer mu.Unlock()
-	s := sites.Find(d.Addr)
-	if s == nil || s.detour != nil || len(s.probes()) == 0 {
+	pt := points.Find(d.Addr)
+	if pt == nil || pt.detour != nil || len(pt.probes()) == 0 {
 		return false
 	}
-	machine.This.Write(d.SiteAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(s)))))
-	d.Site, s.detour = s, d
+	machine.This.Write(d.PointAt, binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(pt)))))
+	d.Point, pt.detour = pt, d
 	detours++
-	s.resume.Store(d.Resume)
-	s.decide()
-	c.Detour, c.turn = d, s.turn
+	pt.resume.Store(d.Resume)
+	pt.decide()
+	c.Detour, c.turn = d, pt.turn
 	return true
 }
 
@@ -117,7 +117,7 @@ func (c *Candidate) Bind(d *detour.Detour) bool {
 var ErrRetry = machine.ErrRetry
 
 // Jump replaces the breakpoints of cands with jumps during one stop of the machine; stopped
-// is how long that took. Candidates whose site has changed since it was listed or got its
+// is how long that took. Candidates whose point has changed since it was listed or got its
 // detour are left out. A grace period must have passed since then, so that no CPU is in a
 // region or will return into it.
 //
@@ -127,12 +127,12 @@ var ErrRetry = machine.ErrRetry
 func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	mu.Lock()
 	defer mu.Unlock()
-	var list []*site
+	var list []*point
 	for _, c := range cands {
-		s := sites.Find(c.Addr)
-		if s != nil && s.detour == c.Detour && s.turn == c.turn && s.armed && !s.jumped &&
-			s.jumpable() && place.Way(s.way.Load()) == place.Detoured {
-			list = append(list, s)
+		pt := points.Find(c.Addr)
+		if pt != nil && pt.detour == c.Detour && pt.turn == c.turn && pt.armed && !pt.jumped &&
+			pt.jumpable() && place.Way(pt.way.Load()) == place.Detoured {
+			list = append(list, pt)
 		}
 	}
 	if noJumps || len(list) == 0 {
@@ -162,7 +162,7 @@ func SetJumps(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	if noJumps = !on; noJumps {
-		unjump(allSites())
+		unjump(allPoints())
 	}
 	kick()
 }

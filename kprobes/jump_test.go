@@ -30,7 +30,7 @@ func (f *fake) bound(n uintptr) *Candidate {
 	if !ok {
 		f.t.Fatal("no detour")
 	}
-	if !c.Bind(&detour.Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, SiteAt: head + 8}) {
+	if !c.Bind(&detour.Detour{Addr: c.Addr, Head: head, Entry: head + 16, Resume: head + 64, Len: n, PointAt: head + 8}) {
 		f.t.Fatal("not bound")
 	}
 	return c
@@ -61,7 +61,7 @@ func TestJumpIn(t *testing.T) {
 	f.must(k)
 	c := f.bound(7)
 	hitsGo(t, k, place.Detoured)
-	if k.site.resume.Load() != c.Detour.Resume || f.byteAt("t.work", 0) != insn.OpInt3 || Optimized(k.Addr) {
+	if k.point.resume.Load() != c.Detour.Resume || f.byteAt("t.work", 0) != insn.OpInt3 || Optimized(k.Addr) {
 		t.Error("bound, and not hit by a breakpoint that goes on in the detour")
 	}
 	if again := *c; again.Bind(&detour.Detour{Addr: k.Addr}) {

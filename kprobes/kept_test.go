@@ -37,14 +37,14 @@ func TestJumpOnlyWhereABreakpointIs(t *testing.T) {
 	}
 }
 
-// TestListIsKeptForHits: hits know the list of a site by its address alone, so the collector
+// TestListIsKeptForHits: hits know the list of a point by its address alone, so the collector
 // must not have it before they are done.
 func TestListIsKeptForHits(t *testing.T) {
 	f := newFake(t)
 	first, second := at("t.work", 0), at("t.work", 0)
 	f.must(first)
 	f.must(second)
-	list := weak.Make(first.site.list.First())
+	list := weak.Make(first.point.list.First())
 	looked := false
 	f.during["quiesce"] = func() {
 		runtime.GC()

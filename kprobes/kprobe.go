@@ -81,7 +81,7 @@ type Kprobe struct {
 	kind   kind
 	ledger probe.Accounts
 	// guarded by mu:
-	site  *site
+	point *point
 	owner string // the module that registered it, "" for the kernel
 }
 
@@ -141,10 +141,10 @@ func Current(r *amd64.Regs) Context { return current(r) }
 func (k *Kprobe) Opcode() byte {
 	mu.Lock()
 	defer mu.Unlock()
-	if k.site == nil {
+	if k.point == nil {
 		return 0
 	}
-	return k.site.Orig[0]
+	return k.point.Orig[0]
 }
 
 // name is how error messages call k.
@@ -303,14 +303,14 @@ func (k *Kprobe) notes() bool {
 }
 
 // disableForGood stops hits from calling k's handlers, and reports whether they did until
-// now. The hits must look at k's flags for this, so its site has no short way.
+// now. The hits must look at k's flags for this, so its point has no short way.
 //
 // Context: any.
 func (k *Kprobe) disableForGood() bool {
-	if s := sites.Find(k.Addr); s != nil {
-		s.call.Store(0)
-		s.note.Store(0)
-		s.second.Store(0)
+	if pt := points.Find(k.Addr); pt != nil {
+		pt.call.Store(0)
+		pt.note.Store(0)
+		pt.second.Store(0)
 	}
 	return k.Flags.Set(flagGone)
 }

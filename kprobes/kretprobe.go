@@ -12,7 +12,7 @@ import (
 )
 
 // KretprobeHandler is called when a probed call enters or returns. If an entry handler
-// returns 0, the return handler will be called for this call, unless the call never returns
+// returns 0, the return handler will be called for this call, unless the call is left
 // or the probe is unregistered first. If it returns another value, no return handler is
 // called for this call. The result of a return handler is ignored.
 //

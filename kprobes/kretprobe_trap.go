@@ -37,14 +37,14 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	head, hi := calls(g)
 	off := hi - uintptr(r.SP)
 	if *head != 0 && asInstance(*head).off > off {
-		dropAbove(head, off, id)
+		leaveAbove(head, off, id)
 	}
 	lr := uintptr(load(r.SP))
 	if lr == trampolinePC {
 		// Another return probe of this function has replaced the address already.
 		lr = asInstance(*head).RetAddr
 	} else if *head != 0 && asInstance(*head).off == off {
-		dropCall(head, id) // the slot's last user never returned
+		leaveCall(head, id) // the slot's last user was left
 	}
 	in := rp.pool.get(id)
 	if in == nil {
@@ -87,31 +87,30 @@ func (rp *Kretprobe) declines(st *state, in *KretprobeInstance, r *amd64.Regs) b
 // giveBack returns an instance to its pool.
 func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
 
-// dropCall drops the innermost call of a list: it will never return.
-func dropCall(head *uintptr, id int) {
+// leaveCall takes the innermost call off a list: it has been left.
+func leaveCall(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
 	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
 	giveBack(in, id)
 }
 
-// dropAbove drops the calls whose frames are below the frame at off: a panic or a switch of
-// stacks has skipped them.
-func dropAbove(head *uintptr, off uintptr, id int) {
+// leaveAbove takes off the calls whose frames are below the frame at off: a panic or a switch of
+// stacks has left them.
+func leaveAbove(head *uintptr, off uintptr, id int) {
 	for *head != 0 && asInstance(*head).off > off {
-		dropCall(head, id)
+		leaveCall(head, id)
 	}
 }
 
-// onDead is called by the runtime when calls will never return: a goroutine ends, or
-// recovers.
+// onLeft is called by the runtime when calls have been left: a goroutine ends, or recovers.
 //
 // Context: any.
-func onDead(head uintptr) {
+func onLeft(head uintptr) {
 	flags := cpu.IRQOff()
 	id := cpu.ID()
 	for head != 0 {
-		dropCall(&head, id)
+		leaveCall(&head, id)
 	}
 	cpu.IRQRestore(flags)
 }
@@ -190,9 +189,9 @@ func (st *state) afterReturn(id int, r *amd64.Regs) {
 }
 
 // search finds the instance of the call whose slot is off bytes below the top of its stack,
-// and drops the calls below it.
+// and takes off those below it.
 func search(head *uintptr, off uintptr, id int, r *amd64.Regs) {
-	dropAbove(head, off, id)
+	leaveAbove(head, off, id)
 	if *head == 0 || asInstance(*head).off != off {
 		bug(*head, r)
 	}

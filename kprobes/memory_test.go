@@ -42,14 +42,14 @@ func TestRoomIsHalfOfMemory(t *testing.T) {
 	const places, cpus = 10, 3
 	defer func(m machine.Machine) { machine.This = m }(machine.This)
 	machine.This.CPUs = cpus
-	machine.This.Memory = 2 * places * (siteBytes + (cpus+1)*uint64(probe.AccountBytes))
+	machine.This.Memory = 2 * places * (pointBytes + (cpus+1)*uint64(probe.AccountBytes))
 	for n := range uintptr(places) {
 		if err := room(); err != nil {
 			t.Fatalf("%d places: %v", n, err)
 		}
 		addr := 0x1000 + 16*n
-		sites.Insert(&site{Place: place.Place{Addr: addr}})
-		defer sites.Remove(addr)
+		points.Insert(&point{Place: place.Place{Addr: addr}})
+		defer points.Remove(addr)
 	}
 	if err := room(); !errors.Is(err, syscall.ENOMEM) {
 		t.Errorf("%d places: %v, want ENOMEM", places, err)

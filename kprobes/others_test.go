@@ -40,7 +40,7 @@ func TestReturnProbeRefuses(t *testing.T) {
 		first := returns("t.work")
 		f.refused(before, RegisterKretprobes([]*Kretprobe{first, rp}), c.errno, c.why)
 		f.graceEnds()
-		if first.KP.Flags.Has(flagRegistered) || rp.KP.Flags.Has(flagRegistered) || first.KP.site != nil {
+		if first.KP.Flags.Has(flagRegistered) || rp.KP.Flags.Has(flagRegistered) || first.KP.point != nil {
 			t.Errorf("%s: registered", c.name)
 		}
 	}
@@ -182,10 +182,10 @@ func TestModuleUnloaded(t *testing.T) {
 	f.mustReturn(rp)
 	mine.owner, rp.KP.owner = "m", "m"
 	forgetModule("m")
-	if mine.site != nil || rp.KP.site != nil || kernels.site == nil || len(kernels.site.probes()) != 1 {
-		t.Errorf("%v, %v, %v", mine.site, rp.KP.site, kernels.site)
+	if mine.point != nil || rp.KP.point != nil || kernels.point == nil || len(kernels.point.probes()) != 1 {
+		t.Errorf("%v, %v, %v", mine.point, rp.KP.point, kernels.point)
 	}
-	if s := sites.Find(addrOf(t, "t.small", 0)); s != nil {
-		t.Error("its site is left")
+	if pt := points.Find(addrOf(t, "t.small", 0)); pt != nil {
+		t.Error("its point is left")
 	}
 }

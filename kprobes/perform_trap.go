@@ -21,11 +21,11 @@ import (
 )
 
 // steps makes the CPU execute the copy and trap behind it, without an interrupt in between.
-func (s *site) steps(st *state, r *amd64.Regs) {
+func (pt *point) steps(st *state, r *amd64.Regs) {
 	st.phase = stepping
 	st.flags = r.Flags & stepFlags
 	r.Flags = r.Flags&^amd64.RFLAGS_IF | amd64.RFLAGS_TF
-	r.IP = uint64(s.Slot)
+	r.IP = uint64(pt.Slot)
 }
 
 // onStep takes #DB. It has all that a hit does after the instruction: finish leads here
@@ -33,18 +33,18 @@ func (s *site) steps(st *state, r *amd64.Regs) {
 // onBreakpoint).
 func onStep(r *amd64.Regs) {
 	st := stateOf(r)
-	var s *site
+	var pt *point
 	if st.phase == stepping {
-		s = asSite(st.site)
-		if !s.endStep(r, st.flags) {
+		pt = asPoint(st.point)
+		if !pt.endStep(r, st.flags) {
 			return
 		}
-		if s.Check.Kind == prologue.Small {
+		if pt.Check.Kind == prologue.Small {
 			// It has been counted as a call, so a preemption request that has come
 			// meanwhile waits for the next function.
 			r.Flags &^= amd64.RFLAGS_CF | amd64.RFLAGS_ZF
 		}
-		st.follows(s, r)
+		st.follows(pt, r)
 	} else if !st.takesOver(r) {
 		die.Debug(r) // not from a hit: hits inside a handler do not step
 		return
@@ -75,60 +75,60 @@ func (k *Kprobe) callPost(st *state, r *amd64.Regs) {
 	k.moved(int(st.id), rolePost, r, was, true)
 }
 
-// follows notes that the instruction of s has been executed, so the post-handlers come
+// follows notes that the instruction of pt has been executed, so the post-handlers come
 // next. After a step, r is another trap's.
-func (st *state) follows(s *site, r *amd64.Regs) {
+func (st *state) follows(pt *point, r *amd64.Regs) {
 	st.Frame = uintptr(unsafe.Pointer(r))
-	st.next = uintptr(unsafe.Pointer(s.list.First()))
+	st.next = uintptr(unsafe.Pointer(pt.list.First()))
 	st.phase = post
 }
 
 // finish ends a hit whose instruction was executed without a step.
-func (s *site) finish(st *state, r *amd64.Regs) {
-	if !s.post.Load() {
+func (pt *point) finish(st *state, r *amd64.Regs) {
+	if !pt.post.Load() {
 		st.phase = idle
 		return
 	}
-	st.follows(s, r)
+	st.follows(pt, r)
 	st.handOver(r)
 	onStep(r)
 }
 
 // endStep moves IP from behind the copy to behind the original and restores the flags. It
 // returns false if the copy is a repeated string instruction that has not ended.
-func (s *site) endStep(r *amd64.Regs, flags uint64) bool {
-	if r.IP == uint64(s.Slot) {
+func (pt *point) endStep(r *amd64.Regs, flags uint64) bool {
+	if r.IP == uint64(pt.Slot) {
 		return false
 	}
-	if r.IP-uint64(s.Slot) < machine.SlotSize { // else the step executed the jump back, too (QEMU, PAUSE)
-		r.IP += uint64(s.Addr) - uint64(s.Slot)
+	if r.IP-uint64(pt.Slot) < machine.SlotSize { // else the step executed the jump back, too (QEMU, PAUSE)
+		r.IP += uint64(pt.Addr) - uint64(pt.Slot)
 	}
 	r.Flags = r.Flags&^uint64(stepFlags) | flags
 	return true
 }
 
-// passCheck makes r continue behind the stack check that s begins with; or, if other
+// passCheck makes r continue behind the stack check that pt begins with; or, if other
 // instructions of the check have probes, hits those.
-func (s *site) passCheck(st *state, r *amd64.Regs) {
-	if s.Check.Alone(checkCode(&s.Check, s.Addr)) {
-		s.Check.Perform(r, uint64(s.Addr), false)
-		s.finish(st, r)
+func (pt *point) passCheck(st *state, r *amd64.Regs) {
+	if pt.Check.Alone(checkCode(&pt.Check, pt.Addr)) {
+		pt.Check.Perform(r, uint64(pt.Addr), false)
+		pt.finish(st, r)
 		return
 	}
-	st.decided, st.decidedSP = s.Addr, r.SP
-	s.Check.Skip(r, uint64(s.Addr), checkCode(&s.Check, s.Addr), 1)
-	s.finish(st, r)
-	goOn(st, &s.Check, r, s.Addr)
+	st.decided, st.decidedSP = pt.Addr, r.SP
+	pt.Check.Skip(r, uint64(pt.Addr), checkCode(&pt.Check, pt.Addr), 1)
+	pt.finish(st, r)
+	goOn(st, &pt.Check, r, pt.Addr)
 }
 
-// decided reports whether s is within a stack check that a probe at the entry has decided.
+// decided reports whether pt is within a stack check that a probe at the entry has decided.
 // If so, r continues in it as decided; the check is not made again.
-func (s *site) decided(st *state, r *amd64.Regs) bool {
-	head := s.Addr - uintptr(s.Within)
-	if st.decided != head || st.decidedSP != r.SP || !s.Around.Fits(r, stackLow(trap.G(r)), stackRoom) {
+func (pt *point) decided(st *state, r *amd64.Regs) bool {
+	head := pt.Addr - uintptr(pt.Within)
+	if st.decided != head || st.decidedSP != r.SP || !pt.Around.Fits(r, stackLow(trap.G(r)), stackRoom) {
 		return false
 	}
-	if s.Around.Skip(r, uint64(head), checkCode(&s.Around, head), s.Within+1) {
+	if pt.Around.Skip(r, uint64(head), checkCode(&pt.Around, head), pt.Within+1) {
 		st.decided = 0
 	}
 	return true
@@ -139,7 +139,7 @@ func (s *site) decided(st *state, r *amd64.Regs) bool {
 // check would be made again, with another outcome.
 func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
-		if sites.Find(uintptr(r.IP)) != nil {
+		if points.Find(uintptr(r.IP)) != nil {
 			r.IP++
 			onBreakpoint(r)
 			return

@@ -38,13 +38,13 @@ func TestRegisterRefuses(t *testing.T) {
 			k, asked := c.k, c.k.Addr
 			before := f.now()
 			f.refused(before, RegisterKprobe(&k), c.errno, c.why)
-			if k.Addr != asked || k.site != nil || k.Flags != 0 {
-				t.Errorf("the probe has changed: %#x, %v, flags %#x", k.Addr, k.site, k.Flags)
+			if k.Addr != asked || k.point != nil || k.Flags != 0 {
+				t.Errorf("the probe has changed: %#x, %v, flags %#x", k.Addr, k.point, k.Flags)
 			}
 			first := at("t.work", 3)
 			f.refused(before, RegisterKprobes([]*Kprobe{first, &k}), c.errno, c.why)
-			if first.Addr != 0 || first.site != nil || first.Flags != 0 {
-				t.Errorf("the one in front has changed: %#x, %v, flags %#x", first.Addr, first.site, first.Flags)
+			if first.Addr != 0 || first.point != nil || first.Flags != 0 {
+				t.Errorf("the one in front has changed: %#x, %v, flags %#x", first.Addr, first.point, first.Flags)
 			}
 			f.graceEnds()
 		})
@@ -52,15 +52,15 @@ func TestRegisterRefuses(t *testing.T) {
 	f.t = t
 }
 
-// TestAddressOrSymbol: a probe by address and one by symbol share a site; only
+// TestAddressOrSymbol: a probe by address and one by symbol share a point; only
 // what registering has filled in is cleared.
 func TestAddressOrSymbol(t *testing.T) {
 	f := newFake(t)
 	byName, byAddr := at("t.work", 3), &Kprobe{Addr: addrOf(t, "t.work", 3), PreHandler: pre}
 	want := byAddr.Addr
 	f.must(byName, byAddr)
-	if byName.Addr != want || byName.site != byAddr.site || sites.Len() != 1 || machine.This.Slots.Used() != 1 {
-		t.Errorf("%#x, %d sites, %d slots", byName.Addr, sites.Len(), machine.This.Slots.Used())
+	if byName.Addr != want || byName.point != byAddr.point || points.Len() != 1 || machine.This.Slots.Used() != 1 {
+		t.Errorf("%#x, %d points, %d slots", byName.Addr, points.Len(), machine.This.Slots.Used())
 	}
 	UnregisterKprobes([]*Kprobe{byName, byAddr})
 	if byName.Addr != 0 || byAddr.Addr != want {

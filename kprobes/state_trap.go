@@ -23,15 +23,15 @@ import (
 )
 
 // state is one CPU's. Interrupts are off from the breakpoint to the end of the step, so
-// nothing else changes it. It holds sites and probes as uintptr, because storing a pointer
+// nothing else changes it. It holds points and probes as uintptr, because storing a pointer
 // needs a write barrier; whoever removes them, with mu held, keeps them alive until every
 // CPU has been outside all handlers.
 type state struct {
 	phase phase
 	soft  uint64 // number of hits by a jump: distinguishes one from the next
 	handler.State
-	site uintptr // the *site hit
-	next uintptr // the **Kprobe of the list that comes next
+	point uintptr // the *point hit
+	next  uintptr // the **Kprobe of the list that comes next
 	// handed is Frame while the hit is handed over, else 0: see handOver.
 	handed uintptr
 
@@ -105,8 +105,8 @@ func stateOf(r *amd64.Regs) *state {
 	return *(**state)(unsafe.Pointer(&p))
 }
 
-// asSite, asProbe and the like turn a kept address back. Safe because: see state.
-func asSite(p uintptr) *site       { return *(**site)(unsafe.Pointer(&p)) }
+// asPoint, asProbe and the like turn a kept address back. Safe because: see state.
+func asPoint(p uintptr) *point     { return *(**point)(unsafe.Pointer(&p)) }
 func asProbe(p uintptr) *Kprobe    { return *(**Kprobe)(unsafe.Pointer(&p)) }
 func asRegs(p uintptr) *amd64.Regs { return *(**amd64.Regs)(unsafe.Pointer(&p)) }
 
@@ -179,10 +179,10 @@ func afterAbandon(r *amd64.Regs) {
 		st.afterReturn(id, r)
 	case faulting:
 		st.phase = idle
-		asSite(st.site).undoStep(r, st.flags)
+		asPoint(st.point).undoStep(r, st.flags)
 		refault(r, st)
 	case emulating:
-		st.emulationFault(asSite(st.site), r)
+		st.emulationFault(asPoint(st.point), r)
 	}
 	trap.PrepareStep(r)
 }

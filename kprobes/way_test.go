@@ -52,8 +52,8 @@ func TestWays(t *testing.T) {
 			}
 			k := at(c.symbol, c.off)
 			f.must(k)
-			if (k.site.Slot != 0) != c.needsIt || k.site.Bare(false) != c.nested {
-				t.Errorf("slot %#x, by itself %d", k.site.Slot, k.site.Bare(false))
+			if (k.point.Slot != 0) != c.needsIt || k.point.Bare(false) != c.nested {
+				t.Errorf("slot %#x, by itself %d", k.point.Slot, k.point.Bare(false))
 			}
 			hitsGo(t, k, c.pre)
 			later := at(c.symbol, c.off)
@@ -73,7 +73,7 @@ func TestWays(t *testing.T) {
 
 func hitsGo(t *testing.T, k *Kprobe, want place.Way) {
 	t.Helper()
-	if way := place.Way(k.site.way.Load()); way != want {
+	if way := place.Way(k.point.way.Load()); way != want {
 		t.Errorf("hits go by %d, want %d", way, want)
 	}
 }
@@ -94,7 +94,7 @@ func TestDescribingTakesNothing(t *testing.T) {
 	f.must(k)
 	f.must(at("t.work", 10))
 	d, err := Describe("", k.Addr)
-	if err != nil || d.Symbol != "t.work" || !d.Armed || d.Slot != k.site.Slot || len(d.Probes) != 1 || d.Probes[0].Kind != "k" {
+	if err != nil || d.Symbol != "t.work" || !d.Armed || d.Slot != k.point.Slot || len(d.Probes) != 1 || d.Probes[0].Kind != "k" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if len(d.Near) != 1 || d.Near[0].Addr != k.Addr+7 {
@@ -112,8 +112,8 @@ func TestShortWays(t *testing.T) {
 	type short struct{ call, note, second bool }
 	expect := func(when string, want short) {
 		t.Helper()
-		s := f.siteAt("t.small", 0)
-		if got := (short{s.call.Load() != 0, s.note.Load() != 0, s.second.Load() != 0}); got != want {
+		pt := f.pointAt("t.small", 0)
+		if got := (short{pt.call.Load() != 0, pt.note.Load() != 0, pt.second.Load() != 0}); got != want {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}

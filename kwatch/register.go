@@ -352,14 +352,14 @@ func detach(ps []*point) {
 func init() { module.OnUnload(forgetModule) }
 
 // forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (left []string) {
+func forgetModule(name string) (forgotten []string) {
 	mu.Lock()
 	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
-			left = append(left, "a watchpoint, "+p.what())
+			forgotten = append(forgotten, "a watchpoint, "+p.what())
 			detach([]*point{p})
 		}
 	}
-	return left
+	return forgotten
 }

@@ -11,14 +11,14 @@ import (
 // stack slots, so the order in which they return does not matter: coroutines switch stacks.
 // Each call and each return takes a few steps, however many calls there are.
 //
-// A call that longjmp has skipped is forgotten when its slot holds something else. It is
-// counted as one that will not return as soon as the stack above it is used; if that was
-// another stack and the call does return, the count is corrected.
+// A call that longjmp has left is forgotten when its slot holds something else. It counts as
+// left, and so as abandoned, as soon as the stack above it is used; if that was another stack and
+// the call does return, the count is corrected.
 type callList struct {
 	stack []call           // no slot is above the one before it; space behind the last is reused
-	left  map[uint64]*call // those counted as calls that will not return, by slot, the last first
+	left  map[uint64]*call // those that were left, by slot, the last first
 	nleft int
-	limit int // number of calls at which slots are checked for calls that will not return
+	limit int // number of calls at which the slots of those that were left are checked
 }
 
 // manyCalls is the least limit.
@@ -60,7 +60,7 @@ func (cs *callList) below(sp uint64) bool {
 	return i >= 0 && cs.stack[i].slot < sp
 }
 
-// leave counts the calls below sp as calls that will not return.
+// leave counts the calls below sp as left.
 func (cs *callList) leave(sp uint64) {
 	for cs.below(sp) {
 		c := new(call)
@@ -159,7 +159,7 @@ func (cs *callList) real(slot, tramp uint64) uint64 {
 	return ret
 }
 
-// prove forgets the calls that will not return, because their slots hold something else,
+// prove forgets the calls that were left, as their slots hold something else,
 // once there are many. It does so again when there are twice as many, so the cost of a call
 // does not depend on its depth.
 func (cs *callList) prove(alive func(*call) bool) {
@@ -224,7 +224,7 @@ func (cs *callList) inherit() (child callList) {
 	return child
 }
 
-// leave counts c as a call that will not return, once.
+// leave counts c as left, once.
 func (c *call) leave() {
 	if c.left {
 		return

@@ -76,7 +76,7 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 
 // wants is wanted.
 func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
-	if m.flags.Has(gone | broken) {
+	if m.flags.Has(unregistered | abandoned) {
 		m.flying.Add(-1)
 		m.count(probe.Disarmed)
 		return false

@@ -20,7 +20,7 @@ type Info struct {
 	Place    string // file and offset in it
 	Way      string // how the instruction is executed, and whether hits are handled in trap context
 	Returns  string // for a return probe: see images.ReturnsOf
-	Disabled bool   // by DisableUprobe, or its handler panicked
+	Disabled bool   // by DisableUprobe, or its handler was abandoned
 	Ledger   probe.Ledger
 }
 

@@ -18,7 +18,7 @@ func DisableUprobe(u *Uprobe) error { return toggle(u, false) }
 // EnableUprobe undoes DisableUprobe.
 //
 // Context: as DisableUprobe.
-// Errors: those of DisableUprobe; EINVAL also if the handler has panicked; if the
+// Errors: those of DisableUprobe; EINVAL also if the handler was abandoned; if the
 // breakpoint cannot be put in again, those of RegisterUprobe, and u stays disabled.
 func EnableUprobe(u *Uprobe) error { return toggle(u, true) }
 
@@ -53,10 +53,10 @@ func toggle(u *Uprobe, on bool) error {
 	}
 	m := u.state.Load()
 	switch {
-	case m == nil || m.flags.Has(gone):
+	case m == nil || m.flags.Has(unregistered):
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
-	case on && m.flags.Has(broken):
-		return probe.Refuse(syscall.EINVAL, "uprobes: the probe's handler has panicked")
+	case on && m.flags.Has(abandoned):
+		return probe.Refuse(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
 	}
 	return m.enableAll(on)
 }

@@ -131,7 +131,7 @@ func (th *thread) exit(pt *point, sp uint64) {
 	switch {
 	case c == nil || !c.stays: // entered before the probe existed, or the trampoline sees its return
 	case pt.plan.In.Flow == insn.Ret:
-		if r.IP == c.ret { // if not, longjmp has skipped c, and this call is older than the probe
+		if r.IP == c.ret { // if not, longjmp has left c, and this call is older than the probe
 			th.returned()
 		}
 	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP):

@@ -93,7 +93,7 @@ func (th *thread) release() {
 	keep(&th.held, nil)
 }
 
-// returnsTo forgets the calls of a list that are below a slot: a panic has skipped them. A goroutine's
+// returnsTo takes off the calls of a list that are below a slot: a panic has left them. A goroutine's
 // stack is used by nobody else.
 //
 // Context: any.
@@ -137,7 +137,7 @@ func (th *thread) exitGo(sp uint64) {
 	}
 	th.held.returnsTo(slot)
 	if c := th.held.last(slot); c != nil && c.ret == r.IP {
-		th.leaveCall(c, r)
+		th.callReturned(c, r)
 	} else if c != nil { // it was left, and this one was entered before the probe existed
 		c.leave()
 		c.of = c.of[:0]

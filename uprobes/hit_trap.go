@@ -79,7 +79,7 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 		case m.process != p:
 		case m.wants != 0 && !m.flags.Has(disabled):
 			th.wants |= m.wants
-		case m.flags.Has(gone | broken | disabled):
+		case m.flags.Has(unregistered | abandoned | disabled):
 			m.count(probe.Entered)
 			m.count(probe.Disarmed)
 		default:

@@ -46,7 +46,7 @@ func blame(p uintptr) (h die.Handler, first bool) {
 	if copy(h.Code[:], m.code[:]); m.ret != nil {
 		h.Kind = "ur"
 	}
-	return h, m.flags.Set(broken)
+	return h, m.flags.Set(abandoned)
 }
 
 // onFault takes the exceptions of handlers. Those of the kernel's probes inside of them come first.

@@ -77,11 +77,11 @@ type tally struct {
 }
 
 const (
-	gone     probe.Flags = 1 << iota // unregistered
-	broken                           // its handler panicked
-	disabled                         // by DisableUprobe
+	unregistered probe.Flags = 1 << iota // or its program has ended
+	abandoned                            // its handler broke the rules
+	disabled                             // by DisableUprobe
 
-	disabledFlags = disabled | broken
+	disabledFlags = disabled | abandoned
 )
 
 func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }
@@ -98,23 +98,23 @@ func (t *tally) ledger() probe.Ledger {
 // enter reports whether a handler may run now. leave must follow in any case.
 func (m *member) enter() bool {
 	m.running.Add(1)
-	return !m.flags.Has(gone | broken)
+	return !m.flags.Has(unregistered | abandoned)
 }
 
 func (m *member) leave() {
-	if m.running.Add(-1) == 0 && m.flags.Has(gone) {
+	if m.running.Add(-1) == 0 && m.flags.Has(unregistered) {
 		m.once.Do(func() { close(m.idle) })
 	}
 }
 
-// drain returns when no handler of m is running; m is gone.
+// drain returns when no handler of m is running; m is unregistered.
 func (m *member) drain() {
 	if m.running.Load() > 0 {
 		<-m.idle
 	}
 }
 
-// drain returns when no handler of these is running; they are gone.
+// drain returns when no handler of these is running; they are unregistered.
 func drain(all []*member) {
 	if slices.ContainsFunc(all, func(m *member) bool { return m.trapSafe }) {
 		machine.Quiesce()
@@ -124,13 +124,13 @@ func drain(all []*member) {
 	}
 }
 
-// refused counts a hit that finds m disabled, gone or broken.
+// refused counts a hit that finds m disabled, unregistered or abandoned.
 func (m *member) refused() {
 	m.count(probe.Disarmed)
 	m.leave()
 }
 
-// call calls a handler of m, unless m is gone, and counts when it ends.
+// call calls a handler of m, unless m is unregistered, and counts when it ends.
 func (m *member) call(th *thread, handler func()) {
 	if !m.enter() {
 		m.refused()
@@ -189,8 +189,8 @@ func (th *thread) broke(e any) {
 	m.leave()
 }
 
-// abandoned counts a handler of m that has not returned.
-func (m *member) abandoned(th *thread) {
+// countAbandoned counts a handler of m that has not returned.
+func (m *member) countAbandoned(th *thread) {
 	if th.entering {
 		m.flying.Add(-1)
 	}
@@ -202,15 +202,15 @@ func (m *member) abandoned(th *thread) {
 
 // fail disables a probe whose handler did not return. The program continues.
 func (m *member) fail(th *thread, e any) {
-	m.abandoned(th)
-	m.flags.Set(broken)
+	m.countAbandoned(th)
+	m.flags.Set(abandoned)
 	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
 }
 
 // leaveBehind is called when the thread ends without its goroutine, in which a handler of m
 // does not return.
 func (m *member) leaveBehind(th *thread) {
-	m.abandoned(th)
+	m.countAbandoned(th)
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
 	if c := th.leaving; c != nil { // the handlers after it will not be called

@@ -112,7 +112,7 @@ func (o order) register() error {
 // Errors: EBUSY.
 func (o order) taken() error {
 	f := o.u.file.Load()
-	if m := o.u.state.Load(); m != nil && !m.flags.Has(gone) || slices.Contains(files, f) {
+	if m := o.u.state.Load(); m != nil && !m.flags.Has(unregistered) || slices.Contains(files, f) {
 		return probe.Refuse(syscall.EBUSY, "uprobes: the probe is registered already")
 	}
 	return nil
@@ -198,7 +198,7 @@ func (o order) takeOut() (left []*member, err error) {
 	left = append(left, m)
 	left = append(left, m.others...)
 	for _, m := range left {
-		if !m.flags.Has(gone) {
+		if !m.flags.Has(unregistered) {
 			tasks[m.process].remove(m)
 		}
 	}

@@ -14,7 +14,7 @@ type call struct {
 	slot  uint64 // on the stack
 	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
 	stays bool   // the return address is unchanged: the exits have points
-	left  bool   // counted as a call that will not return
+	left  bool   // it has been left, and counted as abandoned
 	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
 	trapSafe bool
 	of       []instance
@@ -188,15 +188,15 @@ func (th *thread) returned() bool {
 		if r.IP = c.ret; r.IP == tramp {
 			r.IP = th.calls.real(slot, tramp)
 		}
-		th.leaveCall(c, r)
+		th.callReturned(c, r)
 		if c.ret != tramp || r.SP-8 != slot {
 			return true
 		}
 	}
 }
 
-// leaveCall calls the handlers of a call that has returned.
-func (th *thread) leaveCall(c *call, r *amd64.Regs) {
+// callReturned calls the handlers of a call that has returned.
+func (th *thread) callReturned(c *call, r *amd64.Regs) {
 	th.leaving = c
 	th.begin()
 	for i := 0; i < len(c.of); {

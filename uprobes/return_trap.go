@@ -144,7 +144,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		st.at++
 		m := in.m
 		m.flying.Add(-1)
-		if !m.flags.Has(gone | broken) {
+		if !m.flags.Has(unregistered | abandoned) {
 			if m.careful {
 				machine.SaveVectors(r)
 			}
@@ -169,7 +169,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		switch {
 		case m.wants != wantsReturn || m.process != p || m.flags.Has(disabled):
 			continue
-		case m.flags.Has(gone | broken):
+		case m.flags.Has(unregistered | abandoned):
 			m.count(probe.Entered)
 			m.count(probe.Disarmed)
 			continue

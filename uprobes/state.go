@@ -192,7 +192,7 @@ func (tk *task) unused() {
 
 // remove removes m. Its handlers may still be running. mu held.
 func (tk *task) remove(m *member) {
-	m.flags.Set(gone)
+	m.flags.Set(unregistered)
 	tk.members = slices.DeleteFunc(tk.members, func(o *member) bool { return o == m })
 	delete(tk.placed, spot{m.file, m.vaddr})
 	tk.text.unlist(m)

@@ -122,7 +122,7 @@ func TestPanicOfPostHandler(t *testing.T) {
 	th.t = new(proc.Thread)
 	m.call(th, func() {})
 	m.tell(th, func() { panic("of a test") })
-	if l := m.ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(broken) {
+	if l := m.ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(abandoned) {
 		t.Errorf("%+v", l)
 	}
 }

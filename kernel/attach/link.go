@@ -214,12 +214,12 @@ func Links() []*Link {
 func init() { module.OnUnload(forgetModule) }
 
 // forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (left []string) {
+func forgetModule(name string) (forgotten []string) {
 	for _, l := range Links() {
 		if l.Options.Owner == name {
-			left = append(left, fmt.Sprintf("a link of %d probes, at %s", len(l.Places()), l.Places()[0].Where))
+			forgotten = append(forgotten, fmt.Sprintf("a link of %d probes, at %s", len(l.Places()), l.Places()[0].Where))
 			l.Close()
 		}
 	}
-	return left
+	return forgotten
 }

@@ -77,12 +77,12 @@ func Task() uintptr { return runtime.SondeTask() }
 func ExitContext() (ip, sp, bp uint64, g unsafe.Pointer) { return runtime.SondeExitContext() }
 
 // ReplaceReturns tells the runtime of return probes: slots that hold trampoline
-// stand for the address in the call that the list in their g names, and dead is
-// called with the head of a list of calls that will never return.
+// stand for the address in the call that the list in their g names, and left is
+// called with the head of a list of calls that have been left.
 //
-// Context: goroutine, before the first return probe; dead runs in any.
-func ReplaceReturns(trampoline uintptr, dead func(head uintptr)) {
-	runtime.SondeRetInit(trampoline, dead)
+// Context: goroutine, before the first return probe; left runs in any.
+func ReplaceReturns(trampoline uintptr, left func(head uintptr)) {
+	runtime.SondeRetInit(trampoline, left)
 }
 
 // CopiesOf tells the runtime where copies of one function are executed: one every

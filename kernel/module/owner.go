@@ -108,7 +108,7 @@ func packageOf(symbol string) string {
 // return what that was, such as "a probe at vfs.Read+0x0": it is logged.
 //
 // Context: package initialization.
-func OnUnload(f func(name string) (left []string)) {
+func OnUnload(f func(name string) (forgotten []string)) {
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	table.onUnload = append(table.onUnload, f)
@@ -121,7 +121,7 @@ func sweep(name string) {
 	table.mu.Unlock()
 	for _, f := range hooks {
 		for _, what := range f(name) {
-			printk.Warn("module %s: left %s, which is unregistered", name, what)
+			printk.Warn("module %s: forgot %s, which is unregistered", name, what)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestHooksAreToldOfEveryModuleThatGoes(t *testing.T) {
 	for r := range printk.Records() {
 		log.Write(append(r.Text(), '\n'))
 	}
-	if want := "module rude: left a thing of rude, which is unregistered\n"; strings.Count(log.String(), want) != 1 {
+	if want := "module rude: forgot a thing of rude, which is unregistered\n"; strings.Count(log.String(), want) != 1 {
 		t.Errorf("not once in the log: %s%s", want, log.String())
 	}
 }

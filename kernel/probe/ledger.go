@@ -14,7 +14,7 @@ type Ledger struct {
 	Recursion uint64 // reached inside a handler
 	NoInst    uint64 // return probe: all MaxActive instances in use
 	Disarmed  uint64 // disabled or unregistered meanwhile; of a return probe, unregistered before the call returned
-	Abandoned uint64 // the handler broke the rules; of a return probe, also calls that never return
+	Abandoned uint64 // the handler broke the rules; of a return probe, also calls that were left
 	InFlight  uint64 // return probe: calls that have not returned yet
 }
 

@@ -14,7 +14,7 @@ const Size = machine.DetourSize
 // MaxLen bounds Detour.Len, in bytes.
 const MaxLen = 32
 
-// A Detour is where the jump of a site leads, made by package optprobe.
+// A Detour is where the jump of a point leads, made by package optprobe.
 type Detour struct {
 	Addr   uintptr  // the probed address
 	Head   uintptr  // of the detour, in detour memory
@@ -29,8 +29,8 @@ type Detour struct {
 	// done: its return address is on the stack already. Context: any.
 	Pushed func(ip uintptr) bool
 
-	Site   any     // kept for CPUs still on their way to its handlers
-	SiteAt uintptr // where its address stands in the detour; by Fill
+	Point   any     // kept for CPUs still on their way to its handlers
+	PointAt uintptr // where its address stands in the detour; by Fill
 }
 
 // A Template is what a detour begins with (kprobes/detour_amd64.s).

@@ -12,7 +12,7 @@ import (
 // Immediates in the templates that stand for something else; what for, they say
 // themselves.
 const (
-	MarkSite   = 0x6574697365746973
+	MarkPoint  = 0x746e696f70746e69
 	MarkBehind = 0x6b6e6962
 	MarkResume = 0x656d7572
 	MarkWhere  = 0x65726877
@@ -25,10 +25,10 @@ const CheckRoom = 48
 // A template is the code that a detour begins with.
 type template struct {
 	addr  uintptr // of the original
-	code  []byte  // with 0 in place of MarkSite
+	code  []byte  // with 0 in place of MarkPoint
 	entry int
 	// Where the immediates stand; -1: nowhere.
-	site, behind, resume, where, late int
+	point, behind, resume, where, late int
 }
 
 // templates are by Template; late is where Note leads when the case is not the usual
@@ -56,10 +56,10 @@ func newTemplate(addr uintptr) *template {
 	t := &template{
 		addr: addr, code: code,
 		entry:  bytes.Index(code, bytes.Repeat([]byte{0x90}, CheckRoom)) + CheckRoom,
-		site:   bytes.Index(code, binary.LittleEndian.AppendUint64(nil, MarkSite)),
+		point:  bytes.Index(code, binary.LittleEndian.AppendUint64(nil, MarkPoint)),
 		behind: at(MarkBehind), resume: at(MarkResume), where: at(MarkWhere), late: at(MarkLate),
 	}
-	binary.LittleEndian.PutUint64(code[t.site:], 0)
+	binary.LittleEndian.PutUint64(code[t.point:], 0)
 	return t
 }
 
@@ -76,7 +76,7 @@ func (d *Detour) Begin() (code []byte, entry int) {
 }
 
 // Fill fills in in code, which begins as Begin says, where d is and leads. The
-// site is filled in when d is bound.
+// point is filled in when d is bound.
 func (d *Detour) Fill(code []byte) {
 	t := templates[d.Begins]
 	put := func(at int, v uintptr) {
@@ -84,9 +84,9 @@ func (d *Detour) Fill(code []byte) {
 			binary.LittleEndian.PutUint32(code[at:], uint32(v))
 		}
 	}
-	d.SiteAt = d.Head + uintptr(t.site)
+	d.PointAt = d.Head + uintptr(t.point)
 	put(t.behind, d.Addr+1)
 	put(t.resume, d.Resume)
-	put(t.where, d.SiteAt)
+	put(t.where, d.PointAt)
 	put(t.late, late)
 }

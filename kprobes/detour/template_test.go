@@ -12,7 +12,7 @@ import (
 // asm returns a template: INT3s as far as the room, the marks behind, and the end.
 func asm(head int, marks ...uint32) []byte {
 	code := append(bytes.Repeat([]byte{0xcc}, head), bytes.Repeat([]byte{0x90}, CheckRoom)...)
-	code = binary.LittleEndian.AppendUint64(append(code, 0x48, 0xba), MarkSite) // MOVQ
+	code = binary.LittleEndian.AppendUint64(append(code, 0x48, 0xba), MarkPoint) // MOVQ
 	for _, m := range marks {
 		code = binary.LittleEndian.AppendUint32(append(code, 0x68), m) // PUSHQ
 	}
@@ -51,8 +51,8 @@ func TestTemplatesAreFilledIn(t *testing.T) {
 		if want = want[:len(want)-2]; !bytes.Equal(code, want) {
 			t.Errorf("%d: % x\nwant % x", i, code, want)
 		}
-		if d.SiteAt != 0x8000+uintptr(head)+CheckRoom+2 {
-			t.Errorf("%d: the site's address is at %#x", i, d.SiteAt)
+		if d.PointAt != 0x8000+uintptr(head)+CheckRoom+2 {
+			t.Errorf("%d: the point's address is at %#x", i, d.PointAt)
 		}
 		if addr, size := d.Begins.Where(); addr != uintptr(syms[i].Addr) || size != uintptr(len(code)) {
 			t.Errorf("%d: %d bytes at %#x", i, size, addr)

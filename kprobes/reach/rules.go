@@ -72,7 +72,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*Kprobe).callPost", nil, "a post-handler"},
 	{"sonde/kprobes.(*Kretprobe).callCareful", nil, "a return handler"},
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
-	{"sonde/kprobes.(*site).fixedUp", nil, "a fault-handler"},
+	{"sonde/kprobes.(*point).fixedUp", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},

@@ -5,7 +5,7 @@ package mutants
 var assembly = []Mutant{
 	{
 		Name: "detour-takes-a-nested-hit-for-a-new-one", File: "kprobes/detour_amd64.s",
-		Old: "\tMOVQ\t$const_site_, DI\n\tCMPL\tstate_phase(SI), $const_idle\n\tJNE\tslow\n", New: "\tMOVQ\t$const_site_, DI\n",
+		Old: "\tMOVQ\t$const_point_, DI\n\tCMPL\tstate_phase(SI), $const_idle\n\tJNE\tslow\n", New: "\tMOVQ\t$const_point_, DI\n",
 		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
 		Why: "a jump inside a handler calls another one",
 	},

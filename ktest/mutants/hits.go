@@ -4,13 +4,13 @@ package mutants
 var hits = []Mutant{
 	{
 		Name: "missed-hit-not-counted", File: "kprobes/hit_trap.go",
-		Old: "\ts.countMissed(int(st.id))\n", New: "",
+		Old: "\tpt.countMissed(int(st.id))\n", New: "",
 		By:  kernel(1, "kprobes/hit_in_a_handler_is_missed"),
 		Why: "a hit inside a handler is lost without a trace",
 	},
 	{
 		Name: "missed-hit-of-a-jump-not-counted", File: "kprobes/hit_trap.go",
-		Old: "\t\ts.countMissed(id)\n", New: "",
+		Old: "\t\tpt.countMissed(id)\n", New: "",
 		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
 		Why: "a hit by a jump inside a handler is lost without a trace",
 	},
@@ -65,19 +65,19 @@ var hits = []Mutant{
 	},
 	{
 		Name: "flags-of-a-faulting-copy-not-restored", File: "kprobes/fault_trap.go",
-		Old: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n", New: "func (s *site) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(s.Addr)\n",
+		Old: "func (pt *point) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(pt.Addr)\n\tr.Flags = r.Flags&^uint64(stepFlags) | flags\n", New: "func (pt *point) undoStep(r *amd64.Regs, flags uint64) {\n\tr.IP = uint64(pt.Addr)\n",
 		By:  kernel(1, "kprobes/flags_of_a_fault_in_a_step_are_the_codes"),
 		Why: "the fault of a stepped instruction is reported with TF on and interrupts off",
 	},
 	{
 		Name: "ip-stays-in-the-slot", File: "kprobes/perform_trap.go",
-		Old: "\t\tr.IP += uint64(s.Addr) - uint64(s.Slot)\n", New: "\t\tr.IP += 0\n",
+		Old: "\t\tr.IP += uint64(pt.Addr) - uint64(pt.Slot)\n", New: "\t\tr.IP += 0\n",
 		By:  kernel(1, "kprobes/post_handler_sees_what_was_done"),
 		Why: "behind a step the program goes on in the slot",
 	},
 	{
 		Name: "string-instruction-cut-short", File: "kprobes/perform_trap.go",
-		Old: "\tif r.IP == uint64(s.Slot) {\n\t\treturn false\n\t}\n", New: "",
+		Old: "\tif r.IP == uint64(pt.Slot) {\n\t\treturn false\n\t}\n", New: "",
 		By:  kernel(1, "kprobes/every_boundary_of_every_shape"),
 		Why: "of a repeated string instruction each round is a hit",
 	},

@@ -16,19 +16,19 @@ var jumps = []Mutant{
 	},
 	{
 		Name: "region-ends-too-early", File: "kprobes/arm.go",
-		Old: "ip < s.Addr+insn.JumpSize {", New: "ip < s.Addr+insn.JumpSize-1 {",
+		Old: "ip < pt.Addr+insn.JumpSize {", New: "ip < pt.Addr+insn.JumpSize-1 {",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU before the last byte of the jump is not seen",
 	},
 	{
 		Name: "region-begins-too-late", File: "kprobes/arm.go",
-		Old: "if ip > s.Addr && ip <", New: "if ip > s.Addr+1 && ip <",
+		Old: "if ip > pt.Addr && ip <", New: "if ip > pt.Addr+1 && ip <",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU at the second byte of the jump is not seen",
 	},
 	{
 		Name: "region-begins-too-early", File: "kprobes/arm.go",
-		Old: "if ip > s.Addr && ip <", New: "if ip >= s.Addr && ip <",
+		Old: "if ip > pt.Addr && ip <", New: "if ip >= pt.Addr && ip <",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU that would simply take the jump keeps it from being written",
 	},
@@ -57,8 +57,8 @@ var jumps = []Mutant{
 		Why: "a probe in the region is never hit, or its breakpoint is written into the jump",
 	},
 	{
-		Name: "neighbour-on-the-last-byte-not-seen", File: "kprobes/site.go",
-		Old: "\tfor off := uintptr(1); off < s.detour.Len; off++ {\n", New: "\tfor off := uintptr(1); off < 3; off++ {\n",
+		Name: "neighbour-on-the-last-byte-not-seen", File: "kprobes/point.go",
+		Old: "\tfor off := uintptr(1); off < pt.detour.Len; off++ {\n", New: "\tfor off := uintptr(1); off < 3; off++ {\n",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a probe in the region is passed by in the detour's copy",
 	},
@@ -70,7 +70,7 @@ var jumps = []Mutant{
 	},
 	{
 		Name: "stale-candidate", File: "kprobes/jump.go",
-		Old: "s.turn == c.turn && ", New: "",
+		Old: "pt.turn == c.turn && ", New: "",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "hits have been in the slot since the last grace period",
 	},
@@ -82,7 +82,7 @@ var jumps = []Mutant{
 	},
 	{
 		Name: "jump-leads-past-the-entry", File: "kprobes/arm.go",
-		Old: "uint64(s.detour.Entry))", New: "uint64(s.detour.Resume))",
+		Old: "uint64(pt.detour.Entry))", New: "uint64(pt.detour.Resume))",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "the handlers are not called",
 	},

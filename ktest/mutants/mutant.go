@@ -51,7 +51,7 @@ var lists = []struct {
 	mutants []Mutant
 }{
 	{"registering", registering}, {"hits", hits}, {"nested", nested}, {"returns", returns}, {"jumps", jumps},
-	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"sites", sites},
+	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"points", points},
 	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"data", callData}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
 	{"calls", calls}, {"periods", periods}, {"short", short}, {"attached", attached}, {"typed", typed}, {"compiled", compiled},

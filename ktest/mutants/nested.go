@@ -17,13 +17,13 @@ var nested = []Mutant{
 	},
 	{
 		Name: "fault-handler-not-asked-about-an-emulation", File: "kprobes/fault_trap.go",
-		Old: "\tif !s.fixedUp(st, r) {\n\t\tr.IP = uint64(s.Addr)\n\t\trefault(r, st)\n", New: "\tif s.NeedsSlot() || !s.NeedsSlot() {\n\t\tr.IP = uint64(s.Addr)\n\t\trefault(r, st)\n",
+		Old: "\tif !pt.fixedUp(st, r) {\n\t\tr.IP = uint64(pt.Addr)\n\t\trefault(r, st)\n", New: "\tif pt.NeedsSlot() || !pt.NeedsSlot() {\n\t\tr.IP = uint64(pt.Addr)\n\t\trefault(r, st)\n",
 		By:  kernel(1, "handlers/fault_handler_is_asked_however_it_is_executed"),
 		Why: "a fault-handler is not called when the instruction is emulated",
 	},
 	{
 		Name: "fixed-up-fault-goes-on-in-the-copy", File: "kprobes/fault_trap.go",
-		Old: "\tif mm.Slots.Contains(uintptr(r.IP)) {\n\t\tr.IP = uint64(s.Addr)\n\t}\n\tr.Flags", New: "\tr.Flags",
+		Old: "\tif mm.Slots.Contains(uintptr(r.IP)) {\n\t\tr.IP = uint64(pt.Addr)\n\t}\n\tr.Flags", New: "\tr.Flags",
 		By:  kernel(1, "handlers/fault_handler_fixes_the_stepped_copy"),
 		Why: "behind a fault that was dealt with the program goes on in the slot",
 	},

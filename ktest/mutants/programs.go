@@ -52,7 +52,7 @@ var programs = []Mutant{
 	},
 	{
 		Name: "panic-leaves-the-probe-on", File: "uprobes/member.go",
-		Old: "\tm.flags.Set(broken)\n", New: "",
+		Old: "\tm.flags.Set(abandoned)\n", New: "",
 		By:  host("uprobes", "TestPanicDisables"),
 		Why: "a handler that panics is called again",
 	},

@@ -3,16 +3,16 @@ package mutants
 // registering are defects in how probes come and go.
 var registering = []Mutant{
 	{
-		Name: "slot-reused-at-once", File: "kprobes/site.go",
-		Old: "func (s *site) retire(since text.InUse) {\n\tif s.Slot != 0 {\n",
-		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (s *site) retire(since text.InUse) {\n\tif s.Slot != 0 {\n\t\tmachine.This.Slots.Put(s.Slot, never{}, nil)\n\t}\n\tif false {\n",
+		Name: "slot-reused-at-once", File: "kprobes/point.go",
+		Old: "func (pt *point) retire(since text.InUse) {\n\tif pt.Slot != 0 {\n",
+		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (pt *point) retire(since text.InUse) {\n\tif pt.Slot != 0 {\n\t\tmachine.This.Slots.Put(pt.Slot, never{}, nil)\n\t}\n\tif false {\n",
 		By:  kernel(2, "grace/slot_is_not_reused_while_a_cpu_is_in_it"),
 		Why: "a slot is given out again while a CPU that was interrupted in it has not come back",
 	},
 	{
-		Name: "detour-reused-at-once", File: "kprobes/site.go",
-		Old: "func (s *site) retire(since text.InUse) {\n",
-		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (s *site) retire(since text.InUse) {\n\tif s.detour != nil {\n\t\tsince = never{}\n\t}\n",
+		Name: "detour-reused-at-once", File: "kprobes/point.go",
+		Old: "func (pt *point) retire(since text.InUse) {\n",
+		New: "type never struct{}\n\nfunc (never) Passed() bool { return true }\n\nfunc (pt *point) retire(since text.InUse) {\n\tif pt.detour != nil {\n\t\tsince = never{}\n\t}\n",
 		By:  kernel(2, "grace/detour_is_not_reused_while_a_cpu_is_in_it"),
 		Why: "a detour is given out again while a CPU that was interrupted in it has not come back",
 	},
@@ -24,15 +24,15 @@ var registering = []Mutant{
 	},
 	{
 		Name: "period-begins-before-the-disarming", File: "kprobes/attach.go",
-		Old: "\tall := sitesOf(gone)\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince := machine.This.Since()\n",
-		New: "\tall := sitesOf(gone)\n\tsince := machine.This.Since()\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n",
+		Old: "\tall := pointsOf(gone)\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince := machine.This.Since()\n",
+		New: "\tall := pointsOf(gone)\n\tsince := machine.This.Since()\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n",
 		By:  host("kprobes", "TestUnregisterWaits"),
 		Why: "a CPU can still take the breakpoint, and enter the slot, when the period has begun",
 	},
 	{
 		Name: "site-forgotten-before-the-disarming", File: "kprobes/attach.go",
-		Old: "\t\tk.site.remove(k)\n\t\tgone = append(gone, k)\n",
-		New: "\t\tk.site.remove(k)\n\t\tsites.Remove(k.site.Addr)\n\t\tgone = append(gone, k)\n",
+		Old: "\t\tk.point.remove(k)\n\t\tgone = append(gone, k)\n",
+		New: "\t\tk.point.remove(k)\n\t\tpoints.Remove(k.point.Addr)\n\t\tgone = append(gone, k)\n",
 		By:  host("kprobes", "TestUnregisterWaits"),
 		Why: "a hit that comes before the breakpoint is gone belongs to nobody",
 	},
@@ -44,7 +44,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "disabling-does-not-wait", File: "kprobes/attach.go",
-		Old: "\tif !rearm(sitesOf(ks)) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(sitesOf(ks))\n",
+		Old: "\tif !rearm(pointsOf(ks)) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(pointsOf(ks))\n",
 		By:  host("kprobes", "TestDisable"),
 		Why: "a handler still runs when its probe has been disabled",
 	},
@@ -67,8 +67,8 @@ var registering = []Mutant{
 		Why: "a CPU goes on executing what it has fetched before. QEMU does not: only the order of calls shows it",
 	},
 	{
-		Name: "breakpoint-before-the-slot", File: "kprobes/site.go",
-		Old: "\ts.Slot = slot\n\tmachine.This.Write(slot, code)\n", New: "\ts.Slot = slot\n\t_ = code\n",
+		Name: "breakpoint-before-the-slot", File: "kprobes/point.go",
+		Old: "\tpt.Slot = slot\n\tmachine.This.Write(slot, code)\n", New: "\tpt.Slot = slot\n\t_ = code\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "a hit executes what was in the slot before",
 	},
@@ -79,7 +79,7 @@ var registering = []Mutant{
 		Why: "a breakpoint is put on the second byte of an instruction",
 	},
 	{
-		Name: "refused-slot-not-given-back", File: "kprobes/site.go",
+		Name: "refused-slot-not-given-back", File: "kprobes/point.go",
 		Old: "\t\tslots.Put(slot, machine.This.Since(), nil)\n", New: "",
 		By:  host("kprobes", "TestNoSlotWithinReach"),
 		Why: "each refused registration takes a slot for good",
@@ -91,8 +91,8 @@ var registering = []Mutant{
 		Why: "what stood in front of the refused probe stays registered",
 	},
 	{
-		Name: "breakpoint-of-others-taken-for-code", File: "kprobes/site.go",
-		Old: "\t\tcase code[i] == insn.OpInt3:\n\t\t\tcode[i] = s.Orig[0]\n", New: "",
+		Name: "breakpoint-of-others-taken-for-code", File: "kprobes/point.go",
+		Old: "\t\tcase code[i] == insn.OpInt3:\n\t\t\tcode[i] = pt.Orig[0]\n", New: "",
 		By:  host("kprobes", "TestProbesAreNotCode"),
 		Why: "the copy of an instruction is a copy of a breakpoint",
 	},
@@ -109,7 +109,7 @@ var registering = []Mutant{
 		Why: "a hit goes through a list that changes under it",
 	},
 	{
-		Name: "blacklist-not-asked", File: "kprobes/site.go",
+		Name: "blacklist-not-asked", File: "kprobes/point.go",
 		Old: "\tif why := machine.This.Blacklisted(fn); why != \"\" {\n", New: "\tif why := machine.This.Blacklisted(fn); why != \"\" && fn.Size == 0 {\n",
 		By:  host("kprobes", "TestRegisterRefuses"),
 		Why: "what handles breakpoints gets one",

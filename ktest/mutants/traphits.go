@@ -4,7 +4,7 @@ package mutants
 var trapHits = []Mutant{
 	{
 		Name: "trap-hit-of-a-disabled-probe", File: "uprobes/hit_trap.go",
-		Old: "\t\tcase m.flags.Has(gone | broken | disabled):\n", New: "\t\tcase m.flags.Has(gone | broken):\n",
+		Old: "\t\tcase m.flags.Has(unregistered | abandoned | disabled):\n", New: "\t\tcase m.flags.Has(unregistered | abandoned):\n",
 		By:  program(2, "uprobes/disabled_and_enabled_in_trap", "probed"),
 		Why: "the handler of a disabled probe is called if another probe is at its place",
 	},

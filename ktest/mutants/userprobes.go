@@ -5,7 +5,7 @@ package mutants
 var userprobes = []Mutant{
 	{
 		Name: "handler-of-an-unregistered-user-probe", File: "uprobes/member.go",
-		Old: "return !m.flags.Has(gone | broken)", New: "return !m.flags.Has(broken)",
+		Old: "return !m.flags.Has(unregistered | abandoned)", New: "return !m.flags.Has(abandoned)",
 		By:  host("uprobes", "TestCallReturnsAfterUnregistering"),
 		Why: "a return handler is called when its probe has been unregistered",
 	},
@@ -95,7 +95,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "registered-twice", File: "uprobes/register.go",
-		Old: "m != nil && !m.flags.Has(gone) || slices.Contains(files, f)", New: "m == nil && f != nil",
+		Old: "m != nil && !m.flags.Has(unregistered) || slices.Contains(files, f)", New: "m == nil && f != nil",
 		By:  host("uprobes", "TestRegisteredTwice"),
 		Why: "a probe that is registered can be registered once more",
 	},

@@ -33,7 +33,7 @@ var watchpoints = []Mutant{
 		Why: "a program's step is taken for the kernel's",
 	},
 	{
-		Name: "jump-over-what-is-watched", File: "kprobes/site.go",
+		Name: "jump-over-what-is-watched", File: "kprobes/point.go",
 		Old: " || machine.This.Watched(at)", New: "",
 		By:  kernel(2, "watch/execute_what_a_jump_covers"),
 		Why: "a copy is executed, which no debug register sees",

@@ -35,13 +35,13 @@ var _ [0]struct{} = [unsafe.Sizeof(g{}) % 64]struct{}{}
 // sondeTrampoline is the address the slots hold instead, 0 while there is none.
 var sondeTrampoline uintptr
 
-// sondeDead is called with the head of a list of calls that will never return.
+// sondeLeft is called with the head of a list of calls that have been left.
 // It is nosplit and allocates nothing.
-var sondeDead func(head uintptr)
+var sondeLeft func(head uintptr)
 
 // SondeRetInit sets both, before the first return probe.
-func SondeRetInit(trampoline uintptr, dead func(head uintptr)) {
-	sondeDead = dead
+func SondeRetInit(trampoline uintptr, left func(head uintptr)) {
+	sondeLeft = left
 	sondeTrampoline = trampoline
 }
 
@@ -110,7 +110,7 @@ func sondeRealFP(addr uintptr) uintptr {
 	return sondeRealLR(mp.g0, addr, lr)
 }
 
-// sondeRetUnwind drops the calls of gp whose frames lie below sp: a panic was recovered above them,
+// sondeRetUnwind takes off the calls of gp whose frames lie below sp: a panic was recovered above them,
 // or, with sp at the top, gp ends.
 //
 //go:nosplit
@@ -130,7 +130,7 @@ func sondeRetUnwind(gp *g, sp uintptr) {
 	r := (*sondeRet)(unsafe.Pointer(last))
 	gp.sondeRet = r.next
 	r.next = 0
-	sondeDead(first)
+	sondeLeft(first)
 }
 
 // sondeDetours is where copies of one function are executed: in [lo, lo+len)

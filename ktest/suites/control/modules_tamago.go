@@ -75,11 +75,11 @@ func linger(*kprobes.Kprobe, *amd64.Regs) int {
 //go:noinline
 func theFunction(a int) int { return a*11 + 4 }
 
-// left returns the notices about probes left behind since seq.
-func left(since uint64) (all []string) {
+// forgotten returns the notices about probes that were forgotten, since seq.
+func forgotten(since uint64) (all []string) {
 	for rec := range printk.Records() {
-		if text := string(rec.Text()); rec.Seq >= since && strings.HasPrefix(text, "module forgetful: left a ") {
-			all = append(all, strings.TrimPrefix(text, "module forgetful: left a "))
+		if text := string(rec.Text()); rec.Seq >= since && strings.HasPrefix(text, "module forgetful: forgot a ") {
+			all = append(all, strings.TrimPrefix(text, "module forgetful: forgot a "))
 		}
 	}
 	return all
@@ -99,7 +99,7 @@ func expectSwept(t *suites.T, since uint64) {
 	for _, s := range []string{"kprobe at %sone", "return probe at %stwo", "kprobe at %stwo", "jprobe at %sthree"} {
 		want = append(want, fmt.Sprintf(s, "sonde/ktest/suites/control.")+"+0x0, which is unregistered")
 	}
-	check(t, "notices", fmt.Sprint(sorted(left(since))), fmt.Sprint(sorted(want)))
+	check(t, "notices", fmt.Sprint(sorted(forgotten(since))), fmt.Sprint(sorted(want)))
 	f := &forgetful
 	before := [4]uint64{f.k.Hits(), f.late.Hits(), f.rp.Hits(), f.j.KP.Hits()}
 	one(1)

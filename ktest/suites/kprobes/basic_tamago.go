@@ -235,7 +235,7 @@ func disabledIsNotCalled(t *suites.T) {
 	expect(t, k, 1, 0)
 
 	other := arm(t, &kprobes.Kprobe{SymbolName: pkg + "Leaf"})
-	targets.Leaf(1, 2) // the site is armed again, for the other only
+	targets.Leaf(1, 2) // the point is armed again, for the other only
 	kprobes.UnregisterKprobe(other)
 	expect(t, other, 1, 0)
 	if k.Hits() != 1 || k.Ledger().Disarmed != 1 {

@@ -62,7 +62,7 @@ func (s *subject) same(t *suites.T, what string, off uintptr) {
 // leaves no register as it was.
 func everyShape(t *suites.T) {
 	t.OneMachine()
-	sites, hits := 0, uint64(0)
+	points, hits := 0, uint64(0)
 	var post atomic.Uint64
 	for _, s := range subjects(t) {
 		for _, off := range s.offs {
@@ -85,13 +85,13 @@ func everyShape(t *suites.T) {
 				if k.PostHandler != nil && post.Load() != s.executed[off] {
 					t.Errorf("%s+%#x: %d calls of the post-handler, want %d", s.Name, off, post.Load(), s.executed[off])
 				}
-				sites++
+				points++
 				hits += k.Hits()
 			}
 		}
 	}
 	clean(t)
-	t.Logf("%d probes, %d hits", sites, hits)
+	t.Logf("%d probes, %d hits", points, hits)
 }
 
 // allBoundaries sets a probe on every instruction of a shape at once.
@@ -123,7 +123,7 @@ func allBoundaries(t *suites.T) {
 // instruction there is executed is not known, only how often the function is entered.
 func everyFunction(t *suites.T) {
 	t.OneMachine()
-	sites := 0
+	points := 0
 	for _, f := range targets.Funcs() {
 		fn := function(t, pkg+f.Name)
 		offs, list := boundaries(t, fn)
@@ -148,11 +148,11 @@ func everyFunction(t *suites.T) {
 			} else {
 				expect(t, k, k.Hits(), 0)
 			}
-			sites++
+			points++
 		}
 	}
 	clean(t)
-	t.Logf("%d probes", sites)
+	t.Logf("%d probes", points)
 }
 
 func allOfFunction(t *suites.T) {

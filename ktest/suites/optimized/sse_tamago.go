@@ -48,7 +48,7 @@ func floats(t *suites.T) {
 }
 
 // sseComesAndGoes adds and removes a handler that changes all SSE registers next
-// to one that changes none. A hit used to ask the site whether to save them, and
+// to one that changes none. A hit used to ask the point whether to save them, and
 // then to call a handler that had come since.
 func sseComesAndGoes(t *suites.T) {
 	for _, breakpoint := range []bool{false, true} {

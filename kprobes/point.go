@@ -17,15 +17,15 @@ import (
 	"sonde/kprobes/place"
 )
 
-// sites has the probed places by address. guarded by mu; hits read it without.
-var sites probe.Table[site]
+// points has the probed places by address. guarded by mu; hits read it without.
+var points probe.Table[point]
 
 // mu guards everything that hits do not read: see doc.go.
 var mu sync.Mutex
 
-// A site is a probed address: the instruction there, its copy, and the probes
+// A point is a probed address: the instruction there, its copy, and the probes
 // on it.
-type site struct {
+type point struct {
 	place.Place // never changed
 
 	// Written with mu held, read by hits:
@@ -43,100 +43,100 @@ type site struct {
 	jumped bool           // a jump to the detour
 	detour *detour.Detour // nil if there is none
 	turn   int            // how often how has changed
-	seen   uint64         // the round of sitesOf that saw it last
+	seen   uint64         // the round of pointsOf that saw it last
 }
 
 // decoder finds instructions. guarded by mu
 var decoder = place.Decoder{Code: original}
 
-// newSite returns the site that a probe at addr, in function fn, would have. It changes
-// nothing: see (*site).copyToSlot.
+// newPoint returns the point that a probe at addr, in function fn, would have. It changes
+// nothing: see (*point).copyToSlot.
 //
 // Errors: EINVAL fn must not be probed; EILSEQ no instruction begins at addr, or it cannot
 // be executed elsewhere.
-func newSite(addr uintptr, fn kallsyms.Symbol) (*site, error) {
+func newPoint(addr uintptr, fn kallsyms.Symbol) (*point, error) {
 	if why := machine.This.Blacklisted(fn); why != "" {
 		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
 	}
-	s := new(site)
-	if err := s.Read(&decoder, fn, addr); err != nil {
+	pt := new(point)
+	if err := pt.Read(&decoder, fn, addr); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return pt, nil
 }
 
 // copyToSlot makes a copy of the instruction in a slot, unless it is emulated.
 //
 // Errors: ENOMEM; EILSEQ no free slot is within reach of the instruction's operand.
-func (s *site) copyToSlot() error {
-	if !s.NeedsSlot() {
+func (pt *point) copyToSlot() error {
+	if !pt.NeedsSlot() {
 		return nil
 	}
 	slots := machine.This.Slots
-	slot, ok := slots.Take(s.Addr)
+	slot, ok := slots.Take(pt.Addr)
 	if !ok {
 		return probe.Refuse(syscall.ENOMEM, "all %d slots are in use", slots.Used())
 	}
-	code, ok := s.CopyFor(slot)
+	code, ok := pt.CopyFor(slot)
 	if !ok {
 		slots.Put(slot, machine.This.Since(), nil)
 		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is too far away for a copy of the instruction to reach")
 	}
-	s.Slot = slot
+	pt.Slot = slot
 	machine.This.Write(slot, code)
 	return nil
 }
 
-// detours counts the sites with a detour. guarded by mu
+// detours counts the points with a detour. guarded by mu
 var detours int
 
-// retire frees the slot and the detour of s. A CPU may be in them until the grace period
+// retire frees the slot and the detour of pt. A CPU may be in them until the grace period
 // that began at since is over.
-func (s *site) retire(since text.InUse) {
-	if s.Slot != 0 {
-		machine.This.Slots.Put(s.Slot, since, nil)
+func (pt *point) retire(since text.InUse) {
+	if pt.Slot != 0 {
+		machine.This.Slots.Put(pt.Slot, since, nil)
 	}
-	if s.detour != nil {
+	if pt.detour != nil {
 		detours--
-		machine.This.Detours.Put(s.detour.Head, since, s.detour)
+		machine.This.Detours.Put(pt.detour.Head, since, pt.detour)
 	}
 }
 
 // probes returns the probes in order of registration.
 //
 // Context: any.
-func (s *site) probes() []*Kprobe { return s.list.All() }
+func (pt *point) probes() []*Kprobe { return pt.list.All() }
 
 // add and remove change the list. add makes k belong to the module that registers it.
-func (s *site) add(k *Kprobe) {
+func (pt *point) add(k *Kprobe) {
 	k.owner = module.Current()
 	if k.Place != nil {
 		k.owner = k.Place.Link.Options.Owner
 	}
-	s.changed(s.list.Add(k))
+	pt.changed(pt.list.Add(k))
 }
 
-func (s *site) remove(k *Kprobe) { s.changed(s.list.Remove(k)) }
+func (pt *point) remove(k *Kprobe) { pt.changed(pt.list.Remove(k)) }
 
 // replaced keeps lists that a hit may still be using until all CPUs have been outside
 // handlers: the garbage collector does not see an interrupt on an idle CPU. guarded by mu
 var replaced []**Kprobe
 
 // changed keeps the replaced list was, and updates what hits read.
-func (s *site) changed(was **Kprobe) {
+func (pt *point) changed(was **Kprobe) {
 	if was != nil {
 		replaced = append(replaced, was)
 	}
-	s.post.Store(slices.ContainsFunc(s.probes(), (*Kprobe).wantsPost))
-	s.decide()
-	s.shorten()
+	pt.post.Store(slices.ContainsFunc(pt.probes(), (*Kprobe).wantsPost))
+	pt.decide()
+	pt.shorten()
 }
 
 // shorten enables or disables the short path of a hit by a jump: it is for a single probe,
 // or for a kprobe and a return probe behind it.
-func (s *site) shorten() {
+func (pt *point) shorten() {
 	var call, note, second uintptr
-	switch l := s.probes(); {
+	switch l := pt.probes(); {
 	case len(l) == 1 && l[0].calls():
 		call = uintptr(unsafe.Pointer(l[0])) // kept by list
 	case len(l) == 1 && l[0].notes():
@@ -144,74 +144,74 @@ func (s *site) shorten() {
 	case len(l) == 2 && l[0].calls() && l[1].notes():
 		call, second = uintptr(unsafe.Pointer(l[0])), uintptr(unsafe.Pointer(l[1]))
 	}
-	s.second.Store(0) // never if another call comes first
-	s.call.Store(call)
-	s.note.Store(note)
-	s.second.Store(second)
+	pt.second.Store(0) // never if another call comes first
+	pt.call.Store(call)
+	pt.note.Store(note)
+	pt.second.Store(second)
 }
 
-// wanted reports whether some probe is enabled, so that the site must be armed.
-func (s *site) wanted() bool {
-	return slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })
+// wanted reports whether some probe is enabled, so that the point must be armed.
+func (pt *point) wanted() bool {
+	return slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return !k.Flags.Has(flagOff) })
 }
 
 // decide chooses how hits execute the instruction. With a detour they use its copy, so that
 // no CPU returns into the middle of the region, unless the copy would skip another probe.
-func (s *site) decide() {
-	way := s.Way(s.post.Load())
-	if s.detour != nil && !s.post.Load() && !s.crowded() {
+func (pt *point) decide() {
+	way := pt.Way(pt.post.Load())
+	if pt.detour != nil && !pt.post.Load() && !pt.crowded() {
 		way = place.Detoured
 	}
-	if old := s.way.Swap(uint32(way)); place.Way(old) != way {
-		s.turn++
+	if old := pt.way.Swap(uint32(way)); place.Way(old) != way {
+		pt.turn++
 	}
-	s.lead.Store(s.leads(way))
+	pt.lead.Store(pt.leads(way))
 }
 
 // leads returns where the CPU can continue by itself, if how allows that: at a copy, or
 // behind a branch. It returns 0 if there is more to do.
 //
 // Context: any.
-func (s *site) leads(way place.Way) uintptr {
+func (pt *point) leads(way place.Way) uintptr {
 	switch way {
 	case place.Boosted:
-		return s.Slot
+		return pt.Slot
 	case place.Branched:
-		return uintptr(s.To)
+		return uintptr(pt.To)
 	case place.Detoured:
-		return s.resume.Load()
+		return pt.resume.Load()
 	}
 	return 0
 }
 
 // crowded reports whether another probe, or an execute watchpoint, is on the bytes that the
 // detour covers.
-func (s *site) crowded() bool {
-	for off := uintptr(1); off < s.detour.Len; off++ {
-		if at := s.Addr + off; sites.Find(at) != nil || machine.This.Watched(at) {
+func (pt *point) crowded() bool {
+	for off := uintptr(1); off < pt.detour.Len; off++ {
+		if at := pt.Addr + off; points.Find(at) != nil || machine.This.Watched(at) {
 			return true
 		}
 	}
 	return false
 }
 
-// jumpable reports whether all probes on s can be called from a detour. Probes within a
+// jumpable reports whether all probes on pt can be called from a detour. Probes within a
 // stack check cannot: a probe at the entry may have decided the check, and a copy would
 // repeat it.
-func (s *site) jumpable() bool {
-	return s.Within == 0 && !s.post.Load() && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
+func (pt *point) jumpable() bool {
+	return pt.Within == 0 && !pt.post.Load() && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
 }
 
-// disarmedAll is set by /sys/kernel/debug/kprobes/enabled: no site is armed, whatever its
+// disarmedAll is set by /sys/kernel/debug/kprobes/enabled: no point is armed, whatever its
 // probes want. guarded by mu
 var disarmedAll bool
 
-// template returns how a detour for the probes of s begins.
-func (s *site) template() detour.Template {
+// template returns how a detour for the probes of pt begins.
+func (pt *point) template() detour.Template {
 	switch {
 	case detour.Plain.Get():
 		return detour.CallsGo
-	case s.note.Load() != 0:
+	case pt.note.Load() != 0:
 		return detour.Note
 	}
 	return detour.Call
@@ -224,13 +224,13 @@ func original(addr, n uintptr) []byte {
 		if code[i] != insn.OpInt3 && code[i] != insn.OpJmp {
 			continue
 		}
-		s := sites.Find(addr + uintptr(i))
+		pt := points.Find(addr + uintptr(i))
 		switch {
-		case s == nil:
-		case s.jumped:
-			copy(code[i:], s.Orig[:insn.JumpSize])
+		case pt == nil:
+		case pt.jumped:
+			copy(code[i:], pt.Orig[:insn.JumpSize])
 		case code[i] == insn.OpInt3:
-			code[i] = s.Orig[0]
+			code[i] = pt.Orig[0]
 		}
 	}
 	return code

@@ -10,36 +10,36 @@ import (
 func init() { module.OnUnload(forgetModule) }
 
 // forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (left []string) {
-	members := leftBy(name)
+func forgetModule(name string) (forgotten []string) {
+	members := forgottenBy(name)
 	for _, m := range members {
-		left = append(left, fmt.Sprintf("a user probe at %#x of process %d", m.vaddr, m.pid))
+		forgotten = append(forgotten, fmt.Sprintf("a user probe at %#x of process %d", m.vaddr, m.pid))
 	}
 	drain(members)
-	for _, at := range leftPairs(name) {
-		left = append(left, fmt.Sprintf("a user probe at %#x of inode %d", at.off, at.Number))
+	for _, at := range forgottenPairs(name) {
+		forgotten = append(forgotten, fmt.Sprintf("a user probe at %#x of inode %d", at.off, at.Number))
 	}
-	return left
+	return forgotten
 }
 
-// leftBy removes these probes. Their handlers may still be running.
-func leftBy(name string) (left []*member) {
+// forgottenBy removes these probes. Their handlers may still be running.
+func forgottenBy(name string) (forgotten []*member) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, f := range slices.Clone(files) {
 		if f.o.owner == name {
-			left = append(left, removeFile(f)...)
+			forgotten = append(forgotten, removeFile(f)...)
 		}
 	}
 	for _, tk := range tasks {
 		for _, m := range slices.Clone(tk.members) {
 			if m.owner == name || m.user.from(name) {
 				tk.remove(m)
-				left = append(left, m)
+				forgotten = append(forgotten, m)
 			}
 		}
 	}
-	return left
+	return forgotten
 }
 
 // from reports whether the module of that name has registered k; k may be nil. mu held.
@@ -52,16 +52,16 @@ func (k *KprobeUser) from(name string) bool {
 	return false
 }
 
-// leftPairs removes what the module has registered by inode and offset; none is inserted
+// forgottenPairs removes what the module has registered by inode and offset; none is inserted
 // any more.
-func leftPairs(name string) (left []pair) {
+func forgottenPairs(name string) (forgotten []pair) {
 	mu.Lock()
 	defer mu.Unlock()
 	for at, r := range byPair {
 		if r.owner == name {
 			delete(byPair, at)
-			left = append(left, at)
+			forgotten = append(forgotten, at)
 		}
 	}
-	return left
+	return forgotten
 }

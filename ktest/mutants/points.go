@@ -1,8 +1,8 @@
 package mutants
 
-// sites are more defects in what is kept for places: their neighbours, their jumps, their
+// points are more defects in what is kept for places: their neighbours, their jumps, their
 // handlers, their accounts.
-var sites = []Mutant{
+var points = []Mutant{
 	{
 		Name: "watched-in-the-wrong-place", File: "kwatch/register.go",
 		Old: "p.addr&uintptr(p.length-1) != 0", New: "p.addr&uintptr(p.length/2) != 0",
@@ -59,19 +59,19 @@ var sites = []Mutant{
 	},
 	{
 		Name: "neighbour-not-told", File: "kprobes/attach.go",
-		Old: "\t\tsites.Insert(s)\n\t\tneighboured(addr)\n", New: "\t\tsites.Insert(s)\n",
+		Old: "\t\tpoints.Insert(pt)\n\t\tneighboured(addr)\n", New: "\t\tpoints.Insert(pt)\n",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a probe comes into what a detour covers, and the copy passes it by",
 	},
 	{
 		Name: "neighbour-not-told-of-the-end", File: "kprobes/attach.go",
-		Old: "\t\tsites.Remove(s.Addr)\n\t\tneighboured(s.Addr)\n", New: "\t\tsites.Remove(s.Addr)\n",
+		Old: "\t\tpoints.Remove(pt.Addr)\n\t\tneighboured(pt.Addr)\n", New: "\t\tpoints.Remove(pt.Addr)\n",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a place whose neighbour has gone never gets its jump",
 	},
 	{
 		Name: "optimizer-not-told", File: "kprobes/attach.go",
-		Old: "\trearm(sitesOf(kept))\n\tkick()\n", New: "\trearm(sitesOf(kept))\n",
+		Old: "\trearm(pointsOf(kept))\n\tkick()\n", New: "\trearm(pointsOf(kept))\n",
 		By:  host("kprobes", "TestSetJumps"),
 		Why: "a probe gets no jump until something else changes",
 	},
@@ -82,38 +82,38 @@ var sites = []Mutant{
 		Why: "handlers that never return are not looked for",
 	},
 	{
-		Name: "jump-inside-a-stack-check", File: "kprobes/site.go",
-		Old: "return s.Within == 0 && !s.post.Load()", New: "return !s.post.Load()",
+		Name: "jump-inside-a-stack-check", File: "kprobes/point.go",
+		Old: "return pt.Within == 0 && !pt.post.Load()", New: "return !pt.post.Load()",
 		By:  host("kprobes", "TestNoCandidates"),
 		Why: "a check that was decided is made again, in a copy",
 	},
 	{
-		Name: "jump-with-a-jprobe", File: "kprobes/site.go",
-		Old: " && !slices.ContainsFunc(s.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })", New: "",
+		Name: "jump-with-a-jprobe", File: "kprobes/point.go",
+		Old: " && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })", New: "",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a jprobe is called by a jump, which cannot do that",
 	},
 	{
-		Name: "detour-with-a-post-handler", File: "kprobes/site.go",
-		Old: "if s.detour != nil && !s.post.Load() && !s.crowded() {", New: "if s.detour != nil && !s.crowded() {",
+		Name: "detour-with-a-post-handler", File: "kprobes/point.go",
+		Old: "if pt.detour != nil && !pt.post.Load() && !pt.crowded() {", New: "if pt.detour != nil && !pt.crowded() {",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "the end of the instruction is not seen",
 	},
 	{
-		Name: "detour-of-a-crowded-site", File: "kprobes/site.go",
-		Old: "if s.detour != nil && !s.post.Load() && !s.crowded() {", New: "if s.detour != nil && !s.post.Load() {",
+		Name: "detour-of-a-crowded-site", File: "kprobes/point.go",
+		Old: "if pt.detour != nil && !pt.post.Load() && !pt.crowded() {", New: "if pt.detour != nil && !pt.post.Load() {",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a probe on what the detour covers is passed by in its copy",
 	},
 	{
 		Name: "broken-handler-enabled", File: "kprobes/attach.go",
-		Old: "case on && k.Flags.Has(flagGone):", New: "case on && k.Flags.Has(flagGone) && k.site == nil:",
+		Old: "case on && k.Flags.Has(flagGone):", New: "case on && k.Flags.Has(flagGone) && k.point == nil:",
 		By:  host("kprobes", "TestRegisteredDisabled"),
 		Why: "a handler that broke the rules is called again",
 	},
 	{
 		Name: "post-handler-of-what-cannot-be-stepped", File: "kprobes/attach.go",
-		Old: "if k.PostHandler != nil && s.Way(true) == place.Refused {", New: "if k.PostHandler != nil && s.Way(false) == place.Refused {",
+		Old: "if k.PostHandler != nil && pt.Way(true) == place.Refused {", New: "if k.PostHandler != nil && pt.Way(false) == place.Refused {",
 		By:  host("kprobes", "TestRegisterRefuses"),
 		Why: "a post-handler is never called",
 	},
@@ -125,19 +125,19 @@ var sites = []Mutant{
 	},
 	{
 		Name: "return-probe-inside-a-function", File: "kprobes/attach.go",
-		Old: "if s.Addr != uintptr(fn.Addr) {", New: "if s.Addr < uintptr(fn.Addr) {",
+		Old: "if pt.Addr != uintptr(fn.Addr) {", New: "if pt.Addr < uintptr(fn.Addr) {",
 		By:  host("kprobes", "TestReturnProbeRefuses"),
 		Why: "a return address is replaced that is none",
 	},
 	{
-		Name: "jump-taken-for-code", File: "kprobes/site.go",
-		Old: "\t\tcase s.jumped:\n\t\t\tcopy(code[i:], s.Orig[:insn.JumpSize])\n", New: "",
+		Name: "jump-taken-for-code", File: "kprobes/point.go",
+		Old: "\t\tcase pt.jumped:\n\t\t\tcopy(code[i:], pt.Orig[:insn.JumpSize])\n", New: "",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "the copy of an instruction is a copy of a jump",
 	},
 	{
 		Name: "detour-bound-twice", File: "kprobes/jump.go",
-		Old: "if s == nil || s.detour != nil || len(s.probes()) == 0 {", New: "if s == nil || len(s.probes()) == 0 {",
+		Old: "if pt == nil || pt.detour != nil || len(pt.probes()) == 0 {", New: "if pt == nil || len(pt.probes()) == 0 {",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "a detour is lost",
 	},
@@ -149,7 +149,7 @@ var sites = []Mutant{
 	},
 	{
 		Name: "armed-although-all-are-off", File: "kprobes/arm.go",
-		Old: "want := s.wanted() && !disarmedAll", New: "want := s.wanted()",
+		Old: "want := pt.wanted() && !disarmedAll", New: "want := pt.wanted()",
 		By:  host("kprobes", "TestSetEnabled"),
 		Why: "registering puts a breakpoint in while all are switched off",
 	},
@@ -161,12 +161,12 @@ var sites = []Mutant{
 	},
 	{
 		Name: "short-way-past-a-disabled-probe", File: "kprobes/attach.go",
-		Old: "\t\tk.site.shorten()\n", New: "",
+		Old: "\t\tk.point.shorten()\n", New: "",
 		By:  host("kprobes", "TestShortWays"),
 		Why: "a jump calls a disabled handler",
 	},
 	{
-		Name: "short-way-for-two", File: "kprobes/site.go",
+		Name: "short-way-for-two", File: "kprobes/point.go",
 		Old: "case len(l) == 1 && l[0].calls():", New: "case len(l) >= 1 && l[0].calls():",
 		By:  host("kprobes", "TestShortWays"),
 		Why: "of two handlers a jump calls one",
@@ -178,14 +178,14 @@ var sites = []Mutant{
 		Why: "probes take all memory",
 	},
 	{
-		Name: "slot-not-given-back", File: "kprobes/site.go",
-		Old: "\t\tmachine.This.Slots.Put(s.Slot, since, nil)\n", New: "\t\t_ = since\n",
+		Name: "slot-not-given-back", File: "kprobes/point.go",
+		Old: "\t\tmachine.This.Slots.Put(pt.Slot, since, nil)\n", New: "\t\t_ = since\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "each probe takes a slot for good",
 	},
 	{
-		Name: "detour-not-given-back", File: "kprobes/site.go",
-		Old: "\t\tmachine.This.Detours.Put(s.detour.Head, since, s.detour)\n", New: "\t\t_ = since\n",
+		Name: "detour-not-given-back", File: "kprobes/point.go",
+		Old: "\t\tmachine.This.Detours.Put(pt.detour.Head, since, pt.detour)\n", New: "\t\t_ = since\n",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "each jump takes a detour for good",
 	},
@@ -215,12 +215,12 @@ var sites = []Mutant{
 	},
 	{
 		Name: "jump-at-a-disarmed-site", File: "kprobes/jump.go",
-		Old: "s.turn == c.turn && s.armed && !s.jumped &&", New: "s.turn == c.turn && !s.jumped &&",
+		Old: "pt.turn == c.turn && pt.armed && !pt.jumped &&", New: "pt.turn == c.turn && !pt.jumped &&",
 		By:  host("kprobes", "TestJumpOnlyWhereABreakpointIs"),
 		Why: "a disabled probe gets a jump",
 	},
 	{
-		Name: "list-freed-under-a-hit", File: "kprobes/site.go",
+		Name: "list-freed-under-a-hit", File: "kprobes/point.go",
 		Old: "\t\treplaced = append(replaced, was)\n", New: "\t\t_ = was\n",
 		By:  host("kprobes", "TestListIsKeptForHits"),
 		Why: "a hit goes through a list that the collector has freed",
