@@ -171,11 +171,6 @@ func refault(r *amd64.Regs, st *state) {
 	die.Refault(r, st.fault, st.err, st.addr)
 }
 
-// inCopy reports whether ip is in a slot or in a detour.
-func inCopy(ip uintptr) bool {
-	return machine.This.Slots.Contains(ip) || machine.This.Detours.Contains(ip)
-}
-
 // OriginalIP returns the original address for ip: for a copy in a slot, the probed address
 // or the one behind it; otherwise ip itself.
 //
@@ -213,8 +208,8 @@ var performLo, performHi uintptr
 //
 // Context: boot.
 func findPerform() {
-	if pt, err := kallsyms.Resolve("sonde/kprobes.perform"); err == nil {
-		performLo, performHi = uintptr(pt.Addr), uintptr(pt.End())
+	if fn, err := kallsyms.Resolve("sonde/kprobes.perform"); err == nil {
+		performLo, performHi = uintptr(fn.Addr), uintptr(fn.End())
 	}
 }
 

@@ -232,8 +232,8 @@ func (c *call) leave() {
 	c.left = true
 	for i := range c.of {
 		m := c.of[i].m
-		m.flying.Add(-1)
-		m.count(probe.Abandoned)
+		m.Flying.Add(-1)
+		m.Count(probe.Abandoned)
 	}
 }
 
@@ -242,7 +242,7 @@ func (c *call) undoLeave() {
 	c.left = false
 	for i := range c.of {
 		m := c.of[i].m
-		m.flying.Add(1)
-		m.counts[probe.Abandoned].Add(^uint64(0))
+		m.Flying.Add(1)
+		m.Uncount(probe.Abandoned)
 	}
 }

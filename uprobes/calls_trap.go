@@ -47,10 +47,10 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() || len(c.of) == cap(c.of) {
 			continue
 		}
-		m.count(probe.Entered)
+		m.Count(probe.Entered)
 		in := c.more()
 		if cap(in.Data) < m.words || !m.flies() { // it has more data than those for which there is room
-			m.count(probe.NoInst)
+			m.Count(probe.NoInst)
 			continue
 		}
 		in.RetAddr, in.Data = c.ret, in.Data[:m.words]
@@ -77,8 +77,8 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 // wants is wanted.
 func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 	if m.flags.Has(unregistered | abandoned) {
-		m.flying.Add(-1)
-		m.count(probe.Disarmed)
+		m.Flying.Add(-1)
+		m.Count(probe.Disarmed)
 		return false
 	}
 	if m.careful {
@@ -88,8 +88,8 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
 	st.end()
 	if !wanted {
-		m.flying.Add(-1)
-		m.count(probe.Declined)
+		m.Flying.Add(-1)
+		m.Count(probe.Declined)
 	}
 	return wanted
 }

@@ -68,11 +68,11 @@ func (f *file) info() Info {
 	if f.o.u.TrapSafe {
 		way = "handled" + InTheTrap
 	}
-	return Info{Pid: f.o.u.Pid, Way: way, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Returns: f.returns, Disabled: f.disabled, Ledger: f.tally.ledger()}
+	return Info{Pid: f.o.u.Pid, Way: way, Program: cmp.Or(f.o.u.Comm, "*"), Place: fmt.Sprintf("%s:%#x", f.ident.Name, f.off), Kind: f.o.kind(), Returns: f.returns, Disabled: f.disabled, Ledger: f.counter.Ledger()}
 }
 
 func (m *member) info() Info {
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.ledger()}
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.Ledger()}
 }
 
 // way says how hits of pt are handled: "boosted", "boosted in the trap".
@@ -92,10 +92,10 @@ const InTheTrap = " in the trap"
 // Context: any.
 func (u *Uprobe) Ledger() probe.Ledger {
 	if f := u.file.Load(); f != nil {
-		return f.tally.ledger()
+		return f.counter.Ledger()
 	}
 	if m := u.state.Load(); m != nil {
-		return m.ledger()
+		return m.Ledger()
 	}
 	return probe.Ledger{}
 }

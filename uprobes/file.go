@@ -19,7 +19,7 @@ type file struct {
 	opened  *vfs.File
 	ident   backing.Ident
 	off     uint64
-	tally   *tally
+	counter *probe.Counter
 	returns string // for a return probe: see images.ReturnsOf
 
 	disabled bool // guarded by mu
@@ -89,7 +89,7 @@ func (o order) openFile() (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{o: o, opened: opened, off: u.Offset, tally: new(tally)}
+	f := &file{o: o, opened: opened, off: u.Offset, counter: new(probe.Counter)}
 	if err := f.check(u); err != nil {
 		vfs.Close(opened)
 		idle()

@@ -191,7 +191,7 @@ func (th *thread) handlers(members []*member, from int) (next int) {
 
 // startHit counts a hit of m, and reports whether its handler may run.
 func (m *member) startHit() bool {
-	m.count(probe.Entered)
+	m.Count(probe.Entered)
 	return m.enter() && !m.flags.Has(disabled)
 }
 
@@ -199,8 +199,8 @@ func (m *member) startHit() bool {
 func (th *thread) special(m *member, r *amd64.Regs) {
 	switch {
 	case m.flags.Has(disabled): // the breakpoint is another probe's, or m was enabled a moment ago
-		m.count(probe.Entered)
-		m.count(probe.Disarmed)
+		m.Count(probe.Entered)
+		m.Count(probe.Disarmed)
 	case m.user != nil:
 		m.hitUser(th, r)
 	default:
@@ -223,7 +223,7 @@ func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 // hitReturn says that a return instruction of a Go function has been executed.
 func (m *member) hitReturn(th *thread, r *amd64.Regs) {
 	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
-	m.count(probe.Entered)
+	m.Count(probe.Entered)
 	m.call(th, func() { m.ret.Handler(&in, r) })
 }
 

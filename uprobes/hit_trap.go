@@ -80,17 +80,17 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 		case m.wants != 0 && !m.flags.Has(disabled):
 			th.wants |= m.wants
 		case m.flags.Has(unregistered | abandoned | disabled):
-			m.count(probe.Entered)
-			m.count(probe.Disarmed)
+			m.Count(probe.Entered)
+			m.Count(probe.Disarmed)
 		default:
-			m.count(probe.Entered)
+			m.Count(probe.Entered)
 			if m.careful {
 				machine.SaveVectors(r)
 			}
 			st.begin(m)
 			m.u.Handler(m.u, r)
 			st.end()
-			m.count(probe.Handled)
+			m.Count(probe.Handled)
 		}
 	}
 	pt := asPoint(st.point)

@@ -113,7 +113,7 @@ func (tk *task) addFile(at spot) {
 		return
 	}
 	for _, m := range ms {
-		m.file, m.tally = f, f.tally
+		m.file, m.Counter = f, f.counter
 		if f.disabled && !m.ends() {
 			m.flags.Set(disabled)
 		}

@@ -8,7 +8,7 @@ import (
 // hitUser calls the pre-handler, and lets th remember the post- and fault-handlers.
 func (m *member) hitUser(th *thread, r *amd64.Regs) {
 	k, done := m.user, false
-	m.count(probe.Entered)
+	m.Count(probe.Entered)
 	m.call(th, func() {
 		defer func() {
 			if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {

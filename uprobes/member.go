@@ -39,7 +39,7 @@ type member struct {
 	user      *KprobeUser // the KprobeUser that this is an insertion of; u is unused then
 	page      frame.Frame // that user was inserted into
 	file      *file       // the file probe that this belongs to; nil: none
-	*tally
+	*probe.Counter
 }
 
 // returning is what a member of a return probe has to do.
@@ -70,12 +70,6 @@ func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
 // ends reports whether m ends calls that have begun; such a member is never disabled.
 func (m *member) ends() bool { return m.wants&wantsExit != 0 }
 
-// tally counts the hits of a probe.
-type tally struct {
-	counts [probe.NumEvents]atomic.Uint64
-	flying atomic.Int64 // for a return probe: calls that have not returned
-}
-
 const (
 	unregistered probe.Flags = 1 << iota // or its program has ended
 	abandoned                            // its handler broke the rules
@@ -83,17 +77,6 @@ const (
 
 	disabledFlags = disabled | abandoned
 )
-
-func (t *tally) count(e probe.Event) { t.counts[e].Add(1) }
-
-// ledger returns the counts.
-func (t *tally) ledger() probe.Ledger {
-	n := func(e probe.Event) uint64 { return t.counts[e].Load() }
-	return probe.Ledger{
-		Handled: n(probe.Handled), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
-		Declined: n(probe.Declined), NoInst: n(probe.NoInst), InFlight: uint64(max(t.flying.Load(), 0)), Entered: n(probe.Entered),
-	}
-}
 
 // enter reports whether a handler may run now. leave must follow in any case.
 func (m *member) enter() bool {
@@ -126,7 +109,7 @@ func drain(all []*member) {
 
 // refused counts a hit that finds m disabled, unregistered or abandoned.
 func (m *member) refused() {
-	m.count(probe.Disarmed)
+	m.Count(probe.Disarmed)
 	m.leave()
 }
 
@@ -171,7 +154,7 @@ func (th *thread) handled() {
 	m := th.in
 	th.in = nil
 	if th.counts {
-		m.count(probe.Handled)
+		m.Count(probe.Handled)
 	}
 	m.leave()
 }
@@ -192,10 +175,10 @@ func (th *thread) broke(e any) {
 // countAbandoned counts a handler of m that has not returned.
 func (m *member) countAbandoned(th *thread) {
 	if th.entering {
-		m.flying.Add(-1)
+		m.Flying.Add(-1)
 	}
 	if th.counts || th.entering {
-		m.count(probe.Abandoned)
+		m.Count(probe.Abandoned)
 	}
 	th.entering = false
 }

@@ -129,9 +129,9 @@ func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
 	if err != nil {
 		return nil, err
 	}
-	shared := new(tally)
+	shared := new(probe.Counter)
 	for _, m := range ms {
-		m.tally = shared
+		m.Counter = shared
 	}
 	ms[0].others = ms[1:]
 	return ms, nil

@@ -103,9 +103,9 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
 		}
-		m.count(probe.Entered)
+		m.Count(probe.Entered)
 		if !room || !m.flies() { // without room it has no stack, and will not get far
-			m.count(probe.NoInst)
+			m.Count(probe.NoInst)
 			continue
 		}
 		if n := len(c.of); n == cap(c.of) {
@@ -139,7 +139,7 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 		return true
 	}
 	if !m.enter() {
-		m.flying.Add(-1)
+		m.Flying.Add(-1)
 		m.refused()
 		return false
 	}
@@ -147,8 +147,8 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 	th.counts, th.entering = false, true
 	m.run(th, func() { wanted = m.ret.EntryHandler(&in.UretprobeInstance, th.Regs()) == 0 })
 	if th.entering && !wanted { // if it has panicked, that is counted
-		m.flying.Add(-1)
-		m.count(probe.Declined)
+		m.Flying.Add(-1)
+		m.Count(probe.Declined)
 	}
 	th.entering = false
 	return wanted
@@ -156,8 +156,8 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 
 // flies counts a call that begins, and reports whether there may be one more.
 func (m *member) flies() bool {
-	if n := m.flying.Add(1); m.most != 0 && n > m.most {
-		m.flying.Add(-1)
+	if n := m.Flying.Add(1); m.most != 0 && n > m.most {
+		m.Flying.Add(-1)
 		return false
 	}
 	return true
@@ -220,7 +220,7 @@ func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
 		next++
 		c.next = next
 		m := in.m
-		m.flying.Add(-1)
+		m.Flying.Add(-1)
 		if m.enter() {
 			th.in = m
 			th.t.EnterHandler()

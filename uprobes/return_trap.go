@@ -62,8 +62,8 @@ func (th *thread) enlists(st *state, c *call) {
 		in.RetAddr = c.ret
 		keep(&in.RP, m.ret)
 		keep(&in.m, m)
-		m.count(probe.Entered)
-		m.flying.Add(1)
+		m.Count(probe.Entered)
+		m.Flying.Add(1)
 	}
 	c.of = c.of[:len(of)]
 }
@@ -143,7 +143,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		in := &c.of[st.at]
 		st.at++
 		m := in.m
-		m.flying.Add(-1)
+		m.Flying.Add(-1)
 		if !m.flags.Has(unregistered | abandoned) {
 			if m.careful {
 				machine.SaveVectors(r)
@@ -151,9 +151,9 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 			st.begin(m)
 			m.ret.Handler(&in.UretprobeInstance, r)
 			st.end()
-			m.count(probe.Handled)
+			m.Count(probe.Handled)
 		} else {
-			m.count(probe.Disarmed)
+			m.Count(probe.Disarmed)
 		}
 		keep(&in.RP, nil) // it may not be reused for a long time
 		keep(&in.m, nil)
@@ -170,11 +170,11 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		case m.wants != wantsReturn || m.process != p || m.flags.Has(disabled):
 			continue
 		case m.flags.Has(unregistered | abandoned):
-			m.count(probe.Entered)
-			m.count(probe.Disarmed)
+			m.Count(probe.Entered)
+			m.Count(probe.Disarmed)
 			continue
 		}
-		m.count(probe.Entered)
+		m.Count(probe.Entered)
 		st.in.ret, st.in.rp = r.IP, uintptr(unsafe.Pointer(m.ret))
 		if m.careful {
 			machine.SaveVectors(r)
@@ -182,7 +182,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		st.begin(m)
 		m.ret.Handler((*UretprobeInstance)(unsafe.Pointer(&st.in)), r)
 		st.end()
-		m.count(probe.Handled)
+		m.Count(probe.Handled)
 	}
 	return settle(r)
 }

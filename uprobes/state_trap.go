@@ -83,11 +83,11 @@ func handlingHere() *thread {
 func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 	st := &states[id].state
 	m := st.Probe
-	asMember(m).count(probe.Abandoned)
+	asMember(m).Count(probe.Abandoned)
 	st.end()
 	switch st.doing {
 	case callsEntries:
-		asMember(m).flying.Add(-1)
+		asMember(m).Flying.Add(-1)
 		return st.callEntries(r)
 	case callsReturns:
 		return st.callReturns(r)

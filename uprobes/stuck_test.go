@@ -10,6 +10,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/probe"
 	"sonde/linux/proc"
 )
 
@@ -118,11 +119,11 @@ func TestHandlerEndsItsGoroutine(t *testing.T) {
 
 // TestPanicOfPostHandler: the hit has been counted before, and is not counted twice.
 func TestPanicOfPostHandler(t *testing.T) {
-	th, m := new(thread), &member{tally: new(tally), idle: make(chan struct{})}
+	th, m := new(thread), &member{Counter: new(probe.Counter), idle: make(chan struct{})}
 	th.t = new(proc.Thread)
 	m.call(th, func() {})
 	m.tell(th, func() { panic("of a test") })
-	if l := m.ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(abandoned) {
+	if l := m.Ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(abandoned) {
 		t.Errorf("%+v", l)
 	}
 }

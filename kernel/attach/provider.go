@@ -89,17 +89,6 @@ var providers [Every + 1]Provider
 // Context: boot, goroutine.
 func Provide(k Kind, p Provider) { providers[k] = p }
 
-// Provided returns the kinds that have a provider, with their abilities.
-func Provided() map[Kind]Ability {
-	all := map[Kind]Ability{}
-	for k, p := range providers {
-		if p != nil {
-			all[Kind(k)] = p.Can()
-		}
-	}
-	return all
-}
-
 // Fits returns the error of a pattern that fits n places, if those are none or too many.
 //
 // Errors: ENOENT, E2BIG.

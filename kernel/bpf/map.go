@@ -114,7 +114,6 @@ const noPrealloc = 1
 // lineSize is that of a cache line.
 const lineSize = 64
 
-func (m *Map) isHash() bool  { return m.Spec.Type == bpf.Hash || m.Spec.Type == bpf.PerCPUHash }
 func (m *Map) isArray() bool { return m.Spec.Type == bpf.Array || m.Spec.Type == bpf.PerCPUArray }
 func (m *Map) perCPU() bool  { return m.Spec.Type == bpf.PerCPUHash || m.Spec.Type == bpf.PerCPUArray }
 

@@ -50,6 +50,29 @@ const (
 	NumEvents
 )
 
+// A Counter counts the hits of one probe in threads of programs, which change CPUs.
+//
+// Context: any, for all of its methods.
+type Counter struct {
+	n      [NumEvents]atomic.Uint64
+	Flying atomic.Int64 // return probe: calls that have not returned
+}
+
+// Count counts e.
+func (c *Counter) Count(e Event) { c.n[e].Add(1) }
+
+// Uncount takes a Count back.
+func (c *Counter) Uncount(e Event) { c.n[e].Add(^uint64(0)) }
+
+// Ledger returns the counts. What is entered is read last, as in Accounts.
+func (c *Counter) Ledger() Ledger {
+	n := func(e Event) uint64 { return c.n[e].Load() }
+	return Ledger{
+		Handled: n(Handled), Declined: n(Declined), NoInst: n(NoInst), Disarmed: n(Disarmed), Abandoned: n(Abandoned),
+		InFlight: uint64(max(c.Flying.Load(), 0)), Entered: n(Entered),
+	}
+}
+
 // account is a CPU's part of a ledger. Wherever it begins, its counters share no cache line
 // with another CPU's.
 type account struct {

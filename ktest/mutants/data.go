@@ -28,7 +28,7 @@ var callData = []Mutant{
 	},
 	{
 		Name: "stuck-entry-handler-in-flight", File: "uprobes/member.go",
-		Old: "\tif th.entering {\n\t\tm.flying.Add(-1)\n\t}\n", New: "",
+		Old: "\tif th.entering {\n\t\tm.Flying.Add(-1)\n\t}\n", New: "",
 		By:  program(2, "uprobes/killed_in_an_entry_handler", "probed"),
 		Why: "a call whose entry handler did not return is in progress for ever",
 	},

@@ -151,7 +151,7 @@ func (a *attachment) Enable(on bool) error {
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.calls))
 	for i, c := range a.calls {
-		list[i] = attach.Placed{Place: c.place, Way: "call", Disabled: a.disabled.Load() || a.abandoned.Load(), Ledger: c.ledger()}
+		list[i] = attach.Placed{Place: c.place, Way: "call", Disabled: a.disabled.Load() || a.abandoned.Load(), Ledger: c.Ledger()}
 	}
 	return list
 }

@@ -14,19 +14,8 @@ import (
 
 // A call is a system call at which a link is attached.
 type call struct {
-	place  *attach.Place
-	counts [probe.NumEvents]atomic.Uint64
-	flying atomic.Int64 // calls that have not returned
-}
-
-func (c *call) count(e probe.Event) { c.counts[e].Add(1) }
-
-func (c *call) ledger() probe.Ledger {
-	n := func(e probe.Event) uint64 { return c.counts[e].Load() }
-	return probe.Ledger{
-		Handled: n(probe.Handled), Declined: n(probe.Declined), Disarmed: n(probe.Disarmed), Abandoned: n(probe.Abandoned),
-		InFlight: uint64(max(c.flying.Load(), 0)), Entered: n(probe.Entered),
-	}
+	place *attach.Place
+	probe.Counter
 }
 
 // state says whether handlers may run, and which do.
@@ -47,14 +36,14 @@ func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 	defer s.mu.Unlock()
 	switch {
 	case returns:
-		c.flying.Add(-1)
+		c.Flying.Add(-1)
 	case s.closed:
 		return false // it was detached before
 	default:
-		c.count(probe.Entered)
+		c.Count(probe.Entered)
 	}
 	if s.disabled.Load() || s.abandoned.Load() || s.closed {
-		c.count(probe.Disarmed)
+		c.Count(probe.Disarmed)
 		return false
 	}
 	s.running[t] = c
@@ -96,7 +85,7 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler func()) {
 	defer func() {
 		alive := t.LeaveHandler()
 		if !done && alive {
-			c.count(probe.Abandoned)
+			c.Count(probe.Abandoned)
 			w.fail(c, recover())
 		}
 		if w.leave(t) == nil || !alive {
@@ -121,7 +110,7 @@ func (w *watch) hit(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true})
 			}
-			c.count(probe.Handled)
+			c.Count(probe.Handled)
 		})
 	}
 }
@@ -139,10 +128,10 @@ func (w *watch) entered(t *proc.Thread) {
 			data := make([]uint64, w.link.Options.Data)
 			f := w.link.Options.Entry
 			if f != nil && !f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true, Data: data}) {
-				c.count(probe.Declined)
+				c.Count(probe.Declined)
 				return
 			}
-			c.flying.Add(1)
+			c.Flying.Add(1)
 			w.pending.Store(t, append(w.of(t), pending{c, data}))
 		})
 	}
@@ -162,7 +151,7 @@ func (w *watch) returned(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: in.place, IP: t.Regs().IP, MayBlock: true, Returns: true, Data: in.data})
 			}
-			in.count(probe.Handled)
+			in.Count(probe.Handled)
 		})
 	}
 }
@@ -179,7 +168,7 @@ func (w *watch) exit(t *proc.Thread, _ proc.Status) {
 	w.forget(t, probe.Abandoned)
 	if t.LeftBehind() {
 		if c := w.leave(t); c != nil {
-			c.count(probe.Abandoned)
+			c.Count(probe.Abandoned)
 			printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
 		}
 	}
@@ -188,7 +177,7 @@ func (w *watch) exit(t *proc.Thread, _ proc.Status) {
 // forget counts t's calls that have not returned as what became of them.
 func (a *attachment) forget(t *proc.Thread, as probe.Event) {
 	for _, in := range a.take(t) {
-		in.flying.Add(-1)
-		in.count(as)
+		in.Flying.Add(-1)
+		in.Count(as)
 	}
 }

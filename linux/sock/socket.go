@@ -197,17 +197,6 @@ func (s *Socket) Buffered() int {
 	return len(s.inbox.messages[0].Data)
 }
 
-// Unsent returns how many bytes the other end has not received, for SIOCOUTQ.
-func (s *Socket) Unsent() int {
-	peer := s.partner()
-	if peer == nil {
-		return 0
-	}
-	peer.mu.Lock()
-	defer peer.mu.Unlock()
-	return peer.inbox.cost
-}
-
 // partner returns the other end, nil for none.
 func (s *Socket) partner() *Socket {
 	s.mu.Lock()

@@ -65,9 +65,6 @@ func (v Value) Empty() bool { return v.contradictory }
 // IsConst tells whether v is exactly one number.
 func (v Value) IsConst() bool { return v.Bits.Const() && !v.contradictory }
 
-// IsAny tells whether nothing is known.
-func (v Value) IsAny() bool { return v == Any() }
-
 // Contains tells whether n is one of the numbers.
 func (v Value) Contains(n uint64) bool {
 	return !v.contradictory && v.Bits.Contains(n) && v.Umin <= n && n <= v.Umax &&
