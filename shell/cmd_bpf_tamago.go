@@ -1,4 +1,4 @@
-//go:build tamago && ktest
+//go:build tamago
 
 package shell
 
@@ -15,10 +15,6 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 )
-
-// Images with tests alone have the command: the verifier and the compiler take 630 KB, and the usual
-// image has no room for them below its limit.
-func init() { builtins = append(builtins, bpfCommand) }
 
 var bpfCommand = &Command{
 	Name:  "bpf",

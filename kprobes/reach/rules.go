@@ -225,9 +225,6 @@ func (g *Graph) Check(marked []string) (wrong []error) {
 	for _, r := range keptOut {
 		add("keptOut", r.names...)
 	}
-	if len(g.addrs(names{"sonde/kernel/bpf.Load"})) == 0 { // nothing calls it, and the linker leaves it out
-		lists["keptOut"] = slices.DeleteFunc(lists["keptOut"], func(p string) bool { return p == "sonde/arch/amd64/trap.Enter" })
-	}
 	for _, r := range regions {
 		add("regions", r.entries...)
 		add("regions", r.within...)

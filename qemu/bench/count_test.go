@@ -71,7 +71,7 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{Test: true}, "bench link bpf_empty bpf_count bpf_keyed bpf_record")
+	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_record")
 	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 28, "bpf_keyed": 110, "bpf_record": 205} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)

@@ -1,4 +1,4 @@
-//go:build tamago && ktest
+//go:build tamago
 
 package bench
 
