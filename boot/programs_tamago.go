@@ -63,7 +63,7 @@ func startPrograms() {
 	})
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
-	kbpf.SetProcess(proc.Identify)
+	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers})
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
 	signal := func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) }

@@ -109,8 +109,7 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 
 // cost adds what the helper takes.
 func (c *call) cost() {
-	words := (c.bytes + 7) / 8
-	c.s.cost += c.h.Weight + int(words)*c.h.PerWord
+	c.s.cost += c.h.Weight + int(words(c.bytes))*c.h.PerWord + int(words(c.values))*perValueWord
 	if c.callback == nil {
 		return
 	}
@@ -126,6 +125,11 @@ func (c *call) cost() {
 	}
 	c.s.cost += int(c.count * each)
 }
+
+func words(bytes uint64) uint64 { return (bytes + 7) / 8 }
+
+// perValueWord is what it takes to copy 8 bytes of a value, in instructions.
+const perValueWord = 16
 
 // callbackCall is what it takes to call a callback once, in instructions.
 const callbackCall = 10

@@ -81,6 +81,7 @@ const (
 	String                 // on the stack, ending with a byte that is known to be 0
 	Count                  // how often a callback is called
 	KernelOrNumber         // an address in the kernel that need not be valid
+	WordOut                // memory of 8 bytes that the helper writes
 )
 
 // Result is what a helper leaves in R0.
@@ -103,10 +104,11 @@ type Helper struct {
 	Args     [5]ArgKind
 	Result   Result
 	Weight   int           // its worst case in instructions, without what PerWord says
-	PerWord  int           // the same for each 8 bytes of the sizes, keys and values it is given
+	PerWord  int           // the same for each 8 bytes of the sizes and keys it is given
 	Releases bool          // the record
 	Unsafe   bool          // it changes programs
 	Maps     []bpf.MapType // the maps that it works on
+	Words    uint32        // how many whole words the values of these maps must have at least
 }
 
 // Checked is a program that may be executed.

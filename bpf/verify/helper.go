@@ -17,7 +17,8 @@ type call struct {
 	memory   access       // the memory before a size
 	pointsTo *reg         // what it lies in; nil: there is none, as it may be null
 	size     uint64       // the largest size
-	bytes    uint64       // of all that it is given
+	bytes    uint64       // of all that it is given, but values
+	values   uint64       // bytes of values: they are copied, and not compared with anything
 	count    uint64
 	callback *reg
 	context  reg
@@ -32,11 +33,13 @@ func (c *call) argument(r uint8, kind ArgKind) {
 	case MapArg:
 		c.mapArg(r, v)
 	case Key:
+		c.bytes += uint64(c.spec.KeySize)
 		c.fixed(r, uint64(c.spec.KeySize), "the key", false)
-	case Value:
-		c.fixed(r, uint64(c.spec.ValueSize), "the value", false)
-	case ValueOut:
-		c.fixed(r, uint64(c.spec.ValueSize), "the value", true)
+	case Value, ValueOut:
+		c.values += uint64(c.spec.ValueSize)
+		c.fixed(r, uint64(c.spec.ValueSize), "the value", kind == ValueOut)
+	case WordOut:
+		c.fixed(r, 8, "a word", true)
 	case Memory, MemoryOrNull, MemoryOut, MemoryOutNull:
 		c.pointer(r, v, kind)
 	case Size, SizeOrZero:
@@ -89,11 +92,17 @@ func (c *call) mapArg(r uint8, v *reg) {
 		c.refuse("cannot pass map_type %d into func %s#%d: R%d holds map %s of type %s", v.spec.Type, c.h.Name, c.number, r, v.spec.Name, v.spec.Type)
 	}
 	c.spec = v.spec
+	if c.h.Words == 0 {
+		return
+	}
+	if v.spec.ValueSize < 8*c.h.Words {
+		c.refuse("R%d holds map %s with values of %d bytes: expected at least %d for %s", r, v.spec.Name, v.spec.ValueSize, 8*c.h.Words, c.h.Name)
+	}
+	c.values += uint64(v.spec.ValueSize) // which it may have to add
 }
 
 // fixed checks memory whose size the map tells.
 func (c *call) fixed(r uint8, size uint64, what string, out bool) {
-	c.bytes += size
 	c.memory = access{r: r, write: out}
 	c.pointsTo = &c.s.top().regs[r]
 	c.touch(size, size, fmt.Sprintf("a helper's access to %s of %d bytes", what, size))

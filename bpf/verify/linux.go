@@ -8,9 +8,10 @@ func NewEnv() *Env {
 	for t, fields := range contexts {
 		env.Contexts[t] = &Context{Name: t.String(), Fields: fields}
 	}
-	for n := range helpers {
-		h := helpers[n]
-		env.Helpers[n] = &h
+	for _, table := range []map[int32]Helper{helpers, ours} {
+		for n, h := range table {
+			env.Helpers[n] = &h
+		}
 	}
 	return env
 }
@@ -83,7 +84,9 @@ var helpers = map[int32]Helper{
 	158: {Name: "bpf_get_current_task_btf", Result: KernelPointer, Weight: 20},
 	160: {Name: "bpf_ktime_get_coarse_ns", Weight: 40},
 	173: {Name: "bpf_get_func_ip", Args: [5]ArgKind{ContextArg}, Weight: 10},
-	174: {Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 10},
+	174: {Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20},
+	183: {Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40},
+	184: {Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20},
 	164: {Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed},
 	165: {Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400},
 	177: {Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Result: SizeOrError, Weight: 1500, PerWord: 400},

@@ -4,22 +4,29 @@ package kbpf
 // kprobes/reach knows them.
 
 import (
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
+	"sonde/bpf"
 	"sonde/kernel/attach"
 )
 
 // A helper gets R1 to R5, a word that is undefined, the CPU's number and the hit.
 type helper = func(r1, r2, r3, r4, r5, _ uintptr, cpu uint32, hit *attach.Hit) uintptr
 
-// helpers are by Linux's numbers.
+// helpers are by number: Linux's, and ours from bpf.HelperGoid on.
 var helpers = map[int32]helper{
-	1: helpLookup, 2: helpUpdate, 3: helpDelete,
-	4: helpRead, 113: helpRead,
-	5: helpTime, 125: helpTime,
-	14: helpPID, 15: helpUID, 16: helpComm,
-	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard,
+	1: helpLookup, 2: helpUpdate, 3: helpDelete, 195: helpLookupOf,
+	4: helpReadAny, 112: helpReadUser, 113: helpRead, 45: helpReadAnyString, 114: helpReadUserString, 115: helpReadString,
+	5: helpTime, 125: helpTime, 160: helpTime, 118: helpJiffies, 7: helpRandom,
+	14: helpPID, 15: helpUID, 16: helpComm, 35: helpTask, 80: helpCgroup,
+	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
+	173: helpPlace, 183: helpArgTo, 184: helpResultTo, 182: helpCompare,
+
+	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
+	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg,
+	bpf.HelperLog2: helpLog2, bpf.HelperHistAdd: helpHistAdd, bpf.HelperAggAdd: helpAggAdd,
 }
 
 // pointer makes a pointer of a word. Safe because: the verifier has seen that the program has it from a
@@ -34,6 +41,15 @@ func helpLookup(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	return uintptr(of.find(of.table(int(cpu)), pointer(key)))
 }
 
+// helpLookupOf finds what another CPU has at a key.
+func helpLookupOf(m, key, of, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	if of >= uintptr(cpus()) {
+		return 0
+	}
+	in := (*Map)(pointer(m))
+	return uintptr(in.find(in.table(int(of)), pointer(key)))
+}
+
 func helpUpdate(m, key, value, how, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	of := (*Map)(pointer(m))
 	return result(of.update(of.table(int(cpu)), pointer(key), pointer(value), uint64(how)))
@@ -42,16 +58,6 @@ func helpUpdate(m, key, value, how, _, _ uintptr, cpu uint32, _ *attach.Hit) uin
 func helpDelete(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	of := (*Map)(pointer(m))
 	return result(of.remove(of.table(int(cpu)), pointer(key)))
-}
-
-// helpRead copies from anywhere in the kernel; what cannot be read leaves zeroes.
-func helpRead(to, n, from, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
-	if !readable(from, n) {
-		zero(pointer(to), n)
-		return result(syscall.EFAULT)
-	}
-	move(pointer(to), pointer(from), n)
-	return 0
 }
 
 func helpTime(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return uintptr(now()) }
@@ -65,6 +71,37 @@ func helpPID(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 		return uintptr(kernelThread + goid(hit, int(cpu))&low)
 	}
 	return uintptr(pid)<<32 | uintptr(tid)
+}
+
+// helpJiffies is the time in ticks of sysconf(_SC_CLK_TCK).
+func helpJiffies(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	const tick = 1e9 / 100
+	return uintptr(now()) / tick
+}
+
+// random is the state of helpRandom, which all CPUs share.
+var random atomic.Uint64
+
+// helpRandom is SplitMix64's, of which programs get the high half. Source: G. L. Steele, D. Lea,
+// C. H. Flood, "Fast Splittable Pseudorandom Number Generators", figure 14.
+func helpRandom(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	z := random.Add(0x9e3779b97f4a7c15)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return uintptr((z ^ z>>31) >> 32)
+}
+
+// helpTask is the address of the goroutine.
+func helpTask(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
+	return uintptr(current(hit, int(cpu)))
+}
+
+// helpCgroup: all processes are in the root of control groups.
+func helpCgroup(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return 1 }
+
+// helpPlace is the address that was probed; of a return, that of the function.
+func helpPlace(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
+	return uintptr(hit.Place.Addr)
 }
 
 // helpUID: everyone is root.
@@ -110,5 +147,29 @@ func helpSubmit(record, _, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintpt
 
 func helpDiscard(record, _, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	mapOf(pointer(record)).end(int(cpu), pointer(record), false)
+	return 0
+}
+
+// What helpQuery can be asked, by Linux's numbers. Each CPU has a part of a ring of its own.
+const (
+	queryWaiting = iota // bytes that nobody has read
+	querySize
+	queryRead // up to where readers are
+	queryWritten
+)
+
+func helpQuery(m, what, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
+	of := (*Map)(pointer(m))
+	read, written := of.ring.Writer(int(cpu)).Positions()
+	switch what {
+	case queryWaiting:
+		return uintptr(written - read)
+	case querySize:
+		return uintptr(of.Spec.MaxEntries)
+	case queryRead:
+		return uintptr(read)
+	case queryWritten:
+		return uintptr(written)
+	}
 	return 0
 }

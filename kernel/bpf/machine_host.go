@@ -2,7 +2,11 @@
 
 package kbpf
 
-import "sonde/kernel/attach"
+import (
+	"unsafe"
+
+	"sonde/kernel/attach"
+)
 
 // What maps need of the machine, for tests on the host.
 
@@ -28,6 +32,14 @@ func inTrap() bool       { return true }
 func enter(_, _ uintptr) {}
 
 func now() int64                                           { return 0 }
-func readable(_, _ uintptr) bool                           { return true }
+func readable(_, n uintptr) uintptr                        { return n }
 func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
+func current(*attach.Hit, int) unsafe.Pointer              { return nil }
 func goid(*attach.Hit, int) uint64                         { return 0 }
+func collector() (phase, ended uint32)                     { return 0, 0 }
+
+// peek finds each address twice: in the process it is what it is in the kernel.
+func peek(_ *attach.Hit, _ int, to unsafe.Pointer, n, addr uintptr) uintptr {
+	move(to, pointer(addr), n)
+	return n
+}

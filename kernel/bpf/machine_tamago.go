@@ -51,34 +51,55 @@ func synchronize() { grace.Synchronize() }
 
 func now() int64 { return cpu.Nanotime() }
 
-// readable reports whether the n bytes at addr are memory of the kernel. Devices are none: to read there
-// may do something.
-func readable(addr, n uintptr) bool {
+// readable returns how many of the n bytes at addr, from the first on, are memory of the kernel. Devices
+// are none: to read there may do something.
+func readable(addr, n uintptr) uintptr {
 	if addr+n < addr {
-		return false
+		return 0
 	}
 	for at := addr &^ (paging.PageSize - 1); at < addr+n; at += paging.PageSize {
 		if _, flags, ok := mm.Tables.Lookup(uint64(at)); !ok || flags&amd64.PTE_PCD != 0 {
-			return false
+			return max(at, addr) - addr
 		}
 	}
-	return true
+	return n
 }
 
-// identify is what SetProcess set.
-var identify atomic.Pointer[func(g unsafe.Pointer) (pid, tid int, comm string)]
+// Processes is what programs ask about processes. Each function gets the g for whose process it is asked,
+// and runs in trap context, where that g cannot run.
+type Processes struct {
+	Identify  func(g unsafe.Pointer) (pid, tid int, comm string) // 0: none
+	Peek      func(g unsafe.Pointer, dst []byte, addr uint64) int
+	Registers func(g unsafe.Pointer) *amd64.Regs // in ring 3; nil: none
+}
 
-// SetProcess makes f tell for which process and thread code on g runs; 0: for none.
+// processes is what SetProcesses set.
+var processes atomic.Pointer[Processes]
+
+// SetProcesses makes processes known.
 //
-// Context: goroutine; f runs in trap context.
-func SetProcess(f func(g unsafe.Pointer) (pid, tid int, comm string)) { identify.Store(&f) }
+// Context: boot, goroutine.
+func SetProcesses(p Processes) { processes.Store(&p) }
 
 // process returns for which process the code runs that was hit on a CPU.
+//
+//go:noinline
 func process(hit *attach.Hit, cpu int) (pid, tid int, comm string) {
-	if f := identify.Load(); f != nil {
-		return (*f)(current(hit, cpu))
+	if p := processes.Load(); p != nil {
+		return p.Identify(current(hit, cpu))
 	}
 	return 0, 0, ""
+}
+
+// peek copies n bytes at addr of the memory of the process that was hit, and returns how many are there.
+//
+//go:noinline
+func peek(hit *attach.Hit, cpu int, to unsafe.Pointer, n, addr uintptr) uintptr {
+	p := processes.Load()
+	if p == nil {
+		return 0
+	}
+	return uintptr(p.Peek(current(hit, cpu), unsafe.Slice((*byte)(to), n), uint64(addr)))
 }
 
 // current returns the g that was hit, or that the thread of a process runs in. The registers of a hit in a
@@ -92,3 +113,5 @@ func current(hit *attach.Hit, cpu int) unsafe.Pointer {
 }
 
 func goid(hit *attach.Hit, cpu int) uint64 { return goruntime.Goid(current(hit, cpu)) }
+
+func collector() (phase, ended uint32) { return goruntime.GC() }

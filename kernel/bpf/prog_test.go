@@ -2,7 +2,10 @@ package kbpf
 
 import (
 	"errors"
+	"go/parser"
+	"go/token"
 	"math/rand"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -34,6 +37,23 @@ func TestHelpersHaveTheirName(t *testing.T) {
 		}
 		if env.Helpers[n] == nil {
 			t.Errorf("the verifier does not know helper %d", n)
+		}
+	}
+	called := map[string]bool{}
+	for _, f := range helpers {
+		name := runtime.FuncForPC(goabi.CodeOf(f)).Name()
+		called[name[strings.LastIndex(name, ".")+1:]] = true
+	}
+	files, _ := filepath.Glob("*_trap.go")
+	for _, file := range files {
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range source.Scope.Objects {
+			if strings.HasPrefix(name, "help") && name != "helper" && name != "helpers" && !called[name] {
+				t.Errorf("%s: no program can call %s", file, name)
+			}
 		}
 	}
 }
@@ -83,7 +103,7 @@ func TestRefusedPrograms(t *testing.T) {
 		"r0 = 0\n" + strings.Repeat("r0 += 1\n", 1<<16) + "exit":       syscall.E2BIG,
 		"r0 = *(u64 *)(r1 + 120)\nexit":                                syscall.EINVAL,
 		"r1 = map[fd:3]\nr0 = 0\nexit":                                 syscall.EACCES,
-		"call 7\nexit":                                                 syscall.EACCES,
+		"call 9\nexit":                                                 syscall.EACCES,
 		"map a percpu_array 4 8 1\nr1 = map[idx:0][0]+0\nr0 = 0\nexit": syscall.EACCES,
 	} {
 		p, maps, err := Assemble("bad", text)

@@ -85,6 +85,12 @@ func Self() unsafe.Pointer { return runtime.SondeSelf() }
 // Context: that of g, or any while g cannot run.
 func Calls(g unsafe.Pointer) *uintptr { return word(g, GCalls) }
 
+// GC returns what the collector does (0 nothing, 1 it marks, 2 it ends marking) and how many collections
+// have ended.
+//
+// Context: any.
+func GC() (phase, ended uint32) { return runtime.SondeGC() }
+
 // Goroutine reports whether goroutine g runs or wants to, and what it waits for otherwise.
 func Goroutine(g unsafe.Pointer) (runs bool, waits string) { return runtime.SondeGoroutine(g) }
 

@@ -100,6 +100,11 @@ func (w *Writer) Discard(p unsafe.Pointer) {
 	w.close()
 }
 
+// Positions returns up to where readers have read, and up to where they may: bytes since the ring was made.
+//
+// Context: any.
+func (w *Writer) Positions() (read, written uint64) { return w.tail.Load(), w.done.Load() }
+
 // close ends a reservation. The outermost one shows readers all that was reserved, also by a
 // writer that interrupts it here.
 func (w *Writer) close() {

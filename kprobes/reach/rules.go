@@ -76,7 +76,8 @@ var indirect = []struct {
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
-	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcess"},
+	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
+	{"sonde/kernel/bpf.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to kbpf.SetProcesses"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
 

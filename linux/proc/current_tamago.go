@@ -43,6 +43,33 @@ func Identify(g unsafe.Pointer) (pid, tid int, comm string) {
 	return t.process.PID, t.TID, t.process.Name()
 }
 
+// Peek copies from addr in the memory of the process for which code runs on g, as far as the pages are in
+// memory, and returns how many bytes it copied.
+//
+// Context: any, where g cannot run meanwhile.
+func Peek(g unsafe.Pointer, dst []byte, addr uint64) int {
+	t := (*Thread)(goruntime.Thread(g))
+	if t == nil {
+		return 0
+	}
+	m := t.Memory()
+	if m == nil {
+		return 0
+	}
+	return m.Peek(dst, addr)
+}
+
+// Registers returns the registers of the thread for which code runs on g, as they were when it entered
+// the kernel; nil for none.
+//
+// Context: any, where g cannot run meanwhile.
+func Registers(g unsafe.Pointer) *amd64.Regs {
+	if t := (*Thread)(goruntime.Thread(g)); t != nil {
+		return t.regs
+	}
+	return nil
+}
+
 // makeCurrent makes t the thread of the goroutine that calls it.
 func (t *Thread) makeCurrent() {
 	goruntime.SetThread(unsafe.Pointer(t))

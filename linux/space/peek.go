@@ -1,6 +1,7 @@
 package space
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 	"unsafe"
 
@@ -27,12 +28,25 @@ func (s *Space) Peek(dst []byte, addr uint64) (n int) {
 		if p == nil {
 			return n
 		}
-		k := copy(dst[n:], p[addr%PageSize:])
+		k := move(dst[n:], p[addr%PageSize:])
 		if again, ok := s.look(addr); !ok || again != e {
 			return n
 		}
 		n += k
 		addr += uint64(k)
+	}
+	return n
+}
+
+// move is copy by general registers: those of SSE are still those of what was hit.
+func move(dst, src []byte) int {
+	n := min(len(dst), len(src))
+	i := 0
+	for ; n-i >= 8; i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:]))
+	}
+	for ; i < n; i++ {
+		dst[i] = src[i]
 	}
 	return n
 }

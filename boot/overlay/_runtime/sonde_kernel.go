@@ -40,6 +40,12 @@ func SondeThread(g0 unsafe.Pointer) unsafe.Pointer {
 	return gp.m.curg.sondeThread
 }
 
+// SondeGC returns what the collector does (0 nothing, 1 it marks, 2 it ends marking) and how many
+// collections have ended.
+//
+//go:nosplit
+func SondeGC() (phase, ended uint32) { return gcphase, memstats.numgc }
+
 // SondeGoroutine reports whether goroutine gp runs or wants to, and what it waits for
 // otherwise.
 func SondeGoroutine(gp unsafe.Pointer) (runs bool, waits string) {

@@ -207,7 +207,7 @@ func refused(t *suites.T) {
 		"r0 = *(u64 *)(r1 + 1000); exit": "invalid bpf_context access",
 		"again: goto again":              "",
 		"r0 = *(u64 *)(r1 + 120); exit":  "orig_ax",
-		"call 7; exit":                   "invalid func unknown#7",
+		"call 9; exit":                   "invalid func unknown#9",
 		"r1 = map[idx:0]; r0 = 0; exit":  "",
 	} {
 		p, maps, err := kbpf.Assemble("test", strings.ReplaceAll(text, ";", "\n"))

@@ -13,6 +13,56 @@ import (
 func init() {
 	suites.Add("bpf/program_on_each_kind_in_processes", eachKindInProcesses)
 	suites.Add("bpf/who_is_hit", whoIsHit)
+	suites.Add("bpf/memory_of_processes", userMemory)
+}
+
+// userMemory: what a process writes, read where it calls its own function, and where it calls the kernel.
+func userMemory(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	for place, register := range map[string]string{"sys:write": "104", "/bin/sh:syscall.write": "40"} { // SI; Go's second
+		p := load(t, `
+			map seen array 4 48 1
+			r6 = *(u64 *)(r1 + `+register+`)
+			r1 = r10
+			r1 += -8
+			r2 = 1
+			r3 = r6
+			call 112
+			r2 = *(u8 *)(r10 - 8)
+			if r2 != 97 goto out
+			r1 = map[idx:0][0]+0
+			r2 = 8
+			r3 = r6
+			call 112
+			r7 = map[idx:0][0]+32
+			*(u64 *)(r7 + 0) = r0
+			r1 = map[idx:0][0]+8
+			r2 = 5
+			r3 = r6
+			call 114
+			*(u64 *)(r7 + 8) = r0
+			r1 = map[idx:0][0]+16
+			r2 = 8
+			r3 = 4096
+			call 112
+			r1 = map[idx:0][0]+24
+			r2 = 8
+			r3 = r6
+			call 4
+		out:	r0 = 0
+			exit`)
+		l := p.attach(t, place)
+		suites.Script(io.Discard, `/bin/sh -c "echo abcdefghijk" > /dev/null`)
+		l.Close()
+		value := make([]byte, 48)
+		t.Must(p.maps[0].Lookup(0, key4(0), value))
+		if got := string(value[:32]); got != "abcdefghabcd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00abcdefgh" || value[32] != 0 || value[40] != 5 {
+			t.Errorf("%s: %q, results %d and %d", place, got, int8(value[32]), value[40])
+		}
+		p.close()
+	}
 }
 
 // eachKindInProcesses: some of these places call their handlers in goroutines, at times or always.

@@ -1,0 +1,19 @@
+package verify
+
+import "sonde/bpf"
+
+// summed are the maps in which helpers add without atomic operations.
+var summed = []bpf.MapType{bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash}
+
+// ours are the helpers that Linux does not have.
+var ours = map[int32]Helper{
+	bpf.HelperGoid:     {Name: "goid", Weight: 40},
+	bpf.HelperGCPhase:  {Name: "gcphase", Weight: 20},
+	bpf.HelperGCNum:    {Name: "gcnum", Weight: 20},
+	bpf.HelperWatchOld: {Name: "watch_old", Args: [5]ArgKind{ContextArg}, Weight: 10},
+	bpf.HelperWatchNew: {Name: "watch_new", Args: [5]ArgKind{ContextArg}, Weight: 10},
+	bpf.HelperLog2:     {Name: "log2", Args: [5]ArgKind{Number}, Weight: 10},
+	bpf.HelperHistAdd:  {Name: "hist_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 5500, PerWord: 850, Maps: summed, Words: bpf.HistBuckets},
+	bpf.HelperAggAdd:   {Name: "agg_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 5500, PerWord: 850, Maps: summed, Words: bpf.AggregateSize / 8},
+	bpf.HelperArg:      {Name: "arg", Args: [5]ArgKind{ContextArg, Number}, Weight: 40},
+}
