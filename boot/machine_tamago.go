@@ -12,6 +12,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
@@ -75,9 +76,8 @@ func mountFiles(tree *vfs.FS) {
 	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
-	if err := types.Mount(tree); err != nil {
-		printk.Err("types: %s", err.Error())
-	}
+	report("types", types.Mount(tree))
+	report("bpf", kbpf.Mount(tree))
 }
 
 // mountDevices makes /dev, with the terminal under the names that programs use.

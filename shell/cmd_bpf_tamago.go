@@ -3,14 +3,13 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 
-	"sonde/bpf"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
@@ -18,208 +17,185 @@ import (
 
 var bpfCommand = &Command{
 	Name:  "bpf",
-	Usage: "asm FILE PLACE... | prog [ID] | map [ID.INDEX] | link | rm ID...",
-	Help:  "run programs at probes: load a text of instructions (asm) and attach it to places; list programs, maps and links, or print one",
+	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | rm PROG... | help",
+	Help:  "programs at probes: load and attach them, list them with their maps and links, print their instructions and what maps have",
 	Run: func(c *Context, args []string) error {
-		if len(args) == 0 {
-			return Usagef("give asm, prog, map, link or rm")
+		v, rest, err := bpfVerbOf(args)
+		if err != nil {
+			return err
 		}
-		run, rest := bpfParts[args[0]], args[1:]
-		switch {
-		case run == nil:
-			return Usagef("%q is none of asm, prog, map, link, rm", args[0])
-		case args[0] == "link" && len(rest) > 0, (args[0] == "prog" || args[0] == "map") && len(rest) > 1:
-			return Usagef("too many arguments")
-		}
-		return run(c.Out, rest)
+		return v.run(c, rest)
 	},
 }
 
-var bpfParts = map[string]func(out io.Writer, args []string) error{
-	"asm": bpfAsm, "prog": bpfProg, "map": bpfMap, "link": bpfLinks, "rm": bpfRemove,
+// A bpfVerb is what bpf can do: its first words.
+type bpfVerb struct {
+	words, args, help string
+	run               func(c *Context, args []string) error
 }
 
-// maxProgram is how long the text of a program may be, in bytes.
+// bpfVerbs are in the order in which help prints them.
+var bpfVerbs []bpfVerb
+
+func init() { // not where it is declared: help prints it
+	bpfVerbs = []bpfVerb{
+		{"prog", "", "list the programs; so does prog list", bpfProgs},
+		{"prog list", "", "", bpfProgs},
+		{"prog show", "PROG", "one program", bpfProgs},
+		{"prog dump xlated", "PROG", "its instructions", bpfXlated},
+		{"prog dump jited", "PROG", "its instructions, and the machine code of each beside it", bpfJited},
+		{"prog pin", "PROG FILE", "keep it until FILE, in /sys/fs/bpf, is removed", bpfPinProg},
+		{"map", "", "list the maps; so does map list", bpfMaps},
+		{"map list", "", "", bpfMaps},
+		{"map show", "MAP", "one map", bpfMaps},
+		{"map dump", "MAP", "what is in it; from a ring the records are taken", bpfDumpMap},
+		{"map lookup", "MAP key DATA", "the value of a key", bpfLookup},
+		{"map update", "MAP key DATA value DATA [any|noexist|exist]", "set the value of a key, on all CPUs", bpfUpdate},
+		{"map delete", "MAP key DATA", "remove a key", bpfDelete},
+		{"map pin", "MAP FILE", "as prog pin", bpfPinMap},
+		{"link", "", "list where programs are attached; so does link list", bpfLinks},
+		{"link list", "", "", bpfLinks},
+		{"link show", "LINK", "all places of one", bpfLinks},
+		{"link detach", "LINK", "remove it", bpfDetach},
+		{"link pin", "LINK FILE", "as prog pin", bpfPinLink},
+		{"asm", "FILE PLACE...", "load a text of instructions, and attach it", bpfAsm},
+		{"rm", "PROG...", "detach and free programs", bpfRemove},
+		{"help", "", "this", bpfHelp},
+	}
+}
+
+// bpfVerbOf finds the longest verb that args begin with.
+func bpfVerbOf(args []string) (found *bpfVerb, rest []string, err error) {
+	most := 0
+	for i := range bpfVerbs {
+		words := strings.Fields(bpfVerbs[i].words)
+		if n := len(words); n > most && len(args) >= n && slices.Equal(args[:n], words) {
+			found, most = &bpfVerbs[i], n
+		}
+	}
+	rest = args[most:]
+	if found == nil {
+		return nil, nil, Usagef("%s: bpf help lists what there is", cmp.Or(strings.Join(args, " "), "nothing is to be done"))
+	}
+	if found.args == "" && len(rest) > 0 {
+		return nil, nil, Usagef("%s has no %q: bpf help lists what there is", found.words, rest[0])
+	}
+	return found, rest, nil
+}
+
+func bpfHelp(c *Context, _ []string) error {
+	for _, v := range bpfVerbs {
+		if v.help != "" {
+			fmt.Fprintf(c.Out, "bpf %s\n        %s\n", strings.TrimSpace(v.words+" "+v.args), v.help)
+		}
+	}
+	_, err := fmt.Fprint(c.Out, `
+PROG is id NUMBER, name NAME, tag TAG or pinned FILE; a number alone is an id. So are MAP and LINK, without tag.
+DATA is the bytes in order, as 1 0 0x2a 0 or, behind the word hex, 01 00 2a 00; or one number for all of up to 8 bytes.
+`)
+	return err
+}
+
+// bpfFind takes the object that args begin with off them. is tells whether an object is what a word,
+// such as name, and its value say.
+func bpfFind[T kbpf.Object](what string, all []T, args []string, is func(o T, word, value string) bool) (T, []string, error) {
+	var none T
+	if len(args) == 0 {
+		return none, nil, Usagef("which %s? Give id NUMBER, name NAME or pinned FILE", what)
+	}
+	word, value, rest := "id", args[0], args[1:]
+	switch {
+	case len(args) > 1 && args[0] == "pinned":
+		o, err := kbpf.Pinned(args[1])
+		if err != nil {
+			return none, nil, err
+		}
+		if found, ok := o.(T); ok {
+			return found, args[2:], nil
+		}
+		return none, nil, refusal.New(syscall.EINVAL, "%s is %s, not a %s", args[1], o, what)
+	case len(args) > 1 && slices.Contains([]string{"id", "name", "tag"}, args[0]):
+		word, value, rest = args[0], args[1], args[2:]
+	}
+	found := slices.DeleteFunc(all, func(o T) bool { return !is(o, word, value) })
+	switch len(found) {
+	case 0:
+		return none, nil, refusal.New(syscall.ENOENT, "there is no %s with %s %s", what, word, value)
+	case 1:
+		return found[0], rest, nil
+	}
+	return none, nil, refusal.New(syscall.EINVAL, "%d have the %s %s: %s, %s. Give id NUMBER", len(found), word, value, found[0], found[1])
+}
+
+func bpfProgOf(args []string) (*kbpf.Prog, []string, error) {
+	return bpfFind("program", kbpf.Programs(), args, func(p *kbpf.Prog, word, value string) bool {
+		return value == map[string]string{"id": fmt.Sprint(p.ID), "name": p.Checked.Program.Name, "tag": p.Tag()}[word]
+	})
+}
+
+func bpfMapOf(args []string) (*kbpf.Map, []string, error) {
+	return bpfFind("map", kbpf.Maps(), args, func(m *kbpf.Map, word, value string) bool {
+		return value == map[string]string{"id": fmt.Sprint(m.ID), "name": m.Spec.Name}[word]
+	})
+}
+
+func bpfLinkOf(args []string) (*kbpf.Link, []string, error) {
+	return bpfFind("link", kbpf.Links(), args, func(l *kbpf.Link, word, value string) bool {
+		return word == "id" && value == fmt.Sprint(l.ID)
+	})
+}
+
+// bpfEnd refuses what is left of the arguments.
+func bpfEnd(rest []string, err error) error {
+	if err == nil && len(rest) > 0 {
+		return Usagef("%q is too much", strings.Join(rest, " "))
+	}
+	return err
+}
+
+// bpfPin makes the file that args name.
+func bpfPin(o kbpf.Object, args []string, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(args) != 1:
+		return Usagef("give one file, as in %s/mine", kbpf.PinDir)
+	}
+	return kbpf.Pin(args[0], o)
+}
+
+func bpfPinProg(_ *Context, args []string) error {
+	p, rest, err := bpfProgOf(args)
+	return bpfPin(p, rest, err)
+}
+
+func bpfPinMap(_ *Context, args []string) error {
+	m, rest, err := bpfMapOf(args)
+	return bpfPin(m, rest, err)
+}
+
+func bpfPinLink(_ *Context, args []string) error {
+	l, rest, err := bpfLinkOf(args)
+	return bpfPin(l, rest, err)
+}
+
+// bpfUnpinned refuses what a file keeps.
+func bpfUnpinned(o kbpf.Object) error {
+	if files := kbpf.Pins(o); len(files) > 0 {
+		return refusal.New(syscall.EBUSY, "%s is kept by %s: remove that first", o, strings.Join(files, ", "))
+	}
+	return nil
+}
+
+// maxProgram is how long the file of a program may be, in bytes.
 const maxProgram = 1 << 20
 
-// bpfAsm loads the program in a file, and attaches it.
-func bpfAsm(out io.Writer, args []string) error {
-	if len(args) < 2 {
-		return Usagef("give a file and at least one place")
+// bpfRead reads the file of a program, and makes a name for it.
+func bpfRead(file string) (name string, data []byte, err error) {
+	if st, err := vfs.Stat(file); err == nil && st.Size() > maxProgram {
+		return "", nil, refusal.New(syscall.EFBIG, "%s has more than %d bytes", file, maxProgram)
 	}
-	if st, err := vfs.Stat(args[0]); err == nil && st.Size() > maxProgram {
-		return refusal.New(syscall.EFBIG, "%s has more than %d bytes", args[0], maxProgram)
-	}
-	text, err := vfs.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	name := path.Base(args[0])
-	p, maps, err := kbpf.Assemble(strings.TrimSuffix(name, path.Ext(name)), string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	prog, err := kbpf.Load(p, maps)
-	for _, m := range maps {
-		m.Close() // they stay as long as the program
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := prog.Attach("bpf", args[1:]...); err != nil {
-		prog.Close()
-		return err
-	}
-	return printProg(out, prog)
-}
-
-func printProg(out io.Writer, p *kbpf.Prog) error {
-	_, size := p.Code()
-	c := p.Checked
-	_, err := fmt.Fprintf(out, "%d: %s %s  instructions %d  worst %d  stack %d  code %d  maps %d  links %d  recursion %d\n",
-		p.ID, c.Program.Type, c.Program.Name, len(c.Insns), c.Worst, c.Stack, size, len(p.Maps()), len(p.Links()), p.Recursion())
-	return err
-}
-
-// bpfProg lists the programs, or prints the instructions of one.
-func bpfProg(out io.Writer, args []string) error {
-	if len(args) == 0 {
-		for _, p := range kbpf.Programs() {
-			if err := printProg(out, p); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	p, err := progOf(args[0])
-	if err != nil {
-		return err
-	}
-	insns := p.Checked.Insns
-	for pc := 0; pc < len(insns); pc++ {
-		text, err := bpf.Text(insns, pc)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "%016x %4d: %s\n", p.At(pc), pc, text); err != nil {
-			return err
-		}
-		if insns[pc].IsWide() {
-			pc++
-		}
-	}
-	return nil
-}
-
-func progOf(id string) (*kbpf.Prog, error) {
-	n, err := strconv.Atoi(id)
-	if err != nil {
-		return nil, Usagef("%q is no number of a program", id)
-	}
-	p := kbpf.Find(n)
-	if p == nil {
-		return nil, refusal.New(syscall.ENOENT, "there is no program %d", n)
-	}
-	return p, nil
-}
-
-// bpfMap lists the maps, or prints what is in one.
-func bpfMap(out io.Writer, args []string) error {
-	if len(args) > 0 {
-		return printMap(out, args[0])
-	}
-	for _, p := range kbpf.Programs() {
-		for i, m := range p.Maps() {
-			s := m.Spec
-			if _, err := fmt.Fprintf(out, "%d.%d: %s %s  key %d  value %d  entries %d  bytes %d  lost %d\n",
-				p.ID, i, s.Type, s.Name, s.KeySize, s.ValueSize, s.MaxEntries, m.Bytes(), m.Lost()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func printMap(out io.Writer, name string) error {
-	id, index, _ := strings.Cut(name, ".")
-	i, err := strconv.Atoi(index)
-	if err != nil {
-		return Usagef("%q is no map: give ID.INDEX, as in the list", name)
-	}
-	p, err := progOf(id)
-	if err != nil {
-		return err
-	}
-	if i < 0 || i >= len(p.Maps()) {
-		return refusal.New(syscall.ENOENT, "program %s has no map %d", id, i)
-	}
-	m := p.Maps()[i]
-	if m.Ring() != nil {
-		return printRecords(out, m)
-	}
-	for cpu := range m.Tables() {
-		at := ""
-		if m.Tables() > 1 {
-			at = fmt.Sprintf("CPU %d  ", cpu)
-		}
-		m.Range(cpu, func(key, value []byte) bool {
-			_, err = fmt.Fprintf(out, "%skey %s  value %s\n", at, number(key), number(value))
-			return err == nil
-		})
-	}
-	return err
-}
-
-// printRecords takes all records that are in a ring.
-func printRecords(out io.Writer, m *kbpf.Map) error {
-	for {
-		rec, ok := m.Take(nil)
-		if !ok {
-			return nil
-		}
-		if _, err := fmt.Fprintf(out, "%d.%09d CPU %d  %x\n", rec.When/1e9, rec.When%1e9, rec.CPU, rec.Data); err != nil {
-			return err
-		}
-	}
-}
-
-// number prints up to 8 bytes as a number, and more as they are.
-func number(b []byte) string {
-	if len(b) > 8 {
-		return fmt.Sprintf("%x", b)
-	}
-	n := uint64(0)
-	for i, c := range b {
-		n |= uint64(c) << (8 * i)
-	}
-	return strconv.FormatUint(n, 10)
-}
-
-// bpfLinks lists where programs are attached.
-func bpfLinks(out io.Writer, _ []string) error {
-	for _, p := range kbpf.Programs() {
-		for _, l := range p.Links() {
-			for _, at := range l.Places() {
-				if _, err := fmt.Fprintf(out, "%d: %s  %s  handled %d  unexplained %d\n", p.ID, at.Where, at.Way, at.Ledger.Handled, at.Ledger.Unexplained()); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// bpfRemove detaches programs, and frees what they have.
-func bpfRemove(_ io.Writer, args []string) error {
-	if len(args) == 0 {
-		return Usagef("give the numbers of programs")
-	}
-	for _, id := range args {
-		p, err := progOf(id)
-		if err != nil {
-			return err
-		}
-		p.Close()
-	}
-	return nil
+	data, err = vfs.ReadFile(file)
+	name = path.Base(file)
+	return strings.TrimSuffix(name, path.Ext(name)), data, err
 }

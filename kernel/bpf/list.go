@@ -8,54 +8,64 @@ import (
 	"sync/atomic"
 )
 
-// list is the programs that are loaded.
-var list programs
+// What there is, by its number.
+var (
+	allProgs registry[*Prog]
+	allMaps  registry[*Map]
+	allLinks registry[*Link]
+)
 
-type programs struct {
+// A registry has all objects of a kind. It gives them numbers from 1; none is used twice.
+type registry[T object] struct {
 	mu     sync.Mutex // held by those who change it
 	lastID int        // guarded by mu
-	all    atomic.Pointer[[]*Prog]
+	all    atomic.Pointer[[]T]
 }
 
-func (l *programs) get() []*Prog {
-	if p := l.all.Load(); p != nil {
+type object interface {
+	comparable
+	id() *int
+}
+
+func (p *Prog) id() *int { return &p.ID }
+func (m *Map) id() *int  { return &m.ID }
+func (l *Link) id() *int { return &l.ID }
+
+func (r *registry[T]) get() []T {
+	if p := r.all.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-func (l *programs) add(p *Prog) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lastID++
-	p.ID = l.lastID
-	all := append(slices.Clone(l.get()), p)
-	l.all.Store(&all)
+func (r *registry[T]) add(o T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastID++
+	*o.id() = r.lastID
+	all := append(slices.Clone(r.get()), o)
+	r.all.Store(&all)
 }
 
-func (l *programs) remove(p *Prog) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(l.get()), func(o *Prog) bool { return o == p })
-	l.all.Store(&all)
+func (r *registry[T]) remove(o T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.DeleteFunc(slices.Clone(r.get()), func(other T) bool { return other == o })
+	r.all.Store(&all)
 }
 
 // Programs returns what is loaded, in the order in which it was.
-func Programs() []*Prog { return slices.Clone(list.get()) }
+func Programs() []*Prog { return slices.Clone(allProgs.get()) }
 
-// Find returns the program with an ID, nil if there is none.
-func Find(id int) *Prog {
-	for _, p := range list.get() {
-		if p.ID == id {
-			return p
-		}
-	}
-	return nil
-}
+// Maps returns all maps, in the order in which they were made.
+func Maps() []*Map { return slices.Clone(allMaps.get()) }
+
+// Links returns what programs are attached to, in the order in which they were.
+func Links() []*Link { return slices.Clone(allLinks.get()) }
 
 // WriteSymbols prints the programs' code, as /proc/kallsyms has it.
 func WriteSymbols(w io.Writer) {
-	for _, p := range list.get() {
+	for _, p := range allProgs.get() {
 		fmt.Fprintf(w, "%016x t %s\n", p.entry, p.name)
 	}
 }
@@ -64,7 +74,7 @@ func WriteSymbols(w io.Writer) {
 //
 // Context: any.
 func codeAt(addr uintptr) (start uintptr, name string) {
-	for _, p := range list.get() {
+	for _, p := range allProgs.get() {
 		if addr-p.entry < uintptr(len(p.image.Code)) {
 			return p.entry, p.name
 		}

@@ -14,6 +14,7 @@ import (
 
 // A Map is what programs keep, and what goroutines read. It is one table, or one for each CPU.
 type Map struct {
+	ID   int
 	Spec bpf.MapSpec
 
 	// Written once by NewMap. Programs find values through these.
@@ -28,7 +29,7 @@ type Map struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	users  int  // programs
+	users  int  // programs, and files that stand for it
 	closed bool // nobody but programs uses it any more
 }
 
@@ -62,6 +63,7 @@ func NewMap(s bpf.MapSpec) (*Map, error) {
 		// Safe because: the memory is aligned to pages, and of whole words.
 		m.ring = ring.On(unsafe.Slice((*uint64)(m.base), len(m.memory)/wordSize), parts, int(s.MaxEntries))
 	}
+	allMaps.add(m)
 	return m, nil
 }
 
@@ -155,10 +157,23 @@ func (m *Map) use(n int) {
 	m.drop()
 }
 
+// keep is part of Object.
+func (m *Map) keep(n int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.memory == nil {
+		return refusal.New(syscall.EBADF, "map %s is closed", m.Spec.Name)
+	}
+	m.users += n
+	m.drop()
+	return nil
+}
+
 // drop frees the memory if nobody is left. Called with mu held.
 func (m *Map) drop() {
 	if m.closed && m.users == 0 && m.memory != nil {
 		memory.free(m.memory)
 		m.memory, m.base = nil, nil
+		allMaps.remove(m)
 	}
 }

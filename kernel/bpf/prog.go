@@ -2,23 +2,27 @@ package kbpf
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"sonde/bpf"
 	"sonde/bpf/jit"
 	"sonde/bpf/verify"
 	"sonde/kernel/attach"
+	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
 
 // A Prog is a program that has been verified and compiled.
 type Prog struct {
-	ID      int
-	Checked *verify.Checked
+	ID       int
+	Checked  *verify.Checked
+	LoadedAt time.Time
 
 	entry  uintptr // of the code; a func value points here: see handler
 	image  *jit.Image
@@ -29,8 +33,11 @@ type Prog struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	links  []*attach.Link
-	closed bool
+	links  []*Link
+	past   probe.Ledger // of the links that there were
+	users  int          // files that stand for it or for one of its links
+	closed bool         // by its owner
+	gone   bool
 }
 
 // nested counts, on one CPU, the hits inside of other programs. The code adds 1.
@@ -60,7 +67,7 @@ func Load(p *bpf.Program, maps []*Map) (*Prog, error) {
 		}
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
-	prog := &Prog{Checked: c, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
+	prog := &Prog{Checked: c, LoadedAt: time.Now(), maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	if err := prog.compile(); err != nil {
 		return nil, err
@@ -68,7 +75,7 @@ func Load(p *bpf.Program, maps []*Map) (*Prog, error) {
 	for _, m := range maps {
 		m.use(1)
 	}
-	list.add(prog)
+	allProgs.add(prog)
 	return prog, nil
 }
 
@@ -154,34 +161,6 @@ func (p *Prog) handler() attach.Handler {
 	return *(*attach.Handler)(unsafe.Pointer(&at))
 }
 
-// Attach calls the program at each hit of places. Owner may be "".
-//
-// Errors: those of attach.ParseSite and attach.Attach; EBADF the program is closed.
-func (p *Prog) Attach(owner string, places ...string) (*attach.Link, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
-	}
-	f := p.handler()
-	sites := make([]attach.Site, len(places))
-	for i, place := range places {
-		s, err := attach.ParseSite(place)
-		if err != nil {
-			return nil, err
-		}
-		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
-			f = p.either
-		}
-		sites[i] = s
-	}
-	l, err := attach.Attach(sites, f, &attach.Options{Owner: owner})
-	if err == nil {
-		p.links = append(p.links, l)
-	}
-	return l, err
-}
-
 // either is the handler at places that call it in a goroutine, at times or always: system calls,
 // watchpoints of processes, and the first hit of a thread. There the program is entered as from a trap.
 //
@@ -194,11 +173,22 @@ func (p *Prog) either(h *attach.Hit) {
 	}
 }
 
-// Links returns what the program has been attached to.
-func (p *Prog) Links() []*attach.Link {
+// Links returns what the program is attached to.
+func (p *Prog) Links() []*Link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.links)
+}
+
+// Ledger is the sum of what probes say of the program, those that it is no more attached to included.
+func (p *Prog) Ledger() probe.Ledger {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sum := p.past
+	for _, l := range p.links {
+		sum = sum.Plus(l.Ledger())
+	}
+	return sum
 }
 
 // Recursion is how many hits were inside of another program on the same CPU: they count as handled, and
@@ -210,30 +200,67 @@ func (p *Prog) Recursion() (sum uint64) {
 	return sum
 }
 
-// Code returns where the program's code is, and how many bytes it has.
-func (p *Prog) Code() (at uintptr, size int) { return p.entry, len(p.image.Code) }
+// Tag tells programs apart by their instructions. Those of Linux are made by SHA, which is not in the
+// kernel.
+func (p *Prog) Tag() string {
+	h := fnv.New64a()
+	h.Write(bpf.Encode(p.Checked.Program.Insns))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// Code returns the program's machine code, and where it is. It must not be changed.
+func (p *Prog) Code() (at uintptr, code []byte) { return p.entry, p.image.Code }
 
 // At returns where the code of an instruction is.
 func (p *Prog) At(pc int) uintptr { return p.entry + uintptr(p.image.Offsets[pc]) }
 
+// PC returns which instruction the machine code at an offset belongs to; ok is false for what is no
+// instruction's.
+func (p *Prog) PC(off int) (pc int, ok bool) { return p.image.PC(off) }
+
 // Maps returns the program's maps, by their index.
 func (p *Prog) Maps() []*Map { return p.maps }
 
-// Close detaches the program, and frees what it has when no CPU can be in it. The counts stay readable.
+// Close gives the program up: it is detached, and what it has is freed when no CPU can be in it. Links
+// that a file in /sys/fs/bpf stands for stay, and so does a program with such a file or link. The counts
+// stay readable.
 //
 // Context: goroutine, not a handler.
 func (p *Prog) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	p.closed = true
+	for _, l := range slices.Clone(p.links) {
+		if l.pins == 0 {
+			l.close()
+		}
+	}
+	p.drop()
+}
+
+// keep is part of Object.
+func (p *Prog) keep(n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+	}
+	p.users += n
+	p.drop()
+	return nil
+}
+
+// drop frees the program if nobody is left. Called with mu held.
+func (p *Prog) drop() {
+	if !p.closed || p.users > 0 || p.gone {
 		return
 	}
-	p.closed = true
-	for _, l := range p.links {
-		l.Close()
+	p.gone = true
+	for _, l := range slices.Clone(p.links) {
+		l.close()
 	}
 	synchronize()
-	list.remove(p)
+	allProgs.remove(p)
 	code.put(p.entry, len(p.image.Code))
 	for _, m := range p.maps {
 		m.use(-1)

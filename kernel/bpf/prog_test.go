@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,7 +69,8 @@ func TestLoadAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, size := prog.Code()
+	at, image := prog.Code()
+	size := len(image)
 	if start, name := codeAt(at + uintptr(size) - 1); start != at || name != "bpf_prog_counting [bpf]" {
 		t.Errorf("its last byte is %s's", name)
 	}
@@ -86,7 +88,7 @@ func TestLoadAndClose(t *testing.T) {
 	}
 	prog.Close()
 	prog.Close()
-	if start, _ := codeAt(at); start != 0 || memory.inUse() != used || Find(prog.ID) != nil {
+	if start, _ := codeAt(at); start != 0 || memory.inUse() != used || slices.Contains(Programs(), prog) {
 		t.Error("something is left")
 	}
 	for _, busy := range code.used {

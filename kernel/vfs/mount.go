@@ -16,6 +16,7 @@ var mounts = []Mount{
 	{"tmpfs", "/", "tmpfs", 0x01021994},
 	{"proc", "/proc", "proc", 0x9fa0},
 	{"sysfs", "/sys", "sysfs", 0x62656572},
+	{"bpf", "/sys/fs/bpf", "bpf", 0xcafe4a11},
 	{"debugfs", "/sys/kernel/debug", "debugfs", 0x64626720},
 	{"devpts", "/dev/pts", "devpts", 0x1cd1},
 }

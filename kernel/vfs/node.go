@@ -35,6 +35,14 @@ type Directory interface {
 	Names() []string
 }
 
+// Remover is a directory of the kernel whose entries users may remove, as pinned programs: the entry is
+// no directory.
+type Remover interface {
+	Directory
+	// Remove removes an entry. Errors: ENOENT, EBUSY.
+	Remove(name string) error
+}
+
 // Link is a symbolic link.
 type Link interface {
 	Node

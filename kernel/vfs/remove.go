@@ -62,6 +62,9 @@ func removeAt(dir *Place, name string, k kind) error {
 	case full:
 		return syscall.ENOTEMPTY
 	}
+	if r, ok := last.dir.node.(Remover); ok && !isDir {
+		return r.Remove(last.name)
+	}
 	parent, err := last.memory(false)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
@@ -72,7 +71,7 @@ func (p *program) close() {
 	}
 }
 
-func (p *program) attach(t *suites.T, places ...string) *attach.Link {
+func (p *program) attach(t *suites.T, places ...string) *kbpf.Link {
 	l, err := p.Attach("", places...)
 	t.Must(err)
 	return l
@@ -95,7 +94,7 @@ func word(t *suites.T, m *kbpf.Map, key []byte) (sum uint64) {
 }
 
 // balance checks that what the map counts is what the link's ledger says.
-func (p *program) balance(t *suites.T, l *attach.Link, least uint64) {
+func (p *program) balance(t *suites.T, l *kbpf.Link, least uint64) {
 	got, sum := l.Ledger(), word(t, p.maps[0], key4(0))
 	if got.Handled != sum+p.Recursion() || got.Handled < least || got.Unexplained() != 0 {
 		t.Errorf("%s: %+v: the map has %d, %d hits were inside of others, want at least %d", l.Places()[0].Where, got, sum, p.Recursion(), least)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
 )
@@ -63,7 +63,7 @@ func grow(depth int) (sum uint64) {
 func storm(t *suites.T) {
 	calls, stop := callers()
 	var programs []*program
-	var links []*attach.Link
+	var links []*kbpf.Link
 	for _, places := range [][]string{{pkg + "square"}, {"ret:" + pkg + "square"}, {pkg + "cube", "ret:" + pkg + "cube"}, {"tick:1000hz"}, {pkg + "square+0x4", "every:1ms"}} {
 		p := load(t, count)
 		programs, links = append(programs, p), append(links, p.attach(t, places...))

@@ -1,0 +1,91 @@
+package kbpf
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/attach"
+	"sonde/kernel/refusal"
+)
+
+// A Link is a program that is attached to places.
+type Link struct {
+	ID   int
+	Prog *Prog
+	*attach.Link
+
+	pins   int  // guarded by Prog.mu
+	closed bool // guarded by Prog.mu: it calls the program no more
+}
+
+// Attach calls the program at each hit of places. Owner may be "".
+//
+// Errors: those of attach.ParseSite and attach.Attach; EBADF the program is closed.
+func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+	}
+	f := p.handler()
+	sites := make([]attach.Site, len(places))
+	for i, place := range places {
+		s, err := attach.ParseSite(place)
+		if err != nil {
+			return nil, err
+		}
+		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
+			f = p.either
+		}
+		sites[i] = s
+	}
+	a, err := attach.Attach(sites, f, &attach.Options{Owner: owner})
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{Prog: p, Link: a}
+	p.links = append(p.links, l)
+	allLinks.add(l)
+	return l, nil
+}
+
+// Close detaches the program from the link's places. A link with a file in /sys/fs/bpf stays until that
+// is removed. The counts stay readable.
+//
+// Context: goroutine, not a handler.
+func (l *Link) Close() {
+	l.Prog.mu.Lock()
+	defer l.Prog.mu.Unlock()
+	if l.pins == 0 {
+		l.close()
+	}
+}
+
+// close is Close for a link without files. Called with Prog.mu held.
+func (l *Link) close() {
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.Link.Close()
+	l.Prog.past = l.Prog.past.Plus(l.Ledger())
+	allLinks.remove(l)
+	l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })
+}
+
+// keep is part of Object: what keeps a link keeps its program.
+func (l *Link) keep(n int) error {
+	p := l.Prog
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.closed {
+		return refusal.New(syscall.EBADF, "link %d is closed", l.ID)
+	}
+	l.pins += n
+	p.users += n
+	if l.pins == 0 && p.closed {
+		l.close()
+	}
+	p.drop()
+	return nil
+}

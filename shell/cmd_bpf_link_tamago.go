@@ -1,0 +1,49 @@
+//go:build tamago
+
+package shell
+
+import (
+	"fmt"
+
+	kbpf "sonde/kernel/bpf"
+)
+
+// listed is how many places of a link the list has.
+const listed = 8
+
+// bpfLinks prints one link with all its places, or all with their first ones.
+func bpfLinks(c *Context, args []string) error {
+	all, most := kbpf.Links(), listed
+	if len(args) > 0 {
+		l, rest, err := bpfLinkOf(args)
+		if err := bpfEnd(rest, err); err != nil {
+			return err
+		}
+		all, most = []*kbpf.Link{l}, int(^uint(0)>>1)
+	}
+	for _, l := range all {
+		places := l.Places()
+		fmt.Fprintf(c.Out, "%d: prog %d  name %s  places %d\n", l.ID, l.Prog.ID, l.Prog.Checked.Program.Name, len(places))
+		for _, at := range places[:min(len(places), most)] {
+			fmt.Fprintf(c.Out, "\t%s  %s  handled %d  missed %d  unexplained %d\n", at.Where, at.Way, at.Ledger.Handled, at.Ledger.Missed(), at.Ledger.Unexplained())
+		}
+		if n := len(places) - most; n > 0 {
+			fmt.Fprintf(c.Out, "\t%d more: bpf link show id %d\n", n, l.ID)
+		}
+		if err := printPins(c.Out, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bpfDetach(_ *Context, args []string) error {
+	l, rest, err := bpfLinkOf(args)
+	if err = bpfEnd(rest, err); err == nil {
+		err = bpfUnpinned(l)
+	}
+	if err == nil {
+		l.Close()
+	}
+	return err
+}
