@@ -1,0 +1,134 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Span is a part of a script: bytes From to To, the last one not included.
+type Span struct{ From, To int }
+
+func (s Span) to(other Span) Span { return Span{s.From, other.To} }
+
+// Source is the text of a script, and what it is called in errors.
+type Source struct{ Name, Text string }
+
+// Error is what is wrong with a script.
+type Error struct {
+	Source *Source
+	Span   Span
+	Why    string
+	Hint   string // what to do; ""
+}
+
+// Error is three lines: the place and the reason, the line of the script, and a mark under the place.
+func (e *Error) Error() string {
+	from, to := min(e.Span.From, len(e.Source.Text)), min(e.Span.To, len(e.Source.Text))
+	number, start, line := e.Source.line(from)
+	to = max(from+1, min(to, start+len(line)))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d-%d: ERROR: %s\n%s\n", e.Source.Name, number, from-start+1, to-start+1, e.Why, printable(line))
+	for _, c := range line[:min(from-start, len(line))] {
+		if c == '\t' {
+			b.WriteByte('\t')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	b.WriteString(strings.Repeat("~", to-from))
+	if e.Hint != "" {
+		b.WriteString("\nHINT: " + e.Hint)
+	}
+	return b.String()
+}
+
+// line returns the line that a byte is in: its number from 1, where it begins, and its text.
+func (s *Source) line(at int) (number, start int, text string) {
+	number = 1 + strings.Count(s.Text[:at], "\n")
+	start = strings.LastIndexByte(s.Text[:at], '\n') + 1
+	text, _, _ = strings.Cut(s.Text[start:], "\n")
+	return number, start, text
+}
+
+// printable replaces what a terminal would act upon.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7F {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// thrown is an Error on its way to the caller of Parse or Compile.
+type thrown struct{ err *Error }
+
+func (s *Source) fail(at Span, format string, args ...any) {
+	panic(thrown{&Error{Source: s, Span: at, Why: fmt.Sprintf(format, args...)}})
+}
+
+func (s *Source) failHint(at Span, hint, format string, args ...any) {
+	panic(thrown{&Error{Source: s, Span: at, Why: fmt.Sprintf(format, args...), Hint: hint}})
+}
+
+// catch turns what was thrown into the error of the function that defers it.
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case thrown:
+		*err = r.err
+	default:
+		panic(r)
+	}
+}
+
+// Nearest returns the name that a misspelt one may stand for, or "".
+func Nearest(name string, all []string) string {
+	best, least := "", 1+max(1, len(name)/3)
+	for _, other := range all {
+		if d := distance(name, other, least); d < least {
+			best, least = other, d
+		}
+	}
+	return best
+}
+
+// didYouMean is the end of an error about a name.
+func didYouMean(name string, all []string) string {
+	if near := Nearest(name, all); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// distance is how many letters must be changed, added or removed; at least most if it is that much.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+		if slices.Min(row) >= most {
+			return most
+		}
+	}
+	return row[len(b)]
+}
+
+// keys returns the keys of a table of names, in order.
+func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,264 @@
+package lang
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/bpf/verify"
+)
+
+// show is what is in the maps and the records after a run: numbers, and strings without their zeroes.
+func (m *machine) show() string {
+	var lines []string
+	for _, user := range m.unit.Maps {
+		for key, v := range m.maps[user.Index] {
+			lines = append(lines, user.Name+"["+parts(user.Key, []byte(key))+rest(user, key)+"]="+parts(valueParts(user.Value), *v))
+		}
+	}
+	slices.Sort(lines)
+	for _, r := range m.records {
+		a := m.unit.Actions[binary.LittleEndian.Uint64(r)]
+		if a.Bytes != len(r) {
+			m.t.Errorf("a record of %d bytes, and the action says %d", len(r), a.Bytes)
+		}
+		lines = append(lines, fmt.Sprintf("%d(%s)", a.Kind, parts(a.Args, r[8:])))
+	}
+	return strings.Join(lines, " ")
+}
+
+// rest is the bucket at the end of a histogram's key.
+func rest(m *Map, key string) string {
+	if m.Value.Kind == Hist || m.Value.Kind == LHist {
+		return fmt.Sprint(":", binary.LittleEndian.Uint64([]byte(key[len(key)-8:])))
+	}
+	return ""
+}
+
+func valueParts(t Type) []Type {
+	if t.Kind == Avg || t.Kind == Stats {
+		return []Type{int64Type, int64Type}
+	}
+	return []Type{t}
+}
+
+func parts(types []Type, b []byte) string {
+	var all []string
+	for _, t := range types {
+		switch t.Kind {
+		case String:
+			all = append(all, strings.TrimRight(string(b[:t.Size()]), "\x00"))
+		case TupleOf:
+			all = append(all, "("+parts(t.Elems, b)+")")
+		case ProbeID:
+			all = append(all, fmt.Sprintf("%d@%#x", binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])))
+		default:
+			all = append(all, fmt.Sprint(int64(binary.LittleEndian.Uint64(b))))
+		}
+		b = b[t.Size():]
+	}
+	return strings.Join(all, ",")
+}
+
+func TestRun(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, c := range []struct{ script, want string }{
+		// Records: 0 printf, 1 a map, 2 a value, 3 clear, 4 zero, 5 delete, 6 exit, 7 time.
+		{`BEGIN { printf("hello world\n"); exit(); printf("no"); }`, `0() 6()`},
+		{`BEGIN { printf("%d %s %s", 5, "abc", comm); }`, `0(5,abc,cat)`},
+		{`BEGIN { printf("%d %d %d %d %d", pid, tid, uid, gid, cpu); }`, `0(7,8,4,5,2)`},
+		{`BEGIN { printf("%d %d", nsecs, elapsed); }`, `0(100,200)`},
+		{`BEGIN { printf("%d %d %d", ncpus, goid, -5); }`, `0(4,77,-5)`},
+		{`BEGIN { print(1 + 2 * 3 - 8 / 2 % 3); print((1, ("a", 2))); print(7 >> 1 | 8 ^ 3 & 6) }`, `2(6) 2((1,(a,2))) 2(11)`},
+		{`BEGIN { $x = -7; print($x / 2); print($x % 2); print($x >> 1); print($x < 3); print(~$x); print(-$x); print(!$x) }`, `2(-3) 2(-1) 2(-4) 2(1) 2(6) 2(7) 2(0)`},
+		{`BEGIN { $x = (uint64)-1; print($x / 2); print((uint8)300); print((int8)200); print((bool)7) }`, `2(9223372036854775807) 2(44) 2(-56) 2(1)`},
+		{`BEGIN { print(1 ? "yes" : "no"); print(0 ? 1 : 2); print(1 == 1 && 2 > 3 || 5 != 4); print(1 && 0) }`, `2(yes) 2(2) 2(1) 2(0)`},
+		{`BEGIN { print(0x123456789abc); $s = "` + long + `"; print($s) }`, `2(20015998343868) 2(` + long[:63] + `)`},
+
+		{`BEGIN { @ = 5; @a["k", 3] = "v"; @b = (1, "two"); @c[@] = @; print(@b.1); print(@c[5]) }`, `@[]=5 @a[k,3]=v @b[]=(1,two) @c[5]=5 2(two) 2(5,5)`},
+		{`BEGIN { @x++; @x++; @x += 5; @y--; @z -= 2; ++@k[1]; }`, `@k[1]=1 @x[]=7 @y[]=-1 @z[]=-2`},
+		{`BEGIN { @w |= 6; @w &= 3; print(@x++); print(++@x) }`, `@w[]=2 @x[]=2 2(0) 2(2)`},
+		{`BEGIN { @["a"] = 1; @["bcdefghijklm"] = 2; delete(@, "a"); print(has_key(@, "a")); print(has_key(@, "bcdefghijklm")) }`, `@[bcdefghijklm]=2 2(0) 2(1)`},
+		{`BEGIN { @a[1,2] = 1; delete(@a[1,2]); @b[1,2] = 1; delete(@b, (1,2)); print(@a[1,2]) }`, `2(1,2,0)`},
+		{`BEGIN { @c = count(); @c = count(); @k[comm] = count(); @s = sum(5); @s = sum(-7); @t[1] = sum(2); @t[1] = sum(2) }`, `@c[]=2 @k[cat]=1 @s[]=-2 @t[1]=4`},
+		{`BEGIN { @a = min(5); @a = min(3); @a = min(4); @b = max(-5); @b = max(-9); @c = avg(4); @c = avg(8); @d[1] = stats(3) }`, `@a[]=3 @b[]=-5 @c[]=2,12 @d[1]=1,3`},
+		{`BEGIN { @ = hist(-3); @ = hist(0); @ = hist(1); @ = hist(2); @ = hist(3); @ = hist(4); @ = hist(1023); @ = hist(1024); @ = hist(0x7fffffffffffffff) }`,
+			`@[:0]=1 @[:11]=1 @[:12]=1 @[:1]=1 @[:2]=1 @[:3]=2 @[:4]=1 @[:64]=1`},
+		{`BEGIN { @[7] = lhist(-1, 0, 100, 10); @[7] = lhist(0, 0, 100, 10); @[7] = lhist(99, 0, 100, 10); @[7] = lhist(100, 0, 100, 10); }`, `@[7:0]=1 @[7:10]=1 @[7:11]=1 @[7:1]=1`},
+		{`BEGIN { @c[1] = count(); @n = 1; clear(@c); zero(@n); print(@c); print(@c, 5, 2); delete(@c[1]); time("%S") }`, `@c[1]=1 @n[]=1 3() 4() 1() 1() 5(1) 7()`},
+
+		{`BEGIN { if (1) { @ = 1 } else { @ = 2 } if 0 { @a = 1 } else if (5 > 4) { @a = 2 } else { @a = 3 } }`, `@[]=1 @a[]=2`},
+		{`BEGIN { $i = 0; while ($i < 10) { $i++; if ($i == 3) { continue } if ($i == 6) { break } @[$i] = $i * $i } }`, `@[1]=1 @[2]=4 @[4]=16 @[5]=25`},
+		{`BEGIN { for $i : 2..5 { @ += $i } unroll(3) { @u++; } { let $z = 4; @z = $z } return; @no = 1 }`, `@[]=9 @u[]=3 @z[]=4`},
+		{`BEGIN { let $s : string[16] = "abc"; $t = comm; @ = $t == "cat"; @a = $s == $t; @b = "catx" == comm; @c = $s != "abd"; @d = comm == "ca" }`, `@[]=1 @a[]=0 @b[]=0 @c[]=1 @d[]=0`},
+		{`BEGIN { @ = strncmp("abc", "abd", 2); @a = strncmp("abc", "abd", 3) < 0; @b = strncmp("abc", "abc", 9) }`, `@[]=0 @a[]=1 @b[]=0`},
+		{`BEGIN { @ = $1 + 1; @b = $2; @c = str($2); @d = $3; @n = $# }`, `@[]=13 @b[]=two @c[]=two @d[]=0 @n[]=2`},
+		{`BEGIN { @ = sizeof(uint32) + sizeof(5); @f = (5, "x").0; $t = (1, "y"); @g = $t.1; @s[kstack] = 1; @u = ustack(2) }`, `@[]=12 @f[]=5 @g[]=y @s[3]=1 @u[]=3`},
+		{`BEGIN { @[probe] = 1; @f = func }`, `@[0@0x0]=1 @f[]=4660`},
+		{`BEGIN { @x[1] = (1, "a"); @y = @x[1]; @z = @x[2]; @k[(1, "b")] = 1; @l[@x[1].1] = 2; if (@k[1, "b"]) { @m = 1 } }`, `@k[1,b]=1 @l[a]=2 @m[]=1 @x[1]=(1,a) @y[]=(1,a) @z[]=(0,)`},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			m := newMachine(t, c.script, "12", "two")
+			m.setReg(offsetIP, 0x1234)
+			m.run("begin")
+			if got := m.show(); got != c.want {
+				t.Errorf("got:  %s\nwant: %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPoints: arguments, results and addresses are where the attach point has them.
+func TestPoints(t *testing.T) {
+	for _, c := range []struct{ provider, script, want string }{
+		{"kprobe", `kprobe:f { print(arg0); print(arg2); print(str(arg1)); print(str(arg1, 2)) }`, `2(17) 2(3) 2(hello) 2(he)`},
+		{"kprobe", `kprobe:f { print(str(arg1, arg2)); print(kstr(arg1)); print(str(0)) }`, `2(hel) 2(hello) 2()`},
+		{"kprobe", `kprobe:f /arg0 == 17/ { @ = 1 } kprobe:f /arg0 > 17 || comm == "dog"/ { @ = 2 }`, `@[]=1`},
+		{"kretprobe", `kretprobe:f { print(retval); @[func] = 1 }`, `@[17185]=1 2(-5)`},
+		{"tracepoint", `tracepoint:a:b { printf("%d %s", args.fd, str(args.filename)); print(args->fd) }`, `0(17,hello) 2(17)`},
+		{"watchpoint", `watchpoint:a:4:w { printf("%d -> %d", watch.old, watch.new) }`, `0(7,5)`},
+		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
+			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},
+		{"kprobe", `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`, `@s[8]=100`},
+		{"uprobe", `uprobe:/bin/a:f { @[ustack, comm] = count(); print(str(arg1)) }`, `@[3,cat]=1 2(hello)`},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			m := newMachine(t, c.script)
+			for off, v := range map[int]uint64{112: 17, 104: 0x5000, 96: 3, 88: 0x6000, 80: ^uint64(4)} {
+				m.setReg(off, v)
+			}
+			m.memory[0x5000] = "hello\x00more"
+			m.memory[0x6000] = "\xfe\xff\xff\xff0000\x00\x70\x00\x00\x00\x00\x00\x00nam\x00\x01\x00\x02\x00\x04\x03\x00\x00"
+			m.memory[0x7000] = "\x42\x00\x00\x00"
+			m.run(c.provider)
+			if got := m.show(); got != c.want {
+				t.Errorf("got:  %s\nwant: %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestLatency: what one probe keeps, another one finds and deletes.
+func TestLatency(t *testing.T) {
+	m := newMachine(t, `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`)
+	m.run("kprobe")
+	m.run("kretprobe")
+	m.run("kretprobe")
+	if got, want := m.show(), "@ns[cat:8]=1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestActive: programs do nothing before the script runs and after exit(); BEGIN and END always run.
+func TestActive(t *testing.T) {
+	m := newMachine(t, `BEGIN { @a++ } kprobe:f { @b++; if (@b == 2) { exit(); @b = 9; } } END { @c++ }`)
+	m.control(0)
+	m.run("begin")
+	m.run("kprobe")
+	m.control(1)
+	for range 4 {
+		m.run("kprobe")
+	}
+	m.run("end")
+	if got, want := m.show(), "@a[]=1 @b[]=2 @c[]=1 6()"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{`BEGIN { print($x) }`, "1:15-17: ERROR: the variable $x has no value here\nBEGIN { print($x) }\n              ~~"},
+		{`BEGIN { $abc = 1; print($abd) }`, "HINT: did you mean $abc?"},
+		{`BEGIN { print(@x) }`, "1:15-17: ERROR: nothing is ever assigned to @x"},
+		{`BEGIN { @abc = 1; @b = @abd; }`, "nothing is ever assigned to @abd\nBEGIN { @abc = 1; @b = @abd; }\n                       ~~~~\nHINT: did you mean @abc?"},
+		{`BEGIN { @a = @b; @b = @a }`, "nothing is ever assigned to @"},
+		{`BEGIN { print(pidd) }`, "1:15-19: ERROR: there is no builtin pidd\nBEGIN { print(pidd) }\n              ~~~~\nHINT: did you mean pid?"},
+		{`BEGIN { printff("a") }`, "there is no function printff\nBEGIN { printff(\"a\") }\n        ~~~~~~~~~~~~\nHINT: did you mean printf?"},
+		{`BEGIN { system("a") }`, "1:9-20: ERROR: the function system is not supported"},
+		{`BEGIN { @ = count(1) }`, "1:13-21: ERROR: count() takes 0 arguments, and has 1"},
+		{`BEGIN { print() }`, "print() takes at least 1 arguments, and has 0"},
+		{`BEGIN { exit(1, 2) }`, "exit() takes at most 1 arguments, and has 2"},
+		{`BEGIN { count() }`, "1:9-16: ERROR: count() must be assigned to a map: @ = count(…)"},
+		{`BEGIN { $x = count() }`, "count can only be in a map: give @x instead of $x"},
+		{`BEGIN { 1 + 2; }`, "1:9-14: ERROR: this has no effect"},
+		{`BEGIN { @ = exit() }`, "exit() returns nothing"},
+		{`BEGIN { @ = 1; @ = "a" }`, "@ has values of type int64, and this is of type string[8]"},
+		{`BEGIN { @ = count(); @ = 5 }`, "@ has values of type count, and this is of type int64"},
+		{`BEGIN { @[1] = 1; @ = 2 }`, "@ needs a key of type (int64)"},
+		{`BEGIN { @ = 1; @[1] = 2 }`, "@ has no key elsewhere"},
+		{`BEGIN { @[1] = 1; @["a"] = 2 }`, "@ has keys of type (int64), and this is of type (string[8])"},
+		{`BEGIN { @[1] = 1; @[1, 2] = 2 }`, "@ has keys of type (int64), and this is of type (int64,int64)"},
+		{`BEGIN { $x = 1; $x = "a" }`, "$x has values of type int64, and this is of type string[8]"},
+		{`BEGIN { @ = 1 + "a" }`, "1:13-20: ERROR: + does not work on int64 and string[8]"},
+		{`BEGIN { @ = comm + 1 }`, "+ does not work on string[16] and int64"},
+		{`BEGIN { if ("a") { } }`, "a condition is an integer, and this is of type string[8]"},
+		{`BEGIN { @ = (1, 2) == (1, 2) }`, "values of type (int64,int64) cannot be compared"},
+		{`BEGIN { @ = 1 ? 1 : "a" }`, "both sides of \":\" must be of one type, and these are of int64 and string[8]"},
+		{`BEGIN { printf("%d %d", 1) }`, "printf() has a format for 2 values, and 1 values"},
+		{`BEGIN { printf("%d", "a") }`, "printf() prints %d, and this is of type string[8]"},
+		{`BEGIN { printf("%s", 1) }`, "printf() prints %s, and this is of type int64"},
+		{`BEGIN { printf("%q", 1) }`, "the format \"%q\" is not known"},
+		{`BEGIN { printf("%9999d", 1) }`, "the width in \"%9999d\" is too large"},
+		{`BEGIN { printf(comm) }`, "printf() needs a string that is written out here"},
+		{`BEGIN { @ = arg0 }`, "begin has no arguments: they are there in kprobe and uprobe"},
+		{`kprobe:f { @ = arg7 }`, "kprobe:f has arg0 to arg5"},
+		{`kprobe:f { @ = retval }`, "retval is there in kretprobe"},
+		{`kprobe:f { @ = args.q }`, "kprobe:f has no arguments with names"},
+		{`t:a:b { @ = args.f }`, "tracepoint:a:b has no argument f\nt:a:b { @ = args.f }\n            ~~~~~~\nHINT: did you mean fd?"},
+		{`t:a:b { @ = args.quite }`, "HINT: there is fd, filename"},
+		{`kprobe:f { @ = watch.old }`, "watch.old and watch.new are there in watchpoints alone"},
+		{`kprobe:f { @ = ((struct s *)arg0)->x }`, "struct s has no field x"},
+		{`kprobe:f { @ = *arg0 }`, "only a pointer can be followed by *, and this is of type int64: cast it"},
+		{`kprobe:f { @ = arg0[1] }`, "int64 cannot be indexed"},
+		{`BEGIN { @ = lhist(1, 0, 10, 0) }`, "the step of lhist() is above 0, and this is 0"},
+		{`BEGIN { @ = lhist(1, 10, 0, 1) }`, "lhist() goes from 10 to 0"},
+		{`BEGIN { @ = lhist(1, 0, 1000000, 1) }`, "lhist() has at most 1000 steps"},
+		{`BEGIN { @ = lhist(1, 0, pid, 1) }`, "lhist() needs numbers that are written out here"},
+		{`BEGIN { unroll(200) { } }`, "unroll needs a number from 1 to 100"},
+		{`BEGIN { unroll(100) { unroll(100) { unroll(100) { @++ } } } }`, "the program of this probe is longer than 32000 instructions"},
+		{`BEGIN { break }`, "this is in no loop"},
+		{`BEGIN { @ = kstack(200) }`, "kstack takes a number of frames from 1 to 127"},
+		{`BEGIN { @c = count(); if (@c > 5) { } }`, "> does not work on count and int64"},
+		{`BEGIN { @c = count(); @d = (int64)@c }`, "a count is kept for each CPU: a program cannot read it"},
+		{`config = { max_map_keyz = 1 } BEGIN { }`, "there is no setting max_map_keyz\nconfig = { max_map_keyz = 1 } BEGIN { }\n           ~~~~~~~~~~~~~~~~\nHINT: did you mean max_map_keys?"},
+		{`config = { max_strlen = 1e6 } BEGIN { }`, "max_strlen is a number from 8 to 1024"},
+		{`let @a = array(5); BEGIN { @a = 1 }`, "there are no maps of type array"},
+		{`let @a = hash(5); BEGIN { }`, "nothing is ever assigned to @a"},
+		{`kprobe:vfs.Reed { }`, "1:1-16: ERROR: there is no function vfs.Reed\nkprobe:vfs.Reed { }\n~~~~~~~~~~~~~~~\nHINT: did you mean vfs.Read?"},
+		{`BEGIN { ` + variables(70) + ` }`, "this needs more than 512 bytes of stack"},
+		{`BEGIN { @["` + strings.Repeat("x", 300) + `", "` + strings.Repeat("x", 300) + `"] = 1 } config = { max_strlen = 1000 }`, "the keys of @ have 608 bytes, more than 512"},
+	} {
+		s, err := Parse("stdin", c.script)
+		if err == nil {
+			_, err = Compile(s, &Options{Resolver: anywhere{}, CPUs: 4})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.100s\ngot:  %v\nwant: %s", c.script, err, c.want)
+		}
+	}
+}
+
+func variables(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "$v%d = %d; ", i, i)
+	}
+	return b.String()
+}
+
+// TestEndless: what the verifier refuses is shown in the script.
+func TestEndless(t *testing.T) {
+	m := newMachine(t, `BEGIN { while (1) { } }`)
+	p := m.unit.Programs[0]
+	_, err := verify.Check(progOf(m.unit, p), m.env)
+	e, ok := err.(*verify.Error)
+	if !ok {
+		t.Fatal(err)
+	}
+	got := m.unit.Explain(p, e.PC, e.Why).Error()
+	if want := "stdin:1:16-17: ERROR: infinite loop detected"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

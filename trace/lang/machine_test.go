@@ -1,0 +1,226 @@
+package lang
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+
+	"sonde/bpf"
+	"sonde/bpf/interp"
+	"sonde/bpf/verify"
+)
+
+// anywhere is a Resolver for which there is every attach point.
+type anywhere struct{}
+
+func (anywhere) Target(p *Point) (*Target, error) {
+	t := &Target{Args: []int{112, 104, 96, 88, 72, 64}, User: p.Provider == "uprobe" || p.Provider == "uretprobe"}
+	switch p.Provider {
+	case "kretprobe", "uretprobe":
+		t.Args, t.Result = nil, &ArgField{Name: "retval", Type: int64Type, Offset: 80}
+	case "tracepoint":
+		t.Fields = []ArgField{{"fd", integer(4, true), 112}, {"filename", Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, 104}}
+	case "watchpoint":
+		t.Watch = true
+	}
+	if p.Provider == "kprobe" && p.Options[0] == "vfs.Reed" {
+		return nil, &Hinted{"there is no function vfs.Reed", "did you mean vfs.Read?"}
+	}
+	return t, nil
+}
+
+// machine plays the kernel for the programs of a unit.
+type machine struct {
+	t       *testing.T
+	unit    *Unit
+	env     *verify.Env
+	regs    []byte // struct pt_regs
+	maps    []map[string]*[]byte
+	places  [][]byte          // memory that helpers give addresses of
+	memory  map[uint64]string // what probe_read finds
+	records [][]byte
+	now     uint64
+	comm    string
+	pid     uint64
+}
+
+const valueBase, valueStride = 0x4000_0000, 1 << 16
+
+func newMachine(t *testing.T, script string, params ...string) *machine {
+	t.Helper()
+	s, err := Parse("stdin", script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := Compile(s, &Options{Resolver: anywhere{}, Params: params, CPUs: 4})
+	if err != nil {
+		t.Fatalf("%s\n%v", script, err)
+	}
+	m := &machine{t: t, unit: u, env: verify.NewEnv(), regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
+	for n := range int32(5) {
+		m.env.Helpers[helperGoid+n] = &verify.Helper{Name: fmt.Sprint("ours", n), Weight: 10}
+	}
+	for _, n := range []int32{helperWatchOld, helperWatchNew} {
+		m.env.Helpers[n].Args[0] = verify.ContextArg
+	}
+	for i := range u.Specs {
+		m.maps = append(m.maps, map[string]*[]byte{})
+		if u.Specs[i].Type == bpf.Array || u.Specs[i].Type == bpf.PerCPUArray {
+			m.value(i, string(make([]byte, 4)))
+		}
+	}
+	m.control(1)
+	return m
+}
+
+// control sets the word that lets programs run.
+func (m *machine) control(active uint64) {
+	v := m.value(ControlMap, string(make([]byte, 4)))
+	binary.LittleEndian.PutUint64((*v)[ControlActive:], active)
+}
+
+// value returns what is under a key, which it adds.
+func (m *machine) value(i int, key string) *[]byte {
+	if m.maps[i][key] == nil {
+		b := make([]byte, m.unit.Specs[i].ValueSize)
+		m.places = append(m.places, b)
+		m.maps[i][key] = &m.places[len(m.places)-1]
+	}
+	return m.maps[i][key]
+}
+
+func (m *machine) setReg(off int, v uint64) { binary.LittleEndian.PutUint64(m.regs[off:], v) }
+
+// run verifies the programs at attach points of a provider, and executes them.
+func (m *machine) run(provider string) {
+	m.t.Helper()
+	ran := false
+	for _, p := range m.unit.Programs {
+		if p.Point.Provider == provider {
+			m.execute(p)
+			ran = true
+		}
+	}
+	if !ran {
+		m.t.Fatalf("there is no %s", provider)
+	}
+}
+
+func (m *machine) execute(p *Program) {
+	m.t.Helper()
+	prog := progOf(m.unit, p)
+	if _, err := verify.Check(prog, m.env); err != nil {
+		var e *verify.Error
+		errors.As(err, &e)
+		m.t.Fatalf("%v\n%v\n%s", err, m.unit.Explain(p, e.PC, e.Why), p.Text)
+	}
+	vm, err := interp.New(p.Insns)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	const regs = 0x1000
+	vm.Regions = []interp.Region{{Name: "regs", Base: regs, Bytes: m.regs}}
+	for i, b := range m.places {
+		vm.Regions = append(vm.Regions, interp.Region{Name: "value", Base: valueBase + uint64(i)*valueStride, Bytes: b, Writable: true})
+	}
+	vm.Resolve = func(first, second bpf.Insn) (uint64, error) {
+		if first.Src() == bpf.MapIdxVal {
+			return valueBase + uint64(second.Imm), nil // the control map is the first that has a value
+		}
+		return uint64(first.Imm), nil
+	}
+	vm.Helpers = m.helpers()
+	if _, err := vm.Run(regs); err != nil {
+		m.t.Fatalf("%v\n%s", err, p.Text)
+	}
+}
+
+func (m *machine) helpers() map[int32]interp.Helper {
+	number := func(f func() uint64) interp.Helper {
+		return func(*interp.Machine, [5]uint64) (uint64, error) { return f(), nil }
+	}
+	read := func(text bool) interp.Helper {
+		return func(vm *interp.Machine, a [5]uint64) (uint64, error) { return m.probeRead(vm, a, text) }
+	}
+	return map[int32]interp.Helper{
+		1: m.find, 2: m.update, 3: m.remove, 130: m.output,
+		5: number(func() uint64 { m.now += 100; return m.now }), 8: number(func() uint64 { return 2 }),
+		14: number(func() uint64 { return m.pid<<32 | (m.pid + 1) }), 15: number(func() uint64 { return 5<<32 | 4 }),
+		16: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
+			b := make([]byte, a[1])
+			copy(b, m.comm)
+			return 0, vm.Write(a[0], b)
+		},
+		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return 0x4321 }),
+		112: read(false), 113: read(false), 114: read(true), 115: read(true),
+		helperGoid: number(func() uint64 { return 77 }), helperWatchOld: number(func() uint64 { return 7 }), helperWatchNew: number(func() uint64 { return 5 }),
+	}
+}
+
+func (m *machine) key(vm *interp.Machine, a [5]uint64) (string, error) {
+	b, err := vm.Read(a[1], int(m.unit.Specs[a[0]].KeySize))
+	return string(b), err
+}
+
+func (m *machine) find(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	key, err := m.key(vm, a)
+	v := m.maps[a[0]][key]
+	if err != nil || v == nil {
+		return 0, err
+	}
+	for i := range m.places {
+		if &m.places[i][0] == &(*v)[0] {
+			return valueBase + uint64(i)*valueStride, nil
+		}
+	}
+	return 0, errors.New("a value without a place")
+}
+
+func (m *machine) update(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	key, err := m.key(vm, a)
+	if err != nil {
+		return 0, err
+	}
+	b, err := vm.Read(a[2], int(m.unit.Specs[a[0]].ValueSize))
+	fresh := m.maps[a[0]][key] == nil
+	copy(*m.value(int(a[0]), key), b)
+	if fresh {
+		i := len(m.places) - 1
+		vm.Regions = append(vm.Regions, interp.Region{Name: "value", Base: valueBase + uint64(i)*valueStride, Bytes: m.places[i], Writable: true})
+	}
+	return 0, err
+}
+
+func (m *machine) remove(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	key, err := m.key(vm, a)
+	delete(m.maps[a[0]], key)
+	return 0, err
+}
+
+func (m *machine) output(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	b, err := vm.Read(a[1], int(a[2]))
+	m.records = append(m.records, append([]byte(nil), b...))
+	return 0, err
+}
+
+func (m *machine) probeRead(vm *interp.Machine, a [5]uint64, text bool) (uint64, error) {
+	for at, s := range m.memory {
+		if a[2] >= at && a[2] < at+uint64(len(s)) {
+			b := make([]byte, a[1])
+			n := copy(b, s[a[2]-at:])
+			for i := 0; text && i < n; i++ {
+				if b[i] == 0 || i == len(b)-1 {
+					b = append(b[:i], 0)
+					break
+				}
+			}
+			return uint64(len(b)), vm.Write(a[0], b)
+		}
+	}
+	return ^uint64(13), nil
+}
+
+func progOf(u *Unit, p *Program) *bpf.Program {
+	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: p.Insns, Maps: u.Specs}
+}

@@ -1,0 +1,166 @@
+package lang
+
+import "sonde/bpf"
+
+// Target is what programs find at an attach point.
+type Target struct {
+	Args    []int      // where in Linux's struct pt_regs arg0, arg1 and so on are
+	Fields  []ArgField // args.NAME
+	Result  *ArgField  // retval; nil: there is none here
+	User    bool       // code of programs is hit, and addresses are theirs
+	Pattern bool       // the point stands for more than one place
+	Watch   bool       // there are watch.old and watch.new
+}
+
+// ArgField is an argument with a name, or the result.
+type ArgField struct {
+	Name   string
+	Type   Type
+	Offset int // in struct pt_regs
+}
+
+// Resolver tells what is found at attach points.
+//
+// Errors: what is wrong with the point, in words; a Hinted one has more to say.
+type Resolver interface {
+	Target(p *Point) (*Target, error)
+}
+
+// Hinted is an error that says what to do.
+type Hinted struct{ Why, Hint string }
+
+func (h *Hinted) Error() string { return h.Why }
+
+// Options are what a script is compiled for.
+type Options struct {
+	Resolver Resolver
+	Params   []string // $1 and so on
+	CPUs     int
+}
+
+// Unit is a compiled script.
+type Unit struct {
+	Script   *Script
+	Settings Settings
+	Programs []*Program
+	Maps     []*Map         // in the order of their names
+	Specs    []*bpf.MapSpec // all maps that programs refer to, by index
+	Actions  []*Action      // by the first word of a record
+}
+
+// Settings are what a script may say in its config.
+type Settings struct {
+	MaxKeys   int // of a map
+	MaxString int // bytes of a string
+	RingBytes int // of a CPU's records
+	Stack     int // frames of a stack
+	PrintMaps bool
+}
+
+// Program is what runs at an attach point.
+type Program struct {
+	Point  *Point
+	Target *Target
+	Text   string // for bpf.Assemble
+	Insns  []bpf.Insn
+	spans  []Span // by instruction
+}
+
+// The maps that every unit has, by their index in Specs.
+const (
+	ControlMap = 0 // an array of one value: see the offsets below
+	RingMap    = 1
+	ScratchMap = 2
+	firstMap   = 3
+)
+
+// What is in the value of ControlMap.
+const (
+	ControlActive = 0 // 8 bytes: not 0 while probes are to run
+	ControlStart  = 8 // 8 bytes: when the script began, as nsecs
+	controlBytes  = 16
+)
+
+// Map is a map of the script.
+type Map struct {
+	Name  string // with the @
+	Key   []Type
+	Value Type
+	Index int // in Unit.Specs
+
+	known   bool // it has been used with a key, or without
+	entries int
+	where   Span
+}
+
+// KeySize is how many bytes a key has.
+func (m *Map) KeySize() int {
+	switch n := (Type{Kind: TupleOf, Elems: m.Key}).Size(); {
+	case m.Value.Kind == Hist || m.Value.Kind == LHist:
+		return n + 8 // the bucket
+	case n == 0 && m.isArray():
+		return 4
+	default:
+		return max(n, 8)
+	}
+}
+
+// isArray tells whether the map is one number for each CPU, which is always there.
+func (m *Map) isArray() bool {
+	return len(m.Key) == 0 && (m.Value.Kind == Count || m.Value.Kind == Sum)
+}
+
+// spec is what the engine needs to make the map.
+func (m *Map) spec(s *Settings) *bpf.MapSpec {
+	spec := &bpf.MapSpec{Name: m.Name, Type: bpf.Hash, KeySize: uint32(m.KeySize()), ValueSize: uint32(max(8, m.Value.Size())), MaxEntries: uint32(s.MaxKeys)}
+	if m.entries > 0 {
+		spec.MaxEntries = uint32(m.entries)
+	}
+	switch {
+	case m.isArray():
+		spec.Type, spec.MaxEntries = bpf.PerCPUArray, 1
+	case m.Value.Aggregates():
+		spec.Type = bpf.PerCPUHash
+	case len(m.Key) == 0:
+		spec.MaxEntries = 1
+	}
+	return spec
+}
+
+// ActionKind is what a record asks for.
+type ActionKind uint8
+
+// The kinds of records.
+const (
+	PrintF ActionKind = iota
+	PrintMap
+	PrintValue
+	ClearMap
+	ZeroMap
+	DeleteKey
+	Exit
+	ShowTime
+	ErrorF
+)
+
+// Action is what a record means. A record begins with the action's number in 8 bytes; the values follow,
+// each in whole words.
+type Action struct {
+	Kind   ActionKind
+	Format string
+	Args   []Type
+	Map    *Map
+	Span   Span
+	Top    int // of PrintMap: how many keys, 0: all
+	Div    int // of PrintMap: values are divided by this, 0: they are not
+	Bytes  int // of a record, with its number
+}
+
+// Explain returns the error of the instruction that the verifier refused.
+func (u *Unit) Explain(p *Program, pc int, why string) *Error {
+	e := &Error{Source: u.Script.Source, Span: p.Point.Span, Why: why}
+	if pc >= 0 && pc < len(p.spans) && p.spans[pc] != (Span{}) {
+		e.Span = p.spans[pc]
+	}
+	return e
+}
