@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sonde/kallsyms"
 )
 
 // Span is a part of a script: bytes From to To, the last one not included.
@@ -84,50 +86,12 @@ func catch(err *error) {
 	}
 }
 
-// Nearest returns the name that a misspelt one may stand for, or "".
-func Nearest(name string, all []string) string {
-	best, least := "", 1+max(1, len(name)/3)
-	for _, other := range all {
-		if d := distance(name, other, least); d < least {
-			best, least = other, d
-		}
-	}
-	return best
-}
-
 // didYouMean is the end of an error about a name.
 func didYouMean(name string, all []string) string {
-	if near := Nearest(name, all); near != "" {
-		return "did you mean " + near + "?"
+	if near := kallsyms.Nearest(name, all); len(near) > 0 {
+		return "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return ""
-}
-
-// distance is how many letters must be changed, added or removed; at least most if it is that much.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	row := make([]int, len(b)+1)
-	for i := range row {
-		row[i] = i
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-		if slices.Min(row) >= most {
-			return most
-		}
-	}
-	return row[len(b)]
 }
 
 // keys returns the keys of a table of names, in order.

@@ -80,16 +80,6 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestNearest: what is misspelt by a third of its letters is offered, and nothing else.
-func TestNearest(t *testing.T) {
-	names := []string{"vfs.Read", "vfs.Write", "printf"}
-	for _, c := range []struct{ name, want string }{{"vfs.Reed", "vfs.Read"}, {"prntf", "printf"}, {"x", ""}, {"write", ""}} {
-		if got := Nearest(c.name, names); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
 // FuzzScript: a script of any bytes is compiled or refused in words.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{`BEGIN { printf("%d %s\n", $1, comm); exit(); }`, `kprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`,

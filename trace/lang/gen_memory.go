@@ -1,0 +1,229 @@
+package lang
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// part is where a part of a tuple is.
+func (g *generator) part(e *Expr) place {
+	p := g.memory(e.Args[0])
+	i, _ := strconv.Atoi(e.Name)
+	for _, t := range e.Args[0].Type.Elems[:i] {
+		p = p.plus(t.Size())
+	}
+	return p
+}
+
+// pointee leaves the address of x->field, x[i] and *x in R0.
+func (g *generator) pointee(e *Expr) {
+	of := e.Args[0]
+	base := func() {
+		if of.Type.Kind == StructOf || of.Type.Kind == ArrayOf {
+			g.pointee(of)
+		} else {
+			g.number(of)
+		}
+	}
+	switch e.Kind {
+	case Unary:
+		g.number(of)
+	case Field:
+		base()
+		to := of.Type.To
+		if s := g.structOf(to.Name); s != nil {
+			to = s
+		}
+		for _, f := range to.fields() {
+			if f.Name == e.Name && f.Offset != 0 {
+				g.emit("r0 += %d", f.Offset)
+			}
+		}
+	case Index:
+		g.scoped(func() {
+			base()
+			first := g.spill()
+			g.number(e.Args[1])
+			g.emit("r0 *= %d", max(1, e.Type.Bytes))
+			g.emit("r1 = *(u64 *)(%s)", first)
+			g.emit("r0 += r1")
+		})
+	default:
+		g.fail(e.Span, "the address of this is not known")
+	}
+}
+
+// fetch reads what R0 points to.
+func (g *generator) fetch(t Type) {
+	switch t.Kind {
+	case Int, Bool, Pointer:
+	default:
+		g.fail(g.at, "a value of type %s cannot be read as a number", t)
+	}
+	g.scoped(func() {
+		p := g.push(8)
+		g.emit("r3 = r0")
+		g.zero(p, 8)
+		g.address("r1", p)
+		g.emit("r2 = %d", t.Bytes)
+		g.emit("call %d", pick(t.User || g.target.User, 112, 113))
+		sign := "u"
+		if t.Signed {
+			sign = "s"
+		}
+		if t.Bytes == 8 {
+			sign = "u"
+		}
+		g.emit("r0 = *(%s%d *)(%s)", sign, 8*t.Bytes, p)
+	})
+}
+
+// memory is where a value lies that is longer than a number.
+func (g *generator) memory(e *Expr) place {
+	switch {
+	case e.Kind == Variable:
+		return g.home(g.vars[e.Name])
+	case e.Kind == Field && e.Args[0].Type.Kind == TupleOf:
+		return g.part(e)
+	}
+	p := g.room(e.Type.Size())
+	g.write(e, p, e.Type)
+	return p
+}
+
+// write stores the value of an expression as one of type t, which it fits.
+func (g *generator) write(e *Expr, to place, t Type) {
+	switch {
+	case e.Type.isNumber():
+		g.scoped(func() { g.number(e) })
+		g.emit("*(u64 *)(%s) = r0", to)
+	case t.Kind == TupleOf:
+		g.writeTuple(e, to, t)
+	case e.Kind == Choice:
+		g.choose(e, func(part *Expr) { g.write(part, to, t) })
+	case e.Type.Kind == ProbeID:
+		g.writeProbe(e, to)
+	case e.Type.Kind == String:
+		g.writeString(e, to, t)
+	default:
+		g.fail(e.Span, "a value of type %s cannot be used here", e.Type)
+	}
+}
+
+// writeProbe stores which attach point was hit, and where.
+func (g *generator) writeProbe(e *Expr, to place) {
+	if e.Kind != Builtin {
+		g.writeCopy(e, to, 16)
+		return
+	}
+	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Programs))
+	if !g.target.Pattern {
+		g.emit("*(u64 *)(%s) = 0", to.plus(8))
+		return
+	}
+	g.hitAddress()
+	g.emit("*(u64 *)(%s) = r0", to.plus(8))
+}
+
+func (g *generator) writeTuple(e *Expr, to place, t Type) {
+	switch e.Kind {
+	case Tuple:
+		for i, a := range e.Args {
+			g.write(a, to, t.Elems[i])
+			to = to.plus(t.Elems[i].Size())
+		}
+	case Choice:
+		g.choose(e, func(part *Expr) { g.write(part, to, t) })
+	default:
+		if e.Type.Size() != t.Size() {
+			g.fail(e.Span, "tuples with strings of different lengths cannot be mixed here")
+		}
+		g.writeCopy(e, to, t.Size())
+	}
+}
+
+// writeCopy copies what is in a map or a variable.
+func (g *generator) writeCopy(e *Expr, to place, bytes int) {
+	if e.Kind != MapValue {
+		g.scoped(func() { g.copy(to, g.memory(e), bytes) })
+		return
+	}
+	no, end := g.newLabel(), g.newLabel()
+	g.lookup(e)
+	g.emit("if r0 == 0 goto %s", no)
+	g.copy(to, place{"r0", 0}, bytes)
+	g.emit("goto %s", end)
+	g.label(no)
+	g.zero(to, bytes)
+	g.label(end)
+}
+
+// writeString stores a string, with zeroes up to the size of t.
+func (g *generator) writeString(e *Expr, to place, t Type) {
+	room := t.Size()
+	if have := e.Type.Size(); have < room && e.Kind != Text && e.Kind != Parameter {
+		g.zero(to.plus(have), room-have)
+		room = have
+	}
+	switch e.Kind {
+	case Text, Parameter:
+		for i, w := range words(e.Name, room) {
+			if int64(int32(w)) == int64(w) {
+				g.emit("*(u64 *)(%s) = %d", to.plus(8*i), int64(w))
+				continue
+			}
+			g.load("r1", int64(w))
+			g.emit("*(u64 *)(%s) = r1", to.plus(8*i))
+		}
+	case Builtin: // comm
+		g.address("r1", to)
+		g.emit("r2 = %d", min(room, 16))
+		g.emit("call 16")
+	case Call:
+		g.str(e, to, room)
+	case Field, Index, Unary:
+		if e.Kind == Field && e.Args[0].Type.Kind == TupleOf {
+			g.writeCopy(e, to, room)
+			return
+		}
+		g.pointee(e)
+		g.readString(to, room, fmt.Sprint(min(room, max(1, e.Type.Bytes))), e.Type.User || g.target.User)
+	default:
+		g.writeCopy(e, to, room)
+	}
+}
+
+// str reads the string whose address is an argument.
+func (g *generator) str(e *Expr, to place, room int) {
+	a := e.Args[0]
+	if a.Type.Kind == String {
+		g.write(a, to, stringType(room))
+		return
+	}
+	user := (g.target.User || a.Type.User || e.Name == "ustr") && e.Name != "kstr"
+	if len(e.Args) == 1 {
+		g.number(a)
+		g.readString(to, room, fmt.Sprint(room), user)
+		return
+	}
+	g.scoped(func() {
+		g.number(e.Args[1])
+		short := g.newLabel()
+		g.emit("r0 += 1")
+		g.emit("if r0 <= %d goto %s", room, short)
+		g.emit("r0 = %d", room)
+		g.label(short)
+		length := g.spill()
+		g.number(a)
+		g.readString(to, room, fmt.Sprintf("*(u64 *)(%s)", length), user)
+	})
+}
+
+// readString reads up to n bytes at R0, n being an immediate or memory.
+func (g *generator) readString(to place, room int, n string, user bool) {
+	g.zero(to, room)
+	g.emit("r3 = r0")
+	g.emit("r2 = %s", n)
+	g.address("r1", to)
+	g.emit("call %d", pick(user, 114, 115))
+}
