@@ -17,6 +17,8 @@
 //	STATUS n           exit status, 0 if not given
 //	SMP n, MACHINE name, MEM size, APPEND words   the machine
 //
+// Callers of Parse may know more words, whose values are in Story.More.
+//
 // The form is that of bpftrace's runtime tests (tests/runtime/call there).
 package story
 
@@ -24,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,12 +46,14 @@ type Story struct {
 
 	SMP                     int // 0 and "" leave the choice to the runner
 	Machine, Memory, Append string
+
+	More map[string][]string // values of the caller's words, in order
 }
 
-// Parse reads the stories of a file.
+// Parse reads the stories of a file; more are the words that the caller knows besides.
 //
 // Errors: ErrSyntax, wrapped with file and line.
-func Parse(file, text string) ([]Story, error) {
+func Parse(file, text string, more ...string) ([]Story, error) {
 	var stories []Story
 	lastWord := "" // of the block; "" between blocks
 	n := 0
@@ -71,9 +76,12 @@ func Parse(file, text string) ([]Story, error) {
 			word, rest = "RUN", strings.TrimLeft(line, " \t")
 			err = stories[len(stories)-1].set(word, rest)
 		case word == "NAME":
-			stories = append(stories, Story{Name: rest, Line: n})
+			stories = append(stories, Story{Name: rest, Line: n, More: map[string][]string{}})
 		case lastWord == "":
 			err = fmt.Errorf("%s before NAME", word)
+		case rest != "" && slices.Contains(more, word):
+			words := stories[len(stories)-1].More
+			words[word] = append(words[word], rest)
 		default:
 			err = stories[len(stories)-1].set(word, rest)
 		}

@@ -2,6 +2,7 @@ package story
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,19 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", c.name, wrong[i], c.says[i])
 			}
 		}
+	}
+}
+
+func TestWordsOfTheCaller(t *testing.T) {
+	const text = "NAME a\nRUN true\nPOINTS 2\nWANT x y\nWANT z\n"
+	s, err := Parse("f", text, "POINTS", "WANT")
+	if err != nil || !slices.Equal(s[0].More["WANT"], []string{"x y", "z"}) || s[0].More["POINTS"][0] != "2" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := Parse("f", text, "WANT"); !errors.Is(err, ErrSyntax) {
+		t.Errorf("POINTS is a word of nobody: %v", err)
+	}
+	if _, err := Parse("f", "NAME a\nRUN true\nWANT\n", "WANT"); !errors.Is(err, ErrSyntax) {
+		t.Errorf("WANT without a value: %v", err)
 	}
 }
