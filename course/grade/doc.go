@@ -1,0 +1,40 @@
+// Command grade builds a student's lab into a kernel, boots it for each test, and prints points.
+//
+//	go run ./course/grade -lab 1                 what is in lab/1
+//	go run ./course/grade -lab 1 -test count     one test
+//	go run ./course/grade -lab 1 -watch          again at each save
+//	go run ./course/grade -lab 1 -hidden course/hidden -json points.json
+//
+// The exit status is
+//
+//	0  all tests that were run have passed
+//	1  some have not
+//	2  wrong arguments, or QEMU does not run
+//	3  the lab does not build
+//	4  the machine is too busy to grade
+//
+// # What is graded
+//
+// course/labs/N/lab.txt names the files that are taken from the student's folder. They are copied
+// into a folder of their own, with a go.mod of the grader's; everything else is left aside.
+//
+// # Tests
+//
+// A test is a story (package sonde/qemu/story) with these words besides:
+//
+//	ID word           its name for -test, and for its log
+//	POINTS n
+//	DRAW x 500 1500   {x} stands for a number drawn for this run
+//	PICK x a b c      {x} stands for one of the words, chosen by the name of the class
+//	WANT line         the script prints this line, behind the time of the log, if there is one
+//	TRUE key n words  the workload has reported n as key; words say what it counts
+//	BETWEEN           the histogram is between those of the workload
+//	READ text         where to read if the test fails
+//	LIMIT n           seconds that it may take on the reference machine
+//
+// {work.x} stands for what the workload (package sonde/course/work) has reported as x. In what a test
+// expects of the student's module, no number is fixed, and none comes from the module itself.
+//
+// A student's module runs in the kernel, where nothing can be kept from it: someone who wants to
+// deceive the grader can. The tests make that more work than the lab.
+package main

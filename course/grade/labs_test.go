@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// brief reports whether only what make test has time for is to run: see the Makefile.
+func brief() bool { return os.Getenv("SONDE_BRIEF") != "" }
+
+// testsOf returns all tests of a lab, the hidden ones too.
+func testsOf(t *testing.T, l *Lab, class, module string) []Test {
+	t.Helper()
+	o := options{root: rootOf(t), lab: l.N, class: class, hidden: filepath.Join(rootOf(t), "course", "hidden")}
+	tests, err := o.tests(l, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
+}
+
+// TestLabsAreWhole: each lab has what a lab must have, and its parts agree.
+func TestLabsAreWhole(t *testing.T) {
+	for _, l := range labsHere(t) {
+		visible, hidden, n := 0, 0, 0
+		ids := map[string]int{}
+		for _, test := range testsOf(t, l, "", l.Module) {
+			if ids[test.ID] = test.Points; test.Hidden {
+				n++
+				hidden += test.Points
+			} else {
+				visible += test.Points
+			}
+			if hints := l.hints(test.ID); len(hints) != 3 {
+				t.Errorf("lab %d: %d hints for %s, want 3", l.N, len(hints), test.ID)
+			}
+			if one(test.Story, "READ") == "" {
+				t.Errorf("lab %d: %s does not say where to read", l.N, test.ID)
+			}
+		}
+		if want := fmt.Sprintf("%d tests, %d points", n, hidden); l.Hidden != want {
+			t.Errorf("lab %d: HIDDEN says %q, want %q", l.N, l.Hidden, want)
+		}
+		if l.Start > visible/2 {
+			t.Errorf("lab %d: the starter gets %d of %d points", l.N, l.Start, visible)
+		}
+		l.filesIn(t, filepath.Join(l.Dir, "starter"))
+		checkWrong(t, l, ids)
+		for _, page := range []string{"README.md", "introduction.md"} {
+			if _, err := os.Stat(filepath.Join(l.Dir, page)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// checkWrong: there are eight wrong solutions at least, each fails in tests that there are, and one
+// looks right in the visible tests.
+func checkWrong(t *testing.T, l *Lab, ids map[string]int) {
+	t.Helper()
+	visible := map[string]bool{}
+	for _, test := range testsOf(t, l, "", l.Module) {
+		visible[test.ID] = !test.Hidden
+	}
+	wrong, looksRight := l.wrong(t), false
+	for _, v := range wrong {
+		hiddenOnly := true
+		for id := range v.fails {
+			if ids[id] == 0 {
+				t.Errorf("lab %d: %s fails %s, which is no test", l.N, v.name, id)
+			}
+			hiddenOnly = hiddenOnly && !visible[id]
+		}
+		looksRight = looksRight || hiddenOnly
+	}
+	if len(wrong) < 8 || !looksRight {
+		t.Errorf("lab %d: %d wrong solutions, of which one looks right: %v", l.N, len(wrong), looksRight)
+	}
+}
+
+// kernelWith builds a kernel with variants of a lab, and returns a grader for each.
+func kernelWith(t *testing.T, l *Lab, name string, list []variant) []*grader {
+	t.Helper()
+	root := rootOf(t)
+	out := filepath.Join(root, "build", "grade", "_"+name+strconv.Itoa(l.N))
+	dir := filepath.Join(out, "variants")
+	modules := l.lay(t, dir, list)
+	kernel, err := build(root, dir, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var graders []*grader
+	for _, m := range modules {
+		own := filepath.Join(out, m)
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		graders = append(graders, &grader{lab: l, dir: own, kernel: kernel, factor: measure(), module: m})
+	}
+	return graders
+}
+
+// TestSolutions: each solution gets all points, for three classes, on 1, 2 and 4 CPUs at least.
+func TestSolutions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots")
+	}
+	for _, l := range labsHere(t) {
+		g := kernelWith(t, l, "solution", []variant{{name: "solution", files: l.solution(t)}})[0]
+		for class, cpus := range map[string]int{"": 1, "autumn": 2, "spring": 4} {
+			if brief() && cpus != 2 {
+				continue
+			}
+			for _, test := range testsOf(t, l, class, g.module) {
+				test.SMP = max(test.SMP, cpus)
+				expect(t, g, &test, "solution", OK)
+			}
+		}
+	}
+}
+
+// expect runs a test and reports if it does not end as it should.
+func expect(t *testing.T, g *grader, test *Test, who string, want Outcome) {
+	t.Helper()
+	r, err := g.run(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcome != want || (r.Points == test.Points) != (want == OK) {
+		t.Errorf("lab %d: %s, %s on %d CPUs: %s with %d points, want %s\nexpected %s\ngot %s\n%s", g.lab.N, who, test.ID, test.SMP, r.Outcome, r.Points, want,
+			r.Expected, r.Got, strings.Join(r.Tail, "\n"))
+	}
+}
+
+// TestStartersAndWrongSolutions: each gets the points that it must get, and fails in the tests that
+// it must fail in.
+func TestStartersAndWrongSolutions(t *testing.T) {
+	if testing.Short() || brief() {
+		t.Skip("boots, for some minutes")
+	}
+	for _, l := range labsHere(t) {
+		list := l.wrong(t)
+		graders := kernelWith(t, l, "wrong", append(list, variant{name: "starter", files: l.filesIn(t, filepath.Join(l.Dir, "starter"))}))
+		for i, v := range list {
+			for _, test := range testsOf(t, l, "", graders[i].module) {
+				want, fails := v.fails[test.ID]
+				if !fails {
+					want = OK
+				}
+				expect(t, graders[i], &test, v.name, want)
+			}
+		}
+		points := 0
+		starter := graders[len(list)]
+		for _, test := range testsOf(t, l, "", starter.module) {
+			r, err := starter.run(&test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			points += r.Points
+		}
+		if points != l.Start {
+			t.Errorf("lab %d: the starter gets %d points, lab.txt says %d", l.N, points, l.Start)
+		}
+	}
+}

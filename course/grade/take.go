@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrLeft says that a student's files cannot be built as they are.
+var ErrLeft = errors.New("does not build")
+
+// maxFile is the most that a file of a lab may have, in bytes.
+const maxFile = 1 << 20
+
+// take copies the files of a lab from the student's folder to dir, and nothing else. It returns what
+// it left aside.
+//
+// Errors: ErrLeft, with the file and what is wrong with it.
+func (l *Lab) take(from, dir, goVersion string) (aside []string, err error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLeft, err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(l.Files, e.Name()) {
+			aside = append(aside, fmt.Sprintf("%q", e.Name()))
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for _, name := range l.Files {
+		path := filepath.Join(from, name)
+		text, err := readPlain(path)
+		if err == nil {
+			err = allowed(path, text)
+		}
+		if err != nil {
+			return aside, fmt.Errorf("%w: %w", ErrLeft, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return aside, err
+		}
+	}
+	mod := fmt.Sprintf("module %s\n\ngo %s\n", l.Module, goVersion)
+	return aside, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o644)
+}
+
+// readPlain reads a file that is neither a link nor too large.
+func readPlain(path string) ([]byte, error) {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%s is missing", path)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a plain file", path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), maxFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+// allowed refuses what no lab needs: the grader's own packages, C, and names of other packages that
+// are not public.
+func allowed(path string, text []byte) error {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, text, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	for _, i := range f.Imports {
+		name := strings.Trim(i.Path.Value, "`\"")
+		if name == "C" || name == "sonde/course" || strings.HasPrefix(name, "sonde/course/") {
+			return fmt.Errorf("%v: a lab must not import %q", set.Position(i.Pos()), name)
+		}
+	}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//go:linkname") {
+				return fmt.Errorf("%v: a lab must not use //go:linkname", set.Position(c.Pos()))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+)
+
+// A variant is a lab's solution, its starter, or a wrong solution: the files, and what the tests
+// must say.
+type variant struct {
+	name  string
+	files map[string]string
+	fails map[string]Outcome // by the ID of the test; the others pass
+}
+
+// labsHere are the labs of the tree.
+func labsHere(t *testing.T) (labs []*Lab) {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(rootOf(t), "course", "labs", "*", "lab.txt"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no labs", err)
+	}
+	for _, d := range dirs {
+		n, err := strconv.Atoi(filepath.Base(filepath.Dir(d)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := readLab(rootOf(t), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		labs = append(labs, l)
+	}
+	return labs
+}
+
+func rootOf(t *testing.T) string {
+	t.Helper()
+	root, err := image.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// filesIn reads the files of a lab in a folder.
+func (l *Lab) filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range l.Files {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(text)
+	}
+	return files
+}
+
+func (l *Lab) solution(t *testing.T) map[string]string {
+	return l.filesIn(t, filepath.Join(rootOf(t), "course", "solutions", strconv.Itoa(l.N)))
+}
+
+// wrong reads the wrong solutions: changes of the solution.
+func (l *Lab) wrong(t *testing.T) (list []variant) {
+	t.Helper()
+	path := filepath.Join(rootOf(t), "course", "wrong", strconv.Itoa(l.N)+".txt")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split(string(text), "\n== ")[1:] {
+		head, body, _ := strings.Cut(block, "\n")
+		name, ids, ok := strings.Cut(head, " fails ")
+		if !ok {
+			t.Fatalf("%s: %q does not say what fails", path, head)
+		}
+		v := variant{name: name, files: l.solution(t), fails: map[string]Outcome{}}
+		for id := range strings.FieldsSeq(ids) {
+			id, outcome, found := strings.Cut(id, "=")
+			if !found {
+				outcome = string(Fail)
+			}
+			v.fails[id] = Outcome(outcome)
+		}
+		if err := v.change(body); err != nil {
+			t.Fatalf("%s: %s: %v", path, name, err)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// change makes the changes of a wrong solution: lines with "-" are replaced by those with "+" that
+// follow. An empty line ends a change.
+func (v *variant) change(body string) error {
+	var old, put strings.Builder
+	flush := func() error {
+		defer func() { old.Reset(); put.Reset() }()
+		if old.Len() == 0 {
+			return nil
+		}
+		for name, text := range v.files {
+			if strings.Count(text, old.String()) == 1 {
+				v.files[name] = strings.Replace(text, old.String(), put.String(), 1)
+				return nil
+			}
+		}
+		return fmt.Errorf("the solution does not have this once:\n%s", old.String())
+	}
+	last := byte('+')
+	for line := range strings.Lines(body + "\n") {
+		if line[0] == '\n' || line[0] == '-' && last != '-' {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		switch last = line[0]; last {
+		case '-':
+			old.WriteString(line[1:])
+		case '+':
+			put.WriteString(line[1:])
+		}
+	}
+	return flush()
+}
+
+// lay writes variants into a folder, each as a package of its own whose module has a name of its own,
+// so that one kernel has them all. It returns the names of the modules.
+func (l *Lab) lay(t *testing.T, dir string, list []variant) (modules []string) {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range list {
+		module := fmt.Sprintf("%s_%d", l.Module, i)
+		for name, text := range v.files {
+			text = strings.ReplaceAll(text, l.Module, module)
+			if _, err := format.Source([]byte(text)); err != nil {
+				t.Fatalf("%s: %v\n%s", v.name, err, text)
+			}
+			writeFile(t, filepath.Join(dir, module, name), text)
+		}
+		modules = append(modules, module)
+	}
+	version, err := goVersion(rootOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "go.mod"), fmt.Sprintf("module variants\n\ngo %s\n", version))
+	return modules
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestChange(t *testing.T) {
+	v := variant{files: map[string]string{"a": "1\n2\n3\n4\n"}}
+	if err := v.change("-1\n-2\n+x\n-4\n\n-3\n"); err != nil || v.files["a"] != "x\n" {
+		t.Errorf("%q, %v", v.files["a"], err)
+	}
+	if err := v.change("-1\n+2\n"); err == nil || !bytes.Contains([]byte(err.Error()), []byte("does not have this once")) {
+		t.Errorf("%v", err)
+	}
+}
