@@ -1,6 +1,9 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet need-run need-gdb need-stick need-test
+.PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet \
+	lab grade watch reset need-run need-gdb need-stick need-test
+
+GRADE = $(if $(TEST),-test $(TEST)) $(if $(HIDDEN),-hidden $(HIDDEN)) $(if $(CLASS),-class $(CLASS))
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -10,7 +13,7 @@ run: need-run ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exa
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
 test: need-test vet ## run everything: vet, the tests on the host and in QEMU
-	go test -vet=off -parallel 3 -timeout 60m ./...
+	SONDE_BRIEF=1 go test -vet=off -parallel 3 -timeout 60m ./...
 
 prove: need-test ## probe everything and compare (docs/proof.md); continues where it was stopped
 	go run ./ktest/prove
@@ -51,6 +54,18 @@ gdb: need-gdb ## wait for gdb, then boot to a prompt
 bench: need-run ## measure booting (ms), probes and system calls (ns); PEER=file.tsv compares with another kernel
 	@go run ./qemu/bench $(if $(PEER),-peer $(PEER))
 
+lab: ## begin a lab of the course: LAB=1
+	@./course/lab.sh begin $(LAB)
+
+grade: need-run ## build what is in lab/1, test it, print points: LAB=1 (TEST=name: one test; HIDDEN=folder: these, too)
+	@go run ./course/grade -lab $(or $(LAB),0) $(GRADE)
+
+watch: need-run ## grade LAB=1 at each save, one failure at a time, with hints
+	@go run ./course/grade -lab $(or $(LAB),0) $(GRADE) -watch
+
+reset: ## put the starter of LAB=1 back, and keep what was there (TEST=ask: only show the difference)
+	@./course/lab.sh $(if $(filter ask,$(TEST)),ask,reset) $(LAB)
+
 setup: need-test ## install the Debian packages that are missing
 
 need-run need-gdb need-stick need-test:
@@ -63,5 +78,5 @@ vet: ## run go vet on what runs on the host and on the kernel, and check gofmt
 	go vet ./...
 	go run ./qemu -vet
 	go run ./qemu -nolinux -vet
-	@unformatted=$$(find . -name build -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
+	@unformatted=$$(find . \( -name build -o -path ./lab \) -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
