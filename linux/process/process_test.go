@@ -131,7 +131,7 @@ func TestFilesOfAProcess(t *testing.T) {
 			"self/nothing": `^no such file`,
 			"self/mounts":  `(?m)^tmpfs / tmpfs rw,relatime,size=\d+k 0 0\nproc /proc proc rw,relatime 0 0$`,
 
-			"self/mountinfo": `(?s)^1 1 0:1 / / rw,relatime - tmpfs tmpfs rw,size=\d+k\n2 1 0:2 / /proc rw,relatime - proc proc rw\n3 1 .*\n4 3 0:4 / /sys/kernel/debug `,
+			"self/mountinfo": `(?s)^1 1 0:1 / / rw,relatime - tmpfs tmpfs rw,size=\d+k\n2 1 0:2 / /proc rw,relatime - proc proc rw\n3 1 .*\n4 3 0:4 / /sys/fs/bpf .*\n5 3 0:5 / /sys/kernel/debug `,
 
 			"self/task/2/stat":   `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 `,
 			"self/task/2/status": `(?s)^Name:\ttest\n.*Tgid:\t2\nPid:\t2\n`,
