@@ -28,6 +28,9 @@ var askers = []string{"runtime.gopanic", "runtime.panicBounds", "runtime.deferpr
 	"runtime.(*_panic).start"}
 
 func TestWhoUsesItsReturnAddressInTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds the kernel")
+	}
 	done, err := image.Build(image.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -178,6 +178,9 @@ func TestGo(t *testing.T) {
 		{"pie", []string{"-buildmode=pie"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "pie" && testing.Short() {
+				t.Skip("-short: compiles the whole library once more")
+			}
 			p := trace(t, build(t, "go.go", goSource, append([]string{"go", "build"}, c.flags...)...))
 			p.next()
 			p.expect("runtime.breakpoint main.leaf main.deep main.deep main.deep main.deep main.main runtime.main runtime.goexit")
