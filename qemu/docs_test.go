@@ -199,7 +199,7 @@ var masks = []struct{ find, put string }{
 	{`(CPU|goroutine|thread)(:?) \d+`, "$1$2 N"},
 	{`\bmyprog\[\d+\]`, "myprog[N]"},
 	{`^(?: *\d+){3}( +0 +0 )`, "N$1"},
-	{`(\.go):\d+`, "$1:N"},
+	{`(\.go|_amd64\.s):\d+`, "$1:N"},
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
 	{`\s+`, " "},
