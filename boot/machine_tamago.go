@@ -73,7 +73,7 @@ func mountFiles(tree *vfs.FS) {
 	report("procfs", procfs.Mount(tree, src))
 	mountProgramFiles(tree)
 	report("firmware", told.Mount(tree))
-	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
+	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "bpf": kbpf.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	report("types", types.Mount(tree))

@@ -118,6 +118,9 @@ func (c *call) cost() {
 	}
 	body := c.walk.callbackWorst(c)
 	each := uint64(body + callbackCall)
+	if c.spec != nil {
+		each += perEntry
+	}
 	limit := uint64(c.walk.env.Limits.Worst)
 	if c.count > limit || c.count*each > limit {
 		c.walk.refuse("%s calls a function of up to %d instructions up to %d times: expected at most %d instructions in all",
@@ -132,7 +135,10 @@ func words(bytes uint64) uint64 { return (bytes + 7) / 8 }
 const perValueWord = 16
 
 // callbackCall is what it takes to call a callback once, in instructions.
-const callbackCall = 10
+const callbackCall = 40
+
+// perEntry is what it takes to find the next key of a map: a hash has up to four places for each.
+const perEntry = 30
 
 // result is what the helper leaves in R0.
 func (c *call) result() reg {

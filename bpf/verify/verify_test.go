@@ -71,7 +71,7 @@ func TestAccepted(t *testing.T) {
 		// A size with a bound.
 		{"r6 = *(u64 *)(r1 + 0); r6 &= 63; r2 = r6; r1 = r10; r1 += -64; r3 = 0; call 113; r0 = 0; exit", 257, 64},
 		{"call f; exit; f: r0 = 1; exit", 4, 0},
-		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 177, 0},
+		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 477, 0},
 		{"r1 = map[idx:2][0]+4; r0 = *(u32 *)(r1 + 0); exit", 3, 0},
 		{"call 158; r0 = *(u64 *)(r0 + 1000); exit", 23, 0},
 	} {

@@ -20,10 +20,13 @@ func newEnv() *verify.Env {
 	return e
 }
 
-// The helpers of which some calls are inlined, by Linux's numbers.
+// Some helpers, by Linux's numbers: those of which some calls are inlined, and those by which programs say
+// something.
 const (
-	lookupElement = 1
-	getCPU        = 8
+	lookupElement   = 1
+	getCPU          = 8
+	tracePrint      = 6
+	tracePrintWords = 177
 )
 
 // helper returns what the call of a helper at pc does.
@@ -34,6 +37,12 @@ func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 	case number == lookupElement:
 		if m := p.mapOf(p.Checked.Maps[pc]); m.isElement() {
 			return jit.Helper{Inline: m.inlineElement()}, nil
+		}
+	}
+	makeScratch()
+	if number == tracePrint || number == tracePrintWords {
+		if err := canSay(); err != nil {
+			return jit.Helper{}, err
 		}
 	}
 	f := helpers[number]

@@ -22,6 +22,7 @@ var helpers = map[int32]helper{
 	5: helpTime, 125: helpTime, 160: helpTime, 118: helpJiffies, 7: helpRandom,
 	14: helpPID, 15: helpUID, 16: helpComm, 35: helpTask, 80: helpCgroup,
 	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
+	164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
 	173: helpPlace, 183: helpArgTo, 184: helpResultTo, 182: helpCompare,
 
 	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,

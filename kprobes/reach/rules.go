@@ -77,6 +77,9 @@ var indirect = []struct {
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
 	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
+	{"sonde/kernel/bpf.helpLoop", nil, "a program's function"},
+	{"sonde/kernel/bpf.helpEach", nil, "a program's function"},
+	{"sonde/kernel/bpf.(*Map).eachEntry", nil, "a program's function"},
 	{"sonde/kernel/bpf.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to kbpf.SetProcesses"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
