@@ -100,16 +100,18 @@ func (th *thread) hit(pt *point) {
 	if grows {
 		return // the function begins again with more stack: that is the hit
 	}
-	th.wants = 0
 	if th.after != nil {
 		th.after = nil
 	}
+	th.wants = uint8(pt.alone.Load())
 	members := pt.members.All()
-	th.begin()
-	for i := 0; i < len(members); {
-		i = th.handlers(members, i)
+	if th.wants == 0 {
+		th.begin()
+		for i := 0; i < len(members); {
+			i = th.handlers(members, i)
+		}
+		th.finish()
 	}
-	th.finish()
 	if th.wants == 0 && !decided && r.IP == uint64(pt.addr) {
 		th.execute(pt)
 		return

@@ -112,7 +112,8 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 			c.of = append(c.of, instance{})[:n]
 		}
 		in := c.more()
-		in.RetAddr, in.RP, in.m, in.Data = ret, m.ret, m, in.Data[:0]
+		in.RetAddr, in.RP, in.m = ret, m.ret, m
+		in.Data = in.Data[:0] // by itself, it stores no pointer
 		if m.wants&wantsMore != 0 && !th.wanted(in) {
 			in.end()
 			continue

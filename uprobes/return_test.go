@@ -126,14 +126,16 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestExitBehindASkippedCall: longjmp has skipped a call, and a function that was called from
+// TestExitBehindACallThatWasLeft: longjmp has left a call, and a function that was called from
 // another place before it had a probe uses the same slot. It returns to its own caller.
-func TestExitBehindASkippedCall(t *testing.T) {
+func TestExitBehindACallThatWasLeft(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
 		must(t, RegisterUretprobe(rp))
 	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		leave(p, stack) // its handler makes the thread known
 		enter(p, stack-0x20, textAt+1)
 		var th *thread
 		running.Range(func(_, v any) bool { th = v.(*thread); return false })

@@ -12,21 +12,18 @@ var (
 	keepWatch = func() {}
 )
 
-// publish lets hits of pt be handled in trap context if that can be done: nothing that they would
+// publish tells hits of pt whether they can be handled in trap context: nothing that they would
 // call may block, and nothing that they have to do needs the goroutine. mu held.
 //
 // Hits read the list alone, so they never see a member that may block.
 func (pt *point) publish() {
 	all := pt.members.All()
-	entries, wants, more := uint32(0), uint32(0), uint32(0)
+	trap := len(all) > 0 && careful != nil && pt.inTrap()
+	entries, words, wants, more := uint32(0), uint32(0), uint32(0), uint32(0)
 	for _, m := range all {
-		if !m.trapSafe || careful == nil || !pt.inTrap() {
-			pt.trap.Store(nil)
-			return
-		}
+		trap = trap && m.trapSafe
 		if m.begins() && !m.flags.Has(disabled) {
-			entries, wants = entries+1, wants|uint32(m.wants)
-			pt.words.Store(max(uint32(m.words), pt.words.Load()))
+			entries, words, wants = entries+1, max(words, uint32(m.words)), wants|uint32(m.wants)
 			if m.wants&wantsMore != 0 {
 				more = moreEntries
 			}
@@ -36,11 +33,12 @@ func (pt *point) publish() {
 		wants = 0
 	}
 	pt.alone.Store(wants)
-	pt.entries.Store(max(entries|more, pt.entries.Load()))
-	if len(all) == 0 {
+	if !trap {
 		pt.trap.Store(nil)
 		return
 	}
+	pt.words.Store(max(words, pt.words.Load()))
+	pt.entries.Store(max(entries|more, pt.entries.Load()))
 	pt.trap.Store(pt.members.First())
 }
 

@@ -16,7 +16,7 @@ import (
 // has to grow, say why.
 var usual = map[string]int{
 	"k": 339, "b": 175, "e": 173, "o": 117, "j": 382, "r": 404, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317, "ring": 76,
-	"u": 280, "u_emul": 412, "u_boost": 279, "u_step": 577, "ur": 691, "ur_go": 513, "u_thread": 640, "ur_thread": 1821,
+	"u": 280, "u_emul": 412, "u_boost": 279, "u_step": 577, "ur": 691, "ur_go": 513, "u_thread": 643, "ur_thread": 1699,
 	"u_int3": 311, "u_syscall": 318, "u_detour": 328,
 }
 
