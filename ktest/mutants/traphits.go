@@ -16,9 +16,15 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "trap-hit-with-a-handler-that-may-block", File: "uprobes/tie.go",
-		Old: "\t\tif !m.trapSafe || careful == nil ", New: "\t\tif careful == nil ",
+		Old: "\t\ttrap = trap && m.trapSafe\n", New: "",
 		By:  program(2, "uprobes/trap_and_goroutine_at_one_place", "probed"),
 		Why: "a handler that may block is called in trap context",
+	},
+	{
+		Name: "handler-beside-a-return-probe-left-out", File: "uprobes/tie.go",
+		Old: "\tif int(entries) != len(all) {\n", New: "\tif int(entries) > len(all) {\n",
+		By:  host("uprobes", "TestDisabledBesideAnother"),
+		Why: "a probe at a place with a return probe is not called",
 	},
 	{
 		Name: "trap-handler-not-waited-for", File: "uprobes/member.go",
