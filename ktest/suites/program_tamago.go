@@ -18,6 +18,13 @@ var Programs *proc.Table
 
 func init() { counts = append(counts, count{name: "processes", now: processes}) }
 
+// NeedPrograms ends the case if this machine cannot run programs.
+func (t *T) NeedPrograms() {
+	if Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+}
+
 // processes counts processes and threads of programs.
 func processes() int {
 	if Programs == nil {

@@ -38,9 +38,7 @@ const cat = "/bin/cat /proc/uptime > /dev/null"
 
 // run runs a line of the shell.
 func run(t *suites.T, line string) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	if status := suites.Script(io.Discard, line); status != 0 {
 		t.Errorf("%s: status %d", line, status)
 	}

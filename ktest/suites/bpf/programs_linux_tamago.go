@@ -67,9 +67,7 @@ func userMemory(t *suites.T) {
 
 // eachKindInProcesses: some of these places call their handlers in goroutines, at times or always.
 func eachKindInProcesses(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	for _, places := range [][]string{{"sys:write"}, {"ret:sys:write"}, {"/bin/sh:syscall.write"}, {"ret:/bin/sh:syscall.write"}, {"sys:write", "/bin/sh:syscall.write", pkg + "square"}} {
 		p := load(t, count)
 		l := p.attach(t, places...)
@@ -85,9 +83,7 @@ func eachKindInProcesses(t *suites.T) {
 // whoIsHit: a process has its number and name, in its function, in its system call, and in the kernel's
 // function that does what it asks for.
 func whoIsHit(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	for _, place := range []string{"sys:write", "/bin/sh:syscall.write", "ret:/bin/sh:syscall.write", "sonde/linux/syscall.write"} {
 		p := load(t, `
 			map seen array 4 24 1

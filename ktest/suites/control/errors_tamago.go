@@ -67,7 +67,7 @@ func refusals(t *suites.T) {
 	release()
 	kprobes.UnregisterKprobe(k)
 	kprobes.UnregisterJprobe(j)
-	check(t, "at the end", state(), before)
+	suites.Equal(t, "at the end", state(), before)
 }
 
 // flyingCall unregisters the probe of parked while a call of it is in flight.

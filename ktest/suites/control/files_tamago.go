@@ -121,28 +121,28 @@ func enabledFile(t *suites.T) {
 	off.Flags = kprobes.FlagDisabled
 	t.Must(kprobes.RegisterKprobes([]*kprobes.Kprobe{k, off}))
 	t.Must(kprobes.RegisterKretprobe(rp))
-	check(t, "enabled at first", textOf(t, "enabled"), "1")
+	suites.Equal(t, "enabled at first", textOf(t, "enabled"), "1")
 	hits(t, "enabled", 1, 0, 1, k, off, rp)
 
 	t.Must(write("enabled", "0\n"))
-	check(t, "enabled after 0", textOf(t, "enabled"), "0")
-	check(t, "armed after 0", fmt.Sprint(suites.TextChanged()), fmt.Sprint(before))
+	suites.Equal(t, "enabled after 0", textOf(t, "enabled"), "0")
+	suites.Equal(t, "armed after 0", fmt.Sprint(suites.TextChanged()), fmt.Sprint(before))
 	expectList(t, "k one+0x0", "k two+0x0 [DISABLED]", "r three+0x0")
 	hits(t, "all off", 1, 0, 1, k, off, rp)
 
 	late := onTwo()
 	t.Must(kprobes.RegisterKprobe(late))
 	two(1)
-	check(t, "hits of one registered while off", fmt.Sprint(late.Hits()), "0")
+	suites.Equal(t, "hits of one registered while off", fmt.Sprint(late.Hits()), "0")
 
 	t.Must(write("enabled", "1\n"))
-	check(t, "enabled after 1", textOf(t, "enabled"), "1")
+	suites.Equal(t, "enabled after 1", textOf(t, "enabled"), "1")
 	hits(t, "all on again", 2, 0, 2, k, off, rp)
-	check(t, "hits of one registered while off, now", fmt.Sprint(late.Hits()), "1")
+	suites.Equal(t, "hits of one registered while off, now", fmt.Sprint(late.Hits()), "1")
 	expectList(t, "k one+0x0", "k two+0x0", "k two+0x0 [DISABLED]", "r three+0x0")
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{k, off, late})
 	kprobes.UnregisterKretprobe(rp)
-	check(t, "armed at the end", fmt.Sprint(suites.TextChanged()), fmt.Sprint(before))
+	suites.Equal(t, "armed at the end", fmt.Sprint(suites.TextChanged()), fmt.Sprint(before))
 }
 
 // hits calls all three functions and compares the probes' hits so far.
@@ -163,9 +163,9 @@ func enabledRefuses(t *suites.T) {
 		if err := write("enabled", bad); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%q: %v, want EINVAL", bad, err)
 		}
-		check(t, "enabled", textOf(t, "enabled"), "1")
+		suites.Equal(t, "enabled", textOf(t, "enabled"), "1")
 		one(1)
-		check(t, "hits", fmt.Sprint(k.Hits()), fmt.Sprint(i+1))
+		suites.Equal(t, "hits", fmt.Sprint(k.Hits()), fmt.Sprint(i+1))
 	}
 	kprobes.UnregisterKprobe(k)
 }

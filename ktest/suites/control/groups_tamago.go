@@ -40,13 +40,13 @@ func groupWhole(t *suites.T) {
 		if err := kprobes.RegisterKprobes(mixed); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("bad at %d: %v", place, err)
 		}
-		check(t, "after the refusal", state(), before)
+		suites.Equal(t, "after the refusal", state(), before)
 		expectList(t)
 		one(1)
 		two(1)
 		three(1)
 		for i, k := range group {
-			check(t, "hits", fmt.Sprint(k.Hits()), "0")
+			suites.Equal(t, "hits", fmt.Sprint(k.Hits()), "0")
 			k.Addr = entry([]any{one, two, three}[i])
 			if err := kprobes.DisableKprobe(k); !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("bad at %d: probe %d is still registered: %v", place, i, err)
@@ -55,7 +55,7 @@ func groupWhole(t *suites.T) {
 		t.Must(kprobes.RegisterKprobes(group))
 		expectList(t, "k one+0x0", "k two+0x0", "k three+0x0")
 		kprobes.UnregisterKprobes(group)
-		check(t, "at the end", state(), before)
+		suites.Equal(t, "at the end", state(), before)
 	}
 }
 
@@ -68,14 +68,14 @@ func groupSkips(t *suites.T) {
 	expectList(t, "k two+0x0", "k one+0x0")
 	kprobes.UnregisterKprobes(group)
 	expectList(t)
-	check(t, "at the end", state(), before)
-	check(t, "Addr of those that were never registered", fmt.Sprint(group[0].Addr, group[2].Addr), "0 0")
+	suites.Equal(t, "at the end", state(), before)
+	suites.Equal(t, "Addr of those that were never registered", fmt.Sprint(group[0].Addr, group[2].Addr), "0 0")
 
 	rps := []*kprobes.Kretprobe{returnOf(one), returnOf(two)}
 	t.Must(kprobes.RegisterKretprobe(rps[1]))
 	kprobes.UnregisterKretprobes(rps)
-	check(t, "Addr of the return probe that was never registered", fmt.Sprint(rps[0].KP.Addr), "0")
-	check(t, "at the very end", state(), before)
+	suites.Equal(t, "Addr of the return probe that was never registered", fmt.Sprint(rps[0].KP.Addr), "0")
+	suites.Equal(t, "at the very end", state(), before)
 }
 
 // disableOne sets two probes on a function: only one of them is disabled.
@@ -87,17 +87,17 @@ func disableOne(t *suites.T) {
 	step := func(what string, err error, wantA, wantB int) {
 		t.Must(err)
 		one(1)
-		check(t, what, fmt.Sprint(a.Hits(), b.Hits()), fmt.Sprint(wantA, wantB))
+		suites.Equal(t, what, fmt.Sprint(a.Hits(), b.Hits()), fmt.Sprint(wantA, wantB))
 	}
 	step("b disabled at registration", nil, 1, 0)
 	step("b enabled", kprobes.EnableKprobe(b), 2, 1)
 	step("a disabled", kprobes.DisableKprobe(a), 2, 2)
 	step("a disabled again", kprobes.DisableKprobe(a), 2, 3)
 	step("both disabled", kprobes.DisableKprobe(b), 2, 3)
-	check(t, "with both disabled nothing is armed", fmt.Sprint(suites.TextChanged()), "0")
+	suites.Equal(t, "with both disabled nothing is armed", fmt.Sprint(suites.TextChanged()), "0")
 	step("a enabled", kprobes.EnableKprobe(a), 3, 3)
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{a, b})
-	check(t, "at the end", state(), before)
+	suites.Equal(t, "at the end", state(), before)
 	for _, k := range []*kprobes.Kprobe{a, b} {
 		if k.Ledger().Unexplained() != 0 {
 			t.Errorf("account %+v", k.Ledger())
@@ -136,7 +136,7 @@ func registerTwice(t *suites.T) {
 	}
 	expectList(t, "k one+0x0")
 	one(1)
-	check(t, "hits", fmt.Sprint(k.Hits()), "1")
+	suites.Equal(t, "hits", fmt.Sprint(k.Hits()), "1")
 	kprobes.UnregisterKprobe(k)
 	double := kprobeOn(one)
 	if err := kprobes.RegisterKprobes([]*kprobes.Kprobe{double, double}); !errors.Is(err, syscall.EEXIST) {
@@ -152,11 +152,11 @@ func unregisterTwice(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 	k.Addr = entry(one)
 	kprobes.UnregisterKprobe(k)
-	check(t, "Addr", fmt.Sprint(k.Addr), "0")
+	suites.Equal(t, "Addr", fmt.Sprint(k.Addr), "0")
 	one(1)
-	check(t, "hits of the other probe", fmt.Sprint(other.Hits()), "1")
+	suites.Equal(t, "hits of the other probe", fmt.Sprint(other.Hits()), "1")
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{other, other})
-	check(t, "at the end", state(), before)
+	suites.Equal(t, "at the end", state(), before)
 }
 
 func bothAndNeither(t *suites.T) {
@@ -176,11 +176,11 @@ func bothAndNeither(t *suites.T) {
 		if err := kprobes.RegisterKprobe(&c.k); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, want %v", what, err, c.err)
 		}
-		check(t, what, state(), before)
+		suites.Equal(t, what, state(), before)
 	}
 	k := &kprobes.Kprobe{SymbolName: name}
 	t.Must(kprobes.RegisterKprobe(k))
-	check(t, "Addr of a symbol", fmt.Sprint(k.Addr), fmt.Sprint(entry(one)))
+	suites.Equal(t, "Addr of a symbol", fmt.Sprint(k.Addr), fmt.Sprint(entry(one)))
 	kprobes.UnregisterKprobe(k)
 	t.Must(kprobes.RegisterKprobe(k)) // the symbol is resolved again
 	kprobes.UnregisterKprobe(k)
@@ -205,7 +205,7 @@ func moduleUnload(t *suites.T) {
 		one(1)
 		two(1)
 		t.Must(module.Rmmod(name))
-		check(t, name+" unloaded", state(), before)
+		suites.Equal(t, name+" unloaded", state(), before)
 		if n := len(read(t, "list")); n != list {
 			t.Errorf("%s unloaded: %d probes, want %d", name, n, list)
 		}
@@ -214,9 +214,9 @@ func moduleUnload(t *suites.T) {
 
 // asBefore is last: nothing of all this is left.
 func asBefore(t *suites.T) {
-	check(t, "text", fmt.Sprint(suites.TextChanged()), "0")
+	suites.Equal(t, "text", fmt.Sprint(suites.TextChanged()), "0")
 	expectList(t)
-	check(t, "enabled", textOf(t, "enabled"), "1")
+	suites.Equal(t, "enabled", textOf(t, "enabled"), "1")
 	if !kprobes.Enabled() {
 		t.Errorf("SetEnabled was called")
 	}

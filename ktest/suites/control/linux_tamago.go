@@ -95,7 +95,7 @@ func (s *seen) expect(t *suites.T, pre, post, entry, ret uint64) {
 	if want := [...]uint64{pre, post, entry, ret}; have != want {
 		t.Errorf("pre, post, entry and return handlers called %v times, want %v", have, want)
 	}
-	check(t, "handlers with interrupts on", fmt.Sprint(s.preempted.Load()), "0")
+	suites.Equal(t, "handlers with interrupts on", fmt.Sprint(s.preempted.Load()), "0")
 }
 
 func (s *seen) oneKprobe(t *suites.T) {
@@ -170,7 +170,7 @@ func linuxMissed(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 	s.expect(t, 3, 3, 3, 3)
 	missed.expect(t, 0, 0, 0, 0)
-	check(t, "NMissed", fmt.Sprint(k.NMissed()), "12")
+	suites.Equal(t, "NMissed", fmt.Sprint(k.NMissed()), "12")
 }
 
 // trace makes the return handlers of functions print their stacks during a call,

@@ -99,7 +99,7 @@ func expectSwept(t *suites.T, since uint64) {
 	for _, s := range []string{"kprobe at %sone", "return probe at %stwo", "kprobe at %stwo", "jprobe at %sthree"} {
 		want = append(want, fmt.Sprintf(s, "sonde/ktest/suites/control.")+"+0x0, which is unregistered")
 	}
-	check(t, "notices", fmt.Sprint(sorted(forgotten(since))), fmt.Sprint(sorted(want)))
+	suites.Equal(t, "notices", fmt.Sprint(sorted(forgotten(since))), fmt.Sprint(sorted(want)))
 	f := &forgetful
 	before := [4]uint64{f.k.Hits(), f.late.Hits(), f.rp.Hits(), f.j.KP.Hits()}
 	one(1)
@@ -121,17 +121,17 @@ func moduleForgets(t *suites.T) {
 	two(1)
 	three(1)
 	f := &forgetful
-	check(t, "hits", fmt.Sprint(f.k.Hits(), f.late.Hits(), f.rp.Hits(), f.j.KP.Hits()), "1 1 1 1")
+	suites.Equal(t, "hits", fmt.Sprint(f.k.Hits(), f.late.Hits(), f.rp.Hits(), f.j.KP.Hits()), "1 1 1 1")
 	t.Must(module.Rmmod("forgetful"))
 	expectList(t, "k one+0x0")
 	expectSwept(t, since)
-	check(t, "hits of the other", fmt.Sprint(other.Hits()), "2")
+	suites.Equal(t, "hits of the other", fmt.Sprint(other.Hits()), "2")
 	kprobes.UnregisterKprobe(other)
-	check(t, "at the end", state(), before)
+	suites.Equal(t, "at the end", state(), before)
 	kprobes.UnregisterKprobe(f.k) // late, but harmless
 	t.Must(module.Insmod("forgetful"))
 	t.Must(module.Rmmod("forgetful"))
-	check(t, "after another round", state(), before)
+	suites.Equal(t, "after another round", state(), before)
 }
 
 func moduleFails(t *suites.T) {
@@ -143,7 +143,7 @@ func moduleFails(t *suites.T) {
 		}
 		expectList(t)
 		expectSwept(t, since)
-		check(t, fail, state(), before)
+		suites.Equal(t, fail, state(), before)
 	}
 }
 
@@ -194,7 +194,7 @@ func listModule(t *suites.T) {
 		return fmt.Sprintf("%016x  k  sonde/ktest/suites/control.theFunction+0x0%s", k.Addr, end)
 	}
 	expect := func(when string, want ...string) {
-		check(t, when, fmt.Sprintf("%q", about(read(t, "list"))), fmt.Sprintf("%q", want))
+		suites.Equal(t, when, fmt.Sprintf("%q", about(read(t, "list"))), fmt.Sprintf("%q", want))
 	}
 	t.Must(kprobes.RegisterKprobes([]*kprobes.Kprobe{k, off}))
 	expect("not loaded", line(k, ""), line(off, "    [DISABLED]"))
@@ -209,10 +209,10 @@ func listModule(t *suites.T) {
 	t.Must(module.Rmmod("forgetful"))
 	expect("unloaded", line(k, "    [GONE][DISABLED]"), line(off, "    [GONE][DISABLED]"))
 	theFunction(1)
-	check(t, "hits", fmt.Sprint(k.Hits()), "1")
+	suites.Equal(t, "hits", fmt.Sprint(k.Hits()), "1")
 	if err := kprobes.EnableKprobe(k); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("enabled: %v", err)
 	}
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{k, off})
-	check(t, "text", fmt.Sprint(suites.TextChanged()), "0")
+	suites.Equal(t, "text", fmt.Sprint(suites.TextChanged()), "0")
 }

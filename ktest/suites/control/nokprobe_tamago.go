@@ -48,7 +48,7 @@ func markObeyed(t *suites.T) {
 	if shielded(2) != 31 {
 		t.Errorf("shielded computes %d", shielded(2))
 	}
-	check(t, "at the end", state(), before)
+	suites.Equal(t, "at the end", state(), before)
 }
 
 // reason returns what the file blacklist_reasons says of a function, "" if nothing.

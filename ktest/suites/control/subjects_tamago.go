@@ -60,12 +60,6 @@ func jumperOnThree() *kprobes.Jprobe {
 // textOf returns what a control file says, without its newline.
 func textOf(t *suites.T, name string) string { return strings.Join(read(t, name), "\n") }
 
-func check(t *suites.T, what, have, want string) {
-	if have != want {
-		t.Errorf("%s: %s, want %s", what, have, want)
-	}
-}
-
 func sorted(list []string) []string {
 	list = slices.Clone(list)
 	slices.Sort(list)

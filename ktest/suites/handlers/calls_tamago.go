@@ -104,7 +104,7 @@ func isRefused(t *suites.T, what, says string, call func() error) {
 		b := kind.bad(func() { err = call(); calls++ })
 		t.Must(b.register())
 		for i := range uint64(5) {
-			check(t, what+" in a "+kind.name+": victim", victim(i), i*3+3)
+			suites.Equal(t, what+" in a "+kind.name+": victim", victim(i), i*3+3)
 		}
 		b.unregister()
 		if !errors.Is(err, syscall.EDEADLK) || !strings.Contains(err.Error(), says) {
@@ -124,7 +124,7 @@ func goesOn(t *suites.T) {
 	runtime.ReadMemStats(&stats)
 	unlocked.Lock()
 	byWord[2], byName["b"] = 2, 2
-	check(t, "maps", uint64(byWord[1]+byName["a"]), 2)
+	suites.Equal(t, "maps", uint64(byWord[1]+byName["a"]), 2)
 	unlocked.Unlock()
 	unread.Lock()
 	unread.Unlock()

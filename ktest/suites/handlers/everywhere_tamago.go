@@ -54,7 +54,7 @@ func contained(t *suites.T, what string, o *attempt, b *bad) {
 		if i == before {
 			o.armed.Store(true)
 		}
-		check(t, what+": victim", victim(i), i*3+3)
+		suites.Equal(t, what+": victim", victim(i), i*3+3)
 	}
 	if o.survived.Load() != 0 {
 		t.Errorf("%s was not abandoned", what)
@@ -66,9 +66,9 @@ func contained(t *suites.T, what string, o *attempt, b *bad) {
 	behind.remove(t, what+", registered after", before+1+after)
 
 	l := b.ledger()
-	check(t, what+": Handled", l.Handled, before)
-	check(t, what+": Abandoned", l.Abandoned, 1)
-	check(t, what+": InFlight", l.InFlight, 0)
+	suites.Equal(t, what+": Handled", l.Handled, before)
+	suites.Equal(t, what+": Abandoned", l.Abandoned, 1)
+	suites.Equal(t, what+": InFlight", l.InFlight, 0)
 	if l.Unexplained() != 0 {
 		t.Errorf("%s: account %+v, unexplained %d", what, l, l.Unexplained())
 	}
@@ -105,7 +105,7 @@ func isWell(t *suites.T, what string) {
 	g := newGood(t, bystander, true)
 	t.Together(func(int) {
 		for i := range uint64(calls) {
-			check(t, what+": bystander", bystander(i), i^9)
+			suites.Equal(t, what+": bystander", bystander(i), i^9)
 		}
 	})
 	g.remove(t, what+", elsewhere", calls*uint64(cpu.Num()))

@@ -3,14 +3,11 @@
 package handlers
 
 import (
-	"fmt"
-	"runtime"
 	"strings"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kallsyms"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
@@ -52,31 +49,8 @@ var culprits = []culprit{
 
 // find returns the code of a function of this package.
 func find(t *suites.T, sym string) (addr uintptr, code []byte) {
-	s, err := kallsyms.Resolve("sonde/ktest/suites/handlers." + sym)
-	t.Must(err)
+	s := t.Function("sonde/ktest/suites/handlers." + sym)
 	return uintptr(s.Addr), text.Bytes(uintptr(s.Addr), uintptr(s.Size))
-}
-
-// crash calls f, which panics, and returns what the panic is and the stack it
-// came from, a line per frame.
-func crash(f func()) (report string) {
-	defer func() {
-		e := recover()
-		pcs := make([]uintptr, 20)
-		frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
-		var b strings.Builder
-		fmt.Fprintln(&b, e)
-		for {
-			f, more := frames.Next()
-			fmt.Fprintf(&b, "%s:%d\n", f.Function, f.Line)
-			if !more || strings.HasSuffix(f.Function, "handlers.crash") {
-				break
-			}
-		}
-		report = b.String()
-	}()
-	f()
-	return "no panic"
 }
 
 // ownFault probes each instruction of functions that fault: with a post-handler
@@ -84,7 +58,7 @@ func crash(f func()) (report string) {
 // same as without a probe.
 func ownFault(t *suites.T) {
 	for _, c := range culprits {
-		want := crash(c.call)
+		want := suites.Crash(c.call)
 		if name, _, _ := strings.Cut(c.sym, "."); !strings.Contains(want, "handlers."+name+":") {
 			t.Fatalf("%s without probe:\n%s", c.sym, want)
 		}
@@ -109,7 +83,7 @@ func faultAt(t *suites.T, c culprit, addr uintptr, post bool, want string) {
 	}
 	defer kprobes.UnregisterKprobe(k)
 	for range 3 {
-		if have := crash(c.call); have != want {
+		if have := suites.Crash(c.call); have != want {
 			t.Errorf("probe at %s+%#x, post-handler %v:\n%swant\n%s", c.sym, addr, post, have, want)
 		}
 	}
@@ -154,13 +128,13 @@ func fixesUp(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 	k.Addr = entry(victim)
 	t.Must(kprobes.RegisterKprobe(k))
 	for range hits {
-		check(t, "victim", victim(2), 9)
+		suites.Equal(t, "victim", victim(2), 9)
 	}
 	isWell(t, "after the fix")
 	kprobes.UnregisterKprobe(k)
-	check(t, "fault-handler calls", uint64(*calls), hits)
-	check(t, "vector", uint64(*trap), amd64.VEC_PF)
-	check(t, "what the handler read", *got, hits*word)
+	suites.Equal(t, "fault-handler calls", uint64(*calls), hits)
+	suites.Equal(t, "vector", uint64(*trap), amd64.VEC_PF)
+	suites.Equal(t, "what the handler read", *got, hits*word)
 	if l := k.Ledger(); l.Handled != hits || l.Abandoned != 0 || l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
 	}
@@ -183,12 +157,12 @@ func fixesCopy(t *suites.T) {
 		PostHandler: func(*kprobes.Kprobe, *amd64.Regs, uint64) { post++ }}
 	t.Must(kprobes.RegisterKprobe(k))
 	for range hits {
-		check(t, "what was read", loadThrough(nil), word)
+		suites.Equal(t, "what was read", loadThrough(nil), word)
 	}
 	kprobes.UnregisterKprobe(k)
-	check(t, "fault-handler calls", uint64(calls), hits)
-	check(t, "vector", uint64(trap), amd64.VEC_PF)
-	check(t, "post-handler calls", uint64(post), hits)
+	suites.Equal(t, "fault-handler calls", uint64(calls), hits)
+	suites.Equal(t, "vector", uint64(trap), amd64.VEC_PF)
+	suites.Equal(t, "post-handler calls", uint64(post), hits)
 	if l := k.Ledger(); l.Unexplained() != 0 || l.Abandoned != 0 {
 		t.Errorf("account %+v", l)
 	}
@@ -202,12 +176,12 @@ func declinesFault(t *suites.T) {
 		FaultHandler: func(*kprobes.Kprobe, *amd64.Regs, int) int { calls++; return 0 }}
 	t.Must(kprobes.RegisterKprobe(k))
 	for range 10 {
-		if report := crash(func() { loadThrough(nil) }); !strings.Contains(report, "nil pointer dereference") {
+		if report := suites.Crash(func() { loadThrough(nil) }); !strings.Contains(report, "nil pointer dereference") {
 			t.Errorf("not the code's own panic:\n%s", report)
 		}
 	}
-	check(t, "what was read", loadThrough(&word), word)
+	suites.Equal(t, "what was read", loadThrough(&word), word)
 	kprobes.UnregisterKprobe(k)
-	check(t, "fault-handler calls", uint64(calls), 10)
-	check(t, "post-handler calls", uint64(post), 1)
+	suites.Equal(t, "fault-handler calls", uint64(calls), 10)
+	suites.Equal(t, "post-handler calls", uint64(post), 1)
 }

@@ -87,20 +87,20 @@ func asksHowever(t *suites.T) {
 		}
 		target = uint64(reflect.ValueOf(nothingToDo).Pointer())
 		for range calls {
-			if report := crash(func() { w.call(nil) }); !strings.Contains(report, "nil pointer dereference") {
+			if report := suites.Crash(func() { w.call(nil) }); !strings.Contains(report, "nil pointer dereference") {
 				t.Errorf("%s: not the code's own panic:\n%s", w.name, report)
 			}
 		}
-		check(t, w.name+": asked, and declined", uint64(asked), calls)
+		suites.Equal(t, w.name+": asked, and declined", uint64(asked), calls)
 		fixing = true
 		for range calls {
 			target = uint64(reflect.ValueOf(nothingToDo).Pointer())
 			w.call(nil)
 		}
 		kprobes.UnregisterKprobe(k)
-		check(t, w.name+": asked in all", uint64(asked), 2*calls)
-		check(t, w.name+": vector", uint64(vector), amd64.VEC_PF)
-		check(t, w.name+": hits", k.Hits(), 3*calls)
+		suites.Equal(t, w.name+": asked in all", uint64(asked), 2*calls)
+		suites.Equal(t, w.name+": vector", uint64(vector), amd64.VEC_PF)
+		suites.Equal(t, w.name+": hits", k.Hits(), 3*calls)
 		if l := k.Ledger(); l.Unexplained() != 0 || l.Abandoned != 0 {
 			t.Errorf("%s: account %+v", w.name, l)
 		}
@@ -117,7 +117,7 @@ func abandonsFault(t *suites.T) {
 			panic("a fault-handler's")
 		})
 		for range 3 {
-			if report := crash(func() { w.call(nil) }); !strings.Contains(report, "nil pointer dereference") {
+			if report := suites.Crash(func() { w.call(nil) }); !strings.Contains(report, "nil pointer dereference") {
 				t.Errorf("%s: not the code's own panic:\n%s", w.name, report)
 			}
 		}

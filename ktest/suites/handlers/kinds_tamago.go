@@ -110,23 +110,17 @@ func newGood(t *suites.T, f func(uint64) uint64, jprobe bool) *good {
 func (g *good) remove(t *suites.T, what string, n uint64) {
 	kprobes.UnregisterKprobe(g.k)
 	kprobes.UnregisterKretprobe(g.rp)
-	check(t, what+": pre-handler", g.pre.Load(), n)
-	check(t, what+": post-handler", g.post.Load(), n)
-	check(t, what+": entry handler", g.entry.Load(), n)
-	check(t, what+": return handler", g.ret.Load(), n)
+	suites.Equal(t, what+": pre-handler", g.pre.Load(), n)
+	suites.Equal(t, what+": post-handler", g.post.Load(), n)
+	suites.Equal(t, what+": entry handler", g.entry.Load(), n)
+	suites.Equal(t, what+": return handler", g.ret.Load(), n)
 	if g.j != nil {
 		kprobes.UnregisterJprobe(g.j)
-		check(t, what+": jprobe handler", g.jump.Load(), n)
+		suites.Equal(t, what+": jprobe handler", g.jump.Load(), n)
 	}
 	for _, l := range []kprobes.Ledger{g.k.Ledger(), g.rp.Ledger()} {
 		if l.Unexplained() != 0 || l.InFlight != 0 || l.Abandoned != 0 {
 			t.Errorf("%s: account %+v, unexplained %d", what, l, l.Unexplained())
 		}
-	}
-}
-
-func check(t *suites.T, what string, have, want uint64) {
-	if have != want {
-		t.Errorf("%s: %d, want %d", what, have, want)
 	}
 }

@@ -40,19 +40,19 @@ func missedExactly(t *suites.T) {
 	below := newGood(t, bystander, true)
 	t.Together(func(int) {
 		for i := range uint64(calls) {
-			check(t, "victim", victim(i), i*3+3)
+			suites.Equal(t, "victim", victim(i), i*3+3)
 		}
 	})
 	kprobes.UnregisterJprobe(j)
 	kprobes.UnregisterKretprobe(rp)
 	kprobes.UnregisterKprobe(k)
 	want := uint64(5 * calls * cpu.Num())
-	check(t, "kprobe's NMissed", below.k.NMissed(), want)
-	check(t, "return probe's NMissed", below.rp.KP.NMissed(), want)
-	check(t, "jprobe's NMissed", below.j.KP.NMissed(), want)
+	suites.Equal(t, "kprobe's NMissed", below.k.NMissed(), want)
+	suites.Equal(t, "return probe's NMissed", below.rp.KP.NMissed(), want)
+	suites.Equal(t, "jprobe's NMissed", below.j.KP.NMissed(), want)
 	below.remove(t, "below", 0)
-	check(t, "wrong results", wrong.Load(), 0)
-	check(t, "NMissed above", k.NMissed()+rp.NMissed()+rp.KP.NMissed()+j.KP.NMissed(), 0)
+	suites.Equal(t, "wrong results", wrong.Load(), 0)
+	suites.Equal(t, "NMissed above", k.NMissed()+rp.NMissed()+rp.KP.NMissed()+j.KP.NMissed(), 0)
 }
 
 // faultyFaultHandler faults while it handles a fault.
@@ -63,7 +63,7 @@ func faultyFaultHandler(t *suites.T) {
 	since := suites.Mark()
 	t.Must(b.register())
 	for i := range uint64(10) {
-		check(t, "victim", victim(i), i*3+3)
+		suites.Equal(t, "victim", victim(i), i*3+3)
 	}
 	if n := suites.Logged(since, "abandoned: ", "victim"); n != 1 {
 		t.Errorf("%d reports", n)
@@ -71,7 +71,7 @@ func faultyFaultHandler(t *suites.T) {
 	isWell(t, "afterwards")
 	b.unregister()
 	l := b.ledger()
-	check(t, "Abandoned", l.Abandoned, 1)
+	suites.Equal(t, "Abandoned", l.Abandoned, 1)
 	if l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
 	}

@@ -106,7 +106,7 @@ func isFound(t *suites.T, what string, o *attempt, b *bad) {
 	t.Must(b.register())
 	defer b.unregister()
 	o.armed.Store(true)
-	check(t, what+": victim", victim(5), 18)
+	suites.Equal(t, what+": victim", victim(5), 18)
 	t.Until("the watch", func() bool { return !b.canEnable() })
 	if n := suites.Logged(since, "the probe is disabled"); n != 1 {
 		t.Errorf("%s: reported %d times", what, n)

@@ -47,7 +47,7 @@ func allLoop(t *suites.T, jump bool) {
 	if t.Must(optprobe.Optimize()); kprobes.Optimized(k.Addr) != jump {
 		t.Fatalf("optimized: %v, want %v", !jump, jump)
 	}
-	t.Together(func(i int) { check(t, "victim", victim(uint64(i)), uint64(i)*3+3) })
+	t.Together(func(i int) { suites.Equal(t, "victim", victim(uint64(i)), uint64(i)*3+3) })
 	kprobes.UnregisterKprobe(k)
 	if inside.Load() != n || passed.Load() != 0 {
 		t.Errorf("%d handlers began, %d ended; want %d and none", inside.Load(), passed.Load(), n)
@@ -78,9 +78,9 @@ func wakesForEver(t *suites.T) {
 			return 0
 		}})
 		t.Must(b.register())
-		check(t, "victim", victim(2), 9)
+		suites.Equal(t, "victim", victim(2), 9)
 		b.unregister()
-		check(t, "Abandoned", b.ledger().Abandoned, 1)
+		suites.Equal(t, "Abandoned", b.ledger().Abandoned, 1)
 	}
 	goesOn(t)
 }
@@ -108,7 +108,7 @@ func faultOnTop(t *suites.T) {
 			t.Must(optprobe.Optimize())
 		}
 		for i := range uint64(10) {
-			check(t, "victim", victim(i), i*3+3)
+			suites.Equal(t, "victim", victim(i), i*3+3)
 		}
 	}
 	b.unregister()

@@ -179,9 +179,9 @@ func closureHandler(t *suites.T) {
 	t.Must(kprobes.RegisterJprobe(j))
 	defer kprobes.UnregisterJprobe(j)
 	for i := range 10 {
-		expect(t, "plain", plain(i, 2), i-2)
+		suites.Equal(t, "plain", plain(i, 2), i-2)
 	}
-	expect(t, "sum", sum, 90)
+	suites.Equal(t, "sum", sum, 90)
 }
 
 // deepHandler calls JprobeReturn from several frames below the handler's own.
@@ -200,18 +200,12 @@ func deepHandler(t *suites.T) {
 	t.Must(kprobes.RegisterJprobe(j))
 	defer kprobes.UnregisterJprobe(j)
 	for range 10 {
-		expect(t, "plain", plain(9, 2), 7)
+		suites.Equal(t, "plain", plain(9, 2), 7)
 	}
-	expect(t, "handlers", n, 10)
+	suites.Equal(t, "handlers", n, 10)
 }
 
 //go:noinline
 func plain(a, b int) int { return a - b }
-
-func expect(t *suites.T, what string, have, want int) {
-	if have != want {
-		t.Errorf("%s: %d, want %d", what, have, want)
-	}
-}
 
 func entry(f any) uintptr { return reflect.ValueOf(f).Pointer() }

@@ -46,13 +46,13 @@ func secondIsBusy(t *suites.T) {
 	if err := kprobes.RegisterJprobe(second); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("second jprobe: %v, want EBUSY", err)
 	}
-	expect(t, "plain", plain(5, 1), 4)
+	suites.Equal(t, "plain", plain(5, 1), 4)
 	kprobes.UnregisterJprobe(first)
 	second.KP.Addr = entry(plain)
 	t.Must(kprobes.RegisterJprobe(second))
-	expect(t, "plain", plain(5, 1), 4)
+	suites.Equal(t, "plain", plain(5, 1), 4)
 	kprobes.UnregisterJprobe(second)
-	expect(t, "handlers", n, 2)
+	suites.Equal(t, "handlers", n, 2)
 }
 
 // withKprobe registers kprobes before and after the jprobe, one with a post-handler.
@@ -66,12 +66,12 @@ func withKprobe(t *suites.T) {
 	t.Must(kprobes.RegisterJprobe(j))
 	t.Must(kprobes.RegisterKprobe(b))
 	for range 10 {
-		expect(t, "plain", plain(5, 1), 4)
+		suites.Equal(t, "plain", plain(5, 1), 4)
 	}
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{a, &j.KP, b})
-	expect(t, "jprobe handlers", n, 10)
-	expect(t, "pre-handlers", pre, 20)
-	expect(t, "post-handlers", post, 10)
+	suites.Equal(t, "jprobe handlers", n, 10)
+	suites.Equal(t, "pre-handlers", pre, 20)
+	suites.Equal(t, "post-handlers", post, 10)
 }
 
 // returnsNormally forgets JprobeReturn.
@@ -84,7 +84,7 @@ func returnsNormally(t *suites.T) {
 	}
 	t.Must(kprobes.RegisterJprobe(j))
 	for i := range 10 {
-		expect(t, "plain", plain(i, 1), i-1)
+		suites.Equal(t, "plain", plain(i, 1), i-1)
 	}
 	kprobes.UnregisterJprobe(j)
 	reports := 0
@@ -93,8 +93,8 @@ func returnsNormally(t *suites.T) {
 			reports++
 		}
 	}
-	expect(t, "handlers", n, 10)
-	expect(t, "reports", reports, 1)
+	suites.Equal(t, "handlers", n, 10)
+	suites.Equal(t, "reports", reports, 1)
 	if l := j.KP.Ledger(); l.Handled != 10 || l.Unexplained() != 0 {
 		t.Errorf("account %+v", l)
 	}
@@ -123,8 +123,8 @@ func noEntry(t *suites.T) {
 			t.Errorf("%s: %v, want EINVAL", name, err)
 		}
 	}
-	expect(t, "plain", plain(5, 1), 4)
-	expect(t, "handlers", n, 0)
+	suites.Equal(t, "plain", plain(5, 1), 4)
+	suites.Equal(t, "handlers", n, 0)
 }
 
 func allCPUs(t *suites.T) {
@@ -147,8 +147,8 @@ func allCPUs(t *suites.T) {
 		}
 	})
 	kprobes.UnregisterJprobe(j)
-	expect(t, "handlers", int(n.Load()), calls*cpu.Num())
-	expect(t, "wrong arguments", int(wrong.Load()), 0)
+	suites.Equal(t, "handlers", int(n.Load()), calls*cpu.Num())
+	suites.Equal(t, "wrong arguments", int(wrong.Load()), 0)
 }
 
 func inHandler(t *suites.T) {
@@ -165,9 +165,9 @@ func inHandler(t *suites.T) {
 	}
 	kprobes.UnregisterKprobe(k)
 	kprobes.UnregisterJprobe(j)
-	expect(t, "handlers", n, 0)
-	expect(t, "sum", sum, 30)
-	expect(t, "NMissed", int(j.KP.NMissed()), 10)
+	suites.Equal(t, "handlers", n, 0)
+	suites.Equal(t, "sum", sum, 30)
+	suites.Equal(t, "NMissed", int(j.KP.NMissed()), 10)
 }
 
 func batch(t *suites.T) {
@@ -179,15 +179,15 @@ func batch(t *suites.T) {
 	if err := kprobes.RegisterJprobes(js); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("%v, want EBUSY", err)
 	}
-	expect(t, "slots", kprobes.SlotsUsed(), slots)
-	expect(t, "text", suites.TextChanged(), changed)
+	suites.Equal(t, "slots", kprobes.SlotsUsed(), slots)
+	suites.Equal(t, "text", suites.TextChanged(), changed)
 	js[0].KP.Addr, js[1].KP.Addr = entry(texts), entry(plain)
 	t.Must(kprobes.RegisterJprobes(js[:2]))
 	plain(1, 1)
 	kprobes.UnregisterJprobes(js)
-	expect(t, "handlers", n, 1)
-	expect(t, "text", suites.TextChanged(), changed)
-	expect(t, "Addr of what was not registered", int(js[2].KP.Addr), 0)
+	suites.Equal(t, "handlers", n, 1)
+	suites.Equal(t, "text", suites.TextChanged(), changed)
+	suites.Equal(t, "Addr of what was not registered", int(js[2].KP.Addr), 0)
 }
 
 func disabled(t *suites.T) {
@@ -201,8 +201,8 @@ func disabled(t *suites.T) {
 	plain(1, 1)
 	t.Must(kprobes.DisableJprobe(j))
 	plain(1, 1)
-	expect(t, "handlers while disabled", n, 1)
+	suites.Equal(t, "handlers while disabled", n, 1)
 	t.Must(kprobes.EnableJprobe(j))
 	plain(1, 1)
-	expect(t, "handlers when enabled again", n, 2)
+	suites.Equal(t, "handlers when enabled again", n, 2)
 }

@@ -72,7 +72,7 @@ func tooMuchStack(t *suites.T) {
 	if err := kprobes.RegisterJprobe(j); !errors.Is(err, syscall.E2BIG) {
 		t.Errorf("registered: %v", err)
 	}
-	expect(t, "text", suites.TextChanged(), changed)
+	suites.Equal(t, "text", suites.TextChanged(), changed)
 	if n := over([129]uint64{0: 3, 128: 4}); n != 7 {
 		t.Errorf("over returns %d", n)
 	}

@@ -80,7 +80,7 @@ func probeAndPlace(t *suites.T) {
 	}
 	arm(t, &k)
 	defer kprobes.UnregisterKprobe(&k)
-	fn := function(t, pkg+"Leaf")
+	fn := t.Function(pkg + "Leaf")
 	if k.Addr != uintptr(fn.Addr) || k.Addr != codeOf(targets.Leaf) {
 		t.Errorf("Addr is %#x, Leaf is at %#x and %#x", k.Addr, fn.Addr, codeOf(targets.Leaf))
 	}

@@ -33,7 +33,7 @@ type subject struct {
 // subjects runs and traces every shape.
 func subjects(t *suites.T) (all []subject) {
 	for _, s := range targets.Shapes() {
-		fn := containing(t, s.Entry)
+		fn := t.Containing(s.Entry)
 		offs, list := boundaries(t, fn)
 		want, err := s.Run()
 		t.Must(err)
@@ -125,7 +125,7 @@ func everyFunction(t *suites.T) {
 	t.OneMachine()
 	points := 0
 	for _, f := range targets.Funcs() {
-		fn := function(t, pkg+f.Name)
+		fn := t.Function(pkg + f.Name)
 		offs, list := boundaries(t, fn)
 		for i, off := range offs {
 			k := &kprobes.Kprobe{SymbolName: pkg + f.Name, Offset: off}
@@ -157,7 +157,7 @@ func everyFunction(t *suites.T) {
 
 func allOfFunction(t *suites.T) {
 	for _, f := range targets.Funcs() {
-		offs, list := boundaries(t, function(t, pkg+f.Name))
+		offs, list := boundaries(t, t.Function(pkg+f.Name))
 		var all []*kprobes.Kprobe
 		for i, off := range offs {
 			if list[i].Movable() == 0 {

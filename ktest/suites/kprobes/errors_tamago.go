@@ -44,7 +44,7 @@ func refused(t *suites.T, what string, k *kprobes.Kprobe, errno syscall.Errno, s
 }
 
 func refusesNonsense(t *suites.T) {
-	leaf := function(t, pkg+"Leaf")
+	leaf := t.Function(pkg + "Leaf")
 	addr := uintptr(leaf.Addr)
 	for _, c := range []struct {
 		what  string
@@ -100,7 +100,7 @@ func refusesAmbiguous(t *suites.T) {
 func refusesEveryOtherByte(t *suites.T) {
 	t.OneMachine()
 	for _, name := range []string{"Leaf", "Medium", "Switch"} {
-		fn := function(t, pkg+name)
+		fn := t.Function(pkg + name)
 		offs, _ := boundaries(t, fn)
 		begins := map[uintptr]bool{}
 		for _, off := range offs {
@@ -123,7 +123,7 @@ func refusesEveryOtherByte(t *suites.T) {
 }
 
 func refusesUnmovable(t *suites.T) {
-	fn := containing(t, targets.Refused.Entry)
+	fn := t.Containing(targets.Refused.Entry)
 	offs, list := boundaries(t, fn)
 	for i, off := range offs[:len(offs)-1] { // the last is its RET
 		k := &kprobes.Kprobe{Addr: targets.Refused.Entry + off}
@@ -156,7 +156,7 @@ func refusesTrapHandling(t *suites.T) {
 	}
 	n := 0
 	for addr := range kprobes.Blacklisted() {
-		s := containing(t, uintptr(addr))
+		s := t.Containing(uintptr(addr))
 		if s.Size == 0 {
 			continue
 		}

@@ -36,7 +36,7 @@ const dereferenceName = "sonde/ktest/suites/kprobes.dereference"
 
 // load returns the offset of dereference's load.
 func load(t *suites.T) uintptr {
-	offs, list := boundaries(t, function(t, dereferenceName))
+	offs, list := boundaries(t, t.Function(dereferenceName))
 	for i := range list {
 		if list[i].HasMem() && list[i].Opcode == 0x8b {
 			return offs[i]

@@ -36,22 +36,6 @@ func on(t *suites.T, name string, f func(r *amd64.Regs)) *kprobes.Kprobe {
 // nothing is a handler that does nothing.
 func nothing(*amd64.Regs) {}
 
-// function returns the symbol called name.
-func function(t *suites.T, name string) kallsyms.Symbol {
-	s, err := kallsyms.Resolve(name)
-	t.Must(err)
-	return s
-}
-
-// containing returns the symbol that addr lies in.
-func containing(t *suites.T, addr uintptr) kallsyms.Symbol {
-	s, ok := kallsyms.Kernel().At(uint64(addr))
-	if !ok {
-		t.Fatalf("%#x belongs to no symbol", addr)
-	}
-	return s
-}
-
 // boundaries returns the offsets of s's instructions.
 func boundaries(t *suites.T, s kallsyms.Symbol) (offs []uintptr, list []insn.Inst) {
 	code := text.Bytes(uintptr(s.Addr), uintptr(s.Size))

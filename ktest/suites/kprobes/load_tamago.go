@@ -182,7 +182,7 @@ func registerStorm(t *suites.T) {
 	var hits uint64
 	for round := range suites.Rounds(12, 25) { // each set of probes is in one of 12
 		for _, name := range []string{"Leaf", "Small", "Switch"} {
-			offs, list := boundaries(t, function(t, pkg+name))
+			offs, list := boundaries(t, t.Function(pkg+name))
 			var all []*kprobes.Kprobe
 			for i, off := range offs {
 				if list[i].Movable() == 0 && (i+round)%3 != 0 {

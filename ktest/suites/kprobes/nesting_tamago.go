@@ -66,7 +66,7 @@ func hitInHandlerEverywhere(t *suites.T) {
 	})
 	defer kprobes.UnregisterKprobe(outer)
 	for _, name := range []string{"Switch", "Medium"} {
-		offs, _ := boundaries(t, function(t, pkg+name))
+		offs, _ := boundaries(t, t.Function(pkg+name))
 		for i, off := range offs {
 			k := &kprobes.Kprobe{SymbolName: pkg + name, Offset: off}
 			if i%2 == 1 {

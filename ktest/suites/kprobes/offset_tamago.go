@@ -20,7 +20,7 @@ func init() {
 // offsetFromSymbol has a probe on each instruction of a function by its offset, and checks where the
 // breakpoint is, and where the handler is told that it is.
 func offsetFromSymbol(t *suites.T) {
-	fn := function(t, pkg+"Leaf")
+	fn := t.Function(pkg + "Leaf")
 	offs, _ := boundaries(t, fn)
 	if len(offs) < 3 {
 		t.Fatalf("%s has %d instructions", fn.Name, len(offs))

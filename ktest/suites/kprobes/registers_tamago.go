@@ -72,7 +72,7 @@ func changedArgument(t *suites.T) {
 
 // changedResult changes AX at the RET.
 func changedResult(t *suites.T) {
-	fn := function(t, pkg+"Leaf")
+	fn := t.Function(pkg + "Leaf")
 	offs, _ := boundaries(t, fn)
 	k := arm(t, &kprobes.Kprobe{
 		SymbolName: pkg + "Leaf", Offset: offs[len(offs)-1],

@@ -24,7 +24,7 @@ var switches = []string{"runtime.systemstack.abi0", "runtime.mcall", "gogo"}
 // where post is set and that can be.
 func atEach(t *suites.T, functions []string, pre func(*kprobes.Kprobe, *amd64.Regs) int, post bool) (all []*kprobes.Kprobe) {
 	for _, name := range functions {
-		fn := function(t, name)
+		fn := t.Function(name)
 		offs, list := boundaries(t, fn)
 		for i, off := range offs {
 			k := &kprobes.Kprobe{Addr: uintptr(fn.Addr) + off, PreHandler: pre}

@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/trap"
-	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/ktest/suites"
@@ -180,8 +179,7 @@ func stacksHaveGuardPages(t *suites.T) {
 }
 
 func bootStackHasGuardPage(t *suites.T) {
-	s, err := kallsyms.Resolve("main.bootStack")
-	t.Must(err)
+	s := t.Function("main.bootStack")
 	guard := (s.Addr + paging.PageSize - 1) &^ (paging.PageSize - 1)
 	if _, _, ok := mm.Tables.Lookup(guard); ok {
 		t.Errorf("%#x, the lowest page of the boot stack, is mapped", guard)

@@ -40,7 +40,7 @@ func several(t *suites.T) {
 	optimize(t)
 	hasJump(t, "four probes", a.Addr)
 	for range calls {
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 		if string(order[:]) != "aebcr" {
 			t.Fatalf("handlers called: %s", order[:])
 		}
@@ -50,7 +50,7 @@ func several(t *suites.T) {
 	kprobes.UnregisterKprobe(a)
 	hasJump(t, "three probes, one of them disabled", c.Addr)
 	for range calls {
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 	}
 	kprobes.UnregisterKretprobe(rp)
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{b, c})
@@ -58,7 +58,7 @@ func several(t *suites.T) {
 	account(t, b, "b", calls, calls)
 	account(t, c, "c", 2*calls, 0)
 	settled(t, rp)
-	expect(t, "returns", rp.Hits(), 2*calls)
+	suites.Equal(t, "returns", rp.Hits(), 2*calls)
 	clean(t)
 }
 
@@ -68,16 +68,16 @@ func goesAndComes(t *suites.T, k *kprobes.Kprobe, change, undo func()) {
 	optimized(t, k)
 	const rounds = 10
 	for range rounds {
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 		change()
 		hasNone(t, "after the change", k.Addr)
 		optimize(t)
 		hasNone(t, "after the change", k.Addr)
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 		undo()
 		optimize(t)
 		hasJump(t, "after undoing it", k.Addr)
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 	}
 	kprobes.UnregisterKprobe(k)
 	account(t, k, "Small", 3*rounds, 0)
@@ -92,8 +92,8 @@ func postTakesOut(t *suites.T) {
 		other.PostHandler = func(*kprobes.Kprobe, *amd64.Regs, uint64) { posts++ }
 		register(t, other)
 	}, func() { kprobes.UnregisterKprobe(other) })
-	expect(t, "pre-handler calls", pres, 10)
-	expect(t, "post-handler calls", posts, 10)
+	suites.Equal(t, "pre-handler calls", pres, 10)
+	suites.Equal(t, "post-handler calls", posts, 10)
 }
 
 func jprobeTakesOut(t *suites.T) {
@@ -108,8 +108,8 @@ func jprobeTakesOut(t *suites.T) {
 		j.KP.Addr = entry(targets.Small)
 		t.Must(kprobes.RegisterJprobe(j))
 	}, func() { kprobes.UnregisterJprobe(j) })
-	expect(t, "jprobe calls", calls, 10)
-	expect(t, "their arguments", sum, 70)
+	suites.Equal(t, "jprobe calls", calls, 10)
+	suites.Equal(t, "their arguments", sum, 70)
 }
 
 // staleCandidates changes something after the optimizer has looked at a place and before it writes
@@ -117,7 +117,7 @@ func jprobeTakesOut(t *suites.T) {
 func staleCandidates(t *suites.T) {
 	j := kprobes.NewJprobe(targets.Small, func(uint64) uint64 { kprobes.JprobeReturn(); return 0 })
 	withPost := &kprobes.Kprobe{Addr: entry(targets.Small), PostHandler: post}
-	neighbour := at(entry(targets.Small)+boundaries(t, function(t, entry(targets.Small)))[1], pre)
+	neighbour := at(entry(targets.Small)+boundaries(t, t.Containing(entry(targets.Small)))[1], pre)
 	k := at(entry(targets.Small), pre)
 	for _, c := range []struct {
 		what         string
@@ -153,7 +153,7 @@ func staleCandidates(t *suites.T) {
 // neighbourTakesOut sets the second probe on each instruction that the detour covers, and on the
 // first one behind: that one leaves the jump alone.
 func neighbourTakesOut(t *suites.T) {
-	offs := boundaries(t, function(t, entry(targets.Small)))
+	offs := boundaries(t, t.Containing(entry(targets.Small)))
 	for _, off := range offs[1:3] { // the comparison, JLS | the frame is made
 		covered := off == offs[1]
 		var other *kprobes.Kprobe
@@ -173,7 +173,7 @@ func neighbourTakesOut(t *suites.T) {
 		other = at(entry(targets.Small)+off, pre)
 		register(t, other)
 		hasJump(t, "a probe behind the region", k.Addr)
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 		kprobes.UnregisterKprobes([]*kprobes.Kprobe{k, other})
 		account(t, k, "Small", 1, 0)
 		account(t, other, "behind", 1, 0)

@@ -39,7 +39,7 @@ func withOthers(t *suites.T) {
 	}()
 	defer func() { stop.Store(true); <-ended }()
 	for _, f := range []func(uint64) uint64{targets.Medium, targets.Large} {
-		offs := boundaries(t, function(t, entry(f)))[1:4]
+		offs := boundaries(t, t.Containing(entry(f)))[1:4]
 		if entry(f) == entry(targets.Medium) {
 			offs = offs[:1]
 		}
@@ -87,7 +87,7 @@ func othersSet(t *suites.T, f func(uint64) uint64, offs []uintptr, set int, call
 // the same.
 func comeAndGo(t *suites.T) {
 	k := at(entry(targets.Medium), pre)
-	inner := at(k.Addr+boundaries(t, function(t, k.Addr))[1], pre)
+	inner := at(k.Addr+boundaries(t, t.Containing(k.Addr))[1], pre)
 	register(t, k, inner)
 	var stop atomic.Bool
 	var calls atomic.Uint64
@@ -137,7 +137,7 @@ func endlessInHandler(t *suites.T) {
 		optimized(t, inner, outer)
 		setSysctl(t, jump)
 		for i := range uint64(3) {
-			expect(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
+			suites.Equal(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
 		}
 		kprobes.UnregisterKprobes([]*kprobes.Kprobe{inner, outer})
 		if l := outer.Ledger(); l.Abandoned != 1 || l.Handled != 0 || l.Unexplained() != 0 {

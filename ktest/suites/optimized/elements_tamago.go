@@ -86,7 +86,7 @@ func (w *stress) stacks() {
 		w.t.Go(func() {
 			defer close(done)
 			depth := uint64(20 + grown%180)
-			expect(w.t, "deepen", deepen(depth), depth*(depth+1)/2)
+			suites.Equal(w.t, "deepen", deepen(depth), depth*(depth+1)/2)
 		})
 		<-done
 	}

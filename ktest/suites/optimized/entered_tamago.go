@@ -52,7 +52,7 @@ func leaveAlone(t *suites.T) {
 		t.Must(err)
 		kprobes.UnregisterKretprobe(rp)
 		settled(t, rp)
-		expect(t, s.Name+" returns", rp.Hits(), uint64(s.Inputs()))
+		suites.Equal(t, s.Name+" returns", rp.Hits(), uint64(s.Inputs()))
 		for i := range got {
 			if d := got[i].Diff(&want[i]); d != "" {
 				t.Errorf("%s, input %d: %s", s.Name, i, d)
@@ -85,7 +85,7 @@ func leaveAloneInHandler(t *suites.T) {
 			k := at(entry(targets.Leaf), func(*kprobes.Kprobe, *amd64.Regs) int { inHandler = s.Prepared(); return 0 })
 			optimized(t, k)
 			s.Prepare(i)
-			expect(t, "Leaf", targets.Leaf(1, 1), 4)
+			suites.Equal(t, "Leaf", targets.Leaf(1, 1), 4)
 			kprobes.UnregisterKprobe(k)
 			account(t, k, name, 1, 0)
 			if d := inHandler.Diff(&want[i]); d != "" {
@@ -94,8 +94,8 @@ func leaveAloneInHandler(t *suites.T) {
 		}
 		kprobes.UnregisterKretprobe(rp)
 		settled(t, rp)
-		expect(t, name+" missed", rp.Ledger().Recursion, uint64(len(want)))
-		expect(t, name+" returns", rp.Hits(), 0)
+		suites.Equal(t, name+" missed", rp.Ledger().Recursion, uint64(len(want)))
+		suites.Equal(t, name+" returns", rp.Hits(), 0)
 	}
 	clean(t)
 }
@@ -107,7 +107,7 @@ func joined(t *suites.T) {
 	calls := uint64(0)
 	call := func(n int) {
 		for range n {
-			expect(t, "Leaf", targets.Leaf(1, 1), 4)
+			suites.Equal(t, "Leaf", targets.Leaf(1, 1), 4)
 			calls++
 		}
 	}
@@ -129,9 +129,9 @@ func joined(t *suites.T) {
 	optimize(t)
 	hasJump(t, "alone again", k.Addr)
 	call(2)
-	expect(t, "hits of the kprobe", k.Hits(), 5+7+1)
-	expect(t, "returns of the second", second.Hits(), 7)
-	expect(t, "returns of the first", rps[0].Hits(), calls-disabled)
+	suites.Equal(t, "hits of the kprobe", k.Hits(), 5+7+1)
+	suites.Equal(t, "returns of the second", second.Hits(), 7)
+	suites.Equal(t, "returns of the first", rps[0].Hits(), calls-disabled)
 	remove()
 }
 
@@ -180,8 +180,8 @@ func noneFree(t *suites.T) {
 		t.Errorf("nested returns %d", got)
 	}
 	l := rps[0].Ledger()
-	expect(t, "calls", l.Entered, depth+1)
-	expect(t, "returns", l.Handled, 3)
-	expect(t, "calls without instance", l.NoInst, depth+1-3)
+	suites.Equal(t, "calls", l.Entered, depth+1)
+	suites.Equal(t, "returns", l.Handled, 3)
+	suites.Equal(t, "calls without instance", l.NoInst, depth+1-3)
 	remove()
 }

@@ -3,13 +3,10 @@
 package optimized
 
 import (
-	"fmt"
-	"runtime"
 	"strings"
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kallsyms"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 )
@@ -50,28 +47,6 @@ var culprits = []struct {
 	{"divideBy.abi0", func() { divideBy(0) }},
 }
 
-// crash calls f, which panics, and returns what the panic is and the stack it
-// came from, a line per frame.
-func crash(f func()) (report string) {
-	defer func() {
-		e := recover()
-		pcs := make([]uintptr, 20)
-		frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
-		var b strings.Builder
-		fmt.Fprintln(&b, e)
-		for {
-			f, more := frames.Next()
-			fmt.Fprintf(&b, "%s:%d\n", f.Function, f.Line)
-			if !more || strings.HasSuffix(f.Function, "optimized.crash") {
-				break
-			}
-		}
-		report = b.String()
-	}()
-	f()
-	return "no panic"
-}
-
 // faultInCopy puts a jump everywhere in functions that fault. The panic is the
 // same as without a probe, with the same lines. A call whose operand faults used
 // to leave its return address on the stack, and the runtime gave up.
@@ -79,12 +54,11 @@ func faultInCopy(t *suites.T) {
 	t.OneMachine()
 	done := 0
 	for _, c := range culprits {
-		want := crash(c.call)
+		want := suites.Crash(c.call)
 		if bare, _, _ := strings.Cut(c.sym, "."); !strings.Contains(want, "optimized."+bare+":") {
 			t.Fatalf("%s without probe:\n%s", c.sym, want)
 		}
-		fn, err := kallsyms.Resolve("sonde/ktest/suites/optimized." + c.sym)
-		t.Must(err)
+		fn := t.Function("sonde/ktest/suites/optimized." + c.sym)
 		for _, off := range boundaries(t, fn) {
 			k := at(uintptr(fn.Addr)+off, pre)
 			if kprobes.RegisterKprobe(k) != nil {
@@ -95,7 +69,7 @@ func faultInCopy(t *suites.T) {
 				done++
 			}
 			for range 3 {
-				if have := crash(c.call); have != want {
+				if have := suites.Crash(c.call); have != want {
 					t.Errorf("jump at %s+%#x:\n%swant\n%s", c.sym, off, have, want)
 				}
 			}
@@ -115,8 +89,7 @@ func faultInCopy(t *suites.T) {
 func fixesCopy(t *suites.T) {
 	const calls = 20
 	word := uint64(4711)
-	fn, err := kallsyms.Resolve("sonde/ktest/suites/optimized.loadThrough.abi0")
-	t.Must(err)
+	fn := t.Function("sonde/ktest/suites/optimized.loadThrough.abi0")
 	got, faults := uint64(0), uint64(0)
 	outer := at(entry(victim), func(*kprobes.Kprobe, *amd64.Regs) int { got += loadThrough(nil); return 0 })
 	outer.FaultHandler = func(_ *kprobes.Kprobe, r *amd64.Regs, _ int) int {
@@ -127,12 +100,12 @@ func fixesCopy(t *suites.T) {
 	inner := at(uintptr(fn.Addr)+boundaries(t, fn)[1], pre) // the load is two bytes behind it
 	optimized(t, outer, inner)
 	for i := range uint64(calls) {
-		expect(t, "victim", victim(i), 3*i+3)
+		suites.Equal(t, "victim", victim(i), 3*i+3)
 	}
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{outer, inner})
 	account(t, outer, "outer", calls, 0)
 	account(t, inner, "inner", 0, calls)
-	expect(t, "faults", faults, calls)
-	expect(t, "what was read", got, calls*word)
+	suites.Equal(t, "faults", faults, calls)
+	suites.Equal(t, "what was read", got, calls*word)
 	clean(t)
 }

@@ -116,7 +116,7 @@ func isContained(t *suites.T, what string, b bad, armed *atomic.Bool, alone bool
 	hasJump(t, what, entry(victim))
 	for i := range uint64(calls) {
 		armed.Store(i == 2)
-		expect(t, what+": victim", victim(i), 3*i+3)
+		suites.Equal(t, what+": victim", victim(i), 3*i+3)
 	}
 	if n := strings.Count(suites.Log(since), "abandoned: "); n != 1 {
 		t.Errorf("%s: %d reports", what, n)
@@ -141,7 +141,7 @@ func well(t *suites.T, what string) {
 	optimized(t, k)
 	t.Together(func(int) {
 		for i := range uint64(calls) {
-			expect(t, what+": bystander", bystander(i), i^9)
+			suites.Equal(t, what+": bystander", bystander(i), i^9)
 		}
 	})
 	kprobes.UnregisterKprobe(k)

@@ -118,15 +118,6 @@ func restored(t *suites.T, when string, addr uintptr) {
 // name returns symbol+offset.
 func name(addr uintptr) string { return string(kallsyms.Symbolize(make([]byte, 0, 200), uint64(addr))) }
 
-// function returns the symbol that addr lies in.
-func function(t *suites.T, addr uintptr) kallsyms.Symbol {
-	s, ok := kallsyms.Kernel().At(uint64(addr))
-	if !ok {
-		t.Fatalf("%#x belongs to no symbol", addr)
-	}
-	return s
-}
-
 // boundaries returns the offsets of fn's instructions.
 func boundaries(t *suites.T, fn kallsyms.Symbol) (offs []uintptr) {
 	_, err := insn.Walk(kprobes.Original(uintptr(fn.Addr), uintptr(fn.Size)), func(off int, _ insn.Inst) bool {
@@ -135,13 +126,6 @@ func boundaries(t *suites.T, fn kallsyms.Symbol) (offs []uintptr) {
 	})
 	t.Must(err)
 	return offs
-}
-
-// expect compares a count.
-func expect(t *suites.T, what string, have, want uint64) {
-	if have != want {
-		t.Errorf("%s: %d, want %d", what, have, want)
-	}
 }
 
 // account checks what k has counted, and that nothing is unexplained.

@@ -112,14 +112,14 @@ func workload(t *suites.T) {
 			if len(m) != 30 {
 				t.Errorf("a map has %d entries", len(m))
 			}
-			expect(t, "Grow", targets.Grow(60), 60*61/2)
+			suites.Equal(t, "Grow", targets.Grow(60), 60*61/2)
 			if j%20 == 0 {
 				runtime.GC()
 			}
 		}
 	})
 	for _, f := range targets.Funcs() {
-		expect(t, f.Name, f.Call(), f.Want)
+		suites.Equal(t, f.Name, f.Call(), f.Want)
 	}
 	for i := range 3 {
 		printk.Info("optimized: message %d", i)
@@ -138,7 +138,7 @@ func workload(t *suites.T) {
 	for i := range c {
 		sum += i
 	}
-	expect(t, "sum", uint64(sum), 199*200/2)
+	suites.Equal(t, "sum", uint64(sum), 199*200/2)
 	f, err := vfs.ReadFile("/proc/version")
 	if err != nil || len(f) == 0 {
 		t.Errorf("/proc/version: %v", err)

@@ -56,7 +56,7 @@ func inAndOut(t *suites.T) {
 func callOne(t *suites.T, f any, i uint64) {
 	switch f := f.(type) {
 	case func(uint64, uint64) uint64:
-		expect(t, "Leaf", f(i, 1), 3*i+1)
+		suites.Equal(t, "Leaf", f(i, 1), 3*i+1)
 	case func(uint64) uint64:
 		var want uint64 // not from the function itself, which is probed
 		switch entry(f) {
@@ -67,7 +67,7 @@ func callOne(t *suites.T, f any, i uint64) {
 		default:
 			want = 3*i + i%10 + 3*i + 9
 		}
-		expect(t, "result", f(i), want)
+		suites.Equal(t, "result", f(i), want)
 	}
 }
 

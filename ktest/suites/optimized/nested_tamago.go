@@ -8,7 +8,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
@@ -53,7 +52,7 @@ func missedExactly(t *suites.T) {
 		}
 		t.Together(func(int) {
 			for i := range uint64(calls) {
-				expect(t, "victim", victim(i), 3*i+3)
+				suites.Equal(t, "victim", victim(i), 3*i+3)
 			}
 		})
 		visits += 3 * calls * uint64(cpu.Num())
@@ -62,18 +61,11 @@ func missedExactly(t *suites.T) {
 	kprobes.UnregisterKretprobe(rbelow)
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{jump, below})
 	account(t, below, "below", 0, visits)
-	expect(t, "return probe below", rbelow.KP.NMissed(), visits)
+	suites.Equal(t, "return probe below", rbelow.KP.NMissed(), visits)
 	settled(t, rbelow)
 	settled(t, rp)
-	expect(t, "wrong results in handlers", wrong.Load(), 0)
+	suites.Equal(t, "wrong results in handlers", wrong.Load(), 0)
 	clean(t)
-}
-
-// symbol returns the address of a function by its name.
-func symbol(t *suites.T, name string) uintptr {
-	s, err := kallsyms.Resolve(name)
-	t.Must(err)
-	return uintptr(s.Addr)
 }
 
 // interruptsCome makes a handler send its own CPU an interrupt, whose function is
@@ -81,7 +73,7 @@ func symbol(t *suites.T, name string) uintptr {
 func interruptsCome(t *suites.T) {
 	const calls = 300
 	var lost, odd atomic.Uint64
-	wake, third := at(symbol(t, "sonde/kernel/irq.wake"), pre), at(entry(bystander), pre)
+	wake, third := at(uintptr(t.Function("sonde/kernel/irq.wake").Addr), pre), at(entry(bystander), pre)
 	outer := at(entry(victim), func(*kprobes.Kprobe, *amd64.Regs) int {
 		id := cpu.ID()
 		n := trap.Count(id, amd64.VecWake)
@@ -100,7 +92,7 @@ func interruptsCome(t *suites.T) {
 	optimized(t, outer, wake, third)
 	t.Together(func(int) {
 		for i := range uint64(calls) {
-			expect(t, "victim", victim(i), 3*i+3)
+			suites.Equal(t, "victim", victim(i), 3*i+3)
 		}
 	})
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{outer, wake, third})
@@ -111,7 +103,7 @@ func interruptsCome(t *suites.T) {
 		t.Errorf("the interrupt's probe: %+v, unexplained %d, want at least %d nested", l, l.Unexplained(), n)
 	}
 	account(t, third, "third", 0, third.NMissed())
-	expect(t, "wrong results in handlers", odd.Load(), 0)
+	suites.Equal(t, "wrong results in handlers", odd.Load(), 0)
 	if lost.Load() > n/10 {
 		t.Errorf("%d of %d interrupts did not come in the handler", lost.Load(), n)
 	}
@@ -123,7 +115,7 @@ func interruptHandlers(t *suites.T) {
 	names := []string{"sonde/kernel/irq.timer", "sonde/kernel/irq.wake", "sonde/kernel/cpu.Nanotime"}
 	var all []*kprobes.Kprobe
 	for _, name := range names {
-		k := at(symbol(t, name), pre)
+		k := at(uintptr(t.Function(name).Addr), pre)
 		if err := kprobes.RegisterKprobe(k); err != nil {
 			t.Logf("%v", err)
 			continue

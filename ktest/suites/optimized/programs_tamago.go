@@ -18,9 +18,7 @@ func init() {
 // must print what they print without probes.
 func everyFunctionWithPrograms(t *suites.T) {
 	t.NeedsLong()
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	lines := []string{ // of programs that every image has
 		`sh -c 'i=0; while [ $i -lt 10 ]; do /bin/true; i=$((i+1)); done; echo $i'`,
 		`sh -c 'ls /bin | sort | wc; cat /proc/version'`,

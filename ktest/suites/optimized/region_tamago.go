@@ -54,7 +54,7 @@ func newStay(t *suites.T) *stay {
 func (s *stay) end(t *suites.T) {
 	s.stop.Store(true)
 	t.Wait()
-	expect(t, "bytes filled", uint64(bytes.Count(s.buf, []byte{0x5a})), fillSize)
+	suites.Equal(t, "bytes filled", uint64(bytes.Count(s.buf, []byte{0x5a})), fillSize)
 }
 
 // cpusInside stops the machine and returns how many CPUs are inside the region.

@@ -197,7 +197,7 @@ func changedIP(t *suites.T) {
 	for _, list := range [][]*kprobes.Kprobe{{k}, {k, second}} {
 		optimized(t, list...)
 		for i := range uint64(10) {
-			expect(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
+			suites.Equal(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
 		}
 		kprobes.UnregisterKprobes(list)
 		for _, k := range list {
@@ -227,7 +227,7 @@ func ipCounts(t *suites.T) {
 		register(t, k)
 		optimize(t)
 		hasNone(t, what, k.Addr)
-		expect(t, "Leaf with "+what, targets.Leaf(1, 2), 4711)
+		suites.Equal(t, "Leaf with "+what, targets.Leaf(1, 2), 4711)
 		kprobes.UnregisterKprobe(k)
 		account(t, k, "Leaf with "+what, 1, 0)
 	}

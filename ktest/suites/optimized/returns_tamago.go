@@ -89,11 +89,11 @@ func everyReturn(t *suites.T) {
 		t.Must(kprobes.RegisterKretprobe(rp))
 		jumps(t, &rp.KP)
 		for range 10 {
-			expect(t, f.Name, f.Call(), f.Want)
+			suites.Equal(t, f.Name, f.Call(), f.Want)
 		}
 		kprobes.UnregisterKretprobe(rp)
 		settled(t, rp)
-		expect(t, f.Name+" returns", rp.Hits(), 10*f.Calls)
+		suites.Equal(t, f.Name+" returns", rp.Hits(), 10*f.Calls)
 	}
 	clean(t)
 }
@@ -115,10 +115,10 @@ func returnsGrow(t *suites.T) {
 	for i := range uint64(calls) {
 		t.Go(func() {
 			n := during(i, func() {
-				expect(t, "Grow", targets.Grow(depth-1), depth*(depth-1)/2)
+				suites.Equal(t, "Grow", targets.Grow(depth-1), depth*(depth-1)/2)
 				runtime.GC() // shrinks it
 			})
-			expect(t, "during", n, i+1)
+			suites.Equal(t, "during", n, i+1)
 		})
 		if i%8 == 7 {
 			t.Wait()
@@ -126,10 +126,10 @@ func returnsGrow(t *suites.T) {
 	}
 	t.Wait()
 	remove()
-	expect(t, "returns of during", rps[0].Hits(), calls)
+	suites.Equal(t, "returns of during", rps[0].Hits(), calls)
 	grow := rps[1].Ledger()
-	expect(t, "calls of Grow", grow.Entered, calls*depth)
-	expect(t, "those that returned or had no instance", grow.Handled+grow.NoInst, calls*depth)
+	suites.Equal(t, "calls of Grow", grow.Entered, calls*depth)
+	suites.Equal(t, "those that returned or had no instance", grow.Handled+grow.NoInst, calls*depth)
 }
 
 //go:noinline
@@ -152,7 +152,7 @@ func neverReturns(t *suites.T) {
 			defer func() { recover() }()
 			unwound(calls-1, func() { panic("down") })
 		}()
-		expect(t, "InFlight after a panic", rp.Ledger().InFlight, 0)
+		suites.Equal(t, "InFlight after a panic", rp.Ledger().InFlight, 0)
 		done := make(chan bool)
 		go func() {
 			defer close(done)
@@ -160,13 +160,13 @@ func neverReturns(t *suites.T) {
 		}()
 		<-done
 		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == (i+1)*2*calls })
-		expect(t, "unwound", uint64(unwound(calls-1, func() {})), calls)
+		suites.Equal(t, "unwound", uint64(unwound(calls-1, func() {})), calls)
 	}
 	remove()
 	l := rp.Ledger()
-	expect(t, "Handled", l.Handled, times*calls)
-	expect(t, "Abandoned", l.Abandoned, 2*times*calls)
-	expect(t, "Missed", l.Missed(), 2*times*calls)
+	suites.Equal(t, "Handled", l.Handled, times*calls)
+	suites.Equal(t, "Abandoned", l.Abandoned, 2*times*calls)
+	suites.Equal(t, "Missed", l.Missed(), 2*times*calls)
 }
 
 // recovers probes the function that recovers: it does return.
@@ -178,7 +178,7 @@ func recovers(t *suites.T) {
 		}
 	}
 	remove()
-	expect(t, "Handled", rps[0].Hits(), 200)
+	suites.Equal(t, "Handled", rps[0].Hits(), 200)
 }
 
 // manyGoroutines puts all of them into the probed function at once; they leave it
@@ -193,12 +193,12 @@ func manyGoroutines(t *suites.T) {
 				entered.Add(1)
 				t.Until("all to be inside", func() bool { return entered.Load() == goroutines })
 			})
-			expect(t, "during", n, i+1)
+			suites.Equal(t, "during", n, i+1)
 		})
 	}
 	t.Wait()
 	remove()
-	expect(t, "Handled", rps[0].Hits(), goroutines)
+	suites.Equal(t, "Handled", rps[0].Hits(), goroutines)
 }
 
 // jumpsComeAndGo switches optimization while calls are anywhere: each is entered
@@ -215,7 +215,7 @@ func jumpsComeAndGo(t *suites.T) {
 					t.Fatalf("Count(%d) or Medium is wrong", i)
 				}
 				if i%64 == 0 {
-					expect(t, "Grow", targets.Grow(9), 45)
+					suites.Equal(t, "Grow", targets.Grow(9), 45)
 				}
 				calls.Add(1)
 			}
@@ -230,9 +230,9 @@ func jumpsComeAndGo(t *suites.T) {
 	t.Wait()
 	remove()
 	for _, rp := range rps[:2] {
-		expect(t, "calls that returned", rp.Hits(), calls.Load())
+		suites.Equal(t, "calls that returned", rp.Hits(), calls.Load())
 	}
-	expect(t, "missed", rps[2].NMissed()+rps[2].KP.NMissed(), 0)
+	suites.Equal(t, "missed", rps[2].NMissed()+rps[2].KP.NMissed(), 0)
 }
 
 // abandonedInFront makes the handler of a kprobe break the rules in front of a return
@@ -244,10 +244,10 @@ func abandonedInFront(t *suites.T) {
 	t.Must(kprobes.RegisterKprobe(k))
 	rps, remove := onReturn(t, 4, targets.Count)
 	for i := range uint64(calls) {
-		expect(t, "Count", targets.Count(i), targets.CountWant(i))
+		suites.Equal(t, "Count", targets.Count(i), targets.CountWant(i))
 	}
 	kprobes.UnregisterKprobe(k)
 	remove()
-	expect(t, "returns", rps[0].Hits(), calls)
-	expect(t, "handlers abandoned", k.Ledger().Abandoned, 1)
+	suites.Equal(t, "returns", rps[0].Hits(), calls)
+	suites.Equal(t, "handlers abandoned", k.Ledger().Abandoned, 1)
 }

@@ -47,7 +47,7 @@ func clobber(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 }
 func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kprobe, unregister func())) (done, all int) {
 	offs := make([][]uintptr, len(entries))
 	for i, addr := range entries {
-		offs[i] = boundaries(t, function(t, addr))
+		offs[i] = boundaries(t, t.Containing(addr))
 		all += len(offs[i])
 	}
 	for n := 0; ; n++ {
@@ -82,7 +82,7 @@ func everyShape(t *suites.T) {
 	for _, s := range targets.Shapes() {
 		want, err := s.Run()
 		t.Must(err)
-		subjects[function(t, s.Entry).Name] = subject{&s, want, executions(t, &s)}
+		subjects[t.Containing(s.Entry).Name] = subject{&s, want, executions(t, &s)}
 		entries = append(entries, s.Entry)
 	}
 	hits := uint64(0)
@@ -92,13 +92,13 @@ func everyShape(t *suites.T) {
 		for i, k := range jumps {
 			var err error
 			addrs[i] = k.Addr
-			if got[i], err = subjects[function(t, k.Addr).Name].Run(); err != nil {
+			if got[i], err = subjects[t.Containing(k.Addr).Name].Run(); err != nil {
 				t.Errorf("jump at %s: %v", name(k.Addr), err)
 			}
 		}
 		unregister()
 		for i, addr := range addrs {
-			s := subjects[function(t, addr).Name]
+			s := subjects[t.Containing(addr).Name]
 			for j := range got[i] {
 				if d := got[i][j].Diff(&s.want[j]); d != "" {
 					t.Errorf("jump at %s, input %d: %s", name(addr), j, d)
@@ -122,7 +122,7 @@ func everyFunction(t *suites.T) {
 	var entries []uintptr
 	calls := map[uintptr]uint64{}
 	for _, f := range targets.Funcs() {
-		addr := symbol(t, targetsPkg+f.Name)
+		addr := uintptr(t.Function(targetsPkg + f.Name).Addr)
 		entries = append(entries, addr)
 		if !slices.Contains(called, f.Name) {
 			calls[addr] = f.Calls
@@ -164,7 +164,7 @@ func severalAtOnce(t *suites.T) {
 		kprobes.UnregisterKprobe(k)
 		var ks []*kprobes.Kprobe
 		next := uintptr(0)
-		for _, off := range boundaries(t, function(t, addr)) {
+		for _, off := range boundaries(t, t.Containing(addr)) {
 			if off < next {
 				continue
 			}

@@ -98,7 +98,7 @@ func (w *stress) witnesses() {
 		k := &kprobes.Kprobe{SymbolName: targetsPkg + f.Name, PreHandler: pre}
 		register(w.t, k)
 		w.addrs = append(w.addrs, k.Addr)
-		w.offs = append(w.offs, boundaries(w.t, function(w.t, k.Addr)))
+		w.offs = append(w.offs, boundaries(w.t, w.t.Containing(k.Addr)))
 		switch {
 		case slices.Contains(called, f.Name):
 			kprobes.UnregisterKprobe(k)
@@ -188,7 +188,7 @@ func (w *stress) judge() {
 			w.t.Errorf("%s was never called", f.Name)
 		}
 	}
-	expect(w.t, "wrong results in handlers", w.wrong.Load(), 0)
+	suites.Equal(w.t, "wrong results in handlers", w.wrong.Load(), 0)
 	n := map[string]uint64{}
 	for i := range acts {
 		n[acts[i].name] += w.actions[i].Load()

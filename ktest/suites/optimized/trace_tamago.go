@@ -55,7 +55,7 @@ func traceStep(r *amd64.Regs, _ uint64) notifier.Action {
 // offset.
 func executions(t *suites.T, s *targets.Shape) map[uintptr]uint64 {
 	traceOnce()
-	c, fn := &tracing, function(t, s.Entry)
+	c, fn := &tracing, t.Containing(s.Entry)
 	c.lo, c.hi = fn.Addr, fn.End()
 	clear(c.counts[:])
 	before := map[int]int{} // the instruction before one whose own trap may not come

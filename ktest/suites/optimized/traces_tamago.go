@@ -53,7 +53,7 @@ func stacksShow(t *suites.T) {
 	plain := probed
 	done := 0
 	for _, f := range []any{outermost, outer, inner} {
-		for _, off := range boundaries(t, function(t, entry(f))) {
+		for _, off := range boundaries(t, t.Containing(entry(f))) {
 			k := at(entry(f)+off, pre)
 			if kprobes.RegisterKprobe(k) != nil {
 				continue

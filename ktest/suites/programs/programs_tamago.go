@@ -26,9 +26,7 @@ func run(t *suites.T, line string) (out string, status int) {
 
 // need skips a case where a program is missing.
 func need(t *suites.T, name string) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	if _, err := vfs.Stat("/bin/" + name); err != nil {
 		t.Skipf("%s is not in the kernel's tree", name)
 	}

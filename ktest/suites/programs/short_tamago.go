@@ -40,9 +40,7 @@ func keepsAddr() uintptr
 
 // starts returns a function that starts a program of code, and one that removes its file.
 func starts(t *suites.T, code []byte) (start func() *proc.Process, remove func()) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	const path = "/tmp/short"
 	suites.WriteProgram(t, path, code)
 	return func() *proc.Process { return suites.StartProgram(t, path, nil) }, func() { vfs.Root.Remove(path) }

@@ -17,9 +17,7 @@ var pauses = []byte{0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7}
 // wokenRuns wakes a program that sleeps, and reads its state before it can have ended: it is
 // running, whether or not it has a CPU. It used to be reported as sleeping until it had one.
 func wokenRuns(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	const path = "/tmp/pauses"
 	suites.WriteProgram(t, path, pauses)
 	defer vfs.Root.Remove(path)

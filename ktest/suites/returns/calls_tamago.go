@@ -53,11 +53,11 @@ func oncePerReturn(t *suites.T) {
 		want += targets.Leaf(i, 2*i)
 	}
 	remove()
-	expect(t, "handler calls", n, calls)
-	expect(t, "Hits", rp.Hits(), calls)
-	expect(t, "sum of the return values", sum, want)
-	expect(t, "wrong return addresses", wrongAddr, 0)
-	expect(t, "wrong RP", wrongProbe, 0)
+	suites.Equal(t, "handler calls", n, calls)
+	suites.Equal(t, "Hits", rp.Hits(), calls)
+	suites.Equal(t, "sum of the return values", sum, want)
+	suites.Equal(t, "wrong return addresses", wrongAddr, 0)
+	suites.Equal(t, "wrong RP", wrongProbe, 0)
 	if name, _, _, _ := kallsyms.Lookup(trueAddr); name != "sonde/ktest/suites/returns.oncePerReturn" {
 		t.Errorf("Leaf returns to %s", name)
 	}
@@ -96,10 +96,10 @@ func entryData(t *suites.T) {
 		}
 	})
 	remove()
-	expect(t, "handler calls", n.Load(), calls*uint64(cpu.Num()))
-	expect(t, "wrong data", wrong.Load(), 0)
-	expect(t, "wrong task", wrongTask.Load(), 0)
-	expect(t, "instances without data", notZero.Load(), 0)
+	suites.Equal(t, "handler calls", n.Load(), calls*uint64(cpu.Num()))
+	suites.Equal(t, "wrong data", wrong.Load(), 0)
+	suites.Equal(t, "wrong task", wrongTask.Load(), 0)
+	suites.Equal(t, "instances without data", notZero.Load(), 0)
 }
 
 func declines(t *suites.T) {
@@ -112,15 +112,15 @@ func declines(t *suites.T) {
 	rp.EntryHandler = func(_ *kprobes.KretprobeInstance, r *amd64.Regs) int { return int(r.AX & 1) }
 	remove := register(t, rp)
 	for i := range uint64(300) {
-		expect(t, "Leaf", targets.Leaf(i, 0), 3*i)
+		suites.Equal(t, "Leaf", targets.Leaf(i, 0), 3*i)
 	}
 	remove()
-	expect(t, "handler calls", n, 150)
-	expect(t, "handler calls for what was declined", odd, 0)
+	suites.Equal(t, "handler calls", n, 150)
+	suites.Equal(t, "handler calls for what was declined", odd, 0)
 	l := rp.Ledger()
-	expect(t, "Declined", l.Declined, 150)
-	expect(t, "Handled", l.Handled, 150)
-	expect(t, "NMissed", rp.NMissed(), 0)
+	suites.Equal(t, "Declined", l.Declined, 150)
+	suites.Equal(t, "Handled", l.Handled, 150)
+	suites.Equal(t, "NMissed", rp.NMissed(), 0)
 }
 
 func defaultMaxActive(t *suites.T) {
@@ -128,7 +128,7 @@ func defaultMaxActive(t *suites.T) {
 		rp := on(targets.Fib, nothing)
 		rp.MaxActive = n
 		remove := register(t, rp)
-		expect(t, "MaxActive", uint64(rp.MaxActive), uint64(cpu.Num()))
+		suites.Equal(t, "MaxActive", uint64(rp.MaxActive), uint64(cpu.Num()))
 		remove()
 	}
 }
@@ -144,14 +144,14 @@ func nmissedIsExact(t *suites.T) {
 		rp.EntryHandler = func(*kprobes.KretprobeInstance, *amd64.Regs) int { entries++; return 0 }
 		remove := register(t, rp)
 		for range 3 {
-			expect(t, "Grow", targets.Grow(depth-1), depth*(depth-1)/2)
+			suites.Equal(t, "Grow", targets.Grow(depth-1), depth*(depth-1)/2)
 		}
 		remove()
 		got := uint64(min(max, depth))
-		expect(t, "Handled", rp.Hits(), 3*got)
-		expect(t, "entry handler calls", entries, 3*got)
-		expect(t, "NMissed", rp.NMissed(), 3*(depth-got))
-		expect(t, "NoInst", rp.Ledger().NoInst, 3*(depth-got))
+		suites.Equal(t, "Handled", rp.Hits(), 3*got)
+		suites.Equal(t, "entry handler calls", entries, 3*got)
+		suites.Equal(t, "NMissed", rp.NMissed(), 3*(depth-got))
+		suites.Equal(t, "NoInst", rp.Ledger().NoInst, 3*(depth-got))
 	}
 }
 
@@ -161,10 +161,10 @@ func nmissedFromZero(t *suites.T) {
 	rp.MaxActive = 1
 	for range 2 {
 		remove := register(t, rp)
-		expect(t, "NMissed at registration", rp.NMissed(), 0)
-		expect(t, "Grow", targets.Grow(4), 10)
+		suites.Equal(t, "NMissed at registration", rp.NMissed(), 0)
+		suites.Equal(t, "Grow", targets.Grow(4), 10)
 		remove()
-		expect(t, "NMissed", rp.NMissed(), 4)
+		suites.Equal(t, "NMissed", rp.NMissed(), 4)
 		rp.KP.Addr = entry(targets.Grow)
 	}
 }
@@ -177,10 +177,10 @@ func everyFunction(t *suites.T) {
 		rp.KP.SymbolName = "sonde/ktest/suites/targets." + f.Name
 		remove := register(t, rp)
 		for range 10 {
-			expect(t, f.Name, f.Call(), f.Want)
+			suites.Equal(t, f.Name, f.Call(), f.Want)
 		}
 		remove()
-		expect(t, f.Name+" hits", rp.Hits(), 10*f.Calls)
-		expect(t, f.Name+" missed", rp.NMissed(), 0)
+		suites.Equal(t, f.Name+" hits", rp.Hits(), 10*f.Calls)
+		suites.Equal(t, f.Name+" missed", rp.NMissed(), 0)
 	}
 }

@@ -53,15 +53,15 @@ func panicsThrough(t *suites.T) {
 			}()
 			unwound(unwoundDepth, func() { panic("down") })
 		}()
-		expect(t, "InFlight after recover", rp.Ledger().InFlight, 0)
+		suites.Equal(t, "InFlight after recover", rp.Ledger().InFlight, 0)
 	}
-	expect(t, "a call that returns", uint64(unwound(unwoundDepth, func() {})), unwoundCalls)
+	suites.Equal(t, "a call that returns", uint64(unwound(unwoundDepth, func() {})), unwoundCalls)
 	remove()
 	l := rp.Ledger()
-	expect(t, "Entered", l.Entered, (unwoundTimes+1)*unwoundCalls)
-	expect(t, "Abandoned", l.Abandoned, unwoundTimes*unwoundCalls)
-	expect(t, "Handled", l.Handled, unwoundCalls)
-	expect(t, "NMissed", rp.NMissed(), 0)
+	suites.Equal(t, "Entered", l.Entered, (unwoundTimes+1)*unwoundCalls)
+	suites.Equal(t, "Abandoned", l.Abandoned, unwoundTimes*unwoundCalls)
+	suites.Equal(t, "Handled", l.Handled, unwoundCalls)
+	suites.Equal(t, "NMissed", rp.NMissed(), 0)
 }
 
 func goexitThrough(t *suites.T) {
@@ -77,11 +77,11 @@ func goexitThrough(t *suites.T) {
 		<-done
 		// The goroutine's end is behind its last deferred call.
 		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == uint64(i+1)*unwoundCalls })
-		expect(t, "InFlight", rp.Ledger().InFlight, 0)
+		suites.Equal(t, "InFlight", rp.Ledger().InFlight, 0)
 	}
 	remove()
-	expect(t, "Handled", rp.Hits(), 0)
-	expect(t, "NMissed", rp.NMissed(), 0)
+	suites.Equal(t, "Handled", rp.Hits(), 0)
+	suites.Equal(t, "NMissed", rp.NMissed(), 0)
 }
 
 // recoveredCall probes the function that recovers: it does return.
@@ -97,11 +97,11 @@ func recoveredCall(t *suites.T) {
 		if v != 77 || err == nil || err.Error() != "recovered" {
 			t.Errorf("Deferred returns %d, %v", v, err)
 		}
-		expect(t, "what the handler saw", last, 77)
+		suites.Equal(t, "what the handler saw", last, 77)
 	}
 	remove()
-	expect(t, "Handled", rp.Hits(), 100)
-	expect(t, "Abandoned", rp.Ledger().Abandoned, 0)
+	suites.Equal(t, "Handled", rp.Hits(), 100)
+	suites.Equal(t, "Abandoned", rp.Ledger().Abandoned, 0)
 }
 
 // parkedCall blocks in a probed function for as long as the probe exists; when
@@ -115,13 +115,13 @@ func parkedCall(t *suites.T) {
 		t.Go(func() { n, _ = during(41, func() { parked <- true; <-release }) })
 		<-parked
 		kprobes.UnregisterKretprobe(rp)
-		expect(t, "InFlight without the probe", rp.Ledger().InFlight, 1)
+		suites.Equal(t, "InFlight without the probe", rp.Ledger().InFlight, 1)
 		runtime.GC() // only the stack refers to the instance now
 		release <- true
 		t.Wait()
-		expect(t, "result", n, 42)
-		expect(t, "Handled", rp.Hits(), 0)
-		expect(t, "Disarmed", rp.Ledger().Disarmed, 1)
+		suites.Equal(t, "result", n, 42)
+		suites.Equal(t, "Handled", rp.Hits(), 0)
+		suites.Equal(t, "Disarmed", rp.Ledger().Disarmed, 1)
 		balanced(t, rp)
 	}
 }
@@ -172,14 +172,14 @@ func disabledInFlight(t *suites.T) {
 		rp.EntryHandler = func(*kprobes.KretprobeInstance, *amd64.Regs) int { entries++; return 0 }
 		remove := register(t, rp)
 		n, _ := during(1, func() { t.Must(kprobes.DisableKretprobe(rp)) })
-		expect(t, "result", n, 2)
-		expect(t, "handled although disabled meanwhile", rp.Hits(), 1)
+		suites.Equal(t, "result", n, 2)
+		suites.Equal(t, "handled although disabled meanwhile", rp.Hits(), 1)
 		during(1, func() { t.Must(kprobes.EnableKretprobe(rp)) })
-		expect(t, "entry handlers called", entries, 1)
-		expect(t, "handled for a call entered while disabled", rp.Hits(), 1)
+		suites.Equal(t, "entry handlers called", entries, 1)
+		suites.Equal(t, "handled for a call entered while disabled", rp.Hits(), 1)
 		during(1, func() {})
-		expect(t, "handled when enabled again", rp.Hits(), 2)
+		suites.Equal(t, "handled when enabled again", rp.Hits(), 2)
 		remove()
-		expect(t, "Disarmed", rp.Ledger().Disarmed, 0)
+		suites.Equal(t, "Disarmed", rp.Ledger().Disarmed, 0)
 	}
 }

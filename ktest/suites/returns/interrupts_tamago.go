@@ -57,12 +57,12 @@ func interruptsCome(t *suites.T) {
 	})
 	remove := register(t, rp)
 	for i := range uint64(calls) {
-		expect(t, "loud", loud(i), i+1)
+		suites.Equal(t, "loud", loud(i), i+1)
 	}
 	remove()
-	expect(t, "handlers with interrupts on", on1, calls)
-	expect(t, "handlers whose function had them on", on2, calls)
-	expect(t, "handlers that an interrupt came in", came, calls)
+	suites.Equal(t, "handlers with interrupts on", on1, calls)
+	suites.Equal(t, "handlers whose function had them on", on2, calls)
+	suites.Equal(t, "handlers that an interrupt came in", came, calls)
 }
 
 func interruptsStayOff(t *suites.T) {
@@ -84,10 +84,10 @@ func interruptsStayOff(t *suites.T) {
 		}
 	}
 	remove()
-	expect(t, "Handled", rp.Hits(), calls)
-	expect(t, "handlers with interrupts on", on1, 0)
-	expect(t, "handlers whose function had them on", on2, 0)
-	expect(t, "handlers that an interrupt came in", came, 0)
+	suites.Equal(t, "Handled", rp.Hits(), calls)
+	suites.Equal(t, "handlers with interrupts on", on1, 0)
+	suites.Equal(t, "handlers whose function had them on", on2, 0)
+	suites.Equal(t, "handlers that an interrupt came in", came, 0)
 }
 
 func one(b bool) uint64 {

@@ -47,13 +47,6 @@ func balanced(t *suites.T, rp *kprobes.Kretprobe) {
 	}
 }
 
-// expect compares a count.
-func expect(t *suites.T, what string, have, want uint64) {
-	if have != want {
-		t.Errorf("%s: %d, want %d", what, have, want)
-	}
-}
-
 // migrate returns on another CPU than it was called on, if there is one and it
 // is willing; it gives up after a few hundred tries.
 func migrate() {

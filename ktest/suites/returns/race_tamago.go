@@ -11,7 +11,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kallsyms"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
@@ -55,7 +54,7 @@ func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, l
 			return
 		}
 		for i := range uint64(calls) {
-			expect(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
+			suites.Equal(t, "Leaf", targets.Leaf(i, 1), 3*i+1)
 		}
 		kprobes.UnregisterKprobe(k)
 		if l := ledger(); l.Handled != calls || l.Entered != calls || l.Unexplained() != 0 {
@@ -67,10 +66,9 @@ func race(t *suites.T, k *kprobes.Kprobe, addr uintptr, register func() error, l
 // takeLong registers a probe on each instruction of a long function, and takes them
 // away. It is not called meanwhile.
 func takeLong(t *suites.T) {
-	fn, err := kallsyms.Resolve("fmt.(*ss).doScanf")
-	t.Must(err)
+	fn := t.Function("fmt.(*ss).doScanf")
 	var ks []*kprobes.Kprobe
-	_, err = insn.Walk(kprobes.Original(uintptr(fn.Addr), uintptr(fn.Size)), func(off int, _ insn.Inst) bool {
+	_, err := insn.Walk(kprobes.Original(uintptr(fn.Addr), uintptr(fn.Size)), func(off int, _ insn.Inst) bool {
 		ks = append(ks, &kprobes.Kprobe{Addr: uintptr(fn.Addr) + uintptr(off)})
 		return true
 	})
@@ -118,7 +116,7 @@ func unregisteredAsKprobe(t *suites.T) {
 	if p == nil {
 		t.Errorf("the collector has taken the instances of %d calls", calls)
 	} else {
-		expect(t, "InFlight", p.Ledger().InFlight, calls)
+		suites.Equal(t, "InFlight", p.Ledger().InFlight, calls)
 	}
 	close(release)
 	t.Wait()
@@ -126,7 +124,7 @@ func unregisteredAsKprobe(t *suites.T) {
 		t.Errorf("%d wrong results, %d calls of the return handler", wrong.Load(), returned.Load())
 	}
 	if p != nil {
-		expect(t, "Disarmed", p.Ledger().Disarmed, calls)
+		suites.Equal(t, "Disarmed", p.Ledger().Disarmed, calls)
 		balanced(t, p)
 	}
 }

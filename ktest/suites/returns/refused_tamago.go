@@ -84,8 +84,8 @@ func twice(t *suites.T) {
 	if err := kprobes.RegisterKretprobe(rp); !errors.Is(err, syscall.EEXIST) {
 		t.Errorf("registered again: %v", err)
 	}
-	expect(t, "Leaf", targets.Leaf(2, 1), 7)
-	expect(t, "Hits", rp.Hits(), 1)
+	suites.Equal(t, "Leaf", targets.Leaf(2, 1), 7)
+	suites.Equal(t, "Hits", rp.Hits(), 1)
 	remove()
 }
 
@@ -94,8 +94,8 @@ func unregisterTwice(t *suites.T) {
 	register(t, rp)()
 	rp.KP.Addr = entry(targets.Leaf)
 	kprobes.UnregisterKretprobe(rp)
-	expect(t, "Addr after the second time", uint64(rp.KP.Addr), 0)
-	expect(t, "Leaf", targets.Leaf(2, 1), 7)
+	suites.Equal(t, "Addr after the second time", uint64(rp.KP.Addr), 0)
+	suites.Equal(t, "Leaf", targets.Leaf(2, 1), 7)
 }
 
 // batch registers a batch with a refused probe in the middle: nothing of it stays.
@@ -107,17 +107,17 @@ func batch(t *suites.T) {
 	if err := kprobes.RegisterKretprobes([]*kprobes.Kretprobe{good[0], bad, good[1]}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("%v", err)
 	}
-	expect(t, "slots", uint64(kprobes.SlotsUsed()), uint64(slots))
-	expect(t, "text", uint64(suites.TextChanged()), uint64(changed))
-	expect(t, "Leaf", targets.Leaf(2, 1), 7)
-	expect(t, "hits of what was taken back", good[0].Hits(), 0)
+	suites.Equal(t, "slots", uint64(kprobes.SlotsUsed()), uint64(slots))
+	suites.Equal(t, "text", uint64(suites.TextChanged()), uint64(changed))
+	suites.Equal(t, "Leaf", targets.Leaf(2, 1), 7)
+	suites.Equal(t, "hits of what was taken back", good[0].Hits(), 0)
 
 	good[0].KP.Addr, good[1].KP.Addr = entry(targets.Leaf), entry(targets.Fib)
 	t.Must(kprobes.RegisterKretprobes(good))
 	targets.Leaf(2, 1)
 	targets.Fib(1)
-	expect(t, "hits of the first", good[0].Hits(), 1)
-	expect(t, "hits of the second", good[1].Hits(), 1)
+	suites.Equal(t, "hits of the first", good[0].Hits(), 1)
+	suites.Equal(t, "hits of the second", good[1].Hits(), 1)
 	kprobes.UnregisterKretprobes(good)
-	expect(t, "text at the end", uint64(suites.TextChanged()), uint64(changed))
+	suites.Equal(t, "text at the end", uint64(suites.TextChanged()), uint64(changed))
 }

@@ -53,15 +53,15 @@ func stackGrows(t *suites.T) {
 	for i := range uint64(calls) {
 		fresh(t, func() {
 			n, by := during(i, func() { targets.Grow(500) })
-			expect(t, "result", n, i+1)
+			suites.Equal(t, "result", n, i+1)
 			if by != 0 {
 				moved++
 			}
 		})
 	}
 	remove()
-	expect(t, "stacks that moved", moved, calls)
-	expect(t, "Handled", rp.Hits(), calls)
+	suites.Equal(t, "stacks that moved", moved, calls)
+	suites.Equal(t, "Handled", rp.Hits(), calls)
 }
 
 // stackShrinks makes the stack large, then collects while a call is parked low
@@ -82,8 +82,8 @@ func stackShrinks(t *suites.T) {
 	release <- true
 	t.Wait()
 	remove()
-	expect(t, "result", n, 42)
-	expect(t, "Handled", rp.Hits(), 1)
+	suites.Equal(t, "result", n, 42)
+	suites.Equal(t, "Handled", rp.Hits(), 1)
 	if by == 0 {
 		t.Errorf("the stack has not moved: nothing was tested")
 	}
@@ -118,10 +118,10 @@ func collected(t *suites.T) {
 	rp := on(build, nothing)
 	remove := register(t, rp)
 	for range 3 {
-		expect(t, "leaves", build(8).sum(), 256)
+		suites.Equal(t, "leaves", build(8).sum(), 256)
 	}
 	remove()
-	expect(t, "Handled", rp.Hits(), 3*511)
+	suites.Equal(t, "Handled", rp.Hits(), 3*511)
 }
 
 // The chain that looks back at its callers.

@@ -87,6 +87,6 @@ func storm(t *suites.T, n uint64) {
 	if l.Abandoned == 0 || l.Abandoned > lost.Load() {
 		t.Errorf("%d abandoned, but %d calls panicked", l.Abandoned, lost.Load())
 	}
-	expect(t, "InFlight", l.InFlight, 0)
-	expect(t, "entered less all else", l.Entered-l.Handled-l.Declined-l.Missed(), 0)
+	suites.Equal(t, "InFlight", l.InFlight, 0)
+	suites.Equal(t, "entered less all else", l.Entered-l.Handled-l.Declined-l.Missed(), 0)
 }

@@ -51,17 +51,17 @@ func several(t *suites.T) {
 	t.Must(kprobes.RegisterKprobe(ks[1]))
 	t.Must(kprobes.RegisterKretprobe(rps[2]))
 	for range calls {
-		expect(t, "Small", targets.Small(7), 45)
+		suites.Equal(t, "Small", targets.Small(7), 45)
 		if next%8 != 0 || string(order[:]) != "A1B2Ccba" {
 			t.Fatalf("handlers called: %s", order[:])
 		}
 	}
 	kprobes.UnregisterKprobes(ks)
 	kprobes.UnregisterKretprobes(rps)
-	expect(t, "wrong RetAddr", wrongAddr, 0)
-	expect(t, "handlers", next, 8*calls)
+	suites.Equal(t, "wrong RetAddr", wrongAddr, 0)
+	suites.Equal(t, "handlers", next, 8*calls)
 	for _, rp := range rps {
-		expect(t, "Handled", rp.Hits(), calls)
+		suites.Equal(t, "Handled", rp.Hits(), calls)
 		balanced(t, rp)
 	}
 }
@@ -88,13 +88,13 @@ func withJprobe(t *suites.T) {
 			t.Must(kprobes.RegisterJprobe(j))
 		}
 		for range 100 {
-			expect(t, "Leaf", targets.Leaf(5, 2), 17)
+			suites.Equal(t, "Leaf", targets.Leaf(5, 2), 17)
 		}
 		kprobes.UnregisterJprobe(j)
 		remove()
 		rp.KP.Addr = entry(targets.Leaf)
-		expect(t, "arguments", seen, 700)
-		expect(t, "results", returned, 1700)
+		suites.Equal(t, "arguments", seen, 700)
+		suites.Equal(t, "results", returned, 1700)
 	}
 }
 
@@ -121,13 +121,13 @@ func changeCPU(t *suites.T) {
 				t.Until("all to be inside", func() bool { return entered.Load() == goroutines })
 				migrate()
 			})
-			expect(t, "result", n, i+1)
+			suites.Equal(t, "result", n, i+1)
 		})
 	}
 	t.Wait()
 	remove()
-	expect(t, "Handled", rp.Hits(), goroutines)
-	expect(t, "NMissed", rp.NMissed(), 0)
+	suites.Equal(t, "Handled", rp.Hits(), goroutines)
+	suites.Equal(t, "NMissed", rp.NMissed(), 0)
 	if cpu.Num() > 1 && moved.Load() == 0 {
 		t.Errorf("no goroutine changed its CPU: nothing was tested")
 	}
@@ -148,13 +148,13 @@ func inHandler(t *suites.T) {
 	outside.EntryHandler = outside.Handler
 	removeOutside := register(t, outside)
 	for range 50 {
-		expect(t, "Nine", targets.Nine(1, 2, 3, 4, 5, 6, 7, 8, 9), 285)
+		suites.Equal(t, "Nine", targets.Nine(1, 2, 3, 4, 5, 6, 7, 8, 9), 285)
 	}
 	removeOutside()
 	remove()
-	expect(t, "wrong results in the handler", wrong, 0)
-	expect(t, "NMissed: entered without an instance", rp.NMissed(), 0)
-	expect(t, "NMissed of the entry: entered in a handler", rp.KP.NMissed(), 100)
-	expect(t, "Recursion", rp.Ledger().Recursion, 100)
-	expect(t, "Handled", rp.Hits(), 0)
+	suites.Equal(t, "wrong results in the handler", wrong, 0)
+	suites.Equal(t, "NMissed: entered without an instance", rp.NMissed(), 0)
+	suites.Equal(t, "NMissed of the entry: entered in a handler", rp.KP.NMissed(), 100)
+	suites.Equal(t, "Recursion", rp.Ledger().Recursion, 100)
+	suites.Equal(t, "Handled", rp.Hits(), 0)
 }

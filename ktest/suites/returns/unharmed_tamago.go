@@ -96,7 +96,7 @@ func resultsUnharmed(t *suites.T) {
 					t.Errorf("%s: %s, want %s", c.name, have, want)
 				}
 			}
-			expect(t, c.name, rp.Hits(), 20)
+			suites.Equal(t, c.name, rp.Hits(), 20)
 			remove()
 		}
 	}
@@ -137,10 +137,10 @@ func methods(t *suites.T) {
 			return 0
 		})
 		remove := register(t, rp)
-		expect(t, f.name, f.call(), f.want)
+		suites.Equal(t, f.name, f.call(), f.want)
 		remove()
 		if rp.Hits() == 1 {
-			expect(t, f.name+" as the handler sees it", seen, f.want)
+			suites.Equal(t, f.name+" as the handler sees it", seen, f.want)
 		} else if f.name != "value method" && f.name != "closure" { // may be a wrapper, or inlined
 			t.Errorf("%s: %d hits", f.name, rp.Hits())
 		}

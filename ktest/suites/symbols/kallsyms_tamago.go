@@ -116,8 +116,7 @@ func textIsCovered(t *suites.T) {
 var known = 0x1234
 
 func dataSymbol(t *suites.T) {
-	s, err := kallsyms.Resolve("symbols.known")
-	t.Must(err)
+	s := t.Function("symbols.known")
 	// Safe because: the symbol is this variable.
 	if s.IsText() || s.Size != 8 || !mm.Data.Contains(uintptr(s.Addr)) {
 		t.Errorf("%+v, want 8 bytes of data", s)

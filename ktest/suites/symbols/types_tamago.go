@@ -163,8 +163,7 @@ func watch(t *suites.T, addr uintptr, f func(), args, results []value) {
 func argumentsAreThere(t *suites.T) {
 	ptr := func(p unsafe.Pointer) []uint64 { return []uint64{uint64(uintptr(p))} }
 	tail := text[1:]
-	put, err := kallsyms.Resolve("symbols.(*shelf[go.shape.[]uint8]).put")
-	t.Must(err)
+	put := t.Function("symbols.(*shelf[go.shape.[]uint8]).put")
 	shelves.held = nil
 	watch(t, uintptr(put.Addr), func() { shelves.put(bytes, text) },
 		[]value{{"s", "*symbols.shelf[go.shape.[]uint8]", ptr(unsafe.Pointer(&shelves)), 0}, {"v", "go.shape.[]uint8", inMemory(&bytes), 0}, {"name", "string", inMemory(&text), 0}},

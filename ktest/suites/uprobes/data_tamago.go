@@ -147,9 +147,7 @@ func limited(t *suites.T, words int) {
 
 // deepData: a function calls itself 1,000 deep, five times, and each of these calls has its own data.
 func deepData(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	suites.WriteProgram(t, "/deep", []byte{
 		0x41, 0xbc, 5, 0, 0, 0, // mov r12d, 5
 		0xe8, 14, 0, 0, 0, // call f

@@ -32,9 +32,7 @@ type program struct {
 
 // need reads a program, or skips the case.
 func need(t *suites.T, path string) *program {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	b, err := vfs.Root.ReadFile(strings.TrimPrefix(path, "/"))
 	if err != nil {
 		t.Skipf("%s is not in the kernel's tree", path)

@@ -59,9 +59,7 @@ func stopAndGo(t *suites.T, p *proc.Process, done func() bool) (stops, conts *at
 // stoppedInSlowHandlers: hits are as many as the program's own counter says, at each hit,
 // while its process is stopped and goes on at any time; and so when it is killed.
 func stoppedInSlowHandlers(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	const path = "/counts-for-ever"
 	suites.WriteProgram(t, path, countsForEver)
 	defer vfs.Remove(path)

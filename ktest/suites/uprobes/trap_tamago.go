@@ -128,9 +128,7 @@ var floats [4]float64
 
 // vectors: a handler computes with floating-point numbers, and the program keeps its own.
 func vectors(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	code, at := vectorProgram()
 	suites.WriteProgram(t, "/vectors", code)
 	defer vfs.Remove("/vectors")
@@ -154,9 +152,7 @@ func vectors(t *suites.T) {
 
 // setsIP: to where the program goes on, and to what no program can have.
 func setsIP(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	code := slices.Concat(slices.Repeat([]byte{0x90}, 30), []byte{0xeb, 0xe0, 0xfa, 0xeb, 0xfe}) // nops; jmp to the first; cli; jmp to itself
 	suites.WriteProgram(t, "/jumps", code)
 	defer vfs.Remove("/jumps")
@@ -218,9 +214,7 @@ func deepCalls(t *suites.T) {
 // countsReturns runs a program that calls the function at off 5,000 times, to return to ret if that is
 // not 0: all returns but the first are handled in trap context.
 func countsReturns(t *suites.T, off, ret uint64, code []byte) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
+	t.NeedPrograms()
 	suites.WriteProgram(t, "/calls", code)
 	defer vfs.Remove("/calls")
 	var trapped, all atomic.Int64

@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kallsyms"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
 	"sonde/kwatch"
@@ -167,10 +166,8 @@ var object *uint64
 func refused(t *suites.T) {
 	s, local := new(seen), uint64(0)
 	object = new(uint64)
-	own, err := kallsyms.Resolve("sonde/kwatch.states")
-	t.Must(err)
-	entry, err := kallsyms.Resolve("sonde/arch/amd64/trap.entryDB")
-	t.Must(err)
+	own := t.Function("sonde/kwatch.states")
+	entry := t.Function("sonde/arch/amd64/trap.entryDB")
 	for _, c := range []struct {
 		name   string
 		addr   uintptr

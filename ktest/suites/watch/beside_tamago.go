@@ -86,7 +86,7 @@ var (
 
 // programAbove: at an unaligned store QEMU 7.2 looks at the whole page below it.
 func programAbove(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/above"
 	defer vfs.Remove(path)
 	suites.WriteProgram(t, path, writeAbove)
@@ -103,7 +103,7 @@ func programAbove(t *suites.T) {
 }
 
 func programWithin(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	defer vfs.Remove(path)
 	suites.WriteProgram(t, path, countUp)

@@ -198,7 +198,7 @@ func (w *watcher) program(t *suites.T, r *rand.Rand, path string) (err error) {
 // programMoves: ring 3 may neither read nor write a debug register, and what is watched
 // stays watched.
 func programMoves(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/moves"
 	defer vfs.Remove(path)
 	var s seen

@@ -26,7 +26,7 @@ var incCode = []byte{0x48, 0xff, 0x04, 0x25, codeAt & 0xff, codeAt >> 8 & 0xff, 
 // still the program's.
 func programMayNotYet(t *suites.T) {
 	t.OneMachine()
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	defer vfs.Remove(path)
 	for _, c := range []struct {

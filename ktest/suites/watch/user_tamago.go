@@ -50,15 +50,9 @@ func run(t *suites.T, path string, ready func(p *proc.Process)) proc.Status {
 	return suites.WaitProgram(suites.StartProgram(t, path, ready))
 }
 
-func needPrograms(t *suites.T) {
-	if suites.Programs == nil {
-		t.Skipf("this machine cannot run programs")
-	}
-}
-
 // programWrites: hits of the process that is watched, not of others at the same address.
 func programWrites(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
@@ -90,7 +84,7 @@ func programWrites(t *suites.T) {
 // programBeside: the same address is watched in another process, too, by an earlier register:
 // the only one that QEMU reports.
 func programBeside(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
@@ -119,7 +113,7 @@ func programBeside(t *suites.T) {
 // programBesideComing: the watchpoint of the other process is unregistered between a hit of this one's
 // and its handler, and the kernel may have one in its place by then. Those hits used to be lost.
 func programBesideComing(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
@@ -161,7 +155,7 @@ func programBesideComing(t *suites.T) {
 }
 
 func programExecutes(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
@@ -184,7 +178,7 @@ func programExecutes(t *suites.T) {
 // programExecutesBeside: a program gets past an instruction that is watched in another. It used to
 // hit the watchpoint for ever.
 func programExecutesBeside(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
@@ -211,7 +205,7 @@ func programExecutesBeside(t *suites.T) {
 // programSteps: a program sets TF itself, and its next instruction writes what is watched.
 // QEMU makes two #DBs of that (arch/amd64/trap, debug_step_trap.go).
 func programSteps(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/steps"
 	suites.WriteProgram(t, path, append(setTF, countUp...))
 	defer vfs.Remove(path)
@@ -232,7 +226,7 @@ func programSteps(t *suites.T) {
 // programLeavesNoBits: DR6 reports a program's step. If that bit stays, the kernel's next hit on
 // this CPU is taken for a step, too.
 func programLeavesNoBits(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/steps"
 	suites.WriteProgram(t, path, append(setTF, countUp...))
 	defer vfs.Remove(path)
@@ -251,7 +245,7 @@ func programLeavesNoBits(t *suites.T) {
 }
 
 func programRefused(t *suites.T) {
-	needPrograms(t)
+	t.NeedPrograms()
 	const path = "/counts"
 	suites.WriteProgram(t, path, countUp)
 	defer vfs.Remove(path)
