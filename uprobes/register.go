@@ -25,9 +25,9 @@ var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the point
 // Source: uprobes.txt §4.1.
 func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 
-// UnregisterUprobe removes u. When it returns, no handler of u is running, and the
-// instruction is as before unless it has other probes. If the process has ended or runs
-// another program, there is nothing to do.
+// UnregisterUprobe removes u, or the return probe whose U it is. When it returns, no handler of it
+// is running, and the instruction is as before unless it has other probes. If the process has ended
+// or runs another program, there is nothing to do.
 //
 // Context: goroutine, including handlers of user probes, even u's own.
 // Errors: EINPROGRESS as RegisterUprobe; EINVAL u was never registered, or has been changed

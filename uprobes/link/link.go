@@ -43,53 +43,39 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	return a, nil
 }
 
-// one is a probe of either kind.
-type one struct {
-	place *attach.Place
-	entry *uprobes.Uprobe    // nil: ret
-	ret   *uprobes.Uretprobe // nil: entry
-}
-
 // attachment is a link's part in programs.
 type attachment struct {
-	probes  []one
+	probes  []*uprobes.Uprobe // of return probes, the U
 	skipped int
 }
 
 // add registers the probes of a site.
-func (a *attachment) add(l *attach.Link, s *attach.Site) error {
-	if !s.Pattern() {
-		p := probeOf(l, s, *s)
-		if err := p.register(); err != nil {
+func (a *attachment) add(l *attach.Link, s *attach.Site) (err error) {
+	names := []string{s.Symbol}
+	if s.Pattern() {
+		if names, err = functions(Path(s.File), s.Symbol); err == nil {
+			err = l.Fits(len(names), "function")
+		}
+		if err != nil {
 			return err
 		}
-		a.probes = append(a.probes, p)
-		return nil
 	}
-	names, err := functions(Path(s.File), s.Symbol)
-	if err == nil {
-		err = l.Fits(len(names), "function")
-	}
-	if err != nil {
-		return err
-	}
-	var refused error
 	n := len(a.probes)
 	for _, name := range names {
 		at := *s
 		at.Symbol = name
-		p := probeOf(l, s, at)
-		if err := p.register(); err != nil {
+		u, e := register(&attach.Place{Link: l, Site: s, Where: at.String(), Addr: at.Addr}, at)
+		if e != nil {
 			a.skipped++
-			refused = err
+			err = e
 			continue
 		}
-		a.probes = append(a.probes, p)
+		a.probes = append(a.probes, u)
 	}
-	if len(a.probes) == n {
-		return refused
+	if len(a.probes) > n {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Path returns the file of a place: a name without a slash is that of a program in /bin.
@@ -121,47 +107,29 @@ func functions(path, pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// probeOf makes the probe of l at a place, which is what s stands for.
-func probeOf(l *attach.Link, s *attach.Site, at attach.Site) one {
-	place := &attach.Place{Link: l, Site: s, Where: at.String(), Addr: at.Addr}
-	p := one{place: place}
+// register registers the probe of a place, which at names.
+func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
+	o := &place.Link.Options
+	var rp *uprobes.Uretprobe
+	u := &uprobes.Uprobe{Handler: hit}
 	if at.Return {
-		p.ret = &uprobes.Uretprobe{Handler: returns, MaxActive: l.Options.Active, DataWords: l.Options.Data}
-		if l.Options.Entry != nil {
-			p.ret.EntryHandler = entry
+		rp = &uprobes.Uretprobe{Handler: returns, MaxActive: o.Active, DataWords: o.Data}
+		if u = &rp.U; o.Entry != nil {
+			rp.EntryHandler = entry
 		}
-	} else {
-		p.entry = &uprobes.Uprobe{Handler: hit}
 	}
-	u := p.uprobe()
 	u.Pid, u.Vaddr, u.Path, u.Symbol, u.Offset = at.PID, at.Addr, Path(at.File), at.Symbol, at.Offset
-	u.TrapSafe, u.Place = !l.Options.Block, place
-	return p
-}
-
-func (p *one) register() error {
-	if p.ret != nil {
-		return uprobes.RegisterUretprobe(p.ret)
+	u.TrapSafe, u.Place = !o.Block, place
+	if rp != nil {
+		return u, uprobes.RegisterUretprobe(rp)
 	}
-	return uprobes.RegisterUprobe(p.entry)
-}
-
-// uprobe is the probe that has the state.
-func (p *one) uprobe() *uprobes.Uprobe {
-	if p.ret != nil {
-		return &p.ret.U
-	}
-	return p.entry
+	return u, uprobes.RegisterUprobe(u)
 }
 
 // Close is part of attach.Attachment.
 func (a *attachment) Close() {
-	for _, p := range a.probes {
-		if p.ret != nil {
-			uprobes.UnregisterUretprobe(p.ret)
-		} else {
-			uprobes.UnregisterUprobe(p.entry)
-		}
+	for _, u := range a.probes {
+		uprobes.UnregisterUprobe(u)
 	}
 }
 
@@ -169,10 +137,10 @@ func (a *attachment) Close() {
 //
 // Errors: those of EnableUprobe.
 func (a *attachment) Enable(on bool) error {
-	for i := range a.probes {
-		if err := enable(&a.probes[i], on); err != nil {
-			for j := range a.probes[:i] {
-				enable(&a.probes[j], !on)
+	for i, u := range a.probes {
+		if err := enable(u, on); err != nil {
+			for _, u := range a.probes[:i] {
+				enable(u, !on)
 			}
 			return err
 		}
@@ -180,11 +148,11 @@ func (a *attachment) Enable(on bool) error {
 	return nil
 }
 
-func enable(p *one, on bool) error {
+func enable(u *uprobes.Uprobe, on bool) error {
 	if on {
-		return uprobes.EnableUprobe(p.uprobe())
+		return uprobes.EnableUprobe(u)
 	}
-	return uprobes.DisableUprobe(p.uprobe())
+	return uprobes.DisableUprobe(u)
 }
 
 // Skipped is part of attach.Selection.
@@ -196,10 +164,9 @@ func (a *attachment) Summary() string { return "" }
 // Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.probes))
-	for i := range a.probes {
-		p := &a.probes[i]
-		way, disabled := p.uprobe().Way()
-		list[i] = attach.Placed{Place: p.place, Way: way, Disabled: disabled, Ledger: p.uprobe().Ledger()}
+	for i, u := range a.probes {
+		way, disabled := u.Way()
+		list[i] = attach.Placed{Place: u.Place, Way: way, Disabled: disabled, Ledger: u.Ledger()}
 	}
 	return list
 }
