@@ -3,11 +3,7 @@
 package examples
 
 import (
-	"syscall"
-
 	"sonde/arch/amd64"
-	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 	"sonde/linux/program"
 	"sonde/uprobes"
 )
@@ -18,25 +14,8 @@ func init() { programs = inPrograms{} }
 type inPrograms struct{}
 
 func (inPrograms) isGo(path string) (is bool, err error) {
-	err = readProgram(path, func(p *program.File) { is = p.Go() })
+	err = program.Read(path, func(p *program.File) error { is = p.Go(); return nil })
 	return is, err
-}
-
-// readProgram calls f with what is known about a program's functions.
-//
-// Errors: those of opening it; ENOEXEC.
-func readProgram(path string, f func(*program.File)) error {
-	file, err := vfs.Open(path, vfs.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer vfs.Close(file)
-	p, err := program.Open(file)
-	if err != nil {
-		return refusal.New(syscall.ENOEXEC, "%s: not a program: %v", path, err)
-	}
-	f(p)
-	return nil
 }
 
 func (inPrograms) stack(r *amd64.Regs) (names []string) {

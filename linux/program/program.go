@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
+	"sonde/kernel/vfs"
 	"sonde/linux/program/cfi"
 )
 
@@ -65,6 +66,22 @@ func Open(r io.ReaderAt) (*File, error) {
 	f.readSymbols()
 	f.index()
 	return f, nil
+}
+
+// Read calls f with what is known of the program at a path, and returns its result.
+//
+// Errors: those of opening the file; ENOEXEC as Open.
+func Read(path string, f func(*File) error) error {
+	file, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer vfs.Close(file)
+	p, err := Open(file)
+	if err != nil {
+		return probe.Refuse(syscall.ENOEXEC, "%s: not a program: %v", path, err)
+	}
+	return f(p)
 }
 
 // readFrames reads .eh_frame. Without one, or if it is wrong, there is less to know.

@@ -7,7 +7,6 @@ import (
 
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
-	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/uprobes"
@@ -22,18 +21,18 @@ const codeSize = 15
 // Errors: those of opening it; ENOEXEC, ENOENT, EADDRNOTAVAIL, EINVAL as package program.
 func File(w io.Writer, at attach.Site) error {
 	p := &Place{Path: at.File, Title: at.String()}
-	f, done, err := p.open()
+	err := program.Read(p.Path, func(f *program.File) (err error) {
+		if p.Addr, err = resolve(f, at); err == nil {
+			p.Code, err = code(f, p.Addr)
+		}
+		if err == nil {
+			p.fill(f)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer done()
-	if p.Addr, err = resolve(f, at); err != nil {
-		return err
-	}
-	if p.Code, err = code(f, p.Addr); err != nil {
-		return err
-	}
-	p.fill(f)
 	for _, i := range uprobes.All() {
 		if i.Place == fmt.Sprintf("%s:%#x", at.File, p.Offset) {
 			p.Probes = append(p.Probes, i)
@@ -62,14 +61,14 @@ func Address(w io.Writer, in *proc.Process, addr uint64) error {
 	if a.Ident.Name != "" {
 		p.Path, p.Offset = a.Ident.Name, a.Offset+addr-a.Start
 	}
-	if f, done, err := p.open(); err == nil {
-		defer done()
+	program.Read(p.Path, func(f *program.File) error { // if it fails, there is less to say
 		if bias, ok := f.Bias(a.Start, a.Offset); ok {
 			p.Bias = bias
 			p.fill(f)
 			p.Title += " " + f.String(addr-bias)
 		}
-	}
+		return nil
+	})
 	for _, i := range uprobes.All() {
 		if i.Pid == in.PID && i.Vaddr == addr {
 			p.Probes = append(p.Probes, i)
@@ -78,20 +77,6 @@ func Address(w io.Writer, in *proc.Process, addr uint64) error {
 	p.Slot = uprobes.SlotOf(in, addr)
 	_, err = p.WriteTo(w)
 	return err
-}
-
-// open opens the file.
-func (p *Place) open() (*program.File, func(), error) {
-	f, err := vfs.Open(p.Path, vfs.O_RDONLY)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := program.Open(f)
-	if err != nil {
-		vfs.Close(f)
-		return nil, nil, err
-	}
-	return e, func() { vfs.Close(f) }, nil
 }
 
 // fill fills in what the file knows. Addr and Bias are known.

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
-	"sonde/kernel/vfs"
 	"sonde/linux/program"
 	"sonde/uprobes"
 )
@@ -88,23 +85,17 @@ func Path(file string) string {
 
 // functions returns the functions of a program whose names fit, each once.
 //
-// Errors: those of opening it; ENOEXEC it is no program.
+// Errors: those of program.Read.
 func functions(path, pattern string) (names []string, err error) {
-	file, err := vfs.Open(path, vfs.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer vfs.Close(file)
-	p, err := program.Open(file)
-	if err != nil {
-		return nil, probe.Refuse(syscall.ENOEXEC, "%s: not a program: %v", path, err)
-	}
-	for _, f := range p.Functions() {
-		if kallsyms.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
-			names = append(names, f.Name)
+	err = program.Read(path, func(p *program.File) error {
+		for _, f := range p.Functions() {
+			if kallsyms.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
 		}
-	}
-	return names, nil
+		return nil
+	})
+	return names, err
 }
 
 // register registers the probe of a place, which at names.
