@@ -52,16 +52,21 @@ func bpfDumpMap(c *Context, args []string) error {
 	if m.Ring() != nil {
 		return printRecords(c.Out, m)
 	}
+	return dumpMap(c.Out, m)
+}
+
+// dumpMap prints the keys of a map with their values.
+func dumpMap(out io.Writer, m *kbpf.Map) (err error) {
 	n := 0
 	for cpu := range m.Tables() {
 		m.Range(cpu, func(key, value []byte) bool {
 			n++
-			err = printEntry(c.Out, m, cpu, key, value)
+			err = printEntry(out, m, cpu, key, value)
 			return err == nil
 		})
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(c.Out, "Found %d elements\n", n)
+		_, err = fmt.Fprintf(out, "Found %d elements\n", n)
 	}
 	return err
 }

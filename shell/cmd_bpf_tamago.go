@@ -17,8 +17,8 @@ import (
 
 var bpfCommand = &Command{
 	Name:  "bpf",
-	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | rm PROG... | help",
-	Help:  "programs at probes: load and attach them, list them with their maps and links, print their instructions and what maps have",
+	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | run FILE.o [COMMAND...] | rm PROG... | help",
+	Help:  "programs at probes: load and attach them, run what clang has compiled, list them with their maps and links, print their instructions and what maps have",
 	Run: func(c *Context, args []string) error {
 		v, rest, err := bpfVerbOf(args)
 		if err != nil {
@@ -59,6 +59,7 @@ func init() { // not where it is declared: help prints it
 		{"link detach", "LINK", "remove it", bpfDetach},
 		{"link pin", "LINK FILE", "as prog pin", bpfPinLink},
 		{"asm", "FILE PLACE...", "load a text of instructions, and attach it", bpfAsm},
+		{"run", "FILE.o [COMMAND...]", "load what clang has compiled, attach it by the names of its sections, and print what it records, until ^C or while a command runs", bpfRun},
 		{"rm", "PROG...", "detach and free programs", bpfRemove},
 		{"help", "", "this", bpfHelp},
 	}

@@ -84,7 +84,7 @@ func (o *Object) text() string {
 }
 
 func TestObjects(t *testing.T) {
-	for _, name := range []string{"latency", "old", "core"} {
+	for _, name := range []string{"latency", "old", "core", "sections"} {
 		o, err := Read(file_(t, name+".o"), kernel)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -207,7 +207,7 @@ func TestRefused(t *testing.T) {
 
 // FuzzRead: whatever a file has, reading ends, and what comes of it can be judged.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"latency.o", "old.o", "core.o"} {
+	for _, name := range []string{"latency.o", "old.o", "core.o", "sections.o"} {
 		f.Add(file_(f, name))
 	}
 	env := verify.NewEnv()

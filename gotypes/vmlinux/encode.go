@@ -17,6 +17,7 @@ func Encode(t *gotypes.Table) ([]byte, error) {
 	e := encoder{t: t, b: btf.NewBuilder(), ids: map[gotypes.ID]btf.ID{}, names: typeNames(t)}
 	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
 	e.int = e.integer(reflect.Int)
+	e.registers()
 	for id := range t.Len() {
 		e.value(gotypes.ID(id))
 	}

@@ -16,13 +16,13 @@ var (
 )
 
 // A registry has all objects of a kind. It gives them numbers from 1; none is used twice.
-type registry[T object] struct {
+type registry[T numbered] struct {
 	mu     sync.Mutex // held by those who change it
 	lastID int        // guarded by mu
 	all    atomic.Pointer[[]T]
 }
 
-type object interface {
+type numbered interface {
 	comparable
 	id() *int
 }

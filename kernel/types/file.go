@@ -8,8 +8,10 @@ import (
 	"sonde/kernel/vfs/ctl"
 )
 
-// btf is the kernel's BTF. It is written when somebody first opens the file, and kept.
-var btf = sync.OnceValues(func() ([]byte, error) {
+// BTF returns the kernel's types as BTF. They are written when somebody first asks, and kept.
+//
+// Errors: those of Kernel and vmlinux.Encode.
+var BTF = sync.OnceValues(func() ([]byte, error) {
 	t, err := Kernel()
 	if err != nil {
 		return nil, err
@@ -18,4 +20,4 @@ var btf = sync.OnceValues(func() ([]byte, error) {
 })
 
 // Mount makes the file in which tools look for the kernel's BTF.
-func Mount(tree *vfs.FS) error { return tree.Bind("/sys/kernel/btf/vmlinux", ctl.File{Read: btf}) }
+func Mount(tree *vfs.FS) error { return tree.Bind("/sys/kernel/btf/vmlinux", ctl.File{Read: BTF}) }

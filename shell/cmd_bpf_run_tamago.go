@@ -1,0 +1,132 @@
+//go:build tamago
+
+package shell
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	kbpf "sonde/kernel/bpf"
+)
+
+// bpfRun loads an object file, attaches its programs, and prints what they say and record: until ^C, or
+// while a command runs. At the end it prints the maps, and removes all that no file keeps.
+func bpfRun(c *Context, args []string) error {
+	switch {
+	case len(args) == 0:
+		return Usagef("give an object file, as in bpf run prog.o")
+	case len(args) == 1 && c.Interrupt == nil:
+		return Usagef("give a command: without a terminal, nobody can type ^C")
+	}
+	_, data, err := bpfRead(args[0])
+	if err != nil {
+		return err
+	}
+	set, err := kbpf.LoadObject(data)
+	if err == nil {
+		defer set.Close()
+		err = set.Attach("bpf")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	for _, p := range set.Progs {
+		l := p.Links()[0]
+		fmt.Fprintf(c.Err, "bpf: program %d, %s, is at %s\n", p.ID, p.Checked.Program.Name, strings.Join(placesOf(l), ", "))
+	}
+	both := *c // the command and the programs print at the same time
+	both.Out = &lockedWriter{w: c.Out}
+	over, printed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(printed)
+		followSet(both.Out, set, over)
+	}()
+	err = both.bpfMeanwhile(args[1:])
+	for _, p := range set.Progs {
+		for _, l := range p.Links() {
+			l.Close()
+		}
+	}
+	close(over)
+	<-printed
+	return firstError(err, printSet(c.Out, set))
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placesOf names the first places of a link.
+func placesOf(l *kbpf.Link) (names []string) {
+	places := l.Places()
+	for _, at := range places[:min(len(places), listed)] {
+		names = append(names, at.Where)
+	}
+	if n := len(places) - listed; n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	return names
+}
+
+// bpfMeanwhile runs a command, or waits for ^C.
+func (c *Context) bpfMeanwhile(command []string) error {
+	if len(command) == 0 {
+		<-c.Interrupt
+		return nil
+	}
+	if status := c.again().Run(script(command)); status != statusOK {
+		return Status(status)
+	}
+	return nil
+}
+
+// followSet prints records and texts as they come, and after over is closed those that are left.
+func followSet(out io.Writer, set *kbpf.Set, over <-chan struct{}) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for last := false; ; {
+		for line, ok := kbpf.Said(); ok; line, ok = kbpf.Said() {
+			fmt.Fprintln(out, line)
+		}
+		for _, m := range set.Maps {
+			if m.Ring() != nil {
+				printRecords(out, m)
+			}
+		}
+		if last {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			last = true
+		}
+	}
+}
+
+// printSet prints what is in the maps at the end, those of constants left out, and how often each program
+// has run.
+func printSet(out io.Writer, set *kbpf.Set) (err error) {
+	for _, m := range set.Maps {
+		if m.Ring() == nil && !strings.HasPrefix(m.Spec.Name, ".rodata") {
+			fmt.Fprintf(out, "map %s:\n", m.Spec.Name)
+			err = firstError(err, dumpMap(out, m))
+		}
+		if n := m.Lost(); n > 0 {
+			fmt.Fprintf(out, "map %s: %d did not fit\n", m.Spec.Name, n)
+		}
+	}
+	for _, p := range set.Progs {
+		nested := p.Recursion()
+		_, e := fmt.Fprintf(out, "program %s: run %d times, %d hits inside of programs\n", p.Checked.Program.Name, p.Ledger().Handled-nested, nested)
+		err = firstError(err, e)
+	}
+	return err
+}
