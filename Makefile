@@ -13,7 +13,7 @@ run: need-run ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exa
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
 test: need-test vet ## run everything: vet, the tests on the host and in QEMU
-	SONDE_BRIEF=1 go test -vet=off -parallel 3 -timeout 60m ./...
+	SONDE_BRIEF=1 go test -vet=off -parallel 3 -timeout 4h ./...
 
 prove: need-test ## probe everything and compare (docs/proof.md); continues where it was stopped
 	go run ./ktest/prove

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -15,17 +16,28 @@ import (
 	"sonde/qemu/machine"
 )
 
-// bootLimit bounds one boot. It is generous: the host may be slow and shared.
+// bootLimit bounds one boot of a host that has nothing else to do. It is generous: the host may be slow.
 const bootLimit = 30 * time.Minute
 
-// timeLimit bounds a machine of t: what still runs a minute before go test's own time limit is
-// stopped, because at that limit go test ends this process, and nobody sees what the machine has said.
+// timeLimit bounds a machine of t, which has more time the more else the host has to do. What still
+// runs a minute before go test's own time limit is stopped, because at that limit go test ends this
+// process, and nobody sees what the machine has said.
 func timeLimit(t *testing.T) time.Duration {
-	limit := bootLimit
+	limit := bootLimit * time.Duration(crowd())
 	if end, ok := t.Deadline(); ok {
 		limit = min(limit, time.Until(end).Truncate(time.Second)-time.Minute)
 	}
 	return max(limit, time.Second)
+}
+
+// crowd is how many want to run for each processor of the host, at least 1: the load of the last
+// minute or of the last quarter of an hour, whichever is higher.
+func crowd() int {
+	var now, longer, long float64
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Sscan(string(b), &now, &longer, &long)
+	}
+	return max(1, int(max(now, long))/runtime.NumCPU())
 }
 
 var (

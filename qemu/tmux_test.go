@@ -38,7 +38,7 @@ func (x *tmux) do(args ...string) string {
 func (x *tmux) see(what string, fits func(screen string) bool) {
 	x.t.Helper()
 	screen := ""
-	for from := time.Now(); time.Since(from) < bootLimit/10; time.Sleep(100 * time.Millisecond) {
+	for from := time.Now(); time.Since(from) < bootLimit/3; time.Sleep(100 * time.Millisecond) {
 		if screen = x.do("capture-pane", "-p"); fits(screen) {
 			return
 		}
