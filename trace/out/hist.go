@@ -1,0 +1,99 @@
+package out
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"sonde/trace/lang"
+)
+
+// barWidth is how long the bar of the largest bucket is.
+const barWidth = 52
+
+// histogram prints the buckets from the first to the last that is not empty, with an empty line after
+// them.
+func histogram(t lang.Type, counts []int64, div int) string {
+	first, last, most := -1, 0, int64(0)
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last, most = i, max(most, n)
+	}
+	var b strings.Builder
+	for i := max(0, first); i <= last; i++ {
+		n := counts[i]
+		bar := strings.Repeat("@", int(n*barWidth/max(1, most)))
+		fmt.Fprintf(&b, "%-16s %8d |%-*s|\n", label(t, i), n/int64(max(1, div)), barWidth, bar)
+	}
+	return b.String()
+}
+
+// label is the range of a bucket.
+func label(t lang.Type, i int) string {
+	low, high := bounds(t, i)
+	switch {
+	case i == 0:
+		return "(..., " + short(high) + ")"
+	case t.Kind == lang.Hist && i <= 2:
+		return "[" + short(low) + "]"
+	case t.Kind == lang.LHist && i == lang.Buckets(t)-1:
+		return "[" + short(low) + ", ...)"
+	}
+	return "[" + short(low) + ", " + short(high) + ")"
+}
+
+// bounds are the first number of a bucket, and the first behind it.
+func bounds(t lang.Type, i int) (low, high int64) {
+	switch {
+	case t.Kind == lang.LHist && i == lang.Buckets(t)-1:
+		return t.High, t.High
+	case t.Kind == lang.LHist:
+		low = t.Low + int64(i-1)*t.Step
+		return low, low + t.Step
+	case i <= 1:
+		return int64(i) - 1, int64(i)
+	}
+	low = 1 << (i - 2)
+	return low, low * 2
+}
+
+// short writes whole multiples of powers of 1024 with K, M, G, T, P and E.
+func short(n int64) string {
+	const suffixes = "KMGTPE"
+	if n == math.MinInt64 { // 1 << 63
+		return "8E"
+	}
+	unit := -1
+	for n != 0 && n%1024 == 0 && unit+1 < len(suffixes) {
+		n /= 1024
+		unit++
+	}
+	if unit < 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d%c", n, suffixes[unit])
+}
+
+func histogramJSON(t lang.Type, counts []int64) string {
+	var parts []string
+	for i, n := range counts {
+		if n == 0 && len(parts) == 0 {
+			continue
+		}
+		low, high := bounds(t, i)
+		minimum, maximum := fmt.Sprintf(`"min": %d, `, low), fmt.Sprintf(`"max": %d, `, high-1)
+		if i == 0 {
+			minimum = ""
+		}
+		if t.Kind == lang.LHist && i == lang.Buckets(t)-1 {
+			maximum = ""
+		}
+		parts = append(parts, fmt.Sprintf(`{%s%s"count": %d}`, minimum, maximum, n))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

@@ -1,0 +1,193 @@
+package out
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sonde/trace/lang"
+)
+
+// Store is what is in a map: one table, or one for each CPU.
+type Store interface {
+	Tables() int
+	Range(cpu int, f func(key, value []byte) bool)
+}
+
+// entry is what a map has under a key, on all CPUs.
+type entry struct {
+	key    string // bytes
+	n      [2]int64
+	raw    []byte // of what is no number
+	counts []int64
+}
+
+// Map prints a map: top keys of it, values divided by div; 0: all, undivided.
+func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
+	all := gather(m, s)
+	p.sort(m, all)
+	if top > 0 && top < len(all) {
+		all = all[len(all)-top:]
+	}
+	if p.JSON {
+		return p.mapJSON(m, all, div)
+	}
+	for _, e := range all {
+		keys, _ := p.values(m.Key, []byte(e.key))
+		head := m.Name + brackets(keys) + ":"
+		var err error
+		if e.counts != nil {
+			err = p.text("%s\n%s\n", head, histogram(m.Value, e.counts, div))
+		} else {
+			err = p.text("%s %s\n", head, p.mapValue(m.Value, e, div))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 || all[0].counts == nil {
+		return p.text("\n")
+	}
+	return nil
+}
+
+// gather adds up what all CPUs have.
+func gather(m *lang.Map, s Store) (all []*entry) {
+	index := map[string]*entry{}
+	for cpu := range s.Tables() {
+		s.Range(cpu, func(key, value []byte) bool {
+			k := string(key)
+			bucket := -1
+			if m.Value.Kind == lang.Hist || m.Value.Kind == lang.LHist {
+				bucket, k = int(word(key[len(key)-8:])), k[:len(k)-8]
+			}
+			e := index[k]
+			first := e == nil
+			if first {
+				e = &entry{key: k}
+				index[k], all = e, append(all, e)
+			}
+			if bucket >= 0 {
+				e.count(bucket, int64(word(value)))
+			} else {
+				e.add(m.Value, value, first)
+			}
+			return true
+		})
+	}
+	return all
+}
+
+func (e *entry) count(bucket int, n int64) {
+	for len(e.counts) <= bucket {
+		e.counts = append(e.counts, 0)
+	}
+	e.counts[bucket] += n
+	e.n[0] += n // histograms are sorted by their sums
+}
+
+// add joins the value of another CPU.
+func (e *entry) add(t lang.Type, value []byte, first bool) {
+	n := int64(word(value))
+	switch {
+	case first && (t.Kind == lang.Avg || t.Kind == lang.Stats):
+		e.n = [2]int64{n, int64(word(value[8:]))}
+	case first:
+		e.n[0], e.raw = n, slices.Clone(value)
+	case t.Kind == lang.Min && less(t, n, e.n[0]) || t.Kind == lang.Max && less(t, e.n[0], n):
+		e.n[0] = n
+	case t.Kind == lang.Min || t.Kind == lang.Max:
+	case t.Kind == lang.Avg || t.Kind == lang.Stats:
+		e.n[0], e.n[1] = e.n[0]+n, e.n[1]+int64(word(value[8:]))
+	default:
+		e.n[0] += n
+	}
+}
+
+func less(t lang.Type, a, b int64) bool {
+	if t.Signed {
+		return a < b
+	}
+	return uint64(a) < uint64(b)
+}
+
+// sort puts entries in the order of their values, and of their keys where those are equal.
+func (p *Printer) sort(m *lang.Map, all []*entry) {
+	byValue := m.Value.Aggregates() || m.Value.Kind == lang.Int || m.Value.Kind == lang.Bool
+	slices.SortFunc(all, func(a, b *entry) int {
+		if byValue {
+			if c := cmp.Compare(a.rank(m.Value), b.rank(m.Value)); c != 0 {
+				return c
+			}
+		}
+		return compareKeys(m.Key, a.key, b.key)
+	})
+}
+
+func (e *entry) rank(t lang.Type) int64 {
+	if t.Kind == lang.Avg {
+		return e.n[1] / max(1, e.n[0])
+	}
+	return e.n[0]
+}
+
+// compareKeys compares numbers as numbers, and the rest by its bytes.
+func compareKeys(key []lang.Type, a, b string) int {
+	for _, t := range key {
+		c := strings.Compare(a[:t.Size()], b[:t.Size()])
+		if t.Kind == lang.Int || t.Kind == lang.Bool {
+			c = cmp.Compare(int64(word([]byte(a[:8]))), int64(word([]byte(b[:8]))))
+		}
+		if c != 0 {
+			return c
+		}
+		a, b = a[t.Size():], b[t.Size():]
+	}
+	return 0
+}
+
+// mapValue is what a map has under a key.
+func (p *Printer) mapValue(t lang.Type, e *entry, div int) string {
+	div = max(1, div)
+	switch t.Kind {
+	case lang.Count, lang.Sum, lang.Min, lang.Max:
+		if !t.Signed && t.Kind != lang.Count {
+			return fmt.Sprint(uint64(e.n[0]) / uint64(div))
+		}
+		return fmt.Sprint(e.n[0] / int64(div))
+	case lang.Avg:
+		return fmt.Sprint(e.n[1] / max(1, e.n[0]) / int64(div))
+	case lang.Stats:
+		return fmt.Sprintf("count %d, average %d, total %d", e.n[0], e.n[1]/max(1, e.n[0])/int64(div), e.n[1]/int64(div))
+	}
+	return p.value(t, e.raw)
+}
+
+func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
+	kind, parts := "map", make([]string, len(all))
+	for i, e := range all {
+		keys, _ := p.values(m.Key, []byte(e.key))
+		value := ""
+		switch {
+		case e.counts != nil:
+			kind, value = "hist", histogramJSON(m.Value, e.counts)
+		case m.Value.Kind == lang.Stats:
+			kind, value = "stats", fmt.Sprintf(`{"count": %d, "average": %d, "total": %d}`, e.n[0], e.n[1]/max(1, e.n[0]), e.n[1])
+		case m.Value.Aggregates():
+			value = p.mapValue(m.Value, e, div)
+		default:
+			value = p.asJSON(m.Value, p.mapValue(m.Value, e, div))
+		}
+		if parts[i] = value; len(keys) > 0 {
+			parts[i] = quote(strings.Join(keys, ",")) + ": " + value
+		}
+	}
+	data := strings.Join(parts, ", ")
+	if len(m.Key) > 0 {
+		data = "{" + data + "}"
+	} else if data == "" {
+		data = "{}"
+	}
+	return p.object(kind, "{"+quote(m.Name)+": "+data+"}")
+}

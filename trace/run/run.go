@@ -1,0 +1,254 @@
+// Package run loads the programs of a script, attaches them, prints what they say, and takes all of it
+// away again.
+//
+//	maps, programs ── attach all, or none ── BEGIN ── until exit(), ^C or the command's end ── END ── maps
+//
+// Programs do nothing until a word in the script's first map is set, and nothing when it is cleared: so all
+// probes of a script begin and end together.
+package run
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"sonde/bpf"
+	"sonde/bpf/verify"
+	kbpf "sonde/kernel/bpf"
+	"sonde/trace/lang"
+	"sonde/trace/out"
+)
+
+// Options are a script, and how it is to run.
+type Options struct {
+	Unit   *lang.Unit
+	Places func(p *lang.Point) ([]string, error) // where a point is, as attach.ParseSite reads it
+	Out    *out.Printer
+	Err    io.Writer // what is lost, and why a place has no probe
+	Quiet  bool      // nothing about the probes
+	Verify bool      // load everything, attach nothing
+	Ledger bool      // say what was hit even if nothing was lost
+
+	Now       func() int64                    // the clock of nsecs
+	Interrupt <-chan struct{}                 // ^C
+	Command   func() (<-chan struct{}, error) // starts what the script runs along with; nil: nothing
+}
+
+// session is a script that runs.
+type session struct {
+	*Options
+	maps   []*kbpf.Map
+	progs  []*kbpf.Prog
+	specs  []*bpf.MapSpec
+	probes int
+	ended  bool // exit() was called
+}
+
+// Run runs a script to its end.
+//
+// Errors: *lang.Error, if the verifier refuses a program or a place cannot have a probe; those of the maps
+// and of writing. Nothing is left in any case.
+func Run(o *Options) error {
+	s := &session{Options: o}
+	defer s.close()
+	o.Out.Symbols = s
+	if err := s.load(); err != nil || o.Verify {
+		return err
+	}
+	if err := s.attach(); err != nil {
+		return err
+	}
+	if !o.Quiet {
+		if err := o.Out.Attached(s.probes); err != nil {
+			return err
+		}
+	}
+	s.control(lang.ControlStart, uint64(o.Now()))
+	if err := s.once("begin"); err != nil {
+		return err
+	}
+	interrupted, err := s.wait()
+	if err != nil {
+		return err
+	}
+	return s.end(interrupted)
+}
+
+// load makes the maps and the programs.
+func (s *session) load() error {
+	for _, spec := range s.Unit.Specs {
+		m, err := kbpf.NewMap(*spec)
+		if err != nil {
+			return err
+		}
+		s.maps, s.specs = append(s.maps, m), append(s.specs, &m.Spec)
+	}
+	for i, p := range s.Unit.Programs {
+		prog, err := kbpf.Load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: bpf.Kprobe, Insns: p.Insns, Maps: s.specs}, s.maps)
+		var refused *verify.Error
+		if errors.As(err, &refused) {
+			return s.Unit.Explain(p, refused.PC, refused.Why)
+		}
+		if err != nil {
+			return s.Unit.Explain(p, -1, err.Error())
+		}
+		s.progs = append(s.progs, prog)
+	}
+	return nil
+}
+
+// attach attaches all programs but those of BEGIN and END.
+func (s *session) attach() error {
+	for i, p := range s.Unit.Programs {
+		if once(p.Point) {
+			s.probes++
+			continue
+		}
+		places, err := s.Places(p.Point)
+		if err != nil {
+			return s.Unit.Explain(p, -1, err.Error())
+		}
+		link, err := s.progs[i].Attach("bt", places...)
+		if err != nil {
+			return s.Unit.Explain(p, -1, err.Error())
+		}
+		s.probes += len(link.Places())
+	}
+	return nil
+}
+
+func once(p *lang.Point) bool { return p.Provider == "begin" || p.Provider == "end" }
+
+// once runs the programs of BEGIN or END, and what they ask for.
+func (s *session) once(provider string) error {
+	for i, p := range s.Unit.Programs {
+		if p.Point.Provider != provider {
+			continue
+		}
+		link, err := s.progs[i].Attach("bt", place)
+		if err != nil {
+			return s.Unit.Explain(p, -1, err.Error())
+		}
+		trigger()
+		link.Close()
+		if err := s.drain(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is where BEGIN and END have their probe, one after the other.
+const place = "sonde/trace/run.trigger"
+
+var triggered int
+
+// trigger is called when BEGIN and END are to run.
+//
+//go:noinline
+func trigger() { triggered++ }
+
+// period is how often the records are looked at.
+const period = 10 * time.Millisecond
+
+// wait lets the probes run until something ends the script.
+func (s *session) wait() (interrupted bool, err error) {
+	if s.ended {
+		return false, nil
+	}
+	var done <-chan struct{}
+	s.control(lang.ControlActive, 1)
+	defer s.control(lang.ControlActive, 0)
+	if s.Command != nil {
+		if done, err = s.Command(); err != nil {
+			return false, err
+		}
+	}
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for !s.ended {
+		select {
+		case <-s.Interrupt:
+			return true, nil
+		case <-done:
+			return false, nil
+		case <-tick.C:
+		}
+		if err := s.drain(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// end takes the probes away, runs END, and prints the maps.
+func (s *session) end(interrupted bool) error {
+	hits := s.detach()
+	s.ended = false
+	if err := s.drain(); err != nil {
+		return err
+	}
+	if err := s.once("end"); err != nil {
+		return err
+	}
+	if interrupted && !s.Out.JSON {
+		fmt.Fprintln(s.Out.W)
+	}
+	if err := s.printMaps(); err != nil {
+		return err
+	}
+	return s.ledger(hits)
+}
+
+// detach closes the links.
+func (s *session) detach() (hits ledger) {
+	for _, p := range s.progs {
+		for _, l := range p.Links() {
+			l.Close()
+			sum := l.Ledger()
+			hits.handled += sum.Handled
+			hits.missed += sum.Missed()
+			hits.unexplained += sum.Unexplained()
+		}
+		hits.recursion += p.Recursion()
+	}
+	return hits
+}
+
+func (s *session) printMaps() error {
+	if !s.Unit.Settings.PrintMaps || len(s.Unit.Maps) == 0 {
+		return nil
+	}
+	if !s.Out.JSON {
+		if _, err := fmt.Fprintln(s.Out.W); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.Unit.Maps {
+		if err := s.Out.Map(m, s.maps[m.Index], 0, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control sets a word of the first map.
+func (s *session) control(offset int, value uint64) {
+	m := s.maps[lang.ControlMap]
+	key, all := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
+	if m.Lookup(0, key, all) == nil {
+		binary.LittleEndian.PutUint64(all[offset:], value)
+		m.Update(0, key, all, kbpf.Any)
+	}
+}
+
+func (s *session) close() {
+	for _, p := range s.progs {
+		p.Close()
+	}
+	for _, m := range s.maps {
+		m.Close()
+	}
+}

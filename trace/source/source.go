@@ -1,0 +1,207 @@
+// Package source knows what a script can be attached to: for each attach point of package lang, the
+// places as package attach reads them, and where the arguments are.
+//
+//	kprobe:F kretprobe:F fentry:F fexit:F   F, ret:F; a function of the kernel or a pattern
+//	uprobe:FILE:F uretprobe:FILE:F          FILE:F, ret:FILE:F
+//	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
+//	tracepoint:raw_syscalls:sys_enter       sys:*
+//	watchpoint:WHAT:LENGTH:MODE             MODE@WHAT:LENGTH
+//	line:FILE.go:N inline:F                 FILE.go:N, inline:F
+//	interval:s:N                            every:Ns
+//	profile:hz:N                            tick:Nhz
+//
+// A function of the kernel may be given by its Go name, cut at any slash, by the name that C allows
+// (vfs_File_ReadWait), or by the name of Linux's function that does the same (vfs_read).
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sonde/gotypes"
+	"sonde/kallsyms"
+	"sonde/kernel/attach"
+	"sonde/trace/lang"
+)
+
+// Source is a lang.Resolver for a kernel.
+type Source struct {
+	Symbols *kallsyms.Table
+	// Params returns the parameters of a system call; false: there is no such call. nil: the kernel runs
+	// no programs.
+	Params func(call string) ([]string, bool)
+	Calls  func(yield func(name string) bool) // all that have parameters
+	PID    int                                // probes in programs are in this process alone; 0: in all
+}
+
+// linux are the functions of the kernel that do what Linux's do, with the same arguments.
+var linux = map[string]string{"vfs_read": "kernel/vfs.Read", "vfs_write": "kernel/vfs.Write", "vfs_open": "kernel/vfs.Open", "vfs_unlink": "kernel/vfs.Remove"}
+
+// Places returns where a point is, as attach.ParseSite reads it. The point has a Target.
+func (s *Source) Places(p *lang.Point) ([]string, error) {
+	one := func(format string, args ...any) ([]string, error) {
+		return []string{fmt.Sprintf(format, args...)}, nil
+	}
+	process := ""
+	if s.PID != 0 {
+		process = fmt.Sprintf("%d:", s.PID)
+	}
+	switch o := p.Options; p.Provider {
+	case "kprobe", "fentry":
+		name, err := s.function(o[0])
+		return []string{name}, err
+	case "kretprobe", "fexit":
+		name, err := s.function(o[0])
+		return []string{"ret:" + name}, err
+	case "uprobe":
+		return one("%s%s:%s", process, o[0], o[1])
+	case "uretprobe":
+		return one("%sret:%s:%s", process, o[0], o[1])
+	case "line":
+		return one("%s:%s", o[0], o[1])
+	case "inline":
+		return one("inline:%s", o[0])
+	case "tracepoint":
+		ret, call, err := s.call(p)
+		return []string{process + ret + "sys:" + call}, err
+	case "watchpoint":
+		text, err := watch(o)
+		return []string{text}, err
+	case "interval", "profile":
+		return timer(p)
+	}
+	return nil, fmt.Errorf("%s is not supported", p.Provider)
+}
+
+// function returns the Go name of a function of the kernel, or a pattern, as it was given.
+func (s *Source) function(text string) (string, error) {
+	name, offset, _ := strings.Cut(text, "+")
+	if (attach.Site{Symbol: name}).Pattern() {
+		if len(s.Symbols.Functions(name)) == 0 {
+			return "", fmt.Errorf("no function fits %s", name)
+		}
+		return text, nil
+	}
+	if offset != "" {
+		offset = "+" + offset
+	}
+	if strings.HasPrefix(name, "0x") {
+		return text, nil
+	}
+	_, err := s.Symbols.Resolve(name)
+	if err == nil || errors.Is(err, kallsyms.ErrAmbiguous) {
+		return text, err
+	}
+	if alias, ok := linux[name]; ok {
+		return alias + offset, nil
+	}
+	if found := s.byCName(name); found != "" {
+		return found + offset, nil
+	}
+	hint := ""
+	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
+		hint = "did you mean " + strings.TrimSuffix(near, ")")
+	}
+	return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: hint}
+}
+
+// byCName returns the function whose name in C is this.
+func (s *Source) byCName(name string) string {
+	if strings.ContainsAny(name, "./(*") {
+		return ""
+	}
+	var names []string
+	for sym := range s.Symbols.Text {
+		names = append(names, sym.Name)
+	}
+	for i, c := range gotypes.CNames(names) {
+		if c == name {
+			return names[i]
+		}
+	}
+	return ""
+}
+
+// call returns the system calls of a tracepoint, as a name or a pattern.
+func (s *Source) call(p *lang.Point) (ret, call string, err error) {
+	category, name := p.Options[0], p.Options[1]
+	exit := strings.HasPrefix(name, "sys_exit")
+	if exit {
+		ret = "ret:"
+	}
+	switch {
+	case category != "syscalls" && category != "raw_syscalls":
+		return "", "", fmt.Errorf("there are no tracepoints %s: there is syscalls and raw_syscalls", category)
+	case s.Params == nil:
+		return "", "", errors.New("this kernel runs no programs, and has no system calls")
+	case category == "raw_syscalls" && (name == "sys_enter" || name == "sys_exit"):
+		return ret, "*", nil
+	}
+	call, ok := strings.CutPrefix(name, "sys_enter_")
+	if exit {
+		call, ok = strings.CutPrefix(name, "sys_exit_")
+	}
+	if !ok || category != "syscalls" {
+		return "", "", fmt.Errorf("there is no tracepoint %s: give sys_enter_CALL or sys_exit_CALL of syscalls, or sys_enter or sys_exit of raw_syscalls", name)
+	}
+	if _, known := s.Params(call); known || strings.Contains(call, "*") {
+		return ret, call, nil
+	}
+	var names []string
+	for name := range s.Calls {
+		names = append(names, name)
+	}
+	hint := ""
+	if near := kallsyms.Nearest(call, names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return "", "", &lang.Hinted{Why: "there is no system call " + call, Hint: hint}
+}
+
+// watch is what to watch: NAME, LENGTH and MODE.
+func watch(o []string) (string, error) {
+	length, mode := "", "w"
+	if len(o) > 1 {
+		if _, err := strconv.ParseUint(o[1], 10, 8); err != nil {
+			return "", fmt.Errorf("%q is no number of bytes: give 1, 2, 4 or 8", o[1])
+		}
+		length = ":" + o[1]
+	}
+	if len(o) > 2 {
+		mode = map[string]string{"w": "w", "r": "r", "rw": "rw", "wr": "rw", "x": "x"}[o[2]]
+		if mode == "" {
+			return "", fmt.Errorf("%q says not how it is accessed: give w, r, rw or x", o[2])
+		}
+	}
+	return mode + "@" + o[0] + length, nil
+}
+
+// timer is interval:UNIT:N or profile:UNIT:N; the unit may stand behind the number, as in interval:5s.
+func timer(p *lang.Point) ([]string, error) {
+	text := p.Options[0]
+	if len(p.Options) == 2 {
+		text = p.Options[1] + p.Options[0]
+	}
+	var period time.Duration
+	if n, ok := strings.CutSuffix(text, "hz"); ok {
+		hz, err := strconv.ParseUint(n, 10, 31)
+		if err != nil || hz == 0 {
+			return nil, fmt.Errorf("%q is no number of times in a second", n)
+		}
+		period = time.Second / time.Duration(hz)
+		if p.Provider == "profile" {
+			return []string{fmt.Sprintf("tick:%dhz", hz)}, nil
+		}
+	} else if d, err := time.ParseDuration(text); err != nil || d <= 0 {
+		return nil, fmt.Errorf("%q is no time: give hz, s, ms or us, and a number", strings.Join(p.Options, ":"))
+	} else {
+		period = d
+	}
+	if p.Provider == "profile" {
+		return []string{fmt.Sprintf("tick:%dhz", max(1, time.Second/period))}, nil
+	}
+	return []string{"every:" + period.String()}, nil
+}

@@ -1,0 +1,127 @@
+package source
+
+import (
+	"strings"
+
+	"sonde/kernel/attach"
+	"sonde/trace/lang"
+)
+
+// Where registers are in Linux's struct pt_regs, in bytes.
+const (
+	r10 = 56
+	r9  = 64
+	r8  = 72
+	r11 = 48
+	bx  = 40
+	ax  = 80
+	cx  = 88
+	dx  = 96
+	si  = 104
+	di  = 112
+)
+
+// The registers of arguments.
+//
+// Source: Go's ABIInternal; System V ABI, AMD64 supplement; Linux, syscall(2).
+var (
+	goArgs   = []int{ax, bx, cx, di, si, r8, r9, r10, r11}
+	cArgs    = []int{di, si, dx, cx, r8, r9}
+	callArgs = []int{di, si, dx, r10, r8, r9}
+)
+
+var (
+	number  = lang.Type{Kind: lang.Int, Bytes: 8, Signed: true}
+	address = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Int, Bytes: 1}}
+)
+
+// Target is part of lang.Resolver.
+func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
+	places, err := s.Places(p)
+	if err != nil {
+		return nil, err
+	}
+	site, err := attach.ParseSite(places[0])
+	if err != nil {
+		return nil, err
+	}
+	t := &lang.Target{}
+	switch site.Kind {
+	case attach.Kernel, attach.Line, attach.Inline:
+		t.Args, t.Pattern = goArgs, site.Pattern() || site.Kind == attach.Inline
+	case attach.Program:
+		t.Args, t.User = cArgs, true
+		if isGo(site.Symbol) {
+			t.Args = goArgs
+		}
+	case attach.Watch:
+		t.Watch = true
+	case attach.Call:
+		t.Args, t.User = callArgs, true
+		t.Fields = s.fields(site)
+	}
+	if site.Return {
+		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: ax}
+	}
+	return t, nil
+}
+
+// isGo tells whether a function of a program has Go's registers, by its name: C has no dots but before
+// what a compiler appends.
+func isGo(name string) bool {
+	before, after, dot := strings.Cut(name, ".")
+	for _, made := range []string{"isra", "part", "constprop", "cold", "lto_priv"} {
+		if after == made || strings.HasPrefix(after, made+".") {
+			return false
+		}
+	}
+	return dot && before != "" && after != ""
+}
+
+// names are those of Linux's tracepoints, where they differ from those in its manual.
+var names = map[string]string{"pathname": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd", "newdirfd": "newdfd"}
+
+// fields are the arguments of a system call, by both names.
+func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
+	if site.Return {
+		return []lang.ArgField{{Name: "ret", Type: number, Offset: ax}}
+	}
+	params, _ := s.Params(site.Symbol)
+	if site.Symbol == "*" {
+		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax})
+	}
+	for i, name := range params {
+		if i == len(callArgs) {
+			break
+		}
+		f := lang.ArgField{Name: name, Type: number, Offset: callArgs[i]}
+		if strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf" {
+			f.Type = address
+		}
+		all = append(all, f)
+		if other := names[name]; other != "" {
+			f.Name = other
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// List calls yield for all attach points that fit a pattern, such as kprobe:vfs.*.
+func (s *Source) List(fits func(point string) bool, yield func(point string) bool) {
+	for sym := range s.Symbols.Text {
+		if point := "kprobe:" + sym.Name; sym.Size > 0 && fits(point) && !yield(point) {
+			return
+		}
+	}
+	if s.Calls == nil {
+		return
+	}
+	for name := range s.Calls {
+		for _, way := range []string{"sys_enter_", "sys_exit_"} {
+			if point := "tracepoint:syscalls:" + way + name; fits(point) && !yield(point) {
+				return
+			}
+		}
+	}
+}
