@@ -96,3 +96,15 @@ func (p process) Wait() (Change, error) {
 	}
 	return Change{State: ProgramEnded, Signal: c.Status.Signal(), Status: c.Status.Code()}, nil
 }
+
+// callParameters are the names of a system call's parameters; false: there is no such call.
+func callParameters(name string) ([]string, bool) { return calls.Parameters(name) }
+
+// callNames calls yield for each system call that there is.
+func callNames(yield func(name string) bool) {
+	for n := range calls.Numbers {
+		if c, ok := calls.Lookup(n); ok && !yield(c.Name) {
+			return
+		}
+	}
+}

@@ -86,5 +86,15 @@ func Name(n uint64) string {
 	return ""
 }
 
+// Parameters returns the names of a call's parameters; false: there is no such call.
+func Parameters(name string) ([]string, bool) {
+	for _, c := range table {
+		if c.Func != nil && c.Name == name {
+			return c.params(), true
+		}
+	}
+	return nil, false
+}
+
 // Numbers are those of all names, which are less than this.
 const Numbers = uint64(len(names))

@@ -3,6 +3,8 @@ package lang
 import (
 	"strconv"
 	"strings"
+
+	"sonde/bpf"
 )
 
 // simple are the builtins that a helper gives, without arguments. Of numbers of 4 bytes it is the low half
@@ -22,22 +24,13 @@ var simple = map[string]struct {
 	"jiffies": {118, false, uint64Type},
 	"curtask": {35, false, uint64Type},
 	"cgroup":  {80, false, uint64Type},
-	"goid":    {helperGoid, false, uint64Type},
-	"gcphase": {helperGCPhase, false, uint64Type},
-	"gcnum":   {helperGCNum, false, uint64Type},
+	"goid":    {bpf.HelperGoid, false, uint64Type},
+	"gcphase": {bpf.HelperGCPhase, false, uint64Type},
+	"gcnum":   {bpf.HelperGCNum, false, uint64Type},
 	"elapsed": {5, false, uint64Type},
 }
 
-// Helpers that Linux has not, in the order in which they are numbered.
-const (
-	helperGoid = 0x10000 + iota
-	helperGCPhase
-	helperGCNum
-	helperWatchOld
-	helperWatchNew
-)
-
-// other builtins, for the list of names.
+// otherBuiltins are those without a helper of their own.
 var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "retval", "ncpus", "args", "watch"}
 
 func builtinNames() []string {

@@ -1,5 +1,7 @@
 package lang
 
+import "sonde/bpf"
+
 // number leaves the value of an expression that is one number in R0.
 func (g *generator) number(e *Expr) {
 	if n, ok := g.constant(e); ok {
@@ -141,7 +143,7 @@ func (g *generator) fieldNumber(e *Expr) {
 		g.register(g.target.Fields[e.Value])
 	case of.Kind == Builtin && of.Name == "watch":
 		g.emit("r1 = r6")
-		g.emit("call %d", map[string]int{"old": helperWatchOld, "new": helperWatchNew}[e.Name])
+		g.emit("call %d", map[string]int{"old": bpf.HelperWatchOld, "new": bpf.HelperWatchNew}[e.Name])
 	case of.Type.Kind == TupleOf:
 		g.scoped(func() { g.emit("r0 = *(u64 *)(%s)", g.part(e)) })
 	default:

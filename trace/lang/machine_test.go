@@ -3,7 +3,6 @@ package lang
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"testing"
 
 	"sonde/bpf"
@@ -58,12 +57,6 @@ func newMachine(t *testing.T, script string, params ...string) *machine {
 		t.Fatalf("%s\n%v", script, err)
 	}
 	m := &machine{t: t, unit: u, env: verify.NewEnv(), regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
-	for n := range int32(5) {
-		m.env.Helpers[helperGoid+n] = &verify.Helper{Name: fmt.Sprint("ours", n), Weight: 10}
-	}
-	for _, n := range []int32{helperWatchOld, helperWatchNew} {
-		m.env.Helpers[n].Args[0] = verify.ContextArg
-	}
 	for i := range u.Specs {
 		m.maps = append(m.maps, map[string]*[]byte{})
 		if u.Specs[i].Type == bpf.Array || u.Specs[i].Type == bpf.PerCPUArray {
@@ -154,7 +147,7 @@ func (m *machine) helpers() map[int32]interp.Helper {
 		},
 		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return 0x4321 }),
 		112: read(false), 113: read(false), 114: read(true), 115: read(true),
-		helperGoid: number(func() uint64 { return 77 }), helperWatchOld: number(func() uint64 { return 7 }), helperWatchNew: number(func() uint64 { return 5 }),
+		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}
 }
 

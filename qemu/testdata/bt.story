@@ -1,0 +1,70 @@
+# Scripts in bpftrace's language, at the prompt: the one-liners of docs/one-liners.md, and mistakes.
+
+NAME a script says something and ends
+RUN bt -e 'BEGIN { printf("hello world\n"); exit(); }'
+EXPECT ^Attached 1 probe$
+EXPECT ^hello world$
+
+NAME calls are counted by who makes them
+RUN bt -e 'kprobe:vfs.Read { @[comm] = count(); } i:s:20 { exit(); }' -c '/bin/cat /proc/uptime; /bin/cat /proc/uptime'
+EXPECT ^Attached 2 probes$
+EXPECT ^@\[cat\]: 4$
+
+NAME results and times become histograms
+RUN bt -e 'kretprobe:vfs_read { @bytes = lhist(retval, 0, 2000, 200); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@bytes:$
+EXPECT ^\[0, 200\) +2 \|@{52}\|$
+RUN bt -e 'kprobe:vfs_read { @s[tid] = nsecs; } kretprobe:vfs_read /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@ns\[cat\]:$
+EXPECT ^\[\d+K?, \d+K?\) +[12] \|@+ *\|$
+
+NAME system calls have arguments with names
+RUN bt -e 'tracepoint:syscalls:sys_enter_openat { printf("%s %s\n", comm, str(args.filename)); }' -c '/bin/cat /proc/uptime'
+EXPECT ^cat /proc/uptime$
+RUN bt -q -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@\[cat\]: \d+$
+
+NAME functions of programs
+RUN bt -e 'uprobe:/bin/cat:syscall.write { @[comm] = count(); } uretprobe:/bin/cat:syscall.write { @r = stats(retval); }' -c '/bin/cat /proc/uptime'
+EXPECT ^Attached 2 probes$
+EXPECT ^@\[cat\]: 1$
+EXPECT ^@r: count 1, average \d+, total \d+$
+
+NAME a variable of the kernel
+RUN bt -e 'watchpoint:printk.consoleLevel:4:w { printf("%d -> %d %s\n", watch.old, watch.new, func); }' -c 'dmesg -n 5'
+EXPECT ^\d+ -> 5 printk\.SetConsoleLevel$
+
+NAME a pattern names what was hit
+RUN bt -e 'kprobe:vfs.* { @[probe] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^Attached \d\d\d+ probes$
+EXPECT ^@\[kprobe:vfs\.Read\]: 2$
+
+NAME JSON
+RUN bt -f json -e 'BEGIN { printf("a\n"); @[1, "x"] = 5; @h = hist(3); exit(); }'
+EXPECT ^\{"type": "attached_probes", "data": \{"probes": 1\}\}$
+EXPECT ^\{"type": "printf", "data": "a\\n"\}$
+EXPECT ^\{"type": "map", "data": \{"@": \{"1,x": 5\}\}\}$
+EXPECT ^\{"type": "hist", "data": \{"@h": \[\{"min": 2, "max": 3, "count": 1\}\]\}\}$
+
+NAME BEGIN and END run beside the probes
+RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'
+EXPECT ^Attached 3 probes$
+EXPECT ^end 1$
+
+NAME mistakes are shown in the script, and nothing is attached
+RUN bt -e 'kprobe:vfs.Reed { }'
+EXPECT ^stdin:1:1-16: ERROR: there is no function vfs\.Reed in the kernel$
+EXPECT ^kprobe:vfs\.Reed \{ \}$
+EXPECT ^~{15}$
+EXPECT ^HINT: did you mean vfs\.Re[a-z]+
+RUN bt -e 'BEGIN { while (1) { } }'
+EXPECT ^stdin:1:16-17: ERROR: infinite loop detected
+RUN bt -e 'kprobe:vfs.Read { @ = args.q }'
+EXPECT ^stdin:1:23-29: ERROR: 
+RUN bt -e 'kprobe:vfs.Read { } kprobe:sonde/arch/amd64/trap.takeDebug { }'
+EXPECT ^stdin:1:21-62: ERROR: .*takeDebug
+RUN bpf prog
+RUN cat /sys/kernel/debug/kprobes/list
+RUN bt -e ''
+EXPECT ^stdin:1:1-2: ERROR: the script has no probe$
+STATUS 1
