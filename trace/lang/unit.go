@@ -1,6 +1,10 @@
 package lang
 
-import "sonde/bpf"
+import (
+	"strings"
+
+	"sonde/bpf"
+)
 
 // Target is what programs find at an attach point.
 type Target struct {
@@ -158,6 +162,9 @@ type Action struct {
 
 // Explain returns the error of the instruction that the verifier refused.
 func (u *Unit) Explain(p *Program, pc int, why string) *Error {
+	if strings.HasPrefix(why, "infinite loop") {
+		why = "this loop has no bound that can be seen"
+	}
 	e := &Error{Source: u.Script.Source, Span: p.Point.Span, Why: why}
 	if pc >= 0 && pc < len(p.spans) && p.spans[pc] != (Span{}) {
 		e.Span = p.spans[pc]

@@ -103,9 +103,19 @@ func (s *Source) function(text string) (string, error) {
 	}
 	hint := ""
 	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
-		hint = "did you mean " + strings.TrimSuffix(near, ")")
+		hint = "did you mean " + short(strings.TrimSuffix(near, "?)")) + "?"
 	}
 	return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: hint}
+}
+
+// short cuts the paths off a list of names.
+func short(list string) string {
+	names := strings.Split(list, ", ")
+	for i, n := range names {
+		path, _, _ := strings.Cut(n, "[")
+		names[i] = n[strings.LastIndexByte(path, '/')+1:]
+	}
+	return strings.Join(names, ", ")
 }
 
 // byCName returns the function whose name in C is this.

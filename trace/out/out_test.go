@@ -1,0 +1,146 @@
+package out
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sonde/trace/lang"
+)
+
+var (
+	num  = lang.Type{Kind: lang.Int, Bytes: 8, Signed: true}
+	text = lang.Type{Kind: lang.String, Bytes: 16}
+)
+
+// tables is a Store: for each CPU, values by key.
+type tables []map[string][]byte
+
+func (t tables) Tables() int { return len(t) }
+func (t tables) Range(cpu int, f func(key, value []byte) bool) {
+	for k, v := range t[cpu] {
+		f([]byte(k), v)
+	}
+}
+
+// pack puts numbers and strings of 16 bytes in a row.
+func pack(values ...any) (b []byte) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case int:
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		case string:
+			s := make([]byte, 16)
+			copy(s, v)
+			b = append(b, s...)
+		}
+	}
+	return b
+}
+
+func key(values ...any) string { return string(pack(values...)) }
+
+type symbols struct{}
+
+func (symbols) Name(addr uint64, user bool) (string, uint64) {
+	return fmt.Sprintf("f%x", addr>>4), addr & 15
+}
+func (symbols) Stack(t lang.Type, id int64) []uint64 { return []uint64{0x12, 0x34} }
+
+func printed(t *testing.T, json bool, f func(p *Printer) error) string {
+	t.Helper()
+	var b strings.Builder
+	p := &Printer{W: &b, JSON: json, Symbols: symbols{}, Started: time.Unix(1e9, 0).UTC(),
+		Unit: &lang.Unit{Programs: []*lang.Program{{Point: &lang.Point{Text: "kprobe:vfs.*", Provider: "kprobe"}}}}}
+	if err := f(p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMap(t *testing.T) {
+	lhist := lang.Type{Kind: lang.LHist, Low: 0, High: 2048, Step: 1024}
+	for _, c := range []struct {
+		name       string
+		m          lang.Map
+		s          tables
+		top, div   int
+		want, json string
+	}{
+		{"numbers are sorted by value, then by key", lang.Map{Name: "@", Key: []lang.Type{text, num}, Value: num},
+			tables{{key("b", 10): pack(1), key("b", 9): pack(1), key("a", 1): pack(7), key("c", -1): pack(-3)}}, 0, 0,
+			"@[c, -1]: -3\n@[b, 9]: 1\n@[b, 10]: 1\n@[a, 1]: 7\n\n", `{"type": "map", "data": {"@": {"c,-1": -3, "b,9": 1, "b,10": 1, "a,1": 7}}}` + "\n"},
+		{"counts of all CPUs are added", lang.Map{Name: "@c", Value: lang.Type{Kind: lang.Count}},
+			tables{{"\x00": pack(3)}, {"\x00": pack(4)}, {}}, 0, 0, "@c: 7\n\n", `{"type": "map", "data": {"@c": 7}}` + "\n"},
+		{"the largest, divided", lang.Map{Name: "@c", Key: []lang.Type{num}, Value: lang.Type{Kind: lang.Sum, Signed: true}},
+			tables{{key(1): pack(30), key(2): pack(20)}, {key(1): pack(-25), key(3): pack(40)}}, 2, 10, "@c[2]: 2\n@c[3]: 4\n\n", ""},
+		{"minimum", lang.Map{Name: "@m", Value: lang.Type{Kind: lang.Min, Signed: true}}, tables{{key(0): pack(3)}, {key(0): pack(-4)}}, 0, 0, "@m: -4\n\n", ""},
+		{"minimum without sign", lang.Map{Name: "@m", Value: lang.Type{Kind: lang.Min}}, tables{{key(0): pack(3)}, {key(0): pack(-4)}}, 0, 0, "@m: 3\n\n", ""},
+		{"maximum", lang.Map{Name: "@m", Value: lang.Type{Kind: lang.Max, Signed: true}}, tables{{key(0): pack(-3)}, {key(0): pack(-4)}}, 0, 0, "@m: -3\n\n", ""},
+		{"average", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Avg, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0, "@a: 6\n\n", ""},
+		{"stats", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Stats, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0,
+			"@a: count 5, average 6, total 30\n\n", `{"type": "stats", "data": {"@a": {"count": 5, "average": 6, "total": 30}}}` + "\n"},
+		{"strings and tuples", lang.Map{Name: "@t", Key: []lang.Type{num}, Value: lang.Type{Kind: lang.TupleOf, Elems: []lang.Type{num, text}}},
+			tables{{key(2): pack(1, "x"), key(1): pack(5, "y\"")}}, 0, 0, "@t[1]: (5, y\")\n@t[2]: (1, x)\n\n", `{"type": "map", "data": {"@t": {"1": "(5, y\")", "2": "(1, x)"}}}` + "\n"},
+		{"powers of two", lang.Map{Name: "@h", Value: lang.Type{Kind: lang.Hist}},
+			tables{{key(0): pack(1), key(2): pack(4)}, {key(2): pack(4), key(3): pack(2), key(12): pack(1)}}, 0, 0,
+			"@h:\n" +
+				"(..., 0)                1 |@@@@@@                                              |\n" +
+				"[0]                     0 |                                                    |\n" +
+				"[1]                     8 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
+				"[2, 4)                  2 |@@@@@@@@@@@@@                                       |\n" +
+				strings.Join([]string{"[4, 8)    ", "[8, 16)   ", "[16, 32)  ", "[32, 64)  ", "[64, 128) ", "[128, 256)", "[256, 512)", "[512, 1K) "},
+					"              0 |                                                    |\n") + "              0 |                                                    |\n" +
+				"[1K, 2K)                1 |@@@@@@                                              |\n\n", ""},
+		{"steps", lang.Map{Name: "@l", Key: []lang.Type{num}, Value: lhist}, tables{{key(7, 1): pack(1), key(7, 2): pack(2), key(7, 3): pack(2)}}, 0, 0,
+			"@l[7]:\n" +
+				"[0, 1K)                 1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n" +
+				"[1K, 2K)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
+				"[2K, ...)               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n",
+			`{"type": "hist", "data": {"@l": {"7": [{"min": 0, "max": 1023, "count": 1}, {"min": 1024, "max": 2047, "count": 2}, {"min": 2048, "count": 2}]}}}` + "\n"},
+		{"below the steps", lang.Map{Name: "@l", Value: lhist}, tables{{key(0): pack(1)}}, 0, 0,
+			"@l:\n(..., 0)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n", `{"type": "hist", "data": {"@l": [{"max": -1, "count": 1}]}}` + "\n"},
+		{"a stack as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.StackID, Bytes: 8}}, Value: num}, tables{{key(1): pack(5)}}, 0, 0, "@[\n    f1+2\n    f3+4\n]: 5\n\n", ""},
+		{"a probe as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.ProbeID, Bytes: 16}}, Value: num}, tables{{key(0, 0): pack(5), key(0, 0x77): pack(6)}}, 0, 0,
+			"@[kprobe:vfs.*]: 5\n@[kprobe:f7]: 6\n\n", ""},
+		{"nothing", lang.Map{Name: "@", Key: []lang.Type{num}, Value: num}, tables{{}}, 0, 0, "\n", `{"type": "map", "data": {"@": {}}}` + "\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			show := func(p *Printer) error { return p.Map(&c.m, c.s, c.top, c.div) }
+			if got := printed(t, false, show); got != c.want {
+				t.Errorf("got:\n%swant:\n%s", got, c.want)
+			}
+			if got := printed(t, true, show); c.json != "" && got != c.json {
+				t.Errorf("got:\n%swant:\n%s", got, c.json)
+			}
+		})
+	}
+}
+
+func TestRecord(t *testing.T) {
+	unsigned, word32, symbol := lang.Type{Kind: lang.Int, Bytes: 8}, lang.Type{Kind: lang.Int, Bytes: 4, Signed: true}, lang.Type{Kind: lang.Symbol, Bytes: 8}
+	for _, c := range []struct {
+		a          lang.Action
+		data       []byte
+		want, json string
+	}{
+		{lang.Action{Format: "%d|%5d|%-5d|%05d|%u|100%%\n", Args: []lang.Type{num, num, num, num, num}}, pack(-1, 2, 3, 4, -1), "-1|    2|3    |00004|18446744073709551615|100%\n",
+			`{"type": "printf", "data": "-1|    2|3    |00004|18446744073709551615|100%\n"}` + "\n"},
+		{lang.Action{Format: "%x %X %#x %o %c %p %llx %x", Args: []lang.Type{num, num, num, num, num, num, num, word32}}, pack(255, 255, 255, 8, int('A'), 16, 10, -1), "ff FF 0xff 10 A 0x10 a ffffffff", ""},
+		{lang.Action{Format: "%s|%10s|%-10s|%.2s", Args: []lang.Type{text, text, symbol, text}}, pack("ab", "cd", 0x50, "efg"), "ab|        cd|f5        |ef", ""},
+		{lang.Action{Kind: lang.PrintValue, Args: []lang.Type{unsigned}}, pack(-1), "18446744073709551615\n", `{"type": "value", "data": 18446744073709551615}` + "\n"},
+		{lang.Action{Kind: lang.PrintValue, Args: []lang.Type{text}}, pack("a\x01\\\xff"), "a\x01\\\xff\n", `{"type": "value", "data": "a\u0001\\` + "\uFFFD" + `"}` + "\n"},
+		{lang.Action{Kind: lang.PrintValue, Map: &lang.Map{Name: "@x", Key: []lang.Type{text}}, Args: []lang.Type{text, num}}, pack("k", 5), "@x[k]: 5\n", `{"type": "map", "data": {"@x": {"k": 5}}}` + "\n"},
+		{lang.Action{Format: "%s", Args: []lang.Type{{Kind: lang.TimeText, Format: "%Y-%m-%d %H:%M:%S.%f %s %% %q"}}}, pack(1_500_000_000), "2001-09-09 01:46:41.500000 1000000001 % %q", ""},
+	} {
+		show := func(p *Printer) error { return p.Record(&c.a, c.data) }
+		if got := printed(t, false, show); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.a.Format, got, c.want)
+		}
+		if got := printed(t, true, show); c.json != "" && got != c.json {
+			t.Errorf("%s: got %s, want %s", c.a.Format, got, c.json)
+		}
+	}
+}

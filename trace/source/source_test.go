@@ -1,0 +1,147 @@
+package source
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/kallsyms"
+	"sonde/trace/lang"
+)
+
+// newSource is a kernel of a few functions and system calls.
+func newSource(t *testing.T) *Source {
+	t.Helper()
+	var syms []kallsyms.Symbol
+	for i, name := range []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).ReadWait", "sonde/kernel/vfs.Write", "main.main", "a/x.Same", "b/x.Same"} {
+		syms = append(syms, kallsyms.Symbol{Addr: 0x1000 + uint64(i)*0x100, Size: 0x80, Type: 'T', Name: name})
+	}
+	table, err := kallsyms.Load(kallsyms.Encode(syms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string][]string{"openat": {"dirfd", "pathname", "flags", "mode"}, "getpid": nil}
+	return &Source{Symbols: table,
+		Params: func(call string) ([]string, bool) { p, ok := calls[call]; return p, ok },
+		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
+}
+
+// pointOf reads an attach point.
+func pointOf(t *testing.T, text string) *lang.Point {
+	t.Helper()
+	s, err := lang.Parse("test", text+" { }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Probes[0].Points[0]
+}
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		point, want string
+		pid         int
+	}{
+		{"kprobe:vfs.Read", "vfs.Read", 0},
+		{"kprobe:vfs.Read+0x10", "vfs.Read+0x10", 7},
+		{"kretprobe:kernel/vfs.(*File).ReadWait", "ret:kernel/vfs.(*File).ReadWait", 0},
+		{"kprobe:vfs_File_ReadWait", "sonde/kernel/vfs.(*File).ReadWait", 0},
+		{"kprobe:vfs_read+4", "kernel/vfs.Read+4", 0},
+		{"fexit:vfs_write", "ret:kernel/vfs.Write", 0},
+		{"kprobe:vfs.*", "vfs.*", 0},
+		{"kprobe:0x1000", "0x1000", 0},
+		{"uprobe:/bin/sh:main+4", "/bin/sh:main+4", 0},
+		{"uretprobe:sh:main", "7:ret:sh:main", 7},
+		{"t:syscalls:sys_enter_openat", "sys:openat", 0},
+		{"t:syscalls:sys_exit_open*", "7:ret:sys:open*", 7},
+		{"t:raw_syscalls:sys_enter", "sys:*", 0},
+		{"t:raw_syscalls:sys_exit", "ret:sys:*", 0},
+		{"w:printk.level:4:rw", "rw@printk.level:4", 0},
+		{"w:0x1000", "w@0x1000", 0},
+		{"line:vfs/io.go:76", "vfs/io.go:76", 0},
+		{"inline:vfs.join", "inline:vfs.join", 0},
+		{"i:s:5", "every:5s", 0}, {"i:ms:100", "every:100ms", 0}, {"i:us:5000", "every:5ms", 0}, {"i:hz:4", "every:250ms", 0}, {"i:2s", "every:2s", 0},
+		{"p:hz:99", "tick:99hz", 0}, {"p:ms:10", "tick:100hz", 0}, {"p:s:1", "tick:1hz", 0},
+	} {
+		s := newSource(t)
+		s.PID = c.pid
+		got, err := s.Places(pointOf(t, c.point))
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, %v; want %s", c.point, got, err, c.want)
+			continue
+		}
+		if _, err := s.Target(pointOf(t, c.point)); err != nil {
+			t.Errorf("%s: %v", c.point, err)
+		}
+	}
+}
+
+func TestPlacesRefused(t *testing.T) {
+	for _, c := range []struct{ point, want, hint string }{
+		{"kprobe:vfs.Reed", "there is no function vfs.Reed in the kernel", "did you mean vfs.Read?"},
+		{"kprobe:nothing_like_it", "there is no function nothing_like_it in the kernel", ""},
+		{"kprobe:x.Same", "ambiguous symbol", ""},
+		{"kprobe:net.*", "no function fits net.*", ""},
+		{"t:syscalls:sys_enter_opennat", "there is no system call opennat", "did you mean openat?"},
+		{"t:syscalls:openat", "there is no tracepoint openat: give sys_enter_CALL", ""},
+		{"t:sched:sched_switch", "there are no tracepoints sched: there is syscalls and raw_syscalls", ""},
+		{"w:a:x", "\"x\" is no number of bytes", ""},
+		{"w:a:4:q", "\"q\" says not how it is accessed", ""},
+		{"i:hz:0", "\"0\" is no number of times in a second", ""},
+		{"i:s:x", "\"s:x\" is no time: give hz, s, ms or us, and a number", ""},
+		{"s:faults:1", "software is not supported", ""},
+	} {
+		_, err := newSource(t).Target(pointOf(t, c.point))
+		var h *lang.Hinted
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &h) && h.Hint != c.hint || h == nil && c.hint != "" {
+			t.Errorf("%s: %v %+v; want %s, %s", c.point, err, h, c.want, c.hint)
+		}
+	}
+	s := newSource(t)
+	s.Params, s.Calls = nil, nil
+	if _, err := s.Target(pointOf(t, "t:raw_syscalls:sys_enter")); err == nil || !strings.Contains(err.Error(), "this kernel runs no programs") {
+		t.Error(err)
+	}
+}
+
+// TestTarget: registers are Go's in the kernel and in functions of Go, System V's in others, and a system
+// call has its own.
+func TestTarget(t *testing.T) {
+	s := newSource(t)
+	target := func(point string) *lang.Target {
+		t.Helper()
+		got, err := s.Target(pointOf(t, point))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:f.isra.0": cArgs,
+		"t:syscalls:sys_enter_openat": callArgs, "kretprobe:vfs.Read": nil, "t:syscalls:sys_exit_openat": nil} {
+		if got := target(point); !slices.Equal(got.Args, args) || (got.Result != nil) != (args == nil) || got.User != !strings.HasPrefix(point, "k") {
+			t.Errorf("%s: %+v", point, got)
+		}
+	}
+	var names []string
+	for _, f := range target("t:syscalls:sys_enter_openat").Fields {
+		names = append(names, f.Name)
+	}
+	if want := []string{"dirfd", "dfd", "pathname", "filename", "flags", "mode"}; !slices.Equal(names, want) {
+		t.Errorf("openat has %v, want %v", names, want)
+	}
+	if !target("kprobe:vfs.*").Pattern || target("kprobe:vfs.Read").Pattern {
+		t.Error("what is a pattern is not known")
+	}
+}
+
+func TestList(t *testing.T) {
+	var all []string
+	newSource(t).List(func(p string) bool { return strings.Contains(p, "vfs.") || strings.Contains(p, "get") }, func(p string) bool {
+		all = append(all, p)
+		return len(all) < 4
+	})
+	want := []string{"kprobe:sonde/kernel/vfs.Read", "kprobe:sonde/kernel/vfs.(*File).ReadWait", "kprobe:sonde/kernel/vfs.Write", "tracepoint:syscalls:sys_enter_getpid"}
+	if !slices.Equal(all, want) {
+		t.Errorf("got %v, want %v", all, want)
+	}
+}
