@@ -15,6 +15,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
+	"sonde/kernel/types"
 	"sonde/kernel/vfs"
 	"sonde/trace/lang"
 	"sonde/trace/out"
@@ -36,7 +37,7 @@ func runBt(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	from := &sources.Source{Symbols: kallsyms.Kernel()}
+	from := &sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function}
 	if c.Machine.Programs != nil {
 		from.Params, from.Calls = callParameters, callNames
 	}

@@ -46,6 +46,14 @@ EXPECT ^\{"type": "printf", "data": "a\\n"\}$
 EXPECT ^\{"type": "map", "data": \{"@": \{"1,x": 5\}\}\}$
 EXPECT ^\{"type": "hist", "data": \{"@h": \[\{"min": 2, "max": 3, "count": 1\}\]\}\}$
 
+NAME arguments of the kernel's functions have names
+RUN bt -e 'kprobe:vfs.Write { printf("%s %d\n", str(args.f.name), len(args.p)); }' -c 'echo 1234567 > /dev/null'
+EXPECT ^/dev/null 8$
+RUN bt -e 'kprobe:vfs.Write { @ = args.f.q; }'
+EXPECT ^HINT: there is .*name
+RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c 'cat /nothing'
+EXPECT ^@refused: \d+$
+
 NAME BEGIN and END run beside the probes
 RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'
 EXPECT ^Attached 3 probes$
@@ -60,7 +68,7 @@ EXPECT ^HINT: did you mean vfs\.Read\?$
 RUN bt -e 'BEGIN { while (1) { } }'
 EXPECT ^stdin:1:16-17: ERROR: this loop has no bound that can be seen$
 RUN bt -e 'kprobe:vfs.Read { @ = args.q }'
-EXPECT ^stdin:1:23-29: ERROR: 
+EXPECT ^stdin:1:23-29: ERROR: kprobe:vfs\.Read has no argument q$
 RUN bt -e 'kprobe:vfs.Read { } kprobe:sonde/arch/amd64/trap.takeDebug { }'
 EXPECT ^stdin:1:21-59: ERROR: .*takeDebug
 RUN bpf prog

@@ -31,7 +31,7 @@ var simple = map[string]struct {
 }
 
 // otherBuiltins are those without a helper of their own.
-var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "retval", "ncpus", "args", "watch"}
+var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "retval", "ncpus", "args", "ret", "watch"}
 
 func builtinNames() []string {
 	names := append(keys(simple), otherBuiltins...)
@@ -63,7 +63,7 @@ func (c *checker) builtin(e *Expr) Type {
 		t := c.target.Result.Type
 		t.User = t.User || c.target.User
 		return t
-	case "args", "watch":
+	case "args", "ret", "watch":
 		c.fail(e.Span, "%s needs the name of a field: %s.NAME", name, name)
 	}
 	if n, ok := strings.CutPrefix(e.Name, "arg"); ok {

@@ -42,11 +42,12 @@ func init() {
 		"strftime": {2, 2, (*checker).strftime},
 		"strncmp":  {3, 3, (*checker).strncmp},
 		"nsecs":    {0, 1, (*checker).nsecs},
+		"len":      {1, 1, (*checker).length},
 	}
 }
 
 // refused are functions of bpftrace that are not here, for an honest answer.
-var refused = strings.Fields("buf len join cat system signal override strcontains ntop pton macaddr bswap assert fail reg path kaddr uaddr " +
+var refused = strings.Fields("buf join cat system signal override strcontains ntop pton macaddr bswap assert fail reg path kaddr uaddr " +
 	"cgroupid cgroup_path skboutput nsenter kptr uptr tseries percpu_kaddr socket_cookie strerror strcap debugf signal cpid offsetof pid tid speculate commit discard scache")
 
 func (c *checker) call(e *Expr) Type {
@@ -265,6 +266,14 @@ func (c *checker) strncmp(e *Expr) Type {
 	c.number(e.Args[2])
 	if n, ok := c.constant(e.Args[2]); !ok || n < 1 || n > 1024 {
 		c.fail(e.Args[2].Span, "strncmp() needs a length that is written out here, from 1 to 1024")
+	}
+	return int64Type
+}
+
+// length checks len(), of a slice.
+func (c *checker) length(e *Expr) Type {
+	if t := c.expr(e.Args[0]); t.Kind != SliceOf && t.Kind != Unknown {
+		c.fail(e.Args[0].Span, "len() takes a slice, and this is of type %s", t)
 	}
 	return int64Type
 }

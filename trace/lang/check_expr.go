@@ -193,7 +193,7 @@ func (c *checker) field(e *Expr) Type {
 	of := e.Args[0]
 	if of.Kind == Builtin {
 		switch of.Name {
-		case "args":
+		case "args", "ret":
 			return c.argument(e)
 		case "watch":
 			if !c.target.Watch || e.Name != "old" && e.Name != "new" {
@@ -222,7 +222,7 @@ func (c *checker) field(e *Expr) Type {
 	for _, f := range t.To.fields() {
 		if f.Name == e.Name {
 			f.Type.User = t.User
-			return f.Type
+			return c.readable(f.Type)
 		}
 		names = append(names, f.Name)
 	}
@@ -241,21 +241,34 @@ func fieldHint(name string, names []string) string {
 	return "there is " + strings.Join(names, ", ")
 }
 
+// argument checks args.NAME and ret.N.
 func (c *checker) argument(e *Expr) Type {
+	of, what := e.Args[0].Name, map[string]string{"args": "argument", "ret": "result"}[e.Args[0].Name]
 	var names []string
-	for i, f := range c.target.Fields {
+	for i, f := range c.target.named(of) {
 		if f.Name == e.Name {
+			if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf {
+				c.fail(e.Span, "%s.%s is a %s in registers: only what a pointer leads to can be read", of, e.Name, f.Type)
+			}
 			e.Value = uint64(i)
 			f.Type.User = f.Type.User || c.target.User
-			return f.Type
+			return c.readable(f.Type)
 		}
 		names = append(names, f.Name)
 	}
 	if len(names) == 0 {
-		c.fail(e.Span, "%s has no arguments with names", c.point.Text)
+		c.fail(e.Span, "nothing is known of the %ss of %s", what, c.point.Text)
 	}
-	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no argument %s", c.point.Text, e.Name)
+	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no %s %s", c.point.Text, what, e.Name)
 	return Type{}
+}
+
+// readable is the type of a value that is read: a string of Go has the length of all strings.
+func (c *checker) readable(t Type) Type {
+	if t.Go {
+		t.Bytes = c.settings.MaxString
+	}
+	return t
 }
 
 func (c *checker) index(e *Expr) Type {
@@ -264,10 +277,10 @@ func (c *checker) index(e *Expr) Type {
 	switch {
 	case t.Kind == Unknown:
 		return t
-	case t.Kind == Pointer && t.Elem != nil && t.Elem.Kind != Void:
+	case t.Kind == SliceOf || t.Kind == Pointer && t.Elem != nil && t.Elem.Kind != Void:
 		elem := *t.Elem
 		elem.User = t.User
-		return elem
+		return c.readable(elem)
 	case t.Kind == ArrayOf:
 		n, ok := c.constant(e.Args[1])
 		if !ok || n < 0 || n >= int64(t.Bytes/max(1, t.Elem.Bytes)) {
@@ -275,7 +288,7 @@ func (c *checker) index(e *Expr) Type {
 		}
 		elem := *t.Elem
 		elem.User = t.User
-		return elem
+		return c.readable(elem)
 	}
 	c.fail(e.Span, "%s cannot be indexed", t)
 	return t

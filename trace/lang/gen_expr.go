@@ -139,8 +139,8 @@ func (g *generator) stepNumber(e *Expr) {
 func (g *generator) fieldNumber(e *Expr) {
 	of := e.Args[0]
 	switch {
-	case of.Kind == Builtin && of.Name == "args":
-		g.register(g.target.Fields[e.Value])
+	case isArgument(e):
+		g.register(g.argument(e))
 	case of.Kind == Builtin && of.Name == "watch":
 		g.emit("r1 = r6")
 		g.emit("call %d", map[string]int{"old": bpf.HelperWatchOld, "new": bpf.HelperWatchNew}[e.Name])
@@ -150,6 +150,29 @@ func (g *generator) fieldNumber(e *Expr) {
 		g.pointee(e)
 		g.fetch(e.Type)
 	}
+}
+
+// isArgument tells whether an expression is args.NAME or ret.N.
+func isArgument(e *Expr) bool {
+	return e.Kind == Field && e.Args[0].Kind == Builtin && (e.Args[0].Name == "args" || e.Args[0].Name == "ret")
+}
+
+func (g *generator) argument(e *Expr) ArgField { return g.target.named(e.Args[0].Name)[e.Value] }
+
+// wordOf leaves a word of a slice or a string of Go in R0: 0 its address, 1 its length.
+func (g *generator) wordOf(e *Expr, i int) {
+	if isArgument(e) {
+		f := g.argument(e)
+		g.emit("r0 = *(u64 *)(r6 + %d)", append([]int{f.Offset}, f.More...)[i])
+		return
+	}
+	g.pointee(e)
+	if i > 0 {
+		g.emit("r0 += %d", 8*i)
+	}
+	word := uint64Type
+	word.User = e.Type.User
+	g.fetch(word)
 }
 
 // register loads an argument.
@@ -226,6 +249,8 @@ func (g *generator) callNumber(e *Expr) {
 		g.stackID(e)
 	case "strftime":
 		g.number(e.Args[1])
+	case "len":
+		g.wordOf(e.Args[0], 1)
 	case "nsecs":
 		g.emit("call 5")
 	case "has_key":

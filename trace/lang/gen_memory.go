@@ -19,9 +19,12 @@ func (g *generator) part(e *Expr) place {
 func (g *generator) pointee(e *Expr) {
 	of := e.Args[0]
 	base := func() {
-		if of.Type.Kind == StructOf || of.Type.Kind == ArrayOf {
+		switch of.Type.Kind {
+		case StructOf, ArrayOf:
 			g.pointee(of)
-		} else {
+		case SliceOf:
+			g.wordOf(of, 0)
+		default:
 			g.number(of)
 		}
 	}
@@ -44,7 +47,7 @@ func (g *generator) pointee(e *Expr) {
 			base()
 			first := g.spill()
 			g.number(e.Args[1])
-			g.emit("r0 *= %d", max(1, e.Type.Bytes))
+			g.emit("r0 *= %d", max(1, of.Type.Elem.Bytes))
 			g.emit("r1 = *(u64 *)(%s)", first)
 			g.emit("r0 += r1")
 		})
@@ -186,6 +189,10 @@ func (g *generator) writeString(e *Expr, to place, t Type) {
 			g.writeCopy(e, to, room)
 			return
 		}
+		if e.Type.Go {
+			g.goString(e, to, room)
+			return
+		}
 		g.pointee(e)
 		g.readString(to, room, fmt.Sprint(min(room, max(1, e.Type.Bytes))), e.Type.User || g.target.User)
 	default:
@@ -208,15 +215,30 @@ func (g *generator) str(e *Expr, to place, room int) {
 	}
 	g.scoped(func() {
 		g.number(e.Args[1])
-		short := g.newLabel()
-		g.emit("r0 += 1")
-		g.emit("if r0 <= %d goto %s", room, short)
-		g.emit("r0 = %d", room)
-		g.label(short)
-		length := g.spill()
+		length := g.bounded(room)
 		g.number(a)
 		g.readString(to, room, fmt.Sprintf("*(u64 *)(%s)", length), user)
 	})
+}
+
+// goString reads a string of Go.
+func (g *generator) goString(e *Expr, to place, room int) {
+	g.scoped(func() {
+		g.wordOf(e, 1)
+		length := g.bounded(room)
+		g.wordOf(e, 0)
+		g.readString(to, room, fmt.Sprintf("*(u64 *)(%s)", length), e.Type.User || g.target.User)
+	})
+}
+
+// bounded keeps R0 + 1, the bytes of a string with its zero, but room at most.
+func (g *generator) bounded(room int) place {
+	short := g.newLabel()
+	g.emit("r0 += 1")
+	g.emit("if r0 <= %d goto %s", room, short)
+	g.emit("r0 = %d", room)
+	g.label(short)
+	return g.spill()
 }
 
 // readString reads up to n bytes at R0, n being an immediate or memory.

@@ -140,6 +140,22 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestGo: strings are an address and a length, and so are slices, in registers and in memory.
+func TestGo(t *testing.T) {
+	m := newMachine(t, `fentry:f { print(args.s); print(len(args.p)); print(args.p[1]); print(args.f.n); printf("%s|%s", args.f.name, str(args.f->name)); print(len(args.f.list)); print(args.f.list[1]); @[args.f.name] = 1; }`)
+	for off, v := range map[int]uint64{80: 0x6000, 40: 0x5000, 88: 3, 104: 0x5000, 72: 200} {
+		m.setReg(off, v)
+	}
+	m.memory[0x5000] = strings.Repeat("hello world ", 10)
+	name := string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x5006), 5))
+	m.memory[0x6000] = "\x07\x00\x00\x00____" + name + name
+	m.run("fentry")
+	want := `@[world]=1 2(` + m.memory[0x5000][:63] + `) 2(3) 2(101) 2(7) 0(world,world) 2(5) 2(27762)`
+	if got := m.show(); got != want {
+		t.Errorf("got:  %s\nwant: %s", got, want)
+	}
+}
+
 // TestLatency: what one probe keeps, another one finds and deletes.
 func TestLatency(t *testing.T) {
 	m := newMachine(t, `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`)
@@ -205,7 +221,11 @@ func TestCompileRefuses(t *testing.T) {
 		{`BEGIN { @ = arg0 }`, "begin has no arguments: they are there in kprobe and uprobe"},
 		{`kprobe:f { @ = arg7 }`, "kprobe:f has arg0 to arg5"},
 		{`kprobe:f { @ = retval }`, "retval is there in kretprobe"},
-		{`kprobe:f { @ = args.q }`, "kprobe:f has no arguments with names"},
+		{`kprobe:f { @ = args.q }`, "nothing is known of the arguments of kprobe:f"},
+		{`fentry:f { @ = args.q }`, "fentry:f has no argument q\nfentry:f { @ = args.q }\n               ~~~~~~\nHINT: did you mean"},
+		{`fentry:f { @ = args.v.n }`, "args.v is a struct File in registers: only what a pointer leads to can be read"},
+		{`fentry:f { @ = len(args.f) }`, "len() takes a slice, and this is of type struct File *"},
+		{`fentry:f { @ = args.p }`, "a value of type []uint8 cannot be used here"},
 		{`t:a:b { @ = args.f }`, "tracepoint:a:b has no argument f\nt:a:b { @ = args.f }\n            ~~~~~~\nHINT: did you mean fd?"},
 		{`t:a:b { @ = args.quite }`, "HINT: there is fd, filename"},
 		{`kprobe:f { @ = watch.old }`, "watch.old and watch.new are there in watchpoints alone"},

@@ -19,9 +19,17 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	case "kretprobe", "uretprobe":
 		t.Args, t.Result = nil, &ArgField{Name: "retval", Type: int64Type, Offset: 80}
 	case "tracepoint":
-		t.Fields = []ArgField{{"fd", integer(4, true), 112}, {"filename", Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, 104}}
+		t.Fields = []ArgField{{"fd", integer(4, true), 112, nil}, {"filename", Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, 104, nil}}
 	case "watchpoint":
 		t.Watch = true
+	}
+	if p.Provider == "fentry" {
+		goText := Type{Kind: String, Go: true}
+		file := &Struct{Name: "File", Fields: []StructField{{"n", 0, integer(4, true)}, {"name", 8, goText}, {"list", 24, Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 2}}}}}
+		t.Fill = func() {
+			t.Fields = []ArgField{{"f", Type{Kind: Pointer, Bytes: 8, To: file}, 80, nil}, {"p", Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 1}}, 40, []int{88, 112}},
+				{"s", goText, 104, []int{72}}, {"v", Type{Kind: StructOf, To: file}, 64, nil}}
+		}
 	}
 	if p.Provider == "kprobe" && p.Options[0] == "vfs.Reed" {
 		return nil, &Hinted{"there is no function vfs.Reed", "did you mean vfs.Read?"}

@@ -21,6 +21,7 @@ const (
 	Pointer
 	StructOf
 	ArrayOf
+	SliceOf // a slice of Go
 	StackID // kstack, ustack
 	Symbol  // ksym(), usym(), func
 	ProbeID // which attach point, and where
@@ -36,7 +37,7 @@ const (
 	LHist
 )
 
-var kindNames = [...]string{"unknown", "void", "int", "bool", "string", "buf", "tuple", "pointer", "struct", "array", "stack", "symbol", "probe", "timestamp",
+var kindNames = [...]string{"unknown", "void", "int", "bool", "string", "buf", "tuple", "pointer", "struct", "array", "slice", "stack", "symbol", "probe", "timestamp",
 	"count", "sum", "min", "max", "avg", "stats", "hist", "lhist"}
 
 // String is the kind in words.
@@ -52,6 +53,7 @@ type Type struct {
 	Elem   *Type   // of a pointer to something else than a struct, and of an array
 	To     *Struct // of a struct and of a pointer to one
 	Depth  int     // of a stack: frames
+	Go     bool    // of a String that is read: an address and a length
 	Format string  // of a TimeText
 
 	Low, High, Step int64 // of an LHist
@@ -192,6 +194,8 @@ func (t Type) String() string {
 		return "void *"
 	case StructOf:
 		return "struct " + t.To.Name
+	case SliceOf:
+		return "[]" + t.Elem.String()
 	case ArrayOf:
 		return fmt.Sprintf("%s[%d]", t.Elem, t.Bytes/max(1, t.Elem.Bytes))
 	}

@@ -10,6 +10,8 @@ import (
 type Target struct {
 	Args    []int      // where in Linux's struct pt_regs arg0, arg1 and so on are
 	Fields  []ArgField // args.NAME
+	Results []ArgField // ret.0, ret.1 and so on
+	Fill    func()     // if not nil, it is called once, before Fields or Results is read
 	Result  *ArgField  // retval; nil: there is none here
 	User    bool       // code of programs is hit, and addresses are theirs
 	Pattern bool       // the point stands for more than one place
@@ -20,7 +22,20 @@ type Target struct {
 type ArgField struct {
 	Name   string
 	Type   Type
-	Offset int // in struct pt_regs
+	Offset int   // in struct pt_regs
+	More   []int // of further words
+}
+
+// named returns the arguments or the results.
+func (t *Target) named(of string) []ArgField {
+	if fill := t.Fill; fill != nil {
+		t.Fill = nil
+		fill()
+	}
+	if of == "ret" {
+		return t.Results
+	}
+	return t.Fields
 }
 
 // Resolver tells what is found at attach points.

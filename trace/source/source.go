@@ -34,7 +34,9 @@ type Source struct {
 	// no programs.
 	Params func(call string) ([]string, bool)
 	Calls  func(yield func(name string) bool) // all that have parameters
-	PID    int                                // probes in programs are in this process alone; 0: in all
+	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
+	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
+	PID   int // probes in programs are in this process alone; 0: in all
 }
 
 // linux are the functions of the kernel that do what Linux's do, with the same arguments.

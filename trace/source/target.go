@@ -60,6 +60,7 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		t.Args, t.User = callArgs, true
 		t.Fields = s.fields(site)
 	}
+	s.describe(t, site)
 	if site.Return {
 		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: ax}
 	}
