@@ -63,8 +63,8 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 			}
 		}
 	}
-	if len(t.More["BETWEEN"]) > 0 {
-		if expected, got = g.between(lines, work); expected != "" {
+	if keys := strings.Fields(one(t.Story, "BETWEEN")); len(keys) == 2 {
+		if expected, got = g.between(lines, work, keys[0], keys[1]); expected != "" {
 			return expected, got
 		}
 	}
@@ -96,7 +96,7 @@ func find(lines []string, want string) (near string, ok bool) {
 // call took by itself, and how long its caller waited. What a probe measures lies between them for
 // each call, so that of any duration there are at least as many shorter calls as the callers saw,
 // and at most as many as the calls themselves did.
-func (g *grader) between(lines []string, work report) (expected, got string) {
+func (g *grader) between(lines []string, work report, in, out string) (expected, got string) {
 	row := regexp.MustCompile(`^` + regexp.QuoteMeta(g.module) + `: 2\^(\d+) (\d+)$`)
 	var theirs, inside, outside [64]int
 	for _, line := range lines {
@@ -110,8 +110,8 @@ func (g *grader) between(lines []string, work report) (expected, got string) {
 		}
 	}
 	for k := range 64 {
-		inside[k], _ = strconv.Atoi(work.values[fmt.Sprintf("inside.%d", k)])
-		outside[k], _ = strconv.Atoi(work.values[fmt.Sprintf("outside.%d", k)])
+		inside[k], _ = strconv.Atoi(work.values[fmt.Sprintf("%s.%d", in, k)])
+		outside[k], _ = strconv.Atoi(work.values[fmt.Sprintf("%s.%d", out, k)])
 	}
 	least, most, have := 0, 0, 0
 	for k := range 64 {

@@ -28,7 +28,7 @@
 //	PICK x a b c      {x} stands for one of the words, chosen by the name of the class
 //	WANT line         the script prints this line, behind the time of the log, if there is one
 //	TRUE key n words  the workload has reported n as key; words say what it counts
-//	BETWEEN           the histogram is between those of the workload
+//	BETWEEN in out    the histogram is between these of the workload
 //	READ text         where to read if the test fails
 //	LIMIT n           seconds that it may take on the reference machine
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,16 +111,18 @@ func TestSolutions(t *testing.T) {
 		t.Skip("boots")
 	}
 	for _, l := range labsHere(t) {
-		g := kernelWith(t, l, "solution", []variant{{name: "solution", files: l.solution(t)}})[0]
-		for class, cpus := range map[string]int{"": 1, "autumn": 2, "spring": 4} {
-			if brief() && cpus != 2 {
-				continue
+		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
+			g := kernelWith(t, l, "solution", []variant{{name: "solution", files: l.solution(t)}})[0]
+			for class, cpus := range map[string]int{"": 1, "autumn": 2, "spring": 4} {
+				if brief() && cpus != 2 {
+					continue
+				}
+				for _, test := range testsOf(t, l, class, g.module) {
+					test.SMP = max(test.SMP, cpus)
+					expect(t, g, &test, "solution", OK)
+				}
 			}
-			for _, test := range testsOf(t, l, class, g.module) {
-				test.SMP = max(test.SMP, cpus)
-				expect(t, g, &test, "solution", OK)
-			}
-		}
+		})
 	}
 }
 
@@ -143,28 +146,33 @@ func TestStartersAndWrongSolutions(t *testing.T) {
 		t.Skip("boots, for some minutes")
 	}
 	for _, l := range labsHere(t) {
-		list := l.wrong(t)
-		graders := kernelWith(t, l, "wrong", append(list, variant{name: "starter", files: l.filesIn(t, filepath.Join(l.Dir, "starter"))}))
-		for i, v := range list {
-			for _, test := range testsOf(t, l, "", graders[i].module) {
-				want, fails := v.fails[test.ID]
-				if !fails {
-					want = OK
-				}
-				expect(t, graders[i], &test, v.name, want)
+		t.Run(strconv.Itoa(l.N), func(t *testing.T) { startersAndWrong(t, l) })
+	}
+}
+
+func startersAndWrong(t *testing.T, l *Lab) {
+	list := l.wrong(t)
+	starter := variant{name: "starter", files: l.filesIn(t, filepath.Join(l.Dir, "starter"))}
+	graders := kernelWith(t, l, "wrong", append(slices.Clone(list), starter))
+	for i, v := range list {
+		for _, test := range testsOf(t, l, "", graders[i].module) {
+			want, fails := v.fails[test.ID]
+			if !fails {
+				want = OK
 			}
+			expect(t, graders[i], &test, v.name, want)
 		}
-		points := 0
-		starter := graders[len(list)]
-		for _, test := range testsOf(t, l, "", starter.module) {
-			r, err := starter.run(&test)
-			if err != nil {
-				t.Fatal(err)
-			}
-			points += r.Points
+	}
+	points := 0
+	last := graders[len(list)]
+	for _, test := range testsOf(t, l, "", last.module) {
+		r, err := last.run(&test)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if points != l.Start {
-			t.Errorf("lab %d: the starter gets %d points, lab.txt says %d", l.N, points, l.Start)
-		}
+		points += r.Points
+	}
+	if points != l.Start {
+		t.Errorf("lab %d: the starter gets %d points, lab.txt says %d", l.N, points, l.Start)
 	}
 }

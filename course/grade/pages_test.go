@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"sonde/qemu/machine"
 )
@@ -126,7 +127,7 @@ func TestNamesOnPages(t *testing.T) {
 				}
 			}
 			for i, line := range strings.Split(string(text), "\n") {
-				if len(line) > 100 && line[0] != '|' && line[0] != ' ' && !strings.Contains(line, "  ") && !strings.HasPrefix(line, "insmod:") {
+				if utf8.RuneCountInString(line) > 100 && line[0] != '|' && line[0] != ' ' && !strings.Contains(line, "  ") && !strings.HasPrefix(line, "insmod:") {
 					t.Errorf("%s:%d has more than 100 columns", page, i+1)
 				}
 			}
@@ -147,16 +148,18 @@ func TestPagesShowOutput(t *testing.T) {
 		t.Skip("boots")
 	}
 	for _, l := range labsHere(t) {
-		kernel := l.ownKernel(t)
-		var out []string
-		for _, f := range l.fences(t) {
-			switch f.head[0] {
-			case "sonde":
-				out = f.run(t, kernel)
-			case "output":
-				f.compare(t, out)
+		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
+			kernel := l.ownKernel(t)
+			var out []string
+			for _, f := range l.fences(t) {
+				switch f.head[0] {
+				case "sonde":
+					out = f.run(t, kernel)
+				case "output":
+					f.compare(t, out)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -46,7 +46,7 @@ var workloads = map[string]struct {
 	"calls":  {3, calls},
 	"refuse": {1, refuse},
 	"probes": {0, probes},
-	"writes": {3, writes},
+	"writes": {4, writes},
 	"times":  {5, times},
 	"panics": {3, panics},
 }

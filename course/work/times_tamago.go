@@ -19,8 +19,11 @@ type buckets [64]atomic.Int64
 func (b *buckets) add(ns int64) { b[bits.Len64(uint64(max(ns, 1)))-1].Add(1) }
 
 func (b *buckets) report(which string) {
+	total := int64(0)
+	defer func() { report(which, "%d", total) }()
 	for k := range b {
-		if n := b[k].Load(); n > 0 {
+		n := b[k].Load()
+		if total += n; n > 0 {
 			report(fmt.Sprintf("%s.%d", which, k), "%d", n)
 		}
 		b[k].Store(0)
@@ -44,10 +47,10 @@ type trip struct {
 //go:noinline
 func Van(t trip) {
 	begun := cpu.Nanotime()
+	t.rest()
 	if t.depth > 0 {
 		t.next(Van)
 	}
-	t.rest()
 	inside.add(cpu.Nanotime() - begun)
 }
 
@@ -58,10 +61,10 @@ func Train(t trip) {
 	var room [400]int
 	begun := cpu.Nanotime()
 	room[t.depth%len(room)] = Label(t.depth)
+	t.rest()
 	if t.depth > 0 {
 		t.next(Train)
 	}
-	t.rest()
 	inside.add(cpu.Nanotime() - begun + int64(room[(t.depth+1)%len(room)]))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 )
 
@@ -25,17 +26,24 @@ type written struct {
 // room is how many names the table of the lab has room for.
 const room = 32
 
-// writes writes files whose names and sizes follow from a seed: SEED,FILES,GOROUTINES. With a seed
-// that is divisible by 7, names are long.
+// kinds are what files can be written to: plain ones; some that take only a part of a write; some of
+// these with long names.
+var kinds = []string{"plain", "short", "long"}
+
+// writes writes files whose names and sizes follow from a seed: SEED,FILES,GOROUTINES,KIND.
 func writes(args []string) error {
-	n, err := numbers(args...)
+	kind := slices.Index(kinds, args[3])
+	if kind < 0 {
+		return refusal.New(syscall.EINVAL, "%q is none of %v", args[3], kinds)
+	}
+	n, err := numbers(args[:3]...)
 	if err != nil {
 		return err
 	}
 	random := rand.New(rand.NewPCG(uint64(n[0]), 27))
 	files := make([]*written, n[1])
 	for i := range files {
-		files[i] = plan(random, i, n[0]%7 == 0)
+		files[i] = plan(random, i, kind)
 	}
 	errs := make([]error, len(files))
 	together(n[2], func(g int) {
@@ -50,17 +58,20 @@ func writes(args []string) error {
 	return nil
 }
 
-// plan decides what to write to a file. Every third takes only some bytes at once.
-func plan(random *rand.Rand, i int, long bool) *written {
+// plan decides what to write to a file. Unless all are plain, every third takes only some bytes at
+// once.
+func plan(random *rand.Rand, i, kind int) *written {
 	w := &written{name: fmt.Sprintf("/tmp/parcel%d.%d", i, random.IntN(1000))}
-	if long {
+	if kind == 2 {
 		w.name = fmt.Sprintf("/tmp/%s%d", strings.Repeat("registered-letter-", 3), i)
 	}
-	if i%3 == 2 {
-		w.most = 20 + random.IntN(80)
+	more := 0
+	if kind > 0 && i%3 == 2 {
+		w.most = 60 + random.IntN(90)
+		more = 50
 	}
 	for range 1 + random.IntN(9) {
-		w.sizes = append(w.sizes, 1+random.IntN(150))
+		w.sizes = append(w.sizes, 1+more+random.IntN(150))
 	}
 	return w
 }
