@@ -89,8 +89,9 @@ func (w *written) write() error {
 		return err
 	}
 	defer f.Close()
+	var text [1000]byte
 	for _, size := range w.sizes {
-		n, err := vfs.Write(f, make([]byte, size))
+		n, err := vfs.Write(f, text[:size])
 		if err != nil {
 			return err
 		}
