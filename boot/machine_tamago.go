@@ -77,7 +77,7 @@ func mountFiles(tree *vfs.FS) {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	report("types", types.Mount(tree))
-	report("bpf", kbpf.Mount(tree))
+	report("bpf", kbpf.MountPins(tree))
 }
 
 // mountDevices makes /dev, with the terminal under the names that programs use.

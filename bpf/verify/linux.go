@@ -48,7 +48,7 @@ var (
 // most.
 var helpers = map[int32]Helper{
 	1:   {Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found},
-	2:   {Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 3600, PerWord: 850, Maps: keyed},
+	2:   {Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Maps: keyed},
 	3:   {Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Maps: deleted},
 	4:   {Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},
 	5:   {Name: "bpf_ktime_get_ns", Weight: 40},
@@ -66,9 +66,9 @@ var helpers = map[int32]Helper{
 	58:  {Name: "bpf_override_return", Args: [5]ArgKind{ContextArg, Number}, Result: ErrorCode, Weight: 30, Unsafe: true},
 	67:  {Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4},
 	80:  {Name: "bpf_get_current_cgroup_id", Weight: 5},
-	87:  {Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 200, PerWord: 4, Maps: queues},
-	88:  {Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 200, PerWord: 4, Maps: queues},
-	89:  {Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 200, PerWord: 4, Maps: queues},
+	87:  {Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Maps: queues},
+	88:  {Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues},
+	89:  {Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues},
 	109: {Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true},
 	112: {Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4},
 	113: {Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},

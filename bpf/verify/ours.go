@@ -13,7 +13,7 @@ var ours = map[int32]Helper{
 	bpf.HelperWatchOld: {Name: "watch_old", Args: [5]ArgKind{ContextArg}, Weight: 10},
 	bpf.HelperWatchNew: {Name: "watch_new", Args: [5]ArgKind{ContextArg}, Weight: 10},
 	bpf.HelperLog2:     {Name: "log2", Args: [5]ArgKind{Number}, Weight: 10},
-	bpf.HelperHistAdd:  {Name: "hist_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 5500, PerWord: 850, Maps: summed, Words: bpf.HistBuckets},
-	bpf.HelperAggAdd:   {Name: "agg_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 5500, PerWord: 850, Maps: summed, Words: bpf.AggregateSize / 8},
+	bpf.HelperHistAdd:  {Name: "hist_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.HistBuckets},
+	bpf.HelperAggAdd:   {Name: "agg_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.AggregateSize / 8},
 	bpf.HelperArg:      {Name: "arg", Args: [5]ArgKind{ContextArg, Number}, Weight: 40},
 }

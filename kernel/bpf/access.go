@@ -5,7 +5,6 @@ import (
 	"syscall"
 	"unsafe"
 
-	"sonde/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/ring"
 )
@@ -40,6 +39,9 @@ func (m *Map) Update(cpu int, key, value []byte, how uint64) error {
 	if err := m.sizes(key, value); err != nil {
 		return err
 	}
+	if m.stacks {
+		return refusal.New(syscall.EINVAL, "map %s: only programs add stacks", m.Spec.Name)
+	}
 	if errno := m.updateWhole(m.table(cpu), at(key), at(value), how); errno != 0 {
 		return m.failed("update", key, errno)
 	}
@@ -63,15 +65,15 @@ func (m *Map) Delete(cpu int, key []byte) error {
 // Range calls f for each key, in no order, until it returns false. Keys that come and go meanwhile may
 // be left out. What f gets is its own until it returns.
 func (m *Map) Range(cpu int, f func(key, value []byte) bool) {
-	if m.Spec.Type == bpf.RingBuf {
+	if m.isRing() || m.isQueue() || m.maps {
 		return
 	}
 	key, value := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
 	t := m.table(cpu)
-	if m.isArray() {
+	if !m.isHash() {
 		for i := range m.Spec.MaxEntries {
 			binary.LittleEndian.PutUint32(key, i)
-			if m.copyOut(t, at(key), at(value)); !f(key, value) {
+			if m.copyOut(t, at(key), at(value)) && !f(key, value) {
 				return
 			}
 		}
@@ -85,10 +87,45 @@ func (m *Map) Range(cpu int, f func(key, value []byte) bool) {
 	}
 }
 
-// Ring is the records of a ring buffer; nil: the map is another kind.
+// Push adds a value to a queue or stack. If it is full, how Exist drops the oldest.
+//
+// Errors: EINVAL the map is neither, or the size is not its; E2BIG it is full; EBUSY as of Update.
+func (m *Map) Push(value []byte, how uint64) error {
+	if err := m.queued(value); err != nil {
+		return err
+	}
+	if errno := m.pushWhole(at(value), how); errno != 0 {
+		return m.failed("push", value, errno)
+	}
+	return nil
+}
+
+// Pull copies the value that is next, the oldest of a queue or the newest of a stack, and takes it away if
+// asked to.
+//
+// Errors: EINVAL the map is neither, or the size is not its; ENOENT it is empty; EBUSY as of Update.
+func (m *Map) Pull(value []byte, away bool) error {
+	if err := m.queued(value); err != nil {
+		return err
+	}
+	if errno := m.pullWhole(at(value), away); errno != 0 {
+		return m.failed("pull", nil, errno)
+	}
+	return nil
+}
+
+// queued checks that values have no keys here, and the size of one.
+func (m *Map) queued(value []byte) error {
+	if !m.isQueue() || len(value) != int(m.Spec.ValueSize) {
+		return refusal.New(syscall.EINVAL, "map %s: a value of %d bytes without a key: it is a %s of %d bytes", m.Spec.Name, len(value), m.Spec.Type, m.Spec.ValueSize)
+	}
+	return nil
+}
+
+// Ring is the records of a ring buffer or perf event array; nil: the map is another kind.
 func (m *Map) Ring() *ring.Ring { return m.ring }
 
-// Take takes a record of a ring buffer, as ring.Ring's Take does.
+// Take takes a record of a map that has a Ring, as ring.Ring's Take does.
 func (m *Map) Take(room []byte) (rec ring.Record, ok bool) {
 	rec, ok = m.ring.Take(room)
 	if ok {
@@ -103,8 +140,8 @@ func at(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 // sizes checks a key and, if there is one, a value.
 func (m *Map) sizes(key, value []byte) error {
 	switch {
-	case m.Spec.Type == bpf.RingBuf:
-		return refusal.New(syscall.EINVAL, "map %s: a ring has no keys", m.Spec.Name)
+	case m.isRing() || m.isQueue() || m.maps:
+		return refusal.New(syscall.EINVAL, "map %s: a %s has no values by key to copy", m.Spec.Name, m.Spec.Type)
 	case len(key) != int(m.Spec.KeySize):
 		return refusal.New(syscall.EINVAL, "map %s: a key of %d bytes: give %d", m.Spec.Name, len(key), m.Spec.KeySize)
 	case value != nil && len(value) != int(m.Spec.ValueSize):
@@ -114,7 +151,7 @@ func (m *Map) sizes(key, value []byte) error {
 }
 
 func (m *Map) failed(what string, key []byte, errno syscall.Errno) error {
-	why := map[syscall.Errno]string{syscall.ENOENT: "there is no such key", syscall.EEXIST: "the key is there", syscall.E2BIG: "there is no room for another key",
-		syscall.EBUSY: "keys are being changed", syscall.EINVAL: "this is not possible in a map of this type"}[errno]
+	why := map[syscall.Errno]string{syscall.ENOENT: "there is nothing", syscall.EEXIST: "the key is there", syscall.E2BIG: "there is no room",
+		syscall.EBUSY: "it is being changed", syscall.EINVAL: "this is not possible in a map of this type"}[errno]
 	return refusal.New(errno, "map %s: %s %x: %s", m.Spec.Name, what, key, why)
 }

@@ -19,7 +19,10 @@
 //
 // Their memory is outside the Go heap and has no pointers (arena.go). Programs reach values through
 // pointers; goroutines copy. Hashes are open tables, probed for 64 places at most (hash_trap.go). A
-// per-CPU map is a table for each CPU, which only this CPU's programs change.
+// per-CPU map is a table for each CPU, which only this CPU's programs change. A hash that evicts removes the
+// entry that was used least recently, of those near where a new one is to go (lru_trap.go). Queues
+// (queue_trap.go) and stack traces (stack_trap.go) are places in a row. A map of maps has the addresses of
+// maps, which it keeps (inner.go).
 //
 // Rejected: keys that all tables of a per-CPU hash share, as in Linux: to add one would concern all CPUs.
 //

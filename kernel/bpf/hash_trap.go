@@ -29,12 +29,15 @@ const (
 	probes = 64  // places that are looked at
 	locks  = 64  // of a table
 	tries  = 256 // of a lock
+
+	lockShift = 58 // of a hash: what is left is the number of its lock
 )
 
 // table is the head of a hash table, before its places.
 type table struct {
 	entries atomic.Int64
-	_       [lineSize - 8]byte
+	clock   atomic.Uint64 // of a table that evicts: how many keys were added
+	_       [lineSize - 16]byte
 	locks   [locks]atomic.Uint32
 }
 
@@ -57,6 +60,17 @@ func (m *Map) hash(key unsafe.Pointer) uint64 {
 	h := uint64(0)
 	for i, n := uint32(0), m.Spec.KeySize; i < n; i += wordSize {
 		h = mix(h ^ word(unsafe.Add(key, i), n-i))
+	}
+	return h
+}
+
+// hashOf is hash of an entry's key, which may be changing.
+//
+//go:nosplit
+func (m *Map) hashOf(e *entry) uint64 {
+	h := uint64(0)
+	for i := uintptr(wordSize); i < m.value; i += wordSize {
+		h = mix(h ^ (*atomic.Uint64)(unsafe.Add(unsafe.Pointer(e), i)).Load())
 	}
 	return h
 }
@@ -122,7 +136,7 @@ func (m *Map) findWord(t *table, key uint64) *entry {
 //
 //go:nosplit
 func (t *table) lock(h uint64) *atomic.Uint32 {
-	l := &t.locks[h>>58]
+	l := &t.locks[h>>lockShift]
 	for range tries {
 		if l.CompareAndSwap(0, 1) {
 			return l
@@ -149,7 +163,8 @@ func (m *Map) updateEntry(t *table, key, value unsafe.Pointer, how uint64) sysca
 	case e != nil && how == NoExist:
 		errno = syscall.EEXIST
 	case e != nil:
-		store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.Spec.ValueSize)
+		m.touch(t, e)
+		store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.size)
 	case how == Exist:
 		errno = syscall.ENOENT
 	default:
@@ -163,26 +178,40 @@ func (m *Map) updateEntry(t *table, key, value unsafe.Pointer, how uint64) sysca
 //
 //go:nosplit
 func (m *Map) insert(t *table, h uint64, key, value unsafe.Pointer) syscall.Errno {
-	if t.entries.Add(1) <= int64(m.Spec.MaxEntries) {
-		for i := range uint64(probes) {
-			e := m.entry(unsafe.Pointer(t), h+i)
-			w := e.word.Load()
-			if s := w & stateMask; s != unused && s != deleted {
-				continue
-			}
-			next := w&^stateMask + stateMask + 1
-			if !e.word.CompareAndSwap(w, next|filling) {
-				continue
-			}
-			store(unsafe.Add(unsafe.Pointer(e), wordSize), key, m.Spec.KeySize)
-			store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.Spec.ValueSize)
-			e.word.Store(next | full)
-			return 0
-		}
+	if t.entries.Add(1) <= int64(m.Spec.MaxEntries) && m.place(t, h, key, value) {
+		return 0
+	}
+	if m.used != 0 && m.evict(t, h) && m.place(t, h, key, value) {
+		return 0
 	}
 	t.entries.Add(-1)
 	m.lost.Add(1)
 	return syscall.E2BIG
+}
+
+// place puts a key where there is room near its home; false: there is none.
+//
+//go:nosplit
+func (m *Map) place(t *table, h uint64, key, value unsafe.Pointer) bool {
+	for i := range uint64(probes) {
+		e := m.entry(unsafe.Pointer(t), h+i)
+		w := e.word.Load()
+		if s := w & stateMask; s != unused && s != deleted {
+			continue
+		}
+		next := w&^stateMask + stateMask + 1
+		if !e.word.CompareAndSwap(w, next|filling) {
+			continue
+		}
+		store(unsafe.Add(unsafe.Pointer(e), wordSize), key, m.Spec.KeySize)
+		store(unsafe.Add(unsafe.Pointer(e), m.value), value, m.size)
+		if m.used != 0 {
+			m.lastUse(e).Store(t.clock.Add(1))
+		}
+		e.word.Store(next | full)
+		return true
+	}
+	return false
 }
 
 // removeEntry removes a key.
@@ -212,6 +241,6 @@ func (m *Map) copyEntry(e *entry, w uint64, key, value unsafe.Pointer) bool {
 	if key != nil {
 		load(key, unsafe.Add(unsafe.Pointer(e), wordSize), m.Spec.KeySize)
 	}
-	load(value, unsafe.Add(unsafe.Pointer(e), m.value), m.Spec.ValueSize)
+	load(value, unsafe.Add(unsafe.Pointer(e), m.value), m.size)
 	return e.word.Load() == w
 }

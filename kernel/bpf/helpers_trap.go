@@ -21,6 +21,7 @@ var helpers = map[int32]helper{
 	4: helpReadAny, 112: helpReadUser, 113: helpRead, 45: helpReadAnyString, 114: helpReadUserString, 115: helpReadString,
 	5: helpTime, 125: helpTime, 160: helpTime, 118: helpJiffies, 7: helpRandom,
 	14: helpPID, 15: helpUID, 16: helpComm, 35: helpTask, 80: helpCgroup,
+	87: helpPush, 88: helpPop, 89: helpPeek, 25: helpEvent, 27: helpStackID, 67: helpStack,
 	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
 	164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
 	173: helpPlace, 183: helpArgTo, 184: helpResultTo, 182: helpCompare,
@@ -39,7 +40,11 @@ func result(errno syscall.Errno) uintptr { return -uintptr(errno) }
 
 func helpLookup(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	of := (*Map)(pointer(m))
-	return uintptr(of.find(of.table(int(cpu)), pointer(key)))
+	value := of.find(of.table(int(cpu)), pointer(key))
+	if of.maps {
+		return mapIn(value)
+	}
+	return uintptr(value)
 }
 
 // helpLookupOf finds what another CPU has at a key.
@@ -124,14 +129,45 @@ func helpOutput(m, data, n, flags, _, _ uintptr, cpu uint32, _ *attach.Hit) uint
 	if flags&^wakeUp != 0 {
 		return result(syscall.EINVAL)
 	}
+	return (*Map)(pointer(m)).output(int(cpu), pointer(data), n)
+}
+
+// helpEvent writes a record into a perf event array, whose index must be this CPU's: each has a part.
+func helpEvent(_, m, flags, data, n, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
+	const index, here = 0xffffffff, 0xffffffff
 	of := (*Map)(pointer(m))
-	p := of.reserve(int(cpu), n, now())
+	switch at := flags & index; {
+	case flags&^index != 0:
+		return result(syscall.EINVAL)
+	case at != here && at >= uintptr(of.Spec.MaxEntries):
+		return result(syscall.E2BIG)
+	case at != here && at != uintptr(cpu):
+		return result(syscall.EOPNOTSUPP)
+	}
+	return of.output(int(cpu), pointer(data), n)
+}
+
+// output writes a record.
+func (m *Map) output(cpu int, data unsafe.Pointer, n uintptr) uintptr {
+	p := m.reserve(cpu, n, now())
 	if p == nil {
 		return result(syscall.EAGAIN)
 	}
-	move(p, pointer(data), n)
-	of.end(int(cpu), p, true)
+	move(p, data, n)
+	m.end(cpu, p, true)
 	return 0
+}
+
+func helpPush(m, value, how, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	return result((*Map)(pointer(m)).push(pointer(value), uint64(how)))
+}
+
+func helpPop(m, to, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	return result((*Map)(pointer(m)).pull(pointer(to), true))
+}
+
+func helpPeek(m, to, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	return result((*Map)(pointer(m)).pull(pointer(to), false))
 }
 
 func helpReserve(m, n, flags, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {

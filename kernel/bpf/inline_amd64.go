@@ -136,5 +136,5 @@ func context(off int32, size int) (int32, error) {
 
 // isElement tells whether a map's lookups can be inlined.
 func (m *Map) isElement() bool {
-	return m != nil && m.isArray() && uint64(m.each) < 1<<31 && m.stride < 1<<31
+	return m != nil && m.isArray() && !m.maps && uint64(m.each) < 1<<31 && m.stride < 1<<31
 }

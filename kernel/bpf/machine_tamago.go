@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/grace"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
+	"sonde/kernel/stack"
 	"sonde/kernel/text"
 )
 
@@ -100,6 +101,38 @@ func peek(hit *attach.Hit, cpu int, to unsafe.Pointer, n, addr uintptr) uintptr 
 		return 0
 	}
 	return uintptr(p.Peek(current(hit, cpu), unsafe.Slice((*byte)(to), n), uint64(addr)))
+}
+
+// userRegs returns the registers in ring 3 of the thread that was hit in the kernel; nil: none was.
+//
+//go:noinline
+func userRegs(hit *attach.Hit, cpu int) *amd64.Regs {
+	if p := processes.Load(); p != nil {
+		return p.Registers(current(hit, cpu))
+	}
+	return nil
+}
+
+// kernelStack stores where the kernel was hit, and which calls led there, and returns how many. The runtime
+// may use X0-X14 for that, which are those of what was hit.
+func kernelStack(hit *attach.Hit, _ int, pcs []uintptr) int {
+	if hit.MayBlock || hit.Place.Site.Kind == attach.Program {
+		return 0
+	}
+	w := walk{uintptr(unsafe.Pointer(hit.Regs)), uintptr(unsafe.Pointer(unsafe.SliceData(pcs))), uintptr(len(pcs))}
+	return int(keepingSSE(uintptr(unsafe.Pointer(&w))))
+}
+
+// walk is what walkStack is given: registers, and room for so many calls.
+type walk struct{ regs, room, n uintptr }
+
+// keepingSSE returns what walkStack does, and leaves X0-X14 as they are.
+func keepingSSE(w uintptr) uintptr
+
+// walkStack fills in a walk. Safe because: it ends before what it is given does.
+func walkStack(at uintptr) uintptr {
+	w := (*walk)(pointer(at))
+	return uintptr(stack.Callers((*amd64.Regs)(pointer(w.regs)), unsafe.Slice((*uintptr)(pointer(w.room)), w.n)))
 }
 
 // current returns the g that was hit, or that the thread of a process runs in. The registers of a hit in a

@@ -1,7 +1,6 @@
 package kbpf
 
 import (
-	"math/bits"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,13 +23,19 @@ type Map struct {
 	stride uintptr        // from one entry of a table to the next
 	value  uintptr        // of a hash: where in an entry the value is
 	mask   uint64         // of a hash: places of a table, less 1
+	stacks bool           // it has stacks
+	maps   bool           // it has maps
+	newest bool           // of values without keys: the newest is next
+	size   uint32         // of a value, as it is kept
+	used   uintptr        // of a hash that evicts: where in an entry it is noted when it was used last
 	ring   *ring.Ring
 	lost   atomic.Uint64 // what did not fit
 
 	mu sync.Mutex
 	// guarded by mu:
-	users  int  // programs, and files that stand for it
-	closed bool // nobody but programs uses it any more
+	users  int             // programs, files that stand for it, and maps that it is in
+	closed bool            // nobody but these uses it any more
+	inner  map[string]*Map // of a map of maps: what is in it, by key
 }
 
 // Limits of what a map is made of, in bytes. Helpers take time by them.
@@ -43,13 +48,17 @@ const (
 //
 // Errors: EINVAL the kind is not known here, or a size does not fit it; ENOMEM there is no memory.
 func NewMap(s bpf.MapSpec) (*Map, error) {
+	if s.Inner != nil {
+		inner := *s.Inner // nobody's but this map's, so that it is taken for no other map
+		s.Inner = &inner
+	}
 	m := &Map{Spec: s}
 	parts := 1
 	size, err := m.layout()
 	if err != nil {
 		return nil, err
 	}
-	if m.perCPU() || s.Type == bpf.RingBuf {
+	if m.perCPU() || m.isRing() {
 		parts = cpus()
 	}
 	if m.perCPU() {
@@ -59,9 +68,9 @@ func NewMap(s bpf.MapSpec) (*Map, error) {
 		return nil, err
 	}
 	m.base = unsafe.Pointer(unsafe.SliceData(m.memory))
-	if s.Type == bpf.RingBuf {
+	if m.isRing() {
 		// Safe because: the memory is aligned to pages, and of whole words.
-		m.ring = ring.On(unsafe.Slice((*uint64)(m.base), len(m.memory)/wordSize), parts, int(s.MaxEntries))
+		m.ring = ring.On(unsafe.Slice((*uint64)(m.base), len(m.memory)/wordSize), parts, m.ringSize())
 	}
 	allMaps.add(m)
 	return m, nil
@@ -71,53 +80,11 @@ const wordSize = 8
 
 func words(n uint32) uintptr { return (uintptr(n) + wordSize - 1) / wordSize * wordSize }
 
-// layout returns how many bytes a table takes.
-func (m *Map) layout() (size uintptr, err error) {
-	s := &m.Spec
-	no := func(format string, args ...any) (uintptr, error) {
-		return 0, refusal.New(syscall.EINVAL, "map "+s.Name+": "+format, args...)
-	}
-	if s.Type == bpf.RingBuf {
-		if s.KeySize != 0 || s.ValueSize != 0 {
-			return no("a ring has no keys and values: give sizes of 0")
-		}
-		return uintptr(ring.Space(int(s.MaxEntries))), ring.Fits(int(s.MaxEntries))
-	}
-	switch {
-	case s.Flags&^(noPrealloc|bpf.ReadOnlyProgram|bpf.WriteOnlyProgram) != 0:
-		return no("flags %#x are not known", s.Flags)
-	case s.ValueSize == 0 || s.ValueSize > maxValue:
-		return no("values of %d bytes: give 1 to %d", s.ValueSize, maxValue)
-	case s.MaxEntries == 0 || s.MaxEntries > 1<<30:
-		return no("%d entries: give 1 to %d", s.MaxEntries, 1<<30)
-	}
-	switch s.Type {
-	case bpf.Array, bpf.PerCPUArray:
-		if s.KeySize != 4 {
-			return no("keys of %d bytes: an array is indexed by 4", s.KeySize)
-		}
-		m.stride = words(s.ValueSize)
-		return (m.stride*uintptr(s.MaxEntries) + lineSize - 1) / lineSize * lineSize, nil
-	case bpf.Hash, bpf.PerCPUHash:
-		if s.KeySize == 0 || s.KeySize > maxKey {
-			return no("keys of %d bytes: give 1 to %d", s.KeySize, maxKey)
-		}
-		places := uint64(1) << bits.Len32(2*s.MaxEntries-1) // half full at most
-		m.value = wordSize + words(s.KeySize)
-		m.stride, m.mask = m.value+words(s.ValueSize), places-1
-		return (tableSize + m.stride*uintptr(places) + lineSize - 1) / lineSize * lineSize, nil
-	}
-	return no("there are no maps of type %d %s: give hash, array, percpu_hash, percpu_array or ringbuf", s.Type, s.Type)
-}
-
 // noPrealloc is Linux's BPF_F_NO_PREALLOC, which makes no difference here.
 const noPrealloc = 1
 
 // lineSize is that of a cache line.
 const lineSize = 64
-
-func (m *Map) isArray() bool { return m.Spec.Type == bpf.Array || m.Spec.Type == bpf.PerCPUArray }
-func (m *Map) perCPU() bool  { return m.Spec.Type == bpf.PerCPUHash || m.Spec.Type == bpf.PerCPUArray }
 
 // Tables is how many there are: one, or one for each CPU.
 func (m *Map) Tables() int {
@@ -175,5 +142,9 @@ func (m *Map) drop() {
 		memory.free(m.memory)
 		m.memory, m.base = nil, nil
 		allMaps.remove(m)
+		for _, of := range m.inner {
+			of.use(-1)
+		}
+		m.inner = nil
 	}
 }

@@ -48,7 +48,16 @@ func TestBadMaps(t *testing.T) {
 		{bpf.MapSpec{Type: bpf.Array, KeySize: 4, ValueSize: 1 << 10, MaxEntries: 1 << 20}, syscall.ENOMEM},
 		{bpf.MapSpec{Type: bpf.RingBuf, MaxEntries: 3000}, syscall.EINVAL},
 		{bpf.MapSpec{Type: bpf.RingBuf, MaxEntries: 4096, ValueSize: 8}, syscall.EINVAL},
-		{bpf.MapSpec{Type: bpf.Queue, ValueSize: 8, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.Queue, KeySize: 4, ValueSize: 8, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.Stack, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.StackTrace, KeySize: 4, ValueSize: 12, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.StackTrace, KeySize: 4, ValueSize: 8 * (maxDepth + 1), MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.PerfEventArray, KeySize: 4, ValueSize: 8, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 8, MaxEntries: 1, Inner: &bpf.MapSpec{}}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.HashOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &bpf.MapSpec{Inner: &bpf.MapSpec{}}}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &bpf.MapSpec{}}, syscall.EINVAL},
+		{bpf.MapSpec{Type: 3, KeySize: 4, ValueSize: 4, MaxEntries: 1}, syscall.EINVAL},
 	} {
 		if m, err := NewMap(c.spec); !errors.Is(err, c.errno) || m != nil {
 			t.Errorf("%+v: %v, want %v", c.spec, err, c.errno)

@@ -22,6 +22,7 @@ func (m *Map) find(t, key unsafe.Pointer) unsafe.Pointer {
 		return m.element(t, key)
 	}
 	if e := m.findEntry((*table)(t), key); e != nil {
+		m.touch((*table)(t), e)
 		return unsafe.Add(unsafe.Pointer(e), m.value)
 	}
 	return nil
@@ -54,7 +55,7 @@ func (m *Map) update(t, key, value unsafe.Pointer, how uint64) syscall.Errno {
 	if p == nil {
 		return syscall.E2BIG
 	}
-	store(p, value, m.Spec.ValueSize)
+	store(p, value, m.size)
 	return 0
 }
 
@@ -62,7 +63,10 @@ func (m *Map) update(t, key, value unsafe.Pointer, how uint64) syscall.Errno {
 //
 //go:nosplit
 func (m *Map) remove(t, key unsafe.Pointer) syscall.Errno {
-	if m.value == 0 {
+	switch {
+	case m.stacks:
+		return m.removeStack(key)
+	case m.value == 0:
 		return syscall.EINVAL
 	}
 	return m.removeEntry((*table)(t), key)
@@ -92,10 +96,13 @@ func (m *Map) removeWhole(t, key unsafe.Pointer) syscall.Errno {
 //
 //go:nosplit
 func (m *Map) copyOut(t, key, to unsafe.Pointer) bool {
-	if m.value == 0 {
+	switch {
+	case m.stacks:
+		return m.copyStack(key, to)
+	case m.value == 0:
 		p := m.element(t, key)
 		if p != nil {
-			load(to, p, m.Spec.ValueSize)
+			load(to, p, m.size)
 		}
 		return p != nil
 	}

@@ -89,8 +89,8 @@ func Pins(o Object) (files []string) {
 	return files
 }
 
-// Mount makes PinDir.
-func Mount(tree *vfs.FS) error { return tree.Bind(PinDir, pinned{}) }
+// MountPins makes PinDir.
+func MountPins(tree *vfs.FS) error { return tree.Bind(PinDir, pinned{}) }
 
 // pinned is the directory PinDir.
 type pinned struct{}

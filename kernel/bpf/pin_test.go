@@ -48,7 +48,7 @@ func there(p *Prog, m *Map, l *Link) [3]bool {
 // TestFilesKeepObjects: what a file stands for stays when its owner has closed it, and goes with the file.
 func TestFilesKeepObjects(t *testing.T) {
 	tree := vfs.New()
-	if err := Mount(tree); err != nil {
+	if err := MountPins(tree); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range [][3]bool{{true, true, false}, {false, true, false}, {true, true, true}} {

@@ -55,20 +55,22 @@ func Assemble(name, text string) (p *bpf.Program, maps []*Map, err error) {
 }
 
 // kinds are the maps that can be written in a program's text.
-var kinds = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.RingBuf}
+var kinds = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.Queue, bpf.Stack, bpf.StackTrace,
+	bpf.PerfEventArray, bpf.RingBuf}
 
 func specOf(fields []string) (s bpf.MapSpec, err error) {
 	if len(fields) != 5 {
 		return s, refusal.New(syscall.EINVAL, "give map NAME TYPE KEYBYTES VALUEBYTES ENTRIES")
 	}
 	s.Name = fields[0]
+	var names []string
 	for _, k := range kinds {
-		if k.String() == fields[1] {
+		if names = append(names, k.String()); k.String() == fields[1] {
 			s.Type = k
 		}
 	}
 	if s.Type == 0 {
-		return s, refusal.New(syscall.EINVAL, "%q is no type of map: give hash, array, percpu_hash, percpu_array or ringbuf", fields[1])
+		return s, refusal.New(syscall.EINVAL, "%q is no type of map: give one of %s", fields[1], strings.Join(names, ", "))
 	}
 	for i, to := range []*uint32{&s.KeySize, &s.ValueSize, &s.MaxEntries} {
 		n, err := strconv.ParseUint(fields[2+i], 10, 32)

@@ -22,9 +22,11 @@ func (g *Graph) Breaches(addr uint64) []Breach {
 	return g.breaches([]uint64{addr}, calls, nil)
 }
 
-// TrapBreaches is Breaches for all that runs before a handler does, and for what programs call.
+// TrapBreaches is Breaches for all that runs before a handler does, and for what programs call, which may
+// use what is offered to handlers.
 func (g *Graph) TrapBreaches() []Breach {
-	return g.breaches(append(g.addrs(trapEntries), g.addrs(names{programHelpers})...), g.leads, cold)
+	found := g.breaches(g.addrs(trapEntries), g.leads, cold)
+	return append(found, g.breaches(g.addrs(names{programHelpers}), g.leads, slices.Concat(cold, offered))...)
 }
 
 func (g *Graph) breaches(roots []uint64, leads func(*Func) []uint64, apart names) (found []Breach) {

@@ -77,6 +77,7 @@ var indirect = []struct {
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
 	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
+	{"sonde/kernel/bpf.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to kbpf.SetProcesses"},
 	{"sonde/kernel/bpf.helpLoop", nil, "a program's function"},
 	{"sonde/kernel/bpf.helpEach", nil, "a program's function"},
 	{"sonde/kernel/bpf.(*Map).eachEntry", nil, "a program's function"},
@@ -150,7 +151,7 @@ var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM", "sonde/arch/amd64/user.takeMXCSR",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove", "sonde/kwatch.(*point).callCareful",
-	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten",
+	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten", "sonde/kernel/bpf.keepingSSE*", "sonde/kernel/bpf.walkStack*",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

@@ -5,6 +5,7 @@ package bpf
 import (
 	"encoding/binary"
 	"io"
+	"slices"
 	"strings"
 
 	"sonde/ktest/suites"
@@ -14,6 +15,42 @@ func init() {
 	suites.Add("bpf/program_on_each_kind_in_processes", eachKindInProcesses)
 	suites.Add("bpf/who_is_hit", whoIsHit)
 	suites.Add("bpf/memory_of_processes", userMemory)
+	suites.Add("bpf/stacks_of_processes", userStacks)
+}
+
+// userStacks: where a process is, and who called: the same in its function and where it calls the kernel,
+// but for the function's own frame.
+func userStacks(t *suites.T) {
+	if suites.Programs == nil {
+		t.Skipf("this machine cannot run programs")
+	}
+	stacks := map[string][]uint64{}
+	for _, place := range []string{"/bin/sh:syscall.write", "sys:write", "sonde/linux/syscall.write"} {
+		p := load(t, `
+			map seen array 4 88 1
+			r6 = map[idx:0][0]+0
+			r2 = r6
+			r2 += 8
+			r3 = 80
+			r4 = 256
+			call 67
+			*(u64 *)(r6 + 0) = r0
+			r0 = 0
+			exit`)
+		l := p.attach(t, place)
+		suites.Script(io.Discard, `/bin/sh -c "echo x" > /dev/null`)
+		l.Close()
+		got := p.seen(t, 11)
+		if got[0] < 24 || got[0] > 80 || got[1] < 0x1000 {
+			t.Errorf("%s: %x", place, got)
+		}
+		stacks[place] = got
+		p.close()
+	}
+	function, call, kernel := stacks["/bin/sh:syscall.write"], stacks["sys:write"], stacks["sonde/linux/syscall.write"]
+	if !slices.Contains(call[1:], function[3]) || call[1] != kernel[1] || call[3] != kernel[3] {
+		t.Errorf("in the function %x, in the system call %x, in the kernel %x", function, call, kernel)
+	}
 }
 
 // userMemory: what a process writes, read where it calls its own function, and where it calls the kernel.
