@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -23,21 +22,11 @@ const bootLimit = 30 * time.Minute
 // runs a minute before go test's own time limit is stopped, because at that limit go test ends this
 // process, and nobody sees what the machine has said.
 func timeLimit(t *testing.T) time.Duration {
-	limit := bootLimit * time.Duration(crowd())
+	limit := machine.Patience(bootLimit)
 	if end, ok := t.Deadline(); ok {
 		limit = min(limit, time.Until(end).Truncate(time.Second)-time.Minute)
 	}
 	return max(limit, time.Second)
-}
-
-// crowd is how many want to run for each processor of the host, at least 1: the load of the last
-// minute or of the last quarter of an hour, whichever is higher.
-func crowd() int {
-	var now, longer, long float64
-	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Sscan(string(b), &now, &longer, &long)
-	}
-	return max(1, int(max(now, long))/runtime.NumCPU())
 }
 
 var (

@@ -33,7 +33,8 @@ import (
 	"sonde/qemu/machine"
 )
 
-const limit = 5 * time.Minute // for each machine
+// limit is how long each machine may take.
+var limit = machine.Patience(5 * time.Minute)
 
 // usage is what -h prints in front of the options.
 const usage = `usage: go run ./qemu/bench [options] [row...]
