@@ -84,10 +84,31 @@ func (c *compiler) call(f *function, pc int, in bpf.Insn) {
 		return
 	}
 	h := c.helpers[pc]
-	if h.Inline != nil {
-		c.put(h.Inline...)
+	if h.Inline == nil {
+		c.callHelper(f, h)
 		return
 	}
+	from := len(c.b)
+	c.put(h.Inline...)
+	if h.Slow == nil {
+		return
+	}
+	c.put(0xE9, 0, 0, 0, 0)
+	call := len(c.b)
+	for _, at := range h.Slow {
+		c.leads(from+at, call)
+	}
+	c.callHelper(f, h)
+	c.leads(call-4, len(c.b))
+}
+
+// leads writes the 4 bytes at a place of the distance of a jump to another.
+func (c *compiler) leads(at, to int) {
+	binary.LittleEndian.PutUint32(c.b[at:], uint32(to-at-4))
+}
+
+// callHelper puts the call of a helper.
+func (c *compiler) callHelper(f *function, h Helper) {
 	c.each(f.saves, f.savesAt, opStore)
 	c.move(true, ax, registers[1])
 	if h.Context {

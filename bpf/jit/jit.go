@@ -50,6 +50,9 @@ type Helper struct {
 	// in their registers, leaves R0 in AX, can change these, DX, R11 and the flags, and must work
 	// at any address.
 	Inline []byte
+	// Slow is where in Inline the 4 bytes of the distances of jumps are that lead to a call of Entry
+	// after all. Up to there, R1 to R5 stay as they are.
+	Slow []int
 }
 
 // Image is a compiled program.

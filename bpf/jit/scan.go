@@ -87,8 +87,9 @@ func (c *compiler) scanCall(f *function, pc int, in bpf.Insn) error {
 		return c.failure(pc, "helper %d has neither an address nor code", in.Imm)
 	}
 	c.helpers[pc] = h
-	f.helpers = f.helpers || h.Inline == nil
-	c.inFrame = c.inFrame || h.Inline == nil && (h.Context || h.Link)
+	called := h.Inline == nil || h.Slow != nil
+	f.helpers = f.helpers || called
+	c.inFrame = c.inFrame || called && (h.Context || h.Link)
 	return nil
 }
 

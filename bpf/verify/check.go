@@ -21,7 +21,7 @@ func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	e.Limits = env.Limits.orDefaults()
 	w := &walk{program: p, env: &e, context: env.Contexts[p.Type], begun: time.Now(),
 		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
-		classes: map[int]kind{}, helpers: map[int]bool{}, maps: map[int]*bpf.MapSpec{}}
+		classes: map[int]kind{}, helpers: map[int]bool{}, maps: map[int]*bpf.MapSpec{}, indices: map[int]int64{}}
 	w.log.level = env.LogLevel
 	c, fault := w.check()
 	if fault == nil {
@@ -63,7 +63,7 @@ func (w *walk) run() *Checked {
 	w.deepen(0, 0)
 	worst := w.paths(s)
 	c := &Checked{Program: w.program, Insns: w.program.Insns, Worst: worst, Steps: w.steps, States: w.peak, Stack: w.stack(),
-		Frames: w.frames(), Maps: w.always(), Probes: ascending(w.probes), Calls: ascending(w.helpers)}
+		Frames: w.frames(), Maps: w.always(), Indices: w.indices, Probes: ascending(w.probes), Calls: ascending(w.helpers)}
 	for _, pc := range ascending(w.ctx) {
 		c.Ctx = append(c.Ctx, w.ctx[pc])
 	}

@@ -121,6 +121,7 @@ type Checked struct {
 	Stack   int                  // bytes of stack on the deepest chain of calls
 	Frames  []int                // bytes of stack of each function, in the order of their first instructions
 	Maps    map[int]*bpf.MapSpec // by PC of a helper's call: the map that it is always given
+	Indices map[int]int64        // by PC of a helper's call: the key of 4 bytes that it is always given; -1: several
 	Ctx     []CtxLoad            // by PC
 	Probes  []int                // loads from memory of the kernel: where one fails, it must give 0
 	Calls   []int                // the helpers that are called, ascending

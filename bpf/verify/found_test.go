@@ -44,3 +44,30 @@ func TestFound(t *testing.T) {
 		t.Errorf("maps of calls: %v", c.Maps)
 	}
 }
+
+// TestIndices: an element of an array is known if all paths have the same.
+func TestIndices(t *testing.T) {
+	const lookup = "r1 = map[idx:2]; r2 = r10; r2 += -4; call 1; r0 = 0; exit"
+	for text, want := range map[string]int64{
+		"*(u32 *)(r10 - 4) = 3; " + lookup:                                                                               3,
+		"r6 = *(u32 *)(r1 + 0); *(u32 *)(r10 - 4) = r6; " + lookup:                                                       -1,
+		"r6 = *(u32 *)(r1 + 0); *(u32 *)(r10 - 4) = 3; if r6 == 0 goto on; *(u32 *)(r10 - 4) = 4; on: " + lookup:         -1,
+		"r6 = *(u32 *)(r1 + 0); *(u32 *)(r10 - 4) = 3; if r6 == 0 goto on; *(u32 *)(r10 - 4) = r6; on: " + lookup:        -1,
+		"r6 = *(u32 *)(r1 + 0); *(u32 *)(r10 - 4) = r6; if r6 == 0 goto on; *(u32 *)(r10 - 4) = 3; on: " + lookup:        -1,
+		"r6 = *(u32 *)(r1 + 0); *(u32 *)(r10 - 4) = 3; if r6 == 0 goto on; *(u32 *)(r10 - 4) = 3; r7 = 1; on: " + lookup: 3,
+	} {
+		got, err := check(t, text, Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for _, index := range got.Indices {
+			if index != want {
+				t.Errorf("%s: %d, want %d", text, index, want)
+			}
+		}
+		if len(got.Indices) != 1 {
+			t.Errorf("%s: %d calls", text, len(got.Indices))
+		}
+	}
+}

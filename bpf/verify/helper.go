@@ -35,6 +35,7 @@ func (c *call) argument(r uint8, kind ArgKind) {
 	case Key:
 		c.bytes += uint64(c.spec.KeySize)
 		c.fixed(r, uint64(c.spec.KeySize), "the key", false)
+		c.noteIndex(r)
 	case Value, ValueOut:
 		c.values += uint64(c.spec.ValueSize)
 		c.fixed(r, uint64(c.spec.ValueSize), "the value", kind == ValueOut)
@@ -107,6 +108,30 @@ func (c *call) fixed(r uint8, size uint64, what string, out bool) {
 	c.pointsTo = &c.s.top().regs[r]
 	c.touch(size, size, fmt.Sprintf("a helper's access to %s of %d bytes", what, size))
 }
+
+// noteIndex notes which element of an array the call is about, if all paths say the same.
+func (c *call) noteIndex(r uint8) {
+	if c.spec.KeySize != indexSize {
+		return
+	}
+	known, seen := c.indices[c.pc]
+	if seen && known < 0 {
+		return
+	}
+	p := &c.s.top().regs[r]
+	if p.kind == toStack && p.n.IsConst() {
+		v, _ := c.s.frames[p.frame].load(int(p.n.Smin), indexSize)
+		if v.kind == number && v.n.IsConst() && (!seen || uint64(known) == v.n.Bits.Value) {
+			v.from.mark(decided)
+			c.indices[c.pc] = int64(v.n.Bits.Value)
+			return
+		}
+	}
+	c.indices[c.pc] = -1
+}
+
+// indexSize is how many bytes the index of an array has.
+const indexSize = 4
 
 func (c *call) pointer(r uint8, v *reg, kind ArgKind) {
 	c.memory = access{r: r, write: kind == MemoryOut || kind == MemoryOutNull}

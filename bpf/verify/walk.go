@@ -32,6 +32,7 @@ type walk struct {
 	classes map[int]kind
 	helpers map[int]bool
 	maps    map[int]*bpf.MapSpec // by PC of a call: the map that it was given; nil: several
+	indices map[int]int64        // by PC of a call: the key of 4 bytes that it was given; -1: several
 }
 
 // node is a state that is kept, or the start of a walk. It is finished when no path from it is

@@ -29,6 +29,6 @@
 // # Helpers
 //
 // They are Go functions that programs' code calls (helpers_trap.go), or code that is put into the program
-// (inline_amd64.go). Programs are not in the image, so the walks over it do not see these calls:
+// (inline_amd64.go; inline_ring_amd64.go writes records and histograms). Programs are not in the image, so the walks over it do not see these calls:
 // kprobes/reach knows helpers by how their names begin.
 package kbpf

@@ -24,20 +24,19 @@ func newEnv() *verify.Env {
 // something.
 const (
 	lookupElement   = 1
+	getTime         = 5
 	getCPU          = 8
+	reserveRecord   = 131
+	submitRecord    = 132
 	tracePrint      = 6
 	tracePrintWords = 177
 )
 
 // helper returns what the call of a helper at pc does.
 func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
-	switch {
-	case number == getCPU:
-		return jit.Helper{Inline: inlineCPU()}, nil
-	case number == lookupElement:
-		if m := p.mapOf(p.Checked.Maps[pc]); m.isElement() {
-			return jit.Helper{Inline: m.inlineElement()}, nil
-		}
+	f := helpers[number]
+	if f == nil && number != getCPU {
+		return jit.Helper{}, fmt.Errorf("there is no helper %d", number)
 	}
 	makeScratch()
 	if number == tracePrint || number == tracePrintWords {
@@ -45,11 +44,44 @@ func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 			return jit.Helper{}, err
 		}
 	}
-	f := helpers[number]
-	if f == nil {
-		return jit.Helper{}, fmt.Errorf("there is no helper %d", number)
+	h := jit.Helper{CPU: true, Link: true}
+	if f != nil {
+		h.Entry = goabi.CodeOf(f)
 	}
-	return jit.Helper{Entry: goabi.CodeOf(f), CPU: true, Link: true}, nil
+	m := p.mapOf(p.Checked.Maps[pc])
+	if number == lookupElement && m.hasWords() {
+		h.Entry = goabi.CodeOf(helpLookupWord)
+	}
+	index, known := p.Checked.Indices[pc]
+	if !known {
+		index = -1
+	}
+	h.Inline, h.Slow = inline(number, m, index)
+	return h, nil
+}
+
+// inline returns the code that stands for a helper's call, nil if none does. m is the map that it always
+// gets, and index the key of an array; nil, -1: they are not known.
+func inline(number int32, m *Map, index int64) (code []byte, slow []int) {
+	switch {
+	case number == getCPU:
+		return inlineCPU(), nil
+	case number == getTime:
+		return inlineTime(), nil
+	case number == submitRecord:
+		return inlineSubmit(), nil
+	case number == bpf.HelperLog2:
+		return inlineLog2(), nil
+	case m == nil:
+		return nil, nil
+	case number == lookupElement && m.isElement():
+		return m.inlineElement(index), nil
+	case number == bpf.HelperHistAdd && m.isElement():
+		return m.inlineHistAdd(index)
+	case number == reserveRecord && m.isRing():
+		return m.inlineReserve()
+	}
+	return nil, nil
 }
 
 // mapOf returns the map that the verifier knows by its spec.

@@ -47,6 +47,16 @@ func helpLookup(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	return uintptr(value)
 }
 
+// helpLookupWord is helpLookup in a hash that evicts nothing, with keys of 8 bytes: it takes 15 instructions
+// less.
+func helpLookupWord(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
+	of := (*Map)(pointer(m))
+	if e := of.findWord((*table)(of.table(int(cpu))), *(*uint64)(pointer(key))); e != nil {
+		return uintptr(unsafe.Pointer(e)) + of.value
+	}
+	return 0
+}
+
 // helpLookupOf finds what another CPU has at a key.
 func helpLookupOf(m, key, of, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 	if of >= uintptr(cpus()) {
@@ -154,7 +164,7 @@ func (m *Map) output(cpu int, data unsafe.Pointer, n uintptr) uintptr {
 		return result(syscall.EAGAIN)
 	}
 	move(p, data, n)
-	m.end(cpu, p, true)
+	submit(p)
 	return 0
 }
 
@@ -177,13 +187,13 @@ func helpReserve(m, n, flags, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintpt
 	return uintptr((*Map)(pointer(m)).reserve(int(cpu), n, now()))
 }
 
-func helpSubmit(record, _, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
-	mapOf(pointer(record)).end(int(cpu), pointer(record), true)
+func helpSubmit(record, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	submit(pointer(record))
 	return 0
 }
 
-func helpDiscard(record, _, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
-	mapOf(pointer(record)).end(int(cpu), pointer(record), false)
+func helpDiscard(record, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	discard(pointer(record))
 	return 0
 }
 

@@ -79,13 +79,20 @@ func inlineCPU() []byte {
 	return a
 }
 
-// inlineElement is a lookup in an array: the address of the element whose index is at BX, or 0.
-func (m *Map) inlineElement() []byte {
+// inside reports whether an index is known, and that of an element.
+func (m *Map) inside(index int64) bool { return index >= 0 && index < int64(m.Spec.MaxEntries) }
+
+// inlineElement is a lookup in an array: the address of the element whose index is at BX, or known; or 0.
+func (m *Map) inlineElement(index int64) []byte {
 	var a asm
+	if m.inside(index) {
+		a.table(m, uintptr(index)*m.stride)
+		return a
+	}
 	if m.Spec.MaxEntries == 1 {
 		a.put(0x31, 0xc0)       // XORL AX, AX
 		a.put(0x83, 0x3b, 0x00) // CMPL (BX), $0
-		a.over(jumpNotEqual, func() { a.table(m) })
+		a.over(jumpNotEqual, func() { a.table(m, 0) })
 		return a
 	}
 	a.put(0x8b, 0x13) // MOVL (BX), DX
@@ -93,7 +100,7 @@ func (m *Map) inlineElement() []byte {
 	a.put(0x81, 0xfa) // CMPL DX, $entries
 	a.imm32(m.Spec.MaxEntries)
 	a.over(jumpAbove, func() {
-		a.table(m)
+		a.table(m, 0)
 		if m.stride == wordSize {
 			a.put(0x48, 0x8d, 0x04, 0xd0) // LEAQ (AX)(DX*8), AX
 			return
@@ -105,10 +112,10 @@ func (m *Map) inlineElement() []byte {
 	return a
 }
 
-// table puts the address of this CPU's table in AX.
-func (a *asm) table(m *Map) {
+// table puts the address of a byte of this CPU's table in AX.
+func (a *asm) table(m *Map, offset uintptr) {
 	a.put(0x48, 0xb8) // MOVQ $base, AX
-	a.imm64(uintptr(m.base))
+	a.imm64(uintptr(m.base) + offset)
 	if m.each == 0 {
 		return
 	}

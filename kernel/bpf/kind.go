@@ -18,6 +18,12 @@ func (m *Map) is(kinds ...bpf.MapType) bool { return slices.Contains(kinds, m.Sp
 func (m *Map) isHash() bool {
 	return m.is(bpf.Hash, bpf.PerCPUHash, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.HashOfMaps)
 }
+
+// hasWords reports whether helpLookupWord can look into the map, which may be nil.
+func (m *Map) hasWords() bool {
+	return m != nil && m.is(bpf.Hash, bpf.PerCPUHash) && m.Spec.KeySize == wordSize
+}
+
 func (m *Map) isArray() bool   { return m.is(bpf.Array, bpf.PerCPUArray, bpf.ArrayOfMaps) }
 func (m *Map) isRing() bool    { return m.is(bpf.RingBuf, bpf.PerfEventArray) }
 func (m *Map) isQueue() bool   { return m.is(bpf.Queue, bpf.Stack) }

@@ -33,6 +33,7 @@ func inTrap() bool       { return true }
 func enter(_, _ uintptr) {}
 
 func now() int64                                           { return 0 }
+func clock() (base, mul uint64)                            { return 0, 0 }
 func readable(_, n uintptr) uintptr                        { return n }
 func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
 func current(*attach.Hit, int) unsafe.Pointer              { return nil }

@@ -52,6 +52,8 @@ func synchronize() { grace.Synchronize() }
 
 func now() int64 { return cpu.Nanotime() }
 
+func clock() (base, mul uint64) { return cpu.Clock() }
+
 // readable returns how many of the n bytes at addr, from the first on, are memory of the kernel. Devices
 // are none: to read there may do something.
 func readable(addr, n uintptr) uintptr {

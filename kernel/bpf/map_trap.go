@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"unsafe"
+
+	"sonde/kernel/ring"
 )
 
 // table returns a CPU's table. Safe because: each is at a multiple of each, and the CPU is one.
@@ -182,30 +184,29 @@ func zero(to unsafe.Pointer, n uintptr) {
 	}
 }
 
-// reserve returns room for a record of a ring, whose head names the map: what submits it gets only the
-// record.
+// reserve returns room for a record of a ring. Before it is the address of the writer, since what submits
+// the record gets only that.
 func (m *Map) reserve(cpu int, n uintptr, now int64) unsafe.Pointer {
-	p := m.ring.Writer(cpu).Reserve(n+recordHead, now)
+	w := m.ring.Writer(cpu)
+	p := w.Reserve(n+recordHead, now)
 	if p == nil {
 		return nil
 	}
-	*(*uintptr)(p) = uintptr(unsafe.Pointer(m))
+	*(*uintptr)(p) = uintptr(unsafe.Pointer(w))
 	return unsafe.Add(p, recordHead)
 }
 
 // recordHead is the size of a record's head in bytes.
 const recordHead = wordSize
 
-// mapOf returns the map whose ring a record is in. Safe because: reserve has put it there, and programs
-// cannot change it; maps stay as long as a program uses them.
-func mapOf(record unsafe.Pointer) *Map { return *(**Map)(unsafe.Add(record, -recordHead)) }
+// writerOf returns whose a record is. Safe because: reserve has put it there, and programs cannot change
+// it; maps stay as long as a program uses them.
+func writerOf(record unsafe.Pointer) *ring.Writer {
+	return *(**ring.Writer)(unsafe.Add(record, -recordHead))
+}
 
-// end submits or discards a record.
-func (m *Map) end(cpu int, record unsafe.Pointer, submit bool) {
-	w := m.ring.Writer(cpu)
-	if submit {
-		w.Submit()
-	} else {
-		w.Discard(unsafe.Add(record, -recordHead))
-	}
+// submit passes a record on to readers, discard gives it up.
+func submit(record unsafe.Pointer) { writerOf(record).Submit() }
+func discard(record unsafe.Pointer) {
+	writerOf(record).Discard(unsafe.Add(record, -recordHead))
 }

@@ -56,7 +56,7 @@ func On(memory []uint64, cpus, size int) *Ring {
 		w := &r.writers[i]
 		// Safe because: it is never taken for anything but bytes, and has no pointers.
 		w.memory = unsafe.Pointer(&memory[i*Space(size)/wordSize])
-		w.size, w.most = uint64(size), uint64(size)/2-headerSize
+		w.size, w.most = uint64(size), uint64(Largest(size))
 	}
 	return r
 }

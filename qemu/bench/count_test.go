@@ -71,8 +71,8 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_record")
-	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 28, "bpf_keyed": 110, "bpf_record": 205} {
+	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_log2 bpf_record")
+	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 25, "bpf_keyed": 110, "bpf_log2": 60, "bpf_record": 90} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)
 		}

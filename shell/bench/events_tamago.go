@@ -11,7 +11,7 @@ import (
 // program takes is its row less link.
 func init() {
 	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, named: true})
-	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_record", recording}} {
+	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_log2", histogram}, {"bpf_record", recording}} {
 		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text), jump: true, named: true})
 	}
 }
@@ -85,6 +85,18 @@ new:	*(u64 *)(r10 - 16) = 1
 	r4 = 0
 	call 2
 out:	r0 = 0
+	exit`
+
+// histogram counts an argument by its power of 2.
+const histogram = `
+	map sizes percpu_array 4 520 1
+	r3 = *(u64 *)(r1 + 80)
+	*(u32 *)(r10 - 4) = 0
+	r2 = r10
+	r2 += -4
+	r1 = map[idx:0]
+	call 65542
+	r0 = 0
 	exit`
 
 // recording writes a record of 32 bytes for each hit. Nobody reads: there is room for all of a run.

@@ -71,6 +71,7 @@ func sums(t *suites.T) {
 	p := load(t, `
 		map hist percpu_hash 8 520 16
 		map sum percpu_array 4 32 1
+		map other percpu_array 4 520 3
 		r6 = *(u64 *)(r1 + 80)
 		*(u64 *)(r10 - 8) = 5
 		r1 = map[idx:0]
@@ -84,13 +85,31 @@ func sums(t *suites.T) {
 		r2 += -4
 		r3 = r6
 		`+ours(bpf.HelperAggAdd)+`
+		*(u32 *)(r10 - 4) = r6
+		r1 = map[idx:2]
+		r2 = r10
+		r2 += -4
+		r3 = r6
+		`+ours(bpf.HelperHistAdd)+`
+		*(u32 *)(r10 - 4) = 1
+		r1 = map[idx:2]
+		r2 = r10
+		r2 += -4
+		r3 = r6
+		r3 += -100
+		`+ours(bpf.HelperHistAdd)+`
 		r0 = 0
 		exit`)
 	defer p.close()
 	l := p.attach(t, pkg+"square")
-	want := bpf.Aggregate{Min: 3, Max: 202}
-	var buckets [bpf.HistBuckets]uint64
+	square(2)
+	want := bpf.Aggregate{Count: 1, Sum: 2, Min: 2, Max: 202}
+	var buckets, other [bpf.HistBuckets]uint64
+	other[bpf.Bucket(2)] = 1 // the only argument that is an index, but for 1, which does not come
+	buckets[bpf.Bucket(2)]++
+	other[bpf.Bucket(2-100)]++
 	for i := range int64(200) {
+		other[bpf.Bucket(i+3-100)]++
 		square(uint64(i + 3))
 		want.Count++
 		want.Sum += i + 3
@@ -105,6 +124,12 @@ func sums(t *suites.T) {
 				buckets[i] -= binary.LittleEndian.Uint64(value[8*i:])
 			}
 		}
+		for key := range uint32(3) {
+			t.Must(p.maps[2].Lookup(c, key4(key), value))
+			for i := range other {
+				other[i] -= binary.LittleEndian.Uint64(value[8*i:])
+			}
+		}
 		t.Must(p.maps[1].Lookup(c, key4(0), value[:bpf.AggregateSize]))
 		word := func(i int) int64 { return int64(binary.LittleEndian.Uint64(value[8*i:])) }
 		if word(0) > 0 {
@@ -113,8 +138,8 @@ func sums(t *suites.T) {
 			got.Min, got.Max = min(got.Min, word(2)), max(got.Max, word(3))
 		}
 	}
-	if got != want || buckets != [bpf.HistBuckets]uint64{} {
-		t.Errorf("%+v, want %+v; buckets differ by %v", got, want, buckets)
+	if got != want || buckets != [bpf.HistBuckets]uint64{} || other != buckets {
+		t.Errorf("%+v, want %+v; buckets differ by %v and %v", got, want, buckets, other)
 	}
 }
 

@@ -4,6 +4,7 @@ package bpf
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"sonde/ktest/suites"
 )
@@ -12,6 +13,7 @@ func init() {
 	suites.Add("bpf/elements", elements)
 	suites.Add("bpf/records", records)
 	suites.Add("bpf/keys", keys)
+	suites.Add("bpf/records_around_the_end", around)
 }
 
 // elements: lookups that are put into the program, by an index that may be outside.
@@ -147,6 +149,57 @@ func keys(t *suites.T) {
 		}
 		if sum != 9*40 || p.maps[0].Tables() == 1 && word(t, p.maps[0], key8(7)) != 0 {
 			t.Errorf("%s: %d calls, and %d of 7", kind, sum, word(t, p.maps[0], key8(7)))
+		}
+		p.close()
+	}
+}
+
+// around: a small ring, where records of several sizes come to the end of the memory again and again, and at
+// times find no room. Each call has one, or is lost.
+func around(t *suites.T) {
+	for _, size := range []string{"8", "24", "40", "104", "488"} {
+		p := load(t, `
+			map out ringbuf 0 0 1024
+			r6 = *(u64 *)(r1 + 80)
+			r1 = map[idx:0]
+			r2 = `+size+`
+			r3 = 0
+			call 131
+			if r0 == 0 goto out
+			*(u64 *)(r0 + 0) = r6
+			r1 = r0
+			r2 = 0
+			call 132
+		out:	r0 = 0
+			exit`)
+		l := p.attach(t, pkg+"square")
+		const n = 400
+		seen, next := uint64(0), uint64(0)
+		take := func() {
+			rec, ok := p.maps[0].Take(nil)
+			if !ok {
+				return
+			}
+			if v := binary.LittleEndian.Uint64(rec.Data); strconv.Itoa(len(rec.Data)) != size || v < next || v >= n {
+				t.Errorf("%s bytes: record %x after %d", size, rec.Data, next)
+			} else {
+				next = v + 1
+			}
+			seen++
+		}
+		for i := range uint64(n) {
+			square(i)
+			if i%100 < 60 {
+				take()
+			}
+		}
+		l.Close()
+		for before := ^uint64(0); before != seen; {
+			before = seen
+			take()
+		}
+		if lost := p.maps[0].Lost(); seen+lost != n || seen < 100 || size != "8" && lost == 0 {
+			t.Errorf("%s bytes: %d records, %d lost, of %d calls", size, seen, lost, n)
 		}
 		p.close()
 	}
