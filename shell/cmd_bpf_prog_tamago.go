@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,17 +64,40 @@ func bpfProgs(c *Context, args []string) error {
 
 func printProg(out io.Writer, p *kbpf.Prog) error {
 	_, code := p.Code()
-	c, nested := p.Checked, p.Recursion()
+	c, a := p.Checked, p.Account()
 	gpl := ""
 	if c.Program.GPL {
 		gpl = "  gpl"
 	}
 	fmt.Fprintf(out, "%d: %s  name %s  tag %s%s  worst %d  run_cnt %d  recursion_misses %d\n",
-		p.ID, c.Program.Type, c.Program.Name, p.Tag(), gpl, c.Worst, p.Ledger().Handled-nested, nested)
+		p.ID, c.Program.Type, c.Program.Name, p.Tag(), gpl, c.Worst, a.Run, a.Recursion)
 	fmt.Fprintf(out, "\tloaded_at %s  xlated %dB  jited %dB  stack %dB%s%s\n", p.LoadedAt.UTC().Format(time.RFC3339),
 		bpf.InsnBytes*len(c.Insns), len(code), c.Stack, ids("  map_ids ", p.Maps(), func(m *kbpf.Map) int { return m.ID }),
 		ids("  link_ids ", p.Links(), func(l *kbpf.Link) int { return l.ID }))
+	if n := p.Budget(); n > 0 {
+		fmt.Fprintf(out, "\tbudget %.1f%%  throttled %d\n", float64(n)/10, a.Throttled)
+	}
 	return printPins(out, p)
+}
+
+func bpfBudget(_ *Context, args []string) error {
+	p, rest, err := bpfProgOf(args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return Usagef("give a program and the share of a CPU, in percent")
+	}
+	return setBudget(p, rest[0])
+}
+
+// setBudget sets a budget that is given in percent.
+func setBudget(p *kbpf.Prog, percent string) error {
+	share, err := strconv.ParseFloat(strings.TrimSuffix(percent, "%"), 64)
+	if err != nil || !(share >= 0 && share <= 100) || share > 0 && share < 0.1 {
+		return Usagef("%q is no share of a CPU: give 0.1 to 100 percent, or 0 for all that it takes", percent)
+	}
+	return p.SetBudget(int(share*10 + 0.5))
 }
 
 // ids lists numbers behind a word, or is "" if there are none.

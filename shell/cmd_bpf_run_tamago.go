@@ -14,7 +14,10 @@ import (
 // bpfRun loads an object file, attaches its programs, and prints what they say and record: until ^C, or
 // while a command runs. At the end it prints the maps, and removes all that no file keeps.
 func bpfRun(c *Context, args []string) error {
+	opts, args, err := Options(args, "B:")
 	switch {
+	case err != nil:
+		return err
 	case len(args) == 0:
 		return Usagef("give an object file, as in bpf run prog.o")
 	case len(args) == 1 && c.Interrupt == nil:
@@ -27,6 +30,13 @@ func bpfRun(c *Context, args []string) error {
 	set, err := kbpf.LoadObject(data)
 	if err == nil {
 		defer set.Close()
+		for _, p := range set.Progs {
+			if share, ok := opts['B']; ok && err == nil {
+				err = setBudget(p, share)
+			}
+		}
+	}
+	if err == nil {
 		err = set.Attach("bpf")
 	}
 	if err != nil {
@@ -44,11 +54,7 @@ func bpfRun(c *Context, args []string) error {
 		followSet(both.Out, set, over)
 	}()
 	err = both.bpfMeanwhile(args[1:])
-	for _, p := range set.Progs {
-		for _, l := range p.Links() {
-			l.Close()
-		}
-	}
+	set.Detach()
 	close(over)
 	<-printed
 	return firstError(err, printSet(c.Out, set))
@@ -124,9 +130,23 @@ func printSet(out io.Writer, set *kbpf.Set) (err error) {
 		}
 	}
 	for _, p := range set.Progs {
-		nested := p.Recursion()
-		_, e := fmt.Fprintf(out, "program %s: run %d times, %d hits inside of programs\n", p.Checked.Program.Name, p.Ledger().Handled-nested, nested)
-		err = firstError(err, e)
+		err = firstError(err, printAccount(out, p))
 	}
+	return err
+}
+
+// printAccount prints what became of a program's hits: how often it has run, and what else there was.
+func printAccount(out io.Writer, p *kbpf.Prog) error {
+	a := p.Account()
+	line := fmt.Sprintf("program %s: run %d times", p.Checked.Program.Name, a.Run)
+	for _, more := range []struct {
+		n    int64
+		what string
+	}{{int64(a.Recursion), "hits inside of programs"}, {int64(a.Disarmed), "not handled"}, {int64(a.Throttled), "throttled"}, {int64(a.Held), "before all were attached"}, {a.Unexplained, "unexplained"}} {
+		if more.n != 0 {
+			line += fmt.Sprintf(", %d %s", more.n, more.what)
+		}
+	}
+	_, err := fmt.Fprintln(out, line)
 	return err
 }

@@ -17,7 +17,7 @@ import (
 
 var bpfCommand = &Command{
 	Name:  "bpf",
-	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | run FILE.o [COMMAND...] | rm PROG... | help",
+	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | run [-B PERCENT] FILE.o [COMMAND...] | rm PROG... | help",
 	Help:  "programs at probes: load and attach them, run what clang has compiled, list them with their maps and links, print their instructions and what maps have",
 	Run: func(c *Context, args []string) error {
 		v, rest, err := bpfVerbOf(args)
@@ -45,6 +45,7 @@ func init() { // not where it is declared: help prints it
 		{"prog dump xlated", "PROG", "its instructions", bpfXlated},
 		{"prog dump jited", "PROG", "its instructions, and the machine code of each beside it", bpfJited},
 		{"prog pin", "PROG FILE", "keep it until FILE, in /sys/fs/bpf, is removed", bpfPinProg},
+		{"prog budget", "PROG PERCENT", "throttle it when it takes more of a CPU's time; 0: never", bpfBudget},
 		{"map", "", "list the maps; so does map list", bpfMaps},
 		{"map list", "", "", bpfMaps},
 		{"map show", "MAP", "one map", bpfMaps},
@@ -59,7 +60,7 @@ func init() { // not where it is declared: help prints it
 		{"link detach", "LINK", "remove it", bpfDetach},
 		{"link pin", "LINK FILE", "as prog pin", bpfPinLink},
 		{"asm", "FILE PLACE...", "load a text of instructions, and attach it", bpfAsm},
-		{"run", "FILE.o [COMMAND...]", "load what clang has compiled, attach it by the names of its sections, and print what it records, until ^C or while a command runs", bpfRun},
+		{"run", "[-B PERCENT] FILE.o [COMMAND...]", "load what clang has compiled, attach it by the names of its sections, and print what it records, until ^C or while a command runs", bpfRun},
 		{"rm", "PROG...", "detach and free programs", bpfRemove},
 		{"help", "", "this", bpfHelp},
 	}

@@ -15,6 +15,12 @@
 // (trap.OffsetRunning): 0, or where on the stack a program runs. A program that uses no maps and calls no
 // helpers has nothing to be protected, and does not look at the word.
 //
+// A program stays until its owner closes it, and no file in /sys/fs/bpf stands for it or for one of its
+// links (pin.go). It can be metered, throttled and held, by what the word leads to that its func value
+// points to (meter.go).
+//
+// Rejected: to meter all programs. It takes five instructions at each hit, as much as an empty program.
+//
 // # Maps
 //
 // Their memory is outside the Go heap and has no pointers (arena.go). Programs reach values through

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/attach"
 )
@@ -70,6 +71,44 @@ func (p *Prog) around() (enter, leave []byte) {
 }
 
 const _ = -(unsafe.Sizeof(nested{}) ^ 1<<6) // see around
+
+// meterShift is the size of a meter, as a power of two.
+const meterShift = 7
+
+// doorCode is the code of a program's doors, to lie at at: the one that meters, and a unit behind it the
+// one that holds.
+func (p *Prog) doorCode(at uintptr) []byte {
+	var a asm
+	a.meter(p)
+	a.put(0x48, 0xff, 0x0c, 0x1a) // DECQ credit(DX)(BX)
+	a.put(0x0f, 0x89)             // JNS the program
+	a.imm32(uint32(p.entry - at - uintptr(len(a)) - 4))
+	a.put(0x65, 0x8b, 0x0c, 0x25) // MOVL id(GS), CX
+	a.imm32(uint32(offsetID))
+	a.put(0x48, 0xbb) // MOVQ $p, BX
+	a.imm64(uintptr(unsafe.Pointer(p)))
+	a.put(0x49, 0xbb) // MOVQ $helpMeter, R11
+	a.imm64(goabi.CodeOf(helpMeter))
+	a.put(0x41, 0xff, 0xe3) // JMP R11: it returns to the caller
+	for len(a) < unit {
+		a.put(0xcc)
+	}
+	a.meter(p)
+	a.put(0x48, 0xff, 0x44, 0x1a, byte(unsafe.Offsetof(meter{}.idle))) // INCQ idle(DX)(BX)
+	a.put(0x31, 0xc0, 0xc3)                                            // XORL AX, AX; RET
+	return a
+}
+
+// meter puts the address of the CPU's meter in DX and BX, whose sum it is.
+func (a *asm) meter(p *Prog) {
+	a.put(0x65, 0x8b, 0x1c, 0x25) // MOVL id(GS), BX
+	a.imm32(uint32(offsetID))
+	a.put(0x48, 0xc1, 0xe3, meterShift) // SHLQ $meterShift, BX
+	a.put(0x48, 0xba)                   // MOVQ $meters, DX
+	a.imm64(uintptr(unsafe.Pointer(unsafe.SliceData(p.meters))))
+}
+
+const _ = -unsafe.Offsetof(meter{}.credit) // see doorCode
 
 // inlineCPU is bpf_get_smp_processor_id.
 func inlineCPU() []byte {

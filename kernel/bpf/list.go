@@ -78,6 +78,9 @@ func codeAt(addr uintptr) (start uintptr, name string) {
 		if addr-p.entry < uintptr(len(p.image.Code)) {
 			return p.entry, p.name
 		}
+		if at := p.metered; at != 0 && addr-at < 2*unit {
+			return at, p.name
+		}
 	}
 	return 0, ""
 }

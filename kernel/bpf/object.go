@@ -3,7 +3,6 @@ package kbpf
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"syscall"
 
 	"sonde/bpf"
@@ -102,21 +101,42 @@ func lineOf(l *bpf.Line) string {
 	return fmt.Sprintf(" at %s:%d", l.File, l.Number)
 }
 
-// Attach attaches each program to what its section names, all or none.
+// Attach attaches each program to what its section names, all or none. None runs until all are attached.
 //
-// Errors: those of Prog.Attach, with the program.
+// Errors: those of Prog.Attach and Hold, with the program.
 func (s *Set) Attach(owner string) error {
 	for i, p := range s.Progs {
-		if _, err := p.Attach(owner, s.places[i]); err != nil {
-			for _, done := range s.Progs[:i] {
-				for _, l := range slices.Clone(done.Links()) {
-					l.Close()
-				}
-			}
+		err := p.Hold(true)
+		if err == nil {
+			_, err = p.Attach(owner, s.places[i])
+		}
+		if err != nil {
+			s.Detach()
 			return fmt.Errorf("program %s: %w", p.Checked.Program.Name, err)
 		}
 	}
-	return nil
+	return s.hold(false)
+}
+
+// Detach ends what Attach did. None runs any more when the first one is detached; links that a file stands
+// for stay, and their programs run on.
+func (s *Set) Detach() {
+	s.hold(true)
+	for _, p := range s.Progs {
+		for _, l := range p.Links() {
+			l.Close()
+		}
+		if len(p.Links()) > 0 {
+			p.Hold(false)
+		}
+	}
+}
+
+func (s *Set) hold(on bool) (err error) {
+	for _, p := range s.Progs {
+		err = errors.Join(err, p.Hold(on))
+	}
+	return err
 }
 
 // Close gives all of it up, as Prog.Close and Map.Close do.

@@ -24,7 +24,7 @@ type Prog struct {
 	Checked  *verify.Checked
 	LoadedAt time.Time
 
-	entry  uintptr // of the code; a func value points here: see handler
+	doors
 	image  *jit.Image
 	name   string // of the code
 	maps   []*Map
@@ -127,7 +127,7 @@ func (p *Prog) compile() error {
 		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
 	}
 	writeCode(at, p.image.Code)
-	p.entry = at
+	p.entry, p.door = at, at
 	return nil
 }
 
@@ -155,9 +155,9 @@ func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {
 }
 
 // handler is the program as a func value. Safe because: a func value points to a word with the address of
-// the code; the code is a function of one word, and stays until Close has waited.
+// code; what the door leads to is a function of one word, and stays until Close has waited.
 func (p *Prog) handler() attach.Handler {
-	at := &p.entry
+	at := &p.door
 	return *(*attach.Handler)(unsafe.Pointer(&at))
 }
 
@@ -169,7 +169,7 @@ func (p *Prog) either(h *attach.Hit) {
 	if inTrap() {
 		h.Call(p.handler())
 	} else {
-		enter(p.entry, uintptr(unsafe.Pointer(h)))
+		enter(atomic.LoadUintptr(&p.door), uintptr(unsafe.Pointer(h)))
 	}
 }
 
@@ -262,6 +262,9 @@ func (p *Prog) drop() {
 	synchronize()
 	allProgs.remove(p)
 	code.put(p.entry, len(p.image.Code))
+	if p.metered != 0 {
+		code.put(p.metered, len(p.doorCode(p.metered)))
+	}
 	for _, m := range p.maps {
 		m.use(-1)
 	}

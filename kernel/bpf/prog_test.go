@@ -40,7 +40,7 @@ func TestHelpersHaveTheirName(t *testing.T) {
 			t.Errorf("the verifier does not know helper %d", n)
 		}
 	}
-	called := map[string]bool{"helpLookupWord": true} // in the place of helpLookup
+	called := map[string]bool{"helpLookupWord": true, "helpMeter": true} // in the place of helpLookup; by a door
 	for _, f := range helpers {
 		name := runtime.FuncForPC(goabi.CodeOf(f)).Name()
 		called[name[strings.LastIndex(name, ".")+1:]] = true

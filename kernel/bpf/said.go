@@ -74,10 +74,10 @@ func Unsaid() uint64 {
 	return 0
 }
 
-// Mount makes the file said under dir, usually /sys/kernel/debug/bpf: reading it takes what programs have
-// said.
+// Mount makes files under dir, usually /sys/kernel/debug/bpf: reading said takes what programs have said,
+// ledger tells what became of their hits, cost what they have cost while they were metered.
 func Mount(tree *vfs.FS, dir string) error {
-	return tree.BindAll(dir, map[string]vfs.Node{"said": ctl.Print(writeSaid)})
+	return tree.BindAll(dir, map[string]vfs.Node{"said": ctl.Print(writeSaid), "ledger": ctl.Print(writeLedger), "cost": ctl.Print(writeCost)})
 }
 
 func writeSaid(w io.Writer) {

@@ -76,6 +76,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
+	{"sonde/kernel/bpf.helpMeter", nil, "the program, whose handler it is"},
 	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
 	{"sonde/kernel/bpf.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to kbpf.SetProcesses"},
 	{"sonde/kernel/bpf.helpLoop", nil, "a program's function"},

@@ -33,6 +33,30 @@ var compiled = []Mutant{
 		Why: "hits inside of programs are not counted: what the map counts and the ledger differ",
 	},
 	{
+		Name: "throttled-hits-forgotten", File: "kernel/bpf/meter_trap.go",
+		Old: "\t\t\tm.throttled++\n", New: "",
+		By:  kernel(1, "bpf/budget_under_adversaries"),
+		Why: "the ledger does not say where hits beyond the budget are",
+	},
+	{
+		Name: "budget-that-never-ends", File: "kernel/bpf/meter_trap.go",
+		Old: "\t\tif m.left <= 0 {\n", New: "\t\tif m.left < -1<<40 {\n",
+		By:  host("kernel/bpf", "TestBudget"),
+		Why: "a program that takes too long at each hit starves the machine",
+	},
+	{
+		Name: "file-that-keeps-nothing", File: "kernel/bpf/prog.go",
+		Old: "\tif !p.closed || p.users > 0 || p.gone {\n", New: "\tif !p.closed || p.gone {\n",
+		By:  host("kernel/bpf", "TestFilesKeepObjects"),
+		Why: "a pinned program goes with whatever loaded it",
+	},
+	{
+		Name: "field-where-the-object-has-it", File: "bpf/object/core.go",
+		Old: "\t\t\tin.Off = int16(then.value)\n", New: "\t\t\tin.Off = int16(now.value)\n",
+		By:  host("bpf/object", "TestObjects"),
+		Why: "a program reads another field than the one it names",
+	},
+	{
 		Name: "helper-that-can-be-probed", File: "kprobes/reach/rules.go",
 		Old: "\t{names{programHelpers}, names{\"sonde/kernel/bpf.*\"}, \"programs call it\"},\n", New: "",
 		By:  host("kprobes/reach", "TestBlacklistOfTheKernel"),
