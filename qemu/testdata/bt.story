@@ -30,6 +30,27 @@ EXPECT ^Attached 2 probes$
 EXPECT ^@\[cat\]: 1$
 EXPECT ^@r: count 1, average \d+, total \d+$
 
+NAME what a program writes
+RUN bt -q -e 'uprobe:/bin/cat:syscall.write /pid > 1/ { printf("%d wrote %s", arg0, str(arg1, arg2)); }' -c '/bin/cat /proc/version'
+EXPECT ^1 wrote .*sonde
+
+NAME all copies of a function that was inlined
+RUN bt -e 'inline:sync.(*Mutex).Lock { @ = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^bt: inline:sync\.\(\*Mutex\)\.Lock: \d+ of \d+ copies
+EXPECT ^Attached \d+ probes$
+EXPECT ^@: \d+$
+
+NAME what the collector does
+RUN bt -e 'kprobe:runtime.mallocgc { @[gcphase] = hist(args.size); } interval:ms:300 { exit(); }'
+EXPECT ^@\[0\]:$
+EXPECT ^\[\d+, \d+\) +\d+ \|@*
+
+NAME nothing is left of a script
+RUN bt -q -e 'kprobe:vfs.Read { @[comm] = count(); }' -c 'true'
+RUN bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo end
+EXPECT ^end$
+EXPECT_NOT bt1|@|vfs\.Read
+
 NAME a variable of the kernel
 RUN bt -e 'watchpoint:printk.consoleLevel:4:w { printf("%d -> %d %s\n", watch.old, watch.new, func); }' -c 'dmesg -n 5'
 EXPECT ^\d+ -> 5 printk\.SetConsoleLevel$

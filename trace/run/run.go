@@ -115,8 +115,19 @@ func (s *session) attach() error {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
 		s.probes += len(link.Places())
+		s.tell(p.Point, link)
 	}
 	return nil
+}
+
+// tell says what of a point has no probe.
+func (s *session) tell(p *lang.Point, l *kbpf.Link) {
+	if text := l.Summary(); text != "" && !s.Quiet {
+		fmt.Fprintf(s.Err, "bt: %s: %s\n", p.Text, text)
+	}
+	if n := l.Skipped(); n > 0 && s.Ledger {
+		fmt.Fprintf(s.Err, "bt: %s: %d places cannot have a probe\n", p.Text, n)
+	}
 }
 
 func once(p *lang.Point) bool { return p.Provider == "begin" || p.Provider == "end" }

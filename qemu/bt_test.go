@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// TestBtEndsByInterrupt: ^C ends a script. END runs, the maps are printed, and nothing is left.
+func TestBtEndsByInterrupt(t *testing.T) {
+	runsBeside(t)
+	c := startConsole(t, machine.Config{})
+	c.enter(`bt -e 'kprobe:vfs.Read { @ = count(); } interval:ms:100 { printf("tick\n"); } END { printf("bye\n"); }'`)
+	c.see(`(?m)^Attached 3 probes\r?$`)
+	c.see(`(?m)^tick\r?$`)
+	c.key("\x03")
+	c.see(`(?m)^bye\r?$`)
+	c.see(prompt)
+	c.enter("bpf prog; bpf map; cat /sys/kernel/debug/kprobes/list; echo left: $?")
+	if out := c.see(`(?m)^left: 0\r?$`); strings.Contains(out, "bt1") || strings.Contains(out, "vfs.Read") {
+		t.Errorf("something is left:\n%s", out)
+	}
+	c.enter("poweroff")
+	if r := c.wait(); r.Status != 0 || r.Crash {
+		t.Error(said(r))
+	}
+}
+
+// TestOneLiners: what the documents show of a script, a line with the command and then what comes out, is
+// what it prints.
+func TestOneLiners(t *testing.T) {
+	runsBeside(t)
+	for _, b := range shownBy(t) {
+		var commands, output []string
+		for _, line := range b.lines {
+			if command, ok := strings.CutPrefix(line, "/ # "); ok {
+				commands = append(commands, command)
+			} else {
+				output = append(output, line)
+			}
+		}
+		r := bootScript(t, normalImage, machine.Config{Script: strings.Join(commands, "; ")})
+		b.find(t, masked(strings.Join(output, "\n")), masked(string(r.Stdout)))
+	}
+}
