@@ -202,6 +202,7 @@ var masks = []struct{ find, put string }{
 	{`(\.go|_amd64\.s):\d+`, "$1:N"},
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
+	{`(\.[\w()*]+\+)\d+$`, "${1}N"},
 	{`\s+`, " "},
 }
 

@@ -40,6 +40,20 @@ EXPECT ^bt: inline:sync\.\(\*Mutex\)\.Lock: \d+ of \d+ copies
 EXPECT ^Attached \d+ probes$
 EXPECT ^@: \d+$
 
+NAME stacks are keys
+RUN bt -e 'kprobe:vfs.Write { @[kstack(3)] = count(); }' -c 'echo 1 > /dev/null'
+EXPECT ^@\[$
+EXPECT ^ {4}vfs\.Write\+\d+$
+EXPECT ^ {4}shell\.\(\*pieceWriter\)\.flush\+\d+$
+EXPECT ^\]: 1$
+RUN bt -e 'profile:hz:99 /comm == "sh"/ { @[kstack(3), comm] = count(); }' -c '/bin/sh -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done"'
+EXPECT ^ {4}user\.\(\*Context\)\.Run\+\d+$
+EXPECT ^, sh\]: \d+$
+RUN bt -e 'uprobe:/bin/cat:syscall.write { @[comm, ustack(2)] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@\[cat, $
+EXPECT ^ {4}0x[0-9a-f]+$
+EXPECT ^\]: 1$
+
 NAME what the collector does
 RUN bt -e 'kprobe:runtime.mallocgc { @[gcphase] = hist(args.size); } interval:ms:300 { exit(); }'
 EXPECT ^@\[0\]:$

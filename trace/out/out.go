@@ -166,7 +166,10 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 	b.WriteString("\n")
 	for _, addr := range p.Symbols.Stack(t, id) {
 		name, offset := p.Symbols.Name(addr, t.User)
-		fmt.Fprintf(&b, "    %s+%d\n", name, offset)
+		if b.WriteString("    " + name); !strings.HasPrefix(name, "0x") {
+			fmt.Fprintf(&b, "+%d", offset)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -45,6 +45,9 @@ func key(values ...any) string { return string(pack(values...)) }
 type symbols struct{}
 
 func (symbols) Name(addr uint64, user bool) (string, uint64) {
+	if user {
+		return fmt.Sprintf("%#x", addr), 0
+	}
 	return fmt.Sprintf("f%x", addr>>4), addr & 15
 }
 func (symbols) Stack(t lang.Type, id int64) []uint64 { return []uint64{0x12, 0x34} }
@@ -103,6 +106,7 @@ func TestMap(t *testing.T) {
 		{"below the steps", lang.Map{Name: "@l", Value: lhist}, tables{{key(0): pack(1)}}, 0, 0,
 			"@l:\n(..., 0)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n", `{"type": "hist", "data": {"@l": [{"max": -1, "count": 1}]}}` + "\n"},
 		{"a stack as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.StackID, Bytes: 8}}, Value: num}, tables{{key(1): pack(5)}}, 0, 0, "@[\n    f1+2\n    f3+4\n]: 5\n\n", ""},
+		{"a program's stack", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.StackID, Bytes: 8, User: true}}, Value: num}, tables{{key(1): pack(5)}}, 0, 0, "@[\n    0x12\n    0x34\n]: 5\n\n", ""},
 		{"a probe as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.ProbeID, Bytes: 16}}, Value: num}, tables{{key(0, 0): pack(5), key(0, 0x77): pack(6)}}, 0, 0,
 			"@[kprobe:vfs.*]: 5\n@[kprobe:f7]: 6\n\n", ""},
 		{"nothing", lang.Map{Name: "@", Key: []lang.Type{num}, Value: num}, tables{{}}, 0, 0, "\n", `{"type": "map", "data": {"@": {}}}` + "\n"},
