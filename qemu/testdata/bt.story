@@ -94,6 +94,36 @@ RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", 
 EXPECT ^Attached 3 probes$
 EXPECT ^end 1$
 
+NAME scripts are files, with arguments; output goes to a file
+RUN echo 'BEGIN { printf("%d %s\n", $1, str($2)); exit(); }' > /tmp/a.bt
+RUN bt /tmp/a.bt 7 seven
+RUN bt -q -o /tmp/out /tmp/a.bt 8 eight; echo -n "file: "; cat /tmp/out
+RUN bt -d -e 'kprobe:vfs.Read { @ = count(); }'
+RUN bt -v -e 'kprobe:vfs.Read { @ = count(); }' -c 'true'
+RUN bt -l 'kprobe:vfs.Read'; bt -l 'tracepoint:syscalls:sys_enter_open*'
+EXPECT ^7 seven$
+EXPECT ^file: 8 eight$
+EXPECT ^kprobe:vfs\.Read: \d+ instructions$
+EXPECT ^call 1$
+EXPECT ^Attached 1 probe$
+EXPECT ^bt: \d+ hits handled, \d+ missed, \d+ inside other programs, 0 unexplained; 0 records lost$
+EXPECT ^kprobe:sonde/kernel/vfs\.Read$
+EXPECT ^tracepoint:syscalls:sys_enter_openat$
+
+NAME wrong options are refused
+RUN bt; bt -f xml -e 'BEGIN { }'; bt -p x -e 'BEGIN { }'; bt /tmp/none; bt -l 'kprobe:none.*'; bt -c true
+EXPECT give a script: -e SCRIPT, or a file
+EXPECT "xml" is no format: give text or json
+EXPECT "x" is not the number of a process
+EXPECT /tmp/none: .*no such file
+EXPECT nothing fits kprobe:none\.\*
+EXPECT give a script
+STATUS 2
+
+NAME what is lost is said
+RUN bt -q -e 'BEGIN { for $i : 0..10 { @[$i] = 1; } exit(); } config = { max_map_keys = 4 }'
+EXPECT ^bt: \d+ values lost: @ was full; config = \{ max_map_keys = 16 \} makes it larger$
+
 NAME mistakes are shown in the script, and nothing is attached
 RUN bt -e 'kprobe:vfs.Reed { }'
 EXPECT ^stdin:1:1-16: ERROR: there is no function vfs\.Reed in the kernel$
