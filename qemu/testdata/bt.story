@@ -124,6 +124,11 @@ NAME what is lost is said
 RUN bt -q -e 'BEGIN { for $i : 0..10 { @[$i] = 1; } exit(); } config = { max_map_keys = 4 }'
 EXPECT ^bt: \d+ values lost: @ was full; config = \{ max_map_keys = 16 \} makes it larger$
 
+NAME two scripts at the same place
+RUN bt -q -e 'kprobe:vfs.Read { @a = count(); } interval:ms:900 { exit(); }' & bt -q -e 'kprobe:vfs.Read { @b = count(); } i:ms:300 { exit(); }'; /bin/cat /proc/uptime; wait
+EXPECT ^@b: \d+$
+EXPECT ^@a: [1-9]\d*$
+
 NAME mistakes are shown in the script, and nothing is attached
 RUN bt -e 'kprobe:vfs.Reed { }'
 EXPECT ^stdin:1:1-16: ERROR: there is no function vfs\.Reed in the kernel$

@@ -10,21 +10,37 @@ import (
 	"sonde/trace/lang"
 )
 
-// drain does what the records ask for.
+// drain does what the records ask for, as long as there are any: it must not be called while probes run,
+// since printing may make hits.
 func (s *session) drain() error {
-	for {
-		rec, ok := s.maps[lang.RingMap].Take(nil)
-		if !ok {
-			return nil
-		}
-		if len(rec.Data) < 8 {
-			return refusal.New(syscall.EIO, "a record of %d bytes", len(rec.Data))
-		}
-		a := s.Unit.Actions[binary.LittleEndian.Uint64(rec.Data)]
-		if err := s.act(a, rec.Data[8:]); err != nil {
+	for more := true; more; {
+		var err error
+		if more, err = s.drainSome(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// atOnce is how many records are handled before somebody looks whether ^C was typed.
+const atOnce = 256
+
+// drainSome does what the next records ask for. more tells that there may be others.
+func (s *session) drainSome() (more bool, err error) {
+	for range atOnce {
+		rec, ok := s.maps[lang.RingMap].Take(nil)
+		if !ok {
+			return false, nil
+		}
+		if len(rec.Data) < 8 {
+			return false, refusal.New(syscall.EIO, "a record of %d bytes", len(rec.Data))
+		}
+		a := s.Unit.Actions[binary.LittleEndian.Uint64(rec.Data)]
+		if err := s.act(a, rec.Data[8:]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // act does what a record asks for.

@@ -179,16 +179,24 @@ func (s *session) wait() (interrupted bool, err error) {
 	}
 	tick := time.NewTicker(period)
 	defer tick.Stop()
-	for !s.ended {
+	for more := false; !s.ended; {
 		select {
 		case <-s.Interrupt:
 			return true, nil
 		case <-done:
 			return false, nil
-		case <-tick.C:
+		default:
 		}
-		if err := s.drain(); err != nil {
+		if more, err = s.drainSome(); err != nil {
 			return false, err
+		}
+		if more || s.ended {
+			continue
+		}
+		select {
+		case <-s.Interrupt:
+		case <-done:
+		case <-tick.C:
 		}
 	}
 	return false, nil
