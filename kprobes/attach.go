@@ -108,7 +108,7 @@ func (k *Kprobe) attach(kind kind) error {
 	k.ledger.Open(machine.This.CPUs)
 	k.Flags.Clear(flagsOwn)
 	k.Flags.Set(flagRegistered | k.whole().manner())
-	if k.wantsPost() || kind == kindJprobe {
+	if k.wantsPost() || !k.jumpable() {
 		unjump([]*point{pt})
 	}
 	unjumpAround(addr)
@@ -144,12 +144,15 @@ func room() error {
 //
 // Errors: EILSEQ for a post-handler on an instruction that cannot be stepped; EINVAL if
 // addr is not an entry, or the function switches stacks; EBUSY if there is a jprobe
-// already.
+// or a camera already.
 func (k *Kprobe) fits(pt *point, fn kallsyms.Symbol) error {
 	if k.PostHandler != nil && pt.Way(true) == place.Refused {
 		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
 	}
-	if k.kind == kindKprobe {
+	if k.kind == kindCamera && pt.camera() != nil {
+		return probe.Refuse(syscall.EBUSY, "a camera is there already; wait until it has recorded its hit")
+	}
+	if k.kind == kindKprobe || k.kind == kindCamera {
 		return nil
 	}
 	if pt.Addr != uintptr(fn.Addr) {

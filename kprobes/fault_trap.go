@@ -33,7 +33,7 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	}
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		switch {
-		case st.phase == stepping:
+		case st.phase == stepping || st.phase == filming:
 			return st.copyFault(r, addr)
 		case st.Probe != 0:
 			return st.nestedCopyFault(id, r, addr)
@@ -92,6 +92,7 @@ func (st *state) nestedCopyFault(id int, r *amd64.Regs, addr uint64) notifier.Ac
 func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	pt := asPoint(st.point)
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
+	filmFault(int(st.id), r)
 	if pt.fixedUp(st, r) {
 		pt.settle(r, st.flags)
 		return notifier.Stop
@@ -120,6 +121,7 @@ func (st *state) runFault(r *amd64.Regs, addr uint64) notifier.Action {
 func (st *state) emulationFault(pt *point, r *amd64.Regs) {
 	trap.SaveXMM(r)
 	r.IP, r.Vector, r.Err = uint64(pt.Addr), st.fault, st.err
+	filmFault(int(st.id), r)
 	st.flags = r.Flags & stepFlags
 	if !pt.fixedUp(st, r) {
 		r.IP = uint64(pt.Addr)

@@ -111,6 +111,9 @@ bare:
 		}
 		way = pt.Bare(pt.post.Load())
 		goto bare
+	default: // it is place.Recorded
+		pt.performFilmed(st, way&^place.Recorded, r)
+		return
 	}
 	st.phase = idle
 }
@@ -206,6 +209,9 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 // grow makes r continue at the call of morestack: the hit is counted when the function
 // starts again.
 func (pt *point) grow(r *amd64.Regs) {
+	if c := pt.camera(); c != nil {
+		c.grows(r)
+	}
 	if pt.Check.Alone(checkCode(&pt.Check, pt.Addr)) {
 		pt.Check.Perform(r, uint64(pt.Addr), true)
 		return
@@ -226,6 +232,9 @@ func reenter(st *state, r *amd64.Regs) {
 }
 
 func (pt *point) countMissed(id int) {
+	if films[id] != 0 {
+		asCamera(films[id]).nested(id, pt)
+	}
 	for _, k := range pt.probes() {
 		k.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here
 	}

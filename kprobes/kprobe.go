@@ -163,10 +163,13 @@ const (
 	kindKretprobe
 	kindJprobe
 	kindWatch // a watchpoint, whose handlers are package kwatch's: see WatchMoved
+	kindCamera
 )
 
-func (k kind) String() string { return [...]string{"k", "r", "j", "w"}[k] }
-func (k kind) noun() string   { return [...]string{"kprobe", "return probe", "jprobe", "watchpoint"}[k] }
+func (k kind) String() string { return [...]string{"k", "r", "j", "w", "c"}[k] }
+func (k kind) noun() string {
+	return [...]string{"kprobe", "return probe", "jprobe", "watchpoint", "camera"}[k]
+}
 
 // A whole is what a Kprobe is part of. It has what differs by kind in registering and
 // describing; hits go by the flags.
@@ -197,6 +200,8 @@ func (k *Kprobe) whole() whole {
 		return asKretprobe(k)
 	case kindJprobe:
 		return asJprobe(k)
+	case kindCamera:
+		return asCamera(k)
 	}
 	return k
 }
@@ -273,7 +278,7 @@ func (rp *Kretprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(rp)) }
 func (j *Jprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(j)) }
 
 // wantsPost reports whether k keeps its instruction from being boosted.
-func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil }
+func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil && k.kind != kindCamera }
 
 // A Ledger counts what became of each hit of a probe.
 type Ledger = probe.Ledger

@@ -46,6 +46,10 @@ func onStep(r *amd64.Regs) {
 		}
 		st.follows(pt, r)
 	} else if !st.takesOver(r) {
+		if st.phase == filming {
+			stepFilmed(st, r)
+			return
+		}
 		die.Debug(r) // not from a hit: hits inside a handler do not step
 		return
 	}

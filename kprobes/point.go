@@ -113,6 +113,10 @@ func (pt *point) add(k *Kprobe) {
 	if k.Place != nil {
 		k.owner = k.Place.Link.Options.Owner
 	}
+	if k.kind == kindCamera {
+		pt.changed(pt.list.AddFirst(k))
+		return
+	}
 	pt.changed(pt.list.Add(k))
 }
 
@@ -162,6 +166,9 @@ func (pt *point) decide() {
 	if pt.detour != nil && !pt.post.Load() && !pt.crowded() {
 		way = place.Detoured
 	}
+	if pt.camera() != nil && pt.leads(way) == 0 {
+		way |= place.Recorded
+	}
 	if old := pt.way.Swap(uint32(way)); place.Way(old) != way {
 		pt.turn++
 	}
@@ -199,7 +206,7 @@ func (pt *point) crowded() bool {
 // stack check cannot: a probe at the entry may have decided the check, and a copy would
 // repeat it.
 func (pt *point) jumpable() bool {
-	return pt.Within == 0 && !pt.post.Load() && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })
+	return pt.Within == 0 && !pt.post.Load() && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return !k.jumpable() })
 }
 
 // disarmedAll is set by /sys/kernel/debug/kprobes/enabled: no point is armed, whatever its

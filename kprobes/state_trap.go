@@ -71,6 +71,7 @@ const (
 	faulting        // calling fault-handlers for a fault of the copy
 	returning       // calling return handlers
 	watching        // no hit: looking for handlers that run too long
+	filming         // stepping, and a camera records it
 )
 
 // states is spaced so that no two CPUs write to one cache line.
@@ -161,6 +162,7 @@ func afterAbandon(r *amd64.Regs) {
 		k.ledger.CountNested(id, probe.Abandoned)
 		st.inFault = false
 		st.end()
+		filmAbandoned(id, k, r)
 	}
 	if st.instance != 0 {
 		in := asInstance(st.instance)
@@ -170,11 +172,16 @@ func afterAbandon(r *amd64.Regs) {
 	mirrorSP[id] = 0
 	switch st.phase {
 	case pre:
+		if filmRest(st, r) {
+			break
+		}
 		st.handOver(r)
 		onBreakpoint(r)
 	case post:
+		filmPosts(st, r)
 		st.handOver(r)
 		onStep(r)
+		filmEnd(id)
 	case returning:
 		st.afterReturn(id, r)
 	case faulting:
@@ -249,6 +256,9 @@ func (k *Kprobe) moved(id int, role role, r *amd64.Regs, was spot, ipCounts bool
 
 // noteMove keeps a move for a crash that may follow.
 func (k *Kprobe) noteMove(id int, role role, r *amd64.Regs, was, to spot) {
+	if k.kind == kindCamera {
+		return // it was a handler that the camera has called, and that is noted
+	}
 	trap.SaveXMM(r)
 	m := &moves[id]
 	m.at, m.code, m.role, m.kind = k.Addr, k.code(role), role, k.kind

@@ -10,6 +10,7 @@ import (
 	_ "sonde/ktest/suites/attach"
 	_ "sonde/ktest/suites/bpf"
 	_ "sonde/ktest/suites/control"
+	_ "sonde/ktest/suites/glass"
 	_ "sonde/ktest/suites/grace"
 	_ "sonde/ktest/suites/handlers"
 	_ "sonde/ktest/suites/jumpers"

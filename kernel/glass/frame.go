@@ -11,9 +11,9 @@ const (
 	Trapped          // the CPU has trapped on the INT3
 	Jumped           // the detour has called, without a trap; IP means nothing yet
 	Grows            // the stack check fails: it is not a call yet
-	Enters           // a handler is about to be called
+	Enters           // a handler in role a is about to be called
 	Off              // a probe is disabled: its handler is not called
-	Returned         // a handler has returned a
+	Returned         // a handler in role b has returned a
 	TookOver         // a handler has returned non-zero: execution goes on where it has set IP
 	Replaced         // the return address b, at stack address a, has been replaced
 	Unnoted          // the call is not noted: no instance is free, or the entry handler declined it
@@ -35,6 +35,14 @@ const (
 	Abandoned        // a handler has been abandoned
 	Leaves           // a witness behind the probed code has seen it go on
 	numStages
+)
+
+// Roles of handlers.
+const (
+	Pre    = iota // before the instruction
+	Post          // behind it
+	Entry         // of a return probe, when the function is entered
+	Return        // when it has returned
 )
 
 // Sizes of what a frame shows.

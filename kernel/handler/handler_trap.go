@@ -168,6 +168,7 @@ func (k *Kind) Kill(why, text string, r *amd64.Regs) {
 	id := trap.ID(r)
 	s := k.on(id)
 	atomic.StoreUint64(&s.dying, s.Seq)
+	keepReason(id, why, text)
 	screen.Main.Rescue(uintptr(r.SP), s.Frame)
 	printk.Rescue(id, uintptr(r.SP), s.Frame)
 	trap.Self().Rescue(uintptr(r.SP), s.Frame)

@@ -46,6 +46,15 @@ func (l *List[T]) Add(x *T) (was **T) {
 	return l.first.Swap(&list[0])
 }
 
+// AddFirst puts x in front of the others, and returns the replaced list like Add.
+func (l *List[T]) AddFirst(x *T) (was **T) {
+	all := l.All()
+	list := make([]*T, len(all)+2)
+	list[0] = x
+	copy(list[1:], all)
+	return l.first.Swap(&list[0])
+}
+
 // Remove removes x, and returns the replaced list like Add.
 func (l *List[T]) Remove(x *T) (was **T) {
 	all := l.All()

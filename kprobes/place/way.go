@@ -21,9 +21,12 @@ const (
 	Detoured            // the copy in the detour runs, and jumps back
 )
 
-// String returns the word for w in lists.
+// Recorded is set beside a way that has no copy to continue in by itself, where a camera records hits.
+const Recorded Way = 1 << 7
+
+// String returns the word for w in lists; being recorded does not show.
 func (w Way) String() string {
-	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[w]
+	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[w&^Recorded]
 }
 
 // Bare returns how the instruction gets done by itself; post: when a post-handler

@@ -72,6 +72,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*Kprobe).callPost", nil, "a post-handler"},
 	{"sonde/kprobes.(*Kretprobe).callCareful", nil, "a return handler"},
 	{"sonde/kprobes.(*Kretprobe).declines", nil, "an entry handler"},
+	{"sonde/kprobes.(*Camera).call", nil, "a kprobe's handler"},
 	{"sonde/kprobes.(*point).fixedUp", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
@@ -99,7 +100,7 @@ var cold = names{
 	"sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.blame",
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
-	"sonde/kprobes.(*Jprobe).mirror", "sonde/kernel/handler.(*Kind).Kill", "sonde/kernel/handler.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.(*Camera).mirror", "sonde/kernel/handler.(*Kind).Kill", "sonde/kernel/handler.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
 	"sonde/kernel/cpu.HaltForever",
 	"sonde/optprobe.(*plan).original*", "sonde/optprobe.(*plan).pushed*",
 	"runtime.morestack*", "runtime.panic*",
@@ -151,7 +152,8 @@ var hits = names{
 var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM", "sonde/arch/amd64/user.takeMXCSR",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
-	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove", "sonde/kwatch.(*point).callCareful",
+	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove",
+	"sonde/kprobes.(*Camera).perform", "sonde/kprobes.(*Camera).shoot", "sonde/kprobes.(*Camera).nested", "sonde/kprobes.stepFilmed", "sonde/kwatch.(*point).callCareful",
 	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten", "sonde/kernel/bpf.keepingSSE*", "sonde/kernel/bpf.walkStack*",
 }
 

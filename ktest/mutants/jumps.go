@@ -64,7 +64,7 @@ var jumps = []Mutant{
 	},
 	{
 		Name: "post-handler-under-a-jump", File: "kprobes/attach.go",
-		Old: "\tif k.wantsPost() || kind == kindJprobe {\n", New: "\tif kind == kindJprobe {\n",
+		Old: "\tif k.wantsPost() || !k.jumpable() {\n", New: "\tif !k.jumpable() {\n",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a post-handler is not called while there is a jump",
 	},

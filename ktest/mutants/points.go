@@ -89,7 +89,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "jump-with-a-jprobe", File: "kprobes/point.go",
-		Old: " && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return k.kind == kindJprobe })", New: "",
+		Old: " && !slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return !k.jumpable() })", New: "",
 		By:  host("kprobes", "TestJumpGivesWay"),
 		Why: "a jprobe is called by a jump, which cannot do that",
 	},

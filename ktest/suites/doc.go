@@ -17,6 +17,7 @@
 //	handlers  handlers that break the rules, and faults in them
 //	returns   return probes
 //	jumpers   jprobes
+//	glass     cameras: each transition of a recorded hit
 //	optimized probes that are hit by a jump
 //	control   control files, sysctls and the blacklist
 //	watch     watchpoints

@@ -1,0 +1,41 @@
+package mutants
+
+// cameras are defects in what is recorded of a hit.
+var cameras = []Mutant{
+	{
+		Name: "stage-left-out", File: "kprobes/camera_trap.go",
+		Old: "\t\tc.shoot(r, glass.ToStep, nil, 0, 0)\n", New: "",
+		By:  kernel(1, "glass/single_step"),
+		Why: "a recording does not show that the copy is stepped",
+	},
+	{
+		Name: "stale-byte-in-a-frame", File: "kprobes/camera_return_trap.go",
+		Old: "\tif copyCode(&f.Text, c.KP.Addr) {\n", New: "\tif copyCode(&f.Text, c.KP.Addr) {\n\t\tf.Text[0] = c.KP.point.Orig[0]\n",
+		By:  kernel(1, "glass/boosted"),
+		Why: "a recording shows the code as it was before the probe",
+	},
+	{
+		Name: "frames-of-another-goroutine", File: "kernel/glass/film.go",
+		Old: "case old == 0 || f.began.Load() || old<<8 != key(cpu, goroutine)<<8:", New: "case old == 0 || f.began.Load():",
+		By:  host("kernel/glass", "TestClaimedEarly"),
+		Why: "behind a stack that grows, the hit of another goroutine is recorded",
+	},
+	{
+		Name: "camera-left-behind", File: "kprobes/camera.go",
+		Old: "\tunregister([]*Kprobe{c.entry(), c.watcher})\n", New: "\tunregister([]*Kprobe{c.watcher})\n",
+		By:  kernel(1, "glass/boosted"),
+		Why: "the hits of a place where a camera was go on taking longer",
+	},
+	{
+		Name: "camera-not-behind-the-return-handlers", File: "kprobes/camera_return_trap.go",
+		Old: "\t\t\tbelow.next, in.next = in.next, uintptr(unsafe.Pointer(below))\n", New: "\t\t\tc.ret.pool.put(below, id)\n",
+		By:  kernel(1, "glass/return_probe_by_a_jump"),
+		Why: "a recording ends before the call goes back",
+	},
+	{
+		Name: "camera-records-a-disabled-handler-as-called", File: "kprobes/camera_trap.go",
+		Old: "\tcase special&flagOff != 0:\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\tc.shoot(r, glass.Off, k, 0, 0)\n", New: "",
+		By:  kernel(1, "glass/disabled"),
+		Why: "at a recorded hit, a probe that is disabled is called",
+	},
+}
