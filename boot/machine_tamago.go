@@ -27,6 +27,7 @@ import (
 	"sonde/kprobes/control"
 	"sonde/kwatch"
 	"sonde/shell"
+	"sonde/shell/replay"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
 )
@@ -78,6 +79,7 @@ func mountFiles(tree *vfs.FS) {
 	}
 	report("types", types.Mount(tree))
 	report("bpf", kbpf.MountPins(tree))
+	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }
 
 // mountDevices makes /dev, with the terminal under the names that programs use.

@@ -1,0 +1,120 @@
+//go:build tamago
+
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/attach"
+	"sonde/kernel/cpu"
+	"sonde/kernel/refusal"
+	"sonde/shell/replay"
+)
+
+var glassCommand = &Command{
+	Name:  "glass",
+	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE [COMMAND...]",
+	Help:  "record one hit, and show each transition: of a place in the kernel, the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON)",
+	Run:   runGlass,
+	Complete: func(s *Shell, args []string) []string {
+		if s.Symbols == nil {
+			return nil
+		}
+		return s.Symbols(args[len(args)-1])
+	},
+}
+
+func runGlass(c *Context, args []string) error {
+	g, err := parseGlass(args)
+	if err != nil {
+		return err
+	}
+	var run func() error
+	if len(g.command) > 0 {
+		cmd := c.Shell.commands[g.command[0]]
+		if cmd == nil {
+			return fmt.Errorf("%s is not a command of this shell; to run a program meanwhile, start glass with & first", g.command[0])
+		}
+		both := *c
+		both.Out = c.Err // the recording comes alone
+		run = func() error { return guard(cmd, &both, g.command[1:]) }
+	}
+	rec, err := g.request.Record(run, c.Interrupt)
+	if rec != nil {
+		err = errors.Join(err, g.print(rec, c))
+	}
+	return err
+}
+
+// A glassLine is what stands behind the word glass.
+type glassLine struct {
+	request     replay.Request
+	slide, json bool
+	command     []string
+}
+
+// parseGlass reads the arguments of the command.
+//
+// Errors: ErrUsage, and those of attach.ParseSiteOf.
+func parseGlass(args []string) (g glassLine, err error) {
+	opts, args, err := Options(args, "t:n:c:wsj")
+	if err != nil {
+		return g, err
+	}
+	if len(args) == 0 {
+		return g, Usagef("give one place")
+	}
+	g.command = args[1:]
+	g.slide, g.json = has(opts, 's'), has(opts, 'j')
+	q := &g.request
+	q.Hit, q.CPU, q.Witness = 2, -1, has(opts, 'w')
+	if n, ok := opts['n']; ok {
+		if q.Hit, err = strconv.ParseUint(n, 10, 62); err != nil || q.Hit == 0 {
+			return g, Usagef("%q is not the number of a hit", n)
+		}
+	}
+	if n, ok := opts['c']; ok {
+		if q.CPU, err = strconv.Atoi(n); err != nil || q.CPU < 0 || q.CPU >= cpu.Num() {
+			return g, Usagef("%q is not a CPU; there are %d", n, cpu.Num())
+		}
+	}
+	if t, ok := opts['t']; ok {
+		if q.Tier, err = replay.ParseTier(t); err != nil {
+			return g, err
+		}
+	}
+	q.Site, err = attach.ParseSiteOf(args[0], attach.Kernel, attach.Line, attach.Inline)
+	return g, err
+}
+
+// print prints rec in the form that was asked for.
+func (g *glassLine) print(rec *replay.Recording, c *Context) error {
+	switch {
+	case g.json:
+		return rec.WriteJSON(c.Out)
+	case g.slide:
+		return rec.WriteSlide(c.Out)
+	}
+	return rec.WriteText(c.Out)
+}
+
+// GlassRequest reads a line that is written to /sys/kernel/debug/glass/new: what stands behind the word
+// glass, without -s, -j and a command.
+//
+// Errors: EINVAL, with what is wrong.
+func GlassRequest(line string) (replay.Request, error) {
+	g, err := parseGlass(strings.Fields(line))
+	switch {
+	case errors.Is(err, ErrUsage):
+		return g.request, refusal.New(syscall.EINVAL, "glass: %v; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE", err)
+	case err != nil:
+		return g.request, err
+	case g.slide || g.json || len(g.command) > 0:
+		return g.request, refusal.New(syscall.EINVAL, "glass: the file of a recording is JSON, and no command runs meanwhile; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE")
+	}
+	return g.request, nil
+}

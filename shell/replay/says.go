@@ -1,0 +1,136 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+
+	"sonde/kernel/glass"
+)
+
+// stages has the name of each stage in JSON, and what happens in words.
+var stages = [...]struct{ name, says string }{
+	glass.Trapped:    {"trap", "#BP trap"},
+	glass.Jumped:     {"soft-trap", "soft trap from the detour"},
+	glass.Grows:      {"grows", "the stack grows: not a call yet"},
+	glass.Enters:     {"handler-entered", ""},
+	glass.Off:        {"handler-off", ""},
+	glass.Returned:   {"handler-returned", ""},
+	glass.TookOver:   {"took-over", "handler has taken over"},
+	glass.Replaced:   {"return-replaced", "return address replaced"},
+	glass.Unnoted:    {"return-not-noted", "the call is not noted"},
+	glass.Copied:     {"arguments-copied", "jprobe handler entered"},
+	glass.Ended:      {"jprobe-ended", "jprobe handler ended"},
+	glass.ToSlot:     {"to-slot", "to the slot, which runs by itself"},
+	glass.ToStep:     {"to-step", "to the slot, to be stepped"},
+	glass.ToDetour:   {"to-detour", "to the detour's copy"},
+	glass.Branched:   {"branched", "to the target of the jump"},
+	glass.Emulates:   {"emulation-begins", "emulation begins"},
+	glass.Emulated:   {"emulated", "instruction emulated"},
+	glass.Decided:    {"decided", "stack check decided: passed"},
+	glass.Stepped:    {"stepped", "#DB behind the copy"},
+	glass.PutBack:    {"put-back", "IP and flags put back"},
+	glass.Faulted:    {"faulted", "the instruction faults"},
+	glass.Trampoline: {"trampoline", "trampoline"},
+	glass.GoesBack:   {"goes-back", "goes back"},
+	glass.Nested:     {"nested-hit", "hit inside a handler: missed"},
+	glass.Abandoned:  {"handler-abandoned", "handler abandoned"},
+	glass.Leaves:     {"leaves", "seen by the witness"},
+}
+
+// says is what f shows, in a sentence; what IP leads to is not part of it.
+func (t *Take) says(f *glass.Frame) string {
+	s := stages[f.Stage].says
+	a, b := f.Note[0], f.Note[1]
+	switch f.Stage {
+	case glass.Enters:
+		return t.role(f) + " entered"
+	case glass.Off:
+		return "a probe is disabled: not called"
+	case glass.Returned:
+		if b != glass.Pre {
+			return t.role(f) + " returned"
+		}
+		return fmt.Sprintf("%s returned %d", t.role(f), int64(a))
+	case glass.Grows:
+		s = fmt.Sprintf("%s; SP %#x, limit %#x", s, a, b)
+	case glass.Decided:
+		s = fmt.Sprintf("%s; %#x is above the limit %#x", s, a, b)
+	case glass.Replaced:
+		s = fmt.Sprintf("%s: at %#x was %s", s, a, t.whereLine(b))
+	case glass.Copied:
+		s = fmt.Sprintf("%s, with the arguments and %d words copied from %#x", s, b, a)
+	case glass.Ended:
+		s += map[bool]string{true: " by JprobeReturn", false: " by returning"}[a == 1]
+	case glass.Emulates:
+		s = t.emulates(s, a, b)
+	case glass.Faulted:
+		s = fmt.Sprintf("%s: exception %d", s, a)
+	case glass.Nested:
+		s = fmt.Sprintf("%s, at %s", s, t.where(a))
+	case glass.Abandoned:
+		why, _, _ := bytes.Cut(f.Why[:], []byte{0})
+		s = fmt.Sprintf("%s abandoned: %s", t.role(f), why)
+	}
+	return s
+}
+
+func (t *Take) emulates(s string, reads, pushes uint64) string {
+	if reads != 0 {
+		s += fmt.Sprintf(", reads at %#x", reads)
+	}
+	if pushes != 0 {
+		s += fmt.Sprintf(", pushes %s", t.where(pushes))
+	}
+	return s
+}
+
+// roles are the roles of handlers in words.
+var roles = [...]string{glass.Pre: "pre-handler", glass.Post: "post-handler", glass.Entry: "entry handler", glass.Return: "return handler"}
+
+// role names the handler that f is about.
+func (t *Take) role(f *glass.Frame) string {
+	role := f.Note[0]
+	if f.Stage == glass.Returned {
+		role = f.Note[1]
+	}
+	s := roles[role&3]
+	if name, _, ok := t.Symbol(uint64(f.Handler)); ok && f.Handler != 0 {
+		s += " " + short(name)
+	}
+	return s
+}
+
+// tier says how the hit came, and how the instruction was executed.
+func tier(frames []glass.Frame) string {
+	came, ways := "", ""
+	returns := ""
+	for i := range frames {
+		switch frames[i].Stage {
+		case glass.Trapped:
+			came = "INT3"
+		case glass.Jumped:
+			came = "JUMP"
+		case glass.ToStep:
+			ways = " with single step"
+		case glass.ToSlot:
+			ways = ", boosted"
+		case glass.Emulated:
+			ways = ", emulated"
+		case glass.Branched:
+			ways = ", branched"
+		case glass.Decided:
+			ways = ", stack check decided"
+		case glass.TookOver:
+			ways = ", a handler takes over"
+		case glass.ToDetour:
+			if came != "JUMP" {
+				ways = ", in the detour's copy"
+			}
+		case glass.Replaced:
+			returns = ", return probe"
+		case glass.Copied:
+			returns += ", jprobe"
+		}
+	}
+	return came + ways + returns
+}
