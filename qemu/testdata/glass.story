@@ -35,10 +35,12 @@ EXPECT ^\{"version":1,.*"hit":2,"lost":0,"complete":true
 
 NAME a recording that nothing hits is ended
 RUN echo kernel/power.Off > /sys/kernel/debug/glass/new
-RUN echo -2 > /sys/kernel/debug/glass/new
-RUN cat /sys/kernel/debug/glass/2
 RUN cat /sys/kernel/debug/kprobes/list
-EXPECT_NOT power\.Off
+RUN echo -1 > /sys/kernel/debug/glass/new
+RUN cat /sys/kernel/debug/glass/1
+RUN cat /sys/kernel/debug/kprobes/list | wc -l
+EXPECT ^[0-9a-f]{16}  c  sonde/kernel/power\.Off\+0x0
+EXPECT ^0$
 EXPECT_NOT version
 
 NAME what cannot be recorded is refused with the reason

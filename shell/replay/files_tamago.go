@@ -42,6 +42,7 @@ type file struct {
 	shot   *Shot
 	stop   chan struct{} // closed: it is to end
 	once   sync.Once     // closes it
+	gone   chan struct{} // closed: the camera is gone
 	queue  poll.Queue
 
 	mu sync.Mutex
@@ -117,13 +118,17 @@ func (f *files) write(p []byte) error {
 		f.list = slices.Delete(f.list, i, i+1)
 	}
 	f.last++
-	one := &file{number: f.last, shot: shot, stop: make(chan struct{})}
+	one := &file{number: f.last, shot: shot, stop: make(chan struct{}), gone: make(chan struct{})}
 	f.list = append(f.list, one)
 	go one.run()
 	return nil
 }
 
-func (one *file) end() { one.once.Do(func() { close(one.stop) }) }
+// end ends the recording, and returns when its camera is gone.
+func (one *file) end() {
+	one.once.Do(func() { close(one.stop) })
+	<-one.gone
+}
 
 func (one *file) isOver() bool {
 	one.mu.Lock()
@@ -145,6 +150,7 @@ func (one *file) run() {
 	one.mu.Lock()
 	one.over, one.text = true, b.Bytes()
 	one.mu.Unlock()
+	defer close(one.gone)
 	one.shot.Close() // only now: write takes a film that is free for one that is over
 	one.queue.Notify(poll.In | poll.Hup)
 }
