@@ -14,6 +14,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kallsyms/entries"
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
@@ -235,6 +236,9 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	if why.Reason == Fine {
 		p.write()
 		if c.Bind(&p.Detour) {
+			if glass.Taping() {
+				glass.Note(cpu.Rdtsc(), cpu.ID(), glass.DetourMade, uint64(p.Detour.Entry), uint64(p.Detour.Resume))
+			}
 			return true
 		}
 	} else {

@@ -48,6 +48,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
 	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv":                                                   func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
 	"go run ./qemu -c 'glass -t step -s vfs.Read cat /proc/version'":                                                                prints("#DB behind the copy"),
+	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                                                                                   prints("cc -> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'":                                                              prints("goes back"),
 	"go run ./qemu -c 'explain vfs.Read'":                                                                                           prints("resume: the copy"),
 	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("restore g and registers"),

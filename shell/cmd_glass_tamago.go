@@ -17,8 +17,8 @@ import (
 
 var glassCommand = &Command{
 	Name:  "glass",
-	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE [COMMAND...]",
-	Help:  "record one hit, and show each transition: of a place in the kernel, the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON)",
+	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE [COMMAND...] | -o [-s] PLACE",
+	Help:  "record one hit, and show each transition: of a place in the kernel, the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
 	Run:   runGlass,
 	Complete: func(s *Shell, args []string) []string {
 		if s.Symbols == nil {
@@ -32,6 +32,9 @@ func runGlass(c *Context, args []string) error {
 	g, err := parseGlass(args)
 	if err != nil {
 		return err
+	}
+	if g.way {
+		return g.showWay(c)
 	}
 	var run func() error
 	if len(g.command) > 0 {
@@ -54,6 +57,7 @@ func runGlass(c *Context, args []string) error {
 type glassLine struct {
 	request     replay.Request
 	slide, json bool
+	way         bool // -o
 	command     []string
 }
 
@@ -61,7 +65,7 @@ type glassLine struct {
 //
 // Errors: ErrUsage, and those of attach.ParseSiteOf.
 func parseGlass(args []string) (g glassLine, err error) {
-	opts, args, err := Options(args, "t:n:c:wsj")
+	opts, args, err := Options(args, "t:n:c:wsjo")
 	if err != nil {
 		return g, err
 	}
@@ -70,6 +74,9 @@ func parseGlass(args []string) (g glassLine, err error) {
 	}
 	g.command = args[1:]
 	g.slide, g.json = has(opts, 's'), has(opts, 'j')
+	if g.way = has(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide || len(g.command) > 0) {
+		return g, Usagef("-o takes only -s and a place")
+	}
 	q := &g.request
 	q.Hit, q.CPU, q.Witness = 2, -1, has(opts, 'w')
 	if n, ok := opts['n']; ok {
@@ -89,6 +96,18 @@ func parseGlass(args []string) (g glassLine, err error) {
 	}
 	q.Site, err = attach.ParseSiteOf(args[0], attach.Kernel, attach.Line, attach.Inline)
 	return g, err
+}
+
+// showWay prints how a probe becomes a jump.
+func (g *glassLine) showWay(c *Context) error {
+	w, err := replay.RecordWay(g.request.Site)
+	switch {
+	case err != nil:
+		return err
+	case g.slide:
+		return w.WriteSlide(c.Out)
+	}
+	return w.WriteText(c.Out)
 }
 
 // print prints rec in the form that was asked for.
@@ -113,7 +132,7 @@ func GlassRequest(line string) (replay.Request, error) {
 		return g.request, refusal.New(syscall.EINVAL, "glass: %v; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE", err)
 	case err != nil:
 		return g.request, err
-	case g.slide || g.json || len(g.command) > 0:
+	case g.slide || g.json || g.way || len(g.command) > 0:
 		return g.request, refusal.New(syscall.EINVAL, "glass: the file of a recording is JSON, and no command runs meanwhile; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE")
 	}
 	return g.request, nil

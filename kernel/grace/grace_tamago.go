@@ -23,6 +23,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
 )
 
@@ -93,13 +94,53 @@ func Synchronize() (took time.Duration) {
 	start := cpu.Nanotime()
 	s := Now()
 	s[cpu.ID()]-- // to be here is to be at a scheduling point
+	w := watched{on: glass.Taping()}
+	w.note(glass.GraceBegins, cpu.ID(), 0)
 	const spin, most = 100e3, time.Millisecond
 	for nap := most / 16; !s.Passed(); nap = min(2*nap, most) {
+		w.look(&s)
 		goruntime.YieldAll()
 		if s.passedWithin(spin) {
 			break
 		}
 		time.Sleep(nap)
 	}
+	w.look(&s)
+	w.note(glass.GraceOver, cpu.ID(), 0)
 	return time.Duration(cpu.Nanotime() - start)
+}
+
+// watched notes for those who watch how code is changed when each CPU is seen to have passed.
+type watched struct {
+	on   bool
+	seen [trap.MaxCPUs]bool
+}
+
+func (w *watched) note(what glass.What, id int, a uint64) {
+	if w.on {
+		glass.Note(cpu.Rdtsc(), id, what, a, 0)
+	}
+}
+
+func (w *watched) look(s *Snapshot) {
+	if !w.on {
+		return
+	}
+	for i := range cpu.Num() {
+		idle, _, _ := goruntime.Idle(i)
+		how := uint64(glass.BySwitch)
+		switch {
+		case w.seen[i]:
+			continue
+		case goruntime.Quiet(i) != s[i] && idle:
+			how = glass.ByIdling
+		case goruntime.Quiet(i) != s[i]:
+		case inRing3(i):
+			how = glass.InProgram
+		default:
+			continue
+		}
+		w.seen[i] = true
+		w.note(glass.Passed, i, how)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 )
 
 // vecSelf is the software interrupt by which a goroutine gets into interrupt
@@ -42,9 +43,12 @@ func Install() {
 // raiseSelf is INT $vecSelf.
 func raiseSelf()
 
-func called(*amd64.Regs) {
+func called(r *amd64.Regs) {
 	cpu.EOI()
 	call()
+	if glass.Taping() {
+		note(glass.Serialized, r.IP)
+	}
 	pending.Add(-1)
 }
 
@@ -69,6 +73,9 @@ func callOthers() {
 		cpu.Pause()
 	}
 }
+
+// note notes an event of this CPU for those who watch how code is changed.
+func note(w glass.What, a uint64) { glass.Note(cpu.Rdtsc(), cpu.ID(), w, a, 0) }
 
 // sendOthers sends interrupt v to every CPU but this.
 func sendOthers(v uint8) {

@@ -42,6 +42,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
 )
 
@@ -143,6 +144,9 @@ func stopOthers() {
 	start := cpu.Nanotime()
 	self := cpu.ID()
 	n := round.Add(1)
+	if glass.Taping() {
+		note(glass.Stopping, 0)
+	}
 	sendOthers(amd64.VecStop)
 	if stop.wait = limit.Load(); stop.wait == 0 {
 		stop.wait = int64(defaultLimit)
@@ -159,6 +163,9 @@ func stopOthers() {
 	}
 	round.Store(n + 1)
 	stop.took = cpu.Nanotime() - start
+	if glass.Taping() {
+		note(glass.StopOver, uint64(stop.took))
+	}
 }
 
 // gather waits for all others to be held by stop n, for limit nanoseconds at most,
@@ -205,8 +212,15 @@ func hold(r *amd64.Regs) {
 	}
 	id := cpu.ID()
 	frames[id] = uintptr(unsafe.Pointer(r))
+	taping := glass.Taping()
+	if taping {
+		note(glass.Held, r.IP)
+	}
 	here[id].Store(n)
 	standStill(&round, n)
+	if taping {
+		note(glass.LetGo, 0)
+	}
 }
 
 // standStill returns when *r is not n any more. Held CPUs execute this and nothing

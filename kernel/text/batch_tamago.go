@@ -31,6 +31,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
@@ -107,7 +109,21 @@ func (b *Batch) Commit() error {
 			return &b.wrong
 		}
 	}
+	if glass.Taping() {
+		b.note()
+	}
 	return nil
+}
+
+// note notes what has been written, eight bytes of each patch at most.
+func (b *Batch) note() {
+	for i := range b.Patches {
+		p, now := &b.Patches[i], uint64(0)
+		for j := range min(len(p.New), 8) {
+			now |= uint64(p.New[j]) << (8 * j)
+		}
+		glass.Note(cpu.Rdtsc(), cpu.ID(), glass.Written, uint64(p.Addr), now)
+	}
 }
 
 // check refuses patches that are not code, or of two lengths.

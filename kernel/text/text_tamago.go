@@ -21,6 +21,7 @@ import (
 	"unsafe"
 
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
@@ -41,6 +42,9 @@ func Poke(addr uintptr, old, new byte) error {
 			return refusal.New(syscall.EILSEQ, "text: poke %#x: found %#02x, not %#02x", addr, have, old)
 		}
 		if atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {
+			if glass.Taping() {
+				glass.Note(cpu.Rdtsc(), cpu.ID(), glass.Poked, uint64(addr), uint64(old)|uint64(new)<<8)
+			}
 			return nil
 		}
 	}

@@ -33,6 +33,12 @@ var cameras = []Mutant{
 		Why: "a recording ends before the call goes back",
 	},
 	{
+		Name: "stop-without-the-other-cpus", File: "kernel/smp/stop_tamago.go",
+		Old: "\ttaping := glass.Taping()\n", New: "\ttaping := glass.Taping() && n == 0\n",
+		By:  kernel(2, "glass/way_to_a_jump"),
+		Why: "a recording does not show that the other CPUs stand still",
+	},
+	{
 		Name: "camera-records-a-disabled-handler-as-called", File: "kprobes/camera_trap.go",
 		Old: "\tcase special&flagOff != 0:\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\tc.shoot(r, glass.Off, k, 0, 0)\n", New: "",
 		By:  kernel(1, "glass/disabled"),

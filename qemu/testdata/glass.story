@@ -57,3 +57,25 @@ EXPECT ^glass: vfs\.\* is at \d+ places; a camera records one
 RUN glass kprobes.film
 EXPECT ^glass: sonde/kprobes\.film may not be probed
 STATUS 1
+
+NAME a probe becomes a jump, and back
+RUN glass -o vfs.Read
+EXPECT ^glass: vfs\.Read\+0x0 from INT3 to jump, and back, on \d CPUs$
+EXPECT byte poked at vfs\.Read\+0x0: 49 -> cc
+EXPECT detour made at 0x
+EXPECT grace period is over
+EXPECT stops the others
+EXPECT bytes written: e9 
+EXPECT bytes written: cc 3b 66 10 0f
+EXPECT byte poked at vfs\.Read\+0x0: cc -> 49
+
+NAME the way of a probe that becomes no jump is refused
+RUN insmod kprobe_example symbol=vfs.Read
+RUN glass -o vfs.Read
+EXPECT ^glass: vfs\.Read.* has a probe already
+RUN sysctl -w debug.kprobes_optimization=0
+RUN glass -o vfs.Write
+EXPECT ^glass: there is no jump; explain vfs\.Write says why$
+RUN glass -o -j vfs.Write
+EXPECT ^glass: -o takes only -s and a place$
+STATUS 2

@@ -14,7 +14,6 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/attach/places"
-	"sonde/kernel/cpu"
 	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
@@ -196,7 +195,7 @@ func (s *Shot) Recording() (*Recording, error) {
 		Addr: uint64(d.Addr), Func: uint64(d.Func), FuncSize: uint64(d.Size), Slot: uint64(d.Slot),
 		Original: kprobes.Original(d.Addr, min(glass.CodeBytes, d.Func+d.Size-d.Addr)),
 		Hit:      s.film.Hit(), Frames: frames, Lost: lost, Complete: s.film.Done(),
-		Symbol: symbol, Line: line, Nanos: func(tsc uint64) int64 { return int64(cpu.Duration(tsc)) },
+		Symbol: symbol, Line: line, Nanos: nanos,
 	}
 	if d.Detour != nil {
 		t.Resume, t.Back = uint64(d.Detour.Resume), uint64(d.Addr+d.Detour.Len)

@@ -1,0 +1,46 @@
+package replay
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"sonde/arch/amd64/listing"
+	"sonde/kernel/glass"
+)
+
+// TestWay: of other places only what concerns all of the machine is shown.
+func TestWay(t *testing.T) {
+	w := &Way{Take: *take(), CPUs: 2, Lost: 1}
+	ns := uint64(0)
+	add := func(cpu int32, what glass.What, a, b uint64) {
+		ns += 700
+		w.Events = append(w.Events, glass.Event{Time: ns, CPU: cpu, What: what, A: a, B: b})
+	}
+	add(0, glass.Poked, callerAt, 0xcc49)
+	add(0, glass.Poked, funcAt, 0xcc49)
+	add(1, glass.Serialized, callerAt, 0)
+	add(0, glass.DetourMade, resumeAt-0x300, resumeAt)
+	add(0, glass.GraceBegins, 0, 0)
+	add(1, glass.Passed, glass.ByIdling, 0)
+	add(0, glass.GraceOver, 0, 0)
+	add(0, glass.Stopping, 0, 0)
+	add(1, glass.Held, funcAt+4, 0)
+	add(0, glass.Written, funcAt, 0x867e019d09c3e9)
+	add(1, glass.LetGo, 0, 0)
+	add(0, glass.StopOver, 1900, 0)
+	w.Events[len(w.Events)-1].Time -= 900 // noted by another CPU
+	var b, slide bytes.Buffer
+	if err := w.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.WriteSlide(&slide); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "way.txt", b.Bytes())
+	for line := range strings.Lines(b.String() + slide.String()) {
+		if len(line) > listing.Width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+			t.Errorf("not plain text of %d columns: %q", listing.Width, line)
+		}
+	}
+}
