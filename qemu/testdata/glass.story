@@ -79,3 +79,8 @@ EXPECT ^glass: there is no jump; explain vfs\.Write says why$
 RUN glass -o -j vfs.Write
 EXPECT ^glass: -o takes only -s and a place$
 STATUS 2
+
+NAME a script's program is a handler like any other
+RUN bt -c 'glass -s vfs.Read cat /proc/version' -e 'kprobe:vfs.Read { @n = count(); }'
+EXPECT ^ 2  pre-handler bpf_prog_bt1 \[bpf\] entered
+EXPECT ^ 3  pre-handler bpf_prog_bt1 \[bpf\] returned 0

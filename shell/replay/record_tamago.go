@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/attach/places"
 	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
+	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/kprobes/place"
 	"sonde/optprobe/explain"
@@ -207,9 +208,12 @@ func (s *Shot) Recording() (*Recording, error) {
 	return t.Recording(), nil
 }
 
-// symbol is Take.Symbol of the kernel.
+// symbol is Take.Symbol of the kernel, and of eBPF programs.
 func symbol(addr uint64) (name string, base uint64, ok bool) {
 	name, off, _, ok := kallsyms.Lookup(addr)
+	if start, made := text.Made(uintptr(addr)); !ok && start != 0 {
+		return made, uint64(start), true
+	}
 	return name, addr - off, ok
 }
 
