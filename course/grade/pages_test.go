@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sonde/internal/image"
 	"sonde/qemu/machine"
 )
 
@@ -41,6 +42,11 @@ func (f fence) option(name string) string {
 		}
 	}
 	return ""
+}
+
+// withPages are the labs, and lab 0, which is a page and nothing else.
+func withPages(t *testing.T) []*Lab {
+	return append(labsHere(t), &Lab{Dir: filepath.Join(rootOf(t), "course", "labs", "0")})
 }
 
 // fences returns the blocks of a lab's pages.
@@ -98,7 +104,7 @@ func (f fence) wrong(before fence, root string) string {
 }
 
 func TestBlocksOnPages(t *testing.T) {
-	for _, l := range labsHere(t) {
+	for _, l := range withPages(t) {
 		var before fence
 		for _, f := range l.fences(t) {
 			if why := f.wrong(before, rootOf(t)); why != "" {
@@ -114,7 +120,7 @@ var pageLink = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 // TestNamesOnPages: the files that pages link to are there, and so are the sections of the
 // introduction that tests name.
 func TestNamesOnPages(t *testing.T) {
-	for _, l := range labsHere(t) {
+	for _, l := range withPages(t) {
 		pages, _ := filepath.Glob(filepath.Join(l.Dir, "*.md"))
 		for _, page := range pages {
 			text, err := os.ReadFile(page)
@@ -132,6 +138,9 @@ func TestNamesOnPages(t *testing.T) {
 				}
 			}
 		}
+		if l.N == 0 {
+			continue
+		}
 		text, _ := os.ReadFile(filepath.Join(l.Dir, "introduction.md"))
 		for _, test := range testsOf(t, l, "", l.Module) {
 			_, section, _ := strings.Cut(one(test.Story, "READ"), "\"")
@@ -147,7 +156,7 @@ func TestPagesShowOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots")
 	}
-	for _, l := range labsHere(t) {
+	for _, l := range withPages(t) {
 		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
 			kernel := l.ownKernel(t)
 			var out []string
@@ -163,10 +172,17 @@ func TestPagesShowOutput(t *testing.T) {
 	}
 }
 
-// ownKernel builds a kernel with a lab's solution, under its own name.
+// ownKernel builds a kernel with a lab's solution, under its own name, if it has one.
 func (l *Lab) ownKernel(t *testing.T) string {
 	t.Helper()
 	root := rootOf(t)
+	if l.N == 0 {
+		kernel, err := image.Build(image.BuildOptions{With: []string{filepath.Join(root, "course", "work")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kernel
+	}
 	version, err := goVersion(root)
 	if err != nil {
 		t.Fatal(err)
