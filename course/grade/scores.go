@@ -54,7 +54,7 @@ func (s *scores) print(w io.Writer) {
 		fmt.Fprintf(w, "left aside: %s (only %s is graded)\n", few(s.aside), strings.Join(s.lab.Files, ", "))
 	}
 	if s.hidden == "" && s.test == "" && s.lab.Hidden != "" {
-		fmt.Fprintf(w, "hidden tests: %s more\n", s.lab.Hidden)
+		fmt.Fprintf(w, "hidden, and not run here: %s\n", s.lab.Hidden)
 	}
 	if s.factor > 0 {
 		fmt.Fprintf(w, "machine: %.2f of the reference's speed, so limits are %.1f times as long\n", 1/s.factor, s.factor*margin)

@@ -69,10 +69,14 @@ func (l *Lab) solution(t *testing.T) map[string]string {
 	return l.filesIn(t, filepath.Join(rootOf(t), "course", "solutions", strconv.Itoa(l.N)))
 }
 
-// wrong reads the wrong solutions: changes of the solution.
-func (l *Lab) wrong(t *testing.T) (list []variant) {
+// wrong reads the wrong solutions.
+func (l *Lab) wrong(t *testing.T) []variant {
+	return l.changed(t, filepath.Join(rootOf(t), "course", "wrong", strconv.Itoa(l.N)+".txt"))
+}
+
+// changed reads changes of the solution.
+func (l *Lab) changed(t *testing.T, path string) (list []variant) {
 	t.Helper()
-	path := filepath.Join(rootOf(t), "course", "wrong", strconv.Itoa(l.N)+".txt")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +93,7 @@ func (l *Lab) wrong(t *testing.T) (list []variant) {
 			if !found {
 				outcome = string(Fail)
 			}
-			v.fails[id] = Outcome(outcome)
+			v.fails[id] = Outcome(strings.ReplaceAll(outcome, "_", " "))
 		}
 		if err := v.change(body); err != nil {
 			t.Fatalf("%s: %s: %v", path, name, err)
