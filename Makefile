@@ -1,7 +1,7 @@
 # Targets are described behind "##"; "make" alone lists them.
 
 .PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet vet-usual \
-	lab grade watch reset need-run need-gdb need-stick need-test
+	lab grade watch reset students need-run need-gdb need-stick need-test
 
 GRADE = $(if $(TEST),-test $(TEST)) $(if $(HIDDEN),-hidden $(HIDDEN)) $(if $(CLASS),-class $(CLASS))
 
@@ -65,6 +65,9 @@ watch: need-run ## grade LAB=1 at each save, one failure at a time, with hints
 
 reset: ## put the starter of LAB=1 back, and keep what was there (TEST=ask: only show the difference)
 	@./course/lab.sh $(if $(filter ask,$(TEST)),ask,reset) $(LAB)
+
+students: ## make the repository for a class, without solutions: DIR=../class CLASS=autumn
+	@./course/students.sh '$(DIR)' '$(CLASS)'
 
 setup: need-test ## install the Debian packages that are missing
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# students.sh DIR CLASS: make the repository that the students of a class get: this commit, without
+# solutions, hidden tests, wrong solutions, and what tests them.
+set -eu
+dir=${1-} class=${2-}
+if [ -z "$dir" ] || [ -z "$class" ]; then
+	echo "make students DIR=folder CLASS=name" >&2
+	exit 2
+fi
+if [ -e "$dir" ]; then
+	echo "$dir exists: give the name of a new folder" >&2
+	exit 2
+fi
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$dir"
+git -C "$root" archive HEAD | tar -x -C "$dir"
+cd "$dir/course"
+rm -rf solutions hidden wrong grade/testdata grade/*_test.go INSTRUCTOR.md students.sh
+# README.md tells students nothing about what they have not got.
+sed '/^\*\*Solutions/,/^$/d; /^## For those who teach/,$d' README.md >README.new
+mv README.new README.md
+echo "$class" >class.txt
+cd ..
+git init -q
+git add -A
+git -c user.name=course -c user.email=course@localhost commit -qm "The labs of class $class"
+echo "$dir is a repository of one commit, for class $class"
