@@ -75,22 +75,27 @@ const _ = -(unsafe.Sizeof(nested{}) ^ 1<<6) // see around
 // meterShift is the size of a meter, as a power of two.
 const meterShift = 7
 
-// doorCode is the code of a program's doors, to lie at at: the one that meters, and a unit behind it the
-// one that holds.
+// doorCode is the code of a program's doors, to lie at at: the one that meters, and the one that holds
+// doorSize bytes behind it. helpMeter gets a frame: it may store its three arguments in its caller's, and
+// the code that calls a handler has room there for one.
 func (p *Prog) doorCode(at uintptr) []byte {
 	var a asm
 	a.meter(p)
 	a.put(0x48, 0xff, 0x0c, 0x1a) // DECQ credit(DX)(BX)
 	a.put(0x0f, 0x89)             // JNS the program
 	a.imm32(uint32(p.entry - at - uintptr(len(a)) - 4))
-	a.put(0x65, 0x8b, 0x0c, 0x25) // MOVL id(GS), CX
+	a.put(0x55, 0x48, 0x89, 0xe5)       // PUSHQ BP; MOVQ SP, BP
+	a.put(0x48, 0x83, 0xec, 4*wordSize) // SUBQ $32, SP
+	a.put(0x65, 0x8b, 0x0c, 0x25)       // MOVL id(GS), CX
 	a.imm32(uint32(offsetID))
 	a.put(0x48, 0xbb) // MOVQ $p, BX
 	a.imm64(uintptr(unsafe.Pointer(p)))
 	a.put(0x49, 0xbb) // MOVQ $helpMeter, R11
 	a.imm64(goabi.CodeOf(helpMeter))
-	a.put(0x41, 0xff, 0xe3) // JMP R11: it returns to the caller
-	for len(a) < unit {
+	a.put(0x41, 0xff, 0xd3) // CALL R11
+	a.put(0x31, 0xc0)       // XORL AX, AX
+	a.put(0xc9, 0xc3)       // LEAVE; RET
+	for len(a) < doorSize {
 		a.put(0xcc)
 	}
 	a.meter(p)
@@ -98,6 +103,9 @@ func (p *Prog) doorCode(at uintptr) []byte {
 	a.put(0x31, 0xc0, 0xc3)                                            // XORL AX, AX; RET
 	return a
 }
+
+// doorSize is how many bytes of code the first door has.
+const doorSize = 2 * unit
 
 // meter puts the address of the CPU's meter in DX and BX, whose sum it is.
 func (a *asm) meter(p *Prog) {

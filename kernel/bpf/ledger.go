@@ -35,7 +35,7 @@ func (p *Prog) Account() Account {
 	a.Run = l.Handled - nested - sum.Throttled - sum.Idle
 	p.mu.Lock()
 	if p.always {
-		a.Run = sum.Entered - nested
+		a.Run = sum.Entered - nested - l.Abandoned
 	}
 	p.mu.Unlock()
 	a.Unexplained = int64(a.Hits - a.Run - a.Recursion - a.Disarmed - a.Throttled - a.Held)

@@ -78,7 +78,7 @@ func codeAt(addr uintptr) (start uintptr, name string) {
 		if addr-p.entry < uintptr(len(p.image.Code)) {
 			return p.entry, p.name
 		}
-		if at := p.metered; at != 0 && addr-at < 2*unit {
+		if at := p.metered; at != 0 && addr-at < doorSize+unit {
 			return at, p.name
 		}
 	}

@@ -56,7 +56,7 @@ func (p *Prog) makeDoors() error {
 		return err
 	}
 	writeCode(at, p.doorCode(at))
-	p.metered, p.held = at, at+unit
+	p.metered, p.held = at, at+doorSize
 	return nil
 }
 
