@@ -27,7 +27,7 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 	if p.closed {
 		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
 	}
-	f := p.handler()
+	f := handler(&p.door)
 	sites := make([]attach.Site, len(places))
 	for i, place := range places {
 		s, err := attach.ParseSite(place)
@@ -35,7 +35,7 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 			return nil, err
 		}
 		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
-			f = p.either
+			f = handler(&p.soft)
 		}
 		sites[i] = s
 	}

@@ -75,7 +75,7 @@ func WriteSymbols(w io.Writer) {
 // Context: any.
 func codeAt(addr uintptr) (start uintptr, name string) {
 	for _, p := range allProgs.get() {
-		if addr-p.entry < uintptr(len(p.image.Code)) {
+		if addr-p.entry < uintptr(len(p.image.Code)+softSize) {
 			return p.entry, p.name
 		}
 		if at := p.metered; at != 0 && addr-at < doorSize+unit {

@@ -32,9 +32,11 @@ func Init() {
 	text.SetMade(codeAt)
 }
 
+// Where in a g its M is, and in that its goroutine.
+const offsetM, offsetCurg = uint32(goruntime.GM), uint32(goruntime.MCurg)
+
 func writeCode(at uintptr, b []byte) { text.WriteSlot(at, b) }
 
-func inTrap() bool            { return cpu.InHandler() }
 func enter(code, arg uintptr) { trap.Enter(code, arg) }
 
 func takeRange(n int) ([]byte, error) { return frame.TakeRange(n) }

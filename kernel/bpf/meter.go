@@ -5,9 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 )
@@ -34,12 +32,6 @@ type doors struct {
 	watched  bool // tell runs
 	holding  bool // it does not run
 	always   bool // it has been metered since before it could be hit
-}
-
-// program is the code as a func value. Safe because: as handler.
-func (p *Prog) program() attach.Handler {
-	at := &p.entry
-	return *(*attach.Handler)(unsafe.Pointer(&at))
 }
 
 // makeDoors makes the doors, if there are none. Called with mu held.

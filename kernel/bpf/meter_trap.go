@@ -41,7 +41,7 @@ func helpMeter(hit *attach.Hit, p *Prog, cpu int) {
 		return
 	}
 	nested := p.nested[cpu].n
-	hit.Call(p.program())
+	hit.Call(handler(&p.entry))
 	flags = irqOff()
 	if p.nested[cpu].n == nested { // it has run
 		m.add(now() - begin)

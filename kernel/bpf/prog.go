@@ -25,6 +25,8 @@ type Prog struct {
 	LoadedAt time.Time
 
 	doors
+	soft   uintptr        // of the code for places that may call it in a goroutine: a func value points here
+	enters attach.Handler // what that code calls in a goroutine
 	image  *jit.Image
 	name   string // of the code
 	maps   []*Map
@@ -114,7 +116,7 @@ func (p *Prog) compile() error {
 	if image.Stack > maxStack {
 		return refusal.New(syscall.E2BIG, "program %s takes %d bytes of stack: %d are for programs", p.Checked.Program.Name, image.Stack, maxStack)
 	}
-	at, err := code.take(len(image.Code))
+	at, err := code.take(len(image.Code) + softSize)
 	if err != nil {
 		return err
 	}
@@ -123,11 +125,13 @@ func (p *Prog) compile() error {
 		err = fmt.Errorf("its code takes %d bytes at %#x, and %d elsewhere", len(p.image.Code), at, len(image.Code))
 	}
 	if err != nil {
-		code.put(at, len(image.Code))
+		code.put(at, len(image.Code)+softSize)
 		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
 	}
+	p.enters = p.fromGoroutine
+	p.entry, p.door, p.soft = at, at, at+uintptr(len(image.Code))
 	writeCode(at, p.image.Code)
-	p.entry, p.door = at, at
+	writeCode(p.soft, p.eitherCode())
 	return nil
 }
 
@@ -154,23 +158,15 @@ func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {
 	return uint64(uintptr(m.base)) + uint64(uint32(second.Imm)), nil
 }
 
-// handler is the program as a func value. Safe because: a func value points to a word with the address of
-// code; what the door leads to is a function of one word, and stays until Close has waited.
-func (p *Prog) handler() attach.Handler {
-	at := &p.door
-	return *(*attach.Handler)(unsafe.Pointer(&at))
-}
+// handler is code as a func value: the program, or what decides how to enter it. Safe because: a func value
+// points to a word with the address of code; what that leads to is a function of one word, and stays until
+// Close has waited.
+func handler(at *uintptr) attach.Handler { return *(*attach.Handler)(unsafe.Pointer(&at)) }
 
-// either is the handler at places that call it in a goroutine, at times or always: system calls,
-// watchpoints of processes, and the first hit of a thread. There the program is entered as from a trap.
-//
-// Context: trap, goroutine.
-func (p *Prog) either(h *attach.Hit) {
-	if inTrap() {
-		h.Call(p.handler())
-	} else {
-		enter(atomic.LoadUintptr(&p.door), uintptr(unsafe.Pointer(h)))
-	}
+// fromGoroutine is the handler where places call it in a goroutine, as some do at times or always: system
+// calls, watchpoints of processes, and the first hit of a thread. The program is entered as from a trap.
+func (p *Prog) fromGoroutine(h *attach.Hit) {
+	enter(atomic.LoadUintptr(&p.door), uintptr(unsafe.Pointer(h)))
 }
 
 // Links returns what the program is attached to.
@@ -261,7 +257,7 @@ func (p *Prog) drop() {
 	}
 	synchronize()
 	allProgs.remove(p)
-	code.put(p.entry, len(p.image.Code))
+	code.put(p.entry, len(p.image.Code)+softSize)
 	if p.metered != 0 {
 		code.put(p.metered, len(p.doorCode(p.metered)))
 	}

@@ -70,7 +70,7 @@ func TestLoadAndClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, image := prog.Code()
-	size := len(image)
+	size := len(image) + softSize
 	if start, name := codeAt(at + uintptr(size) - 1); start != at || name != "bpf_prog_counting [bpf]" {
 		t.Errorf("its last byte is %s's", name)
 	}

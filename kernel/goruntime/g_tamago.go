@@ -14,6 +14,8 @@ const (
 	GStackGuard = runtime.SondeStackGuard // what a stack check compares SP with
 	GGoid       = runtime.SondeGoid       // the goroutine's number
 	GCalls      = runtime.SondeCalls      // the head of its list of calls with a replaced return address
+	GM          = runtime.SondeM          // its M
+	MCurg       = runtime.SondeCurg       // where in an M its goroutine is; there is none in a trap
 )
 
 // GUser is where in a g the User is that SetUser was given.

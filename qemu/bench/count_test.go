@@ -71,10 +71,15 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_log2 bpf_record")
+	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_log2 bpf_record u bpf_u u_thread bpf_u_thread")
 	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 25, "bpf_keyed": 110, "bpf_log2": 60, "bpf_record": 90} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)
+		}
+	}
+	for name, most := range map[string]int{"u": 60, "u_thread": 210} {
+		if n := got["bpf_"+name] - got[name]; got[name] == 0 || n <= 0 || n > most {
+			t.Errorf("bpf_%s takes %d instructions more than %s, %d: 1 to %d are usual", name, n, name, got[name], most)
 		}
 	}
 }

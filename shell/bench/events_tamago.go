@@ -28,24 +28,29 @@ func plantLink() (func(), error) {
 
 func plantProgram(name, text string) func() (func(), error) {
 	return func() (func(), error) {
-		p, maps, err := kbpf.Assemble(name, text)
-		if err != nil {
-			return nil, err
-		}
-		prog, err := kbpf.Load(p, maps)
-		for _, m := range maps {
-			m.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		_, err = prog.Attach("", probed)
-		if err != nil {
-			prog.Close()
-			return nil, err
-		}
-		return prog.Close, nil
+		_, remove, err := attachProgram(name, text, probed)
+		return remove, err
 	}
+}
+
+// attachProgram attaches a program to a place.
+func attachProgram(name, text, at string) (l *kbpf.Link, remove func(), err error) {
+	p, maps, err := kbpf.Assemble(name, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	prog, err := kbpf.Load(p, maps)
+	for _, m := range maps {
+		m.Close()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if l, err = prog.Attach("", at); err != nil {
+		prog.Close()
+		return nil, nil, err
+	}
+	return l, prog.Close, nil
 }
 
 // counting counts the hits of each CPU.

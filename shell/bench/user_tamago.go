@@ -29,6 +29,7 @@ type userRow struct {
 	ret    bool      // a return probe
 	thread bool      // the handler is called in the thread's goroutine, as one that may block
 	bare   *proc.Engine
+	counts bool   // by an eBPF program; with thread, beside such a handler
 	depth  uint32 // the function calls itself until so many calls are in progress; 0: it does not
 }
 
@@ -80,6 +81,9 @@ var userRows = []userRow{
 	{name: "u_thread", target: nop, way: place.Nothing, thread: true},
 	{name: "ur_thread", target: nop, way: place.Nothing, ret: true, thread: true},
 	{name: "ur_go", ret: true},
+	{name: "bpf_u", target: nop, way: place.Nothing, counts: true},
+	{name: "bpf_ur", target: nop, way: place.Nothing, ret: true, counts: true},
+	{name: "bpf_u_thread", target: nop, way: place.Nothing, thread: true, counts: true},
 	{name: "ur_1000", target: deepUser(1000), way: place.Nothing, ret: true, depth: 1000},
 	{name: "ur_16000", target: deepUser(16000), way: place.Nothing, ret: true, depth: 16000},
 }
@@ -114,7 +118,7 @@ func (userBench) run(out io.Writer, args []string, wanted func(name string) bool
 		return nil
 	}
 	for _, r := range userRows {
-		if !wanted(r.name) || r.depth > 0 && len(args) == 0 {
+		if !wanted(r.name) || (r.depth > 0 || r.counts) && len(args) == 0 {
 			continue
 		}
 		if err := r.run(out, Programs); err != nil {
@@ -239,6 +243,8 @@ func (r *userRow) plant(p *proc.Process, hits *uint64) (remove func(), err error
 	switch {
 	case r.bare != nil:
 		p.Attach(r.bare)
+	case r.counts:
+		return r.plantProgram(p, hits)
 	case r.target == nil:
 		rp := &uprobes.Uretprobe{U: uprobes.Uprobe{Pid: p.PID, Path: goProgram, Symbol: "myfunc", TrapSafe: !r.thread}, Handler: countReturn}
 		return func() { uprobes.UnregisterUretprobe(rp) }, uprobes.RegisterUretprobe(rp)
@@ -248,4 +254,27 @@ func (r *userRow) plant(p *proc.Process, hits *uint64) (remove func(), err error
 		err = uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: count, TrapSafe: !r.thread})
 	}
 	return remove, err
+}
+
+// plantProgram is plant for an eBPF program. A program never blocks: it is called in the thread's goroutine
+// where another handler may.
+func (r *userRow) plantProgram(p *proc.Process, hits *uint64) (remove func(), err error) {
+	at := fmt.Sprintf("%d:%#x", p.PID, targetAt)
+	if r.ret {
+		at = fmt.Sprintf("%d:ret:%#x", p.PID, targetAt)
+	}
+	if r.thread {
+		err := uprobes.RegisterUprobe(&uprobes.Uprobe{Pid: p.PID, Vaddr: targetAt, Handler: func(*uprobes.Uprobe, *amd64.Regs) {}})
+		if err != nil {
+			return func() {}, err
+		}
+	}
+	l, closes, err := attachProgram(r.name, counting, at)
+	if err != nil {
+		return func() {}, err
+	}
+	return func() {
+		*hits += l.Ledger().Handled
+		closes()
+	}, nil
 }

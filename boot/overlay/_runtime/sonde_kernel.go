@@ -14,7 +14,11 @@ const (
 	SondeStackGuard = unsafe.Offsetof(g{}.stackguard0)
 	SondeGoid       = unsafe.Offsetof(g{}.goid)
 	SondeCalls      = unsafe.Offsetof(g{}.sondeRet)
+	SondeM          = unsafe.Offsetof(g{}.m)
 )
+
+// SondeCurg is where in an m its goroutine is: nil in a trap.
+const SondeCurg = unsafe.Offsetof(m{}.curg)
 
 // SondeStackPreempt is what the limit of a g's stack is while the g is to yield.
 const SondeStackPreempt = stackPreempt
