@@ -36,15 +36,17 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
 	head, hi := calls(g)
 	off := hi - uintptr(r.SP)
-	if *head != 0 && asInstance(*head).off > off {
-		leaveAbove(head, off, id)
-	}
 	lr := uintptr(load(r.SP))
-	if lr == trampolinePC {
-		// Another return probe of this function has replaced the address already.
-		lr = asInstance(*head).RetAddr
-	} else if *head != 0 && asInstance(*head).off == off {
-		leaveCall(head, id) // the slot's last user was left
+	if *head != 0 { // in most calls it is 0
+		if asInstance(*head).off > off {
+			leaveAbove(head, off, id)
+		}
+		if lr == trampolinePC {
+			// Another return probe of this function has replaced the address already.
+			lr = asInstance(*head).RetAddr
+		} else if *head != 0 && asInstance(*head).off == off {
+			leaveCall(head, id) // the slot's last user was left
+		}
 	}
 	in := rp.pool.get(id)
 	if in == nil {
