@@ -64,9 +64,11 @@ func onHit(r *amd64.Regs, which uint64, stepped bool) {
 // goOn handles the watchpoints that are left.
 func (st *state) goOn(r *amd64.Regs) {
 	for st.left != 0 {
-		st.reg = bits.TrailingZeros64(st.left)
-		st.left &^= 1 << st.reg
-		st.done |= 1 << st.reg
+		which := st.left
+		rest := which & (which - 1) // without the lowest bit, which costs less than a shift
+		st.reg = bits.TrailingZeros64(which)
+		st.left = rest
+		st.done |= which ^ rest
 		if p := points[st.reg].Load(); p != nil {
 			if also := atomic.LoadUint64(&p.also); also != 0 {
 				st.find(p, also, r)
@@ -98,10 +100,16 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.New = read(p.addr, p.length)
 		st.reading = false
 		h.Old = atomic.SwapUint64(&p.last, h.New)
-		if p.typ == Read && h.Old != h.New ||
-			r.Flags&amd64.RFLAGS_IF == 0 && h.Old == h.New && emulated && p.notWritten(r) {
-			p.accounts.Count(id, probe.Declined)
-			return
+		if h.Old != h.New {
+			if p.typ == Read {
+				p.accounts.Count(id, probe.Declined)
+				return
+			}
+		} else if r.Flags&amd64.RFLAGS_IF == 0 && emulated {
+			if p.notWritten(r) { // apart: in one condition, each hit would go through its result
+				p.accounts.Count(id, probe.Declined)
+				return
+			}
 		}
 	}
 	st.Begin(uintptr(unsafe.Pointer(p)))
