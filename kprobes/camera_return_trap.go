@@ -2,8 +2,7 @@
 
 package kprobes
 
-// Trap context. What a camera records of return probes, of faults and of handlers that are abandoned;
-// and how a frame is made.
+// Trap context. What a camera records of return probes, of faults and of handlers that are abandoned.
 
 import (
 	"unsafe"
@@ -12,9 +11,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/glass"
-	"sonde/kernel/goruntime"
 	"sonde/kernel/handler"
-	"sonde/kernel/mm"
 )
 
 // note notes the call for the return probe k, as onBreakpoint does.
@@ -167,23 +164,13 @@ func filmEnd(id int) {
 
 // shoot adds a frame of r. k is the probe that it is about, nil for none.
 func (c *Camera) shoot(r *amd64.Regs, stage glass.Stage, k *Kprobe, a, b uint64) {
-	f, n := c.Film.Next()
+	f, n := c.Film.Shoot(r, stage, c.KP.Addr)
 	if f == nil {
 		return
 	}
-	f.Time, f.CPU, f.Stage = cpu.Rdtsc(), int32(trap.ID(r)), stage
-	f.Goroutine = goruntime.Goid(trap.G(r))
 	f.Note[0], f.Note[1] = a, b
 	if k != nil {
 		f.Probe, f.Handler = k.Addr, k.filmedCode(stage, a, b)
-	}
-	f.SetRegs(r)
-	c.stack(f, r)
-	if copyCode(&f.Text, c.KP.Addr) {
-		f.Has |= glass.HasText
-	}
-	if copyCode(&f.Code, uintptr(r.IP)) {
-		f.Has |= glass.HasCode
 	}
 	if stage == glass.Abandoned {
 		handler.Reason(trap.ID(r), &f.Why)
@@ -207,29 +194,4 @@ func (k *Kprobe) filmedCode(stage glass.Stage, a, b uint64) uintptr {
 		return k.code(rolePost)
 	}
 	return k.code(rolePre)
-}
-
-// stack copies the words at SP, as far as they are the goroutine's.
-func (c *Camera) stack(f *glass.Frame, r *amd64.Regs) {
-	lo, hi := goruntime.Stack(trap.G(r))
-	sp := uintptr(r.SP)
-	if sp < lo || sp >= hi || sp%8 != 0 {
-		return
-	}
-	for i := range min(uintptr(glass.StackWords), (hi-sp)/8) {
-		f.Stack[i] = load(uint64(sp + 8*i))
-		f.Words++
-	}
-}
-
-// copyCode copies the bytes at addr, and returns false if that is not code.
-func copyCode(to *[glass.CodeBytes]byte, addr uintptr) bool {
-	end := addr + glass.CodeBytes - 1
-	if !(mm.Text.Contains(addr) && mm.Text.Contains(end)) && !(mm.Slots.Contains(addr) && mm.Slots.Contains(end)) {
-		return false
-	}
-	for i := range to {
-		to[i] = *(*byte)(unsafe.Add(unsafe.Pointer(at(uint64(addr))), i)) // Safe because: it is mapped for good
-	}
-	return true
 }
