@@ -40,6 +40,9 @@ func afterAbandon(r *amd64.Regs) {
 	st.End()
 	p := points[st.reg].Load()
 	p.accounts.CountNested(id, probe.Abandoned)
+	if p.camera != nil {
+		p.camera.abandoned(r)
+	}
 	resume(p, r)
 	st.goOn(r)
 	if st.stepped {

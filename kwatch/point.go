@@ -77,6 +77,7 @@ type point struct {
 	accounts probe.Accounts
 	blind    uint64        // machine.blind when it was registered
 	owner    string        // the module that registered it
+	camera   *Camera       // called in place of handler; nil: none
 	place    *attach.Place // whose link's handler is called; nil: handler is the user's
 
 	user program // whose memory it is in; nil: the kernel's

@@ -15,7 +15,7 @@ import (
 
 var this = machine{
 	cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, blind: trap.BlindSteps,
-	careful: func(any) bool { return true },
+	careful: func(any) bool { return true }, record: record,
 }
 
 // loadAll implements machine.load: handlers have interrupts off, so the interrupt of

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
@@ -35,6 +36,8 @@ type machine struct {
 	recheck func(addr uintptr)
 	// careful reports whether a handler may change X0-X14, IP or SP.
 	careful func(handler any) bool
+	// record is what a camera does at a hit.
+	record func(c *Camera, h *Hit, r *amd64.Regs)
 	// refuse returns why there can be no such watchpoint; object: the caller refers to the
 	// object.
 	refuse func(addr uintptr, length int, typ Type, object bool) error
@@ -341,6 +344,9 @@ func detach(ps []*point) {
 	load(s)
 	for _, p := range ps {
 		points[p.reg].Store(nil)
+		if p.camera != nil {
+			p.camera.film.Finish() // the hit that it waits for does not come
+		}
 		p.recheck()
 		if p.user != nil {
 			p.user.detached()

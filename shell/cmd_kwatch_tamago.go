@@ -24,16 +24,20 @@ var kwatchCommand = &Command{
 	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs",
 	Run:   runKwatch,
 	Complete: func(s *Shell, args []string) []string {
-		typ, name, at := strings.Cut(args[len(args)-1], "@")
-		if s.Symbols == nil || !at {
-			return nil
-		}
-		var words []string
-		for _, symbol := range s.Symbols(name) {
-			words = append(words, typ+"@"+symbol)
-		}
-		return words
+		return completeWatch(s, args[len(args)-1])
 	},
+}
+
+// completeWatch completes the symbol behind the @ of a place to be watched.
+func completeWatch(s *Shell, word string) (words []string) {
+	typ, name, at := strings.Cut(word, "@")
+	if s.Symbols == nil || !at {
+		return nil
+	}
+	for _, symbol := range s.Symbols(name) {
+		words = append(words, typ+"@"+symbol)
+	}
+	return words
 }
 
 func runKwatch(c *Context, args []string) error {

@@ -33,6 +33,9 @@ const (
 	GoesBack         // the trampoline is about to return to IP
 	Nested           // a hit inside a handler, at address a: its handlers are not called
 	Abandoned        // a handler has been abandoned
+	Watched          // #DB of debug register b; a: what DR6 says
+	Accessed         // what is watched was a, and is b; Probe is the address behind the access
+	GoesOn           // the CPU goes on at IP; a is not 0 if the RF flag keeps the instruction from being hit again
 	Leaves           // a witness behind the probed code has seen it go on
 	numStages
 )
@@ -43,6 +46,7 @@ const (
 	Post          // behind it
 	Entry         // of a return probe, when the function is entered
 	Return        // when it has returned
+	Watch         // of a watchpoint
 )
 
 // Sizes of what a frame shows.

@@ -153,7 +153,7 @@ var saved = names{
 	"sonde/arch/amd64/trap.saveLate", "sonde/arch/amd64/trap.saveXMM", "sonde/arch/amd64/user.takeMXCSR",
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove",
-	"sonde/kprobes.(*Camera).perform", "sonde/kprobes.(*Camera).shoot", "sonde/kprobes.(*Camera).nested", "sonde/kprobes.stepFilmed", "sonde/kwatch.(*point).callCareful",
+	"sonde/kprobes.(*Camera).perform", "sonde/kprobes.(*Camera).shoot", "sonde/kprobes.(*Camera).nested", "sonde/kprobes.stepFilmed", "sonde/kwatch.(*point).callCareful", "sonde/kwatch.(*Camera).shoot",
 	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten", "sonde/kernel/bpf.keepingSSE*", "sonde/kernel/bpf.walkStack*",
 }
 

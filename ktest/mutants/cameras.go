@@ -10,7 +10,7 @@ var cameras = []Mutant{
 	},
 	{
 		Name: "stale-byte-in-a-frame", File: "kprobes/camera_return_trap.go",
-		Old: "\tif copyCode(&f.Text, c.KP.Addr) {\n", New: "\tif copyCode(&f.Text, c.KP.Addr) {\n\t\tf.Text[0] = c.KP.point.Orig[0]\n",
+		Old: "\tf.Note[0], f.Note[1] = a, b\n", New: "\tf.Note[0], f.Note[1] = a, b\n\tf.Text[0] = c.KP.point.Orig[0]\n",
 		By:  kernel(1, "glass/boosted"),
 		Why: "a recording shows the code as it was before the probe",
 	},
@@ -43,5 +43,11 @@ var cameras = []Mutant{
 		Old: "\tcase special&flagOff != 0:\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\tc.shoot(r, glass.Off, k, 0, 0)\n", New: "",
 		By:  kernel(1, "glass/disabled"),
 		Why: "at a recorded hit, a probe that is disabled is called",
+	},
+	{
+		Name: "values-of-a-watchpoint-swapped-in-a-frame", File: "kwatch/camera_trap.go",
+		Old: "f.Probe = h.Old, h.New, h.IP", New: "f.Probe = h.New, h.Old, h.IP",
+		By:  kernel(1, "glass/watched_write"),
+		Why: "a recording shows the new value as the old one",
 	},
 }

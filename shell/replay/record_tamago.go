@@ -40,24 +40,26 @@ type Shot struct {
 	probe  *kprobes.Kprobe
 	ret    *kprobes.Kretprobe
 	jump   *kprobes.Jprobe
+	watch  *watching // nil: a place is probed
 }
 
 // Begin puts a camera at its place; Close must be called.
 //
-// Errors: those of places.Find and of kprobes.RegisterCamera; EINVAL the place is not one instruction;
-// ENOTSUP the tier is not possible there; EBUSY glass.Most cameras are in use.
+// Errors: those of places.Find and of kprobes.RegisterCamera, or of beginWatch; EINVAL the place is not one
+// instruction; ENOTSUP the tier is not possible there; EBUSY glass.Most cameras are in use.
 func (q Request) Begin() (s *Shot, err error) {
 	s = new(Shot)
-	if s.spot, err = single(q.Site); err != nil {
-		return nil, err
-	}
-	if q.Site.Return {
-		q.Tier = Return
+	begin := s.beginWatch
+	if q.Site.Kind != attach.Watch {
+		begin = s.begin
+		if s.spot, err = single(q.Site); err != nil {
+			return nil, err
+		}
 	}
 	if s.film, err = glass.New(q.Hit, q.CPU); err != nil {
 		return nil, err
 	}
-	if err = s.begin(q); err != nil {
+	if err = begin(q); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -78,6 +80,9 @@ func single(at attach.Site) (attach.Site, error) {
 }
 
 func (s *Shot) begin(q Request) error {
+	if q.Site.Return {
+		q.Tier = Return
+	}
 	d, err := s.describe()
 	if err != nil {
 		return err
@@ -180,6 +185,9 @@ func (s *Shot) Close() {
 	kprobes.UnregisterKprobe(s.probe)
 	kprobes.UnregisterKretprobe(s.ret)
 	kprobes.UnregisterJprobe(s.jump)
+	if s.watch != nil {
+		s.watch.close()
+	}
 	s.film.Close()
 }
 
@@ -191,12 +199,23 @@ func (s *Shot) Recording() (*Recording, error) {
 	if len(frames) == 0 {
 		return nil, refusal.New(syscall.EAGAIN, "nothing is recorded: %d hits came, and hit %d was to be recorded (-n)", s.film.Seen(), s.film.Hit())
 	}
+	var t *Take
+	if s.watch != nil {
+		t = s.watch.take()
+	} else {
+		t = s.probed()
+	}
+	t.Hit, t.Frames, t.Lost, t.Complete = s.film.Hit(), frames, lost, s.film.Done()
+	t.Symbol, t.Line, t.Nanos = symbol, line, nanos
+	return t.Recording(), nil
+}
+
+// probed is what is known of the probed place.
+func (s *Shot) probed() *Take {
 	d := &s.at
 	t := &Take{
 		Addr: uint64(d.Addr), Func: uint64(d.Func), FuncSize: uint64(d.Size), Slot: uint64(d.Slot),
 		Original: kprobes.Original(d.Addr, min(glass.CodeBytes, d.Func+d.Size-d.Addr)),
-		Hit:      s.film.Hit(), Frames: frames, Lost: lost, Complete: s.film.Done(),
-		Symbol: symbol, Line: line, Nanos: nanos,
 	}
 	if d.Detour != nil {
 		t.Resume, t.Back = uint64(d.Detour.Resume), uint64(d.Addr+d.Detour.Len)
@@ -205,7 +224,7 @@ func (s *Shot) Recording() (*Recording, error) {
 	if err := explain.Slide(&b, s.spot); err == nil {
 		t.Explain = b.String()
 	}
-	return t.Recording(), nil
+	return t
 }
 
 // symbol is Take.Symbol of the kernel, and of eBPF programs.

@@ -61,7 +61,8 @@ func take() *Take {
 			}
 			return "", 0
 		},
-		Nanos: func(tsc uint64) int64 { return int64(tsc) },
+		Nanos:    func(tsc uint64) int64 { return int64(tsc) },
+		Accessor: func(ip uint64) uint64 { return ip - 4 },
 	}
 }
 
@@ -135,6 +136,26 @@ func returned() *Take {
 	return t
 }
 
+// watched is a hit of a watchpoint, which an instruction of vfs.Read has caused.
+func watched() *Take {
+	t := take()
+	t.Addr, t.Watch, t.Slot, t.Original = 0xffffffff86000010, "w@vfs.count:8", 0, nil
+	behind := func(f *glass.Frame) {
+		f.Has &^= glass.HasText
+		f.Handler, f.Regs[glass.IP] = handler, funcAt+14
+		copy(f.Code[:], unhex("4889e5"))
+	}
+	t.add(glass.Watched, 0, int3Text, func(f *glass.Frame) { behind(f); f.Note = [2]uint64{5, 2} })
+	t.add(glass.Accessed, 200, int3Text, func(f *glass.Frame) {
+		behind(f)
+		f.Note, f.Probe = [2]uint64{0x10, 0x11}, funcAt+14
+	})
+	t.add(glass.Enters, 100, int3Text, func(f *glass.Frame) { behind(f); f.Note[0] = glass.Watch })
+	t.add(glass.Returned, 300, int3Text, func(f *glass.Frame) { behind(f); f.Note[1] = glass.Watch })
+	t.add(glass.GoesOn, 100, int3Text, behind)
+	return t
+}
+
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := "testdata/" + name
@@ -153,7 +174,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // takes are all that is printed in tests; without frames there is nothing to show, but nothing breaks.
-var takes = map[string]*Take{"stepped": stepped(), "returned": returned(), "empty": take()}
+var takes = map[string]*Take{"stepped": stepped(), "returned": returned(), "watched": watched(), "empty": take()}
 
 func TestText(t *testing.T) {
 	for name, take := range takes {

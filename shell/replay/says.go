@@ -34,6 +34,9 @@ var stages = [...]struct{ name, says string }{
 	glass.GoesBack:   {"goes-back", "goes back"},
 	glass.Nested:     {"nested-hit", "hit inside a handler: missed"},
 	glass.Abandoned:  {"handler-abandoned", "handler abandoned"},
+	glass.Watched:    {"debug-trap", "#DB trap"},
+	glass.Accessed:   {"accessed", "is"},
+	glass.GoesOn:     {"goes-on", "goes on"},
 	glass.Leaves:     {"leaves", "seen by the witness"},
 }
 
@@ -67,6 +70,14 @@ func (t *Take) says(f *glass.Frame) string {
 		s = fmt.Sprintf("%s: exception %d", s, a)
 	case glass.Nested:
 		s = fmt.Sprintf("%s, at %s", s, t.where(a))
+	case glass.Watched:
+		s = fmt.Sprintf("%s, DR6 %#x", s, a)
+	case glass.Accessed:
+		s = t.accessed(f)
+	case glass.GoesOn:
+		if a != 0 {
+			s = "RF set: the instruction runs now"
+		}
 	case glass.Abandoned:
 		why, _, _ := bytes.Cut(f.Why[:], []byte{0})
 		s = fmt.Sprintf("%s abandoned: %s", t.role(f), why)
@@ -84,8 +95,18 @@ func (t *Take) emulates(s string, reads, pushes uint64) string {
 	return s
 }
 
+// accessed says how the watched value has changed, and which instruction did that.
+func (t *Take) accessed(f *glass.Frame) string {
+	s := fmt.Sprintf("%#x -> %#x", f.Note[0], f.Note[1])
+	if f.Note[0] == f.Note[1] {
+		s = fmt.Sprintf("%#x, as before", f.Note[1])
+	}
+	return s + ", by " + t.whereLine(t.Accessor(uint64(f.Probe)))
+}
+
 // roles are the roles of handlers in words.
-var roles = [...]string{glass.Pre: "pre-handler", glass.Post: "post-handler", glass.Entry: "entry handler", glass.Return: "return handler"}
+var roles = [...]string{glass.Pre: "pre-handler", glass.Post: "post-handler", glass.Entry: "entry handler", glass.Return: "return handler",
+	glass.Watch: "watch handler"}
 
 // role names the handler that f is about.
 func (t *Take) role(f *glass.Frame) string {
@@ -93,7 +114,7 @@ func (t *Take) role(f *glass.Frame) string {
 	if f.Stage == glass.Returned {
 		role = f.Note[1]
 	}
-	s := roles[role&3]
+	s := roles[role%uint64(len(roles))]
 	if name, _, ok := t.Symbol(uint64(f.Handler)); ok && f.Handler != 0 {
 		s += " " + short(name)
 	}
@@ -110,6 +131,8 @@ func tier(frames []glass.Frame) string {
 			came = "INT3"
 		case glass.Jumped:
 			came = "JUMP"
+		case glass.Watched:
+			came = fmt.Sprintf("debug register %d", frames[i].Note[1])
 		case glass.ToStep:
 			ways = " with single step"
 		case glass.ToSlot:

@@ -11,6 +11,7 @@ import (
 // A Take is the frames of a hit and what does not change between hits.
 type Take struct {
 	Addr           uint64 // the probed place
+	Watch          string // what is watched, as people write it; "": the place is probed
 	Func, FuncSize uint64
 	Slot           uint64 // the copy of the instruction; 0: none
 	Resume, Back   uint64 // the copy in the detour, and where it goes on; 0: there is no detour
@@ -24,6 +25,8 @@ type Take struct {
 	Symbol func(addr uint64) (name string, base uint64, ok bool)
 	Line   func(addr uint64) (file string, line int)
 	Nanos  func(tsc uint64) int64
+	// Accessor returns the address of the instruction before ip.
+	Accessor func(ip uint64) uint64
 }
 
 // A Recording is a Take in words.
@@ -92,6 +95,9 @@ const sp = 4
 // Recording puts t into words.
 func (t *Take) Recording() *Recording {
 	rec := &Recording{Place: t.where(t.Addr), Hit: t.Hit, Lost: t.Lost, Complete: t.Complete, Explain: t.Explain, Tier: tier(t.Frames)}
+	if t.Watch != "" {
+		rec.Place = t.Watch
+	}
 	rec.File, rec.Line = t.Line(t.Addr)
 	rec.Original = t.original()
 	var last *glass.Frame // with registers

@@ -40,7 +40,11 @@ func (rec *Recording) WriteSlide(w io.Writer) error {
 
 // head says what was hit, by whom, and how.
 func (rec *Recording) head(w io.Writer) {
-	fmt.Fprintf(w, "glass: %s %s:%d\n", rec.Place, rec.File, rec.Line)
+	if rec.File == "" { // data has no line
+		fmt.Fprintf(w, "glass: %s\n", rec.Place)
+	} else {
+		fmt.Fprintf(w, "glass: %s %s:%d\n", rec.Place, rec.File, rec.Line)
+	}
 	if len(rec.Frames) == 0 {
 		fmt.Fprintf(w, "  no frame\n")
 		return
