@@ -27,13 +27,13 @@ func init() { builtins = append(builtins, btCommand) }
 
 var btCommand = &Command{
 	Name:  "bt",
-	Usage: "[-dqv] [-c COMMAND] [-p PID] [-f text|json] [-o FILE] -e SCRIPT | FILE [ARGUMENT...]  |  bt -l [PATTERN]",
-	Help:  "run a script in bpftrace's language until it calls exit(), the command ends, or ^C (-l: list what can be probed, -d: print the programs and run nothing)",
+	Usage: "[-dqv] [-B PERCENT] [-c COMMAND] [-p PID] [-f text|json] [-o FILE] -e SCRIPT | FILE [ARGUMENT...]  |  bt -l [PATTERN]",
+	Help:  "run a script in bpftrace's language until it calls exit(), the command ends, or ^C (-l: list what can be probed, -d: print the programs and run nothing, -B: what each probe may take of a CPU, -v: what became of all hits)",
 	Run:   runBt,
 }
 
 func runBt(c *Context, args []string) error {
-	opts, args, err := Options(args, "dlqve:c:p:f:o:")
+	opts, args, err := Options(args, "dlqvB:e:c:p:f:o:")
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,26 @@ func btOptions(c *Context, opts map[byte]string, from *sources.Source, args []st
 	}
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: has(opts, 'q'), Ledger: has(opts, 'v'), Now: cpu.Nanotime, Interrupt: c.Interrupt}
 	o.Out = &out.Printer{W: c.Out, JSON: format == "json", Unit: unit, Started: time.Now().Add(-time.Duration(cpu.Nanotime()))}
+	if o.Budget, err = btBudget(opts); err != nil {
+		return nil, err
+	}
 	if command, ok := opts['c']; ok {
 		o.Command = c.btCommand(command)
 	}
 	return o, nil
+}
+
+// btBudget reads -B, in thousandths.
+func btBudget(opts map[byte]string) (int, error) {
+	text, ok := opts['B']
+	if !ok {
+		return 0, nil
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(percent >= 0.1 && percent <= 100) {
+		return 0, Usagef("%q is no budget: give 0.1 to 100, in percent of a CPU", text)
+	}
+	return int(percent*10 + 0.5), nil
 }
 
 // btScript returns the script, what errors call it, and its arguments.

@@ -16,6 +16,7 @@ EXPECT ^@bytes:$
 EXPECT ^\[0, 200\) +2 \|@{52}\|$
 RUN bt -e 'kprobe:vfs_read { @s[tid] = nsecs; } kretprobe:vfs_read /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@ns\[cat\]:$
+EXPECT_NOT ^@s\[
 EXPECT ^\[\d+K?, \d+K?\) +[12] \|@+ *\|$
 
 NAME system calls have arguments with names
@@ -106,19 +107,31 @@ EXPECT ^file: 8 eight$
 EXPECT ^kprobe:vfs\.Read: \d+ instructions$
 EXPECT ^call 1$
 EXPECT ^Attached 1 probe$
-EXPECT ^bt: \d+ hits handled, \d+ missed, \d+ inside other programs, 0 unexplained; 0 records lost$
+EXPECT ^ +HITS = +RUN \+ RECURSION \+ DISARMED \+ THROTTLED  UNEXPLAINED  PROBE$
+EXPECT ^ +\d+ +\d+ +0 +0 +0 +0  kprobe:vfs\.Read$
+EXPECT ^bt: 0 records = 0 read \+ 0 lost$
 EXPECT ^kprobe:sonde/kernel/vfs\.Read$
 EXPECT ^tracepoint:syscalls:sys_enter_openat$
 
 NAME wrong options are refused
-RUN bt; bt -f xml -e 'BEGIN { }'; bt -p x -e 'BEGIN { }'; bt /tmp/none; bt -l 'kprobe:none.*'; bt -c true
+RUN bt; bt -f xml -e 'BEGIN { }'; bt -B 0 -e 'BEGIN { }'; bt -B NaN -e 'BEGIN { }'; bt -p x -e 'BEGIN { }'; bt /tmp/none; bt -l 'kprobe:none.*'; bt -c true
 EXPECT give a script: -e SCRIPT, or a file
 EXPECT "xml" is no format: give text or json
+EXPECT "0" is no budget: give 0\.1 to 100, in percent of a CPU
+EXPECT "NaN" is no budget
 EXPECT "x" is not the number of a process
 EXPECT /tmp/none: .*no such file
 EXPECT nothing fits kprobe:none\.\*
 EXPECT give a script
 STATUS 2
+
+NAME a script has a budget
+RUN bt -B 1 -v -e 'kprobe:runtime.mallocgc { @ = count(); } i:s:3 { exit(); }' & repeat 300 cat /proc/uptime > /dev/null; wait
+RUN echo the machine answers
+EXPECT ^ +[1-9]\d* +\d+ +\d+ +0 +[1-9]\d* +0  kprobe:runtime\.mallocgc$
+EXPECT ^bt: kprobe:runtime\.mallocgc: [1-9]\d* of \d+ hits throttled: the probe took more than 1 % of a CPU \(-B\)$
+EXPECT ^the machine answers$
+EXPECT_NOT not accounted for
 
 NAME what is lost is said
 RUN bt -q -e 'BEGIN { for $i : 0..10 { @[$i] = 1; } exit(); } config = { max_map_keys = 4 }'

@@ -3,31 +3,50 @@ package run
 import (
 	"fmt"
 
+	kbpf "sonde/kernel/bpf"
 	"sonde/trace/lang"
 )
 
-// ledger is the sum of all probes' counts.
-type ledger struct {
-	handled, missed, recursion uint64
-	unexplained                int64
+// accounts returns what became of the hits of each program. The probes are gone.
+func (s *session) accounts() (all []kbpf.Account) {
+	for _, p := range s.progs {
+		all = append(all, p.Account())
+	}
+	return all
 }
 
-// ledger says what was lost, and with -v how much there was.
-func (s *session) ledger(l ledger) error {
-	ring := s.maps[lang.RingMap].Lost()
+// ledger says what was lost or throttled, and with -v what became of all hits and records.
+func (s *session) ledger() {
+	all := s.accounts()
 	if s.Ledger {
-		fmt.Fprintf(s.Err, "bt: %d hits handled, %d missed, %d inside other programs, %d unexplained; %d records lost\n", l.handled, l.missed, l.recursion, l.unexplained, ring)
+		s.table(all)
 	}
-	if ring > 0 {
-		fmt.Fprintf(s.Err, "bt: %d events lost: the ring was full\n", ring)
+	for i, a := range all {
+		if a.Throttled > 0 {
+			fmt.Fprintf(s.Err, "bt: %s: %d of %d hits throttled: the probe took more than %g %% of a CPU (-B)\n", s.point(i), a.Throttled, a.Hits, float64(s.Budget)/10)
+		}
+		if a.Unexplained != 0 {
+			fmt.Fprintf(s.Err, "bt: %s: %d hits are not accounted for\n", s.point(i), a.Unexplained)
+		}
+	}
+	if lost := s.maps[lang.RingMap].Lost(); lost > 0 {
+		fmt.Fprintf(s.Err, "bt: %d events lost: the ring was full\n", lost)
 	}
 	for _, m := range s.Unit.Maps {
 		if lost := s.maps[m.Index].Lost(); lost > 0 {
 			fmt.Fprintf(s.Err, "bt: %d values lost: %s was full; config = { max_map_keys = %d } makes it larger\n", lost, m.Name, 4*s.Unit.Settings.MaxKeys)
 		}
 	}
-	if l.unexplained != 0 {
-		fmt.Fprintf(s.Err, "bt: %d hits are not accounted for\n", l.unexplained)
-	}
-	return nil
 }
+
+// table prints a line for each probe, and one for the records of all of them.
+func (s *session) table(all []kbpf.Account) {
+	fmt.Fprintln(s.Err, "     HITS =      RUN + RECURSION + DISARMED + THROTTLED  UNEXPLAINED  PROBE")
+	for i, a := range all {
+		fmt.Fprintf(s.Err, "%9d %10d %11d %10d %11d %12d  %s\n", a.Hits, a.Run, a.Recursion, a.Disarmed, a.Throttled, a.Unexplained, s.point(i))
+	}
+	r := s.maps[lang.RingMap].Ring().Ledger()
+	fmt.Fprintf(s.Err, "bt: %d records = %d read + %d lost\n", r.Written+r.Lost, r.Read, r.Lost)
+}
+
+func (s *session) point(i int) string { return s.Unit.Programs[i].Point.Text }

@@ -30,6 +30,7 @@ type Options struct {
 	Quiet  bool      // nothing about the probes
 	Verify bool      // load everything, attach nothing
 	Ledger bool      // say what was hit even if nothing was lost
+	Budget int       // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
 	Now       func() int64                    // the clock of nsecs
 	Interrupt <-chan struct{}                 // ^C
@@ -95,6 +96,11 @@ func (s *session) load() error {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
 		s.progs = append(s.progs, prog)
+		if s.Budget > 0 && !once(p.Point) {
+			if err := prog.SetBudget(s.Budget); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -204,7 +210,7 @@ func (s *session) wait() (interrupted bool, err error) {
 
 // end takes the probes away, runs END, and prints the maps.
 func (s *session) end(interrupted bool) error {
-	hits := s.detach()
+	s.detach()
 	s.ended = false
 	if err := s.drain(); err != nil {
 		return err
@@ -218,22 +224,17 @@ func (s *session) end(interrupted bool) error {
 	if err := s.printMaps(); err != nil {
 		return err
 	}
-	return s.ledger(hits)
+	s.ledger()
+	return nil
 }
 
 // detach closes the links.
-func (s *session) detach() (hits ledger) {
+func (s *session) detach() {
 	for _, p := range s.progs {
 		for _, l := range p.Links() {
 			l.Close()
-			sum := l.Ledger()
-			hits.handled += sum.Handled
-			hits.missed += sum.Missed()
-			hits.unexplained += sum.Unexplained()
 		}
-		hits.recursion += p.Recursion()
 	}
-	return hits
 }
 
 func (s *session) printMaps() error {
