@@ -92,7 +92,7 @@ c040-c05f : 0000:00:1f\.2
   04000000-04[0-9a-f]*fff : Kernel code
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel rodata
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel data
-  04[0-9a-f]*000-04[0-9a-f]*fff : Kernel symbols
+  04[0-9a-f]*000-0[45][0-9a-f]*fff : Kernel symbols
   0[45][0-9a-f]*00000-05[0-9a-f]*fffff : Kernel probes
   05[0-9a-f]*00000-05[0-9a-f]*fffff : Kernel programs
 MCFG @ 0x[0-9A-F]{16}

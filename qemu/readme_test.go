@@ -47,7 +47,6 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
 	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv":                                                   func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
-	"go run ./qemu -c 'glass -t step -s vfs.Read cat /proc/version'":                                                                prints("#DB behind the copy"),
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                                                                                   prints("cc -> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'":                                                              prints("goes back"),
 	"go run ./qemu -c 'explain vfs.Read'":                                                                                           prints("resume: the copy"),

@@ -161,7 +161,7 @@ func forgetful(t *suites.T) {
 	lost.Pid, lost.Vaddr = r.p.PID, p.addr(t, r.p, "leaf")
 	shell(t, "insmod forgets_user_probe")
 	t.Until("a hit", func() bool { return lost.hits() > 0 })
-	wants(t, logged(t, "rmmod forgets_user_probe"), "left a user probe at .*, which is unregistered")
+	wants(t, logged(t, "rmmod forgets_user_probe"), "forgot a user probe at .*, which is unregistered")
 	if n := len(uprobes.All()); n != 0 {
 		t.Errorf("%d probes are left", n)
 	}
