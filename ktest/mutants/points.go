@@ -17,7 +17,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "unwatched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\t\tpoints[p.reg].Store(nil)\n\t\tp.recheck()\n", New: "\t\tpoints[p.reg].Store(nil)\n",
+		Old: "\t\t}\n\t\tp.recheck()\n\t\tif p.user", New: "\t\t}\n\t\tif p.user",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "an instruction that was watched once never gets a jump again",
 	},

@@ -130,7 +130,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "write-taken-for-a-read", File: "kwatch/hit_trap.go",
-		Old: "p.typ == Read && h.Old != h.New ||", New: "p.typ == Read && h.Old != h.Old ||",
+		Old: "\t\t\tif p.typ == Read {", New: "\t\t\tif p.typ == Execute {",
 		By:  kernel(1, "watch/reads_only"),
 		Why: "a watchpoint of reads reports writes, which the processor cannot tell apart",
 	},
