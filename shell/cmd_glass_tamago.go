@@ -17,7 +17,7 @@ import (
 
 var glassCommand = &Command{
 	Name:  "glass",
-	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s] PLACE",
+	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s|-j] PLACE",
 	Help:  "record one hit, and show each transition: of a place in the kernel, or of data that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
 	Run:   runGlass,
 	Complete: func(s *Shell, args []string) []string {
@@ -76,8 +76,8 @@ func parseGlass(args []string) (g glassLine, err error) {
 	}
 	g.command = args[1:]
 	g.slide, g.json = has(opts, 's'), has(opts, 'j')
-	if g.way = has(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide || len(g.command) > 0) {
-		return g, Usagef("-o takes only -s and a place")
+	if g.way = has(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide && !g.json || len(g.command) > 0) {
+		return g, Usagef("-o takes only -s or -j, and a place")
 	}
 	q := &g.request
 	q.Hit, q.CPU, q.Witness = 2, -1, has(opts, 'w')
@@ -106,6 +106,8 @@ func (g *glassLine) showWay(c *Context) error {
 	switch {
 	case err != nil:
 		return err
+	case g.json:
+		return w.WriteJSON(c.Out)
 	case g.slide:
 		return w.WriteSlide(c.Out)
 	}

@@ -68,6 +68,8 @@ EXPECT stops the others
 EXPECT bytes written: e9 
 EXPECT bytes written: cc 3b 66 10 0f
 EXPECT byte poked at vfs\.Read\+0x0: cc -> 49
+RUN glass -o -j vfs.Write
+EXPECT ^\{"version":1,"place":"vfs\.Write\+0x0","cpus":\d,"lost":0,"steps":\[\{"seq":1,"t":0,"cpu":\d,"step":"poked"
 
 NAME the way of a probe that becomes no jump is refused
 RUN insmod kprobe_example symbol=vfs.Read
@@ -76,8 +78,8 @@ EXPECT ^glass: vfs\.Read.* has a probe already
 RUN sysctl -w debug.kprobes_optimization=0
 RUN glass -o vfs.Write
 EXPECT ^glass: there is no jump; explain vfs\.Write says why$
-RUN glass -o -j vfs.Write
-EXPECT ^glass: -o takes only -s and a place$
+RUN glass -o -n 1 vfs.Write
+EXPECT ^glass: -o takes only -s or -j, and a place$
 STATUS 2
 
 NAME a script's program is a handler like any other

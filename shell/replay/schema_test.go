@@ -98,9 +98,9 @@ func kind(v any) string {
 	return "object"
 }
 
-func readSchema(t *testing.T) *schema {
+func readSchema(t *testing.T, file string) *schema {
 	t.Helper()
-	text, err := os.ReadFile("schema.json")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func readSchema(t *testing.T) *schema {
 }
 
 func TestJSONFitsTheSchema(t *testing.T) {
-	s := readSchema(t)
+	s := readSchema(t, "schema.json")
 	for name, take := range takes {
 		var b bytes.Buffer
 		var v map[string]any
@@ -133,7 +133,7 @@ func TestJSONFitsTheSchema(t *testing.T) {
 
 // TestSchemaRefuses: what does not fit is noticed.
 func TestSchemaRefuses(t *testing.T) {
-	s := readSchema(t)
+	s := readSchema(t, "schema.json")
 	var b bytes.Buffer
 	if err := stepped().Recording().WriteJSON(&b); err != nil {
 		t.Fatal(err)

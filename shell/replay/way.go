@@ -25,22 +25,41 @@ func (w *Way) relevant(e *glass.Event) bool {
 	return e.What != glass.Poked && e.What != glass.Written || e.A == w.Addr
 }
 
-// WriteText prints a line for each event.
-func (w *Way) WriteText(out io.Writer) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "glass: %s from INT3 to jump, and back, on %d CPUs\n", w.where(w.Addr), w.CPUs)
-	n, last := 0, uint64(0)
+// A WayStep is an event in words.
+type WayStep struct {
+	Seq  int
+	T    int64 // ns since the first step
+	CPU  int
+	What string
+	Says string
+}
+
+// steps are the relevant events in words. The clock of a CPU may be behind: no step is before the last one.
+func (w *Way) steps() (list []WayStep) {
+	var first, last uint64
 	for i := range w.Events {
 		e := &w.Events[i]
 		if !w.relevant(e) {
 			continue
 		}
-		if n++; n == 1 {
-			last = e.Time
+		if list == nil {
+			first, last = e.Time, e.Time
 		}
-		rec := Recording{Frames: []Frame{{}, {T: w.Nanos(max(e.Time, last) - last)}}}
-		rec.timed(&b, 1, fmt.Sprintf("%2d  CPU %d  %s", n, e.CPU, w.happens(e)))
-		last = max(e.Time, last)
+		last = max(last, e.Time)
+		list = append(list, WayStep{Seq: len(list) + 1, T: w.Nanos(last - first), CPU: int(e.CPU), What: steps[e.What], Says: w.happens(e)})
+	}
+	return list
+}
+
+// WriteText prints a line for each step.
+func (w *Way) WriteText(out io.Writer) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "glass: %s from INT3 to jump, and back, on %d CPUs\n", w.where(w.Addr), w.CPUs)
+	last := int64(0)
+	for _, s := range w.steps() {
+		rec := Recording{Frames: []Frame{{}, {T: s.T - last}}}
+		rec.timed(&b, 1, fmt.Sprintf("%2d  CPU %d  %s", s.Seq, s.CPU, s.Says))
+		last = s.T
 	}
 	if w.Lost > 0 {
 		fmt.Fprintf(&b, "  %d events more are lost: there is no room for them\n", w.Lost)
@@ -57,6 +76,39 @@ func (w *Way) WriteSlide(out io.Writer) error {
 		return err
 	}
 	return listing.Slide(out, b.String())
+}
+
+// WriteJSON prints w as one JSON object, in a line.
+func (w *Way) WriteJSON(out io.Writer) error {
+	var b bytes.Buffer
+	j := jsonWriter{b: &b}
+	list := w.steps()
+	j.object(func() {
+		j.key("version").number(Version)
+		j.key("place").text(w.where(w.Addr))
+		j.key("cpus").number(int64(w.CPUs))
+		j.key("lost").number(int64(w.Lost))
+		j.key("steps").array(len(list), func(i int) {
+			s := &list[i]
+			j.object(func() {
+				j.key("seq").number(int64(s.Seq))
+				j.key("t").number(s.T)
+				j.key("cpu").number(int64(s.CPU))
+				j.key("step").text(s.What)
+				j.key("says").text(s.Says)
+			})
+		})
+	})
+	b.WriteByte('\n')
+	_, err := b.WriteTo(out)
+	return err
+}
+
+// steps are the events' names in JSON.
+var steps = [...]string{
+	glass.Poked: "poked", glass.Serialized: "serialized", glass.DetourMade: "detour-made", glass.GraceBegins: "grace-begins",
+	glass.Passed: "passed", glass.GraceOver: "grace-over", glass.Stopping: "stopping", glass.Held: "held", glass.Written: "written",
+	glass.LetGo: "let-go", glass.StopOver: "stop-over",
 }
 
 // ways are how a CPU passes a scheduling point, in words.

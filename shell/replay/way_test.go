@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,8 +10,8 @@ import (
 	"sonde/kernel/glass"
 )
 
-// TestWay: of other places only what concerns all of the machine is shown.
-func TestWay(t *testing.T) {
+// way has one event of each kind, and one that is about another place.
+func way() *Way {
 	w := &Way{Take: *take(), CPUs: 2, Lost: 1}
 	ns := uint64(0)
 	add := func(cpu int32, what glass.What, a, b uint64) {
@@ -30,6 +31,12 @@ func TestWay(t *testing.T) {
 	add(1, glass.LetGo, 0, 0)
 	add(0, glass.StopOver, 1900, 0)
 	w.Events[len(w.Events)-1].Time -= 900 // noted by another CPU
+	return w
+}
+
+// TestWay: of other places only what concerns all of the machine is shown.
+func TestWay(t *testing.T) {
+	w := way()
 	var b, slide bytes.Buffer
 	if err := w.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -42,5 +49,33 @@ func TestWay(t *testing.T) {
 		if len(line) > listing.Width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
 			t.Errorf("not plain text of %d columns: %q", listing.Width, line)
 		}
+	}
+}
+
+func TestWayFitsTheSchema(t *testing.T) {
+	s := readSchema(t, "way-schema.json")
+	var b bytes.Buffer
+	if err := way().WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b.Bytes(), &v); err != nil {
+		t.Fatalf("%v: %s", err, b.Bytes())
+	}
+	if why := s.fits(s, "way", v); why != "" {
+		t.Error(why)
+	}
+	seen := map[any]bool{}
+	for _, step := range v["steps"].([]any) {
+		seen[step.(map[string]any)["step"]] = true
+	}
+	names := s.Properties["steps"].Items.Properties["step"].Enum
+	for _, name := range names {
+		if !seen[name] {
+			t.Errorf("the schema has %v", name)
+		}
+	}
+	if len(seen) != len(names) {
+		t.Errorf("%d names, %d in the schema", len(seen), len(names))
 	}
 }
