@@ -22,6 +22,7 @@ import (
 	"sonde/kernel/tty"
 	"sonde/kernel/types"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
@@ -77,6 +78,7 @@ func mountFiles(tree *vfs.FS) {
 	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "bpf": kbpf.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
+	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
 	report("types", types.Mount(tree))
 	report("bpf", kbpf.MountPins(tree))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))

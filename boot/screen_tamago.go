@@ -7,9 +7,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/boot/handoff"
-	"sonde/kernel/console"
-	"sonde/kernel/cpu"
-	"sonde/kernel/flight"
 	"sonde/kernel/mm"
 	"sonde/kernel/screen"
 )
@@ -69,40 +66,3 @@ func pictureMode(f *handoff.Framebuffer) (m screen.Mode, size uint64) {
 		Red: screen.Colour(f.Red), Green: screen.Colour(f.Green), Blue: screen.Colour(f.Blue), Text: f.Kind == handoff.Text}
 	return m, uint64(f.Pitch) * uint64(f.Height)
 }
-
-// The stages of the boot. Each shows its code on all consoles if GRUB has loaded the kernel, and
-// always on port 0x80, which some boards display: docs/boards.md.
-const (
-	stageEntered = 1 + iota
-	stageLoader
-	stageACPI
-	stageLAPIC
-	stageMemory
-	stageTraps
-	stageClock
-	stageCPUs
-	stageGo
-	stageFiles
-	stageProbes
-	stageConsole
-)
-
-const postPort = 0x80
-
-// stage reports that the boot has reached a stage.
-func stage(code uint8) {
-	cpu.Out8(postPort, code)
-	flight.Main.Stage(code)
-	if !showStages {
-		return
-	}
-	text := [...]byte{'0' + code/10, '0' + code%10, ' '}
-	console.Write(text[:])
-	if code == stageGo { // the log takes over
-		console.WriteString("\n")
-		showStages = false
-	}
-}
-
-// showStages is whether consoles show stages: a loader for boards is in use.
-var showStages bool
