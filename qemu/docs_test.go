@@ -80,7 +80,6 @@ func document(t *testing.T, file string) string {
 // words is an excerpt of what the script prints, on a kernel with its tests if the
 // script runs one of them.
 var quoted = []struct{ file, words, script string }{
-	{"README.md", "pre_handler: p->addr", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg"},
 	{"README.md", "[OPTIMIZED]", listScript},
 	{"README.md", "vfs.Write, ns", `insmod funclatency target=vfs.Write; myprog -n 20 -every 5ms | wc -l; cat /sys/kernel/debug/funclatency`},
 	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
@@ -145,15 +144,10 @@ func TestDocsShowOutput(t *testing.T) {
 	}
 }
 
-// compare looks for the lines of b in out, which is masked, in order. In a drawing only those
-// count that a handler has printed.
+// compare looks for the lines of b in out, which is masked, in order.
 func (b block) compare(t *testing.T, out []string) {
 	t.Helper()
-	text := strings.Join(b.lines, "\n")
-	if drawn := regexp.MustCompile(`\w+_handler: .*`); strings.Contains(text, "▼") {
-		text = strings.Join(drawn.FindAllString(text, -1), "\n")
-	}
-	b.find(t, masked(text), out)
+	b.find(t, masked(strings.Join(b.lines, "\n")), out)
 }
 
 // find looks for lines in out, in order.

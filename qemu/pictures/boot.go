@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	names = 230 // pixels for the names of stages
+	scale = 560 // for the time
+	ends  = 190 // for the figures
+)
+
+// drawBoot draws a bar for what leads to each stage. The clock counts an instruction as a nanosecond.
+func drawBoot(stages []stage) *drawing {
+	d := &drawing{title: "The boot, from power-on to the prompt", width: names + scale + ends, height: (len(stages) + 6) * row}
+	d.text(20, 30, "head", d.title)
+	end := stages[len(stages)-1].at
+	d.text(20, 30+row, "faint", "by instructions, on one processor; the first bar is the firmware and QEMU's loader")
+	x := func(at time.Duration) int { return names + int(int64(scale)*int64(at)/int64(end)) }
+	from := time.Duration(0)
+	for i, s := range stages {
+		y := 30 + (i+3)*row
+		d.text(20, y, "", fmt.Sprintf("%2d %s", i+1, s.name))
+		d.rect(x(from), y-11, max(x(s.at)-x(from), 1), 14, "bar")
+		d.text(x(s.at)+8, y, "faint", millions(s.at-from))
+		from = s.at
+	}
+	y := 30 + (len(stages)+3)*row
+	d.line(names, y-4, names+scale, y-4, "line")
+	d.text(20, y, "", "all")
+	d.text(names+scale+8, y, "faint", millions(end))
+	return d
+}
+
+// millions says how many instructions a time is.
+func millions(t time.Duration) string { return fmt.Sprintf("%.1f million", float64(t)/1e6) }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The lanes of a hit.
+const (
+	inCode = iota
+	inTrap
+	inHandler
+	inCopy
+	lanes
+)
+
+const (
+	panel = 500 // pixels, the half of the picture
+	lane  = 52
+)
+
+// laneOf says where the CPU is at each stage.
+func laneOf(stage string) int {
+	switch {
+	case stage == "handler-entered":
+		return inHandler
+	case strings.HasPrefix(stage, "to-"):
+		return inCopy
+	case stage == "leaves":
+		return inCode
+	}
+	return inTrap
+}
+
+// drawHit draws one hit beside the other.
+func drawHit(step, jump hit) *drawing {
+	d := &drawing{title: "One hit of a probe by a breakpoint, and one by a jump", width: 2 * panel}
+	d.height = max(d.hit(0, step, "trap", "slot"), d.hit(panel, jump, "jump", "detour")) + row
+	return d
+}
+
+// hit draws h from x on, and returns where it ends. The code is drawn in the colour of class.
+func (d *drawing) hit(x int, h hit, class, copied string) int {
+	left, y := x+30, 30
+	d.text(left, y, class+" head", h.Tier)
+	d.text(left, y+row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
+	y += 3 * row
+	n := 0
+	for _, o := range h.Original {
+		n += len(strings.Fields(o.Bytes))
+	}
+	d.text(left, y, "faint", "before  "+h.Original[0].Bytes+"  "+h.Original[0].Asm)
+	d.text(left, y+row, class, "now     "+h.now())
+	y += 3 * row
+	for i, name := range [lanes]string{"code", "entry", "handler", copied} {
+		d.text(left+i*lane-int(float64(len(name))*letter/2), y, "faint", name)
+	}
+	top := y + row/2
+	at := left
+	y += row + row/2
+	next := func(to int, says, more string) {
+		d.arrow(at, left+to*lane, y)
+		at = left + to*lane
+		d.text(left+lanes*lane-10, y+4, "", says)
+		if more != "" {
+			y += row
+			d.text(left+lanes*lane-10, y+2, "faint", more)
+		}
+		y += row + 4
+	}
+	for _, f := range h.Frames {
+		more := ""
+		if laneOf(f.Stage) == inCopy {
+			more = strings.TrimSuffix(f.IP.Is+"  "+f.IP.Asm, "  ")
+			if strings.Contains(f.IP.Is, "goes on") {
+				more = "" // the last line says it
+			}
+		}
+		next(laneOf(f.Stage), strings.NewReplacer(" replay.emptyPre", "", " replay.emptyPost", "").Replace(f.Says), more)
+	}
+	next(inCode, h.end(), "")
+	for i := range lanes {
+		d.line(left+i*lane, top, left+i*lane, y-row, "life")
+	}
+	return y
+}
+
+// now is the code at the place while the probe is there: the bytes that are not the original's.
+func (h *hit) now() string {
+	was, is := strings.Fields(h.Original[0].Bytes), strings.Fields(h.Frames[0].Text)
+	if is[0] == "e9" { // a jump, whose displacement is another in each build
+		return is[0] + " .. .. .. ..  JMP to the detour"
+	}
+	return strings.Join(is[:len(was)], " ") + "  INT3"
+}
+
+// end says where the code goes on.
+func (h *hit) end() string {
+	is := h.Frames[len(h.Frames)-1].IP.Is
+	if _, at, ok := strings.Cut(is, "goes on at "); ok {
+		return "goes on at " + at
+	}
+	place, _, _ := strings.Cut(is, " ")
+	return "goes on at " + place
+}

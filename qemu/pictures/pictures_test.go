@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/internal/image"
+)
+
+// TestPicturesAreOfThisKernel draws them anew. Two runs differ in addresses and times, and in what other
+// CPUs do meanwhile; the steps, and the words at them, must be the same.
+func TestPicturesAreOfThisKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots the kernel")
+	}
+	t.Chdir("../..")
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := draw(path, "internal/layers/layers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range all {
+		for _, p := range palettes {
+			file := filepath.Join("docs/pictures", name+p.suffix+".svg")
+			have, err := os.ReadFile(file)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if was, is := words(t, have), words(t, d.svg(p)); !slices.Equal(was, is) {
+				t.Errorf("%s is not what go run ./qemu/pictures draws now.\nthe file:\n%s\nnow:\n%s", file, strings.Join(was, "\n"), strings.Join(is, "\n"))
+			}
+		}
+	}
+}
+
+var (
+	address = regexp.MustCompile(`0x[0-9a-f]{5,}`)
+	bytes   = regexp.MustCompile(`(written: e9)( [0-9a-f]{2}){4}`)
+	figure  = regexp.MustCompile(`\+?\b\d+(\.\d)? (us|ms|million)|(\.go:)\d+`)
+)
+
+// words returns what a picture says, line by line, without what differs between runs.
+func words(t *testing.T, svg []byte) (list []string) {
+	t.Helper()
+	var doc struct {
+		Text []struct {
+			Class string `xml:"class,attr"`
+			Says  string `xml:",chardata"`
+		} `xml:"text"`
+	}
+	if err := xml.Unmarshal(svg, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range doc.Text {
+		s := figure.ReplaceAllString(bytes.ReplaceAllString(address.ReplaceAllString(x.Says, "ADDRESS"), "$1 DISP"), "N")
+		if x.Class != "other" && s != "N" {
+			list = append(list, x.Class+" "+s)
+		}
+	}
+	if len(list) == 0 {
+		t.Error("a picture without words")
+	}
+	return list
+}
+
+func TestWordsOfBothColours(t *testing.T) {
+	d := drawing{title: "a < b", width: 10, height: 10}
+	d.text(1, 2, "trap", "x -> 0xffffffff84000000 & more")
+	d.text(1, 2, "other", "depends")
+	for _, p := range palettes {
+		if got := words(t, d.svg(p)); !slices.Equal(got, []string{"trap x -> ADDRESS & more"}) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestLayersAreInOrder: the lowest is at the bottom, and only the tree's layers are drawn.
+func TestLayersAreInOrder(t *testing.T) {
+	d := drawLayers("# words: no layer\npure: a b\narch: c < pure\n\ntests: d\nonly x: y\n")
+	got := words(t, d.svg(palettes[0]))[2:]
+	want := []string{"head arch", "step c", "faint imports pure", "head pure", "step a b", "faint imports no other layer"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestStagesAreRead(t *testing.T) {
+	if s, ok := parseStage("05     0.188005 page tables"); !ok || s.name != "page tables" || s.at.Microseconds() != 188005 {
+		t.Errorf("%+v, %v", s, ok)
+	}
+	for _, line := range []string{"", "sonde version 0.2", "00 1.0 x", `{"version":1}`} {
+		if _, ok := parseStage(line); ok {
+			t.Errorf("%q is a stage", line)
+		}
+	}
+}
+
+func TestLongWordsAreWrapped(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "one": 1, "one two": 2, strings.Repeat("a ", 20): 7, "muchtoolongaword": 1} {
+		if got := wrap(s, 5); len(got) != want {
+			t.Errorf("%q: %s", s, fmt.Sprintf("%q", got))
+		}
+	}
+}

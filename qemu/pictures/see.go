@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sonde/qemu/machine"
+)
+
+// What the kernel has said of itself.
+type seen struct {
+	step, jump hit
+	way        way
+	boot       []stage
+}
+
+// A hit is what glass -j prints, as far as it is drawn.
+type hit struct {
+	Place, File, Tier string
+	Line              int
+	Original          []struct{ Bytes, Asm string }
+	Frames            []struct {
+		Stage, Says, Text string
+		IP                struct{ Is, Asm string }
+	}
+}
+
+// A way is what glass -o -j prints.
+type way struct {
+	Place string
+	CPUs  int
+	Steps []step
+}
+
+type step struct {
+	T          int64 // ns since the first
+	CPU        int
+	Step, Says string
+}
+
+// A stage is a line of /sys/kernel/debug/boot.
+type stage struct {
+	name string
+	at   time.Duration
+}
+
+// The scripts. A command that needs a second hit reads a file, which reads twice.
+const (
+	hits  = "cat /sys/kernel/debug/boot; glass -t step -j vfs.Read cat /proc/version; glass -t jump -j vfs.Read cat /proc/version"
+	ofWay = "glass -o -j vfs.Read"
+)
+
+// see boots the image twice: on one processor whose clock counts instructions, and on two.
+func see(image string) (s seen, err error) {
+	lines, err := say(machine.Config{Image: image, Accel: machine.Counted, Script: hits})
+	if err != nil {
+		return s, err
+	}
+	var recorded []string
+	for _, line := range lines {
+		if strings.HasPrefix(line, "{") {
+			recorded = append(recorded, line)
+		} else if st, ok := parseStage(line); ok {
+			s.boot = append(s.boot, st)
+		}
+	}
+	if len(recorded) != 2 || len(s.boot) == 0 {
+		return s, fmt.Errorf("the kernel does not say what was asked: %q", lines)
+	}
+	if lines, err = say(machine.Config{Image: image, SMP: 2, Script: ofWay}); err != nil {
+		return s, err
+	}
+	if len(lines) != 1 {
+		return s, fmt.Errorf("the kernel does not say what was asked: %q", lines)
+	}
+	for text, v := range map[string]any{recorded[0]: &s.step, recorded[1]: &s.jump, lines[0]: &s.way} {
+		if err := json.Unmarshal([]byte(text), v); err != nil {
+			return s, fmt.Errorf("%w in %q", err, text)
+		}
+	}
+	return s, nil
+}
+
+// say returns the lines that the script prints.
+func say(c machine.Config) ([]string, error) {
+	c.Timeout = machine.Patience(5 * time.Minute)
+	r, err := machine.Run(context.Background(), c)
+	if err == nil && r.Status != 0 {
+		err = fmt.Errorf("%q ends with status %d", c.Script, r.Status)
+	}
+	return strings.Split(strings.TrimSpace(string(r.Stdout)), "\n"), err
+}
+
+// parseStage reads CODE SECONDS NAME.
+func parseStage(line string) (s stage, ok bool) {
+	f := strings.Fields(line)
+	if len(f) < 3 {
+		return s, false
+	}
+	code, err := strconv.Atoi(f[0])
+	seconds, err2 := strconv.ParseFloat(f[1], 64)
+	if err != nil || err2 != nil || code == 0 {
+		return s, false
+	}
+	return stage{name: strings.Join(f[2:], " "), at: time.Duration(seconds * float64(time.Second))}, true
+}
