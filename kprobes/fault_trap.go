@@ -179,6 +179,8 @@ func refault(r *amd64.Regs, st *state) {
 // Context: any.
 func OriginalIP(ip uintptr) uintptr {
 	switch {
+	case mm.Text.Contains(ip): // first: as a rule it is here
+		return emulatedAt(ip)
 	case machine.This.Slots.Contains(ip):
 		slot, addr := machine.This.Slots.Find(ip)
 		if addr == 0 {
@@ -197,8 +199,6 @@ func OriginalIP(ip uintptr) uintptr {
 			return pt.detour.Original(ip)
 		}
 		return addr
-	case mm.Text.Contains(ip):
-		return emulatedAt(ip)
 	}
 	return ip
 }

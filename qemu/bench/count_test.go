@@ -10,29 +10,28 @@ import (
 	"sonde/qemu/machine"
 )
 
-// usual is how many instructions a hit takes, minus the plain call, in the run that took the
+// hits is how many instructions a hit may take, minus the plain call, in the run that took the
 // fewest: in the others a further probe is registered, and in some images its address shares an
-// entry of the table with the row's own, which takes 45 more. A change must be noticed: if a number
-// has to grow, say why.
-var usual = map[string]int{
-	"k": 339, "b": 175, "e": 173, "o": 117, "j": 382, "r": 404, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317, "ring": 76,
-	"u": 280, "u_emul": 412, "u_boost": 279, "u_step": 577, "ur": 691, "ur_go": 513, "u_thread": 643, "ur_thread": 1699,
-	"u_int3": 311, "u_syscall": 318, "u_detour": 328,
+// entry of the table with the row's own, which takes 45 more. If a number has to grow, say why.
+var hits = map[string]int{
+	"k": 339, "b": 175, "e": 173, "o": 117, "j": 400, "r": 404, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317, "ring": 80,
+	"u": 290, "u_emul": 425, "u_boost": 290, "u_step": 600, "ur": 700, "ur_go": 530, "u_thread": 670, "ur_thread": 1750,
+	"u_int3": 325, "u_syscall": 330, "u_detour": 340,
 }
 
-// TestHitsTakeNoMoreInstructions: no row takes 5 % more than usual, and a kprobe beside a return
-// probe costs next to nothing (kprobes.txt §6).
+// TestHitsTakeNoMoreInstructions: no row takes more than it may, and a kprobe beside a return probe
+// costs next to nothing (kprobes.txt §6).
 func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
 	got := counted(t, image.BuildOptions{}, "bench k b e o j r kr ro kro w x ring u u_emul u_boost u_step ur ur_go u_thread ur_thread u_int3 u_syscall u_detour r_1000 r_16000 ur_1000 ur_16000 load")
-	for name, n := range usual {
+	for name, n := range hits {
 		switch {
 		case got[name] < n/2:
 			t.Errorf("row %s: %d instructions, which cannot be", name, got[name])
-		case 100*got[name] > 105*n:
-			t.Errorf("row %s: %d instructions, not %d", name, got[name], n)
+		case got[name] > n:
+			t.Errorf("row %s: %d instructions, more than %d", name, got[name], n)
 		}
 	}
 	if 100*got["kr"] > 110*got["r"] {

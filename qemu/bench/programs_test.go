@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// calls is how many instructions a row of programs takes. As in usual: if a number has to grow, say
+// calls is how many instructions a row of programs takes. As in hits: if a number has to grow, say
 // why.
 var calls = map[string]float64{
 	"getpid":             167,
