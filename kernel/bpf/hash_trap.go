@@ -195,12 +195,8 @@ func (m *Map) insert(t *table, h uint64, key, value unsafe.Pointer) syscall.Errn
 func (m *Map) place(t *table, h uint64, key, value unsafe.Pointer) bool {
 	for i := range uint64(probes) {
 		e := m.entry(unsafe.Pointer(t), h+i)
-		w := e.word.Load()
-		if s := w & stateMask; s != unused && s != deleted {
-			continue
-		}
-		next := w&^stateMask + stateMask + 1
-		if !e.word.CompareAndSwap(w, next|filling) {
+		next, ok := e.claim(e.word.Load())
+		if !ok {
 			continue
 		}
 		store(unsafe.Add(unsafe.Pointer(e), wordSize), key, m.Spec.KeySize)
@@ -212,6 +208,18 @@ func (m *Map) place(t *table, h uint64, key, value unsafe.Pointer) bool {
 		return true
 	}
 	return false
+}
+
+// claim takes an entry in which there is no key, if its word is still w: other CPUs may be looking for room
+// for other keys. It returns the word that the entry gets, less its state.
+//
+//go:nosplit
+func (e *entry) claim(w uint64) (next uint64, ok bool) {
+	if s := w & stateMask; s != unused && s != deleted {
+		return 0, false
+	}
+	next = w&^stateMask + stateMask + 1
+	return next, e.word.CompareAndSwap(w, next|filling)
 }
 
 // removeEntry removes a key.

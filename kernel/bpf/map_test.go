@@ -207,6 +207,30 @@ func TestHashOfManyCPUs(t *testing.T) {
 	}
 }
 
+// TestClaim: of CPUs that have found the same entry free, one gets it; it is free again when its key is
+// removed, and then nobody gets it who has looked before.
+func TestClaim(t *testing.T) {
+	var e entry
+	first := e.word.Load()
+	next, ok := e.claim(first)
+	if _, again := e.claim(first); !ok || again {
+		t.Errorf("a free entry: %t, and again: %t", ok, again)
+	}
+	for _, state := range []uint64{filling, full} {
+		e.word.Store(next | state)
+		if _, ok := e.claim(e.word.Load()); ok {
+			t.Errorf("an entry in state %d was free", state)
+		}
+	}
+	e.word.Store(next | deleted)
+	if _, ok := e.claim(first); ok {
+		t.Error("an entry was free for who has looked before it was used")
+	}
+	if later, ok := e.claim(next | deleted); !ok || later == next {
+		t.Errorf("a removed key: %t, word %#x after %#x", ok, later, next)
+	}
+}
+
 func TestPerCPUHashHasTables(t *testing.T) {
 	m := newMap(t, bpf.MapSpec{Type: bpf.PerCPUHash, KeySize: 8, ValueSize: 8, MaxEntries: 2})
 	for cpu := range m.Tables() {

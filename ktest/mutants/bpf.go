@@ -9,6 +9,24 @@ var compiled = []Mutant{
 		Why: "two CPUs add the same key, and it is there twice",
 	},
 	{
+		Name: "place-taken-by-two-keys", File: "kernel/bpf/hash_trap.go",
+		Old: "\treturn next, e.word.CompareAndSwap(w, next|filling)\n", New: "\te.word.Store(next | filling)\n\treturn next, true\n",
+		By:  host("kernel/bpf", "TestClaim"),
+		Why: "two CPUs add a key in the same place, and one of them is gone",
+	},
+	{
+		Name: "registers-where-linux-has-them", File: "kernel/bpf/inline_amd64.go",
+		Old: "\treturn off - general - call + int32(unsafe.Offsetof(amd64.Regs{}.IP)), nil\n", New: "\treturn off, nil\n",
+		By:  kernel(1, "bpf/program_reads_registers_and_memory"),
+		Why: "a program that asks for the instruction's address gets a word of SSE",
+	},
+	{
+		Name: "registers-of-c-for-go", File: "trace/source/target.go",
+		Old: "\t\tif isGo(site.Symbol) {\n", New: "\t\tif isGo(site.Symbol) && !t.User {\n",
+		By:  host("trace/source", "TestTarget"),
+		Why: "what a script says of a Go program's arguments is in other registers",
+	},
+	{
 		Name: "map-freed-under-a-program", File: "kernel/bpf/map.go",
 		Old: "\tif m.closed && m.users == 0 && m.memory != nil {\n", New: "\tif m.closed && m.memory != nil {\n",
 		By:  host("kernel/bpf", "TestLoadAndClose"),
