@@ -51,6 +51,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'":                                                              prints("goes back"),
 	"go run ./qemu -c 'explain vfs.Read'":                                                                                           prints("resume: the copy"),
 	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'": prints("restore g and registers"),
+	"go run ./qemu/bench -count -peer qemu/bench/testdata/linux-5.10-programs.tsv bpf_b bpf_count bpf_r bpf_ro bpf_u bpf_ur":        once("bpf_ur\t"),
 	"go run ./qemu/bench -count k b o":                                                                                              once("b\t"),
 	"go run ./qemu/bench -count k u_int3 u_syscall u_detour u":                                                                      once("u_detour\t"),
 	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'": func(t *testing.T, command string) {

@@ -62,7 +62,7 @@ func main() {
 	case *count && *only:
 		err = countPrograms(os.Stdout, flag.Args())
 	case *count:
-		err = instructions("bench " + strings.Join(flag.Args(), " "))
+		err = instructions("bench "+strings.Join(flag.Args(), " "), *peerFile)
 	case *only:
 		err = runPrograms(*n, *peerFile, flag.Args())
 	default:
@@ -107,13 +107,17 @@ func runPrograms(n int, peerFile string, rows []string) error {
 	return programs(max(n, 1), peer, rows)
 }
 
-// instructions prints the rows of script, a bench command, in instructions.
-func instructions(script string) error {
+// instructions prints the rows of script, a bench command, in instructions, which a peer's are as well.
+func instructions(script, peerFile string) error {
+	peer, err := readPeer(peerFile)
+	if err != nil {
+		return err
+	}
 	path, err := image.Build(image.BuildOptions{})
 	if err != nil {
 		return err
 	}
-	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script}, nil)
+	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script}, peer)
 }
 
 // boot returns the time to the prompt in milliseconds.

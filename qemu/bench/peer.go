@@ -35,6 +35,12 @@ var peerNames = map[string]struct {
 	"ur":                  {"ur_bare_nop.net", 1},
 	"w":                   {"w.net", 1},
 	"x":                   {"x.net", 1},
+	"bpf_b":               {"bpf_b.net", 1},
+	"bpf_count":           {"bpf_o.net", 1},
+	"bpf_r":               {"bpf_r.net", 1},
+	"bpf_ro":              {"bpf_r.net", 1}, // both enter by ftrace
+	"bpf_u":               {"bpf_u_nop.net", 1},
+	"bpf_ur":              {"bpf_ur_nop.net", 1},
 	"regpair":             {"regpair_us", 1e3},
 	"batch256_register":   {"batch256_register_ms", 1e6},
 	"batch256_unregister": {"batch256_unregister_ms", 1e6},

@@ -9,10 +9,17 @@ import (
 
 // The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
 // program takes is its row less link.
+//
+// bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
 func init() {
 	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, named: true})
 	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_log2", histogram}, {"bpf_record", recording}} {
-		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text), jump: true, named: true})
+		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text, probed), jump: true, named: true})
+	}
+	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), named: true})
+	for _, jump := range []bool{false, true} {
+		name := map[bool]string{false: "bpf_r", true: "bpf_ro"}[jump]
+		rows = append(rows, row{name: name, target: callGo, plant: plantProgram(name, counting, "ret:sonde/shell/bench.targetGo"), jump: jump, named: true})
 	}
 }
 
@@ -26,9 +33,9 @@ func plantLink() (func(), error) {
 	return l.Close, nil
 }
 
-func plantProgram(name, text string) func() (func(), error) {
+func plantProgram(name, text, at string) func() (func(), error) {
 	return func() (func(), error) {
-		_, remove, err := attachProgram(name, text, probed)
+		_, remove, err := attachProgram(name, text, at)
 		return remove, err
 	}
 }
