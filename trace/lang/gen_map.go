@@ -133,13 +133,13 @@ func (g *generator) aggregate(target, call *Expr) {
 	}
 	none, end := g.newLabel(), g.newLabel()
 	g.find(m, key)
-	if m.isArray() {
+	if m.IsArray() {
 		none = end
 	}
 	g.emit("if r0 == 0 goto %s", none)
 	g.emit("r1 = *(u64 *)(%s)", value)
 	g.combine(m.Value, end)
-	if !m.isArray() {
+	if !m.IsArray() {
 		g.emit("goto %s", end)
 		g.label(none)
 		g.first(m, key, value)

@@ -117,15 +117,15 @@ func (m *Map) KeySize() int {
 	switch n := (Type{Kind: TupleOf, Elems: m.Key}).Size(); {
 	case m.Value.Kind == Hist || m.Value.Kind == LHist:
 		return n + 8 // the bucket
-	case n == 0 && m.isArray():
+	case n == 0 && m.IsArray():
 		return 4
 	default:
 		return max(n, 8)
 	}
 }
 
-// isArray tells whether the map is one number for each CPU, which is always there.
-func (m *Map) isArray() bool {
+// IsArray tells whether the map is one number for each CPU, which is always there.
+func (m *Map) IsArray() bool {
 	return len(m.Key) == 0 && (m.Value.Kind == Count || m.Value.Kind == Sum)
 }
 
@@ -136,7 +136,7 @@ func (m *Map) spec(s *Settings) *bpf.MapSpec {
 		spec.MaxEntries = uint32(m.entries)
 	}
 	switch {
-	case m.isArray():
+	case m.IsArray():
 		spec.Type, spec.MaxEntries = bpf.PerCPUArray, 1
 	case m.Value.Aggregates():
 		spec.Type = bpf.PerCPUHash

@@ -221,7 +221,7 @@ func (s *session) end(interrupted bool) error {
 	if interrupted && !s.Out.JSON {
 		fmt.Fprintln(s.Out.W)
 	}
-	if err := s.printMaps(); err != nil {
+	if err := s.Out.Rest(s.tableOf); err != nil {
 		return err
 	}
 	s.ledger()
@@ -235,23 +235,6 @@ func (s *session) detach() {
 			l.Close()
 		}
 	}
-}
-
-func (s *session) printMaps() error {
-	if !s.Unit.Settings.PrintMaps || len(s.Unit.Maps) == 0 {
-		return nil
-	}
-	if !s.Out.JSON {
-		if _, err := fmt.Fprintln(s.Out.W); err != nil {
-			return err
-		}
-	}
-	for _, m := range s.Unit.Maps {
-		if err := s.Out.Map(m, s.maps[m.Index], 0, 0); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // control sets a word of the first map.

@@ -1,0 +1,107 @@
+package out
+
+import (
+	"encoding/binary"
+
+	"sonde/trace/lang"
+)
+
+// Table is a map of a script, as what its records ask for needs it.
+type Table interface {
+	Store
+	Update(cpu int, key, value []byte) error
+	Delete(cpu int, key []byte) error
+}
+
+// Act does what a record asks for, but exit(): it prints, or changes one of the tables, which are by the
+// index of the map.
+func (p *Printer) Act(a *lang.Action, data []byte, table func(*lang.Map) Table) error {
+	switch a.Kind {
+	case lang.PrintMap:
+		return p.Map(a.Map, table(a.Map), a.Top, a.Div)
+	case lang.ClearMap, lang.ZeroMap:
+		clearAll(a.Map, table(a.Map), a.Kind == lang.ZeroMap)
+		return nil
+	case lang.DeleteKey:
+		deleteKey(a.Map, table(a.Map), data)
+		return nil
+	}
+	return p.Record(a, data)
+}
+
+// keysOf copies the keys of a CPU that fit.
+func keysOf(t Table, cpu int, fits func(key []byte) bool) (keys, values [][]byte) {
+	t.Range(cpu, func(key, value []byte) bool {
+		if fits(key) {
+			keys, values = append(keys, append([]byte(nil), key...)), append(values, make([]byte, len(value)))
+		}
+		return true
+	})
+	return keys, values
+}
+
+// clearAll removes all keys of a map, or sets all its values to 0.
+func clearAll(m *lang.Map, t Table, keep bool) {
+	for cpu := range t.Tables() {
+		keys, zeroes := keysOf(t, cpu, func([]byte) bool { return true })
+		for i, key := range keys {
+			if keep || m.IsArray() {
+				t.Update(cpu, key, zeroes[i])
+			} else {
+				t.Delete(cpu, key)
+			}
+		}
+	}
+}
+
+// deleteKey removes a key, with all its buckets, from what a map keeps for each CPU.
+func deleteKey(m *lang.Map, t Table, key []byte) {
+	for cpu := range t.Tables() {
+		keys, zeroes := keysOf(t, cpu, func(have []byte) bool { return len(m.Key) == 0 || string(have[:len(key)]) == string(key) })
+		for i, have := range keys {
+			if m.IsArray() {
+				t.Update(cpu, have, zeroes[i])
+			} else {
+				t.Delete(cpu, have)
+			}
+		}
+	}
+}
+
+// Action returns what a record is about, and its values; nil if it is none of the unit's.
+func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
+	if len(record) < 8 {
+		return nil, nil
+	}
+	n := binary.LittleEndian.Uint64(record)
+	if n >= uint64(len(u.Actions)) || len(record) < u.Actions[n].Bytes {
+		return nil, nil
+	}
+	return u.Actions[n], record[8:]
+}
+
+// ExitCode is what exit() was given.
+func ExitCode(a *lang.Action, data []byte) int {
+	if len(a.Args) == 0 {
+		return 0
+	}
+	return int(word(data) & 0xFF)
+}
+
+// Rest prints all maps, as at the end of a script.
+func (p *Printer) Rest(table func(*lang.Map) Table) error {
+	if !p.Unit.Settings.PrintMaps || len(p.Unit.Maps) == 0 {
+		return nil
+	}
+	if !p.JSON {
+		if err := p.text("\n"); err != nil {
+			return err
+		}
+	}
+	for _, m := range p.Unit.Maps {
+		if err := p.Map(m, table(m), 0, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
