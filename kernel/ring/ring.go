@@ -2,19 +2,16 @@ package ring
 
 import (
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"unsafe"
 
-	"sonde/kernel/poll"
 	"sonde/kernel/refusal"
 )
 
 // A Ring has a Writer for each CPU, and readers for all of them.
 type Ring struct {
-	writers  []Writer
-	queue    poll.Queue
-	watching atomic.Bool // a goroutine looks for records on behalf of those in queue
+	writers []Writer
+	waiters Waiters
 
 	mu sync.Mutex // held by readers, so that they take turns
 }

@@ -286,7 +286,7 @@ func TestNobodyLooksForNobody(t *testing.T) {
 	if err := poll.Until(r, poll.In, cancel); err != syscall.EINTR {
 		t.Error(err)
 	}
-	for end := time.Now().Add(10 * time.Second); r.watching.Load(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); r.waiters.watching.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it looks on")
 		}
