@@ -25,6 +25,8 @@ func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	w.log.level = env.LogLevel
 	c, fault := w.check()
 	if fault == nil {
+		w.log.summary(w)
+		c.Log = w.log.String()
 		return c, nil
 	}
 	err := newError(p, *fault)

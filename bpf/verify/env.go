@@ -125,6 +125,7 @@ type Checked struct {
 	Ctx     []CtxLoad            // by PC
 	Probes  []int                // loads from memory of the kernel: where one fails, it must give 0
 	Calls   []int                // the helpers that are called, ascending
+	Log     string               // what was walked, as Env.LogLevel asks
 }
 
 // CtxLoad is an instruction that loads from the context.

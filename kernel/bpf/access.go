@@ -122,7 +122,8 @@ func (m *Map) queued(value []byte) error {
 	return nil
 }
 
-// Ring is the records of a ring buffer or perf event array; nil: the map is another kind.
+// Ring is the records of a ring buffer or perf event array; nil: the map is another kind, or a process has
+// made it.
 func (m *Map) Ring() *ring.Ring { return m.ring }
 
 // Take takes a record of a map that has a Ring, as ring.Ring's Take does.

@@ -23,7 +23,8 @@ type arena struct {
 	mu sync.Mutex
 	// guarded by mu:
 	blocks []*block
-	used   int64 // bytes of all pieces
+	used   int64    // bytes of all pieces
+	late   [][]byte // what was freed, and was still in a program: see collect
 }
 
 // memory is the maps'.
@@ -48,6 +49,7 @@ func (a *arena) alloc(n int) (mem []byte, err error) {
 	n = (n + pageSize - 1) / pageSize * pageSize
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.collect()
 	if limit := Memory.Get(); int64(n) > limit-a.used {
 		return nil, refusal.New(syscall.ENOMEM, "%d bytes for a map: the maps have %d of %d bytes (sysctl kernel.bpf_memory)", n, a.used, limit)
 	}
@@ -115,6 +117,26 @@ func (b *block) mark(at, n int, used bool) {
 func (a *arena) free(mem []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.late = append(a.late, mem)
+	a.collect()
+}
+
+// collect gives up what no program has in its memory any more: an address space lets go of a map before its
+// pages are out of its tables. Called with mu held.
+func (a *arena) collect() {
+	late := a.late
+	a.late = nil
+	for _, mem := range late {
+		if inPrograms(mem) {
+			a.late = append(a.late, mem)
+		} else {
+			a.giveUp(mem)
+		}
+	}
+}
+
+// giveUp frees memory that nobody uses. Called with mu held.
+func (a *arena) giveUp(mem []byte) {
 	a.used -= int64(len(mem))
 	if len(mem) > frame.BlockSize {
 		a.give(mem[:cap(mem)])
@@ -138,5 +160,6 @@ func (a *arena) free(mem []byte) {
 func (a *arena) inUse() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.collect()
 	return a.used
 }

@@ -10,12 +10,11 @@ import (
 	"sonde/bpf/verify"
 )
 
-// env is what programs find here: the registers of a hit, and those of Linux's helpers that there are.
+// env is what programs find here: the registers of a hit or a record, and those of Linux's helpers that there are.
 var env = newEnv()
 
 func newEnv() *verify.Env {
 	e := verify.NewEnv()
-	maps.DeleteFunc(e.Contexts, func(t bpf.Type, _ *verify.Context) bool { return t != bpf.Kprobe })
 	maps.DeleteFunc(e.Helpers, func(n int32, _ *verify.Helper) bool { return helpers[n] == nil && n != getCPU })
 	return e
 }
@@ -28,6 +27,7 @@ const (
 	getCPU          = 8
 	reserveRecord   = 131
 	submitRecord    = 132
+	discardRecord   = 133
 	tracePrint      = 6
 	tracePrintWords = 177
 )
@@ -51,6 +51,12 @@ func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 	m := p.mapOf(p.Checked.Maps[pc])
 	if number == lookupElement && m.hasWords() {
 		h.Entry = goabi.CodeOf(helpLookupWord)
+	}
+	switch {
+	case number == submitRecord && p.sharing():
+		return jit.Helper{Entry: goabi.CodeOf(helpSubmitShared)}, nil
+	case number == discardRecord && p.sharing():
+		return jit.Helper{Entry: goabi.CodeOf(helpDiscardShared)}, nil
 	}
 	index, known := p.Checked.Indices[pc]
 	if !known {
@@ -78,7 +84,7 @@ func inline(number int32, m *Map, index int64) (code []byte, slow []int) {
 		return m.inlineElement(index), nil
 	case number == bpf.HelperHistAdd && m.isElement():
 		return m.inlineHistAdd(index)
-	case number == reserveRecord && m.isRing():
+	case number == reserveRecord && m.ring != nil:
 		return m.inlineReserve()
 	}
 	return nil, nil

@@ -143,7 +143,7 @@ func helpOutput(m, data, n, flags, _, _ uintptr, cpu uint32, _ *attach.Hit) uint
 }
 
 // helpEvent writes a record into a perf event array, whose index must be this CPU's: each has a part.
-func helpEvent(_, m, flags, data, n, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
+func helpEvent(_, m, flags, data, n, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	const index, here = 0xffffffff, 0xffffffff
 	of := (*Map)(pointer(m))
 	switch at := flags & index; {
@@ -151,6 +151,10 @@ func helpEvent(_, m, flags, data, n, _ uintptr, cpu uint32, _ *attach.Hit) uintp
 		return result(syscall.EINVAL)
 	case at != here && at >= uintptr(of.Spec.MaxEntries):
 		return result(syscall.E2BIG)
+	case of.owned && at == here:
+		return of.perf(uintptr(cpu), data, n, cpu, hit)
+	case of.owned:
+		return of.perf(at, data, n, cpu, hit)
 	case at != here && at != uintptr(cpu):
 		return result(syscall.EOPNOTSUPP)
 	}
@@ -159,6 +163,9 @@ func helpEvent(_, m, flags, data, n, _ uintptr, cpu uint32, _ *attach.Hit) uintp
 
 // output writes a record.
 func (m *Map) output(cpu int, data unsafe.Pointer, n uintptr) uintptr {
+	if m.shared != nil {
+		return m.outputShared(data, n)
+	}
 	p := m.reserve(cpu, n, now())
 	if p == nil {
 		return result(syscall.EAGAIN)
@@ -181,10 +188,14 @@ func helpPeek(m, to, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 }
 
 func helpReserve(m, n, flags, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
-	if flags != 0 {
+	of := (*Map)(pointer(m))
+	switch {
+	case flags != 0:
 		return 0
+	case of.shared != nil:
+		return uintptr(of.shared.Reserve(n))
 	}
-	return uintptr((*Map)(pointer(m)).reserve(int(cpu), n, now()))
+	return uintptr(of.reserve(int(cpu), n, now()))
 }
 
 func helpSubmit(record, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
@@ -207,7 +218,12 @@ const (
 
 func helpQuery(m, what, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 	of := (*Map)(pointer(m))
-	read, written := of.ring.Writer(int(cpu)).Positions()
+	var read, written uint64
+	if of.shared != nil {
+		read, written = of.shared.Positions()
+	} else {
+		read, written = of.ring.Writer(int(cpu)).Positions()
+	}
 	switch what {
 	case queryWaiting:
 		return uintptr(written - read)

@@ -40,11 +40,14 @@ const (
 )
 
 // around returns what comes before and after a program. A handler is called with a *attach.Hit in AX, and
-// the program finds the registers of the hit in BX. If another program runs on this CPU, this hit is
+// the program finds its context in BX. If another program runs on this CPU, this hit is
 // counted, and the program does not run.
 func (p *Prog) around() (enter, leave []byte) {
 	var in, out asm
 	regs := byte(unsafe.Offsetof(attach.Hit{}.Regs))
+	if !p.seesRegisters() {
+		regs = byte(unsafe.Offsetof(attach.Hit{}.Data))
+	}
 	if p.unused {
 		in.put(0x48, 0x8b, 0x58, regs) // MOVQ regs(AX), BX
 		return in, nil
@@ -197,17 +200,20 @@ func (a *asm) table(m *Map, offset uintptr) {
 	a.put(0x4c, 0x01, 0xd8) // ADDQ R11, AX
 }
 
-// context maps a place in Linux's struct pt_regs, which programs are written for, to one in amd64.Regs.
-func context(off int32, size int) (int32, error) {
+// registersAt maps a place in Linux's struct pt_regs, which programs are written for, to one in amd64.Regs.
+func registersAt(off int32, size int) (int32, error) {
 	const (
-		general = int32(unsafe.Offsetof(amd64.Regs{}.Vector)) // up to here both are the same
-		call    = 8                                           // then Linux has the number of a system call
+		general  = int32(unsafe.Offsetof(amd64.Regs{}.Vector)) // up to here both are the same
+		call     = 8                                           // then Linux has the number of a system call
+		pastRegs = 21 * 8                                      // of a program of type perf_event
 	)
 	switch {
 	case off < general:
 		return off, nil
 	case off < general+call:
 		return 0, fmt.Errorf("the registers have no orig_ax")
+	case off >= pastRegs:
+		return 0, fmt.Errorf("the hit has no sample_period and addr")
 	}
 	return off - general - call + int32(unsafe.Offsetof(amd64.Regs{}.IP)), nil
 }

@@ -56,6 +56,9 @@ func (m *Map) layout() (size uintptr, err error) {
 		if s.KeySize != 0 || s.ValueSize != 0 {
 			return m.no("a ring has no keys and values: give sizes of 0")
 		}
+		if m.owned {
+			return uintptr(ring.SharedPages + s.MaxEntries), ring.FitsShared(int(s.MaxEntries))
+		}
 		return uintptr(ring.Space(int(s.MaxEntries))), ring.Fits(int(s.MaxEntries))
 	case s.MaxEntries == 0 || s.MaxEntries > 1<<30:
 		return m.no("%d entries: give 1 to %d", s.MaxEntries, 1<<30)
@@ -69,6 +72,9 @@ func (m *Map) layout() (size uintptr, err error) {
 		m.size = wordSize
 	}
 	switch {
+	case m.isRing() && m.owned:
+		m.stride = wordSize
+		return lines(m.stride * uintptr(s.MaxEntries)), nil
 	case m.isRing():
 		return uintptr(ring.Space(m.ringSize())), nil
 	case m.isArray():

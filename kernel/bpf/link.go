@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/bpf"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 )
@@ -20,26 +21,40 @@ type Link struct {
 
 // Attach calls the program at each hit of places. Owner may be "".
 //
-// Errors: those of attach.ParseSite and attach.Attach; EBADF the program is closed.
+// Errors: those of attach.ParseSite and AttachSites.
 func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
-	}
-	f := handler(&p.door)
 	sites := make([]attach.Site, len(places))
 	for i, place := range places {
 		s, err := attach.ParseSite(place)
 		if err != nil {
 			return nil, err
 		}
+		sites[i] = s
+	}
+	return p.AttachSites(sites, &attach.Options{Owner: owner})
+}
+
+// AttachSites is Attach for places that are no text. A program that was closed, and is held, is attached until
+// the link that is returned was held and released.
+//
+// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EINVAL it is of a type that
+// has no registers.
+func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
+	if p.Type() != bpf.Kprobe && p.Type() != bpf.PerfEvent {
+		return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for places, whose registers it would have to know", p.Checked.Program.Name, p.Type())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.closed && p.users == 0 {
+		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+	}
+	f := handler(&p.door)
+	for _, s := range sites {
 		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
 			f = handler(&p.soft)
 		}
-		sites[i] = s
 	}
-	a, err := attach.Attach(sites, f, &attach.Options{Owner: owner})
+	a, err := attach.Attach(sites, f, o)
 	if err != nil {
 		return nil, err
 	}

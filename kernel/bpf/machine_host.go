@@ -3,16 +3,26 @@
 package kbpf
 
 import (
+	"syscall"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
+	"sonde/kernel/mm/frame"
+	"sonde/kernel/refusal"
 )
 
 // What maps need of the machine, for tests on the host.
 
 func takeRange(n int) ([]byte, error) { return make([]byte, n), nil }
 func giveRange([]byte)                {}
+
+func frameAt([]byte) (frame.Frame, error) {
+	return frame.None, refusal.New(syscall.ENODEV, "the host has no frames")
+}
+
+// inPrograms is set by tests.
+var inPrograms = func([]byte) bool { return false }
 
 func cpus() int { return 4 }
 

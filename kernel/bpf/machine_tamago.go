@@ -42,6 +42,21 @@ func enter(code, arg uintptr) { trap.Enter(code, arg) }
 func takeRange(n int) ([]byte, error) { return frame.TakeRange(n) }
 func giveRange(mem []byte)            { frame.GiveRange(mem) }
 
+// frameAt returns the frame of a page of the arena, with a reference for the caller.
+func frameAt(mem []byte) (frame.Frame, error) { return frame.At(mem), nil }
+
+// inPrograms reports whether a program maps one of some pages of the arena.
+func inPrograms(mem []byte) bool {
+	for ; len(mem) > 0; mem = mem[pageSize:] {
+		f := frame.At(mem)
+		n := frame.Kernel.Refs(f)
+		if frame.Kernel.Put(f); n > 2 {
+			return true
+		}
+	}
+	return false
+}
+
 func cpus() int { return cpu.Num() }
 
 //go:nosplit

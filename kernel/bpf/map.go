@@ -13,8 +13,9 @@ import (
 
 // A Map is what programs keep, and what goroutines read. It is one table, or one for each CPU.
 type Map struct {
-	ID   int
-	Spec bpf.MapSpec
+	ID    int
+	Spec  bpf.MapSpec
+	Extra any // of whoever made it
 
 	// Written once by NewMap. Programs find values through these.
 	memory []byte
@@ -29,13 +30,16 @@ type Map struct {
 	size   uint32         // of a value, as it is kept
 	used   uintptr        // of a hash that evicts: where in an entry it is noted when it was used last
 	ring   *ring.Ring
+	shared *ring.Shared  // of a ring buffer that a process has made
+	owned  bool          // a process has made it: see NewProcessMap
 	lost   atomic.Uint64 // what did not fit
 
 	mu sync.Mutex
 	// guarded by mu:
-	users  int             // programs, files that stand for it, and maps that it is in
-	closed bool            // nobody but these uses it any more
-	inner  map[string]*Map // of a map of maps: what is in it, by key
+	users  int                   // programs, files that stand for it, and maps that it is in
+	closed bool                  // nobody but these uses it any more
+	inner  map[string]*Map       // of a map of maps: what is in it, by key
+	perfs  map[uint32]*ring.Perf // of a perf event array that a process has made
 }
 
 // Limits of what a map is made of, in bytes. Helpers take time by them.
@@ -47,18 +51,26 @@ const (
 // NewMap makes a map.
 //
 // Errors: EINVAL the kind is not known here, or a size does not fit it; ENOMEM there is no memory.
-func NewMap(s bpf.MapSpec) (*Map, error) {
+func NewMap(s bpf.MapSpec) (*Map, error) { return makeMap(&Map{Spec: s}) }
+
+// NewProcessMap is NewMap for a process, which can map the memory: a ring buffer is a ring.Shared, and a perf
+// event array has a *ring.Perf at each index (SetPerf). Extra is the caller's.
+func NewProcessMap(s bpf.MapSpec, extra any) (*Map, error) {
+	return makeMap(&Map{Spec: s, Extra: extra, owned: true})
+}
+
+func makeMap(m *Map) (_ *Map, err error) {
+	s := &m.Spec
 	if s.Inner != nil {
 		inner := *s.Inner // nobody's but this map's, so that it is taken for no other map
 		s.Inner = &inner
 	}
-	m := &Map{Spec: s}
 	parts := 1
 	size, err := m.layout()
 	if err != nil {
 		return nil, err
 	}
-	if m.perCPU() || m.isRing() {
+	if m.perCPU() || m.isRing() && !m.owned {
 		parts = cpus()
 	}
 	if m.perCPU() {
@@ -68,7 +80,10 @@ func NewMap(s bpf.MapSpec) (*Map, error) {
 		return nil, err
 	}
 	m.base = unsafe.Pointer(unsafe.SliceData(m.memory))
-	if m.isRing() {
+	switch {
+	case m.owned && m.is(bpf.RingBuf):
+		m.shared = ring.NewShared(m.memory)
+	case m.isRing() && !m.owned:
 		// Safe because: the memory is aligned to pages, and of whole words.
 		m.ring = ring.On(unsafe.Slice((*uint64)(m.base), len(m.memory)/wordSize), parts, m.ringSize())
 	}
@@ -102,6 +117,10 @@ func (m *Map) Lost() uint64 {
 	n := m.lost.Load()
 	if m.ring != nil {
 		n += m.ring.Ledger().Lost
+	}
+	if m.shared != nil {
+		_, lost := m.shared.Counts()
+		n += lost
 	}
 	return n
 }
@@ -145,6 +164,6 @@ func (m *Map) drop() {
 		for _, of := range m.inner {
 			of.use(-1)
 		}
-		m.inner = nil
+		m.inner, m.perfs = nil, nil
 	}
 }

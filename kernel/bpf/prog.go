@@ -23,6 +23,7 @@ type Prog struct {
 	ID       int
 	Checked  *verify.Checked
 	LoadedAt time.Time
+	Extra    any // of whoever loaded it
 
 	doors
 	soft   uintptr        // of the code for places that may call it in a goroutine: a func value points here
@@ -57,11 +58,17 @@ const (
 //
 // Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
 // is reached; EINVAL the name, the maps, or something that is not there yet; ENOMEM no room for its code.
-func Load(p *bpf.Program, maps []*Map) (*Prog, error) {
+func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadLogged(p, maps, 0, nil) }
+
+// LoadLogged is Load with a log as Linux's verifier writes it for a level; the log of a program that is
+// accepted is Checked.Log. Extra is the caller's.
+func LoadLogged(p *bpf.Program, maps []*Map, level int, extra any) (*Prog, error) {
 	if err := fits(p, maps); err != nil {
 		return nil, err
 	}
-	c, err := verify.Check(p, env)
+	in := *env
+	in.LogLevel = level
+	c, err := verify.Check(p, &in)
 	if err != nil {
 		errno := syscall.EACCES
 		if e, ok := err.(*verify.Error); ok && e.TooBig {
@@ -69,7 +76,7 @@ func Load(p *bpf.Program, maps []*Map) (*Prog, error) {
 		}
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
-	prog := &Prog{Checked: c, LoadedAt: time.Now(), maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
+	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: extra, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	if err := prog.compile(); err != nil {
 		return nil, err
@@ -94,10 +101,15 @@ func fits(p *bpf.Program, maps []*Map) error {
 	if len(maps) != len(p.Maps) {
 		return refusal.New(syscall.EINVAL, "program %s refers to %d maps, and has %d", p.Name, len(p.Maps), len(maps))
 	}
+	shared, others := false, false
 	for i, m := range maps {
 		if p.Maps[i] != &m.Spec {
 			return refusal.New(syscall.EINVAL, "program %s: map %d is another one than the program was made for", p.Name, i)
 		}
+		shared, others = shared || m.shared != nil, others || m.ring != nil && m.is(bpf.RingBuf)
+	}
+	if shared && others {
+		return refusal.New(syscall.EINVAL, "program %s: one of its ring buffers was made by a process, and another was not", p.Name)
 	}
 	return nil
 }
@@ -137,10 +149,20 @@ func (p *Prog) compile() error {
 
 // view is what the program sees.
 func (p *Prog) view() *jit.View {
-	v := &jit.View{Context: context, Helper: p.helper, Resolve: p.resolve, CPU: offsetID}
+	v := &jit.View{Context: registersAt, Helper: p.helper, Resolve: p.resolve, CPU: offsetID}
 	v.Enter, v.Leave = p.around()
+	if !p.seesRegisters() {
+		v.Context = nil
+	}
 	return v
 }
+
+// Type is the program's.
+func (p *Prog) Type() bpf.Type { return p.Checked.Program.Type }
+
+// seesRegisters reports whether the context is the registers of the hit; else it is a record, the Data of the
+// hit.
+func (p *Prog) seesRegisters() bool { return p.Type() == bpf.Kprobe || p.Type() == bpf.PerfEvent }
 
 // resolve returns the address of a map, or of a byte of its first value.
 func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {

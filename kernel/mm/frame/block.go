@@ -30,6 +30,16 @@ func newBlock(mem []byte, pa uint64) *block {
 	return b
 }
 
+// wholeBlock returns a block all of whose frames have a reference.
+func wholeBlock(mem []byte, pa uint64) *block {
+	b := &block{pa: pa, mem: mem, place: -1}
+	b.pages = (*[perBlock]page)(unsafe.Pointer(unsafe.SliceData(mem))) // Safe because: mem has BlockSize bytes
+	for i := range b.refs {
+		b.refs[i].Store(1)
+	}
+	return b
+}
+
 // take takes the lowest free frame and returns its number. There must be one.
 func (b *block) take() int {
 	for i, w := range b.free {
