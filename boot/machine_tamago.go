@@ -20,6 +20,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/tty"
+	"sonde/kernel/tracefs"
 	"sonde/kernel/types"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -80,6 +81,7 @@ func mountFiles(tree *vfs.FS) {
 	}
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
 	report("types", types.Mount(tree))
+	report("tracefs", tracefs.Mount(tree))
 	report("bpf", kbpf.MountPins(tree))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }

@@ -1,18 +1,27 @@
 package kallsyms
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // Functions returns the functions whose names fit pattern, in the order of their addresses.
 // A star stands for any characters; as everywhere, a name may be cut at any slash: vfs.*
-// fits all of sonde/kernel/vfs.
+// fits all of sonde/kernel/vfs. If no name fits, those whose aliases do are meant: vfs_*.
 func (t *Table) Functions(pattern string) (list []Symbol) {
 	for s := range t.Text {
 		if s.Size > 0 && Fits(pattern, s.Name) {
 			list = append(list, s)
 		}
+	}
+	if list == nil && isC(strings.ReplaceAll(pattern, "*", "_")) {
+		for _, a := range t.Aliases() {
+			if t.isFunction(a.Symbol) && glob(pattern, a.Name) {
+				list = append(list, a.Symbol)
+			}
+		}
+		slices.SortFunc(list, func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
 	}
 	return slices.CompactFunc(list, func(a, b Symbol) bool { return a.Addr == b.Addr })
 }

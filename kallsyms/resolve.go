@@ -41,7 +41,8 @@ func (t *Table) Addr(name string) (Symbol, error) {
 // Resolve finds a symbol by what a user types: the exact name, or the end of
 // one that follows a slash of its path, if only one symbol fits. So
 // "vfs.(*File).Read" is "sonde/kernel/vfs.(*File).Read". A function written in
-// assembly need not be given its ".abi0".
+// assembly need not be given its ".abi0". Of what is left, an alias is looked for
+// (Aliases): vfs_File_Read, or Linux's name vfs_read.
 //
 // Errors: ErrUnknown, with similar names; ErrAmbiguous, with the candidates.
 func (t *Table) Resolve(name string) (Symbol, error) {
@@ -66,6 +67,9 @@ func (t *Table) Resolve(name string) (Symbol, error) {
 		if len(found) > 1 {
 			return Symbol{}, ambiguous(name, found)
 		}
+	}
+	if s, ok := t.alias(name); ok {
+		return s, nil
 	}
 	return Symbol{}, t.unknown(name)
 }

@@ -13,7 +13,7 @@ import (
 // ErrFormat says that a blob is not a symbol table of this version.
 var ErrFormat = refusal.New(syscall.EINVAL, "not a sonde symbol table")
 
-// Table reads a blob in place. It is immutable and safe for any context; the
+// Table reads a blob in place. It is immutable but for its aliases, and safe for any context; the
 // blob must stay mapped and unchanged as long as the table or any name from it
 // is in use.
 type Table struct {
@@ -22,6 +22,7 @@ type Table struct {
 	entries []byte
 	index   []byte
 	names   []byte
+	aliases aliases
 }
 
 // Load checks every number in blob, so that later lookups cannot go wrong, and

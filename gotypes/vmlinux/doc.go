@@ -1,7 +1,7 @@
 // Package vmlinux writes the types of the kernel as BTF, for tools that look for them in a file vmlinux
 // and expect them to be of C.
 //
-// Functions and named types have C names (gotypes.CNames), integers the names of C's that are as long.
+// Functions and named types have C names (kallsyms.CNames), integers the names of C's that are as long.
 // What C does not have looks like this:
 //
 //	string     struct string { unsigned char *str; long len; }

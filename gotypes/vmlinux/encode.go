@@ -8,6 +8,7 @@ import (
 
 	"sonde/bpf/btf"
 	"sonde/gotypes"
+	"sonde/kallsyms"
 )
 
 // Encode returns the section with all types and functions of the table.
@@ -26,7 +27,7 @@ func Encode(t *gotypes.Table) ([]byte, error) {
 	for c := range t.Funcs {
 		calls, names = append(calls, c), append(names, c.Name)
 	}
-	names = short(gotypes.CNames(names))
+	names = short(kallsyms.CNames(names))
 	for i, c := range calls {
 		e.b.Add(btf.Type{Kind: btf.Func, Name: names[i], Of: e.proto(c), Linkage: btf.Static})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sonde/gotypes"
+	"sonde/kallsyms"
 )
 
 // typeNames returns C names of the types to which Go gives one, all different.
@@ -18,7 +19,7 @@ func typeNames(t *gotypes.Table) map[gotypes.ID]string {
 		}
 	}
 	is := map[gotypes.ID]string{}
-	for i, name := range short(gotypes.CNames(names)) {
+	for i, name := range short(kallsyms.CNames(names)) {
 		is[ids[i]] = name
 	}
 	return is
@@ -71,7 +72,7 @@ func short(names []string) []string {
 }
 
 // identifier returns the name of a field or an argument as C allows it.
-func identifier(name string) string { return gotypes.CNames([]string{name})[0] }
+func identifier(name string) string { return kallsyms.CNames([]string{name})[0] }
 
 // argument returns the name of argument or result i; those that have none are numbered.
 func argument(a gotypes.Arg, kind string, i int) string {

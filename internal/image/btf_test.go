@@ -10,6 +10,7 @@ import (
 
 	"sonde/gotypes"
 	"sonde/gotypes/vmlinux"
+	"sonde/kallsyms"
 )
 
 // TestBTF reads the kernel's BTF with the library that Go programs load eBPF with. It compares the
@@ -32,7 +33,7 @@ func TestBTF(t *testing.T) {
 	for c := range table.Funcs {
 		names = append(names, c.Name)
 	}
-	names = gotypes.CNames(names)
+	names = kallsyms.CNames(names)
 	c := btfComparison{t: t, table: table, done: map[gotypes.ID]bool{}}
 	i, n := 0, 0
 	for call := range table.Funcs {

@@ -41,7 +41,11 @@ func MountInfo(w io.Writer, tree *vfs.FS) {
 
 // filesystems prints /proc/filesystems. None needs a disk.
 func filesystems(w io.Writer) {
+	last := ""
 	for _, m := range vfs.Mounts() {
-		fmt.Fprintf(w, "nodev\t%s\n", m.Type)
+		if m.Type != last { // one that is mounted twice stands there twice in a row
+			fmt.Fprintf(w, "nodev\t%s\n", m.Type)
+		}
+		last = m.Type
 	}
 }

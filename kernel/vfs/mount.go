@@ -18,6 +18,8 @@ var mounts = []Mount{
 	{"sysfs", "/sys", "sysfs", 0x62656572},
 	{"bpf", "/sys/fs/bpf", "bpf", 0xcafe4a11},
 	{"debugfs", "/sys/kernel/debug", "debugfs", 0x64626720},
+	{"tracefs", "/sys/kernel/debug/tracing", "tracefs", 0x74726163},
+	{"tracefs", "/sys/kernel/tracing", "tracefs", 0x74726163},
 	{"devpts", "/dev/pts", "devpts", 0x1cd1},
 }
 

@@ -28,7 +28,7 @@ func TestFdinfo(t *testing.T) {
 		p.Call(nSignalfd4, minus, scratch, 8, 0)
 		for fd, want := range []string{
 			`^pos:\t7\nflags:\t0102002\nmnt_id:\t1\nino:\t\d+\n$`,
-			`^pos:\t0\nflags:\t02000002\nmnt_id:\t7\nino:\t\d+\neventfd-count: +ff\n$`,
+			`^pos:\t0\nflags:\t02000002\nmnt_id:\t9\nino:\t\d+\neventfd-count: +ff\n$`,
 			`\ntfd:        1 events:        1 data:               4d  pos:0 ino:[0-9a-f]+ sdev:1\n$`,
 			`^pos:\t0\nflags:\t04002\n(.*\n)*clockid: 1\nticks: 0\nsettime flags: 00\nit_value: \(3599, \d+\)\nit_interval: \(3, 5\)\n$`,
 			`\nsigmask:\t0000000000000202\n$`,

@@ -39,9 +39,6 @@ type Source struct {
 	PID   int // probes in programs are in this process alone; 0: in all
 }
 
-// linux are the functions of the kernel that do what Linux's do, with the same arguments.
-var linux = map[string]string{"vfs_read": "kernel/vfs.Read", "vfs_write": "kernel/vfs.Write", "vfs_open": "kernel/vfs.Open", "vfs_unlink": "kernel/vfs.Remove"}
-
 // Places returns where a point is, as attach.ParseSite reads it. The point has a Target.
 func (s *Source) Places(p *lang.Point) ([]string, error) {
 	one := func(format string, args ...any) ([]string, error) {
@@ -93,15 +90,14 @@ func (s *Source) function(text string) (string, error) {
 	if strings.HasPrefix(name, "0x") {
 		return text, nil
 	}
-	_, err := s.Symbols.Resolve(name)
-	if err == nil || errors.Is(err, kallsyms.ErrAmbiguous) {
-		return text, err
-	}
-	if alias, ok := linux[name]; ok {
-		return alias + offset, nil
-	}
-	if found := s.byCName(name); found != "" {
-		return found + offset, nil
+	sym, err := s.Symbols.Resolve(name)
+	switch {
+	case errors.Is(err, kallsyms.ErrAmbiguous):
+		return "", err
+	case err == nil && !strings.ContainsAny(name, "./("): // an alias
+		return sym.Name + offset, nil
+	case err == nil:
+		return text, nil
 	}
 	hint := ""
 	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
@@ -118,23 +114,6 @@ func short(list string) string {
 		names[i] = n[strings.LastIndexByte(path, '/')+1:]
 	}
 	return strings.Join(names, ", ")
-}
-
-// byCName returns the function whose name in C is this.
-func (s *Source) byCName(name string) string {
-	if strings.ContainsAny(name, "./(*") {
-		return ""
-	}
-	var names []string
-	for sym := range s.Symbols.Text {
-		names = append(names, sym.Name)
-	}
-	for i, c := range gotypes.CNames(names) {
-		if c == name {
-			return names[i]
-		}
-	}
-	return ""
 }
 
 // call returns the system calls of a tracepoint, as a name or a pattern.

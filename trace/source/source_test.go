@@ -14,7 +14,7 @@ import (
 func newSource(t *testing.T) *Source {
 	t.Helper()
 	var syms []kallsyms.Symbol
-	for i, name := range []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).ReadWait", "sonde/kernel/vfs.Write", "main.main", "a/x.Same", "b/x.Same"} {
+	for i, name := range []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).ReadWait", "sonde/kernel/vfs.Write", "main.main", "a/x.Same", "b/x.Same", "sonde/linux/syscall.openFile"} {
 		syms = append(syms, kallsyms.Symbol{Addr: 0x1000 + uint64(i)*0x100, Size: 0x80, Type: 'T', Name: name})
 	}
 	table, err := kallsyms.Load(kallsyms.Encode(syms))
@@ -46,9 +46,10 @@ func TestPlaces(t *testing.T) {
 		{"kprobe:vfs.Read+0x10", "vfs.Read+0x10", 7},
 		{"kretprobe:kernel/vfs.(*File).ReadWait", "ret:kernel/vfs.(*File).ReadWait", 0},
 		{"kprobe:vfs_File_ReadWait", "sonde/kernel/vfs.(*File).ReadWait", 0},
-		{"kprobe:vfs_read+4", "kernel/vfs.Read+4", 0},
-		{"fexit:vfs_write", "ret:kernel/vfs.Write", 0},
+		{"kprobe:vfs_read+4", "sonde/kernel/vfs.Read+4", 0},
+		{"fexit:vfs_write", "ret:sonde/kernel/vfs.Write", 0},
 		{"kprobe:vfs.*", "vfs.*", 0},
+		{"kprobe:vfs_*", "vfs_*", 0},
 		{"kprobe:0x1000", "0x1000", 0},
 		{"uprobe:/bin/sh:main+4", "/bin/sh:main+4", 0},
 		{"uretprobe:sh:main", "7:ret:sh:main", 7},
@@ -116,7 +117,7 @@ func TestTarget(t *testing.T) {
 		}
 		return got
 	}
-	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:f.isra.0": cArgs,
+	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "kprobe:do_sys_open": goArgs[1:], "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:f.isra.0": cArgs,
 		"t:syscalls:sys_enter_openat": callArgs, "kretprobe:vfs.Read": nil, "t:syscalls:sys_exit_openat": nil} {
 		if got := target(point); !slices.Equal(got.Args, args) || (got.Result != nil) != (args == nil) || got.User != !strings.HasPrefix(point, "k") {
 			t.Errorf("%s: %+v", point, got)

@@ -3,6 +3,7 @@ package source
 import (
 	"strings"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/trace/lang"
 )
@@ -48,7 +49,8 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 	t := &lang.Target{}
 	switch site.Kind {
 	case attach.Kernel, attach.Line, attach.Inline:
-		t.Args, t.Pattern = goArgs, site.Pattern() || site.Kind == attach.Inline
+		linux, _ := kallsyms.Linux(p.Options[0])
+		t.Args, t.Pattern = goArgs[linux.Skip:], site.Pattern() || site.Kind == attach.Inline
 	case attach.Program:
 		t.Args, t.User = cArgs, true
 		if isGo(site.Symbol) {

@@ -1,11 +1,11 @@
-package gotypes_test
+package kallsyms_test
 
 import (
 	"slices"
 	"testing"
 
-	. "sonde/gotypes"
 	"sonde/internal/image"
+	. "sonde/kallsyms"
 )
 
 // TestCNamesOfTheKernel checks the C names of all functions of the test image.

@@ -1,4 +1,4 @@
-package gotypes
+package kallsyms
 
 import (
 	"slices"
