@@ -28,10 +28,11 @@ type Perf struct {
 }
 
 // SetMemory gives the ring its memory, a page and a power of two of pages; nil takes it away, and the caller
-// waits for a grace period before it frees it.
+// waits for a grace period before it frees it. With over, the oldest records are overwritten, and the reader's
+// position is not looked at.
 //
 // Errors: EINVAL the size; EBUSY a record is being written.
-func (p *Perf) SetMemory(mem []byte) error {
+func (p *Perf) SetMemory(mem []byte, over bool) error {
 	if mem == nil {
 		p.pages.Store(nil)
 		return nil
@@ -44,7 +45,7 @@ func (p *Perf) SetMemory(mem []byte) error {
 		return refusal.New(syscall.EBUSY, "a record is being written")
 	}
 	defer p.busy.Store(false)
-	m := &perfPages{unsafe.Pointer(unsafe.SliceData(mem)), size}
+	m := &perfPages{unsafe.Pointer(unsafe.SliceData(mem)), size, over}
 	clear(mem[:perfPage])
 	m.word(perfDataAt).Store(perfPage)
 	m.word(perfDataSize).Store(size)

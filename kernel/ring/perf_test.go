@@ -15,7 +15,7 @@ func perfOf(t *testing.T) (*Perf, []byte) {
 	words := make([]uint64, 2*perfPage/8)
 	mem := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 2*perfPage)
 	p := &Perf{ID: 7}
-	if err := p.SetMemory(mem); err != nil {
+	if err := p.SetMemory(mem, false); err != nil {
 		t.Fatal(err)
 	}
 	return p, mem
@@ -52,6 +52,35 @@ func TestSamplesComeBack(t *testing.T) {
 		kind, rec := take(mem)
 		n := int(binary.LittleEndian.Uint32(rec[16:]))
 		if kind != perfSample || binary.LittleEndian.Uint64(rec) != uint64(i) || len(rec)%8 != 0 || n+20 != len(rec) || !bytes.Equal(rec[20:20+len(data)], data) {
+			t.Fatalf("record %d: kind %d, %x", i, kind, rec)
+		}
+	}
+}
+
+// TestSampleWithoutData has words only.
+func TestSampleWithoutData(t *testing.T) {
+	p, mem := perfOf(t)
+	p.Sample(unsafe.Pointer(&[]uint64{5, 6}[0]), 2, nil, 0)
+	if kind, rec := take(mem); kind != perfSample || len(rec) != 16 || rec[0] != 5 || rec[8] != 6 {
+		t.Errorf("kind %d, %x", kind, rec)
+	}
+}
+
+// TestOldestAreOverwritten: without a reader, the last records are there.
+func TestOldestAreOverwritten(t *testing.T) {
+	p, mem := perfOf(t)
+	if err := p.SetMemory(mem, true); err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(2000) {
+		if !sample(p, []uint64{i}, pattern(i, 100)) {
+			t.Fatalf("record %d does not fit", i)
+		}
+	}
+	const size, n = 8 + 8 + 104, perfPage / (8 + 8 + 104)
+	binary.LittleEndian.PutUint64(mem[perfTail:], binary.LittleEndian.Uint64(mem[perfHead:])-n*size)
+	for i := uint64(2000 - n); i < 2000; i++ {
+		if kind, rec := take(mem); kind != perfSample || binary.LittleEndian.Uint64(rec) != i || !bytes.Equal(rec[12:112], pattern(i, 100)) {
 			t.Fatalf("record %d: kind %d, %x", i, kind, rec)
 		}
 	}
@@ -105,7 +134,7 @@ func TestMemoryThatIsNone(t *testing.T) {
 		t.Error("a ring without memory takes records")
 	}
 	for _, n := range []int{1, perfPage, perfPage + 100, 4 * perfPage} {
-		if err := p.SetMemory(make([]byte, n)); !errors.Is(err, syscall.EINVAL) {
+		if err := p.SetMemory(make([]byte, n), false); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type perfPages struct {
 	page unsafe.Pointer
 	size uint64 // of the records, a power of two
+	over bool   // the oldest are overwritten
 }
 
 // Where in the page are positions of writer and reader, and where the records are.
@@ -35,7 +36,8 @@ const (
 // perfMost is the largest record: its size has 16 bits.
 const perfMost = 1<<16 - 8
 
-// Sample writes a record of a sample: words, and behind them data, as a program puts it out (PERF_SAMPLE_RAW).
+// Sample writes a record of a sample: words, and behind them data, as a program puts it out (PERF_SAMPLE_RAW);
+// nil: there is none.
 // It returns false if there is no room, no memory, or another writer was interrupted: that is counted.
 //
 // Context: any, interrupts off; on one CPU.
@@ -60,13 +62,16 @@ func (p *Perf) Sample(words unsafe.Pointer, n uintptr, data unsafe.Pointer, size
 //
 //go:nosplit
 func (m *perfPages) sample(p *Perf, words unsafe.Pointer, n uintptr, data unsafe.Pointer, size uintptr) bool {
-	raw := (4 + size + wordSize - 1) &^ (wordSize - 1)
+	raw := uintptr(0)
+	if data != nil {
+		raw = (4 + size + wordSize - 1) &^ (wordSize - 1)
+	}
 	need := wordSize + n*wordSize + raw
 	all := need
 	if p.unsaid > 0 {
 		all += 3 * wordSize
 	}
-	if size > perfMost || need > perfMost || p.head+uint64(all)-m.word(perfTail).Load() > m.size {
+	if size > perfMost || need > perfMost || uint64(all) > m.size || !m.over && p.head+uint64(all)-m.word(perfTail).Load() > m.size {
 		return false
 	}
 	at := p.head
@@ -76,13 +81,14 @@ func (m *perfPages) sample(p *Perf, words unsafe.Pointer, n uintptr, data unsafe
 		p.unsaid = 0
 	}
 	head := uint64(perfSample) | uint64(need)<<48
-	length := uint32(raw - 4)
 	at = m.put(at, unsafe.Pointer(&head), wordSize)
 	at = m.put(at, words, n*wordSize)
-	at = m.put(at, unsafe.Pointer(&length), 4)
-	at = m.put(at, data, size)
-	zero := uint64(0)
-	at = m.put(at, unsafe.Pointer(&zero), raw-4-size)
+	if data != nil {
+		length, zero := uint32(raw-4), uint64(0)
+		at = m.put(at, unsafe.Pointer(&length), 4)
+		at = m.put(at, data, size)
+		at = m.put(at, unsafe.Pointer(&zero), raw-4-size)
+	}
 	p.head = at
 	p.written.Add(1)
 	m.word(perfHead).Store(at)
