@@ -2,6 +2,7 @@ package kbpf
 
 import (
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/bpf"
@@ -14,6 +15,7 @@ type Link struct {
 	ID   int
 	Prog *Prog
 	*attach.Link
+	passed atomic.Uint64 // hits for which the program was not called
 
 	pins   int  // guarded by Prog.mu
 	closed bool // guarded by Prog.mu: it calls the program no more
@@ -34,34 +36,14 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 	return p.AttachSites(sites, &attach.Options{Owner: owner})
 }
 
-// AttachSites is Attach for places that are no text. A program that was closed, and is held, is attached until
-// the link that is returned was held and released.
+// AttachSites is Attach for places that are no text.
 //
-// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EINVAL it is of a type that
-// has no registers.
+// Errors: those of AttachThrough; EINVAL the program is of a type that has no registers.
 func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
 	if p.Type() != bpf.Kprobe && p.Type() != bpf.PerfEvent {
 		return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for places, whose registers it would have to know", p.Checked.Program.Name, p.Type())
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.gone || p.closed && p.users == 0 {
-		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
-	}
-	f := handler(&p.door)
-	for _, s := range sites {
-		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
-			f = handler(&p.soft)
-		}
-	}
-	a, err := attach.Attach(sites, f, o)
-	if err != nil {
-		return nil, err
-	}
-	l := &Link{Prog: p, Link: a}
-	p.links = append(p.links, l)
-	allLinks.add(l)
-	return l, nil
+	return p.AttachThrough(sites, o, nil)
 }
 
 // Close detaches the program from the link's places. A link with a file in /sys/fs/bpf stays until that

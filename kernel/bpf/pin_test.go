@@ -114,3 +114,24 @@ func TestClosedLink(t *testing.T) {
 	}
 	p.Close()
 }
+
+// TestHitsThatAreNotPassedOn are none of the program's.
+func TestHitsThatAreNotPassedOn(t *testing.T) {
+	p, m, _ := loaded(t)
+	defer m.Close()
+	defer p.Close()
+	ran := 0
+	l, err := p.AttachThrough([]attach.Site{{Kind: attach.Tick, Hz: 7}}, nil, func(h *attach.Hit, _ attach.Handler) bool {
+		ran++
+		return h.Old == 1
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(3) {
+		l.Link.Handler(&attach.Hit{Old: i})
+	}
+	if got := l.Ledger(); ran != 3 || got.Handled != ^uint64(1) || got.Entered != ^uint64(1) {
+		t.Errorf("%d calls, %+v", ran, got) // the place itself, of this test, counts nothing
+	}
+}
