@@ -140,8 +140,9 @@ func known(name, doors, compiler string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\(`).MatchString(doors)
 }
 
-// anyProgram are functions that the compiler calls without a declaration; and mcall, where Gosched is inlined.
-var anyProgram = regexp.MustCompile(`^(morestack|gcWriteBarrier|wbZero|wbMove|newproc|deferproc|deferreturn|panicBounds|mapinitnoop|mcall)`)
+// anyProgram are functions that the compiler calls without a declaration (those of mallocgc with a size
+// since Go 1.27); and mcall, where Gosched is inlined.
+var anyProgram = regexp.MustCompile(`^(morestack|gcWriteBarrier|wbZero|wbMove|newproc|deferproc|deferreturn|panicBounds|mapinitnoop|mcall|mallocgc\w+SC\d)`)
 
 // source returns the text of the Go files in a folder.
 func source(t *testing.T, folder string) string {

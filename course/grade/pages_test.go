@@ -216,12 +216,13 @@ func (f fence) run(t *testing.T, kernel string) (lines []string) {
 
 var (
 	address = regexp.MustCompile(`\b(0x)?[0-9a-f]{8,16}\b`)
+	offset  = regexp.MustCompile(`\+0x[0-9a-f]+`) // another compiler, another place
 	spaces  = regexp.MustCompile(`\s+`)
 )
 
 // shape is a line with all that may differ masked.
 func shape(line string) string {
-	line = address.ReplaceAllString(line, "ADDRESS")
+	line = offset.ReplaceAllString(address.ReplaceAllString(line, "ADDRESS"), "+OFFSET")
 	line = digit.ReplaceAllString(line, "N")
 	return strings.TrimSpace(spaces.ReplaceAllString(line, " "))
 }
