@@ -126,10 +126,10 @@ type attachment struct {
 
 // Close is part of attach.Attachment.
 func (a *attachment) Close() {
+	a.drain() // first: it is the engines that say when a thread has ended in a handler
 	for _, w := range a.watches {
 		w.end()
 	}
-	a.drain()
 	a.pending.Range(func(t, _ any) bool {
 		a.forget(t.(*proc.Thread), probe.Disarmed)
 		return true

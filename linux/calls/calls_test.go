@@ -181,13 +181,16 @@ func TestBadHandlers(t *testing.T) {
 }
 
 // TestStuckHandler: the process is killed although a handler does not return, and Close does not wait
-// for it.
+// for it. When it does return, the hit used to count as handled, too.
 func TestStuckHandler(t *testing.T) {
 	w := world(t)
-	over := make(chan struct{})
-	defer close(over)
+	over, returned := make(chan struct{}), make(chan struct{})
 	var in atomic.Bool
-	l := attachTo(t, func(*attach.Hit) { in.Store(true); <-over }, nil, "sys:getpid")
+	l := attachTo(t, func(*attach.Hit) {
+		defer close(returned)
+		in.Store(true)
+		<-over
+	}, nil, "sys:getpid")
 	p := start(t, w, func(p *proctest.Player) { p.Call(nGetpid) })
 	for !in.Load() {
 		time.Sleep(time.Millisecond)
@@ -195,6 +198,30 @@ func TestStuckHandler(t *testing.T) {
 	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
 	wait(t, p)
 	l.Close()
+	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+	close(over)
+	<-returned
+	time.Sleep(10 * time.Millisecond)
+	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+}
+
+// TestStuckHandlerWhileClosing: Close waits for a handler that does not return, until its process is
+// killed. It used to wait for ever, as it had stopped listening to what becomes of threads.
+func TestStuckHandlerWhileClosing(t *testing.T) {
+	w := world(t)
+	over, in, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer close(over)
+	l := attachTo(t, func(*attach.Hit) { close(in); <-over }, nil, "sys:getpid")
+	p := start(t, w, func(p *proctest.Player) { p.Call(nGetpid) })
+	<-in
+	go func() {
+		l.Close()
+		close(closed)
+	}()
+	time.Sleep(10 * time.Millisecond)
+	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
+	wait(t, p)
+	<-closed
 	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
 }
 

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -50,17 +49,14 @@ func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 	return true
 }
 
-// leave says that t's handler runs no more. It returns the call that it was of; nil: that was said
-// before, as the thread has ended without its goroutine.
-func (s *state) leave(t *proc.Thread) *call {
+// leave says that t's handler runs no more; what became of the hit has been counted.
+func (s *state) leave(t *proc.Thread) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.running[t]
 	delete(s.running, t)
 	if len(s.running) == 0 {
 		s.idle.Broadcast()
 	}
-	return c
 }
 
 // drain returns when no handler is running, and lets none begin.
@@ -73,28 +69,23 @@ func (s *state) drain() {
 	}
 }
 
-// run calls a handler of c, which counts what became of the hit. If it does not return, none is called
-// any more.
+// run calls a handler of c, and then done, which counts what became of the hit. If the handler does not
+// return, none is called any more.
 //
 // Context: t's goroutine.
-func (w *watch) run(t *proc.Thread, c *call, returns bool, handler func()) {
+func (w *watch) run(t *proc.Thread, c *call, returns bool, handler, done func()) {
 	if !w.enter(t, c, returns) {
 		return
 	}
-	done := false
-	defer func() {
-		alive := t.LeaveHandler()
-		if !done && alive {
+	t.RunHandler(handler, func(returned bool, e any) {
+		if returned {
+			done()
+		} else {
 			c.Count(probe.Abandoned)
-			w.fail(c, recover())
+			w.fail(c, e)
 		}
-		if w.leave(t) == nil || !alive {
-			runtime.Goexit() // the thread has ended meanwhile: see exit
-		}
-	}()
-	t.EnterHandler()
-	handler()
-	done = true
+		w.leave(t)
+	})
 }
 
 // fail disables a link whose handler did not return. The program continues.
@@ -110,8 +101,7 @@ func (w *watch) hit(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true})
 			}
-			c.Count(probe.Handled)
-		})
+		}, func() { c.Count(probe.Handled) })
 	}
 }
 
@@ -124,10 +114,13 @@ type pending struct {
 // entered is hit for returns: the call is noted, unless the entry handler declines it.
 func (w *watch) entered(t *proc.Thread) {
 	for _, c := range w.calls[t.Call()] {
+		data, wanted := make([]uint64, w.link.Options.Data), true
 		w.run(t, c, false, func() {
-			data := make([]uint64, w.link.Options.Data)
-			f := w.link.Options.Entry
-			if f != nil && !f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true, Data: data}) {
+			if f := w.link.Options.Entry; f != nil {
+				wanted = f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true, Data: data})
+			}
+		}, func() {
+			if !wanted {
 				c.Count(probe.Declined)
 				return
 			}
@@ -151,8 +144,7 @@ func (w *watch) returned(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: in.place, IP: t.Regs().IP, MayBlock: true, Returns: true, Data: in.data})
 			}
-			in.Count(probe.Handled)
-		})
+		}, func() { in.Count(probe.Handled) })
 	}
 }
 
@@ -166,12 +158,18 @@ func (a *attachment) take(t *proc.Thread) []pending {
 // exit is called when t ends: in a call, or without the goroutine that a handler keeps.
 func (w *watch) exit(t *proc.Thread, _ proc.Status) {
 	w.forget(t, probe.Abandoned)
-	if t.LeftBehind() {
-		if c := w.leave(t); c != nil {
-			c.Count(probe.Abandoned)
-			printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
-		}
+	if c := w.in(t); c != nil && t.LeftBehind() {
+		c.Count(probe.Abandoned)
+		printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
+		w.leave(t)
 	}
+}
+
+// in returns the call whose handler t is in; nil: none.
+func (s *state) in(t *proc.Thread) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[t]
 }
 
 // forget counts t's calls that have not returned as what became of them.

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"runtime"
 	"slices"
 	"time"
 
@@ -50,6 +51,25 @@ func (t *Thread) LeaveHandler() bool { return t.lent.CompareAndSwap(inHandler, n
 //
 // Context: any.
 func (t *Thread) LeftBehind() bool { return t.lent.Load() == leftBehind }
+
+// RunHandler calls a handler between EnterHandler and LeaveHandler, and then ended: with false if the
+// handler has not returned, and e is what it panicked with, nil if it has ended its goroutine. If t has
+// ended meanwhile, ended is not called, as the engines' Exit was, and the goroutine ends.
+//
+// Context: t's goroutine; ended runs in a deferred function.
+func (t *Thread) RunHandler(handler func(), ended func(returned bool, e any)) {
+	returned := false
+	defer func() {
+		e := recover()
+		if !t.LeaveHandler() {
+			runtime.Goexit()
+		}
+		ended(returned, e)
+	}()
+	t.EnterHandler()
+	handler()
+	returned = true
+}
 
 func (p *Process) hurryLocked() {
 	p.table.mu.Lock()
