@@ -16,6 +16,8 @@ import (
 
 // onFake makes the machine one that notes what it is to watch.
 func onFake(t *testing.T) *[]debugreg.Set {
+	mu.Lock() // the goroutine of a process that has ended may use it
+	defer mu.Unlock()
 	old, log := this, new([]debugreg.Set)
 	this = machine{
 		cpus:    func() int { return 2 },
@@ -32,6 +34,8 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		},
 	}
 	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
 		for n := range points {
 			points[n].Store(nil)
 		}

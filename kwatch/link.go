@@ -66,7 +66,6 @@ type attachment []*point
 // Close is part of attach.Attachment.
 func (a attachment) Close() {
 	mu.Lock()
-	defer mu.Unlock()
 	detach(a)
 }
 

@@ -283,12 +283,13 @@ func wanted() *debugreg.Set {
 // Source:  "Kernel Watchpoint Probes Interface", unregister_kwatch.
 func UnregisterKwatch(debugReg int) error {
 	mu.Lock()
-	defer mu.Unlock()
 	p, err := registered(debugReg)
-	if err == nil {
-		detach([]*point{p})
+	if err != nil {
+		mu.Unlock()
+		return err
 	}
-	return err
+	detach([]*point{p})
+	return nil
 }
 
 // EnableKwatch lets a watchpoint's handler be called again, or not. It keeps its debug register.
@@ -335,8 +336,13 @@ func enable(ps []*point, on bool) error {
 	return nil
 }
 
-// detach ends watchpoints. Hits find them until no CPU watches for them any more. mu held.
+// detach ends watchpoints. Hits find them until no CPU watches for them any more. mu is held, and
+// unlocked here: a program's handler may keep its goroutine as long as it likes.
 func detach(ps []*point) {
+	if len(ps) == 0 {
+		mu.Unlock()
+		return
+	}
 	s := wanted()
 	for _, p := range ps {
 		s[p.reg] = debugreg.Breakpoint{}
@@ -348,9 +354,16 @@ func detach(ps []*point) {
 			p.camera.film.Finish() // the hit that it waits for does not come
 		}
 		p.recheck()
+	}
+	mu.Unlock()
+	for _, p := range ps {
 		if p.user != nil {
 			p.user.detached()
 		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, p := range ps {
 		ended = ended.Plus(p.accounts.Ledger())
 	}
 }
@@ -359,13 +372,14 @@ func init() { module.OnUnload(forgetModule) }
 
 // forgetModule is a function for module.OnUnload.
 func forgetModule(name string) (forgotten []string) {
+	var mine []*point
 	mu.Lock()
-	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
 			forgotten = append(forgotten, "a watchpoint, "+p.what())
-			detach([]*point{p})
+			mine = append(mine, p)
 		}
 	}
+	detach(mine)
 	return forgotten
 }

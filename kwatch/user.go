@@ -4,19 +4,12 @@ package kwatch
 
 import (
 	"encoding/binary"
-	"iter"
-	"math/bits"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
-	"sonde/arch/amd64"
-	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/attach"
-	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
-	"sonde/linux/space"
 )
 
 // Watchpoints in the memory of programs.
@@ -45,9 +38,42 @@ type user struct {
 	engine  proc.Engine
 	over    chan struct{} // closed when the watchpoint is unregistered
 
-	mu sync.Mutex // one hit at a time, so that old and new are in sequence
+	mu   sync.Mutex
+	free sync.Cond // busy is nil; with mu
 	// guarded by mu:
-	ended bool // the watchpoint is unregistered
+	busy  *proc.Thread // whose hit is handled: one at a time, so that old and new are in sequence
+	ended bool         // the watchpoint is unregistered
+}
+
+// enter waits until no other hit is handled, and reports whether t's may be; leave must follow then.
+func (u *user) enter(t *proc.Thread) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.await()
+	if !u.ended {
+		u.busy = t
+	}
+	return !u.ended
+}
+
+// await waits until no hit is handled. mu held.
+func (u *user) await() {
+	for u.busy != nil {
+		u.free.Wait()
+	}
+}
+
+// leave says that the hit is handled no more.
+func (u *user) leave() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.pass()
+}
+
+// pass lets the next hit be handled. mu held.
+func (u *user) pass() {
+	u.busy = nil
+	u.free.Broadcast()
 }
 
 // RegisterKwatchUser is RegisterKwatch for what the threads of process p do at addr. The
@@ -66,7 +92,9 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 }
 
 func userPoint(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) *point {
-	return &point{addr: addr, length: length, typ: typ, user: &user{process: p, handler: handler, over: make(chan struct{})}}
+	u := &user{process: p, handler: handler, over: make(chan struct{})}
+	u.free.L = &u.mu
+	return &point{addr: addr, length: length, typ: typ, user: u}
 }
 
 // mapped returns why w's memory cannot be watched.
@@ -88,6 +116,7 @@ func mapped(p *proc.Process, w *point) error {
 
 func (u *user) attached(p *point) {
 	u.engine.Exec = func(*proc.Thread) { p.end() }
+	u.engine.Exit = func(t *proc.Thread, _ proc.Status) { p.leftBehind(t) }
 	u.process.Attach(&u.engine)
 	go func() {
 		select {
@@ -139,10 +168,11 @@ func (p *point) end() {
 
 func (u *user) detached() {
 	close(u.over)
-	u.process.Detach(&u.engine)
 	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.await()
 	u.ended = true
+	u.mu.Unlock()
+	u.process.Detach(&u.engine) // until then it is told of a handler that keeps its goroutine
 }
 
 func (u *user) read(p *point) (v uint64, ok bool) {
@@ -152,148 +182,4 @@ func (u *user) read(p *point) (v uint64, ok bool) {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(b[:]), true
-}
-
-// OfThread handles a #DB of a program, with the value of DR6. It returns true if
-// watchpoints were the only cause, this process's or another's; if false, the program must
-// get the #DB as well.
-//
-// Context: t's goroutine.
-func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
-	which := debugreg.Hits(dr6, 1<<debugreg.Num-1)
-	if which == 0 {
-		return false
-	}
-	for left, done := which, uint64(0); left != 0; left &^= done {
-		n := bits.TrailingZeros64(left)
-		done |= 1 << n
-		switch p := points[n].Load(); {
-		case p == nil || p.user == nil: // a program cannot reach what the kernel watches: that came later
-			left |= changed(t.Process())
-		case p.userOf().process == t.Process():
-			left |= p.takeUser(n, done, t)
-		default:
-			if !executes(t.Process(), uintptr(t.Regs().IP)) {
-				resume(p, t.Regs())
-			}
-			left |= changed(t.Process()) | p.impliedOf(t.Process())
-		}
-	}
-	return dr6&debugreg.DR6_BS == 0
-}
-
-// dataOf yields the data watchpoints of process, with their numbers.
-func dataOf(process *proc.Process) iter.Seq2[int, *point] {
-	return func(yield func(int, *point) bool) {
-		for n := range points {
-			q := points[n].Load()
-			if q != nil && q.user != nil && q.userOf().process == process && q.typ != Execute && !yield(n, q) {
-				return
-			}
-		}
-	}
-}
-
-// executes reports whether the execution of what is at addr in process is watched. If another process
-// watches that, too, both watchpoints are reported; if this one's is not, the other's has come after the
-// hit, in the place of one on data, and the instruction has yet to be told of.
-func executes(process *proc.Process, addr uintptr) bool {
-	for n := range points {
-		q := points[n].Load()
-		if q != nil && q.user != nil && q.userOf().process == process && q.typ == Execute && q.addr == addr {
-			return true
-		}
-	}
-	return false
-}
-
-// changed returns the watchpoints of process whose memory has changed. They are asked for where what
-// is reported is another process's watchpoint, or was: it may have been unregistered meanwhile. At one
-// address, QEMU reports the first only.
-func changed(process *proc.Process) (which uint64) {
-	for n, q := range dataOf(process) {
-		if v, ok := q.user.read(q); ok && v != atomic.LoadUint64(&q.last) {
-			which |= 1 << n
-		}
-	}
-	return which
-}
-
-// impliedOf returns the watchpoints of process that are hit whenever p is.
-func (p *point) impliedOf(process *proc.Process) (which uint64) {
-	for n, q := range dataOf(process) {
-		if p.implies(q) {
-			which |= 1 << n
-		}
-	}
-	return which
-}
-
-// takeUser handles a hit of p, and returns the watchpoints hit together with it, except
-// done. It counts on a CPU number of its own, because the goroutine may move.
-func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
-	u := p.userOf()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	r := t.Regs()
-	resume(p, r)
-	if u.ended {
-		return 0
-	}
-	p.accounts.CountNested(0, probe.Entered)
-	if p.gone.Load() {
-		p.accounts.CountNested(0, probe.Disarmed)
-		return 0
-	}
-	h := &Hit{DebugReg: n, Type: p.typ, Addr: p.addr, IP: uintptr(r.IP), TID: t.TID}
-	if p.typ != Execute {
-		h.New, _ = u.read(p)
-		h.Old = atomic.SwapUint64(&p.last, h.New)
-		var is bool
-		if also, is = u.touched(p, done, h, r); !is || p.typ == Read && h.Old != h.New {
-			p.accounts.CountNested(0, probe.Declined)
-			return also
-		}
-	}
-	defer p.abandoned()
-	u.handler(h, t)
-	p.accounts.CountNested(0, probe.Handled)
-	return also
-}
-
-// touched returns the watchpoints hit together with p, except done, and whether p itself is
-// hit.
-func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint64, is bool) {
-	also := atomic.LoadUint64(&p.also)
-	which = also & (1<<beside - 1) &^ done
-	rest := also >> beside &^ (done | which)
-	mem := u.process.Memory()
-	if mem == nil || rest == 0 && (h.Old != h.New || !emulated) {
-		return which, true
-	}
-	var a around
-	if mem.Peek(a.code[:], r.IP-codeBefore) < codeBefore { // the page before it is not in memory
-		a.skip = max(0, codeBefore-int(r.IP%space.PageSize))
-		mem.Peek(a.code[a.skip:], r.IP-codeBefore+uint64(a.skip))
-	}
-	which |= p.besides(rest, h.Old, h.New, &a, r)
-	if h.Old != h.New || !emulated {
-		return which, true
-	}
-	at, is := a.above(p, r)
-	for n := range points {
-		if q := points[n].Load(); is && rest>>n&1 != 0 && q != nil && q.overlaps(at, 8) {
-			which |= 1 << n
-		}
-	}
-	return which, !is
-}
-
-// abandoned handles a panic in a handler.
-func (p *point) abandoned() {
-	if e := recover(); e != nil {
-		p.accounts.CountNested(0, probe.Abandoned)
-		p.gone.Store(true)
-		handler.Panicked("kwatch", p.what(), e)
-	}
 }

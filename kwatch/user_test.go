@@ -1,9 +1,12 @@
 package kwatch
 
 import (
+	"runtime"
 	"testing"
+	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
@@ -98,6 +101,53 @@ func TestInstructionBehindTheHitIsStillWatched(t *testing.T) {
 	<-other.Done()
 	if reg != 0 || passes[true] || !passes[false] {
 		t.Errorf("register %d; it passes with its own watchpoint: %v, without: %v", reg, passes[true], passes[false])
+	}
+}
+
+// TestHandlerThatDoesNotReturn: the process can be killed, and the watchpoint unregistered, although a
+// handler blocks for ever; one that ends its goroutine ends the process. Both used to wait for it.
+func TestHandlerThatDoesNotReturn(t *testing.T) {
+	over, unregister := make(chan bool), make(chan bool)
+	defer close(over)
+	for what, f := range map[string]func(p *proc.Process){
+		"blocks while it is unregistered": func(p *proc.Process) {
+			close(unregister)
+			time.Sleep(10 * time.Millisecond)
+			p.Kill(abi.SIGKILL)
+			<-over
+		},
+		"blocks":             func(p *proc.Process) { p.Kill(abi.SIGKILL); <-over },
+		"ends its goroutine": func(*proc.Process) { runtime.Goexit() },
+		"panics":             func(p *proc.Process) { p.Kill(abi.SIGKILL); panic("of a test") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			onFake(t)
+			w := proctest.NewWorld(64<<20, func(th *proc.Thread) { OfThread(th, 1<<0) })
+			registered := make(chan int, 1)
+			p := start(t, w, func(p *proc.Process) {
+				reg, err := RegisterKwatchUser(p, proctest.Data, 8, Write, func(*Hit, *proc.Thread) { f(p) })
+				must(t, err)
+				registered <- reg
+			}, func(p *proctest.Player) {
+				p.Poke64(proctest.Data, 1)
+				p.Call(reported)
+			})
+			before := Ended()
+			reg := <-registered
+			if what == "blocks while it is unregistered" {
+				<-unregister
+			} else {
+				<-p.Done()
+			}
+			must(t, UnregisterKwatch(reg))
+			<-p.Done()
+			if s := p.Status(); s.Signal() != abi.SIGKILL {
+				t.Errorf("%v", s)
+			}
+			if l := Ended(); l.Abandoned != before.Abandoned+1 || l.Unexplained() != 0 {
+				t.Errorf("%+v, before %+v", l, before)
+			}
+		})
 	}
 }
 

@@ -99,22 +99,28 @@ var watchpoints = []Mutant{
 		Why: "a fifth watchpoint takes another's register",
 	},
 	{
-		Name: "watch-of-another-process", File: "kwatch/user.go",
+		Name: "watch-of-another-process", File: "kwatch/user_hit.go",
 		Old: "case p.userOf().process == t.Process():", New: "case p.userOf().process != nil:",
 		By:  kernel(2, "watch/program_writes"),
 		Why: "what another process does at the same address is reported",
 	},
 	{
-		Name: "program-not-resumed", File: "kwatch/user.go",
-		Old: "\tresume(p, r)\n\tif u.ended {", New: "\tif u.ended {",
+		Name: "program-not-resumed", File: "kwatch/user_hit.go",
+		Old: "\tresume(p, r)\n\tif !u.enter(t) {", New: "\tif !u.enter(t) {",
 		By:  kernel(2, "watch/program_executes"),
 		Why: "a program's instruction that is watched is hit for ever",
 	},
 	{
-		Name: "other-program-not-resumed", File: "kwatch/user.go",
+		Name: "other-program-not-resumed", File: "kwatch/user_hit.go",
 		Old: "\t\t\tresume(p, t.Regs())\n", New: "",
 		By:  kernel(2, "watch/program_executes_what_is_anothers"),
 		Why: "what is watched in one program stops every other there",
+	},
+	{
+		Name: "handler-of-a-program-keeps-its-lock", File: "kwatch/user_hit.go",
+		Old: "\t\tu.pass()\n", New: "",
+		By:  host("kwatch", "TestHandlerThatDoesNotReturn"),
+		Why: "a handler that never returns keeps everybody from unregistering its watchpoint",
 	},
 	{
 		Name: "watch-of-an-ended-program-stays", File: "kwatch/user.go",

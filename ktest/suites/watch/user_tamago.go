@@ -4,9 +4,11 @@ package watch
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
@@ -26,6 +28,7 @@ func init() {
 	suites.Add("watch/program_that_steps_itself", programSteps)
 	suites.Add("watch/program_that_steps_leaves_no_bits", programLeavesNoBits)
 	suites.Add("watch/program_refused_and_ended", programRefused)
+	suites.Add("watch/program_handler_keeps_its_cpu", programHandlerLoops)
 }
 
 // A program that counts to rounds in the word at counter and exits.
@@ -241,6 +244,30 @@ func programLeavesNoBits(t *suites.T) {
 		if off(t, reg); bits != 0 || s.n.Load() != int64(cpu.Num()) {
 			t.Fatalf("DR6 has %#x, %d hits on %d CPUs", bits, s.n.Load(), cpu.Num())
 		}
+	}
+}
+
+// programHandlerLoops: a handler that loops without calling anything would stop the collector, and with
+// it everything. It is ended, and the program goes on.
+func programHandlerLoops(t *suites.T) {
+	t.NeedPrograms()
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var over atomic.Bool
+	n, reg := 0, 0
+	time.AfterFunc(suites.Limit/2, func() { over.Store(true) })
+	status := run(t, path, func(p *proc.Process) {
+		var err error
+		reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, func(*kwatch.Hit, *proc.Thread) {
+			for n++; n == 3 && !over.Load(); {
+			}
+		})
+		t.Must(err)
+	})
+	runtime.GC()
+	if l := off(t, reg); over.Load() || status != proc.Exited(0) || n != 3 || !l.Gone || l.Ledger.Handled != 2 || l.Ledger.Abandoned != 1 {
+		t.Errorf("%v, %d handlers began, in time: %v; %+v", status, n, !over.Load(), l)
 	}
 }
 
