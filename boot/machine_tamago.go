@@ -27,7 +27,6 @@ import (
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
-	"sonde/kwatch"
 	"sonde/shell"
 	"sonde/shell/replay"
 
@@ -76,7 +75,8 @@ func mountFiles(tree *vfs.FS) {
 	report("procfs", procfs.Mount(tree, src))
 	mountProgramFiles(tree)
 	report("firmware", told.Mount(tree))
-	for name, mount := range map[string]func(*vfs.FS, string) error{"attach": attach.Mount, "bpf": kbpf.Mount, "kprobes": control.Mount, "kwatch": kwatch.Mount} {
+	report("attach", attach.Mount(tree, "/sys/kernel/debug"))
+	for name, mount := range map[string]func(*vfs.FS, string) error{"bpf": kbpf.Mount, "kprobes": control.Mount} {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))

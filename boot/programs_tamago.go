@@ -35,7 +35,6 @@ import (
 	"sonde/shell"
 	"sonde/shell/bench"
 	"sonde/uprobes"
-	"sonde/uprobes/control"
 	"sonde/uprobes/link"
 )
 
@@ -110,7 +109,6 @@ func mountProgramFiles(tree *vfs.FS) {
 		tree.Bind("/proc/net/unix", ctl.Print(sock.Print)),
 		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
 	report("procfs", err)
-	report("uprobes", control.Mount(tree, "/sys/kernel/debug/uprobes"))
 }
 
 // shellPrograms is the programs for the shell; nil where it cannot run any.

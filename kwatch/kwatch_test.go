@@ -1,7 +1,6 @@
 package kwatch
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -114,10 +113,8 @@ func TestAbandonedHandlersAreNotWatchedFor(t *testing.T) {
 	if s := wanted(); s[1].On || !s[0].On || !s[3].On {
 		t.Errorf("%+v", s)
 	}
-	var b bytes.Buffer
-	writeList(&b)
-	if !strings.Contains(b.String(), "[DISABLED]") || strings.Count(b.String(), "\n") != 5 {
-		t.Error(b.String())
+	if all := rows(); len(all) != 4 || !strings.HasSuffix(all[1].Place, " [DISABLED]") || strings.Contains(all[0].Place, "[") {
+		t.Errorf("%+v", all)
 	}
 }
 
@@ -133,9 +130,8 @@ func TestStepsThatAreNotWatched(t *testing.T) {
 			t.Errorf("%d: %d, want %d", n, got, want)
 		}
 	}
-	var b bytes.Buffer
-	if writeList(&b); strings.Count(b.String(), "  0x1000   [2 steps not watched]\n") != 1 || strings.Count(b.String(), "not watched") != 3 {
-		t.Error(b.String())
+	if all := rows(); all[0].Place != "0x1000   [2 steps not watched]" || all[1].Place != "0x2000 of process 7  " {
+		t.Errorf("%+v", all)
 	}
 }
 
@@ -206,7 +202,7 @@ func TestModuleLeavesNoWatchpoint(t *testing.T) {
 	onFake(t)
 	register4(t)
 	points[1].Load().owner, points[3].Load().owner = "one", "two"
-	forgetModule("one")
+	forget("one")
 	for n, want := range []bool{true, false, true, true} {
 		if (points[n].Load() != nil) != want {
 			t.Errorf("%d: %v", n, points[n].Load())

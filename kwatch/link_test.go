@@ -57,7 +57,7 @@ func TestLinkTakesAllOrNone(t *testing.T) {
 	if err := a.Enable(false); err != nil || (*log)[len(*log)-1][2].On || !a.Places()[2].Disabled {
 		t.Errorf("%v, %+v", err, (*log)[len(*log)-1][2])
 	}
-	forgetModule("mod") // package attach does that for links
+	forget("mod") // package attach does that for links
 	if a.Close(); len(All()) != 0 || len(*log) != loads+3 {
 		t.Errorf("%d loads, %+v", len(*log)-loads, All())
 	}

@@ -367,19 +367,3 @@ func detach(ps []*point) {
 		ended = ended.Plus(p.accounts.Ledger())
 	}
 }
-
-func init() { module.OnUnload(forgetModule) }
-
-// forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (forgotten []string) {
-	var mine []*point
-	mu.Lock()
-	for n := range points {
-		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
-			forgotten = append(forgotten, "a watchpoint, "+p.what())
-			mine = append(mine, p)
-		}
-	}
-	detach(mine)
-	return forgotten
-}

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,10 +10,14 @@ import (
 	"sonde/kernel/vfs/ctl"
 )
 
-// Mount makes the control files under dir, usually /sys/kernel/debug/attach: kinds says what each kind of
-// probe can do, links lists what is attached.
+// Mount makes the control files under dir, usually /sys/kernel/debug: attach/kinds says what each kind of
+// probe can do, attach/links lists what is attached; and those of each Face.
 func Mount(tree *vfs.FS, dir string) error {
-	return tree.BindAll(dir, map[string]vfs.Node{"kinds": ctl.Print(writeKinds), "links": ctl.Print(writeLinks)})
+	err := tree.BindAll(dir+"/attach", map[string]vfs.Node{"kinds": ctl.Print(writeKinds), "links": ctl.Print(writeLinks)})
+	for _, f := range faces {
+		err = errors.Join(err, f.mount(tree, dir))
+	}
+	return err
 }
 
 // columns are the kinds as the table has them, with a place of each.

@@ -1,8 +1,12 @@
 package attach
 
 import (
+	"os"
 	"strings"
 	"testing"
+
+	"sonde/kernel/probe"
+	"sonde/kernel/vfs"
 )
 
 func TestKindsAsATable(t *testing.T) {
@@ -46,5 +50,34 @@ func TestColumnsNameAll(t *testing.T) {
 	}
 	if len(columns) != len(providers) {
 		t.Errorf("%d columns, %d kinds", len(columns), len(providers))
+	}
+}
+
+// TestFaceInFiles: a kind with a switch has its list and its ledgers in two files, one without in one.
+func TestFaceInFiles(t *testing.T) {
+	for _, switched := range []bool{true, false} {
+		tree, on := vfs.New(), true
+		f := Face{Name: "k", Head: "key", Counts: probe.Columns{"entered"}, Last: "place", Rows: func() []Row {
+			return []Row{{"line", "1  ", probe.Ledger{Entered: 2}, "f+0x0"}}
+		}}
+		want := map[string]string{"/d/k/list": "key    entered  place\n1            2  f+0x0\n"}
+		if switched {
+			f.Enabled, f.SetEnabled = func() bool { return on }, func(o bool) { on = o }
+			want = map[string]string{"/d/k/list": "line\n", "/d/k/stats": want["/d/k/list"], "/d/k/enabled": "1\n"}
+		}
+		if err := f.mount(tree, "/d"); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range want {
+			h, err := tree.OpenFile(name, os.O_RDONLY)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := make([]byte, 100)
+			n, _ := vfs.Read(h, b, nil)
+			if vfs.Close(h); string(b[:n]) != text {
+				t.Errorf("%s: %q, want %q", name, b[:n], text)
+			}
+		}
 	}
 }

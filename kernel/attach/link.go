@@ -2,7 +2,6 @@ package attach
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -209,17 +208,4 @@ func Links() []*Link {
 	links.Lock()
 	defer links.Unlock()
 	return slices.Clone(links.all)
-}
-
-func init() { module.OnUnload(forgetModule) }
-
-// forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (forgotten []string) {
-	for _, l := range Links() {
-		if l.Options.Owner == name {
-			forgotten = append(forgotten, fmt.Sprintf("a link of %d probes, at %s", len(l.Places()), l.Places()[0].Where))
-			l.Close()
-		}
-	}
-	return forgotten
 }

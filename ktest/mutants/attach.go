@@ -15,7 +15,7 @@ var attached = []Mutant{
 		Why: "after an error half of a link is disabled",
 	},
 	{
-		Name: "module-keeps-its-links", File: "kernel/attach/link.go",
+		Name: "module-keeps-its-links", File: "kernel/attach/face.go",
 		Old: "\t\tif l.Options.Owner == name {\n", New: "\t\tif l.Options.Owner == name && name == \"\" {\n",
 		By:  host("kernel/attach", "TestModuleForgetsALink"),
 		Why: "handlers of a module that is gone are called",

@@ -17,7 +17,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "unwatched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\t\t}\n\t\tp.recheck()\n\t\tif p.user", New: "\t\t}\n\t\tif p.user",
+		Old: "\t\t}\n\t\tp.recheck()\n\t}\n\tmu.Unlock()", New: "\t\t}\n\t}\n\tmu.Unlock()",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "an instruction that was watched once never gets a jump again",
 	},
@@ -40,7 +40,7 @@ var points = []Mutant{
 		Why: "a record is read while the writer that was interrupted still writes it",
 	},
 	{
-		Name: "module-keeps-its-watchpoints", File: "kwatch/register.go",
+		Name: "module-keeps-its-watchpoints", File: "kwatch/face.go",
 		Old: "p.owner == name && p.place == nil {", New: "p.owner == name && p.place != nil {",
 		By:  host("kwatch", "TestModuleLeavesNoWatchpoint"),
 		Why: "handlers of a module that is gone are called",

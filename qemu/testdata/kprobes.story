@@ -134,8 +134,8 @@ EXPECT_NOT ^[^i]
 STATUS 1
 
 NAME an ambiguous name is refused with those that fit
-RUN insmod kprobe_example symbol=control.Mount
-EXPECT ^insmod: module kprobe_example: .*ambiguous symbol: 2 symbols fit: sonde/kprobes/control\.Mount \(0x[0-9a-f]+\), sonde/uprobes/control\.Mount \(0x
+RUN insmod kprobe_example symbol=link.Provider.Can
+EXPECT ^insmod: module kprobe_example: .*ambiguous symbol: 2 symbols fit: sonde/kprobes/link\.Provider\.Can \(0x[0-9a-f]+\), sonde/uprobes/link\.Provider\.Can \(0x
 STATUS 1
 
 NAME data is refused

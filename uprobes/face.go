@@ -3,14 +3,37 @@ package uprobes
 import (
 	"fmt"
 	"slices"
+	"strings"
 
-	"sonde/kernel/module"
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
 )
 
-func init() { module.OnUnload(forgetModule) }
+func init() {
+	attach.Show(&attach.Face{Name: "uprobes", Head: fmt.Sprintf("%6s  %-16s  %-2s", "pid", "address", "t"), Last: "place",
+		Counts: probe.Columns{"entered", "handled", "no_inst", "disarmed", "abandoned", "inflight", "unexplained"},
+		Rows:   rows, Forget: forgetOwner, Enabled: Enabled, SetEnabled: SetEnabled})
+}
 
-// forgetModule is a function for module.OnUnload.
-func forgetModule(name string) (forgotten []string) {
+// rows has in each line: process, address, type, the program, where the instruction is in its file, how it
+// gets done, status. Of a return probe: how returns are seen, and why.
+func rows() (all []attach.Row) {
+	for _, p := range All() {
+		key := fmt.Sprintf("%6d  %016x  %-2s", p.Pid, p.Vaddr, p.Kind)
+		line := fmt.Sprintf("%s  %-15s  %s  %s", key, p.Program, p.Place, p.Way)
+		if p.Disabled {
+			line += " [DISABLED]"
+		}
+		if p.Returns != "" {
+			line = strings.TrimRight(line, " ") + "  returns: " + p.Returns
+		}
+		all = append(all, attach.Row{Line: line, Key: key, Ledger: p.Ledger, Place: p.Place})
+	}
+	return all
+}
+
+// forgetOwner is attach.Face's Forget.
+func forgetOwner(name string) (forgotten []string) {
 	members := forgottenBy(name)
 	for _, m := range members {
 		forgotten = append(forgotten, fmt.Sprintf("a user probe at %#x of process %d", m.vaddr, m.pid))
