@@ -8,10 +8,10 @@
 //
 //   - The image has the runtime's own descriptions of half the types. Where such a description says
 //     what DWARF says, the table has its offset only (inside.go, memory.go).
-//   - What a function takes and gives is mostly that of others: of the methods of the same type, and of
-//     methods with the same name (guess.go).
-//   - What is alike lies together, numbers of what is used often are short, and flate packs each column
-//     by itself (encode.go). Sizes and offsets are not stored: they follow from the fields (layout.go).
+//   - What a function takes and gives is mostly that of others: of the methods of the same type, of
+//     methods with the same name, of functions of the same package (walk.go).
+//   - Package squeeze codes each number with what is known of it, such as all this (format.go). Sizes and
+//     offsets are not stored: they follow from the fields (layout.go).
 //
 // go test ./internal/image -run TestTypes -v prints the size, and compares each function, variable and
 // type of the test image with DWARF.

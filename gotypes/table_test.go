@@ -91,10 +91,10 @@ func FuzzLoad(f *testing.F) {
 	info, entries := sample()
 	var cols []byte
 	blob, _ := Encode(info, entries, Memory{})
-	cols = unpacked(f, blob)
+	cols = unpacked(blob)
 	f.Add(cols)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := Load(repacked(t, data), entries, Memory{})
+		table, err := Load(repacked(data), entries, Memory{})
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Error(err)
