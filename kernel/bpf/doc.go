@@ -8,7 +8,7 @@
 //
 // A program is compiled to machine code that is the handler itself: the func value that a probe calls
 // points to it. It runs where the trap arrives, on the CPU's trap stack, and is not preempted. Where a
-// handler is called in a goroutine, the program is entered as from a trap (trap.Enter).
+// handler is called in a goroutine, the program is entered as from a trap (trap.Entering).
 //
 // A program that is hit while another one runs on the same CPU does not run, and is counted (Prog,
 // Recursion). So per-CPU maps need no atomic operations. What decides is a word per CPU

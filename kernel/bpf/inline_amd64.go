@@ -74,11 +74,13 @@ func (p *Prog) around() (enter, leave []byte) {
 }
 
 // softSize is how many bytes eitherCode has.
-const softSize = 42
+const softSize = 45
 
-// eitherCode is the handler at places that call it in a trap or in a goroutine: in a trap, where the M of
-// the g in R14 has no goroutine, it is what the door leads to. The code ends in a jump, so that no frame of its own is
-// on a goroutine's stack, which may have to grow.
+// eitherCode is the handler at places that call it in a trap or in a goroutine, as some do at times or
+// always: system calls, watchpoints of processes, and the first hit of a thread. In a trap, where the M of
+// the g in R14 has no goroutine, it is what the door leads to; in a goroutine, that is entered as from a
+// trap. The code ends in a jump, so that no frame of its own is on a goroutine's stack, which may have to
+// grow.
 func (p *Prog) eitherCode() []byte {
 	var a asm
 	a.put(0x4d, 0x8b, 0x9e) // MOVQ m(R14), R11
@@ -86,14 +88,13 @@ func (p *Prog) eitherCode() []byte {
 	a.put(0x49, 0x83, 0xbb) // CMPQ curg(R11), $0
 	a.imm32(offsetCurg)
 	a.put(0)
-	a.over(jumpNotEqual, func() {
-		a.put(0x49, 0xbb) // MOVQ $door, R11
-		a.imm64(uintptr(unsafe.Pointer(&p.door)))
-		a.put(0x41, 0xff, 0x23) // JMP (R11)
-	})
-	a.put(0x48, 0xba) // MOVQ $enters, DX
-	a.imm64(*(*uintptr)(unsafe.Pointer(&p.enters)))
-	a.put(0xff, 0x22) // JMP (DX)
+	a.put(0x48, 0xbf) // MOVQ $door, DI
+	a.imm64(uintptr(unsafe.Pointer(&p.door)))
+	a.over(jumpNotEqual, func() { a.put(0xff, 0x27) }) // JMP (DI)
+	a.put(0x48, 0x8b, 0x3f)                            // MOVQ (DI), DI
+	a.put(0x49, 0xbb)                                  // MOVQ $entering, R11
+	a.imm64(entering())
+	a.put(0x41, 0xff, 0xe3) // JMP R11
 	return a
 }
 

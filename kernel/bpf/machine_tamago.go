@@ -37,7 +37,7 @@ const offsetM, offsetCurg = uint32(goruntime.GM), uint32(goruntime.MCurg)
 
 func writeCode(at uintptr, b []byte) { text.WriteSlot(at, b) }
 
-func enter(code, arg uintptr) { trap.Enter(code, arg) }
+func entering() uintptr { return trap.Entering() }
 
 func takeRange(n int) ([]byte, error) { return frame.TakeRange(n) }
 func giveRange(mem []byte)            { frame.GiveRange(mem) }

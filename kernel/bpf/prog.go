@@ -26,8 +26,7 @@ type Prog struct {
 	Extra    any // of whoever loaded it
 
 	doors
-	soft   uintptr        // of the code for places that may call it in a goroutine: a func value points here
-	enters attach.Handler // what that code calls in a goroutine
+	soft   uintptr // of the code for places that may call it in a goroutine: a func value points here
 	image  *jit.Image
 	name   string // of the code
 	maps   []*Map
@@ -140,7 +139,6 @@ func (p *Prog) compile() error {
 		code.put(at, len(image.Code)+softSize)
 		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
 	}
-	p.enters = p.fromGoroutine
 	p.entry, p.door, p.soft = at, at, at+uintptr(len(image.Code))
 	writeCode(at, p.image.Code)
 	writeCode(p.soft, p.eitherCode())
@@ -184,12 +182,6 @@ func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {
 // points to a word with the address of code; what that leads to is a function of one word, and stays until
 // Close has waited.
 func handler(at *uintptr) attach.Handler { return *(*attach.Handler)(unsafe.Pointer(&at)) }
-
-// fromGoroutine is the handler where places call it in a goroutine, as some do at times or always: system
-// calls, watchpoints of processes, and the first hit of a thread. The program is entered as from a trap.
-func (p *Prog) fromGoroutine(h *attach.Hit) {
-	enter(atomic.LoadUintptr(&p.door), uintptr(unsafe.Pointer(h)))
-}
 
 // Links returns what the program is attached to.
 func (p *Prog) Links() []*Link {

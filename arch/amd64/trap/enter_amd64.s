@@ -3,12 +3,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func Enter(code, arg uintptr) (result uintptr)
-//
-// The code runs as a trap's handler does: interrupts off, on this CPU's trap stack, with the g of that.
-TEXT ·Enter(SB),NOSPLIT,$24-24
-	MOVQ	code+0(FP), DI
-	MOVQ	arg+8(FP), AX
+// Jumped to as a function of one word, AX, that calls the code at DI with it: func Entering says what for.
+TEXT ·enter(SB),NOSPLIT,$24-0
 	PUSHFQ
 	POPQ	BX
 	CLI
@@ -25,10 +21,15 @@ TEXT ·Enter(SB),NOSPLIT,$24-24
 	XORL	BP, BP
 	CALL	DI
 	MOVQ	0(SP), SP
-	MOVQ	8(SP), CX
-	MOVQ	CX, (TLS)
+	MOVQ	8(SP), R14
+	MOVQ	R14, (TLS)
 	MOVQ	0(SP), BX
 	PUSHQ	BX
 	POPFQ
-	MOVQ	AX, result+16(FP)
+	RET
+
+// func Entering() uintptr
+TEXT ·Entering(SB),NOSPLIT,$0-8
+	MOVQ	$·enter(SB), AX
+	MOVQ	AX, ret+0(FP)
 	RET
