@@ -173,15 +173,47 @@ const codeSection = ".text"
 // Errors: ENOEXEC nothing is known that the section's name begins with, or the place is missing.
 func Place(section string) (bpf.Type, string, error) {
 	kind, at, _ := strings.Cut(section, "/")
+	if one, many := strings.CutSuffix(kind, ".multi"); many && strings.HasSuffix(one, "probe") {
+		kind = one // each place may be a pattern
+	}
 	form := map[string]string{
 		"kprobe": "%s", "kretprobe": "ret:%s", "ksyscall": "sys:%s", "kretsyscall": "ret:sys:%s",
 		"uprobe": "%s", "uretprobe": "ret:%s", "tick": "tick:%s", "every": "every:%s",
 	}[kind]
 	switch {
+	case form == "" && instead(kind, at) != "":
+		return 0, "", bad("section %q: %s", section, instead(kind, at))
 	case form == "":
 		return 0, "", bad("section %q: expected kprobe/, kretprobe/, ksyscall/, kretsyscall/, uprobe/, uretprobe/, tick/ or every/ at its beginning", section)
 	case at == "":
 		return 0, "", bad("section %q: expected a place behind %s/, as in kprobe/vfs.Read, ksyscall/openat, uprobe//bin/sh:main, tick/99hz or every/1s", section, kind)
 	}
 	return bpf.Kprobe, fmt.Sprintf(form, at), nil
+}
+
+// instead says why there is no place for a section of Linux's, and what to write; "" for what is none of
+// Linux's that trace.
+func instead(kind, at string) string {
+	switch kind {
+	case "tracepoint", "tp":
+		if name, ok := strings.CutPrefix(at, "syscalls/sys_enter_"); ok {
+			return fmt.Sprintf("there are no records of tracepoints: give ksyscall/%s, and a struct pt_regs", name)
+		}
+		if name, ok := strings.CutPrefix(at, "syscalls/sys_exit_"); ok {
+			return fmt.Sprintf("there are no records of tracepoints: give kretsyscall/%s, and a struct pt_regs", name)
+		}
+		return "there are no records of tracepoints: give kprobe/ and the function that does it"
+	case "raw_tp", "raw_tracepoint", "tp_btf", "raw_tp.w", "raw_tracepoint.w":
+		return "there are no tracepoints: give kprobe/ and the function that does it"
+	case "fentry", "fexit", "fmod_ret", "lsm":
+		return "arguments by type are not there: give kprobe/ or kretprobe/, and a struct pt_regs"
+	case "perf_event":
+		return "give tick/99hz for a time on each CPU"
+	case "usdt":
+		return "give uprobe/ and the function"
+	}
+	if _, ok := strings.CutSuffix(kind, ".s"); ok {
+		return "no program may sleep: leave out .s"
+	}
+	return ""
 }
