@@ -87,6 +87,7 @@ var helpers = map[int32]Helper{
 	174: {Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20},
 	183: {Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40},
 	184: {Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20},
+	185: {Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150},
 	164: {Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed},
 	165: {Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400},
 	177: {Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Result: SizeOrError, Weight: 1500, PerWord: 400},

@@ -47,6 +47,8 @@ type Site struct {
 	Access Access // Watch
 	Length int    // Watch: bytes; 0: as many as fit
 
+	Cookie uint64 // what the handler tells places of one link apart by; it has no form that people type
+
 	Hz     int           // Tick: interrupts per second, on each CPU
 	Period time.Duration // Every
 }

@@ -104,6 +104,9 @@ func TestArguments(t *testing.T) {
 				t.Errorf("argument %d of kind %v: %d, %d", i, kind, int(e), v)
 			}
 		}
+		if n := helpArgs(0, 0, 0, 0, 0, 0, 0, hit); n != uintptr(len(want)) {
+			t.Errorf("%d arguments of kind %v", n, kind)
+		}
 		for _, i := range []uintptr{uintptr(len(want)), 1 << 40} {
 			if e := helpArgTo(0, i, 0, 0, 0, 0, 0, hit); e != result(syscall.EINVAL) || helpArg(0, i, 0, 0, 0, 0, 0, hit) != 0 {
 				t.Errorf("argument %d of kind %v: %d", i, kind, int(e))

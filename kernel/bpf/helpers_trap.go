@@ -24,7 +24,7 @@ var helpers = map[int32]helper{
 	87: helpPush, 88: helpPop, 89: helpPeek, 25: helpEvent, 27: helpStackID, 67: helpStack,
 	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
 	164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
-	173: helpPlace, 183: helpArgTo, 184: helpResultTo, 182: helpCompare,
+	173: helpPlace, 174: helpCookie, 183: helpArgTo, 184: helpResultTo, 185: helpArgs, 182: helpCompare,
 
 	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
 	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg,
@@ -118,6 +118,11 @@ func helpCgroup(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { ret
 // helpPlace is the address that was probed; of a return, that of the function.
 func helpPlace(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 	return uintptr(hit.Place.Addr)
+}
+
+// helpCookie is what the place was given when the program was attached.
+func helpCookie(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
+	return uintptr(hit.Place.Site.Cookie)
 }
 
 // helpUID: everyone is root.

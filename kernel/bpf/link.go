@@ -36,7 +36,7 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 	return p.AttachSites(sites, &attach.Options{Owner: owner})
 }
 
-// AttachSites is Attach for places that are no text.
+// AttachSites is Attach for places that are no text. Their cookies are what helper 174 returns.
 //
 // Errors: those of AttachThrough; EINVAL the program is of a type that has no registers.
 func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {

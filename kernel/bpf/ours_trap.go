@@ -48,6 +48,15 @@ func helpArgTo(_, i, to, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 	return 0
 }
 
+// helpArgs is how many words helpArgTo has: as many as are passed in registers. The function that was hit
+// may take fewer.
+func helpArgs(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) (n uintptr) {
+	for argument(hit, n) != nil {
+		n++
+	}
+	return n
+}
+
 func helpResultTo(_, to, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 	if !hit.Returns {
 		return result(syscall.EOPNOTSUPP)

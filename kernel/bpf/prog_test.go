@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/goabi"
+	"sonde/bpf"
 	"sonde/bpf/verify"
 )
 
@@ -29,6 +30,23 @@ const counting = `
 	*(u64 *)(r0 + 0) = r1
 out:	r0 = 0
 	exit`
+
+// TestHelpersAreThere: what programs may call, by number. Of what the verifier knows beside these, the
+// kernel has nothing.
+func TestHelpersAreThere(t *testing.T) {
+	there := map[int32]bool{}
+	for _, r := range [][2]int32{{1, 8}, {14, 16}, {25, 25}, {27, 27}, {35, 35}, {45, 45}, {67, 67}, {80, 80}, {87, 89}, {112, 115}, {118, 118}, {125, 125},
+		{130, 134}, {160, 160}, {164, 165}, {173, 174}, {177, 177}, {181, 185}, {195, 195}, {bpf.HelperGoid, bpf.HelperArg}} {
+		for n := r[0]; n <= r[1]; n++ {
+			there[n] = true
+		}
+	}
+	for n := range int32(1 << 17) {
+		if h := env.Helpers[n]; (h != nil) != there[n] {
+			t.Errorf("helper %d: %v", n, h)
+		}
+	}
+}
 
 // TestHelpersHaveTheirName: by it the walks over the image know that programs call them.
 func TestHelpersHaveTheirName(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sonde/bpf"
+	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 	"sonde/ktest/suites"
@@ -16,6 +17,7 @@ import (
 
 func init() {
 	suites.Add("bpf/helpers_that_tell", tells)
+	suites.Add("bpf/cookies", cookies)
 	suites.Add("bpf/histograms_and_sums", sums)
 	suites.Add("bpf/strings_of_the_kernel", kernelStrings)
 	suites.Add("bpf/watched_values", watchedValues)
@@ -63,6 +65,36 @@ func tells(t *suites.T) {
 		if !ok {
 			t.Errorf("helper %d of the list: %#x", i, got[i])
 		}
+	}
+}
+
+// cookies: a program tells its places apart by what each was given.
+func cookies(t *suites.T) {
+	p := load(t, asks("call 174", "call 185"))
+	defer p.close()
+	var sites []attach.Site
+	for i, place := range []string{pkg + "square", "ret:" + pkg + "cube", pkg + "cube"} {
+		s, err := attach.ParseSite(place)
+		t.Must(err)
+		s.Cookie = uint64(i) << 40
+		sites = append(sites, s)
+	}
+	l, err := p.AttachSites(sites, nil)
+	t.Must(err)
+	defer l.Close()
+	square(2)
+	if got := p.seen(t, 2); got[0] != 0 || got[1] != 9 {
+		t.Errorf("square: cookie %#x, %d words", got[0], got[1])
+	}
+	cube(2)
+	if got := p.seen(t, 2); got[0] != 1<<40 {
+		t.Errorf("cube returns: cookie %#x", got[0])
+	}
+	entry := p.attach(t, pkg+"square+0x4") // a link without cookies
+	defer entry.Close()
+	square(2)
+	if got := p.seen(t, 2); got[0] != 0 {
+		t.Errorf("a place without: cookie %#x", got[0])
 	}
 }
 
