@@ -11,6 +11,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/bpf"
+	"sonde/bpf/random"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/forms.txt")
@@ -109,7 +110,7 @@ func TestForms(t *testing.T) {
 // belongs to the instruction that it is of.
 func TestBoundaries(t *testing.T) {
 	for seed := range uint64(300) {
-		insns := generate(7, seed)
+		insns := random.Program(7, seed, helpers)
 		image, err := Compile(program(insns), 0, view())
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,80 @@
+//go:build tamago
+
+package bpf
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"sonde/bpf"
+	"sonde/bpf/interp"
+	"sonde/bpf/random"
+	kbpf "sonde/kernel/bpf"
+	"sonde/ktest/suites"
+)
+
+func init() { suites.Add("bpf/random_programs", randomPrograms) }
+
+//go:noinline
+func nothing() {}
+
+// randomPrograms runs programs that are made by chance at a probe, and interprets them: what they leave in
+// memory is the same.
+func randomPrograms(t *suites.T) {
+	seed, many := uint64(time.Now().UnixNano()), suites.Rounds(300, 1_000_000)
+	t.Logf("seed %d", seed)
+	m, err := kbpf.NewMap(random.Map)
+	t.Must(err)
+	defer m.Close()
+	ran := 0
+	for i := uint64(0); ran < many; i++ {
+		if i == 1000 && ran == 0 {
+			t.Fatalf("no program is accepted")
+		}
+		insns := random.OnMap(random.Program(seed, i, random.Helpers{}))
+		p, err := kbpf.Load(&bpf.Program{Name: "random", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&m.Spec}}, []*kbpf.Map{m})
+		if err != nil && strings.Contains(err.Error(), "no path leads here") {
+			continue
+		}
+		t.Must(err)
+		ran++
+		before := make([]byte, m.Spec.ValueSize)
+		for j := range before {
+			before[j] = byte(i>>(j%8*8)) * byte(j|1)
+		}
+		got, want := hitOnce(t, p, m, before), interpreted(t, insns, before)
+		if !bytes.Equal(got, want) {
+			text, _ := bpf.Disassemble(insns)
+			t.Fatalf("program %d of seed %d leaves\n%x, want\n%x\n%s", i, seed, got, want, text)
+		}
+		p.Close()
+	}
+}
+
+// hitOnce is what one hit leaves of a program's memory.
+func hitOnce(t *suites.T, p *kbpf.Prog, m *kbpf.Map, before []byte) []byte {
+	t.Must(m.Update(0, key4(0), before, kbpf.Any))
+	l, err := p.Attach("", pkg+"nothing")
+	t.Must(err)
+	nothing()
+	l.Close()
+	if got := l.Ledger(); got.Handled != 1 || p.Recursion() != 0 {
+		t.Fatalf("%+v, %d hits were inside of others", got, p.Recursion())
+	}
+	after := make([]byte, len(before))
+	t.Must(m.Lookup(0, key4(0), after))
+	return after
+}
+
+func interpreted(t *suites.T, insns []bpf.Insn, before []byte) []byte {
+	const at = 0x1000_0000
+	memory := bytes.Clone(before)
+	i, err := interp.New(insns)
+	t.Must(err)
+	i.Regions = []interp.Region{{Name: "memory", Base: at, Bytes: memory, Writable: true}}
+	i.Resolve = func(_, _ bpf.Insn) (uint64, error) { return at, nil }
+	_, err = i.Run(0)
+	t.Must(err)
+	return memory
+}
