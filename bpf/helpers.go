@@ -11,6 +11,7 @@ const (
 	HelperHistAdd                   // (map, key, n) counts n in a histogram, which is added if it is not there
 	HelperAggAdd                    // (map, key, n) adds n to an Aggregate
 	HelperArg                       // (ctx, i) the i-th word that the function was called with, from 0
+	HelperContains                  // (text, size, what, size) 1 if a string has another one in it: both end with a zero, or with their size
 )
 
 // HistBuckets is how many buckets a histogram has: the values of a map that HelperHistAdd changes have at

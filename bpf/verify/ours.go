@@ -15,5 +15,6 @@ var ours = map[int32]Helper{
 	bpf.HelperLog2:     {Name: "log2", Args: [5]ArgKind{Number}, Weight: 10},
 	bpf.HelperHistAdd:  {Name: "hist_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.HistBuckets},
 	bpf.HelperAggAdd:   {Name: "agg_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.AggregateSize / 8},
+	bpf.HelperContains: {Name: "contains", Args: [5]ArgKind{Memory, Size, Memory, Size}, Weight: 100, PerWord: 2000},
 	bpf.HelperArg:      {Name: "arg", Args: [5]ArgKind{ContextArg, Number}, Weight: 40},
 }

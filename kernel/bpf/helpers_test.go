@@ -114,3 +114,16 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+func TestContains(t *testing.T) {
+	for _, c := range []struct {
+		text, what string
+		want       uintptr
+	}{{"hello", "hello", 1}, {"hello\x00x", "x", 0}, {"hello", "", 1}, {"\x00", "", 1}, {"ab", "abc", 0}, {"ababac", "abac", 1}, {"aaa", "b", 0}, {"ab", "b\x00c", 1}} {
+		text, what := []byte(c.text), append([]byte(c.what), 0)
+		got := helpContains(uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)), uintptr(unsafe.Pointer(&what[0])), uintptr(len(what)), 0, 0, 0, nil)
+		if got != c.want {
+			t.Errorf("%q in %q: %d", c.what, c.text, got)
+		}
+	}
+}

@@ -27,7 +27,7 @@ var helpers = map[int32]helper{
 	173: helpPlace, 174: helpCookie, 183: helpArgTo, 184: helpResultTo, 185: helpArgs, 182: helpCompare,
 
 	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
-	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg,
+	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg, bpf.HelperContains: helpContains,
 	bpf.HelperLog2: helpLog2, bpf.HelperHistAdd: helpHistAdd, bpf.HelperAggAdd: helpAggAdd,
 }
 

@@ -53,6 +53,17 @@ const (
 	maxStack = 4096 // bytes that a program may take of the stack of traps
 )
 
+// RareWorst is how many instructions a program of LoadRare may execute at worst, helpers by weight.
+const RareWorst = 1 << 26
+
+// LoadRare is Load for a program that runs seldom and where nothing waits for it: it may loop over a whole
+// map, which takes milliseconds.
+func LoadRare(p *bpf.Program, maps []*Map) (*Prog, error) {
+	rare := *env
+	rare.Limits.Worst = RareWorst
+	return loadIn(p, maps, &rare, nil)
+}
+
 // Load verifies and compiles a program, whose maps are these.
 //
 // Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
@@ -62,12 +73,16 @@ func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadLogged(p, map
 // LoadLogged is Load with a log as Linux's verifier writes it for a level; the log of a program that is
 // accepted is Checked.Log. Extra is the caller's.
 func LoadLogged(p *bpf.Program, maps []*Map, level int, extra any) (*Prog, error) {
+	in := *env
+	in.LogLevel = level
+	return loadIn(p, maps, &in, extra)
+}
+
+func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, error) {
 	if err := fits(p, maps); err != nil {
 		return nil, err
 	}
-	in := *env
-	in.LogLevel = level
-	c, err := verify.Check(p, &in)
+	c, err := verify.Check(p, in)
 	if err != nil {
 		errno := syscall.EACCES
 		if e, ok := err.(*verify.Error); ok && e.TooBig {

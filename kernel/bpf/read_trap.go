@@ -92,3 +92,24 @@ func helpCompare(a, n, b, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 	}
 	return 0
 }
+
+// helpContains tells whether a string has another one in it. Both end with a zero, or with their size.
+func helpContains(text, n, what, size, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
+	for from := uintptr(0); ; from++ {
+		if beginsWith(text+from, n-from, what, size) {
+			return 1
+		}
+		if from == n || *byteAt(text + from) == 0 {
+			return 0
+		}
+	}
+}
+
+func beginsWith(text, n, what, size uintptr) bool {
+	for i := uintptr(0); i < size && *byteAt(what + i) != 0; i++ {
+		if i == n || *byteAt(text + i) != *byteAt(what + i) {
+			return false
+		}
+	}
+	return true
+}
