@@ -31,21 +31,43 @@ var simple = map[string]struct {
 }
 
 // otherBuiltins are those without a helper of their own.
-var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "retval", "ncpus", "args", "ret", "watch"}
+var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid"}
+
+// refusedBuiltins are bpftrace's that are not here.
+var refusedBuiltins = strings.Fields("cpid ppid ctx line file config has_cpid")
 
 func builtinNames() []string {
 	names := append(keys(simple), otherBuiltins...)
 	for i := range 9 {
-		names = append(names, "arg"+strconv.Itoa(i))
+		names = append(names, "arg"+strconv.Itoa(i), "sarg"+strconv.Itoa(i))
 	}
 	return names
 }
 
 func (c *checker) builtin(e *Expr) Type {
+	if of, ok := c.enumerator(e.Name); ok {
+		t := literal(uint64(of.value[e.Name]))
+		e.Kind, e.Op, e.Value = Number, "enum", uint64(of.value[e.Name])
+		e.Type = Type{Kind: Int, Bytes: max(4, t.Bytes), Signed: t.Signed, Enum: of}
+		return e.Type
+	}
 	if b, ok := simple[e.Name]; ok {
 		return b.t
 	}
 	switch name := e.Name; name {
+	case "username":
+		return Type{Kind: UserName, Bytes: 8}
+	case "numaid":
+		e.Kind, e.Value = Number, 0
+		return integer(4, false)
+	case "usermode":
+		return integer(1, false)
+	case "probetype":
+		e.Kind, e.Name = Text, c.point.Provider
+		if p := c.point.Provider; p == "begin" || p == "end" || p == "self" {
+			e.Name = "special"
+		}
+		return c.typeOfExpr(e)
 	case "comm":
 		return stringType(16)
 	case "kstack", "ustack":
@@ -65,6 +87,16 @@ func (c *checker) builtin(e *Expr) Type {
 		return t
 	case "args", "ret", "watch":
 		c.fail(e.Span, "%s needs the name of a field: %s.NAME", name, name)
+	}
+	if n, ok := strings.CutPrefix(e.Name, "sarg"); ok {
+		if i, err := strconv.Atoi(n); err == nil && i >= 0 && i < 64 {
+			c.needsRegisters(e)
+			e.Value = uint64(i)
+			return Type{Kind: Int, Bytes: 8, Signed: true, User: c.target.User}
+		}
+	}
+	if contains(refusedBuiltins, e.Name) {
+		c.fail(e.Span, "the builtin %s is not supported", e.Name)
 	}
 	if n, ok := strings.CutPrefix(e.Name, "arg"); ok {
 		if i, err := strconv.Atoi(n); err == nil {
@@ -89,11 +121,22 @@ func (c *checker) register(e *Expr, i int) Type {
 	return t
 }
 
+// needsRegisters refuses what is read from the registers of a hit where there are none.
+func (c *checker) needsRegisters(e *Expr) {
+	if len(c.target.Args) == 0 && c.target.Result == nil {
+		c.fail(e.Span, "%s has no registers: they are there in kprobe, kretprobe, uprobe and uretprobe", c.point.Provider)
+	}
+}
+
+// stackModes are how stacks are printed: with names, with addresses too, or with addresses alone.
+var stackModes = []string{"bpftrace", "perf", "raw"}
+
 // stackType is the type of kstack and ustack, with or without a number of frames.
 func (c *checker) stackType(e *Expr) Type {
-	t := Type{Kind: StackID, Bytes: 8, User: e.Name == "ustack", Depth: c.settings.Stack}
+	t := Type{Kind: StackID, Bytes: 8, User: e.Name == "ustack", Depth: c.settings.Stack, Mode: c.settings.StackMode}
 	for _, a := range e.Args {
-		if a.Kind == Builtin && (a.Name == "perf" || a.Name == "bpftrace") {
+		if a.Kind == Builtin && contains(stackModes, a.Name) {
+			t.Mode = a.Name
 			continue
 		}
 		n, ok := c.constant(a)

@@ -1,8 +1,6 @@
 package lang
 
-import (
-	"strings"
-)
+import ()
 
 // function is what is known of a function of the language.
 type function struct {
@@ -14,55 +12,54 @@ var functions map[string]function
 
 func init() {
 	functions = map[string]function{
-		"printf":   {1, 64, (*checker).printf},
-		"errorf":   {1, 64, (*checker).printf},
-		"warnf":    {1, 64, (*checker).printf},
-		"print":    {1, 3, (*checker).print},
-		"clear":    {1, 1, (*checker).whole},
-		"zero":     {1, 1, (*checker).whole},
-		"delete":   {1, 2, (*checker).remove},
-		"has_key":  {2, 2, (*checker).hasKey},
-		"exit":     {0, 1, (*checker).exit},
-		"str":      {1, 2, (*checker).str},
-		"kstr":     {1, 2, (*checker).str},
-		"ustr":     {1, 2, (*checker).str},
-		"count":    {0, 0, (*checker).aggregate},
-		"sum":      {1, 1, (*checker).aggregate},
-		"min":      {1, 1, (*checker).aggregate},
-		"max":      {1, 1, (*checker).aggregate},
-		"avg":      {1, 1, (*checker).aggregate},
-		"stats":    {1, 1, (*checker).aggregate},
-		"hist":     {1, 1, (*checker).aggregate},
-		"lhist":    {4, 4, (*checker).lhist},
-		"ksym":     {1, 1, (*checker).symbol},
-		"usym":     {1, 1, (*checker).symbol},
-		"kstack":   {0, 2, (*checker).stackType},
-		"ustack":   {0, 2, (*checker).stackType},
-		"time":     {0, 1, (*checker).time},
-		"strftime": {2, 2, (*checker).strftime},
-		"strncmp":  {3, 3, (*checker).strncmp},
-		"nsecs":    {0, 1, (*checker).nsecs},
-		"len":      {1, 1, (*checker).length},
+		"printf": {1, 64, (*checker).printf}, "errorf": {1, 64, (*checker).printf}, "warnf": {1, 64, (*checker).printf},
+		"system": {1, 64, (*checker).printf}, "cat": {1, 64, (*checker).printf},
+		"print": {1, 3, (*checker).print}, "clear": {1, 1, (*checker).whole}, "zero": {1, 1, (*checker).whole},
+		"delete": {1, 2, (*checker).remove}, "has_key": {2, 2, (*checker).hasKey}, "len": {1, 1, (*checker).length},
+		"exit": {0, 1, (*checker).exit}, "assert": {2, 2, (*checker).assert}, "fail": {1, 64, (*checker).failNow},
+		"str": {1, 2, (*checker).str}, "kstr": {1, 2, (*checker).str}, "ustr": {1, 2, (*checker).str}, "buf": {1, 2, (*checker).buf},
+		"kptr": {1, 1, (*checker).space}, "uptr": {1, 1, (*checker).space}, "join": {1, 2, (*checker).join},
+		"count": {0, 0, (*checker).aggregate}, "sum": {1, 1, (*checker).aggregate}, "min": {1, 1, (*checker).aggregate}, "max": {1, 1, (*checker).aggregate},
+		"avg": {1, 1, (*checker).aggregate}, "stats": {1, 1, (*checker).aggregate},
+		"hist": {1, 2, (*checker).hist}, "lhist": {4, 4, (*checker).lhist}, "tseries": {3, 4, (*checker).tseries},
+		"ksym": {1, 1, (*checker).symbol}, "usym": {1, 1, (*checker).symbol}, "kaddr": {1, 1, (*checker).kaddr}, "reg": {1, 1, (*checker).reg},
+		"kstack": {0, 2, (*checker).stackType}, "ustack": {0, 2, (*checker).stackType},
+		"time": {0, 1, (*checker).time}, "strftime": {2, 2, (*checker).strftime}, "nsecs": {0, 1, (*checker).nsecs},
+		"strncmp": {3, 3, (*checker).strncmp}, "strcontains": {2, 2, (*checker).strcontains}, "strlen": {1, 1, (*checker).strlen}, "strerror": {1, 1, (*checker).strerror},
+		"ntop": {1, 2, (*checker).ntop}, "pton": {1, 1, (*checker).pton}, "macaddr": {1, 1, (*checker).macaddr}, "bswap": {1, 1, (*checker).bswap},
+		"getopt": {1, 3, (*checker).getopt},
 	}
 }
 
-// refused are functions of bpftrace that are not here, for an honest answer.
-var refused = strings.Fields("buf join cat system signal override strcontains ntop pton macaddr bswap assert fail reg path kaddr uaddr " +
-	"cgroupid cgroup_path skboutput nsenter kptr uptr tseries percpu_kaddr socket_cookie strerror strcap debugf signal cpid offsetof pid tid speculate commit discard scache")
+// refused are functions of bpftrace that are not here, and why.
+var refused = map[string]string{"signal": unsafeWhy, "signal_thread": unsafeWhy, "override": unsafeWhy, "cgroupid": cgroupWhy, "cgroup_path": cgroupWhy,
+	"skboutput": "there are no packets", "nsenter": "there are no namespaces", "socket_cookie": "there are no sockets of Linux's kernel",
+	"percpu_kaddr": "variables are not kept for each CPU", "uaddr": "give the address as a number", "path": "read args.f.name of a function that has a file",
+	"debugf": "use printf()", "strcap": "use str(address, length)", "scache": "DTrace has it, and bpftrace does not", "pid": "tid and pid take no arguments here",
+	"container_of": "cast the pointer, and subtract offsetof()", "signal_name": "print the number"}
+
+const (
+	unsafeWhy = "no script changes what programs do"
+	cgroupWhy = "all processes are in the root of control groups"
+)
 
 func (c *checker) call(e *Expr) Type {
 	f, ok := functions[e.Name]
-	switch {
-	case !ok && contains(refused, e.Name):
-		c.fail(e.Span, "the function %s is not supported", e.Name)
+	if why := refused[e.Name]; !ok && why != "" {
+		c.Source.failHint(e.Span, why, "the function %s is not supported", e.Name)
+	}
+	switch n := len(e.Args); {
+	case !ok && n == 0 && contains(builtinNames(), e.Name): // pid() is pid
+		e.Kind = Builtin
+		return c.builtin(e)
 	case !ok:
 		c.Source.failHint(e.Span, didYouMean(e.Name, keys(functions)), "there is no function %s", e.Name)
-	case len(e.Args) != f.least && f.least == f.most:
-		c.fail(e.Span, "%s() takes %d arguments, and has %d", e.Name, f.least, len(e.Args))
-	case len(e.Args) < f.least:
-		c.fail(e.Span, "%s() takes at least %d arguments, and has %d", e.Name, f.least, len(e.Args))
-	case len(e.Args) > f.most:
-		c.fail(e.Span, "%s() takes at most %d arguments, and has %d", e.Name, f.most, len(e.Args))
+	case n != f.least && f.least == f.most:
+		c.fail(e.Span, "%s() takes %d arguments, and has %d", e.Name, f.least, n)
+	case n < f.least:
+		c.fail(e.Span, "%s() takes at least %d arguments, and has %d", e.Name, f.least, n)
+	case n > f.most:
+		c.fail(e.Span, "%s() takes at most %d arguments, and has %d", e.Name, f.most, n)
 	}
 	return f.check(c, e)
 }
@@ -78,6 +75,16 @@ func contains(all []string, s string) bool {
 
 // literal returns the text of an argument that must be one.
 func (c *checker) literal(e *Expr, i int) string {
+	for e.Args[i].Kind == BlockOf && len(e.Args[i].Args) == 1 && len(e.Args[i].Body) == 0 { // of a macro
+		e.Args[i] = e.Args[i].Args[0]
+	}
+	if a := e.Args[i]; a.Kind == Parameter || a.Kind == Call && a.Name == "str" {
+		c.expr(a)
+		if a.Kind == Parameter {
+			text, _ := c.Script.param(int(a.Value))
+			a.Kind, a.Name = Text, text
+		}
+	}
 	if e.Args[i].Kind != Text {
 		c.fail(e.Args[i].Span, "%s() needs a string that is written out here", e.Name)
 	}
@@ -85,6 +92,9 @@ func (c *checker) literal(e *Expr, i int) string {
 }
 
 func (c *checker) printf(e *Expr) Type {
+	if e.Name == "system" && !c.opt.Unsafe {
+		c.Source.failHint(e.Span, "start bt with --unsafe", "system() runs commands")
+	}
 	args := e.Args[1:]
 	for _, a := range args {
 		if t := c.expr(a); t.Kind == Void || t.Aggregates() {
@@ -155,7 +165,7 @@ func (c *checker) whole(e *Expr) Type {
 	return voidType
 }
 
-// remove checks delete(@m[key]) and delete(@m, key).
+// remove checks delete(@m[key]), delete(@m, key), and delete(@m) for a map without keys.
 func (c *checker) remove(e *Expr) Type {
 	if len(e.Args) == 2 && e.Args[0].Kind == MapValue {
 		e.Args[0].Args = []*Expr{e.Args[1]}
@@ -169,7 +179,7 @@ func (c *checker) remove(e *Expr) Type {
 	}
 	c.key(e.Args[0])
 	e.m = e.Args[0].m
-	return voidType
+	return boolType
 }
 
 func (c *checker) hasKey(e *Expr) Type {
@@ -181,6 +191,9 @@ func (c *checker) hasKey(e *Expr) Type {
 	if e.Args[1].Kind == Tuple {
 		key.Args = e.Args[1].Args
 	}
+	if m := c.maps[a.Name]; m != nil && m.known && len(m.Key) == 0 {
+		c.fail(e.Span, "call to has_key() expects a map with explicit keys, and %s has none", a.Name)
+	}
 	c.key(key)
 	e.m = key.m
 	return boolType
@@ -191,99 +204,4 @@ func (c *checker) exit(e *Expr) Type {
 		c.number(a)
 	}
 	return voidType
-}
-
-// str reads a string at an address, of this many bytes at most.
-func (c *checker) str(e *Expr) Type {
-	t := c.expr(e.Args[0])
-	if t.Kind == String {
-		return t
-	}
-	c.number(e.Args[0])
-	if len(e.Args) > 1 {
-		c.number(e.Args[1])
-		if n, ok := c.constant(e.Args[1]); ok && n > 0 {
-			return stringType(min(int(min(n, 1024))+1, c.settings.MaxString))
-		}
-	}
-	return stringType(c.settings.MaxString)
-}
-
-// aggregates are the functions that only maps keep.
-var aggregates = map[string]Kind{"count": Count, "sum": Sum, "min": Min, "max": Max, "avg": Avg, "stats": Stats, "hist": Hist, "lhist": LHist}
-
-func (c *checker) aggregate(e *Expr) Type {
-	t := Type{Kind: aggregates[e.Name], Signed: true}
-	for _, a := range e.Args {
-		t.Signed = c.number(a).Signed
-	}
-	return t
-}
-
-func (c *checker) lhist(e *Expr) Type {
-	t := c.aggregate(e)
-	for i, to := range []*int64{&t.Low, &t.High, &t.Step} {
-		n, ok := c.constant(e.Args[i+1])
-		if !ok {
-			c.fail(e.Args[i+1].Span, "lhist() needs numbers that are written out here: lhist(value, low, high, step)")
-		}
-		*to = n
-	}
-	switch {
-	case t.Step <= 0:
-		c.fail(e.Span, "the step of lhist() is above 0, and this is %d", t.Step)
-	case t.Low >= t.High:
-		c.fail(e.Span, "lhist() goes from %d to %d: the second number must be the larger one", t.Low, t.High)
-	case t.Low < -1<<31 || t.High >= 1<<31 || (t.High-t.Low)/t.Step > 1000:
-		c.fail(e.Span, "lhist() has at most 1000 steps, and numbers of 32 bits")
-	}
-	return t
-}
-
-func (c *checker) symbol(e *Expr) Type {
-	c.number(e.Args[0])
-	return Type{Kind: Symbol, Bytes: 8, User: e.Name == "usym"}
-}
-
-func (c *checker) time(e *Expr) Type {
-	if len(e.Args) == 1 {
-		c.literal(e, 0)
-	}
-	return voidType
-}
-
-func (c *checker) strftime(e *Expr) Type {
-	c.number(e.Args[1])
-	return Type{Kind: TimeText, Bytes: 8, Format: c.literal(e, 0)}
-}
-
-func (c *checker) strncmp(e *Expr) Type {
-	for _, a := range e.Args[:2] {
-		if t := c.expr(a); t.Kind != String && t.Kind != Unknown {
-			c.fail(a.Span, "strncmp() compares strings, and this is of type %s", t)
-		}
-	}
-	c.number(e.Args[2])
-	if n, ok := c.constant(e.Args[2]); !ok || n < 1 || n > 1024 {
-		c.fail(e.Args[2].Span, "strncmp() needs a length that is written out here, from 1 to 1024")
-	}
-	return int64Type
-}
-
-// length checks len(), of a slice.
-func (c *checker) length(e *Expr) Type {
-	if t := c.expr(e.Args[0]); t.Kind != SliceOf && t.Kind != Unknown {
-		c.fail(e.Args[0].Span, "len() takes a slice, and this is of type %s", t)
-	}
-	return int64Type
-}
-
-// nsecs takes which clock is meant: all of them count from boot here.
-func (c *checker) nsecs(e *Expr) Type {
-	for _, a := range e.Args {
-		if a.Kind != Builtin || a.Name != "monotonic" && a.Name != "boot" {
-			c.fail(a.Span, "nsecs() knows the clocks monotonic and boot")
-		}
-	}
-	return uint64Type
 }

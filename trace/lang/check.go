@@ -2,8 +2,8 @@ package lang
 
 import (
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -14,10 +14,12 @@ type checker struct {
 	*Script
 	opt      *Options
 	settings Settings
+	options  map[string]string // that the script asks for by getopt(), with what they are for
 	maps     map[string]*Map
 	scopes   map[*Point]*scope
 	changed  bool
 	final    bool
+	warnings []*Error
 
 	// Of the point that is being checked:
 	point  *Point
@@ -36,8 +38,9 @@ type scope struct {
 // local is a variable of a probe.
 type local struct {
 	Type
-	at    int // on the stack or in scratch memory: see generator
-	fixed bool
+	at     int  // on the stack or in scratch memory: see generator
+	memory bool // it is in scratch memory
+	fixed  bool
 }
 
 const maxPasses = 16
@@ -56,6 +59,7 @@ func (c *checker) types() {
 			}
 		}
 		if c.final {
+			c.unknownOptions()
 			return
 		}
 		c.final = !c.changed || pass == maxPasses
@@ -64,14 +68,14 @@ func (c *checker) types() {
 
 func (c *checker) declare(d MapDecl) {
 	switch {
-	case d.Kind != "hash" && d.Kind != "percpuhash" && d.Kind != "lruhash":
-		c.Source.fail(d.Span, "there are no maps of type %s: give hash or percpuhash", d.Kind)
+	case !slices.Contains(mapKinds, d.Kind):
+		c.Source.fail(d.Span, "there are no maps of type %s: there are %s", d.Kind, strings.Join(mapKinds, ", "))
 	case d.Entries == 0 || d.Entries > 1<<20:
 		c.Source.fail(d.Span, "a map has 1 to %d keys", 1<<20)
 	case c.maps[d.Name] != nil:
 		c.Source.fail(d.Span, "%s is declared a second time", d.Name)
 	}
-	c.maps[d.Name] = &Map{Name: d.Name, entries: int(d.Entries), where: d.Span}
+	c.maps[d.Name] = &Map{Name: d.Name, entries: int(d.Entries), evicts: strings.Contains(d.Kind, "lru"), where: d.Span}
 }
 
 // probe checks a probe at one of its points.
@@ -92,12 +96,6 @@ func (c *checker) resolve(p *Point) *Target {
 	if p.Provider == "begin" || p.Provider == "end" {
 		return &Target{}
 	}
-	for i, o := range p.Options {
-		if n, ok := strings.CutPrefix(o, "$"); ok {
-			value, _ := c.parameter(n)
-			p.Options[i] = value
-		}
-	}
 	t, err := c.opt.Resolver.Target(p)
 	if err != nil {
 		var h *Hinted
@@ -109,21 +107,28 @@ func (c *checker) resolve(p *Point) *Target {
 	return t
 }
 
-func (c *checker) fail(at Span, format string, args ...any) { c.Source.fail(at, format, args...) }
-
-// parameter is an argument of the script; one that was not given is 0, or "".
-func (c *checker) parameter(n string) (string, bool) {
-	i, err := strconv.Atoi(n)
-	if err != nil || i < 1 || i > len(c.opt.Params) {
-		return "", false
+// warn notes what may be a mistake. It is said once.
+func (c *checker) warn(at Span, format string, args ...any) {
+	w := &Error{Source: c.Source, Span: at, Why: fmt.Sprintf(format, args...), Warning: true}
+	if !slices.ContainsFunc(c.warnings, func(o *Error) bool { return o.Span == at && o.Why == w.Why }) {
+		c.warnings = append(c.warnings, w)
 	}
-	return c.opt.Params[i-1], true
 }
 
+func (c *checker) fail(at Span, format string, args ...any) { c.Source.fail(at, format, args...) }
+
 func (c *checker) statements(all []*Stmt) {
-	for _, s := range all {
+	for i, s := range all {
 		c.statement(s)
+		if c.final && i+1 < len(all) && s.ends() {
+			c.warn(all[i+1].Span, "Unreachable statement: what stands before it ends the probe or the loop")
+		}
 	}
+}
+
+// ends tells whether nothing behind a statement is executed.
+func (s *Stmt) ends() bool {
+	return s.Kind == Return || s.Kind == Break || s.Kind == Continue || s.Kind == Evaluate && s.Value.Kind == Call && s.Value.Name == "exit"
 }
 
 func (c *checker) statement(s *Stmt) {
@@ -143,15 +148,17 @@ func (c *checker) statement(s *Stmt) {
 		c.body(s.Body)
 	case Unroll:
 		c.number(s.Value)
-		if n, ok := c.constant(s.Value); !ok || n < 1 || n > 100 {
-			c.fail(s.Value.Span, "unroll needs a number from 1 to 100")
+		switch n, ok := c.constant(s.Value); {
+		case ok && n < 1:
+			c.fail(s.Value.Span, "unroll minimum value is 1")
+		case ok && n > 100:
+			c.fail(s.Value.Span, "unroll maximum value is 100")
+		case !ok:
+			c.fail(s.Value.Span, "unroll needs a number from 1 to 100 that is known before")
 		}
 		c.body(s.Body)
 	case For:
-		c.number(s.Value)
-		c.number(s.Limit)
-		c.store(s.Target, int64Type)
-		c.body(s.Body)
+		c.forLoop(s)
 	case Block:
 		c.statements(s.Body)
 	case Break, Continue:
@@ -167,12 +174,8 @@ func (c *checker) statement(s *Stmt) {
 
 // evaluate checks an expression that stands as a statement.
 func (c *checker) evaluate(e *Expr) {
-	t := c.expr(e)
-	if t.Aggregates() && e.Kind == Call {
+	if t := c.expr(e); t.Aggregates() && e.Kind == Call {
 		c.fail(e.Span, "%s() must be assigned to a map: @ = %s(…)", e.Name, e.Name)
-	}
-	if e.Kind != Call && e.Kind != Step {
-		c.fail(e.Span, "this has no effect")
 	}
 }
 
@@ -184,9 +187,6 @@ func (c *checker) body(all []*Stmt) {
 
 func (c *checker) let(s *Stmt) {
 	name := s.Target.Name
-	if v := c.vars[name]; v != nil && c.final && v.fixed && s.Type != nil && !v.fits(c.typeOf(s.Type)) {
-		c.fail(s.Target.Span, "%s is declared a second time, with another type", name)
-	}
 	if s.Type != nil {
 		c.store(s.Target, c.asValue(c.typeOf(s.Type)))
 		c.vars[name].fixed = true
@@ -195,16 +195,63 @@ func (c *checker) let(s *Stmt) {
 		c.order = append(c.order, c.vars[name])
 	}
 	if s.Value != nil {
-		c.store(s.Target, c.asValue(c.expr(s.Value)))
+		t := c.expr(s.Value)
+		if t.Kind == Void || t.Aggregates() {
+			c.fail(s.Value.Span, "this has no value that a variable can have")
+		}
+		c.store(s.Target, c.asValue(t))
 	}
 	s.Target.Type = c.vars[name].Type
 }
 
-// asValue is the type of a variable that is assigned something of type t: all numbers have 8 bytes.
-func (c *checker) asValue(t Type) Type {
-	if t.Kind == Int || t.Kind == Bool {
-		return integer(8, t.Signed || t.Kind == Bool)
+// typeOf is the type that a name stands for, or that of an expression.
+func (c *checker) typeOf(n *TypeName) Type {
+	if n.Of == nil {
+		return c.Script.typeOf(n)
 	}
+	of := n.Of
+	for of.Kind == TypeOf && of.To == nil {
+		of = of.Args[0]
+	}
+	if of.Kind == TypeOf {
+		return n.wrap(c.Script, c.typeOf(of.To))
+	}
+	return n.wrap(c.Script, c.expr(of))
+}
+
+// forLoop checks a loop over a range or over a map.
+func (c *checker) forLoop(s *Stmt) {
+	if s.Limit != nil {
+		c.number(s.Value)
+		c.number(s.Limit)
+		c.store(s.Target, int64Type)
+		c.body(s.Body)
+		return
+	}
+	c.wholeMap(s.Value, s.Value)
+	m := s.Value.m
+	if m == nil || m.Value.Kind == Unknown {
+		c.store(s.Target, Type{})
+		c.body(s.Body)
+		return
+	}
+	if len(m.Key) == 0 || m.Value.Aggregates() && !m.Value.sums() {
+		c.fail(s.Value.Span, "a loop is over a map with keys, and not over %s: %s", m.Value, m.Name)
+	}
+	key, value := Type{Kind: TupleOf, Elems: m.Key}, m.Value
+	if len(m.Key) == 1 {
+		key = m.Key[0]
+	}
+	if value.sums() {
+		value = integer(8, value.Signed || value.Kind == Count)
+	}
+	c.store(s.Target, Type{Kind: TupleOf, Elems: []Type{key, value}})
+	c.body(s.Body)
+}
+
+// asValue is the type of a variable that is assigned something of type t.
+func (c *checker) asValue(t Type) Type {
+	t.Go = false
 	return t
 }
 
@@ -217,7 +264,7 @@ func (c *checker) assign(s *Stmt) {
 		}
 	}
 	if t.Kind == Void {
-		c.fail(s.Value.Span, "%s() returns nothing", s.Value.Name)
+		c.fail(s.Value.Span, "this has no value")
 	}
 	if s.Target.Kind == Variable {
 		if t.Aggregates() {
@@ -231,6 +278,10 @@ func (c *checker) assign(s *Stmt) {
 	}
 	c.key(s.Target)
 	m := s.Target.m
+	if s.Op == "=" && t.isInt() && m.Value.Aggregates() {
+		c.fail(s.Span, "%s keeps %s(): nothing else can be assigned to it", m.Name, m.Value)
+	}
+	m.used = true
 	c.unify(s, &m.Value, c.asValue(t), m.Name)
 	s.Target.Type = m.Value
 }
@@ -243,7 +294,9 @@ func (c *checker) store(e *Expr, t Type) {
 		c.vars[e.Name] = v
 		c.order = append(c.order, v)
 	}
-	c.unify(&Stmt{Span: e.Span}, &v.Type, t, e.Name)
+	if !v.fixed || !v.isInt() || !t.isInt() {
+		c.unify(&Stmt{Span: e.Span}, &v.Type, t, plain(e.Name))
+	}
 	e.Type = v.Type
 }
 
@@ -261,45 +314,8 @@ func (c *checker) unify(s *Stmt, have *Type, t Type, name string) {
 }
 
 func same(a, b Type) bool {
-	return a.Kind == b.Kind && a.Bytes == b.Bytes && a.Signed == b.Signed && slices.EqualFunc(a.Elems, b.Elems, same)
+	return a.Kind == b.Kind && a.Bytes == b.Bytes && a.Signed == b.Signed && a.Enum == b.Enum && a.Literal == b.Literal && slices.EqualFunc(a.Elems, b.Elems, same)
 }
-
-// key checks the key of a map, and what kinds of keys the map has.
-func (c *checker) key(e *Expr) {
-	m := c.maps[e.Name]
-	if m == nil {
-		m = &Map{Name: e.Name, where: e.Span}
-		c.maps[e.Name], c.changed = m, true
-	}
-	e.m = m
-	types := make([]Type, len(e.Args))
-	for i, a := range e.Args {
-		types[i] = c.asValue(c.expr(a))
-		if t := types[i]; t.Aggregates() || t.Kind == Void || t.Kind == StructOf || t.Kind == ArrayOf {
-			c.fail(a.Span, "%s cannot be part of a key", t)
-		}
-	}
-	if !m.known {
-		m.known, m.Key, m.where, c.changed = true, types, e.Span, true
-		return
-	}
-	switch {
-	case len(m.Key) == 0 && len(types) > 0:
-		c.fail(e.Span, "%s has no key elsewhere", m.Name)
-	case len(types) == 0 && len(m.Key) > 0:
-		c.fail(e.Span, "%s needs a key of type %s", m.Name, keyText(m.Key))
-	case len(types) != len(m.Key):
-		c.fail(e.Span, "%s has keys of type %s, and this is of type %s", m.Name, keyText(m.Key), keyText(types))
-	}
-	for i, t := range types {
-		if t.Kind != Unknown && m.Key[i].Kind != Unknown && !m.Key[i].fits(t) {
-			c.fail(e.Span, "%s has keys of type %s, and this is of type %s", m.Name, keyText(m.Key), keyText(types))
-		}
-		c.unify(&Stmt{Span: e.Span}, &m.Key[i], t, m.Name)
-	}
-}
-
-func keyText(key []Type) string { return Type{Kind: TupleOf, Elems: key}.String() }
 
 // condition checks what is compared with 0.
 func (c *checker) condition(e *Expr) {
@@ -322,41 +338,31 @@ func (c *checker) constant(e *Expr) (int64, bool) {
 	switch {
 	case e.Kind == Number:
 		return int64(e.Value), true
+	case e.Kind == Parameter && e.Value == 0:
+		return int64(len(c.Params)), true
 	case e.Kind == Parameter:
-		n, err := strconv.ParseInt(e.Name, 0, 64)
-		return n, err == nil
+		if e.Name, _ = c.Script.param(int(e.Value)); e.Name == "" {
+			e.Name = "0"
+		}
+		n, ok := parameterNumber(e.Name)
+		return int64(n), ok
 	case e.Kind == Unary && e.Op == "-":
 		n, ok := c.constant(e.Args[0])
 		return -n, ok
-	}
-	return 0, false
-}
-
-// configure reads the config.
-func (c *checker) configure() {
-	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, PrintMaps: true}
-	sizes := map[string]struct {
-		to        *int
-		low, high int
-	}{"max_map_keys": {&c.settings.MaxKeys, 1, 1 << 20}, "max_strlen": {&c.settings.MaxString, 8, 1024}}
-	names := append(keys(sizes), "print_maps_on_exit", "perf_rb_pages", "stack_mode", "missing_probes")
-	for _, s := range c.Config {
-		size, ok := sizes[s.Name]
-		n, err := strconv.ParseUint(s.Value, 0, 32)
-		switch {
-		case ok && (err != nil || int(n) < size.low || int(n) > size.high):
-			c.fail(s.Span, "%s is a number from %d to %d", s.Name, size.low, size.high)
-		case ok:
-			*size.to = up(int(n))
-			if s.Name == "max_map_keys" {
-				*size.to = int(n)
-			}
-		case s.Name == "print_maps_on_exit":
-			c.settings.PrintMaps = s.Value == "true" || s.Value == "1"
-		case !slices.Contains(names, s.Name):
-			c.Source.failHint(s.Span, didYouMean(s.Name, names), "there is no setting %s", s.Name)
-		default:
-			c.fail(s.Span, "the setting %s is not supported", s.Name)
+	case e.Kind == Binary:
+		a, ok := c.constant(e.Args[0])
+		b, known := c.constant(e.Args[1])
+		if !ok || !known {
+			return 0, false
+		}
+		switch e.Op {
+		case "+":
+			return a + b, true
+		case "-":
+			return a - b, true
+		case "*":
+			return a * b, true
 		}
 	}
+	return 0, false
 }

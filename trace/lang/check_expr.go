@@ -2,7 +2,6 @@ package lang
 
 import (
 	"strconv"
-	"strings"
 )
 
 // expr finds the type of an expression, and checks what it is made of.
@@ -14,7 +13,17 @@ func (c *checker) expr(e *Expr) Type {
 func (c *checker) typeOfExpr(e *Expr) Type {
 	switch e.Kind {
 	case Number:
-		return integer(8, int64(e.Value) >= 0)
+		if e.Op == "bool" {
+			return boolType
+		}
+		if e.Op == "enum" {
+			return e.Type
+		}
+		return literal(e.Value)
+	case BlockOf:
+		return c.blockOf(e)
+	case TypeOf:
+		return c.typeOf(&TypeName{Span: e.Span, Of: e})
 	case Text:
 		return stringType(min(len(e.Name)+1, c.settings.MaxString))
 	case Parameter:
@@ -22,7 +31,7 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 	case Variable:
 		v := c.vars[e.Name]
 		if v == nil || c.final && v.Type.Kind == Unknown {
-			c.Source.failHint(e.Span, didYouMean(e.Name, keys(c.vars)), "the variable %s has no value here", e.Name)
+			c.Source.failHint(e.Span, didYouMean(plain(e.Name), keys(c.vars)), "the variable %s has no value here", plain(e.Name))
 		}
 		return v.Type
 	case MapValue:
@@ -42,11 +51,7 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 	case Cast:
 		return c.cast(e)
 	case Tuple:
-		t := Type{Kind: TupleOf}
-		for _, a := range e.Args {
-			t.Elems = append(t.Elems, c.asValue(c.expr(a)))
-		}
-		return t
+		return c.tuple(e)
 	case Field:
 		return c.field(e)
 	case Index:
@@ -58,22 +63,55 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 // param is an argument of the script: an integer if it looks like one, otherwise a string.
 func (c *checker) param(e *Expr) Type {
 	if e.Value == 0 {
-		e.Name = strconv.Itoa(len(c.opt.Params))
+		e.Name = strconv.Itoa(len(c.Params))
 		return int64Type
 	}
 	e.Name = "0"
-	if text, ok := c.parameter(strconv.FormatUint(e.Value, 10)); ok {
+	if text, ok := c.Script.param(int(e.Value)); ok {
 		e.Name = text
 	}
-	if _, err := strconv.ParseInt(e.Name, 0, 64); err == nil {
-		return int64Type
+	if n, ok := parameterNumber(e.Name); ok {
+		return literal(n)
 	}
 	return stringType(min(len(e.Name)+1, c.settings.MaxString))
+}
+
+// parameterNumber is an argument of the script that is a number, with a sign or without.
+func parameterNumber(text string) (uint64, bool) {
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return uint64(n), true
+	}
+	n, err := strconv.ParseUint(text, 0, 64)
+	return n, err == nil
+}
+
+func (c *checker) tuple(e *Expr) Type {
+	t := Type{Kind: TupleOf, Names: e.Names}
+	for _, a := range e.Args {
+		of := c.asValue(c.expr(a))
+		if of.Kind == Void || of.Aggregates() {
+			c.fail(a.Span, "%s cannot be part of a tuple", of)
+		}
+		t.Elems = append(t.Elems, of)
+	}
+	return t
+}
+
+// blockOf checks the statements of a block, and its value.
+func (c *checker) blockOf(e *Expr) Type {
+	c.statements(e.Body)
+	if len(e.Args) == 0 {
+		return voidType
+	}
+	return c.expr(e.Args[0])
 }
 
 func (c *checker) mapValue(e *Expr) Type {
 	c.key(e)
 	t := e.m.Value
+	if t.sums() {
+		return integer(8, t.Signed || t.Kind == Count)
+	}
 	if t.Kind == Unknown && c.final {
 		c.Source.failHint(e.Span, didYouMean(e.Name, c.assigned()), "nothing is ever assigned to %s", e.Name)
 	}
@@ -107,13 +145,18 @@ func (c *checker) unary(e *Expr) Type {
 		}
 		return t
 	case "&":
-		c.fail(e.Span, "& is not supported")
+		c.fail(e.Span, "&%s is not supported: programs give away no addresses of what they keep", plain(e.Args[0].Name))
 	}
 	c.number(e.Args[0])
-	if e.Op == "!" {
+	switch n, ok := c.constant(e.Args[0]); {
+	case e.Op == "!":
 		return boolType
+	case e.Op == "-" && ok && n > 0:
+		t = literal(uint64(n - 1))
+		t.Signed = true
+		return t
 	}
-	return integer(8, t.Signed || e.Op == "-")
+	return integer(max(t.Bytes, 1), t.Signed || e.Op == "-")
 }
 
 func (c *checker) binary(e *Expr) Type {
@@ -121,7 +164,8 @@ func (c *checker) binary(e *Expr) Type {
 	compares := e.Op == "==" || e.Op == "!="
 	switch {
 	case a.Kind == Unknown || b.Kind == Unknown:
-	case compares && a.Kind == String && b.Kind == String:
+	case compares && a.Kind == String && b.Kind == String, compares && a.Kind == Bytes && b.Kind == Bytes,
+		compares && a.Kind == TupleOf && a.fits(b):
 	case !a.isInt() && !b.isInt() && a.Kind == b.Kind && compares:
 		c.fail(e.Span, "values of type %s cannot be compared", a)
 	case !a.isInt() || !b.isInt():
@@ -131,7 +175,16 @@ func (c *checker) binary(e *Expr) Type {
 	case "==", "!=", "<", "<=", ">", ">=", "&&", "||":
 		return boolType
 	}
-	return integer(8, c.signed(e))
+	if a.Kind == Pointer {
+		return a
+	}
+	if b.Kind == Pointer {
+		return b
+	}
+	if n, ok := c.constant(e.Args[1]); ok && n == 0 && (e.Op == "/" || e.Op == "%") && c.final {
+		c.warn(e.Span, "this divides by 0: the result is 0, of %% it is the dividend")
+	}
+	return integer(max(a.Bytes, b.Bytes), e.Op == "-" || c.signed(e))
 }
 
 // signed tells whether two operands are calculated with as signed numbers: a number that is written out
@@ -153,7 +206,13 @@ func (c *checker) step(e *Expr) Type {
 	a := e.Args[0]
 	if a.Kind == MapValue {
 		c.key(a)
-		c.unify(&Stmt{Span: e.Span}, &a.m.Value, int64Type, a.Name)
+		if a.m.Value.Kind == Unknown {
+			a.m.Value, c.changed = int64Type, true
+		}
+		if !a.m.Value.isInt() {
+			c.fail(e.Span, "%s works on integers, not on %s", e.Op, a.m.Value)
+		}
+		a.m.used = true
 		a.Type = a.m.Value
 		return a.Type
 	}
@@ -168,150 +227,10 @@ func (c *checker) choice(e *Expr) Type {
 		return b
 	case b.Kind == Unknown:
 		return a
+	case a.Kind == Void && b.Kind == Void:
+		return voidType
 	case !a.fits(b) || a.Aggregates():
 		c.fail(e.Span, "both sides of \":\" must be of one type, and these are of %s and %s", a, b)
 	}
 	return a.wider(b)
-}
-
-func (c *checker) cast(e *Expr) Type {
-	from, to := c.expr(e.Args[0]), c.typeOf(e.To)
-	switch {
-	case to.Kind != Int && to.Kind != Bool && to.Kind != Pointer:
-		c.fail(e.To.Span, "a cast to %s is not supported", to)
-	case from.Kind == Count || from.Kind == Sum || from.Kind == Min || from.Kind == Max || from.Kind == Avg:
-		c.fail(e.Span, "a %s is kept for each CPU: a program cannot read it", from)
-	case from.Kind != Unknown && !from.isInt():
-		c.fail(e.Span, "%s cannot be made %s", from, to)
-	}
-	to.User = from.User || c.target.User
-	return to
-}
-
-// field checks x.name: of args, of a struct or a pointer to one, of a tuple, and watch.old.
-func (c *checker) field(e *Expr) Type {
-	of := e.Args[0]
-	if of.Kind == Builtin {
-		switch of.Name {
-		case "args", "ret":
-			return c.argument(e)
-		case "watch":
-			if !c.target.Watch || e.Name != "old" && e.Name != "new" {
-				c.fail(e.Span, "watch.old and watch.new are there in watchpoints alone")
-			}
-			return int64Type
-		}
-	}
-	t := c.expr(of)
-	switch {
-	case t.Kind == Unknown:
-		return t
-	case t.Kind == TupleOf:
-		i, err := strconv.Atoi(e.Name)
-		if err != nil || i < 0 || i >= len(t.Elems) {
-			c.fail(e.Span, "%s has no part %s", t, e.Name)
-		}
-		return t.Elems[i]
-	case t.To == nil:
-		c.fail(e.Span, "%s has no fields", t)
-	}
-	if s := c.structOf(t.To.Name); s != nil { // it may have been declared after the pointer
-		t.To = s
-	}
-	var names []string
-	for _, f := range t.To.fields() {
-		if f.Name == e.Name {
-			f.Type.User = t.User
-			return c.readable(f.Type)
-		}
-		names = append(names, f.Name)
-	}
-	c.Source.failHint(e.Span, fieldHint(e.Name, names), "struct %s has no field %s", t.To.Name, e.Name)
-	return t
-}
-
-// fieldHint offers the nearest name, or lists those there are.
-func fieldHint(name string, names []string) string {
-	if near := didYouMean(name, names); near != "" {
-		return near
-	}
-	if len(names) == 0 {
-		return "nothing is known of its fields"
-	}
-	return "there is " + strings.Join(names, ", ")
-}
-
-// argument checks args.NAME and ret.N.
-func (c *checker) argument(e *Expr) Type {
-	of, what := e.Args[0].Name, map[string]string{"args": "argument", "ret": "result"}[e.Args[0].Name]
-	var names []string
-	for i, f := range c.target.named(of) {
-		if f.Name == e.Name {
-			if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf {
-				c.fail(e.Span, "%s.%s is a %s in registers: only what a pointer leads to can be read", of, e.Name, f.Type)
-			}
-			e.Value = uint64(i)
-			f.Type.User = f.Type.User || c.target.User
-			return c.readable(f.Type)
-		}
-		names = append(names, f.Name)
-	}
-	if len(names) == 0 {
-		c.fail(e.Span, "nothing is known of the %ss of %s", what, c.point.Text)
-	}
-	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no %s %s", c.point.Text, what, e.Name)
-	return Type{}
-}
-
-// readable is the type of a value that is read: a string of Go has the length of all strings.
-func (c *checker) readable(t Type) Type {
-	if t.Go {
-		t.Bytes = c.settings.MaxString
-	}
-	return t
-}
-
-func (c *checker) index(e *Expr) Type {
-	t := c.expr(e.Args[0])
-	c.number(e.Args[1])
-	switch {
-	case t.Kind == Unknown:
-		return t
-	case t.Kind == SliceOf || t.Kind == Pointer && t.Elem != nil && t.Elem.Kind != Void:
-		elem := *t.Elem
-		elem.User = t.User
-		return c.readable(elem)
-	case t.Kind == ArrayOf:
-		n, ok := c.constant(e.Args[1])
-		if !ok || n < 0 || n >= int64(t.Bytes/max(1, t.Elem.Bytes)) {
-			c.fail(e.Span, "an array is indexed by a number from 0 to %d", t.Bytes/max(1, t.Elem.Bytes)-1)
-		}
-		elem := *t.Elem
-		elem.User = t.User
-		return c.readable(elem)
-	}
-	c.fail(e.Span, "%s cannot be indexed", t)
-	return t
-}
-
-func (c *checker) sizeOf(e *Expr) Type {
-	switch {
-	case e.Kind == OffsetOf:
-		t := c.typeOf(e.To)
-		if t.To == nil {
-			c.fail(e.Span, "%s has no fields", t)
-		}
-		for _, f := range t.To.fields() {
-			if f.Name == e.Name {
-				e.Value = uint64(f.Offset)
-				return uint64Type
-			}
-		}
-		c.fail(e.Span, "struct %s has no field %s", t.To.Name, e.Name)
-	case e.To != nil:
-		e.Value = uint64(c.typeOf(e.To).Bytes)
-	default:
-		e.Value = uint64(max(c.expr(e.Args[0]).Bytes, 0))
-	}
-	return uint64Type
 }

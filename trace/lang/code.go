@@ -10,6 +10,9 @@ type line struct {
 
 // leads tells where execution may go on behind an instruction: at a label, at the next line.
 func (l line) leads() (label string, next bool) {
+	if _, function, ok := strings.Cut(l.text, "subprog["); ok {
+		return strings.TrimSuffix(function, "]"), true
+	}
 	before, label, jumps := strings.Cut(l.text, "goto ")
 	return label, l.text != "exit" && (!jumps || before != "")
 }
@@ -55,7 +58,7 @@ func join(code []line) (text string, spans []Span) {
 			continue
 		}
 		spans = append(spans, l.span)
-		if strings.Contains(l.text, "map[") || strings.HasSuffix(l.text, " ll") { // it takes two
+		if strings.Contains(l.text, "map[") || strings.Contains(l.text, "subprog[") || strings.HasSuffix(l.text, " ll") { // it takes two
 			spans = append(spans, l.span)
 		}
 	}

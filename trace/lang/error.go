@@ -23,15 +23,25 @@ type Error struct {
 	Span   Span
 	Why    string
 	Hint   string // what to do; ""
+
+	Warning bool // the script can be run
+	Plain   bool // no place in the script is meant
 }
 
 // Error is three lines: the place and the reason, the line of the script, and a mark under the place.
 func (e *Error) Error() string {
+	if e.Plain {
+		return strings.TrimSuffix("ERROR: "+e.Why+"\nHINT: "+e.Hint, "\nHINT: ")
+	}
 	from, to := min(e.Span.From, len(e.Source.Text)), min(e.Span.To, len(e.Source.Text))
 	number, start, line := e.Source.line(from)
 	to = max(from+1, min(to, start+len(line)))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d:%d-%d: ERROR: %s\n%s\n", e.Source.Name, number, from-start+1, to-start+1, e.Why, printable(line))
+	kind := "ERROR"
+	if e.Warning {
+		kind = "WARNING"
+	}
+	fmt.Fprintf(&b, "%s:%d:%d-%d: %s: %s\n%s\n", e.Source.Name, number, from-start+1, to-start+1, kind, e.Why, printable(line))
 	for _, c := range line[:min(from-start, len(line))] {
 		if c == '\t' {
 			b.WriteByte('\t')

@@ -10,6 +10,8 @@ type Piece struct {
 	Text string // as it was written; of text, what is printed
 	Go   string // the flags and widths, as package fmt takes them; "" for text
 	Verb byte   // d u i x X o p c s r; 0: text
+	Bits int    // of d u i x X o: how many of the number's are printed
+	Hex  byte   // of r: x all bytes as \\xNN, h with blanks between them; 0: what can be printed as it is
 }
 
 // CutFormat cuts a format that Compile has accepted.
@@ -41,19 +43,35 @@ func cutFormat(format string) (pieces []Piece, why string) {
 		if w := strings.FieldsFunc(format[1:1+flags], func(r rune) bool { return r < '0' || r > '9' }); len(w) > 0 && len(strings.TrimLeft(w[0], "0")) > 3 {
 			return nil, fmt.Sprintf("the width in %q is too large", format[:end+1])
 		}
-		pieces = append(pieces, Piece{Text: format[:end+1], Go: "%" + format[1:1+flags], Verb: format[end]})
-		format = format[end+1:]
+		p := Piece{Text: format[:end+1], Go: "%" + format[1:1+flags], Verb: format[end], Bits: bits(format[end], format[1+flags:end])}
+		if format = format[end+1:]; p.Verb == 'r' && format != "" && (format[0] == 'x' || format[0] == 'h') {
+			p.Hex, format = format[0], format[1:]
+		}
+		pieces = append(pieces, p)
 	}
 	return pieces, ""
+}
+
+// bits is how much of a number is printed: as in C, but %d and %u print all of it.
+func bits(verb byte, size string) int {
+	switch {
+	case size == "hh":
+		return 8
+	case size == "h":
+		return 16
+	case size == "" && strings.IndexByte("xXo", verb) >= 0:
+		return 32
+	}
+	return 64
 }
 
 // takes tells whether a value of a type can be printed so.
 func (p Piece) takes(t Type) bool {
 	switch p.Verb {
 	case 's':
-		return t.Kind == String || t.Kind == StackID || t.Kind == Symbol || t.Kind == ProbeID || t.Kind == TimeText || t.Kind == TupleOf
+		return !t.isInt() || t.Enum != nil || t.Kind == Bool
 	case 'r':
-		return t.Kind == String || t.Kind == Bytes
+		return t.Kind == Bytes
 	}
 	return t.isInt() || t.Kind == Symbol
 }

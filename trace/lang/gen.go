@@ -14,7 +14,7 @@ import (
 // Errors: *Error.
 func Compile(s *Script, o *Options) (u *Unit, err error) {
 	defer catch(&err)
-	c := &checker{Script: s, opt: o, maps: map[string]*Map{}, scopes: map[*Point]*scope{}}
+	c := &checker{Script: s, opt: o, maps: map[string]*Map{}, options: map[string]string{}, scopes: map[*Point]*scope{}}
 	c.types()
 	u = &Unit{Script: s, Settings: c.settings}
 	u.Specs = []*bpf.MapSpec{
@@ -24,6 +24,10 @@ func Compile(s *Script, o *Options) (u *Unit, err error) {
 	}
 	for i, name := range keys(c.maps) {
 		m := c.maps[name]
+		if m.Value.Kind == Unknown && !m.known {
+			c.warn(m.where, "Unused map: %s", name)
+			m.Value = int64Type
+		}
 		if m.Value.Kind == Unknown {
 			c.fail(m.where, "nothing is ever assigned to %s", name)
 		}
@@ -46,6 +50,7 @@ func Compile(s *Script, o *Options) (u *Unit, err error) {
 		c.fail(Span{0, len(s.Source.Text)}, "the strings of a probe take %d bytes, more than %d", scratch, maxScratch)
 	}
 	u.Specs[ScratchMap].ValueSize = uint32(scratch)
+	u.Warnings = c.warnings
 	return u, nil
 }
 
@@ -66,6 +71,9 @@ type generator struct {
 	at      Span // of the statement that is being generated
 	labels  int
 	leaving []string // labels to go to by continue and break, of the loops around
+	out     string   // the label of the end
+	inner   [][]line // the functions that loops over maps call
+	depth   int      // how many of them are being generated, one in the other
 
 	stack       int // bytes in use; it grows down from R10
 	scratch     int // bytes in use; R9 points to its begin
@@ -89,11 +97,15 @@ func (p place) String() string {
 
 // program generates the filter and the body, and then what must come before them.
 func (g *generator) program(probe *Probe, point *Point) *Program {
-	for _, v := range g.order {
-		if v.Type.isNumber() {
-			v.at = g.push(8).off
-		} else {
+	g.out = "out"
+	if g.hasMapLoops(probe.Body) {
+		g.push(8) // see forEach
+	}
+	for i, v := range g.order {
+		if v.memory = !v.Type.isNumber() || i >= maxOnStack; v.memory {
 			v.at = g.room(v.Type.Size()).off
+		} else {
+			v.at = g.push(8).off
 		}
 	}
 	if probe.Filter != nil {
@@ -108,7 +120,7 @@ func (g *generator) program(probe *Probe, point *Point) *Program {
 	g.code, g.at = nil, point.Span
 	g.prologue(point)
 	p := &Program{Point: point, Target: g.target}
-	p.Text, p.spans = join(reachable(append(g.code, body...)))
+	p.Text, p.spans = join(reachable(slices.Concat(append([][]line{g.code, body}, g.inner...)...)))
 	insns, err := bpf.Assemble(p.Text)
 	if err != nil {
 		g.fail(point.Span, "the program of this probe cannot be assembled: %v", err)
@@ -126,25 +138,35 @@ func (g *generator) prologue(point *Point) {
 		g.emit("if r0 == 0 goto out")
 	}
 	if g.mostScratch > 0 {
-		g.emit("*(u32 *)(r10 - 4) = 0")
-		g.emit("r2 = r10")
-		g.emit("r2 += -4")
-		g.emit("r1 = map[idx:%d]", ScratchMap)
-		g.emit("call 1")
-		g.emit("if r0 == 0 goto out")
-		g.emit("r9 = r0")
+		g.findScratch(place{"r10", -4}, "out")
 	}
 	for _, v := range g.order {
 		g.zero(g.home(v), v.Type.Size())
 	}
 }
 
-// home is where a variable is.
+// findScratch sets R9; key is memory to use for it.
+func (g *generator) findScratch(key place, out string) {
+	g.emit("*(u32 *)(%s) = 0", key)
+	g.address("r2", key)
+	g.emit("r1 = map[idx:%d]", ScratchMap)
+	g.emit("call 1")
+	g.emit("if r0 == 0 goto %s", out)
+	g.emit("r9 = r0")
+}
+
+// maxOnStack is how many variables are on the stack, of those that are numbers.
+const maxOnStack = 24
+
+// home is where a variable is: in a function that a loop calls, R7 is the stack of the program.
 func (g *generator) home(v *local) place {
-	if v.Type.isNumber() {
-		return place{"r10", v.at}
+	switch {
+	case v.memory:
+		return place{"r9", v.at}
+	case g.depth > 0:
+		return place{"r7", v.at}
 	}
-	return place{"r9", v.at}
+	return place{"r10", v.at}
 }
 
 func (g *generator) emit(format string, args ...any) {
@@ -228,16 +250,14 @@ func (g *generator) statement(s *Stmt) {
 	g.at = s.Span
 	switch s.Kind {
 	case Evaluate:
-		if s.Value.Kind == Call {
-			g.perform(s.Value)
-		} else {
-			g.number(s.Value)
-		}
+		g.discard(s.Value)
 	case Assign:
 		g.assign(s)
 	case Declare:
-		if s.Value != nil {
+		if v := g.vars[s.Target.Name]; s.Value != nil {
 			g.set(s.Target.Name, s.Value)
+		} else {
+			g.zero(g.home(v), v.Type.Size())
 		}
 	case If:
 		g.ifElse(s)
@@ -247,7 +267,11 @@ func (g *generator) statement(s *Stmt) {
 		n, _ := g.constant(s.Value)
 		g.unroll(s, int(n))
 	case For:
-		g.forRange(s)
+		if s.Limit == nil {
+			g.forEach(s)
+		} else {
+			g.forRange(s)
+		}
 	case Block:
 		g.run(s.Body)
 	case Break:
@@ -255,62 +279,30 @@ func (g *generator) statement(s *Stmt) {
 	case Continue:
 		g.emit("goto %s", g.leaving[len(g.leaving)-2])
 	case Return:
-		g.emit("goto out")
+		if s.Value != nil {
+			g.discard(s.Value)
+		}
+		g.emit("goto %s", g.out)
 	}
 }
 
-func (g *generator) ifElse(s *Stmt) {
-	no, end := g.newLabel(), g.newLabel()
-	g.branch(s.Value, no, false)
-	g.run(s.Body)
-	if len(s.Else) > 0 {
-		g.emit("goto %s", end)
+// discard generates an expression whose value is not used.
+func (g *generator) discard(e *Expr) {
+	switch {
+	case e.Kind == Call:
+		g.perform(e)
+	case e.Kind == BlockOf:
+		g.run(e.Body)
+		for _, a := range e.Args {
+			g.discard(a)
+		}
+	case e.Kind == Choice:
+		g.choose(e, g.discard)
+	case e.Type.isNumber():
+		g.number(e)
+	case e.Type.Kind != Void:
+		g.memory(e)
 	}
-	g.label(no)
-	g.run(s.Else)
-	g.label(end)
-}
-
-// loop generates a loop: test goes to its label when the loop is over, next comes after the body.
-func (g *generator) loop(body []*Stmt, test func(end string), next func()) {
-	top, again, end := g.newLabel(), g.newLabel(), g.newLabel()
-	g.leaving = append(g.leaving, again, end)
-	g.label(top)
-	test(end)
-	g.run(body)
-	g.label(again)
-	next()
-	g.emit("goto %s", top)
-	g.label(end)
-	g.leaving = g.leaving[:len(g.leaving)-2]
-}
-
-func (g *generator) forRange(s *Stmt) {
-	g.number(s.Limit)
-	limit := g.spill()
-	g.set(s.Target.Name, s.Value)
-	i := g.home(g.vars[s.Target.Name])
-	g.loop(s.Body, func(end string) {
-		g.emit("r0 = *(u64 *)(%s)", i)
-		g.emit("r1 = *(u64 *)(%s)", limit)
-		g.emit("if r0 s>= r1 goto %s", end)
-	}, func() {
-		g.emit("r0 = *(u64 *)(%s)", i)
-		g.emit("r0 += 1")
-		g.emit("*(u64 *)(%s) = r0", i)
-	})
-}
-
-func (g *generator) unroll(s *Stmt, n int) {
-	end := g.newLabel()
-	for range n {
-		again := g.newLabel()
-		g.leaving = append(g.leaving, again, end)
-		g.run(s.Body)
-		g.label(again)
-		g.leaving = g.leaving[:len(g.leaving)-2]
-	}
-	g.label(end)
 }
 
 // set assigns to a variable.

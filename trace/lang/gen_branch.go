@@ -1,6 +1,9 @@
 package lang
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // truth leaves 1 or 0 in R0.
 func (g *generator) truth(e *Expr) {
@@ -33,18 +36,46 @@ func (g *generator) branch(e *Expr, label string, when bool) {
 		g.label(skip)
 	case e.Kind == Binary && opposite[e.Op] != "" && e.Args[0].Type.Kind == String:
 		g.scoped(func() { g.compareStrings(e, label, when) })
+	case e.Kind == Binary && opposite[e.Op] != "" && !e.Args[0].Type.isNumber():
+		g.scoped(func() { g.compareMemory(e, label, when) })
 	case e.Kind == Binary && opposite[e.Op] != "":
-		op := e.Op
-		if !when {
-			op = opposite[op]
-		}
-		if op != "==" && op != "!=" && g.signed(e) {
-			op = "s" + op
-		}
-		g.scoped(func() { g.emit("if r0 %s %s goto %s", op, g.operands(e), label) })
+		g.compareNumbers(e, label, when)
 	default:
 		g.scoped(func() { g.number(e) })
 		g.emit("if r0 %s 0 goto %s", map[bool]string{true: "!=", false: "=="}[when], label)
+	}
+}
+
+func (g *generator) compareNumbers(e *Expr, label string, when bool) {
+	op := e.Op
+	if !when {
+		op = opposite[op]
+	}
+	if op != "==" && op != "!=" && g.signed(e) {
+		op = "s" + op
+	}
+	g.scoped(func() { g.emit("if r0 %s %s goto %s", op, g.operands(e), label) })
+}
+
+// compareMemory compares tuples and buffers word by word.
+func (g *generator) compareMemory(e *Expr, label string, when bool) {
+	equal := (e.Op == "==") == when
+	differ := label
+	if equal {
+		differ = g.newLabel()
+	}
+	t := e.Args[0].Type.wider(e.Args[1].Type)
+	a, b := g.room(t.Size()), g.room(t.Size())
+	g.write(e.Args[0], a, t)
+	g.write(e.Args[1], b, t)
+	for i := 0; i < t.Size(); i += 8 {
+		g.emit("r0 = *(u64 *)(%s)", a.plus(i))
+		g.emit("r1 = *(u64 *)(%s)", b.plus(i))
+		g.emit("if r0 != r1 goto %s", differ)
+	}
+	if equal {
+		g.emit("goto %s", label)
+		g.label(differ)
 	}
 }
 
@@ -83,6 +114,7 @@ func (g *generator) compareStrings(e *Expr, label string, when bool) {
 // words is a string as it lies in memory of so many bytes.
 func words(s string, bytes int) []uint64 {
 	b := make([]byte, bytes)
+	s, _, _ = strings.Cut(s, "\x00")
 	copy(b[:max(0, bytes-1)], s)
 	all := make([]uint64, bytes/8)
 	for i := range all {

@@ -1,14 +1,27 @@
 package lang
 
-import "slices"
+import (
+	"fmt"
+	"strings"
+)
 
 // perform generates a call that stands as a statement.
 func (g *generator) perform(e *Expr) {
 	switch e.Name {
 	case "printf":
 		g.record(&Action{Kind: PrintF, Format: e.Args[0].Name}, e.Args[1:])
-	case "errorf", "warnf":
-		g.record(&Action{Kind: ErrorF, Format: e.Args[0].Name}, e.Args[1:])
+	case "errorf":
+		g.record(&Action{Kind: ErrorF, Format: e.Args[0].Name, Span: e.Span, Via: e.Via}, e.Args[1:])
+	case "warnf":
+		g.record(&Action{Kind: WarnF, Format: e.Args[0].Name, Span: e.Span, Via: e.Via}, e.Args[1:])
+	case "system":
+		g.record(&Action{Kind: System, Format: e.Args[0].Name}, e.Args[1:])
+	case "cat":
+		g.record(&Action{Kind: Cat, Format: e.Args[0].Name, Span: e.Span}, e.Args[1:])
+	case "join":
+		g.join(e)
+	case "assert":
+		g.assert(e)
 	case "time":
 		a := &Action{Kind: ShowTime, Format: "%H:%M:%S\n"}
 		if len(e.Args) > 0 {
@@ -23,11 +36,14 @@ func (g *generator) perform(e *Expr) {
 		g.print(e)
 	case "delete":
 		g.remove(e.Args[0])
+		if g.opt.Missing && !e.m.Value.Aggregates() {
+			there := g.newLabel()
+			g.emit("if r0 == 0 goto %s", there)
+			g.missing(e, "this key is not there, and cannot be deleted")
+			g.label(there)
+		}
 	case "exit":
-		g.emit("r1 = map[idx:%d][0]+%d", ControlMap, ControlActive)
-		g.emit("*(u64 *)(r1 + 0) = 0")
-		g.record(&Action{Kind: Exit}, e.Args)
-		g.emit("goto out")
+		g.exit(e.Args)
 	default:
 		if e.Type.isNumber() {
 			g.number(e)
@@ -37,9 +53,57 @@ func (g *generator) perform(e *Expr) {
 	}
 }
 
+func (g *generator) exit(code []*Expr) {
+	g.emit("r1 = map[idx:%d][0]+%d", ControlMap, ControlActive)
+	g.emit("*(u64 *)(r1 + 0) = 0")
+	g.record(&Action{Kind: Exit}, code)
+	g.emit("goto %s", g.out)
+}
+
+func (g *generator) assert(e *Expr) {
+	holds := g.newLabel()
+	g.branch(e.Args[0], holds, true)
+	g.record(&Action{Kind: ErrorF, Format: "assert failed: " + strings.ReplaceAll(e.Args[1].Name, "%", "%%"), Span: e.Span, Via: e.Via}, nil)
+	g.exit([]*Expr{{Span: e.Span, Kind: Number, Value: 1, Type: int64Type}})
+	g.label(holds)
+}
+
+// missing says that a key was not where it was looked for.
+func (g *generator) missing(e *Expr, why string) {
+	g.scoped(func() { g.record(&Action{Kind: NoKey, Format: why, Span: e.Span, Via: e.Via}, nil) })
+}
+
+// maxJoined is how many strings join() prints.
+const maxJoined = 16
+
+// join reads the strings of an array of pointers into one record.
+func (g *generator) join(e *Expr) {
+	a := &Action{Kind: Join, Format: " "}
+	if len(e.Args) > 1 {
+		a.Format = e.Args[1].Name
+	}
+	text := stringType(g.settings.MaxString)
+	for range maxJoined {
+		a.Args = append(a.Args, text)
+	}
+	g.number(e.Args[0])
+	at, end := g.spill(), g.newLabel()
+	to := g.begin(a, 8+maxJoined*text.Size())
+	g.zero(to.plus(8), maxJoined*text.Size())
+	for i := range maxJoined {
+		g.emit("r0 = *(u64 *)(%s)", at)
+		g.emit("r0 += %d", 8*i)
+		g.fetch(Type{Kind: Int, Bytes: 8, User: e.Args[0].Type.User})
+		g.emit("if r0 == 0 goto %s", end)
+		g.readString(to.plus(8+i*text.Size()), text.Size(), fmt.Sprint(g.settings.MaxString), e.Args[0].Type.User || g.target.User)
+	}
+	g.label(end)
+	g.send(to, a)
+}
+
 func (g *generator) print(e *Expr) {
-	if v := e.Args[0]; e.m == nil && v.Kind == MapValue {
-		g.record(&Action{Kind: PrintValue, Map: v.m}, append(slices.Clone(v.Args), v))
+	if v := e.Args[0]; e.m == nil && v.Kind == MapValue && len(v.Args) == 0 {
+		g.record(&Action{Kind: PrintValue, Map: v.m}, []*Expr{v})
 		return
 	} else if e.m == nil {
 		g.record(&Action{Kind: PrintValue}, e.Args)
@@ -69,7 +133,9 @@ func (g *generator) remove(e *Expr) {
 
 // record sends a record: the number of the action, then the values.
 func (g *generator) record(a *Action, args []*Expr) {
-	a.Span, a.Bytes = g.at, 8
+	if a.Bytes = 8; a.Span == (Span{}) {
+		a.Span = g.at
+	}
 	for i, e := range args {
 		t := e.Type
 		if a.Map != nil && i < len(a.Map.Key) { // the key of a map, as long as it is there
@@ -78,14 +144,25 @@ func (g *generator) record(a *Action, args []*Expr) {
 		a.Args = append(a.Args, t)
 		a.Bytes += t.Size()
 	}
-	to := g.room(a.Bytes)
-	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Actions))
-	g.unit.Actions = append(g.unit.Actions, a)
+	to := g.begin(a, a.Bytes)
 	at := to.plus(8)
 	for i, e := range args {
 		g.write(e, at, a.Args[i])
 		at = at.plus(a.Args[i].Size())
 	}
+	g.send(to, a)
+}
+
+// begin takes room for a record, and writes the number of its action.
+func (g *generator) begin(a *Action, bytes int) place {
+	a.Bytes = bytes
+	to := g.room(bytes)
+	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Actions))
+	g.unit.Actions = append(g.unit.Actions, a)
+	return to
+}
+
+func (g *generator) send(to place, a *Action) {
 	g.emit("r1 = map[idx:%d]", RingMap)
 	g.address("r2", to)
 	g.emit("r3 = %d", a.Bytes)

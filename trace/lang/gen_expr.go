@@ -1,6 +1,8 @@
 package lang
 
-import "sonde/bpf"
+import (
+	"strings"
+)
 
 // number leaves the value of an expression that is one number in R0.
 func (g *generator) number(e *Expr) {
@@ -28,11 +30,13 @@ func (g *generator) number(e *Expr) {
 	case Cast:
 		g.number(e.Args[0])
 		g.truncate(e.Type)
+	case BlockOf:
+		g.run(e.Body)
+		g.number(e.Args[0])
 	case Field:
 		g.fieldNumber(e)
 	case Index:
-		g.pointee(e)
-		g.fetch(e.Type)
+		g.indexNumber(e)
 	case SizeOf, OffsetOf:
 		g.load("r0", int64(e.Value))
 	default:
@@ -103,6 +107,10 @@ func (g *generator) operands(e *Expr) string {
 
 func (g *generator) binaryNumber(e *Expr) {
 	op := e.Op
+	if e.Type.Kind == Pointer {
+		g.movePointer(e)
+		return
+	}
 	switch op {
 	case "&&", "||", "==", "!=", "<", "<=", ">", ">=":
 		g.truth(e)
@@ -121,6 +129,9 @@ func (g *generator) stepNumber(e *Expr) {
 		delta = -1
 	}
 	a := e.Args[0]
+	if a.Type.Kind == Pointer {
+		delta *= a.Type.stride()
+	}
 	if a.Kind == MapValue {
 		g.scoped(func() {
 			g.load("r0", delta)
@@ -136,51 +147,6 @@ func (g *generator) stepNumber(e *Expr) {
 	}
 }
 
-func (g *generator) fieldNumber(e *Expr) {
-	of := e.Args[0]
-	switch {
-	case isArgument(e):
-		g.register(g.argument(e))
-	case of.Kind == Builtin && of.Name == "watch":
-		g.emit("r1 = r6")
-		g.emit("call %d", map[string]int{"old": bpf.HelperWatchOld, "new": bpf.HelperWatchNew}[e.Name])
-	case of.Type.Kind == TupleOf:
-		g.scoped(func() { g.emit("r0 = *(u64 *)(%s)", g.part(e)) })
-	default:
-		g.pointee(e)
-		g.fetch(e.Type)
-	}
-}
-
-// isArgument tells whether an expression is args.NAME or ret.N.
-func isArgument(e *Expr) bool {
-	return e.Kind == Field && e.Args[0].Kind == Builtin && (e.Args[0].Name == "args" || e.Args[0].Name == "ret")
-}
-
-func (g *generator) argument(e *Expr) ArgField { return g.target.named(e.Args[0].Name)[e.Value] }
-
-// wordOf leaves a word of a slice or a string of Go in R0: 0 its address, 1 its length.
-func (g *generator) wordOf(e *Expr, i int) {
-	if isArgument(e) {
-		f := g.argument(e)
-		g.emit("r0 = *(u64 *)(r6 + %d)", append([]int{f.Offset}, f.More...)[i])
-		return
-	}
-	g.pointee(e)
-	if i > 0 {
-		g.emit("r0 += %d", 8*i)
-	}
-	word := uint64Type
-	word.User = e.Type.User
-	g.fetch(word)
-}
-
-// register loads an argument.
-func (g *generator) register(f ArgField) {
-	g.emit("r0 = *(u64 *)(r6 + %d)", f.Offset)
-	g.truncate(f.Type)
-}
-
 func pick[T any](first bool, a, b T) T {
 	if first {
 		return a
@@ -188,8 +154,8 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// Where in Linux's struct pt_regs the instruction's address is.
-const offsetIP = 128
+// Where Linux's struct pt_regs has the instruction's address, its segment and the stack.
+const offsetIP, offsetCS, offsetSP = 128, 136, 152
 
 func (g *generator) builtinNumber(e *Expr) {
 	if b, ok := simple[e.Name]; ok {
@@ -209,6 +175,11 @@ func (g *generator) builtinNumber(e *Expr) {
 	switch e.Name {
 	case "kstack", "ustack":
 		g.stackID(e)
+	case "username":
+		g.emit("call 15")
+		g.truncate(integer(4, false))
+	case "usermode":
+		g.usermode()
 	case "func":
 		g.hitAddress()
 	case "ncpus":
@@ -218,8 +189,29 @@ func (g *generator) builtinNumber(e *Expr) {
 	case "comm", "probe":
 		g.fail(e.Span, "%s is no number", e.Name)
 	default:
+		if strings.HasPrefix(e.Name, "sarg") {
+			g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
+			g.emit("r0 += %d", 8*(e.Value+1)) // behind the return address
+			g.fetch(e.Type)
+			return
+		}
 		g.emit("r0 = *(u64 *)(r6 + %d)", e.Value)
 	}
+}
+
+// usermode tells whether a program was interrupted: BEGIN and END run in the kernel.
+func (g *generator) usermode() {
+	if p := g.point.Provider; p == "begin" || p == "end" {
+		g.emit("r0 = 0")
+		return
+	}
+	yes := g.newLabel()
+	g.emit("r1 = *(u64 *)(r6 + %d)", offsetCS)
+	g.emit("r1 &= 3")
+	g.emit("r0 = 1")
+	g.emit("if r1 != 0 goto %s", yes)
+	g.emit("r0 = 0")
+	g.label(yes)
 }
 
 // hitAddress leaves the address of what was hit in R0: of the function, at a return.
@@ -238,51 +230,4 @@ func (g *generator) stackID(e *Expr) {
 	g.emit("r2 = map[idx:%d]", g.stackMap(e.Type.Depth))
 	g.emit("r3 = %d", pick(e.Type.User, user, 0))
 	g.emit("call 27")
-}
-
-// callNumber calls a function whose result is a number.
-func (g *generator) callNumber(e *Expr) {
-	switch e.Name {
-	case "ksym", "usym":
-		g.number(e.Args[0])
-	case "kstack", "ustack":
-		g.stackID(e)
-	case "strftime":
-		g.number(e.Args[1])
-	case "len":
-		g.wordOf(e.Args[0], 1)
-	case "nsecs":
-		g.emit("call 5")
-	case "has_key":
-		key := &Expr{Span: e.Span, Kind: MapValue, Name: e.m.Name, Args: []*Expr{e.Args[1]}, m: e.m}
-		if e.Args[1].Kind == Tuple {
-			key.Args = e.Args[1].Args
-		}
-		no := g.newLabel()
-		g.scoped(func() { g.lookup(key) })
-		g.emit("if r0 == 0 goto %s", no)
-		g.emit("r0 = 1")
-		g.label(no)
-	case "strncmp":
-		g.scoped(func() { g.strncmp(e) })
-	default:
-		g.fail(e.Span, "%s() returns no number", e.Name)
-	}
-}
-
-// strncmp leaves 0 if strings begin alike, otherwise the difference of the first bytes that differ.
-func (g *generator) strncmp(e *Expr) {
-	a, b := g.memory(e.Args[0]), g.memory(e.Args[1])
-	n, _ := g.constant(e.Args[2])
-	end := g.newLabel()
-	for i := range min(int(n), e.Args[0].Type.Size(), e.Args[1].Type.Size()) {
-		g.emit("r0 = *(u8 *)(%s)", a.plus(i))
-		g.emit("r2 = r0")
-		g.emit("r1 = *(u8 *)(%s)", b.plus(i))
-		g.emit("r0 -= r1")
-		g.emit("if r0 != 0 goto %s", end)
-		g.emit("if r2 == 0 goto %s", end)
-	}
-	g.emit("r0 = 0")
-	g.label(end)
 }

@@ -22,6 +22,10 @@ func (g *generator) key(e *Expr) place {
 		return p
 	}
 	at := p
+	if len(e.Args) == 1 && e.Args[0].Type.Kind == TupleOf && e.Args[0].Type.Names == nil {
+		g.write(e.Args[0], p, Type{Kind: TupleOf, Elems: m.Key})
+		return p
+	}
 	for i, a := range e.Args {
 		g.write(a, at, m.Key[i])
 		at = at.plus(m.Key[i].Size())
@@ -48,18 +52,80 @@ func (g *generator) update(m *Map, key, value place) {
 
 // readMap leaves a number of a map in R0; 0 if there is none.
 func (g *generator) readMap(e *Expr) {
-	if e.Type.Aggregates() {
-		g.fail(e.Span, "%s is kept for each CPU: a program cannot read it", e.Name)
+	if e.m.Value.sums() {
+		g.scoped(func() { g.sumAt(e.m, g.key(e)) })
+		return
 	}
-	end := g.newLabel()
+	none, end := g.newLabel(), g.newLabel()
 	g.scoped(func() { g.lookup(e) })
-	g.emit("if r0 == 0 goto %s", end)
+	g.emit("if r0 == 0 goto %s", none)
 	g.emit("r0 = *(u64 *)(r0 + 0)")
+	if !g.opt.Missing || len(e.m.Key) == 0 {
+		g.label(none)
+		return
+	}
+	g.emit("goto %s", end)
+	g.label(none)
+	g.missing(e, "Can't lookup map element because it does not exist.\nAdditional Info - helper: map_lookup_elem, retcode: 0")
+	g.emit("r0 = 0")
 	g.label(end)
+}
+
+// sumAt leaves in R0 what all CPUs have at a key.
+func (g *generator) sumAt(m *Map, key place) {
+	sum, count, cpu := g.push(8), g.push(8), g.push(8)
+	top, next := g.newLabel(), g.newLabel()
+	for _, p := range []place{sum, count, cpu} {
+		g.zero(p, 8)
+	}
+	g.label(top)
+	g.address("r2", key)
+	g.emit("r1 = map[idx:%d]", m.Index)
+	g.emit("r3 = *(u64 *)(%s)", cpu)
+	g.emit("call 195")
+	g.emit("if r0 == 0 goto %s", next)
+	g.addCPU(m.Value, sum, count, next)
+	g.label(next)
+	g.emit("r1 = *(u64 *)(%s)", cpu)
+	g.emit("r1 += 1")
+	g.emit("*(u64 *)(%s) = r1", cpu)
+	g.emit("if r1 < %d goto %s", max(1, g.opt.CPUs), top)
+	g.emit("r0 = *(u64 *)(%s)", sum)
+	if m.Value.Kind == Avg {
+		g.emit("r1 = *(u64 *)(%s)", count)
+		g.emit("r0 %s/= r1", pick(m.Value.Signed, "s", ""))
+	}
+}
+
+// addCPU adds what R0 points to.
+func (g *generator) addCPU(t Type, sum, count place, next string) {
+	g.emit("r1 = *(u64 *)(r0 + 0)")
+	g.emit("r2 = *(u64 *)(%s)", sum)
+	g.emit("r3 = *(u64 *)(%s)", count)
+	switch t.Kind {
+	case Avg:
+		g.emit("r3 += r1")
+		g.emit("r1 = *(u64 *)(r0 + 8)")
+		g.emit("r1 += r2")
+	case Min, Max:
+		take := g.newLabel()
+		g.emit("if r3 == 0 goto %s", take)
+		g.emit("if r1 %s%s r2 goto %s", pick(t.Signed, "s", ""), pick(t.Kind == Min, ">=", "<="), next)
+		g.label(take)
+		g.emit("r3 = 1")
+	default:
+		g.emit("r1 += r2")
+	}
+	g.emit("*(u64 *)(%s) = r1", sum)
+	g.emit("*(u64 *)(%s) = r3", count)
 }
 
 func (g *generator) assignMap(s *Stmt) {
 	m, value := s.Target.m, s.Value
+	for m.Value.Aggregates() && value.Kind == BlockOf && len(value.Args) > 0 {
+		g.run(value.Body)
+		value = value.Args[0]
+	}
 	switch {
 	case m.Value.Aggregates() && value.Kind == Call:
 		g.aggregate(s.Target, value)
@@ -67,6 +133,9 @@ func (g *generator) assignMap(s *Stmt) {
 		g.fail(s.Span, "%s keeps %s(): nothing else can be assigned to it", m.Name, m.Value)
 	case s.Op == "+=" || s.Op == "-=":
 		g.number(value)
+		if n := m.Value.stride(); m.Value.Kind == Pointer && n > 1 {
+			g.emit("r0 *= %d", n)
+		}
 		if s.Op == "-=" {
 			g.emit("r0 = -r0")
 		}
@@ -110,114 +179,3 @@ func (g *generator) addMap(e *Expr, delta place) {
 	g.emit("r0 = *(u64 *)(%s)", delta)
 	g.label(end)
 }
-
-// aggregate adds a value to what a map keeps for this CPU.
-func (g *generator) aggregate(target, call *Expr) {
-	m := target.m
-	if len(call.Args) > 0 {
-		g.number(call.Args[0])
-	} else {
-		g.emit("r0 = 1")
-	}
-	switch m.Value.Kind {
-	case Hist:
-		g.log2()
-	case LHist:
-		g.linear(m.Value)
-	}
-	value := g.spill()
-	key := g.key(target)
-	if m.Value.Kind == Hist || m.Value.Kind == LHist {
-		g.copy(key.plus(m.KeySize()-8), value, 8)
-		g.emit("*(u64 *)(%s) = 1", value)
-	}
-	none, end := g.newLabel(), g.newLabel()
-	g.find(m, key)
-	if m.IsArray() {
-		none = end
-	}
-	g.emit("if r0 == 0 goto %s", none)
-	g.emit("r1 = *(u64 *)(%s)", value)
-	g.combine(m.Value, end)
-	if !m.IsArray() {
-		g.emit("goto %s", end)
-		g.label(none)
-		g.first(m, key, value)
-	}
-	g.label(end)
-}
-
-// first puts the first value of a key in a map.
-func (g *generator) first(m *Map, key, value place) {
-	if k := m.Value.Kind; k == Avg || k == Stats {
-		pair := g.push(16)
-		g.emit("*(u64 *)(%s) = 1", pair)
-		g.copy(pair.plus(8), value, 8)
-		value = pair
-	}
-	g.update(m, key, value)
-}
-
-// combine adds R1 to the value that R0 points to. Only this CPU changes it.
-func (g *generator) combine(t Type, end string) {
-	sign := pick(t.Signed, "s", "")
-	switch t.Kind {
-	case Min, Max:
-		g.emit("r2 = *(u64 *)(r0 + 0)")
-		g.emit("if r1 %s%s r2 goto %s", sign, pick(t.Kind == Min, ">=", "<="), end)
-		g.emit("*(u64 *)(r0 + 0) = r1")
-	case Avg, Stats:
-		g.emit("r2 = *(u64 *)(r0 + 8)")
-		g.emit("r2 += r1")
-		g.emit("*(u64 *)(r0 + 8) = r2")
-		g.emit("r2 = *(u64 *)(r0 + 0)")
-		g.emit("r2 += 1")
-		g.emit("*(u64 *)(r0 + 0) = r2")
-	default:
-		g.emit("r2 = *(u64 *)(r0 + 0)")
-		g.emit("r2 += r1")
-		g.emit("*(u64 *)(r0 + 0) = r2")
-	}
-}
-
-// log2 makes R0 the number of its bucket: 0 below 0, 1 for 0, and 2 + n from 2^n on.
-func (g *generator) log2() {
-	negative, end := g.newLabel(), g.newLabel()
-	g.emit("r1 = r0")
-	g.emit("r0 = 0")
-	g.emit("if r1 s< 0 goto %s", negative)
-	g.emit("r0 = 1")
-	g.emit("if r1 == 0 goto %s", end)
-	g.emit("r0 = 2")
-	for _, bits := range []int{32, 16, 8, 4, 2, 1} {
-		less := g.newLabel()
-		g.emit("r2 = r1")
-		g.emit("r2 >>= %d", bits)
-		g.emit("if r2 == 0 goto %s", less)
-		g.emit("r1 = r2")
-		g.emit("r0 += %d", bits)
-		g.label(less)
-	}
-	g.label(negative)
-	g.label(end)
-}
-
-// linear makes R0 the number of its bucket: 0 below the range, the last one above it.
-func (g *generator) linear(t Type) {
-	below, above, end := g.newLabel(), g.newLabel(), g.newLabel()
-	g.emit("if r0 s< %d goto %s", t.Low, below)
-	g.emit("if r0 s>= %d goto %s", t.High, above)
-	g.emit("r0 -= %d", t.Low)
-	g.emit("r0 /= %d", t.Step)
-	g.emit("r0 += 1")
-	g.emit("goto %s", end)
-	g.label(below)
-	g.emit("r0 = 0")
-	g.emit("goto %s", end)
-	g.label(above)
-	g.emit("r0 = %d", Buckets(t)-1)
-	g.label(end)
-}
-
-// Buckets is how many buckets an LHist has, with those below and above its range.
-func Buckets(t Type) int { return int((t.High-t.Low+t.Step-1)/t.Step) + 2 }

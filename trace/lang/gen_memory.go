@@ -2,13 +2,17 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
 // part is where a part of a tuple is.
 func (g *generator) part(e *Expr) place {
 	p := g.memory(e.Args[0])
-	i, _ := strconv.Atoi(e.Name)
+	i, err := strconv.Atoi(e.Name)
+	if err != nil {
+		i = slices.Index(e.Args[0].Type.Names, e.Name)
+	}
 	for _, t := range e.Args[0].Type.Elems[:i] {
 		p = p.plus(t.Size())
 	}
@@ -33,14 +37,8 @@ func (g *generator) pointee(e *Expr) {
 		g.number(of)
 	case Field:
 		base()
-		to := of.Type.To
-		if s := g.structOf(to.Name); s != nil {
-			to = s
-		}
-		for _, f := range to.fields() {
-			if f.Name == e.Name && f.Offset != 0 {
-				g.emit("r0 += %d", f.Offset)
-			}
+		if f, _ := g.structNow(of.Type.To).find(e.Name); f != nil && f.Offset != 0 {
+			g.emit("r0 += %d", f.Offset)
 		}
 	case Index:
 		g.scoped(func() {
@@ -100,6 +98,9 @@ func (g *generator) write(e *Expr, to place, t Type) {
 	case e.Type.isNumber():
 		g.scoped(func() { g.number(e) })
 		g.emit("*(u64 *)(%s) = r0", to)
+	case e.Kind == BlockOf:
+		g.run(e.Body)
+		g.write(e.Args[0], to, t)
 	case t.Kind == TupleOf:
 		g.writeTuple(e, to, t)
 	case e.Kind == Choice:
@@ -108,6 +109,14 @@ func (g *generator) write(e *Expr, to place, t Type) {
 		g.writeProbe(e, to)
 	case e.Type.Kind == String:
 		g.writeString(e, to, t)
+	case e.Type.Kind == Bytes:
+		g.writeBytes(e, to, t)
+	case e.Type.Kind == Inet && e.Kind == Call:
+		g.writeInet(e, to)
+	case e.Type.Kind == Inet:
+		g.writeCopy(e, to, t.Size())
+	case e.Type.Kind == ArrayOf || e.Type.Kind == StructOf:
+		g.writeBlob(e, to, t)
 	default:
 		g.fail(e.Span, "a value of type %s cannot be used here", e.Type)
 	}
@@ -138,10 +147,25 @@ func (g *generator) writeTuple(e *Expr, to place, t Type) {
 	case Choice:
 		g.choose(e, func(part *Expr) { g.write(part, to, t) })
 	default:
-		if e.Type.Size() != t.Size() {
-			g.fail(e.Span, "tuples with strings of different lengths cannot be mixed here")
+		if e.Type.Size() == t.Size() {
+			g.writeCopy(e, to, t.Size())
+			return
 		}
-		g.writeCopy(e, to, t.Size())
+		g.scoped(func() { g.spread(g.memory(e), e.Type, to, t) })
+	}
+}
+
+// spread copies a tuple to where its strings have more room.
+func (g *generator) spread(from place, have Type, to place, t Type) {
+	for i, e := range have.Elems {
+		room := t.Elems[i].Size()
+		if e.Kind == TupleOf {
+			g.spread(from, e, to, t.Elems[i])
+		} else {
+			g.copy(to, from, e.Size())
+			g.zero(to.plus(e.Size()), room-e.Size())
+		}
+		from, to = from.plus(e.Size()), to.plus(room)
 	}
 }
 
@@ -205,6 +229,9 @@ func (g *generator) str(e *Expr, to place, room int) {
 	a := e.Args[0]
 	if a.Type.Kind == String {
 		g.write(a, to, stringType(room))
+		if n := e.Type.Bytes; n < a.Type.Bytes {
+			g.zeroFrom(to, n-1)
+		}
 		return
 	}
 	user := (g.target.User || a.Type.User || e.Name == "ustr") && e.Name != "kstr"

@@ -25,7 +25,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	}
 	if p.Provider == "fentry" {
 		goText := Type{Kind: String, Go: true}
-		file := &Struct{Name: "File", Fields: []StructField{{"n", 0, integer(4, true)}, {"name", 8, goText}, {"list", 24, Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 2}}}}}
+		file := &Struct{Name: "File", Fields: []StructField{{Name: "n", Type: integer(4, true)}, {Name: "name", Offset: 8, Type: goText}, {Name: "list", Offset: 24, Type: Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 2}}}}}
 		t.Fill = func() {
 			t.Fields = []ArgField{{"f", Type{Kind: Pointer, Bytes: 8, To: file}, 80, nil}, {"p", Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 1}}, 40, []int{88, 112}},
 				{"s", goText, 104, []int{72}}, {"v", Type{Kind: StructOf, To: file}, 64, nil}}
@@ -56,11 +56,11 @@ const valueBase, valueStride = 0x4000_0000, 1 << 16
 
 func newMachine(t *testing.T, script string, params ...string) *machine {
 	t.Helper()
-	s, err := Parse("stdin", script)
+	s, err := Parse("stdin", script, params...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := Compile(s, &Options{Resolver: anywhere{}, Params: params, CPUs: 4})
+	u, err := Compile(s, &Options{Resolver: anywhere{}, CPUs: 4})
 	if err != nil {
 		t.Fatalf("%s\n%v", script, err)
 	}
@@ -150,7 +150,7 @@ func (m *machine) helpers() map[int32]interp.Helper {
 		14: number(func() uint64 { return m.pid<<32 | (m.pid + 1) }), 15: number(func() uint64 { return 5<<32 | 4 }),
 		16: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
 			b := make([]byte, a[1])
-			copy(b, m.comm)
+			copy(b[:len(b)-1], m.comm)
 			return 0, vm.Write(a[0], b)
 		},
 		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return 0x4321 }),

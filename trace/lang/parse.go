@@ -19,19 +19,22 @@ type parser struct {
 	depth int
 }
 
-// Parse reads a script. Name is what errors call it.
+// Parse reads a script. Name is what errors call it; params are its arguments: $1 and so on, and those that
+// begin with "--", which have names.
 //
 // Errors: *Error.
-func Parse(name, script string) (s *Script, err error) {
+func Parse(name, script string, params ...string) (s *Script, err error) {
 	defer catch(&err)
-	p := parser{scanner: scanner{Source: &Source{name, script}}}
-	s = &Script{Source: p.Source}
+	p := parser{scanner: scanner{Source: &Source{name, script}, defines: map[string]token{}}}
+	s = &Script{Source: p.Source, Named: map[string]string{}}
+	p.params(s, params)
 	if len(script) > MaxBytes {
 		p.fail(Span{}, "the script has %d bytes, more than %d", len(script), MaxBytes)
 	}
 	for p.space(); p.at < len(script); p.space() {
 		p.top(s)
 	}
+	s.expand()
 	if len(s.Probes) == 0 {
 		p.fail(Span{len(script), len(script)}, "the script has no probe")
 	}
@@ -42,7 +45,8 @@ func Parse(name, script string) (s *Script, err error) {
 func (p *parser) top(s *Script) {
 	from := p.at
 	if p.Text[from] == '#' {
-		p.failHint(Span{from, p.endOfLine()}, "declare what is used of it with struct", "directives of the C preprocessor are not supported")
+		p.directive()
+		return
 	}
 	p.advance()
 	switch name := p.tok; {
@@ -52,7 +56,9 @@ func (p *parser) top(s *Script) {
 		p.structure(s)
 	case name.is("let"):
 		p.mapDecl(s)
-	case (name.is("import") || name.is("macro") || name.is("fn")) && !p.follows(":"):
+	case name.is("macro") && !p.follows(":"):
+		p.macro(s)
+	case (name.is("import") || name.is("fn")) && !p.follows(":"):
 		p.fail(name.Span, "%s is not supported", name.text)
 	default:
 		p.at = from
@@ -178,7 +184,7 @@ func (p *parser) probe(s *Script) {
 	defer p.nest()()
 	probe := &Probe{}
 	for {
-		probe.Points = append(probe.Points, p.point())
+		probe.Points = append(probe.Points, p.point(s))
 		p.space()
 		if p.at == len(p.Text) || p.Text[p.at] != ',' {
 			break
@@ -202,98 +208,3 @@ func (p *parser) probe(s *Script) {
 		p.fail(p.tok.Span, "the script has more than %d probes", MaxProbes)
 	}
 }
-
-// point reads an attach point: everything up to a blank, a comma, or the brace that begins the block,
-// but in quotes and brackets.
-func (p *parser) point() *Point {
-	p.space()
-	from, quoted, depth := p.at, false, 0
-	var b strings.Builder
-	for ; p.at < len(p.Text); p.at++ {
-		c := p.Text[p.at]
-		if c == '"' {
-			quoted = !quoted
-			continue
-		}
-		if !quoted {
-			if strings.IndexByte(" \t\r\n{", c) >= 0 || c == ',' && depth == 0 {
-				break
-			}
-			if c == '[' {
-				depth++
-			} else if c == ']' {
-				depth--
-			}
-		}
-		b.WriteByte(c)
-	}
-	span := Span{from, p.at}
-	if quoted {
-		p.fail(span, "this string has no end")
-	}
-	if b.Len() == 0 {
-		p.advance()
-		p.unexpected("a probe, such as kprobe:vfs.Read")
-	}
-	return p.pointOf(span, b.String())
-}
-
-// Providers are by name: how many options each may have.
-var providers = map[string][2]int{"kprobe": {1, 1}, "kretprobe": {1, 1}, "uprobe": {2, 2}, "uretprobe": {2, 2}, "watchpoint": {1, 3}, "asyncwatchpoint": {1, 3},
-	"line": {2, 2}, "inline": {1, 1}, "fentry": {1, 1}, "fexit": {1, 1}, "tracepoint": {2, 2}, "rawtracepoint": {1, 2}, "interval": {1, 2}, "profile": {1, 2},
-	"software": {1, 2}, "hardware": {1, 2}, "usdt": {2, 3}, "iter": {1, 2}, "bench": {1, 1}, "test": {1, 1}, "begin": {0, 0}, "end": {0, 0}, "self": {2, 2}}
-
-// short are other names of providers.
-var short = map[string]string{"k": "kprobe", "kr": "kretprobe", "u": "uprobe", "ur": "uretprobe", "w": "watchpoint", "aw": "asyncwatchpoint", "f": "fentry", "fr": "fexit",
-	"kfunc": "fentry", "kretfunc": "fexit", "t": "tracepoint", "rt": "rawtracepoint", "i": "interval", "p": "profile", "s": "software", "h": "hardware", "U": "usdt", "it": "iter",
-	"BEGIN": "begin", "END": "end"}
-
-func (p *parser) pointOf(span Span, s string) *Point {
-	provider, rest, _ := strings.Cut(s, ":")
-	if full, ok := short[provider]; ok {
-		provider = full
-	}
-	count, ok := providers[provider]
-	if !ok {
-		p.failHint(Span{span.From, min(span.To, span.From+max(1, strings.IndexByte(s+":", ':')))}, didYouMean(provider, keys(providers)), "there are no probes of the type %q", printable(provider))
-	}
-	point := &Point{Span: span, Provider: provider, Text: provider}
-	if strings.Contains(s, ":") {
-		point.Options = options(provider, rest, count[1])
-		point.Text += ":" + rest
-	}
-	switch n := len(point.Options); {
-	case n < count[0]:
-		p.fail(span, "%s needs more after it: %s", provider, usage[provider])
-	case n > count[1]:
-		p.fail(span, "%s takes no more after it: %s", provider, usage[provider])
-	}
-	for _, o := range point.Options {
-		if o == "" {
-			p.fail(span, "something is missing between the colons: %s", usage[provider])
-		}
-	}
-	return point
-}
-
-// options cuts what follows a provider's name. The names of functions may have colons; of a program, the
-// file comes first.
-func options(provider, rest string, most int) []string {
-	switch provider {
-	case "kprobe", "kretprobe", "inline", "fentry", "fexit":
-		return []string{rest}
-	case "uprobe", "uretprobe":
-		return strings.SplitN(rest, ":", most)
-	case "line":
-		if at := strings.LastIndexByte(rest, ':'); at >= 0 {
-			return []string{rest[:at], rest[at+1:]}
-		}
-	}
-	return strings.Split(rest, ":")
-}
-
-// usage says how an attach point is written.
-var usage = map[string]string{"kprobe": "kprobe:FUNCTION[+OFFSET]", "kretprobe": "kretprobe:FUNCTION", "uprobe": "uprobe:FILE:FUNCTION[+OFFSET]", "uretprobe": "uretprobe:FILE:FUNCTION",
-	"watchpoint": "watchpoint:SYMBOL|ADDRESS[:LENGTH:MODE]", "line": "line:FILE.go:NUMBER", "inline": "inline:FUNCTION", "fentry": "fentry:FUNCTION", "fexit": "fexit:FUNCTION",
-	"tracepoint": "tracepoint:CATEGORY:NAME", "interval": "interval:UNIT:COUNT, the unit hz, s, ms or us", "profile": "profile:UNIT:COUNT, the unit hz, s, ms or us",
-	"software": "software:EVENT:COUNT", "begin": "begin", "end": "end", "self": "self:signal:NAME"}

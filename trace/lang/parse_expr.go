@@ -1,5 +1,7 @@
 package lang
 
+import "strings"
+
 // levels are the binary operators, what binds loosest first.
 var levels = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
@@ -9,7 +11,10 @@ func (p *parser) expr() *Expr {
 	if !p.accept("?") {
 		return e
 	}
-	yes := p.expr()
+	yes := e // "a ?: b"
+	if !p.tok.is(":") {
+		yes = p.expr()
+	}
 	p.expect(":")
 	no := p.expr()
 	return &Expr{Span: e.Span.to(no.Span), Kind: Choice, Args: []*Expr{e, yes, no}}
@@ -50,6 +55,9 @@ func (p *parser) unary() *Expr {
 		if begin.text == "+" {
 			return e
 		}
+		if begin.text == "*" && e.Kind == Unary && e.Op == "&" { // *&x is x
+			return e.Args[0]
+		}
 		return &Expr{Span: begin.to(e.Span), Kind: Unary, Op: begin.text, Args: []*Expr{e}}
 	case begin.text == "(":
 		if to := p.castTo(); to != nil {
@@ -65,52 +73,6 @@ func (p *parser) step(begin Span, op string, e *Expr, postfix bool) *Expr {
 		p.fail(e.Span, "only a variable or a map can be changed by %s", op)
 	}
 	return &Expr{Span: begin.to(p.prev), Kind: Step, Op: op, Postfix: postfix, Args: []*Expr{e}}
-}
-
-// castTo reads "(type)", or nothing if it is an expression in brackets.
-func (p *parser) castTo() *TypeName {
-	before, tok, prev := p.scanner, p.tok, p.prev
-	p.advance()
-	if p.tok.kind == word && (p.tok.text == "struct" || isTypeName(p.tok.text)) {
-		to := p.typeName()
-		p.expect(")")
-		return to
-	}
-	// The name of a structure without "struct", if it can be nothing else: "(name *)x".
-	if to := (&TypeName{Span: p.tok.Span, Name: p.tok.text, Len: -1}); p.tok.kind == word {
-		for p.advance(); p.accept("*"); to.Stars++ {
-		}
-		if to.Stars > 0 && p.accept(")") && (p.tok.kind != sign || p.tok.is("(")) && p.tok.kind != endOfText {
-			return to
-		}
-	}
-	p.scanner, p.tok, p.prev = before, tok, prev
-	return nil
-}
-
-// typeName reads int32, struct name *, string[64], uint8[4].
-func (p *parser) typeName() *TypeName {
-	t := &TypeName{Span: p.tok.Span, Len: -1}
-	if p.accept("struct") || p.accept("union") || p.accept("enum") {
-		t.Struct = true
-	}
-	t.Name = p.word("a type").text
-	for p.tok.kind == word && isTypeName(t.Name+" "+p.tok.text) {
-		t.Name += " " + p.word("a type").text
-	}
-	for p.accept("*") {
-		t.Stars++
-	}
-	if p.accept("[") {
-		t.IsArray = true
-		if p.tok.kind == number {
-			t.Len = int(min(p.tok.value, 1<<20))
-			p.advance()
-		}
-		p.expect("]")
-	}
-	t.Span = t.Span.to(p.prev)
-	return t
 }
 
 func (p *parser) postfix() *Expr {
@@ -157,13 +119,72 @@ func (p *parser) primary() *Expr {
 		p.advance()
 		return p.named(e)
 	default:
-		if !p.accept("(") {
-			p.unexpected("an expression")
+		switch {
+		case p.accept("("):
+			return p.brackets(e)
+		case p.accept("{"):
+			return p.blockOf(t.Span)
 		}
-		return p.brackets(e)
+		p.unexpected("an expression")
 	}
 	p.advance()
 	return e
+}
+
+// blockOf reads what follows an opening brace: statements, and a value if the last one has no ";".
+func (p *parser) blockOf(begin Span) *Expr {
+	e := &Expr{Kind: BlockOf, Body: p.statements()}
+	if n := len(e.Body); n > 0 && e.Body[n-1].Kind == Evaluate && !e.Body[n-1].ended {
+		e.Args, e.Body = []*Expr{e.Body[n-1].Value}, e.Body[:n-1]
+	}
+	if n := len(e.Body); n > 0 && e.Args == nil {
+		if v := e.Body[n-1].asValue(); v != nil {
+			e.Args, e.Body = []*Expr{v}, e.Body[:n-1]
+		}
+	}
+	e.Span = begin.to(p.expect("}"))
+	return e
+}
+
+// asValue makes the last statement of a block its value, if it is an if with an else, and both have one.
+func (s *Stmt) asValue() *Expr {
+	if s.Kind == Evaluate {
+		return s.Value
+	}
+	if s.Kind != If || len(s.Else) == 0 {
+		return nil
+	}
+	branch := func(all []*Stmt) *Expr {
+		last := all[len(all)-1]
+		v := last.asValue()
+		if v == nil || last.ended {
+			return nil
+		}
+		return &Expr{Span: last.Span, Kind: BlockOf, Body: all[:len(all)-1], Args: []*Expr{v}}
+	}
+	if len(s.Body) == 0 {
+		return nil
+	}
+	yes, no := branch(s.Body), branch(s.Else)
+	if yes == nil || no == nil {
+		return nil
+	}
+	return &Expr{Span: s.Span, Kind: Choice, Args: []*Expr{s.Value, yes, no}}
+}
+
+// choice reads "if cond { … } else { … }" as an expression.
+func (p *parser) choice(begin Span) *Expr {
+	defer p.nest()()
+	cond := p.expr()
+	yes := p.blockOf(p.expect("{"))
+	p.expect("else")
+	var no *Expr
+	if p.accept("if") {
+		no = p.choice(p.prev)
+	} else {
+		no = p.blockOf(p.expect("{"))
+	}
+	return &Expr{Span: begin.to(p.prev), Kind: Choice, Args: []*Expr{cond, yes, no}}
 }
 
 func (p *parser) mapValue(e *Expr) *Expr {
@@ -192,6 +213,9 @@ func (p *parser) list(end string) (all []*Expr) {
 
 // brackets reads what follows an opening one: an expression, or a tuple.
 func (p *parser) brackets(begin *Expr) *Expr {
+	if p.tok.kind == word && p.follows("=") && !p.follows("==") {
+		return p.record(begin)
+	}
 	e := p.expr()
 	if !p.tok.is(",") {
 		p.expect(")")
@@ -203,40 +227,43 @@ func (p *parser) brackets(begin *Expr) *Expr {
 	return t
 }
 
+// record reads "a = 1, b = 2)".
+func (p *parser) record(begin *Expr) *Expr {
+	t := &Expr{Kind: Tuple}
+	for !p.tok.is(")") {
+		t.Names = append(t.Names, p.word("the name of a field").text)
+		p.expect("=")
+		t.Args = append(t.Args, p.expr())
+		if !p.accept(",") && !p.tok.is(")") {
+			p.unexpected("\",\" or \")\"")
+		}
+	}
+	t.Span = begin.Span.to(p.expect(")"))
+	return t
+}
+
 // named reads what begins with a name: a call, sizeof, or a builtin.
 func (p *parser) named(e *Expr) *Expr {
 	switch e.Name {
 	case "true", "false":
-		e.Kind = Number
+		e.Kind, e.Op = Number, "bool"
 		if e.Name == "true" {
 			e.Value = 1
 		}
 		return e
 	case "sizeof", "offsetof":
 		return p.sizeOf(e)
+	case "typeof":
+		return p.typeOf(e)
+	case "if":
+		return p.choice(e.Span)
 	}
+	e.Name = strings.TrimPrefix(e.Name, "__builtin_")
 	if !p.accept("(") {
 		e.Kind = Builtin
 		return e
 	}
 	e.Kind, e.Args = Call, p.list(")")
-	e.Span = e.Span.to(p.prev)
-	return e
-}
-
-func (p *parser) sizeOf(e *Expr) *Expr {
-	p.expect("(")
-	if e.Kind = SizeOf; e.Name == "offsetof" {
-		e.Kind = OffsetOf
-		e.To = p.typeName()
-		p.expect(",")
-		e.Name = p.word("the name of a field").text
-	} else if p.tok.kind == word && (p.tok.text == "struct" || isTypeName(p.tok.text)) {
-		e.To = p.typeName()
-	} else {
-		e.Args = []*Expr{p.expr()}
-	}
-	p.expect(")")
 	e.Span = e.Span.to(p.prev)
 	return e
 }

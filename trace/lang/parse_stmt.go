@@ -61,6 +61,7 @@ func (p *parser) statement() *Stmt {
 	}
 	if s.Body == nil && !p.tok.is("}") && s.Kind != If && s.Kind != While && s.Kind != Block && s.Kind != For && s.Kind != Unroll {
 		p.expect(";")
+		s.ended = true
 	}
 	return s
 }
@@ -94,10 +95,9 @@ func (p *parser) loop(s *Stmt) {
 	switch {
 	case p.accept(".."):
 		s.Limit = p.expr()
-	case s.Value.Kind == MapValue:
-		p.fail(s.Value.Span, "loops over maps are not supported")
+	case s.Value.Kind == MapValue && len(s.Value.Args) == 0:
 	default:
-		p.unexpected("\"..\" and the end of the range")
+		p.unexpected("\"..\" and the end of the range: a loop is over a range or a map")
 	}
 	if bracket {
 		p.expect(")")
@@ -127,6 +127,11 @@ var assignments = map[string]bool{"=": true, "+=": true, "-=": true, "*=": true,
 func (p *parser) assignment(s *Stmt) {
 	e := p.expr()
 	if p.tok.kind == sign && assignments[p.tok.text] {
+		if e.Kind == Builtin && e.Name == "_" && p.accept("=") {
+			s.Kind, s.Value = Evaluate, p.expr()
+			s.Span = s.Span.to(p.prev)
+			return
+		}
 		if e.Kind != Variable && e.Kind != MapValue {
 			p.fail(e.Span, "only a variable or a map can be assigned to")
 		}

@@ -35,12 +35,13 @@ func (t token) is(s string) bool { return (t.kind == sign || t.kind == word) && 
 // stands.
 type scanner struct {
 	*Source
-	at int
+	at      int
+	defines map[string]token // by #define
 }
 
 // signs are the operators and brackets, the longer ones first.
 var signs = []string{"<<=", ">>=", "...", "->", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "<=", ">=", "==", "!=",
-	"&&", "||", "..", "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "=", "!", "~", "?", ":", ";", ",", ".", "(", ")", "[", "]", "{", "}"}
+	"&&", "||", "..", "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "=", "!", "~", "?", ":", ";", ",", ".", "(", ")", "[", "]", "{", "}", "#"}
 
 // space skips blanks and comments.
 func (s *scanner) space() {
@@ -77,7 +78,12 @@ func (s *scanner) next() token {
 	case c == '"':
 		return s.string()
 	case isLetter(c):
-		return s.token(word, from)
+		t := s.token(word, from)
+		if d, ok := s.defines[t.text]; ok {
+			d.Span = t.Span
+			return d
+		}
+		return t
 	case c == '@':
 		s.at++
 		return s.token(mapName, from)

@@ -1,142 +1,158 @@
 package lang
 
-import "slices"
+import (
+	"slices"
+)
 
 // structure reads the declaration of a struct, a union or an enum.
 func (p *parser) structure(s *Script) {
-	kind := p.tok
-	if kind.is("enum") {
-		p.fail(kind.Span, "enum is not supported")
+	if p.tok.is("enum") {
+		p.enum(s)
+	} else {
+		p.structBody(s, p.tok.text == "union")
 	}
+	p.at = p.tok.From
+	for rest := p.scanner; rest.next().is(";"); rest = p.scanner {
+		p.at = rest.at
+	}
+}
+
+// structBody reads "struct name { … } attributes"; the token behind it comes next.
+func (p *parser) structBody(s *Script, union bool) *Struct {
+	defer p.nest()()
 	p.advance()
-	name := p.word("a name")
-	if s.structOf(name.text) != nil {
-		p.fail(name.Span, "struct %s is declared a second time", name.text)
+	t := &Struct{}
+	if p.tok.kind == word {
+		name := p.word("a name")
+		if s.structOf(name.text) != nil {
+			p.fail(name.Span, "struct %s is declared a second time", name.text)
+		}
+		t.Name = name.text
 	}
-	t := &Struct{Name: name.text}
-	align := 1
 	p.expect("{")
+	var all []StructField
 	for !p.tok.is("}") {
-		align = max(align, p.fields(s, t, kind.text == "union"))
-	}
-	t.Bytes = (t.Bytes + align - 1) / align * align
-	s.Structs = append(s.Structs, t)
-	p.last("}")
-	if rest := p.scanner; rest.next().is(";") {
-		p.advance()
-	}
-}
-
-// fields reads "type a, *b[4];", and returns the largest alignment.
-func (p *parser) fields(s *Script, t *Struct, union bool) (align int) {
-	base := p.typeName()
-	for align = 1; ; {
-		of := *base
-		for p.accept("*") {
-			of.Stars++
-		}
-		name := p.word("the name of a field")
-		if p.accept("[") {
-			if p.tok.kind != number || p.tok.value > 4096 {
-				p.unexpected("how many elements, at most 4096")
+		for _, f := range p.fields(s) {
+			if slices.ContainsFunc(all, func(o StructField) bool { return o.Name == f.Name && f.Name != "" }) {
+				p.fail(p.prev, "two fields are called %s", f.Name)
 			}
-			of.IsArray, of.Len = true, int(p.tok.value)
-			p.advance()
-			p.expect("]")
-		}
-		if slices.ContainsFunc(t.Fields, func(f StructField) bool { return f.Name == name.text }) {
-			p.fail(name.Span, "struct %s has two fields %s", t.Name, name.text)
-		}
-		f := StructField{Name: name.text, Type: s.typeOf(&of)}
-		each := alignOf(f.Type)
-		align = max(align, each)
-		if !union {
-			f.Offset = (t.Bytes + each - 1) / each * each
-		}
-		t.Bytes = max(t.Bytes, f.Offset+f.Type.Bytes)
-		t.Fields = append(t.Fields, f)
-		if t.Bytes > 1<<16 {
-			p.fail(name.Span, "struct %s has more than %d bytes", t.Name, 1<<16)
-		}
-		if !p.accept(",") {
-			break
+			all = append(all, f)
 		}
 	}
-	p.expect(";")
-	return align
-}
-
-func alignOf(t Type) int {
-	switch t.Kind {
-	case ArrayOf:
-		return alignOf(*t.Elem)
-	case String:
-		return 1
-	case StructOf:
-		align := 1
-		for _, f := range t.To.Fields {
-			align = max(align, alignOf(f.Type))
-		}
-		return align
+	p.expect("}")
+	t.layOut(all, union, p.packed())
+	if t.Bytes > 1<<16 {
+		p.fail(p.prev, "struct %s has more than %d bytes", t.Name, 1<<16)
 	}
-	return min(8, max(1, t.Bytes))
-}
-
-func (s *Script) structOf(name string) *Struct {
-	for _, t := range s.Structs {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
-
-// typeOf is the type that a name stands for.
-func (s *Script) typeOf(n *TypeName) Type {
-	t, basic := basicTypes[n.Name]
-	switch {
-	case n.Name == "string" || n.Name == "buffer":
-		t = stringType(max(8, n.Len))
-		if n.Stars > 0 || n.Len == 0 || n.Len > 1024 {
-			s.Source.fail(n.Span, "a string has 1 to 1024 bytes")
-		}
-		return t
-	case !basic || n.Struct:
-		to := s.structOf(n.Name)
-		if to == nil && n.Stars == 0 {
-			s.Source.failHint(n.Span, didYouMean(n.Name, structNames(s)), "there is no struct %s in the script", n.Name)
-		}
-		if to == nil {
-			to = &Struct{Name: n.Name}
-		}
-		t = Type{Kind: StructOf, To: to, Bytes: to.Bytes}
-	}
-	for range n.Stars {
-		t = pointerTo(t)
-	}
-	if t.Kind == Void && n.IsArray {
-		s.Source.fail(n.Span, "there are no arrays of void")
-	}
-	if n.IsArray {
-		elem := t
-		t = Type{Kind: ArrayOf, Elem: &elem, Bytes: elem.Bytes * max(0, n.Len)}
-		if elem.Kind == Int && elem.Bytes == 1 && elem.Signed {
-			t = Type{Kind: String, Bytes: max(0, n.Len)} // char name[16]
-		}
+	if t.Name != "" {
+		s.Structs = append(s.Structs, t)
 	}
 	return t
 }
 
-func pointerTo(t Type) Type {
-	if t.Kind == StructOf {
-		return Type{Kind: Pointer, Bytes: 8, To: t.To}
+// packed reads __attribute__((packed)) and the like.
+func (p *parser) packed() (packed bool) {
+	for p.accept("__attribute__") {
+		p.expect("(")
+		for depth := 1; depth > 0; p.advance() {
+			switch {
+			case p.tok.is("("):
+				depth++
+			case p.tok.is(")"):
+				depth--
+			case p.tok.is("packed"):
+				packed = true
+			case p.tok.kind == endOfText:
+				p.unexpected("\")\"")
+			}
+		}
 	}
-	return Type{Kind: Pointer, Bytes: 8, Elem: &t}
+	return packed
 }
 
-func structNames(s *Script) (names []string) {
-	for _, t := range s.Structs {
-		names = append(names, t.Name)
+// layOut places the fields.
+func (t *Struct) layOut(all []StructField, union, packed bool) {
+	align, bits := 1, 0 // bits: of the word at t.Bytes that bit fields have taken
+	for _, f := range all {
+		each := pick(packed, 1, alignOf(f.Type))
+		align = max(align, each)
+		size := f.Type.Bytes
+		switch {
+		case union:
+			t.Bytes = max(t.Bytes, size)
+		case f.Bits > 0 && bits > 0 && bits+f.Bits <= 8*size:
+			f.Offset, f.Shift = t.Bytes-size, bits
+			bits += f.Bits
+		default:
+			f.Offset, bits = (t.Bytes+each-1)/each*each, f.Bits
+			t.Bytes = f.Offset + size
+		}
+		if f.Bits == 0 {
+			bits = 0
+		}
+		t.Fields = append(t.Fields, f)
 	}
-	return names
+	t.Bytes = (t.Bytes + align - 1) / align * align
+}
+
+// fields reads "type a, *b[4], c:3;".
+func (p *parser) fields(s *Script) (all []StructField) {
+	var inner *Struct
+	var base *TypeName
+	if (p.tok.is("struct") || p.tok.is("union")) && (p.follows("{") || p.namesBody()) {
+		inner = p.structBody(s, p.tok.is("union"))
+	} else {
+		base = p.typeName()
+	}
+	if inner != nil && p.accept(";") { // without a name: its fields are those of the outer one
+		return []StructField{{Type: Type{Kind: StructOf, To: inner, Bytes: inner.Bytes}}}
+	}
+	for {
+		if all = append(all, p.declarator(s, inner, base)); !p.accept(",") {
+			break
+		}
+	}
+	if !p.tok.is("}") {
+		p.expect(";")
+	}
+	return all
+}
+
+// namesBody tells whether "name {" comes next.
+func (p *parser) namesBody() bool {
+	rest := p.scanner
+	return rest.next().kind == word && rest.next().is("{")
+}
+
+// declarator reads "*name[4]" or "name:3".
+func (p *parser) declarator(s *Script, inner *Struct, base *TypeName) (f StructField) {
+	of := TypeName{Span: p.tok.Span, Len: -1}
+	if base != nil {
+		of = *base
+	}
+	for p.accept("*") {
+		of.Stars++
+	}
+	f.Name = p.word("the name of a field").text
+	if p.accept("[") {
+		if p.tok.kind != number || p.tok.value > 4096 {
+			p.unexpected("how many elements, at most 4096")
+		}
+		of.IsArray, of.Len = true, int(p.tok.value)
+		p.advance()
+		p.expect("]")
+	}
+	if inner != nil {
+		f.Type = of.wrap(s, Type{Kind: StructOf, To: inner, Bytes: inner.Bytes})
+	} else {
+		f.Type = s.typeOf(&of)
+	}
+	if p.accept(":") {
+		if p.tok.kind != number || f.Type.Kind != Int || p.tok.value == 0 || p.tok.value > uint64(8*f.Type.Bytes) {
+			p.unexpected("how many bits the number has")
+		}
+		f.Bits = int(p.tok.value)
+		p.advance()
+	}
+	return f
 }

@@ -3,10 +3,22 @@ package lang
 // Script is a script as it was written.
 type Script struct {
 	Source  *Source
+	Params  []string          // $1 and so on
+	Named   map[string]string // --name=value, for getopt()
 	Config  []Setting
 	Maps    []MapDecl
 	Structs []*Struct
+	Enums   []*Enum
+	Macros  []*Macro
 	Probes  []*Probe
+}
+
+// Macro is "macro name(a, $b, @c) { … }": its body stands for its calls.
+type Macro struct {
+	Span
+	Name   string
+	Params []string // with the $ or @ of variables and maps
+	Body   *Expr    // a BlockOf
 }
 
 // Setting is a line of config.
@@ -50,7 +62,7 @@ const (
 	If                       // Value, Body, Else
 	While                    // Value, Body
 	Unroll                   // Value times Body
-	For                      // Target from Value to Limit
+	For                      // Target from Value to Limit, or over the keys of the map Value
 	Block                    // Body
 	Break
 	Continue
@@ -67,6 +79,7 @@ type Stmt struct {
 	Limit      *Expr
 	Type       *TypeName
 	Body, Else []*Stmt
+	ended      bool // by a ";"
 }
 
 // ExprKind is what an expression is.
@@ -86,10 +99,12 @@ const (
 	Step                      // Op Args[0] or, with Postfix, Args[0] Op; Op is ++ or --
 	Choice                    // Args[0] ? Args[1] : Args[2]
 	Cast                      // (To)Args[0]
-	Tuple                     // (Args)
+	Tuple                     // (Args), or (Names = Args)
 	Field                     // Args[0].Name
 	Index                     // Args[0][Args[1]]
 	SizeOf                    // To, or Args[0]
+	TypeOf                    // To, or Args[0]: what a macro is given
+	BlockOf                   // Body, and then the value Args[0], if there is one
 	OffsetOf                  // To, Name
 )
 
@@ -103,6 +118,9 @@ type Expr struct {
 	Args    []*Expr
 	To      *TypeName
 	Postfix bool
+	Names   []string // of a Tuple: of its parts
+	Body    []*Stmt
+	Via     []Span // the calls of the macros that the expression is from
 
 	Type Type
 	m    *Map // of MapValue, and of functions that are given a map
@@ -112,7 +130,8 @@ type Expr struct {
 type TypeName struct {
 	Span
 	Name    string
-	Struct  bool // with "struct" before it
+	Struct  bool  // with "struct", "union" or "enum" before it
+	Of      *Expr // typeof(Of)
 	Stars   int
 	Len     int // of an array or a string; -1: not given
 	IsArray bool

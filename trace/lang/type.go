@@ -26,6 +26,10 @@ const (
 	Symbol  // ksym(), usym(), func
 	ProbeID // which attach point, and where
 	TimeText
+	ErrorText // strerror()
+	UserName
+	Inet // ntop(): the family, and 16 bytes
+	Mac  // macaddr()
 	// What maps alone have.
 	Count
 	Sum
@@ -35,28 +39,35 @@ const (
 	Stats
 	Hist
 	LHist
+	TSeries
 )
 
-var kindNames = [...]string{"unknown", "void", "int", "bool", "string", "buf", "tuple", "pointer", "struct", "array", "slice", "stack", "symbol", "probe", "timestamp",
-	"count", "sum", "min", "max", "avg", "stats", "hist", "lhist"}
+var kindNames = [...]string{"unknown", "void", "int", "bool", "string", "buf", "tuple", "pointer", "struct", "array", "slice", "stack", "symbol", "probe", "timestamp", "strerror", "username", "inet", "mac",
+	"count", "sum", "min", "max", "avg", "stats", "hist", "lhist", "tseries"}
 
 // String is the kind in words.
 func (k Kind) String() string { return kindNames[k] }
 
 // Type is the type of a value.
 type Type struct {
-	Kind   Kind
-	Bytes  int // in memory; of an Int, what it is cut to
-	Signed bool
-	User   bool    // of programs, not the kernel: a pointer, stack, symbol
-	Elems  []Type  // of a tuple
-	Elem   *Type   // of a pointer to something else than a struct, and of an array
-	To     *Struct // of a struct and of a pointer to one
-	Depth  int     // of a stack: frames
-	Go     bool    // of a String that is read: an address and a length
-	Format string  // of a TimeText
+	Kind    Kind
+	Bytes   int // in memory; of an Int, what it is cut to
+	Signed  bool
+	User    bool     // of programs, not the kernel: a pointer, stack, symbol
+	Elems   []Type   // of a tuple
+	Names   []string // of a tuple's parts, if it is a record
+	Enum    *Enum    // of an Int that has one of its names
+	Literal bool     // of an Int that is written out: it fits others
+	Elem    *Type    // of a pointer to something else than a struct, and of an array
+	To      *Struct  // of a struct and of a pointer to one
+	Depth   int      // of a stack: frames
+	Go      bool     // of a String that is read: an address and a length
+	Format  string   // of a TimeText
 
-	Low, High, Step int64 // of an LHist
+	Low, High, Step int64  // of an LHist; of a TSeries, Step is its interval and High how many it shows
+	Bits            int    // of a Hist: each power of 2 has 1<<Bits buckets
+	Agg             Kind   // of a TSeries: what it keeps of each interval; Unknown: the last value
+	Mode            string // of a stack: how it is printed
 }
 
 // Struct is a structure.
@@ -72,6 +83,8 @@ type StructField struct {
 	Name   string
 	Offset int
 	Type   Type
+	Bits   int // of a bit field, from the bit Shift on; 0: it is none
+	Shift  int
 }
 
 func (s *Struct) fields() []StructField {
@@ -80,6 +93,24 @@ func (s *Struct) fields() []StructField {
 		fill()
 	}
 	return s.Fields
+}
+
+// find returns a field, also of structures without a name inside, and the names of all.
+func (s *Struct) find(name string) (found *StructField, names []string) {
+	for _, f := range s.fields() {
+		if f.Name == "" && f.Type.To != nil {
+			in, more := f.Type.To.find(name)
+			if names = append(names, more...); in != nil {
+				in.Offset += f.Offset
+				return in, names
+			}
+		}
+		if f.Name == name {
+			return &f, names
+		}
+		names = append(names, f.Name)
+	}
+	return nil, names
 }
 
 // integer is a number of so many bytes.
@@ -92,7 +123,19 @@ var (
 	voidType   = Type{Kind: Void}
 )
 
-func stringType(bytes int) Type { return Type{Kind: String, Bytes: up(bytes)} }
+func stringType(bytes int) Type { return Type{Kind: String, Bytes: bytes} }
+
+// literal is the type of a number that is written out: the smallest that has it.
+func literal(n uint64) Type {
+	t := Type{Kind: Int, Bytes: 8, Signed: int64(n) >= 0, Literal: true}
+	for bytes := 1; bytes < 8 && t.Signed; bytes *= 2 {
+		if n < 1<<(8*bytes-1) {
+			t.Bytes = bytes
+			break
+		}
+	}
+	return t
+}
 
 // up rounds a size up to whole words.
 func up(n int) int { return (n + 7) &^ 7 }
@@ -100,8 +143,14 @@ func up(n int) int { return (n + 7) &^ 7 }
 // Size is how many bytes a value takes in a key, a value or a record: whole words.
 func (t Type) Size() int {
 	switch t.Kind {
-	case String, Bytes, StructOf, ArrayOf:
+	case Bytes:
+		return 8 + up(t.Bytes) // how many there are comes first
+	case String, StructOf, ArrayOf:
 		return up(t.Bytes)
+	case TSeries:
+		return 32
+	case Inet:
+		return 24
 	case TupleOf:
 		n := 0
 		for _, e := range t.Elems {
@@ -119,7 +168,7 @@ func (t Type) Size() int {
 // isNumber tells whether a value is one number, in a register.
 func (t Type) isNumber() bool {
 	switch t.Kind {
-	case Int, Bool, Pointer, StackID, Symbol, TimeText:
+	case Int, Bool, Pointer, StackID, Symbol, TimeText, ErrorText, UserName, Mac:
 		return true
 	}
 	return false
@@ -131,6 +180,12 @@ func (t Type) isInt() bool { return t.Kind == Int || t.Kind == Bool || t.Kind ==
 // Aggregates tells whether a map with such values is one table for each CPU.
 func (t Type) Aggregates() bool { return t.Kind >= Count }
 
+// HasBuckets tells whether a map with such values has a key for each bucket.
+func (t Type) HasBuckets() bool { return t.Kind == Hist || t.Kind == LHist || t.Kind == TSeries }
+
+// sums tells whether a program can read what a map aggregates: one number.
+func (t Type) sums() bool { return t.Kind >= Count && t.Kind <= Avg }
+
 // Fits tells whether values of both types may be in the same map or variable.
 func (t Type) fits(o Type) bool {
 	switch {
@@ -139,11 +194,13 @@ func (t Type) fits(o Type) bool {
 	case t.Kind != o.Kind:
 		return false
 	case t.Kind == TupleOf:
-		return slices.EqualFunc(t.Elems, o.Elems, Type.fits)
-	case t.Kind == LHist:
-		return t.Low == o.Low && t.High == o.High && t.Step == o.Step
+		return slices.EqualFunc(t.Elems, o.Elems, Type.fits) && slices.Equal(t.Names, o.Names)
+	case t.Kind == ArrayOf:
+		return t.Bytes == o.Bytes && t.Elem.fits(*o.Elem)
+	case t.Kind == StructOf:
+		return t.To.Name == o.To.Name && t.Bytes == o.Bytes
 	}
-	return true
+	return t.Low == o.Low && t.High == o.High && t.Step == o.Step && t.Bits == o.Bits && t.Agg == o.Agg
 }
 
 // wider returns what has room for values of both types, which fit.
@@ -156,15 +213,33 @@ func (t Type) wider(o Type) Type {
 		for i := range t.Elems {
 			t.Elems[i] = t.Elems[i].wider(o.Elems[i])
 		}
-	case t.Kind == Bool && o.Kind == Int:
+	case t.Kind == Bool && o.isInt() || t.Kind == Int && o.Kind == Pointer:
 		return o
+	case t.Kind == Pointer || t.Kind == Int && o.Kind == Bool:
+	case t.Kind == Int:
+		return t.widerInt(o)
 	default:
-		if o.Bytes > t.Bytes {
-			t.Bytes = o.Bytes
-		}
+		t.Bytes, t.Depth = max(t.Bytes, o.Bytes), max(t.Depth, o.Depth)
 		t.Signed = t.Signed || o.Signed
 	}
 	return t
+}
+
+// widerInt is wider for numbers: one that is written out takes the sign of the others.
+func (t Type) widerInt(o Type) Type {
+	w := integer(max(t.Bytes, o.Bytes), t.Signed || o.Signed)
+	switch {
+	case t.Literal && o.Literal:
+		w.Literal = true
+	case t.Literal && t.Signed && !o.Signed, o.Literal && o.Signed && !t.Signed:
+		w.Signed = false
+	case t.Signed != o.Signed:
+		w.Bytes = 8
+	}
+	if t.Enum == o.Enum {
+		w.Enum = t.Enum
+	}
+	return w
 }
 
 // String is the type as errors name it.
@@ -181,7 +256,9 @@ func (t Type) String() string {
 	case TupleOf:
 		parts := make([]string, len(t.Elems))
 		for i, e := range t.Elems {
-			parts[i] = e.String()
+			if parts[i] = e.String(); t.Names != nil {
+				parts[i] = t.Names[i] + "=" + parts[i]
+			}
 		}
 		return "(" + strings.Join(parts, ",") + ")"
 	case Pointer:
@@ -202,22 +279,22 @@ func (t Type) String() string {
 	return t.Kind.String()
 }
 
-// basicTypes are the numbers of C and of the language.
-var basicTypes = map[string]Type{
-	"int8": integer(1, true), "int16": integer(2, true), "int32": integer(4, true), "int64": integer(8, true),
-	"uint8": integer(1, false), "uint16": integer(2, false), "uint32": integer(4, false), "uint64": integer(8, false),
-	"int8_t": integer(1, true), "int16_t": integer(2, true), "int32_t": integer(4, true), "int64_t": integer(8, true),
-	"uint8_t": integer(1, false), "uint16_t": integer(2, false), "uint32_t": integer(4, false), "uint64_t": integer(8, false),
-	"s8": integer(1, true), "s16": integer(2, true), "s32": integer(4, true), "s64": integer(8, true),
-	"u8": integer(1, false), "u16": integer(2, false), "u32": integer(4, false), "u64": integer(8, false),
-	"char": integer(1, true), "short": integer(2, true), "int": integer(4, true), "long": integer(8, true), "long long": integer(8, true), "long int": integer(8, true),
-	"unsigned": integer(4, false), "signed": integer(4, true), "unsigned char": integer(1, false), "unsigned short": integer(2, false), "unsigned int": integer(4, false),
-	"unsigned long": integer(8, false), "unsigned long long": integer(8, false), "size_t": integer(8, false), "ssize_t": integer(8, true), "uintptr_t": integer(8, false),
-	"pid_t": integer(4, true), "uid_t": integer(4, false), "gid_t": integer(4, false), "bool": boolType, "void": voidType,
-}
-
-// isTypeName tells whether a word can only be a type.
-func isTypeName(s string) bool {
-	_, ok := basicTypes[s]
-	return ok || s == "string" || s == "buffer"
+// inC is the type's size and alignment as C lays it out: what sizeof tells.
+func (t Type) inC() (size, align int) {
+	switch t.Kind {
+	case TupleOf:
+		align = 1
+		for _, e := range t.Elems {
+			s, a := e.inC()
+			size, align = (size+a-1)/a*a+s, max(align, a)
+		}
+		return (size + align - 1) / align * align, align
+	case String, ArrayOf, StructOf:
+		return t.Bytes, alignOf(t)
+	case Int, Bool:
+		return t.Bytes, t.Bytes
+	case Bytes:
+		return 4 + t.Bytes, 4
+	}
+	return max(8, t.Bytes), 8
 }

@@ -53,8 +53,16 @@ func (h *Hinted) Error() string { return h.Why }
 // Options are what a script is compiled for.
 type Options struct {
 	Resolver Resolver
-	Params   []string // $1 and so on
 	CPUs     int
+	Epoch    int64 // the wall clock at boot, in ns
+	Unsafe   bool  // system() may be called
+	Missing  bool  // say when a key is not there
+}
+
+// Addresser is a Resolver that knows where things are.
+type Addresser interface {
+	// Address is where a function or variable of the kernel is.
+	Address(name string) (uint64, bool)
 }
 
 // Unit is a compiled script.
@@ -65,6 +73,7 @@ type Unit struct {
 	Maps     []*Map         // in the order of their names
 	Specs    []*bpf.MapSpec // all maps that programs refer to, by index
 	Actions  []*Action      // by the first word of a record
+	Warnings []*Error       // what may be a mistake
 }
 
 // Settings are what a script may say in its config.
@@ -73,7 +82,11 @@ type Settings struct {
 	MaxString int // bytes of a string
 	RingBytes int // of a CPU's records
 	Stack     int // frames of a stack
+	StackMode string
 	PrintMaps bool
+	MaxCat    int    // bytes that cat() prints
+	MaxProbes int    // places of one attach point
+	TimeMap   string // the map that has the time, for tests of tseries()
 }
 
 // Program is what runs at an attach point.
@@ -100,6 +113,15 @@ const (
 	controlBytes  = 16
 )
 
+// Rare tells whether the programs at a point run seldom, and are given more time than a hit may take.
+func (p *Point) Rare() bool {
+	switch p.Provider {
+	case "begin", "end", "interval", "self":
+		return true
+	}
+	return false
+}
+
 // Map is a map of the script.
 type Map struct {
 	Name  string // with the @
@@ -108,6 +130,8 @@ type Map struct {
 	Index int // in Unit.Specs
 
 	known   bool // it has been used with a key, or without
+	evicts  bool // the oldest key, when it is full
+	used    bool // something is assigned to it
 	entries int
 	where   Span
 }
@@ -115,7 +139,7 @@ type Map struct {
 // KeySize is how many bytes a key has.
 func (m *Map) KeySize() int {
 	switch n := (Type{Kind: TupleOf, Elems: m.Key}).Size(); {
-	case m.Value.Kind == Hist || m.Value.Kind == LHist:
+	case m.Value.HasBuckets():
 		return n + 8 // the bucket
 	case n == 0 && m.IsArray():
 		return 4
@@ -126,7 +150,8 @@ func (m *Map) KeySize() int {
 
 // IsArray tells whether the map is one number for each CPU, which is always there.
 func (m *Map) IsArray() bool {
-	return len(m.Key) == 0 && (m.Value.Kind == Count || m.Value.Kind == Sum)
+	k := m.Value.Kind
+	return len(m.Key) == 0 && (k == Count || k == Sum || k == Avg || k == Stats)
 }
 
 // spec is what the engine needs to make the map.
@@ -139,7 +164,9 @@ func (m *Map) spec(s *Settings) *bpf.MapSpec {
 	case m.IsArray():
 		spec.Type, spec.MaxEntries = bpf.PerCPUArray, 1
 	case m.Value.Aggregates():
-		spec.Type = bpf.PerCPUHash
+		spec.Type = pick(m.evicts, bpf.LRUPerCPUHash, bpf.PerCPUHash)
+	case m.evicts:
+		spec.Type = bpf.LRUHash
 	case len(m.Key) == 0:
 		spec.MaxEntries = 1
 	}
@@ -160,6 +187,11 @@ const (
 	Exit
 	ShowTime
 	ErrorF
+	WarnF
+	System
+	Cat
+	Join
+	NoKey // a key was not there, or could not be added
 )
 
 // Action is what a record means. A record begins with the action's number in 8 bytes; the values follow,
@@ -170,9 +202,10 @@ type Action struct {
 	Args   []Type
 	Map    *Map
 	Span   Span
-	Top    int // of PrintMap: how many keys, 0: all
-	Div    int // of PrintMap: values are divided by this, 0: they are not
-	Bytes  int // of a record, with its number
+	Via    []Span // the calls of the macros that it is from
+	Top    int    // of PrintMap: how many keys, 0: all
+	Div    int    // of PrintMap: values are divided by this, 0: they are not
+	Bytes  int    // of a record, with its number
 }
 
 // Explain returns the error of the instruction that the verifier refused.

@@ -2,6 +2,7 @@ package out
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"sonde/trace/lang"
 )
@@ -80,6 +81,25 @@ func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
 	return u.Actions[n], record[8:]
 }
 
+// empty tells whether nothing was ever stored in a map without keys.
+func empty(m *lang.Map, t Table) bool {
+	none := true
+	for cpu := range t.Tables() {
+		t.Range(cpu, func(_, value []byte) bool {
+			for _, b := range value {
+				none = none && m.IsArray() && b == 0
+			}
+			return none
+		})
+	}
+	return none
+}
+
+// Full says that a map had no room for values.
+func Full(m *lang.Map, lost uint64, keys int) string {
+	return fmt.Sprintf("WARNING: Map full; can't update element: %d values of %s are lost; config = { max_map_keys = %d } makes it larger", lost, m.Name, 4*keys)
+}
+
 // ExitCode is what exit() was given.
 func ExitCode(a *lang.Action, data []byte) int {
 	if len(a.Args) == 0 {
@@ -90,15 +110,18 @@ func ExitCode(a *lang.Action, data []byte) int {
 
 // Rest prints all maps, as at the end of a script.
 func (p *Printer) Rest(table func(*lang.Map) Table) error {
-	if !p.Unit.Settings.PrintMaps || len(p.Unit.Maps) == 0 {
-		return nil
-	}
 	if !p.JSON {
 		if err := p.text("\n"); err != nil {
 			return err
 		}
 	}
+	if !p.Unit.Settings.PrintMaps {
+		return nil
+	}
 	for _, m := range p.Unit.Maps {
+		if len(m.Key) == 0 && empty(m, table(m)) {
+			continue
+		}
 		if err := p.Map(m, table(m), 0, 0); err != nil {
 			return err
 		}

@@ -28,38 +28,23 @@ func histogram(t lang.Type, counts []int64, div int) string {
 	for i := max(0, first); i <= last; i++ {
 		n := counts[i]
 		bar := strings.Repeat("@", int(n*barWidth/max(1, most)))
-		fmt.Fprintf(&b, "%-16s %8d |%-*s|\n", label(t, i), n/int64(max(1, div)), barWidth, bar)
+		fmt.Fprintf(&b, "%-16s%8d |%-*s|\n", label(t, i), n/int64(max(1, div)), barWidth, bar)
 	}
 	return b.String()
 }
 
 // label is the range of a bucket.
 func label(t lang.Type, i int) string {
-	low, high := bounds(t, i)
+	low, high := lang.Bounds(t, i)
 	switch {
 	case i == 0:
 		return "(..., " + short(high) + ")"
-	case t.Kind == lang.Hist && i <= 2:
+	case t.Kind == lang.Hist && high == low+1:
 		return "[" + short(low) + "]"
 	case t.Kind == lang.LHist && i == lang.Buckets(t)-1:
 		return "[" + short(low) + ", ...)"
 	}
 	return "[" + short(low) + ", " + short(high) + ")"
-}
-
-// bounds are the first number of a bucket, and the first behind it.
-func bounds(t lang.Type, i int) (low, high int64) {
-	switch {
-	case t.Kind == lang.LHist && i == lang.Buckets(t)-1:
-		return t.High, t.High
-	case t.Kind == lang.LHist:
-		low = t.Low + int64(i-1)*t.Step
-		return low, low + t.Step
-	case i <= 1:
-		return int64(i) - 1, int64(i)
-	}
-	low = 1 << (i - 2)
-	return low, low * 2
 }
 
 // short writes whole multiples of powers of 1024 with K, M, G, T, P and E.
@@ -79,13 +64,13 @@ func short(n int64) string {
 	return fmt.Sprintf("%d%c", n, suffixes[unit])
 }
 
-func histogramJSON(t lang.Type, counts []int64) string {
+func histogramJSON(t lang.Type, counts []int64, div int) string {
 	var parts []string
 	for i, n := range counts {
 		if n == 0 && len(parts) == 0 {
 			continue
 		}
-		low, high := bounds(t, i)
+		low, high := lang.Bounds(t, i)
 		minimum, maximum := fmt.Sprintf(`"min": %d, `, low), fmt.Sprintf(`"max": %d, `, high-1)
 		if i == 0 {
 			minimum = ""
@@ -93,7 +78,7 @@ func histogramJSON(t lang.Type, counts []int64) string {
 		if t.Kind == lang.LHist && i == lang.Buckets(t)-1 {
 			maximum = ""
 		}
-		parts = append(parts, fmt.Sprintf(`{%s%s"count": %d}`, minimum, maximum, n))
+		parts = append(parts, fmt.Sprintf(`{%s%s"count": %d}`, minimum, maximum, n/int64(max(1, div))))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }

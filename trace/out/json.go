@@ -1,6 +1,7 @@
 package out
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -8,12 +9,71 @@ import (
 	"sonde/trace/lang"
 )
 
-// asJSON is a value that is a number as it is, and everything else as a string.
-func (p *Printer) asJSON(t lang.Type, text string) string {
-	if t.Kind == lang.Int || t.Kind == lang.Bool {
-		return text
+// valueJSON is a value: numbers and truths as they are, tuples as arrays, records as objects, everything else
+// as a string.
+func (p *Printer) valueJSON(t lang.Type, data []byte) string {
+	switch t.Kind {
+	case lang.TupleOf:
+		parts := make([]string, len(t.Elems))
+		for i, e := range t.Elems {
+			if parts[i] = p.valueJSON(e, data); t.Names != nil {
+				parts[i] = quote(t.Names[i]) + ": " + parts[i]
+			}
+			data = data[e.Size():]
+		}
+		if t.Names != nil {
+			return "{" + strings.Join(parts, ", ") + "}"
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case lang.Int:
+		t.Enum = nil
+		return p.value(t, data)
+	case lang.Pointer:
+		return strconv.FormatUint(word(data), 10)
+	case lang.Bool, lang.ArrayOf:
+		return p.value(t, data)
 	}
-	return quote(text)
+	return quote(p.value(t, data))
+}
+
+func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
+	kind, parts := "map", make([]string, len(all))
+	switch m.Value.Kind {
+	case lang.Hist, lang.LHist:
+		kind = "hist"
+	case lang.Stats, lang.Avg:
+		kind = "stats"
+	case lang.TSeries:
+		kind = "tseries"
+	}
+	for i, e := range all {
+		parts[i] = p.entryJSON(m.Value, e, div)
+		if keys := p.keys(m, e); len(keys) > 0 {
+			parts[i] = quote(strings.Join(keys, ",")) + ": " + parts[i]
+		}
+	}
+	data := strings.Join(parts, ", ")
+	if len(m.Key) > 0 {
+		data = "{" + data + "}"
+	} else if data == "" {
+		data = "{}"
+	}
+	return p.object(kind, "{"+quote(m.Name)+": "+data+"}")
+}
+
+// entryJSON is what a map has under a key.
+func (p *Printer) entryJSON(t lang.Type, e *entry, div int) string {
+	switch {
+	case t.Kind == lang.TSeries:
+		return p.seriesJSON(t, e)
+	case t.HasBuckets():
+		return histogramJSON(t, e.counts, div)
+	case t.Kind == lang.Stats:
+		return fmt.Sprintf(`{"count": %d, "average": %d, "total": %d}`, e.n[0], e.n[1]/max(1, e.n[0])/int64(max(1, div)), e.n[1]/int64(max(1, div)))
+	case t.Aggregates():
+		return p.mapValue(t, e, div)
+	}
+	return p.valueJSON(t, e.raw)
 }
 
 // quote makes a string of JSON. encoding/json is too large for the kernel.
@@ -21,14 +81,12 @@ func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
-		switch {
+		switch at := strings.IndexRune("\n\t\r\f\b", r); {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
+		case at >= 0:
+			b.WriteString(`\` + "ntrfb"[at:at+1])
 		case r < ' ' || r == 0x7F:
 			b.WriteString(`\u00` + strconv.FormatInt(int64(r)>>4, 16) + strconv.FormatInt(int64(r)&15, 16))
 		default:

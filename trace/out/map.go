@@ -21,11 +21,16 @@ type entry struct {
 	n      [2]int64
 	raw    []byte // of what is no number
 	counts []int64
+
+	intervals map[int64]*interval
 }
 
 // Map prints a map: top keys of it, values divided by div; 0: all, undivided.
 func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 	all := gather(m, s)
+	if len(all) == 0 && len(m.Key) == 0 && !m.Value.HasBuckets() { // nothing was stored: it is 0
+		all = []*entry{{raw: make([]byte, m.Value.Size())}}
+	}
 	p.sort(m, all)
 	if top > 0 && top < len(all) {
 		all = all[len(all)-top:]
@@ -34,22 +39,31 @@ func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 		return p.mapJSON(m, all, div)
 	}
 	for _, e := range all {
-		keys, _ := p.values(m.Key, []byte(e.key))
-		head := m.Name + brackets(keys) + ":"
-		var err error
-		if e.counts != nil {
-			err = p.text("%s\n%s\n", head, histogram(m.Value, e.counts, div))
-		} else {
-			err = p.text("%s %s\n", head, p.mapValue(m.Value, e, div))
-		}
-		if err != nil {
+		if err := p.text("%s%s\n", m.Name+brackets(p.keys(m, e))+":", p.body(m.Value, e, div)); err != nil {
 			return err
 		}
 	}
-	if len(all) == 0 || all[0].counts == nil {
+	if len(all) == 0 || !m.Value.HasBuckets() {
 		return p.text("\n")
 	}
 	return nil
+}
+
+// body is what stands behind a key: on the same line, or below it.
+func (p *Printer) body(t lang.Type, e *entry, div int) string {
+	switch t.Kind {
+	case lang.Hist, lang.LHist:
+		return "\n" + histogram(t, e.counts, div)
+	case lang.TSeries:
+		return "\n" + p.series(t, e)
+	}
+	return " " + p.mapValue(t, e, div)
+}
+
+// keys are the parts of a key as they are printed.
+func (p *Printer) keys(m *lang.Map, e *entry) []string {
+	texts, _ := p.values(m.Key, []byte(e.key))
+	return texts
 }
 
 // gather adds up what all CPUs have.
@@ -59,7 +73,7 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 		s.Range(cpu, func(key, value []byte) bool {
 			k := string(key)
 			bucket := -1
-			if m.Value.Kind == lang.Hist || m.Value.Kind == lang.LHist {
+			if m.Value.HasBuckets() {
 				bucket, k = int(word(key[len(key)-8:])), k[:len(k)-8]
 			}
 			e := index[k]
@@ -68,9 +82,12 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 				e = &entry{key: k}
 				index[k], all = e, append(all, e)
 			}
-			if bucket >= 0 {
+			switch {
+			case m.Value.Kind == lang.TSeries:
+				e.addInterval(m.Value, value)
+			case bucket >= 0:
 				e.count(bucket, int64(word(value)))
-			} else {
+			default:
 				e.add(m.Value, value, first)
 			}
 			return true
@@ -114,7 +131,7 @@ func less(t lang.Type, a, b int64) bool {
 
 // sort puts entries in the order of their values, and of their keys where those are equal.
 func (p *Printer) sort(m *lang.Map, all []*entry) {
-	byValue := m.Value.Aggregates() || m.Value.Kind == lang.Int || m.Value.Kind == lang.Bool
+	byValue := m.Value.Kind != lang.TSeries && (m.Value.Aggregates() || m.Value.Kind == lang.Int || m.Value.Kind == lang.Bool)
 	slices.SortFunc(all, func(a, b *entry) int {
 		if byValue {
 			if c := cmp.Compare(a.rank(m.Value), b.rank(m.Value)); c != 0 {
@@ -159,35 +176,7 @@ func (p *Printer) mapValue(t lang.Type, e *entry, div int) string {
 	case lang.Avg:
 		return fmt.Sprint(e.n[1] / max(1, e.n[0]) / int64(div))
 	case lang.Stats:
-		return fmt.Sprintf("count %d, average %d, total %d", e.n[0], e.n[1]/max(1, e.n[0])/int64(div), e.n[1]/int64(div))
+		return fmt.Sprintf("{ .count = %d, .average = %d, .total = %d }", e.n[0], e.n[1]/max(1, e.n[0])/int64(div), e.n[1]/int64(div))
 	}
 	return p.value(t, e.raw)
-}
-
-func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
-	kind, parts := "map", make([]string, len(all))
-	for i, e := range all {
-		keys, _ := p.values(m.Key, []byte(e.key))
-		value := ""
-		switch {
-		case e.counts != nil:
-			kind, value = "hist", histogramJSON(m.Value, e.counts)
-		case m.Value.Kind == lang.Stats:
-			kind, value = "stats", fmt.Sprintf(`{"count": %d, "average": %d, "total": %d}`, e.n[0], e.n[1]/max(1, e.n[0]), e.n[1])
-		case m.Value.Aggregates():
-			value = p.mapValue(m.Value, e, div)
-		default:
-			value = p.asJSON(m.Value, p.mapValue(m.Value, e, div))
-		}
-		if parts[i] = value; len(keys) > 0 {
-			parts[i] = quote(strings.Join(keys, ",")) + ": " + value
-		}
-	}
-	data := strings.Join(parts, ", ")
-	if len(m.Key) > 0 {
-		data = "{" + data + "}"
-	} else if data == "" {
-		data = "{}"
-	}
-	return p.object(kind, "{"+quote(m.Name)+": "+data+"}")
 }

@@ -4,10 +4,11 @@ package out
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sonde/trace/lang"
@@ -20,6 +21,11 @@ type Printer struct {
 	Unit    *lang.Unit
 	Symbols Symbols
 	Started time.Time // when the clock of nsecs was 0
+
+	Err        io.Writer // of errorf() and warnf(); nil: W
+	NoWarnings bool
+	System     func(command string) (string, error) // runs what system() says; nil: nothing can be run
+	Cat        func(file string) (string, error)    // reads a file
 }
 
 // Symbols names addresses.
@@ -33,7 +39,7 @@ type Symbols interface {
 // Attached says how many probes there are.
 func (p *Printer) Attached(n int) error {
 	if p.JSON {
-		return p.object("attached_probes", fmt.Sprintf(`{"probes": %d}`, n))
+		return p.text("{\"type\": \"attached_probes\", \"count\": %d, \"data\": {\"probes\": %d}}\n", n, n)
 	}
 	s := "s"
 	if n == 1 {
@@ -54,46 +60,99 @@ func (p *Printer) object(kind, data string) error {
 
 // Record prints what a record of printf, print or time says.
 func (p *Printer) Record(a *lang.Action, data []byte) error {
-	text, kind := "", "printf"
 	switch a.Kind {
-	case lang.PrintF, lang.ErrorF:
-		text = p.format(a, data)
 	case lang.ShowTime:
-		text, kind = p.when(a.Format, time.Since(p.Started)), "time"
+		return p.say("time", p.when(a.Format, time.Since(p.Started)))
 	case lang.PrintValue:
 		return p.printValue(a, data)
+	case lang.ErrorF, lang.WarnF, lang.NoKey:
+		return p.complain(a, data)
+	case lang.System, lang.Cat:
+		return p.outside(a, p.format(a, data))
+	case lang.Join:
+		texts, _ := p.values(a.Args, data)
+		for len(texts) > 0 && texts[len(texts)-1] == "" {
+			texts = texts[:len(texts)-1]
+		}
+		return p.say("join", strings.Join(texts, a.Format)+"\n")
 	}
+	return p.say("printf", p.format(a, data))
+}
+
+func (p *Printer) say(kind, text string) error {
 	if p.JSON {
 		return p.object(kind, quote(text))
 	}
 	return p.text("%s", text)
 }
 
-// printValue prints a value, or what a map has under a key.
-func (p *Printer) printValue(a *lang.Action, data []byte) error {
-	key := 0
-	if a.Map != nil {
-		key = len(a.Map.Key)
+// complain prints what errorf(), warnf() and missing keys say, with its place in the script.
+func (p *Printer) complain(a *lang.Action, data []byte) error {
+	why := a.Format
+	if a.Kind != lang.NoKey {
+		why = p.format(a, data)
 	}
-	keys, rest := p.values(a.Args[:key], data)
-	texts, _ := p.values(a.Args[key:], rest)
-	value := strings.Join(texts, ", ")
-	switch {
-	case p.JSON && a.Map != nil:
-		return p.object("map", "{"+quote(a.Map.Name)+": "+p.pairs(keys, p.asJSON(a.Args[key], value))+"}")
-	case p.JSON:
-		return p.object("value", p.asJSON(a.Args[key], value))
-	case a.Map != nil:
-		return p.text("%s%s: %s\n", a.Map.Name, brackets(keys), value)
+	if a.Kind != lang.ErrorF && p.NoWarnings {
+		return nil
 	}
-	return p.text("%s\n", value)
+	e := &lang.Error{Source: p.Unit.Script.Source, Span: a.Span, Why: strings.TrimSuffix(why, "\n"), Warning: a.Kind != lang.ErrorF}
+	text := e.Error() + "\n"
+	for _, via := range a.Via {
+		from := &lang.Error{Source: e.Source, Span: via, Why: "expanded from"}
+		text += from.Error() + "\n"
+	}
+	if p.JSON {
+		return p.object("stderr", quote(text))
+	}
+	if p.Err != nil {
+		_, err := io.WriteString(p.Err, text)
+		return err
+	}
+	return p.text("%s", text)
 }
 
-func (p *Printer) pairs(keys []string, value string) string {
-	if len(keys) == 0 {
-		return value
+// outside runs a command, or prints a file.
+func (p *Printer) outside(a *lang.Action, what string) error {
+	run, kind := p.System, "syscall"
+	if a.Kind == lang.Cat {
+		run, kind = p.Cat, "cat"
 	}
-	return "{" + quote(strings.Join(keys, ",")) + ": " + value + "}"
+	if run == nil {
+		return p.text("ERROR: nothing can be run or read here: %s\n", what)
+	}
+	text, err := run(what)
+	if err != nil && a.Kind == lang.Cat {
+		return p.text("ERROR: failed to open file '%s' (%s)\n", what, cause(err))
+	} else if err != nil {
+		return p.text("ERROR: %s\n", err)
+	}
+	if a.Kind == lang.Cat {
+		text = text[:min(len(text), p.Unit.Settings.MaxCat)]
+	}
+	return p.say(kind, text)
+}
+
+// cause is what Linux's programs call an error, if it is one of a system call.
+func cause(err error) string {
+	var no syscall.Errno
+	if errors.As(err, &no) {
+		return errorText(uint64(no))
+	}
+	return err.Error()
+}
+
+// printValue prints a value, or what a map without a key has.
+func (p *Printer) printValue(a *lang.Action, data []byte) error {
+	t := a.Args[0]
+	switch {
+	case p.JSON && a.Map != nil:
+		return p.object("map", "{"+quote(a.Map.Name)+": "+p.valueJSON(t, data)+"}")
+	case p.JSON:
+		return p.object("value", p.valueJSON(t, data))
+	case a.Map != nil:
+		return p.text("%s: %s\n", a.Map.Name, p.value(t, data))
+	}
+	return p.text("%s\n", p.value(t, data))
 }
 
 func brackets(keys []string) string {
@@ -110,34 +169,6 @@ func (p *Printer) values(types []lang.Type, data []byte) (texts []string, rest [
 		data = data[t.Size():]
 	}
 	return texts, data
-}
-
-// value is a value as print shows it.
-func (p *Printer) value(t lang.Type, data []byte) string {
-	switch t.Kind {
-	case lang.String:
-		return cString(data[:t.Size()])
-	case lang.TupleOf:
-		texts, _ := p.values(t.Elems, data)
-		return "(" + strings.Join(texts, ", ") + ")"
-	case lang.ProbeID:
-		return p.probe(word(data), word(data[8:]))
-	}
-	n := word(data)
-	switch {
-	case t.Kind == lang.StackID:
-		return p.stack(t, int64(n))
-	case t.Kind == lang.Symbol:
-		name, _ := p.Symbols.Name(n, t.User)
-		return name
-	case t.Kind == lang.TimeText:
-		return p.when(t.Format, time.Duration(n))
-	case t.Kind == lang.Pointer:
-		return fmt.Sprintf("%#x", n)
-	case t.Kind == lang.Int && !t.Signed:
-		return strconv.FormatUint(n, 10)
-	}
-	return strconv.FormatInt(int64(n), 10)
 }
 
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
@@ -172,71 +203,4 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// when prints a time since boot by a format of strftime.
-func (p *Printer) when(format string, since time.Duration) string {
-	at := p.Started.Add(since)
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
-		}
-		i++
-		if layout, ok := layouts[format[i]]; ok {
-			b.WriteString(at.Format(layout))
-		} else if format[i] == 'f' {
-			fmt.Fprintf(&b, "%06d", at.Nanosecond()/1000)
-		} else if format[i] == 's' {
-			fmt.Fprint(&b, at.Unix())
-		} else if format[i] == '%' {
-			b.WriteByte('%')
-		} else {
-			b.WriteString(format[i-1 : i+1])
-		}
-	}
-	return b.String()
-}
-
-var layouts = map[byte]string{'H': "15", 'M': "04", 'S': "05", 'Y': "2006", 'm': "01", 'd': "02", 'y': "06", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
-	'T': "15:04:05", 'F': "2006-01-02", 'D': "01/02/06", 'I': "03", 'p': "PM", 'Z': "MST", 'z': "-0700", 'e': "_2", 'j': "002", 'R': "15:04"}
-
-// format fills in a format of printf.
-func (p *Printer) format(a *lang.Action, data []byte) string {
-	var b strings.Builder
-	args := a.Args
-	for _, piece := range lang.CutFormat(a.Format) {
-		if piece.Verb == 0 {
-			b.WriteString(piece.Text)
-			continue
-		}
-		t := args[0]
-		b.WriteString(p.piece(piece, t, data))
-		args, data = args[1:], data[t.Size():]
-	}
-	return b.String()
-}
-
-// piece prints a value by a part of a format.
-func (p *Printer) piece(piece lang.Piece, t lang.Type, data []byte) string {
-	switch piece.Verb {
-	case 's':
-		return fmt.Sprintf(piece.Go+"s", p.value(t, data))
-	case 'r':
-		return fmt.Sprintf("%q", data[:t.Size()])
-	case 'c':
-		return fmt.Sprintf(piece.Go+"s", string(data[:1]))
-	case 'p':
-		return fmt.Sprintf("%#x", word(data))
-	case 'd', 'i':
-		return fmt.Sprintf(piece.Go+"d", int64(word(data)))
-	case 'u':
-		return fmt.Sprintf(piece.Go+"d", word(data))
-	}
-	n := word(data)
-	if t.Bytes == 4 {
-		n = uint64(uint32(n))
-	}
-	return fmt.Sprintf(piece.Go+string(piece.Verb), n)
 }

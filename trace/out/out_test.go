@@ -84,27 +84,27 @@ func TestMap(t *testing.T) {
 		{"maximum", lang.Map{Name: "@m", Value: lang.Type{Kind: lang.Max, Signed: true}}, tables{{key(0): pack(-3)}, {key(0): pack(-4)}}, 0, 0, "@m: -3\n\n", ""},
 		{"average", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Avg, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0, "@a: 6\n\n", ""},
 		{"stats", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Stats, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0,
-			"@a: count 5, average 6, total 30\n\n", `{"type": "stats", "data": {"@a": {"count": 5, "average": 6, "total": 30}}}` + "\n"},
+			"@a: { .count = 5, .average = 6, .total = 30 }\n\n", `{"type": "stats", "data": {"@a": {"count": 5, "average": 6, "total": 30}}}` + "\n"},
 		{"strings and tuples", lang.Map{Name: "@t", Key: []lang.Type{num}, Value: lang.Type{Kind: lang.TupleOf, Elems: []lang.Type{num, text}}},
-			tables{{key(2): pack(1, "x"), key(1): pack(5, "y\"")}}, 0, 0, "@t[1]: (5, y\")\n@t[2]: (1, x)\n\n", `{"type": "map", "data": {"@t": {"1": "(5, y\")", "2": "(1, x)"}}}` + "\n"},
+			tables{{key(2): pack(1, "x"), key(1): pack(5, "y\"")}}, 0, 0, "@t[1]: (5, y\")\n@t[2]: (1, x)\n\n", `{"type": "map", "data": {"@t": {"1": [5,"y\""], "2": [1,"x"]}}}` + "\n"},
 		{"powers of two", lang.Map{Name: "@h", Value: lang.Type{Kind: lang.Hist}},
 			tables{{key(0): pack(1), key(2): pack(4)}, {key(2): pack(4), key(3): pack(2), key(12): pack(1)}}, 0, 0,
 			"@h:\n" +
-				"(..., 0)                1 |@@@@@@                                              |\n" +
-				"[0]                     0 |                                                    |\n" +
-				"[1]                     8 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
-				"[2, 4)                  2 |@@@@@@@@@@@@@                                       |\n" +
+				"(..., 0)               1 |@@@@@@                                              |\n" +
+				"[0]                    0 |                                                    |\n" +
+				"[1]                    8 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
+				"[2, 4)                 2 |@@@@@@@@@@@@@                                       |\n" +
 				strings.Join([]string{"[4, 8)    ", "[8, 16)   ", "[16, 32)  ", "[32, 64)  ", "[64, 128) ", "[128, 256)", "[256, 512)", "[512, 1K) "},
-					"              0 |                                                    |\n") + "              0 |                                                    |\n" +
-				"[1K, 2K)                1 |@@@@@@                                              |\n\n", ""},
+					"             0 |                                                    |\n") + "             0 |                                                    |\n" +
+				"[1K, 2K)               1 |@@@@@@                                              |\n\n", ""},
 		{"steps", lang.Map{Name: "@l", Key: []lang.Type{num}, Value: lhist}, tables{{key(7, 1): pack(1), key(7, 2): pack(2), key(7, 3): pack(2)}}, 0, 0,
 			"@l[7]:\n" +
-				"[0, 1K)                 1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n" +
-				"[1K, 2K)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
-				"[2K, ...)               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n",
+				"[0, 1K)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n" +
+				"[1K, 2K)               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n" +
+				"[2K, ...)              2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n",
 			`{"type": "hist", "data": {"@l": {"7": [{"min": 0, "max": 1023, "count": 1}, {"min": 1024, "max": 2047, "count": 2}, {"min": 2048, "count": 2}]}}}` + "\n"},
 		{"below the steps", lang.Map{Name: "@l", Value: lhist}, tables{{key(0): pack(1)}}, 0, 0,
-			"@l:\n(..., 0)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n", `{"type": "hist", "data": {"@l": [{"max": -1, "count": 1}]}}` + "\n"},
+			"@l:\n(..., 0)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n", `{"type": "hist", "data": {"@l": [{"max": -1, "count": 1}]}}` + "\n"},
 		{"a stack as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.StackID, Bytes: 8}}, Value: num}, tables{{key(1): pack(5)}}, 0, 0, "@[\n    f1+2\n    f3+4\n]: 5\n\n", ""},
 		{"a program's stack", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.StackID, Bytes: 8, User: true}}, Value: num}, tables{{key(1): pack(5)}}, 0, 0, "@[\n    0x12\n    0x34\n]: 5\n\n", ""},
 		{"a probe as key", lang.Map{Name: "@", Key: []lang.Type{{Kind: lang.ProbeID, Bytes: 16}}, Value: num}, tables{{key(0, 0): pack(5), key(0, 0x77): pack(6)}}, 0, 0,
@@ -136,7 +136,7 @@ func TestRecord(t *testing.T) {
 		{lang.Action{Format: "%s|%10s|%-10s|%.2s", Args: []lang.Type{text, text, symbol, text}}, pack("ab", "cd", 0x50, "efg"), "ab|        cd|f5        |ef", ""},
 		{lang.Action{Kind: lang.PrintValue, Args: []lang.Type{unsigned}}, pack(-1), "18446744073709551615\n", `{"type": "value", "data": 18446744073709551615}` + "\n"},
 		{lang.Action{Kind: lang.PrintValue, Args: []lang.Type{text}}, pack("a\x01\\\xff"), "a\x01\\\xff\n", `{"type": "value", "data": "a\u0001\\` + "\uFFFD" + `"}` + "\n"},
-		{lang.Action{Kind: lang.PrintValue, Map: &lang.Map{Name: "@x", Key: []lang.Type{text}}, Args: []lang.Type{text, num}}, pack("k", 5), "@x[k]: 5\n", `{"type": "map", "data": {"@x": {"k": 5}}}` + "\n"},
+		{lang.Action{Kind: lang.PrintValue, Map: &lang.Map{Name: "@x"}, Args: []lang.Type{num}}, pack(5), "@x: 5\n", `{"type": "map", "data": {"@x": 5}}` + "\n"},
 		{lang.Action{Format: "%s", Args: []lang.Type{{Kind: lang.TimeText, Format: "%Y-%m-%d %H:%M:%S.%f %s %% %q"}}}, pack(1_500_000_000), "2001-09-09 01:46:41.500000 1000000001 % %q", ""},
 	} {
 		show := func(p *Printer) error { return p.Record(&c.a, c.data) }

@@ -5,6 +5,7 @@ import (
 
 	kbpf "sonde/kernel/bpf"
 	"sonde/trace/lang"
+	"sonde/trace/out"
 )
 
 // accounts returns what became of the hits of each program. The probes are gone.
@@ -34,7 +35,7 @@ func (s *session) ledger() {
 	}
 	for _, m := range s.Unit.Maps {
 		if lost := s.maps[m.Index].Lost(); lost > 0 {
-			fmt.Fprintf(s.Err, "bt: %d values lost: %s was full; config = { max_map_keys = %d } makes it larger\n", lost, m.Name, 4*s.Unit.Settings.MaxKeys)
+			fmt.Fprintln(s.Err, "bt: "+out.Full(m, uint64(lost), s.Unit.Settings.MaxKeys))
 		}
 	}
 }

@@ -87,7 +87,11 @@ func (s *session) load() error {
 		s.maps, s.specs = append(s.maps, m), append(s.specs, &m.Spec)
 	}
 	for i, p := range s.Unit.Programs {
-		prog, err := kbpf.Load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: bpf.Kprobe, Insns: p.Insns, Maps: s.specs}, s.maps)
+		load := kbpf.Load
+		if p.Point.Rare() {
+			load = kbpf.LoadRare
+		}
+		prog, err := load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: bpf.Kprobe, Insns: p.Insns, Maps: s.specs}, s.maps)
 		var refused *verify.Error
 		if errors.As(err, &refused) {
 			return s.Unit.Explain(p, refused.PC, refused.Why)

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"sonde/trace/lang"
 )
 
 // TestBpftrace runs those of bpftrace's runtime tests that concern the language alone. They are not in this
@@ -162,6 +165,7 @@ func (c *testCase) options() *Options {
 				o.Quiet = true
 			case a == "-k":
 				o.Missing = true
+			case a == "--":
 			case a == "--no-warnings":
 				o.NoWarnings = true
 			case strings.HasPrefix(a, "-") && o.Script == "":
@@ -170,12 +174,20 @@ func (c *testCase) options() *Options {
 			}
 		}
 	}
-	var config []string
+	var config []lang.Setting
 	for _, pair := range strings.Fields(c.first("ENV")) {
 		name, value, _ := strings.Cut(pair, "=")
-		config = append(config, fmt.Sprintf("%s = %q", name, value))
+		config = append(config, lang.Setting{Name: name, Value: value})
 	}
 	o.Settings = config
+	o.Cat = func(file string) (string, error) {
+		b, err := os.ReadFile(file)
+		return string(b), err
+	}
+	o.System = func(command string) (string, error) {
+		b, err := exec.Command("sh", "-c", command).Output()
+		return string(b), err
+	}
 	return o
 }
 
@@ -212,7 +224,7 @@ func (c *testCase) has(name string) bool {
 func meets(how, want, root, text string) bool {
 	file := func() string {
 		b, _ := os.ReadFile(filepath.Join(root, "tests", want))
-		return strings.TrimSpace(string(b))
+		return strings.ReplaceAll(strings.TrimSpace(string(b)), "%H", "00")
 	}
 	line := `(?m)^\s*` + regexp.QuoteMeta(want) + `\s*$`
 	switch how {

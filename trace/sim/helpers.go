@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -67,7 +68,7 @@ func (s *session) helpers() map[int32]interp.Helper {
 	}
 	clock := func(*interp.Machine, [5]uint64) (uint64, error) { s.now += 100; return s.now, nil }
 	return map[int32]interp.Helper{
-		1: s.lookup, 2: s.update, 3: s.remove, 195: s.lookupOf, 164: s.forEach, 130: s.output,
+		1: s.lookup, 2: s.update, 3: s.remove, 195: s.lookupOf, 164: s.forEach, 181: loop, 130: s.output,
 		5: clock, 125: clock, 8: number(CPUs - 1), 7: number(1804289383), 118: number(500),
 		14: number(42<<32 | 42), 15: number(0), 35: number(0xc000_0001_0000), 80: number(1), 27: number(errno(syscall.EEXIST)), 173: number(0x1234),
 		16: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
@@ -77,6 +78,13 @@ func (s *session) helpers() map[int32]interp.Helper {
 		},
 		112: read, 113: read, 114: read, 115: read,
 		bpf.HelperGoid: number(7), bpf.HelperGCPhase: number(0), bpf.HelperGCNum: number(3),
+		bpf.HelperContains: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
+			text, err := vm.Read(a[0], int(a[1]))
+			what, err2 := vm.Read(a[2], int(a[3]))
+			text, _, _ = bytes.Cut(text, []byte{0})
+			what, _, _ = bytes.Cut(what, []byte{0})
+			return uint64(map[bool]int{true: 1}[bytes.Contains(text, what)]), errors.Join(err, err2)
+		},
 		bpf.HelperLog2: func(_ *interp.Machine, a [5]uint64) (uint64, error) { return uint64(bits.Len64(a[0])), nil },
 	}
 }
@@ -160,6 +168,16 @@ func (s *session) forEach(vm *interp.Machine, a [5]uint64) (n uint64, err error)
 		}
 	}
 	return n, nil
+}
+
+// loop calls a function of the program so many times.
+func loop(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	for i := range a[0] {
+		if stop, err := vm.Call(int(a[1]), i, a[2]); err != nil || stop != 0 {
+			return i + 1, err
+		}
+	}
+	return a[0], nil
 }
 
 func dropRegion(all []interp.Region, base uint64) (kept []interp.Region) {

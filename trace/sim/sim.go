@@ -13,6 +13,7 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/interp"
 	"sonde/bpf/verify"
+	kbpf "sonde/kernel/bpf"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
@@ -21,10 +22,11 @@ import (
 type Options struct {
 	Name, Script string
 	Params       []string
-	Settings     []string // "name = value", before those of the script's config
+	Settings     []lang.Setting // behind those of the script's config
 	JSON, Quiet  bool
 	Missing      bool // say when a key is not there: -k
 	NoWarnings   bool
+	System, Cat  func(string) (string, error)
 	Comm         string        // of the goroutine
 	For          time.Duration // simulated, after which ^C is typed; 0: three seconds
 	Resolver     lang.Resolver // of other attach points than intervals, which are never hit; nil: there are none
@@ -62,16 +64,17 @@ func Run(o *Options) (*Result, error) {
 	if o.W == nil {
 		o.W = &text
 	}
-	script, err := lang.Parse(o.Name, o.Script)
+	script, err := lang.Parse(o.Name, o.Script, o.Params...)
 	if err != nil {
 		return nil, err
 	}
-	unit, err := lang.Compile(script, &lang.Options{Resolver: resolver{o.Resolver}, Params: o.Params, CPUs: CPUs})
+	script.Config = append(script.Config, o.Settings...)
+	unit, err := lang.Compile(script, &lang.Options{Resolver: resolver{o.Resolver}, CPUs: CPUs, Missing: o.Missing, Unsafe: true, Epoch: 1_700_000_000e9})
 	if err != nil {
 		return nil, err
 	}
 	s := &session{Options: o, unit: unit, env: verify.NewEnv(), now: 5e9}
-	s.out = &out.Printer{W: o.W, JSON: o.JSON, Unit: unit, Symbols: symbols{}, Started: time.Unix(1_700_000_000, 0)}
+	s.out = &out.Printer{W: o.W, JSON: o.JSON, Unit: unit, Symbols: symbols{}, Started: time.Unix(1_700_000_000, 0).UTC(), NoWarnings: o.NoWarnings, System: o.System, Cat: o.Cat}
 	for _, spec := range unit.Specs {
 		s.tables = append(s.tables, s.newTable(spec))
 	}
@@ -83,6 +86,11 @@ func (s *session) run() error {
 	for _, p := range s.unit.Programs {
 		if err := s.verify(p); err != nil {
 			return err
+		}
+	}
+	if !s.NoWarnings {
+		for _, w := range s.unit.Warnings {
+			fmt.Fprintln(s.W, w)
 		}
 	}
 	if !s.Quiet {
@@ -102,11 +110,23 @@ func (s *session) run() error {
 	if err := s.each("end"); err != nil {
 		return err
 	}
-	return s.out.Rest(s.table)
+	if err := s.out.Rest(s.table); err != nil {
+		return err
+	}
+	for _, m := range s.unit.Maps {
+		if lost := s.tables[m.Index].lost; lost > 0 {
+			fmt.Fprintln(s.W, out.Full(m, lost, s.unit.Settings.MaxKeys))
+		}
+	}
+	return nil
 }
 
 func (s *session) verify(p *lang.Program) error {
-	_, err := verify.Check(&bpf.Program{Name: "sim", Type: bpf.Kprobe, Insns: p.Insns, Maps: s.unit.Specs}, s.env)
+	env := *s.env
+	if p.Point.Rare() {
+		env.Limits.Worst = kbpf.RareWorst
+	}
+	_, err := verify.Check(&bpf.Program{Name: "sim", Type: bpf.Kprobe, Insns: p.Insns, Maps: s.unit.Specs}, &env)
 	if e, ok := err.(*verify.Error); ok {
 		return s.unit.Explain(p, e.PC, e.Why)
 	}

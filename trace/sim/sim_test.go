@@ -1,12 +1,62 @@
 package sim
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// shown is what scripts print.
+// shown is what scripts print, but for the empty line at the end of those that have no maps.
 var shown = []struct{ script, want string }{
 	{`BEGIN { printf("%d %s\n", 1 + 2 * 3, "hi"); @a[1] = 2; exit() } END { printf("end\n") }`, "7 hi\nend\n\n@a[1]: 2\n\n"},
 	{`interval:ms:100 { @ = count(); } interval:s:1 { exit(); }`, "\n@: 10\n\n"},
-	{`BEGIN { @[1] = sum(2); @[1] = sum(3); @b[2] = 1; delete(@b, 2); clear(@); exit(); }`, "\n\n\n"},
+	{`BEGIN { @[1] = sum(2); @[1] = sum(3); @b[2] = 1; delete(@b, 2); clear(@) }`, "\n\n\n"},
+	{`BEGIN { @c = count(); @c = count(); clear(@c); @s = stats(2); @s = stats(4); print(@c) }`, "@c: 0\n\n\n@s: { .count = 2, .average = 3, .total = 6 }\n\n"},
+
+	// Loops.
+	{`BEGIN { @m[16] = 32; @m[64] = 128; $n = 1; for ($kv : @m) { print($kv); $n += $kv.1; } print($n); clear(@m) }`, "(16, 32)\n(64, 128)\n161\n\n\n"},
+	{`BEGIN { @m["a", 1] = 2; @m["b", 2] = 3; for ($kv : @m) { if ($kv.0.1 == 1) { continue } printf("%s %d\n", $kv.0.0, $kv.1); delete(@m, $kv.0) } }`, "b 3\n\n@m[a, 1]: 2\n\n"},
+	{`BEGIN { @m[1] = count(); @m[1] = count(); for ($kv : @m) { print($kv.1); return } print("no"); } END { clear(@m) }`, "2\n\n\n"},
+	{`BEGIN { for ($i : (-1)..2) { print($i) } $e = 3; for ($i : 1..$e) { print(($i, $e)); $e = 9; } for ($i : 3..1) { print("no") } }`, "-1\n0\n1\n(1, 3)\n(2, 9)\n\n"},
+	{`BEGIN { $n = 1000000; for ($i : 0..$n) { @s = $i } }`, "stdin:1:36-38: WARNING: this loop ends after 4096 rounds: its end is not known when the program is made\n" +
+		"BEGIN { $n = 1000000; for ($i : 0..$n) { @s = $i } }\n                                   ~~\n\n@s: 4095\n\n"},
+
+	// Types.
+	{`BEGIN { $x = 1; @ = sizeof($x); @b = sizeof((int64)1); $t = ((int8)1, "abcdef", (int64)2); @c = sizeof($t); @d = sizeof(300); }`, "\n@: 1\n\n@b: 8\n\n@c: 16\n\n@d: 2\n\n"},
+	{`BEGIN { print((true, 1 > 2)); @a[true] = false }`, "(true, false)\n\n@a[true]: false\n\n"},
+	{`BEGIN { $r = (a=1, b=(2, "hi")); print($r); print($r.b.1); print((1, 2, 3)[1 + 1]) }`, "{ .a = 1, .b = (2, hi) }\nhi\n3\n\n"},
+	{`enum e { ONE = 1, TWO, OTHER = -5 } BEGIN { @[ONE] = TWO; printf("%d %s %s\n", OTHER, OTHER, (enum e)2); print(ONE + 1); print((enum e)9) }`, "-5 OTHER TWO\n2\n9\n\n@[ONE]: TWO\n\n"},
+	{`BEGIN { @ = (int32 *)0x32; @ += 1; $p = (int64 *)16; $p++; print($p); print($p - 1); if (0x10 < $p) { print("yes") } }`, "0x18\n0x10\nyes\n\n@: 0x36\n\n"},
+	{`BEGIN { print((int8[])"hello"); @ = (bool[2])(uint16)1; print(((int8[8])12345)[0]); $s = "foo"; printf("%c %d\n", $s[0], $s[90]) }`, "[104,101,108,108,111,0]\n57\nf 0\n\n@: [true,false]\n\n"},
+	{`struct A { int a; struct { char b; int c; } in; union { int x; char y; }; } __attribute__((packed)) BEGIN { print((sizeof(struct A), offsetof(struct A, in.c))) }`, "(16, 8)\n\n"},
+	{`BEGIN { if (1) { $x = 1; } if (1) { let $x; print($x); $x = 5; } let $x = 7; print($x) }`, "0\n7\n\n"},
+	{`BEGIN { @a[1, ("x", 2)] = 1; @a[1, ("longer string", 3)] = 2; $k = (1, ("x", 2)); print(@a[$k]) }`, "1\n\n@a[1, (x, 2)]: 1\n@a[1, (longer string, 3)]: 2\n\n"},
+
+	// Functions.
+	{`BEGIN { @ = buf("ab\x01", 3); printf("%r %rx %rh\n", @, @, buf("ab", 2)); print(buf("hi", 2) == buf("hi", 2)); print(buf("a", 1) != buf("b", 1)) }`, "ab\\x01 \\x61\\x62\\x01 61 62\ntrue\ntrue\n\n@: ab\\x01\n\n"},
+	{`BEGIN { print(strcontains("hello", "ell")); print(strcontains("", "x")); print(strlen("hello")); print(len("ab")); print(strncmp("ab", "ac", 1)); @[1] = 1; @[2] = 2; print(len(@)); clear(@) }`,
+		"true\nfalse\n5\n2\n0\n2\n\n\n"},
+	{`BEGIN { printf("%s %s %s %s\n", ntop(0x0100007f), ntop(2, pton("10.0.0.1")), ntop(pton("::1")), macaddr((uint8[6])0x060504030201)) }`, "127.0.0.1 10.0.0.1 ::1 01:02:03:04:05:06\n\n"},
+	{`BEGIN { printf("%x %x %llx\n", bswap((int16)0x1234), bswap(bswap(0x1234)), bswap(0x1122334455667788)) }`, "3412 1234 8877665544332211\n\n"},
+	{`BEGIN { print(strerror(2)); print(username); printf("%hhx %hx %x %jx\n", 0x12345678abcdef, 0x12345678abcdef, 0x12345678abcdef, 0x12345678abcdef) }`, "No such file or directory\nroot\nef cdef 78abcdef 12345678abcdef\n\n"},
+	{`BEGIN { warnf("%d", 5); errorf("bad"); assert(1 == 1, "no"); assert(2 < 1, "yes"); print("no") }`, "stdin:1:9-23: WARNING: 5\n" +
+		"BEGIN { warnf(\"%d\", 5); errorf(\"bad\"); assert(1 == 1, \"no\"); assert(2 < 1, \"yes\"); print(\"no\") }\n        ~~~~~~~~~~~~~~\nstdin:1:25-38: ERROR: bad\n" +
+		"BEGIN { warnf(\"%d\", 5); errorf(\"bad\"); assert(1 == 1, \"no\"); assert(2 < 1, \"yes\"); print(\"no\") }\n                        ~~~~~~~~~~~~~\nstdin:1:62-82: ERROR: assert failed: yes\n" +
+		"BEGIN { warnf(\"%d\", 5); errorf(\"bad\"); assert(1 == 1, \"no\"); assert(2 < 1, \"yes\"); print(\"no\") }\n                                                             ~~~~~~~~~~~~~~~~~~~~\n\n"},
+	{`config = { dummy_ts_map = "@ts" } BEGIN { @ts = 1s; @x = tseries(3, 1s, 2, "avg"); @x = tseries(5, 1s, 2, "avg"); @ts = 2s; @x = tseries(8, 1s, 2, "avg"); clear(@ts) }`, "\n@x:\n         4                                                   8\nhh:mm:ss |___________________________________________________|\n" +
+		"00:00:01 *                                                   | 4\n00:00:02 |                                                   * 8\n         v___________________________________________________v\n         4                                                   8\n\n"},
+	{`BEGIN { @a = sum(10); @b = count(); @c = min(-3); @c = min(2); @d = avg(4); @d = avg(8); print((@a + @b, @c, (int64)@d)); if (@b == 1) { print("one") } clear(@a); clear(@b); clear(@c); clear(@d) }`, "(11, -3, 6)\none\n\n"},
+	{`BEGIN { @ = hist(9, 1); @ = hist(13, 1); }`, "\n@:\n[8, 12)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n[12, 16)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"},
+	{`BEGIN { print(delete(@a, 1)); @a[1] = 5; print(delete(@a, 1)); print(probetype); print(comm()); _ = 5; 7; }`, "false\ntrue\nspecial\nbt\n\n\n"},
+	{`BEGIN { print((config().max_strlen, config.stack_mode, nsecs(tai) > nsecs)) }`, "(64, bpftrace, true)\n\n"},
+	{`let @a = lruhash(1); let @b = hash(1); BEGIN { @a[1] = 1; @a[2] = 2; @b[1] = 1; @b[2] = 2 }`, "\n@a[2]: 2\n\n@b[1]: 1\n\nWARNING: Map full; can't update element: 1 values of @b are lost; config = { max_map_keys = 16384 } makes it larger\n"},
+
+	// Macros, blocks, choices.
+	{`macro inc($x) { $x += 1; $x } macro twice(x) { x + x } BEGIN { $a = 1; $b = inc($a); print(($a, $b)); print(twice({ print("hi"); 2 })) }`, "(2, 2)\nhi\nhi\n4\n\n"},
+	{`macro set(@m) { @m[1] = 2; } macro hide(x) { $y = x + 1; $y } macro one { 1 } BEGIN { set(@a); $y = 2; $z = hide(5); print(($y, $z, one)) }`, "(2, 6, 1)\n\n@a[1]: 2\n\n"},
+	{`macro sof(a, b) { sizeof(a[2]) + sizeof(b*) + sizeof(b) } BEGIN { print(sof(typeof(uint64), typeof(uint8))); let $z : typeof(5) = 3; print($z) }`, "25\n3\n\n"},
+	{`macro bad() { warnf("b") } BEGIN { bad() }`, "stdin:1:15-25: WARNING: b\nmacro bad() { warnf(\"b\") } BEGIN { bad() }\n              ~~~~~~~~~~\nstdin:1:36-41: ERROR: expanded from\nmacro bad() { warnf(\"b\") } BEGIN { bad() }\n                                   ~~~~~\n\n"},
+	{`BEGIN { $a = 1 ?: 10; $b = 0 ?: 20; print(($a, $b)); print(if (1) { if (0) { 1 } else { 2 } } else { 3 }); 1 ? printf("yes\n") : printf("no\n"); @ = { let $x = 100; avg($x) } }`, "(1, 20)\n2\nyes\n\n@: 100\n\n"},
+	{"#include <linux/fs.h>\n#ifdef OTHER\nnonsense\n#else\n#define N 314\n#endif\n#ifndef BPFTRACE_HAVE_BTF\n#include <a.h>\n#endif\nBEGIN { print(N) }", "314\n\n"},
 }
 
 func TestScripts(t *testing.T) {
@@ -17,5 +67,47 @@ func TestScripts(t *testing.T) {
 		} else if r.Text != c.want {
 			t.Errorf("%s\nprints %q\nexpected %q", c.script, r.Text, c.want)
 		}
+	}
+}
+
+// TestArguments: a script has arguments by their number and by their name.
+func TestArguments(t *testing.T) {
+	for _, c := range []struct{ script, args, want string }{
+		{`BEGIN { printf("%d %s %s %lu\n", $#, str($1), str($2 + 1), $3); print(str($9)) }`, "7 hello 0xffffffffffffffff", "3 7 ello 18446744073709551615\n\n\n"},
+		{`BEG$1 { print(1) } i:ms:$2 { print(2); exit() }`, "IN 5", "1\n2\n\n"},
+		{`$1 { print(1); exit() }`, "i:ms:1", "1\n\n"},
+		{`BEGIN { @ = lhist(5, 0, $1, 5) }`, "10", "\n@:\n[5, 10)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"},
+		{`BEGIN { print((getopt("a", 1), getopt("b"), getopt("c", "x"), getopt("d", -1), $1)) }`, "--a=20 --b pos --d=-5", "(20, true, x, -5, pos)\n\n"},
+		{`BEGIN { print(getopt("aa", 10, "what it is")) }`, "--b", "ERROR: unexpected program command line options: --b\nHINT: expected program options: --aa: what it is"},
+		{`BEGIN { print(getopt("aa", 10)) }`, "--aa=no", "ERROR: program command line option --aa invalid integer (value: no)"},
+	} {
+		r, err := Run(&Options{Name: "stdin", Script: c.script, Params: strings.Fields(c.args), Quiet: true})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = r.Text
+		}
+		if got != c.want {
+			t.Errorf("%s\nprints %q\nexpected %q", c.script, got, c.want)
+		}
+	}
+}
+
+// TestJSON: tuples are arrays, records are objects, numbers stay numbers.
+func TestJSON(t *testing.T) {
+	r, err := Run(&Options{Script: `enum { E = 3 } BEGIN { @ = (a=1, c=("x\r", true), e=E); print((int8 *)50) }`, JSON: true})
+	want := "{\"type\": \"attached_probes\", \"count\": 1, \"data\": {\"probes\": 1}}\n{\"type\": \"value\", \"data\": 50}\n" +
+		`{"type": "map", "data": {"@": {"a": 1, "c": ["x\r",true], "e": 3}}}` + "\n"
+	if err != nil || r.Text != want {
+		t.Errorf("got %v %v", r, err)
+	}
+}
+
+// TestMissing: with -k a key that is not there is said.
+func TestMissing(t *testing.T) {
+	r, err := Run(&Options{Name: "stdin", Script: `BEGIN { @[1] = 1; printf("%d\n", @[2]); delete(@, 3); clear(@) }`, Quiet: true, Missing: true})
+	if err != nil || !strings.Contains(r.Text, "stdin:1:34-38: WARNING: Can't lookup map element") || !strings.Contains(r.Text, "stdin:1:41-53: WARNING: this key is not there") {
+		t.Errorf("got %v %v", r, err)
 	}
 }

@@ -21,6 +21,7 @@ type table struct {
 	*session
 	spec *bpf.MapSpec
 	cpus []*keys
+	lost uint64 // values that it had no room for
 }
 
 // keys are in the order in which they were added.
@@ -62,6 +63,7 @@ func (t *table) add(cpu int, key string) int {
 	}
 	if len(k.order) >= int(t.spec.MaxEntries) {
 		if t.spec.Type != bpf.LRUHash && t.spec.Type != bpf.LRUPerCPUHash {
+			t.lost++
 			return -1
 		}
 		t.Delete(cpu, []byte(k.order[0]))

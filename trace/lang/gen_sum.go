@@ -1,0 +1,159 @@
+package lang
+
+// aggregate adds a value to what a map keeps for this CPU.
+func (g *generator) aggregate(target, call *Expr) {
+	m := target.m
+	if len(call.Args) > 0 {
+		g.number(call.Args[0])
+	} else {
+		g.emit("r0 = 1")
+	}
+	switch m.Value.Kind {
+	case TSeries:
+		g.addToSeries(target)
+		return
+	case Hist:
+		if m.Value.Bits > 0 {
+			g.fine(m.Value.Bits)
+			break
+		}
+		g.log2()
+	case LHist:
+		g.linear(m.Value)
+	}
+	value := g.spill()
+	key := g.key(target)
+	if m.Value.HasBuckets() {
+		g.copy(key.plus(m.KeySize()-8), value, 8)
+		g.emit("*(u64 *)(%s) = 1", value)
+	}
+	none, end := g.newLabel(), g.newLabel()
+	g.find(m, key)
+	if m.IsArray() { // it is always there
+		none = g.out
+	}
+	g.emit("if r0 == 0 goto %s", none)
+	g.emit("r1 = *(u64 *)(%s)", value)
+	g.combine(m.Value, end)
+	if !m.IsArray() {
+		g.emit("goto %s", end)
+		g.label(none)
+		g.first(m, key, value)
+	}
+	g.label(end)
+}
+
+// first puts the first value of a key in a map.
+func (g *generator) first(m *Map, key, value place) {
+	if k := m.Value.Kind; k == Avg || k == Stats {
+		pair := g.push(16)
+		g.emit("*(u64 *)(%s) = 1", pair)
+		g.copy(pair.plus(8), value, 8)
+		value = pair
+	}
+	g.update(m, key, value)
+}
+
+// combine adds R1 to the value that R0 points to. Only this CPU changes it.
+func (g *generator) combine(t Type, end string) {
+	sign := pick(t.Signed, "s", "")
+	switch t.Kind {
+	case Min, Max:
+		g.emit("r2 = *(u64 *)(r0 + 0)")
+		g.emit("if r1 %s%s r2 goto %s", sign, pick(t.Kind == Min, ">=", "<="), end)
+		g.emit("*(u64 *)(r0 + 0) = r1")
+	case Avg, Stats:
+		g.emit("r2 = *(u64 *)(r0 + 8)")
+		g.emit("r2 += r1")
+		g.emit("*(u64 *)(r0 + 8) = r2")
+		g.emit("r2 = *(u64 *)(r0 + 0)")
+		g.emit("r2 += 1")
+		g.emit("*(u64 *)(r0 + 0) = r2")
+	default:
+		g.emit("r2 = *(u64 *)(r0 + 0)")
+		g.emit("r2 += r1")
+		g.emit("*(u64 *)(r0 + 0) = r2")
+	}
+}
+
+// log2 makes R0 the number of its bucket: 0 below 0, 1 for 0, and 2 + n from 2^n on.
+func (g *generator) log2() {
+	negative, end := g.newLabel(), g.newLabel()
+	g.emit("r1 = r0")
+	g.emit("r0 = 0")
+	g.emit("if r1 s< 0 goto %s", negative)
+	g.emit("r0 = 1")
+	g.emit("if r1 == 0 goto %s", end)
+	g.emit("r0 = 2")
+	for _, bits := range []int{32, 16, 8, 4, 2, 1} {
+		less := g.newLabel()
+		g.emit("r2 = r1")
+		g.emit("r2 >>= %d", bits)
+		g.emit("if r2 == 0 goto %s", less)
+		g.emit("r1 = r2")
+		g.emit("r0 += %d", bits)
+		g.label(less)
+	}
+	g.label(negative)
+	g.label(end)
+}
+
+// fine makes R0 the number of its bucket where each power of 2 has 1<<bits of them: see Bounds.
+func (g *generator) fine(bits int) {
+	negative, small, end := g.newLabel(), g.newLabel(), g.newLabel()
+	number := g.spill()
+	g.emit("if r0 s< 0 goto %s", negative)
+	g.emit("if r0 < %d goto %s", 1<<bits, small)
+	g.log2()
+	g.emit("r0 += %d", -2-bits) // which power of 2, from 1<<bits on
+	g.emit("r1 = *(u64 *)(%s)", number)
+	g.emit("r1 >>= r0")
+	g.emit("r0 <<= %d", bits)
+	g.emit("r0 += r1")
+	g.label(small)
+	g.emit("r0 += 1")
+	g.emit("goto %s", end)
+	g.label(negative)
+	g.emit("r0 = 0")
+	g.label(end)
+}
+
+// linear makes R0 the number of its bucket: 0 below the range, the last one above it.
+func (g *generator) linear(t Type) {
+	below, above, end := g.newLabel(), g.newLabel(), g.newLabel()
+	g.emit("if r0 s< %d goto %s", t.Low, below)
+	g.emit("if r0 s>= %d goto %s", t.High, above)
+	g.emit("r0 -= %d", t.Low)
+	g.emit("r0 /= %d", t.Step)
+	g.emit("r0 += 1")
+	g.emit("goto %s", end)
+	g.label(below)
+	g.emit("r0 = 0")
+	g.emit("goto %s", end)
+	g.label(above)
+	g.emit("r0 = %d", Buckets(t)-1)
+	g.label(end)
+}
+
+// Buckets is how many buckets an LHist has, with those below and above its range.
+func Buckets(t Type) int { return int((t.High-t.Low+t.Step-1)/t.Step) + 2 }
+
+// Bounds are the first number of a bucket of a histogram, and the first behind it.
+func Bounds(t Type, i int) (low, high int64) {
+	switch {
+	case t.Kind == LHist && i == Buckets(t)-1:
+		return t.High, t.High
+	case t.Kind == LHist:
+		low = t.Low + int64(i-1)*t.Step
+		return low, low + t.Step
+	case i < 1:
+		return -1, 0
+	}
+	n, each := int64(i-1), int64(1)<<t.Bits
+	if n < each {
+		return n, n + 1
+	}
+	power := n>>t.Bits - 1
+	low = (each + n&(each-1)) << power
+	return low, low + 1<<power
+}

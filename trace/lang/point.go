@@ -1,0 +1,100 @@
+package lang
+
+import (
+	"strings"
+)
+
+// point reads an attach point: everything up to a blank, a comma, or the brace that begins the block,
+// but in quotes and brackets.
+func (p *parser) point(s *Script) *Point {
+	p.space()
+	from, quoted, depth := p.at, false, 0
+	var b strings.Builder
+	for ; p.at < len(p.Text); p.at++ {
+		c := p.Text[p.at]
+		if c == '"' {
+			quoted = !quoted
+			continue
+		}
+		if !quoted {
+			if strings.IndexByte(" \t\r\n{", c) >= 0 || c == ',' && depth == 0 {
+				break
+			}
+			if c == '[' {
+				depth++
+			} else if c == ']' {
+				depth--
+			}
+		}
+		b.WriteByte(c)
+	}
+	span := Span{from, p.at}
+	if quoted {
+		p.fail(span, "this string has no end")
+	}
+	if b.Len() == 0 {
+		p.advance()
+		p.unexpected("a probe, such as kprobe:vfs.Read")
+	}
+	return p.pointOf(span, s.withParams(b.String()))
+}
+
+// Providers are by name: how many options each may have.
+var providers = map[string][2]int{"kprobe": {1, 1}, "kretprobe": {1, 1}, "uprobe": {2, 2}, "uretprobe": {2, 2}, "watchpoint": {1, 3}, "asyncwatchpoint": {1, 3},
+	"line": {2, 2}, "inline": {1, 1}, "fentry": {1, 1}, "fexit": {1, 1}, "tracepoint": {2, 2}, "rawtracepoint": {1, 2}, "interval": {1, 2}, "profile": {1, 2},
+	"software": {1, 2}, "hardware": {1, 2}, "usdt": {2, 3}, "iter": {1, 2}, "bench": {1, 1}, "test": {1, 1}, "begin": {0, 0}, "end": {0, 0}, "self": {2, 2}}
+
+// short are other names of providers.
+var short = map[string]string{"k": "kprobe", "kr": "kretprobe", "u": "uprobe", "ur": "uretprobe", "w": "watchpoint", "aw": "asyncwatchpoint", "f": "fentry", "fr": "fexit",
+	"kfunc": "fentry", "kretfunc": "fexit", "t": "tracepoint", "rt": "rawtracepoint", "i": "interval", "p": "profile", "s": "software", "h": "hardware", "U": "usdt", "it": "iter",
+	"BEGIN": "begin", "END": "end"}
+
+func (p *parser) pointOf(span Span, s string) *Point {
+	provider, rest, _ := strings.Cut(s, ":")
+	if full, ok := short[provider]; ok {
+		provider = full
+	}
+	count, ok := providers[provider]
+	if !ok {
+		p.failHint(Span{span.From, min(span.To, span.From+max(1, strings.IndexByte(s+":", ':')))}, didYouMean(provider, keys(providers)), "there are no probes of the type %q", printable(provider))
+	}
+	point := &Point{Span: span, Provider: provider, Text: provider}
+	if strings.Contains(s, ":") {
+		point.Options = options(provider, rest, count[1])
+		point.Text += ":" + rest
+	}
+	switch n := len(point.Options); {
+	case n < count[0]:
+		p.fail(span, "%s needs more after it: %s", provider, usage[provider])
+	case n > count[1]:
+		p.fail(span, "%s takes no more after it: %s", provider, usage[provider])
+	}
+	for _, o := range point.Options {
+		if o == "" {
+			p.fail(span, "something is missing between the colons: %s", usage[provider])
+		}
+	}
+	return point
+}
+
+// options cuts what follows a provider's name. The names of functions may have colons; of a program, the
+// file comes first.
+func options(provider, rest string, most int) []string {
+	switch provider {
+	case "kprobe", "kretprobe", "inline", "fentry", "fexit":
+		return []string{rest}
+	case "uprobe", "uretprobe":
+		return strings.SplitN(rest, ":", most)
+	case "line":
+		if at := strings.LastIndexByte(rest, ':'); at >= 0 {
+			return []string{rest[:at], rest[at+1:]}
+		}
+	}
+	return strings.Split(rest, ":")
+}
+
+// usage says how an attach point is written.
+var usage = map[string]string{"kprobe": "kprobe:FUNCTION[+OFFSET]", "kretprobe": "kretprobe:FUNCTION", "uprobe": "uprobe:FILE:FUNCTION[+OFFSET]", "uretprobe": "uretprobe:FILE:FUNCTION",
+	"watchpoint": "watchpoint:SYMBOL|ADDRESS[:LENGTH:MODE]", "line": "line:FILE.go:NUMBER", "inline": "inline:FUNCTION", "fentry": "fentry:FUNCTION", "fexit": "fexit:FUNCTION",
+	"tracepoint": "tracepoint:CATEGORY:NAME", "interval": "interval:UNIT:COUNT, the unit hz, s, ms or us", "profile": "profile:UNIT:COUNT, the unit hz, s, ms or us",
+	"software": "software:EVENT:COUNT", "begin": "begin", "end": "end", "self": "self:signal:NAME"}
