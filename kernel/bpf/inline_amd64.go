@@ -81,7 +81,7 @@ const softSize = 45
 // the g in R14 has no goroutine, it is what the door leads to; in a goroutine, that is entered as from a
 // trap. The code ends in a jump, so that no frame of its own is on a goroutine's stack, which may have to
 // grow.
-func (p *Prog) eitherCode() []byte {
+func (v *version) eitherCode() []byte {
 	var a asm
 	a.put(0x4d, 0x8b, 0x9e) // MOVQ m(R14), R11
 	a.imm32(offsetM)
@@ -89,7 +89,7 @@ func (p *Prog) eitherCode() []byte {
 	a.imm32(offsetCurg)
 	a.put(0)
 	a.put(0x48, 0xbf) // MOVQ $door, DI
-	a.imm64(uintptr(unsafe.Pointer(&p.door)))
+	a.imm64(uintptr(unsafe.Pointer(&v.door)))
 	a.over(jumpNotEqual, func() { a.put(0xff, 0x27) }) // JMP (DI)
 	a.put(0x48, 0x8b, 0x3f)                            // MOVQ (DI), DI
 	a.put(0x49, 0xbb)                                  // MOVQ $entering, R11
@@ -103,21 +103,21 @@ const _ = -(unsafe.Sizeof(nested{}) ^ 1<<6) // see around
 // meterShift is the size of a meter, as a power of two.
 const meterShift = 7
 
-// doorCode is the code of a program's doors, to lie at at: the one that meters, and the one that holds
+// doorCode is the code of a version's doors, to lie at at: the one that meters, and the one that holds
 // doorSize bytes behind it. helpMeter gets a frame: it may store its three arguments in its caller's, and
 // the code that calls a handler has room there for one.
-func (p *Prog) doorCode(at uintptr) []byte {
+func (v *version) doorCode(at uintptr) []byte {
 	var a asm
-	a.meter(p)
+	a.meter(v.prog)
 	a.put(0x48, 0xff, 0x0c, 0x1a) // DECQ credit(DX)(BX)
 	a.put(0x0f, 0x89)             // JNS the program
-	a.imm32(uint32(p.entry - at - uintptr(len(a)) - 4))
+	a.imm32(uint32(v.entry - at - uintptr(len(a)) - 4))
 	a.put(0x55, 0x48, 0x89, 0xe5)       // PUSHQ BP; MOVQ SP, BP
 	a.put(0x48, 0x83, 0xec, 4*wordSize) // SUBQ $32, SP
 	a.put(0x65, 0x8b, 0x0c, 0x25)       // MOVL id(GS), CX
 	a.imm32(uint32(offsetID))
-	a.put(0x48, 0xbb) // MOVQ $p, BX
-	a.imm64(uintptr(unsafe.Pointer(p)))
+	a.put(0x48, 0xbb) // MOVQ $v, BX
+	a.imm64(uintptr(unsafe.Pointer(v)))
 	a.put(0x49, 0xbb) // MOVQ $helpMeter, R11
 	a.imm64(goabi.CodeOf(helpMeter))
 	a.put(0x41, 0xff, 0xd3) // CALL R11
@@ -126,7 +126,7 @@ func (p *Prog) doorCode(at uintptr) []byte {
 	for len(a) < doorSize {
 		a.put(0xcc)
 	}
-	a.meter(p)
+	a.meter(v.prog)
 	a.put(0x48, 0xff, 0x44, 0x1a, byte(unsafe.Offsetof(meter{}.idle))) // INCQ idle(DX)(BX)
 	a.put(0x31, 0xc0, 0xc3)                                            // XORL AX, AX; RET
 	return a

@@ -75,11 +75,10 @@ func WriteSymbols(w io.Writer) {
 // Context: any.
 func codeAt(addr uintptr) (start uintptr, name string) {
 	for _, p := range allProgs.get() {
-		if addr-p.entry < uintptr(len(p.image.Code)+softSize) {
-			return p.entry, p.name
-		}
-		if at := p.metered; at != 0 && addr-at < doorSize+unit {
-			return at, p.name
+		for _, v := range p.versions() {
+			if start, ok := v.has(addr); ok {
+				return start, p.name
+			}
 		}
 	}
 	return 0, ""

@@ -20,12 +20,8 @@ import (
 //
 // So what is neither metered nor held pays nothing for it.
 type doors struct {
-	door    uintptr // what a func value of the program points to
-	entry   uintptr // of the code
-	metered uintptr // 0: not made
-	held    uintptr
-	meters  []meter // by CPU
-	budget  atomic.Int64
+	meters []meter // by CPU
+	budget atomic.Int64
 
 	// guarded by Prog.mu:
 	watchers int  // who wants it metered
@@ -40,28 +36,47 @@ func (p *Prog) makeDoors() error {
 	case p.gone:
 		return refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
 	case p.metered != 0:
-		return nil
+		return nil // then all have them
 	}
-	p.meters = make([]meter, cpus())
-	at, err := code.take(len(p.doorCode(0)))
-	if err != nil {
-		return err
+	if p.meters == nil {
+		p.meters = make([]meter, cpus())
 	}
-	writeCode(at, p.doorCode(at))
-	p.metered, p.held = at, at+doorSize
+	for _, v := range p.versions() {
+		if v != nil && v.metered == 0 { // some may have doors of an attempt that failed
+			if err := v.makeDoors(); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// choose sets the door. Called with mu held.
-func (p *Prog) choose() {
-	to := p.entry
-	switch {
-	case p.holding:
-		to = p.held
-	case p.watchers > 0 || p.budget.Load() != 0:
-		to = p.metered
+// makeDoors makes those of one version. Errors: ENOMEM.
+func (v *version) makeDoors() error {
+	at, err := code.take(len(v.doorCode(0)))
+	if err != nil {
+		return err
 	}
-	atomic.StoreUintptr(&p.door, to)
+	writeCode(at, v.doorCode(at))
+	v.metered, v.held = at, at+doorSize
+	return nil
+}
+
+// choose sets the door of each version. Called with mu held.
+func (p *Prog) choose() {
+	for _, v := range p.versions() {
+		if v == nil {
+			continue
+		}
+		to := v.entry
+		switch {
+		case p.holding:
+			to = v.held
+		case p.watchers > 0 || p.budget.Load() != 0:
+			to = v.metered
+		}
+		atomic.StoreUintptr(&v.door, to)
+	}
 }
 
 // Watch has one hit in 64 measured on each CPU, until the function that it returns is called.

@@ -31,7 +31,8 @@ const (
 
 // helpMeter runs a program whose credit is used up: it measures this hit, and gives credit for the next
 // ones, unless the budget has none left.
-func helpMeter(hit *attach.Hit, p *Prog, cpu int) {
+func helpMeter(hit *attach.Hit, v *version, cpu int) {
+	p := v.prog
 	m := &p.meters[cpu]
 	flags := irqOff()
 	begin := now()
@@ -41,7 +42,7 @@ func helpMeter(hit *attach.Hit, p *Prog, cpu int) {
 		return
 	}
 	nested := p.nested[cpu].n
-	hit.Call(handler(&p.entry))
+	hit.Call(handler(&v.entry))
 	flags = irqOff()
 	if p.nested[cpu].n == nested { // it has run
 		m.add(now() - begin)

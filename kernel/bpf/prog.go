@@ -11,9 +11,7 @@ import (
 	"unsafe"
 
 	"sonde/bpf"
-	"sonde/bpf/jit"
 	"sonde/bpf/verify"
-	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
@@ -26,12 +24,12 @@ type Prog struct {
 	Extra    any // of whoever loaded it
 
 	doors
-	soft   uintptr // of the code for places that may call it in a goroutine: a func value points here
-	image  *jit.Image
-	name   string // of the code
-	maps   []*Map
-	nested []nested // by CPU
-	unused bool     // it has nothing that other programs on the CPU could disturb
+	version                                      // that sees registers as they are
+	linux   [maxSkip + 1]atomic.Pointer[version] // by how many words it skips; each is made when it is first needed
+	name    string                               // of the code
+	maps    []*Map
+	nested  []nested // by CPU
+	unused  bool     // it has nothing that other programs on the CPU could disturb
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -92,7 +90,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, erro
 	}
 	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: extra, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
-	if err := prog.compile(); err != nil {
+	if err := prog.compile(&prog.version, kernels); err != nil {
 		return nil, err
 	}
 	for _, m := range maps {
@@ -128,48 +126,6 @@ func fits(p *bpf.Program, maps []*Map) error {
 	return nil
 }
 
-// compile makes the code, and puts it where it can be executed.
-func (p *Prog) compile() error {
-	source := &jit.Program{Insns: p.Checked.Insns, Stack: p.Checked.Frames}
-	for _, load := range p.Checked.Ctx {
-		source.Ctx = append(source.Ctx, jit.CtxLoad{PC: load.PC, Off: int32(load.Off)})
-	}
-	// Its length does not depend on where in the pool it is, and is not known before.
-	image, err := jit.Compile(source, code.start, p.view())
-	if err != nil {
-		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
-	}
-	if image.Stack > maxStack {
-		return refusal.New(syscall.E2BIG, "program %s takes %d bytes of stack: %d are for programs", p.Checked.Program.Name, image.Stack, maxStack)
-	}
-	at, err := code.take(len(image.Code) + softSize)
-	if err != nil {
-		return err
-	}
-	p.image, err = jit.Compile(source, at, p.view())
-	if err == nil && len(p.image.Code) != len(image.Code) {
-		err = fmt.Errorf("its code takes %d bytes at %#x, and %d elsewhere", len(p.image.Code), at, len(image.Code))
-	}
-	if err != nil {
-		code.put(at, len(image.Code)+softSize)
-		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
-	}
-	p.entry, p.door, p.soft = at, at, at+uintptr(len(image.Code))
-	writeCode(at, p.image.Code)
-	writeCode(p.soft, p.eitherCode())
-	return nil
-}
-
-// view is what the program sees.
-func (p *Prog) view() *jit.View {
-	v := &jit.View{Context: registersAt, Helper: p.helper, Resolve: p.resolve, CPU: offsetID}
-	v.Enter, v.Leave = p.around()
-	if !p.seesRegisters() {
-		v.Context = nil
-	}
-	return v
-}
-
 // Type is the program's.
 func (p *Prog) Type() bpf.Type { return p.Checked.Program.Type }
 
@@ -192,11 +148,6 @@ func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {
 	}
 	return uint64(uintptr(m.base)) + uint64(uint32(second.Imm)), nil
 }
-
-// handler is code as a func value: the program, or what decides how to enter it. Safe because: a func value
-// points to a word with the address of code; what that leads to is a function of one word, and stays until
-// Close has waited.
-func handler(at *uintptr) attach.Handler { return *(*attach.Handler)(unsafe.Pointer(&at)) }
 
 // Links returns what the program is attached to.
 func (p *Prog) Links() []*Link {
@@ -286,9 +237,8 @@ func (p *Prog) drop() {
 	}
 	synchronize()
 	allProgs.remove(p)
-	code.put(p.entry, len(p.image.Code)+softSize)
-	if p.metered != 0 {
-		code.put(p.metered, len(p.doorCode(p.metered)))
+	for _, v := range p.versions() {
+		v.free()
 	}
 	for _, m := range p.maps {
 		m.use(-1)

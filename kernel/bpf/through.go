@@ -1,6 +1,7 @@
 package kbpf
 
 import (
+	"slices"
 	"syscall"
 
 	"sonde/kernel/attach"
@@ -23,22 +24,40 @@ func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Thr
 		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
 	}
 	l := &Link{Prog: p}
-	a, err := attach.Attach(sites, l.handler(sites, through), o)
-	if err != nil {
-		return nil, err
+	for skip := kernels; skip <= maxSkip; skip++ {
+		group := slices.DeleteFunc(slices.Clone(sites), func(s attach.Site) bool { return skipOf(s) != skip })
+		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
+			continue
+		}
+		if err := l.attach(skip, group, o, through); err != nil {
+			l.detach()
+			return nil, err
+		}
 	}
-	l.Link = a
 	p.links = append(p.links, l)
 	allLinks.add(l)
 	return l, nil
 }
 
+// attach attaches to places that are seen alike. Called with Prog.mu held.
+func (l *Link) attach(skip int, sites []attach.Site, o *attach.Options, through Through) error {
+	v, err := l.Prog.of(skip)
+	if err != nil {
+		return err
+	}
+	a, err := attach.Attach(sites, l.handler(v, sites, through), o)
+	if err == nil {
+		l.parts = append(l.parts, a)
+	}
+	return err
+}
+
 // handler is what calls the program at sites.
-func (l *Link) handler(sites []attach.Site, through Through) attach.Handler {
-	f := handler(&l.Prog.door)
+func (l *Link) handler(v *version, sites []attach.Site, through Through) attach.Handler {
+	f := handler(&v.door)
 	for _, s := range sites {
 		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
-			f = handler(&l.Prog.soft)
+			f = handler(&v.soft)
 		}
 	}
 	if through == nil {
@@ -52,9 +71,11 @@ func (l *Link) handler(sites []attach.Site, through Through) attach.Handler {
 }
 
 // Ledger is that of the link's places, without the hits for which the program was not called.
-func (l *Link) Ledger() probe.Ledger {
+func (l *Link) Ledger() (sum probe.Ledger) {
 	passed := l.passed.Load() // before the places are asked: what comes meanwhile is theirs
-	sum := l.Link.Ledger()
+	for _, a := range l.parts {
+		sum = sum.Plus(a.Ledger())
+	}
 	sum.Entered -= passed
 	sum.Handled -= passed
 	return sum
