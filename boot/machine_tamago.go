@@ -20,6 +20,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/tracefs"
+	"sonde/kernel/tracepoint"
 	"sonde/kernel/tty"
 	"sonde/kernel/types"
 	"sonde/kernel/vfs"
@@ -82,6 +83,7 @@ func mountFiles(tree *vfs.FS) {
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
 	report("types", types.Mount(tree))
 	report("tracefs", tracefs.Mount(tree))
+	report("tracepoint", tracepoint.Mount(tree))
 	report("bpf", kbpf.MountPins(tree))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }

@@ -35,6 +35,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
 	"sonde/kernel/tick"
+	"sonde/kernel/tracepoint"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/kprobes/link"
@@ -70,6 +71,7 @@ func main() {
 	for _, k := range []attach.Kind{attach.Tick, attach.Every} {
 		attach.Provide(k, tick.Provider{Kind: k})
 	}
+	attach.Provide(attach.Event, tracepoint.Provider{})
 	kprobes.Init()
 	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
 		attach.Provide(k, link.Provider{Kind: k})

@@ -19,6 +19,7 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/smp"
+	"sonde/kernel/tracepoint"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -63,6 +64,9 @@ func startPrograms() {
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
 	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers})
+	tracepoint.SetPrograms(tracepoint.Programs{
+		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken,
+	})
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
 	signal := func(group int, s tty.Signal) { programs.SendGroup(group, proc.SignalOf(int(s))) }

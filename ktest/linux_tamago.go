@@ -6,6 +6,7 @@ import (
 	"sonde/ktest/suites"
 	_ "sonde/ktest/suites/hostile"
 	_ "sonde/ktest/suites/programs"
+	_ "sonde/ktest/suites/tracepoints"
 	_ "sonde/ktest/suites/uprobes"
 	_ "sonde/ktest/suites/user"
 	"sonde/shell"

@@ -23,7 +23,7 @@ func Mount(tree *vfs.FS, dir string) error {
 // columns are the kinds as the table has them, with a place of each.
 var columns = [...]struct{ name, example string }{
 	Kernel: {"kernel", "vfs.Read"}, Program: {"program", "sh:main"}, Line: {"line", "io.go:76"}, Inline: {"copies", "inline:F"}, Watch: {"watch", "w@x.y:4"},
-	Call: {"call", "sys:openat"}, Tick: {"tick", "tick:99hz"}, Every: {"timer", "every:1s"},
+	Call: {"call", "sys:openat"}, Tick: {"tick", "tick:99hz"}, Every: {"timer", "every:1s"}, Event: {"event", "event:go:park"},
 }
 
 // writeKinds prints the kinds that have a provider as columns, and what they can do as rows.

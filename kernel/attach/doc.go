@@ -15,9 +15,10 @@
 //	sys:openat           a system call; sys:open* all that fit
 //	tick:99hz            99 times a second on each CPU
 //	every:1s             each second, on one CPU
+//	event:sched:sched_switch   a tracepoint (kernel/tracepoint)
 //	ret:PLACE            when the function or the call returns
 //	7:PLACE              in process 7 alone
 //
-// The words before a colon (ret, inline, sys, tick, every) and numbers are no programs: a file of such
+// The words before a colon (ret, inline, sys, tick, every, event) and numbers are no programs: a file of such
 // a name is given with its path. Functions whose names begin with "type:" and "go:" are the kernel's.
 package attach

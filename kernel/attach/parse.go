@@ -71,6 +71,8 @@ func (p parser) site(text string) (s Site, err error) {
 		return s, err
 	case head == "sys":
 		return Site{Kind: Call, Symbol: rest}, nil
+	case head == "event":
+		return Site{Kind: Event, Symbol: rest}, nil
 	case head == "inline":
 		return Site{Kind: Inline, Symbol: rest}, nil
 	case head == "tick":
@@ -174,10 +176,12 @@ func (p parser) check(s Site) error {
 		return p.no("a %s does not return; ret: is for functions and system calls", s.Kind)
 	case s.Return && (s.Offset != 0 || s.Symbol == "" && s.Kind == Call):
 		return p.no("ret: is for a function, not for an instruction in it")
-	case s.PID != 0 && (s.Kind == Tick || s.Kind == Every || s.Kind == Line || s.Kind == Inline):
+	case s.PID != 0 && (s.Kind == Tick || s.Kind == Every || s.Kind == Line || s.Kind == Inline || s.Kind == Event):
 		return p.no("a %s is not one of process %d", s.Kind, s.PID)
 	case s.Kind == Call && s.Symbol == "":
 		return p.no("the name of the system call is missing, as in sys:openat")
+	case s.Kind == Event && strings.Count(s.Symbol, ":") != 1:
+		return p.no("give the system and the name of a tracepoint, as in event:sched:sched_switch")
 	case s.Kind == Inline && s.Symbol == "":
 		return p.no("the function is missing, as in inline:sync.(*Mutex).Lock")
 	case s.Kind == Inline && inner != "":

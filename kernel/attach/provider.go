@@ -82,7 +82,7 @@ func (a Ability) String() string {
 }
 
 // providers are by kind. Written at boot.
-var providers [Every + 1]Provider
+var providers [Event + 1]Provider
 
 // Provide says who attaches to places of a kind.
 //

@@ -19,9 +19,10 @@ const (
 	Call                // a system call
 	Tick                // a time, on each CPU
 	Every               // a time, on one CPU
+	Event               // a tracepoint: Symbol is SYSTEM:NAME
 )
 
-var kindNames = [...]string{"place in the kernel", "place in a program", "source line", "copy of a function", "watchpoint", "system call", "tick", "timer"}
+var kindNames = [...]string{"place in the kernel", "place in a program", "source line", "copy of a function", "watchpoint", "system call", "tick", "timer", "tracepoint"}
 
 // String returns what people call the kind.
 func (k Kind) String() string {
@@ -87,6 +88,8 @@ func (s Site) String() string {
 		fmt.Fprintf(&b, "tick:%dhz", s.Hz)
 	case Every:
 		b.WriteString("every:" + s.Period.String())
+	case Event:
+		b.WriteString("event:" + s.Symbol)
 	default:
 		b.WriteString(s.where())
 	}

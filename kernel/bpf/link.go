@@ -40,10 +40,13 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 
 // AttachSites is Attach for places that are no text. Their cookies are what helper 174 returns.
 //
-// Errors: those of AttachThrough; EINVAL the program is of a type that has no registers.
+// Errors: those of AttachThrough; EINVAL the program is of another type than those for the places: for
+// tracepoints Tracepoint, elsewhere one that sees registers.
 func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
-	if p.Type() != bpf.Kprobe && p.Type() != bpf.PerfEvent {
-		return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for places, whose registers it would have to know", p.Checked.Program.Name, p.Type())
+	for _, s := range sites {
+		if event := s.Kind == attach.Event; event != (p.Type() == bpf.Tracepoint) || !event && !p.seesRegisters() {
+			return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for a %s: it finds something else there", p.Checked.Program.Name, p.Type(), s.Kind)
+		}
 	}
 	return p.AttachThrough(sites, o, nil)
 }

@@ -74,6 +74,16 @@ func Goid(g unsafe.Pointer) uint64 {
 // Context: any, where g cannot run meanwhile, or is the caller's.
 func Thread(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThread(g) }
 
+// ThreadOf returns what SetThread was given by goroutine g, whether or not that runs; nil for none.
+//
+// Context: any.
+func ThreadOf(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThreadOf(g) }
+
+// WaitReason returns what goroutine g waits for, or did last.
+//
+// Context: any.
+func WaitReason(g unsafe.Pointer) string { return runtime.SondeWaitReason(g) }
+
 // SetThread says what the calling goroutine runs for, until it ends.
 func SetThread(thread unsafe.Pointer) { runtime.SondeSetThread(thread) }
 

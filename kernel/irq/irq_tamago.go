@@ -130,6 +130,21 @@ func Lines() (all []Line) {
 	return all
 }
 
+// Describe returns the number and the name of an interrupt by its vector: of a device, its line, of others
+// the vector.
+//
+// Context: any.
+func Describe(vector uint64) (n int, name string) {
+	switch {
+	case vector == uint64(amd64.VecTimer):
+		return int(vector), "timer"
+	case vector == uint64(amd64.VecWake):
+		return int(vector), "wake"
+	}
+	n = int(vector-uint64(amd64.VecLegacy)) & (len(lines) - 1)
+	return n, lines[n].name
+}
+
 func legacy(r *amd64.Regs) {
 	cpu.EOI()
 	if f := lines[(r.Vector-amd64.VecLegacy)&15].f.Load(); f != nil {

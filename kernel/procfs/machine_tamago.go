@@ -26,7 +26,11 @@ import (
 func Machine() Sources {
 	return Sources{
 		Uptime: Uptime, Memory: MemoryNow, CPUs: CPUs, Interrupts: Interrupts,
-		Kallsyms: func(w io.Writer) { kallsyms.Kernel().WriteTo(w); kbpf.WriteSymbols(w); kallsyms.Kernel().WriteAliases(w) },
+		Kallsyms: func(w io.Writer) {
+			kallsyms.Kernel().WriteTo(w)
+			kbpf.WriteSymbols(w)
+			kallsyms.Kernel().WriteAliases(w)
+		},
 	}
 }
 

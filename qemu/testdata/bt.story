@@ -60,6 +60,18 @@ RUN bt -e 'kprobe:runtime.mallocgc { @[gcphase] = hist(args.size); } interval:ms
 EXPECT ^@\[0\]:$
 EXPECT ^\[\d+, \d+\) +\d+ \|@*
 
+NAME tracepoints have their fields
+RUN bt -q -e 'tracepoint:sched:sched_switch { @[args.next_comm] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@\[cat\]: [1-9]\d*$
+RUN bt -q -e 'tracepoint:sched:sched_process_exec { printf("%s %d\n", args.filename, args.pid); }' -c '/bin/cat /proc/uptime'
+EXPECT ^/bin/cat [1-9]\d*$
+RUN bt -e 'tracepoint:go:* { @[probe] = count(); } i:ms:300 { exit(); }'
+EXPECT ^Attached 10 probes$
+EXPECT ^@\[tracepoint:go:\*\]: [1-9]\d*$
+RUN bt -e 'tracepoint:sched:sched_swich { }'
+EXPECT ^HINT: did you mean sched:sched_switch\?$
+STATUS 1
+
 NAME nothing is left of a script
 RUN bt -q -e 'kprobe:vfs.Read { @[comm] = count(); }' -c 'true'
 RUN bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo end

@@ -16,6 +16,7 @@ type Target struct {
 	User    bool       // code of programs is hit, and addresses are theirs
 	Pattern bool       // the point stands for more than one place
 	Watch   bool       // there are watch.old and watch.new
+	Record  bool       // the context is a tracepoint's record: Offset of fields is in it
 }
 
 // ArgField is an argument with a name, or the result.

@@ -91,7 +91,11 @@ func (s *session) load() error {
 		if p.Point.Rare() {
 			load = kbpf.LoadRare
 		}
-		prog, err := load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: bpf.Kprobe, Insns: p.Insns, Maps: s.specs}, s.maps)
+		kind := bpf.Kprobe
+		if p.Target.Record {
+			kind = bpf.Tracepoint
+		}
+		prog, err := load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps)
 		var refused *verify.Error
 		if errors.As(err, &refused) {
 			return s.Unit.Explain(p, refused.PC, refused.Why)

@@ -5,6 +5,7 @@
 //	uprobe:FILE:F uretprobe:FILE:F          FILE:F, ret:FILE:F
 //	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
 //	tracepoint:raw_syscalls:sys_enter       sys:*
+//	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
 //	watchpoint:WHAT:LENGTH:MODE             MODE@WHAT:LENGTH
 //	line:FILE.go:N inline:F                 FILE.go:N, inline:F
 //	interval:s:N                            every:Ns
@@ -64,6 +65,9 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 	case "inline":
 		return one("inline:%s", o[0])
 	case "tracepoint":
+		if c := o[0]; c != "syscalls" && c != "raw_syscalls" {
+			return s.events(p)
+		}
 		ret, call, err := s.call(p)
 		return []string{process + ret + "sys:" + call}, err
 	case "watchpoint":
@@ -124,8 +128,6 @@ func (s *Source) call(p *lang.Point) (ret, call string, err error) {
 		ret = "ret:"
 	}
 	switch {
-	case category != "syscalls" && category != "raw_syscalls":
-		return "", "", fmt.Errorf("there are no tracepoints %s: there is syscalls and raw_syscalls", category)
 	case s.Params == nil:
 		return "", "", errors.New("this kernel runs no programs, and has no system calls")
 	case category == "raw_syscalls" && (name == "sys_enter" || name == "sys_exit"):

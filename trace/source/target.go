@@ -5,6 +5,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	"sonde/kernel/tracepoint"
 	"sonde/trace/lang"
 )
 
@@ -58,6 +59,12 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		}
 	case attach.Watch:
 		t.Watch = true
+	case attach.Event:
+		t.Record, t.Pattern = true, len(places) > 1
+		if !t.Pattern {
+			t.Fields = recordFields(site.Symbol)
+		}
+		return t, nil
 	case attach.Call:
 		t.Args, t.User = callArgs, true
 		t.Fields = s.fields(site)
@@ -114,6 +121,11 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 func (s *Source) List(fits func(point string) bool, yield func(point string) bool) {
 	for sym := range s.Symbols.Text {
 		if point := "kprobe:" + sym.Name; sym.Size > 0 && fits(point) && !yield(point) {
+			return
+		}
+	}
+	for _, e := range tracepoint.All() {
+		if point := "tracepoint:" + e.String(); fits(point) && !yield(point) {
 			return
 		}
 	}

@@ -44,6 +44,21 @@ func SondeThread(g0 unsafe.Pointer) unsafe.Pointer {
 	return gp.m.curg.sondeThread
 }
 
+// SondeThreadOf returns what goroutine gp runs for, whether or not it runs; nil for nothing.
+//
+//go:nosplit
+func SondeThreadOf(gp unsafe.Pointer) unsafe.Pointer { return (*g)(gp).sondeThread }
+
+// SondeWaitReason returns what goroutine gp waits for, or did last.
+//
+//go:nosplit
+func SondeWaitReason(gp unsafe.Pointer) string {
+	if w := (*g)(gp).waitreason; int(w) < len(waitReasonStrings) {
+		return waitReasonStrings[w]
+	}
+	return "unknown"
+}
+
 // SondeGC returns what the collector does (0 nothing, 1 it marks, 2 it ends marking) and how many
 // collections have ended.
 //

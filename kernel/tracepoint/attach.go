@@ -1,0 +1,106 @@
+package tracepoint
+
+import (
+	"syscall"
+
+	"sonde/kernel/attach"
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
+)
+
+// Provider is the attach.Provider of tracepoints.
+type Provider struct{}
+
+// Can is part of attach.Provider.
+func (Provider) Can() attach.Ability { return 0 }
+
+// Attach is part of attach.Provider.
+//
+// Errors: ENOENT there is no such tracepoint; those of the place that it stands for.
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+	a := attachment{}
+	for i := range sites {
+		p, err := newPoint(l, &sites[i])
+		if err != nil {
+			a.Close()
+			return nil, err
+		}
+		a = append(a, p)
+	}
+	return a, nil
+}
+
+// A point is a tracepoint that a link is attached to.
+type point struct {
+	event *Event
+	place *attach.Place
+	to    attach.Handler
+	inner *attach.Link // at the place that the event stands for
+	last  []last       // by CPU
+}
+
+// last is what a CPU ran last.
+type last struct {
+	g     uintptr // the runtime never frees one
+	since int64   // ns since boot
+}
+
+func newPoint(l *attach.Link, s *attach.Site) (*point, error) {
+	e, err := Find(s.Symbol)
+	if err != nil {
+		return nil, err
+	}
+	p := &point{event: e, place: &attach.Place{Link: l, Site: s, Where: s.String()}, to: l.Handler, last: make([]last, maxCPUs)}
+	if p.to == nil {
+		p.to = func(*attach.Hit) {}
+	}
+	o := &attach.Options{Owner: l.Options.Owner, Disabled: l.Options.Disabled}
+	if e.Name == "irq_handler_exit" { // by then the registers have the vector no more
+		o.Data, o.Entry = 1, noteVector
+	}
+	p.inner, err = attach.AttachTo(p.hit, o, e.places...)
+	if err != nil {
+		return nil, refusal.New(syscall.ENOENT, "tracepoint %s: %v", e, err)
+	}
+	return p, nil
+}
+
+// attachment is a link's tracepoints.
+type attachment []*point
+
+// Close is part of attach.Attachment.
+func (a attachment) Close() {
+	for _, p := range a {
+		p.inner.Close()
+	}
+}
+
+// Enable is part of attach.Attachment.
+//
+// Errors: those of attach.Link's Enable.
+func (a attachment) Enable(on bool) error {
+	for i, p := range a {
+		if err := p.inner.Enable(on); err != nil {
+			for _, done := range a[:i] {
+				done.inner.Enable(!on)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Places is part of attach.Attachment.
+func (a attachment) Places() []attach.Placed {
+	list := make([]attach.Placed, len(a))
+	for i, p := range a {
+		list[i] = attach.Placed{Place: p.place, Way: "probe"}
+		sum := probe.Ledger{}
+		for _, at := range p.inner.Places() {
+			list[i].Disabled = at.Disabled
+			sum = sum.Plus(at.Ledger)
+		}
+		list[i].Ledger = sum
+	}
+	return list
+}

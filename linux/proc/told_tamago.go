@@ -1,0 +1,45 @@
+//go:build tamago
+
+package proc
+
+import (
+	"unsafe"
+
+	"sonde/kernel/abi"
+)
+
+// What tracepoints ask about threads and processes, which they have by their addresses. All of it runs in trap
+// context, in the middle of code that may hold any lock: it only loads.
+
+// IdentifyThread is Identify for a thread.
+func IdentifyThread(thread unsafe.Pointer) (pid, tid int, comm string) {
+	t := (*Thread)(thread)
+	return t.process.PID, t.TID, t.process.Name()
+}
+
+// PathOf returns the file of a thread's program.
+func PathOf(thread unsafe.Pointer) string { return (*Thread)(thread).process.path }
+
+// IdentifyProcess returns the number and the name of a process.
+func IdentifyProcess(process unsafe.Pointer) (pid int, comm string) {
+	p := (*Process)(process)
+	return p.PID, p.Name()
+}
+
+// SignalSent tells of a signal what it is, and whether the queue is the process's own.
+func SignalSent(process, queue, info unsafe.Pointer) (sig, errno, code int32, group bool) {
+	i := (*abi.Siginfo)(info)
+	return i.Signo, i.Errno, i.Code, queue == unsafe.Pointer(&(*Process)(process).pending)
+}
+
+// SignalTaken tells of a signal that a thread takes how it came, and what the process does about it. thread
+// may be nil.
+func SignalTaken(process, thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64) {
+	if t := (*Thread)(thread); t != nil && int(t.info.Signo) == sig {
+		errno, code = t.info.Errno, t.info.Code
+	}
+	if all := (*Process)(process).actions; all != nil && uint(sig) < uint(len(all.Actions)) {
+		handler, flags = all.Actions[sig].Handler, all.Actions[sig].Flags
+	}
+	return errno, code, handler, flags
+}

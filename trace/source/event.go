@@ -1,0 +1,44 @@
+package source
+
+import (
+	"strings"
+
+	"sonde/kallsyms"
+	"sonde/kernel/tracepoint"
+	"sonde/trace/lang"
+)
+
+// events returns the tracepoints that a point is: one, or those that fit a pattern.
+func (s *Source) events(p *lang.Point) (places []string, err error) {
+	name := strings.Join(p.Options, ":")
+	for _, e := range tracepoint.All() {
+		if kallsyms.Fits(name, e.String()) {
+			places = append(places, "event:"+e.String())
+		}
+	}
+	if places != nil {
+		return places, nil
+	}
+	_, err = tracepoint.Find(name)
+	hint := ""
+	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
+		hint = "did you mean " + strings.TrimSuffix(near, "?)") + "?"
+	}
+	return nil, &lang.Hinted{Why: "there is no tracepoint " + name, Hint: hint}
+}
+
+// recordFields are the fields of a tracepoint: numbers of one word, texts of two.
+func recordFields(name string) (all []lang.ArgField) {
+	e, err := tracepoint.Find(name)
+	if err != nil {
+		return nil
+	}
+	for _, f := range e.Fields {
+		field := lang.ArgField{Name: f.Name, Type: lang.Type{Kind: lang.Int, Bytes: 8, Signed: f.Signed}, Offset: f.Word}
+		if f.Text || f.Loc {
+			field.Type, field.More = lang.Type{Kind: lang.String, Bytes: 16, Go: true}, []int{f.Word + 8}
+		}
+		all = append(all, field)
+	}
+	return all
+}
