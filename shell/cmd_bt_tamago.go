@@ -87,11 +87,11 @@ func btOptions(c *Context, opts map[byte]string, from *sources.Source, args []st
 	if format != "" && format != "text" && format != "json" {
 		return nil, Usagef("%q is no format: give text or json", format)
 	}
-	script, err := lang.Parse(name, text)
+	script, err := lang.Parse(name, text, params...)
 	if err != nil {
 		return nil, btError(c, err)
 	}
-	unit, err := lang.Compile(script, &lang.Options{Resolver: from, Params: params, CPUs: cpu.Num()})
+	unit, err := lang.Compile(script, &lang.Options{Resolver: from, CPUs: cpu.Num()})
 	if err != nil {
 		return nil, btError(c, err)
 	}
