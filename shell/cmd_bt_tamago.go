@@ -97,6 +97,9 @@ func btOptions(c *Context, opts map[byte]string, from *sources.Source, args []st
 	}
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: has(opts, 'q'), Ledger: has(opts, 'v'), Now: cpu.Nanotime, Interrupt: c.Interrupt}
 	o.Out = &out.Printer{W: c.Out, JSON: format == "json", Unit: unit, Started: time.Now().Add(-time.Duration(cpu.Nanotime()))}
+	if c.Machine.Programs != nil {
+		o.Call = callName
+	}
 	if o.Budget, err = btBudget(opts); err != nil {
 		return nil, err
 	}

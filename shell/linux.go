@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"fmt"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -107,4 +108,12 @@ func callNames(yield func(name string) bool) {
 			return
 		}
 	}
+}
+
+// callName names a system call by its number.
+func callName(n uint64) string {
+	if c, ok := calls.Lookup(n); ok {
+		return c.Name
+	}
+	return fmt.Sprintf("call %d", n)
 }

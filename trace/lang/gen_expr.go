@@ -214,9 +214,10 @@ func (g *generator) usermode() {
 	g.label(yes)
 }
 
-// hitAddress leaves the address of what was hit in R0: of the function, at a return.
+// hitAddress leaves the address of what was hit in R0: of the function, at a return; of the place that a
+// tracepoint stands for.
 func (g *generator) hitAddress() {
-	if g.target.Result != nil {
+	if g.target.Result != nil || g.target.Record {
 		g.emit("r1 = r6")
 		g.emit("call 173")
 		return

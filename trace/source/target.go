@@ -98,7 +98,8 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 	}
 	params, _ := s.Params(site.Symbol)
 	if site.Symbol == "*" {
-		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax})
+		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax},
+			lang.ArgField{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8}, Offset: ax}) // ours
 	}
 	for i, name := range params {
 		if i == len(callArgs) {

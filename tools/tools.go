@@ -1,0 +1,99 @@
+// Package tools has ready-made scripts in bpftrace's language, each of which is a command of the shell.
+//
+// A script begins with comments: its name and parameters, as in argdist FUNCTION [VALUE=arg0], where what is
+// in brackets may be left out; what it does; and which maps it prints, each interval anew with -i. $1, $2 and
+// so on in it are replaced by its parameters, which may be any part of a script.
+package tools
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"sonde/kernel/refusal"
+)
+
+//go:embed *.bt
+var files embed.FS
+
+// A Tool is a script.
+type Tool struct {
+	Name   string
+	Usage  string // its parameters
+	Help   string // what it does
+	prints []string
+	params []param
+	text   string
+}
+
+type param struct {
+	name, otherwise string
+	optional        bool
+}
+
+// All returns the tools by name.
+func All() (all []Tool) {
+	entries, _ := files.ReadDir(".") // embedded: it is there
+	for _, e := range entries {
+		text, _ := files.ReadFile(e.Name())
+		all = append(all, parse(string(text)))
+	}
+	return all
+}
+
+// parse reads the comments at the beginning of a script.
+func parse(text string) Tool {
+	head, body, _ := strings.Cut(text, "\n")
+	name, usage, _ := strings.Cut(strings.TrimPrefix(head, "// "), " ")
+	t := Tool{Name: name, Usage: usage}
+	for _, word := range strings.Fields(usage) {
+		p := param{name: word}
+		if inner, ok := strings.CutPrefix(word, "["); ok {
+			p.optional = true
+			p.name, p.otherwise, _ = strings.Cut(strings.TrimSuffix(inner, "]"), "=")
+		}
+		t.params = append(t.params, p)
+	}
+	help, body, _ := strings.Cut(body, "\n")
+	t.Help = strings.TrimPrefix(help, "// ")
+	if maps, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(maps, "// prints ") {
+		t.prints, body = strings.Fields(strings.TrimPrefix(maps, "// prints ")), rest
+	}
+	t.text = body
+	return t
+}
+
+// Script returns the script with its parameters. With seconds not 0, it prints what came in each interval of
+// so many.
+//
+// Errors: EINVAL a parameter is missing, or there are too many, or the tool has nothing to print at intervals.
+func (t *Tool) Script(args []string, seconds int) (string, error) {
+	if len(args) > len(t.params) {
+		return "", refusal.New(syscall.EINVAL, "too many parameters: %s %s", t.Name, t.Usage)
+	}
+	text := t.text
+	for i := len(t.params) - 1; i >= 0; i-- {
+		p, value := t.params[i], ""
+		switch {
+		case i < len(args):
+			value = args[i]
+		case p.optional:
+			value = p.otherwise
+		default:
+			return "", refusal.New(syscall.EINVAL, "%s is missing: %s %s", p.name, t.Name, t.Usage)
+		}
+		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i+1), value)
+	}
+	if seconds == 0 {
+		return text, nil
+	}
+	if len(t.prints) == 0 {
+		return "", refusal.New(syscall.EINVAL, "%s prints things as they happen: -i is for tools that count", t.Name)
+	}
+	text += fmt.Sprintf("interval:s:%d { time(\"%%H:%%M:%%S\\n\");", seconds)
+	for _, m := range t.prints {
+		text += fmt.Sprintf(" print(%s); clear(%s);", m, m)
+	}
+	return text + " }\n", nil
+}

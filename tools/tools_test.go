@@ -1,0 +1,73 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sonde/trace/lang"
+)
+
+// TestToolsAreScripts: each file says what it is, and is a script, at intervals too.
+func TestToolsAreScripts(t *testing.T) {
+	want := strings.Fields("argdist execsnoop exitsnoop funccount funclatency gcpauses hardirqs irqlat kwhere mallocstacks mutexwait offcputime opensnoop pagefaults " +
+		"runqlat sigsnoop stackcount syscount trace writelat")
+	var names []string
+	for _, tool := range All() {
+		names = append(names, tool.Name)
+		var args []string
+		for _, p := range tool.params {
+			if !p.optional {
+				args = append(args, "vfs.Read")
+			}
+		}
+		if tool.Help == "" || strings.HasSuffix(tool.Help, ".") {
+			t.Errorf("%s: help %q", tool.Name, tool.Help)
+		}
+		for _, seconds := range []int{0, 1} {
+			text, err := tool.Script(args, seconds)
+			if seconds > 0 && len(tool.prints) == 0 {
+				if err == nil || !strings.Contains(err.Error(), "as they happen") {
+					t.Errorf("%s: %v", tool.Name, err)
+				}
+				continue
+			}
+			if err != nil || strings.Contains(text, "$1") || strings.Count(text, "print(") != seconds*len(tool.prints) {
+				t.Errorf("%s: %v\n%s", tool.Name, err, text)
+			}
+			if _, err := lang.Parse(tool.Name, text); err != nil {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
+			for _, m := range tool.prints {
+				if !strings.Contains(text, m+" = ") && !strings.Contains(text, m+"[") {
+					t.Errorf("%s: there is no map %s", tool.Name, m)
+				}
+			}
+		}
+		if _, err := tool.Script(slices.Repeat([]string{"x"}, len(tool.params)+1), 0); err == nil {
+			t.Errorf("%s takes any number of parameters", tool.Name)
+		}
+		if len(args) > 0 {
+			if _, err := tool.Script(nil, 0); err == nil || !strings.Contains(err.Error(), "is missing: "+tool.Name) {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
+		}
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+func TestParametersAreReplaced(t *testing.T) {
+	tool := parse("// f A [B=arg0]\n// help\n// prints @\nkprobe:$1 { @ = hist($2); }\n")
+	for args, want := range map[string]string{"vfs.Read": "kprobe:vfs.Read { @ = hist(arg0); }\n", "x len(args.p)": "kprobe:x { @ = hist(len(args.p)); }\n"} {
+		got, err := tool.Script(strings.Fields(args), 0)
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v", args, got, err)
+		}
+	}
+	got, err := tool.Script([]string{"x"}, 2)
+	if want := "interval:s:2 { time(\"%H:%M:%S\\n\"); print(@); clear(@); }\n"; err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
