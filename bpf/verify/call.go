@@ -84,7 +84,7 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 	h := w.env.Helpers[in.Imm]
 	switch {
 	case h == nil:
-		w.refuse("invalid func unknown#%d: there is no helper with this number for programs of type %s", in.Imm, w.program.Type)
+		w.unknown("invalid func unknown#%d: there is no helper with this number for programs of type %s", in.Imm, w.program.Type)
 	case h.Unsafe && !w.env.Unsafe:
 		w.refuse("helper %s changes what programs do: expected a program that is loaded as unsafe", h.Name)
 	}

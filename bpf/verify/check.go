@@ -41,7 +41,7 @@ func (w *walk) check() (c *Checked, fault *refusal) {
 	case len(w.program.Insns) > maxInsns:
 		return nil, &refusal{why: "the program has " + itoa(len(w.program.Insns)) + " instructions: expected at most " + itoa(maxInsns), tooBig: true}
 	case w.context == nil:
-		return nil, &refusal{why: "programs of type " + itoa(int(w.program.Type)) + " are not known here"}
+		return nil, &refusal{why: "programs of type " + itoa(int(w.program.Type)) + " are not known here", invalid: true}
 	}
 	if w.flow, fault = newFlow(w.program.Insns); fault != nil {
 		return nil, fault

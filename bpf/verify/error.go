@@ -15,6 +15,9 @@ type Error struct {
 	Why    string
 	Log    string // what was walked, as Env.LogLevel asks
 	TooBig bool   // a limit of the walk was reached
+	// Invalid says that it is no program for this kernel, whatever its registers hold: Linux has another errno
+	// for that, by which libraries find out what there is.
+	Invalid bool
 }
 
 // Error names the instruction, its source line if there is one, and what is wrong.
@@ -29,14 +32,20 @@ func (e *Error) Error() string {
 // refusal is what is wrong with the instruction that is walked. It is thrown by refuse, and caught
 // in Check.
 type refusal struct {
-	pc     int
-	why    string
-	tooBig bool
+	pc      int
+	why     string
+	tooBig  bool
+	invalid bool
 }
 
 // refuse ends the walk.
 func (w *walk) refuse(format string, args ...any) {
 	panic(refusal{pc: w.pc, why: fmt.Sprintf(format, args...)})
+}
+
+// unknown ends the walk, since the kernel does not have what the program wants.
+func (w *walk) unknown(format string, args ...any) {
+	panic(refusal{pc: w.pc, why: fmt.Sprintf(format, args...), invalid: true})
 }
 
 // exceed ends the walk, since a limit was reached.
@@ -49,7 +58,7 @@ func newError(p *bpf.Program, r refusal) *Error {
 	if err != nil {
 		text = "no instruction"
 	}
-	return &Error{PC: r.pc, Line: p.LineOf(r.pc), Text: text, Why: r.why, TooBig: r.tooBig}
+	return &Error{PC: r.pc, Line: p.LineOf(r.pc), Text: text, Why: r.why, TooBig: r.tooBig, Invalid: r.invalid}
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }

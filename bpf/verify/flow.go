@@ -32,7 +32,7 @@ func newFlow(insns []bpf.Insn) (f *flow, fault *refusal) {
 }
 
 func flowFault(pc int, format string, args ...any) {
-	panic(refusal{pc: pc, why: fmt.Sprintf(format, args...)})
+	panic(refusal{pc: pc, why: fmt.Sprintf(format, args...), invalid: true})
 }
 
 func (f *flow) instructions() {

@@ -165,5 +165,6 @@ func (m *Map) drop() {
 			of.use(-1)
 		}
 		m.inner, m.perfs = nil, nil
+		tell(m.Extra)
 	}
 }

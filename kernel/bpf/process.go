@@ -81,3 +81,10 @@ func (m *Map) Mapping() *Pages {
 	}
 	return p
 }
+
+// tell tells the Extra of an object that it has been freed.
+func tell(extra any) {
+	if e, ok := extra.(interface{ Gone() }); ok {
+		e.Gone()
+	}
+}

@@ -65,7 +65,7 @@ func LoadRare(p *bpf.Program, maps []*Map) (*Prog, error) {
 // Load verifies and compiles a program, whose maps are these.
 //
 // Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
-// is reached; EINVAL the name, the maps, or something that is not there yet; ENOMEM no room for its code.
+// is reached; EINVAL the name, the maps, or something that is not there, as a helper; ENOMEM no room for its code.
 func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadLogged(p, maps, 0, nil) }
 
 // LoadLogged is Load with a log as Linux's verifier writes it for a level; the log of a program that is
@@ -83,8 +83,11 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, erro
 	c, err := verify.Check(p, in)
 	if err != nil {
 		errno := syscall.EACCES
-		if e, ok := err.(*verify.Error); ok && e.TooBig {
+		switch e, ok := err.(*verify.Error); {
+		case ok && e.TooBig:
 			errno = syscall.E2BIG
+		case ok && e.Invalid:
+			errno = syscall.EINVAL
 		}
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
@@ -243,4 +246,5 @@ func (p *Prog) drop() {
 	for _, m := range p.maps {
 		m.use(-1)
 	}
+	tell(p.Extra)
 }

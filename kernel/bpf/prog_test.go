@@ -124,7 +124,7 @@ func TestRefusedPrograms(t *testing.T) {
 		"r0 = 0\n" + strings.Repeat("r0 += 1\n", 1<<16) + "exit":       syscall.E2BIG,
 		"r0 = *(u64 *)(r1 + 120)\nexit":                                syscall.EINVAL,
 		"r1 = map[fd:3]\nr0 = 0\nexit":                                 syscall.EACCES,
-		"call 9\nexit":                                                 syscall.EACCES,
+		"call 9\nexit":                                                 syscall.EINVAL,
 		"map a percpu_array 4 8 1\nr1 = map[idx:0][0]+0\nr0 = 0\nexit": syscall.EACCES,
 	} {
 		p, maps, err := Assemble("bad", text)

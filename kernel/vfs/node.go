@@ -4,6 +4,8 @@ import (
 	"io"
 	"io/fs"
 	"time"
+
+	"sonde/kernel/mm/backing"
 )
 
 // Node is a file, directory or link in the tree.
@@ -130,6 +132,13 @@ type Describer interface {
 // Zeroes is a Handle whose mappings are anonymous memory.
 type Zeroes interface {
 	MapsZeroes()
+}
+
+// Mapped is a Handle whose bytes programs can map.
+type Mapped interface {
+	// Map returns the pages for a mapping of n bytes at an offset, which is shared or private, and will be
+	// written to or not. later says that it may be written to by a later mprotect. Errors: EINVAL, EPERM, EACCES.
+	Map(off, n uint64, shared, write bool) (s backing.Store, later bool, err error)
 }
 
 // Unreader is a Handle of a stream that takes back the last bytes that a reader got.

@@ -4,6 +4,7 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/space"
 )
@@ -87,6 +88,18 @@ func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, err
 		return 0, sys.EACCES
 	case shared && mode == abi.O_RDONLY:
 		how |= space.NoWrite
+	}
+	if m, ok := f.Handle().(vfs.Mapped); ok {
+		back, later, err := m.Map(a[5], a[1], shared, a[2]&abi.PROT_WRITE != 0)
+		if err != nil {
+			return 0, err
+		}
+		back.Hold() // so that it is told of the end of a mapping that there never was, too
+		defer back.Drop()
+		if !later {
+			how |= space.NoWrite
+		}
+		return t.Memory().Map(addr, a[1], space.Prot(a[2]), how, back, a[5])
 	}
 	back, err := f.Backing()
 	if err != nil {

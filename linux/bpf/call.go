@@ -1,0 +1,158 @@
+package sysbpf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/printk"
+	"sonde/kernel/refusal"
+	"sonde/kernel/vfs"
+)
+
+// Process is what a call needs of the process that makes it.
+type Process interface {
+	// In and Out copy from and to its memory. Errors: EFAULT.
+	In(b []byte, addr uint64) error
+	Out(addr uint64, b []byte) error
+	// Hold returns the file of a descriptor, which the caller closes. Errors: EBADF.
+	Hold(fd int) (*vfs.File, error)
+	// Install gives a file a descriptor, which exec closes. Errors: EMFILE; the file is closed then.
+	Install(f *vfs.File) (uint64, error)
+	// Name is the process's, for the log.
+	Name() string
+}
+
+// attrSize is how many bytes of union bpf_attr are known.
+const attrSize = 144
+
+// pageSize bounds what a process says the size of its arguments is.
+const pageSize = 4096
+
+// call is a call that is being made.
+type call struct {
+	Process
+	attr [attrSize]byte // arguments, by offset in union bpf_attr
+	at   uint64         // where they are in the process
+	size int            // bytes that the process has given
+}
+
+// command is one of the first argument's values.
+type command struct {
+	name string
+	end  int // bytes of the arguments that it knows
+	run  func(c *call) (uint64, error)
+}
+
+// commands are by Linux's numbers. Those without a function are not there.
+//
+// Source: Linux, uapi/linux/bpf.h, enum bpf_cmd.
+var commands = [...]command{
+	0: {"MAP_CREATE", 72, mapCreate}, 1: {"MAP_LOOKUP_ELEM", 32, mapLookup}, 2: {"MAP_UPDATE_ELEM", 32, mapUpdate},
+	3: {"MAP_DELETE_ELEM", 16, mapDelete}, 4: {"MAP_GET_NEXT_KEY", 24, mapNextKey}, 5: {"PROG_LOAD", 144, progLoad},
+	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, mapTake}, 22: {"MAP_FREEZE", 4, mapFreeze},
+	24: {"MAP_LOOKUP_BATCH", batchEnd, mapLookupBatch}, 25: {"MAP_LOOKUP_AND_DELETE_BATCH", batchEnd, mapTakeBatch},
+	26: {"MAP_UPDATE_BATCH", batchEnd, mapUpdateBatch}, 27: {"MAP_DELETE_BATCH", batchEnd, mapDeleteBatch},
+	8: {name: "PROG_ATTACH"}, 9: {name: "PROG_DETACH"}, 16: {name: "PROG_QUERY"}, 20: {name: "TASK_FD_QUERY"},
+	33: {name: "ITER_CREATE"}, 35: {name: "PROG_BIND_MAP"}, 36: {name: "TOKEN_CREATE"},
+}
+
+// Call executes the command cmd with the size bytes of arguments at attr.
+//
+// Context: goroutine of the process.
+// Errors: EINVAL the command, or an argument that it does not know; E2BIG there is more than is known here, and
+// it is not 0; EFAULT; those of the command.
+func Call(p Process, cmd int, attr uint64, size int) (uint64, error) {
+	c := &call{Process: p, at: attr, size: size}
+	if err := c.read(); err != nil {
+		return 0, err
+	}
+	if cmd < 0 || cmd >= len(commands) || commands[cmd].run == nil {
+		name := fmt.Sprintf("command %d", cmd)
+		if cmd >= 0 && cmd < len(commands) && commands[cmd].name != "" {
+			name = commands[cmd].name
+		}
+		return 0, c.missing(name)
+	}
+	if !zero(c.attr[commands[cmd].end:]) {
+		return 0, refusal.New(syscall.EINVAL, "%s: an argument behind byte %d is not known", commands[cmd].name, commands[cmd].end)
+	}
+	return commands[cmd].run(c)
+}
+
+// read copies the arguments.
+func (c *call) read() error {
+	if c.size < 0 || c.size > pageSize {
+		return refusal.New(syscall.E2BIG, "%d bytes of arguments: at most %d are read", c.size, pageSize)
+	}
+	all := make([]byte, c.size)
+	if err := c.In(all, c.at); err != nil {
+		return err
+	}
+	if n := copy(c.attr[:], all); !zero(all[n:]) {
+		return refusal.New(syscall.E2BIG, "arguments behind byte %d are not known", attrSize)
+	}
+	return nil
+}
+
+func zero(b []byte) bool {
+	for _, v := range b {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// u32, u64 and fd return the argument at an offset.
+func (c *call) u32(off int) uint32 { return binary.LittleEndian.Uint32(c.attr[off:]) }
+func (c *call) u64(off int) uint64 { return binary.LittleEndian.Uint64(c.attr[off:]) }
+func (c *call) fd(off int) int     { return int(int32(c.u32(off))) }
+
+// put32 stores a result among the arguments in the process, if it has given so many.
+func (c *call) put32(off int, v uint32) error {
+	if off+4 > c.size {
+		return nil
+	}
+	return c.Out(c.at+uint64(off), binary.LittleEndian.AppendUint32(nil, v))
+}
+
+// in copies n bytes of the process. The caller has bounded n.
+func (c *call) in(addr uint64, n int) ([]byte, error) {
+	b := make([]byte, n)
+	return b, c.In(b, addr)
+}
+
+// nameMost is how many bytes a name has, with the zero at its end.
+const nameMost = 16
+
+// name returns the name at an offset.
+//
+// Errors: EINVAL it has no end, or other than letters, digits, _ and .
+func (c *call) name(off int) (string, error) {
+	b := c.attr[off : off+nameMost]
+	for i, ch := range b {
+		switch {
+		case ch == 0 && zero(b[i:]):
+			return string(b[:i]), nil
+		case ch != '_' && ch != '.' && (ch < '0' || ch > '9') && (ch < 'a' || ch > 'z') && (ch < 'A' || ch > 'Z'):
+			return "", refusal.New(syscall.EINVAL, "%q is no name: give letters, digits, _ and .", b)
+		}
+	}
+	return "", refusal.New(syscall.EINVAL, "%q is no name: at most %d bytes", b, nameMost-1)
+}
+
+// said is what was asked for and is not there.
+var said sync.Map
+
+// missing says once that something is not there, and returns EINVAL.
+func (c *call) missing(what string) error {
+	if _, before := said.LoadOrStore(what, true); !before {
+		printk.Info("bpf: %s asks for %s, which is not there", c.Name(), what)
+	}
+	return refusal.New(syscall.EINVAL, "%s is not there", what)
+}
+
+// done is the result of a command that returns only an error.
+func done(err error) (uint64, error) { return 0, err }

@@ -1,0 +1,265 @@
+package sysbpf
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"syscall"
+
+	"sonde/bpf"
+	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/refusal"
+	"sonde/kernel/vfs"
+)
+
+// What processes do with one entry of a map. A value of a per-CPU map is those of all CPUs, each at a multiple of
+// 8 bytes.
+
+// valueSize is how many bytes the value of an entry has for a process.
+func valueSize(m *kbpf.Map) int {
+	switch m.Spec.Type {
+	case bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash:
+		return eight(m.Spec.ValueSize) * m.Tables()
+	}
+	return int(m.Spec.ValueSize)
+}
+
+func eight(n uint32) int { return int(n+7) &^ 7 }
+
+func isQueue(m *kbpf.Map) bool { return m.Spec.Type == bpf.Queue || m.Spec.Type == bpf.Stack }
+
+func hasMaps(m *kbpf.Map) bool { return m.Spec.Inner != nil }
+
+// lookup copies the value of a key.
+func lookup(m *kbpf.Map, key, value []byte) error {
+	switch {
+	case hasMaps(m):
+		inner := m.Inner(key)
+		if inner == nil {
+			return refusal.New(syscall.ENOENT, "map %s: there is no map at %x", m.Spec.Name, key)
+		}
+		binary.LittleEndian.PutUint32(value, uint32(inner.ID))
+		return nil
+	case isQueue(m):
+		return m.Pull(value, false)
+	case m.Spec.Type == bpf.PerfEventArray || m.Shared() != nil:
+		return refusal.New(syscall.EOPNOTSUPP, "map %s: a %s has no values to look up", m.Spec.Name, m.Spec.Type)
+	case m.Tables() == 1 && len(value) == int(m.Spec.ValueSize):
+		return m.Lookup(0, key, value)
+	}
+	found := false
+	for cpu := range m.Tables() {
+		err := m.Lookup(cpu, key, part(m, value, cpu))
+		if err != nil && !errors.Is(err, syscall.ENOENT) {
+			return err
+		}
+		found = found || err == nil
+	}
+	if !found {
+		return refusal.New(syscall.ENOENT, "map %s: there is no key %x", m.Spec.Name, key)
+	}
+	return nil
+}
+
+// part is a CPU's part of a value.
+func part(m *kbpf.Map, value []byte, cpu int) []byte {
+	at := cpu * eight(m.Spec.ValueSize)
+	return value[at : at+int(m.Spec.ValueSize)]
+}
+
+// update sets the value of a key.
+func (f *mapFile) update(c *call, key, value []byte, how uint64) error {
+	m := f.m
+	switch {
+	case m.Spec.Type == bpf.PerfEventArray && how != kbpf.Any, hasMaps(m) && m.Spec.Type == bpf.ArrayOfMaps && how != kbpf.Any:
+		return refusal.New(syscall.EINVAL, "map %s: flags %#x: its indices are always there", m.Spec.Name, how)
+	case m.Spec.Type == bpf.PerfEventArray:
+		return f.putPerf(c, key, value)
+	case hasMaps(m):
+		return f.putMap(c, key, value, how)
+	case isQueue(m):
+		return m.Push(value, how)
+	case m.Shared() != nil || m.Spec.Type == bpf.StackTrace:
+		return refusal.New(syscall.EINVAL, "map %s: only programs write to a %s", m.Spec.Name, m.Spec.Type)
+	case m.Tables() == 1 && len(value) == int(m.Spec.ValueSize):
+		return m.Update(0, key, value, how)
+	case how > kbpf.Exist:
+		return refusal.New(syscall.EINVAL, "map %s: flags %#x are not known", m.Spec.Name, how)
+	}
+	if _, there := m.PlaceOf(key); there && how == kbpf.NoExist {
+		return refusal.New(syscall.EEXIST, "map %s: the key %x is there", m.Spec.Name, key)
+	} else if !there && m.Spec.Type == bpf.PerCPUArray {
+		return refusal.New(syscall.E2BIG, "map %s: there is no index %x", m.Spec.Name, key)
+	} else if !there && how == kbpf.Exist {
+		return refusal.New(syscall.ENOENT, "map %s: there is no key %x", m.Spec.Name, key)
+	}
+	for cpu := range m.Tables() {
+		if err := m.Update(cpu, key, part(m, value, cpu), kbpf.Any); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putMap puts the map of a descriptor into a map of maps.
+func (f *mapFile) putMap(c *call, key, value []byte, how uint64) error {
+	if how > kbpf.Exist {
+		return refusal.New(syscall.EINVAL, "map %s: flags %#x are not known", f.m.Spec.Name, how)
+	}
+	there := f.m.Inner(key) != nil
+	switch {
+	case there && how == kbpf.NoExist:
+		return syscall.EEXIST
+	case !there && how == kbpf.Exist:
+		return syscall.ENOENT
+	}
+	file, inner, err := c.holdMap(int(int32(binary.LittleEndian.Uint32(value))), forAny)
+	if err != nil {
+		return err
+	}
+	defer vfs.Close(file)
+	return f.m.Put(key, inner.m)
+}
+
+// remove removes a key.
+func (f *mapFile) remove(key []byte) error {
+	m := f.m
+	switch {
+	case hasMaps(m):
+		return m.Put(key, nil)
+	case m.Spec.Type == bpf.PerfEventArray:
+		return f.dropPerf(key)
+	case isQueue(m) || m.Shared() != nil:
+		return refusal.New(syscall.EINVAL, "map %s: a %s has no keys", m.Spec.Name, m.Spec.Type)
+	}
+	removed := false
+	for cpu := range m.Tables() {
+		err := m.Delete(cpu, key)
+		if err != nil && !errors.Is(err, syscall.ENOENT) {
+			return err
+		}
+		removed = removed || err == nil
+	}
+	if !removed {
+		return refusal.New(syscall.ENOENT, "map %s: there is no key %x", m.Spec.Name, key)
+	}
+	return nil
+}
+
+// keyAt copies the key of an entry. A map without keys has none.
+func (c *call) keyAt(m *kbpf.Map, off int) ([]byte, error) {
+	addr := c.u64(off)
+	if m.Spec.KeySize == 0 {
+		if addr != 0 {
+			return nil, refusal.New(syscall.EINVAL, "map %s has no keys", m.Spec.Name)
+		}
+		return nil, nil
+	}
+	return c.in(addr, int(m.Spec.KeySize))
+}
+
+func mapLookup(c *call) (uint64, error) { return c.lookUp(false) }
+
+func mapTake(c *call) (uint64, error) { return c.lookUp(true) }
+
+// lookUp is the command that copies a value, and the one that removes it, too.
+func (c *call) lookUp(away bool) (uint64, error) {
+	if c.u64(24) != 0 {
+		return 0, refusal.New(syscall.EINVAL, "flags %#x are not known here", c.u64(24))
+	}
+	f, h, err := c.holdMap(c.fd(0), forRead)
+	if err != nil {
+		return 0, err
+	}
+	defer vfs.Close(f)
+	key, err := c.keyAt(h.m, 8)
+	if err != nil {
+		return 0, err
+	}
+	value := make([]byte, valueSize(h.m))
+	if away {
+		err = h.take(c, key, value)
+	} else {
+		err = lookup(h.m, key, value)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return 0, c.Out(c.u64(16), value)
+}
+
+// takes are the maps out of which entries can be taken.
+var takes = []bpf.MapType{bpf.Hash, bpf.PerCPUHash, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.Queue, bpf.Stack}
+
+// take copies a value and removes it.
+func (f *mapFile) take(c *call, key, value []byte) error {
+	switch {
+	case stateOf(f.m).frozen.Load():
+		return refusal.New(syscall.EPERM, "map %s is frozen", f.m.Spec.Name)
+	case isQueue(f.m):
+		return f.m.Pull(value, true)
+	case !slices.Contains(takes, f.m.Spec.Type):
+		return refusal.New(syscall.EOPNOTSUPP, "map %s: entries of a %s stay", f.m.Spec.Name, f.m.Spec.Type)
+	}
+	if err := lookup(f.m, key, value); err != nil {
+		return err
+	}
+	return f.remove(key)
+}
+
+func mapUpdate(c *call) (uint64, error) {
+	f, h, err := c.holdMap(c.fd(0), forWrite)
+	if err != nil {
+		return 0, err
+	}
+	defer vfs.Close(f)
+	key, err := c.keyAt(h.m, 8)
+	if err != nil {
+		return 0, err
+	}
+	value, err := c.in(c.u64(16), valueSize(h.m))
+	if err != nil {
+		return 0, err
+	}
+	return done(h.update(c, key, value, c.u64(24)))
+}
+
+func mapDelete(c *call) (uint64, error) {
+	f, h, err := c.holdMap(c.fd(0), forWrite)
+	if err != nil {
+		return 0, err
+	}
+	defer vfs.Close(f)
+	key, err := c.keyAt(h.m, 8)
+	if err != nil {
+		return 0, err
+	}
+	return done(h.remove(key))
+}
+
+// mapNextKey gives the key behind one, or the first for one that is not there.
+func mapNextKey(c *call) (uint64, error) {
+	f, h, err := c.holdMap(c.fd(0), forRead)
+	if err != nil {
+		return 0, err
+	}
+	defer vfs.Close(f)
+	if h.m.Spec.KeySize == 0 {
+		return 0, refusal.New(syscall.EINVAL, "map %s has no keys", h.m.Spec.Name)
+	}
+	from := uint64(0)
+	if c.u64(8) != 0 {
+		key, err := c.in(c.u64(8), int(h.m.Spec.KeySize))
+		if err != nil {
+			return 0, err
+		}
+		if at, ok := h.m.PlaceOf(key); ok {
+			from = at + 1
+		}
+	}
+	next := make([]byte, h.m.Spec.KeySize)
+	if _, ok := h.m.Scan(from, next); !ok {
+		return 0, refusal.New(syscall.ENOENT, "map %s has no more keys", h.m.Spec.Name)
+	}
+	return 0, c.Out(c.u64(16), next)
+}

@@ -1,0 +1,168 @@
+package sysbpf
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+
+	"sonde/kernel/abi"
+	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/poll"
+	"sonde/kernel/refusal"
+	"sonde/kernel/vfs"
+)
+
+// anonymous is the mode of a file without a name.
+const anonymous = 0600
+
+// file is a descriptor of an object, which it holds.
+type file struct {
+	vfs.Anonymous
+	vfs.Stream
+	object kbpf.Object
+}
+
+// ReadAt implements vfs.Handle.
+func (*file) ReadAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// WriteAt implements vfs.Handle.
+func (*file) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// Close implements vfs.Handle.
+func (f *file) Close() error {
+	kbpf.Release(f.object)
+	return nil
+}
+
+// mapFile is a descriptor of a map.
+type mapFile struct {
+	file
+	m *kbpf.Map
+
+	mu    sync.Mutex
+	perfs map[uint32]*vfs.File // guarded by mu: the perf events that were put into the map by this descriptor
+}
+
+// ringFile is a descriptor of a ring buffer, for which one can wait.
+type ringFile struct{ *mapFile }
+
+// Poll implements poll.Source.
+func (f *ringFile) Poll() poll.Events { return f.m.Shared().Poll() }
+
+// Queue implements poll.Source.
+func (f *ringFile) Queue() *poll.Queue { return f.m.Shared().Queue() }
+
+type progFile struct {
+	file
+	p *kbpf.Prog
+}
+
+// installMap gives a map that the caller holds a descriptor, which takes over the hold. flag is O_RDWR,
+// O_RDONLY or O_WRONLY.
+func (c *call) installMap(m *kbpf.Map, flag int) (uint64, error) {
+	base := &mapFile{file: file{Anonymous: vfs.NewAnonymous(anonymous), object: m}, m: m}
+	var h vfs.Handle = base
+	if m.Shared() != nil {
+		h = &ringFile{base}
+	}
+	return c.Install(vfs.NewFile("anon_inode:bpf-map", base.Anonymous, h, flag))
+}
+
+// installProg is installMap for programs.
+func (c *call) installProg(p *kbpf.Prog) (uint64, error) {
+	h := &progFile{file{Anonymous: vfs.NewAnonymous(anonymous), object: p}, p}
+	return c.Install(vfs.NewFile("anon_inode:bpf-prog", h, h, abi.O_RDWR))
+}
+
+// mapOf returns the map of a file, nil if it is none.
+func mapOf(f *vfs.File) *mapFile {
+	switch h := f.Handle().(type) {
+	case *mapFile:
+		return h
+	case *ringFile:
+		return h.mapFile
+	}
+	return nil
+}
+
+// ProgramOf returns the program of a descriptor's file, as PERF_EVENT_IOC_SET_BPF is given it. It stays as long
+// as the file: a caller that keeps it holds it (kbpf.Hold).
+//
+// Errors: EINVAL the file is another one.
+func ProgramOf(f *vfs.File) (*kbpf.Prog, error) {
+	if h, ok := f.Handle().(*progFile); ok {
+		return h.p, nil
+	}
+	return nil, refusal.New(syscall.EINVAL, "%s is no program", f.Name())
+}
+
+// holdMap returns the map of a descriptor, and its file, which the caller closes. want is FMODE_READ or
+// FMODE_WRITE, as the process could ask for when it made the descriptor.
+//
+// Errors: EBADF, EINVAL the file is another one; EPERM the map is frozen, or was opened for the other.
+func (c *call) holdMap(fd int, want int) (*vfs.File, *mapFile, error) {
+	f, err := c.Hold(fd)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := mapOf(f)
+	switch {
+	case h == nil:
+		err = refusal.New(syscall.EINVAL, "descriptor %d is no map", fd)
+	case want == forRead && f.Flags()&abi.O_ACCMODE == abi.O_WRONLY, want == forWrite && f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
+		err = refusal.New(syscall.EPERM, "descriptor %d was not made for this", fd)
+	case want == forWrite && stateOf(h.m).frozen.Load():
+		err = refusal.New(syscall.EPERM, "map %s is frozen", h.m.Spec.Name)
+	}
+	if err != nil {
+		vfs.Close(f)
+		return nil, nil, err
+	}
+	return f, h, nil
+}
+
+// What a map is wanted for.
+const (
+	forAny = iota
+	forRead
+	forWrite
+)
+
+// Close implements vfs.Handle: the perf events that came by this descriptor leave the map with it.
+func (f *mapFile) Close() error {
+	f.dropPerfs()
+	return f.file.Close()
+}
+
+func (f *mapFile) dropPerfs() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for at, event := range f.perfs {
+		if f.m.Perf(at) == ringOf(event) {
+			f.m.SetPerf(at, nil)
+		}
+		vfs.Close(event)
+	}
+	f.perfs = nil
+}
+
+// Describe implements vfs.Describer, as Linux has it in /proc/PID/fdinfo.
+func (f *mapFile) Describe(w io.Writer) {
+	s, state := &f.m.Spec, stateOf(f.m)
+	frozen := 0
+	if state.frozen.Load() {
+		frozen = 1
+	}
+	fmt.Fprintf(w, "map_type:\t%d\nkey_size:\t%d\nvalue_size:\t%d\nmax_entries:\t%d\nmap_flags:\t%#x\nmap_extra:\t0x0\nmemlock:\t%d\nmap_id:\t%d\nfrozen:\t%d\n",
+		s.Type, s.KeySize, s.ValueSize, s.MaxEntries, state.flags, f.m.Bytes(), f.m.ID, frozen)
+}
+
+// Describe implements vfs.Describer.
+func (f *progFile) Describe(w io.Writer) {
+	_, code := f.p.Code()
+	fmt.Fprintf(w, "prog_type:\t%d\nprog_jited:\t1\nprog_tag:\t%s\nmemlock:\t%d\nprog_id:\t%d\nrun_time_ns:\t0\nrun_cnt:\t%d\nrecursion_misses:\t%d\nverified_insns:\t%d\n",
+		f.p.Type(), f.p.Tag(), roundUp(len(code)), f.p.ID, f.p.Account().Run, f.p.Recursion(), f.p.Checked.Steps)
+}
+
+func roundUp(n int) int { return (n + pageSize - 1) &^ (pageSize - 1) }
