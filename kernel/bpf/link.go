@@ -13,8 +13,9 @@ import (
 
 // A Link is a program that is attached to places.
 type Link struct {
-	ID   int
-	Prog *Prog
+	ID    int
+	Prog  *Prog
+	Extra any // of whoever attached it
 
 	parts  []*attach.Link // by the version of the program that they call
 	passed atomic.Uint64  // hits for which the program was not called

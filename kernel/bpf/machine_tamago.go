@@ -39,6 +39,12 @@ func writeCode(at uintptr, b []byte) { text.WriteSlot(at, b) }
 
 func entering() uintptr { return trap.Entering() }
 
+// call calls code that is a handler, and returns what it leaves in AX. Safe because: handler's are, and that is
+// where a function of one word has its result.
+func call(at *uintptr, hit *attach.Hit) uint64 {
+	return (*(*func(*attach.Hit) uint64)(unsafe.Pointer(&at)))(hit)
+}
+
 func takeRange(n int) ([]byte, error) { return frame.TakeRange(n) }
 func giveRange(mem []byte)            { frame.GiveRange(mem) }
 

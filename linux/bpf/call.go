@@ -20,6 +20,8 @@ type Process interface {
 	Hold(fd int) (*vfs.File, error)
 	// Install gives a file a descriptor, which exec closes. Errors: EMFILE; the file is closed then.
 	Install(f *vfs.File) (uint64, error)
+	// Path returns the path at an address in full, which needs not exist.
+	Path(addr uint64) (string, error)
 	// Name is the process's, for the log.
 	Name() string
 }
@@ -51,6 +53,12 @@ type command struct {
 var commands = [...]command{
 	0: {"MAP_CREATE", 72, mapCreate}, 1: {"MAP_LOOKUP_ELEM", 32, mapLookup}, 2: {"MAP_UPDATE_ELEM", 32, mapUpdate},
 	3: {"MAP_DELETE_ELEM", 16, mapDelete}, 4: {"MAP_GET_NEXT_KEY", 24, mapNextKey}, 5: {"PROG_LOAD", 144, progLoad},
+	6: {"OBJ_PIN", 16, objPin}, 7: {"OBJ_GET", 16, objGet}, 10: {"PROG_TEST_RUN", 76, progRun},
+	11: {"PROG_GET_NEXT_ID", 8, progNextID}, 12: {"MAP_GET_NEXT_ID", 8, mapNextID}, 13: {"PROG_GET_FD_BY_ID", 4, progByID},
+	14: {"MAP_GET_FD_BY_ID", 12, mapByID}, 15: {"OBJ_GET_INFO_BY_FD", 16, objInfo}, 17: {name: "RAW_TRACEPOINT_OPEN"},
+	19: {"BTF_GET_FD_BY_ID", 4, btfFDByID}, 23: {"BTF_GET_NEXT_ID", 8, btfNextID},
+	28: {"LINK_CREATE", 64, linkCreate}, 29: {"LINK_UPDATE", 16, linkUpdate}, 30: {"LINK_GET_FD_BY_ID", 4, linkByID},
+	31: {"LINK_GET_NEXT_ID", 8, linkNextID}, 32: {"ENABLE_STATS", 4, enableStats}, 34: {"LINK_DETACH", 4, linkDetach},
 	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, mapTake}, 22: {"MAP_FREEZE", 4, mapFreeze},
 	24: {"MAP_LOOKUP_BATCH", batchEnd, mapLookupBatch}, 25: {"MAP_LOOKUP_AND_DELETE_BATCH", batchEnd, mapTakeBatch},
 	26: {"MAP_UPDATE_BATCH", batchEnd, mapUpdateBatch}, 27: {"MAP_DELETE_BATCH", batchEnd, mapDeleteBatch},

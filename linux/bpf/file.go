@@ -161,8 +161,8 @@ func (f *mapFile) Describe(w io.Writer) {
 // Describe implements vfs.Describer.
 func (f *progFile) Describe(w io.Writer) {
 	_, code := f.p.Code()
-	fmt.Fprintf(w, "prog_type:\t%d\nprog_jited:\t1\nprog_tag:\t%s\nmemlock:\t%d\nprog_id:\t%d\nrun_time_ns:\t0\nrun_cnt:\t%d\nrecursion_misses:\t%d\nverified_insns:\t%d\n",
-		f.p.Type(), f.p.Tag(), roundUp(len(code)), f.p.ID, f.p.Account().Run, f.p.Recursion(), f.p.Checked.Steps)
+	fmt.Fprintf(w, "prog_type:\t%d\nprog_jited:\t1\nprog_tag:\t%s\nmemlock:\t%d\nprog_id:\t%d\nrun_time_ns:\t%d\nrun_cnt:\t%d\nrecursion_misses:\t%d\nverified_insns:\t%d\n",
+		f.p.Type(), f.p.Tag(), roundUp(len(code)), f.p.ID, spent(f.p), f.p.Account().Run, f.p.Recursion(), f.p.Checked.Steps)
 }
 
 func roundUp(n int) int { return (n + pageSize - 1) &^ (pageSize - 1) }

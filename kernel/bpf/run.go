@@ -1,0 +1,19 @@
+package kbpf
+
+import (
+	"sonde/arch/amd64"
+	"sonde/kernel/attach"
+)
+
+// Run runs a program that has a record once, without a hit, and returns what it returns. It is no hit in the
+// program's account.
+//
+// Context: goroutine.
+func (p *Prog) Run(record []uint64) uint32 {
+	return uint32(call(&p.soft, &attach.Hit{
+		Regs:  new(amd64.Regs),
+		Place: &attach.Place{Link: new(attach.Link), Site: &attach.Site{Kind: attach.Call}}, MayBlock: true, Data: record}))
+}
+
+// Now is the time since boot in ns, which programs get.
+func Now() int64 { return now() }
