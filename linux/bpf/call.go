@@ -20,6 +20,9 @@ type Process interface {
 	Hold(fd int) (*vfs.File, error)
 	// Install gives a file a descriptor, which exec closes. Errors: EMFILE; the file is closed then.
 	Install(f *vfs.File) (uint64, error)
+	// Charge counts the bytes of a map that the process makes, until the function that is returned is called.
+	// Errors: EPERM it may not have so many.
+	Charge(n int) (release func(), err error)
 	// Path returns the path at an address in full, which needs not exist.
 	Path(addr uint64) (string, error)
 	// Name is the process's, for the log.

@@ -48,6 +48,7 @@ type mapState struct {
 	frozen     atomic.Bool
 	btf        *btfObject // nil: the types of keys and values are not known
 	key, value uint32     // their numbers in btf
+	release    func()     // ends the count of its bytes; nil: they are not counted
 
 	mu     sync.Mutex
 	writes int // guarded by mu: mappings that can be written to
@@ -62,7 +63,12 @@ func stateOf(m *kbpf.Map) *mapState {
 }
 
 // Gone is called when the map is freed.
-func (s *mapState) Gone() { s.btf.drop() }
+func (s *mapState) Gone() {
+	s.btf.drop()
+	if s.release != nil {
+		s.release()
+	}
+}
 
 func mapCreate(c *call) (uint64, error) {
 	name, err := c.name(28)
@@ -91,6 +97,10 @@ func mapCreate(c *call) (uint64, error) {
 	m, err := kbpf.NewProcessMap(s, state)
 	if err != nil {
 		state.btf.drop()
+		return 0, err
+	}
+	if state.release, err = c.Charge(m.Bytes()); err != nil {
+		m.Close()
 		return 0, err
 	}
 	return c.install(m, flags)

@@ -24,7 +24,7 @@ func DefaultLimits(threads uint64) (l Limits) {
 	l[abi.RLIMIT_CORE].Cur = 0
 	l[abi.RLIMIT_NPROC] = abi.Rlimit{Cur: threads, Max: threads}
 	l[abi.RLIMIT_NOFILE] = abi.Rlimit{Cur: 1024, Max: 4096}
-	l[abi.RLIMIT_MEMLOCK] = abi.Rlimit{Cur: 8 << 20, Max: 8 << 20}
+	l[abi.RLIMIT_MEMLOCK].Cur = 8 << 20 // programs that load eBPF raise it
 	l[abi.RLIMIT_SIGPENDING] = abi.Rlimit{Cur: 4096, Max: 4096}
 	l[abi.RLIMIT_MSGQUEUE] = abi.Rlimit{Cur: 819200, Max: 819200}
 	l[abi.RLIMIT_NICE] = abi.Rlimit{}

@@ -2,7 +2,10 @@ package syscall
 
 import (
 	"path"
+	sys "syscall"
 
+	"sonde/kernel/abi"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	sysbpf "sonde/linux/bpf"
 	"sonde/linux/proc"
@@ -18,6 +21,20 @@ type bpfCaller struct{ t *proc.Thread }
 func (c bpfCaller) In(b []byte, addr uint64) error  { return c.t.Memory().In(b, addr) }
 func (c bpfCaller) Out(addr uint64, b []byte) error { return c.t.Memory().Out(addr, b) }
 func (c bpfCaller) Name() string                    { return c.t.Process().Name() }
+
+// Charge implements sysbpf.Process: the maps that a process makes count against RLIMIT_MEMLOCK.
+func (c bpfCaller) Charge(n int) (func(), error) {
+	limit, err := c.t.Process().Limit(abi.RLIMIT_MEMLOCK)
+	if err != nil {
+		return nil, err
+	}
+	used := &filesOf(c.t).maps
+	if now := used.Add(int64(n)); uint64(now) > limit.Cur {
+		used.Add(int64(-n))
+		return nil, refusal.New(sys.EPERM, "%d bytes for a map: with the others of the process that is more than RLIMIT_MEMLOCK, %d", n, limit.Cur)
+	}
+	return func() { used.Add(int64(-n)) }, nil
+}
 
 // Path implements sysbpf.Process: the directory must exist.
 func (c bpfCaller) Path(addr uint64) (string, error) {

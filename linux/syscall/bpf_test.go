@@ -9,6 +9,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/btf"
+	"sonde/kernel/abi"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/linux/proctest"
@@ -406,6 +407,23 @@ func TestBPFTypes(t *testing.T) {
 		want(t, p, "no types", bpfCallOf(p, cmdLoadBTF, a64(0, nextAt), a32(16, uint64(len(data))), a32(20, 1000), a64(8, logAt), a32(24, 1)), errno(sys.EINVAL))
 		if log := p.Peek(logAt, 100); !bytes.Contains(log, []byte("BTF")) {
 			t.Errorf("%q", log)
+		}
+	})
+}
+
+// TestBPFMemoryIsCounted: the maps of a process count against RLIMIT_MEMLOCK, which can be raised.
+func TestBPFMemoryIsCounted(t *testing.T) {
+	run(t, func(p *player) {
+		large := func() int64 { return bpfCallOf(p, cmdMapCreate, a32(0, 2), a32(4, 4), a32(8, 8), a32(12, 5<<20/8)) }
+		first := large()
+		want(t, p, "beyond the limit", large(), errno(sys.EPERM))
+		want(t, p, "close", p.Call(nClose, uint64(first)), 0)
+		if again := large(); again < 0 {
+			t.Errorf("after the first was closed: %d", again)
+		}
+		want(t, p, "raise", limitTo(p, 0, abi.RLIMIT_MEMLOCK, ^uint64(0)), 0)
+		if more := large(); more < 0 {
+			t.Errorf("after the limit was raised: %d", more)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 type Files struct {
 	desc atomic.Pointer[desc.Table] // changed by exec, while /proc may read it
 	dir  *directory
+	maps atomic.Int64 // bytes of the maps that the process has made by bpf(2)
 }
 
 // directory is the state that CLONE_FS shares.

@@ -235,7 +235,7 @@ var table = [...]Call{
 	296: {"pwritev", "fd, iov, iovcnt, offset", "", pwritev, 0},
 	297: {"rt_tgsigqueueinfo", "tgid, tid, sig, info", "", rtTgsigqueueinfo, 0},
 	299: {"recvmmsg", "sockfd, msgvec, vlen, flags, timeout", "no MSG_OOB", recvmmsg, again},
-	302: {"prlimit64", "pid, resource, new_limit, old_limit", "MEMLOCK, and limits that nothing here can reach, have no effect; CORE: no core file is written, and no wait status has the core flag", prlimit64, 0},
+	302: {"prlimit64", "pid, resource, new_limit, old_limit", "MEMLOCK counts the maps of bpf(2) alone; limits that nothing here can reach have no effect; CORE: no core file is written, and no wait status has the core flag", prlimit64, 0},
 	306: {"syncfs", "fd", "", syncfs, 0},
 	307: {"sendmmsg", "sockfd, msgvec, vlen, flags", "no MSG_OOB", sendmmsg, again},
 	309: {"getcpu", "cpu, node", "", getcpu, 0},
