@@ -98,6 +98,9 @@ type pinned struct{}
 // Stat implements vfs.Node.
 func (pinned) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0755} }
 
+// MountPoint implements vfs.Mounted.
+func (pinned) MountPoint() string { return PinDir }
+
 // Names implements vfs.Directory.
 func (pinned) Names() []string {
 	pins.Lock()

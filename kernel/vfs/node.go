@@ -45,6 +45,13 @@ type Remover interface {
 	Remove(name string) error
 }
 
+// Mounted is a directory of the kernel's making that is a file system of its own.
+type Mounted interface {
+	Directory
+	// MountPoint is where it is, as Mounts has it.
+	MountPoint() string
+}
+
 // Link is a symbolic link.
 type Link interface {
 	Node

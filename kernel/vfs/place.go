@@ -136,11 +136,14 @@ func (p *Place) info() Info {
 	return i
 }
 
-// device is the device of p, or of the nearest directory in memory above it.
+// device is the device of p, or of the nearest directory above it that is in memory, or a mount of its own.
 func (p *Place) device() uint64 {
 	for ; p != nil; p = p.up {
-		if d, ok := p.node.(*Dir); ok {
+		switch d := p.node.(type) {
+		case *Dir:
 			return d.dev
+		case Mounted:
+			return deviceOf(d.MountPoint())
 		}
 	}
 	return Device

@@ -121,6 +121,7 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 		"stat":    ctl.Text(func() string { return stat(p, who()) }),
 		"statm":   ctl.Text(func() string { return statm(p) }),
 		"mounts":  ctl.Print(func(w io.Writer) { procfs.Mounts(w, tree) }),
+		"mem":     memory{p},
 		"status":  ctl.Text(func() string { return status(p, who()) }),
 		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
 		"root":    place{target: func() (string, error) { return "/", nil }},

@@ -340,3 +340,22 @@ func TestTheKernelIsProcessOne(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryByAddress: a byte's offset in /proc/PID/mem is its address.
+func TestMemoryByAddress(t *testing.T) {
+	const nPread, nPwrite = 17, 18
+	run(t, func(p *proctest.Player) {
+		p.PokeString(path, "/proc/self/mem")
+		fd := uint64(p.Call(nOpen, path, abi.O_RDWR))
+		p.Poke64(scratch, 0x1122334455667788)
+		if n := p.Call(nPread, fd, scratch+0x100, 8, scratch); n != 8 || p.Peek64(scratch+0x100) != 0x1122334455667788 {
+			t.Errorf("%d bytes read: %#x", n, p.Peek64(scratch+0x100))
+		}
+		if n := p.Call(nPwrite, fd, scratch, 8, scratch+0x200); n != 8 || p.Peek64(scratch+0x200) != 0x1122334455667788 {
+			t.Errorf("%d bytes written", n)
+		}
+		if n := p.Call(nPread, fd, scratch, 8, 0x1000); n != -int64(sys.EIO) {
+			t.Errorf("where nothing is mapped: %d", n)
+		}
+	})
+}

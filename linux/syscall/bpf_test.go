@@ -364,6 +364,10 @@ func TestBPFPins(t *testing.T) {
 		want(t, p, "update", element(p, cmdUpdate, m, 0), 0)
 		want(t, p, "pin", pin(p, cmdPin, m, "/sys/fs/bpf/kept"), 0)
 		want(t, p, "pin again", pin(p, cmdPin, m, "/sys/fs/bpf/kept"), errno(sys.EEXIST))
+		want(t, p, "statfs", p.Call(137, keyAt, nextAt), 0)
+		if magic := p.Peek64(nextAt); magic != 0xcafe4a11 {
+			t.Errorf("the file system is %#x: libraries pin to 0xcafe4a11 alone", magic)
+		}
 		want(t, p, "elsewhere", pin(p, cmdPin, m, "/kept"), errno(sys.EINVAL))
 	})
 	run(t, func(p *player) {
