@@ -26,6 +26,7 @@ import (
 	"sonde/kprobes"
 	"sonde/kwatch"
 	"sonde/linux/calls"
+	"sonde/linux/perf"
 	"sonde/linux/proc"
 	"sonde/linux/process"
 	"sonde/linux/sock"
@@ -113,6 +114,7 @@ func mountProgramFiles(tree *vfs.FS) {
 		tree.Bind("/proc/net/unix", ctl.Print(sock.Print)),
 		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
 	report("procfs", err)
+	report("perf", perf.Mount(tree))
 }
 
 // shellPrograms is the programs for the shell; nil where it cannot run any.

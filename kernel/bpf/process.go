@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/bpf"
+	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/kernel/ring"
 )
@@ -87,4 +88,12 @@ func tell(extra any) {
 	if e, ok := extra.(interface{ Gone() }); ok {
 		e.Gone()
 	}
+}
+
+// Whose returns for which process and thread the code runs that was hit on a CPU; 0, 0: none.
+//
+// Context: the handler.
+func Whose(hit *attach.Hit, cpu int) (pid, tid int) {
+	pid, tid, _ = process(hit, cpu)
+	return pid, tid
 }

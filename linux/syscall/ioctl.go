@@ -7,6 +7,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
+	"sonde/linux/perf"
 	"sonde/linux/proc"
 )
 
@@ -79,6 +80,9 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 		if v, err := ioctlMaster(t, m, a[1], a[2]); err != sys.ENOTTY {
 			return v, err
 		}
+	}
+	if e, err := perf.Of(f); err == nil {
+		return done(ioctlPerf(t, e, a[1], a[2]))
 	}
 	term, ok := f.Handle().(terminal)
 	if !ok {

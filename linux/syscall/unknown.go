@@ -18,10 +18,11 @@ var missing = struct {
 	named  map[who]bool
 }{counts: map[uint64]uint64{}, named: map[who]bool{}}
 
-// who is a program and a call that the log has named.
+// who is a program and a call that the log has named, and what is missing of the call; "": all.
 type who struct {
 	program string
 	call    uint64
+	what    string
 }
 
 // mostNamed bounds the memory that a program can use up by changing its name.
@@ -36,7 +37,7 @@ func unknown(t *proc.Thread, n uint64) sys.Errno {
 		key = nameless
 	}
 	path, _ := t.Process().Program()
-	w := who{path, key}
+	w := who{path, key, ""}
 	if countMissing(w) {
 		p := t.Process()
 		p.Table().Log(fmt.Sprintf("%s[%d]: system call %s (%d) is not there", p.Name(), p.PID, nameOf(key), int64(n)))
@@ -49,6 +50,18 @@ func countMissing(w who) (first bool) {
 	missing.mu.Lock()
 	defer missing.mu.Unlock()
 	missing.counts[w.call]++
+	return name(w)
+}
+
+// firstOf reports whether the log is to say what is missing of a call that is there.
+func firstOf(w who) bool {
+	missing.mu.Lock()
+	defer missing.mu.Unlock()
+	return name(w)
+}
+
+// name notes that the log says so, and reports whether it did not before. Called with mu held.
+func name(w who) (first bool) {
 	first = !missing.named[w] && len(missing.named) < mostNamed
 	if first {
 		missing.named[w] = true

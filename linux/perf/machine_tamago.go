@@ -1,0 +1,21 @@
+//go:build tamago
+
+package perf
+
+import (
+	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/cpu"
+	"sonde/kernel/grace"
+)
+
+func numCPU() int    { return cpu.Num() }
+func timeNow() int64 { return cpu.Nanotime() }
+func synchronize()   { grace.Synchronize() }
+
+// of says for whom a hit is.
+func of(h *attach.Hit) whose {
+	cpu := h.CPU()
+	pid, tid := kbpf.Whose(h, cpu)
+	return whose{uint32(pid), uint32(tid), uint32(cpu), h.Time()}
+}

@@ -1,0 +1,100 @@
+package perf
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/attach"
+	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/refusal"
+	"sonde/kernel/vfs"
+)
+
+// Open makes an event. It counts from the beginning, unless its attributes say otherwise.
+//
+// Errors: EINVAL, EOPNOTSUPP the attributes; EINVAL neither a CPU nor a thread is given, or there is no such
+// CPU; ENOENT there is no such event; and those of attach.Attach.
+func Open(r *Request) (*vfs.File, error) {
+	if err := r.Attr.fits(); err != nil {
+		return nil, err
+	}
+	if r.CPU < -1 || r.CPU >= numCPU() || r.CPU < 0 && r.Thread == nil {
+		return nil, refusal.New(syscall.EINVAL, "an event on CPU %d: there are %d; -1 is for events of a thread", r.CPU, numCPU())
+	}
+	if g := r.Group; g != nil && (g.leader != g || g.cpu != r.CPU || g.thread != r.Thread) {
+		return nil, refusal.New(syscall.EINVAL, "the leader of a group counts on another CPU, in another thread, or is in a group itself")
+	}
+	s, err := sourceOf(r)
+	if err != nil {
+		return nil, err
+	}
+	e := newEvent(r, s)
+	if err := e.begin(); err != nil {
+		return nil, err
+	}
+	if !r.Attr.has(flagDisabled) {
+		if err := e.Enable(true); err != nil {
+			e.Close()
+			return nil, err
+		}
+	}
+	return e.file(), nil
+}
+
+// begin attaches the event to its source, disabled, and puts it into its group.
+func (e *Event) begin() error {
+	if len(e.source.sites) > 0 {
+		l, err := attach.Attach(slices.Clone(e.source.sites), e.hit, &attach.Options{Owner: "perf", Disabled: true})
+		if err != nil {
+			return err
+		}
+		e.link = l
+	}
+	if l := e.leader; l != e {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.members = append(l.members, e)
+	}
+	return nil
+}
+
+// SetProgram has the event run a program, which the caller holds meanwhile.
+//
+// Errors: EINVAL the program is of another type, or the event can run none; EEXIST it has one; and those of
+// attach.Attach.
+func (e *Event) SetProgram(p *kbpf.Prog) error {
+	if len(e.source.sites) == 0 || p.Type() != e.source.takes {
+		return refusal.New(syscall.EINVAL, "a program of type %s: this event runs %s", p.Type(), e.runs())
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return syscall.EBADF
+	case e.prog != nil:
+		return refusal.New(syscall.EEXIST, "the event has a program")
+	}
+	through := e.source.through
+	if !e.source.whole {
+		through = e.through
+	}
+	l, err := p.AttachThrough(slices.Clone(e.source.sites), &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
+	if err != nil {
+		return err
+	}
+	if err := kbpf.Hold(l); err != nil {
+		l.Close()
+		return err
+	}
+	e.link.Close()
+	e.prog, e.link = l, l
+	return nil
+}
+
+// runs says what programs an event runs.
+func (e *Event) runs() string {
+	if len(e.source.sites) == 0 {
+		return "none"
+	}
+	return "those of type " + e.source.takes.String()
+}
