@@ -131,3 +131,6 @@ func (a *Attr) NameAt() uint64 {
 	}
 	return 0
 }
+
+// IsFile reports whether that name is a file's.
+func (a *Attr) IsFile() bool { return a.Type == uprobe && a.Config1 != 0 }

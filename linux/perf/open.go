@@ -6,6 +6,7 @@ import (
 
 	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 )
@@ -43,12 +44,8 @@ func Open(r *Request) (*vfs.File, error) {
 
 // begin attaches the event to its source, disabled, and puts it into its group.
 func (e *Event) begin() error {
-	if len(e.source.sites) > 0 {
-		l, err := attach.Attach(slices.Clone(e.source.sites), e.hit, &attach.Options{Owner: "perf", Disabled: true})
-		if err != nil {
-			return err
-		}
-		e.link = l
+	if err := e.attach(); err != nil {
+		return err
 	}
 	if l := e.leader; l != e {
 		l.mu.Lock()
@@ -56,6 +53,18 @@ func (e *Event) begin() error {
 		l.members = append(l.members, e)
 	}
 	return nil
+}
+
+// attach attaches the event to its source, without a program.
+func (e *Event) attach() error {
+	if len(e.source.sites) == 0 {
+		return nil
+	}
+	l, err := attach.Attach(slices.Clone(e.source.sites), e.hit, &attach.Options{Owner: "perf", Disabled: !e.enabled})
+	if err == nil {
+		e.link = l
+	}
+	return err
 }
 
 // SetProgram has the event run a program, which the caller holds meanwhile.
@@ -89,6 +98,32 @@ func (e *Event) SetProgram(p *kbpf.Prog) error {
 	e.link.Close()
 	e.prog, e.link = l, l
 	return nil
+}
+
+// Program returns the link of the event's program; nil: it has none.
+func (e *Event) Program() *kbpf.Link {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.prog
+}
+
+// DropProgram ends what SetProgram began. The event counts on.
+func (e *Event) DropProgram() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.prog == nil {
+		return
+	}
+	old := e.prog
+	e.prog, e.link = nil, nil
+	kbpf.Release(old)
+	old.Close()
+	if e.source.whole {
+		e.ended += old.Ledger().Handled
+	}
+	if err := e.attach(); err != nil {
+		printk.Warn("perf: event %d counts no more: %s", e.id, err.Error())
+	}
 }
 
 // runs says what programs an event runs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	sys "syscall"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	sysbpf "sonde/linux/bpf"
 	"sonde/linux/perf"
@@ -95,7 +96,20 @@ func perfRequest(t *proc.Thread, a *Args) (r *perf.Request, err error) {
 	if at := r.Attr.NameAt(); at != 0 {
 		r.Name, err = pathAt(t, at)
 	}
+	if err == nil && r.Attr.IsFile() {
+		r.Name, err = absolute(t, r.Name)
+	}
 	return r, err
+}
+
+// absolute is the path of a file as everyone can open it: that of the caller may be /proc/self/exe.
+func absolute(t *proc.Thread, name string) (string, error) {
+	f, err := vfs.OpenAt(start(t), name, abi.O_PATH, 0)
+	if err != nil {
+		return "", err
+	}
+	defer vfs.Close(f)
+	return f.Place().Path()
 }
 
 // perfAttr copies the attributes. If their size is none, the size that is known is written there.
