@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sonde/internal/image"
@@ -26,17 +27,28 @@ func goVersion(root string) (string, error) {
 	return string(m[1]), nil
 }
 
-// build builds a kernel with the module in dir, which was taken from the student's folder, and with
-// the workloads. The compiler's errors name the student's files.
+// build builds the grader's kernel, with the module in dir, which was taken from the student's folder, if
+// the lab has one, and with the workloads. The compiler's errors name the student's files.
 //
 // Errors: ErrLeft, with what the compiler says.
-func build(root, dir, from string) (kernel string, err error) {
-	path, err := image.Build(image.BuildOptions{With: []string{dir, filepath.Join(root, "course", "work")}, Say: os.Stderr})
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", ErrLeft, theirs(err.Error(), dir, from))
+func (g *grader) build(root, dir, from string) error {
+	with := []string{filepath.Join(root, "course", "work")}
+	if g.lab.hasModule() {
+		with = append(with, dir)
 	}
-	kernel = filepath.Join(filepath.Dir(dir), "kernel.elf")
-	return kernel, os.Rename(path, kernel)
+	path, err := image.Build(image.BuildOptions{With: with, Say: os.Stderr})
+	if err != nil {
+		return fmt.Errorf("%w: %s", ErrLeft, theirs(err.Error(), dir, from))
+	}
+	g.raw, g.kernel = path+".raw", filepath.Join(filepath.Dir(dir), "kernel.elf")
+	return os.Rename(path, g.kernel)
+}
+
+// hasModule reports whether a lab has code for the kernel.
+func (l *Lab) hasModule() bool {
+	return slices.ContainsFunc(l.Files, func(name string) bool {
+		return strings.HasSuffix(name, ".go") && !slices.Contains(l.Host, name)
+	})
 }
 
 // theirs makes what the compiler says about the copy be about the student's files.
@@ -51,8 +63,13 @@ func theirs(said, dir, from string) string {
 	if !found {
 		return said
 	}
+	return withoutHeadings(after)
+}
+
+// withoutHeadings leaves out the lines in which the go command names a package.
+func withoutHeadings(said string) string {
 	var lines []string
-	for line := range strings.Lines(after) {
+	for line := range strings.Lines(said) {
 		if !strings.HasPrefix(line, "# ") {
 			lines = append(lines, strings.TrimRight(line, "\n"))
 		}

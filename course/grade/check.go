@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -42,6 +43,16 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 	var lines []string
 	for line := range strings.Lines(string(o.Stdout)) {
 		lines = append(lines, stamp.ReplaceAllString(strings.TrimRight(line, "\r\n"), ""))
+	}
+	known := maps.Clone(g.fault)
+	if known == nil {
+		known = map[string]string{}
+	}
+	for key, value := range work.values {
+		known["work."+key] = value
+	}
+	if expected, got = g.answers.compare(t.More["ANSWER"], known); expected != "" {
+		return expected, got
 	}
 	for _, want := range t.More["TRUE"] {
 		f := strings.SplitN(want+"  ", " ", 3)

@@ -18,6 +18,10 @@
 // course/labs/N/lab.txt names the files that are taken from the student's folder. They are copied
 // into a folder of their own, with a go.mod of the grader's; everything else is left aside.
 //
+// Files that end in .go are the student's module, but for those that HOST names: these take the place
+// of the starter's when course/labs/N/host is built, a program for the host. ANSWERS names a file of
+// lines "name: answer".
+//
 // # Tests
 //
 // A test is a story (package sonde/qemu/story) with these words besides:
@@ -29,11 +33,18 @@
 //	WANT line         the script prints this line, behind the time of the log, if there is one
 //	TRUE key n words  the workload has reported n as key; words say what it counts
 //	BETWEEN in out    the histogram is between these of the workload
+//	ANSWER a b words  the answer to a is b; words say what was asked
 //	READ text         where to read if the test fails
 //	LIMIT n           seconds that it may take on the reference machine
 //
 // {work.x} stands for what the workload (package sonde/course/work) has reported as x. In what a test
 // expects of the student's module, no number is fixed, and none comes from the module itself.
+// {answer.seed} in a script is the answer to "seed", and {fault.x} in an ANSWER is what package
+// sonde/course/work/fault says about it.
+//
+// A script of one line, "host WORDS", runs the lab's program for the host with these words. It reports
+// as the workload does. Of these words, {self} stands for that program and {kernel} for the kernel, as
+// files that the linker has made.
 //
 // A student's module runs in the kernel, where nothing can be kept from it: someone who wants to
 // deceive the grader can. The tests make that more work than the lab.

@@ -19,6 +19,8 @@ type Lab struct {
 	Title  string
 	Module string   // the name under which insmod knows it; other names begin with it
 	Files  []string // taken from the student's folder
+	Host   []string // those of Files that are built for the host, beside the program in host/
+	Answer string   // the file of Files with the answers, or ""
 	Hidden string   // how many hidden tests there are, in words
 	Start  int      // points that the starter gets, of all tests
 }
@@ -60,6 +62,10 @@ func (l *Lab) set(word, rest string) (err error) {
 		l.Module = rest
 	case "FILES":
 		l.Files = strings.Fields(rest)
+	case "HOST":
+		l.Host = strings.Fields(rest)
+	case "ANSWERS":
+		l.Answer = rest
 	case "HIDDEN":
 		l.Hidden = rest
 	case "STARTER":

@@ -59,6 +59,27 @@ func TestLabsAreWhole(t *testing.T) {
 	}
 }
 
+// TestForgottenProbes: tests that look for what a module has forgotten look for what the kernel says.
+func TestForgottenProbes(t *testing.T) {
+	kernel, err := os.ReadFile(filepath.Join(rootOf(t), "kernel", "module", "owner.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(string(kernel), `printk.Warn("`)
+	said, _, _ = strings.Cut(said, `\n"`)
+	for _, l := range labsHere(t) {
+		found := false
+		for _, test := range testsOf(t, l, "", l.Module) {
+			for _, re := range test.ExpectNot {
+				found = found || re.MatchString(said)
+			}
+		}
+		if !found && l.hasModule() {
+			t.Errorf("lab %d: no test fails if the kernel says %q", l.N, said)
+		}
+	}
+}
+
 // checkWrong: there are eight wrong solutions at least, each fails in tests that there are, and one
 // looks right in the visible tests.
 func checkWrong(t *testing.T, l *Lab, ids map[string]int) {
@@ -90,8 +111,8 @@ func kernelWith(t *testing.T, l *Lab, name string, list []variant) []*grader {
 	out := filepath.Join(root, "build", "grade", "_"+name+strconv.Itoa(l.N))
 	dir := filepath.Join(out, "variants")
 	modules := l.lay(t, dir, list)
-	kernel, err := build(root, dir, dir)
-	if err != nil {
+	all := &grader{lab: l}
+	if err := all.build(root, dir, dir); err != nil {
 		t.Fatal(err)
 	}
 	var graders []*grader
@@ -100,9 +121,24 @@ func kernelWith(t *testing.T, l *Lab, name string, list []variant) []*grader {
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		graders = append(graders, &grader{lab: l, dir: own, kernel: kernel, factor: measure(), module: m})
+		g, err := l.newGrader(&options{root: root, in: l.Module}, hostTests(testsOf(t, l, "", m)), filepath.Join(dir, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.dir, g.kernel, g.raw, g.factor, g.module = own, all.kernel, all.raw, measure(), m
+		graders = append(graders, g)
 	}
 	return graders
+}
+
+// hostTests are those that run on the host: for the others, one kernel has all modules.
+func hostTests(tests []Test) (host []Test) {
+	for _, t := range tests {
+		if t.onHost() {
+			host = append(host, t)
+		}
+	}
+	return host
 }
 
 // TestSolutions: each solution gets all points, for three classes, on 1, 2 and 4 CPUs at least.
@@ -117,6 +153,7 @@ func TestSolutions(t *testing.T) {
 				if brief() && cpus != 2 {
 					continue
 				}
+				g.answersOf(t, class)
 				for _, test := range testsOf(t, l, class, g.module) {
 					test.SMP = max(test.SMP, cpus)
 					expect(t, g, &test, "solution", OK)
@@ -124,6 +161,22 @@ func TestSolutions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// answersOf makes the solution's answers those for a class, in a file such as answer-autumn.txt, if there
+// is one.
+func (g *grader) answersOf(t *testing.T, class string) {
+	t.Helper()
+	own := *g.lab
+	own.Answer = strings.TrimSuffix(own.Answer, ".txt") + "-" + class + ".txt"
+	if a := own.readAnswers(filepath.Join(rootOf(t), "course", "solutions", strconv.Itoa(own.N))); len(a) > 0 {
+		var err error
+		if g.fault, err = about(rootOf(t), a["seed"]); err != nil {
+			t.Fatal(err)
+		}
+		g.answers = a
+	}
+	g.class = class
 }
 
 // expect runs a test and reports if it does not end as it should.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,10 +148,14 @@ func grade(o options) (*scores, error) {
 	aside, err := lab.take(o.in, dir, version)
 	s.aside = aside
 	if err == nil {
-		g := &grader{lab: lab, dir: o.out, module: lab.Module}
-		if g.kernel, err = build(o.root, dir, o.in); err == nil {
+		var g *grader
+		g, err = lab.newGrader(&o, tests, dir)
+		if err == nil && slices.ContainsFunc(tests, Test.needsKernel) {
+			err = g.build(o.root, dir, o.in)
+			defer os.Remove(g.kernel)
+		}
+		if err == nil {
 			err = s.run(g, tests)
-			os.Remove(g.kernel)
 		}
 	}
 	if errors.Is(err, ErrLeft) {

@@ -191,11 +191,11 @@ func (l *Lab) ownKernel(t *testing.T) string {
 	if _, err := l.take(filepath.Join(root, "course", "solutions", strconv.Itoa(l.N)), dir, version); err != nil {
 		t.Fatal(err)
 	}
-	kernel, err := build(root, dir, dir)
-	if err != nil {
+	g := &grader{lab: l}
+	if err := g.build(root, dir, dir); err != nil {
 		t.Fatal(err)
 	}
-	return kernel
+	return g.kernel
 }
 
 // run boots a kernel, which runs the commands, and returns the lines of the output.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,8 +47,31 @@ type grader struct {
 	lab    *Lab
 	dir    string // for logs
 	kernel string
+	host   string // the program for tests that run on the host
+	linux  string // the same, for Linux on x86-64, if the host is another
+	raw    string // the kernel as the linker has left it, with symbols
 	factor float64
 	module string // the name under which the module is loaded
+
+	answers answers
+	fault   map[string]string // what is known of the fault that the answers' seed stands for
+	class   string
+}
+
+// newGrader builds what the tests need, but no kernel, out of the files in dir, which were taken from a
+// folder.
+//
+// Errors: ErrLeft, with what the compiler says.
+func (l *Lab) newGrader(o *options, tests []Test, dir string) (*grader, error) {
+	g := &grader{lab: l, dir: filepath.Dir(dir), module: l.Module, class: o.class, answers: l.readAnswers(dir)}
+	var err error
+	if slices.ContainsFunc(tests, Test.onHost) {
+		g.host, g.linux, err = l.buildHost(o.root, dir, o.in)
+	}
+	if err == nil && l.Answer != "" {
+		g.fault, err = about(o.root, g.answers["seed"])
+	}
+	return g, err
 }
 
 // run boots a kernel for a test. If the time is over, and the machine has become slower than it was,
@@ -55,8 +79,17 @@ type grader struct {
 //
 // Errors: ErrBusy; QEMU does not run.
 func (g *grader) run(t *Test) (*Result, error) {
+	start := g.boot
+	if t.onHost() {
+		start = g.runHost
+	}
+	if strings.Contains(t.Script, askedSeed) {
+		if expected, got := g.answers.doubt(g.class); expected != "" {
+			return &Result{Test: t, Outcome: Fail, Expected: expected, Got: got}, nil
+		}
+	}
 	for {
-		o, err := g.boot(t)
+		o, err := start(t)
 		if errors.Is(err, machine.ErrTimeout) {
 			if now := measure(); now > 1.5*g.factor {
 				if g.factor = now; now > maxFactor {
@@ -85,6 +118,9 @@ func (o *output) all() []byte {
 	return fmt.Appendf(nil, "== console\n%s\n== output of the script\n%s\n== report of the workload\n%s", o.Log, o.Stdout, o.work)
 }
 
+// askedSeed stands in scripts for the seed among the answers.
+const askedSeed = "{answer.seed}"
+
 // boot runs a test's script. With ErrTimeout, the output is what there was until then.
 func (g *grader) boot(t *Test) (*output, error) {
 	port := filepath.Join(g.dir, t.ID+".work")
@@ -94,7 +130,7 @@ func (g *grader) boot(t *Test) (*output, error) {
 	limit := t.limit(g.factor)
 	r, err := machine.Run(context.Background(), machine.Config{
 		Image: g.kernel, SMP: t.SMP, Machine: t.Machine, Memory: t.Memory, Append: t.Append, Timeout: limit,
-		Script: t.Script,
+		Script: strings.ReplaceAll(t.Script, askedSeed, g.answers["seed"]),
 		Extra: []string{"-chardev", "file,id=work,path=" + strings.ReplaceAll(port, ",", ",,"),
 			"-device", fmt.Sprintf("isa-debugcon,iobase=%#x,chardev=work", workPort)},
 	})
@@ -118,7 +154,11 @@ func (g *grader) judge(t *Test, o *output) *Result {
 	r := &Result{Test: t, Outcome: Fail}
 	sentence := gaveUp.FindString(string(o.Log))
 	work, doubt := facts(o.work)
-	switch want := strings.Count(t.Script, " do="); {
+	want := strings.Count(t.Script, " do=")
+	if t.onHost() {
+		want = 1
+	}
+	switch {
 	case o.late > 0:
 		r.Outcome = TooLong
 		r.Expected = fmt.Sprintf("an end within %.0f s", o.late.Seconds())

@@ -84,7 +84,9 @@ func (s *scores) row(w io.Writer, r *Result) {
 	if !r.Test.Hidden {
 		line("again", fmt.Sprintf("make grade LAB=%d TEST=%s", s.lab.N, r.Test.ID))
 	}
-	line("log", near(r.Log))
+	if r.Log != "" {
+		line("log", near(r.Log))
+	}
 }
 
 // near returns a path as seen from here, if that is shorter.

@@ -22,14 +22,14 @@ const maxFile = 1 << 20
 // it left aside.
 //
 // Errors: ErrLeft, with the file and what is wrong with it.
-func (l *Lab) take(from, dir, goVersion string) (aside []string, err error) {
+func (l *Lab) take(from, dir, goVersion string) (left []string, err error) {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLeft, err)
 	}
 	for _, e := range entries {
 		if !slices.Contains(l.Files, e.Name()) {
-			aside = append(aside, fmt.Sprintf("%q", e.Name()))
+			left = append(left, fmt.Sprintf("%q", e.Name()))
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -41,18 +41,21 @@ func (l *Lab) take(from, dir, goVersion string) (aside []string, err error) {
 	for _, name := range l.Files {
 		path := filepath.Join(from, name)
 		text, err := readPlain(path)
-		if err == nil {
-			err = allowed(path, text)
+		if err == nil && strings.HasSuffix(name, ".go") {
+			err = l.allowed(path, text)
 		}
 		if err != nil {
-			return aside, fmt.Errorf("%w: %w", ErrLeft, err)
+			return left, fmt.Errorf("%w: %w", ErrLeft, err)
+		}
+		if slices.Contains(l.Host, name) {
+			name = aside(name)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			return aside, err
+			return left, err
 		}
 	}
 	mod := fmt.Sprintf("module %s\n\ngo %s\n", l.Module, goVersion)
-	return aside, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o644)
+	return left, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o644)
 }
 
 // readPlain reads a file that is neither a link nor too large.
@@ -75,9 +78,14 @@ func readPlain(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
+// pure are the packages that code for the host may use: none of them reaches files, other programs, the
+// network or memory by address. So what is built for the host can only compute.
+var pure = []string{"cmp", "encoding/binary", "errors", "maps", "math/bits", "slices", "sort", "strconv", "strings", "sonde/arch/amd64/insn"}
+
 // allowed refuses what no lab needs: the grader's own packages, C, and names of other packages that
-// are not public.
-func allowed(path string, text []byte) error {
+// are not public; in code for the host, all packages that do more than compute.
+func (l *Lab) allowed(path string, text []byte) error {
+	host := slices.Contains(l.Host, filepath.Base(path))
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, path, text, parser.ParseComments)
 	if err != nil {
@@ -87,6 +95,9 @@ func allowed(path string, text []byte) error {
 		name := strings.Trim(i.Path.Value, "`\"")
 		if name == "C" || name == "sonde/course" || strings.HasPrefix(name, "sonde/course/") {
 			return fmt.Errorf("%v: a lab must not import %q", set.Position(i.Pos()), name)
+		}
+		if host && !slices.Contains(pure, name) {
+			return fmt.Errorf("%v: code for the host must not import %q, only %s", set.Position(i.Pos()), name, strings.Join(pure, ", "))
 		}
 	}
 	for _, g := range f.Comments {

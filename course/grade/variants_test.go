@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,8 +148,12 @@ func (l *Lab) lay(t *testing.T, dir string, list []variant) (modules []string) {
 	for i, v := range list {
 		module := fmt.Sprintf("%s_%d", l.Module, i)
 		for name, text := range v.files {
-			text = strings.ReplaceAll(text, l.Module, module)
-			if _, err := format.Source([]byte(text)); err != nil {
+			if slices.Contains(l.Host, name) {
+				name = aside(name)
+			} else {
+				text = strings.ReplaceAll(text, l.Module, module)
+			}
+			if _, err := format.Source([]byte(text)); err != nil && strings.HasSuffix(name, ".go") {
 				t.Fatalf("%s: %v\n%s", v.name, err, text)
 			}
 			writeFile(t, filepath.Join(dir, module, name), text)

@@ -49,6 +49,7 @@ var workloads = map[string]struct {
 	"writes": {4, writes},
 	"times":  {5, times},
 	"panics": {3, panics},
+	"post":   {2, post},
 }
 
 func init() {

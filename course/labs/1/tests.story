@@ -14,7 +14,7 @@ TRUE probes 1 probe while the module is loaded
 TRUE at sonde/course/work.{fn} has the probe
 TRUE after.probes 0 probes when it is not
 EXPECT_NOT may be abandoned
-EXPECT_NOT left a .*, which is unregistered
+EXPECT_NOT forgot .*, which is unregistered
 READ introduction, "Registering"
 
 NAME {n} calls on one CPU

@@ -13,7 +13,7 @@ TRUE probes 1 probe while the module is loaded
 TRUE at sonde/kernel/vfs.Write has the probe
 TRUE after.probes 0 probes when it is not
 EXPECT_NOT may be abandoned
-EXPECT_NOT left a .*, which is unregistered
+EXPECT_NOT forgot .*, which is unregistered
 READ introduction, "What a handler may not do"
 
 NAME {files} files: bytes asked and written
