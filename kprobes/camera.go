@@ -53,13 +53,7 @@ func cameraOf(rp *Kretprobe) *Camera {
 // RegisterCamera begins to wait for the hit that c.Film wants.
 //
 // Errors: those of RegisterKprobe; EBUSY a camera is there already.
-func RegisterCamera(c *Camera) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	_, err := register(kindCamera, []*Kprobe{c.entry()}, nil)
-	return err
-}
+func RegisterCamera(c *Camera) error { return registerAll(kindCamera, []*Camera{c}) }
 
 // UnregisterCamera removes c and its witness. When it returns, nothing is added to the film any more; a
 // call that is being recorded returns as if there had been no camera.

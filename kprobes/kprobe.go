@@ -271,6 +271,8 @@ func asKretprobe(k *Kprobe) *Kretprobe { return (*Kretprobe)(unsafe.Pointer(k)) 
 // Safe because: KP is its first field.
 func asJprobe(k *Kprobe) *Jprobe { return (*Jprobe)(unsafe.Pointer(k)) }
 
+func (k *Kprobe) entry() *Kprobe { return k }
+
 // entry is rp's Kprobe, nil for nil. Safe because: as asKretprobe.
 func (rp *Kretprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(rp)) }
 

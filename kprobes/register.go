@@ -15,25 +15,14 @@ import (
 // instruction, or of one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM
 // no slot or memory left; EDEADLK called in a handler. After an error nothing has changed.
 // Source: kprobes.txt §4.1.
-func RegisterKprobe(k *Kprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	return RegisterKprobes([]*Kprobe{k})
-}
+func RegisterKprobe(k *Kprobe) error { return RegisterKprobes([]*Kprobe{k}) }
 
 // RegisterKprobes registers all of ks, or none: if one is refused, those before it are
 // unregistered again.
 //
 // Errors: those of RegisterKprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
-func RegisterKprobes(ks []*Kprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	_, err := register(kindKprobe, ks, nil)
-	return err
-}
+func RegisterKprobes(ks []*Kprobe) error { return registerAll(kindKprobe, ks) }
 
 // RegisterPossible is RegisterKprobes for probes some of which may be refused: those of which optional is
 // true. It returns the registered ones.
@@ -41,20 +30,14 @@ func RegisterKprobes(ks []*Kprobe) error {
 // Errors: those of RegisterKprobe, for the first probe that is refused and not optional; then none is
 // registered.
 func RegisterPossible(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	if err := inHandler(); err != nil {
-		return nil, err
-	}
-	return register(kindKprobe, ks, optional)
+	return registerPossible(kindKprobe, ks, optional)
 }
 
 // RegisterPossibleReturns is the same for the entries of return probes.
 //
 // Errors: those of RegisterKretprobe.
 func RegisterPossibleReturns(rps []*Kretprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	if err := inHandler(); err != nil {
-		return nil, err
-	}
-	return register(kindKretprobe, entries(rps), optional)
+	return registerPossible(kindKretprobe, rps, optional)
 }
 
 // RegisterKretprobe registers a return probe.
@@ -64,48 +47,26 @@ func RegisterPossibleReturns(rps []*Kretprobe, optional func(*Kprobe) bool) (kep
 // too large; ENOMEM no memory for so many instances; EBUSY it was registered before, and
 // calls from then have not returned.
 // Source: kprobes.txt §4.3.
-func RegisterKretprobe(rp *Kretprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	return RegisterKretprobes([]*Kretprobe{rp})
-}
+func RegisterKretprobe(rp *Kretprobe) error { return RegisterKretprobes([]*Kretprobe{rp}) }
 
 // RegisterKretprobes registers all of rps, or none.
 //
 // Errors: those of RegisterKretprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
-func RegisterKretprobes(rps []*Kretprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	_, err := register(kindKretprobe, entries(rps), nil)
-	return err
-}
+func RegisterKretprobes(rps []*Kretprobe) error { return registerAll(kindKretprobe, rps) }
 
 // RegisterJprobe registers a jprobe on its function.
 //
 // Errors: those of RegisterKprobe; EINVAL also if Entry is not a function; EBUSY the
 // function has a jprobe already; E2BIG the arguments and results need too much stack.
 // Source: kprobes.txt §4.2.
-func RegisterJprobe(j *Jprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	return RegisterJprobes([]*Jprobe{j})
-}
+func RegisterJprobe(j *Jprobe) error { return RegisterJprobes([]*Jprobe{j}) }
 
 // RegisterJprobes registers all of js, or none.
 //
 // Errors: those of RegisterJprobe, for the first probe that is refused.
 // Source: kprobes.txt §4.5.
-func RegisterJprobes(js []*Jprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	_, err := register(kindJprobe, entriesOf(js), nil)
-	return err
-}
+func RegisterJprobes(js []*Jprobe) error { return registerAll(kindJprobe, js) }
 
 // UnregisterKprobe removes k. When it returns, no CPU is in a handler of k, and the code is
 // as before if no other probe is there. If k is not registered, it only clears k.Addr. A
@@ -162,31 +123,21 @@ func UnregisterJprobe(j *Jprobe) {
 // Source: kprobes.txt §4.6.
 func UnregisterJprobes(js []*Jprobe) {
 	machine.This.Forbid("unregisters jprobes")
-	UnregisterKprobes(entriesOf(js))
+	UnregisterKprobes(entries(js))
 }
 
 // DisableKprobe stops k's handlers from being called until EnableKprobe.
 //
 // Errors: EINVAL k is not registered; EDEADLK called in a handler.
 // Source: kprobes.txt §4.7.
-func DisableKprobe(k *Kprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	return toggle([]*Kprobe{k}, false)
-}
+func DisableKprobe(k *Kprobe) error { return EnableKprobes([]*Kprobe{k}, false) }
 
 // EnableKprobe undoes DisableKprobe.
 //
 // Errors: EINVAL k is not registered, or its handler was abandoned; EDEADLK called
 // in a handler.
 // Source: kprobes.txt §4.8.
-func EnableKprobe(k *Kprobe) error {
-	if err := inHandler(); err != nil {
-		return err
-	}
-	return toggle([]*Kprobe{k}, true)
-}
+func EnableKprobe(k *Kprobe) error { return EnableKprobes([]*Kprobe{k}, true) }
 
 // EnableKprobes enables or disables all of ks, which may be the entries of return probes, or none.
 //
@@ -223,21 +174,33 @@ func DisableJprobe(j *Jprobe) error { return DisableKprobe(j.entry()) }
 // Source: kprobes.txt §4.8.
 func EnableJprobe(j *Jprobe) error { return EnableKprobe(j.entry()) }
 
-// entries returns the probes on the entries of return probes; entriesOf, of jprobes.
-func entries(rps []*Kretprobe) []*Kprobe {
-	ks := make([]*Kprobe, len(rps))
-	for i, rp := range rps {
-		ks[i] = rp.entry()
+// A registrable is a probe, of which entry is the Kprobe.
+type registrable interface {
+	*Kprobe | *Kretprobe | *Jprobe | *Camera
+	entry() *Kprobe
+}
+
+// entries returns the Kprobes of ps.
+func entries[P registrable](ps []P) []*Kprobe {
+	ks := make([]*Kprobe, len(ps))
+	for i, p := range ps {
+		ks[i] = p.entry()
 	}
 	return ks
 }
 
-func entriesOf(js []*Jprobe) []*Kprobe {
-	ks := make([]*Kprobe, len(js))
-	for i, j := range js {
-		ks[i] = j.entry()
+func registerAll[P registrable](kind kind, ps []P) error {
+	_, err := registerPossible(kind, ps, nil)
+	return err
+}
+
+// registerPossible is register, but a handler that calls it gets an error. It does not keep ps, so that one
+// that its caller makes takes no memory.
+func registerPossible[P registrable](kind kind, ps []P, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
+	if err := inHandler(); err != nil {
+		return nil, err
 	}
-	return ks
+	return register(kind, entries(ps), optional)
 }
 
 // errHandler is made in advance, because a handler must not allocate.
