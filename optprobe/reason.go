@@ -66,9 +66,6 @@ func (r Reason) String() string {
 	return "unknown reason"
 }
 
-// OfFunction reports whether the reason holds for all of the function.
-func (r Reason) OfFunction() bool { return r >= NoDecode && r <= BadTable }
-
 // Obstacle is a reason and the offset in the function of the instruction at fault, or of
 // the one that other code leads to.
 type Obstacle struct {

@@ -248,10 +248,8 @@ const stackGuard = 16
 //
 // Source: Go 1.26 cmd/internal/obj/x86, stacksplit.
 func (th *thread) decide(pt *point) (decided, grows bool) {
-	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
-		if th.text.points.Find(pt.addr+i) != nil {
-			return false, false
-		}
+	if th.text.crowded(pt) {
+		return false, false
 	}
 	r := th.Regs()
 	guard, err := th.Load(r.R14 + stackGuard)
@@ -262,6 +260,18 @@ func (th *thread) decide(pt *point) (decided, grows bool) {
 		pt.check.Perform(r, r.IP, true)
 	}
 	return true, grows
+}
+
+// crowded reports whether another point is within the stack check at pt.
+//
+// Context: any.
+func (x *text) crowded(pt *point) bool {
+	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
+		if x.points.Find(pt.addr+i) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // begin is called before handlers. It and finish are small enough to be inlined: under an

@@ -53,10 +53,8 @@ func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
 
 // decides is decide. Not known: the goroutine has to find out.
 func (th *thread) decides(pt *point, r *amd64.Regs) (known, grows bool) {
-	for i := uintptr(1); i < uintptr(pt.check.Len); i++ {
-		if th.text.points.Find(pt.addr+i) != nil {
-			return true, false
-		}
+	if th.text.crowded(pt) {
+		return true, false
 	}
 	guard, ok := machine.LoadWord(r.R14 + stackGuard)
 	if !ok {

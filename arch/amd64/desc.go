@@ -39,11 +39,6 @@ func CodeDesc(dpl uint8) uint64 {
 	return descCommon | descExec | descL | uint64(dpl&3)<<descDPLAt
 }
 
-// Code32Desc returns a flat 32-bit code segment, for entering long mode.
-func Code32Desc(dpl uint8) uint64 {
-	return descCommon | descExec | descDB | uint64(dpl&3)<<descDPLAt
-}
-
 // DataDesc returns a flat data segment.
 func DataDesc(dpl uint8) uint64 {
 	return descCommon | descDB | uint64(dpl&3)<<descDPLAt

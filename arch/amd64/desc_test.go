@@ -14,7 +14,6 @@ func TestSegmentDescriptors(t *testing.T) {
 		{"user code", CodeDesc(3), 0x00affb000000ffff},
 		{"kernel data", DataDesc(0), 0x00cf93000000ffff},
 		{"user data", DataDesc(3), 0x00cff3000000ffff},
-		{"32-bit code", Code32Desc(0), 0x00cf9b000000ffff},
 		{"STAR", STAR, 0x0013_0008_0000_0000},
 	} {
 		if c.got != c.want {

@@ -56,9 +56,6 @@ func SetConsoleLevel(n int) error {
 	return nil
 }
 
-// ConsoleLevel returns what SetConsoleLevel set.
-func ConsoleLevel() int { return int(currentConsoleLevel()) }
-
 // Records iterates over the finished records from the oldest on, up to what
 // is there when it starts. The record is reused by the next round.
 func Records() iter.Seq[*Record] {
