@@ -172,11 +172,10 @@ func (f *format) text(s string, column int, contexts ...uint32) (string, uint32)
 }
 
 // history is what the letters before tell of the next one.
-type history struct{ one, two, three, four, word uint32 }
+type history struct{ one, two, four, word uint32 }
 
 func (h *history) note(b uint32) {
-	h.four = h.three<<8 | b
-	h.three = h.two<<8&0xffffff | b
+	h.four = h.four<<8 | b
 	h.two = h.one<<8 | b
 	h.one = b
 	if h.word = squeeze.Hash(h.word, b); b < 'a' || b > 'z' {
@@ -193,7 +192,7 @@ func (f *format) spell(s string) string {
 			c = uint32(s[i])
 		}
 		h := &f.spelt
-		c = f.Index(c, 8, colLetter, h.one, h.two, h.three, h.word, h.four)
+		c = f.Index(c, 8, colLetter, h.one, h.two, h.word, h.four)
 		h.note(c)
 		if c == 0 {
 			return string(b)

@@ -10,7 +10,7 @@
 // Writing and reading are the same walk, so that one description of a format serves both: each call
 // returns the number, and a Reader ignores the one it is given. Both must name the same contexts.
 //
-// Reading takes some 300 instructions for each decision. All arithmetic is of integers: what one
+// Contexts that have not been met before cost nothing but the note that they were. All arithmetic is of integers: what one
 // machine has written, every other reads.
 package squeeze
 

@@ -65,31 +65,27 @@ func (c *Coder) Number(v uint32, column int, contexts ...uint32) uint32 {
 
 // guessed codes whether *v is what came last in the context that tells most, and if so, sets it.
 func (c *Coder) guessed(v *uint32) bool {
-	for i := c.n - 1; i >= 0; i-- {
-		g := c.guess(i)
-		if g.times == 0 || g.check != uint16(c.contexts[i]) {
-			continue
-		}
-		same := uint32(0)
-		if *v == g.number {
-			same = 1
-		}
-		if c.bit(same, nodeGuess+uint32(i)<<8+uint32(min(g.times, manyTimes))) == 0 {
-			return false
-		}
-		*v = g.number
-		c.note(*v)
-		return true
+	if c.voices == 0 {
+		return false
 	}
-	return false
+	g, same := c.guess(c.heard[0].context), uint32(0)
+	if *v == g.number {
+		same = 1
+	}
+	if c.bit(same, nodeGuess+c.heard[0].index<<8+uint32(min(g.times, manyTimes))) == 0 {
+		return false
+	}
+	*v = g.number
+	c.note(*v)
+	return true
 }
 
-func (c *Coder) guess(i int) *guess { return &c.guesses[c.contexts[i]>>(32-guessBits)] }
+func (m *model) guess(context uint32) *guess { return &m.guesses[context>>(32-guessBits)] }
 
 // note has the contexts know a number.
 func (c *Coder) note(v uint32) {
-	for i := range c.n {
-		g, check := c.guess(i), uint16(c.contexts[i])
+	for _, context := range c.contexts[:c.n] {
+		g, check := c.guess(context), uint16(context)
 		switch {
 		case g.times == 0 || g.check != check || g.number != v && g.times <= 2:
 			*g = guess{v, check, 1}

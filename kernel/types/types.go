@@ -21,8 +21,13 @@ var errNone = refusal.New(syscall.ENOENT, "the image has no table of types")
 
 // Kernel returns the types of the running kernel.
 //
+// Errors: those of Load.
+var Kernel = sync.OnceValues(Load)
+
+// Load unpacks the types of the running kernel. That takes some hundred million instructions: use Kernel.
+//
 // Errors: ENOENT the image has no table; kallsyms.ErrNoTable, and those of gotypes.Load.
-var Kernel = sync.OnceValues(func() (*gotypes.Table, error) {
+func Load() (*gotypes.Table, error) {
 	if image[1] == 0 {
 		return nil, errNone
 	}
@@ -40,7 +45,7 @@ var Kernel = sync.OnceValues(func() (*gotypes.Table, error) {
 	}
 	known := gotypes.Memory{Base: begin.Addr, Data: memory(begin.Addr, end.Addr-begin.Addr)}
 	return gotypes.Load(memory(image[0], image[1]), gotypes.Entries(syms), known)
-})
+}
 
 // Function returns what the function at an address takes and gives.
 //

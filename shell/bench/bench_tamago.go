@@ -193,9 +193,10 @@ func both(plants ...func() (func(), error)) func() (func(), error) {
 var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all of them if there are no args, and prints them to out.
-// args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU) and "load"
-// (many probes). load, and the rows that have a depth, take longest and are measured only if named, as
-// are those of programs, whose instructions are what is of interest.
+// args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU), "load" (many
+// probes) and "engine" (loading and attaching programs). load, and the rows that have a depth, take
+// longest and are measured only if named, as are those of programs, whose instructions are what is of
+// interest.
 // Each row is measured n times.
 //
 // Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
@@ -235,6 +236,11 @@ func Run(out io.Writer, n int, args []string) error {
 			return err
 		}
 	}
+	if slices.Contains(args, "engine") {
+		if err := engine(out); err != nil {
+			return err
+		}
+	}
 	if wanted("scale") {
 		return scale(out)
 	}
@@ -251,7 +257,7 @@ var inPrograms interface {
 
 // known reports whether name is the name of a row or of a group.
 func known(name string) bool {
-	return slices.Contains([]string{"reg", "load", "scale"}, name) ||
+	return slices.Contains([]string{"reg", "load", "engine", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
 		slices.ContainsFunc(deepRows, func(r deepRow) bool { return r.name == name }) ||
 		inPrograms != nil && inPrograms.known(name)
