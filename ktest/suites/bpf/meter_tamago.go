@@ -83,6 +83,20 @@ long:	r0 = 0
 	r2 = 0
 	call 132
 none:	r0 = 0`, 1),
+	"ring full": strings.Replace(strings.Replace(count, "map hits percpu_array 4 8 1", "map hits percpu_array 4 8 1\nmap out ringbuf 0 0 4096", 1), "out:	r0 = 0", "out:	*(u64 *)(r10 - 16) = 0\n"+strings.Repeat(`	r1 = map[idx:1]
+	r2 = r10
+	r2 += -16
+	r3 = 8
+	r4 = 0
+	call 130
+`, 128)+"	r0 = 0", 1),
+	"most stacks": strings.Replace("	r6 = r1\n"+count, "out:	r0 = 0", "out:	r0 = 0\n"+strings.Repeat(`	r1 = r6
+	r2 = r10
+	r2 += -408
+	r3 = 400
+	r4 = 0
+	call 67
+`, 14)+"	r0 = 0", 1),
 	"map full": strings.Replace(strings.Replace(count, "map hits percpu_array 4 8 1", "map hits percpu_array 4 8 1\nmap keys hash 8 8 1", 1), "out:	r0 = 0", `	*(u64 *)(r10 - 16) = r1
 	r1 = map[idx:1]
 	r2 = r10
@@ -107,7 +121,7 @@ func deep(n int) string {
 }
 
 // adversaries hit each on all CPUs at once, with a budget of 2 %: the machine answers, what is too much is
-// throttled, and the log says so once.
+// throttled, and the log says so once. Then each is hit without a budget.
 func adversaries(t *suites.T) {
 	for name, text := range adversaries_ {
 		since := suites.Mark()
@@ -129,6 +143,24 @@ func adversaries(t *suites.T) {
 			t.Errorf("%s: nothing is lost", name)
 		}
 		p.close()
+		unthrottled(t, name, text)
+	}
+}
+
+// unthrottled: without a budget, the program runs at each hit.
+func unthrottled(t *suites.T, name, text string) {
+	p := load(t, text)
+	defer p.close()
+	l := p.attach(t, pkg+"square")
+	hits := uint64(suites.Rounds(300, 10_000))
+	for n := range hits {
+		if square(n) != n*n {
+			t.Errorf("%s: another result", name)
+		}
+	}
+	l.Close()
+	if a := p.explained(t, name, word(t, p.maps[0], key4(0))); a.Run+a.Recursion != hits || a.Hits != hits {
+		t.Errorf("%s without a budget: %+v, %d calls", name, a, hits)
 	}
 }
 
