@@ -57,6 +57,12 @@ var compiled = []Mutant{
 		Why: "the ledger does not say where hits beyond the budget are",
 	},
 	{
+		Name: "watched-hits-forgotten", File: "kwatch/hit_trap.go",
+		Old: "\tst.End()\n\tp.accounts.Count(id, probe.Handled)\n", New: "\tst.End()\n",
+		By:  kernel(2, "bpf/all_kinds_in_a_storm"),
+		Why: "a program at data counts hits that the ledger knows nothing of",
+	},
+	{
 		Name: "budget-that-never-ends", File: "kernel/bpf/meter_trap.go",
 		Old: "\t\tif m.left <= 0 {\n", New: "\t\tif m.left < -1<<40 {\n",
 		By:  host("kernel/bpf", "TestBudget"),
