@@ -124,26 +124,30 @@ func deep(n int) string {
 // throttled, and the log says so once. Then each is hit without a budget.
 func adversaries(t *suites.T) {
 	for name, text := range adversaries_ {
-		since := suites.Mark()
-		p := load(t, text)
-		t.Must(p.SetBudget(20))
-		l := p.attach(t, pkg+"square")
-		answers := storm10000(t, p)
-		l.Close()
-		a := p.explained(t, name, word(t, p.maps[0], key4(0)))
-		t.Logf("%s: %+v, %d answers", name, a, answers)
-		if a.Hits < 10_000 || a.Throttled == 0 || answers == 0 {
-			t.Errorf("%s: %+v, %d answers", name, a, answers)
-		}
-		t.Until("a word of it in the log", func() bool { return suites.Logged(since, "throttled") > 0 })
-		if n := suites.Logged(since, "throttled"); n != 1 {
-			t.Errorf("%s: it is said %d times that hits are throttled", name, n)
-		}
-		if lost := p.maps[len(p.maps)-1].Lost(); len(p.maps) > 1 && lost == 0 {
-			t.Errorf("%s: nothing is lost", name)
-		}
-		p.close()
+		throttled(t, name, text)
 		unthrottled(t, name, text)
+	}
+}
+
+func throttled(t *suites.T, name, text string) {
+	since := suites.Mark()
+	p := load(t, text)
+	defer p.close()
+	t.Must(p.SetBudget(20))
+	l := p.attach(t, pkg+"square")
+	answers := storm10000(t, p)
+	l.Close()
+	a := p.explained(t, name, word(t, p.maps[0], key4(0)))
+	t.Logf("%s: %+v, %d answers", name, a, answers)
+	if a.Hits < 10_000 || a.Throttled == 0 || answers == 0 {
+		t.Fatalf("%s: %+v, %d answers", name, a, answers)
+	}
+	t.Until("a word of it in the log", func() bool { return suites.Logged(since, "throttled") > 0 })
+	if n := suites.Logged(since, "throttled"); n != 1 {
+		t.Errorf("%s: it is said %d times that hits are throttled", name, n)
+	}
+	if lost := p.maps[len(p.maps)-1].Lost(); len(p.maps) > 1 && lost == 0 {
+		t.Errorf("%s: nothing is lost", name)
 	}
 }
 
