@@ -74,10 +74,12 @@ func allKinds(t *suites.T) {
 	}
 	step := stepped(t)
 	over := disturb(t)
+	defer over.Store(true) // if the wait below is in vain
 	again := func() bool { return !over.Load() }
 	t.Go(func() { comeAndGo(t, again) })
 	inProcess := runBusy(t)
 	t.Until("hits everywhere", func() bool {
+		time.Sleep(time.Millisecond)
 		for _, a := range links {
 			if a.link.Ledger().Handled < least {
 				return false
