@@ -18,7 +18,7 @@ func TestObjectsOfClang(t *testing.T) {
 		`kernel-\d+ +\[00\d\] .* bpf_trace_printk: opened for 0\n`,
 		`map .bss:\nkey: 00 00 00 00 \(0\)  value: (.. .. .. .. ff ff ff ff) 00 00 00 00 00 00 00 00\n`,
 		`program in_kernel: run [1-9]`, `program returned: run [1-9]`, `program called: run [3-9]`, `program left: run [3-9]`,
-		`program in_program: run [3-9]`, `program out_of_program: run [3-9]`, `program ticked: run [1-9]`, `program repeated: run [1-9]`,
+		`program in_program: run [3-9]`, `program out_of_program: run [3-9]`, `program ticked: run [1-9]`, `program repeated: run [1-9]`, `program traced: run [1-9]`,
 		`map counts:\nkey: 00 00 00 00 \(0\)  value: 00 00 00 00 00 00 00 00 \(0\)\nkey: 01 00 00 00 \(1\)  value: 2d 00 00 00 00 00 00 00 \(45\)\n`,
 		`bpf: core.o: program fields: instruction 0 at ./core.c:\d+: the kernel has no struct task.in.b\n`,
 	} {

@@ -178,15 +178,18 @@ func Place(section string) (bpf.Type, string, error) {
 	}
 	form := map[string]string{
 		"kprobe": "%s", "kretprobe": "ret:%s", "ksyscall": "sys:%s", "kretsyscall": "ret:sys:%s",
-		"uprobe": "%s", "uretprobe": "ret:%s", "tick": "tick:%s", "every": "every:%s",
+		"uprobe": "%s", "uretprobe": "ret:%s", "tick": "tick:%s", "every": "every:%s", "tracepoint": "event:%s", "tp": "event:%s",
 	}[kind]
-	switch {
-	case form == "" && instead(kind, at) != "":
-		return 0, "", bad("section %q: %s", section, instead(kind, at))
+	switch why := instead(kind, at); {
+	case why != "":
+		return 0, "", bad("section %q: %s", section, why)
 	case form == "":
-		return 0, "", bad("section %q: expected kprobe/, kretprobe/, ksyscall/, kretsyscall/, uprobe/, uretprobe/, tick/ or every/ at its beginning", section)
+		return 0, "", bad("section %q: expected kprobe/, kretprobe/, ksyscall/, kretsyscall/, uprobe/, uretprobe/, tracepoint/, tick/ or every/ at its beginning", section)
 	case at == "":
-		return 0, "", bad("section %q: expected a place behind %s/, as in kprobe/vfs.Read, ksyscall/openat, uprobe//bin/sh:main, tick/99hz or every/1s", section, kind)
+		return 0, "", bad("section %q: expected a place behind %s/, as in kprobe/vfs.Read, ksyscall/openat, uprobe//bin/sh:main, tracepoint/sched/sched_switch, tick/99hz or every/1s", section, kind)
+	}
+	if strings.HasPrefix(form, "event:") {
+		return bpf.Tracepoint, fmt.Sprintf(form, strings.Replace(at, "/", ":", 1)), nil
 	}
 	return bpf.Kprobe, fmt.Sprintf(form, at), nil
 }
@@ -196,15 +199,13 @@ func Place(section string) (bpf.Type, string, error) {
 func instead(kind, at string) string {
 	switch kind {
 	case "tracepoint", "tp":
-		if name, ok := strings.CutPrefix(at, "syscalls/sys_enter_"); ok {
-			return fmt.Sprintf("there are no records of tracepoints: give ksyscall/%s, and a struct pt_regs", name)
+		for prefix, form := range map[string]string{"syscalls/sys_enter_": "ksyscall/", "syscalls/sys_exit_": "kretsyscall/"} {
+			if name, ok := strings.CutPrefix(at, prefix); ok {
+				return fmt.Sprintf("there are no records of system calls: give %s%s, and a struct pt_regs", form, name)
+			}
 		}
-		if name, ok := strings.CutPrefix(at, "syscalls/sys_exit_"); ok {
-			return fmt.Sprintf("there are no records of tracepoints: give kretsyscall/%s, and a struct pt_regs", name)
-		}
-		return "there are no records of tracepoints: give kprobe/ and the function that does it"
 	case "raw_tp", "raw_tracepoint", "tp_btf", "raw_tp.w", "raw_tracepoint.w":
-		return "there are no tracepoints: give kprobe/ and the function that does it"
+		return "tracepoints have records only: give tracepoint/ with the system and the name"
 	case "fentry", "fexit", "fmod_ret", "lsm":
 		return "arguments by type are not there: give kprobe/ or kretprobe/, and a struct pt_regs"
 	case "perf_event":
@@ -212,7 +213,7 @@ func instead(kind, at string) string {
 	case "usdt":
 		return "give uprobe/ and the function"
 	}
-	if _, ok := strings.CutSuffix(kind, ".s"); ok {
+	if strings.HasSuffix(kind, ".s") {
 		return "no program may sleep: leave out .s"
 	}
 	return ""

@@ -148,10 +148,11 @@ func TestPlaces(t *testing.T) {
 		"kprobe/vfs.Read+0x10": "vfs.Read+0x10", "kretprobe/vfs.(*File).Read": "ret:vfs.(*File).Read", "ksyscall/openat": "sys:openat",
 		"kretsyscall/read": "ret:sys:read", "uprobe//bin/sh:main": "/bin/sh:main", "uretprobe//bin/sh:main": "ret:/bin/sh:main",
 		"kprobe.multi/vfs.*": "vfs.*", "kretprobe.multi/vfs.*": "ret:vfs.*", "uprobe.multi//bin/sh:main.*": "/bin/sh:main.*", "tick.multi/99hz": "",
+		"tracepoint/sched/sched_switch": "event:sched:sched_switch", "tp/go/gc_start": "event:go:gc_start",
 		"tick/99hz": "tick:99hz", "every/1s": "every:1s", "kprobe": "", "xdp": "", "kprobe/": "", "": "",
 	} {
 		typ, at, err := Place(section)
-		if at != want || (err != nil) != (want == "") || want != "" && typ != bpf.Kprobe {
+		if at != want || (err != nil) != (want == "") || want != "" && (typ == bpf.Tracepoint) != strings.HasPrefix(want, "event:") {
 			t.Errorf("%s: %s %q, %v", section, typ, at, err)
 		}
 		if err != nil && !errors.Is(err, syscall.ENOEXEC) {
@@ -163,8 +164,8 @@ func TestPlaces(t *testing.T) {
 // TestOtherSections: what Linux has and this kernel has not is refused with what to write instead.
 func TestOtherSections(t *testing.T) {
 	for section, want := range map[string]string{
-		"tracepoint/syscalls/sys_enter_openat": "give ksyscall/openat", "tp/syscalls/sys_exit_read": "give kretsyscall/read", "tp/sched/sched_switch": "give kprobe/",
-		"raw_tp/sys_enter": "there are no tracepoints", "tp_btf/sched_switch": "there are no tracepoints", "fentry/vfs_read": "a struct pt_regs", "perf_event": "tick/99hz",
+		"tracepoint/syscalls/sys_enter_openat": "give ksyscall/openat", "tp/syscalls/sys_exit_read": "give kretsyscall/read", "tracepoint": "expected a place",
+		"raw_tp/sys_enter": "give tracepoint/", "tp_btf/sched_switch": "give tracepoint/", "fentry/vfs_read": "a struct pt_regs", "perf_event": "tick/99hz",
 		"uprobe.s//bin/sh:main": "leave out .s", "usdt//bin/sh:a:b": "give uprobe/", "xdp": "expected kprobe/", "socket": "expected kprobe/", "kprobe.multi": "expected a place",
 	} {
 		if _, _, err := Place(section); !errors.Is(err, syscall.ENOEXEC) || !strings.Contains(err.Error(), want) {

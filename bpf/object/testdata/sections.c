@@ -11,7 +11,7 @@ struct vfs_File___none { int no_such_field; };
 
 struct {
 	__uint(type, PERCPU_ARRAY);
-	__uint(max_entries, 8);
+	__uint(max_entries, 9);
 	__type(key, u32);
 	__type(value, u64);
 } hits SEC(".maps");
@@ -44,5 +44,6 @@ SEC("uprobe//bin/sh:syscall.write") int in_program(void *ctx) { return hit(4); }
 SEC("uretprobe//bin/sh:syscall.write") int out_of_program(void *ctx) { return hit(5); }
 SEC("tick/100hz") int ticked(void *ctx) { return hit(6); }
 SEC("every/10ms") int repeated(void *ctx) { return hit(7); }
+SEC("tracepoint/sched/sched_process_exec") int traced(void *ctx) { return hit(8); }
 
 char _license[] SEC("license") = "GPL";
