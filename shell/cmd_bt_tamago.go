@@ -3,11 +3,11 @@
 package shell
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/types"
 	"sonde/kernel/vfs"
+	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 	"sonde/trace/run"
@@ -27,44 +28,61 @@ func init() { builtins = append(builtins, btCommand) }
 
 var btCommand = &Command{
 	Name:  "bt",
-	Usage: "[-dqv] [-B PERCENT] [-c COMMAND] [-p PID] [-f text|json] [-o FILE] -e SCRIPT | FILE [ARGUMENT...]  |  bt -l [PATTERN]",
-	Help:  "run a script in bpftrace's language until it calls exit(), the command ends, or ^C (-l: list what can be probed, -d: print the programs and run nothing, -B: what each probe may take of a CPU, -v: what became of all hits)",
+	Usage: "[OPTION...] -e SCRIPT [ARGUMENT...]  |  bt [OPTION...] FILE [ARGUMENT...]  |  bt -l[v] [PATTERN]",
+	Help:  "run a script in bpftrace's language until it calls exit(), the command of -c ends, or ^C (bt --usage: all options)",
 	Run:   runBt,
 }
 
+// btSource is what attach points are resolved by, and what kaddr() knows.
+type btSource struct{ *sources.Source }
+
+// Address is part of lang.Addresser.
+func (s btSource) Address(name string) (uint64, bool) {
+	symbol, err := s.Symbols.Resolve(name)
+	return symbol.Addr, err == nil
+}
+
 func runBt(c *Context, args []string) error {
-	opts, args, err := Options(args, "dlqvB:e:c:p:f:o:")
+	f, err := run.ParseFlags(args)
 	if err != nil {
+		return Usagef("%v", err)
+	}
+	if f.Usage {
+		_, err := io.WriteString(c.Out, run.Usage)
 		return err
 	}
-	from := &sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function}
+	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, PID: f.PID}}
 	if c.Machine.Programs != nil {
 		from.Params, from.Calls = callParameters, callNames
 	}
-	if has(opts, 'l') {
-		return btList(c, from, args)
+	if f.List {
+		return btList(c, from, f)
 	}
-	if pid, ok := opts['p']; ok {
-		if from.PID, err = strconv.Atoi(pid); err != nil || from.PID < 1 {
-			return Usagef("%q is not the number of a process", pid)
-		}
-	}
-	o, err := btOptions(c, opts, from, args)
+	o, err := btOptions(c, f, from)
 	if err != nil {
 		return err
 	}
-	if has(opts, 'd') {
+	if f.Show {
 		return btShow(c.Out, o.Unit)
 	}
-	if path, ok := opts['o']; ok {
-		f, err := vfs.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if f.Output != "" {
+		file, err := vfs.Open(f.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return err
 		}
-		defer vfs.Close(f)
-		o.Out.W = f
+		defer vfs.Close(file)
+		o.Out.W = file
 	}
-	return btError(c, run.Run(o))
+	if f.Format != "" {
+		o.Export, _ = export.New(f.Format, o.Out.W)
+	}
+	if err := run.Run(o); err != nil {
+		return btError(c, err)
+	}
+	if o.Code != 0 {
+		return Status(o.Code)
+	}
+	return nil
 }
 
 // btError prints what is wrong with a script as it is: it has several lines.
@@ -78,63 +96,65 @@ func btError(c *Context, err error) error {
 }
 
 // btOptions compiles the script, and says how it is to run.
-func btOptions(c *Context, opts map[byte]string, from *sources.Source, args []string) (*run.Options, error) {
-	name, text, params, err := btScript(opts, args)
+func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
+	unit, err := btCompile(c, f, from)
 	if err != nil {
 		return nil, err
 	}
-	format := opts['f']
-	if format != "" && format != "text" && format != "json" {
-		return nil, Usagef("%q is no format: give text or json", format)
+	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
+	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: btCat}
+	if c.Machine.Programs != nil {
+		o.Call = callName
+	}
+	if f.WithCommand {
+		o.Command = c.btCommand(f.Command)
+	}
+	return o, nil
+}
+
+// btBoot is when the clock of nsecs was 0.
+func btBoot() time.Time { return time.Now().Add(-time.Duration(cpu.Nanotime())) }
+
+// btCompile compiles the script, and prints what may be a mistake in it.
+func btCompile(c *Context, f *run.Flags, from btSource) (*lang.Unit, error) {
+	name, text, params, err := btScript(f)
+	if err != nil {
+		return nil, err
 	}
 	script, err := lang.Parse(name, text, params...)
 	if err != nil {
 		return nil, btError(c, err)
 	}
-	unit, err := lang.Compile(script, &lang.Options{Resolver: from, CPUs: cpu.Num()})
+	for _, s := range f.Config {
+		name, value, _ := strings.Cut(s, "=")
+		script.Config = append(script.Config, lang.Setting{Name: name, Value: value})
+	}
+	unit, err := lang.Compile(script, &lang.Options{Resolver: from, CPUs: cpu.Num(), Epoch: btBoot().UnixNano(), Unsafe: f.Unsafe, Missing: f.Missing, Stamps: export.HasEvents(f.Format)})
 	if err != nil {
 		return nil, btError(c, err)
 	}
-	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: has(opts, 'q'), Ledger: has(opts, 'v'), Now: cpu.Nanotime, Interrupt: c.Interrupt}
-	o.Out = &out.Printer{W: c.Out, JSON: format == "json", Unit: unit, Started: time.Now().Add(-time.Duration(cpu.Nanotime()))}
-	if c.Machine.Programs != nil {
-		o.Call = callName
+	for _, w := range unit.Warnings {
+		if !f.NoWarnings {
+			fmt.Fprintln(c.Err, w)
+		}
 	}
-	if o.Budget, err = btBudget(opts); err != nil {
-		return nil, err
-	}
-	if command, ok := opts['c']; ok {
-		o.Command = c.btCommand(command)
-	}
-	return o, nil
+	return unit, nil
 }
 
-// btBudget reads -B, in thousandths.
-func btBudget(opts map[byte]string) (int, error) {
-	text, ok := opts['B']
-	if !ok {
-		return 0, nil
+// btScript returns the script, what errors call it, and its arguments. A file "-" is the input.
+func btScript(f *run.Flags) (name, text string, params []string, err error) {
+	if f.HasScript {
+		return "stdin", f.Script, f.Args, nil
 	}
-	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !(percent >= 0.1 && percent <= 100) {
-		return 0, Usagef("%q is no budget: give 0.1 to 100, in percent of a CPU", text)
-	}
-	return int(percent*10 + 0.5), nil
-}
-
-// btScript returns the script, what errors call it, and its arguments.
-func btScript(opts map[byte]string, args []string) (name, text string, params []string, err error) {
-	if text, ok := opts['e']; ok {
-		return "stdin", text, args, nil
-	}
-	if len(args) == 0 {
+	if len(f.Args) == 0 {
 		return "", "", nil, Usagef("give a script: -e SCRIPT, or a file")
 	}
-	if st, err := vfs.Stat(args[0]); err == nil && st.Size() > lang.MaxBytes {
-		return "", "", nil, refusal.New(syscall.EFBIG, "%s has %d bytes, more than %d", args[0], st.Size(), lang.MaxBytes)
+	file := f.Args[0]
+	if st, err := vfs.Stat(file); err == nil && st.Size() > lang.MaxBytes {
+		return "", "", nil, refusal.New(syscall.EFBIG, "%s has %d bytes, more than %d", file, st.Size(), lang.MaxBytes)
 	}
-	b, err := vfs.ReadFile(args[0])
-	return args[0], string(b), args[1:], err
+	b, err := vfs.ReadFile(file)
+	return file, string(b), f.Args[1:], err
 }
 
 // btCommand starts a line of the shell, and tells when it has ended.
@@ -149,34 +169,26 @@ func (c *Context) btCommand(line string) func() (<-chan struct{}, error) {
 	}
 }
 
+// btSystem runs what system() says, and returns what it printed.
+func (c *Context) btSystem(line string) (string, error) {
+	var b bytes.Buffer
+	s := c.again()
+	s.Out = &b
+	s.Run(line)
+	return b.String(), nil
+}
+
+func btCat(file string) (string, error) {
+	b, err := vfs.ReadFile(file)
+	return string(b), err
+}
+
 // btShow prints the programs of a script.
 func btShow(w io.Writer, u *lang.Unit) error {
 	for _, p := range u.Programs {
 		if _, err := fmt.Fprintf(w, "%s: %d instructions\n%s\n", p.Point.Text, len(p.Insns), p.Text); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// btList prints what can be probed.
-func btList(c *Context, from *sources.Source, args []string) error {
-	pattern := "*"
-	if len(args) > 0 {
-		pattern = args[0]
-	}
-	provider, name, _ := strings.Cut(pattern, ":")
-	found := 0
-	from.List(func(point string) bool {
-		have, what, _ := strings.Cut(point, ":")
-		return pattern == "*" || kallsyms.Fits(provider, have) && kallsyms.Fits(name, what)
-	}, func(point string) bool {
-		found++
-		_, err := fmt.Fprintln(c.Out, point)
-		return err == nil && !c.Interrupted()
-	})
-	if found == 0 {
-		return refusal.New(syscall.ENOENT, "nothing fits %s", pattern)
 	}
 	return nil
 }

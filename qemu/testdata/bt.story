@@ -29,7 +29,7 @@ NAME functions of programs
 RUN bt -e 'uprobe:/bin/cat:syscall.write { @[comm] = count(); } uretprobe:/bin/cat:syscall.write { @r = stats(retval); }' -c '/bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$
 EXPECT ^@\[cat\]: 1$
-EXPECT ^@r: count 1, average \d+, total \d+$
+EXPECT ^@r: \{ \.count = 1, \.average = \d+, \.total = \d+ \}$
 
 NAME what a program writes
 RUN bt -q -e 'uprobe:/bin/cat:syscall.write /pid > 1/ { printf("%d wrote %s", arg0, str(arg1, arg2)); }' -c '/bin/cat /proc/version'
@@ -89,7 +89,7 @@ EXPECT ^@\[kprobe:vfs\.Read\]: 2$
 
 NAME JSON
 RUN bt -f json -e 'BEGIN { printf("a\n"); @[1, "x"] = 5; @h = hist(3); exit(); }'
-EXPECT ^\{"type": "attached_probes", "data": \{"probes": 1\}\}$
+EXPECT ^\{"type": "attached_probes", "count": 1, "data": \{"probes": 1\}\}$
 EXPECT ^\{"type": "printf", "data": "a\\n"\}$
 EXPECT ^\{"type": "map", "data": \{"@": \{"1,x": 5\}\}\}$
 EXPECT ^\{"type": "hist", "data": \{"@h": \[\{"min": 2, "max": 3, "count": 1\}\]\}\}$
@@ -99,8 +99,8 @@ RUN bt -e 'kprobe:vfs.Write { printf("%s %d\n", str(args.f.name), len(args.p)); 
 EXPECT ^/dev/null 8$
 RUN bt -e 'kprobe:vfs.Write { @ = args.f.q; }'
 EXPECT ^HINT: there is .*name
-RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c 'cat /nothing'
-EXPECT ^@refused: \d+$
+RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c '/bin/cat /nothing'
+EXPECT ^@refused: [1-9]\d*$
 
 NAME BEGIN and END run beside the probes
 RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'
@@ -125,13 +125,54 @@ EXPECT ^bt: 0 records = 0 read \+ 0 lost$
 EXPECT ^kprobe:sonde/kernel/vfs\.Read$
 EXPECT ^tracepoint:syscalls:sys_enter_openat$
 
+NAME loops, macros and what all CPUs have
+RUN bt -q -e 'BEGIN { @m[1] = 2; @m[3] = 4; for ($kv : @m) { printf("%d=%d\n", $kv.0, $kv.1); } exit(); }'
+EXPECT ^1=2$
+EXPECT ^3=4$
+RUN bt -q -e 'macro add(x) { x + 1 } kprobe:vfs.Read { @c[comm] = count(); @n = count(); } END { for ($kv : @c) { printf("%s %d\n", $kv.0, $kv.1 > 0); } printf("all %d\n", add(@n) > 1); clear(@c); clear(@n); }' -c '/bin/cat /proc/uptime'
+EXPECT ^cat 1$
+EXPECT ^all 1$
+RUN bt -q -e 'BEGIN { printf("%d %s %r %d\n", strcontains("hello", "ell"), ntop(0x0100007f), buf("a\x01", 2), strlen("abc")); for ($i : 0..ncpus) { @ = $i } exit(); }'
+EXPECT ^1 127\.0\.0\.1 a\\x01 3$
+
+NAME commands and files in a script, its end, and what is wrong in it
+RUN bt -q --unsafe -e 'BEGIN { system("echo %d", 7); cat("/proc/version"); exit(3); }'; echo "status $?"
+EXPECT ^7$
+EXPECT sonde
+EXPECT ^status 3$
+RUN bt -e 'BEGIN { system("x") }'
+EXPECT ^HINT: start bt with --unsafe$
+RUN bt --dry-run -e 'kprobe:vfs.Read { printf("hit\n") }'; bt --usage; bt -q -k -e 'BEGIN { print(@a[1]); @a[2] = 1; assert(0, "never"); }'; echo "status $?"
+EXPECT ^USAGE:$
+EXPECT ^stdin:1:15-20: WARNING: Can't lookup map element
+EXPECT ^stdin:1:34-52: ERROR: assert failed: never$
+EXPECT ^status 1$
+EXPECT_NOT ^hit$
+RUN bt -lv 'kprobe:vfs.Write'; bt -q -e 'kprobe:sonde/kernel/vfs.* { @ = count() }' --config max_probes=5
+EXPECT ^kprobe:sonde/kernel/vfs\.Write$
+EXPECT ^ {4}\[\]uint8 p$
+EXPECT this stands for \d+ places, more than 5: --config max_probes=\d+ allows it
+STATUS 1
+
+NAME what a script says is written for other tools
+RUN bt -o /tmp/folded --format folded -e 'kprobe:vfs.Write { @[comm, kstack(3)] = count(); }' -c 'echo 1 > /dev/null'; cat /tmp/folded
+EXPECT ^\S+;.*;shell\.\(\*pieceWriter\)\.flush;vfs\.Write 1$
+RUN bt --format chrome -e 'kprobe:vfs.Read { printf("in") } kretprobe:vfs.Read { printf("%d", retval) }' -c '/bin/cat /proc/uptime > /dev/null'
+EXPECT ^\{"displayTimeUnit":"ns","traceEvents":\[$
+EXPECT ^\{"name":"vfs\.Read","ph":"B","ts":\d+\.\d+,"pid":\d+,"tid":\d+,"args":\{"says":"in"\}\},$
+EXPECT ^\{"name":"vfs\.Read","ph":"E",
+EXPECT ^\]\}$
+RUN bt -o /tmp/p --format pprof -e 'profile:hz:99 { @[kstack] = count(); }' -c 'repeat 50 cat /proc/uptime > /dev/null'; bt -o /tmp/t --format perfetto -e 'BEGIN { printf("x"); exit() }'; wc -c /tmp/p /tmp/t
+EXPECT ^ *[1-9]\d+ /tmp/p$
+EXPECT ^ *[1-9]\d+ /tmp/t$
+
 NAME wrong options are refused
 RUN bt; bt -f xml -e 'BEGIN { }'; bt -B 0 -e 'BEGIN { }'; bt -B NaN -e 'BEGIN { }'; bt -p x -e 'BEGIN { }'; bt /tmp/none; bt -l 'kprobe:none.*'; bt -c true
 EXPECT give a script: -e SCRIPT, or a file
-EXPECT "xml" is no format: give text or json
+EXPECT Invalid output format "xml": give text or json
 EXPECT "0" is no budget: give 0\.1 to 100, in percent of a CPU
 EXPECT "NaN" is no budget
-EXPECT "x" is not the number of a process
+EXPECT ERROR: Failed to parse pid: invalid integer: x
 EXPECT /tmp/none: .*no such file
 EXPECT nothing fits kprobe:none\.\*
 EXPECT give a script
@@ -147,10 +188,10 @@ EXPECT_NOT not accounted for
 
 NAME what is lost is said
 RUN bt -q -e 'BEGIN { for $i : 0..10 { @[$i] = 1; } exit(); } config = { max_map_keys = 4 }'
-EXPECT ^bt: \d+ values lost: @ was full; config = \{ max_map_keys = 16 \} makes it larger$
+EXPECT ^bt: WARNING: Map full; can't update element: \d+ values of @ are lost; config = \{ max_map_keys = 16 \} makes it larger$
 
 NAME two scripts at the same place
-RUN bt -q -e 'kprobe:vfs.Read { @a = count(); } interval:ms:900 { exit(); }' & bt -q -e 'kprobe:vfs.Read { @b = count(); } i:ms:300 { exit(); }'; /bin/cat /proc/uptime; wait
+RUN bt -q -e 'kprobe:vfs.Read { @a = count(); } interval:ms:900 { exit(); }' & bt -q -e 'kprobe:vfs.Read { @b = count(); }' -c '/bin/cat /proc/uptime'; /bin/cat /proc/uptime; wait
 EXPECT ^@b: \d+$
 EXPECT ^@a: [1-9]\d*$
 

@@ -88,14 +88,14 @@ func (g *generator) join(e *Expr) {
 	}
 	g.number(e.Args[0])
 	at, end := g.spill(), g.newLabel()
-	to := g.begin(a, 8+maxJoined*text.Size())
-	g.zero(to.plus(8), maxJoined*text.Size())
+	to := g.begin(a, g.head()+maxJoined*text.Size())
+	g.zero(to.plus(g.head()), maxJoined*text.Size())
 	for i := range maxJoined {
 		g.emit("r0 = *(u64 *)(%s)", at)
 		g.emit("r0 += %d", 8*i)
 		g.fetch(Type{Kind: Int, Bytes: 8, User: e.Args[0].Type.User})
 		g.emit("if r0 == 0 goto %s", end)
-		g.readString(to.plus(8+i*text.Size()), text.Size(), fmt.Sprint(g.settings.MaxString), e.Args[0].Type.User || g.target.User)
+		g.readString(to.plus(g.head()+i*text.Size()), text.Size(), fmt.Sprint(g.settings.MaxString), e.Args[0].Type.User || g.target.User)
 	}
 	g.label(end)
 	g.send(to, a)
@@ -133,7 +133,7 @@ func (g *generator) remove(e *Expr) {
 
 // record sends a record: the number of the action, then the values.
 func (g *generator) record(a *Action, args []*Expr) {
-	if a.Bytes = 8; a.Span == (Span{}) {
+	if a.Bytes = g.head(); a.Span == (Span{}) {
 		a.Span = g.at
 	}
 	for i, e := range args {
@@ -145,7 +145,7 @@ func (g *generator) record(a *Action, args []*Expr) {
 		a.Bytes += t.Size()
 	}
 	to := g.begin(a, a.Bytes)
-	at := to.plus(8)
+	at := to.plus(g.head())
 	for i, e := range args {
 		g.write(e, at, a.Args[i])
 		at = at.plus(a.Args[i].Size())
@@ -153,12 +153,21 @@ func (g *generator) record(a *Action, args []*Expr) {
 	g.send(to, a)
 }
 
-// begin takes room for a record, and writes the number of its action.
+// head is how many bytes stand before a record's values.
+func (g *generator) head() int { return pick(g.opt.Stamps, 24, 8) }
+
+// begin takes room for a record, and writes the number of its action; with stamps, the time and the thread.
 func (g *generator) begin(a *Action, bytes int) place {
-	a.Bytes = bytes
+	a.Bytes, a.Point, a.Stamps = bytes, g.point, g.opt.Stamps
 	to := g.room(bytes)
 	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Actions))
 	g.unit.Actions = append(g.unit.Actions, a)
+	if a.Stamps {
+		g.emit("call 5")
+		g.emit("*(u64 *)(%s) = r0", to.plus(8))
+		g.emit("call 14")
+		g.emit("*(u64 *)(%s) = r0", to.plus(16))
+	}
 	return to
 }
 

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"sonde/bpf"
@@ -25,6 +26,15 @@ type ArgField struct {
 	Type   Type
 	Offset int   // in struct pt_regs
 	More   []int // of further words
+}
+
+// Arguments are what args has, and retval last, if there is one.
+func (t *Target) Arguments() []ArgField {
+	all := slices.Clone(t.named("args"))
+	if t.Result != nil {
+		all = append(all, ArgField{Name: "retval", Type: t.Result.Type})
+	}
+	return all
 }
 
 // named returns the arguments or the results.
@@ -58,6 +68,7 @@ type Options struct {
 	Epoch    int64 // the wall clock at boot, in ns
 	Unsafe   bool  // system() may be called
 	Missing  bool  // say when a key is not there
+	Stamps   bool  // records say when they were made, and by whom
 }
 
 // Addresser is a Resolver that knows where things are.
@@ -203,6 +214,8 @@ type Action struct {
 	Args   []Type
 	Map    *Map
 	Span   Span
+	Point  *Point
+	Stamps bool   // of a record: behind the number is the time, then the process and the thread
 	Via    []Span // the calls of the macros that it is from
 	Top    int    // of PrintMap: how many keys, 0: all
 	Div    int    // of PrintMap: values are divided by this, 0: they are not

@@ -69,6 +69,18 @@ func deleteKey(m *lang.Map, t Table, key []byte) {
 	}
 }
 
+// Stamp is when a record was made, and by whom.
+type Stamp struct {
+	At       int64 // since boot, in ns
+	PID, TID int
+}
+
+// StampOf reads what stands before the values of a record with stamps.
+func StampOf(record []byte) Stamp {
+	who := word(record[16:])
+	return Stamp{int64(word(record[8:])), int(who >> 32), int(uint32(who))}
+}
+
 // Action returns what a record is about, and its values; nil if it is none of the unit's.
 func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
 	if len(record) < 8 {
@@ -77,6 +89,9 @@ func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
 	n := binary.LittleEndian.Uint64(record)
 	if n >= uint64(len(u.Actions)) || len(record) < u.Actions[n].Bytes {
 		return nil, nil
+	}
+	if u.Actions[n].Stamps {
+		return u.Actions[n], record[24:]
 	}
 	return u.Actions[n], record[8:]
 }

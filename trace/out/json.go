@@ -17,7 +17,7 @@ func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 		parts := make([]string, len(t.Elems))
 		for i, e := range t.Elems {
 			if parts[i] = p.valueJSON(e, data); t.Names != nil {
-				parts[i] = quote(t.Names[i]) + ": " + parts[i]
+				parts[i] = Quote(t.Names[i]) + ": " + parts[i]
 			}
 			data = data[e.Size():]
 		}
@@ -33,7 +33,7 @@ func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 	case lang.Bool, lang.ArrayOf:
 		return p.value(t, data)
 	}
-	return quote(p.value(t, data))
+	return Quote(p.value(t, data))
 }
 
 func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
@@ -49,7 +49,7 @@ func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
 	for i, e := range all {
 		parts[i] = p.entryJSON(m.Value, e, div)
 		if keys := p.keys(m, e); len(keys) > 0 {
-			parts[i] = quote(strings.Join(keys, ",")) + ": " + parts[i]
+			parts[i] = Quote(strings.Join(keys, ",")) + ": " + parts[i]
 		}
 	}
 	data := strings.Join(parts, ", ")
@@ -58,7 +58,7 @@ func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {
 	} else if data == "" {
 		data = "{}"
 	}
-	return p.object(kind, "{"+quote(m.Name)+": "+data+"}")
+	return p.object(kind, "{"+Quote(m.Name)+": "+data+"}")
 }
 
 // entryJSON is what a map has under a key.
@@ -76,8 +76,8 @@ func (p *Printer) entryJSON(t lang.Type, e *entry, div int) string {
 	return p.valueJSON(t, e.raw)
 }
 
-// quote makes a string of JSON. encoding/json is too large for the kernel.
-func quote(s string) string {
+// Quote makes a string of JSON. encoding/json is too large for the kernel.
+func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

@@ -79,9 +79,20 @@ func (p *Printer) Record(a *lang.Action, data []byte) error {
 	return p.say("printf", p.format(a, data))
 }
 
+// Says is what a record of printf() or print() says; false: it is about something else.
+func (p *Printer) Says(a *lang.Action, data []byte) (string, bool) {
+	switch a.Kind {
+	case lang.PrintF:
+		return strings.TrimSuffix(p.format(a, data), "\n"), true
+	case lang.PrintValue:
+		return p.value(a.Args[0], data), true
+	}
+	return "", false
+}
+
 func (p *Printer) say(kind, text string) error {
 	if p.JSON {
-		return p.object(kind, quote(text))
+		return p.object(kind, Quote(text))
 	}
 	return p.text("%s", text)
 }
@@ -102,7 +113,7 @@ func (p *Printer) complain(a *lang.Action, data []byte) error {
 		text += from.Error() + "\n"
 	}
 	if p.JSON {
-		return p.object("stderr", quote(text))
+		return p.object("stderr", Quote(text))
 	}
 	if p.Err != nil {
 		_, err := io.WriteString(p.Err, text)
@@ -146,7 +157,7 @@ func (p *Printer) printValue(a *lang.Action, data []byte) error {
 	t := a.Args[0]
 	switch {
 	case p.JSON && a.Map != nil:
-		return p.object("map", "{"+quote(a.Map.Name)+": "+p.valueJSON(t, data)+"}")
+		return p.object("map", "{"+Quote(a.Map.Name)+": "+p.valueJSON(t, data)+"}")
 	case p.JSON:
 		return p.object("value", p.valueJSON(t, data))
 	case a.Map != nil:

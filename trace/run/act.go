@@ -5,6 +5,7 @@ import (
 
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
@@ -36,10 +37,10 @@ func (s *session) drainSome() (more bool, err error) {
 			return false, refusal.New(syscall.EIO, "a record of %d bytes", len(rec.Data))
 		}
 		if a.Kind == lang.Exit {
-			s.ended = true
+			s.ended, s.Code = true, out.ExitCode(a, data)
 			continue
 		}
-		if err := s.Out.Act(a, data, s.tableOf); err != nil {
+		if err := export.Act(s.Export, s.Out, a, rec.Data, data, s.tableOf); err != nil {
 			return false, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/verify"
 	kbpf "sonde/kernel/bpf"
+	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
@@ -26,14 +27,16 @@ type Options struct {
 	Unit   *lang.Unit
 	Places func(p *lang.Point) ([]string, error) // where a point is, as attach.ParseSite reads it
 	Out    *out.Printer
-	Err    io.Writer // what is lost, and why a place has no probe
-	Quiet  bool      // nothing about the probes
-	Verify bool      // load everything, attach nothing
-	Ledger bool      // say what was hit even if nothing was lost
-	Budget int       // thousandths of each CPU's time that a probe may take; 0: as much as it needs
+	Err    io.Writer   // what is lost, and why a place has no probe
+	Quiet  bool        // nothing about the probes
+	Export export.Sink // instead of printing; nil: print
+	Verify bool        // load everything, attach nothing
+	Ledger bool        // say what was hit even if nothing was lost
+	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
 	Call      func(n uint64) string           // names a system call; nil: there are none
 	Now       func() int64                    // the clock of nsecs
+	Code      int                             // set by Run: what exit() was given
 	Interrupt <-chan struct{}                 // ^C
 	Command   func() (<-chan struct{}, error) // starts what the script runs along with; nil: nothing
 }
@@ -62,7 +65,7 @@ func Run(o *Options) error {
 	if err := s.attach(); err != nil {
 		return err
 	}
-	if !o.Quiet {
+	if !o.Quiet && o.Export == nil {
 		if err := o.Out.Attached(s.probes); err != nil {
 			return err
 		}
@@ -128,6 +131,9 @@ func (s *session) attach() error {
 		link, err := s.progs[i].Attach("bt", places...)
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
+		}
+		if n := len(link.Places()); n > s.Unit.Settings.MaxProbes {
+			return s.Unit.Explain(p, -1, fmt.Sprintf("this stands for %d places, more than %d: --config max_probes=%d allows it", n, s.Unit.Settings.MaxProbes, n))
 		}
 		s.probes += len(link.Places())
 		s.tell(p.Point, link)
@@ -227,10 +233,10 @@ func (s *session) end(interrupted bool) error {
 	if err := s.once("end"); err != nil {
 		return err
 	}
-	if interrupted && !s.Out.JSON {
+	if interrupted && !s.Out.JSON && s.Export == nil {
 		fmt.Fprintln(s.Out.W)
 	}
-	if err := s.Out.Rest(s.tableOf); err != nil {
+	if err := export.Rest(s.Export, s.Out, s.tableOf); err != nil {
 		return err
 	}
 	s.ledger()

@@ -14,6 +14,7 @@ import (
 	"sonde/bpf/interp"
 	"sonde/bpf/verify"
 	kbpf "sonde/kernel/bpf"
+	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
@@ -26,6 +27,7 @@ type Options struct {
 	JSON, Quiet  bool
 	Missing      bool // say when a key is not there: -k
 	NoWarnings   bool
+	Export       export.Sink // instead of printing
 	System, Cat  func(string) (string, error)
 	Comm         string        // of the goroutine
 	For          time.Duration // simulated, after which ^C is typed; 0: three seconds
@@ -69,7 +71,7 @@ func Run(o *Options) (*Result, error) {
 		return nil, err
 	}
 	script.Config = append(script.Config, o.Settings...)
-	unit, err := lang.Compile(script, &lang.Options{Resolver: resolver{o.Resolver}, CPUs: CPUs, Missing: o.Missing, Unsafe: true, Epoch: 1_700_000_000e9})
+	unit, err := lang.Compile(script, &lang.Options{Resolver: resolver{o.Resolver}, CPUs: CPUs, Missing: o.Missing, Unsafe: true, Stamps: o.Export != nil, Epoch: 1_700_000_000e9})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func (s *session) run() error {
 			fmt.Fprintln(s.W, w)
 		}
 	}
-	if !s.Quiet {
+	if !s.Quiet && s.Export == nil {
 		if err := s.out.Attached(len(s.unit.Programs)); err != nil {
 			return err
 		}
@@ -110,7 +112,7 @@ func (s *session) run() error {
 	if err := s.each("end"); err != nil {
 		return err
 	}
-	if err := s.out.Rest(s.table); err != nil {
+	if err := export.Rest(s.Export, s.out, s.table); err != nil {
 		return err
 	}
 	for _, m := range s.unit.Maps {
@@ -209,7 +211,7 @@ func (s *session) execute(p *lang.Program) error {
 			s.ended, s.code = true, out.ExitCode(a, data)
 			continue
 		}
-		if err := s.out.Act(a, data, s.table); err != nil {
+		if err := export.Act(s.Export, s.out, a, r, data, s.table); err != nil {
 			return err
 		}
 	}

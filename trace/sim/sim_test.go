@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"sonde/trace/export"
 )
 
 // shown is what scripts print, but for the empty line at the end of those that have no maps.
@@ -101,6 +103,18 @@ func TestJSON(t *testing.T) {
 		`{"type": "map", "data": {"@": {"a": 1, "c": ["x\r",true], "e": 3}}}` + "\n"
 	if err != nil || r.Text != want {
 		t.Errorf("got %v %v", r, err)
+	}
+}
+
+// TestExport: what probes say are events, with the time and the thread.
+func TestExport(t *testing.T) {
+	var b strings.Builder
+	sink, _ := export.New("chrome", &b)
+	_, err := Run(&Options{Script: `BEGIN { printf("a %d\n", 1); @ = 1; } i:ms:5 { print(comm); print(@); @t = tseries(7, 1ms, 2); exit() }`, Comm: "bt", Export: sink})
+	for _, want := range []string{`{"name":"begin","ph":"i","ts":5000000.100,"pid":42,"tid":42,"s":"t","args":{"says":"a 1"}}`, `"says":"bt"}`, `{"name":"@t","ph":"C","ts":5005000.000,"pid":0,"args":{"value":7}}`} {
+		if err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: %s lacks %s", err, &b, want)
+		}
 	}
 }
 

@@ -1,0 +1,79 @@
+package export
+
+import (
+	"fmt"
+	"io"
+
+	"sonde/trace/out"
+)
+
+// chrome is the format of chrome://tracing: an object with a list of events.
+type chrome struct {
+	w     io.Writer
+	begun bool
+	named map[[2]int]bool // processes and threads
+}
+
+// event writes an object of the list.
+func (c *chrome) event(format string, args ...any) error {
+	before := ",\n"
+	if !c.begun {
+		c.begun, c.named, before = true, map[[2]int]bool{}, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+	}
+	_, err := fmt.Fprintf(c.w, before+"{"+format+"}", args...)
+	return err
+}
+
+func (c *chrome) Event(e *Event) error {
+	if err := c.name(e); err != nil {
+		return err
+	}
+	scope := ""
+	if e.Phase == 'i' {
+		scope = `,"s":"t"` // of its thread
+	}
+	return c.event(`"name":%s,"ph":"%c","ts":%s,"pid":%d,"tid":%d%s,"args":{"says":%s}`, out.Quote(e.Name), e.Phase, micros(e.At), e.PID, e.TID, scope, out.Quote(e.Text))
+}
+
+// micros is a time in µs.
+func micros(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
+
+// name names the process and the thread of an event, the first time.
+func (c *chrome) name(e *Event) error {
+	for _, id := range [][2]int{{e.PID, -1}, {e.PID, e.TID}} {
+		if c.named[id] {
+			continue
+		}
+		kind, name, tid := "process_name", processName(e.PID), e.PID
+		if id[1] >= 0 {
+			kind, name, tid = "thread_name", fmt.Sprintf("thread %d", e.TID), e.TID
+		}
+		if err := c.event(`"name":"%s","ph":"M","pid":%d,"tid":%d,"args":{"name":%s}`, kind, e.PID, tid, out.Quote(name)); err != nil {
+			return err
+		}
+		c.named[id] = true
+	}
+	return nil
+}
+
+func processName(pid int) string {
+	if pid == 0 {
+		return "kernel"
+	}
+	return fmt.Sprintf("process %d", pid)
+}
+
+func (c *chrome) Stack(*out.StackCount) error { return nil }
+
+func (c *chrome) Point(p *out.SeriesPoint) error {
+	return c.event(`"name":%s,"ph":"C","ts":%s,"pid":0,"args":{"value":%d}`, out.Quote(p.Name), micros(p.At), p.Value)
+}
+
+func (c *chrome) Close() error {
+	head := ""
+	if !c.begun {
+		head = `{"displayTimeUnit":"ns","traceEvents":[`
+	}
+	_, err := io.WriteString(c.w, head+"\n]}\n")
+	return err
+}

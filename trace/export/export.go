@@ -1,0 +1,110 @@
+// Package export writes what scripts say in formats that other tools open: folded stacks, Chrome's trace
+// events, Perfetto's packets, pprof's profiles. Each writer is small, and its tests read the result back
+// by a library of the format.
+package export
+
+import (
+	"fmt"
+	"io"
+
+	"sonde/trace/lang"
+	"sonde/trace/out"
+)
+
+// Sink is what a format is written to.
+type Sink interface {
+	Event(e *Event) error
+	Stack(s *out.StackCount) error
+	Point(p *out.SeriesPoint) error
+	Close() error // the end of the file
+}
+
+// Event is something that a probe said.
+type Event struct {
+	At       int64  // since boot, in ns
+	PID, TID int    // PID 0 is the kernel
+	Phase    byte   // 'B' a call begins, 'E' it ends, 'i' something happens
+	Name     string // of the function or the attach point
+	Text     string // what was said
+}
+
+// Formats are by name. Events says whether records need the time.
+var formats = map[string]struct {
+	make   func(w io.Writer) Sink
+	events bool
+}{
+	"folded":   {func(w io.Writer) Sink { return &folded{w} }, false},
+	"pprof":    {func(w io.Writer) Sink { return newProfile(w) }, false},
+	"chrome":   {func(w io.Writer) Sink { return &chrome{w: w} }, true},
+	"perfetto": {func(w io.Writer) Sink { return newPerfetto(w) }, true},
+}
+
+// New returns a Sink of a format; ok is false if there is no such format.
+func New(format string, w io.Writer) (s Sink, ok bool) {
+	f, ok := formats[format]
+	if !ok {
+		return nil, false
+	}
+	return f.make(w), true
+}
+
+// HasEvents tells whether a format shows what probes say, with the time.
+func HasEvents(format string) bool { return formats[format].events }
+
+// of makes an event of a record. What a probe at a function's begin says begins the call if the script has a
+// probe at its end, too, which ends it.
+func of(u *lang.Unit, a *lang.Action, stamp out.Stamp, text string) *Event {
+	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Phase: 'i', Name: a.Point.Text, Text: text}
+	if other, ok := pairs[a.Point.Provider]; ok && has(u, other.provider, a.Point.Options) {
+		e.Phase, e.Name = other.phase, fmt.Sprint(a.Point.Options[len(a.Point.Options)-1])
+	}
+	return e
+}
+
+// Act does what a record asks for. What it would print is an event, if s is not nil.
+func Act(s Sink, p *out.Printer, a *lang.Action, record, data []byte, table func(*lang.Map) out.Table) error {
+	text, says := p.Says(a, data)
+	if s == nil || !says && a.Kind != lang.PrintMap {
+		return p.Act(a, data, table)
+	}
+	if !says || !a.Stamps {
+		return nil
+	}
+	return s.Event(of(p.Unit, a, out.StampOf(record), text))
+}
+
+// Rest writes what is in the maps, and ends the file; without a Sink, it prints them.
+func Rest(s Sink, p *out.Printer, table func(*lang.Map) out.Table) error {
+	if s == nil {
+		return p.Rest(table)
+	}
+	for _, m := range p.Unit.Maps {
+		for _, c := range p.Stacks(m, table(m)) {
+			if err := s.Stack(c); err != nil {
+				return err
+			}
+		}
+		for _, point := range p.Series(m, table(m)) {
+			if err := s.Point(point); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Close()
+}
+
+// pairs are what probes at the begin and the end of functions are called, and what they say of the call.
+var pairs = map[string]struct {
+	provider string
+	phase    byte
+}{"kprobe": {"kretprobe", 'B'}, "kretprobe": {"kprobe", 'E'}, "uprobe": {"uretprobe", 'B'}, "uretprobe": {"uprobe", 'E'},
+	"fentry": {"fexit", 'B'}, "fexit": {"fentry", 'E'}}
+
+func has(u *lang.Unit, provider string, options []string) bool {
+	for _, p := range u.Programs {
+		if p.Point.Provider == provider && fmt.Sprint(p.Point.Options) == fmt.Sprint(options) {
+			return true
+		}
+	}
+	return false
+}

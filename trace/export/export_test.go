@@ -1,0 +1,169 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	google "github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
+	"sonde/trace/out"
+)
+
+// written is what a format makes of two calls in two threads, a series and two stacks.
+func written(t *testing.T, format string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	s, ok := New(format, &b)
+	if !ok {
+		t.Fatalf("there is no format %s", format)
+	}
+	for _, e := range []*Event{{1500, 0, 4194311, 'B', "vfs.Read", "in \"x\""}, {2750, 0, 4194311, 'E', "vfs.Read", "out"}, {3001, 7, 8, 'i', "kprobe:f", "\x01"}} {
+		if err := s.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range []*out.SeriesPoint{{Name: "@x", At: 1e9, Value: -5}, {Name: "@x", At: 2e9, Value: 6}} {
+		if err := s.Point(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []*out.StackCount{{Labels: []string{"cat", "a;b"}, Frames: []string{"leaf", "mid", "root"}, N: 3}, {Labels: []string{"sh"}, Frames: []string{"mid", "root"}, N: 70000}} {
+		if err := s.Stack(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFolded(t *testing.T) {
+	if got, want := string(written(t, "folded")), "cat;a:b;root;mid;leaf 3\nsh;root;mid 70000\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestChrome(t *testing.T) {
+	var file struct {
+		DisplayTimeUnit string
+		TraceEvents     []struct {
+			Name, Ph string
+			Ts       float64
+			PID, TID int
+			Args     map[string]any
+		}
+	}
+	if err := json.Unmarshal(written(t, "chrome"), &file); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range file.TraceEvents {
+		got = append(got, fmt.Sprint(e.Ph, " ", e.Name, " ", e.Ts, " ", e.PID, " ", e.TID, " ", e.Args))
+	}
+	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:thread 4194311]", `B vfs.Read 1.5 0 4194311 map[says:in "x"]`,
+		"E vfs.Read 2.75 0 4194311 map[says:out]", "M process_name 0 7 7 map[name:process 7]", "M thread_name 0 7 8 map[name:thread 8]", "i kprobe:f 3.001 7 8 map[says:\x01]",
+		"C @x 1e+06 0 0 map[value:-5]", "C @x 2e+06 0 0 map[value:6]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	var empty bytes.Buffer
+	s, _ := New("chrome", &empty)
+	if s.Close(); !json.Valid(empty.Bytes()) {
+		t.Errorf("without events: %s", &empty)
+	}
+}
+
+func TestProfile(t *testing.T) {
+	p, err := google.ParseData(written(t, "pprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckValid(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range p.Sample {
+		line := fmt.Sprint(s.Value, s.Label)
+		for _, l := range s.Location {
+			line += " " + l.Line[0].Function.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{"[3] map[key:[cat] key2:[a;b]] leaf mid root", "[70000] map[key:[sh]] mid root"}
+	if !slices.Equal(got, want) || p.SampleType[0].Type != "events" || p.SampleType[0].Unit != "count" || p.Mapping[0].File != "[kernel]" {
+		t.Errorf("got %q %v", got, p)
+	}
+}
+
+// TestLargeProfile: data of several blocks is one file of gzip.
+func TestLargeProfile(t *testing.T) {
+	var b bytes.Buffer
+	s, _ := New("pprof", &b)
+	for i := range 5000 {
+		s.Stack(&out.StackCount{Frames: []string{fmt.Sprint(strings.Repeat("f", 50), i)}, N: 1})
+	}
+	s.Close()
+	if p, err := google.ParseData(b.Bytes()); err != nil || len(p.Sample) != 5000 {
+		t.Errorf("%v", err)
+	}
+}
+
+// fields reads a message: numbers and bytes by field.
+func fields(t *testing.T, b []byte) map[protowire.Number][]any {
+	t.Helper()
+	all := map[protowire.Number][]any{}
+	for len(b) > 0 {
+		n, kind, size := protowire.ConsumeTag(b)
+		if size < 0 {
+			t.Fatal(protowire.ParseError(size))
+		}
+		b = b[size:]
+		switch kind {
+		case protowire.VarintType:
+			v, size := protowire.ConsumeVarint(b)
+			all[n], b = append(all[n], v), b[size:]
+		case protowire.BytesType:
+			v, size := protowire.ConsumeBytes(b)
+			if size < 0 {
+				t.Fatal(protowire.ParseError(size))
+			}
+			all[n], b = append(all[n], v), b[size:]
+		default:
+			t.Fatalf("field %d has the type %d", n, kind)
+		}
+	}
+	return all
+}
+
+func TestPerfetto(t *testing.T) {
+	var got []string
+	for _, packet := range fields(t, written(t, "perfetto"))[1] {
+		p := fields(t, packet.([]byte))
+		if p[packetSequence][0] != uint64(1) {
+			t.Errorf("a packet of no sequence: %v", p)
+		}
+		for _, b := range p[packetTrack] {
+			d := fields(t, b.([]byte))
+			got = append(got, fmt.Sprintf("track %d in %v %s%d%d%d", d[trackID][0], d[trackParent], d[trackName], len(d[trackProcess]), len(d[trackThread]), len(d[trackCounter])))
+		}
+		for _, b := range p[packetEvent] {
+			e := fields(t, b.([]byte))
+			line := fmt.Sprintf("event %v at %v on %v %s %v", e[eventType], p[packetTime], e[eventTrack], e[eventName], e[eventCounter])
+			for _, a := range e[eventAnnotation] {
+				line += fmt.Sprintf(" %s", fields(t, a.([]byte))[annotationText])
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{"track 1 in [] []100", "track 2 in [1] []010", `event [1] at [1500] on [2] [vfs.Read] [] [in "x"]`, "event [2] at [2750] on [2] [vfs.Read] [] [out]",
+		"track 3 in [] []100", "track 4 in [3] []010", "event [3] at [3001] on [4] [kprobe:f] [] [\x01]", "track 5 in [] [@x]001",
+		"event [4] at [1000000000] on [5] [] [18446744073709551611]", "event [4] at [2000000000] on [5] [] [6]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

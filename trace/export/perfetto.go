@@ -1,0 +1,119 @@
+package export
+
+import (
+	"fmt"
+	"io"
+
+	"sonde/trace/out"
+)
+
+// perfetto is a sequence of packets: descriptors of tracks, and what happened on them.
+type perfetto struct {
+	w      io.Writer
+	tracks map[string]uint64
+	begun  bool
+}
+
+func newPerfetto(w io.Writer) *perfetto { return &perfetto{w: w, tracks: map[string]uint64{}} }
+
+// The numbers of fields in Perfetto's TracePacket, TrackDescriptor and TrackEvent, and their enums.
+const (
+	packetTime, packetSequence, packetEvent, packetFlags, packetTrack = 8, 10, 11, 13, 60
+	trackID, trackName, trackProcess, trackThread, trackParent        = 1, 2, 3, 4, 5
+	trackCounter                                                      = 8
+	eventAnnotation, eventType, eventTrack, eventName, eventCounter   = 4, 9, 11, 23, 30
+	annotationText, annotationName                                    = 6, 10
+
+	sliceBegin, sliceEnd, instant, counter = 1, 2, 3, 4
+)
+
+// packet writes a packet of our sequence.
+func (p *perfetto) packet(fill func(m *message)) error {
+	var m message
+	m.number(packetSequence, 1)
+	if !p.begun {
+		m.number(packetFlags, 1) // nothing was said before
+		p.begun = true
+	}
+	fill(&m)
+	var outer message
+	outer.bytes(1, m)
+	_, err := p.w.Write(outer)
+	return err
+}
+
+// track returns the number of a track, which is described the first time.
+func (p *perfetto) track(key string, fill func(d *message)) (uint64, error) {
+	if id := p.tracks[key]; id != 0 {
+		return id, nil
+	}
+	id := uint64(len(p.tracks) + 1)
+	p.tracks[key] = id
+	return id, p.packet(func(m *message) {
+		var d message
+		d.number(trackID, id)
+		fill(&d)
+		m.bytes(packetTrack, d)
+	})
+}
+
+// thread returns the track of a thread, inside of its process.
+func (p *perfetto) thread(pid, tid int) (uint64, error) {
+	process, err := p.track(fmt.Sprint("p", pid), func(d *message) {
+		var of message
+		of.number(1, uint64(pid))
+		of.text(6, processName(pid))
+		d.bytes(trackProcess, of)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return p.track(fmt.Sprint("t", pid, " ", tid), func(d *message) {
+		var of message
+		of.number(1, uint64(pid))
+		of.number(2, uint64(tid))
+		of.text(5, fmt.Sprint("thread ", tid))
+		d.number(trackParent, process)
+		d.bytes(trackThread, of)
+	})
+}
+
+func (p *perfetto) Event(e *Event) error {
+	track, err := p.thread(e.PID, e.TID)
+	if err != nil {
+		return err
+	}
+	return p.packet(func(m *message) {
+		var v, says message
+		v.number(eventType, map[byte]uint64{'B': sliceBegin, 'E': sliceEnd, 'i': instant}[e.Phase])
+		v.number(eventTrack, track)
+		v.text(eventName, e.Name)
+		says.text(annotationName, "says")
+		says.text(annotationText, e.Text)
+		v.bytes(eventAnnotation, says)
+		m.number(packetTime, uint64(e.At))
+		m.bytes(packetEvent, v)
+	})
+}
+
+func (p *perfetto) Stack(*out.StackCount) error { return nil }
+
+func (p *perfetto) Point(point *out.SeriesPoint) error {
+	track, err := p.track("c"+point.Name, func(d *message) {
+		d.text(trackName, point.Name)
+		d.bytes(trackCounter, nil)
+	})
+	if err != nil {
+		return err
+	}
+	return p.packet(func(m *message) {
+		var v message
+		v.number(eventType, counter)
+		v.number(eventTrack, track)
+		v.number(eventCounter, uint64(point.Value))
+		m.number(packetTime, uint64(point.At))
+		m.bytes(packetEvent, v)
+	})
+}
+
+func (p *perfetto) Close() error { return nil }
