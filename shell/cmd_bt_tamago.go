@@ -104,7 +104,7 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
 	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: btCat}
 	if c.Machine.Programs != nil {
-		o.Call = callName
+		o.Out.Call = callName
 	}
 	if f.WithCommand {
 		o.Command = c.btCommand(f.Command)

@@ -16,7 +16,7 @@ func init() {
 
 // toolCommand is the command that runs a tool.
 func toolCommand(t tools.Tool) *Command {
-	usage := "[-i SECONDS] [-c COMMAND] [-p PID] [-d]"
+	usage := "[-dv] [-i SECONDS] [-c COMMAND] [-p PID]"
 	if t.Usage != "" {
 		usage += " " + t.Usage
 	}
@@ -24,7 +24,7 @@ func toolCommand(t tools.Tool) *Command {
 }
 
 func runTool(c *Context, t tools.Tool, args []string) error {
-	opts, args, err := Options(args, "di:c:p:")
+	opts, args, err := Options(args, "dvi:c:p:")
 	if err != nil {
 		return err
 	}
@@ -39,8 +39,10 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 		return Usagef("%v", err)
 	}
 	bt := []string{"-q", "-e", script}
-	if has(opts, 'd') {
-		bt = append(bt, "-d")
+	for _, o := range "dv" {
+		if has(opts, byte(o)) {
+			bt = append(bt, "-"+string(o))
+		}
 	}
 	for _, o := range "cp" {
 		if value, ok := opts[byte(o)]; ok {

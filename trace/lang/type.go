@@ -62,7 +62,7 @@ type Type struct {
 	To      *Struct  // of a struct and of a pointer to one
 	Depth   int      // of a stack: frames
 	Go      bool     // of a String that is read: an address and a length
-	Format  string   // of a TimeText
+	Format  string   // of a TimeText; of a Symbol, CallName if it is the number of a system call
 
 	Low, High, Step int64  // of an LHist; of a TSeries, Step is its interval and High how many it shows
 	Bits            int    // of a Hist: each power of 2 has 1<<Bits buckets
@@ -298,3 +298,6 @@ func (t Type) inC() (size, align int) {
 	}
 	return max(8, t.Bytes), 8
 }
+
+// CallName is the Format of a Symbol that is no address, but the number of a system call.
+const CallName = "call"

@@ -24,6 +24,7 @@ type Printer struct {
 
 	Err        io.Writer // of errorf() and warnf(); nil: W
 	NoWarnings bool
+	Call       func(n uint64) string                // names a system call; nil: by its number
 	System     func(command string) (string, error) // runs what system() says; nil: nothing can be run
 	Cat        func(file string) (string, error)    // reads a file
 }

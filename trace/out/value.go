@@ -40,6 +40,9 @@ func (p *Printer) number(t lang.Type, n uint64) string {
 	case lang.StackID:
 		return p.stack(t, int64(n))
 	case lang.Symbol:
+		if t.Format == lang.CallName && p.Call != nil {
+			return p.Call(n)
+		}
 		name, _ := p.Symbols.Name(n, t.User)
 		return name
 	case lang.TimeText:

@@ -34,7 +34,6 @@ type Options struct {
 	Ledger bool        // say what was hit even if nothing was lost
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
-	Call      func(n uint64) string           // names a system call; nil: there are none
 	Now       func() int64                    // the clock of nsecs
 	Code      int                             // set by Run: what exit() was given
 	Interrupt <-chan struct{}                 // ^C

@@ -10,15 +10,8 @@ import (
 	"sonde/trace/lang"
 )
 
-// maxCalls is more than there are system calls.
-const maxCalls = 4096
-
-// Name is part of out.Symbols: of a function of the kernel, its name without the path. A number that is too
-// small for an address is that of a system call.
+// Name is part of out.Symbols: of a function of the kernel, its name without the path.
 func (s *session) Name(addr uint64, user bool) (name string, offset uint64) {
-	if addr < maxCalls && !user && s.Call != nil {
-		return s.Call(addr), 0
-	}
 	if name, offset, _, ok := kallsyms.Lookup(addr); ok && !user {
 		path, _, _ := strings.Cut(name, "[")
 		return name[strings.LastIndexByte(path, '/')+1:], offset

@@ -99,7 +99,7 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 	params, _ := s.Params(site.Symbol)
 	if site.Symbol == "*" {
 		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax},
-			lang.ArgField{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8}, Offset: ax}) // ours
+			lang.ArgField{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: ax}) // ours
 	}
 	for i, name := range params {
 		if i == len(callArgs) {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sonde/qemu/machine"
+)
+
+// A toolRun is how a tool is run, what it must print, and which counts must be the same: that of values, and
+// of the runs of a probe that the ledger has.
+type toolRun struct {
+	name, command string
+	shape         []string // of lines
+	sum           string   // a probe in the ledger: its runs are the sum of all values; "": there is none
+	most          bool     // the values are at most so many: some hits do not count
+	total         int      // what the sum of all values is, if it is known
+}
+
+var toolRuns = []toolRun{
+	{name: "funccount", command: "funccount -v -c '/bin/cat /proc/uptime' 'vfs.Read*'", shape: []string{`@\[vfs\.Read\]: 2`}, sum: "kprobe:vfs.Read*", total: 2},
+	{name: "funclatency", command: "funclatency -v -c '/bin/cat /proc/uptime' vfs.Read", shape: []string{`@ns:`}, sum: "kretprobe:vfs.Read", total: 2},
+	{name: "argdist", command: "argdist -v -c 'echo 1234567 > /dev/null' vfs.Write 'len(args.p)'", shape: []string{`\[8, 16\) +1 \|@+\|`}, sum: "kprobe:vfs.Write", total: 1},
+	{name: "stackcount", command: "stackcount -v -c 'echo 1 > /dev/null' vfs.Write 2", shape: []string{` {4}vfs\.Write\+\d+`, `\]: 1`}, sum: "kprobe:vfs.Write", total: 1},
+	{name: "offcputime", command: "offcputime -v -c 'sleep 0.3'", shape: []string{`@us\[`, ` {4}runtime\.selectgo\+\d+`}},
+	{name: "runqlat", command: "runqlat -v -c '/bin/cat /proc/uptime'", shape: []string{`@us:`}, sum: "tracepoint:sched:sched_switch", most: true},
+	{name: "opensnoop", command: "opensnoop -v -c '/bin/cat /proc/uptime'", shape: []string{`PID +COMM +FD PATH`, `\d+ +cat +3 /proc/uptime`}},
+	{name: "execsnoop", command: "execsnoop -v -c '/bin/cat /proc/uptime'", shape: []string{`TIME +PID +FILE`, `\d\d:\d\d:\d\d +\d+ +/bin/cat`}},
+	{name: "exitsnoop", command: "exitsnoop -v -c '/bin/cat /proc/uptime'", shape: []string{`TIME +TID +COMM +MS`, `\d\d:\d\d:\d\d +\d+ +cat +\d+`}},
+	{name: "syscount", command: "syscount -v -c '/bin/cat /proc/uptime'", shape: []string{`@\[openat\]: 3`, `@\[exit_group\]: 1`}, sum: "tracepoint:raw_syscalls:sys_enter"},
+	{name: "sigsnoop", command: `sigsnoop -v -c '/bin/sh -c "kill -USR1 \$\$"'`, shape: []string{`TIME +PID +COMM +SIG TPID +TCOMM`, `\S+ +\d+ +kill +10 \d+ +sh`}},
+	{name: "writelat", command: "writelat -v -c '/bin/cat /proc/uptime'", shape: []string{`@us\[cat\]:`}, sum: "kretprobe:vfs_write", most: true},
+	{name: "pagefaults", command: "pagefaults -v -c '/bin/cat /proc/uptime'", shape: []string{`@\[cat\]: [1-9]\d+`}, sum: "kprobe:exc_page_fault"},
+	{name: "gcpauses", command: "gcpauses -v -c 'repeat 200 cat /proc/kallsyms > /dev/null'", shape: []string{`@us:`}, sum: "kretprobe:runtime.startTheWorldWithSema"},
+	{name: "mutexwait", command: `mutexwait -v -c '/bin/sh -c "cat /proc/uptime | cat | cat"'`, shape: []string{`kretprobe:internal/sync`}},
+	{name: "mallocstacks", command: "mallocstacks -v -c '/bin/cat /proc/uptime' 1", shape: []string{`@bytes\[`, ` {4}runtime\.mallocgc\+\d+`}},
+	{name: "hardirqs", command: "hardirqs -v -c '/bin/sleep 0.1'", shape: []string{`@count\[\d+, timer\]: [1-9]\d*`, `@ns\[\d+\]:`}},
+	{name: "irqlat", command: "irqlat -v -c '/bin/sleep 0.1'", shape: []string{`@ns:`}, sum: "kprobe:kernel/tick.onTimer"},
+	{name: "kwhere", command: "kwhere -v -c '/bin/cat /proc/uptime' 99", shape: []string{`@\[.*\]: [1-9]\d*`}, sum: "profile:hz:99"},
+	{name: "trace", command: "trace -v -c '/bin/cat /proc/uptime' vfs.OpenAt 'vfs.(*FS).openAt'", shape: []string{`vfs\.OpenAt \{`, ` {2}vfs\.\(\*FS\)\.openAt \{`, ` {2}\} \d+ ns`, `\} \d+ ns vfs\.OpenAt`}},
+	{name: "-i", command: "syscount -i 1 -c '/bin/sleep 2.5'", shape: []string{`\d\d:\d\d:\d\d`, `@\[exit_group\]: 1`}},
+	{name: "wrong", command: "funccount; funccount -i x f; execsnoop -i 1; funccount a b; funccount vfs.Reed", shape: []string{`.*PATTERN is missing: funccount PATTERN.*`, `.*"x" is no interval.*`,
+		`.*prints things as they happen.*`, `.*too many parameters.*`, `HINT: did you mean vfs\.Read\?`}},
+}
+
+// TestTools runs each tool, and compares what it counts with the ledger of its probes.
+func TestTools(t *testing.T) {
+	runsBeside(t)
+	var script []string
+	for _, r := range toolRuns {
+		script = append(script, "echo == "+r.name, r.command)
+	}
+	r := bootScript(t, normalImage, machine.Config{Script: strings.Join(append(script, "echo == end; bpf prog; bpf link"), "; ")})
+	text := strings.ReplaceAll(string(r.Stdout), "\r", "")
+	for _, run := range toolRuns {
+		t.Run(run.name, func(t *testing.T) {
+			_, out, ok := strings.Cut(text, "== "+run.name+"\n")
+			out, _, ended := strings.Cut(out, "\n== ")
+			if !ok || !ended {
+				t.Fatalf("it was not run:\n%s", text)
+			}
+			for _, want := range run.shape {
+				if !regexp.MustCompile(`(?m)^.*` + want).MatchString(out) {
+					t.Errorf("no line is %s", want)
+				}
+			}
+			for line := range strings.Lines(out) {
+				if len(line) > 81 && !strings.Contains(line, "UNEXPLAINED") && !strings.HasPrefix(line, "    ") && run.name != "wrong" && !strings.Contains(line, "  kretprobe:") {
+					t.Errorf("a line has %d columns: %s", len(line)-1, line)
+				}
+			}
+			if err := run.compare(out); err != nil {
+				t.Error(err)
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+		})
+	}
+	if _, left, _ := strings.Cut(text, "== end\n"); strings.TrimSpace(left) != "" {
+		t.Errorf("something is left:\n%s", left)
+	}
+}
+
+// A value at the end of a line of a map, or of a histogram; and a probe's line in the ledger.
+var (
+	valueLine  = regexp.MustCompile(`(?m)(?:^@.*|^\])(?:\]|@): (\d+)$|^\]: (\d+)$|^[\[(].*[\])] +(\d+) \|`)
+	ledgerLine = regexp.MustCompile(`(?m)^ +\d+ +(\d+) +\d+ +\d+ +\d+ +(-?\d+)  (.*)$`)
+)
+
+// compare compares the sum of the values with what the ledger says.
+func (run *toolRun) compare(out string) error {
+	sum := 0
+	for _, m := range valueLine.FindAllStringSubmatch(out, -1) {
+		n, _ := strconv.Atoi(m[1] + m[2] + m[3])
+		sum += n
+	}
+	if run.total != 0 && sum != run.total {
+		return fmt.Errorf("the values are %d in all, want %d", sum, run.total)
+	}
+	found := run.sum == ""
+	for _, m := range ledgerLine.FindAllStringSubmatch(out, -1) {
+		ran, _ := strconv.Atoi(m[1])
+		if m[2] != "0" {
+			return fmt.Errorf("%s: %s hits are unexplained", m[3], m[2])
+		}
+		if m[3] != run.sum {
+			continue
+		}
+		found = true
+		if ran == 0 || sum > ran || !run.most && sum != ran {
+			return fmt.Errorf("the values are %d in all, and %s ran %d times", sum, m[3], ran)
+		}
+	}
+	if !found {
+		return fmt.Errorf("the ledger has no %s", run.sum)
+	}
+	return nil
+}
