@@ -81,6 +81,8 @@ func startPrograms() {
 	if kprobes.Lean() {
 		uprobes.InTrap(kprobes.Careful)
 	}
+	perf.Tracepoints = tracepointOf
+	perf.Faults, perf.Switches = "sonde/linux/proc.(*Thread).pageFault", "sonde/linux/proc.(*Thread).mayBlock"
 	bench.Programs = programs
 	go sampleLoad()
 	syscall.SetLoader(syscall.ELF(space.Kernel, makeVDSO()))
@@ -92,6 +94,15 @@ func startPrograms() {
 	syscall.System.Memory = memoryNow
 	syscall.System.Loads = load.Now
 	syscall.System.HWCap, syscall.System.HWCap2 = usermode.Capabilities()
+}
+
+// tracepointOf finds a tracepoint by its number, for perf_event_open.
+func tracepointOf(id uint64) (perf.Tracepoint, error) {
+	if e := tracepoint.ByID(int(id)); e != nil {
+		return perf.Tracepoint{Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
+	}
+	t, err := calls.ByID(id)
+	return perf.Tracepoint{Sites: []attach.Site{t.Site()}, Through: t.Record}, err
 }
 
 // makeVDSO makes the vDSO; nil: there is no memory, and programs do without. The wall clock must be
@@ -115,6 +126,7 @@ func mountProgramFiles(tree *vfs.FS) {
 		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
 	report("procfs", err)
 	report("perf", perf.Mount(tree))
+	report("tracepoints", calls.MountTracepoints(tree))
 }
 
 // shellPrograms is the programs for the shell; nil where it cannot run any.

@@ -3,6 +3,7 @@ package tracepoint
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"sonde/kernel/tracefs"
 	"sonde/kernel/vfs"
@@ -22,10 +23,24 @@ func Mount(tree *vfs.FS) (err error) {
 	return errors.Join(err, tracefs.Bind(tree, "available_events", ctl.Text(list)))
 }
 
+// others lists what else has a number.
+var others []func() []string
+
+// List adds the tracepoints that f names to available_events.
+//
+// Context: boot.
+func List(f func() []string) { others = append(others, f) }
+
 // list is what the file available_events says.
-func list() (text string) {
+func list() string {
+	var b strings.Builder
 	for _, e := range events {
-		text += e.String() + "\n"
+		fmt.Fprintln(&b, e)
 	}
-	return text
+	for _, f := range others {
+		for _, name := range f() {
+			fmt.Fprintln(&b, name)
+		}
+	}
+	return b.String()
 }
