@@ -1,7 +1,7 @@
 # Targets are described behind "##"; "make" alone lists them.
 
 .PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet vet-usual \
-	lab grade watch reset students need-run need-gdb need-stick need-test
+	lab grade grade-all hidden watch reset students need-run need-gdb need-stick need-test
 
 GRADE = $(if $(TEST),-test $(TEST)) $(if $(HIDDEN),-hidden $(HIDDEN)) $(if $(CLASS),-class $(CLASS))
 
@@ -65,6 +65,12 @@ watch: need-run ## grade LAB=1 at each save, one failure at a time, with hints
 
 reset: ## put the starter of LAB=1 back, and keep what was there (TEST=ask: only show the difference)
 	@./course/lab.sh $(if $(filter ask,$(TEST)),ask,reset) $(LAB)
+
+grade-all: need-run ## grade the labs of all students, which are in STUDENTS/NAME/N: STUDENTS=folder (LAB=1 HIDDEN=folder CLASS=name)
+	@go run ./course/grade -all '$(or $(STUDENTS),$(error say where the students are: STUDENTS=folder))' $(if $(LAB),-lab $(LAB)) $(GRADE)
+
+hidden: ## write the hidden tests of a class into a new folder, to be read and changed: DIR=../hidden CLASS=autumn
+	@go run ./course/grade -settle '$(or $(DIR),$(error say where to: DIR=folder))' $(if $(CLASS),-class $(CLASS))
 
 students: ## make the repository for a class, without solutions: DIR=../class CLASS=autumn
 	@./course/students.sh '$(DIR)' '$(CLASS)'

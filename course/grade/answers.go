@@ -70,6 +70,20 @@ func (a answers) compare(asked []string, known map[string]string) (expected, got
 	return "", ""
 }
 
+// near checks answers that are numbers, in lines "NEAR name value percent words".
+func (a answers) near(asked []string, known map[string]string) (expected, got string) {
+	for _, line := range asked {
+		f := strings.SplitN(line+"   ", " ", 4)
+		want, err1 := strconv.Atoi(known[strings.Trim(f[1], "{}")])
+		percent, err2 := strconv.Atoi(f[2])
+		is, err3 := strconv.Atoi(a[f[0]])
+		if off := max(want-is, is-want); err1 != nil || err2 != nil || err3 != nil || want <= 0 || 100*off > percent*want {
+			return fmt.Sprintf("%s, within %s %%", strings.TrimSpace(f[3]), f[2]), fmt.Sprintf("%s: %s", f[0], a[f[0]])
+		}
+	}
+	return "", ""
+}
+
 var placed = regexp.MustCompile(`\{(work|fault)\.[\w.]+\}`)
 
 // about returns what is known of the fault that a seed stands for, for "{fault.name}" in tests.

@@ -81,13 +81,17 @@ func TestHarm(t *testing.T) {
 	}
 	l := lab1(t)
 	list := l.changed(t, filepath.Join("testdata", "bad.txt"))
-	graders := kernelWith(t, l, "bad", list)
+	harm(t, l, kernelWith(t, l, "bad", list), list)
+}
+
+// harm runs the tests in which modules must fail.
+func harm(t *testing.T, l *Lab, graders []*grader, list []variant) {
 	for i, v := range list {
 		t.Run(v.name, func(t *testing.T) {
 			for _, test := range testsOf(t, l, "", graders[i].module) {
-				if test.ID == "count" {
+				if want, ok := v.fails[test.ID]; ok {
 					test.Limit = 3 * time.Second
-					expect(t, graders[i], &test, v.name, v.fails["count"])
+					expect(t, graders[i], &test, v.name, want)
 				}
 			}
 		})
@@ -111,5 +115,41 @@ func TestHarmBeforeInsmod(t *testing.T) {
 		test := testsOf(t, l, "", g.module)[1]
 		test.Limit = 3 * time.Second
 		expect(t, g, &test, v.name, outcome)
+	}
+}
+
+// TestHarmOnTheHost: code for the host that does not end, or takes all memory.
+func TestHarmOnTheHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	l, err := readLab(rootOf(t), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := l.changed(t, filepath.Join("testdata", "bad5.txt"))
+	dir := t.TempDir()
+	var graders []*grader
+	for _, module := range l.lay(t, dir, list) {
+		g, err := l.newGrader(&options{root: rootOf(t), in: module}, hostTests(testsOf(t, l, "", module)), filepath.Join(dir, module))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.factor = measure()
+		graders = append(graders, g)
+	}
+	harm(t, l, graders, list)
+}
+
+// TestImportsOnTheHost: code for the host may only compute.
+func TestImportsOnTheHost(t *testing.T) {
+	l := &Lab{Host: []string{"check.go"}}
+	for name, ok := range map[string]bool{
+		"os/exec": false, "os": false, "net": false, "fmt": false, "unsafe": false, "syscall": false, "C": false, "runtime": false,
+		"sonde/optprobe": false, "slices": true, "sonde/arch/amd64/insn": true,
+	} {
+		if err := l.allowed("lab/5/check.go", []byte("package lab5\n\nimport _ \""+name+"\"\n")); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -54,6 +54,14 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 	if expected, got = g.answers.compare(t.More["ANSWER"], known); expected != "" {
 		return expected, got
 	}
+	if expected, got = g.answers.near(t.More["NEAR"], known); expected != "" {
+		return expected, got
+	}
+	for _, few := range t.More["FEWER"] {
+		if expected, got = fewer(lines, few, known); expected != "" {
+			return expected, got
+		}
+	}
 	for _, want := range t.More["TRUE"] {
 		f := strings.SplitN(want+"  ", " ", 3)
 		if is := work.values[f[0]]; is != f[1] {
@@ -81,6 +89,25 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 	}
 	if wrong := t.Check(string(o.Stdout), string(o.Log), o.Status); len(wrong) > 0 {
 		return "a run as in the test", wrong[0]
+	}
+	return "", ""
+}
+
+// fewer checks that the last line that begins as a test says, "{work.x} BEGINNING", goes on with a number
+// that is less than that of the workload, and not 0.
+func fewer(lines []string, test string, known map[string]string) (expected, got string) {
+	key, beginning, _ := strings.Cut(test, " ")
+	most, _ := strconv.Atoi(known[strings.Trim(key, "{}")])
+	got = "no such line"
+	n := 0
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(line, beginning+" "); ok {
+			got = line
+			n, _ = strconv.Atoi(rest)
+		}
+	}
+	if n <= 0 || n >= most {
+		return fmt.Sprintf("%s N, with N below %d", beginning, most), got
 	}
 	return "", ""
 }

@@ -4,6 +4,7 @@
 //	go run ./course/grade -lab 1 -test count     one test
 //	go run ./course/grade -lab 1 -watch          again at each save
 //	go run ./course/grade -lab 1 -hidden course/hidden -json points.json
+//	go run ./course/grade -all ../handed-in -hidden course/hidden
 //
 // The exit status is
 //
@@ -34,6 +35,9 @@
 //	TRUE key n words  the workload has reported n as key; words say what it counts
 //	BETWEEN in out    the histogram is between these of the workload
 //	ANSWER a b words  the answer to a is b; words say what was asked
+//	NEAR a b n words  the answer to a is a number, b or at most n percent off
+//	FEWER n words     the last line that begins with these words goes on with a number from 1 to below n
+//	COUNTED yes       the machine has one CPU, and a clock that counts instructions
 //	READ text         where to read if the test fails
 //	LIMIT n           seconds that it may take on the reference machine
 //
@@ -43,7 +47,7 @@
 // sonde/course/work/fault says about it.
 //
 // A script of one line, "host WORDS", runs the lab's program for the host with these words. It reports
-// as the workload does. Of these words, {self} stands for that program and {kernel} for the kernel, as
+// as the workload does. Of these words, {host.self} stands for that program and {host.kernel} for the kernel, as
 // files that the linker has made.
 //
 // A student's module runs in the kernel, where nothing can be kept from it: someone who wants to

@@ -25,7 +25,7 @@ const onHost = "host "
 func (t Test) onHost() bool { return strings.HasPrefix(t.Script, onHost) }
 
 // needsKernel reports whether a kernel must be built for a test.
-func (t Test) needsKernel() bool { return !t.onHost() || strings.Contains(t.Script, "{kernel}") }
+func (t Test) needsKernel() bool { return !t.onHost() || strings.Contains(t.Script, "{host.kernel}") }
 
 // aside is the name under which a file for the host lies beside those for the kernel, where the go command
 // does not see it.
@@ -82,9 +82,9 @@ func (g *grader) runHost(t *Test) (*output, error) {
 	args := append([]string{g.host}, strings.Fields(strings.TrimPrefix(t.Script, onHost))...)
 	for i, a := range args {
 		switch a { // programs that a test may name
-		case "{self}":
+		case "{host.self}":
 			args[i] = g.linux
-		case "{kernel}":
+		case "{host.kernel}":
 			args[i] = g.raw
 		}
 	}

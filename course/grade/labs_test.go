@@ -66,7 +66,7 @@ func TestForgottenProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, said, _ := strings.Cut(string(kernel), `printk.Warn("`)
-	said, _, _ = strings.Cut(said, `\n"`)
+	said, _, _ = strings.Cut(said, `"`)
 	for _, l := range labsHere(t) {
 		found := false
 		for _, test := range testsOf(t, l, "", l.Module) {

@@ -35,6 +35,8 @@ type options struct {
 	json   string
 	csv    string
 	watch  bool
+	all    string // folder with a folder for each student, or ""
+	settle string // folder to write the hidden tests of the class into, or ""
 }
 
 func main() {
@@ -50,16 +52,27 @@ func main() {
 		os.Exit(statusUsage)
 	}
 	o.defaults()
-	if o.watch {
+	switch {
+	case o.all != "":
+		os.Exit((&scores{}).status(say(gradeAll(o, os.Stdout))))
+	case o.settle != "":
+		os.Exit((&scores{}).status(say(settle(o))))
+	case o.watch:
 		os.Exit(watch(o))
 	}
 	s, err := grade(o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "grade:", err)
-	} else {
+	if say(err) == nil {
 		s.print(os.Stdout)
 	}
 	os.Exit(s.status(err))
+}
+
+// say prints an error, and returns it.
+func say(err error) error {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "grade:", err)
+	}
+	return err
 }
 
 func parse(args []string, w io.Writer) (o options, err error) {
@@ -74,13 +87,15 @@ func parse(args []string, w io.Writer) (o options, err error) {
 	flags.StringVar(&o.json, "json", "", "write the points into this `file`, as Gradescope reads them")
 	flags.StringVar(&o.csv, "csv", "", "add a line for each test to this `file`")
 	flags.BoolVar(&o.watch, "watch", false, "grade again whenever a file is saved, and show the first failure only")
+	flags.StringVar(&o.all, "all", "", "grade the labs of all students: those in `folder`/NAME/N; -lab: only that one")
+	flags.StringVar(&o.settle, "settle", "", "write the hidden tests of the class into this new `folder`")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if o.lab <= 0 {
+	if o.lab < 0 || o.lab == 0 && o.all == "" && o.settle == "" {
 		return o, errors.New("-lab: give the number of the lab, such as -lab 1")
 	}
 	return o, nil
@@ -94,6 +109,9 @@ func (o *options) defaults() {
 	}
 	if o.out == "" {
 		o.out = filepath.Join(o.root, "build", "grade", n)
+		if o.all != "" {
+			o.out = filepath.Join(o.root, "build", "grade", "all")
+		}
 	}
 	if o.class == "" {
 		text, _ := os.ReadFile(filepath.Join(o.root, "course", "class.txt")) // in students' copies

@@ -128,8 +128,12 @@ func (g *grader) boot(t *Test) (*output, error) {
 		return nil, err
 	}
 	limit := t.limit(g.factor)
+	accel, cpus := machine.TCG, t.SMP
+	if one(t.Story, "COUNTED") != "" {
+		accel, cpus = machine.Counted, 1
+	}
 	r, err := machine.Run(context.Background(), machine.Config{
-		Image: g.kernel, SMP: t.SMP, Machine: t.Machine, Memory: t.Memory, Append: t.Append, Timeout: limit,
+		Image: g.kernel, Accel: accel, SMP: cpus, Machine: t.Machine, Memory: t.Memory, Append: t.Append, Timeout: limit,
 		Script: strings.ReplaceAll(t.Script, askedSeed, g.answers["seed"]),
 		Extra: []string{"-chardev", "file,id=work,path=" + strings.ReplaceAll(port, ",", ",,"),
 			"-device", fmt.Sprintf("isa-debugcon,iobase=%#x,chardev=work", workPort)},

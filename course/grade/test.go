@@ -23,7 +23,7 @@ type Test struct {
 }
 
 // words are those that tests have besides a story's.
-var words = []string{"ID", "POINTS", "DRAW", "PICK", "WANT", "TRUE", "BETWEEN", "ANSWER", "READ", "LIMIT"}
+var words = []string{"ID", "POINTS", "DRAW", "PICK", "WANT", "TRUE", "BETWEEN", "ANSWER", "NEAR", "FEWER", "COUNTED", "READ", "LIMIT"}
 
 // usualLimit is how long a test may take on the reference machine, before the margin.
 const usualLimit = 10 * time.Second
@@ -79,9 +79,7 @@ func draw(text, class string) (string, error) {
 				}
 				values[f[1]] = strconv.Itoa(from + rand.IntN(to-from+1))
 			case len(f) > 2 && f[0] == "PICK":
-				hash := fnv.New32a()
-				fmt.Fprint(hash, class, block)
-				values[f[1]] = f[2+hash.Sum32()%uint32(len(f)-2)]
+				values[f[1]] = picked(f[2:], class, block)
 			}
 		}
 		unknown := ""
@@ -97,6 +95,13 @@ func draw(text, class string) (string, error) {
 		}
 	}
 	return strings.Join(blocks, "\n\n"), nil
+}
+
+// picked returns the word that a class has in a block.
+func picked(words []string, class, block string) string {
+	hash := fnv.New32a()
+	fmt.Fprint(hash, class, block)
+	return words[hash.Sum32()%uint32(len(words))]
 }
 
 // one returns the last value of a word, "" if there is none.

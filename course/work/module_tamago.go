@@ -50,6 +50,7 @@ var workloads = map[string]struct {
 	"times":  {5, times},
 	"panics": {3, panics},
 	"post":   {2, post},
+	"tiers":  {4, tiers},
 }
 
 func init() {

@@ -1,0 +1,51 @@
+# The tests of lab 5 that students can see.
+
+NAME tiers.txt, the first four places
+ID ends
+POINTS 1
+PICK a work.placeShort+0x0 work.placeShort+0x5 work.placeLoop+0x0
+PICK b work.placeLoop+0x12 cpu.Pause+0x0 work.placeShort+0x7
+PICK c work.placeOwn+0x4 work.placeLoop+0x3 work.placeShort+0x2
+PICK d trap.entryBP+0x0 kprobes.onBreakpoint+0x0
+RUN insmod work do=tiers,{a},{b},{c},{d}
+ANSWER {a} {work.tier1} how a probe at {a} is hit
+ANSWER {b} {work.tier2} how a probe at {b} is hit
+ANSWER {c} {work.tier3} how a probe at {c} is hit
+ANSWER {d} {work.tier4} how a probe at {d} is hit
+READ introduction, "What a jump takes"
+
+NAME tiers.txt, four more
+ID ways
+POINTS 1
+PICK a work.placeLoop+0x5 work.placeLoop+0x7 work.placeLoop+0xb
+PICK b work.placeCall+0x2 work.placeCall+0x7 work.placeCall+0x9
+PICK c work.placeOwn+0x7 work.placeOwn+0x9 work.placeOwn+0xb
+PICK d work.placeShared+0x0 work.placeShared+0x2 work.placeShared+0x4
+RUN insmod work do=tiers,{a},{b},{c},{d}
+ANSWER {a} {work.tier1} how a probe at {a} is hit
+ANSWER {b} {work.tier2} how a probe at {b} is hit
+ANSWER {c} {work.tier3} how a probe at {c} is hit
+ANSWER {d} {work.tier4} how a probe at {d} is hit
+READ introduction, "What leads to the code"
+
+NAME tiers.txt, the last four
+ID copies
+POINTS 1
+PICK a work.placeEnters+0x0 work.placeEnters+0x5 work.placeEnters+0xe
+PICK b work.placeWaits+0x0 work.placeWaits+0x2 work.placeWaits+0x6
+PICK c work.Letter+0x0 work.Crate+0x0 vfs.Read+0x0
+PICK d work.placeCall+0xb work.placeCall+0xd work.placeCall+0x0
+RUN insmod work do=tiers,{a},{b},{c},{d}
+ANSWER {a} {work.tier1} how a probe at {a} is hit
+ANSWER {b} {work.tier2} how a probe at {b} is hit
+ANSWER {c} {work.tier3} how a probe at {c} is hit
+ANSWER {d} {work.tier4} how a probe at {d} is hit
+READ introduction, "An instruction somewhere else"
+
+NAME Check agrees with the kernel on 200 functions
+ID agrees
+POINTS 4
+RUN host {host.self} 200 100
+TRUE first none is the first place at which the two differ
+TRUE missing 0 functions are missing to all
+READ introduction, "A function that says so"
