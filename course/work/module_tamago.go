@@ -51,6 +51,7 @@ var workloads = map[string]struct {
 	"panics": {3, panics},
 	"post":   {2, post},
 	"tiers":  {4, tiers},
+	"cost":   {2, cost},
 }
 
 func init() {

@@ -14,7 +14,7 @@ const (
 
 	// Counted is translation with a clock that advances by a nanosecond for each instruction, so
 	// that the guest counts instructions when it measures time. It has one processor, and is the
-	// same on every host, however busy. No option selects it.
+	// same on every host, however busy.
 	Counted Accel = "counted"
 )
 
@@ -38,10 +38,10 @@ func (a Accel) cpu() string {
 // ParseAccel reads the value of -accel.
 func ParseAccel(s string) (Accel, error) {
 	switch a := Accel(s); a {
-	case TCG, KVM:
+	case TCG, KVM, Counted:
 		return a, nil
 	}
-	return "", fmt.Errorf("machine: accelerator %q: it must be tcg, kvm or auto: %w", s, ErrConfig)
+	return "", fmt.Errorf("machine: accelerator %q: it must be tcg, kvm, counted or auto: %w", s, ErrConfig)
 }
 
 // Find returns the path of QEMU.

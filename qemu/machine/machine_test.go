@@ -217,6 +217,11 @@ func TestImpossibleMachinesAreRefused(t *testing.T) {
 			t.Errorf("%+.40v: %v", c, err)
 		}
 	}
+	for _, a := range []Accel{TCG, KVM, Counted} {
+		if got, err := ParseAccel(string(a)); got != a || err != nil {
+			t.Errorf("%s: %s, %v", a, got, err)
+		}
+	}
 	if _, err := ParseAccel("xen"); !errors.Is(err, ErrConfig) {
 		t.Error(err)
 	}
