@@ -23,7 +23,20 @@ func terminalSize() string {
 // oneStream reports whether standard output and standard error are the same terminal, pipe or file,
 // and whether that is a terminal.
 func oneStream() (same, terminal bool) {
-	out, _ := os.Readlink("/proc/self/fd/1")
+	out, err := os.Readlink("/proc/self/fd/1")
+	if err != nil { // a host that has no such files
+		return sameFile(os.Stdout, os.Stderr)
+	}
 	errs, _ := os.Readlink("/proc/self/fd/2")
 	return out == errs, strings.HasPrefix(out, "/dev/pts/") || strings.HasPrefix(out, "/dev/tty")
+}
+
+// sameFile is oneStream for any host: what can be told from the files themselves.
+func sameFile(out, errs *os.File) (same, terminal bool) {
+	a, err1 := out.Stat()
+	b, err2 := errs.Stat()
+	if err1 != nil || err2 != nil {
+		return false, false
+	}
+	return os.SameFile(a, b), a.Mode()&os.ModeCharDevice != 0
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"os/exec"
+	"runtime"
 )
 
 // Accel is the way in which QEMU executes guest code.
@@ -50,7 +51,7 @@ func ParseAccel(s string) (Accel, error) {
 func Find() (string, error) {
 	path, err := exec.LookPath("qemu-system-x86_64")
 	if err != nil {
-		return "", fmt.Errorf("machine: %w", ErrNoQEMU)
+		return "", fmt.Errorf("machine: %w: %s", ErrNoQEMU, install(runtime.GOOS))
 	}
 	return path, nil
 }

@@ -177,11 +177,11 @@ func (c Config) arguments(m medium) []string {
 // pipedArguments is for runs under program control: the console is QEMU's
 // standard input and output, the script's output has a pipe of its own, and a
 // control socket tells how the machine ended.
-func (c Config) pipedArguments(m medium) []string {
+func (c Config) pipedArguments(m medium, out, control string) []string {
 	args := append(c.arguments(m),
 		"-S",
 		"-chardev", "stdio,id=console,signal=off",
-		"-chardev", fmt.Sprintf("socket,id=control,fd=%d", controlFd),
+		"-chardev", control,
 		"-mon", "chardev=control,mode=control",
 	)
 	if !c.NoCOM1 {
@@ -193,8 +193,7 @@ func (c Config) pipedArguments(m medium) []string {
 	if c.Plain {
 		return args
 	}
-	return append(args, "-chardev", fmt.Sprintf("file,id=out,path=/dev/fd/%d", outFd),
-		"-device", "isa-debugcon,iobase=0xe9,chardev=out")
+	return append(args, "-chardev", out, "-device", "isa-debugcon,iobase=0xe9,chardev=out")
 }
 
 // terminalArguments is for a person at the terminal; QEMU itself puts the

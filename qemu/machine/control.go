@@ -3,9 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"io"
-	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -13,11 +11,11 @@ import (
 //
 // Source: QEMU, docs/interop/qmp-spec.txt, "Asynchronous events".
 type control struct {
-	ours, theirs *os.File
-	shutdown     string // reason of the SHUTDOWN event, or stoppedItself; read after done
-	done         chan struct{}
-	paused       atomic.Bool // by registers
-	answers      chan string // to commands of the monitor
+	link
+	shutdown string // reason of the SHUTDOWN event, or stoppedItself; read after done
+	done     chan struct{}
+	paused   atomic.Bool // by registers
+	answers  chan string // to commands of the monitor
 }
 
 // stoppedItself stands for a SHUTDOWN event where QEMU stopped the machine and
@@ -25,17 +23,11 @@ type control struct {
 const stoppedItself = "the machine stopped by itself"
 
 func newControl() (*control, error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	l, err := controlLink(controlFd)
 	if err != nil {
 		return nil, err
 	}
-	return &control{
-		ours:   os.NewFile(uintptr(fds[0]), "control"),
-		theirs: os.NewFile(uintptr(fds[1]), "control"),
-		done:   make(chan struct{}),
-
-		answers: make(chan string, 1),
-	}, nil
+	return &control{link: l, done: make(chan struct{}), answers: make(chan string, 1)}, nil
 }
 
 // listen starts the machine, unless gdb is going to, and ends when QEMU closes
@@ -43,11 +35,11 @@ func newControl() (*control, error) {
 // before that: so QEMU starts it stopped. Of the answers, only texts of the monitor matter.
 func (c *control) listen(gdb bool) {
 	defer close(c.done)
-	io.WriteString(c.ours, `{"execute":"qmp_capabilities"}`)
+	io.WriteString(c, `{"execute":"qmp_capabilities"}`)
 	if !gdb {
-		io.WriteString(c.ours, `{"execute":"cont"}`)
+		io.WriteString(c, `{"execute":"cont"}`)
 	}
-	dec := json.NewDecoder(c.ours)
+	dec := json.NewDecoder(c)
 	for {
 		var msg struct {
 			Event  string
@@ -62,7 +54,7 @@ func (c *control) listen(gdb bool) {
 			c.shutdown = msg.Data.Reason
 		case msg.Event == "STOP" && !gdb && !c.paused.Load():
 			c.shutdown = stoppedItself
-			io.WriteString(c.ours, `{"execute":"quit"}`)
+			io.WriteString(c, `{"execute":"quit"}`)
 		case len(msg.Return) > 0 && msg.Return[0] == '"':
 			var text string
 			json.Unmarshal(msg.Return, &text)
@@ -79,7 +71,7 @@ func (c *control) listen(gdb bool) {
 // somewhere else than QEMU shows.
 func (c *control) registers(within time.Duration) string {
 	c.paused.Store(true)
-	io.WriteString(c.ours, `{"execute":"stop"}{"execute":"human-monitor-command","arguments":{"command-line":"info registers -a"}}`)
+	io.WriteString(c, `{"execute":"stop"}{"execute":"human-monitor-command","arguments":{"command-line":"info registers -a"}}`)
 	select {
 	case text := <-c.answers:
 		return text
@@ -91,11 +83,12 @@ func (c *control) registers(within time.Duration) string {
 
 // reset resets the machine.
 func (c *control) reset() error {
-	_, err := io.WriteString(c.ours, `{"execute":"system_reset"}`)
+	_, err := io.WriteString(c, `{"execute":"system_reset"}`)
 	return err
 }
 
 func (c *control) close() {
-	c.ours.Close()
-	c.theirs.Close()
+	c.hangUp()
+	c.Close()
+	c.closeTheirs()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -40,28 +39,6 @@ func Best(image, cache string) Accel {
 func bootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return string(b[:max(len(b)-1, 0)])
-}
-
-// kvmAnswers asks the host's kernel for a virtual machine.
-//
-// Source: Linux, Documentation/virt/kvm/api.rst, "API description".
-func kvmAnswers() bool {
-	const (
-		KVM_GET_API_VERSION = 0xae00
-		KVM_CREATE_VM       = 0xae01
-		wantVersion         = 12
-	)
-	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	version, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), KVM_GET_API_VERSION, 0)
-	if errno != 0 || version != wantVersion {
-		return false
-	}
-	vm, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), KVM_CREATE_VM, 0)
-	return errno == 0 && syscall.Close(int(vm)) == nil
 }
 
 // kvmBoots runs the command "true" in a machine with a host processor. A boot

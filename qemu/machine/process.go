@@ -7,14 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"syscall"
 	"time"
 )
 
-// killed is the exit code of a process that a signal ended.
-const killed = -1
-
-// process is a QEMU that cannot outlive this process.
+// process is a QEMU that, on Linux, cannot outlive this process.
 type process struct {
 	cmd    *exec.Cmd
 	stderr bytes.Buffer // read after wait
@@ -23,7 +19,7 @@ type process struct {
 
 // startProcess starts QEMU; kill is called when ctx ends, and ends it.
 //
-// The kernel of the host sends Pdeathsig when the *thread* that started the
+// Linux sends Pdeathsig (childOfOurs) when the *thread* that started the
 // child ends, so a goroutine that lives as long as the child keeps its thread.
 func startProcess(ctx context.Context, kill func(*os.Process) error, path string, args []string, in, out *os.File, extra []*os.File) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, path, args...), code: make(chan int, 1)}
@@ -34,7 +30,7 @@ func startProcess(ctx context.Context, kill func(*os.Process) error, path string
 }
 
 func (p *process) start() error {
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = childOfOurs()
 	p.cmd.WaitDelay = 5 * time.Second
 	started := make(chan error)
 	go func() {
@@ -81,8 +77,7 @@ func (p *pipes) fromChild() pipe {
 		p.err = err
 		return pipe{}
 	}
-	// Best effort: an unprivileged user may be over the system's limit.
-	syscall.Syscall(syscall.SYS_FCNTL, w.Fd(), syscall.F_SETPIPE_SZ, pipeSize)
+	enlarge(w, pipeSize)
 	p.all = append(p.all, pipe{r, w})
 	return pipe{r, w}
 }

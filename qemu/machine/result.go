@@ -22,7 +22,7 @@ const (
 
 var (
 	// ErrNoQEMU says that QEMU is not installed.
-	ErrNoQEMU = errors.New("qemu-system-x86_64 not found: install the Debian package qemu-system-x86")
+	ErrNoQEMU = errors.New("qemu-system-x86_64 not found")
 	// ErrQEMU says that QEMU itself failed; the error has QEMU's message.
 	ErrQEMU = errors.New("QEMU failed")
 	// ErrTimeout says that the machine was stopped because it took too long.

@@ -18,6 +18,7 @@ type Session struct {
 	log     *stream
 	out     *stream
 	control *control
+	script  link
 	end     func() (Result, error) // ended, once
 	started time.Time
 	cancel  context.CancelFunc
@@ -79,23 +80,29 @@ func (s *Session) launch(path string, c Config) (err error) {
 	}
 	var pipes pipes
 	defer pipes.closeTheirs()
-	in, out, script := pipes.toChild(), pipes.fromChild(), pipes.fromChild()
+	in, out := pipes.toChild(), pipes.fromChild()
+	script, scriptErr := outLink(outFd)
 	ctl, err := newControl()
-	if err = errors.Join(pipes.err, err); err != nil {
+	if err = errors.Join(pipes.err, scriptErr, err); err != nil {
 		pipes.closeOurs()
 		return err
 	}
-	s.control, s.console = ctl, in.ours
-	s.proc, err = startProcess(s.ctx, s.kill, path, c.pipedArguments(s.medium), in.theirs, out.theirs, []*os.File{script.theirs, ctl.theirs})
+	s.control, s.console, s.script = ctl, in.ours, script
+	args := c.pipedArguments(s.medium, script.chardev("out"), ctl.chardev("control"))
+	s.proc, err = startProcess(s.ctx, s.kill, path, args, in.theirs, out.theirs, inherited(&script, &ctl.link))
 	if err != nil {
 		pipes.closeOurs()
+		script.hangUp()
+		script.closeTheirs()
+		script.Close()
 		ctl.close()
 		return err
 	}
-	ctl.theirs.Close()
+	script.closeTheirs()
+	ctl.closeTheirs()
 	go ctl.listen(c.GDB)
 	s.filled.Go(func() { s.log.fill(out.ours); out.ours.Close() })
-	s.filled.Go(func() { s.out.fill(script.ours); script.ours.Close() })
+	s.filled.Go(func() { s.out.fill(script) })
 	return nil
 }
 
@@ -160,7 +167,10 @@ func (s *Session) Wait() (Result, error) { return s.end() }
 func (s *Session) ended() (Result, error) {
 	code := s.proc.wait()
 	s.medium.remove()
+	s.script.hangUp()
+	s.control.hangUp()
 	s.filled.Wait()
+	s.script.Close()
 	<-s.control.done
 	s.console.Close()
 	s.control.close()
