@@ -42,13 +42,15 @@ func (t *ticker) call() {
 		t.accounts.CountNested(0, probe.Disarmed)
 		return
 	}
+	returned := false
 	defer func() {
-		if e := recover(); e != nil {
+		if !returned {
 			t.accounts.CountNested(0, probe.Abandoned)
 			t.flags.Set(abandoned)
-			handler.Panicked("tick", t.place.Where, e)
+			handler.Panicked("tick", t.place.Where, recover())
 		}
 	}()
 	t.handler(&attach.Hit{Regs: new(amd64.Regs), Place: t.place, MayBlock: true})
 	t.accounts.CountNested(0, probe.Handled)
+	returned = true
 }

@@ -85,12 +85,14 @@ func timerBlocks(t *suites.T) {
 	t.Until("ticks", func() bool { return n.Load() >= 5 })
 	l.Close()
 	expect(t, l, uint64(n.Load()), uint64(n.Load()))
-	bad := attachTo(t, func(*attach.Hit) { panic("of a test") }, &attach.Options{Block: true}, "every:1ms")
-	t.Until("a panic", func() bool { return bad.Ledger().Abandoned == 1 })
-	if err := bad.Enable(true); !errors.Is(err, syscall.EINVAL) {
-		t.Errorf("enabled after a panic: %v", err)
+	for what, f := range map[string]func(){"panics": func() { panic("of a test") }, "ends its goroutine": runtime.Goexit} {
+		bad := attachTo(t, func(*attach.Hit) { f() }, &attach.Options{Block: true}, "every:1ms")
+		t.Until("a hit of a handler that "+what, func() bool { return bad.Ledger().Abandoned == 1 })
+		if err := bad.Enable(true); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("enabled after a handler that %s: %v", what, err)
+		}
+		bad.Close()
 	}
-	bad.Close()
 	if _, err := attach.AttachTo(nil, &attach.Options{Block: true}, "tick:99hz"); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("a tick whose handler may block: %v", err)
 	}
