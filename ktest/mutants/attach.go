@@ -21,6 +21,18 @@ var attached = []Mutant{
 		Why: "handlers of a module that is gone are called",
 	},
 	{
+		Name: "module-keeps-probes-without-a-link", File: "kernel/attach/face.go",
+		Old: "\t\tforgotten = append(forgotten, f.Forget(name)...)\n", New: "\t\tf.Forget(\"\")\n",
+		By:  host("kernel/attach", "TestModuleForgetsALink"),
+		Why: "handlers that a module has registered by a kind's own functions are called when it is gone",
+	},
+	{
+		Name: "link-closed-while-nobody-listens", File: "linux/calls/calls.go",
+		Old: "\ta.drain() // first", New: "\tfor _, w := range a.watches {\n\t\tw.end()\n\t}\n\ta.drain() // first",
+		By:  host("linux/calls", "TestStuckHandlerWhileClosing"),
+		Why: "closing a link waits for ever for a thread that has ended in its handler",
+	},
+	{
 		Name: "option-without-a-kind-that-knows-it", File: "kernel/attach/provider.go",
 		Old: "needs &^ p.Can(); {", New: "needs &^ p.Can() &^ Blocks; {",
 		By:  host("kernel/attach", "TestRefusedOptions"),
