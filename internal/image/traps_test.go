@@ -78,6 +78,13 @@ func TestShortCallsAreChecked(t *testing.T) {
 // finishedWith finishes raw with code at the beginning of a function, or a call.
 func finishedWith(t *testing.T, raw []byte, function, calls, code string) error {
 	t.Helper()
+	_, err := finish(changed(t, raw, function, calls, code), Options{}.withDefaults())
+	return err
+}
+
+// changed is a kernel with a call, or other code, at the beginning of a function.
+func changed(t *testing.T, raw []byte, function, calls, code string) []byte {
+	t.Helper()
 	f, err := open(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +107,27 @@ func finishedWith(t *testing.T, raw []byte, function, calls, code string) error 
 	raw = slices.Clone(raw)
 	text := f.view.Section(".text")
 	copy(raw[at.Addr-text.Addr+text.Offset:], code)
-	_, err = finish(raw, Options{}.withDefaults())
-	return err
+	return raw
+}
+
+// TestProofOfHitsIsNoted: the image says that hits leave X0-X14 alone, unless one of them does not.
+func TestProofOfHitsIsNoted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the kernel")
+	}
+	f := linked(t, BuildOptions{})
+	s, err := f.symbol(leanVar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sec := f.view.Sections[s.Section]
+	for code, want := range map[string]byte{"": 1, "\x0f\x57\xc0": 0} { // XORPS X0, X0
+		done, err := finish(changed(t, f.data, "sonde/kprobes.reenter", "", code), Options{}.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := done[s.Value-sec.Addr+sec.Offset+8]; got != want {
+			t.Errorf("with code % x in a hit, the image says %d, want %d", code, got, want)
+		}
+	}
 }

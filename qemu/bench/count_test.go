@@ -112,6 +112,31 @@ func TestTheEngineIsQuick(t *testing.T) {
 	}
 }
 
+// TestTheBootIsQuick: from power-on to the first command. Of this, 16.4 million instructions are the
+// firmware's.
+func TestTheBootIsQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots the kernel")
+	}
+	path, err := image.Build(image.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := machine.Run(context.Background(), machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: "cat /sys/kernel/debug/boot"})
+	if err != nil || r.Status != 0 {
+		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
+	}
+	fields := strings.Fields(strings.TrimSpace(string(r.Stdout)))
+	const usual, last = 0.0655, "interrupts" // seconds of a billion instructions each
+	if len(fields) < 4 || fields[len(fields)-1] != last {
+		t.Fatalf("%s", r.Stdout)
+	}
+	t.Logf("%s", r.Stdout)
+	if got, err := strconv.ParseFloat(fields[len(fields)-3], 64); err != nil || got < usual/2 || got > 1.1*usual {
+		t.Errorf("the boot takes %v billion instructions, usually %v", got, usual)
+	}
+}
+
 // deep: the cost of a call with a return probe does not depend on the calls in progress. Sixteen
 // times as many need some more memory; looking at each of them would take ten times as long.
 func deep(t *testing.T, got map[string]int) {
