@@ -26,19 +26,29 @@ type site struct {
 
 // branch compiles an instruction of the classes JMP and JMP32.
 func (c *compiler) branch(f *function, pc int, in bpf.Insn) {
-	switch in.Operation() {
-	case bpf.Exit:
+	switch op := in.Operation(); {
+	case op == bpf.Exit:
 		c.leave(f)
-	case bpf.Call:
+	case op == bpf.Call:
 		c.call(f, pc, in)
-	case bpf.Ja:
+	case op == bpf.Ja:
 		if in.Distance() != 0 {
+			c.jump(always, pc+1+in.Distance())
+		}
+	case c.known(pc, in):
+		if op == bpf.Jne {
 			c.jump(always, pc+1+in.Distance())
 		}
 	default:
 		c.compare(in)
-		c.jump(conditions[in.Operation()>>4], pc+1+in.Distance())
+		c.jump(conditions[op>>4], pc+1+in.Distance())
 	}
+}
+
+// known tells whether a comparison of R0 with 0 is decided by the call in front of it: R0 is not 0.
+func (c *compiler) known(pc int, in bpf.Insn) bool {
+	zero := in.Class() == bpf.JMP && !in.UsesSrc() && in.Dst() == 0 && in.Imm == 0 && (in.Operation() == bpf.Jeq || in.Operation() == bpf.Jne)
+	return zero && pc > 0 && c.helpers[pc-1].NotZero && !c.target[pc]
 }
 
 // compare sets the flags.

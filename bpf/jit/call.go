@@ -44,7 +44,7 @@ func (c *compiler) enter(f *function) {
 	}
 	c.each(f.keeps, f.keepsAt, opStore)
 	c.stackEnd(f)
-	if f.entry == 0 && f.uses&(1<<1) != 0 {
+	if f.entry == 0 && f.reads&(1<<1) != 0 {
 		c.move(true, registers[1], bx)
 	}
 }

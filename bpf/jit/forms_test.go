@@ -38,9 +38,12 @@ func formsView() *View {
 
 // form compiles the instruction of a line, and returns its code as text.
 func form(t *testing.T, text string) string {
-	insns, err := bpf.Assemble(text + "\nlabel: exit\nother: r0 = r6\nexit")
+	insns, err := bpf.Assemble(text + "\nlabel: r0 = r0\nexit\nother: r0 = r6\nexit")
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
+	}
+	if dst := insns[0].Dst(); dst != bpf.R10 { // what nobody reads has no code
+		insns[len(insns)-4].Regs = dst << 4
 	}
 	p := program(insns)
 	for i := range p.Stack {

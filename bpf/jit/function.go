@@ -24,6 +24,7 @@ type function struct {
 	loaded     bool   // its address is loaded
 	calls      []int  // the functions that it calls
 	uses       uint16 // the registers that its instructions name
+	reads      uint16 // the registers that it reads before it writes them
 	helpers    bool   // it calls some that are Go functions
 
 	keeps, saves              uint16 // of R6 to R9: its caller's, and its own while a helper runs
@@ -37,10 +38,12 @@ func (c *compiler) prepare() error {
 	if err := c.split(); err != nil {
 		return err
 	}
+	c.after, c.target = make([]uint16, len(c.p.Insns)), make([]bool, len(c.p.Insns))
 	for i := range c.functions {
 		if err := c.scan(&c.functions[i]); err != nil {
 			return err
 		}
+		c.live(&c.functions[i])
 	}
 	for _, load := range c.p.Ctx {
 		if err := c.moveLoad(load); err != nil {

@@ -53,6 +53,10 @@ type Helper struct {
 	// Slow is where in Inline the 4 bytes of the distances of jumps are that lead to a call of Entry
 	// after all. Up to there, R1 to R5 stay as they are.
 	Slow []int
+	// Unread are those of R1 to R5 that Inline does not read, as a set of bits by their numbers.
+	Unread uint16
+	// NotZero says that R0 is not 0 behind Inline.
+	NotZero bool
 }
 
 // Image is a compiled program.
@@ -114,6 +118,8 @@ type compiler struct {
 	values    map[int]uint64 // what 64-bit loads load
 	moved     map[int]int32  // by how much loads from the context go elsewhere
 	inFrame   bool           // some helper wants the context or the link
+	after     []uint16       // by instruction: the registers that are read behind it
+	target    []bool         // by instruction: a jump leads there
 
 	labels []int  // offsets: of the instructions, their end, the functions, their thunks
 	sites  []site // of this pass, in the order of the code
@@ -145,6 +151,18 @@ func (c *compiler) body(f *function) {
 	for pc := f.entry; pc < f.end; pc++ {
 		c.labels[pc] = len(c.b)
 		in := c.p.Insns[pc]
+		switch {
+		case c.dead(pc, in):
+			if in.IsWide() {
+				pc++
+				c.labels[pc] = len(c.b)
+			}
+			continue
+		case c.sums(pc, in):
+			c.labels[pc+1], c.labels[pc+2] = len(c.b), len(c.b)
+			pc += 2
+			continue
+		}
 		switch in.Class() {
 		case bpf.ALU, bpf.ALU64:
 			c.arithmetic(in)

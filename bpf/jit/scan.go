@@ -65,6 +65,8 @@ func (c *compiler) scanBranch(f *function, pc int, in bpf.Insn) error {
 	}
 	if to := pc + 1 + in.Distance(); to < f.entry || to >= f.end || !c.begins(to) {
 		return c.failure(pc, "goes on at %d, where no instruction of this function begins", to)
+	} else {
+		c.target[to] = true
 	}
 	return nil
 }

@@ -63,6 +63,12 @@ func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 		index = -1
 	}
 	h.Inline, h.Slow = inline(number, m, index)
+	if number == lookupElement && m.isElement() {
+		const onlyKey = 1<<1 | 1<<3 | 1<<4 | 1<<5
+		if h.Unread, h.NotZero = onlyKey, m.inside(index); h.NotZero {
+			h.Unread |= 1 << 2
+		}
+	}
 	return h, nil
 }
 

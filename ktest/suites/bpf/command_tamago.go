@@ -36,7 +36,7 @@ func command(t *suites.T) {
 		{"bpf prog show name count", `^` + id + `: kprobe  name count `},
 		{"bpf prog dump xlated id " + id, `\n   7: \(79\) r1 = \*\(u64 \*\)\(r0 \+ 0\)\n`},
 		{"bpf prog dump xlated " + id, `\) r1 = map\[id:` + m + `\]\n`},
-		{"bpf prog dump jited " + id, `\n   8: r1 \+= 1 +\+0x[0-9a-f]+  49 .*ADDQ \$0x1, R8\n`},
+		{"bpf prog dump jited " + id, `\n   7: r1 = \*\(u64 \*\)\(r0 \+ 0\) +\+0x[0-9a-f]+  48 .*ADDQ \$0x1, 0\(AX\)\n`},
 		{"bpf link", `(?m)^` + l + `: prog ` + id + `  name count  places 2\n\t\S+square\+0x0  .*  handled 5  missed 0  unexplained 0\n\t\S+square\+0x0  .*  handled 5  missed 0  unexplained 0$`},
 		{"bpf map show " + m, `^` + m + `: percpu_array  name hits  flags 0x0\n\tkey 4B  value 8B  max_entries 1  memlock \d+B  lost 0  prog_ids ` + id + `\n$`},
 		{"bpf map dump name hits", `key: 00 00 00 00 \(0\)  value( \(CPU 0\d\))?: [0-9a-f]{2} 00 00 00 00 00 00 00 \(\d+\)\nFound \d elements\n$`},
