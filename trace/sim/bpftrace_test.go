@@ -13,10 +13,15 @@ import (
 	"testing"
 
 	"sonde/trace/lang"
+	"sonde/trace/run"
 )
 
 // TestBpftrace runs those of bpftrace's runtime tests that concern the language alone. They are not in this
 // tree: SONDE_BPFTRACE is a checkout of it. -v lists what fails and why.
+//
+// With SONDE_BPFTRACE_SCRIPTS nothing is run: that folder gets the scripts, and run.sh, three lines for each
+// that run it on the machine if the folder is there as /bt (-add FOLDER:/bt). With SONDE_BPFTRACE_LOG, what
+// these lines have printed is judged; a command line has room for some 60 scripts, so it takes several boots.
 func TestBpftrace(t *testing.T) {
 	root := os.Getenv("SONDE_BPFTRACE")
 	if root == "" {
@@ -36,8 +41,11 @@ func TestBpftrace(t *testing.T) {
 			if !c.concernsLanguage() {
 				continue
 			}
+			c.number = all
 			all++
-			if why := c.run(root); why != "" {
+			if folder := os.Getenv("SONDE_BPFTRACE_SCRIPTS"); folder != "" {
+				c.save(t, folder)
+			} else if why := c.run(root); why != "" {
 				t.Logf("FAIL %s: %s: %s\n\t%s", c.suite, c.first("NAME"), c.script(), strings.ReplaceAll(why, "\n", "\n\t"))
 			} else {
 				passed++
@@ -47,10 +55,28 @@ func TestBpftrace(t *testing.T) {
 	t.Logf("%d of %d pass", passed, all)
 }
 
+// save writes the script, and adds the commands that run it to the file run.sh.
+func (c *testCase) save(t *testing.T, folder string) {
+	o, _, err := c.options()
+	if err != nil {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(c.number)), []byte(o.Script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "run.sh"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprint(f, c.commands())
+}
+
 // testCase is a test: names and what stands behind them.
 type testCase struct {
-	suite string
-	items [][2]string
+	suite  string
+	items  [][2]string
+	number int // of those that concern the language
 }
 
 // cases cuts a file. A line that begins with blanks under a text goes on with it.
@@ -145,50 +171,35 @@ func words(line string) (all []string, err error) {
 	return all, nil
 }
 
-// options is the command line as Options.
-func (c *testCase) options() *Options {
-	o := &Options{Name: "stdin", Comm: "bpftrace", Script: c.first("PROG")}
+// options is the command line as Options; err is what the command says of it.
+func (c *testCase) options() (o *Options, dry bool, err error) {
+	o = &Options{Name: "stdin", Comm: "bpftrace", Script: c.first("PROG"), Cat: cat, System: system}
 	if o.Script != "" {
 		o.JSON = c.first("EXPECT_JSON") != ""
 		o.Quiet = o.JSON
 	} else {
 		all, _ := words(c.first("RUN"))
-		for i := 1; i < len(all); i++ {
-			switch a := all[i]; {
-			case a == "-e":
-				i++
-				o.Script = all[i]
-			case a == "-f":
-				i++
-				o.JSON = all[i] == "json"
-			case a == "-q":
-				o.Quiet = true
-			case a == "-k":
-				o.Missing = true
-			case a == "--":
-			case a == "--no-warnings":
-				o.NoWarnings = true
-			case strings.HasPrefix(a, "-") && o.Script == "":
-			default:
-				o.Params = append(o.Params, a)
-			}
+		f, err := run.ParseFlags(all[1:])
+		if err != nil {
+			return nil, false, err
 		}
+		o.Script, o.Params, o.JSON, o.Quiet, o.Missing, o.NoWarnings, dry = f.Script, f.Args, f.JSON, f.Quiet, f.Missing, f.NoWarnings, f.DryRun
 	}
-	var config []lang.Setting
 	for _, pair := range strings.Fields(c.first("ENV")) {
 		name, value, _ := strings.Cut(pair, "=")
-		config = append(config, lang.Setting{Name: name, Value: value})
+		o.Settings = append(o.Settings, lang.Setting{Name: name, Value: value})
 	}
-	o.Settings = config
-	o.Cat = func(file string) (string, error) {
-		b, err := os.ReadFile(file)
-		return string(b), err
-	}
-	o.System = func(command string) (string, error) {
-		b, err := exec.Command("sh", "-c", command).Output()
-		return string(b), err
-	}
-	return o
+	return o, dry, nil
+}
+
+func cat(file string) (string, error) {
+	b, err := os.ReadFile(file)
+	return string(b), err
+}
+
+func system(command string) (string, error) {
+	b, err := exec.Command("sh", "-c", command).Output()
+	return string(b), err
 }
 
 // run returns why a test fails.
@@ -198,22 +209,74 @@ func (c *testCase) run(root string) (why string) {
 			why = fmt.Sprint("panic: ", r)
 		}
 	}()
+	text, code := "", 0
+	if log := os.Getenv("SONDE_BPFTRACE_LOG"); log != "" {
+		text, code = c.logged(log)
+	} else {
+		text, code = c.simulated()
+	}
+	for _, item := range c.items {
+		if !meets(item[0], item[1], root, text) {
+			return item[0] + " " + item[1] + "\n" + text
+		}
+	}
+	if failed := c.has("WILL_FAIL"); (code != 0) != (failed || c.first("RETURN_CODE") != "") {
+		return "the script's end is another one\n" + text
+	}
+	return ""
+}
+
+// simulated is what the script says, and with which status it ends.
+func (c *testCase) simulated() (string, int) {
 	var text bytes.Buffer
-	o := c.options()
-	o.W = &text
+	o, dry, err := c.options()
+	if err != nil {
+		return err.Error() + "\n", 1
+	}
+	if o.W = &text; dry {
+		return "", 0
+	}
 	result, err := Run(o)
 	if err != nil {
 		fmt.Fprintln(&text, err)
+		return text.String(), 1
 	}
-	for _, item := range c.items {
-		if !meets(item[0], item[1], root, text.String()) {
-			return item[0] + " " + item[1] + "\n" + text.String()
+	return text.String(), result.Code
+}
+
+// logged is what it said on the machine, by the log of run.sh.
+func (c *testCase) logged(file string) (string, int) {
+	log, _ := os.ReadFile(file)
+	_, part, found := strings.Cut(strings.ReplaceAll(string(log), "\r", ""), fmt.Sprintf("@@ %d\n", c.number))
+	text, rest, ended := strings.Cut(part, "@@ status ")
+	if !found || !ended {
+		return "it has not run\n", 1
+	}
+	status, _, _ := strings.Cut(rest, "\n")
+	text = strings.ReplaceAll(text, fmt.Sprintf("/bt/%d:", c.number), "stdin:")
+	return text, map[bool]int{true: 1}[status != "0"]
+}
+
+// commands are the lines by which a shell runs the test, from a file in the folder /bt.
+func (c *testCase) commands() string {
+	o, dry, err := c.options()
+	if err != nil {
+		return ""
+	}
+	line := "bt"
+	for flag, is := range map[string]bool{"-q": o.Quiet, "-k": o.Missing, "--no-warnings": o.NoWarnings, "--dry-run": dry, "-f json": o.JSON, "--unsafe": strings.Contains(o.Script, "system(")} {
+		if is {
+			line += " " + flag
 		}
 	}
-	if failed := c.has("WILL_FAIL"); (err != nil || result.Code != 0) != (failed || c.first("RETURN_CODE") != "") {
-		return "the script's end is another one\n" + text.String()
+	for _, s := range o.Settings {
+		line += " --config " + s.Name + "=" + s.Value
 	}
-	return ""
+	line += fmt.Sprintf(" /bt/%d --", c.number)
+	for _, p := range o.Params {
+		line += " '" + p + "'"
+	}
+	return fmt.Sprintf("echo '@@ %d'\n%s 2>&1\necho \"@@ status $?\"\n", c.number, line)
 }
 
 func (c *testCase) has(name string) bool {
