@@ -5,6 +5,11 @@ RUN bt -e 'BEGIN { printf("hello world\n"); exit(); }'
 EXPECT ^Attached 1 probe$
 EXPECT ^hello world$
 
+NAME a script with nothing but BEGIN and END ends by itself
+RUN bt -q -e 'BEGIN { @ = 5 } END { printf("over\n") }'
+EXPECT ^over$
+EXPECT ^@: 5$
+
 NAME calls are counted by who makes them
 RUN bt -e 'kprobe:vfs.Read { @[comm] = count(); } i:s:20 { exit(); }' -c '/bin/cat /proc/uptime; /bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$
@@ -153,6 +158,11 @@ EXPECT ^kprobe:sonde/kernel/vfs\.Write$
 EXPECT ^ {4}\[\]uint8 p$
 EXPECT this stands for \d+ places, more than 5: --config max_probes=\d+ allows it
 STATUS 1
+
+NAME what is said is held back until it is known whether it matters
+RUN bt -q -e 'kprobe:vfs.Read { @x = speculate(); printf("in\n"); } kretprobe:vfs.Read { if (retval == 0) { printf("end\n"); commit(); } else { discard(); } } END { clear(@x) }' -c '/bin/cat /proc/uptime > /dev/null'
+EXPECT ^end$
+EXPECT ^in$
 
 NAME what a script says is written for other tools
 RUN bt -o /tmp/folded --format folded -e 'kprobe:vfs.Write { @[comm, kstack(3)] = count(); }' -c 'echo 1 > /dev/null'; cat /tmp/folded

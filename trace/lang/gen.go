@@ -75,6 +75,7 @@ type generator struct {
 	inner   [][]line // the functions that loops over maps call
 	depth   int      // how many of them are being generated, one in the other
 
+	heldAt      int // of the word on the stack: see held
 	stack       int // bytes in use; it grows down from R10
 	scratch     int // bytes in use; R9 points to its begin
 	mostScratch int
@@ -100,6 +101,9 @@ func (g *generator) program(probe *Probe, point *Point) *Program {
 	g.out = "out"
 	if g.hasMapLoops(probe.Body) {
 		g.push(8) // see forEach
+	}
+	if g.settings.Speculates {
+		g.heldAt = g.push(8).off
 	}
 	for i, v := range g.order {
 		if v.memory = !v.Type.isNumber() || i >= maxOnStack; v.memory {
@@ -139,6 +143,9 @@ func (g *generator) prologue(point *Point) {
 	}
 	if g.mostScratch > 0 {
 		g.findScratch(place{"r10", -4}, "out")
+	}
+	if g.settings.Speculates {
+		g.zero(g.held(), 8)
 	}
 	for _, v := range g.order {
 		g.zero(g.home(v), v.Type.Size())

@@ -42,6 +42,8 @@ func (g *generator) perform(e *Expr) {
 			g.missing(e, "this key is not there, and cannot be deleted")
 			g.label(there)
 		}
+	case "commit", "discard":
+		g.settles(e)
 	case "exit":
 		g.exit(e.Args)
 	default:
@@ -154,11 +156,11 @@ func (g *generator) record(a *Action, args []*Expr) {
 }
 
 // head is how many bytes stand before a record's values.
-func (g *generator) head() int { return pick(g.opt.Stamps, 24, 8) }
+func (g *generator) head() int { return pick(g.opt.Stamps, 24, 8) + pick(g.settings.Speculates, 8, 0) }
 
 // begin takes room for a record, and writes the number of its action; with stamps, the time and the thread.
 func (g *generator) begin(a *Action, bytes int) place {
-	a.Bytes, a.Point, a.Stamps = bytes, g.point, g.opt.Stamps
+	a.Head, a.Bytes, a.Point, a.Stamps = g.head(), bytes, g.point, g.opt.Stamps
 	to := g.room(bytes)
 	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Actions))
 	g.unit.Actions = append(g.unit.Actions, a)
@@ -167,6 +169,9 @@ func (g *generator) begin(a *Action, bytes int) place {
 		g.emit("*(u64 *)(%s) = r0", to.plus(8))
 		g.emit("call 14")
 		g.emit("*(u64 *)(%s) = r0", to.plus(16))
+	}
+	if g.settings.Speculates {
+		g.hold(to)
 	}
 	return to
 }

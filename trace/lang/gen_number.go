@@ -29,6 +29,8 @@ func (g *generator) callNumber(e *Expr) {
 		g.scoped(func() { g.strlen(e) })
 	case "strcontains":
 		g.scoped(func() { g.strcontains(e) })
+	case "speculate":
+		g.begins()
 	case "strerror", "kptr", "uptr":
 		g.number(e.Args[0])
 	case "bswap":

@@ -90,15 +90,16 @@ type Unit struct {
 
 // Settings are what a script may say in its config.
 type Settings struct {
-	MaxKeys   int // of a map
-	MaxString int // bytes of a string
-	RingBytes int // of a CPU's records
-	Stack     int // frames of a stack
-	StackMode string
-	PrintMaps bool
-	MaxCat    int    // bytes that cat() prints
-	MaxProbes int    // places of one attach point
-	TimeMap   string // the map that has the time, for tests of tseries()
+	MaxKeys    int // of a map
+	MaxString  int // bytes of a string
+	RingBytes  int // of a CPU's records
+	Stack      int // frames of a stack
+	StackMode  string
+	PrintMaps  bool
+	MaxCat     int    // bytes that cat() prints
+	MaxProbes  int    // places of one attach point
+	Speculates bool   // records have a word more: see speculate.go
+	TimeMap    string // the map that has the time, for tests of tseries()
 }
 
 // Program is what runs at an attach point.
@@ -203,6 +204,8 @@ const (
 	System
 	Cat
 	Join
+	Commit // what a speculation holds back is printed, or dropped
+	Discard
 	NoKey // a key was not there, or could not be added
 )
 
@@ -219,7 +222,8 @@ type Action struct {
 	Via    []Span // the calls of the macros that it is from
 	Top    int    // of PrintMap: how many keys, 0: all
 	Div    int    // of PrintMap: values are divided by this, 0: they are not
-	Bytes  int    // of a record, with its number
+	Bytes  int    // of a record, with its head
+	Head   int    // of which are before its values: the number, stamps, the speculation
 }
 
 // Explain returns the error of the instruction that the verifier refused.

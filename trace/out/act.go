@@ -90,10 +90,7 @@ func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
 	if n >= uint64(len(u.Actions)) || len(record) < u.Actions[n].Bytes {
 		return nil, nil
 	}
-	if u.Actions[n].Stamps {
-		return u.Actions[n], record[24:]
-	}
-	return u.Actions[n], record[8:]
+	return u.Actions[n], record[u.Actions[n].Head:]
 }
 
 // empty tells whether nothing was ever stored in a map without keys.

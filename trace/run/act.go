@@ -32,19 +32,26 @@ func (s *session) drainSome() (more bool, err error) {
 		if !ok {
 			return false, nil
 		}
-		a, data := out.Action(s.Unit, rec.Data)
-		if a == nil {
-			return false, refusal.New(syscall.EIO, "a record of %d bytes", len(rec.Data))
-		}
-		if a.Kind == lang.Exit {
-			s.ended, s.Code = true, out.ExitCode(a, data)
-			continue
-		}
-		if err := export.Act(s.Export, s.Out, a, rec.Data, data, s.tableOf); err != nil {
-			return false, err
+		for _, record := range s.speculations.Take(s.Unit, rec.Data) {
+			if err := s.handle(record); err != nil {
+				return false, err
+			}
 		}
 	}
 	return true, nil
+}
+
+// handle does what one record asks for.
+func (s *session) handle(record []byte) error {
+	a, data := out.Action(s.Unit, record)
+	if a == nil {
+		return refusal.New(syscall.EIO, "a record of %d bytes", len(record))
+	}
+	if a.Kind == lang.Exit {
+		s.ended, s.Code = true, out.ExitCode(a, data)
+		return nil
+	}
+	return export.Act(s.Export, s.Out, a, record, data, s.tableOf)
 }
 
 // table is a map as package out changes it.

@@ -30,6 +30,9 @@ func (s *session) ledger() {
 			fmt.Fprintf(s.Err, "bt: %s: %d hits are not accounted for\n", s.point(i), a.Unexplained)
 		}
 	}
+	if lost := s.speculations.Lost; lost > 0 {
+		fmt.Fprintf(s.Err, "bt: %d records of speculations lost: too much waits for commit() or discard()\n", lost)
+	}
 	if lost := s.maps[lang.RingMap].Lost(); lost > 0 {
 		fmt.Fprintf(s.Err, "bt: %d events lost: the ring was full\n", lost)
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"sonde/bpf"
@@ -48,6 +49,8 @@ type session struct {
 	specs  []*bpf.MapSpec
 	probes int
 	ended  bool // exit() was called
+
+	speculations out.Speculations
 }
 
 // Run runs a script to its end.
@@ -186,8 +189,8 @@ const period = 10 * time.Millisecond
 
 // wait lets the probes run until something ends the script.
 func (s *session) wait() (interrupted bool, err error) {
-	if s.ended {
-		return false, nil
+	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Program) bool { return !once(p.Point) }) {
+		return false, nil // nothing can happen any more
 	}
 	var done <-chan struct{}
 	s.control(lang.ControlActive, 1)

@@ -272,6 +272,9 @@ func (c *testCase) commands() string {
 	for _, s := range o.Settings {
 		line += " --config " + s.Name + "=" + s.Value
 	}
+	if strings.Contains(o.Script, "i:") || strings.Contains(o.Script, "interval:") { // as if somebody typed ^C
+		line += " -c 'sleep 1.3'"
+	}
 	line += fmt.Sprintf(" /bt/%d --", c.number)
 	for _, p := range o.Params {
 		line += " '" + p + "'"

@@ -56,6 +56,8 @@ type session struct {
 	ended  bool
 	code   int
 	queue  [][]byte // records
+
+	speculations out.Speculations
 }
 
 // Run compiles a script and runs it to its end.
@@ -202,21 +204,28 @@ func (s *session) execute(p *lang.Program) error {
 	if _, err := vm.Run(regsBase); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.Text)
 	}
-	for _, r := range s.queue {
-		a, data := out.Action(s.unit, r)
-		if a == nil {
-			return fmt.Errorf("a record of %d bytes", len(r))
-		}
-		if a.Kind == lang.Exit {
-			s.ended, s.code = true, out.ExitCode(a, data)
-			continue
-		}
-		if err := export.Act(s.Export, s.out, a, r, data, s.table); err != nil {
-			return err
+	for _, record := range s.queue {
+		for _, r := range s.speculations.Take(s.unit, record) {
+			if err := s.handle(r); err != nil {
+				return err
+			}
 		}
 	}
 	s.queue = nil
 	return nil
+}
+
+// handle does what a record asks for.
+func (s *session) handle(r []byte) error {
+	a, data := out.Action(s.unit, r)
+	if a == nil {
+		return fmt.Errorf("a record of %d bytes", len(r))
+	}
+	if a.Kind == lang.Exit {
+		s.ended, s.code = true, out.ExitCode(a, data)
+		return nil
+	}
+	return export.Act(s.Export, s.out, a, r, data, s.table)
 }
 
 func (s *session) table(m *lang.Map) out.Table { return s.tables[m.Index] }

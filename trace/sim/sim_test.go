@@ -52,6 +52,9 @@ var shown = []struct{ script, want string }{
 	{`BEGIN { print((config().max_strlen, config.stack_mode, nsecs(tai) > nsecs)) }`, "(64, bpftrace, true)\n\n"},
 	{`let @a = lruhash(1); let @b = hash(1); BEGIN { @a[1] = 1; @a[2] = 2; @b[1] = 1; @b[2] = 2 }`, "\n@a[2]: 2\n\n@b[1]: 1\n\nWARNING: Map full; can't update element: 1 values of @b are lost; config = { max_map_keys = 16384 } makes it larger\n"},
 
+	{`BEGIN { print("before"); $x = speculate(); print("in"); @s = $x; @m[1] = 1; for ($kv : @m) { print("loop") } } END { print("end"); commit(); clear(@m); }`, "before\nend\nin\nloop\n\n\n@s: 43\n\n"},
+	{`BEGIN { speculate(); print("in"); discard(); print("out"); speculate(); print("more") } END { commit(43); print("last"); commit() }`, "out\nmore\nlast\n\n"},
+
 	// Macros, blocks, choices.
 	{`macro inc($x) { $x += 1; $x } macro twice(x) { x + x } BEGIN { $a = 1; $b = inc($a); print(($a, $b)); print(twice({ print("hi"); 2 })) }`, "(2, 2)\nhi\nhi\n4\n\n"},
 	{`macro set(@m) { @m[1] = 2; } macro hide(x) { $y = x + 1; $y } macro one { 1 } BEGIN { set(@a); $y = 2; $z = hide(5); print(($y, $z, one)) }`, "(2, 6, 1)\n\n@a[1]: 2\n\n"},
