@@ -65,6 +65,11 @@ func runBt(c *Context, args []string) error {
 	if f.Show {
 		return btShow(c.Out, o.Unit)
 	}
+	if namesUsers(o.Unit) {
+		users, stop := btUsers(c.Machine)
+		defer stop()
+		o.Users = users
+	}
 	if f.Output != "" {
 		file, err := vfs.Open(f.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
@@ -83,6 +88,12 @@ func runBt(c *Context, args []string) error {
 		return Status(o.Code)
 	}
 	return nil
+}
+
+// namesUsers tells whether a script may print names of functions of programs.
+func namesUsers(u *lang.Unit) bool {
+	text := u.Script.Source.Text
+	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && strings.Contains(text, "uprobe")
 }
 
 // btError prints what is wrong with a script as it is: it has several lines.

@@ -8,7 +8,9 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/symbols"
 	calls "sonde/linux/syscall"
+	"sonde/trace/run"
 )
 
 // The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the
@@ -116,4 +118,14 @@ func callName(n uint64) string {
 		return c.Name
 	}
 	return fmt.Sprintf("call %d", n)
+}
+
+// btUsers names addresses of programs from now on, until the function that it returns is called.
+func btUsers(m *Machine) (users run.Users, stop func()) {
+	t := TableOf(m)
+	if t == nil {
+		return nil, func() {}
+	}
+	names := symbols.Watch(t)
+	return names, names.Close
 }

@@ -57,7 +57,8 @@ EXPECT ^ {4}user\.\(\*Context\)\.Run\+\d+$
 EXPECT ^, sh\]: \d+$
 RUN bt -e 'uprobe:/bin/cat:syscall.write { @[comm, ustack(2)] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@\[cat, $
-EXPECT ^ {4}0x[0-9a-f]+$
+EXPECT ^ {4}syscall\.write\+\d+$
+EXPECT ^ {4}internal/poll\.\(\*FD\)\.Write\+\d+$
 EXPECT ^\]: 1$
 
 NAME what the collector does

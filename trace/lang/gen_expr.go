@@ -225,10 +225,23 @@ func (g *generator) hitAddress() {
 	g.emit("r0 = *(u64 *)(r6 + %d)", offsetIP)
 }
 
+// stackID leaves the number of a stack in R0. Of a program, the process's number is in the high half: without
+// it, nobody could name what is in the stack.
 func (g *generator) stackID(e *Expr) {
 	const user = 1 << 8
 	g.emit("r1 = r6")
 	g.emit("r2 = map[idx:%d]", g.stackMap(e.Type.Depth))
 	g.emit("r3 = %d", pick(e.Type.User, user, 0))
 	g.emit("call 27")
+	if !e.Type.User {
+		return
+	}
+	g.scoped(func() {
+		id := g.spill()
+		g.emit("call 14")
+		g.emit("r0 >>= 32")
+		g.emit("r0 <<= 32")
+		g.emit("r1 = *(u64 *)(%s)", id)
+		g.emit("r0 |= r1") // an error, which is negative, stays what it is but for its lowest bits
+	})
 }

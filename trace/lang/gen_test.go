@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 		{`BEGIN { let $s : string[16] = "abc"; $t = comm; @ = $t == "cat"; @a = $s == $t; @b = "catx" == comm; @c = $s != "abd"; @d = comm == "ca" }`, `@[]=1 @a[]=0 @b[]=0 @c[]=1 @d[]=0`},
 		{`BEGIN { @ = strncmp("abc", "abd", 2); @a = strncmp("abc", "abd", 3) == 1; @b = strncmp("abc", "abc", 9) }`, `@[]=0 @a[]=1 @b[]=0`},
 		{`BEGIN { @ = $1 + 1; @b = $2; @c = str($2); @d = $3; @n = $# }`, `@[]=13 @b[]=two @c[]=two @d[]=0 @n[]=2`},
-		{`BEGIN { @ = sizeof(uint32) + sizeof(5); @f = (5, "x").0; $t = (1, "y"); @g = $t.1; @s[kstack] = 1; @u = ustack(2) }`, `@[]=5 @f[]=5 @g[]=y @s[3]=1 @u[]=3`},
+		{`BEGIN { @ = sizeof(uint32) + sizeof(5); @f = (5, "x").0; $t = (1, "y"); @g = $t.1; @s[kstack] = 1; @u = ustack(2) }`, `@[]=5 @f[]=5 @g[]=y @s[3]=1 @u[]=30064771075`},
 		{`BEGIN { @[probe] = 1; @f = func }`, `@[0@0x0]=1 @f[]=4660`},
 		{`BEGIN { @x[1] = (1, "a"); @y = @x[1]; @z = @x[2]; @k[(1, "b")] = 1; @l[@x[1].1] = 2; if (@k[1, "b"]) { @m = 1 } }`, `@k[1,b]=1 @l[a]=2 @m[]=1 @x[1]=(1,a) @y[]=(1,a) @z[]=(0,)`},
 	} {
@@ -122,7 +122,7 @@ func TestPoints(t *testing.T) {
 		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
 			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},
 		{"kprobe", `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`, `@s[8]=100`},
-		{"uprobe", `uprobe:/bin/a:f { @[ustack, comm] = count(); print(str(arg1)) }`, `@[3,cat]=1 2(hello)`},
+		{"uprobe", `uprobe:/bin/a:f { @[ustack, comm] = count(); print(str(arg1)) }`, `@[30064771075,cat]=1 2(hello)`},
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			m := newMachine(t, c.script)

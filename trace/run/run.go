@@ -35,6 +35,7 @@ type Options struct {
 	Ledger bool        // say what was hit even if nothing was lost
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
+	Users     Users                           // nil: addresses of programs are numbers
 	Now       func() int64                    // the clock of nsecs
 	Code      int                             // set by Run: what exit() was given
 	Interrupt <-chan struct{}                 // ^C
@@ -49,6 +50,7 @@ type session struct {
 	specs  []*bpf.MapSpec
 	probes int
 	ended  bool // exit() was called
+	pid    int  // whose stack is being printed; 0: nobody's
 
 	speculations out.Speculations
 }

@@ -1,0 +1,75 @@
+package symbols
+
+import (
+	"os"
+	"testing"
+
+	"sonde/kernel/vfs"
+	"sonde/linux/proc"
+	"sonde/linux/proctest"
+	"sonde/linux/space"
+	linux "sonde/linux/syscall"
+)
+
+// TestNames: an address in a file that is a program has the name of the function, wherever it is mapped; one
+// in what is none has no name.
+func TestNames(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"/symbols_test": data, "/symbols_none": []byte("#!/bin/sh\n")} {
+		if err := vfs.WriteFile(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := Watch(proctest.NewWorld(16<<20, linux.Handle).Table)
+	defer n.Close()
+	f := n.file("/symbols_test")
+	if f == nil {
+		t.Fatal("the program cannot be read")
+	}
+	fn := f.Functions()[10]
+	off, _ := f.Offset(fn.Addr)
+	area := space.Area{Start: 0x7000_0000_0000, Offset: off &^ 0xfff}
+	area.End = area.Start + 0x100000
+	area.Ident.Name = "/symbols_test"
+	addr := area.Start + off&0xfff + 1
+	other := area
+	other.Ident.Name = "/symbols_none"
+	n.ended = []process{{5, []space.Area{area}}, {6, []space.Area{other}}}
+	for _, pid := range []int{5, 0} {
+		if name, at, ok := n.Name(addr, pid); !ok || name == "" || at != 1 {
+			t.Errorf("process %d: %q+%d, %v; want %s+1", pid, name, at, ok, fn.Name)
+		}
+	}
+	if _, _, ok := n.Name(addr, 6); ok {
+		t.Error("a script has functions")
+	}
+	if _, _, ok := n.Name(0x1000, 5); ok {
+		t.Error("there is a name where nothing is mapped")
+	}
+}
+
+// TestEndedProcesses: what a process has mapped is known when it has ended.
+func TestEndedProcesses(t *testing.T) {
+	w := proctest.NewWorld(16<<20, linux.Handle)
+	n := Watch(w.Table)
+	defer n.Close()
+	img, err := w.Image("test", func(p *proctest.Player) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if len(n.ended) != 1 || n.ended[0].pid != p.PID {
+		t.Errorf("%+v", n.ended)
+	}
+}
