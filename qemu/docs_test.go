@@ -203,6 +203,8 @@ var masks = []struct{ find, put string }{
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
 	{`(\.[\w()*]+\+)\d+$`, "${1}N"},
+	{`^(@.*|\]): \d{2,}$`, "$1: N"},
+	{`\b\d+ ns\b`, "N ns"},
 	{`\s+`, " "},
 }
 

@@ -78,6 +78,14 @@ RUN bt -e 'tracepoint:sched:sched_swich { }'
 EXPECT ^HINT: did you mean sched:sched_switch\?$
 STATUS 1
 
+NAME of software's events, each Nth is a hit
+RUN bt -q -e 'software:page-faults:1 { @all = count(); } software:page-faults:10 { @tenth = count(); } END { printf("%d\n", @all / 10 == @tenth); }' -c '/bin/cat /proc/uptime > /dev/null'
+RUN bt -q -e 'software:cpu-clock:10000000 { @c = count(); } software:cs:1 { @s = count(); }' -c '/bin/sleep 0.2'
+EXPECT ^1$
+EXPECT ^@all: [1-9]\d+$
+EXPECT ^@c: [1-9]\d*$
+EXPECT ^@s: [1-9]\d*$
+
 NAME nothing is left of a script
 RUN bt -q -e 'kprobe:vfs.Read { @[comm] = count(); }' -c 'true'
 RUN bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo end

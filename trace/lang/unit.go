@@ -17,6 +17,7 @@ type Target struct {
 	User    bool       // code of programs is hit, and addresses are theirs
 	Pattern bool       // the point stands for more than one place
 	Watch   bool       // there are watch.old and watch.new
+	Every   uint64     // of so many hits, one is meant; 0 and 1: each
 	Record  bool       // the context is a tracepoint's record: Offset of fields is in it
 }
 

@@ -132,7 +132,7 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		link, err := s.progs[i].Attach("bt", places...)
+		link, err := link(s.progs[i], p.Target.Every, places)
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}

@@ -2,7 +2,7 @@
 // places as package attach reads them, and where the arguments are.
 //
 //	kprobe:F kretprobe:F fentry:F fexit:F   F, ret:F; a function of the kernel or a pattern
-//	uprobe:FILE:F uretprobe:FILE:F          FILE:F, ret:FILE:F
+//	uprobe:FILE:F uretprobe:FILE:F          FILE:F, ret:FILE:F; FILE may be a library, such as libc
 //	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
 //	tracepoint:raw_syscalls:sys_enter       sys:*
 //	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
@@ -10,6 +10,7 @@
 //	line:FILE.go:N inline:F                 FILE.go:N, inline:F
 //	interval:s:N                            every:Ns
 //	profile:hz:N                            tick:Nhz
+//	software:page-faults:N                  the function of the kernel that serves them, each Nth call
 //
 // A function of the kernel may be given by its Go name, cut at any slash, by the name that C allows
 // (vfs_File_ReadWait), or by the name of Linux's function that does the same (vfs_read).
@@ -57,9 +58,9 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		name, err := s.function(o[0])
 		return []string{"ret:" + name}, err
 	case "uprobe":
-		return one("%s%s:%s", process, o[0], o[1])
+		return one("%s%s:%s", process, file(o[0]), o[1])
 	case "uretprobe":
-		return one("%sret:%s:%s", process, o[0], o[1])
+		return one("%sret:%s:%s", process, file(o[0]), o[1])
 	case "line":
 		return one("%s:%s", o[0], o[1])
 	case "inline":
@@ -75,6 +76,9 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		return []string{text}, err
 	case "interval", "profile":
 		return timer(p)
+	case "software":
+		place, _, err := software(o)
+		return []string{place}, err
 	}
 	return nil, fmt.Errorf("%s is not supported", p.Provider)
 }

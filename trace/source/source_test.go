@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/kallsyms"
+	"sonde/kernel/vfs"
 	"sonde/trace/lang"
 )
 
@@ -38,6 +39,9 @@ func pointOf(t *testing.T, text string) *lang.Point {
 }
 
 func TestPlaces(t *testing.T) {
+	if err := errors.Join(vfs.MkdirAll("/usr/lib", 0755), vfs.WriteFile("/usr/lib/libtest.so.6", nil)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		point, want string
 		pid         int
@@ -62,6 +66,8 @@ func TestPlaces(t *testing.T) {
 		{"w:0x1000", "w@0x1000", 0},
 		{"line:vfs/io.go:76", "vfs/io.go:76", 0},
 		{"inline:vfs.join", "inline:vfs.join", 0},
+		{"s:page-faults:1", "sonde/linux/proc.(*Thread).pageFault", 0}, {"s:cpu-clock:10000000", "tick:100hz", 0}, {"s:cpu", "tick:1000hz", 0}, {"s:cs", "runtime.execute", 0},
+		{"uprobe:libtest:f", "/usr/lib/libtest.so.6:f", 0}, {"uprobe:libnone:f", "libnone:f", 0},
 		{"i:s:5", "every:5s", 0}, {"i:ms:100", "every:100ms", 0}, {"i:us:5000", "every:5ms", 0}, {"i:hz:4", "every:250ms", 0}, {"i:2s", "every:2s", 0},
 		{"p:hz:99", "tick:99hz", 0}, {"p:ms:10", "tick:100hz", 0}, {"p:s:1", "tick:1hz", 0},
 	} {
@@ -92,7 +98,7 @@ func TestPlacesRefused(t *testing.T) {
 		{"w:a:4:q", "\"q\" says not how it is accessed", ""},
 		{"i:hz:0", "\"0\" is no number of times in a second", ""},
 		{"i:s:x", "\"s:x\" is no time: give hz, s, ms or us, and a number", ""},
-		{"s:faults:1", "software is not supported", ""},
+		{"s:page-fault:1", "there is no software event page-fault", "did you mean page-faults?"}, {"s:cs:0", "\"0\" is no number of events", ""},
 	} {
 		_, err := newSource(t).Target(pointOf(t, c.point))
 		var h *lang.Hinted
@@ -146,5 +152,15 @@ func TestList(t *testing.T) {
 	want := []string{"kprobe:sonde/kernel/vfs.Read", "kprobe:sonde/kernel/vfs.(*File).ReadWait", "kprobe:sonde/kernel/vfs.Write", "tracepoint:syscalls:sys_enter_getpid"}
 	if !slices.Equal(all, want) {
 		t.Errorf("got %v, want %v", all, want)
+	}
+}
+
+// TestSoftware: what happens as often as it is said is a hit, and has no arguments.
+func TestSoftware(t *testing.T) {
+	for point, every := range map[string]uint64{"s:faults:7": 7, "s:cs": 1000, "s:cpu-clock:1000": 1} {
+		got, err := newSource(t).Target(pointOf(t, point))
+		if err != nil || got.Every != every || got.Args != nil || got.Fill != nil {
+			t.Errorf("%s: %+v, %v", point, got, err)
+		}
 	}
 }

@@ -70,6 +70,10 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		t.Fields = s.fields(site)
 	}
 	s.describe(t, site)
+	if p.Provider == "software" { // where it happens is not what is meant
+		t.Args, t.Fields, t.Fill = nil, nil, nil
+		_, t.Every, _ = software(p.Options)
+	}
 	if site.Return {
 		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: ax}
 	}

@@ -1,0 +1,60 @@
+package source
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sonde/kallsyms"
+	"sonde/trace/lang"
+)
+
+// softwareEvents are what Linux counts by itself: the places where they happen here, and how many of them
+// happen between two hits if nobody says.
+//
+// Source: perf_event_open(2).
+var softwareEvents = map[string]struct {
+	place string
+	every uint64
+}{
+	"page-faults":      {"sonde/linux/proc.(*Thread).pageFault", 100},
+	"faults":           {"sonde/linux/proc.(*Thread).pageFault", 100},
+	"minor-faults":     {"sonde/linux/proc.(*Thread).pageFault", 100},
+	"context-switches": {"runtime.execute", 1000},
+	"cs":               {"runtime.execute", 1000},
+	"cpu-clock":        {"", 1_000_000},
+	"cpu":              {"", 1_000_000},
+	"task-clock":       {"", 1_000_000},
+}
+
+// software returns the place of software:EVENT:COUNT, and how many of its hits make one. Clocks count ns.
+func software(o []string) (place string, every uint64, err error) {
+	e, ok := softwareEvents[o[0]]
+	if !ok {
+		var names []string
+		for name := range softwareEvents {
+			names = append(names, name)
+		}
+		return "", 0, hinted("there is no software event "+o[0], o[0], names)
+	}
+	every = e.every
+	if len(o) > 1 {
+		if every, err = strconv.ParseUint(o[1], 10, 32); err != nil || every == 0 {
+			return "", 0, fmt.Errorf("%q is no number of events", o[1])
+		}
+	}
+	if e.place != "" {
+		return e.place, every, nil
+	}
+	const second = 1_000_000_000
+	return fmt.Sprintf("tick:%dhz", min(100_000, max(1, second/every))), 1, nil
+}
+
+// hinted is an error that names what is near.
+func hinted(why, name string, all []string) error {
+	hint := ""
+	if near := kallsyms.Nearest(name, all); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return &lang.Hinted{Why: why, Hint: hint}
+}
