@@ -3,6 +3,7 @@ package kbpf
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"sonde/arch/amd64/goabi"
 	"sonde/bpf"
@@ -35,6 +36,10 @@ const (
 // helper returns what the call of a helper at pc does.
 func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 	f := helpers[number]
+	if !slices.Contains(p.Checked.Calls, int(number)) {
+		// The verifier has seen that no path comes here, as a loader has it that replaces what is not there.
+		return jit.Helper{Inline: []byte{0x31, 0xc0}}, nil // XORL AX, AX
+	}
 	if f == nil && number != getCPU {
 		return jit.Helper{}, fmt.Errorf("there is no helper %d", number)
 	}

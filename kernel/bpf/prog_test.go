@@ -215,3 +215,16 @@ func TestPool(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestHelpersThatAreNeverCalled need not be there: loaders put such a call where a field of the kernel is not.
+func TestHelpersThatAreNeverCalled(t *testing.T) {
+	p, _, err := Assemble("dead", "r0 = 0\nif r0 == 0 goto out\ncall 195896080\nout: exit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := Load(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog.Close()
+}

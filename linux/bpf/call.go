@@ -154,15 +154,34 @@ func (c *call) name(off int) (string, error) {
 	return "", refusal.New(syscall.EINVAL, "%q is no name: at most %d bytes", b, nameMost-1)
 }
 
-// said is what was asked for and is not there.
-var said sync.Map
+// said is what was asked for and is not there: each is said once, and no more than so many.
+var said struct {
+	sync.Mutex
+	all map[string]bool
+}
+
+const saidMost = 128
 
 // missing says once that something is not there, and returns EINVAL.
 func (c *call) missing(what string) error {
-	if _, before := said.LoadOrStore(what, true); !before {
+	if isNew(what) {
 		printk.Info("bpf: %s asks for %s, which is not there", c.Name(), what)
 	}
 	return refusal.New(syscall.EINVAL, "%s is not there", what)
+}
+
+// isNew notes what was asked for, and reports whether it is to be said.
+func isNew(what string) bool {
+	said.Lock()
+	defer said.Unlock()
+	if said.all[what] || len(said.all) == saidMost {
+		return false
+	}
+	if said.all == nil {
+		said.all = map[string]bool{}
+	}
+	said.all[what] = true
+	return true
 }
 
 // done is the result of a command that returns only an error.

@@ -120,7 +120,7 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 	}
 	h, ok := event.Handle().(ProgramTaker)
 	if !ok {
-		err = refusal.New(syscall.EINVAL, "descriptor %d is no perf event", c.fd(4))
+		err = refusal.New(syscall.EBADF, "descriptor %d is no perf event", c.fd(4)) // by this, libraries know that there are such links
 	} else {
 		err = h.SetProgram(p)
 	}

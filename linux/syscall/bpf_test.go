@@ -341,7 +341,7 @@ func TestBPFProgramInfo(t *testing.T) {
 		want(t, p, "more", bpfCallOf(p, cmdInfo, a32(0, uint64(fd)), a32(4, 233), a64(8, valueAt)), errno(sys.E2BIG))
 		want(t, p, "a run", bpfCallOf(p, cmdRun, a32(0, uint64(fd))), -524)
 		want(t, p, "a link of nothing", bpfCallOf(p, cmdLink, a32(0, uint64(fd)), a32(4, 99), a32(8, 41)), errno(sys.EBADF))
-		want(t, p, "a link of a file", bpfCallOf(p, cmdLink, a32(0, uint64(fd)), a32(4, m), a32(8, 41)), errno(sys.EINVAL))
+		want(t, p, "a link of a file", bpfCallOf(p, cmdLink, a32(0, uint64(fd)), a32(4, m), a32(8, 41)), errno(sys.EBADF))
 		want(t, p, "a program for other links", bpfCallOf(p, cmdLink, a32(0, uint64(fd)), a32(8, 42)), errno(sys.EINVAL))
 		want(t, p, "a kind of link", bpfCallOf(p, cmdLink, a32(0, uint64(fd)), a32(8, 9)), errno(sys.EINVAL))
 		want(t, p, "no link", bpfCallOf(p, cmdDetach, a32(0, uint64(fd))), errno(sys.EINVAL))
