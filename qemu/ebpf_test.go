@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sonde/qemu/initrd"
+	"sonde/qemu/machine"
+)
+
+// ebpfArchive builds the program of user/testdata/ebpf, which uses the kernel by github.com/cilium/ebpf, and puts
+// it and object files of clang's into an archive. The test is skipped where the module cannot be had.
+func ebpfArchive(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "ebpf")
+	get := exec.Command("go", "mod", "download")
+	get.Dir = "../user/testdata/ebpf"
+	if out, err := get.CombinedOutput(); err != nil {
+		t.Skipf("skipped: the module of user/testdata/ebpf cannot be had: %v\n%s", err, out)
+	}
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Dir, build.Env = get.Dir, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var a initrd.Archive
+	for _, add := range []string{program + ":/bin/ebpf", "../bpf/object/testdata/core.o:/tmp/core.o", "../bpf/object/testdata/latency.o:/tmp/latency.o"} {
+		if err := a.Add(add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive := filepath.Join(dir, "ebpf.cpio")
+	f, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := a.WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	return archive
+}
+
+// nothingLeft is what lists of maps, programs and links print when there are none, between two words.
+const nothingLeft = "bpf map; bpf prog; bpf link; ls /sys/fs/bpf"
+
+// TestCiliumPrograms runs a static program with cilium/ebpf: maps of all kinds, probes, tracepoints, the ring
+// buffer, perf events, and fields that are found by the kernel's types. It prints a line for each of its trials.
+func TestCiliumPrograms(t *testing.T) {
+	runsBeside(t)
+	archive := ebpfArchive(t)
+	source, err := os.ReadFile("../user/testdata/ebpf/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := regexp.MustCompile(`\{"(\w+)", \w+\}`).FindAllStringSubmatch(string(source), -1)
+	if len(trials) < 20 {
+		t.Fatalf("the program has %d trials", len(trials))
+	}
+	r := bootScript(t, normalImage, machine.Config{SMP: 2, Memory: "1G", Initrd: archive, Script: "ebpf; echo status $?; echo left; " + nothingLeft + "; echo end"})
+	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
+	for _, trial := range trials {
+		if !strings.Contains(got, "ok "+trial[1]+"\n") {
+			t.Errorf("%s has failed", trial[1])
+		}
+	}
+	if !strings.Contains(got, "status 0\nleft\nend\n") {
+		t.Error("it has failed, or something is left")
+	}
+	if t.Failed() {
+		t.Log(said(r))
+	}
+}
+
+// TestRandomCallsOfBPF makes calls with random arguments, from four threads: 10^6 in the long run. The kernel
+// goes on, and has as many maps, programs and links as before.
+func TestRandomCallsOfBPF(t *testing.T) {
+	runsBeside(t)
+	calls := 20_000
+	if long() {
+		calls = 1_000_000
+	}
+	r := bootScript(t, normalImage, machine.Config{SMP: 4, Memory: "1G", Initrd: ebpfArchive(t),
+		Script: fmt.Sprintf("ebpf -only fuzz -fuzz %d; echo status $?; echo left; %s; echo end", calls, nothingLeft)})
+	if got := strings.ReplaceAll(string(r.Stdout), "\r", ""); !strings.Contains(got, "ok fuzz\nstatus 0\nleft\nend\n") {
+		t.Errorf("%s", said(r))
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"math/rand"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+const numBPF = 321
+
+// fuzz makes n calls of bpf(2) with random arguments, in several threads: most of them nearly right. Descriptors
+// that come back are used in later calls, or closed.
+func fuzz(n int) error {
+	const threads = 4
+	var all sync.WaitGroup
+	var left atomic.Int64
+	left.Store(int64(n))
+	for i := range threads {
+		all.Go(func() {
+			f := &fuzzer{rnd: rand.New(rand.NewSource(int64(i)))}
+			for left.Add(-1) >= 0 {
+				f.call()
+			}
+			for _, fd := range f.fds {
+				syscall.Close(fd)
+			}
+		})
+	}
+	all.Wait()
+	syscall.Unlink("/sys/fs/bpf/fuzzed")
+	return nil
+}
+
+type fuzzer struct {
+	rnd *rand.Rand
+	fds []int
+	mem [4096]byte
+}
+
+// call makes one call.
+func (f *fuzzer) call() {
+	attr := new([160]byte)
+	size := 144
+	cmd := f.rnd.Intn(38)
+	for off := 0; off < 72; off += 4 {
+		*(*uint32)(unsafe.Pointer(&attr[off])) = f.number()
+	}
+	if f.rnd.Intn(4) > 0 { // nothing behind what the command knows
+		ends := map[int]int{0: 28, 1: 32, 2: 32, 3: 16, 4: 24, 5: 48, 6: 12, 7: 8, 10: 76, 14: 12, 15: 16, 18: 24, 21: 24, 22: 4, 24: 40, 25: 40, 26: 40, 27: 40, 28: 24}
+		if end, ok := ends[cmd]; ok {
+			clear(attr[end:])
+		}
+	}
+	switch cmd {
+	case 0:
+		*(*uint32)(unsafe.Pointer(&attr[0])) = uint32(f.rnd.Intn(30))
+		*(*uint32)(unsafe.Pointer(&attr[4])) = uint32(f.rnd.Intn(3) * 4)
+		*(*uint32)(unsafe.Pointer(&attr[8])) = uint32(f.rnd.Intn(5) * 4)
+		*(*uint32)(unsafe.Pointer(&attr[12])) = 1 << f.rnd.Intn(14)
+		*(*uint32)(unsafe.Pointer(&attr[16])) = 0
+		*(*uint32)(unsafe.Pointer(&attr[24])) = 0
+	case 1, 2, 3, 4, 21:
+		f.pointers(attr[:], 8, 16)
+		*(*uint64)(unsafe.Pointer(&attr[24])) = uint64(f.rnd.Intn(5))
+		f.fd(attr[:], 0)
+	case 5:
+		f.program(attr[:])
+	case 6, 7:
+		copy(f.mem[:], "/sys/fs/bpf/fuzzed\x00")
+		f.pointers(attr[:], 0)
+		f.fd(attr[:], 8)
+	case 10, 22:
+		f.fd(attr[:], 0)
+	case 15:
+		f.fd(attr[:], 0)
+		*(*uint32)(unsafe.Pointer(&attr[4])) = uint32(f.rnd.Intn(300))
+		f.pointers(attr[:], 8)
+	case 24, 25, 26, 27:
+		f.pointers(attr[:], 0, 8, 16, 24)
+		*(*uint32)(unsafe.Pointer(&attr[32])) = uint32(f.rnd.Intn(100))
+		f.fd(attr[:], 36)
+	case 28:
+		f.fd(attr[:], 0)
+		f.fd(attr[:], 4)
+		*(*uint32)(unsafe.Pointer(&attr[8])) = []uint32{41, 42, 48, 9}[f.rnd.Intn(4)]
+		clear(attr[12:16])
+	}
+	if f.rnd.Intn(50) == 0 {
+		size = f.rnd.Intn(160)
+	}
+	fd, _, errno := syscall.Syscall(numBPF, uintptr(cmd), uintptr(unsafe.Pointer(attr)), uintptr(size))
+	if errno == 0 && fd > 2 {
+		f.fds = append(f.fds, int(fd))
+	}
+	if len(f.fds) > 40 || len(f.fds) > 0 && f.rnd.Intn(20) == 0 {
+		i := f.rnd.Intn(len(f.fds))
+		syscall.Close(f.fds[i])
+		f.fds = append(f.fds[:i], f.fds[i+1:]...)
+	}
+	if f.rnd.Intn(100) == 0 {
+		syscall.Unlink("/sys/fs/bpf/fuzzed")
+	}
+}
+
+// number is a number that may matter.
+func (f *fuzzer) number() uint32 {
+	switch f.rnd.Intn(4) {
+	case 0:
+		return f.rnd.Uint32()
+	case 1:
+		return ^uint32(0) >> f.rnd.Intn(32)
+	}
+	return uint32(f.rnd.Intn(10))
+}
+
+// fd puts a descriptor at an offset, as a rule one of ours.
+func (f *fuzzer) fd(attr []byte, off int) {
+	v := uint32(f.rnd.Intn(20))
+	if len(f.fds) > 0 && f.rnd.Intn(10) > 0 {
+		v = uint32(f.fds[f.rnd.Intn(len(f.fds))])
+	}
+	*(*uint32)(unsafe.Pointer(&attr[off])) = v
+}
+
+// pointers puts addresses at offsets, as a rule of our memory.
+func (f *fuzzer) pointers(attr []byte, offs ...int) {
+	for _, off := range offs {
+		v := uint64(uintptr(unsafe.Pointer(&f.mem[0])))
+		switch f.rnd.Intn(12) {
+		case 0:
+			v = f.rnd.Uint64()
+		case 1:
+			v = 0
+		case 2:
+			v = 0xffffffff84000000
+		}
+		*(*uint64)(unsafe.Pointer(&attr[off])) = v
+	}
+}
+
+// program puts a program at f.mem: random instructions, or some that are right before one that is random.
+func (f *fuzzer) program(attr []byte) {
+	n := 1 + f.rnd.Intn(20)
+	insns := f.mem[1024:]
+	right := [][8]byte{{0xb7, 0, 0, 0, 1, 0, 0, 0}, {0xbf, 0x16, 0, 0, 0, 0, 0, 0}, {0x79, 0x61, 8, 0, 0, 0, 0, 0}, {0x7b, 0x0a, 0xf8, 0xff, 0, 0, 0, 0}, {0x07, 0, 0, 0, 5, 0, 0, 0}}
+	for i := range n {
+		insn := right[f.rnd.Intn(len(right))]
+		if f.rnd.Intn(12) == 0 {
+			f.rnd.Read(insn[:])
+		}
+		copy(insns[8*i:], insn[:])
+	}
+	copy(insns[0:], []byte{0xb7, 0, 0, 0, 1, 0, 0, 0})
+	copy(insns[8*n:], []byte{0x95, 0, 0, 0, 0, 0, 0, 0})
+	copy(f.mem[900:], "GPL\x00")
+	*(*uint32)(unsafe.Pointer(&attr[0])) = []uint32{1, 2, 5, 7, 17, 26}[f.rnd.Intn(6)]
+	*(*uint32)(unsafe.Pointer(&attr[4])) = uint32(n + 1)
+	*(*uint64)(unsafe.Pointer(&attr[8])) = uint64(uintptr(unsafe.Pointer(&insns[0])))
+	*(*uint64)(unsafe.Pointer(&attr[16])) = uint64(uintptr(unsafe.Pointer(&f.mem[900])))
+	clear(attr[24:])
+	if f.rnd.Intn(2) == 0 { // with a log
+		*(*uint32)(unsafe.Pointer(&attr[24])) = uint32(f.rnd.Intn(4))
+		*(*uint32)(unsafe.Pointer(&attr[28])) = uint32(f.rnd.Intn(512))
+		f.pointers(attr, 32)
+	}
+	*(*uint32)(unsafe.Pointer(&attr[68])) = []uint32{0, 42, 48}[f.rnd.Intn(3)]
+}

@@ -1,0 +1,74 @@
+// Command ebpf uses a kernel by github.com/cilium/ebpf, as tools do: it makes maps, loads programs, attaches them
+// and reads what they tell. It prints a line for each thing that it tries, and fails if one did not work.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
+)
+
+// trials are what is tried, by name.
+var trials = []struct {
+	name string
+	try  func() error
+}{
+	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen},
+	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
+	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
+	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"perf", perfEvents}, {"fuzz", func() error { return nil }},
+}
+
+func main() {
+	only := flag.String("only", "", "try this alone")
+	flag.StringVar(&objectDir, "objects", "/tmp", "where object files that clang has made are: core.o and latency.o")
+	calls := flag.Int("fuzz", 0, "make so many random calls")
+	flag.Parse()
+	if err := rlimit.RemoveMemlock(); err != nil {
+		fmt.Println("FAIL memlock:", err)
+		os.Exit(1)
+	}
+	failed := false
+	for _, t := range trials {
+		if *only != "" && t.name != *only || t.name == "fuzz" && *calls == 0 {
+			continue
+		}
+		try := t.try
+		if t.name == "fuzz" {
+			try = func() error { return fuzz(*calls) }
+		}
+		if err := try(); err != nil {
+			failed = true
+			var refused *ebpf.VerifierError
+			if errors.As(err, &refused) {
+				err = fmt.Errorf("%+v", refused)
+			}
+			fmt.Printf("FAIL %s: %v\n", t.name, err)
+			continue
+		}
+		fmt.Println("ok", t.name)
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// want fails if what is not as it should be.
+func want[T comparable](what string, got, want T) error {
+	if got != want {
+		return fmt.Errorf("%s is %v, want %v", what, got, want)
+	}
+	return nil
+}
+
+func same[T comparable](what string, got, want []T) error {
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("%s is %v, want %v", what, got, want)
+	}
+	return nil
+}
