@@ -336,3 +336,33 @@ func TestLockedKey(t *testing.T) {
 		t.Errorf("afterwards the key cannot be added, or %d are lost", m.Lost())
 	}
 }
+
+// TestMemoryInProgramsIsKept: what a program still has in its tables is given up when it has it no more, whatever
+// is asked for next.
+func TestMemoryInProgramsIsKept(t *testing.T) {
+	before := inPrograms
+	defer func() { inPrograms = before }()
+	mapped := true
+	inPrograms = func([]byte) bool { return mapped }
+	mem, err := NewPages(pageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := memory.inUse()
+	FreePages(mem)
+	if n := memory.inUse(); n != used {
+		t.Errorf("%d bytes, not %d: memory was given up that a program has mapped", n, used)
+	}
+	other, err := NewPages(pageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if &other[0] == &mem[0] {
+		t.Error("it is somebody else's already")
+	}
+	mapped = false
+	FreePages(other)
+	if n := memory.inUse(); n != used-pageSize {
+		t.Errorf("%d bytes are left, not %d", n, used-pageSize)
+	}
+}

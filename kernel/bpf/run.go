@@ -7,8 +7,6 @@ import (
 
 // Run runs a program that has a record once, without a hit, and returns what it returns. It is no hit in the
 // program's account.
-//
-// Context: goroutine.
 func (p *Prog) Run(record []uint64) uint32 {
 	return uint32(call(&p.soft, &attach.Hit{
 		Regs:  new(amd64.Regs),
