@@ -58,7 +58,7 @@ var commands = [...]command{
 	3: {"MAP_DELETE_ELEM", 16, mapDelete}, 4: {"MAP_GET_NEXT_KEY", 24, mapNextKey}, 5: {"PROG_LOAD", 144, progLoad},
 	6: {"OBJ_PIN", 16, objPin}, 7: {"OBJ_GET", 16, objGet}, 10: {"PROG_TEST_RUN", 76, progRun},
 	11: {"PROG_GET_NEXT_ID", 8, progNextID}, 12: {"MAP_GET_NEXT_ID", 8, mapNextID}, 13: {"PROG_GET_FD_BY_ID", 4, progByID},
-	14: {"MAP_GET_FD_BY_ID", 12, mapByID}, 15: {"OBJ_GET_INFO_BY_FD", 16, objInfo}, 17: {name: "RAW_TRACEPOINT_OPEN"},
+	14: {"MAP_GET_FD_BY_ID", 12, mapByID}, 15: {"OBJ_GET_INFO_BY_FD", 16, objInfo}, 17: {"RAW_TRACEPOINT_OPEN", 12, linkRaw},
 	19: {"BTF_GET_FD_BY_ID", 4, btfFDByID}, 23: {"BTF_GET_NEXT_ID", 8, btfNextID},
 	28: {"LINK_CREATE", 64, linkCreate}, 29: {"LINK_UPDATE", 16, linkUpdate}, 30: {"LINK_GET_FD_BY_ID", 4, linkByID},
 	31: {"LINK_GET_NEXT_ID", 8, linkNextID}, 32: {"ENABLE_STATS", 4, enableStats}, 34: {"LINK_DETACH", 4, linkDetach},

@@ -241,7 +241,7 @@ func named(p *kbpf.Prog) []bpf.Insn {
 }
 
 // link tells what a program is attached to: type 0, id 4, prog_id 8; of kprobe_multi: addrs 16, count 24, flags
-// 28; of tracing: attach_type 16.
+// 28; of raw_tracepoint: tp_name 16, tp_name_len 24.
 func (i *info) link(l *kbpf.Link) error {
 	state := linkStateOf(l)
 	to, room := i.u64(16), i.u32(24)
@@ -249,9 +249,23 @@ func (i *info) link(l *kbpf.Link) error {
 	i.put32(0, state.kind)
 	i.put32(4, uint32(l.ID))
 	i.put32(8, uint32(l.Prog.ID))
-	if state.kind != linkKprobes {
-		return nil
+	switch state.kind {
+	case linkRawPoint:
+		text := append([]byte(state.name), 0)
+		i.put64(16, to)
+		i.put32(24, uint32(len(text)))
+		if to == 0 || room == 0 {
+			return nil
+		}
+		return i.Out(to, text[:min(len(text), int(room))])
+	case linkKprobes:
+		return i.functions(l, state, to, room)
 	}
+	return nil
+}
+
+// functions tells which functions a link is attached to.
+func (i *info) functions(l *kbpf.Link, state *linkState, to uint64, room uint32) error {
 	var addrs []byte
 	places := l.Places()
 	for _, p := range places {

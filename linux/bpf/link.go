@@ -18,9 +18,10 @@ import (
 //
 // Source: Linux, uapi/linux/bpf.h, enum bpf_link_type and enum bpf_attach_type.
 const (
-	linkPerf    = 7
-	linkKprobes = 8
-	linkUprobes = 12
+	linkRawPoint = 1
+	linkPerf     = 7
+	linkKprobes  = 8
+	linkUprobes  = 12
 
 	forPerf    = 41
 	forKprobes = 42
@@ -31,6 +32,7 @@ const (
 type linkState struct {
 	kind    uint32
 	returns bool
+	name    string // of a raw tracepoint
 }
 
 // linkStateOf returns a link's state; that of a link that the kernel has made is one of a perf event.
@@ -69,7 +71,7 @@ func (f *linkFile) Close() error {
 
 // Describe implements vfs.Describer.
 func (f *linkFile) Describe(w io.Writer) {
-	names := map[uint32]string{linkPerf: "perf", linkKprobes: "kprobe_multi", linkUprobes: "uprobe_multi"}
+	names := map[uint32]string{linkRawPoint: "raw_tracepoint", linkPerf: "perf", linkKprobes: "kprobe_multi", linkUprobes: "uprobe_multi"}
 	fmt.Fprintf(w, "link_type:\t%s\nlink_id:\t%d\nprog_tag:\t%s\nprog_id:\t%d\n", names[linkStateOf(f.l).kind], f.l.ID, f.l.Prog.Tag(), f.l.Prog.ID)
 }
 
@@ -183,7 +185,7 @@ func (c *call) linkKprobes(p *kbpf.Prog) (uint64, error) {
 		}
 		sites[i] = s
 	}
-	return c.attach(p, sites, &linkState{linkKprobes, flags&flagReturn != 0})
+	return c.attach(p, sites, &linkState{kind: linkKprobes, returns: flags&flagReturn != 0})
 }
 
 // word copies the i-th of some words.
@@ -219,7 +221,7 @@ func (c *call) linkUprobes(p *kbpf.Prog) (uint64, error) {
 		}
 		sites[i] = s
 	}
-	return c.attach(p, sites, &linkState{linkUprobes, flags&flagReturn != 0})
+	return c.attach(p, sites, &linkState{kind: linkUprobes, returns: flags&flagReturn != 0})
 }
 
 // linkUpdate is LINK_UPDATE: link_fd 0; linkDetach is LINK_DETACH. No kind of link here can be changed, as in Linux.

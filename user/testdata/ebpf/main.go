@@ -21,7 +21,7 @@ var trials = []struct {
 	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen},
 	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
-	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"perf", perfEvents}, {"fuzz", func() error { return nil }},
+	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"fuzz", func() error { return nil }},
 }
 
 func main() {

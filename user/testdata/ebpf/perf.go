@@ -151,3 +151,35 @@ func objects() error {
 	}
 	return nil
 }
+
+// rawPoint finds the number of a call among all that are made.
+func rawPoint() error {
+	m, err := newMap(ebpf.Array, 4, 8, 400, 0)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := load(ebpf.RawTracepoint, 0,
+		asm.LoadMem(asm.R6, asm.R1, 8, asm.DWord), asm.StoreMem(asm.RFP, -4, asm.R6, asm.Word),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -4), asm.LoadMapPtr(asm.R1, m.FD()),
+		asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"), asm.Mov.Imm(asm.R1, 1), asm.StoreXAdd(asm.R0, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: "sys_enter", Program: p})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	info, err := l.Info()
+	if err != nil {
+		return err
+	}
+	for range 10 {
+		use()
+	}
+	var n uint64
+	return errors.Join(m.Lookup(uint32(110), &n), want(fmt.Sprintf("%d calls", n), n >= 10, true), want("the kind", info.Type, link.RawTracepointType))
+}
