@@ -85,7 +85,8 @@ func (m *Map) layout() (size uintptr, err error) {
 		return lines(unsafe.Sizeof(queue{}) + m.stride*uintptr(s.MaxEntries)), nil
 	case m.hasStacks():
 		m.stride = wordSize + words(s.ValueSize)
-		return lines(m.stride * uintptr(s.MaxEntries)), nil
+		m.room = uint32(min(uintptr(s.MaxEntries), mostStacks/m.stride))
+		return lines(m.stride * uintptr(m.room)), nil
 	}
 	places := uint64(1) << bits.Len32(2*s.MaxEntries-1) // half full at most
 	m.value = wordSize + words(s.KeySize)
@@ -96,6 +97,10 @@ func (m *Map) layout() (size uintptr, err error) {
 	}
 	return lines(tableSize + m.stride*uintptr(places)), nil
 }
+
+// mostStacks is how many bytes the stacks of a map take. bpftrace asks for 131,072 stacks of 127 calls, 133 MB,
+// whatever it needs.
+const mostStacks = 16 << 20
 
 // lines is n bytes in whole cache lines.
 func lines(n uintptr) uintptr { return (n + lineSize - 1) / lineSize * lineSize }

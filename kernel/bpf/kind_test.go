@@ -253,3 +253,37 @@ func TestMapsOfMaps(t *testing.T) {
 		}
 	}
 }
+
+// TestStacksTakeAsMuchAsTheyMay: a map for more stacks than there is memory for has fewer places, and none is
+// outside of it.
+func TestStacksTakeAsMuchAsTheyMay(t *testing.T) {
+	m, err := NewMap(bpf.MapSpec{Name: "stacks", Type: bpf.StackTrace, KeySize: 4, ValueSize: 127 * 8, MaxEntries: 131072})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.Bytes() > mostStacks+lineSize {
+		t.Errorf("it takes %d bytes", m.Bytes())
+	}
+	kept := map[uint32]bool{}
+	for i := range uintptr(5000) {
+		if id := m.keepStack([]uintptr{i, i + 1, i + 2}, 0); int(id) >= 0 {
+			kept[uint32(id)] = true
+		}
+	}
+	if len(kept) < 4000 || uint64(len(kept))+m.Lost() != 5000 {
+		t.Errorf("%d of 5000 stacks are kept, %d are lost", len(kept), m.Lost())
+	}
+	key := make([]byte, 4)
+	n := 0
+	for at, ok := m.Scan(0, key); ok; at, ok = m.Scan(at, key) {
+		n++
+	}
+	if n != len(kept) {
+		t.Errorf("%d stacks are found, %d kept", n, len(kept))
+	}
+	value := make([]byte, 127*8)
+	if err := m.Lookup(0, []byte{0xff, 0xff, 1, 0}, value); !errors.Is(err, syscall.ENOENT) {
+		t.Errorf("beyond the places: %v", err)
+	}
+}

@@ -24,6 +24,7 @@ type Map struct {
 	stride uintptr        // from one entry of a table to the next
 	value  uintptr        // of a hash: where in an entry the value is
 	mask   uint64         // of a hash: places of a table, less 1
+	room   uint32         // of stacks: how many there can be
 	stacks bool           // it has stacks
 	maps   bool           // it has maps
 	newest bool           // of values without keys: the newest is next

@@ -36,7 +36,7 @@ func (m *Map) Scan(from uint64, key []byte) (next uint64, ok bool) {
 // scanIndices is Scan for a map whose keys are indices.
 func (m *Map) scanIndices(from uint64, key []byte) (next uint64, ok bool) {
 	for ; from < uint64(m.Spec.MaxEntries); from++ {
-		if binary.LittleEndian.PutUint32(key, uint32(from)); !m.stacks || m.stackAt(uint32(from)).Load()&stateMask == isStack {
+		if binary.LittleEndian.PutUint32(key, uint32(from)); !m.stacks || from < uint64(m.room) && m.stackAt(uint32(from)).Load()&stateMask == isStack {
 			return from + 1, true
 		}
 	}

@@ -27,7 +27,7 @@ const (
 	replaceOld  = 1 << 10
 )
 
-// stackAt returns a place's word. Safe because: there are MaxEntries places.
+// stackAt returns a place's word. Safe because: there is room for so many.
 //
 //go:nosplit
 func (m *Map) stackAt(id uint32) *atomic.Uint64 {
@@ -43,7 +43,7 @@ func (m *Map) keepStack(pcs []uintptr, flags uintptr) uintptr {
 		h = mix(h ^ uint64(pc))
 	}
 	h = h&^stateMask | isStack
-	id := uint32(h >> 32 % uint64(m.Spec.MaxEntries))
+	id := uint32(h >> 32 % uint64(m.room))
 	at := m.stackAt(id)
 	switch w := at.Load(); {
 	case w == h && (flags&compareFast != 0 || m.sameStack(at, pcs)):
@@ -88,7 +88,7 @@ func (m *Map) sameStack(at *atomic.Uint64, pcs []uintptr) bool {
 //go:nosplit
 func (m *Map) copyStack(key, to unsafe.Pointer) bool {
 	id := *(*uint32)(key)
-	if id >= m.Spec.MaxEntries {
+	if id >= m.room {
 		return false
 	}
 	at := m.stackAt(id)
@@ -109,7 +109,7 @@ func (m *Map) copyStack(key, to unsafe.Pointer) bool {
 //go:nosplit
 func (m *Map) removeStack(key unsafe.Pointer) syscall.Errno {
 	id := *(*uint32)(key)
-	if id >= m.Spec.MaxEntries {
+	if id >= m.room {
 		return syscall.ENOENT
 	}
 	at := m.stackAt(id)

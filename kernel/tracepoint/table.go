@@ -1,13 +1,13 @@
 package tracepoint
 
-// Kinds of fields.
+// Kinds of fields. Their types are those that tools know without a header: pid_t and u64 are none of these.
 func text(name string) Field  { return Field{Name: name, Type: "char", Size: 16, Text: true} }
 func loc(name string) Field   { return Field{Name: name, Type: "char[]", Size: 4, Loc: true} }
-func pid(name string) Field   { return Field{Name: name, Type: "pid_t", Size: 4, Signed: true} }
+func pid(name string) Field   { return Field{Name: name, Type: "int", Size: 4, Signed: true} }
 func int4(name string) Field  { return Field{Name: name, Type: "int", Size: 4, Signed: true} }
 func long(name string) Field  { return Field{Name: name, Type: "long", Size: 8, Signed: true} }
 func ulong(name string) Field { return Field{Name: name, Type: "unsigned long", Size: 8} }
-func u64(name string) Field   { return Field{Name: name, Type: "u64", Size: 8} }
+func u64(name string) Field   { return Field{Name: name, Type: "unsigned long", Size: 8} }
 
 // events are the tracepoints. Fields have Linux's names where Linux has them; a goroutine's number is in a
 // field of ours behind those.
