@@ -79,6 +79,9 @@ func (c *call) anyNumber(r uint8, v *reg, kind ArgKind) {
 		v.from.mark(decided)
 		return // it is read like any address
 	}
+	if kind == KernelOrNumber && v.kind == toContext && c.program.Type == bpf.Tracepoint {
+		return // so is a record; registers are not where the context seems to be
+	}
 	c.expect(r, v, v.kind == number, "scalar")
 	if kind == Count {
 		v.from.mark(decided)

@@ -83,3 +83,15 @@ func TestAccepted(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsAreReadLikeMemory: bpftrace copies texts of a tracepoint's record by bpf_probe_read_kernel. The
+// context of a kprobe is no memory.
+func TestRecordsAreReadLikeMemory(t *testing.T) {
+	for kind, want := range map[bpf.Type]bool{bpf.Tracepoint: true, bpf.Kprobe: false, bpf.PerfEvent: false} {
+		p := load(t, "r3 = r1; r3 += 40; r1 = r10; r1 += -16; r2 = 16; call 113; r0 = 0; exit")
+		p.Type = kind
+		if _, err := Check(p, NewEnv()); (err == nil) != want {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
