@@ -44,9 +44,10 @@ func (f fence) option(name string) string {
 	return ""
 }
 
-// withPages are the labs, and lab 0, which is a page and nothing else.
+// withPages are the labs, and what is pages and nothing else: lab 0, and the pages about the course.
 func withPages(t *testing.T) []*Lab {
-	return append(labsHere(t), &Lab{Dir: filepath.Join(rootOf(t), "course", "labs", "0")})
+	course := filepath.Join(rootOf(t), "course")
+	return append(labsHere(t), &Lab{Dir: filepath.Join(course, "labs", "0")}, &Lab{Dir: course})
 }
 
 // fences returns the blocks of a lab's pages.
@@ -157,7 +158,7 @@ func TestPagesShowOutput(t *testing.T) {
 		t.Skip("boots")
 	}
 	for _, l := range withPages(t) {
-		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
+		t.Run(filepath.Base(l.Dir), func(t *testing.T) {
 			kernel := l.ownKernel(t)
 			var out []string
 			for _, f := range l.fences(t) {
