@@ -20,8 +20,9 @@
 // into a folder of their own, with a go.mod of the grader's; everything else is left aside.
 //
 // Files that end in .go are the student's module, but for those that HOST names: these take the place
-// of the starter's when course/labs/N/host is built, a program for the host. ANSWERS names a file of
-// lines "name: answer".
+// of the starter's when course/labs/N/host is built, a program for the host. GIVEN names files of the
+// starter that are not graded, because they stay as they are. ANSWERS names a file of lines
+// "name: answer".
 //
 // # Tests
 //

@@ -20,6 +20,7 @@ type Lab struct {
 	Module string   // the name under which insmod knows it; other names begin with it
 	Files  []string // taken from the student's folder
 	Host   []string // those of Files that are built for the host, beside the program in host/
+	Given  []string // what is in the starter and stays as it is: the grader has its own
 	Answer string   // the file of Files with the answers, or ""
 	Hidden string   // how many hidden tests there are, in words
 	Start  int      // points that the starter gets, of all tests
@@ -64,6 +65,8 @@ func (l *Lab) set(word, rest string) (err error) {
 		l.Files = strings.Fields(rest)
 	case "HOST":
 		l.Host = strings.Fields(rest)
+	case "GIVEN":
+		l.Given = strings.Fields(rest)
 	case "ANSWERS":
 		l.Answer = rest
 	case "HIDDEN":

@@ -50,6 +50,7 @@ func TestLabsAreWhole(t *testing.T) {
 			t.Errorf("lab %d: the starter gets %d of %d points", l.N, l.Start, visible)
 		}
 		l.filesIn(t, filepath.Join(l.Dir, "starter"))
+		l.checkGiven(t)
 		checkWrong(t, l, ids)
 		for _, page := range []string{"README.md", "introduction.md"} {
 			if _, err := os.Stat(filepath.Join(l.Dir, page)); err != nil {
@@ -76,6 +77,18 @@ func TestForgottenProbes(t *testing.T) {
 		}
 		if !found && l.hasModule() {
 			t.Errorf("lab %d: no test fails if the kernel says %q", l.N, said)
+		}
+	}
+}
+
+// checkGiven: the solution has the files that students are given as they are.
+func (l *Lab) checkGiven(t *testing.T) {
+	t.Helper()
+	for _, name := range l.Given {
+		theirs, err1 := os.ReadFile(filepath.Join(l.Dir, "starter", name))
+		ours, err2 := os.ReadFile(filepath.Join(rootOf(t), "course", "solutions", strconv.Itoa(l.N), name))
+		if err1 != nil || err2 != nil || string(theirs) != string(ours) {
+			t.Errorf("lab %d: the starter's %s and the solution's differ: %v %v", l.N, name, err1, err2)
 		}
 	}
 }

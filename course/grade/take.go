@@ -28,7 +28,7 @@ func (l *Lab) take(from, dir, goVersion string) (left []string, err error) {
 		return nil, fmt.Errorf("%w: %w", ErrLeft, err)
 	}
 	for _, e := range entries {
-		if !slices.Contains(l.Files, e.Name()) {
+		if !slices.Contains(l.Files, e.Name()) && !slices.Contains(l.Given, e.Name()) {
 			left = append(left, fmt.Sprintf("%q", e.Name()))
 		}
 	}

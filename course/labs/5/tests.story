@@ -46,6 +46,6 @@ NAME Check agrees with the kernel on 200 functions
 ID agrees
 POINTS 4
 RUN host {host.self} 200 100
-TRUE first none is the first place at which the two differ
+TRUE first none (the first place at which the two differ)
 TRUE missing 0 functions are missing to all
 READ introduction, "A function that says so"

@@ -106,7 +106,7 @@ func (c *comparison) place(s *optprobe.Scan, fn lab5.Function, off int, name str
 		if why != lab5.Fine {
 			yours = string(why)
 		}
-		c.first = fmt.Sprintf("%s+%#x: you say %q, but it is %q;", name, off, yours, is)
+		c.first = fmt.Sprintf("%s+%#x: you say %q, but it is %q", name, off, yours, is)
 	}
 	return false
 }
