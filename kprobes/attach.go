@@ -1,12 +1,14 @@
 package kprobes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/module"
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
@@ -262,4 +264,33 @@ func (k *Kprobe) togglable(on bool) error {
 		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
 	}
 	return nil
+}
+
+// Forget unregisters the probes of a module, but for those of links, and says what they were. Other owners' probes on the module's functions are disabled for good.
+//
+// Context: goroutine, not a handler.
+// Source: kprobes.txt, appendix A, [GONE].
+func Forget(name string) (forgotten []string) {
+	mu.Lock()
+	defer mu.Unlock()
+	var mine []*Kprobe
+	var gone []*point
+	for _, pt := range slices.SortedFunc(points.All, func(a, b *point) int { return cmp.Compare(a.Addr, b.Addr) }) {
+		for _, k := range pt.probes() {
+			switch {
+			case k.owner == name && k.Place == nil: // links are closed by package attach
+				forgotten = append(forgotten, fmt.Sprintf("a %s at %s", k.kind.noun(), kallsyms.Where(uint64(pt.Addr))))
+				mine = append(mine, k)
+			case module.Of(pt.Addr) == name:
+				k.Flags.Set(flagGone)
+				gone = append(gone, pt)
+			}
+		}
+	}
+	detach(mine)
+	for _, pt := range gone {
+		pt.shorten()
+	}
+	rearm(gone)
+	return forgotten
 }

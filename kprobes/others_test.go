@@ -181,7 +181,7 @@ func TestModuleUnloaded(t *testing.T) {
 	f.must(mine, kernels)
 	f.mustReturn(rp)
 	mine.owner, rp.KP.owner = "m", "m"
-	forget("m")
+	Forget("m")
 	if mine.point != nil || rp.KP.point != nil || kernels.point == nil || len(kernels.point.probes()) != 1 {
 		t.Errorf("%v, %v, %v", mine.point, rp.KP.point, kernels.point)
 	}

@@ -1,5 +1,5 @@
-// Package control makes the files that say which functions may not be probed: kprobes.txt, appendix A. The
-// other control files are attach.Face's.
+// Package control makes the control files of probes: kprobes.txt, appendix A. The blacklist's are here; the
+// lists and the switch are attach.Face's.
 package control
 
 import (
@@ -7,10 +7,46 @@ import (
 	"io"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
+	"sonde/kernel/module"
+	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
 )
+
+func init() {
+	attach.Show(&attach.Face{Name: "kprobes", Head: fmt.Sprintf("%-16s  t", "address"), Counts: probe.Every, Last: "symbol",
+		Rows: rows, Forget: kprobes.Forget, Enabled: kprobes.Enabled, SetEnabled: kprobes.SetEnabled})
+}
+
+// rows has in each line: address, type, symbol+offset, the module that the probed function belongs to,
+// status. Without a module its column is a blank, as on Linux.
+//
+// Source: kprobes.txt, appendix A.
+func rows() (all []attach.Row) {
+	kprobes.AwaitJumps()
+	for _, d := range kprobes.All() {
+		where, of := kallsyms.Where(uint64(d.Addr)), module.Of(d.Addr)
+		for _, k := range d.Probes {
+			key := fmt.Sprintf("%016x  %s", d.Addr, k.Kind)
+			all = append(all, attach.Row{Line: fmt.Sprintf("%s  %s  %1s %s", key, where, of, status(&d, &k)), Key: key, Ledger: k.Ledger, Place: where})
+		}
+	}
+	return all
+}
+
+func status(d *kprobes.Description, k *kprobes.ProbeInfo) string {
+	switch {
+	case k.Gone:
+		return "[GONE][DISABLED]"
+	case k.Disabled:
+		return "[DISABLED]"
+	case d.Jumped:
+		return "[OPTIMIZED]"
+	}
+	return ""
+}
 
 // Mount makes the files under dir, usually /sys/kernel/debug/kprobes.
 func Mount(tree *vfs.FS, dir string) error {

@@ -97,7 +97,7 @@ var registering = []Mutant{
 		Why: "the copy of an instruction is a copy of a breakpoint",
 	},
 	{
-		Name: "module-keeps-its-probes", File: "kprobes/face.go",
+		Name: "module-keeps-its-probes", File: "kprobes/attach.go",
 		Old: "k.owner == name && k.Place == nil:", New: "k.owner == name && k.Place != nil:",
 		By:  kernel(1, "control/module_that_forgets_its_probes"),
 		Why: "handlers of a module that is gone are called",
