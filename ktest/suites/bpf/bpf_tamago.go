@@ -248,7 +248,7 @@ func nested(t *suites.T) {
 }
 
 // slow counts, and takes a while.
-var slow = strings.Replace(count, "*(u32 *)(r10 - 4) = 0", "*(u32 *)(r10 - 4) = 0\n"+strings.Repeat("r6 = r10\n", 4000), 1)
+var slow = strings.Replace(count, "*(u32 *)(r10 - 4) = 0", "*(u32 *)(r10 - 4) = 0\n"+strings.Repeat("*(u64 *)(r10 - 16) = 0\n", 4000), 1)
 
 func left(t *suites.T) {
 	used := kbpf.InUse()

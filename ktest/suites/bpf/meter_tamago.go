@@ -70,7 +70,7 @@ func metered(t *suites.T) {
 var adversaries_ = map[string]string{
 	"longest path": strings.Replace(strings.Replace(count, "out:	r0 = 0", "out:"+strings.Repeat("	call long\n", 5)+"	r0 = 0", 1), "	exit", `	exit
 long:	r0 = 0
-`+strings.Repeat("	r1 = r10\n", 12_700)+"	exit", 1),
+`+strings.Repeat("	r1 = r0\n	r0 = r1\n", 6350)+"	exit", 1),
 	"deepest calls": strings.Replace(count, "	exit", `	call f1
 	r0 = 0
 	exit`+deep(1), 1),
