@@ -50,6 +50,9 @@ var short = map[string]string{"k": "kprobe", "kr": "kretprobe", "u": "uprobe", "
 	"BEGIN": "begin", "END": "end"}
 
 func (p *parser) pointOf(span Span, s string) *Point {
+	if name, after, named := strings.Cut(s, "="); named && isName(name) { // name=kprobe:f
+		s = after
+	}
 	provider, rest, _ := strings.Cut(s, ":")
 	if full, ok := short[provider]; ok {
 		provider = full
@@ -75,6 +78,15 @@ func (p *parser) pointOf(span Span, s string) *Point {
 		}
 	}
 	return point
+}
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && (i == 0 || !isDigit(s[i])) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // options cuts what follows a provider's name. The names of functions may have colons; of a program, the
