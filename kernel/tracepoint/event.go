@@ -81,6 +81,9 @@ const (
 	common  = 8   // bytes of the fields that all records have
 	texts   = 384 // up to here a record is as Linux has it; then come the words
 	room    = 1024
+
+	// IDWord is where behind the record the event's number is once more, as a word.
+	IDWord = room - 8
 )
 
 // layout gives each field its place, one behind the other and aligned.

@@ -133,7 +133,11 @@ func (g *generator) writeProbe(e *Expr, to place) {
 		g.emit("*(u64 *)(%s) = 0", to.plus(8))
 		return
 	}
-	g.hitAddress()
+	if g.target.Name != nil {
+		g.emit("r0 = *(u64 *)(r6 + %d)", g.target.NameAt)
+	} else {
+		g.hitAddress()
+	}
 	g.emit("*(u64 *)(%s) = r0", to.plus(8))
 }
 

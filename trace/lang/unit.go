@@ -9,16 +9,18 @@ import (
 
 // Target is what programs find at an attach point.
 type Target struct {
-	Args    []int      // where in Linux's struct pt_regs arg0, arg1 and so on are
-	Fields  []ArgField // args.NAME
-	Results []ArgField // ret.0, ret.1 and so on
-	Fill    func()     // if not nil, it is called once, before Fields or Results is read
-	Result  *ArgField  // retval; nil: there is none here
-	User    bool       // code of programs is hit, and addresses are theirs
-	Pattern bool       // the point stands for more than one place
-	Watch   bool       // there are watch.old and watch.new
-	Every   uint64     // of so many hits, one is meant; 0 and 1: each
-	Record  bool       // the context is a tracepoint's record: Offset of fields is in it
+	Args    []int                 // where in Linux's struct pt_regs arg0, arg1 and so on are
+	Fields  []ArgField            // args.NAME
+	Results []ArgField            // ret.0, ret.1 and so on
+	Fill    func()                // if not nil, it is called once, before Fields or Results is read
+	Result  *ArgField             // retval; nil: there is none here
+	User    bool                  // code of programs is hit, and addresses are theirs
+	Pattern bool                  // the point stands for more than one place
+	Watch   bool                  // there are watch.old and watch.new
+	Name    func(n uint64) string // of a pattern of what has no address: what was hit, by a word
+	NameAt  int                   // where that is, as Offset of fields
+	Every   uint64                // of so many hits, one is meant; 0 and 1: each
+	Record  bool                  // the context is a tracepoint's record: Offset of fields is in it
 }
 
 // ArgField is an argument with a name, or the result.

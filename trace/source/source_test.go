@@ -164,3 +164,11 @@ func TestSoftware(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternsOfEvents: which one was hit is known by its number, and fields are not.
+func TestPatternsOfEvents(t *testing.T) {
+	got, err := newSource(t).Target(pointOf(t, "t:go:gc_*"))
+	if err != nil || !got.Record || !got.Pattern || got.Fields != nil || got.Name(100) != "sched:sched_switch" || got.Name(1) != "?" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

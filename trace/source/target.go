@@ -61,7 +61,9 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		t.Watch = true
 	case attach.Event:
 		t.Record, t.Pattern = true, len(places) > 1
-		if !t.Pattern {
+		if t.Pattern {
+			t.Name, t.NameAt = eventName, tracepoint.IDWord
+		} else {
 			t.Fields = recordFields(site.Symbol)
 		}
 		return t, nil
