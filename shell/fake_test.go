@@ -99,7 +99,7 @@ func (b *buffer) String() string {
 }
 
 // run runs a script in a new shell.
-func run(script string) (out string, status int) {
+func runScript(script string) (out string, status int) {
 	var b strings.Builder
 	status = New(fakeMachine(), &b).Run(script)
 	return b.String(), status

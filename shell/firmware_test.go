@@ -41,7 +41,7 @@ func TestFirmware(t *testing.T) {
 		}
 	}
 	for _, script := range []string{"acpidump", "dmidecode"} {
-		if out, status := run(script); status != statusError || !strings.Contains(out, "function not implemented") {
+		if out, status := runScript(script); status != statusError || !strings.Contains(out, "function not implemented") {
 			t.Errorf("%s on a machine that has none: %d, %q", script, status, out)
 		}
 	}

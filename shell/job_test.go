@@ -135,7 +135,7 @@ func TestJobsOfAScript(t *testing.T) {
 			}
 		})
 	}
-	run("rm /tmp/j1")
+	runScript("rm /tmp/j1")
 }
 
 // user types at a session on a terminal of the test.

@@ -20,7 +20,7 @@ func TestSessionShowsPromptEchoAndOutput(t *testing.T) {
 	if got := out.String(); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	run("rmmod kprobe_example")
+	runScript("rmmod kprobe_example")
 }
 
 func TestInterruptStopsTheCommandThatRuns(t *testing.T) {

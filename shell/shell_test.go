@@ -45,12 +45,12 @@ func TestLanguage(t *testing.T) {
 		{"file without command", "> /tmp/x", "sh: line 1: \";\": there is no command before it\n", 2},
 	}
 	for _, tt := range tests {
-		out, status := run(tt.script)
+		out, status := runScript(tt.script)
 		if out != tt.out || status != tt.status {
 			t.Errorf("%s: got %q, status %d; want %q, status %d", tt.name, out, status, tt.out, tt.status)
 		}
 	}
-	run("rm /tmp/l1")
+	runScript("rm /tmp/l1")
 }
 
 func TestPanicOfACommandIsItsError(t *testing.T) {
@@ -79,7 +79,7 @@ func TestMissingMachineIsAnErrorOfTheCommand(t *testing.T) {
 }
 
 func TestOutputToAControlFileIsOneWrite(t *testing.T) {
-	out, status := run("dmesg -C; head -n 1 /proc/sys/debug/kprobes-optimization > /sys/kernel/debug/kprobes/enabled && dmesg")
+	out, status := runScript("dmesg -C; head -n 1 /proc/sys/debug/kprobes-optimization > /sys/kernel/debug/kprobes/enabled && dmesg")
 	if want := "[    0.000000] enabled gets \"1\"\n"; out != want || status != 0 {
 		t.Errorf("got %q, status %d", out, status)
 	}
@@ -93,7 +93,7 @@ func TestEveryCommandHasHelpAndRefusesUnknownOptions(t *testing.T) {
 		}
 	}
 	for _, cmd := range []string{"ls", "dmesg", "free", "sysctl", "lsmod", "uname", "grep", "head", "tail", "wc"} {
-		out, status := run(cmd + " -Z")
+		out, status := runScript(cmd + " -Z")
 		if status != 2 || !strings.Contains(out, "usage: "+cmd) {
 			t.Errorf("%s -Z: status %d, %q", cmd, status, out)
 		}

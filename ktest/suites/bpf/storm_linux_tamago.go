@@ -74,7 +74,7 @@ func allKinds(t *suites.T) {
 	}
 	step := stepped(t)
 	over := disturb(t)
-	defer over.Store(true) // if the wait below is in vain
+	defer over.Store(true) // if what is waited for below does not come
 	again := func() bool { return !over.Load() }
 	t.Go(func() { comeAndGo(t, again) })
 	inProcess := runBusy(t)
