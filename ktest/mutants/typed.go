@@ -20,4 +20,16 @@ var typed = []Mutant{
 		By:  host("gotypes", "TestDescribed"),
 		Why: "a type gets the fields that another one with its place in memory has",
 	},
+	{
+		Name: "a-damaged-table-is-read", File: "gotypes/decode.go",
+		Old: "binary.LittleEndian.Uint32(rest) != sum(rest[sumLen:])", New: "binary.LittleEndian.Uint32(rest) == 0",
+		By:  host("gotypes", "TestDamagedTables"),
+		Why: "the types of a table that is cut off are wrong, and nobody is told",
+	},
+	{
+		Name: "hits-keep-sse-unproved", File: "internal/image/traps.go",
+		Old: "err != nil || g.HitKeepsSSE() != nil {", New: "err != nil {",
+		By:  host("internal/image", "TestProofOfHitsIsNoted"),
+		Why: "hits that change X0-X14 do not save them",
+	},
 }
