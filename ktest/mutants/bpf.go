@@ -15,6 +15,12 @@ var compiled = []Mutant{
 		Why: "two CPUs add a key in the same place, and one of them is gone",
 	},
 	{
+		Name: "read-behind-a-jump-forgotten", File: "bpf/jit/live.go",
+		Old: "\t\t\t\tafter = before[pc+1+in.Distance()-f.entry]\n", New: "\t\t\t\tafter = 0\n",
+		By:  host("bpf/jit", "TestRandom"),
+		Why: "what only the path behind a jump needs is not computed",
+	},
+	{
 		Name: "registers-where-linux-has-them", File: "kernel/bpf/inline_amd64.go",
 		Old: "\treturn off - general - call + int32(unsafe.Offsetof(amd64.Regs{}.IP)), nil\n", New: "\treturn off, nil\n",
 		By:  kernel(1, "bpf/program_reads_registers_and_memory"),
