@@ -79,7 +79,8 @@ func TestCiliumPrograms(t *testing.T) {
 }
 
 // TestRandomCallsOfBPF makes calls with random arguments, from four threads: 10^6 in the long run. The kernel
-// goes on, and has as many maps, programs and links as before.
+// goes on, and has as many maps, programs and links as before, also after a program that was killed among its
+// calls: only what it has pinned is left.
 func TestRandomCallsOfBPF(t *testing.T) {
 	runsBeside(t)
 	calls := 20_000
@@ -87,8 +88,10 @@ func TestRandomCallsOfBPF(t *testing.T) {
 		calls = 1_000_000
 	}
 	r := bootScript(t, normalImage, machine.Config{SMP: 4, Memory: "1G", Initrd: ebpfArchive(t),
-		Script: fmt.Sprintf("ebpf -only fuzz -fuzz %d; echo status $?; echo left; %s; echo end", calls, nothingLeft)})
-	if got := strings.ReplaceAll(string(r.Stdout), "\r", ""); !strings.Contains(got, "ok fuzz\nstatus 0\nleft\nend\n") {
+		Script: fmt.Sprintf("ebpf -only fuzz -fuzz %d; echo status $?; echo left; %s; echo end; ebpf -only fuzz -fuzz 1000000000 -kill 2s; echo status $?; ", calls, nothingLeft) +
+			"rm /sys/fs/bpf/fuzzed; echo left; " + nothingLeft + "; echo end"})
+	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
+	if !strings.Contains(got, "ok fuzz\nstatus 0\nleft\nend\n") || !strings.Contains(got, "status 137\n") || !strings.HasSuffix(got, "\nleft\nend\n") {
 		t.Errorf("%s", said(r))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/rlimit"
@@ -28,7 +30,11 @@ func main() {
 	only := flag.String("only", "", "try this alone")
 	flag.StringVar(&objectDir, "objects", "/tmp", "where object files that clang has made are: core.o and latency.o")
 	calls := flag.Int("fuzz", 0, "make so many random calls")
+	killed := flag.Duration("kill", 0, "be killed after that time, whatever is being done")
 	flag.Parse()
+	if *killed > 0 {
+		time.AfterFunc(*killed, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	}
 	if err := rlimit.RemoveMemlock(); err != nil {
 		fmt.Println("FAIL memlock:", err)
 		os.Exit(1)
