@@ -1,6 +1,7 @@
 package sysbpf
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -80,16 +81,20 @@ func Call(p Process, cmd int, attr uint64, size int) (uint64, error) {
 		return 0, err
 	}
 	if cmd < 0 || cmd >= len(commands) || commands[cmd].run == nil {
-		name := fmt.Sprintf("command %d", cmd)
-		if cmd >= 0 && cmd < len(commands) && commands[cmd].name != "" {
-			name = commands[cmd].name
-		}
-		return 0, c.missing(name)
+		return 0, c.missing(cmp.Or(CommandName(cmd), fmt.Sprintf("command %d", cmd)))
 	}
 	if !zero(c.attr[commands[cmd].end:]) {
 		return 0, refusal.New(syscall.EINVAL, "%s: an argument behind byte %d is not known", commands[cmd].name, commands[cmd].end)
 	}
 	return commands[cmd].run(c)
+}
+
+// CommandName is Linux's name of a command without BPF_, also of one that is not there; "" if there is none.
+func CommandName(cmd int) string {
+	if cmd < 0 || cmd >= len(commands) {
+		return ""
+	}
+	return commands[cmd].name
 }
 
 // read copies the arguments.

@@ -30,7 +30,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"mode": in(mode), "mask": in(mode), "sched_setaffinity.mask": in(pointer), "sched_getaffinity.mask": in(pointer),
 		"statx.mask": in(hexOr0), "rt_sigsuspend.mask": in(signalSet), "signalfd.mask": in(signalSet), "signalfd4.mask": in(signalSet),
 		"inotify_add_watch.mask": in(bits(watchNames, "0")), "inotify_init1.flags": in(bits(openNames, "0")),
-		"membarrier.cmd": in(oneOf(barrierNames)), "renameat2.flags": in(bits(renameNames, "0")),
+		"bpf.cmd": in(bpfCommand), "group_fd": in(integer), "membarrier.cmd": in(oneOf(barrierNames)), "renameat2.flags": in(bits(renameNames, "0")),
 		"signalfd4.flags": in(bits(openNames, "0")), "timerfd_create.flags": in(bits(openNames, "0")),
 		"ioctl.arg": in(pointer), "fcntl.arg": {show: fcntlArg, unless: fcntlWithoutArg}, "fcntl.cmd": in(oneOf(fcntlNames)),
 		"request": in(oneOf(ioctlNames)), "op": in(oneOf(archNames)), "futex.op": in(futexOp), "flock.op": in(integer), "epoll_ctl.op": in(oneOf(epollNames)),
