@@ -7,7 +7,7 @@
 #   test   all of these; binutils has objdump, with which the tests compare our instruction decoder;
 #          cpio reads the archives that we write; gcc, busybox, gawk and python3 are for programs that
 #          run on the host and in the kernel; ovmf is the UEFI on which the stick is tested; with
-#          tmux the tests use the prompt as people do
+#          tmux the tests use the prompt as people do; bpftrace and bpftool run in the kernel as they are
 set -eu
 
 missing=
@@ -43,6 +43,8 @@ for_test() {
 	command -v cpio >/dev/null || need cpio
 	[ -e /usr/share/OVMF/OVMF_CODE.fd ] || [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || need ovmf
 	command -v tmux >/dev/null || need tmux
+	command -v bpftrace >/dev/null || need bpftrace
+	[ -x /usr/sbin/bpftool ] || need bpftool
 }
 
 case "${1-}" in

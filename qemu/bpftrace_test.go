@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// debians returns the path of a program of a Debian package, or skips the test.
+func debians(t *testing.T, path string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("skipped: %s is not installed", path)
+	}
+	return path
+}
+
+// bpftrace boots a machine with Debian's bpftrace as it is, and runs commands on it.
+func bpftrace(t *testing.T, commands []string, more ...string) string {
+	t.Helper()
+	args := []string{"-m", "1G", "-add", debians(t, "/usr/bin/bpftrace"), "-deps"}
+	args = append(append(args, more...), "-c", strings.Join(commands, "; "))
+	out, err := launch(t, args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	return string(out)
+}
+
+// sees checks that all of wants are in the output, in this order.
+func sees(t *testing.T, out string, wants ...string) {
+	t.Helper()
+	rest := out
+	for _, want := range wants {
+		at := regexp.MustCompile("(?m)" + want).FindStringIndex(rest)
+		if at == nil {
+			t.Errorf("no %s in\n%s", want, out)
+			return
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+// TestBpftrace: what the documents show of Debian's bpftrace is what it prints.
+func TestBpftrace(t *testing.T) {
+	runsBeside(t)
+	var commands []string
+	for _, b := range shownBy(t) {
+		for _, line := range b.lines {
+			if command, ok := strings.CutPrefix(line, "/ # "); ok {
+				commands = append(commands, command)
+			}
+		}
+	}
+	out := bpftrace(t, commands)
+	for _, b := range shownBy(t) {
+		var output []string
+		for _, line := range b.lines {
+			if !strings.HasPrefix(line, "/ # ") {
+				output = append(output, line)
+			}
+		}
+		b.find(t, masked(strings.Join(output, "\n")), masked(out))
+	}
+}
+
+// TestBpftraceCounts: its numbers are right at probes of all kinds, beside bt at the same place; and nothing is
+// left of it, however it ends.
+func TestBpftraceCounts(t *testing.T) {
+	runsBeside(t)
+	const cat = `-c '/bin/cat /tmp/hello' `
+	commands := []string{
+		`echo hello world > /tmp/hello`,
+		`bpftrace --info`,
+		`bpftrace -e 'BEGIN { exit() }'; echo began: $?`,
+		`bpftrace ` + cat + `-e 'kprobe:vfs_read /comm == "cat"/ { @reads = count(); @most = max(arg2); } kretprobe:vfs_read /comm == "cat"/ { @bytes = sum(retval); }'`,
+		`bt -q -e 'kprobe:vfs.Read /comm == "cat"/ { @ours = count(); }' -c "bpftrace -c '/bin/cat /tmp/hello' -e 'kprobe:vfs_read /comm == \"cat\"/ { @theirs = count(); }'"`,
+		`bpftrace ` + cat + `-e 'tracepoint:syscalls:sys_exit_read /comm == "cat"/ { @ret[args->ret] = count(); } tracepoint:raw_syscalls:sys_enter /comm == "cat" && args->id == 231/ { @exits = count(); }'`,
+		`bpftrace ` + cat + `-e 'tracepoint:sched:sched_process_exit /comm == "cat"/ { printf("ended: %s\n", args->comm); }'`,
+		`bpftrace -c '/usr/bin/env true' -e 'uprobe:/lib/x86_64-linux-gnu/libc.so.6:setlocale /comm == "env"/ { @calls = count(); } uretprobe:/lib/x86_64-linux-gnu/libc.so.6:setlocale /comm == "env"/ { @returns = count(); }'`,
+		`bpftrace -e 'interval:ms:100 { @ticks = count(); } interval:s:1 { exit(); }'`,
+		`bpftrace -e 'profile:hz:99 { @cpus[cpu] = count(); } interval:s:1 { exit(); }'`,
+		`bpftrace ` + cat + `-e 'software:page-faults:1 /comm == "cat"/ { @faults = count(); }'`,
+	}
+	for _, after := range []string{"0.3", "0.7", "1", "1.3", "1.7", "2", "2.5", "3", "4"} {
+		commands = append(commands, `bpftrace -e 'kprobe:vfs_read { @[comm] = count(); } uprobe:/lib/x86_64-linux-gnu/libc.so.6:setlocale { @c = count(); } profile:hz:99 { @p = count(); }' & sleep `+after+`; kill -9 %1; wait`)
+	}
+	commands = append(commands, `echo all were killed; bpf prog; bpf map; cat /sys/kernel/debug/kprobes/list; cat /sys/kernel/debug/uprobes/list; echo nothing is left`)
+	out := bpftrace(t, commands, "-add", debians(t, "/usr/bin/env"))
+	sees(t, out, `kprobe: yes`, `tracepoint: yes`, `perf_event: yes`, `^began: 0`, `^@bytes: 12`, `^@most: 32768`, `^@reads: 2`, `^@theirs: 2`, `^@ours: 2`,
+		`^@exits: 1`, `^@ret\[0\]: 1`, `^@ret\[12\]: 1`, `^ended: cat`, `^@calls: (\d+)`, `^@returns: (\d+)`, `^@ticks: (8|9|10|11)\b`,
+		`^@cpus\[`, `^@faults: [1-9]\d+`, `^nothing is left`)
+	if left := regexp.MustCompile(`(?s)all were killed\r?\n(.*)nothing is left`).FindStringSubmatch(out); left == nil || strings.TrimSpace(left[1]) != "" {
+		t.Errorf("killed, and left is %q", left)
+	}
+	calls := regexp.MustCompile(`@calls: (\d+)\s+@returns: (\d+)`).FindStringSubmatch(out)
+	if calls == nil || calls[1] != calls[2] {
+		t.Errorf("calls and returns of a library's function: %v", calls)
+	}
+}
