@@ -25,7 +25,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"oldact": out(actionOf), "act": in(actionOf), "oldset": out(signalSet), "pselect6.sigmask": in(pointer),
 		"fds": in(pollFDs), "argv": in(stringList), "envp": in(variables),
 		"duration": in(timespecOf), "tmo_p": in(timespecOf), "rt_sigtimedwait.timeout": in(timespecOf), "epoll_pwait2.timeout": in(timespecOf),
-		"bpf.cmd": in(integer), "group_fd": in(integer), "flags": in(hexOr0), "clone.flags": in(cloneFlags), "addr": in(pointer),
+		"flags": in(hexOr0), "clone.flags": in(cloneFlags), "addr": in(pointer),
 		"openat.mode": {show: mode, unless: noCreate(2)}, "open.mode": {show: mode, unless: noCreate(1)},
 		"mode": in(mode), "mask": in(mode), "sched_setaffinity.mask": in(pointer), "sched_getaffinity.mask": in(pointer),
 		"statx.mask": in(hexOr0), "rt_sigsuspend.mask": in(signalSet), "signalfd.mask": in(signalSet), "signalfd4.mask": in(signalSet),
