@@ -17,16 +17,21 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 --w-------        0                - /sys/kernel/debug/kprobes/enabled
 
 /proc/sys/kernel:
+-rw-r--r--        0                - bpf_memory
 -r--r--r--        0                - cap_last_cap
 -rw-r--r--        0                - domainname
 -rw-r--r--        0                - hostname
+-r--r--r--        0                - kptr_restrict
 -r--r--r--        0                - osrelease
 -r--r--r--        0                - ostype
 -rw-r--r--        0                - panic
+-rw-r--r--        0                - perf_event_max_sample_rate
+-r--r--r--        0                - perf_event_paranoid
 -rw-r--r--        0                - pid_max
 dr-xr-xr-x        0                - random
 -r--r--r--        0                - sched_rr_timeslice_ms
 -r--r--r--        0                - tainted
+-r--r--r--        0                - unprivileged_bpf_disabled
 -r--r--r--        0                - version
 sonde# ls -ld /tmp | grep -c drwxrwxrwt
 1

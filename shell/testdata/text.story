@@ -7,16 +7,21 @@ help: no command nothing
 sonde# echo 'alpha\nx' | cat
 alpha\nx
 sonde# sysctl -a | grep -v random | grep -n kernel
-9:kernel.cap_last_cap = 40
-10:kernel.domainname = (none)
-11:kernel.hostname = sonde
-12:kernel.osrelease = 6.1.0-sonde
-13:kernel.ostype = Linux
-14:kernel.panic = 5
-15:kernel.pid_max = 4194304
-16:kernel.sched_rr_timeslice_ms = 100
-17:kernel.tainted = 0
-18:kernel.version = 
+9:kernel.bpf_memory = 67108864
+10:kernel.cap_last_cap = 40
+11:kernel.domainname = (none)
+12:kernel.hostname = sonde
+13:kernel.kptr_restrict = 0
+14:kernel.osrelease = 6.1.0-sonde
+15:kernel.ostype = Linux
+16:kernel.panic = 5
+17:kernel.perf_event_max_sample_rate = 100000
+18:kernel.perf_event_paranoid = 2
+19:kernel.pid_max = 4194304
+20:kernel.sched_rr_timeslice_ms = 100
+21:kernel.tainted = 0
+22:kernel.unprivileged_bpf_disabled = 2
+23:kernel.version = 
 sonde# help | grep ^ls
 ls         list directories (-l: with mode, size and time; -d: the directory itself)
 lscpu      show the processors
@@ -98,15 +103,20 @@ fs.lease-break-time = 45
 fs.nr_open = 1048576
 fs.pipe-max-size = 1048576
 fs.pipe-user-pages-soft = 4096
+kernel.bpf_memory = 67108864
 kernel.cap_last_cap = 40
 kernel.domainname = (none)
 kernel.hostname = sonde
+kernel.kptr_restrict = 0
 kernel.osrelease = 6.1.0-sonde
 kernel.ostype = Linux
 kernel.panic = 5
+kernel.perf_event_max_sample_rate = 100000
+kernel.perf_event_paranoid = 2
 kernel.pid_max = 4194304
 kernel.sched_rr_timeslice_ms = 100
 kernel.tainted = 0
+kernel.unprivileged_bpf_disabled = 2
 kernel.version = 
 sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed
