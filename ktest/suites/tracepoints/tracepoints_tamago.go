@@ -25,18 +25,15 @@ func init() {
 	suites.Add("tracepoints/balance", balance)
 }
 
-// A seen is what records of one event have said, in the order in which they came.
-type seen struct {
-	recs [2048][128]uint64
-}
-
-var log seen
+// records are what the records of one event have said, in the order in which they came. They are not in the
+// image, which a loader would have to clear.
+var records [][128]uint64
 
 // note keeps a record. It is called on any CPU; each writes its own place.
 func note(h *attach.Hit) {
 	at := count.add()
-	if at < len(log.recs) {
-		copy(log.recs[at][:], h.Data)
+	if at < len(records) {
+		copy(records[at][:], h.Data)
 	}
 }
 
@@ -80,6 +77,7 @@ func cString(b []byte) string {
 // watch returns the records of an event while f runs.
 func watch(t *suites.T, e *tracepoint.Event, f func()) (all []record) {
 	count.n.Store(0)
+	records = make([][128]uint64, 2048)
 	l, err := attach.AttachTo(note, nil, "event:"+e.String())
 	t.Must(err)
 	f()
@@ -88,8 +86,8 @@ func watch(t *suites.T, e *tracepoint.Event, f func()) (all []record) {
 	if got := l.Ledger(); got.Unexplained() != 0 || got.Handled < uint64(n) {
 		t.Errorf("%s: %d records, %+v", e, n, got)
 	}
-	for i := range min(n, len(log.recs)) {
-		all = append(all, parse(e, &log.recs[i]))
+	for i := range min(n, len(records)) {
+		all = append(all, parse(e, &records[i]))
 	}
 	return all
 }
