@@ -64,6 +64,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
 	"go run ./qemu/bench -count b":                                                                once("b\t"),
+	"go run ./qemu/bench -count engine":                                                           once("engine_load\t"),
 	"go run ./qemu/bench -count r_1000 r_16000":                                                   once("r_16000\t"),
 	"go run ./qemu/bench -count -programs getpid":                                                 once("smp1/getpid"),
 	"go run ./qemu/bench -count -programs signal_self":                                            once("smp1/signal_self"),
@@ -73,14 +74,15 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},
-	"make":          once("make run"),
-	"make run":      once("== That was it."),
-	"make stick":    once("build/sonde.iso"),
-	"make prove":    dry("go run ./ktest/prove"),
-	"make launcher": once("go build -o build/qemu"),
-	"make test":     testsAll, // this test is part of it
-	"make check":    dry("go test -vet=off -short ./..."),
-	"make bench":    benches,
+	"make":                      once("make run"),
+	"make run":                  once("== That was it."),
+	"make stick":                once("build/sonde.iso"),
+	"make prove":                dry("go run ./ktest/prove"),
+	"make launcher":             once("go build -o build/qemu"),
+	"make test":                 testsAll, // this test is part of it
+	"make check":                dry("go test -vet=off -short ./..."),
+	"make bench":                benches,
+	"make hidden DIR=../hidden": dry("-settle '../hidden'"),
 }
 
 const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insmod stackcount target=vfs.Write n=1; ` +

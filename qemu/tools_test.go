@@ -38,7 +38,7 @@ var toolRuns = []toolRun{
 	{name: "mutexwait", command: `mutexwait -v -c '/bin/sh -c "cat /proc/uptime | cat | cat"'`, shape: []string{`kretprobe:internal/sync`}},
 	{name: "mallocstacks", command: "mallocstacks -v -c '/bin/cat /proc/uptime' 1", shape: []string{`@bytes\[`, ` {4}runtime\.mallocgc\+\d+`}},
 	{name: "hardirqs", command: "hardirqs -v -c '/bin/sleep 0.1'", shape: []string{`@count\[\d+, timer\]: [1-9]\d*`, `@ns\[\d+\]:`}},
-	{name: "irqlat", command: "irqlat -v -c '/bin/sleep 0.1'", shape: []string{`@ns:`}, sum: "kprobe:kernel/tick.onTimer"},
+	{name: "irqlat", command: "irqlat -v -c '/bin/sleep 0.1'", shape: []string{`@ns:`}},
 	{name: "kwhere", command: "kwhere -v -c '/bin/cat /proc/uptime' 99", shape: []string{`@\[.*\]: [1-9]\d*`}, sum: "profile:hz:99"},
 	{name: "trace", command: "trace -v -c '/bin/cat /proc/uptime' vfs.OpenAt 'vfs.(*FS).openAt'", shape: []string{`vfs\.OpenAt \{`, ` {2}vfs\.\(\*FS\)\.openAt \{`, ` {2}\} \d+ ns`, `\} \d+ ns vfs\.OpenAt`}},
 	{name: "-i", command: "syscount -i 1 -c '/bin/sleep 2.5'", shape: []string{`\d\d:\d\d:\d\d`, `@\[exit_group\]: 1`}},

@@ -3,6 +3,7 @@ package process
 import (
 	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 )
@@ -34,7 +35,7 @@ type openMemory struct{ m *proc.Memory }
 func (o openMemory) ReadAt(b []byte, off int64) (int, error) {
 	n, err := o.m.CopyIn(b, uint64(off))
 	if n == 0 && err != nil {
-		return 0, syscall.EIO
+		return 0, refusal.New(syscall.EIO, "nothing is mapped at %#x", off)
 	}
 	return n, nil
 }
@@ -45,7 +46,7 @@ func (o openMemory) ReadAt(b []byte, off int64) (int, error) {
 func (o openMemory) WriteAt(b []byte, off int64) (int, error) {
 	n, err := o.m.CopyOut(uint64(off), b)
 	if n == 0 && err != nil {
-		return 0, syscall.EIO
+		return 0, refusal.New(syscall.EIO, "the process cannot write at %#x", off)
 	}
 	return n, nil
 }

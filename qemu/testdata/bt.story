@@ -74,7 +74,6 @@ EXPECT ^/bin/cat [1-9]\d*$
 RUN bt -e 'tracepoint:go:* { @[probe] = count(); } i:ms:300 { exit(); }'
 EXPECT ^Attached 10 probes$
 EXPECT ^@\[tracepoint:go:park\]: [1-9]\d*$
-EXPECT ^@\[tracepoint:go:mallocgc\]: [1-9]\d*$
 RUN bt -e 'tracepoint:sched:sched_swich { }'
 EXPECT ^HINT: did you mean sched:sched_switch\?$
 STATUS 1

@@ -12,7 +12,8 @@ wc -w </proc/$$/stat
 trap '' HUP INT QUIT # or the host's may be ignored, and ours not
 grep -E '^(Name|Threads|Uid):' /proc/self/status
 # without signal 32, which make ignores in what it starts, with some versions of libc
-sed -n 's/^SigIgn:.*\(.......\)$/SigIgn: \1/p' /proc/self/status
+ignored=$(grep SigIgn: /proc/self/status)
+echo "SigIgn ${ignored#"${ignored%???????}"}"
 [ "$(grep ^PPid: /proc/self/status | cut -f 2)" = $$ ] && echo "the parent"
 grep -c 'r-xp.*/libc.so.6$' /proc/self/maps
 (tail -n 1 /proc/self/fd/0) <"$script" | cut -c 1-20
