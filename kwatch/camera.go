@@ -8,22 +8,22 @@ import (
 	"sonde/kernel/probe"
 )
 
-// A Camera records one hit of a watchpoint of the kernel's: package glass. While it is there, it is called
+// A Camera records one hit of a watchpoint: package glass. While it is there, it is called
 // in place of the watchpoint's handler, and calls that. So hits elsewhere do not execute an instruction
 // more for it.
 type Camera struct {
-	film  *glass.Film
-	point *point
+	film    *glass.Film
+	point   *point
+	restore func() // makes the watchpoint call its handler again
 
-	handler Handler // the watchpoint's
-	careful bool
+	handler Handler // the watchpoint's, if it is the kernel's
 }
 
 // RegisterCamera begins to wait for the hit of a watchpoint that film wants.
 //
 // Context: goroutine, not a handler.
-// Errors: EINVAL there is no such watchpoint, or its handler was abandoned; EBUSY it has a camera;
-// ENOTSUP it is in a program.
+// Errors: EINVAL there is no such watchpoint, or its handler was abandoned, or its program has ended;
+// EBUSY it has a camera.
 func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -31,17 +31,26 @@ func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.user != nil:
-		return nil, probe.Refuse(syscall.ENOTSUP, "kwatch: %s: a camera records hits in the kernel", p.what())
 	case p.gone.Load():
-		return nil, probe.Refuse(syscall.EINVAL, "kwatch: %s: its handler was abandoned", p.what())
+		return nil, probe.Refuse(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
 	case p.camera != nil:
 		return nil, probe.Refuse(syscall.EBUSY, "kwatch: %s: a camera is there already", p.what())
 	}
-	c := &Camera{film: film, point: p, handler: p.handler, careful: p.careful}
-	p.camera, p.careful = c, true
+	c := &Camera{film: film, point: p, handler: p.handler}
+	p.camera = c
+	if p.user != nil {
+		c.restore = p.user.film(c)
+		return c, nil
+	}
+	careful := p.careful
+	p.careful = true
 	load(wanted()) // no hit that has seen the old flag is in progress: film needs X0-X14 saved
 	p.handler = func(h *Hit, r *amd64.Regs) { this.record(c, h, r) }
+	c.restore = func() {
+		p.handler = c.handler
+		load(wanted())
+		p.careful = careful
+	}
 	return c, nil
 }
 
@@ -56,8 +65,7 @@ func UnregisterCamera(c *Camera) {
 	defer mu.Unlock()
 	p := c.point
 	if p.camera == c {
-		p.handler, p.camera = c.handler, nil
-		load(wanted())
-		p.careful = c.careful
+		p.camera = nil
+		c.restore()
 	}
 }

@@ -92,6 +92,8 @@ type program interface {
 	shares(other program) bool
 	// read returns the value that p watches, or false if the page is not in memory.
 	read(p *point) (v uint64, ok bool)
+	// film makes c be called in place of the handler, until restore is called.
+	film(c *Camera) (restore func())
 	// attached is called when p has been registered, detached when it is not any more: no handler runs
 	// afterwards.
 	attached(p *point)

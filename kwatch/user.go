@@ -164,6 +164,9 @@ func (p *point) end() {
 	defer mu.Unlock()
 	p.gone.Store(true) // a handler that broke the rules may have set it already
 	load(wanted())
+	if p.camera != nil {
+		p.camera.film.Finish() // the hit that it waits for does not come
+	}
 }
 
 func (u *user) detached() {

@@ -66,7 +66,7 @@ func runBt(c *Context, args []string) error {
 		return btShow(c.Out, o.Unit)
 	}
 	if namesUsers(o.Unit) {
-		users, stop := btUsers(c.Machine)
+		users, stop := userNames(c.Machine)
 		defer stop()
 		o.Users = users
 	}

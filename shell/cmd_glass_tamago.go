@@ -18,7 +18,7 @@ import (
 var glassCommand = &Command{
 	Name:  "glass",
 	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s|-j] PLACE",
-	Help:  "record one hit, and show each transition: of a place in the kernel, or of data that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
+	Help:  "record one hit, and show each transition: of a place in the kernel, or of data, also a process's (PID:w@ADDRESS), that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
 	Run:   runGlass,
 	Complete: func(s *Shell, args []string) []string {
 		if word := args[len(args)-1]; strings.Contains(word, "@") {
@@ -47,6 +47,11 @@ func runGlass(c *Context, args []string) error {
 		both := *c
 		both.Out = c.Err // the recording comes alone
 		run = func() error { return guard(cmd, &both, g.command[1:]) }
+	}
+	users, stop := userNames(c.Machine)
+	defer stop()
+	if users != nil {
+		g.request.Users = users.Name
 	}
 	rec, err := g.request.Record(run, c.Interrupt)
 	if rec != nil {

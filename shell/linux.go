@@ -120,8 +120,8 @@ func callName(n uint64) string {
 	return fmt.Sprintf("call %d", n)
 }
 
-// btUsers names addresses of programs from now on, until the function that it returns is called.
-func btUsers(m *Machine) (users run.Users, stop func()) {
+// userNames names addresses of programs from now on, until the function that it returns is called.
+func userNames(m *Machine) (users run.Users, stop func()) {
 	t := TableOf(m)
 	if t == nil {
 		return nil, func() {}

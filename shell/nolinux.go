@@ -14,4 +14,4 @@ func callNames(func(name string) bool) {}
 
 func callName(uint64) string { return "" }
 
-func btUsers(*Machine) (run.Users, func()) { return nil, func() {} }
+func userNames(*Machine) (run.Users, func()) { return nil, func() {} }

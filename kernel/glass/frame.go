@@ -66,6 +66,7 @@ const (
 type Frame struct {
 	Time      uint64 // TSC
 	Goroutine uint64
+	PID, TID  int32 // of the program's thread; 0: the kernel
 	CPU       int32
 	Stage     Stage
 	Has       Parts

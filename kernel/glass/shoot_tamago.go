@@ -2,9 +2,10 @@
 
 package glass
 
-// Trap context. How a frame of the kernel is filled in. The callers have saved X0-X14.
+// How a frame is filled in. The callers of Shoot have saved X0-X14.
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -32,6 +33,38 @@ func (f *Film) Shoot(r *amd64.Regs, stage Stage, place uintptr) (*Frame, int) {
 		out.Has |= HasText
 	}
 	if copyCode(&out.Code, uintptr(r.IP)) {
+		out.Has |= HasCode
+	}
+	return out, n
+}
+
+// A Thread is a thread of a program, as far as frames show it.
+type Thread struct {
+	PID, TID int
+	Peek     func(dst []byte, addr uint64) (n int) // copies what is in its memory
+}
+
+// ShootThread is Shoot for a thread that has left ring 3, in its goroutine. Its code at place is text.
+//
+// Context: goroutine.
+func (f *Film) ShootThread(r *amd64.Regs, stage Stage, place uintptr, of *Thread) (*Frame, int) {
+	out, n := f.Next()
+	if out == nil {
+		return nil, 0
+	}
+	out.Time, out.CPU, out.Stage = cpu.Rdtsc(), int32(cpu.ID()), stage
+	out.Goroutine = goruntime.Goid(goruntime.Self())
+	out.PID, out.TID = int32(of.PID), int32(of.TID)
+	out.SetRegs(r)
+	var words [8 * StackWords]byte
+	out.Words = uint8(of.Peek(words[:], r.SP) / 8)
+	for i := range out.Words {
+		out.Stack[i] = binary.LittleEndian.Uint64(words[8*i:])
+	}
+	if of.Peek(out.Text[:], uint64(place)) == CodeBytes {
+		out.Has |= HasText
+	}
+	if of.Peek(out.Code[:], r.IP) == CodeBytes {
 		out.Has |= HasCode
 	}
 	return out, n

@@ -114,7 +114,13 @@ func (j *jsonWriter) frame(f *Frame) {
 		j.key("seq").number(int64(f.Seq))
 		j.key("t").number(f.T)
 		j.key("cpu").number(int64(f.CPU))
-		j.key("who").object(func() { j.key("goroutine").number(int64(f.Goroutine)) })
+		j.key("who").object(func() {
+			j.key("goroutine").number(int64(f.Goroutine))
+			if f.PID != 0 {
+				j.key("pid").number(int64(f.PID))
+				j.key("tid").number(int64(f.TID))
+			}
+		})
 		j.key("stage").text(f.Stage)
 		j.key("says").text(f.Says)
 		if j.key("ip"); f.IP == nil {

@@ -29,6 +29,8 @@ type Request struct {
 	Hit     uint64 // counted from 1
 	CPU     int    // hits on this CPU alone; -1: on any
 	Witness bool   // record where the code goes on, by a probe there
+	// Users names addresses of programs; nil: they have no names.
+	Users func(addr uint64, pid int) (name string, off uint64, ok bool)
 }
 
 // A Shot is a camera at its place, with the probes that were put there for it.
@@ -206,7 +208,7 @@ func (s *Shot) Recording() (*Recording, error) {
 		t = s.probed()
 	}
 	t.Hit, t.Frames, t.Lost, t.Complete = s.film.Hit(), frames, lost, s.film.Done()
-	t.Symbol, t.Line, t.Nanos = symbol, line, nanos
+	t.Nanos = nanos
 	return t.Recording(), nil
 }
 
@@ -214,6 +216,7 @@ func (s *Shot) Recording() (*Recording, error) {
 func (s *Shot) probed() *Take {
 	d := &s.at
 	t := &Take{
+		Symbol: symbol, Line: line,
 		Addr: uint64(d.Addr), Func: uint64(d.Func), FuncSize: uint64(d.Size), Slot: uint64(d.Slot),
 		Original: kprobes.Original(d.Addr, min(glass.CodeBytes, d.Func+d.Size-d.Addr)),
 	}

@@ -56,6 +56,7 @@ type Frame struct {
 	T         int64 // ns since the first frame
 	CPU       int
 	Goroutine uint64
+	PID, TID  int // of the program's thread; 0: the kernel
 	Stage     string
 	Says      string
 	IP        *Spot // nil: the stage has none
@@ -113,7 +114,7 @@ func (t *Take) Recording() *Recording {
 
 // frame puts f into words; last is the frame with registers before it, nil for none.
 func (t *Take) frame(i int, f, last *glass.Frame) Frame {
-	out := Frame{Seq: i + 1, T: t.Nanos(f.Time - t.Frames[0].Time), CPU: int(f.CPU), Goroutine: f.Goroutine}
+	out := Frame{Seq: i + 1, T: t.Nanos(f.Time - t.Frames[0].Time), CPU: int(f.CPU), Goroutine: f.Goroutine, PID: int(f.PID), TID: int(f.TID)}
 	out.Stage, out.Says = stages[f.Stage].name, t.says(f)
 	if f.Has&glass.HasRegs == 0 {
 		return out

@@ -50,7 +50,11 @@ func (rec *Recording) head(w io.Writer) {
 		return
 	}
 	f := &rec.Frames[0]
-	fmt.Fprintf(w, "  goroutine %d, CPU %d, hit %d, %s\n", f.Goroutine, f.CPU, rec.Hit, rec.Tier)
+	who := fmt.Sprintf("goroutine %d", f.Goroutine)
+	if f.PID != 0 {
+		who = fmt.Sprintf("process %d, thread %d", f.PID, f.TID)
+	}
+	fmt.Fprintf(w, "  %s, CPU %d, hit %d, %s\n", who, f.CPU, rec.Hit, rec.Tier)
 }
 
 func (rec *Recording) foot(w io.Writer) {
