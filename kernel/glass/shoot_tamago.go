@@ -45,8 +45,6 @@ type Thread struct {
 }
 
 // ShootThread is Shoot for a thread that has left ring 3, in its goroutine. Its code at place is text.
-//
-// Context: goroutine.
 func (f *Film) ShootThread(r *amd64.Regs, stage Stage, place uintptr, of *Thread) (*Frame, int) {
 	out, n := f.Next()
 	if out == nil {
