@@ -43,6 +43,7 @@ func filmProgram(t *suites.T, film *glass.Film, code []byte, handler kwatch.User
 		camera, err = kwatch.RegisterCamera(reg, film)
 		t.Must(err)
 	}))
+	t.Until("the recording is over", film.Done) // a goroutine learns that the program has ended
 	kwatch.UnregisterCamera(camera)
 	kwatch.UnregisterKwatch(reg)
 	return pid
