@@ -86,6 +86,7 @@ func (w *walk) learn(s *state, r uint8, old reg, n scalar.Value, other *origin) 
 		if v.kind != number || v.id != old.id {
 			return
 		}
+		w.values++
 		n := v.n.Meet(scalar.Do(scalar.Add, learned, scalar.Const(uint64(v.add-old.add))))
 		possible = possible && !n.Empty()
 		if n != v.n {

@@ -3,7 +3,6 @@ package verify
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"sonde/bpf"
 )
@@ -14,12 +13,12 @@ const maxInsns = 65536
 // Check tells whether the program is safe to execute where env says. It keeps a reference to the
 // instructions, and does not change them.
 //
-// Context: goroutine; takes up to Limits.Time, and yields the CPU on the way.
+// Context: goroutine; takes as long as Limits let it, and yields the CPU on the way.
 // Errors:  *Error. TooBig tells that a limit of the walk was reached.
 func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	e := *env
 	e.Limits = env.Limits.orDefaults()
-	w := &walk{program: p, env: &e, context: env.Contexts[p.Type], begun: time.Now(),
+	w := &walk{program: p, env: &e, context: env.Contexts[p.Type],
 		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
 		classes: map[int]kind{}, helpers: map[int]bool{}, maps: map[int]*bpf.MapSpec{}, indices: map[int]int64{}}
 	w.log.level = env.LogLevel

@@ -1,10 +1,6 @@
 package verify
 
-import (
-	"time"
-
-	"sonde/bpf"
-)
+import "sonde/bpf"
 
 // Env is what a program finds where it runs.
 type Env struct {
@@ -17,20 +13,21 @@ type Env struct {
 
 // Limits bound the program and the walk. A field that is 0 stands for DefaultLimits'.
 type Limits struct {
-	Worst  int           // executed instructions of one run, helpers by weight
-	Steps  int           // instructions walked
-	States int           // finished states that are kept for one instruction
-	Memory int           // bytes of all states
-	Time   time.Duration // of the walk
+	Worst  int // executed instructions of one run, helpers by weight
+	Steps  int // instructions walked
+	States int // finished states that are kept for one instruction
+	Memory int // bytes of all states
+	Values int // registers and words of stack that are compared, kept, or learned of from a copy
 }
 
-// DefaultLimits are the limits if Env does not say otherwise.
-var DefaultLimits = Limits{Worst: 65536, Steps: 1_000_000, States: 64, Memory: 32 << 20, Time: 2 * time.Second}
+// DefaultLimits are the limits if Env does not say otherwise. None is a time, so that the same programs are
+// refused on every machine, however busy.
+var DefaultLimits = Limits{Worst: 65536, Steps: 1_000_000, States: 64, Memory: 32 << 20, Values: 20_000_000}
 
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits
 	return Limits{Worst: or(l.Worst, d.Worst), Steps: or(l.Steps, d.Steps), States: or(l.States, d.States),
-		Memory: or(l.Memory, d.Memory), Time: or(l.Time, d.Time)}
+		Memory: or(l.Memory, d.Memory), Values: or(l.Values, d.Values)}
 }
 
 func or[T comparable](v, otherwise T) T {

@@ -18,7 +18,7 @@ const looks = 16
 func (w *walk) keep(s *state, n *node) *node {
 	for i := len(w.done[s.pc]) - 1; i >= 0; i-- {
 		old := w.done[s.pc][i]
-		m := matcher{}
+		m := matcher{values: &w.values}
 		if !m.covers(old.state, s) {
 			continue
 		}
@@ -30,7 +30,7 @@ func (w *walk) keep(s *state, n *node) *node {
 	}
 	open := w.open[s.pc]
 	for _, old := range open[max(0, len(open)-looks):] {
-		m := matcher{exact: true}
+		m := matcher{exact: true, values: &w.values}
 		if m.covers(old.state, s) {
 			w.refuse("infinite loop detected at insn %d: a path comes back here with nothing changed", s.pc)
 		}
@@ -38,7 +38,7 @@ func (w *walk) keep(s *state, n *node) *node {
 	if w.steps-n.since < keepEvery && n.parent != nil {
 		return n
 	}
-	s.keep()
+	w.values += s.keep()
 	m := &node{parent: n, state: s.clone(), left: 1, since: w.steps}
 	w.open[s.pc] = append(open, m)
 	w.bytes += s.bytes()
@@ -100,8 +100,9 @@ func (w *walk) crowd() string {
 // matcher compares two states. Numbers of ids differ from path to path: what counts is which
 // values share one.
 type matcher struct {
-	exact bool // all of it must be equal, not only what was used
-	pairs []pair
+	exact  bool // all of it must be equal, not only what was used
+	pairs  []pair
+	values *int // how many were compared
 }
 
 // pair is an id of the older state, with the one that stands for it in the newer, and of numbers,
@@ -135,11 +136,13 @@ func (m *matcher) frame(old, now *frame) bool {
 		return false
 	}
 	for i := range old.regs {
+		*m.values++
 		if !m.value(&old.regs[i], &now.regs[i]) {
 			return false
 		}
 	}
 	for i := range old.slots {
+		*m.values++
 		if !m.slot(old.slots[i], now.slots[i]) {
 			return false
 		}

@@ -158,7 +158,7 @@ func holds(t *testing.T, insns []bpf.Insn, r *rand.Rand) bool {
 	t.Helper()
 	p := &bpf.Program{Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink}}
 	env := NewEnv()
-	env.Limits = Limits{Steps: 5000, Worst: 5000, Time: time.Minute}
+	env.Limits = Limits{Steps: 5000, Worst: 5000}
 	c, err := Check(p, env)
 	if err != nil {
 		return false

@@ -88,8 +88,9 @@ const frameBytes = 3 << 10
 // bytes estimates how much memory the state takes.
 func (s *state) bytes() int { return len(s.frames) * frameBytes }
 
-// keep gives each value an origin of its own, which the state and its copies have from now on.
-func (s *state) keep() {
+// keep gives each value an origin of its own, which the state and its copies have from now on. It returns how
+// many values it has copied.
+func (s *state) keep() (values int) {
 	for _, f := range s.frames {
 		f.written = 0
 		for i := range f.regs {
@@ -99,6 +100,7 @@ func (s *state) keep() {
 			if sl == nil {
 				continue
 			}
+			values++
 			c := *sl
 			c.from = &origin{kept: true, from: [2]*origin{sl.from}}
 			for j, sp := range sl.spills {
@@ -111,6 +113,7 @@ func (s *state) keep() {
 			f.slots[i] = &c
 		}
 	}
+	return values
 }
 
 func (r *reg) keep() {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"runtime"
-	"time"
 
 	"sonde/bpf"
 	"sonde/bpf/verify/scalar"
@@ -16,14 +15,13 @@ type walk struct {
 	flow    *flow
 	log     logger
 
-	pc    int // the instruction that is walked
-	ids   int32
-	todo  []path
-	open  [][]*node // by instruction, the states on the path that is walked
-	done  [][]*node // by instruction, finished states
-	begun time.Time
+	pc   int // the instruction that is walked
+	ids  int32
+	todo []path
+	open [][]*node // by instruction, the states on the path that is walked
+	done [][]*node // by instruction, finished states
 
-	steps, states, peak, bytes int
+	steps, states, peak, bytes, values int
 
 	depth   map[int]int     // by function, bytes of stack
 	calls   map[[2]int]bool // caller and called
@@ -113,14 +111,13 @@ func (w *walk) step(s *state) {
 		w.exceed("BPF program is too large: %d instructions were walked, which is the limit; %s", limits.Steps, w.crowd())
 	case w.bytes > limits.Memory:
 		w.exceed("the states of the walk take %d bytes, more than the limit of %d; %s", w.bytes, limits.Memory, w.crowd())
+	case w.values > limits.Values:
+		w.exceed("the walk compares and keeps more than %d values; %s", limits.Values, w.crowd())
 	case s.cost > limits.Worst:
 		w.refuse("a path executes %d instructions to here, helpers by weight: expected at most %d", s.cost, limits.Worst)
 	}
 	if w.steps%1024 == 0 {
 		runtime.Gosched()
-		if took := time.Since(w.begun); took > limits.Time {
-			w.exceed("the walk takes more than %v; %s", limits.Time, w.crowd())
-		}
 	}
 }
 
