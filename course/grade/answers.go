@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sonde/course/work/fault"
+	"sonde/course/load/fault"
 )
 
 // answers are what a student has found out, by the name of the question: the lines "name: answer" of
@@ -89,7 +89,7 @@ var placed = regexp.MustCompile(`\{(work|fault)\.[\w.]+\}`)
 // about returns what is known of the fault that a seed stands for, for "{fault.name}" in tests.
 func about(root, seed string) (map[string]string, error) {
 	f := fault.Of(seed)
-	path := filepath.Join("course", "work", "post_tamago.go")
+	path := filepath.Join("course", "load", "post_tamago.go")
 	line, err := lineOf(filepath.Join(root, path), f.Code)
 	return map[string]string{
 		"fault.function": f.Function, "fault.cause": f.Cause, "fault.line": fmt.Sprintf("post_tamago.go:%d", line),

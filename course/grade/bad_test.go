@@ -51,8 +51,8 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 		"4:1: a lab must not use //go:linkname": func(path string) error {
 			return os.WriteFile(path, []byte("package lab1\n\nimport _ \"unsafe\"\n//go:linkname x runtime.x\nfunc x()\n"), 0o644)
 		},
-		`3:8: a lab must not import "sonde/course/work"`: func(path string) error {
-			return os.WriteFile(path, []byte("package lab1\n\nimport \"sonde/course/work\"\n"), 0o644)
+		`3:8: a lab must not import "sonde/course/load"`: func(path string) error {
+			return os.WriteFile(path, []byte("package lab1\n\nimport \"sonde/course/load\"\n"), 0o644)
 		},
 		`1:24: a lab must not import "C"`: func(path string) error {
 			return os.WriteFile(path, []byte("package lab1; import ( \"C\" )\n"), 0o644)

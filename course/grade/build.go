@@ -32,7 +32,7 @@ func goVersion(root string) (string, error) {
 //
 // Errors: ErrLeft, with what the compiler says.
 func (g *grader) build(root, dir, from string) error {
-	with := []string{filepath.Join(root, "course", "work")}
+	with := []string{filepath.Join(root, "course", "load")}
 	if g.lab.hasModule() {
 		with = append(with, dir)
 	}

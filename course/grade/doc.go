@@ -42,10 +42,10 @@
 //	READ text         where to read if the test fails
 //	LIMIT n           seconds that it may take on the reference machine
 //
-// {work.x} stands for what the workload (package sonde/course/work) has reported as x. In what a test
+// {work.x} stands for what the workload (package sonde/course/load) has reported as x. In what a test
 // expects of the student's module, no number is fixed, and none comes from the module itself.
 // {answer.seed} in a script is the answer to "seed", and {fault.x} in an ANSWER is what package
-// sonde/course/work/fault says about it.
+// sonde/course/load/fault says about it.
 //
 // A script of one line, "host WORDS", runs the lab's program for the host with these words. It reports
 // as the workload does. Of these words, {host.self} stands for that program and {host.kernel} for the kernel, as

@@ -178,7 +178,7 @@ func (l *Lab) ownKernel(t *testing.T) string {
 	t.Helper()
 	root := rootOf(t)
 	if l.N == 0 {
-		kernel, err := image.Build(image.BuildOptions{With: []string{filepath.Join(root, "course", "work")}})
+		kernel, err := image.Build(image.BuildOptions{With: []string{filepath.Join(root, "course", "load")}})
 		if err != nil {
 			t.Fatal(err)
 		}

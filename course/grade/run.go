@@ -147,7 +147,7 @@ func (g *grader) boot(t *Test) (*output, error) {
 	return o, errors.Join(err, readErr)
 }
 
-// workPort is the I/O port of package sonde/course/work.
+// workPort is the I/O port of package sonde/course/load.
 const workPort = 0x2e0
 
 // gaveUp is what the kernel says when it ends a handler that breaks the rules.

@@ -6,7 +6,7 @@ POINTS 2
 SMP 4
 DRAW n 80000 120000
 PICK fn Crate Parcel Letter
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work do=calls,{fn},{n},4
 RUN rmmod lab1
 RUN dmesg
@@ -20,10 +20,10 @@ POINTS 1
 DRAW n 100 300
 DRAW m 400 700
 PICK fn Letter Stamp Scale
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work do=calls,{fn},{n},1
 RUN rmmod lab1
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work name=again do=calls,{fn},{m},1
 RUN dmesg -c > /dev/null
 RUN rmmod lab1

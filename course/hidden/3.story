@@ -8,7 +8,7 @@ DRAW n 150 300
 DRAW g 16 40
 DRAW ns 300000 2000000
 PICK fn Train Van
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work do=times,{fn},{n},1,{ns},{g}
 RUN rmmod lab3
 RUN dmesg
@@ -25,7 +25,7 @@ DRAW d 2 5
 DRAW c 10 30
 DRAW ns 20000 90000
 PICK fn Train Van
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work name=lost do=panics,{fn},{n},{d}
 RUN insmod work do=times,{fn},{c},{d},{ns},2
 RUN rmmod lab3

@@ -20,11 +20,11 @@ ID costs
 POINTS 2
 COUNTED yes
 RUN insmod work do=cost,Letter,20000
-RUN insmod lab6 symbol=work.Letter how=atomic
+RUN insmod lab6 symbol=load.Letter how=atomic
 RUN sleep 0.3
 RUN insmod work name=atomic do=cost,Letter,20000
 RUN rmmod lab6
-RUN insmod lab6 symbol=work.Letter how=percpu
+RUN insmod lab6 symbol=load.Letter how=percpu
 RUN sleep 0.3
 RUN insmod work name=percpu do=cost,Letter,20000
 RUN rmmod lab6

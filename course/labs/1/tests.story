@@ -4,14 +4,14 @@ NAME a probe comes with insmod and goes with rmmod
 ID builds
 POINTS 1
 PICK fn Letter Parcel Crate Stamp Scale
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work do=probes
 RUN rmmod work
 RUN rmmod lab1
 RUN insmod work name=after do=probes
 RUN dmesg
 TRUE probes 1 probe while the module is loaded
-TRUE at sonde/course/work.{fn} has the probe
+TRUE at sonde/course/load.{fn} has the probe
 TRUE after.probes 0 probes when it is not
 EXPECT_NOT may be abandoned
 EXPECT_NOT forgot .*, which is unregistered
@@ -23,7 +23,7 @@ POINTS 2
 SMP 1
 DRAW n 500 1500
 PICK fn Letter Parcel Crate Stamp Scale
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work do=calls,{fn},{n},1
 RUN insmod work name=after do=probes
 RUN rmmod lab1
@@ -38,7 +38,7 @@ POINTS 1
 SMP 2
 DRAW n 500 1500
 PICK fn Letter Parcel Crate Stamp Scale
-RUN insmod lab1 symbol=work.{fn}
+RUN insmod lab1 symbol=load.{fn}
 RUN insmod work do=calls,{fn},{n},2
 RUN rmmod lab1
 RUN dmesg
@@ -50,8 +50,8 @@ NAME a function that does not exist
 ID error
 POINTS 1
 DRAW n 10 99
-RUN insmod work do=refuse,work.Lettre{n}
-RUN insmod lab1 symbol=work.Lettre{n} 2>&1
+RUN insmod work do=refuse,load.Lettre{n}
+RUN insmod lab1 symbol=load.Lettre{n} 2>&1
 RUN lsmod
 WANT insmod: module lab1: {work.refusal}
 EXPECT_NOT ^lab1\s

@@ -4,14 +4,14 @@ NAME a return probe comes with insmod and goes with rmmod
 ID builds
 POINTS 1
 PICK fn Van Train
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work do=probes
 RUN rmmod work
 RUN rmmod lab3
 RUN insmod work name=after do=probes
 RUN dmesg
 TRUE probes 1 probe while the module is loaded
-TRUE at sonde/course/work.{fn} has the probe
+TRUE at sonde/course/load.{fn} has the probe
 TRUE after.probes 0 probes when it is not
 EXPECT_NOT may be abandoned
 EXPECT_NOT forgot .*, which is unregistered
@@ -24,7 +24,7 @@ SMP 1
 DRAW n 100 200
 DRAW ns 40000 300000
 PICK fn Van Train
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work do=times,{fn},{n},1,{ns},1
 RUN rmmod lab3
 RUN dmesg
@@ -40,7 +40,7 @@ DRAW n 20 60
 DRAW d 3 6
 DRAW ns 30000 60000
 PICK fn Van Train
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work do=times,{fn},{n},{d},{ns},1
 RUN rmmod lab3
 RUN dmesg
@@ -53,7 +53,7 @@ POINTS 1
 SMP 1
 DRAW n 5 30
 PICK fn Van Train
-RUN insmod lab3 symbol=work.{fn}
+RUN insmod lab3 symbol=load.{fn}
 RUN insmod work do=panics,{fn},{n},1
 RUN rmmod lab3
 RUN dmesg

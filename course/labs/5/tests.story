@@ -3,9 +3,9 @@
 NAME tiers.txt, the first four places
 ID ends
 POINTS 1
-PICK a work.placeShort+0x0 work.placeShort+0x5 work.placeLoop+0x0
-PICK b work.placeLoop+0x12 cpu.Pause+0x0 work.placeShort+0x7
-PICK c work.placeOwn+0x4 work.placeLoop+0x3 work.placeShort+0x2
+PICK a load.placeShort+0x0 load.placeShort+0x5 load.placeLoop+0x0
+PICK b load.placeLoop+0x12 cpu.Pause+0x0 load.placeShort+0x7
+PICK c load.placeOwn+0x4 load.placeLoop+0x3 load.placeShort+0x2
 PICK d trap.entryBP+0x0 kprobes.onBreakpoint+0x0
 RUN insmod work do=tiers,{a},{b},{c},{d}
 ANSWER {a} {work.tier1} how a probe at {a} is hit
@@ -17,10 +17,10 @@ READ introduction, "What a jump takes"
 NAME tiers.txt, four more
 ID ways
 POINTS 1
-PICK a work.placeLoop+0x5 work.placeLoop+0x7 work.placeLoop+0xb
-PICK b work.placeCall+0x2 work.placeCall+0x7 work.placeCall+0x9
-PICK c work.placeOwn+0x7 work.placeOwn+0x9 work.placeOwn+0xb
-PICK d work.placeShared+0x0 work.placeShared+0x2 work.placeShared+0x4
+PICK a load.placeLoop+0x5 load.placeLoop+0x7 load.placeLoop+0xb
+PICK b load.placeCall+0x2 load.placeCall+0x7 load.placeCall+0x9
+PICK c load.placeOwn+0x7 load.placeOwn+0x9 load.placeOwn+0xb
+PICK d load.placeShared+0x0 load.placeShared+0x2 load.placeShared+0x4
 RUN insmod work do=tiers,{a},{b},{c},{d}
 ANSWER {a} {work.tier1} how a probe at {a} is hit
 ANSWER {b} {work.tier2} how a probe at {b} is hit
@@ -31,10 +31,10 @@ READ introduction, "What leads to the code"
 NAME tiers.txt, the last four
 ID copies
 POINTS 1
-PICK a work.placeEnters+0x0 work.placeEnters+0x5 work.placeEnters+0xe
-PICK b work.placeWaits+0x0 work.placeWaits+0x2 work.placeWaits+0x6
-PICK c work.Letter+0x0 work.Crate+0x0 vfs.Read+0x0
-PICK d work.placeCall+0xb work.placeCall+0xd work.placeCall+0x0
+PICK a load.placeEnters+0x0 load.placeEnters+0x5 load.placeEnters+0xe
+PICK b load.placeWaits+0x0 load.placeWaits+0x2 load.placeWaits+0x6
+PICK c load.Letter+0x0 load.Crate+0x0 vfs.Read+0x0
+PICK d load.placeCall+0xb load.placeCall+0xd load.placeCall+0x0
 RUN insmod work do=tiers,{a},{b},{c},{d}
 ANSWER {a} {work.tier1} how a probe at {a} is hit
 ANSWER {b} {work.tier2} how a probe at {b} is hit

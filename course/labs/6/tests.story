@@ -6,10 +6,10 @@ POINTS 2
 SMP 4
 DRAW n 2000 4000
 DRAW m 30000 40000
-RUN insmod lab6 symbol=work.Letter how=plain
+RUN insmod lab6 symbol=load.Letter how=plain
 RUN insmod work name=one do=calls,Letter,{n},1
 RUN rmmod lab6
-RUN insmod lab6 symbol=work.Letter how=plain
+RUN insmod lab6 symbol=load.Letter how=plain
 RUN insmod work do=calls,Letter,{m},4
 RUN rmmod lab6
 RUN dmesg
@@ -23,10 +23,10 @@ POINTS 2
 SMP 4
 DRAW n 20000 30000
 DRAW m 30001 40000
-RUN insmod lab6 symbol=work.Parcel how=atomic
+RUN insmod lab6 symbol=load.Parcel how=atomic
 RUN insmod work do=calls,Parcel,{n},4
 RUN rmmod lab6
-RUN insmod lab6 symbol=work.Letter how=percpu
+RUN insmod lab6 symbol=load.Letter how=percpu
 RUN insmod work name=two do=calls,Letter,{m},4
 RUN rmmod lab6
 RUN dmesg

@@ -38,9 +38,9 @@ func mark(p *kprobes.Kprobe, regs *amd64.Regs) int {
 
 func start() error {
 	probes = [3]*kprobes.Kprobe{
-		{SymbolName: "work.Weigh", PreHandler: weigh},
-		{SymbolName: "work.Sort", PreHandler: hole},
-		{SymbolName: "work.Cancel", PreHandler: mark},
+		{SymbolName: "load.Weigh", PreHandler: weigh},
+		{SymbolName: "load.Sort", PreHandler: hole},
+		{SymbolName: "load.Cancel", PreHandler: mark},
 	}
 	return kprobes.RegisterKprobes(probes[:])
 }

@@ -1,13 +1,13 @@
 //go:build tamago
 
-package work
+package load
 
 import (
 	"encoding/binary"
 	"fmt"
 	"syscall"
 
-	"sonde/course/work/fault"
+	"sonde/course/load/fault"
 	"sonde/kernel/refusal"
 )
 

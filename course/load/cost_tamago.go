@@ -1,6 +1,6 @@
 //go:build tamago
 
-package work
+package load
 
 import (
 	"syscall"

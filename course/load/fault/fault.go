@@ -9,7 +9,7 @@ import (
 
 // A Fault is what becomes of some letters.
 type Fault struct {
-	Function string // of package work, where they are lost
+	Function string // of package load, where they are lost
 	Cause    string // too-heavy, wrong-hole, address-overwritten
 	Code     string // the statement at fault
 	Every    int    // of each so many letters, one is lost
