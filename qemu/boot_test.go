@@ -112,7 +112,7 @@ func skipIfShort(t *testing.T) {
 }
 
 // runsBeside is for tests that boot machines: they run concurrently, as many as go test -parallel
-// says. Only tests that measure time, or use gdb's port, have the host to themselves.
+// says. Only tests that measure time have the host to themselves.
 func runsBeside(t *testing.T) {
 	t.Helper()
 	skipIfShort(t)

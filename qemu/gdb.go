@@ -12,8 +12,8 @@ import (
 
 // gdbScript writes the commands that gdb reads first: where the sources are whose names in the
 // image have no folder, how a backtrace continues behind a trap (gdb.py), Go's own commands, such
-// as "info goroutines", and the address of the machine. It returns the path.
-func gdbScript(with []string) (string, error) {
+// as "info goroutines", and the port of the machine. It returns the path.
+func gdbScript(port int, with []string) (string, error) {
 	root, err := image.Root()
 	if err != nil {
 		return "", err
@@ -32,8 +32,8 @@ func gdbScript(with []string) (string, error) {
 	}
 	fmt.Fprintf(&b, "directory %s\nset auto-load safe-path %s\n", library, library)
 	fmt.Fprintf(&b, "source %s\nsource %s\n", filepath.Join(library, "runtime", "runtime-gdb.py"), filepath.Join(root, "qemu", "gdb.py"))
-	fmt.Fprintf(&b, "target remote :1234\n")
-	path := filepath.Join(root, "build", "gdbinit")
+	fmt.Fprintf(&b, "set remotetimeout 300\ntarget remote 127.0.0.1:%d\n", port) // QEMU may take long to start
+	path := filepath.Join(root, "build", fmt.Sprintf("gdbinit-%d", port))
 	return path, os.WriteFile(path, []byte(b.String()), 0o644)
 }
 

@@ -6,14 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestGDBStopsInAHandler starts gdb as the launcher says. It stops in a handler, finds the sources, and
 // its backtrace goes on behind the trap to the probed function and its callers; also behind the
 // detour of a jump, and from a return handler to where the function returns to.
 func TestGDBStopsInAHandler(t *testing.T) {
-	skipIfShort(t)
+	runsBeside(t)
 	path, err := launcher()
 	if err != nil {
 		t.Fatal(err)
@@ -31,21 +30,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	}
 	defer machine.Wait()
 	defer cancel()
-	said.await(t, "waiting for gdb", 1)
-	for range 3000 { // until QEMU listens
-		if strings.Contains(said.text(), "in use") {
-			t.Skip("another process has gdb's port")
-		}
-		if out, _ := exec.Command("sh", "-c", "grep -c ' 0100007F:04D2 00000000:0000 0A' /proc/net/tcp").Output(); string(out) != "0\n" {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	line := regexp.MustCompile(`(?m)^  gdb (.*)$`).FindStringSubmatch(said.text())
-	if line == nil {
-		t.Fatalf("no command for gdb:\n%s", said.text())
-	}
-	args := append(strings.Fields(line[1]), "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
+	args := append(gdbCommand(t, said)[1:], "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
 		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines",
 		"-ex", "delete", "-ex", "hbreak 'sonde/kprobes/link.count'", "-ex", "continue", "-ex", "bt", // by a jump
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
@@ -84,6 +69,17 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	for _, b := range shownBy(t) {
 		b.find(t, inGDB(strings.Join(b.lines, "\n")), inGDB(string(out)))
 	}
+}
+
+// gdbCommand waits until the launcher says how to start gdb.
+func gdbCommand(t *testing.T, said *screen) []string {
+	t.Helper()
+	said.await(t, "waiting for gdb", 1)
+	line := regexp.MustCompile(`(?m)^  (gdb .*)$`).FindStringSubmatch(said.text())
+	if line == nil {
+		t.Fatalf("no command for gdb:\n%s", said.text())
+	}
+	return strings.Fields(line[1])
 }
 
 // inGDB returns the stable part of lines that gdb prints: the function and the file of each frame,

@@ -52,6 +52,7 @@ type options struct {
 	quiet    bool
 	test     bool
 	build    bool
+	gdb      bool
 	vet      bool
 	noLinux  bool
 	with     []string // folders of modules
@@ -94,7 +95,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Machine, "machine", "q35", "`type` of the machine: q35, pc or microvm")
 	flags.StringVar(&o.Append, "append", "", "add this `line` to the kernel's command line")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "stop after this `time`; 0: never (default 0; 2m with -c, 30m with -test)")
-	flags.BoolVar(&o.GDB, "gdb", false, "wait for gdb on port 1234 before booting")
+	flags.BoolVar(&o.gdb, "gdb", false, "wait for gdb before booting, on port 1234 or, if it is taken, a free one")
 	flags.StringVar(&o.Image, "image", "", "boot this image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "boot the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.noLinux, "nolinux", false, "the kernel without linux/: kernel probes and the prompt, but no programs")
@@ -161,7 +162,7 @@ func parse(args []string, w io.Writer) (options, error) {
 // limit returns the time limit when none is asked for.
 func (o options) limit() time.Duration {
 	switch {
-	case !o.scripted || o.GDB:
+	case !o.scripted || o.gdb:
 		return 0
 	case o.test:
 		return testTimeout
@@ -196,11 +197,16 @@ func run(o options) int {
 	if o.Accel == "" {
 		o.Accel = machine.Best(o.Image, cache)
 	}
-	if o.GDB {
-		script, err := gdbScript(o.with)
+	if o.gdb {
+		if o.GDB, err = machine.NewGDB(); err != nil {
+			return fail(err, machine.StatusQEMU)
+		}
+		defer o.GDB.Close()
+		script, err := gdbScript(o.GDB.Port, o.with)
 		if err != nil {
 			return fail(err, machine.StatusQEMU)
 		}
+		defer os.Remove(script)
 		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb -x %s %s\n", script, o.Image)
 	}
 	result, err := boot(o)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // commandPages are the pages whose commands are all run.
@@ -263,16 +263,15 @@ func atPrompt(t *testing.T, command string, before func(*screen)) {
 func waitsForGDB(t *testing.T, command string) {
 	bothSizes(t, command, func(t *testing.T, command string) {
 		atPrompt(t, command, func(s *screen) {
-			s.await(t, "waiting for gdb", 1)
-			var gdb net.Conn
-			for from := time.Now(); gdb == nil && time.Since(from) < bootLimit/3; time.Sleep(100 * time.Millisecond) {
-				if strings.Contains(s.text(), "in use") {
-					t.Skip("another process has gdb's port")
-				}
-				gdb, _ = net.Dial("tcp", "127.0.0.1:1234")
+			script := gdbCommand(t, s)[2]
+			said, err := os.ReadFile(script)
+			port := regexp.MustCompile(`(?m)^target remote (.+)$`).FindSubmatch(said)
+			if err != nil || port == nil {
+				t.Fatalf("%v, %s: no address\n%s", err, script, said)
 			}
-			if gdb == nil {
-				t.Fatalf("nothing listens for gdb\n%s", s.text())
+			gdb, err := net.Dial("tcp", string(port[1]))
+			if err != nil {
+				t.Fatal(err)
 			}
 			t.Cleanup(func() { gdb.Close() })
 			fmt.Fprint(gdb, "$c#63") // continue

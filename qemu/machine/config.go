@@ -32,7 +32,7 @@ type Config struct {
 	Accel   Accel         // "" means TCG
 	CPU     string        // as QEMU's -cpu; "" means all that Accel can give
 	Timeout time.Duration // 0 means none
-	GDB     bool          // wait for gdb on port 1234
+	GDB     *GDB          // wait for gdb there, or nil
 	Extra   []string      // further QEMU arguments
 
 	Stdout io.Writer // live copy of the script's standard output, or nil
@@ -52,10 +52,14 @@ const spaces = " \t\n\v\f\r"
 // ErrConfig says that a machine cannot be made as described.
 var ErrConfig = errors.New("impossible machine")
 
-// The file descriptors that QEMU inherits besides 0, 1 and 2.
+// firstFd is the first file descriptor that QEMU inherits besides 0, 1 and 2.
+const firstFd = 3
+
+// What QEMU inherits under program control.
 const (
-	outFd = 3 + iota
+	outFd = firstFd + iota
 	controlFd
+	gdbFd
 )
 
 // machineArgs turns a machine's name into QEMU's -machine argument. microvm
@@ -168,9 +172,6 @@ func (c Config) arguments(m medium) []string {
 	if c.Accel == Counted {
 		args = append(args, "-icount", "shift=0")
 	}
-	if c.GDB {
-		args = append(args, "-gdb", "tcp:127.0.0.1:1234", "-S")
-	}
 	return append(args, c.Extra...)
 }
 
@@ -178,7 +179,7 @@ func (c Config) arguments(m medium) []string {
 // standard input and output, the script's output has a pipe of its own, and a
 // control socket tells how the machine ended.
 func (c Config) pipedArguments(m medium, out, control string) []string {
-	args := append(c.arguments(m),
+	args := append(append(c.arguments(m), c.GDB.arguments(gdbFd)...),
 		"-S",
 		"-chardev", "stdio,id=console,signal=off",
 		"-chardev", control,
@@ -199,5 +200,5 @@ func (c Config) pipedArguments(m medium, out, control string) []string {
 // terminalArguments is for a person at the terminal; QEMU itself puts the
 // terminal in raw mode and takes Ctrl-A X.
 func (c Config) terminalArguments(m medium) []string {
-	return append(c.arguments(m), "-serial", "mon:stdio")
+	return append(append(c.arguments(m), c.GDB.arguments(firstFd)...), "-serial", "mon:stdio")
 }

@@ -89,7 +89,7 @@ func (s *Session) launch(path string, c Config) (err error) {
 	}
 	s.control, s.console, s.script = ctl, in.ours, script
 	args := c.pipedArguments(s.medium, script.chardev("out"), ctl.chardev("control"))
-	s.proc, err = startProcess(s.ctx, s.kill, path, args, in.theirs, out.theirs, inherited(&script, &ctl.link))
+	s.proc, err = startProcess(s.ctx, s.kill, path, args, in.theirs, out.theirs, append(inherited(&script, &ctl.link), c.GDB.inherited()...))
 	if err != nil {
 		pipes.closeOurs()
 		script.hangUp()
@@ -100,7 +100,7 @@ func (s *Session) launch(path string, c Config) (err error) {
 	}
 	script.closeTheirs()
 	ctl.closeTheirs()
-	go ctl.listen(c.GDB)
+	go ctl.listen(c.GDB != nil)
 	s.filled.Go(func() { s.log.fill(out.ours); out.ours.Close() })
 	s.filled.Go(func() { s.out.fill(script) })
 	return nil

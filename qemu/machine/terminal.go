@@ -38,6 +38,7 @@ func Interact(ctx context.Context, c Config) (Result, error) {
 	started := time.Now()
 	p := &process{cmd: exec.CommandContext(ctx, path, c.terminalArguments(m)...), code: make(chan int, 1)}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	p.cmd.ExtraFiles = c.GDB.inherited()
 	// SIGTERM lets QEMU put the terminal right; WaitDelay kills it if it hangs.
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := p.start(); err != nil {
