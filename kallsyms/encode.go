@@ -10,7 +10,7 @@ import (
 
 const (
 	magic      = "sondeSYM"
-	version    = 1
+	version    = 2
 	headerSize = 32
 	addrSize   = 8
 	entrySize  = 12
@@ -22,18 +22,19 @@ const (
 // Encode packs syms into a blob for Load. The order of syms does not matter.
 // A symbol without a size is given all bytes up to the next address that has a
 // symbol of the same class: assembly functions often declare none. Names
-// longer than 65535 bytes, which Go's linker does not write, are cut.
+// longer than 65535 bytes, which Go's linker does not write, are cut. The names make a string table of ELF: a
+// zero is behind each, and before the first.
 func Encode(syms []Symbol) []byte {
 	syms = slices.Clone(syms)
 	slices.SortStableFunc(syms, byAddress)
 	fillSizes(syms)
 
-	names := 0
+	names := 1
 	for i := range syms {
 		if len(syms[i].Name) > maxName {
 			syms[i].Name = syms[i].Name[:maxName]
 		}
-		names += len(syms[i].Name)
+		names += len(syms[i].Name) + 1
 	}
 	n := len(syms)
 	total := headerSize + n*(addrSize+entrySize+indexSize) + names
@@ -49,20 +50,26 @@ func Encode(syms []Symbol) []byte {
 	for _, i := range nameOrder(syms) {
 		blob = binary.LittleEndian.AppendUint32(blob, i)
 	}
+	blob = append(blob, 0)
 	for _, s := range syms {
-		blob = append(blob, s.Name...)
+		blob = append(append(blob, s.Name...), 0)
 	}
 	return blob
 }
 
+// Names returns the part of a blob of Encode that has the names.
+func Names(blob []byte) []byte {
+	return blob[len(blob)-int(binary.LittleEndian.Uint32(blob[len(magic)+8:])):]
+}
+
 func appendEntries(blob []byte, syms []Symbol) []byte {
-	off := 0
+	off := 1
 	for _, s := range syms {
 		blob = binary.LittleEndian.AppendUint32(blob, uint32(off))
 		blob = binary.LittleEndian.AppendUint32(blob, uint32(min(s.Size, math.MaxUint32)))
 		blob = binary.LittleEndian.AppendUint16(blob, uint16(len(s.Name)))
 		blob = append(blob, s.Type, byte(s.Flags))
-		off += len(s.Name)
+		off += len(s.Name) + 1
 	}
 	return blob
 }

@@ -56,8 +56,9 @@ const (
 )
 
 // linkerFlags put the kernel there, one page of ELF headers below the text, and let it reach into
-// the runtime. The linker reads the address as one with a sign.
-var linkerFlags = fmt.Sprintf("-T %d -R 0x1000 -checklinkname=0", loadedAt+pageSize-(1<<64-Base))
+// the runtime. The linker reads the address as one with a sign. What debuggers read is compressed
+// by Finish, which makes it smaller than the linker would.
+var linkerFlags = fmt.Sprintf("-compressdwarf=false -T %d -R 0x1000 -checklinkname=0", loadedAt+pageSize-(1<<64-Base))
 
 // Build builds the kernel in the module of the working directory and returns
 // the path of the finished image. It always asks the go command, whose cache

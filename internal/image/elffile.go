@@ -16,6 +16,7 @@ type elfFile struct {
 	data  []byte
 	head  elf.Header64
 	progs []elf.Prog64
+	sects []elf.Section64
 	view  *elf.File // the input, for reading sections and symbols
 	syms  []elf.Symbol
 }
@@ -40,6 +41,11 @@ func open(raw []byte) (*elfFile, error) {
 	f.progs = make([]elf.Prog64, f.head.Phnum)
 	r.Seek(int64(f.head.Phoff), 0)
 	if err = binary.Read(r, v.ByteOrder, f.progs); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
+	}
+	f.sects = make([]elf.Section64, f.head.Shnum)
+	r.Seek(int64(f.head.Shoff), 0)
+	if err = binary.Read(r, v.ByteOrder, f.sects); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
 	}
 	if f.memoryEnd() == 0 {
@@ -149,9 +155,11 @@ func (f *elfFile) writeHeaders() error {
 	if end > room {
 		return fmt.Errorf("%d program headers end at offset %#x, there is room to %#x: %w", len(f.progs), end, room, ErrLayout)
 	}
-	size := uint64(f.head.Shnum) * uint64(f.head.Shentsize)
-	sections := slices.Clone(f.data[f.head.Shoff : f.head.Shoff+size])
-	clear(f.data[f.head.Phoff:min(room, f.head.Shoff+size)])
+	clear(f.data[f.head.Phoff:room])
+	sections, err := binary.Append(nil, binary.LittleEndian, f.sects)
+	if err != nil {
+		return err
+	}
 	f.head.Shoff = f.appendAligned(sections, 8)
 	f.head.Phnum = uint16(len(f.progs))
 
@@ -166,7 +174,7 @@ func (f *elfFile) writeHeaders() error {
 	if _, err := binary.Encode(f.data, binary.LittleEndian, f.head); err != nil {
 		return err
 	}
-	_, err := binary.Encode(f.data[f.head.Phoff:], binary.LittleEndian, f.progs)
+	_, err = binary.Encode(f.data[f.head.Phoff:], binary.LittleEndian, f.progs)
 	return err
 }
 

@@ -118,7 +118,11 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	if table, err = f.appendInitramfs(table, addr, opts); err != nil {
 		return nil, err
 	}
+	if err := f.shrink(); err != nil {
+		return nil, err
+	}
 	tableOff := f.appendAligned(table, pageSize)
+	f.shareNames(symbols, tableOff)
 	note := entryNote(physical(entry.Value))
 	noteOff := f.appendAligned(note, 8)
 

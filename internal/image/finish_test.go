@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -156,4 +157,56 @@ func TestBuildArguments(t *testing.T) {
 	if name := opts.name(nil); name != "sonde-test-race1.elf" {
 		t.Error(name)
 	}
+}
+
+// TestFinishShrinks: debuggers and other readers find in the image what the linker has written, although the
+// image has the names of symbols once only, and what is for debuggers in less space than the linker needs.
+func TestFinishShrinks(t *testing.T) {
+	raw := link(t)
+	out := filepath.Join(t.TempDir(), "tiny.elf")
+	if err := Finish(raw, out, Options{Entry: "main.main", SymtabVar: "main.symtab"}); err != nil {
+		t.Fatal(err)
+	}
+	was, is := openELF(t, raw), openELF(t, out)
+	before, err := was.Symbols()
+	after, err2 := is.Symbols()
+	if err != nil || err2 != nil || len(before) != len(after) {
+		t.Fatalf("%d symbols, %d in the image: %v, %v", len(before), len(after), err, err2)
+	}
+	for i, s := range before {
+		if typ := elf.ST_TYPE(s.Info); typ != elf.STT_FUNC && typ != elf.STT_OBJECT {
+			s.Name = after[i].Name
+		}
+		if s != after[i] {
+			t.Errorf("symbol %d is %v, in the image %v", i, s, after[i])
+		}
+	}
+	for i, s := range was.Sections {
+		now := is.Sections[i]
+		if s.Flags&elf.SHF_ALLOC != 0 || s.Type != elf.SHT_PROGBITS {
+			continue
+		}
+		a, err := s.Data()
+		b, err2 := now.Data()
+		if err != nil || err2 != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s has %d bytes, in the image %d: %v, %v", s.Name, len(a), len(b), err, err2)
+		}
+		if now.FileSize > s.FileSize {
+			t.Errorf("%s takes %d bytes, by the linker %d", s.Name, now.FileSize, s.FileSize)
+		}
+	}
+	names, table := is.Section(".strtab"), is.Progs[len(is.Progs)-2]
+	if table.Type != elf.PT_LOAD || names.Offset < table.Off || names.Offset+names.FileSize > table.Off+table.Filesz {
+		t.Errorf("names at %#x, %d bytes: expected them in %v", names.Offset, names.FileSize, table)
+	}
+}
+
+func openELF(t *testing.T, path string) *elf.File {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
