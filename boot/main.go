@@ -175,10 +175,20 @@ func runScript(script string) {
 	} else {
 		s = newShell(new(console.Output))
 	}
+	go typed()
 	done := kthread.RunCritical("script", func() { s.Run(script); s.HangUp() })
 	<-done.Done()
 	printk.Flush()
 	power.Exit(exitcode.ForScript(s.Status()))
+}
+
+// typed passes what is typed while a script runs to those that read /dev/console.
+func typed() {
+	buf := make([]byte, 256)
+	for {
+		n, _ := console.Input{}.Read(buf)
+		console.TTY.Input(buf[:n])
+	}
 }
 
 // showScript runs the commands behind "--" for someone without a keyboard: it shows the output page

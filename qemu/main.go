@@ -49,6 +49,7 @@ const (
 type options struct {
 	machine.Config
 	scripted bool // -c was given, even if empty
+	endless  bool // Ctrl-C ends it
 	quiet    bool
 	test     bool
 	build    bool
@@ -59,6 +60,7 @@ type options struct {
 	stick    bool
 	add      []string // HOST[:GUEST]
 	deps     bool
+	bt       bt
 }
 
 func main() {
@@ -114,6 +116,9 @@ func parse(args []string, w io.Writer) (options, error) {
 		return nil
 	})
 	flags.BoolVar(&o.deps, "deps", false, "with -add: also add the libraries and interpreters that the programs need")
+	flags.StringVar(&o.bt.script, "bt", "", "run this `script` in bpftrace's language, or a file with one, and print what it says; it ends with the command of -c, or by Ctrl-C")
+	flags.StringVar(&o.bt.format, "format", "", "with -bt: the `format` of what is printed: text, json, folded, chrome, perfetto or pprof")
+	flags.StringVar(&o.bt.out, "o", "", "with -bt: write to this `file` instead of standard output")
 	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
@@ -128,11 +133,18 @@ func parse(args []string, w io.Writer) (options, error) {
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.scripted = given["c"]
-	if o.test && !o.scripted {
-		o.Script, o.scripted = "ktest", true
+	if o.bt.given = given["bt"]; o.bt.check() != nil {
+		return o, o.bt.check()
 	}
 	if o.scripted && o.Script == "" {
 		return o, errors.New("-c: the script is empty")
+	}
+	if o.bt.given {
+		o.endless = !o.scripted
+		o.Script, o.scripted = o.bt.command(o.Script), true
+	}
+	if o.test && !o.scripted {
+		o.Script, o.scripted = "ktest", true
 	}
 	if len(o.with) > 0 && o.Image != "" {
 		return o, errors.New("-with and -image exclude each other: nothing can be linked into a finished image")
@@ -162,7 +174,7 @@ func parse(args []string, w io.Writer) (options, error) {
 // limit returns the time limit when none is asked for.
 func (o options) limit() time.Duration {
 	switch {
-	case !o.scripted || o.gdb:
+	case !o.scripted || o.endless || o.gdb:
 		return 0
 	case o.test:
 		return testTimeout
@@ -182,6 +194,14 @@ func run(o options) int {
 			return cannotBuild(err)
 		}
 		o.Image, cache = path, filepath.Dir(path)
+	}
+	if o.bt.given {
+		spec, remove, err := o.bt.save()
+		if err != nil {
+			return fail(err, machine.StatusUsage)
+		}
+		defer remove()
+		o.add = append(o.add, spec)
 	}
 	remove, err := o.makeInitrd()
 	if err != nil {
@@ -209,7 +229,11 @@ func run(o options) int {
 		defer os.Remove(script)
 		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb -x %s %s\n", script, o.Image)
 	}
-	result, err := boot(o)
+	run := boot
+	if o.bt.given {
+		run = runBt
+	}
+	result, err := run(o)
 	if err != nil {
 		return fail(err, result.Status)
 	}

@@ -41,7 +41,7 @@ func btList(c *Context, from btSource, f *run.Flags) error {
 
 // btPoints lists the attach points of a script.
 func btPoints(c *Context, from btSource, f *run.Flags) error {
-	name, text, params, err := btScript(f)
+	name, text, params, err := btScript(c, f)
 	if err != nil {
 		return err
 	}

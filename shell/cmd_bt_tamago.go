@@ -128,7 +128,7 @@ func btBoot() time.Time { return time.Now().Add(-time.Duration(cpu.Nanotime())) 
 
 // btCompile compiles the script, and prints what may be a mistake in it.
 func btCompile(c *Context, f *run.Flags, from btSource) (*lang.Unit, error) {
-	name, text, params, err := btScript(f)
+	name, text, params, err := btScript(c, f)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func btCompile(c *Context, f *run.Flags, from btSource) (*lang.Unit, error) {
 }
 
 // btScript returns the script, what errors call it, and its arguments. A file "-" is the input.
-func btScript(f *run.Flags) (name, text string, params []string, err error) {
+func btScript(c *Context, f *run.Flags) (name, text string, params []string, err error) {
 	if f.HasScript {
 		return "stdin", f.Script, f.Args, nil
 	}
@@ -161,6 +161,10 @@ func btScript(f *run.Flags) (name, text string, params []string, err error) {
 		return "", "", nil, Usagef("give a script: -e SCRIPT, or a file")
 	}
 	file := f.Args[0]
+	if file == "-" {
+		b, err := io.ReadAll(io.LimitReader(&interruptible{c, c.In}, lang.MaxBytes+1))
+		return "stdin", string(b), f.Args[1:], err
+	}
 	if st, err := vfs.Stat(file); err == nil && st.Size() > lang.MaxBytes {
 		return "", "", nil, refusal.New(syscall.EFBIG, "%s has %d bytes, more than %d", file, st.Size(), lang.MaxBytes)
 	}
@@ -168,13 +172,17 @@ func btScript(f *run.Flags) (name, text string, params []string, err error) {
 	return file, string(b), f.Args[1:], err
 }
 
-// btCommand starts a line of the shell, and tells when it has ended.
-func (c *Context) btCommand(line string) func() (<-chan struct{}, error) {
-	return func() (<-chan struct{}, error) {
-		done := make(chan struct{})
+// btCommand starts a line of the shell, and passes on its status when it has ended: that there is no such
+// command is how the script ends, too.
+func (c *Context) btCommand(line string) func() (<-chan int, error) {
+	return func() (<-chan int, error) {
+		done := make(chan int, 1)
 		go func() {
-			defer close(done)
-			c.again().Run(line)
+			status := c.again().Run(line)
+			if status != statusNotFound && status != statusNotExecutable {
+				status = statusOK
+			}
+			done <- status
 		}()
 		return done, nil
 	}

@@ -35,11 +35,11 @@ type Options struct {
 	Ledger bool        // say what was hit even if nothing was lost
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
-	Users     Users                           // nil: addresses of programs are numbers
-	Now       func() int64                    // the clock of nsecs
-	Code      int                             // set by Run: what exit() was given
-	Interrupt <-chan struct{}                 // ^C
-	Command   func() (<-chan struct{}, error) // starts what the script runs along with; nil: nothing
+	Users     Users                      // nil: addresses of programs are numbers
+	Now       func() int64               // the clock of nsecs
+	Code      int                        // set by Run: what exit() was given
+	Interrupt <-chan struct{}            // ^C
+	Command   func() (<-chan int, error) // starts what the script runs along with, whose end gives Code; nil: nothing
 }
 
 // session is a script that runs.
@@ -194,7 +194,7 @@ func (s *session) wait() (interrupted bool, err error) {
 	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Program) bool { return !once(p.Point) }) {
 		return false, nil // nothing can happen any more
 	}
-	var done <-chan struct{}
+	var done <-chan int
 	s.control(lang.ControlActive, 1)
 	defer s.control(lang.ControlActive, 0)
 	if s.Command != nil {
@@ -202,26 +202,21 @@ func (s *session) wait() (interrupted bool, err error) {
 			return false, err
 		}
 	}
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for more := false; !s.ended; {
+	for !s.ended {
+		more, err := s.drainSome()
+		if err != nil || s.ended {
+			return false, err
+		}
+		pause := period
+		if more {
+			pause = 0
+		}
 		select {
 		case <-s.Interrupt:
 			return true, nil
-		case <-done:
+		case s.Code = <-done:
 			return false, nil
-		default:
-		}
-		if more, err = s.drainSome(); err != nil {
-			return false, err
-		}
-		if more || s.ended {
-			continue
-		}
-		select {
-		case <-s.Interrupt:
-		case <-done:
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 	return false, nil
