@@ -81,7 +81,7 @@ func document(t *testing.T, file string) string {
 // script runs one of them.
 var quoted = []struct{ file, words, script string }{
 	{"README.md", "[OPTIMIZED]", listScript},
-	{"README.md", "vfs.Write, ns", `insmod funclatency target=vfs.Write; myprog -n 20 -every 5ms | wc -l; cat /sys/kernel/debug/funclatency`},
+	{"README.md", "@bytes", "bt -q -e 'kprobe:vfs.Write { @[comm] = count(); @bytes = hist(len(args.p)); }' -c 'myprog -n 20'"},
 	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
 	{"README.md", "syscall.write returns", "insmod follow_example; myprog -n 1; dmesg"},
 	{"docs/optimization.md", "JTPR", "explain vfs.Read"},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,11 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                               prints("[1]+  Running                 myprog &"),
 	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'": says("Probepoint was hit 3 times"),
 	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                               prints("syscall.write returns 25"),
-	readyScript: prints("vfs.Write, ns: "),
+	"go run ./qemu -bt 'kprobe:vfs.Read { @[comm] = count(); }' -c 'cat /proc/uptime'":                           prints("@["),
+	`go run ./qemu -bt 'kprobe:vfs.Read { printf("in\n"); } kretprobe:vfs.Read { printf("out\n"); }' -c 'cat /proc/uptime' --format perfetto -o trace.pb`: func(t *testing.T, command string) {
+		once("")(t, strings.Replace(command, "trace.pb", "'"+filepath.Join(t.TempDir(), "trace.pb")+"'", 1))
+	},
+	"go run ./qemu -bt 'kprobe:vfs.Write { @[comm] = count(); @bytes = hist(len(args.p)); }' -c 'myprog -n 20'": prints("@[myprog]: 20"),
 	"go run ./qemu -with DIR": func(t *testing.T, command string) {
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
@@ -84,9 +89,6 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make bench":                benches,
 	"make hidden DIR=../hidden": dry("-settle '../hidden'"),
 }
-
-const readyScript = `go run ./qemu -c 'insmod funclatency target=vfs.Write; insmod stackcount target=vfs.Write n=1; ` +
-	`myprog -n 20 -every 5ms | wc -l; cat /sys/kernel/debug/funclatency /sys/kernel/debug/stackcount'`
 
 // readmeFinds commands: a line that begins with one, up to its comment, or code
 // within text.
