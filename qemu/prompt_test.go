@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"sonde/qemu/machine"
@@ -28,11 +30,28 @@ func TestPrompt(t *testing.T) {
 			c.see(`cat /proc/version`)
 			c.key("\r")
 			c.see(`sonde version `)
+			c.enter("help")
+			fitsScreen(t, c.see(`(?m)^help probe: .*\r?$`))
 			c.enter("poweroff")
 			if r := c.wait(); r.Status != 0 || r.Crash {
 				t.Error(said(r))
 			}
 		})
+	}
+}
+
+// fitsScreen: all lines that help prints, and a prompt. A command without a purpose would be under others.
+func fitsScreen(t *testing.T, text string) {
+	t.Helper()
+	_, text, _ = strings.Cut(text, "help\r\n")
+	lines := strings.Split(text, "\n")
+	if len(lines) >= 25 || slices.ContainsFunc(lines, func(l string) bool { return len(strings.TrimSpace(l)) > 80 }) {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+	for name, want := range map[string]bool{" zcat": true, " kwatch ": true, "others": false} {
+		if strings.Contains(text, name) != want {
+			t.Errorf("shows %q: %v\n%s", name, !want, text)
+		}
 	}
 }
 

@@ -100,6 +100,25 @@ func TestEveryCommandHasHelpAndRefusesUnknownOptions(t *testing.T) {
 	}
 }
 
+// TestEveryCommandHasAPurpose: one, and no purpose is the name of a command.
+func TestEveryCommandHasAPurpose(t *testing.T) {
+	s := New(fakeMachine(), &strings.Builder{})
+	found := map[string]int{}
+	for _, p := range purposes {
+		if s.commands[p.name] != nil {
+			t.Errorf("%s is a purpose and a command", p.name)
+		}
+		for _, name := range strings.Fields(p.commands) {
+			found[name]++
+		}
+	}
+	for _, name := range s.commandNames() {
+		if found[name] != 1 {
+			t.Errorf("%s has %d purposes", name, found[name])
+		}
+	}
+}
+
 func FuzzScriptsDoNotBreakTheShell(f *testing.F) {
 	for _, s := range []string{"echo 'a' > /tmp/f | cat", "a && b || c; $?", "\\", "<", "echo \"$?\\", "grep -c a /proc/version", "a & b 2>&1 $!&"} {
 		f.Add(s)

@@ -2,7 +2,7 @@ sonde# help grep
 usage: grep [-civn] text [file...]
 print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers)
 sonde# help nothing
-help: no command nothing
+help: no command, program or purpose nothing
 (status 1)
 sonde# echo 'alpha\nx' | cat
 alpha\nx
@@ -22,15 +22,12 @@ sonde# sysctl -a | grep -v random | grep -n kernel
 21:kernel.tainted = 0
 22:kernel.unprivileged_bpf_disabled = 2
 23:kernel.version = 
-sonde# help | grep ^ls
-ls         list directories (-l: with mode, size and time; -d: the directory itself)
-lscpu      show the processors
-lsmod      list the loaded modules (-a: all in the image)
-sonde# help | grep -i -c CPU$
+sonde# help kernel | grep ^un
+uname      print the name of the system (-a: everything about it)
+sonde# help files | grep -i -c CPU$
 0
 (status 1)
-sonde# help | grep -v a | head -n 2
-echo       print words (-n: without newline)
+sonde# help board | grep -v a | head -n 2
 lscpu      show the processors
 sonde# ls /proc | tail -2
 uptime
@@ -54,7 +51,7 @@ sonde# sysctl kernel.panik
 sysctl: kernel.panik: no such file or directory (did you mean kernel.panic?)
 (status 1)
 sonde# help grpe
-help: no command grpe (did you mean grep?)
+help: no command, program or purpose grpe (did you mean grep?)
 (status 1)
 sonde# cat --help
 usage: cat [file...]
@@ -122,3 +119,9 @@ sonde# dmesg -w
 dmesg: -w needs a terminal, where ^C can be typed
 usage: dmesg [-cCpw] [-l level] [-n level]
 (status 2)
+sonde# help board | head -n 1
+lscpu      show the processors
+sonde# help | tail -n 3
+shell    help history clear echo time sleep repeat watch jobs fg bg wait true
+         false exit
+help probe: a line about each. help explain: all about one. Tab completes.
