@@ -177,7 +177,7 @@ func TestUserProbeRefuses(t *testing.T) {
 	}, func(p *player) {})
 }
 
-// TestStoreToWhatMayOnlyBeRead: an emulated PUSH causes the fault that the instruction would.
+// TestStoreToWhatMayOnlyBeRead: an emulated PUSHF causes the fault that the instruction would.
 func TestStoreToWhatMayOnlyBeRead(t *testing.T) {
 	Force(place.Emulate)
 	defer Force(place.Refused)
@@ -185,7 +185,7 @@ func TestStoreToWhatMayOnlyBeRead(t *testing.T) {
 	var codes []int32
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		write(t, p, at, 0x50) // PUSHQ AX
+		write(t, p, at, 0x9C) // PUSHFQ
 		_, err := p.Memory().Map(0x800000, space.PageSize, space.Read, space.Fixed, nil, 0)
 		must(t, err)
 		must(t, RegisterUprobe(u))

@@ -91,19 +91,10 @@ func (p *slotPage) Drop() {
 func (p *slotPage) Ident() backing.Ident { return backing.Ident{Name: "[uprobes]"} }
 
 // giveSlot makes a copy of a point's instruction in a slot. An instruction that could be
-// boosted in a near slot is emulated or stepped if no slot is near. mu held.
+// boosted in a near slot is stepped if no slot is near. mu held.
 //
-// Errors: ENOMEM no space for a page, EOPNOTSUPP, ERANGE.
+// Errors: ENOMEM no space for a page, ERANGE.
 func (x *text) giveSlot(pt *point) error {
-	err := x.findSlot(pt)
-	if err == nil || pt.plan.Way != place.Boost || !pt.plan.Allows(place.Emulate) {
-		return err
-	}
-	pt.plan, err = pt.plan.As(place.Emulate)
-	return err
-}
-
-func (x *text) findSlot(pt *point) error {
 	if x.place(pt) == nil {
 		return nil
 	}
@@ -111,7 +102,7 @@ func (x *text) findSlot(pt *point) error {
 		return err
 	}
 	err := x.place(pt)
-	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil && !pt.plan.Allows(place.Emulate) {
+	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil {
 		pt.plan = pt.stepped
 		err = x.place(pt)
 	}

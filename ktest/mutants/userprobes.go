@@ -151,7 +151,7 @@ var userprobes = []Mutant{
 		Name: "emulated-before-boosted", File: "uprobes/place/place.go",
 		Old: "\tBoost       // the copy in the slot runs, and jumps back\n\tEmulate     // on the saved registers and the program's memory\n", New: "\tEmulate     // on the saved registers and the program's memory\n\tBoost       // the copy in the slot runs, and jumps back\n",
 		By:  host("uprobes/place", "TestWays"),
-		Why: "PUSH and others take hundreds of instructions instead of two",
+		Why: "PUSHF takes hundreds of instructions instead of two",
 	},
 	{
 		Name: "breakpoint-by-two-bytes-probed", File: "uprobes/place/decide.go",

@@ -25,7 +25,6 @@ func (p *Plan) decide() insn.Reason {
 	case insn.IdleWait, insn.InShadow: // they fault, or set SS
 		p.allow(Boost)
 	case insn.RIP67:
-		p.lea()
 		if in.Flow == insn.Next || in.Flow == insn.JmpInd {
 			p.allow(Step)
 		}
@@ -79,7 +78,6 @@ func (p *Plan) ordinary() {
 	switch {
 	case nop(in):
 		p.allow(Nothing)
-	case p.lea():
 	case in.IsCli(): // faults
 	default:
 		var ok bool
@@ -87,14 +85,6 @@ func (p *Plan) ordinary() {
 			p.allow(Emulate)
 		}
 	}
-}
-
-// lea allows the emulation of LEA and others of its kind.
-func (p *Plan) lea() bool {
-	if p.plain, p.isPlain = emulate.NewPlain(&p.In, p.Addr); p.isPlain {
-		p.allow(Emulate)
-	}
-	return p.isPlain
 }
 
 // nop reports whether the instruction does nothing in ring 3: NOP of all lengths,

@@ -74,7 +74,7 @@ func (p *Plan) Do(c CPU) error {
 	after := *r
 	p.finish(&after, loaded)
 	nowhere := !canonical(after.IP)
-	if v, ok := p.pushes(r); ok {
+	if v, ok := p.op.Pushes(r); ok {
 		if err := push(c, r.SP-8, v, nowhere && Processor == AMD); err != nil {
 			return err
 		}
@@ -87,9 +87,6 @@ func (p *Plan) Do(c CPU) error {
 }
 
 func (p *Plan) loads(c CPU) (addr uint64, ok bool) {
-	if p.isPlain {
-		return p.plain.Loads(c.Regs())
-	}
 	var base uint64
 	switch fs, gs := c.Bases(); p.op.Seg() {
 	case insn.SegFS:
@@ -100,18 +97,7 @@ func (p *Plan) loads(c CPU) (addr uint64, ok bool) {
 	return p.op.Loads(c.Regs(), base)
 }
 
-func (p *Plan) pushes(r *amd64.Regs) (v uint64, ok bool) {
-	if p.isPlain {
-		return p.plain.Pushes(r)
-	}
-	return p.op.Pushes(r)
-}
-
 func (p *Plan) finish(r *amd64.Regs, loaded uint64) {
-	if p.isPlain {
-		p.plain.Finish(r, loaded)
-		return
-	}
 	p.op.Finish(r, loaded)
 	if p.In.IsPopf() { // the Op leaves TF alone
 		r.Flags = r.Flags&^insn.FlagTF | loaded&insn.FlagTF
@@ -127,7 +113,7 @@ const (
 
 func (p *Plan) load(c CPU, addr uint64) (uint64, error) {
 	if !canonical(addr) || !canonical(addr+7) {
-		onStack := p.isPlain || p.In.Flow == insn.Ret || p.In.IsPopf() || p.In.HasMem() && p.byStack()
+		onStack := p.In.Flow == insn.Ret || p.In.IsPopf() || p.In.HasMem() && p.byStack()
 		return 0, wild(addr, onStack)
 	}
 	v, err := c.Load(addr)

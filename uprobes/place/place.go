@@ -5,11 +5,9 @@
 // # The ways
 //
 // From the cheapest: Nothing (NOP, ENDBR64), Boost (the copy runs, followed by a jump
-// back), Emulate (near branches, calls, returns; PUSH, POP, LEA, MOV of registers and the
-// like, if there is no slot for a copy), Step (the copy is single-stepped). SYSCALL is a
-// way of its own: the thread is in the kernel already, so the system call is made from
-// there. Emulating a PUSH, for which the program's memory must be found, takes hundreds of
-// instructions; its copy and the jump are two.
+// back), Emulate (near branches, calls, returns), Step (the copy is single-stepped). SYSCALL is
+// a way of its own: the thread is in the kernel already, so the system call is made from
+// there.
 //
 // An instruction that faults by itself (UD2, HLT, CLI, INT n, privileged instructions, a
 // wrong LOCK) does so in its copy. The IP in the frame of a fault, and of a signal, must be
@@ -85,9 +83,7 @@ type Plan struct {
 	Code [insn.MaxLen]byte // the instruction, In.Len bytes
 
 	allowed uint8 // a bit per Way
-	plain   emulate.Plain
-	op      emulate.Op // if plain is none
-	isPlain bool
+	op      emulate.Op
 }
 
 // Decide returns the plan for the instruction that code begins with and that stands at

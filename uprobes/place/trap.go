@@ -11,7 +11,7 @@ import (
 // but IP, SP, CX and the flags.
 //
 // Context: any.
-func (p *Plan) Simple() bool { return !p.isPlain && p.op.Seg() == insn.SegNone && !p.In.IsPopf() }
+func (p *Plan) Simple() bool { return p.op.Seg() == insn.SegNone && !p.In.IsPopf() }
 
 // Returns reports whether it is a near return.
 //
