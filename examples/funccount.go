@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 
 	"sonde/kernel/attach"
@@ -61,8 +61,9 @@ func (c *funccount) write(w io.Writer) {
 			hit = append(hit, p)
 		}
 	}
-	slices.SortFunc(hit, func(a, b attach.Placed) int {
-		return cmp.Or(cmp.Compare(b.Ledger.Entered, a.Ledger.Entered), strings.Compare(a.Where, b.Where))
+	sort.Slice(hit, func(i, j int) bool {
+		a, b := &hit[i], &hit[j]
+		return cmp.Or(cmp.Compare(b.Ledger.Entered, a.Ledger.Entered), strings.Compare(a.Where, b.Where)) < 0
 	})
 	fmt.Fprintf(w, "%-60s %10s\n", "PLACE", "COUNT")
 	for _, p := range hit[:min(len(hit), c.most)] {

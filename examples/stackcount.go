@@ -3,11 +3,11 @@
 package examples
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -119,7 +119,7 @@ func (c *stackcount) all() (all []callers) {
 	for names, n := range c.programs {
 		all = append(all, callers{strings.Split(names, ";"), n})
 	}
-	slices.SortStableFunc(all, func(a, b callers) int { return cmp.Compare(b.count, a.count) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].count > all[j].count })
 	return all
 }
 

@@ -1,8 +1,8 @@
 package kallsyms
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -21,7 +21,7 @@ func (t *Table) Functions(pattern string) (list []Symbol) {
 				list = append(list, a.Symbol)
 			}
 		}
-		slices.SortFunc(list, func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+		sort.Slice(list, func(i, j int) bool { return list[i].Addr < list[j].Addr })
 	}
 	return slices.CompactFunc(list, func(a, b Symbol) bool { return a.Addr == b.Addr })
 }

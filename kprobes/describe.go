@@ -1,8 +1,7 @@
 package kprobes
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
@@ -92,7 +91,7 @@ func All() (list []Description) {
 		d.describe(pt)
 		list = append(list, d)
 	}
-	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.Addr, b.Addr) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Addr < list[j].Addr })
 	return list
 }
 

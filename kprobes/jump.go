@@ -1,9 +1,8 @@
 package kprobes
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
+	"sort"
 	"time"
 	"unsafe"
 
@@ -73,7 +72,7 @@ func Candidates() (list []Candidate) {
 			list = append(list, Candidate{pt.Addr, int(pt.Check.Len), pt.detour, pt.template(), pt.turn})
 		}
 	}
-	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Addr < list[j].Addr })
 	return list
 }
 

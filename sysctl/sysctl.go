@@ -15,7 +15,7 @@ package sysctl
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,7 +114,7 @@ func All() []Parameter {
 	for _, k := range registry.parameters {
 		all = append(all, k)
 	}
-	slices.SortFunc(all, func(a, b Parameter) int { return strings.Compare(a.Name(), b.Name()) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"sonde/arch/amd64"
@@ -68,8 +69,9 @@ func All() (all []Info) {
 	for _, f := range files {
 		all = append(all, f.info())
 	}
-	slices.SortStableFunc(all, func(a, b Info) int {
-		return cmp.Or(cmp.Compare(a.Pid, b.Pid), cmp.Compare(a.Vaddr, b.Vaddr))
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(a.Pid, b.Pid), cmp.Compare(a.Vaddr, b.Vaddr)) < 0
 	})
 	return all
 }

@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"sort"
 
 	"sonde/bpf"
 )
@@ -48,7 +49,7 @@ func (l *linker) link(p *Program, entry symbol) error {
 		}
 		p.Insns[next.pc].Imm = int32(done[i].at - next.pc - 1)
 	}
-	slices.SortStableFunc(p.Lines, func(a, b bpf.Line) int { return a.PC - b.PC })
+	sort.SliceStable(p.Lines, func(i, j int) bool { return p.Lines[i].PC < p.Lines[j].PC })
 	return nil
 }
 

@@ -1,9 +1,8 @@
 package object
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
+	"sort"
 
 	"sonde/bpf"
 	"sonde/bpf/btf"
@@ -54,7 +53,7 @@ func (f *file) variables(section int) (all []symbol) {
 			all = append(all, y)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Compare(a.value, b.value) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].value < all[j].value })
 	return all
 }
 

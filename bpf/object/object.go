@@ -28,9 +28,9 @@ package object
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"sonde/bpf"
@@ -155,11 +155,9 @@ func (l *linker) functions() (all []symbol) {
 			all = append(all, y)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b symbol) int {
-		if a.section != b.section {
-			return a.section - b.section
-		}
-		return cmp.Compare(a.value, b.value)
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return a.section < b.section || a.section == b.section && a.value < b.value
 	})
 	return all
 }

@@ -1,8 +1,7 @@
 package flight
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"syscall"
 )
 
@@ -93,7 +92,7 @@ func records(slots []slot, seed uint64) (all []Record, lost int) {
 	if len(all) == 0 {
 		return nil, 0
 	}
-	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Seq < all[j].Seq })
 	return all, int(last-first) + 1 - used
 }
 
@@ -126,7 +125,7 @@ func saidIn(cells []cell, seed uint64) (text []byte) {
 			parts = append(parts, part{number, appendWords(nil, c.text[:])[:n]})
 		}
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.number, b.number) })
+	sort.Slice(parts, func(i, j int) bool { return parts[i].number < parts[j].number })
 	for _, p := range parts {
 		text = append(text, p.text...)
 	}

@@ -1,8 +1,8 @@
 package tally
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"sync/atomic"
 )
 
@@ -104,16 +104,15 @@ func (t *Counts) All() []Count {
 			}
 		}
 	}
-	byKey := func(a, b Count) int { return slices.Compare(a.Key, b.Key) }
-	slices.SortFunc(all, byKey)
+	sort.Slice(all, func(i, j int) bool { return slices.Compare(all[i].Key, all[j].Key) < 0 })
 	merged := all[:0]
 	for _, c := range all {
-		if n := len(merged); n > 0 && byKey(merged[n-1], c) == 0 {
+		if n := len(merged); n > 0 && slices.Equal(merged[n-1].Key, c.Key) {
 			merged[n-1].Count += c.Count
 			continue
 		}
 		merged = append(merged, c)
 	}
-	slices.SortStableFunc(merged, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	sort.SliceStable(merged, func(i, j int) bool { return merged[i].Count > merged[j].Count })
 	return merged
 }

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"sonde/kallsyms"
@@ -60,7 +61,7 @@ func broken(name string) string {
 // while the collector runs, the allocation always. Of all that a library's function does, the
 // first is enough: a handler that calls fmt.Sprintf cannot avoid the lock that it takes.
 func causes(found []Breach) (list []Breach) {
-	slices.SortStableFunc(found, func(a, b Breach) int { return storeLast(a) - storeLast(b) })
+	sort.SliceStable(found, func(i, j int) bool { return storeLast(found[i]) < storeLast(found[j]) })
 	known := map[string]bool{}
 	for _, b := range found {
 		if way := Arrows(b.Path[:ownCalls(b.Path)]); !known[way] {

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"syscall"
@@ -109,8 +110,9 @@ func (f *File) readSymbols() {
 
 // index sorts the functions and gives those a size that have none.
 func (f *File) index() {
-	slices.SortFunc(f.funcs, func(a, b Symbol) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size))
+	sort.Slice(f.funcs, func(i, j int) bool {
+		a, b := &f.funcs[i], &f.funcs[j]
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size)) < 0
 	})
 	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
 	f.names = map[string][]int{}
@@ -233,6 +235,6 @@ func (f *File) All() (all []Symbol) {
 			all = append(all, Symbol{Addr: e.Begin, Size: e.End - e.Begin})
 		}
 	}
-	slices.SortFunc(all, func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Addr < all[j].Addr })
 	return all
 }

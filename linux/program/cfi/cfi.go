@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"sort"
 )
 
 // ErrFormat is what all errors wrap.
@@ -78,7 +79,7 @@ func Parse(section []byte, addr uint64) (*Table, error) {
 			return nil, ErrFormat
 		}
 	}
-	slices.SortFunc(t.entries, func(a, b Entry) int { return cmp.Compare(a.Begin, b.Begin) })
+	sort.Slice(t.entries, func(i, j int) bool { return t.entries[i].Begin < t.entries[j].Begin })
 	return t, nil
 }
 
