@@ -85,6 +85,7 @@ func mountFiles(tree *vfs.FS) {
 	report("tracefs", tracefs.Mount(tree))
 	report("tracepoint", tracepoint.Mount(tree))
 	report("bpf", kbpf.MountPins(tree))
+	report("command", shell.MountCommand(tree, "/sys/kernel/debug/command", newShell))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }
 

@@ -25,6 +25,7 @@ type status = tools.Status
 
 // own are the programs that are not u-root's.
 var own = map[string]program{
+	"bt":     tool(bt),
 	"burn":   burn,
 	"echo":   tool(tools.Echo),
 	"env":    tool(tools.Env),
