@@ -25,7 +25,7 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{}, "bench k b e o j r kr ro kro w x ring u u_emul u_boost u_step ur ur_go u_thread ur_thread u_int3 u_syscall u_detour r_1000 r_16000 ur_1000 ur_16000 load")
+	got := counted(t, countedRuns, "k b e o j r kr ro kro w x ring u u_emul u_boost u_step ur ur_go u_thread ur_thread u_int3 u_syscall u_detour r_1000 r_16000 ur_1000 ur_16000 load")
 	for name, n := range hits {
 		switch {
 		case got[name] < n/2:
@@ -44,14 +44,14 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 	deep(t, got)
 }
 
-// counted returns the least that the rows of a bench command have taken in an image.
-func counted(t *testing.T, o image.BuildOptions, script string) map[string]int {
+// counted returns the least that rows have taken.
+func counted(t *testing.T, runs int, rows string) map[string]int {
 	t.Helper()
-	path, err := image.Build(o)
+	path, err := image.Build(image.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := machine.Run(context.Background(), machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script})
+	r, err := machine.Run(context.Background(), machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: benchScript(runs, strings.Fields(rows))})
 	if err != nil || r.Status != 0 {
 		t.Fatalf("%v, status %d\n%s", err, r.Status, r.Stdout)
 	}
@@ -70,7 +70,7 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{}, "bench link bpf_empty bpf_count bpf_keyed bpf_log2 bpf_record bpf_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
+	got := counted(t, countedRuns, "link bpf_empty bpf_count bpf_keyed bpf_log2 bpf_record bpf_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
 	besideLinux(t, got)
 	for name, most := range map[string]int{"bpf_empty": 5, "bpf_count": 25, "bpf_keyed": 110, "bpf_log2": 60, "bpf_record": 90} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
@@ -104,7 +104,7 @@ func TestTheEngineIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, image.BuildOptions{}, "bench engine")
+	got := counted(t, 1, "engine")
 	for name, most := range map[string]int{"engine_load": 5_000_000, "engine_attach_1000": 100_000_000, "engine_detach_1000": 100_000_000, "engine_types": 720_000_000} {
 		if n := got[name]; n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions, 1 to %d are usual", name, n, most)

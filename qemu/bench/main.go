@@ -20,6 +20,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -31,6 +32,13 @@ import (
 
 	"sonde/internal/image"
 	"sonde/qemu/machine"
+)
+
+// The usual numbers of runs of a row. Instructions are the same in each run, but for addresses and
+// collections of garbage.
+const (
+	timedRuns   = 9
+	countedRuns = 3
 )
 
 // limit is how long each machine may take.
@@ -46,7 +54,7 @@ name, median, least..greatest; nanoseconds, or milliseconds in the rows boot_*.
 
 func main() {
 	n := flag.Int("n", 5, "`number` of boots per machine")
-	runs := flag.Int("runs", 9, "`number` of runs of each row of probes")
+	runs := flag.Int("runs", 0, fmt.Sprintf("`number` of runs of each row of probes (default %d, with -count %d)", timedRuns, countedRuns))
 	smp := flag.Int("smp", 1, "`number` of processors")
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file` (see the comment in peer.go)")
 	count := flag.Bool("count", false, "count instructions instead of time, on one processor; with arguments, only the rows of these names")
@@ -62,11 +70,11 @@ func main() {
 	case *count && *only:
 		err = countPrograms(os.Stdout, flag.Args())
 	case *count:
-		err = instructions("bench "+strings.Join(flag.Args(), " "), *peerFile)
+		err = instructions(cmp.Or(*runs, countedRuns), flag.Args(), *peerFile)
 	case *only:
 		err = runPrograms(*n, *peerFile, flag.Args())
 	default:
-		err = run(max(*n, 1), max(*runs, 1), *smp, *peerFile)
+		err = run(max(*n, 1), cmp.Or(*runs, timedRuns), *smp, *peerFile)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -92,7 +100,7 @@ func run(n, runs, smp int, peerFile string) error {
 		}
 		fmt.Println(line(row.name, ms, spread, peer))
 	}
-	c.Machine, c.Script = "q35", fmt.Sprint("bench -n ", runs)
+	c.Machine, c.Script = "q35", benchScript(runs, nil)
 	if err := probes(c, peer); err != nil {
 		return err
 	}
@@ -107,8 +115,8 @@ func runPrograms(n int, peerFile string, rows []string) error {
 	return programs(max(n, 1), peer, rows)
 }
 
-// instructions prints the rows of script, a bench command, in instructions, which a peer's are as well.
-func instructions(script, peerFile string) error {
+// instructions prints the given rows, or all, in instructions, which a peer's are as well.
+func instructions(runs int, rows []string, peerFile string) error {
 	peer, err := readPeer(peerFile)
 	if err != nil {
 		return err
@@ -117,7 +125,12 @@ func instructions(script, peerFile string) error {
 	if err != nil {
 		return err
 	}
-	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: script}, peer)
+	return probes(machine.Config{Image: path, Accel: machine.Counted, Timeout: limit, Script: benchScript(runs, rows)}, peer)
+}
+
+// benchScript is the kernel's own command, with some of its rows or with those that it usually measures.
+func benchScript(runs int, rows []string) string {
+	return fmt.Sprintf("bench -n %d %s", runs, strings.Join(rows, " "))
 }
 
 // boot returns the time to the prompt in milliseconds.
