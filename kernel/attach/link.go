@@ -3,12 +3,10 @@ package attach
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 
 	"sonde/kernel/module"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
 
@@ -40,7 +38,7 @@ type Link struct {
 	Handler Handler // nil: hits are counted
 	Options Options
 
-	parts []Attachment // by kind, in the order of the sites
+	Parts // by kind, in the order of the sites
 
 	mu     sync.Mutex
 	closed bool // guarded by mu
@@ -76,10 +74,10 @@ func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
 	for _, group := range byKind(sites) {
 		a, err := providers[group[0].Kind].Attach(l, group)
 		if err != nil {
-			l.detach()
+			l.Parts.Close()
 			return nil, err
 		}
-		l.parts = append(l.parts, a)
+		l.Parts = append(l.Parts, a)
 	}
 	links.Lock()
 	defer links.Unlock()
@@ -91,13 +89,9 @@ func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
 //
 // Errors: those of ParseSite and Attach.
 func AttachTo(f Handler, o *Options, places ...string) (*Link, error) {
-	sites := make([]Site, len(places))
-	for i, p := range places {
-		s, err := ParseSite(p)
-		if err != nil {
-			return nil, err
-		}
-		sites[i] = s
+	sites, err := ParseSites(places...)
+	if err != nil {
+		return nil, err
 	}
 	return Attach(sites, f, o)
 }
@@ -126,16 +120,10 @@ func (l *Link) Close() {
 		return
 	}
 	l.closed = true
-	l.detach()
+	l.Parts.Close()
 	links.Lock()
 	defer links.Unlock()
 	links.all = slices.DeleteFunc(links.all, func(o *Link) bool { return o == l })
-}
-
-func (l *Link) detach() {
-	for _, a := range slices.Backward(l.parts) {
-		a.Close()
-	}
 }
 
 // Enable lets the handler be called again, or not: the probes stay where they are.
@@ -148,59 +136,7 @@ func (l *Link) Enable(on bool) error {
 	if l.closed {
 		return refusal.New(syscall.EINVAL, "the link is closed")
 	}
-	for i, a := range l.parts {
-		if err := a.Enable(on); err != nil {
-			for _, done := range l.parts[:i] {
-				done.Enable(!on)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// Places returns where the link's probes are, each with its counts.
-func (l *Link) Places() (all []Placed) {
-	for _, a := range l.parts {
-		all = append(all, a.Places()...)
-	}
-	return all
-}
-
-// Ledger returns the sums of the counts of all places.
-func (l *Link) Ledger() (sum probe.Ledger) {
-	for _, p := range l.Places() {
-		sum = sum.Plus(p.Ledger)
-	}
-	return sum
-}
-
-func (l *Link) selections() (all []Selection) {
-	for _, a := range l.parts {
-		if s, ok := a.(Selection); ok {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// Skipped is how many places that fit a pattern cannot be probed.
-func (l *Link) Skipped() (n int) {
-	for _, a := range l.selections() {
-		n += a.Skipped()
-	}
-	return n
-}
-
-// Summary says how many copies of a function, or places of a line, have a probe; "" for other places.
-func (l *Link) Summary() string {
-	var all []string
-	for _, a := range l.selections() {
-		if s := a.Summary(); s != "" {
-			all = append(all, s)
-		}
-	}
-	return strings.Join(all, "; ")
+	return l.Parts.Enable(on)
 }
 
 // Links returns the open links, in the order in which they were attached.

@@ -23,6 +23,20 @@ func ParseSite(text string) (Site, error) {
 	return s, p.check(s)
 }
 
+// ParseSites reads several places.
+//
+// Errors: those of ParseSite.
+func ParseSites(places ...string) ([]Site, error) {
+	sites := make([]Site, len(places))
+	for i, text := range places {
+		var err error
+		if sites[i], err = ParseSite(text); err != nil {
+			return nil, err
+		}
+	}
+	return sites, nil
+}
+
 // ParseSiteOf reads a place of one of these kinds.
 //
 // Errors: those of ParseSite; EINVAL it is of another kind.

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 
@@ -37,6 +38,64 @@ type Selection interface {
 	Skipped() int
 	// Summary says how many of them can, if the kind counts them in other units: "12 of 14 copies".
 	Summary() string
+}
+
+// Parts are attachments that are used as one.
+type Parts []Attachment
+
+// Close closes all of them, the last first.
+func (p Parts) Close() {
+	for _, a := range slices.Backward(p) {
+		a.Close()
+	}
+}
+
+// Enable enables or disables all of them, or none.
+func (p Parts) Enable(on bool) error {
+	for i, a := range p {
+		if err := a.Enable(on); err != nil {
+			p[:i].Enable(!on)
+			return err
+		}
+	}
+	return nil
+}
+
+// Places returns the places of all of them, each with its counts.
+func (p Parts) Places() (all []Placed) {
+	for _, a := range p {
+		all = append(all, a.Places()...)
+	}
+	return all
+}
+
+// Ledger returns the sums of the counts of all places.
+func (p Parts) Ledger() (sum probe.Ledger) {
+	for _, at := range p.Places() {
+		sum = sum.Plus(at.Ledger)
+	}
+	return sum
+}
+
+// Skipped is how many places that fit a pattern cannot be probed.
+func (p Parts) Skipped() (n int) {
+	for _, a := range p {
+		if s, ok := a.(Selection); ok {
+			n += s.Skipped()
+		}
+	}
+	return n
+}
+
+// Summary says how many copies of a function, or places of a line, have a probe; "" for other places.
+func (p Parts) Summary() string {
+	var all []string
+	for _, a := range p {
+		if s, ok := a.(Selection); ok && s.Summary() != "" {
+			all = append(all, s.Summary())
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // A Place has one of a link's probes. It does not change.

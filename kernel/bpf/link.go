@@ -2,7 +2,6 @@ package kbpf
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -17,8 +16,8 @@ type Link struct {
 	Prog  *Prog
 	Extra any // of whoever attached it
 
-	parts  []*attach.Link // by the version of the program that they call
-	passed atomic.Uint64  // hits for which the program was not called
+	attach.Parts               // links, by the version of the program that they call
+	passed       atomic.Uint64 // hits for which the program was not called
 
 	pins   int  // guarded by Prog.mu
 	closed bool // guarded by Prog.mu: it calls the program no more
@@ -28,13 +27,9 @@ type Link struct {
 //
 // Errors: those of attach.ParseSite and AttachSites.
 func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
-	sites := make([]attach.Site, len(places))
-	for i, place := range places {
-		s, err := attach.ParseSite(place)
-		if err != nil {
-			return nil, err
-		}
-		sites[i] = s
+	sites, err := attach.ParseSites(places...)
+	if err != nil {
+		return nil, err
 	}
 	return p.AttachSites(sites, &attach.Options{Owner: owner})
 }
@@ -50,55 +45,6 @@ func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error
 		}
 	}
 	return p.AttachThrough(sites, o, nil)
-}
-
-func (l *Link) detach() {
-	for _, a := range l.parts {
-		a.Close()
-	}
-}
-
-// Places returns where the link's probes are, each with its counts.
-func (l *Link) Places() (all []attach.Placed) {
-	for _, a := range l.parts {
-		all = append(all, a.Places()...)
-	}
-	return all
-}
-
-// Enable lets the program be called again, or not: the probes stay where they are.
-//
-// Context: goroutine, not a handler.
-// Errors: those of attach.Link's Enable; then nothing has changed.
-func (l *Link) Enable(on bool) error {
-	for i, a := range l.parts {
-		if err := a.Enable(on); err != nil {
-			for _, done := range l.parts[:i] {
-				done.Enable(!on)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// Skipped is how many places that fit a pattern cannot be probed.
-func (l *Link) Skipped() (n int) {
-	for _, a := range l.parts {
-		n += a.Skipped()
-	}
-	return n
-}
-
-// Summary says how many copies of a function, or places of a line, have a probe; "" for other places.
-func (l *Link) Summary() string {
-	var all []string
-	for _, a := range l.parts {
-		if s := a.Summary(); s != "" {
-			all = append(all, s)
-		}
-	}
-	return strings.Join(all, "; ")
 }
 
 // Close detaches the program from the link's places. A link with a file in /sys/fs/bpf stays until that
@@ -119,7 +65,7 @@ func (l *Link) close() {
 		return
 	}
 	l.closed = true
-	l.detach()
+	l.Parts.Close()
 	l.Prog.past = l.Prog.past.Plus(l.Ledger())
 	allLinks.remove(l)
 	l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })

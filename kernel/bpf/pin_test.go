@@ -129,7 +129,7 @@ func TestHitsThatAreNotPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range uint64(3) {
-		l.parts[0].Handler(&attach.Hit{Old: i})
+		l.Parts[0].(*attach.Link).Handler(&attach.Hit{Old: i})
 	}
 	if got := l.Ledger(); ran != 3 || got.Handled != ^uint64(1) || got.Entered != ^uint64(1) {
 		t.Errorf("%d calls, %+v", ran, got) // the place itself, of this test, counts nothing

@@ -30,7 +30,7 @@ func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Thr
 			continue
 		}
 		if err := l.attach(skip, group, o, through); err != nil {
-			l.detach()
+			l.Parts.Close()
 			return nil, err
 		}
 	}
@@ -47,7 +47,7 @@ func (l *Link) attach(skip int, sites []attach.Site, o *attach.Options, through 
 	}
 	a, err := attach.Attach(sites, l.handler(v, sites, through), o)
 	if err == nil {
-		l.parts = append(l.parts, a)
+		l.Parts = append(l.Parts, a)
 	}
 	return err
 }
@@ -71,11 +71,9 @@ func (l *Link) handler(v *version, sites []attach.Site, through Through) attach.
 }
 
 // Ledger is that of the link's places, without the hits for which the program was not called.
-func (l *Link) Ledger() (sum probe.Ledger) {
+func (l *Link) Ledger() probe.Ledger {
 	passed := l.passed.Load() // before the places are asked: what comes meanwhile is theirs
-	for _, a := range l.parts {
-		sum = sum.Plus(a.Ledger())
-	}
+	sum := l.Parts.Ledger()
 	sum.Entered -= passed
 	sum.Handled -= passed
 	return sum

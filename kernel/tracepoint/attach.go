@@ -4,7 +4,6 @@ import (
 	"syscall"
 
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
 
@@ -18,7 +17,7 @@ func (Provider) Can() attach.Ability { return 0 }
 //
 // Errors: ENOENT there is no such tracepoint; those of the place that it stands for.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
-	a := attachment{}
+	a := attach.Parts{}
 	for i := range sites {
 		p, err := newPoint(l, &sites[i])
 		if err != nil {
@@ -65,42 +64,19 @@ func newPoint(l *attach.Link, s *attach.Site) (*point, error) {
 	return p, nil
 }
 
-// attachment is a link's tracepoints.
-type attachment []*point
-
 // Close is part of attach.Attachment.
-func (a attachment) Close() {
-	for _, p := range a {
-		p.inner.Close()
-	}
-}
+func (p *point) Close() { p.inner.Close() }
 
 // Enable is part of attach.Attachment.
 //
 // Errors: those of attach.Link's Enable.
-func (a attachment) Enable(on bool) error {
-	for i, p := range a {
-		if err := p.inner.Enable(on); err != nil {
-			for _, done := range a[:i] {
-				done.inner.Enable(!on)
-			}
-			return err
-		}
-	}
-	return nil
-}
+func (p *point) Enable(on bool) error { return p.inner.Enable(on) }
 
 // Places is part of attach.Attachment.
-func (a attachment) Places() []attach.Placed {
-	list := make([]attach.Placed, len(a))
-	for i, p := range a {
-		list[i] = attach.Placed{Place: p.place, Way: "probe"}
-		sum := probe.Ledger{}
-		for _, at := range p.inner.Places() {
-			list[i].Disabled = at.Disabled
-			sum = sum.Plus(at.Ledger)
-		}
-		list[i].Ledger = sum
+func (p *point) Places() []attach.Placed {
+	at := attach.Placed{Place: p.place, Way: "probe", Ledger: p.inner.Ledger()}
+	for _, in := range p.inner.Places() {
+		at.Disabled = in.Disabled
 	}
-	return list
+	return []attach.Placed{at}
 }
