@@ -31,7 +31,9 @@ var trampolinePC = codeAt.trampoline
 func asInstance(p uintptr) *KretprobeInstance { return *(**KretprobeInstance)(unsafe.Pointer(&p)) }
 
 // note is the pre-handler of the entry: it notes the call. r.SP points at the return
-// address. Detours handle the usual case themselves (detour_amd64.s).
+// address. Detours handle the usual case themselves (detour_amd64.s). It is nosplit as get is.
+//
+//go:nosplit
 func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	g := trap.G(r)
 	head, hi := calls(g)

@@ -40,11 +40,15 @@ func (p *pool) init(rp *Kretprobe, n, cpus int, size uintptr) {
 
 // get takes a free instance, nil if there is none.
 //
+// It is nosplit since each call of a probed function comes here.
+//
 // Context: any, on CPU id.
+//
+//go:nosplit
 func (p *pool) get(id int) *KretprobeInstance {
 	l := &p.lists[id]
 	old := l.head.Load()
-	if i := int(uint32(old)) - 1; i >= 0 && i < len(p.instances) {
+	if i := uint64(uint32(old) - 1); i < uint64(len(p.instances)) {
 		in := &p.instances[i]
 		if l.head.CompareAndSwap(old, (old>>32+1)<<32|atomic.LoadUint64(&in.nextFree)) {
 			in.busy = true

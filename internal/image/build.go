@@ -195,12 +195,17 @@ func (o BuildOptions) tags() string {
 	return tags
 }
 
+// small are packages in which nothing is inlined: they run seldom, and so take a sixth less of the image.
+var small = []string{"bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes/pcln", "gotypes/vmlinux", "kernel/attach/places",
+	"trace/export", "trace/lang", "trace/out"}
+
 func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	ldflags := strings.Join(append([]string{linkerFlags}, o.LDFlags...), " ")
-	return []string{
-		"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false",
-		"-ldflags", ldflags, "-o", out, "sonde/boot",
+	args := []string{"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false"}
+	for _, p := range small {
+		args = append(args, "-gcflags=sonde/"+p+"=-l")
 	}
+	return append(args, "-ldflags", ldflags, "-o", out, "sonde/boot")
 }
 
 // Root returns the folder of this module, which holds boot/ and build/. The working

@@ -32,7 +32,11 @@ func entry(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {
 
 func returns(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {
 	at := ri.RP.KP.Place
-	h := attach.Hit{Regs: r, Place: at, IP: uint64(ri.RetAddr), Returns: true, Data: words(ri.Data)}
+	h := attach.Hit{Regs: r, Place: at, IP: uint64(ri.RetAddr)}
+	h.Returns = true // in the literal, it would have all of that copied
+	if len(ri.Data) > 0 {
+		h.Data = words(ri.Data)
+	}
 	h.Call(at.Link.Handler)
 	return 0
 }
