@@ -29,7 +29,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -187,13 +186,12 @@ func run(o options) int {
 	if o.vet {
 		return vet(o)
 	}
-	cache := "" // a given image lies in a folder that is not ours
 	if o.Image == "" {
 		path, err := image.Build(image.BuildOptions{Test: o.test, NoLinux: o.noLinux, With: o.with, Say: prefixed{os.Stderr}})
 		if err != nil {
 			return cannotBuild(err)
 		}
-		o.Image, cache = path, filepath.Dir(path)
+		o.Image = path
 	}
 	if o.bt.given {
 		spec, remove, err := o.bt.save()
@@ -215,7 +213,7 @@ func run(o options) int {
 		return show(o.Image)
 	}
 	if o.Accel == "" {
-		o.Accel = machine.Best(o.Image, cache)
+		o.Accel = machine.Best(o.Image)
 	}
 	if o.gdb {
 		if o.GDB, err = machine.NewGDB(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -11,15 +12,16 @@ import (
 //
 // To open /dev/kvm, or to start QEMU with it, proves little: some
 // hosts have one that makes a processor and then stops at an instruction that
-// it cannot emulate. So image is booted once; the answer is kept in a file in
-// the folder cache until the host boots again. If cache is "" it is not kept.
-func Best(image, cache string) Accel {
+// it cannot emulate. So image is booted once; the answer is kept in a file of
+// the user's, for all folders, until the host boots again.
+func Best(image string) Accel {
 	if !kvmAnswers() {
 		return TCG
 	}
-	name := filepath.Join(cache, "accel-"+bootID())
-	if b, err := os.ReadFile(name); err == nil {
-		if a, err := ParseAccel(string(b)); err == nil {
+	name := answerFile()
+	b, _ := os.ReadFile(name)
+	if boot, answer, ok := strings.Cut(string(b), " "); ok && boot == bootID() {
+		if a, err := ParseAccel(answer); err == nil {
 			return a
 		}
 	}
@@ -27,10 +29,19 @@ func Best(image, cache string) Accel {
 	if kvmBoots(image) {
 		a = KVM
 	}
-	if cache != "" {
-		os.WriteFile(name, []byte(a), 0o666) // if that fails, the next caller asks again
+	if name != "" && os.MkdirAll(filepath.Dir(name), 0o777) == nil {
+		os.WriteFile(name, []byte(bootID()+" "+string(a)), 0o666) // if that fails, the next caller asks again
 	}
 	return a
+}
+
+// answerFile is where Best keeps its answer; "" if the user has no place for such files.
+func answerFile() string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, "sonde", "accel")
 }
 
 // bootID is different each time the host boots.
