@@ -13,37 +13,59 @@ import (
 //
 // Context: goroutine, including handlers of user probes, even u's own.
 // Errors: EINVAL u is not registered; EDEADLK called in a handler in trap context.
-func DisableUprobe(u *Uprobe) error { return toggle(u, false) }
+func DisableUprobe(u *Uprobe) error { return EnableUprobes([]*Uprobe{u}, false) }
 
 // EnableUprobe undoes DisableUprobe.
 //
 // Context: as DisableUprobe.
 // Errors: those of DisableUprobe; EINVAL also if the handler was abandoned; if the
 // breakpoint cannot be put in again, those of RegisterUprobe, and u stays disabled.
-func EnableUprobe(u *Uprobe) error { return toggle(u, true) }
+func EnableUprobe(u *Uprobe) error { return EnableUprobes([]*Uprobe{u}, true) }
 
 // DisableUretprobe is DisableUprobe for a return probe. Calls entered before still call the
 // handler.
 //
 // Context: as DisableUprobe.
 // Errors: those of DisableUprobe.
-func DisableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), false) }
+func DisableUretprobe(rp *Uretprobe) error { return DisableUprobe(rp.entry()) }
 
 // EnableUretprobe undoes DisableUretprobe.
 //
 // Context: as DisableUprobe.
 // Errors: those of EnableUprobe.
-func EnableUretprobe(rp *Uretprobe) error { return toggle(rp.entry(), true) }
+func EnableUretprobe(rp *Uretprobe) error { return EnableUprobe(rp.entry()) }
 
-func toggle(u *Uprobe, on bool) error {
-	switch {
-	case machine.InTrap():
+// EnableUprobes enables or disables several probes, of return probes the U: all of them, or on an error none.
+//
+// Context: as DisableUprobe.
+// Errors: those of EnableUprobe.
+func EnableUprobes(us []*Uprobe, on bool) error {
+	if machine.InTrap() {
 		return errTrap
-	case u == nil:
-		return errNil
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	return allOrNone(us, on, (*Uprobe).enable)
+}
+
+// allOrNone enables or disables all, or on an error none. mu held.
+func allOrNone[P any](all []P, on bool, enable func(P, bool) error) error {
+	for i, p := range all {
+		if err := enable(p, on); err != nil {
+			for _, p := range all[:i] {
+				enable(p, !on)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// enable enables or disables u. mu held.
+func (u *Uprobe) enable(on bool) error {
+	if u == nil {
+		return errNil
+	}
 	if f := u.file.Load(); f != nil && slices.Contains(files, f) {
 		f.disabled = !on
 		for _, m := range f.members() {
@@ -58,21 +80,7 @@ func toggle(u *Uprobe, on bool) error {
 	case on && m.flags.Has(abandoned):
 		return probe.Refuse(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
 	}
-	return m.enableAll(on)
-}
-
-// enableAll enables or disables all members of m's probe, or on an error none. mu held.
-func (m *member) enableAll(on bool) error {
-	all := append([]*member{m}, m.others...)
-	for i, m := range all {
-		if err := m.enable(on); err != nil {
-			for _, m := range all[:i] {
-				m.enable(!on)
-			}
-			return err
-		}
-	}
-	return nil
+	return allOrNone(m.all(), on, (*member).enable)
 }
 
 // enable enables or disables m. mu held.

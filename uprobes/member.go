@@ -64,6 +64,9 @@ const (
 	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
 )
 
+// all returns the members of the same probe, of which m is the first.
+func (m *member) all() []*member { return append([]*member{m}, m.others...) }
+
 // begins reports whether calls begin at m.
 func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
 

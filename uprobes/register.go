@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
+	"sonde/uprobes/machine"
 )
 
 var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler in trap context must not sleep, so it cannot register or unregister user probes")
@@ -34,6 +35,24 @@ func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 // since; EDEADLK.
 // Source: uprobes.txt §4.3.
 func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
+
+// UnregisterUprobes removes several probes, with one wait for their handlers.
+//
+// Context: goroutine; in a handler of a user probe, they are removed after it.
+func UnregisterUprobes(us []*Uprobe) {
+	if handling() != nil || machine.InTrap() {
+		for _, u := range us {
+			UnregisterUprobe(u)
+		}
+		return
+	}
+	var left []*member
+	for _, u := range us {
+		members, _ := order{u: u}.takeOut() // if it is not registered, there is nothing to do
+		left = append(left, members...)
+	}
+	drain(left)
+}
 
 // RegisterUretprobe registers a return probe on the function whose first instruction is at
 // rp.U.Vaddr. rp.Handler is called after each return.
@@ -195,8 +214,7 @@ func (o order) takeOut() (left []*member, err error) {
 	if m == nil || m.pid != u.Pid || m.vaddr != u.Vaddr {
 		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
 	}
-	left = append(left, m)
-	left = append(left, m.others...)
+	left = m.all()
 	for _, m := range left {
 		if !m.flags.Has(unregistered) {
 			tasks[m.process].remove(m)

@@ -118,33 +118,12 @@ func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
 }
 
 // Close is part of attach.Attachment.
-func (a *attachment) Close() {
-	for _, u := range a.probes {
-		uprobes.UnregisterUprobe(u)
-	}
-}
+func (a *attachment) Close() { uprobes.UnregisterUprobes(a.probes) }
 
 // Enable is part of attach.Attachment.
 //
-// Errors: those of EnableUprobe.
-func (a *attachment) Enable(on bool) error {
-	for i, u := range a.probes {
-		if err := enable(u, on); err != nil {
-			for _, u := range a.probes[:i] {
-				enable(u, !on)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-func enable(u *uprobes.Uprobe, on bool) error {
-	if on {
-		return uprobes.EnableUprobe(u)
-	}
-	return uprobes.DisableUprobe(u)
-}
+// Errors: those of EnableUprobes.
+func (a *attachment) Enable(on bool) error { return uprobes.EnableUprobes(a.probes, on) }
 
 // Skipped is part of attach.Selection.
 func (a *attachment) Skipped() int { return a.skipped }
