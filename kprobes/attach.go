@@ -10,6 +10,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 )
@@ -42,7 +43,7 @@ func advise(ks []*Kprobe) {
 // attachAll is register without the warnings.
 func attachAll(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
 	if slices.Contains(ks, nil) {
-		return nil, probe.Refuse(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
+		return nil, refusal.New(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -74,9 +75,9 @@ func unregister(ks []*Kprobe) {
 func (k *Kprobe) attach(kind kind) error {
 	switch {
 	case k.registered():
-		return probe.Refuse(syscall.EEXIST, "it is registered already")
+		return refusal.New(syscall.EEXIST, "it is registered already")
 	case k.Flags.Has(^FlagDisabled):
-		return probe.Refuse(syscall.EINVAL, "Flags is %#x, but only FlagDisabled may be set; is the probe a copy of a registered one?", k.Flags)
+		return refusal.New(syscall.EINVAL, "Flags is %#x, but only FlagDisabled may be set; is the probe a copy of a registered one?", k.Flags)
 	}
 	k.kind = kind
 	if err := k.whole().prepare(); err != nil {
@@ -135,7 +136,7 @@ const pointBytes = 2 << 10
 func room() error {
 	each := pointBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
 	if n := uint64(points.Len() + 1); n*each > machine.This.Memory/2 {
-		return probe.Refuse(syscall.ENOMEM, "no memory for another probed place; %d are in use", points.Len())
+		return refusal.New(syscall.ENOMEM, "no memory for another probed place; %d are in use", points.Len())
 	}
 	return nil
 }
@@ -147,23 +148,23 @@ func room() error {
 // or a camera already.
 func (k *Kprobe) fits(pt *point, fn kallsyms.Symbol) error {
 	if k.PostHandler != nil && pt.Way(true) == place.Refused {
-		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
+		return refusal.New(syscall.EILSEQ, "the instruction cannot be single-stepped, which a post-handler needs")
 	}
 	if k.kind == kindCamera && pt.camera() != nil {
-		return probe.Refuse(syscall.EBUSY, "a camera is there already; wait until it has recorded its hit")
+		return refusal.New(syscall.EBUSY, "a camera is there already; wait until it has recorded its hit")
 	}
 	if k.kind == kindKprobe || k.kind == kindCamera {
 		return nil
 	}
 	if pt.Addr != uintptr(fn.Addr) {
-		return probe.Refuse(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", kallsyms.Where(uint64(pt.Addr)), k.kind.noun())
+		return refusal.New(syscall.EINVAL, "%s is not the entry of a function, where a %s must be", kallsyms.Where(uint64(pt.Addr)), k.kind.noun())
 	}
 	if why := machine.This.NoReturn(fn); k.kind == kindKretprobe && why != "" {
-		return probe.Refuse(syscall.EINVAL, "%s %s", fn.Name, why)
+		return refusal.New(syscall.EINVAL, "%s %s", fn.Name, why)
 	}
 	for _, other := range pt.probes() {
 		if k.kind == kindJprobe && other.kind == kindJprobe {
-			return probe.Refuse(syscall.EBUSY, "%s has a jprobe already", fn.Name)
+			return refusal.New(syscall.EBUSY, "%s has a jprobe already", fn.Name)
 		}
 	}
 	return nil
@@ -257,11 +258,11 @@ func (k *Kprobe) togglable(on bool) error {
 	what := map[bool]string{true: "enable", false: "disable"}[on]
 	switch {
 	case k == nil:
-		return probe.Refuse(syscall.EINVAL, "kprobes: %s: there is no probe, the pointer is nil", what)
+		return refusal.New(syscall.EINVAL, "kprobes: %s: there is no probe, the pointer is nil", what)
 	case !k.registered():
-		return probe.Refuse(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+		return refusal.New(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
-		return probe.Refuse(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
+		return refusal.New(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/glass"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 )
 
@@ -92,13 +93,13 @@ func (c *Camera) behind() (uintptr, error) {
 	pt := c.KP.point
 	switch {
 	case pt == nil:
-		return 0, probe.Refuse(syscall.EINVAL, "the camera is not registered")
+		return 0, refusal.New(syscall.EINVAL, "the camera is not registered")
 	case !pt.In.Flow.FallsThrough():
-		return 0, probe.Refuse(syscall.ENOTSUP, "the code does not go on behind the instruction")
+		return 0, refusal.New(syscall.ENOTSUP, "the code does not go on behind the instruction")
 	case pt.detour != nil && !c.NoJump:
 		return pt.Addr + pt.detour.Len, nil
 	case !c.NoJump && pt.jumpable():
-		return 0, probe.Refuse(syscall.ENOTSUP, "a witness behind the instruction would keep a jump away; give -t int3")
+		return 0, refusal.New(syscall.ENOTSUP, "a witness behind the instruction would keep a jump away; give -t int3")
 	}
 	return pt.Addr + uintptr(pt.In.Len), nil
 }
@@ -126,7 +127,7 @@ const instances = 16
 // Errors: EINVAL there is no film; EBUSY a call from before has not returned.
 func (c *Camera) prepare() error {
 	if c.Film == nil {
-		return probe.Refuse(syscall.EINVAL, "the camera has no film")
+		return refusal.New(syscall.EINVAL, "the camera has no film")
 	}
 	c.KP.PreHandler, c.KP.PostHandler = film, filmPost
 	c.ret.KP.kind, c.ret.Handler, c.ret.MaxActive, c.ret.careful = kindKretprobe, filmReturn, instances, true

@@ -12,7 +12,7 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
@@ -117,10 +117,10 @@ func (f *fake) code(addr, n uintptr) []byte {
 func (f *fake) poke(addr uintptr, old, new byte) error {
 	b := f.code(addr, 1)
 	if b == nil {
-		return probe.Refuse(syscall.EFAULT, "%#x is not code", addr)
+		return refusal.New(syscall.EFAULT, "%#x is not code", addr)
 	}
 	if b[0] != old || old == new || old != insn.OpInt3 && new != insn.OpInt3 {
-		return probe.Refuse(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", kallsyms.Where(uint64(addr)), b[0], old, new)
+		return refusal.New(syscall.EILSEQ, "%s: %#x is there, %#x to be replaced by %#x", kallsyms.Where(uint64(addr)), b[0], old, new)
 	}
 	pt := points.Find(addr)
 	switch {
@@ -144,7 +144,7 @@ func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Dur
 	}
 	for _, p := range patches {
 		if len(p.Old) != len(p.New) || !bytes.Equal(f.code(p.Addr, uintptr(len(p.Old))), p.Old) {
-			return 0, probe.Refuse(syscall.EILSEQ, "%s: % x is not there", kallsyms.Where(uint64(p.Addr)), p.Old)
+			return 0, refusal.New(syscall.EILSEQ, "%s: % x is not there", kallsyms.Where(uint64(p.Addr)), p.Old)
 		}
 	}
 	for _, p := range patches {

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // Jprobe calls a handler with the function's own signature and arguments at the function's
@@ -47,11 +48,11 @@ func NewJprobe[F any](target, handler F) *Jprobe {
 func (j *Jprobe) prepare() error {
 	code := goabi.CodeOf(j.Entry)
 	if code == 0 {
-		return probe.Refuse(syscall.EINVAL, "Entry is not a function")
+		return refusal.New(syscall.EINVAL, "Entry is not a function")
 	}
 	args, size := goabi.CallFrame(reflect.TypeOf(j.Entry))
 	if size > maxStack {
-		return probe.Refuse(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
+		return refusal.New(syscall.E2BIG, "its arguments and results need %d bytes of stack, more than %d", size, maxStack)
 	}
 	// A func in an interface is one word, the closure.
 	// Safe because: j.Entry keeps it alive.

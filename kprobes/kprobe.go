@@ -9,6 +9,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 )
 
@@ -98,26 +99,26 @@ type Context struct {
 func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 	switch {
 	case k.SymbolName != "" && k.Addr != 0:
-		return 0, fn, probe.Refuse(syscall.EINVAL, "both SymbolName and Addr are given")
+		return 0, fn, refusal.New(syscall.EINVAL, "both SymbolName and Addr are given")
 	case k.SymbolName != "":
 		if fn, err = kallsyms.Resolve(k.SymbolName); err != nil {
 			return 0, fn, err
 		}
 		if !fn.IsText() {
-			return 0, fn, probe.Refuse(syscall.EINVAL, "%s is data", fn.Name)
+			return 0, fn, refusal.New(syscall.EINVAL, "%s is data", fn.Name)
 		}
 		if uint64(k.Offset) >= fn.Size {
-			return 0, fn, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", k.Offset, fn.Name, fn.Size)
+			return 0, fn, refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", k.Offset, fn.Name, fn.Size)
 		}
 		return uintptr(fn.Addr) + k.Offset, fn, nil
 	case k.Addr != 0:
 		var ok bool
 		if fn, ok = kallsyms.Kernel().At(uint64(k.Addr)); !ok || !fn.IsText() || machine.This.Code(k.Addr, 1) == nil {
-			return 0, fn, probe.Refuse(syscall.EINVAL, "not an address of kernel text")
+			return 0, fn, refusal.New(syscall.EINVAL, "not an address of kernel text")
 		}
 		return k.Addr, fn, nil
 	}
-	return 0, fn, probe.Refuse(syscall.EINVAL, "neither SymbolName nor Addr is given")
+	return 0, fn, refusal.New(syscall.EINVAL, "neither SymbolName nor Addr is given")
 }
 
 // Resolve returns the address of a place: an offset in a symbol, or an address if symbol is empty.

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 )
@@ -117,13 +118,13 @@ func (rp *Kretprobe) prepare() error {
 	each := uint64(unsafe.Sizeof(KretprobeInstance{}) + rp.DataSize)
 	switch flying := rp.pool.inUse(); {
 	case n > maxMaxActive:
-		return probe.Refuse(syscall.ERANGE, "MaxActive is %d, more than %d", n, maxMaxActive)
+		return refusal.New(syscall.ERANGE, "MaxActive is %d, more than %d", n, maxMaxActive)
 	case rp.DataSize > maxDataSize:
-		return probe.Refuse(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
+		return refusal.New(syscall.ERANGE, "DataSize is %d, more than %d", rp.DataSize, maxDataSize)
 	case flying != 0:
-		return probe.Refuse(syscall.EBUSY, "%d calls from before have not returned", flying)
+		return refusal.New(syscall.EBUSY, "%d calls from before have not returned", flying)
 	case uint64(n)*each > machine.This.Memory/4:
-		return probe.Refuse(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
+		return refusal.New(syscall.ENOMEM, "%d instances of %d bytes need %d MiB, more than a quarter of memory",
 			n, each, uint64(n)*each>>20)
 	}
 	if rp.pool.instances != nil {

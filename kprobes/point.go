@@ -11,6 +11,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
@@ -56,7 +57,7 @@ var decoder = place.Decoder{Code: original}
 // be executed elsewhere.
 func newPoint(addr uintptr, fn kallsyms.Symbol) (*point, error) {
 	if why := machine.This.Blacklisted(fn); why != "" {
-		return nil, probe.Refuse(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
+		return nil, refusal.New(syscall.EINVAL, "%s may not be probed: %s", fn.Name, why)
 	}
 	pt := new(point)
 	if err := pt.Read(&decoder, fn, addr); err != nil {
@@ -75,12 +76,12 @@ func (pt *point) copyToSlot() error {
 	slots := machine.This.Slots
 	slot, ok := slots.Take(pt.Addr)
 	if !ok {
-		return probe.Refuse(syscall.ENOMEM, "all %d slots are in use", slots.Used())
+		return refusal.New(syscall.ENOMEM, "all %d slots are in use", slots.Used())
 	}
 	code, ok := pt.CopyFor(slot)
 	if !ok {
 		slots.Put(slot, machine.This.Since(), nil)
-		return probe.Refuse(syscall.EILSEQ, "the instruction's operand is too far away for a copy of the instruction to reach")
+		return refusal.New(syscall.EILSEQ, "the instruction's operand is too far away for a copy of the instruction to reach")
 	}
 	pt.Slot = slot
 	machine.This.Write(slot, code)

@@ -3,7 +3,7 @@ package kprobes
 import (
 	"syscall"
 
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 )
 
@@ -204,7 +204,7 @@ func registerPossible[P registrable](kind kind, ps []P, optional func(*Kprobe) b
 }
 
 // errHandler is made in advance, because a handler must not allocate.
-var errHandler = probe.Refuse(syscall.EDEADLK, "kprobes: a handler may not register, enable or disable probes")
+var errHandler = refusal.New(syscall.EDEADLK, "kprobes: a handler may not register, enable or disable probes")
 
 // inHandler refuses, in a handler, what would wait for mu or for all handlers to end. It is
 // called before anything is changed.

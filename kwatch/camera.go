@@ -5,7 +5,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/glass"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // A Camera records one hit of a watchpoint: package glass. While it is there, it is called
@@ -32,9 +32,9 @@ func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	case err != nil:
 		return nil, err
 	case p.gone.Load():
-		return nil, probe.Refuse(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
+		return nil, refusal.New(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
 	case p.camera != nil:
-		return nil, probe.Refuse(syscall.EBUSY, "kwatch: %s: a camera is there already", p.what())
+		return nil, refusal.New(syscall.EBUSY, "kwatch: %s: a camera is there already", p.what())
 	}
 	c := &Camera{film: film, point: p, handler: p.handler}
 	p.camera = c

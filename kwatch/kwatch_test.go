@@ -9,7 +9,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 )
 
@@ -27,7 +27,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		blind:   func() uint64 { return 7 },
 		refuse: func(addr uintptr, _ int, _ Type, object bool) error {
 			if addr < 0x1000 && !object {
-				return probe.Refuse(syscall.EFAULT, "nothing there")
+				return refusal.New(syscall.EFAULT, "nothing there")
 			}
 			return nil
 		},

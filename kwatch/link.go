@@ -5,7 +5,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // Provider is the attach.Provider of watchpoints. Handlers of those in programs may block.
@@ -44,13 +44,13 @@ func linked(at *attach.Place) (p *point, err error) {
 	case err != nil:
 		return nil, err
 	case pid != 0 && s.Symbol != "":
-		return nil, probe.Refuse(syscall.EINVAL, "give the address: %s is a name of the kernel's", s.Symbol)
+		return nil, refusal.New(syscall.EINVAL, "give the address: %s is a name of the kernel's", s.Symbol)
 	case pid == 0 && at.Link.Options.Block:
-		return nil, probe.Refuse(syscall.EINVAL, "a watchpoint in the kernel has no handlers that block")
+		return nil, refusal.New(syscall.EINVAL, "a watchpoint in the kernel has no handlers that block")
 	case pid == 0:
 		p = &point{addr: addr, length: length, typ: s.Access, place: at, handler: handlerOf(at)}
 	case ofProcess == nil:
-		return nil, probe.Refuse(syscall.ENOSYS, "this kernel runs no programs")
+		return nil, refusal.New(syscall.ENOSYS, "this kernel runs no programs")
 	default:
 		p, err = ofProcess(at, addr, length)
 	}

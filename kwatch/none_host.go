@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // this is a machine without debug registers; tests replace it with a fake.
@@ -18,6 +18,6 @@ var this = machine{
 	blind:   func() uint64 { return 0 },
 	careful: func(any) bool { return true },
 	refuse: func(uintptr, int, Type, bool) error {
-		return probe.Refuse(syscall.ENODEV, "kwatch: watchpoints work only in the kernel, not in a program built for the host")
+		return refusal.New(syscall.ENODEV, "kwatch: watchpoints work only in the kernel, not in a program built for the host")
 	},
 }

@@ -15,6 +15,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // mu serializes registering and unregistering.
@@ -82,7 +83,7 @@ func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, han
 // Errors: those of kallsyms.Resolve; EINVAL it is in a process.
 func At(s attach.Site) (addr uintptr, length int, err error) {
 	if s.PID != 0 {
-		return 0, 0, probe.Refuse(syscall.EINVAL, "kwatch: %s is not in the kernel", s)
+		return 0, 0, refusal.New(syscall.EINVAL, "kwatch: %s is not in the kernel", s)
 	}
 	addr, size := uintptr(s.Addr), uintptr(8)
 	if s.Symbol != "" {
@@ -152,7 +153,7 @@ func (p *point) reserve() error {
 		}
 	}
 	if p.reg = free(); p.reg < 0 {
-		return probe.Refuse(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
+		return refusal.New(syscall.EBUSY, "kwatch: %s: all debug registers are in use:%s", p.what(), holders())
 	}
 	p.owner, p.code, p.careful = module.Current(), goabi.CodeOf(p.called()), this.careful(p.called())
 	if p.place != nil {
@@ -213,15 +214,15 @@ func (p *point) others(s *debugreg.Set) (which uint64) {
 func (p *point) check() error {
 	switch {
 	case p.typ > Read:
-		return probe.Refuse(syscall.EINVAL, "kwatch: type %d is unknown; use Write, Access, Read or Execute", p.typ)
+		return refusal.New(syscall.EINVAL, "kwatch: type %d is unknown; use Write, Access, Read or Execute", p.typ)
 	case p.handler == nil && (p.user == nil || !p.user.handled()):
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: no handler", p.what())
+		return refusal.New(syscall.EINVAL, "kwatch: %s: no handler", p.what())
 	case p.typ == Execute && p.length != 1:
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: an Execute watchpoint needs length 1, not %d", p.what(), p.length)
+		return refusal.New(syscall.EINVAL, "kwatch: %s: an Execute watchpoint needs length 1, not %d", p.what(), p.length)
 	case p.length != 1 && p.length != 2 && p.length != 4 && p.length != 8:
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the length is %d, not 1, 2, 4 or 8", p.what(), p.length)
+		return refusal.New(syscall.EINVAL, "kwatch: %s: the length is %d, not 1, 2, 4 or 8", p.what(), p.length)
 	case p.addr&uintptr(p.length-1) != 0:
-		return probe.Refuse(syscall.EINVAL, "kwatch: %s: the address must be a multiple of the length, %d", p.what(), p.length)
+		return refusal.New(syscall.EINVAL, "kwatch: %s: the address must be a multiple of the length, %d", p.what(), p.length)
 	}
 	return nil
 }
@@ -311,7 +312,7 @@ func EnableKwatch(debugReg int, on bool) error {
 // Errors: EINVAL.
 func registered(debugReg int) (*point, error) {
 	if debugReg < 0 || debugReg >= len(points) || points[debugReg].Load() == nil {
-		return nil, probe.Refuse(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
+		return nil, refusal.New(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
 	}
 	return points[debugReg].Load(), nil
 }
@@ -320,7 +321,7 @@ func registered(debugReg int) (*point, error) {
 func enable(ps []*point, on bool) error {
 	for _, p := range ps {
 		if on && p.gone.Load() {
-			return probe.Refuse(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
+			return refusal.New(syscall.EINVAL, "kwatch: %s: its handler was abandoned, or its program has ended", p.what())
 		}
 	}
 	for _, p := range ps {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 )
 
@@ -82,7 +82,7 @@ func (u *user) pass() {
 // Errors: those of RegisterKwatch; EFAULT p has nothing mapped there; ESRCH p has ended.
 func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, handler UserHandler) (debugReg int, err error) {
 	if p == nil {
-		return 0, probe.Refuse(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
+		return 0, refusal.New(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
 	}
 	w := userPoint(p, addr, length, typ, handler)
 	if err := mapped(p, w); err != nil {
@@ -106,10 +106,10 @@ func mapped(p *proc.Process, w *point) error {
 	}
 	mem := p.Memory()
 	if mem == nil {
-		return probe.Refuse(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
+		return refusal.New(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
 	}
 	if _, ok := mem.At(uint64(w.addr)); !ok {
-		return probe.Refuse(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
+		return refusal.New(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func InitPrograms(table *proc.Table) {
 	ofProcess = func(at *attach.Place, addr uintptr, length int) (*point, error) {
 		p, err := table.Find(at.Site.PID)
 		if err != nil {
-			return nil, probe.Refuse(syscall.ESRCH, "kwatch: there is no process %d", at.Site.PID)
+			return nil, refusal.New(syscall.ESRCH, "kwatch: there is no process %d", at.Site.PID)
 		}
 		w := userPoint(p, addr, length, at.Site.Access, func(h *Hit, t *proc.Thread) {
 			if f := at.Link.Handler; f != nil {

@@ -10,7 +10,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // ownData are packages, and variables of the runtime, that a hit uses before it knows
@@ -24,7 +24,7 @@ var noProbe func(addr uintptr) string
 func refuse(addr uintptr, length int, typ Type, object bool) error {
 	p := point{addr: addr, typ: typ}
 	no := func(errno syscall.Errno, why string) error {
-		return probe.Refuse(errno, "kwatch: %s: %s", p.what(), why)
+		return refusal.New(errno, "kwatch: %s: %s", p.what(), why)
 	}
 	if _, _, mapped := mm.Tables.Lookup(uint64(addr)); !mapped {
 		return no(syscall.EFAULT, "nothing is mapped there")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/uprobes/machine"
 )
 
@@ -76,9 +76,9 @@ func (u *Uprobe) enable(on bool) error {
 	m := u.state.Load()
 	switch {
 	case m == nil || m.flags.Has(unregistered):
-		return probe.Refuse(syscall.EINVAL, "uprobes: the probe is not registered")
+		return refusal.New(syscall.EINVAL, "uprobes: the probe is not registered")
 	case on && m.flags.Has(abandoned):
-		return probe.Refuse(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
+		return refusal.New(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
 	}
 	return allOrNone(m.all(), on, (*member).enable)
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/program"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
@@ -105,7 +105,7 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 	for _, m := range exits {
 		if in := &m.point.plan.In; m.point.plan.Way != place.Emulate || in.Flow != insn.Ret && !leaves(in.Flow) {
 			tk.discard(exits)
-			return nil, probe.Refuse(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
+			return nil, refusal.New(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
 		}
 	}
 	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay, exits: e, bias: bias, how: images.OnExits(e, nil)}))

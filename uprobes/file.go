@@ -6,6 +6,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/uprobes/images"
@@ -111,7 +112,7 @@ func (f *file) check(u *Uprobe) error {
 	var code [15]byte
 	n, _ := f.opened.ReadAt(code[:], int64(f.off))
 	if n == 0 {
-		return probe.Refuse(syscall.EINVAL, "uprobes: offset %#x is beyond the end of %s", f.off, u.Path)
+		return refusal.New(syscall.EINVAL, "uprobes: offset %#x is beyond the end of %s", f.off, u.Path)
 	}
 	_, err = place.Decide(code[:n], f.off)
 	return err
@@ -151,18 +152,18 @@ func (f *file) find(u *Uprobe) error {
 		return nil
 	}
 	if im == nil {
-		return probe.Refuse(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", u.Path)
+		return refusal.New(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", u.Path)
 	}
 	s, err := im.Lookup(u.Symbol)
 	switch {
 	case err != nil:
 		return err
 	case s.Indirect:
-		return probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", u.Symbol)
+		return refusal.New(syscall.EOPNOTSUPP, "uprobes: %s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", u.Symbol)
 	}
 	off, ok := im.Offset(s.Addr + u.Offset)
 	if !ok {
-		return probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
+		return refusal.New(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
 	}
 	f.off = off
 	return f.describe(im, s.Addr+u.Offset)

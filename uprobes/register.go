@@ -5,12 +5,13 @@ import (
 	"syscall"
 
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/uprobes/machine"
 )
 
-var errTrap = probe.Refuse(syscall.EDEADLK, "uprobes: a handler in trap context must not sleep, so it cannot register or unregister user probes")
+var errTrap = refusal.New(syscall.EDEADLK, "uprobes: a handler in trap context must not sleep, so it cannot register or unregister user probes")
 
-var errNil = probe.Refuse(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
+var errNil = refusal.New(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
 
 // RegisterUprobe inserts u at its instruction. From now on every thread that executes it
 // calls u.Handler first.
@@ -89,7 +90,7 @@ func (rp *Uretprobe) entry() *Uprobe {
 func (o order) register() error {
 	u := o.u
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
-		return probe.Refuse(syscall.EINVAL, "uprobes: the probe has no handler")
+		return refusal.New(syscall.EINVAL, "uprobes: the probe has no handler")
 	}
 	if o.rp != nil {
 		if _, err := o.rp.limit(); err != nil {
@@ -132,7 +133,7 @@ func (o order) register() error {
 func (o order) taken() error {
 	f := o.u.file.Load()
 	if m := o.u.state.Load(); m != nil && !m.flags.Has(unregistered) || slices.Contains(files, f) {
-		return probe.Refuse(syscall.EBUSY, "uprobes: the probe is registered already")
+		return refusal.New(syscall.EBUSY, "uprobes: the probe is registered already")
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (o order) takeOut() (left []*member, err error) {
 	}
 	m := u.state.Load()
 	if m == nil || m.pid != u.Pid || m.vaddr != u.Vaddr {
-		return nil, probe.Refuse(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
+		return nil, refusal.New(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
 	}
 	left = m.all()
 	for _, m := range left {

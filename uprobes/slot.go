@@ -8,7 +8,7 @@ import (
 
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
@@ -109,7 +109,7 @@ func (x *text) giveSlot(pt *point) error {
 	return err
 }
 
-var errFull = probe.Refuse(syscall.ENOMEM, "uprobes: no room for a slot")
+var errFull = refusal.New(syscall.ENOMEM, "uprobes: no room for a slot")
 
 // place is giveSlot in the existing pages.
 func (x *text) place(pt *point) error {
@@ -164,7 +164,7 @@ func (x *text) newSlots(addr uint64) (slots, error) {
 		}
 	}
 	p.Drop()
-	return slots{}, probe.Refuse(syscall.ENOMEM, "uprobes: no room for a page of slots near %#x", addr)
+	return slots{}, refusal.New(syscall.ENOMEM, "uprobes: no room for a page of slots near %#x", addr)
 }
 
 // prepareReturns makes the trampoline, if there is none. mu held.

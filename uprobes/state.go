@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
@@ -136,7 +137,7 @@ func (x *text) sharers() {
 }
 
 func errEnded(pid int) error {
-	return probe.Refuse(syscall.ESRCH, "uprobes: there is no process %d, or it has ended", pid)
+	return refusal.New(syscall.ESRCH, "uprobes: there is no process %d, or it has ended", pid)
 }
 
 // enlist makes a task. mu held.
@@ -259,7 +260,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 		return nil, err
 	}
 	if code[0] == 0xCC {
-		return nil, probe.Refuse(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
+		return nil, refusal.New(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
 	}
 	im, bias := images.At(x.mem.Space, addr)
 	if err := im.Begins(addr - bias); err != nil {

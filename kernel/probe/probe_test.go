@@ -1,20 +1,11 @@
 package probe
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 )
-
-func TestRefusalIsItsErrno(t *testing.T) {
-	err := Refuse(syscall.EINVAL, "%s is data", "x")
-	if !errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || err.Error() != "x is data" {
-		t.Errorf("%v", err)
-	}
-}
 
 func TestFlags(t *testing.T) {
 	var f Flags

@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/attach/places"
 	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kprobes"
 )
 
@@ -46,7 +47,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 		return nil, err
 	}
 	if len(a.probes) == 0 {
-		return nil, probe.Refuse(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", sites[0], len(all))
+		return nil, refusal.New(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", sites[0], len(all))
 	}
 	a.skipped = len(all) - len(a.probes)
 	return a, nil

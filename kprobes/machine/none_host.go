@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sonde/kallsyms"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/text"
 )
 
@@ -25,7 +25,7 @@ func init() {
 		Advise:      func(string, string, uintptr) {},
 		Careful:     func(any) bool { return false },
 		Swap: func([]text.Patch, func(uintptr) bool) (time.Duration, error) {
-			return 0, probe.Refuse(syscall.ENOSYS, "there is no kernel here")
+			return 0, refusal.New(syscall.ENOSYS, "there is no kernel here")
 		},
 		Slots:   text.NewPool(0, 0, SlotSize),
 		Detours: text.NewPool(0, 0, DetourSize),

@@ -10,7 +10,7 @@ import (
 	"sonde/arch/amd64/insn/emulate"
 	"sonde/arch/amd64/prologue"
 	"sonde/kallsyms"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // A Place does not change, but for Slot, which is filled in before it is used.
@@ -40,9 +40,9 @@ func (p *Place) Read(d *Decoder, fn kallsyms.Symbol, addr uintptr) error {
 	in, code, err := d.At(fn, off)
 	switch {
 	case errors.Is(err, insn.ErrBoundary):
-		return probe.Refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
+		return refusal.New(syscall.EILSEQ, "%s+%#x is inside an instruction", fn.Name, off)
 	case err != nil:
-		return probe.Refuse(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
+		return refusal.New(syscall.EILSEQ, "%s does not decode to its end: %v", fn.Name, err)
 	}
 	p.Addr, p.In = addr, in
 	copy(p.Orig[:], code[off:])
@@ -66,11 +66,11 @@ func (p *Place) classify() error {
 		return nil
 	}
 	if why := in.Movable(); why != insn.Fine {
-		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be executed elsewhere: %v", why)
+		return refusal.New(syscall.EILSEQ, "the instruction cannot be executed elsewhere: %v", why)
 	}
 	p.boost, p.step = in.Boostable(), in.Steppable()
 	if p.Bare(false) == Refused {
-		return probe.Refuse(syscall.EILSEQ, "the instruction cannot be single-stepped")
+		return refusal.New(syscall.EILSEQ, "the instruction cannot be single-stepped")
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/space"
 )
 
@@ -49,7 +49,7 @@ type Program struct {
 }
 
 func refuse(errno syscall.Errno, format string, args ...any) error {
-	return probe.Refuse(errno, format, args...)
+	return refusal.New(errno, format, args...)
 }
 
 // maxScripts is how many interpreters may be scripts themselves, as in Linux.

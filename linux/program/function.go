@@ -7,7 +7,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // function is one whose instructions are known.
@@ -31,7 +31,7 @@ func (f *File) read(s Symbol) (*function, error) {
 		return l, l.err
 	}
 	if s.Size > maxFunction {
-		return nil, probe.Refuse(syscall.EILSEQ, "%s has %d bytes", s.Name, s.Size)
+		return nil, refusal.New(syscall.EILSEQ, "%s has %d bytes", s.Name, s.Size)
 	}
 	code, err := f.Code(s.Addr, s.Size)
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *function) walk() {
 		return true
 	})
 	if err != nil {
-		l.err = probe.Refuse(syscall.EILSEQ, "%s does not decode to its end, at +%#x: %v", l.name(), end, err)
+		l.err = refusal.New(syscall.EILSEQ, "%s does not decode to its end, at +%#x: %v", l.name(), end, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func (f *File) Boundary(addr uint64) error {
 		return err
 	}
 	if _, ok := slices.BinarySearch(l.begins, off); !ok {
-		return probe.Refuse(syscall.EILSEQ, "%s+%#x is inside an instruction", l.name(), off)
+		return refusal.New(syscall.EILSEQ, "%s+%#x is inside an instruction", l.name(), off)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package program
 import (
 	"syscall"
 
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 const pageSize = 4096
@@ -55,11 +55,11 @@ func (f *File) Bias(start, off uint64) (bias uint64, ok bool) {
 func (f *File) Code(addr, n uint64) ([]byte, error) {
 	p := f.segment(addr)
 	if p == nil || n > p.bytes-(addr-p.vaddr) {
-		return nil, probe.Refuse(syscall.EFAULT, "%d bytes at %#x are not in the file", n, addr)
+		return nil, refusal.New(syscall.EFAULT, "%d bytes at %#x are not in the file", n, addr)
 	}
 	b, err := f.elf.read(p.off+addr-p.vaddr, n)
 	if err != nil {
-		return nil, probe.Refuse(syscall.EFAULT, "%v", err)
+		return nil, refusal.New(syscall.EFAULT, "%v", err)
 	}
 	return b, nil
 }

@@ -23,7 +23,7 @@ import (
 	"sync"
 	"syscall"
 
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/program/cfi"
 )
@@ -59,7 +59,7 @@ type File struct {
 func Open(r io.ReaderAt) (*File, error) {
 	o, err := readObject(r)
 	if err != nil {
-		return nil, probe.Refuse(syscall.ENOEXEC, "%v", err)
+		return nil, refusal.New(syscall.ENOEXEC, "%v", err)
 	}
 	f := &File{elf: o}
 	f.readFrames()
@@ -80,7 +80,7 @@ func Read(path string, f func(*File) error) error {
 	defer vfs.Close(file)
 	p, err := Open(file)
 	if err != nil {
-		return probe.Refuse(syscall.ENOEXEC, "%s: not a program: %v", path, err)
+		return refusal.New(syscall.ENOEXEC, "%s: not a program: %v", path, err)
 	}
 	return f(p)
 }
@@ -164,9 +164,9 @@ func (f *File) Lookup(name string) (Symbol, error) {
 	}
 	switch {
 	case len(found) == 0 || name == "":
-		return Symbol{}, probe.Refuse(syscall.ENOENT, "there is no function %s", name)
+		return Symbol{}, refusal.New(syscall.ENOENT, "there is no function %s", name)
 	case len(found) > 1:
-		return Symbol{}, probe.Refuse(syscall.EADDRNOTAVAIL, "there are %d functions %s, at %#x and %#x", len(found), name, found[0].Addr, found[1].Addr)
+		return Symbol{}, refusal.New(syscall.EADDRNOTAVAIL, "there are %d functions %s, at %#x and %#x", len(found), name, found[0].Addr, found[1].Addr)
 	}
 	return found[0], nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
 
@@ -43,7 +42,7 @@ type Space struct {
 var errReleased = refusal.New(syscall.EFAULT, "the address space is gone")
 
 func refuse(errno syscall.Errno, format string, args ...any) error {
-	return probe.Refuse(errno, format, args...)
+	return refusal.New(errno, format, args...)
 }
 
 // New makes an empty space.

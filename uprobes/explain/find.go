@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/uprobes"
@@ -49,7 +49,7 @@ func Address(w io.Writer, in *proc.Process, addr uint64) error {
 	p := &Place{Path: "no file", Addr: addr, Title: fmt.Sprintf("%s[%d]", in.Name(), in.PID)}
 	mem := in.Memory()
 	if mem == nil {
-		return probe.Refuse(syscall.ESRCH, "process %d has ended", in.PID)
+		return refusal.New(syscall.ESRCH, "process %d has ended", in.PID)
 	}
 	p.Code = make([]byte, codeSize)
 	n, err := mem.Text(p.Code, addr)
@@ -115,7 +115,7 @@ func resolve(f *program.File, at attach.Site) (uint64, error) {
 	if at.Symbol == "" {
 		addr, ok := f.Vaddr(at.Offset)
 		if !ok {
-			return 0, probe.Refuse(syscall.EINVAL, "there is no code at offset %#x", at.Offset)
+			return 0, refusal.New(syscall.EINVAL, "there is no code at offset %#x", at.Offset)
 		}
 		return addr, nil
 	}
@@ -124,7 +124,7 @@ func resolve(f *program.File, at attach.Site) (uint64, error) {
 		return 0, err
 	}
 	if at.Offset >= max(s.Size, 1) {
-		return 0, probe.Refuse(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", at.Offset, s.Name, s.Size)
+		return 0, refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", at.Offset, s.Name, s.Size)
 	}
 	return s.Addr + at.Offset, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/program"
 	"sonde/linux/space"
@@ -138,11 +138,11 @@ func (im *Image) GoReturns(addr, bias uint64) (at []uint64, ok bool, err error) 
 	case !found || !s.Go:
 		return nil, false, nil
 	case off != 0:
-		return nil, true, probe.Refuse(syscall.EINVAL, "uprobes: %s+%#x is not the beginning of a function", s.Name, off)
+		return nil, true, refusal.New(syscall.EINVAL, "uprobes: %s+%#x is not the beginning of a function", s.Name, off)
 	}
 	returns, _, err := im.Returns(s)
 	if err == nil && len(returns) == 0 {
-		err = probe.Refuse(syscall.EOPNOTSUPP, "uprobes: %s has no return instruction", s.Name)
+		err = refusal.New(syscall.EOPNOTSUPP, "uprobes: %s has no return instruction", s.Name)
 	}
 	for _, r := range returns {
 		at = append(at, r+bias)

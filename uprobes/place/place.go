@@ -48,7 +48,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/insn/emulate"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // Way is how an instruction gets done.
@@ -93,13 +93,13 @@ type Plan struct {
 func Decide(code []byte, addr uint64) (*Plan, error) {
 	in, err := insn.Decode(code)
 	if err != nil {
-		return nil, probe.Refuse(syscall.EILSEQ, "%v", err)
+		return nil, refusal.New(syscall.EILSEQ, "%v", err)
 	}
 	p := &Plan{Addr: addr, In: in}
 	copy(p.Code[:], code[:in.Len])
 	why := p.decide()
 	if p.allowed == 0 {
-		return nil, probe.Refuse(syscall.EILSEQ, "the instruction cannot be probed: %v", why)
+		return nil, refusal.New(syscall.EILSEQ, "the instruction cannot be probed: %v", why)
 	}
 	for p.Way = Nothing; !p.Allows(p.Way); p.Way++ {
 	}
@@ -116,7 +116,7 @@ func (p *Plan) Allows(w Way) bool { return p.allowed>>w&1 != 0 }
 // Errors: EOPNOTSUPP it cannot be done in that way.
 func (p *Plan) As(w Way) (*Plan, error) {
 	if !p.Allows(w) {
-		return nil, probe.Refuse(syscall.EOPNOTSUPP, "the instruction cannot be %v", w)
+		return nil, refusal.New(syscall.EOPNOTSUPP, "the instruction cannot be %v", w)
 	}
 	n := *p
 	n.Way = w

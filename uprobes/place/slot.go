@@ -6,7 +6,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // SlotSize is how many bytes a slot has: room for any instruction and a jump that
@@ -31,14 +31,14 @@ func (p *Plan) Slot(at uint64) ([]byte, error) {
 	switch {
 	case p.needsSpare(at):
 		if p.Way != Step {
-			return nil, probe.Refuse(syscall.ERANGE, "%#x is out of reach of %#x", p.Next()+uint64(p.In.Disp()), at)
+			return nil, refusal.New(syscall.ERANGE, "%#x is out of reach of %#x", p.Next()+uint64(p.In.Disp()), at)
 		}
 		copy(b, code)
 		p.respell(b)
 	case p.In.Flow == insn.Xbegin:
 		rel, ok := insn.Distance(at+uint64(p.In.Len), p.In.Target(p.Addr))
 		if !ok {
-			return nil, probe.Refuse(syscall.ERANGE, "%#x is out of reach of %#x", p.In.Target(p.Addr), at)
+			return nil, refusal.New(syscall.ERANGE, "%#x is out of reach of %#x", p.In.Target(p.Addr), at)
 		}
 		copy(b, code)
 		binary.LittleEndian.PutUint32(b[p.In.RelOff:], uint32(rel))
