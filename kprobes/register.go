@@ -74,57 +74,39 @@ func RegisterJprobes(js []*Jprobe) error { return registerAll(kindJprobe, js) }
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterKprobe(k *Kprobe) {
-	machine.This.Forbid("unregisters a probe")
-	UnregisterKprobes([]*Kprobe{k})
-}
+func UnregisterKprobe(k *Kprobe) { unregisterAll([]*Kprobe{k}) }
 
 // UnregisterKprobes is UnregisterKprobe for all of ks: it waits for the other CPUs only
 // once.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
-func UnregisterKprobes(ks []*Kprobe) {
-	machine.This.Forbid("unregisters probes")
-	unregister(ks)
-}
+func UnregisterKprobes(ks []*Kprobe) { unregisterAll(ks) }
 
 // UnregisterKretprobe removes rp. When it returns, no handler of rp is running or will be
 // called; calls that have not returned do so as if there had been no probe.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterKretprobe(rp *Kretprobe) {
-	machine.This.Forbid("unregisters a return probe")
-	UnregisterKretprobes([]*Kretprobe{rp})
-}
+func UnregisterKretprobe(rp *Kretprobe) { unregisterAll([]*Kretprobe{rp}) }
 
 // UnregisterKretprobes is UnregisterKretprobe for all of rps.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
-func UnregisterKretprobes(rps []*Kretprobe) {
-	machine.This.Forbid("unregisters return probes")
-	UnregisterKprobes(entries(rps))
-}
+func UnregisterKretprobes(rps []*Kretprobe) { unregisterAll(rps) }
 
 // UnregisterJprobe removes j.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterJprobe(j *Jprobe) {
-	machine.This.Forbid("unregisters a jprobe")
-	UnregisterJprobes([]*Jprobe{j})
-}
+func UnregisterJprobe(j *Jprobe) { unregisterAll([]*Jprobe{j}) }
 
 // UnregisterJprobes is UnregisterJprobe for all of js.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.6.
-func UnregisterJprobes(js []*Jprobe) {
-	machine.This.Forbid("unregisters jprobes")
-	UnregisterKprobes(entries(js))
-}
+func UnregisterJprobes(js []*Jprobe) { unregisterAll(js) }
 
 // DisableKprobe stops k's handlers from being called until EnableKprobe.
 //
@@ -201,6 +183,12 @@ func registerPossible[P registrable](kind kind, ps []P, optional func(*Kprobe) b
 		return nil, err
 	}
 	return register(kind, entries(ps), optional)
+}
+
+// unregisterAll abandons a handler that calls it. It does not keep ps either.
+func unregisterAll[P registrable](ps []P) {
+	machine.This.Forbid("unregisters probes")
+	unregister(entries(ps))
 }
 
 // errHandler is made in advance, because a handler must not allocate.
