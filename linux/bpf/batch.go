@@ -59,44 +59,41 @@ func (b *batch) value() ([]byte, error) {
 	return b.in(b.values+uint64(b.done*n), n)
 }
 
-func mapUpdateBatch(c *call) (uint64, error) {
-	f, b, err := c.startBatch(forWrite)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
-	for ; b.done < b.count; b.done++ {
-		key, err := b.key()
+// onEntries makes a command of a function that does it to the next entry.
+func onEntries(one func(b *batch) error) func(c *call) (uint64, error) {
+	return func(c *call) (uint64, error) {
+		f, b, err := c.startBatch(forWrite)
 		if err != nil {
-			return b.end(err)
+			return 0, err
 		}
-		value, err := b.value()
-		if err == nil {
-			err = b.update(c, key, value, kbpf.Any)
+		defer vfs.Close(f)
+		for ; b.done < b.count; b.done++ {
+			if err := one(b); err != nil {
+				return b.end(err)
+			}
 		}
-		if err != nil {
-			return b.end(err)
-		}
+		return b.end(nil)
 	}
-	return b.end(nil)
 }
 
-func mapDeleteBatch(c *call) (uint64, error) {
-	f, b, err := c.startBatch(forWrite)
+func (b *batch) updateOne() error {
+	key, err := b.key()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	defer vfs.Close(f)
-	for ; b.done < b.count; b.done++ {
-		key, err := b.key()
-		if err == nil {
-			err = b.remove(key)
-		}
-		if err != nil {
-			return b.end(err)
-		}
+	value, err := b.value()
+	if err != nil {
+		return err
 	}
-	return b.end(nil)
+	return b.update(b.call, key, value, kbpf.Any)
+}
+
+func (b *batch) removeOne() error {
+	key, err := b.key()
+	if err != nil {
+		return err
+	}
+	return b.remove(key)
 }
 
 func mapLookupBatch(c *call) (uint64, error) { return c.lookUpBatch(forRead) }

@@ -55,17 +55,17 @@ type command struct {
 //
 // Source: Linux, uapi/linux/bpf.h, enum bpf_cmd.
 var commands = [...]command{
-	0: {"MAP_CREATE", 72, mapCreate}, 1: {"MAP_LOOKUP_ELEM", 32, mapLookup}, 2: {"MAP_UPDATE_ELEM", 32, mapUpdate},
-	3: {"MAP_DELETE_ELEM", 16, mapDelete}, 4: {"MAP_GET_NEXT_KEY", 24, mapNextKey}, 5: {"PROG_LOAD", 144, progLoad},
-	6: {"OBJ_PIN", 16, objPin}, 7: {"OBJ_GET", 16, objGet}, 10: {"PROG_TEST_RUN", 76, progRun},
+	0: {"MAP_CREATE", 72, mapCreate}, 1: {"MAP_LOOKUP_ELEM", 32, onMap(forRead, mapLookup)}, 2: {"MAP_UPDATE_ELEM", 32, onMap(forWrite, mapUpdate)},
+	3: {"MAP_DELETE_ELEM", 16, onMap(forWrite, mapDelete)}, 4: {"MAP_GET_NEXT_KEY", 24, onMap(forRead, mapNextKey)}, 5: {"PROG_LOAD", 144, progLoad},
+	6: {"OBJ_PIN", 16, objPin}, 7: {"OBJ_GET", 16, objGet}, 10: {"PROG_TEST_RUN", 76, onProgram(0, progRun)},
 	11: {"PROG_GET_NEXT_ID", 8, progNextID}, 12: {"MAP_GET_NEXT_ID", 8, mapNextID}, 13: {"PROG_GET_FD_BY_ID", 4, progByID},
-	14: {"MAP_GET_FD_BY_ID", 12, mapByID}, 15: {"OBJ_GET_INFO_BY_FD", 16, objInfo}, 17: {"RAW_TRACEPOINT_OPEN", 12, linkRaw},
+	14: {"MAP_GET_FD_BY_ID", 12, mapByID}, 15: {"OBJ_GET_INFO_BY_FD", 16, objInfo}, 17: {"RAW_TRACEPOINT_OPEN", 12, onProgram(8, linkRaw)},
 	19: {"BTF_GET_FD_BY_ID", 4, btfFDByID}, 23: {"BTF_GET_NEXT_ID", 8, btfNextID},
-	28: {"LINK_CREATE", 64, linkCreate}, 29: {"LINK_UPDATE", 16, linkUpdate}, 30: {"LINK_GET_FD_BY_ID", 4, linkByID},
+	28: {"LINK_CREATE", 64, onProgram(0, linkCreate)}, 29: {"LINK_UPDATE", 16, linkUpdate}, 30: {"LINK_GET_FD_BY_ID", 4, linkByID},
 	31: {"LINK_GET_NEXT_ID", 8, linkNextID}, 32: {"ENABLE_STATS", 4, enableStats}, 34: {"LINK_DETACH", 4, linkDetach},
-	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, mapTake}, 22: {"MAP_FREEZE", 4, mapFreeze},
+	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, onMap(forRead, mapTake)}, 22: {"MAP_FREEZE", 4, onMap(forAny, mapFreeze)},
 	24: {"MAP_LOOKUP_BATCH", batchEnd, mapLookupBatch}, 25: {"MAP_LOOKUP_AND_DELETE_BATCH", batchEnd, mapTakeBatch},
-	26: {"MAP_UPDATE_BATCH", batchEnd, mapUpdateBatch}, 27: {"MAP_DELETE_BATCH", batchEnd, mapDeleteBatch},
+	26: {"MAP_UPDATE_BATCH", batchEnd, onEntries((*batch).updateOne)}, 27: {"MAP_DELETE_BATCH", batchEnd, onEntries((*batch).removeOne)},
 	8: {name: "PROG_ATTACH"}, 9: {name: "PROG_DETACH"}, 16: {name: "PROG_QUERY"}, 20: {name: "TASK_FD_QUERY"},
 	33: {name: "ITER_CREATE"}, 35: {name: "PROG_BIND_MAP"}, 36: {name: "TOKEN_CREATE"},
 }

@@ -47,9 +47,16 @@ func lookup(m *kbpf.Map, key, value []byte) error {
 	case m.Tables() == 1 && len(value) == int(m.Spec.ValueSize):
 		return m.Lookup(0, key, value)
 	}
+	return inTables(m, key, func(cpu int) error { return m.Lookup(cpu, key, part(m, value, cpu)) })
+}
+
+// inTables does something to the key in the tables of all CPUs. It need not be in each.
+//
+// Errors: ENOENT it is in none.
+func inTables(m *kbpf.Map, key []byte, do func(cpu int) error) error {
 	found := false
 	for cpu := range m.Tables() {
-		err := m.Lookup(cpu, key, part(m, value, cpu))
+		err := do(cpu)
 		if err != nil && !errors.Is(err, syscall.ENOENT) {
 			return err
 		}
@@ -132,18 +139,7 @@ func (f *mapFile) remove(key []byte) error {
 	case isQueue(m) || m.Shared() != nil:
 		return refusal.New(syscall.EINVAL, "map %s: a %s has no keys", m.Spec.Name, m.Spec.Type)
 	}
-	removed := false
-	for cpu := range m.Tables() {
-		err := m.Delete(cpu, key)
-		if err != nil && !errors.Is(err, syscall.ENOENT) {
-			return err
-		}
-		removed = removed || err == nil
-	}
-	if !removed {
-		return refusal.New(syscall.ENOENT, "map %s: there is no key %x", m.Spec.Name, key)
-	}
-	return nil
+	return inTables(m, key, func(cpu int) error { return m.Delete(cpu, key) })
 }
 
 // keyAt copies the key of an entry. A map without keys has none.
@@ -158,23 +154,18 @@ func (c *call) keyAt(m *kbpf.Map, off int) ([]byte, error) {
 	return c.in(addr, int(m.Spec.KeySize))
 }
 
-func mapLookup(c *call) (uint64, error) { return c.lookUp(false) }
+func mapLookup(c *call, h *mapFile) error { return c.lookUp(h, false) }
 
-func mapTake(c *call) (uint64, error) { return c.lookUp(true) }
+func mapTake(c *call, h *mapFile) error { return c.lookUp(h, true) }
 
 // lookUp is the command that copies a value, and the one that removes it, too.
-func (c *call) lookUp(away bool) (uint64, error) {
+func (c *call) lookUp(h *mapFile, away bool) error {
 	if c.u64(24) != 0 {
-		return 0, refusal.New(syscall.EINVAL, "flags %#x are not known here", c.u64(24))
+		return refusal.New(syscall.EINVAL, "flags %#x are not known here", c.u64(24))
 	}
-	f, h, err := c.holdMap(c.fd(0), forRead)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
 	key, err := c.keyAt(h.m, 8)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	value := make([]byte, valueSize(h.m))
 	if away {
@@ -183,9 +174,9 @@ func (c *call) lookUp(away bool) (uint64, error) {
 		err = lookup(h.m, key, value)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return 0, c.Out(c.u64(16), value)
+	return c.Out(c.u64(16), value)
 }
 
 // takes are the maps out of which entries can be taken.
@@ -207,51 +198,36 @@ func (f *mapFile) take(c *call, key, value []byte) error {
 	return f.remove(key)
 }
 
-func mapUpdate(c *call) (uint64, error) {
-	f, h, err := c.holdMap(c.fd(0), forWrite)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
+func mapUpdate(c *call, h *mapFile) error {
 	key, err := c.keyAt(h.m, 8)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	value, err := c.in(c.u64(16), valueSize(h.m))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return done(h.update(c, key, value, c.u64(24)))
+	return h.update(c, key, value, c.u64(24))
 }
 
-func mapDelete(c *call) (uint64, error) {
-	f, h, err := c.holdMap(c.fd(0), forWrite)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
+func mapDelete(c *call, h *mapFile) error {
 	key, err := c.keyAt(h.m, 8)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return done(h.remove(key))
+	return h.remove(key)
 }
 
 // mapNextKey gives the key behind one, or the first for one that is not there.
-func mapNextKey(c *call) (uint64, error) {
-	f, h, err := c.holdMap(c.fd(0), forRead)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
+func mapNextKey(c *call, h *mapFile) error {
 	if h.m.Spec.KeySize == 0 {
-		return 0, refusal.New(syscall.EINVAL, "map %s has no keys", h.m.Spec.Name)
+		return refusal.New(syscall.EINVAL, "map %s has no keys", h.m.Spec.Name)
 	}
 	from := uint64(0)
 	if c.u64(8) != 0 {
 		key, err := c.in(c.u64(8), int(h.m.Spec.KeySize))
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if at, ok := h.m.PlaceOf(key); ok {
 			from = at + 1
@@ -259,7 +235,7 @@ func mapNextKey(c *call) (uint64, error) {
 	}
 	next := make([]byte, h.m.Spec.KeySize)
 	if _, ok := h.m.Scan(from, next); !ok {
-		return 0, refusal.New(syscall.ENOENT, "map %s has no more keys", h.m.Spec.Name)
+		return refusal.New(syscall.ENOENT, "map %s has no more keys", h.m.Spec.Name)
 	}
-	return 0, c.Out(c.u64(16), next)
+	return c.Out(c.u64(16), next)
 }

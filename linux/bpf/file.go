@@ -97,6 +97,34 @@ func ProgramOf(f *vfs.File) (*kbpf.Prog, error) {
 	return nil, refusal.New(syscall.EINVAL, "%s is no program", f.Name())
 }
 
+// onProgram makes a command of a function that does it to a program: the one of the descriptor at off.
+func onProgram(off int, run func(c *call, p *kbpf.Prog) (uint64, error)) func(c *call) (uint64, error) {
+	return func(c *call) (uint64, error) {
+		f, err := c.Hold(c.fd(off))
+		if err != nil {
+			return 0, err
+		}
+		defer vfs.Close(f)
+		p, err := ProgramOf(f)
+		if err != nil {
+			return 0, err
+		}
+		return run(c, p)
+	}
+}
+
+// onMap makes a command of a function that does it to a map, for which holdMap wants what is said.
+func onMap(want int, run func(c *call, h *mapFile) error) func(c *call) (uint64, error) {
+	return func(c *call) (uint64, error) {
+		f, h, err := c.holdMap(c.fd(0), want)
+		if err != nil {
+			return 0, err
+		}
+		defer vfs.Close(f)
+		return 0, run(c, h)
+	}
+}
+
 // holdMap returns the map of a descriptor, and its file, which the caller closes. want is FMODE_READ or
 // FMODE_WRITE, as the process could ask for when it made the descriptor.
 //

@@ -82,16 +82,7 @@ func (c *call) installLink(l *kbpf.Link, event *vfs.File) (uint64, error) {
 }
 
 // linkCreate is LINK_CREATE: prog_fd 0, target_fd 4, attach_type 8, flags 12.
-func linkCreate(c *call) (uint64, error) {
-	f, err := c.Hold(c.fd(0))
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
-	p, err := ProgramOf(f)
-	if err != nil {
-		return 0, err
-	}
+func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 	if c.u32(12) != 0 {
 		return 0, refusal.New(syscall.EINVAL, "flags %#x of a link are not known", c.u32(12))
 	}
@@ -138,9 +129,14 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 	return c.installLink(l, event)
 }
 
-// attach attaches a program, and gives the link its first descriptor.
+// attach attaches a program.
 func (c *call) attach(p *kbpf.Prog, sites []attach.Site, state *linkState) (uint64, error) {
 	l, err := p.AttachSites(sites, &attach.Options{Owner: "bpf"})
+	return c.attached(l, err, state)
+}
+
+// attached gives the link of a program its first descriptor, if there is one.
+func (c *call) attached(l *kbpf.Link, err error, state *linkState) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}

@@ -149,20 +149,15 @@ func fileFlag(flags uint32) int {
 	return abi.O_RDWR
 }
 
-func mapFreeze(c *call) (uint64, error) {
-	f, h, err := c.holdMap(c.fd(0), forAny)
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
+func mapFreeze(_ *call, h *mapFile) error {
 	state, ok := h.m.Extra.(*mapState)
 	if !ok {
-		return 0, refusal.New(syscall.EOPNOTSUPP, "map %s is the kernel's own", h.m.Spec.Name)
+		return refusal.New(syscall.EOPNOTSUPP, "map %s is the kernel's own", h.m.Spec.Name)
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
 	if state.writes > 0 || !state.frozen.CompareAndSwap(false, true) {
-		return 0, refusal.New(syscall.EBUSY, "map %s is frozen, or mapped to be written to", h.m.Spec.Name)
+		return refusal.New(syscall.EBUSY, "map %s is frozen, or mapped to be written to", h.m.Spec.Name)
 	}
-	return 0, nil
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 )
 
 // rawPoints are the raw tracepoints, by Linux's names: both have the address of the registers, and the number of
@@ -19,16 +18,7 @@ var rawPoints = map[string]attach.Site{
 }
 
 // linkRaw is RAW_TRACEPOINT_OPEN: name 0, prog_fd 8.
-func linkRaw(c *call) (uint64, error) {
-	f, err := c.Hold(c.fd(8))
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
-	p, err := ProgramOf(f)
-	if err != nil {
-		return 0, err
-	}
+func linkRaw(c *call, p *kbpf.Prog) (uint64, error) {
 	if p.Type() != bpf.RawTracepoint {
 		return 0, refusal.New(syscall.EINVAL, "a program of type %s is not for a raw tracepoint", p.Type())
 	}
@@ -41,14 +31,7 @@ func linkRaw(c *call) (uint64, error) {
 		return 0, refusal.New(syscall.ENOENT, "there is no raw tracepoint %q: give sys_enter or sys_exit", name)
 	}
 	l, err := p.AttachThrough([]attach.Site{site}, &attach.Options{Owner: "bpf"}, rawArguments)
-	if err != nil {
-		return 0, err
-	}
-	l.Extra = &linkState{kind: linkRawPoint, name: name}
-	if err := kbpf.Hold(l); err != nil {
-		return 0, err
-	}
-	return c.installLink(l, nil)
+	return c.attached(l, err, &linkState{kind: linkRawPoint, name: name})
 }
 
 // rawNameMost is how many bytes the name of a raw tracepoint has.

@@ -25,16 +25,7 @@ const (
 
 // progRun is PROG_TEST_RUN: prog_fd 0, retval 4, data_size_in 8, data_size_out 12, data_in 16, data_out 24, repeat
 // 32, duration 36, ctx_size_in 40, ctx_size_out 44, ctx_in 48, ctx_out 56, flags 64, cpu 68, batch_size 72.
-func progRun(c *call) (uint64, error) {
-	f, err := c.Hold(c.fd(0))
-	if err != nil {
-		return 0, err
-	}
-	defer vfs.Close(f)
-	p, err := ProgramOf(f)
-	if err != nil {
-		return 0, err
-	}
+func progRun(c *call, p *kbpf.Prog) (uint64, error) {
 	switch p.Type() {
 	case bpf.RawTracepoint:
 		return done(c.runRaw(p))
