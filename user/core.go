@@ -9,7 +9,6 @@ import (
 	"github.com/u-root/u-root/pkg/core/chmod"
 	"github.com/u-root/u-root/pkg/core/cp"
 	"github.com/u-root/u-root/pkg/core/find"
-	"github.com/u-root/u-root/pkg/core/gzip"
 	"github.com/u-root/u-root/pkg/core/ls"
 	"github.com/u-root/u-root/pkg/core/mkdir"
 	"github.com/u-root/u-root/pkg/core/mktemp"
@@ -29,8 +28,6 @@ var core = map[string]func() uroot.Command{
 	"chmod":  chmod.New,
 	"cp":     cp.New,
 	"find":   find.New,
-	"gunzip": gzip.New,
-	"gzip":   gzip.New,
 	"ls":     ls.New,
 	"mkdir":  mkdir.New,
 	"mktemp": mktemp.New,
@@ -40,16 +37,11 @@ var core = map[string]func() uroot.Command{
 	"tar":    tar.New,
 	"touch":  touch.New,
 	"xargs":  xargs.New,
-	"zcat":   gzip.New,
 }
 
 func runCore(name string, args []string) error {
 	c := core[name]()
 	c.SetIO(os.Stdin, os.Stdout, os.Stderr)
 	c.SetLookupEnv(os.LookupEnv)
-	switch name {
-	case "gzip", "gunzip", "zcat": // the name says what to do
-		args = append([]string{name}, args...)
-	}
 	return c.Run(args...)
 }

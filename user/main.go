@@ -31,6 +31,8 @@ var own = map[string]program{
 	"env":    tool(tools.Env),
 	"false":  tool(tools.False),
 	"grep":   tool(tools.Grep),
+	"gunzip": tool(tools.Gzip("gunzip")),
+	"gzip":   tool(tools.Gzip("gzip")),
 	"head":   tool(tools.Head),
 	"kill":   tool(tools.Kill),
 	"ln":     tool(tools.Ln),
@@ -46,6 +48,7 @@ var own = map[string]program{
 	"uniq":   tool(tools.Uniq),
 	"wc":     tool(tools.Wc),
 	"work":   work,
+	"zcat":   tool(tools.Gzip("zcat")),
 }
 
 // tool makes a program of a command.
