@@ -96,9 +96,6 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.pack(); err != nil {
-		return nil, err
-	}
 	entry, err := f.symbol(opts.Entry)
 	if err != nil {
 		return nil, err

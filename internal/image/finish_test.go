@@ -53,46 +53,6 @@ func TestFinishMakesABootableImage(t *testing.T) {
 	}
 }
 
-// TestDebuggingIsPackedWell: what the linker says about lines and types is all there, in fewer bytes.
-func TestDebuggingIsPackedWell(t *testing.T) {
-	raw := link(t)
-	out := filepath.Join(t.TempDir(), "tiny.elf")
-	if err := Finish(raw, out, Options{Entry: "main.main", SymtabVar: "main.symtab"}); err != nil {
-		t.Fatal(err)
-	}
-	a, b := sections(t, raw), sections(t, out)
-	var before, after uint64
-	for name, s := range a {
-		if !strings.HasPrefix(name, ".debug_") && name != ".symtab" && name != ".strtab" {
-			continue
-		}
-		want, err := s.Data()
-		got, err2 := b[name].Data()
-		if err != nil || err2 != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes, want %d: %v, %v", name, len(got), len(want), err, err2)
-		}
-		before, after = before+s.FileSize, after+b[name].FileSize
-	}
-	if after >= before*97/100 {
-		t.Errorf("%d bytes became %d", before, after)
-	}
-}
-
-// sections returns the sections of a file by their names.
-func sections(t *testing.T, path string) map[string]*elf.Section {
-	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	all := make(map[string]*elf.Section)
-	for _, s := range f.Sections {
-		all[s.Name] = s
-	}
-	return all
-}
-
 // checkPatched compares the variable in the file with the last segment.
 func checkPatched(t *testing.T, path string, info Info) {
 	t.Helper()
