@@ -25,6 +25,7 @@ const hitEach = 10
 // randomPrograms runs programs that are made by chance, and interprets them: what they leave in memory is the
 // same.
 func randomPrograms(t *suites.T) {
+	t.OneMachine()
 	seed, many := uint64(time.Now().UnixNano()), suites.Rounds(300, 1_000_000)
 	t.Logf("seed %d", seed)
 	m, err := kbpf.NewMap(random.Map)
