@@ -1,6 +1,10 @@
 package suites
 
-import "sonde/sysctl"
+import (
+	"time"
+
+	"sonde/sysctl"
+)
 
 var (
 	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
@@ -37,4 +41,11 @@ func Rounds(few, many int) int {
 		return max(few/3, 1)
 	}
 	return few
+}
+
+// Storm returns how long a case lets everything happen at once, that many seconds: a third of it when
+// debug.ktest-brief is set. Longer storms are cases of their own.
+func Storm(seconds int) time.Duration {
+	const parts = 6
+	return time.Duration(Rounds(parts, parts)*seconds) * time.Second / parts
 }

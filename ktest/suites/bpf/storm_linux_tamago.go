@@ -21,10 +21,10 @@ import (
 func init() { suites.Add("bpf/all_kinds_in_a_storm", allKinds) }
 
 // rounds is how often the busy program goes round.
-const rounds = 500
+const rounds = 200
 
 // least is how many hits each place has when the storm is over.
-const least = 40
+const least = 20
 
 // busy is a program that counts in ProgramData, calls a function and the kernel, rounds times.
 var busy = []byte{

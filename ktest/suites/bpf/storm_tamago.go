@@ -118,7 +118,7 @@ out:	r0 = 0
 // one whose memory is used again.
 func unload(t *suites.T) {
 	_, stop := callers()
-	for i := range 30 {
+	for i := range suites.Rounds(18, 30) { // each place with each way to end is in six
 		p := load(t, count)
 		l := p.attach(t, []string{pkg + "square", "ret:" + pkg + "cube", "tick:2000hz"}[i%3])
 		t.Until("hits", func() bool { return l.Ledger().Handled > 3 })

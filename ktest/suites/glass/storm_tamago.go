@@ -67,7 +67,7 @@ func neverHit(t *suites.T) {
 // storm: all CPUs call a function with probes of every kind while cameras come and go, and the collector
 // runs. A camera may be taken away at any moment; what it has until then keeps the rules.
 func storm(t *suites.T) {
-	const rounds = 150
+	rounds := suites.Rounds(60, 150)
 	k := &kprobes.Kprobe{SymbolName: pkg + "Nine", PreHandler: pre}
 	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: pkg + "Nine"}, Handler: back, MaxActive: 64}
 	t.Must(kprobes.RegisterKprobe(k))

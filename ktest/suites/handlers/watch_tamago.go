@@ -67,7 +67,7 @@ func allLoop(t *suites.T, jump bool) {
 func wakesForEver(t *suites.T) {
 	defer limit(t, "50")()
 	var events [1024]irq.Event
-	for range 20 {
+	for range suites.Rounds(12, 20) {
 		b := badKprobe(&kprobes.Kprobe{PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
 			for end := cpu.Nanotime() + 20e9; cpu.Nanotime() < end; {
 				for i := range events {

@@ -27,7 +27,7 @@ func init() {
 // comparison.
 func withOthers(t *suites.T) {
 	t.OneMachine()
-	const calls = 100
+	calls := uint64(suites.Rounds(50, 100))
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	var stop atomic.Bool
 	ended := make(chan bool)
@@ -104,7 +104,7 @@ func comeAndGo(t *suites.T) {
 			runtime.GC()
 		}
 	})
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(suites.Storm(1)); time.Now().Before(end); {
 		t.Must(kprobes.DisableKprobe(inner))
 		t.Must(kprobes.EnableKprobe(inner))
 	}

@@ -21,7 +21,7 @@ import (
 // What makes a storm harder, one by one and all together. The ledgers must have no gaps after each.
 func init() {
 	all := "switching timers stacks collector nmis"
-	suites.Add("optimized/storm_all_at_once", func(t *suites.T) { storm(t, 3*time.Second, all) })
+	suites.Add("optimized/storm_all_at_once", func(t *suites.T) { storm(t, suites.Storm(2), all) })
 	for _, with := range []string{"switching", "timers", "stacks", "collector", "nmis"} {
 		suites.Add("optimized/storm_"+with+"_for_half_a_minute", func(t *suites.T) {
 			t.NeedsLong()

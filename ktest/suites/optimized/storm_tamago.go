@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	suites.Add("optimized/storm", func(t *suites.T) { storm(t, 4*time.Second, "") })
+	suites.Add("optimized/storm", func(t *suites.T) { storm(t, suites.Storm(2), "") })
 	suites.Add("optimized/storm_of_five_minutes", func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, 5*time.Minute, "")

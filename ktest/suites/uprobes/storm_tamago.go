@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	both("uprobes/storm", func(t *suites.T) { storm(t, 3*time.Second) })
+	both("uprobes/storm", func(t *suites.T) { storm(t, suites.Storm(2)) })
 	both("uprobes/storm_of_ten_minutes", func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, 10*time.Minute)
