@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/list_and_stats", listAndStats)
+	both("uprobes/list_and_stats", listAndStats)
 	suites.Add("uprobes/example_counts_hits", example)
 	suites.Add("uprobes/example_reports_returns", returnExample)
 	suites.Add("uprobes/two_modules_probe_one_process", twoModules)
@@ -67,7 +67,10 @@ func wants(t *suites.T, text string, lines ...string) {
 func listAndStats(t *suites.T) {
 	p := need(t, "/bin/probed")
 	c := newCounter()
-	rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+	rp, way := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}, "boosted"
+	if rp.U.TrapSafe = inTrap; inTrap {
+		way += uprobes.InTheTrap
+	}
 	r := p.start(t, func(in *proc.Process) {
 		p.probe(t, in, &c.Uprobe, "leaf")
 		rp.U.Pid, rp.U.Vaddr = c.Pid, c.Vaddr
@@ -76,8 +79,8 @@ func listAndStats(t *suites.T) {
 	t.Until("hits", func() bool { return c.hits() > 3 && rp.U.Ledger().Handled > 3 })
 	off := c.Vaddr - 0x400000
 	wants(t, shell(t, "cat /sys/kernel/debug/uprobes/list"),
-		fmt.Sprintf(`^ *%d  %016x  u   probed  +/bin/probed:%#x  boosted`, c.Pid, c.Vaddr, off),
-		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  boosted  returns: breakpoints on its exits \(1\)`, c.Pid, c.Vaddr, off))
+		fmt.Sprintf(`^ *%d  %016x  u   probed  +/bin/probed:%#x  %s`, c.Pid, c.Vaddr, off, way),
+		fmt.Sprintf(`^ *%d  %016x  ur  probed  +/bin/probed:%#x  %s  returns: breakpoints on its exits \(1\)`, c.Pid, c.Vaddr, off, way))
 	r.kill(t)
 	if s := shell(t, "cat /sys/kernel/debug/uprobes/list"); s != "" {
 		t.Errorf("after the end: %s", s)

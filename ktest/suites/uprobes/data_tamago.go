@@ -32,7 +32,7 @@ func init() {
 	suites.Add("uprobes/killed_in_an_entry_handler", killedInEntry)
 	suites.Add("uprobes/entry_handler_registers_probes", entryRegisters)
 	suites.Add("uprobes/entry_handler_that_breaks_the_rules_in_trap", entryBreaksRules)
-	suites.Add("uprobes/data_refused", dataRefused)
+	both("uprobes/data_refused", dataRefused)
 }
 
 // withData returns a return probe whose calls know where they were entered, and compare.
@@ -326,7 +326,7 @@ func dataRefused(t *suites.T) {
 		{1<<20 + 1, 0, syscall.ERANGE, "give 0 to 1048576"}, {1 << 20, 3, syscall.ENOMEM, "24 MiB, more than 16"}, {1 << 20, 2, 0, ""}, {0, 8192, 0, ""},
 	} {
 		rp := &uprobes.Uretprobe{MaxActive: c.active, DataWords: c.words, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
-		rp.U.Path, rp.U.Symbol = p.path, "leaf"
+		rp.U.Path, rp.U.Symbol, rp.U.TrapSafe = p.path, "leaf", inTrap
 		err := uprobes.RegisterUretprobe(rp)
 		if c.errno == 0 && err == nil {
 			t.Must(uprobes.UnregisterUretprobe(rp))

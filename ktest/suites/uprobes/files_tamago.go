@@ -18,7 +18,7 @@ func init() {
 	both("uprobes/of_a_file_in_all_processes", ofFile)
 	both("uprobes/of_a_file_by_name_and_pid", ofFileFiltered)
 	both("uprobes/of_a_library", ofLibrary)
-	suites.Add("uprobes/of_a_file_refused", ofFileRefused)
+	both("uprobes/of_a_file_refused", ofFileRefused)
 }
 
 // offset is where a symbol's code is in its file.
@@ -129,7 +129,7 @@ func ofFileRefused(t *suites.T) {
 		{"behind the end", p.path, 1 << 40, syscall.EINVAL},
 		{"no instruction", p.path, 0x200000, syscall.EINVAL},
 	} {
-		u := &uprobes.Uprobe{Path: c.path, Offset: c.off, Handler: nothing}
+		u := &uprobes.Uprobe{Path: c.path, Offset: c.off, TrapSafe: inTrap, Handler: nothing}
 		if err := uprobes.RegisterUprobe(u); !errors.Is(err, c.errno) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.errno)
 		}

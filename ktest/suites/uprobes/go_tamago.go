@@ -20,9 +20,9 @@ func init() {
 	both("uprobes/go_return_probe_disabled_beside_another", goDisabled)
 	both("uprobes/go_data_while_stacks_grow", goData)
 	both("uprobes/go_data_of_calls_that_panic", goPanics)
-	suites.Add("uprobes/go_data_in_assembly_is_refused", goAsm)
+	both("uprobes/go_data_in_assembly_is_refused", goAsm)
 	both("uprobes/by_symbol", bySymbol)
-	suites.Add("uprobes/inside_an_instruction_is_refused", inside)
+	both("uprobes/inside_an_instruction_is_refused", inside)
 }
 
 // goReturns: a return probe on a recursive Go function, whose stack grows and moves.
@@ -117,7 +117,7 @@ func inside(t *suites.T) {
 		s := p.syms["worker"]
 		begins := boundaries(t, in, s.Value, s.Size)
 		for at := s.Value; at < s.Value+s.Size; at++ {
-			u := &uprobes.Uprobe{Pid: in.PID, Vaddr: at, Handler: nothing}
+			u := &uprobes.Uprobe{Pid: in.PID, Vaddr: at, TrapSafe: inTrap, Handler: nothing}
 			err := uprobes.RegisterUprobe(u)
 			if len(begins) > 0 && at == begins[0] {
 				t.Must(err)
@@ -180,7 +180,7 @@ func goAsm(t *suites.T) {
 	p := need(t, "/bin/gothreads")
 	for _, words := range []int{0, 1} {
 		rp := &uprobes.Uretprobe{DataWords: words, Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
-		rp.U.Path, rp.U.Symbol = p.path, "runtime.memmove"
+		rp.U.Path, rp.U.Symbol, rp.U.TrapSafe = p.path, "runtime.memmove", inTrap
 		err := uprobes.RegisterUretprobe(rp)
 		if words == 0 {
 			t.Must(err)

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/handlers_run_in_order", order)
+	both("uprobes/handlers_run_in_order", order)
 	suites.Add("uprobes/registering_in_a_handler_is_queued", queued)
 	suites.Add("uprobes/handler_unregisters_itself", itself)
 	suites.Add("uprobes/handler_sleeps_and_others_run", sleeper)
@@ -41,15 +41,17 @@ func (p *program) probe(t *suites.T, in *proc.Process, u *uprobes.Uprobe, functi
 // order: probes and a return probe at one address, of several modules.
 func order(t *suites.T) {
 	p := need(t, "/bin/probed")
-	var got []string
-	note := func(s string) func(*uprobes.Uprobe, *amd64.Regs) {
-		return func(*uprobes.Uprobe, *amd64.Regs) { got = append(got, s) }
+	var got letters
+	note := func(c byte) *uprobes.Uprobe {
+		return &uprobes.Uprobe{TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) { got.add(c) }}
 	}
-	us := []*uprobes.Uprobe{{Handler: note("a")}, {Handler: note("b")}, {Handler: note("c")}}
-	rps := []*uprobes.Uretprobe{
-		{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { got = append(got, "r") }},
-		{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { got = append(got, "s") }},
+	noteReturn := func(c byte) *uprobes.Uretprobe {
+		rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) { got.add(c) }}
+		rp.U.TrapSafe = inTrap
+		return rp
 	}
+	us := []*uprobes.Uprobe{note('a'), note('b'), note('c')}
+	rps := []*uprobes.Uretprobe{noteReturn('r'), noteReturn('s')}
 	r := p.start(t, func(in *proc.Process) {
 		p.probe(t, in, us[0], "secret")
 		for _, rp := range rps {
@@ -62,8 +64,8 @@ func order(t *suites.T) {
 		p.probe(t, in, us[1], "secret") // now it is the last
 	}, "secret")
 	r.wait(t, "secret 41\n")
-	if want := []string{"a", "c", "b", "r", "s"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if s := got.String(); s != "acbrs" {
+		t.Errorf("%s, want acbrs", s)
 	}
 }
 

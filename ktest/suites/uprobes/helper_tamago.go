@@ -146,6 +146,16 @@ func both(name string, f func(t *suites.T)) {
 	})
 }
 
+// letters is what handlers write, in trap context, too.
+type letters struct {
+	all [256]byte
+	n   atomic.Int32
+}
+
+func (l *letters) add(c byte) { l.all[uint8(l.n.Add(1)-1)] = c }
+
+func (l *letters) String() string { return string(l.all[:min(int(l.n.Load()), len(l.all))]) }
+
 // counter is a probe that counts.
 type counter struct {
 	uprobes.Uprobe

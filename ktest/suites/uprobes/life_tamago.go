@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	suites.Add("uprobes/refusals", refusals)
+	both("uprobes/refusals", refusals)
 	both("uprobes/of_one_process_alone", oneProcess)
 	both("uprobes/a_running_process", running)
 	both("uprobes/no_call_is_interrupted", uninterrupted)
@@ -39,7 +39,7 @@ func refusals(t *suites.T) {
 		t.Must(in.Memory().Out(own, []byte{0xCC, 0x06, 0x90}))
 		shared, err := in.Memory().Map(0, space.PageSize, space.Read|space.Write|space.Exec, space.Shared, nil, 0)
 		t.Must(err)
-		registered := &uprobes.Uprobe{Pid: in.PID, Vaddr: leaf, Handler: nothing}
+		registered := &uprobes.Uprobe{Pid: in.PID, Vaddr: leaf, TrapSafe: inTrap, Handler: nothing}
 		t.Must(uprobes.RegisterUprobe(registered))
 		before := len(uprobes.All())
 		for _, c := range []struct {
@@ -58,6 +58,7 @@ func refusals(t *suites.T) {
 			{"no instruction", &uprobes.Uprobe{Pid: in.PID, Vaddr: own + 1, Handler: nothing}, syscall.EILSEQ},
 			{"shared", &uprobes.Uprobe{Pid: in.PID, Vaddr: shared, Handler: nothing}, syscall.EACCES},
 		} {
+			c.u.TrapSafe = inTrap
 			if err := uprobes.RegisterUprobe(c.u); !errors.Is(err, c.errno) {
 				t.Errorf("%s: %v, want %v", c.name, err, c.errno)
 			}
