@@ -16,12 +16,13 @@ import (
 	"sonde/trace/run"
 )
 
-// TestBpftrace runs those of bpftrace's runtime tests that concern the language alone. They are not in this
-// tree: SONDE_BPFTRACE is a checkout of it. -v lists what fails and why.
+// TestBpftrace runs bpftrace's runtime tests: those that concern the language alone, or those of which
+// SONDE_BPFTRACE_KIND is the kind. They are not in this tree: SONDE_BPFTRACE is a checkout of it. -v lists
+// what fails and why.
 //
-// With SONDE_BPFTRACE_SCRIPTS nothing is run: that folder gets the scripts, and run.sh, three lines for each
-// that run it on the machine if the folder is there as /bt (-add FOLDER:/bt). With SONDE_BPFTRACE_LOG, what
-// these lines have printed is judged; a command line has room for some 60 scripts, so it takes several boots.
+// With SONDE_BPFTRACE_SCRIPTS nothing is run: that folder gets what /bin/sh runs on the machine by the file
+// run.sh, if the folder is there as /bt (-add FOLDER:/bt), and bpftrace's programs for its tests, if they are
+// wanted, as /testprogs. With SONDE_BPFTRACE_LOG, what run.sh has printed is judged.
 func TestBpftrace(t *testing.T) {
 	root := os.Getenv("SONDE_BPFTRACE")
 	if root == "" {
@@ -31,6 +32,10 @@ func TestBpftrace(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s has no runtime tests", root)
 	}
+	kind, known := kinds[os.Getenv("SONDE_BPFTRACE_KIND")]
+	if !known {
+		t.Fatal("SONDE_BPFTRACE_KIND is uprobes or kprobes, or not set")
+	}
 	passed, all := 0, 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -38,7 +43,7 @@ func TestBpftrace(t *testing.T) {
 			continue // a folder
 		}
 		for _, c := range cases(filepath.Base(file), string(text)) {
-			if !c.concernsLanguage() {
+			if !kind.takes(c) {
 				continue
 			}
 			c.number = all
@@ -52,29 +57,9 @@ func TestBpftrace(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of %d pass", passed, all); passed < leastPassed && os.Getenv("SONDE_BPFTRACE_SCRIPTS") == "" {
-		t.Errorf("fewer than %d pass", leastPassed)
+	if t.Logf("%d of %d pass", passed, all); passed < kind.least && os.Getenv("SONDE_BPFTRACE_SCRIPTS") == "" {
+		t.Errorf("fewer than %d pass", kind.least)
 	}
-}
-
-// leastPassed is how many must pass, of the 513 that there were in August 2026.
-const leastPassed = 450
-
-// save writes the script, and adds the commands that run it to the file run.sh.
-func (c *testCase) save(t *testing.T, folder string) {
-	o, _, err := c.options()
-	if err != nil {
-		return
-	}
-	if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(c.number)), []byte(o.Script), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(filepath.Join(folder, "run.sh"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	fmt.Fprint(f, c.commands())
 }
 
 // testCase is a test: names and what stands behind them.
@@ -247,44 +232,6 @@ func (c *testCase) simulated() (string, int) {
 		return text.String(), 1
 	}
 	return text.String(), result.Code
-}
-
-// logged is what it said on the machine, by the log of run.sh.
-func (c *testCase) logged(file string) (string, int) {
-	log, _ := os.ReadFile(file)
-	_, part, found := strings.Cut(strings.ReplaceAll(string(log), "\r", ""), fmt.Sprintf("@@ %d\n", c.number))
-	text, rest, ended := strings.Cut(part, "@@ status ")
-	if !found || !ended {
-		return "it has not run\n", 1
-	}
-	status, _, _ := strings.Cut(rest, "\n")
-	text = strings.ReplaceAll(text, fmt.Sprintf("/bt/%d:", c.number), "stdin:")
-	return text, map[bool]int{true: 1}[status != "0"]
-}
-
-// commands are the lines by which a shell runs the test, from a file in the folder /bt.
-func (c *testCase) commands() string {
-	o, dry, err := c.options()
-	if err != nil {
-		return ""
-	}
-	line := "bt"
-	for flag, is := range map[string]bool{"-q": o.Quiet, "-k": o.Missing, "--no-warnings": o.NoWarnings, "--dry-run": dry, "-f json": o.JSON, "--unsafe": strings.Contains(o.Script, "system(")} {
-		if is {
-			line += " " + flag
-		}
-	}
-	for _, s := range o.Settings {
-		line += " --config " + s.Name + "=" + s.Value
-	}
-	if strings.Contains(o.Script, "i:") || strings.Contains(o.Script, "interval:") { // as if somebody typed ^C
-		line += " -c 'sleep 1.3'"
-	}
-	line += fmt.Sprintf(" /bt/%d --", c.number)
-	for _, p := range o.Params {
-		line += " '" + p + "'"
-	}
-	return fmt.Sprintf("echo '@@ %d'\n%s 2>&1\necho \"@@ status $?\"\n", c.number, line)
 }
 
 func (c *testCase) has(name string) bool {

@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// kinds are which of bpftrace's runtime tests are run, by SONDE_BPFTRACE_KIND, and how many must pass. Those
+// of programs and of the kernel run on the machine alone.
+var kinds = map[string]struct {
+	takes func(c *testCase) bool
+	least int
+}{
+	"":        {(*testCase).concernsLanguage, 450},
+	"uprobes": {func(c *testCase) bool { return programProbes.MatchString(c.script()) }, 120},
+	"kprobes": {func(c *testCase) bool { return kernelProbes.MatchString(c.script()) && !c.concernsLanguage() }, 29},
+}
+
+var (
+	programProbes = regexp.MustCompile(`\b(uprobe|uretprobe|u|ur):`)
+	kernelProbes  = regexp.MustCompile(`\b(kprobe|kretprobe|k|kr|tracepoint|t|rawtracepoint|rt):`)
+)
+
+// library is what the tests of programs need of a shell: the number of a process by its name, and to end a
+// program that would go on.
+const library = `cd /
+pid_of() {
+  for p in /proc/[0-9]*; do
+    read c < $p/comm
+    if [ "$c" = "$1" ]; then echo ${p#/proc/}; fi
+  done | head -n 1
+}
+limited() {
+  i=0
+  while [ $i -lt 20 ] && [ -n "$(pid_of $1)" ]; do sleep 0.1; i=$((i+1)); done
+  if [ -n "$(pid_of $1)" ]; then kill -KILL $(pid_of $1); fi
+}
+`
+
+// save writes what the test needs to a folder, and adds the commands that run it to the file run.sh.
+func (c *testCase) save(t *testing.T, folder string) {
+	write := func(name, text string, how int) {
+		f, err := os.OpenFile(filepath.Join(folder, name), how|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		fmt.Fprint(f, text)
+	}
+	if c.number == 0 {
+		write("library.sh", library, os.O_TRUNC)
+		write("run.sh", ". /bt/library.sh\n", os.O_TRUNC)
+	}
+	write(fmt.Sprint(c.number), c.first("PROG"), os.O_TRUNC)
+	write(fmt.Sprint(c.number, ".sh"), ". /bt/library.sh\n"+c.along(), os.O_TRUNC)
+	write("run.sh", c.commands(), os.O_APPEND)
+}
+
+var (
+	testProgram = regexp.MustCompile(`\./testprogs/([\w-]+)`)
+	alongOption = regexp.MustCompile(` -c ('[^']*'|"[^"]*"|\S+)`)
+)
+
+// along are the commands along with which the script runs: that of -c, or what is to run once it has begun.
+func (c *testCase) along() string {
+	after := c.first("AFTER")
+	if m := alongOption.FindStringSubmatch(c.first("RUN")); m != nil {
+		after = strings.Trim(m[1], `'"`)
+	}
+	if after == "" {
+		return "sleep 3\n"
+	}
+	all := testProgram.FindAllStringSubmatch(after, -1)
+	if all == nil {
+		return after + "\nsleep 0.3\n"
+	}
+	return fmt.Sprintf("%s &\nsleep 0.3; limited %.15s\n", after, all[len(all)-1][1])
+}
+
+// commands are the lines by which a shell runs the test, from the folder /bt.
+func (c *testCase) commands() string {
+	line := c.withoutPrograms()
+	if line == "" {
+		line = c.withPrograms()
+	}
+	before, after := "", ""
+	if b := c.first("BEFORE"); b != "" {
+		name := filepath.Base(strings.Fields(b)[0])
+		before, after = fmt.Sprintf("%s > /dev/null & sleep 0.5; PID=$(pid_of %.15s)\n", b, name), fmt.Sprintf("limited %.15s\n", name)
+	}
+	return fmt.Sprintf("echo '@@ %d'\n%s%s 2>&1\necho \"@@ status $?\"\n%s", c.number, before, line, after)
+}
+
+// withPrograms is the command of a test of probes.
+func (c *testCase) withPrograms() string {
+	bt := "bt"
+	for pair := range strings.FieldsSeq(c.first("ENV")) {
+		if strings.HasPrefix(pair, "BPFTRACE_") {
+			bt += " --config " + pair
+		}
+	}
+	if run := alongOption.ReplaceAllString(c.first("RUN"), ""); run != "" {
+		if !strings.Contains(run, " -l") {
+			bt += fmt.Sprintf(" -c 'sh /bt/%d.sh'", c.number)
+		}
+		return strings.NewReplacer("{{BPFTRACE}}", bt, "{{BEFORE_PID}}", "$PID").Replace(run)
+	}
+	if c.first("EXPECT_JSON") != "" {
+		bt += " -q -f json"
+	}
+	return fmt.Sprintf("%s -c 'sh /bt/%d.sh' /bt/%d", bt, c.number, c.number)
+}
+
+// withoutPrograms is the command of a test of the language; "": it is none.
+func (c *testCase) withoutPrograms() string {
+	if !c.concernsLanguage() {
+		return ""
+	}
+	o, dry, err := c.options()
+	if err != nil {
+		return "false"
+	}
+	line := "bt"
+	for flag, is := range map[string]bool{"-q": o.Quiet, "-k": o.Missing, "--no-warnings": o.NoWarnings, "--dry-run": dry, "-f json": o.JSON, "--unsafe": strings.Contains(o.Script, "system(")} {
+		if is {
+			line += " " + flag
+		}
+	}
+	for _, s := range o.Settings {
+		line += " --config " + s.Name + "=" + s.Value
+	}
+	if strings.Contains(o.Script, "i:") || strings.Contains(o.Script, "interval:") { // as if somebody typed ^C
+		line += " -c 'sleep 1.3'"
+	}
+	line += fmt.Sprintf(" /bt/%d --", c.number)
+	for _, p := range o.Params {
+		line += " '" + p + "'"
+	}
+	return line
+}
+
+// logged is what it said on the machine, by the log of run.sh.
+func (c *testCase) logged(file string) (string, int) {
+	log, _ := os.ReadFile(file)
+	_, part, found := strings.Cut(strings.ReplaceAll(string(log), "\r", ""), fmt.Sprintf("@@ %d\n", c.number))
+	text, rest, ended := strings.Cut(part, "@@ status ")
+	if !found || !ended {
+		return "it has not run\n", 1
+	}
+	status, _, _ := strings.Cut(rest, "\n")
+	text = strings.ReplaceAll(text, fmt.Sprintf("/bt/%d:", c.number), "stdin:")
+	return text, map[bool]int{true: 1}[status != "0"]
+}
