@@ -68,7 +68,7 @@ func answered(s tools.Streams, r io.Reader) error {
 }
 
 // located makes the names of files in the arguments of bt absolute, since the kernel's shell is somewhere
-// else, and reads the input if that is the script.
+// else, and reads the input if that is the script. A script that is not there may be a pattern of -l.
 func located(in io.Reader, args []string) (all []string, input string, err error) {
 	given := false // by -e
 	for i := 0; i < len(args); i++ {
@@ -78,7 +78,7 @@ func located(in io.Reader, args []string) (all []string, input string, err error
 			text, err := io.ReadAll(in)
 			return append(all, args[i:]...), string(text), err
 		case !strings.HasPrefix(a, "-"), a == "--":
-			if !given && a != "--" {
+			if _, missing := os.Stat(a); !given && missing == nil {
 				a, err = filepath.Abs(a)
 			}
 			return append(append(all, a), args[i+1:]...), "", err

@@ -21,9 +21,10 @@ func TestFilesOfBtAreLocated(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"-e", "BEGIN { }", "x"}, []string{"-e", "BEGIN { }", "x"}},
 		{[]string{"-eBEGIN { }", "x"}, []string{"-eBEGIN { }", "x"}},
-		{[]string{"-q", "x.bt", "y"}, []string{"-q", in("x.bt"), "y"}},
-		{[]string{"-o", "out", "-qc", "cmd", "x.bt", "-", ""}, []string{"-o", in("out"), "-qc", "cmd", in("x.bt"), "-", ""}},
+		{[]string{"-q", "main.go", "y"}, []string{"-q", in("main.go"), "y"}},
+		{[]string{"-o", "out", "-qc", "cmd", "main.go", "-", ""}, []string{"-o", in("out"), "-qc", "cmd", in("main.go"), "-", ""}},
 		{[]string{"-oout", "--output=out", "--format", "json", "-"}, []string{"-o", in("out"), "-o", in("out"), "--format", "json", "-"}},
+		{[]string{"-lv", "kprobe:*"}, []string{"-lv", "kprobe:*"}},
 		{[]string{"-e"}, []string{"-e"}},
 		{nil, nil},
 	} {

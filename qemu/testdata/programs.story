@@ -29,7 +29,7 @@ EXPECT ^@: 1$
 EXPECT ^status 5$
 EXPECT ^there$
 EXPECT ^here$
-EXPECT ^bt: /tmp/none.bt: no such file or directory$
+EXPECT ^bt: none.bt: no such file or directory$
 RUN sh -c 'bt -e "kprobe:vfs.Reed { }"; echo then $?'
 EXPECT ^HINT: did you mean vfs.Read\?$
 EXPECT ^then 1$
