@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/kallsyms"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/trace/lang"
@@ -16,25 +15,23 @@ import (
 
 // btList prints what can be probed, or the attach points of a script; with -v, the arguments there.
 func btList(c *Context, from btSource, f *run.Flags) error {
-	pattern := "*"
+	patterns := "*"
 	if len(f.Args) > 0 {
-		pattern = f.Args[0]
+		patterns = f.Args[0]
 	}
-	if st, err := vfs.Stat(pattern); err == nil && !st.IsDir() {
+	if st, err := vfs.Stat(patterns); f.HasScript || err == nil && !st.IsDir() {
 		return btPoints(c, from, f)
 	}
-	provider, name, _ := strings.Cut(pattern, ":")
 	found := 0
-	from.List(func(point string) bool {
-		have, what, _ := strings.Cut(point, ":")
-		return pattern == "*" || kallsyms.Fits(provider, have) && kallsyms.Fits(name, what)
-	}, func(point string) bool {
-		found++
-		err := btPoint(c, from, point, f.Verbose)
-		return err == nil && !c.Interrupted()
-	})
+	for pattern := range strings.SplitSeq(patterns, ",") {
+		from.List(pattern, func(point string) bool {
+			found++
+			err := btPoint(c, from, point, f.Verbose)
+			return err == nil && !c.Interrupted()
+		})
+	}
 	if found == 0 {
-		return refusal.New(syscall.ENOENT, "nothing fits %s", pattern)
+		return refusal.New(syscall.ENOENT, "nothing fits %s", patterns)
 	}
 	return nil
 }

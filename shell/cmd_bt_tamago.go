@@ -53,7 +53,7 @@ func runBt(c *Context, args []string) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls = callParameters, callNames
+		from.Params, from.Calls, from.Functions = callParameters, callNames, programFunctions
 	}
 	if f.List {
 		return btList(c, from, f)
@@ -64,6 +64,11 @@ func runBt(c *Context, args []string) error {
 	}
 	if f.Show {
 		return btShow(c.Out, o.Unit)
+	}
+	if f.WithCommand {
+		over := make(chan struct{})
+		defer close(over)
+		o.Command = c.btCommand(f.Command, over)
 	}
 	if namesUsers(o.Unit) {
 		users, stop := userNames(c.Machine)
@@ -117,9 +122,6 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName
 	}
-	if f.WithCommand {
-		o.Command = c.btCommand(f.Command)
-	}
 	return o, nil
 }
 
@@ -172,13 +174,15 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 	return file, string(b), f.Args[1:], err
 }
 
-// btCommand starts a line of the shell, and passes on its status when it has ended: that there is no such
-// command is how the script ends, too.
-func (c *Context) btCommand(line string) func() (<-chan int, error) {
+// btCommand starts a line of the shell, which ends with the script, and passes on its status when it has
+// ended: that there is no such command is how the script ends, too.
+func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan int, error) {
 	return func() (<-chan int, error) {
 		done := make(chan int, 1)
 		go func() {
-			status := c.again().Run(line)
+			s := c.again()
+			s.interrupt = over
+			status := s.Run(line)
 			if status != statusNotFound && status != statusNotExecutable {
 				status = statusOK
 			}

@@ -8,6 +8,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/program"
 	"sonde/linux/symbols"
 	calls "sonde/linux/syscall"
 	"sonde/trace/run"
@@ -110,6 +111,17 @@ func callNames(yield func(name string) bool) {
 			return
 		}
 	}
+}
+
+// programFunctions are the functions of a program's file; nil: it is none.
+func programFunctions(path string) (names []string) {
+	program.Read(path, func(f *program.File) error {
+		for _, s := range f.Functions() {
+			names = append(names, s.Name)
+		}
+		return nil
+	})
+	return names
 }
 
 // callName names a system call by its number.

@@ -10,6 +10,8 @@ func (c *Context) psPrograms(string) (listed bool, err error) { return false, ni
 // callParameters: there are no system calls.
 func callParameters(string) ([]string, bool) { return nil, false }
 
+func programFunctions(string) []string { return nil }
+
 func callNames(func(name string) bool) {}
 
 func callName(uint64) string { return "" }

@@ -231,3 +231,16 @@ RUN cat /sys/kernel/debug/kprobes/list
 RUN bt -e ''
 EXPECT ^stdin:1:1-2: ERROR: the script has no probe$
 STATUS 1
+
+NAME functions of programs are listed, and each has its name
+RUN bt -q -e 'uprobe:/bin/myprog:myf* { @[probe, func] = count(); } uretprobe:/bin/myprog:myfunc { @r[func] = count(); }' -c 'myprog -n 2 > /dev/null'
+EXPECT ^@\[uprobe:/bin/myprog:myfunc, myfunc\]: 2$
+EXPECT ^@r\[myfunc\]: 2$
+RUN bt -l 'uprobe:myprog:my*,kr:vfs.Read,kprobe:vmlinux:vfs_read'
+EXPECT ^uprobe:myprog:myfunc$
+EXPECT ^kretprobe:vfs.Read$
+EXPECT ^kprobe:vmlinux:vfs_read$
+
+NAME the command ends with the script
+RUN bt -q -e 'i:ms:100 { exit(); }' -c '/bin/sleep 1000'; sleep 1; ps | grep sleep || echo it has ended
+EXPECT ^it has ended$

@@ -63,16 +63,18 @@ func (c *checker) builtin(e *Expr) Type {
 	case "usermode":
 		return integer(1, false)
 	case "probetype":
-		e.Kind, e.Name = Text, c.point.Provider
 		if p := c.point.Provider; p == "begin" || p == "end" || p == "self" {
-			e.Name = "special"
+			return e.become("special")
 		}
-		return c.typeOfExpr(e)
+		return e.become(c.point.Provider)
 	case "comm":
 		return stringType(16)
 	case "kstack", "ustack":
 		return c.stackType(e)
 	case "func":
+		if c.target.Func != "" {
+			return e.become(c.target.Func)
+		}
 		return Type{Kind: Symbol, Bytes: 8, User: c.target.User}
 	case "probe":
 		return Type{Kind: ProbeID, Bytes: 16}
@@ -105,6 +107,12 @@ func (c *checker) builtin(e *Expr) Type {
 	}
 	c.Source.failHint(e.Span, didYouMean(e.Name, builtinNames()), "there is no builtin %s", e.Name)
 	return Type{}
+}
+
+// become makes a builtin the text that it is at this point; Op keeps its name for the next one.
+func (e *Expr) become(text string) Type {
+	e.Kind, e.Op, e.Name = Text, e.Name, text
+	return stringType(len(text) + 1)
 }
 
 // register checks argN.

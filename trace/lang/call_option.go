@@ -97,7 +97,7 @@ func (c *checker) kaddr(e *Expr) Type {
 
 // registers are where struct pt_regs has them.
 var registers = map[string]int{"r15": 0, "r14": 8, "r13": 16, "r12": 24, "bp": 32, "bx": 40, "r11": 48, "r10": 56, "r9": 64, "r8": 72, "ax": 80, "cx": 88, "dx": 96,
-	"si": 104, "di": 112, "orig_ax": 120, "ip": offsetIP, "cs": offsetCS, "flags": 144, "sp": offsetSP, "ss": 160}
+	"si": 104, "di": 112, "orig_ax": 120, "ip": offsetIP, "pc": offsetIP, "cs": offsetCS, "flags": 144, "sp": offsetSP, "ss": 160}
 
 func (c *checker) reg(e *Expr) Type {
 	name := c.literal(e, 0)

@@ -51,6 +51,7 @@ func (c *checker) types() {
 	for _, d := range c.Script.Maps {
 		c.declare(d)
 	}
+	c.expand()
 	for pass := 0; ; pass++ {
 		c.changed = false
 		for _, probe := range c.Probes {
@@ -63,6 +64,25 @@ func (c *checker) types() {
 			return
 		}
 		c.final = !c.changed || pass == maxPasses
+	}
+}
+
+// expand puts points for each function in the place of patterns, as far as the resolver knows them.
+func (c *checker) expand() {
+	e, ok := c.opt.Resolver.(Expander)
+	if !ok {
+		return
+	}
+	for _, probe := range c.Probes {
+		var all []*Point
+		for _, p := range probe.Points {
+			if points := e.Expand(p); points != nil {
+				all = append(all, points...)
+			} else {
+				all = append(all, p)
+			}
+		}
+		probe.Points = all
 	}
 }
 

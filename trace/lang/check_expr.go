@@ -25,6 +25,10 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 	case TypeOf:
 		return c.typeOf(&TypeName{Span: e.Span, Of: e})
 	case Text:
+		if e.Op != "" { // it was a builtin at another point
+			e.Kind, e.Name, e.Op = Builtin, e.Op, ""
+			return c.builtin(e)
+		}
 		return stringType(min(len(e.Name)+1, c.settings.MaxString))
 	case Parameter:
 		return c.param(e)
@@ -165,7 +169,7 @@ func (c *checker) binary(e *Expr) Type {
 	switch {
 	case a.Kind == Unknown || b.Kind == Unknown:
 	case compares && a.Kind == String && b.Kind == String, compares && a.Kind == Bytes && b.Kind == Bytes,
-		compares && a.Kind == TupleOf && a.fits(b):
+		compares && (a.Kind == TupleOf || a.Kind == ArrayOf) && a.fits(b):
 	case !a.isInt() && !b.isInt() && a.Kind == b.Kind && compares:
 		c.fail(e.Span, "values of type %s cannot be compared", a)
 	case !a.isInt() || !b.isInt():
@@ -182,7 +186,7 @@ func (c *checker) binary(e *Expr) Type {
 		return b
 	}
 	if n, ok := c.constant(e.Args[1]); ok && n == 0 && (e.Op == "/" || e.Op == "%") && c.final {
-		c.warn(e.Span, "this divides by 0: the result is 0, of %% it is the dividend")
+		c.warn(e.Span, "this divides by 0: the result is 1")
 	}
 	return integer(max(a.Bytes, b.Bytes), e.Op == "-" || c.signed(e))
 }

@@ -148,9 +148,9 @@ func (c *checker) index(e *Expr) Type {
 		elem.User = t.User
 		return c.readable(elem)
 	case t.Kind == ArrayOf:
-		n, ok := c.constant(e.Args[1])
-		if !ok || n < 0 || n >= int64(t.Bytes/max(1, t.Elem.Bytes)) {
-			c.fail(e.Span, "an array is indexed by a number from 0 to %d", t.Bytes/max(1, t.Elem.Bytes)-1)
+		n, known := c.constant(e.Args[1])
+		if length := int64(t.Bytes / max(1, t.Elem.Bytes)); known && (n < 0 || n >= length && length > 0) {
+			c.fail(e.Span, "the index %d is out of bounds for array of size %d", n, length)
 		}
 		elem := *t.Elem
 		elem.User = t.User

@@ -36,7 +36,7 @@ func (c *checker) keyTypes(e *Expr) []Type {
 	types := make([]Type, len(e.Args))
 	for i, a := range e.Args {
 		types[i] = c.asValue(c.expr(a))
-		if t := types[i]; t.Aggregates() || t.Kind == Void || t.Kind == StructOf || t.Kind == ArrayOf {
+		if t := types[i]; t.Aggregates() || t.Kind == Void {
 			c.fail(a.Span, "%s cannot be part of a key", t)
 		}
 	}

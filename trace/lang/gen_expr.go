@@ -120,7 +120,32 @@ func (g *generator) binaryNumber(e *Expr) {
 			op = "s" + op
 		}
 	}
+	if e.Op == "/" || e.Op == "%" {
+		g.divide(e, op)
+		return
+	}
 	g.scoped(func() { g.emit("r0 %s= %s", op, g.operands(e)) })
+}
+
+// divide leaves 1 in R0 for a division by 0, as bpftrace does, and says so.
+func (g *generator) divide(e *Expr, op string) {
+	g.scoped(func() {
+		by := g.operands(e)
+		if by != "r1" && by != "0" {
+			g.emit("r0 %s= %s", op, by)
+			return
+		}
+		end, zero := g.newLabel(), g.newLabel()
+		if by == "r1" {
+			g.emit("if r1 == 0 goto %s", zero)
+			g.emit("r0 %s= r1", op)
+			g.emit("goto %s", end)
+		}
+		g.label(zero)
+		g.missing(e, "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.")
+		g.emit("r0 = 1")
+		g.label(end)
+	})
 }
 
 func (g *generator) stepNumber(e *Expr) {

@@ -41,9 +41,29 @@ func (g *generator) loadOrFetch(e *Expr) {
 			g.emit("r0 = *(%s%d *)(%s)", pick(e.Type.Signed && e.Type.Bytes < 8, "s", "u"), 8*e.Type.Bytes, at)
 			return
 		}
+		if of := e.Args[0]; e.Kind == Index && of.Type.Kind == ArrayOf {
+			if at, ok := g.inMemory(of); ok {
+				g.element(at, of.Type, e)
+				return
+			}
+		}
 		g.pointee(e)
 		g.fetch(e.Type)
 	})
+}
+
+// element reads a number of an array in memory of ours, by an index that is not known before; outside it is 0.
+func (g *generator) element(at place, array Type, e *Expr) {
+	end := g.newLabel()
+	g.number(e.Args[1])
+	g.emit("r1 = r0")
+	g.emit("r0 = 0")
+	g.emit("if r1 >= %d goto %s", array.Bytes/array.Elem.Bytes, end)
+	g.emit("r1 *= %d", array.Elem.Bytes)
+	g.address("r2", at)
+	g.emit("r2 += r1")
+	g.emit("r0 = *(%s%d *)(r2 + 0)", pick(e.Type.Signed && e.Type.Bytes < 8, "s", "u"), 8*e.Type.Bytes)
+	g.label(end)
 }
 
 // indexNumber reads x[i]: of a string a byte, which is 0 behind its end.

@@ -45,9 +45,17 @@ func (g *generator) pointee(e *Expr) {
 			base()
 			first := g.spill()
 			g.number(e.Args[1])
+			outside, end := g.newLabel(), g.newLabel()
+			if _, known := g.constant(e.Args[1]); of.Type.Kind == ArrayOf && of.Type.Bytes > 0 && !known {
+				g.emit("if r0 >= %d goto %s", of.Type.Bytes/max(1, of.Type.Elem.Bytes), outside)
+			}
 			g.emit("r0 *= %d", max(1, of.Type.Elem.Bytes))
 			g.emit("r1 = *(u64 *)(%s)", first)
 			g.emit("r0 += r1")
+			g.emit("goto %s", end)
+			g.label(outside)
+			g.emit("r0 = 0") // where nothing can be read
+			g.label(end)
 		})
 	default:
 		g.fail(e.Span, "the address of this is not known")

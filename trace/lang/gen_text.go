@@ -48,7 +48,7 @@ func (g *generator) macaddr(e *Expr) {
 		g.scoped(func() {
 			p := g.room(8)
 			g.zero(p, 8)
-			g.write(a, p, a.Type)
+			g.raw(a, p, a.Type)
 			g.emit("r0 = *(u64 *)(%s)", p)
 		})
 	} else {
@@ -57,6 +57,17 @@ func (g *generator) macaddr(e *Expr) {
 	}
 	g.emit("r0 <<= 16")
 	g.emit("r0 >>= 16")
+}
+
+// raw stores a value as the bytes that it has: of char[n], the last one is no end.
+func (g *generator) raw(e *Expr, to place, t Type) {
+	read := e.Kind == Field && e.Args[0].Type.Kind != TupleOf || e.Kind == Index || e.Kind == Unary
+	if t.Kind == String && !t.Go && read {
+		elem := integer(1, false)
+		g.writeBlob(e, to, Type{Kind: ArrayOf, Elem: &elem, Bytes: t.Bytes, User: t.User})
+		return
+	}
+	g.write(e, to, t)
 }
 
 // writeBytes stores what buf() reads, with zeroes up to the size of t.
@@ -75,7 +86,7 @@ func (g *generator) writeBytes(e *Expr, to place, t Type) {
 		g.scoped(func() {
 			from := g.room(max(part.Size(), up(most)))
 			g.zero(from, max(part.Size(), up(most)))
-			g.write(a, from, part)
+			g.raw(a, from, part)
 			g.copy(data, from, up(most))
 		})
 		g.length(e, to, most)

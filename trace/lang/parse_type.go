@@ -60,16 +60,28 @@ func (p *parser) suffixes(t *TypeName) *TypeName {
 	for p.accept("*") {
 		t.Stars++
 	}
-	if p.accept("[") {
-		t.IsArray = true
-		if p.tok.kind == number {
-			t.Len = int(min(p.tok.value, 1<<20))
-			p.advance()
-		}
-		p.expect("]")
-	}
+	p.dimensions(t)
 	t.Span = t.Span.to(p.prev)
 	return t
+}
+
+// dimensions reads the brackets of an array, or of an array of arrays.
+func (p *parser) dimensions(t *TypeName) {
+	for p.accept("[") {
+		n := -1
+		if p.tok.kind == number {
+			n = int(min(p.tok.value, 1<<20))
+			p.advance()
+		}
+		switch p.expect("]"); {
+		case !t.IsArray:
+			t.IsArray, t.Len = true, n
+		case n < 1 || len(t.Inner) == 4:
+			p.fail(p.prev, "an array of arrays needs to know how long these are, and has 5 dimensions at most")
+		default:
+			t.Inner = append(t.Inner, n)
+		}
+	}
 }
 
 func (p *parser) sizeOf(e *Expr) *Expr {

@@ -2,6 +2,8 @@ package lang
 
 import (
 	"strings"
+
+	"sonde/kallsyms"
 )
 
 // point reads an attach point: everything up to a blank, a comma, or the brace that begins the block,
@@ -49,14 +51,20 @@ var short = map[string]string{"k": "kprobe", "kr": "kretprobe", "u": "uprobe", "
 	"kfunc": "fentry", "kretfunc": "fexit", "t": "tracepoint", "rt": "rawtracepoint", "i": "interval", "p": "profile", "s": "software", "h": "hardware", "U": "usdt", "it": "iter",
 	"BEGIN": "begin", "END": "end"}
 
+// Provider is the whole name of a provider, which may be a short one.
+func Provider(name string) string {
+	if full, ok := short[name]; ok {
+		return full
+	}
+	return name
+}
+
 func (p *parser) pointOf(span Span, s string) *Point {
 	if name, after, named := strings.Cut(s, "="); named && isName(name) { // name=kprobe:f
 		s = after
 	}
 	provider, rest, _ := strings.Cut(s, ":")
-	if full, ok := short[provider]; ok {
-		provider = full
-	}
+	provider = Provider(provider)
 	count, ok := providers[provider]
 	if !ok {
 		p.failHint(Span{span.From, min(span.To, span.From+max(1, strings.IndexByte(s+":", ':')))}, didYouMean(provider, keys(providers)), "there are no probes of the type %q", printable(provider))
@@ -94,6 +102,9 @@ func isName(s string) bool {
 func options(provider, rest string, most int) []string {
 	switch provider {
 	case "kprobe", "kretprobe", "inline", "fentry", "fexit":
+		if module, name, has := strings.Cut(rest, ":"); has && kallsyms.Fits(module, "vmlinux") {
+			return []string{name}
+		}
 		return []string{rest}
 	case "uprobe", "uretprobe":
 		return strings.SplitN(rest, ":", most)

@@ -134,13 +134,10 @@ func (p *parser) declarator(s *Script, inner *Struct, base *TypeName) (f StructF
 		of.Stars++
 	}
 	f.Name = p.word("the name of a field").text
-	if p.accept("[") {
-		if p.tok.kind != number || p.tok.value > 4096 {
-			p.unexpected("how many elements, at most 4096")
+	if at := p.tok.Span; p.tok.is("[") {
+		if p.dimensions(&of); of.Len < 0 || of.Len > 4096 {
+			p.fail(at.to(p.prev), "an array has at most 4096 elements, and says how many")
 		}
-		of.IsArray, of.Len = true, int(p.tok.value)
-		p.advance()
-		p.expect("]")
 	}
 	if inner != nil {
 		f.Type = of.wrap(s, Type{Kind: StructOf, To: inner, Bytes: inner.Bytes})

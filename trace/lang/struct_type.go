@@ -1,5 +1,7 @@
 package lang
 
+import "slices"
+
 func alignOf(t Type) int {
 	switch t.Kind {
 	case ArrayOf:
@@ -64,6 +66,10 @@ func (n *TypeName) wrap(s *Script, t Type) Type {
 	}
 	if n.IsArray {
 		elem := t
+		for _, inner := range slices.Backward(n.Inner) {
+			of := elem
+			elem = Type{Kind: ArrayOf, Elem: &of, Bytes: of.Bytes * inner}
+		}
 		t = Type{Kind: ArrayOf, Elem: &elem, Bytes: elem.Bytes * max(0, n.Len)}
 		if elem.Kind == Int && elem.Bytes == 1 && elem.Signed {
 			t = Type{Kind: String, Bytes: max(0, n.Len)} // char name[16]

@@ -49,6 +49,7 @@ type Point struct {
 	Text     string   // as it was written, with the provider's full name
 	Provider string   // its full name
 	Options  []string // what stands between colons after it
+	Loose    bool     // it is one of many that a pattern stands for: it may have no probe
 }
 
 // StmtKind is what a statement is.
@@ -135,4 +136,5 @@ type TypeName struct {
 	Stars   int
 	Len     int // of an array or a string; -1: not given
 	IsArray bool
+	Inner   []int // of an array of arrays: how long these are, from outside
 }

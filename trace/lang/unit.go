@@ -19,6 +19,7 @@ type Target struct {
 	Watch   bool                  // there are watch.old and watch.new
 	Name    func(n uint64) string // of a pattern of what has no address: what was hit, by a word
 	NameAt  int                   // where that is, as Offset of fields
+	Func    string                // of a function of a program: its name
 	Every   uint64                // of so many hits, one is meant; 0 and 1: each
 	Record  bool                  // the context is a tracepoint's record: Offset of fields is in it
 }
@@ -57,6 +58,12 @@ func (t *Target) named(of string) []ArgField {
 // Errors: what is wrong with the point, in words; a Hinted one has more to say.
 type Resolver interface {
 	Target(p *Point) (*Target, error)
+}
+
+// Expander is a Resolver that knows what patterns stand for.
+type Expander interface {
+	// Expand returns a point for each function that a pattern fits; nil: the point is as it is.
+	Expand(p *Point) []*Point
 }
 
 // Hinted is an error that says what to do.

@@ -30,10 +30,27 @@ func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 		return p.value(t, data)
 	case lang.Pointer:
 		return strconv.FormatUint(word(data), 10)
+	case lang.StructOf:
+		return p.structureJSON(t, data)
 	case lang.Bool, lang.ArrayOf:
 		return p.value(t, data)
 	}
 	return Quote(p.value(t, data))
+}
+
+func (p *Printer) structureJSON(t lang.Type, data []byte) string {
+	var parts []string
+	for _, f := range t.To.Fields {
+		text := p.field(f, data)
+		switch f.Type.Kind {
+		case lang.StructOf:
+			text = p.structureJSON(f.Type, data[f.Offset:])
+		case lang.String:
+			text = Quote(text)
+		}
+		parts = append(parts, Quote(f.Name)+": "+text)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 func (p *Printer) mapJSON(m *lang.Map, all []*entry, div int) error {

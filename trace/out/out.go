@@ -211,8 +211,16 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 	var b strings.Builder
 	b.WriteString("\n")
 	for _, addr := range p.Symbols.Stack(t, id) {
+		if t.Mode == "raw" {
+			fmt.Fprintf(&b, "%x\n", addr)
+			continue
+		}
+		b.WriteString("    ")
+		if t.Mode == "perf" {
+			fmt.Fprintf(&b, "%x ", addr)
+		}
 		name, offset := p.Symbols.Name(addr, t.User)
-		if b.WriteString("    " + name); !strings.HasPrefix(name, "0x") {
+		if b.WriteString(name); !strings.HasPrefix(name, "0x") {
 			fmt.Fprintf(&b, "+%d", offset)
 		}
 		b.WriteByte('\n')

@@ -92,15 +92,17 @@ func (p *Printer) array(t lang.Type, data []byte) string {
 func (p *Printer) structure(t lang.Type, data []byte) string {
 	var parts []string
 	for _, f := range t.To.Fields {
-		n := f.Type
-		text := p.packed(n, data[f.Offset:])
-		if f.Bits > 0 {
-			v := packedNumber(n, data[f.Offset:]) >> f.Shift & (1<<f.Bits - 1)
-			text = strconv.FormatUint(v, 10)
-		}
-		parts = append(parts, "."+f.Name+" = "+text)
+		parts = append(parts, "."+f.Name+" = "+p.field(f, data))
 	}
 	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// field is the value of a field.
+func (p *Printer) field(f lang.StructField, data []byte) string {
+	if f.Bits > 0 {
+		return strconv.FormatUint(packedNumber(f.Type, data[f.Offset:])>>f.Shift&(1<<f.Bits-1), 10)
+	}
+	return p.packed(f.Type, data[f.Offset:])
 }
 
 // packed prints a value of a structure or an array: it takes no more room than in C.

@@ -123,6 +123,7 @@ func (s *session) load() error {
 
 // attach attaches all programs but those of BEGIN and END.
 func (s *session) attach() error {
+	refused, why := 0, error(nil)
 	for i, p := range s.Unit.Programs {
 		if once(p.Point) {
 			s.probes++
@@ -133,6 +134,10 @@ func (s *session) attach() error {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
 		link, err := link(s.progs[i], p.Target.Every, places)
+		if err != nil && p.Point.Loose {
+			refused, why = refused+1, s.Unit.Explain(p, -1, err.Error())
+			continue
+		}
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
@@ -141,6 +146,12 @@ func (s *session) attach() error {
 		}
 		s.probes += len(link.Places())
 		s.tell(p.Point, link)
+	}
+	if s.probes == 0 && why != nil {
+		return why
+	}
+	if refused > 0 && s.Ledger {
+		fmt.Fprintf(s.Err, "bt: %d functions that fit a pattern cannot have a probe\n", refused)
 	}
 	return nil
 }

@@ -33,6 +33,16 @@ var shown = []struct{ script, want string }{
 	{`BEGIN { if (1) { $x = 1; } if (1) { let $x; print($x); $x = 5; } let $x = 7; print($x) }`, "0\n7\n\n"},
 	{`BEGIN { @a[1, ("x", 2)] = 1; @a[1, ("longer string", 3)] = 2; $k = (1, ("x", 2)); print(@a[$k]) }`, "1\n\n@a[1, (x, 2)]: 1\n@a[1, (longer string, 3)]: 2\n\n"},
 
+	// Arrays.
+	{`BEGIN { $a = (int8[4])0x04030201; $i = 2; print($a[$i]); $i = 4; print($a[$i]); @[$a] = 1; @[$a] = 2; $b = (int8[4])0x04030201; if ($a == $b) { print("same") } if ($a != (int8[4])1) { print("other") } }`,
+		"3\n0\nsame\nother\n\n@[[1,2,3,4]]: 2\n\n"},
+	{`struct A { int8 x[2][4]; } BEGIN { print((sizeof(struct A), offsetof(struct A, x))) }`, "(8, 0)\n\n"},
+
+	// Divisions.
+	{`BEGIN { @z = 0; $m = (int64)-8; print($m / 2); print((7 % 4, 9 / (uint64)2)); @z = 3; print(10 / @z) } END { clear(@z) }`, "-4\n(3, 4)\n3\n\n"},
+	{`BEGIN { @z = 0; print(10 / @z) } END { clear(@z) }`, "stdin:1:23-30: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n" +
+		"BEGIN { @z = 0; print(10 / @z) } END { clear(@z) }\n                      ~~~~~~~\n1\n\n"},
+
 	// Functions.
 	{`BEGIN { @ = buf("ab\x01", 3); printf("%r %rx %rh\n", @, @, buf("ab", 2)); print(buf("hi", 2) == buf("hi", 2)); print(buf("a", 1) != buf("b", 1)) }`, "ab\\x01 \\x61\\x62\\x01 61 62\ntrue\ntrue\n\n@: ab\\x01\n\n"},
 	{`BEGIN { print(strcontains("hello", "ell")); print(strcontains("", "x")); print(strlen("hello")); print(len("ab")); print(strncmp("ab", "ac", 1)); @[1] = 1; @[2] = 2; print(len(@)); clear(@) }`,

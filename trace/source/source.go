@@ -38,7 +38,9 @@ type Source struct {
 	Calls  func(yield func(name string) bool) // all that have parameters
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
-	PID   int // probes in programs are in this process alone; 0: in all
+	// Functions lists the functions of a program's file. nil: the kernel runs no programs.
+	Functions func(file string) []string
+	PID       int // probes in programs are in this process alone; 0: in all
 }
 
 // Places returns where a point is, as attach.ParseSite reads it. The point has a Target.

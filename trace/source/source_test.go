@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -144,14 +145,58 @@ func TestTarget(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	var all []string
-	newSource(t).List(func(p string) bool { return strings.Contains(p, "vfs.") || strings.Contains(p, "get") }, func(p string) bool {
-		all = append(all, p)
-		return len(all) < 4
-	})
-	want := []string{"kprobe:sonde/kernel/vfs.Read", "kprobe:sonde/kernel/vfs.(*File).ReadWait", "kprobe:sonde/kernel/vfs.Write", "tracepoint:syscalls:sys_enter_getpid"}
-	if !slices.Equal(all, want) {
-		t.Errorf("got %v, want %v", all, want)
+	s := newSource(t)
+	s.Functions = func(file string) []string {
+		return map[string][]string{"/bin/sh": {"main.main", "main.one", "other", "main.one"}}[file]
+	}
+	for pattern, want := range map[string][]string{
+		"kprobe:vfs.*":             {"kprobe:sonde/kernel/vfs.Read", "kprobe:sonde/kernel/vfs.(*File).ReadWait", "kprobe:sonde/kernel/vfs.Write"},
+		"kr:*.Wri*":                {"kretprobe:sonde/kernel/vfs.Write"},
+		"kprobe:vmlinux:vfs.Read":  {"kprobe:vmlinux:vfs.Read"},
+		"kprobe:vfs.Reed":          nil,
+		"t:syscalls:*getpid":       {"tracepoint:syscalls:sys_enter_getpid", "tracepoint:syscalls:sys_exit_getpid"},
+		"tracepoint:raw_*":         {"tracepoint:raw_syscalls:sys_enter", "tracepoint:raw_syscalls:sys_exit"},
+		"*vfs.Wri*":                {"kprobe:sonde/kernel/vfs.Write"},
+		"uprobe:sh:main.*":         {"uprobe:sh:main.main", "uprobe:sh:main.one"},
+		"uretprobe:/bin/sh:other":  {"uretprobe:/bin/sh:other"},
+		"uprobe:/bin/none:*":       nil,
+		"nothing of this is right": nil,
+	} {
+		var all []string
+		s.List(pattern, func(p string) bool {
+			all = append(all, p)
+			return true
+		})
+		if !slices.Equal(all, want) {
+			t.Errorf("%s: got %v, want %v", pattern, all, want)
+		}
+	}
+	n := 0
+	s.List("*", func(string) bool { n++; return n < 2 })
+	if n != 2 {
+		t.Errorf("%d were listed after the end was asked for", n)
+	}
+}
+
+// TestExpand: a pattern in a program is points that know their function; one of too many functions is not.
+func TestExpand(t *testing.T) {
+	s := newSource(t)
+	many := []string{"main.main", "main.one", "other"}
+	s.Functions = func(string) []string { return many }
+	points := s.Expand(pointOf(t, "uprobe:sh:main.*"))
+	if len(points) != 2 || points[1].Text != "uprobe:sh:main.one" || !points[1].Loose {
+		t.Fatalf("%+v", points)
+	}
+	if got, err := s.Target(points[1]); err != nil || got.Func != "main.one" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for i := range mostExpanded {
+		many = append(many, fmt.Sprint("main.f", i))
+	}
+	for _, p := range []string{"uprobe:sh:main.*", "uprobe:sh:other", "kprobe:vfs.*"} {
+		if got := s.Expand(pointOf(t, p)); got != nil {
+			t.Errorf("%s: %v", p, got)
+		}
 	}
 }
 

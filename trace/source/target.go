@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"sonde/kallsyms"
@@ -54,6 +55,9 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		t.Args, t.Pattern = goArgs[linux.Skip:], site.Pattern() || site.Kind == attach.Inline
 	case attach.Program:
 		t.Args, t.User = cArgs, true
+		if !site.Pattern() && site.Offset == 0 && site.Addr == 0 {
+			t.Func = site.Symbol
+		}
 		if isGo(site.Symbol) {
 			t.Args = goArgs
 		}
@@ -80,6 +84,41 @@ func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
 		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: ax}
 	}
 	return t, nil
+}
+
+// mostExpanded is for how many functions of a program a pattern becomes points of their own, which know the
+// function's name.
+const mostExpanded = 64
+
+// Expand is part of lang.Expander.
+func (s *Source) Expand(p *lang.Point) (all []*lang.Point) {
+	if p.Provider != "uprobe" && p.Provider != "uretprobe" || s.Functions == nil || !(attach.Site{Symbol: p.Options[1]}).Pattern() {
+		return nil
+	}
+	for _, name := range s.functionsOf(p.Options[0], p.Options[1]) {
+		one := *p
+		one.Loose = true
+		one.Options = []string{p.Options[0], name}
+		one.Text = p.Provider + ":" + strings.Join(one.Options, ":")
+		all = append(all, &one)
+	}
+	if len(all) > mostExpanded {
+		return nil
+	}
+	return all
+}
+
+// functionsOf returns the functions of a program's file that fit a pattern.
+func (s *Source) functionsOf(path, pattern string) (all []string) {
+	if path = file(path); !strings.Contains(path, "/") {
+		path = "/bin/" + path
+	}
+	for _, name := range s.Functions(path) {
+		if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // isGo tells whether a function of a program has Go's registers, by its name: C has no dots but before
@@ -122,28 +161,4 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 		}
 	}
 	return all
-}
-
-// List calls yield for all attach points that fit a pattern, such as kprobe:vfs.*.
-func (s *Source) List(fits func(point string) bool, yield func(point string) bool) {
-	for sym := range s.Symbols.Text {
-		if point := "kprobe:" + sym.Name; sym.Size > 0 && fits(point) && !yield(point) {
-			return
-		}
-	}
-	for _, e := range tracepoint.All() {
-		if point := "tracepoint:" + e.String(); fits(point) && !yield(point) {
-			return
-		}
-	}
-	if s.Calls == nil {
-		return
-	}
-	for name := range s.Calls {
-		for _, way := range []string{"sys_enter_", "sys_exit_"} {
-			if point := "tracepoint:syscalls:" + way + name; fits(point) && !yield(point) {
-				return
-			}
-		}
-	}
 }
