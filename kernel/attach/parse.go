@@ -188,7 +188,7 @@ func (p parser) check(s Site) error {
 	switch {
 	case s.Return && s.Kind != Kernel && s.Kind != Program && s.Kind != Call:
 		return p.no("a %s does not return; ret: is for functions and system calls", s.Kind)
-	case s.Return && (s.Offset != 0 || s.Symbol == "" && s.Kind == Call):
+	case s.Return && s.Symbol != "" && s.Offset != 0, s.Return && s.Kind == Call && s.Symbol == "":
 		return p.no("ret: is for a function, not for an instruction in it")
 	case s.PID != 0 && (s.Kind == Tick || s.Kind == Every || s.Kind == Line || s.Kind == Inline || s.Kind == Event):
 		return p.no("a %s is not one of process %d", s.Kind, s.PID)

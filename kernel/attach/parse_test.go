@@ -39,6 +39,7 @@ var places = map[string]Site{
 	"a+b":                                {Symbol: "a+b"},
 	"7:ret:0x401665":                     {Kind: Program, PID: 7, Return: true, Addr: 0x401665},
 	"ret:sh:main":                        {Kind: Program, Return: true, File: "sh", Symbol: "main"},
+	"ret:sh:0x1ed880":                    {Kind: Program, Return: true, File: "sh", Offset: 0x1ed880},
 	"7:sys:openat":                       {Kind: Call, PID: 7, Symbol: "openat"},
 	"w@type:.eq.sonde/kernel/vfs.T:1":    {Kind: Watch, Symbol: "type:.eq.sonde/kernel/vfs.T", Length: 1},
 	"ret:sonde/kernel/vfs.(*File).Read":  {Return: true, Symbol: "sonde/kernel/vfs.(*File).Read"},
