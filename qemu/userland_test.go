@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,8 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var all strings.Builder
+	var want []byte
 	for _, script := range []string{
 		`work -n 4 -rounds 5 2>/dev/null`,
 		`f() { echo "$1 is $((2 * $1))"; }; for i in 1 2 3; do f $i; done | cat | cat`,
@@ -38,15 +41,18 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 	} {
 		host := exec.Command(filepath.Join(bin, "sh"), "-c", script)
 		host.Env = []string{"PATH=" + bin, "HOME=/", "TMPDIR=" + t.TempDir()}
-		want, err := host.Output()
+		out, err := host.Output()
 		if err != nil {
 			t.Errorf("on the host: %v", err)
 		}
-		for _, cpus := range cpus() {
-			r := bootScript(t, normalImage, machine.Config{SMP: cpus, Script: "sh -c '" + script + "'"})
-			if string(r.Stdout) != string(want) {
-				t.Errorf("on %d CPUs, %s:\ngot  %q\nwant %q\n%s", cpus, script, r.Stdout, want, said(r))
-			}
+		name := fmt.Sprintf("== %.8s\n", script)
+		want = append(append(want, name...), out...)
+		fmt.Fprintf(&all, "echo '%s'; sh -c '%s'; ", name[:len(name)-1], script)
+	}
+	for _, cpus := range cpus() {
+		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Script: all.String()})
+		if got := string(r.Stdout); got != string(want) {
+			t.Errorf("on %d CPUs, %s\n%s", cpus, firstDifference(got, string(want)), said(r))
 		}
 	}
 }

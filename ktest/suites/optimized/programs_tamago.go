@@ -34,7 +34,7 @@ func everyFunctionWithPrograms(t *suites.T) {
 		want[line] = run(line)
 	}
 	begin := time.Now()
-	all, refused := everyEntry(t)
+	all, refused := everyEntry(t, 1)
 	register(t, all...)
 	t.Logf("registered after %v", time.Since(begin).Round(time.Millisecond))
 	optimize(t)
