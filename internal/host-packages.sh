@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian or Ubuntu packages that a target of the Makefile needs besides Go and that are
-# missing. Usage: host-packages.sh run|stick|gdb|test
+# Checks that there is Go, and installs the Debian or Ubuntu packages that a target of the Makefile needs
+# besides and that are missing. Usage: host-packages.sh run|stick|gdb|test
 #   run    QEMU boots the kernel
 #   gdb    and gdb looks at it
 #   stick  GRUB, xorriso and mtools make the stick
@@ -13,6 +13,19 @@ set -eu
 missing=
 need() { # PACKAGES... unless the check before it succeeded
 	missing="$missing $*"
+}
+
+# Go 1.21 is the first that fetches a newer Go by itself; older ones fail with a riddle. The module's
+# go.mod does not matter in /.
+need_go() {
+	have=$(cd / && GOTOOLCHAIN=local go version 2>/dev/null) || have=
+	case "$have" in
+	*" go1."[0-9].* | *" go1.1"[0-9]* | *" go1.20"*) have="This is too old: $have." ;;
+	"") have="Go is missing." ;;
+	*) return ;;
+	esac
+	echo "$have Please install Go 1.21 or later: https://go.dev/dl" >&2
+	exit 1
 }
 
 for_run() {
@@ -48,7 +61,10 @@ for_test() {
 }
 
 case "${1-}" in
-run | gdb | stick | test) "for_$1" ;;
+run | gdb | stick | test)
+	need_go
+	"for_$1"
+	;;
 *)
 	echo "usage: $0 run|gdb|stick|test" >&2
 	exit 2
