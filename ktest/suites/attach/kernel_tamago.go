@@ -281,7 +281,7 @@ func storm(t *suites.T) {
 			}
 		})
 	}
-	for range 20 {
+	for range suites.Rounds(15, 60) {
 		runtime.GC()
 		for _, l := range links {
 			t.Must(l.Enable(false))

@@ -188,7 +188,7 @@ func manyAtOnce(t *suites.T) {
 		}
 	}
 	end := startLoad(t)
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(suites.Storm(1) / 2)
 	end()
 	kprobes.UnregisterKprobes(armed)
 	var hits, hit uint64

@@ -76,6 +76,7 @@ var leaked *[64]byte
 // badSwitch makes a handler print the stack and then break the rules, at each of
 // their instructions.
 func badSwitch(t *suites.T) {
+	t.OneMachine()
 	end := startLoad(t)
 	abandoned := 0
 	for i := range atEach(t, switches, goOn, false) {
