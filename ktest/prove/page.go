@@ -138,6 +138,7 @@ The code is in ` + "`ktest/prove` and `ktest/suites/prove`" + `. The package com
 explains how to run single parts, and how to divide the run among hosts.
 
 Made from %s.
+Functions and files are named as they were in that commit.
 
 What the run shows:
 
