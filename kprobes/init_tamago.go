@@ -87,11 +87,7 @@ func Init() {
 	goruntime.ReplaceReturns(trampolinePC, onLeft)
 	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
 	tellOfCopies()
-	for v := range notifier.Die {
-		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
-			notifier.Die[v].Register(&notifier.Block{Name: "kprobes", Priority: 100, Call: onFault})
-		}
-	}
+	notifier.OnFaults(&notifier.Block{Name: "kprobes", Priority: 100, Call: onFault})
 	findPerform()
 	stack.SetOriginal(OriginalIP)
 	die.SetSuspect(blame)

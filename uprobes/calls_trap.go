@@ -86,7 +86,7 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 	}
 	st.begin(m)
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
-	st.end()
+	st.End()
 	if !wanted {
 		m.Flying.Add(-1)
 		m.Count(probe.Declined)

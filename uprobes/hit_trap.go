@@ -87,7 +87,7 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 			}
 			st.begin(m)
 			m.u.Handler(m.u, r)
-			st.end()
+			st.End()
 			m.Count(probe.Handled)
 		}
 	}

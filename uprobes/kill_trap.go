@@ -19,7 +19,7 @@ import (
 
 // handlers is this kind of handlers: see package handler. The breakpoint of an abandoned one stays, and
 // its hits count as disarmed.
-var handlers = handler.Kind{Blame: blame, Divert: user.AbandonHit, Disarm: func() {}, Faults: true}
+var handlers = handler.Kind{Blame: blame, Divert: user.AbandonHit, Faults: true}
 
 // InTrap lets hits be handled in trap context, where that is possible. f reports whether a handler may
 // change X0-X14, whatever it calls; the code of hits must leave them alone (reach.HitKeepsSSE).
@@ -32,11 +32,7 @@ func InTrap(f func(handler any) bool) {
 	}
 	user.SetHits(onHit, onAbandoned)
 	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
-	for v := range notifier.Die {
-		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
-			notifier.Die[v].Register(&notifier.Block{Name: "uprobes", Priority: 50, Call: onFault})
-		}
-	}
+	notifier.OnFaults(&notifier.Block{Name: "uprobes", Priority: 50, Call: onFault})
 }
 
 // blame is handler.Kind's Blame.

@@ -150,7 +150,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 			}
 			st.begin(m)
 			m.ret.Handler(&in.UretprobeInstance, r)
-			st.end()
+			st.End()
 			m.Count(probe.Handled)
 		} else {
 			m.Count(probe.Disarmed)
@@ -181,7 +181,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		}
 		st.begin(m)
 		m.ret.Handler((*UretprobeInstance)(unsafe.Pointer(&st.in)), r)
-		st.end()
+		st.End()
 		m.Count(probe.Handled)
 	}
 	return settle(r)

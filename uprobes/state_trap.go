@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
+	"sonde/kernel/handler"
 	"sonde/kernel/probe"
 	"sonde/uprobes/machine"
 )
@@ -14,14 +15,14 @@ import (
 // state is one CPU's. Interrupts are off in a hit, so nothing else changes it. What it points to is
 // kept by others for as long as the hit lasts: see docs/decisions.md.
 type state struct {
-	machine.State
-	doing  doing
-	at     int32   // index of the next instance of call
-	list   uintptr // the **member that is the first of the point
-	next   uintptr // the one that comes next
-	thread uintptr // the *thread that was hit
-	point  uintptr // the *point, unless a call returns to the trampoline
-	call   uintptr // the *call that has returned
+	handler.State // Probe is the member whose handler runs
+	doing         doing
+	at            int32   // index of the next instance of call
+	list          uintptr // the **member that is the first of the point
+	next          uintptr // the one that comes next
+	thread        uintptr // the *thread that was hit
+	point         uintptr // the *point, unless a call returns to the trampoline
+	call          uintptr // the *call that has returned
 	// in is a *UretprobeInstance for returns of Go functions, which have no call.
 	in struct {
 		ret  uint64
@@ -56,13 +57,8 @@ func asCall(p uintptr) *call     { return *(**call)(unsafe.Pointer(&p)) }
 // keep stores p without a write barrier. Safe because: see docs/decisions.md.
 func keep[T any](at **T, p *T) { *(*uintptr)(unsafe.Pointer(at)) = uintptr(unsafe.Pointer(p)) }
 
-// begin notes that a handler of m starts; end, that it has ended.
-func (st *state) begin(m *member) {
-	st.Seq++
-	st.Probe = uintptr(unsafe.Pointer(m))
-}
-
-func (st *state) end() { st.Probe = 0 }
+// begin notes that a handler of m starts.
+func (st *state) begin(m *member) { st.Begin(uintptr(unsafe.Pointer(m))) }
 
 // nextMember returns the next probe of the list that a hit goes through, or nil at the end.
 func (st *state) nextMember() *member {
@@ -84,7 +80,7 @@ func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 	st := &states[id].state
 	m := st.Probe
 	asMember(m).Count(probe.Abandoned)
-	st.end()
+	st.End()
 	switch st.doing {
 	case callsEntries:
 		asMember(m).Flying.Add(-1)

@@ -19,23 +19,6 @@ import (
 	"sonde/kernel/screen"
 )
 
-// State is what one CPU knows of the handler of one kind that it runs. It holds addresses, because
-// storing a pointer needs a write barrier: the kind keeps what they are of.
-type State struct {
-	Probe uintptr // whose handler runs; 0: none
-	Seq   uint64  // counts handlers, to tell one from the next
-	Frame uintptr // the *amd64.Regs of the hit; set before Begin
-	dying uint64  // Seq of the handler abandoned last: its report may not be abandoned, too
-}
-
-// Begin says that a handler of probe is about to be called, End that it has returned.
-func (s *State) Begin(probe uintptr) {
-	s.Seq++
-	s.Probe = probe
-}
-
-func (s *State) End() { s.Probe = 0 }
-
 // interrupted reports whether an interrupt is being handled on top of the handler.
 func (s *State) interrupted() bool { return Interrupted(s.Frame) }
 
@@ -61,7 +44,7 @@ type Kind struct {
 	// return to where the hit continues, and Onward is not used.
 	// Context: trap.
 	Divert func(r *amd64.Regs)
-	// Disarm removes what no probe wants any more.
+	// Disarm, if not nil, removes what no probe wants any more.
 	// Context: goroutine.
 	Disarm func()
 	// Faults: the kind itself looks at exceptions in its handlers, and calls Kill.
@@ -104,16 +87,14 @@ var disarmer irq.Event
 // Context: boot, goroutine.
 func Init() {
 	trap.SetHandler(amd64.VecAbandon, onAbandon)
-	for v := range notifier.Die {
-		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
-			notifier.Die[v].Register(&notifier.Block{Name: "handlers", Priority: 200, Call: onFault})
-		}
-	}
+	notifier.OnFaults(&notifier.Block{Name: "handlers", Priority: 200, Call: onFault})
 	notifier.Die[amd64.VEC_NMI].Register(&notifier.Block{Name: "handlers", Priority: -100, Call: onNMI})
 	kthread.Run("disarm", func() {
 		for disarmer.Wait(-1) {
 			for _, k := range kinds[:count] {
-				k.Disarm()
+				if k.Disarm != nil {
+					k.Disarm()
+				}
 			}
 		}
 	})

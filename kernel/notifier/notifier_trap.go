@@ -70,6 +70,17 @@ func (c *Chain) Register(b *Block) {
 	c.blocks.Store(&list)
 }
 
+// OnFaults adds b to the chains of all exceptions but #BP, #DB and NMI.
+//
+// Context: boot, goroutine.
+func OnFaults(b *Block) {
+	for v := range Die {
+		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
+			Die[v].Register(b)
+		}
+	}
+}
+
 // Unregister removes b. A walk already under way may still call it.
 //
 // Context: goroutine.

@@ -33,7 +33,7 @@ var states [trap.MaxCPUs]struct {
 }
 
 // handlers is this kind of handlers.
-var handlers = handler.Kind{Blame: blame, Onward: afterAbandon, Disarm: func() {}}
+var handlers = handler.Kind{Blame: blame, Onward: afterAbandon}
 
 // onTimer is called at each timer interrupt.
 func onTimer(r *amd64.Regs, _ int64) {

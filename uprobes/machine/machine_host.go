@@ -10,13 +10,6 @@ import (
 	"sonde/arch/amd64"
 )
 
-// State is as handler.State.
-type State struct {
-	Probe uintptr
-	Seq   uint64
-	Frame uintptr
-}
-
 // Goroutine returns this goroutine's number, from the first line of its stack trace.
 func Goroutine() uint64 {
 	var b [64]byte

@@ -7,7 +7,6 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
 	"sonde/kernel/smp"
 	"sonde/uprobes/place"
 )
@@ -17,9 +16,6 @@ func init() {
 		place.Processor = place.MakerOf(amd64.Identify(cpu.CPUID).Vendor)
 	}
 }
-
-// State is what package handler sees of a CPU's state: Probe is the member whose handler runs.
-type State = handler.State
 
 // Goroutine returns a number that identifies this goroutine.
 func Goroutine() uint64 { return uint64(goruntime.Task()) }
