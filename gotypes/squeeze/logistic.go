@@ -12,8 +12,8 @@ var curve = [...]int32{0, 1, 1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 7
 func squash(x int32) int32 {
 	const step, surest = 128, 16
 	x += limit + 1
-	i, part := uint32(x)/step, x&(step-1)
-	p := (curve[i]*(step-part) + curve[i+1]*part) >> 7
+	i, part := x/step, x%step
+	p := (curve[i]*(step-part) + curve[i+1]*part) / step
 	return max(surest, min(1<<16-surest, p))
 }
 
@@ -30,4 +30,4 @@ func (s *stretches) fill() {
 	}
 }
 
-func (s *stretches) of(p uint32) int32 { return s[p>>4&(1<<12-1)] }
+func (s *stretches) of(p uint16) int32 { return s[p>>4] }
