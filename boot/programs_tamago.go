@@ -64,7 +64,7 @@ func startPrograms() {
 	})
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
-	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers})
+	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal})
 	tracepoint.SetPrograms(tracepoint.Programs{
 		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken,
 	})

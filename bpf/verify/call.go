@@ -86,7 +86,7 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 	case h == nil:
 		w.unknown("invalid func unknown#%d: there is no helper with this number for programs of type %s", in.Imm, w.program.Type)
 	case h.Unsafe && !w.env.Unsafe:
-		w.refuse("helper %s changes what programs do: expected a program that is loaded as unsafe", h.Name)
+		w.unknown("invalid func %s#%d: it changes what processes do: sysctl -w kernel.bpf_unsafe=1 allows that", h.Name, in.Imm)
 	}
 	w.helpers[int(in.Imm)] = true
 	c := call{walk: w, s: s, h: h, number: in.Imm}

@@ -23,7 +23,7 @@ var helpers = map[int32]helper{
 	14: helpPID, 15: helpUID, 16: helpComm, 35: helpTask, 80: helpCgroup,
 	87: helpPush, 88: helpPop, 89: helpPeek, 25: helpEvent, 27: helpStackID, 67: helpStack,
 	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
-	164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
+	109: helpSignal, 164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
 	173: helpPlace, 174: helpCookie, 183: helpArgTo, 184: helpResultTo, 185: helpArgs, 182: helpCompare,
 
 	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
@@ -53,6 +53,17 @@ func helpLookupWord(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintp
 	of := (*Map)(pointer(m))
 	if e := of.findWord((*table)(of.table(int(cpu))), *(*uint64)(pointer(key))); e != nil {
 		return uintptr(unsafe.Pointer(e)) + of.value
+	}
+	return 0
+}
+
+// helpSignal sends the process that was hit a signal. The verifier lets programs call it if Unsafe says so.
+func helpSignal(n, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
+	switch {
+	case uint32(n)-1 >= 64:
+		return result(syscall.EINVAL)
+	case !signal(hit, int(cpu), int(uint32(n))):
+		return result(syscall.EPERM)
 	}
 	return 0
 }

@@ -51,6 +51,7 @@ func readable(_, n uintptr) uintptr                        { return n }
 func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
 func current(*attach.Hit, int) unsafe.Pointer              { return nil }
 func goid(*attach.Hit, int) uint64                         { return 0 }
+func signal(*attach.Hit, int, int) bool                    { return false }
 func userRegs(*attach.Hit, int) *amd64.Regs                { return nil }
 func kernelStack(*attach.Hit, int, []uintptr) int          { return 0 }
 func collector() (phase, ended uint32)                     { return 0, 0 }

@@ -97,6 +97,7 @@ type Processes struct {
 	Identify  func(g unsafe.Pointer) (pid, tid int, comm string) // 0: none
 	Peek      func(g unsafe.Pointer, dst []byte, addr uint64) int
 	Registers func(g unsafe.Pointer) *amd64.Regs // in ring 3; nil: none
+	Signal    func(g unsafe.Pointer, n int) bool // false: there is no process that could get it
 }
 
 // processes is what SetProcesses set.
@@ -136,6 +137,14 @@ func userRegs(hit *attach.Hit, cpu int) *amd64.Regs {
 		return p.Registers(current(hit, cpu))
 	}
 	return nil
+}
+
+// signal sends the process that was hit a signal.
+//
+//go:noinline
+func signal(hit *attach.Hit, cpu, n int) bool {
+	p := processes.Load()
+	return p != nil && p.Signal(current(hit, cpu), n)
 }
 
 // kernelStack stores where the kernel was hit, and which calls led there, and returns how many. The runtime

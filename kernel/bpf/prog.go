@@ -14,6 +14,7 @@ import (
 	"sonde/bpf/verify"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
+	"sonde/sysctl"
 )
 
 // A Prog is a program that has been verified and compiled.
@@ -54,6 +55,9 @@ const (
 // RareWorst is how many instructions a program of LoadRare may execute at worst, helpers by weight.
 const RareWorst = 1 << 26
 
+// Unsafe is whether programs may change what processes do.
+var Unsafe = sysctl.NewBool("kernel.bpf_unsafe", false, "let eBPF programs send signals to the processes that they hit")
+
 // LoadRare is Load for a program that runs seldom and where nothing waits for it: it may loop over a whole
 // map, which takes milliseconds.
 func LoadRare(p *bpf.Program, maps []*Map) (*Prog, error) {
@@ -80,6 +84,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, erro
 	if err := fits(p, maps); err != nil {
 		return nil, err
 	}
+	in.Unsafe = Unsafe.Get()
 	c, err := verify.Check(p, in)
 	if err != nil {
 		errno := syscall.EACCES

@@ -80,6 +80,7 @@ var indirect = []struct {
 	{"sonde/kernel/bpf.helpMeter", nil, "the program, whose handler it is"},
 	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
 	{"sonde/kernel/bpf.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to kbpf.SetProcesses"},
+	{"sonde/kernel/bpf.signal", names{"sonde/linux/proc.Signal"}, "what boot passes to kbpf.SetProcesses"},
 	{"sonde/kernel/bpf.helpLoop", nil, "a program's function"},
 	{"sonde/kernel/bpf.helpEach", nil, "a program's function"},
 	{"sonde/kernel/bpf.(*Map).eachEntry", nil, "a program's function"},

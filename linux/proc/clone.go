@@ -280,5 +280,6 @@ func (t *Thread) dying() bool {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	t.takeAsked()
 	return p.exiting || p.execing != nil && p.execing != t
 }

@@ -70,6 +70,18 @@ func Registers(g unsafe.Pointer) *amd64.Regs {
 	return nil
 }
 
+// Signal sends the process for which code runs on g a signal, 1 to 64, and reports whether there is one.
+//
+// Context: any, where g cannot run meanwhile.
+func Signal(g unsafe.Pointer, n int) bool {
+	t := (*Thread)(goruntime.Thread(g))
+	if t == nil || t.process.PID == 1 {
+		return false
+	}
+	t.ask(n)
+	return true
+}
+
 // makeCurrent makes t the thread of the goroutine that calls it.
 func (t *Thread) makeCurrent() {
 	goruntime.SetThread(unsafe.Pointer(t))

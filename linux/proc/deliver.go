@@ -52,6 +52,7 @@ func (t *Thread) decide() (verdict, abi.Sigaction) {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	t.takeAsked()
 	for {
 		switch {
 		case t.leaving, p.exiting, p.execing != nil && p.execing != t:

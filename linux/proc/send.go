@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"math/bits"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -211,6 +212,22 @@ func (t *Table) thread(pid, tid int) (*Thread, error) {
 		return nil, syscall.ESRCH
 	}
 	return th, nil
+}
+
+// ask is Send to t's process for trap code that runs for t: no lock is taken, and the signal comes before the
+// program continues, or before the call that t is in sleeps.
+//
+// Context: any, where t's goroutine cannot run meanwhile.
+func (t *Thread) ask(n int) {
+	t.asked.Or(1 << (n - 1))
+	t.work.Store(true)
+}
+
+// takeAsked sends what trap code has asked for. mu held.
+func (t *Thread) takeAsked() {
+	for set := t.asked.Swap(0); set != 0; set &= set - 1 {
+		t.process.send(signalOf(bits.TrailingZeros64(set) + 1))
+	}
 }
 
 // SignalFrom makes a signal that a process sends; code says by which call.

@@ -19,6 +19,7 @@ type Thread struct {
 	regs    *amd64.Regs   // cpu's
 	kick    chan struct{} // capacity 1: a token means that work is set
 	work    atomic.Bool   // signals and the like must be checked before the program continues
+	asked   atomic.Uint64 // signals that trap code has sent to the process, a bit each; takeAsked makes them pending
 
 	sleeping atomic.Bool  // in a call that blocks
 	deep     atomic.Bool  // and only a signal that ends it wakes it
@@ -163,6 +164,7 @@ func (t *Thread) wanted() bool {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	t.takeAsked()
 	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 || len(p.holds) > 0 {
 		return true
 	}

@@ -18,6 +18,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 
 /proc/sys/kernel:
 -rw-r--r--        0                - bpf_memory
+-rw-r--r--        0                - bpf_unsafe
 -r--r--r--        0                - cap_last_cap
 -rw-r--r--        0                - domainname
 -rw-r--r--        0                - hostname

@@ -8,6 +8,7 @@ fs.nr_open = 1048576
 fs.pipe-max-size = 1048576
 fs.pipe-user-pages-soft = 4096
 kernel.bpf_memory = 67108864
+kernel.bpf_unsafe = 0
 kernel.cap_last_cap = 40
 kernel.domainname = (none)
 kernel.hostname = sonde

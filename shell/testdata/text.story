@@ -8,20 +8,21 @@ sonde# echo 'alpha\nx' | cat
 alpha\nx
 sonde# sysctl -a | grep -v random | grep -n kernel
 9:kernel.bpf_memory = 67108864
-10:kernel.cap_last_cap = 40
-11:kernel.domainname = (none)
-12:kernel.hostname = sonde
-13:kernel.kptr_restrict = 0
-14:kernel.osrelease = 6.1.0-sonde
-15:kernel.ostype = Linux
-16:kernel.panic = 5
-17:kernel.perf_event_max_sample_rate = 100000
-18:kernel.perf_event_paranoid = 2
-19:kernel.pid_max = 4194304
-20:kernel.sched_rr_timeslice_ms = 100
-21:kernel.tainted = 0
-22:kernel.unprivileged_bpf_disabled = 2
-23:kernel.version = 
+10:kernel.bpf_unsafe = 0
+11:kernel.cap_last_cap = 40
+12:kernel.domainname = (none)
+13:kernel.hostname = sonde
+14:kernel.kptr_restrict = 0
+15:kernel.osrelease = 6.1.0-sonde
+16:kernel.ostype = Linux
+17:kernel.panic = 5
+18:kernel.perf_event_max_sample_rate = 100000
+19:kernel.perf_event_paranoid = 2
+20:kernel.pid_max = 4194304
+21:kernel.sched_rr_timeslice_ms = 100
+22:kernel.tainted = 0
+23:kernel.unprivileged_bpf_disabled = 2
+24:kernel.version = 
 sonde# help kernel | grep ^un
 uname      print the name of the system (-a: everything about it)
 sonde# help files | grep -i -c CPU$
@@ -101,6 +102,7 @@ fs.nr_open = 1048576
 fs.pipe-max-size = 1048576
 fs.pipe-user-pages-soft = 4096
 kernel.bpf_memory = 67108864
+kernel.bpf_unsafe = 0
 kernel.cap_last_cap = 40
 kernel.domainname = (none)
 kernel.hostname = sonde

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
 )
 
@@ -16,6 +17,32 @@ func init() {
 	suites.Add("bpf/who_is_hit", whoIsHit)
 	suites.Add("bpf/memory_of_processes", userMemory)
 	suites.Add("bpf/stacks_of_processes", userStacks)
+	suites.Add("bpf/signals_from_programs", signals)
+}
+
+// signals: a program sends the process that it hits SIGTERM, before that goes on: in its function, in its system
+// call, in the kernel's function, and in one that then sleeps. No program does so unless the sysctl allows it.
+func signals(t *suites.T) {
+	t.NeedPrograms()
+	const text = "r1 = 15\ncall 109\nr0 = 0\nexit"
+	p, maps, err := kbpf.Assemble("signal", text)
+	t.Must(err)
+	if _, err := kbpf.Load(p, maps); err == nil || !strings.Contains(err.Error(), "kernel.bpf_unsafe") {
+		t.Errorf("a program that sends signals: %v", err)
+	}
+	t.Must(kbpf.Unsafe.Set("1"))
+	defer kbpf.Unsafe.Set("0")
+	for place, command := range map[string]string{
+		"/bin/sh:syscall.write": "echo x", "ret:/bin/sh:syscall.write": "echo x", "sys:write": "echo x", "sonde/linux/syscall.write": "echo x", "sys:nanosleep": "sleep 1000",
+	} {
+		p := load(t, text)
+		l := p.attach(t, place)
+		if status := suites.Script(io.Discard, `/bin/sh -c "`+command+`; echo y" > /dev/null`); status != 128+15 {
+			t.Errorf("%s: status %d, want %d", place, status, 128+15)
+		}
+		l.Close()
+		p.close()
+	}
 }
 
 // userStacks: where a process is, and who called: the same in its function and where it calls the kernel,
