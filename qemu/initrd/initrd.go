@@ -126,6 +126,9 @@ func (a *Archive) has(guest string) bool {
 
 // WriteTo writes the archive, the same bytes for the same files.
 func (a *Archive) WriteTo(w io.Writer) (int64, error) {
+	if a.Deps {
+		a.addCache()
+	}
 	var b bytes.Buffer
 	c := cpio.NewWriter(&b)
 	names := make([]string, 0, len(a.files))

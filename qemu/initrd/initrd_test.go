@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,5 +185,29 @@ func TestScriptsInFoldersMayLackTheirInterpreter(t *testing.T) {
 	want := filepath.Join(dir, "script") + ": cannot be added: it needs /no/such/shell: stat /no/such/shell: no such file or directory (the script itself is added)\n"
 	if said.String() != want {
 		t.Errorf("said %q, want %q", &said, want)
+	}
+}
+
+// TestCacheIsWhatLdconfigReads: each library of a program is in the cache, in the order in which the dynamic linker
+// searches.
+func TestCacheIsWhatLdconfigReads(t *testing.T) {
+	a := Archive{Deps: true}
+	if err := a.Add("/bin/bash"); err != nil {
+		t.Skip(err)
+	}
+	cache := made(t, &a)[cachePath[1:]].Data
+	file := write(t, filepath.Join(t.TempDir(), "cache"), string(cache), 0o644)
+	out, err := exec.Command("/sbin/ldconfig", "-p", "-C", file).CombinedOutput()
+	if err != nil {
+		t.Skip("no ldconfig: ", err)
+	}
+	for name := range a.files {
+		if strings.HasPrefix(name, guestFolder) && !strings.Contains(string(out), path.Base(name)+" (libc6,x86-64) => "+name) {
+			t.Errorf("no %s in\n%s", name, out)
+		}
+	}
+	sorted := []string{"libz.so.10", "libz.so.9", "libm.so", "libm-1.so"}
+	if !slices.IsSortedFunc(sorted, func(a, b string) int { return compareNames(b, a) }) {
+		t.Errorf("%v is not the order", sorted)
 	}
 }
