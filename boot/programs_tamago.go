@@ -64,7 +64,7 @@ func startPrograms() {
 	})
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
-	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal})
+	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal, Task: proc.TaskOf})
 	tracepoint.SetPrograms(tracepoint.Programs{
 		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken,
 	})
@@ -74,6 +74,7 @@ func startPrograms() {
 	console.TTY.OnSignal(signal)
 	report("dev", tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }))
 	report("procfs", process.Mount(vfs.Root, programs))
+	report("headers", tracepoint.MountHeaders(vfs.Root, syscall.Release))
 	uprobes.Init(programs)
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)

@@ -2,6 +2,7 @@ package kallsyms
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -102,13 +103,49 @@ func (t *Table) WriteAliases(w io.Writer) error {
 	return err
 }
 
-// WriteFunctions prints the aliases of all functions that can be probed, a line each, as the file
-// available_filter_functions has them.
-func (t *Table) WriteFunctions(w io.Writer) error {
+// inC returns the names by address by which tools know symbols: Linux's if there are some, or else that which C allows.
+func (t *Table) inC() map[uint64][]string {
+	names := map[uint64][]string{}
+	for _, a := range slices.Backward(t.Aliases()) { // Linux's first
+		at := a.Symbol.Addr
+		if mark := a.Symbol.IsText() && !t.isFunction(a.Symbol); !mark && (a.Linux || len(names[at]) == 0) {
+			names[at] = append(names[at], a.Name)
+		}
+	}
+	return names
+}
+
+// WriteC prints the table for tools that name an address by one symbol, and know C's names alone. What is no function
+// has its own name, unless it has Linux's.
+func (t *Table) WriteC(w io.Writer) error {
+	names := t.inC()
 	var buf []byte
-	for _, a := range t.Aliases() {
-		if t.isFunction(a.Symbol) && a.Symbol.Flags&NoProbe == 0 {
-			buf = append(append(buf, a.Name...), '\n')
+	for i := range t.n {
+		s := t.symbol(i)
+		if s.IsText() && !t.isFunction(s) {
+			continue // a mark of the linker's
+		}
+		for _, name := range names[s.Addr] {
+			buf = appendLine(buf, s.Addr, s.Type, name)
+		}
+		if len(names[s.Addr]) == 0 {
+			buf = appendLine(buf, s.Addr, s.Type, s.Name)
+		}
+	}
+	_, err := w.Write(buf)
+	return err
+}
+
+// WriteFunctions prints the names of all functions that can be probed, a line each, as the file
+// available_filter_functions has them: one of each function, so that patterns count a call once, but all of Linux's.
+func (t *Table) WriteFunctions(w io.Writer) error {
+	names := t.inC()
+	var buf []byte
+	for _, s := range t.functions() {
+		for _, name := range names[s.Addr] {
+			if s.Flags&NoProbe == 0 {
+				buf = append(append(buf, name...), '\n')
+			}
 		}
 	}
 	_, err := w.Write(buf)

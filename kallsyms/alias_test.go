@@ -58,6 +58,26 @@ func TestAliasesAreListed(t *testing.T) {
 	}
 }
 
+// TestEachSymbolHasOneNameInC: tools would otherwise name an address by any of them.
+func TestEachSymbolHasOneNameInC(t *testing.T) {
+	table := mustLoad(t, sample())
+	var text strings.Builder
+	if err := table.WriteC(&text); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(text.String()) {
+		at, name := line[:16], strings.TrimSpace(line[19:])
+		if _, linux := Linux(name); seen[at] && !linux && strings.ContainsAny(line[17:18], "Tt") {
+			t.Errorf("a second name at %s: %s", at, name)
+		}
+		seen[at] = true
+	}
+	if !strings.Contains(text.String(), " T vfs_read\n") || !strings.Contains(text.String(), " T vfs_File_Read\n") || strings.Contains(text.String(), "T sonde/") {
+		t.Errorf("%s", &text)
+	}
+}
+
 // TestLinuxNames: no name is listed twice, and none says more of its arguments than a call can have.
 func TestLinuxNames(t *testing.T) {
 	seen := map[string]bool{}

@@ -204,6 +204,7 @@ var masks = []struct{ find, put string }{
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
 	{`(\.[\w()*]+\+)\d+$`, "${1}N"},
 	{`^(@.*|\]): \d{2,}$`, "$1: N"},
+	{`^( *\w+_\w+\+)\d+$`, "${1}N"},
 	{`\b\d+ ns\b`, "N ns"},
 	{`\s+`, " "},
 }

@@ -49,6 +49,10 @@ func (e *encoder) value(id gotypes.ID) btf.ID {
 		return is
 	}
 	x, name := e.t.Type(id), e.names[id]
+	if name == char {
+		e.ids[id] = e.b.Add(btf.Type{Kind: btf.Int, Name: char, Size: 1, Bits: 8, Encoding: btf.Signed})
+		return e.ids[id]
+	}
 	switch x.Kind {
 	case reflect.Struct, reflect.Slice, reflect.String, reflect.Interface, reflect.Complex64, reflect.Complex128:
 		e.ids[id] = e.b.Declare() // its members may refer to it
@@ -117,8 +121,9 @@ func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
 	unnamed := ""
 	switch x.Kind {
 	case reflect.Struct:
-		for _, f := range x.Fields {
-			add(identifier(f.Name), e.value(f.Type), f.Offset)
+		names := fieldNames(x)
+		for i, f := range x.Fields {
+			add(names[i], e.value(f.Type), f.Offset)
 		}
 	case reflect.Slice:
 		unnamed = "slice_" + e.partName(x.Elem)

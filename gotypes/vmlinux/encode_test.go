@@ -40,6 +40,50 @@ func table(t *testing.T) *gotypes.Table {
 	return table
 }
 
+// TestLinuxsStructures: a type that is Linux's of another name has that name, and its fields theirs.
+func TestLinuxsStructures(t *testing.T) {
+	types := []gotypes.Desc{
+		{},
+		{Name: "sonde/kernel/task.Task", Kind: reflect.Struct, Size: 48, Fields: []gotypes.Field{
+			{Name: "PID", Type: 2}, {Name: "TGID", Type: 2, Offset: 4}, {Name: "Parent", Type: 3, Offset: 8}, {Name: "GroupLeader", Type: 3, Offset: 16},
+			{Name: "Entity", Type: 3, Offset: 24}, {Name: "Comm", Type: 4, Offset: 32}}},
+		{Name: "int32", Kind: reflect.Int32, Size: 4},
+		{Kind: reflect.Pointer, Elem: 1},
+		{Kind: reflect.Array, Size: 16, Elem: 5, Len: 16},
+		{Name: "sonde/kernel/task.Char", Kind: reflect.Int8, Size: 1},
+	}
+	entries := []gotypes.Entry{{Addr: 0x1000, Name: "x/p.F"}}
+	funcs := []gotypes.Func{{Addr: 0x1000, Params: []gotypes.Param{{Name: "t", Type: 3}}}}
+	blob, err := gotypes.Encode(&gotypes.Info{Types: types, Funcs: funcs}, entries, gotypes.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := gotypes.Load(blob, entries, gotypes.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Encode(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := btf.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := is.Find(btf.Struct, "task_struct")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := is.Type(id).Members
+	if members[2].Name != "real_parent" || is.Type(is.Type(members[2].Type).Of).Name != "task_struct" {
+		t.Errorf("%+v", members)
+	}
+	comm := is.Type(members[5].Type)
+	if char := is.Type(comm.Of); members[5].Name != "comm" || comm.Kind != btf.Array || char.Kind != btf.Int || char.Name != "char" {
+		t.Errorf("%+v of %+v", comm, char)
+	}
+}
+
 func TestEncode(t *testing.T) {
 	data, err := Encode(table(t))
 	if err != nil {

@@ -20,6 +20,9 @@ func typeNames(t *gotypes.Table) map[gotypes.ID]string {
 	}
 	is := map[gotypes.ID]string{}
 	for i, name := range short(kallsyms.CNames(names)) {
+		if l, ok := linux[names[i]]; ok {
+			name = l.name
+		}
 		is[ids[i]] = name
 	}
 	return is

@@ -10,6 +10,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/attach"
+	"sonde/kernel/task"
 )
 
 // A helper gets R1 to R5, a word that is undefined, the CPU's number and the hit.
@@ -118,9 +119,14 @@ func helpRandom(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 	return uintptr((z ^ z>>31) >> 32)
 }
 
-// helpTask is the address of the goroutine.
+// helpTask is the address of the thread's task.Task. It has the queue of the CPU on which that runs now.
 func helpTask(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
-	return uintptr(current(hit, int(cpu)))
+	t := taskOf(hit, int(cpu))
+	if t == nil {
+		t = task.Kernel(uint32(helpPID(0, 0, 0, 0, 0, 0, cpu, hit)))
+	}
+	t.On(int(cpu), waiting(hit, int(cpu)))
+	return uintptr(unsafe.Pointer(t))
 }
 
 // helpCgroup: all processes are in the root of control groups.

@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/refusal"
+	"sonde/kernel/task"
 )
 
 // What maps need of the machine, for tests on the host.
@@ -50,6 +51,8 @@ func clock() (base, mul uint64)                            { return 0, 0 }
 func readable(_, n uintptr) uintptr                        { return n }
 func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
 func current(*attach.Hit, int) unsafe.Pointer              { return nil }
+func taskOf(*attach.Hit, int) *task.Task                   { return nil }
+func waiting(*attach.Hit, int) int                         { return 0 }
 func goid(*attach.Hit, int) uint64                         { return 0 }
 func signal(*attach.Hit, int, int) bool                    { return false }
 func userRegs(*attach.Hit, int) *amd64.Regs                { return nil }

@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/stack"
+	"sonde/kernel/task"
 	"sonde/kernel/text"
 )
 
@@ -98,6 +99,7 @@ type Processes struct {
 	Peek      func(g unsafe.Pointer, dst []byte, addr uint64) int
 	Registers func(g unsafe.Pointer) *amd64.Regs // in ring 3; nil: none
 	Signal    func(g unsafe.Pointer, n int) bool // false: there is no process that could get it
+	Task      func(g unsafe.Pointer) *task.Task  // nil: none
 }
 
 // processes is what SetProcesses set.
@@ -117,6 +119,17 @@ func process(hit *attach.Hit, cpu int) (pid, tid int, comm string) {
 	}
 	return 0, 0, ""
 }
+
+// taskOf returns the thread for which the code runs that was hit; nil: none.
+func taskOf(hit *attach.Hit, cpu int) *task.Task {
+	if p := processes.Load(); p != nil {
+		return p.Task(current(hit, cpu))
+	}
+	return nil
+}
+
+// waiting is how many goroutines wait for the CPU that was hit, or for any.
+func waiting(hit *attach.Hit, cpu int) int { return goruntime.Queued(current(hit, cpu)) }
 
 // peek copies n bytes at addr of the memory of the process that was hit, and returns how many are there.
 //

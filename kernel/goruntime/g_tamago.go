@@ -109,3 +109,8 @@ func Goroutine(g unsafe.Pointer) (runs bool, waits string) { return runtime.Sond
 // Running returns the goroutine that CPU i runs, nil for none, and what that was told by
 // SetThread to run for.
 func Running(i int) (g, thread unsafe.Pointer) { return runtime.SondeRunning(i) }
+
+// Queued returns how many goroutines wait for the CPU that runs g, or for any; 0: g does not run.
+//
+// Context: any, where g cannot run meanwhile.
+func Queued(g unsafe.Pointer) int { return runtime.SondeQueued(g) }

@@ -31,6 +31,10 @@ func Machine() Sources {
 			kbpf.WriteSymbols(w)
 			kallsyms.Kernel().WriteAliases(w)
 		},
+		SymbolsInC: func(w io.Writer) {
+			kallsyms.Kernel().WriteC(w)
+			kbpf.WriteSymbols(w)
+		},
 	}
 }
 

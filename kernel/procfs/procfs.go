@@ -28,6 +28,7 @@ type Sources struct {
 	Iomem      func(w io.Writer)               // prints the whole file
 	Ioports    func(w io.Writer)               // likewise
 	Kallsyms   func(w io.Writer)               // likewise
+	SymbolsInC func(w io.Writer)               // the same for programs, if there is Kallsyms
 	Extra      map[string]func(w io.Writer)    // further files by path below /proc
 }
 
@@ -72,10 +73,13 @@ func Mount(tree *vfs.FS, src Sources) error {
 	for name, f := range src.Extra {
 		files[name] = ctl.Print(f)
 	}
-	for name, f := range map[string]func(w io.Writer){"iomem": src.Iomem, "ioports": src.Ioports, "kallsyms": src.Kallsyms} {
+	for name, f := range map[string]func(w io.Writer){"iomem": src.Iomem, "ioports": src.Ioports} {
 		if f != nil {
 			files[name] = ctl.Print(f)
 		}
+	}
+	if src.Kallsyms != nil {
+		files["kallsyms"] = ctl.Viewed{File: ctl.Print(src.Kallsyms), Programs: ctl.Print(src.SymbolsInC)}
 	}
 	if err := tree.BindAll("/proc", files); err != nil {
 		return err

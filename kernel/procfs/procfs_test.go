@@ -171,13 +171,20 @@ func TestFactsAreReadOnly(t *testing.T) {
 	}
 }
 
-// TestLoadFollowsWhatRuns: after a minute of two that run, the first average is 2 * (1 - 1/e).
+// TestLoadFollowsWhatRuns: after a minute of two that run, the first average is 2 * (1 - 1/e). They reach what they
+// approach.
 func TestLoadFollowsWhatRuns(t *testing.T) {
 	var a Averages
 	for range 12 {
 		a.Sample(2)
 	}
 	if got := fmt.Sprintf("%.2f", a.Now()); got != "[1.26 0.36 0.13]" {
+		t.Error(got)
+	}
+	for range 5000 {
+		a.Sample(0)
+	}
+	if got := a.Now(); got != [3]float64{} {
 		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package types
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"sonde/gotypes/vmlinux"
 	"sonde/kernel/vfs"
@@ -16,8 +17,15 @@ var BTF = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return vmlinux.Encode(t)
+	data, err := vmlinux.Encode(t)
+	size.Store(int64(len(data)))
+	return data, err
 })
 
-// Mount makes the file in which tools look for the kernel's BTF.
-func Mount(tree *vfs.FS) error { return tree.Bind("/sys/kernel/btf/vmlinux", ctl.File{Read: BTF}) }
+// size is that of BTF, in bytes; 0 until it has been written.
+var size atomic.Int64
+
+// Mount makes the file in which tools look for the kernel's BTF. It has a size once it has been opened.
+func Mount(tree *vfs.FS) error {
+	return tree.Bind("/sys/kernel/btf/vmlinux", ctl.File{Read: BTF, Size: size.Load})
+}

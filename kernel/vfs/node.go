@@ -95,6 +95,12 @@ type Changer interface {
 // Keep, for SetOwner, leaves an owner or group as it is.
 const Keep = ^uint32(0)
 
+// ViewedOpener is an Opener that opens something else for a viewer than for the kernel.
+type ViewedOpener interface {
+	Opener
+	OpenFor(viewer any, flag int) (Handle, error)
+}
+
 // Opener is a node that can be read or written. Open gets only flags that its mode allows.
 type Opener interface {
 	Node

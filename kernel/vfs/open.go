@@ -32,7 +32,7 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
-	h, err := openNode(p.node, flag)
+	h, err := openNode(p.node, flag, dir.viewer)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -119,7 +119,7 @@ func (p *Place) opens(flag int) error {
 }
 
 // openNode checks whether n allows the access in flag, and opens it.
-func openNode(n Node, flag int) (Handle, error) {
+func openNode(n Node, flag int, viewer any) (Handle, error) {
 	if flag&O_PATH != 0 {
 		return nil, nil
 	}
@@ -135,9 +135,11 @@ func openNode(n Node, flag int) (Handle, error) {
 			return nil, syscall.EACCES
 		}
 	}
-	o, ok := n.(Opener)
-	if !ok {
-		return nil, syscall.ENXIO
+	switch o := n.(type) {
+	case ViewedOpener:
+		return o.OpenFor(viewer, flag)
+	case Opener:
+		return o.Open(flag)
 	}
-	return o.Open(flag)
+	return nil, syscall.ENXIO
 }

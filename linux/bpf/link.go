@@ -45,9 +45,9 @@ func linkStateOf(l *kbpf.Link) *linkState {
 
 // A ProgramTaker is the handle of a file of perf_event_open(2) that runs a program at its hits.
 type ProgramTaker interface {
-	// SetProgram has it run the program, which the caller holds meanwhile. Errors: EINVAL the program is of
-	// another type; EEXIST it has one.
-	SetProgram(p *kbpf.Prog) error
+	// SetProgram has it run the program, which the caller holds meanwhile, and which asks for the cookie at each
+	// hit. Errors: EINVAL the program is of another type; EEXIST it has one.
+	SetProgram(p *kbpf.Prog, cookie uint64) error
 	// Program returns the link of the program; nil: it has none. DropProgram ends it.
 	Program() *kbpf.Link
 	DropProgram()
@@ -90,8 +90,10 @@ func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 	case forPerf:
 		return c.linkPerf(p)
 	case forKprobes, forUprobes:
-		if p.Type() != bpf.Kprobe || progStateOf(p).attach != kind {
-			return 0, refusal.New(syscall.EINVAL, "program %s was not loaded for links of type %d", p.Checked.Program.Name, kind)
+		// Linux wants the program to have been loaded for such links. bpftrace has loaded it for others if a script
+		// probes a function and a pattern.
+		if p.Type() != bpf.Kprobe {
+			return 0, refusal.New(syscall.EINVAL, "a program of type %s is not for links of type %d", p.Type(), kind)
 		}
 		if kind == forKprobes {
 			return c.linkKprobes(p)
@@ -104,9 +106,6 @@ func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 
 // linkPerf has a perf event run a program: bpf_cookie 16.
 func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
-	if c.u64(16) != 0 {
-		return 0, c.missing("a cookie of a perf event")
-	}
 	event, err := c.Hold(c.fd(4))
 	if err != nil {
 		return 0, err
@@ -115,7 +114,7 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 	if !ok {
 		err = refusal.New(syscall.EBADF, "descriptor %d is no perf event", c.fd(4)) // by this, libraries know that there are such links
 	} else {
-		err = h.SetProgram(p)
+		err = h.SetProgram(p, c.u64(16))
 	}
 	if err != nil {
 		vfs.Close(event)

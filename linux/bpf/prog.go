@@ -16,12 +16,11 @@ import (
 
 // progState is what only processes see of a program.
 type progState struct {
-	name   string
-	gpl    bool
-	attach uint32 // the kind of link that it was loaded for
-	btf    *btfObject
-	funcs  []byte // of funcSize bytes each
-	lines  []byte // of lineSize bytes each
+	name  string
+	gpl   bool
+	btf   *btfObject
+	funcs []byte // of funcSize bytes each
+	lines []byte // of lineSize bytes each
 }
 
 // Sizes of records of func_info and line_info, as others get them.
@@ -121,7 +120,7 @@ func (c *call) program() (*bpf.Program, *progState, error) {
 	}
 	insns, err := bpf.Decode(code)
 	gpl := slices.Contains(licenses, license)
-	state := &progState{name: name, gpl: gpl, attach: c.u32(68)}
+	state := &progState{name: name, gpl: gpl}
 	if name == "" {
 		name = "nameless"
 	}

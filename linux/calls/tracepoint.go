@@ -166,7 +166,7 @@ func (t Tracepoint) Format() string {
 
 // names are those of Linux's parameters, where they differ from those in its manual.
 var names = map[string]string{"pathname": "filename", "path": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd",
-	"newdirfd": "newdfd", "duration": "rqtp", "rem": "rmtp", "req": "rqtp", "statxbuf": "buffer"}
+	"newdirfd": "newdfd", "duration": "rqtp", "rem": "rmtp", "req": "rqtp", "statxbuf": "buffer", "fsuid": "uid", "fsgid": "gid"}
 
 // declared is a parameter in C.
 func declared(call, name string) string {
@@ -180,6 +180,8 @@ func declared(call, name string) string {
 	switch {
 	case text:
 		return "const char * " + name
+	case name == "rqtp" || name == "rmtp":
+		return "struct __kernel_timespec * " + name
 	case name == "argv" || name == "envp":
 		return "const char *const * " + name
 	}

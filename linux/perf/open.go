@@ -67,11 +67,11 @@ func (e *Event) attach() error {
 	return err
 }
 
-// SetProgram has the event run a program, which the caller holds meanwhile.
+// SetProgram has the event run a program, which the caller holds meanwhile, and which finds the cookie at each hit.
 //
 // Errors: EINVAL the program is of another type, or the event can run none; EEXIST it has one; and those of
 // attach.Attach.
-func (e *Event) SetProgram(p *kbpf.Prog) error {
+func (e *Event) SetProgram(p *kbpf.Prog, cookie uint64) error {
 	if len(e.source.sites) == 0 || p.Type() != e.source.takes {
 		return refusal.New(syscall.EINVAL, "a program of type %s: this event runs %s", p.Type(), e.runs())
 	}
@@ -87,7 +87,11 @@ func (e *Event) SetProgram(p *kbpf.Prog) error {
 	if !e.source.whole {
 		through = e.through
 	}
-	l, err := p.AttachThrough(slices.Clone(e.source.sites), &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
+	sites := slices.Clone(e.source.sites)
+	for i := range sites {
+		sites[i].Cookie = cookie
+	}
+	l, err := p.AttachThrough(sites, &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
 	if err != nil {
 		return err
 	}

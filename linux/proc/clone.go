@@ -138,6 +138,7 @@ func (n *Thread) start() {
 	p.threads = append(p.threads, n)
 	p.table.threads[n.TID] = n
 	p.table.forks++
+	n.show()
 	n.cpu.Bind(n.cpus) // t may have been bound to other CPUs meanwhile
 	if p.stopped != 0 || len(p.holds) > 0 {
 		n.work.Store(true)
@@ -224,6 +225,7 @@ func (p *Process) beget(c *Process, t, n *Thread, a CloneArgs) error {
 // give makes c a child of p, in its maker's group. mu held.
 func (p *Process) give(c *Process) {
 	c.parent = p
+	c.showParent()
 	p.children = append(p.children, c)
 	p.table.procs[c.PID] = c
 }

@@ -10,6 +10,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/task"
 )
 
 // Current returns the thread whose goroutine calls it, for example in a system call, or nil
@@ -80,6 +81,16 @@ func Signal(g unsafe.Pointer, n int) bool {
 	}
 	t.ask(n)
 	return true
+}
+
+// TaskOf returns the thread for which code runs on g, as tools see it; nil for none.
+//
+// Context: any, where g cannot run meanwhile.
+func TaskOf(g unsafe.Pointer) *task.Task {
+	if t := (*Thread)(goruntime.Thread(g)); t != nil {
+		return t.task
+	}
+	return nil
 }
 
 // makeCurrent makes t the thread of the goroutine that calls it.

@@ -108,7 +108,8 @@ func (p *Process) replace(t *Thread, img Image) {
 		p.table.threads[t.TID] = t
 	}
 	p.path, p.exe, p.layout, p.args = img.Path, img.Exe, img.Layout, img.Args
-	p.SetName(path.Base(img.Path))
+	t.show()
+	p.setName(path.Base(img.Path))
 	img.Space.SetLimits(p.limits.memory())
 	p.execed = true
 	p.exitSignal = abi.SIGCHLD
@@ -140,7 +141,8 @@ func (t *Table) Start(s Spec) (*Process, error) {
 		path: s.Path, exe: s.Exe, layout: s.Layout, args: s.Args,
 		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
 	}
-	p.SetName(path.Base(s.Path))
+	name := shortName(path.Base(s.Path))
+	p.name.Store(&name)
 	if err := t.launch(p, n, s); err != nil {
 		return nil, err
 	}

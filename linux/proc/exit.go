@@ -177,6 +177,7 @@ func (p *Process) orphan() {
 	for _, c := range p.children {
 		was := c.group != nil && c.group.orphaned()
 		c.parent, c.adopted = reaper, reaper == init
+		c.showParent()
 		c.exitSignal = abi.SIGCHLD
 		reaper.children = append(reaper.children, c)
 		if c.deathSig != 0 {

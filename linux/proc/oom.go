@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/task"
 	"sonde/linux/space"
 )
 
@@ -66,13 +67,20 @@ func (t *Table) chooseVictim(tried *Process) *Process {
 	// Never suppressed: whoever misses a program looks for this line.
 	t.Log(fmt.Sprintf("Out of memory: Killed process %d (%s) total-vm:%dkB, rss:%dkB, pgtables:%dkB",
 		v.PID, v.Name(), u.Total>>10, u.Resident>>10, u.Tables>>10))
+	t.endFor(&task.OOM{Pages: t.Config.Memory.RAM >> 12, Chosen: &v.task}, v)
+	return v
+}
+
+// endFor ends v, and all processes that share its memory.
+//
+//go:noinline
+func (t *Table) endFor(_ *task.OOM, v *Process) {
 	mem := v.Memory()
 	for _, p := range t.mortals() {
 		if p == v || mem != nil && p.Memory() == mem {
 			p.Kill(abi.SIGKILL)
 		}
 	}
-	return v
 }
 
 func (p *Process) ended() bool {

@@ -7,6 +7,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
+	"sonde/kernel/task"
 	"sonde/linux/signal"
 )
 
@@ -30,6 +31,7 @@ type Process struct {
 	res     Resources
 	name    atomic.Pointer[string]
 	persona atomic.Uint32 // see Persona
+	task    task.Task     // of the first thread; guarded by Table.mu, but read by anyone
 
 	// guarded by Table.mu:
 	path      string // of the program's file
@@ -107,8 +109,16 @@ func (p *Process) Name() string { return *p.name.Load() }
 
 // SetName changes the name.
 func (p *Process) SetName(name string) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.setName(name)
+}
+
+// setName is SetName with mu held.
+func (p *Process) setName(name string) {
 	name = shortName(name)
 	p.name.Store(&name)
+	p.showName()
 }
 
 // shortName returns the first 15 bytes of a name, as in Linux.

@@ -64,7 +64,8 @@ func NewTable(c Config) *Table {
 		sessions: make(map[int]*Session),
 	}
 	p := &Process{table: t, PID: 1, actions: new(sharedActions), limits: DefaultLimits(uint64(c.Threads)), began: time.Now()}
-	p.SetName("sonde")
+	p.task.PID, p.task.TGID = 1, 1
+	p.setName("sonde")
 	s := &Session{ID: 1, leader: p}
 	t.sessions[1] = s
 	t.procs[1] = p

@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/task"
 	"sonde/linux/signal"
 )
 
@@ -42,6 +43,7 @@ type Thread struct {
 	waits   signal.Set // signals that it waits for although it blocks them: sigwait
 	taken   int        // the signal that engines are being called for
 	cpus    uint32     // CPUs that it may run on, a bit each; 0: all
+	task    *task.Task // guarded, but read by anyone
 	told    uint64     // the number of the last hold whose Quiet has been called
 
 	// Used by the thread's goroutine only:

@@ -13,6 +13,9 @@ import (
 )
 
 func bpfCall(t *proc.Thread, a *Args) (uint64, error) {
+	if err := mayUse(t, capBPF); err != nil {
+		return 0, err
+	}
 	return sysbpf.Call(bpfCaller{t}, asInt(a[0]), a[1], asInt(a[2]))
 }
 

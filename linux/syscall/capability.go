@@ -17,6 +17,35 @@ const lastCapability = 40
 // allCapabilities is what every process has: it is root.
 var allCapabilities = [2]uint32{^uint32(0), 1<<(lastCapability+1-32) - 1}
 
+// Capabilities that calls ask for.
+//
+// Source: Linux, capabilities(7).
+const (
+	capSetGID  = 6
+	capSetUID  = 7
+	capSystem  = 21
+	capPerfMon = 38
+	capBPF     = 39
+)
+
+// mayUse refuses what t has no capability for.
+//
+// Errors: EPERM.
+func mayUse(t *proc.Thread, capability uint) error {
+	if !capable(t, 0, capability, 0) {
+		return sys.EPERM
+	}
+	return nil
+}
+
+// capable reports whether t has a capability. Its arguments are those of Linux's cap_capable, by which name scripts
+// probe it. There is one namespace, and no option.
+//
+//go:noinline
+func capable(_ *proc.Thread, _ uintptr, capability, _ uint) bool {
+	return capability <= lastCapability && allCapabilities[capability/32]>>(capability%32)&1 != 0
+}
+
 // capSet is a word of each set, in the structure's order.
 type capSet struct{ Effective, Permitted, Inheritable uint32 }
 

@@ -27,6 +27,9 @@ func perfEventOpen(t *proc.Thread, a *Args) (uint64, error) {
 	if a[4]&^(perfNoGroup|perfOutput|perfCgroup|perfCloexec) != 0 {
 		return 0, sys.EINVAL
 	}
+	if err := mayUse(t, capPerfMon); err != nil {
+		return 0, err
+	}
 	r, err := perfRequest(t, a)
 	if err != nil {
 		return 0, err
@@ -207,5 +210,5 @@ func setProgram(t *proc.Thread, e *perf.Event, fd uint64) error {
 	if err != nil {
 		return err
 	}
-	return e.SetProgram(p)
+	return e.SetProgram(p, 0)
 }

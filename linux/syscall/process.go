@@ -28,16 +28,19 @@ func gettid(t *proc.Thread, _ *Args) (uint64, error) { return uint64(t.TID), nil
 func getid(*proc.Thread, *Args) (uint64, error) { return 0, nil }
 
 // setids accepts only root's ids.
-func setids(n int) func(*proc.Thread, *Args) (uint64, error) {
-	return func(_ *proc.Thread, a *Args) (uint64, error) {
+func setids(n int, capability uint) func(*proc.Thread, *Args) (uint64, error) {
+	return func(t *proc.Thread, a *Args) (uint64, error) {
 		for _, id := range a[:n] {
 			if id := uint32(id); id != 0 && id != ^uint32(0) {
 				return 0, sys.EPERM
 			}
 		}
-		return 0, nil
+		return 0, mayUse(t, capability)
 	}
 }
+
+// setfsid sets no id, and returns root's, which was there before.
+func setfsid(*proc.Thread, *Args) (uint64, error) { return 0, nil }
 
 // getids stores three ids.
 func getids(t *proc.Thread, a *Args) (uint64, error) {
@@ -50,11 +53,11 @@ func getids(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 // setgroups accepts an empty list only.
-func setgroups(_ *proc.Thread, a *Args) (uint64, error) {
+func setgroups(t *proc.Thread, a *Args) (uint64, error) {
 	if a[0] != 0 {
 		return 0, sys.EPERM
 	}
-	return 0, nil
+	return 0, mayUse(t, capSetGID)
 }
 
 // other returns the process with that number, t's own for 0.

@@ -60,7 +60,7 @@ var kinds = sync.OnceValue(func() map[string]kind {
 	}
 	several(in(text), "filename pathname path oldpath newpath linkpath target name")
 	several(in(integer), `persona policy vlen fd pidfd timerid oldfd newfd in_fd out_fd fd_in fd_out epfd sockfd pid tid tgid pgid which who whence status option
-		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid rgid egid sgid id
+		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid fsuid rgid egid sgid fsgid id
 		size seconds val first last dev pid1 pid2 targetfd`)
 	several(in(decimal), `nbytes pgoff count rseq_len length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize nr_segs ioprio sizemask cpu_id wd`)
 	several(in(pointer), `hdrp datap msgvec pos_h buf rseq sevp timer_create.timerid value list statxbuf stack parent_tid child_tid tls old_address new_address vec iov rem

@@ -57,6 +57,9 @@ func sethostname(t *proc.Thread, a *Args) (uint64, error) { return setName(t, a,
 func setdomainname(t *proc.Thread, a *Args) (uint64, error) { return setName(t, a, domainName) }
 
 func setName(t *proc.Thread, a *Args, of *sysctl.String) (uint64, error) {
+	if err := mayUse(t, capSystem); err != nil {
+		return 0, err
+	}
 	n := asInt(a[1])
 	if n < 0 || n > nameMax64 {
 		return 0, sys.EINVAL

@@ -87,3 +87,23 @@ func SondeSelf() unsafe.Pointer { return unsafe.Pointer(getg()) }
 //go:nosplit
 //go:nowritebarrierrec
 func SondeAbandon(why string) { sondeAbandon(why) }
+
+// SondeQueued returns how many goroutines wait for the P on which gp runs, or for any; 0 for one that does not
+// run.
+//
+//go:nosplit
+func SondeQueued(gp unsafe.Pointer) int {
+	if gp == nil {
+		return 0
+	}
+	mp := (*g)(gp).m
+	if mp == nil || mp.p == 0 {
+		return 0
+	}
+	pp := mp.p.ptr()
+	n := int(pp.runqtail-pp.runqhead) + int(sched.runq.size)
+	if pp.runnext != 0 {
+		n++
+	}
+	return n
+}

@@ -26,6 +26,7 @@ import (
 type File struct {
 	Read  func() ([]byte, error)
 	Write func(p []byte) error
+	Size  func() int64 // in bytes, for tools that read no more than that; nil: 0, as most have in Linux
 }
 
 // Text is a read-only file that holds what f returns.
@@ -40,6 +41,22 @@ func Print(f func(w io.Writer)) File {
 		f(&b)
 		return b.Bytes(), nil
 	}}
+}
+
+// Viewed is a file that has something else for programs than for the kernel, whose prompt it serves.
+type Viewed struct {
+	File
+	Programs File
+}
+
+// OpenFor implements vfs.ViewedOpener.
+//
+// Errors: those of File.Open.
+func (v Viewed) OpenFor(viewer any, flag int) (vfs.Handle, error) {
+	if viewer == nil {
+		return v.Open(flag)
+	}
+	return v.Programs.Open(flag)
 }
 
 // Switch is a file that holds 1 or 0, which is what get returns; writing calls set with what Linux takes
@@ -68,7 +85,7 @@ func Line(w io.Writer, format string, args ...any) {
 	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 }
 
-// Stat implements vfs.Node: mode 0644, 0444 or 0200, and size 0 as in Linux.
+// Stat implements vfs.Node: mode 0644, 0444 or 0200.
 func (f File) Stat() vfs.Info {
 	var mode fs.FileMode
 	if f.Read != nil {
@@ -77,7 +94,11 @@ func (f File) Stat() vfs.Info {
 	if f.Write != nil {
 		mode |= 0200
 	}
-	return vfs.Info{Mode: mode}
+	i := vfs.Info{Mode: mode}
+	if f.Size != nil {
+		i.Size = f.Size()
+	}
+	return i
 }
 
 // mostHeld bounds the texts of all open control files together: a program may hold a thousand

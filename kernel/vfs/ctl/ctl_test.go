@@ -28,7 +28,7 @@ func TestModeSaysWhichFunctionsThereAre(t *testing.T) {
 	for _, tt := range []struct {
 		file File
 		want fs.FileMode
-	}{{File{read, nil}, 0444}, {File{nil, write}, 0200}, {File{read, write}, 0644}} {
+	}{{File{Read: read}, 0444}, {File{Write: write}, 0200}, {File{Read: read, Write: write}, 0644}} {
 		if got := tt.file.Stat().Mode; got != tt.want {
 			t.Errorf("got %v, want %v", got, tt.want)
 		}
@@ -105,5 +105,22 @@ func TestDynamicDirectoryIsAnFS(t *testing.T) {
 	}
 	if _, err := f.OpenFile("/proc/x/c", os.O_WRONLY|os.O_CREATE); !errors.Is(err, syscall.EACCES) {
 		t.Errorf("create in a dynamic directory: %v", err)
+	}
+}
+
+// TestProgramsSeeAnotherFile: a Viewed file has a text for the kernel, and one for who has a viewer.
+func TestProgramsSeeAnotherFile(t *testing.T) {
+	f := bind(t, Viewed{File: Text(func() string { return "ours" }), Programs: Text(func() string { return "theirs" })})
+	for want, place := range map[string]*vfs.Place{"ours": f.RootPlace(), "theirs": f.RootPlace().For(t)} {
+		file, err := f.OpenAt(place, "proc/x", os.O_RDONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 10)
+		n, err := vfs.Read(file, b, nil)
+		if err != nil || string(b[:n]) != want {
+			t.Errorf("%q, %v; want %q", b[:n], err, want)
+		}
+		vfs.Close(file)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"sonde/bpf"
 	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/task"
 	"sonde/ktest/suites"
 )
 
@@ -45,6 +47,13 @@ func (p *program) seen(t *suites.T, n int) []uint64 {
 	return words
 }
 
+// isTaskOf reports whether there is what tools see of a goroutine that runs for no process.
+func isTaskOf(at uint64, g unsafe.Pointer) bool {
+	const kernelThread, low = 0x400000, 1<<30 - 1
+	t := *(**task.Task)(unsafe.Pointer(&at))
+	return uint64(t.PID) == kernelThread+goruntime.Goid(g)&low && t.Comm[0] == 'k' && t.Comm[6] == 0 && t.Parent == nil && t.Entity.Queue.Running >= 1
+}
+
 func tells(t *suites.T) {
 	p := load(t, asks("call 7", "call 35", "call 80", "call 118", "call 160", "call 173", ours(bpf.HelperGoid), ours(bpf.HelperGCPhase), ours(bpf.HelperGCNum),
 		"r2 = 0\n"+ours(bpf.HelperArg), "r1 = 77\n"+ours(bpf.HelperLog2)))
@@ -59,7 +68,7 @@ func tells(t *suites.T) {
 	now := uint64(cpu.Nanotime())
 	g := goruntime.Self()
 	for i, ok := range []bool{
-		first != p.seen(t, 11)[0] && first < 1<<32, got[1] == uint64(uintptr(g)), got[2] == 1, now/1e7-got[3] < 6000, got[4] < now,
+		first != p.seen(t, 11)[0] && first < 1<<32, isTaskOf(got[1], g), got[2] == 1, now/1e7-got[3] < 6000, got[4] < now,
 		got[5] == l.Places()[0].Addr, got[6] == goruntime.Goid(g), got[7] <= 2, got[8]-uint64(before.NumGC) < 10, got[9] == 31, got[10] == uint64(bpf.Bucket(77)),
 	} {
 		if !ok {

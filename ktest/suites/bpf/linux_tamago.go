@@ -76,6 +76,7 @@ var happens = map[string]struct {
 	"handle_mm_fault": {do: runs("/bin/true")},
 	"exc_page_fault":  {do: runs("/bin/true")},
 	"do_nanosleep":    {do: calling},
+	"cap_capable":     {do: calling},
 }
 
 // linuxNames: each name of Linux's can be probed, is hit when what it stands for happens, and its arguments
@@ -89,7 +90,8 @@ func linuxNames(t *suites.T) {
 		}
 		h, ok := happens[l.Name]
 		if !ok {
-			if !strings.HasPrefix(l.Name, "_s") && !strings.HasPrefix(l.Name, "_e") { // the ends of code and data
+			// The ends of code and data are not hit, data is not, and memory is full in the tests with bpftrace.
+			if !strings.HasPrefix(l.Name, "_s") && !strings.HasPrefix(l.Name, "_e") && l.Name != "avenrun" && l.Name != "oom_kill_process" {
 				t.Errorf("nobody tests %s", l.Name)
 			}
 			continue
@@ -192,7 +194,7 @@ func (c *calls) call(number uint32, args ...uint32) {
 
 // Linux's numbers of system calls.
 const (
-	nNanosleep, nExitGroup                                             = 35, 231
+	nNanosleep, nSetuid, nExitGroup                                    = 35, 105, 231
 	nRename, nMkdir, nRmdir, nCreat, nUnlink, nReadlink, nStat, nFsync = 82, 83, 84, 85, 87, 89, 4, 74
 )
 
@@ -208,6 +210,7 @@ func calling(t *suites.T) []uint64 {
 	c.call(nStat, other, suites.ProgramData)
 	c.call(nReadlink, c.text("/proc/self/exe"), suites.ProgramData, 100)
 	c.call(nUnlink, other)
+	c.call(nSetuid, 0)
 	c.call(nNanosleep, suites.ProgramData+0x800, 0) // no time
 	c.run(t)
 	return nil

@@ -10,9 +10,9 @@ import (
 
 const numBPF = 321
 
-// fuzz makes n calls of bpf(2) with random arguments, in several threads: most of them nearly right. Descriptors
-// that come back are used in later calls, or closed.
-func fuzz(n int) error {
+// fuzz makes n calls with random arguments, in several threads: most of them nearly right. Descriptors that come back
+// are used in later calls, or closed.
+func fuzz(n int, call func(*fuzzer)) error {
 	const threads = 4
 	var all sync.WaitGroup
 	var left atomic.Int64
@@ -21,7 +21,7 @@ func fuzz(n int) error {
 		all.Go(func() {
 			f := &fuzzer{rnd: rand.New(rand.NewSource(int64(i)))}
 			for left.Add(-1) >= 0 {
-				f.call()
+				call(f)
 			}
 			for _, fd := range f.fds {
 				syscall.Close(fd)
@@ -39,7 +39,7 @@ type fuzzer struct {
 	mem [4096]byte
 }
 
-// call makes one call.
+// call makes one call of bpf(2).
 func (f *fuzzer) call() {
 	attr := new([160]byte)
 	size := 144
@@ -91,16 +91,23 @@ func (f *fuzzer) call() {
 		size = f.rnd.Intn(160)
 	}
 	fd, _, errno := syscall.Syscall(numBPF, uintptr(cmd), uintptr(unsafe.Pointer(attr)), uintptr(size))
-	if errno == 0 && fd > 2 {
-		f.fds = append(f.fds, int(fd))
+	if errno == 0 {
+		f.took(int(fd))
+	}
+	if f.rnd.Intn(100) == 0 {
+		syscall.Unlink("/sys/fs/bpf/fuzzed")
+	}
+}
+
+// took keeps a descriptor, and closes one now and then.
+func (f *fuzzer) took(fd int) {
+	if fd > 2 {
+		f.fds = append(f.fds, fd)
 	}
 	if len(f.fds) > 40 || len(f.fds) > 0 && f.rnd.Intn(20) == 0 {
 		i := f.rnd.Intn(len(f.fds))
 		syscall.Close(f.fds[i])
 		f.fds = append(f.fds[:i], f.fds[i+1:]...)
-	}
-	if f.rnd.Intn(100) == 0 {
-		syscall.Unlink("/sys/fs/bpf/fuzzed")
 	}
 }
 

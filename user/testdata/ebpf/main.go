@@ -23,7 +23,8 @@ var trials = []struct {
 	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen},
 	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
-	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"fuzz", func() error { return nil }},
+	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies},
+	{"fuzz", nil}, {"fuzzperf", nil},
 }
 
 func main() {
@@ -39,14 +40,15 @@ func main() {
 		fmt.Println("FAIL memlock:", err)
 		os.Exit(1)
 	}
+	fuzzed := map[string]func() error{"fuzz": func() error { return fuzz(*calls, (*fuzzer).call) }, "fuzzperf": func() error { return fuzz(*calls, (*fuzzer).perfCall) }}
 	failed := false
 	for _, t := range trials {
-		if *only != "" && t.name != *only || t.name == "fuzz" && *calls == 0 {
+		if *only != "" && t.name != *only || t.try == nil && *calls == 0 {
 			continue
 		}
 		try := t.try
-		if t.name == "fuzz" {
-			try = func() error { return fuzz(*calls) }
+		if try == nil {
+			try = fuzzed[t.name]
 		}
 		if err := try(); err != nil {
 			failed = true

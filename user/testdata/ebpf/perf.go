@@ -116,6 +116,44 @@ func perfEvents() error {
 	return nil
 }
 
+// cookies have a program find what each of its places was given.
+func cookies() error {
+	m, err := newMap(ebpf.Array, 4, 8, 1, 0)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := load(ebpf.Kprobe, 0,
+		asm.FnGetAttachCookie.Call(), asm.Mov.Reg(asm.R6, asm.R0),
+		asm.StoreImm(asm.RFP, -4, 0, asm.Word), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -4), asm.LoadMapPtr(asm.R1, m.FD()),
+		asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"), asm.StoreMem(asm.R0, 0, asm.R6, asm.DWord),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	exe, err := link.OpenExecutable("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	for cookie, attach := range map[uint64]func() (link.Link, error){
+		7: func() (link.Link, error) { return link.Kprobe("syscall_getppid", p, &link.KprobeOptions{Cookie: 7}) },
+		9: func() (link.Link, error) { return exe.Uprobe("main.use", p, &link.UprobeOptions{Cookie: 9}) },
+	} {
+		l, err := attach()
+		if err != nil {
+			return err
+		}
+		use()
+		l.Close()
+		var got uint64
+		if err := errors.Join(m.Lookup(uint32(0), &got), want("the cookie", got, cookie)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // objectDir is where object files are.
 var objectDir string
 

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// packaged are tools of Debian's package bpftrace, what runs while they look, and what they print of it: in any order,
+// since each CPU has its own ring. Those that are not often run need SONDE_LONG=1.
+//
+// What is not here needs disks or networks, except capable: its BEGIN is longer than programs may be.
+var packaged = []struct {
+	name, work string
+	often      bool
+	wants      []string
+}{
+	{"naptime", "/bin/asked", true, []string{`(?s)(\d+ +bpftrace +\d+ +asked +0\.017.*){3}`}},
+	{"setuids", "/bin/asked", true, []string{`asked +0 +setuid +uid=0 \(0\)`, `asked +0 +setfsuid +uid=0 \(prevuid=0\)`, `asked +0 +setresuid +ruid=0 euid=77 suid=0 \(-1\)`}},
+	{"vfsstat", "/bin/asked slow", true, []string{`@\[vfs_create\]: 1\b`, `@\[vfs_fsync\]: 1\b`, `@\[vfs_write\]: ([5-9]|\d\d+)\b`}},
+	{"runqlat", "/bin/asked", true, []string{`@usecs:`, `^\[\d+.*\|@+ *\|`}},
+	{"threadsnoop", "/usr/bin/xz -T2 -k -f /tmp/lines", true, []string{`\d+ +\d+ +xz +`}},
+	{"loads", "/bin/sleep 3", true, []string{`load averages: \d\.\d{3} \d\.\d{3} \d\.\d{3}`}},
+	{"oomkill", "/bin/asked eat", true, []string{`OOM kill of PID \d+ \("asked"\), \d+ pages, loadavg: \d`}},
+	{"runqlen", "/bin/burn -n 6", false, []string{`@runqlen:`, `^\[[1-5], .*@`}},
+	{"syscount", "/bin/asked", false, []string{`@process\[asked\]: \d\d\d`}},
+	{"opensnoop", "/bin/asked", false, []string{`asked +3 +0 /tmp/asked`}},
+	{"execsnoop", "/bin/asked", false, []string{`/bin/asked\r?$`, `(?s)(/proc/self/exe again.*){2}`}},
+	{"statsnoop", "/bin/asked", false, []string{`asked +0 /tmp\r?$`}},
+	{"killsnoop", "/bin/asked", false, []string{`asked +0 +\d+ +0\r?$`, `asked +15 +4000000 +-3\r?$`}},
+	{"syncsnoop", "/bin/asked", false, []string{`asked +tracepoint:syscalls:sys_enter_sync\r?$`, `asked +tracepoint:syscalls:sys_enter_fsync\r?$`}},
+	{"bashreadline", "/usr/bin/setsid -w /bin/bash /tmp/readline.sh", false, []string{`\d echo hello bash\r?$`, `\d echo again\r?$`}},
+	{"gethostlatency", "/usr/bin/getent ahosts localhost", false, []string{`getent +\d+ localhost`}},
+	{"vfscount", "/bin/asked", false, []string{`@\[vfs_fsync\]: 1\b`}},
+	{"pidpersec", "/bin/asked slow", false, []string{`PIDs/sec: @: [1-9]`}},
+	{"cpuwalk", "/bin/burn -n 6", false, []string{`@cpu:`, `^\[0, 1\) .*@`, `^\[1, 2\) .*@`}},
+}
+
+// asked builds the program that does what tools look for.
+func asked(t *testing.T) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "asked")
+	build := exec.Command("go", "build", "-o", to, "../user/testdata/asked")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return to
+}
+
+// TestBpftraceTools: tools of Debian's package, as they are, print what happened.
+func TestBpftraceTools(t *testing.T) {
+	runsBeside(t)
+	long := os.Getenv("SONDE_LONG") != ""
+	scripts := map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n", "bpftool.sh": bpftool}
+	add := []string{"-timeout", "20m", "-add", asked(t) + ":/bin/asked"}
+	for name, text := range scripts {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		add = append(add, "-add", path+":/tmp/"+name)
+	}
+	for _, host := range []string{"/bin/bash", "/usr/bin/setsid", "/usr/bin/getent", "/usr/bin/xz", "/usr/sbin/bpftool", "/etc/hosts", "/etc/nsswitch.conf", "/lib/x86_64-linux-gnu/libpthread.so.0"} {
+		add = append(add, "-add", debians(t, host))
+	}
+	// glibc has had pthread_create in libc.so.6 for long.
+	commands := []string{"ln -sf libc.so.6 /lib/x86_64-linux-gnu/libpthread.so.0"}
+	for _, tool := range packaged {
+		if tool.often || long {
+			add = append(add, "-add", debians(t, "/usr/sbin/"+tool.name+".bt"))
+			commands = append(commands, fmt.Sprintf("echo tool %s; bpftrace -c '%s' /usr/sbin/%[1]s.bt", tool.name, tool.work))
+		}
+	}
+	commands = append(commands, "echo tool end", "cat /proc/loadavg", `bpftrace -c '/bin/sh /tmp/bpftool.sh' -e 'kprobe:vfs_read { @reads[comm] = count(); }'`, "echo tool after", "bpf prog; bpf map; bpf link")
+	out := bpftrace(t, commands, add...)
+	for _, tool := range packaged {
+		if tool.often || long {
+			for _, want := range tool.wants {
+				sees(t, section(out, "tool "+tool.name), want)
+			}
+		}
+	}
+	sameLoad(t, out)
+	seesBpftool(t, out)
+	if left := strings.TrimSpace(section(out, "tool after")); left != "" {
+		t.Errorf("left is %q", left)
+	}
+}
+
+// section is the output from a line on, up to the next tool's.
+func section(out, name string) string {
+	_, rest, _ := strings.Cut(out, "\n"+name+"\n")
+	rest, _, _ = strings.Cut(rest, "\ntool ")
+	return rest
+}
+
+// sameLoad: the variable that a tool reads in the kernel is what /proc/loadavg has, some seconds later.
+func sameLoad(t *testing.T, out string) {
+	t.Helper()
+	var loads []float64
+	for _, at := range []string{`load averages: (\d\.\d+)`, `(?s)tool end.*?^(\d+\.\d\d) \d+\.\d\d`} {
+		found := regexp.MustCompile("(?m)" + at).FindStringSubmatch(out)
+		if found == nil {
+			t.Fatalf("no %s in\n%s", at, out)
+		}
+		load, _ := strconv.ParseFloat(found[1], 64)
+		loads = append(loads, load)
+	}
+	if loads[0]-loads[1] > 0.5 || loads[1]-loads[0] > 0.5 {
+		t.Errorf("load %v", loads)
+	}
+}
+
+// bpftool is a script that a bpftrace's program counts reads of.
+const bpftool = `
+for what in "prog list" "prog dump xlated name vfs_read" "map list" "map dump name AT_reads" "link list" "btf list" "feature probe kernel"; do
+	echo "tool bpftool $what"
+	/usr/sbin/bpftool $what
+done
+echo tool bpftool btf dump
+/usr/sbin/bpftool btf dump file /sys/kernel/btf/vmlinux | grep "'task_struct'"
+/usr/sbin/bpftool btf dump file /sys/kernel/btf/vmlinux format c | grep 'struct task_struct'
+echo tool bpftool end
+`
+
+// seesBpftool checks what bpftool has printed.
+func seesBpftool(t *testing.T, out string) {
+	t.Helper()
+	for _, c := range []struct {
+		of    string
+		wants []string
+	}{
+		{"prog list", []string{`^\d+: kprobe +name vfs_read +tag [0-9a-f]{16} +gpl`, `xlated \d+B +jited \d+B`}},
+		{"prog dump xlated name vfs_read", []string{`^ +0: \(`, `call .*lookup`, `exit`}},
+		{"map list", []string{`^\d+: \w*hash +name AT_reads +flags 0x\d`, `key 16B +value 8B`}},
+		{"map dump name AT_reads", []string{`62 70 66 74 6f 6f 6c 00`}}, // "bpftool"
+		{"btf list", []string{`^1: name \[vmlinux\] +size \d+B`}},
+		{"feature probe kernel", []string{`program_type kprobe is available`, `program_type xdp is NOT available`, `map_type hash is available`}},
+		{"btf dump", []string{`STRUCT 'task_struct' size=\d+ vlen=\d+`, `^struct task_struct \{`, `struct task_struct \*real_parent;`}},
+	} {
+		sees(t, section(out, "tool bpftool "+c.of), c.wants...)
+	}
+}
