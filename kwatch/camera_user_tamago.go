@@ -32,7 +32,7 @@ func (c *Camera) recordUser(handler UserHandler, h *Hit, t *proc.Thread) {
 		return
 	}
 	defer c.film.Finish()
-	s := shooter{c, t.Regs(), glass.Thread{PID: t.Process().PID, TID: t.TID, Peek: t.Process().Memory().Peek}}
+	s := shooter{c, t.Regs(), glass.Thread{PID: t.Process().PID, TID: t.TID, Memory: t.Process().Memory()}}
 	s.shoot(glass.Watched, 1<<h.DebugReg, uint64(h.DebugReg)) // DR6 has gone to OfThread, which asks for one after the other
 	if h.Type != Execute {
 		s.add(glass.Accessed, func(f *glass.Frame) { f.Note[0], f.Note[1], f.Probe = h.Old, h.New, h.IP })
@@ -66,7 +66,7 @@ func (s *shooter) shoot(stage glass.Stage, a, b uint64) {
 
 // add adds a frame that fill completes.
 func (s *shooter) add(stage glass.Stage, fill func(*glass.Frame)) {
-	f, n := s.film.ShootThread(s.r, stage, s.point.addr, &s.of)
+	f, n := s.film.ShootThread(s.r, stage, s.point.addr, s.of)
 	if f == nil {
 		return
 	}

@@ -17,8 +17,8 @@ import (
 
 var glassCommand = &Command{
 	Name:  "glass",
-	Usage: "[-t int3|boost|step|jump|return|jprobe] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s|-j] PLACE",
-	Help:  "record one hit, and show each transition: of a place in the kernel, or of data, also a process's (PID:w@ADDRESS), that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
+	Usage: "[-t int3|boost|step|jump|return|jprobe|goroutine] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|PROGRAM:PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s|-j] PLACE",
+	Help:  "record one hit, and show each transition: of a place in the kernel or in a program, or of data, also a process's (PID:w@ADDRESS), that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
 	Run:   runGlass,
 	Complete: func(s *Shell, args []string) []string {
 		if word := args[len(args)-1]; strings.Contains(word, "@") {
@@ -101,7 +101,7 @@ func parseGlass(args []string) (g glassLine, err error) {
 			return g, err
 		}
 	}
-	q.Site, err = attach.ParseSiteOf(args[0], attach.Kernel, attach.Line, attach.Inline, attach.Watch)
+	q.Site, err = attach.ParseSiteOf(args[0], attach.Kernel, attach.Program, attach.Line, attach.Inline, attach.Watch)
 	return g, err
 }
 

@@ -1,6 +1,7 @@
 package uprobes
 
 import (
+	"slices"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -72,6 +73,10 @@ func (o order) registerFile() error {
 		vfs.Close(f.opened)
 		return err
 	}
+	if f.filmed() {
+		vfs.Close(f.opened)
+		return errCamera
+	}
 	if len(files) == 0 {
 		table.Watch(watcher)
 	}
@@ -81,6 +86,13 @@ func (o order) registerFile() error {
 		f.armIn(p)
 	}
 	return nil
+}
+
+// filmed reports whether f is a camera's, and there is one already. mu held.
+func (f *file) filmed() bool {
+	return f.o.camera != nil && slices.ContainsFunc(files, func(o *file) bool {
+		return o.o.camera != nil && o.off == f.off && inodeOf(o.ident) == inodeOf(f.ident)
+	})
 }
 
 // openFile finds the instruction in the file.

@@ -81,6 +81,7 @@ func forget(t *proc.Thread) {
 		case t.LeftBehind():
 			printk.Err("uprobes: a callback does not return: thread %d ends without it", t.TID)
 		}
+		filmEnds(t)
 		th.calls.forget()
 		if th.held != nil {
 			th.held.forget()

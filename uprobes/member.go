@@ -39,6 +39,8 @@ type member struct {
 	user      *KprobeUser // the KprobeUser that this is an insertion of; u is unused then
 	page      frame.Frame // that user was inserted into
 	file      *file       // the file probe that this belongs to; nil: none
+	camera    *Camera     // the camera that this is the probe of
+	seam      *seam       // the seam that this is
 	*probe.Counter
 }
 

@@ -18,6 +18,8 @@ type order struct {
 	rp    *Uretprobe // u is its U
 	reg   bool
 	owner string // the module that asks for it
+	// camera is what u is a part of, if it is one.
+	camera *Camera
 }
 
 // trapSafe reports whether hits of the probe may be handled in trap context.

@@ -161,12 +161,15 @@ func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
 func (tk *task) place(o order, addr uint64, at []uint64, like returning) (ms []*member, err error) {
 	for _, a := range at {
 		pt, err := tk.text.point(a)
+		if err == nil && o.camera != nil && pt.camera() != nil {
+			err = errCamera
+		}
 		if err == nil && tk.process.Memory() != tk.text.mem { // it has called exec meanwhile, or ended
 			err = errEnded(tk.process.PID)
 		}
 		if pt != nil {
 			ms = append(ms, &member{u: o.u, ret: o.rp, owner: o.owner, pid: tk.process.PID, vaddr: addr, process: tk.process,
-				point: pt, idle: make(chan struct{}), returning: like, trapSafe: o.trapSafe(), careful: o.careful(), code: o.code()})
+				point: pt, idle: make(chan struct{}), returning: like, trapSafe: o.trapSafe(), careful: o.careful(), code: o.code(), camera: o.camera})
 		}
 		if err != nil {
 			tk.discard(ms)
@@ -188,8 +191,7 @@ func (tk *task) discard(ms []*member) {
 func (tk *task) list(ms []*member) {
 	for _, m := range ms {
 		tk.members = append(tk.members, m)
-		m.point.members.Add(m)
-		m.point.publish()
+		m.point.set(append(m.point.registered(), m))
 		tk.text.settle(m.point)
 	}
 }

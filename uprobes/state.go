@@ -194,6 +194,9 @@ func (tk *task) unused() {
 // remove removes m. Its handlers may still be running. mu held.
 func (tk *task) remove(m *member) {
 	m.flags.Set(unregistered)
+	if m.camera != nil {
+		m.camera.left(m)
+	}
 	tk.members = slices.DeleteFunc(tk.members, func(o *member) bool { return o == m })
 	delete(tk.placed, spot{m.file, m.vaddr})
 	tk.text.unlist(m)
@@ -203,8 +206,7 @@ func (tk *task) remove(m *member) {
 // held.
 func (x *text) unlist(m *member) {
 	pt := m.point
-	pt.members.Remove(m)
-	pt.publish()
+	pt.set(slices.DeleteFunc(pt.registered(), func(o *member) bool { return o == m }))
 	x.settle(pt)
 	if len(pt.members.All()) == 0 {
 		x.forget(pt)

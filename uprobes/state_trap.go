@@ -57,6 +57,11 @@ func asCall(p uintptr) *call     { return *(**call)(unsafe.Pointer(&p)) }
 // keep stores p without a write barrier. Safe because: see docs/decisions.md.
 func keep[T any](at **T, p *T) { *(*uintptr)(unsafe.Pointer(at)) = uintptr(unsafe.Pointer(p)) }
 
+// keepSlice is keep for a slice.
+func keepSlice[T any](at *[]T, p []T) {
+	*(*[3]uintptr)(unsafe.Pointer(at)) = *(*[3]uintptr)(unsafe.Pointer(&p))
+}
+
 // begin notes that a handler of m starts.
 func (st *state) begin(m *member) { st.Begin(uintptr(unsafe.Pointer(m))) }
 

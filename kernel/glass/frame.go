@@ -8,7 +8,7 @@ type Stage uint8
 // The stages. Note[0] and Note[1] are a and b in the comments.
 const (
 	None       Stage = iota
-	Trapped          // the CPU has trapped on the INT3
+	Trapped          // the CPU has trapped on the INT3; a says how it is handled
 	Jumped           // the detour has called, without a trap; IP means nothing yet
 	Grows            // the stack check fails: it is not a call yet
 	Enters           // a handler in role a is about to be called
@@ -36,6 +36,11 @@ const (
 	Watched          // #DB of debug register b; a: what DR6 says
 	Accessed         // what is watched was a, and is b; Probe is the address behind the access
 	GoesOn           // the CPU goes on at IP; a is not 0 if the RF flag keeps the instruction from being hit again
+	Awaited          // a call is noted whose return address b, at stack address a, stays: its exits have probes
+	Exited           // the function has returned, by an instruction that has a probe
+	Calls            // the system call number a is about to be made in place of the program's instruction
+	Called           // that is done
+	Died             // the thread has ended in the hit
 	Leaves           // a witness behind the probed code has seen it go on
 	numStages
 )
@@ -47,6 +52,13 @@ const (
 	Entry         // of a return probe, when the function is entered
 	Return        // when it has returned
 	Watch         // of a watchpoint
+)
+
+// How a hit is handled.
+const (
+	InKernel    = iota // it is of the kernel
+	InTrap             // of a program: where the trap arrives
+	InGoroutine        // of a program: in the goroutine of its thread
 )
 
 // Sizes of what a frame shows.

@@ -5,7 +5,6 @@ package glass
 // How a frame is filled in. The callers of Shoot have saved X0-X14.
 
 import (
-	"encoding/binary"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -38,32 +37,21 @@ func (f *Film) Shoot(r *amd64.Regs, stage Stage, place uintptr) (*Frame, int) {
 	return out, n
 }
 
-// A Thread is a thread of a program, as far as frames show it.
-type Thread struct {
-	PID, TID int
-	Peek     func(dst []byte, addr uint64) (n int) // copies what is in its memory
-}
-
-// ShootThread is Shoot for a thread that has left ring 3, in its goroutine. Its code at place is text.
-func (f *Film) ShootThread(r *amd64.Regs, stage Stage, place uintptr, of *Thread) (*Frame, int) {
+// ShootThread is Shoot for a thread that has left ring 3, in its goroutine or where its trap arrives. Its
+// code at place is text. r may be nil: the frame has no registers.
+func (f *Film) ShootThread(r *amd64.Regs, stage Stage, place uintptr, of Thread) (*Frame, int) {
 	out, n := f.Next()
 	if out == nil {
 		return nil, 0
 	}
 	out.Time, out.CPU, out.Stage = cpu.Rdtsc(), int32(cpu.ID()), stage
-	out.Goroutine = goruntime.Goid(goruntime.Self())
+	if !cpu.InHandler() {
+		out.Goroutine = goruntime.Goid(goruntime.Self())
+	}
 	out.PID, out.TID = int32(of.PID), int32(of.TID)
-	out.SetRegs(r)
-	var words [8 * StackWords]byte
-	out.Words = uint8(of.Peek(words[:], r.SP) / 8)
-	for i := range out.Words {
-		out.Stack[i] = binary.LittleEndian.Uint64(words[8*i:])
-	}
-	if of.Peek(out.Text[:], uint64(place)) == CodeBytes {
-		out.Has |= HasText
-	}
-	if of.Peek(out.Code[:], r.IP) == CodeBytes {
-		out.Has |= HasCode
+	if r != nil {
+		out.SetRegs(r)
+		of.fill(out, r, place)
 	}
 	return out, n
 }

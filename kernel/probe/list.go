@@ -70,5 +70,12 @@ func (l *List[T]) Remove(x *T) (was **T) {
 	return l.first.Swap(&list[:1][0])
 }
 
+// Set makes these the elements, and returns the replaced list like Add.
+func (l *List[T]) Set(all []*T) (was **T) {
+	list := make([]*T, len(all)+1)
+	copy(list, all)
+	return l.first.Swap(&list[0])
+}
+
 // none is the list without elements, of whatever type. It never changes.
 var none unsafe.Pointer

@@ -50,4 +50,34 @@ var cameras = []Mutant{
 		By:  kernel(1, "glass/watched_write"),
 		Why: "a recording shows the new value as the old one",
 	},
+	{
+		Name: "stage-left-out-in-a-program", File: "uprobes/camera_hit.go",
+		Old: "\t\tc.shoot(th, next, glass.ToStep, nil, 0, 0)\n", New: "",
+		By:  kernel(1, "glass/program_stepped"),
+		Why: "a recording does not show that the copy in a program is stepped",
+	},
+	{
+		Name: "stale-byte-in-a-frame-of-a-program", File: "uprobes/camera_hit.go",
+		Old: "\tif stage == glass.Abandoned {\n", New: "\tf.Text[0] = c.at.plan.Code[0]\n\tif stage == glass.Abandoned {\n",
+		By:  kernel(1, "glass/program_boosted"),
+		Why: "a recording shows the program's code as it was before the probe",
+	},
+	{
+		Name: "frames-of-another-thread", File: "uprobes/camera_hit.go",
+		Old: "c.phase.Load() == inHit && c.who.Load() == int64(th.t.TID)", New: "c.phase.Load() == inHit",
+		By:  host("uprobes", "TestFilmIsOfOneThread"),
+		Why: "while a handler of the recorded hit blocks, the hit of another thread is recorded",
+	},
+	{
+		Name: "camera-left-behind-in-a-program", File: "uprobes/camera.go",
+		Old: "\tc.phase.Store(gone)\n\tsubmit(o)\n", New: "\tc.phase.Store(gone)\n",
+		By:  host("uprobes", "TestPlaceIsAsBeforeTheCamera"),
+		Why: "the calls of a function in a program where a camera was go on taking longer",
+	},
+	{
+		Name: "camera-outlives-the-thread", File: "uprobes/life.go",
+		Old: "\t\tfilmEnds(t)\n", New: "",
+		By:  host("uprobes", "TestFilmOfAThreadThatEnds"),
+		Why: "a recording does not say that the thread has ended in the call",
+	},
 }

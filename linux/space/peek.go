@@ -38,6 +38,15 @@ func (s *Space) Peek(dst []byte, addr uint64) (n int) {
 	return n
 }
 
+// PeekWord is Peek for 8 bytes.
+//
+// Context: any.
+func (s *Space) PeekWord(addr uint64) (v uint64, ok bool) {
+	var b [wordSize]byte
+	ok = s.Peek(b[:], addr) == wordSize
+	return binary.LittleEndian.Uint64(b[:]), ok
+}
+
 // move is copy by general registers: those of SSE are still those of what was hit.
 func move(dst, src []byte) int {
 	n := min(len(dst), len(src))

@@ -43,6 +43,7 @@ type Shot struct {
 	ret    *kprobes.Kretprobe
 	jump   *kprobes.Jprobe
 	watch  *watching // nil: a place is probed
+	user   *filming  // nil: it is none of a program
 }
 
 // Begin puts a camera at its place; Close must be called.
@@ -51,9 +52,13 @@ type Shot struct {
 // instruction; ENOTSUP the tier is not possible there; EBUSY glass.Most cameras are in use.
 func (q Request) Begin() (s *Shot, err error) {
 	s = new(Shot)
-	begin := s.beginWatch
-	if q.Site.Kind != attach.Watch {
-		begin = s.begin
+	begin := s.begin
+	switch q.Site.Kind {
+	case attach.Watch:
+		begin = s.beginWatch
+	case attach.Program:
+		begin = s.beginProgram
+	default:
 		if s.spot, err = single(q.Site); err != nil {
 			return nil, err
 		}
@@ -190,6 +195,7 @@ func (s *Shot) Close() {
 	if s.watch != nil {
 		s.watch.close()
 	}
+	s.user.close()
 	s.film.Close()
 }
 
@@ -202,9 +208,12 @@ func (s *Shot) Recording() (*Recording, error) {
 		return nil, refusal.New(syscall.EAGAIN, "nothing is recorded: %d hits came, and hit %d was to be recorded (-n)", s.film.Seen(), s.film.Hit())
 	}
 	var t *Take
-	if s.watch != nil {
+	switch {
+	case s.watch != nil:
 		t = s.watch.take()
-	} else {
+	case s.user != nil:
+		t = s.user.take()
+	default:
 		t = s.probed()
 	}
 	t.Hit, t.Frames, t.Lost, t.Complete = s.film.Hit(), frames, lost, s.film.Done()
@@ -272,6 +281,8 @@ func (q Request) Record(run func() error, end <-chan struct{}) (*Recording, erro
 // Errors: ENOTSUP.
 func (t Tier) fits(d *kprobes.Description) error {
 	switch {
+	case t == Goroutine:
+		return refusal.New(syscall.EINVAL, "only hits of programs can be left to a goroutine")
 	case t == Boost && d.Detour != nil:
 		return refusal.New(syscall.ENOTSUP, "there is a detour already, whose copy is used; unregister the probes there first")
 	case t == Boost && d.Pre != place.Boosted:

@@ -9,7 +9,7 @@ import (
 
 // stages has the name of each stage in JSON, and what happens in words.
 var stages = [...]struct{ name, says string }{
-	glass.Trapped:    {"trap", "#BP trap"},
+	glass.Trapped:    {"trap", ""},
 	glass.Jumped:     {"soft-trap", "soft trap from the detour"},
 	glass.Grows:      {"grows", "the stack grows: not a call yet"},
 	glass.Enters:     {"handler-entered", ""},
@@ -37,6 +37,11 @@ var stages = [...]struct{ name, says string }{
 	glass.Watched:    {"debug-trap", "#DB trap"},
 	glass.Accessed:   {"accessed", "is"},
 	glass.GoesOn:     {"goes-on", "goes on"},
+	glass.Awaited:    {"return-noted", "the call is noted"},
+	glass.Exited:     {"returned", "has returned, by an instruction that has a probe"},
+	glass.Calls:      {"system-call", "the kernel makes system call"},
+	glass.Called:     {"system-call-made", "the system call is made"},
+	glass.Died:       {"thread-ended", "the thread has ended"},
 	glass.Leaves:     {"leaves", "seen by the witness"},
 }
 
@@ -54,6 +59,12 @@ func (t *Take) says(f *glass.Frame) string {
 			return t.role(f) + " returned"
 		}
 		return fmt.Sprintf("%s returned %d", t.role(f), int64(a))
+	case glass.Trapped:
+		s = hows[a%uint64(len(hows))]
+	case glass.Awaited:
+		s = fmt.Sprintf("%s: at %#x is %s", s, a, t.whereLine(b))
+	case glass.Calls:
+		s = fmt.Sprintf("%s %d", s, a)
 	case glass.Grows:
 		s = fmt.Sprintf("%s; SP %#x, limit %#x", s, a, b)
 	case glass.Decided:
@@ -84,6 +95,9 @@ func (t *Take) says(f *glass.Frame) string {
 	}
 	return s
 }
+
+// hows are how a hit is handled, in words.
+var hows = [...]string{glass.InKernel: "#BP trap", glass.InTrap: "#BP from ring 3, handled at once", glass.InGoroutine: "#BP from ring 3, in its goroutine"}
 
 func (t *Take) emulates(s string, reads, pushes uint64) string {
 	if reads != 0 {
@@ -129,6 +143,9 @@ func tier(frames []glass.Frame) string {
 		switch frames[i].Stage {
 		case glass.Trapped:
 			came = "INT3"
+			if frames[i].Note[0] != glass.InKernel {
+				came = "INT3 in a program"
+			}
 		case glass.Jumped:
 			came = "JUMP"
 		case glass.Watched:
@@ -149,7 +166,9 @@ func tier(frames []glass.Frame) string {
 			if came != "JUMP" {
 				ways = ", in the detour's copy"
 			}
-		case glass.Replaced:
+		case glass.Calls:
+			ways = ", a system call"
+		case glass.Replaced, glass.Awaited, glass.Exited:
 			returns = ", return probe"
 		case glass.Copied:
 			returns += ", jprobe"

@@ -177,6 +177,9 @@ func (t *Take) spot(f *glass.Frame) *Spot {
 	case t.Resume != 0 && ip == t.Resume:
 		s.Is = fmt.Sprintf("detour's copy, goes on at %s", t.where(t.Back))
 	}
+	if f.Stage == glass.Trampoline && f.PID != 0 {
+		s.Is = "the trampoline in [uprobes]"
+	}
 	if ip == t.Addr+1 && t.Frames[0].Stage == glass.Jumped {
 		s.Is += ", as handlers are told"
 	}

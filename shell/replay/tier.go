@@ -13,16 +13,17 @@ type Tier uint8
 
 // The tiers. All but AsIs make sure that there is a probe which gets such hits.
 const (
-	AsIs   Tier = iota // as the place has it; an empty kprobe if there is none
-	Int3               // by a breakpoint
-	Boost              // by a breakpoint, and the copy runs by itself
-	Step               // by a breakpoint, and the copy is single-stepped
-	Jump               // by a jump
-	Return             // of a return probe
-	Jprobe             // of a jprobe
+	AsIs      Tier = iota // as the place has it; an empty kprobe if there is none
+	Int3                  // by a breakpoint
+	Boost                 // by a breakpoint, and the copy runs by itself
+	Step                  // by a breakpoint, and the copy is single-stepped
+	Jump                  // by a jump
+	Return                // of a return probe
+	Jprobe                // of a jprobe
+	Goroutine             // of a program, by a breakpoint whose handlers may block
 )
 
-var tierNames = []string{"", "int3", "boost", "step", "jump", "return", "jprobe"}
+var tierNames = []string{"", "int3", "boost", "step", "jump", "return", "jprobe", "goroutine"}
 
 // ParseTier reads the name of a tier.
 //

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/glass"
 )
 
 // Goroutine returns this goroutine's number, from the first line of its stack trace.
@@ -23,6 +24,21 @@ func InTrap() bool { return Trapped }
 
 // Trapped is what InTrap returns.
 var Trapped bool
+
+// Shoot makes a frame with registers alone.
+func Shoot(film *glass.Film, r *amd64.Regs, stage glass.Stage, place uintptr, of glass.Thread) (*glass.Frame, int) {
+	f, n := film.Next()
+	if f != nil {
+		f.Stage, f.PID, f.TID = stage, int32(of.PID), int32(of.TID)
+		if r != nil {
+			f.SetRegs(r)
+		}
+	}
+	return f, n
+}
+
+// Reason says why a handler has been abandoned just now.
+func Reason(to *[64]byte) { copy(to[:], "it has not returned") }
 
 // Nothing arrives in traps here.
 

@@ -6,7 +6,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
+	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/handler"
 	"sonde/kernel/smp"
 	"sonde/uprobes/place"
 )
@@ -36,6 +38,24 @@ func Quiesce() { smp.CallAll(func() {}) }
 //
 // Context: trap.
 func SaveVectors(r *amd64.Regs) { user.SaveVectors(r) }
+
+// Shoot is glass.Film.ShootThread.
+//
+// Context: trap, or goroutine.
+func Shoot(film *glass.Film, r *amd64.Regs, stage glass.Stage, place uintptr, of glass.Thread) (*glass.Frame, int) {
+	return film.ShootThread(r, stage, place, of)
+}
+
+// Reason says why a handler has been abandoned just now.
+//
+// Context: trap, or goroutine.
+func Reason(to *[64]byte) {
+	if !InTrap() {
+		copy(to[:], "it has not returned")
+		return
+	}
+	handler.Reason(cpu.ID(), to)
+}
 
 // LoadWord and its kin are those of the thread's memory in a hit.
 //
