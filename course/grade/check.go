@@ -57,6 +57,9 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 	if expected, got = g.answers.near(t.More["NEAR"], known); expected != "" {
 		return expected, got
 	}
+	if expected, got = g.answers.budget(one(t.Story, "BUDGET"), known); expected != "" {
+		return expected, got
+	}
 	for _, few := range t.More["FEWER"] {
 		if expected, got = fewer(lines, few, known); expected != "" {
 			return expected, got
@@ -81,6 +84,12 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 				return fmt.Sprintf("no line that fits %q", re), line
 			}
 		}
+	}
+	if expected, got = g.amounts(t, lines, work); expected != "" {
+		return expected, got
+	}
+	if expected, got = g.followed(t, lines, work); expected != "" {
+		return expected, got
 	}
 	if keys := strings.Fields(one(t.Story, "BETWEEN")); len(keys) == 2 {
 		if expected, got = g.between(lines, work, keys[0], keys[1]); expected != "" {

@@ -37,6 +37,10 @@
 //	BETWEEN in out    the histogram is between these of the workload
 //	ANSWER a b words  the answer to a is b; words say what was asked
 //	NEAR a b n words  the answer to a is a number, b or at most n percent off
+//	TREES f           the trees of the requests that the lab's program reports of function f, and no others
+//	NESTED f          in these trees, times are within those of the caller
+//	AMOUNTS n         what the workload reports as amount.F is in the output, at most n percent off
+//	BUDGET a b n      the answer to a is a number, at least b and at most n
 //	FEWER n words     the last line that begins with these words goes on with a number from 1 to below n
 //	COUNTED yes       the machine has one CPU, and a clock that counts instructions
 //	READ text         where to read if the test fails
@@ -46,6 +50,12 @@
 // expects of the student's module, no number is fixed, and none comes from the module itself.
 // {answer.seed} in a script is the answer to "seed", and {fault.x} in an ANSWER is what package
 // sonde/course/load/fault says about it.
+//
+// {offset.F} in a script is where function F is in the lab's program, which PROGRAM names in lab.txt.
+//
+// "measure COMMAND" in a script runs a command with the student's instrument, which is a module or, if the
+// file that SCRIPT names in lab.txt has more than comments, a script of bt. {answer.question} is the
+// question that the student has chosen.
 //
 // A script of one line, "host WORDS", runs the lab's program for the host with these words. It reports
 // as the workload does. Of these words, {host.self} stands for that program and {host.kernel} for the kernel, as

@@ -14,16 +14,18 @@ var ErrLab = errors.New("bad description of a lab")
 
 // A Lab is what course/labs/N/lab.txt says.
 type Lab struct {
-	N      int
-	Dir    string
-	Title  string
-	Module string   // the name under which insmod knows it; other names begin with it
-	Files  []string // taken from the student's folder
-	Host   []string // those of Files that are built for the host, beside the program in host/
-	Given  []string // what is in the starter and stays as it is: the grader has its own
-	Answer string   // the file of Files with the answers, or ""
-	Hidden string   // how many hidden tests there are, in words
-	Start  int      // points that the starter gets, of all tests
+	N        int
+	Dir      string
+	Title    string
+	Module   string   // the name under which insmod knows it; other names begin with it
+	Files    []string // taken from the student's folder
+	Host     []string // those of Files that are built for the host, beside the program in host/
+	Given    []string // what is in the starter and stays as it is: the grader has its own
+	Programs []string // built from a folder of the lab, for the kernel: with symbols, and without
+	Script   string   // the file of Files that bt runs, if it is not empty, instead of the module
+	Answer   string   // the file of Files with the answers, or ""
+	Hidden   string   // how many hidden tests there are, in words
+	Start    int      // points that the starter gets, of all tests
 }
 
 // readLab reads a lab's description.
@@ -49,6 +51,9 @@ func readLab(root string, n int) (*Lab, error) {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrLab, err)
 		}
 	}
+	if len(l.Programs) != 0 && len(l.Programs) != 2 {
+		return nil, fmt.Errorf("%s: %w: PROGRAM has two names", path, ErrLab)
+	}
 	if l.Title == "" || l.Module == "" || len(l.Files) == 0 {
 		return nil, fmt.Errorf("%s: %w: LAB, MODULE or FILES is missing", path, ErrLab)
 	}
@@ -67,6 +72,10 @@ func (l *Lab) set(word, rest string) (err error) {
 		l.Host = strings.Fields(rest)
 	case "GIVEN":
 		l.Given = strings.Fields(rest)
+	case "SCRIPT":
+		l.Script = rest
+	case "PROGRAM":
+		l.Programs = strings.Fields(rest)
 	case "ANSWERS":
 		l.Answer = rest
 	case "HIDDEN":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,18 +131,68 @@ func kernelWith(t *testing.T, l *Lab, name string, list []variant) []*grader {
 	}
 	var graders []*grader
 	for _, m := range modules {
-		own := filepath.Join(out, m)
-		if err := os.MkdirAll(own, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		g, err := l.newGrader(&options{root: root, in: l.Module}, hostTests(testsOf(t, l, "", m)), filepath.Join(dir, m))
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.dir, g.kernel, g.raw, g.factor, g.module = own, all.kernel, all.raw, measure(), m
-		graders = append(graders, g)
+		graders = append(graders, l.graderIn(t, all, filepath.Join(out, m), filepath.Join(dir, m)))
 	}
 	return graders
+}
+
+// graderIn returns the grader of a variant that lies in a folder whose name is the module's, and is in the
+// kernel of all.
+func (l *Lab) graderIn(t *testing.T, all *grader, own, dir string) *grader {
+	t.Helper()
+	if err := os.MkdirAll(own, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m := filepath.Base(dir)
+	g, err := l.newGrader(&options{root: rootOf(t), in: l.Module}, hostTests(testsOf(t, l, "", m)), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.dir, g.kernel, g.raw, g.factor, g.module = own, all.kernel, all.raw, measure(), m
+	return g
+}
+
+// solved are the graders of all solutions, by their names. One kernel has the modules of those that are
+// called like their lab; it is built once.
+var solved map[string]*grader
+
+// solvers returns the graders of a lab's solutions.
+func (l *Lab) solvers(t *testing.T) (graders []*grader) {
+	t.Helper()
+	if solved == nil {
+		solveAll(t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.solutions(t))) {
+		graders = append(graders, solved[name])
+	}
+	return graders
+}
+
+func solveAll(t *testing.T) {
+	t.Helper()
+	out := filepath.Join(rootOf(t), "build", "grade", "_solutions")
+	first, others := filepath.Join(out, "variants"), filepath.Join(out, "others")
+	clean(t, first)
+	clean(t, others)
+	dirs := map[string]string{}
+	for _, l := range labsHere(t) {
+		for name, files := range l.solutions(t) {
+			if dirs[name] = filepath.Join(first, l.Module); name != strconv.Itoa(l.N) {
+				dirs[name] = filepath.Join(others, name, l.Module)
+			}
+			l.layOne(t, dirs[name], l.Module, variant{name: name, files: files})
+		}
+	}
+	all := &grader{lab: &Lab{Files: []string{"all.go"}}}
+	if err := all.build(rootOf(t), first, first); err != nil {
+		t.Fatal(err)
+	}
+	solved = map[string]*grader{"": all}
+	for _, l := range labsHere(t) {
+		for name := range l.solutions(t) {
+			solved[name] = l.graderIn(t, all, filepath.Join(out, name), dirs[name])
+		}
+	}
 }
 
 // hostTests are those that run on the host: for the others, one kernel has all modules.
@@ -161,15 +212,16 @@ func TestSolutions(t *testing.T) {
 	}
 	for _, l := range labsHere(t) {
 		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
-			g := kernelWith(t, l, "solution", []variant{{name: "solution", files: l.solution(t)}})[0]
-			for class, cpus := range map[string]int{"": 1, "autumn": 2, "spring": 4} {
-				if brief() && cpus != 2 {
-					continue
-				}
-				g.answersOf(t, class)
-				for _, test := range testsOf(t, l, class, g.module) {
-					test.SMP = max(test.SMP, cpus)
-					expect(t, g, &test, "solution", OK)
+			for _, g := range l.solvers(t) {
+				for class, cpus := range map[string]int{"": 1, "autumn": 2, "spring": 4} {
+					if brief() && cpus != 2 {
+						continue
+					}
+					g.answersOf(t, class)
+					for _, test := range testsOf(t, l, class, g.module) {
+						test.SMP = max(test.SMP, cpus)
+						expect(t, g, &test, "solution", OK)
+					}
 				}
 			}
 		})

@@ -13,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sonde/internal/image"
 	"sonde/qemu/machine"
 )
 
@@ -159,12 +158,12 @@ func TestPagesShowOutput(t *testing.T) {
 	}
 	for _, l := range withPages(t) {
 		t.Run(filepath.Base(l.Dir), func(t *testing.T) {
-			kernel := l.ownKernel(t)
+			g := l.withSolution(t)
 			var out []string
 			for _, f := range l.fences(t) {
 				switch f.head[0] {
 				case "sonde":
-					out = f.run(t, kernel)
+					out = f.run(t, g)
 				case "output":
 					f.compare(t, out)
 				}
@@ -173,38 +172,23 @@ func TestPagesShowOutput(t *testing.T) {
 	}
 }
 
-// ownKernel builds a kernel with a lab's solution, under its own name, if it has one.
-func (l *Lab) ownKernel(t *testing.T) string {
-	t.Helper()
-	root := rootOf(t)
+// withSolution returns the grader whose kernel has the lab's solution, and the others'.
+func (l *Lab) withSolution(t *testing.T) *grader {
+	if solved == nil {
+		solveAll(t)
+	}
 	if l.N == 0 {
-		kernel, err := image.Build(image.BuildOptions{With: []string{filepath.Join(root, "course", "load")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return kernel
+		return solved[""]
 	}
-	version, err := goVersion(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(root, "build", "grade", "_pages"+strconv.Itoa(l.N), l.Module)
-	if _, err := l.take(filepath.Join(root, "course", "solutions", strconv.Itoa(l.N)), dir, version); err != nil {
-		t.Fatal(err)
-	}
-	g := &grader{lab: l}
-	if err := g.build(root, dir, dir); err != nil {
-		t.Fatal(err)
-	}
-	return g.kernel
+	return solved[strconv.Itoa(l.N)]
 }
 
-// run boots a kernel, which runs the commands, and returns the lines of the output.
-func (f fence) run(t *testing.T, kernel string) (lines []string) {
+// run boots a kernel with all solutions, which runs the commands, and returns the lines of the output.
+func (f fence) run(t *testing.T, g *grader) (lines []string) {
 	t.Helper()
 	cpus, _ := strconv.Atoi(f.option("smp"))
 	r, err := machine.Run(context.Background(), machine.Config{
-		Image: kernel, SMP: cpus, Script: strings.Join(f.text, "\n"), Timeout: time.Duration(measure() * float64(time.Minute)),
+		Image: g.kernel, Initrd: g.programs.archive, SMP: cpus, Script: strings.Join(f.text, "\n"), Timeout: time.Duration(measure() * float64(time.Minute)),
 	})
 	if err != nil {
 		t.Fatalf("%v: %v", f, err)
@@ -216,7 +200,7 @@ func (f fence) run(t *testing.T, kernel string) (lines []string) {
 }
 
 var (
-	address = regexp.MustCompile(`\b(0x)?[0-9a-f]{8,16}\b`)
+	address = regexp.MustCompile(`\b(0x[0-9a-f]{8,16}|[0-9a-f]{16})\b`)
 	offset  = regexp.MustCompile(`\+0x[0-9a-f]+`) // another compiler, another place
 	spaces  = regexp.MustCompile(`\s+`)
 )

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,9 +54,11 @@ type grader struct {
 	factor float64
 	module string // the name under which the module is loaded
 
-	answers answers
-	fault   map[string]string // what is known of the fault that the answers' seed stands for
-	class   string
+	programs programs
+	script   bool // the student's instrument is a script of bt
+	answers  answers
+	fault    map[string]string // what is known of the fault that the answers' seed stands for
+	class    string
 }
 
 // newGrader builds what the tests need, but no kernel, out of the files in dir, which were taken from a
@@ -67,6 +70,12 @@ func (l *Lab) newGrader(o *options, tests []Test, dir string) (*grader, error) {
 	var err error
 	if slices.ContainsFunc(tests, Test.onHost) {
 		g.host, g.linux, err = l.buildHost(o.root, dir, o.in)
+	}
+	if err == nil {
+		g.programs, err = l.buildPrograms(o.root, filepath.Join(o.root, "build", "grade", "programs", strconv.Itoa(l.N)))
+	}
+	if err == nil {
+		err = g.readScript(dir)
 	}
 	if err == nil && l.Answer != "" {
 		g.fault, err = about(o.root, g.answers["seed"])
@@ -85,6 +94,11 @@ func (g *grader) run(t *Test) (*Result, error) {
 	}
 	if strings.Contains(t.Script, askedSeed) {
 		if expected, got := g.answers.doubt(g.class); expected != "" {
+			return &Result{Test: t, Outcome: Fail, Expected: expected, Got: got}, nil
+		}
+	}
+	if strings.Contains(t.Script, askedQuestion) {
+		if expected, got := g.answers.unknown(); expected != "" {
 			return &Result{Test: t, Outcome: Fail, Expected: expected, Got: got}, nil
 		}
 	}
@@ -134,7 +148,7 @@ func (g *grader) boot(t *Test) (*output, error) {
 	}
 	r, err := machine.Run(context.Background(), machine.Config{
 		Image: g.kernel, Accel: accel, SMP: cpus, Machine: t.Machine, Memory: t.Memory, Append: t.Append, Timeout: limit,
-		Script: strings.ReplaceAll(t.Script, askedSeed, g.answers["seed"]),
+		Script: g.programs.place(g.measure(strings.ReplaceAll(t.Script, askedSeed, g.answers["seed"]))), Initrd: g.programs.archive,
 		Extra: []string{"-chardev", "file,id=work,path=" + strings.ReplaceAll(port, ",", ",,"),
 			"-device", fmt.Sprintf("isa-debugcon,iobase=%#x,chardev=work", workPort)},
 	})

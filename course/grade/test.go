@@ -23,7 +23,7 @@ type Test struct {
 }
 
 // words are those that tests have besides a story's.
-var words = []string{"ID", "POINTS", "DRAW", "PICK", "WANT", "TRUE", "BETWEEN", "ANSWER", "NEAR", "FEWER", "COUNTED", "READ", "LIMIT"}
+var words = []string{"ID", "POINTS", "DRAW", "PICK", "WANT", "TRUE", "BETWEEN", "ANSWER", "NEAR", "FEWER", "COUNTED", "TREES", "NESTED", "AMOUNTS", "BUDGET", "READ", "LIMIT"}
 
 // usualLimit is how long a test may take on the reference machine, before the margin.
 const usualLimit = 10 * time.Second

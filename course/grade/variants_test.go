@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,17 +67,31 @@ func (l *Lab) filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func (l *Lab) solution(t *testing.T) map[string]string {
-	return l.filesIn(t, filepath.Join(rootOf(t), "course", "solutions", strconv.Itoa(l.N)))
+// solution returns the files of the lab's solution.
+func (l *Lab) solution(t *testing.T) map[string]string { return l.solutions(t)[strconv.Itoa(l.N)] }
+
+// solutions returns the files of all solutions: that in solutions/N, and others in solutions/N-NAME.
+func (l *Lab) solutions(t *testing.T) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, pattern := range []string{"%d", "%d-*"} {
+		dirs, _ := filepath.Glob(filepath.Join(rootOf(t), "course", "solutions", fmt.Sprintf(pattern, l.N)))
+		for _, dir := range dirs {
+			all[filepath.Base(dir)] = l.filesIn(t, dir)
+		}
+	}
+	return all
 }
 
-// wrong reads the wrong solutions.
-func (l *Lab) wrong(t *testing.T) []variant {
-	return l.changed(t, filepath.Join(rootOf(t), "course", "wrong", strconv.Itoa(l.N)+".txt"))
+// wrong reads the wrong solutions, each file of which changes one of the solutions.
+func (l *Lab) wrong(t *testing.T) (list []variant) {
+	for _, name := range slices.Sorted(maps.Keys(l.solutions(t))) {
+		list = append(list, l.changed(t, filepath.Join(rootOf(t), "course", "wrong", name+".txt"), name)...)
+	}
+	return list
 }
 
-// changed reads changes of the solution.
-func (l *Lab) changed(t *testing.T, path string) (list []variant) {
+// changed reads changes of a solution.
+func (l *Lab) changed(t *testing.T, path, solution string) (list []variant) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +103,7 @@ func (l *Lab) changed(t *testing.T, path string) (list []variant) {
 		if !ok {
 			t.Fatalf("%s: %q does not say what fails", path, head)
 		}
-		v := variant{name: name, files: l.solution(t), fails: map[string]Outcome{}}
+		v := variant{name: name, files: l.solutions(t)[solution], fails: map[string]Outcome{}}
 		for id := range strings.FieldsSeq(ids) {
 			id, outcome, found := strings.Cut(id, "=")
 			if !found {
@@ -142,30 +157,42 @@ func (v *variant) change(body string) error {
 // so that one kernel has them all. It returns the names of the modules.
 func (l *Lab) lay(t *testing.T, dir string, list []variant) (modules []string) {
 	t.Helper()
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	clean(t, dir)
 	for i, v := range list {
 		module := fmt.Sprintf("%s_%d", l.Module, i)
-		for name, text := range v.files {
-			if slices.Contains(l.Host, name) {
-				name = aside(name)
-			} else {
-				text = strings.ReplaceAll(text, l.Module, module)
-			}
-			if _, err := format.Source([]byte(text)); err != nil && strings.HasSuffix(name, ".go") {
-				t.Fatalf("%s: %v\n%s", v.name, err, text)
-			}
-			writeFile(t, filepath.Join(dir, module, name), text)
-		}
+		l.layOne(t, filepath.Join(dir, module), module, v)
 		modules = append(modules, module)
+	}
+	return modules
+}
+
+// clean makes a folder for variants, with nothing in it.
+func clean(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
 	}
 	version, err := goVersion(rootOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "go.mod"), fmt.Sprintf("module variants\n\ngo %s\n", version))
-	return modules
+}
+
+// layOne writes a variant into a folder, as a module with a name.
+func (l *Lab) layOne(t *testing.T, dir, module string, v variant) {
+	t.Helper()
+	for name, text := range v.files {
+		if slices.Contains(l.Host, name) {
+			name = aside(name)
+		} else {
+			text = strings.ReplaceAll(text, l.Module, module)
+		}
+		if _, err := format.Source([]byte(text)); err != nil && strings.HasSuffix(name, ".go") {
+			t.Fatalf("%s: %v\n%s", v.name, err, text)
+		}
+		writeFile(t, filepath.Join(dir, name), text)
+	}
 }
 
 func writeFile(t *testing.T, path, text string) {

@@ -31,6 +31,9 @@ func calls(args []string) error {
 	together(n[1], func(g int) {
 		meet(&ready, n[1])
 		for i := g; i < n[0]; i += n[1] {
+			if i+n[1] >= n[0] {
+				spread(min(n[0], n[1], cpu.Num()))
+			}
 			f(i)
 		}
 	})
@@ -54,6 +57,27 @@ func meet(ready *atomic.Int64, n int) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// spread waits until calls have been made on n CPUs, or the next one would be on a new one. So several
+// goroutines use several CPUs, however busy the machine is.
+func spread(n int) {
+	for i := 1; here[cpu.ID()].Load() > 0 && used() < n; i++ {
+		cpu.Pause()
+		if i%10_000 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// used returns on how many CPUs calls have been made.
+func used() (n int) {
+	for i := range cpu.Num() {
+		if here[i].Load() > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // together runs f in n goroutines, and returns when all have ended.

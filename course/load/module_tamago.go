@@ -52,6 +52,9 @@ var workloads = map[string]struct {
 	"post":   {2, post},
 	"tiers":  {4, tiers},
 	"cost":   {2, cost},
+	"file":   {1, file},
+	"ask":    {4, ask},
+	"toll":   {2, toll},
 }
 
 func init() {
