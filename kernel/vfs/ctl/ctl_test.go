@@ -108,7 +108,7 @@ func TestDynamicDirectoryIsAnFS(t *testing.T) {
 	}
 }
 
-// TestProgramsSeeAnotherFile: a Viewed file has a text for the kernel, and one for who has a viewer.
+// TestProgramsSeeAnotherFile: a Viewed file has a text for the kernel, and one for callers with a viewer.
 func TestProgramsSeeAnotherFile(t *testing.T) {
 	f := bind(t, Viewed{File: Text(func() string { return "ours" }), Programs: Text(func() string { return "theirs" })})
 	for want, place := range map[string]*vfs.Place{"ours": f.RootPlace(), "theirs": f.RootPlace().For(t)} {
