@@ -74,7 +74,7 @@ func RegisterJprobes(js []*Jprobe) error { return registerAll(kindJprobe, js) }
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterKprobe(k *Kprobe) { unregisterAll([]*Kprobe{k}) }
+func UnregisterKprobe(k *Kprobe) { unregisterOne(k) }
 
 // UnregisterKprobes is UnregisterKprobe for all of ks: it waits for the other CPUs only
 // once.
@@ -88,7 +88,7 @@ func UnregisterKprobes(ks []*Kprobe) { unregisterAll(ks) }
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterKretprobe(rp *Kretprobe) { unregisterAll([]*Kretprobe{rp}) }
+func UnregisterKretprobe(rp *Kretprobe) { unregisterOne(rp) }
 
 // UnregisterKretprobes is UnregisterKretprobe for all of rps.
 //
@@ -100,7 +100,7 @@ func UnregisterKretprobes(rps []*Kretprobe) { unregisterAll(rps) }
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt §4.4.
-func UnregisterJprobe(j *Jprobe) { unregisterAll([]*Jprobe{j}) }
+func UnregisterJprobe(j *Jprobe) { unregisterOne(j) }
 
 // UnregisterJprobes is UnregisterJprobe for all of js.
 //
@@ -185,10 +185,16 @@ func registerPossible[P registrable](kind kind, ps []P, optional func(*Kprobe) b
 	return register(kind, entries(ps), optional)
 }
 
-// unregisterAll abandons a handler that calls it. It does not keep ps either.
+// unregisterAll abandons a handler that calls it, before it takes memory.
 func unregisterAll[P registrable](ps []P) {
 	machine.This.Forbid("unregisters probes")
 	unregister(entries(ps))
+}
+
+// unregisterOne is unregisterAll for one probe, whose caller takes no memory either.
+func unregisterOne[P registrable](p P) {
+	machine.This.Forbid("unregisters probes")
+	unregister([]*Kprobe{p.entry()})
 }
 
 // errHandler is made in advance, because a handler must not allocate.
