@@ -4,13 +4,13 @@ package mutants
 var attached = []Mutant{
 	{
 		Name: "refused-link-stays-attached", File: "kernel/attach/link.go",
-		Old: "\t\t\tl.detach()\n\t\t\treturn nil, err\n", New: "\t\t\treturn nil, err\n",
+		Old: "\t\t\tl.Parts.Close()\n\t\t\treturn nil, err\n", New: "\t\t\treturn nil, err\n",
 		By:  host("kernel/attach", "TestAllOrNothing"),
 		Why: "the kinds before the one that refuses keep their probes",
 	},
 	{
-		Name: "link-half-enabled", File: "kernel/attach/link.go",
-		Old: "\t\t\t\tdone.Enable(!on)\n", New: "\t\t\t\t_ = done\n",
+		Name: "link-half-enabled", File: "kernel/attach/provider.go",
+		Old: "\t\t\tp[:i].Enable(!on)\n", New: "\t\t\t_ = i\n",
 		By:  host("kernel/attach", "TestEnableAllOrNothing"),
 		Why: "after an error half of a link is disabled",
 	},

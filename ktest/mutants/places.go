@@ -5,13 +5,13 @@ package mutants
 var places = []Mutant{
 	{
 		Name: "half-of-a-go-return-probe-removed", File: "uprobes/register.go",
-		Old: "\tleft = append(left, m.others...)", New: "\tleft = append(left, m.others[:len(m.others)/2]...)",
+		Old: "\tleft = m.all()\n", New: "\tleft = m.all()[:1+len(m.others)/2]\n",
 		By:  host("uprobes", "TestAllPlacesOfAProbe"),
 		Why: "of a return probe on a Go function with several returns one stays",
 	},
 	{
 		Name: "half-of-a-go-return-probe-disabled", File: "uprobes/enable.go",
-		Old: "\tall := append([]*member{m}, m.others...)", New: "\tall := []*member{m}",
+		Old: "allOrNone(m.all(), on", New: "allOrNone([]*member{m}, on",
 		By:  host("uprobes", "TestAllPlacesOfAProbe"),
 		Why: "of a return probe on a Go function with several returns one goes on",
 	},

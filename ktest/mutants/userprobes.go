@@ -52,10 +52,10 @@ var userprobes = []Mutant{
 		Why: "two instructions have one slot",
 	},
 	{
-		Name: "no-way-without-a-slot", File: "uprobes/slot.go",
-		Old: "if err == nil || pt.plan.Way != place.Boost ||", New: "if true || pt.plan.Way != place.Boost ||",
+		Name: "no-room-is-no-error", File: "uprobes/slot.go",
+		Old: "\terr := errFull\n", New: "\tvar err error\n",
 		By:  host("uprobes", "TestWithoutASlot"),
-		Why: "what could be emulated is refused when there is no room for slots",
+		Why: "a copy is to run at address 0 when there is no room for slots",
 	},
 	{
 		Name: "post-handler-of-a-boosted-instruction", File: "uprobes/execute.go",
