@@ -48,7 +48,7 @@ func (s *Shared) read(mem []byte) []byte {
 		for i := range n {
 			data = append(data, mem[SharedPages+(at+sharedHead+i)%sharedSize])
 		}
-		binary.LittleEndian.PutUint64(mem, at+(n+15)&^7)
+		atomic.StoreUint64((*uint64)(unsafe.Pointer(&mem[0])), at+(n+15)&^7)
 		if h&sharedDiscard == 0 {
 			return data
 		}
