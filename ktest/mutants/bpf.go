@@ -51,6 +51,12 @@ var compiled = []Mutant{
 		Why: "no program runs any more on a CPU where one was abandoned",
 	},
 	{
+		Name: "signal-of-a-program-lost", File: "linux/proc/send.go",
+		Old: "\tt.asked.Or(1 << (n - 1))\n", New: "",
+		By:  kernel(1, "bpf/signals_from_programs"),
+		Why: "a process goes on although a program has sent it SIGTERM",
+	},
+	{
 		Name: "program-inside-of-a-program", File: "kernel/bpf/inline_amd64.go",
 		Old: "in.put(0x48, 0xff, 0x04, 0x1a) // INCQ (DX)(BX)\n", New: "",
 		By:  kernel(1, "bpf/hits_inside_a_program"),
@@ -100,7 +106,7 @@ var compiled = []Mutant{
 	},
 	{
 		Name: "pruned-by-an-open-state", File: "bpf/verify/prune.go",
-		Old: "		m := matcher{exact: true}\n		if m.covers(old.state, s) {\n			w.refuse(\"infinite", New: "		m := matcher{exact: true}\n		if m.covers(old.state, s) {\n			w.end(n, s.cost)\n			return nil\n			w.refuse(\"infinite",
+		Old: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.refuse(\"infinite", New: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.end(n, s.cost)\n			return nil\n			w.refuse(\"infinite",
 		By:  host("bpf/verify", "TestRefused"),
 		Why: "an endless loop is accepted: no path leads out of it, and each comes back to a state that is seen",
 	},
