@@ -26,13 +26,15 @@ func returns(ri *uprobes.UretprobeInstance, r *amd64.Regs) {
 	if f == nil {
 		return
 	}
-	h := attach.Hit{Regs: r, Place: at, IP: r.IP, Returns: true, MayBlock: at.Link.Options.Block, Data: ri.Data}
+	h := attach.Hit{Regs: r, Place: at, IP: r.IP, MayBlock: at.Link.Options.Block}
+	h.Returns, h.Data = true, ri.Data // in the literal, they would have all of it copied
 	h.Call(f)
 }
 
 func entry(ri *uprobes.UretprobeInstance, r *amd64.Regs) int {
 	at := ri.RP.U.Place
-	h := attach.Hit{Regs: r, Place: at, IP: r.IP, MayBlock: at.Link.Options.Block, Data: ri.Data}
+	h := attach.Hit{Regs: r, Place: at, IP: r.IP, MayBlock: at.Link.Options.Block}
+	h.Data = ri.Data
 	if h.CallEntry(at.Link.Options.Entry) {
 		return 0
 	}
