@@ -47,7 +47,7 @@ func TestOwnProgramsDoAsOnTheHost(t *testing.T) {
 		}
 		name := fmt.Sprintf("== %.8s\n", script)
 		want = append(append(want, name...), out...)
-		fmt.Fprintf(&all, "echo '%s'; sh -c '%s'; ", name[:len(name)-1], script)
+		fmt.Fprintf(&all, "echo '%s'; /bin/sh -c '%s'; ", name[:len(name)-1], script)
 	}
 	for _, cpus := range cpus() {
 		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Script: all.String()})

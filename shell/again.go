@@ -6,22 +6,27 @@ import "strings"
 // the command is.
 func (c *Context) again() *Shell {
 	s := *c.Shell
+	s.state = s.state.clone()
+	s.interactive = false
 	s.In, s.Out, s.Err, s.interrupt = c.In, c.Out, c.Err, c.Interrupt
 	return &s
 }
 
-// script is the script in the arguments of such a command: one argument is a script, several are
+// scriptOf is the script in the arguments of such a command: one argument is a script, several are
 // the words of one command.
-func script(args []string) string {
+func scriptOf(args []string) string {
 	if len(args) == 1 {
 		return args[0]
 	}
-	quoted := make([]string, len(args))
+	words := make([]string, len(args))
 	for i, a := range args {
-		quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		words[i] = quoted(a)
 	}
-	return strings.Join(quoted, " ")
+	return strings.Join(words, " ")
 }
+
+// path is a path as seen from the shell's directory.
+func (c *Context) path(name string) string { return c.Shell.path(name) }
 
 // screen is how many rows and columns the terminal has.
 func (s *Shell) screen() (rows, columns int) {

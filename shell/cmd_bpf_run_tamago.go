@@ -87,7 +87,7 @@ func (c *Context) bpfMeanwhile(command []string) error {
 		<-c.Interrupt
 		return nil
 	}
-	if status := c.again().Run(script(command)); status != statusOK {
+	if status := c.again().Run(scriptOf(command)); status != statusOK {
 		return Status(status)
 	}
 	return nil

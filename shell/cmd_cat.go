@@ -30,7 +30,7 @@ func catFile(c *Context, path string) error {
 	if path == "-" {
 		return copyOut(c, c.In)
 	}
-	f, err := vfs.Open(path, os.O_RDONLY)
+	f, err := vfs.Open(c.path(path), os.O_RDONLY)
 	if err != nil {
 		return err
 	}

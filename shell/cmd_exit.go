@@ -18,7 +18,7 @@ var exitCommand = &Command{
 			}
 			status = n
 		}
-		c.Shell.exiting = true
+		c.Shell.flow = leaving
 		return Status(status)
 	},
 }

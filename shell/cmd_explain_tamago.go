@@ -61,7 +61,7 @@ func explainSite(c *Context, w io.Writer, at attach.Site) error {
 	case at.File == "":
 		return explainAddress(c, w, at)
 	}
-	if path, err := findProgram(at.File); err == nil { // else it may be a library
+	if path, err := c.Shell.findProgram(at.File); err == nil { // else it may be a library
 		at.File = path
 	}
 	return explainFile(w, at)

@@ -23,7 +23,7 @@ func jobs(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, j := range c.Shell.jobs.all() {
+	for _, j := range c.Shell.jobs.all(c.Shell.within) {
 		pid := ""
 		if n := j.pid(); n != 0 {
 			pid = fmt.Sprint(n)
@@ -58,13 +58,15 @@ func fg(c *Context, args []string) error {
 		return err
 	}
 	fmt.Fprintln(c.Out, j.text)
-	s.interrupt = c.Interrupt
 	j.update(func() { j.front = s.Terminal })
 	if len(j.programs()) > 0 {
 		j.lendTerminal(s)
 	}
+	s.job.update(func() { s.job.inner = j })
 	j.goOn()
-	return Status(s.await(j))
+	status, _ := s.await(j)
+	s.job.update(func() { s.job.inner = nil })
+	return Status(status)
 }
 
 var bgCommand = &Command{
@@ -100,16 +102,16 @@ func bg(c *Context, args []string) error {
 // jobOf returns the job that fg's arguments name, or the current one.
 func (s *Shell) jobOf(args []string) (*job, error) {
 	switch {
-	case s.job != nil:
+	case s.within != nil:
 		return nil, errSub
 	case len(args) > 1:
 		return nil, Usagef("give one job")
 	case len(args) == 0:
 		args = []string{"%+"}
 	}
-	j, err := s.jobs.find(args[0])
+	j, err := s.jobs.find(args[0], s.within)
 	if err != nil && args[0][0] != '%' {
-		return s.jobs.find("%" + args[0]) // fg 1
+		return s.jobs.find("%"+args[0], s.within) // fg 1
 	}
 	if err != nil && args[0] == "%+" {
 		err = errors.New("current: no such job")
@@ -126,12 +128,9 @@ var waitCommand = &Command{
 
 func wait(c *Context, args []string) error {
 	s := c.Shell
-	if s.job != nil {
-		return errSub
-	}
 	status := statusOK
 	for _, arg := range args {
-		j, err := s.jobs.find(arg)
+		j, err := s.jobs.find(arg, s.within)
 		if err != nil && arg[0] != '%' {
 			fmt.Fprintf(c.Err, "wait: pid %s is not a child of this shell\n", arg)
 			status = statusNotFound
@@ -148,7 +147,7 @@ func wait(c *Context, args []string) error {
 		status, _ = j.outcome()
 	}
 	if len(args) == 0 {
-		for _, j := range s.jobs.all() {
+		for _, j := range s.jobs.all(s.within) {
 			if now, _ := j.look(); now != stopped && !s.waitFor(c, j) {
 				return Status(statusInterrupted)
 			}

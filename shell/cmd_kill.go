@@ -62,7 +62,7 @@ func signalOf(args []string) (n int, rest []string, err error) {
 // kill sends a signal to the process or job that an argument names.
 func (c *Context) kill(n int, arg string) error {
 	if strings.HasPrefix(arg, "%") {
-		j, err := c.Shell.jobs.find(arg)
+		j, err := c.Shell.jobs.find(arg, c.Shell.within)
 		if err != nil {
 			return err
 		}

@@ -22,13 +22,13 @@ func ls(c *Context, args []string) error {
 		return err
 	}
 	if len(paths) == 0 {
-		paths = []string{"/"}
+		paths = []string{c.Shell.dir}
 	}
 	_, long := opts['l']
 	_, self := opts['d']
 	var errs []error
 	for i, path := range paths {
-		info, err := vfs.Stat(path)
+		info, err := vfs.Stat(c.path(path))
 		switch {
 		case err != nil:
 		case self || !info.IsDir():
@@ -37,7 +37,7 @@ func ls(c *Context, args []string) error {
 			if len(paths) > 1 {
 				fmt.Fprintf(c.Out, "%s%s:\n", gap(i), path)
 			}
-			err = lsDir(c.Out, path, long)
+			err = lsDir(c.Out, c.path(path), long)
 		}
 		errs = append(errs, err)
 	}

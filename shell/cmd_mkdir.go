@@ -11,7 +11,7 @@ var mkdirCommand = &Command{
 	Usage: "directory...",
 	Help:  "make directories",
 	Run: func(c *Context, args []string) error {
-		return eachPath(args, vfs.Mkdir)
+		return eachPath(args, func(path string) error { return vfs.Mkdir(c.path(path)) })
 	},
 }
 

@@ -14,7 +14,7 @@ var repeatCommand = &Command{
 		if err != nil || n < 0 {
 			return Usagef("%q is not a count", args[0])
 		}
-		text := script(args[1:])
+		text := scriptOf(args[1:])
 		for range n {
 			if c.Interrupted() {
 				return Status(statusInterrupted)

@@ -7,6 +7,6 @@ var rmCommand = &Command{
 	Usage: "path...",
 	Help:  "remove files and empty directories",
 	Run: func(c *Context, args []string) error {
-		return eachPath(args, vfs.Remove)
+		return eachPath(args, func(path string) error { return vfs.Remove(c.path(path)) })
 	},
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -14,12 +15,12 @@ var timeCommand = &Command{
 			return Usagef("give a command")
 		}
 		began := time.Now()
-		status := c.again().Run(script(args))
-		took := time.Since(began)
-		fmt.Fprintf(c.Err, "real\t%dm%.3fs\n", took/time.Minute, (took % time.Minute).Seconds())
-		if status == statusOK {
-			return nil
-		}
+		status := c.again().Run(scriptOf(args))
+		printTook(c.Err, time.Since(began))
 		return Status(status)
 	},
+}
+
+func printTook(w io.Writer, took time.Duration) {
+	fmt.Fprintf(w, "real\t%dm%.3fs\n", took/time.Minute, (took % time.Minute).Seconds())
 }

@@ -38,7 +38,7 @@ func runWatch(c *Context, args []string) error {
 	case c.Interrupt == nil && count == 0:
 		return Usagef("give -c COUNT: without a terminal, nobody can type ^C")
 	}
-	what := script(args)
+	what := scriptOf(args)
 	tick := time.NewTicker(time.Duration(every * float64(time.Second)))
 	defer tick.Stop()
 	for i := 1; ; i++ {

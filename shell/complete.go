@@ -7,38 +7,62 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// complete returns what the word before the cursor could become: a command, an argument of a
-// command with its own completion, a symbol after "=", or a path.
+// complete returns what the word before the cursor could become: a command or program, an argument of
+// a command with its own completion, a symbol after "=", a function of a program after its file and
+// ":", or a path.
 func (s *Shell) complete(text string, pos int) (start int, candidates []string) {
 	words, word, first := lastCommand(text[:pos])
 	start = pos - len(word)
-	if first {
-		return start, withPrefix(s.commandNames(), word)
+	if first && !strings.Contains(word, "/") {
+		return start, withPrefix(s.runnable(), word)
 	}
-	if at := strings.LastIndexByte(word, '='); at >= 0 {
+	value := word[strings.LastIndexByte(word, '=')+1:]
+	if file, name, ok := strings.Cut(value, ":"); ok && strings.Contains(file, "/") {
+		if path, err := s.findProgram(file); err == nil {
+			return pos - len(name), withPrefix(programFunctions(path), name)
+		}
+	}
+	if value != word && !strings.HasPrefix(value, "/") {
 		if s.Symbols == nil {
 			return start, nil
 		}
-		return start + at + 1, withPrefix(s.Symbols(word[at+1:]), word[at+1:])
+		return pos - len(value), withPrefix(s.Symbols(value), value)
 	}
-	if len(words) > 0 {
+	if len(words) > 0 && value == word {
 		if cmd := s.commands[words[0]]; cmd != nil && cmd.Complete != nil {
-			return start, withPrefix(cmd.Complete(s, append(words[1:], word)), word)
+			if list := withPrefix(cmd.Complete(s, append(words[1:], word)), word); len(list) > 0 {
+				return start, list
+			}
 		}
 	}
-	dir, base := word[:strings.LastIndexByte(word, '/')+1], word[strings.LastIndexByte(word, '/')+1:]
-	if list := paths(dir, base); len(list) > 0 || s.Symbols == nil || dir != "" || base == "" {
-		return start + len(dir), list
+	dir, base := value[:strings.LastIndexByte(value, '/')+1], value[strings.LastIndexByte(value, '/')+1:]
+	list := paths(s.path(dir), s.dir, base)
+	if len(list) > 0 || s.Symbols == nil || dir != "" || base == "" {
+		return pos - len(base), list
 	}
 	return start, withPrefix(s.Symbols(word), word)
+}
+
+// runnable lists what can be the first word of a command.
+func (s *Shell) runnable() []string {
+	names := append(s.commandNames(), s.programNames()...)
+	for name := range s.funcs {
+		if s.commands[name] == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // lastCommand returns the words of the command at the end of text. The last one, which may be
 // empty, is separate; first says that it is the command's name. Quotes are ignored: nothing that
 // can be completed needs them.
 func lastCommand(text string) (words []string, word string, first bool) {
-	if i := strings.LastIndexAny(text, ";|&\n"); i >= 0 {
+	if i := strings.LastIndexAny(text, ";|&\n`"); i >= 0 {
 		text = text[i+1:]
+	}
+	if i := strings.LastIndex(text, "$("); i >= 0 {
+		text = text[i+2:]
 	}
 	target := false // of a redirection
 	if i := strings.LastIndexAny(text, "<>"); i >= 0 {
@@ -46,11 +70,21 @@ func lastCommand(text string) (words []string, word string, first bool) {
 	}
 	i := strings.LastIndexAny(text, " \t") + 1
 	words, word = strings.Fields(text[:i]), text[i:]
+	for len(words) > 0 && opens[words[0]] {
+		words = words[1:]
+	}
 	return words, word, len(words) == 0 && !target
 }
 
-// paths lists the names in dir that begin with base; directories end in "/".
-func paths(dir, base string) []string {
+// opens are the words behind which a command begins.
+var opens = map[string]bool{"do": true, "then": true, "else": true, "elif": true, "if": true, "while": true, "until": true, "{": true, "!": true, "time": true}
+
+// paths lists the names in dir, or in the directory here, that begin with base; directories end in
+// "/".
+func paths(dir, here, base string) []string {
+	if dir == "" {
+		dir = here
+	}
 	entries, err := vfs.ReadDir(dir)
 	if err != nil {
 		return nil

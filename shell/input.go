@@ -18,7 +18,7 @@ func eachReader(c *Context, paths []string, f func(name string, r io.Reader) err
 	}
 	var errs []error
 	for _, path := range paths {
-		file, err := vfs.Open(path, os.O_RDONLY)
+		file, err := vfs.Open(c.path(path), os.O_RDONLY)
 		if err == nil {
 			name := path
 			if len(paths) == 1 {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,22 +19,32 @@ type job struct {
 	number  int // in the table of jobs, 0 while it is not there
 	touched int // increases when it stops or goes into the background
 
+	// written before it begins:
+	main   *member // the statement, whose status is the job's
+	within *job    // the job in the background whose shell has begun it; nil: the user's shell
+	root   *job    // the one that the user's shell has begun; itself, if it is that
+
 	start sync.Mutex // one program at a time joins
 
 	mu sync.Mutex
 	// guarded by mu:
 	members []*member
+	below   map[*job]bool // of a root: the jobs that have been begun within it, and run
+	begun   int           // programs that have begun, or could not
+	held    bool          // the shell's own commands have stopped: what they print waits
+	inner   *job          // the job that fg has in the foreground
 	group   int           // of its programs; 0 before the first
 	changed chan struct{} // closed at the next change; nil: nobody waits
 	front   *tty.TTY      // the terminal for its first program; nil: none
 	modes   *tty.Termios  // its modes in the shell; nil: the shell has it
 	quitBy  int           // the signal that ended the shell's own commands
-	told    state         // the state that the user has been told
+	told    jobState      // the state that the user has been told
 }
 
 // member is a part of a job: a program, or one of the shell's own commands.
 type member struct {
 	name    string
+	stage   int           // its place in a pipeline
 	done    chan struct{} // closed at the end
 	program Program       // nil: one of the shell's own commands
 	// guarded by job.mu:
@@ -42,11 +53,11 @@ type member struct {
 	signal         int
 }
 
-// state is the state of a job.
-type state int
+// jobState is the state of a job.
+type jobState int
 
 const (
-	running state = iota
+	running jobState = iota
 	stopped
 	ended
 )
@@ -56,8 +67,8 @@ func (s *Shell) newJob(text string) *job {
 }
 
 // add adds a member that starts now.
-func (j *job) add(name string) *member {
-	m := &member{name: name, done: make(chan struct{})}
+func (j *job) add(name string, stage int) *member {
+	m := &member{name: name, stage: stage, done: make(chan struct{})}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.members = append(j.members, m)
@@ -84,9 +95,36 @@ func (j *job) finish(m *member, status, signal int) {
 	}
 }
 
+// hold stops the shell's own commands: they wait as soon as they print.
+func (j *job) hold() { j.update(func() { j.held = true }) }
+
+// innermost is the job that ^Z means: fg shows another one.
+func (j *job) innermost() *job {
+	j.mu.Lock()
+	inner := j.inner
+	j.mu.Unlock()
+	if inner == nil {
+		return j
+	}
+	return inner.innermost()
+}
+
+// awaitPrograms waits until n programs have begun, or could not, or the job is over.
+func (j *job) awaitPrograms(n int) {
+	for now, changed := j.look(); now == running; now, changed = j.look() {
+		j.mu.Lock()
+		all := j.begun >= n
+		j.mu.Unlock()
+		if all {
+			return
+		}
+		<-changed
+	}
+}
+
 // look returns the state of the job, and a channel that is closed when it may have changed. A job
-// has stopped when one of its programs has and none runs: the shell's own commands only wait then.
-func (j *job) look() (state, <-chan struct{}) {
+// has stopped when one of its programs has, or all of its own commands have, and no program runs.
+func (j *job) look() (jobState, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.changed == nil {
@@ -96,7 +134,7 @@ func (j *job) look() (state, <-chan struct{}) {
 }
 
 // state is look with mu held.
-func (j *job) state() state {
+func (j *job) state() jobState {
 	anyStopped, anyRuns, anyOwn := false, false, false
 	for _, m := range j.members {
 		switch {
@@ -110,26 +148,31 @@ func (j *job) state() state {
 		}
 	}
 	switch {
-	case anyRuns, anyOwn && !anyStopped:
+	case anyRuns, anyOwn && !anyStopped && !j.held:
 		return running
-	case anyStopped:
+	case anyStopped, anyOwn:
 		return stopped
 	}
 	return ended
 }
 
-// outcome is the status of the last member, and the signal that has ended it.
+// outcome is the status of the job, and the signal that has ended or stopped it.
 func (j *job) outcome() (status, signal int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.members) == 0 {
-		return statusOK, 0
+	m := j.main
+	if j.state() == stopped {
+		for _, p := range j.members {
+			if p.stopped {
+				return p.status, p.signal
+			}
+		}
+		return 128 + abi.SIGTSTP, abi.SIGTSTP
 	}
-	last := j.members[len(j.members)-1]
-	if last.program == nil && j.quitBy != 0 && last.status != statusOK {
+	if j.quitBy != 0 && m.status != statusOK {
 		return 128 + j.quitBy, j.quitBy
 	}
-	return last.status, last.signal
+	return m.status, m.signal
 }
 
 // programs returns the processes that have not ended.
@@ -144,16 +187,20 @@ func (j *job) programs() (all []Program) {
 	return all
 }
 
-// pid is the value of $!: the number of the last program. 0: there is none.
+// pid is the value of $!: the number of the program at the end of the pipeline. 0: there is none.
 func (j *job) pid() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, m := range slices.Backward(j.members) {
-		if m.program != nil {
-			return m.program.PID()
+	var last *member
+	for _, m := range j.members {
+		if m.program != nil && (last == nil || m.stage >= last.stage) {
+			last = m
 		}
 	}
-	return 0
+	if last == nil {
+		return 0
+	}
+	return last.program.PID()
 }
 
 // has reports whether the process is or was part of the job.
@@ -163,9 +210,29 @@ func (j *job) has(pid int) bool {
 	return slices.ContainsFunc(j.members, func(m *member) bool { return m.program != nil && m.program.PID() == pid })
 }
 
-// send sends a signal to all programs of the job. One that ends programs also ends the shell's own
-// commands.
+// begins notes that a job within this one begins or ends.
+func (j *job) begins(below *job, yes bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case !yes:
+		delete(j.below, below)
+	case j.below == nil:
+		j.below = map[*job]bool{below: true}
+	default:
+		j.below[below] = true
+	}
+}
+
+// send sends a signal to all programs of the job, and of those within it. One that ends programs also
+// ends the shell's own commands.
 func (j *job) send(signal int) {
+	j.mu.Lock()
+	below := slices.Collect(maps.Keys(j.below))
+	j.mu.Unlock()
+	for _, b := range below {
+		b.send(signal)
+	}
 	var groups []int
 	for _, p := range j.programs() {
 		if g := p.Group(); g != 0 && !slices.Contains(groups, g) {
@@ -195,6 +262,7 @@ func (j *job) goOn() {
 		for _, m := range j.members {
 			m.stopped = false
 		}
+		j.held = false
 		j.told = running
 	})
 	j.send(abi.SIGCONT)

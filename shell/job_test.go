@@ -225,7 +225,7 @@ func TestJobsAtThePrompt(t *testing.T) {
 	u.see(`130\n\[1\] \d+\n\[1\]\+  Exit 3                  fail\n`)
 	u.enter("hello | upper &")
 	u.see("HELLO")
-	for now, changed := u.shell.jobs.all()[0].look(); now != ended; now, changed = u.shell.jobs.all()[0].look() {
+	for now, changed := u.shell.jobs.all(nil)[0].look(); now != ended; now, changed = u.shell.jobs.all(nil)[0].look() {
 		<-changed
 	}
 	io.WriteString(u.w, "\r")
@@ -287,7 +287,7 @@ func TestReadingInTheBackgroundStops(t *testing.T) {
 	u := newUser(t)
 	u.enter("upper &")
 	u.see(`\[1\] \d+\n`)
-	for j := u.shell.jobs.all()[0]; ; {
+	for j := u.shell.jobs.all(nil)[0]; ; {
 		now, changed := j.look()
 		if now == stopped {
 			break
@@ -317,7 +317,7 @@ func TestWritingInTheBackgroundStopsWithTOSTOP(t *testing.T) {
 	u.shell.Terminal.SetTermios(modes, false, false)
 	io.WriteString(u.w, "hello &\r")
 	u.see(`\[\d\] \d+\n`)
-	all := u.shell.jobs.all()
+	all := u.shell.jobs.all(nil)
 	for now, changed := all[len(all)-1].look(); now != stopped; now, changed = all[len(all)-1].look() {
 		<-changed
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/kthread"
 )
 
 // jobTable is the jobs that run in the background or have stopped, and those whose end has not been
@@ -20,8 +19,10 @@ type jobTable struct {
 	// guarded by mu:
 	list    []*job // by number
 	touched int
-	lastID  string // the value of $!
 }
+
+// maxJobs is how many jobs are remembered: of more, those that have ended are forgotten.
+const maxJobs = 100
 
 // put adds a job that stops or goes into the background.
 func (t *jobTable) put(j *job) {
@@ -36,6 +37,9 @@ func (t *jobTable) put(j *job) {
 	if n := len(t.list); n > 0 {
 		j.number = t.list[n-1].number + 1
 	}
+	if len(t.list) >= maxJobs {
+		t.list = slices.DeleteFunc(t.list, func(o *job) bool { now, _ := o.look(); return now == ended })
+	}
 	t.list = append(t.list, j)
 }
 
@@ -47,22 +51,29 @@ func (t *jobTable) remove(j *job) {
 	j.number = 0
 }
 
-func (t *jobTable) all() []*job {
+// all lists the jobs that a shell has begun: the user's, or one in the background.
+func (t *jobTable) all(within *job) (own []*job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, j := range t.list {
+		if j.within == within {
+			own = append(own, j)
+		}
+	}
+	return own
+}
+
+// every lists all jobs.
+func (t *jobTable) every() []*job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.list)
 }
 
-func (t *jobTable) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.lastID
-}
-
 // current returns the job that fg means, and the one before it: the last one that stopped comes
 // first, then the last one put into the background.
-func (t *jobTable) current() (current, previous *job) {
-	all := t.all()
+func (t *jobTable) current(within *job) (current, previous *job) {
+	all := t.all(within)
 	slices.SortFunc(all, func(a, b *job) int {
 		sa, _ := a.look()
 		sb, _ := b.look()
@@ -78,9 +89,9 @@ func (t *jobTable) current() (current, previous *job) {
 }
 
 // find returns the job that a user names: %2, %+, %%, %-, %text, or the number of a process.
-func (t *jobTable) find(name string) (*job, error) {
+func (t *jobTable) find(name string, within *job) (*job, error) {
 	spec, percent := strings.CutPrefix(name, "%")
-	current, previous := t.current()
+	current, previous := t.current(within)
 	var found *job
 	switch n, err := strconv.Atoi(spec); {
 	case percent && (spec == "" || spec == "+" || spec == "%"):
@@ -88,7 +99,7 @@ func (t *jobTable) find(name string) (*job, error) {
 	case percent && spec == "-":
 		found = previous
 	default:
-		for _, j := range t.all() {
+		for _, j := range t.all(within) {
 			if percent && (err == nil && j.number == n || err != nil && strings.HasPrefix(j.text, spec)) ||
 				!percent && err == nil && j.has(n) {
 				found = j
@@ -102,44 +113,9 @@ func (t *jobTable) find(name string) (*job, error) {
 	return found, nil
 }
 
-// launch runs a chain in the background. A chain that is more than a pipeline of programs runs in a
-// shell of its own.
-func (s *Shell) launch(l chain) int {
-	j := s.newJob(l.text)
-	s.jobs.put(j)
-	if p := l.pipelines[0]; len(l.pipelines) == 1 && s.parallel(p) {
-		s.startPipeline(j, p)
-	} else {
-		sub, m := s.sub(j), j.add(l.text)
-		kthread.Run(l.text, func() {
-			defer func() { j.finish(m, sub.status, 0) }()
-			sub.runChain(l)
-		})
-	}
-	pid, id := "", fmt.Sprintf("%%%d", j.number)
-	if n := j.pid(); n != 0 {
-		id = strconv.Itoa(n)
-		pid = " " + id
-	}
-	s.jobs.mu.Lock()
-	s.jobs.lastID = id
-	s.jobs.mu.Unlock()
-	if s.interactive {
-		fmt.Fprintf(s.Err, "[%d]%s\n", j.number, pid)
-	}
-	return statusOK
-}
-
-// sub returns a shell for a part of a job.
-func (s *Shell) sub(j *job) *Shell {
-	sub := *s
-	sub.job, sub.interrupt, sub.interactive = j, j.quit, false
-	return &sub
-}
-
 // tell reports the jobs that have ended or stopped since the last time.
 func (s *Shell) tell() {
-	for _, j := range s.jobs.all() {
+	for _, j := range s.jobs.all(nil) {
 		now, _ := j.look()
 		if now == j.told || now == running {
 			continue
@@ -153,7 +129,7 @@ func (s *Shell) tell() {
 func (s *Shell) show(w io.Writer, j *job, pid string) {
 	now, _ := j.look()
 	mark := ' '
-	switch current, previous := s.jobs.current(); j {
+	switch current, previous := s.jobs.current(s.within); j {
 	case current:
 		mark = '+'
 	case previous:
@@ -170,7 +146,7 @@ func (s *Shell) show(w io.Writer, j *job, pid string) {
 }
 
 // describe is the state of a job in bash's words.
-func describe(j *job, now state) string {
+func describe(j *job, now jobState) string {
 	status, signal := j.outcome()
 	switch {
 	case now == running:
@@ -185,14 +161,15 @@ func describe(j *job, now state) string {
 	return "Done"
 }
 
-// HangUp ends all jobs when the shell ends: they get SIGHUP, and a moment to handle it.
+// HangUp ends the shell: what trap has kept runs, and all jobs get SIGHUP, and a moment to handle it.
 func (s *Shell) HangUp() {
+	s.end()
 	late := time.After(time.Second)
-	for _, j := range s.jobs.all() {
+	for _, j := range s.jobs.every() {
 		j.send(abi.SIGHUP)
 		j.goOn()
 	}
-	for _, j := range s.jobs.all() {
+	for _, j := range s.jobs.every() {
 		for now, changed := j.look(); now != ended; now, changed = j.look() {
 			select {
 			case <-changed:

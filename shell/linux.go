@@ -39,7 +39,7 @@ type table struct{ *proc.Table }
 // Start implements Programs.
 func (t table) Start(s Start) error {
 	_, err := calls.Start(t.Table, calls.Spec{
-		Path: s.Path, Args: s.Args, Env: environment, Dir: "/", Files: s.Files, Group: s.Group,
+		Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir, Files: s.Files, Group: s.Group,
 		Ready: func(p *proc.Process) { s.Ready(process{p, t.Table}) },
 	})
 	return err

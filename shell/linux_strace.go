@@ -41,7 +41,7 @@ func runStrace(c *Context, args []string) error {
 	}
 	out := c.Err
 	if path, ok := opts['o']; ok {
-		f, err := vfs.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+		f, err := vfs.Open(c.path(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return err
 		}
@@ -80,12 +80,12 @@ func straceWanted(text string) (func(string) bool, error) {
 
 // straceProgram runs a program to its end.
 func straceProgram(c *Context, t *strace.Tracer, args []string) error {
-	path, err := findProgram(args[0])
+	path, err := c.Shell.findProgram(args[0])
 	if err != nil {
 		//lint:ignore ST1005 strace says it so
 		return fmt.Errorf("Can't stat '%s': %w", args[0], err)
 	}
-	return runProgram(c, path, args, func(p Program) { t.Began(p.(process).Process, len(environment)) })
+	return runProgram(c, path, args, func(p Program) { t.Began(p.(process).Process, len(c.Shell.environ())) })
 }
 
 // straceAttach traces a process until it ends, or ^C.

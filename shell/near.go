@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"sonde/kallsyms"
@@ -9,7 +10,7 @@ import (
 
 // notFound is the error for a command that does not exist.
 func (s *Shell) notFound(name string) string {
-	names := s.commandNames()
+	names := slices.DeleteFunc(s.commandNames(), func(n string) bool { return len(n) < 2 })
 	if programs, err := vfs.ReadDir("/bin"); err == nil {
 		for _, p := range programs {
 			names = append(names, p.Name())

@@ -1,101 +1,93 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"syscall"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/kthread"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
 )
 
-// parallel reports whether the commands of a pipeline run concurrently, as a job: if there is a
-// program, or a command that starts one.
-func (s *Shell) parallel(p pipeline) bool {
-	for _, inv := range p.commands {
-		word := s.expand(inv.words[0])
-		if cmd := s.commands[word]; cmd != nil && cmd.Job || s.isProgram(word) {
-			return true
-		}
+// maxParts is how many parts of pipelines and jobs may run at once, of all shells.
+const maxParts = 250
+
+var errParts = fmt.Errorf("more than %d parts of pipelines and jobs would run at once", maxParts)
+
+var parts atomic.Int64
+
+// takePart counts a part that is to run.
+func takePart() error {
+	if parts.Add(1) > maxParts {
+		parts.Add(-1)
+		return errParts
 	}
-	return false
+	return nil
 }
 
-// startPipeline starts the commands of a pipeline as members of j. Programs are waited for only
-// when all have started: until then they keep their group.
-func (s *Shell) startPipeline(j *job, p pipeline) []*member {
-	sub := s.sub(j)
+// sub returns a shell that works on a copy of the state.
+func (s *Shell) sub() *Shell {
+	sub := *s
+	sub.state = s.state.clone()
+	sub.interactive = false
+	return &sub
+}
+
+// pipeline runs the parts of a pipeline at once, each in a shell of its own. Its status is that of
+// the last part.
+func (s *Shell) pipeline(c *syntax.BinaryCmd) {
+	stages, both := flatten(c)
+	subs := make([]*Shell, len(stages))
+	var wg sync.WaitGroup
 	in, from := s.In, (*vfs.File)(nil)
-	var members, programs []*member
-	for i, inv := range p.commands {
-		c := sub.context(in)
-		ends := []*vfs.File{from}
-		if i < len(p.commands)-1 {
+	for i, st := range stages {
+		sub, ends := s.sub(), []*vfs.File{from}
+		subs[i], sub.In, sub.stage = sub, in, i
+		if i < len(stages)-1 {
 			r, w := pipe.New(0)
-			c.Out, in, from = w, r, r
+			sub.Out, in, from = w, r, r
+			if both[i] {
+				sub.Err = w
+			}
 			ends = append(ends, w)
 		}
-		c.Interrupt = j.quit
-		m := sub.startMember(c, inv, ends)
-		members = append(members, m)
-		if m.program != nil {
-			programs = append(programs, m)
+		err := takePart()
+		if err != nil {
+			sub.fail(nil, err)
+			closeAll(ends)
+			continue
+		}
+		wg.Go(func() {
+			defer parts.Add(-1)
+			defer closeAll(ends)
+			sub.safely(func(sub *Shell) { sub.stmt(st) })
+		})
+	}
+	wg.Wait()
+	last := subs[len(subs)-1]
+	s.status, s.signal = last.status, last.signal
+	for _, sub := range subs {
+		if s.opts.pipeFail && sub.status != statusOK && last.status == statusOK {
+			s.status = sub.status
 		}
 	}
-	for _, m := range programs {
-		go j.watch(m)
-	}
-	return members
+	s.stop()
 }
 
-// startMember starts one command, and closes the ends of pipes that only it uses.
-func (s *Shell) startMember(c *Context, inv invocation, ends []*vfs.File) *member {
-	words := s.words(inv)
-	m := s.job.add(words[0])
-	r := new(redirection)
-	err := r.open(c, inv.redirects, s.expand)
-	if cmd := s.commands[words[0]]; cmd != nil {
-		go func() {
-			status := s.finishCommand(c, cmd, words, r, err)
-			closeAll(ends)
-			s.job.finish(m, status, 0)
-		}()
-		return m
+// flatten lists the parts of a pipeline, and which of them has its errors in the pipe.
+func flatten(c *syntax.BinaryCmd) (stages []*syntax.Stmt, both []bool) {
+	if x, ok := c.X.Cmd.(*syntax.BinaryCmd); ok && (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) && len(c.X.Redirs) == 0 {
+		stages, both = flatten(x)
+	} else {
+		stages = []*syntax.Stmt{c.X}
 	}
-	status := s.startProgram(c, m, words, err)
-	r.close()
-	closeAll(ends)
-	if m.program == nil {
-		s.job.finish(m, status, 0)
-	}
-	return m
-}
-
-// startProgram starts a program, unless err says that its files could not be opened, and returns
-// the status if it cannot.
-func (s *Shell) startProgram(c *Context, m *member, words []string, err error) int {
-	if err != nil {
-		return report(s.context(nil), &Command{Name: words[0]}, err)
-	}
-	path, err := findProgram(words[0])
-	switch {
-	case errors.Is(err, syscall.ENOENT) && path == "":
-		io.WriteString(c.Err, s.notFound(words[0]))
-		return statusNotFound
-	case errors.Is(err, syscall.ENOENT):
-		fmt.Fprintf(c.Err, "%s: %v\n", words[0], syscall.ENOENT)
-		return statusNotFound
-	case err == nil:
-		err = s.job.begin(c, m, path, words, nil)
-	}
-	if err != nil {
-		fmt.Fprintf(c.Err, "%s: %s\n", words[0], strings.TrimPrefix(message(nil, err), path+": "))
-		return statusNotExecutable
-	}
-	return statusOK
+	return append(stages, c.Y), append(both, c.Op == syntax.PipeAll)
 }
 
 func closeAll(files []*vfs.File) {
@@ -106,92 +98,74 @@ func closeAll(files []*vfs.File) {
 	}
 }
 
-// runJob runs a pipeline in the foreground, until it ends or stops.
-func (s *Shell) runJob(p pipeline) int {
-	if s.job != nil {
-		members := s.startPipeline(s.job, p)
-		for _, m := range members {
-			<-m.done
+// launch runs a statement in the background.
+func (s *Shell) launch(st *syntax.Stmt) {
+	if err := takePart(); err != nil {
+		s.fail(nil, err)
+		if s.within != nil { // jobs that begin jobs could go on for ever
+			s.within.root.send(abi.SIGKILL)
 		}
-		return members[len(members)-1].status
-	}
-	j := s.newJob(p.text)
-	j.front = s.Terminal
-	s.startPipeline(j, p)
-	return s.await(j)
-}
-
-// await waits until a job ends or stops, and returns its status. ^C ends the shell's own commands,
-// and sends SIGINT to its programs if no terminal does that.
-func (s *Shell) await(j *job) int {
-	interrupt := s.interrupt
-	for {
-		now, changed := j.look()
-		if now != running {
-			s.returnTerminal(j)
-			return s.rested(j, now)
-		}
-		if len(j.programs()) == 0 {
-			s.returnTerminal(j) // from here on, our own ^C ends the shell's own commands
-		}
-		select {
-		case <-changed:
-		case <-interrupt:
-			interrupt = nil
-			j.send(abi.SIGINT)
-		}
-	}
-}
-
-// rested handles the end, or the stop, of a job in the foreground.
-func (s *Shell) rested(j *job, now state) int {
-	status, signal := j.outcome()
-	switch {
-	case now == stopped:
-		s.jobs.put(j)
-		j.told = stopped
-		fmt.Fprintln(s.Err)
-		s.show(s.Err, j, "")
-		return status
-	case signal == abi.SIGINT && s.interactive && !s.interrupted():
-		fmt.Fprintln(s.Err) // behind the ^C
-	case signal != 0 && signal != abi.SIGINT && signal != abi.SIGPIPE:
-		fmt.Fprintf(s.Err, "%-24s%s\n", ending(signal), j.text)
-	}
-	s.jobs.remove(j)
-	return status
-}
-
-// lendTerminal gives the terminal to a job in the foreground when its first program starts.
-func (j *job) lendTerminal(s *Shell) {
-	j.mu.Lock()
-	t, group := j.front, j.group
-	if t == nil {
-		j.mu.Unlock()
 		return
 	}
-	if j.modes == nil {
-		modes := t.Termios()
-		j.modes = &modes
+	now := *st
+	now.Background = false
+	j := s.newJob(s.textOf(st))
+	j.within, j.root = s.within, j
+	if s.within != nil {
+		j.root = s.within.root
+		j.root.begins(j, true)
 	}
-	j.mu.Unlock()
-	t.SetForeground(group)
-	if s.typeAhead != nil {
-		t.Input(s.typeAhead())
+	s.jobs.put(j)
+	sub := s.sub()
+	sub.join(j)
+	sub.within = j
+	j.main = j.add(j.text, 0)
+	kthread.Run(j.text, func() {
+		defer parts.Add(-1)
+		sub.safely(func(sub *Shell) { sub.stmt(&now) })
+		j.finish(j.main, sub.status, sub.signal)
+		j.root.begins(j, false)
+	})
+	j.awaitPrograms(s.programsIn(&now))
+	pid, id := "", fmt.Sprintf("%%%d", j.number)
+	if n := j.pid(); n != 0 {
+		id = strconv.Itoa(n)
+		pid = " " + id
+	}
+	s.last, s.status = id, statusOK
+	if s.interactive {
+		fmt.Fprintf(s.Err, "[%d]%s\n", j.number, pid)
 	}
 }
 
-// returnTerminal takes the terminal back, with its former modes, and the unread input.
-func (s *Shell) returnTerminal(j *job) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	t := j.front
-	if t == nil || j.modes == nil {
-		return
+// join makes the shell one of a job's, which ends and stops with it.
+func (s *Shell) join(j *job) {
+	s.job, s.interrupt = j, j.quit
+	if s.onScreen(s.Out) {
+		s.Out = &gate{j, s.raw}
 	}
-	t.SetTermios(*j.modes, true, false)
-	j.front, j.modes = nil, nil
-	if typed := t.Reclaim(); s.typedBack != nil {
-		s.typedBack(typed)
+	if s.onScreen(s.Err) {
+		s.Err = &gate{j, s.raw}
 	}
+}
+
+// onScreen reports whether w leads to the terminal.
+func (s *Shell) onScreen(w io.Writer) bool {
+	g, ok := w.(*gate)
+	return s.raw != nil && (w == s.raw || ok && g.w == s.raw)
+}
+
+// programsIn is how many programs a statement begins at once.
+func (s *Shell) programsIn(st *syntax.Stmt) int {
+	switch c := st.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 && s.funcs[c.Args[0].Lit()] == nil && s.isProgram(c.Args[0].Lit()) {
+			return 1
+		}
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return s.programsIn(c.X) + s.programsIn(c.Y)
+		}
+	}
+	return 0
 }

@@ -14,13 +14,16 @@ import (
 // before the program runs.
 func runProgram(c *Context, path string, args []string, ready func(Program)) error {
 	j := c.Shell.job
-	m := j.add(args[0])
-	if err := j.begin(c, m, path, args, ready); err != nil {
+	m := j.add(args[0], c.Shell.stage)
+	err := j.begin(c, m, path, args, ready)
+	j.update(func() { j.begun++ })
+	if err != nil {
 		j.finish(m, statusError, 0)
 		return err
 	}
 	go j.watch(m)
 	<-m.done
+	c.Shell.signal = m.signal
 	return Status(m.status)
 }
 
@@ -32,7 +35,7 @@ func (j *job) begin(c *Context, m *member, path string, args []string, ready fun
 		j.group = 0 // all of its processes have ended
 	}
 	return j.machine.Start(Start{
-		Path: path, Args: args, Files: c.files(), Group: j.group,
+		Path: path, Args: args, Env: c.Shell.environ(), Dir: c.Shell.dir, Files: c.files(), Group: j.group,
 		Ready: func(p Program) {
 			group := p.Group()
 			j.update(func() { m.program, j.group = p, group })
@@ -56,7 +59,7 @@ func (c *Context) input() *vfs.File {
 		f.Hold()
 		return f
 	}
-	if c.Shell.Terminal != nil && c.In == c.Shell.In {
+	if c.Shell.Terminal != nil && c.In == c.Shell.typed {
 		return openTerminal(c.Shell.Terminal)
 	}
 	n := vfs.NewAnonymous(fs.ModeNamedPipe | 0400)
@@ -74,7 +77,7 @@ func (c *Context) output(w io.Writer) *vfs.File {
 		to.f.Hold()
 		return to.f
 	}
-	if s.Terminal != nil && (w == s.Out || w == s.Err) {
+	if s.Terminal != nil && s.onScreen(w) {
 		return openTerminal(s.Terminal)
 	}
 	n := vfs.NewAnonymous(fs.ModeNamedPipe | 0200)

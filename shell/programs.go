@@ -36,6 +36,8 @@ type Program interface {
 type Start struct {
 	Path  string
 	Args  []string
+	Env   []string      // NAME=VALUE
+	Dir   string        // where it begins
 	Files []*vfs.File   // descriptors 0 and up; the program takes over their holds
 	Group int           // its process group; 0: a new one
 	Ready func(Program) // called before it runs
@@ -64,22 +66,31 @@ var errNoPrograms = refusal.New(syscall.ENOSYS, "no programs can run here")
 // programPath is the path on which programs are searched for.
 const programPath = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
-// environment is the environment of programs.
+// environment is the environment of a new shell, which programs get.
 var environment = []string{"PATH=" + programPath, "HOME=/", "TERM=vt100", "PWD=/", "SHELL=/bin/sh", "USER=root"}
 
 // findProgram searches for a program's file.
 //
 // Errors: ENOENT; EACCES and EISDIR for a path to a file that cannot be executed.
-func findProgram(name string) (path string, err error) {
+func (s *Shell) findProgram(name string) (path string, err error) {
 	if strings.Contains(name, "/") {
-		return name, executable(name)
+		path := s.path(name)
+		return path, executable(path)
 	}
-	for dir := range strings.SplitSeq(programPath, ":") {
-		if path := dir + "/" + name; executable(path) == nil {
+	for dir := range strings.SplitSeq(s.vars["PATH"].String(), ":") {
+		if path := s.path(dir + "/" + name); name != "" && executable(path) == nil {
 			return path, nil
 		}
 	}
 	return "", syscall.ENOENT
+}
+
+// path is a path as seen from the shell's directory.
+func (s *Shell) path(name string) string {
+	if s.dir == "/" || strings.HasPrefix(name, "/") || name == "" {
+		return name
+	}
+	return s.dir + "/" + name
 }
 
 func executable(path string) error {
@@ -101,7 +112,7 @@ func (s *Shell) isProgram(word string) bool {
 	if s.commands[word] != nil || s.Machine.Programs == nil {
 		return false
 	}
-	_, err := findProgram(word)
+	_, err := s.findProgram(word)
 	return err == nil || strings.Contains(word, "/")
 }
 

@@ -18,6 +18,7 @@ var purposes = []struct{ name, commands string }{
 	{"board", "lscpu cpuid rdmsr wrmsr lspci inb outb peek poke dmidecode acpidump"},
 	{"files", "ls cat less more head tail grep wc hexdump mkdir rm"},
 	{"shell", "help history clear echo time sleep repeat watch jobs fg bg wait true false exit"},
+	{"script", "sh . source eval exec command type cd pwd set unset shift read test [ printf trap break continue return :"},
 	{others, ""},
 }
 

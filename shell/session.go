@@ -8,15 +8,21 @@ import (
 	"sonde/shell/line"
 )
 
-// prompt is shown before each line.
-const prompt = "sonde# "
+// What is shown before a line, and before a further line of the same command.
+const (
+	prompt     = "sonde# "
+	morePrompt = "> "
+)
 
 // typeAhead is how many bytes may be typed before a command reads them; further ones are lost, as
 // on any terminal.
 const typeAhead = 4096
 
-// ctrlC is the byte that the terminal sends for ^C.
-const ctrlC = 3
+// The bytes that the terminal sends for ^C and ^Z.
+const (
+	ctrlC = 3
+	ctrlZ = 26
+)
 
 // Session is a shell on a terminal. One goroutine reads the terminal all the time, so that ^C works
 // while a command runs.
@@ -31,11 +37,16 @@ type Session struct {
 	err       error         // why the terminal ended
 	interrupt chan struct{} // of the running command; nil between commands
 	stopped   bool          // interrupt is closed
+	reads     bool          // the running command reads what is typed
+
+	suspend chan struct{} // receives when ^Z is typed, while a command runs
+	warned  bool          // exit has told that there are stopped jobs
+	rest    []byte        // of the line that the running command reads
 }
 
 // NewSession returns a session of s on a terminal, to which commands write, too.
 func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
-	t := &Session{shell: s}
+	t := &Session{shell: s, suspend: make(chan struct{}, 1)}
 	t.typed.L = &t.mu
 	t.editor = line.New(t, out)
 	t.editor.History = s.History
@@ -45,7 +56,8 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 			s.Terminal.SetWinsize(tty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 		}
 	}
-	s.Out, s.Err = out, out
+	s.In, s.Out, s.Err = (*typed)(t), out, out
+	s.typed, s.raw, s.suspend = s.In, out, t.suspend
 	s.typeAhead, s.typedBack, s.interactive = t.take, t.putBack, true
 	go t.pump(in)
 	return t
@@ -54,30 +66,64 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 // Editor returns the line editor, to set the width of the terminal.
 func (t *Session) Editor() *line.Editor { return t.editor }
 
-// Run reads and runs lines until ^D is typed on an empty one. It may be called again afterwards.
+// Run reads and runs lines until exit, or until ^D is typed on an empty one. It may be called again
+// afterwards.
 //
 // Errors: those of reading the terminal, except io.EOF.
 func (t *Session) Run() error {
 	for {
 		t.shell.tell()
-		_, t.editor.Columns = t.shell.screen()
-		text, err := t.editor.ReadLine(prompt)
+		text, err := t.command()
 		switch err {
 		case nil:
-			t.shell.History.Add(text)
 			t.execute(text)
-			if t.shell.exiting {
-				t.shell.exiting = false
+			if t.shell.flow == leaving && t.leaves() {
 				return nil
 			}
 		case line.ErrInterrupted:
 			t.shell.status = statusInterrupted
 		case io.EOF:
-			return nil
+			if t.leaves() {
+				return nil
+			}
 		default:
 			return err
 		}
 	}
+}
+
+// command reads a line, and further ones while the command is not complete.
+func (t *Session) command() (text string, err error) {
+	for show := prompt; ; show = morePrompt {
+		_, t.editor.Columns = t.shell.screen()
+		more, err := t.editor.ReadLine(show)
+		if err == io.EOF && text != "" {
+			return text, nil // with its mistake
+		}
+		if err != nil {
+			return "", err
+		}
+		t.shell.History.Add(more)
+		text += more
+		if !incomplete(text) {
+			return text, nil
+		}
+		text += "\n"
+	}
+}
+
+// leaves reports whether the session ends: the first time, stopped jobs keep it.
+func (t *Session) leaves() bool {
+	t.shell.flow = onward
+	for _, j := range t.shell.jobs.all(nil) {
+		if now, _ := j.look(); now == stopped && !t.warned {
+			t.warned = true
+			io.WriteString(t.shell.Out, "There are stopped jobs.\n")
+			return false
+		}
+	}
+	t.warned = false
+	return true
 }
 
 // Interact runs a session on a terminal until ^D.
@@ -101,8 +147,12 @@ func (t *Session) execute(text string) {
 func (t *Session) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.interrupt, t.stopped = make(chan struct{}), false
+	t.interrupt, t.stopped, t.rest = make(chan struct{}), false, nil
 	t.shell.interrupt = t.interrupt
+	select {
+	case <-t.suspend: // meant the command before
+	default:
+	}
 	if len(t.queue) > 0 && t.queue[0] == ctrlC {
 		t.queue = t.queue[1:]
 		t.stop()
@@ -122,6 +172,18 @@ func (t *Session) stop() {
 	if !t.stopped {
 		close(t.interrupt)
 		t.stopped = true
+		t.typed.Broadcast()
+	}
+}
+
+// pause stops the running command, unless it waits for what is typed. Context: mu held.
+func (t *Session) pause() {
+	if t.reads {
+		return
+	}
+	select {
+	case t.suspend <- struct{}{}:
+	default:
 	}
 }
 
@@ -165,6 +227,8 @@ func (t *Session) arrived(typed []byte, err error) {
 		switch {
 		case c == ctrlC && t.interrupt != nil:
 			t.stop()
+		case c == ctrlZ && t.interrupt != nil:
+			t.pause()
 		case len(t.queue) < typeAhead:
 			t.queue = append(t.queue, c)
 		}
@@ -178,12 +242,53 @@ func (t *Session) ReadByte() (byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 {
-		if t.err != nil {
+		switch {
+		case t.err != nil:
 			return 0, t.err
+		case t.reads && t.stopped:
+			return 0, line.ErrInterrupted
 		}
 		t.typed.Wait()
 	}
 	c := t.queue[0]
 	t.queue = t.queue[1:]
 	return c, nil
+}
+
+// typed is the terminal as the input of the shell's own commands: lines that are edited, up to ^D.
+type typed Session
+
+// Read implements io.Reader.
+func (r *typed) Read(p []byte) (int, error) {
+	t := (*Session)(r)
+	if len(t.rest) == 0 {
+		text, err := t.readFor()
+		if err != nil {
+			return 0, err
+		}
+		t.rest = []byte(text + "\n")
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	return n, nil
+}
+
+// readFor reads a line for the running command.
+func (t *Session) readFor() (string, error) {
+	t.setReads(true)
+	complete := t.editor.Complete
+	t.editor.Complete = nil
+	text, err := t.editor.ReadLine("")
+	t.editor.Complete = complete
+	t.setReads(false)
+	if err == line.ErrInterrupted {
+		err = Status(statusInterrupted)
+	}
+	return text, err
+}
+
+func (t *Session) setReads(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reads = on
 }

@@ -17,7 +17,7 @@ func TestLanguage(t *testing.T) {
 		{"empty words", `echo '' "" x`, "  x\n", 0},
 		{"backslash", `echo a\ b \; \\ "\"\\\$?\n"`, `a b ; \ "\$?\n` + "\n", 0},
 		{"joined lines", "echo a\\\nb", "ab\n", 0},
-		{"symbols need no quotes", "echo vfs.(*File).Read foo[go.shape.int] $stack0 %ax +0(%di) {x}", "vfs.(*File).Read foo[go.shape.int] $stack0 %ax +0(%di) {x}\n", 0},
+		{"symbols need no quotes", "echo vfs.(*File).Read foo[go.shape.int] %ax {x}", "vfs.(*File).Read foo[go.shape.int] %ax {x}\n", 0},
 		{"separators", "echo a; echo b\necho c\r\necho d;", "a\nb\nc\nd\n", 0},
 		{"comments", "# one\necho a # two\necho b#c", "a\nb#c\n", 0},
 		{"and, or", "true && echo a; false && echo b; false || echo c; true || echo d", "a\nc\n", 0},
@@ -32,17 +32,17 @@ func TestLanguage(t *testing.T) {
 		{"redirection with status", "false; echo x > /tmp/l$?; cat /tmp/l1", "x\n", 0},
 		{"redirected nowhere", "echo a > /no/where", "echo: /no/where: no such file or directory\n", 1},
 		{"cannot open", "cat < /none && echo no", "cat: /none: no such file or directory\n", 1},
-		{"open quote", "echo a\necho 'b", "sh: line 2: quote ' is not closed\n", 2},
-		{"no command", "echo a | | cat", "sh: line 1: \"|\": there is no command before it\n", 2},
-		{"only an operator", "&& true", "sh: line 1: \"&&\": there is no command before it\n", 2},
-		{"open end", "true &&", "sh: line 1: \";\": there is no command before it\n", 2},
+		{"open quote", "echo a\necho 'b", "sh: line 2: reached EOF without closing quote '\n", 2},
+		{"no command", "echo a | | cat", "sh: line 1: | must be followed by a statement\n", 2},
+		{"only an operator", "&& true", "sh: line 1: && can only immediately follow a statement\n", 2},
+		{"open end", "true &&", "sh: line 1: && must be followed by a statement\n", 2},
 		{"errors apart", "cat /none 2>/tmp/l1; head -1 < /tmp/l1", "cat: /none: no such file or directory\n", 0},
 		{"errors too", "cat /none 2>&1 | wc -l; cat /none >/tmp/l1 2>&1; wc -l /tmp/l1", "1\n1\n", 0},
 		{"a digit in a word", "echo a2> /tmp/l1; cat /tmp/l1", "a2\n", 0},
-		{"only &", "& echo a", "sh: line 1: \"&\": there is no command before it\n", 2},
-		{"& after &&", "true && & echo a", "sh: line 1: \"&\": there is no command before it\n", 2},
-		{"no file", "echo a >", "sh: line 1: \">\": a file name must follow\n", 2},
-		{"file without command", "> /tmp/x", "sh: line 1: \";\": there is no command before it\n", 2},
+		{"only &", "& echo a", "sh: line 1: & can only immediately follow a statement\n", 2},
+		{"& after &&", "true && & echo a", "sh: line 1: && must be followed by a statement\n", 2},
+		{"no file", "echo a >", "sh: line 1: > must be followed by a word\n", 2},
+		{"file without command", "> /tmp/l1; wc -c /tmp/l1", "0\n", 0},
 	}
 	for _, tt := range tests {
 		out, status := runScript(tt.script)
@@ -124,18 +124,10 @@ func FuzzScriptsDoNotBreakTheShell(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		list, err := parse(script)
-		if err != nil {
-			return
-		}
-		for _, l := range list {
-			for _, p := range l.pipelines {
-				for _, inv := range p.commands {
-					if len(inv.words) == 0 {
-						t.Errorf("%q: a command without name", script)
-					}
-				}
-			}
+		s, _, _ := parse(script)
+		s.forget()
+		if n := parsed.Load(); n != 0 {
+			t.Errorf("%q: %d bytes are held", script, n)
 		}
 	})
 }

@@ -199,9 +199,12 @@ func (o BuildOptions) tags() string {
 var small = []string{"bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes/pcln", "gotypes/vmlinux", "kernel/attach/places",
 	"trace/export", "trace/lang", "trace/out"}
 
+// smallShell is the same for the shell's parser: 90 KB of the kernel, and 45 of the programs.
+const smallShell = "-gcflags=mvdan.cc/sh/v3/...=-l"
+
 func (o BuildOptions) arguments(overlayJSON, out string) []string {
 	ldflags := strings.Join(append([]string{linkerFlags}, o.LDFlags...), " ")
-	args := []string{"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false"}
+	args := []string{"build", "-overlay=" + overlayJSON, "-tags", o.tags(), "-trimpath", "-buildvcs=false", smallShell}
 	for _, p := range small {
 		args = append(args, "-gcflags=sonde/"+p+"=-l")
 	}

@@ -19,7 +19,7 @@ import (
 // Errors: ErrBuild with the compiler's output.
 func userland(root, dir string) ([]byte, error) {
 	box := filepath.Join(dir, "box")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", box, "./user")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", smallShell, "-o", box, "./user")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=", "GOWORK=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {

@@ -84,7 +84,7 @@ RUN insmod funccount target=vfs.* n=3
 RUN insmod funclatency target=vfs.Write
 RUN insmod argdist target=vfs.Read arg=2
 RUN insmod stackcount target=vfs.Write n=1
-RUN sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
+RUN /bin/sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
 RUN cat /sys/kernel/debug/funccount
 RUN rmmod funccount
 RUN cat /sys/kernel/debug/funclatency
@@ -114,7 +114,7 @@ EXPECT_NOT so it may be abandoned
 
 NAME stacks of ticks: in the kernel, in programs, and where no goroutine runs
 RUN insmod stackcount target=tick:997hz n=100
-RUN sh -c "for i in 1 2 3; do for j in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do :; done; done; done"; sleep 0.1
+RUN /bin/sh -c "for i in 1 2 3; do for j in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do :; done; done; done"; sleep 0.1
 RUN cat /sys/kernel/debug/stackcount
 RUN rmmod stackcount
 EXPECT ^tick:997hz: [1-9]\d* calls on [1-9]\d* stacks?, 0 missed$
@@ -129,10 +129,10 @@ RUN insmod funclatency target=vfs.Read name=a; insmod funclatency target=vfs.Wri
 RUN insmod funclatency target=vfs.Write name=a
 RUN insmod funclatency target=vfs.Write name=no/name
 RUN lsmod; modinfo a
-RUN sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
+RUN /bin/sh -c "for i in 1 2 3 4 5 6 7 8; do echo some line; done" | wc -l
 RUN cat /sys/kernel/debug/a /sys/kernel/debug/b
 RUN rmmod funclatency; rmmod aa
-RUN rmmod a; lsmod | wc -l; sh -c "echo more" | wc -l; cat /sys/kernel/debug/b; rmmod b; lsmod | wc -l
+RUN rmmod a; lsmod | wc -l; /bin/sh -c "echo more" | wc -l; cat /sys/kernel/debug/b; rmmod b; lsmod | wc -l
 RUN cat /sys/kernel/debug/kprobes/list | wc -l
 SMP 2
 EXPECT ^insmod: module funclatency: a is already loaded; to load another, name it: name=NAME$

@@ -11,7 +11,7 @@ EXPECT ^sonde version
 NAME its process is known to the next commands
 SMP 2
 RUN myprog -n 1 & wait $!; echo its status is $?
-RUN sh -c "exit 7" & wait $!; echo then it was $?
+RUN /bin/sh -c "exit 7" & wait $!; echo then it was $?
 RUN nm /bin/myprog | grep myfunc
 RUN myprog -every 10ms | head -n 2 | wc -l
 RUN strace myprog -n 1 2>&1 | tail -n 1

@@ -58,7 +58,7 @@ EXPECT_NOT no
 NAME a mistake in the syntax runs nothing
 RUN echo one
 RUN echo 'two
-EXPECT ^sh: line 2: quote ' is not closed
+EXPECT ^sh: line 2: reached EOF without closing quote '
 EXPECT_NOT one
 STATUS 2
 

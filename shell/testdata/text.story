@@ -124,6 +124,6 @@ usage: dmesg [-cCpw] [-l level] [-n level]
 sonde# help board | head -n 1
 lscpu      show the processors
 sonde# help | tail -n 3
-shell    help history clear echo time sleep repeat watch jobs fg bg wait true
-         false exit
+script   sh . source eval exec command type cd pwd set unset shift read test [
+         printf trap break continue return :
 help probe: a line about each. help explain: all about one. Tab completes.

@@ -20,9 +20,9 @@ func everyFunctionWithPrograms(t *suites.T) {
 	t.NeedsLong()
 	t.NeedPrograms()
 	lines := []string{ // of programs that every image has
-		`sh -c 'i=0; while [ $i -lt 10 ]; do /bin/true; i=$((i+1)); done; echo $i'`,
-		`sh -c 'ls /bin | sort | wc; cat /proc/version'`,
-		`sh -c 'f() { echo $1; [ $1 = 0 ] || f $(($1-1)); }; f 4 | /bin/cat | wc'`,
+		`/bin/sh -c 'i=0; while [ $i -lt 10 ]; do /bin/true; i=$((i+1)); done; echo $i'`,
+		`/bin/sh -c 'ls /bin | sort | wc; cat /proc/version'`,
+		`/bin/sh -c 'f() { echo $1; [ $1 = 0 ] || f $(($1-1)); }; f 4 | /bin/cat | wc'`,
 	}
 	run := func(line string) string {
 		var out bytes.Buffer

@@ -203,7 +203,7 @@ func others(t *suites.T) {
 		}
 		defer vfs.Unbind(name)
 	}
-	const line = `sh -c '{ cat; echo $?; cat; echo $?; } </tmp/broken; cat /tmp/unclosable; echo $?'`
+	const line = `/bin/sh -c '{ cat; echo $?; cat; echo $?; } </tmp/broken; cat /tmp/unclosable; echo $?'`
 	if out, status := run(t, line); out != strings.Repeat("Killed\n137\n", 3) || status != 0 {
 		t.Errorf("%s: status %d, %q", line, status, out)
 	}

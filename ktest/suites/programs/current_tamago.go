@@ -37,7 +37,7 @@ func current(t *suites.T) {
 		}
 		handle(th)
 	}
-	run(t, "sh -c 'for i in 1 2 3; do echo $i | cat; done'")
+	run(t, "/bin/sh -c 'for i in 1 2 3; do echo $i | cat; done'")
 	if calls.Load() == 0 || wrong.Load() != 0 || proc.Current() != nil {
 		t.Errorf("of %d system calls %d were by another thread; this one's is %v", calls.Load(), wrong.Load(), proc.Current())
 	}
@@ -80,7 +80,7 @@ func askWhoOpens(t *suites.T, jumps bool) {
 		t.Errorf("hit by a jump: %v, want %v", jump, jumps)
 	}
 	suites.Script(io.Discard, "dmesg -C")
-	_, status := run(t, "/bin/cat /proc/version /proc/version; sh -c 'read x < /proc/version'")
+	_, status := run(t, "/bin/cat /proc/version /proc/version; /bin/sh -c 'read x < /proc/version'")
 	f, err := vfs.Open("/proc/version", 0)
 	t.Must(err)
 	f.Close()

@@ -25,7 +25,7 @@ var work = []string{
 	`busybox sh -c 'busybox seq 1 2000 | busybox sort -rn | busybox md5sum; for i in 1 2 3; do busybox echo $i; done | busybox tac'`,
 	"threads",
 	"gothreads",
-	"sh -c 'f() { echo $1; }; for i in 1 2 3; do f $i; done | cat'",
+	"/bin/sh -c 'f() { echo $1; }; for i in 1 2 3; do f $i; done | cat'",
 }
 
 // soak runs work and compares what it prints with what it printed before, while other

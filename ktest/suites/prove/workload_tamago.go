@@ -40,7 +40,7 @@ var (
 		"ls /proc/1; cat /proc/cpuinfo | head -n 1; cat /proc/interrupts > /tmp/k; cat /proc/kallsyms | head -n 2; mkdir /tmp/t; ls /tmp/t | wc; rm /tmp/t /tmp/k; lscpu | wc -l",
 	)}
 	programs = step{"programs", script(
-		"sh -c 'for i in 1 2 3; do echo $i; done | sort -r; exit 4'; echo $?",
+		"/bin/sh -c 'for i in 1 2 3; do echo $i; done | sort -r; exit 4'; echo $?",
 		"seq 1 50 | sort -n | head -n 2",
 	)}
 	all = append(steps[:len(steps):len(steps)], tour, programs)
