@@ -13,6 +13,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kernel/abi"
 	"sonde/kernel/attach"
 	"sonde/kernel/poll"
 	"sonde/kwatch"
@@ -20,9 +21,10 @@ import (
 
 var kwatchCommand = &Command{
 	Name:  "kwatch",
-	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
-	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs",
+	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@[FILE:]SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
+	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs; in a program, kwatch w@/bin/prog:counter prog",
 	Run:   runKwatch,
+	Job:   true,
 	Complete: func(s *Shell, args []string) []string {
 		return completeWatch(s, args[len(args)-1])
 	},
@@ -60,10 +62,14 @@ func runKwatch(c *Context, args []string) error {
 	}
 	w, pid, err := parseWatch(place)
 	if err == nil && pid != 0 {
-		w.program, err = c.programOf(pid)
+		err = w.findIn(c, pid)
 	}
 	if err != nil {
 		return err
+	}
+	defer w.close()
+	if w.site.File != "" && w.program == nil {
+		return w.along(c, args, limit)
 	}
 	if len(args) == 1 {
 		return w.run(c.Out, c.Err, limit, c.Interrupt, nil)
@@ -75,6 +81,52 @@ func runKwatch(c *Context, args []string) error {
 	both := *c // the command and the hits print at the same time
 	both.Out = &lockedWriter{w: c.Out}
 	return w.run(both.Out, c.Err, limit, nil, func() error { return guard(cmd, &both, args[2:]) })
+}
+
+// findIn finds the place in a process.
+func (w *watch) findIn(c *Context, pid int) error {
+	p, err := c.programOf(pid)
+	if err != nil {
+		return err
+	}
+	return w.find(p)
+}
+
+// along runs a program whose variable is watched, from its first instruction on.
+func (w *watch) along(c *Context, args []string, limit int64) error {
+	if len(args) == 1 {
+		return Usagef("%s is a variable of a program: give the program and its arguments behind it, or -p PID", w.site)
+	}
+	q, err := kwatch.NewQueue()
+	if err != nil {
+		return err
+	}
+	reg, refused := -1, error(nil)
+	ended, printed := make(chan struct{}), make(chan struct{})
+	out := &lockedWriter{w: c.Out}
+	go func() {
+		defer close(printed)
+		w.printHits(out, q, limit, ended)
+	}()
+	both := *c
+	both.Out = out
+	err = w.alongProgram(&both, args[1:], func(p Program) {
+		if refused = w.find(p); refused == nil {
+			reg, refused = w.begin(q, c.Err)
+		}
+		if refused != nil {
+			p.Send(abi.SIGKILL)
+		}
+	})
+	close(ended)
+	<-printed
+	if refused != nil {
+		return refused
+	}
+	if reg < 0 {
+		return err
+	}
+	return errors.Join(err, w.end(q, reg, c.Err))
 }
 
 // lockedWriter is a writer for several goroutines.
@@ -94,7 +146,11 @@ type watch struct {
 	addr    uintptr
 	length  int
 	typ     kwatch.Type
+	site    attach.Site
 	program Program // whose memory it is; nil: the kernel's
+
+	writer func(ip uint64) string // names an instruction of the program; nil: by its address
+	close  func()
 }
 
 // register registers the watchpoint, with q for its hits.
@@ -114,7 +170,11 @@ func parseWatch(s string) (w *watch, pid int, err error) {
 		return nil, 0, err
 	}
 	pid, site.PID = site.PID, 0
-	w = &watch{typ: site.Access}
+	w = &watch{typ: site.Access, site: site, close: func() {}}
+	if site.File != "" {
+		w.length = site.Length
+		return w, pid, nil
+	}
 	w.addr, w.length, err = kwatch.At(site)
 	return w, pid, err
 }
@@ -126,24 +186,37 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 	if err != nil {
 		return err
 	}
-	reg, where, err := w.register(q)
+	reg, err := w.begin(q, errs)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, where, w.length, reg)
 	if command != nil {
 		ended, printed := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(printed)
-			printHits(out, q, limit, ended)
+			w.printHits(out, q, limit, ended)
 		}()
 		err = command()
 		close(ended)
 		<-printed
 	} else {
-		printHits(out, q, limit, w.until(end))
+		w.printHits(out, q, limit, w.until(end))
 	}
-	err = errors.Join(err, kwatch.UnregisterKwatch(reg))
+	return errors.Join(err, w.end(q, reg, errs))
+}
+
+// begin registers the watchpoint, and says so.
+func (w *watch) begin(q kwatch.Queue, errs io.Writer) (reg int, err error) {
+	reg, where, err := w.register(q)
+	if err == nil {
+		fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, where, w.length, reg)
+	}
+	return reg, err
+}
+
+// end unregisters the watchpoint, and says what was lost.
+func (w *watch) end(q kwatch.Queue, reg int, errs io.Writer) error {
+	err := kwatch.UnregisterKwatch(reg)
 	if lost := q.Ledger().Lost; lost > 0 {
 		fmt.Fprintf(errs, "kwatch: %d hits came faster than they could be printed\n", lost)
 	}
@@ -167,13 +240,13 @@ func (w *watch) until(end <-chan struct{}) <-chan struct{} {
 }
 
 // printHits prints hits until there have been limit hits, or end is closed and none is left.
-func printHits(out io.Writer, q kwatch.Queue, limit int64, end <-chan struct{}) {
+func (w *watch) printHits(out io.Writer, q kwatch.Queue, limit int64, end <-chan struct{}) {
 	over := false
 	for n := int64(0); n != limit; {
 		h, ok := q.Next()
 		switch {
 		case ok:
-			fmt.Fprintln(out, hitLine(&h))
+			fmt.Fprintln(out, w.hitLine(&h))
 			n++
 		case over:
 			return
@@ -184,7 +257,7 @@ func printHits(out io.Writer, q kwatch.Queue, limit int64, end <-chan struct{}) 
 }
 
 // hitLine formats a hit: values, function, source, goroutine, CPU.
-func hitLine(h *kwatch.Hit) string {
+func (w *watch) hitLine(h *kwatch.Hit) string {
 	var b strings.Builder
 	at := h.IP
 	if h.Type != kwatch.Execute {
@@ -192,7 +265,11 @@ func hitLine(h *kwatch.Hit) string {
 		at = kwatch.Accessor(h.IP)
 	}
 	if h.TID != 0 {
-		fmt.Fprintf(&b, "thread %d, before ip %#x", h.TID, h.IP)
+		who := fmt.Sprintf("before ip %#x", h.IP)
+		if w.writer != nil && h.Type != kwatch.Execute {
+			who = w.writer(uint64(h.IP))
+		}
+		fmt.Fprintf(&b, "%s  thread %d", who, h.TID)
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s  %s", kallsyms.Where(uint64(at)), source(at))

@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kwatch"
 	"sonde/linux/proc"
+	"sonde/linux/program"
 	"sonde/linux/usermode/bare"
 	"sonde/uprobes/explain"
 )
@@ -29,6 +30,34 @@ func explainAddress(c *Context, w io.Writer, at attach.Site) error {
 // registerInProgram registers a watchpoint in the memory of a program, with q for its hits.
 func (w *watch) registerInProgram(q kwatch.Queue) (reg int, err error) {
 	return kwatch.RegisterKwatchUser(w.program.(process).Process, w.addr, w.length, w.typ, func(h *kwatch.Hit, _ *proc.Thread) { q.Put(h) })
+}
+
+// find finds what is to be watched in the memory of a program, and gets ready to name what writes it.
+func (w *watch) find(p Program) (err error) {
+	of := p.(process).Process
+	w.program = p
+	if w.site.File != "" {
+		addr, size, e := variableIn(of, w.site)
+		if w.addr, err = uintptr(addr), e; w.length == 0 {
+			w.length = kwatch.Fitting(w.addr, uintptr(size), w.typ)
+		}
+	}
+	names := writersOf(of)
+	w.writer, w.close = names.name, names.close
+	return err
+}
+
+// alongProgram runs a program, and calls f before its first instruction. That there is no such variable is known
+// before.
+func (w *watch) alongProgram(c *Context, args []string, f func(Program)) error {
+	path, err := findProgram(args[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if err := program.Read(w.site.File, func(f *program.File) error { return variableOf(f, w.site, new(program.Symbol)) }); err != nil {
+		return err
+	}
+	return runProgram(c, path, args, f)
 }
 
 // inRing3 runs code as a program.

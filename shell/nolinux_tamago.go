@@ -14,4 +14,7 @@ import (
 func explainFile(io.Writer, attach.Site) error              { return errNoPrograms }
 func explainAddress(*Context, io.Writer, attach.Site) error { return errNoPrograms }
 func (*watch) registerInProgram(kwatch.Queue) (int, error)  { return 0, errNoPrograms }
+func (*watch) find(Program) error                           { return errNoPrograms }
 func inRing3(...byte) error                                 { return errNoPrograms }
+
+func (*watch) alongProgram(*Context, []string, func(Program)) error { return errNoPrograms }

@@ -21,6 +21,7 @@ func myprog(args []string) error {
 		return status(2)
 	}
 	for i := 1; *n == 0 || i <= *n; i++ {
+		counter = i
 		fmt.Printf("myprog[%d]: myfunc(%d) = %d\n", os.Getpid(), i, myfunc(i))
 		if i != *n {
 			for range *burst {
@@ -31,6 +32,9 @@ func myprog(args []string) error {
 	}
 	return nil
 }
+
+// counter is how many calls were printed: a variable to watch, main.counter.
+var counter int
 
 // pause waits by one system call. The runtime's timers would write to an eventfd now and then, and a
 // probe that counts the writes of this program would count those, too.

@@ -131,12 +131,18 @@ func (p parser) watch(access, rest string) (s Site, err error) {
 			rest, s.Length = rest[:at], int(n)
 		}
 	}
+	if file, symbol, ok := strings.Cut(rest, ":"); ok && strings.Contains(file, "/") && !startsNumber(symbol) {
+		s.File, rest = file, symbol
+	}
 	s.Symbol, s.Offset, s.Addr = where(rest)
 	if _, number := parseNumber(s.Symbol[strings.LastIndexByte(s.Symbol, ':')+1:]); number {
 		return s, p.no("a length stands before the offset; give SYMBOL+OFFSET:LENGTH")
 	}
 	return s, nil
 }
+
+// startsNumber tells whether a text begins as numbers do, and names do not.
+func startsNumber(text string) bool { return text == "" || text[0] >= '0' && text[0] <= '9' }
 
 func (p parser) program(file, rest string) (Site, error) {
 	if file == "" {
@@ -204,6 +210,8 @@ func (p parser) check(s Site) error {
 		return p.no("the file %s without a function; give both, as in %s:FUNCTION", s.File, s.File)
 	case s.Kind == Kernel && file && strings.HasPrefix(p.text, "/"):
 		return p.no("the file %s without a function; give both, as in %s:FUNCTION", p.text, p.text)
+	case s.Kind == Watch && s.File != "" && s.Symbol == "":
+		return p.no("the variable of %s is missing, as in w@%s:counter", s.File, s.File)
 	case s.Kind == Watch && s.Symbol == "" && s.Addr == 0:
 		return p.no("what is to be watched is missing, as in w@printk.level")
 	}

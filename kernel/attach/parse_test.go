@@ -41,6 +41,8 @@ var places = map[string]Site{
 	"ret:sh:main":                        {Kind: Program, Return: true, File: "sh", Symbol: "main"},
 	"ret:sh:0x1ed880":                    {Kind: Program, Return: true, File: "sh", Offset: 0x1ed880},
 	"7:sys:openat":                       {Kind: Call, PID: 7, Symbol: "openat"},
+	"w@/bin/prog:main.counter":           {Kind: Watch, File: "/bin/prog", Symbol: "main.counter"},
+	"7:rw@./prog:counter+0x8:4":          {Kind: Watch, PID: 7, Access: ReadWrite, File: "./prog", Symbol: "counter", Offset: 8, Length: 4},
 	"w@type:.eq.sonde/kernel/vfs.T:1":    {Kind: Watch, Symbol: "type:.eq.sonde/kernel/vfs.T", Length: 1},
 	"ret:sonde/kernel/vfs.(*File).Read":  {Return: true, Symbol: "sonde/kernel/vfs.(*File).Read"},
 	"sonde/kernel/vfs.(*File).Read+0x10": {Symbol: "sonde/kernel/vfs.(*File).Read", Offset: 0x10},

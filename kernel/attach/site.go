@@ -78,7 +78,11 @@ func (s Site) String() string {
 	case Inline:
 		b.WriteString("inline:" + s.Symbol)
 	case Watch:
-		fmt.Fprintf(&b, "%s@%s", s.Access, s.where())
+		fmt.Fprintf(&b, "%s@", s.Access)
+		if s.File != "" {
+			b.WriteString(s.File + ":")
+		}
+		b.WriteString(s.where())
 		if s.Length != 0 {
 			fmt.Fprintf(&b, ":%d", s.Length)
 		}

@@ -16,9 +16,10 @@ import (
 //
 // Rejected: debug/gosym, which does not say where the return address is (pcsp).
 type gotab struct {
-	names, pctab, pcln []byte
-	text               uint64
-	n                  int
+	names, units, pctab, pcln []byte
+	files                     string
+	text                      uint64
+	n                         int
 }
 
 // Magics: Go 1.18 and 1.20, and later ones.
@@ -82,10 +83,10 @@ func newGotab(data []byte, text uint64) *gotab {
 		return nil
 	}
 	size := uint64(len(data))
-	if word(3) > size || word(6) > size || word(7) > size || word(0) > (size-word(7))/8 {
+	if word(3) > size || word(hdrUnits) > size || word(hdrFiles) > size || word(6) > size || word(7) > size || word(0) > (size-word(7))/8 {
 		return nil
 	}
-	return &gotab{data[word(3):], data[word(6):], data[word(7):], text, int(word(0))}
+	return &gotab{names: data[word(3):], units: data[word(hdrUnits):], files: string(data[word(hdrFiles):max(word(hdrFiles), word(6))]), pctab: data[word(6):], pcln: data[word(7):], text: text, n: int(word(0))}
 }
 
 // fn returns where function i is, and its _func, nil if that is not there.

@@ -292,6 +292,9 @@ func (f *File) ask(rng *rand.Rand) {
 		f.Returns(s)
 		f.Check(s)
 		f.GoFrame(s.Addr + uint64(rng.IntN(100)))
+		f.Line(s.Addr + uint64(rng.IntN(100)))
+		f.Before(s.Addr + uint64(rng.IntN(100)))
+		f.Variable(s.Name)
 		if e, ok := f.frames.Find(s.Addr); ok {
 			e.Row(s.Addr)
 		}

@@ -41,3 +41,15 @@ EXPECT ^0   w  4   [0-9a-f]{16} +0 +0 +0 +0 +0 +0 +0  sonde/kernel/printk\.conso
 EXPECT sonde/kernel/printk\.consoleLevel is written: 0x0 -> 0x5, ip=
 EXPECT   sonde/kernel/printk\.SetConsoleLevel\+0x
 EXPECT Watch point for sonde/kernel/printk\.consoleLevel unregistered$
+
+NAME the variable of a program has a name, and so has what writes it
+RUN kwatch w@/bin/myprog:main.counter myprog -n 2 -every 1ms; echo status $?
+EXPECT ^kwatch: w 0x[0-9a-f]+ of process \d+, length 8, in debug register 0$
+EXPECT ^0x0 → 0x1  main\.myprog\+0x[0-9a-f]+  sonde/user/myprog\.go:\d+  thread \d+$
+EXPECT ^0x1 → 0x2  main\.myprog\+0x[0-9a-f]+  sonde/user/myprog\.go:\d+  thread \d+$
+EXPECT ^status 0$
+RUN kwatch w@/bin/myprog:main.nosuch myprog -n 1; kwatch w@/etc/passwd:x myprog -n 1; kwatch w@/bin/myprog:main.counter; kwatch w@/bin/myprog:main.counter nosuch; true
+EXPECT ^kwatch: /bin/myprog: there is no variable main.nosuch$
+EXPECT ^kwatch: /etc/passwd: not a program: 
+EXPECT ^kwatch: w@/bin/myprog:main.counter is a variable of a program: give the program and its arguments behind it, or -p PID$
+EXPECT ^kwatch: nosuch: no such file or directory$
