@@ -17,6 +17,7 @@ test: need-test vet ## run everything: vet, the tests on the host and in QEMU
 
 prove: need-test ## probe everything and compare (docs/proof.md); continues where it was stopped
 	go run ./ktest/prove
+	go run ./qemu/pictures -files
 
 check: need-run vet-usual ## before a commit, two minutes: vet, the tests on the host, one boot with quick tests
 	go test -vet=off -short ./...

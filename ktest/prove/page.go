@@ -71,13 +71,13 @@ func (o options) wholePage(results []result) error {
 	return nil
 }
 
-// writePage writes proof.md and proof.png into dir.
+// writePage writes proof.md into dir; qemu/pictures draws the map from it.
 func writePage(m *Machines, results []result, of origin, dir string) error {
 	var reached []uint64
 	for _, r := range results {
 		reached = append(reached, r.sum.Reached...)
 	}
-	seen, err := drawMap(m, reached, filepath.Join(dir, "proof.png"))
+	seen, err := readMap(m, reached)
 	if err != nil {
 		return err
 	}
@@ -173,10 +173,12 @@ come first.
 const pageMap = `
 ## Map
 
-![The kernel's code, one pixel for each instruction](proof.png)
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="pictures/proof-dark.svg">
+  <img alt="The packages, and how much of each was probed" src="pictures/proof.svg">
+</picture>
 
-The map shows the code of the test image in the order of addresses, line by line, one pixel for each
-instruction. Bright: executed while it had a probe. Dark: can be probed, but was not reached.
+The map shows the packages of the run above; each run draws it again.
 
 `
 

@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,29 +11,24 @@ import (
 	"sonde/qemu/machine"
 )
 
-// colours say what an instruction is to a probe, by the letter of the command prove map.
-var colours = []struct {
+// meanings say what an instruction is to a probe, by the letter of the command prove map.
+var meanings = []struct {
 	letter byte
 	means  string
-	name   string
-	c      color.RGBA
 }{
-	{'j', "a jump can stand there, or a breakpoint", "green", color.RGBA{60, 220, 90, 255}},
-	{'b', "a breakpoint; a copy runs and jumps back", "blue", color.RGBA{70, 130, 255, 255}},
-	{'s', "a breakpoint; a copy is single-stepped", "violet", color.RGBA{190, 90, 255, 255}},
-	{'e', "a breakpoint; the instruction is emulated", "orange", color.RGBA{255, 170, 40, 255}},
-	{'r', "a breakpoint; a branch whose target is set", "yellow", color.RGBA{255, 240, 70, 255}},
-	{'d', "a breakpoint; a stack check that is decided", "cyan", color.RGBA{60, 230, 230, 255}},
-	{'w', "a breakpoint within a stack check", "pale blue", color.RGBA{170, 210, 240, 255}},
-	{'X', "refused: its function is blacklisted", "red", color.RGBA{255, 50, 50, 255}},
-	{'R', "refused: it cannot be executed elsewhere", "white", color.RGBA{255, 255, 255, 255}},
-	{'?', "a function that does not decode to its end", "grey", color.RGBA{128, 128, 128, 255}},
+	{'j', "a jump can stand there, or a breakpoint"},
+	{'b', "a breakpoint; a copy runs and jumps back"},
+	{'s', "a breakpoint; a copy is single-stepped"},
+	{'e', "a breakpoint; the instruction is emulated"},
+	{'r', "a breakpoint; a branch whose target is set"},
+	{'d', "a breakpoint; a stack check that is decided"},
+	{'w', "a breakpoint within a stack check"},
+	{'X', "refused: its function is blacklisted"},
+	{'R', "refused: it cannot be executed elsewhere"},
+	{'?', "a function that does not decode to its end"},
 }
 
-// width is that of the picture, in pixels.
-const width = 1200
-
-// A pixel is an instruction.
+// A pixel is an instruction on the map.
 type pixel struct {
 	letter  byte
 	reached bool
@@ -51,8 +42,8 @@ type view struct {
 	kernel               share // of the functions that an image without tests has
 }
 
-// drawMap asks the image for its map, and writes it to the file.
-func drawMap(m *Machines, reached []uint64, path string) (view, error) {
+// readMap asks the image for its map.
+func readMap(m *Machines, reached []uint64) (view, error) {
 	code, err := newCode(m.Image)
 	if err != nil {
 		return view{}, err
@@ -87,7 +78,7 @@ func drawMap(m *Machines, reached []uint64, path string) (view, error) {
 	}
 	v := describe(pixels)
 	v.packages, v.kernel = packages, kernel
-	return v, paint(pixels, path)
+	return v, nil
 }
 
 // pixels are those of the function at addr, whose instructions have these letters.
@@ -102,36 +93,6 @@ func (c *code) pixels(addr uint64, letters string, reached []uint64) (all []pixe
 		return true
 	})
 	return all
-}
-
-// paint writes the picture.
-func paint(pixels []pixel, path string) error {
-	palette := color.Palette{color.RGBA{0, 0, 0, 255}}
-	index := map[pixel]uint8{}
-	for _, k := range colours {
-		for _, hit := range []bool{true, false} {
-			c := k.c
-			if !hit && !refused(k.letter) {
-				c.R, c.G, c.B = c.R*2/5, c.G*2/5, c.B*2/5
-			}
-			index[pixel{k.letter, hit}] = uint8(len(palette))
-			palette = append(palette, c)
-		}
-	}
-	img := image.NewPaletted(image.Rect(0, 0, width, (len(pixels)+width-1)/width), palette)
-	for i, p := range pixels {
-		img.Pix[i] = index[p]
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	enc := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := enc.Encode(f, img); err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // refused reports whether instructions of that letter get no probe.
@@ -152,11 +113,11 @@ func describe(pixels []pixel) (v view) {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| colour | what a probe on the instruction is | instructions | reached |\n|---|---|---:|---:|\n")
-	for _, k := range colours {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", k.name, k.means, all[k.letter], hit[k.letter])
+	b.WriteString("| what a probe on the instruction is | instructions | reached |\n|---|---:|---:|\n")
+	for _, k := range meanings {
+		fmt.Fprintf(&b, "| %s | %d | %d |\n", k.means, all[k.letter], hit[k.letter])
 	}
-	fmt.Fprintf(&b, "| | all | %d | %d |\n", v.all, v.reached)
+	fmt.Fprintf(&b, "| all | %d | %d |\n", v.all, v.reached)
 	v.legend = b.String()
 	return v
 }

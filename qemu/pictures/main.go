@@ -5,6 +5,7 @@
 //	way      how an INT3 becomes a jump, and back, on two processors
 //	boot     the boot as a time line, in instructions
 //	layers   the layers of the tree
+//	proof    the packages of the proof run, from docs/proof.md
 //
 // Each is drawn twice: NAME.svg for light pages, NAME-dark.svg for dark ones.
 package main
@@ -20,23 +21,26 @@ import (
 
 func main() {
 	out := flag.String("o", "docs/pictures", "`folder` to write to")
+	files := flag.Bool("files", false, "draw only layers and proof, which need no kernel")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./qemu/pictures [-o FOLDER]\n\nDraws the pictures of the documents, from two boots in QEMU.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./qemu/pictures [-files] [-o FOLDER]\n\nDraws the pictures of the documents, from two boots in QEMU.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if err := run(*out); err != nil {
+	if err := run(*out, *files); err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(folder string) error {
-	path, err := image.Build(image.BuildOptions{})
-	if err != nil {
-		return err
+func run(folder string, files bool) error {
+	all, err := drawTree(".")
+	if !files {
+		var path string
+		if path, err = image.Build(image.BuildOptions{}); err == nil {
+			all, err = draw(path, ".")
+		}
 	}
-	all, err := draw(path, "internal/layers/layers.txt")
 	if err != nil {
 		return err
 	}
@@ -53,9 +57,9 @@ func run(folder string) error {
 	return nil
 }
 
-// draw draws all pictures: of the kernel in the image, and of the layers in that file.
-func draw(image, layers string) (map[string]*drawing, error) {
-	l, err := os.ReadFile(layers)
+// draw draws all pictures: of the kernel in the image, and of files of the tree.
+func draw(image, tree string) (map[string]*drawing, error) {
+	all, err := drawTree(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +67,19 @@ func draw(image, layers string) (map[string]*drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]*drawing{
-		"hit": drawHit(s.step, s.jump), "way": drawWay(s.way), "boot": drawBoot(s.boot), "layers": drawLayers(string(l)),
-	}, nil
+	all["hit"], all["way"], all["boot"] = drawHit(s.step, s.jump), drawWay(s.way), drawBoot(s.boot)
+	return all, nil
+}
+
+// drawTree draws the pictures that need no kernel.
+func drawTree(tree string) (map[string]*drawing, error) {
+	l, err := os.ReadFile(filepath.Join(tree, "internal/layers/layers.txt"))
+	if err != nil {
+		return nil, err
+	}
+	p, err := os.ReadFile(filepath.Join(tree, "docs/proof.md"))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]*drawing{"layers": drawLayers(string(l)), "proof": drawProof(string(p))}, nil
 }

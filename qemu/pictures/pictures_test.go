@@ -24,10 +24,26 @@ func TestPicturesAreOfThisKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := draw(path, "internal/layers/layers.txt")
+	all, err := draw(path, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	compare(t, all)
+}
+
+// TestPicturesOfFiles: the same for those that need no kernel.
+func TestPicturesOfFiles(t *testing.T) {
+	t.Chdir("../..")
+	all, err := drawTree(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, all)
+}
+
+// compare compares what pictures say with what the files do.
+func compare(t *testing.T, all map[string]*drawing) {
+	t.Helper()
 	for name, d := range all {
 		for _, p := range palettes {
 			file := filepath.Join("docs/pictures", name+p.suffix+".svg")
@@ -110,5 +126,27 @@ func TestLongWordsAreWrapped(t *testing.T) {
 		if got := wrap(s, 5); len(got) != want {
 			t.Errorf("%q: %s", s, fmt.Sprintf("%q", got))
 		}
+	}
+}
+
+// TestMapIsToScale: a package has as much of the map as of the instructions, and is filled as far as it was
+// reached.
+func TestMapIsToScale(t *testing.T) {
+	page := "Made from commit abc; x\n" + packagesHead + "|---|---:|---:|---:|\n| small | 100 | 50 | 50.0 % |\n| sonde/large | 300 | 0 | 0.0 % |\n\n" +
+		waysHead + "|---|---:|---:|\n| a jump | 390 | 50 |\n| nothing | 0 | 0 |\n| all | 400 | 50 |\n"
+	d := drawProof(page)
+	for _, want := range []string{
+		`<rect x="20" y="70" width="748" height="558" rx="3" class="band"/>`, // large
+		`<rect x="770" y="70" width="248" height="558" rx="3" class="band"/>`,
+		`<rect x="770" y="349" width="248" height="279" rx="3" class="bar"/>`,
+	} {
+		if !strings.Contains(d.shapes.String(), want) {
+			t.Errorf("no %s in\n%s", want, d.shapes.String())
+		}
+	}
+	got := words(t, d.svg(palettes[0]))[2:]
+	want := []string{"step large", "step 0 %", "step small", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
