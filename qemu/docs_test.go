@@ -90,6 +90,7 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/optimization.md", "return address replaced", "glass -t return -s vfs.Read cat /proc/version"},
 	{"docs/optimization.md", "from INT3 to jump", "glass -o vfs.Read"},
 	{"docs/how-a-hit-works.md", "#DB behind the copy", "glass -t step -s vfs.Read cat /proc/version"},
+	{"docs/how-a-hit-works.md", "event program", `bt -e "kprobe:vfs.Read { @ = count(); }" & sleep 3; glass -s vfs.Read cat /proc/version`},
 	{"docs/how-a-hit-works.md", "has returned, by", "glass -s ret:box:runtime.(*mcache).refill & sleep 1; seq 2; wait"},
 	{"docs/how-a-hit-works.md", " k  sonde", "insmod kprobe_example; cat /sys/kernel/debug/kprobes/list"},
 	{"docs/how-a-hit-works.md", "pre_handler:", hitScript},

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,5 +245,33 @@ func TestTiers(t *testing.T) {
 		if _, err := ParseTier(bad); err == nil || !strings.Contains(err.Error(), "int3, boost, step") {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// TestEventProgram: what a program has changed is what differs from the frame before it.
+func TestEventProgram(t *testing.T) {
+	const program = 0xffffffff85700000
+	k := take()
+	symbol := k.Symbol
+	k.Symbol = func(addr uint64) (string, uint64, bool) {
+		if addr == program {
+			return "bpf_prog_counts [bpf]", program, true
+		}
+		return symbol(addr)
+	}
+	run := func(f *glass.Frame) { f.Handler = program }
+	k.add(glass.Trapped, 0, int3Text, nil)
+	k.add(glass.Enters, 300, int3Text, run)
+	k.add(glass.Returned, 300, int3Text, run)
+	k.add(glass.Enters, 300, int3Text, run)
+	k.add(glass.Returned, 300, int3Text, func(f *glass.Frame) { f.Regs[0], f.Stack[1], f.Handler = 7, 7, program })
+	var says []string
+	for _, f := range k.Recording().Frames[1:] {
+		says = append(says, f.Says)
+	}
+	const name = "event program bpf_prog_counts "
+	want := []string{name + "entered", name + "has run, and changed nothing here", name + "entered", name + "has run, and changed AX, the stack"}
+	if !slices.Equal(says, want) {
+		t.Errorf("%q", says)
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"sonde/kernel/glass"
 )
@@ -128,11 +129,46 @@ func (t *Take) role(f *glass.Frame) string {
 	if f.Stage == glass.Returned {
 		role = f.Note[1]
 	}
+	if program := t.program(f); program != "" {
+		return "event program " + program
+	}
 	s := roles[role%uint64(len(roles))]
 	if name, _, ok := t.Symbol(uint64(f.Handler)); ok && f.Handler != 0 {
 		s += " " + short(name)
 	}
 	return s
+}
+
+// program is the name of the eBPF program that is f's handler, "" if it is none.
+func (t *Take) program(f *glass.Frame) string {
+	name, _, _ := t.Symbol(uint64(f.Handler))
+	program, made := strings.CutSuffix(name, " [bpf]")
+	if f.Handler == 0 || !made {
+		return ""
+	}
+	return program
+}
+
+// changed says what is not as it was in the frame before.
+func (t *Take) changed(f, last *glass.Frame) string {
+	var changed []string
+	if last != nil {
+		for _, n := range regOrder {
+			if f.Regs[n] != last.Regs[n] && (n != glass.IP || last.Stage != glass.Jumped) {
+				changed = append(changed, regNames[n])
+			}
+		}
+		if f.Stack != last.Stack && f.Regs[sp] == last.Regs[sp] {
+			changed = append(changed, "the stack")
+		}
+		if f.Text != last.Text {
+			changed = append(changed, "the code")
+		}
+	}
+	if changed == nil {
+		return "changed nothing here"
+	}
+	return "changed " + strings.Join(changed, ", ")
 }
 
 // tier says how the hit came, and how the instruction was executed.

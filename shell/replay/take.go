@@ -116,6 +116,9 @@ func (t *Take) Recording() *Recording {
 func (t *Take) frame(i int, f, last *glass.Frame) Frame {
 	out := Frame{Seq: i + 1, T: t.Nanos(f.Time - t.Frames[0].Time), CPU: int(f.CPU), Goroutine: f.Goroutine, PID: int(f.PID), TID: int(f.TID)}
 	out.Stage, out.Says = stages[f.Stage].name, t.says(f)
+	if f.Stage == glass.Returned && t.program(f) != "" {
+		out.Says = fmt.Sprintf("%s has run, and %s", t.role(f), t.changed(f, last))
+	}
 	if f.Has&glass.HasRegs == 0 {
 		return out
 	}

@@ -51,14 +51,21 @@ func (w *Way) steps() (list []WayStep) {
 	return list
 }
 
-// WriteText prints a line for each step.
+// columns is on how many CPUs each has a column of its own in text.
+const columns = 2
+
+// WriteText prints a line for each step: on two CPUs in the column of its CPU, else with its number.
 func (w *Way) WriteText(out io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "glass: %s from INT3 to jump, and back, on %d CPUs\n", w.where(w.Addr), w.CPUs)
+	line := w.line
+	if w.CPUs == columns {
+		line = w.cell
+		fmt.Fprintf(&b, "    %-*s CPU 1\n", cellRoom, "CPU 0")
+	}
 	last := int64(0)
 	for _, s := range w.steps() {
-		rec := Recording{Frames: []Frame{{}, {T: s.T - last}}}
-		rec.timed(&b, 1, fmt.Sprintf("%2d  CPU %d  %s", s.Seq, s.CPU, s.Says))
+		line(&b, &s, s.T-last)
 		last = s.T
 	}
 	if w.Lost > 0 {
@@ -67,6 +74,40 @@ func (w *Way) WriteText(out io.Writer) error {
 	fmt.Fprintf(&b, "  (Times include the recording itself.)\n")
 	_, err := b.WriteTo(out)
 	return err
+}
+
+// line prints a step with the number of its CPU.
+func (w *Way) line(out io.Writer, s *WayStep, ns int64) {
+	rec := Recording{Frames: []Frame{{}, {T: ns}}}
+	rec.timed(out, 1, fmt.Sprintf("%2d  CPU %d  %s", s.Seq, s.CPU, s.Says))
+}
+
+// cellRoom is the width of a CPU's column.
+const cellRoom = (width-saysColumn-timeRoom)/columns - 1
+
+// cell prints a step in the column of its CPU.
+func (w *Way) cell(out io.Writer, s *WayStep, ns int64) {
+	left := strings.Repeat(" ", s.CPU*(cellRoom+1))
+	for i, part := range wrapped(s.Says, cellRoom) {
+		if i == 0 {
+			fmt.Fprintf(out, "%-*s%*s\n", width-timeRoom, fmt.Sprintf("%2d  %s%s", s.Seq, left, part), timeRoom, duration(ns))
+		} else {
+			fmt.Fprintf(out, "    %s%s\n", left, part)
+		}
+	}
+}
+
+// wrapped breaks s between words, or where a word is too long, into lines of at most n letters.
+func wrapped(s string, n int) (lines []string) {
+	for len(s) > n {
+		at := strings.LastIndexByte(s[:n+1], ' ')
+		if at <= 0 {
+			lines, s = append(lines, s[:n]), s[n:]
+			continue
+		}
+		lines, s = append(lines, s[:at]), s[at+1:]
+	}
+	return append(lines, s)
 }
 
 // WriteSlide prints what fits a slide.

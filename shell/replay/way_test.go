@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,16 @@ func TestWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "way.txt", b.Bytes())
+	one := way()
+	one.CPUs = 4
+	var many bytes.Buffer
+	if err := one.WriteText(&many); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "way-4.txt", many.Bytes())
+	if got := wrapped("a bb "+strings.Repeat("c", 9), 4); !slices.Equal(got, []string{"a bb", "cccc", "cccc", "c"}) {
+		t.Errorf("%q", got)
+	}
 	for line := range strings.Lines(b.String() + slide.String()) {
 		if len(line) > listing.Width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
 			t.Errorf("not plain text of %d columns: %q", listing.Width, line)
