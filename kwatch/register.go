@@ -83,7 +83,7 @@ func RegisterKwatchSymbol(name string, offset uintptr, length int, typ Type, han
 // Errors: those of kallsyms.Resolve; EINVAL it is in a process.
 func At(s attach.Site) (addr uintptr, length int, err error) {
 	if s.File != "" {
-		return 0, 0, probe.Refuse(syscall.EINVAL, "kwatch: %s is a variable of a program, and is there in each of its processes", s)
+		return 0, 0, refusal.New(syscall.EINVAL, "kwatch: %s is a variable of a program, and is there in each of its processes", s)
 	}
 	if s.PID != 0 {
 		return 0, 0, refusal.New(syscall.EINVAL, "kwatch: %s is not in the kernel", s)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 )
 
 // Kinds of symbols.
@@ -25,7 +25,7 @@ func (f *File) Variable(name string) (found Symbol, err error) {
 			continue
 		}
 		if s.kind == symTLS {
-			return Symbol{}, probe.Refuse(syscall.EADDRNOTAVAIL, "each thread has a variable %s of its own", name)
+			return Symbol{}, refusal.New(syscall.EADDRNOTAVAIL, "each thread has a variable %s of its own", name)
 		}
 		if n == 0 || found.Addr != s.value && !s.local && !found.global {
 			found = Symbol{Name: s.name, Addr: s.value, Size: s.size, global: !s.local}
@@ -36,11 +36,11 @@ func (f *File) Variable(name string) (found Symbol, err error) {
 	}
 	switch {
 	case n == 0 && f.elf.symbols(secSymbols) == nil:
-		return found, probe.Refuse(syscall.ENOENT, "there is no variable %s: the file has no names of variables", name)
+		return found, refusal.New(syscall.ENOENT, "there is no variable %s: the file has no names of variables", name)
 	case n == 0:
-		return found, probe.Refuse(syscall.ENOENT, "there is no variable %s", name)
+		return found, refusal.New(syscall.ENOENT, "there is no variable %s", name)
 	case n > 1:
-		return found, probe.Refuse(syscall.EADDRNOTAVAIL, "%d variables are called %s", n, name)
+		return found, refusal.New(syscall.EADDRNOTAVAIL, "%d variables are called %s", n, name)
 	}
 	return found, nil
 }
