@@ -74,7 +74,7 @@ func TestScriptsDoAsOnTheHost(t *testing.T) {
 	}
 	files := archiveOf(t, folder+":/tests")
 	for _, cpus := range cpus() {
-		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Initrd: files, Script: "sh /tests/all /tests"})
+		r := bootScript(t, normalImage, machine.Config{SMP: cpus, Initrd: files, Script: "/bin/sh /tests/all /tests"})
 		if got := string(r.Stdout); got != string(want) {
 			t.Errorf("on %d CPUs, %s\n%s", cpus, firstDifference(got, string(want)), said(r))
 		}

@@ -153,14 +153,12 @@ func (s *Shell) context(in io.Reader) *Context {
 func (s *Shell) runProgram(words []string) int {
 	path, err := s.findProgram(words[0])
 	switch {
-	case errors.Is(err, syscall.ENOENT) && path == "":
+	case s.Machine.Programs == nil, errors.Is(err, syscall.ENOENT) && path == "":
 		io.WriteString(s.Err, s.notFound(words[0]))
 		return s.notBegun(statusNotFound)
 	case errors.Is(err, syscall.ENOENT):
 		fmt.Fprintf(s.Err, "%s: %v\n", words[0], syscall.ENOENT)
 		return s.notBegun(statusNotFound)
-	case err == nil && s.Machine.Programs == nil:
-		err = errNoPrograms
 	case err == nil:
 		err = runProgram(s.context(s.In), path, words, nil)
 	}
