@@ -14,6 +14,8 @@ import (
 // packaged are tools of Debian's package bpftrace, what runs while they look, and what they print of it: in any order,
 // since each CPU has its own ring. Those that are not often run need SONDE_LONG=1.
 //
+// vfsstat loses what happens between its print and its clear, each second.
+//
 // What is not here needs disks or networks, except capable: its BEGIN is longer than programs may be.
 var packaged = []struct {
 	name, work string
@@ -22,7 +24,7 @@ var packaged = []struct {
 }{
 	{"naptime", "/bin/asked", true, []string{`(?s)(\d+ +bpftrace +\d+ +asked +0\.017.*){3}`}},
 	{"setuids", "/bin/asked", true, []string{`asked +0 +setuid +uid=0 \(0\)`, `asked +0 +setfsuid +uid=0 \(prevuid=0\)`, `asked +0 +setresuid +ruid=0 euid=77 suid=0 \(-1\)`}},
-	{"vfsstat", "/bin/asked slow", true, []string{`@\[vfs_create\]: 1\b`, `@\[vfs_fsync\]: 1\b`, `@\[vfs_write\]: ([5-9]|\d\d+)\b`}},
+	{"vfsstat", "/bin/asked slow", true, []string{`@\[vfs_create\]: [1-4]\b`, `@\[vfs_fsync\]: [1-4]\b`, `@\[vfs_write\]: ([5-9]|\d\d+)\b`}},
 	{"runqlat", "/bin/asked", true, []string{`@usecs:`, `^\[\d+.*\|@+ *\|`}},
 	{"threadsnoop", "/usr/bin/xz -T2 -k -f /tmp/lines", true, []string{`\d+ +\d+ +xz +`}},
 	{"loads", "/bin/sleep 3", true, []string{`load averages: \d\.\d{3} \d\.\d{3} \d\.\d{3}`}},
@@ -140,6 +142,7 @@ func seesBpftool(t *testing.T, out string) {
 		{"prog dump xlated name vfs_read", []string{`^ +0: \(`, `call .*lookup`, `exit`}},
 		{"map list", []string{`^\d+: \w*hash +name AT_reads +flags 0x\d`, `key 16B +value 8B`}},
 		{"map dump name AT_reads", []string{`62 70 66 74 6f 6f 6c 00`}}, // "bpftool"
+		{"link list", []string{`^\d+: perf_event +prog \d+`}},
 		{"btf list", []string{`^1: name \[vmlinux\] +size \d+B`}},
 		{"feature probe kernel", []string{`program_type kprobe is available`, `program_type xdp is NOT available`, `map_type hash is available`}},
 		{"btf dump", []string{`STRUCT 'task_struct' size=\d+ vlen=\d+`, `^struct task_struct \{`, `struct task_struct \*real_parent;`}},

@@ -16,9 +16,18 @@ func main() {
 		return
 	case "eat":
 		eat()
-	case "slow":
-		defer time.Sleep(1500 * time.Millisecond) // so that what is said each second is said
+	case "slow": // what is said each second is said several times
+		for range 4 {
+			work()
+			time.Sleep(700 * time.Millisecond)
+		}
+		return
 	}
+	work()
+}
+
+// work makes each call once, or as often as it says.
+func work() {
 	for range 3 {
 		sleep(17) // the runtime, too, sleeps, but no longer than 10 ms
 	}
