@@ -100,7 +100,7 @@ func nearest(printed []*tree, want string) string {
 			}
 		}
 	}
-	return fmt.Sprintf("no such tree, and %d that are left", len(printed))
+	return fmt.Sprintf("no such tree; %d others", len(printed))
 }
 
 func lined(tree string) string { return strings.ReplaceAll(tree, ";", "\n") }
