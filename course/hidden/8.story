@@ -6,7 +6,7 @@ POINTS 3
 SMP 4
 DRAW s 1 9999
 PICK g 3 4 5
-RUN measure insmod work do=ask,{answer.question},{s},5,{g}
+RUN measure insmod work do=ask,{answer.question},{s},3,{g}
 RUN dmesg
 AMOUNTS 25
 READ introduction, "Is it right?"

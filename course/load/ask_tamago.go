@@ -23,7 +23,7 @@ import (
 //go:noinline
 func Nap(size int) int64 {
 	begun := cpu.Nanotime()
-	time.Sleep(ms(size))
+	time.Sleep(long(size))
 	return cpu.Nanotime() - begun
 }
 
@@ -50,10 +50,12 @@ func Bell(size int) int64 {
 	return cpu.Nanotime() - begun
 }
 
-func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+// long is how long something of a size takes: so long that it does not matter how long a busy machine keeps a
+// CPU waiting between what is measured here and what a probe measures.
+func long(size int) time.Duration { return time.Duration(size) * 20 * time.Millisecond }
 
 func after(size int, f func()) {
-	time.Sleep(ms(size))
+	time.Sleep(long(size))
 	f()
 }
 
@@ -96,7 +98,7 @@ func hold(l *sync.Mutex, size int) {
 	go func() {
 		l.Lock()
 		held <- 0
-		time.Sleep(ms(size))
+		time.Sleep(long(size))
 		l.Unlock()
 	}()
 	<-held
@@ -135,7 +137,7 @@ func Knock(size int) int64 {
 	waiting(size, func() { mu.Lock(); door.Wait(); mu.Unlock() })
 	for range size {
 		door.Signal()
-		time.Sleep(ms(1)) // so that they do not wait for the lock, and wake each other
+		time.Sleep(time.Millisecond) // so that they do not wait for the lock, and wake each other
 	}
 	return int64(size)
 }
@@ -155,7 +157,7 @@ func waiting(n int, wait func()) {
 	for range n {
 		go wait()
 	}
-	time.Sleep(ms(30))
+	time.Sleep(30 * time.Millisecond)
 }
 
 // An act is one of the functions above.

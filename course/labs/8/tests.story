@@ -18,7 +18,7 @@ ID right
 POINTS 3
 SMP 2
 DRAW s 1 9999
-RUN measure insmod work do=ask,{answer.question},{s},6,1
+RUN measure insmod work do=ask,{answer.question},{s},4,1
 RUN dmesg
 AMOUNTS 25
 READ introduction, "Is it right?"
