@@ -50,7 +50,7 @@ func (w *watch) find(p Program) (err error) {
 // alongProgram runs a program, and calls f before its first instruction. That there is no such variable is known
 // before.
 func (w *watch) alongProgram(c *Context, args []string, f func(Program)) error {
-	path, err := findProgram(args[0])
+	path, err := c.Shell.findProgram(args[0])
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
