@@ -68,7 +68,7 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	if _, err := l.take(filepath.Join(t.TempDir(), "none"), t.TempDir(), "1.26"); !errors.Is(err, ErrLeft) {
+	if _, err := l.take(filepath.Join(t.TempDir(), "none"), t.TempDir(), "1.26"); !errors.Is(err, ErrLeft) || !strings.Contains(err.Error(), "make lab LAB=1 copies") {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -24,7 +24,9 @@ const maxFile = 1 << 20
 // Errors: ErrLeft, with the file and what is wrong with it.
 func (l *Lab) take(from, dir, goVersion string) (left []string, err error) {
 	entries, err := os.ReadDir(from)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no folder %s; make lab LAB=%d copies the starter to lab/%d", ErrLeft, from, l.N, l.N)
+	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLeft, err)
 	}
 	for _, e := range entries {
