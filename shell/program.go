@@ -38,7 +38,11 @@ func (j *job) begin(c *Context, m *member, path string, args []string, ready fun
 		Path: path, Args: args, Env: c.Shell.environ(), Dir: c.Shell.dir, Files: c.files(), Group: j.group,
 		Ready: func(p Program) {
 			group := p.Group()
-			j.update(func() { m.program, j.group = p, group })
+			by := 0
+			j.update(func() { m.program, j.group, by = p, group, j.quitBy })
+			if by != 0 { // ^C came while it was being started
+				p.Send(by)
+			}
 			j.lendTerminal(c.Shell)
 			if ready != nil {
 				ready(p)
