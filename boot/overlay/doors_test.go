@@ -141,8 +141,8 @@ func known(name, doors, compiler string) bool {
 }
 
 // anyProgram are functions that the compiler calls without a declaration (those of mallocgc with a size
-// since Go 1.27); and mcall, where Gosched is inlined.
-var anyProgram = regexp.MustCompile(`^(morestack|gcWriteBarrier|wbZero|wbMove|newproc|deferproc|deferreturn|panicBounds|mapinitnoop|mcall|mallocgc\w+SC\d)`)
+// since Go 1.27); mcall, where Gosched is inlined, and callers, where Callers is.
+var anyProgram = regexp.MustCompile(`^(morestack|gcWriteBarrier|wbZero|wbMove|newproc|deferproc|deferreturn|panicBounds|mapinitnoop|mcall|callers$|mallocgc\w+SC\d)`)
 
 // source returns the text of the Go files in a folder.
 func source(t *testing.T, folder string) string {
