@@ -36,7 +36,7 @@ var packaged = []struct {
 	{"statsnoop", "/bin/asked", false, []string{`asked +0 /tmp\r?$`}},
 	{"killsnoop", "/bin/asked", false, []string{`asked +0 +\d+ +0\r?$`, `asked +15 +4000000 +-3\r?$`}},
 	{"syncsnoop", "/bin/asked", false, []string{`asked +tracepoint:syscalls:sys_enter_sync\r?$`, `asked +tracepoint:syscalls:sys_enter_fsync\r?$`}},
-	{"bashreadline", "/usr/bin/setsid -w /bin/bash /tmp/readline.sh", false, []string{`\d echo hello bash\r?$`, `\d echo again\r?$`}},
+	{"bashreadline", "/usr/bin/setsid -w /bin/bash /tmp/readline.sh", false, []string{`\d +echo hello bash\r?$`, `\d +echo again\r?$`}},
 	{"gethostlatency", "/usr/bin/getent ahosts localhost", false, []string{`getent +\d+ localhost`}},
 	{"vfscount", "/bin/asked", false, []string{`@\[vfs_fsync\]: 1\b`}},
 	{"pidpersec", "/bin/asked slow", false, []string{`PIDs/sec: @: [1-9]`}},
