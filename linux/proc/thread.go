@@ -144,7 +144,10 @@ func (t *Thread) Cancel() <-chan struct{} {
 	return t.kick
 }
 
-// mayBlock says that the call that t is in may sleep.
+// mayBlock says that the call that t is in may sleep. It is not inlined, so that perf's context switches, which
+// are its hits, have a place.
+//
+//go:noinline
 func (t *Thread) mayBlock() {
 	t.leaves = true
 	t.charge.sleeps.Add(1)
