@@ -53,13 +53,13 @@ var cameras = []Mutant{
 	{
 		Name: "stage-left-out-in-a-program", File: "uprobes/camera_hit.go",
 		Old: "\t\tc.shoot(th, next, glass.ToStep, nil, 0, 0)\n", New: "",
-		By:  kernel(1, "glass/program_stepped"),
+		By:  kernel(1, "uprobes/camera_stepped"),
 		Why: "a recording does not show that the copy in a program is stepped",
 	},
 	{
 		Name: "stale-byte-in-a-frame-of-a-program", File: "uprobes/camera_hit.go",
 		Old: "\tif stage == glass.Abandoned {\n", New: "\tf.Text[0] = c.at.plan.Code[0]\n\tif stage == glass.Abandoned {\n",
-		By:  kernel(1, "glass/program_boosted"),
+		By:  kernel(1, "uprobes/camera_boosted"),
 		Why: "a recording shows the program's code as it was before the probe",
 	},
 	{

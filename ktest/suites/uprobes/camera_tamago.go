@@ -16,15 +16,15 @@ import (
 )
 
 func init() {
-	both("glass/program_boosted", filmBoosted)
-	both("glass/program_stepped", filmStepped)
-	both("glass/program_emulated", filmEmulated)
-	suites.Add("glass/program_system_call", filmSyscall)
-	both("glass/program_return_by_the_trampoline", filmTrampoline)
-	both("glass/program_return_by_exits", filmExits)
-	both("glass/program_return_of_go", filmGo)
-	both("glass/program_handler_abandoned", filmAbandoned)
-	suites.Add("glass/program_handler_sleeps", filmSleeps)
+	both("uprobes/camera_boosted", filmBoosted)
+	both("uprobes/camera_stepped", filmStepped)
+	both("uprobes/camera_emulated", filmEmulated)
+	suites.Add("uprobes/camera_system_call", filmSyscall)
+	both("uprobes/camera_return_by_the_trampoline", filmTrampoline)
+	both("uprobes/camera_return_by_exits", filmExits)
+	both("uprobes/camera_return_of_go", filmGo)
+	both("uprobes/camera_handler_abandoned", filmAbandoned)
+	suites.Add("uprobes/camera_handler_sleeps", filmSleeps)
 }
 
 // beside registers a probe at an address, whose handler tells what registers it got.

@@ -19,11 +19,11 @@ import (
 )
 
 func init() {
-	both("glass/program_eight_at_once", filmEight)
-	suites.Add("glass/program_never_hit", filmNever)
-	both("glass/program_dies", filmDies)
-	both("glass/program_unregistered_while_recording", filmUnregistered)
-	both("glass/program_storm", filmStorm)
+	both("uprobes/camera_eight_at_once", filmEight)
+	suites.Add("uprobes/camera_never_hit", filmNever)
+	both("uprobes/camera_dies", filmDies)
+	both("uprobes/camera_unregistered_while_recording", filmUnregistered)
+	both("uprobes/camera_storm", filmStorm)
 }
 
 // filmEight: at eight places of as many processes, a ninth is refused, as is a second one at a place.

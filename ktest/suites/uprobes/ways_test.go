@@ -14,7 +14,9 @@ var oneWay = map[string]string{
 	"handler_blocks_for_ever": blocks, "handler_loops_for_ever": blocks, "handler_keeps_its_cpu": blocks,
 	"handler_ends_its_goroutine": blocks, "handler_sleeps_and_others_run": blocks, "unregistering_waits_for_handlers": blocks,
 	"stopped_in_slow_handlers": blocks, "threads_stopped_in_slow_handlers": blocks, "killed_in_an_entry_handler": blocks,
-	"handler_changes_registers_and_memory": blocks,
+	"handler_changes_registers_and_memory": blocks, "camera_handler_sleeps": blocks,
+
+	"camera_never_hit": unhit, "camera_system_call": "the call is made in the goroutine",
 
 	"registering_in_a_handler_is_queued": registers, "handler_unregisters_itself": registers,
 	"handler_registers_a_kernel_probe": registers, "entry_handler_registers_probes": registers,
@@ -32,6 +34,7 @@ const (
 	blocks    = "its handlers block, allocate, or write to the program's memory"
 	registers = "its handlers register probes"
 	documents = "its handlers are those of the documents' modules and of KprobeUser, which run in goroutines"
+	unhit     = "no hit comes"
 	trapped   = "it is about hits in trap context"
 )
 
