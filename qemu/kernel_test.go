@@ -44,7 +44,7 @@ func TestKernelBriefly(t *testing.T) {
 	if !testing.Short() {
 		t.Skip("TestKernel runs more")
 	}
-	result := bootScript(t, testImage, machine.Config{SMP: 2, Script: `sh -c "echo a program | cat"; ` + brief +
+	result := bootScript(t, testImage, machine.Config{SMP: 2, Script: `/bin/sh -c "echo a program | cat"; ` + brief +
 		"ktest traps/ memory/ sched/ symbols/ grace/ handlers/ jumpers/ control/ kprobes/a_million kprobes/handler kprobes/fault " +
 		"kprobes/several kprobes/refuses kprobes/changed kprobes/hit_in optimized/post optimized/storm optimized/sysctl returns/a returns/s " +
 		"watch/w watch/a user/r user/e user/p programs/"})

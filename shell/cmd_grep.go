@@ -8,8 +8,8 @@ import (
 
 var grepCommand = &Command{
 	Name:  "grep",
-	Usage: "[-civn] text [file...]",
-	Help:  "print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers)",
+	Usage: "[-cinqv] text [file...]",
+	Help:  "print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)",
 	Run:   grep,
 }
 
@@ -19,18 +19,18 @@ type matcher struct {
 	text             string
 	atStart, atEnd   bool
 	fold, not, count bool
-	number           bool
+	number, quiet    bool
 }
 
 func grep(c *Context, args []string) error {
-	opts, rest, err := Options(args, "civnFe")
+	opts, rest, err := Options(args, "cinqvFe")
 	if err != nil {
 		return err
 	}
 	if len(rest) == 0 {
 		return Usagef("no text given")
 	}
-	m := matcher{fold: has(opts, 'i'), not: has(opts, 'v'), count: has(opts, 'c'), number: has(opts, 'n')}
+	m := matcher{fold: has(opts, 'i'), not: has(opts, 'v'), count: has(opts, 'c'), number: has(opts, 'n'), quiet: has(opts, 'q')}
 	m.text, m.atStart = strings.CutPrefix(rest[0], "^")
 	m.text, m.atEnd = strings.CutSuffix(m.text, "$")
 	if m.fold {
@@ -61,7 +61,7 @@ func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 			return nil
 		}
 		n++
-		if m.count {
+		if m.count || m.quiet {
 			return nil
 		}
 		prefix := name
@@ -71,7 +71,7 @@ func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 		_, err := fmt.Fprintln(c.Out, prefix+line)
 		return err
 	})
-	if m.count && err == nil {
+	if m.count && !m.quiet && err == nil {
 		fmt.Fprintf(c.Out, "%s%d\n", name, n)
 	}
 	return n, err

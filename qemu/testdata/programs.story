@@ -23,23 +23,23 @@ EXPECT ^\+\+\+ exited with 0 \+\+\+$
 
 NAME bt is a command of the shell for programs, too
 SMP 2
-RUN sh -c 'cd /tmp; for f in Read Write; do bt -q -c "/bin/cat /proc/uptime > /dev/null" -e "kprobe:vfs.$f { @ = count(); }" | grep @; done; echo "BEGIN { printf(\"%s\n\", str(\$1)); exit(5); }" > x.bt; bt -o y x.bt there; echo status $?; cat y; bt - here < x.bt; bt none.bt'
+RUN /bin/sh -c 'cd /tmp; for f in Read Write; do bt -q -c "/bin/cat /proc/uptime > /dev/null" -e "kprobe:vfs.$f { @ = count(); }" | grep @; done; echo "BEGIN { printf(\"%s\n\", str(\$1)); exit(5); }" > x.bt; bt -o y x.bt there; echo status $?; cat y; bt - here < x.bt; bt none.bt'
 EXPECT ^@: 2$
 EXPECT ^@: 1$
 EXPECT ^status 5$
 EXPECT ^there$
 EXPECT ^here$
 EXPECT ^bt: none.bt: no such file or directory$
-RUN sh -c 'bt -e "kprobe:vfs.Reed { }"; echo then $?'
+RUN /bin/sh -c 'bt -e "kprobe:vfs.Reed { }"; echo then $?'
 EXPECT ^HINT: did you mean vfs.Read\?$
 EXPECT ^then 1$
 
 NAME SIGINT ends its script, which prints what it has; SIGKILL ends both
 SMP 2
-RUN /bin/bt -q -e 'BEGIN { printf("begun\n"); } kprobe:vfs.Read { @ = count(); } END { printf("bye\n"); }' > /tmp/o & sh -c 'until grep -q begun /tmp/o; do sleep 0.1; done'; kill -INT $!; wait; cat /tmp/o
+RUN /bin/bt -q -e 'BEGIN { printf("begun\n"); } kprobe:vfs.Read { @ = count(); } END { printf("bye\n"); }' > /tmp/o & /bin/sh -c 'until grep -q begun /tmp/o; do sleep 0.1; done'; kill -INT $!; wait; cat /tmp/o
 EXPECT ^bye$
 EXPECT ^@: \d+$
-RUN /bin/bt -q -e 'BEGIN { printf("begun\n"); } kprobe:vfs.Write { @ = count(); }' > /tmp/p & sh -c 'until grep -q begun /tmp/p; do sleep 0.1; done'; bpf prog; kill -KILL $!; wait; sleep 1; bpf prog | grep bt || echo no program is left; grep vfs /sys/kernel/debug/kprobes/list || echo no probe is left
+RUN /bin/bt -q -e 'BEGIN { printf("begun\n"); } kprobe:vfs.Write { @ = count(); }' > /tmp/p & /bin/sh -c 'until grep -q begun /tmp/p; do sleep 0.1; done'; bpf prog; kill -KILL $!; wait; sleep 1; bpf prog | grep bt || echo no program is left; grep vfs /sys/kernel/debug/kprobes/list || echo no probe is left
 EXPECT name bt2
 EXPECT ^no program is left$
 EXPECT ^no probe is left$

@@ -1,6 +1,6 @@
 sonde# help grep
-usage: grep [-civn] text [file...]
-print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers)
+usage: grep [-cinqv] text [file...]
+print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)
 sonde# help nothing
 help: no command, program or purpose nothing
 (status 1)
@@ -41,7 +41,7 @@ usage: head [-n lines] [file...]
 (status 2)
 sonde# grep
 grep: no text given
-usage: grep [-civn] text [file...]
+usage: grep [-cinqv] text [file...]
 (status 2)
 sonde# history | tail -1
    12  history | tail -1
@@ -127,3 +127,7 @@ sonde# help | tail -n 3
 script   sh . source eval exec command type cd pwd set unset shift read test [
          printf trap break continue return :
 help probe: a line about each. help explain: all about one. Tab completes.
+sonde# echo abc | grep -q b && echo it is there
+it is there
+sonde# echo abc | grep -q d
+(status 1)
