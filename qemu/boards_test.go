@@ -43,7 +43,7 @@ func TestBoards(t *testing.T) {
 					t.Errorf("the log does not say %q\n%s", want, log)
 				}
 			}
-			c.key("lscpu | grep CPU(s):; free -m; cat /proc/iomem | grep BOOTFB; cat /proc/consoles\r")
+			c.key("lscpu | grep 'CPU(s):'; free -m; cat /proc/iomem | grep BOOTFB; cat /proc/consoles\r")
 			out := c.seeIn(bootLimit, `ttyS0 +RW- \(EC p a\) +4:64\r?\n`)
 			if n := number(out, `CPU\(s\): +(\d+)`); n != max(b.SMP, 1) {
 				t.Errorf("%d CPUs, want %d\n%s", n, b.SMP, out)
@@ -98,7 +98,7 @@ func askFor(t *testing.T, path string, width, height, bits uint32) string {
 func TestMenu(t *testing.T) {
 	runsBeside(t)
 	for i, e := range []struct{ title, line, script, shows string }{
-		{"one processor", "maxcpus=1", "lscpu | grep CPU(s):", `CPU\(s\): +1\r?\n`},
+		{"one processor", "maxcpus=1", "lscpu | grep 'CPU(s):'", `CPU\(s\): +1\r?\n`},
 		{"verbose", "loglevel=8", "cat /proc/cmdline", `\nloglevel=8 *\r?\n`},
 		{"with a memory test", "memtest", "dmesg | grep memtest:", `memtest: 2\d\d MiB hold what is written to them, 0 MiB do not`},
 	} {
@@ -162,7 +162,7 @@ func TestScriptTurnsAPCOff(t *testing.T) {
 	runsBeside(t)
 	for _, m := range []string{"q35", "pc"} {
 		r := bootScript(t, normalImage, machine.Config{Machine: m, Plain: true, Append: "maxcpus=1 memtest", SMP: 2,
-			Script: "lscpu | grep CPU(s):"})
+			Script: "lscpu | grep 'CPU(s):'"})
 		if log := string(r.Log); r.Status != 0 || number(log, `CPU\(s\): +(\d+)`) != 1 || number(log, `memtest: (\d+) MiB hold .* 0 MiB do not`) < 200 {
 			t.Errorf("%s: %s", m, said(r))
 		}

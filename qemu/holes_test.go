@@ -26,7 +26,7 @@ func TestHoles(t *testing.T) {
 				cut += "cutmem " + part + "\n"
 			}
 			r := bootScript(t, normalImage, machine.Config{From: machine.USB, SMP: 2, GRUB: cut,
-				Script: "echo alive; lscpu | grep CPU(s):"})
+				Script: "echo alive; lscpu | grep 'CPU(s):'"})
 			out, log := string(r.Stdout), string(r.Log)
 			if c.says != "" {
 				if r.Status != machine.StatusCrash || !strings.Contains(log, c.says) {

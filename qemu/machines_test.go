@@ -32,7 +32,7 @@ func TestMachines(t *testing.T) {
 		t.Run(fmt.Sprintf("%s-%s-smp%d", c.machine, c.memory, c.smp), func(t *testing.T) {
 			r := bootScript(t, normalImage, machine.Config{
 				Machine: c.machine, Memory: c.memory, SMP: c.smp,
-				Script: "lscpu | grep CPU(s): ; free -m; cat /proc/interrupts",
+				Script: "lscpu | grep 'CPU(s):' ; free -m; cat /proc/interrupts",
 			})
 			if r.Crash || r.Status != 0 {
 				t.Fatal(said(r))
@@ -82,7 +82,7 @@ func TestProcessors(t *testing.T) {
 // TestMoreProcessorsThanRoom: the rest runs. It used to say that they did not start.
 func TestMoreProcessorsThanRoom(t *testing.T) {
 	runsBeside(t)
-	r := bootScript(t, normalImage, machine.Config{SMP: 1, Script: "lscpu | grep CPU(s):", Extra: []string{"-smp", "34"}})
+	r := bootScript(t, normalImage, machine.Config{SMP: 1, Script: "lscpu | grep 'CPU(s):'", Extra: []string{"-smp", "34"}})
 	const says = "smp: 2 CPUs are not used: there is room for 32"
 	if n := number(string(r.Stdout), `CPU\(s\): +(\d+)`); n != 32 || !strings.Contains(string(r.Log), says) {
 		t.Errorf("%d CPUs, want 32 and %q\n%s", n, says, said(r))
