@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/types"
@@ -180,9 +181,17 @@ func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan in
 	return func() (<-chan int, error) {
 		done := make(chan int, 1)
 		go func() {
-			s := c.again()
+			s, ended := c.again(), make(chan struct{})
 			s.interrupt = over
+			go func() {
+				select {
+				case <-over:
+					s.job.sendPart(s.stage, abi.SIGTERM)
+				case <-ended:
+				}
+			}()
 			status := s.Run(line)
+			close(ended)
 			if status != statusNotFound && status != statusNotExecutable {
 				status = statusOK
 			}

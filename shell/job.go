@@ -246,6 +246,21 @@ func (j *job) send(signal int) {
 	}
 }
 
+// sendPart sends a signal to the programs of one part of a pipeline.
+func (j *job) sendPart(stage, signal int) {
+	var all []Program
+	j.mu.Lock()
+	for _, m := range j.members {
+		if m.stage == stage && m.program != nil && !m.ended {
+			all = append(all, m.program)
+		}
+	}
+	j.mu.Unlock()
+	for _, p := range all {
+		p.Send(signal)
+	}
+}
+
 // endOwn ends the shell's own commands, as ^C does.
 func (j *job) endOwn(signal int) {
 	j.mu.Lock()

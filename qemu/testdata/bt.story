@@ -136,7 +136,7 @@ EXPECT ^Attached 1 probe$
 EXPECT ^ +HITS = +RUN \+ RECURSION \+ DISARMED \+ THROTTLED  UNEXPLAINED  PROBE$
 EXPECT ^ +\d+ +\d+ +0 +0 +0 +0  kprobe:vfs\.Read$
 EXPECT ^bt: 0 records = 0 read \+ 0 lost$
-EXPECT ^kprobe:sonde/kernel/vfs\.Read$
+EXPECT ^kprobe:vfs\.Read$
 EXPECT ^tracepoint:syscalls:sys_enter_openat$
 
 NAME loops, macros and what all CPUs have
@@ -163,7 +163,7 @@ EXPECT ^stdin:1:34-52: ERROR: assert failed: never$
 EXPECT ^status 1$
 EXPECT_NOT ^hit$
 RUN bt -lv 'kprobe:vfs.Write'; bt -q -e 'kprobe:sonde/kernel/vfs.* { @ = count() }' --config max_probes=5
-EXPECT ^kprobe:sonde/kernel/vfs\.Write$
+EXPECT ^kprobe:vfs\.Write$
 EXPECT ^ {4}\[\]uint8 p$
 EXPECT this stands for \d+ places, more than 5: --config max_probes=\d+ allows it
 STATUS 1

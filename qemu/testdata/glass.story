@@ -47,11 +47,11 @@ NAME what cannot be recorded is refused with the reason
 RUN glass -n 99 vfs.Read cat /proc/version
 EXPECT ^glass: nothing is recorded: \d+ hits came, and hit 99 was to be recorded \(-n\)$
 RUN glass -t hop vfs.Read
-EXPECT ^glass: "hop" is no tier; give one of int3, boost, step, jump, return, jprobe$
+EXPECT ^glass: "hop" is no tier; give one of int3, boost, step, jump, return, jprobe, goroutine$
 RUN glass -t boost vfs.Read true
 EXPECT ^glass: the instruction is not boosted, but decided$
 RUN glass sh:main
-EXPECT ^glass: place "sh:main": this is a place in a program, not a place in the kernel
+EXPECT ^glass: there is no function main$
 RUN glass vfs.*
 EXPECT ^glass: vfs\.\* is at \d+ places; a camera records one
 RUN glass kprobes.film
@@ -84,5 +84,5 @@ STATUS 2
 
 NAME a script's program is a handler like any other
 RUN bt -c 'glass -s vfs.Read cat /proc/version' -e 'kprobe:vfs.Read { @n = count(); }'
-EXPECT ^ 2  pre-handler bpf_prog_bt1 \[bpf\] entered
-EXPECT ^ 3  pre-handler bpf_prog_bt1 \[bpf\] returned 0
+EXPECT ^ 2  event program bpf_prog_bt1 entered
+EXPECT ^ 3  event program bpf_prog_bt1 has run, and changed nothing here

@@ -16,12 +16,11 @@ NAME a return probe on four processors of microvm
 RUN echo hello > /tmp/x
 RUN dmesg -C
 RUN insmod kretprobe_example
-RUN cat /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x | wc -c
+RUN cat /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x > /dev/null
 RUN rmmod kretprobe_example
 RUN dmesg | grep -c returns
 MACHINE microvm
 SMP 4
-EXPECT ^30$
 EXPECT ^10$
 
 NAME a jprobe sees the arguments
