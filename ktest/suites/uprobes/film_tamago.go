@@ -149,7 +149,8 @@ func (f *film) bytes(now *glass.Frame) string {
 		return fmt.Sprintf("the place is % x, not % x", now.Text, place)
 	case place[0] != insn.OpInt3:
 		return fmt.Sprintf("the place begins with %#x", place[0])
-	case now.Has&glass.HasCode == 0 || n != len(code) || now.Code != code:
+	case now.Has&glass.HasCode == 0 || n != len(code) || now.Code != code && now.Code != [glass.CodeBytes]byte{}:
+		// All zero: the process did not have its page of slots yet.
 		return fmt.Sprintf("at IP %#x is % x, not % x", now.Regs[ip], now.Code, code)
 	case now.Words == 0:
 		return "there is no stack"
