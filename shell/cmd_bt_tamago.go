@@ -183,10 +183,11 @@ func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan in
 		go func() {
 			s, ended := c.again(), make(chan struct{})
 			s.interrupt = over
+			j := s.job
 			go func() {
 				select {
 				case <-over:
-					s.job.sendPart(s.stage, abi.SIGTERM)
+					j.sendPart(s.stage, abi.SIGTERM)
 				case <-ended:
 				}
 			}()

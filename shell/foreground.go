@@ -11,11 +11,11 @@ import (
 // foreground runs a statement until it ends or stops.
 func (s *Shell) foreground(st *syntax.Stmt) {
 	j := s.newJob(s.textOf(st))
-	j.main = j.add(j.text, 0)
 	if !s.interactive {
-		s.inline(j, st)
+		s.inline(j, func(s *Shell) { s.stmt(st) })
 		return
 	}
+	j.main = j.add(j.text, 0)
 	j.front = s.Terminal
 	before := s.state.clone()
 	fore := *s
@@ -31,8 +31,9 @@ func (s *Shell) foreground(st *syntax.Stmt) {
 	s.status = status
 }
 
-// inline runs a statement of a script in the shell's own goroutine: nothing can stop it.
-func (s *Shell) inline(j *job, st *syntax.Stmt) {
+// inline runs f, a job that is no user's, in the shell's own goroutine: nothing can stop it.
+func (s *Shell) inline(j *job, f func(*Shell)) {
+	j.main = j.add(j.text, 0)
 	over := make(chan struct{})
 	if s.interrupt != nil {
 		go func() {
@@ -44,7 +45,7 @@ func (s *Shell) inline(j *job, st *syntax.Stmt) {
 		}()
 	}
 	s.job = j
-	s.safely(func(s *Shell) { s.stmt(st) })
+	s.safely(f)
 	s.job = nil
 	close(over)
 	j.finish(j.main, s.status, s.signal)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -119,15 +120,16 @@ func (h *handed) run(words []string, input []byte) {
 	defer vfs.Close(h.says)
 	s := h.file.shell(part{h.says, handedOut})
 	s.Err, s.interrupt = part{h.says, handedErr}, h.interrupt
-	c := s.context(bytes.NewReader(input))
-	c.Interrupt = h.interrupt
-	status := statusNotFound
-	if cmd := s.commands[words[0]]; cmd != nil {
-		status = report(c, cmd, guard(cmd, c, words[1:]))
-	} else {
-		io.WriteString(c.Err, s.notFound(words[0]))
-	}
-	part{h.says, handedEnd}.Write(binary.LittleEndian.AppendUint32(nil, uint32(status)))
+	s.inline(s.newJob(strings.Join(words, " ")), func(s *Shell) {
+		c := s.context(bytes.NewReader(input))
+		if cmd := s.commands[words[0]]; cmd != nil {
+			s.status = report(c, cmd, guard(cmd, c, words[1:]))
+		} else {
+			s.status = statusNotFound
+			io.WriteString(c.Err, s.notFound(words[0]))
+		}
+	})
+	part{h.says, handedEnd}.Write(binary.LittleEndian.AppendUint32(nil, uint32(s.status)))
 }
 
 // part is a writer of parts of a kind.

@@ -34,6 +34,11 @@ RUN /bin/sh -c 'bt -e "kprobe:vfs.Reed { }"; echo then $?'
 EXPECT ^HINT: did you mean vfs.Read\?$
 EXPECT ^then 1$
 
+NAME the command of its script ends with it
+SMP 2
+RUN /bin/sh -c 'bt -q -e "i:ms:100 { exit(); }" -c "/bin/sleep 1000"'; sleep 1; ps | grep sleep || echo it has ended
+EXPECT ^it has ended$
+
 NAME SIGINT ends its script, which prints what it has; SIGKILL ends both
 SMP 2
 RUN /bin/bt -q -e 'BEGIN { printf("begun\n"); } kprobe:vfs.Read { @ = count(); } END { printf("bye\n"); }' > /tmp/o & /bin/sh -c 'until grep -q begun /tmp/o; do sleep 0.1; done'; kill -INT $!; wait; cat /tmp/o
