@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 )
@@ -39,8 +40,13 @@ func (j *job) begin(c *Context, m *member, path string, args []string, ready fun
 		Ready: func(p Program) {
 			group := p.Group()
 			by := 0
-			j.update(func() { m.program, j.group, by = p, group, j.quitBy })
-			if by != 0 { // ^C came while it was being started
+			j.update(func() {
+				m.program, j.group = p, group
+				if by = j.quitBy; by == 0 && j.held {
+					by, m.stopped, m.status, m.signal = abi.SIGSTOP, true, 128+abi.SIGTSTP, abi.SIGTSTP
+				}
+			})
+			if by != 0 { // ^C or ^Z came while it was being started
 				p.Send(by)
 			}
 			j.lendTerminal(c.Shell)
