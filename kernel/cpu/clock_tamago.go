@@ -22,10 +22,16 @@ var (
 	tscBase uint64
 	tscMul  uint64 // nanoseconds per tick, 32.32 fixed point
 	refName string
+	roughly bool // no two measurements agreed
 )
 
 // TSC returns the counter's frequency in Hz and what it was measured against.
-func TSC() (hz uint64, reference string) { return tscHz, refName }
+func TSC() (hz uint64, reference string) {
+	if roughly {
+		return tscHz, refName + " (no two measurements agree: the least)"
+	}
+	return tscHz, refName
+}
 
 // Clock returns the numbers with which Nanotime computes: see there.
 func Clock() (base, mul uint64) { return tscBase, tscMul }
@@ -56,11 +62,14 @@ func Duration(ticks uint64) time.Duration {
 }
 
 // Calibrate measures the TSC and the local APIC timer, twice 10 ms or more, against the first of
-// the machine's timers that runs, or the one called want if that is not "". It returns
-// false if none does.
+// the machine's timers that runs, or the one called want if that is not "". If no two measurements
+// agree with any of them, the least with the first is taken: the host is so busy that it takes the
+// CPU away in each. It returns false if none runs.
 //
 // Context: boot, before the runtime; the local APIC must be on.
 func Calibrate(a *acpi.Info, want string) bool {
+	var rough measured
+	var by *reference
 	for i := range references {
 		ref := &references[i]
 		if want != "" && ref.name != want || !ref.prepare(ref, a) {
@@ -73,15 +82,27 @@ func Calibrate(a *acpi.Info, want string) bool {
 			lapicWrite(lapicTimerInit, 0)
 			return m, ok
 		})
-		if !ok {
-			continue
+		if ok {
+			ref.use(m)
+			return true
 		}
-		tscHz, apicHz, refName = m.tsc, m.apic, ref.title
-		tscMul = 1e9 << 32 / tscHz
-		tscBase = m.start
-		return true
+		if by == nil && m.tsc != 0 {
+			rough, by = m, ref
+		}
 	}
-	return false
+	if by == nil {
+		return false
+	}
+	roughly = true
+	by.use(rough)
+	return true
+}
+
+// use makes the clock what m says.
+func (ref *reference) use(m measured) {
+	tscHz, apicHz, refName = m.tsc, m.apic, ref.title
+	tscMul = 1e9 << 32 / tscHz
+	tscBase = m.start
 }
 
 func lapicCount() uint32 { return lapicRead(lapicTimerCount) }

@@ -67,7 +67,7 @@ func TestSettle(t *testing.T) {
 		{"busy at first", []float64{3.75, 1, 2.8, 1.0005, 1.001}, hz * 1.0005, 5},
 		{"busy twice in another way", []float64{3.75, 2.5, 1, 1, 1}, hz, 5},
 		{"busy, then between", []float64{1, 2.2, 3.75, 3.75, 3.75, 1, 1}, hz, 7},
-		{"jumps", nil, 0, measurements},
+		{"never twice the same", nil, 0, measurements},
 	} {
 		n := 0
 		m, ok := settle(func(uint64) (measured, bool) {
@@ -81,9 +81,12 @@ func TestSettle(t *testing.T) {
 		if n != c.took || ok != (c.tsc != 0) || ok && (max(m.tsc, c.tsc)-min(m.tsc, c.tsc) > 2 || m.apic < apic) {
 			t.Errorf("%s: %+v, %v after %d measurements; want %d after %d", c.name, m, ok, n, c.tsc, c.took)
 		}
+		if wild := uint64(hz / float64(measurements)); c.times == nil && m.tsc != wild {
+			t.Errorf("%s: %d, and the least was %d", c.name, m.tsc, wild)
+		}
 	}
-	if _, ok := settle(func(uint64) (measured, bool) { return measured{}, false }); ok {
-		t.Error("a reference that does not run")
+	if m, ok := settle(func(uint64) (measured, bool) { return measured{}, false }); ok || m != (measured{}) {
+		t.Error("a reference that does not run:", m, ok)
 	}
 }
 
