@@ -329,6 +329,9 @@ func fine(t *testing.T, o Outcome, counts ...string) {
 	for _, f := range o.Findings {
 		t.Error(f)
 	}
+	if len(o.Findings) > 0 {
+		t.Logf("%q", o.Notes)
+	}
 	for _, name := range counts {
 		if !slices.ContainsFunc(o.Counts, func(c Count) bool { return c.Name == name && c.N > 0 }) {
 			t.Errorf("no %s: %v", name, o.Counts)

@@ -62,9 +62,8 @@ func (p *prover) wide(from, to int) {
 	p.jumps(false)
 	done := removing(touchers) // from now on: registering executes much with breakpoints, too
 	set := p.breakAt(touchers)
-	if wrong := differs(p.steps, p.tour("a breakpoint on each instruction", true), p.want); wrong != "" {
-		p.finding("a breakpoint on each instruction: another result of %s", wrong)
-	}
+	const what = "a breakpoint on each instruction"
+	p.compare(what, p.tour(what, true))
 	done()
 	kprobes.UnregisterKprobes(pointers(set))
 	p.jumps(true)
@@ -131,30 +130,30 @@ func (s *step) checksItself() bool { return strings.HasPrefix(s.name, "! ") }
 
 // tour does the steps, those that check themselves if that is asked for, and says where it is:
 // one takes longer than the host waits for all of them. What fails is printed.
-func (p *prover) tour(what string, whole bool) (sums []digest) {
+func (p *prover) tour(what string, whole bool) (results []result) {
 	for i := range p.steps {
 		s := &p.steps[i]
 		p.at(p.next, what+": "+s.name)
 		if !s.checksItself() {
-			sums = append(sums, work(p.steps[i:i+1])...)
+			results = append(results, work(p.steps[i:i+1])...)
 			continue
 		}
 		var said strings.Builder
 		if whole {
 			s.do(&said)
 		}
-		sum := offset
+		r := nothing()
 		for line := range strings.Lines(said.String()) {
 			if strings.HasPrefix(line, "FAIL ") {
 				p.note(line)
 				continue
 			}
 			p.finding("%s: %s", s.name, strings.TrimSpace(line))
-			io.WriteString(&sum, line)
+			io.WriteString(&r, line)
 		}
-		sums = append(sums, sum)
+		results = append(results, r)
 	}
-	return sums
+	return results
 }
 
 // touchers makes a breakpoint for each instruction that can have one, but not in the tests: some cases

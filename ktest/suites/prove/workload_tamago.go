@@ -46,37 +46,51 @@ var (
 	all = append(steps[:len(steps):len(steps)], tour, programs)
 )
 
-// A digest is FNV-1a of what was written, 64 bits. offset is that of nothing.
-type digest uint64
+// A result is what a step has written: FNV-1a of all, 64 bits, and the end of it.
+type result struct {
+	sum uint64
+	end []byte
+}
 
-const offset digest = 0xcbf29ce484222325
+// endSize is how much of what a step writes is kept, in bytes.
+const endSize = 512
 
-func (d *digest) Write(p []byte) (int, error) {
+// nothing is the result of a step that writes nothing.
+func nothing() result { return result{sum: 0xcbf29ce484222325} }
+
+func (r *result) Write(p []byte) (int, error) {
 	for _, b := range p {
-		*d = (*d ^ digest(b)) * 0x100000001b3
+		r.sum = (r.sum ^ uint64(b)) * 0x100000001b3
 	}
+	r.end = append(r.end, p...)
+	r.end = r.end[max(0, len(r.end)-endSize):]
 	return len(p), nil
 }
 
 // work does all steps and returns the result of each.
-func work(all []step) []digest {
-	sums := make([]digest, len(all))
+func work(all []step) []result {
+	results := make([]result, len(all))
 	for i, s := range all {
-		sums[i] = offset
-		s.do(&sums[i])
+		results[i] = nothing()
+		s.do(&results[i])
 	}
-	return sums
+	return results
 }
 
-// differs says which steps have another result, "" if none.
-func differs(all []step, got, want []digest) string {
+// compare reports a finding if steps have another result than without probes, and notes how each
+// of them ended.
+func (p *prover) compare(what string, got []result) {
 	var wrong []string
-	for i := range all {
-		if got[i] != want[i] {
-			wrong = append(wrong, all[i].name)
+	for i, s := range p.steps {
+		if got[i].sum == p.want[i].sum {
+			continue
 		}
+		wrong = append(wrong, s.name)
+		p.note(fmt.Sprintf("%s ended with %q, without probes with %q", s.name, got[i].end, p.want[i].end))
 	}
-	return strings.Join(wrong, ", ")
+	if wrong != nil {
+		p.finding("%s: another result of %s", what, strings.Join(wrong, ", "))
+	}
 }
 
 // random is a sequence that is the same each time.
