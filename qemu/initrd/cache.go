@@ -2,6 +2,7 @@ package initrd
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"path"
@@ -14,13 +15,14 @@ import (
 // cachePath is where the dynamic linker looks up libraries by their names, and tools that want to probe one.
 const cachePath = "/etc/ld.so.cache"
 
-// addCache adds the cache of all libraries in the archive, as ldconfig would write it.
+// addCache adds the cache of all libraries in the archive, as ldconfig would write it. Of two with the same
+// name, that in the folder where the linker looks first is in it.
 func (a *Archive) addCache() {
 	var libs []library
 	for guest, e := range a.files {
 		if dir, name := path.Split(guest); slices.Contains(libraryFolders, path.Clean(dir)) && strings.Contains(name, ".so") {
 			if soname := sonameOf(e.Data); soname != "" {
-				libs = append(libs, library{soname, guest})
+				libs = append(libs, library{soname, guest, slices.Index(libraryFolders, path.Clean(dir))})
 			}
 		}
 	}
@@ -30,7 +32,10 @@ func (a *Archive) addCache() {
 }
 
 // A library is known by a name.
-type library struct{ name, path string }
+type library struct {
+	name, path string
+	folder     int // index of libraryFolders
+}
 
 // sonameOf is the name by which programs ask for a library; "": it is none of this processor's.
 func sonameOf(data []byte) string {
@@ -48,7 +53,10 @@ func sonameOf(data []byte) string {
 func cacheOf(libs []library) []byte {
 	const head, entry = 48, 24
 	const libc6x86 = 0x303 // flags: for glibc 2, of 64 bits
-	slices.SortFunc(libs, func(a, b library) int { return compareNames(b.name, a.name) })
+	slices.SortFunc(libs, func(a, b library) int {
+		return cmp.Or(compareNames(b.name, a.name), cmp.Compare(a.folder, b.folder))
+	})
+	libs = slices.CompactFunc(libs, func(a, b library) bool { return a.name == b.name })
 	var entries, names []byte
 	text := func(s string) uint32 {
 		at := head + len(libs)*entry + len(names)

@@ -189,11 +189,16 @@ func TestScriptsInFoldersMayLackTheirInterpreter(t *testing.T) {
 }
 
 // TestCacheIsWhatLdconfigReads: each library of a program is in the cache, in the order in which the dynamic linker
-// searches.
+// searches, and once, though other folders have copies.
 func TestCacheIsWhatLdconfigReads(t *testing.T) {
 	a := Archive{Deps: true}
 	if err := a.Add("/bin/bash"); err != nil {
 		t.Skip(err)
+	}
+	for _, dir := range []string{"/usr/lib64/", "/usr/lib/", "/usr/lib/x86_64-linux-gnu/"} {
+		if err := a.Add(guestFolder + "/libc.so.6:" + dir + "libc.so.6"); err != nil {
+			t.Skip(err)
+		}
 	}
 	cache := made(t, &a)[cachePath[1:]].Data
 	file := write(t, filepath.Join(t.TempDir(), "cache"), string(cache), 0o644)
@@ -205,6 +210,9 @@ func TestCacheIsWhatLdconfigReads(t *testing.T) {
 		if strings.HasPrefix(name, guestFolder) && !strings.Contains(string(out), path.Base(name)+" (libc6,x86-64) => "+name) {
 			t.Errorf("no %s in\n%s", name, out)
 		}
+	}
+	if n := strings.Count(string(out), "libc.so.6 "); n != 1 {
+		t.Errorf("libc.so.6 is there %d times:\n%s", n, out)
 	}
 	sorted := []string{"libz.so.10", "libz.so.9", "libm.so", "libm-1.so"}
 	if !slices.IsSortedFunc(sorted, func(a, b string) int { return compareNames(b, a) }) {
