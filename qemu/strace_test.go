@@ -43,7 +43,7 @@ func TestStraceOfPrograms(t *testing.T) {
 			t.Errorf("%s, or no clock_gettime, in\n%s\n%s", call, got, said(r))
 		}
 	}
-	r = bootScript(t, normalImage, machine.Config{SMP: 2, Script: "strace -e trace=write myprog -n 1"})
+	r = bootScript(t, normalImage, machine.Config{SMP: 2, Script: "strace -f -e trace=write myprog -n 1"})
 	for _, b := range shownBy(t) { // another thread's line may come before the result
 		if call, _, _ := strings.Cut(b.lines[0], ") ="); !slices.ContainsFunc(masked(string(r.Stdout)), func(line string) bool { return strings.Contains(line, masked(call)[0]) }) {
 			t.Errorf("%v: no %s in\n%s", b, call, said(r))
