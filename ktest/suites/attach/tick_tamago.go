@@ -34,14 +34,32 @@ func countCPU(h *attach.Hit) {
 	}
 }
 
+// counted are the ticks of each CPU that is there.
+func counted() []uint64 {
+	n := make([]uint64, cpu.Num())
+	for i := range n {
+		n[i] = onCPU[i].Load()
+	}
+	return n
+}
+
 func tickOnEachCPU(t *suites.T) {
 	bad.Store(0)
 	for i := range onCPU {
 		onCPU[i].Store(0)
 	}
 	l := attachTo(t, countCPU, nil, "tick:500hz")
-	for i := range cpu.Num() {
-		t.Until("ticks on each CPU", func() bool { return onCPU[i].Load() >= 20 })
+	defer l.Close()
+	for i, end := 0, time.Now().Add(suites.Limit); i < cpu.Num(); runtime.Gosched() {
+		switch {
+		case onCPU[i].Load() >= 20:
+			i++
+		case time.Now().After(end):
+			was := counted()
+			attachTo(t, nil, nil, "tick:1000hz").Close() // which sets the timers
+			time.Sleep(time.Second)
+			t.Fatalf("CPU %d does not tick: %v, and %v after all timers were set again", i, was, counted())
+		}
 	}
 	l.Close()
 	sum := uint64(0)
