@@ -54,7 +54,7 @@ func runBt(c *Context, args []string) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls, from.Functions = callParameters, callNames, programFunctions
+		from.Params, from.Calls, from.Functions, from.Symbol = callParameters, callNames, programFunctions, programSymbol
 	}
 	if f.List {
 		return btList(c, from, f)
@@ -118,7 +118,7 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
+	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Unsafe: f.Unsafe, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
 	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: btCat}
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName

@@ -124,6 +124,19 @@ func programFunctions(path string) (names []string) {
 	return names
 }
 
+// programSymbol finds a function or a variable of a program's file.
+func programSymbol(path, name string) (addr, size uint64, err error) {
+	err = program.Read(path, func(f *program.File) error {
+		s, err := f.Lookup(name)
+		if err != nil {
+			s, err = f.Variable(name)
+		}
+		addr, size = s.Addr, s.Size
+		return err
+	})
+	return addr, size, err
+}
+
 // callName names a system call by its number.
 func callName(n uint64) string {
 	if c, ok := calls.Lookup(n); ok {

@@ -12,6 +12,8 @@ func callParameters(string) ([]string, bool) { return nil, false }
 
 func programFunctions(string) []string { return nil }
 
+func programSymbol(string, string) (addr, size uint64, err error) { return 0, 0, nil }
+
 func callNames(func(name string) bool) {}
 
 func callName(uint64) string { return "" }

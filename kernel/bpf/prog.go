@@ -52,18 +52,26 @@ const (
 	maxStack = 4096 // bytes that a program may take of the stack of traps
 )
 
-// RareWorst is how many instructions a program of LoadRare may execute at worst, helpers by weight.
+// RareWorst is how many instructions a Rare program may execute at worst, helpers by weight.
 const RareWorst = 1 << 26
+
+// Grants are what a program may do beyond what all may.
+type Grants struct {
+	Rare    bool // it runs seldom, where nothing waits for it: it may loop over a whole map, which takes milliseconds
+	Signals bool // it may send signals, whatever Unsafe says
+}
 
 // Unsafe is whether programs may change what processes do.
 var Unsafe = sysctl.NewBool("kernel.bpf_unsafe", false, "let eBPF programs send signals to the processes that they hit")
 
-// LoadRare is Load for a program that runs seldom and where nothing waits for it: it may loop over a whole
-// map, which takes milliseconds.
-func LoadRare(p *bpf.Program, maps []*Map) (*Prog, error) {
-	rare := *env
-	rare.Limits.Worst = RareWorst
-	return loadIn(p, maps, &rare, nil)
+// LoadGranted is Load for a program that may do more.
+func LoadGranted(p *bpf.Program, maps []*Map, g Grants) (*Prog, error) {
+	in := *env
+	in.Unsafe = g.Signals
+	if g.Rare {
+		in.Limits.Worst = RareWorst
+	}
+	return loadIn(p, maps, &in, nil)
 }
 
 // Load verifies and compiles a program, whose maps are these.
@@ -84,7 +92,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, erro
 	if err := fits(p, maps); err != nil {
 		return nil, err
 	}
-	in.Unsafe = Unsafe.Get()
+	in.Unsafe = in.Unsafe || Unsafe.Get()
 	c, err := verify.Check(p, in)
 	if err != nil {
 		errno := syscall.EACCES

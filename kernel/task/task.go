@@ -2,6 +2,8 @@
 // (gotypes/vmlinux/linux.go), with the fields that tools ask for.
 package task
 
+import "unsafe"
+
 // A Char is C's char, by which tools see that an array of them is text.
 type Char int8
 
@@ -12,6 +14,12 @@ type Task struct {
 	Entity              Entity
 	Comm                [16]Char
 }
+
+// Where fields of a Task are, for programs that read one at its address.
+const (
+	OffsetTGID   = int(unsafe.Offsetof(Task{}.TGID))
+	OffsetParent = int(unsafe.Offsetof(Task{}.Parent))
+)
 
 // An Entity is what of a thread waits for a CPU: struct sched_entity.
 type Entity struct{ Queue *Queue }

@@ -31,10 +31,16 @@ var simple = map[string]struct {
 }
 
 // otherBuiltins are those without a helper of their own.
-var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid"}
+var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid", "ppid"}
 
-// refusedBuiltins are bpftrace's that are not here.
-var refusedBuiltins = strings.Fields("cpid ppid ctx line file config has_cpid")
+// refusedBuiltins are those that are not here, and why.
+var refusedBuiltins = map[string]string{"cpid": childWhy, "has_cpid": childWhy, "ctx": "registers are read by reg(), arguments by args", "config": "its settings are read by config().NAME",
+	"line": "kstack(1) says where a hit is", "file": "kstack(1) says where a hit is", "scache": cacheWhy}
+
+const (
+	childWhy = "-c runs a line of the shell, which may start any number of processes: compare comm"
+	cacheWhy = "DTrace has it, and bpftrace does not: keep values in a map"
+)
 
 func builtinNames() []string {
 	names := append(keys(simple), otherBuiltins...)
@@ -61,7 +67,12 @@ func (c *checker) builtin(e *Expr) Type {
 		e.Kind, e.Value = Number, 0
 		return integer(4, false)
 	case "usermode":
+		if c.target.Record || c.point.Provider == "software" {
+			c.fail(e.Span, "usermode is not known at %s: it has no registers of what was interrupted", c.point.Text)
+		}
 		return integer(1, false)
+	case "ppid":
+		return integer(4, false)
 	case "probetype":
 		if p := c.point.Provider; p == "begin" || p == "end" || p == "self" {
 			return e.become("special")
@@ -92,13 +103,13 @@ func (c *checker) builtin(e *Expr) Type {
 	}
 	if n, ok := strings.CutPrefix(e.Name, "sarg"); ok {
 		if i, err := strconv.Atoi(n); err == nil && i >= 0 && i < 64 {
-			c.needsRegisters(e)
+			c.needsStack(e)
 			e.Value = uint64(i)
 			return Type{Kind: Int, Bytes: 8, Signed: true, User: c.target.User}
 		}
 	}
-	if contains(refusedBuiltins, e.Name) {
-		c.fail(e.Span, "the builtin %s is not supported", e.Name)
+	if why := refusedBuiltins[e.Name]; why != "" {
+		c.Source.failHint(e.Span, why, "the builtin %s is not supported", e.Name)
 	}
 	if n, ok := strings.CutPrefix(e.Name, "arg"); ok {
 		if i, err := strconv.Atoi(n); err == nil {
@@ -134,6 +145,17 @@ func (c *checker) needsRegisters(e *Expr) {
 	if len(c.target.Args) == 0 && c.target.Result == nil {
 		c.fail(e.Span, "%s has no registers: they are there in kprobe, kretprobe, uprobe and uretprobe", c.point.Provider)
 	}
+}
+
+// needsStack refuses arguments on the stack where they are not the latest there.
+func (c *checker) needsStack(e *Expr) {
+	switch {
+	case c.point.Provider == "tracepoint" && !c.target.Record:
+		c.fail(e.Span, "%s: the arguments of system calls are in registers: args has their names", e.Name)
+	case c.target.Result != nil:
+		c.fail(e.Span, "%s: the arguments on the stack are gone when a function returns: read them in a kprobe or uprobe", e.Name)
+	}
+	c.needsRegisters(e)
 }
 
 // stackModes are how stacks are printed: with names, with addresses too, or with addresses alone.

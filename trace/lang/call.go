@@ -1,6 +1,10 @@
 package lang
 
-import ()
+import (
+	"slices"
+
+	"sonde/kernel/abi"
+)
 
 // function is what is known of a function of the language.
 type function struct {
@@ -29,18 +33,20 @@ func init() {
 		"ntop": {1, 2, (*checker).ntop}, "pton": {1, 1, (*checker).pton}, "macaddr": {1, 1, (*checker).macaddr}, "bswap": {1, 1, (*checker).bswap},
 		"speculate": {0, 0, (*checker).speculate}, "commit": {0, 1, (*checker).settle}, "discard": {0, 1, (*checker).settle},
 		"getopt": {1, 3, (*checker).getopt},
+		"pid":    {0, 1, (*checker).process}, "tid": {0, 1, (*checker).process}, "ppid": {0, 1, (*checker).process},
+		"path": {1, 2, (*checker).path}, "signal": {1, 1, (*checker).signal}, "uaddr": {1, 1, (*checker).uaddr},
 	}
 }
 
 // refused are functions of bpftrace that are not here, and why.
-var refused = map[string]string{"signal": unsafeWhy, "signal_thread": unsafeWhy, "override": unsafeWhy, "cgroupid": cgroupWhy, "cgroup_path": cgroupWhy,
+var refused = map[string]string{"signal_thread": "signal() reaches the process", "override": unsafeWhy, "cgroupid": cgroupWhy, "cgroup_path": cgroupWhy,
 	"skboutput": "there are no packets", "nsenter": "there are no namespaces", "socket_cookie": "there are no sockets of Linux's kernel",
-	"percpu_kaddr": "variables are not kept for each CPU", "uaddr": "give the address as a number", "path": "read args.f.name of a function that has a file",
-	"debugf": "use printf()", "strcap": "use str(address, length)", "scache": "DTrace has it, and bpftrace does not", "pid": "tid and pid take no arguments here",
+	"percpu_kaddr": "variables are not kept for each CPU",
+	"debugf":       "use printf()", "strcap": "use str(address, length)", "scache": cacheWhy,
 	"container_of": "cast the pointer, and subtract offsetof()", "signal_name": "print the number"}
 
 const (
-	unsafeWhy = "no script changes what programs do"
+	unsafeWhy = "no script changes what functions return"
 	cgroupWhy = "all processes are in the root of control groups"
 )
 
@@ -198,6 +204,81 @@ func (c *checker) hasKey(e *Expr) Type {
 	c.key(key)
 	e.m = key.m
 	return boolType
+}
+
+// process checks pid(), tid() and ppid(), of the thread that was hit or, ppid() alone, of a task. There is one
+// namespace of processes, so that both that bpftrace knows are the same.
+func (c *checker) process(e *Expr) Type {
+	switch a := e.Args; {
+	case len(a) == 1 && a[0].Kind == Builtin && (a[0].Name == "curr_ns" || a[0].Name == "init"):
+		e.Args = nil
+	case len(a) == 1 && e.Name == "ppid":
+		c.number(a[0])
+		return integer(4, false)
+	case len(a) == 1:
+		c.fail(a[0].Span, "%s() takes nothing, curr_ns or init", e.Name)
+	}
+	e.Kind = Builtin
+	return c.builtin(e)
+}
+
+// path checks path(args.f): the name of a file, as the field "name" has it.
+func (c *checker) path(e *Expr) Type {
+	file := e.Args[0]
+	t := c.expr(file)
+	if t.Kind == Unknown {
+		return t
+	}
+	if t.To == nil {
+		c.fail(file.Span, "path() takes a file, as args.f of vfs.Read, and this is of type %s", t)
+	}
+	if f, _ := t.To.find("name"); f == nil || f.Type.Kind != String {
+		c.fail(file.Span, "path() takes a file, as args.f of vfs.Read: struct %s has no name", t.To.Name)
+	}
+	name := &Expr{Span: e.Span, Kind: Field, Name: "name", Args: []*Expr{file}}
+	if len(e.Args) == 1 {
+		*e = *name
+	} else {
+		*e = Expr{Span: e.Span, Kind: Call, Name: "str", Args: []*Expr{name, e.Args[1]}}
+	}
+	return c.expr(e)
+}
+
+// signal checks signal(9), signal("KILL") and signal("SIGKILL").
+func (c *checker) signal(e *Expr) Type {
+	if !c.opt.Unsafe {
+		c.Source.failHint(e.Span, "start bt with --unsafe", "signal() changes what programs do")
+	}
+	a := e.Args[0]
+	if a.Kind == Text {
+		n, ok := abi.SignalByName(a.Name)
+		if !ok {
+			c.fail(a.Span, "there is no signal %q", printable(a.Name))
+		}
+		*a = Expr{Span: a.Span, Kind: Number, Value: uint64(n)}
+	}
+	c.number(a)
+	if n, ok := c.constant(a); ok && (n < 1 || n > abi.SIGMAX) {
+		c.fail(a.Span, "signals are from 1 to %d", abi.SIGMAX)
+	}
+	return voidType
+}
+
+// uaddr checks uaddr("name"): the address of a variable or function of the program that was hit, with the type
+// that its size suggests.
+func (c *checker) uaddr(e *Expr) Type {
+	name := c.literal(e, 0)
+	of, ok := c.opt.Resolver.(UserAddresser)
+	if !ok || c.point.Provider != "uprobe" || c.target.Func == "" {
+		c.fail(e.Span, "uaddr() is for uprobes on the beginning of a function: from there, all else is as far as in the file")
+	}
+	from, bytes, err := of.UserAddress(c.point, name)
+	if err != nil {
+		c.fail(e.Span, "%v", err)
+	}
+	e.Value = from
+	elem := integer(pick(slices.Contains([]int{1, 2, 4, 8}, bytes), bytes, 8), false)
+	return Type{Kind: Pointer, Bytes: 8, Elem: &elem, User: true}
 }
 
 func (c *checker) exit(e *Expr) Type {

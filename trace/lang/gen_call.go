@@ -42,6 +42,10 @@ func (g *generator) perform(e *Expr) {
 			g.missing(e, "this key is not there, and cannot be deleted")
 			g.label(there)
 		}
+	case "signal":
+		g.number(e.Args[0])
+		g.emit("r1 = r0")
+		g.emit("call 109")
 	case "commit", "discard":
 		g.settles(e)
 	case "exit":

@@ -2,6 +2,8 @@ package lang
 
 import (
 	"strings"
+
+	"sonde/kernel/task"
 )
 
 // number leaves the value of an expression that is one number in R0.
@@ -205,6 +207,9 @@ func (g *generator) builtinNumber(e *Expr) {
 		g.truncate(integer(4, false))
 	case "usermode":
 		g.usermode()
+	case "ppid":
+		g.emit("call 35")
+		g.parent()
 	case "func":
 		g.hitAddress()
 	case "ncpus":
@@ -222,6 +227,17 @@ func (g *generator) builtinNumber(e *Expr) {
 		}
 		g.emit("r0 = *(u64 *)(r6 + %d)", e.Value)
 	}
+}
+
+// parent leaves the number of the process that has started the task whose address is in R0: 0 for the kernel's.
+func (g *generator) parent() {
+	address, none := Type{Kind: Pointer, Bytes: 8}, g.newLabel()
+	g.emit("r0 += %d", task.OffsetParent)
+	g.read(address, false)
+	g.emit("if r0 == 0 goto %s", none)
+	g.emit("r0 += %d", task.OffsetTGID)
+	g.read(integer(4, false), false)
+	g.label(none)
 }
 
 // usermode tells whether a program was interrupted: BEGIN and END run in the kernel.

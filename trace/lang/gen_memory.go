@@ -63,7 +63,10 @@ func (g *generator) pointee(e *Expr) {
 }
 
 // fetch reads what R0 points to.
-func (g *generator) fetch(t Type) {
+func (g *generator) fetch(t Type) { g.read(t, t.User || g.target.User) }
+
+// read reads what R0 points to, in a program or in the kernel.
+func (g *generator) read(t Type, user bool) {
 	switch t.Kind {
 	case Int, Bool, Pointer:
 	default:
@@ -75,7 +78,7 @@ func (g *generator) fetch(t Type) {
 		g.zero(p, 8)
 		g.address("r1", p)
 		g.emit("r2 = %d", t.Bytes)
-		g.emit("call %d", pick(t.User || g.target.User, 112, 113))
+		g.emit("call %d", pick(user, 112, 113))
 		sign := "u"
 		if t.Signed {
 			sign = "s"
@@ -204,9 +207,13 @@ func (g *generator) writeString(e *Expr, to place, t Type) {
 		g.zero(to.plus(have), room-have)
 		room = have
 	}
+	most := room
+	if e.Type.Bytes > 0 {
+		most = min(room, e.Type.Bytes)
+	}
 	switch e.Kind {
 	case Text, Parameter:
-		for i, w := range words(e.Name, room) {
+		for i, w := range words(e.Name[:min(len(e.Name), most-1)], room) {
 			if int64(int32(w)) == int64(w) {
 				g.emit("*(u64 *)(%s) = %d", to.plus(8*i), int64(w))
 				continue
@@ -219,25 +226,25 @@ func (g *generator) writeString(e *Expr, to place, t Type) {
 		g.emit("r2 = %d", min(room, 16))
 		g.emit("call 16")
 	case Call:
-		g.str(e, to, room)
+		g.str(e, to, room, most)
 	case Field, Index, Unary:
 		if e.Kind == Field && e.Args[0].Type.Kind == TupleOf {
 			g.writeCopy(e, to, room)
 			return
 		}
 		if e.Type.Go {
-			g.goString(e, to, room)
+			g.goString(e, to, room, most)
 			return
 		}
 		g.pointee(e)
-		g.readString(to, room, fmt.Sprint(min(room, max(1, e.Type.Bytes))), e.Type.User || g.target.User)
+		g.readString(to, room, fmt.Sprint(most), e.Type.User || g.target.User)
 	default:
 		g.writeCopy(e, to, room)
 	}
 }
 
-// str reads the string whose address is an argument.
-func (g *generator) str(e *Expr, to place, room int) {
+// str reads the string whose address is an argument: most bytes of it, with its end.
+func (g *generator) str(e *Expr, to place, room, most int) {
 	a := e.Args[0]
 	if a.Type.Kind == String {
 		g.write(a, to, stringType(room))
@@ -249,33 +256,33 @@ func (g *generator) str(e *Expr, to place, room int) {
 	user := (g.target.User || a.Type.User || e.Name == "ustr") && e.Name != "kstr"
 	if len(e.Args) == 1 {
 		g.number(a)
-		g.readString(to, room, fmt.Sprint(room), user)
+		g.readString(to, room, fmt.Sprint(most), user)
 		return
 	}
 	g.scoped(func() {
 		g.number(e.Args[1])
-		length := g.bounded(room)
+		length := g.bounded(most)
 		g.number(a)
 		g.readString(to, room, fmt.Sprintf("*(u64 *)(%s)", length), user)
 	})
 }
 
 // goString reads a string of Go.
-func (g *generator) goString(e *Expr, to place, room int) {
+func (g *generator) goString(e *Expr, to place, room, most int) {
 	g.scoped(func() {
 		g.wordOf(e, 1)
-		length := g.bounded(room)
+		length := g.bounded(most)
 		g.wordOf(e, 0)
 		g.readString(to, room, fmt.Sprintf("*(u64 *)(%s)", length), e.Type.User || g.target.User)
 	})
 }
 
-// bounded keeps R0 + 1, the bytes of a string with its zero, but room at most.
-func (g *generator) bounded(room int) place {
+// bounded keeps R0 + 1, the bytes of a string with its zero, but most at most.
+func (g *generator) bounded(most int) place {
 	short := g.newLabel()
 	g.emit("r0 += 1")
-	g.emit("if r0 <= %d goto %s", room, short)
-	g.emit("r0 = %d", room)
+	g.emit("if r0 <= %d goto %s", most, short)
+	g.emit("r0 = %d", most)
 	g.label(short)
 	return g.spill()
 }

@@ -29,6 +29,13 @@ func (g *generator) callNumber(e *Expr) {
 		g.scoped(func() { g.strlen(e) })
 	case "strcontains":
 		g.scoped(func() { g.strcontains(e) })
+	case "ppid":
+		g.number(e.Args[0])
+		g.parent()
+	case "uaddr":
+		g.emit("r0 = *(u64 *)(r6 + %d)", offsetIP)
+		g.load("r1", int64(e.Value))
+		g.emit("r0 += r1")
 	case "speculate":
 		g.begins()
 	case "strerror", "kptr", "uptr":

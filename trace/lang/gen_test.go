@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sonde/bpf/verify"
+	"sonde/kernel/task"
 )
 
 // show is what is in the maps and the records after a run: numbers, and strings without their zeroes.
@@ -156,6 +157,46 @@ func TestGo(t *testing.T) {
 	}
 }
 
+// TestProcesses: the number of the parent is read from the task, in the kernel, also at a probe in a program;
+// a signal is sent to whom was hit, and a variable of a program is as far from its function as in the file.
+func TestProcesses(t *testing.T) {
+	const parent, nobody = 0x9000, 0xa000
+	m := newMachine(t, `uprobe:a:f { print(ppid); print(ppid()); print(ppid(curtask)); print(ppid(arg1)); print(pid(init)); print(tid(curr_ns)); signal("SIGUSR1"); signal("TERM"); print(*uaddr("v")); print(uaddr("v")); }`)
+	m.task = 0x8000
+	m.memory[m.task] = taskOf(7, parent)
+	m.memory[parent] = taskOf(42, 0)
+	m.memory[nobody] = taskOf(1, 0)
+	m.memory[0x2100] = "\x55\x00\x33\x00\xff"
+	m.setReg(104, nobody)
+	m.setReg(offsetIP, 0x2000)
+	m.run("uprobe")
+	if got, want := m.show(), "2(42) 2(42) 2(42) 2(0) 2(7) 2(8) 2(3342421) 2(8448)"; got != want || !slices.Equal(m.signals, []uint64{10, 15}) {
+		t.Errorf("got %s and signals %v, want %s", got, m.signals, want)
+	}
+}
+
+// taskOf is a task in memory.
+func taskOf(pid int32, parent uint64) string {
+	b := make([]byte, task.OffsetParent+8)
+	binary.LittleEndian.PutUint32(b[task.OffsetTGID:], uint32(pid))
+	binary.LittleEndian.PutUint64(b[task.OffsetParent:], parent)
+	return string(b)
+}
+
+// TestLengths: strings have as many bytes as max_strlen says, with their end, wherever they come from.
+func TestLengths(t *testing.T) {
+	m := newMachine(t, `config = { max_strlen = 5 } fentry:f { print("abcdefgh"); print(str(0x5000)); print(str(0x5000, 7)); print(path(args.f)); print(args.s); @[str(0x5000)] = "abcdefgh"; print(@["abcdefgh"]); }`)
+	for off, v := range map[int]uint64{80: 0x6000, 104: 0x5000, 72: 200} {
+		m.setReg(off, v)
+	}
+	m.memory[0x5000] = "abcdefgh"
+	m.memory[0x6000] = "________" + string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x5001), 7))
+	m.run("fentry")
+	if got, want := m.show(), "@[abcd]=abcd 2(abcd) 2(abcd) 2(abcd) 2(bcde) 2(abcd) 2(abcd)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestLatency: what one probe keeps, another one finds and deletes.
 func TestLatency(t *testing.T) {
 	m := newMachine(t, `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`)
@@ -243,8 +284,17 @@ func TestCompileRefuses(t *testing.T) {
 		{`kprobe:f { @[1] = 1; for ($kv : @) { @b = arg0 } }`, "1:22-25: ERROR: arguments, results and stacks cannot be read in a loop over a map"},
 		{`BEGIN { for ($kv : @x) { } @x = 1 }`, "a loop is over a map with keys, and not over int8: @x"},
 		{`BEGIN { $x = 1; print(&$x) }`, "1:23-26: ERROR: &$x is not supported: programs give away no addresses"},
-		{`BEGIN { signal(9) }`, "the function signal is not supported\nBEGIN { signal(9) }\n        ~~~~~~~~~\nHINT: no script changes what programs do"},
-		{`BEGIN { print(cpid) }`, "the builtin cpid is not supported"},
+		{`BEGIN { signal(9) }`, "1:9-18: ERROR: signal() changes what programs do\nBEGIN { signal(9) }\n        ~~~~~~~~~\nHINT: start bt with --unsafe"},
+		{`BEGIN { override(1) }`, "the function override is not supported\nBEGIN { override(1) }\n        ~~~~~~~~~~~\nHINT: no script changes what functions return"},
+		{`BEGIN { print(cpid) }`, "the builtin cpid is not supported\nBEGIN { print(cpid) }\n              ~~~~\nHINT: -c runs a line of the shell"},
+		{`kretprobe:f { @ = sarg0 }`, "1:19-24: ERROR: sarg0: the arguments on the stack are gone when a function returns"},
+		{`t:a:b { @ = sarg0 }`, "sarg0: the arguments of system calls are in registers: args has their names"},
+		{`s:page-faults:1 { @ = usermode }`, "usermode is not known at software:page-faults:1"},
+		{`BEGIN { print(pid(5)) }`, "pid() takes nothing, curr_ns or init"},
+		{`kprobe:f { print(path(arg0)) }`, "path() takes a file, as args.f of vfs.Read, and this is of type int64"},
+		{`kprobe:f { print(uaddr("x")) }`, "uaddr() is for uprobes on the beginning of a function"},
+		{`uprobe:a:f { print(uaddr("none")) }`, "1:20-33: ERROR: there is no variable none"},
+		{`import "a.bt" BEGIN { }`, "1:1-7: ERROR: import is not supported\nimport \"a.bt\" BEGIN { }\n~~~~~~\nHINT: bt has the functions"},
 		{`BEGIN { print(kaddr("q")) }`, "1:15-25: ERROR: Failed to resolve kernel symbol: q"},
 		{`BEGIN { print(reg("ip")) }`, "begin has no registers"},
 		{`kprobe:f { print(reg("iq")) }`, "there is no register \"iq\""},

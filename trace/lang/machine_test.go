@@ -22,6 +22,8 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		t.Fields = []ArgField{{"fd", integer(4, true), 112, nil}, {"filename", Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, 104, nil}}
 	case "watchpoint":
 		t.Watch = true
+	case "uprobe":
+		t.Func = "f"
 	}
 	if p.Provider == "fentry" {
 		goText := Type{Kind: String, Go: true}
@@ -37,6 +39,14 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	return t, nil
 }
 
+// UserAddress is part of UserAddresser.
+func (anywhere) UserAddress(_ *Point, name string) (uint64, int, error) {
+	if name != "v" {
+		return 0, 0, errors.New("there is no variable " + name)
+	}
+	return 0x100, 4, nil
+}
+
 // machine plays the kernel for the programs of a unit.
 type machine struct {
 	t       *testing.T
@@ -50,6 +60,8 @@ type machine struct {
 	now     uint64
 	comm    string
 	pid     uint64
+	task    uint64   // the address of the thread's
+	signals []uint64 // that were sent
 }
 
 const valueBase, valueStride = 0x4000_0000, 1 << 16
@@ -60,11 +72,13 @@ func newMachine(t *testing.T, script string, params ...string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := Compile(s, &Options{Resolver: anywhere{}, CPUs: 4})
+	u, err := Compile(s, &Options{Resolver: anywhere{}, CPUs: 4, Unsafe: true})
 	if err != nil {
 		t.Fatalf("%s\n%v", script, err)
 	}
-	m := &machine{t: t, unit: u, env: verify.NewEnv(), regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
+	env := verify.NewEnv()
+	env.Unsafe = true
+	m := &machine{t: t, unit: u, env: env, regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
 	for i := range u.Specs {
 		m.maps = append(m.maps, map[string]*[]byte{})
 		if u.Specs[i].Type == bpf.Array || u.Specs[i].Type == bpf.PerCPUArray {
@@ -145,6 +159,11 @@ func (m *machine) helpers() map[int32]interp.Helper {
 		return func(vm *interp.Machine, a [5]uint64) (uint64, error) { return m.probeRead(vm, a, text) }
 	}
 	return map[int32]interp.Helper{
+		35: number(func() uint64 { return m.task }),
+		109: func(_ *interp.Machine, a [5]uint64) (uint64, error) {
+			m.signals = append(m.signals, a[0])
+			return 0, nil
+		},
 		1: m.find, 2: m.update, 3: m.remove, 130: m.output,
 		5: number(func() uint64 { m.now += 100; return m.now }), 8: number(func() uint64 { return 2 }),
 		14: number(func() uint64 { return m.pid<<32 | (m.pid + 1) }), 15: number(func() uint64 { return 5<<32 | 4 }),

@@ -59,7 +59,7 @@ func (p *parser) top(s *Script) {
 	case name.is("macro") && !p.follows(":"):
 		p.macro(s)
 	case (name.is("import") || name.is("fn")) && !p.follows(":"):
-		p.fail(name.Span, "%s is not supported", name.text)
+		p.Source.failHint(name.Span, "bt has the functions of bpftrace's standard library, and reads no other file: put what is wanted into this one", "%s is not supported", name.text)
 	default:
 		p.at = from
 		p.probe(s)

@@ -61,7 +61,7 @@ type Type struct {
 	To      *Struct  // of a struct and of a pointer to one
 	Depth   int      // of a stack: frames
 	Go      bool     // of a String that is read: an address and a length
-	Format  string   // of a TimeText; of a Symbol, CallName if it is the number of a system call
+	Format  string   // of a TimeText; of a Symbol, CallName if it is the number of a system call; of an interface of Go, its name
 
 	Low, High, Step int64  // of an LHist; of a TSeries, Step is its interval and High how many it shows
 	Bits            int    // of a Hist: each power of 2 has 1<<Bits buckets
@@ -205,6 +205,9 @@ func (t Type) String() string {
 		}
 		return "(" + strings.Join(parts, ",") + ")"
 	case Pointer:
+		if t.Format != "" {
+			return t.Format
+		}
 		if t.To != nil {
 			return "struct " + t.To.Name + " *"
 		}

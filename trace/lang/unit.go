@@ -32,13 +32,17 @@ type ArgField struct {
 	More   []int // of further words
 }
 
-// Arguments are what args has, and retval last, if there is one.
+// Arguments are what args and ret have, and retval last, if there is one.
 func (t *Target) Arguments() []ArgField {
 	all := slices.Clone(t.named("args"))
-	if t.Result != nil {
-		all = append(all, ArgField{Name: "retval", Type: t.Result.Type})
+	if t.Result == nil {
+		return all
 	}
-	return all
+	for _, f := range t.named("ret") {
+		f.Name = "ret." + f.Name
+		all = append(all, f)
+	}
+	return append(all, ArgField{Name: "retval", Type: t.Result.Type})
 }
 
 // named returns the arguments or the results.
@@ -76,7 +80,7 @@ type Options struct {
 	Resolver Resolver
 	CPUs     int
 	Epoch    int64 // the wall clock at boot, in ns
-	Unsafe   bool  // system() may be called
+	Unsafe   bool  // system() and signal() may be called
 	Missing  bool  // say when a key is not there
 	Stamps   bool  // records say when they were made, and by whom
 }
@@ -85,6 +89,13 @@ type Options struct {
 type Addresser interface {
 	// Address is where a function or variable of the kernel is.
 	Address(name string) (uint64, bool)
+}
+
+// UserAddresser is a Resolver that knows where things are in programs.
+type UserAddresser interface {
+	// UserAddress is how far a variable or function is behind the function of a point in the same file, and
+	// its size, 0 if that is not known.
+	UserAddress(p *Point, name string) (from uint64, bytes int, err error)
 }
 
 // Unit is a compiled script.
@@ -107,7 +118,7 @@ type Settings struct {
 	StackMode  string
 	PrintMaps  bool
 	MaxCat     int    // bytes that cat() prints
-	MaxProbes  int    // places of one attach point
+	MaxProbes  int    // places of all attach points
 	Speculates bool   // records have a word more: see speculate.go
 	TimeMap    string // the map that has the time, for tests of tseries()
 }

@@ -4,28 +4,30 @@ package run
 
 import (
 	"sync/atomic"
+	"syscall"
 
 	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/refusal"
 )
 
-// link attaches a program, to be called at each nth hit.
+// link attaches a program to places, to be called at each nth hit; a pattern may fit most of them.
 //
-// Errors: those of attach.ParseSite and kbpf.Prog.AttachThrough.
-func link(p *kbpf.Prog, n uint64, places []string) (*kbpf.Link, error) {
-	if n <= 1 {
-		return p.Attach("bt", places...)
+// Errors: those of attach.ParseSites and kbpf.Prog.AttachSites; E2BIG there are more.
+func link(p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error) {
+	sites, err := attach.ParseSites(places...)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(sites) > most:
+		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), most)
 	}
-	sites := make([]attach.Site, len(places))
-	for i, place := range places {
-		s, err := attach.ParseSite(place)
-		if err != nil {
-			return nil, err
-		}
-		sites[i] = s
+	o := &attach.Options{Owner: "bt", Most: most}
+	if n <= 1 {
+		return p.AttachSites(sites, o)
 	}
 	var hits atomic.Uint64
-	return p.AttachThrough(sites, &attach.Options{Owner: "bt"}, func(h *attach.Hit, program attach.Handler) bool {
+	return p.AttachThrough(sites, o, func(h *attach.Hit, program attach.Handler) bool {
 		if hits.Add(1)%n != 0 {
 			return false
 		}

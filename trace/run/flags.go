@@ -42,7 +42,7 @@ OPTIONS:
     -k               say when a key of a map is not there
     -B PERCENT       what each probe may take of a CPU
     --config N=V     a setting, as in the script's config
-    --unsafe         allow system()
+    --unsafe         allow system() and signal()
     --no-warnings    only errors
     --usage          this text
 ARGUMENTS are $1, $2 and so on; behind --, --name=value is what getopt("name") returns.

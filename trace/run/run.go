@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"syscall"
 	"time"
 
 	"sonde/bpf"
@@ -33,6 +34,7 @@ type Options struct {
 	Export export.Sink // instead of printing; nil: print
 	Verify bool        // load everything, attach nothing
 	Ledger bool        // say what was hit even if nothing was lost
+	Unsafe bool        // programs may send signals
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
 	Users     Users                      // nil: addresses of programs are numbers
@@ -95,15 +97,12 @@ func (s *session) load() error {
 		s.maps, s.specs = append(s.maps, m), append(s.specs, &m.Spec)
 	}
 	for i, p := range s.Unit.Programs {
-		load := kbpf.Load
-		if p.Point.Rare() {
-			load = kbpf.LoadRare
-		}
 		kind := bpf.Kprobe
 		if p.Target.Record {
 			kind = bpf.Tracepoint
 		}
-		prog, err := load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps)
+		prog, err := kbpf.LoadGranted(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps,
+			kbpf.Grants{Rare: p.Point.Rare(), Signals: s.Unsafe})
 		var refused *verify.Error
 		if errors.As(err, &refused) {
 			return s.Unit.Explain(p, refused.PC, refused.Why)
@@ -133,16 +132,16 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		link, err := link(s.progs[i], p.Target.Every, places)
+		link, err := link(s.progs[i], p.Target.Every, places, s.Unit.Settings.MaxProbes-s.probes)
+		if errors.Is(err, syscall.E2BIG) {
+			return s.tooMany(p, err)
+		}
 		if err != nil && p.Point.Loose {
 			refused, why = refused+1, s.Unit.Explain(p, -1, err.Error())
 			continue
 		}
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
-		}
-		if n := len(link.Places()); n > s.Unit.Settings.MaxProbes {
-			return s.Unit.Explain(p, -1, fmt.Sprintf("this stands for %d places, more than %d: --config max_probes=%d allows it", n, s.Unit.Settings.MaxProbes, n))
 		}
 		s.probes += len(link.Places())
 		s.tell(p.Point, link)
@@ -154,6 +153,13 @@ func (s *session) attach() error {
 		fmt.Fprintf(s.Err, "bt: %d functions that fit a pattern cannot have a probe\n", refused)
 	}
 	return nil
+}
+
+// tooMany is the error of a point that stands for more places than a script may have.
+func (s *session) tooMany(p *lang.Program, err error) error {
+	e := s.Unit.Explain(p, -1, err.Error())
+	e.Hint = fmt.Sprintf("a script has at most %d places, and %d before this: config = { max_probes = N } allows N", s.Unit.Settings.MaxProbes, s.probes)
+	return e
 }
 
 // tell says what of a point has no probe.

@@ -62,6 +62,7 @@ func (c *testCase) save(t *testing.T, folder string) {
 
 var (
 	testProgram = regexp.MustCompile(`\./testprogs/([\w-]+)`)
+	listing     = regexp.MustCompile(`\{\{BPFTRACE\}\}[^|]* -l`)
 	alongOption = regexp.MustCompile(` -c ('[^']*'|"[^"]*"|\S+)`)
 )
 
@@ -104,7 +105,7 @@ func (c *testCase) withPrograms() string {
 		}
 	}
 	if run := alongOption.ReplaceAllString(c.first("RUN"), ""); run != "" {
-		if !strings.Contains(run, " -l") {
+		if !listing.MatchString(run) {
 			bt += fmt.Sprintf(" -c 'sh /bt/%d.sh'", c.number)
 		}
 		return strings.NewReplacer("{{BPFTRACE}}", bt, "{{BEFORE_PID}}", "$PID").Replace(run)

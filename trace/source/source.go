@@ -40,7 +40,10 @@ type Source struct {
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
 	// Functions lists the functions of a program's file. nil: the kernel runs no programs.
 	Functions func(file string) []string
-	PID       int // probes in programs are in this process alone; 0: in all
+	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is
+	// not known. It is nil if Functions is.
+	Symbol func(file, name string) (addr, size uint64, err error)
+	PID    int // probes in programs are in this process alone; 0: in all
 }
 
 // Places returns where a point is, as attach.ParseSite reads it. The point has a Target.
@@ -82,7 +85,11 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		place, _, err := software(o)
 		return []string{place}, err
 	}
-	return nil, fmt.Errorf("%s is not supported", p.Provider)
+	why := "is not supported"
+	if p.Provider == "self" {
+		why = "is not there: bt runs in the kernel, and is no process that gets signals"
+	}
+	return nil, fmt.Errorf("%s %s", p.Provider, why)
 }
 
 // function returns the Go name of a function of the kernel, or a pattern, as it was given.

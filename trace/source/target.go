@@ -108,12 +108,28 @@ func (s *Source) Expand(p *lang.Point) (all []*lang.Point) {
 	return all
 }
 
+// UserAddress is part of lang.UserAddresser.
+func (s *Source) UserAddress(p *lang.Point, name string) (from uint64, bytes int, err error) {
+	path := programPath(p.Options[0])
+	at, _, err := s.Symbol(path, p.Options[1])
+	if err != nil {
+		return 0, 0, err
+	}
+	addr, size, err := s.Symbol(path, name)
+	return addr - at, int(size), err
+}
+
+// programPath is where the file of a program or a library is.
+func programPath(name string) string {
+	if path := file(name); strings.Contains(path, "/") {
+		return path
+	}
+	return "/bin/" + name
+}
+
 // functionsOf returns the functions of a program's file that fit a pattern.
 func (s *Source) functionsOf(path, pattern string) (all []string) {
-	if path = file(path); !strings.Contains(path, "/") {
-		path = "/bin/" + path
-	}
-	for _, name := range s.Functions(path) {
+	for _, name := range s.Functions(programPath(path)) {
 		if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) {
 			all = append(all, name)
 		}

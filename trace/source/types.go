@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"reflect"
 	"strconv"
 
@@ -86,6 +87,8 @@ func (g *goTypes) of(id gotypes.ID) lang.Type {
 		return lang.Type{Kind: lang.ArrayOf, Bytes: x.Size, Elem: &elem}
 	case reflect.Struct:
 		return lang.Type{Kind: lang.StructOf, Bytes: x.Size, To: g.structure(id)}
+	case reflect.Interface:
+		return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Void}, Format: cmp.Or(short(x.Name), "interface")}
 	}
 	return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Void}}
 }
