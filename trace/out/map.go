@@ -19,7 +19,8 @@ type Store interface {
 type entry struct {
 	key    string // bytes
 	n      [2]int64
-	raw    []byte // of what is no number
+	raw    []byte   // of what is no number
+	texts  []string // the key as it is printed; nil: it was not needed yet
 	counts []int64
 
 	intervals map[int64]*interval
@@ -39,7 +40,7 @@ func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 		return p.mapJSON(m, all, div)
 	}
 	for _, e := range all {
-		if err := p.text("%s%s\n", m.Name+brackets(p.keys(m, e))+":", p.body(m.Value, e, div)); err != nil {
+		if err := p.text("%s%s\n", m.Name+brackets(p.printed(m, e))+":", p.body(m.Value, e, div)); err != nil {
 			return err
 		}
 	}
@@ -138,7 +139,7 @@ func (p *Printer) sort(m *lang.Map, all []*entry) {
 				return c
 			}
 		}
-		return compareKeys(m.Key, a.key, b.key)
+		return p.compareKeys(m, a, b)
 	})
 }
 
@@ -149,19 +150,31 @@ func (e *entry) rank(t lang.Type) int64 {
 	return e.n[0]
 }
 
-// compareKeys compares numbers as numbers, and the rest by its bytes.
-func compareKeys(key []lang.Type, a, b string) int {
-	for _, t := range key {
-		c := strings.Compare(a[:t.Size()], b[:t.Size()])
+// compareKeys compares numbers as numbers, and the rest as it is printed: addresses differ between builds, their
+// names do not.
+func (p *Printer) compareKeys(m *lang.Map, a, b *entry) int {
+	x, y := a.key, b.key
+	for i, t := range m.Key {
+		c := 0
 		if t.Kind == lang.Int || t.Kind == lang.Bool {
-			c = cmp.Compare(int64(word([]byte(a[:8]))), int64(word([]byte(b[:8]))))
+			c = cmp.Compare(int64(word([]byte(x))), int64(word([]byte(y))))
+		} else {
+			c = strings.Compare(p.printed(m, a)[i], p.printed(m, b)[i])
 		}
 		if c != 0 {
 			return c
 		}
-		a, b = a[t.Size():], b[t.Size():]
+		x, y = x[t.Size():], y[t.Size():]
 	}
 	return 0
+}
+
+// printed is keys, once for each entry.
+func (p *Printer) printed(m *lang.Map, e *entry) []string {
+	if e.texts == nil {
+		e.texts = p.keys(m, e)
+	}
+	return e.texts
 }
 
 // mapValue is what a map has under a key.
