@@ -11,10 +11,11 @@ const (
 	Tracepoint    Type = 5
 	PerfEvent     Type = 7
 	RawTracepoint Type = 17
+	Tracing       Type = 26 // functions of the kernel, with their arguments
 )
 
 var typeNames = map[Type]string{SocketFilter: "socket_filter", Kprobe: "kprobe", Tracepoint: "tracepoint",
-	PerfEvent: "perf_event", RawTracepoint: "raw_tracepoint"}
+	PerfEvent: "perf_event", RawTracepoint: "raw_tracepoint", Tracing: "tracing"}
 
 // String is Linux's name of the type, or "".
 func (t Type) String() string { return typeNames[t] }

@@ -3,6 +3,7 @@ package gotypes
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -109,4 +110,34 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRow: in a row, each argument begins at a multiple of 8 bytes, and a piece is where the type has it.
+func TestRow(t *testing.T) {
+	blob, entries := packed(t)
+	table, err := Load(blob, entries, Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := table.Func(0x1000)
+	pieces, size := table.Row(c.Args)
+	want := []Piece{{Reg: AX, Size: 8}, {Reg: BX, Offset: 8, Size: 8}, {Reg: CX, Offset: 16, Size: 8}, {Reg: DI, Offset: 24, Size: 8}}
+	if size != 32 || !slices.Equal(pieces, want) {
+		t.Errorf("%d bytes: %+v", size, pieces)
+	}
+	id := func(name string) ID {
+		id, err := table.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	pair := Arg{Param{"pair", id("p.T")}, Place{Regs: []Reg{CX, DI, SI, R8}}}
+	stack := Arg{Param{"many", id("string")}, Place{OnStack: true, Stack: 24}}
+	pieces, size = table.Row([]Arg{{Param{"dictionary", 0}, Place{Regs: []Reg{AX}}}, pair, stack})
+	want = []Piece{{Reg: AX, Size: 8}, {Reg: CX, Offset: 8, Size: 8}, {Reg: DI, Offset: 16, Size: 8}, {Reg: SI, Offset: 24, Size: 8}, {Reg: R8, Offset: 32, Size: 8},
+		{OnStack: true, Stack: 24, Offset: 40, Size: 16}}
+	if size != 56 || !slices.Equal(pieces, want) {
+		t.Errorf("%d bytes: %+v", size, pieces)
+	}
 }

@@ -32,6 +32,7 @@ var linux = []LinuxName{
 	{"do_sys_openat2", "sonde/linux/syscall.openFile", 1, 2},
 	{"kernel_clone", "sonde/linux/proc.(*Thread).Clone", 0, 0},
 	{"_do_fork", "sonde/linux/proc.(*Thread).Clone", 0, 0},
+	{"sched_fork", "sonde/linux/proc.(*Thread).prepare", 0, 0},
 	{"bprm_execve", "sonde/linux/proc.(*Thread).Exec", 0, 0},
 	{"do_exit", "sonde/linux/proc.(*Thread).end", 0, 0},
 	{"do_group_exit", "sonde/linux/proc.(*Process).exit", 1, 1},

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -18,7 +19,7 @@ const maxInsns = 65536
 func Check(p *bpf.Program, env *Env) (*Checked, error) {
 	e := *env
 	e.Limits = env.Limits.orDefaults()
-	w := &walk{program: p, env: &e, context: env.Contexts[p.Type],
+	w := &walk{program: p, env: &e, context: cmp.Or(env.Context, env.Contexts[p.Type]),
 		depth: map[int]int{}, calls: map[[2]int]bool{}, ctx: map[int]CtxLoad{}, probes: map[int]bool{},
 		classes: map[int]kind{}, helpers: map[int]bool{}, maps: map[int]*bpf.MapSpec{}, indices: map[int]int64{}}
 	w.log.level = env.LogLevel

@@ -5,6 +5,7 @@ import "sonde/bpf"
 // Env is what a program finds where it runs.
 type Env struct {
 	Contexts map[bpf.Type]*Context
+	Context  *Context // of the program that is checked, in place of its type's; nil: that
 	Helpers  map[int32]*Helper
 	Limits   Limits
 	LogLevel int  // as in Linux: 0 none, 1 the path that failed, 2 all paths

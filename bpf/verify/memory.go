@@ -172,6 +172,9 @@ func (w *walk) loadContext(a access, p *reg) {
 // String tells which loads are allowed.
 func (c *Context) String() string {
 	text := "a context of type " + c.Name + " has"
+	if len(c.Fields) == 0 {
+		text += " nothing"
+	}
 	for i, f := range c.Fields {
 		if i > 0 {
 			text += ","

@@ -4,17 +4,22 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 
 	"sonde/bpf/btf"
 	"sonde/gotypes"
-	"sonde/kallsyms"
 )
 
-// Encode returns the section with all types and functions of the table.
+// Func is a function of the section. If a name of Linux's stands for it, its parameters are words.
+type Func struct {
+	ID    btf.ID
+	Linux int32 // index in kallsyms.LinuxNames; -1: it has its own name
+	Addr  uint64
+}
+
+// Encode returns the section with all types and functions of the table, and its functions by their ids.
 //
 // Errors: those of btf.Builder.
-func Encode(t *gotypes.Table) ([]byte, error) {
+func Encode(t *gotypes.Table) ([]byte, []Func, error) {
 	e := encoder{t: t, b: btf.NewBuilder(), ids: map[gotypes.ID]btf.ID{}, names: typeNames(t)}
 	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
 	e.int = e.integer(reflect.Int)
@@ -22,16 +27,9 @@ func Encode(t *gotypes.Table) ([]byte, error) {
 	for id := range t.Len() {
 		e.value(gotypes.ID(id))
 	}
-	var calls []gotypes.Call
-	var names []string
-	for c := range t.Funcs {
-		calls, names = append(calls, c), append(names, c.Name)
-	}
-	names = short(kallsyms.CNames(names))
-	for i, c := range calls {
-		e.b.Add(btf.Type{Kind: btf.Func, Name: names[i], Of: e.proto(c), Linkage: btf.Static})
-	}
-	return e.b.Bytes()
+	funcs := e.functions()
+	data, err := e.b.Bytes()
+	return data, funcs, err
 }
 
 // encoder writes types after those that they need.
@@ -153,11 +151,8 @@ func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
 // proto returns the prototype of a function.
 func (e *encoder) proto(c gotypes.Call) btf.ID {
 	p := btf.Type{Kind: btf.FuncProto}
-	for i, a := range c.Args {
+	for i, a := range c.Params() {
 		p.Params = append(p.Params, btf.Param{Name: argument(a, "arg", i), Type: e.value(a.Type)})
-	}
-	if c.Hidden != nil {
-		p.Params = slices.Insert(p.Params, gotypes.Dictionary(c.Name), btf.Param{Name: "dictionary", Type: e.void})
 	}
 	switch len(c.Results) {
 	case 0:

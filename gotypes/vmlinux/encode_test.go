@@ -62,7 +62,7 @@ func TestLinuxsStructures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Encode(table)
+	data, _, err := Encode(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestLinuxsStructures(t *testing.T) {
 }
 
 func TestEncode(t *testing.T) {
-	data, err := Encode(table(t))
+	data, _, err := Encode(table(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestEncode(t *testing.T) {
 		}
 		return is.Type(is.Type(id).Of)
 	}
-	if p := proto("p_T_go_shape_int_Walk"); len(p.Params) != 3 || p.Params[0].Name != "t" || p.Params[1].Name != "dictionary" || p.Params[2].Name != "arg1" || p.Of != 0 {
+	if p := proto("p_T_go_shape_int_Walk"); len(p.Params) != 3 || p.Params[0].Name != "t" || p.Params[1].Name != "dictionary" || p.Params[2].Name != "arg2" || p.Of != 0 {
 		t.Errorf("%+v", p)
 	}
 	if p := proto("p_One"); p.Params[0].Name != "gr_e" || is.Type(p.Of).Name != "complex64" {

@@ -21,7 +21,7 @@ func TestBTF(t *testing.T) {
 		t.Skip("builds the test image")
 	}
 	table, _ := linked(t, BuildOptions{Test: true}).table(t)
-	data, err := vmlinux.Encode(table)
+	data, _, err := vmlinux.Encode(table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,13 @@ func argument(hit *attach.Hit, i uintptr) *uint64 {
 		return &r.R10
 	case kind == attach.Call || kind == attach.Program:
 		return systemV(r, i)
+	case kind == attach.Kernel && len(hit.Data) > 0:
+		return inRow(hit.Data, i)
 	}
+	return goArgument(r, i)
+}
+
+func goArgument(r *amd64.Regs, i uintptr) *uint64 {
 	switch i {
 	case 0:
 		return &r.AX

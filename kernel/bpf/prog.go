@@ -22,7 +22,8 @@ type Prog struct {
 	ID       int
 	Checked  *verify.Checked
 	LoadedAt time.Time
-	Extra    any // of whoever loaded it
+	Extra    any       // of whoever loaded it
+	Function *Function // of a Tracing program: what it is for
 
 	doors
 	version                                      // that sees registers as they are
@@ -71,26 +72,38 @@ func LoadGranted(p *bpf.Program, maps []*Map, g Grants) (*Prog, error) {
 	if g.Rare {
 		in.Limits.Worst = RareWorst
 	}
-	return loadIn(p, maps, &in, nil)
+	return loadIn(p, maps, &in, Wish{})
 }
 
 // Load verifies and compiles a program, whose maps are these.
 //
 // Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
 // is reached; EINVAL the name, the maps, or something that is not there, as a helper; ENOMEM no room for its code.
-func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadLogged(p, maps, 0, nil) }
+func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadAs(p, maps, Wish{}) }
 
-// LoadLogged is Load with a log as Linux's verifier writes it for a level; the log of a program that is
-// accepted is Checked.Log. Extra is the caller's.
-func LoadLogged(p *bpf.Program, maps []*Map, level int, extra any) (*Prog, error) {
-	in := *env
-	in.LogLevel = level
-	return loadIn(p, maps, &in, extra)
+// A Wish is what else one can want of a program that is loaded.
+type Wish struct {
+	Level    int       // of the log, which is as Linux's verifier writes it; of a program that is accepted, it is Checked.Log
+	Function *Function // of a Tracing program: what it is for
+	Extra    any       // the caller's
 }
 
-func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, error) {
+// LoadAs is Load with wishes.
+func LoadAs(p *bpf.Program, maps []*Map, w Wish) (*Prog, error) {
+	in := *env
+	in.LogLevel = w.Level
+	return loadIn(p, maps, &in, w)
+}
+
+func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) {
 	if err := fits(p, maps); err != nil {
 		return nil, err
+	}
+	if (p.Type == bpf.Tracing) != (w.Function != nil) {
+		return nil, refusal.New(syscall.EINVAL, "program %s: Tracing programs, and no others, are for one function", p.Name)
+	}
+	if w.Function != nil {
+		in.Context = w.Function.context()
 	}
 	in.Unsafe = in.Unsafe || Unsafe.Get()
 	c, err := verify.Check(p, in)
@@ -104,7 +117,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, extra any) (*Prog, erro
 		}
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
-	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: extra, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
+	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: w.Extra, Function: w.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	if err := prog.compile(&prog.version, kernels); err != nil {
 		return nil, err

@@ -1,26 +1,58 @@
 package types
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
+	"sonde/bpf/btf"
 	"sonde/gotypes/vmlinux"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 )
 
+// written is the kernel's types as BTF.
+type written struct {
+	data  []byte
+	funcs []vmlinux.Func // by their ids
+}
+
+// write writes them when somebody first asks. They are kept.
+var write = sync.OnceValues(func() (w written, err error) {
+	t, err := Kernel()
+	if err != nil {
+		return w, err
+	}
+	w.data, w.funcs, err = vmlinux.Encode(t)
+	size.Store(int64(len(w.data)))
+	return w, err
+})
+
 // BTF returns the kernel's types as BTF. They are written when somebody first asks, and kept.
 //
 // Errors: those of Kernel and vmlinux.Encode.
-var BTF = sync.OnceValues(func() ([]byte, error) {
-	t, err := Kernel()
+func BTF() ([]byte, error) {
+	w, err := write()
+	return w.data, err
+}
+
+// Numbered returns the function that has a number in BTF.
+//
+// Errors: those of BTF; ENOENT there is none.
+func Numbered(id btf.ID) (vmlinux.Func, error) {
+	w, err := write()
 	if err != nil {
-		return nil, err
+		return vmlinux.Func{}, err
 	}
-	data, err := vmlinux.Encode(t)
-	size.Store(int64(len(data)))
-	return data, err
-})
+	i, ok := slices.BinarySearchFunc(w.funcs, id, func(f vmlinux.Func, id btf.ID) int { return cmp.Compare(f.ID, id) })
+	if !ok {
+		return vmlinux.Func{}, refusal.New(syscall.ENOENT, "type %d of BTF is not a function", id)
+	}
+	return w.funcs[i], nil
+}
 
 // size is that of BTF, in bytes; 0 until it has been written.
 var size atomic.Int64

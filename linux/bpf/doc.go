@@ -5,7 +5,7 @@
 //	file.go     descriptors: maps, programs, links, BTF
 //	map.go      maps: what is in them, batch.go: many entries at once, pin.go, id.go, info.go
 //	prog.go     loading, run.go: running once, with given data
-//	link.go     attaching, raw.go: to raw tracepoints
+//	link.go     attaching, raw.go: to raw tracepoints, tracing.go: to functions, with their arguments
 //
 // An object lives as long as a descriptor, a file in /sys/fs/bpf, a link or a program has it (kbpf.Hold). What
 // a process has is given back when it ends, since its descriptors are closed.

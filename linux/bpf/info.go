@@ -162,6 +162,10 @@ func (i *info) prog(p *kbpf.Prog) error {
 	i.put64(208, p.Recursion())
 	i.put32(216, uint32(p.Checked.Steps))
 	clear(i.b[220:])
+	if p.Function != nil {
+		i.put32(220, kernelBTF)
+		i.put32(224, state.target)
+	}
 	if err := i.code(p); err != nil {
 		return err
 	}
@@ -241,7 +245,7 @@ func named(p *kbpf.Prog) []bpf.Insn {
 }
 
 // link tells what a program is attached to: type 0, id 4, prog_id 8; of kprobe_multi: addrs 16, count 24, flags
-// 28; of raw_tracepoint: tp_name 16, tp_name_len 24.
+// 28; of raw_tracepoint: tp_name 16, tp_name_len 24; of tracing: see tracing.
 func (i *info) link(l *kbpf.Link) error {
 	state := linkStateOf(l)
 	to, room := i.u64(16), i.u32(24)
@@ -258,6 +262,8 @@ func (i *info) link(l *kbpf.Link) error {
 			return nil
 		}
 		return i.Out(to, text[:min(len(text), int(room))])
+	case linkTrace:
+		i.tracing(l.Prog)
 	case linkKprobes:
 		return i.functions(l, state, to, room)
 	}

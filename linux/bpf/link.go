@@ -19,6 +19,7 @@ import (
 // Source: Linux, uapi/linux/bpf.h, enum bpf_link_type and enum bpf_attach_type.
 const (
 	linkRawPoint = 1
+	linkTrace    = 2
 	linkPerf     = 7
 	linkKprobes  = 8
 	linkUprobes  = 12
@@ -71,7 +72,7 @@ func (f *linkFile) Close() error {
 
 // Describe implements vfs.Describer.
 func (f *linkFile) Describe(w io.Writer) {
-	names := map[uint32]string{linkRawPoint: "raw_tracepoint", linkPerf: "perf", linkKprobes: "kprobe_multi", linkUprobes: "uprobe_multi"}
+	names := map[uint32]string{linkRawPoint: "raw_tracepoint", linkTrace: "tracing", linkPerf: "perf", linkKprobes: "kprobe_multi", linkUprobes: "uprobe_multi"}
 	fmt.Fprintf(w, "link_type:\t%s\nlink_id:\t%d\nprog_tag:\t%s\nprog_id:\t%d\n", names[linkStateOf(f.l).kind], f.l.ID, f.l.Prog.Tag(), f.l.Prog.ID)
 }
 
@@ -81,7 +82,7 @@ func (c *call) installLink(l *kbpf.Link, event *vfs.File) (uint64, error) {
 	return c.Install(vfs.NewFile("anon_inode:bpf_link", h, h, abi.O_RDWR))
 }
 
-// linkCreate is LINK_CREATE: prog_fd 0, target_fd 4, attach_type 8, flags 12.
+// linkCreate is LINK_CREATE: prog_fd 0, target_fd 4, attach_type 8, flags 12; of tracing: cookie 24.
 func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 	if c.u32(12) != 0 {
 		return 0, refusal.New(syscall.EINVAL, "flags %#x of a link are not known", c.u32(12))
@@ -89,6 +90,11 @@ func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 	switch kind := c.u32(8); kind {
 	case forPerf:
 		return c.linkPerf(p)
+	case forEntries, forReturns:
+		if c.u32(4) != 0 || c.u32(16) != 0 || p.Function == nil || p.Function.Returns != (kind == forReturns) {
+			return 0, refusal.New(syscall.EINVAL, "a link of type %d is for a tracing program that was loaded for it, and has no other target", kind)
+		}
+		return c.linkTracing(p, c.u64(24))
 	case forKprobes, forUprobes:
 		// Linux wants the program to have been loaded for such links. bpftrace has loaded it for others if a script
 		// probes a function and a pattern.

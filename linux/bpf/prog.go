@@ -21,6 +21,10 @@ type progState struct {
 	btf   *btfObject
 	funcs []byte // of funcSize bytes each
 	lines []byte // of lineSize bytes each
+
+	// Of a tracing program:
+	when, target uint32 // the attach type, and the function's number in the kernel's BTF
+	function     *kbpf.Function
 }
 
 // Sizes of records of func_info and line_info, as others get them.
@@ -58,7 +62,10 @@ func progLoad(c *call) (uint64, error) {
 		err = licensed(p)
 	}
 	if err == nil {
-		prog, err = kbpf.LoadLogged(p, maps, int(l.level&3), state)
+		err = state.trace(c, p)
+	}
+	if err == nil {
+		prog, err = kbpf.LoadAs(p, maps, kbpf.Wish{Level: int(l.level & 3), Function: state.function, Extra: state})
 	}
 	if err := l.write(logOf(prog, err, l.level), err); err != nil {
 		if prog != nil {

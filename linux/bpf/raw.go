@@ -17,8 +17,11 @@ var rawPoints = map[string]attach.Site{
 	"sys_exit":  {Kind: attach.Call, Symbol: "*", Return: true},
 }
 
-// linkRaw is RAW_TRACEPOINT_OPEN: name 0, prog_fd 8.
+// linkRaw is RAW_TRACEPOINT_OPEN: name 0, prog_fd 8. Without a name, it attaches a tracing program.
 func linkRaw(c *call, p *kbpf.Prog) (uint64, error) {
+	if p.Function != nil && c.u64(0) == 0 {
+		return c.linkTracing(p, 0)
+	}
 	if p.Type() != bpf.RawTracepoint {
 		return 0, refusal.New(syscall.EINVAL, "a program of type %s is not for a raw tracepoint", p.Type())
 	}

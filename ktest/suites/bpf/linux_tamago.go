@@ -66,6 +66,7 @@ var happens = map[string]struct {
 	"do_sys_openat2":  {do: opening},
 	"kernel_clone":    {do: runs("/bin/cat /proc/uptime")},
 	"_do_fork":        {do: runs("/bin/cat /proc/uptime")},
+	"sched_fork":      {do: runs("/bin/cat /proc/uptime")},
 	"bprm_execve":     {do: runs(`/bin/sh -c "/bin/true; /bin/true"`)},
 	"do_exit":         {do: runs("/bin/true")},
 	"do_group_exit":   {do: runs(`/bin/sh -c "exit 7"`, 7<<8)},
