@@ -16,6 +16,7 @@ type Account struct {
 	Run       uint64
 	Recursion uint64 // inside of a program or a handler on the same CPU
 	Disarmed  uint64 // while the probe was disabled, or could not call its handler
+	NoInst    uint64 // of Disarmed: calls of a return probe, entered when it had room for no more
 	Throttled uint64 // beyond the budget
 	Held      uint64 // before all programs of a file were attached, or after the first was not
 
@@ -31,7 +32,7 @@ func (p *Prog) Account() Account {
 	}
 	l := p.Ledger()
 	a := Account{Hits: l.Entered - l.InFlight, Recursion: nested + l.Recursion, Disarmed: l.Disarmed + l.NoInst + l.Abandoned + l.Declined,
-		Throttled: sum.Throttled, Held: sum.Idle}
+		NoInst: l.NoInst, Throttled: sum.Throttled, Held: sum.Idle}
 	a.Run = l.Handled - nested - sum.Throttled - sum.Idle
 	p.mu.Lock()
 	if p.always {

@@ -2,6 +2,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
+	"sonde/kprobes/machine"
 )
 
 // Provider is the attach.Provider of one kind of places in the kernel: functions, lines or copies.
@@ -84,7 +86,7 @@ func register(l *attach.Link, all []*attach.Place) (kept []*kprobes.Kprobe, err 
 	if all[0].Site.Return {
 		rps := make([]*kprobes.Kretprobe, len(all))
 		for i, at := range all {
-			rps[i] = returnProbe(l, at)
+			rps[i] = returnProbe(l, at, len(all))
 		}
 		return kprobes.RegisterPossibleReturns(rps, optional)
 	}
@@ -101,10 +103,11 @@ func register(l *attach.Link, all []*attach.Place) (kept []*kprobes.Kprobe, err 
 // wordSize is the size of a word of a call's data, in bytes.
 const wordSize = 8
 
-func returnProbe(l *attach.Link, at *attach.Place) *kprobes.Kretprobe {
+// returnProbe makes the probe for one of a link's places.
+func returnProbe(l *attach.Link, at *attach.Place, places int) *kprobes.Kretprobe {
 	rp := &kprobes.Kretprobe{
 		KP:        kprobes.Kprobe{Addr: uintptr(at.Addr), Flags: flags(l), Place: at},
-		MaxActive: l.Options.Active,
+		MaxActive: cmp.Or(l.Options.Active, usual(places, machine.This.CPUs)),
 		DataSize:  uintptr(l.Options.Data) * wordSize,
 	}
 	if l.Handler != nil {
@@ -115,6 +118,18 @@ func returnProbe(l *attach.Link, at *attach.Place) *kprobes.Kretprobe {
 	}
 	return rp
 }
+
+// Calls at the same time for which a link that does not say how many has room: in one place, and in all of
+// them.
+const (
+	mostInOne = 256
+	mostInAll = 4096
+)
+
+// usual is how many calls each of a link's places has room for if the link does not say. Goroutines wait
+// inside functions, so that one for each CPU would be too few. The least is what Linux gives each function of a kernel
+// with preemption (kprobes.txt §1.3.1).
+func usual(places, cpus int) int { return max(10, 2*cpus, min(mostInOne, mostInAll/places)) }
 
 // flags are what a probe of l begins with.
 func flags(l *attach.Link) probe.Flags {

@@ -205,6 +205,12 @@ EXPECT ^bt: kprobe:runtime\.mallocgc: [1-9]\d* of \d+ hits throttled: the probe 
 EXPECT ^the machine answers$
 EXPECT_NOT not accounted for
 
+NAME calls for which a return probe has no room are said
+RUN f() { test $1 = 0 || f $(($1 - 1)); }; bt -q -e 'kretprobe:shell.(*Shell).stmt { @ = count(); } i:s:3 { exit(); }' & sleep 1; f 120; wait
+EXPECT ^@: \d+$
+EXPECT ^bt: kretprobe:shell\.\(\*Shell\)\.stmt: \d\d+ of \d{3} calls missed: more at the same time than the probe has room for$
+EXPECT_NOT not accounted for
+
 NAME what is lost is said
 RUN bt -q -e 'BEGIN { for $i : 0..10 { @[$i] = 1; } exit(); } config = { max_map_keys = 4 }'
 EXPECT ^bt: WARNING: Map full; can't update element: \d+ values of @ are lost; config = \{ max_map_keys = 16 \} makes it larger$

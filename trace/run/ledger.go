@@ -26,6 +26,9 @@ func (s *session) ledger() {
 		if a.Throttled > 0 {
 			fmt.Fprintf(s.Err, "bt: %s: %d of %d hits throttled: the probe took more than %g %% of a CPU (-B)\n", s.point(i), a.Throttled, a.Hits, float64(s.Budget)/10)
 		}
+		if a.NoInst > 0 {
+			fmt.Fprintf(s.Err, "bt: %s: %d of %d calls missed: more at the same time than the probe has room for\n", s.point(i), a.NoInst, a.Hits)
+		}
 		if a.Unexplained != 0 {
 			fmt.Fprintf(s.Err, "bt: %s: %d hits are not accounted for\n", s.point(i), a.Unexplained)
 		}

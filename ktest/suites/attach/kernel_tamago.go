@@ -22,6 +22,7 @@ func init() {
 	suites.Add("attach/kernel_function", kernelFunction)
 	suites.Add("attach/kernel_function_by_jump", byJump)
 	suites.Add("attach/return_has_data_of_its_call", returnData)
+	suites.Add("attach/return_has_room_for_calls_that_wait", waitingCalls)
 	suites.Add("attach/entry_declines", declines)
 	suites.Add("attach/pattern", pattern)
 	suites.Add("attach/pattern_leaves_out_what_hits_use", patternSkips)
@@ -136,6 +137,28 @@ func returnData(t *suites.T) {
 	expect(t, l, 3200, 3200)
 	if hits.Load() != 3200 || bad.Load() != 0 {
 		t.Errorf("%d returns, %d of them with data of another call", hits.Load(), bad.Load())
+	}
+}
+
+//go:noinline
+func waitFor(c chan bool) bool { return <-c }
+
+// waitingCalls: far more calls than there are CPUs are in progress at once, and none is missed, but for those
+// beyond the room that a link has when it does not say how much.
+func waitingCalls(t *suites.T) {
+	for calls, missed := range map[int]uint64{200: 0, 266: 10} {
+		l := attachTo(t, countHit, nil, "ret:"+pkg+"waitFor")
+		c := make(chan bool)
+		for range calls {
+			t.Go(func() { waitFor(c) })
+		}
+		t.Until("all calls", func() bool { return l.Ledger().Entered == uint64(calls) })
+		close(c)
+		t.Wait()
+		l.Close()
+		if got := l.Ledger(); got.NoInst != missed || got.Handled != uint64(calls)-missed || got.Unexplained() != 0 {
+			t.Errorf("%d calls: %+v", calls, got)
+		}
 	}
 }
 
