@@ -139,7 +139,7 @@ func start() error {
 	for _, f := range followed {
 		kernel = append(kernel, "ret:"+f.function)
 	}
-	err := follow(returned, &attach.Options{Entry: called, Data: 1, Active: 64}, kernel...)
+	err := follow(returned, &attach.Options{Entry: called, Data: 1}, kernel...)
 	if err == nil {
 		err = follow(ends, &attach.Options{Entry: begins, Block: true}, "ret:"+place)
 	}

@@ -67,7 +67,7 @@ func goesOn(h *attach.Hit) {
 func start() (err error) {
 	functions = kallsyms.Kernel().Functions(pattern)
 	waited = make([]atomic.Int64, len(functions))
-	link, err = attach.AttachTo(goesOn, &attach.Options{Entry: parks, Data: 2, Active: 256}, "ret:runtime.gopark")
+	link, err = attach.AttachTo(goesOn, &attach.Options{Entry: parks, Data: 2}, "ret:runtime.gopark")
 	return err
 }
 
