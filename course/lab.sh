@@ -29,5 +29,6 @@ for name in $(sed -n 's/^PROGRAM //p' "$from/lab.txt" 2>/dev/null); do
 	[ "$name" = "${first:=$name}" ] && strip= || strip='-s -w' # the second is the first without symbols
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -ldflags="$strip" -o "build/$name" "./$from/$first"
 done
-sed -n '1,/^## How to work/p' "$from/README.md" | sed '$d'
+# The task, without the marks that are for the pages.
+sed -n '/^## How to work/q; /^```/,/^```/{/^```/d; s/^/    /;}; p' "$from/README.md"
 echo "next: read course/labs/$n/introduction.md, edit $to, make grade LAB=$n"

@@ -57,17 +57,27 @@ func (a answers) doubt(class string) (expected, got string) {
 // compare checks the answers that a test asks for, in lines "ANSWER name value words"; known are the
 // values that tests may name. What was expected is said in words only.
 func (a answers) compare(asked []string, known map[string]string) (expected, got string) {
+	if none := a.missing(asked); len(none) > 0 {
+		return "an answer to each question of this test", "none to " + strings.Join(none, ", ")
+	}
 	for _, line := range asked {
 		f := strings.SplitN(line+"  ", " ", 3)
 		want := placed.ReplaceAllStringFunc(f[1], func(p string) string { return known[p[1:len(p)-1]] })
 		if is := a[f[0]]; is != want || want == "" {
-			if is == "" {
-				is = "no answer"
-			}
 			return strings.TrimSpace(f[2]), f[0] + ": " + is
 		}
 	}
 	return "", ""
+}
+
+// missing are the questions of a test without an answer.
+func (a answers) missing(asked []string) (names []string) {
+	for _, line := range asked {
+		if name, _, _ := strings.Cut(line, " "); a[name] == "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // near checks answers that are numbers, in lines "NEAR name value percent words".

@@ -42,12 +42,15 @@ func TestAnswersAreNotShown(t *testing.T) {
 	for _, c := range []struct{ asked, expected, got string }{
 		{"lost {work.lost} how many", "", ""},
 		{"line {fault.line} the line", "the line", "line: a.go:8"},
-		{"cause {fault.cause} the cause", "the cause", "cause: no answer"},
+		{"cause {fault.cause} the cause", "an answer to each question of this test", "none to cause"},
 		{"lost {work.nothing} how many", "how many", "lost: 44"},
 	} {
 		if expected, got := a.compare([]string{c.asked}, known); expected != c.expected || got != c.got {
 			t.Errorf("%s: expected %q, got %q", c.asked, expected, got)
 		}
+	}
+	if _, got := a.compare([]string{"first {work.lost} w", "line {fault.line} w", "cause {fault.cause} w"}, known); got != "none to first, cause" {
+		t.Errorf("got %q", got)
 	}
 	for asked, ok := range map[string]bool{
 		"near {work.cost} 20 words": true, "cost {work.cost} 20 words": false, "line {work.cost} 20 words": false, "near {work.none} 20 words": false,

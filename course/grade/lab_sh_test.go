@@ -16,7 +16,7 @@ func TestBeginAndReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "course", "lab.sh"), string(text))
-	writeFile(t, filepath.Join(dir, "course", "labs", "1", "README.md"), "# Lab 1\n\nThe task.\n\n## How to work\n\nmake\n")
+	writeFile(t, filepath.Join(dir, "course", "labs", "1", "README.md"), "# Lab 1\n\nThe task.\n\n```sonde run\ninsmod lab1\n```\n\n## How to work\n\nmake\n")
 	writeFile(t, filepath.Join(dir, "course", "labs", "1", "starter", "lab1.go"), "package lab1\n")
 	do := func(args ...string) string {
 		out, err := exec.Command("sh", append([]string{filepath.Join(dir, "course", "lab.sh")}, args...)...).CombinedOutput()
@@ -26,7 +26,7 @@ func TestBeginAndReset(t *testing.T) {
 		return string(out)
 	}
 	mine := filepath.Join(dir, "lab", "1", "lab1.go")
-	if out := do("begin", "1"); !strings.Contains(out, "The task.") || strings.Contains(out, "How to work") {
+	if out := do("begin", "1"); !strings.Contains(out, "The task.\n\n    insmod lab1\n") || strings.Contains(out, "How to work") {
 		t.Errorf("%s", out)
 	}
 	writeFile(t, mine, "package mine\n")

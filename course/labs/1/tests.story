@@ -10,9 +10,9 @@ RUN rmmod work
 RUN rmmod lab1
 RUN insmod work name=after do=probes
 RUN dmesg
-TRUE probes 1 probe while the module is loaded
+TRUE probes 1 in the kernel's list of probes while the module is loaded
 TRUE at sonde/course/load.{fn} has the probe
-TRUE after.probes 0 probes when it is not
+TRUE after.probes 0 in the list after rmmod
 EXPECT_NOT may be abandoned
 EXPECT_NOT forgot .*, which is unregistered
 READ introduction, "Registering"

@@ -9,9 +9,9 @@ RUN rmmod work
 RUN rmmod lab2
 RUN insmod work name=after do=probes
 RUN dmesg
-TRUE probes 1 probe while the module is loaded
+TRUE probes 1 in the kernel's list of probes while the module is loaded
 TRUE at sonde/kernel/vfs.Write has the probe
-TRUE after.probes 0 probes when it is not
+TRUE after.probes 0 in the list after rmmod
 EXPECT_NOT may be abandoned
 EXPECT_NOT forgot .*, which is unregistered
 READ introduction, "What a handler may not do"
